@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libgtu: the runtime of the graph traversal unit.
+ *
+ * Open a device, make memory reachable as regions, create queues, submit jobs, wait. The units of the
+ * five papers have functions under the papers' names. Functions return 0 or a negative enum gtu_status
+ * and put a sentence into *err (see gtu/error.h).
+ *
+ * Threads: a device may be used by several threads; a queue, an iru and a mapped graph by one at a time.
+ */
+#ifndef GTU_GTU_H
+#define GTU_GTU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gtu/error.h"
+#include "gtu/graph.h"
+#include "gtu/hw.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Devices -------------------------------------------------------------------------------- */
+
+struct gtu_device;
+
+/* What the device says of itself; every field is read from registers. */
+struct gtu_info {
+	char backend[16];		/* "model", "chardev" */
+	char path[112];			/* what gtu_open() was given */
+	uint32_t version;		/* of the programming model */
+	uint32_t units;			/* GTU_UNIT_* present */
+	uint32_t epoch;
+	uint32_t max_contexts, max_queues, max_regions_log2, max_ring_log2;
+	uint32_t vectors, doorbell_stride_log2;
+	uint64_t clock_hz, aperture_bytes, caps;
+	uint32_t scu[GTU_UREG_PARAMS];	/* by GTU_SCU_P_* */
+	uint32_t iru[GTU_UREG_PARAMS];	/* by GTU_IRU_P_* */
+	uint32_t iru_timeout;		/* the setting */
+};
+
+/*
+ * Open "model" (the device in this process; "model:KEY=VALUE,..." sets parameters by the names in
+ * gtu_model.h, as scu_width, iru_timeout), or a character device such as "/dev/gtu0". NULL: "model".
+ */
+int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err);
+void gtu_close(struct gtu_device *dev);
+
+const struct gtu_info *gtu_get_info(const struct gtu_device *dev);
+/* The device's own description, a flattened device tree that has been checked; *bytes may be NULL. */
+const void *gtu_get_fdt(const struct gtu_device *dev, size_t *bytes);
+
+/* All counters of a unit (GTU_UNIT_*, one bit) at one moment; @clear starts them anew. */
+int gtu_counters(struct gtu_device *dev, uint32_t unit, bool clear,
+		 uint64_t counter[GTU_UREG_COUNTERS], struct gtu_error *err);
+/* Names of a unit's counters, as in `gtu info` and JSON; NULL behind the last. */
+const char *const *gtu_counter_names(uint32_t unit);
+/* Change a unit's setting (GTU_IRU_S_TIMEOUT, GTU_ZCM_S_ENABLE). */
+int gtu_setting(struct gtu_device *dev, uint32_t unit, uint32_t setting, uint32_t value,
+		struct gtu_error *err);
+
+/* ---- Regions -------------------------------------------------------------------------------- */
+
+#define GTU_READ	1u
+#define GTU_WRITE	2u
+
+/* Memory that the device may reach. A descriptor names it by key. */
+struct gtu_region {
+	void *addr;
+	uint64_t length;		/* bytes */
+	uint32_t key;
+	uint32_t rights;		/* GTU_READ | GTU_WRITE: what the device may do */
+	uint32_t allocated;		/* by gtu_region_alloc() */
+	uint32_t reserved;
+};
+
+/*
+ * Make memory of the caller's reachable: @addr 8-byte aligned, @length > 0 bytes. Nothing is copied; the
+ * memory must stay until gtu_region_remove().
+ */
+int gtu_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights,
+		   struct gtu_region *out, struct gtu_error *err);
+/* Memory of the backend's, zeroed and page-aligned, reachable for reading and writing. */
+int gtu_region_alloc(struct gtu_device *dev, uint64_t length, struct gtu_region *out,
+		     struct gtu_error *err);
+/* The device lets go of it (and allocated memory is given back); *region is zeroed. NULL key: nothing. */
+int gtu_region_remove(struct gtu_device *dev, struct gtu_region *region, struct gtu_error *err);
+
+/* ---- Queues and jobs ------------------------------------------------------------------------- */
+
+struct gtu_queue;
+
+struct gtu_queue_options {
+	uint32_t sq_log2;		/* log2 of the submission ring's entries; 0: 8 */
+	uint32_t cq_log2;		/* of the completion ring's; 0: as sq_log2 */
+	uint32_t reserved[6];
+};
+
+/* How a job ended. */
+struct gtu_completion {
+	uint64_t job;			/* as gtu_submit() returned it */
+	uint64_t count, needed, cycles, dropped, element; /* as in struct gtu_hw_cpl */
+	uint32_t status;		/* GTU_CPL_* */
+	uint32_t operand;		/* of an error, or 0xff */
+};
+
+int gtu_queue_create(struct gtu_device *dev, const struct gtu_queue_options *opt,
+		     struct gtu_queue **out, struct gtu_error *err);
+void gtu_queue_destroy(struct gtu_queue *q);
+struct gtu_device *gtu_queue_device(struct gtu_queue *q);
+
+/*
+ * Put one descriptor into the ring and ring the doorbell (without a system call). The cookie is the
+ * library's; all other fields are taken as they are. *job numbers jobs of a queue from 0. Waits for
+ * room when the ring is full. gtu_submit_batch() rings the doorbell once for all.
+ */
+int gtu_submit(struct gtu_queue *q, const struct gtu_hw_desc *desc, uint64_t *job,
+	       struct gtu_error *err);
+int gtu_submit_batch(struct gtu_queue *q, const struct gtu_hw_desc *desc, unsigned n,
+		     uint64_t *first_job, struct gtu_error *err);
+
+#define GTU_FOREVER UINT64_MAX
+
+/*
+ * Take the next completion, in submission order, waiting at most @timeout_ns (0: only look).
+ * 0: *out is filled, whatever its status is. GTU_ERR_TIMEOUT: none yet; the job goes on.
+ * GTU_ERR_USAGE: nothing is outstanding.
+ */
+int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *out,
+	     struct gtu_error *err);
+
+/* A sentence about a completion's status: what was wrong in which operand. Returns its gtu_status. */
+int gtu_completion_error(const struct gtu_hw_desc *desc, const struct gtu_completion *c,
+			 struct gtu_error *err);
+
+/* Submit, wait, and turn a bad status into an error. The queue must have nothing outstanding. */
+int gtu_do(struct gtu_queue *q, const struct gtu_hw_desc *desc, uint64_t timeout_ns,
+	   struct gtu_completion *out, struct gtu_error *err);
+/* As gtu_do(), with @n operands (up to GTU_BLOCK_OPERANDS) through the queue's parameter block. */
+int gtu_do_operands(struct gtu_queue *q, const struct gtu_hw_desc *desc,
+		    const struct gtu_hw_operand *operand, unsigned n, uint64_t timeout_ns,
+		    struct gtu_completion *out, struct gtu_error *err);
+
+/* Empty the queue: running jobs are dropped, its sticky error is cleared. */
+int gtu_queue_reset(struct gtu_queue *q, struct gtu_error *err);
+
+/* ---- Arrays in regions ------------------------------------------------------------------------ */
+
+/* `count` elements of `width` bytes at byte `offset` of a region. A NULL pointer or key 0: not given. */
+struct gtu_array {
+	uint32_t key;
+	uint32_t width;			/* bytes of an element: 1, 2, 4, 8; 0: single bits */
+	uint64_t offset;		/* bytes from the region's start; a multiple of width */
+	uint64_t count;			/* elements */
+};
+
+static inline struct gtu_array gtu_array(const struct gtu_region *r, uint64_t offset,
+					 uint64_t count, uint32_t width)
+{
+	struct gtu_array a = { r->key, width, offset, count };
+
+	return a;
+}
+
+int gtu_copy(struct gtu_queue *q, const struct gtu_array *from, const struct gtu_array *to,
+	     struct gtu_completion *out, struct gtu_error *err);
+
+/* ---- SCU: the five operations of the stream compaction unit (scu.txt, sections 3.1 and 4) ------- */
+
+/* The tables and what to do with them; zeroed: none of it (the basic unit). */
+struct gtu_scu_filter {
+	uint32_t step;			/* GTU_STEP_*; PLAIN where nothing is filtered or grouped */
+	uint32_t flags;			/* GTU_SCU_UNIQUE, _BEST, _GROUP, _KEEP */
+	uint32_t cost_type;		/* GTU_TYPE_*, for BEST */
+	uint32_t cost_width;		/* 4 or 8 */
+	uint32_t target_log2;		/* GROUP: log2 of the target's element width */
+	uint32_t reserved;
+	uint64_t target_base;		/* GROUP: region-relative byte address of target[0] */
+	struct gtu_array filter;	/* bits: out of PRODUCE and FUSED, into APPLY and grouping */
+	struct gtu_array reorder;	/* 4 bytes: likewise */
+	struct gtu_array filter_table;	/* bytes at a 64-byte boundary; count = lines, width = 1 */
+	struct gtu_array group_table;	/* likewise */
+	struct gtu_array cost_gathered;	/* selected like the data */
+	struct gtu_array cost_input;	/* one an input element */
+};
+
+/*
+ * Each runs to its end and puts the completion into *out (may be NULL). mask and f may be NULL. Arrays
+ * longer than one job takes (2^32 - 2 elements) are done in several, where that gives the same result
+ * (not with filters). GTU_ERR_SPACE: *out says in `needed` how many elements @to would have to hold.
+ */
+/* to (bits)[i] = in[i] cmp reference */
+int gtu_scu_bitmask(struct gtu_queue *q, const struct gtu_array *in, uint32_t cmp, uint32_t type,
+		    uint64_t reference, const struct gtu_array *to, struct gtu_completion *out,
+		    struct gtu_error *err);
+/* in[i] where mask[i] */
+int gtu_scu_data(struct gtu_queue *q, const struct gtu_array *in, const struct gtu_array *mask,
+		 const struct gtu_scu_filter *f, const struct gtu_array *to,
+		 struct gtu_completion *out, struct gtu_error *err);
+/* data[index[i]] where mask[i]; data NULL: index[i] itself */
+int gtu_scu_access(struct gtu_queue *q, const struct gtu_array *data,
+		   const struct gtu_array *index, const struct gtu_array *mask,
+		   const struct gtu_scu_filter *f, const struct gtu_array *to,
+		   struct gtu_completion *out, struct gtu_error *err);
+/* in[i], count[i] times, where mask[i] */
+int gtu_scu_replicate(struct gtu_queue *q, const struct gtu_array *in,
+		      const struct gtu_array *count, const struct gtu_array *mask,
+		      const struct gtu_scu_filter *f, const struct gtu_array *to,
+		      struct gtu_completion *out, struct gtu_error *err);
+/* data[index[i] .. index[i] + count[i]) where mask[i]; data->count may be UINT64_MAX: to the region's end */
+int gtu_scu_expand(struct gtu_queue *q, const struct gtu_array *data,
+		   const struct gtu_array *index, const struct gtu_array *count,
+		   const struct gtu_array *mask, const struct gtu_scu_filter *f,
+		   const struct gtu_array *to, struct gtu_completion *out, struct gtu_error *err);
+
+/* Bytes of a filter table of @lines (power of two, 16 or more) and of a group table. */
+uint64_t gtu_scu_filter_table_bytes(uint64_t lines, uint32_t id_width, uint32_t cost_width);
+uint64_t gtu_scu_group_table_bytes(uint64_t lines);
+
+/* ---- IRU: irregular accesses reorder unit (iru.txt, section 4) --------------------------------- */
+
+struct gtu_iru;
+
+struct gtu_iru_config {
+	uint64_t target_base;		/* region-relative byte address of what the indices will access */
+	uint32_t target_width;		/* bytes of its elements: 1 .. 128, a power of two */
+	uint32_t operation;		/* GTU_IRU_OP_* */
+	struct gtu_array indices;	/* n of 4 bytes */
+	struct gtu_array secondary;	/* n of 4 bytes, or not given */
+	bool positions;			/* records carry positions */
+	bool all;			/* mode ALL: ceil(n / 32) records; else stop when data is out */
+	uint32_t timeout;		/* cycles; 0: the unit's setting */
+	uint32_t ring_log2;		/* records in the ring; 0: 8 */
+};
+
+/* One warp's worth, as load_iru() gives it; pointers are into the ring, valid until the next call. */
+struct gtu_warp {
+	uint32_t active;		/* bit l: lane l holds an element */
+	uint32_t reason;		/* GTU_WARP_* */
+	uint32_t lines;			/* distinct target lines */
+	uint32_t sequence;
+	uint64_t cycle;
+	const uint32_t *index;		/* 32 lanes */
+	const uint32_t *secondary;	/* 32 lanes, or NULL */
+	const uint32_t *position;	/* 32 lanes, or NULL */
+};
+
+/*
+ * configure_iru: start reordering (iru.txt, figure 8). Takes the queue for itself until the stream has
+ * ended or gtu_iru_close(). *out is made on the first call and may be given again for the next stream.
+ */
+int configure_iru(struct gtu_queue *q, const struct gtu_iru_config *config, struct gtu_iru **out,
+		  struct gtu_error *err);
+/* load_iru: the next warp. 1: *warp is filled; 0: the stream has ended; negative: an error. */
+int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err);
+/* After the end: how the job ended (records, cycles, elements merged). */
+const struct gtu_completion *gtu_iru_result(const struct gtu_iru *iru);
+/* Ends a stream that still runs; NULL is allowed. */
+void gtu_iru_close(struct gtu_iru *iru);
+
+/* ---- Graphs on a device ------------------------------------------------------------------------ */
+
+/*
+ * A graph whose arrays the device reaches where they are: nothing is copied. col and weight may be more
+ * than 2^32 elements long; arrays here may therefore only be used as data that an index selects from.
+ */
+struct gtu_mapped_graph {
+	const struct gtu_graph *graph;
+	struct gtu_device *dev;
+	struct gtu_region row_region, col_region, weight_region;
+	struct gtu_array row;		/* n + 1 of 8 bytes */
+	struct gtu_array col;		/* m of edge_bytes */
+	struct gtu_array weight;	/* m, or not given */
+};
+int gtu_graph_map(struct gtu_device *dev, const struct gtu_graph *g, struct gtu_mapped_graph *out,
+		  struct gtu_error *err);
+int gtu_graph_unmap(struct gtu_mapped_graph *mg, struct gtu_error *err);
+
+/* ---- Algorithms -------------------------------------------------------------------------------- */
+
+enum gtu_unit_choice {
+	GTU_WITH_NONE,			/* plain code on the CPU, no unit */
+	GTU_WITH_SCU_BASIC,		/* the five operations (scu.txt, section 3) */
+	GTU_WITH_SCU,			/* with filtering and grouping (section 4) */
+	GTU_WITH_IRU,
+};
+
+struct gtu_algorithm_options {
+	uint32_t unit;			/* enum gtu_unit_choice */
+	uint32_t reserved;
+	uint64_t source;		/* vertex (not id), BFS and SSSP */
+	double damping;			/* PageRank; 0: 0.85 */
+	double epsilon;			/* PageRank: stop when no rank changes by more; 0: never */
+	uint32_t iterations;		/* PageRank; 0: 20 without epsilon, 1000 with */
+	uint32_t reserved2;
+	double delta;			/* SSSP: step of the near-far threshold; 0: chosen from the weights */
+	uint64_t first_vertex, end_vertex; /* vertex range of this part; 0, 0: all */
+	const struct gtu_progress *progress;
+};
+
+#define GTU_PHASES 8
+struct gtu_algorithm_stats {
+	uint64_t iterations;		/* levels, rounds */
+	uint64_t edges;			/* edges traversed */
+	uint64_t vertices;		/* vertices reached */
+	uint64_t jobs, job_cycles;	/* unit jobs and their logical cycles */
+	unsigned phases;
+	struct { const char *name; double seconds; } phase[GTU_PHASES];
+	double seconds;			/* all phases */
+};
+
+#define GTU_UNREACHED UINT64_MAX
+
+/*
+ * Breadth-first search: level[v] (n entries of the caller's) = hops from the source, GTU_UNREACHED
+ * where there is no path. @dev may be NULL with GTU_WITH_NONE. (scu.txt, algorithms 1 and 4; iru.txt, figure 9)
+ */
+int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
+	    const struct gtu_algorithm_options *opt, uint64_t *level,
+	    struct gtu_algorithm_stats *stats, struct gtu_error *err);
+/*
+ * Shortest paths by near-far sets (scu.txt, algorithms 2 and 5; iru.txt, figure 10). Negative weights are
+ * refused. distance[v]: infinity where there is no path. Integer weights give exact integers up to 2^53;
+ * no weights: every edge is 1.
+ */
+int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
+	     const struct gtu_algorithm_options *opt, double *distance,
+	     struct gtu_algorithm_stats *stats, struct gtu_error *err);
+/* PageRank, dangling rank spread evenly, sums to 1 (scu.txt, algorithm 3; iru.txt, figure 11). */
+int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
+		 const struct gtu_algorithm_options *opt, double *rank,
+		 struct gtu_algorithm_stats *stats, struct gtu_error *err);
+/* Weakly connected components: component[v] = the lowest vertex of v's component. */
+int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
+		   const struct gtu_algorithm_options *opt, uint64_t *component,
+		   struct gtu_algorithm_stats *stats, struct gtu_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a backend gives the runtime: one context on one device. The runtime fills rings and reads
+ * completions itself (queue.c), the same way behind every door; a backend only sets up memory and
+ * rings, passes doorbells and waits.
+ */
+#ifndef GTU_BACKEND_H
+#define GTU_BACKEND_H
+
+#include "gtu/gtu.h"
+#include "gtu/hw.h"
+
+struct gtu_device;
+
+/* A queue's rings as mapped into this process. */
+struct gtu_rings {
+	uint32_t id;			/* the backend's name for the queue */
+	uint32_t sq_log2, cq_log2;
+	struct gtu_hw_desc *sq;
+	struct gtu_hw_cpl *cq;
+	const struct gtu_hw_queue_status *status;
+	/* The queue's doorbell page, where a plain store reaches the device; NULL: use ops->doorbell. */
+	volatile void *doorbell;
+	void *cookie;			/* the backend's own */
+};
+
+struct gtu_backend_ops {
+	const char *name;		/* "model", "chardev" */
+	/* @name is what gtu_open() was given. Sets dev->backend and dev->info, dev->fdt. */
+	int (*open)(struct gtu_device *dev, const char *name, struct gtu_error *err);
+	void (*close)(struct gtu_device *dev);
+	/* Make @length bytes at @addr (8-byte aligned) reachable. rights: GTU_READ | GTU_WRITE. */
+	int (*region_add)(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights,
+			  uint32_t *key, struct gtu_error *err);
+	int (*region_remove)(struct gtu_device *dev, uint32_t key, struct gtu_error *err);
+	/* Memory the backend allocates (zeroed, page-aligned) and makes reachable, and its release. */
+	int (*region_alloc)(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr,
+			    uint32_t *key, struct gtu_error *err);
+	int (*region_free)(struct gtu_device *dev, void *addr, uint64_t length, uint32_t key,
+			   struct gtu_error *err);
+	/* @rings holds the log2 sizes wanted; the rest is filled in. */
+	int (*queue_create)(struct gtu_device *dev, struct gtu_rings *rings, struct gtu_error *err);
+	void (*queue_destroy)(struct gtu_device *dev, struct gtu_rings *rings);
+	int (*queue_reset)(struct gtu_device *dev, struct gtu_rings *rings, struct gtu_error *err);
+	/* Write @value to the doorbell register @reg (GTU_DB_*). Only where rings->doorbell is NULL. */
+	void (*doorbell)(struct gtu_device *dev, struct gtu_rings *rings, uint32_t reg, uint64_t value);
+	/*
+	 * Let the device go on until completion index @cq_index (running freely) may be there, a stream's
+	 * ring has moved (cq_index is then not waited for: `stream` is set), or @deadline_ns
+	 * (CLOCK_MONOTONIC; UINT64_MAX: none) has passed. 0: look again; GTU_ERR_TIMEOUT, GTU_ERR_GONE,
+	 * GTU_ERR_INTERRUPTED.
+	 */
+	int (*wait)(struct gtu_device *dev, struct gtu_rings *rings, uint32_t cq_index, bool stream,
+		    uint64_t deadline_ns, struct gtu_error *err);
+	/* Read a register of BAR0 (unit parameters, settings, counters after a snapshot). */
+	int (*read)(struct gtu_device *dev, uint32_t offset, uint64_t *value, struct gtu_error *err);
+	/* Write a unit's setting or control register; others are refused. */
+	int (*write)(struct gtu_device *dev, uint32_t offset, uint32_t value, struct gtu_error *err);
+};
+
+extern const struct gtu_backend_ops gtu_backend_model;	/* backend_model.c */
+extern const struct gtu_backend_ops gtu_backend_chardev; /* backend_chardev.c */
+
+struct gtu_device {
+	const struct gtu_backend_ops *ops;
+	void *backend;			/* the backend's own */
+	struct gtu_info info;
+	void *fdt;			/* malloc'ed copy, checked */
+	size_t fdt_bytes;
+};
+
+/* Copy the blob out, check magic, length, CRC and libfdt's own rules; fill dev->fdt. (device.c) */
+int gtu_device_take_fdt(struct gtu_device *dev, const void *blob, size_t bytes, uint32_t crc,
+			struct gtu_error *err);
+/* Fill dev->info from registers, through ops->read. (device.c) */
+int gtu_device_take_info(struct gtu_device *dev, struct gtu_error *err);
+
+uint64_t gtu_now_ns(void);		/* CLOCK_MONOTONIC */
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test.h"
+
+struct test_case *test_first, **test_last = &test_first;
+jmp_buf test_exit;
+char test_skip_reason[256];
+static char tmpdir[256], graphs[512];
+
+enum { RAN = 0, FAILED = 1, SKIPPED = 2 };
+
+void test_add(struct test_case *c)
+{
+	*test_last = c;
+	test_last = &c->next;
+}
+
+void test_fail(const char *file, int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("# %s:%d: ", file, line);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	longjmp(test_exit, FAILED);
+}
+
+void test_skip(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(test_skip_reason, sizeof(test_skip_reason), fmt, ap);
+	va_end(ap);
+	longjmp(test_exit, SKIPPED);
+}
+
+const char *test_graphs(void)
+{
+	const char *shared = getenv("GTU_SHARED");
+	struct stat st;
+
+	snprintf(graphs, sizeof(graphs), "%s/graphs", shared ? shared : "../shared");
+	if (stat(graphs, &st))
+		test_skip("no shared graphs at %s (GTU_SHARED names their folder)", graphs);
+	return graphs;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static void remove_tmpdir(void)
+{
+	nftw(tmpdir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *test_tmpdir(void)
+{
+	const char *base = getenv("TMPDIR");
+
+	if (!*tmpdir) {
+		snprintf(tmpdir, sizeof(tmpdir), "%s/gtu-test-XXXXXX", base ? base : "/tmp");
+		if (!mkdtemp(tmpdir)) {
+			printf("# cannot make a folder %s: %s\n", tmpdir, strerror(errno));
+			exit(1);
+		}
+		atexit(remove_tmpdir);
+	}
+	return tmpdir;
+}
+
+uint64_t test_random(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9E3779B97F4A7C15ull);
+
+	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+	z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+	return z ^ (z >> 31);
+}
+
+int test_main(int argc, char **argv)
+{
+	const char *only = argc > 1 ? argv[1] : NULL;
+	struct test_case *c;
+	int count = 0, failed = 0;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (c = test_first; c; c = c->next)
+		count += !only || strstr(c->name, only);
+	printf("TAP version 13\n1..%d\n", count);
+	count = 0;
+	for (c = test_first; c; c = c->next) {
+		if (only && !strstr(c->name, only))
+			continue;
+		count++;
+		switch (setjmp(test_exit)) {
+		case RAN:
+			c->run();
+			printf("ok %d %s\n", count, c->name);
+			break;
+		case SKIPPED:
+			printf("ok %d %s # SKIP %s\n", count, c->name, test_skip_reason);
+			break;
+		default:
+			printf("not ok %d %s\n", count, c->name);
+			failed++;
+		}
+	}
+	return failed != 0;
+}

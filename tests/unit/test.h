@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A test program is a list of TEST(name) functions and TEST_MAIN. Each reports one TAP line; a
+ * failing CHECK prints what differed and ends that test only. SKIP(reason) skips it with a reason.
+ * Options: a substring to run only the tests whose name contains it.
+ */
+#ifndef GTU_TEST_H
+#define GTU_TEST_H
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct test_case {
+	const char *name;
+	void (*run)(void);
+	struct test_case *next;
+};
+
+extern struct test_case *test_first, **test_last;
+extern jmp_buf test_exit;
+extern char test_skip_reason[256];
+
+void test_add(struct test_case *c);
+void test_fail(const char *file, int line, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4), noreturn));
+void test_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+int test_main(int argc, char **argv);
+
+/* Folder of the shared graphs ($GTU_SHARED/graphs, else ../shared/graphs above the source), or skips. */
+const char *test_graphs(void);
+/* A fresh folder under $TMPDIR, removed at exit. */
+const char *test_tmpdir(void);
+/* splitmix64: deterministic numbers for property tests; the seed is printed on failure. */
+uint64_t test_random(uint64_t *state);
+
+#define TEST(id)                                                                                   \
+	static void test_##id(void);                                                               \
+	static struct test_case case_##id = { #id, test_##id, NULL };                              \
+	__attribute__((constructor)) static void add_##id(void) { test_add(&case_##id); }          \
+	static void test_##id(void)
+
+#define CHECK(cond)                                                                                \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			test_fail(__FILE__, __LINE__, "%s", #cond);                                \
+	} while (0)
+#define CHECKF(cond, ...)                                                                          \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			test_fail(__FILE__, __LINE__, __VA_ARGS__);                                \
+	} while (0)
+#define CHECK_EQ(a, b)                                                                             \
+	do {                                                                                       \
+		long long a_ = (long long)(a), b_ = (long long)(b);                                \
+		if (a_ != b_)                                                                      \
+			test_fail(__FILE__, __LINE__, "%s is %lld, expected %s = %lld", #a, a_, #b, b_); \
+	} while (0)
+#define SKIP(...) test_skip(__VA_ARGS__)
+#define TEST_MAIN                                                                                  \
+	int main(int argc, char **argv)                                                            \
+	{                                                                                          \
+		return test_main(argc, argv);                                                      \
+	}
+
+#endif

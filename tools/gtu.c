@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/* The gtu tool: finds the verb. */
+#include <string.h>
+
+#include "cli.h"
+
+static int cmd_help(int argc, char **argv);
+static int cmd_version(int argc, char **argv);
+
+#pragma weak cmd_bench
+#pragma weak cmd_convert
+#pragma weak cmd_generate
+#pragma weak cmd_info
+#pragma weak cmd_run
+#pragma weak cmd_serve
+#pragma weak cmd_stat
+
+static const struct verb {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *line;
+} verbs[] = {
+	{ "info", cmd_info, "what the device is: units, parameters, backends" },
+	{ "convert", cmd_convert, "a graph file of any format into one that is mapped in place" },
+	{ "generate", cmd_generate, "a graph by rule and seed" },
+	{ "stat", cmd_stat, "degrees and components of a graph" },
+	{ "run", cmd_run, "an algorithm on a graph, through a unit, verified if you like" },
+	{ "bench", cmd_bench, "how fast the units are beside memcpy and plain software" },
+	{ "serve", cmd_serve, "the device as a process that a virtual machine attaches to" },
+	{ "help", cmd_help, "this page, or that of one verb" },
+	{ "version", cmd_version, "the version of this program" },
+};
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static const struct verb *find_verb(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < VERBS; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+static int unknown_verb(const char *name)
+{
+	const char *names[VERBS + 1], *nearest;
+	unsigned i;
+
+	for (i = 0; i < VERBS; i++)
+		names[i] = verbs[i].name;
+	names[VERBS] = NULL;
+	nearest = cli_nearest(name, names);
+	if (nearest)
+		return cli_usage("no verb '%s'; did you mean '%s'?", name, nearest);
+	return cli_usage("no verb '%s'", name);
+}
+
+static void print_help(FILE *to)
+{
+	unsigned i;
+
+	fputs("gtu: graphs through the units of the graph traversal unit.\n\n"
+	      "usage: gtu VERB [options]        gtu VERB --help says what a verb takes\n\n", to);
+	for (i = 0; i < VERBS; i++)
+		fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].line);
+	fputs("\nA first walk:\n"
+	      "  gtu info                                        the device in this process\n"
+	      "  gtu generate kronecker --scale 16 k16.gtu       a graph to try things on\n"
+	      "  gtu stat k16.gtu                                what it is like\n"
+	      "  gtu run bfs k16.gtu --unit scu --verify         hops from one vertex, checked\n"
+	      "  gtu run pagerank k16.gtu --unit iru --output ranks.txt\n"
+	      "  gtu convert roads.gr.xz roads.gtu               your own graph, once\n"
+	      "  gtu run sssp roads.gtu --source 42 --unit iru --json -\n"
+	      "\n--quiet, with any verb: no progress bar, nothing that was not asked for.\n"
+	      "Exit codes: 0 done, 1 failed at run time, 2 usage, 3 bad input, 4 verification failed,\n"
+	      "130 interrupted.\n", to);
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	const struct verb *v;
+	char *help[] = { NULL, "--help", NULL };
+
+	if (argc < 2 || argv[1][0] == '-') {
+		print_help(stdout);
+		return CLI_DONE;
+	}
+	v = find_verb(argv[1]);
+	if (!v)
+		return unknown_verb(argv[1]);
+	help[0] = argv[1];
+	cli_start(v->name, cli_quiet());
+	return v->run == cmd_help || !v->run ? (print_help(stdout), CLI_DONE) : v->run(2, help);
+}
+
+static int cmd_version(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1 && strcmp(argv[1], "--help"))
+		return cli_usage("takes no '%s'", argv[1]);
+	puts("gtu " GTU_VERSION);
+	return CLI_DONE;
+}
+
+/* --quiet is every verb's, and may stand anywhere before a "--". */
+static int take_quiet(int argc, char **argv, bool *quiet)
+{
+	int from, to = 1;
+	bool options = true;
+
+	for (from = 1; from < argc; from++) {
+		options = options && strcmp(argv[from], "--");
+		if (options && !strcmp(argv[from], "--quiet"))
+			*quiet = true;
+		else
+			argv[to++] = argv[from];
+	}
+	argv[to] = NULL;
+	return to;
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *v;
+	bool quiet = false;
+	int code;
+
+	argc = take_quiet(argc, argv, &quiet);
+	cli_start(NULL, quiet);
+	if (argc < 2) {
+		print_help(stderr);
+		return CLI_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		print_help(stdout);
+		return CLI_DONE;
+	}
+	if (!strcmp(argv[1], "--version"))
+		argv[1] = "version";
+	v = find_verb(argv[1]);
+	if (!v)
+		return unknown_verb(argv[1]);
+	cli_start(v->name, quiet);
+	if (!v->run)
+		return cli_usage("is not in this build");
+	code = v->run(argc - 1, argv + 1);
+	cli_clear_bar();
+	/* what did not reach the reader is not done */
+	if ((fflush(stdout) || ferror(stdout)) && code == CLI_DONE) {
+		fputs("gtu: cannot write to standard output\n", stderr);
+		code = CLI_FAILED;
+	}
+	return code;
+}

@@ -6,8 +6,9 @@
 #   make run        the main job on real input; installs what is missing first
 #   make test       every test; last line: N passed, N failed, N skipped
 #   make help       the rest
+#   make install    DESTDIR= PREFIX=/usr/local LIBDIR=$PREFIX/lib
 #
-# SAN=1 builds everything under AddressSanitizer and UndefinedBehaviorSanitizer in build/san.
+# V=1 shows the commands. SAN=1 builds everything under AddressSanitizer and UndefinedBehaviorSanitizer in build/san.
 
 .DEFAULT_GOAL := all
 SHELL := /bin/bash
@@ -15,12 +16,22 @@ MAKEFLAGS += --no-print-directory
 
 CC ?= gcc
 CLANG ?= clang
-PKG_CONFIG ?= pkg-config
 OPT ?= -O2
 VERSION := 0.1.0
 ABI := 0
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+JOBS ?= $(shell nproc)
+
+# Debian's names; "a,b" is either.
+BUILD_PACKAGES := gcc libc6-dev libfdt-dev libzstd-dev liblzma-dev zlib1g-dev libexpat1-dev
+TEST_PACKAGES = clang libclang-rt-14-dev,libclang-rt-19-dev valgrind pkg-config g++ python3 xz-utils zstd \
+	$(GUEST_PACKAGES)
 
 ROOT := $(CURDIR)
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
+
 ifdef SAN
 B := build/san
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -48,23 +59,32 @@ all: $(B)/gtu $(B)/libgtu.so $(B)/libgtu.a $(B)/gtu.pc
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/libgtu.a: $(LIB_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR,$@)
+	$(Q)ar rcs $@ $^
 
 $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libgtu.so.$(ABI) -Wl,--version-script=libruntime/libgtu.map \
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libgtu.so.$(ABI) -Wl,--version-script=libruntime/libgtu.map \
 		-Wl,--no-undefined -o $@.$(ABI) $(LIB_OBJ) $(LIBS)
 	@ln -sf libgtu.so.$(ABI) $@
 
 $(B)/gtu: $(TOOL_OBJ) $(B)/libgtu.a
-	$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(B)/libgtu.a $(LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(B)/libgtu.a $(LIBS)
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/harness.o $(B)/libgtu.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/gtu.pc: packaging/gtu.pc.in Makefile
+	@mkdir -p $(@D)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|;s|@LIBDIR@|$(LIBDIR)|;s|@VERSION@|$(VERSION)|;s|@LIBS@|$(LIBS)|' $< >$@
 
 .PHONY: unit-tests
 unit-tests: $(UNIT_BIN)
@@ -73,15 +93,55 @@ unit-tests: $(UNIT_BIN)
 FUZZFLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 build/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CLANG) $(CPPFLAGS) -std=gnu11 -O1 -g -ffp-contract=off -fno-strict-aliasing \
+	$(call say,CLANG,$<)
+	$(Q)$(CLANG) $(CPPFLAGS) -std=gnu11 -O1 -g -ffp-contract=off -fno-strict-aliasing \
 		-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -MMD -MP -c $< -o $@
 build/fuzz/libgtu.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR,$@)
+	$(Q)ar rcs $@ $^
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/libgtu.a
-	$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
 .PHONY: fuzzers
 fuzzers: $(FUZZ_BIN)
+
+# ---- What a person calls ---------------------------------------------------------------------
+
+.PHONY: help deps test run install
+help:
+	@sed -n '3,/^$$/s/^#  \?//p' Makefile
+	@echo "make run GRAPH=file SOURCE=id ALGO=bfs|sssp|pagerank|cc UNIT=none|scu|scu-basic|iru"
+	@echo "make test TESTS='unit/test_x cli'   groups or names: unit san cli fuzz valgrind guest"
+	@echo "make deps | unit-tests | fuzzers    packages; test programs; libFuzzer programs"
+
+deps:
+	@packaging/need $(BUILD_PACKAGES)
+
+# What only tests need may be missing: those tests are skipped then, and say so.
+test: deps
+	@packaging/need $(TEST_PACKAGES) || true
+	@$(MAKE) -j$(JOBS) all unit-tests
+	@$(MAKE) -j$(JOBS) SAN=1 all unit-tests
+	@if command -v $(CLANG) >/dev/null; then $(MAKE) -j$(JOBS) fuzzers; fi
+	@tests/run $(TESTS)
+
+run: deps
+	@$(MAKE) -j$(JOBS) all
+	@GRAPH='$(GRAPH)' SOURCE='$(SOURCE)' ALGO='$(ALGO)' UNIT='$(UNIT)' tools/first-run
+
+install: all
+	@$(MAKE) -B $(B)/gtu.pc
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/gtu
+	install -m 755 $(B)/gtu $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(B)/libgtu.so.$(ABI) $(DESTDIR)$(LIBDIR)
+	ln -sf libgtu.so.$(ABI) $(DESTDIR)$(LIBDIR)/libgtu.so
+	install -m 644 $(B)/libgtu.a $(DESTDIR)$(LIBDIR)
+	install -m 644 $(B)/gtu.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 include/gtu/*.h $(DESTDIR)$(PREFIX)/include/gtu
+
+# The virtual machine's tests: GUEST_PACKAGES and the target guest-test.
+-include tests/guest/guest.mk
 
 .SECONDARY:
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -65,7 +65,7 @@ $(B)/obj/%.o: %.c
 $(B)/libgtu.a: $(LIB_OBJ)
 	@rm -f $@
 	$(call say,AR,$@)
-	$(Q)ar rcs $@ $^
+	$(Q)ar qcs $@ $^
 
 $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
 	$(call say,LD,$@)
@@ -99,7 +99,7 @@ build/fuzz/obj/%.o: %.c
 build/fuzz/libgtu.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
 	@rm -f $@
 	$(call say,AR,$@)
-	$(Q)ar rcs $@ $^
+	$(Q)ar qcs $@ $^
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/libgtu.a
 	$(call say,LD,$@)
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)

@@ -90,7 +90,7 @@ static inline uint64_t gtu_once64(const void *p)
 
 /* ---- Jobs (queue.c) -------------------------------------------------------------------------- */
 
-#define GTU_JOB_STATE_BYTES 1024u
+#define GTU_JOB_STATE_BYTES 2048u
 
 struct gtu_job {
 	struct gtu_dev *dev;
@@ -174,6 +174,7 @@ struct gtu_unit {
 extern const struct gtu_unit gtu_unit_basic;	/* copy.c: NOP, COPY, FILL, FENCE */
 extern const struct gtu_unit gtu_unit_scu;	/* scu.c */
 extern const struct gtu_unit gtu_unit_iru;	/* iru.c */
+extern const struct gtu_unit gtu_unit_zcm;	/* zcm.c: no operations, it watches */
 
 /* On-chip state of the job's unit; parameters, settings, counters of the unit. */
 void *gtu_job_unit_state(const struct gtu_job *job);

@@ -83,6 +83,12 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget);
 /* True when a call of gtu_dev_step() would do something. */
 bool gtu_dev_pending(const struct gtu_dev *dev);
 
+/*
+ * Nothing could go on for this many cycles of wall time. Only a stream whose consumer does not come
+ * while another job waits for its unit takes notice: beyond a limit it ends with GTU_CPL_STALLED.
+ */
+void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles);
+
 /* What a function-level reset does: all contexts and queues gone, registers at reset values, epoch + 1. */
 void gtu_dev_reset(struct gtu_dev *dev);
 

@@ -5,8 +5,9 @@
  * where the two differ the document is wrong and to be mended.
  *
  * Everything is little-endian. A register is 32 bits wide unless it is said to be 64; a 64-bit register
- * may be read and written as two 32-bit halves, low half first: reading the low half latches the high
- * one, writing the high half acts. Reserved bits read as zero and must be written as zero.
+ * may be accessed as two 32-bit halves, low half first: reading the low half latches the high one for
+ * the next read; the halves of a RW register are written one by one; a doorbell acts when its high half
+ * is written. Reserved bits read as zero and must be written as zero.
  */
 #ifndef GTU_HW_H
 #define GTU_HW_H

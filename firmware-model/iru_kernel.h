@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inner loops of the IRU over one line and over one warp, in portable C and in AVX-512 with the
+ * same results; which runs is decided once, when a stream starts.
+ */
+#ifndef GTU_IRU_KERNEL_H
+#define GTU_IRU_KERNEL_H
+
+#include "iru_core.h"
+
+struct iru_kernel {
+	const char *name;
+	/*
+	 * Find set and queue of a line's elements for partition @p. Returns IRU_LANES, or the number of
+	 * the first element whose index has more bits than the build (then nothing else is valid).
+	 */
+	unsigned (*split)(const struct iru_core *c, unsigned p, const uint32_t *index,
+			  const uint32_t *secondary, unsigned count, uint64_t first,
+			  struct iru_split *to);
+	/* Lane of the pair with this index among the first @count, or -1. */
+	int (*find)(const uint64_t *pair, unsigned count, uint32_t index);
+	/* Put lanes [0, count) into a record: fields, active mask and distinct lines. */
+	void (*record)(const struct iru_core *c, const uint64_t *pair, const uint32_t *secondary,
+		       unsigned count, struct iru_record *to);
+};
+
+extern const struct iru_kernel iru_kernel_portable;
+/* What this processor runs best. GTU_IRU_KERNEL=portable in a test's environment is not looked at here. */
+const struct iru_kernel *iru_kernel_best(void);
+
+/* The target line of an index, modulo 2^32: enough for the hash, and for telling lines apart. */
+static inline uint32_t iru_target_line(uint64_t base, unsigned target_log2, uint32_t index)
+{
+	return (uint32_t)((base + ((uint64_t)index << target_log2)) / GTU_LINE_BYTES);
+}
+
+static inline uint32_t iru_target_set(uint32_t line, unsigned sets_log2)
+{
+	return (uint32_t)((uint64_t)(line * GTU_HASH) >> (32 - sets_log2));
+}
+
+#endif

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Regions: from a key and an offset to memory of the host, with every access bounded. Nothing
+ * resolved here outlives a step, so a table entry that the driver has taken back is never used again.
+ */
+#include "core.h"
+
+void *gtu_dma(struct gtu_dev *dev, uint64_t addr, uint64_t bytes, bool write)
+{
+	uint64_t got = bytes;
+	void *at;
+
+	if (addr + bytes < addr)
+		return NULL;
+	at = dev->ops.dma(dev->host, addr, &got, write);
+	return at && got >= bytes ? at : NULL;
+}
+
+static bool dma_copy(struct gtu_dev *dev, uint64_t addr, uint8_t *buffer, uint64_t bytes, bool write)
+{
+	while (bytes) {
+		uint64_t got = bytes;
+		void *at = addr + bytes < addr ? NULL : dev->ops.dma(dev->host, addr, &got, write);
+
+		if (!at || !got)
+			return false;
+		if (got > bytes)
+			got = bytes;
+		if (write)
+			memcpy(at, buffer, got);
+		else
+			memcpy(buffer, at, got);
+		buffer += got, addr += got, bytes -= got;
+	}
+	return true;
+}
+
+bool gtu_dma_read(struct gtu_dev *dev, uint64_t addr, void *to, uint64_t bytes)
+{
+	return dma_copy(dev, addr, to, bytes, false);
+}
+
+bool gtu_dma_write(struct gtu_dev *dev, uint64_t addr, const void *from, uint64_t bytes)
+{
+	return dma_copy(dev, addr, (uint8_t *)from, bytes, true);
+}
+
+/* ---- Resolving operands ---------------------------------------------------------------------- */
+
+static unsigned region_levels(const struct gtu_hw_region *r)
+{
+	return r->flags >> GTU_REGION_LEVELS_SHIFT & GTU_REGION_LEVELS_MASK;
+}
+
+static unsigned region_shift(const struct gtu_hw_region *r)
+{
+	return r->flags >> GTU_REGION_PAGE_SHIFT & GTU_REGION_PAGE_MASK;
+}
+
+/* The table entry of a key, copied once and checked. Returns a GTU_CPL_* code. */
+static unsigned region_fetch(struct gtu_dev *dev, const struct gtu_context *c, uint32_t key,
+			     struct gtu_hw_region *r)
+{
+	uint32_t slot = GTU_KEY_SLOT(key);
+	unsigned shift;
+
+	if (!GTU_KEY_GENERATION(key) || slot >> c->table_log2)
+		return GTU_CPL_KEY;
+	if (!gtu_dma_read(dev, c->table + slot * sizeof(*r), r, sizeof(*r)))
+		return GTU_CPL_DMA;
+	if (r->key != key || !(r->flags & GTU_REGION_VALID))
+		return GTU_CPL_KEY;
+	shift = region_shift(r);
+	if (r->flags & GTU_REGION_APERTURE) {
+		if (region_levels(r) || r->base > dev->config.aperture_bytes ||
+		    r->offset > dev->config.aperture_bytes - r->base ||
+		    r->length > dev->config.aperture_bytes - r->base - r->offset)
+			return GTU_CPL_KEY;
+	} else if (shift < 12 || shift > 40 || r->offset % 8 || r->length > 1ull << 62 ||
+		   r->offset > 1ull << 62) {
+		return GTU_CPL_KEY;
+	}
+	return GTU_CPL_OK;
+}
+
+static bool resolve(struct gtu_job *job, const struct gtu_want *want)
+{
+	struct gtu_dev *dev = job->dev;
+	const unsigned place = want->place;
+	struct gtu_mem *m = &job->mem[place];
+	static const struct gtu_hw_operand none;
+	const struct gtu_hw_operand *op = place < job->operands ? &job->operand[place] : &none;
+	uint64_t bytes, room;
+	unsigned status;
+
+	m->base = NULL;
+	m->bytes = m->count = m->addr = 0;
+	m->key = op->key;
+	m->place = place;
+	m->width_log2 = want->width_log2;
+	m->write = want->need & GTU_WANT_WRITE;
+	m->job = job;
+	if (!op->key) {
+		if (op->count || op->offset || !(want->need == GTU_WANT_NONE || want->need & GTU_WANT_MAYBE))
+			return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
+		return true;
+	}
+	if (want->need == GTU_WANT_NONE)
+		return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
+	status = region_fetch(dev, job->context, op->key, &m->region);
+	if (status)
+		return gtu_job_error(job, status, place, 0), false;
+	if ((want->need & GTU_WANT_READ && !(m->region.flags & GTU_REGION_READ)) ||
+	    (want->need & GTU_WANT_WRITE && !(m->region.flags & GTU_REGION_WRITE)))
+		return gtu_job_error(job, GTU_CPL_RIGHTS, place, 0), false;
+	if (op->offset & ((1ull << want->width_log2) - 1))
+		return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
+	if (op->offset > m->region.length)
+		return gtu_job_error(job, GTU_CPL_BOUNDS, place, 0), false;
+	room = m->region.length - op->offset;
+	m->count = op->count;
+	if (op->count == GTU_COUNT_REST) {
+		if (!want->rest)
+			return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
+		m->count = room >> want->width_log2;
+	}
+	bytes = want->bytes ? want->bytes :
+		want->bits ? (m->count + 7) / 8 : m->count << want->width_log2;
+	if (bytes > room)
+		return gtu_job_error(job, GTU_CPL_BOUNDS, place, 0), false;
+	m->bytes = bytes;
+	m->addr = op->offset;
+	m->aperture = m->region.flags & GTU_REGION_APERTURE;
+	m->watched = dev->monitor || dev->watch;
+
+	if (m->aperture) {
+		m->base = dev->aperture + m->region.base + m->region.offset + op->offset;
+		return true;
+	}
+	memset(m->tlb, 0, sizeof(m->tlb));
+	if (!region_levels(&m->region) && bytes)
+		m->base = gtu_dma(dev, m->region.base + m->region.offset + op->offset, bytes, m->write);
+	return true;
+}
+
+bool gtu_job_operands(struct gtu_job *job, const struct gtu_want *want, unsigned n, unsigned places)
+{
+	uint32_t named = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		named |= 1u << want[i].place;
+		if (!resolve(job, &want[i]))
+			return false;
+	}
+	for (i = 0; i < GTU_BLOCK_OPERANDS; i++) {
+		const struct gtu_hw_operand *op = &job->operand[i];
+
+		if (i < job->operands && !(i < places && named >> i & 1) &&
+		    (op->key || op->count || op->offset))
+			return gtu_job_error(job, GTU_CPL_OPERAND, i, 0), false;
+	}
+	return true;
+}
+
+/* ---- Scattered regions ----------------------------------------------------------------------- */
+
+/* Bus address of page @page of a region with page lists, or false. */
+static bool page_address(struct gtu_dev *dev, const struct gtu_hw_region *r, uint64_t page,
+			 uint64_t *addr)
+{
+	unsigned level = region_levels(r);
+	uint64_t at = r->base;
+
+	if (!level) {
+		*addr = at + (page << region_shift(r));
+		return true;
+	}
+	if (page >> (9 * level))
+		return false;
+	for (; level; level--) {
+		uint64_t index = page >> (9 * (level - 1)) & (GTU_CHUNK_ENTRIES - 1);
+
+		if (!gtu_dma_read(dev, at + 8 * index, &at, 8))
+			return false;
+	}
+	*addr = at;
+	return true;
+}
+
+uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint64_t *got)
+{
+	struct gtu_dev *dev = m->job->dev;
+	const unsigned shift = region_shift(&m->region);
+	const uint64_t page_bytes = 1ull << shift;
+	uint64_t at, page, in_page, room, addr;
+	unsigned slot;
+
+	if (!m->key || byte > m->bytes || want > m->bytes - byte || !want) {
+		gtu_job_error(m->job, GTU_CPL_BOUNDS, m->place, byte >> m->width_log2);
+		return NULL;
+	}
+	if (m->base) {
+		*got = want;
+		return m->base + byte;
+	}
+	at = m->region.offset + m->addr + byte;
+	page = at >> shift;
+	in_page = at & (page_bytes - 1);
+	room = page_bytes - in_page;
+	slot = page % GTU_TLB_ENTRIES;
+	if (m->tlb[slot].page != page + 1) {
+		uint64_t bytes = page_bytes;
+		uint8_t *p;
+
+		if (!page_address(dev, &m->region, page, &addr) || addr + page_bytes < addr)
+			goto fault;
+		p = dev->ops.dma(dev->host, addr, &bytes, m->write);
+		if (!p) {
+			bytes = 0;	/* perhaps only the part wanted is there: asked below */
+		}
+		m->tlb[slot].page = page + 1;
+		m->tlb[slot].at = p;
+		m->tlb[slot].bytes = bytes < page_bytes ? bytes : page_bytes;
+	}
+	if (in_page < m->tlb[slot].bytes) {
+		room = m->tlb[slot].bytes - in_page;
+		*got = want < room ? want : room;
+		return m->tlb[slot].at + in_page;
+	}
+	/* A page larger than what the host has in one piece. */
+	if (page_address(dev, &m->region, page, &addr)) {
+		uint64_t bytes = want < room ? want : room;
+		uint8_t *p = dev->ops.dma(dev->host, addr + in_page, &bytes, m->write);
+
+		if (p && bytes) {
+			room = bytes < room ? bytes : room;
+			*got = want < room ? want : room;
+			return p;
+		}
+	}
+fault:
+	gtu_job_error(m->job, GTU_CPL_DMA, m->place, byte >> m->width_log2);
+	return NULL;
+}
+
+bool gtu_mem_load(struct gtu_mem *m, uint64_t byte, void *to, uint64_t bytes)
+{
+	uint8_t *buffer = to, *p;
+	uint64_t got;
+
+	for (; bytes; bytes -= got, byte += got, buffer += got) {
+		p = gtu_mem_span(m, byte, bytes, &got);
+		if (!p)
+			return false;
+		memcpy(buffer, p, got);
+	}
+	return true;
+}
+
+bool gtu_mem_store(struct gtu_mem *m, uint64_t byte, const void *from, uint64_t bytes)
+{
+	const uint8_t *buffer = from;
+	uint64_t got;
+	uint8_t *p;
+
+	for (; bytes; bytes -= got, byte += got, buffer += got) {
+		p = gtu_mem_span(m, byte, bytes, &got);
+		if (!p)
+			return false;
+		memcpy(p, buffer, got);
+	}
+	return true;
+}
+
+/* ---- Observers ------------------------------------------------------------------------------- */
+
+static struct gtu_access access_of(const struct gtu_mem *m, uint64_t cycle)
+{
+	struct gtu_dev *dev = m->job->dev;
+	struct gtu_access a = {
+		.key = m->key,
+		.unit = m->job->desc.opcode >> 4,
+		.place = m->place,
+		.kind = m->aperture ? GTU_WATCH_APERTURE : GTU_WATCH_HOST,
+		.write = m->write,
+		.cycle = dev->run_cycles + cycle,
+		.latency = m->job->unit == &gtu_unit_iru ? dev->config.iru_latency
+							 : dev->config.scu_latency,
+	};
+
+	return a;
+}
+
+void gtu_watch_stream(struct gtu_mem *m, uint64_t byte, uint64_t bytes, uint64_t cycle)
+{
+	struct gtu_dev *dev = m->job->dev;
+	struct gtu_access a = access_of(m, cycle);
+
+	if (!bytes)
+		return;
+	if (dev->monitor && !m->aperture)
+		gtu_zcm_stream(dev, m->write ? GTU_ZCM_HOST_WRITE : GTU_ZCM_HOST_READ, m->addr + byte,
+			       bytes, a.cycle, a.latency);
+	if (dev->watch)
+		dev->watch->stream(dev->watch, &a, m->addr + byte, bytes);
+}
+
+void gtu_watch_gather(struct gtu_mem *m, const uint64_t *bytes, unsigned n, uint64_t cycle)
+{
+	struct gtu_dev *dev = m->job->dev;
+	struct gtu_access a = access_of(m, cycle);
+	uint64_t addr[GTU_WARP];
+	unsigned i;
+
+	if (!n || n > GTU_WARP)
+		return;
+	for (i = 0; i < n; i++)
+		addr[i] = m->addr + bytes[i];
+	if (dev->monitor && !m->aperture)
+		gtu_zcm_gather(dev, m->write ? GTU_ZCM_HOST_WRITE : GTU_ZCM_HOST_READ, addr, n,
+			       1u << m->width_log2, a.cycle, a.latency);
+	if (dev->watch)
+		dev->watch->gather(dev->watch, &a, addr, n, 1u << m->width_log2);
+}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Queues: doorbells, fetching, the round robin, completions and events.
+ *
+ * A queue runs one job at a time, in order. A job is fetched only when its completion has a place, so
+ * none is ever lost. Contexts share the device by deficit round robin in logical cycles; the queues of a
+ * context take turns. What a job computes, and its own cycles, never depend on its neighbours.
+ */
+#include "core.h"
+
+static struct gtu_context *context_of(struct gtu_dev *dev, const struct gtu_hwq *q)
+{
+	return &dev->context[q->context];
+}
+
+static void runnable(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	gtu_bit_set(dev->work, q->id);
+	gtu_bit_set(context_of(dev, q)->queues, q->id);
+}
+
+static void blocked(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	gtu_bit_clear(dev->work, q->id);
+	gtu_bit_clear(context_of(dev, q)->queues, q->id);
+}
+
+int gtu_job_error(struct gtu_job *job, unsigned status, unsigned place, uint64_t element)
+{
+	if (job->status == GTU_CPL_OK) {
+		job->status = status;
+		job->place = place;
+		job->element = element;
+	}
+	return GTU_RUN_DONE;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+/* Put the queue's due event into its ring; it stays due while the ring is full. */
+static void event_raise(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	struct gtu_event_ring *e;
+	uint32_t word, size, *at;
+
+	if (q->event_ring == GTU_RING_NONE)
+		return;
+	e = &dev->event[q->event_ring];
+	size = 1u << e->log2;
+	if (!e->enabled || e->tail - e->head >= size)
+		return;
+	word = q->id | (q->error_due ? GTU_EVENT_ERROR : 0) | (e->tail & size ? 0 : GTU_EVENT_PHASE);
+	at = gtu_dma(dev, e->addr + 4 * (e->tail & (size - 1)), 4, true);
+	if (!at) {
+		gtu_dev_error(dev, GTU_ERROR_DMA, e->addr);
+		return;
+	}
+	__atomic_store_n(at, word, __ATOMIC_RELEASE);
+	e->tail++;
+	q->event_due = q->error_due = false;
+	if (dev->ops.irq)
+		dev->ops.irq(dev->host, e->vector);
+}
+
+void gtu_events_retry(struct gtu_dev *dev, uint32_t ring)
+{
+	uint32_t i;
+
+	for (i = 0; i < dev->config.queues; i++) {
+		struct gtu_hwq *q = &dev->queue[i];
+
+		if (q->event_ring == ring && (q->event_due || q->error_due))
+			event_raise(dev, q);
+	}
+}
+
+/* ---- Status, errors, dropping ---------------------------------------------------------------- */
+
+static void status_write(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	struct gtu_hw_queue_status *s =
+		gtu_dma(dev, q->cq + ((uint64_t)sizeof(struct gtu_hw_cpl) << q->cq_log2), sizeof(*s), true);
+
+	if (!s)
+		return;
+	s->epoch = dev->epoch;
+	s->sq_head = q->sq_head;
+	s->cq_tail = q->cq_tail;
+	__atomic_store_n(&s->state, q->state, __ATOMIC_RELEASE);
+}
+
+/* A unit that is held alone is free again: whoever waited for it may go on. */
+static void release(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	struct gtu_unit_page *page;
+
+	if (!q->active || !q->job.unit || !q->job.unit->exclusive)
+		return;
+	page = gtu_dev_page(dev, q->job.unit);
+	if (page->owner == q) {
+		page->owner = NULL;
+		page->wanted = false;
+		gtu_queue_wake_all(dev);
+	}
+}
+
+void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	release(dev, q);
+	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
+		dev->fences--;
+	q->active = q->stalled = false;
+	blocked(dev, q);
+	gtu_queue_wake_all(dev);	/* a fence may have waited for this one */
+}
+
+void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	q->sq_head = q->sq_tail = q->cq_head = q->cq_tail = q->submit_low = 0;
+	q->armed = q->event_due = q->error_due = q->active = q->stalled = false;
+	q->state = GTU_QUEUE_ENABLED;
+	q->enabled = true;
+	status_write(dev, q);
+}
+
+static void queue_error(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t state)
+{
+	q->state = state;
+	gtu_queue_drop(dev, q);
+	q->error_due = true;
+	status_write(dev, q);
+	event_raise(dev, q);
+	gtu_dev_error(dev, GTU_ERROR_QUEUE, q->id | (uint64_t)state << 32);
+}
+
+void gtu_queue_wake_all(struct gtu_dev *dev)
+{
+	uint32_t i;
+
+	for (i = 0; i < dev->config.queues; i++) {
+		struct gtu_hwq *q = &dev->queue[i];
+
+		if (q->enabled && q->state == GTU_QUEUE_ENABLED &&
+		    (q->active || (q->sq_head != q->sq_tail &&
+				   q->cq_tail - q->cq_head < 1u << q->cq_log2)))
+			runnable(dev, q);
+	}
+}
+
+/* ---- Doorbells ------------------------------------------------------------------------------- */
+
+static void submit(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t tail, uint32_t head)
+{
+	if (tail - q->sq_head > 1u << q->sq_log2 || tail - q->sq_tail > 1u << q->sq_log2) {
+		queue_error(dev, q, GTU_QUEUE_E_TAIL);
+		return;
+	}
+	if (head - q->cq_head > q->cq_tail - q->cq_head) {
+		queue_error(dev, q, GTU_QUEUE_E_HEAD);
+		return;
+	}
+	q->sq_tail = tail;
+	q->cq_head = head;
+	if (q->active || (q->sq_head != tail && q->cq_tail - head < 1u << q->cq_log2))
+		runnable(dev, q);
+}
+
+void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsigned size,
+			uint64_t value)
+{
+	struct gtu_hwq *q = queue < dev->config.queues ? &dev->queue[queue] : NULL;
+
+	if (!q || !q->enabled || q->state != GTU_QUEUE_ENABLED)
+		return;			/* a bell without a queue, or in error until its reset */
+	if (reg == GTU_DB_SUBMIT && size == 8) {
+		submit(dev, q, (uint32_t)value, value >> 32);
+	} else if (reg == GTU_DB_SUBMIT && size == 4) {
+		q->submit_low = (uint32_t)value;
+	} else if (reg == GTU_DB_SUBMIT + 4 && size == 4) {
+		submit(dev, q, q->submit_low, (uint32_t)value);
+	} else if (reg == GTU_DB_ARM) {
+		q->arm_index = (uint32_t)value;
+		q->armed = true;
+		if ((int32_t)(q->cq_tail - q->arm_index) > 0) {
+			q->armed = false;
+			q->event_due = true;
+			event_raise(dev, q);
+		}
+	} else if (reg == GTU_DB_KICK) {
+		if (q->active) {
+			q->stalled_for = 0;
+			runnable(dev, q);
+		}
+	} else {
+		gtu_dev_error(dev, GTU_ERROR_REGISTER, reg);
+	}
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	struct gtu_job *job = &q->job;
+	const uint32_t size = 1u << q->cq_log2, slot = q->cq_tail & (size - 1);
+	struct gtu_hw_cpl *cpl = gtu_dma(dev, q->cq + slot * sizeof(*cpl), sizeof(*cpl), true);
+	bool ok = job->status == GTU_CPL_OK;
+
+	release(dev, q);
+	if (q->active && job->started && job->desc.opcode == GTU_OP_FENCE)
+		dev->fences--;
+	q->active = q->stalled = false;
+	if (!cpl) {
+		gtu_dev_error(dev, GTU_ERROR_DMA, q->cq);
+		queue_error(dev, q, GTU_QUEUE_E_DMA);
+		return;
+	}
+	cpl->cookie = job->desc.cookie;
+	cpl->count = job->count;
+	cpl->needed = job->needed;
+	cpl->cycles = job->cycles;
+	cpl->dropped = job->dropped;
+	cpl->element = ok ? 0 : job->element;
+	cpl->sq_index = q->sq_head - 1;
+	cpl->reserved = 0;
+	cpl->operand = ok ? 0xff : job->place;
+	cpl->reserved1 = 0;
+	cpl->reserved2 = 0;
+	cpl->status = job->status;
+	__atomic_store_n(&cpl->phase, q->cq_tail & size ? 0 : 1, __ATOMIC_RELEASE);
+	q->cq_tail++;
+	status_write(dev, q);
+	if (q->armed && (int32_t)(q->cq_tail - q->arm_index) > 0) {
+		q->armed = false;
+		q->event_due = true;
+		event_raise(dev, q);
+	}
+	if (q->sq_head == q->sq_tail || q->cq_tail - q->cq_head >= size)
+		blocked(dev, q);
+}
+
+/* The descriptor at the ring's head, copied, and its block; false when the ring cannot be reached. */
+static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	struct gtu_job *job = &q->job;
+	const uint32_t slot = q->sq_head & ((1u << q->sq_log2) - 1);
+	unsigned i;
+
+	if (!gtu_dma_read(dev, q->sq + slot * sizeof(job->desc), &job->desc, sizeof(job->desc)))
+		return false;
+	q->sq_head++;
+	q->active = true;
+	q->stalled = false;
+	q->stalled_for = 0;
+	job->dev = dev;
+	job->context = context_of(dev, q);
+	job->mem = dev->mem;
+	job->unit = NULL;
+	job->started = false;
+	job->count = job->needed = job->cycles = job->dropped = job->element = 0;
+	job->status = GTU_CPL_OK;
+	job->place = 0xff;
+	job->operands = GTU_DESC_OPERANDS;
+	job->limit = job->desc.limit ? (uint64_t)job->desc.limit << 10 : dev->cycle_limit;
+	memcpy(job->operand, job->desc.operand, sizeof(job->desc.operand));
+	for (i = GTU_DESC_OPERANDS; i < GTU_BLOCK_OPERANDS; i++)
+		job->operand[i] = (struct gtu_hw_operand){ 0 };
+	return true;
+}
+
+/* Replace the operands by the block that operand 0 names. */
+static bool fetch_block(struct gtu_job *job)
+{
+	static const struct gtu_want want = { .place = 0, .width_log2 = 4, .need = GTU_WANT_READ };
+	const uint32_t n = job->desc.operand[0].count;
+
+	if (!n || n > GTU_BLOCK_OPERANDS)
+		return gtu_job_error(job, GTU_CPL_OPERAND, 0, 0), false;
+	if (!gtu_job_operands(job, &want, 1, 1) ||
+	    !gtu_mem_load(&job->mem[0], 0, job->operand, n * sizeof(job->operand[0])))
+		return false;
+	for (unsigned i = n; i < GTU_BLOCK_OPERANDS; i++)
+		job->operand[i] = (struct gtu_hw_operand){ 0 };
+	job->operands = n;
+	return true;
+}
+
+/* Everything that is checked before a unit sees a job. False: the job's status says why. */
+static bool prepare(struct gtu_dev *dev, struct gtu_job *job)
+{
+	const struct gtu_hw_desc *d = &job->desc;
+
+	if (d->reserved0 || d->flags & ~GTU_DESC_FLAGS)
+		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
+	job->unit = gtu_dev_unit(dev, d->opcode);
+	if (!job->unit) {
+		bool known = d->opcode >= GTU_OP_PEG_FIRST && d->opcode < GTU_OP_WVR_FIRST + 16;
+
+		return gtu_job_error(job, known ? GTU_CPL_ABSENT : GTU_CPL_OPCODE, 0xff, 0), false;
+	}
+	return !(d->flags & GTU_DESC_BLOCK) || fetch_block(job);
+}
+
+/* Let queue @q go on for about @budget cycles, or find it blocked; returns the cycles it took. */
+static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budget)
+{
+	struct gtu_job *job = &q->job;
+	struct gtu_unit_page *page;
+	uint64_t before, spent;
+	int ran;
+
+	if (!q->active) {
+		if (q->sq_head == q->sq_tail || q->cq_tail - q->cq_head >= 1u << q->cq_log2) {
+			blocked(dev, q);
+			return 0;
+		}
+		if (!fetch(dev, q)) {
+			queue_error(dev, q, GTU_QUEUE_E_DMA);
+			return 0;
+		}
+		if (!prepare(dev, job)) {
+			job->unit = NULL;
+			job->cycles = 1;
+			dev->cycles++;
+			complete(dev, q);
+			return 1;
+		}
+	}
+	if (job->unit->exclusive) {
+		page = gtu_dev_page(dev, job->unit);
+		if (page->owner && page->owner != q) {
+			page->wanted = true;
+			blocked(dev, q);
+			return 0;
+		}
+		page->owner = q;
+	}
+	before = job->cycles;
+	dev->run_cycles = dev->cycles - before;
+	if (!job->started) {
+		job->started = true;
+		dev->fences += job->desc.opcode == GTU_OP_FENCE;
+		memset(job->state, 0, sizeof(job->state));
+		ran = job->unit->start(job) ? GTU_RUN_MORE : GTU_RUN_DONE;
+		if (ran == GTU_RUN_MORE)
+			ran = job->unit->run(job, budget);
+	} else {
+		ran = job->unit->run(job, budget);
+	}
+	if (ran != GTU_RUN_DONE && job->cycles > job->limit)
+		ran = gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
+	if (ran == GTU_RUN_DONE && job->cycles == 0)
+		job->cycles = 1;
+	spent = job->cycles - before;
+	dev->cycles += spent;
+	q->stalled = ran == GTU_RUN_STALLED;
+	if (ran == GTU_RUN_DONE) {
+		complete(dev, q);
+		if (dev->fences)
+			gtu_queue_wake_all(dev);	/* one may have waited for this completion */
+	} else if (q->stalled) {
+		blocked(dev, q);
+	}
+	return spent;
+}
+
+static uint32_t next_queue(const struct gtu_context *c, uint32_t from)
+{
+	uint32_t i;
+
+	for (i = 0; i < GTU_QUEUES_MAX; i++) {
+		uint32_t id = (from + i) % GTU_QUEUES_MAX;
+
+		if (!(id % 64) && !c->queues[id / 64]) {
+			i += 63;
+			continue;
+		}
+		if (gtu_bit(c->queues, id))
+			return id;
+	}
+	return GTU_QUEUES_MAX;
+}
+
+static bool any(const uint64_t *map)
+{
+	uint64_t all = 0;
+	unsigned i;
+
+	for (i = 0; i < GTU_BITMAP_WORDS; i++)
+		all |= map[i];
+	return all;
+}
+
+bool gtu_dev_pending(const struct gtu_dev *dev)
+{
+	return any(dev->work);
+}
+
+/* The next context, from the one whose turn it is, that has a queue that may go on. */
+static struct gtu_context *next_context(struct gtu_dev *dev)
+{
+	uint32_t i;
+
+	for (i = 0; i < dev->config.contexts; i++) {
+		struct gtu_context *c = &dev->context[dev->turn];
+
+		if (any(c->queues)) {
+			if (c->deficit > 0)
+				return c;
+			c->deficit += (int64_t)GTU_QUANTUM * c->weight;
+			if (c->deficit > 0)
+				return c;
+		} else {
+			c->deficit = 0;
+		}
+		dev->turn = (dev->turn + 1) % dev->config.contexts;
+	}
+	return NULL;
+}
+
+bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
+{
+	uint64_t used = 0, spent;
+
+	while (used < budget && any(dev->work)) {
+		struct gtu_context *c = next_context(dev);
+		struct gtu_hwq *q;
+		uint64_t slice;
+
+		if (!c)
+			continue;	/* all in debt: each round lends them a quantum more */
+		q = &dev->queue[next_queue(c, c->next_queue)];
+		slice = (uint64_t)c->deficit < budget - used ? (uint64_t)c->deficit : budget - used;
+		spent = run_queue(dev, q, slice);
+		used += spent ? spent : 1;
+		c->deficit -= (int64_t)(spent ? spent : 1);
+		c->next_queue = (q->id + 1) % GTU_QUEUES_MAX;
+		if (c->deficit <= 0)
+			dev->turn = (uint32_t)(c - dev->context + 1) % dev->config.contexts;
+	}
+	return any(dev->work);
+}
+
+void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles)
+{
+	unsigned i;
+
+	for (i = 0; i < GTU_UNITS; i++) {
+		struct gtu_unit_page *page = &dev->page[i];
+		struct gtu_hwq *q = page->owner;
+
+		if (!q || !q->stalled || !page->wanted)
+			continue;
+		q->stalled_for += cycles;
+		if (q->stalled_for < GTU_STALL_LIMIT)
+			continue;
+		gtu_job_error(&q->job, GTU_CPL_STALLED, 0xff, 0);
+		complete(dev, q);
+		gtu_queue_wake_all(dev);
+	}
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# The graph of packages, from an index that has one of everything the format has.
+. "${0%/*}/tap.bash"
+
+cat >index <<'END'
+Package: app
+Version: 1
+Depends: libone (>= 1), libtwo:any | libthree [amd64] <!nocheck>,
+ libone
+Pre-Depends: base
+Recommends: mail-agent, app
+Description: text that looks like a field
+ Depends: not-a-dependency
+
+Package: libone
+Status: install ok installed
+Depends: base
+
+Package: gone
+Status: deinstall ok config-files
+Depends: base
+
+Package: base
+Provides: virtual-nobody-needs
+
+Package: mailer
+Provides: mail-agent (= 2), other
+Depends: base
+Package-Type: deb
+
+Package: app
+Version: 0.9
+Depends: never-read
+END
+check "reads an index" bash -c "'$root/tools/debian-graph' edges names <index"
+# as "from to" by name
+awk 'NR == FNR { name[$1] = $2; next } { print name[$1], name[$2] }' names edges | sort >got
+sort >want <<'END'
+base app
+base libone
+base mailer
+libone app
+libtwo app
+libthree app
+mail-agent app
+mailer mail-agent
+END
+same "edges: needs, alternatives, providers; no doubles, no removed, no older version" got want
+awk '{ print $1 }' names >ids
+seq 0 $(($(wc -l <names) - 1)) >expected
+same "names number the vertices from 0 without a gap" ids expected
+exits 3 "an index without dependencies is refused" bash -c "echo 'Package: x' | '$root/tools/debian-graph' e n"
+says "and says why" "names no package that needs another"
+exits 2 "usage" "$root/tools/debian-graph"
+if [ -s /var/lib/dpkg/status ]; then
+	check "this machine's own database" bash -c "'$root/tools/debian-graph' e n </var/lib/dpkg/status"
+	check "has edges between names that exist" awk 'NR == FNR { n[$1]; next } !($1 in n) || !($2 in n) { exit 1 }' n e
+else
+	skip "this machine's own database" "no /var/lib/dpkg/status here"
+fi
+finish

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+/* gtu info: what the device says of itself, and what this computer has for it. */
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <libfdt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "gtu/gtu.h"
+#include "host.h"
+#include "json.h"
+
+static const char help[] =
+	"usage: gtu info [--device D] [--json FILE|-] [--fdt FILE]\n\n"
+	"What the device is: its version, the units that are there and those that are not, every\n"
+	"parameter, its own description (a flattened device tree), and what this computer has for it.\n\n"
+	"  --device D     model (the default: the device in this process), model:KEY=VALUE,... as in\n"
+	"                 model:scu_width=8,iru_timeout=256, or a device file as /dev/gtu0\n"
+	"  --json FILE    the same as JSON; - is standard output, and then nothing else is printed\n"
+	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it)\n";
+
+struct param {
+	unsigned index;
+	const char *name, *unit;
+};
+
+static const struct param scu_params[] = {
+	{ GTU_SCU_P_WIDTH, "width", "elements a cycle" },
+	{ GTU_SCU_P_LATENCY, "latency", "cycles of a fetch" },
+	{ GTU_SCU_P_MERGE, "merge", "elements of the merge window" },
+	{ GTU_SCU_P_WAYS, "ways", "ways of a table's set" },
+	{ GTU_SCU_P_GROUP, "group", "elements a group" },
+	{ GTU_SCU_P_LINES_LOG2, "lines_log2", "log2 of the greatest table's lines" },
+	{ 0, NULL, NULL }
+};
+
+static const struct param iru_params[] = {
+	{ GTU_IRU_P_SETS, "sets", "hash sets in all" },
+	{ GTU_IRU_P_PARTITIONS, "partitions", "partitions" },
+	{ GTU_IRU_P_BANKS, "banks", "banks a partition" },
+	{ GTU_IRU_P_LANES, "lanes", "elements a set and a record" },
+	{ GTU_IRU_P_INTERLEAVE, "interleave", "bytes a partition fetches in turn" },
+	{ GTU_IRU_P_PREFETCH, "prefetch", "fetches in flight a partition" },
+	{ GTU_IRU_P_LATENCY, "latency", "cycles of a fetch" },
+	{ GTU_IRU_P_INDEX_BITS, "index_bits", "bits of an index" },
+	{ GTU_IRU_P_POSITION_BITS, "position_bits", "bits of a position" },
+	{ GTU_IRU_P_RING_DEPTH, "ring_depth", "elements a partition's ring input holds" },
+	{ GTU_IRU_P_QUEUE_DEPTH, "queue_depth", "elements a classifier queue holds" },
+	{ 0, NULL, NULL }
+};
+
+static const struct {
+	uint32_t bit;
+	const char *name, *what;
+	const struct param *params;
+} units[] = {
+	{ GTU_UNIT_SCU, "scu", "stream compaction", scu_params },
+	{ GTU_UNIT_IRU, "iru", "irregular accesses reordering", iru_params },
+	{ GTU_UNIT_PEG, "peg", "edge gathering and distribution", NULL },
+	{ GTU_UNIT_WVR, "wvr", "weaving of sparse work", NULL },
+	{ GTU_UNIT_ZCM, "zcm", "zero-copy monitor", NULL },
+};
+#define UNITS (sizeof(units) / sizeof(units[0]))
+
+static const uint32_t *unit_values(const struct gtu_info *info, uint32_t bit)
+{
+	return bit == GTU_UNIT_SCU ? info->scu : info->iru;
+}
+
+/* ---- Backends --------------------------------------------------------------------------------- */
+
+#define BACKENDS_MAX 10
+
+struct backend {
+	char name[64];
+	bool usable;
+	char sentence[GTU_ERROR_TEXT];
+};
+
+static void try_device_file(struct backend *b, const char *path)
+{
+	struct gtu_error err = { 0 };
+	struct gtu_device *dev;
+
+	snprintf(b->name, sizeof(b->name), "%s", path);
+	if (gtu_open(path, &dev, &err)) {
+		snprintf(b->sentence, sizeof(b->sentence), "%s", err.text);
+		return;
+	}
+	gtu_close(dev);
+	b->usable = true;
+	snprintf(b->sentence, sizeof(b->sentence), "a device behind the kernel's driver");
+}
+
+static unsigned find_backends(struct backend *b)
+{
+	glob_t files = { 0 };
+	unsigned n = 0, i;
+
+	memset(b, 0, BACKENDS_MAX * sizeof(*b));
+	strcpy(b[n].name, "model");
+	b[n].usable = true;
+	strcpy(b[n++].sentence, "the device in this process; needs no kernel and no privileges");
+	glob("/dev/gtu[0-9]*", 0, NULL, &files);
+	for (i = 0; i < files.gl_pathc && n < BACKENDS_MAX - 1; i++)
+		try_device_file(&b[n++], files.gl_pathv[i]);
+	globfree(&files);
+	if (!i) {
+		strcpy(b[n].name, "/dev/gtu0");
+		strcpy(b[n++].sentence, "no such device file: no device, or the driver is not loaded");
+	}
+	strcpy(b[n].name, "cuda");
+	strcpy(b[n++].sentence, "not built in: this release has no GPU backend");
+	return n;
+}
+
+/* ---- The device tree --------------------------------------------------------------------------- */
+
+static bool is_text(const char *value, int length)
+{
+	int i;
+
+	if (length < 2 || value[length - 1] || !value[0])
+		return false;
+	for (i = 0; i < length - 1; i++)
+		if (value[i] ? value[i] < 32 || value[i] > 126 : !value[i + 1])
+			return false;
+	return true;
+}
+
+static void print_property(const char *name, const char *value, int length)
+{
+	int i;
+
+	printf("%s", name);
+	if (is_text(value, length)) {
+		for (i = 0; i < length; i += strlen(value + i) + 1)
+			printf("%s\"%s\"", i ? ", " : " = ", value + i);
+	} else if (length && length % 4 == 0 && length <= 64) {
+		printf(" = <");
+		for (i = 0; i < length; i += 4)
+			printf("%s%" PRIu32, i ? " " : "", fdt32_ld((const fdt32_t *)(value + i)));
+		printf(">");
+	} else if (length) {
+		printf(" (%d bytes)", length);
+	}
+}
+
+static void print_fdt(const void *fdt, size_t bytes)
+{
+	int node, depth = 0, prop, length;
+	const char *name, *value;
+
+	printf("\ndevice tree   %zu bytes, version %" PRIu32 "\n", bytes, fdt_version(fdt));
+	for (node = fdt_next_node(fdt, -1, &depth); node >= 0 && depth >= 0;
+	     node = fdt_next_node(fdt, node, &depth)) {
+		name = fdt_get_name(fdt, node, NULL);
+		printf("%*s%s {\n", 2 * depth, "", name && *name ? name : "/");
+		fdt_for_each_property_offset(prop, fdt, node) {
+			value = fdt_getprop_by_offset(fdt, prop, &name, &length);
+			if (!value)
+				continue;
+			printf("%*s", 2 * depth + 2, "");
+			print_property(name, value, length);
+			putchar('\n');
+		}
+	}
+}
+
+static int count_nodes(const void *fdt)
+{
+	int node, depth = 0, count = 0;
+
+	for (node = fdt_next_node(fdt, -1, &depth); node >= 0 && depth >= 0;
+	     node = fdt_next_node(fdt, node, &depth))
+		count++;
+	return count;
+}
+
+static int write_fdt(const char *path, const void *fdt, size_t bytes, struct gtu_error *err)
+{
+	FILE *f = fopen(path, "wb");
+	bool whole;
+
+	if (!f)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
+	whole = fwrite(fdt, 1, bytes, f) == bytes;
+	if (fclose(f) || !whole) {
+		gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
+		unlink(path);
+		return GTU_ERR_FAIL;
+	}
+	return 0;
+}
+
+/* ---- The two forms ----------------------------------------------------------------------------- */
+
+static void print_info(const struct gtu_info *info, const void *fdt, size_t bytes)
+{
+	const struct host *host = host_describe();
+	struct backend backend[BACKENDS_MAX];
+	const struct param *p;
+	unsigned i, n;
+
+	printf("device        %s (backend %s), programming model %u.%u, epoch %u\n", info->path,
+	       info->backend, info->version >> 16, info->version & 0xffff, info->epoch);
+	printf("clock         %.0f MHz (nominal, of the logical cycles)\n", info->clock_hz / 1e6);
+	printf("aperture      %" PRIu64 " bytes of device memory\n", info->aperture_bytes);
+	printf("limits        %u contexts, %u queues, %u regions a context, %u descriptors a ring\n",
+	       info->max_contexts, info->max_queues, 1u << info->max_regions_log2,
+	       1u << info->max_ring_log2);
+	printf("interrupts    %u vectors; doorbells %u bytes apart\n", info->vectors,
+	       1u << info->doorbell_stride_log2);
+	printf("capabilities  %s%s%s(0x%" PRIx64 ")\n",
+	       info->caps & GTU_CAP_REGIONS ? "regions " : "",
+	       info->caps & GTU_CAP_STREAMS ? "streams " : "",
+	       info->caps & GTU_CAP_LINEAR ? "linear " : "", info->caps);
+	printf("\nunits\n");
+	for (i = 0; i < UNITS; i++) {
+		bool present = info->units & units[i].bit;
+
+		printf("  %s  %-8s %s\n", units[i].name, present ? "present" : "absent",
+		       units[i].what);
+		for (p = units[i].params; present && p && p->name; p++)
+			printf("       %8u %s (%s)\n", unit_values(info, units[i].bit)[p->index],
+			       p->unit, p->name);
+		if (present && units[i].bit == GTU_UNIT_IRU)
+			printf("       %8u cycles of the time-out (setting iru_timeout)\n",
+			       info->iru_timeout);
+	}
+	print_fdt(fdt, bytes);
+	printf("\nhost          %s, %u CPUs, %s\n", host->cpu, host->cpus, host->system);
+	printf("              instruction sets: %s\n", host->sets);
+	printf("              caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n", host->l1_kib,
+	       host->l2_kib, host->llc_kib);
+	printf("\nbackends\n");
+	n = find_backends(backend);
+	for (i = 0; i < n; i++)
+		printf("  %-10s  %-9s %s\n", backend[i].name, backend[i].usable ? "usable:" : "not here:",
+		       backend[i].sentence);
+}
+
+static void json_units(struct json *j, const struct gtu_info *info)
+{
+	const struct param *p;
+	unsigned i;
+
+	json_begin_object(j, "units");
+	for (i = 0; i < UNITS; i++) {
+		bool present = info->units & units[i].bit;
+
+		json_begin_object(j, units[i].name);
+		json_bool(j, "present", present);
+		for (p = units[i].params; present && p && p->name; p++)
+			json_u64(j, p->name, unit_values(info, units[i].bit)[p->index]);
+		if (present && units[i].bit == GTU_UNIT_IRU)
+			json_u64(j, "timeout", info->iru_timeout);
+		json_end_object(j);
+	}
+	json_end_object(j);
+}
+
+static int json_info(FILE *f, const struct gtu_info *info, const void *fdt, size_t bytes)
+{
+	struct backend backend[BACKENDS_MAX];
+	unsigned i, n = find_backends(backend);
+	struct json j;
+
+	json_start(&j, f);
+	json_begin_object(&j, NULL);
+	json_string(&j, "device", info->path);
+	json_string(&j, "backend", info->backend);
+	json_u64(&j, "version_major", info->version >> 16);
+	json_u64(&j, "version_minor", info->version & 0xffff);
+	json_u64(&j, "epoch", info->epoch);
+	json_u64(&j, "clock_hz", info->clock_hz);
+	json_u64(&j, "aperture_bytes", info->aperture_bytes);
+	json_u64(&j, "capabilities", info->caps);
+	json_u64(&j, "max_contexts", info->max_contexts);
+	json_u64(&j, "max_queues", info->max_queues);
+	json_u64(&j, "max_regions", 1ull << info->max_regions_log2);
+	json_u64(&j, "max_ring", 1ull << info->max_ring_log2);
+	json_u64(&j, "vectors", info->vectors);
+	json_u64(&j, "doorbell_stride", 1ull << info->doorbell_stride_log2);
+	json_units(&j, info);
+	json_begin_object(&j, "fdt");
+	json_u64(&j, "bytes", bytes);
+	json_u64(&j, "version", fdt_version(fdt));
+	json_u64(&j, "nodes", count_nodes(fdt));
+	json_end_object(&j);
+	host_json(&j, "host");
+	json_begin_array(&j, "backends");
+	for (i = 0; i < n; i++) {
+		json_begin_object(&j, NULL);
+		json_string(&j, "name", backend[i].name);
+		json_bool(&j, "usable", backend[i].usable);
+		json_string(&j, "sentence", backend[i].sentence);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	json_end_object(&j);
+	return json_finish(&j);
+}
+
+static int write_json(const char *path, const struct gtu_info *info, const void *fdt, size_t bytes,
+		      struct gtu_error *err)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
+	int bad;
+
+	if (!f)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
+	bad = json_info(f, info, fdt, bytes);
+	if (f != stdout)
+		bad |= fclose(f);
+	return bad ? gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno)) : 0;
+}
+
+int cmd_info(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "device", required_argument, NULL, 'd' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "fdt", required_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	const char *device = NULL, *json = NULL, *blob = NULL;
+	struct gtu_error err = { 0 };
+	struct gtu_device *dev;
+	const void *fdt;
+	size_t bytes;
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (opt) {
+		case 'd': device = optarg; break;
+		case 'j': json = optarg; break;
+		case 'f': blob = optarg; break;
+		case 'h': fputs(help, stdout); return CLI_DONE;
+		default: return cli_option(argc, argv, opt, options);
+		}
+	}
+	if (optind < argc)
+		return cli_usage("takes no '%s'", argv[optind]);
+	ret = gtu_open(device, &dev, &err);
+	if (ret)
+		return cli_exit(&err, ret);
+	fdt = gtu_get_fdt(dev, &bytes);
+	if (blob)
+		ret = write_fdt(blob, fdt, bytes, &err);
+	if (!ret && json)
+		ret = write_json(json, gtu_get_info(dev), fdt, bytes, &err);
+	if (!ret && (!json || strcmp(json, "-")))
+		print_info(gtu_get_info(dev), fdt, bytes);
+	gtu_close(dev);
+	return cli_exit(&err, ret);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What computer this is, as far as a measurement depends on it. */
+#ifndef GTU_HOST_H
+#define GTU_HOST_H
+
+#include "json.h"
+
+struct host {
+	char cpu[96];			/* the processor's name */
+	char system[160];		/* kernel, release, machine */
+	char sets[160];			/* instruction sets that code here may be using */
+	unsigned cpus;			/* this process may run on */
+	unsigned l1_kib, l2_kib, llc_kib; /* data caches of one core; 0: unknown */
+};
+
+const struct host *host_describe(void);
+void host_json(struct json *j, const char *key);
+
+#endif

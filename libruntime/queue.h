@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* A queue inside the library. */
+#ifndef GTU_QUEUE_H
+#define GTU_QUEUE_H
+
+#include "backend.h"
+
+struct gtu_queue {
+	struct gtu_device *dev;
+	struct gtu_rings rings;
+	uint64_t submitted, consumed;	/* jobs, in all */
+	uint64_t told;			/* consumer index that the device was last told */
+	struct gtu_region block;	/* parameter block of gtu_do_operands(), made when first needed */
+	struct gtu_iru *iru;		/* the stream that has the queue for itself, or NULL */
+};
+
+/* Write a doorbell register of the queue. */
+void gtu_queue_ring(struct gtu_queue *q, uint32_t reg, uint64_t value);
+/* GTU_ERR_* with a sentence when the queue is in error or its device is gone, else 0. */
+int gtu_queue_check(struct gtu_queue *q, struct gtu_error *err);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/* A graph's memory, its vertices' names, and the check that makes its arrays trustworthy. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "graph_container.h"
+#include "graph_internal.h"
+
+#define HUGE_PAGE (2u << 20)
+
+void *gtu_array_alloc(uint64_t bytes)
+{
+	void *p;
+
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	if (posix_memalign(&p, bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : 64, bytes ? bytes : 1))
+		return NULL;
+	if (bytes >= 2 * HUGE_PAGE)
+		madvise(p, bytes, MADV_HUGEPAGE); /* a wish: without huge pages it is only slower */
+	return p;
+}
+
+struct gtu_graph *gtu_graph_new(void)
+{
+	struct gtu_graph *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->backing = calloc(1, sizeof(*g->backing));
+	if (!g->backing) {
+		free(g);
+		return NULL;
+	}
+	return g;
+}
+
+void gtu_graph_close(struct gtu_graph *g)
+{
+	struct gtu_graph_backing *b;
+
+	if (!g)
+		return;
+	b = g->backing;
+	if (b->map)
+		munmap(b->map, b->map_bytes);
+	free(b->row);
+	free(b->col);
+	free(b->weight);
+	free(b->ids);
+	free(b);
+	free(g);
+}
+
+void gtu_graph_set_name(struct gtu_graph *g, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(g->name, sizeof(g->name), "%s", slash ? slash + 1 : path);
+}
+
+size_t gtu_weight_bytes(uint32_t weight_type)
+{
+	switch (weight_type) {
+	case GTU_WEIGHT_U32:
+	case GTU_WEIGHT_F32:
+		return 4;
+	case GTU_WEIGHT_F64:
+		return 8;
+	}
+	return 0;
+}
+
+uint32_t gtu_edge_bytes_for(uint64_t n, uint32_t wanted, struct gtu_error *err)
+{
+	bool fits = n <= 1ull << 32;
+
+	if (wanted != 0 && wanted != 4 && wanted != 8) {
+		gtu_fail(err, GTU_ERR_USAGE, "an edge entry takes 4 or 8 bytes, not %u", wanted);
+		return 0;
+	}
+	if (wanted == 4 && !fits) {
+		gtu_fail(err, GTU_ERR_USAGE,
+			 "4-byte edges reach 4294967296 vertices and this graph has %llu: use 8 bytes",
+			 (unsigned long long)n);
+		return 0;
+	}
+	return wanted ? wanted : fits ? 4 : 8;
+}
+
+int gtu_graph_vertex(const struct gtu_graph *g, uint64_t id, uint64_t *v, struct gtu_error *err)
+{
+	uint64_t low = 0, high = g->n, mid;
+
+	if (!g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "there is no vertex %llu: %s has no vertices",
+				(unsigned long long)id, g->name);
+	if (!g->ids) {
+		if (id >= g->id_base && id - g->id_base < g->n) {
+			*v = id - g->id_base;
+			return 0;
+		}
+	} else {
+		while (low < high) {
+			mid = low + (high - low) / 2;
+			if (g->ids[mid] < id)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		if (low < g->n && g->ids[low] == id) {
+			*v = low;
+			return 0;
+		}
+	}
+	return gtu_fail(err, GTU_ERR_USAGE, "there is no vertex %llu: the %llu vertices of %s have ids %llu to %llu%s",
+			(unsigned long long)id, (unsigned long long)g->n, g->name,
+			(unsigned long long)gtu_graph_id(g, 0),
+			(unsigned long long)gtu_graph_id(g, g->n - 1), g->ids ? ", with gaps" : "");
+}
+
+static int check_rows(const struct gtu_graph *g, const struct gtu_progress *progress,
+		      struct gtu_error *err)
+{
+	uint64_t v, last = 0;
+
+	for (v = 0; v <= g->n; v++) {
+		uint64_t at = g->row[v];
+
+		if (at < last || at > g->m || (v == 0 && at) || (v == g->n && at != g->m))
+			return gtu_fail(err, GTU_ERR_INPUT,
+					"%s: row offset %llu is %llu; offsets must ascend from 0 to the %llu edges",
+					g->name, (unsigned long long)v, (unsigned long long)at,
+					(unsigned long long)g->m);
+		last = at;
+		if (v % GTU_TICK_ITEMS == 0 && gtu_tick(progress, "checking rows", v, g->n))
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped", g->name);
+	}
+	return 0;
+}
+
+/* The greatest of a block first, without a branch an entry; the entry is looked for only if needed. */
+static int check_targets(const struct gtu_graph *g, const struct gtu_progress *progress,
+			 struct gtu_error *err)
+{
+	uint64_t first, e, end;
+
+	for (first = 0; first < g->m; first = end) {
+		uint64_t most = 0;
+
+		end = g->m - first > GTU_TICK_ITEMS ? first + GTU_TICK_ITEMS : g->m;
+		if (g->edge_bytes == 8) {
+			const uint64_t *col = g->col;
+
+			for (e = first; e < end; e++)
+				most = col[e] > most ? col[e] : most;
+		} else {
+			const uint32_t *col = g->col;
+			uint32_t most32 = 0;
+
+			for (e = first; e < end; e++)
+				most32 = col[e] > most32 ? col[e] : most32;
+			most = most32;
+		}
+		if (most >= g->n) {
+			for (e = first; e < end - 1 && gtu_graph_target(g, e) < g->n; e++)
+				;
+			return gtu_fail(err, GTU_ERR_INPUT,
+					"%s: edge %llu leads to vertex %llu; there are %llu vertices", g->name,
+					(unsigned long long)e, (unsigned long long)gtu_graph_target(g, e),
+					(unsigned long long)g->n);
+		}
+		if (gtu_tick(progress, "checking edges", end, g->m))
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped", g->name);
+	}
+	return 0;
+}
+
+static int check_ids(const struct gtu_graph *g, struct gtu_error *err)
+{
+	uint64_t v;
+
+	for (v = 1; g->ids && v < g->n; v++)
+		if (g->ids[v] <= g->ids[v - 1])
+			return gtu_fail(err, GTU_ERR_INPUT,
+					"%s: the id of vertex %llu is %llu, after %llu; ids must ascend",
+					g->name, (unsigned long long)v, (unsigned long long)g->ids[v],
+					(unsigned long long)g->ids[v - 1]);
+	return 0;
+}
+
+int gtu_graph_check(struct gtu_graph *g, const struct gtu_progress *progress, struct gtu_error *err)
+{
+	int rc;
+
+	if (g->flags & GTU_GRAPH_CHECKED)
+		return 0;
+	rc = check_rows(g, progress, err);
+	if (!rc)
+		rc = check_targets(g, progress, err);
+	if (!rc)
+		rc = check_ids(g, err);
+	if (!rc && g->backing->map)
+		rc = gtu_container_check_sums(g, progress, err);
+	if (!rc)
+		g->flags |= GTU_GRAPH_CHECKED;
+	return rc;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+/* The growing edge list. realloc() moves large blocks by page tables, so growing copies little. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph_internal.h"
+
+#define FIRST_ROOM 1024
+
+void gtu_edges_init(struct gtu_edge_list *l, bool weighted)
+{
+	memset(l, 0, sizeof(*l));
+	l->id_bytes = 4;
+	l->weight_type = weighted ? GTU_WEIGHT_U32 : GTU_WEIGHT_NONE;
+}
+
+void gtu_edges_free(struct gtu_edge_list *l)
+{
+	if (!l->borrowed) {
+		free(l->src);
+		free(l->dst);
+		free(l->weight);
+	}
+	gtu_edges_init(l, false);
+}
+
+static int no_memory(const struct gtu_edge_list *l, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_NOMEM, "no memory for more than %llu edges",
+			(unsigned long long)l->m);
+}
+
+static int resize(void **array, uint64_t count, uint64_t bytes)
+{
+	void *p;
+
+	if (count > SIZE_MAX / 2 / bytes)
+		return -1;
+	p = realloc(*array, count * bytes);
+	if (!p)
+		return -1;
+	*array = p;
+	return 0;
+}
+
+int gtu_edges_reserve(struct gtu_edge_list *l, uint64_t room, struct gtu_error *err)
+{
+	if (room <= l->room)
+		return 0;
+	if (resize(&l->src, room, l->id_bytes) || resize(&l->dst, room, l->id_bytes) ||
+	    (l->weight_type && resize(&l->weight, room, gtu_weight_bytes(l->weight_type))))
+		return no_memory(l, err);
+	l->room = room;
+	return 0;
+}
+
+int gtu_edges_grow(struct gtu_edge_list *l, struct gtu_error *err)
+{
+	return gtu_edges_reserve(l, l->room ? l->room * 2 : FIRST_ROOM, err);
+}
+
+int gtu_edges_widen_ids(struct gtu_edge_list *l, struct gtu_error *err)
+{
+	uint64_t i;
+
+	if (resize(&l->src, l->room, 8) || resize(&l->dst, l->room, 8))
+		return no_memory(l, err);
+	for (i = l->m; i-- > 0;) {
+		((uint64_t *)l->src)[i] = ((uint32_t *)l->src)[i];
+		((uint64_t *)l->dst)[i] = ((uint32_t *)l->dst)[i];
+	}
+	l->id_bytes = 8;
+	return 0;
+}
+
+int gtu_edges_widen_weights(struct gtu_edge_list *l, struct gtu_error *err)
+{
+	uint64_t i;
+
+	if (resize(&l->weight, l->room, 8))
+		return no_memory(l, err);
+	for (i = l->m; i-- > 0;)
+		((double *)l->weight)[i] = ((uint32_t *)l->weight)[i];
+	l->weight_type = GTU_WEIGHT_F64;
+	return 0;
+}

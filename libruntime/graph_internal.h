@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files behind gtu/graph.h share: who owns a graph's memory, the edge list that readers and
+ * generators fill, the map from the input's vertex ids to 0..n-1, and the steps from one to a CSR.
+ */
+#ifndef GTU_GRAPH_INTERNAL_H
+#define GTU_GRAPH_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "gtu/graph.h"
+
+#define gtu_likely(x) __builtin_expect(!!(x), 1)
+#define gtu_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* How many items pass between two calls of gtu_tick(). */
+#define GTU_TICK_ITEMS (1u << 20)
+
+/* Ids of an input stay below this, so that sums and "no such id" never wrap. */
+#define GTU_ID_LIMIT (1ull << 63)
+#define GTU_NO_VERTEX UINT64_MAX
+
+struct gtu_graph_backing {
+	void *map;			/* the whole container, or NULL */
+	size_t map_bytes;
+	void *row, *col, *weight, *ids;	/* from gtu_array_alloc(), or NULL */
+};
+
+/*
+ * Memory for @bytes, aligned for wide loads and, when large, for huge pages: the scatter of a CSR
+ * build is bound by TLB misses. Freed with free(). NULL when there is none.
+ */
+void *gtu_array_alloc(uint64_t bytes);
+
+/* An empty graph with a backing, or NULL. */
+struct gtu_graph *gtu_graph_new(void);
+void gtu_graph_set_name(struct gtu_graph *g, const char *path);
+
+static inline uint64_t gtu_get(const void *array, uint32_t bytes, uint64_t i)
+{
+	return bytes == 8 ? ((const uint64_t *)array)[i] : ((const uint32_t *)array)[i];
+}
+
+static inline void gtu_put(void *array, uint32_t bytes, uint64_t i, uint64_t value)
+{
+	if (bytes == 8)
+		((uint64_t *)array)[i] = value;
+	else
+		((uint32_t *)array)[i] = (uint32_t)value;
+}
+
+/*
+ * Edges as they come. Ids take 4 bytes until one needs 8; weights are u32 until one is not, then
+ * double: nothing is rounded and a plain list costs 8 bytes an edge.
+ */
+struct gtu_edge_list {
+	uint64_t m, room;
+	void *src, *dst;
+	void *weight;
+	uint32_t id_bytes;		/* 4 or 8 */
+	uint32_t weight_type;		/* enum gtu_weight_type: NONE, U32 or F64; others from from_edges */
+	bool borrowed;			/* the arrays are the caller's: never written, never freed */
+};
+
+void gtu_edges_init(struct gtu_edge_list *l, bool weighted);
+void gtu_edges_free(struct gtu_edge_list *l);
+int gtu_edges_reserve(struct gtu_edge_list *l, uint64_t room, struct gtu_error *err);
+int gtu_edges_widen_ids(struct gtu_edge_list *l, struct gtu_error *err);
+int gtu_edges_widen_weights(struct gtu_edge_list *l, struct gtu_error *err);
+int gtu_edges_grow(struct gtu_edge_list *l, struct gtu_error *err);
+
+/* Append u -> v; its weight, if the list has weights, is set by the next gtu_edges_weight_*(). */
+static inline int gtu_edges_push(struct gtu_edge_list *l, uint64_t u, uint64_t v,
+				 struct gtu_error *err)
+{
+	int rc;
+
+	if (gtu_unlikely(l->m == l->room)) {
+		rc = gtu_edges_grow(l, err);
+		if (rc)
+			return rc;
+	}
+	if (gtu_unlikely((u | v) >> 32) && l->id_bytes == 4) {
+		rc = gtu_edges_widen_ids(l, err);
+		if (rc)
+			return rc;
+	}
+	gtu_put(l->src, l->id_bytes, l->m, u);
+	gtu_put(l->dst, l->id_bytes, l->m, v);
+	l->m++;
+	return 0;
+}
+
+static inline int gtu_edges_weight_u64(struct gtu_edge_list *l, uint64_t w, struct gtu_error *err)
+{
+	if (gtu_likely(l->weight_type == GTU_WEIGHT_U32)) {
+		if (gtu_likely(w <= UINT32_MAX)) {
+			((uint32_t *)l->weight)[l->m - 1] = (uint32_t)w;
+			return 0;
+		}
+		int rc = gtu_edges_widen_weights(l, err);
+
+		if (rc)
+			return rc;
+	}
+	((double *)l->weight)[l->m - 1] = (double)w;
+	return 0;
+}
+
+static inline int gtu_edges_weight_f64(struct gtu_edge_list *l, double w, struct gtu_error *err)
+{
+	if (gtu_unlikely(l->weight_type == GTU_WEIGHT_U32)) {
+		int rc = gtu_edges_widen_weights(l, err);
+
+		if (rc)
+			return rc;
+	}
+	((double *)l->weight)[l->m - 1] = w;
+	return 0;
+}
+
+/*
+ * From ids of the input to 0..n-1 in ascending order, in linear time and without sorting edges: all
+ * ids between two bounds (nothing is stored), a bitmap with ranks, or for widely scattered ids a hash
+ * table whose distinct keys alone are radix-sorted.
+ */
+struct gtu_id_map {
+	uint64_t n;
+	uint64_t base;			/* the lowest id */
+	uint64_t range;			/* highest - lowest + 1, or 0 */
+	uint64_t *ids;			/* n, ascending; NULL: base + v */
+	uint64_t *bits, *rank;		/* bitmap over range; vertices before each 512 bits */
+	uint64_t *key, *value;		/* hash table, key + 1, 0 is empty */
+	uint64_t mask;
+};
+
+/* The map of all ids in @count arrays of @bytes-wide elements, @length each. */
+int gtu_id_map_build(struct gtu_id_map *map, const void *const *array, int count, uint64_t length,
+		     uint32_t bytes, struct gtu_error *err);
+void gtu_id_map_free(struct gtu_id_map *map);
+/* Vertex of @id, or GTU_NO_VERTEX. */
+uint64_t gtu_id_map_find(const struct gtu_id_map *map, uint64_t id);
+
+/* What a reader or generator hands over to be made a graph. */
+struct gtu_raw_graph {
+	struct gtu_edge_list edges;	/* ids of the input when !declared, else vertices 0..n-1 */
+	bool declared;			/* n and id_base (or ids) say which vertices there are */
+	bool undirected;		/* each entry stands for both directions */
+	bool symmetric;			/* both directions are entered already, as a format promises */
+	bool skew;			/* ... and the opposite direction's weight is the negative */
+	uint64_t n;
+	uint64_t id_base;
+	uint64_t *ids;			/* ascending, taken over */
+	uint64_t stored;		/* entries in the input; 0: edges.m */
+};
+
+/*
+ * Make the graph that @opt asks for out of @raw, whose memory is used up in any case. A list that
+ * is directed of itself and forced undirected loses the duplicates that this makes.
+ */
+int gtu_raw_finish(struct gtu_raw_graph *raw, const struct gtu_read_options *opt,
+		   const struct gtu_progress *progress, struct gtu_graph **out,
+		   struct gtu_error *err);
+
+/*
+ * Apply @opt to a graph that a reader made as a CSR (it owns its arrays). *@g is replaced or, on
+ * failure, closed and NULL.
+ */
+int gtu_graph_reshape(struct gtu_graph **g, const struct gtu_read_options *opt,
+		      const struct gtu_progress *progress, struct gtu_error *err);
+
+/* Bytes of an entry of col for @n vertices as @opt (NULL: default) wants it; 0 and *err if impossible. */
+uint32_t gtu_edge_bytes_for(uint64_t n, uint32_t wanted, struct gtu_error *err);
+
+#endif

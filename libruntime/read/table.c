@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+/* The formats, in the order in which they are asked whether a file is theirs. */
+#include "reader.h"
+#include "scan.h"
+
+const struct gtu_reader *const gtu_readers[] = {
+	&gtu_reader_matrix_market,
+	&gtu_reader_emogi,
+	&gtu_reader_gap,
+	&gtu_reader_gap_weighted,
+	&gtu_reader_ldbc,
+	&gtu_reader_metis,
+	&gtu_reader_dimacs,
+	&gtu_reader_cedge,
+	&gtu_reader_coordinates,
+	&gtu_reader_edge_list,		/* takes any text: last */
+	NULL,
+};
+
+bool gtu_window_line(const struct gtu_input *in, const uint8_t **at, const uint8_t **p,
+		     const uint8_t **end)
+{
+	const uint8_t *nl;
+
+	if (*at == in->end)
+		return false;
+	nl = memchr(*at, '\n', (size_t)(in->end - *at));
+	*end = nl ? nl : in->end;
+	*p = gtu_skip_blanks(*at, *end);
+	*at = nl ? nl + 1 : in->end;
+	return true;
+}
+
+bool gtu_window_data_line(const struct gtu_input *in, const uint8_t **at, const uint8_t **p,
+			  const uint8_t **end)
+{
+	while (gtu_window_line(in, at, p, end))
+		if (*p < *end && **p != '#' && **p != '%')
+			return true;
+	return false;
+}
+
+static const struct gtu_reader *find_reader(const struct gtu_input *in)
+{
+	size_t i;
+
+	for (i = 0; gtu_readers[i]; i++)
+		if (gtu_readers[i]->detect(in))
+			return gtu_readers[i];
+	return NULL;
+}
+
+int gtu_graph_read(struct gtu_input *in, const struct gtu_reader *reader,
+		   const struct gtu_read_options *opt, struct gtu_graph **out, struct gtu_error *err)
+{
+	static const struct gtu_read_options plain;
+	int rc;
+
+	*out = NULL;
+	opt = opt ? opt : &plain;
+	rc = gtu_input_peek(in, 1u << 20, err);
+	if (rc)
+		return rc;
+	if (in->cur == in->end)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: the file is empty", in->path);
+	if (!reader)
+		reader = find_reader(in);
+	if (!reader)
+		return gtu_fail(err, GTU_ERR_INPUT,
+				"%s: no graph format that is known: neither by its name nor by its content, which is not text",
+				in->path);
+	rc = reader->read(in, opt, out, err);
+	if (!rc)
+		gtu_graph_set_name(*out, in->path);
+	return rc;
+}

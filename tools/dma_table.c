@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "dma_table.h"
+
+#define PAGE	4096u
+
+/* Place of the first range that ends at or behind @addr. */
+static size_t lower_bound(const struct dma_table *t, uint64_t addr)
+{
+	size_t low = 0, high = t->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (t->range[mid].last < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static size_t range_bytes(const struct dma_range *r)
+{
+	return (size_t)(r->last - r->start + 1);
+}
+
+/* Room for one more; false where memory or the limit ends. */
+static bool reserve(struct dma_table *t)
+{
+	size_t room = t->room ? t->room * 2 : 64;
+	struct dma_range *range;
+
+	if (t->count < t->room)
+		return true;
+	range = realloc(t->range, room * sizeof(*range));
+	if (!range)
+		return false;
+	t->range = range;
+	t->room = room;
+	return true;
+}
+
+static void insert(struct dma_table *t, size_t at, const struct dma_range *r)
+{
+	memmove(&t->range[at + 1], &t->range[at], (t->count - at) * sizeof(*r));
+	t->range[at] = *r;
+	t->count++;
+}
+
+static void *map_file(int fd, uint64_t offset, uint64_t size, bool read, bool write,
+		      struct gtu_error *err, int *code)
+{
+	int prot = (read ? PROT_READ : 0) | (write ? PROT_WRITE : 0);
+	struct stat st;
+	void *host;
+
+	*code = -EINVAL;
+	if ((offset | size) % PAGE) {
+		gtu_fail(err, GTU_ERR_USAGE,
+			 "offset 0x%" PRIx64 " and size 0x%" PRIx64 " are not both multiples of %u",
+			 offset, size, PAGE);
+		return NULL;
+	}
+	/* pages behind a file's end would be a bus error at the first touch */
+	if (fstat(fd, &st) || offset > (uint64_t)INT64_MAX || size > (uint64_t)INT64_MAX - offset ||
+	    (uint64_t)st.st_size < offset + size) {
+		gtu_fail(err, GTU_ERR_USAGE,
+			 "0x%" PRIx64 " bytes at offset 0x%" PRIx64 " are not inside the file that came along",
+			 size, offset);
+		return NULL;
+	}
+	/* a write-only mapping does not exist on this machine's page tables; rights are checked at each use */
+	host = mmap(NULL, size, prot | PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
+	if (host == MAP_FAILED) {
+		*code = -errno;
+		gtu_fail(err, GTU_ERR_FAIL, "cannot map 0x%" PRIx64 " bytes: %s", size, strerror(errno));
+		return NULL;
+	}
+	return host;
+}
+
+int dma_table_map(struct dma_table *t, uint64_t start, uint64_t size, int fd, uint64_t offset,
+		  bool read, bool write, struct gtu_error *err)
+{
+	struct dma_range r = { start, start + size - 1, NULL, read, write };
+	size_t at;
+	int code;
+
+	if (!size || r.last < start) {
+		gtu_fail(err, GTU_ERR_USAGE, "0x%" PRIx64 " bytes at 0x%" PRIx64 " are no range", size, start);
+		return -EINVAL;
+	}
+	at = lower_bound(t, start);
+	if (at < t->count && t->range[at].start <= r.last) {
+		gtu_fail(err, GTU_ERR_USAGE,
+			 "0x%" PRIx64 "..0x%" PRIx64 " overlaps 0x%" PRIx64 "..0x%" PRIx64 ", mapped before",
+			 start, r.last, t->range[at].start, t->range[at].last);
+		return -EEXIST;
+	}
+	if (t->count >= DMA_TABLE_MAX) {
+		gtu_fail(err, GTU_ERR_NOMEM, "%u ranges are mapped, no more are taken", DMA_TABLE_MAX);
+		return -ENOSPC;
+	}
+	if (!reserve(t)) {
+		gtu_fail(err, GTU_ERR_NOMEM, "no memory for the table of ranges");
+		return -ENOMEM;
+	}
+	if (fd >= 0 && start % PAGE) {
+		gtu_fail(err, GTU_ERR_USAGE, "bus address 0x%" PRIx64 " is not a multiple of %u", start, PAGE);
+		return -EINVAL;
+	}
+	if (fd >= 0) {
+		r.host = map_file(fd, offset, size, read, write, err, &code);
+		if (!r.host)
+			return code;
+	}
+	insert(t, at, &r);
+	return 0;
+}
+
+/* Cut start..last (inside the range) out of range @at; the range may become two, or none. */
+static void cut(struct dma_table *t, size_t at, uint64_t start, uint64_t last)
+{
+	struct dma_range *r = &t->range[at], tail = *r;
+	bool whole = start == r->start && last == r->last;
+
+	/*
+	 * Where the middle cannot be unmapped alone (not a multiple of a page, a huge page, no room for
+	 * the second half) all of it goes: less than was promised to the device, never more.
+	 */
+	if (!whole && r->host) {
+		whole = (start - r->start) % PAGE || (last + 1 - start) % PAGE || !reserve(t);
+		r = &t->range[at];
+		if (!whole)
+			whole = munmap(r->host + (start - r->start), (size_t)(last - start + 1)) != 0;
+	} else if (!whole) {
+		whole = !reserve(t);
+		r = &t->range[at];
+	}
+	if (whole) {
+		if (r->host)
+			munmap(r->host, range_bytes(r));
+		memmove(r, r + 1, (t->count - at - 1) * sizeof(*r));
+		t->count--;
+		return;
+	}
+	if (last < tail.last) {
+		if (tail.host)
+			tail.host += last + 1 - tail.start;
+		tail.start = last + 1;
+		if (start == r->start) {
+			*r = tail;
+			return;
+		}
+		insert(t, at + 1, &tail);
+		r = &t->range[at];
+	}
+	r->last = start - 1;
+}
+
+uint64_t dma_table_unmap(struct dma_table *t, uint64_t start, uint64_t size)
+{
+	uint64_t last = size > UINT64_MAX - start ? UINT64_MAX : start + size - 1, known = 0;
+	size_t at;
+
+	if (!size)
+		return 0;
+	t->hit = 0;
+	while ((at = lower_bound(t, start)) < t->count && t->range[at].start <= last) {
+		const struct dma_range *r = &t->range[at];
+		uint64_t from = r->start > start ? r->start : start;
+		uint64_t to = r->last < last ? r->last : last;
+
+		known += to - from + 1;
+		cut(t, at, from, to);
+	}
+	return known;
+}
+
+void dma_table_clear(struct dma_table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->count; i++)
+		if (t->range[i].host)
+			munmap(t->range[i].host, range_bytes(&t->range[i]));
+	free(t->range);
+	memset(t, 0, sizeof(*t));
+}
+
+void *dma_table_find(struct dma_table *t, uint64_t addr, uint64_t *len, bool write)
+{
+	const struct dma_range *r;
+	uint64_t behind;
+
+	/* a device walks along: the range of last time is mostly that of this time */
+	if (t->hit >= t->count || addr < t->range[t->hit].start || addr > t->range[t->hit].last)
+		t->hit = lower_bound(t, addr);
+	if (t->hit >= t->count)
+		return NULL;
+	r = &t->range[t->hit];
+	if (addr < r->start || !r->host || !(write ? r->write : r->read))
+		return NULL;
+	behind = r->last - addr;
+	if (*len - 1 > behind)
+		*len = behind + 1;
+	return r->host + (addr - r->start);
+}
+
+bool dma_table_mend(struct dma_table *t, const void *fault)
+{
+	uintptr_t p = (uintptr_t)fault;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		const struct dma_range *r = &t->range[i];
+
+		if (!r->host || p < (uintptr_t)r->host || p - (uintptr_t)r->host >= range_bytes(r))
+			continue;
+		t->torn = true;
+		/* the whole range: part of a huge page cannot be replaced */
+		return mmap(r->host, range_bytes(r), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+			    0) != MAP_FAILED;
+	}
+	return false;
+}

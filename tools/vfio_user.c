@@ -1,0 +1,646 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/vfio.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "gtu/hw.h"
+#include "vfio_user.h"
+
+/* ---- What travels ---------------------------------------------------------------------------- */
+
+enum command {
+	CMD_VERSION = 1,
+	CMD_DMA_MAP = 2,
+	CMD_DMA_UNMAP = 3,
+	CMD_GET_INFO = 4,
+	CMD_GET_REGION_INFO = 5,
+	CMD_GET_IRQ_INFO = 7,
+	CMD_SET_IRQS = 8,
+	CMD_REGION_READ = 9,
+	CMD_REGION_WRITE = 10,
+	CMD_RESET = 13,
+	CMD_COUNT
+};
+
+#define FLAG_TYPE	0xfu		/* 0: a request, 1: a reply */
+#define FLAG_REPLY	0x1u
+#define FLAG_NO_REPLY	0x10u
+#define FLAG_ERROR	0x20u
+
+struct header {
+	uint16_t id, command;
+	uint32_t size;			/* this header included */
+	uint32_t flags, error;
+};
+struct dma_map {
+	uint32_t argsz, flags;
+	uint64_t offset, address, size;
+};
+struct dma_unmap {
+	uint32_t argsz, flags;
+	uint64_t address, size;
+};
+struct device_info {
+	uint32_t argsz, flags, regions, irqs;
+};
+struct region_info {
+	uint32_t argsz, flags, index, cap_offset;
+	uint64_t size, offset;
+};
+/* A region that can be mapped in one piece. */
+struct region_sparse {
+	struct region_info info;
+	struct vfio_info_cap_header cap;
+	uint32_t areas, reserved;
+	uint64_t offset, size;
+};
+struct irq_info {
+	uint32_t argsz, flags, index, count;
+};
+struct irq_set {
+	uint32_t argsz, flags, index, start, count;
+};
+struct region_access {
+	uint64_t offset;
+	uint32_t region, count;
+};
+_Static_assert(sizeof(struct header) == 16 && sizeof(struct dma_map) == 32 &&
+	       sizeof(struct dma_unmap) == 24 && sizeof(struct region_info) == 32 &&
+	       sizeof(struct region_sparse) == 64 && sizeof(struct irq_set) == 20 &&
+	       sizeof(struct region_access) == 16, "the protocol's layouts");
+
+/* What this side says it takes. */
+#define MAX_DATA	1048576u	/* of one read or write */
+#define MAX_FDS		8u		/* with one message */
+#define MAX_PAYLOAD	(MAX_DATA + sizeof(struct region_access))
+static const char capabilities[] =
+	"{\"capabilities\":{\"max_msg_fds\":8,\"max_data_xfer_size\":1048576,\"max_dma_maps\":65535}}";
+_Static_assert(MAX_FDS == 8 && MAX_DATA == 1048576 && DMA_TABLE_MAX == 65535, "as `capabilities` says");
+
+#define MESSAGES_A_TURN	64		/* then the device gets its turn */
+#define COMPLAINTS	16		/* a peer that errs for ever does not fill the log */
+
+struct vfio_user {
+	int sock;
+	struct pci_function *function;
+	bool map_aperture, trace, greeted;
+	unsigned complaints;
+
+	struct header head;		/* of the message being received */
+	size_t have;			/* bytes of it so far, header included */
+	int fd[MAX_FDS];		/* that came with it; -1 once taken */
+	unsigned fds;
+
+	size_t out_bytes, out_sent;	/* the reply being sent; nothing is received meanwhile */
+	int out_fd;			/* goes with its first byte; the function's, or -1 */
+
+	_Alignas(8) uint8_t in[MAX_PAYLOAD];
+	_Alignas(8) uint8_t out[sizeof(struct header) + MAX_PAYLOAD];
+};
+
+static void *payload_out(struct vfio_user *vu)
+{
+	return vu->out + sizeof(struct header);
+}
+
+/* ---- One message, one function ---------------------------------------------------------------- */
+
+/*
+ * Each gets a payload whose length is within what `commands` allows, and returns the length of the reply
+ * payload that it left in payload_out(), or a negative errno with a sentence in @err.
+ */
+
+static int on_version(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
+{
+	const uint16_t *version = in;
+	const char *data = (const char *)in + 4;
+	uint16_t *reply = payload_out(vu);
+
+	if (vu->greeted) {
+		gtu_fail(err, GTU_ERR_USAGE, "the version was agreed on before");
+		return -EINVAL;
+	}
+	if (version[0] != 0) {
+		gtu_fail(err, GTU_ERR_UNSUPPORTED, "protocol version %u.%u is asked for, 0.0 is spoken here",
+			 version[0], version[1]);
+		return -ENOTSUP;
+	}
+	if (bytes > 4 && data[bytes - 5]) {
+		gtu_fail(err, GTU_ERR_USAGE, "the capabilities do not end with a zero byte");
+		return -EINVAL;
+	}
+	/* none of the peer's capabilities concern a side that sends no requests and one descriptor at most */
+	reply[0] = 0;
+	reply[1] = 0;
+	memcpy(reply + 2, capabilities, sizeof(capabilities));
+	vu->greeted = true;
+	return 4 + sizeof(capabilities);
+}
+
+static int on_dma_map(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
+{
+	const struct dma_map *m = in;
+
+	(void)bytes;
+	if (m->argsz < sizeof(*m) || m->flags & ~(VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE)) {
+		gtu_fail(err, GTU_ERR_USAGE, "argsz %u or flags 0x%x have no meaning", m->argsz, m->flags);
+		return -EINVAL;
+	}
+	if (vu->fds > 1) {
+		gtu_fail(err, GTU_ERR_USAGE, "%u descriptors came along, at most 1 has a meaning", vu->fds);
+		return -EINVAL;
+	}
+	return dma_table_map(pci_function_memory(vu->function), m->address, m->size,
+			     vu->fds ? vu->fd[0] : -1, m->offset, m->flags & VFIO_DMA_MAP_FLAG_READ,
+			     m->flags & VFIO_DMA_MAP_FLAG_WRITE, err);
+}
+
+/* Answered between steps of the device, so nothing holds a pointer into the range any more. */
+static int on_dma_unmap(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
+{
+	const struct dma_unmap *m = in;
+	struct dma_unmap *reply = payload_out(vu);
+
+	(void)bytes;
+	if (m->argsz < sizeof(*m) || m->flags & ~VFIO_DMA_UNMAP_FLAG_ALL) {
+		gtu_fail(err, GTU_ERR_USAGE, "argsz %u or flags 0x%x have no meaning", m->argsz, m->flags);
+		return -EINVAL;
+	}
+	*reply = *m;
+	if (m->flags & VFIO_DMA_UNMAP_FLAG_ALL)
+		dma_table_clear(pci_function_memory(vu->function));
+	else
+		dma_table_unmap(pci_function_memory(vu->function), m->address, m->size);
+	return sizeof(*reply);
+}
+
+static int on_get_info(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
+{
+	const struct device_info *i = in;
+
+	(void)bytes;
+	if (i->argsz < sizeof(*i)) {
+		gtu_fail(err, GTU_ERR_USAGE, "argsz is %u, at least %zu are needed", i->argsz, sizeof(*i));
+		return -EINVAL;
+	}
+	*(struct device_info *)payload_out(vu) = (struct device_info){
+		.argsz = sizeof(*i), .flags = VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI,
+		.regions = VFIO_PCI_NUM_REGIONS, .irqs = VFIO_PCI_NUM_IRQS,
+	};
+	return sizeof(*i);
+}
+
+static int on_get_region_info(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
+{
+	const struct region_info *i = in;
+	struct region_sparse *reply = payload_out(vu);
+	bool mapped = vu->map_aperture && i->index == GTU_BAR_APERTURE;
+
+	(void)bytes;
+	if (i->argsz < sizeof(*i) || i->index >= VFIO_PCI_NUM_REGIONS) {
+		gtu_fail(err, GTU_ERR_USAGE, "argsz %u (at least %zu) or region %u (below %u) are wrong", i->argsz,
+			 sizeof(*i), i->index, VFIO_PCI_NUM_REGIONS);
+		return -EINVAL;
+	}
+	memset(reply, 0, sizeof(*reply));
+	reply->info = (struct region_info){ .argsz = sizeof(*i), .index = i->index };
+	reply->info.size = pci_function_size(vu->function, i->index);
+	if (reply->info.size)
+		reply->info.flags = VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE;
+	if (!mapped)
+		return sizeof(*i);
+	reply->info.argsz = sizeof(*reply);
+	reply->info.flags |= VFIO_REGION_INFO_FLAG_MMAP | VFIO_REGION_INFO_FLAG_CAPS;
+	reply->info.cap_offset = offsetof(struct region_sparse, cap);
+	reply->cap = (struct vfio_info_cap_header){ .id = VFIO_REGION_INFO_CAP_SPARSE_MMAP, .version = 1 };
+	reply->areas = 1;
+	reply->size = reply->info.size;
+	/* too little room for the capability: the peer reads the length and asks again */
+	if (i->argsz < sizeof(*reply))
+		return sizeof(*i);
+	vu->out_fd = pci_function_aperture_fd(vu->function);
+	return sizeof(*reply);
+}
+
+static int on_get_irq_info(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
+{
+	const struct irq_info *i = in;
+	struct irq_info *reply = payload_out(vu);
+
+	(void)bytes;
+	if (i->argsz < sizeof(*i) || i->index >= VFIO_PCI_NUM_IRQS) {
+		gtu_fail(err, GTU_ERR_USAGE, "argsz %u (at least %zu) or interrupt type %u (below %u) are wrong",
+			 i->argsz, sizeof(*i), i->index, VFIO_PCI_NUM_IRQS);
+		return -EINVAL;
+	}
+	*reply = (struct irq_info){ .argsz = sizeof(*i), .index = i->index };
+	if (i->index == VFIO_PCI_MSIX_IRQ_INDEX) {
+		reply->flags = VFIO_IRQ_INFO_EVENTFD | VFIO_IRQ_INFO_NORESIZE;
+		reply->count = pci_function_vectors(vu->function);
+	}
+	return sizeof(*reply);
+}
+
+/* Where /proc can say what a descriptor is, anything but an eventfd is refused: it would be written to. */
+static bool is_eventfd(int fd)
+{
+	char path[32], what[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, what, sizeof(what) - 1);
+	if (n < 0)
+		return true;
+	what[n] = 0;
+	return !strcmp(what, "anon_inode:[eventfd]");
+}
+
+static int set_eventfds(struct vfio_user *vu, const struct irq_set *s, struct gtu_error *err)
+{
+	unsigned i;
+
+	if (vu->fds && vu->fds != s->count) {
+		gtu_fail(err, GTU_ERR_USAGE, "%u descriptors for %u interrupts", vu->fds, s->count);
+		return -EINVAL;
+	}
+	for (i = 0; i < vu->fds; i++) {
+		if (is_eventfd(vu->fd[i]))
+			continue;
+		gtu_fail(err, GTU_ERR_USAGE, "descriptor %u of %u is not an eventfd", i, vu->fds);
+		return -EINVAL;
+	}
+	for (i = 0; i < s->count; i++) {
+		pci_function_set_irq(vu->function, s->start + i, vu->fds ? vu->fd[i] : -1);
+		if (vu->fds)
+			vu->fd[i] = -1;
+	}
+	return 0;
+}
+
+static int on_set_irqs(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
+{
+	const struct irq_set *s = in;
+	const uint8_t *chosen = (const uint8_t *)in + sizeof(*s);
+	unsigned count = s->index == VFIO_PCI_MSIX_IRQ_INDEX ? pci_function_vectors(vu->function) : 0;
+	unsigned data = s->flags & VFIO_IRQ_SET_DATA_TYPE_MASK, i;
+
+	if (s->argsz < sizeof(*s) || s->index >= VFIO_PCI_NUM_IRQS || s->start > count ||
+	    s->count > count - s->start) {
+		gtu_fail(err, GTU_ERR_USAGE, "argsz %u, interrupts %u + %u of type %u, which has %u", s->argsz,
+			 s->start, s->count, s->index, count);
+		return -EINVAL;
+	}
+	if ((s->flags & ~data) != VFIO_IRQ_SET_ACTION_TRIGGER || !data || data & (data - 1) ||
+	    (data == VFIO_IRQ_SET_DATA_BOOL && bytes - sizeof(*s) < s->count)) {
+		gtu_fail(err, GTU_ERR_USAGE, "flags 0x%x with %u bytes have no meaning here", s->flags, bytes);
+		return -EINVAL;
+	}
+	if (data == VFIO_IRQ_SET_DATA_EVENTFD)
+		return set_eventfds(vu, s, err);
+	if (data == VFIO_IRQ_SET_DATA_NONE && !s->start && !s->count)
+		for (i = 0; i < count; i++)
+			pci_function_set_irq(vu->function, i, -1);
+	for (i = 0; i < s->count; i++)
+		if (data == VFIO_IRQ_SET_DATA_NONE || chosen[i])
+			pci_function_raise(vu->function, s->start + i);
+	return 0;
+}
+
+static int check_count(const struct region_access *a, struct gtu_error *err)
+{
+	if (a->count <= MAX_DATA)
+		return 0;
+	gtu_fail(err, GTU_ERR_USAGE, "an access of %u bytes, more than the agreed %u", a->count, MAX_DATA);
+	return -E2BIG;
+}
+
+static int on_region_read(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
+{
+	const struct region_access *a = in;
+	struct region_access *reply = payload_out(vu);
+	int code = check_count(a, err);
+
+	(void)bytes;
+	if (!code)
+		code = pci_function_access(vu->function, a->region, a->offset, reply + 1, a->count, false, err);
+	*reply = *a;
+	return code ? code : (int)(sizeof(*reply) + a->count);
+}
+
+static int on_region_write(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
+{
+	const struct region_access *a = in;
+	struct region_access *reply = payload_out(vu);
+	int code = check_count(a, err);
+
+	if (!code && bytes != sizeof(*a) + a->count) {
+		gtu_fail(err, GTU_ERR_USAGE, "%zu bytes of data for a write of %u", bytes - sizeof(*a), a->count);
+		code = -EINVAL;
+	}
+	if (!code)
+		code = pci_function_access(vu->function, a->region, a->offset, vu->in + sizeof(*a), a->count, true,
+					   err);
+	*reply = *a;
+	return code ? code : (int)sizeof(*reply);
+}
+
+static int on_reset(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
+{
+	(void)in;
+	(void)bytes;
+	(void)err;
+	pci_function_reset(vu->function);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	uint32_t least, most;		/* bytes of payload */
+	uint32_t fds;			/* at most */
+	int (*run)(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err);
+} commands[CMD_COUNT] = {
+	[CMD_VERSION] = { "VERSION", 4, 65536, 0, on_version },
+	[CMD_DMA_MAP] = { "DMA_MAP", sizeof(struct dma_map), sizeof(struct dma_map), MAX_FDS, on_dma_map },
+	[CMD_DMA_UNMAP] = { "DMA_UNMAP", sizeof(struct dma_unmap), sizeof(struct dma_unmap), 0, on_dma_unmap },
+	[CMD_GET_INFO] = { "GET_INFO", sizeof(struct device_info), sizeof(struct device_info), 0, on_get_info },
+	[CMD_GET_REGION_INFO] = { "GET_REGION_INFO", sizeof(struct region_info), sizeof(struct region_info), 0,
+				  on_get_region_info },
+	[CMD_GET_IRQ_INFO] = { "GET_IRQ_INFO", sizeof(struct irq_info), sizeof(struct irq_info), 0,
+			       on_get_irq_info },
+	[CMD_SET_IRQS] = { "SET_IRQS", sizeof(struct irq_set), 65536, MAX_FDS, on_set_irqs },
+	[CMD_REGION_READ] = { "REGION_READ", sizeof(struct region_access), sizeof(struct region_access), 0,
+			      on_region_read },
+	[CMD_REGION_WRITE] = { "REGION_WRITE", sizeof(struct region_access), MAX_PAYLOAD, 0, on_region_write },
+	[CMD_RESET] = { "RESET", 0, 0, 0, on_reset },
+};
+
+/* ---- Sending and receiving -------------------------------------------------------------------- */
+
+static const char *command_name(unsigned command)
+{
+	return command < CMD_COUNT && commands[command].name ? commands[command].name : "unknown command";
+}
+
+/* One line about a message, for those who debug a peer. */
+static void trace(const struct vfio_user *vu, int result)
+{
+	uint64_t word[4] = { 0 };
+	uint32_t bytes = vu->head.size - sizeof(vu->head);
+
+	memcpy(word, vu->in, bytes < sizeof(word) ? bytes : sizeof(word));
+	fprintf(stderr, "gtu serve: %-15s %4u bytes %u fds  %016" PRIx64 " %016" PRIx64 " %016" PRIx64
+		" %016" PRIx64 " -> %d\n", command_name(vu->head.command), bytes, vu->fds, word[0], word[1],
+		word[2], word[3], result);
+}
+
+/* Drop what came with the message and was not taken; ready for the next. */
+static void forget_message(struct vfio_user *vu)
+{
+	unsigned i;
+
+	for (i = 0; i < vu->fds; i++)
+		if (vu->fd[i] >= 0)
+			close(vu->fd[i]);
+	vu->fds = 0;
+	vu->have = 0;
+}
+
+static int run_command(struct vfio_user *vu, struct gtu_error *err)
+{
+	const unsigned command = vu->head.command;
+	uint32_t bytes = vu->head.size - sizeof(vu->head);
+
+	if (command >= CMD_COUNT || !commands[command].run) {
+		gtu_fail(err, GTU_ERR_UNSUPPORTED, "command %u is not one of this device's", command);
+		return -ENOTSUP;
+	}
+	if (bytes < commands[command].least || bytes > commands[command].most) {
+		gtu_fail(err, GTU_ERR_USAGE, "%u bytes of payload, %u to %u are right", bytes,
+			 commands[command].least, commands[command].most);
+		return -EINVAL;
+	}
+	if (vu->fds > commands[command].fds) {
+		gtu_fail(err, GTU_ERR_USAGE, "%u descriptors came along, at most %u have a meaning", vu->fds,
+			 commands[command].fds);
+		return -EINVAL;
+	}
+	return commands[command].run(vu, vu->in, bytes, err);
+}
+
+/* The message in head and in is whole: act on it and put the reply together. */
+static int answer(struct vfio_user *vu, struct gtu_error *err)
+{
+	struct header reply = vu->head;
+	struct gtu_error why = { .text = "" };
+	int result;
+
+	if (!vu->greeted && vu->head.command != CMD_VERSION)
+		return gtu_fail(err, GTU_ERR_INPUT, "the peer's first message is number %u, not its version",
+				vu->head.command);
+	vu->out_fd = -1;
+	result = run_command(vu, &why);
+	if (vu->trace)
+		trace(vu, result);
+	if (result < 0 && vu->complaints < COMPLAINTS) {
+		fprintf(stderr, "gtu serve: refused %s: %s%s\n", command_name(vu->head.command), why.text,
+			++vu->complaints == COMPLAINTS ? " (further refusals are not shown)" : "");
+	}
+	reply.flags = FLAG_REPLY | (result < 0 ? FLAG_ERROR : 0);
+	reply.error = result < 0 ? (uint32_t)-result : 0;
+	reply.size = sizeof(reply) + (result < 0 ? 0 : (uint32_t)result);
+	memcpy(vu->out, &reply, sizeof(reply));
+	vu->out_sent = 0;
+	vu->out_bytes = vu->head.flags & FLAG_NO_REPLY ? 0 : reply.size;
+	forget_message(vu);
+	return 0;
+}
+
+/* Send what is left of the reply. 1: all sent; 0: the peer does not read; or a code. */
+static int flush(struct vfio_user *vu, struct gtu_error *err)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+
+	while (vu->out_sent < vu->out_bytes) {
+		struct iovec iov = { vu->out + vu->out_sent, vu->out_bytes - vu->out_sent };
+		struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+		ssize_t n;
+
+		if (vu->out_fd >= 0) {
+			memset(&control, 0, sizeof(control));
+			m.msg_control = control.room;
+			m.msg_controllen = sizeof(control.room);
+			control.head.cmsg_level = SOL_SOCKET;
+			control.head.cmsg_type = SCM_RIGHTS;
+			control.head.cmsg_len = CMSG_LEN(sizeof(int));
+			memcpy(CMSG_DATA(&control.head), &vu->out_fd, sizeof(int));
+		}
+		n = sendmsg(vu->sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n < 0)
+			return gtu_fail(err, GTU_ERR_GONE, "cannot answer: %s", strerror(errno));
+		vu->out_fd = -1;
+		vu->out_sent += (size_t)n;
+	}
+	vu->out_bytes = 0;
+	vu->out_sent = 0;
+	return 1;
+}
+
+/* Keep the descriptors of one recvmsg(); more than agreed, or cut off, is an error. */
+static int take_fds(struct vfio_user *vu, struct msghdr *m, struct gtu_error *err)
+{
+	bool lost = m->msg_flags & MSG_CTRUNC;
+	struct cmsghdr *c;
+
+	for (c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		size_t i, n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (i = 0; i < n; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+			if (vu->fds < MAX_FDS) {
+				vu->fd[vu->fds++] = fd;
+			} else {
+				close(fd);
+				lost = true;
+			}
+		}
+	}
+	if (lost)
+		return gtu_fail(err, GTU_ERR_INPUT, "more than %u descriptors came with one message", MAX_FDS);
+	return 0;
+}
+
+static int check_header(const struct header *h, struct gtu_error *err)
+{
+	if (h->size < sizeof(*h) || h->size > sizeof(*h) + MAX_PAYLOAD)
+		return gtu_fail(err, GTU_ERR_INPUT, "a message of %u bytes came, %zu to %zu are possible", h->size,
+				sizeof(*h), sizeof(*h) + MAX_PAYLOAD);
+	if (h->flags & FLAG_TYPE)
+		return gtu_fail(err, GTU_ERR_INPUT, "a message of type %u came, only requests are expected",
+				h->flags & FLAG_TYPE);
+	return 0;
+}
+
+/*
+ * Receive more of the message. 1: it is whole; 0: nothing more there; or a code. Reads never reach
+ * into the next message, so that descriptors are never taken for another message's.
+ */
+static int receive(struct vfio_user *vu, struct gtu_error *err)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(2 * MAX_FDS * sizeof(int))];
+	} control;
+
+	while (vu->have < sizeof(vu->head) || vu->have < vu->head.size) {
+		bool head = vu->have < sizeof(vu->head);
+		uint8_t *to = head ? (uint8_t *)&vu->head + vu->have : vu->in + (vu->have - sizeof(vu->head));
+		struct iovec iov = { to, (head ? sizeof(vu->head) : vu->head.size) - vu->have };
+		struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.room,
+				    .msg_controllen = sizeof(control.room) };
+		ssize_t n = recvmsg(vu->sock, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		int code;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n < 0)
+			return gtu_fail(err, GTU_ERR_GONE, "cannot receive: %s", strerror(errno));
+		if (!n && vu->have)
+			return gtu_fail(err, GTU_ERR_INPUT, "the connection ended %zu bytes into a message", vu->have);
+		if (!n)
+			return gtu_fail(err, GTU_ERR_GONE, "the connection was closed");
+		code = take_fds(vu, &m, err);
+		if (code)
+			return code;
+		vu->have += (size_t)n;
+		if (head && vu->have == sizeof(vu->head)) {
+			code = check_header(&vu->head, err);
+			if (code)
+				return code;
+		}
+	}
+	return 1;
+}
+
+int vfio_user_serve(struct vfio_user *vu, struct gtu_error *err)
+{
+	unsigned i;
+	int code;
+
+	for (i = 0; i < MESSAGES_A_TURN; i++) {
+		code = flush(vu, err);
+		if (code > 0)
+			code = receive(vu, err);
+		if (code <= 0)
+			return code;
+		code = answer(vu, err);
+		if (code)
+			return code;
+		/* before the device does anything about it: the peer stands still until then */
+		code = flush(vu, err);
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
+struct vfio_user *vfio_user_open(int fd, struct pci_function *function, bool map_aperture, bool trace)
+{
+	struct vfio_user *vu = calloc(1, sizeof(*vu));
+
+	if (!vu) {
+		close(fd);
+		return NULL;
+	}
+	vu->sock = fd;
+	vu->function = function;
+	vu->map_aperture = map_aperture;
+	vu->trace = trace;
+	vu->out_fd = -1;
+	return vu;
+}
+
+void vfio_user_close(struct vfio_user *vu)
+{
+	if (!vu)
+		return;
+	forget_message(vu);
+	close(vu->sock);
+	free(vu);
+}
+
+int vfio_user_fd(const struct vfio_user *vu)
+{
+	return vu->sock;
+}
+
+short vfio_user_events(const struct vfio_user *vu)
+{
+	return vu->out_bytes ? POLLOUT : POLLIN;
+}
+
+bool vfio_user_greeted(const struct vfio_user *vu)
+{
+	return vu->greeted;
+}

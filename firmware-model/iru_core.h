@@ -107,7 +107,6 @@ struct iru_partition {
 	uint64_t next_line;		/* to be fetched; line_end: none is left */
 	uint32_t head, tail;		/* of the lines held or waited for, running freely */
 	uint32_t full_head, full_tail;	/* of the full sets, running freely */
-	uint32_t credit;		/* elements that its ring inputs can still be sent */
 	struct iru_line line[IRU_PREFETCH_MAX];
 	struct iru_split split;
 };
@@ -115,6 +114,8 @@ struct iru_partition {
 struct iru_counters {
 	uint64_t merged, full, timeout, end, disabled, lines, hops, blocked;
 };
+
+struct iru_kernel;
 
 struct iru_core {
 	struct iru_shape shape;
@@ -138,6 +139,7 @@ struct iru_core {
 	uint64_t line_first, line_end;	/* of the indices; region-relative */
 	uint64_t all_records;		/* records in mode ALL */
 	bool carry, merge;
+	const struct iru_kernel *kernel;
 
 	/* state of the schedule */
 	uint64_t left;			/* elements not yet in a set */
@@ -150,6 +152,7 @@ struct iru_core {
 	uint32_t full_some;		/* partitions that have full sets */
 	uint32_t flying;		/* elements on the ring for longer than this cycle */
 	uint32_t end_set, end_at;	/* what the final merge has taken */
+	uint32_t credit[IRU_PARTITIONS_MAX]; /* elements that its ring inputs can still be sent */
 	uint32_t busy[16];		/* [cycle % 16]: places of the ring that are taken */
 	uint32_t landing_some[16];
 	struct iru_element landing[16][2 * IRU_PARTITIONS_MAX];

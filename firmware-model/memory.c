@@ -139,9 +139,10 @@ static bool resolve(struct gtu_job *job, const struct gtu_want *want)
 		m->base = dev->aperture + m->region.base + m->region.offset + op->offset;
 		return true;
 	}
-	memset(m->tlb, 0, sizeof(m->tlb));
 	if (!region_levels(&m->region) && bytes)
 		m->base = gtu_dma(dev, m->region.base + m->region.offset + op->offset, bytes, m->write);
+	if (!m->base)
+		memset(m->tlb, 0, sizeof(m->tlb));
 	return true;
 }
 

@@ -144,4 +144,4 @@ install: all
 -include tests/guest/guest.mk
 
 .SECONDARY:
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/obj build/fuzz/obj -type f -name '*.d' 2>/dev/null)

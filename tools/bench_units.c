@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a case of gtu bench units lays out, asks of the unit and has plain software do for the same
+ * result, and how many bytes that reads and writes.
+ *
+ * Bytes: input, index, count, mask, gathered data and output, each once. Tables of the filter and the
+ * grouping are the unit's own and are not counted, nor is what plain software keeps for itself.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "bench.h"
+
+#define FILTER_LINES	(1u << 18)	/* of the larger published build: 2^18 lines, 2^15 groups */
+#define GROUP_LINES	(1u << 15)
+
+enum slot {
+	IN, INDEX, COUNT, MASK, OUT, FILTER, REORDER, FILTER_TABLE, GROUP_TABLE, COST,
+	DEVICE_SLOTS,
+	PLAIN_OUT = DEVICE_SLOTS, PLAIN_ROOM, PLAIN_ROOM2, COPY_FROM, COPY_TO,
+	SLOTS
+};
+
+struct bench_work {
+	const struct bench_case *c;
+	struct gtu_queue *q;
+	struct gtu_iru *iru;
+	uint64_t n;			/* input elements */
+	uint64_t data_n;		/* elements that indices choose from */
+	uint64_t out_n;			/* elements the unit put out */
+	uint64_t plain_n;		/* and the plain software */
+	uint64_t bytes, cycles, seed;
+	uint64_t sum, xor;		/* of what the IRU gave, in place of an array */
+	struct {
+		void *p;
+		uint64_t bytes;
+		struct gtu_region region;
+	} slot[SLOTS];
+};
+
+static uint64_t draw(struct bench_work *w)
+{
+	uint64_t z = (w->seed += 0x9E3779B97F4A7C15ull);
+
+	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+	z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+	return z ^ (z >> 31);
+}
+
+/* Memory that is there already (no page is touched first while the clock runs), and known to the device. */
+static int lay_out(struct bench_work *w, enum slot s, uint64_t bytes, struct gtu_error *err)
+{
+	void *p;
+
+	bytes = (bytes + 4095) / 4096 * 4096;
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (p == MAP_FAILED)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu bytes of a benchmark",
+				(unsigned long long)bytes);
+	w->slot[s].p = p;
+	w->slot[s].bytes = bytes;
+	if (s >= DEVICE_SLOTS)
+		return 0;
+	return gtu_region_add(gtu_queue_device(w->q), p, bytes, GTU_READ | GTU_WRITE,
+			      &w->slot[s].region, err);
+}
+
+static struct gtu_array array(const struct bench_work *w, enum slot s, uint64_t count,
+			      uint32_t width)
+{
+	return gtu_array(&w->slot[s].region, 0, count, width);
+}
+
+/* Where the i-th of w->n indices points, below @range. */
+static uint32_t place(struct bench_work *w, uint64_t i, uint64_t range)
+{
+	uint64_t at = i * range / w->n, r = draw(w);
+	double u;
+
+	switch (w->c->locality) {
+	case BENCH_IN_ORDER:
+		return at;
+	case BENCH_WINDOW:
+		return (at + r % 1024) % range;
+	case BENCH_SKEWED:
+		/* density ~ 1 / x over [1, range]; spread, so that the frequent ones are not neighbours */
+		u = (r >> 11) * 0x1p-53;
+		at = __builtin_exp(u * __builtin_log((double)range));
+		return at * 0x9E3779B1u % range;
+	}
+	return r % range;
+}
+
+static void fill_mask(struct bench_work *w)
+{
+	uint64_t i, j, word, *mask = w->slot[MASK].p;
+
+	for (i = 0; i < (w->n + 63) / 64; i++) {
+		for (j = 0, word = 0; j < 64; j++)
+			word |= (uint64_t)(draw(w) % 64 < w->c->ones) << j;
+		mask[i] = word;
+	}
+	if (w->n & 63)
+		mask[w->n / 64] &= (1ull << (w->n & 63)) - 1;
+}
+
+static void fill_random(struct bench_work *w, enum slot s)
+{
+	uint64_t i, *p = w->slot[s].p;
+
+	for (i = 0; i < w->slot[s].bytes / 8; i++)
+		p[i] = draw(w);
+}
+
+/* Runs for REPLICATE and EXPAND; returns their sum. */
+static uint64_t fill_counts(struct bench_work *w)
+{
+	uint32_t *count = w->slot[COUNT].p;
+	uint64_t i, sum = 0;
+
+	for (i = 0; i < w->n; i++) {
+		count[i] = w->c->vary ? 1 + draw(w) % (2 * w->c->run - 1) : w->c->run;
+		sum += count[i];
+	}
+	return sum;
+}
+
+/* Starts of the runs: end to end in the data, then shuffled where they are to be anywhere. */
+static void fill_starts(struct bench_work *w)
+{
+	uint32_t *index = w->slot[INDEX].p, *count = w->slot[COUNT].p, t;
+	uint64_t i, j, at = 0;
+
+	for (i = 0; i < w->n; i++) {
+		index[i] = at;
+		at += count[i];
+	}
+	if (w->c->locality == BENCH_IN_ORDER)
+		return;
+	for (i = w->n - 1; i > 0; i--) {
+		j = draw(w) % (i + 1);
+		t = index[i], index[i] = index[j], index[j] = t;
+		t = count[i], count[i] = count[j], count[j] = t;
+	}
+}
+
+static int lay_out_case(struct bench_work *w, struct gtu_error *err)
+{
+	const struct bench_case *c = w->c;
+	uint64_t bytes[SLOTS] = { 0 }, out = 0, i;
+	double per = 0;
+	uint32_t *p;
+	int s, ret;
+
+	switch (c->kind) {		/* bytes read plus written for each input element */
+	case BENCH_BITMASK: per = c->width + 1 / 8.; break;
+	case BENCH_DATA: per = c->width + 1 / 8. + c->width * c->ones / 64.; break;
+	case BENCH_ACCESS: per = 4 + 1 / 8. + 8 * (c->ones ? c->ones / 64. : 1); break;
+	case BENCH_REPLICATE: per = 8 + 4. * c->run; break;
+	case BENCH_EXPAND: per = 8 + 8. * c->run; break;
+	case BENCH_UNIQUE: per = 4 + 1 / 8. + 2; break;
+	case BENCH_BEST: per = 8 + 1 / 8. + 2; break;
+	case BENCH_GROUP: per = c->step == GTU_STEP_PRODUCE ? 8 : 12; break;
+	case BENCH_IRU: per = 4; break;	/* records stay in the ring */
+	}
+	w->n = (uint64_t)(c->set / per) & ~63ull;
+	w->data_n = w->n;
+	bytes[IN] = w->n * c->width;
+	bytes[OUT] = bytes[IN];
+	switch (c->kind) {
+	case BENCH_BITMASK:
+		bytes[OUT] = (w->n + 63) / 64 * 8;
+		break;
+	case BENCH_DATA:
+	case BENCH_ACCESS:
+		bytes[MASK] = c->ones ? (w->n + 63) / 64 * 8 : 0;
+		bytes[INDEX] = c->kind == BENCH_ACCESS ? w->n * 4 : 0;
+		break;
+	case BENCH_REPLICATE:
+	case BENCH_EXPAND:
+		bytes[COUNT] = w->n * 4;
+		bytes[INDEX] = c->kind == BENCH_EXPAND ? w->n * 4 : 0;
+		break;
+	case BENCH_UNIQUE:
+	case BENCH_BEST:
+		w->data_n = w->n / 2 + 64;	/* each id about twice */
+		bytes[FILTER] = (w->n + 63) / 64 * 8;
+		bytes[COST] = c->kind == BENCH_BEST ? w->n * 4 : 0;
+		bytes[FILTER_TABLE] = gtu_scu_filter_table_bytes(FILTER_LINES, 4, bytes[COST] ? 4 : 0);
+		bytes[PLAIN_ROOM] = w->data_n * 4 + 8;
+		break;
+	case BENCH_GROUP:
+		bytes[REORDER] = w->n * 4;
+		bytes[GROUP_TABLE] = gtu_scu_group_table_bytes(GROUP_LINES);
+		bytes[PLAIN_ROOM] = bytes[PLAIN_ROOM2] = w->n * 4;
+		break;
+	case BENCH_IRU:
+		bytes[OUT] = 0;
+		bytes[COST] = c->carry ? w->n * 4 : 0;	/* the secondary */
+		bytes[PLAIN_ROOM] = bytes[PLAIN_ROOM2] = w->n * 12;
+		break;
+	}
+	if (bytes[COUNT]) {
+		ret = lay_out(w, COUNT, bytes[COUNT], err);
+		if (ret)
+			return ret;
+		out = fill_counts(w);
+		bytes[COUNT] = 0;
+		bytes[OUT] = out * 4;
+		bytes[IN] = c->kind == BENCH_EXPAND ? out * 4 : bytes[IN];
+	}
+	bytes[PLAIN_OUT] = bytes[OUT];
+	for (s = 0; s < SLOTS; s++) {
+		ret = bytes[s] ? lay_out(w, s, bytes[s], err) : 0;
+		if (ret)
+			return ret;
+	}
+	fill_random(w, IN);
+	if (w->slot[MASK].p)
+		fill_mask(w);
+	if (w->slot[COST].p)
+		for (i = 0, p = w->slot[COST].p; i < w->n; i++)
+			p[i] = c->iru_op == GTU_IRU_OP_ADD_F32 ? 0x3f800000 : draw(w) % 1000;
+	if (c->kind == BENCH_EXPAND)
+		fill_starts(w);
+	else if (w->slot[INDEX].p)
+		for (i = 0, p = w->slot[INDEX].p; i < w->n; i++)
+			p[i] = place(w, i, w->data_n);
+	else if (c->kind >= BENCH_UNIQUE)
+		for (i = 0, p = w->slot[IN].p; i < w->n; i++)
+			p[i] = place(w, i, w->data_n);
+	return 0;
+}
+
+/* ---- The unit ---------------------------------------------------------------------------------- */
+
+static uint64_t bitmask_reference(const struct bench_case *c)
+{
+	return 1ull << (8 * c->width - 1);	/* about half of random numbers are below */
+}
+
+static int run_iru(struct bench_work *w, struct gtu_error *err)
+{
+	const struct bench_case *c = w->c;
+	struct gtu_iru_config config = {
+		.target_width = 4,
+		.operation = c->iru_op,
+		.indices = array(w, IN, w->n, 4),
+		.positions = c->carry,
+	};
+	uint64_t sum = 0, xor = 0, count = 0;
+	struct gtu_warp warp;
+	unsigned lane;
+	int ret;
+
+	if (c->carry)
+		config.secondary = array(w, COST, w->n, 4);
+	ret = configure_iru(w->q, &config, &w->iru, err);
+	if (ret)
+		return ret;
+	while ((ret = load_iru(w->iru, &warp, err)) == 1) {
+		count += __builtin_popcount(warp.active);
+		/* what any reader does at least: look at each index (lanes without an element are 0) */
+		for (lane = 0; lane < GTU_WARP; lane++) {
+			sum += warp.index[lane];
+			xor ^= warp.index[lane];
+		}
+	}
+	if (ret)
+		return ret;
+	w->sum = sum;
+	w->xor = xor;
+	w->out_n = count;
+	w->cycles = gtu_iru_result(w->iru)->cycles;
+	return 0;
+}
+
+static int run_filtered(struct bench_work *w, struct gtu_completion *done, struct gtu_error *err)
+{
+	const struct bench_case *c = w->c;
+	struct gtu_scu_filter f = { .step = c->step, .target_log2 = 2 };
+	struct gtu_array in = array(w, IN, w->n, 4), out = array(w, OUT, w->n, 4);
+	bool making = c->step != GTU_STEP_APPLY;
+
+	if (c->kind == BENCH_GROUP) {
+		f.flags = GTU_SCU_GROUP;
+		f.reorder = array(w, REORDER, w->n, 4);
+		if (making)
+			f.group_table = array(w, GROUP_TABLE, GROUP_LINES, 1);
+	} else {
+		f.flags = c->kind == BENCH_BEST ? GTU_SCU_BEST : GTU_SCU_UNIQUE;
+		f.filter = array(w, FILTER, w->n, 0);
+		if (making)
+			f.filter_table = array(w, FILTER_TABLE, FILTER_LINES, 1);
+		if (c->kind == BENCH_BEST) {
+			f.cost_type = GTU_TYPE_UNSIGNED;
+			f.cost_width = 4;
+			f.cost_input = array(w, COST, w->n, 4);
+		}
+	}
+	return gtu_scu_data(w->q, &in, NULL, &f, c->step == GTU_STEP_PRODUCE ? NULL : &out, done, err);
+}
+
+static int run_scu(struct bench_work *w, struct gtu_completion *done, struct gtu_error *err)
+{
+	const struct bench_case *c = w->c;
+	struct gtu_array in = array(w, IN, w->slot[IN].bytes / c->width, c->width);
+	struct gtu_array index = array(w, INDEX, w->n, 4), count = array(w, COUNT, w->n, 4);
+	struct gtu_array mask = array(w, MASK, w->n, 0);
+	struct gtu_array out = array(w, OUT, w->slot[OUT].bytes / c->width, c->width);
+	const struct gtu_array *m = c->ones ? &mask : NULL;
+
+	switch (c->kind) {
+	case BENCH_BITMASK:
+		in.count = w->n;
+		out = array(w, OUT, w->n, 0);
+		return gtu_scu_bitmask(w->q, &in, GTU_CMP_LT, GTU_TYPE_UNSIGNED,
+				       bitmask_reference(c), &out, done, err);
+	case BENCH_DATA:
+		in.count = w->n;
+		return gtu_scu_data(w->q, &in, m, NULL, &out, done, err);
+	case BENCH_ACCESS:
+		return gtu_scu_access(w->q, &in, &index, m, NULL, &out, done, err);
+	case BENCH_REPLICATE:
+		in.count = w->n;
+		return gtu_scu_replicate(w->q, &in, &count, NULL, NULL, &out, done, err);
+	case BENCH_EXPAND:
+		return gtu_scu_expand(w->q, &in, &index, &count, NULL, NULL, &out, done, err);
+	default:
+		return run_filtered(w, done, err);
+	}
+}
+
+int bench_run_unit(struct bench_work *w, struct gtu_error *err)
+{
+	struct gtu_completion done;
+	int ret;
+
+	if (w->c->kind == BENCH_IRU)
+		return run_iru(w, err);
+	ret = run_scu(w, &done, err);
+	if (ret)
+		return ret;
+	w->out_n = done.count;
+	w->cycles = done.cycles;
+	return 0;
+}
+
+/* ---- Plain software ---------------------------------------------------------------------------- */
+
+static void plain_iru(struct bench_work *w)
+{
+	uint32_t *in = w->slot[IN].p, *a = w->slot[PLAIN_ROOM].p, *b = w->slot[PLAIN_ROOM2].p;
+	uint32_t *second = w->slot[COST].p;
+	uint64_t i;
+
+	if (w->c->carry) {
+		for (i = 0; i < w->n; i++) {
+			b[3 * i] = in[i];
+			b[3 * i + 1] = second[i];
+			b[3 * i + 2] = i;
+		}
+		plain_sort_lines(b, a, b, w->n, 3);
+	} else {
+		plain_sort_lines(in, a, b, w->n, 1);
+	}
+	w->plain_n = w->n;
+}
+
+void bench_run_plain(struct bench_work *w)
+{
+	const struct bench_case *c = w->c;
+	void *in = w->slot[IN].p, *out = w->slot[PLAIN_OUT].p, *mask = w->slot[MASK].p;
+	void *index = w->slot[INDEX].p, *count = w->slot[COUNT].p, *room = w->slot[PLAIN_ROOM].p;
+
+	switch (c->kind) {
+	case BENCH_BITMASK:
+		w->plain_n = plain_bitmask(in, w->n, c->width, bitmask_reference(c), out);
+		break;
+	case BENCH_DATA:
+		w->plain_n = plain_data(in, w->n, c->width, mask, out);
+		break;
+	case BENCH_ACCESS:
+		w->plain_n = plain_access(in, index, w->n, mask, out);
+		break;
+	case BENCH_REPLICATE:
+		w->plain_n = plain_replicate(in, count, w->n, out);
+		break;
+	case BENCH_EXPAND:
+		w->plain_n = plain_expand(in, index, count, w->n, out);
+		break;
+	case BENCH_UNIQUE:
+		if (c->step == GTU_STEP_PRODUCE)
+			w->plain_n = plain_unique_bits(in, w->n, room, w->data_n, out);
+		else if (c->step == GTU_STEP_APPLY)
+			w->plain_n = plain_data(in, w->n, 4, w->slot[FILTER].p, out);
+		else
+			w->plain_n = plain_unique(in, w->n, room, w->data_n, out);
+		break;
+	case BENCH_BEST:
+		w->plain_n = plain_best(in, w->slot[COST].p, w->n, room, w->data_n, out);
+		break;
+	case BENCH_GROUP:
+		w->plain_n = w->n;
+		if (c->step == GTU_STEP_APPLY)
+			plain_scatter(in, w->slot[REORDER].p, w->n, out);
+		else
+			plain_sort_lines(in, room, w->slot[PLAIN_ROOM2].p, w->n, 1);
+		break;
+	case BENCH_IRU:
+		plain_iru(w);
+		break;
+	}
+}
+
+void bench_run_memcpy(struct bench_work *w)
+{
+	memcpy(w->slot[COPY_TO].p, w->slot[COPY_FROM].p, w->bytes / 2);
+}
+
+/* ---- Agreement --------------------------------------------------------------------------------- */
+
+static int differs(const struct bench_work *w, const char *how, struct gtu_error *err)
+{
+	char variant[64];
+
+	bench_variant(w->c, variant, sizeof(variant));
+	return gtu_fail(err, GTU_ERR_VERIFY, "%s %s (%s): the unit's result is wrong: %s", w->c->unit,
+			w->c->operation, variant, how);
+}
+
+/* A permutation has the same count, sum and exclusive or; enough to notice a lost or doubled element. */
+static void sums(const uint32_t *p, uint64_t n, uint64_t *sum, uint64_t *xor)
+{
+	uint64_t i;
+
+	for (i = 0, *sum = 0, *xor = 0; i < n; i++) {
+		*sum += p[i];
+		*xor ^= p[i];
+	}
+}
+
+/* A filter of finite size may let a duplicate pass, never drop a first. */
+static int agree_filtered(struct bench_work *w, struct gtu_error *err)
+{
+	uint64_t firsts;
+
+	if (w->out_n < w->plain_n || w->out_n > w->n)
+		return differs(w, "more or fewer elements than there can be", err);
+	if (w->c->kind == BENCH_BEST)
+		return 0;
+	if (w->c->step == GTU_STEP_PRODUCE) {
+		uint64_t i, *unit = w->slot[FILTER].p, *plain = w->slot[PLAIN_OUT].p;
+
+		for (i = 0; i < w->n / 64; i++)
+			if (plain[i] & ~unit[i])
+				return differs(w, "a first one is dropped", err);
+		return 0;
+	}
+	if (w->c->step == GTU_STEP_APPLY)
+		return w->out_n != w->plain_n ||
+		       memcmp(w->slot[OUT].p, w->slot[PLAIN_OUT].p, w->out_n * 4)
+		       ? differs(w, "not what plain software gives", err) : 0;
+	/* taking the doubles out of the unit's leaves the plain one's */
+	firsts = plain_unique(w->slot[OUT].p, w->out_n, w->slot[PLAIN_ROOM].p, w->data_n,
+			      w->slot[OUT].p);
+	if (firsts != w->plain_n || memcmp(w->slot[OUT].p, w->slot[PLAIN_OUT].p, firsts * 4))
+		return differs(w, "other firsts, or in another order", err);
+	return 0;
+}
+
+static int agree(struct bench_work *w, struct gtu_error *err)
+{
+	uint64_t sum, xor, sum2, xor2, bytes;
+
+	switch (w->c->kind) {
+	case BENCH_UNIQUE:
+	case BENCH_BEST:
+		return agree_filtered(w, err);
+	case BENCH_IRU:
+	case BENCH_GROUP:
+		if (w->c->kind == BENCH_GROUP && w->c->step == GTU_STEP_PRODUCE)
+			return 0;
+		sums(w->slot[IN].p, w->n, &sum, &xor);
+		if (w->c->kind == BENCH_IRU)
+			sum2 = w->sum, xor2 = w->xor;
+		else
+			sums(w->slot[OUT].p, w->n, &sum2, &xor2);
+		if (w->c->iru_op ? w->out_n > w->n || !w->out_n
+				 : w->out_n != w->n || sum != sum2 || xor != xor2)
+			return differs(w, "not a permutation of its input", err);
+		return 0;
+	default:
+		bytes = w->c->kind == BENCH_BITMASK ? w->n / 8 : w->plain_n * w->c->width;
+		if (w->out_n != w->plain_n || memcmp(w->slot[OUT].p, w->slot[PLAIN_OUT].p, bytes))
+			return differs(w, "not what plain software gives", err);
+		return 0;
+	}
+}
+
+/* Bytes that the operation reads and writes, once its output is known. */
+static uint64_t count_bytes(const struct bench_work *w)
+{
+	const struct bench_case *c = w->c;
+	uint64_t bits = (w->n + 7) / 8, in = w->n * c->width, out = w->out_n * c->width;
+
+	switch (c->kind) {
+	case BENCH_BITMASK: return in + bits;
+	case BENCH_DATA: return in + bits + out;
+	case BENCH_ACCESS: return w->n * 4 + (c->ones ? bits : 0) + 2 * out;
+	case BENCH_REPLICATE: return in + w->n * 4 + out;
+	case BENCH_EXPAND: return w->n * 8 + 2 * out;
+	case BENCH_UNIQUE: return in + bits + (c->step == GTU_STEP_PRODUCE ? 0 : out);
+	case BENCH_BEST: return 2 * in + bits + out;
+	case BENCH_GROUP: return c->step == GTU_STEP_PRODUCE ? 2 * in : 2 * in + out;
+	case BENCH_IRU: return (c->carry ? 2 : 1) * in +
+			       (w->out_n + 31) / 32 * GTU_WARP_BYTES(c->carry ? 3 : 1, 0);
+	}
+	return 0;
+}
+
+int bench_prepare(struct gtu_queue *q, const struct bench_case *c, struct bench_work **out,
+		  struct gtu_error *err)
+{
+	struct bench_work *w = calloc(1, sizeof(*w));
+	struct bench_case made;
+	int ret;
+
+	if (!w)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a benchmark");
+	w->c = c;
+	w->q = q;
+	w->seed = 42;
+	ret = lay_out_case(w, err);
+	if (!ret && c->step == GTU_STEP_APPLY) {
+		/* what is applied has to be produced first */
+		made = *c;
+		made.step = GTU_STEP_PRODUCE;
+		w->c = &made;
+		ret = bench_run_unit(w, err);
+		w->c = c;
+	}
+	if (!ret)
+		ret = bench_run_unit(w, err);
+	if (!ret) {
+		bench_run_plain(w);
+		ret = agree(w, err);
+	}
+	w->bytes = count_bytes(w);
+	if (!ret)
+		ret = lay_out(w, COPY_FROM, w->bytes / 2, err);
+	if (!ret)
+		ret = lay_out(w, COPY_TO, w->bytes / 2, err);
+	if (ret) {
+		bench_release(w);
+		return ret;
+	}
+	*out = w;
+	return 0;
+}
+
+void bench_release(struct bench_work *w)
+{
+	int s;
+
+	gtu_iru_close(w->iru);
+	for (s = 0; s < SLOTS; s++) {
+		if (w->slot[s].region.key)
+			gtu_region_remove(gtu_queue_device(w->q), &w->slot[s].region, NULL);
+		if (w->slot[s].p)
+			munmap(w->slot[s].p, w->slot[s].bytes);
+	}
+	free(w);
+}
+
+uint64_t bench_bytes(const struct bench_work *w)
+{
+	return w->bytes;
+}
+
+uint64_t bench_elements(const struct bench_work *w)
+{
+	return w->n > w->out_n ? w->n : w->out_n;
+}
+
+uint64_t bench_cycles(const struct bench_work *w)
+{
+	return w->cycles;
+}

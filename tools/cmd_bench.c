@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT
+/* gtu bench: rounds of memcpy, unit and plain software in turn, medians, a table and JSON. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "cli.h"
+#include "host.h"
+#include "json.h"
+
+static const char help[] =
+	"usage: gtu bench units [--seconds S] [--only NAME,...] [--largest BYTES] [--device D]\n"
+	"                       [--json FILE|-]\n\n"
+	"How fast the units are, each job as a whole through the runtime, beside memcpy of the same\n"
+	"bytes and beside the plain software that one would write. The three are measured in turn, round\n"
+	"after round, so that a noisy computer disturbs all alike; the medians are printed.\n\n"
+	"  --seconds S      for all of it, about (default 60; three rounds a case at the least)\n"
+	"  --only NAMES     units or operations: scu, iru, bitmask, data, access, replicate, expand,\n"
+	"                   unique, best, group, reorder, filter, minimum, add\n"
+	"  --largest BYTES  leave out greater working sets (1M, 64M; default: none)\n"
+	"  --device D       as in gtu info (default model)\n"
+	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n\n"
+	"set       working set: bytes read plus written by one job, about\n"
+	"unit      GB/s of these bytes: input, index, count, mask, gathered data and output, each once\n"
+	"memcpy    GB/s read plus written by memcpy of as many bytes\n"
+	"share     unit / memcpy\n"
+	"M/s       million elements a second, of input or output, whichever is more: of the unit, and of\n"
+	"          plain software. Beside reordering and grouping that is an LSD radix sort by line, beside\n"
+	"          filtering a bitmap of what was seen.\n";
+
+#define ROUNDS_MIN	3
+#define ROUNDS_MAX	200
+#define SLICE		0.002		/* seconds that one measurement takes at the least */
+
+enum { COPY, UNIT, PLAIN, SUBJECTS };
+
+struct result {
+	const struct bench_case *c;
+	unsigned rounds;
+	uint64_t bytes, elements, cycles;
+	double seconds[SUBJECTS];	/* medians, of one run */
+	double share, share_low, share_high; /* median and quartiles of unit / memcpy */
+	double speedup;			/* median of unit / plain */
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static int run_subject(struct bench_work *w, int subject, unsigned times, double *seconds,
+		       struct gtu_error *err)
+{
+	double start = now();
+	unsigned i;
+	int ret = 0;
+
+	for (i = 0; i < times && !ret; i++) {
+		if (subject == COPY)
+			bench_run_memcpy(w);
+		else if (subject == PLAIN)
+			bench_run_plain(w);
+		else
+			ret = bench_run_unit(w, err);
+	}
+	*seconds = (now() - start) / times;
+	return ret;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The @part-th of @n sorted numbers, @part of 0 .. 1. */
+static double quantile(const double *v, unsigned n, double part)
+{
+	return v[(unsigned)(part * (n - 1) + .5)];
+}
+
+static int measure(struct gtu_queue *q, const struct bench_case *c, double budget,
+		   const struct gtu_progress *progress, struct result *r, struct gtu_error *err)
+{
+	static double t[SUBJECTS][ROUNDS_MAX], share[ROUNDS_MAX], speedup[ROUNDS_MAX];
+	unsigned times[SUBJECTS], n;
+	struct bench_work *w;
+	double start, once;
+	int s, ret;
+
+	ret = bench_prepare(q, c, &w, err);
+	if (ret)
+		return ret;
+	for (s = 0; s < SUBJECTS && !ret; s++) {
+		ret = run_subject(w, s, 1, &once, err);
+		times[s] = once > SLICE ? 1 : once > SLICE / 1e6 ? SLICE / once + 1 : 1000000;
+	}
+	start = now();
+	for (n = 0; !ret && n < ROUNDS_MAX && (n < ROUNDS_MIN || now() - start < budget); n++) {
+		for (s = 0; s < SUBJECTS && !ret; s++)
+			ret = run_subject(w, s, times[s], &t[s][n], err);
+		share[n] = t[COPY][n] / t[UNIT][n];
+		speedup[n] = t[PLAIN][n] / t[UNIT][n];
+		if (!ret && gtu_tick(progress, "measuring", 0, 0))
+			ret = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted");
+	}
+	if (!ret) {
+		r->c = c;
+		r->rounds = n;
+		r->bytes = bench_bytes(w);
+		r->elements = bench_elements(w);
+		r->cycles = bench_cycles(w);
+		for (s = 0; s < SUBJECTS; s++) {
+			qsort(t[s], n, sizeof(double), ascending);
+			r->seconds[s] = quantile(t[s], n, .5);
+		}
+		qsort(share, n, sizeof(double), ascending);
+		qsort(speedup, n, sizeof(double), ascending);
+		r->share = quantile(share, n, .5);
+		r->share_low = quantile(share, n, .25);
+		r->share_high = quantile(share, n, .75);
+		r->speedup = quantile(speedup, n, .5);
+	}
+	bench_release(w);
+	return ret;
+}
+
+static double gbps(const struct result *r, int subject)
+{
+	return r->bytes / r->seconds[subject] * 1e-9;
+}
+
+static double rate(const struct result *r, int subject)
+{
+	return r->elements / r->seconds[subject] * 1e-6;
+}
+
+static bool has_target(const struct bench_case *c)
+{
+	return c->target.share || c->target.rate;
+}
+
+static bool target_met(const struct result *r)
+{
+	const struct bench_target *t = &r->c->target;
+
+	return t->share ? r->share >= t->share : rate(r, UNIT) >= t->rate;
+}
+
+static void size_text(uint64_t bytes, char *text, size_t size)
+{
+	if (bytes >= 1 << 20)
+		snprintf(text, size, "%.0f MiB", bytes / 1048576.);
+	else
+		snprintf(text, size, "%.0f KiB", bytes / 1024.);
+}
+
+static void print_head(const char *device)
+{
+	const struct host *h = host_describe();
+
+	printf("device %s; %s, one core; instruction sets: %s\n", device, h->cpu, h->sets);
+	printf("caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n\n", h->l1_kib, h->l2_kib, h->llc_kib);
+	printf("%-14s %-28s %8s %7s %7s %6s %8s %8s %7s\n", "operation", "", "set", "unit",
+	       "memcpy", "share", "unit", "plain", "unit/");
+	printf("%-14s %-28s %8s %7s %7s %6s %8s %8s %7s\n", "", "", "", "GB/s", "GB/s", "", "M/s",
+	       "M/s", "plain");
+}
+
+static void print_result(const struct result *r)
+{
+	const struct bench_target *t = &r->c->target;
+	char variant[64], set[24], name[32];
+
+	bench_variant(r->c, variant, sizeof(variant));
+	size_text(r->c->set, set, sizeof(set));
+	snprintf(name, sizeof(name), "%s %s", r->c->unit, r->c->operation);
+	printf("%-14s %-28s %8s %7.2f %7.2f %5.0f%% %8.1f %8.1f %7.2f", name, variant, set,
+	       gbps(r, UNIT), gbps(r, COPY), r->share * 100, rate(r, UNIT), rate(r, PLAIN),
+	       r->speedup);
+	if (t->share)
+		printf("  %s %.0f%%", target_met(r) ? "reaches" : "BELOW", t->share * 100);
+	else if (t->rate)
+		printf("  %s %.0f M/s", target_met(r) ? "reaches" : "BELOW", t->rate);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* What was asked for, what was reached, and what the most could be. */
+static void print_targets(const struct result *r, unsigned n)
+{
+	char variant[64];
+	unsigned i;
+
+	for (i = 0; i < n && !has_target(r[i].c); i++)
+		;
+	if (i == n)
+		return;
+	printf("\ntargets (a share's limit is memcpy, which moves each byte once and decides nothing; the\n"
+	       "IRU's is what memcpy would need for the indices and the records)\n");
+	for (i = 0; i < n; i++) {
+		const struct bench_target *t = &r[i].c->target;
+
+		if (!has_target(r[i].c))
+			continue;
+		bench_variant(r[i].c, variant, sizeof(variant));
+		if (t->share)
+			printf("  %s %s, %s: %.0f%% of memcpy (half of the rounds %.0f to %.0f%%), asked %.0f%%: %s\n",
+			       r[i].c->unit, r[i].c->operation, variant, r[i].share * 100,
+			       r[i].share_low * 100, r[i].share_high * 100, t->share * 100,
+			       target_met(&r[i]) ? "met" : "not met");
+		else
+			printf("  %s %s, %s: %.1f M/s, asked %.0f: %s; limit %.0f; %.2f times the radix sort\n",
+			       r[i].c->unit, r[i].c->operation, variant, rate(&r[i], UNIT), t->rate,
+			       target_met(&r[i]) ? "met" : "not met", rate(&r[i], COPY), r[i].speedup);
+	}
+}
+
+static void json_result(struct json *j, const struct result *r)
+{
+	char variant[64];
+
+	bench_variant(r->c, variant, sizeof(variant));
+	json_begin_object(j, NULL);
+	json_string(j, "unit", r->c->unit);
+	json_string(j, "operation", r->c->operation);
+	json_string(j, "variant", variant);
+	json_u64(j, "working_set", r->c->set);
+	json_u64(j, "bytes", r->bytes);
+	json_u64(j, "elements", r->elements);
+	json_u64(j, "cycles", r->cycles);
+	json_u64(j, "rounds", r->rounds);
+	json_double(j, "unit_seconds", r->seconds[UNIT]);
+	json_double(j, "memcpy_seconds", r->seconds[COPY]);
+	json_double(j, "plain_seconds", r->seconds[PLAIN]);
+	json_double(j, "unit_gbps", gbps(r, UNIT));
+	json_double(j, "memcpy_gbps", gbps(r, COPY));
+	json_double(j, "unit_melements", rate(r, UNIT));
+	json_double(j, "plain_melements", rate(r, PLAIN));
+	json_double(j, "share_of_memcpy", r->share);
+	json_double(j, "share_quartile_low", r->share_low);
+	json_double(j, "share_quartile_high", r->share_high);
+	json_double(j, "speedup_over_plain", r->speedup);
+	if (has_target(r->c)) {
+		json_begin_object(j, "target");
+		if (r->c->target.share)
+			json_double(j, "share_of_memcpy", r->c->target.share);
+		else
+			json_double(j, "unit_melements", r->c->target.rate);
+		json_bool(j, "met", target_met(r));
+		json_end_object(j);
+	}
+	json_end_object(j);
+}
+
+static int write_json(const char *path, const char *device, double seconds, const struct result *r,
+		      unsigned n, struct gtu_error *err)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
+	struct json j;
+	unsigned i;
+	int bad;
+
+	if (!f)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
+	json_start(&j, f);
+	json_begin_object(&j, NULL);
+	json_string(&j, "device", device);
+	host_json(&j, "host");
+	json_double(&j, "seconds", seconds);
+	json_begin_array(&j, "results");
+	for (i = 0; i < n; i++)
+		json_result(&j, &r[i]);
+	json_end_array(&j);
+	json_end_object(&j);
+	bad = json_finish(&j);
+	if (f != stdout)
+		bad |= fclose(f);
+	return bad ? gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno)) : 0;
+}
+
+struct request {
+	const char *only, *device, *json;
+	double seconds;
+	uint64_t largest;
+};
+
+/* Whether @name is one of the comma-separated @list. */
+static bool listed(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+	const char *p;
+
+	for (p = list; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+		if (!strncmp(p, name, length) && (!p[length] || p[length] == ','))
+			return true;
+	return false;
+}
+
+static bool selected(const struct request *rq, const struct bench_case *c)
+{
+	return c->set <= rq->largest &&
+	       (!rq->only || listed(rq->only, c->unit) || listed(rq->only, c->operation));
+}
+
+/* Every name of --only is a unit or an operation. */
+static bool only_is_known(const char *only)
+{
+	const char *names[40], *nearest;
+	char word[32];
+	unsigned n = 0, i, c;
+
+	for (c = 0; bench_cases[c].unit; c++) {
+		const char *both[] = { bench_cases[c].unit, bench_cases[c].operation };
+		unsigned k;
+
+		for (k = 0; k < 2; k++) {
+			for (i = 0; i < n && strcmp(names[i], both[k]); i++)
+				;
+			if (i == n && n < 39)
+				names[n++] = both[k];
+		}
+	}
+	names[n] = NULL;
+	while (*only) {
+		size_t length = strcspn(only, ",");
+
+		snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), only);
+		for (i = 0; i < n && strcmp(names[i], word); i++)
+			;
+		if (i == n) {
+			nearest = cli_nearest(word, names);
+			cli_usage("--only '%s' is no unit and no operation%s%s%s", word,
+				  nearest ? "; did you mean " : "", nearest ? nearest : "",
+				  nearest ? "?" : "");
+			return false;
+		}
+		only += length + (only[length] == ',');
+	}
+	return true;
+}
+
+static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu_error *err)
+{
+	const char *device = gtu_get_info(gtu_queue_device(q))->path;
+	bool table = !rq->json || strcmp(rq->json, "-");
+	unsigned cases = 0, n = 0, i;
+	struct result *results;
+	double start = now();
+	int ret = 0;
+
+	for (i = 0; bench_cases[i].unit; i++)
+		cases += selected(rq, &bench_cases[i]);
+	if (!cases)
+		return gtu_fail(err, GTU_ERR_USAGE, "no case has such a name and so small a working set");
+	results = calloc(cases, sizeof(*results));
+	if (!results)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results");
+	if (table)
+		print_head(device);
+	for (i = 0; bench_cases[i].unit && !ret; i++) {
+		if (!selected(rq, &bench_cases[i]))
+			continue;
+		ret = measure(q, &bench_cases[i], rq->seconds / cases, cli_progress(), &results[n], err);
+		cli_clear_bar();
+		if (!ret && table)
+			print_result(&results[n]);
+		n += !ret;
+	}
+	if (!ret && table)
+		print_targets(results, n);
+	if (!ret && rq->json)
+		ret = write_json(rq->json, device, now() - start, results, n, err);
+	free(results);
+	return ret;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seconds", required_argument, NULL, 's' },
+		{ "only", required_argument, NULL, 'o' },
+		{ "largest", required_argument, NULL, 'l' },
+		{ "device", required_argument, NULL, 'd' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	static const char *const subjects[] = { "units", NULL };
+	struct request rq = { .seconds = 60, .largest = UINT64_MAX };
+	struct gtu_error err = { 0 };
+	struct gtu_queue *q = NULL;
+	struct gtu_device *dev;
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (opt) {
+		case 's':
+			if (!cli_double("--seconds", optarg, 0, 86400, &rq.seconds))
+				return CLI_USAGE;
+			break;
+		case 'l':
+			if (!cli_u64("--largest", optarg, 1, UINT64_MAX, &rq.largest))
+				return CLI_USAGE;
+			break;
+		case 'o': rq.only = optarg; break;
+		case 'd': rq.device = optarg; break;
+		case 'j': rq.json = optarg; break;
+		case 'h': fputs(help, stdout); return CLI_DONE;
+		default: return cli_option(argc, argv, opt, options);
+		}
+	}
+	if (optind == argc)
+		return cli_usage("what? 'gtu bench units' is the one there is");
+	if (cli_choice("the subject", argv[optind], subjects) < 0)
+		return CLI_USAGE;
+	if (optind + 1 < argc)
+		return cli_usage("takes no '%s'", argv[optind + 1]);
+	if (rq.only && !only_is_known(rq.only))
+		return CLI_USAGE;
+	ret = gtu_open(rq.device, &dev, &err);
+	if (ret)
+		return cli_exit(&err, ret);
+	ret = gtu_queue_create(dev, NULL, &q, &err);
+	if (!ret)
+		ret = bench_units(&rq, q, &err);
+	gtu_queue_destroy(q);
+	gtu_close(dev);
+	return cli_exit(&err, ret);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A device with one context and a few queues, for tests that drive it as a driver does: mailbox, region
+ * table, rings, doorbells. Buffers stand between inaccessible pages, so that an access outside a region is
+ * a crash and not a lucky guess. A region may be one run on the bus or scattered pages in any order.
+ */
+#ifndef GTU_FIXTURE_H
+#define GTU_FIXTURE_H
+
+#include <sys/mman.h>
+
+#include "device.h"
+#include "gtu_model.h"
+#include "test.h"
+
+#define FX_PAGE		4096u
+#define FX_TABLE_LOG2	8u
+#define FX_RING_LOG2	4u
+#define FX_QUEUES	4u
+#define FX_BUFFERS	512u
+#define FX_DMA_BASE	0x100000000ull
+
+struct fx_buffer {
+	uint8_t *map;			/* with its guards */
+	size_t map_bytes;
+	uint8_t *at;			/* whole pages */
+	size_t bytes;
+	uint64_t bus;			/* of the run; scattered pages have places of their own */
+	uint64_t *page_bus;		/* NULL: one run */
+	bool writable;
+};
+
+struct fx_queue {
+	struct gtu_hw_desc *sq;
+	struct gtu_hw_cpl *cq;
+	struct gtu_hw_queue_status *status;
+	uint32_t tail, head;
+};
+
+struct fx {
+	struct gtu_dev *dev;
+	struct fx_buffer buffer[FX_BUFFERS];
+	unsigned buffers;
+	uint64_t next_bus;
+	struct gtu_hw_region *table;
+	uint32_t slot;
+	struct fx_queue queue[FX_QUEUES];
+	uint64_t seed;
+	unsigned irqs[64];
+};
+
+static inline void *fx_dma(void *host, uint64_t addr, uint64_t *len, bool write)
+{
+	struct fx *f = host;
+	unsigned i;
+
+	for (i = f->buffers; i-- > 0;) {
+		struct fx_buffer *b = &f->buffer[i];
+		uint64_t at = addr - b->bus, room;
+
+		if (!b->at || addr < b->bus)
+			continue;
+		if (b->page_bus) {
+			size_t p;
+
+			for (p = 0; p < b->bytes / FX_PAGE; p++)
+				if (addr >= b->page_bus[p] && addr - b->page_bus[p] < FX_PAGE)
+					break;
+			if (p == b->bytes / FX_PAGE)
+				continue;
+			at = p * FX_PAGE + (addr - b->page_bus[p]);
+			room = FX_PAGE - (addr - b->page_bus[p]);
+		} else if (at < b->bytes) {
+			room = b->bytes - at;
+		} else {
+			continue;
+		}
+		if (write && !b->writable)
+			return NULL;
+		if (*len > room)
+			*len = room;
+		return b->at + at;
+	}
+	return NULL;
+}
+
+static inline void fx_irq(void *host, unsigned vector)
+{
+	((struct fx *)host)->irqs[vector % 64]++;
+}
+
+static inline struct fx_buffer *fx_buffer(struct fx *f, size_t bytes)
+{
+	struct fx_buffer *b = NULL;
+	unsigned i;
+
+	for (i = 0; i < f->buffers && f->buffer[i].at; i++)
+		;
+	CHECKF(i < FX_BUFFERS, "the fixture has %u buffers", FX_BUFFERS);
+	if (i == f->buffers)
+		f->buffers++;
+	b = &f->buffer[i];
+	b->bytes = (bytes + FX_PAGE - 1) / FX_PAGE * FX_PAGE;
+	b->bytes = b->bytes ? b->bytes : FX_PAGE;
+	b->map_bytes = b->bytes + 2 * FX_PAGE;
+	b->map = mmap(NULL, b->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECKF(b->map != MAP_FAILED, "no memory for a buffer of %zu bytes", bytes);
+	b->at = b->map + FX_PAGE;
+	CHECK(!mprotect(b->at, b->bytes, PROT_READ | PROT_WRITE));
+	b->bus = f->next_bus;
+	f->next_bus += b->bytes + 16 * FX_PAGE;
+	b->page_bus = NULL;
+	b->writable = true;
+	return b;
+}
+
+static inline void fx_buffer_free(struct fx_buffer *b)
+{
+	if (b->at)
+		munmap(b->map, b->map_bytes);
+	free(b->page_bus);
+	memset(b, 0, sizeof(*b));
+}
+
+static inline void fx_mailbox(struct fx *f, uint32_t command, unsigned n, const uint64_t *arg)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_ARG(i), 8, arg[i]);
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_CMD, 4, command);
+}
+
+static inline uint32_t fx_mailbox_status(struct fx *f)
+{
+	return (uint32_t)gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_STATUS, 4);
+}
+
+static inline void fx_queue_open(struct fx *f, unsigned n, unsigned context, uint32_t event_ring)
+{
+	struct fx_buffer *sq = fx_buffer(f, GTU_SQ_BYTES(FX_RING_LOG2));
+	struct fx_buffer *cq = fx_buffer(f, GTU_CQ_BYTES(FX_RING_LOG2));
+	const uint64_t arg[6] = { n, context, sq->bus, cq->bus, FX_RING_LOG2 | FX_RING_LOG2 << 8,
+				  event_ring };
+
+	f->queue[n] = (struct fx_queue){ .sq = (void *)sq->at, .cq = (void *)cq->at };
+	f->queue[n].status = (void *)(f->queue[n].cq + (1u << FX_RING_LOG2));
+	fx_mailbox(f, GTU_MBOX_QUEUE_ENABLE, 6, arg);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+}
+
+/* A device with context 0 and queue 0; @config may be NULL. */
+static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t seed)
+{
+	static const struct gtu_host_ops ops = { .dma = fx_dma, .irq = fx_irq };
+	struct fx *f = calloc(1, sizeof(*f));
+	const char *why = "";
+	struct fx_buffer *table;
+	uint64_t arg[4];
+
+	CHECK(f);
+	f->seed = seed;
+	f->next_bus = FX_DMA_BASE;
+	f->dev = gtu_dev_create(config, &ops, f, &why);
+	CHECKF(f->dev, "no device: %s", why);
+	table = fx_buffer(f, sizeof(*f->table) << FX_TABLE_LOG2);
+	f->table = (void *)table->at;
+	arg[0] = 0, arg[1] = table->bus, arg[2] = FX_TABLE_LOG2, arg[3] = 1;
+	fx_mailbox(f, GTU_MBOX_CTX_ENABLE, 4, arg);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+	fx_queue_open(f, 0, 0, GTU_RING_NONE);
+	return f;
+}
+
+static inline void fx_close(struct fx *f)
+{
+	unsigned i;
+
+	gtu_dev_destroy(f->dev);
+	for (i = 0; i < f->buffers; i++)
+		fx_buffer_free(&f->buffer[i]);
+	free(f);
+}
+
+/* Enter a region of @length bytes from byte @offset (a multiple of 8) of a buffer that is one run. */
+static inline uint32_t fx_region(struct fx *f, struct fx_buffer *b, uint64_t offset, uint64_t length,
+				 uint32_t rights)
+{
+	const uint32_t slot = f->slot++ & ((1u << FX_TABLE_LOG2) - 1);
+	struct gtu_hw_region *r = &f->table[slot];
+	const uint32_t generation = (GTU_KEY_GENERATION(r->key) + 1) & 0xffff;
+
+	*r = (struct gtu_hw_region){
+		.key = GTU_KEY(generation ? generation : 1, slot),
+		.flags = GTU_REGION_VALID | rights | 12u << GTU_REGION_PAGE_SHIFT,
+		.length = length,
+		.base = b->bus,
+		.offset = offset,
+	};
+	return r->key;
+}
+
+/* The same, but with the buffer's pages scattered over the bus, found through @levels page lists (1..3). */
+static inline uint32_t fx_region_scattered(struct fx *f, struct fx_buffer *b, uint64_t offset,
+					   uint64_t length, uint32_t rights, unsigned levels)
+{
+	const size_t pages = b->bytes / FX_PAGE, chunks = (pages + 511) / 512;
+	struct fx_buffer *chunk = fx_buffer(f, (chunks + 2) * GTU_CHUNK_BYTES);
+	uint64_t *entry = (void *)chunk->at, bus = f->next_bus;
+	uint32_t key = fx_region(f, b, offset, length, rights);
+	struct gtu_hw_region *r = &f->table[GTU_KEY_SLOT(key)];
+	size_t i, j;
+
+	CHECK(levels >= 1 && levels <= 3 && chunks <= 512 && (levels > 1 || chunks == 1));
+	b->page_bus = calloc(pages, sizeof(*b->page_bus));
+	CHECK(b->page_bus);
+	for (i = 0; i < pages; i++)
+		b->page_bus[i] = bus + 2 * i * FX_PAGE;	/* never neighbours */
+	f->next_bus += 2 * pages * FX_PAGE;
+	for (i = pages; i > 1; i--) {
+		uint64_t t = b->page_bus[i - 1];
+
+		j = test_random(&f->seed) % i;
+		b->page_bus[i - 1] = b->page_bus[j];
+		b->page_bus[j] = t;
+	}
+	b->bus = 0;
+	for (i = 0; i < pages; i++)
+		entry[i] = b->page_bus[i];
+	for (i = 0; i < chunks; i++)		/* chunk `chunks`: the lists of level 1 */
+		entry[chunks * 512 + i] = chunk->bus + i * GTU_CHUNK_BYTES;
+	entry[(chunks + 1) * 512] = chunk->bus + chunks * GTU_CHUNK_BYTES;
+	r->base = chunk->bus + (levels == 1 ? 0 : levels == 2 ? chunks : chunks + 1) * GTU_CHUNK_BYTES;
+	r->flags |= levels << GTU_REGION_LEVELS_SHIFT;
+	return key;
+}
+
+static inline void fx_doorbell(struct fx *f, unsigned n, uint32_t reg, uint64_t value)
+{
+	const uint64_t at = ((uint64_t)n << gtu_dev_config(f->dev)->doorbell_stride_log2) + reg;
+
+	gtu_dev_write(f->dev, GTU_BAR_DOORBELL, at, reg == GTU_DB_SUBMIT ? 8 : 4, value);
+}
+
+/* Put a descriptor into queue @n and ring. */
+static inline void fx_submit_to(struct fx *f, unsigned n, const struct gtu_hw_desc *desc)
+{
+	struct fx_queue *q = &f->queue[n];
+
+	q->sq[q->tail & ((1u << FX_RING_LOG2) - 1)] = *desc;
+	q->tail++;
+	fx_doorbell(f, n, GTU_DB_SUBMIT, q->tail | (uint64_t)q->head << 32);
+}
+
+/* True, with *cpl filled, when the next completion of queue @n is there. */
+static inline bool fx_poll(struct fx *f, unsigned n, struct gtu_hw_cpl *cpl)
+{
+	struct fx_queue *q = &f->queue[n];
+	const struct gtu_hw_cpl *c = &q->cq[q->head & ((1u << FX_RING_LOG2) - 1)];
+
+	if (c->phase != (q->head >> FX_RING_LOG2 & 1 ? 0 : 1))
+		return false;
+	*cpl = *c;
+	q->head++;
+	return true;
+}
+
+/* Run one descriptor on queue 0 to its end in steps of @budget cycles (0: of random sizes). */
+static inline struct gtu_hw_cpl fx_do(struct fx *f, const struct gtu_hw_desc *desc, uint64_t budget)
+{
+	struct gtu_hw_cpl cpl;
+
+	fx_submit_to(f, 0, desc);
+	while (!fx_poll(f, 0, &cpl)) {
+		const uint64_t part = budget ? budget : 1 + test_random(&f->seed) % 100;
+
+		CHECKF(gtu_dev_pending(f->dev), "the device has nothing to do and no completion is there");
+		gtu_dev_step(f->dev, part);
+	}
+	return cpl;
+}
+
+#endif

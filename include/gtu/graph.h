@@ -145,30 +145,38 @@ int gtu_graph_symmetrize(const struct gtu_graph *g, const struct gtu_progress *p
 			 struct gtu_graph **out, struct gtu_error *err);
 
 enum gtu_generator {
-	GTU_GEN_KRONECKER,	/* Graph500: scale, edge factor; a .57 b .19 c .19 */
+	GTU_GEN_KRONECKER,	/* Graph500: scale, edge factor; a .57 b .19 c .19, vertices permuted */
 	GTU_GEN_UNIFORM,	/* n vertices, edge factor, ends drawn uniformly */
-	GTU_GEN_POWERLAW,	/* n vertices, mean degree, exponent */
+	GTU_GEN_POWERLAW,	/* n vertices, mean degree, exponent (Chung and Lu) */
 	GTU_GEN_DELAUNAY,	/* triangulation of n random points of the unit square */
-	GTU_GEN_PLANAR,		/* planar mesh of n vertices and given mean degree (2..6) */
-	GTU_GEN_ROAD,		/* road-like grid: mean degree about 2.6, weights are lengths */
-	GTU_GEN_FEM3D,		/* 3-D finite elements: 27-point neighbourhoods with given unknowns a node */
+	GTU_GEN_PLANAR,		/* connected planar mesh of n vertices and given mean degree (2..6) */
+	GTU_GEN_ROAD,		/* connected road-like grid: mean degree about 2.6, weights are lengths */
+	GTU_GEN_FEM3D,		/* 3-D finite elements: 27-point neighbourhoods, unknowns a node */
+	GTU_GENERATORS,
 };
 
+/* The same options and seed give the same graph, byte for byte, whatever the number of threads. */
 struct gtu_generate_options {
 	uint32_t kind;			/* enum gtu_generator */
 	uint32_t scale;			/* KRONECKER: log2 of n */
 	uint64_t n;			/* the others: vertices (rounded up to a full grid where needed) */
-	double degree;			/* edge factor or mean degree; 0: the kind's default */
-	double exponent;		/* POWERLAW; 0: 2.1 */
+	double degree;			/* KRONECKER, UNIFORM: edges drawn a vertex; others: mean degree; 0: default */
+	double exponent;		/* POWERLAW: above 2; 0: 2.1 */
 	uint64_t seed;
 	uint32_t edge_bytes;		/* 0, 4, 8 */
 	uint32_t random_weights;	/* non-zero: u32 weights 1..random_weights */
 	uint32_t directed;		/* KRONECKER, UNIFORM, POWERLAW: keep one direction */
-	uint32_t reserved;
+	uint32_t simplify;		/* non-zero: drop self loops and duplicate edges */
+	uint32_t unknowns;		/* FEM3D: vertices a node; 0: 3, or what the degree takes */
+	uint32_t threads;		/* 0: as many as there are cores */
+	uint32_t reserved[2];		/* zero */
 };
 
 int gtu_graph_generate(const struct gtu_generate_options *opt, const struct gtu_progress *progress,
 		       struct gtu_graph **out, struct gtu_error *err);
+
+/* "kronecker", ... as `gtu generate` calls it; NULL beyond the last. */
+const char *gtu_generator_name(uint32_t kind);
 
 /* Degrees and components, for `gtu stat`. */
 struct gtu_graph_stat {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Graphs whose degrees follow a power law (Chung and Lu, "Connected components in random graphs with given
+ * expected degree sequences", 2002): vertex i has the weight (i + 1)^(-1 / (exponent - 1)), and both ends of
+ * an edge are drawn by weight, through the inverse of the continuous distribution. Labels are permuted.
+ */
+#include <math.h>
+
+#include "generate.h"
+
+struct powerlaw {
+	const struct gtu_generate_options *opt;
+	double inverse;			/* of 1 - 1 / (exponent - 1) */
+	double low, span;		/* the distribution at the first vertex, and from there to the last */
+};
+
+static uint64_t draw(const struct powerlaw *p, uint64_t *state)
+{
+	double x = pow(p->low + gtu_rand_unit(state) * p->span, p->inverse) - 1;
+	uint64_t i = x > 0 ? (uint64_t)x : 0;
+
+	return gtu_permute(i < p->opt->n ? i : p->opt->n - 1, p->opt->n, p->opt->seed);
+}
+
+static void fill(const void *arg, struct gtu_edge_list *l, uint64_t block, uint64_t first, uint64_t end)
+{
+	const struct powerlaw *p = arg;
+	uint64_t state = gtu_rand_stream(p->opt->seed, block), e;
+
+	for (e = first; e < end; e++) {
+		gtu_put(l->src, l->id_bytes, e, draw(p, &state));
+		gtu_put(l->dst, l->id_bytes, e, draw(p, &state));
+	}
+}
+
+static int generate(const struct gtu_generate_options *opt, const struct gtu_progress *progress,
+		    struct gtu_raw_graph *raw, struct gtu_error *err)
+{
+	double rise = 1 - 1 / (opt->exponent - 1);
+	struct powerlaw p = { .opt = opt, .inverse = 1 / rise, .low = 1 };
+	double m = (double)opt->n * opt->degree;
+
+	p.span = pow((double)opt->n + 1, rise) - 1;
+	raw->n = opt->n;
+	return gtu_draw_pairs(&raw->edges, opt->n, (uint64_t)(opt->directed ? m + 0.5 : m / 2 + 0.5), fill, &p,
+			      opt->threads, progress, err);
+}
+
+const struct gtu_generator_entry gtu_generator_powerlaw = { "powerlaw", 1ull << 40, 16, 0, 4096, generate };

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/* The generators, and what is the same for all of them: limits, weights, the graph's name. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generate.h"
+
+#define MAX_PAIRS (1ull << 44)
+
+static const struct gtu_generator_entry *const generators[GTU_GENERATORS] = {
+	[GTU_GEN_KRONECKER] = &gtu_generator_kronecker, [GTU_GEN_UNIFORM] = &gtu_generator_uniform,
+	[GTU_GEN_POWERLAW] = &gtu_generator_powerlaw,	[GTU_GEN_DELAUNAY] = &gtu_generator_delaunay,
+	[GTU_GEN_PLANAR] = &gtu_generator_planar,	[GTU_GEN_ROAD] = &gtu_generator_road,
+	[GTU_GEN_FEM3D] = &gtu_generator_fem3d,
+};
+
+const char *gtu_generator_name(uint32_t kind)
+{
+	return kind < GTU_GENERATORS ? generators[kind]->name : NULL;
+}
+
+/* Fill in defaults and refuse what has no meaning. */
+static int settle_options(struct gtu_generate_options *o, struct gtu_error *err)
+{
+	const struct gtu_generator_entry *gen;
+
+	if (o->kind >= GTU_GENERATORS)
+		return gtu_fail(err, GTU_ERR_USAGE, "there is no generator %u; there are %u", o->kind, GTU_GENERATORS);
+	gen = generators[o->kind];
+	if (o->kind == GTU_GEN_KRONECKER) {
+		if (o->scale < 1 || o->scale > 40)
+			return gtu_fail(err, GTU_ERR_USAGE, "a scale of %u is outside 1 to 40", o->scale);
+		o->n = 1ull << o->scale;
+	}
+	if (o->n < 1 || o->n > gen->max_n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices are outside 1 to %llu, what %s takes",
+				(unsigned long long)o->n, (unsigned long long)gen->max_n, gen->name);
+	if (o->degree && !gen->max_degree)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has the degrees that it has: none can be chosen", gen->name);
+	if (!(o->degree >= 0) || (o->degree && (o->degree < gen->min_degree || o->degree > gen->max_degree)))
+		return gtu_fail(err, GTU_ERR_USAGE, "a degree of %g is outside %g to %g, what %s takes", o->degree,
+				gen->min_degree, gen->max_degree, gen->name);
+	if (!o->degree)
+		o->degree = gen->default_degree;
+	if ((double)o->n * (o->degree > 1 ? o->degree : 1) > (double)MAX_PAIRS)
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices of degree %g are more than 2^44 edges",
+				(unsigned long long)o->n, o->degree);
+	if (o->exponent && o->kind != GTU_GEN_POWERLAW)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has no exponent; powerlaw has", gen->name);
+	if (!o->exponent)
+		o->exponent = 2.1;
+	if (!(o->exponent > 2 && o->exponent <= 10))
+		return gtu_fail(err, GTU_ERR_USAGE, "an exponent of %g is outside 2 (exclusive) to 10", o->exponent);
+	if (o->unknowns && (o->kind != GTU_GEN_FEM3D || o->unknowns > 64))
+		return gtu_fail(err, GTU_ERR_USAGE, "%u unknowns a node: fem3d takes 1 to 64", o->unknowns);
+	if (o->directed && o->kind > GTU_GEN_POWERLAW)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is undirected by its nature", gen->name);
+	return 0;
+}
+
+static int add_random_weights(const struct gtu_generate_options *o, struct gtu_edge_list *l,
+			      struct gtu_error *err)
+{
+	uint64_t e, state = 0;
+	uint32_t *weight;
+
+	weight = realloc(l->weight, l->m ? l->m * sizeof(*weight) : 1);
+	if (!weight)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu weights", (unsigned long long)l->m);
+	for (e = 0; e < l->m; e++) {
+		if (e % GTU_BLOCK == 0)
+			state = gtu_rand_stream(~o->seed, e / GTU_BLOCK);
+		weight[e] = 1 + (uint32_t)gtu_rand_below(&state, o->random_weights);
+	}
+	l->weight = weight;
+	l->weight_type = GTU_WEIGHT_U32;
+	return 0;
+}
+
+static void name_graph(struct gtu_graph *g, const struct gtu_generate_options *o)
+{
+	size_t at = (size_t)snprintf(g->name, sizeof(g->name), "%s n=%llu", generators[o->kind]->name,
+				     (unsigned long long)g->n);
+
+	if (o->degree)
+		at += (size_t)snprintf(g->name + at, sizeof(g->name) - at, " degree=%g", o->degree);
+	if (o->kind == GTU_GEN_POWERLAW)
+		at += (size_t)snprintf(g->name + at, sizeof(g->name) - at, " exponent=%g", o->exponent);
+	if (o->unknowns)
+		at += (size_t)snprintf(g->name + at, sizeof(g->name) - at, " unknowns=%u", o->unknowns);
+	snprintf(g->name + at, sizeof(g->name) - at, " seed=%llu", (unsigned long long)o->seed);
+}
+
+int gtu_graph_generate(const struct gtu_generate_options *opt, const struct gtu_progress *progress,
+		       struct gtu_graph **out, struct gtu_error *err)
+{
+	struct gtu_raw_graph raw = { .declared = true, .undirected = true };
+	struct gtu_generate_options o = *opt;
+	struct gtu_read_options build = { .edge_bytes = opt->edge_bytes, .simplify = opt->simplify,
+					  .direction = opt->directed ? GTU_DIRECTED : GTU_AS_STORED };
+	int rc;
+
+	*out = NULL;
+	rc = settle_options(&o, err);
+	if (rc)
+		return rc;
+	gtu_edges_init(&raw.edges, false);
+	rc = generators[o.kind]->generate(&o, progress, &raw, err);
+	if (!rc && o.random_weights)
+		rc = add_random_weights(&o, &raw.edges, err);
+	if (rc) {
+		gtu_edges_free(&raw.edges);
+		return rc;
+	}
+	rc = gtu_raw_finish(&raw, &build, progress, out, err);
+	if (!rc)
+		name_graph(*out, &o);
+	return rc;
+}

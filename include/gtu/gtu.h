@@ -290,14 +290,20 @@ enum gtu_unit_choice {
 
 struct gtu_algorithm_options {
 	uint32_t unit;			/* enum gtu_unit_choice */
-	uint32_t reserved;
+	uint32_t chunk_log2;		/* at most 2^chunk_log2 edges are expanded at a time (1..31); 0: 22 */
 	uint64_t source;		/* vertex (not id), BFS and SSSP */
-	double damping;			/* PageRank; 0: 0.85 */
+	double damping;			/* PageRank, 0 < damping < 1; 0: 0.85 */
 	double epsilon;			/* PageRank: stop when no rank changes by more; 0: never */
 	uint32_t iterations;		/* PageRank; 0: 20 without epsilon, 1000 with */
-	uint32_t reserved2;
+	uint32_t reserved;
 	double delta;			/* SSSP: step of the near-far threshold; 0: chosen from the weights */
-	uint64_t first_vertex, end_vertex; /* vertex range of this part; 0, 0: all */
+	/*
+	 * The part of a partition by vertex ranges that is run: edges that leave a vertex of
+	 * [first_vertex, end_vertex) are traversed, no others; results are still those of all n
+	 * vertices over these edges. Components of the parts, united, are the graph's components.
+	 * PageRank over a part is refused. 0, 0: all vertices.
+	 */
+	uint64_t first_vertex, end_vertex;
 	const struct gtu_progress *progress;
 };
 

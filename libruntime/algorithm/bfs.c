@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Breadth-first search, level by level (scu.txt, algorithms 1 and 4; iru.txt, figure 9).
+ *
+ * SCU: expansion fills the edge frontier; the CPU's contraction reads the labels and makes a mask of
+ * the unvisited; data compaction makes the node frontier. The mask is the paper's best-effort one: it
+ * is made before any label of this chunk is written, so a vertex met twice passes twice. The enhanced
+ * unit drops most of these, and those visited in earlier levels, with a table a phase that is kept from
+ * level to level; what is left is dropped as labels are written.
+ *
+ * IRU: the edge frontier is reordered so that a warp's label accesses meet.
+ */
+#include "algorithm/common.h"
+
+/* Labels are levels in 4 bytes, as in the papers: half the memory that the random accesses touch. */
+#define UNVISITED UINT32_MAX
+
+struct bfs {
+	struct gtu_alg a;
+	struct gtu_alg_work w;
+	struct gtu_alg_frontier frontier[2];
+	struct gtu_alg_buffer label;	/* n of 4 bytes */
+	struct gtu_alg_buffer mask;
+	struct gtu_alg_filter expansion, contraction;
+	uint32_t next_level;
+	uint64_t reached;
+};
+
+static int plain_level(struct bfs *b, const struct gtu_alg_frontier *now,
+		       struct gtu_alg_frontier *next)
+{
+	const struct gtu_graph *g = b->a.g;
+	uint32_t *label = b->label.region.addr;
+	uint64_t i, v, e, end, target;
+	int rc;
+
+	gtu_alg_phase(&b->a, "traverse");
+	for (i = 0; i < now->count; i++) {
+		v = gtu_alg_vertex(&b->a, now, i);
+		if (v < b->a.first || v >= b->a.end)
+			continue;
+		rc = gtu_alg_edges(&b->a, g, v, &e, &end);
+		if (!rc)
+			rc = gtu_alg_progress(&b->a, end - e);
+		if (rc)
+			return rc;
+		for (; e < end; e++) {
+			target = gtu_graph_target(g, e);
+			if (gtu_unlikely(target >= g->n))
+				return gtu_alg_bad_edge(&b->a, g, e);
+			if (label[target] == UNVISITED) {
+				label[target] = b->next_level;
+				gtu_alg_push(&b->a, next, target);
+			}
+		}
+	}
+	return 0;
+}
+
+/* Bit i of the mask: edge i leads to an unvisited vertex. *ones of them. */
+static int mask_unvisited(struct bfs *b, uint64_t *ones)
+{
+	const uint32_t *label = b->label.region.addr;
+	const void *edge = b->w.edge.region.addr;
+	uint64_t i, target, n = b->a.g->n;
+	int rc;
+
+	rc = gtu_alg_mask(&b->a, &b->mask, b->w.out);
+	if (rc)
+		return rc;
+	*ones = 0;
+	for (i = 0; i < b->w.out; i++) {
+		target = gtu_get(edge, b->a.id_width, i);
+		if (gtu_unlikely(target >= n))
+			return gtu_alg_bad_work(&b->a, &b->w);
+		if (label[target] == UNVISITED) {
+			gtu_alg_set(&b->mask, i);
+			++*ones;
+		}
+	}
+	return 0;
+}
+
+/* Label the new entries of the frontier from @from on, and keep the first of each vertex. */
+static void label_new(struct bfs *b, struct gtu_alg_frontier *next, uint64_t from)
+{
+	uint32_t *label = b->label.region.addr;
+	uint64_t i, v, end = next->count;
+
+	next->count = from;
+	for (i = from; i < end; i++) {
+		v = gtu_alg_vertex(&b->a, next, i);
+		if (label[v] == UNVISITED) {
+			label[v] = b->next_level;
+			gtu_alg_push(&b->a, next, v);
+		}
+	}
+}
+
+static int scu_chunk(struct bfs *b, struct gtu_alg_frontier *next)
+{
+	struct gtu_alg_filter *expansion = NULL, *contraction = NULL;
+	uint64_t ones, from = next->count;
+	int rc = 0;
+
+	gtu_alg_phase(&b->a, "expand");
+	if (b->a.opt->unit == GTU_WITH_SCU) {
+		expansion = &b->expansion;
+		contraction = &b->contraction;
+		rc = gtu_alg_filter_fused(&b->a, expansion, b->w.edges);
+	}
+	if (!rc)
+		rc = gtu_alg_expand(&b->a, &b->w, expansion);
+	gtu_alg_phase(&b->a, "contract");
+	if (!rc)
+		rc = mask_unvisited(b, &ones);
+	gtu_alg_phase(&b->a, "compact");
+	if (!rc && contraction)
+		rc = gtu_alg_filter_fused(&b->a, contraction, ones);
+	if (!rc)
+		rc = gtu_alg_compact(&b->a, &b->w.edge, b->w.out, b->a.id_width, &b->mask, ones,
+				     contraction, &next->ids, &next->count);
+	gtu_alg_phase(&b->a, "contract");
+	if (!rc)
+		label_new(b, next, from);
+	return rc;
+}
+
+static int iru_chunk(struct bfs *b, struct gtu_alg_frontier *next)
+{
+	uint32_t *label = b->label.region.addr, lanes, v;
+	struct gtu_warp warp;
+	int rc;
+
+	gtu_alg_phase(&b->a, "expand");
+	rc = gtu_alg_gather(&b->a, &b->w);
+	gtu_alg_phase(&b->a, "contract");
+	if (!rc)
+		rc = gtu_alg_reorder(&b->a, &b->w, GTU_IRU_OP_NONE, NULL, false, 4);
+	if (rc)
+		return rc;
+	while ((rc = load_iru(b->a.iru, &warp, b->a.err)) > 0) {
+		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
+			v = warp.index[__builtin_ctz(lanes)];
+			if (label[v] == UNVISITED) {
+				label[v] = b->next_level;
+				gtu_alg_push(&b->a, next, v);
+			}
+		}
+	}
+	if (!rc)
+		gtu_alg_reordered(&b->a);
+	return rc;
+}
+
+static int unit_level(struct bfs *b, const struct gtu_alg_frontier *now,
+		      struct gtu_alg_frontier *next)
+{
+	struct gtu_alg_cursor c = { 0 };
+	int rc;
+
+	while (c.at < now->count) {
+		gtu_alg_phase(&b->a, "prepare");
+		rc = gtu_alg_take(&b->a, &b->w, now, &c);
+		if (!rc && b->w.n)
+			rc = b->a.opt->unit == GTU_WITH_IRU ? iru_chunk(b, next) : scu_chunk(b, next);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int set_up(struct bfs *b)
+{
+	uint64_t v, n = b->a.g->n;
+	uint32_t *label;
+	unsigned i;
+	int rc;
+
+	rc = gtu_alg_room(&b->a, &b->label, n * 4, false);
+	/* a frontier holds a vertex once; only the SCU writes more there before they are dropped */
+	for (i = 0; i < 2 && !rc; i++)
+		rc = gtu_alg_room(&b->a, &b->frontier[i].ids, n * b->a.id_width, false);
+	if (!rc && b->a.opt->unit == GTU_WITH_SCU) {
+		rc = gtu_alg_filter_begin(&b->a, &b->expansion, GTU_SCU_UNIQUE, true, 0, 0, 0);
+		if (!rc)
+			rc = gtu_alg_filter_begin(&b->a, &b->contraction, GTU_SCU_UNIQUE, true, 0,
+						  0, 0);
+	}
+	if (rc)
+		return rc;
+	label = b->label.region.addr;
+	for (v = 0; v < n; v++)
+		label[v] = UNVISITED;
+	return 0;
+}
+
+static int search(struct bfs *b)
+{
+	struct gtu_alg_frontier *now = &b->frontier[0], *next = &b->frontier[1], *swap;
+	uint32_t *label;
+	int rc;
+
+	rc = set_up(b);
+	if (rc)
+		return rc;
+	label = b->label.region.addr;
+	label[b->a.opt->source] = 0;
+	gtu_alg_push(&b->a, now, b->a.opt->source);
+	for (b->next_level = 1; now->count; b->next_level++) {
+		if (b->next_level == UNVISITED)
+			return gtu_fail(b->a.err, GTU_ERR_UNSUPPORTED,
+					"the search is %u levels deep, and labels hold no more",
+					UNVISITED);
+		b->reached += now->count;
+		next->count = 0;
+		rc = b->a.opt->unit == GTU_WITH_NONE ? plain_level(b, now, next) :
+						       unit_level(b, now, next);
+		if (rc)
+			return rc;
+		b->a.stats->iterations++;
+		swap = now;
+		now = next;
+		next = swap;
+	}
+	return 0;
+}
+
+int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
+	    const struct gtu_algorithm_options *opt, uint64_t *level,
+	    struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct bfs b = { 0 };
+	const uint32_t *label;
+	uint64_t v;
+	int rc;
+
+	rc = gtu_alg_begin(&b.a, "bfs", dev, g, opt, stats, err);
+	if (!rc && opt->source >= g->n)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is beyond the graph's %llu",
+			      (unsigned long long)opt->source, (unsigned long long)g->n);
+	if (!rc)
+		rc = gtu_alg_work_begin(&b.a, &b.w, g);
+	if (!rc)
+		rc = search(&b);
+	if (!rc) {
+		gtu_alg_phase(&b.a, "setup");
+		label = b.label.region.addr;
+		for (v = 0; v < g->n; v++)
+			level[v] = label[v] == UNVISITED ? GTU_UNREACHED : label[v];
+		b.a.stats->vertices = b.reached;
+	}
+	rc = gtu_alg_work_end(&b.a, &b.w, rc);
+	return gtu_alg_end(&b.a, rc);
+}

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: MIT
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithm/common.h"
+#include "backend.h"
+
+/* ---- The run ------------------------------------------------------------------------------- */
+
+void gtu_alg_phase(struct gtu_alg *a, const char *name)
+{
+	struct gtu_algorithm_stats *s = a->stats;
+	uint64_t now = gtu_now_ns();
+	unsigned i;
+
+	if (s->phases)
+		s->phase[a->phase].seconds += 1e-9 * (double)(now - a->phase_ns);
+	a->phase_ns = now;
+	for (i = 0; i < s->phases; i++)
+		if (!strcmp(s->phase[i].name, name))
+			break;
+	if (i == s->phases && i < GTU_PHASES) {
+		s->phase[i].name = name;
+		s->phase[i].seconds = 0;
+		s->phases++;
+	}
+	a->phase = i < GTU_PHASES ? i : GTU_PHASES - 1;
+}
+
+static int check_unit(struct gtu_alg *a)
+{
+	static const char *const name[] = { "no unit", "the SCU", "the SCU", "the IRU" };
+	const struct gtu_info *info;
+	uint32_t unit;
+
+	if (a->opt->unit > GTU_WITH_IRU)
+		return gtu_fail(a->err, GTU_ERR_USAGE, "unit choice %u is none of 0 to %u",
+				a->opt->unit, GTU_WITH_IRU);
+	if (a->opt->unit == GTU_WITH_NONE)
+		return 0;
+	if (!a->dev)
+		return gtu_fail(a->err, GTU_ERR_USAGE, "%s with %s needs a device", a->name,
+				name[a->opt->unit]);
+	info = gtu_get_info(a->dev);
+	unit = gtu_alg_scu(a) ? GTU_UNIT_SCU : GTU_UNIT_IRU;
+	if (!(info->units & unit))
+		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED, "%s has not got %s", info->path,
+				name[a->opt->unit]);
+	if (unit == GTU_UNIT_SCU)
+		return 0;
+	/* records carry indices and positions of so many bits and no more */
+	if (a->g->n > 1ull << info->iru[GTU_IRU_P_INDEX_BITS])
+		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
+				"the IRU of %s takes indices of %u bits; the graph has %llu vertices",
+				info->path, info->iru[GTU_IRU_P_INDEX_BITS],
+				(unsigned long long)a->g->n);
+	if (a->chunk > 1ull << info->iru[GTU_IRU_P_POSITION_BITS])
+		a->chunk = 1ull << info->iru[GTU_IRU_P_POSITION_BITS];
+	a->id_width = 4;
+	return 0;
+}
+
+int gtu_alg_begin(struct gtu_alg *a, const char *name, struct gtu_device *dev,
+		  const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+		  struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	uint32_t log2 = opt->chunk_log2 ? opt->chunk_log2 : GTU_ALG_CHUNK_LOG2;
+	int rc;
+
+	memset(a, 0, sizeof(*a));
+	a->name = name;
+	a->dev = dev;
+	a->g = g;
+	a->opt = opt;
+	a->stats = stats ? stats : &a->unused;
+	a->err = err;
+	a->chunk = 1ull << (log2 & 63);
+	a->id_width = g->edge_bytes;
+	a->first = opt->first_vertex;
+	a->end = opt->first_vertex || opt->end_vertex ? opt->end_vertex : g->n;
+	memset(a->stats, 0, sizeof(*a->stats));
+	a->started_ns = gtu_now_ns();
+	gtu_alg_phase(a, "setup");
+
+	if (g->edge_bytes != 8 && (g->edge_bytes != 4 || g->n > 1ull << 32))
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"edge entries of %u bytes cannot name the %llu vertices of %s",
+				g->edge_bytes, (unsigned long long)g->n, g->name);
+	if (log2 > GTU_ALG_CHUNK_LOG2_MAX)
+		return gtu_fail(err, GTU_ERR_USAGE, "a chunk of 2^%u edges is more than 2^%u", log2,
+				GTU_ALG_CHUNK_LOG2_MAX);
+	if (a->first > a->end || a->end > g->n)
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"vertices %llu up to %llu are not a range of the graph's %llu",
+				(unsigned long long)a->first, (unsigned long long)a->end,
+				(unsigned long long)g->n);
+	rc = check_unit(a);
+	if (!rc && opt->unit != GTU_WITH_NONE)
+		rc = gtu_queue_create(dev, NULL, &a->q, err);
+	return rc;
+}
+
+static int give_back(struct gtu_alg *a, struct gtu_region *region, struct gtu_error *err)
+{
+	if (a->q)
+		return gtu_region_remove(a->dev, region, err);
+	free(region->addr);
+	memset(region, 0, sizeof(*region));
+	return 0;
+}
+
+int gtu_alg_end(struct gtu_alg *a, int rc)
+{
+	struct gtu_alg_buffer *b;
+	int end_rc;
+
+	gtu_iru_close(a->iru);
+	for (b = a->buffers; b; b = b->next) {
+		end_rc = give_back(a, &b->region, rc ? NULL : a->err);
+		rc = rc ? rc : end_rc;
+	}
+	if (a->q)
+		gtu_queue_destroy(a->q);
+	gtu_alg_phase(a, "setup");
+	a->stats->seconds = 1e-9 * (double)(a->phase_ns - a->started_ns);
+	return rc;
+}
+
+static int look_in(struct gtu_alg *a)
+{
+	a->ticked = a->stats->edges;
+	if (gtu_tick(a->opt->progress, a->name, a->stats->edges, 0))
+		return gtu_fail(a->err, GTU_ERR_INTERRUPTED, "%s was interrupted", a->name);
+	return 0;
+}
+
+int gtu_alg_progress(struct gtu_alg *a, uint64_t edges)
+{
+	a->stats->edges += edges;
+	return a->stats->edges - a->ticked < GTU_TICK_ITEMS ? 0 : look_in(a);
+}
+
+static void list(struct gtu_alg *a, struct gtu_alg_buffer *b)
+{
+	if (b->listed)
+		return;
+	b->listed = true;
+	b->next = a->buffers;
+	a->buffers = b;
+}
+
+void gtu_alg_swap(struct gtu_alg *a, struct gtu_alg_buffer *x, struct gtu_alg_buffer *y)
+{
+	struct gtu_region region = x->region;
+
+	list(a, x);
+	list(a, y);
+	x->region = y->region;
+	y->region = region;
+}
+
+int gtu_alg_room(struct gtu_alg *a, struct gtu_alg_buffer *b, uint64_t bytes, bool keep)
+{
+	struct gtu_region old = b->region, new = { 0 };
+	int rc;
+
+	if (bytes <= old.length)
+		return 0;
+	if (keep && bytes < old.length + old.length / 2)
+		bytes = old.length + old.length / 2;
+	bytes = (bytes + 4095) & ~4095ull;
+	if (old.addr && !keep) {
+		rc = give_back(a, &b->region, a->err);
+		if (rc)
+			return rc;
+	}
+	if (a->q) {
+		rc = gtu_region_alloc(a->dev, bytes, &new, a->err);
+		if (rc)
+			return rc;
+	} else {
+		new.addr = calloc(1, bytes);
+		new.length = bytes;
+		if (!new.addr)
+			return gtu_fail(a->err, GTU_ERR_NOMEM, "%s: no memory for %llu bytes",
+					a->name, (unsigned long long)bytes);
+	}
+	list(a, b);
+	b->region = new;
+	if (old.addr && keep) {
+		memcpy(new.addr, old.addr, old.length);
+		return give_back(a, &old, a->err);
+	}
+	return 0;
+}
+
+/* ---- Expansion ------------------------------------------------------------------------------ */
+
+int gtu_alg_bad_row(struct gtu_alg *a, const struct gtu_graph *g, uint64_t v)
+{
+	return gtu_fail(a->err, GTU_ERR_INPUT,
+			"%s: the edges of vertex %llu are said to be entries %llu up to %llu of %llu: the graph is damaged",
+			g->name, (unsigned long long)v, (unsigned long long)g->row[v],
+			(unsigned long long)g->row[v + 1], (unsigned long long)g->m);
+}
+
+int gtu_alg_bad_edge(struct gtu_alg *a, const struct gtu_graph *g, uint64_t e)
+{
+	return gtu_fail(a->err, GTU_ERR_INPUT,
+			"%s: entry %llu of the edge list leads to vertex %llu of only %llu: the graph is damaged",
+			g->name, (unsigned long long)e,
+			(unsigned long long)gtu_graph_target(g, e), (unsigned long long)g->n);
+}
+
+int gtu_alg_bad_work(struct gtu_alg *a, const struct gtu_alg_work *w)
+{
+	const uint32_t *count = w->count.region.addr;
+	uint64_t i, e, first;
+
+	for (i = 0; i < w->n; i++) {
+		first = gtu_get(w->index.region.addr, w->index_width, i);
+		for (e = first; e < first + count[i]; e++)
+			if (gtu_graph_target(w->g, e) >= w->g->n)
+				return gtu_alg_bad_edge(a, w->g, e);
+	}
+	return gtu_fail(a->err, GTU_ERR_INPUT,
+			"%s: the edge list held a vertex beyond the last one and has changed since",
+			w->g->name);
+}
+
+int gtu_alg_work_begin(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_graph *g)
+{
+	memset(w, 0, sizeof(*w));
+	w->g = g;
+	w->first = a->first;
+	w->end = a->end;
+	w->index_width = g->m >> 32 ? 8 : 4;
+	/* a region has a length: a graph without edges has nothing to map, and nothing is expanded */
+	if (!gtu_alg_scu(a) || !g->m)
+		return 0;
+	return gtu_graph_map(a->dev, g, &w->map, a->err);
+}
+
+int gtu_alg_work_end(struct gtu_alg *a, struct gtu_alg_work *w, int rc)
+{
+	int end_rc = w->map.dev ? gtu_graph_unmap(&w->map, rc ? NULL : a->err) : 0;
+
+	return rc ? rc : end_rc;
+}
+
+int gtu_alg_take(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg_frontier *f,
+		 struct gtu_alg_cursor *c)
+{
+	uint64_t inputs = f->count - c->at, v, first, end, take;
+	int rc;
+
+	/* every entry has an edge at least, so a chunk of edges has no more entries than that */
+	if (inputs > a->chunk)
+		inputs = a->chunk;
+	rc = gtu_alg_room(a, &w->vertex, inputs * a->id_width, false);
+	if (!rc)
+		rc = gtu_alg_room(a, &w->index, inputs * w->index_width, false);
+	if (!rc)
+		rc = gtu_alg_room(a, &w->count, inputs * 4, false);
+	if (rc)
+		return rc;
+	w->n = 0;
+	w->edges = 0;
+	w->out = 0;
+	while (c->at < f->count && w->edges < a->chunk) {
+		v = gtu_alg_vertex(a, f, c->at);
+		rc = gtu_alg_edges(a, w->g, v, &first, &end);
+		if (rc)
+			return rc;
+		if (v < w->first || v >= w->end)
+			end = first;
+		/* what was done before may be more than is left now if the file changes under us */
+		first = c->done < end - first ? first + c->done : end;
+		take = end - first;
+		if (take > a->chunk - w->edges)
+			take = a->chunk - w->edges;
+		if (take) {
+			gtu_put(w->vertex.region.addr, a->id_width, w->n, v);
+			gtu_put(w->index.region.addr, w->index_width, w->n, first);
+			((uint32_t *)w->count.region.addr)[w->n++] = (uint32_t)take;
+			w->edges += take;
+		}
+		if (first + take < end) {
+			c->done += take;
+		} else {
+			c->at++;
+			c->done = 0;
+		}
+	}
+	a->stats->edges += w->edges;
+	return look_in(a);
+}
+
+/* ---- SCU ------------------------------------------------------------------------------------ */
+
+static int job_done(struct gtu_alg *a, const struct gtu_completion *c, int rc)
+{
+	if (rc)
+		return rc;
+	a->stats->jobs++;
+	a->stats->job_cycles += c->cycles;
+	return 0;
+}
+
+int gtu_alg_filter_begin(struct gtu_alg *a, struct gtu_alg_filter *t, uint32_t flags, bool keep,
+			 uint32_t cost_type, uint32_t cost_width, uint32_t target_width)
+{
+	uint64_t most = flags & GTU_SCU_BEST ? GTU_ALG_BEST_LINES : GTU_ALG_UNIQUE_LINES, bytes;
+	int rc;
+
+	t->flags = flags;
+	t->keep = keep;
+	t->used = false;
+	/* a table of twice the vertices hardly ever evicts; small graphs need no more */
+	for (t->lines = GTU_TABLE_WAYS; t->lines < most && t->lines < 2 * a->g->n; t->lines *= 2)
+		;
+	t->f.cost_type = cost_type;
+	t->f.cost_width = cost_width;
+	t->f.target_log2 = (uint32_t)__builtin_ctz(target_width ? target_width : 1);
+	if (flags & (GTU_SCU_UNIQUE | GTU_SCU_BEST)) {
+		bytes = gtu_scu_filter_table_bytes(t->lines, a->id_width,
+						   flags & GTU_SCU_BEST ? cost_width : 0);
+		rc = gtu_alg_room(a, &t->table, bytes, false);
+		if (rc)
+			return rc;
+		t->f.filter_table = gtu_alg_array(&t->table, t->lines, 1);
+	}
+	if (!(flags & GTU_SCU_GROUP))
+		return 0;
+	return gtu_alg_room(a, &t->groups, gtu_scu_group_table_bytes(GTU_ALG_GROUP_LINES), false);
+}
+
+int gtu_alg_filter_fused(struct gtu_alg *a, struct gtu_alg_filter *t, uint64_t elements)
+{
+	uint64_t lines = GTU_TABLE_WAYS;
+	int rc;
+
+	t->f.step = GTU_STEP_FUSED;
+	t->f.flags = t->flags | (t->keep && t->used ? GTU_SCU_KEEP : 0);
+	t->used = true;
+	if (t->flags & (GTU_SCU_UNIQUE | GTU_SCU_BEST)) {
+		rc = gtu_alg_room(a, &t->bits, (elements + 63) / 64 * 8, false);
+		if (rc)
+			return rc;
+		t->f.filter = gtu_alg_array(&t->bits, elements, 0);
+	}
+	if (t->flags & GTU_SCU_GROUP) {
+		rc = gtu_alg_room(a, &t->order, elements * 4, false);
+		if (rc)
+			return rc;
+		t->f.reorder = gtu_alg_array(&t->order, elements, 4);
+		/* clearing and draining cost a table's size: no larger than the job has use for */
+		while (lines < GTU_ALG_GROUP_LINES && lines < elements)
+			lines *= 2;
+		t->f.group_table = gtu_alg_array(&t->groups, lines, 1);
+	}
+	return 0;
+}
+
+void gtu_alg_filter_apply(struct gtu_alg_filter *t)
+{
+	t->f.step = GTU_STEP_APPLY;
+	t->f.flags = t->flags;
+}
+
+int gtu_alg_expand_from(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_array *data,
+			const struct gtu_alg_filter *t, struct gtu_alg_buffer *to)
+{
+	struct gtu_array index = gtu_alg_array(&w->index, w->n, w->index_width);
+	struct gtu_array count = gtu_alg_array(&w->count, w->n, 4), out;
+	struct gtu_completion c;
+	int rc;
+
+	rc = gtu_alg_room(a, to, w->edges * data->width, false);
+	if (rc)
+		return rc;
+	out = gtu_alg_array(to, w->edges, data->width);
+	rc = gtu_scu_expand(a->q, data, &index, &count, NULL, t ? &t->f : NULL, &out, &c, a->err);
+	w->out = rc ? 0 : c.count;
+	return job_done(a, &c, rc);
+}
+
+int gtu_alg_expand(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg_filter *t)
+{
+	return gtu_alg_expand_from(a, w, &w->map.col, t, &w->edge);
+}
+
+int gtu_alg_replicate(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg_buffer *in,
+		      uint32_t width, const struct gtu_alg_filter *t, struct gtu_alg_buffer *to)
+{
+	struct gtu_array from = gtu_alg_array(in, w->n, width);
+	struct gtu_array count = gtu_alg_array(&w->count, w->n, 4), out;
+	struct gtu_completion c;
+	int rc;
+
+	rc = gtu_alg_room(a, to, w->edges * width, false);
+	if (rc)
+		return rc;
+	out = gtu_alg_array(to, w->edges, width);
+	rc = gtu_scu_replicate(a->q, &from, &count, NULL, t ? &t->f : NULL, &out, &c, a->err);
+	return job_done(a, &c, rc);
+}
+
+int gtu_alg_compact(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t n, uint32_t width,
+		    const struct gtu_alg_buffer *mask, uint64_t ones,
+		    const struct gtu_alg_filter *t, struct gtu_alg_buffer *to, uint64_t *count)
+{
+	struct gtu_array from = gtu_alg_array(in, n, width);
+	struct gtu_array bits = gtu_alg_array(mask, n, 0), out;
+	struct gtu_completion c;
+	int rc;
+
+	if (!ones)
+		return 0;
+	rc = gtu_alg_room(a, to, (*count + ones) * width, *count != 0);
+	if (rc)
+		return rc;
+	out = gtu_array(&to->region, *count * width, ones, width);
+	rc = gtu_scu_data(a->q, &from, &bits, t ? &t->f : NULL, &out, &c, a->err);
+	if (!rc)
+		*count += c.count;
+	return job_done(a, &c, rc);
+}
+
+int gtu_alg_mask(struct gtu_alg *a, struct gtu_alg_buffer *mask, uint64_t n)
+{
+	uint64_t bytes = (n + 63) / 64 * 8;
+	int rc = gtu_alg_room(a, mask, bytes, false);
+
+	if (!rc)
+		memset(mask->region.addr, 0, bytes);
+	return rc;
+}
+
+/* ---- IRU ------------------------------------------------------------------------------------ */
+
+int gtu_alg_gather(struct gtu_alg *a, struct gtu_alg_work *w)
+{
+	const uint32_t *count = w->count.region.addr;
+	uint64_t i, e, first, target;
+	uint32_t *to;
+	int rc;
+
+	rc = gtu_alg_room(a, &w->edge, w->edges * 4, false);
+	if (rc)
+		return rc;
+	to = w->edge.region.addr;
+	for (i = 0; i < w->n; i++) {
+		first = gtu_get(w->index.region.addr, w->index_width, i);
+		for (e = first; e < first + count[i]; e++) {
+			target = gtu_graph_target(w->g, e);
+			if (gtu_unlikely(target >= w->g->n))
+				return gtu_alg_bad_edge(a, w->g, e);
+			*to++ = (uint32_t)target;
+		}
+	}
+	w->out = w->edges;
+	return 0;
+}
+
+int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint32_t operation,
+		    const struct gtu_alg_buffer *secondary, bool positions, uint32_t target_width)
+{
+	struct gtu_iru_config config = {
+		.target_width = target_width,
+		.operation = operation,
+		.indices = gtu_alg_array(&w->edge, w->edges, 4),
+		.positions = positions,
+	};
+
+	if (secondary)
+		config.secondary = gtu_alg_array(secondary, w->edges, 4);
+	return configure_iru(a->q, &config, &a->iru, a->err);
+}
+
+void gtu_alg_reordered(struct gtu_alg *a)
+{
+	job_done(a, gtu_iru_result(a->iru), 0);
+}

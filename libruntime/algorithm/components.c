@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Weakly connected components: every vertex takes the lowest vertex of its component as its label.
+ *
+ * Neither paper gives this algorithm; it is put together from the steps of their others. A vertex whose
+ * label fell is in the frontier; expansion puts out its edges with the label replicated beside them (as
+ * in scu.txt, algorithm 3); contraction lowers the labels of targets and makes the next frontier. The
+ * enhanced unit filters by lowest label and groups as it does for shortest paths (algorithm 5), the IRU
+ * merges by minimum (iru.txt, section 4). Labels go against the edges, too: over the transpose, where
+ * the graph is directed.
+ *
+ * Pushing alone takes as many rounds as a component is wide. So whoever takes a lower label hands it to
+ * the vertex that its old label named, and after each round labels are replaced by their label's label
+ * (hooking and shortcutting, Shiloach and Vishkin): rounds grow with the logarithm.
+ *
+ * Without a unit: union-find in one pass.
+ */
+#include <string.h>
+
+#include "algorithm/common.h"
+
+/* Edges as stored, and, where labels must also go against them, turned round. */
+struct direction {
+	struct gtu_alg_work w;
+	struct gtu_alg_filter filter;	/* one each: what one puts out and drops says nothing of the other */
+	bool inside;			/* only targets of the run's vertex range count, not sources */
+};
+
+struct components {
+	struct gtu_alg a;
+	struct direction forth, back;
+	struct gtu_graph *transpose;
+	bool with_back;
+	uint32_t round;
+	struct gtu_alg_buffer label;	/* n of id_width bytes */
+	struct gtu_alg_buffer queued;	/* n of 4 bytes: round in which a vertex entered the frontier */
+	struct gtu_alg_frontier frontier[2];
+	struct gtu_alg_buffer base;	/* label of each vertex taken */
+	struct gtu_alg_buffer pushed;	/* label over each edge */
+	struct gtu_alg_buffer mask;
+};
+
+/* ---- Without a unit ------------------------------------------------------------------------------ */
+
+static uint64_t find(uint64_t *parent, uint64_t v)
+{
+	while (parent[v] != v) {
+		parent[v] = parent[parent[v]];
+		v = parent[v];
+	}
+	return v;
+}
+
+static int plain_components(struct components *c, uint64_t *parent)
+{
+	const struct gtu_graph *g = c->a.g;
+	uint64_t v, e, end, target, x, y;
+	int rc;
+
+	gtu_alg_phase(&c->a, "traverse");
+	for (v = 0; v < g->n; v++)
+		parent[v] = v;
+	for (v = c->a.first; v < c->a.end; v++) {
+		rc = gtu_alg_edges(&c->a, g, v, &e, &end);
+		if (!rc)
+			rc = gtu_alg_progress(&c->a, end - e);
+		if (rc)
+			return rc;
+		for (; e < end; e++) {
+			target = gtu_graph_target(g, e);
+			if (gtu_unlikely(target >= g->n))
+				return gtu_alg_bad_edge(&c->a, g, e);
+			x = find(parent, v);
+			y = find(parent, target);
+			if (x < y)
+				parent[y] = x;
+			else
+				parent[x] = y;
+		}
+	}
+	for (v = 0; v < g->n; v++)
+		parent[v] = find(parent, v);
+	c->a.stats->iterations = 1;
+	return 0;
+}
+
+/* ---- With a unit ----------------------------------------------------------------------------------- */
+
+static inline uint64_t label_of(const struct components *c, uint64_t v)
+{
+	return gtu_get(c->label.region.addr, c->a.id_width, v);
+}
+
+static inline void set_label(struct components *c, uint64_t v, uint64_t label)
+{
+	gtu_put(c->label.region.addr, c->a.id_width, v, label);
+}
+
+/* True where @v is not in the next frontier yet; it counts as there from now on. */
+static inline bool enters(struct components *c, uint64_t v)
+{
+	uint32_t *queued = c->queued.region.addr;
+
+	if (queued[v] == c->round)
+		return false;
+	queued[v] = c->round;
+	return true;
+}
+
+/*
+ * Lower the label of @v to @label, and with it that of the vertex which the old label named, which
+ * then goes into @next. True where @v itself is to go there.
+ */
+static inline bool lower(struct components *c, struct gtu_alg_frontier *next, uint64_t v,
+			 uint64_t label)
+{
+	uint64_t old = label_of(c, v);
+
+	if (label >= old)
+		return false;
+	set_label(c, v, label);
+	if (old != v && label < label_of(c, old)) {
+		set_label(c, old, label);
+		if (enters(c, old))
+			gtu_alg_push(&c->a, next, old);
+	}
+	return enters(c, v);
+}
+
+static inline bool counts(const struct components *c, const struct direction *d, uint64_t target)
+{
+	return !d->inside || (target >= c->a.first && target < c->a.end);
+}
+
+/*
+ * Enhanced: an edge whose target has been put out before with a label as low is filtered out. That one
+ * has lowered the target then, so the table is kept from round to round.
+ */
+static int scu_expand(struct components *c, struct direction *d)
+{
+	struct gtu_alg_filter *t = c->a.opt->unit == GTU_WITH_SCU ? &d->filter : NULL;
+	int rc = 0;
+
+	if (t) {
+		rc = gtu_alg_filter_fused(&c->a, t, d->w.edges);
+		t->f.cost_input = gtu_alg_array(&c->base, d->w.n, c->a.id_width);
+	}
+	if (!rc)
+		rc = gtu_alg_expand(&c->a, &d->w, t);
+	if (t)
+		gtu_alg_filter_apply(t);
+	if (!rc)
+		rc = gtu_alg_replicate(&c->a, &d->w, &c->base, c->a.id_width, t, &c->pushed);
+	return rc;
+}
+
+static int scu_contract(struct components *c, struct direction *d, struct gtu_alg_frontier *next)
+{
+	const uint32_t width = c->a.id_width;
+	uint64_t i, v, ones = 0;
+	int rc;
+
+	rc = gtu_alg_mask(&c->a, &c->mask, d->w.out);
+	if (rc)
+		return rc;
+	for (i = 0; i < d->w.out; i++) {
+		v = gtu_get(d->w.edge.region.addr, width, i);
+		if (gtu_unlikely(v >= c->a.g->n))
+			return gtu_alg_bad_work(&c->a, &d->w);
+		if (counts(c, d, v) &&
+		    lower(c, next, v, gtu_get(c->pushed.region.addr, width, i))) {
+			gtu_alg_set(&c->mask, i);
+			ones++;
+		}
+	}
+	gtu_alg_phase(&c->a, "compact");
+	return gtu_alg_compact(&c->a, &d->w.edge, d->w.out, width, &c->mask, ones, NULL, &next->ids,
+			       &next->count);
+}
+
+static int iru_expand(struct components *c, struct direction *d)
+{
+	const uint32_t *count = d->w.count.region.addr, *base = c->base.region.addr;
+	uint32_t *to;
+	uint64_t i, k;
+	int rc;
+
+	rc = gtu_alg_gather(&c->a, &d->w);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->pushed, d->w.edges * 4, false);
+	if (rc)
+		return rc;
+	to = c->pushed.region.addr;
+	for (i = 0; i < d->w.n; i++)
+		for (k = 0; k < count[i]; k++)
+			*to++ = base[i];
+	return 0;
+}
+
+static int iru_contract(struct components *c, struct direction *d, struct gtu_alg_frontier *next)
+{
+	struct gtu_warp warp;
+	unsigned lane;
+	uint32_t lanes, v;
+	int rc;
+
+	rc = gtu_alg_reorder(&c->a, &d->w, GTU_IRU_OP_MIN_U32, &c->pushed, false, 4);
+	if (rc)
+		return rc;
+	while ((rc = load_iru(c->a.iru, &warp, c->a.err)) > 0) {
+		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
+			lane = (unsigned)__builtin_ctz(lanes);
+			v = warp.index[lane];
+			if (counts(c, d, v) && lower(c, next, v, warp.secondary[lane]))
+				gtu_alg_push(&c->a, next, v);
+		}
+	}
+	if (!rc)
+		gtu_alg_reordered(&c->a);
+	return rc;
+}
+
+/* Push the labels of @now along the edges of one direction. */
+static int push(struct components *c, struct direction *d, const struct gtu_alg_frontier *now,
+		struct gtu_alg_frontier *next)
+{
+	const bool iru = c->a.opt->unit == GTU_WITH_IRU;
+	struct gtu_alg_cursor at = { 0 };
+	uint64_t i, v;
+	int rc;
+
+	while (at.at < now->count) {
+		gtu_alg_phase(&c->a, "prepare");
+		rc = gtu_alg_take(&c->a, &d->w, now, &at);
+		if (!rc)
+			rc = gtu_alg_room(&c->a, &c->base, d->w.n * c->a.id_width, false);
+		if (rc)
+			return rc;
+		if (!d->w.n)
+			continue;
+		for (i = 0; i < d->w.n; i++) {
+			v = gtu_get(d->w.vertex.region.addr, c->a.id_width, i);
+			gtu_put(c->base.region.addr, c->a.id_width, i, label_of(c, v));
+		}
+		gtu_alg_phase(&c->a, "expand");
+		rc = iru ? iru_expand(c, d) : scu_expand(c, d);
+		gtu_alg_phase(&c->a, "contract");
+		if (!rc)
+			rc = iru ? iru_contract(c, d, next) : scu_contract(c, d, next);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Every label becomes its label's label; who takes a lower one has it to push. */
+static void shortcut(struct components *c, struct gtu_alg_frontier *next)
+{
+	uint64_t v, label, further;
+
+	gtu_alg_phase(&c->a, "shortcut");
+	for (v = 0; v < c->a.g->n; v++) {
+		label = label_of(c, v);
+		further = label_of(c, label);
+		if (further < label) {
+			set_label(c, v, further);
+			if (enters(c, v))
+				gtu_alg_push(&c->a, next, v);
+		}
+	}
+}
+
+static int set_up_direction(struct components *c, struct direction *d, const struct gtu_graph *g)
+{
+	const uint32_t width = c->a.id_width;
+	int rc;
+
+	rc = gtu_alg_work_begin(&c->a, &d->w, g);
+	if (!rc && c->a.opt->unit == GTU_WITH_SCU)
+		rc = gtu_alg_filter_begin(&c->a, &d->filter, GTU_SCU_BEST | GTU_SCU_GROUP, true,
+					  GTU_TYPE_UNSIGNED, width, width);
+	return rc;
+}
+
+static int set_up(struct components *c)
+{
+	const struct gtu_graph *g = c->a.g;
+	uint64_t v;
+	unsigned i;
+	int rc;
+
+	rc = gtu_alg_room(&c->a, &c->label, g->n * c->a.id_width, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->queued, g->n * 4, false);
+	for (i = 0; i < 2 && !rc; i++)
+		rc = gtu_alg_room(&c->a, &c->frontier[i].ids, g->n * c->a.id_width, false);
+	if (rc)
+		return rc;
+	for (v = 0; v < g->n; v++)
+		set_label(c, v, v);
+	rc = set_up_direction(c, &c->forth, g);
+	/* an undirected graph holds every edge both ways, but a part of its vertices need not */
+	c->with_back = g->flags & GTU_GRAPH_DIRECTED || c->a.first || c->a.end != g->n;
+	if (rc || !c->with_back)
+		return rc;
+	if (g->flags & GTU_GRAPH_DIRECTED)
+		rc = gtu_graph_transpose(g, c->a.opt->progress, &c->transpose, c->a.err);
+	if (!rc)
+		rc = set_up_direction(c, &c->back, c->transpose ? c->transpose : g);
+	c->back.inside = true;
+	c->back.w.first = 0;
+	c->back.w.end = g->n;
+	return rc;
+}
+
+static int unit_components(struct components *c)
+{
+	struct gtu_alg_frontier all = { .count = c->a.g->n, .all = true };
+	struct gtu_alg_frontier *now = &all, *next = &c->frontier[0];
+	int rc;
+
+	rc = set_up(c);
+	while (!rc && now->count) {
+		if (!++c->round) {
+			memset(c->queued.region.addr, 0, c->a.g->n * 4);
+			c->round = 1;
+		}
+		next->count = 0;
+		rc = push(c, &c->forth, now, next);
+		if (!rc && c->with_back)
+			rc = push(c, &c->back, now, next);
+		if (rc)
+			break;
+		shortcut(c, next);
+		c->a.stats->iterations++;
+		now = next;
+		next = now == &c->frontier[0] ? &c->frontier[1] : &c->frontier[0];
+	}
+	return rc;
+}
+
+int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
+		   const struct gtu_algorithm_options *opt, uint64_t *component,
+		   struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct components c = { 0 };
+	uint64_t v;
+	int rc;
+
+	rc = gtu_alg_begin(&c.a, "components", dev, g, opt, stats, err);
+	if (!rc && opt->unit == GTU_WITH_NONE) {
+		rc = plain_components(&c, component);
+	} else if (!rc && g->n) {
+		rc = unit_components(&c);
+		for (v = 0; v < g->n && !rc; v++)
+			component[v] = label_of(&c, v);
+	}
+	if (!rc)
+		c.a.stats->vertices = g->n;
+	rc = gtu_alg_work_end(&c.a, &c.forth.w, rc);
+	rc = gtu_alg_work_end(&c.a, &c.back.w, rc);
+	gtu_graph_close(c.transpose);
+	return gtu_alg_end(&c.a, rc);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PageRank by pushing (scu.txt, algorithm 3; iru.txt, figure 11), LDBC Graphalytics' definition: ranks
+ * begin at 1/n and each iteration makes
+ *
+ *	rank'(v) = (1 - d)/n + d * (sum over edges (u, v) of rank(u)/degree(u) + D/n)
+ *
+ * where D is the rank of all vertices without out-edges.
+ *
+ * SCU: the edge frontier and, replicated beside it, each source's share. Filtering and grouping do not
+ * apply (section 4.6), so that the enhanced unit does what the basic one does.
+ *
+ * IRU: figure 11 lets the unit add shares of edges that meet, in 32-bit floats. Such a sum of k shares
+ * is off by up to k * 2^-24 relative, and the error goes on into all later iterations: more than the
+ * 1e-6 within which results must agree between units. So the unit reorders the edge frontier with
+ * positions, and the shares, found by position, are added as doubles.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "algorithm/common.h"
+
+#define DAMPING			0.85
+#define ITERATIONS		20
+#define ITERATIONS_EPSILON	1000
+
+struct pagerank {
+	struct gtu_alg a;
+	struct gtu_alg_work w;
+	double damping;
+	uint32_t iterations;
+	double *rank;
+	struct gtu_alg_buffer sum;	/* n doubles: shares received in this iteration */
+	struct gtu_alg_buffer share;	/* a double an entry taken */
+	struct gtu_alg_buffer shares;	/* a double an edge */
+};
+
+static double share_of(const struct pagerank *p, uint64_t v)
+{
+	return p->rank[v] / (double)(p->a.g->row[v + 1] - p->a.g->row[v]);
+}
+
+static int plain_push(struct pagerank *p)
+{
+	const struct gtu_graph *g = p->a.g;
+	double *sum = p->sum.region.addr, share;
+	uint64_t v, e, end, target;
+	int rc;
+
+	gtu_alg_phase(&p->a, "traverse");
+	for (v = 0; v < g->n; v++) {
+		rc = gtu_alg_edges(&p->a, g, v, &e, &end);
+		if (!rc)
+			rc = gtu_alg_progress(&p->a, end - e);
+		if (rc)
+			return rc;
+		share = p->rank[v] / (double)(end - e);
+		for (; e < end; e++) {
+			target = gtu_graph_target(g, e);
+			if (gtu_unlikely(target >= g->n))
+				return gtu_alg_bad_edge(&p->a, g, e);
+			sum[target] += share;
+		}
+	}
+	return 0;
+}
+
+static int take_shares(struct pagerank *p)
+{
+	double *share;
+	uint64_t i;
+	int rc;
+
+	rc = gtu_alg_room(&p->a, &p->share, p->w.n * 8, false);
+	if (rc)
+		return rc;
+	share = p->share.region.addr;
+	for (i = 0; i < p->w.n; i++)
+		share[i] = share_of(p, gtu_get(p->w.vertex.region.addr, p->a.id_width, i));
+	return 0;
+}
+
+static int scu_push(struct pagerank *p)
+{
+	double *sum = p->sum.region.addr;
+	const double *shares;
+	uint64_t i, target;
+	int rc;
+
+	gtu_alg_phase(&p->a, "expand");
+	rc = gtu_alg_expand(&p->a, &p->w, NULL);
+	if (!rc)
+		rc = gtu_alg_replicate(&p->a, &p->w, &p->share, 8, NULL, &p->shares);
+	if (rc)
+		return rc;
+	gtu_alg_phase(&p->a, "contract");
+	shares = p->shares.region.addr;
+	for (i = 0; i < p->w.out; i++) {
+		target = gtu_get(p->w.edge.region.addr, p->a.id_width, i);
+		if (gtu_unlikely(target >= p->a.g->n))
+			return gtu_alg_bad_work(&p->a, &p->w);
+		sum[target] += shares[i];
+	}
+	return 0;
+}
+
+static int iru_push(struct pagerank *p)
+{
+	double *sum = p->sum.region.addr, *shares;
+	const uint32_t *count = p->w.count.region.addr;
+	const double *share = p->share.region.addr;
+	struct gtu_warp warp;
+	uint64_t i, k, at = 0;
+	uint32_t lanes;
+	unsigned lane;
+	int rc;
+
+	gtu_alg_phase(&p->a, "expand");
+	rc = gtu_alg_gather(&p->a, &p->w);
+	if (!rc)
+		rc = gtu_alg_room(&p->a, &p->shares, p->w.edges * 8, false);
+	if (rc)
+		return rc;
+	shares = p->shares.region.addr;
+	for (i = 0; i < p->w.n; i++)
+		for (k = 0; k < count[i]; k++)
+			shares[at++] = share[i];
+	gtu_alg_phase(&p->a, "contract");
+	rc = gtu_alg_reorder(&p->a, &p->w, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
+	if (rc)
+		return rc;
+	while ((rc = load_iru(p->a.iru, &warp, p->a.err)) > 0) {
+		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
+			lane = (unsigned)__builtin_ctz(lanes);
+			sum[warp.index[lane]] += shares[warp.position[lane]];
+		}
+	}
+	if (!rc)
+		gtu_alg_reordered(&p->a);
+	return rc;
+}
+
+static int unit_push(struct pagerank *p)
+{
+	const struct gtu_alg_frontier all = { .count = p->a.g->n, .all = true };
+	struct gtu_alg_cursor c = { 0 };
+	int rc;
+
+	while (c.at < all.count) {
+		gtu_alg_phase(&p->a, "prepare");
+		rc = gtu_alg_take(&p->a, &p->w, &all, &c);
+		if (!rc && p->w.n) {
+			rc = take_shares(p);
+			if (!rc)
+				rc = gtu_alg_scu(&p->a) ? scu_push(p) : iru_push(p);
+		}
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* New ranks out of the sums; returns the greatest change of a rank. */
+static double update(struct pagerank *p, double dangling)
+{
+	const double *sum = p->sum.region.addr;
+	const double n = (double)p->a.g->n;
+	double rank, change, most = 0;
+	uint64_t v;
+
+	for (v = 0; v < p->a.g->n; v++) {
+		rank = (1 - p->damping) / n + p->damping * (sum[v] + dangling / n);
+		change = fabs(rank - p->rank[v]);
+		if (change > most)
+			most = change;
+		p->rank[v] = rank;
+	}
+	return most;
+}
+
+static int iterate(struct pagerank *p)
+{
+	const struct gtu_graph *g = p->a.g;
+	double dangling, change;
+	uint64_t v;
+	int rc;
+
+	rc = gtu_alg_room(&p->a, &p->sum, g->n * 8, false);
+	if (rc)
+		return rc;
+	for (v = 0; v < g->n; v++)
+		p->rank[v] = 1 / (double)g->n;
+	while (p->a.stats->iterations < p->iterations) {
+		gtu_alg_phase(&p->a, "update");
+		memset(p->sum.region.addr, 0, g->n * 8);
+		dangling = 0;
+		for (v = 0; v < g->n; v++)
+			if (g->row[v] == g->row[v + 1])
+				dangling += p->rank[v];
+		rc = p->a.opt->unit == GTU_WITH_NONE ? plain_push(p) : unit_push(p);
+		if (rc)
+			return rc;
+		gtu_alg_phase(&p->a, "update");
+		change = update(p, dangling);
+		p->a.stats->iterations++;
+		if (change <= p->a.opt->epsilon && p->a.opt->epsilon > 0)
+			break;
+	}
+	return 0;
+}
+
+static int settle(struct pagerank *p)
+{
+	const struct gtu_algorithm_options *opt = p->a.opt;
+
+	if (p->a.first || p->a.end != p->a.g->n)
+		return gtu_fail(p->a.err, GTU_ERR_UNSUPPORTED,
+				"PageRank over a part of the vertices needs the ranks of the other parts after each iteration, which is not there yet");
+	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
+	if (!(p->damping > 0 && p->damping < 1))
+		return gtu_fail(p->a.err, GTU_ERR_USAGE, "a damping factor of %g is not between 0 and 1",
+				p->damping);
+	if (!(opt->epsilon >= 0))
+		return gtu_fail(p->a.err, GTU_ERR_USAGE, "an epsilon of %g is not 0 or more",
+				opt->epsilon);
+	p->iterations = opt->iterations ? opt->iterations :
+			opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
+	return 0;
+}
+
+int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
+		 const struct gtu_algorithm_options *opt, double *rank,
+		 struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct pagerank p = { .rank = rank };
+	int rc;
+
+	rc = gtu_alg_begin(&p.a, "pagerank", dev, g, opt, stats, err);
+	if (!rc)
+		rc = settle(&p);
+	if (!rc)
+		rc = gtu_alg_work_begin(&p.a, &p.w, g);
+	if (!rc && g->n)
+		rc = iterate(&p);
+	if (!rc)
+		p.a.stats->vertices = g->n;
+	rc = gtu_alg_work_end(&p.a, &p.w, rc);
+	return gtu_alg_end(&p.a, rc);
+}

@@ -1,0 +1,715 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Shortest paths by near and far sets (scu.txt, algorithms 2 and 5; iru.txt, figure 10).
+ *
+ * The near set is expanded round by round. An edge that shortens a path puts its target into the next
+ * near set if the new distance is below the threshold, else with that distance onto the far pile. With
+ * no near vertices left, the threshold moves up and the far pile is split by it.
+ *
+ * Distances are kept as the bits of their type: those of floats that are not negative order as
+ * unsigned integers do, so that only additions know the type. Sums are made in the weights' type (u32
+ * weights: in 32 bits until a path could be longer, then from the start in 64): adding is monotone,
+ * rounding included, so the fixpoint is one and the same whatever the order of relaxations.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "algorithm/common.h"
+
+/* Near-far step in mean weights over the mean degree: about a warp of work a vertex (Davidson et al.). */
+#define DELTA_FACTOR	32.0
+
+enum type { T_U32, T_U64, T_F32, T_F64 };
+
+struct sssp {
+	struct gtu_alg a;
+	struct gtu_alg_work w;
+	enum type type;
+	uint32_t width;			/* bytes of a distance */
+	uint64_t infinity;
+	uint64_t expand_limit;		/* T_U32: a longer distance plus a weight might not fit */
+	double delta;
+	uint64_t threshold;
+	uint32_t round;
+	struct gtu_alg_buffer distance;	/* n */
+	struct gtu_alg_buffer queued;	/* n of 4 bytes: round in which a vertex was put into near */
+	struct gtu_alg_frontier near[2], far;
+	struct gtu_alg_buffer far_cost;	/* of each entry of far */
+	struct gtu_alg_buffer base;	/* distance of each vertex taken */
+	struct gtu_alg_buffer cost;	/* distance over each edge of the edge frontier */
+	struct gtu_alg_buffer weights;	/* of the edge frontier */
+	struct gtu_alg_buffer near_mask, far_mask, near_cost;
+	struct gtu_alg_filter expansion, grouping, far_filter;
+	bool too_narrow;
+};
+
+/* ---- Distances ------------------------------------------------------------------------------- */
+
+static inline uint64_t f32_bits(float f)
+{
+	uint32_t u;
+
+	memcpy(&u, &f, 4);
+	return u;
+}
+
+static inline uint64_t f64_bits(double d)
+{
+	uint64_t u;
+
+	memcpy(&u, &d, 8);
+	return u;
+}
+
+static inline float bits_f32(uint64_t bits)
+{
+	uint32_t u = (uint32_t)bits;
+	float f;
+
+	memcpy(&f, &u, 4);
+	return f;
+}
+
+static inline double bits_f64(uint64_t bits)
+{
+	double d;
+
+	memcpy(&d, &bits, 8);
+	return d;
+}
+
+static inline uint64_t distance_of(const struct sssp *s, uint64_t v)
+{
+	return gtu_get(s->distance.region.addr, s->width, v);
+}
+
+static double to_double(const struct sssp *s, uint64_t bits)
+{
+	if (bits == s->infinity)
+		return INFINITY;
+	return s->type == T_F32 ? bits_f32(bits) : s->type == T_F64 ? bits_f64(bits) : (double)bits;
+}
+
+/* Distance @bits plus element @e of an array of weights (NULL: 1). */
+static inline uint64_t add(enum type type, uint64_t bits, const void *weight, uint64_t e)
+{
+	switch (type) {
+	case T_U32:
+		return (uint32_t)(bits + (weight ? ((const uint32_t *)weight)[e] : 1));
+	case T_U64:
+		return bits + (weight ? ((const uint32_t *)weight)[e] : 1);
+	case T_F32:
+		return f32_bits(bits_f32(bits) + ((const float *)weight)[e]);
+	case T_F64:
+		return f64_bits(bits_f64(bits) + ((const double *)weight)[e]);
+	}
+	return bits;
+}
+
+/* The threshold a step above @bits, and above it in any case. */
+static uint64_t step_above(const struct sssp *s, uint64_t bits)
+{
+	double to = to_double(s, bits) + s->delta;
+	uint64_t above;
+
+	switch (s->type) {
+	case T_F32:
+		above = f32_bits((float)to);
+		break;
+	case T_F64:
+		above = f64_bits(to);
+		break;
+	default:
+		above = to < (double)s->infinity ? (uint64_t)to : s->infinity;
+	}
+	return above > bits ? above : bits + 1;
+}
+
+static double weight_at(const struct gtu_graph *g, uint64_t e)
+{
+	switch (g->weight_type) {
+	case GTU_WEIGHT_U32: return ((const uint32_t *)g->weight)[e];
+	case GTU_WEIGHT_F32: return ((const float *)g->weight)[e];
+	case GTU_WEIGHT_F64: return ((const double *)g->weight)[e];
+	}
+	return 1;
+}
+
+/* Look at every weight once: none may be negative or no number; the mean and the greatest are needed. */
+static int look_at_weights(struct sssp *s, double *mean, double *most)
+{
+	const struct gtu_graph *g = s->a.g;
+	double w, sum = 0;
+	uint64_t e;
+
+	*mean = *most = 1;
+	if (g->weight_type == GTU_WEIGHT_NONE || !g->m)
+		return 0;
+	*most = 0;
+	for (e = 0; e < g->m; e++) {
+		w = weight_at(g, e);
+		if (!(w >= 0))
+			return gtu_fail(s->a.err, GTU_ERR_INPUT,
+					"%s: entry %llu of the edge list has weight %g; shortest paths need weights of 0 and more",
+					g->name, (unsigned long long)e, w);
+		if (isfinite(w))
+			sum += w;
+		if (w > *most)
+			*most = w;
+		if (!(e % GTU_TICK_ITEMS) &&
+		    gtu_tick(s->a.opt->progress, "weights", e, g->m))
+			return gtu_fail(s->a.err, GTU_ERR_INTERRUPTED, "sssp was interrupted");
+	}
+	*mean = sum / (double)g->m;
+	return 0;
+}
+
+static int choose_type(struct sssp *s)
+{
+	const struct gtu_graph *g = s->a.g;
+	double mean, most;
+	int rc;
+
+	if (g->weight_type > GTU_WEIGHT_F64 || (g->weight_type && !g->weight && g->m))
+		return gtu_fail(s->a.err, GTU_ERR_USAGE, "%s: weights of type %u are not there", g->name,
+				g->weight_type);
+	rc = look_at_weights(s, &mean, &most);
+	if (rc)
+		return rc;
+	s->type = g->weight_type == GTU_WEIGHT_F32 ? T_F32 :
+		  g->weight_type == GTU_WEIGHT_F64 ? T_F64 : T_U32;
+	s->expand_limit = UINT64_MAX;
+	if (s->type == T_U32)
+		s->expand_limit = UINT32_MAX - 1 - (uint64_t)most;
+	if (s->type == T_U32 && most >= UINT32_MAX)
+		s->type = T_U64;
+	s->delta = s->a.opt->delta;
+	if (isnan(s->delta) || s->delta < 0)
+		return gtu_fail(s->a.err, GTU_ERR_USAGE, "the near-far step is %g: not a positive number",
+				s->delta);
+	if (s->delta == 0)
+		s->delta = g->m ? DELTA_FACTOR * mean * (double)g->n / (double)g->m : 1;
+	if (s->type <= T_U64 && s->delta < 1)
+		s->delta = 1;
+	return 0;
+}
+
+/* ---- Relaxation ------------------------------------------------------------------------------- */
+
+enum set { SET_NONE, SET_NEAR, SET_FAR };
+
+/* A path of length @cost leads to @v: where @v belongs now, if anywhere. A vertex enters near once a round. */
+static inline enum set relax(struct sssp *s, uint64_t v, uint64_t cost)
+{
+	uint32_t *queued = s->queued.region.addr;
+
+	if (cost >= distance_of(s, v))
+		return SET_NONE;
+	gtu_put(s->distance.region.addr, s->width, v, cost);
+	if (cost >= s->threshold)
+		return SET_FAR;
+	if (queued[v] == s->round)
+		return SET_NONE;
+	queued[v] = s->round;
+	return SET_NEAR;
+}
+
+/* As relax(), into the lists; the caller has made room. */
+static inline void relax_into(struct sssp *s, struct gtu_alg_frontier *next, uint64_t v,
+			      uint64_t cost)
+{
+	switch (relax(s, v, cost)) {
+	case SET_NEAR:
+		gtu_alg_push(&s->a, next, v);
+		break;
+	case SET_FAR:
+		gtu_put(s->far_cost.region.addr, s->width, s->far.count, cost);
+		gtu_alg_push(&s->a, &s->far, v);
+		break;
+	case SET_NONE:
+		break;
+	}
+}
+
+static int far_room(struct sssp *s, uint64_t more)
+{
+	int rc = gtu_alg_room(&s->a, &s->far.ids, (s->far.count + more) * s->a.id_width, true);
+
+	if (!rc)
+		rc = gtu_alg_room(&s->a, &s->far_cost, (s->far.count + more) * s->width, true);
+	return rc;
+}
+
+/* True, and noted, where a path over this vertex may need more than 32 bits. */
+static inline bool outgrown(struct sssp *s, uint64_t distance)
+{
+	if (gtu_likely(s->type != T_U32 || distance <= s->expand_limit))
+		return false;
+	s->too_narrow = true;
+	return true;
+}
+
+static int plain_round(struct sssp *s, const struct gtu_alg_frontier *now,
+		       struct gtu_alg_frontier *next)
+{
+	const struct gtu_graph *g = s->a.g;
+	uint64_t i, v, e, end, target, from;
+	int rc;
+
+	gtu_alg_phase(&s->a, "traverse");
+	for (i = 0; i < now->count; i++) {
+		v = gtu_alg_vertex(&s->a, now, i);
+		if (v < s->a.first || v >= s->a.end)
+			continue;
+		from = distance_of(s, v);
+		if (outgrown(s, from))
+			return 0;
+		rc = gtu_alg_edges(&s->a, g, v, &e, &end);
+		if (!rc)
+			rc = gtu_alg_progress(&s->a, end - e);
+		if (!rc)
+			rc = far_room(s, end - e);
+		if (rc)
+			return rc;
+		for (; e < end; e++) {
+			target = gtu_graph_target(g, e);
+			if (gtu_unlikely(target >= g->n))
+				return gtu_alg_bad_edge(&s->a, g, e);
+			relax_into(s, next, target, add(s->type, from, g->weight, e));
+		}
+	}
+	return 0;
+}
+
+/* base[i] = the distance of entry i; nothing of it when a path may outgrow 32 bits. */
+static int take_bases(struct sssp *s)
+{
+	uint64_t i, from;
+	int rc;
+
+	rc = gtu_alg_room(&s->a, &s->base, s->w.n * s->width, false);
+	for (i = 0; i < s->w.n && !rc; i++) {
+		from = distance_of(s, gtu_get(s->w.vertex.region.addr, s->a.id_width, i));
+		if (outgrown(s, from))
+			return 0;
+		gtu_put(s->base.region.addr, s->width, i, from);
+	}
+	return rc;
+}
+
+/* ---- SCU ---------------------------------------------------------------------------------------- */
+
+/*
+ * The edge frontier and cost[] beside it. Enhanced: edges to a vertex already reached at no greater
+ * cost are filtered out, whenever that was (what was put out then has been relaxed, so the table is kept
+ * from round to round), and the rest is grouped by the lines of distance[].
+ */
+static int scu_expand(struct sssp *s)
+{
+	struct gtu_alg_filter *t = s->a.opt->unit == GTU_WITH_SCU ? &s->expansion : NULL;
+	const uint32_t weight_width = s->w.map.weight.width;
+	void *cost;
+	uint64_t i;
+	int rc = 0;
+
+	if (t) {
+		rc = gtu_alg_filter_fused(&s->a, t, s->w.edges);
+		if (t->flags & GTU_SCU_BEST) {
+			t->f.cost_input = gtu_alg_array(&s->base, s->w.n, s->width);
+			t->f.cost_gathered = s->w.map.weight;
+		}
+	}
+	if (!rc)
+		rc = gtu_alg_expand(&s->a, &s->w, t);
+	if (t)
+		gtu_alg_filter_apply(t);
+	if (!rc && weight_width)
+		rc = gtu_alg_expand_from(&s->a, &s->w, &s->w.map.weight, t, &s->weights);
+	if (!rc)
+		rc = gtu_alg_replicate(&s->a, &s->w, &s->base, s->width, t, &s->cost);
+	if (rc)
+		return rc;
+	gtu_alg_phase(&s->a, "contract");
+	cost = s->cost.region.addr;
+	for (i = 0; i < s->w.out; i++)
+		gtu_put(cost, s->width, i, add(s->type, gtu_get(cost, s->width, i),
+					       weight_width ? s->weights.region.addr : NULL, i));
+	return 0;
+}
+
+static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
+{
+	struct gtu_alg_filter *t = s->a.opt->unit == GTU_WITH_SCU ? &s->grouping : NULL;
+	uint64_t i, v, near = 0, far = 0, far_end = s->far.count;
+	int rc;
+
+	rc = gtu_alg_mask(&s->a, &s->near_mask, s->w.out);
+	if (!rc)
+		rc = gtu_alg_mask(&s->a, &s->far_mask, s->w.out);
+	if (rc)
+		return rc;
+	for (i = 0; i < s->w.out; i++) {
+		v = gtu_get(s->w.edge.region.addr, s->a.id_width, i);
+		if (gtu_unlikely(v >= s->a.g->n))
+			return gtu_alg_bad_work(&s->a, &s->w);
+		switch (relax(s, v, gtu_get(s->cost.region.addr, s->width, i))) {
+		case SET_NEAR:
+			gtu_alg_set(&s->near_mask, i);
+			near++;
+			break;
+		case SET_FAR:
+			gtu_alg_set(&s->far_mask, i);
+			far++;
+			break;
+		case SET_NONE:
+			break;
+		}
+	}
+	gtu_alg_phase(&s->a, "compact");
+	if (t)
+		rc = gtu_alg_filter_fused(&s->a, t, near);
+	if (!rc)
+		rc = gtu_alg_compact(&s->a, &s->w.edge, s->w.out, s->a.id_width, &s->near_mask, near,
+				     t, &next->ids, &next->count);
+	if (!rc)
+		rc = gtu_alg_compact(&s->a, &s->w.edge, s->w.out, s->a.id_width, &s->far_mask, far,
+				     NULL, &s->far.ids, &s->far.count);
+	if (!rc)
+		rc = gtu_alg_compact(&s->a, &s->cost, s->w.out, s->width, &s->far_mask, far, NULL,
+				     &s->far_cost, &far_end);
+	return rc;
+}
+
+/* ---- IRU ---------------------------------------------------------------------------------------- */
+
+/* cost[] for every edge taken, in the order of gtu_alg_gather(). */
+static int gather_costs(struct sssp *s)
+{
+	const uint32_t *count = s->w.count.region.addr;
+	uint64_t i, e, first, from, at = 0;
+	int rc;
+
+	rc = gtu_alg_room(&s->a, &s->cost, s->w.edges * s->width, false);
+	for (i = 0; i < s->w.n && !rc; i++) {
+		first = gtu_get(s->w.index.region.addr, s->w.index_width, i);
+		from = gtu_get(s->base.region.addr, s->width, i);
+		for (e = first; e < first + count[i]; e++)
+			gtu_put(s->cost.region.addr, s->width, at++,
+				add(s->type, from, s->a.g->weight, e));
+	}
+	return rc;
+}
+
+/*
+ * The IRU carries 32 bits beside an index. Distances of 4 bytes go along and the unit keeps the least of
+ * those that meet; distances of 8 stay in memory and are found by position.
+ */
+static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
+{
+	const bool narrow = s->width == 4;
+	struct gtu_warp warp;
+	unsigned lane;
+	uint32_t lanes;
+	uint64_t cost;
+	int rc;
+
+	rc = far_room(s, s->w.edges);
+	if (!rc)
+		rc = gtu_alg_reorder(&s->a, &s->w, narrow ? GTU_IRU_OP_MIN_U32 : GTU_IRU_OP_NONE,
+				     narrow ? &s->cost : NULL, !narrow, s->width);
+	if (rc)
+		return rc;
+	while ((rc = load_iru(s->a.iru, &warp, s->a.err)) > 0) {
+		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
+			lane = (unsigned)__builtin_ctz(lanes);
+			cost = narrow ? warp.secondary[lane] :
+					gtu_get(s->cost.region.addr, 8, warp.position[lane]);
+			relax_into(s, next, warp.index[lane], cost);
+		}
+	}
+	if (!rc)
+		gtu_alg_reordered(&s->a);
+	return rc;
+}
+
+static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
+		      struct gtu_alg_frontier *next)
+{
+	struct gtu_alg_cursor c = { 0 };
+	int rc;
+
+	while (c.at < now->count) {
+		gtu_alg_phase(&s->a, "prepare");
+		rc = gtu_alg_take(&s->a, &s->w, now, &c);
+		if (!rc)
+			rc = take_bases(s);
+		if (rc || s->too_narrow)
+			return rc;
+		if (!s->w.n)
+			continue;
+		gtu_alg_phase(&s->a, "expand");
+		if (gtu_alg_scu(&s->a)) {
+			rc = scu_expand(s);
+		} else {
+			rc = gtu_alg_gather(&s->a, &s->w);
+			if (!rc)
+				rc = gather_costs(s);
+		}
+		gtu_alg_phase(&s->a, "contract");
+		if (!rc)
+			rc = gtu_alg_scu(&s->a) ? scu_contract(s, next) : iru_contract(s, next);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* ---- The far pile --------------------------------------------------------------------------------- */
+
+/* An entry of the far pile is stale when its vertex has been reached by a shorter path since. */
+static inline bool far_stale(const struct sssp *s, uint64_t i)
+{
+	return gtu_get(s->far_cost.region.addr, s->width, i) !=
+	       distance_of(s, gtu_alg_vertex(&s->a, &s->far, i));
+}
+
+/* Keep what is not stale: at most an entry a vertex is left. */
+static void prune_far(struct sssp *s)
+{
+	uint64_t i, end = s->far.count;
+
+	gtu_alg_phase(&s->a, "far");
+	s->far.count = 0;
+	for (i = 0; i < end; i++) {
+		if (far_stale(s, i))
+			continue;
+		gtu_put(s->far_cost.region.addr, s->width, s->far.count,
+			gtu_get(s->far_cost.region.addr, s->width, i));
+		gtu_alg_push(&s->a, &s->far, gtu_alg_vertex(&s->a, &s->far, i));
+	}
+}
+
+/* Entries below the threshold go to @near, the rest stays. */
+static void plain_split(struct sssp *s, struct gtu_alg_frontier *near)
+{
+	uint64_t i, v, cost, end = s->far.count;
+
+	s->far.count = 0;
+	for (i = 0; i < end; i++) {
+		if (far_stale(s, i))
+			continue;
+		v = gtu_alg_vertex(&s->a, &s->far, i);
+		cost = gtu_get(s->far_cost.region.addr, s->width, i);
+		if (cost < s->threshold) {
+			gtu_alg_push(&s->a, near, v);
+		} else {
+			gtu_put(s->far_cost.region.addr, s->width, s->far.count, cost);
+			gtu_alg_push(&s->a, &s->far, v);
+		}
+	}
+}
+
+static int far_bits(struct sssp *s, uint32_t cmp, struct gtu_alg_buffer *mask, uint64_t *ones)
+{
+	struct gtu_array in = gtu_alg_array(&s->far_cost, s->far.count, s->width), to;
+	const uint64_t *bits;
+	struct gtu_completion c;
+	uint64_t i;
+	int rc;
+
+	rc = gtu_alg_mask(&s->a, mask, s->far.count);
+	if (rc)
+		return rc;
+	to = gtu_alg_array(mask, s->far.count, 0);
+	rc = gtu_scu_bitmask(s->a.q, &in, cmp, GTU_TYPE_UNSIGNED, s->threshold, &to, &c, s->a.err);
+	if (rc)
+		return rc;
+	s->a.stats->jobs++;
+	s->a.stats->job_cycles += c.cycles;
+	*ones = 0;
+	bits = mask->region.addr;
+	for (i = 0; i < (s->far.count + 63) / 64; i++)
+		*ones += (uint64_t)__builtin_popcountll(bits[i]);
+	return 0;
+}
+
+/*
+ * The same by the SCU: both masks are comparisons with the threshold, which the unit makes itself. The
+ * enhanced unit filters (the pile holds a vertex once for each time its path became shorter) and groups
+ * what leaves; the stale rest is dropped by the CPU, as their costs come out beside them.
+ */
+static int scu_split(struct sssp *s, struct gtu_alg_frontier *near)
+{
+	struct gtu_alg_filter *t = s->a.opt->unit == GTU_WITH_SCU ? &s->far_filter : NULL;
+	uint64_t below, rest, costs = 0, i, v, end, kept = 0;
+	int rc;
+
+	rc = far_bits(s, GTU_CMP_LT, &s->near_mask, &below);
+	if (!rc)
+		rc = far_bits(s, GTU_CMP_GE, &s->far_mask, &rest);
+	if (!rc && t) {
+		rc = gtu_alg_filter_fused(&s->a, t, below);
+		t->f.cost_input = gtu_alg_array(&s->far_cost, s->far.count, s->width);
+	}
+	if (!rc)
+		rc = gtu_alg_compact(&s->a, &s->far.ids, s->far.count, s->a.id_width, &s->near_mask,
+				     below, t, &near->ids, &near->count);
+	if (t)
+		gtu_alg_filter_apply(t);
+	if (!rc)
+		rc = gtu_alg_compact(&s->a, &s->far_cost, s->far.count, s->width, &s->near_mask,
+				     below, t, &s->near_cost, &costs);
+	if (rc)
+		return rc;
+	end = near->count;
+	near->count = 0;
+	for (i = 0; i < end; i++) {
+		v = gtu_alg_vertex(&s->a, near, i);
+		if (gtu_get(s->near_cost.region.addr, s->width, i) == distance_of(s, v))
+			gtu_alg_push(&s->a, near, v);
+	}
+	/* the edge frontier is empty now: its buffers take what stays, and change places with the pile's */
+	rc = gtu_alg_compact(&s->a, &s->far.ids, s->far.count, s->a.id_width, &s->far_mask, rest,
+			     NULL, &s->w.edge, &kept);
+	costs = 0;
+	if (!rc)
+		rc = gtu_alg_compact(&s->a, &s->far_cost, s->far.count, s->width, &s->far_mask, rest,
+				     NULL, &s->cost, &costs);
+	if (rc)
+		return rc;
+	gtu_alg_swap(&s->a, &s->far.ids, &s->w.edge);
+	gtu_alg_swap(&s->a, &s->far_cost, &s->cost);
+	s->far.count = kept;
+	return 0;
+}
+
+/* Move the threshold above the nearest far vertex and refill near; *more: there was one. */
+static int next_threshold(struct sssp *s, struct gtu_alg_frontier *near, bool *more)
+{
+	uint64_t i, cost, least = s->infinity;
+
+	gtu_alg_phase(&s->a, "far");
+	for (i = 0; i < s->far.count; i++) {
+		cost = gtu_get(s->far_cost.region.addr, s->width, i);
+		if (cost < least && !far_stale(s, i))
+			least = cost;
+	}
+	near->count = 0;
+	*more = least < s->infinity;
+	if (!*more)
+		return 0;
+	s->threshold = step_above(s, least);
+	if (gtu_alg_scu(&s->a))
+		return scu_split(s, near);
+	plain_split(s, near);
+	return 0;
+}
+
+/* ---- The search ------------------------------------------------------------------------------------ */
+
+static int set_up(struct sssp *s)
+{
+	uint64_t v, n = s->a.g->n;
+	uint32_t cost_type, flags = GTU_SCU_GROUP;
+	unsigned i;
+	int rc;
+
+	s->width = s->type == T_U32 || s->type == T_F32 ? 4 : 8;
+	s->infinity = s->type == T_F32 ? f32_bits(INFINITY) : s->type == T_F64 ? f64_bits(INFINITY) :
+		      s->type == T_U32 ? UINT32_MAX : UINT64_MAX;
+	cost_type = s->type >= T_F32 ? GTU_TYPE_FLOAT : GTU_TYPE_UNSIGNED;
+	rc = gtu_alg_room(&s->a, &s->distance, n * s->width, false);
+	if (!rc)
+		rc = gtu_alg_room(&s->a, &s->queued, n * 4, false);
+	for (i = 0; i < 2 && !rc; i++)
+		rc = gtu_alg_room(&s->a, &s->near[i].ids, n * s->a.id_width, false);
+	if (rc)
+		return rc;
+	for (v = 0; v < n; v++)
+		gtu_put(s->distance.region.addr, s->width, v, s->infinity);
+	memset(s->queued.region.addr, 0, n * 4);
+	s->near[0].count = s->near[1].count = s->far.count = 0;
+	if (s->a.opt->unit != GTU_WITH_SCU)
+		return 0;
+	/* the unit sums costs of one width: weights of 4 bytes with distances of 8 are only grouped here */
+	if (!s->a.g->weight || gtu_weight_bytes(s->a.g->weight_type) == s->width)
+		flags |= GTU_SCU_BEST;
+	rc = gtu_alg_filter_begin(&s->a, &s->expansion, flags, true, cost_type, s->width, s->width);
+	if (!rc)
+		rc = gtu_alg_filter_begin(&s->a, &s->grouping, GTU_SCU_GROUP, false, 0, 0, s->width);
+	if (!rc)
+		rc = gtu_alg_filter_begin(&s->a, &s->far_filter, GTU_SCU_BEST | GTU_SCU_GROUP, false,
+					  cost_type, s->width, s->width);
+	return rc;
+}
+
+static int search(struct sssp *s)
+{
+	struct gtu_alg_frontier *now = &s->near[0], *next = &s->near[1], *swap;
+	bool more = true;
+	int rc;
+
+	rc = set_up(s);
+	if (rc)
+		return rc;
+	gtu_put(s->distance.region.addr, s->width, s->a.opt->source, 0);
+	gtu_alg_push(&s->a, now, s->a.opt->source);
+	s->threshold = step_above(s, 0);
+	s->round = 0;
+	while (more) {
+		while (now->count) {
+			if (!++s->round) {
+				memset(s->queued.region.addr, 0, s->a.g->n * 4);
+				s->round = 1;
+			}
+			next->count = 0;
+			rc = s->a.opt->unit == GTU_WITH_NONE ? plain_round(s, now, next) :
+							       unit_round(s, now, next);
+			if (rc || s->too_narrow)
+				return rc;
+			s->a.stats->iterations++;
+			if (s->far.count > 2 * s->a.g->n + s->a.chunk)
+				prune_far(s);
+			swap = now;
+			now = next;
+			next = swap;
+		}
+		rc = next_threshold(s, now, &more);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
+	     const struct gtu_algorithm_options *opt, double *distance,
+	     struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct sssp s = { 0 };
+	uint64_t v;
+	int rc;
+
+	rc = gtu_alg_begin(&s.a, "sssp", dev, g, opt, stats, err);
+	if (!rc && opt->source >= g->n)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is beyond the graph's %llu",
+			      (unsigned long long)opt->source, (unsigned long long)g->n);
+	if (!rc)
+		rc = choose_type(&s);
+	if (!rc)
+		rc = gtu_alg_work_begin(&s.a, &s.w, g);
+	if (!rc)
+		rc = search(&s);
+	if (!rc && s.too_narrow) {
+		s.type = T_U64;
+		rc = search(&s);
+	}
+	if (!rc) {
+		gtu_alg_phase(&s.a, "setup");
+		for (v = 0; v < g->n; v++) {
+			distance[v] = to_double(&s, distance_of(&s, v));
+			s.a.stats->vertices += distance_of(&s, v) != s.infinity;
+		}
+	}
+	rc = gtu_alg_work_end(&s.a, &s.w, rc);
+	return gtu_alg_end(&s.a, rc);
+}

@@ -157,7 +157,7 @@ static void print_fdt(const void *fdt, size_t bytes)
 	for (node = fdt_next_node(fdt, -1, &depth); node >= 0 && depth >= 0;
 	     node = fdt_next_node(fdt, node, &depth)) {
 		name = fdt_get_name(fdt, node, NULL);
-		printf("%*s%s {\n", 2 * depth, "", name && *name ? name : "/");
+		printf("%*s%s\n", 2 * depth, "", name && *name ? name : "/");
 		fdt_for_each_property_offset(prop, fdt, node) {
 			value = fdt_getprop_by_offset(fdt, prop, &name, &length);
 			if (!value)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# What libgtu.so offers is what the public headers declare, and an installed library can be used.
+. "${0%/*}/tap.bash"
+
+headers=$(cd "$root/include" && echo gtu/*.h)
+for h in $headers; do echo "#include <$h>"; done >all.c
+# every prototype that the headers declare without defining it
+gcc -aux-info prototypes -fsyntax-only -I"$root/include" all.c
+sed -n 's|.*include/gtu/[a-z_]*\.h:[0-9]*:N[CO] \*/ extern [^(]*[ *]\([a-z_0-9]*\) (.*|\1|p' prototypes | sort -u >declared
+check "the headers declare functions" test -s declared
+nm -D --defined-only "$bin/libgtu.so" | sed -n 's/.* T \([^@]*\).*/\1/p' | sort >exported
+same "exported = declared" declared exported
+nm -D --defined-only "$bin/libgtu.so" | grep -v ' A GTU_' | grep -v '@@GTU_[0-9]*$' >unversioned
+check "every symbol has a version" test ! -s unversioned
+nm -D --defined-only "$bin/libgtu.so" | grep -v ' [TA] ' >data
+check "no variable is exported" test ! -s data
+
+# the hardware header and each public header stand alone, in C and in C++
+for h in $headers; do
+	echo "#include <$h>" >one.c
+	check "$h alone in C" gcc -std=c11 -Wall -Wextra -Werror -pedantic-errors -fsyntax-only -I"$root/include" one.c
+	if command -v g++ >/dev/null; then
+		check "$h alone in C++" g++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only -I"$root/include" -x c++ one.c
+	else
+		skip "$h alone in C++" "no g++"
+	fi
+done
+
+check "make install" make -C "$root" install DESTDIR="$work/dest" PREFIX=/opt/gtu
+check "the tool is there" test -x dest/opt/gtu/bin/gtu
+cat >use.c <<'END'
+#include <stdio.h>
+#include <gtu/gtu.h>
+
+int main(void)
+{
+	uint32_t in[64], out[64];
+	struct gtu_region r[3];
+	uint64_t mask[1] = { 0x5 };
+	struct gtu_array a, m, o;
+	struct gtu_completion done;
+	struct gtu_error err;
+	struct gtu_device *dev;
+	struct gtu_queue *q;
+	int i;
+
+	for (i = 0; i < 64; i++)
+		in[i] = 100 + i;
+	if (gtu_open("model", &dev, &err) || gtu_queue_create(dev, NULL, &q, &err) ||
+	    gtu_region_add(dev, in, sizeof(in), GTU_READ, &r[0], &err) ||
+	    gtu_region_add(dev, out, sizeof(out), GTU_READ | GTU_WRITE, &r[1], &err) ||
+	    gtu_region_add(dev, mask, sizeof(mask), GTU_READ, &r[2], &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	a = gtu_array(&r[0], 0, 64, 4);
+	o = gtu_array(&r[1], 0, 64, 4);
+	m = gtu_array(&r[2], 0, 64, 0);
+	if (gtu_scu_data(q, &a, &m, NULL, &o, &done, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	printf("%d %u %u\n", (int)done.count, (unsigned)out[0], (unsigned)out[1]);
+	gtu_queue_destroy(q);
+	gtu_close(dev);
+	return 0;
+}
+END
+echo "2 100 102" >want
+if command -v pkg-config >/dev/null; then
+	export PKG_CONFIG_PATH=$work/dest/opt/gtu/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/dest
+	check "a program against the shared library" \
+		bash -c 'gcc use.c -o use-so $(pkg-config --cflags --libs gtu)'
+	check "runs" env LD_LIBRARY_PATH=dest/opt/gtu/lib ./use-so
+	same "and is right" "$out" want
+	check "a program against the archive" \
+		bash -c 'gcc use.c -o use-a $(pkg-config --cflags gtu) dest/opt/gtu/lib/libgtu.a $(pkg-config --libs --static gtu | sed "s/-lgtu//")'
+	check "runs too" ./use-a
+	same "and is right too" "$out" want
+else
+	skip "a program against the installed library" "no pkg-config"
+fi
+finish

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "reference.h"
+
+/* An array of n + 1, so that an empty graph has one, too. */
+static void *array(uint64_t n, size_t width)
+{
+	return calloc(n + 1, width);
+}
+
+int reference_bfs(const struct gtu_graph *g, uint64_t source, uint64_t *level)
+{
+	uint64_t *queue = array(g->n, sizeof(*queue)), head = 0, tail = 0, u, v, e;
+
+	if (!queue)
+		return -1;
+	for (v = 0; v < g->n; v++)
+		level[v] = UINT64_MAX;
+	level[source] = 0;
+	queue[tail++] = source;
+	while (head < tail) {
+		u = queue[head++];
+		for (e = g->row[u]; e < g->row[u + 1]; e++) {
+			v = gtu_graph_target(g, e);
+			if (level[v] != UINT64_MAX)
+				continue;
+			level[v] = level[u] + 1;
+			queue[tail++] = v;
+		}
+	}
+	free(queue);
+	return 0;
+}
+
+/* ---- Dijkstra --------------------------------------------------------------------------------- */
+
+/* A length in each of the types that sums are made in; only the graph's own is used. */
+struct length {
+	uint64_t u;
+	float f;
+	double d;
+};
+
+static bool shorter(const struct gtu_graph *g, struct length a, struct length b)
+{
+	switch (g->weight_type) {
+	case GTU_WEIGHT_F32: return a.f < b.f;
+	case GTU_WEIGHT_F64: return a.d < b.d;
+	}
+	return a.u < b.u;
+}
+
+static struct length longer_by(const struct gtu_graph *g, struct length a, uint64_t e)
+{
+	switch (g->weight_type) {
+	case GTU_WEIGHT_U32: a.u += ((const uint32_t *)g->weight)[e]; break;
+	case GTU_WEIGHT_F32: a.f += ((const float *)g->weight)[e]; break;
+	case GTU_WEIGHT_F64: a.d += ((const double *)g->weight)[e]; break;
+	default: a.u++;
+	}
+	return a;
+}
+
+struct heap {
+	const struct gtu_graph *g;
+	struct length *length;		/* by vertex */
+	uint64_t *vertex, count;	/* the heap */
+	uint64_t *place;		/* by vertex: its place in the heap + 1, 0: not there */
+};
+
+static void put(struct heap *h, uint64_t at, uint64_t v)
+{
+	h->vertex[at] = v;
+	h->place[v] = at + 1;
+}
+
+static void sift_up(struct heap *h, uint64_t v)
+{
+	uint64_t at = h->place[v] - 1, above;
+
+	for (; at; at = above) {
+		above = (at - 1) / 2;
+		if (!shorter(h->g, h->length[v], h->length[h->vertex[above]]))
+			break;
+		put(h, at, h->vertex[above]);
+	}
+	put(h, at, v);
+}
+
+static uint64_t take_first(struct heap *h)
+{
+	uint64_t first = h->vertex[0], last = h->vertex[--h->count], at = 0, below;
+
+	for (; (below = 2 * at + 1) < h->count; at = below) {
+		if (below + 1 < h->count && shorter(h->g, h->length[h->vertex[below + 1]],
+						    h->length[h->vertex[below]]))
+			below++;
+		if (!shorter(h->g, h->length[h->vertex[below]], h->length[last]))
+			break;
+		put(h, at, h->vertex[below]);
+	}
+	if (h->count)
+		put(h, at, last);
+	h->place[first] = 0;
+	return first;
+}
+
+static void dijkstra(struct heap *h, uint64_t source, bool *reached)
+{
+	const struct gtu_graph *g = h->g;
+	struct length length;
+	uint64_t u, v, e;
+
+	reached[source] = true;
+	h->count = 1;
+	put(h, 0, source);
+	while (h->count) {
+		u = take_first(h);
+		for (e = g->row[u]; e < g->row[u + 1]; e++) {
+			v = gtu_graph_target(g, e);
+			length = longer_by(g, h->length[u], e);
+			if (reached[v] && !shorter(g, length, h->length[v]))
+				continue;
+			h->length[v] = length;
+			if (!h->place[v]) {
+				reached[v] = true;
+				put(h, h->count++, v);
+			}
+			sift_up(h, v);
+		}
+	}
+}
+
+int reference_sssp(const struct gtu_graph *g, uint64_t source, double *distance)
+{
+	struct heap h = { .g = g };
+	bool *reached = array(g->n, sizeof(*reached));
+	uint64_t v;
+	int rc = -1;
+
+	h.length = array(g->n, sizeof(*h.length));
+	h.vertex = array(g->n, sizeof(*h.vertex));
+	h.place = array(g->n, sizeof(*h.place));
+	if (reached && h.length && h.vertex && h.place) {
+		dijkstra(&h, source, reached);
+		for (v = 0; v < g->n; v++)
+			distance[v] = !reached[v] ? INFINITY :
+				      g->weight_type == GTU_WEIGHT_F32 ? h.length[v].f :
+				      g->weight_type == GTU_WEIGHT_F64 ? h.length[v].d :
+									 (double)h.length[v].u;
+		rc = 0;
+	}
+	free(h.place);
+	free(h.vertex);
+	free(h.length);
+	free(reached);
+	return rc;
+}
+
+/* ---- PageRank --------------------------------------------------------------------------------- */
+
+/* One iteration from @rank to @next; in-edges of v: source[first[v]] .. source[first[v + 1] - 1]. */
+static double iterate(const struct gtu_graph *g, const uint64_t *first, const uint64_t *source,
+		      double damping, const double *rank, double *next)
+{
+	double n = (double)g->n, dangling = 0, change = 0, sum;
+	uint64_t v, i, u;
+
+	for (v = 0; v < g->n; v++)
+		if (g->row[v] == g->row[v + 1])
+			dangling += rank[v];
+	for (v = 0; v < g->n; v++) {
+		sum = 0;
+		for (i = first[v]; i < first[v + 1]; i++) {
+			u = source[i];
+			sum += rank[u] / (double)(g->row[u + 1] - g->row[u]);
+		}
+		next[v] = (1 - damping) / n + damping * (sum + dangling / n);
+		change = fmax(change, fabs(next[v] - rank[v]));
+	}
+	return change;
+}
+
+int reference_pagerank(const struct gtu_graph *g, double damping, uint64_t iterations, double *rank,
+		       double *change)
+{
+	uint64_t *first = array(g->n + 1, sizeof(*first)), *source = array(g->m, sizeof(*source));
+	double *next = array(g->n, sizeof(*next));
+	uint64_t u, v, e, i;
+	int rc = -1;
+
+	if (first && source && next) {
+		for (e = 0; e < g->m; e++)
+			first[gtu_graph_target(g, e) + 1]++;
+		for (v = 0; v < g->n; v++)
+			first[v + 1] += first[v];
+		/* filling moves each vertex' start to its end, which is the next one's start */
+		for (u = 0; u < g->n; u++)
+			for (e = g->row[u]; e < g->row[u + 1]; e++)
+				source[first[gtu_graph_target(g, e)]++] = u;
+		for (v = g->n; v > 0; v--)
+			first[v] = first[v - 1];
+		first[0] = 0;
+
+		*change = 0;
+		for (v = 0; v < g->n; v++)
+			rank[v] = 1 / (double)g->n;
+		for (i = 0; i < iterations; i++) {
+			*change = iterate(g, first, source, damping, rank, next);
+			for (v = 0; v < g->n; v++)
+				rank[v] = next[v];
+		}
+		rc = 0;
+	}
+	free(next);
+	free(source);
+	free(first);
+	return rc;
+}
+
+/* ---- Components ------------------------------------------------------------------------------- */
+
+static uint64_t root_of(const uint64_t *parent, uint64_t v)
+{
+	while (parent[v] != v)
+		v = parent[v];
+	return v;
+}
+
+int reference_components(const struct gtu_graph *g, uint64_t *component)
+{
+	uint64_t *parent = array(g->n, sizeof(*parent)), *size = array(g->n, sizeof(*size));
+	uint64_t *lowest = array(g->n, sizeof(*lowest)), u, v, e, a, b, small;
+	int rc = -1;
+
+	if (parent && size && lowest) {
+		for (v = 0; v < g->n; v++) {
+			parent[v] = v;
+			size[v] = 1;
+			lowest[v] = UINT64_MAX;
+		}
+		for (u = 0; u < g->n; u++) {
+			for (e = g->row[u]; e < g->row[u + 1]; e++) {
+				a = root_of(parent, u);
+				b = root_of(parent, gtu_graph_target(g, e));
+				if (a == b)
+					continue;
+				small = size[a] < size[b] ? a : b;
+				parent[small] = small == a ? b : a;
+				size[parent[small]] += size[small];
+			}
+		}
+		/* vertices ascend: the first that is met of a component is its lowest */
+		for (v = 0; v < g->n; v++) {
+			a = root_of(parent, v);
+			if (lowest[a] == UINT64_MAX)
+				lowest[a] = v;
+			component[v] = lowest[a];
+		}
+		rc = 0;
+	}
+	free(lowest);
+	free(size);
+	free(parent);
+	return rc;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reference results for --verify and the tests: the shortest code that is obviously right, sharing
+ * nothing with the library's algorithms. Slow is fine.
+ *
+ * The graph has been checked (gtu_graph_check(), or GTU_GRAPH_CHECKED): these index with what it holds.
+ * Each returns 0 or -1 when there is no memory.
+ */
+#ifndef GTU_REFERENCE_H
+#define GTU_REFERENCE_H
+
+#include <stdint.h>
+
+#include "gtu/graph.h"
+
+/* Queue. level[v]: hops from @source, UINT64_MAX where there is no path. */
+int reference_bfs(const struct gtu_graph *g, uint64_t source, uint64_t *level);
+
+/*
+ * Dijkstra with a binary heap. distance[v]: INFINITY where there is no path. Sums are made in the type
+ * that gtu_sssp() documents: float for F32 weights, exact integers (u64) for u32 and none, else double.
+ */
+int reference_sssp(const struct gtu_graph *g, uint64_t source, double *distance);
+
+/*
+ * Power iteration, pulling over the transpose in double. *change: the greatest change of a rank in the
+ * last iteration.
+ */
+int reference_pagerank(const struct gtu_graph *g, double damping, uint64_t iterations, double *rank,
+		       double *change);
+
+/* Union-find. component[v]: lowest vertex of v's weakly connected component. */
+int reference_components(const struct gtu_graph *g, uint64_t *component);
+
+#endif

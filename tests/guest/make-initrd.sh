@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Makes a guest's initial RAM disk.
+#
+#   tests/guest/make-initrd.sh OUT [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
+#
+# --module   a kernel module that is loaded (a test) at this place among the tests, and unloaded behind the last
+# --file     a file or folder; DEST is absolute [/usr/bin/NAME]. Programs bring the libraries they need
+# --test     a command that init runs, with a name without blanks
+set -u
+. "$(dirname "$0")/common.sh"
+
+[ $# -ge 1 ] || die "usage: make-initrd.sh OUT [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]..."
+out=$1
+shift
+tree=$(mktemp -d "$cache/initrd-XXXXXX") || exit 1
+trap 'rm -rf "$tree"' EXIT
+
+# put SOURCE DEST: with the libraries it needs, at the paths where it looks for them
+put() {
+	local lib
+
+	[ -e "$1" ] || die "$1 does not exist"
+	mkdir -p "$tree$(dirname "$2")"
+	cp -rL "$1" "$tree$2" || die "cannot copy $1"
+	[ -f "$1" ] || return 0
+	ldd "$1" 2>/dev/null | grep -o '/[^ ]*' | while read -r lib; do
+		[ -e "$tree$lib" ] && continue
+		mkdir -p "$tree$(dirname "$lib")"
+		cp -L "$lib" "$tree$lib" || die "cannot copy $lib"
+	done
+}
+
+busybox=$(command -v busybox) && ! ldd "$busybox" >/dev/null 2>&1 ||
+	die "a static busybox is needed. As root: apt-get install busybox-static"
+mkdir -p "$tree"/{bin,etc,modules}
+cp "$busybox" "$tree/bin/busybox"
+cp "$here/init" "$tree/init"
+cp "$here/splats" "$tree/splats"
+printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$tree/etc/passwd"
+printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
+: >"$tree/tests"
+unload=
+# busybox looks for modules below /lib/modules; the rest of /lib is the libraries'
+mkdir -p "$tree/lib" && cp -r "$cache/kernel/lib/modules" "$tree/lib/" || exit 1
+
+while [ $# -gt 0 ]; do
+	[ $# -ge 2 ] || die "$1 needs a value"
+	case $1 in
+	--module)
+		cp "$2" "$tree/modules/" || die "no module $2"
+		module=$(basename "$2" .ko)
+		printf 'load-%s\tinsmod /modules/%s.ko\n' "$module" "$module" >>"$tree/tests"
+		unload=$(printf 'unload-%s\trmmod %s\n%s' "$module" "$module" "$unload") ;;
+	--file)
+		case $2 in
+		*:*) put "${2%%:*}" "${2#*:}" ;;
+		*) put "$2" "/usr/bin/$(basename "$2")" ;;
+		esac ;;
+	--test) printf '%s\t%s\n' "${2%%=*}" "${2#*=}" >>"$tree/tests" ;;
+	*) die "make-initrd.sh: no option $1" ;;
+	esac
+	shift 2
+done
+[ -z "$unload" ] || printf '%s\n' "$unload" >>"$tree/tests"
+(cd "$tree" && find . -print0 | LC_ALL=C sort -z | cpio -o -0 -H newc -R 0:0 --quiet) | gzip -1 >"$out.new" &&
+	mv "$out.new" "$out"

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Boots a guest with the device attached over vfio-user, runs tests in it, and prints TAP.
+#
+#   tests/guest/run.sh [options] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
+#
+#   --gtu PROGRAM      the tool that serves the device [build/gtu]
+#   --serve OPTION     an option for gtu serve; may be given more than once
+#   --no-device        a guest without the device
+#   --limit S          seconds the guest may take in all [300]; --test-limit S: one test [60]
+#   --mem SIZE         the guest's memory [512M]; --cpus N [2]
+#   --iommu            with an IOMMU in the machine, in use
+#   --share FOLDER     seen as /mnt/share in the guest
+#   --shell            a shell on this terminal instead of tests
+#   --name NAME        its folder under build/guest, with every log [run]
+#
+# A test passes when its command ends with 0 and the kernel's log has no complaint (tests/guest/splats); where
+# the command prints KTAP itself, each of its lines counts. Exit status 1 when something failed. Every
+# process started here is gone at the end, however that comes.
+set -u
+. "$(dirname "$0")/common.sh"
+
+gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run
+iommu= share= shell= device=1
+serve=() initrd=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--no-device) device= ; shift; continue ;;
+	--iommu) iommu=1; shift; continue ;;
+	--shell) shell=1; shift; continue ;;
+	esac
+	[ $# -ge 2 ] || die "run.sh: $1 needs a value"
+	case $1 in
+	--gtu) gtu=$2 ;;
+	--serve) serve+=("$2") ;;
+	--limit) limit=$2 ;;
+	--test-limit) test_limit=$2 ;;
+	--mem) mem=$2 ;;
+	--cpus) cpus=$2 ;;
+	--share) share=$2 ;;
+	--name) name=$2 ;;
+	--module | --file | --test) initrd+=("$1" "$2") ;;
+	*) die "run.sh: no option $1" ;;
+	esac
+	shift 2
+done
+
+dir=$cache/$name
+mkdir -p "$dir" && rm -f "$dir"/*.log || exit 1
+[ -x "$cache/qemu/run" ] && [ -e "$cache/kernel/vmlinuz" ] || die "no QEMU or no kernel yet: make guest-tools"
+# the socket's path must be short, and no other guest's
+scratch=$(mktemp -d /tmp/gtu-guest-XXXXXX) || exit 1
+serve_pid= qemu_pid=
+clean_up() {
+	# timeout passes the signal on to what it runs; -k ends what does not listen
+	[ -n "$qemu_pid" ] && kill "$qemu_pid" 2>/dev/null && wait "$qemu_pid" 2>/dev/null
+	[ -n "$serve_pid" ] && kill "$serve_pid" 2>/dev/null && wait "$serve_pid" 2>/dev/null
+	rm -rf "$scratch"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+
+timed "initial RAM disk" "$here/make-initrd.sh" "$dir/initrd.gz" "${initrd[@]}" || exit 1
+
+qemu=(-accel tcg -smp "$cpus" -m "$mem" -machine q35,memory-backend=ram
+	-object "memory-backend-memfd,id=ram,size=$mem,share=on" -nodefaults -no-reboot -display none
+	-kernel "$cache/kernel/vmlinuz" -initrd "$dir/initrd.gz")
+words="console=ttyS0 panic=-1 guest.limit=$test_limit"
+[ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
+[ -n "$share" ] && words+=" guest.share=1" &&
+	qemu+=(-virtfs "local,path=$share,mount_tag=share,security_model=none")
+if [ -n "$device" ]; then
+	[ -x "$gtu" ] || die "$gtu is not built"
+	timeout -k 5 $((limit + 10)) "$gtu" serve --socket "$scratch/gtu" "${serve[@]}" >"$dir/serve.log" 2>&1 &
+	serve_pid=$!
+	for _ in {1..100}; do
+		[ -S "$scratch/gtu" ] && break
+		kill -0 "$serve_pid" 2>/dev/null || break
+		sleep 0.05
+	done
+	[ -S "$scratch/gtu" ] || die "gtu serve does not listen: $(cat "$dir/serve.log")"
+	qemu+=(-device '{"driver":"vfio-user-pci","socket":{"type":"unix","path":"'"$scratch/gtu"'"}}')
+fi
+
+if [ -n "$shell" ]; then
+	"$cache/qemu/run" "${qemu[@]}" -append "$words loglevel=4 guest.shell=1" -serial mon:stdio
+	exit
+fi
+
+start=$EPOCHREALTIME
+mkfifo "$scratch/results"
+timeout -k 5 "$limit" "$cache/qemu/run" "${qemu[@]}" -append "$words loglevel=8" \
+	-serial "file:$dir/console.log" -chardev stdio,id=out,signal=off -serial chardev:out \
+	>"$scratch/results" 2>"$dir/qemu.log" </dev/null &
+qemu_pid=$!
+# in the background, since a signal is only heeded in wait
+tr -d '\r' <"$scratch/results" | tee "$dir/results.log" | awk -f "$here/flatten.awk" &
+wait $!
+results=$?
+wait "$qemu_pid"
+qemu_rc=$?
+qemu_pid=
+say "boot to power-off: $(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')"
+if [ $results -ne 0 ] || [ $qemu_rc -ne 0 ]; then
+	echo "# QEMU's exit status: $qemu_rc; logs are in build/guest/$name"
+	for log in qemu serve; do
+		tail -5 "$dir/$log.log" 2>/dev/null | sed "s/^/# $log: /"
+	done
+	tail -30 "$dir/console.log" | tr -d '\r' | sed 's/^/# console: /'
+	exit 1
+fi

@@ -91,8 +91,8 @@ uint64_t test_random(uint64_t *state)
 int test_main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
-	struct test_case *c;
-	int count = 0, failed = 0;
+	static struct test_case *c;	/* static: they live across longjmp() */
+	static int count, failed;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (c = test_first; c; c = c->next)

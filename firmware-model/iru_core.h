@@ -22,9 +22,9 @@
 #define IRU_DEPTH_MAX		4096u
 #define IRU_NEVER		UINT64_MAX
 
-/* Records kept until the user of the core fetches them; a run stops at the mark. */
+/* Records kept until the user of the core takes them; a run stops at the mark. */
 #define IRU_OUT_MARK		16u
-#define IRU_OUT_SIZE		(IRU_OUT_MARK + IRU_PARTITIONS_MAX)
+#define IRU_OUT_SIZE		(IRU_OUT_MARK + IRU_BANKS_MAX)
 
 /* How the unit is built. Sizes are powers of two where they are given as logarithms. */
 struct iru_shape {
@@ -84,12 +84,16 @@ enum iru_status {
 
 /* An element on its way to its set. */
 struct iru_element {
-	uint32_t index, position, secondary, set;
+	uint64_t pair;			/* index | position << 32, as in the sets */
+	uint32_t secondary;
+	uint16_t set;
 };
 
 /* The line a partition's classifier has in hand. */
 struct iru_split {
-	struct iru_element element[IRU_LANES] __attribute__((aligned(64)));
+	uint64_t pair[IRU_LANES] __attribute__((aligned(64)));
+	uint32_t secondary[IRU_LANES];
+	uint16_t set[IRU_LANES];
 	uint8_t queue[IRU_LANES];	/* of all queues of the unit */
 	uint8_t share[IRU_BANKS_MAX + 2]; /* elements for each of the partition's: banks, then ring */
 	uint16_t count;
@@ -106,7 +110,6 @@ struct iru_partition {
 	uint64_t service;		/* next cycle in which fetch or classifier may act */
 	uint64_t next_line;		/* to be fetched; line_end: none is left */
 	uint32_t head, tail;		/* of the lines held or waited for, running freely */
-	uint32_t full_head, full_tail;	/* of the full sets, running freely */
 	struct iru_line line[IRU_PREFETCH_MAX];
 	struct iru_split split;
 };
@@ -132,12 +135,13 @@ struct iru_core {
 	struct iru_record *out;		/* [IRU_OUT_SIZE] */
 
 	/* derived from the shape */
-	uint32_t partitions, banks, all_banks, sets_partition;
-	uint32_t fifo_log2;		/* places of a queue in `fifo` */
+	uint32_t partitions, banks, all_banks, sets_partition, sets_bank;
+	uint32_t places;		/* a queue has in memory: twice what it may hold */
 	uint32_t line_step;		/* lines between two of a partition's interleaves */
 	/* derived from the stream */
 	uint64_t line_first, line_end;	/* of the indices; region-relative */
 	uint64_t all_records;		/* records in mode ALL */
+	bool published;			/* sizes as in iru.txt, table 1 */
 	bool carry, merge;
 	const struct iru_kernel *kernel;
 
@@ -147,16 +151,16 @@ struct iru_core {
 	uint64_t deadline;		/* when it times out; IRU_NEVER: none is open */
 	uint64_t fetch_next;		/* the least of the partitions' service */
 	uint64_t local_some, ring_some;	/* banks whose queues hold something */
+	uint64_t full_some;		/* banks that have full sets */
 	uint64_t blocked;		/* banks whose next element waits for a full set */
 	uint32_t out_some;		/* queues to the ring that hold something: direction, partition */
-	uint32_t full_some;		/* partitions that have full sets */
-	uint32_t flying;		/* elements on the ring for longer than this cycle */
+	uint32_t flying;		/* elements on the ring */
 	uint32_t end_set, end_at;	/* what the final merge has taken */
 	uint32_t credit[IRU_PARTITIONS_MAX]; /* elements that its ring inputs can still be sent */
 	uint32_t busy[16];		/* [cycle % 16]: places of the ring that are taken */
 	uint32_t landing_some[16];
 	struct iru_element landing[16][2 * IRU_PARTITIONS_MAX];
-	uint32_t waited[2 * IRU_BANKS_MAX]; /* number + 1 of the last element that waited in a queue */
+	uint64_t waiting_own, waiting_ring; /* banks whose queues' first element has waited before */
 
 	/* routes: of a partition, to a partition */
 	uint8_t route_dir[IRU_PARTITIONS_MAX][IRU_PARTITIONS_MAX]; /* 0: to the next, 1: to the one before */
@@ -164,17 +168,21 @@ struct iru_core {
 	uint32_t route_queue[IRU_PARTITIONS_MAX][IRU_PARTITIONS_MAX];
 
 	/*
-	 * Queues: a bank's local ones, then the banks' ring inputs, then the queues to the ring, by
-	 * direction and partition.
+	 * Queues: the banks' own, the banks' ring inputs, then those to the ring, by direction and
+	 * partition. Each holds places [head, tail) of its own; when the end is reached, what it holds
+	 * is moved to the beginning, so that it always lies in one run.
 	 */
 	uint32_t *fifo_head, *fifo_tail;
-	struct iru_element *fifo;
+	uint64_t *fifo_pair;
+	uint32_t *fifo_secondary;
+	uint16_t *fifo_set;
 
 	/* sets */
 	uint8_t *set_count;
 	uint64_t *set_pair;		/* [set][lane]: index | position << 32 */
 	uint32_t *set_secondary;	/* [set][lane], where the stream carries one */
-	uint16_t *full_set;		/* [partition][sets_partition]: full ones, oldest first */
+	uint32_t full_head[IRU_BANKS_MAX], full_tail[IRU_BANKS_MAX]; /* running freely */
+	uint16_t *full_set;		/* [bank][sets_bank]: full ones, oldest first */
 
 	struct iru_partition partition[IRU_PARTITIONS_MAX];
 };

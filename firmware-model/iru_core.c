@@ -1,0 +1,782 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The schedule of the IRU (iru.txt, section 3; Documentation/units-iru.md). A cycle is run from the
+ * end of the pipeline to its beginning, so that what one stage puts down in a cycle is seen by the
+ * next in the following one: replies, insertion into the sets, ring, classifier, fetch.
+ */
+#include "iru_core.h"
+
+#include <string.h>
+
+#include "iru_kernel.h"
+
+#define ALWAYS static inline __attribute__((always_inline))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define SLOTS 16u			/* cycles ahead that the ring is planned for; more than its hops */
+
+/* ---- Shape and memory ------------------------------------------------------------------------- */
+
+const char *iru_shape_check(const struct iru_shape *s)
+{
+	if (s->partitions_log2 > 4)
+		return "the IRU has at most 16 partitions";
+	if (s->partitions_log2 + s->banks_log2 > 6)
+		return "the IRU has at most 64 banks in all";
+	if (s->sets_log2 > 16 || s->sets_log2 < s->partitions_log2 + s->banks_log2)
+		return "the IRU has at least a set a bank and at most 65536";
+	if (s->interleave_log2 < 7 || s->interleave_log2 > 30)
+		return "the IRU's interleave is at least a line of 128 bytes";
+	if (s->prefetch < 1 || s->prefetch > IRU_PREFETCH_MAX)
+		return "the IRU fetches 1 to 64 lines ahead";
+	if (s->queue_depth < IRU_LANES || s->queue_depth > IRU_DEPTH_MAX)
+		return "a queue of the IRU's classifier holds 32 (a line's elements) to 4096";
+	if (s->ring_depth < 1 || s->ring_depth > IRU_DEPTH_MAX)
+		return "a ring input of the IRU holds 1 to 4096 elements";
+	if (s->index_bits < 1 || s->index_bits > 32 || s->position_bits < 1 || s->position_bits > 32)
+		return "indices and positions of the IRU have 1 to 32 bits";
+	return NULL;
+}
+
+/* Places of a queue: it may hold `depth` wherever it begins in the first half. */
+static uint32_t fifo_places(const struct iru_shape *s)
+{
+	const unsigned depth = s->ring_depth > s->queue_depth ? s->ring_depth : s->queue_depth;
+
+	return 2 * ((depth + 31) & ~31u);
+}
+
+/* Hands out memory behind the core; with no core it only counts. */
+static void *carve(uint8_t *base, size_t *at, size_t bytes)
+{
+	void *p = base ? base + *at : NULL;
+
+	*at += (bytes + 63) & ~(size_t)63;
+	return p;
+}
+
+static size_t layout(struct iru_core *c, const struct iru_shape *s)
+{
+	const size_t sets = (size_t)1 << s->sets_log2;
+	const size_t queues = (2u << (s->partitions_log2 + s->banks_log2)) + (2u << s->partitions_log2);
+	struct iru_core none;
+	uint8_t *base = (uint8_t *)c;
+	size_t at = 0;
+
+	if (!c)
+		c = &none;
+	carve(base, &at, sizeof(*c));
+	c->fifo_head = carve(base, &at, queues * sizeof(uint32_t));
+	c->fifo_tail = carve(base, &at, queues * sizeof(uint32_t));
+	c->fifo_pair = carve(base, &at, queues * fifo_places(s) * sizeof(uint64_t));
+	c->fifo_secondary = carve(base, &at, queues * fifo_places(s) * sizeof(uint32_t));
+	/* read a vector at a time, of which only what the queue holds is looked at */
+	c->fifo_set = carve(base, &at, (queues * fifo_places(s) + IRU_LANES) * sizeof(uint16_t));
+	c->set_count = carve(base, &at, sets);
+	c->set_pair = carve(base, &at, sets * IRU_LANES * sizeof(uint64_t));
+	c->set_secondary = carve(base, &at, sets * IRU_LANES * sizeof(uint32_t));
+	c->full_set = carve(base, &at, sets * sizeof(uint16_t));
+	c->out = carve(base, &at, IRU_OUT_SIZE * sizeof(struct iru_record));
+	return at;
+}
+
+size_t iru_core_bytes(const struct iru_shape *shape)
+{
+	return layout(NULL, shape);
+}
+
+struct iru_core *iru_core_init(void *memory, const struct iru_shape *shape)
+{
+	struct iru_core *c = memory;
+
+	memset(c, 0, sizeof(*c));
+	layout(c, shape);
+	c->shape = *shape;
+	c->partitions = 1u << shape->partitions_log2;
+	c->banks = 1u << shape->banks_log2;
+	c->all_banks = c->partitions * c->banks;
+	c->sets_partition = 1u << (shape->sets_log2 - shape->partitions_log2);
+	c->sets_bank = c->sets_partition >> shape->banks_log2;
+	c->places = fifo_places(shape);
+	c->published = shape->partitions_log2 == 2 && shape->banks_log2 == 1 &&
+		       shape->sets_log2 == 10 && c->places == 128;
+	c->line_step = (c->partitions - 1) << (shape->interleave_log2 - 7);
+	for (unsigned p = 0; p < c->partitions; p++) {
+		for (unsigned q = 0; q < c->partitions; q++) {
+			const unsigned up = (q - p) & (c->partitions - 1);
+			const unsigned down = (p - q) & (c->partitions - 1);
+			/* the shorter way; at equal lengths partitions take turns, so that both carry half */
+			const unsigned dir = up == down ? p & 1 : up > down;
+
+			c->route_dir[p][q] = (uint8_t)dir;
+			c->route_hops[p][q] = (uint8_t)(dir ? down : up);
+			c->route_queue[p][q] = 2 * c->all_banks + dir * c->partitions + p;
+		}
+	}
+	return c;
+}
+
+/* The line at or behind @line that partition @p fetches. */
+static uint64_t own_line(const struct iru_core *c, unsigned p, uint64_t line)
+{
+	const unsigned log2 = c->shape.interleave_log2 - 7;
+	const uint64_t part = line >> log2;
+	const uint64_t ahead = (p - part) & (c->partitions - 1);
+
+	return ahead ? (part + ahead) << log2 : line;
+}
+
+void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct iru_port *port)
+{
+	const size_t queues = 2 * c->all_banks + 2 * c->partitions;
+
+	c->stream = *s;
+	c->port = *port;
+	c->cycle = c->records = c->bad = 0;
+	c->bad_index = c->out_count = 0;
+	memset(&c->count, 0, sizeof(c->count));
+	c->carry = s->secondary || s->op == GTU_IRU_OP_ADD_F32 || s->op == GTU_IRU_OP_MIN_U32 ||
+		   s->op == GTU_IRU_OP_MIN_S32;
+	c->merge = s->op != GTU_IRU_OP_NONE;
+	c->kernel = iru_kernel_best();
+	c->line_first = s->addr / GTU_LINE_BYTES;
+	c->line_end = s->n ? (s->addr + 4 * s->n - 1) / GTU_LINE_BYTES + 1 : c->line_first;
+	c->all_records = s->all ? (s->n + IRU_LANES - 1) / IRU_LANES : 0;
+	c->left = s->n;
+	c->oldest = 0;
+	c->deadline = s->asked ? s->timeout : IRU_NEVER;
+	c->fetch_next = 0;
+	c->local_some = c->ring_some = c->full_some = c->blocked = 0;
+	c->waiting_own = c->waiting_ring = 0;
+	c->out_some = c->flying = c->end_set = c->end_at = 0;
+	memset(c->busy, 0, sizeof(c->busy));
+	memset(c->landing_some, 0, sizeof(c->landing_some));
+	memset(c->full_head, 0, sizeof(c->full_head));
+	memset(c->full_tail, 0, sizeof(c->full_tail));
+	memset(c->fifo_head, 0, queues * sizeof(c->fifo_head[0]));
+	memset(c->fifo_tail, 0, queues * sizeof(c->fifo_tail[0]));
+	memset(c->set_count, 0, (size_t)1 << c->shape.sets_log2);
+	for (unsigned p = 0; p < c->partitions; p++) {
+		struct iru_partition *part = &c->partition[p];
+
+		part->service = 0;
+		part->next_line = own_line(c, p, c->line_first);
+		part->head = part->tail = 0;
+		c->credit[p] = c->shape.ring_depth;
+		part->split.loaded = false;
+	}
+}
+
+/* ---- Replies ---------------------------------------------------------------------------------- */
+
+static void put_out(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle, unsigned reason,
+		    const uint64_t *pair, const uint32_t *secondary, unsigned count)
+{
+	struct iru_record *r = &c->out[c->out_count++];
+
+	if (count)
+		k->record(c, pair, secondary, count, r);
+	else
+		memset(r, 0, sizeof(*r));
+	r->head.sequence = (uint32_t)c->records++;
+	r->head.reason = reason;
+	r->head.cycle = cycle;
+	memset(r->head.reserved, 0, sizeof(r->head.reserved));
+	c->count.lines += r->head.lines;
+	c->oldest = cycle;
+	c->deadline = c->records < c->stream.asked ? cycle + c->stream.timeout : IRU_NEVER;
+}
+
+/* Move lanes [from, from + count) of a set behind what @pair already holds. */
+static void take(const struct iru_core *c, unsigned set, unsigned from, unsigned count,
+		 uint64_t *pair, uint32_t *secondary)
+{
+	memcpy(pair, &c->set_pair[(size_t)set * IRU_LANES + from], count * sizeof(*pair));
+	if (c->carry)
+		memcpy(secondary, &c->set_secondary[(size_t)set * IRU_LANES + from],
+		       count * sizeof(*secondary));
+}
+
+/* The addressed partition's fullest sets, until a warp is full; false while it holds too little. */
+static bool reply_timeout(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
+{
+	const unsigned p = c->records & (c->partitions - 1);
+	uint8_t *count = &c->set_count[p * c->sets_partition];
+	uint64_t pair[IRU_LANES];
+	uint32_t secondary[IRU_LANES];
+	unsigned held = 0, have = 0;
+
+	for (unsigned s = 0; s < c->sets_partition; s++)
+		held += count[s];
+	if (held < IRU_LANES)
+		return false;
+	while (have < IRU_LANES) {
+		unsigned most = 0, best, set, n;
+
+		for (unsigned s = 0; s < c->sets_partition; s++)
+			most = count[s] > most ? count[s] : most;
+		best = (unsigned)((uint8_t *)memchr(count, (int)most, c->sets_partition) - count);
+		set = p * c->sets_partition + best;
+		n = most < IRU_LANES - have ? most : IRU_LANES - have;
+		take(c, set, 0, n, pair + have, secondary + have);
+		count[best] = (uint8_t)(most - n);
+		memmove(&c->set_pair[(size_t)set * IRU_LANES],
+			&c->set_pair[(size_t)set * IRU_LANES + n], (most - n) * sizeof(pair[0]));
+		if (c->carry)
+			memmove(&c->set_secondary[(size_t)set * IRU_LANES],
+				&c->set_secondary[(size_t)set * IRU_LANES + n],
+				(most - n) * sizeof(secondary[0]));
+		have += n;
+	}
+	put_out(c, k, cycle, GTU_WARP_TIMEOUT, pair, secondary, IRU_LANES);
+	c->count.timeout++;
+	return true;
+}
+
+/* What is left, by set, until a warp is full; false when nothing was. */
+static bool reply_end(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
+{
+	const unsigned sets = 1u << c->shape.sets_log2;
+	uint64_t pair[IRU_LANES];
+	uint32_t secondary[IRU_LANES];
+	unsigned have = 0;
+
+	while (have < IRU_LANES && c->end_set < sets) {
+		const unsigned rest = c->set_count[c->end_set] - c->end_at;
+		const unsigned n = rest < IRU_LANES - have ? rest : IRU_LANES - have;
+
+		take(c, c->end_set, c->end_at, n, pair + have, secondary + have);
+		have += n;
+		if (n < rest) {
+			c->end_at += n;
+		} else {
+			c->end_set++;
+			c->end_at = 0;
+		}
+	}
+	if (!have)
+		return false;
+	put_out(c, k, cycle, GTU_WARP_END, pair, secondary, have);
+	c->count.end++;
+	/* so that the end is seen in the cycle of the last record, skip what is empty */
+	while (c->end_set < sets && c->set_count[c->end_set] == c->end_at)
+		c->end_set++, c->end_at = 0;
+	return true;
+}
+
+/* The end of the input has been reached: one record a cycle. True when one was put out. */
+static bool reply_rest(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
+{
+	if (reply_end(c, k, cycle))
+		return true;
+	if (c->records >= c->all_records)
+		return false;
+	put_out(c, k, cycle, GTU_WARP_DISABLED, NULL, NULL, 0);
+	c->count.disabled++;
+	return true;
+}
+
+static bool finished(const struct iru_core *c)
+{
+	const unsigned sets = 1u << c->shape.sets_log2;
+
+	if (c->left || c->full_some || c->records < c->all_records)
+		return false;
+	/* only now and then more than a look at the first: reply_end() leaves the place behind them */
+	for (unsigned s = c->end_set; s < sets; s++)
+		if (c->set_count[s])
+			return false;
+	return true;
+}
+
+/* Phase 1: requests are served. True when a record was put out. */
+static bool reply(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
+{
+	bool some = false;
+
+	for (uint64_t m = c->full_some; m && c->records < c->stream.asked; m &= m - 1) {
+		const unsigned b = (unsigned)__builtin_ctzll(m);
+		const unsigned set =
+			c->full_set[b * c->sets_bank + (c->full_head[b]++ & (c->sets_bank - 1))];
+
+		put_out(c, k, cycle, GTU_WARP_FULL, &c->set_pair[(size_t)set * IRU_LANES],
+			&c->set_secondary[(size_t)set * IRU_LANES], IRU_LANES);
+		c->count.full++;
+		c->set_count[set] = 0;
+		c->blocked &= ~(1ull << b);
+		if (c->full_head[b] == c->full_tail[b])
+			c->full_some &= ~(1ull << b);
+		some = true;
+	}
+	if (some || c->records >= c->stream.asked)
+		return some;
+	if (!c->left)
+		return reply_rest(c, k, cycle);
+	return cycle >= c->deadline && reply_timeout(c, k, cycle);
+}
+
+/* ---- Insertion -------------------------------------------------------------------------------- */
+
+/*
+ * Sum as the hardware makes it: the resident first, one rounding, and one NaN, since which of two
+ * NaNs a processor returns is nobody's promise.
+ */
+static uint32_t add_f32(uint32_t resident, uint32_t newcomer)
+{
+	float a, b;
+	uint32_t sum;
+
+	memcpy(&a, &resident, 4);
+	memcpy(&b, &newcomer, 4);
+	a += b;
+	memcpy(&sum, &a, 4);
+	return a != a ? 0x7fc00000u : sum;
+}
+
+/* Merge with the element in this place of the sets. */
+static void merge_into(struct iru_core *c, size_t at, uint64_t pair, uint32_t secondary)
+{
+	const uint32_t was = c->set_secondary[at];
+	bool better = false;
+
+	switch (c->stream.op) {
+	case GTU_IRU_OP_MIN_U32:
+		better = secondary < was;
+		break;
+	case GTU_IRU_OP_MIN_S32:
+		better = (int32_t)secondary < (int32_t)was;
+		break;
+	case GTU_IRU_OP_ADD_F32:
+		c->set_secondary[at] = add_f32(was, secondary);
+		break;
+	}
+	if (better) {
+		c->set_secondary[at] = secondary;
+		c->set_pair[at] = pair;
+	}
+	c->count.merged++;
+}
+
+static void set_filled(struct iru_core *c, unsigned b, unsigned set)
+{
+	c->full_set[b * c->sets_bank + (c->full_tail[b]++ & (c->sets_bank - 1))] = (uint16_t)set;
+	c->full_some |= 1ull << b;
+}
+
+/* ---- Queues ------------------------------------------------------------------------------------ */
+
+/* Make room behind the tail for @n more, which the queue's depth allows. */
+static __attribute__((noinline)) void fifo_move(struct iru_core *c, unsigned q)
+{
+	const size_t at = (size_t)q * c->places, from = at + c->fifo_head[q];
+	const uint32_t n = c->fifo_tail[q] - c->fifo_head[q];
+
+	memmove(&c->fifo_pair[at], &c->fifo_pair[from], n * sizeof(c->fifo_pair[0]));
+	memmove(&c->fifo_set[at], &c->fifo_set[from], n * sizeof(c->fifo_set[0]));
+	if (c->carry)
+		memmove(&c->fifo_secondary[at], &c->fifo_secondary[from],
+			n * sizeof(c->fifo_secondary[0]));
+	c->fifo_head[q] = 0;
+	c->fifo_tail[q] = n;
+}
+
+static inline void fifo_room(struct iru_core *c, unsigned q, unsigned n)
+{
+	if (unlikely(c->fifo_tail[q] + n > c->places))
+		fifo_move(c, q);
+}
+
+/* ---- Fetch and classifier ---------------------------------------------------------------------- */
+
+static void issue(struct iru_core *c, unsigned p, uint64_t cycle)
+{
+	struct iru_partition *part = &c->partition[p];
+	const unsigned slot = part->tail++ % IRU_PREFETCH_MAX;
+	struct iru_line *l = &part->line[slot];
+	const uint64_t from = part->next_line * GTU_LINE_BYTES;
+	const uint64_t first = from > c->stream.addr ? (from - c->stream.addr) / 4 : 0;
+	uint64_t end = (from + GTU_LINE_BYTES - c->stream.addr) / 4;
+
+	if (end > c->stream.n)
+		end = c->stream.n;
+	l->first = first;
+	l->count = (uint32_t)(end - first);
+	part->next_line = own_line(c, p, part->next_line + 1);
+	l->ready = c->port.fetch(c->port.ctx, p, slot, first, l->count, cycle);
+}
+
+/* A partition's queues in the order of struct iru_split's shares. */
+static inline unsigned split_queue(const struct iru_core *c, unsigned p, unsigned k)
+{
+	return k < c->banks ? p * c->banks + k :
+			      2 * c->all_banks + (k - c->banks) * c->partitions + p;
+}
+
+/*
+ * Queues are filled a line at a time, as soon as every one has room for its share. A queue hands out
+ * one element a cycle, so this is what a classifier of one element a cycle and queue does.
+ */
+static uint32_t room_missing(const struct iru_core *c, unsigned p, const struct iru_split *s)
+{
+	const uint32_t depth = c->shape.queue_depth;
+	int32_t missing = 0;
+
+	for (unsigned k = 0; k < c->banks + 2; k++) {
+		const unsigned q = split_queue(c, p, k);
+		const int32_t over =
+			(int32_t)(c->fifo_tail[q] - c->fifo_head[q] + s->share[k] - depth);
+
+		missing = s->share[k] && over > missing ? over : missing;
+	}
+	return (uint32_t)missing;
+}
+
+static void hand_out(struct iru_core *c, unsigned p, const struct iru_split *s)
+{
+	uint32_t *tail = c->fifo_tail;
+
+	for (unsigned k = 0; k < c->banks + 2; k++)
+		fifo_room(c, split_queue(c, p, k), s->share[k]);
+	for (unsigned i = 0; i < s->count; i++) {
+		const unsigned q = s->queue[i];
+		const size_t at = (size_t)q * c->places + tail[q]++;
+
+		c->fifo_pair[at] = s->pair[i];
+		c->fifo_set[at] = s->set[i];
+		if (c->carry)
+			c->fifo_secondary[at] = s->secondary[i];
+	}
+	for (unsigned b = 0; b < c->banks; b++)
+		c->local_some |= (uint64_t)(s->share[b] != 0) << (p * c->banks + b);
+	c->out_some |= (uint32_t)(s->share[c->banks] != 0) << p;
+	c->out_some |= (uint32_t)(s->share[c->banks + 1] != 0) << (c->partitions + p);
+}
+
+/* Phases 4 and 5 of one partition. 1: something was done, 0: nothing, -1: the stream has failed. */
+static int serve(struct iru_core *c, const struct iru_kernel *k, unsigned p, uint64_t cycle,
+		 enum iru_status *why)
+{
+	struct iru_partition *part = &c->partition[p];
+	struct iru_line *l = &part->line[part->head % IRU_PREFETCH_MAX];
+	uint64_t again = IRU_NEVER;
+	int did = 0;
+
+	if (part->head != part->tail && l->ready <= cycle) {
+		struct iru_split *s = &part->split;
+		uint32_t missing;
+
+		if (!s->loaded) {
+			const uint32_t *index, *secondary = NULL;
+			unsigned bad;
+
+			if (!c->port.load(c->port.ctx, l->first, l->count, &index, &secondary)) {
+				c->bad = l->first;
+				*why = IRU_UNREAD;
+				return -1;
+			}
+			bad = k->split(c, p, index, secondary, l->count, l->first, s);
+			if (bad < IRU_LANES) {
+				c->bad = l->first + bad;
+				c->bad_index = (uint32_t)s->pair[bad];
+				*why = IRU_WIDE;
+				return -1;
+			}
+			s->loaded = true;
+		}
+		missing = room_missing(c, p, s);
+		if (missing) {
+			/* no queue gives more than one a cycle, so no look before that */
+			again = cycle + missing;
+		} else {
+			hand_out(c, p, s);
+			s->loaded = false;
+			part->head++;
+			l = &part->line[part->head % IRU_PREFETCH_MAX];
+			did = 1;
+		}
+	}
+	if (part->next_line < c->line_end && part->tail - part->head < c->shape.prefetch) {
+		issue(c, p, cycle);
+		did = 1;
+	}
+	if (again == IRU_NEVER && part->head != part->tail)
+		again = l->ready > cycle ? l->ready : cycle + 1;
+	if (part->next_line < c->line_end && part->tail - part->head < c->shape.prefetch)
+		again = cycle + 1;
+	part->service = again;
+	return did;
+}
+
+static void fetch_next(struct iru_core *c)
+{
+	uint64_t next = IRU_NEVER;
+
+	for (unsigned p = 0; p < c->partitions; p++)
+		next = c->partition[p].service < next ? c->partition[p].service : next;
+	c->fetch_next = next;
+}
+
+/*
+ * Nothing moved in @cycle and nothing is on the ring: the next cycle in which time alone makes
+ * something possible. A line that is there but finds no room needs more than time.
+ */
+static uint64_t next_event(const struct iru_core *c, uint64_t cycle)
+{
+	uint64_t next = c->deadline > cycle ? c->deadline : IRU_NEVER;
+
+	for (unsigned p = 0; p < c->partitions; p++) {
+		const struct iru_partition *part = &c->partition[p];
+		const struct iru_line *l = &part->line[part->head % IRU_PREFETCH_MAX];
+
+		if (part->head != part->tail && l->ready > cycle && l->ready < next)
+			next = l->ready;
+	}
+	return next;
+}
+
+/* ---- The cycle --------------------------------------------------------------------------------- */
+
+/*
+ * One body for all builds: the published one gets its sizes as constants. @carry: the secondary goes
+ * along; @merge: there is an operation. What every element touches is kept in locals, and put back
+ * before anything else looks at it.
+ */
+ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *const k,
+			   const uint64_t until, const unsigned partitions_log2,
+			   const unsigned banks_log2, const unsigned sets_log2,
+			   const unsigned places, const bool carry, const bool merge)
+{
+	const unsigned partitions = 1u << partitions_log2, all_banks = partitions << banks_log2;
+	const unsigned owner_shift = sets_log2 - partitions_log2;
+	const uint32_t bank_mask = (1u << banks_log2) - 1;
+	uint64_t *const fifo_pair = c->fifo_pair;
+	uint32_t *const fifo_secondary = c->fifo_secondary;
+	uint16_t *const fifo_set = c->fifo_set;
+	uint32_t *const head = c->fifo_head, *const tail = c->fifo_tail;
+	uint8_t *const set_count = c->set_count;
+	uint64_t *const set_pair = c->set_pair;
+	uint64_t local = c->local_some, ring = c->ring_some, blocked = c->blocked;
+	uint64_t left = c->left, hops_sum = 0;
+	uint32_t outs = c->out_some;
+	enum iru_status why = IRU_MORE;
+	uint64_t t = c->cycle;
+
+	for (; t < until; t++) {
+		const unsigned now = t % SLOTS;
+		const uint64_t left_before = left, hops_before = hops_sum;
+		bool moved = false;
+		uint64_t ready;
+
+		/* 1: replies */
+		if (unlikely(c->full_some || t >= c->deadline || !left)) {
+			if (unlikely(c->out_count >= IRU_OUT_MARK)) {
+				why = IRU_OUT;
+				break;
+			}
+			c->left = left;
+			if (!left && finished(c)) {
+				why = IRU_DONE;
+				break;
+			}
+			c->blocked = blocked;
+			moved = reply(c, k, t);
+			blocked = c->blocked;
+		}
+
+		/* 2: each bank takes from its ring input, else from its own queue */
+		for (ready = (local | ring) & ~blocked; ready; ready &= ready - 1) {
+			const unsigned b = (unsigned)__builtin_ctzll(ready);
+			const uint64_t bit = ready & -ready;
+			const uint32_t from_ring = (ring & bit) != 0;
+			const unsigned q = b + from_ring * all_banks;
+			const uint32_t h = head[q];
+			const size_t at = (size_t)q * places + h;
+			const unsigned set = fifo_set[at], n = set_count[set];
+			const size_t row = (size_t)set * IRU_LANES;
+			uint64_t *const waiting = from_ring ? &c->waiting_ring : &c->waiting_own;
+			uint64_t empty;
+			int same = -1;
+
+			if (unlikely(n == IRU_LANES)) {
+				blocked |= bit;
+				c->count.blocked += !(*waiting & bit);
+				*waiting |= bit;
+				continue;
+			}
+			*waiting &= ~bit;
+			if (merge)
+				same = k->find(&set_pair[row], n, (uint32_t)fifo_pair[at]);
+			if (merge && same >= 0) {
+				merge_into(c, row + (unsigned)same, fifo_pair[at], fifo_secondary[at]);
+			} else {
+				set_pair[row + n] = fifo_pair[at];
+				if (carry)
+					c->set_secondary[row + n] = fifo_secondary[at];
+				set_count[set] = (uint8_t)(n + 1);
+				if (unlikely(n + 1 == IRU_LANES))
+					set_filled(c, b, set);
+			}
+			head[q] = h + 1;
+			empty = h + 1 == tail[q] ? bit : 0;
+			ring &= ~(from_ring ? empty : 0);
+			local &= ~(from_ring ? 0 : empty);
+			c->credit[b >> banks_log2] += from_ring;
+			left--;
+		}
+
+		/* 3: the queues to the ring put on it what they can, then what has arrived leaves it */
+		if (partitions > 1) {
+			uint32_t go = outs & ~c->busy[now], landing;
+
+			c->busy[now] = 0;
+			for (; go; go &= go - 1) {
+				const unsigned o = (unsigned)__builtin_ctz(go);
+				const unsigned q = 2 * all_banks + o, from = o & (partitions - 1);
+				const unsigned dir = o >> partitions_log2;
+				const uint32_t h = head[q];
+				const size_t at = (size_t)q * places + h;
+				const unsigned to = fifo_set[at] >> owner_shift;
+				const unsigned hops = (dir ? from - to : to - from) & (partitions - 1);
+				const unsigned then = (now + hops - 1) % SLOTS;
+				const unsigned land = dir * partitions + to;
+				struct iru_element *e = &c->landing[then][land];
+
+				if (unlikely(!c->credit[to]))
+					continue;
+				c->credit[to]--;
+				for (unsigned i = 1; i < hops; i++) {
+					const unsigned by = dir ? from - i : from + i;
+
+					c->busy[(now + i) % SLOTS] |=
+						1u << (dir * partitions + (by & (partitions - 1)));
+				}
+				e->pair = fifo_pair[at];
+				e->set = fifo_set[at];
+				if (carry)
+					e->secondary = fifo_secondary[at];
+				c->landing_some[then] |= 1u << land;
+				c->flying++;
+				head[q] = h + 1;
+				outs &= ~((uint32_t)(h + 1 == tail[q]) << o);
+				hops_sum += hops;
+			}
+			landing = c->landing_some[now];
+			moved |= landing != 0;
+			c->landing_some[now] = 0;
+			for (; landing; landing &= landing - 1) {
+				const struct iru_element *e = &c->landing[now][__builtin_ctz(landing)];
+				const unsigned b = ((e->set >> owner_shift) << banks_log2) |
+						   (e->set & bank_mask);
+				const unsigned q = all_banks + b;
+				size_t at;
+
+				fifo_room(c, q, 1);
+				at = (size_t)q * places + tail[q]++;
+				fifo_pair[at] = e->pair;
+				fifo_set[at] = e->set;
+				if (carry)
+					fifo_secondary[at] = e->secondary;
+				ring |= 1ull << b;
+				blocked &= ~(1ull << b);
+				c->flying--;
+			}
+		}
+
+		/* 4 and 5: classifier and fetch */
+		if (t >= c->fetch_next) {
+			c->local_some = local;
+			c->out_some = outs;
+			for (unsigned p = 0; p < partitions; p++) {
+				int did;
+
+				if (c->partition[p].service > t)
+					continue;
+				did = serve(c, k, p, t, &why);
+				if (unlikely(did < 0))
+					goto out;
+				moved |= did;
+			}
+			local = c->local_some;
+			outs = c->out_some;
+			fetch_next(c);
+		}
+
+		if (unlikely(left == left_before && hops_sum == hops_before && !moved && !c->flying)) {
+			const uint64_t next = next_event(c, t);
+
+			if (next == IRU_NEVER) {
+				why = IRU_IDLE;
+				break;
+			}
+			t = (next < until ? next : until) - 1;
+		}
+	}
+out:
+	c->cycle = t;
+	c->left = left;
+	c->local_some = local;
+	c->ring_some = ring;
+	c->blocked = blocked;
+	c->out_some = outs;
+	c->count.hops += hops_sum;
+	return why;
+}
+
+#define PUBLISHED	2, 1, 10, 128	/* partitions, banks, sets, places: of iru.txt, table 1 */
+#define AS_BUILT                                                                                   \
+	c->shape.partitions_log2, c->shape.banks_log2, c->shape.sets_log2, c->places
+
+#define VARIANT(name, sizes, carry, merge)                                                         \
+	static __attribute__((noinline)) enum iru_status name(struct iru_core *c,                  \
+							      const struct iru_kernel *k,          \
+							      uint64_t until)                      \
+	{                                                                                          \
+		return run(c, k, until, sizes, carry, merge);                                      \
+	}
+
+VARIANT(run_published, PUBLISHED, false, false)
+VARIANT(run_published_carry, PUBLISHED, true, false)
+VARIANT(run_published_merge, PUBLISHED, true, true)
+VARIANT(run_any, AS_BUILT, c->carry, c->merge)
+
+enum iru_status iru_core_run(struct iru_core *c, uint64_t until)
+{
+	if (!c->published)
+		return run_any(c, c->kernel, until);
+	if (c->merge)
+		return run_published_merge(c, c->kernel, until);
+	if (c->carry)
+		return run_published_carry(c, c->kernel, until);
+	return run_published(c, c->kernel, until);
+}
+
+void iru_core_advance(struct iru_core *c, uint64_t cycle)
+{
+	if (cycle > c->cycle)
+		c->cycle = cycle;
+}
+
+void iru_core_ask(struct iru_core *c, uint64_t asked)
+{
+	if (asked <= c->stream.asked)
+		return;
+	if (c->records >= c->stream.asked) {
+		c->oldest = c->cycle;
+		c->deadline = c->cycle + c->stream.timeout;
+	}
+	c->stream.asked = asked;
+}
+
+void iru_core_reply(struct iru_core *c, unsigned p, unsigned slot, uint64_t cycle)
+{
+	struct iru_partition *part = &c->partition[p];
+
+	part->line[slot].ready = cycle;
+	/* only the oldest line is looked at, so only that one can be waited for */
+	if (slot == part->head % IRU_PREFETCH_MAX && cycle < part->service) {
+		part->service = cycle;
+		if (cycle < c->fetch_next)
+			c->fetch_next = cycle;
+	}
+}

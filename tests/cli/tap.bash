@@ -25,8 +25,8 @@ quietly() {
 }
 
 show() {
-	sed 's/^/# stdout: /' "$out" | head -40
-	sed 's/^/# stderr: /' "$err" | head -40
+	sed 's/^/# stdout: /' "$out" | head -12
+	sed 's/^/# stderr: /' "$err" | head -12
 }
 
 # exits CODE NAME COMMAND...: the command's exit status is CODE
@@ -52,7 +52,7 @@ says() {
 		report "ok" "$1"
 	else
 		echo "# no line matches: $2"
-		sed 's/^/# /' "$file" | head -40
+		sed 's/^/# /' "$file" | head -12
 		report "not ok" "$1"
 	fi
 }

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+# Graph files: what is read, what is refused and how, and that nothing half done is left.
+. "${0%/*}/tap.bash"
+
+printf '10 20 1\n10 30 4\n20 30 2\n30 40 1\n50 60 3\n' >good.txt
+check "convert" gtu convert good.txt good.gtu
+check "stat of the text" gtu stat good.txt
+cp "$out" stat.txt
+check "stat of the container" gtu stat good.gtu
+tail -n +2 "$out" >a; tail -n +2 stat.txt >b
+same "says the same" a b
+says "counts vertices" "^vertices +6 " stat.txt
+says "counts edges" "^edges +5 " stat.txt
+check "convert --quiet" gtu convert good.txt quiet.gtu --quiet
+check "says nothing" test ! -s "$out"
+same "and writes the same" good.gtu quiet.gtu
+check "both directions" gtu convert good.txt both.gtu --undirected
+says "twice the edges" "10 edges" "$out"
+check "wide edges" gtu convert good.txt wide.gtu --edge-bytes 8
+says "are wide" "8-byte" "$out"
+if command -v python3 >/dev/null; then
+	check "stat --json" gtu stat good.gtu --json -
+	cp "$out" stat.json
+	check "is JSON" python3 -m json.tool stat.json
+else
+	skip "stat --json" "no python3"
+fi
+for tool in gzip xz zstd; do
+	if command -v $tool >/dev/null; then
+		$tool -c good.txt >packed 2>/dev/null
+		check "through $tool" gtu convert packed packed.gtu --quiet
+		head -c -6 packed >cut
+		exits 3 "cut short in $tool" gtu stat cut
+		says "names the file" "cut"
+	else
+		skip "through $tool" "no $tool here"
+	fi
+done
+
+# refused NAME CONTENT PATTERN...: exit code 3, the file's name, and each pattern in what is said
+refused() {
+	local name=$1 pattern
+
+	printf "$2" >"$name"
+	shift 2
+	exits 3 "$name is refused" gtu convert "$name" out.gtu
+	says "$name: names the file" "$name"
+	for pattern; do
+		says "$name: says '$pattern'" "$pattern"
+	done
+	[ -e out.gtu ] && echo "# left out.gtu"
+	check "$name: leaves nothing" test ! -e out.gtu
+}
+refused word.txt '1 2\n2 3\n3 x\n' '(:|line )3'
+refused one-column.txt '1 2\n2\n' '(:|line )2'
+refused minus.txt '1 2\n2 -3\n' '(:|line )2'
+refused huge-id.txt '1 2\n2 99999999999999999999999\n' '(:|line )2'
+refused empty.txt ''
+refused out-of-range.mtx '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n4 1\n' '(:|line )4' '4'
+refused short.mtx '%%%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n2 1\n'
+refused arc.gr 'p sp 3 2\na 1 2 7\na 1 9 7\n' '(:|line )3' '9'
+refused neighbour.graph '3 2\n2\n1 4\n2\n' '(:|line )3' '4'
+head -c 4096 good.gtu >cut.gtu
+exits 3 "a container cut short" gtu stat cut.gtu
+says "is named" "cut.gtu"
+head -c 1000 /dev/urandom | tr -d '\n\r' >noise.bin
+exits 3 "noise" gtu stat noise.bin
+exits 2 "convert to a name that no container has" gtu convert good.txt out.txt
+exits 2 "convert without an output" gtu convert good.txt
+exits 2 "generate without a size" gtu generate kronecker out.gtu
+exits 2 "generate of a kind there is none of" gtu generate kronecer --scale 4 out.gtu
+says "suggests" "kronecker"
+exits 2 "generate with a size too great" gtu generate kronecker --scale 99 out.gtu
+exits 1 "a file that is not there" gtu stat nonesuch.txt
+says "and is named" "nonesuch.txt"
+exits 1 "a folder that is not there" gtu convert good.txt nowhere/out.gtu
+says "is named too" "nowhere"
+
+for kind in kronecker uniform powerlaw delaunay planar road fem3d; do
+	check "generate $kind" gtu generate $kind --scale 8 --seed 7 $kind.gtu
+	check "again" gtu generate $kind --scale 8 --seed 7 --threads 1 again.gtu
+	same "$kind with one seed is one graph" $kind.gtu again.gtu
+	check "stat $kind" gtu stat $kind.gtu
+done
+
+# Interrupting long work: measured first, so that the signal comes in the middle on any computer.
+# interrupted NAME SIGNAL CODE COMMAND...; the command writes big.gtu
+now() { echo "${EPOCHREALTIME/[^0-9]/}"; }
+interrupted() {
+	local name=$1 signal=$2 code=$3 start took pid got
+	shift 3
+
+	start=$(now)
+	"$@" >/dev/null 2>&1 || echo "# '$*' failed by itself"
+	took=$(($(now) - start))
+	for part in 50 20 80; do
+		rm -f big.gtu
+		ls -A >before
+		"$@" >"$out" 2>"$err" &
+		pid=$!
+		sleep "$(awk "BEGIN { print $took * $part / 1e8 }")"
+		kill -$signal $pid 2>/dev/null
+		wait $pid
+		got=$?
+		ls -A >after
+		[ $got -ne 0 ] && break	# it was over before the signal came: another try
+	done
+	echo "# it takes $((took / 1000)) ms; signal at $part%"
+	if [ $got -eq "$code" ]; then
+		report "ok" "$name exits with $code"
+	else
+		echo "# exit status $got"
+		show
+		report "not ok" "$name exits with $code"
+	fi
+	same "$name leaves nothing behind" before after
+}
+touch before after
+awk 'BEGIN { srand(1); for (i = 0; i < 3000000; i++) print int(rand() * 500000), int(rand() * 500000) }' >big.txt
+set -m	# background processes of a script without job control ignore SIGINT
+interrupted "convert, interrupted," INT 130 gtu convert big.txt big.gtu
+interrupted "convert, terminated," TERM 143 gtu convert big.txt big.gtu
+interrupted "generate, interrupted," INT 130 gtu generate kronecker --scale 18 big.gtu
+finish

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# What holds for every verb: help, complaints, exit codes, standard output that cannot be written.
+. "${0%/*}/tap.bash"
+
+verbs="info convert generate stat run bench serve"
+exits 2 "no verb" gtu
+says "shows the verbs" "^  run "
+check "--help" gtu --help
+says "on standard output" "^  run " "$out"
+check "version" gtu version
+check "--version" gtu --version
+says "gives a number" "^gtu [0-9]+\.[0-9]+\.[0-9]+$" "$out"
+for verb in $verbs; do
+	check "$verb --help" gtu "$verb" --help
+	says "$verb --help says how to use it" "^usage: gtu $verb" "$out"
+	check "help $verb" gtu help "$verb"
+	says "help $verb is the same" "^usage: gtu $verb" "$out"
+	exits 2 "$verb --no-such-option" gtu "$verb" --no-such-option
+	says "names the option and the verb" "^gtu $verb: .*no-such-option"
+done
+exits 2 "an unknown verb" gtu conver
+says "suggests the nearest" "did you mean 'convert'"
+exits 2 "a verb like no other" gtu zzzzzzzz
+exits 2 "an option misspelt" gtu info --devcie model
+says "suggests the nearest option" "did you mean --device"
+exits 2 "an option without its value" gtu info --device
+says "says so" "--device needs a value"
+exits 2 "help of an unknown verb" gtu help bnch
+says "suggests the nearest, too" "did you mean 'bench'"
+exits 2 "a word too many" gtu info extra
+exits 2 "a device there is none of" gtu info --device nonsense
+exits 2 "a parameter there is none of" gtu info --device model:nonsense=1
+says "names it" "nonsense"
+exits 2 "a parameter out of range" gtu info --device model:iru_sets=3
+
+check "info" gtu info
+for word in "^device  *model" "^  scu  present" "^  iru  present" "^  peg  absent" "^  wvr  absent" \
+	"^  zcm  present" "elements a cycle" "^device tree" "instruction sets: " "^  cuda .*not built in"; do
+	says "info shows $word" "$word" "$out"
+done
+check "info with a parameter" gtu info --device model:scu_width=8,iru_timeout=256
+says "which it reports" " 8 elements a cycle" "$out"
+says "as the other" " 256 cycles of the time-out" "$out"
+check "info --fdt" gtu info --fdt blob --quiet
+says "a device tree" "GTU device model" blob
+exits 1 "info --fdt where nothing can be written" gtu info --fdt /nonexistent/blob
+says "says where" "/nonexistent/blob"
+exits 1 "a full disk" bash -c 'gtu info >/dev/full'
+says "is not silent" "cannot write to standard output"
+
+# JSON is JSON
+if command -v python3 >/dev/null; then
+	check "info --json" gtu info --json -
+	cp "$out" info.json
+	check "is JSON" python3 -m json.tool info.json
+	cat >agrees.py <<'END'
+import json
+d = json.load(open("info.json"))
+assert d["units"]["scu"]["present"] and d["units"]["scu"]["width"] == 4, d["units"]
+assert not d["units"]["peg"]["present"]
+assert d["fdt"]["nodes"] >= 4
+END
+	check "and says what the table says" python3 agrees.py
+else
+	skip "info --json" "no python3"
+fi
+
+exits 2 "bench what" gtu bench
+exits 2 "bench something else" gtu bench unit
+says "suggests" "did you mean units"
+exits 2 "bench with an unknown operation" gtu bench units --only comppact
+exits 2 "bench for no time" gtu bench units --seconds soon
+# each result is compared with plain software's before it is timed
+check "bench of everything small" gtu bench units --seconds 0.1 --largest 1M --json bench.json
+says "names the instruction set" "instruction set" "$out"
+says "has a line for compaction" "^scu data " "$out"
+says "has a line for reordering" "^iru reorder " "$out"
+if command -v python3 >/dev/null; then
+	check "bench --json" python3 -m json.tool bench.json
+else
+	skip "bench --json" "no python3"
+fi
+finish

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A context that lies in every field: descriptors of random bytes and of plausible ones, while another
+ * thread rewrites parameter block, indices, counts, masks, tables and ring headers under the device's
+ * hands. Whatever happens, nothing outside the context's regions changes (canaries around each region, and
+ * inaccessible pages around each buffer), read-only regions keep their bytes, and every job ends.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "fixture.h"
+
+#define REGIONS		8u
+#define CANARY		0xa7
+
+struct victim {
+	struct fx *f;
+	struct fx_buffer *b[REGIONS];
+	uint64_t first[REGIONS], length[REGIONS];
+	uint32_t key[REGIONS];
+	atomic_bool stop;
+	uint64_t seed;
+};
+
+/* Small numbers mostly: they reach further into the units than noise does. */
+static uint64_t lie(uint64_t *seed, uint64_t length)
+{
+	const uint64_t r = test_random(seed);
+
+	switch (r & 7) {
+	case 0:
+		return r;
+	case 1:
+		return length + (r >> 8) % 5 - 2;
+	case 2:
+		return ~0ull - (r >> 8) % 3;
+	default:
+		return (r >> 8) % 64;
+	}
+}
+
+static void *rewrite(void *arg)
+{
+	struct victim *v = arg;
+	uint64_t seed = v->seed ^ 0x5555;
+
+	while (!atomic_load(&v->stop)) {
+		const unsigned i = 1 + test_random(&seed) % (REGIONS - 1);	/* 0 is read-only and watched */
+		const uint64_t at = test_random(&seed) % (v->length[i] / 8) * 8;
+		uint64_t value = lie(&seed, v->length[i]);
+
+		if (test_random(&seed) & 1)	/* operands of the block: plausible keys */
+			value = v->key[value % REGIONS] | (lie(&seed, 64) & 0xff) << 32;
+		*(volatile uint64_t *)(v->b[i]->at + v->first[i] + at) = value;
+	}
+	return NULL;
+}
+
+static struct gtu_hw_operand operand(struct victim *v)
+{
+	const unsigned i = test_random(&v->seed) % REGIONS;
+	struct gtu_hw_operand op = { v->key[i], (uint32_t)lie(&v->seed, v->length[i]),
+				     lie(&v->seed, v->length[i]) & ~7ull };
+
+	switch (test_random(&v->seed) % 16) {
+	case 0 ... 4:
+		return (struct gtu_hw_operand){ 0 };
+	case 5:
+		op.key = (uint32_t)test_random(&v->seed);
+		break;
+	case 6 ... 12:
+		op.offset = test_random(&v->seed) % 4 * 64;
+		op.count = (uint32_t)(16u << test_random(&v->seed) % 5);
+		break;
+	}
+	return op;
+}
+
+static struct gtu_hw_desc descriptor(struct victim *v)
+{
+	struct gtu_hw_desc d = { 0 };
+	uint64_t r = test_random(&v->seed);
+	unsigned i;
+
+	if (r % 8 == 0) {
+		for (i = 0; i < sizeof(d) / 8; i++)
+			((uint64_t *)&d)[i] = test_random(&v->seed);
+		d.limit = 64;
+		return d;
+	}
+	d.opcode = (r >> 8) % 8 < 5 ? GTU_OP_SCU_BITMASK + (r >> 8) % 8 :
+		   (r >> 8) % 8 < 7 ? GTU_OP_IRU_STREAM : (uint8_t)(r >> 16);
+	d.param = (uint32_t)test_random(&v->seed) &
+		  (d.opcode == GTU_OP_IRU_STREAM ? GTU_IRU_PARAM_MASK & ~GTU_IRU_DEMAND : GTU_SCU_PARAM_MASK);
+	d.imm = lie(&v->seed, 4096);
+	d.limit = 64;
+	if (r >> 32 & 1) {
+		d.flags = GTU_DESC_BLOCK;
+		d.operand[0] = (struct gtu_hw_operand){ v->key[1], 11, 0 };
+		for (i = 0; i < 11; i++)
+			((struct gtu_hw_operand *)(v->b[1]->at + v->first[1]))[i] = operand(v);
+	} else {
+		for (i = 0; i < GTU_DESC_OPERANDS; i++)
+			d.operand[i] = operand(v);
+	}
+	return d;
+}
+
+static void canaries(struct victim *v, uint64_t crc_of_0)
+{
+	uint64_t i, n, sum = 0;
+
+	for (i = 0; i < REGIONS; i++) {
+		for (n = 0; n < v->b[i]->bytes; n++) {
+			if (n >= v->first[i] && n < v->first[i] + v->length[i])
+				sum += i ? 0 : v->b[0]->at[n] * (n + 1);
+			else
+				CHECKF(v->b[i]->at[n] == CANARY, "byte %" PRIu64 " of buffer %" PRIu64
+				       " changed, its region is %" PRIu64 " from %" PRIu64, n, i, v->length[i],
+				       v->first[i]);
+		}
+	}
+	CHECK_EQ(sum, crc_of_0);
+}
+
+static void attack(unsigned jobs, uint64_t seed)
+{
+	static const struct gtu_dev_config small = {
+		.iru_sets = 32, .iru_latency = 20, .scu_latency = 20, .queues = 4, .contexts = 2,
+	};
+	struct victim v = { .f = fx_open(&small, seed), .seed = seed };
+	uint64_t sum = 0, done[GTU_CPL_COUNT] = { 0 };
+	struct gtu_hw_cpl c;
+	pthread_t thread;
+	unsigned i, steps;
+
+	for (i = 0; i < REGIONS; i++) {
+		const uint32_t rights = i ? GTU_REGION_READ | GTU_REGION_WRITE : GTU_REGION_READ;
+
+		v.b[i] = fx_buffer(v.f, i % 2 ? 12000 : 70000);
+		v.first[i] = 8 * (test_random(&v.seed) % 200);
+		v.length[i] = v.b[i]->bytes - v.first[i] - 8 * (test_random(&v.seed) % 200);
+		memset(v.b[i]->at, CANARY, v.b[i]->bytes);
+		for (uint64_t n = 0; n < v.length[i]; n++)
+			v.b[i]->at[v.first[i] + n] = (uint8_t)(test_random(&v.seed) % 7 ? 0 : test_random(&v.seed));
+		v.key[i] = i % 3 == 2 ? fx_region_scattered(v.f, v.b[i], v.first[i], v.length[i], rights, 1) :
+					fx_region(v.f, v.b[i], v.first[i], v.length[i], rights);
+	}
+	for (uint64_t n = v.first[0]; n < v.first[0] + v.length[0]; n++)
+		sum += v.b[0]->at[n] * (n + 1);
+	CHECK(!pthread_create(&thread, NULL, rewrite, &v));
+	for (i = 0; i < jobs; i++) {
+		const struct gtu_hw_desc d = descriptor(&v);
+		bool ended = false;
+
+		fx_submit_to(v.f, 0, &d);
+		for (steps = 0; !ended; steps++) {
+			if (!gtu_dev_pending(v.f->dev)) {
+				/* a stream that waits for its consumer: let it go */
+				const uint64_t queue = 0;
+
+				memset(v.f->queue[0].cq, 0, GTU_CQ_BYTES(FX_RING_LOG2));
+				fx_mailbox(v.f, GTU_MBOX_QUEUE_RESET, 1, &queue);
+				v.f->queue[0].tail = v.f->queue[0].head = 0;
+				break;
+			}
+			gtu_dev_step(v.f->dev, 1 + test_random(&v.seed) % 500);
+			ended = fx_poll(v.f, 0, &c);
+			if (!ended && steps == 1000000) {
+				atomic_store(&v.stop, true);
+				pthread_join(thread, NULL);
+				test_fail(__FILE__, __LINE__, "job %u (operation 0x%02x) does not end", i, d.opcode);
+			}
+		}
+		if (ended && c.status < GTU_CPL_COUNT)
+			done[c.status]++;
+	}
+	atomic_store(&v.stop, true);
+	pthread_join(thread, NULL);
+	canaries(&v, sum);
+	printf("# of %u jobs %" PRIu64 " were done, %" PRIu64 " met an index outside, %" PRIu64
+	       " an output too small, %" PRIu64 " ended behind a region\n", jobs, done[GTU_CPL_OK],
+	       done[GTU_CPL_INDEX], done[GTU_CPL_OVERFLOW], done[GTU_CPL_BOUNDS]);
+	CHECKF(done[GTU_CPL_OK] > jobs / 1000 && done[GTU_CPL_INDEX] && done[GTU_CPL_BOUNDS],
+	       "the lies were too wild to reach the units");
+	fx_close(v.f);
+}
+
+TEST(random_descriptors_under_rewriting)
+{
+	const char *many = getenv("GTU_HOSTILE_JOBS");
+	uint64_t seed;
+
+	for (seed = 1; seed <= 4; seed++)
+		attack(many ? (unsigned)strtoul(many, NULL, 10) : 50000, seed * 77);
+}
+
+TEST_MAIN

@@ -57,7 +57,16 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 .PHONY: all
 all: $(B)/gtu $(B)/libgtu.so $(B)/libgtu.a $(B)/gtu.pc
 
-$(B)/obj/%.o: %.c
+# Once a build folder: is what the library stands on there? A person should not read that from a compiler.
+HEADERS := libfdt.h lzma.h zlib.h zstd.h expat.h
+$(B)/.headers:
+	@mkdir -p $(@D)
+	@printf '#include <%s>\n' $(HEADERS) | $(CC) -fsyntax-only -x c - 2>/dev/null || { \
+		echo "gtu: no C compiler, or a library's headers are missing: 'make deps' as root installs" >&2; \
+		echo "     $(BUILD_PACKAGES)" >&2; exit 1; }
+	@touch $@
+
+$(B)/obj/%.o: %.c | $(B)/.headers
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@

@@ -71,7 +71,7 @@ exits 2 "generate without a size" gtu generate kronecker out.gtu
 exits 2 "generate of a kind there is none of" gtu generate kronecer --scale 4 out.gtu
 says "suggests" "kronecker"
 exits 2 "generate with a size too great" gtu generate kronecker --scale 99 out.gtu
-exits 1 "a file that is not there" gtu stat nonesuch.txt
+exits 3 "a file that is not there" gtu stat nonesuch.txt
 says "and is named" "nonesuch.txt"
 exits 1 "a folder that is not there" gtu convert good.txt nowhere/out.gtu
 says "is named too" "nowhere"

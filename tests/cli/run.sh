@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+# gtu run: every option, results that were worked out by hand, and what is refused.
+. "${0%/*}/tap.bash"
+
+far=9223372036854775807
+# directed, ids with gaps, two components; 10 -> 30 is dearer than by 20
+printf '10 20 1\n10 30 4\n20 30 2\n30 40 1\n50 60 3\n' >g.txt
+printf '10 0\n20 1\n30 1\n40 2\n50 %s\n60 %s\n' $far $far >bfs.want
+printf '10 0\n20 1\n30 1\n40 2\n50 %s\n60 %s\n' $far $far >bfs10.want
+printf '10 1\n20 1\n30 0\n40 1\n50 %s\n60 %s\n' $far $far >both30.want
+printf '10 10\n20 10\n30 10\n40 10\n50 50\n60 50\n' >cc.want
+printf '10 0\n20 1\n30 3\n40 4\n50 infinity\n60 infinity\n' >sssp.want
+printf '10 0\n20 1\n30 1\n40 2\n50 infinity\n60 infinity\n' >unit.want
+# as numbers: 3 and 3.0 are one distance
+numbers() { awk '{ print $1, $2 == "infinity" ? $2 : $2 + 0 }' "$1" >"$1.n"; }
+
+check "convert" gtu convert g.txt g.gtu
+for unit in none scu-basic scu iru; do
+	for graph in g.txt g.gtu; do
+		check "bfs $graph $unit" gtu run bfs $graph --source 10 --unit $unit --output o --verify
+		same "bfs $graph $unit, result" o bfs.want
+	done
+	check "bfs $unit both ways" gtu run bfs g.txt --source 30 --undirected --unit $unit --output o --verify
+	same "bfs $unit both ways, result" o both30.want
+	check "sssp $unit" gtu run sssp g.txt --source 10 --unit $unit --output o --verify
+	numbers o
+	same "sssp $unit, result" o.n sssp.want
+	check "sssp $unit, first column" gtu run sssp g.txt --source 10 --weights 1 --unit $unit --output o --verify
+	numbers o
+	same "sssp $unit, first column, result" o.n sssp.want
+	check "sssp $unit, unit weights" gtu run sssp g.txt --source 10 --weights unit --unit $unit --output o --verify
+	numbers o
+	same "sssp $unit, unit weights, result" o.n unit.want
+	check "cc $unit" gtu run cc g.txt --unit $unit --output o --verify
+	same "cc $unit, result" o cc.want
+	check "pagerank $unit" gtu run pagerank g.txt --unit $unit --iterations 30 --damping 0.85 --output pr.$unit --verify
+	check "ranks $unit sum to 1" awk '{ s += $2 } END { exit !(NR == 6 && s > 1 - 1e-9 && s < 1 + 1e-9) }' pr.$unit
+	check "17 significant digits $unit" bash -c "! grep -Ev '^[0-9]+ [0-9.e+-]{15,}$' pr.$unit"
+	check "ranks $unit as without" bash -c "paste pr.none pr.$unit | awk '{ d = \$2 - \$4; if (d < 0) d = -d; if (d > 1e-6 * \$2) exit 1 }'"
+done
+check "random weights" gtu run sssp g.txt --source 10 --weights random:5 --output r1 --verify
+check "the same seed" gtu run sssp g.txt --source 10 --weights random:5 --unit iru --output r2 --verify
+same "gives the same" r1 r2
+check "weights without a seed" gtu run sssp g.txt --source 10 --weights random --verify
+check "as directed" gtu run bfs g.txt --source 40 --directed --output o
+says "reaches nothing" "^40 0$" o
+check "to convergence" gtu run pagerank g.txt --epsilon 1e-12 --output o --verify
+check "another damping" gtu run pagerank g.txt --damping 0.5 --output p5 --verify
+check "is another result" bash -c '! cmp -s p5 o'
+check "--device model" gtu run bfs g.txt --source 10 --device model --verify
+check "--device with a parameter" gtu run bfs g.txt --source 10 --unit iru --device model:iru_sets=512 --output o --verify
+same "gives the same result" o bfs.want
+check "--quiet" gtu run bfs g.txt --source 10 --quiet
+check "--output -" gtu run bfs g.txt --source 10 --output - --quiet
+
+if command -v python3 >/dev/null; then
+	cat >json.py <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+text = json.dumps(d)
+for key in ("algorithm", "unit", "device", "graph", "vertices", "edges", "iterations"):
+    assert key in text, key
+assert d["algorithm"] == "bfs" and d["unit"] == sys.argv[2], (d["algorithm"], d["unit"])
+def numbers(x):
+    if isinstance(x, dict):
+        for v in x.values(): yield from numbers(v)
+    elif isinstance(x, list):
+        for v in x: yield from numbers(v)
+    elif isinstance(x, (int, float)): yield x
+assert 6 in numbers(d) and 5 in numbers(d)
+END
+	for unit in none scu iru; do
+		check "--json - $unit" gtu run bfs g.txt --source 10 --unit $unit --json -
+		cp "$out" run.json
+		check "is JSON with what it should say" python3 json.py run.json $unit
+		check "--json FILE $unit" gtu run bfs g.txt --source 10 --unit $unit --json file.json
+		check "is JSON, too" python3 json.py file.json $unit
+	done
+else
+	skip "--json" "no python3"
+fi
+
+exits 2 "no algorithm" gtu run
+exits 2 "no graph" gtu run bfs
+exits 2 "an algorithm there is none of" gtu run bsf g.txt
+says "suggests" "bfs"
+exits 2 "a unit there is none of" gtu run bfs g.txt --source 10 --unit scuu
+says "suggests a unit" "scu"
+exits 2 "a source there is none of" gtu run bfs g.txt --source 11
+says "names it" "11"
+exits 2 "a source that is no number" gtu run bfs g.txt --source ten
+exits 2 "damping out of range" gtu run pagerank g.txt --damping 1.5
+exits 2 "no iterations" gtu run pagerank g.txt --iterations some
+exits 2 "weights of no kind" gtu run sssp g.txt --source 10 --weights heavy
+exits 3 "a graph that is none" gtu run bfs "$0" --source 10
+exits 3 "a graph that is not there" gtu run bfs nonesuch.txt --source 10
+says "names the file" "nonesuch.txt"
+printf '1 2 -5\n2 3 1\n' >negative.txt
+quietly gtu run sssp negative.txt --source 1
+got=$?
+check "negative weights are refused (exit $got)" test $got -eq 2 -o $got -eq 3
+exits 1 "an output that cannot be written" gtu run bfs g.txt --source 10 --output nowhere/o
+says "names where" "nowhere"
+
+# a real graph, if it is there: other people's counts
+check "a generated graph" gtu generate kronecker --scale 12 --seed 3 k.gtu
+for unit in none scu-basic scu iru; do
+	check "bfs of it, $unit" gtu run bfs k.gtu --source 1 --unit $unit --output k.$unit --verify
+	same "the same levels by $unit" k.none k.$unit
+done
+finish

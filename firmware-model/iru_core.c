@@ -29,7 +29,7 @@ const char *iru_shape_check(const struct iru_shape *s)
 	if (s->interleave_log2 < 7 || s->interleave_log2 > 30)
 		return "the IRU's interleave is at least a line of 128 bytes";
 	if (s->prefetch < 1 || s->prefetch > IRU_PREFETCH_MAX)
-		return "the IRU fetches 1 to 64 lines ahead";
+		return "the IRU fetches 1 to 256 lines ahead";
 	if (s->queue_depth < IRU_LANES || s->queue_depth > IRU_DEPTH_MAX)
 		return "a queue of the IRU's classifier holds 32 (a line's elements) to 4096";
 	if (s->ring_depth < 1 || s->ring_depth > IRU_DEPTH_MAX)
@@ -77,6 +77,11 @@ static size_t layout(struct iru_core *c, const struct iru_shape *s)
 	c->set_pair = carve(base, &at, sets * IRU_LANES * sizeof(uint64_t));
 	c->set_secondary = carve(base, &at, sets * IRU_LANES * sizeof(uint32_t));
 	c->full_set = carve(base, &at, sets * sizeof(uint16_t));
+	c->line_mask = 0;
+	while (c->line_mask + 1 < s->prefetch)
+		c->line_mask = 2 * c->line_mask + 1;
+	for (unsigned p = 0; p < 1u << s->partitions_log2; p++)
+		c->partition[p].line = carve(base, &at, (c->line_mask + 1) * sizeof(struct iru_line));
 	c->out = carve(base, &at, IRU_OUT_SIZE * sizeof(struct iru_record));
 	return at;
 }
@@ -101,7 +106,6 @@ struct iru_core *iru_core_init(void *memory, const struct iru_shape *shape)
 	c->places = fifo_places(shape);
 	c->published = shape->partitions_log2 == 2 && shape->banks_log2 == 1 &&
 		       shape->sets_log2 == 10 && c->places == 128;
-	c->line_step = (c->partitions - 1) << (shape->interleave_log2 - 7);
 	for (unsigned p = 0; p < c->partitions; p++) {
 		for (unsigned q = 0; q < c->partitions; q++) {
 			const unsigned up = (q - p) & (c->partitions - 1);
@@ -392,7 +396,7 @@ static inline void fifo_room(struct iru_core *c, unsigned q, unsigned n)
 static void issue(struct iru_core *c, unsigned p, uint64_t cycle)
 {
 	struct iru_partition *part = &c->partition[p];
-	const unsigned slot = part->tail++ % IRU_PREFETCH_MAX;
+	const unsigned slot = part->tail++ & c->line_mask;
 	struct iru_line *l = &part->line[slot];
 	const uint64_t from = part->next_line * GTU_LINE_BYTES;
 	const uint64_t first = from > c->stream.addr ? (from - c->stream.addr) / 4 : 0;
@@ -458,7 +462,7 @@ static int serve(struct iru_core *c, const struct iru_kernel *k, unsigned p, uin
 		 enum iru_status *why)
 {
 	struct iru_partition *part = &c->partition[p];
-	struct iru_line *l = &part->line[part->head % IRU_PREFETCH_MAX];
+	struct iru_line *l = &part->line[part->head & c->line_mask];
 	uint64_t again = IRU_NEVER;
 	int did = 0;
 
@@ -468,9 +472,10 @@ static int serve(struct iru_core *c, const struct iru_kernel *k, unsigned p, uin
 
 		if (!s->loaded) {
 			const uint32_t *index, *secondary = NULL;
+			uint32_t copy[2][IRU_LANES];
 			unsigned bad;
 
-			if (!c->port.load(c->port.ctx, l->first, l->count, &index, &secondary)) {
+			if (!c->port.load(c->port.ctx, l->first, l->count, &index, &secondary, copy)) {
 				c->bad = l->first;
 				*why = IRU_UNREAD;
 				return -1;
@@ -492,7 +497,7 @@ static int serve(struct iru_core *c, const struct iru_kernel *k, unsigned p, uin
 			hand_out(c, p, s);
 			s->loaded = false;
 			part->head++;
-			l = &part->line[part->head % IRU_PREFETCH_MAX];
+			l = &part->line[part->head & c->line_mask];
 			did = 1;
 		}
 	}
@@ -527,7 +532,7 @@ static uint64_t next_event(const struct iru_core *c, uint64_t cycle)
 
 	for (unsigned p = 0; p < c->partitions; p++) {
 		const struct iru_partition *part = &c->partition[p];
-		const struct iru_line *l = &part->line[part->head % IRU_PREFETCH_MAX];
+		const struct iru_line *l = &part->line[part->head & c->line_mask];
 
 		if (part->head != part->tail && l->ready > cycle && l->ready < next)
 			next = l->ready;
@@ -774,7 +779,7 @@ void iru_core_reply(struct iru_core *c, unsigned p, unsigned slot, uint64_t cycl
 
 	part->line[slot].ready = cycle;
 	/* only the oldest line is looked at, so only that one can be waited for */
-	if (slot == part->head % IRU_PREFETCH_MAX && cycle < part->service) {
+	if (slot == (part->head & c->line_mask) && cycle < part->service) {
 		part->service = cycle;
 		if (cycle < c->fetch_next)
 			c->fetch_next = cycle;

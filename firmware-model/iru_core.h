@@ -18,7 +18,7 @@
 #define IRU_PARTITIONS_MAX	16u
 #define IRU_BANKS_MAX		64u	/* of all partitions: they are bits of a word */
 #define IRU_SETS_MAX		65536u	/* a set's number travels in 16 bits */
-#define IRU_PREFETCH_MAX	64u
+#define IRU_PREFETCH_MAX	256u
 #define IRU_DEPTH_MAX		4096u
 #define IRU_NEVER		UINT64_MAX
 
@@ -67,10 +67,16 @@ struct iru_port {
 			  uint64_t cycle);
 	/*
 	 * Where these elements are: indices, and secondaries unless the stream carries none (then
-	 * *secondary stays NULL). Each is loaded once. False when they cannot be had.
+	 * *secondary stays NULL). Each is loaded once. @copy is room for both, for who needs it. False
+	 * when they cannot be had.
 	 */
 	bool (*load)(void *ctx, uint64_t first, unsigned count, const uint32_t **index,
-		     const uint32_t **secondary);
+		     const uint32_t **secondary, uint32_t (*copy)[IRU_LANES]);
+	/*
+	 * Not 0: fetch() always returns @cycle + latency and does not mind in which order it hears of
+	 * the partitions' fetches, each partition's being in order. The core may then run ahead.
+	 */
+	uint32_t latency;
 };
 
 enum iru_status {
@@ -110,7 +116,7 @@ struct iru_partition {
 	uint64_t service;		/* next cycle in which fetch or classifier may act */
 	uint64_t next_line;		/* to be fetched; line_end: none is left */
 	uint32_t head, tail;		/* of the lines held or waited for, running freely */
-	struct iru_line line[IRU_PREFETCH_MAX];
+	struct iru_line *line;		/* [line_mask + 1] */
 	struct iru_split split;
 };
 
@@ -137,7 +143,7 @@ struct iru_core {
 	/* derived from the shape */
 	uint32_t partitions, banks, all_banks, sets_partition, sets_bank;
 	uint32_t places;		/* a queue has in memory: twice what it may hold */
-	uint32_t line_step;		/* lines between two of a partition's interleaves */
+	uint32_t line_mask;		/* of a partition's lines */
 	/* derived from the stream */
 	uint64_t line_first, line_end;	/* of the indices; region-relative */
 	uint64_t all_records;		/* records in mode ALL */
@@ -209,7 +215,13 @@ void iru_core_ask(struct iru_core *c, uint64_t asked);
 /* The fetch in @slot of partition @p will be there from @cycle on (not before the core's clock). */
 void iru_core_reply(struct iru_core *c, unsigned p, unsigned slot, uint64_t cycle);
 
-/* out[0 .. out_count) were taken. */
+/* Record @i of the out_count that wait, oldest first. */
+static inline const struct iru_record *iru_core_out(const struct iru_core *c, unsigned i)
+{
+	return &c->out[i];
+}
+
+/* They were all taken. */
 static inline void iru_core_taken(struct iru_core *c)
 {
 	c->out_count = 0;

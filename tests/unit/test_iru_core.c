@@ -37,10 +37,11 @@ static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsi
 }
 
 static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **index,
-		 const uint32_t **secondary)
+		 const uint32_t **secondary, uint32_t (*copy)[IRU_LANES])
 {
 	struct scene *s = ctx;
 
+	(void)copy;
 	CHECK(first + count <= s->cfg.n);
 	*index = s->index + first;
 	if (s->secondary)
@@ -181,7 +182,7 @@ static void compare(struct scene *s, const struct naive *v, uint64_t i, const st
 static void play(struct scene *s, void *memory)
 {
 	struct iru_core *c = iru_core_init(memory, &s->shape);
-	const struct iru_port port = { s, fetch, load };
+	const struct iru_port port = { s, fetch, load, s->fixed ? (uint32_t)latency_of : 0 };
 	enum iru_status status = IRU_MORE;
 	uint64_t seen = 0, r = s->seed ^ 77;
 	unsigned ask = 0;
@@ -205,7 +206,7 @@ static void play(struct scene *s, void *memory)
 			iru_core_advance(c, s->ask[ask].cycle);
 		}
 		for (unsigned i = 0; i < c->out_count; i++)
-			compare(s, &v, seen++, &c->out[i]);
+			compare(s, &v, seen++, iru_core_out(c, i));
 		iru_core_taken(c);
 	}
 	uint64_t i = seen;

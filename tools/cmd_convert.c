@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/* gtu convert: any graph file into the container that is mapped in place. */
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "graph_options.h"
+
+static const char help[] =
+	"usage: gtu convert IN OUT.gtu [options]\n\n"
+	"Read a graph file and write it as a container, which every verb then opens at once, however\n"
+	"large it is: its edge list is mapped, not read. The ids of IN are kept.\n\n"
+	"IN, told apart by content and name, plain or .gz, .xz, .zst:\n"
+	"  edge lists (SNAP, .el, .wel, .csv, ...), Matrix Market .mtx, DIMACS .gr, METIS .graph,\n"
+	"  LDBC .e (its .v and .properties beside it), EMOGI .bel, GAP .sg and .wsg, BVGraph .graph\n"
+	"  with .properties, GraphML, graph-tool .gt, .cedge, 'V E' with coordinates, and .gtu itself\n\n"
+	GRAPH_OPTIONS_HELP
+	"  --edge-bytes 4|8      bytes of an edge in OUT (default: 4 up to 2^32 vertices)\n"
+	"  --weights COLUMN|none which column after the two ids is the weight, from 1; none drops\n"
+	"                        them (default: what the format says; in edge lists the third column\n"
+	"                        if it is a number)\n\n"
+	"A file that cannot be read is refused with its name, the line or byte, and the reason\n"
+	"(exit code 3). OUT appears when it is complete, or not at all: Ctrl-C leaves nothing.\n\n"
+	"  gtu convert soc-LiveJournal1.txt.gz lj.gtu\n"
+	"  gtu convert roads.gr.xz roads.gtu --undirected --simplify\n"
+	"  gtu convert trips.csv trips.gtu --weights 3\n"
+	"  gtu convert graphs/datagen.e datagen.gtu\n";
+
+static bool weights_option(const char *text, int32_t *column)
+{
+	uint64_t n;
+
+	if (!strcmp(text, "none")) {
+		*column = -1;
+		return true;
+	}
+	if (!cli_u64("weight column", text, 1, 1000, &n))
+		return false;
+	*column = (int32_t)n;
+	return true;
+}
+
+static bool ends_in_gtu(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 4 && !strcmp(path + n - 4, ".gtu");
+}
+
+static void say(const struct gtu_graph *g, const char *out, double seconds)
+{
+	struct stat st;
+	char kind[64];
+
+	if (cli_quiet())
+		return;
+	printf("%s: %s vertices, %s edges from %s entries (%s)\n", out, grouped(g->n), grouped(g->m),
+	       grouped(g->stored), graph_kind(g, kind));
+	if (!stat(out, &st))
+		printf("%s bytes in %.1f s; 'gtu stat %s' shows what it is like\n", grouped((uint64_t)st.st_size),
+		       seconds, out);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int cmd_convert(int argc, char **argv)
+{
+	static const struct option options[] = {
+		GRAPH_OPTIONS,
+		{ "edge-bytes", required_argument, NULL, 'e' },
+		{ "weights", required_argument, NULL, 'w' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct gtu_read_options read = { 0 };
+	struct gtu_error err = { 0 };
+	struct gtu_graph *g;
+	const char *in, *out;
+	double start = now();
+	uint64_t bytes;
+	int c, rc;
+
+	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (graph_option(c, &read))
+			continue;
+		switch (c) {
+		case 'e':
+			if (!cli_u64("edge bytes", optarg, 4, 8, &bytes))
+				return CLI_USAGE;
+			if (bytes != 4 && bytes != 8)
+				return cli_usage("an edge takes 4 or 8 bytes, not %s", optarg);
+			read.edge_bytes = (uint32_t)bytes;
+			break;
+		case 'w':
+			if (!weights_option(optarg, &read.weight_column))
+				return CLI_USAGE;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return CLI_DONE;
+		default:
+			return cli_option(argc, argv, c, options);
+		}
+	}
+	if (argc - optind != 2)
+		return cli_usage("takes IN and OUT.gtu, got %d names", argc - optind);
+	in = argv[optind];
+	out = argv[optind + 1];
+	if (!ends_in_gtu(out))
+		return cli_usage("'%s' does not end in .gtu, the one format that is written", out);
+	rc = gtu_graph_open(in, &read, cli_progress(), &g, &err);
+	if (rc)
+		return cli_exit(&err, rc);
+	rc = gtu_graph_save(g, out, cli_progress(), &err);
+	if (!rc)
+		say(g, out, now() - start);
+	gtu_graph_close(g);
+	return cli_exit(&err, rc);
+}

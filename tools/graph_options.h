@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that say how a graph file is to be read, the same for every verb that takes one. */
+#ifndef GTU_TOOLS_GRAPH_OPTIONS_H
+#define GTU_TOOLS_GRAPH_OPTIONS_H
+
+#include "cli.h"
+#include "gtu/graph.h"
+
+enum {
+	GRAPH_OPTION_DIRECTED = 0x1000,
+	GRAPH_OPTION_UNDIRECTED,
+	GRAPH_OPTION_SIMPLIFY,
+};
+
+/* For a verb's table of long options. */
+#define GRAPH_OPTIONS                                                                              \
+	{ "directed", no_argument, NULL, GRAPH_OPTION_DIRECTED },                                  \
+	{ "undirected", no_argument, NULL, GRAPH_OPTION_UNDIRECTED },                              \
+	{ "simplify", no_argument, NULL, GRAPH_OPTION_SIMPLIFY }
+
+#define GRAPH_OPTIONS_HELP                                                                         \
+	"  --directed            take every entry once, as written, whatever the file says\n"         \
+	"  --undirected          enter every edge both ways; duplicates that this makes are merged\n" \
+	"  --simplify            drop self loops and duplicate edges (the first weight stays)\n"
+
+/* Take what getopt_long() returned if it is one of these; false if it is not. */
+bool graph_option(int returned, struct gtu_read_options *read);
+
+/* "directed", with the edges' width and weights in words: "directed, 4-byte edges, u32 weights". */
+const char *graph_kind(const struct gtu_graph *g, char text[64]);
+
+/* "1,234,567" in one of a few buffers, for one printf. */
+const char *grouped(uint64_t x);
+
+#endif

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: MIT
+/* gtu run: an algorithm on a graph, through a unit. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "reference.h"
+#include "run.h"
+
+static const char help[] =
+	"usage: gtu run ALGORITHM GRAPH [options]\n\n"
+	"Runs an algorithm on a graph through a unit of the device and shows what came out.\n\n"
+	"  bfs            hops from a source (breadth-first search)\n"
+	"  sssp           distances from a source (near and far sets)\n"
+	"  pr, pagerank   ranks\n"
+	"  cc, wcc        weakly connected components\n\n"
+	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru,\n"
+	"                 none (plain code on the CPU)\n"
+	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...\n"
+	"                 or a device file as /dev/gtu0\n"
+	"  --source ID    bfs, sssp: where to start, an id of the input file; without it, at the\n"
+	"                 vertex of most edges\n"
+	"  --directed, --undirected   take the file's edges one way or both ways\n"
+	"  --weights W    sssp: a column of the file (1: the first after the two ids), unit (every\n"
+	"                 edge 1) or random[:SEED] (1 to 255, the same both ways); without it, the\n"
+	"                 file's own, or unit\n"
+	"  --delta D      sssp: step of the near-far threshold; without it, chosen from the weights\n"
+	"  --damping D    pr: damping factor (0.85)\n"
+	"  --iterations N pr: iterations (20; at most 1000 with --epsilon)\n"
+	"  --epsilon E    pr: stop when no rank changes by more than E\n"
+	"  --output FILE  a line \"id value\" a vertex, ids ascending; - is standard output\n"
+	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter; - likewise\n"
+	"  --verify       compare with plain reference code; exit code 4 where they differ\n\n"
+	"Values: bfs hops, 9223372036854775807 where there is no path; sssp distances, infinity where\n"
+	"there is none; pr ranks with 17 digits; cc the smallest id of the component.\n";
+
+/* Results of PageRank agree where they differ by no more than this, relatively. */
+#define RANK_TOLERANCE 1e-6
+
+#define RANDOM_WEIGHTS 255
+
+struct request {
+	struct run run;
+	struct gtu_graph *graph;	/* as opened */
+	uint32_t *random_weights;
+	enum { W_FILE, W_COLUMN, W_UNIT, W_RANDOM } weights;
+	uint64_t weight_column, seed;
+	uint32_t direction;
+	uint64_t source;		/* id */
+	bool source_given, verify;
+	char weights_text[64];
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Command line -------------------------------------------------------------------------------- */
+
+static bool parse_algorithm(struct request *q, const char *word)
+{
+	static const char *const names[] = { "bfs", "sssp", "pr", "cc", "pagerank", "wcc", NULL };
+	static const enum run_algorithm algorithm[] = { RUN_BFS, RUN_SSSP, RUN_PR, RUN_CC, RUN_PR,
+							RUN_CC };
+	int i = cli_choice("algorithm", word, names);
+
+	if (i >= 0)
+		q->run.algorithm = algorithm[i];
+	return i >= 0;
+}
+
+static bool parse_unit(struct request *q, const char *word)
+{
+	static const char *const names[] = { "none", "scu", "scu-basic", "iru", NULL };
+	static const uint32_t unit[] = { GTU_WITH_NONE, GTU_WITH_SCU, GTU_WITH_SCU_BASIC,
+					 GTU_WITH_IRU };
+	int i = cli_choice("unit", word, names);
+
+	if (i < 0)
+		return false;
+	q->run.unit = names[i];
+	q->run.opt.unit = unit[i];
+	return true;
+}
+
+static bool parse_weights(struct request *q, const char *word)
+{
+	if (!strcmp(word, "unit")) {
+		q->weights = W_UNIT;
+		return true;
+	}
+	if (!strncmp(word, "random", 6) && (!word[6] || word[6] == ':')) {
+		q->weights = W_RANDOM;
+		q->seed = 1;
+		return !word[6] || cli_u64("the seed of --weights", word + 7, 0, UINT64_MAX, &q->seed);
+	}
+	q->weights = W_COLUMN;
+	if (*word < '0' || *word > '9') {
+		cli_usage("--weights '%s' is none of: a column, unit, random, random:SEED", word);
+		return false;
+	}
+	return cli_u64("the column of --weights", word, 1, INT32_MAX, &q->weight_column);
+}
+
+/* Options that mean something to some algorithms only. */
+static bool parse_special(struct request *q, int option, const char *value)
+{
+	struct gtu_algorithm_options *o = &q->run.opt;
+	uint64_t n = 0;
+	bool good = true;
+
+	switch (option) {
+	case 's':
+		q->source_given = true;
+		return cli_u64("--source", value, 0, UINT64_MAX, &q->source);
+	case 'w':
+		return parse_weights(q, value);
+	case 'D':
+		return cli_double("--delta", value, 1e-300, 1e300, &o->delta);
+	case 'p':
+		return cli_double("--damping", value, 1e-9, 1 - 1e-9, &o->damping);
+	case 'i':
+		good = cli_u64("--iterations", value, 1, UINT32_MAX, &n);
+		o->iterations = (uint32_t)n;
+		return good;
+	case 'e':
+		return cli_double("--epsilon", value, 0, 1, &o->epsilon);
+	}
+	return false;
+}
+
+static bool is_for(enum run_algorithm a, int option)
+{
+	switch (option) {
+	case 's': return a == RUN_BFS || a == RUN_SSSP;
+	case 'w': case 'D': return a == RUN_SSSP;
+	}
+	return a == RUN_PR;
+}
+
+static const struct option options[] = {
+	{ "unit", required_argument, NULL, 'u' },
+	{ "device", required_argument, NULL, 'd' },
+	{ "source", required_argument, NULL, 's' },
+	{ "directed", no_argument, NULL, '1' },
+	{ "undirected", no_argument, NULL, '2' },
+	{ "weights", required_argument, NULL, 'w' },
+	{ "delta", required_argument, NULL, 'D' },
+	{ "damping", required_argument, NULL, 'p' },
+	{ "iterations", required_argument, NULL, 'i' },
+	{ "epsilon", required_argument, NULL, 'e' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "json", required_argument, NULL, 'j' },
+	{ "verify", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+/* CLI_DONE to go on; -1 when help was asked for and given. */
+static int parse(int argc, char **argv, struct request *q)
+{
+	const char *special[128] = { NULL };	/* by option: its name, where it was given */
+	uint32_t direction;
+	int opt, place = -1;
+
+	q->run.unit = "scu";
+	q->run.opt.unit = GTU_WITH_SCU;
+	q->run.device = "model";
+	while ((opt = getopt_long(argc, argv, ":h", options, &place)) != -1) {
+		switch (opt) {
+		case 'h':
+			fputs(help, stdout);
+			return -1;
+		case 'u':
+			if (!parse_unit(q, optarg))
+				return CLI_USAGE;
+			break;
+		case 'd': q->run.device = optarg; break;
+		case 'o': q->run.output = optarg; break;
+		case 'j': q->run.json = optarg; break;
+		case 'v': q->verify = true; break;
+		case '1':
+		case '2':
+			direction = opt == '1' ? GTU_DIRECTED : GTU_UNDIRECTED;
+			if (q->direction && q->direction != direction)
+				return cli_usage("--directed and --undirected exclude each other");
+			q->direction = direction;
+			break;
+		case '?':
+		case ':':
+			return cli_option(argc, argv, opt, options);
+		default:
+			if (!parse_special(q, opt, optarg))
+				return CLI_USAGE;
+			special[opt] = options[place].name;
+		}
+	}
+	if (argc - optind < 2)
+		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc), and on which graph?" :
+						  "on which graph?");
+	if (argc - optind > 2)
+		return cli_usage("takes no '%s'", argv[optind + 2]);
+	if (!parse_algorithm(q, argv[optind]))
+		return CLI_USAGE;
+	q->run.path = argv[optind + 1];
+	for (opt = 0; opt < 128; opt++)
+		if (special[opt] && !is_for(q->run.algorithm, opt))
+			return cli_usage("--%s means nothing to %s", special[opt],
+					 run_name(q->run.algorithm));
+	if (q->run.output && q->run.json && !strcmp(q->run.output, "-") &&
+	    !strcmp(q->run.json, "-"))
+		return cli_usage("--output and --json cannot both go to standard output");
+	return CLI_DONE;
+}
+
+/* ---- The graph ------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15u;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+/* A weight of 1 to 255 an edge, by its ends alone: the same in both directions and in every format. */
+static int make_random_weights(struct request *q, struct gtu_error *err)
+{
+	struct gtu_graph *g = &q->run.graph;
+	uint64_t v, e, end, a, b, target;
+
+	q->random_weights = malloc((g->m + 1) * sizeof(*q->random_weights));
+	if (!q->random_weights)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu random weights",
+				(unsigned long long)g->m);
+	for (v = 0; v < g->n; v++) {
+		gtu_graph_edges(g, v, &e, &end);
+		for (; e < end; e++) {
+			target = gtu_graph_target(g, e);
+			if (target >= g->n)
+				return gtu_fail(err, GTU_ERR_INPUT,
+						"%s: entry %llu of the edge list leads to vertex %llu of only %llu: the graph is damaged",
+						g->name, (unsigned long long)e,
+						(unsigned long long)target, (unsigned long long)g->n);
+			a = gtu_graph_id(g, v);
+			b = gtu_graph_id(g, target);
+			q->random_weights[e] = (uint32_t)(1 + mix(mix(mix(q->seed) ^ (a < b ? a : b)) ^
+								  (a < b ? b : a)) % RANDOM_WEIGHTS);
+		}
+		if (!(v & 0xffff) && gtu_tick(q->run.opt.progress, "weights", v, g->n))
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted");
+	}
+	g->weight = q->random_weights;
+	g->weight_type = GTU_WEIGHT_U32;
+	return 0;
+}
+
+static int settle_weights(struct request *q, struct gtu_error *err)
+{
+	static const char *const type[] = { "none", "integers", "floats", "doubles" };
+	struct gtu_graph *g = &q->run.graph;
+
+	q->run.weights = q->weights_text;
+	if (q->weights == W_RANDOM) {
+		snprintf(q->weights_text, sizeof(q->weights_text), "random, 1 to %d, seed %llu",
+			 RANDOM_WEIGHTS, (unsigned long long)q->seed);
+		return make_random_weights(q, err);
+	}
+	if (q->weights == W_UNIT) {
+		g->weight = NULL;
+		g->weight_type = GTU_WEIGHT_NONE;
+	}
+	if (g->weight_type == GTU_WEIGHT_NONE)
+		snprintf(q->weights_text, sizeof(q->weights_text), "%s",
+			 q->weights == W_UNIT ? "every edge 1" : "every edge 1: the graph has none");
+	else
+		snprintf(q->weights_text, sizeof(q->weights_text), "the graph's, %s",
+			 type[g->weight_type & 3]);
+	return 0;
+}
+
+static int settle_source(struct request *q, struct gtu_error *err)
+{
+	const struct gtu_graph *g = &q->run.graph;
+	uint64_t v, first, end, most = 0;
+
+	if (!g->n)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices to start from", q->run.path);
+	if (q->source_given)
+		return gtu_graph_vertex(g, q->source, &q->run.opt.source, err);
+	q->run.source_chosen = true;
+	for (v = 0; v < g->n; v++) {
+		gtu_graph_edges(g, v, &first, &end);
+		if (end - first > most) {
+			most = end - first;
+			q->run.opt.source = v;
+		}
+	}
+	return 0;
+}
+
+static int open_graph(struct request *q, struct gtu_error *err)
+{
+	struct gtu_read_options read = { .direction = q->direction };
+	double start = now();
+	int rc;
+
+	if (q->weights == W_COLUMN)
+		read.weight_column = (int32_t)q->weight_column;
+	rc = gtu_graph_open(q->run.path, &read, q->run.opt.progress, &q->graph, err);
+	if (rc)
+		return rc;
+	q->run.graph = *q->graph;
+	if (q->run.algorithm == RUN_SSSP)
+		rc = settle_weights(q, err);
+	q->run.open_seconds = now() - start;
+	if (!rc && (q->run.algorithm == RUN_BFS || q->run.algorithm == RUN_SSSP))
+		rc = settle_source(q, err);
+	return rc;
+}
+
+/* ---- The run ----------------------------------------------------------------------------------------- */
+
+static int read_counters(struct run *r, bool clear, struct gtu_error *err)
+{
+	static const struct {
+		uint32_t unit;
+		const char *name;
+	} known[] = { { GTU_UNIT_SCU, "scu" }, { GTU_UNIT_IRU, "iru" }, { GTU_UNIT_ZCM, "zcm" } };
+	unsigned i;
+	int rc;
+
+	r->units = 0;
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!(gtu_get_info(r->dev)->units & known[i].unit))
+			continue;
+		r->counters[r->units].unit = known[i].unit;
+		r->counters[r->units].name = known[i].name;
+		rc = gtu_counters(r->dev, known[i].unit, clear, r->counters[r->units++].value, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int run_algorithm(struct run *r, struct gtu_error *err)
+{
+	switch (r->algorithm) {
+	case RUN_BFS:
+		return gtu_bfs(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
+	case RUN_SSSP:
+		return gtu_sssp(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
+	case RUN_PR:
+		return gtu_pagerank(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
+	case RUN_CC:
+		return gtu_components(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
+	}
+	return GTU_ERR_USAGE;
+}
+
+static int compute(struct run *r, struct gtu_error *err)
+{
+	int rc = 0;
+
+	r->result = malloc((r->graph.n + 1) * 8);
+	if (!r->result)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the values of %llu vertices",
+				(unsigned long long)r->graph.n);
+	if (r->opt.unit == GTU_WITH_NONE) {
+		r->device = "none";
+		return run_algorithm(r, err);
+	}
+	rc = gtu_open(r->device, &r->dev, err);
+	if (!rc)
+		rc = read_counters(r, true, err);
+	if (!rc)
+		rc = run_algorithm(r, err);
+	if (!rc)
+		rc = read_counters(r, false, err);
+	return rc;
+}
+
+/* ---- Verification --------------------------------------------------------------------------------------- */
+
+/* The first vertex of which results differ, or n. Distances are the same to the last bit: see sssp.c. */
+static uint64_t first_difference(const struct run *r, const void *expected, uint64_t *differing)
+{
+	const uint64_t *integer = expected;
+	const double *real = expected;
+	uint64_t v, first = r->graph.n;
+	bool same = true;
+
+	*differing = 0;
+	for (v = 0; v < r->graph.n; v++) {
+		switch (r->algorithm) {
+		case RUN_BFS:
+		case RUN_CC:
+			same = r->integer[v] == integer[v];
+			break;
+		case RUN_SSSP:
+			same = r->real[v] == real[v];
+			break;
+		case RUN_PR:
+			same = fabs(r->real[v] - real[v]) <= RANK_TOLERANCE * real[v];
+			break;
+		}
+		if (!same && !(*differing)++)
+			first = v;
+	}
+	return first;
+}
+
+static void describe(const struct run *r, const void *values, uint64_t v, char text[32])
+{
+	uint64_t value = ((const uint64_t *)values)[v];
+
+	if (r->algorithm == RUN_SSSP || r->algorithm == RUN_PR)
+		snprintf(text, 32, "%.17g", ((const double *)values)[v]);
+	else if (value >= r->graph.n)
+		snprintf(text, 32, r->algorithm == RUN_BFS ? "no path" : "no vertex");
+	else
+		snprintf(text, 32, "%llu",
+			 (unsigned long long)(r->algorithm == RUN_CC ? gtu_graph_id(&r->graph, value) :
+								       value));
+}
+
+static int compare(struct run *r, const void *expected, double change, struct gtu_error *err)
+{
+	uint64_t differing, v = first_difference(r, expected, &differing);
+	char got[32], want[32];
+
+	r->verdict = v == r->graph.n ? RUN_EQUAL : RUN_DIFFERENT;
+	if (r->verdict == RUN_DIFFERENT) {
+		describe(r, r->result, v, got);
+		describe(r, expected, v, want);
+		return gtu_fail(err, GTU_ERR_VERIFY,
+				"%s through %s gives vertex %llu the value %s, the reference code %s; %llu of %llu values differ",
+				run_name(r->algorithm), r->unit,
+				(unsigned long long)gtu_graph_id(&r->graph, v), got, want,
+				(unsigned long long)differing, (unsigned long long)r->graph.n);
+	}
+	/* Whoever stops early has come to rest. */
+	if (r->algorithm == RUN_PR && r->opt.epsilon > 0 &&
+	    r->stats.iterations < (r->opt.iterations ? r->opt.iterations : 1000) &&
+	    change > r->opt.epsilon * (1 + RANK_TOLERANCE)) {
+		r->verdict = RUN_DIFFERENT;
+		return gtu_fail(err, GTU_ERR_VERIFY,
+				"pr through %s stopped after %llu iterations, while ranks still change by %g",
+				r->unit, (unsigned long long)r->stats.iterations, change);
+	}
+	return 0;
+}
+
+static int verify(struct request *q, struct gtu_error *err)
+{
+	struct run *r = &q->run;
+	const struct gtu_graph *g = &r->graph;
+	double start = now(), change = 0;
+	void *expected;
+	int rc;
+
+	rc = gtu_graph_check(q->graph, r->opt.progress, err);
+	if (rc)
+		return rc;
+	expected = malloc((g->n + 1) * 8);
+	rc = expected ? 0 : -1;
+	if (!rc && r->algorithm == RUN_BFS)
+		rc = reference_bfs(g, r->opt.source, expected);
+	else if (!rc && r->algorithm == RUN_SSSP)
+		rc = reference_sssp(g, r->opt.source, expected);
+	else if (!rc && r->algorithm == RUN_CC)
+		rc = reference_components(g, expected);
+	else if (!rc)
+		rc = reference_pagerank(g, r->opt.damping > 0 ? r->opt.damping : 0.85,
+					r->stats.iterations, expected, &change);
+	if (rc)
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with");
+	else if (cli_interrupted())
+		rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted while verifying");
+	else
+		rc = compare(r, expected, change, err);
+	free(expected);
+	r->verify_seconds = now() - start;
+	return rc;
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------------- */
+
+/* Results are written even where they are wrong: whoever looks for the mistake wants to see them. */
+static int report(struct request *q, struct gtu_error *err)
+{
+	struct run *r = &q->run;
+	bool stdout_taken = (r->output && !strcmp(r->output, "-")) || (r->json && !strcmp(r->json, "-"));
+	int rc = 0;
+
+	cli_clear_bar();
+	if (!cli_quiet() && !stdout_taken)
+		run_print(r, stdout);
+	if (r->output)
+		rc = run_write_output(r, err);
+	if (!rc && r->json)
+		rc = run_write_json(r, err);
+	return rc;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct gtu_error err = { 0 }, verdict = { 0 };
+	struct request q = { 0 };
+	int rc, verify_rc = 0;
+
+	rc = parse(argc, argv, &q);
+	if (rc)
+		return rc < 0 ? CLI_DONE : rc;
+	q.run.opt.progress = cli_progress();
+	rc = open_graph(&q, &err);
+	if (!rc)
+		rc = compute(&q.run, &err);
+	if (!rc && q.verify)
+		verify_rc = verify(&q, &verdict);
+	if (!rc && (!verify_rc || verify_rc == GTU_ERR_VERIFY))
+		rc = report(&q, &err);
+	if (!rc && verify_rc) {
+		rc = verify_rc;
+		err = verdict;
+	}
+	if (q.run.dev)
+		gtu_close(q.run.dev);
+	gtu_graph_close(q.graph);
+	free(q.run.result);
+	free(q.random_weights);
+	return cli_exit(&err, rc);
+}

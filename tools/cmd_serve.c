@@ -233,9 +233,16 @@ static int serve_peer(struct server *s, bool *done, struct gtu_error *err)
 
 	if (!greeted && vfio_user_greeted(s->peer) && !cli_quiet())
 		fprintf(stderr, "gtu serve: a machine has attached\n");
-	if (!code && pci_function_memory(s->function)->torn)
-		code = gtu_fail(&why, GTU_ERR_INPUT, "it made a file shorter than the memory mapped from it");
 	return code ? drop_peer(s, code, &why, done, err) : 0;
+}
+
+/* The device's turn. */
+static int step_peer(struct server *s, bool *done, struct gtu_error *err)
+{
+	struct gtu_error why = { .text = "it made a file shorter than the memory mapped from it" };
+
+	step(s);
+	return pci_function_memory(s->function)->torn ? drop_peer(s, GTU_ERR_INPUT, &why, done, err) : 0;
 }
 
 static int loop(struct server *s, struct gtu_error *err)
@@ -265,10 +272,10 @@ static int loop(struct server *s, struct gtu_error *err)
 			code = serve_peer(s, &done, err);
 		if (!code && p[1].revents)
 			code = accept_peer(s, err);
+		if (!code && s->peer)
+			code = step_peer(s, &done, err);
 		if (code)
 			return code;
-		if (s->peer)
-			step(s);
 	}
 	return 0;
 }

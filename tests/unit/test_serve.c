@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+/* gtu serve as a process: jobs over mapped memory, faults, machines that come and go, its socket. */
+#include "vfio_client.h"
+
+static struct reply r;
+
+/* ---- A machine with one context, one queue and a memory of 1 MiB at bus address BASE ------------- */
+
+#define BASE		0x40000000ull
+#define BYTES		0x100000u
+#define REGIONS		0x0000u		/* table of 4 */
+#define SQ		0x1000u		/* rings of 16 */
+#define CQ		0x2000u
+#define EVENTS		0x3000u
+#define SOURCE		0x10000u	/* region 1: 256 KiB, read */
+#define TARGET		0x80000u	/* region 2: 256 KiB, write */
+#define DATA		0x40000u
+
+struct machine {
+	int sock, file, event;
+	uint8_t *memory;
+	uint32_t tail;			/* of the submission ring */
+};
+
+static uint32_t mailbox(int sock, uint32_t command, const uint64_t *arg, unsigned args)
+{
+	uint32_t status;
+	unsigned i;
+
+	for (i = 0; i < args; i++)
+		put_region(sock, 0, GTU_REG_MBOX_ARG(i), 8, arg[i]);
+	put_region(sock, 0, GTU_REG_MBOX_CMD, 4, command);
+	do
+		status = get_region(sock, 0, GTU_REG_MBOX_STATUS, 4);
+	while (status & GTU_MBOX_BUSY && status != 0xffffffff);
+	return status;
+}
+
+static void set_region(struct machine *m, unsigned slot, uint32_t rights, uint64_t base, uint64_t bytes)
+{
+	struct gtu_hw_region e = { .key = GTU_KEY(1, slot), .length = bytes, .base = base };
+
+	e.flags = GTU_REGION_VALID | rights | 12 << GTU_REGION_PAGE_SHIFT;
+	memcpy(m->memory + REGIONS + slot * sizeof(e), &e, sizeof(e));
+}
+
+/* Memory, bus mastering, interrupt vector 1, a context and a queue, on a connection that exists. */
+static void set_up(struct machine *m)
+{
+	int vector[2];
+	uint32_t i;
+
+	m->file = memfd_create("guest", MFD_CLOEXEC);
+	CHECK(!ftruncate(m->file, BYTES));
+	m->memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, m->file, 0);
+	CHECK(m->memory != MAP_FAILED);
+	m->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	m->tail = 0;
+	CHECK_EQ(map_memory(m->sock, BASE, BYTES, m->file, 0), 0);
+	enable_bus_master(m->sock);
+	vector[0] = vector[1] = m->event;
+	CHECK_EQ(set_irqs(m->sock, BY_EVENTFD, 0, 2, vector, 2), 0);
+	for (i = 0; i < DATA; i++)
+		m->memory[SOURCE + i] = (uint8_t)(i * 7 + (i >> 8));
+	set_region(m, 1, GTU_REGION_READ, BASE + SOURCE, DATA);
+	set_region(m, 2, GTU_REGION_WRITE, BASE + TARGET, DATA);
+	CHECK_EQ(mailbox(m->sock, GTU_MBOX_CTX_ENABLE, (uint64_t[]){ 0, BASE + REGIONS, 2, 0 }, 4), 0);
+	CHECK_EQ(mailbox(m->sock, GTU_MBOX_EVENT_ENABLE, (uint64_t[]){ 0, BASE + EVENTS, 4, 1 }, 4), 0);
+	CHECK_EQ(mailbox(m->sock, GTU_MBOX_QUEUE_ENABLE,
+			 (uint64_t[]){ 0, 0, BASE + SQ, BASE + CQ, 4 | 4 << 8, 0 }, 6), 0);
+}
+
+static void tear_down(struct machine *m)
+{
+	munmap(m->memory, BYTES);
+	close(m->file);
+	close(m->event);
+	close(m->sock);
+}
+
+static void start_machine(struct machine *m, const char *const *more)
+{
+	m->sock = start_server(more);
+	set_up(m);
+}
+
+/* Put one COPY of @count 4-byte elements into the ring and ring the doorbell. */
+static void submit_copy(struct machine *m, uint32_t count)
+{
+	struct gtu_hw_desc d = { .opcode = GTU_OP_COPY, .param = 2, .cookie = 100 + m->tail };
+
+	d.operand[0] = (struct gtu_hw_operand){ GTU_KEY(1, 1), count, 0 };
+	d.operand[1] = (struct gtu_hw_operand){ GTU_KEY(1, 2), count, 0 };
+	memcpy(m->memory + SQ + m->tail % 16 * sizeof(d), &d, sizeof(d));
+	put_region(m->sock, GTU_BAR_DOORBELL, GTU_DB_ARM, 4, m->tail);
+	m->tail++;
+	put_region(m->sock, GTU_BAR_DOORBELL, GTU_DB_SUBMIT, 8, m->tail | (uint64_t)(m->tail - 1) << 32);
+}
+
+/* The completion of the last job, within @ms; its phase is not there yet: NULL. */
+static const struct gtu_hw_cpl *completion(struct machine *m, int ms)
+{
+	uint32_t index = m->tail - 1;
+	struct gtu_hw_cpl *c = (struct gtu_hw_cpl *)(m->memory + CQ) + index % 16;
+	uint16_t phase = !(index & 16);
+
+	for (; ms >= 0; ms--) {
+		if (__atomic_load_n(&c->phase, __ATOMIC_ACQUIRE) == phase)
+			return c;
+		usleep(1000);
+	}
+	return NULL;
+}
+
+static void check_copied(struct machine *m, uint32_t count)
+{
+	const struct gtu_hw_cpl *c = completion(m, 10000);
+
+	CHECKF(c, "no completion");
+	CHECK_EQ(c->status, GTU_CPL_OK);
+	CHECK_EQ(c->count, count);
+	CHECK_EQ(c->cookie, 100 + m->tail - 1);
+	CHECK(!memcmp(m->memory + SOURCE, m->memory + TARGET, count * 4ull));
+}
+
+TEST(copy_through_the_socket)
+{
+	struct machine m;
+	unsigned i;
+
+	start_machine(&m, NULL);
+	for (i = 0; i < 40; i++) {	/* round the rings more than twice */
+		uint32_t count = 1 + (i * 1699) % (DATA / 4);
+
+		memset(m.memory + TARGET, 0xaa, DATA);
+		submit_copy(&m, count);
+		check_copied(&m, count);
+		CHECK_EQ(m.memory[TARGET + DATA - 1], count == DATA / 4 ? m.memory[SOURCE + DATA - 1] : 0xaa);
+		CHECKF(take_event(m.event, 10000) == 1, "no interrupt for job %u", i);
+		put_region(m.sock, 0, GTU_REG_EVENT_HEAD(0), 4, i + 1);
+	}
+	CHECK_EQ(get_region(m.sock, 0, GTU_REG_ERROR, 4), 0);
+	tear_down(&m);
+}
+
+/* What is unmapped, was never reachable, or may not be mastered is not touched, and the device says so. */
+TEST(memory_that_is_not_there)
+{
+	struct machine m;
+	const struct gtu_hw_cpl *c;
+	unsigned i;
+
+	start_machine(&m, NULL);
+	memset(m.memory + TARGET, 0x55, DATA);
+	CHECK_EQ(unmap_memory(m.sock, BASE + TARGET, 0x1000), 0);
+	submit_copy(&m, 64);
+	c = completion(&m, 10000);
+	CHECK(c && c->status == GTU_CPL_DMA);
+	for (i = 0; i < DATA; i++)
+		CHECK_EQ(m.memory[TARGET + i], 0x55);
+	/* known, but without a file: still out of reach */
+	CHECK_EQ(map_memory(m.sock, BASE + TARGET, 0x1000, -1, 0), 0);
+	submit_copy(&m, 64);
+	c = completion(&m, 10000);
+	CHECK(c && c->status == GTU_CPL_DMA);
+	CHECK_EQ(unmap_memory(m.sock, BASE + TARGET, 0x1000), 0);
+	CHECK_EQ(map_memory(m.sock, BASE + TARGET, 0x1000, m.file, TARGET), 0);
+	submit_copy(&m, DATA / 4);		/* over the seam of two maps */
+	check_copied(&m, DATA / 4);
+
+	put_region(m.sock, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
+	memset(m.memory + TARGET, 0x55, DATA);
+	submit_copy(&m, 64);
+	CHECK(!completion(&m, 100));
+	CHECK_EQ(m.memory[TARGET], 0x55);
+	CHECK(get_region(m.sock, 0, GTU_REG_ERROR, 4) & GTU_ERROR_DMA);
+	tear_down(&m);
+}
+
+/* A read-only map can be a source and never a target. */
+TEST(read_only_memory)
+{
+	struct map ro = { sizeof(ro), VFIO_DMA_MAP_FLAG_READ, TARGET, BASE + TARGET, DATA };
+	const struct gtu_hw_cpl *c;
+	struct machine m;
+
+	start_machine(&m, NULL);
+	memset(m.memory + TARGET, 0x55, DATA);
+	CHECK_EQ(unmap_memory(m.sock, BASE + TARGET, DATA), 0);
+	CHECK_EQ(ask_fds(m.sock, DMA_MAP, &ro, sizeof(ro), &m.file, 1, &r), 0);
+	submit_copy(&m, 64);
+	c = completion(&m, 10000);
+	CHECK(c && c->status == GTU_CPL_DMA);
+	CHECK_EQ(m.memory[TARGET], 0x55);
+	tear_down(&m);
+}
+
+/* A file made shorter behind mapped memory costs its owner the connection, and nobody else anything. */
+TEST(torn_memory)
+{
+	struct machine m;
+
+	start_machine(&m, NULL);
+	munmap(m.memory, BYTES);
+	CHECK(!ftruncate(m.file, 0x10000));
+	m.memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, m.file, 0);
+	submit_copy(&m, 64);			/* its source is behind the file's end now */
+	CHECK(!receive_reply(m.sock, &r));
+	tear_down(&m);
+	m.sock = connect_server();
+	CHECK_EQ(say_version(m.sock, &r), 0);
+	set_up(&m);
+	submit_copy(&m, 64);
+	check_copied(&m, 64);
+	tear_down(&m);
+}
+
+/* Each machine finds the device as after power-on, also when the last one went with work in flight. */
+TEST(machines_come_and_go)
+{
+	struct machine m;
+	uint64_t epoch = 0;
+	unsigned i;
+
+	m.sock = start_server(NULL);
+	for (i = 0; i < 20; i++) {
+		if (!i)
+			epoch = get_region(m.sock, 0, GTU_REG_EPOCH, 4);
+		CHECK_EQ(get_region(m.sock, 0, GTU_REG_EPOCH, 4), epoch);
+		CHECK_EQ(get_region(m.sock, 0, GTU_REG_SCRATCH, 8), 0);
+		CHECK_EQ(get_region(m.sock, 4, 0, 8), 0);
+		CHECK_EQ(get_region(m.sock, CONFIG, PCI_COMMAND, 2), 0);
+		put_region(m.sock, 0, GTU_REG_SCRATCH, 8, 77);
+		put_region(m.sock, 4, 0, 8, 77);
+		set_up(&m);
+		submit_copy(&m, DATA / 4);
+		if (i % 2)
+			check_copied(&m, DATA / 4);
+		tear_down(&m);
+		m.sock = connect_server();
+		CHECK_EQ(say_version(m.sock, &r), 0);
+	}
+	close(m.sock);
+}
+
+TEST(one_machine_at_a_time)
+{
+	int first = start_server(NULL), second = connect_server();
+
+	CHECK_EQ(say_version(second, &r), -1);
+	close(second);
+	CHECK_EQ(get_region(first, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	close(first);
+}
+
+/* ---- Faults ------------------------------------------------------------------------------------- */
+
+TEST(fault_lose_irq)
+{
+	static const char *const third[] = { "--fault", "lose-irq=3", NULL };
+	struct machine m;
+	unsigned i;
+
+	start_machine(&m, third);
+	for (i = 1; i <= 9; i++) {
+		submit_copy(&m, 64);
+		check_copied(&m, 64);
+		CHECK_EQ(take_event(m.event, i % 3 ? 10000 : 50), i % 3 != 0);
+		put_region(m.sock, 0, GTU_REG_EVENT_HEAD(0), 4, i);
+	}
+	tear_down(&m);
+}
+
+TEST(fault_stall)
+{
+	static const char *const late[] = { "--fault", "stall=100", NULL };
+	struct machine m;
+
+	start_machine(&m, late);
+	submit_copy(&m, 64);
+	check_copied(&m, 64);
+	while (get_region(m.sock, 0, GTU_REG_MAGIC, 4) == GTU_MAGIC && m.tail++ < 100)
+		;
+	m.tail = 1;
+	submit_copy(&m, 64);
+	CHECK(!completion(&m, 200));
+	CHECK_EQ(get_region(m.sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	tear_down(&m);
+}
+
+TEST(fault_all_ones)
+{
+	static const char *const fifth[] = { "--fault", "all-ones=5", NULL };
+	int sock = start_server(fifth), i;
+
+	for (i = 1; i < 5; i++)
+		CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), 0xffffffff);
+	CHECK_EQ(get_region(sock, 4, 0, 8), ~0ull);
+	CHECK_EQ(get_region(sock, CONFIG, 0, 2), 0xffff);
+	put_region(sock, 0, GTU_REG_SCRATCH, 8, 1);
+	CHECK_EQ(ask(sock, RESET, NULL, 0, &r), 0);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), 0xffffffff);
+	close(sock);
+}
+
+TEST(fault_die_at)
+{
+	static const char *const third[] = { "--fault", "die-at=3", NULL };
+	int sock = start_server(third), status;
+	uint64_t value;
+
+	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	CHECK_EQ(read_region(sock, 0, GTU_REG_MAGIC, 4, &value), -1);
+	status = server_status();
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	close(sock);
+	/* the next server takes the socket that was left behind */
+	CHECK(!access(server_path, F_OK));
+	sock = start_server(NULL);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	close(sock);
+}
+
+/* ---- The process --------------------------------------------------------------------------------- */
+
+static int run_tool(const char *path, const char *const *more)
+{
+	pid_t kept = server_pid;
+	int status;
+
+	server_pid = 0;
+	spawn_server(path, more);
+	status = server_status();
+	server_pid = kept;
+	CHECK(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+TEST(signals_end_it)
+{
+	static const int sig[] = { SIGTERM, SIGINT };
+	struct machine m;
+	unsigned i;
+	int status;
+
+	for (i = 0; i < 2; i++) {
+		start_machine(&m, NULL);
+		submit_copy(&m, DATA / 4);
+		kill(server_pid, sig[i]);
+		status = server_status();
+		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+		CHECK(access(server_path, F_OK));
+		tear_down(&m);
+	}
+}
+
+TEST(once)
+{
+	static const char *const more[] = { "--once", NULL };
+	int sock, look, status;
+
+	name_socket();
+	spawn_server(server_path, more);
+	look = connect_server();	/* somebody who only looks is no machine */
+	close(look);
+	sock = connect_server();
+	CHECK_EQ(say_version(sock, &r), 0);
+	close(sock);
+	status = server_status();
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	CHECK(access(server_path, F_OK));
+}
+
+TEST(socket_that_is_taken)
+{
+	char plain[128], longer[200];
+	int sock = start_server(NULL);
+	FILE *f;
+
+	CHECK_EQ(run_tool(server_path, NULL), 1);	/* somebody serves there */
+	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	snprintf(plain, sizeof(plain), "%s/plain", test_tmpdir());
+	f = fopen(plain, "w");
+	fputs("kept", f);
+	fclose(f);
+	CHECK_EQ(run_tool(plain, NULL), 1);		/* and a file is not removed */
+	CHECK(!access(plain, F_OK));
+	CHECK_EQ(run_tool("/nonexistent/folder/socket", NULL), 1);
+	memset(longer, 'x', sizeof(longer));
+	longer[150] = 0;
+	CHECK_EQ(run_tool(longer, NULL), 2);
+	close(sock);
+}
+
+TEST(usage)
+{
+	static const char *const wrong[][3] = {
+		{ "--fault", "nothing" }, { "--fault", "stall=0" }, { "--fault", "stall=x" },
+		{ "--aperture", "3M" }, { "--aperture", "0" }, { "--fault" }, { "--what" }, { "more" },
+	};
+	unsigned i;
+
+	name_socket();
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CHECK_EQ(run_tool(server_path, wrong[i]), 2);
+	CHECK_EQ(run_tool("", NULL), 2);
+}
+
+TEST_MAIN

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: MIT
+/* gtu serve, message by message: what is right is answered, what is wrong is refused and hurts nobody. */
+#include "vfio_client.h"
+
+static struct reply r;
+
+/* The server still takes a new machine. */
+static void check_alive(void)
+{
+	int sock = connect_server();
+
+	CHECK_EQ(say_version(sock, &r), 0);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	close(sock);
+}
+
+TEST(version_comes_first)
+{
+	struct { uint32_t argsz, flags, regions, irqs; } info = { 16, 0, 0, 0 };
+	static const uint16_t later[2] = { 1, 0 };
+	int sock;
+
+	name_socket();
+	spawn_server(server_path, NULL);
+	sock = connect_server();
+	CHECK_EQ(ask(sock, GET_INFO, &info, sizeof(info), &r), -1);
+	close(sock);
+
+	sock = connect_server();
+	CHECK_EQ(ask(sock, VERSION, later, sizeof(later), &r), ENOTSUP);
+	CHECK_EQ(ask(sock, VERSION, "\0\0\0\0{}", 6, &r), EINVAL);	/* no zero byte at the end */
+	CHECK_EQ(ask(sock, VERSION, "\0\0", 2, &r), EINVAL);
+	CHECK_EQ(say_version(sock, &r), 0);
+	CHECK(!memcmp(r.data, "\0\0\0\0", 4));
+	CHECK(strstr((char *)r.data + 4, "\"max_msg_fds\":8"));
+	CHECK_EQ(r.head.size, 16 + 4 + strlen((char *)r.data + 4) + 1);
+	CHECK_EQ(say_version(sock, &r), EINVAL);
+	close(sock);
+	check_alive();
+}
+
+TEST(device_info)
+{
+	struct { uint32_t argsz, flags, regions, irqs; } info = { 16, 0, 0, 0 };
+	int sock = start_server(NULL);
+
+	CHECK_EQ(ask(sock, GET_INFO, &info, 16, &r), 0);
+	memcpy(&info, r.data, sizeof(info));
+	CHECK_EQ(info.flags, VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI);
+	CHECK_EQ(info.regions, 9);
+	CHECK_EQ(info.irqs, 5);
+	info.argsz = 15;
+	CHECK_EQ(ask(sock, GET_INFO, &info, 16, &r), EINVAL);
+	CHECK_EQ(ask(sock, GET_INFO, &info, 12, &r), EINVAL);
+	CHECK_EQ(ask(sock, 6, &info, 16, &r), ENOTSUP);
+	CHECK_EQ(ask(sock, 14, &info, 16, &r), ENOTSUP);
+	CHECK_EQ(ask(sock, 0xffff, NULL, 0, &r), ENOTSUP);
+	close(sock);
+}
+
+struct region_info {
+	uint32_t argsz, flags, index, cap_offset;
+	uint64_t size, offset;
+	uint32_t cap_id_version, cap_next, areas, reserved;
+	uint64_t area_offset, area_size;
+};
+
+static int ask_region(int sock, unsigned index, uint32_t argsz, struct region_info *out)
+{
+	struct region_info q = { .argsz = argsz, .index = index };
+	int code = ask(sock, GET_REGION_INFO, &q, 32, &r);
+
+	memset(out, 0, sizeof(*out));
+	if (!code)
+		memcpy(out, r.data, r.head.size - 16);
+	return code;
+}
+
+TEST(regions)
+{
+	struct region_info i;
+	unsigned index;
+	int sock = start_server(NULL);
+	uint64_t queues = get_region(sock, 0, GTU_REG_MAX_QUEUES, 4);
+	uint64_t stride = get_region(sock, 0, GTU_REG_DOORBELL_STRIDE, 4);
+	uint64_t aperture = get_region(sock, 0, GTU_REG_APERTURE_SIZE, 8);
+	const uint64_t size[9] = { GTU_BAR_REGS_SIZE, GTU_BAR_MSIX_SIZE, queues << stride, 0, aperture, 0, 0, 4096, 0 };
+
+	for (index = 0; index < 9; index++) {
+		CHECK_EQ(ask_region(sock, index, 32, &i), 0);
+		CHECK_EQ(i.size, size[index]);
+		CHECK_EQ(i.flags, size[index] ? 3 : 0);
+		CHECK_EQ(i.argsz, 32);
+		CHECK_EQ(i.index, index);
+		CHECK(r.fd < 0);
+	}
+	CHECK_EQ(ask_region(sock, 9, 32, &i), EINVAL);
+	CHECK_EQ(ask_region(sock, 0xffffffff, 32, &i), EINVAL);
+	CHECK_EQ(ask_region(sock, 0, 31, &i), EINVAL);
+	close(sock);
+}
+
+TEST(aperture_is_mapped_when_asked_for)
+{
+	static const char *const more[] = { "--map-aperture", "--aperture", "1M", NULL };
+	struct region_info i;
+	uint64_t *at;
+	int sock = start_server(more);
+
+	/* first the length, then the capability and the file */
+	CHECK_EQ(ask_region(sock, 4, 32, &i), 0);
+	CHECK_EQ(i.argsz, 64);
+	CHECK_EQ(r.head.size, 16 + 32);
+	CHECK(r.fd < 0);
+	CHECK_EQ(ask_region(sock, 4, 64, &i), 0);
+	CHECK_EQ(r.head.size, 16 + 64);
+	CHECK_EQ(i.flags, 3 | VFIO_REGION_INFO_FLAG_MMAP | VFIO_REGION_INFO_FLAG_CAPS);
+	CHECK_EQ(i.cap_offset, 32);
+	CHECK_EQ(i.cap_id_version, VFIO_REGION_INFO_CAP_SPARSE_MMAP | 1 << 16);
+	CHECK_EQ(i.areas, 1);
+	CHECK_EQ(i.area_offset, 0);
+	CHECK_EQ(i.area_size, 1 << 20);
+	CHECK(r.fd >= 0);
+	CHECK(ftruncate(r.fd, 0));	/* nobody pulls it from under the device */
+	at = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, r.fd, 0);
+	CHECK(at != MAP_FAILED);
+	at[5] = 0x1122334455667788;
+	CHECK_EQ(get_region(sock, 4, 40, 8), 0x1122334455667788);
+	put_region(sock, 4, (1 << 20) - 4, 4, 0xfeedface);
+	CHECK_EQ(at[(1 << 17) - 1] >> 32, 0xfeedface);
+	CHECK_EQ(ask_region(sock, 0, 64, &i), 0);	/* registers never are */
+	CHECK_EQ(i.flags, 3);
+	CHECK_EQ(ask_region(sock, 2, 64, &i), 0);
+	CHECK_EQ(i.flags, 3);
+	munmap(at, 1 << 20);
+	close(r.fd);
+	close(sock);
+}
+
+TEST(aperture_takes_any_count)
+{
+	struct access a = { 3, 4, 13, "any count 13" };
+	int sock = start_server(NULL);
+
+	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 13, &r), 0);
+	CHECK_EQ(ask(sock, REGION_READ, &a, 16, &r), 0);
+	CHECK(!memcmp(r.data + 16, a.data, 13));
+	CHECK_EQ(get_region(sock, 4, 0, 4), 'a' << 24);
+	a.offset = (16 << 20) - 12;
+	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 13, &r), EINVAL);
+	close(sock);
+}
+
+TEST(configuration_space)
+{
+	unsigned cap, seen = 0, guard = 0;
+	int sock = start_server(NULL);
+
+	CHECK_EQ(get_region(sock, CONFIG, 0, 4), GTU_PCI_DEVICE << 16 | GTU_PCI_VENDOR);
+	CHECK_EQ(get_region(sock, CONFIG, PCI_CLASS_REVISION, 4) >> 8, GTU_PCI_CLASS);
+	put_region(sock, CONFIG, 0, 4, 0);		/* read-only */
+	CHECK_EQ(get_region(sock, CONFIG, 0, 2), GTU_PCI_VENDOR);
+	put_region(sock, CONFIG, PCI_BASE_ADDRESS_0, 4, 0xffffffff);
+	CHECK_EQ(get_region(sock, CONFIG, PCI_BASE_ADDRESS_0, 4), 0xffff0000);
+	put_region(sock, CONFIG, PCI_BASE_ADDRESS_1, 4, 0xffffffff);
+	CHECK_EQ(get_region(sock, CONFIG, PCI_BASE_ADDRESS_1, 4), 0xfffff000);
+	put_region(sock, CONFIG, PCI_BASE_ADDRESS_2, 8, ~0ull);
+	CHECK_EQ(get_region(sock, CONFIG, PCI_BASE_ADDRESS_2, 8), (~0ull << 24) | 4);
+	put_region(sock, CONFIG, PCI_BASE_ADDRESS_4, 8, ~0ull);
+	CHECK_EQ(get_region(sock, CONFIG, PCI_BASE_ADDRESS_4, 8), (~0ull << 24) | 12);
+	CHECK(get_region(sock, CONFIG, PCI_STATUS, 2) & PCI_STATUS_CAP_LIST);
+	for (cap = get_region(sock, CONFIG, PCI_CAPABILITY_LIST, 1); cap && guard++ < 8;
+	     cap = get_region(sock, CONFIG, cap + 1, 1)) {
+		unsigned id = get_region(sock, CONFIG, cap, 1);
+
+		seen |= 1u << id;
+		if (id == PCI_CAP_ID_EXP)
+			CHECK(get_region(sock, CONFIG, cap + PCI_EXP_DEVCAP, 4) & PCI_EXP_DEVCAP_FLR);
+		if (id == PCI_CAP_ID_MSIX) {
+			CHECK_EQ(get_region(sock, CONFIG, cap + PCI_MSIX_FLAGS, 2) + 1,
+				 get_region(sock, 0, GTU_REG_VECTORS, 4));
+			CHECK_EQ(get_region(sock, CONFIG, cap + PCI_MSIX_TABLE, 4), GTU_BAR_MSIX);
+			CHECK_EQ(get_region(sock, CONFIG, cap + PCI_MSIX_PBA, 4), GTU_MSIX_PBA | GTU_BAR_MSIX);
+		}
+	}
+	CHECK(seen & 1u << PCI_CAP_ID_EXP && seen & 1u << PCI_CAP_ID_MSIX);
+	CHECK_EQ(write_region(sock, CONFIG, 4093, 4, 0), EINVAL);
+	CHECK_EQ(write_region(sock, CONFIG, 0xfffffffffffffffe, 4, 0), EINVAL);
+	close(sock);
+}
+
+TEST(resets)
+{
+	int sock = start_server(NULL);
+	uint64_t epoch = get_region(sock, 0, GTU_REG_EPOCH, 4), devctl, value;
+	unsigned cap = get_region(sock, CONFIG, PCI_CAPABILITY_LIST, 1);
+
+	put_region(sock, 0, GTU_REG_SCRATCH, 8, 0x123456789abcdef0);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 0x123456789abcdef0);
+	CHECK_EQ(ask(sock, RESET, NULL, 0, &r), 0);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 0);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_EPOCH, 4), epoch + 1);
+	CHECK_EQ(ask(sock, RESET, &value, 8, &r), EINVAL);
+
+	/* a function-level reset, as software asks for it */
+	CHECK_EQ(get_region(sock, CONFIG, cap, 1), PCI_CAP_ID_EXP);
+	enable_bus_master(sock);
+	put_region(sock, 0, GTU_REG_SCRATCH, 8, 1);
+	devctl = get_region(sock, CONFIG, cap + PCI_EXP_DEVCTL, 2);
+	put_region(sock, CONFIG, cap + PCI_EXP_DEVCTL, 2, devctl | PCI_EXP_DEVCTL_BCR_FLR);
+	CHECK_EQ(get_region(sock, CONFIG, cap + PCI_EXP_DEVCTL, 2), devctl);
+	CHECK_EQ(get_region(sock, CONFIG, PCI_COMMAND, 2), 0);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_EPOCH, 4), epoch + 2);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 0);
+	close(sock);
+}
+
+TEST(registers_are_bounded)
+{
+	struct access a = { 0, 0, 4, { 0 } };
+	uint64_t value;
+	int sock = start_server(NULL);
+
+	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	CHECK_EQ(read_region(sock, 0, 0, 3, &value), EINVAL);
+	CHECK_EQ(read_region(sock, 0, 0, 0, &value), EINVAL);
+	CHECK_EQ(read_region(sock, 0, 0xfffc, 8, &value), EINVAL);
+	CHECK_EQ(read_region(sock, 0, 0x10000, 4, &value), EINVAL);
+	CHECK_EQ(read_region(sock, 0, ~0ull - 3, 4, &value), EINVAL);
+	CHECK_EQ(read_region(sock, 3, 0, 4, &value), EINVAL);
+	CHECK_EQ(read_region(sock, 6, 0, 0, &value), EINVAL);
+	CHECK_EQ(read_region(sock, 0x80000000, 0, 4, &value), EINVAL);
+	/* counts that the message does not hold, or nobody agreed to */
+	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 3, &r), EINVAL);
+	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 5, &r), EINVAL);
+	CHECK_EQ(ask(sock, REGION_WRITE, &a, 15, &r), EINVAL);
+	a.count = 0xffffffff;
+	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 4, &r), E2BIG);
+	a.region = 4;
+	CHECK_EQ(ask(sock, REGION_READ, &a, 16, &r), E2BIG);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	close(sock);
+}
+
+TEST(writes_without_reply)
+{
+	struct { struct message head; struct access a; } w[3];
+	int sock = start_server(NULL), i;
+
+	/* three posted writes in one piece, the second wrong: none is answered, the third counts */
+	for (i = 0; i < 3; i++)
+		w[i] = (typeof(w[0])){ { i, REGION_WRITE, sizeof(w[0]), NO_REPLY, 0 },
+				       { i == 1 ? ~0ull : GTU_REG_SCRATCH, 0, 64, { 0 } } };
+	w[0].a.count = w[2].a.count = 8;
+	w[0].a.data[0] = 1;
+	w[2].a.data[0] = 7;
+	w[0].head.size = w[2].head.size = 16 + 16 + 8;
+	CHECK(send_raw(sock, &w[0], w[0].head.size, NULL, 0));
+	CHECK(send_raw(sock, &w[1], w[1].head.size, NULL, 0));
+	CHECK(send_raw(sock, &w[2], w[2].head.size, NULL, 0));
+	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 7);
+	close(sock);
+}
+
+TEST(interrupts)
+{
+	struct { uint32_t argsz, flags, index, count; } info = { 16, 0, 0, 0 };
+	struct irqs s = { sizeof(s), BY_NOTHING, VFIO_PCI_MSI_IRQ_INDEX, 0, 1 };
+	int fd[32], i, sock = start_server(NULL);
+	unsigned vectors = get_region(sock, 0, GTU_REG_VECTORS, 4);
+
+	for (info.index = 0; info.index < 5; info.index++) {
+		uint32_t count;
+
+		CHECK_EQ(ask(sock, GET_IRQ_INFO, &info, 16, &r), 0);
+		memcpy(&count, r.data + 12, 4);
+		CHECK_EQ(count, info.index == VFIO_PCI_MSIX_IRQ_INDEX ? vectors : 0);
+	}
+	CHECK_EQ(ask(sock, GET_IRQ_INFO, &info, 16, &r), EINVAL);
+	for (i = 0; i < 32; i++)
+		fd[i] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 0, 8, fd, 8), 0);
+	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 0, 2, fd, 3), EINVAL);
+	CHECK_EQ(set_irqs(sock, BY_EVENTFD, vectors - 1, 2, fd, 2), EINVAL);
+	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 0xffffffff, 2, fd, 2), EINVAL);
+	CHECK_EQ(set_irqs(sock, VFIO_IRQ_SET_ACTION_TRIGGER, 0, 1, fd, 1), EINVAL);
+	CHECK_EQ(set_irqs(sock, BY_EVENTFD | VFIO_IRQ_SET_DATA_NONE, 0, 1, fd, 1), EINVAL);
+	CHECK_EQ(set_irqs(sock, VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_MASK, 0, 1, NULL, 0), EINVAL);
+	CHECK_EQ(set_irqs(sock, VFIO_IRQ_SET_DATA_BOOL | VFIO_IRQ_SET_ACTION_TRIGGER, 0, 1, NULL, 0), EINVAL);
+	i = open("/dev/null", O_WRONLY);
+	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 0, 1, &i, 1), EINVAL);
+	close(i);
+	CHECK_EQ(ask(sock, SET_IRQS, &s, sizeof(s), &r), EINVAL);	/* there is no plain MSI */
+	s = (struct irqs){ 19, BY_NOTHING, VFIO_PCI_MSIX_IRQ_INDEX, 0, 0 };
+	CHECK_EQ(ask(sock, SET_IRQS, &s, sizeof(s), &r), EINVAL);
+
+	/* nothing is sent before bus mastering; what waited comes then, once */
+	CHECK_EQ(set_irqs(sock, BY_NOTHING, 3, 1, NULL, 0), 0);
+	CHECK_EQ(take_event(fd[3], 50), 0);
+	CHECK_EQ(get_region(sock, 1, GTU_MSIX_PBA, 4), 1 << 3);
+	enable_bus_master(sock);
+	CHECK_EQ(take_event(fd[3], 5000), 1);
+	CHECK_EQ(get_region(sock, 1, GTU_MSIX_PBA, 4), 0);
+	CHECK_EQ(set_irqs(sock, BY_NOTHING, 0, 8, NULL, 0), 0);
+	for (i = 0; i < 8; i++)
+		CHECK_EQ(take_event(fd[i], 5000), 1);
+	/* a vector that is masked (no eventfd) waits too */
+	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 2, 1, NULL, 0), 0);
+	CHECK_EQ(set_irqs(sock, BY_NOTHING, 2, 1, NULL, 0), 0);
+	CHECK_EQ(take_event(fd[2], 50), 0);
+	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 2, 1, &fd[2], 1), 0);
+	CHECK_EQ(take_event(fd[2], 5000), 1);
+	/* all off: nothing comes and nothing is kept */
+	CHECK_EQ(set_irqs(sock, BY_NOTHING, 0, 0, NULL, 0), 0);
+	CHECK_EQ(set_irqs(sock, BY_NOTHING, 1, 1, NULL, 0), 0);
+	CHECK_EQ(get_region(sock, 1, GTU_MSIX_PBA, 4), 0);
+	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 1, 1, &fd[1], 1), 0);
+	CHECK_EQ(take_event(fd[1], 50), 0);
+	for (i = 0; i < 32; i++)
+		close(fd[i]);
+	close(sock);
+}
+
+/* A full eventfd must not stop the device: it is written to without waiting. */
+TEST(full_eventfd)
+{
+	int fd = eventfd(0, EFD_CLOEXEC), sock = start_server(NULL);
+	uint64_t most = ~0ull - 1;
+
+	enable_bus_master(sock);
+	CHECK(write(fd, &most, 8) == 8);
+	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 0, 1, &fd, 1), 0);
+	CHECK_EQ(set_irqs(sock, BY_NOTHING, 0, 1, NULL, 0), 0);
+	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	close(fd);
+	close(sock);
+}
+
+TEST(memory_maps)
+{
+	struct map m = { sizeof(m), 3, 0, 0, 0x1000 };
+	uint64_t unmap[3] = { 24, 0, 1 << 20 };
+	int fd = memfd_create("test", MFD_CLOEXEC), both[2] = { fd, fd }, sock = start_server(NULL);
+
+	CHECK(!ftruncate(fd, 1 << 20));
+	CHECK_EQ(map_memory(sock, 0, 1 << 20, fd, 0), 0);
+	CHECK_EQ(map_memory(sock, 0xff000, 0x2000, fd, 0), EEXIST);
+	CHECK_EQ(map_memory(sock, 0x1000, 0x1000, -1, 0), EEXIST);
+	CHECK_EQ(map_memory(sock, 0, ~0ull, -1, 0), EEXIST);
+	CHECK_EQ(map_memory(sock, 0x100000, 0, fd, 0), EINVAL);
+	CHECK_EQ(map_memory(sock, 0xfffffffffffff000, 0x2000, fd, 0), EINVAL);
+	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, fd, 1 << 20), EINVAL);	/* behind the file */
+	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, fd, 0x8000000000000000), EINVAL);
+	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, fd, 0xfffffffffffff000), EINVAL);
+	CHECK_EQ(map_memory(sock, 0x200000, 1ull << 50, fd, 0), EINVAL);
+	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, fd, 8), EINVAL);
+	CHECK_EQ(map_memory(sock, 0x200008, 0x1000, fd, 0), EINVAL);
+	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, sock, 0), EINVAL);	/* no file at all */
+	CHECK_EQ(map_memory(sock, 0xfffffffffffff000, 0x1000, fd, 0), 0);
+	CHECK_EQ(map_memory(sock, 0x300000, 0x10, -1, 0), 0);		/* known, out of reach */
+	CHECK_EQ(ask_fds(sock, DMA_MAP, &m, sizeof(m), both, 2, &r), EINVAL);
+	m.flags = 4;
+	CHECK_EQ(ask(sock, DMA_MAP, &m, sizeof(m), &r), EINVAL);
+	m.flags = 3;
+	m.argsz = 31;
+	CHECK_EQ(ask(sock, DMA_MAP, &m, sizeof(m), &r), EINVAL);
+	CHECK_EQ(ask(sock, DMA_MAP, &m, sizeof(m) - 1, &r), EINVAL);
+
+	CHECK_EQ(unmap_memory(sock, 0x900000, 0x1000), 0);		/* unknown */
+	CHECK_EQ(unmap_memory(sock, 0x4000, 0x4000), 0);		/* out of the middle */
+	CHECK_EQ(map_memory(sock, 0x4000, 0x4000, fd, 0), 0);
+	CHECK_EQ(map_memory(sock, 0x8000, 0x1000, fd, 0), EEXIST);
+	CHECK_EQ(map_memory(sock, 0x3000, 0x1000, fd, 0), EEXIST);
+	CHECK_EQ(unmap_memory(sock, 0, ~0ull), 0);			/* huge */
+	CHECK_EQ(unmap_memory(sock, 0xffffffffffff0000, ~0ull), 0);
+	CHECK_EQ(map_memory(sock, 0, 1 << 20, fd, 0), 0);
+	CHECK_EQ(ask(sock, DMA_UNMAP, unmap, sizeof(unmap), &r), 0);	/* answered with what was asked */
+	CHECK_EQ(r.head.size, 16 + sizeof(unmap));
+	CHECK(!memcmp(r.data, unmap, sizeof(unmap)));
+	unmap[0] = 23;
+	CHECK_EQ(ask(sock, DMA_UNMAP, unmap, sizeof(unmap), &r), EINVAL);
+	unmap[0] = 24 | 2ull << 32;					/* everything */
+	CHECK_EQ(map_memory(sock, 0x5000, 0x1000, fd, 0), 0);
+	CHECK_EQ(ask(sock, DMA_UNMAP, unmap, sizeof(unmap), &r), 0);
+	CHECK_EQ(map_memory(sock, 0x5000, 0x1000, fd, 0), 0);
+	close(fd);
+	close(sock);
+}
+
+TEST(many_maps)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC), sock = start_server(NULL);
+	uint64_t seed = 5, i, round;
+
+	CHECK(!ftruncate(fd, 1 << 20));
+	for (round = 0; round < 3; round++) {
+		/* every other page, from the top down, then random pieces away until nothing is left */
+		for (i = 2000; i-- > 0;)
+			CHECK_EQ(map_memory(sock, i << 13, 0x1000, fd, (i & 127) << 12), 0);
+		CHECK_EQ(map_memory(sock, 1500 << 13, 0x1000, fd, 0), EEXIST);
+		for (i = 0; i < 500; i++)
+			CHECK_EQ(unmap_memory(sock, test_random(&seed) % 4000 << 12, test_random(&seed) % 64 << 12), 0);
+		CHECK_EQ(unmap_memory(sock, 0, 1 << 30), 0);
+	}
+	close(fd);
+	close(sock);
+}
+
+/* Everything that cannot be a message ends the connection, and nothing but the connection. */
+TEST(garbage)
+{
+	static const struct message bad[] = {
+		{ 1, GET_INFO, 15, 0, 0 }, { 1, GET_INFO, 0, 0, 0 }, { 1, GET_INFO, 0xffffffff, 0, 0 },
+		{ 1, GET_INFO, 16 + 16 + 1048577, 0, 0 }, { 1, GET_INFO, 32, 1, 0 }, { 1, GET_INFO, 32, 15, 0 },
+	};
+	uint64_t seed = 1, words[32];
+	int sock = start_server(NULL), fd[20];
+	unsigned i, j;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(send_raw(sock, &bad[i], sizeof(bad[i]), NULL, 0));
+		CHECKF(!receive_reply(sock, &r), "message %u was answered", i);
+		close(sock);
+		sock = connect_server();
+		CHECK_EQ(say_version(sock, &r), 0);
+	}
+	/* part of a header, part of a payload, then gone */
+	CHECK(send_raw(sock, &bad[0], 7, NULL, 0));
+	close(sock);
+	sock = connect_server();
+	CHECK_EQ(say_version(sock, &r), 0);
+	CHECK(send_raw(sock, &(struct message){ 1, REGION_WRITE, 4000, 0, 0 }, 16, NULL, 0));
+	close(sock);
+	/* more descriptors than were agreed on */
+	sock = connect_server();
+	CHECK_EQ(say_version(sock, &r), 0);
+	for (i = 0; i < 20; i++)
+		fd[i] = eventfd(0, EFD_CLOEXEC);
+	CHECK_EQ(ask_fds(sock, SET_IRQS, words, 20, fd, 20, &r), -1);
+	for (i = 0; i < 20; i++)
+		close(fd[i]);
+	close(sock);
+	for (i = 0; i < 300; i++) {
+		sock = connect_server();
+		if (i % 3)
+			CHECK_EQ(say_version(sock, &r), 0);
+		for (j = 0; j < 32; j++)
+			words[j] = test_random(&seed);
+		if (i % 2)	/* a header that makes sense, before payload that does not */
+			memcpy(words, &(struct message){ i, words[0] % 16, 16 + words[1] % 200, 0, 0 }, 16);
+		send_raw(sock, words, 16 + words[2] % 240, NULL, 0);
+		close(sock);
+	}
+	check_alive();
+}
+
+TEST(one_byte_at_a_time)
+{
+	struct { struct message head; struct access a; } q = {
+		{ 9, REGION_READ, 32, 0, 0 }, { GTU_REG_MAGIC, 0, 4, { 0 } } };
+	int sock = start_server(NULL);
+	unsigned i;
+
+	for (i = 0; i < 32; i++) {
+		CHECK(send_raw(sock, (char *)&q + i, 1, NULL, 0));
+		usleep(500);
+	}
+	CHECK(receive_reply(sock, &r));
+	CHECK_EQ(r.head.size, 36);
+	CHECK(!memcmp(r.data + 16, "GTU1", 4));
+	close(sock);
+}
+
+/* A peer that asks and does not read is not waited for, and gets everything once it reads. */
+TEST(peer_that_does_not_read)
+{
+	struct { struct message head; struct access a; } q = {
+		{ 0, REGION_READ, 32, 0, 0 }, { 0, 4, 65536, { 0 } } };
+	int sock = start_server(NULL), i;
+
+	for (i = 0; i < 100; i++) {
+		q.head.id = i;
+		CHECK(send_raw(sock, &q, 32, NULL, 0));
+	}
+	usleep(100000);
+	for (i = 0; i < 100; i++) {
+		CHECK(receive_reply(sock, &r));
+		CHECK_EQ(r.head.id, i);
+		CHECK_EQ(r.head.size, 32 + 65536);
+	}
+	close(sock);
+}
+
+TEST_MAIN

@@ -46,5 +46,5 @@ guest: $(B)/gtu module
 	@tests/guest/run.sh --shell --name shell --gtu $(B)/gtu --mem $(MEM) $(if $(IOMMU),--iommu) \
 		--share '$(SHARE)' --module build/module/gtu.ko --file $(B)/gtu
 
-# this test drives the tool over its socket
-$(B)/tests/test_vfio_user: | $(B)/gtu
+# these tests drive the tool over its socket
+$(B)/tests/test_vfio_user $(B)/tests/test_serve: | $(B)/gtu

@@ -8,7 +8,9 @@
 #include "bench.h"
 #include "cli.h"
 #include "host.h"
+#include "iru_kernel.h"
 #include "json.h"
+#include "scu_kernels.h"
 
 static const char help[] =
 	"usage: gtu bench units [--seconds S] [--only NAME,...] [--largest BYTES] [--device D]\n"
@@ -161,11 +163,14 @@ static void size_text(uint64_t bytes, char *text, size_t size)
 		snprintf(text, size, "%.0f KiB", bytes / 1024.);
 }
 
-static void print_head(const char *device)
+static void print_head(const struct gtu_info *info)
 {
 	const struct host *h = host_describe();
 
-	printf("device %s; %s, one core; instruction sets: %s\n", device, h->cpu, h->sets);
+	printf("device %s; %s, one core; instruction sets: %s\n", info->path, h->cpu, h->sets);
+	if (!strcmp(info->backend, "model"))
+		printf("the model runs its SCU with %s code and its IRU with %s code\n",
+		       gtu_scu_kernels()->isa, iru_kernel_best()->name);
 	printf("caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n\n", h->l1_kib, h->l2_kib, h->llc_kib);
 	printf("%-14s %-28s %8s %7s %7s %6s %8s %8s %7s\n", "operation", "", "set", "unit",
 	       "memcpy", "share", "unit", "plain", "unit/");
@@ -259,7 +264,7 @@ static void json_result(struct json *j, const struct result *r)
 	json_end_object(j);
 }
 
-static int write_json(const char *path, const char *device, double seconds, const struct result *r,
+static int write_json(const char *path, const struct gtu_info *info, double seconds, const struct result *r,
 		      unsigned n, struct gtu_error *err)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
@@ -271,8 +276,12 @@ static int write_json(const char *path, const char *device, double seconds, cons
 		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
 	json_start(&j, f);
 	json_begin_object(&j, NULL);
-	json_string(&j, "device", device);
+	json_string(&j, "device", info->path);
 	host_json(&j, "host");
+	if (!strcmp(info->backend, "model")) {
+		json_string(&j, "scu_code", gtu_scu_kernels()->isa);
+		json_string(&j, "iru_code", iru_kernel_best()->name);
+	}
 	json_double(&j, "seconds", seconds);
 	json_begin_array(&j, "results");
 	for (i = 0; i < n; i++)
@@ -348,7 +357,7 @@ static bool only_is_known(const char *only)
 
 static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu_error *err)
 {
-	const char *device = gtu_get_info(gtu_queue_device(q))->path;
+	const struct gtu_info *info = gtu_get_info(gtu_queue_device(q));
 	bool table = !rq->json || strcmp(rq->json, "-");
 	unsigned cases = 0, n = 0, i;
 	struct result *results;
@@ -363,7 +372,7 @@ static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu
 	if (!results)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results");
 	if (table)
-		print_head(device);
+		print_head(info);
 	for (i = 0; bench_cases[i].unit && !ret; i++) {
 		if (!selected(rq, &bench_cases[i]))
 			continue;
@@ -376,7 +385,7 @@ static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu
 	if (!ret && table)
 		print_targets(results, n);
 	if (!ret && rq->json)
-		ret = write_json(rq->json, device, now() - start, results, n, err);
+		ret = write_json(rq->json, info, now() - start, results, n, err);
 	free(results);
 	return ret;
 }

@@ -7,14 +7,6 @@
 static int cmd_help(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
 
-#pragma weak cmd_bench
-#pragma weak cmd_convert
-#pragma weak cmd_generate
-#pragma weak cmd_info
-#pragma weak cmd_run
-#pragma weak cmd_serve
-#pragma weak cmd_stat
-
 static const struct verb {
 	const char *name;
 	int (*run)(int argc, char **argv);
@@ -91,7 +83,7 @@ static int cmd_help(int argc, char **argv)
 		return unknown_verb(argv[1]);
 	help[0] = argv[1];
 	cli_start(v->name, cli_quiet());
-	return v->run == cmd_help || !v->run ? (print_help(stdout), CLI_DONE) : v->run(2, help);
+	return v->run == cmd_help ? (print_help(stdout), CLI_DONE) : v->run(2, help);
 }
 
 static int cmd_version(int argc, char **argv)
@@ -142,8 +134,6 @@ int main(int argc, char **argv)
 	if (!v)
 		return unknown_verb(argv[1]);
 	cli_start(v->name, quiet);
-	if (!v->run)
-		return cli_usage("is not in this build");
 	code = v->run(argc - 1, argv + 1);
 	cli_clear_bar();
 	/* what did not reach the reader is not done */

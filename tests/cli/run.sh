@@ -54,7 +54,7 @@ check "--quiet" gtu run bfs g.txt --source 10 --quiet
 check "--output -" gtu run bfs g.txt --source 10 --output - --quiet
 
 if command -v python3 >/dev/null; then
-	cat >json.py <<'END'
+	cat >check_run.py <<'END'
 import json, sys
 d = json.load(open(sys.argv[1]))
 text = json.dumps(d)
@@ -72,9 +72,9 @@ END
 	for unit in none scu iru; do
 		check "--json - $unit" gtu run bfs g.txt --source 10 --unit $unit --json -
 		cp "$out" run.json
-		check "is JSON with what it should say" python3 json.py run.json $unit
+		check "is JSON with what it should say" python3 check_run.py run.json $unit
 		check "--json FILE $unit" gtu run bfs g.txt --source 10 --unit $unit --json file.json
-		check "is JSON, too" python3 json.py file.json $unit
+		check "is JSON, too" python3 check_run.py file.json $unit
 	done
 else
 	skip "--json" "no python3"

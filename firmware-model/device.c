@@ -3,8 +3,6 @@
 #include <stdlib.h>
 
 #include "core.h"
-#pragma weak gtu_unit_scu
-#pragma weak gtu_unit_iru
 
 static const struct gtu_unit *const units[GTU_UNITS] = {
 	&gtu_unit_basic, &gtu_unit_scu, &gtu_unit_iru, &gtu_unit_zcm, NULL,

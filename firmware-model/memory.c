@@ -4,8 +4,6 @@
  * resolved here outlives a step, so a table entry that the driver has taken back is never used again.
  */
 #include "core.h"
-#pragma weak gtu_unit_scu
-#pragma weak gtu_unit_iru
 
 void *gtu_dma(struct gtu_dev *dev, uint64_t addr, uint64_t bytes, bool write)
 {

@@ -4,8 +4,11 @@
 
 #include "queue.h"
 
-#define JOB_MOST	0xfffffffeu	/* elements of one operand; one more means "to the end" */
-#define JOB_CHUNK	(1ull << 31)	/* input elements of a job where there are more than that */
+/* Elements of one operand (one more means "to the end"), and of a job where there are more; a test has less. */
+#ifndef JOB_MOST
+#define JOB_MOST	0xfffffffeu
+#define JOB_CHUNK	(1ull << 31)
+#endif
 
 static int log2_of(uint32_t width)
 {

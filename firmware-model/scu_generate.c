@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: MIT
+/* The SCU's input side: from input elements, mask, indices and counts to the elements selected. */
+#include "scu.h"
+
+/* ---- Bits and words ---------------------------------------------------------------------------- */
+
+bool scu_load_bits(struct gtu_mem *m, uint64_t first, size_t n, uint64_t *bits)
+{
+	const unsigned shift = first % 8;
+	const size_t bytes = (shift + n + 7) / 8, words = (n + 63) / 64;
+	uint64_t raw[SCU_WORDS + 2];
+	uint64_t got;
+	uint8_t *p;
+	size_t i;
+
+	if (!n)
+		return true;
+	raw[(bytes - 1) / 8] = 0;
+	p = gtu_mem_span(m, first / 8, bytes, &got);
+	if (!p)
+		return false;
+	if (got == bytes)
+		scu_snapshot(raw, p, bytes);
+	else if (!gtu_mem_load(m, first / 8, raw, bytes))
+		return false;
+	if (m->watched)
+		gtu_watch_stream(m, first / 8, bytes, m->job->cycles);
+	raw[(bytes - 1) / 8 + 1] = 0;
+	for (i = 0; i < words; i++)
+		bits[i] = shift ? raw[i] >> shift | raw[i + 1] << (64 - shift) : raw[i];
+	if (n % 64)
+		bits[words - 1] &= (1ull << (n % 64)) - 1;
+	return true;
+}
+
+/* The mask's bits of @n input elements from @first on; all ones where there is no mask. */
+static bool load_mask(struct scu_run *r, uint64_t first, size_t n)
+{
+	if (r->mem[GTU_SCU_MASK].key)
+		return scu_load_bits(&r->mem[GTU_SCU_MASK], first, n, r->mask);
+	memset(r->mask, 0xff, (n + 63) / 64 * 8);
+	if (n % 64)
+		r->mask[n / 64] = (1ull << (n % 64)) - 1;
+	return true;
+}
+
+static size_t count_bits(const uint64_t *bits, size_t n)
+{
+	size_t i, sum = 0;
+
+	for (i = 0; i < (n + 63) / 64; i++)
+		sum += __builtin_popcountll(bits[i]);
+	return sum;
+}
+
+/* Place of the @k-th (from 0) bit that is set; there is one. */
+static size_t select_bit(const uint64_t *bits, size_t k)
+{
+	size_t i, ones;
+	uint64_t w;
+
+	for (i = 0; (ones = __builtin_popcountll(bits[i])) <= k; i++)
+		k -= ones;
+	for (w = bits[i]; k; k--)
+		w &= w - 1;
+	return 64 * i + __builtin_ctzll(w);
+}
+
+/* A snapshot of @n elements from @first on, widened to 64 bits where @wide. */
+static bool load_words(struct scu_run *r, struct gtu_mem *m, uint64_t first, size_t n, void *to, bool wide)
+{
+	const unsigned log2 = m->width_log2;
+	const uint64_t bytes = (uint64_t)n << log2;
+	void *raw = wide && log2 == 2 ? r->bounce : to;
+	uint64_t got;
+	uint8_t *p;
+	size_t i;
+
+	if (!n)
+		return true;
+	p = gtu_mem_span(m, first << log2, bytes, &got);
+	if (!p)
+		return false;
+	if (got == bytes)
+		scu_snapshot(raw, p, bytes);
+	else if (!gtu_mem_load(m, first << log2, raw, bytes))
+		return false;
+	if (raw != to)
+		for (i = 0; i < n; i++)
+			((uint64_t *)to)[i] = ((const uint32_t *)raw)[i];
+	return true;
+}
+
+/* @n elements from @first on, in place or, where they are scattered, in the bounce buffer. */
+static const uint8_t *in_span(struct scu_run *r, struct gtu_mem *m, uint64_t first, size_t n)
+{
+	const uint64_t bytes = (uint64_t)n << m->width_log2;
+	uint64_t got;
+	uint8_t *p;
+
+	if (!n)
+		return r->bounce;
+	p = gtu_mem_span(m, first << m->width_log2, bytes, &got);
+	if (p && m->watched)
+		gtu_watch_stream(m, first << m->width_log2, bytes, r->job->cycles);
+	if (p && got < bytes)
+		p = gtu_mem_load(m, first << m->width_log2, r->bounce, bytes) ? r->bounce : NULL;
+	return p;
+}
+
+/* ---- DATA and ACCESS: at most one element out for one in ---------------------------------------- */
+
+static uint64_t value_at(const void *from, unsigned log2, size_t i)
+{
+	return log2 == 2 ? ((const uint32_t *)from)[i] : ((const uint64_t *)from)[i];
+}
+
+#define GATHER(type)                                                                               \
+	do {                                                                                       \
+		const type *in = (const type *)base;                                               \
+		type *out = (type *)to;                                                            \
+												   \
+		if (log2 == 2)                                                                     \
+			for (i = 0; i < n; i++)                                                    \
+				out[i] = in[((const uint32_t *)index)[i]];                         \
+		else                                                                               \
+			for (i = 0; i < n; i++)                                                    \
+				out[i] = in[((const uint64_t *)index)[i]];                         \
+	} while (0)
+
+/* to[i] = element index[i] of @m; the indices have been checked. */
+static bool gather(struct scu_run *r, struct gtu_mem *m, const void *index, unsigned log2, size_t n,
+		   uint8_t *to)
+{
+	const uint8_t *base = m->base;
+	const unsigned width = m->width_log2;
+	size_t i, j;
+
+	if (m->watched) {
+		for (i = 0; i < n; i += r->merge) {
+			uint64_t byte[GTU_WARP];
+
+			for (j = 0; j < r->merge && i + j < n; j++)
+				byte[j] = value_at(index, log2, i + j) << width;
+			gtu_watch_gather(m, byte, j, r->job->cycles);
+		}
+	}
+	if (!base) {
+		for (i = 0; i < n; i++) {
+			const uint8_t *p = gtu_mem_element(m, value_at(index, log2, i));
+
+			if (!p)
+				return false;
+			memcpy(to + (i << width), p, 1u << width);
+		}
+		return true;
+	}
+	switch (width) {
+	case 0:
+		GATHER(uint8_t);
+		break;
+	case 1:
+		GATHER(scu_u16);
+		break;
+	case 2:
+		GATHER(scu_u32);
+		break;
+	default:
+		GATHER(scu_u64);
+	}
+	return true;
+}
+
+/* Element i of @m for each input element i that the mask selects. */
+static bool select_inputs(struct scu_run *r, struct gtu_mem *m, void *to)
+{
+	const uint8_t *from = in_span(r, m, r->first, r->inputs);
+
+	if (!from)
+		return false;
+	r->k->compact[m->width_log2](to, from, r->mask, r->inputs);
+	return true;
+}
+
+static bool generate_single(struct scu_run *r, uint64_t slots)
+{
+	struct scu_state *s = r->s;
+	struct gtu_mem *index = &r->mem[GTU_SCU_INDEX], *data = &r->mem[GTU_SCU_DATA];
+	struct gtu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
+	const unsigned index_width = r->p.index_width;
+	size_t nb = SCU_BLOCK - s->in % 64;	/* so that the next block starts at a whole word */
+	uint8_t *selected = (uint8_t *)r->index;
+	size_t bad;
+
+	nb = r->n - s->in < nb ? r->n - s->in : nb;
+	nb = slots < nb ? slots : nb;
+	if (!load_mask(r, s->in, nb))
+		return false;
+	r->m = count_bits(r->mask, nb);
+	if (r->m > r->cap - s->ordinal) {
+		r->m = r->cap - s->ordinal;
+		nb = select_bit(r->mask, r->m);
+		r->full = nb == 0;
+	}
+	if (nb % 64)
+		r->mask[nb / 64] &= (1ull << (nb % 64)) - 1;
+	r->inputs = nb;
+	if (r->p.indexed) {
+		/* a snapshot of the indices, then only those that are used */
+		if (!load_words(r, index, s->in, nb, r->count, false))
+			return false;
+		if (index->watched)
+			gtu_watch_stream(index, s->in << index_width, (uint64_t)nb << index_width,
+					 r->job->cycles);
+		r->k->compact[index_width](selected, r->count, r->mask, nb);
+		bad = r->data_limit == UINT64_MAX ? r->m :
+			r->k->first_beyond[index_width - 2](selected, r->m, r->data_limit);
+		if (bad < r->m) {
+			nb = select_bit(r->mask, bad);
+			r->m = bad;
+			r->inputs = nb;
+			r->error = GTU_CPL_INDEX;
+			r->error_place = GTU_SCU_INDEX;
+			r->error_value = value_at(selected, index_width, bad);
+		}
+		if (!data->key)
+			memcpy(r->value, selected, r->m << index_width);
+		else if (!gather(r, data, selected, index_width, r->m, r->value))
+			return false;
+		if (gathered->key && !gather(r, gathered, selected, index_width, r->m, r->cost[0]))
+			return false;
+	} else {
+		if (!select_inputs(r, data, r->value) ||
+		    (gathered->key && !select_inputs(r, gathered, r->cost[0])))
+			return false;
+	}
+	if (input->key) {
+		/* after an error the mask still has bits that are not wanted; only m are looked at */
+		if (nb % 64)
+			r->mask[nb / 64] &= (1ull << (nb % 64)) - 1;
+		if (!select_inputs(r, input, r->cost[1]))
+			return false;
+	}
+	s->in += nb;
+	r->slots = nb;
+	return true;
+}
+
+/* ---- REPLICATE and EXPAND: runs ------------------------------------------------------------------ */
+
+static bool load_window(struct scu_run *r)
+{
+	const uint64_t first = r->s->in, left = r->n - first;
+	const size_t n = left < SCU_BLOCK - first % 64 ? left : SCU_BLOCK - first % 64;
+
+	r->window = first;
+	r->window_end = first + n;
+	return load_mask(r, first, n) &&
+	       load_words(r, &r->mem[GTU_SCU_COUNT], first, n, r->count, true) &&
+	       (!r->p.indexed || load_words(r, &r->mem[GTU_SCU_INDEX], first, n, r->index, true));
+}
+
+/* Lay out the block's segments; checks indices and counts. */
+static bool plan(struct scu_run *r, uint64_t slots)
+{
+	struct scu_state *s = r->s;
+	const uint64_t room = r->cap - s->ordinal, most = slots < SCU_BLOCK ? slots : SCU_BLOCK;
+	const uint64_t limit = r->data_limit;
+	const bool indexed = r->p.indexed;
+	struct scu_segment *g = r->segment;
+	size_t m = 0;
+	uint64_t used = 0;
+
+	while (used < most) {
+		uint64_t c = s->left, from = s->from, length;
+
+		if (!c) {
+			size_t i;
+
+			if (s->in == r->n)
+				break;
+			if (s->in >= r->window_end || s->in < r->window) {
+				if (!load_window(r))
+					return false;
+			}
+			i = s->in - r->window;
+			c = r->mask[i / 64] >> (i % 64) & 1 ? r->count[i] : 0;
+			if (!c) {
+				s->in++;
+				used++;
+				continue;
+			}
+			if (m == room) {
+				r->full = m == 0;
+				break;
+			}
+			if (indexed) {
+				from = r->index[i];
+				if (from >= limit || c > limit - from) {
+					r->error = GTU_CPL_INDEX;
+					r->error_place = from >= limit ? GTU_SCU_INDEX : GTU_SCU_COUNT;
+					r->error_value = from >= limit ? from : c;
+					break;
+				}
+			}
+		} else if (m == room) {
+			r->full = m == 0;
+			break;
+		}
+		length = c < most - used ? c : most - used;
+		length = length < room - m ? length : room - m;
+		*g++ = (struct scu_segment){ from, s->in, (uint32_t)m, (uint32_t)length, (uint32_t)used };
+		m += length;
+		used += length;
+		s->left = c - length;
+		s->from = from + length;
+		s->in += !s->left;
+	}
+	r->m = m;
+	r->slots = used;
+	r->segments = (size_t)(g - r->segment);
+	return true;
+}
+
+/* Copy @bytes; up to SCU_PAD behind them may be overwritten, and read where @spare says so. */
+static inline void copy_run(uint8_t *to, const uint8_t *from, size_t bytes, bool spare)
+{
+	size_t i;
+
+	if (!spare) {
+		memcpy(to, from, bytes);
+		return;
+	}
+	for (i = 0; i < bytes; i += 64)
+		__builtin_memcpy(to + i, from + i, 64);
+}
+
+#define FETCH_AHEAD 12u		/* segments: about what a core can have in flight */
+
+/* The data of the segments, where each says. */
+static bool copy_segments(struct scu_run *r, struct gtu_mem *m, uint8_t *to)
+{
+	const unsigned log2 = m->width_log2;
+	size_t i;
+
+	if (m->watched)
+		for (i = 0; i < r->segments; i++)
+			gtu_watch_stream(m, r->segment[i].from << log2,
+					 (uint64_t)r->segment[i].length << log2, r->job->cycles);
+	if (!m->base) {
+		for (i = 0; i < r->segments; i++) {
+			const struct scu_segment *g = &r->segment[i];
+
+			if (!gtu_mem_load(m, g->from << log2, to + ((size_t)g->first << log2),
+					  (uint64_t)g->length << log2))
+				return false;
+		}
+		return true;
+	}
+	for (i = 0; i < r->segments; i++) {
+		const struct scu_segment *g = &r->segment[i];
+		const uint64_t at = g->from << log2, bytes = (uint64_t)g->length << log2;
+
+		if (i + FETCH_AHEAD < r->segments) {
+			const struct scu_segment *a = g + FETCH_AHEAD;
+			const uint8_t *p = m->base + (a->from << log2);
+
+			__builtin_prefetch(p);
+			__builtin_prefetch(p + ((uint64_t)a->length << log2) - 1);
+		}
+		copy_run(to + ((size_t)g->first << log2), m->base + at, bytes,
+			 m->bytes - at >= (bytes + 63) / 64 * 64);
+	}
+	return true;
+}
+
+#define FILL(type)                                                                                 \
+	do {                                                                                       \
+		const type *in = (const type *)from;                                               \
+												   \
+		for (i = 0; i < r->segments; i++) {                                                \
+			const struct scu_segment *g = &r->segment[i];                              \
+			const type x = in[g->element - first];                                     \
+			type *out = (type *)to + g->first;                                         \
+			size_t j, b;                                                               \
+												   \
+			for (j = 0; j < g->length; j += 16 / sizeof(type))                         \
+				for (b = 0; b < 16 / sizeof(type); b++)                            \
+					out[j + b] = x;                                            \
+		}                                                                                  \
+	} while (0)
+
+/* The input element of each segment, over its length; up to SCU_PAD behind it may be overwritten. */
+static bool fill_segments(struct scu_run *r, struct gtu_mem *m, uint8_t *to)
+{
+	uint64_t first, last;
+	const uint8_t *from;
+	size_t i;
+
+	if (!r->segments)
+		return true;
+	first = r->segment[0].element;
+	last = r->segment[r->segments - 1].element;
+	from = in_span(r, m, first, last - first + 1);
+	if (!from)
+		return false;
+	switch (m->width_log2) {
+	case 0:
+		FILL(uint8_t);
+		break;
+	case 1:
+		FILL(scu_u16);
+		break;
+	case 2:
+		FILL(scu_u32);
+		break;
+	default:
+		FILL(scu_u64);
+	}
+	return true;
+}
+
+static bool generate_runs(struct scu_run *r, uint64_t slots)
+{
+	struct gtu_mem *data = &r->mem[GTU_SCU_DATA], *index = &r->mem[GTU_SCU_INDEX];
+	struct gtu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
+	struct gtu_mem *count = &r->mem[GTU_SCU_COUNT];
+
+	if (!plan(r, slots))
+		return false;
+	if (r->watched) {
+		const uint64_t n = r->s->in - r->first;
+
+		gtu_watch_stream(count, r->first << count->width_log2, n << count->width_log2,
+				 r->job->cycles);
+		if (index->key)
+			gtu_watch_stream(index, r->first << index->width_log2, n << index->width_log2,
+					 r->job->cycles);
+	}
+	if (r->p.indexed)
+		return copy_segments(r, data, r->value) &&
+		       (!gathered->key || copy_segments(r, gathered, r->cost[0])) &&
+		       (!input->key || fill_segments(r, input, r->cost[1]));
+	return fill_segments(r, data, r->value) &&
+	       (!gathered->key || fill_segments(r, gathered, r->cost[0])) &&
+	       (!input->key || fill_segments(r, input, r->cost[1]));
+}
+
+/* ---- Both ------------------------------------------------------------------------------------- */
+
+/* The cost is the sum of those given, in cost[0]. */
+static void add_costs(struct scu_run *r)
+{
+	uint8_t *a = r->cost[0], *b = r->cost[1];
+	size_t i;
+
+	if (!r->mem[GTU_SCU_COST_GATHERED].key)
+		memcpy(a, b, r->m << r->p.cost_width);
+	if (!r->mem[GTU_SCU_COST_GATHERED].key || !r->mem[GTU_SCU_COST_INPUT].key)
+		return;
+	if (r->p.type == GTU_TYPE_FLOAT) {
+		for (i = 0; i < r->m; i++) {
+			if (r->p.cost_width == 2) {
+				float x, y;
+
+				memcpy(&x, a + 4 * i, 4);
+				memcpy(&y, b + 4 * i, 4);
+				x += y;
+				memcpy(a + 4 * i, &x, 4);
+			} else {
+				double x, y;
+
+				memcpy(&x, a + 8 * i, 8);
+				memcpy(&y, b + 8 * i, 8);
+				x += y;
+				memcpy(a + 8 * i, &x, 8);
+			}
+		}
+	} else if (r->p.cost_width == 2) {
+		for (i = 0; i < r->m; i++)
+			((scu_u32 *)a)[i] += ((scu_u32 *)b)[i];
+	} else {
+		for (i = 0; i < r->m; i++)
+			((scu_u64 *)a)[i] += ((scu_u64 *)b)[i];
+	}
+}
+
+bool scu_generate(struct scu_run *r, uint64_t slots)
+{
+	r->first = r->s->in;
+	r->m = r->segments = 0;
+	r->slots = 0;
+	r->full = false;
+	r->error = GTU_CPL_OK;
+	r->value = r->to_stage ? r->stage + r->fill : r->values;
+	if (!(r->p.runs ? generate_runs(r, slots) : generate_single(r, slots)))
+		return false;
+	if (r->p.best && r->sink != SINK_APPLY_FILTER && r->sink != SINK_APPLY_REORDER)
+		add_costs(r);
+	return true;
+}
+
+uint64_t scu_where(const struct scu_run *r, size_t k, uint64_t *slots)
+{
+	size_t low = 0, high = r->segments;
+
+	if (!r->p.runs) {
+		*slots = select_bit(r->mask, k);
+		return r->first + *slots;
+	}
+	while (high - low > 1) {
+		const size_t middle = (low + high) / 2;
+
+		if (r->segment[middle].first <= k)
+			low = middle;
+		else
+			high = middle;
+	}
+	*slots = r->segment[low].slots + (k - r->segment[low].first);
+	return r->segment[low].element;
+}
+
+bool scu_count(struct scu_run *r, uint64_t slots)
+{
+	struct scu_state *s = r->s;
+	struct gtu_mem *count = &r->mem[GTU_SCU_COUNT];
+	size_t n = SCU_BLOCK - s->in % 64, i;
+
+	if (s->left) {
+		/* the rest of the run at whose middle the output was full */
+		s->needed = s->needed + s->left < s->left ? UINT64_MAX : s->needed + s->left;
+		s->left = 0;
+		s->in++;
+	}
+	n = SCU_BLOCK - s->in % 64;
+	n = r->n - s->in < n ? r->n - s->in : n;
+	n = slots < n ? slots : n;
+	if (!load_mask(r, s->in, n))
+		return false;
+	if (r->p.runs) {
+		if (!load_words(r, count, s->in, n, r->count, true))
+			return false;
+		if (count->watched)
+			gtu_watch_stream(count, s->in << count->width_log2, (uint64_t)n << count->width_log2,
+					 r->job->cycles);
+		for (i = 0; i < n; i++) {
+			const uint64_t c = r->mask[i / 64] >> (i % 64) & 1 ? r->count[i] : 0;
+
+			s->needed = s->needed + c < c ? UINT64_MAX : s->needed + c;
+		}
+	} else {
+		s->needed += count_bits(r->mask, n);
+	}
+	s->in += n;
+	r->slots = n;
+	r->window_end = 0;	/* the window's arrays were used */
+	return true;
+}
+
+bool scu_compare(struct scu_run *r, uint64_t slots)
+{
+	struct scu_state *s = r->s;
+	struct gtu_mem *data = &r->mem[GTU_SCU_DATA];
+	size_t n = SCU_BLOCK - s->in % 64;
+	const uint8_t *from;
+
+	n = r->n - s->in < n ? r->n - s->in : n;
+	n = slots < n ? slots : n;
+	r->slots = 0;
+	from = in_span(r, data, s->in, n);
+	if (!from)
+		return false;
+	r->k->compare[data->width_log2](r->keep, from, n, r->p.cmp, r->p.type, r->job->desc.imm);
+	if (!scu_append_bits(r, &r->mem[GTU_SCU_OUT], s->in, r->keep, n))
+		return false;
+	s->in += n;
+	r->slots = n;
+	return true;
+}

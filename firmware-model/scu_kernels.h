@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The SCU's inner loops over plain memory, once per instruction set; the best the processor has is
+ * picked at run time. All give the same bytes.
+ *
+ * Sources may be rewritten by someone else while they are read: each element is loaded once.
+ */
+#ifndef GTU_SCU_KERNELS_H
+#define GTU_SCU_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Memory of users has no alignment that the compiler may rely on. */
+typedef uint16_t __attribute__((aligned(1), may_alias)) scu_u16;
+typedef uint32_t __attribute__((aligned(1), may_alias)) scu_u32;
+typedef uint64_t __attribute__((aligned(1), may_alias)) scu_u64;
+
+#define SCU_PAD 64u		/* bytes behind its result that a kernel may overwrite in `to` */
+#define SCU_WAYS 16u
+
+/* The filter table as a kernel sees it: all of it in one piece. Layout: gtu/hw.h, GTU_TABLE_WAYS. */
+struct scu_sets {
+	uint8_t *set;
+	uint8_t *state;			/* a byte a set */
+	uint32_t set_bytes;
+	uint8_t log2;			/* of the sets */
+	uint8_t cost_log2;		/* of the bytes of a cost; 0: no costs */
+	uint8_t type;			/* GTU_TYPE_* of the cost */
+	uint64_t evictions;		/* added to */
+};
+
+struct scu_kernels {
+	const char *isa;
+	/*
+	 * Move from[i] where bit i of @bits is set to @to, in order; returns how many. By log2 of the
+	 * width. Bits from @n to the end of their word are 0.
+	 */
+	size_t (*compact[4])(void *to, const void *from, const uint64_t *bits, size_t n);
+	/* Bit i = in[i] cmp ref (GTU_CMP_*, GTU_TYPE_*); bits up to the end of the last word are 0. */
+	void (*compare[4])(uint64_t *bits, const void *in, size_t n, unsigned cmp, unsigned type,
+			   uint64_t ref);
+	/* First i with index[i] >= limit, or @n; [0]: 4 bytes, [1]: 8 bytes. */
+	size_t (*first_beyond[2])(const void *index, size_t n, uint64_t limit);
+	/* Copy past the caches; @to at a multiple of 64, as are @bytes. fence() orders it with what follows. */
+	void (*stream)(void *to, const void *from, size_t bytes);
+	void (*fence)(void);
+	/*
+	 * Offer ids (and costs, as the table has them) to the filter table in order; bit i of @keep says
+	 * that id i is to be kept. [0]: ids of 4 bytes, [1]: of 8.
+	 */
+	void (*filter[2])(struct scu_sets *t, const void *ids, const void *costs, size_t n,
+			  uint64_t *keep);
+	/* Ways whose tag is @tag, of 16 of 8 bytes. */
+	unsigned (*match_tags)(const void *tags, uint64_t tag);
+};
+
+const struct scu_kernels *gtu_scu_kernels(void);
+/* For tests: use these ("portable", "avx2", "avx512"; NULL: the best). False: not on this processor. */
+bool gtu_scu_kernels_use(const char *isa);
+
+extern const struct scu_kernels gtu_scu_portable;
+#ifdef __x86_64__
+extern const struct scu_kernels gtu_scu_avx512;
+#endif
+
+/* Set of an id: the top bits of its 32-bit product with GTU_HASH. @log2 of the sets, 0..20. */
+static inline uint32_t scu_hash(uint64_t id, unsigned log2)
+{
+	uint32_t folded = (uint32_t)id ^ (uint32_t)(id >> 32);
+
+	return (uint32_t)((uint64_t)(folded * 0x9E3779B1u) >> (32 - log2));
+}
+
+/* A snapshot: whatever happens to the source afterwards, @to stays what it is. */
+static inline void scu_snapshot(void *to, const void *from, size_t bytes)
+{
+	__builtin_memcpy(to, from, bytes);
+	__asm__ volatile("" : : "r"(to) : "memory");
+}
+
+#endif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+/* The SCU's inner loops for AVX-512 (F, BW, VL, VBMI2). Only called where the processor has them. */
+#ifdef __x86_64__
+#include <immintrin.h>
+#include <string.h>
+
+#include "gtu/hw.h"
+#include "scu_kernels.h"
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt,bmi,bmi2")))
+
+/* ---- Compaction ------------------------------------------------------------------------------ */
+
+/*
+ * A vector is compressed in the register and stored whole: compressing into memory is many times slower
+ * on some processors. The last, partial vector is loaded under its mask, so nothing behind it is touched.
+ */
+#define COMPACT(name, lanes, mask_t, bits_t, suffix, popcount)                                     \
+	TARGET static size_t name(void *to, const void *from, const uint64_t *bits, size_t n)      \
+	{                                                                                          \
+		const uint8_t *in = from;                                                          \
+		uint8_t *out = to;                                                                 \
+		size_t i;                                                                          \
+												   \
+		for (i = 0; i + lanes <= n; i += lanes, in += 64) {                                \
+			const mask_t m = ((const bits_t *)bits)[i / lanes];                        \
+												   \
+			_mm512_storeu_si512(out, _mm512_maskz_compress_##suffix(                   \
+							 m, _mm512_loadu_si512(in)));              \
+			out += popcount(m) * (64 / lanes);                                         \
+		}                                                                                  \
+		if (i < n) {                                                                       \
+			const mask_t m = ((const bits_t *)bits)[i / lanes];                        \
+												   \
+			_mm512_storeu_si512(out, _mm512_maskz_compress_##suffix(                   \
+							 m, _mm512_maskz_loadu_##suffix(m, in)));  \
+			out += popcount(m) * (64 / lanes);                                         \
+		}                                                                                  \
+		return (size_t)(out - (uint8_t *)to) / (64 / lanes);                               \
+	}
+typedef uint8_t __attribute__((may_alias)) bits8;
+typedef uint16_t __attribute__((may_alias)) bits16;
+typedef uint32_t __attribute__((may_alias)) bits32;
+COMPACT(compact1, 64, __mmask64, uint64_t, epi8, __builtin_popcountll)
+COMPACT(compact2, 32, __mmask32, bits32, epi16, __builtin_popcount)
+COMPACT(compact4, 16, __mmask16, bits16, epi32, __builtin_popcount)
+COMPACT(compact8, 8, __mmask8, bits8, epi64, __builtin_popcount)
+
+/* ---- Comparison ------------------------------------------------------------------------------ */
+
+/* @bytes (0..64) at @p; what is not loaded is 0. */
+TARGET static inline __m512i load_part(const uint8_t *p, size_t bytes)
+{
+	return bytes >= 64 ? _mm512_loadu_si512(p)
+			   : _mm512_maskz_loadu_epi8(_bzhi_u64(~0ull, (unsigned)bytes), p);
+}
+
+/* @parts vectors make one word of 64 bits; the case is chosen once a word. */
+#define PARTS(compare)                                                                             \
+	do {                                                                                       \
+		for (j = 0; j < parts; j++)                                                        \
+			w |= (uint64_t)(compare) << (j * (64 / parts));                            \
+	} while (0);                                                                               \
+	break
+
+#define INTEGER_CASES(bits_)                                                                       \
+	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_EQ:                                                   \
+	case GTU_TYPE_SIGNED * 8 + GTU_CMP_EQ:                                                     \
+		PARTS(_mm512_cmpeq_epi##bits_##_mask(v[j], r));                                    \
+	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_NE:                                                   \
+	case GTU_TYPE_SIGNED * 8 + GTU_CMP_NE:                                                     \
+		PARTS(_mm512_cmpneq_epi##bits_##_mask(v[j], r));                                   \
+	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_LT:                                                   \
+		PARTS(_mm512_cmplt_epu##bits_##_mask(v[j], r));                                    \
+	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_LE:                                                   \
+		PARTS(_mm512_cmple_epu##bits_##_mask(v[j], r));                                    \
+	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_GT:                                                   \
+		PARTS(_mm512_cmpgt_epu##bits_##_mask(v[j], r));                                    \
+	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_GE:                                                   \
+		PARTS(_mm512_cmpge_epu##bits_##_mask(v[j], r));                                    \
+	case GTU_TYPE_SIGNED * 8 + GTU_CMP_LT:                                                     \
+		PARTS(_mm512_cmplt_epi##bits_##_mask(v[j], r));                                    \
+	case GTU_TYPE_SIGNED * 8 + GTU_CMP_LE:                                                     \
+		PARTS(_mm512_cmple_epi##bits_##_mask(v[j], r));                                    \
+	case GTU_TYPE_SIGNED * 8 + GTU_CMP_GT:                                                     \
+		PARTS(_mm512_cmpgt_epi##bits_##_mask(v[j], r));                                    \
+	case GTU_TYPE_SIGNED * 8 + GTU_CMP_GE:                                                     \
+		PARTS(_mm512_cmpge_epi##bits_##_mask(v[j], r))
+
+#define FLOAT_CASES(suffix, cast)                                                                  \
+	case GTU_TYPE_FLOAT * 8 + GTU_CMP_EQ:                                                      \
+		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_EQ_OQ));                \
+	case GTU_TYPE_FLOAT * 8 + GTU_CMP_NE:                                                      \
+		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_NEQ_UQ));               \
+	case GTU_TYPE_FLOAT * 8 + GTU_CMP_LT:                                                      \
+		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_LT_OQ));                \
+	case GTU_TYPE_FLOAT * 8 + GTU_CMP_LE:                                                      \
+		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_LE_OQ));                \
+	case GTU_TYPE_FLOAT * 8 + GTU_CMP_GT:                                                      \
+		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_GT_OQ));                \
+	case GTU_TYPE_FLOAT * 8 + GTU_CMP_GE:                                                      \
+		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_GE_OQ))
+
+#define COMPARE(name, parts_, broadcast, cases)                                                    \
+	TARGET static void name(uint64_t *bits, const void *from, size_t n, unsigned cmp,          \
+				unsigned type, uint64_t ref)                                       \
+	{                                                                                          \
+		enum { parts = parts_ };                                                           \
+		const __m512i r = broadcast;                                                       \
+		const uint8_t *in = from;                                                          \
+		size_t i, j;                                                                       \
+												   \
+		for (i = 0; i < n; i += 64, in += 64 * parts) {                                    \
+			__m512i v[parts];                                                          \
+			uint64_t w = 0;                                                            \
+												   \
+			if (n - i >= 64) {                                                         \
+				for (j = 0; j < parts; j++)                                        \
+					v[j] = _mm512_loadu_si512(in + 64 * j);                    \
+			} else {                                                                   \
+				const size_t left = (n - i) * parts;                               \
+												   \
+				for (j = 0; j < parts; j++)                                        \
+					v[j] = load_part(in + 64 * j,                              \
+							 left > 64 * j ? left - 64 * j : 0);       \
+			}                                                                          \
+			switch (type * 8 + cmp) {                                                  \
+				cases;                                                             \
+			}                                                                          \
+			bits[i / 64] = n - i >= 64 ? w : _bzhi_u64(w, (unsigned)(n - i));          \
+		}                                                                                  \
+	}
+COMPARE(compare1, 1, _mm512_set1_epi8((char)ref), INTEGER_CASES(8))
+COMPARE(compare2, 2, _mm512_set1_epi16((short)ref), INTEGER_CASES(16))
+COMPARE(compare4, 4, _mm512_set1_epi32((int)ref), INTEGER_CASES(32);
+	FLOAT_CASES(ps, _mm512_castsi512_ps))
+COMPARE(compare8, 8, _mm512_set1_epi64((long long)ref), INTEGER_CASES(64);
+	FLOAT_CASES(pd, _mm512_castsi512_pd))
+
+/* ---- The rest -------------------------------------------------------------------------------- */
+
+TARGET static size_t first_beyond4(const void *index, size_t n, uint64_t limit)
+{
+	const uint8_t *in = index;
+	const __m512i r = _mm512_set1_epi32((int)limit);
+	size_t i;
+
+	if (limit > UINT32_MAX)
+		return n;
+	for (i = 0; i < n; i += 16) {
+		const __mmask16 m = n - i >= 16 ? 0xffff : (__mmask16)((1u << (n - i)) - 1);
+		const __mmask16 bad = _mm512_mask_cmpge_epu32_mask(
+			m, _mm512_maskz_loadu_epi32(m, in + 4 * i), r);
+
+		if (bad)
+			return i + (size_t)__builtin_ctz(bad);
+	}
+	return n;
+}
+
+TARGET static size_t first_beyond8(const void *index, size_t n, uint64_t limit)
+{
+	const uint8_t *in = index;
+	const __m512i r = _mm512_set1_epi64((long long)limit);
+	size_t i;
+
+	for (i = 0; i < n; i += 8) {
+		const __mmask8 m = n - i >= 8 ? 0xff : (__mmask8)((1u << (n - i)) - 1);
+		const __mmask8 bad = _mm512_mask_cmpge_epu64_mask(
+			m, _mm512_maskz_loadu_epi64(m, in + 8 * i), r);
+
+		if (bad)
+			return i + (size_t)__builtin_ctz(bad);
+	}
+	return n;
+}
+
+TARGET static void stream(void *to, const void *from, size_t bytes)
+{
+	const uint8_t *in = from;
+	uint8_t *out = to;
+
+	for (; bytes; bytes -= 64, in += 64, out += 64)
+		_mm512_stream_si512((__m512i *)(void *)out, _mm512_loadu_si512(in));
+}
+
+static void fence(void)
+{
+	_mm_sfence();
+}
+
+TARGET static inline unsigned match4(const uint8_t *set, uint32_t id)
+{
+	return _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(set), _mm512_set1_epi32((int)id));
+}
+
+TARGET static inline unsigned match8(const uint8_t *set, uint64_t id)
+{
+	const __m512i x = _mm512_set1_epi64((long long)id);
+
+	return _mm512_cmpeq_epi64_mask(_mm512_loadu_si512(set), x) |
+	       (unsigned)_mm512_cmpeq_epi64_mask(_mm512_loadu_si512(set + 64), x) << 8;
+}
+
+TARGET static unsigned match_tags(const void *tags, uint64_t tag)
+{
+	return match8(tags, tag);
+}
+
+#define PROBE_TARGET TARGET
+#define PROBE_MATCH4 match4
+#define PROBE_MATCH8 match8
+#include "scu_probe.h"
+
+const struct scu_kernels gtu_scu_avx512 = {
+	.isa = "avx512",
+	.compact = { compact1, compact2, compact4, compact8 },
+	.compare = { compare1, compare2, compare4, compare8 },
+	.first_beyond = { first_beyond4, first_beyond8 },
+	.stream = stream,
+	.fence = fence,
+	.filter = { filter4, filter8 },
+	.match_tags = match_tags,
+};
+#endif

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+/* The SCU's output side: writing, filtering, grouping, placing the elements of a block. */
+#include "scu.h"
+
+/* Output behind this many bytes of a job goes past the caches: nobody will find it there anyway. */
+#define STREAM_BEHIND (2ull << 20)
+
+bool scu_fail(struct scu_run *r, unsigned status, unsigned place, uint64_t element, uint64_t value)
+{
+	if (r->job->status == GTU_CPL_OK)
+		r->job->needed = value;
+	gtu_job_error(r->job, status, place, element);
+	return false;
+}
+
+/* The same at element @k of the block; work behind it was not done. */
+static bool fail_at(struct scu_run *r, size_t k, unsigned status, unsigned place, uint64_t value)
+{
+	uint64_t element = scu_where(r, k, &r->slots);
+
+	r->s->in = element;
+	return scu_fail(r, status, place, element, value);
+}
+
+/* ---- Bit vectors ------------------------------------------------------------------------------- */
+
+bool scu_append_bits(struct scu_run *r, struct gtu_mem *m, uint64_t at, const uint64_t *bits, size_t n)
+{
+	const unsigned shift = at % 8;
+	const size_t words = (n + 63) / 64, whole = (shift + n) / 8;
+	uint64_t out[SCU_WORDS + 1];
+	size_t i;
+
+	if (!n)
+		return true;
+	if (shift) {
+		out[0] = bits[0] << shift | r->s->bits;
+		for (i = 1; i < words; i++)
+			out[i] = bits[i] << shift | bits[i - 1] >> (64 - shift);
+		out[words] = bits[words - 1] >> (64 - shift);
+	} else {
+		memcpy(out, bits, words * 8);
+		out[words] = 0;
+	}
+	r->s->bits = ((const uint8_t *)out)[whole];
+	if (!whole)
+		return true;
+	if (m->watched)
+		gtu_watch_stream(m, at / 8, whole, r->job->cycles);
+	return gtu_mem_store(m, at / 8, out, whole);
+}
+
+bool scu_finish_bits(struct scu_run *r, struct gtu_mem *m, uint64_t at)
+{
+	if (at % 8 == 0)
+		return true;
+	if (m->watched)
+		gtu_watch_stream(m, at / 8, 1, r->job->cycles);
+	return gtu_mem_store(m, at / 8, &r->s->bits, 1);
+}
+
+/* ---- Elements in order --------------------------------------------------------------------------- */
+
+/* Copy into contiguous output: whole lines past the caches once the job has put out enough. */
+static void write_out(struct scu_run *r, uint8_t *to, const uint8_t *from, uint64_t bytes)
+{
+	uint64_t head;
+
+	if (r->out_at >= STREAM_BEHIND) {
+		head = -(uintptr_t)to & 63;
+		if (bytes >= head + 64) {
+			memcpy(to, from, head);
+			to += head, from += head, bytes -= head;
+			r->k->stream(to, from, bytes & ~63ull);
+			r->streamed = true;
+			to += bytes & ~63ull, from += bytes & ~63ull, bytes &= 63;
+		}
+	}
+	memcpy(to, from, bytes);
+}
+
+/* Write what was collected; unless @all, a line of memory that is not whole yet is held back. */
+static bool flush(struct scu_run *r, bool all)
+{
+	struct gtu_mem *m = &r->mem[GTU_SCU_OUT];
+	uint64_t bytes = r->fill;
+
+	if (!bytes)
+		return true;
+	if (m->base) {
+		const uint64_t part = ((uintptr_t)m->base + r->out_at + bytes) & 63;
+
+		if (!all)
+			bytes -= part < bytes ? part : bytes;
+		if (r->out_at + bytes > m->bytes)
+			return scu_fail(r, GTU_CPL_BOUNDS, GTU_SCU_OUT, r->s->in, 0);
+		write_out(r, m->base + r->out_at, r->stage, bytes);
+	} else if (!gtu_mem_store(m, r->out_at, r->stage, bytes)) {
+		return false;
+	}
+	if (m->watched)
+		gtu_watch_stream(m, r->out_at, bytes, r->job->cycles);
+	r->out_at += bytes;
+	r->fill -= bytes;
+	memcpy(r->stage, r->stage + bytes, r->fill);
+	return true;
+}
+
+bool scu_flush(struct scu_run *r)
+{
+	return flush(r, true);
+}
+
+/* The output is too short for element @k of the block. */
+static void over_at(struct scu_run *r, size_t k)
+{
+	uint64_t slots;
+
+	if (r->s->over)
+		return;
+	r->s->over = true;
+	r->s->over_place = GTU_SCU_OUT;
+	r->s->over_element = scu_where(r, k, &slots);
+}
+
+/* Which of the block's elements is the @n-th (from 0) that @keep has? */
+static size_t nth_kept(const uint64_t *keep, size_t n)
+{
+	size_t i, ones;
+	uint64_t w;
+
+	for (i = 0; (ones = __builtin_popcountll(keep[i])) <= n; i++)
+		n -= ones;
+	for (w = keep[i]; n; n--)
+		w &= w - 1;
+	return 64 * i + __builtin_ctzll(w);
+}
+
+/* @n more elements stand behind those collected: as many as fit stay. */
+static bool collect(struct scu_run *r, size_t n, const uint64_t *keep)
+{
+	const uint64_t room = r->mem[GTU_SCU_OUT].count - r->s->out;
+
+	if (n > room) {
+		over_at(r, keep ? nth_kept(keep, room) : room);
+		n = room;
+	}
+	r->s->out += n;
+	r->fill += n << r->p.width;
+	return r->fill < SCU_STAGE / 2 || flush(r, false);
+}
+
+static bool put_kept(struct scu_run *r)
+{
+	const size_t n = r->k->compact[r->p.width](r->stage + r->fill, r->value, r->keep, r->m);
+
+	return collect(r, n, r->keep);
+}
+
+static size_t count_kept(struct scu_run *r)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < (r->m + 63) / 64; i++)
+		kept += __builtin_popcountll(r->keep[i]);
+	return kept;
+}
+
+/* ---- Filtering and grouping ---------------------------------------------------------------------- */
+
+/* Ids are 4 or 8 bytes: narrower elements are widened. */
+static const void *ids(struct scu_run *r)
+{
+	uint32_t *to = (uint32_t *)r->ids;
+	size_t i;
+
+	if (r->p.width >= 2)
+		return r->value;
+	for (i = 0; i < r->m; i++)
+		to[i] = r->p.width ? ((const scu_u16 *)r->value)[i] : r->value[i];
+	return to;
+}
+
+/* Fill keep[] through the filter table, and the filter mask from it. */
+static bool filter_block(struct scu_run *r)
+{
+	struct scu_filter f = scu_filter_of(r);
+
+	if (!scu_filter_offer(&f, r->k, ids(r), r->p.best ? r->cost[0] : NULL, r->m, r->keep))
+		return false;
+	r->s->probes += r->m;
+	r->s->evictions += f.evictions;
+	return !r->mem[GTU_SCU_FILTER].key ||
+	       scu_append_bits(r, &r->mem[GTU_SCU_FILTER], r->s->ordinal, r->keep, r->m);
+}
+
+static bool sink_filter(struct scu_run *r)
+{
+	size_t kept;
+
+	if (!filter_block(r))
+		return false;
+	kept = count_kept(r);
+	r->s->kept += kept;
+	r->s->dropped += r->m - kept;
+	return r->p.step == GTU_STEP_PRODUCE || put_kept(r);
+}
+
+static bool sink_group(struct scu_run *r)
+{
+	struct gtu_mem *filter = &r->mem[GTU_SCU_FILTER], *out = &r->mem[GTU_SCU_OUT];
+	struct scu_group g = scu_group_of(r);
+	enum scu_grouped ok;
+	size_t kept;
+
+	if (r->p.filters) {
+		if (!filter_block(r))
+			return false;
+	} else if (filter->key) {
+		if (!scu_load_bits(filter, r->s->ordinal, r->m, r->keep))
+			return false;
+	} else {
+		memset(r->keep, 0xff, sizeof(r->keep));
+		if (r->m % 64)
+			r->keep[r->m / 64] = (1ull << (r->m % 64)) - 1;
+	}
+	kept = count_kept(r);
+	if (out->key && kept > out->count - r->s->kept && !r->s->over)
+		over_at(r, nth_kept(r->keep, r->s->kept < out->count ? out->count - r->s->kept : 0));
+	ok = scu_group_offer(&g, r->k, r->value, r->keep, r->m, r->s->ordinal);
+	r->s->rank = g.rank;
+	r->s->groups = g.groups;
+	if (ok == GROUP_ORDINAL)
+		return fail_at(r, g.bad, GTU_CPL_INDEX, GTU_SCU_GROUP_TABLE, g.bad_ordinal);
+	r->s->kept += kept;
+	r->s->dropped += r->m - kept;
+	return ok == GROUP_OK;
+}
+
+bool scu_drain_set(struct scu_run *r, uint64_t set)
+{
+	struct scu_group g = scu_group_of(r);
+	const enum scu_grouped ok = scu_group_drain(&g, set, r->s->ordinal);
+
+	r->s->units += g.rank - r->s->rank;
+	r->s->rank = g.rank;
+	r->s->groups = g.groups;
+	if (ok == GROUP_ORDINAL)
+		return scu_fail(r, GTU_CPL_INDEX, GTU_SCU_GROUP_TABLE, r->n, g.bad_ordinal);
+	return ok == GROUP_OK;
+}
+
+/* ---- Applying ------------------------------------------------------------------------------------ */
+
+static bool sink_apply_filter(struct scu_run *r)
+{
+	size_t kept;
+
+	if (!scu_load_bits(&r->mem[GTU_SCU_FILTER], r->s->ordinal, r->m, r->keep))
+		return false;
+	kept = count_kept(r);
+	r->s->kept += kept;
+	r->s->dropped += r->m - kept;
+	return put_kept(r);
+}
+
+#define SCATTER(type)                                                                              \
+	for (i = 0; i < r->m && (at[i] < count || at[i] == GTU_REORDER_DROPPED); i++)              \
+		if (at[i] != GTU_REORDER_DROPPED)                                                  \
+			((type *)out->base)[at[i]] = ((const type *)r->value)[i], put++;           \
+	break
+
+static bool sink_apply_reorder(struct scu_run *r)
+{
+	struct gtu_mem *reorder = &r->mem[GTU_SCU_REORDER], *out = &r->mem[GTU_SCU_OUT];
+	const unsigned width = r->p.width;
+	const uint64_t bytes = 4ull * r->m, count = out->count;
+	uint32_t *at = (uint32_t *)r->bounce;
+	uint64_t got, byte[GTU_WARP];
+	size_t i, put = 0, window = 0;
+	uint8_t *p;
+
+	if (!r->m)
+		return true;
+	p = gtu_mem_span(reorder, 4 * r->s->ordinal, bytes, &got);
+	if (!p)
+		return false;
+	if (got == bytes)
+		scu_snapshot(at, p, bytes);
+	else if (!gtu_mem_load(reorder, 4 * r->s->ordinal, at, bytes))
+		return false;
+	if (reorder->watched)
+		gtu_watch_stream(reorder, 4 * r->s->ordinal, bytes, r->job->cycles);
+	if (out->base && !out->watched) {
+		switch (width) {
+		case 0:
+			SCATTER(uint8_t);
+		case 1:
+			SCATTER(scu_u16);
+		case 2:
+			SCATTER(scu_u32);
+		default:
+			SCATTER(scu_u64);
+		}
+	} else {
+		for (i = 0; i < r->m; i++) {
+			if (at[i] == GTU_REORDER_DROPPED)
+				continue;
+			if (at[i] >= count)
+				break;
+			p = gtu_mem_element(out, at[i]);
+			if (!p)
+				return false;
+			memcpy(p, r->value + (i << width), 1u << width);
+			put++;
+			byte[window++] = (uint64_t)at[i] << width;
+			if (out->watched && window == r->merge)
+				gtu_watch_gather(out, byte, window, r->job->cycles);
+			window %= r->merge;
+		}
+		if (out->watched)
+			gtu_watch_gather(out, byte, window, r->job->cycles);
+	}
+	r->s->out += put;
+	if (!r->s->pass) {
+		r->s->kept += put;
+		r->s->dropped += i - put;
+	}
+	return i == r->m || fail_at(r, i, GTU_CPL_INDEX, GTU_SCU_REORDER, at[i]);
+}
+
+bool scu_sink(struct scu_run *r)
+{
+	switch (r->sink) {
+	case SINK_PLAIN:
+		return collect(r, r->m, NULL);
+	case SINK_FILTER:
+		return sink_filter(r);
+	case SINK_GROUP:
+		return sink_group(r);
+	case SINK_APPLY_FILTER:
+		return sink_apply_filter(r);
+	default:
+		return sink_apply_reorder(r);
+	}
+}

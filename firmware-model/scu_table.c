@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: MIT
+/* The SCU's filter and group tables: finding a set in memory, telling observers, grouping. */
+#include "scu_table.h"
+
+/* An observer sees reads and writes of a table apart, in pieces of their own width. */
+static void watch_table(struct gtu_mem *m, const uint64_t *byte, unsigned n, unsigned width_log2,
+			bool write)
+{
+	const uint8_t width = m->width_log2;
+	const bool writes = m->write;
+
+	m->width_log2 = width_log2;
+	m->write = write;
+	gtu_watch_gather(m, byte, n, m->job->cycles);
+	m->width_log2 = width;
+	m->write = writes;
+}
+
+/* ---- Filter ---------------------------------------------------------------------------------- */
+
+static uint32_t filter_set_bytes(const struct scu_filter *f)
+{
+	return GTU_FILTER_SET_BYTES(1u << f->id_log2, f->cost_log2 ? 1u << f->cost_log2 : 0);
+}
+
+static uint32_t filter_set(const struct scu_filter *f, const uint8_t *ids, size_t i)
+{
+	return scu_hash(f->id_log2 == 2 ? ((const scu_u32 *)ids)[i] : ((const scu_u64 *)ids)[i],
+			f->sets_log2);
+}
+
+/* A kept element has changed its set: inserted, or a new cost. */
+static void filter_watch(struct scu_filter *f, const uint8_t *ids, size_t n, const uint64_t *keep)
+{
+	const uint32_t bytes = filter_set_bytes(f), window = f->merge > 8 ? 8 : f->merge;
+	const uint64_t states = (uint64_t)bytes << f->sets_log2;
+	uint64_t set[GTU_WARP], state[8], wset[GTU_WARP], wstate[8], piece;
+	size_t i, j;
+
+	for (i = 0; i < n; i += window) {
+		unsigned sets = 0, states_n = 0, wsets = 0, wstates = 0;
+
+		for (j = i; j < n && j < i + window; j++) {
+			const uint64_t index = filter_set(f, ids, j);
+			const bool kept = keep[j / 64] >> (j % 64) & 1;
+
+			for (piece = 0; piece < bytes; piece += 64) {
+				set[sets++] = index * bytes + piece;
+				if (kept)
+					wset[wsets++] = index * bytes + piece;
+			}
+			state[states_n++] = states + index;
+			if (kept)
+				wstate[wstates++] = states + index;
+		}
+		watch_table(f->mem, set, sets, 6, false);
+		watch_table(f->mem, state, states_n, 0, false);
+		watch_table(f->mem, wset, wsets, 6, true);
+		watch_table(f->mem, wstate, wstates, 0, true);
+	}
+}
+
+bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const void *ids,
+		      const void *costs, size_t n, uint64_t *keep)
+{
+	const uint32_t bytes = filter_set_bytes(f);
+	const uint64_t states = (uint64_t)bytes << f->sets_log2;
+	const uint8_t *id = ids, *cost = costs;
+	struct scu_sets t = {
+		.set_bytes = bytes,
+		.cost_log2 = f->cost_log2,
+		.type = f->type,
+	};
+	uint8_t copy[256];
+	uint64_t got, one;
+	size_t i;
+
+	if (f->mem->base) {
+		t.set = f->mem->base;
+		t.state = f->mem->base + states;
+		t.log2 = f->sets_log2;
+		k->filter[f->id_log2 - 2](&t, ids, costs, n, keep);
+	} else {
+		/* set by set; one that lies across pages is worked on in a copy */
+		memset(keep, 0, (n + 63) / 64 * sizeof(*keep));
+		for (i = 0; i < n; i++) {
+			const uint64_t index = filter_set(f, id, i);
+
+			t.set = gtu_mem_span(f->mem, index * bytes, bytes, &got);
+			if (t.set && got < bytes) {
+				if (!gtu_mem_load(f->mem, index * bytes, copy, bytes))
+					return false;
+				t.set = copy;
+			}
+			t.state = t.set ? gtu_mem_span(f->mem, states + index, 1, &got) : NULL;
+			if (!t.state)
+				return false;
+			k->filter[f->id_log2 - 2](&t, id + (i << f->id_log2),
+						  cost ? cost + (i << f->cost_log2) : NULL, 1, &one);
+			keep[i / 64] |= one << (i % 64);
+			if (t.set == copy && one && !gtu_mem_store(f->mem, index * bytes, copy, bytes))
+				return false;
+		}
+	}
+	f->evictions += t.evictions;
+	if (f->mem->watched)
+		filter_watch(f, ids, n, keep);
+	return true;
+}
+
+bool scu_filter_clear(struct scu_filter *f, uint64_t from, uint64_t to)
+{
+	uint64_t at = ((uint64_t)filter_set_bytes(f) << f->sets_log2) + from, got;
+	const uint64_t end = at + (to - from);
+
+	for (; at < end; at += got) {
+		uint8_t *p = gtu_mem_span(f->mem, at, end - at, &got);
+
+		if (!p)
+			return false;
+		memset(p, 0, got);
+		if (f->mem->watched)
+			gtu_watch_stream(f->mem, at, got, f->mem->job->cycles);
+	}
+	return true;
+}
+
+/* ---- Grouping -------------------------------------------------------------------------------- */
+
+/* A group set; see GTU_GROUP_SET_BYTES. Counts of ways not in use are 0 while `in_use` is not. */
+struct group_set {
+	uint64_t tag[SCU_WAYS];
+	uint32_t ordinal[SCU_WAYS][GTU_GROUP_MAX];
+	uint8_t count[SCU_WAYS];
+	uint64_t order;
+	uint64_t in_use;
+} __attribute__((packed, aligned(1), may_alias));
+
+_Static_assert(offsetof(struct group_set, ordinal) == 128, "ordinals follow the tags");
+_Static_assert(offsetof(struct group_set, count) == 640, "counts follow the ordinals");
+_Static_assert(offsetof(struct group_set, order) == 656, "the order follows the counts");
+_Static_assert(offsetof(struct group_set, in_use) == 664, "the entries in use come last");
+
+struct group_at {
+	struct group_set *set;
+	struct group_set copy;
+	uint64_t byte;
+};
+
+static bool group_open(struct scu_group *g, uint64_t index, struct group_at *at)
+{
+	uint64_t got;
+	uint8_t *p;
+
+	at->byte = index * GTU_GROUP_SET_BYTES;
+	p = gtu_mem_span(g->mem, at->byte, sizeof(at->copy), &got);
+	if (p && got < sizeof(at->copy)) {
+		if (!gtu_mem_load(g->mem, at->byte, &at->copy, sizeof(at->copy)))
+			return false;
+		p = (uint8_t *)&at->copy;
+	}
+	at->set = (struct group_set *)p;
+	return p;
+}
+
+static bool group_close(struct scu_group *g, struct group_at *at)
+{
+	return at->set != &at->copy ||
+	       gtu_mem_store(g->mem, at->byte, &at->copy, sizeof(at->copy));
+}
+
+/* Bit w: count[w] is not 0. */
+static unsigned ways_in_use(const struct group_set *s)
+{
+	const uint64_t low7 = 0x7f7f7f7f7f7f7f7full;
+	unsigned half, bits = 0;
+
+	for (half = 0; half < 2; half++) {
+		uint64_t x = ((const scu_u64 *)s->count)[half];
+
+		x = (((x & low7) + low7) | x) >> 7 & 0x0101010101010101ull;
+		bits |= (unsigned)(x * 0x0102040810204080ull >> 56) << (8 * half);
+	}
+	return bits;
+}
+
+static bool reorder_put(struct scu_group *g, uint64_t ordinal, uint32_t rank)
+{
+	uint8_t *p = gtu_mem_element(g->reorder, ordinal);
+
+	if (!p)
+		return false;
+	*(scu_u32 *)p = rank;
+	return true;
+}
+
+/* Emit way @way: its ordinals get the next ranks. They must be below @ordinals. */
+static enum scu_grouped group_emit(struct scu_group *g, struct group_set *s, unsigned way,
+				   uint64_t ordinals)
+{
+	const unsigned count = *(volatile uint8_t *)&s->count[way];
+	const unsigned n = count > GTU_GROUP_MAX ? GTU_GROUP_MAX : count;
+	uint64_t byte[GTU_GROUP_MAX];
+	unsigned i;
+
+	s->count[way] = 0;
+	for (i = 0; i < n; i++) {
+		const uint32_t ordinal = gtu_once32(&s->ordinal[way][i]);
+
+		if (ordinal >= ordinals) {
+			g->bad_ordinal = ordinal;
+			return GROUP_ORDINAL;
+		}
+		if (!reorder_put(g, ordinal, (uint32_t)g->rank))
+			return GROUP_MEMORY;
+		g->rank++;
+		byte[i] = 4ull * ordinal;
+	}
+	if (g->reorder->watched)
+		for (i = 0; i < n; i += g->merge)
+			gtu_watch_gather(g->reorder, byte + i, n - i < g->merge ? n - i : g->merge,
+					 g->mem->job->cycles);
+	g->groups += n > 0;
+	return GROUP_OK;
+}
+
+/* Take @way out of the first @n nibbles of the order; what stays is younger ones moved down. */
+static uint64_t order_without(uint64_t order, unsigned n, unsigned way)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		if ((order >> (4 * i) & 15) == way) {
+			const uint64_t below = (1ull << (4 * i)) - 1;
+
+			return (order & below) | (order >> 4 & ~below);
+		}
+	}
+	return order;
+}
+
+/* One element into its set; *used gets the way. */
+static enum scu_grouped group_insert(struct scu_group *g, const struct scu_kernels *k,
+				     struct group_set *s, uint64_t tag, uint32_t ordinal,
+				     unsigned *used)
+{
+	uint64_t in_use = gtu_once64(&s->in_use), order = gtu_once64(&s->order);
+	enum scu_grouped ok = GROUP_OK;
+	unsigned n = in_use > SCU_WAYS ? SCU_WAYS : in_use, ways, hit, way;
+
+	if (!n) {
+		memset(s->count, 0, sizeof(s->count));
+		order = 0;
+	} else if (n < SCU_WAYS) {
+		order &= (1ull << (4 * n)) - 1;
+	}
+	ways = ways_in_use(s);
+	hit = k->match_tags(s->tag, tag) & ways;
+	if (hit) {
+		unsigned c;
+
+		way = __builtin_ctz(hit);
+		c = *(volatile uint8_t *)&s->count[way];
+		if (c >= GTU_GROUP_MAX)
+			c = GTU_GROUP_MAX - 1;
+		s->ordinal[way][c] = ordinal;
+		s->count[way] = c + 1;
+		if (c + 1 == GTU_GROUP_MAX) {
+			ok = group_emit(g, s, way, (uint64_t)ordinal + 1);
+			order = order_without(order, n--, way);
+		}
+	} else {
+		if (n == SCU_WAYS || ways == 0xffff) {
+			way = order & 15;
+			ok = group_emit(g, s, way, ordinal);
+			ways &= ~(1u << way);
+			order >>= 4;
+			n--;
+		}
+		way = __builtin_ctz(~ways);
+		s->tag[way] = tag;
+		s->ordinal[way][0] = ordinal;
+		s->count[way] = 1;
+		order |= (uint64_t)way << (4 * n++);
+	}
+	s->order = order;
+	s->in_use = n;
+	*used = way;
+	return ok;
+}
+
+static uint64_t group_line(const struct scu_group *g, const uint8_t *ids, size_t i)
+{
+	uint64_t id;
+
+	switch (g->id_log2) {
+	case 0:
+		id = ids[i];
+		break;
+	case 1:
+		id = ((const scu_u16 *)ids)[i];
+		break;
+	case 2:
+		id = ((const scu_u32 *)ids)[i];
+		break;
+	default:
+		id = ((const scu_u64 *)ids)[i];
+	}
+	return (g->target + (id << g->target_log2)) / GTU_LINE_BYTES;
+}
+
+#define GROUP_AHEAD 8u
+
+static void group_fetch(const struct scu_group *g, uint64_t index)
+{
+	const uint8_t *p = g->mem->base + index * GTU_GROUP_SET_BYTES;
+
+	__builtin_prefetch(p, 1);
+	__builtin_prefetch(p + 64, 1);
+	__builtin_prefetch(p + offsetof(struct group_set, count), 1);
+}
+
+/* Tags and counts are read; the element's ordinal, tag and counts are written. */
+static void group_watch(struct scu_group *g, uint64_t byte, unsigned way)
+{
+	const uint64_t count = byte + offsetof(struct group_set, count);
+	const uint64_t read[3] = { byte, byte + 64, count };
+	const uint64_t write[3] = { byte + way / 8 * 64,
+				    byte + offsetof(struct group_set, ordinal) + way / 2 * 64, count };
+
+	watch_table(g->mem, read, 3, 6, false);
+	watch_table(g->mem, write, 3, 6, true);
+}
+
+enum scu_grouped scu_group_offer(struct scu_group *g, const struct scu_kernels *k, const void *ids,
+				 const uint64_t *keep, size_t n, uint64_t first)
+{
+	struct group_at at;
+	enum scu_grouped ok;
+	unsigned way;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t line;
+
+		if (g->mem->base && i + GROUP_AHEAD < n)
+			group_fetch(g, scu_hash(group_line(g, ids, i + GROUP_AHEAD), g->sets_log2));
+		g->bad = i;
+		if (!(keep[i / 64] >> (i % 64) & 1)) {
+			if (!reorder_put(g, first + i, GTU_REORDER_DROPPED))
+				return GROUP_MEMORY;
+			if (g->reorder->watched)
+				gtu_watch_stream(g->reorder, 4 * (first + i), 4, g->mem->job->cycles);
+			continue;
+		}
+		line = group_line(g, ids, i);
+		if (!group_open(g, scu_hash(line, g->sets_log2), &at))
+			return GROUP_MEMORY;
+		ok = group_insert(g, k, at.set, line, (uint32_t)(first + i), &way);
+		if (!group_close(g, &at))
+			return GROUP_MEMORY;
+		if (g->mem->watched)
+			group_watch(g, at.byte, way);
+		if (ok != GROUP_OK)
+			return ok;
+	}
+	return GROUP_OK;
+}
+
+enum scu_grouped scu_group_drain(struct scu_group *g, uint64_t set, uint64_t ordinals)
+{
+	const uint64_t count = set * GTU_GROUP_SET_BYTES + offsetof(struct group_set, count);
+	enum scu_grouped ok = GROUP_OK;
+	struct group_at at;
+	uint64_t order;
+	unsigned n, i;
+
+	if (g->mem->watched)
+		watch_table(g->mem, &count, 1, 6, false);
+	if (!group_open(g, set, &at))
+		return GROUP_MEMORY;
+	order = gtu_once64(&at.set->in_use);
+	n = order > SCU_WAYS ? SCU_WAYS : order;
+	if (!n)
+		return GROUP_OK;
+	order = gtu_once64(&at.set->order);
+	for (i = 0; i < n && ok == GROUP_OK; i++)
+		ok = group_emit(g, at.set, order >> (4 * i) & 15, ordinals);
+	at.set->in_use = 0;
+	if (!group_close(g, &at))
+		return GROUP_MEMORY;
+	if (g->mem->watched)
+		watch_table(g->mem, &count, 1, 6, true);
+	return ok;
+}
+
+bool scu_group_clear(struct scu_group *g, uint64_t from, uint64_t to)
+{
+	for (; from < to; from++) {
+		const uint64_t byte = from * GTU_GROUP_SET_BYTES + offsetof(struct group_set, in_use);
+		uint64_t got;
+		/* 8 bytes at a multiple of 8: never across pages */
+		uint8_t *p = gtu_mem_span(g->mem, byte, 8, &got);
+
+		if (!p || got < 8)
+			return false;
+		*(scu_u64 *)p = 0;
+		if (g->mem->watched)
+			watch_table(g->mem, &byte, 1, 3, true);
+	}
+	return true;
+}

@@ -130,13 +130,13 @@ deps:
 # What only tests need may be missing: those tests are skipped then, and say so.
 test: deps
 	@packaging/need $(TEST_PACKAGES) || true
-	@$(MAKE) -j$(JOBS) all unit-tests
-	@$(MAKE) -j$(JOBS) SAN=1 all unit-tests
-	@if command -v $(CLANG) >/dev/null; then $(MAKE) -j$(JOBS) fuzzers; fi
+	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all unit-tests
+	@$(MAKE) $(if $(V),,-s) -j$(JOBS) SAN=1 all unit-tests
+	@if command -v $(CLANG) >/dev/null; then $(MAKE) $(if $(V),,-s) -j$(JOBS) fuzzers; fi
 	@tests/run $(TESTS)
 
 run: deps
-	@$(MAKE) -j$(JOBS) all
+	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all
 	@GRAPH='$(GRAPH)' SOURCE='$(SOURCE)' ALGO='$(ALGO)' UNIT='$(UNIT)' tools/first-run
 
 install: all

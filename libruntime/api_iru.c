@@ -104,12 +104,12 @@ int configure_iru(struct gtu_queue *q, const struct gtu_iru_config *config, stru
 
 	if (rc)
 		return rc;
-	if (q->submitted != q->consumed || (q->iru && q->iru != iru))
-		return gtu_fail(err, GTU_ERR_USAGE, "the queue still has jobs outstanding");
 	if (iru && iru->q != q)
 		return gtu_fail(err, GTU_ERR_USAGE, "this iru was made on another queue");
 	if (iru && iru->running)
 		return gtu_fail(err, GTU_ERR_USAGE, "the stream has not ended: load_iru() to its end, or close it");
+	if (q->submitted != q->consumed)
+		return gtu_fail(err, GTU_ERR_USAGE, "the queue still has jobs outstanding");
 	if (!iru) {
 		iru = calloc(1, sizeof(*iru));
 		if (!iru)

@@ -76,6 +76,72 @@ static struct gtu_hw_operand operand(struct victim *v)
 	return op;
 }
 
+/* A parameter word that means something. */
+static uint32_t scu_param(struct victim *v, unsigned opcode)
+{
+	const uint64_t r = test_random(&v->seed);
+	uint32_t p = (r & 3) << GTU_SCU_WIDTH_SHIFT;
+	const uint32_t how = r >> 16 & 7;
+
+	if (opcode == GTU_OP_SCU_BITMASK)
+		return p | (r >> 8 & 1) << GTU_SCU_TYPE_SHIFT | (r >> 9) % 6 << GTU_SCU_CMP_SHIFT;
+	if (opcode == GTU_OP_SCU_ACCESS || opcode == GTU_OP_SCU_EXPAND)
+		p |= (2 + (r >> 8 & 1)) << GTU_SCU_INDEX_SHIFT;
+	if (opcode == GTU_OP_SCU_REPLICATE || opcode == GTU_OP_SCU_EXPAND)
+		p |= (2 + (r >> 9 & 1)) << GTU_SCU_COUNT_SHIFT;
+	if (how == 0)
+		return p;
+	if (how == 1)
+		return p | GTU_STEP_APPLY << GTU_SCU_STEP_SHIFT;
+	p |= (r >> 10 & 1 ? GTU_STEP_PRODUCE : GTU_STEP_FUSED) << GTU_SCU_STEP_SHIFT;
+	p |= how & 1 ? GTU_SCU_KEEP : 0;
+	p |= how & 2 ? GTU_SCU_GROUP | (r >> 20 & 7) << GTU_SCU_TARGET_SHIFT : 0;
+	if (how & 4 || !(how & 2))
+		p |= r >> 11 & 1 ? GTU_SCU_UNIQUE :
+				   GTU_SCU_BEST | (r >> 12) % 3 << GTU_SCU_TYPE_SHIFT |
+					   (2 + (r >> 14 & 1)) << GTU_SCU_COST_SHIFT;
+	return p;
+}
+
+/* Give the operands that the parameter word asks for, of about the right size, through a block. */
+static struct gtu_hw_desc wanted(struct victim *v, struct gtu_hw_desc d)
+{
+	struct gtu_hw_operand *op = (struct gtu_hw_operand *)(v->b[1]->at + v->first[1]);
+	const bool iru = d.opcode == GTU_OP_IRU_STREAM, filters = d.param & (GTU_SCU_UNIQUE | GTU_SCU_BEST);
+	const uint32_t n = 1u + test_random(&v->seed) % 300, step = d.param >> GTU_SCU_STEP_SHIFT & 3;
+	const uint32_t lines = 16u << test_random(&v->seed) % 2;
+	uint32_t need = iru ? 7 : 1u << GTU_SCU_DATA | 1u << GTU_SCU_OUT, i;
+
+	if (!iru && d.opcode != GTU_OP_SCU_BITMASK && test_random(&v->seed) & 1)
+		need |= 1u << GTU_SCU_MASK;
+	if (d.opcode == GTU_OP_SCU_ACCESS || d.opcode == GTU_OP_SCU_EXPAND)
+		need |= 1u << GTU_SCU_INDEX;
+	if (d.opcode == GTU_OP_SCU_REPLICATE || d.opcode == GTU_OP_SCU_EXPAND)
+		need |= 1u << GTU_SCU_COUNT;
+	if (!iru && step) {
+		need |= filters || step == GTU_STEP_APPLY ? 1u << GTU_SCU_FILTER : 0;
+		need |= filters ? 1u << GTU_SCU_FILTER_TABLE : 0;
+		need |= d.param & GTU_SCU_GROUP ? 1u << GTU_SCU_GROUP_TABLE | 1u << GTU_SCU_REORDER : 0;
+		need |= d.param & GTU_SCU_BEST ? 1u << GTU_SCU_COST_INPUT : 0;
+		need &= step == GTU_STEP_PRODUCE ? ~(1u << GTU_SCU_OUT) : ~0u;
+	}
+	for (i = 0; i < GTU_SCU_OPERANDS; i++) {
+		const bool table = !iru && (i == GTU_SCU_FILTER_TABLE || i == GTU_SCU_GROUP_TABLE);
+
+		op[i] = (struct gtu_hw_operand){ 0 };
+		if (need >> i & 1) {
+			op[i].key = v->key[1 + test_random(&v->seed) % (REGIONS - 1)];
+			op[i].offset = test_random(&v->seed) % 8 * 64;
+			op[i].count = table ? lines : iru && i == GTU_IRU_RING ? 4 : n;
+		}
+	}
+	if (!iru && test_random(&v->seed) & 1)
+		op[GTU_SCU_DATA].key = v->key[0];
+	d.flags = GTU_DESC_BLOCK;
+	d.operand[0] = (struct gtu_hw_operand){ v->key[1], iru ? 3 : GTU_SCU_OPERANDS, 0 };
+	return d;
+}
+
 static struct gtu_hw_desc descriptor(struct victim *v)
 {
 	struct gtu_hw_desc d = { 0 };
@@ -92,8 +158,12 @@ static struct gtu_hw_desc descriptor(struct victim *v)
 		   (r >> 8) % 8 < 7 ? GTU_OP_IRU_STREAM : (uint8_t)(r >> 16);
 	d.param = (uint32_t)test_random(&v->seed) &
 		  (d.opcode == GTU_OP_IRU_STREAM ? GTU_IRU_PARAM_MASK & ~GTU_IRU_DEMAND : GTU_SCU_PARAM_MASK);
-	d.imm = lie(&v->seed, 4096);
+	if (d.opcode <= GTU_OP_SCU_EXPAND && r >> 40 & 7)
+		d.param = scu_param(v, d.opcode);
+	d.imm = d.opcode == GTU_OP_IRU_STREAM || d.param & GTU_SCU_GROUP ? lie(&v->seed, 4096) : 0;
 	d.limit = 64;
+	if (r >> 33 & 3)
+		return wanted(v, d);
 	if (r >> 32 & 1) {
 		d.flags = GTU_DESC_BLOCK;
 		d.operand[0] = (struct gtu_hw_operand){ v->key[1], 11, 0 };

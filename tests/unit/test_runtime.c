@@ -205,10 +205,13 @@ static void *work(void *arg)
 	rc = rc ? rc : gtu_region_alloc(w->dev, 1 << 16, &b, &e);
 	for (round = 0; !rc && round < 300; round++) {
 		const uint64_t n = 1 + test_random(&w->seed) % 65536;
-		struct gtu_array from = gtu_array(&a, 0, n, 1), to = gtu_array(&b, 0, n, 1);
+		const struct gtu_hw_desc copy = {
+			.opcode = GTU_OP_COPY,
+			.operand = { { a.key, (uint32_t)n, 0 }, { b.key, (uint32_t)n, 0 } },
+		};
 
 		memset(a.addr, (int)test_random(&w->seed), n);
-		rc = gtu_copy(q, &from, &to, &c, &e);
+		rc = gtu_do(q, &copy, GTU_FOREVER, &c, &e);
 		if (!rc && (memcmp(a.addr, b.addr, n) || c.cycles != 200 + (n + 31) / 32))
 			rc = gtu_fail(&e, GTU_ERR_FAIL, "round %u: %llu bytes differ or took %llu cycles", round,
 				      (unsigned long long)n, (unsigned long long)c.cycles);

@@ -317,6 +317,7 @@ int gtu_alg_filter_begin(struct gtu_alg *a, struct gtu_alg_filter *t, uint32_t f
 	t->flags = flags;
 	t->keep = keep;
 	t->used = false;
+	memset(&t->f, 0, sizeof(t->f));
 	/* a table of twice the vertices hardly ever evicts; small graphs need no more */
 	for (t->lines = GTU_TABLE_WAYS; t->lines < most && t->lines < 2 * a->g->n; t->lines *= 2)
 		;

@@ -700,6 +700,7 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = search(&s);
 	if (!rc && s.too_narrow) {
+		s.too_narrow = false;
 		s.type = T_U64;
 		rc = search(&s);
 	}

@@ -80,6 +80,10 @@ QEMU_MODULE_DIR=$lib/qemu exec "$lib/ld-linux-x86-64.so.2" --library-path "$lib"
 advice="Install QEMU 10.1 or later (qemu-system-x86_64 in PATH) and run again"
 [ "$(uname -m)" = x86_64 ] || die "no QEMU 10.1 here, and none can be unpacked on $(uname -m). $advice"
 mirror=$(find_mirror)
+if [ -z "$mirror" ] && [ "$(id -u)" -eq 0 ]; then
+	timeout -k 5 $limit apt-get -qq update </dev/null
+	mirror=$(find_mirror)
+fi
 [ -n "$mirror" ] || die "the machine's apt sources name no Debian mirror ('apt-get update' run?). $advice"
 for pair in $suites; do
 	say "unpacking QEMU from ${pair#*:} (about 40 MB to load) into build/guest/qemu"

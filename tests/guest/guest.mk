@@ -38,7 +38,6 @@ build/kselftest/%: tests/kselftest/gtu/%.c
 # What cannot be had (no network, no root) makes the test a skip that says so, not a failure.
 guest-test: $(B)/gtu build/guest/pci_probe $(KSELFTEST_BIN)
 	@$(MAKE) guest-tools >&2 || true
-	@if [ -e Kbuild ] && [ -e build/guest/kernel/headers ]; then tests/guest/build-module.sh >&2; fi
 	@tests/guest/guest-test $(B)/gtu
 
 guest: $(B)/gtu module

@@ -61,6 +61,13 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
+if [ -n "$shell" ]; then
+	cat >"$dir/motd" <<-END
+		A guest with the graph traversal unit: /dev/gtu0 once the driver is loaded, the tool gtu, and
+		${share:+$share as }/mnt/share. Leave with exit, or Ctrl-A X.
+	END
+	initrd+=(--file "$dir/motd:/etc/motd")
+fi
 timed "initial RAM disk" "$here/make-initrd.sh" "$dir/initrd.gz" "${initrd[@]}" || exit 1
 
 qemu=(-accel tcg -smp "$cpus" -m "$mem" -machine q35,memory-backend=ram

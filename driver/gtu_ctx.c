@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A context: what one open file has on the device, and its end. */
+#include <linux/slab.h>
+
+#include "gtu_drv.h"
+
+static size_t gtu_table_bytes(struct gtu_ctx *ctx)
+{
+	return (size_t)ctx->slots * sizeof(struct gtu_hw_region);
+}
+
+static void gtu_ctx_free(struct gtu_ctx *ctx)
+{
+	xa_destroy(&ctx->queue);
+	kvfree(ctx->region);
+	kvfree(ctx->generation);
+	bitmap_free(ctx->used);
+	put_device(&ctx->gtu->dev);
+	kfree(ctx);
+}
+
+static void gtu_ctx_kref_release(struct kref *ref)
+{
+	gtu_ctx_free(container_of(ref, struct gtu_ctx, ref));
+}
+
+void gtu_ctx_put(struct gtu_ctx *ctx)
+{
+	kref_put(&ctx->ref, gtu_ctx_kref_release);
+}
+
+struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *mapping)
+{
+	struct gtu_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+	int ret = -ENOMEM, id;
+
+	if (!ctx)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&ctx->ref);
+	get_device(&gtu->dev);
+	ctx->gtu = gtu;
+	ctx->mapping = mapping;
+	ctx->slots = 1u << gtu->regions_log2;
+	mutex_init(&ctx->lock);
+	INIT_LIST_HEAD(&ctx->link);
+	xa_init(&ctx->queue);
+	ctx->used = bitmap_zalloc(ctx->slots, GFP_KERNEL);
+	ctx->generation = kvcalloc(ctx->slots, sizeof(*ctx->generation), GFP_KERNEL);
+	ctx->region = kvcalloc(ctx->slots, sizeof(*ctx->region), GFP_KERNEL);
+	if (!ctx->used || !ctx->generation || !ctx->region)
+		goto err_free;
+	ctx->table = dma_alloc_coherent(gtu->parent, gtu_table_bytes(ctx), &ctx->table_dma, GFP_KERNEL);
+	if (!ctx->table)
+		goto err_free;
+	id = ida_alloc_max(&gtu->ctx_ids, gtu->max_contexts - 1, GFP_KERNEL);
+	if (id < 0) {
+		ret = id;
+		goto err_table;
+	}
+	ctx->id = id;
+	/* A reset in between makes the epoch stale: try with the new one. */
+	do {
+		ctx->epoch = READ_ONCE(gtu->epoch);
+		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_ENABLE, ctx->id, ctx->table_dma,
+			       gtu->regions_log2, 1);
+	} while (ret == -ESTALE && READ_ONCE(gtu->state) == GTU_STATE_UP);
+	if (ret)
+		goto err_enable;
+	mutex_lock(&gtu->ctx_lock);
+	list_add_tail(&ctx->link, &gtu->contexts);
+	mutex_unlock(&gtu->ctx_lock);
+	return ctx;
+
+err_enable:
+	ret = ret == -ESTALE ? -ENODEV : ret;
+	/* After a time-out the command may still be carried out. */
+	if (ret == -EIO || gtu_force_quiet(gtu, ctx->epoch, "a context was not set up in time"))
+		ida_free(&gtu->ctx_ids, id);
+	else
+		goto err_leak;
+err_table:
+	dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);
+err_leak:
+err_free:
+	gtu_ctx_free(ctx);
+	return ERR_PTR(ret);
+}
+
+/*
+ * Take everything of the context off the device and give it back, once; what is left is empty. Called
+ * by the file's release and by the device's removal, whichever comes first; both wait for the end.
+ */
+void gtu_ctx_teardown(struct gtu_ctx *ctx)
+{
+	struct gtu_device *gtu = ctx->gtu;
+	struct gtu_queue *q;
+	unsigned long id;
+	bool quiet;
+
+	mutex_lock(&ctx->lock);
+	if (ctx->torn)
+		goto out;
+	ctx->torn = true;
+	/* Takes the queues with it; running jobs are dropped. */
+	quiet = !GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id) ||
+		gtu_force_quiet(gtu, ctx->epoch, "a context did not end in time");
+	xa_for_each(&ctx->queue, id, q) {
+		xa_erase(&ctx->queue, id);
+		gtu_queue_kill(q, quiet);
+		gtu_queue_put(q);
+	}
+	gtu_region_drop_all(ctx, quiet);
+	if (quiet) {
+		dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);
+		ida_free(&gtu->ctx_ids, ctx->id);
+	}
+out:
+	mutex_unlock(&ctx->lock);
+}
+
+/* The file's last user has gone; jobs of his may still run. */
+void gtu_ctx_close(struct gtu_ctx *ctx)
+{
+	struct gtu_device *gtu = ctx->gtu;
+
+	gtu_ctx_teardown(ctx);
+	/* Only now: remove() finds whoever is not through with the teardown, and waits for him. */
+	mutex_lock(&gtu->ctx_lock);
+	list_del_init(&ctx->link);
+	mutex_unlock(&gtu->ctx_lock);
+	gtu_ctx_put(ctx);
+}

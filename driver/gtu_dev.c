@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The character device: files, and the end of all of them when the device goes. */
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "gtu_drv.h"
+
+static dev_t gtu_devt;
+static DEFINE_IDA(gtu_minors);
+
+/* ---- sysfs -------------------------------------------------------------------------------------- */
+
+static ssize_t fdt_read(struct file *file, struct kobject *kobj, struct bin_attribute *attr, char *buf,
+			loff_t at, size_t bytes)
+{
+	struct gtu_device *gtu = container_of(kobj_to_dev(kobj), struct gtu_device, dev);
+
+	return memory_read_from_buffer(buf, bytes, &at, gtu->fdt, gtu->fdt_bytes);
+}
+static BIN_ATTR_RO(fdt, 0);
+
+static struct bin_attribute *gtu_bin_attrs[] = { &bin_attr_fdt, NULL };
+
+static umode_t gtu_bin_visible(struct kobject *kobj, struct bin_attribute *attr, int n)
+{
+	struct gtu_device *gtu = container_of(kobj_to_dev(kobj), struct gtu_device, dev);
+
+	return gtu->fdt ? attr->attr.mode : 0;
+}
+
+static const struct attribute_group gtu_group = {
+	.bin_attrs = gtu_bin_attrs,
+	.is_bin_visible = gtu_bin_visible,
+};
+static const struct attribute_group *gtu_groups[] = { &gtu_group, NULL };
+
+struct class gtu_class = {
+	.name = GTU_NAME,
+	.dev_groups = gtu_groups,
+};
+
+/* ---- Files -------------------------------------------------------------------------------------- */
+
+static int gtu_open(struct inode *inode, struct file *file)
+{
+	struct gtu_device *gtu = container_of(inode->i_cdev, struct gtu_device, cdev);
+	struct gtu_ctx *ctx;
+	int idx;
+
+	idx = srcu_read_lock(&gtu->srcu);
+	ctx = READ_ONCE(gtu->state) == GTU_STATE_UP ? gtu_ctx_create(gtu, file->f_mapping) :
+						      ERR_PTR(-ENODEV);
+	srcu_read_unlock(&gtu->srcu, idx);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	file->private_data = ctx;
+	return nonseekable_open(inode, file);
+}
+
+static int gtu_release(struct inode *inode, struct file *file)
+{
+	gtu_ctx_close(file->private_data);
+	return 0;
+}
+
+static long gtu_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct gtu_ctx *ctx = file->private_data;
+	long ret = -ENODEV;
+	int idx;
+
+	idx = srcu_read_lock(&ctx->gtu->srcu);
+	if (!gtu_ctx_dead(ctx))
+		ret = gtu_ioctl(ctx, cmd, (void __user *)arg);
+	srcu_read_unlock(&ctx->gtu->srcu, idx);
+	return ret;
+}
+
+static int gtu_file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct gtu_ctx *ctx = file->private_data;
+	int ret = -ENODEV;
+	int idx;
+
+	idx = srcu_read_lock(&ctx->gtu->srcu);
+	if (!gtu_ctx_dead(ctx))
+		ret = gtu_ctx_mmap(ctx, vma);
+	srcu_read_unlock(&ctx->gtu->srcu, idx);
+	return ret;
+}
+
+static const struct file_operations gtu_fops = {
+	.owner = THIS_MODULE,
+	.open = gtu_open,
+	.release = gtu_release,
+	.unlocked_ioctl = gtu_file_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = gtu_file_mmap,
+};
+
+/* ---- Life --------------------------------------------------------------------------------------- */
+
+static void gtu_device_release(struct device *dev)
+{
+	struct gtu_device *gtu = container_of(dev, struct gtu_device, dev);
+
+	if (dev->devt)
+		ida_free(&gtu_minors, MINOR(dev->devt) - MINOR(gtu_devt));
+	ida_destroy(&gtu->ctx_ids);
+	ida_destroy(&gtu->queue_ids);
+	cleanup_srcu_struct(&gtu->srcu);
+	kvfree(gtu->queue);
+	kvfree(gtu->fdt);
+	kfree(gtu);
+}
+
+/* One reference, the caller's; put_device(&gtu->dev) gives it back. */
+struct gtu_device *gtu_device_alloc(struct device *parent)
+{
+	struct gtu_device *gtu = kzalloc(sizeof(*gtu), GFP_KERNEL);
+	int ret;
+
+	if (!gtu)
+		return ERR_PTR(-ENOMEM);
+	ret = init_srcu_struct(&gtu->srcu);
+	if (ret) {
+		kfree(gtu);
+		return ERR_PTR(ret);
+	}
+	gtu->parent = parent;
+	gtu->state = GTU_STATE_UP;
+	mutex_init(&gtu->mbox_lock);
+	mutex_init(&gtu->ctx_lock);
+	spin_lock_init(&gtu->queue_lock);
+	INIT_LIST_HEAD(&gtu->contexts);
+	ida_init(&gtu->ctx_ids);
+	ida_init(&gtu->queue_ids);
+	device_initialize(&gtu->dev);
+	gtu->dev.class = &gtu_class;
+	gtu->dev.parent = parent;
+	gtu->dev.release = gtu_device_release;
+	cdev_init(&gtu->cdev, &gtu_fops);
+	gtu->cdev.owner = THIS_MODULE;
+	return gtu;
+}
+
+/* From here on users may open it. */
+int gtu_device_add(struct gtu_device *gtu)
+{
+	int minor, ret;
+
+	minor = ida_alloc_max(&gtu_minors, GTU_MINORS - 1, GFP_KERNEL);
+	if (minor < 0)
+		return minor;
+	gtu->dev.devt = MKDEV(MAJOR(gtu_devt), MINOR(gtu_devt) + minor);
+	ret = dev_set_name(&gtu->dev, GTU_NAME "%d", minor);
+	return ret ?: cdev_device_add(&gtu->cdev, &gtu->dev);
+}
+
+/*
+ * The device goes, files stay: nobody enters any more, who is inside leaves, nothing of any context is
+ * mapped or pinned for the device when this returns. What is left of a file is its shell.
+ */
+void gtu_device_remove(struct gtu_device *gtu)
+{
+	struct gtu_ctx *ctx;
+
+	gtu_gone(gtu);
+	cdev_device_del(&gtu->cdev, &gtu->dev);
+	synchronize_srcu(&gtu->srcu);
+	for (;;) {
+		mutex_lock(&gtu->ctx_lock);
+		ctx = list_first_entry_or_null(&gtu->contexts, struct gtu_ctx, link);
+		if (ctx) {
+			list_del_init(&ctx->link);
+			kref_get(&ctx->ref);
+		}
+		mutex_unlock(&gtu->ctx_lock);
+		if (!ctx)
+			break;
+		gtu_ctx_teardown(ctx);
+		gtu_ctx_put(ctx);
+	}
+}
+
+int gtu_chrdev_init(void)
+{
+	int ret = class_register(&gtu_class);
+
+	if (ret)
+		return ret;
+	ret = alloc_chrdev_region(&gtu_devt, 0, GTU_MINORS, GTU_NAME);
+	if (ret)
+		class_unregister(&gtu_class);
+	return ret;
+}
+
+void gtu_chrdev_exit(void)
+{
+	unregister_chrdev_region(gtu_devt, GTU_MINORS);
+	class_unregister(&gtu_class);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The driver's own objects and how they live. Documentation/driver.md has the argument; the locks, each
+ * taken before those that follow: mm->mmap_lock, ctx->lock, gtu->mbox_lock, queue->map_lock; then the
+ * spinlocks gtu->queue_lock, queue->wait_lock. Nothing touches user memory under ctx->lock.
+ */
+#ifndef GTU_DRV_H
+#define GTU_DRV_H
+
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/dma-mapping.h>
+#include <linux/idr.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/kref.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <linux/srcu.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+#include <gtu/hw.h>
+#include <uapi/gtu.h>
+
+#include "gtu_compat.h"
+
+#define GTU_NAME		"gtu"
+#define GTU_MINORS		64
+#define GTU_VECTORS		33	/* 32 for events, one for errors */
+#define GTU_EVENTS_LOG2		8	/* entries of an event ring; the device keeps what does not fit */
+#define GTU_REGIONS_LOG2	10	/* region slots of a context */
+#define GTU_CTX_QUEUES		32	/* queues of a context */
+#define GTU_CTX_CHUNKS		65536	/* chunks of page lists of a context: 256 MiB */
+#define GTU_UNIT_PAGES		5
+
+enum gtu_state {
+	GTU_STATE_UP,
+	GTU_STATE_GONE,			/* removed, silent or shut down: never comes back */
+};
+
+struct gtu_ctx;
+struct gtu_device;
+struct gtu_queue;
+
+/* An interrupt vector and the event ring behind it. */
+struct gtu_vector {
+	struct gtu_device *gtu;
+	int irq;
+	bool errors;			/* the device's errors come here */
+	bool has_ring;
+	u32 ring;			/* number of the event ring */
+	spinlock_t lock;		/* protects head */
+	u32 head;			/* free-running */
+	__le32 *event;
+	dma_addr_t event_dma;
+};
+
+struct gtu_device {
+	struct device dev;		/* the character device; its release frees all of this */
+	struct cdev cdev;
+	struct device *parent;		/* the function on the bus: DMA, messages */
+	/* Stop the function from reaching memory; true when it is certain that it does not any more. */
+	bool (*silence)(struct gtu_device *gtu);
+	void __iomem *regs;
+	void __iomem *bells;
+	phys_addr_t bells_phys;
+
+	/* Every entry from user space runs under srcu and looks at state first. */
+	struct srcu_struct srcu;
+	enum gtu_state state;
+	u32 epoch;			/* the device's; contexts of another one are dead */
+
+	/* What the registers say, read once. */
+	u32 version, units, max_contexts, max_queues, max_ring, vectors_hw, rings_hw, stride;
+	u32 regions_log2;
+	u64 caps, clock_hz, aperture;
+	void *fdt;
+	u32 fdt_bytes, fdt_crc;
+
+	struct mutex mbox_lock;		/* the mailbox, resets, epoch (writers) */
+	bool silenced, quiet;		/* under mbox_lock: silence() was called, and what it said */
+	u32 setting[GTU_UNIT_PAGES][GTU_UREG_SETS]; /* under mbox_lock: reloaded after a reset */
+	u8 setting_valid[GTU_UNIT_PAGES];
+
+	unsigned int vectors;
+	struct gtu_vector vector[GTU_VECTORS];
+	u32 event_rings;
+
+	struct mutex ctx_lock;		/* protects contexts */
+	struct list_head contexts;
+	struct ida ctx_ids, queue_ids;
+
+	spinlock_t queue_lock;		/* protects queue[] */
+	struct gtu_queue **queue;	/* by id; an interrupt finds its queue here */
+
+	atomic_long_t buffer_pages;
+};
+
+/* One open file. */
+struct gtu_ctx {
+	struct kref ref;		/* the file; remove() while it looks at it */
+	struct gtu_device *gtu;		/* holds a reference */
+	struct address_space *mapping;	/* of the file; valid until the file's release */
+	struct list_head link;		/* under gtu->ctx_lock */
+	u32 id;
+	u32 epoch;
+
+	struct mutex lock;		/* protects all below */
+	bool torn;			/* nothing of it is on the device or mapped for it any more */
+	unsigned int queues;
+	struct xarray queue;		/* struct gtu_queue by id */
+	struct gtu_hw_region *table;
+	dma_addr_t table_dma;
+	u32 slots, next_slot;
+	unsigned long *used;		/* slots taken or retired */
+	u16 *generation;		/* of each slot, last given out */
+	struct gtu_region **region;	/* by slot */
+	unsigned long chunks;		/* of page lists */
+};
+
+/* Page lists for the device: chunks of 512 addresses in blocks of a page. */
+struct gtu_list {
+	unsigned int chunks, blocks;
+	__le64 **block;
+	dma_addr_t *block_dma;
+};
+
+/* Pages of the driver's; mappings of user space hold it too. */
+struct gtu_buffer {
+	struct kref ref;
+	struct gtu_device *gtu;		/* alive as long as a file or mapping of it */
+	unsigned long pages;
+	struct page **page;
+};
+
+struct gtu_region {
+	u32 key, rights;
+	u64 length;
+	unsigned int in_page;		/* byte 0's offset in the first page */
+	unsigned long pages;
+	struct sg_append_table sg;
+	enum dma_data_direction dir;
+	bool mapped;			/* for the device */
+	struct mm_struct *mm;		/* user memory: who is charged */
+	struct gtu_buffer *buffer;	/* or the driver's own */
+	struct gtu_list list;
+};
+
+/* A ring, and its pages for user space. */
+struct gtu_ring {
+	void *cpu;
+	dma_addr_t dma;
+	size_t bytes;			/* whole pages */
+	unsigned long *pfn;
+};
+
+struct gtu_queue {
+	struct kref ref;		/* the context, mappings, waiters */
+	struct gtu_ctx *ctx;		/* outlives every holder of a reference */
+	u32 id;				/* unique on the device until dead */
+	u32 sq_log2, cq_log2;
+	u32 event_ring;
+	struct gtu_ring sq, cq;
+	struct gtu_hw_queue_status *status; /* in cq */
+
+	struct mutex map_lock;		/* protects blank, and dead against faults */
+	struct page *blank;		/* behind mappings of a dead queue */
+
+	wait_queue_head_t wait;
+	spinlock_t wait_lock;		/* protects all below; rings are touched only while not dead */
+	bool dead;
+	bool armed;
+	u32 arm_index;
+	u32 resets;
+};
+
+/* gtu_hw.c */
+#define GTU_MBOX(gtu, epoch, cmd, ...)                                                             \
+	gtu_mbox(gtu, epoch, cmd, (const u64[GTU_MBOX_ARGS]){ __VA_ARGS__ })
+int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes);
+int gtu_hw_start(struct gtu_device *gtu);
+int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg);
+void gtu_gone(struct gtu_device *gtu);
+bool gtu_force_quiet(struct gtu_device *gtu, u32 epoch, const char *why);
+void gtu_reset_begin(struct gtu_device *gtu);
+void gtu_reset_end(struct gtu_device *gtu);
+int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value);
+int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value);
+
+/* gtu_event.c */
+int gtu_events_alloc(struct gtu_device *gtu);
+void gtu_events_free(struct gtu_device *gtu);
+int gtu_events_enable(struct gtu_device *gtu, int (*mbox)(struct gtu_device *, u32, const u64 *));
+irqreturn_t gtu_interrupt(int irq, void *arg);
+u32 gtu_event_ring_here(struct gtu_device *gtu);
+
+/* gtu_dev.c */
+extern struct class gtu_class;
+struct gtu_device *gtu_device_alloc(struct device *parent);
+int gtu_device_add(struct gtu_device *gtu);
+void gtu_device_remove(struct gtu_device *gtu);
+int gtu_chrdev_init(void);
+void gtu_chrdev_exit(void);
+
+static inline bool gtu_ctx_dead(struct gtu_ctx *ctx)
+{
+	return READ_ONCE(ctx->gtu->state) != GTU_STATE_UP ||
+	       READ_ONCE(ctx->gtu->epoch) != ctx->epoch;
+}
+
+/* gtu_ctx.c */
+struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *mapping);
+void gtu_ctx_teardown(struct gtu_ctx *ctx);
+void gtu_ctx_close(struct gtu_ctx *ctx);
+void gtu_ctx_put(struct gtu_ctx *ctx);
+
+/* gtu_ioctl.c */
+long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg);
+
+/* gtu_region.c: the table of a context */
+int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r);
+int gtu_region_remove(struct gtu_ctx *ctx, u32 key);
+void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiet);
+struct gtu_buffer *gtu_region_buffer(struct gtu_ctx *ctx, u32 slot);
+
+/* gtu_memory.c: what is behind a region */
+struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32 rights);
+struct gtu_region *gtu_region_alloc(struct gtu_ctx *ctx, u64 length, u32 rights);
+void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiet);
+void gtu_buffer_put(struct gtu_buffer *b);
+
+/* gtu_list.c */
+int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_region *entry);
+void gtu_list_free(struct gtu_ctx *ctx, struct gtu_list *l);
+
+/* gtu_queue.c */
+struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2);
+struct gtu_queue *gtu_queue_get(struct gtu_ctx *ctx, u32 id);
+void gtu_queue_put(struct gtu_queue *q);
+int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id);
+int gtu_queue_reset(struct gtu_ctx *ctx, u32 id);
+void gtu_queue_kill(struct gtu_queue *q, bool quiet);
+void gtu_queues_stop(struct gtu_ctx *ctx);
+int gtu_queue_wait(struct gtu_queue *q, u32 index, u64 deadline_ns, u32 *tail, u32 *state);
+void gtu_queue_event(struct gtu_device *gtu, u32 id);
+void gtu_queues_wake(struct gtu_device *gtu);
+
+/* gtu_mmap.c */
+#define GTU_MAP_SQ		0u
+#define GTU_MAP_CQ		1u
+#define GTU_MAP_DOORBELL	2u
+#define GTU_MAP_BUFFER		3u
+#define GTU_MAP_KIND_SHIFT	42	/* with 32-bit page offsets of 4 KiB all kinds can be named */
+#define GTU_MAP_ID_SHIFT	24	/* the greatest ring is 8 MiB */
+u64 gtu_map_offset(u32 kind, u32 id);
+int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma);
+void gtu_queue_unmap(struct gtu_queue *q);
+
+#endif

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The function's registers: identity, mailbox, reset, and what user space may see of them. */
+#include <linux/crc32.h>
+#include <linux/iopoll.h>
+#include <linux/pci_regs.h>
+#include <linux/slab.h>
+
+#include "gtu_drv.h"
+
+#define GTU_MBOX_TIMEOUT_US	(2 * USEC_PER_SEC)
+#define GTU_RESET_TIMEOUT_US	(2 * USEC_PER_SEC)
+#define GTU_GONE_U32		(~0u)	/* what a function that is not there reads as */
+#define GTU_FDT_MAGIC_BE	0xd00dfeed
+
+static u32 gtu_rd(struct gtu_device *gtu, u32 reg)
+{
+	return readl(gtu->regs + reg);
+}
+
+static u64 gtu_rd64(struct gtu_device *gtu, u32 reg)
+{
+	return readq(gtu->regs + reg);
+}
+
+static void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
+{
+	writel(value, gtu->regs + reg);
+}
+
+/* ---- The end of a device ---------------------------------------------------------------------- */
+
+/*
+ * Nobody comes back from here. Waiters leave with -ENODEV; the rings say GTU_QUEUE_DISABLED to those
+ * who only look at memory. May be called from an interrupt.
+ */
+void gtu_gone(struct gtu_device *gtu)
+{
+	if (READ_ONCE(gtu->state) == GTU_STATE_GONE)
+		return;
+	WRITE_ONCE(gtu->state, GTU_STATE_GONE);
+	gtu_queues_wake(gtu);
+}
+
+static bool gtu_silent(struct gtu_device *gtu)
+{
+	lockdep_assert_held(&gtu->mbox_lock);
+	if (!gtu->silenced) {
+		gtu->silenced = true;
+		gtu->quiet = gtu->silence(gtu);
+		if (!gtu->quiet)
+			dev_err(gtu->parent, "cannot be kept from memory: what it had is never freed\n");
+	}
+	return gtu->quiet;
+}
+
+/* ---- Mailbox ----------------------------------------------------------------------------------- */
+
+static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
+{
+	int ret = read_poll_timeout(gtu_rd, *status, *status == GTU_GONE_U32 || !(*status & GTU_MBOX_BUSY),
+				    20, GTU_MBOX_TIMEOUT_US, false, gtu, GTU_REG_MBOX_STATUS);
+
+	if (*status == GTU_GONE_U32) {
+		dev_err(gtu->parent, "does not answer any more\n");
+		gtu_gone(gtu);
+		return -ENODEV;
+	}
+	return ret;
+}
+
+static int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
+{
+	u32 status;
+	int i, ret;
+
+	lockdep_assert_held(&gtu->mbox_lock);
+	if (READ_ONCE(gtu->state) == GTU_STATE_GONE && gtu->silenced)
+		return -ENODEV;
+	ret = gtu_mbox_poll(gtu, &status);
+	if (ret)
+		return ret;
+	for (i = 0; i < GTU_MBOX_ARGS; i++)
+		writeq(arg[i], gtu->regs + GTU_REG_MBOX_ARG(i));
+	gtu_wr(gtu, GTU_REG_MBOX_CMD, cmd);
+	ret = gtu_mbox_poll(gtu, &status);
+	if (ret) {
+		dev_err(gtu->parent, "mailbox command %u is not answered\n", cmd);
+		return ret;
+	}
+	if (status) {
+		dev_dbg(gtu->parent, "mailbox command %u (%#llx, %#llx, ...) refused: %u\n", cmd, arg[0],
+			arg[1], status);
+		return -EIO;
+	}
+	return 0;
+}
+
+/*
+ * One command. -ESTALE: the device was reset after @epoch, so that it knows nothing of the caller's
+ * contexts and queues; -ENODEV: gone; -ETIMEDOUT; -EIO: refused.
+ */
+int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg)
+{
+	int ret = -ESTALE;
+
+	mutex_lock(&gtu->mbox_lock);
+	if (gtu->epoch == epoch)
+		ret = gtu_mbox_locked(gtu, cmd, arg);
+	mutex_unlock(&gtu->mbox_lock);
+	return ret;
+}
+
+/* ---- Reset -------------------------------------------------------------------------------------- */
+
+/* What the device forgets in a reset and everybody shares. */
+static int gtu_reload(struct gtu_device *gtu)
+{
+	unsigned int page, n;
+
+	for (page = 0; page < GTU_UNIT_PAGES; page++)
+		for (n = 0; n < GTU_UREG_SETS; n++)
+			if (gtu->setting_valid[page] & BIT(n))
+				gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_SET(n),
+				       gtu->setting[page][n]);
+	return gtu_events_enable(gtu, gtu_mbox_locked);
+}
+
+/* Wait until the device is out of a reset that began in epoch @before. */
+static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
+{
+	u32 epoch, status;
+	int ret;
+
+	ret = read_poll_timeout(gtu_rd, epoch, epoch != before, 100, GTU_RESET_TIMEOUT_US, false, gtu,
+				GTU_REG_EPOCH);
+	if (!ret && epoch != GTU_GONE_U32 && epoch)
+		ret = read_poll_timeout(gtu_rd, status, status & GTU_STATUS_READY, 100,
+					GTU_RESET_TIMEOUT_US, false, gtu, GTU_REG_STATUS);
+	else
+		ret = ret ?: -ENODEV;
+	if (!ret && status == GTU_GONE_U32)
+		ret = -ENODEV;
+	if (!ret)
+		WRITE_ONCE(gtu->epoch, epoch);
+	return ret;
+}
+
+static int gtu_reset_locked(struct gtu_device *gtu)
+{
+	u32 before = gtu_rd(gtu, GTU_REG_EPOCH);
+	int ret = -ENODEV;
+
+	lockdep_assert_held(&gtu->mbox_lock);
+	if (before != GTU_GONE_U32) {
+		gtu_wr(gtu, GTU_REG_RESET, GTU_RESET_KEY);
+		ret = gtu_reset_wait(gtu, before);
+	}
+	if (!ret)
+		ret = gtu_reload(gtu);
+	if (ret) {
+		dev_err(gtu->parent, "reset failed: %d\n", ret);
+		gtu_gone(gtu);
+	}
+	gtu_queues_wake(gtu);
+	return ret;
+}
+
+/*
+ * The device did not let go of what a context of @epoch had. True when it certainly does not use it
+ * any more: it was reset, or is kept from memory altogether.
+ */
+bool gtu_force_quiet(struct gtu_device *gtu, u32 epoch, const char *why)
+{
+	bool quiet;
+
+	mutex_lock(&gtu->mbox_lock);
+	if (gtu->epoch == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) {
+		dev_err(gtu->parent, "%s: resetting the device\n", why);
+		gtu_reset_locked(gtu);
+	}
+	/* A device that is up in a later epoch has forgotten the context. */
+	quiet = (gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) || gtu_silent(gtu);
+	mutex_unlock(&gtu->mbox_lock);
+	return quiet;
+}
+
+/* Somebody else resets the function (through sysfs): contexts end, and the mailbox is ours meanwhile. */
+void gtu_reset_begin(struct gtu_device *gtu)
+{
+	mutex_lock(&gtu->mbox_lock);
+	WRITE_ONCE(gtu->epoch, 0);
+	gtu_queues_wake(gtu);
+}
+
+void gtu_reset_end(struct gtu_device *gtu)
+{
+	int ret = gtu_reset_wait(gtu, 0);
+
+	if (!ret)
+		ret = gtu_reload(gtu);
+	if (ret) {
+		dev_err(gtu->parent, "does not come back from a reset: %d\n", ret);
+		gtu_gone(gtu);
+	}
+	mutex_unlock(&gtu->mbox_lock);
+}
+
+/* ---- Identity ----------------------------------------------------------------------------------- */
+
+/* The device's own description, copied once. Without a good one the driver works all the same. */
+static void gtu_fdt_take(struct gtu_device *gtu)
+{
+	u32 offset = gtu_rd(gtu, GTU_REG_FDT_OFFSET), bytes = gtu_rd(gtu, GTU_REG_FDT_LENGTH), i;
+	u32 crc = gtu_rd(gtu, GTU_REG_FDT_CRC);
+	__le32 *blob;
+
+	if (offset < GTU_FDT_WINDOW || offset % 4 || bytes < 40 ||
+	    bytes > GTU_BAR_REGS_SIZE - min_t(u32, offset, GTU_BAR_REGS_SIZE)) {
+		dev_warn(gtu->parent, "device tree at %#x, %u bytes: not in its window\n", offset, bytes);
+		return;
+	}
+	blob = kvzalloc(round_up(bytes, 4), GFP_KERNEL);
+	if (!blob)
+		return;
+	for (i = 0; i < bytes; i += 4)
+		blob[i / 4] = cpu_to_le32(gtu_rd(gtu, offset + i));
+	if (be32_to_cpup((__be32 *)blob) != GTU_FDT_MAGIC_BE ||
+	    be32_to_cpup((__be32 *)blob + 1) > bytes || (crc32_le(~0, (u8 *)blob, bytes) ^ ~0) != crc) {
+		dev_warn(gtu->parent, "the device tree is damaged\n");
+		kvfree(blob);
+		return;
+	}
+	gtu->fdt = blob;
+	gtu->fdt_bytes = bytes;
+	gtu->fdt_crc = crc;
+}
+
+/* Read and check what the device says of itself; every number is held against what the driver needs. */
+int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
+{
+	struct device *dev = gtu->parent;
+	u32 magic, max_regions;
+
+	if (regs_bytes < GTU_BAR_REGS_SIZE) {
+		dev_err(dev, "BAR %d has %llu bytes, not %u\n", GTU_BAR_REGS, regs_bytes,
+			GTU_BAR_REGS_SIZE);
+		return -ENODEV;
+	}
+	magic = gtu_rd(gtu, GTU_REG_MAGIC);
+	gtu->version = gtu_rd(gtu, GTU_REG_VERSION);
+	if (magic != GTU_MAGIC || gtu->version >> 16 != GTU_HW_VERSION >> 16) {
+		dev_err(dev, "not a GTU of version %u: magic %#x, version %#x%s\n", GTU_HW_VERSION >> 16,
+			magic, gtu->version, magic == GTU_GONE_U32 ? " (it does not answer)" : "");
+		return -ENODEV;
+	}
+	gtu->caps = gtu_rd64(gtu, GTU_REG_CAPS);
+	gtu->units = gtu_rd(gtu, GTU_REG_UNITS);
+	gtu->max_contexts = gtu_rd(gtu, GTU_REG_MAX_CONTEXTS);
+	gtu->max_queues = gtu_rd(gtu, GTU_REG_MAX_QUEUES);
+	max_regions = gtu_rd(gtu, GTU_REG_MAX_REGIONS);
+	gtu->max_ring = gtu_rd(gtu, GTU_REG_MAX_RING);
+	gtu->vectors_hw = gtu_rd(gtu, GTU_REG_VECTORS);
+	gtu->rings_hw = gtu_rd(gtu, GTU_REG_EVENT_RINGS);
+	gtu->stride = gtu_rd(gtu, GTU_REG_DOORBELL_STRIDE);
+	gtu->clock_hz = gtu_rd64(gtu, GTU_REG_CLOCK_HZ);
+	gtu->aperture = gtu_rd64(gtu, GTU_REG_APERTURE_SIZE);
+	if (!gtu->max_contexts || !gtu->max_queues || max_regions > 16 ||
+	    gtu->max_ring < GTU_EVENTS_LOG2 || gtu->max_ring > 16 || !gtu->vectors_hw || !gtu->rings_hw) {
+		dev_err(dev, "makes no sense: %u contexts, %u queues, 2^%u regions, rings of 2^%u, %u vectors, %u event rings\n",
+			gtu->max_contexts, gtu->max_queues, max_regions, gtu->max_ring, gtu->vectors_hw,
+			gtu->rings_hw);
+		return -ENODEV;
+	}
+	/* A queue is named by 16 bits of an event. */
+	gtu->max_queues = min(gtu->max_queues, GTU_EVENT_QUEUE_MASK + 1);
+	gtu->max_contexts = min(gtu->max_contexts, 4096u);
+	gtu->regions_log2 = min_t(u32, max_regions, GTU_REGIONS_LOG2);
+	if (!(gtu->caps & GTU_CAP_REGIONS)) {
+		dev_err(dev, "does not check accesses against regions: not safe to give to users\n");
+		return -EOPNOTSUPP;
+	}
+	if (gtu->stride < PAGE_SHIFT || gtu->stride > 20) {
+		dev_err(dev, "doorbells 2^%u bytes apart do not fit pages of 2^%u\n", gtu->stride,
+			PAGE_SHIFT);
+		return -EOPNOTSUPP;
+	}
+	if (bells_bytes >> gtu->stride < gtu->max_queues) {
+		dev_err(dev, "%llu bytes of doorbells are not enough for %u queues\n", bells_bytes,
+			gtu->max_queues);
+		return -ENODEV;
+	}
+	return 0;
+}
+
+/* From whatever state the function was left in. The event rings and interrupts are there already. */
+int gtu_hw_start(struct gtu_device *gtu)
+{
+	int ret;
+
+	mutex_lock(&gtu->mbox_lock);
+	ret = gtu_reset_locked(gtu);
+	if (!ret)
+		gtu_fdt_take(gtu);
+	mutex_unlock(&gtu->mbox_lock);
+	return ret;
+}
+
+/* ---- What user space may read and write --------------------------------------------------------- */
+
+/* The unit page that @offset lies in, from 0; -1: none that is present. */
+static int gtu_unit_page(struct gtu_device *gtu, u32 offset)
+{
+	u32 page = offset / GTU_PAGE;
+
+	return page >= 1 && page <= GTU_UNIT_PAGES && gtu->units & BIT(page - 1) ? page - 1 : -1;
+}
+
+/* Bytes of the register at @offset, if reading it has no side effect and tells nothing of others; or 0. */
+static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
+{
+	u32 reg = offset % GTU_PAGE;
+
+	switch (offset) {
+	case GTU_REG_MAGIC:
+	case GTU_REG_VERSION:
+	case GTU_REG_UNITS:
+	case GTU_REG_EPOCH:
+	case GTU_REG_MAX_CONTEXTS:
+	case GTU_REG_MAX_QUEUES:
+	case GTU_REG_MAX_REGIONS:
+	case GTU_REG_MAX_RING:
+	case GTU_REG_VECTORS:
+	case GTU_REG_EVENT_RINGS:
+	case GTU_REG_DOORBELL_STRIDE:
+	case GTU_REG_FDT_LENGTH:
+	case GTU_REG_FDT_CRC:
+		return 4;
+	case GTU_REG_CAPS:
+	case GTU_REG_CLOCK_HZ:
+	case GTU_REG_CYCLES:
+	case GTU_REG_APERTURE_SIZE:
+	case GTU_REG_CYCLE_LIMIT:
+		return 8;
+	}
+	if (gtu_unit_page(gtu, offset) < 0)
+		return 0;
+	if (reg == GTU_UREG_ID || reg == GTU_UREG_VERSION || reg == GTU_UREG_STATUS)
+		return 4;
+	if (reg >= GTU_UREG_PARAM(0) && reg < GTU_UREG_PARAM(GTU_UREG_PARAMS) && !(reg % 4))
+		return 4;
+	if (reg >= GTU_UREG_SET(0) && reg < GTU_UREG_SET(GTU_UREG_SETS) && !(reg % 4))
+		return 4;
+	if (reg >= GTU_UREG_COUNTER(0) && reg < GTU_UREG_COUNTER(GTU_UREG_COUNTERS) && !(reg % 8))
+		return 8;
+	return 0;
+}
+
+/* All ones may be a value; whether the device is there, its magic says. */
+static int gtu_still_there(struct gtu_device *gtu)
+{
+	if (gtu_rd(gtu, GTU_REG_MAGIC) == GTU_MAGIC)
+		return 0;
+	gtu_gone(gtu);
+	return -ENODEV;
+}
+
+int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
+{
+	unsigned int bytes = gtu_reg_readable(gtu, offset);
+	int ret = 0;
+
+	if (!bytes)
+		return -EINVAL;
+	mutex_lock(&gtu->mbox_lock);
+	*value = bytes == 8 ? gtu_rd64(gtu, offset) : gtu_rd(gtu, offset);
+	if ((u32)*value == GTU_GONE_U32)
+		ret = gtu_still_there(gtu);
+	mutex_unlock(&gtu->mbox_lock);
+	return ret;
+}
+
+int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
+{
+	int page = gtu_unit_page(gtu, offset), ret;
+	u32 reg = offset % GTU_PAGE, n = (reg - GTU_UREG_SET(0)) / 4;
+	bool set = reg >= GTU_UREG_SET(0) && reg < GTU_UREG_SET(GTU_UREG_SETS) && !(reg % 4);
+
+	if (page < 0 || value > U32_MAX)
+		return -EINVAL;
+	if (!set && (reg != GTU_UREG_CTRL || value & ~(u64)(GTU_CTRL_SNAPSHOT | GTU_CTRL_CLEAR)))
+		return -EINVAL;
+	mutex_lock(&gtu->mbox_lock);
+	gtu_wr(gtu, offset, value);
+	ret = gtu_still_there(gtu);
+	if (!ret && set) {
+		/* what the device took of it */
+		gtu->setting[page][n] = gtu_rd(gtu, offset);
+		gtu->setting_valid[page] |= BIT(n);
+	}
+	mutex_unlock(&gtu->mbox_lock);
+	return ret;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The ioctls: one table, one door where sizes, flags and reserved fields are checked. */
+#include <linux/nospec.h>
+#include <linux/uaccess.h>
+
+#include "gtu_drv.h"
+
+struct gtu_call {
+	struct gtu_ctx *ctx;
+	void __user *arg;
+	u32 size;			/* as the caller gave it */
+	union gtu_args {
+		struct {
+			u32 size;
+			u32 flags;
+		} head;
+		struct gtu_ioctl_info info;
+		struct gtu_ioctl_region_add add;
+		struct gtu_ioctl_buffer_alloc alloc;
+		struct gtu_ioctl_region_remove remove;
+		struct gtu_ioctl_queue_create create;
+		struct gtu_ioctl_queue queue;
+		struct gtu_ioctl_wait wait;
+		struct gtu_ioctl_reg reg;
+	} u;
+};
+
+/* Give the caller the fields he knows of. */
+static int gtu_respond(struct gtu_call *c, size_t bytes)
+{
+	return copy_to_user(c->arg, &c->u, min_t(size_t, c->size, bytes)) ? -EFAULT : 0;
+}
+
+static int gtu_do_info(struct gtu_call *c)
+{
+	struct gtu_ctx *ctx = c->ctx;
+	struct gtu_device *gtu = ctx->gtu;
+
+	if (c->u.info.reserved)
+		return -EOPNOTSUPP;
+	c->u.info = (struct gtu_ioctl_info){
+		.size = sizeof(c->u.info),
+		.uapi_version = GTU_UAPI_VERSION,
+		.hw_version = gtu->version,
+		.caps = gtu->caps,
+		.units = gtu->units,
+		.epoch = ctx->epoch,
+		.max_contexts = gtu->max_contexts,
+		.max_queues = gtu->max_queues,
+		.max_regions_log2 = gtu->regions_log2,
+		.max_ring_log2 = gtu->max_ring,
+		.vectors = gtu->vectors,
+		.doorbell_stride_log2 = gtu->stride,
+		.clock_hz = gtu->clock_hz,
+		.aperture_bytes = gtu->aperture,
+		.fdt_bytes = gtu->fdt_bytes,
+		.fdt_crc = gtu->fdt_crc,
+		.ctx_queues = GTU_CTX_QUEUES,
+	};
+	return gtu_respond(c, sizeof(c->u.info));
+}
+
+static bool gtu_rights_ok(u32 rights)
+{
+	return rights && !(rights & ~(GTU_RIGHT_READ | GTU_RIGHT_WRITE));
+}
+
+/* Enter a new region in the table and tell the caller its key. */
+static int gtu_do_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
+{
+	int ret = gtu_region_publish(ctx, r);
+
+	if (ret) {
+		gtu_region_free(ctx, r, true);
+		return ret;
+	}
+	*key = r->key;
+	return 0;
+}
+
+static int gtu_do_region_add(struct gtu_call *c)
+{
+	struct gtu_ioctl_region_add *a = &c->u.add;
+	struct gtu_region *r;
+	int ret;
+
+	if (!a->length || a->addr % 8 || !gtu_rights_ok(a->rights))
+		return -EINVAL;
+	if (a->addr + a->length < a->addr || a->addr + a->length > ULONG_MAX - PAGE_SIZE)
+		return -EOVERFLOW;
+	r = gtu_region_pin(c->ctx, a->addr, a->length, a->rights);
+	if (IS_ERR(r))
+		return PTR_ERR(r);
+	ret = gtu_do_publish(c->ctx, r, &a->key);
+	if (ret)
+		return ret;
+	ret = gtu_respond(c, sizeof(*a));
+	if (ret)
+		gtu_region_remove(c->ctx, a->key);
+	return ret;
+}
+
+static int gtu_do_buffer_alloc(struct gtu_call *c)
+{
+	struct gtu_ioctl_buffer_alloc *a = &c->u.alloc;
+	struct gtu_region *r;
+	int ret;
+
+	if (!a->length || !gtu_rights_ok(a->rights))
+		return -EINVAL;
+	if (a->length > LONG_MAX - PAGE_SIZE)
+		return -EOVERFLOW;
+	r = gtu_region_alloc(c->ctx, a->length, a->rights);
+	if (IS_ERR(r))
+		return PTR_ERR(r);
+	ret = gtu_do_publish(c->ctx, r, &a->key);
+	if (ret)
+		return ret;
+	a->mmap_offset = gtu_map_offset(GTU_MAP_BUFFER, a->key & 0xffff);
+	ret = gtu_respond(c, sizeof(*a));
+	if (ret)
+		gtu_region_remove(c->ctx, a->key);
+	return ret;
+}
+
+static int gtu_do_region_remove(struct gtu_call *c)
+{
+	if (c->u.remove.reserved)
+		return -EOPNOTSUPP;
+	return gtu_region_remove(c->ctx, c->u.remove.key);
+}
+
+static int gtu_do_queue_create(struct gtu_call *c)
+{
+	struct gtu_ioctl_queue_create *a = &c->u.create;
+	struct gtu_queue *q;
+	int ret;
+
+	if (a->reserved)
+		return -EOPNOTSUPP;
+	if (a->sq_log2 < GTU_RING_LOG2_MIN || a->sq_log2 > c->ctx->gtu->max_ring ||
+	    a->cq_log2 < GTU_RING_LOG2_MIN || a->cq_log2 > c->ctx->gtu->max_ring)
+		return -EINVAL;
+	q = gtu_queue_create(c->ctx, a->sq_log2, a->cq_log2);
+	if (IS_ERR(q))
+		return PTR_ERR(q);
+	a->id = q->id;
+	a->sq_offset = gtu_map_offset(GTU_MAP_SQ, q->id);
+	a->cq_offset = gtu_map_offset(GTU_MAP_CQ, q->id);
+	a->db_offset = gtu_map_offset(GTU_MAP_DOORBELL, q->id);
+	a->sq_bytes = q->sq.bytes;
+	a->cq_bytes = q->cq.bytes;
+	a->db_bytes = PAGE_SIZE;
+	gtu_queue_put(q);
+	ret = gtu_respond(c, sizeof(*a));
+	if (ret)
+		gtu_queue_destroy(c->ctx, a->id);
+	return ret;
+}
+
+static int gtu_do_queue_destroy(struct gtu_call *c)
+{
+	if (c->u.queue.reserved)
+		return -EOPNOTSUPP;
+	return gtu_queue_destroy(c->ctx, c->u.queue.id);
+}
+
+static int gtu_do_queue_reset(struct gtu_call *c)
+{
+	if (c->u.queue.reserved)
+		return -EOPNOTSUPP;
+	return gtu_queue_reset(c->ctx, c->u.queue.id);
+}
+
+static int gtu_do_wait(struct gtu_call *c)
+{
+	struct gtu_ioctl_wait *a = &c->u.wait;
+	struct gtu_queue *q = gtu_queue_get(c->ctx, a->id);
+	int ret, out;
+
+	if (IS_ERR(q))
+		return PTR_ERR(q);
+	ret = gtu_queue_wait(q, a->index, a->deadline_ns, &a->cq_tail, &a->state);
+	gtu_queue_put(q);
+	if (ret == -ENODEV || ret == -ECANCELED)
+		return ret;
+	out = gtu_respond(c, sizeof(*a));
+	return ret ?: out;
+}
+
+static int gtu_do_reg_read(struct gtu_call *c)
+{
+	struct gtu_ioctl_reg *a = &c->u.reg;
+	int ret;
+
+	if (a->reserved)
+		return -EOPNOTSUPP;
+	ret = gtu_reg_read(c->ctx->gtu, a->offset, &a->value);
+	return ret ?: gtu_respond(c, sizeof(*a));
+}
+
+static int gtu_do_reg_write(struct gtu_call *c)
+{
+	if (c->u.reg.reserved)
+		return -EOPNOTSUPP;
+	return gtu_reg_write(c->ctx->gtu, c->u.reg.offset, c->u.reg.value);
+}
+
+/* @min: the size of the first version, whose last member is named; @flags: those that are known. */
+#define GTU_CALL(cmd, type, last, fn)                                                              \
+	[_IOC_NR(cmd)] = { cmd, sizeof(type), offsetofend(type, last), 0, fn }
+
+static const struct gtu_ioctl_entry {
+	unsigned int cmd;
+	u32 size, min, flags;
+	int (*call)(struct gtu_call *c);
+} gtu_calls[] = {
+	GTU_CALL(GTU_IOCTL_INFO, struct gtu_ioctl_info, reserved, gtu_do_info),
+	GTU_CALL(GTU_IOCTL_REGION_ADD, struct gtu_ioctl_region_add, key, gtu_do_region_add),
+	GTU_CALL(GTU_IOCTL_BUFFER_ALLOC, struct gtu_ioctl_buffer_alloc, mmap_offset,
+		 gtu_do_buffer_alloc),
+	GTU_CALL(GTU_IOCTL_REGION_REMOVE, struct gtu_ioctl_region_remove, reserved,
+		 gtu_do_region_remove),
+	GTU_CALL(GTU_IOCTL_QUEUE_CREATE, struct gtu_ioctl_queue_create, db_bytes, gtu_do_queue_create),
+	GTU_CALL(GTU_IOCTL_QUEUE_DESTROY, struct gtu_ioctl_queue, reserved, gtu_do_queue_destroy),
+	GTU_CALL(GTU_IOCTL_QUEUE_RESET, struct gtu_ioctl_queue, reserved, gtu_do_queue_reset),
+	GTU_CALL(GTU_IOCTL_WAIT, struct gtu_ioctl_wait, state, gtu_do_wait),
+	GTU_CALL(GTU_IOCTL_REG_READ, struct gtu_ioctl_reg, value, gtu_do_reg_read),
+	GTU_CALL(GTU_IOCTL_REG_WRITE, struct gtu_ioctl_reg, value, gtu_do_reg_write),
+};
+
+long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)
+{
+	struct gtu_call c = { .ctx = ctx, .arg = arg };
+	const struct gtu_ioctl_entry *e;
+	unsigned int nr = _IOC_NR(cmd);
+	int ret;
+
+	if (nr >= ARRAY_SIZE(gtu_calls) || gtu_calls[nr].cmd != cmd)
+		return -ENOTTY;
+	e = &gtu_calls[array_index_nospec(nr, ARRAY_SIZE(gtu_calls))];
+	if (get_user(c.size, (u32 __user *)arg))
+		return -EFAULT;
+	if (c.size < e->min)
+		return -EINVAL;
+	ret = copy_struct_from_user(&c.u, e->size, arg, c.size);
+	if (ret)
+		return ret;
+	/* A second read may have found another size; what was checked counts. */
+	c.u.head.size = min(c.size, e->size);
+	if (c.u.head.flags & ~e->flags)
+		return -EOPNOTSUPP;
+	ret = e->call(&c);
+	/* A code that restarts a system call means something inside the kernel only. */
+	return ret == -ERESTARTSYS ? -EINTR : ret;
+}

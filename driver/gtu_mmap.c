@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What user space maps. A queue's rings and doorbell come in by faults, under a lock that the end of the
+ * queue takes too: so no page comes in after they were zapped, and the next access finds a blank page.
+ * Pages of buffers are ordinary memory, and stay as long as they are mapped.
+ */
+#include <linux/slab.h>
+
+#include "gtu_drv.h"
+
+u64 gtu_map_offset(u32 kind, u32 id)
+{
+	return (u64)kind << GTU_MAP_KIND_SHIFT | (u64)id << GTU_MAP_ID_SHIFT;
+}
+
+static u32 gtu_map_kind(struct vm_area_struct *vma)
+{
+	return (u64)vma->vm_pgoff << PAGE_SHIFT >> GTU_MAP_KIND_SHIFT;
+}
+
+static const struct gtu_ring *gtu_map_ring(struct gtu_queue *q, u32 kind)
+{
+	return kind == GTU_MAP_SQ ? &q->sq : &q->cq;
+}
+
+static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct gtu_queue *q = vma->vm_private_data;
+	struct gtu_device *gtu = q->ctx->gtu;
+	u32 kind = gtu_map_kind(vma);
+	vm_fault_t ret = VM_FAULT_NOPAGE;
+	unsigned long at, i;
+
+	mutex_lock(&q->map_lock);
+	if (q->dead) {
+		if (!q->blank)
+			q->blank = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		ret = q->blank ? vmf_insert_pfn(vma, vmf->address, page_to_pfn(q->blank)) : VM_FAULT_OOM;
+	} else if (kind == GTU_MAP_DOORBELL) {
+		ret = vmf_insert_pfn(vma, vmf->address,
+				     PHYS_PFN(gtu->bells_phys + ((u64)q->id << gtu->stride)));
+	} else {
+		/* all of the ring with the first fault */
+		for (at = vma->vm_start, i = 0; at < vma->vm_end && ret == VM_FAULT_NOPAGE;
+		     at += PAGE_SIZE, i++)
+			ret = vmf_insert_pfn(vma, at, gtu_map_ring(q, kind)->pfn[i]);
+	}
+	mutex_unlock(&q->map_lock);
+	return ret;
+}
+
+static void gtu_queue_vma_open(struct vm_area_struct *vma)
+{
+	struct gtu_queue *q = vma->vm_private_data;
+
+	kref_get(&q->ref);
+}
+
+static void gtu_queue_vma_close(struct vm_area_struct *vma)
+{
+	gtu_queue_put(vma->vm_private_data);
+}
+
+/* A part of a ring would be a mapping that begins elsewhere: refused. */
+static int gtu_vma_split(struct vm_area_struct *vma, unsigned long addr)
+{
+	return -EINVAL;
+}
+
+static const struct vm_operations_struct gtu_queue_vm_ops = {
+	.open = gtu_queue_vma_open,
+	.close = gtu_queue_vma_close,
+	.may_split = gtu_vma_split,
+	.fault = gtu_queue_fault,
+};
+
+static void gtu_buffer_vma_open(struct vm_area_struct *vma)
+{
+	struct gtu_buffer *b = vma->vm_private_data;
+
+	kref_get(&b->ref);
+}
+
+static void gtu_buffer_vma_close(struct vm_area_struct *vma)
+{
+	gtu_buffer_put(vma->vm_private_data);
+}
+
+static const struct vm_operations_struct gtu_buffer_vm_ops = {
+	.open = gtu_buffer_vma_open,
+	.close = gtu_buffer_vma_close,
+};
+
+/* Take the pages of a dead queue out of every mapping. */
+void gtu_queue_unmap(struct gtu_queue *q)
+{
+	u32 kind;
+
+	for (kind = GTU_MAP_SQ; kind <= GTU_MAP_DOORBELL; kind++)
+		unmap_mapping_range(q->ctx->mapping, gtu_map_offset(kind, q->id), 1ull << GTU_MAP_ID_SHIFT, 1);
+}
+
+static int gtu_mmap_queue(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 kind, u32 id)
+{
+	unsigned long bytes = vma->vm_end - vma->vm_start;
+	struct gtu_queue *q = xa_load(&ctx->queue, id);
+
+	if (!q)
+		return -ENOENT;
+	if (bytes != (kind == GTU_MAP_DOORBELL ? PAGE_SIZE : gtu_map_ring(q, kind)->bytes))
+		return -EINVAL;
+	if (kind == GTU_MAP_CQ) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EACCES;
+		vm_flags_mod(vma, 0, VM_MAYWRITE);
+	}
+	vm_flags_mod(vma, VM_PFNMAP | (kind == GTU_MAP_DOORBELL ? VM_IO : 0), 0);
+	if (kind == GTU_MAP_DOORBELL)
+		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+	kref_get(&q->ref);
+	vma->vm_private_data = q;
+	vma->vm_ops = &gtu_queue_vm_ops;
+	return 0;
+}
+
+static int gtu_mmap_buffer(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 slot)
+{
+	struct gtu_buffer *b = gtu_region_buffer(ctx, slot);
+	int ret = -EINVAL;
+
+	if (!b)
+		return -ENOENT;
+	if (vma_pages(vma) == b->pages)
+		ret = vm_map_pages_zero(vma, b->page, b->pages);
+	if (ret) {
+		gtu_buffer_put(b);
+		return ret;
+	}
+	vma->vm_private_data = b;
+	vma->vm_ops = &gtu_buffer_vm_ops;
+	return 0;
+}
+
+int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma)
+{
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	u32 kind = gtu_map_kind(vma), id;
+	int ret;
+
+	if (kind > GTU_MAP_BUFFER || offset & ((1ull << GTU_MAP_ID_SHIFT) - 1))
+		return -EINVAL;
+	id = (offset & ((1ull << GTU_MAP_KIND_SHIFT) - 1)) >> GTU_MAP_ID_SHIFT;
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (vma->vm_flags & VM_EXEC)
+		return -EACCES;
+	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
+	if (mutex_lock_killable(&ctx->lock))
+		return -EINTR;
+	if (ctx->torn)
+		ret = -ENODEV;
+	else if (kind == GTU_MAP_BUFFER)
+		ret = gtu_mmap_buffer(ctx, vma, id);
+	else
+		ret = gtu_mmap_queue(ctx, vma, kind, id);
+	mutex_unlock(&ctx->lock);
+	return ret;
+}

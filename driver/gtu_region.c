@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The region table of a context. A key is generation << 16 | slot; a slot whose generations are used up
+ * retires, so that no key ever names a second region.
+ */
+#include <linux/slab.h>
+
+#include "gtu_drv.h"
+
+static u32 gtu_key_slot(u32 key)
+{
+	return key & 0xffff;
+}
+
+/* A free slot that is not the one freed last, or -ENOSPC. */
+static int gtu_slot_take(struct gtu_ctx *ctx)
+{
+	u32 slot;
+
+	lockdep_assert_held(&ctx->lock);
+	slot = find_next_zero_bit(ctx->used, ctx->slots, ctx->next_slot);
+	if (slot >= ctx->slots)
+		slot = find_first_zero_bit(ctx->used, ctx->slots);
+	if (slot >= ctx->slots)
+		return -ENOSPC;
+	__set_bit(slot, ctx->used);
+	ctx->next_slot = (slot + 1) % ctx->slots;
+	return slot;
+}
+
+static void gtu_slot_give(struct gtu_ctx *ctx, u32 slot)
+{
+	lockdep_assert_held(&ctx->lock);
+	ctx->region[slot] = NULL;
+	if (ctx->generation[slot] != U16_MAX)
+		__clear_bit(slot, ctx->used);
+}
+
+/* Make @r known to the device; on success it belongs to the table. */
+int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r)
+{
+	struct gtu_hw_region entry = {}, *at;
+	u32 flags;
+	int slot, ret;
+
+	ret = mutex_lock_killable(&ctx->lock);
+	if (ret)
+		return ret;
+	ret = -ENODEV;
+	if (ctx->torn || gtu_ctx_dead(ctx))
+		goto out;
+	ret = gtu_list_build(ctx, r, &entry);
+	if (ret)
+		goto out;
+	slot = gtu_slot_take(ctx);
+	if (slot < 0) {
+		gtu_list_free(ctx, &r->list);
+		ret = slot;
+		goto out;
+	}
+	r->key = (u32)++ctx->generation[slot] << 16 | slot;
+	ctx->region[slot] = r;
+	flags = le32_to_cpu(entry.flags) | GTU_REGION_VALID;
+	if (r->rights & GTU_RIGHT_READ)
+		flags |= GTU_REGION_READ;
+	if (r->rights & GTU_RIGHT_WRITE)
+		flags |= GTU_REGION_WRITE;
+	at = &ctx->table[slot];
+	at->length = cpu_to_le64(r->length);
+	at->base = entry.base;
+	at->offset = entry.offset;
+	at->key = cpu_to_le32(r->key);
+	/* The device may look at any time: valid only when all else is there. */
+	dma_wmb();
+	WRITE_ONCE(at->flags, cpu_to_le32(flags));
+	ret = 0;
+out:
+	mutex_unlock(&ctx->lock);
+	return ret;
+}
+
+/* The buffer behind a slot, with a reference; NULL when it is none of the driver's. Under ctx->lock. */
+struct gtu_buffer *gtu_region_buffer(struct gtu_ctx *ctx, u32 slot)
+{
+	struct gtu_region *r = slot < ctx->slots ? ctx->region[slot] : NULL;
+
+	lockdep_assert_held(&ctx->lock);
+	if (!r || !r->buffer)
+		return NULL;
+	kref_get(&r->buffer->ref);
+	return r->buffer;
+}
+
+static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
+{
+	WRITE_ONCE(ctx->table[slot].flags, 0);
+	WRITE_ONCE(ctx->table[slot].key, 0);
+	/* Before the device is told to look. */
+	dma_wmb();
+}
+
+/*
+ * Revocation. The entry goes first; then the device says that nothing in flight uses it. If it does not
+ * say so in time its jobs are stopped, then it is reset, then it is kept from memory; if even that
+ * cannot be shown to have worked the pages stay pinned for ever.
+ */
+int gtu_region_remove(struct gtu_ctx *ctx, u32 key)
+{
+	struct gtu_device *gtu = ctx->gtu;
+	u32 slot = gtu_key_slot(key);
+	struct gtu_region *r = NULL;
+	bool quiet = true;
+	int ret;
+
+	mutex_lock(&ctx->lock);
+	if (!ctx->torn && slot < ctx->slots)
+		r = ctx->region[slot];
+	if (!r || r->key != key) {
+		mutex_unlock(&ctx->lock);
+		return -ENOENT;
+	}
+	gtu_entry_clear(ctx, slot);
+	ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
+	if (ret == -EIO || ret == -ETIMEDOUT) {
+		dev_err(gtu->parent, "a region is still in use: stopping its context's queues\n");
+		gtu_queues_stop(ctx);
+		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
+	}
+	if (ret) {
+		quiet = gtu_force_quiet(gtu, ctx->epoch, "a region is not let go");
+		ret = -ENODEV;
+	}
+	gtu_slot_give(ctx, slot);
+	if (quiet)
+		gtu_list_free(ctx, &r->list);
+	mutex_unlock(&ctx->lock);
+	gtu_region_free(ctx, r, quiet);
+	return ret;
+}
+
+/* All of them; the device has forgotten the context, or must be taken to use them still. */
+void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiet)
+{
+	u32 slot;
+
+	lockdep_assert_held(&ctx->lock);
+	for (slot = 0; slot < ctx->slots; slot++) {
+		struct gtu_region *r = ctx->region[slot];
+
+		if (!r)
+			continue;
+		gtu_entry_clear(ctx, slot);
+		gtu_slot_give(ctx, slot);
+		if (quiet)
+			gtu_list_free(ctx, &r->list);
+		gtu_region_free(ctx, r, quiet);
+		cond_resched();
+	}
+}

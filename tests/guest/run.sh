@@ -108,11 +108,20 @@ results=$?
 wait "$qemu_pid"
 qemu_rc=$?
 qemu_pid=
+serve_rc=0
+if [ -n "$serve_pid" ]; then
+	kill "$serve_pid" 2>/dev/null
+	wait "$serve_pid"
+	serve_rc=$?
+	serve_pid=
+	# asked to die, it may have
+	[[ " ${serve[*]-} " == *" die-at"* ]] && serve_rc=0
+fi
 say "boot to power-off: $(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')"
-if [ $results -ne 0 ] || [ $qemu_rc -ne 0 ]; then
-	echo "# QEMU's exit status: $qemu_rc; logs are in build/guest/$name"
+if [ $results -ne 0 ] || [ $qemu_rc -ne 0 ] || [ $serve_rc -ne 0 ]; then
+	echo "# exit status of QEMU: $qemu_rc, of gtu serve: $serve_rc; logs are in build/guest/$name"
 	for log in qemu serve; do
-		tail -5 "$dir/$log.log" 2>/dev/null | sed "s/^/# $log: /"
+		tail -20 "$dir/$log.log" 2>/dev/null | sed "s/^/# $log: /"
 	done
 	tail -30 "$dir/console.log" | tr -d '\r' | sed 's/^/# console: /'
 	exit 1

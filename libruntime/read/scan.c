@@ -34,7 +34,8 @@ static bool scan_slowly(const uint8_t **p, const uint8_t *end, double *value)
 	memcpy(token, *p, length);
 	token[length] = 0;
 	x = strtod_l(token, &parsed, c_locale);
-	if (parsed != token + length || !isfinite(x))
+	/* Infinity is a weight when it is written so (collections have it), not when a number is too large. */
+	if (parsed != token + length || isnan(x) || (isinf(x) && strpbrk(token, "0123456789")))
 		return false;
 	*value = x;
 	*p = stop;

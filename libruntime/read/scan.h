@@ -68,8 +68,8 @@ static inline bool gtu_scan_u64(const uint8_t **p, const uint8_t *end, uint64_t 
 }
 
 /*
- * A finite number as strtod() takes it (also hexadecimal) that fills its column, correctly rounded and
- * independent of the locale.
+ * A number as strtod() takes it (also hexadecimal, also "inf"; not NaN, nothing too large) that fills its
+ * column, correctly rounded and independent of the locale.
  */
 bool gtu_scan_real(const uint8_t **p, const uint8_t *end, double *value);
 

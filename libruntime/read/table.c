@@ -5,10 +5,13 @@
 
 const struct gtu_reader *const gtu_readers[] = {
 	&gtu_reader_matrix_market,
+	&gtu_reader_graph_tool,
+	&gtu_reader_graphml,
 	&gtu_reader_emogi,
 	&gtu_reader_gap,
 	&gtu_reader_gap_weighted,
 	&gtu_reader_ldbc,
+	&gtu_reader_bvgraph,
 	&gtu_reader_metis,
 	&gtu_reader_dimacs,
 	&gtu_reader_cedge,

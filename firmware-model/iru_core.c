@@ -523,6 +523,20 @@ static void fetch_next(struct iru_core *c)
 }
 
 /*
+ * Nothing can move in @cycle, which will be run again: what finds no room now is then to be looked at
+ * in that same cycle.
+ */
+static void look_again(struct iru_core *c, uint64_t cycle)
+{
+	for (unsigned p = 0; p < c->partitions; p++) {
+		struct iru_partition *part = &c->partition[p];
+
+		if (part->head != part->tail && part->line[part->head & c->line_mask].ready <= cycle)
+			part->service = c->fetch_next = cycle;
+	}
+}
+
+/*
  * Nothing moved in @cycle and nothing is on the ring: the next cycle in which time alone makes
  * something possible. A line that is there but finds no room needs more than time.
  */
@@ -711,6 +725,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 			const uint64_t next = next_event(c, t);
 
 			if (next == IRU_NEVER) {
+				look_again(c, t);
 				why = IRU_IDLE;
 				break;
 			}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A device behind the kernel's driver: /dev/gtu0. Contexts, regions and queues are the driver's; rings
+ * and doorbells are mapped here, so that neither submitting a job nor seeing it done is a system call.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "uapi/gtu.h"
+
+#define SPINS	256u			/* looks at a ring before the kernel is asked to wait */
+#define NAP_NS	20000u			/* between looks at a stream's ring, which has no interrupt */
+
+struct chardev {
+	int fd;
+};
+
+/* What of a queue has to be unmapped. */
+struct mapped_queue {
+	size_t sq_bytes, cq_bytes, db_bytes;
+};
+
+_Static_assert(GTU_READ == GTU_RIGHT_READ && GTU_WRITE == GTU_RIGHT_WRITE, "rights pass as they are");
+
+/* ---- Sentences ---------------------------------------------------------------------------------- */
+
+static int gone(struct gtu_device *dev, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_GONE, "%s is gone: it was removed, or reset after it was opened; "
+			"open it again", dev->info.path);
+}
+
+/* Why opening @path failed. */
+static int no_device(const char *path, int error, struct gtu_error *err)
+{
+	struct group *group;
+	struct stat st;
+
+	switch (error) {
+	case ENOENT:
+		if (access("/sys/module/gtu", F_OK))
+			return gtu_fail(err, GTU_ERR_FAIL, "there is no %s: the driver is not loaded; "
+					"as root: modprobe gtu", path);
+		return gtu_fail(err, GTU_ERR_FAIL, "there is no %s: the driver is loaded but has no such device; "
+				"is it on the bus (lspci -d %04x:%04x), and what does the kernel say "
+				"(dmesg | grep gtu)?", path, GTU_PCI_VENDOR, GTU_PCI_DEVICE);
+	case EACCES:
+	case EPERM:
+		if (stat(path, &st))
+			return gtu_fail(err, GTU_ERR_PERMISSION, "%s may not be reached: %s", path,
+					strerror(error));
+		if (!st.st_gid || !(st.st_mode & 0060))
+			return gtu_fail(err, GTU_ERR_PERMISSION, "%s is root's alone (mode %04o): install "
+					"packaging/60-gtu.rules in /etc/udev/rules.d, or use sudo", path,
+					(unsigned)st.st_mode & 07777);
+		group = getgrgid(st.st_gid);
+		return gtu_fail(err, GTU_ERR_PERMISSION, "%s is for the group %s, which you are not in; "
+				"as root: usermod -aG %s $USER, then log in anew", path,
+				group ? group->gr_name : "of its number", group ? group->gr_name : "GROUP");
+	case ENODEV:
+	case ENXIO:
+		return gtu_fail(err, GTU_ERR_GONE, "%s is there but its device is gone", path);
+	case ENOSPC:
+		return gtu_fail(err, GTU_ERR_NOMEM, "all contexts of %s are in use: another process has to "
+				"close its own first", path);
+	case ENOMEM:
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a context of %s", path);
+	case ETIMEDOUT:
+		return gtu_fail(err, GTU_ERR_TIMEOUT, "%s does not answer", path);
+	}
+	return gtu_fail(err, GTU_ERR_FAIL, "%s cannot be opened: %s", path, strerror(error));
+}
+
+/* Bytes that this process has pinned already. */
+static unsigned long long pinned_bytes(void)
+{
+	unsigned long long kib = 0;
+	char line[128];
+	FILE *f = fopen("/proc/self/status", "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmPin: %llu", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib << 10;
+}
+
+static int no_region(struct gtu_device *dev, const void *addr, uint64_t length, int error,
+		     struct gtu_error *err)
+{
+	const unsigned long long bytes = length;
+	struct rlimit limit;
+
+	switch (error) {
+	case EDQUOT:
+		if (getrlimit(RLIMIT_MEMLOCK, &limit))
+			limit.rlim_cur = 0;
+		return gtu_fail(err, GTU_ERR_NOMEM, "%llu bytes cannot be pinned for the device: the limit on "
+				"locked memory is %llu bytes, of which %llu are in use; raise it with "
+				"`ulimit -l %llu` or `- memlock` in /etc/security/limits.conf", bytes,
+				(unsigned long long)limit.rlim_cur, pinned_bytes(),
+				(pinned_bytes() + bytes + 8191) >> 10);
+	case EOPNOTSUPP:
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the %llu bytes at %p cannot be reached where they "
+				"are: a private file mapping that is only to be read (map it with MAP_SHARED), or "
+				"this machine copies what devices access (kernel option swiotlb=force, or "
+				"encrypted memory)", bytes, addr);
+	case EFAULT:
+		return gtu_fail(err, GTU_ERR_USAGE, "the %llu bytes at %p are not all memory of this process "
+				"with the rights asked for", bytes, addr);
+	case ENOSPC:
+		return gtu_fail(err, GTU_ERR_NOMEM, "no place for a region of %llu bytes: all of the context's "
+				"regions or page lists are in use", bytes);
+	case ENOMEM:
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to make %llu bytes reachable", bytes);
+	case EINTR:
+		return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted while pinning %llu bytes", bytes);
+	case ENODEV:
+		return gone(dev, err);
+	}
+	return gtu_fail(err, GTU_ERR_FAIL, "%llu bytes at %p cannot be made reachable: %s", bytes, addr,
+			strerror(error));
+}
+
+/* ---- Registers ---------------------------------------------------------------------------------- */
+
+static int chardev_read(struct gtu_device *dev, uint32_t offset, uint64_t *value, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_reg reg = { .size = sizeof(reg), .offset = offset };
+
+	if (ioctl(c->fd, GTU_IOCTL_REG_READ, &reg)) {
+		if (errno == ENODEV)
+			return gone(dev, err);
+		return gtu_fail(err, GTU_ERR_USAGE, "the driver does not let register 0x%x be read: %s", offset,
+				strerror(errno));
+	}
+	*value = reg.value;
+	return 0;
+}
+
+static int chardev_write(struct gtu_device *dev, uint32_t offset, uint32_t value, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_reg reg = { .size = sizeof(reg), .offset = offset, .value = value };
+
+	if (ioctl(c->fd, GTU_IOCTL_REG_WRITE, &reg)) {
+		if (errno == ENODEV)
+			return gone(dev, err);
+		return gtu_fail(err, GTU_ERR_USAGE, "the driver does not let 0x%x be written to register 0x%x: %s",
+				value, offset, strerror(errno));
+	}
+	return 0;
+}
+
+/* ---- Open, close ------------------------------------------------------------------------------- */
+
+static void chardev_close(struct gtu_device *dev)
+{
+	struct chardev *c = dev->backend;
+
+	if (!c)
+		return;
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c);
+	dev->backend = NULL;
+}
+
+/* The driver keeps the device's tree in sysfs, beside the device number. */
+static int take_fdt(struct gtu_device *dev, const struct gtu_ioctl_info *info, dev_t number,
+		    struct gtu_error *err)
+{
+	char path[64], *blob;
+	ssize_t got = 0, n = 0;
+	int fd, rc;
+
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/fdt", major(number), minor(number));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "the tree of %s cannot be read from %s: %s", dev->info.path,
+				path, strerror(errno));
+	blob = malloc(info->fdt_bytes);
+	if (!blob) {
+		close(fd);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a tree of %u bytes", info->fdt_bytes);
+	}
+	while (got < (ssize_t)info->fdt_bytes &&
+	       (n = read(fd, blob + got, info->fdt_bytes - (size_t)got)) > 0)
+		got += n;
+	if (n < 0)
+		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: %s", path, strerror(errno));
+	else
+		rc = gtu_device_take_fdt(dev, blob, (size_t)got, info->fdt_crc, err);
+	free(blob);
+	close(fd);
+	return rc;
+}
+
+static int chardev_open(struct gtu_device *dev, const char *name, struct gtu_error *err)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct chardev *c;
+	struct stat st;
+	int rc;
+
+	c = malloc(sizeof(*c));
+	if (!c)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", name);
+	dev->backend = c;
+	c->fd = open(name, O_RDWR | O_CLOEXEC);
+	if (c->fd < 0) {
+		rc = no_device(name, errno, err);
+		goto fail;
+	}
+	if (fstat(c->fd, &st) || !S_ISCHR(st.st_mode) || ioctl(c->fd, GTU_IOCTL_INFO, &info)) {
+		rc = errno == ENODEV ? gone(dev, err) :
+				       gtu_fail(err, GTU_ERR_USAGE, "%s is not a GTU", name);
+		goto fail;
+	}
+	rc = gtu_device_take_info(dev, err);
+	if (!rc)
+		rc = info.fdt_bytes ? take_fdt(dev, &info, st.st_rdev, err) :
+				      gtu_fail(err, GTU_ERR_FAIL, "%s has no tree, or a damaged one: see dmesg", name);
+	if (!rc)
+		return 0;
+fail:
+	chardev_close(dev);
+	return rc;
+}
+
+/* ---- Regions ------------------------------------------------------------------------------------ */
+
+static int chardev_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights,
+			      uint32_t *key, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_region_add add = {
+		.size = sizeof(add), .addr = (uintptr_t)addr, .length = length, .rights = rights,
+	};
+
+	if (ioctl(c->fd, GTU_IOCTL_REGION_ADD, &add))
+		return no_region(dev, addr, length, errno, err);
+	*key = add.key;
+	return 0;
+}
+
+static int chardev_region_remove(struct gtu_device *dev, uint32_t key, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_region_remove rm = { .size = sizeof(rm), .key = key };
+
+	if (!ioctl(c->fd, GTU_IOCTL_REGION_REMOVE, &rm))
+		return 0;
+	/* What a device that is gone had is given back with the file, if not before. */
+	if (errno == ENODEV)
+		return gone(dev, err);
+	return gtu_fail(err, GTU_ERR_USAGE, "no region has key 0x%08x", key);
+}
+
+static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr,
+				uint32_t *key, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_buffer_alloc alloc = { .size = sizeof(alloc), .length = length, .rights = rights };
+	int error;
+
+	if (ioctl(c->fd, GTU_IOCTL_BUFFER_ALLOC, &alloc)) {
+		if (errno == ENODEV)
+			return gone(dev, err);
+		return gtu_fail(err, errno == ENOSPC || errno == ENOMEM ? GTU_ERR_NOMEM : GTU_ERR_FAIL,
+				"the driver has no buffer of %llu bytes: %s", (unsigned long long)length,
+				errno == ENOSPC ? "its limit is reached (parameter buffer_mib of the module)" :
+						  strerror(errno));
+	}
+	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, (off_t)alloc.mmap_offset);
+	if (*addr == MAP_FAILED) {
+		error = errno;
+		chardev_region_remove(dev, alloc.key, NULL);
+		return gtu_fail(err, GTU_ERR_NOMEM, "a buffer of %llu bytes cannot be mapped: %s",
+				(unsigned long long)length, strerror(error));
+	}
+	*key = alloc.key;
+	return 0;
+}
+
+static int chardev_region_free(struct gtu_device *dev, void *addr, uint64_t length, uint32_t key,
+			       struct gtu_error *err)
+{
+	int rc = chardev_region_remove(dev, key, err);
+
+	/* Without its device the memory is still there to unmap. */
+	if (!rc || rc == GTU_ERR_GONE)
+		munmap(addr, length);
+	return rc;
+}
+
+/* ---- Queues ------------------------------------------------------------------------------------- */
+
+static void unmap_queue(struct gtu_rings *r)
+{
+	struct mapped_queue *m = r->cookie;
+
+	if (r->sq)
+		munmap(r->sq, m->sq_bytes);
+	if (r->cq)
+		munmap(r->cq, m->cq_bytes);
+	if (r->doorbell)
+		munmap((void *)r->doorbell, m->db_bytes);
+	r->sq = NULL;
+	r->cq = NULL;
+	r->status = NULL;
+	r->doorbell = NULL;
+	r->cookie = NULL;
+	free(m);
+}
+
+static void chardev_queue_destroy(struct gtu_device *dev, struct gtu_rings *r)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_queue q = { .size = sizeof(q), .id = r->id };
+
+	ioctl(c->fd, GTU_IOCTL_QUEUE_DESTROY, &q);
+	unmap_queue(r);
+}
+
+static void *map_part(struct chardev *c, uint64_t bytes, uint64_t offset, int rights)
+{
+	void *at = mmap(NULL, bytes, rights, MAP_SHARED, c->fd, (off_t)offset);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static int chardev_queue_create(struct gtu_device *dev, struct gtu_rings *r, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_queue_create q = {
+		.size = sizeof(q), .sq_log2 = r->sq_log2, .cq_log2 = r->cq_log2,
+	};
+	struct mapped_queue *m = malloc(sizeof(*m));
+	int error;
+
+	if (!m)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a queue");
+	if (ioctl(c->fd, GTU_IOCTL_QUEUE_CREATE, &q)) {
+		error = errno;
+		free(m);
+		switch (error) {
+		case ENODEV:
+			return gone(dev, err);
+		case ENOSPC:
+			return gtu_fail(err, GTU_ERR_NOMEM, "no queue is left: %s has %u in all", dev->info.path,
+					dev->info.max_queues);
+		case ENOMEM:
+			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for rings of 2^%u and 2^%u entries",
+					r->sq_log2, r->cq_log2);
+		}
+		return gtu_fail(err, GTU_ERR_USAGE, "no queue with rings of 2^%u and 2^%u entries: %s", r->sq_log2,
+				r->cq_log2, strerror(error));
+	}
+	*m = (struct mapped_queue){ q.sq_bytes, q.cq_bytes, q.db_bytes };
+	r->cookie = m;
+	r->id = q.id;
+	r->sq = map_part(c, q.sq_bytes, q.sq_offset, PROT_READ | PROT_WRITE);
+	r->cq = map_part(c, q.cq_bytes, q.cq_offset, PROT_READ);
+	r->doorbell = map_part(c, q.db_bytes, q.db_offset, PROT_WRITE);
+	if (!r->sq || !r->cq || !r->doorbell) {
+		error = errno;
+		chardev_queue_destroy(dev, r);
+		return gtu_fail(err, GTU_ERR_NOMEM, "a queue's rings cannot be mapped: %s", strerror(error));
+	}
+	r->status = (const struct gtu_hw_queue_status *)(r->cq + ((size_t)1 << r->cq_log2));
+	return 0;
+}
+
+static int chardev_queue_reset(struct gtu_device *dev, struct gtu_rings *r, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_queue q = { .size = sizeof(q), .id = r->id };
+
+	if (!ioctl(c->fd, GTU_IOCTL_QUEUE_RESET, &q))
+		return 0;
+	if (errno == ENODEV)
+		return gone(dev, err);
+	return gtu_fail(err, GTU_ERR_FAIL, "the queue cannot be reset: %s", strerror(errno));
+}
+
+static bool completed(const struct gtu_rings *r, uint32_t cq_index)
+{
+	const uint32_t size = 1u << r->cq_log2;
+
+	return __atomic_load_n(&r->cq[cq_index & (size - 1)].phase, __ATOMIC_ACQUIRE) ==
+	       (cq_index & size ? 0 : 1);
+}
+
+static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_index, bool stream,
+			uint64_t deadline_ns, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_wait w = {
+		.size = sizeof(w), .id = r->id, .index = cq_index, .deadline_ns = deadline_ns,
+	};
+	const struct timespec nap = { 0, NAP_NS };
+	unsigned i;
+
+	if (stream) {
+		if (deadline_ns != UINT64_MAX && gtu_now_ns() >= deadline_ns)
+			return gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
+		nanosleep(&nap, NULL);
+		return 0;
+	}
+	for (i = 0; i < SPINS; i++)
+		if (completed(r, cq_index))
+			return 0;
+	if (!ioctl(c->fd, GTU_IOCTL_WAIT, &w))
+		return 0;
+	switch (errno) {
+	case EIO:
+		return 0;		/* in error: the caller looks at its state */
+	case ETIMEDOUT:
+		return gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
+	case EINTR:
+		return gtu_fail(err, GTU_ERR_INTERRUPTED, "a signal came while a job was waited for");
+	case ECANCELED:
+		return gtu_fail(err, GTU_ERR_FAIL, "the queue was reset while a job of it was waited for");
+	case ENODEV:
+		return gone(dev, err);
+	}
+	return gtu_fail(err, GTU_ERR_FAIL, "the job cannot be waited for: %s", strerror(errno));
+}
+
+/* Doorbells are always mapped, so no .doorbell. */
+const struct gtu_backend_ops gtu_backend_chardev = {
+	.name = "chardev",
+	.open = chardev_open,
+	.close = chardev_close,
+	.region_add = chardev_region_add,
+	.region_remove = chardev_region_remove,
+	.region_alloc = chardev_region_alloc,
+	.region_free = chardev_region_free,
+	.queue_create = chardev_queue_create,
+	.queue_destroy = chardev_queue_destroy,
+	.queue_reset = chardev_queue_reset,
+	.wait = chardev_wait,
+	.read = chardev_read,
+	.write = chardev_write,
+};

@@ -99,7 +99,7 @@ static void write_value(const struct run *r, uint64_t v, FILE *f)
 				r->real[v]);
 		break;
 	case RUN_PR:
-		fprintf(f, "%.17g\n", r->real[v]);
+		fprintf(f, "%.16e\n", r->real[v]);	/* 17 significant digits */
 		break;
 	}
 }

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# Every real graph there is, each algorithm by every unit, against the reference code.
+. "${0%/*}/tap.bash"
+
+graphs=${GTU_SHARED:-$root/../shared}/graphs
+if [ ! -d "$graphs" ]; then
+	echo "1..0 # SKIP no real graphs beside the source (set GTU_SHARED)"
+	exit
+fi
+for file in "$graphs"/*; do
+	name=${file##*/}
+	case $name in
+	README* | SHA256SUMS | *.properties) continue ;;
+	esac
+	[ -f "$file" ] || continue
+	check "convert $name" gtu convert "$file" g.gtu --quiet
+	[ -e g.gtu ] || continue
+	for unit in none scu-basic scu iru; do
+		check "bfs $name by $unit" gtu run bfs g.gtu --unit $unit --verify --quiet
+		check "cc $name by $unit" gtu run cc g.gtu --unit $unit --verify --quiet
+		check "pr $name by $unit" gtu run pr g.gtu --iterations 5 --unit $unit --verify --quiet
+		if [ "$name" = bips98_606.mtx.xz ]; then
+			exits 3 "sssp $name by $unit: it has negative weights" gtu run sssp g.gtu --unit $unit
+			says "says so" "weight -"
+		else
+			check "sssp $name by $unit" gtu run sssp g.gtu --unit $unit --verify --quiet
+		fi
+		check "sssp $name by $unit, random weights" \
+			gtu run sssp g.gtu --weights random --unit $unit --verify --quiet
+	done
+	rm -f g.gtu
+done
+finish

@@ -333,13 +333,16 @@ int gtu_raw_finish(struct gtu_raw_graph *raw, const struct gtu_read_options *opt
 	struct source s;
 	struct csr csr;
 	uint32_t ob;
+	bool both;
 	int rc;
 
 	*out = NULL;
 	if (!opt)
 		opt = &plain;
+	both = !raw->symmetric && (opt->direction == GTU_UNDIRECTED ||
+				   (opt->direction == GTU_AS_STORED && raw->undirected));
 	rc = raw->declared ? 0 : number_vertices(raw, progress, err);
-	if (!rc && raw->skew && l->weight_type == GTU_WEIGHT_U32)
+	if (!rc && both && raw->skew && l->weight_type == GTU_WEIGHT_U32)
 		rc = gtu_edges_widen_weights(l, err);
 	ob = rc ? 0 : gtu_edge_bytes_for(raw->n, opt->edge_bytes, err);
 	g = ob ? gtu_graph_new() : NULL;
@@ -356,8 +359,7 @@ int gtu_raw_finish(struct gtu_raw_graph *raw, const struct gtu_read_options *opt
 	s = (struct source){
 		.n = raw->n, .m = l->m, .base = g->id_base, .src = l->src, .dst = l->dst,
 		.weight = l->weight, .id_bytes = l->id_bytes, .weight_type = l->weight_type,
-		.both = !raw->symmetric && (opt->direction == GTU_UNDIRECTED ||
-					    (opt->direction == GTU_AS_STORED && raw->undirected)),
+		.both = both,
 		.skew = raw->skew,
 	};
 	rc = sorted_csr(&s, ob, l, progress, &csr, err);
@@ -365,9 +367,9 @@ int gtu_raw_finish(struct gtu_raw_graph *raw, const struct gtu_read_options *opt
 		goto fail;
 	take_csr(g, &csr, ob);
 	g->flags = GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED;
-	if (opt->direction == GTU_DIRECTED || (!s.both && !raw->symmetric))
+	if (opt->direction == GTU_DIRECTED || (!both && !raw->symmetric))
 		g->flags |= GTU_GRAPH_DIRECTED;
-	if (opt->simplify || (s.both && !raw->undirected))
+	if (opt->simplify || (both && !raw->undirected))
 		squeeze(g, opt->simplify != 0);
 	*out = g;
 	return 0;

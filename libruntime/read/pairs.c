@@ -76,7 +76,7 @@ static void decide_weights(struct pairs_reader *r, const struct gtu_read_options
 static int read_weight(struct pairs_reader *r, const uint8_t *p, const uint8_t *end,
 		       struct gtu_error *err)
 {
-	bool number;
+	bool number, only_ids = p == end;
 	int32_t i;
 	int rc;
 
@@ -86,7 +86,7 @@ static int read_weight(struct pairs_reader *r, const uint8_t *p, const uint8_t *
 	if (rc || number)
 		return rc;
 	/* The first line may lack it and be a header: gtu_edges_weight keeps a zero there. */
-	if (r->raw.edges.m == 1 && p == end) {
+	if (r->raw.edges.m == 1 && only_ids) {
 		r->first_short = true;
 		return gtu_edges_weight_u64(&r->raw.edges, 0, err);
 	}

@@ -9,7 +9,6 @@
 #include <zlib.h>
 
 #include "backend.h"
-#pragma weak gtu_backend_chardev
 
 uint64_t gtu_now_ns(void)
 {

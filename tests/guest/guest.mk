@@ -45,7 +45,7 @@ guest-test: build/gtu build/guest/pci_probe $(KSELFTEST_BIN)
 guest: $(B)/gtu module
 	@mkdir -p '$(SHARE)'
 	@tests/guest/run.sh --shell --name shell --gtu $(B)/gtu --mem $(MEM) $(if $(IOMMU),--iommu) \
-		--share '$(SHARE)' --module build/module/gtu.ko --file $(B)/gtu
+		--share '$(SHARE)' --module build/module/gtu.ko --file $(B)/gtu:/usr/bin/gtu
 
 # these tests drive the tool over its socket
 $(B)/tests/test_vfio_user $(B)/tests/test_serve: | $(B)/gtu

@@ -176,7 +176,7 @@ static int rank_of(struct graph_tool *g, const char *name)
 
 static int read_property(struct graph_tool *g, struct gtu_error *err)
 {
-	uint64_t key, length, type, keep;
+	uint64_t key, length = 0, type = 0, keep;
 	char name[16] = "";
 	int rc, rank = 0;
 

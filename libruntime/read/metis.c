@@ -126,7 +126,7 @@ static int settle(struct gtu_input *in, struct metis *g, struct gtu_error *err)
 	/* Rows missing at the end are vertices without neighbours, if the number of entries is right. */
 	if (entries == 2 * g->m || entries + g->loops == 2 * g->m)
 		g->raw.symmetric = true;
-	else if (entries != g->m)
+	else if (entries != g->m || g->row < g->n)
 		return gtu_fail(err, GTU_ERR_INPUT,
 				"%s: line %llu is the last, with %llu of %llu vertices and %llu entries; %llu edges make %llu",
 				in->path, (unsigned long long)in->line, (unsigned long long)g->row,

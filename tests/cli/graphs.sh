@@ -7,7 +7,7 @@ check "convert" gtu convert good.txt good.gtu
 check "stat of the text" gtu stat good.txt
 cp "$out" stat.txt
 check "stat of the container" gtu stat good.gtu
-tail -n +2 "$out" >a; tail -n +2 stat.txt >b
+tail -n +2 "$out" | grep -v "^made from" >a; tail -n +2 stat.txt >b
 same "says the same" a b
 says "counts vertices" "^vertices +6 " stat.txt
 says "counts edges" "^edges +5 " stat.txt
@@ -51,15 +51,15 @@ refused() {
 	[ -e out.gtu ] && echo "# left out.gtu"
 	check "$name: leaves nothing" test ! -e out.gtu
 }
-refused word.txt '1 2\n2 3\n3 x\n' '(:|line )3'
-refused one-column.txt '1 2\n2\n' '(:|line )2'
-refused minus.txt '1 2\n2 -3\n' '(:|line )2'
-refused huge-id.txt '1 2\n2 99999999999999999999999\n' '(:|line )2'
+refused word.txt '1 2\n2 3\n3 x\n' ':3: '
+refused one-column.txt '1 2\n2\n' ':2: '
+refused minus.txt '1 2\n2 -3\n' ':2: '
+refused huge-id.txt '1 2\n2 99999999999999999999999\n' ':2: '
 refused empty.txt ''
-refused out-of-range.mtx '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n4 1\n' '(:|line )4' '4'
+refused out-of-range.mtx '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n4 1\n' ':4: ' '4'
 refused short.mtx '%%%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n2 1\n'
-refused arc.gr 'p sp 3 2\na 1 2 7\na 1 9 7\n' '(:|line )3' '9'
-refused neighbour.graph '3 2\n2\n1 4\n2\n' '(:|line )3' '4'
+refused arc.gr 'p sp 3 2\na 1 2 7\na 1 9 7\n' ':3: ' '9'
+refused neighbour.graph '3 2\n2\n1 4\n2\n' ':3: ' '4'
 head -c 4096 good.gtu >cut.gtu
 exits 3 "a container cut short" gtu stat cut.gtu
 says "is named" "cut.gtu"

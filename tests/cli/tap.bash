@@ -5,6 +5,10 @@
 root=${GTU_ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 bin=${GTU_BIN:-$root/build}
 export PATH=$bin:$PATH
+if [ ! -x "$bin/gtu" ]; then
+	echo "not ok 1 there is no $bin/gtu: make"
+	exit 1
+fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/gtu-cli-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -82,8 +82,8 @@ static int gtu_pin_flags(u64 addr, u32 rights, u64 *end)
 		flags = -EFAULT;
 	} else if (rights & GTU_RIGHT_WRITE) {
 		flags |= FOLL_WRITE;
-	} else if (vma->vm_flags & VM_SHARED) {
-		/* the page cache's own page: nothing to break */
+	} else if (vma->vm_flags & VM_MAYSHARE) {
+		/* The page cache's own page. (VM_SHARED is not set where the file was opened to read.) */
 	} else if (vma->vm_file && !is_vm_hugetlb_page(vma)) {
 		flags = -EOPNOTSUPP;
 	} else if (vma->vm_flags & VM_WRITE) {

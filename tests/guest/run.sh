@@ -7,7 +7,8 @@
 #
 #   --gtu PROGRAM      the tool that serves the device [build/gtu]
 #   --serve OPTION     an option for gtu serve; may be given more than once
-#   --no-device        a guest without the device
+#   --also OPTION      one more device, whose gtu serve has this option alone; may be given more than once
+#   --no-device        a guest without the device that --serve is for
 #   --limit S          seconds the guest may take in all [300]; --test-limit S: one test [60]
 #   --mem SIZE         the guest's memory [512M]; --cpus N [2]
 #   --iommu            with an IOMMU in the machine, in use
@@ -23,7 +24,7 @@ set -u
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run
 iommu= share= shell= device=1
-serve=() initrd=()
+serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--no-device) device= ; shift; continue ;;
@@ -34,6 +35,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--gtu) gtu=$2 ;;
 	--serve) serve+=("$2") ;;
+	--also) also+=("$2") ;;
 	--limit) limit=$2 ;;
 	--test-limit) test_limit=$2 ;;
 	--mem) mem=$2 ;;
@@ -51,11 +53,14 @@ mkdir -p "$dir" && rm -f "$dir"/*.log || exit 1
 [ -x "$cache/qemu/run" ] && [ -e "$cache/kernel/vmlinuz" ] || die "no QEMU or no kernel yet: make guest-tools"
 # the socket's path must be short, and no other guest's
 scratch=$(mktemp -d /tmp/gtu-guest-XXXXXX) || exit 1
-serve_pid= qemu_pid=
+serve_pid= also_pids=() qemu_pid=
 clean_up() {
+	local pid
+
 	# timeout passes the signal on to what it runs; -k ends what does not listen
-	[ -n "$qemu_pid" ] && kill "$qemu_pid" 2>/dev/null && wait "$qemu_pid" 2>/dev/null
-	[ -n "$serve_pid" ] && kill "$serve_pid" 2>/dev/null && wait "$serve_pid" 2>/dev/null
+	for pid in $qemu_pid $serve_pid "${also_pids[@]}"; do
+		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+	done
 	rm -rf "$scratch"
 }
 trap clean_up EXIT
@@ -77,18 +82,31 @@ words="console=ttyS0 panic=-1 guest.limit=$test_limit"
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
 [ -n "$share" ] && words+=" guest.share=1" &&
 	qemu+=(-virtfs "local,path=$share,mount_tag=share,security_model=none")
-if [ -n "$device" ]; then
-	[ -x "$gtu" ] || die "$gtu is not built"
-	timeout -k 5 $((limit + 10)) "$gtu" serve --socket "$scratch/gtu" "${serve[@]}" >"$dir/serve.log" 2>&1 &
-	serve_pid=$!
-	for _ in {1..100}; do
-		[ -S "$scratch/gtu" ] && break
-		kill -0 "$serve_pid" 2>/dev/null || break
+# attach NAME OPTIONS: a server of its own, its process in started_pid
+attach() {
+	local socket=$scratch/$1 log=$dir/$1.log
+	shift
+	timeout -k 5 $((limit + 10)) "$gtu" serve --socket "$socket" "$@" >"$log" 2>&1 &
+	started_pid=$!
+	for _ in {1..200}; do
+		[ -S "$socket" ] && break
+		kill -0 "$started_pid" 2>/dev/null || break
 		sleep 0.05
 	done
-	[ -S "$scratch/gtu" ] || die "gtu serve does not listen: $(cat "$dir/serve.log")"
-	qemu+=(-device '{"driver":"vfio-user-pci","socket":{"type":"unix","path":"'"$scratch/gtu"'"}}')
+	[ -S "$socket" ] || die "gtu serve does not listen: $(cat "$log")"
+	qemu+=(-device '{"driver":"vfio-user-pci","socket":{"type":"unix","path":"'"$socket"'"}}')
+}
+
+[ -x "$gtu" ] || die "$gtu is not built"
+if [ -n "$device" ]; then
+	attach serve "${serve[@]}"
+	serve_pid=$started_pid
 fi
+for option in "${also[@]}"; do
+	# shellcheck disable=SC2086 # an option and its value
+	attach "also-${#also_pids[@]}" $option
+	also_pids+=("$started_pid")
+done
 
 if [ -n "$shell" ]; then
 	"$cache/qemu/run" "${qemu[@]}" -append "$words loglevel=4 guest.shell=1" -serial mon:stdio
@@ -105,23 +123,29 @@ qemu_pid=$!
 tr -d '\r' <"$scratch/results" | tee "$dir/results.log" | awk -f "$here/flatten.awk" &
 wait $!
 results=$?
-wait "$qemu_pid"
+wait "$qemu_pid" 2>/dev/null
 qemu_rc=$?
 qemu_pid=
+# stop PID OPTIONS: a server that ends in any other way than it should is a failure (one asked to die may)
 serve_rc=0
-if [ -n "$serve_pid" ]; then
-	kill "$serve_pid" 2>/dev/null
-	wait "$serve_pid"
-	serve_rc=$?
-	serve_pid=
-	# asked to die, it may have
-	[[ " ${serve[*]-} " == *" die-at"* ]] && serve_rc=0
-fi
+stop() {
+	local pid=$1 rc
+	shift
+	kill "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+	rc=$?
+	[[ "$*" == *die-at* ]] || [ $rc -eq 0 ] || serve_rc=$rc
+}
+[ -n "$serve_pid" ] && stop "$serve_pid" "${serve[@]}"
+for i in "${!also_pids[@]}"; do
+	stop "${also_pids[i]}" "${also[i]}"
+done
+serve_pid= also_pids=()
 say "boot to power-off: $(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')"
 if [ $results -ne 0 ] || [ $qemu_rc -ne 0 ] || [ $serve_rc -ne 0 ]; then
 	echo "# exit status of QEMU: $qemu_rc, of gtu serve: $serve_rc; logs are in build/guest/$name"
-	for log in qemu serve; do
-		tail -20 "$dir/$log.log" 2>/dev/null | sed "s/^/# $log: /"
+	for log in "$dir"/{qemu,serve,also-*}.log; do
+		[ -e "$log" ] && grep -v 'not enable error recovery' "$log" | tail -20 | sed "s/^/# $(basename "$log" .log): /"
 	done
 	tail -30 "$dir/console.log" | tr -d '\r' | sed 's/^/# console: /'
 	exit 1

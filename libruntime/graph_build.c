@@ -151,28 +151,44 @@ static int turn_all(const struct source *s, struct csr *out, uint32_t ob,
 	return ob == 4 ? TURN_WEIGHTS(8, 4, false) : TURN_WEIGHTS(8, 8, false);
 }
 
-/* The edges of @s turned round, as a CSR with entries of @ob bytes. */
-static int turn(const struct source *s, uint32_t ob, const struct gtu_progress *progress,
-		struct csr *out, struct gtu_error *err)
+/* Where the list of each vertex begins once turned. */
+static int place_rows(const struct source *s, uint64_t *row, const struct gtu_progress *progress)
 {
 	uint64_t v, sum = 0, c;
+
+	memset(row, 0, (s->n + 1) * sizeof(*row));
+	if (count(s, row, progress))
+		return -1;
+	for (v = 0; v <= s->n; v++) {
+		c = row[v];
+		row[v] = sum;
+		sum += c;
+	}
+	return 0;
+}
+
+/*
+ * The edges of @s turned round, as a CSR with entries of @ob bytes. @row, if not NULL, is what its rows will
+ * be: a symmetric graph's stay the same.
+ */
+static int turn(const struct source *s, uint32_t ob, const uint64_t *row,
+		const struct gtu_progress *progress, struct csr *out, struct gtu_error *err)
+{
 	size_t wb = gtu_weight_bytes(s->weight_type);
+	uint64_t sum;
 
 	memset(out, 0, sizeof(*out));
 	if (s->n < UINT64_MAX / 16)
-		out->row = calloc(s->n + 1, sizeof(*out->row));
+		out->row = gtu_array_alloc((s->n + 1) * sizeof(*out->row));
 	if (!out->row)
 		goto no_memory;
-	if (count(s, out->row, progress)) {
+	if (row) {
+		memcpy(out->row, row, (s->n + 1) * sizeof(*row));
+	} else if (place_rows(s, out->row, progress)) {
 		csr_free(out);
 		return stopped(err);
 	}
-	for (v = 0; v <= s->n; v++) {
-		c = out->row[v];
-		out->row[v] = sum;
-		sum += c;
-	}
-	out->m = sum;
+	out->m = sum = out->row[s->n];
 	out->col = gtu_array_alloc(sum * ob);
 	out->weight = wb ? gtu_array_alloc(sum * wb) : NULL;
 	if (!out->col || (wb && !out->weight))
@@ -213,13 +229,13 @@ static int sorted_csr(const struct source *s, uint32_t ob, struct gtu_edge_list 
 	struct csr turned;
 	int rc;
 
-	rc = turn(s, ob, progress, &turned, err);
+	rc = turn(s, ob, NULL, progress, &turned, err);
 	if (release)
 		gtu_edges_free(release);
 	if (rc)
 		return rc;
 	turned_source = source_of_csr(s->n, &turned, ob, s->weight_type);
-	rc = turn(&turned_source, ob, progress, out, err);
+	rc = turn(&turned_source, ob, s->both ? turned.row : NULL, progress, out, err);
 	csr_free(&turned);
 	return rc;
 }
@@ -458,7 +474,7 @@ int gtu_graph_transpose(const struct gtu_graph *g, const struct gtu_progress *pr
 	new = sibling(g, err);
 	if (!new)
 		return GTU_ERR_NOMEM;
-	rc = turn(&s, g->edge_bytes, progress, &csr, err);
+	rc = turn(&s, g->edge_bytes, NULL, progress, &csr, err);
 	if (rc) {
 		gtu_graph_close(new);
 		return rc;

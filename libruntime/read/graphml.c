@@ -163,6 +163,10 @@ static void start_key(struct graphml *g, const XML_Char **a)
 	struct key *k = &g->key[g->keys];
 	size_t i;
 
+	if (g->in_graph) {
+		fail(g, "a <key> behind the beginning of <graph>");
+		return;
+	}
 	g->default_of = -1;
 	if (!id || !type || (of && strcmp(of, "edge") && strcmp(of, "all")) || strlen(id) >= sizeof(k->id))
 		return;

@@ -178,6 +178,8 @@ static const struct {
 	{ "a", "<graphml><graph><node id='a'/></graph>", "a:1: no element found", { 0 } },
 	{ "a", "<graphml><graph>\n<edge source='a' target='b'/></graph></graphml>", "edges lead to 'a', which is no node", { 0 } },
 	{ "a", "<!DOCTYPE x [<!ENTITY l 'lol'>]><graphml/>", "entities are refused", { 0 } },
+	{ "a", "<graphml><graph><edge source='a' target='a'><key id='w' for='edge' attr.type='int'>"
+	       "<default>1</default></key></edge></graph></graphml>", "a <key> behind the beginning", { 0 } },
 	{ "a", "<graphml><graph><hyperedge/></graph></graphml>", "hyperedges", { 0 } },
 };
 

@@ -51,7 +51,7 @@ static bool is_heading(const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *q = gtu_skip_separator(gtu_skip_column(p, end), end);
 
-	return (isalpha(*p) || *p == '"') && q < end && (isalpha(*q) || *q == '"');
+	return p < end && (isalpha(*p) || *p == '"') && q < end && (isalpha(*q) || *q == '"');
 }
 
 /* The ids are read, what follows stands at @p: decide on weights by it if that is still open. */

@@ -148,6 +148,7 @@ static const struct {
 	{ "a.txt", "1 2 3\n2 3 4\n", "a.txt:1: expected a weight in column 4", { .weight_column = 2 } },
 	{ "a.txt", "hello world\nmore words\n", "a.txt:2: expected a vertex id", { 0 } },
 	{ "a.txt", "1 \001\033[2J\n", "found '\\x01\\x1b[2J'", { 0 } },
+	{ "a.cedge", "7", "a.cedge:1: expected a vertex id in column 2 (0 to 2^63), found the end of the line", { 0 } },
 	{ "a.el", "0 1\n1 99999999\n", "a.el: declares 100000000 vertices; a file of 15 bytes may have 66496", { 0 } },
 	{ "a.mtx", "0 1\n", "rows and columns of a matrix begin at 1", { 0 } },
 	{ "a", "%%MatrixMarket matrix array real general\n2 2\n1\n", "a:1: 'array' is a dense matrix", { 0 } },

@@ -13,8 +13,6 @@
 
 #include "gtu/hw.h"
 
-#define REF_MOST 200000u		/* elements that a test job may put out */
-
 /* An array of elements (or bits) as a job's operand. */
 struct ref_array {
 	bool given;

@@ -121,7 +121,7 @@ timeout -k 5 "$limit" "$cache/qemu/run" "${qemu[@]}" -append "$words loglevel=8"
 qemu_pid=$!
 # in the background, since a signal is only heeded in wait
 tr -d '\r' <"$scratch/results" | tee "$dir/results.log" | awk -f "$here/flatten.awk" &
-wait $!
+wait $! 2>/dev/null
 results=$?
 wait "$qemu_pid" 2>/dev/null
 qemu_rc=$?

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A context, queues and jobs on the bare UAPI, for the tests of the driver. No library in between. */
+#ifndef GTU_UTIL_H
+#define GTU_UTIL_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gtu/hw.h"
+#include "uapi/gtu.h"
+
+#include "../kselftest_harness.h"
+
+#define SECOND		1000000000ull
+#define NO_JOB		((struct gtu_hw_desc){ 0 })
+
+static inline const char *device_path(void)
+{
+	const char *path = getenv("GTU_DEVICE");
+
+	return path ? path : "/dev/gtu0";
+}
+
+/* For fixtures: open the device or skip with what to do. */
+#define OPEN_OR_SKIP(fd)                                                                           \
+	do {                                                                                       \
+		(fd) = open(device_path(), O_RDWR | O_CLOEXEC);                                    \
+		if ((fd) < 0 && errno == ENOENT)                                                   \
+			SKIP(return, "no %s: modprobe gtu, or set GTU_DEVICE", device_path());     \
+		ASSERT_GE(fd, 0)                                                                   \
+			TH_LOG("%s: %s", device_path(), strerror(errno));                          \
+	} while (0)
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* An ioctl that says 0 or its errno. */
+static inline int call(int fd, unsigned long cmd, void *arg)
+{
+	return ioctl(fd, cmd, arg) ? errno : 0;
+}
+
+static inline int region_add(int fd, void *addr, uint64_t length, uint32_t rights, uint32_t *key)
+{
+	struct gtu_ioctl_region_add a = { .size = sizeof(a), .addr = (uintptr_t)addr, .length = length,
+					  .rights = rights };
+	int ret = call(fd, GTU_IOCTL_REGION_ADD, &a);
+
+	*key = a.key;
+	return ret;
+}
+
+static inline int region_remove(int fd, uint32_t key)
+{
+	struct gtu_ioctl_region_remove a = { .size = sizeof(a), .key = key };
+
+	return call(fd, GTU_IOCTL_REGION_REMOVE, &a);
+}
+
+static inline int buffer_alloc(int fd, uint64_t length, uint32_t *key, uint64_t *offset)
+{
+	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .length = length,
+					    .rights = GTU_RIGHT_READ | GTU_RIGHT_WRITE };
+	int ret = call(fd, GTU_IOCTL_BUFFER_ALLOC, &a);
+
+	*key = a.key;
+	*offset = a.mmap_offset;
+	return ret;
+}
+
+static inline void *pages(size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* KiB behind a line of /proc/self/status, as VmPin. */
+static inline long status_kib(const char *name)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	size_t n = strlen(name);
+	char line[128];
+	long kib = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, n) && line[n] == ':')
+			kib = atol(line + n + 1);
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/* ---- Queues ------------------------------------------------------------------------------------- */
+
+struct queue {
+	int fd;
+	struct gtu_ioctl_queue_create c;
+	struct gtu_hw_desc *sq;
+	const struct gtu_hw_cpl *cq;
+	const struct gtu_hw_queue_status *status;
+	volatile uint8_t *db;
+	uint32_t submitted, consumed;
+};
+
+static inline int queue_create(int fd, uint32_t sq_log2, uint32_t cq_log2, struct queue *q)
+{
+	int ret;
+
+	memset(q, 0, sizeof(*q));
+	q->fd = fd;
+	q->c.size = sizeof(q->c);
+	q->c.sq_log2 = sq_log2;
+	q->c.cq_log2 = cq_log2;
+	ret = call(fd, GTU_IOCTL_QUEUE_CREATE, &q->c);
+	if (ret)
+		return ret;
+	q->sq = mmap(NULL, q->c.sq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)q->c.sq_offset);
+	q->cq = mmap(NULL, q->c.cq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.cq_offset);
+	q->db = mmap(NULL, q->c.db_bytes, PROT_WRITE, MAP_SHARED, fd, (off_t)q->c.db_offset);
+	if (q->sq == MAP_FAILED || q->cq == MAP_FAILED || q->db == MAP_FAILED)
+		return errno;
+	q->status = (const void *)(q->cq + (1ul << cq_log2));
+	return 0;
+}
+
+static inline int queue_call(struct queue *q, unsigned long cmd)
+{
+	struct gtu_ioctl_queue a = { .size = sizeof(a), .id = q->c.id };
+	int ret = call(q->fd, cmd, &a);
+
+	if (!ret)
+		q->submitted = q->consumed = 0;
+	return ret;
+}
+
+static inline uint32_t queue_state(const struct queue *q)
+{
+	return __atomic_load_n(&q->status->state, __ATOMIC_ACQUIRE);
+}
+
+static inline void doorbell(struct queue *q, uint32_t tail, uint32_t head)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#if __SIZEOF_POINTER__ == 8
+	*(volatile uint64_t *)(q->db + GTU_DB_SUBMIT) = tail | (uint64_t)head << 32;
+#else
+	*(volatile uint32_t *)(q->db + GTU_DB_SUBMIT) = tail;
+	*(volatile uint32_t *)(q->db + GTU_DB_SUBMIT + 4) = head;
+#endif
+}
+
+/* Into the ring, without the doorbell. Returns the job's index. */
+static inline uint32_t put(struct queue *q, const struct gtu_hw_desc *d)
+{
+	struct gtu_hw_desc *slot = &q->sq[q->submitted & ((1u << q->c.sq_log2) - 1)];
+
+	*slot = *d;
+	slot->cookie = 0x1000 + q->submitted;
+	return q->submitted++;
+}
+
+static inline uint32_t submit(struct queue *q, const struct gtu_hw_desc *d)
+{
+	uint32_t index = put(q, d);
+
+	doorbell(q, q->submitted, q->consumed);
+	return index;
+}
+
+static inline bool completed(const struct queue *q, uint32_t index)
+{
+	const uint32_t size = 1u << q->c.cq_log2;
+
+	return __atomic_load_n(&q->cq[index & (size - 1)].phase, __ATOMIC_ACQUIRE) ==
+	       (index & size ? 0 : 1);
+}
+
+static inline int queue_wait(struct queue *q, uint32_t index, uint64_t deadline_ns)
+{
+	struct gtu_ioctl_wait w = { .size = sizeof(w), .id = q->c.id, .index = index,
+				    .deadline_ns = deadline_ns };
+
+	return call(q->fd, GTU_IOCTL_WAIT, &w);
+}
+
+/* The next completion by its phase bit alone; 0 or ETIMEDOUT. */
+static inline int take(struct queue *q, struct gtu_hw_cpl *out)
+{
+	const uint64_t end = now_ns() + 10 * SECOND;
+
+	while (!completed(q, q->consumed))
+		if (now_ns() > end)
+			return ETIMEDOUT;
+	*out = q->cq[q->consumed & ((1u << q->c.cq_log2) - 1)];
+	q->consumed++;
+	return 0;
+}
+
+/* One job from end to end; its status, or -errno. */
+static inline int run(struct queue *q, const struct gtu_hw_desc *d, struct gtu_hw_cpl *out)
+{
+	uint32_t index = submit(q, d);
+	int ret = queue_wait(q, index, now_ns() + 10 * SECOND);
+
+	if (!ret)
+		ret = take(q, out);
+	return ret ? -ret : out->status;
+}
+
+/* COPY of @n elements of 2^log2 bytes. */
+static inline struct gtu_hw_desc copy_job(uint32_t from, uint64_t from_offset, uint32_t to,
+					  uint64_t to_offset, uint32_t n, uint32_t log2)
+{
+	struct gtu_hw_desc d = { .opcode = GTU_OP_COPY, .param = log2 };
+
+	d.operand[0] = (struct gtu_hw_operand){ from, n, from_offset };
+	d.operand[1] = (struct gtu_hw_operand){ to, n, to_offset };
+	return d;
+}
+
+#endif

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The shape of the UAPI: lengths, padding, flags, pointers, for every ioctl; and the same for 32-bit callers. */
+#include "gtu_util.h"
+
+/* No implicit padding, and the layout that the driver was built with, whatever this program is. */
+#define LAYOUT(type, bytes, last)                                                                  \
+	_Static_assert(sizeof(struct type) == (bytes), #type);                                     \
+	_Static_assert(offsetof(struct type, last) + sizeof(((struct type *)0)->last) == (bytes), #type)
+LAYOUT(gtu_ioctl_info, 88, reserved);
+LAYOUT(gtu_ioctl_region_add, 32, key);
+LAYOUT(gtu_ioctl_buffer_alloc, 32, mmap_offset);
+LAYOUT(gtu_ioctl_region_remove, 16, reserved);
+LAYOUT(gtu_ioctl_queue_create, 72, db_bytes);
+LAYOUT(gtu_ioctl_queue, 16, reserved);
+LAYOUT(gtu_ioctl_wait, 32, state);
+LAYOUT(gtu_ioctl_reg, 24, value);
+#define AT(type, member, offset) _Static_assert(offsetof(struct type, member) == (offset), #member)
+AT(gtu_ioctl_info, caps, 16);
+AT(gtu_ioctl_info, clock_hz, 56);
+AT(gtu_ioctl_region_add, addr, 8);
+AT(gtu_ioctl_region_add, rights, 24);
+AT(gtu_ioctl_buffer_alloc, key, 20);
+AT(gtu_ioctl_queue_create, sq_offset, 24);
+AT(gtu_ioctl_wait, deadline_ns, 16);
+AT(gtu_ioctl_reg, value, 16);
+
+FIXTURE(uapi)
+{
+	int fd;
+	void *memory;			/* two pages, then one that may not be touched */
+	uint32_t key, queue;
+};
+
+/* An ioctl with arguments that it takes, and where its reserved field is (0: it has none). */
+FIXTURE_VARIANT(uapi)
+{
+	unsigned long cmd;
+	uint32_t size, reserved_at;
+};
+
+#define VARIANT(name, number, type, at)                                                            \
+	FIXTURE_VARIANT_ADD(uapi, name) { .cmd = number, .size = sizeof(struct type), .reserved_at = at }
+VARIANT(info, GTU_IOCTL_INFO, gtu_ioctl_info, offsetof(struct gtu_ioctl_info, reserved));
+VARIANT(region_add, GTU_IOCTL_REGION_ADD, gtu_ioctl_region_add, 0);
+VARIANT(buffer_alloc, GTU_IOCTL_BUFFER_ALLOC, gtu_ioctl_buffer_alloc, 0);
+VARIANT(region_remove, GTU_IOCTL_REGION_REMOVE, gtu_ioctl_region_remove,
+	offsetof(struct gtu_ioctl_region_remove, reserved));
+VARIANT(queue_create, GTU_IOCTL_QUEUE_CREATE, gtu_ioctl_queue_create,
+	offsetof(struct gtu_ioctl_queue_create, reserved));
+VARIANT(queue_destroy, GTU_IOCTL_QUEUE_DESTROY, gtu_ioctl_queue,
+	offsetof(struct gtu_ioctl_queue, reserved));
+VARIANT(queue_reset, GTU_IOCTL_QUEUE_RESET, gtu_ioctl_queue,
+	offsetof(struct gtu_ioctl_queue, reserved));
+VARIANT(wait, GTU_IOCTL_WAIT, gtu_ioctl_wait, 0);
+VARIANT(reg_read, GTU_IOCTL_REG_READ, gtu_ioctl_reg, offsetof(struct gtu_ioctl_reg, reserved));
+VARIANT(reg_write, GTU_IOCTL_REG_WRITE, gtu_ioctl_reg, offsetof(struct gtu_ioctl_reg, reserved));
+
+FIXTURE_SETUP(uapi)
+{
+	struct gtu_ioctl_queue_create q = { .size = sizeof(q), .sq_log2 = 2, .cq_log2 = 2 };
+
+	self->fd = -1;
+	OPEN_OR_SKIP(self->fd);
+	self->memory = pages(3 * 4096);
+	ASSERT_NE(MAP_FAILED, self->memory);
+	ASSERT_EQ(0, mprotect((char *)self->memory + 2 * 4096, 4096, PROT_NONE));
+	ASSERT_EQ(0, region_add(self->fd, self->memory, 4096, GTU_RIGHT_READ, &self->key));
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &q));
+	self->queue = q.id;
+}
+
+FIXTURE_TEARDOWN(uapi)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+union arg {
+	struct {
+		uint32_t size, flags;
+	} head;
+	struct gtu_ioctl_info info;
+	struct gtu_ioctl_region_add add;
+	struct gtu_ioctl_buffer_alloc alloc;
+	struct gtu_ioctl_region_remove remove;
+	struct gtu_ioctl_queue_create create;
+	struct gtu_ioctl_queue queue;
+	struct gtu_ioctl_wait wait;
+	struct gtu_ioctl_reg reg;
+	uint32_t word[1024];
+	uint8_t byte[4096];
+};
+
+/* Good arguments for each. What they return is ETIMEDOUT for WAIT, 0 for all others. */
+static void fill(unsigned long cmd, union arg *arg, void *memory, uint32_t key, uint32_t queue)
+{
+	switch (cmd) {
+	case GTU_IOCTL_INFO:
+		arg->info = (struct gtu_ioctl_info){ .size = sizeof(struct gtu_ioctl_info) };
+		break;
+	case GTU_IOCTL_REGION_ADD:
+		arg->add = (struct gtu_ioctl_region_add){
+			.size = sizeof(struct gtu_ioctl_region_add), .addr = (uintptr_t)memory, .length = 64,
+			.rights = GTU_RIGHT_READ };
+		break;
+	case GTU_IOCTL_BUFFER_ALLOC:
+		arg->alloc = (struct gtu_ioctl_buffer_alloc){
+			.size = sizeof(struct gtu_ioctl_buffer_alloc), .length = 64, .rights = GTU_RIGHT_WRITE };
+		break;
+	case GTU_IOCTL_REGION_REMOVE:
+		arg->remove = (struct gtu_ioctl_region_remove){
+			.size = sizeof(struct gtu_ioctl_region_remove), .key = key };
+		break;
+	case GTU_IOCTL_QUEUE_CREATE:
+		arg->create = (struct gtu_ioctl_queue_create){
+			.size = sizeof(struct gtu_ioctl_queue_create), .sq_log2 = 1, .cq_log2 = 1 };
+		break;
+	case GTU_IOCTL_QUEUE_DESTROY:
+	case GTU_IOCTL_QUEUE_RESET:
+		arg->queue = (struct gtu_ioctl_queue){
+			.size = sizeof(struct gtu_ioctl_queue), .id = queue };
+		break;
+	case GTU_IOCTL_WAIT:
+		arg->wait = (struct gtu_ioctl_wait){
+			.size = sizeof(struct gtu_ioctl_wait), .id = queue };
+		break;
+	case GTU_IOCTL_REG_READ:
+		arg->reg = (struct gtu_ioctl_reg){
+			.size = sizeof(struct gtu_ioctl_reg), .offset = GTU_REG_MAGIC };
+		break;
+	case GTU_IOCTL_REG_WRITE:
+		arg->reg = (struct gtu_ioctl_reg){
+			.size = sizeof(struct gtu_ioctl_reg), .offset = GTU_PAGE_ZCM + GTU_UREG_CTRL,
+			.value = GTU_CTRL_SNAPSHOT };
+		break;
+	}
+}
+
+#define FILL(arg) fill(variant->cmd, arg, self->memory, self->key, self->queue)
+#define GOOD (variant->cmd == GTU_IOCTL_WAIT ? ETIMEDOUT : 0)
+
+TEST_F(uapi, exact)
+{
+	union arg arg;
+
+	FILL(&arg);
+	EXPECT_EQ(GOOD, call(self->fd, variant->cmd, &arg));
+}
+
+TEST_F(uapi, too_short)
+{
+	uint32_t size;
+	union arg arg;
+
+	for (size = 0; size < variant->size; size++) {
+		FILL(&arg);
+		arg.head.size = size;
+		EXPECT_EQ(EINVAL, call(self->fd, variant->cmd, &arg))
+			TH_LOG("size %u", size);
+	}
+}
+
+TEST_F(uapi, dirty_tail)
+{
+	union arg arg;
+	uint32_t more;
+
+	for (more = 1; more <= 64; more++) {
+		memset(&arg, 0, sizeof(arg));
+		FILL(&arg);
+		arg.head.size = variant->size + more;
+		arg.byte[variant->size + more - 1] = 1;
+		EXPECT_EQ(E2BIG, call(self->fd, variant->cmd, &arg))
+			TH_LOG("%u bytes more", more);
+	}
+}
+
+TEST_F(uapi, clean_tail)
+{
+	union arg arg = { .word = { 0 } };
+
+	FILL(&arg);
+	arg.head.size = 4096;
+	EXPECT_EQ(GOOD, call(self->fd, variant->cmd, &arg));
+}
+
+TEST_F(uapi, huge_size)
+{
+	char *end = (char *)self->memory + 2 * 4096;
+	union arg arg;
+
+	FILL(&arg);
+	arg.head.size = 0xffffffffu;
+	memcpy(end - variant->size, &arg, variant->size);
+	EXPECT_NE(GOOD, call(self->fd, variant->cmd, end - variant->size));
+}
+
+TEST_F(uapi, unknown_flags)
+{
+	union arg arg;
+	unsigned int bit;
+
+	for (bit = 0; bit < 32; bit++) {
+		FILL(&arg);
+		arg.head.flags = 1u << bit;
+		EXPECT_EQ(EOPNOTSUPP, call(self->fd, variant->cmd, &arg))
+			TH_LOG("bit %u", bit);
+	}
+}
+
+TEST_F(uapi, reserved)
+{
+	union arg arg;
+	unsigned int bit;
+
+	if (!variant->reserved_at)
+		SKIP(return, "has no reserved field");
+	for (bit = 0; bit < 32; bit++) {
+		FILL(&arg);
+		arg.word[variant->reserved_at / 4] = 1u << bit;
+		EXPECT_EQ(EOPNOTSUPP, call(self->fd, variant->cmd, &arg))
+			TH_LOG("bit %u", bit);
+	}
+}
+
+/* At the end of what is mapped: nothing beyond the struct is read or written. */
+TEST_F(uapi, overrun)
+{
+	char *end = (char *)self->memory + 2 * 4096;
+	union arg arg;
+
+	FILL(&arg);
+	memcpy(end - variant->size, &arg, variant->size);
+	EXPECT_EQ(GOOD, call(self->fd, variant->cmd, end - variant->size));
+}
+
+TEST_F(uapi, bad_pointer)
+{
+	char *end = (char *)self->memory + 2 * 4096;
+	union arg arg;
+	uint32_t cut;
+
+	EXPECT_EQ(EFAULT, call(self->fd, variant->cmd, NULL));
+	EXPECT_EQ(EFAULT, call(self->fd, variant->cmd, end));
+	for (cut = 4; cut < variant->size; cut += 4) {
+		FILL(&arg);
+		memcpy(end - cut, &arg, cut);
+		EXPECT_EQ(EFAULT, call(self->fd, variant->cmd, end - cut));
+	}
+}
+
+/* What cannot be told to the caller is undone: all ids and slots are there for the next ones. */
+TEST_F(uapi, read_only_result)
+{
+	const bool has_result = variant->cmd == GTU_IOCTL_INFO || variant->cmd == GTU_IOCTL_REGION_ADD ||
+				variant->cmd == GTU_IOCTL_BUFFER_ALLOC ||
+				variant->cmd == GTU_IOCTL_QUEUE_CREATE || variant->cmd == GTU_IOCTL_REG_READ;
+	char *page = (char *)self->memory + 4096;
+	unsigned int i;
+
+	if (!has_result)
+		SKIP(return, "gives no result");
+	FILL((union arg *)page);
+	ASSERT_EQ(0, mprotect(page, 4096, PROT_READ));
+	for (i = 0; i < 40; i++)
+		ASSERT_EQ(EFAULT, call(self->fd, variant->cmd, page));
+	ASSERT_EQ(0, mprotect(page, 4096, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(0, call(self->fd, variant->cmd, page));
+	EXPECT_EQ(4, status_kib("VmPin") - (variant->cmd == GTU_IOCTL_REGION_ADD ? 4 : 0));
+}
+
+FIXTURE(door)
+{
+	int fd;
+};
+
+FIXTURE_SETUP(door)
+{
+	self->fd = -1;
+	OPEN_OR_SKIP(self->fd);
+}
+
+FIXTURE_TEARDOWN(door)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+TEST_F(door, unknown_ioctl)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	unsigned int nr;
+
+	for (nr = 10; nr < 256; nr++)
+		EXPECT_EQ(ENOTTY, call(self->fd, _IO(GTU_IOCTL_MAGIC, nr), &info));
+	EXPECT_EQ(ENOTTY, call(self->fd, _IO(GTU_IOCTL_MAGIC + 1, 0), &info));
+	EXPECT_EQ(ENOTTY, call(self->fd, _IOR(GTU_IOCTL_MAGIC, 0, info), &info));
+}
+
+TEST_F(door, info)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct gtu_ioctl_reg reg = { .size = sizeof(reg) };
+	static const struct {
+		uint32_t offset, at;
+		bool wide;
+	} same[] = {
+		{ GTU_REG_VERSION, offsetof(struct gtu_ioctl_info, hw_version), false },
+		{ GTU_REG_CAPS, offsetof(struct gtu_ioctl_info, caps), true },
+		{ GTU_REG_UNITS, offsetof(struct gtu_ioctl_info, units), false },
+		{ GTU_REG_EPOCH, offsetof(struct gtu_ioctl_info, epoch), false },
+		{ GTU_REG_MAX_QUEUES, offsetof(struct gtu_ioctl_info, max_queues), false },
+		{ GTU_REG_MAX_RING, offsetof(struct gtu_ioctl_info, max_ring_log2), false },
+		{ GTU_REG_CLOCK_HZ, offsetof(struct gtu_ioctl_info, clock_hz), true },
+		{ GTU_REG_APERTURE_SIZE, offsetof(struct gtu_ioctl_info, aperture_bytes), true },
+		{ GTU_REG_FDT_LENGTH, offsetof(struct gtu_ioctl_info, fdt_bytes), false },
+		{ GTU_REG_FDT_CRC, offsetof(struct gtu_ioctl_info, fdt_crc), false },
+	};
+	unsigned int i;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(GTU_UAPI_VERSION, info.uapi_version);
+	EXPECT_LT(0, info.vectors);
+	for (i = 0; i < sizeof(same) / sizeof(*same); i++) {
+		const void *p = (char *)&info + same[i].at;
+
+		reg.offset = same[i].offset;
+		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_REG_READ, &reg));
+		EXPECT_EQ(reg.value, same[i].wide ? *(uint64_t *)p : *(uint32_t *)p)
+			TH_LOG("register 0x%x", reg.offset);
+	}
+}
+
+/* Everything of BAR0 is asked for; only what the header lists is given, and nothing else is written. */
+TEST_F(door, registers)
+{
+	struct gtu_ioctl_reg reg = { .size = sizeof(reg) };
+	uint32_t offset, readable = 0;
+	int ret;
+
+	for (offset = 0; offset < GTU_BAR_REGS_SIZE + 64; offset += offset < 0x6000 ? 1 : 61) {
+		const uint32_t in_page = offset % GTU_PAGE, page = offset / GTU_PAGE;
+
+		reg.offset = offset;
+		ret = call(self->fd, GTU_IOCTL_REG_READ, &reg);
+		ASSERT_TRUE(ret == 0 || ret == EINVAL)
+			TH_LOG("read 0x%x: %d", offset, ret);
+		readable += !ret;
+		if (offset % 4 || page > 5 || (page == 0 && offset >= GTU_REG_MBOX_ARG(0)) ||
+		    offset == GTU_REG_SCRATCH || offset == GTU_REG_ERROR || offset == GTU_REG_RESET)
+			EXPECT_EQ(EINVAL, ret)
+				TH_LOG("read 0x%x", offset);
+		if (page && page <= 5 && (in_page == GTU_UREG_CTRL ||
+		    (in_page >= GTU_UREG_SET(0) && in_page < GTU_UREG_SET(GTU_UREG_SETS) && !(in_page % 4))))
+			continue;
+		reg.value = 0;
+		EXPECT_EQ(EINVAL, call(self->fd, GTU_IOCTL_REG_WRITE, &reg))
+			TH_LOG("write 0x%x", offset);
+	}
+	EXPECT_LT(64, readable);
+	reg.offset = 0xfffffffcu;
+	EXPECT_EQ(EINVAL, call(self->fd, GTU_IOCTL_REG_READ, &reg));
+	EXPECT_EQ(EINVAL, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));
+}
+
+TEST_F(door, settings)
+{
+	struct gtu_ioctl_reg reg = { .size = sizeof(reg), .offset = GTU_PAGE_ZCM + GTU_UREG_SET(0) };
+
+	reg.value = 1;
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));
+	reg.value = 77;
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_REG_READ, &reg));
+	EXPECT_EQ(1, reg.value);
+	reg.value = 0;
+	EXPECT_EQ(0, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));
+	reg.value = 1ull << 32;
+	EXPECT_EQ(EINVAL, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));
+	reg.offset = GTU_PAGE_ZCM + GTU_UREG_CTRL;
+	reg.value = 4;
+	EXPECT_EQ(EINVAL, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));
+}
+
+/* As many contexts as the device says, then an error that says so, then as many again. */
+TEST_F(door, contexts)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	unsigned int i, n, round;
+	int *fd;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	fd = calloc(info.max_contexts, sizeof(*fd));
+	for (round = 0; round < 2; round++) {
+		for (n = 0; n < info.max_contexts; n++) {
+			fd[n] = open(device_path(), O_RDWR);
+			if (fd[n] < 0)
+				break;
+		}
+		EXPECT_EQ(ENOSPC, errno);
+		/* others on the machine may have some */
+		EXPECT_LE(n, info.max_contexts - 1);
+		EXPECT_GE(n, info.max_contexts / 2);
+		for (i = 0; i < n; i++)
+			close(fd[i]);
+	}
+	free(fd);
+}
+
+TEST_HARNESS_MAIN

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* A graph by path: mapped if it is a container, read if it is anything else. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "graph_container.h"
@@ -28,9 +28,14 @@ static int open_container(const char *path, const struct gtu_read_options *opt,
 			  const struct gtu_progress *progress, struct gtu_graph **out,
 			  struct gtu_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	struct stat st;
+	int fd, rc;
 
-	if (fd < 0) /* the reader says why */
+	/* A pipe must not be opened twice. What cannot be opened at all the reader complains of. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return 0;
 	rc = gtu_container_open(fd, path, out, err);
 	close(fd);

@@ -4,18 +4,11 @@
  * end of the pipeline to its beginning, so that what one stage puts down in a cycle is seen by the
  * next in the following one: replies, insertion into the sets, ring, classifier, fetch.
  */
-#include "iru_core.h"
-
 #include <string.h>
 
-#include "iru_kernel.h"
+#include "iru_steps.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
-#define likely(x) __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-
-#define SLOTS 16u			/* cycles ahead that the ring is planned for; more than its hops */
-
 /* ---- Shape and memory ------------------------------------------------------------------------- */
 
 const char *iru_shape_check(const struct iru_shape *s)
@@ -59,7 +52,9 @@ static void *carve(uint8_t *base, size_t *at, size_t bytes)
 static size_t layout(struct iru_core *c, const struct iru_shape *s)
 {
 	const size_t sets = (size_t)1 << s->sets_log2;
-	const size_t queues = (2u << (s->partitions_log2 + s->banks_log2)) + (2u << s->partitions_log2);
+	/* one queue more, for what is on the ring when cycles are run at once */
+	const size_t queues =
+		(2u << (s->partitions_log2 + s->banks_log2)) + (2u << s->partitions_log2) + 1;
 	struct iru_core none;
 	uint8_t *base = (uint8_t *)c;
 	size_t at = 0;
@@ -72,7 +67,7 @@ static size_t layout(struct iru_core *c, const struct iru_shape *s)
 	c->fifo_pair = carve(base, &at, queues * fifo_places(s) * sizeof(uint64_t));
 	c->fifo_secondary = carve(base, &at, queues * fifo_places(s) * sizeof(uint32_t));
 	/* read a vector at a time, of which only what the queue holds is looked at */
-	c->fifo_set = carve(base, &at, (queues * fifo_places(s) + IRU_LANES) * sizeof(uint16_t));
+	c->fifo_set = carve(base, &at, queues * fifo_places(s) * sizeof(uint16_t) + 64);
 	c->set_count = carve(base, &at, sets);
 	c->set_pair = carve(base, &at, sets * IRU_LANES * sizeof(uint64_t));
 	c->set_secondary = carve(base, &at, sets * IRU_LANES * sizeof(uint32_t));
@@ -121,16 +116,6 @@ struct iru_core *iru_core_init(void *memory, const struct iru_shape *shape)
 	return c;
 }
 
-/* The line at or behind @line that partition @p fetches. */
-static uint64_t own_line(const struct iru_core *c, unsigned p, uint64_t line)
-{
-	const unsigned log2 = c->shape.interleave_log2 - 7;
-	const uint64_t part = line >> log2;
-	const uint64_t ahead = (p - part) & (c->partitions - 1);
-
-	return ahead ? (part + ahead) << log2 : line;
-}
-
 void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct iru_port *port)
 {
 	const size_t queues = 2 * c->all_banks + 2 * c->partitions;
@@ -144,6 +129,7 @@ void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct
 		   s->op == GTU_IRU_OP_MIN_S32;
 	c->merge = s->op != GTU_IRU_OP_NONE;
 	c->kernel = iru_kernel_best();
+	c->ahead = c->published && port->latency && s->asked == IRU_NEVER && iru_can_run_ahead();
 	c->line_first = s->addr / GTU_LINE_BYTES;
 	c->line_end = s->n ? (s->addr + 4 * s->n - 1) / GTU_LINE_BYTES + 1 : c->line_first;
 	c->all_records = s->all ? (s->n + IRU_LANES - 1) / IRU_LANES : 0;
@@ -165,159 +151,11 @@ void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct
 		struct iru_partition *part = &c->partition[p];
 
 		part->service = 0;
-		part->next_line = own_line(c, p, c->line_first);
+		part->next_line = iru_own_line(c, p, c->line_first);
 		part->head = part->tail = 0;
 		c->credit[p] = c->shape.ring_depth;
 		part->split.loaded = false;
 	}
-}
-
-/* ---- Replies ---------------------------------------------------------------------------------- */
-
-static void put_out(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle, unsigned reason,
-		    const uint64_t *pair, const uint32_t *secondary, unsigned count)
-{
-	struct iru_record *r = &c->out[c->out_count++];
-
-	if (count)
-		k->record(c, pair, secondary, count, r);
-	else
-		memset(r, 0, sizeof(*r));
-	r->head.sequence = (uint32_t)c->records++;
-	r->head.reason = reason;
-	r->head.cycle = cycle;
-	memset(r->head.reserved, 0, sizeof(r->head.reserved));
-	c->count.lines += r->head.lines;
-	c->oldest = cycle;
-	c->deadline = c->records < c->stream.asked ? cycle + c->stream.timeout : IRU_NEVER;
-}
-
-/* Move lanes [from, from + count) of a set behind what @pair already holds. */
-static void take(const struct iru_core *c, unsigned set, unsigned from, unsigned count,
-		 uint64_t *pair, uint32_t *secondary)
-{
-	memcpy(pair, &c->set_pair[(size_t)set * IRU_LANES + from], count * sizeof(*pair));
-	if (c->carry)
-		memcpy(secondary, &c->set_secondary[(size_t)set * IRU_LANES + from],
-		       count * sizeof(*secondary));
-}
-
-/* The addressed partition's fullest sets, until a warp is full; false while it holds too little. */
-static bool reply_timeout(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
-{
-	const unsigned p = c->records & (c->partitions - 1);
-	uint8_t *count = &c->set_count[p * c->sets_partition];
-	uint64_t pair[IRU_LANES];
-	uint32_t secondary[IRU_LANES];
-	unsigned held = 0, have = 0;
-
-	for (unsigned s = 0; s < c->sets_partition; s++)
-		held += count[s];
-	if (held < IRU_LANES)
-		return false;
-	while (have < IRU_LANES) {
-		unsigned most = 0, best, set, n;
-
-		for (unsigned s = 0; s < c->sets_partition; s++)
-			most = count[s] > most ? count[s] : most;
-		best = (unsigned)((uint8_t *)memchr(count, (int)most, c->sets_partition) - count);
-		set = p * c->sets_partition + best;
-		n = most < IRU_LANES - have ? most : IRU_LANES - have;
-		take(c, set, 0, n, pair + have, secondary + have);
-		count[best] = (uint8_t)(most - n);
-		memmove(&c->set_pair[(size_t)set * IRU_LANES],
-			&c->set_pair[(size_t)set * IRU_LANES + n], (most - n) * sizeof(pair[0]));
-		if (c->carry)
-			memmove(&c->set_secondary[(size_t)set * IRU_LANES],
-				&c->set_secondary[(size_t)set * IRU_LANES + n],
-				(most - n) * sizeof(secondary[0]));
-		have += n;
-	}
-	put_out(c, k, cycle, GTU_WARP_TIMEOUT, pair, secondary, IRU_LANES);
-	c->count.timeout++;
-	return true;
-}
-
-/* What is left, by set, until a warp is full; false when nothing was. */
-static bool reply_end(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
-{
-	const unsigned sets = 1u << c->shape.sets_log2;
-	uint64_t pair[IRU_LANES];
-	uint32_t secondary[IRU_LANES];
-	unsigned have = 0;
-
-	while (have < IRU_LANES && c->end_set < sets) {
-		const unsigned rest = c->set_count[c->end_set] - c->end_at;
-		const unsigned n = rest < IRU_LANES - have ? rest : IRU_LANES - have;
-
-		take(c, c->end_set, c->end_at, n, pair + have, secondary + have);
-		have += n;
-		if (n < rest) {
-			c->end_at += n;
-		} else {
-			c->end_set++;
-			c->end_at = 0;
-		}
-	}
-	if (!have)
-		return false;
-	put_out(c, k, cycle, GTU_WARP_END, pair, secondary, have);
-	c->count.end++;
-	/* so that the end is seen in the cycle of the last record, skip what is empty */
-	while (c->end_set < sets && c->set_count[c->end_set] == c->end_at)
-		c->end_set++, c->end_at = 0;
-	return true;
-}
-
-/* The end of the input has been reached: one record a cycle. True when one was put out. */
-static bool reply_rest(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
-{
-	if (reply_end(c, k, cycle))
-		return true;
-	if (c->records >= c->all_records)
-		return false;
-	put_out(c, k, cycle, GTU_WARP_DISABLED, NULL, NULL, 0);
-	c->count.disabled++;
-	return true;
-}
-
-static bool finished(const struct iru_core *c)
-{
-	const unsigned sets = 1u << c->shape.sets_log2;
-
-	if (c->left || c->full_some || c->records < c->all_records)
-		return false;
-	/* only now and then more than a look at the first: reply_end() leaves the place behind them */
-	for (unsigned s = c->end_set; s < sets; s++)
-		if (c->set_count[s])
-			return false;
-	return true;
-}
-
-/* Phase 1: requests are served. True when a record was put out. */
-static bool reply(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
-{
-	bool some = false;
-
-	for (uint64_t m = c->full_some; m && c->records < c->stream.asked; m &= m - 1) {
-		const unsigned b = (unsigned)__builtin_ctzll(m);
-		const unsigned set =
-			c->full_set[b * c->sets_bank + (c->full_head[b]++ & (c->sets_bank - 1))];
-
-		put_out(c, k, cycle, GTU_WARP_FULL, &c->set_pair[(size_t)set * IRU_LANES],
-			&c->set_secondary[(size_t)set * IRU_LANES], IRU_LANES);
-		c->count.full++;
-		c->set_count[set] = 0;
-		c->blocked &= ~(1ull << b);
-		if (c->full_head[b] == c->full_tail[b])
-			c->full_some &= ~(1ull << b);
-		some = true;
-	}
-	if (some || c->records >= c->stream.asked)
-		return some;
-	if (!c->left)
-		return reply_rest(c, k, cycle);
-	return cycle >= c->deadline && reply_timeout(c, k, cycle);
 }
 
 /* ---- Insertion -------------------------------------------------------------------------------- */
@@ -338,8 +176,7 @@ static uint32_t add_f32(uint32_t resident, uint32_t newcomer)
 	return a != a ? 0x7fc00000u : sum;
 }
 
-/* Merge with the element in this place of the sets. */
-static void merge_into(struct iru_core *c, size_t at, uint64_t pair, uint32_t secondary)
+void iru_merge(struct iru_core *c, size_t at, uint64_t pair, uint32_t secondary)
 {
 	const uint32_t was = c->set_secondary[at];
 	bool better = false;
@@ -362,198 +199,6 @@ static void merge_into(struct iru_core *c, size_t at, uint64_t pair, uint32_t se
 	c->count.merged++;
 }
 
-static void set_filled(struct iru_core *c, unsigned b, unsigned set)
-{
-	c->full_set[b * c->sets_bank + (c->full_tail[b]++ & (c->sets_bank - 1))] = (uint16_t)set;
-	c->full_some |= 1ull << b;
-}
-
-/* ---- Queues ------------------------------------------------------------------------------------ */
-
-/* Make room behind the tail for @n more, which the queue's depth allows. */
-static __attribute__((noinline)) void fifo_move(struct iru_core *c, unsigned q)
-{
-	const size_t at = (size_t)q * c->places, from = at + c->fifo_head[q];
-	const uint32_t n = c->fifo_tail[q] - c->fifo_head[q];
-
-	memmove(&c->fifo_pair[at], &c->fifo_pair[from], n * sizeof(c->fifo_pair[0]));
-	memmove(&c->fifo_set[at], &c->fifo_set[from], n * sizeof(c->fifo_set[0]));
-	if (c->carry)
-		memmove(&c->fifo_secondary[at], &c->fifo_secondary[from],
-			n * sizeof(c->fifo_secondary[0]));
-	c->fifo_head[q] = 0;
-	c->fifo_tail[q] = n;
-}
-
-static inline void fifo_room(struct iru_core *c, unsigned q, unsigned n)
-{
-	if (unlikely(c->fifo_tail[q] + n > c->places))
-		fifo_move(c, q);
-}
-
-/* ---- Fetch and classifier ---------------------------------------------------------------------- */
-
-static void issue(struct iru_core *c, unsigned p, uint64_t cycle)
-{
-	struct iru_partition *part = &c->partition[p];
-	const unsigned slot = part->tail++ & c->line_mask;
-	struct iru_line *l = &part->line[slot];
-	const uint64_t from = part->next_line * GTU_LINE_BYTES;
-	const uint64_t first = from > c->stream.addr ? (from - c->stream.addr) / 4 : 0;
-	uint64_t end = (from + GTU_LINE_BYTES - c->stream.addr) / 4;
-
-	if (end > c->stream.n)
-		end = c->stream.n;
-	l->first = first;
-	l->count = (uint32_t)(end - first);
-	part->next_line = own_line(c, p, part->next_line + 1);
-	l->ready = c->port.fetch(c->port.ctx, p, slot, first, l->count, cycle);
-}
-
-/* A partition's queues in the order of struct iru_split's shares. */
-static inline unsigned split_queue(const struct iru_core *c, unsigned p, unsigned k)
-{
-	return k < c->banks ? p * c->banks + k :
-			      2 * c->all_banks + (k - c->banks) * c->partitions + p;
-}
-
-/*
- * Queues are filled a line at a time, as soon as every one has room for its share. A queue hands out
- * one element a cycle, so this is what a classifier of one element a cycle and queue does.
- */
-static uint32_t room_missing(const struct iru_core *c, unsigned p, const struct iru_split *s)
-{
-	const uint32_t depth = c->shape.queue_depth;
-	int32_t missing = 0;
-
-	for (unsigned k = 0; k < c->banks + 2; k++) {
-		const unsigned q = split_queue(c, p, k);
-		const int32_t over =
-			(int32_t)(c->fifo_tail[q] - c->fifo_head[q] + s->share[k] - depth);
-
-		missing = s->share[k] && over > missing ? over : missing;
-	}
-	return (uint32_t)missing;
-}
-
-static void hand_out(struct iru_core *c, unsigned p, const struct iru_split *s)
-{
-	uint32_t *tail = c->fifo_tail;
-
-	for (unsigned k = 0; k < c->banks + 2; k++)
-		fifo_room(c, split_queue(c, p, k), s->share[k]);
-	for (unsigned i = 0; i < s->count; i++) {
-		const unsigned q = s->queue[i];
-		const size_t at = (size_t)q * c->places + tail[q]++;
-
-		c->fifo_pair[at] = s->pair[i];
-		c->fifo_set[at] = s->set[i];
-		if (c->carry)
-			c->fifo_secondary[at] = s->secondary[i];
-	}
-	for (unsigned b = 0; b < c->banks; b++)
-		c->local_some |= (uint64_t)(s->share[b] != 0) << (p * c->banks + b);
-	c->out_some |= (uint32_t)(s->share[c->banks] != 0) << p;
-	c->out_some |= (uint32_t)(s->share[c->banks + 1] != 0) << (c->partitions + p);
-}
-
-/* Phases 4 and 5 of one partition. 1: something was done, 0: nothing, -1: the stream has failed. */
-static int serve(struct iru_core *c, const struct iru_kernel *k, unsigned p, uint64_t cycle,
-		 enum iru_status *why)
-{
-	struct iru_partition *part = &c->partition[p];
-	struct iru_line *l = &part->line[part->head & c->line_mask];
-	uint64_t again = IRU_NEVER;
-	int did = 0;
-
-	if (part->head != part->tail && l->ready <= cycle) {
-		struct iru_split *s = &part->split;
-		uint32_t missing;
-
-		if (!s->loaded) {
-			const uint32_t *index, *secondary = NULL;
-			uint32_t copy[2][IRU_LANES];
-			unsigned bad;
-
-			if (!c->port.load(c->port.ctx, l->first, l->count, &index, &secondary, copy)) {
-				c->bad = l->first;
-				*why = IRU_UNREAD;
-				return -1;
-			}
-			bad = k->split(c, p, index, secondary, l->count, l->first, s);
-			if (bad < IRU_LANES) {
-				c->bad = l->first + bad;
-				c->bad_index = (uint32_t)s->pair[bad];
-				*why = IRU_WIDE;
-				return -1;
-			}
-			s->loaded = true;
-		}
-		missing = room_missing(c, p, s);
-		if (missing) {
-			/* no queue gives more than one a cycle, so no look before that */
-			again = cycle + missing;
-		} else {
-			hand_out(c, p, s);
-			s->loaded = false;
-			part->head++;
-			l = &part->line[part->head & c->line_mask];
-			did = 1;
-		}
-	}
-	if (part->next_line < c->line_end && part->tail - part->head < c->shape.prefetch) {
-		issue(c, p, cycle);
-		did = 1;
-	}
-	if (again == IRU_NEVER && part->head != part->tail)
-		again = l->ready > cycle ? l->ready : cycle + 1;
-	if (part->next_line < c->line_end && part->tail - part->head < c->shape.prefetch)
-		again = cycle + 1;
-	part->service = again;
-	return did;
-}
-
-static void fetch_next(struct iru_core *c)
-{
-	uint64_t next = IRU_NEVER;
-
-	for (unsigned p = 0; p < c->partitions; p++)
-		next = c->partition[p].service < next ? c->partition[p].service : next;
-	c->fetch_next = next;
-}
-
-/*
- * Nothing can move in @cycle, which will be run again: what finds no room now is then to be looked at
- * in that same cycle.
- */
-static void look_again(struct iru_core *c, uint64_t cycle)
-{
-	for (unsigned p = 0; p < c->partitions; p++) {
-		struct iru_partition *part = &c->partition[p];
-
-		if (part->head != part->tail && part->line[part->head & c->line_mask].ready <= cycle)
-			part->service = c->fetch_next = cycle;
-	}
-}
-
-/*
- * Nothing moved in @cycle and nothing is on the ring: the next cycle in which time alone makes
- * something possible. A line that is there but finds no room needs more than time.
- */
-static uint64_t next_event(const struct iru_core *c, uint64_t cycle)
-{
-	uint64_t next = c->deadline > cycle ? c->deadline : IRU_NEVER;
-
-	for (unsigned p = 0; p < c->partitions; p++) {
-		const struct iru_partition *part = &c->partition[p];
-		const struct iru_line *l = &part->line[part->head & c->line_mask];
-
-		if (part->head != part->tail && l->ready > cycle && l->ready < next)
-			next = l->ready;
-	}
-	return next;
-}
-
 /* ---- The cycle --------------------------------------------------------------------------------- */
 
 /*
@@ -564,7 +209,8 @@ static uint64_t next_event(const struct iru_core *c, uint64_t cycle)
 ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *const k,
 			   const uint64_t until, const unsigned partitions_log2,
 			   const unsigned banks_log2, const unsigned sets_log2,
-			   const unsigned places, const bool carry, const bool merge)
+			   const unsigned places, const bool carry, const bool merge,
+			   const bool ahead)
 {
 	const unsigned partitions = 1u << partitions_log2, all_banks = partitions << banks_log2;
 	const unsigned owner_shift = sets_log2 - partitions_log2;
@@ -582,7 +228,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 	uint64_t t = c->cycle;
 
 	for (; t < until; t++) {
-		const unsigned now = t % SLOTS;
+		const unsigned now = t % IRU_SLOTS;
 		const uint64_t left_before = left, hops_before = hops_sum;
 		bool moved = false;
 		uint64_t ready;
@@ -594,13 +240,32 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 				break;
 			}
 			c->left = left;
-			if (!left && finished(c)) {
+			if (!left && iru_finished(c)) {
 				why = IRU_DONE;
 				break;
 			}
 			c->blocked = blocked;
-			moved = reply(c, k, t);
+			moved = iru_reply(c, k, t);
 			blocked = c->blocked;
+		}
+
+		if (ahead) {
+			uint64_t last;
+
+			c->left = left;
+			c->local_some = local;
+			c->ring_some = ring;
+			c->out_some = outs;
+			last = iru_run_ahead(c, k, t, until);
+			if (last != IRU_NEVER) {
+				t = last;
+				moved = true;
+				left = c->left;
+				local = c->local_some;
+				ring = c->ring_some;
+				outs = c->out_some;
+				goto fetch;
+			}
 		}
 
 		/* 2: each bank takes from its ring input, else from its own queue */
@@ -627,14 +292,14 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 			if (merge)
 				same = k->find(&set_pair[row], n, (uint32_t)fifo_pair[at]);
 			if (merge && same >= 0) {
-				merge_into(c, row + (unsigned)same, fifo_pair[at], fifo_secondary[at]);
+				iru_merge(c, row + (unsigned)same, fifo_pair[at], fifo_secondary[at]);
 			} else {
 				set_pair[row + n] = fifo_pair[at];
 				if (carry)
 					c->set_secondary[row + n] = fifo_secondary[at];
 				set_count[set] = (uint8_t)(n + 1);
 				if (unlikely(n + 1 == IRU_LANES))
-					set_filled(c, b, set);
+					iru_set_filled(c, b, set);
 			}
 			head[q] = h + 1;
 			empty = h + 1 == tail[q] ? bit : 0;
@@ -657,7 +322,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 				const size_t at = (size_t)q * places + h;
 				const unsigned to = fifo_set[at] >> owner_shift;
 				const unsigned hops = (dir ? from - to : to - from) & (partitions - 1);
-				const unsigned then = (now + hops - 1) % SLOTS;
+				const unsigned then = (now + hops - 1) % IRU_SLOTS;
 				const unsigned land = dir * partitions + to;
 				struct iru_element *e = &c->landing[then][land];
 
@@ -667,7 +332,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 				for (unsigned i = 1; i < hops; i++) {
 					const unsigned by = dir ? from - i : from + i;
 
-					c->busy[(now + i) % SLOTS] |=
+					c->busy[(now + i) % IRU_SLOTS] |=
 						1u << (dir * partitions + (by & (partitions - 1)));
 				}
 				e->pair = fifo_pair[at];
@@ -690,7 +355,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 				const unsigned q = all_banks + b;
 				size_t at;
 
-				fifo_room(c, q, 1);
+				iru_fifo_room(c, q, 1);
 				at = (size_t)q * places + tail[q]++;
 				fifo_pair[at] = e->pair;
 				fifo_set[at] = e->set;
@@ -702,6 +367,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 			}
 		}
 
+fetch:
 		/* 4 and 5: classifier and fetch */
 		if (t >= c->fetch_next) {
 			c->local_some = local;
@@ -711,21 +377,21 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 
 				if (c->partition[p].service > t)
 					continue;
-				did = serve(c, k, p, t, &why);
+				did = iru_serve(c, k, p, t, false, &why);
 				if (unlikely(did < 0))
 					goto out;
 				moved |= did;
 			}
 			local = c->local_some;
 			outs = c->out_some;
-			fetch_next(c);
+			iru_fetch_next(c);
 		}
 
 		if (unlikely(left == left_before && hops_sum == hops_before && !moved && !c->flying)) {
-			const uint64_t next = next_event(c, t);
+			const uint64_t next = iru_next_event(c, t);
 
 			if (next == IRU_NEVER) {
-				look_again(c, t);
+				iru_look_again(c, t);
 				why = IRU_IDLE;
 				break;
 			}
@@ -752,7 +418,7 @@ out:
 							      const struct iru_kernel *k,          \
 							      uint64_t until)                      \
 	{                                                                                          \
-		return run(c, k, until, sizes, carry, merge);                                      \
+		return run(c, k, until, sizes, carry, merge, c->ahead);                                      \
 	}
 
 VARIANT(run_published, PUBLISHED, false, false)

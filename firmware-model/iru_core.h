@@ -22,9 +22,12 @@
 #define IRU_DEPTH_MAX		4096u
 #define IRU_NEVER		UINT64_MAX
 
-/* Records kept until the user of the core takes them; a run stops at the mark. */
+/*
+ * Records kept until the user of the core takes them; a run stops at the mark. Behind it is room for
+ * one of each bank, or for all that the published build's 8 banks may fill in 32 cycles run at once.
+ */
 #define IRU_OUT_MARK		16u
-#define IRU_OUT_SIZE		(IRU_OUT_MARK + IRU_BANKS_MAX)
+#define IRU_OUT_SIZE		(IRU_OUT_MARK + 8u + 8u * 32u)
 
 /* How the unit is built. Sizes are powers of two where they are given as logarithms. */
 struct iru_shape {
@@ -139,6 +142,7 @@ struct iru_core {
 	struct iru_counters count;
 	uint32_t out_count;
 	struct iru_record *out;		/* [IRU_OUT_SIZE] */
+	uint16_t out_order[IRU_OUT_SIZE]; /* place in out[] of each, oldest first */
 
 	/* derived from the shape */
 	uint32_t partitions, banks, all_banks, sets_partition, sets_bank;
@@ -149,6 +153,7 @@ struct iru_core {
 	uint64_t all_records;		/* records in mode ALL */
 	bool published;			/* sizes as in iru.txt, table 1 */
 	bool carry, merge;
+	bool ahead;			/* iru_ahead.c may be used */
 	const struct iru_kernel *kernel;
 
 	/* state of the schedule */
@@ -218,7 +223,7 @@ void iru_core_reply(struct iru_core *c, unsigned p, unsigned slot, uint64_t cycl
 /* Record @i of the out_count that wait, oldest first. */
 static inline const struct iru_record *iru_core_out(const struct iru_core *c, unsigned i)
 {
-	return &c->out[i];
+	return &c->out[c->out_order[i]];
 }
 
 /* They were all taken. */

@@ -69,15 +69,6 @@ enum scu_sink {
 	SINK_APPLY_REORDER,
 };
 
-/* A run of consecutive output elements of one input element. */
-struct scu_segment {
-	uint64_t from;			/* element of the data where it starts */
-	uint64_t element;		/* input element */
-	uint32_t first;			/* its first element in the block */
-	uint32_t length;
-	uint32_t slots;			/* used in the block before it */
-};
-
 /* One call of run(); scratch memory of the unit, nothing in it outlives the call. */
 struct scu_run {
 	struct gtu_job *job;
@@ -121,7 +112,7 @@ struct scu_run {
 	uint64_t keep[SCU_WORDS];
 	uint64_t index[SCU_BLOCK + SCU_PAD / 8];
 	uint64_t count[SCU_BLOCK + SCU_PAD / 8];
-	struct scu_segment segment[SCU_BLOCK];
+	struct scu_segment segment[SCU_BLOCK + 1];
 	uint8_t bounce[SCU_BLOCK * 8 + SCU_PAD] __attribute__((aligned(64)));
 	uint8_t values[SCU_BLOCK * 8 + SCU_PAD] __attribute__((aligned(64)));
 	uint8_t ids[SCU_BLOCK * 4 + SCU_PAD] __attribute__((aligned(64)));

@@ -260,50 +260,57 @@ static bool load_window(struct scu_run *r)
 	       (!r->p.indexed || load_words(r, &r->mem[GTU_SCU_INDEX], first, n, r->index, true));
 }
 
-/* Lay out the block's segments; checks indices and counts. */
+/*
+ * Lay out the block's segments; checks indices and counts. The inner loop takes whole runs; what has to be
+ * cut, has no room or is wrong is left to the outer one.
+ */
 static bool plan(struct scu_run *r, uint64_t slots)
 {
 	struct scu_state *s = r->s;
-	const uint64_t room = r->cap - s->ordinal, most = slots < SCU_BLOCK ? slots : SCU_BLOCK;
+	const uint64_t most = slots < SCU_BLOCK ? slots : SCU_BLOCK;
+	const uint64_t room = r->cap - s->ordinal < most ? r->cap - s->ordinal : most;
 	const uint64_t limit = r->data_limit;
 	const bool indexed = r->p.indexed;
 	struct scu_segment *g = r->segment;
-	size_t m = 0;
-	uint64_t used = 0;
+	uint64_t used = 0, m = 0;
 
 	while (used < most) {
-		uint64_t c = s->left, from = s->from, length;
+		uint64_t c = s->left, from = s->from, length, i, end;
 
 		if (!c) {
-			size_t i;
-
 			if (s->in == r->n)
 				break;
-			if (s->in >= r->window_end || s->in < r->window) {
-				if (!load_window(r))
-					return false;
+			if ((s->in >= r->window_end || s->in < r->window) && !load_window(r))
+				return false;
+			end = r->window_end - r->window;
+			for (i = s->in - r->window, c = 0; i < end && used < most; i++) {
+				c = r->count[i] & -(r->mask[i / 64] >> (i % 64) & 1);
+				from = indexed ? r->index[i] : 0;
+				/* no run that is whole needs more slots than it has elements */
+				if (c > room - m || c > most - used ||
+				    (indexed && c && (from >= limit || c > limit - from)))
+					break;
+				*g = (struct scu_segment){ from, r->window + i, (uint32_t)m, (uint32_t)c,
+							   (uint32_t)used };
+				g += c != 0;
+				m += c;
+				used += c + !c;
+				c = 0;
 			}
-			i = s->in - r->window;
-			c = r->mask[i / 64] >> (i % 64) & 1 ? r->count[i] : 0;
-			if (!c) {
-				s->in++;
-				used++;
+			s->in = r->window + i;
+			if (!c)
 				continue;
-			}
-			if (m == room) {
+			if (m == r->cap - s->ordinal) {
 				r->full = m == 0;
 				break;
 			}
-			if (indexed) {
-				from = r->index[i];
-				if (from >= limit || c > limit - from) {
-					r->error = GTU_CPL_INDEX;
-					r->error_place = from >= limit ? GTU_SCU_INDEX : GTU_SCU_COUNT;
-					r->error_value = from >= limit ? from : c;
-					break;
-				}
+			if (indexed && (from >= limit || c > limit - from)) {
+				r->error = GTU_CPL_INDEX;
+				r->error_place = from >= limit ? GTU_SCU_INDEX : GTU_SCU_COUNT;
+				r->error_value = from >= limit ? from : c;
+				break;
 			}
-		} else if (m == room) {
+		} else if (m == r->cap - s->ordinal) {
 			r->full = m == 0;
 			break;
 		}
@@ -321,21 +328,6 @@ static bool plan(struct scu_run *r, uint64_t slots)
 	r->segments = (size_t)(g - r->segment);
 	return true;
 }
-
-/* Copy @bytes; up to SCU_PAD behind them may be overwritten, and read where @spare says so. */
-static inline void copy_run(uint8_t *to, const uint8_t *from, size_t bytes, bool spare)
-{
-	size_t i;
-
-	if (!spare) {
-		memcpy(to, from, bytes);
-		return;
-	}
-	for (i = 0; i < bytes; i += 64)
-		__builtin_memcpy(to + i, from + i, 64);
-}
-
-#define FETCH_AHEAD 12u		/* segments: about what a core can have in flight */
 
 /* The data of the segments, where each says. */
 static bool copy_segments(struct scu_run *r, struct gtu_mem *m, uint8_t *to)
@@ -357,45 +349,15 @@ static bool copy_segments(struct scu_run *r, struct gtu_mem *m, uint8_t *to)
 		}
 		return true;
 	}
-	for (i = 0; i < r->segments; i++) {
-		const struct scu_segment *g = &r->segment[i];
-		const uint64_t at = g->from << log2, bytes = (uint64_t)g->length << log2;
-
-		if (i + FETCH_AHEAD < r->segments) {
-			const struct scu_segment *a = g + FETCH_AHEAD;
-			const uint8_t *p = m->base + (a->from << log2);
-
-			__builtin_prefetch(p);
-			__builtin_prefetch(p + ((uint64_t)a->length << log2) - 1);
-		}
-		copy_run(to + ((size_t)g->first << log2), m->base + at, bytes,
-			 m->bytes - at >= (bytes + 63) / 64 * 64);
-	}
+	r->k->copy_runs(to, m->base, m->bytes, log2, r->segment, r->segments);
 	return true;
 }
-
-#define FILL(type)                                                                                 \
-	do {                                                                                       \
-		const type *in = (const type *)from;                                               \
-												   \
-		for (i = 0; i < r->segments; i++) {                                                \
-			const struct scu_segment *g = &r->segment[i];                              \
-			const type x = in[g->element - first];                                     \
-			type *out = (type *)to + g->first;                                         \
-			size_t j, b;                                                               \
-												   \
-			for (j = 0; j < g->length; j += 16 / sizeof(type))                         \
-				for (b = 0; b < 16 / sizeof(type); b++)                            \
-					out[j + b] = x;                                            \
-		}                                                                                  \
-	} while (0)
 
 /* The input element of each segment, over its length; up to SCU_PAD behind it may be overwritten. */
 static bool fill_segments(struct scu_run *r, struct gtu_mem *m, uint8_t *to)
 {
 	uint64_t first, last;
 	const uint8_t *from;
-	size_t i;
 
 	if (!r->segments)
 		return true;
@@ -404,19 +366,7 @@ static bool fill_segments(struct scu_run *r, struct gtu_mem *m, uint8_t *to)
 	from = in_span(r, m, first, last - first + 1);
 	if (!from)
 		return false;
-	switch (m->width_log2) {
-	case 0:
-		FILL(uint8_t);
-		break;
-	case 1:
-		FILL(scu_u16);
-		break;
-	case 2:
-		FILL(scu_u32);
-		break;
-	default:
-		FILL(scu_u64);
-	}
+	r->k->fill_runs[m->width_log2](to, from, first, r->segment, r->segments);
 	return true;
 }
 

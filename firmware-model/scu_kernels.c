@@ -143,6 +143,54 @@ static void compare8(uint64_t *bits, const void *in, size_t n, unsigned cmp, uns
 		compare_u64(bits, in, n, cmp, ref);
 }
 
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+static void copy_runs(void *to, const void *base, uint64_t bytes, unsigned log2,
+		      const struct scu_segment *g, size_t n)
+{
+	const uint8_t *in = base;
+	uint8_t *out = to;
+	size_t i, b;
+
+	for (i = 0; i < n; i++, g++) {
+		const uint64_t at = g->from << log2, length = (uint64_t)g->length << log2;
+		uint8_t *p = out + ((size_t)g->first << log2);
+
+		if (i + SCU_FETCH_AHEAD < n) {
+			const struct scu_segment *a = g + SCU_FETCH_AHEAD;
+
+			__builtin_prefetch(in + (a->from << log2));
+			__builtin_prefetch(in + ((a->from + a->length) << log2) - 1);
+		}
+		if (bytes - at < length + 64)
+			memcpy(p, in + at, length);
+		else
+			for (b = 0; b < length; b += 64)
+				memcpy(p + b, in + at + b, 64);
+	}
+}
+
+#define FILL(name, type)                                                                           \
+	static void name(void *to, const void *from, uint64_t first, const struct scu_segment *g,  \
+			 size_t n)                                                                 \
+	{                                                                                          \
+		const type *in = from;                                                             \
+		size_t i, j, b;                                                                    \
+												   \
+		for (i = 0; i < n; i++, g++) {                                                     \
+			const type x = in[g->element - first];                                     \
+			type *out = (type *)to + g->first;                                         \
+												   \
+			for (j = 0; j < g->length; j += 16 / sizeof(type))                         \
+				for (b = 0; b < 16 / sizeof(type); b++)                            \
+					out[j + b] = x;                                            \
+		}                                                                                  \
+	}
+FILL(fill1, uint8_t)
+FILL(fill2, scu_u16)
+FILL(fill4, scu_u32)
+FILL(fill8, scu_u64)
+
 /* ---- The rest -------------------------------------------------------------------------------- */
 
 static size_t first_beyond4(const void *index, size_t n, uint64_t limit)
@@ -206,6 +254,8 @@ const struct scu_kernels gtu_scu_portable = {
 	.isa = "portable",
 	.compact = { compact1, compact2, compact4, compact8 },
 	.compare = { compare1, compare2, compare4, compare8 },
+	.copy_runs = copy_runs,
+	.fill_runs = { fill1, fill2, fill4, fill8 },
 	.first_beyond = { first_beyond4, first_beyond8 },
 	.stream = stream,
 	.fence = fence,

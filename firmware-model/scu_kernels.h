@@ -19,6 +19,7 @@ typedef uint64_t __attribute__((aligned(1), may_alias)) scu_u64;
 
 #define SCU_PAD 64u		/* bytes behind its result that a kernel may overwrite in `to` */
 #define SCU_WAYS 16u
+#define SCU_FETCH_AHEAD 16u	/* segments: about what a core can have in flight */
 
 /* The filter table as a kernel sees it: all of it in one piece. Layout: gtu/hw.h, GTU_TABLE_WAYS. */
 struct scu_sets {
@@ -31,6 +32,15 @@ struct scu_sets {
 	uint64_t evictions;		/* added to */
 };
 
+/* A run of consecutive output elements of one input element. */
+struct scu_segment {
+	uint64_t from;			/* element of the data where it starts */
+	uint64_t element;		/* input element */
+	uint32_t first;			/* its first element in the block */
+	uint32_t length;
+	uint32_t slots;			/* used in the block before it */
+};
+
 struct scu_kernels {
 	const char *isa;
 	/*
@@ -41,6 +51,15 @@ struct scu_kernels {
 	/* Bit i = in[i] cmp ref (GTU_CMP_*, GTU_TYPE_*); bits up to the end of the last word are 0. */
 	void (*compare[4])(uint64_t *bits, const void *in, size_t n, unsigned cmp, unsigned type,
 			   uint64_t ref);
+	/*
+	 * Copy each segment's elements of 1 << @log2 bytes from @base, of which @bytes may be read, to where
+	 * it says in @to.
+	 */
+	void (*copy_runs)(void *to, const void *base, uint64_t bytes, unsigned log2,
+			  const struct scu_segment *g, size_t n);
+	/* Fill each segment with its input element; from[0] is element @first. By log2 of the width. */
+	void (*fill_runs[4])(void *to, const void *from, uint64_t first, const struct scu_segment *g,
+			     size_t n);
 	/* First i with index[i] >= limit, or @n; [0]: 4 bytes, [1]: 8 bytes. */
 	size_t (*first_beyond[2])(const void *index, size_t n, uint64_t limit);
 	/* Copy past the caches; @to at a multiple of 64, as are @bytes. fence() orders it with what follows. */

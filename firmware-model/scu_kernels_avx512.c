@@ -55,9 +55,11 @@ TARGET static inline __m512i load_part(const uint8_t *p, size_t bytes)
 			   : _mm512_maskz_loadu_epi8(_bzhi_u64(~0ull, (unsigned)bytes), p);
 }
 
+#define UNROLL _Pragma("GCC unroll 8")
 /* @parts vectors make one word of 64 bits; the case is chosen once a word. */
 #define PARTS(compare)                                                                             \
 	do {                                                                                       \
+		UNROLL                                                                             \
 		for (j = 0; j < parts; j++)                                                        \
 			w |= (uint64_t)(compare) << (j * (64 / parts));                            \
 	} while (0);                                                                               \
@@ -115,6 +117,7 @@ TARGET static inline __m512i load_part(const uint8_t *p, size_t bytes)
 			uint64_t w = 0;                                                            \
 												   \
 			if (n - i >= 64) {                                                         \
+				UNROLL                                                             \
 				for (j = 0; j < parts; j++)                                        \
 					v[j] = _mm512_loadu_si512(in + 64 * j);                    \
 			} else {                                                                   \
@@ -136,6 +139,53 @@ COMPARE(compare4, 4, _mm512_set1_epi32((int)ref), INTEGER_CASES(32);
 	FLOAT_CASES(ps, _mm512_castsi512_ps))
 COMPARE(compare8, 8, _mm512_set1_epi64((long long)ref), INTEGER_CASES(64);
 	FLOAT_CASES(pd, _mm512_castsi512_pd))
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+TARGET static void copy_runs(void *to, const void *base, uint64_t bytes, unsigned log2,
+			     const struct scu_segment *g, size_t n)
+{
+	const uint8_t *in = base;
+	uint8_t *out = to;
+	size_t i, b;
+
+	for (i = 0; i < n; i++, g++) {
+		const uint64_t at = g->from << log2, length = (uint64_t)g->length << log2;
+		uint8_t *p = out + ((size_t)g->first << log2);
+
+		if (i + SCU_FETCH_AHEAD < n) {
+			const struct scu_segment *a = g + SCU_FETCH_AHEAD;
+
+			_mm_prefetch((const char *)in + (a->from << log2), _MM_HINT_T0);
+			_mm_prefetch((const char *)in + ((a->from + a->length) << log2) - 1, _MM_HINT_T0);
+		}
+		if (bytes - at < length + 64)
+			memcpy(p, in + at, length);
+		else
+			for (b = 0; b < length; b += 64)
+				_mm512_storeu_si512(p + b, _mm512_loadu_si512(in + at + b));
+	}
+}
+
+#define FILL(name, type, log2, broadcast)                                                          \
+	TARGET static void name(void *to, const void *from, uint64_t first,                        \
+				const struct scu_segment *g, size_t n)                             \
+	{                                                                                          \
+		const type *in = from;                                                             \
+		size_t i, b;                                                                       \
+												   \
+		for (i = 0; i < n; i++, g++) {                                                     \
+			const __m512i x = broadcast(in[g->element - first]);                       \
+			uint8_t *p = (uint8_t *)to + ((size_t)g->first << log2);                   \
+												   \
+			for (b = 0; b < (size_t)g->length << log2; b += 64)                        \
+				_mm512_storeu_si512(p + b, x);                                     \
+		}                                                                                  \
+	}
+FILL(fill1, uint8_t, 0, _mm512_set1_epi8)
+FILL(fill2, scu_u16, 1, _mm512_set1_epi16)
+FILL(fill4, scu_u32, 2, _mm512_set1_epi32)
+FILL(fill8, scu_u64, 3, _mm512_set1_epi64)
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
@@ -216,6 +266,8 @@ const struct scu_kernels gtu_scu_avx512 = {
 	.isa = "avx512",
 	.compact = { compact1, compact2, compact4, compact8 },
 	.compare = { compare1, compare2, compare4, compare8 },
+	.copy_runs = copy_runs,
+	.fill_runs = { fill1, fill2, fill4, fill8 },
 	.first_beyond = { first_beyond4, first_beyond8 },
 	.stream = stream,
 	.fence = fence,

@@ -105,8 +105,6 @@ static void gtu_device_release(struct device *dev)
 {
 	struct gtu_device *gtu = container_of(dev, struct gtu_device, dev);
 
-	if (dev->devt)
-		ida_free(&gtu_minors, MINOR(dev->devt) - MINOR(gtu_devt));
 	ida_destroy(&gtu->ctx_ids);
 	ida_destroy(&gtu->queue_ids);
 	cleanup_srcu_struct(&gtu->srcu);
@@ -155,7 +153,11 @@ int gtu_device_add(struct gtu_device *gtu)
 		return minor;
 	gtu->dev.devt = MKDEV(MAJOR(gtu_devt), MINOR(gtu_devt) + minor);
 	ret = dev_set_name(&gtu->dev, GTU_NAME "%d", minor);
-	return ret ?: cdev_device_add(&gtu->cdev, &gtu->dev);
+	if (!ret)
+		ret = cdev_device_add(&gtu->cdev, &gtu->dev);
+	if (ret)
+		ida_free(&gtu_minors, minor);
+	return ret;
 }
 
 /*
@@ -182,6 +184,8 @@ void gtu_device_remove(struct gtu_device *gtu)
 		gtu_ctx_teardown(ctx);
 		gtu_ctx_put(ctx);
 	}
+	/* Whoever comes next may have the name: files that are still open keep this object, not its number. */
+	ida_free(&gtu_minors, MINOR(gtu->dev.devt) - MINOR(gtu_devt));
 }
 
 int gtu_chrdev_init(void)

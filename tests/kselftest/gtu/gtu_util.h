@@ -90,20 +90,19 @@ static inline void *pages(size_t bytes)
 	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* KiB behind a line of /proc/self/status, as VmPin. */
+/* KiB behind a line of /proc/self/status, as VmPin. The file stays open, for a process that drops rights. */
 static inline long status_kib(const char *name)
 {
-	FILE *f = fopen("/proc/self/status", "r");
-	size_t n = strlen(name);
-	char line[128];
-	long kib = -1;
+	static int fd = -1;
+	char text[4096], *line;
+	ssize_t n;
 
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, name, n) && line[n] == ':')
-			kib = atol(line + n + 1);
-	if (f)
-		fclose(f);
-	return kib;
+	if (fd < 0)
+		fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	text[n < 0 ? 0 : n] = 0;
+	line = strstr(text, name);
+	return line ? atol(line + strlen(name) + 1) : -1;
 }
 
 /* ---- Queues ------------------------------------------------------------------------------------- */
@@ -137,6 +136,13 @@ static inline int queue_create(int fd, uint32_t sq_log2, uint32_t cq_log2, struc
 		return errno;
 	q->status = (const void *)(q->cq + (1ul << cq_log2));
 	return 0;
+}
+
+static inline void queue_unmap(struct queue *q)
+{
+	munmap(q->sq, q->c.sq_bytes);
+	munmap((void *)q->cq, q->c.cq_bytes);
+	munmap((void *)q->db, q->c.db_bytes);
 }
 
 static inline int queue_call(struct queue *q, unsigned long cmd)
@@ -204,6 +210,7 @@ static inline int take(struct queue *q, struct gtu_hw_cpl *out)
 {
 	const uint64_t end = now_ns() + 10 * SECOND;
 
+	memset(out, 0, sizeof(*out));
 	while (!completed(q, q->consumed))
 		if (now_ns() > end)
 			return ETIMEDOUT;

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device goes while files are open: unbound, or reset under them, again and again. Needs root. Each test
+ * leaves the device bound and working.
+ */
+#include <libgen.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "gtu_util.h"
+
+#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define BYTES	(1u << 20)
+
+FIXTURE(life)
+{
+	int fd;
+	struct queue q;
+	uint32_t *memory, key, *buffer, buffer_key;
+	char function[64];		/* its name on the bus */
+};
+
+static int write_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), ret;
+
+	if (fd < 0)
+		return errno;
+	ret = write(fd, text, strlen(text)) < 0 ? errno : 0;
+	close(fd);
+	return ret;
+}
+
+static int driver_file(const char *function, const char *what)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/gtu/%s", what);
+	return write_to(path, function);
+}
+
+static void submit_long(struct queue *q, uint32_t key)
+{
+	struct gtu_hw_desc d = copy_job(key, 0, key, BYTES / 2, BYTES / 2, 0);
+
+	while (q->submitted - q->consumed < 1u << q->c.sq_log2)
+		put(q, &d);
+	doorbell(q, q->submitted, q->consumed);
+}
+
+FIXTURE_SETUP(life)
+{
+	char path[PATH_MAX], link[PATH_MAX];
+	uint64_t offset;
+	ssize_t n;
+
+	self->fd = -1;
+	if (geteuid())
+		SKIP(return, "needs root");
+	OPEN_OR_SKIP(self->fd);
+	snprintf(path, sizeof(path), "/sys/class/gtu/%s/device", strrchr(device_path(), '/') + 1);
+	n = readlink(path, link, sizeof(link) - 1);
+	ASSERT_LT(0, n);
+	link[n] = 0;
+	snprintf(self->function, sizeof(self->function), "%.60s", basename(link));
+	self->memory = pages(BYTES);
+	ASSERT_NE(MAP_FAILED, (void *)self->memory);
+	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
+	ASSERT_EQ(0, buffer_alloc(self->fd, 8192, &self->buffer_key, &offset));
+	self->buffer = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, (off_t)offset);
+	ASSERT_NE(MAP_FAILED, (void *)self->buffer);
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
+}
+
+FIXTURE_TEARDOWN(life)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+struct waiter {
+	struct queue *q;
+	int ret;
+	pthread_t thread;
+};
+
+static void *wait_for_ever(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->ret = queue_wait(w->q, 1u << 20, GTU_WAIT_FOREVER);
+	return NULL;
+}
+
+/* What is left of a file whose device is gone. */
+static void expect_dead(struct __test_metadata *_metadata, int fd, struct queue *q)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	uint32_t key;
+	char page[64] __attribute__((aligned(8)));
+
+	EXPECT_EQ(ENODEV, call(fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(ENODEV, region_add(fd, page, 64, RW, &key));
+	EXPECT_EQ(ENODEV, queue_wait(q, 0, 0));
+	EXPECT_EQ(ENODEV, queue_call(q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, q->c.sq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.sq_offset));
+	EXPECT_EQ(ENODEV, errno);
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(q));
+	/* no SIGBUS, and nobody hears it */
+	memset(q->sq, 0, q->c.sq_bytes);
+	doorbell(q, 1, 0);
+}
+
+/* A new file of the device works. */
+static void expect_alive(struct __test_metadata *_metadata)
+{
+	uint64_t *memory = pages(8192);
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	struct queue q;
+	uint32_t key;
+	int fd = -1, i;
+
+	for (i = 0; i < 100 && fd < 0; i++) {
+		fd = open(device_path(), O_RDWR);
+		if (fd < 0)
+			usleep(20000);
+	}
+	ASSERT_LE(0, fd)
+		TH_LOG("%s", strerror(errno));
+	memory[7] = 0x1234567;
+	ASSERT_EQ(0, region_add(fd, memory, 8192, RW, &key));
+	ASSERT_EQ(0, queue_create(fd, 2, 2, &q));
+	d = copy_job(key, 0, key, 4096, 512, 3);
+	ASSERT_EQ(GTU_CPL_OK, run(&q, &d, &c));
+	EXPECT_EQ(0x1234567u, memory[512 + 7]);
+	queue_unmap(&q);
+	close(fd);
+	munmap(memory, 8192);
+}
+
+TEST_F_TIMEOUT(life, unbind_under_load, 60)
+{
+	struct waiter w = { .q = &self->q, .ret = -1 };
+	uint32_t i;
+
+	self->buffer[5] = 99;
+	pthread_create(&w.thread, NULL, wait_for_ever, &w);
+	usleep(50000);
+	submit_long(&self->q, self->key);
+	ASSERT_EQ(0, driver_file(self->function, "unbind"));
+	/* when unbind is through the device is off the memory, which is unpinned */
+	EXPECT_EQ(0, status_kib("VmPin"));
+	memset(self->memory, 0, BYTES);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(ENODEV, w.ret);
+	expect_dead(_metadata, self->fd, &self->q);
+	EXPECT_EQ(99u, self->buffer[5]);
+	EXPECT_LT(open(device_path(), O_RDWR), 0);
+	ASSERT_EQ(0, driver_file(self->function, "bind"));
+	expect_alive(_metadata);
+	/* the old file stays dead, also beside a living device */
+	expect_dead(_metadata, self->fd, &self->q);
+	for (i = 0; i < BYTES / 4; i++)
+		ASSERT_EQ(0, self->memory[i]);
+}
+
+static volatile bool stop;
+
+/* Somebody who does everything all the time and cares for no error. */
+static void *busy_user(void *arg)
+{
+	uint32_t key, *memory = pages(65536);
+	struct gtu_hw_cpl c;
+	struct queue q;
+	int fd;
+
+	while (!stop) {
+		fd = open(device_path(), O_RDWR);
+		if (fd < 0) {
+			usleep(1000);
+			continue;
+		}
+		if (!region_add(fd, memory, 65536, RW, &key) && !queue_create(fd, 3, 3, &q)) {
+			struct gtu_hw_desc d = copy_job(key, 0, key, 32768, 8192, 2);
+			int i;
+
+			for (i = 0; i < 10; i++)
+				if (run(&q, &d, &c))
+					break;
+			queue_unmap(&q);
+			__atomic_add_fetch((unsigned int *)arg, (unsigned int)i, __ATOMIC_RELAXED);
+		}
+		close(fd);
+	}
+	munmap(memory, 65536);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(life, unbind_storm, 90)
+{
+	pthread_t user[4];
+	unsigned int i, jobs = 0;
+
+	for (i = 0; i < 4; i++)
+		pthread_create(&user[i], NULL, busy_user, &jobs);
+	for (i = 0; i < 20; i++) {
+		usleep(50000 + i * 3000);
+		ASSERT_EQ(0, driver_file(self->function, "unbind"));
+		ASSERT_EQ(0, driver_file(self->function, "bind"));
+	}
+	usleep(200000);
+	stop = true;
+	for (i = 0; i < 4; i++)
+		pthread_join(user[i], NULL);
+	TH_LOG("%u jobs between 20 removals", jobs);
+	EXPECT_LT(20u, jobs);
+	EXPECT_EQ(0, status_kib("VmPin"));
+	expect_alive(_metadata);
+}
+
+/* Somebody resets the function: who had it open before has to open it again, and nothing else. */
+TEST_F_TIMEOUT(life, function_reset, 60)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct waiter w = { .q = &self->q, .ret = -1 };
+	uint32_t epoch;
+	char path[128];
+	int fd, ret;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	epoch = info.epoch;
+	pthread_create(&w.thread, NULL, wait_for_ever, &w);
+	usleep(50000);
+	submit_long(&self->q, self->key);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", self->function);
+	ret = write_to(path, "1");
+	if (ret == ENOENT || ret == ENOTTY) {
+		pthread_kill(w.thread, SIGKILL);
+		SKIP(return, "the function has no reset of its own here");
+	}
+	ASSERT_EQ(0, ret);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(ENODEV, w.ret);
+	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
+	doorbell(&self->q, 1, 0);
+	expect_alive(_metadata);
+	fd = open(device_path(), O_RDWR);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+	EXPECT_NE(epoch, info.epoch);
+	close(fd);
+	/* what the old file had is given back with it */
+	queue_unmap(&self->q);
+	munmap(self->buffer, 8192);
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(0, status_kib("VmPin"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Queues: mappings, wrap, waits, errors, resets, and the ends of all that while jobs run. */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#include "gtu_util.h"
+
+#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define BYTES	(1u << 20)
+
+FIXTURE(queue)
+{
+	int fd;
+	struct queue q;
+	uint32_t *memory, key;
+};
+
+FIXTURE_SETUP(queue)
+{
+	self->fd = -1;
+	OPEN_OR_SKIP(self->fd);
+	self->memory = pages(BYTES);
+	ASSERT_NE(MAP_FAILED, (void *)self->memory);
+	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
+}
+
+FIXTURE_TEARDOWN(queue)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+/* Half of the memory to the other half, as often as it takes to keep the device busy for a while. */
+static void submit_long(struct queue *q, uint32_t key)
+{
+	struct gtu_hw_desc d = copy_job(key, 0, key, BYTES / 2, BYTES / 2, 0);
+
+	while (q->submitted - q->consumed < 1u << q->c.sq_log2)
+		put(q, &d);
+	doorbell(q, q->submitted, q->consumed);
+}
+
+/* ---- Mappings ----------------------------------------------------------------------------------- */
+
+TEST_F(queue, arguments)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct queue q, many[64];
+	unsigned int n;
+	int ret = 0;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(EINVAL, queue_create(self->fd, 0, 4, &q));
+	EXPECT_EQ(EINVAL, queue_create(self->fd, 4, 0, &q));
+	EXPECT_EQ(EINVAL, queue_create(self->fd, info.max_ring_log2 + 1, 4, &q));
+	EXPECT_EQ(EINVAL, queue_create(self->fd, 4, 40, &q));
+	ASSERT_EQ(0, queue_create(self->fd, info.max_ring_log2, info.max_ring_log2, &q));
+	EXPECT_EQ(0, queue_call(&q, GTU_IOCTL_QUEUE_DESTROY));
+	EXPECT_EQ(ENOENT, queue_call(&q, GTU_IOCTL_QUEUE_DESTROY));
+	EXPECT_EQ(ENOENT, queue_call(&q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_EQ(ENOENT, queue_wait(&q, 0, 0));
+	for (n = 0; n < 64; n++) {
+		ret = queue_create(self->fd, 1, 1, &many[n]);
+		if (ret)
+			break;
+	}
+	EXPECT_EQ(ENOSPC, ret);
+	EXPECT_EQ(info.ctx_queues - 1, n);
+	EXPECT_EQ(0, queue_call(&many[0], GTU_IOCTL_QUEUE_DESTROY));
+	EXPECT_EQ(0, queue_create(self->fd, 1, 1, &many[0]));
+}
+
+#define REFUSED(error, bytes, rights, flags, offset)                                               \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		EXPECT_EQ(MAP_FAILED, mmap(NULL, bytes, rights, flags, self->fd, (off_t)(offset))); \
+		EXPECT_EQ(error, errno);                                                           \
+	} while (0)
+
+TEST_F(queue, mmap_rules)
+{
+	const struct gtu_ioctl_queue_create *c = &self->q.c;
+	uint64_t offset;
+
+	EXPECT_EQ(0, c->sq_bytes % 4096);
+	EXPECT_LE(GTU_SQ_BYTES(4), c->sq_bytes);
+	EXPECT_LE(GTU_CQ_BYTES(4), c->cq_bytes);
+	REFUSED(EINVAL, c->sq_bytes + 4096, PROT_READ, MAP_SHARED, c->sq_offset);
+	REFUSED(EINVAL, c->cq_bytes + 4096, PROT_READ, MAP_SHARED, c->cq_offset);
+	REFUSED(EINVAL, c->db_bytes + 4096, PROT_WRITE, MAP_SHARED, c->db_offset);
+	REFUSED(EINVAL, c->sq_bytes, PROT_READ, MAP_SHARED, c->sq_offset + 4096);
+	REFUSED(EINVAL, c->db_bytes, PROT_WRITE, MAP_SHARED, c->db_offset + 65536);
+	REFUSED(EINVAL, c->sq_bytes, PROT_READ, MAP_PRIVATE, c->sq_offset);
+	REFUSED(EINVAL, c->db_bytes, PROT_WRITE, MAP_PRIVATE, c->db_offset);
+	REFUSED(EACCES, c->sq_bytes, PROT_READ | PROT_EXEC, MAP_SHARED, c->sq_offset);
+	REFUSED(EACCES, c->cq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->cq_offset);
+	EXPECT_EQ(-1, mprotect((void *)self->q.cq, c->cq_bytes, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(-1, mprotect(self->q.sq, c->sq_bytes, PROT_READ | PROT_EXEC));
+	EXPECT_EQ(MAP_FAILED, mremap(self->q.sq, c->sq_bytes, c->sq_bytes + 4096, MREMAP_MAYMOVE));
+	for (offset = 0; offset < 1ull << 46; offset += 1ull << 36) {
+		void *p = mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, self->fd, (off_t)(offset + (1 << 20)));
+
+		EXPECT_EQ(MAP_FAILED, p)
+			TH_LOG("offset 0x%llx", (unsigned long long)offset);
+	}
+}
+
+/* A large ring is mapped page by page, but not in parts. */
+TEST_F(queue, parts)
+{
+	struct queue q;
+
+	ASSERT_EQ(0, queue_create(self->fd, 8, 8, &q));
+	EXPECT_EQ(-1, munmap(q.sq, 4096));
+	EXPECT_EQ(EINVAL, errno);
+	memset(q.sq, 0, q.c.sq_bytes);
+	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&q));
+	EXPECT_EQ(0, munmap(q.sq, q.c.sq_bytes));
+}
+
+static void bad_address(int sig)
+{
+	_exit(sig);
+}
+
+/* A child has the file but not the rings: their addresses lead nowhere. */
+TEST_F(queue, fork)
+{
+	struct gtu_hw_cpl c;
+	int status;
+
+	fflush(stdout);
+	if (!fork()) {
+		signal(SIGSEGV, bad_address);
+		doorbell(&self->q, 1, 0);
+		_exit(0);
+	}
+	ASSERT_LT(0, wait(&status));
+	EXPECT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(SIGSEGV, WEXITSTATUS(status));
+	EXPECT_EQ(0, self->q.status->sq_head);
+	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+}
+
+/* A queue's id goes to the next one: the mappings of the old one must not lead there. */
+TEST_F(queue, stale_mappings)
+{
+	struct queue old = self->q, next;
+	struct gtu_hw_cpl c;
+
+	doorbell(&old, 0, 0);
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_DESTROY));
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &next));
+	ASSERT_EQ(old.c.id, next.c.id)
+		TH_LOG("the id was not given out again: the test shows nothing");
+	put(&next, &NO_JOB);
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&old));
+	memset(old.sq, 0xff, old.c.sq_bytes);
+	doorbell(&old, 1, 0);
+	doorbell(&old, 1000, 0);
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&next, 0, now_ns() + SECOND / 10));
+	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&next));
+	doorbell(&next, next.submitted, 0);
+	ASSERT_EQ(0, take(&next, &c));
+	EXPECT_EQ(GTU_CPL_OK, c.status);
+}
+
+/* ---- Completions and waits ----------------------------------------------------------------------- */
+
+TEST_F(queue, wrap)
+{
+	struct queue q;
+	struct gtu_hw_cpl c;
+	uint32_t i, n;
+
+	for (n = 1; n <= 3; n++) {
+		ASSERT_EQ(0, queue_create(self->fd, n, 4 - n, &q));
+		for (i = 0; i < 200; i++) {
+			ASSERT_EQ(i, submit(&q, &NO_JOB));
+			ASSERT_EQ(0, take(&q, &c));
+			ASSERT_EQ(0x1000 + i, c.cookie);
+			ASSERT_EQ(i, c.sq_index);
+			ASSERT_EQ(GTU_CPL_OK, c.status);
+		}
+		ASSERT_EQ(0, queue_call(&q, GTU_IOCTL_QUEUE_DESTROY));
+	}
+}
+
+/* More jobs than completions have room for: none is lost, none is written over. */
+TEST_F(queue, credits)
+{
+	struct queue q;
+	struct gtu_hw_cpl c;
+	uint32_t i;
+
+	ASSERT_EQ(0, queue_create(self->fd, 5, 2, &q));
+	for (i = 0; i < 32; i++)
+		put(&q, &NO_JOB);
+	doorbell(&q, 32, 0);
+	ASSERT_EQ(0, queue_wait(&q, 3, now_ns() + 10 * SECOND));
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&q, 4, now_ns() + SECOND / 10));
+	for (i = 0; i < 32; i++) {
+		ASSERT_EQ(0, take(&q, &c));
+		ASSERT_EQ(0x1000 + i, c.cookie);
+		doorbell(&q, 32, q.consumed);
+	}
+}
+
+TEST_F(queue, wait_deadline)
+{
+	struct gtu_ioctl_wait w = { .size = sizeof(w), .id = self->q.c.id };
+	uint64_t start = now_ns();
+	struct gtu_hw_cpl c;
+
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, 0));
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, start));
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, start + SECOND / 3));
+	EXPECT_LE(start + SECOND / 3, now_ns());
+	EXPECT_GT(start + 5 * SECOND, now_ns());
+	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+	/* what is there is there, also when the deadline has passed */
+	EXPECT_EQ(0, queue_wait(&self->q, 0, 0));
+	w.index = 0;
+	EXPECT_EQ(0, call(self->fd, GTU_IOCTL_WAIT, &w));
+	EXPECT_EQ(1, w.cq_tail);
+	EXPECT_EQ(GTU_QUEUE_ENABLED, w.state);
+}
+
+struct waiter {
+	struct queue *q;
+	uint32_t index;
+	uint64_t deadline;
+	int ret;
+	uint64_t returned;
+	pthread_t thread;
+};
+
+static void *wait_thread(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->ret = queue_wait(w->q, w->index, w->deadline);
+	w->returned = now_ns();
+	return NULL;
+}
+
+static void start_waiter(struct waiter *w, struct queue *q, uint32_t index)
+{
+	*w = (struct waiter){ .q = q, .index = index, .deadline = now_ns() + 10 * SECOND, .ret = -1 };
+	pthread_create(&w->thread, NULL, wait_thread, w);
+}
+
+static void sleep_ms(unsigned int ms)
+{
+	usleep(ms * 1000);
+}
+
+/* Each of several waiters is woken by its own completion, in whatever order they came. */
+TEST_F(queue, wait_many)
+{
+	struct waiter w[5];
+	static const uint32_t index[5] = { 3, 1, 4, 0, 2 };
+	uint64_t start;
+	unsigned int i;
+
+	for (i = 0; i < 5; i++)
+		start_waiter(&w[i], &self->q, index[i]);
+	sleep_ms(150);
+	start = now_ns();
+	for (i = 0; i < 5; i++) {
+		submit(&self->q, &NO_JOB);
+		sleep_ms(20);
+	}
+	for (i = 0; i < 5; i++) {
+		pthread_join(w[i].thread, NULL);
+		EXPECT_EQ(0, w[i].ret);
+		EXPECT_LE(start, w[i].returned);
+	}
+}
+
+/* An interrupt ends a wait: on average well before the driver would have looked of its own accord. */
+TEST_F(queue, wait_is_interrupt_driven)
+{
+	uint64_t total = 0, start;
+	unsigned int i;
+	struct waiter w;
+
+	for (i = 0; i < 20; i++) {
+		start_waiter(&w, &self->q, i);
+		sleep_ms(7);
+		start = now_ns();
+		submit(&self->q, &NO_JOB);
+		pthread_join(w.thread, NULL);
+		ASSERT_EQ(0, w.ret);
+		total += w.returned - start;
+		self->q.consumed++;
+	}
+	TH_LOG("mean wake-up: %llu us", (unsigned long long)(total / 20 / 1000));
+	EXPECT_GT(SECOND / 50, total / 20);
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+/* A signal ends a wait with EINTR, even with SA_RESTART, and never with a code of the kernel's own. */
+TEST_F(queue, wait_signal)
+{
+	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	struct itimerval soon = { .it_value = { .tv_usec = 50000 } };
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		sigaction(SIGALRM, &act, NULL);
+		setitimer(ITIMER_REAL, &soon, NULL);
+		EXPECT_EQ(EINTR, queue_wait(&self->q, 0, GTU_WAIT_FOREVER));
+		act.sa_flags = 0;
+	}
+}
+
+/* A process that waits for ever can be killed. */
+TEST_F(queue, wait_killed)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		queue_wait(&self->q, 0, GTU_WAIT_FOREVER);
+		_exit(0);
+	}
+	sleep_ms(100);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+TEST_F(queue, wait_ends_with_the_queue)
+{
+	struct waiter w[2];
+
+	start_waiter(&w[0], &self->q, 0);
+	sleep_ms(50);
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	pthread_join(w[0].thread, NULL);
+	EXPECT_EQ(ECANCELED, w[0].ret);
+	start_waiter(&w[0], &self->q, 0);
+	start_waiter(&w[1], &self->q, 7);
+	sleep_ms(50);
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_DESTROY));
+	pthread_join(w[0].thread, NULL);
+	pthread_join(w[1].thread, NULL);
+	EXPECT_EQ(ECANCELED, w[0].ret);
+	EXPECT_EQ(ECANCELED, w[1].ret);
+}
+
+/* A user who arms the queue himself, and wrongly, delays his own waits and nobody else's. */
+TEST_F(queue, arm_by_hand)
+{
+	struct waiter w;
+
+	start_waiter(&w, &self->q, 0);
+	sleep_ms(30);
+	*(volatile uint32_t *)(self->q.db + GTU_DB_ARM) = 1000;
+	submit(&self->q, &NO_JOB);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(0, w.ret);
+}
+
+/* ---- Errors and ends ------------------------------------------------------------------------------ */
+
+TEST_F(queue, error_and_reset)
+{
+	struct gtu_hw_cpl c;
+	struct waiter w;
+
+	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+	start_waiter(&w, &self->q, 1);
+	sleep_ms(50);
+	doorbell(&self->q, 1 + 17, 1);		/* 16 entries */
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(EIO, w.ret);
+	EXPECT_EQ(GTU_QUEUE_E_TAIL, queue_state(&self->q));
+	/* sticky, and told to who asks later; what was completed before still counts */
+	doorbell(&self->q, 2, 1);
+	EXPECT_EQ(EIO, queue_wait(&self->q, 1, now_ns() + SECOND));
+	EXPECT_EQ(0, queue_wait(&self->q, 0, now_ns() + SECOND));
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&self->q));
+	EXPECT_FALSE(completed(&self->q, 0));
+	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+	EXPECT_EQ(0, c.sq_index);
+
+	doorbell(&self->q, 1, 5);		/* five completions consumed, of one */
+	EXPECT_EQ(EIO, queue_wait(&self->q, 1, now_ns() + SECOND));
+	EXPECT_EQ(GTU_QUEUE_E_HEAD, queue_state(&self->q));
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+}
+
+TEST_F(queue, reset_in_flight)
+{
+	struct gtu_hw_cpl c;
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		submit_long(&self->q, self->key);
+		ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+		ASSERT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+		ASSERT_EQ(0, c.sq_index);
+		ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	}
+}
+
+/* The file goes while jobs write to memory of it: when close() is through, nothing writes any more. */
+TEST_F_TIMEOUT(queue, close_in_flight, 60)
+{
+	uint32_t *memory, key, i;
+	struct queue q;
+	int fd, round;
+
+	for (round = 0; round < 20; round++) {
+		fd = open(device_path(), O_RDWR);
+		ASSERT_LE(0, fd);
+		memory = pages(BYTES);
+		memset(memory, 1, BYTES / 2);
+		ASSERT_EQ(0, region_add(fd, memory, BYTES, RW, &key));
+		ASSERT_EQ(0, queue_create(fd, 4, 4, &q));
+		submit_long(&q, key);
+		queue_unmap(&q);
+		close(fd);
+		memset(memory, 0, BYTES);
+		sleep_ms(5);
+		for (i = 0; i < BYTES / 4; i++)
+			ASSERT_EQ(0, memory[i]);
+		munmap(memory, BYTES);
+	}
+	EXPECT_EQ(BYTES / 1024, status_kib("VmPin"));
+}
+
+/* Regions are taken back while jobs use them: each job is whole or ends with an error, and no later write. */
+TEST_F_TIMEOUT(queue, revoke_in_flight, 60)
+{
+	uint32_t *victim = pages(BYTES), key, i, round, ok = 0, revoked = 0;
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+
+	for (round = 0; round < 100; round++) {
+		ASSERT_EQ(0, region_add(self->fd, victim, BYTES, RW, &key));
+		d = copy_job(self->key, 0, key, 0, BYTES / 4, 2);
+		memset(self->memory, 0x11, BYTES);
+		for (i = 0; i < 8; i++)
+			put(&self->q, &d);
+		doorbell(&self->q, self->q.submitted, self->q.consumed);
+		if (round % 2)
+			queue_wait(&self->q, self->q.consumed, now_ns() + SECOND);
+		ASSERT_EQ(0, region_remove(self->fd, key));
+		memset(victim, 0, BYTES);
+		for (i = 0; i < 8; i++) {
+			ASSERT_EQ(0, take(&self->q, &c));
+			ASSERT_TRUE(c.status == GTU_CPL_OK || c.status == GTU_CPL_KEY)
+				TH_LOG("status %u", c.status);
+			ok += c.status == GTU_CPL_OK;
+			revoked += c.status == GTU_CPL_KEY;
+		}
+		for (i = 0; i < BYTES / 4; i++)
+			ASSERT_EQ(0, victim[i]);
+	}
+	TH_LOG("%u jobs done, %u revoked", ok, revoked);
+	EXPECT_LT(0u, ok);
+	EXPECT_LT(0u, revoked);
+}
+
+/* Many contexts with jobs at once, each with its own memory and its own results. */
+TEST_F_TIMEOUT(queue, contexts_at_once, 60)
+{
+	enum { CONTEXTS = 64 };
+	static struct queue q[CONTEXTS];
+	static uint32_t *memory[CONTEXTS];
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	uint32_t key, n, i;
+
+	for (n = 0; n < CONTEXTS; n++) {
+		int fd = open(device_path(), O_RDWR);
+
+		ASSERT_LE(0, fd);
+		memory[n] = pages(32768);
+		for (i = 0; i < 4096; i++)
+			memory[n][i] = n << 16 | i;
+		ASSERT_EQ(0, region_add(fd, memory[n], 32768, RW, &key));
+		ASSERT_EQ(0, queue_create(fd, 3, 3, &q[n]));
+		d = copy_job(key, 0, key, 16384, 4096, 2);
+		for (i = 0; i < 8; i++)
+			put(&q[n], &d);
+	}
+	for (n = 0; n < CONTEXTS; n++)
+		doorbell(&q[n], 8, 0);
+	for (n = 0; n < CONTEXTS; n++) {
+		ASSERT_EQ(0, queue_wait(&q[n], 7, now_ns() + 20 * SECOND));
+		for (i = 0; i < 8; i++) {
+			ASSERT_EQ(0, take(&q[n], &c));
+			ASSERT_EQ(GTU_CPL_OK, c.status);
+			ASSERT_EQ(4096, c.count);
+		}
+		for (i = 0; i < 4096; i++)
+			ASSERT_EQ(n << 16 | i, memory[n][4096 + i]);
+		close(q[n].fd);
+	}
+}
+
+TEST_HARNESS_MAIN

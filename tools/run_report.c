@@ -294,6 +294,8 @@ static void bar(FILE *to, uint64_t value, uint64_t most)
 {
 	unsigned i, columns = most ? (unsigned)(BAR_COLUMNS * (double)value / (double)most + .5) : 0;
 
+	if (columns)
+		fputs("  ", to);
 	for (i = 0; i < columns; i++)
 		fputc('#', to);
 	fputc('\n', to);
@@ -315,7 +317,7 @@ static void print_levels(const struct summary *s, FILE *to)
 		}
 		if (others)
 			fprintf(to, "     ...  %11s in between\n", grouped(others));
-		fprintf(to, "%8" PRIu64 "  %11s  ", i, grouped(s->size[i]));
+		fprintf(to, "%8" PRIu64 "  %11s", i, grouped(s->size[i]));
 		bar(to, s->size[i], most);
 	}
 }
@@ -369,7 +371,7 @@ static void print_result(const struct run *r, FILE *to)
 		count = top_of(n, real_at, r->real, top);
 		fputs("\n      vertex    rank\n", to);
 		for (i = 0; i < count; i++) {
-			fprintf(to, "%12" PRIu64 "    %.6f  ", gtu_graph_id(&r->graph, top[i]),
+			fprintf(to, "%12" PRIu64 "    %.6f", gtu_graph_id(&r->graph, top[i]),
 				r->real[top[i]]);
 			bar(to, (uint64_t)(r->real[top[i]] * 1e15),
 			    (uint64_t)(r->real[top[0]] * 1e15));
@@ -380,7 +382,7 @@ static void print_result(const struct run *r, FILE *to)
 		count = s.size ? top_of(n, count_at, s.size, top) : 0;
 		fputs("\n   component     vertices\n", to);
 		for (i = 0; i < count && s.size[top[i]]; i++) {
-			fprintf(to, "%12" PRIu64 "  %11s  ", gtu_graph_id(&r->graph, top[i]),
+			fprintf(to, "%12" PRIu64 "  %11s", gtu_graph_id(&r->graph, top[i]),
 				grouped(s.size[top[i]]));
 			bar(to, s.size[top[i]], s.largest);
 		}
@@ -397,10 +399,10 @@ static void print_time(const struct run *r, FILE *to)
 	const struct gtu_algorithm_stats *s = &r->stats;
 	unsigned i;
 
-	fprintf(to, "time      %.4f s:", s->seconds);
+	fprintf(to, "time      %.6f s:", s->seconds);
 	for (i = 0; i < s->phases; i++)
-		fprintf(to, "%s %s %.4f", i ? "," : "", s->phase[i].name, s->phase[i].seconds);
-	fprintf(to, "; opening the graph took %.4f s\n", r->open_seconds);
+		fprintf(to, "%s %s %.6f", i ? "," : "", s->phase[i].name, s->phase[i].seconds);
+	fprintf(to, "; opening the graph took %.6f s\n", r->open_seconds);
 	fprintf(to, "edges     %s traversed in %s %s", grouped(s->edges), grouped(s->iterations),
 		r->algorithm == RUN_BFS ? "levels" : "iterations");
 	if (s->seconds > 0)
@@ -469,6 +471,6 @@ void run_print(const struct run *r, FILE *to)
 	print_time(r, to);
 	print_units(r, to);
 	if (r->verdict == RUN_EQUAL)
-		fprintf(to, "verified  the plain reference code gives the same (%.4f s)\n",
+		fprintf(to, "verified  the plain reference code gives the same (%.6f s)\n",
 			r->verify_seconds);
 }

@@ -321,25 +321,38 @@ struct gtu_algorithm_stats {
 #define GTU_UNREACHED UINT64_MAX
 
 /*
+ * The four below: @dev may be NULL with GTU_WITH_NONE; @stats may be NULL. Results do not depend on the
+ * unit, the chunk or the device. The caller's array is complete when they return 0 and of no meaning
+ * otherwise. Errors, each with its sentence: GTU_ERR_INPUT: the graph has rows or targets beyond its own
+ * (an unchecked container; the edge is named), or a weight below 0; GTU_ERR_USAGE: an option out of
+ * range, a source that is no vertex; GTU_ERR_UNSUPPORTED: no such unit on the device, or more vertices
+ * than the IRU's indices can name (2^32 at most); GTU_ERR_NOMEM; GTU_ERR_INTERRUPTED.
+ *
  * Breadth-first search: level[v] (n entries of the caller's) = hops from the source, GTU_UNREACHED
- * where there is no path. @dev may be NULL with GTU_WITH_NONE. (scu.txt, algorithms 1 and 4; iru.txt, figure 9)
+ * where there is no path. (scu.txt, algorithms 1 and 4; iru.txt, figure 9)
  */
 int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 	    const struct gtu_algorithm_options *opt, uint64_t *level,
 	    struct gtu_algorithm_stats *stats, struct gtu_error *err);
 /*
- * Shortest paths by near-far sets (scu.txt, algorithms 2 and 5; iru.txt, figure 10). Negative weights are
- * refused. distance[v]: infinity where there is no path. Integer weights give exact integers up to 2^53;
- * no weights: every edge is 1.
+ * Shortest paths by near-far sets (scu.txt, algorithms 2 and 5; iru.txt, figure 10). distance[v] (n
+ * entries): infinity where there is no path. No weights: every edge is 1. Sums are made in the weights'
+ * type: integers are exact (up to 2^53, which a double holds), f32 weights add in float.
  */
 int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 	     const struct gtu_algorithm_options *opt, double *distance,
 	     struct gtu_algorithm_stats *stats, struct gtu_error *err);
-/* PageRank, dangling rank spread evenly, sums to 1 (scu.txt, algorithm 3; iru.txt, figure 11). */
+/*
+ * PageRank: rank[v] (n entries), dangling rank spread evenly, together 1 (scu.txt, algorithm 3; iru.txt,
+ * figure 11). Units agree but for the order of sums in double. GTU_WITH_SCU does what _BASIC does.
+ */
 int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 		 const struct gtu_algorithm_options *opt, double *rank,
 		 struct gtu_algorithm_stats *stats, struct gtu_error *err);
-/* Weakly connected components: component[v] = the lowest vertex of v's component. */
+/*
+ * Weakly connected components: component[v] (n entries) = the lowest vertex of v's component. With a
+ * unit, a directed graph is transposed for it (memory for another edge list).
+ */
 int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
 		   const struct gtu_algorithm_options *opt, uint64_t *component,
 		   struct gtu_algorithm_stats *stats, struct gtu_error *err);

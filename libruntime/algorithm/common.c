@@ -6,6 +6,9 @@
 #include "algorithm/common.h"
 #include "backend.h"
 
+#define TICK_NS		2000000u	/* between two calls of tick() */
+#define LOOK_EDGES	65536u		/* that plain code traverses between two looks at the clock */
+
 /* ---- The run ------------------------------------------------------------------------------- */
 
 void gtu_alg_phase(struct gtu_alg *a, const char *name)
@@ -129,7 +132,12 @@ int gtu_alg_end(struct gtu_alg *a, int rc)
 
 static int look_in(struct gtu_alg *a)
 {
-	a->ticked = a->stats->edges;
+	uint64_t now = gtu_now_ns();
+
+	a->looked = a->stats->edges;
+	if (now - a->ticked_ns < TICK_NS)
+		return 0;
+	a->ticked_ns = now;
 	if (gtu_tick(a->opt->progress, a->name, a->stats->edges, 0))
 		return gtu_fail(a->err, GTU_ERR_INTERRUPTED, "%s was interrupted", a->name);
 	return 0;
@@ -138,7 +146,7 @@ static int look_in(struct gtu_alg *a)
 int gtu_alg_progress(struct gtu_alg *a, uint64_t edges)
 {
 	a->stats->edges += edges;
-	return a->stats->edges - a->ticked < GTU_TICK_ITEMS ? 0 : look_in(a);
+	return a->stats->edges - a->looked < LOOK_EDGES ? 0 : look_in(a);
 }
 
 static void list(struct gtu_alg *a, struct gtu_alg_buffer *b)
@@ -439,6 +447,27 @@ int gtu_alg_mask(struct gtu_alg *a, struct gtu_alg_buffer *mask, uint64_t n)
 	return rc;
 }
 
+int gtu_alg_compare(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t n, uint32_t width,
+		    uint32_t cmp, uint64_t reference, struct gtu_alg_buffer *mask, uint64_t *ones)
+{
+	struct gtu_array from = gtu_alg_array(in, n, width), to;
+	struct gtu_completion c;
+	const uint64_t *bits;
+	uint64_t i;
+	int rc;
+
+	rc = gtu_alg_mask(a, mask, n);
+	if (rc)
+		return rc;
+	to = gtu_alg_array(mask, n, 0);
+	rc = gtu_scu_bitmask(a->q, &from, cmp, GTU_TYPE_UNSIGNED, reference, &to, &c, a->err);
+	bits = mask->region.addr;
+	*ones = 0;
+	for (i = 0; i < (n + 63) / 64; i++)
+		*ones += (uint64_t)__builtin_popcountll(bits[i]);
+	return job_done(a, &c, rc);
+}
+
 /* ---- IRU ------------------------------------------------------------------------------------ */
 
 int gtu_alg_gather(struct gtu_alg *a, struct gtu_alg_work *w)
@@ -463,6 +492,23 @@ int gtu_alg_gather(struct gtu_alg *a, struct gtu_alg_work *w)
 	}
 	w->out = w->edges;
 	return 0;
+}
+
+int gtu_alg_spread(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *in,
+		   uint32_t width, struct gtu_alg_buffer *to)
+{
+	const uint32_t *count = w->count.region.addr;
+	uint64_t i, value, at = 0;
+	uint32_t k;
+	int rc;
+
+	rc = gtu_alg_room(a, to, w->edges * width, false);
+	for (i = 0; i < w->n && !rc; i++) {
+		value = gtu_get(in->region.addr, width, i);
+		for (k = 0; k < count[i]; k++)
+			gtu_put(to->region.addr, width, at++, value);
+	}
+	return rc;
 }
 
 int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint32_t operation,

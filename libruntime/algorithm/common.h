@@ -41,7 +41,8 @@ struct gtu_alg {
 	struct gtu_alg_buffer *buffers;
 	uint64_t started_ns, phase_ns;
 	unsigned phase;
-	uint64_t ticked;		/* edges at the last call of tick() */
+	uint64_t looked;		/* edges traversed when the clock was last looked at */
+	uint64_t ticked_ns;		/* when tick() was last called */
 	struct gtu_algorithm_stats unused;	/* where the caller wants none */
 };
 
@@ -61,7 +62,7 @@ static inline bool gtu_alg_scu(const struct gtu_alg *a)
 
 /* The clock goes on under this name; times of equal names add up. */
 void gtu_alg_phase(struct gtu_alg *a, const char *name);
-/* Edges that plain code went over: counts them and lets the user look in every million. */
+/* Count @edges as traversed; every few milliseconds the user may look in, and stop it. */
 int gtu_alg_progress(struct gtu_alg *a, uint64_t edges);
 
 /* Room for @bytes. What was there is kept with @keep, lost (and zero or not) without. */
@@ -123,7 +124,7 @@ int gtu_alg_work_end(struct gtu_alg *a, struct gtu_alg_work *w, int rc);
 /*
  * Take the next vertices of a frontier, edges for one chunk at most (a vertex with more is taken in
  * pieces), into vertex, index and count: the preparation of the papers' algorithms. Counts the edges
- * as traversed and lets the user look in. w->n = 0: only vertices without edges were left.
+ * as traversed, as gtu_alg_progress() does. w->n = 0: only vertices without edges were left.
  */
 int gtu_alg_take(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg_frontier *f,
 		 struct gtu_alg_cursor *c);
@@ -188,8 +189,15 @@ static inline void gtu_alg_set(struct gtu_alg_buffer *mask, uint64_t i)
 	((uint8_t *)mask->region.addr)[i >> 3] |= (uint8_t)(1u << (i & 7));
 }
 
+/* *ones bits of @mask, those i where in[i] (of @n, @width bytes) compares with @reference, unsigned. */
+int gtu_alg_compare(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t n, uint32_t width,
+		    uint32_t cmp, uint64_t reference, struct gtu_alg_buffer *mask, uint64_t *ones);
+
 /* w->edge = the targets as 4-byte indices, by the CPU: what the IRU reorders. Bad edges are refused. */
 int gtu_alg_gather(struct gtu_alg *a, struct gtu_alg_work *w);
+/* As gtu_alg_replicate(), by the CPU. */
+int gtu_alg_spread(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *in,
+		   uint32_t width, struct gtu_alg_buffer *to);
 /*
  * configure_iru() over the w->edges indices of w->edge for accesses to @target_width wide elements.
  * @secondary: as many 4-byte values, or NULL. Then load_iru(a->iru) until it returns 0, then

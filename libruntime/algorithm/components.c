@@ -178,25 +178,6 @@ static int scu_contract(struct components *c, struct direction *d, struct gtu_al
 			       &next->count);
 }
 
-static int iru_expand(struct components *c, struct direction *d)
-{
-	const uint32_t *count = d->w.count.region.addr, *base = c->base.region.addr;
-	uint32_t *to;
-	uint64_t i, k;
-	int rc;
-
-	rc = gtu_alg_gather(&c->a, &d->w);
-	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->pushed, d->w.edges * 4, false);
-	if (rc)
-		return rc;
-	to = c->pushed.region.addr;
-	for (i = 0; i < d->w.n; i++)
-		for (k = 0; k < count[i]; k++)
-			*to++ = base[i];
-	return 0;
-}
-
 static int iru_contract(struct components *c, struct direction *d, struct gtu_alg_frontier *next)
 {
 	struct gtu_warp warp;
@@ -243,7 +224,13 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 			gtu_put(c->base.region.addr, c->a.id_width, i, label_of(c, v));
 		}
 		gtu_alg_phase(&c->a, "expand");
-		rc = iru ? iru_expand(c, d) : scu_expand(c, d);
+		if (iru) {
+			rc = gtu_alg_gather(&c->a, &d->w);
+			if (!rc)
+				rc = gtu_alg_spread(&c->a, &d->w, &c->base, 4, &c->pushed);
+		} else {
+			rc = scu_expand(c, d);
+		}
 		gtu_alg_phase(&c->a, "contract");
 		if (!rc)
 			rc = iru ? iru_contract(c, d, next) : scu_contract(c, d, next);

@@ -106,11 +106,9 @@ static int scu_push(struct pagerank *p)
 
 static int iru_push(struct pagerank *p)
 {
-	double *sum = p->sum.region.addr, *shares;
-	const uint32_t *count = p->w.count.region.addr;
-	const double *share = p->share.region.addr;
+	double *sum = p->sum.region.addr;
+	const double *shares;
 	struct gtu_warp warp;
-	uint64_t i, k, at = 0;
 	uint32_t lanes;
 	unsigned lane;
 	int rc;
@@ -118,17 +116,13 @@ static int iru_push(struct pagerank *p)
 	gtu_alg_phase(&p->a, "expand");
 	rc = gtu_alg_gather(&p->a, &p->w);
 	if (!rc)
-		rc = gtu_alg_room(&p->a, &p->shares, p->w.edges * 8, false);
+		rc = gtu_alg_spread(&p->a, &p->w, &p->share, 8, &p->shares);
+	gtu_alg_phase(&p->a, "contract");
+	if (!rc)
+		rc = gtu_alg_reorder(&p->a, &p->w, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
 	if (rc)
 		return rc;
 	shares = p->shares.region.addr;
-	for (i = 0; i < p->w.n; i++)
-		for (k = 0; k < count[i]; k++)
-			shares[at++] = share[i];
-	gtu_alg_phase(&p->a, "contract");
-	rc = gtu_alg_reorder(&p->a, &p->w, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
-	if (rc)
-		return rc;
 	while ((rc = load_iru(p->a.iru, &warp, p->a.err)) > 0) {
 		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);

@@ -6,28 +6,26 @@
  * near set if the new distance is below the threshold, else with that distance onto the far pile. With
  * no near vertices left, the threshold moves up and the far pile is split by it.
  *
- * Distances are kept as the bits of their type: those of floats that are not negative order as
- * unsigned integers do, so that only additions know the type. Sums are made in the weights' type (u32
- * weights: in 32 bits until a path could be longer, then from the start in 64): adding is monotone,
- * rounding included, so the fixpoint is one and the same whatever the order of relaxations.
+ * Sums are made in the weights' type (u32 weights: in 32 bits until a path could be longer, then from
+ * the start in 64): adding is monotone, rounding included, so the fixpoint is one and the same whatever
+ * the order of relaxations.
  */
 #include <math.h>
 #include <string.h>
 
 #include "algorithm/common.h"
+#include "algorithm/distance.h"
 
 /* Near-far step in mean weights over the mean degree: about a warp of work a vertex (Davidson et al.). */
 #define DELTA_FACTOR	32.0
 
-enum type { T_U32, T_U64, T_F32, T_F64 };
-
 struct sssp {
 	struct gtu_alg a;
 	struct gtu_alg_work w;
-	enum type type;
+	enum distance_type type;
 	uint32_t width;			/* bytes of a distance */
 	uint64_t infinity;
-	uint64_t expand_limit;		/* T_U32: a longer distance plus a weight might not fit */
+	uint64_t expand_limit;		/* DISTANCE_U32: a longer distance plus a weight might not fit */
 	double delta;
 	uint64_t threshold;
 	uint32_t round;
@@ -45,84 +43,9 @@ struct sssp {
 
 /* ---- Distances ------------------------------------------------------------------------------- */
 
-static inline uint64_t f32_bits(float f)
-{
-	uint32_t u;
-
-	memcpy(&u, &f, 4);
-	return u;
-}
-
-static inline uint64_t f64_bits(double d)
-{
-	uint64_t u;
-
-	memcpy(&u, &d, 8);
-	return u;
-}
-
-static inline float bits_f32(uint64_t bits)
-{
-	uint32_t u = (uint32_t)bits;
-	float f;
-
-	memcpy(&f, &u, 4);
-	return f;
-}
-
-static inline double bits_f64(uint64_t bits)
-{
-	double d;
-
-	memcpy(&d, &bits, 8);
-	return d;
-}
-
 static inline uint64_t distance_of(const struct sssp *s, uint64_t v)
 {
 	return gtu_get(s->distance.region.addr, s->width, v);
-}
-
-static double to_double(const struct sssp *s, uint64_t bits)
-{
-	if (bits == s->infinity)
-		return INFINITY;
-	return s->type == T_F32 ? bits_f32(bits) : s->type == T_F64 ? bits_f64(bits) : (double)bits;
-}
-
-/* Distance @bits plus element @e of an array of weights (NULL: 1). */
-static inline uint64_t add(enum type type, uint64_t bits, const void *weight, uint64_t e)
-{
-	switch (type) {
-	case T_U32:
-		return (uint32_t)(bits + (weight ? ((const uint32_t *)weight)[e] : 1));
-	case T_U64:
-		return bits + (weight ? ((const uint32_t *)weight)[e] : 1);
-	case T_F32:
-		return f32_bits(bits_f32(bits) + ((const float *)weight)[e]);
-	case T_F64:
-		return f64_bits(bits_f64(bits) + ((const double *)weight)[e]);
-	}
-	return bits;
-}
-
-/* The threshold a step above @bits, and above it in any case. */
-static uint64_t step_above(const struct sssp *s, uint64_t bits)
-{
-	double to = to_double(s, bits) + s->delta;
-	uint64_t above;
-
-	switch (s->type) {
-	case T_F32:
-		above = f32_bits((float)to);
-		break;
-	case T_F64:
-		above = f64_bits(to);
-		break;
-	default:
-		above = to < (double)s->infinity ? (uint64_t)to : s->infinity;
-	}
-	return above > bits ? above : bits + 1;
 }
 
 static double weight_at(const struct gtu_graph *g, uint64_t e)
@@ -176,20 +99,20 @@ static int choose_type(struct sssp *s)
 	rc = look_at_weights(s, &mean, &most);
 	if (rc)
 		return rc;
-	s->type = g->weight_type == GTU_WEIGHT_F32 ? T_F32 :
-		  g->weight_type == GTU_WEIGHT_F64 ? T_F64 : T_U32;
+	s->type = g->weight_type == GTU_WEIGHT_F32 ? DISTANCE_F32 :
+		  g->weight_type == GTU_WEIGHT_F64 ? DISTANCE_F64 : DISTANCE_U32;
 	s->expand_limit = UINT64_MAX;
-	if (s->type == T_U32)
+	if (s->type == DISTANCE_U32)
 		s->expand_limit = UINT32_MAX - 1 - (uint64_t)most;
-	if (s->type == T_U32 && most >= UINT32_MAX)
-		s->type = T_U64;
+	if (s->type == DISTANCE_U32 && most >= UINT32_MAX)
+		s->type = DISTANCE_U64;
 	s->delta = s->a.opt->delta;
 	if (isnan(s->delta) || s->delta < 0)
 		return gtu_fail(s->a.err, GTU_ERR_USAGE, "the near-far step is %g: not a positive number",
 				s->delta);
 	if (s->delta == 0)
 		s->delta = g->m ? DELTA_FACTOR * mean * (double)g->n / (double)g->m : 1;
-	if (s->type <= T_U64 && s->delta < 1)
+	if (s->type <= DISTANCE_U64 && s->delta < 1)
 		s->delta = 1;
 	return 0;
 }
@@ -243,7 +166,7 @@ static int far_room(struct sssp *s, uint64_t more)
 /* True, and noted, where a path over this vertex may need more than 32 bits. */
 static inline bool outgrown(struct sssp *s, uint64_t distance)
 {
-	if (gtu_likely(s->type != T_U32 || distance <= s->expand_limit))
+	if (gtu_likely(s->type != DISTANCE_U32 || distance <= s->expand_limit))
 		return false;
 	s->too_narrow = true;
 	return true;
@@ -275,7 +198,7 @@ static int plain_round(struct sssp *s, const struct gtu_alg_frontier *now,
 			target = gtu_graph_target(g, e);
 			if (gtu_unlikely(target >= g->n))
 				return gtu_alg_bad_edge(&s->a, g, e);
-			relax_into(s, next, target, add(s->type, from, g->weight, e));
+			relax_into(s, next, target, distance_add(s->type, from, g->weight, e));
 		}
 	}
 	return 0;
@@ -332,7 +255,7 @@ static int scu_expand(struct sssp *s)
 	gtu_alg_phase(&s->a, "contract");
 	cost = s->cost.region.addr;
 	for (i = 0; i < s->w.out; i++)
-		gtu_put(cost, s->width, i, add(s->type, gtu_get(cost, s->width, i),
+		gtu_put(cost, s->width, i, distance_add(s->type, gtu_get(cost, s->width, i),
 					       weight_width ? s->weights.region.addr : NULL, i));
 	return 0;
 }
@@ -395,7 +318,7 @@ static int gather_costs(struct sssp *s)
 		from = gtu_get(s->base.region.addr, s->width, i);
 		for (e = first; e < first + count[i]; e++)
 			gtu_put(s->cost.region.addr, s->width, at++,
-				add(s->type, from, s->a.g->weight, e));
+				distance_add(s->type, from, s->a.g->weight, e));
 	}
 	return rc;
 }
@@ -509,30 +432,6 @@ static void plain_split(struct sssp *s, struct gtu_alg_frontier *near)
 	}
 }
 
-static int far_bits(struct sssp *s, uint32_t cmp, struct gtu_alg_buffer *mask, uint64_t *ones)
-{
-	struct gtu_array in = gtu_alg_array(&s->far_cost, s->far.count, s->width), to;
-	const uint64_t *bits;
-	struct gtu_completion c;
-	uint64_t i;
-	int rc;
-
-	rc = gtu_alg_mask(&s->a, mask, s->far.count);
-	if (rc)
-		return rc;
-	to = gtu_alg_array(mask, s->far.count, 0);
-	rc = gtu_scu_bitmask(s->a.q, &in, cmp, GTU_TYPE_UNSIGNED, s->threshold, &to, &c, s->a.err);
-	if (rc)
-		return rc;
-	s->a.stats->jobs++;
-	s->a.stats->job_cycles += c.cycles;
-	*ones = 0;
-	bits = mask->region.addr;
-	for (i = 0; i < (s->far.count + 63) / 64; i++)
-		*ones += (uint64_t)__builtin_popcountll(bits[i]);
-	return 0;
-}
-
 /*
  * The same by the SCU: both masks are comparisons with the threshold, which the unit makes itself. The
  * enhanced unit filters (the pile holds a vertex once for each time its path became shorter) and groups
@@ -544,9 +443,11 @@ static int scu_split(struct sssp *s, struct gtu_alg_frontier *near)
 	uint64_t below, rest, costs = 0, i, v, end, kept = 0;
 	int rc;
 
-	rc = far_bits(s, GTU_CMP_LT, &s->near_mask, &below);
+	rc = gtu_alg_compare(&s->a, &s->far_cost, s->far.count, s->width, GTU_CMP_LT, s->threshold,
+			     &s->near_mask, &below);
 	if (!rc)
-		rc = far_bits(s, GTU_CMP_GE, &s->far_mask, &rest);
+		rc = gtu_alg_compare(&s->a, &s->far_cost, s->far.count, s->width, GTU_CMP_GE,
+				     s->threshold, &s->far_mask, &rest);
 	if (!rc && t) {
 		rc = gtu_alg_filter_fused(&s->a, t, below);
 		t->f.cost_input = gtu_alg_array(&s->far_cost, s->far.count, s->width);
@@ -598,7 +499,7 @@ static int next_threshold(struct sssp *s, struct gtu_alg_frontier *near, bool *m
 	*more = least < s->infinity;
 	if (!*more)
 		return 0;
-	s->threshold = step_above(s, least);
+	s->threshold = distance_above(s->type, least, s->delta);
 	if (gtu_alg_scu(&s->a))
 		return scu_split(s, near);
 	plain_split(s, near);
@@ -614,10 +515,9 @@ static int set_up(struct sssp *s)
 	unsigned i;
 	int rc;
 
-	s->width = s->type == T_U32 || s->type == T_F32 ? 4 : 8;
-	s->infinity = s->type == T_F32 ? f32_bits(INFINITY) : s->type == T_F64 ? f64_bits(INFINITY) :
-		      s->type == T_U32 ? UINT32_MAX : UINT64_MAX;
-	cost_type = s->type >= T_F32 ? GTU_TYPE_FLOAT : GTU_TYPE_UNSIGNED;
+	s->width = distance_width(s->type);
+	s->infinity = distance_infinity(s->type);
+	cost_type = s->type >= DISTANCE_F32 ? GTU_TYPE_FLOAT : GTU_TYPE_UNSIGNED;
 	rc = gtu_alg_room(&s->a, &s->distance, n * s->width, false);
 	if (!rc)
 		rc = gtu_alg_room(&s->a, &s->queued, n * 4, false);
@@ -654,7 +554,7 @@ static int search(struct sssp *s)
 		return rc;
 	gtu_put(s->distance.region.addr, s->width, s->a.opt->source, 0);
 	gtu_alg_push(&s->a, now, s->a.opt->source);
-	s->threshold = step_above(s, 0);
+	s->threshold = distance_above(s->type, 0, s->delta);
 	s->round = 0;
 	while (more) {
 		while (now->count) {
@@ -701,13 +601,13 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 		rc = search(&s);
 	if (!rc && s.too_narrow) {
 		s.too_narrow = false;
-		s.type = T_U64;
+		s.type = DISTANCE_U64;
 		rc = search(&s);
 	}
 	if (!rc) {
 		gtu_alg_phase(&s.a, "setup");
 		for (v = 0; v < g->n; v++) {
-			distance[v] = to_double(&s, distance_of(&s, v));
+			distance[v] = distance_number(s.type, distance_of(&s, v));
 			s.a.stats->vertices += distance_of(&s, v) != s.infinity;
 		}
 	}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Distances of shortest paths as the bits of their type, in a uint64_t. Bits of floats that are not
+ * negative order as unsigned integers do, so that comparing needs no type; only adding does.
+ */
+#ifndef GTU_ALGORITHM_DISTANCE_H
+#define GTU_ALGORITHM_DISTANCE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum distance_type { DISTANCE_U32, DISTANCE_U64, DISTANCE_F32, DISTANCE_F64 };
+
+static inline uint32_t distance_width(enum distance_type type)
+{
+	return type == DISTANCE_U32 || type == DISTANCE_F32 ? 4 : 8;
+}
+
+static inline uint64_t f32_bits(float f)
+{
+	uint32_t u;
+
+	memcpy(&u, &f, 4);
+	return u;
+}
+
+static inline uint64_t f64_bits(double d)
+{
+	uint64_t u;
+
+	memcpy(&u, &d, 8);
+	return u;
+}
+
+static inline float bits_f32(uint64_t bits)
+{
+	uint32_t u = (uint32_t)bits;
+	float f;
+
+	memcpy(&f, &u, 4);
+	return f;
+}
+
+static inline double bits_f64(uint64_t bits)
+{
+	double d;
+
+	memcpy(&d, &bits, 8);
+	return d;
+}
+
+static inline uint64_t distance_infinity(enum distance_type type)
+{
+	switch (type) {
+	case DISTANCE_U32: return UINT32_MAX;
+	case DISTANCE_U64: return UINT64_MAX;
+	case DISTANCE_F32: return f32_bits(INFINITY);
+	case DISTANCE_F64: return f64_bits(INFINITY);
+	}
+	return 0;
+}
+
+static inline double distance_number(enum distance_type type, uint64_t bits)
+{
+	if (bits == distance_infinity(type))
+		return INFINITY;
+	return type == DISTANCE_F32 ? bits_f32(bits) : type == DISTANCE_F64 ? bits_f64(bits) :
+									      (double)bits;
+}
+
+/* Distance @bits plus element @e of an array of weights (NULL: 1). */
+static inline uint64_t distance_add(enum distance_type type, uint64_t bits, const void *weight,
+				    uint64_t e)
+{
+	switch (type) {
+	case DISTANCE_U32:
+		return (uint32_t)(bits + (weight ? ((const uint32_t *)weight)[e] : 1));
+	case DISTANCE_U64:
+		return bits + (weight ? ((const uint32_t *)weight)[e] : 1);
+	case DISTANCE_F32:
+		return f32_bits(bits_f32(bits) + ((const float *)weight)[e]);
+	case DISTANCE_F64:
+		return f64_bits(bits_f64(bits) + ((const double *)weight)[e]);
+	}
+	return bits;
+}
+
+/* @bits and @step more, rounded; above @bits in any case. @bits is below infinity. */
+static inline uint64_t distance_above(enum distance_type type, uint64_t bits, double step)
+{
+	double to = distance_number(type, bits) + step;
+	uint64_t above;
+
+	switch (type) {
+	case DISTANCE_F32:
+		above = f32_bits((float)to);
+		break;
+	case DISTANCE_F64:
+		above = f64_bits(to);
+		break;
+	default:
+		above = to < (double)distance_infinity(type) ? (uint64_t)to : distance_infinity(type);
+	}
+	return above > bits ? above : bits + 1;
+}
+
+#endif

@@ -48,6 +48,40 @@ says "says where" "/nonexistent/blob"
 exits 1 "a full disk" bash -c 'gtu info >/dev/full'
 says "is not silent" "cannot write to standard output"
 
+# every status has its exit code; a wrong result cannot be had from a right device, so 4 is asked for here
+cat >codes.c <<'END'
+#include <stdlib.h>
+#include "cli.h"
+
+int main(int argc, char **argv)
+{
+	struct gtu_error err = { 0 };
+
+	cli_start("codes", argc > 2);
+	return cli_exit(&err, atoi(argv[1]));
+}
+END
+check "a program with the tool's exit codes" gcc -D_GNU_SOURCE -I"$root/include" -I"$root/tools" codes.c \
+	"$root/tools/cli.c" "$root/libruntime/error.c" -o codes -lm
+for pair in 0:0 -1:1 -2:2 -3:3 -4:4 -5:1 -6:1 -7:1 -8:130 -9:1 -10:1 -11:1; do
+	exits "${pair#*:}" "status ${pair%:*} is exit code ${pair#*:}" ./codes "${pair%:*}"
+done
+exits 4 "a failed verification" ./codes -4
+says "says so" "^gtu: verification failed$"
+
+# a bar where someone looks, and none where nobody does
+if command -v script >/dev/null; then
+	quietly script -qec "gtu generate kronecker --scale 19 bar.gtu" /dev/null
+	says "a bar on a terminal" "\[#*\.*\] +[0-9]+%" "$out"
+	quietly script -qec "gtu --quiet generate kronecker --scale 19 bar.gtu" /dev/null
+	check "no bar with --quiet" bash -c "! grep -q '%' '$out'"
+else
+	skip "a bar on a terminal" "no script(1)"
+fi
+quietly gtu generate kronecker --scale 19 bar.gtu
+check "no bar into a file" test ! -s "$err"
+rm -f bar.gtu
+
 # JSON is JSON
 if command -v python3 >/dev/null; then
 	check "info --json" gtu info --json -

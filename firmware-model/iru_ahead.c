@@ -49,7 +49,11 @@ struct span {
 	uint32_t put[PARTITIONS];	/* elements sent to each partition */
 	struct fill fill[ALL_BANKS * SPAN];
 	unsigned fills;
-	uint64_t taken;			/* elements inserted */
+	unsigned taken;			/* elements that go into the sets */
+	uint32_t when[ALL_BANKS];	/* cycles in which a bank takes one */
+	uint32_t until[ALL_BANKS];	/* end of the bank's in order[] */
+	uint32_t order[ALL_BANKS * SPAN + 16]; /* where they lie, by bank and cycle */
+	uint32_t keeps[ALL_BANKS], keep[ALL_BANKS][2 * SPAN]; /* where what its ring input keeps lies */
 };
 
 /*
@@ -167,106 +171,166 @@ AHEAD_INLINE void ring(struct iru_core *c, struct span *w, unsigned span, uint64
 	}
 }
 
-/* The last lane of a set was filled by bank @b at an offset before the last. */
-AHEAD static void filled(struct iru_core *c, const struct iru_kernel *k, struct span *w, unsigned b,
-			 unsigned offset, unsigned set)
+/*
+ * Fill the cycles in which a server with one job a cycle works: jobs come in the cycles of @first,
+ * those of @second besides, and @held wait from the beginning. Who finds his cycle taken has the next
+ * free one, which adding his bit to a word of taken ones finds; the set does not depend on the order.
+ */
+AHEAD_INLINE uint64_t served(uint64_t first, uint64_t second, uint32_t held)
+{
+	uint64_t taken = _bzhi_u64(~0ull, held), late = first & taken;
+
+	taken |= first;
+	for (; late; late &= late - 1)
+		taken |= taken + (late & -late);
+	for (late = second; late; late &= late - 1)
+		taken |= taken + (late & -late);
+	return taken;
+}
+
+/*
+ * What bank @b takes from its ring input and its own queue, in which cycles, and what stays. It is
+ * appended to order[] by cycle; the ring input's is first made a list, older arrivals first and, of one
+ * cycle's, those from below first.
+ */
+AHEAD_INLINE void plan(struct iru_core *c, struct span *w, unsigned b, unsigned span)
+{
+	const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	const __m512i mixed = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+	const __m512i mixed_high = _mm512_add_epi32(mixed, _mm512_set1_epi32(8));
+	const uint32_t all = span < 32 ? (1u << span) - 1 : ~0u;
+	const unsigned p = b / BANKS, q = ALL_BANKS + b;
+	const uint32_t even = b & 1 ? 0 : ~0u;
+	const uint32_t ups = w->into[0][p] & (w->into_odd[0][p] ^ even) & all;
+	const uint32_t downs = w->into[1][p] & (w->into_odd[1][p] ^ even) & all;
+	const uint32_t held = w->held[q], base = q * PLACES + c->fifo_head[q];
+	const uint64_t come = _pdep_u64(ups, 0x5555555555555555ull) |
+			      _pdep_u64(downs, 0xaaaaaaaaaaaaaaaaull);
+	const uint32_t from_ring =
+		(uint32_t)served((uint64_t)(ups | downs) << 1, (uint64_t)(ups & downs) << 1, held) & all;
+	const uint32_t from_own = leave(all & ~from_ring, w->held[b], &w->split[p], b % BANKS);
+	const uint32_t takes = from_ring | from_own, n = held + (uint32_t)__builtin_popcountll(come);
+	const uint32_t rings = (uint32_t)__builtin_popcount(from_ring);
+	uint32_t list[SPAN + 2 * SPAN + 16], *to = &list[held];
+
+	for (uint32_t i = 0; i < held; i += 16)
+		_mm512_storeu_si512(&list[i], _mm512_add_epi32(lanes, _mm512_set1_epi32((int)(base + i))));
+	for (unsigned half = 0; half < 2; half++) {
+		const __m512i up = _mm512_loadu_si512(&w->at[0][p][16 * half]);
+		const __m512i down = _mm512_loadu_si512(&w->at[1][p][16 * half]);
+		const __mmask16 low = (__mmask16)(come >> (32 * half));
+		const __mmask16 high = (__mmask16)(come >> (32 * half + 16));
+
+		_mm512_storeu_si512(to, _mm512_maskz_compress_epi32(
+			low, _mm512_permutex2var_epi32(up, mixed, down)));
+		to += __builtin_popcount(low);
+		_mm512_storeu_si512(to, _mm512_maskz_compress_epi32(
+			high, _mm512_permutex2var_epi32(up, mixed_high, down)));
+		to += __builtin_popcount(high);
+	}
+
+	{
+		uint32_t ring_at = 0, own = b * PLACES + c->fifo_head[b];
+
+		for (unsigned half = 0; half < 2; half++) {
+			const __mmask16 ring = (__mmask16)(from_ring >> (16 * half));
+			const __mmask16 mine = (__mmask16)(from_own >> (16 * half));
+			const __mmask16 both = ring | mine;
+			__m512i at = _mm512_maskz_expand_epi32(ring, _mm512_loadu_si512(&list[ring_at]));
+
+			at = _mm512_mask_expand_epi32(
+				at, mine, _mm512_add_epi32(lanes, _mm512_set1_epi32((int)own)));
+			_mm512_storeu_si512(&w->order[w->taken], _mm512_maskz_compress_epi32(both, at));
+			w->taken += (unsigned)__builtin_popcount(both);
+			ring_at += (unsigned)__builtin_popcount(ring);
+			own += (unsigned)__builtin_popcount(mine);
+		}
+		c->fifo_head[b] = own - b * PLACES;
+	}
+	w->when[b] = takes;
+	w->until[b] = w->taken;
+	c->credit[p] += rings;
+
+	/* what came and was not served stays in the ring input, once the rest is out of it */
+	w->keeps[b] = 0;
+	for (uint32_t i = rings > held ? rings : held; i < n; i++)
+		w->keep[b][w->keeps[b]++] = list[i];
+	c->fifo_head[q] += rings < held ? rings : held;
+}
+
+/* Element @i of order[] has filled its set. */
+AHEAD static __attribute__((noinline)) void filled(struct iru_core *c, const struct iru_kernel *k,
+						   struct span *w, unsigned i, unsigned set,
+						   unsigned span)
 {
 	const size_t row = (size_t)set * IRU_LANES;
 	const unsigned place = c->out_count + w->fills;
+	unsigned b = 0, offset;
 
+	while (i >= w->until[b])
+		b++;
+	i -= b ? w->until[b - 1] : 0;
+	offset = (unsigned)__builtin_ctz(_pdep_u32(1u << i, w->when[b]));
+	if (offset + 1 == span) {	/* its turn to reply is in the cycle after the span */
+		iru_set_filled(c, b, set);
+		return;
+	}
 	k->record(c, &c->set_pair[row], &c->set_secondary[row], IRU_LANES, &c->out[place]);
 	w->fill[w->fills++] = (struct fill){ (uint16_t)(offset << 8 | b), (uint16_t)place };
 	c->set_count[set] = 0;
 }
 
-/* Bank @b: what it takes from its ring input and its own queue, and what stays. */
-AHEAD_INLINE void bank(struct iru_core *c, const struct iru_kernel *k, struct span *w, unsigned b,
-		       unsigned span, bool carry, bool merge)
+/* Put into the sets what the banks take; they share no set. */
+AHEAD_INLINE void insert(struct iru_core *c, const struct iru_kernel *k, struct span *w, unsigned span,
+			 bool carry, bool merge)
 {
-	const uint32_t all = span < 32 ? (1u << span) - 1 : ~0u;
-	const unsigned p = b / BANKS, rq = ALL_BANKS + b;
-	const uint32_t *up = w->at[0][p], *down = w->at[1][p];
-	const uint32_t keep = b & 1 ? 0 : ~0u;
-	const uint32_t ups = w->into[0][p] & (w->into_odd[0][p] ^ keep) & all;
-	const uint32_t downs = w->into[1][p] & (w->into_odd[1][p] ^ keep) & all;
-	const uint32_t old = c->fifo_tail[rq] - c->fifo_head[rq];
-	const uint32_t rbase = rq * PLACES + c->fifo_head[rq];
-	uint32_t list[128], n = old, own = b * PLACES + c->fifo_head[b], next = 0;
-	uint32_t from_ring, from_own, taken, kept;
-	uint64_t served;
+	const uint64_t *const fifo_pair = c->fifo_pair;
+	const uint32_t *const fifo_secondary = c->fifo_secondary;
+	const uint16_t *const fifo_set = c->fifo_set;
+	uint64_t *const set_pair = c->set_pair;
+	uint32_t *const set_secondary = c->set_secondary;
+	uint8_t *const set_count = c->set_count;
+	const unsigned n = w->taken;
 
-	/* the ring input in order, and the cycles in which it is served */
-	for (uint32_t i = 0; i < old; i += 16)
-		_mm512_storeu_si512(&list[i], _mm512_add_epi32(
-			_mm512_set1_epi32((int)(rbase + i)),
-			_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)));
-	served = _bzhi_u64(~0ull, old);
-	{
-		unsigned free = old;
-
-		for (uint32_t m = ups | downs; m; m &= m - 1) {
-			const unsigned o = (unsigned)__builtin_ctz(m);
-			const unsigned u = ups >> o & 1, d = downs >> o & 1;
-
-			list[n] = up[o];
-			n += u;
-			list[n] = down[o];
-			n += d;
-			free = free > o + 1 ? free : o + 1;
-			served |= (u + 2ull * d - (u ^ 1) * d) << free;
-			free += u + d;
-		}
-	}
-	from_ring = (uint32_t)served & all;
-	from_own = leave(all & ~from_ring, w->held[b], &w->split[p], b % BANKS);
-
-	for (uint32_t m = from_ring | from_own; m; m &= m - 1) {
-		const unsigned o = (unsigned)__builtin_ctz(m), ring = from_ring >> o & 1;
-		const uint32_t at = ring ? list[next] : own;
-		const unsigned set = c->fifo_set[at], count = c->set_count[set];
-		const size_t row = (size_t)set * IRU_LANES;
-		const uint64_t pair = c->fifo_pair[at];
+	for (unsigned i = 0; i < n; i++) {
+		const uint32_t at = w->order[i];
+		const unsigned set = fifo_set[at], count = set_count[set];
+		const uint32_t row = set * IRU_LANES;
+		const uint64_t pair = fifo_pair[at];
 		int same = -1;
 
-		next += ring;
-		own += !ring;
 		if (merge)
-			same = k->find(&c->set_pair[row], count, (uint32_t)pair);
+			same = k->find(&set_pair[row], count, (uint32_t)pair);
 		if (merge && same >= 0) {
-			iru_merge(c, row + (unsigned)same, pair, c->fifo_secondary[at]);
+			iru_merge(c, row + (unsigned)same, pair, fifo_secondary[at]);
 			continue;
 		}
-		c->set_pair[row + count] = pair;
+		set_pair[row + count] = pair;
 		if (carry)
-			c->set_secondary[row + count] = c->fifo_secondary[at];
-		c->set_count[set] = (uint8_t)(count + 1);
-		if (unlikely(count + 1 == IRU_LANES)) {
-			if (o + 1 < span)
-				filled(c, k, w, b, o, set);
-			else
-				iru_set_filled(c, b, set);
-		}
+			set_secondary[row + count] = fifo_secondary[at];
+		set_count[set] = (uint8_t)(count + 1);
+		if (unlikely(count + 1 == IRU_LANES))
+			filled(c, k, w, i, set, span);
 	}
-	taken = (uint32_t)__builtin_popcount(from_ring | from_own);
-	w->taken += taken;
-	c->credit[p] += next;
-	c->fifo_head[b] = own - b * PLACES;
+}
 
-	/* what came and was not served stays in the ring input */
-	kept = next > old ? next : old;
-	c->fifo_head[rq] += next < old ? next : old;
-	if (c->fifo_head[rq] == c->fifo_tail[rq])
-		c->fifo_head[rq] = c->fifo_tail[rq] = 0;
-	if (kept < n) {
-		iru_fifo_room(c, rq, n - kept);
-		for (; kept < n; kept++) {
-			const uint32_t to = rq * PLACES + c->fifo_tail[rq]++, at = list[kept];
+/* Move what bank @b's ring input got and could not hand on to its tail. */
+AHEAD_INLINE void keep(struct iru_core *c, const struct span *w, unsigned b, bool carry)
+{
+	const unsigned q = ALL_BANKS + b;
 
-			c->fifo_pair[to] = c->fifo_pair[at];
-			c->fifo_set[to] = c->fifo_set[at];
-			if (carry)
-				c->fifo_secondary[to] = c->fifo_secondary[at];
-		}
+	if (c->fifo_head[q] == c->fifo_tail[q])
+		c->fifo_head[q] = c->fifo_tail[q] = 0;
+	if (!w->keeps[b])
+		return;
+	iru_fifo_room(c, q, w->keeps[b]);
+	for (unsigned i = 0; i < w->keeps[b]; i++) {
+		const uint32_t to = q * PLACES + c->fifo_tail[q]++, at = w->keep[b][i];
+
+		c->fifo_pair[to] = c->fifo_pair[at];
+		c->fifo_set[to] = c->fifo_set[at];
+		if (carry)
+			c->fifo_secondary[to] = c->fifo_secondary[at];
 	}
 }
 
@@ -362,7 +426,10 @@ AHEAD_INLINE uint64_t run_ahead(struct iru_core *c, const struct iru_kernel *k, 
 	span = classify(c, k, &w, span, cycle);
 	ring(c, &w, span, cycle);
 	for (unsigned b = 0; b < ALL_BANKS; b++)
-		bank(c, k, &w, b, span, carry, merge);
+		plan(c, &w, b, span);
+	insert(c, k, &w, span, carry, merge);
+	for (unsigned b = 0; b < ALL_BANKS; b++)
+		keep(c, &w, b, carry);
 	number(c, &w, cycle);
 
 	c->left -= w.taken;

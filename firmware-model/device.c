@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "iru_core.h"
 
 static const struct gtu_unit *const units[GTU_UNITS] = {
 	&gtu_unit_basic, &gtu_unit_scu, &gtu_unit_iru, &gtu_unit_zcm, NULL,
@@ -120,22 +121,24 @@ static const char *configure(struct gtu_dev_config *c)
 		return "scu_merge: at most 32";
 	if (c->scu_latency > 1 << 20 || c->iru_latency > 1 << 20)
 		return "latency: at most 2^20 cycles";
-	if (!power_of_two(c->iru_partitions) || c->iru_partitions > 16)
+	if (!power_of_two(c->iru_partitions) || c->iru_partitions > IRU_PARTITIONS_MAX)
 		return "iru_partitions: a power of two, at most 16";
-	if (!power_of_two(c->iru_banks) || c->iru_banks > 16)
-		return "iru_banks: a power of two, at most 16";
-	if (!power_of_two(c->iru_sets) || c->iru_sets > 1 << 16 ||
+	if (!power_of_two(c->iru_banks) || c->iru_banks * c->iru_partitions > IRU_BANKS_MAX)
+		return "iru_banks: a power of two, with all partitions at most 64";
+	if (!power_of_two(c->iru_sets) || c->iru_sets > IRU_SETS_MAX ||
 	    c->iru_sets < c->iru_partitions * c->iru_banks || c->iru_sets < 2)
 		return "iru_sets: a power of two, at least partitions x banks (and 2), at most 65536";
 	if (!power_of_two(c->iru_interleave) || c->iru_interleave < GTU_LINE_BYTES ||
 	    c->iru_interleave > 1 << 20)
 		return "iru_interleave: a power of two, 128 to 2^20";
-	if (c->iru_prefetch > 256)
+	if (c->iru_prefetch > IRU_PREFETCH_MAX)
 		return "iru_prefetch: at most 256";
 	if (c->iru_index_bits > 32 || c->iru_position_bits > 32)
 		return "iru_index_bits, iru_position_bits: at most 32";
-	if (c->iru_ring_depth > 4096 || c->iru_queue_depth > 4096)
-		return "iru_ring_depth, iru_queue_depth: at most 4096";
+	if (c->iru_queue_depth < IRU_LANES || c->iru_queue_depth > IRU_DEPTH_MAX)
+		return "iru_queue_depth: 32 (a line's elements) to 4096";
+	if (c->iru_ring_depth > IRU_DEPTH_MAX)
+		return "iru_ring_depth: at most 4096";
 	return NULL;
 }
 

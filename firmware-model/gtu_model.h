@@ -45,14 +45,14 @@ struct gtu_dev_config {
 
 	uint32_t iru_sets;		/* [1024] in all, a power of two */
 	uint32_t iru_partitions;	/* [4] a power of two */
-	uint32_t iru_banks;		/* [2] a partition, a power of two */
+	uint32_t iru_banks;		/* [2] a partition, a power of two; of all at most 64 */
 	uint32_t iru_interleave;	/* [256] bytes, a power of two >= 128 */
 	uint32_t iru_prefetch;		/* [8] */
 	uint32_t iru_latency;		/* [200] cycles */
 	uint32_t iru_index_bits;	/* [32] */
 	uint32_t iru_position_bits;	/* [32] */
 	uint32_t iru_ring_depth;	/* [64] */
-	uint32_t iru_queue_depth;	/* [64] */
+	uint32_t iru_queue_depth;	/* [64] elements, at least 32 */
 	uint32_t iru_timeout;		/* [1024] cycles, the setting after reset */
 };
 

@@ -20,7 +20,7 @@
 #define PARTITIONS	4u
 #define BANKS		2u
 #define ALL_BANKS	(PARTITIONS * BANKS)
-#define PLACES		128u
+#define PLACES		(128u + IRU_SPARE)
 #define OWNER_SHIFT	8		/* of a set's number */
 #define OUTS		(2 * ALL_BANKS)	/* first queue to the ring: direction * PARTITIONS + partition */
 #define QUEUES		(OUTS + 2 * PARTITIONS)

@@ -37,7 +37,7 @@ static uint32_t fifo_places(const struct iru_shape *s)
 {
 	const unsigned depth = s->ring_depth > s->queue_depth ? s->ring_depth : s->queue_depth;
 
-	return 2 * ((depth + 31) & ~31u);
+	return 2 * ((depth + 31) & ~31u) + IRU_SPARE;
 }
 
 /* Hands out memory behind the core; with no core it only counts. */
@@ -64,8 +64,8 @@ static size_t layout(struct iru_core *c, const struct iru_shape *s)
 	carve(base, &at, sizeof(*c));
 	c->fifo_head = carve(base, &at, queues * sizeof(uint32_t));
 	c->fifo_tail = carve(base, &at, queues * sizeof(uint32_t));
-	c->fifo_pair = carve(base, &at, queues * fifo_places(s) * sizeof(uint64_t));
-	c->fifo_secondary = carve(base, &at, queues * fifo_places(s) * sizeof(uint32_t));
+	c->fifo_pair = carve(base, &at, queues * fifo_places(s) * sizeof(uint64_t) + 64);
+	c->fifo_secondary = carve(base, &at, queues * fifo_places(s) * sizeof(uint32_t) + 64);
 	/* read a vector at a time, of which only what the queue holds is looked at */
 	c->fifo_set = carve(base, &at, queues * fifo_places(s) * sizeof(uint16_t) + 64);
 	c->set_count = carve(base, &at, sets);
@@ -100,7 +100,7 @@ struct iru_core *iru_core_init(void *memory, const struct iru_shape *shape)
 	c->sets_bank = c->sets_partition >> shape->banks_log2;
 	c->places = fifo_places(shape);
 	c->published = shape->partitions_log2 == 2 && shape->banks_log2 == 1 &&
-		       shape->sets_log2 == 10 && c->places == 128;
+		       shape->sets_log2 == 10 && c->places == 128 + IRU_SPARE;
 	for (unsigned p = 0; p < c->partitions; p++) {
 		for (unsigned q = 0; q < c->partitions; q++) {
 			const unsigned up = (q - p) & (c->partitions - 1);
@@ -109,8 +109,7 @@ struct iru_core *iru_core_init(void *memory, const struct iru_shape *shape)
 			const unsigned dir = up == down ? p & 1 : up > down;
 
 			c->route_dir[p][q] = (uint8_t)dir;
-			c->route_hops[p][q] = (uint8_t)(dir ? down : up);
-			c->route_queue[p][q] = 2 * c->all_banks + dir * c->partitions + p;
+			c->route_queue[p][q] = c->banks + dir;
 		}
 	}
 	return c;
@@ -409,7 +408,7 @@ out:
 	return why;
 }
 
-#define PUBLISHED	2, 1, 10, 128	/* partitions, banks, sets, places: of iru.txt, table 1 */
+#define PUBLISHED	2, 1, 10, 128 + IRU_SPARE /* partitions, banks, sets, places: of iru.txt, table 1 */
 #define AS_BUILT                                                                                   \
 	c->shape.partitions_log2, c->shape.banks_log2, c->shape.sets_log2, c->places
 

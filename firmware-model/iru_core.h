@@ -21,6 +21,7 @@
 #define IRU_PREFETCH_MAX	256u
 #define IRU_DEPTH_MAX		4096u
 #define IRU_NEVER		UINT64_MAX
+#define IRU_SPARE		8u	/* places behind a queue's last that may be written, never read */
 
 /*
  * Records kept until the user of the core takes them; a run stops at the mark. Behind it is room for
@@ -103,8 +104,8 @@ struct iru_split {
 	uint64_t pair[IRU_LANES] __attribute__((aligned(64)));
 	uint32_t secondary[IRU_LANES];
 	uint16_t set[IRU_LANES];
-	uint8_t queue[IRU_LANES];	/* of all queues of the unit */
-	uint8_t share[IRU_BANKS_MAX + 2]; /* elements for each of the partition's: banks, then ring */
+	uint32_t lanes[IRU_BANKS_MAX + 2]; /* that go to each of the partition's queues: banks, then ring */
+	uint8_t share[IRU_BANKS_MAX + 2]; /* how many those are */
 	uint16_t count;
 	bool loaded;
 };
@@ -146,7 +147,7 @@ struct iru_core {
 
 	/* derived from the shape */
 	uint32_t partitions, banks, all_banks, sets_partition, sets_bank;
-	uint32_t places;		/* a queue has in memory: twice what it may hold */
+	uint32_t places;		/* a queue has in memory: twice what it may hold, and spare ones */
 	uint32_t line_mask;		/* of a partition's lines */
 	/* derived from the stream */
 	uint64_t line_first, line_end;	/* of the indices; region-relative */
@@ -173,9 +174,8 @@ struct iru_core {
 	struct iru_element landing[16][2 * IRU_PARTITIONS_MAX];
 	uint64_t waiting_own, waiting_ring; /* banks whose queues' first element has waited before */
 
-	/* routes: of a partition, to a partition */
+	/* routes: of a partition, to a partition; the queue is counted as in struct iru_split */
 	uint8_t route_dir[IRU_PARTITIONS_MAX][IRU_PARTITIONS_MAX]; /* 0: to the next, 1: to the one before */
-	uint8_t route_hops[IRU_PARTITIONS_MAX][IRU_PARTITIONS_MAX];
 	uint32_t route_queue[IRU_PARTITIONS_MAX][IRU_PARTITIONS_MAX];
 
 	/*

@@ -65,19 +65,9 @@ static uint32_t room_missing(const struct iru_core *c, unsigned p, const struct 
 
 static void hand_out(struct iru_core *c, unsigned p, const struct iru_split *s)
 {
-	uint32_t *tail = c->fifo_tail;
-
 	for (unsigned k = 0; k < c->banks + 2; k++)
 		iru_fifo_room(c, iru_split_queue(c, p, k), s->share[k]);
-	for (unsigned i = 0; i < s->count; i++) {
-		const unsigned q = s->queue[i];
-		const size_t at = (size_t)q * c->places + tail[q]++;
-
-		c->fifo_pair[at] = s->pair[i];
-		c->fifo_set[at] = s->set[i];
-		if (c->carry)
-			c->fifo_secondary[at] = s->secondary[i];
-	}
+	c->kernel->give(c, p, s);
 	for (unsigned b = 0; b < c->banks; b++)
 		c->local_some |= (uint64_t)(s->share[b] != 0) << (p * c->banks + b);
 	c->out_some |= (uint32_t)(s->share[c->banks] != 0) << p;

@@ -15,42 +15,53 @@ static inline uint32_t wide_bits(const struct iru_core *c)
 	return c->shape.index_bits >= 32 ? 0 : ~0u << c->shape.index_bits;
 }
 
-static inline unsigned local_queues(const struct iru_core *c, unsigned p)
-{
-	return p << c->shape.banks_log2;
-}
-
 /* ---- Portable -------------------------------------------------------------------------------- */
 
 static unsigned split_portable(const struct iru_core *c, unsigned p, const uint32_t *index,
 			       const uint32_t *secondary, unsigned count, uint64_t first,
 			       struct iru_split *to)
 {
-	const uint32_t wide = wide_bits(c), locals = local_queues(c, p);
+	const uint32_t wide = wide_bits(c);
 	const unsigned shift = c->shape.sets_log2 - c->shape.partitions_log2;
 
 	memset(to->share, 0, c->banks + 2u);
+	memset(to->lanes, 0, (c->banks + 2u) * sizeof(to->lanes[0]));
 	for (unsigned i = 0; i < count; i++) {
 		const uint32_t x = *(const volatile uint32_t *)&index[i];
 		const uint32_t set = iru_target_set(
 			iru_target_line(c->stream.base, c->stream.target_log2, x), c->shape.sets_log2);
 		const unsigned owner = set >> shift, bank = set & (c->banks - 1);
+		unsigned k;
 
 		to->pair[i] = x | (first + i) << 32;
 		to->secondary[i] = secondary ? *(const volatile uint32_t *)&secondary[i] : 0;
 		to->set[i] = (uint16_t)set;
 		if (x & wide)
 			return i;
-		if (owner == p) {
-			to->queue[i] = (uint8_t)(locals + bank);
-			to->share[bank]++;
-		} else {
-			to->queue[i] = (uint8_t)c->route_queue[p][owner];
-			to->share[c->banks + c->route_dir[p][owner]]++;
-		}
+		k = owner == p ? bank : c->banks + c->route_dir[p][owner];
+		to->lanes[k] |= 1u << i;
+		to->share[k]++;
 	}
 	to->count = (uint16_t)count;
 	return IRU_LANES;
+}
+
+static void give_portable(struct iru_core *c, unsigned p, const struct iru_split *s)
+{
+	for (unsigned k = 0; k < c->banks + 2u; k++) {
+		const unsigned q = iru_split_queue(c, p, k);
+		size_t at = (size_t)q * c->places + c->fifo_tail[q];
+
+		for (uint32_t m = s->lanes[k]; m; m &= m - 1, at++) {
+			const unsigned i = (unsigned)__builtin_ctz(m);
+
+			c->fifo_pair[at] = s->pair[i];
+			c->fifo_set[at] = s->set[i];
+			if (c->carry)
+				c->fifo_secondary[at] = s->secondary[i];
+		}
+		c->fifo_tail[q] += s->share[k];
+	}
 }
 
 static int find_portable(const uint64_t *pair, unsigned count, uint32_t index)
@@ -90,6 +101,7 @@ static void record_portable(const struct iru_core *c, const uint64_t *pair,
 const struct iru_kernel iru_kernel_portable = {
 	.name = "portable",
 	.split = split_portable,
+	.give = give_portable,
 	.find = find_portable,
 	.record = record_portable,
 };
@@ -116,11 +128,11 @@ IRU_AVX512 static unsigned split_avx512(const struct iru_core *c, unsigned p, co
 					const uint32_t *secondary, unsigned count, uint64_t first,
 					struct iru_split *to)
 {
-	const __m512i routes = _mm512_loadu_si512(c->route_queue[p]);
+	const __m512i routes = _mm512_loadu_si512(c->route_queue[p]);	/* each 32 bits */
 	const __m512i wide = _mm512_set1_epi32((int)wide_bits(c));
 	const __m128i owner_shift =
 		_mm_cvtsi32_si128(c->shape.sets_log2 - c->shape.partitions_log2);
-	const __m512i locals = _mm512_set1_epi32((int)local_queues(c, p));
+	const __m512i banks = _mm512_set1_epi32((int)(c->banks - 1));
 	__m512i queue[2];
 	__mmask16 lanes[2];
 
@@ -139,12 +151,11 @@ IRU_AVX512 static unsigned split_avx512(const struct iru_core *c, unsigned p, co
 							  _mm512_set1_epi32((int)GTU_HASH)),
 				       _mm_cvtsi32_si128(32 - c->shape.sets_log2));
 		owner = _mm512_srl_epi32(set, owner_shift);
-		mine = _mm512_add_epi32(locals, _mm512_and_si512(set, _mm512_set1_epi32((int)(c->banks - 1))));
+		mine = _mm512_and_si512(set, banks);
 		queue[half] = _mm512_mask_mov_epi32(
 			_mm512_permutexvar_epi32(owner, routes),
 			_mm512_cmpeq_epi32_mask(owner, _mm512_set1_epi32((int)p)), mine);
 		lanes[half] = live;
-		_mm_storeu_si128((void *)&to->queue[at], _mm512_cvtepi32_epi8(queue[half]));
 		_mm256_storeu_si256((void *)&to->set[at], _mm512_cvtepi32_epi16(set));
 		_mm512_storeu_si512(&to->secondary[at], y);
 
@@ -162,16 +173,59 @@ IRU_AVX512 static unsigned split_avx512(const struct iru_core *c, unsigned p, co
 			return at + (unsigned)__builtin_ctz(bad);
 	}
 	for (unsigned k = 0; k < c->banks + 2u; k++) {
-		const unsigned q = k < c->banks ? local_queues(c, p) + k :
-				   2 * c->all_banks + (k - c->banks) * c->partitions + p;
-		const __m512i v = _mm512_set1_epi32((int)q);
+		const __m512i v = _mm512_set1_epi32((int)k);
 
-		to->share[k] = (uint8_t)(
-			__builtin_popcount(_mm512_mask_cmpeq_epi32_mask(lanes[0], queue[0], v)) +
-			__builtin_popcount(_mm512_mask_cmpeq_epi32_mask(lanes[1], queue[1], v)));
+		to->lanes[k] = _mm512_mask_cmpeq_epi32_mask(lanes[0], queue[0], v) |
+			       (uint32_t)_mm512_mask_cmpeq_epi32_mask(lanes[1], queue[1], v) << 16;
+		to->share[k] = (uint8_t)__builtin_popcount(to->lanes[k]);
 	}
 	to->count = (uint16_t)count;
 	return IRU_LANES;
+}
+
+/* The first @n of 16 numbers, each in 16 bits. */
+IRU_AVX512 static inline void store_low16(uint16_t *to, unsigned n, __m512i v)
+{
+	_mm256_mask_storeu_epi16(to, (__mmask16)((1u << n) - 1), _mm512_cvtepi32_epi16(v));
+}
+
+IRU_AVX512 static void give_avx512(struct iru_core *c, unsigned p, const struct iru_split *s)
+{
+	const __m512i pair0 = _mm512_load_si512(s->pair), pair1 = _mm512_load_si512(s->pair + 8);
+	const __m512i pair2 = _mm512_load_si512(s->pair + 16), pair3 = _mm512_load_si512(s->pair + 24);
+	const __m512i set0 = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)s->set));
+	const __m512i set1 = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(s->set + 16)));
+
+	for (unsigned k = 0; k < c->banks + 2u; k++) {
+		const unsigned q = iru_split_queue(c, p, k);
+		const size_t at = (size_t)q * c->places + c->fifo_tail[q];
+		const uint32_t m = s->lanes[k];
+		const unsigned half = (unsigned)__builtin_popcount(m & 0xffff);
+		uint64_t *pair = &c->fifo_pair[at];
+
+		/* each store spoils up to a vector behind, which the next or nobody reads */
+		_mm512_storeu_si512(pair, _mm512_maskz_compress_epi64((__mmask8)m, pair0));
+		pair += __builtin_popcount(m & 0xff);
+		_mm512_storeu_si512(pair, _mm512_maskz_compress_epi64((__mmask8)(m >> 8), pair1));
+		pair = &c->fifo_pair[at + half];
+		_mm512_storeu_si512(pair, _mm512_maskz_compress_epi64((__mmask8)(m >> 16), pair2));
+		pair += __builtin_popcount(m >> 16 & 0xff);
+		_mm512_storeu_si512(pair, _mm512_maskz_compress_epi64((__mmask8)(m >> 24), pair3));
+		store_low16(&c->fifo_set[at], half, _mm512_maskz_compress_epi32((__mmask16)m, set0));
+		store_low16(&c->fifo_set[at + half], s->share[k] - half,
+			    _mm512_maskz_compress_epi32((__mmask16)(m >> 16), set1));
+		if (c->carry) {
+			_mm512_mask_storeu_epi32(
+				&c->fifo_secondary[at], (__mmask16)((1u << half) - 1),
+				_mm512_maskz_compress_epi32((__mmask16)m, _mm512_loadu_si512(s->secondary)));
+			_mm512_mask_storeu_epi32(
+				&c->fifo_secondary[at + half],
+				(__mmask16)((1u << (s->share[k] - half)) - 1),
+				_mm512_maskz_compress_epi32((__mmask16)(m >> 16),
+							    _mm512_loadu_si512(s->secondary + 16)));
+		}
+		c->fifo_tail[q] += s->share[k];
+	}
 }
 
 IRU_AVX512 static int find_avx512(const uint64_t *pair, unsigned count, uint32_t index)
@@ -240,6 +294,7 @@ IRU_AVX512 static void record_avx512(const struct iru_core *c, const uint64_t *p
 static const struct iru_kernel kernel_avx512 = {
 	.name = "avx512",
 	.split = split_avx512,
+	.give = give_avx512,
 	.find = find_avx512,
 	.record = record_avx512,
 };

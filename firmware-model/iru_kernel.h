@@ -17,6 +17,8 @@ struct iru_kernel {
 	unsigned (*split)(const struct iru_core *c, unsigned p, const uint32_t *index,
 			  const uint32_t *secondary, unsigned count, uint64_t first,
 			  struct iru_split *to);
+	/* Put a line's elements behind the tails of their queues, where room for them has been made. */
+	void (*give)(struct iru_core *c, unsigned p, const struct iru_split *s);
 	/* Lane of the pair with this index among the first @count, or -1. */
 	int (*find)(const uint64_t *pair, unsigned count, uint32_t index);
 	/* Put lanes [0, count) into a record: fields, active mask and distinct lines. */
@@ -25,8 +27,15 @@ struct iru_kernel {
 };
 
 extern const struct iru_kernel iru_kernel_portable;
-/* What this processor runs best. GTU_IRU_KERNEL=portable in a test's environment is not looked at here. */
+/* What this processor runs best. */
 const struct iru_kernel *iru_kernel_best(void);
+
+/* A partition's queues, as struct iru_split counts them, among all. */
+static inline unsigned iru_split_queue(const struct iru_core *c, unsigned p, unsigned k)
+{
+	return k < c->banks ? p * c->banks + k :
+			      2 * c->all_banks + (k - c->banks) * c->partitions + p;
+}
 
 /* The target line of an index, modulo 2^32: enough for the hash, and for telling lines apart. */
 static inline uint32_t iru_target_line(uint64_t base, unsigned target_log2, uint32_t index)

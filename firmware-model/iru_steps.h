@@ -55,15 +55,8 @@ void iru_fifo_move(struct iru_core *c, unsigned q);
 /* Make room behind the tail for @n more, which the queue's depth allows. */
 static inline void iru_fifo_room(struct iru_core *c, unsigned q, unsigned n)
 {
-	if (unlikely(c->fifo_tail[q] + n > c->places))
+	if (unlikely(c->fifo_tail[q] + n + IRU_SPARE > c->places))
 		iru_fifo_move(c, q);
-}
-
-/* A partition's queues in the order of struct iru_split's shares. */
-static inline unsigned iru_split_queue(const struct iru_core *c, unsigned p, unsigned k)
-{
-	return k < c->banks ? p * c->banks + k :
-			      2 * c->all_banks + (k - c->banks) * c->partitions + p;
 }
 
 /* ---- iru_core.c ---- */

@@ -434,7 +434,8 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 		used += spent ? spent : 1;
 		c->deficit -= (int64_t)(spent ? spent : 1);
 		c->next_queue = (q->id + 1) % GTU_QUEUES_MAX;
-		if (c->deficit <= 0)
+		/* alone, it keeps the turn: nobody else's queue has to be looked for */
+		if (c->deficit <= 0 && memcmp(dev->work, c->queues, sizeof(dev->work)))
 			dev->turn = (uint32_t)(c - dev->context + 1) % dev->config.contexts;
 	}
 	return any(dev->work);

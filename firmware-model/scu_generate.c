@@ -44,15 +44,6 @@ static bool load_mask(struct scu_run *r, uint64_t first, size_t n)
 	return true;
 }
 
-static size_t count_bits(const uint64_t *bits, size_t n)
-{
-	size_t i, sum = 0;
-
-	for (i = 0; i < (n + 63) / 64; i++)
-		sum += __builtin_popcountll(bits[i]);
-	return sum;
-}
-
 /* Place of the @k-th (from 0) bit that is set; there is one. */
 static size_t select_bit(const uint64_t *bits, size_t k)
 {
@@ -74,7 +65,6 @@ static bool load_words(struct scu_run *r, struct gtu_mem *m, uint64_t first, siz
 	void *raw = wide && log2 == 2 ? r->bounce : to;
 	uint64_t got;
 	uint8_t *p;
-	size_t i;
 
 	if (!n)
 		return true;
@@ -86,8 +76,7 @@ static bool load_words(struct scu_run *r, struct gtu_mem *m, uint64_t first, siz
 	else if (!gtu_mem_load(m, first << log2, raw, bytes))
 		return false;
 	if (raw != to)
-		for (i = 0; i < n; i++)
-			((uint64_t *)to)[i] = ((const uint32_t *)raw)[i];
+		r->k->widen(to, raw, n);
 	return true;
 }
 
@@ -196,7 +185,7 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 	nb = slots < nb ? slots : nb;
 	if (!load_mask(r, s->in, nb))
 		return false;
-	r->m = count_bits(r->mask, nb);
+	r->m = r->k->count(r->mask, (nb + 63) / 64);
 	if (r->m > r->cap - s->ordinal) {
 		r->m = r->cap - s->ordinal;
 		nb = select_bit(r->mask, r->m);
@@ -260,6 +249,8 @@ static bool load_window(struct scu_run *r)
 	       (!r->p.indexed || load_words(r, &r->mem[GTU_SCU_INDEX], first, n, r->index, true));
 }
 
+#define FETCH_AHEAD 48u		/* input elements: about what a core can have in flight */
+
 /*
  * Lay out the block's segments; checks indices and counts. The inner loop takes whole runs; what has to be
  * cut, has no room or is wrong is left to the outer one.
@@ -271,6 +262,7 @@ static bool plan(struct scu_run *r, uint64_t slots)
 	const uint64_t room = r->cap - s->ordinal < most ? r->cap - s->ordinal : most;
 	const uint64_t limit = r->data_limit;
 	const bool indexed = r->p.indexed;
+	const uint8_t *ahead = indexed ? r->mem[GTU_SCU_DATA].base : NULL;
 	struct scu_segment *g = r->segment;
 	uint64_t used = 0, m = 0;
 
@@ -284,6 +276,12 @@ static bool plan(struct scu_run *r, uint64_t slots)
 				return false;
 			end = r->window_end - r->window;
 			for (i = s->in - r->window, c = 0; i < end && used < most; i++) {
+				if (ahead && i + FETCH_AHEAD < end && r->index[i + FETCH_AHEAD] < limit) {
+					const uint8_t *p = ahead + (r->index[i + FETCH_AHEAD] << r->p.width);
+
+					__builtin_prefetch(p);
+					__builtin_prefetch(p + 64);
+				}
 				c = r->count[i] & -(r->mask[i / 64] >> (i % 64) & 1);
 				from = indexed ? r->index[i] : 0;
 				/* no run that is whole needs more slots than it has elements */
@@ -499,7 +497,7 @@ bool scu_count(struct scu_run *r, uint64_t slots)
 			s->needed = s->needed + c < c ? UINT64_MAX : s->needed + c;
 		}
 	} else {
-		s->needed += count_bits(r->mask, n);
+		s->needed += r->k->count(r->mask, (n + 63) / 64);
 	}
 	s->in += n;
 	r->slots = n;

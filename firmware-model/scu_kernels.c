@@ -42,6 +42,23 @@ COMPACT(compact2, scu_u16)
 COMPACT(compact4, scu_u32)
 COMPACT(compact8, scu_u64)
 
+static size_t count(const uint64_t *bits, size_t words)
+{
+	size_t i, sum = 0;
+
+	for (i = 0; i < words; i++)
+		sum += __builtin_popcountll(bits[i]);
+	return sum;
+}
+
+static void widen(uint64_t *to, const uint32_t *from, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		to[i] = from[i];
+}
+
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
 #define COMPARE_BITS(test)                                                                         \
@@ -253,6 +270,8 @@ static unsigned match_tags(const void *tags, uint64_t tag)
 const struct scu_kernels gtu_scu_portable = {
 	.isa = "portable",
 	.compact = { compact1, compact2, compact4, compact8 },
+	.widen = widen,
+	.count = count,
 	.compare = { compare1, compare2, compare4, compare8 },
 	.copy_runs = copy_runs,
 	.fill_runs = { fill1, fill2, fill4, fill8 },

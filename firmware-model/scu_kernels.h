@@ -48,6 +48,10 @@ struct scu_kernels {
 	 * width. Bits from @n to the end of their word are 0.
 	 */
 	size_t (*compact[4])(void *to, const void *from, const uint64_t *bits, size_t n);
+	/* 4 to 8 bytes; up to SCU_PAD behind @to may be overwritten. */
+	void (*widen)(uint64_t *to, const uint32_t *from, size_t n);
+	/* How many bits are set. */
+	size_t (*count)(const uint64_t *bits, size_t words);
 	/* Bit i = in[i] cmp ref (GTU_CMP_*, GTU_TYPE_*); bits up to the end of the last word are 0. */
 	void (*compare[4])(uint64_t *bits, const void *in, size_t n, unsigned cmp, unsigned type,
 			   uint64_t ref);

@@ -46,91 +46,107 @@ COMPACT(compact2, 32, __mmask32, bits32, epi16, __builtin_popcount)
 COMPACT(compact4, 16, __mmask16, bits16, epi32, __builtin_popcount)
 COMPACT(compact8, 8, __mmask8, bits8, epi64, __builtin_popcount)
 
-/* ---- Comparison ------------------------------------------------------------------------------ */
-
-/* @bytes (0..64) at @p; what is not loaded is 0. */
-TARGET static inline __m512i load_part(const uint8_t *p, size_t bytes)
+TARGET static size_t count(const uint64_t *bits, size_t words)
 {
-	return bytes >= 64 ? _mm512_loadu_si512(p)
-			   : _mm512_maskz_loadu_epi8(_bzhi_u64(~0ull, (unsigned)bytes), p);
+	size_t i, sum = 0;
+
+	for (i = 0; i < words; i++)
+		sum += (size_t)__builtin_popcountll(bits[i]);
+	return sum;
 }
 
+TARGET static void widen(uint64_t *to, const uint32_t *from, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i += 8) {
+		const __mmask8 m = n - i >= 8 ? 0xff : (__mmask8)((1u << (n - i)) - 1);
+
+		_mm512_storeu_si512(to + i, _mm512_cvtepu32_epi64(_mm256_maskz_loadu_epi32(m, from + i)));
+	}
+}
+
+/* ---- Comparison ------------------------------------------------------------------------------ */
+
 #define UNROLL _Pragma("GCC unroll 8")
-/* @parts vectors make one word of 64 bits; the case is chosen once a word. */
-#define PARTS(compare)                                                                             \
-	do {                                                                                       \
+
+/* All words with one comparison: @parts vectors v[] against @r make one word of 64 bits. */
+#define WORDS(compare)                                                                             \
+	for (; n; n -= 64, in += 64 * parts) {                                                     \
+		uint64_t w = 0;                                                                    \
+												   \
 		UNROLL                                                                             \
-		for (j = 0; j < parts; j++)                                                        \
+		for (j = 0; j < parts; j++) {                                                      \
+			const __m512i v = _mm512_loadu_si512(in + 64 * j);                         \
+												   \
 			w |= (uint64_t)(compare) << (j * (64 / parts));                            \
-	} while (0);                                                                               \
+		}                                                                                  \
+		*bits++ = w;                                                                       \
+	}                                                                                          \
 	break
 
 #define INTEGER_CASES(bits_)                                                                       \
 	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_EQ:                                                   \
 	case GTU_TYPE_SIGNED * 8 + GTU_CMP_EQ:                                                     \
-		PARTS(_mm512_cmpeq_epi##bits_##_mask(v[j], r));                                    \
+		WORDS(_mm512_cmpeq_epi##bits_##_mask(v, r));                                       \
 	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_NE:                                                   \
 	case GTU_TYPE_SIGNED * 8 + GTU_CMP_NE:                                                     \
-		PARTS(_mm512_cmpneq_epi##bits_##_mask(v[j], r));                                   \
+		WORDS(_mm512_cmpneq_epi##bits_##_mask(v, r));                                      \
 	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_LT:                                                   \
-		PARTS(_mm512_cmplt_epu##bits_##_mask(v[j], r));                                    \
+		WORDS(_mm512_cmplt_epu##bits_##_mask(v, r));                                       \
 	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_LE:                                                   \
-		PARTS(_mm512_cmple_epu##bits_##_mask(v[j], r));                                    \
+		WORDS(_mm512_cmple_epu##bits_##_mask(v, r));                                       \
 	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_GT:                                                   \
-		PARTS(_mm512_cmpgt_epu##bits_##_mask(v[j], r));                                    \
+		WORDS(_mm512_cmpgt_epu##bits_##_mask(v, r));                                       \
 	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_GE:                                                   \
-		PARTS(_mm512_cmpge_epu##bits_##_mask(v[j], r));                                    \
+		WORDS(_mm512_cmpge_epu##bits_##_mask(v, r));                                       \
 	case GTU_TYPE_SIGNED * 8 + GTU_CMP_LT:                                                     \
-		PARTS(_mm512_cmplt_epi##bits_##_mask(v[j], r));                                    \
+		WORDS(_mm512_cmplt_epi##bits_##_mask(v, r));                                       \
 	case GTU_TYPE_SIGNED * 8 + GTU_CMP_LE:                                                     \
-		PARTS(_mm512_cmple_epi##bits_##_mask(v[j], r));                                    \
+		WORDS(_mm512_cmple_epi##bits_##_mask(v, r));                                       \
 	case GTU_TYPE_SIGNED * 8 + GTU_CMP_GT:                                                     \
-		PARTS(_mm512_cmpgt_epi##bits_##_mask(v[j], r));                                    \
+		WORDS(_mm512_cmpgt_epi##bits_##_mask(v, r));                                       \
 	case GTU_TYPE_SIGNED * 8 + GTU_CMP_GE:                                                     \
-		PARTS(_mm512_cmpge_epi##bits_##_mask(v[j], r))
+		WORDS(_mm512_cmpge_epi##bits_##_mask(v, r))
 
 #define FLOAT_CASES(suffix, cast)                                                                  \
 	case GTU_TYPE_FLOAT * 8 + GTU_CMP_EQ:                                                      \
-		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_EQ_OQ));                \
+		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_EQ_OQ));                   \
 	case GTU_TYPE_FLOAT * 8 + GTU_CMP_NE:                                                      \
-		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_NEQ_UQ));               \
+		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_NEQ_UQ));                  \
 	case GTU_TYPE_FLOAT * 8 + GTU_CMP_LT:                                                      \
-		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_LT_OQ));                \
+		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_LT_OQ));                   \
 	case GTU_TYPE_FLOAT * 8 + GTU_CMP_LE:                                                      \
-		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_LE_OQ));                \
+		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_LE_OQ));                   \
 	case GTU_TYPE_FLOAT * 8 + GTU_CMP_GT:                                                      \
-		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_GT_OQ));                \
+		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_GT_OQ));                   \
 	case GTU_TYPE_FLOAT * 8 + GTU_CMP_GE:                                                      \
-		PARTS(_mm512_cmp_##suffix##_mask(cast(v[j]), cast(r), _CMP_GE_OQ))
+		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_GE_OQ))
 
+/* Whole words in place; the elements of the last, partial one from a copy, so that nothing behind is read. */
 #define COMPARE(name, parts_, broadcast, cases)                                                    \
-	TARGET static void name(uint64_t *bits, const void *from, size_t n, unsigned cmp,          \
-				unsigned type, uint64_t ref)                                       \
+	TARGET static void name##_words(uint64_t *bits, const uint8_t *in, size_t n, unsigned what, \
+					uint64_t ref)                                              \
 	{                                                                                          \
 		enum { parts = parts_ };                                                           \
 		const __m512i r = broadcast;                                                       \
-		const uint8_t *in = from;                                                          \
-		size_t i, j;                                                                       \
+		size_t j;                                                                          \
 												   \
-		for (i = 0; i < n; i += 64, in += 64 * parts) {                                    \
-			__m512i v[parts];                                                          \
-			uint64_t w = 0;                                                            \
+		switch (what) {                                                                    \
+			cases;                                                                     \
+		}                                                                                  \
+	}                                                                                          \
+	TARGET static void name(uint64_t *bits, const void *from, size_t n, unsigned cmp,          \
+				unsigned type, uint64_t ref)                                       \
+	{                                                                                          \
+		const size_t whole = n & ~(size_t)63, left = n & 63;                               \
+		uint8_t copy[64 * parts_] = { 0 };                                                 \
 												   \
-			if (n - i >= 64) {                                                         \
-				UNROLL                                                             \
-				for (j = 0; j < parts; j++)                                        \
-					v[j] = _mm512_loadu_si512(in + 64 * j);                    \
-			} else {                                                                   \
-				const size_t left = (n - i) * parts;                               \
-												   \
-				for (j = 0; j < parts; j++)                                        \
-					v[j] = load_part(in + 64 * j,                              \
-							 left > 64 * j ? left - 64 * j : 0);       \
-			}                                                                          \
-			switch (type * 8 + cmp) {                                                  \
-				cases;                                                             \
-			}                                                                          \
-			bits[i / 64] = n - i >= 64 ? w : _bzhi_u64(w, (unsigned)(n - i));          \
+		name##_words(bits, from, whole, type * 8 + cmp, ref);                              \
+		if (left) {                                                                        \
+			memcpy(copy, (const uint8_t *)from + whole * parts_, left * parts_);       \
+			name##_words(bits + whole / 64, copy, 64, type * 8 + cmp, ref);            \
+			bits[whole / 64] = _bzhi_u64(bits[whole / 64], (unsigned)left);            \
 		}                                                                                  \
 	}
 COMPARE(compare1, 1, _mm512_set1_epi8((char)ref), INTEGER_CASES(8))
@@ -265,6 +281,8 @@ TARGET static unsigned match_tags(const void *tags, uint64_t tag)
 const struct scu_kernels gtu_scu_avx512 = {
 	.isa = "avx512",
 	.compact = { compact1, compact2, compact4, compact8 },
+	.widen = widen,
+	.count = count,
 	.compare = { compare1, compare2, compare4, compare8 },
 	.copy_runs = copy_runs,
 	.fill_runs = { fill1, fill2, fill4, fill8 },

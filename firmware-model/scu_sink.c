@@ -159,11 +159,7 @@ static bool put_kept(struct scu_run *r)
 
 static size_t count_kept(struct scu_run *r)
 {
-	size_t i, kept = 0;
-
-	for (i = 0; i < (r->m + 63) / 64; i++)
-		kept += __builtin_popcountll(r->keep[i]);
-	return kept;
+	return r->k->count(r->keep, (r->m + 63) / 64);
 }
 
 /* ---- Filtering and grouping ---------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the packaged module needs to build on more than one kernel; in a kernel tree this file goes. */
+/*
+ * What the packaged module needs to build on more than one kernel; in a kernel tree this file goes.
+ */
 #ifndef GTU_COMPAT_H
 #define GTU_COMPAT_H
 

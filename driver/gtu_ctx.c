@@ -49,7 +49,8 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	ctx->region = kvcalloc(ctx->slots, sizeof(*ctx->region), GFP_KERNEL);
 	if (!ctx->used || !ctx->generation || !ctx->region)
 		goto err_free;
-	ctx->table = dma_alloc_coherent(gtu->parent, gtu_table_bytes(ctx), &ctx->table_dma, GFP_KERNEL);
+	ctx->table = dma_alloc_coherent(gtu->parent, gtu_table_bytes(ctx), &ctx->table_dma,
+					GFP_KERNEL);
 	if (!ctx->table)
 		goto err_free;
 	id = ida_alloc_max(&gtu->ctx_ids, gtu->max_contexts - 1, GFP_KERNEL);
@@ -87,8 +88,9 @@ err_free:
 }
 
 /*
- * Take everything of the context off the device and give it back, once; what is left is empty. Called
- * by the file's release and by the device's removal, whichever comes first; both wait for the end.
+ * Take everything of the context off the device and give it back, once; what is left is empty.
+ * Called by the file's release and by the device's removal, whichever comes first; both wait for
+ * the end.
  */
 void gtu_ctx_teardown(struct gtu_ctx *ctx)
 {

@@ -9,10 +9,12 @@
 static dev_t gtu_devt;
 static DEFINE_IDA(gtu_minors);
 
-/* ---- sysfs -------------------------------------------------------------------------------------- */
+/*
+ * ---- sysfs --------------------------------------------------------------------------------------
+ */
 
-static ssize_t fdt_read(struct file *file, struct kobject *kobj, struct bin_attribute *attr, char *buf,
-			loff_t at, size_t bytes)
+static ssize_t fdt_read(struct file *file, struct kobject *kobj, struct bin_attribute *attr,
+			char *buf, loff_t at, size_t bytes)
 {
 	struct gtu_device *gtu = container_of(kobj_to_dev(kobj), struct gtu_device, dev);
 
@@ -40,7 +42,9 @@ struct class gtu_class = {
 	.dev_groups = gtu_groups,
 };
 
-/* ---- Files -------------------------------------------------------------------------------------- */
+/*
+ * ---- Files --------------------------------------------------------------------------------------
+ */
 
 static int gtu_open(struct inode *inode, struct file *file)
 {
@@ -99,7 +103,9 @@ static const struct file_operations gtu_fops = {
 	.mmap = gtu_file_mmap,
 };
 
-/* ---- Life --------------------------------------------------------------------------------------- */
+/*
+ * ---- Life ---------------------------------------------------------------------------------------
+ */
 
 static void gtu_device_release(struct device *dev)
 {
@@ -161,8 +167,8 @@ int gtu_device_add(struct gtu_device *gtu)
 }
 
 /*
- * The device goes, files stay: nobody enters any more, who is inside leaves, nothing of any context is
- * mapped or pinned for the device when this returns. What is left of a file is its shell.
+ * The device goes, files stay: nobody enters any more, who is inside leaves, nothing of any context
+ * is mapped or pinned for the device when this returns. What is left of a file is its shell.
  */
 void gtu_device_remove(struct gtu_device *gtu)
 {
@@ -184,7 +190,10 @@ void gtu_device_remove(struct gtu_device *gtu)
 		gtu_ctx_teardown(ctx);
 		gtu_ctx_put(ctx);
 	}
-	/* Whoever comes next may have the name: files that are still open keep this object, not its number. */
+	/*
+	 * Whoever comes next may have the name: files that are still open keep this object, not its
+	 * number.
+	 */
 	ida_free(&gtu_minors, MINOR(gtu->dev.devt) - MINOR(gtu_devt));
 }
 

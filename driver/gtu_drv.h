@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's own objects and how they live. Documentation/driver.md has the argument; the locks, each
- * taken before those that follow: mm->mmap_lock, ctx->lock, gtu->mbox_lock, queue->map_lock; then the
- * spinlocks gtu->queue_lock, queue->wait_lock. Nothing touches user memory under ctx->lock.
+ * The driver's own objects and how they live. Documentation/driver.md has the argument; the locks,
+ * each taken before those that follow: mm->mmap_lock, ctx->lock, gtu->mbox_lock, queue->map_lock;
+ * then the spinlocks gtu->queue_lock, queue->wait_lock. Nothing touches user memory under
+ * ctx->lock.
  */
 #ifndef GTU_DRV_H
 #define GTU_DRV_H
@@ -33,7 +34,7 @@
 #define GTU_NAME		"gtu"
 #define GTU_MINORS		64
 #define GTU_VECTORS		33	/* 32 for events, one for errors */
-#define GTU_EVENTS_LOG2		8	/* entries of an event ring; the device keeps what does not fit */
+#define GTU_EVENTS_LOG2		8	/* entries of an event ring; more stay with the device */
 #define GTU_REGIONS_LOG2	10	/* region slots of a context */
 #define GTU_CTX_QUEUES		32	/* queues of a context */
 #define GTU_CTX_CHUNKS		65536	/* chunks of page lists of a context: 256 MiB */
@@ -65,7 +66,10 @@ struct gtu_device {
 	struct device dev;		/* the character device; its release frees all of this */
 	struct cdev cdev;
 	struct device *parent;		/* the function on the bus: DMA, messages */
-	/* Stop the function from reaching memory; true when it is certain that it does not any more. */
+	/*
+	 * Stop the function from reaching memory; true when it is certain that it does not any
+	 * more.
+	 */
 	bool (*silence)(struct gtu_device *gtu);
 	void __iomem *regs;
 	void __iomem *bells;
@@ -84,7 +88,7 @@ struct gtu_device {
 	u32 fdt_bytes, fdt_crc;
 
 	struct mutex mbox_lock;		/* the mailbox, resets, epoch (writers) */
-	bool silenced, quiet;		/* under mbox_lock: silence() was called, and what it said */
+	bool silenced, quiet;		/* under mbox_lock: silence() was called; its answer */
 	u32 setting[GTU_UNIT_PAGES][GTU_UREG_SETS]; /* under mbox_lock: reloaded after a reset */
 	u8 setting_valid[GTU_UNIT_PAGES];
 
@@ -112,7 +116,7 @@ struct gtu_ctx {
 	u32 epoch;
 
 	struct mutex lock;		/* protects all below */
-	bool torn;			/* nothing of it is on the device or mapped for it any more */
+	bool torn;			/* nothing of it is on the device any more */
 	unsigned int queues;
 	struct xarray queue;		/* struct gtu_queue by id */
 	struct gtu_hw_region *table;
@@ -173,7 +177,7 @@ struct gtu_queue {
 	struct page *blank;		/* behind mappings of a dead queue */
 
 	wait_queue_head_t wait;
-	spinlock_t wait_lock;		/* protects all below; rings are touched only while not dead */
+	spinlock_t wait_lock;		/* protects all below, and rings while not dead */
 	bool dead;
 	bool armed;
 	u32 arm_index;
@@ -182,7 +186,7 @@ struct gtu_queue {
 
 /* gtu_hw.c */
 #define GTU_MBOX(gtu, epoch, cmd, ...)                                                             \
-	gtu_mbox(gtu, epoch, cmd, (const u64[GTU_MBOX_ARGS]){ __VA_ARGS__ })
+	gtu_mbox(gtu, epoch, cmd, (const u64 [GTU_MBOX_ARGS]) { __VA_ARGS__ })
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes);
 int gtu_hw_start(struct gtu_device *gtu);
 int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg);
@@ -256,7 +260,7 @@ void gtu_queues_wake(struct gtu_device *gtu);
 #define GTU_MAP_CQ		1u
 #define GTU_MAP_DOORBELL	2u
 #define GTU_MAP_BUFFER		3u
-#define GTU_MAP_KIND_SHIFT	42	/* with 32-bit page offsets of 4 KiB all kinds can be named */
+#define GTU_MAP_KIND_SHIFT	42	/* 32-bit page numbers of 4 KiB reach all kinds */
 #define GTU_MAP_ID_SHIFT	24	/* the greatest ring is 8 MiB */
 u64 gtu_map_offset(u32 kind, u32 id);
 int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma);

@@ -4,7 +4,7 @@
 
 #include "gtu_drv.h"
 
-#define GTU_EVENTS		(1u << GTU_EVENTS_LOG2)
+#define GTU_EVENTS		BIT(GTU_EVENTS_LOG2)
 #define GTU_EVENTS_BYTES	(GTU_EVENTS * sizeof(__le32))
 
 /* Who counts which vector: the first has the errors; alone, it has the only ring too. */

@@ -27,11 +27,13 @@ static void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
 	writel(value, gtu->regs + reg);
 }
 
-/* ---- The end of a device ---------------------------------------------------------------------- */
+/*
+ * ---- The end of a device ----------------------------------------------------------------------
+ */
 
 /*
- * Nobody comes back from here. Waiters leave with -ENODEV; the rings say GTU_QUEUE_DISABLED to those
- * who only look at memory. May be called from an interrupt.
+ * Nobody comes back from here. Waiters leave with -ENODEV; the rings say GTU_QUEUE_DISABLED to
+ * those who only look at memory. May be called from an interrupt.
  */
 void gtu_gone(struct gtu_device *gtu)
 {
@@ -48,18 +50,23 @@ static bool gtu_silent(struct gtu_device *gtu)
 		gtu->silenced = true;
 		gtu->quiet = gtu->silence(gtu);
 		if (!gtu->quiet)
-			dev_err(gtu->parent, "cannot be kept from memory: what it had is never freed\n");
+			dev_err(gtu->parent,
+				"cannot be kept from memory: what it had is never freed\n");
 	}
 	return gtu->quiet;
 }
 
-/* ---- Mailbox ----------------------------------------------------------------------------------- */
+/*
+ * ---- Mailbox -----------------------------------------------------------------------------------
+ */
 
 static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 {
-	int ret = read_poll_timeout(gtu_rd, *status, *status == GTU_GONE_U32 || !(*status & GTU_MBOX_BUSY),
-				    20, GTU_MBOX_TIMEOUT_US, false, gtu, GTU_REG_MBOX_STATUS);
+	int ret;
 
+	ret = read_poll_timeout(gtu_rd, *status,
+				*status == GTU_GONE_U32 || !(*status & GTU_MBOX_BUSY), 20,
+				GTU_MBOX_TIMEOUT_US, false, gtu, GTU_REG_MBOX_STATUS);
 	if (*status == GTU_GONE_U32) {
 		dev_err(gtu->parent, "does not answer any more\n");
 		gtu_gone(gtu);
@@ -88,8 +95,8 @@ static int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 		return ret;
 	}
 	if (status) {
-		dev_dbg(gtu->parent, "mailbox command %u (%#llx, %#llx, ...) refused: %u\n", cmd, arg[0],
-			arg[1], status);
+		dev_dbg(gtu->parent, "mailbox command %u (%#llx, %#llx, ...) refused: %u\n", cmd,
+			arg[0], arg[1], status);
 		return -EIO;
 	}
 	return 0;
@@ -110,7 +117,9 @@ int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg)
 	return ret;
 }
 
-/* ---- Reset -------------------------------------------------------------------------------------- */
+/*
+ * ---- Reset --------------------------------------------------------------------------------------
+ */
 
 /* What the device forgets in a reset and everybody shares. */
 static int gtu_reload(struct gtu_device *gtu)
@@ -131,8 +140,8 @@ static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
 	u32 epoch, status;
 	int ret;
 
-	ret = read_poll_timeout(gtu_rd, epoch, epoch != before, 100, GTU_RESET_TIMEOUT_US, false, gtu,
-				GTU_REG_EPOCH);
+	ret = read_poll_timeout(gtu_rd, epoch, epoch != before, 100, GTU_RESET_TIMEOUT_US, false,
+				gtu, GTU_REG_EPOCH);
 	if (!ret && epoch != GTU_GONE_U32 && epoch)
 		ret = read_poll_timeout(gtu_rd, status, status & GTU_STATUS_READY, 100,
 					GTU_RESET_TIMEOUT_US, false, gtu, GTU_REG_STATUS);
@@ -184,7 +193,10 @@ bool gtu_force_quiet(struct gtu_device *gtu, u32 epoch, const char *why)
 	return quiet;
 }
 
-/* Somebody else resets the function (through sysfs): contexts end, and the mailbox is ours meanwhile. */
+/*
+ * Somebody else resets the function (through sysfs): contexts end, and the mailbox is ours
+ * meanwhile.
+ */
 void gtu_reset_begin(struct gtu_device *gtu)
 {
 	mutex_lock(&gtu->mbox_lock);
@@ -202,10 +214,14 @@ void gtu_reset_end(struct gtu_device *gtu)
 		dev_err(gtu->parent, "does not come back from a reset: %d\n", ret);
 		gtu_gone(gtu);
 	}
+	/* Again: until it was reset the device wrote its own view of the queues. */
+	gtu_queues_wake(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 }
 
-/* ---- Identity ----------------------------------------------------------------------------------- */
+/*
+ * ---- Identity -----------------------------------------------------------------------------------
+ */
 
 /* The device's own description, copied once. Without a good one the driver works all the same. */
 static void gtu_fdt_take(struct gtu_device *gtu)
@@ -216,7 +232,8 @@ static void gtu_fdt_take(struct gtu_device *gtu)
 
 	if (offset < GTU_FDT_WINDOW || offset % 4 || bytes < 40 ||
 	    bytes > GTU_BAR_REGS_SIZE - min_t(u32, offset, GTU_BAR_REGS_SIZE)) {
-		dev_warn(gtu->parent, "device tree at %#x, %u bytes: not in its window\n", offset, bytes);
+		dev_warn(gtu->parent, "device tree at %#x, %u bytes: not in its window\n", offset,
+			 bytes);
 		return;
 	}
 	blob = kvzalloc(round_up(bytes, 4), GFP_KERNEL);
@@ -225,7 +242,8 @@ static void gtu_fdt_take(struct gtu_device *gtu)
 	for (i = 0; i < bytes; i += 4)
 		blob[i / 4] = cpu_to_le32(gtu_rd(gtu, offset + i));
 	if (be32_to_cpup((__be32 *)blob) != GTU_FDT_MAGIC_BE ||
-	    be32_to_cpup((__be32 *)blob + 1) > bytes || (crc32_le(~0, (u8 *)blob, bytes) ^ ~0) != crc) {
+	    be32_to_cpup((__be32 *)blob + 1) > bytes ||
+	    (crc32_le(~0, (u8 *)blob, bytes) ^ ~0) != crc) {
 		dev_warn(gtu->parent, "the device tree is damaged\n");
 		kvfree(blob);
 		return;
@@ -235,7 +253,10 @@ static void gtu_fdt_take(struct gtu_device *gtu)
 	gtu->fdt_crc = crc;
 }
 
-/* Read and check what the device says of itself; every number is held against what the driver needs. */
+/*
+ * Read and check what the device says of itself; every number is held against what the driver
+ * needs.
+ */
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
 {
 	struct device *dev = gtu->parent;
@@ -249,8 +270,9 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
 	magic = gtu_rd(gtu, GTU_REG_MAGIC);
 	gtu->version = gtu_rd(gtu, GTU_REG_VERSION);
 	if (magic != GTU_MAGIC || gtu->version >> 16 != GTU_HW_VERSION >> 16) {
-		dev_err(dev, "not a GTU of version %u: magic %#x, version %#x%s\n", GTU_HW_VERSION >> 16,
-			magic, gtu->version, magic == GTU_GONE_U32 ? " (it does not answer)" : "");
+		dev_err(dev, "not a GTU of version %u: magic %#x, version %#x%s\n",
+			GTU_HW_VERSION >> 16, magic, gtu->version,
+			magic == GTU_GONE_U32 ? " (it does not answer)" : "");
 		return -ENODEV;
 	}
 	gtu->caps = gtu_rd64(gtu, GTU_REG_CAPS);
@@ -265,10 +287,11 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
 	gtu->clock_hz = gtu_rd64(gtu, GTU_REG_CLOCK_HZ);
 	gtu->aperture = gtu_rd64(gtu, GTU_REG_APERTURE_SIZE);
 	if (!gtu->max_contexts || !gtu->max_queues || max_regions > 16 ||
-	    gtu->max_ring < GTU_EVENTS_LOG2 || gtu->max_ring > 16 || !gtu->vectors_hw || !gtu->rings_hw) {
-		dev_err(dev, "makes no sense: %u contexts, %u queues, 2^%u regions, rings of 2^%u, %u vectors, %u event rings\n",
-			gtu->max_contexts, gtu->max_queues, max_regions, gtu->max_ring, gtu->vectors_hw,
-			gtu->rings_hw);
+	    gtu->max_ring < GTU_EVENTS_LOG2 || gtu->max_ring > 16 || !gtu->vectors_hw ||
+	    !gtu->rings_hw) {
+		dev_err(dev, "no sense: contexts %u, queues %u, log2 regions %u, log2 ring %u, vectors %u, event rings %u\n",
+			gtu->max_contexts, gtu->max_queues, max_regions, gtu->max_ring,
+			gtu->vectors_hw, gtu->rings_hw);
 		return -ENODEV;
 	}
 	/* A queue is named by 16 bits of an event. */
@@ -276,7 +299,8 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
 	gtu->max_contexts = min(gtu->max_contexts, 4096u);
 	gtu->regions_log2 = min_t(u32, max_regions, GTU_REGIONS_LOG2);
 	if (!(gtu->caps & GTU_CAP_REGIONS)) {
-		dev_err(dev, "does not check accesses against regions: not safe to give to users\n");
+		dev_err(dev,
+			"does not check accesses against regions: not safe to give to users\n");
 		return -EOPNOTSUPP;
 	}
 	if (gtu->stride < PAGE_SHIFT || gtu->stride > 20) {
@@ -292,7 +316,9 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
 	return 0;
 }
 
-/* From whatever state the function was left in. The event rings and interrupts are there already. */
+/*
+ * From whatever state the function was left in. The event rings and interrupts are there already.
+ */
 int gtu_hw_start(struct gtu_device *gtu)
 {
 	int ret;
@@ -305,7 +331,9 @@ int gtu_hw_start(struct gtu_device *gtu)
 	return ret;
 }
 
-/* ---- What user space may read and write --------------------------------------------------------- */
+/*
+ * ---- What user space may read and write ---------------------------------------------------------
+ */
 
 /* The unit page that @offset lies in, from 0; -1: none that is present. */
 static int gtu_unit_page(struct gtu_device *gtu, u32 offset)
@@ -315,7 +343,10 @@ static int gtu_unit_page(struct gtu_device *gtu, u32 offset)
 	return page >= 1 && page <= GTU_UNIT_PAGES && gtu->units & BIT(page - 1) ? page - 1 : -1;
 }
 
-/* Bytes of the register at @offset, if reading it has no side effect and tells nothing of others; or 0. */
+/*
+ * Bytes of the register at @offset, if reading it has no side effect and tells nothing of others;
+ * or 0.
+ */
 static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
 {
 	u32 reg = offset % GTU_PAGE;

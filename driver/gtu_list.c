@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page lists: how a scattered region looks to the device. The page size is the greatest that fits the
- * *mapped* list, which an IOMMU may have made contiguous and huge pages are; a region that is one run on
- * the bus needs no list at all.
+ * Page lists: how a scattered region looks to the device. The page size is the greatest that fits
+ * the *mapped* list, which an IOMMU may have made contiguous and huge pages are; a region that is
+ * one run on the bus needs no list at all.
  */
 #include <linux/slab.h>
 
@@ -58,8 +58,8 @@ err:
 }
 
 /*
- * log2 of the page: every break between two runs lies on a page border on both of its sides, while the
- * first run may begin and the last one end anywhere. 0: there is no break.
+ * log2 of the page: every break between two runs lies on a page border on both of its sides, while
+ * the first run may begin and the last one end anywhere. 0: there is no break.
  */
 static unsigned int gtu_list_shift(struct sg_table *sgt)
 {
@@ -76,7 +76,7 @@ static unsigned int gtu_list_shift(struct sg_table *sgt)
 	return breaks ? min_t(unsigned int, __ffs64(breaks), GTU_SHIFT_MAX) : 0;
 }
 
-/* Level 1: the address of each page, from the runs. Runs that touch may share a page: same address. */
+/* Level 1: the address of each page, from the runs. Where runs touch in a page, it is the same. */
 static void gtu_list_fill(struct gtu_list *l, struct sg_table *sgt, unsigned int shift, u64 pages)
 {
 	u64 mask = (1ull << shift) - 1, at = sg_dma_address(sgt->sgl) & mask;
@@ -144,6 +144,7 @@ int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_regi
 	gtu_chunk(&r->list, below, &dma);
 	entry->base = cpu_to_le64(dma);
 	entry->offset = cpu_to_le64(offset);
-	entry->flags = cpu_to_le32(levels << GTU_REGION_LEVELS_SHIFT | shift << GTU_REGION_PAGE_SHIFT);
+	entry->flags = cpu_to_le32(levels << GTU_REGION_LEVELS_SHIFT |
+				   shift << GTU_REGION_PAGE_SHIFT);
 	return 0;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is behind a region: pinned pages of user space, or pages of the driver's; mapped for the device. */
+/*
+ * What is behind a region: pinned pages of user space, or pages of the driver's; mapped for the
+ * device.
+ */
 #include <linux/dma-map-ops.h>
 #include <linux/hugetlb_inline.h>
 #include <linux/iommu.h>
@@ -20,12 +23,14 @@ static unsigned int buffer_mib;
 module_param(buffer_mib, uint, 0644);
 MODULE_PARM_DESC(buffer_mib, "Most MiB of driver buffers of a device; 0: a quarter of the memory");
 
-/* ---- Mapping for the device ------------------------------------------------------------------- */
+/*
+ * ---- Mapping for the device -------------------------------------------------------------------
+ */
 
 /*
- * Whether the platform copies what is mapped at @addr (swiotlb), or needs to be told of every use. A
- * region lives long and is used without the driver: neither can work. An IOMMU that translates gets whole
- * pages here, which are never copied.
+ * Whether the platform copies what is mapped at @addr (swiotlb), or needs to be told of every use.
+ * A region lives long and is used without the driver: neither can work. An IOMMU that translates
+ * gets whole pages here, which are never copied.
  */
 static bool gtu_is_copied(struct device *dev, dma_addr_t addr)
 {
@@ -61,13 +66,15 @@ static int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
 	return 0;
 }
 
-/* ---- Memory of user space ---------------------------------------------------------------------- */
+/*
+ * ---- Memory of user space ----------------------------------------------------------------------
+ */
 
 /*
- * How to pin at @addr, and up to where. What the device only reads must still be the very page that the
- * owner goes on writing to, and pinning to read finds the zero page, or a page that is copied at the next
- * write: so private anonymous memory is pinned as if to write. A private mapping of a file would be
- * copied by that: refused, rather than read from a copy that nobody asked for.
+ * How to pin at @addr, and up to where. What the device only reads must still be the very page that
+ * the owner goes on writing to, and pinning to read finds the zero page, or a page that is copied
+ * at the next write: so private anonymous memory is pinned as if to write. A private mapping of a
+ * file would be copied by that: refused, rather than read from a copy that nobody asked for.
  */
 static int gtu_pin_flags(u64 addr, u32 rights, u64 *end)
 {
@@ -78,19 +85,18 @@ static int gtu_pin_flags(u64 addr, u32 rights, u64 *end)
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
 	vma = find_vma(mm, addr);
-	if (!vma || vma->vm_start > addr) {
+	if (!vma || vma->vm_start > addr)
 		flags = -EFAULT;
-	} else if (rights & GTU_RIGHT_WRITE) {
+	else if (rights & GTU_RIGHT_WRITE)
 		flags |= FOLL_WRITE;
-	} else if (vma->vm_flags & VM_MAYSHARE) {
-		/* The page cache's own page. (VM_SHARED is not set where the file was opened to read.) */
-	} else if (vma->vm_file && !is_vm_hugetlb_page(vma)) {
+	else if (vma->vm_flags & VM_MAYSHARE)
+		flags |= 0;	/* not VM_SHARED: that is not set where a file was opened to read */
+	else if (vma->vm_file && !is_vm_hugetlb_page(vma))
 		flags = -EOPNOTSUPP;
-	} else if (vma->vm_flags & VM_WRITE) {
+	else if (vma->vm_flags & VM_WRITE)
 		flags |= FOLL_WRITE;
-	} else if (!is_vm_hugetlb_page(vma)) {
+	else if (!is_vm_hugetlb_page(vma))
 		flags |= FOLL_WRITE | FOLL_FORCE;
-	}
 	*end = vma ? vma->vm_end : addr;
 	mmap_read_unlock(mm);
 	return flags;
@@ -144,7 +150,8 @@ static int gtu_pin_pages(struct gtu_region *r, u64 addr, struct page **batch)
 			return n ?: -EFAULT;
 		left -= n;
 		addr += (u64)n << PAGE_SHIFT;
-		ret = sg_alloc_append_table_from_pages(&r->sg, batch, n, 0, (unsigned long)n << PAGE_SHIFT,
+		ret = sg_alloc_append_table_from_pages(&r->sg, batch, n, 0,
+						       (unsigned long)n << PAGE_SHIFT,
 						       GTU_SEGMENT_BYTES, left, GFP_KERNEL_ACCOUNT);
 		if (ret) {
 			unpin_user_pages(batch, n);
@@ -154,7 +161,9 @@ static int gtu_pin_pages(struct gtu_region *r, u64 addr, struct page **batch)
 	return 0;
 }
 
-/* Pin @length bytes at @addr where they are, charge them to the caller and map them for the device. */
+/*
+ * Pin @length bytes at @addr where they are, charge them to the caller and map them for the device.
+ */
 struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32 rights)
 {
 	struct page **batch;
@@ -186,7 +195,9 @@ err:
 	return ERR_PTR(ret == -ERESTARTSYS ? -EINTR : ret);
 }
 
-/* ---- Memory of the driver's -------------------------------------------------------------------- */
+/*
+ * ---- Memory of the driver's --------------------------------------------------------------------
+ */
 
 static void gtu_buffer_release(struct kref *ref)
 {
@@ -301,7 +312,8 @@ err:
 void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiet)
 {
 	if (!quiet) {
-		dev_err(ctx->gtu->parent, "%lu pages stay pinned: the device may still use them\n", r->pages);
+		dev_err(ctx->gtu->parent, "%lu pages stay pinned: the device may still use them\n",
+			r->pages);
 		return;
 	}
 	if (r->mapped)

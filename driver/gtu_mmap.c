@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What user space maps. A queue's rings and doorbell come in by faults, under a lock that the end of the
- * queue takes too: so no page comes in after they were zapped, and the next access finds a blank page.
- * Pages of buffers are ordinary memory, and stay as long as they are mapped.
+ * What user space maps. A queue's rings and doorbell come in by faults, under a lock that the end
+ * of the queue takes too: so no page comes in after they were zapped, and the next access finds a
+ * blank page. Pages of buffers are ordinary memory, and stay as long as they are mapped.
  */
 #include <linux/slab.h>
 
@@ -36,7 +36,9 @@ static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
 	if (q->dead) {
 		if (!q->blank)
 			q->blank = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		ret = q->blank ? vmf_insert_pfn(vma, vmf->address, page_to_pfn(q->blank)) : VM_FAULT_OOM;
+		ret = VM_FAULT_OOM;
+		if (q->blank)
+			ret = vmf_insert_pfn(vma, vmf->address, page_to_pfn(q->blank));
 	} else if (kind == GTU_MAP_DOORBELL) {
 		ret = vmf_insert_pfn(vma, vmf->address,
 				     PHYS_PFN(gtu->bells_phys + ((u64)q->id << gtu->stride)));
@@ -98,7 +100,8 @@ void gtu_queue_unmap(struct gtu_queue *q)
 	u32 kind;
 
 	for (kind = GTU_MAP_SQ; kind <= GTU_MAP_DOORBELL; kind++)
-		unmap_mapping_range(q->ctx->mapping, gtu_map_offset(kind, q->id), 1ull << GTU_MAP_ID_SHIFT, 1);
+		unmap_mapping_range(q->ctx->mapping, gtu_map_offset(kind, q->id),
+				    1ull << GTU_MAP_ID_SHIFT, 1);
 }
 
 static int gtu_mmap_queue(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 kind, u32 id)

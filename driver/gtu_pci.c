@@ -78,7 +78,8 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "its registers cannot be reached\n");
 	if (!dev_is_dma_coherent(&pdev->dev))
-		return dev_err_probe(&pdev->dev, -EOPNOTSUPP, "not coherent with the CPU's caches\n");
+		return dev_err_probe(&pdev->dev, -EOPNOTSUPP,
+				     "not coherent with the CPU's caches\n");
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "no 64-bit addresses\n");
@@ -112,8 +113,8 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = gtu_device_add(gtu);
 	if (ret)
 		goto err;
-	dev_info(&pdev->dev, "%s: units %#x, %u contexts, %u queues, %u vectors\n", dev_name(&gtu->dev),
-		 gtu->units, gtu->max_contexts, gtu->max_queues, gtu->vectors);
+	dev_info(&pdev->dev, "%s: units %#x, %u contexts, %u queues, %u vectors\n",
+		 dev_name(&gtu->dev), gtu->units, gtu->max_contexts, gtu->max_queues, gtu->vectors);
 	return 0;
 err:
 	gtu_pci_free(gtu, pdev);

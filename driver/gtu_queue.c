@@ -13,7 +13,9 @@ static void __iomem *gtu_bell(struct gtu_queue *q, u32 reg)
 	return q->ctx->gtu->bells + ((size_t)q->id << q->ctx->gtu->stride) + reg;
 }
 
-/* ---- Rings -------------------------------------------------------------------------------------- */
+/*
+ * ---- Rings --------------------------------------------------------------------------------------
+ */
 
 static void gtu_ring_free(struct gtu_device *gtu, struct gtu_ring *ring)
 {
@@ -48,7 +50,9 @@ err:
 	return ret;
 }
 
-/* ---- Life --------------------------------------------------------------------------------------- */
+/*
+ * ---- Life ---------------------------------------------------------------------------------------
+ */
 
 static void gtu_queue_release(struct kref *ref)
 {
@@ -83,8 +87,8 @@ static int gtu_queue_enable(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
 
-	return GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_ENABLE, q->id, ctx->id, q->sq.dma, q->cq.dma,
-			q->sq_log2 | q->cq_log2 << 8, q->event_ring);
+	return GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_ENABLE, q->id, ctx->id, q->sq.dma,
+			q->cq.dma, q->sq_log2 | q->cq_log2 << 8, q->event_ring);
 }
 
 static void gtu_queue_list(struct gtu_queue *q, bool in)
@@ -176,8 +180,9 @@ out:
 }
 
 /*
- * The device has forgotten the queue (or is to be feared: !quiet). Waiters leave, mappings lead to blank
- * pages, the rings are freed, the id is free for others. References may be held to what is left.
+ * The device has forgotten the queue (or is to be feared: !quiet). Waiters leave, mappings lead to
+ * blank pages, the rings are freed, the id is free for others. References may be held to what is
+ * left.
  */
 void gtu_queue_kill(struct gtu_queue *q, bool quiet)
 {
@@ -219,7 +224,8 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 	ctx->queues--;
 	/* Refused: a stopped queue is not enabled. */
 	ret = gtu_queue_disable(q);
-	quiet = !ret || ret == -EIO || gtu_force_quiet(ctx->gtu, ctx->epoch, "a queue did not end in time");
+	quiet = !ret || ret == -EIO ||
+		gtu_force_quiet(ctx->gtu, ctx->epoch, "a queue did not end in time");
 	gtu_queue_kill(q, quiet);
 	mutex_unlock(&ctx->lock);
 	gtu_queue_put(q);
@@ -237,8 +243,8 @@ static void gtu_queue_cancel(struct gtu_queue *q)
 }
 
 /*
- * Not the mailbox's own reset: old completions would look new in a ring that starts again, so they have
- * to go while the device is off it.
+ * Not the mailbox's own reset: old completions would look new in a ring that starts again, so they
+ * have to go while the device is off it.
  */
 int gtu_queue_reset(struct gtu_ctx *ctx, u32 id)
 {
@@ -279,7 +285,9 @@ void gtu_queues_stop(struct gtu_ctx *ctx)
 	}
 }
 
-/* ---- Waiting ------------------------------------------------------------------------------------ */
+/*
+ * ---- Waiting ------------------------------------------------------------------------------------
+ */
 
 /* An interrupt named the queue. */
 void gtu_queue_event(struct gtu_device *gtu, u32 id)
@@ -301,8 +309,8 @@ void gtu_queue_event(struct gtu_device *gtu, u32 id)
 }
 
 /*
- * Contexts have died: those who wait look again, those who read their rings find the queue disabled.
- * The device is not on these rings any more, or is not there.
+ * Contexts have died: those who wait look again, those who read their rings find the queue
+ * disabled. The device is not on these rings any more, or is not there.
  */
 void gtu_queues_wake(struct gtu_device *gtu)
 {
@@ -345,7 +353,9 @@ static int gtu_queue_look(struct gtu_queue *q, u32 index, u32 resets, u32 *tail,
 	return ret;
 }
 
-/* Ask for an event at the lowest index that anyone waits for. @again: what was asked may be lost. */
+/*
+ * Ask for an event at the lowest index that anyone waits for. @again: what was asked may be lost.
+ */
 static void gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
 {
 	unsigned long flags;
@@ -359,9 +369,17 @@ static void gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 }
 
+/* Whether a waiter has something to do: an event came, or there is a reason to leave. */
+static bool gtu_queue_awake(struct gtu_queue *q, u32 index, u32 resets)
+{
+	u32 tail, state;
+
+	return !READ_ONCE(q->armed) || gtu_queue_look(q, index, resets, &tail, &state) != -EAGAIN;
+}
+
 /*
- * Until completion @index is there, or @deadline_ns. Who waits for a later one is woken by each event of
- * an earlier one, and arms the queue anew.
+ * Until completion @index is there, or @deadline_ns. Who waits for a later one is woken by each
+ * event of an earlier one, and arms the queue anew.
  */
 int gtu_queue_wait(struct gtu_queue *q, u32 index, u64 deadline_ns, u32 *tail, u32 *state)
 {
@@ -379,9 +397,9 @@ int gtu_queue_wait(struct gtu_queue *q, u32 index, u64 deadline_ns, u32 *tail, u
 		if (now >= deadline_ns)
 			return -ETIMEDOUT;
 		gtu_queue_arm(q, index, again);
-		ret = wait_event_interruptible_hrtimeout(q->wait, !READ_ONCE(q->armed) ||
-				gtu_queue_look(q, index, resets, tail, state) != -EAGAIN,
-				ns_to_ktime(min(slice, deadline_ns - now)));
+		slice = min(slice, deadline_ns - now);
+		ret = wait_event_interruptible_hrtimeout(q->wait, gtu_queue_awake(q, index, resets),
+							 ns_to_ktime(slice));
 		if (ret == -ERESTARTSYS)
 			return -EINTR;
 		again = ret == -ETIME;

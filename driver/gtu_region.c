@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The region table of a context. A key is generation << 16 | slot; a slot whose generations are used up
- * retires, so that no key ever names a second region.
+ * The region table of a context. A key is generation << 16 | slot; a slot whose generations are
+ * used up retires, so that no key ever names a second region.
  */
 #include <linux/slab.h>
 
@@ -58,7 +58,8 @@ int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r)
 		ret = slot;
 		goto out;
 	}
-	r->key = (u32)++ctx->generation[slot] << 16 | slot;
+	ctx->generation[slot]++;
+	r->key = (u32)ctx->generation[slot] << 16 | slot;
 	ctx->region[slot] = r;
 	flags = le32_to_cpu(entry.flags) | GTU_REGION_VALID;
 	if (r->rights & GTU_RIGHT_READ)
@@ -79,7 +80,10 @@ out:
 	return ret;
 }
 
-/* The buffer behind a slot, with a reference; NULL when it is none of the driver's. Under ctx->lock. */
+/*
+ * The buffer behind a slot, with a reference; NULL when it is none of the driver's. Under
+ * ctx->lock.
+ */
 struct gtu_buffer *gtu_region_buffer(struct gtu_ctx *ctx, u32 slot)
 {
 	struct gtu_region *r = slot < ctx->slots ? ctx->region[slot] : NULL;
@@ -100,9 +104,9 @@ static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
 }
 
 /*
- * Revocation. The entry goes first; then the device says that nothing in flight uses it. If it does not
- * say so in time its jobs are stopped, then it is reset, then it is kept from memory; if even that
- * cannot be shown to have worked the pages stay pinned for ever.
+ * Revocation. The entry goes first; then the device says that nothing in flight uses it. If it does
+ * not say so in time its jobs are stopped, then it is reset, then it is kept from memory; if even
+ * that cannot be shown to have worked the pages stay pinned for ever.
  */
 int gtu_region_remove(struct gtu_ctx *ctx, u32 key)
 {

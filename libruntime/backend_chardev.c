@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A device behind the kernel's driver: /dev/gtu0. Contexts, regions and queues are the driver's; rings
- * and doorbells are mapped here, so that neither submitting a job nor seeing it done is a system call.
+ * A device behind the kernel's driver: /dev/gtu0. Contexts, regions and queues are the driver's;
+ * rings and doorbells are mapped here, so that neither submitting a job nor seeing it done is a
+ * system call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include "uapi/gtu.h"
 
 #define SPINS	256u			/* looks at a ring before the kernel is asked to wait */
-#define NAP_NS	20000u			/* between looks at a stream's ring, which has no interrupt */
+#define NAP_NS 20000u /* between looks at a stream's ring, which has no interrupt */
 
 struct chardev {
 	int fd;
@@ -32,14 +33,19 @@ struct mapped_queue {
 	size_t sq_bytes, cq_bytes, db_bytes;
 };
 
-_Static_assert(GTU_READ == GTU_RIGHT_READ && GTU_WRITE == GTU_RIGHT_WRITE, "rights pass as they are");
+_Static_assert(GTU_READ == GTU_RIGHT_READ && GTU_WRITE == GTU_RIGHT_WRITE,
+	       "rights pass as they are");
 
-/* ---- Sentences ---------------------------------------------------------------------------------- */
+/*
+ * ---- Sentences ----------------------------------------------------------------------------------
+ */
 
 static int gone(struct gtu_device *dev, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE, "%s is gone: it was removed, or reset after it was opened; "
-			"open it again", dev->info.path);
+	return gtu_fail(err, GTU_ERR_GONE,
+			"%s is gone: it was removed, or reset after it was opened; "
+			"open it again",
+			dev->info.path);
 }
 
 /* Why opening @path failed. */
@@ -51,30 +57,40 @@ static int no_device(const char *path, int error, struct gtu_error *err)
 	switch (error) {
 	case ENOENT:
 		if (access("/sys/module/gtu", F_OK))
-			return gtu_fail(err, GTU_ERR_FAIL, "there is no %s: the driver is not loaded; "
-					"as root: modprobe gtu", path);
-		return gtu_fail(err, GTU_ERR_FAIL, "there is no %s: the driver is loaded but has no such device; "
-				"is it on the bus (lspci -d %04x:%04x), and what does the kernel say "
-				"(dmesg | grep gtu)?", path, GTU_PCI_VENDOR, GTU_PCI_DEVICE);
+			return gtu_fail(err, GTU_ERR_FAIL,
+					"there is no %s: the driver is not loaded; "
+					"as root: modprobe gtu",
+					path);
+		return gtu_fail(
+			err, GTU_ERR_FAIL,
+			"there is no %s: the driver is loaded but has no such device; "
+			"is it on the bus (lspci -d %04x:%04x), and what does the kernel say "
+			"(dmesg | grep gtu)?",
+			path, GTU_PCI_VENDOR, GTU_PCI_DEVICE);
 	case EACCES:
 	case EPERM:
 		if (stat(path, &st))
 			return gtu_fail(err, GTU_ERR_PERMISSION, "%s may not be reached: %s", path,
 					strerror(error));
 		if (!st.st_gid || !(st.st_mode & 0060))
-			return gtu_fail(err, GTU_ERR_PERMISSION, "%s is root's alone (mode %04o): install "
-					"packaging/60-gtu.rules in /etc/udev/rules.d, or use sudo", path,
-					(unsigned)st.st_mode & 07777);
+			return gtu_fail(err, GTU_ERR_PERMISSION,
+					"%s is root's alone (mode %04o): install "
+					"packaging/60-gtu.rules in /etc/udev/rules.d, or use sudo",
+					path, (unsigned)st.st_mode & 07777);
 		group = getgrgid(st.st_gid);
-		return gtu_fail(err, GTU_ERR_PERMISSION, "%s is for the group %s, which you are not in; "
-				"as root: usermod -aG %s $USER, then log in anew", path,
-				group ? group->gr_name : "of its number", group ? group->gr_name : "GROUP");
+		return gtu_fail(err, GTU_ERR_PERMISSION,
+				"%s is for the group %s, which you are not in; "
+				"as root: usermod -aG %s $USER, then log in anew",
+				path, group ? group->gr_name : "of its number",
+				group ? group->gr_name : "GROUP");
 	case ENODEV:
 	case ENXIO:
 		return gtu_fail(err, GTU_ERR_GONE, "%s is there but its device is gone", path);
 	case ENOSPC:
-		return gtu_fail(err, GTU_ERR_NOMEM, "all contexts of %s are in use: another process has to "
-				"close its own first", path);
+		return gtu_fail(err, GTU_ERR_NOMEM,
+				"all contexts of %s are in use: another process has to "
+				"close its own first",
+				path);
 	case ENOMEM:
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a context of %s", path);
 	case ETIMEDOUT:
@@ -108,36 +124,51 @@ static int no_region(struct gtu_device *dev, const void *addr, uint64_t length, 
 	case EDQUOT:
 		if (getrlimit(RLIMIT_MEMLOCK, &limit))
 			limit.rlim_cur = 0;
-		return gtu_fail(err, GTU_ERR_NOMEM, "%llu bytes cannot be pinned for the device: the limit on "
-				"locked memory is %llu bytes, of which %llu are in use; raise it with "
-				"`ulimit -l %llu` or `- memlock` in /etc/security/limits.conf", bytes,
-				(unsigned long long)limit.rlim_cur, pinned_bytes(),
-				(pinned_bytes() + bytes + 8191) >> 10);
+		return gtu_fail(
+			err, GTU_ERR_NOMEM,
+			"%llu bytes cannot be pinned for the device: the limit on "
+			"locked memory is %llu bytes, of which %llu are in use; raise it with "
+			"`ulimit -l %llu` or `- memlock` in /etc/security/limits.conf",
+			bytes, (unsigned long long)limit.rlim_cur, pinned_bytes(),
+			(pinned_bytes() + bytes + 8191) >> 10);
 	case EOPNOTSUPP:
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the %llu bytes at %p cannot be reached where they "
-				"are: a private file mapping that is only to be read (map it with MAP_SHARED), or "
-				"this machine copies what devices access (kernel option swiotlb=force, or "
-				"encrypted memory)", bytes, addr);
+		return gtu_fail(
+			err, GTU_ERR_UNSUPPORTED,
+			"the %llu bytes at %p cannot be reached where they "
+			"are: a private file mapping that is only to be read (map it with "
+			"MAP_SHARED), or "
+			"this machine copies what devices access (kernel option swiotlb=force, or "
+			"encrypted memory)",
+			bytes, addr);
 	case EFAULT:
-		return gtu_fail(err, GTU_ERR_USAGE, "the %llu bytes at %p are not all memory of this process "
-				"with the rights asked for", bytes, addr);
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"the %llu bytes at %p are not all memory of this process "
+				"with the rights asked for",
+				bytes, addr);
 	case ENOSPC:
-		return gtu_fail(err, GTU_ERR_NOMEM, "no place for a region of %llu bytes: all of the context's "
-				"regions or page lists are in use", bytes);
+		return gtu_fail(err, GTU_ERR_NOMEM,
+				"no place for a region of %llu bytes: all of the context's "
+				"regions or page lists are in use",
+				bytes);
 	case ENOMEM:
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to make %llu bytes reachable", bytes);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to make %llu bytes reachable",
+				bytes);
 	case EINTR:
-		return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted while pinning %llu bytes", bytes);
+		return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted while pinning %llu bytes",
+				bytes);
 	case ENODEV:
 		return gone(dev, err);
 	}
-	return gtu_fail(err, GTU_ERR_FAIL, "%llu bytes at %p cannot be made reachable: %s", bytes, addr,
-			strerror(error));
+	return gtu_fail(err, GTU_ERR_FAIL, "%llu bytes at %p cannot be made reachable: %s", bytes,
+			addr, strerror(error));
 }
 
-/* ---- Registers ---------------------------------------------------------------------------------- */
+/*
+ * ---- Registers ----------------------------------------------------------------------------------
+ */
 
-static int chardev_read(struct gtu_device *dev, uint32_t offset, uint64_t *value, struct gtu_error *err)
+static int chardev_read(struct gtu_device *dev, uint32_t offset, uint64_t *value,
+			struct gtu_error *err)
 {
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_reg reg = { .size = sizeof(reg), .offset = offset };
@@ -145,14 +176,16 @@ static int chardev_read(struct gtu_device *dev, uint32_t offset, uint64_t *value
 	if (ioctl(c->fd, GTU_IOCTL_REG_READ, &reg)) {
 		if (errno == ENODEV)
 			return gone(dev, err);
-		return gtu_fail(err, GTU_ERR_USAGE, "the driver does not let register 0x%x be read: %s", offset,
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"the driver does not let register 0x%x be read: %s", offset,
 				strerror(errno));
 	}
 	*value = reg.value;
 	return 0;
 }
 
-static int chardev_write(struct gtu_device *dev, uint32_t offset, uint32_t value, struct gtu_error *err)
+static int chardev_write(struct gtu_device *dev, uint32_t offset, uint32_t value,
+			 struct gtu_error *err)
 {
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_reg reg = { .size = sizeof(reg), .offset = offset, .value = value };
@@ -160,13 +193,16 @@ static int chardev_write(struct gtu_device *dev, uint32_t offset, uint32_t value
 	if (ioctl(c->fd, GTU_IOCTL_REG_WRITE, &reg)) {
 		if (errno == ENODEV)
 			return gone(dev, err);
-		return gtu_fail(err, GTU_ERR_USAGE, "the driver does not let 0x%x be written to register 0x%x: %s",
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"the driver does not let 0x%x be written to register 0x%x: %s",
 				value, offset, strerror(errno));
 	}
 	return 0;
 }
 
-/* ---- Open, close ------------------------------------------------------------------------------- */
+/*
+ * ---- Open, close -------------------------------------------------------------------------------
+ */
 
 static void chardev_close(struct gtu_device *dev)
 {
@@ -191,12 +227,13 @@ static int take_fdt(struct gtu_device *dev, const struct gtu_ioctl_info *info, d
 	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/fdt", major(number), minor(number));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return gtu_fail(err, GTU_ERR_FAIL, "the tree of %s cannot be read from %s: %s", dev->info.path,
-				path, strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "the tree of %s cannot be read from %s: %s",
+				dev->info.path, path, strerror(errno));
 	blob = malloc(info->fdt_bytes);
 	if (!blob) {
 		close(fd);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a tree of %u bytes", info->fdt_bytes);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a tree of %u bytes",
+				info->fdt_bytes);
 	}
 	while (got < (ssize_t)info->fdt_bytes &&
 	       (n = read(fd, blob + got, info->fdt_bytes - (size_t)got)) > 0)
@@ -233,8 +270,9 @@ static int chardev_open(struct gtu_device *dev, const char *name, struct gtu_err
 	}
 	rc = gtu_device_take_info(dev, err);
 	if (!rc)
-		rc = info.fdt_bytes ? take_fdt(dev, &info, st.st_rdev, err) :
-				      gtu_fail(err, GTU_ERR_FAIL, "%s has no tree, or a damaged one: see dmesg", name);
+		rc = info.fdt_bytes ? take_fdt(dev, &info, st.st_rdev, err)
+				    : gtu_fail(err, GTU_ERR_FAIL,
+					       "%s has no tree, or a damaged one: see dmesg", name);
 	if (!rc)
 		return 0;
 fail:
@@ -242,7 +280,9 @@ fail:
 	return rc;
 }
 
-/* ---- Regions ------------------------------------------------------------------------------------ */
+/*
+ * ---- Regions ------------------------------------------------------------------------------------
+ */
 
 static int chardev_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights,
 			      uint32_t *key, struct gtu_error *err)
@@ -271,22 +311,26 @@ static int chardev_region_remove(struct gtu_device *dev, uint32_t key, struct gt
 	return gtu_fail(err, GTU_ERR_USAGE, "no region has key 0x%08x", key);
 }
 
-static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr,
-				uint32_t *key, struct gtu_error *err)
+static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights,
+				void **addr, uint32_t *key, struct gtu_error *err)
 {
 	struct chardev *c = dev->backend;
-	struct gtu_ioctl_buffer_alloc alloc = { .size = sizeof(alloc), .length = length, .rights = rights };
+	struct gtu_ioctl_buffer_alloc alloc = {
+		.size = sizeof(alloc), .length = length, .rights = rights};
 	int error;
 
 	if (ioctl(c->fd, GTU_IOCTL_BUFFER_ALLOC, &alloc)) {
 		if (errno == ENODEV)
 			return gone(dev, err);
-		return gtu_fail(err, errno == ENOSPC || errno == ENOMEM ? GTU_ERR_NOMEM : GTU_ERR_FAIL,
-				"the driver has no buffer of %llu bytes: %s", (unsigned long long)length,
-				errno == ENOSPC ? "its limit is reached (parameter buffer_mib of the module)" :
-						  strerror(errno));
+		return gtu_fail(
+			err, errno == ENOSPC || errno == ENOMEM ? GTU_ERR_NOMEM : GTU_ERR_FAIL,
+			"the driver has no buffer of %llu bytes: %s", (unsigned long long)length,
+			errno == ENOSPC
+				? "its limit is reached (parameter buffer_mib of the module)"
+				: strerror(errno));
 	}
-	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, (off_t)alloc.mmap_offset);
+	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,
+		     (off_t)alloc.mmap_offset);
 	if (*addr == MAP_FAILED) {
 		error = errno;
 		chardev_region_remove(dev, alloc.key, NULL);
@@ -308,7 +352,9 @@ static int chardev_region_free(struct gtu_device *dev, void *addr, uint64_t leng
 	return rc;
 }
 
-/* ---- Queues ------------------------------------------------------------------------------------- */
+/*
+ * ---- Queues -------------------------------------------------------------------------------------
+ */
 
 static void unmap_queue(struct gtu_rings *r)
 {
@@ -362,13 +408,15 @@ static int chardev_queue_create(struct gtu_device *dev, struct gtu_rings *r, str
 		case ENODEV:
 			return gone(dev, err);
 		case ENOSPC:
-			return gtu_fail(err, GTU_ERR_NOMEM, "no queue is left: %s has %u in all", dev->info.path,
-					dev->info.max_queues);
+			return gtu_fail(err, GTU_ERR_NOMEM, "no queue is left: %s has %u in all",
+					dev->info.path, dev->info.max_queues);
 		case ENOMEM:
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for rings of 2^%u and 2^%u entries",
-					r->sq_log2, r->cq_log2);
+			return gtu_fail(err, GTU_ERR_NOMEM,
+					"no memory for rings of 2^%u and 2^%u entries", r->sq_log2,
+					r->cq_log2);
 		}
-		return gtu_fail(err, GTU_ERR_USAGE, "no queue with rings of 2^%u and 2^%u entries: %s", r->sq_log2,
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"no queue with rings of 2^%u and 2^%u entries: %s", r->sq_log2,
 				r->cq_log2, strerror(error));
 	}
 	*m = (struct mapped_queue){ q.sq_bytes, q.cq_bytes, q.db_bytes };
@@ -380,7 +428,8 @@ static int chardev_queue_create(struct gtu_device *dev, struct gtu_rings *r, str
 	if (!r->sq || !r->cq || !r->doorbell) {
 		error = errno;
 		chardev_queue_destroy(dev, r);
-		return gtu_fail(err, GTU_ERR_NOMEM, "a queue's rings cannot be mapped: %s", strerror(error));
+		return gtu_fail(err, GTU_ERR_NOMEM, "a queue's rings cannot be mapped: %s",
+				strerror(error));
 	}
 	r->status = (const struct gtu_hw_queue_status *)(r->cq + ((size_t)1 << r->cq_log2));
 	return 0;
@@ -433,9 +482,11 @@ static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq
 	case ETIMEDOUT:
 		return gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
 	case EINTR:
-		return gtu_fail(err, GTU_ERR_INTERRUPTED, "a signal came while a job was waited for");
+		return gtu_fail(err, GTU_ERR_INTERRUPTED,
+				"a signal came while a job was waited for");
 	case ECANCELED:
-		return gtu_fail(err, GTU_ERR_FAIL, "the queue was reset while a job of it was waited for");
+		return gtu_fail(err, GTU_ERR_FAIL,
+				"the queue was reset while a job of it was waited for");
 	case ENODEV:
 		return gone(dev, err);
 	}

@@ -12,14 +12,16 @@
 /**
  * DOC: The protocol
  *
- * An open file of /dev/gtuN is a context: regions, queues and mappings belong to it and end with it.
- * Memory becomes reachable for the device as a region, which descriptors name by its key. A queue is
- * two rings and a doorbell page that user space maps and then works on without a system call.
+ * An open file of /dev/gtuN is a context: regions, queues and mappings belong to it and end with
+ * it. Memory becomes reachable for the device as a region, which descriptors name by its key. A
+ * queue is two rings and a doorbell page that user space maps and then works on without a system
+ * call.
  *
- * Every ioctl takes a pointer to a struct that begins with @size, the bytes of the struct as the caller
- * knows it, and @flags. A struct grows at its end only. Shorter than the first version: %EINVAL; longer
- * than the driver knows: %E2BIG unless what is beyond is zero. The driver writes back min(@size, its
- * own). Reserved fields must be zero. The layout is the same for 32-bit callers; pointers are __u64.
+ * Every ioctl takes a pointer to a struct that begins with @size, the bytes of the struct as the
+ * caller knows it, and @flags. A struct grows at its end only. Shorter than the first version:
+ * %EINVAL; longer than the driver knows: %E2BIG unless what is beyond is zero. The driver writes
+ * back min(@size, its own). Reserved fields must be zero. The layout is the same for 32-bit
+ * callers; pointers are __u64.
  *
  * What an error means, for every ioctl:
  *
@@ -28,8 +30,8 @@
  * %EINVAL      @size is too small, or a value has no meaning (alignment, range)
  * %E2BIG       @size is larger than the driver's and what is beyond is not zero
  * %EOPNOTSUPP  a flag or reserved field that this driver does not know is set, or a kind of memory
- *              that cannot be made reachable: the platform would have to copy it (swiotlb), or it is
- *              a private mapping of a file that is to be read only (the kernel would copy it)
+ *              that cannot be made reachable: the platform would have to copy it (swiotlb), or it
+ *              is a private mapping of a file, to be read only (the kernel would copy it)
  * %EFAULT      a pointer does not lead to the caller's memory, or not with the rights asked for
  * %EOVERFLOW   address plus length wraps around
  * %ENOENT      no such key or queue in this context
@@ -119,8 +121,8 @@ struct gtu_ioctl_info {
  * @key: out: names the region in descriptors
  *
  * The pages are pinned where they are, for as long as the region lives, and charged to the caller's
- * RLIMIT_MEMLOCK. Anonymous memory, hugetlb, memfd and shared file mappings will do; of a private file
- * mapping only memory that the device may write.
+ * RLIMIT_MEMLOCK. Anonymous memory, hugetlb, memfd and shared file mappings will do; of a private
+ * file mapping only memory that the device may write.
  */
 struct gtu_ioctl_region_add {
 	__u32 size;
@@ -132,7 +134,7 @@ struct gtu_ioctl_region_add {
 };
 
 /**
- * struct gtu_ioctl_buffer_alloc - ioctl(GTU_IOCTL_BUFFER_ALLOC): zeroed memory of the driver's as a region
+ * struct gtu_ioctl_buffer_alloc - ioctl(GTU_IOCTL_BUFFER_ALLOC): zeroed memory, as a region
  * @size: sizeof(struct gtu_ioctl_buffer_alloc)
  * @flags: 0
  * @length: bytes, not 0; rounded up to pages
@@ -140,8 +142,8 @@ struct gtu_ioctl_region_add {
  * @key: out: names the region in descriptors
  * @mmap_offset: out: for mmap(MAP_SHARED) of all of its pages
  *
- * Not charged to RLIMIT_MEMLOCK but to the memory control group, and capped by the module's parameter
- * buffer_mib. A mapping of it outlives REGION_REMOVE, as memory that no device reaches.
+ * Not charged to RLIMIT_MEMLOCK but to the memory control group, and capped by the module's
+ * parameter buffer_mib. A mapping of it outlives REGION_REMOVE, as memory that no device reaches.
  */
 struct gtu_ioctl_buffer_alloc {
 	__u32 size;
@@ -159,8 +161,8 @@ struct gtu_ioctl_buffer_alloc {
  * @key: of the region; it is never valid again
  * @reserved: 0
  *
- * When this returns 0 nothing in flight uses the memory any more and it is unpinned. Jobs that name the
- * key from now on complete with GTU_CPL_KEY.
+ * When this returns 0 nothing in flight uses the memory any more and it is unpinned. Jobs that name
+ * the key from now on complete with GTU_CPL_KEY.
  */
 struct gtu_ioctl_region_remove {
 	__u32 size;
@@ -184,9 +186,9 @@ struct gtu_ioctl_region_remove {
  * @cq_bytes: out
  * @db_bytes: out
  *
- * Map with MAP_SHARED and without PROT_EXEC. Mappings are not inherited by fork(). When the queue ends
- * (QUEUE_DESTROY, close, removal of the device) memory of zeroes takes their place, in which the queue's
- * status reads GTU_QUEUE_DISABLED and doorbells lead nowhere.
+ * Map with MAP_SHARED and without PROT_EXEC. Mappings are not inherited by fork(). When the queue
+ * ends (QUEUE_DESTROY, close, removal of the device) memory of zeroes takes their place, in which
+ * the queue's status reads GTU_QUEUE_DISABLED and doorbells lead nowhere.
  */
 struct gtu_ioctl_queue_create {
 	__u32 size;
@@ -210,8 +212,8 @@ struct gtu_ioctl_queue_create {
  * @id: of the queue
  * @reserved: 0
  *
- * Either drops a running job without a completion. A reset empties the rings, sets all indices to 0 and
- * clears a sticky error; nobody else may use the rings meanwhile.
+ * Either drops a running job without a completion. A reset empties the rings, sets all indices to 0
+ * and clears a sticky error; nobody else may use the rings meanwhile.
  */
 struct gtu_ioctl_queue {
 	__u32 size;
@@ -227,7 +229,7 @@ struct gtu_ioctl_queue {
  * @size: sizeof(struct gtu_ioctl_wait)
  * @flags: 0
  * @id: of the queue
- * @index: number of the completion (modulo 2^32, the first is 0): it is waited for this one to be there
+ * @index: number of the completion that is to be there (modulo 2^32, the first is 0)
  * @deadline_ns: CLOCK_MONOTONIC; in the past: only look; GTU_WAIT_FOREVER: none
  * @cq_tail: out: completions written so far
  * @state: out: GTU_QUEUE_*
@@ -252,9 +254,9 @@ struct gtu_ioctl_wait {
  * @reserved: 0
  * @value: in or out: all of the register, 32 or 64 bits
  *
- * Read: identity in the global page; parameters, settings and counters of the units that are present.
- * Write: their settings, and their control (snapshot, clear). Others: %EINVAL. Settings and counters
- * are the device's, not the context's: all users share them.
+ * Read: identity in the global page; parameters, settings and counters of the units that are
+ * present. Write: their settings, and their control (snapshot, clear). Others: %EINVAL. Settings
+ * and counters are the device's, not the context's: all users share them.
  */
 struct gtu_ioctl_reg {
 	__u32 size;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of the kernel's kselftest_harness.h that the tests here use, under the same names and with the
- * same output (KTAP), for machines without kernel sources. In a kernel tree the test's
+ * The part of the kernel's kselftest_harness.h that the tests here use, under the same names and
+ * with the same output (KTAP), for machines without kernel sources. In a kernel tree the test's
  * #include "../kselftest_harness.h" finds the real one.
  *
- * Each test runs in a process of its own with a time limit. EXPECT_* notes a failure and goes on, ASSERT_*
- * ends the test; a statement or block behind either runs on failure.
+ * Each test runs in a process of its own with a time limit. EXPECT_* notes a failure and goes on,
+ * ASSERT_* ends the test; a statement or block behind either runs on failure.
  */
 #ifndef KSELFTEST_HARNESS_H
 #define KSELFTEST_HARNESS_H
@@ -136,7 +136,8 @@ static inline void __register_variant(struct __fixture_metadata *f,
 	}                                                                                          \
 	static const FIXTURE_VARIANT(fixture_name) _##fixture_name##_##variant_name##_variant =
 
-#define TEST_F(fixture_name, test_name) TEST_F_TIMEOUT(fixture_name, test_name, TEST_TIMEOUT_DEFAULT)
+#define TEST_F(fixture_name, test_name)                                                            \
+	TEST_F_TIMEOUT(fixture_name, test_name, TEST_TIMEOUT_DEFAULT)
 
 #define TEST_F_TIMEOUT(fixture_name, test_name, limit)                                             \
 	static void fixture_name##_##test_name(struct __test_metadata *_metadata,                  \
@@ -168,7 +169,10 @@ static inline void __register_variant(struct __fixture_metadata *f,
 		FIXTURE_DATA(fixture_name) __attribute__((unused)) *self,                          \
 		const FIXTURE_VARIANT(fixture_name) __attribute__((unused)) *variant)
 
-/* Behind a check: an optional statement that runs when it failed, then the end of a test that asserts. */
+/*
+ * Behind a check: an optional statement that runs when it failed, then the end of a test that
+ * asserts.
+ */
 static inline bool __bail(struct __test_metadata *t)
 {
 	if (t->fatal)
@@ -245,9 +249,10 @@ static inline bool __run_test(struct __test_metadata *t, struct __fixture_varian
 		printf("# %s: ended by signal %d%s\n", t->name, WTERMSIG(status),
 		       WTERMSIG(status) == SIGKILL ? " (time limit?)" : "");
 	passed = WIFEXITED(status) && !WEXITSTATUS(status);
-	printf("#            %s  %s%s%s.%s\n", passed ? "OK" : "FAIL", t->fixture->name, sep, vname, t->name);
-	printf("%sok %u %s%s%s.%s%s%s\n", passed ? "" : "not ", number, t->fixture->name, sep, vname, t->name,
-	       passed && t->results->skip ? " # SKIP " : "",
+	printf("#            %s  %s%s%s.%s\n", passed ? "OK" : "FAIL", t->fixture->name, sep, vname,
+	       t->name);
+	printf("%sok %u %s%s%s.%s%s%s\n", passed ? "" : "not ", number, t->fixture->name, sep,
+	       vname, t->name, passed && t->results->skip ? " # SKIP " : "",
 	       passed && t->results->skip ? t->results->reason : "");
 	fflush(stdout);
 	return passed;

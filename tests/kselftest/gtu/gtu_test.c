@@ -41,7 +41,9 @@ FIXTURE_TEARDOWN(gtu)
 		close(self->fd);
 }
 
-/* ---- Regions ------------------------------------------------------------------------------------ */
+/*
+ * ---- Regions ------------------------------------------------------------------------------------
+ */
 
 TEST_F(gtu, region_arguments)
 {
@@ -111,7 +113,10 @@ TEST_F(gtu, region_slots)
 	EXPECT_EQ(0, region_add(self->fd, self->in, 64, RW, &key[0]));
 }
 
-/* An unprivileged process is held to its limit, to the page, and gets back at once what it gives back. */
+/*
+ * An unprivileged process is held to its limit, to the page, and gets back at once what it gives
+ * back.
+ */
 TEST_F(gtu, memlock)
 {
 	struct rlimit limit = { 1 << 20, 1 << 20 };
@@ -203,7 +208,10 @@ TEST_F(gtu, the_very_page)
 	EXPECT_EQ(0xfeedu, value);
 	EXPECT_EQ(EFAULT, region_add(self->fd, shared, 8192, RW, &key));
 
-	/* A private mapping would be copied: to be read only it is refused; to be written it is the owner's. */
+	/*
+	 * A private mapping would be copied: to be read only it is refused; to be written it is the
+	 * owner's.
+	 */
 	shared = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
 	ASSERT_NE(MAP_FAILED, (void *)shared);
 	EXPECT_EQ(EOPNOTSUPP, region_add(self->fd, shared, 8192, GTU_RIGHT_READ, &key));
@@ -233,7 +241,8 @@ TEST_F(gtu, scattered)
 	for (at = 0; at < most; at += 8)
 		*(uint64_t *)(memory + at) = at * 0x9E3779B97F4A7C15ull;
 	for (i = 0; i < sizeof(pages_of) / sizeof(*pages_of); i++) {
-		const uint64_t skip = 8 * (i % 3) * 7, length = pages_of[i] * 4096ull - skip - 8 * i;
+		const uint64_t skip = 8 * (i % 3) * 7,
+			       length = pages_of[i] * 4096ull - skip - 8 * i;
 		uint64_t done;
 
 		ASSERT_EQ(0, region_add(self->fd, memory + skip, length, GTU_RIGHT_READ, &key));
@@ -244,8 +253,9 @@ TEST_F(gtu, scattered)
 			d = copy_job(key, done, self->out_key, 0, (uint32_t)(n / 8), 3);
 			ASSERT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
 			ASSERT_EQ(n / 8, c.count);
-			ASSERT_EQ(0, memcmp(self->out, memory + skip + done, n))
+			ASSERT_EQ(0, memcmp(self->out, memory + skip + done, n)) {
 				TH_LOG("%u pages, at %llu", pages_of[i], (unsigned long long)done);
+			}
 		}
 		d = copy_job(key, length - 8, self->out_key, 0, 2, 3);
 		EXPECT_EQ(GTU_CPL_BOUNDS, run(&self->q, &d, &c));
@@ -263,13 +273,16 @@ TEST_F(gtu, buffers)
 	size_t i;
 
 	ASSERT_EQ(0, buffer_alloc(self->fd, BYTES - 100, &key, &offset));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES / 2, PROT_READ, MAP_SHARED, self->fd, (off_t)offset));
+	EXPECT_EQ(MAP_FAILED,
+		  mmap(NULL, BYTES / 2, PROT_READ, MAP_SHARED, self->fd, (off_t)offset));
 	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * BYTES, PROT_READ, MAP_SHARED, self->fd, (off_t)offset));
+	EXPECT_EQ(MAP_FAILED,
+		  mmap(NULL, 2 * BYTES, PROT_READ, MAP_SHARED, self->fd, (off_t)offset));
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, self->fd, (off_t)offset));
 	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, self->fd, (off_t)offset));
+	EXPECT_EQ(MAP_FAILED,
+		  mmap(NULL, BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, self->fd, (off_t)offset));
 	EXPECT_EQ(EACCES, errno);
 	p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, (off_t)offset);
 	ASSERT_NE(MAP_FAILED, (void *)p);
@@ -294,7 +307,10 @@ TEST_F(gtu, buffers)
 	EXPECT_EQ(EINVAL, buffer_alloc(self->fd, 0, &again, &none));
 }
 
-/* ---- Jobs ---------------------------------------------------------------------------------------- */
+/*
+ * ---- Jobs
+ * ----------------------------------------------------------------------------------------
+ */
 
 TEST_F(gtu, copy)
 {
@@ -328,8 +344,9 @@ TEST_F(gtu, scu)
 	ASSERT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
 	EXPECT_EQ(ELEMENTS, c.count);
 	for (i = 0; i < ELEMENTS; i++)
-		ASSERT_EQ(self->in[i] < 1u << 30, mask[i / 32] >> i % 32 & 1)
+		ASSERT_EQ(self->in[i] < 1u << 30, mask[i / 32] >> i % 32 & 1) {
 			TH_LOG("element %u", i);
+		}
 
 	d = (struct gtu_hw_desc){ .opcode = GTU_OP_SCU_DATA, .param = 2u << GTU_SCU_WIDTH_SHIFT };
 	d.operand[GTU_SCU_DATA] = (struct gtu_hw_operand){ self->in_key, ELEMENTS, 0 };
@@ -391,7 +408,8 @@ TEST_F(gtu, isolation)
 	ASSERT_EQ(0, queue_create(other, 2, 2, &q));
 	for (slot = 0; slot < 4; slot++)
 		for (generation = 0; generation < 4; generation++) {
-			d = copy_job(GTU_KEY(generation, slot), 0, GTU_KEY(generation, slot), 0, 1, 2);
+			d = copy_job(GTU_KEY(generation, slot), 0, GTU_KEY(generation, slot), 0, 1,
+				     2);
 			EXPECT_NE(GTU_CPL_OK, run(&q, &d, &c));
 		}
 	EXPECT_EQ(ENOENT, region_remove(other, self->in_key));
@@ -435,7 +453,9 @@ TEST_F_TIMEOUT(gtu, random_descriptors, 60)
 	for (i = 0; i < 1500; i++) {
 		for (n = 0; n < sizeof(d) / 8; n++)
 			((uint64_t *)(void *)&d)[n] = next_random(&seed);
-		d.opcode = (uint8_t)(next_random(&seed) % 8 ? GTU_OP_COPY + next_random(&seed) % 0x1f : d.opcode);
+		d.opcode =
+			(uint8_t)(next_random(&seed) % 8 ? GTU_OP_COPY + next_random(&seed) % 0x1f
+							 : d.opcode);
 		d.reserved0 = 0;
 		d.flags &= next_random(&seed) % 4 ? 0 : 0xffff;
 		d.param &= next_random(&seed) % 2 ? 3 : 0x3fffff;
@@ -448,7 +468,9 @@ TEST_F_TIMEOUT(gtu, random_descriptors, 60)
 			if (next_random(&seed) % 8)
 				d.operand[n].count = next_random(&seed) % (inner / 4 + 64);
 			if (next_random(&seed) % 8)
-				d.operand[n].offset = next_random(&seed) % 3 ? 0 : next_random(&seed) % inner & ~7ull;
+				d.operand[n].offset = next_random(&seed) % 3
+							      ? 0
+							      : next_random(&seed) % inner & ~7ull;
 			if (!d.operand[n].key)
 				d.operand[n].count = d.operand[n].offset = 0;
 		}
@@ -458,8 +480,9 @@ TEST_F_TIMEOUT(gtu, random_descriptors, 60)
 	}
 	for (b = 0; b < whole; b++)
 		if (b < from || b >= from + inner)
-			ASSERT_EQ(0x5a, memory[b])
+			ASSERT_EQ(0x5a, memory[b]) {
 				TH_LOG("byte %zu was written", b);
+			}
 }
 
 TEST_HARNESS_MAIN

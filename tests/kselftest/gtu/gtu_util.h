@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A context, queues and jobs on the bare UAPI, for the tests of the driver. No library in between. */
+/*
+ * A context, queues and jobs on the bare UAPI, for the tests of the driver. No library in between.
+ */
 #ifndef GTU_UTIL_H
 #define GTU_UTIL_H
 
@@ -39,8 +41,9 @@ static inline const char *device_path(void)
 		(fd) = open(device_path(), O_RDWR | O_CLOEXEC);                                    \
 		if ((fd) < 0 && errno == ENOENT)                                                   \
 			SKIP(return, "no %s: modprobe gtu, or set GTU_DEVICE", device_path());     \
-		ASSERT_GE(fd, 0)                                                                   \
+		ASSERT_GE(fd, 0) {                                                                 \
 			TH_LOG("%s: %s", device_path(), strerror(errno));                          \
+		}                                                                                  \
 	} while (0)
 
 static inline uint64_t now_ns(void)
@@ -59,8 +62,8 @@ static inline int call(int fd, unsigned long cmd, void *arg)
 
 static inline int region_add(int fd, void *addr, uint64_t length, uint32_t rights, uint32_t *key)
 {
-	struct gtu_ioctl_region_add a = { .size = sizeof(a), .addr = (uintptr_t)addr, .length = length,
-					  .rights = rights };
+	struct gtu_ioctl_region_add a = {
+		.size = sizeof(a), .addr = (uintptr_t)addr, .length = length, .rights = rights};
 	int ret = call(fd, GTU_IOCTL_REGION_ADD, &a);
 
 	*key = a.key;
@@ -90,7 +93,10 @@ static inline void *pages(size_t bytes)
 	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* KiB behind a line of /proc/self/status, as VmPin. The file stays open, for a process that drops rights. */
+/*
+ * KiB behind a line of /proc/self/status, as VmPin. The file stays open, for a process that drops
+ * rights.
+ */
 static inline long status_kib(const char *name)
 {
 	static int fd = -1;
@@ -105,7 +111,9 @@ static inline long status_kib(const char *name)
 	return line ? atol(line + strlen(name) + 1) : -1;
 }
 
-/* ---- Queues ------------------------------------------------------------------------------------- */
+/*
+ * ---- Queues -------------------------------------------------------------------------------------
+ */
 
 struct queue {
 	int fd;
@@ -129,7 +137,8 @@ static inline int queue_create(int fd, uint32_t sq_log2, uint32_t cq_log2, struc
 	ret = call(fd, GTU_IOCTL_QUEUE_CREATE, &q->c);
 	if (ret)
 		return ret;
-	q->sq = mmap(NULL, q->c.sq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)q->c.sq_offset);
+	q->sq = mmap(NULL, q->c.sq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		     (off_t)q->c.sq_offset);
 	q->cq = mmap(NULL, q->c.cq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.cq_offset);
 	q->db = mmap(NULL, q->c.db_bytes, PROT_WRITE, MAP_SHARED, fd, (off_t)q->c.db_offset);
 	if (q->sq == MAP_FAILED || q->cq == MAP_FAILED || q->db == MAP_FAILED)

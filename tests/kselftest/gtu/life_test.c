@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device goes while files are open: unbound, or reset under them, again and again. Needs root. Each test
- * leaves the device bound and working.
+ * The device goes while files are open: unbound, or reset under them, again and again. Needs root.
+ * Each test leaves the device bound and working.
  */
 #include <libgen.h>
 #include <limits.h>
@@ -68,7 +68,8 @@ FIXTURE_SETUP(life)
 	ASSERT_NE(MAP_FAILED, (void *)self->memory);
 	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
 	ASSERT_EQ(0, buffer_alloc(self->fd, 8192, &self->buffer_key, &offset));
-	self->buffer = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, (off_t)offset);
+	self->buffer =
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, (off_t)offset);
 	ASSERT_NE(MAP_FAILED, (void *)self->buffer);
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
@@ -104,7 +105,8 @@ static void expect_dead(struct __test_metadata *_metadata, int fd, struct queue 
 	EXPECT_EQ(ENODEV, region_add(fd, page, 64, RW, &key));
 	EXPECT_EQ(ENODEV, queue_wait(q, 0, 0));
 	EXPECT_EQ(ENODEV, queue_call(q, GTU_IOCTL_QUEUE_RESET));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, q->c.sq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.sq_offset));
+	EXPECT_EQ(MAP_FAILED,
+		  mmap(NULL, q->c.sq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.sq_offset));
 	EXPECT_EQ(ENODEV, errno);
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(q));
 	/* no SIGBUS, and nobody hears it */
@@ -127,8 +129,9 @@ static void expect_alive(struct __test_metadata *_metadata)
 		if (fd < 0)
 			usleep(20000);
 	}
-	ASSERT_LE(0, fd)
+	ASSERT_LE(0, fd) {
 		TH_LOG("%s", strerror(errno));
+	}
 	memory[7] = 0x1234567;
 	ASSERT_EQ(0, region_add(fd, memory, 8192, RW, &key));
 	ASSERT_EQ(0, queue_create(fd, 2, 2, &q));

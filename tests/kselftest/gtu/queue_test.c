@@ -32,7 +32,9 @@ FIXTURE_TEARDOWN(queue)
 		close(self->fd);
 }
 
-/* Half of the memory to the other half, as often as it takes to keep the device busy for a while. */
+/*
+ * Half of the memory to the other half, as often as it takes to keep the device busy for a while.
+ */
 static void submit_long(struct queue *q, uint32_t key)
 {
 	struct gtu_hw_desc d = copy_job(key, 0, key, BYTES / 2, BYTES / 2, 0);
@@ -42,7 +44,9 @@ static void submit_long(struct queue *q, uint32_t key)
 	doorbell(q, q->submitted, q->consumed);
 }
 
-/* ---- Mappings ----------------------------------------------------------------------------------- */
+/*
+ * ---- Mappings -----------------------------------------------------------------------------------
+ */
 
 TEST_F(queue, arguments)
 {
@@ -100,10 +104,12 @@ TEST_F(queue, mmap_rules)
 	EXPECT_EQ(-1, mprotect(self->q.sq, c->sq_bytes, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(MAP_FAILED, mremap(self->q.sq, c->sq_bytes, c->sq_bytes + 4096, MREMAP_MAYMOVE));
 	for (offset = 0; offset < 1ull << 46; offset += 1ull << 36) {
-		void *p = mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, self->fd, (off_t)(offset + (1 << 20)));
+		void *p = mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, self->fd,
+			       (off_t)(offset + (1 << 20)));
 
-		EXPECT_EQ(MAP_FAILED, p)
+		EXPECT_EQ(MAP_FAILED, p) {
 			TH_LOG("offset 0x%llx", (unsigned long long)offset);
+		}
 	}
 }
 
@@ -153,8 +159,9 @@ TEST_F(queue, stale_mappings)
 	doorbell(&old, 0, 0);
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_DESTROY));
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &next));
-	ASSERT_EQ(old.c.id, next.c.id)
+	ASSERT_EQ(old.c.id, next.c.id) {
 		TH_LOG("the id was not given out again: the test shows nothing");
+	}
 	put(&next, &NO_JOB);
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&old));
 	memset(old.sq, 0xff, old.c.sq_bytes);
@@ -167,7 +174,10 @@ TEST_F(queue, stale_mappings)
 	EXPECT_EQ(GTU_CPL_OK, c.status);
 }
 
-/* ---- Completions and waits ----------------------------------------------------------------------- */
+/*
+ * ---- Completions and waits
+ * -----------------------------------------------------------------------
+ */
 
 TEST_F(queue, wrap)
 {
@@ -248,7 +258,7 @@ static void *wait_thread(void *arg)
 
 static void start_waiter(struct waiter *w, struct queue *q, uint32_t index)
 {
-	*w = (struct waiter){ .q = q, .index = index, .deadline = now_ns() + 10 * SECOND, .ret = -1 };
+	*w = (struct waiter){.q = q, .index = index, .deadline = now_ns() + 10 * SECOND, .ret = -1};
 	pthread_create(&w->thread, NULL, wait_thread, w);
 }
 
@@ -280,7 +290,9 @@ TEST_F(queue, wait_many)
 	}
 }
 
-/* An interrupt ends a wait: on average well before the driver would have looked of its own accord. */
+/*
+ * An interrupt ends a wait: on average well before the driver would have looked of its own accord.
+ */
 TEST_F(queue, wait_is_interrupt_driven)
 {
 	uint64_t total = 0, start;
@@ -306,7 +318,9 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* A signal ends a wait with EINTR, even with SA_RESTART, and never with a code of the kernel's own. */
+/*
+ * A signal ends a wait with EINTR, even with SA_RESTART, and never with a code of the kernel's own.
+ */
 TEST_F(queue, wait_signal)
 {
 	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
@@ -371,7 +385,10 @@ TEST_F(queue, arm_by_hand)
 	EXPECT_EQ(0, w.ret);
 }
 
-/* ---- Errors and ends ------------------------------------------------------------------------------ */
+/*
+ * ---- Errors and ends
+ * ------------------------------------------------------------------------------
+ */
 
 TEST_F(queue, error_and_reset)
 {
@@ -416,7 +433,9 @@ TEST_F(queue, reset_in_flight)
 	}
 }
 
-/* The file goes while jobs write to memory of it: when close() is through, nothing writes any more. */
+/*
+ * The file goes while jobs write to memory of it: when close() is through, nothing writes any more.
+ */
 TEST_F_TIMEOUT(queue, close_in_flight, 60)
 {
 	uint32_t *memory, key, i;
@@ -442,7 +461,10 @@ TEST_F_TIMEOUT(queue, close_in_flight, 60)
 	EXPECT_EQ(BYTES / 1024, status_kib("VmPin"));
 }
 
-/* Regions are taken back while jobs use them: each job is whole or ends with an error, and no later write. */
+/*
+ * Regions are taken back while jobs use them: each job is whole or ends with an error, and no later
+ * write.
+ */
 TEST_F_TIMEOUT(queue, revoke_in_flight, 60)
 {
 	uint32_t *victim = pages(BYTES), key, i, round, ok = 0, revoked = 0;
@@ -462,8 +484,9 @@ TEST_F_TIMEOUT(queue, revoke_in_flight, 60)
 		memset(victim, 0, BYTES);
 		for (i = 0; i < 8; i++) {
 			ASSERT_EQ(0, take(&self->q, &c));
-			ASSERT_TRUE(c.status == GTU_CPL_OK || c.status == GTU_CPL_KEY)
+			ASSERT_TRUE(c.status == GTU_CPL_OK || c.status == GTU_CPL_KEY) {
 				TH_LOG("status %u", c.status);
+			}
 			ok += c.status == GTU_CPL_OK;
 			revoked += c.status == GTU_CPL_KEY;
 		}

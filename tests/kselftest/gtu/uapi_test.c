@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The shape of the UAPI: lengths, padding, flags, pointers, for every ioctl; and the same for 32-bit callers. */
+/*
+ * The shape of the UAPI: lengths, padding, flags, pointers, for every ioctl; and the same for
+ * 32-bit callers.
+ */
 #include "gtu_util.h"
 
 /* No implicit padding, and the layout that the driver was built with, whatever this program is. */
 #define LAYOUT(type, bytes, last)                                                                  \
 	_Static_assert(sizeof(struct type) == (bytes), #type);                                     \
-	_Static_assert(offsetof(struct type, last) + sizeof(((struct type *)0)->last) == (bytes), #type)
+	_Static_assert(offsetof(struct type, last) + sizeof(((struct type *)0)->last) == (bytes),  \
+		       #type)
 LAYOUT(gtu_ioctl_info, 88, reserved);
 LAYOUT(gtu_ioctl_region_add, 32, key);
 LAYOUT(gtu_ioctl_buffer_alloc, 32, mmap_offset);
@@ -39,7 +43,10 @@ FIXTURE_VARIANT(uapi)
 };
 
 #define VARIANT(name, number, type, at)                                                            \
-	FIXTURE_VARIANT_ADD(uapi, name) { .cmd = number, .size = sizeof(struct type), .reserved_at = at }
+	FIXTURE_VARIANT_ADD(uapi, name)                                                            \
+	{                                                                                          \
+		.cmd = number, .size = sizeof(struct type), .reserved_at = at                      \
+	}
 VARIANT(info, GTU_IOCTL_INFO, gtu_ioctl_info, offsetof(struct gtu_ioctl_info, reserved));
 VARIANT(region_add, GTU_IOCTL_REGION_ADD, gtu_ioctl_region_add, 0);
 VARIANT(buffer_alloc, GTU_IOCTL_BUFFER_ALLOC, gtu_ioctl_buffer_alloc, 0);
@@ -99,13 +106,17 @@ static void fill(unsigned long cmd, union arg *arg, void *memory, uint32_t key, 
 		arg->info = (struct gtu_ioctl_info){ .size = sizeof(struct gtu_ioctl_info) };
 		break;
 	case GTU_IOCTL_REGION_ADD:
-		arg->add = (struct gtu_ioctl_region_add){
-			.size = sizeof(struct gtu_ioctl_region_add), .addr = (uintptr_t)memory, .length = 64,
-			.rights = GTU_RIGHT_READ };
+		arg->add =
+			(struct gtu_ioctl_region_add){.size = sizeof(struct gtu_ioctl_region_add),
+						      .addr = (uintptr_t)memory,
+						      .length = 64,
+						      .rights = GTU_RIGHT_READ};
 		break;
 	case GTU_IOCTL_BUFFER_ALLOC:
 		arg->alloc = (struct gtu_ioctl_buffer_alloc){
-			.size = sizeof(struct gtu_ioctl_buffer_alloc), .length = 64, .rights = GTU_RIGHT_WRITE };
+			.size = sizeof(struct gtu_ioctl_buffer_alloc),
+			.length = 64,
+			.rights = GTU_RIGHT_WRITE};
 		break;
 	case GTU_IOCTL_REGION_REMOVE:
 		arg->remove = (struct gtu_ioctl_region_remove){
@@ -129,9 +140,9 @@ static void fill(unsigned long cmd, union arg *arg, void *memory, uint32_t key, 
 			.size = sizeof(struct gtu_ioctl_reg), .offset = GTU_REG_MAGIC };
 		break;
 	case GTU_IOCTL_REG_WRITE:
-		arg->reg = (struct gtu_ioctl_reg){
-			.size = sizeof(struct gtu_ioctl_reg), .offset = GTU_PAGE_ZCM + GTU_UREG_CTRL,
-			.value = GTU_CTRL_SNAPSHOT };
+		arg->reg = (struct gtu_ioctl_reg){.size = sizeof(struct gtu_ioctl_reg),
+						  .offset = GTU_PAGE_ZCM + GTU_UREG_CTRL,
+						  .value = GTU_CTRL_SNAPSHOT};
 		break;
 	}
 }
@@ -155,8 +166,9 @@ TEST_F(uapi, too_short)
 	for (size = 0; size < variant->size; size++) {
 		FILL(&arg);
 		arg.head.size = size;
-		EXPECT_EQ(EINVAL, call(self->fd, variant->cmd, &arg))
+		EXPECT_EQ(EINVAL, call(self->fd, variant->cmd, &arg)) {
 			TH_LOG("size %u", size);
+		}
 	}
 }
 
@@ -170,8 +182,9 @@ TEST_F(uapi, dirty_tail)
 		FILL(&arg);
 		arg.head.size = variant->size + more;
 		arg.byte[variant->size + more - 1] = 1;
-		EXPECT_EQ(E2BIG, call(self->fd, variant->cmd, &arg))
+		EXPECT_EQ(E2BIG, call(self->fd, variant->cmd, &arg)) {
 			TH_LOG("%u bytes more", more);
+		}
 	}
 }
 
@@ -203,8 +216,9 @@ TEST_F(uapi, unknown_flags)
 	for (bit = 0; bit < 32; bit++) {
 		FILL(&arg);
 		arg.head.flags = 1u << bit;
-		EXPECT_EQ(EOPNOTSUPP, call(self->fd, variant->cmd, &arg))
+		EXPECT_EQ(EOPNOTSUPP, call(self->fd, variant->cmd, &arg)) {
 			TH_LOG("bit %u", bit);
+		}
 	}
 }
 
@@ -218,8 +232,9 @@ TEST_F(uapi, reserved)
 	for (bit = 0; bit < 32; bit++) {
 		FILL(&arg);
 		arg.word[variant->reserved_at / 4] = 1u << bit;
-		EXPECT_EQ(EOPNOTSUPP, call(self->fd, variant->cmd, &arg))
+		EXPECT_EQ(EOPNOTSUPP, call(self->fd, variant->cmd, &arg)) {
 			TH_LOG("bit %u", bit);
+		}
 	}
 }
 
@@ -252,9 +267,10 @@ TEST_F(uapi, bad_pointer)
 /* What cannot be told to the caller is undone: all ids and slots are there for the next ones. */
 TEST_F(uapi, read_only_result)
 {
-	const bool has_result = variant->cmd == GTU_IOCTL_INFO || variant->cmd == GTU_IOCTL_REGION_ADD ||
-				variant->cmd == GTU_IOCTL_BUFFER_ALLOC ||
-				variant->cmd == GTU_IOCTL_QUEUE_CREATE || variant->cmd == GTU_IOCTL_REG_READ;
+	const bool has_result =
+		variant->cmd == GTU_IOCTL_INFO || variant->cmd == GTU_IOCTL_REGION_ADD ||
+		variant->cmd == GTU_IOCTL_BUFFER_ALLOC || variant->cmd == GTU_IOCTL_QUEUE_CREATE ||
+		variant->cmd == GTU_IOCTL_REG_READ;
 	char *page = (char *)self->memory + 4096;
 	unsigned int i;
 
@@ -326,16 +342,21 @@ TEST_F(door, info)
 
 		reg.offset = same[i].offset;
 		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_REG_READ, &reg));
-		EXPECT_EQ(reg.value, same[i].wide ? *(uint64_t *)p : *(uint32_t *)p)
+		EXPECT_EQ(reg.value, same[i].wide ? *(uint64_t *)p : *(uint32_t *)p) {
 			TH_LOG("register 0x%x", reg.offset);
+		}
 	}
 }
 
-/* Everything of BAR0 is asked for; only what the header lists is given, and nothing else is written. */
+/*
+ * Everything of BAR0 is asked for; only what the header lists is given, and nothing else is
+ * written.
+ */
 TEST_F(door, registers)
 {
 	struct gtu_ioctl_reg reg = { .size = sizeof(reg) };
 	uint32_t offset, readable = 0;
+	bool writable;
 	int ret;
 
 	for (offset = 0; offset < GTU_BAR_REGS_SIZE + 64; offset += offset < 0x6000 ? 1 : 61) {
@@ -343,19 +364,26 @@ TEST_F(door, registers)
 
 		reg.offset = offset;
 		ret = call(self->fd, GTU_IOCTL_REG_READ, &reg);
-		ASSERT_TRUE(ret == 0 || ret == EINVAL)
+		ASSERT_TRUE(ret == 0 || ret == EINVAL) {
 			TH_LOG("read 0x%x: %d", offset, ret);
+		}
 		readable += !ret;
 		if (offset % 4 || page > 5 || (page == 0 && offset >= GTU_REG_MBOX_ARG(0)) ||
-		    offset == GTU_REG_SCRATCH || offset == GTU_REG_ERROR || offset == GTU_REG_RESET)
-			EXPECT_EQ(EINVAL, ret)
+		    offset == GTU_REG_SCRATCH || offset == GTU_REG_ERROR ||
+		    offset == GTU_REG_RESET) {
+			EXPECT_EQ(EINVAL, ret) {
 				TH_LOG("read 0x%x", offset);
-		if (page && page <= 5 && (in_page == GTU_UREG_CTRL ||
-		    (in_page >= GTU_UREG_SET(0) && in_page < GTU_UREG_SET(GTU_UREG_SETS) && !(in_page % 4))))
+			}
+		}
+		writable = in_page == GTU_UREG_CTRL ||
+			   (in_page >= GTU_UREG_SET(0) && in_page < GTU_UREG_SET(GTU_UREG_SETS) &&
+			    !(in_page % 4));
+		if (page && page <= 5 && writable)
 			continue;
 		reg.value = 0;
-		EXPECT_EQ(EINVAL, call(self->fd, GTU_IOCTL_REG_WRITE, &reg))
+		EXPECT_EQ(EINVAL, call(self->fd, GTU_IOCTL_REG_WRITE, &reg)) {
 			TH_LOG("write 0x%x", offset);
+		}
 	}
 	EXPECT_LT(64, readable);
 	reg.offset = 0xfffffffcu;
@@ -365,7 +393,7 @@ TEST_F(door, registers)
 
 TEST_F(door, settings)
 {
-	struct gtu_ioctl_reg reg = { .size = sizeof(reg), .offset = GTU_PAGE_ZCM + GTU_UREG_SET(0) };
+	struct gtu_ioctl_reg reg = {.size = sizeof(reg), .offset = GTU_PAGE_ZCM + GTU_UREG_SET(0)};
 
 	reg.value = 1;
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));

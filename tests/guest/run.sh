@@ -86,7 +86,8 @@ words="console=ttyS0 panic=-1 guest.limit=$test_limit"
 attach() {
 	local socket=$scratch/$1 log=$dir/$1.log
 	shift
-	timeout -k 5 $((limit + 10)) "$gtu" serve --socket "$socket" "$@" >"$log" 2>&1 &
+	# --foreground: else timeout sends SIGCONT too, on which the leak sanitizer can hang at the end
+	timeout --foreground -k 5 $((limit + 10)) "$gtu" serve --socket "$socket" "$@" >"$log" 2>&1 &
 	started_pid=$!
 	for _ in {1..200}; do
 		[ -S "$socket" ] && break
@@ -126,24 +127,24 @@ results=$?
 wait "$qemu_pid" 2>/dev/null
 qemu_rc=$?
 qemu_pid=
-# stop PID OPTIONS: a server that ends in any other way than it should is a failure (one asked to die may)
-serve_rc=0
+# stop NAME PID OPTIONS: a server that ends in any other way than it should is a failure (one asked to die may)
+bad_servers=
 stop() {
-	local pid=$1 rc
-	shift
+	local name=$1 pid=$2 rc
+	shift 2
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 	rc=$?
-	[[ "$*" == *die-at* ]] || [ $rc -eq 0 ] || serve_rc=$rc
+	[[ "$*" == *die-at* ]] || [ $rc -eq 0 ] || bad_servers+=", $name: $rc"
 }
-[ -n "$serve_pid" ] && stop "$serve_pid" "${serve[@]}"
+[ -n "$serve_pid" ] && stop serve "$serve_pid" "${serve[@]}"
 for i in "${!also_pids[@]}"; do
-	stop "${also_pids[i]}" "${also[i]}"
+	stop "also-$i" "${also_pids[i]}" "${also[i]}"
 done
 serve_pid= also_pids=()
 say "boot to power-off: $(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')"
-if [ $results -ne 0 ] || [ $qemu_rc -ne 0 ] || [ $serve_rc -ne 0 ]; then
-	echo "# exit status of QEMU: $qemu_rc, of gtu serve: $serve_rc; logs are in build/guest/$name"
+if [ $results -ne 0 ] || [ $qemu_rc -ne 0 ] || [ -n "$bad_servers" ]; then
+	echo "# exit status of QEMU: $qemu_rc$bad_servers; logs are in build/guest/$name"
 	for log in "$dir"/{qemu,serve,also-*}.log; do
 		[ -e "$log" ] && grep -v 'not enable error recovery' "$log" | tail -20 | sed "s/^/# $(basename "$log" .log): /"
 	done

@@ -191,6 +191,7 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes);
 int gtu_hw_start(struct gtu_device *gtu);
 int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg);
 void gtu_gone(struct gtu_device *gtu);
+int gtu_alive(struct gtu_device *gtu);
 bool gtu_force_quiet(struct gtu_device *gtu, u32 epoch, const char *why);
 void gtu_reset_begin(struct gtu_device *gtu);
 void gtu_reset_end(struct gtu_device *gtu);

@@ -43,6 +43,15 @@ void gtu_gone(struct gtu_device *gtu)
 	gtu_queues_wake(gtu);
 }
 
+/* 0, or -ENODEV: all ones may be a value of any register but this one. */
+int gtu_alive(struct gtu_device *gtu)
+{
+	if (gtu_rd(gtu, GTU_REG_MAGIC) == GTU_MAGIC)
+		return 0;
+	gtu_gone(gtu);
+	return -ENODEV;
+}
+
 static bool gtu_silent(struct gtu_device *gtu)
 {
 	lockdep_assert_held(&gtu->mbox_lock);
@@ -386,15 +395,6 @@ static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
 	return 0;
 }
 
-/* All ones may be a value; whether the device is there, its magic says. */
-static int gtu_still_there(struct gtu_device *gtu)
-{
-	if (gtu_rd(gtu, GTU_REG_MAGIC) == GTU_MAGIC)
-		return 0;
-	gtu_gone(gtu);
-	return -ENODEV;
-}
-
 int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
 {
 	unsigned int bytes = gtu_reg_readable(gtu, offset);
@@ -405,7 +405,7 @@ int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
 	mutex_lock(&gtu->mbox_lock);
 	*value = bytes == 8 ? gtu_rd64(gtu, offset) : gtu_rd(gtu, offset);
 	if ((u32)*value == GTU_GONE_U32)
-		ret = gtu_still_there(gtu);
+		ret = gtu_alive(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }
@@ -422,7 +422,7 @@ int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
 		return -EINVAL;
 	mutex_lock(&gtu->mbox_lock);
 	gtu_wr(gtu, offset, value);
-	ret = gtu_still_there(gtu);
+	ret = gtu_alive(gtu);
 	if (!ret && set) {
 		/* what the device took of it */
 		gtu->setting[page][n] = gtu_rd(gtu, offset);

@@ -402,6 +402,7 @@ int gtu_queue_wait(struct gtu_queue *q, u32 index, u64 deadline_ns, u32 *tail, u
 							 ns_to_ktime(slice));
 		if (ret == -ERESTARTSYS)
 			return -EINTR;
-		again = ret == -ETIME;
+		/* Nothing for so long: a device that has died would not say so. */
+		again = ret == -ETIME && !gtu_alive(q->ctx->gtu);
 	}
 }

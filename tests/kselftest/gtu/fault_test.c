@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A device that goes wrong while it is used: everybody who waits is told, everything is given back. The
+ * device is made to go wrong from outside (gtu serve --fault); GTU_FAULT says how: "gone" (it dies, or
+ * answers all-ones, after some accesses) or "stalled" (it answers but does no work any more).
+ */
+#include "gtu_util.h"
+
+#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define BYTES	(1u << 20)
+
+FIXTURE(fault)
+{
+	int fd;
+	struct queue q;
+	uint32_t key;
+};
+
+FIXTURE_VARIANT(fault)
+{
+	const char *kind;
+};
+FIXTURE_VARIANT_ADD(fault, gone) { .kind = "gone" };
+FIXTURE_VARIANT_ADD(fault, stalled) { .kind = "stalled" };
+
+FIXTURE_SETUP(fault)
+{
+	const char *kind = getenv("GTU_FAULT");
+
+	self->fd = -1;
+	if (!kind || strcmp(kind, variant->kind))
+		SKIP(return, "needs a device that goes wrong, and GTU_FAULT=%s", variant->kind);
+	OPEN_OR_SKIP(self->fd);
+	ASSERT_EQ(0, region_add(self->fd, pages(BYTES), BYTES, RW, &self->key));
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
+}
+
+FIXTURE_TEARDOWN(fault)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+TEST_F_TIMEOUT(fault, everybody_is_told, 60)
+{
+	const bool gone = !strcmp(variant->kind, "gone");
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	const struct gtu_hw_desc nothing = { 0 };
+	unsigned int jobs = 0;
+	struct gtu_hw_cpl c;
+	uint64_t start;
+	int ret;
+
+	do {
+		uint32_t index = submit(&self->q, &nothing);
+
+		start = now_ns();
+		/* Without a deadline where the device dies: it is for the driver to find out. */
+		ret = queue_wait(&self->q, index, gone ? GTU_WAIT_FOREVER : start + SECOND / 2);
+		jobs += !ret && !take(&self->q, &c);
+	} while (!ret && jobs < 100000);
+	TH_LOG("%u jobs, then: %s, after %llu ms", jobs, strerror(ret),
+	       (unsigned long long)(now_ns() - start) / 1000000);
+	EXPECT_EQ(gone ? ENODEV : ETIMEDOUT, ret);
+	EXPECT_GT(5 * SECOND, now_ns() - start);
+
+	start = now_ns();
+	if (gone) {
+		EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
+		EXPECT_EQ(ENODEV, region_remove(self->fd, self->key));
+		EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
+		EXPECT_GT(0, open(device_path(), O_RDWR));
+		EXPECT_EQ(ENODEV, errno);
+	} else {
+		/* No job of the queue will ever end; memory comes back all the same. */
+		EXPECT_EQ(0, region_remove(self->fd, self->key));
+		EXPECT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	}
+	queue_unmap(&self->q);
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(0, status_kib("VmPin"));
+	EXPECT_GT(10 * SECOND, now_ns() - start);
+}
+
+TEST_HARNESS_MAIN

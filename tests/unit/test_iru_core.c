@@ -119,8 +119,8 @@ static void make(struct scene *s, uint64_t seed)
 	c->ring_depth = h->ring_depth;
 	c->queue_depth = h->queue_depth;
 	c->n = pick(&r, 0, 9) ? pick(&r, 0, 1200) : pick(&r, 0, 3);
-	if (!pick(&r, 0, 15))
-		c->n = pick(&r, 3000, 12000);
+	if (!pick(&r, 0, published ? 7 : 31))
+		c->n = pick(&r, 2000, 9000);
 	c->addr = 4 * pick(&r, 0, 100);
 	c->base = pick(&r, 0, 1) ? pick(&r, 0, 1000) : test_random(&r) >> 20;
 	c->timeout = pick(&r, 0, 1) ? pick(&r, 1, 40) : pick(&r, 100, 3000);

@@ -28,19 +28,27 @@ MODULE_PARM_DESC(buffer_mib, "Most MiB of driver buffers of a device; 0: a quart
  */
 
 /*
- * Whether the platform copies what is mapped at @addr (swiotlb), or needs to be told of every use.
- * A region lives long and is used without the driver: neither can work. An IOMMU that translates
- * gets whole pages here, which are never copied.
+ * Whether an IOMMU stands between the device and memory. It gets whole pages, which are never
+ * copied.
  */
-static bool gtu_is_copied(struct device *dev, dma_addr_t addr)
+static bool gtu_is_translated(struct device *dev)
 {
 #ifdef CONFIG_IOMMU_API
 	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
 
-	if (domain && domain->type & __IOMMU_DOMAIN_PAGING)
-		return !dev_is_dma_coherent(dev);
+	return domain && domain->type & __IOMMU_DOMAIN_PAGING;
+#else
+	return false;
 #endif
-	return dma_need_sync(dev, addr);
+}
+
+/*
+ * Whether the platform copies what is mapped at @addr (swiotlb), or needs to be told of every use.
+ * A region lives long and is used without the driver: neither can work.
+ */
+static bool gtu_is_copied(struct device *dev, dma_addr_t addr)
+{
+	return gtu_is_translated(dev) ? !dev_is_dma_coherent(dev) : dma_need_sync(dev, addr);
 }
 
 /* Nothing is ever synchronised (see above), so the mapping itself needs not either. */
@@ -57,8 +65,9 @@ static int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
 	r->dir = r->rights == GTU_RIGHT_READ ? DMA_TO_DEVICE :
 		 r->rights == GTU_RIGHT_WRITE ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL;
 	ret = dma_map_sgtable(dev, sgt, r->dir, GTU_MAP_ATTRS);
+	/* Without an IOMMU only what has to be copied can fail: it is too large for that. */
 	if (ret)
-		return ret == -EREMOTEIO ? -EIO : ret;
+		return gtu_is_translated(dev) ? ret : -EOPNOTSUPP;
 	r->mapped = true;
 	for_each_sgtable_dma_sg(sgt, sg, i)
 		if (gtu_is_copied(dev, sg_dma_address(sg)))

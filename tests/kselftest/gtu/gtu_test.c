@@ -47,6 +47,8 @@ FIXTURE_TEARDOWN(gtu)
 
 TEST_F(gtu, region_arguments)
 {
+	struct gtu_ioctl_region_add wraps = { .size = sizeof(wraps), .addr = -8ull, .length = 16,
+					      .rights = RW };
 	char *hole = pages(3 * 4096), *read_only = pages(4096);
 	uint32_t key;
 
@@ -55,7 +57,7 @@ TEST_F(gtu, region_arguments)
 	EXPECT_EQ(EINVAL, region_add(self->fd, self->in, 8, 4, &key));
 	EXPECT_EQ(EINVAL, region_add(self->fd, (char *)self->in + 4, 8, RW, &key));
 	EXPECT_EQ(EOVERFLOW, region_add(self->fd, self->in, ~0ull, RW, &key));
-	EXPECT_EQ(EOVERFLOW, region_add(self->fd, (void *)-8, 16, RW, &key));
+	EXPECT_EQ(EOVERFLOW, call(self->fd, GTU_IOCTL_REGION_ADD, &wraps));
 	EXPECT_EQ(EFAULT, region_add(self->fd, (void *)8, 8, RW, &key));
 	munmap(hole + 4096, 4096);
 	EXPECT_EQ(EFAULT, region_add(self->fd, hole, 3 * 4096, RW, &key));

@@ -4,6 +4,7 @@
  * usual chunk and with tiny ones, so that vertices are split and frontiers pass in pieces.
  */
 #include <math.h>
+#include <sys/mman.h>
 
 #include "gtu/gtu.h"
 #include "test.h"
@@ -565,6 +566,69 @@ TEST(options_are_checked)
 	opt = (struct gtu_algorithm_options){ .delta = -1 };
 	CHECK_EQ(gtu_sssp(dev, g, &opt, real, NULL, &err), GTU_ERR_USAGE);
 	gtu_graph_close(g);
+}
+
+/* Refused before anything of the graph is touched. */
+TEST(more_vertices_than_can_be_named)
+{
+	struct gtu_graph g = { .n = (1ull << 32) + 1, .edge_bytes = 8, .name = "vast" };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_IRU };
+	struct gtu_error err;
+	uint64_t integer;
+	double real;
+
+	open_device();
+	CHECK_EQ(gtu_bfs(dev, &g, &opt, &integer, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECKF(strstr(err.text, "4294967297"), "%s", err.text);
+	CHECK_EQ(gtu_sssp(dev, &g, &opt, &real, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_pagerank(dev, &g, &opt, &real, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_components(dev, &g, &opt, &integer, NULL, &err), GTU_ERR_UNSUPPORTED);
+	g.edge_bytes = 4;
+	for (opt.unit = 0; opt.unit < UNITS; opt.unit++)
+		CHECK_EQ(gtu_bfs(dev, &g, &opt, &integer, NULL, &err), GTU_ERR_USAGE);
+}
+
+/*
+ * More than 2^32 edges, of which all but a few lie in pages never touched: those of vertex 1, which is
+ * outside the range. The others' lie behind them.
+ */
+TEST(edges_beyond_2_to_the_32)
+{
+	enum { N = 9 };
+	const uint64_t behind = (1ull << 32) + 8, m = behind + 2 * (N - 2);
+	const uint64_t bytes = m * sizeof(uint32_t);
+	uint64_t row[N + 1] = { 0, 0 }, level[N];
+	uint32_t *col = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct gtu_graph g = { .n = N, .m = m, .flags = GTU_GRAPH_DIRECTED, .edge_bytes = 4,
+			       .row = row, .col = col, .name = "long" };
+	struct gtu_algorithm_options opt = { .source = 2, .first_vertex = 2, .end_vertex = N };
+	struct gtu_algorithm_stats stats;
+	struct gtu_error err;
+	double distance[N];
+
+	if (col == MAP_FAILED)
+		SKIP("no address space for 16 GiB");
+	open_device();
+	/* 2 .. N - 1 are a path, both ways; its first vertex leads to 0, too */
+	row[2] = behind;
+	for (uint64_t v = 2; v < N; v++) {
+		col[row[v]] = v == 2 ? 0 : (uint32_t)v - 1;
+		col[row[v] + 1] = v == N - 1 ? (uint32_t)v : (uint32_t)v + 1;
+		row[v + 1] = row[v] + 2;
+	}
+	for (opt.unit = 0; opt.unit < UNITS; opt.unit++) {
+		CHECKF(!gtu_bfs(dev, &g, &opt, level, &stats, &err), "%s", err.text);
+		CHECK_EQ(stats.edges, 2 * (N - 2));
+		CHECKF(!gtu_sssp(dev, &g, &opt, distance, &stats, &err), "%s", err.text);
+		for (uint64_t v = 0; v < N; v++) {
+			uint64_t want = v == 0 ? 1 : v == 1 ? GTU_UNREACHED : v - 2;
+
+			CHECK_EQ(level[v], want);
+			CHECK(want == GTU_UNREACHED ? isinf(distance[v]) : distance[v] == (double)want);
+		}
+	}
+	munmap(col, bytes);
 }
 
 /* Edges that leave the range alone: as if the others were not there; and the parts unite. */

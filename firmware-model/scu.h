@@ -112,6 +112,7 @@ struct scu_run {
 	uint64_t keep[SCU_WORDS];
 	uint64_t index[SCU_BLOCK + SCU_PAD / 8];
 	uint64_t count[SCU_BLOCK + SCU_PAD / 8];
+	uint64_t zeros[SCU_BLOCK];	/* stay so */
 	struct scu_segment segment[SCU_BLOCK + 1];
 	uint8_t bounce[SCU_BLOCK * 8 + SCU_PAD] __attribute__((aligned(64)));
 	uint8_t values[SCU_BLOCK * 8 + SCU_PAD] __attribute__((aligned(64)));

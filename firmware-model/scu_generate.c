@@ -249,80 +249,91 @@ static bool load_window(struct scu_run *r)
 	       (!r->p.indexed || load_words(r, &r->mem[GTU_SCU_INDEX], first, n, r->index, true));
 }
 
-#define FETCH_AHEAD 48u		/* input elements: about what a core can have in flight */
+#define DIRECT_BLOCK (SCU_BLOCK / 4)	/* short blocks, so that fetching and writing go hand in hand */
+
+/* Runs that are whole, from the one at hand on: straight into the output, or as segments. */
+static struct scu_segment *plan_whole(struct scu_run *r, struct scu_expand *x, struct scu_segment *g,
+				      bool direct)
+{
+	uint64_t from, c;
+
+	if (direct) {
+		r->k->expand(x);
+		return g;
+	}
+	for (; x->at < x->end && x->used < x->most && scu_whole_run(x, x->at, &from, &c); x->at++) {
+		*g = (struct scu_segment){ from, r->window + x->at, (uint32_t)x->m, (uint32_t)c,
+					   (uint32_t)x->used };
+		g += c != 0;
+		x->m += c;
+		x->used += c + !c;
+	}
+	return g;
+}
 
 /*
- * Lay out the block's segments; checks indices and counts. The inner loop takes whole runs; what has to be
- * cut, has no room or is wrong is left to the outer one.
+ * Lay out the block's segments; checks indices and counts. A run that has to be cut, has no room or is wrong
+ * is looked at here; all others in plan_whole(), which may copy them at once (@direct).
  */
-static bool plan(struct scu_run *r, uint64_t slots)
+static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 {
 	struct scu_state *s = r->s;
-	const uint64_t most = slots < SCU_BLOCK ? slots : SCU_BLOCK;
-	const uint64_t room = r->cap - s->ordinal < most ? r->cap - s->ordinal : most;
-	const uint64_t limit = r->data_limit;
+	const uint64_t block = direct ? DIRECT_BLOCK : SCU_BLOCK, cap = r->cap - s->ordinal;
 	const bool indexed = r->p.indexed;
-	const uint8_t *ahead = indexed ? r->mem[GTU_SCU_DATA].base : NULL;
 	struct scu_segment *g = r->segment;
-	uint64_t used = 0, m = 0;
+	struct scu_expand x = {
+		/* of what is not indexed, runs are taken from nowhere: counts stand in for the indices */
+		.index = indexed ? r->index : r->zeros, .count = r->count, .mask = r->mask,
+		.limit = indexed ? r->data_limit : UINT64_MAX,
+		.base = r->mem[GTU_SCU_DATA].base, .to = r->value, .log2 = r->p.width,
+		.most = slots < block ? slots : block,
+	};
 
-	while (used < most) {
-		uint64_t c = s->left, from = s->from, length, i, end;
+	x.room = cap < x.most ? cap : x.most;
+	while (x.used < x.most) {
+		uint64_t c = s->left, from = s->from, length;
 
 		if (!c) {
 			if (s->in == r->n)
 				break;
 			if ((s->in >= r->window_end || s->in < r->window) && !load_window(r))
 				return false;
-			end = r->window_end - r->window;
-			for (i = s->in - r->window, c = 0; i < end && used < most; i++) {
-				if (ahead && i + FETCH_AHEAD < end && r->index[i + FETCH_AHEAD] < limit) {
-					const uint8_t *p = ahead + (r->index[i + FETCH_AHEAD] << r->p.width);
-
-					__builtin_prefetch(p);
-					__builtin_prefetch(p + 64);
-				}
-				c = r->count[i] & -(r->mask[i / 64] >> (i % 64) & 1);
-				from = indexed ? r->index[i] : 0;
-				/* no run that is whole needs more slots than it has elements */
-				if (c > room - m || c > most - used ||
-				    (indexed && c && (from >= limit || c > limit - from)))
-					break;
-				*g = (struct scu_segment){ from, r->window + i, (uint32_t)m, (uint32_t)c,
-							   (uint32_t)used };
-				g += c != 0;
-				m += c;
-				used += c + !c;
-				c = 0;
-			}
-			s->in = r->window + i;
-			if (!c)
+			x.at = s->in - r->window;
+			x.end = r->window_end - r->window;
+			g = plan_whole(r, &x, g, direct);
+			s->in = r->window + x.at;
+			if (x.at == x.end || x.used == x.most)
 				continue;
-			if (m == r->cap - s->ordinal) {
-				r->full = m == 0;
+			scu_whole_run(&x, x.at, &from, &c);
+			if (x.m == cap) {
+				r->full = x.m == 0;
 				break;
 			}
-			if (indexed && (from >= limit || c > limit - from)) {
+			if (from >= x.limit || c > x.limit - from) {
 				r->error = GTU_CPL_INDEX;
-				r->error_place = from >= limit ? GTU_SCU_INDEX : GTU_SCU_COUNT;
-				r->error_value = from >= limit ? from : c;
+				r->error_place = from >= x.limit ? GTU_SCU_INDEX : GTU_SCU_COUNT;
+				r->error_value = from >= x.limit ? from : c;
 				break;
 			}
-		} else if (m == r->cap - s->ordinal) {
-			r->full = m == 0;
+		} else if (x.m == cap) {
+			r->full = x.m == 0;
 			break;
 		}
-		length = c < most - used ? c : most - used;
-		length = length < room - m ? length : room - m;
-		*g++ = (struct scu_segment){ from, s->in, (uint32_t)m, (uint32_t)length, (uint32_t)used };
-		m += length;
-		used += length;
+		length = c < x.most - x.used ? c : x.most - x.used;
+		length = length < x.room - x.m ? length : x.room - x.m;
+		if (direct)
+			memcpy(x.to + (x.m << x.log2), x.base + (from << x.log2), length << x.log2);
+		else
+			*g++ = (struct scu_segment){ from, s->in, (uint32_t)x.m, (uint32_t)length,
+						     (uint32_t)x.used };
+		x.m += length;
+		x.used += length;
 		s->left = c - length;
 		s->from = from + length;
 		s->in += !s->left;
 	}
-	r->m = m;
-	r->slots = used;
+	r->m = x.m;
+	r->slots = x.used;
 	r->segments = (size_t)(g - r->segment);
 	return true;
 }
@@ -374,7 +385,7 @@ static bool generate_runs(struct scu_run *r, uint64_t slots)
 	struct gtu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
 	struct gtu_mem *count = &r->mem[GTU_SCU_COUNT];
 
-	if (!plan(r, slots))
+	if (!plan(r, slots, r->p.indexed && r->to_stage && data->base && !r->watched))
 		return false;
 	if (r->watched) {
 		const uint64_t n = r->s->in - r->first;
@@ -386,7 +397,7 @@ static bool generate_runs(struct scu_run *r, uint64_t slots)
 					 r->job->cycles);
 	}
 	if (r->p.indexed)
-		return copy_segments(r, data, r->value) &&
+		return (!r->segments || copy_segments(r, data, r->value)) &&
 		       (!gathered->key || copy_segments(r, gathered, r->cost[0])) &&
 		       (!input->key || fill_segments(r, input, r->cost[1]));
 	return fill_segments(r, data, r->value) &&

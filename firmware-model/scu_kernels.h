@@ -19,7 +19,7 @@ typedef uint64_t __attribute__((aligned(1), may_alias)) scu_u64;
 
 #define SCU_PAD 64u		/* bytes behind its result that a kernel may overwrite in `to` */
 #define SCU_WAYS 16u
-#define SCU_FETCH_AHEAD 16u	/* segments: about what a core can have in flight */
+#define SCU_FETCH_AHEAD 24u	/* runs: about what a core can have in flight */
 
 /* The filter table as a kernel sees it: all of it in one piece. Layout: gtu/hw.h, GTU_TABLE_WAYS. */
 struct scu_sets {
@@ -39,6 +39,18 @@ struct scu_segment {
 	uint32_t first;			/* its first element in the block */
 	uint32_t length;
 	uint32_t slots;			/* used in the block before it */
+};
+
+/* EXPAND in one go: input elements whose runs are laid out and copied at once. */
+struct scu_expand {
+	const uint64_t *index, *count, *mask;	/* of the elements [0, end) */
+	uint64_t limit;			/* elements of the data, */
+	const uint8_t *base;		/* which are here */
+	uint8_t *to;
+	unsigned log2;			/* of an element's bytes */
+	uint64_t at, end;		/* next input element */
+	uint64_t m, room;		/* elements in `to`, and how many may be there */
+	uint64_t used, most;		/* slots */
 };
 
 struct scu_kernels {
@@ -61,6 +73,8 @@ struct scu_kernels {
 	 */
 	void (*copy_runs)(void *to, const void *base, uint64_t bytes, unsigned log2,
 			  const struct scu_segment *g, size_t n);
+	/* Go on until an element's run has no room, no slots or is not inside the data. */
+	void (*expand)(struct scu_expand *x);
 	/* Fill each segment with its input element; from[0] is element @first. By log2 of the width. */
 	void (*fill_runs[4])(void *to, const void *from, uint64_t first, const struct scu_segment *g,
 			     size_t n);
@@ -94,6 +108,17 @@ static inline uint32_t scu_hash(uint64_t id, unsigned log2)
 	uint32_t folded = (uint32_t)id ^ (uint32_t)(id >> 32);
 
 	return (uint32_t)((uint64_t)(folded * 0x9E3779B1u) >> (32 - log2));
+}
+
+/* The run of element @i of @x, if it is whole and inside; its length, or 0 where nothing is selected. */
+static inline bool scu_whole_run(const struct scu_expand *x, uint64_t i, uint64_t *from, uint64_t *length)
+{
+	const uint64_t c = x->count[i] & -(x->mask[i / 64] >> (i % 64) & 1);
+
+	*from = x->index[i];
+	*length = c;
+	return !c || (c <= x->room - x->m && c <= x->most - x->used && *from < x->limit &&
+		      c <= x->limit - *from);
 }
 
 /* A snapshot: whatever happens to the source afterwards, @to stays what it is. */

@@ -183,6 +183,38 @@ TARGET static void copy_runs(void *to, const void *base, uint64_t bytes, unsigne
 	}
 }
 
+TARGET static void expand(struct scu_expand *state)
+{
+	struct scu_expand x = *state;
+	const uint64_t bytes = x.limit << x.log2;
+	uint64_t from, n, b;
+
+	for (; x.at < x.end && x.used < x.most && scu_whole_run(&x, x.at, &from, &n); x.at++) {
+		const uint8_t *in = x.base + (from << x.log2);
+		uint8_t *p = x.to + (x.m << x.log2);
+
+		if (x.at + SCU_FETCH_AHEAD < x.end && x.index[x.at + SCU_FETCH_AHEAD] < x.limit) {
+			const uint8_t *a = x.base + (x.index[x.at + SCU_FETCH_AHEAD] << x.log2);
+
+			__builtin_prefetch(a);
+			__builtin_prefetch(a + 63);
+		}
+		x.m += n;
+		x.used += n + !n;
+		n <<= x.log2;
+		if (!n)
+			continue;
+		if (bytes - (from << x.log2) < n + 64)
+			memcpy(p, in, n);
+		else
+			for (b = 0; b < n; b += 64)
+				_mm512_storeu_si512(p + b, _mm512_loadu_si512(in + b));
+	}
+	state->at = x.at;
+	state->m = x.m;
+	state->used = x.used;
+}
+
 #define FILL(name, type, log2, broadcast)                                                          \
 	TARGET static void name(void *to, const void *from, uint64_t first,                        \
 				const struct scu_segment *g, size_t n)                             \
@@ -285,6 +317,7 @@ const struct scu_kernels gtu_scu_avx512 = {
 	.count = count,
 	.compare = { compare1, compare2, compare4, compare8 },
 	.copy_runs = copy_runs,
+	.expand = expand,
 	.fill_runs = { fill1, fill2, fill4, fill8 },
 	.first_beyond = { first_beyond4, first_beyond8 },
 	.stream = stream,

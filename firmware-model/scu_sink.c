@@ -147,7 +147,7 @@ static bool collect(struct scu_run *r, size_t n, const uint64_t *keep)
 	}
 	r->s->out += n;
 	r->fill += n << r->p.width;
-	return r->fill < SCU_STAGE / 2 || flush(r, false);
+	return r->fill < SCU_STAGE / 8 || flush(r, false);
 }
 
 static bool put_kept(struct scu_run *r)

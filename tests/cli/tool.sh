@@ -70,13 +70,13 @@ exits 4 "a failed verification" ./codes -4
 says "says so" "^gtu: verification failed$"
 
 # a bar where someone looks, and none where nobody does
-if command -v script >/dev/null; then
+if script -qec "test -t 2" /dev/null >/dev/null 2>&1 </dev/null; then
 	quietly script -qec "gtu generate kronecker --scale 19 bar.gtu" /dev/null
 	says "a bar on a terminal" "\[#*\.*\] +[0-9]+%" "$out"
 	quietly script -qec "gtu --quiet generate kronecker --scale 19 bar.gtu" /dev/null
 	check "no bar with --quiet" bash -c "! grep -q '%' '$out'"
 else
-	skip "a bar on a terminal" "no script(1)"
+	skip "a bar on a terminal" "no terminal to be had from script(1)"
 fi
 quietly gtu generate kronecker --scale 19 bar.gtu
 check "no bar into a file" test ! -s "$err"

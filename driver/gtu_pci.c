@@ -7,6 +7,10 @@
 
 #include "gtu_drv.h"
 
+static unsigned int vectors;
+module_param(vectors, uint, 0444);
+MODULE_PARM_DESC(vectors, "Most interrupt vectors of a device; 0: one a CPU and one for errors");
+
 /* Nothing that the function does reaches memory after this returned true. */
 static bool gtu_pci_silence(struct gtu_device *gtu)
 {
@@ -37,6 +41,7 @@ static int gtu_irqs_request(struct gtu_device *gtu, struct pci_dev *pdev)
 	int ret;
 
 	want = min3(want, gtu->vectors_hw, (unsigned int)GTU_VECTORS);
+	want = vectors ? min(want, vectors) : want;
 	ret = pci_alloc_irq_vectors(pdev, 1, want, PCI_IRQ_MSIX | PCI_IRQ_MSI);
 	if (ret < 0)
 		return dev_err_probe(&pdev->dev, ret, "no message-signalled interrupts\n");

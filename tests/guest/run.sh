@@ -13,7 +13,7 @@
 #   --mem SIZE         the guest's memory [512M]; --cpus N [2]
 #   --iommu            with an IOMMU in the machine, in use
 #   --share FOLDER     seen as /mnt/share in the guest
-#   --shell            a shell on this terminal instead of tests
+#   --shell            a shell on this terminal instead of tests, for a day at most
 #   --name NAME        its folder under build/guest, with every log [run]
 #
 # A test passes when its command ends with 0 and the kernel's log has no complaint (tests/guest/splats); where
@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--no-device) device= ; shift; continue ;;
 	--iommu) iommu=1; shift; continue ;;
-	--shell) shell=1; shift; continue ;;
+	--shell) shell=1 limit=86400; shift; continue ;;
 	esac
 	[ $# -ge 2 ] || die "run.sh: $1 needs a value"
 	case $1 in

@@ -194,8 +194,8 @@ static void expand(struct scu_expand *state)
 	uint64_t from, n, b;
 
 	for (; x.at < x.end && x.used < x.most && scu_whole_run(&x, x.at, &from, &n); x.at++) {
-		const uint8_t *in = x.base + (from << x.log2);
 		uint8_t *p = x.to + (x.m << x.log2);
+		const uint8_t *in;
 
 		if (x.at + SCU_FETCH_AHEAD < x.end && x.index[x.at + SCU_FETCH_AHEAD] < x.limit) {
 			const uint8_t *a = x.base + (x.index[x.at + SCU_FETCH_AHEAD] << x.log2);
@@ -207,7 +207,8 @@ static void expand(struct scu_expand *state)
 		x.used += n + !n;
 		n <<= x.log2;
 		if (!n)
-			continue;
+			continue;	/* its index may be anything */
+		in = x.base + (from << x.log2);
 		if (bytes - (from << x.log2) < n + 64)
 			memcpy(p, in, n);
 		else

@@ -240,7 +240,10 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 	return 0;
 }
 
-/* Every label becomes its label's label; who takes a lower one has it to push. */
+/*
+ * Every label becomes its label's label. Who takes a lower one has it to push: a neighbour whose own
+ * fall is still to be pushed would otherwise find it lower, and never learn of it.
+ */
 static void shortcut(struct components *c, struct gtu_alg_frontier *next)
 {
 	uint64_t v, label, further;

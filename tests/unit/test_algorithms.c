@@ -409,6 +409,34 @@ TEST(random_graphs)
 	}
 }
 
+/* Few edges, many shapes: orders of hooking and shortcutting that only some graphs bring about. */
+TEST(many_sparse_graphs)
+{
+	uint64_t seed = 1, src[120], dst[120];
+	uint32_t weight[120];
+
+	open_device();
+	for (unsigned round = 0; round < 1000; round++) {
+		uint64_t n = 3 + test_random(&seed) % 60, m = test_random(&seed) % (2 * n);
+		struct gtu_graph *g;
+
+		for (uint64_t e = 0; e < m; e++) {
+			src[e] = test_random(&seed) % n;
+			dst[e] = test_random(&seed) % n;
+			weight[e] = (uint32_t)(test_random(&seed) % 16);
+		}
+		g = from_edges(n, m, src, dst, GTU_WEIGHT_U32, weight, GTU_DIRECTED + round % 2, 4);
+		for (unsigned unit = 0; unit < UNITS; unit++) {
+			uint32_t chunk = 1 + (uint32_t)(test_random(&seed) % 6);
+
+			check_components(g, unit, chunk);
+			check_bfs(g, test_random(&seed) % n, unit, chunk);
+			check_sssp(g, test_random(&seed) % n, round % 20, unit, chunk);
+		}
+		gtu_graph_close(g);
+	}
+}
+
 /* Larger than every table of the filters, so that they evict. */
 TEST(larger_than_the_tables)
 {

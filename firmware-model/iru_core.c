@@ -232,12 +232,12 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 		bool moved = false;
 		uint64_t ready;
 
+		if (unlikely(c->out_count >= IRU_OUT_MARK)) {
+			why = IRU_OUT;
+			break;
+		}
 		/* 1: replies */
 		if (unlikely(c->full_some || t >= c->deadline || !left)) {
-			if (unlikely(c->out_count >= IRU_OUT_MARK)) {
-				why = IRU_OUT;
-				break;
-			}
 			c->left = left;
 			if (!left && iru_finished(c)) {
 				why = IRU_DONE;

@@ -65,10 +65,10 @@ static uint32_t some_secondary(uint64_t *r, unsigned op)
 	return ((union { float f; uint32_t u; }){ f }).u;
 }
 
-/* Indices of one of several kinds: scattered, in runs, few values, one set only. */
+/* Indices of one of several kinds: scattered, in runs, few values, one set only, in order, all equal. */
 static void fill(struct scene *s, uint64_t *r)
 {
-	const unsigned kind = pick(r, 0, 5);
+	const unsigned kind = pick(r, 0, 6);
 	const uint32_t range = 1u << pick(r, 0, 20);
 	uint32_t x = (uint32_t)test_random(r) % range;
 
@@ -84,6 +84,8 @@ static void fill(struct scene *s, uint64_t *r)
 		else if (kind == 4)
 			while (naive_set_of(&s->cfg, ++x) != 0 && s->cfg.sets <= 64)
 				;
+		else if (kind == 5)
+			x++;
 		s->index[i] = x;
 		if (s->secondary)
 			s->secondary[i] = some_secondary(r, s->cfg.op);
@@ -205,6 +207,7 @@ static void play(struct scene *s, void *memory)
 			CHECKF(ask < s->cfg.asks, "seed %" PRIu64 ": idle for ever", s->seed);
 			iru_core_advance(c, s->ask[ask].cycle);
 		}
+		CHECK(c->out_count <= IRU_OUT_SIZE);
 		for (unsigned i = 0; i < c->out_count; i++)
 			compare(s, &v, seen++, iru_core_out(c, i));
 		iru_core_taken(c);
@@ -244,6 +247,36 @@ TEST(agrees_with_the_rules)
 			break;
 	}
 	free(memory);
+}
+
+/* Long enough for every buffer to fill, were it not emptied. */
+TEST(long_streams_in_order_and_of_one_line)
+{
+	struct scene s;
+	void *memory;
+
+	for (unsigned kind = 0; kind < 4; kind++) {
+		make(&s, 4 * kind);
+		drop(&s);
+		s.shape = (struct iru_shape){ 10, 2, 1, 8, 32, 32, 8, 64, 64 };
+		s.cfg.sets = 1024, s.cfg.partitions = 4, s.cfg.banks = 2, s.cfg.interleave = 256;
+		s.cfg.prefetch = 8, s.cfg.ring_depth = s.cfg.queue_depth = 64;
+		s.cfg.n = s.stream.n = 60000;
+		s.cfg.op = s.stream.op = 0;
+		s.cfg.target = s.stream.target_log2 = 2;
+		s.cfg.timeout = s.stream.timeout = 1024;
+		s.cfg.ask = NULL, s.cfg.asks = 0, s.stream.asked = IRU_NEVER;
+		s.fixed = true, s.cut = false, s.kernel = iru_kernel_best();
+		latency_of = 200, latency_spread = 0;
+		s.cfg.secondary = s.secondary = NULL, s.stream.secondary = false;
+		s.cfg.index = s.index = calloc(s.cfg.n, 4);
+		for (uint32_t i = 0; i < s.cfg.n; i++)
+			s.index[i] = kind == 0 ? i : kind == 1 ? i / 64 : kind == 2 ? 9 : i * 32;
+		memory = aligned_alloc(64, iru_core_bytes(&s.shape));
+		play(&s, memory);
+		free(memory);
+		free(s.index);
+	}
 }
 
 TEST_MAIN

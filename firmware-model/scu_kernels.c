@@ -328,6 +328,9 @@ static const struct scu_kernels *by_name(const char *isa)
 
 	if (avx512 && (!isa || !strcmp(isa, gtu_scu_avx512.isa)))
 		return &gtu_scu_avx512;
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+	    (!isa || !strcmp(isa, gtu_scu_avx2.isa)))
+		return &gtu_scu_avx2;
 #endif
 	return !isa || !strcmp(isa, gtu_scu_portable.isa) ? &gtu_scu_portable : NULL;
 }

@@ -99,7 +99,7 @@ bool gtu_scu_kernels_use(const char *isa);
 
 extern const struct scu_kernels gtu_scu_portable;
 #ifdef __x86_64__
-extern const struct scu_kernels gtu_scu_avx512;
+extern const struct scu_kernels gtu_scu_avx2, gtu_scu_avx512;
 #endif
 
 /* Set of an id: the top bits of its 32-bit product with GTU_HASH. @log2 of the sets, 0..20. */

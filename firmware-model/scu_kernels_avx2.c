@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The SCU's inner loops for AVX2 and BMI2. What gains nothing from them is the portable loop. Only called
+ * where the processor has them.
+ */
+#ifdef __x86_64__
+#include <immintrin.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "gtu/hw.h"
+#include "scu_kernels.h"
+
+#define TARGET __attribute__((target("avx2,popcnt,bmi,bmi2")))
+
+/* ---- Compaction ------------------------------------------------------------------------------ */
+
+/* Which of 8 lanes go to the front: the numbers of the bits of @mask, a byte each. */
+TARGET static inline __m256i front_lanes(unsigned mask)
+{
+	const uint64_t lanes = _pext_u64(0x0706050403020100ull, _pdep_u64(mask, 0x0101010101010101ull) * 0xff);
+
+	return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)lanes));
+}
+
+TARGET static size_t compact4(void *to, const void *from, const uint64_t *bits, size_t n)
+{
+	const size_t whole = n & ~(size_t)63;
+	const uint8_t *in = from;
+	uint8_t *out = to;
+	size_t i;
+	unsigned b;
+
+	for (i = 0; i < whole; i += 64) {
+		const uint64_t w = bits[i / 64];
+
+		for (b = 0; b < 64; b += 8, in += 32) {
+			const unsigned m = w >> b & 0xff;
+			const __m256i v = _mm256_loadu_si256((const __m256i_u *)in);
+
+			_mm256_storeu_si256((__m256i_u *)out, _mm256_permutevar8x32_epi32(v, front_lanes(m)));
+			out += 4 * __builtin_popcount(m);
+		}
+	}
+	return (size_t)(out - (uint8_t *)to) / 4 +
+	       gtu_scu_portable.compact[2](out, in, bits + whole / 64, n - whole);
+}
+
+TARGET static size_t compact8(void *to, const void *from, const uint64_t *bits, size_t n)
+{
+	const size_t whole = n & ~(size_t)63;
+	const uint8_t *in = from;
+	uint8_t *out = to;
+	size_t i;
+	unsigned b;
+
+	for (i = 0; i < whole; i += 64) {
+		const uint64_t w = bits[i / 64];
+
+		for (b = 0; b < 64; b += 4, in += 32) {
+			const unsigned m = w >> b & 0xf, pairs = _pdep_u32(m, 0x55) * 3;
+			const __m256i v = _mm256_loadu_si256((const __m256i_u *)in);
+
+			_mm256_storeu_si256((__m256i_u *)out,
+					    _mm256_permutevar8x32_epi32(v, front_lanes(pairs)));
+			out += 8 * __builtin_popcount(m);
+		}
+	}
+	return (size_t)(out - (uint8_t *)to) / 8 +
+	       gtu_scu_portable.compact[3](out, in, bits + whole / 64, n - whole);
+}
+
+static size_t compact1(void *to, const void *from, const uint64_t *bits, size_t n)
+{
+	return gtu_scu_portable.compact[0](to, from, bits, n);
+}
+
+static size_t compact2(void *to, const void *from, const uint64_t *bits, size_t n)
+{
+	return gtu_scu_portable.compact[1](to, from, bits, n);
+}
+
+TARGET static size_t count(const uint64_t *bits, size_t words)
+{
+	size_t i, sum = 0;
+
+	for (i = 0; i < words; i++)
+		sum += (size_t)__builtin_popcountll(bits[i]);
+	return sum;
+}
+
+TARGET static void widen(uint64_t *to, const uint32_t *from, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i + 4 <= n; i += 4)
+		_mm256_storeu_si256((__m256i_u *)(to + i),
+				    _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i_u *)(from + i))));
+	for (; i < n; i++)
+		to[i] = from[i];
+}
+
+/* ---- Comparison ------------------------------------------------------------------------------ */
+
+/*
+ * There are only "equal" and "signed greater": unsigned elements get their top bit turned, the other
+ * comparisons are these with sides changed or the result turned.
+ */
+#define COMPARE(name, parts_, bits_, top, broadcast, mask)                                         \
+	TARGET static void name(uint64_t *bits, const void *from, size_t n, unsigned cmp,          \
+				unsigned type, uint64_t ref)                                       \
+	{                                                                                          \
+		enum { parts = parts_, lanes = 64 / parts };                                       \
+		const size_t whole = n & ~(size_t)63;                                              \
+		const __m256i turn = type == GTU_TYPE_SIGNED ? _mm256_setzero_si256() : broadcast(top); \
+		const __m256i r = _mm256_xor_si256(broadcast(ref), turn);                          \
+		const bool not = cmp == GTU_CMP_NE || cmp == GTU_CMP_LE || cmp == GTU_CMP_GE;      \
+		const bool equal = cmp == GTU_CMP_EQ || cmp == GTU_CMP_NE;                         \
+		const bool greater = cmp == GTU_CMP_GT || cmp == GTU_CMP_LE;                       \
+		const uint8_t *in = from;                                                          \
+		size_t i, j;                                                                       \
+												   \
+		if (type == GTU_TYPE_FLOAT) {                                                      \
+			gtu_scu_portable.compare[__builtin_ctz(bits_) - 3](bits, from, n, cmp, type, ref); \
+			return;                                                                    \
+		}                                                                                  \
+		for (i = 0; i < whole; i += 64) {                                                  \
+			uint64_t w = 0;                                                            \
+												   \
+			for (j = 0; j < parts; j++, in += 32) {                                    \
+				const __m256i v = _mm256_xor_si256(                                \
+					_mm256_loadu_si256((const __m256i_u *)in), turn);          \
+				const __m256i c = equal ? _mm256_cmpeq_epi##bits_(v, r) :          \
+					greater ? _mm256_cmpgt_epi##bits_(v, r) :                  \
+						  _mm256_cmpgt_epi##bits_(r, v);                   \
+												   \
+				w |= (uint64_t)mask(c) << (j * lanes);                             \
+			}                                                                          \
+			bits[i / 64] = not ? ~w : w;                                               \
+		}                                                                                  \
+		gtu_scu_portable.compare[__builtin_ctz(bits_) - 3](bits + whole / 64, in, n - whole, cmp, \
+								      type, ref);                  \
+	}
+#define MASK1(c) (uint32_t)_mm256_movemask_epi8(c)
+#define MASK2(c) _pext_u32((uint32_t)_mm256_movemask_epi8(c), 0x55555555)
+#define MASK4(c) (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(c))
+#define MASK8(c) (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(c))
+#define ALL1(x) _mm256_set1_epi8((char)(x))
+#define ALL2(x) _mm256_set1_epi16((short)(x))
+#define ALL4(x) _mm256_set1_epi32((int)(x))
+#define ALL8(x) _mm256_set1_epi64x((long long)(x))
+COMPARE(compare1, 2, 8, 1u << 7, ALL1, MASK1)
+COMPARE(compare2, 4, 16, 1u << 15, ALL2, MASK2)
+COMPARE(compare4, 8, 32, 1u << 31, ALL4, MASK4)
+COMPARE(compare8, 16, 64, 1ull << 63, ALL8, MASK8)
+
+/* ---- The rest -------------------------------------------------------------------------------- */
+
+static void copy_runs(void *to, const void *base, uint64_t bytes, unsigned log2,
+		      const struct scu_segment *g, size_t n)
+{
+	gtu_scu_portable.copy_runs(to, base, bytes, log2, g, n);
+}
+
+static void expand(struct scu_expand *x)
+{
+	gtu_scu_portable.expand(x);
+}
+
+#define FILL(name, log2)                                                                           \
+	static void name(void *to, const void *from, uint64_t first, const struct scu_segment *g,  \
+			 size_t n)                                                                 \
+	{                                                                                          \
+		gtu_scu_portable.fill_runs[log2](to, from, first, g, n);                           \
+	}
+FILL(fill1, 0)
+FILL(fill2, 1)
+FILL(fill4, 2)
+FILL(fill8, 3)
+
+static size_t first_beyond4(const void *index, size_t n, uint64_t limit)
+{
+	return gtu_scu_portable.first_beyond[0](index, n, limit);
+}
+
+static size_t first_beyond8(const void *index, size_t n, uint64_t limit)
+{
+	return gtu_scu_portable.first_beyond[1](index, n, limit);
+}
+
+TARGET static void stream(void *to, const void *from, size_t bytes)
+{
+	const uint8_t *in = from;
+	uint8_t *out = to;
+
+	for (; bytes; bytes -= 32, in += 32, out += 32)
+		_mm256_stream_si256((__m256i *)(void *)out, _mm256_loadu_si256((const __m256i_u *)in));
+}
+
+static void fence(void)
+{
+	_mm_sfence();
+}
+
+TARGET static inline unsigned match4(const uint8_t *set, uint32_t id)
+{
+	const __m256i x = _mm256_set1_epi32((int)id);
+	unsigned i, hit = 0;
+
+	for (i = 0; i < 2; i++)
+		hit |= MASK4(_mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i_u *)(set + 32 * i)), x)) << (8 * i);
+	return hit;
+}
+
+TARGET static inline unsigned match8(const uint8_t *set, uint64_t id)
+{
+	const __m256i x = _mm256_set1_epi64x((long long)id);
+	unsigned i, hit = 0;
+
+	for (i = 0; i < 4; i++)
+		hit |= MASK8(_mm256_cmpeq_epi64(_mm256_loadu_si256((const __m256i_u *)(set + 32 * i)), x)) << (4 * i);
+	return hit;
+}
+
+TARGET static unsigned match_tags(const void *tags, uint64_t tag)
+{
+	return match8(tags, tag);
+}
+
+#define PROBE_TARGET TARGET
+#define PROBE_MATCH4 match4
+#define PROBE_MATCH8 match8
+#include "scu_probe.h"
+
+const struct scu_kernels gtu_scu_avx2 = {
+	.isa = "avx2",
+	.compact = { compact1, compact2, compact4, compact8 },
+	.widen = widen,
+	.count = count,
+	.compare = { compare1, compare2, compare4, compare8 },
+	.copy_runs = copy_runs,
+	.expand = expand,
+	.fill_runs = { fill1, fill2, fill4, fill8 },
+	.first_beyond = { first_beyond4, first_beyond8 },
+	.stream = stream,
+	.fence = fence,
+	.filter = { filter4, filter8 },
+	.match_tags = match_tags,
+};
+#endif

@@ -211,8 +211,9 @@ static int parse(int argc, char **argv, struct request *q)
 	q->run.path = argv[optind + 1];
 	for (opt = 0; opt < 128; opt++)
 		if (special[opt] && !is_for(q->run.algorithm, opt))
-			return cli_usage("--%s means nothing to %s", special[opt],
-					 run_name(q->run.algorithm));
+			/* a script may give the same options to every algorithm */
+			fprintf(stderr, "gtu run: --%s means nothing to %s; going on without it\n",
+				special[opt], run_name(q->run.algorithm));
 	if (q->run.output && q->run.json && !strcmp(q->run.output, "-") &&
 	    !strcmp(q->run.json, "-"))
 		return cli_usage("--output and --json cannot both go to standard output");

@@ -53,7 +53,10 @@ struct span {
 	uint32_t when[ALL_BANKS];	/* cycles in which a bank takes one */
 	uint32_t until[ALL_BANKS];	/* end of the bank's in order[] */
 	uint32_t order[ALL_BANKS * SPAN + 16]; /* where they lie, by bank and cycle */
-	uint32_t keeps[ALL_BANKS], keep[ALL_BANKS][2 * SPAN]; /* where what its ring input keeps lies */
+	uint32_t from_ring[ALL_BANKS];	/* cycles in which it takes it from its ring input */
+	uint32_t listed[ALL_BANKS];
+	uint32_t list[ALL_BANKS][4 * SPAN]; /* where what is in or comes to the ring input lies */
+	uint32_t keep_from[ALL_BANKS];	/* those from here on stay there */
 };
 
 /*
@@ -188,17 +191,12 @@ AHEAD_INLINE uint64_t served(uint64_t first, uint64_t second, uint32_t held)
 	return taken;
 }
 
-/*
- * What bank @b takes from its ring input and its own queue, in which cycles, and what stays. It is
- * appended to order[] by cycle; the ring input's is first made a list, older arrivals first and, of one
- * cycle's, those from below first.
- */
-AHEAD_INLINE void plan(struct iru_core *c, struct span *w, unsigned b, unsigned span)
+/* Make the ring input of bank @b a list: older arrivals first and, of one cycle's, those from below. */
+AHEAD_INLINE void gather(const struct iru_core *c, struct span *w, unsigned b, uint32_t all)
 {
 	const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 	const __m512i mixed = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 	const __m512i mixed_high = _mm512_add_epi32(mixed, _mm512_set1_epi32(8));
-	const uint32_t all = span < 32 ? (1u << span) - 1 : ~0u;
 	const unsigned p = b / BANKS, q = ALL_BANKS + b;
 	const uint32_t even = b & 1 ? 0 : ~0u;
 	const uint32_t ups = w->into[0][p] & (w->into_odd[0][p] ^ even) & all;
@@ -206,15 +204,11 @@ AHEAD_INLINE void plan(struct iru_core *c, struct span *w, unsigned b, unsigned 
 	const uint32_t held = w->held[q], base = q * PLACES + c->fifo_head[q];
 	const uint64_t come = _pdep_u64(ups, 0x5555555555555555ull) |
 			      _pdep_u64(downs, 0xaaaaaaaaaaaaaaaaull);
-	const uint32_t from_ring =
-		(uint32_t)served((uint64_t)(ups | downs) << 1, (uint64_t)(ups & downs) << 1, held) & all;
-	const uint32_t from_own = leave(all & ~from_ring, w->held[b], &w->split[p], b % BANKS);
-	const uint32_t takes = from_ring | from_own, n = held + (uint32_t)__builtin_popcountll(come);
-	const uint32_t rings = (uint32_t)__builtin_popcount(from_ring);
-	uint32_t list[SPAN + 2 * SPAN + 16], *to = &list[held];
+	uint32_t *to = &w->list[b][held];
 
 	for (uint32_t i = 0; i < held; i += 16)
-		_mm512_storeu_si512(&list[i], _mm512_add_epi32(lanes, _mm512_set1_epi32((int)(base + i))));
+		_mm512_storeu_si512(&w->list[b][i],
+				    _mm512_add_epi32(lanes, _mm512_set1_epi32((int)(base + i))));
 	for (unsigned half = 0; half < 2; half++) {
 		const __m512i up = _mm512_loadu_si512(&w->at[0][p][16 * half]);
 		const __m512i down = _mm512_loadu_si512(&w->at[1][p][16 * half]);
@@ -228,33 +222,44 @@ AHEAD_INLINE void plan(struct iru_core *c, struct span *w, unsigned b, unsigned 
 			high, _mm512_permutex2var_epi32(up, mixed_high, down)));
 		to += __builtin_popcount(high);
 	}
+	w->listed[b] = held + (uint32_t)__builtin_popcountll(come);
+	w->from_ring[b] = (uint32_t)served((uint64_t)(ups | downs) << 1, (uint64_t)(ups & downs) << 1,
+					   held) & all;
+}
 
-	{
-		uint32_t ring_at = 0, own = b * PLACES + c->fifo_head[b];
+/*
+ * What bank @b takes from its ring input and its own queue, in which cycles, and what stays. It is
+ * appended to order[] by cycle. (A vector just written in parts is not read back at once: that would
+ * wait for the parts to reach the cache. So gather() has been done for all banks before.)
+ */
+AHEAD_INLINE void plan(struct iru_core *c, struct span *w, unsigned b, uint32_t all)
+{
+	const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	const unsigned p = b / BANKS, q = ALL_BANKS + b;
+	const uint32_t from_ring = w->from_ring[b], held = w->held[q], *list = w->list[b];
+	const uint32_t from_own = leave(all & ~from_ring, w->held[b], &w->split[p], b % BANKS);
+	const uint32_t rings = (uint32_t)__builtin_popcount(from_ring);
+	uint32_t ring_at = 0, own = b * PLACES + c->fifo_head[b], taken = w->taken;
 
-		for (unsigned half = 0; half < 2; half++) {
-			const __mmask16 ring = (__mmask16)(from_ring >> (16 * half));
-			const __mmask16 mine = (__mmask16)(from_own >> (16 * half));
-			const __mmask16 both = ring | mine;
-			__m512i at = _mm512_maskz_expand_epi32(ring, _mm512_loadu_si512(&list[ring_at]));
+	for (unsigned half = 0; half < 2; half++) {
+		const __mmask16 ring = (__mmask16)(from_ring >> (16 * half));
+		const __mmask16 mine = (__mmask16)(from_own >> (16 * half));
+		const __mmask16 both = ring | mine;
+		__m512i at = _mm512_maskz_expand_epi32(ring, _mm512_loadu_si512(&list[ring_at]));
 
-			at = _mm512_mask_expand_epi32(
-				at, mine, _mm512_add_epi32(lanes, _mm512_set1_epi32((int)own)));
-			_mm512_storeu_si512(&w->order[w->taken], _mm512_maskz_compress_epi32(both, at));
-			w->taken += (unsigned)__builtin_popcount(both);
-			ring_at += (unsigned)__builtin_popcount(ring);
-			own += (unsigned)__builtin_popcount(mine);
-		}
-		c->fifo_head[b] = own - b * PLACES;
+		at = _mm512_mask_expand_epi32(at, mine,
+					      _mm512_add_epi32(lanes, _mm512_set1_epi32((int)own)));
+		_mm512_storeu_si512(&w->order[taken], _mm512_maskz_compress_epi32(both, at));
+		taken += (unsigned)__builtin_popcount(both);
+		ring_at += (unsigned)__builtin_popcount(ring);
+		own += (unsigned)__builtin_popcount(mine);
 	}
-	w->when[b] = takes;
-	w->until[b] = w->taken;
+	c->fifo_head[b] = own - b * PLACES;
+	w->when[b] = from_ring | from_own;
+	w->taken = w->until[b] = taken;
 	c->credit[p] += rings;
-
 	/* what came and was not served stays in the ring input, once the rest is out of it */
-	w->keeps[b] = 0;
-	for (uint32_t i = rings > held ? rings : held; i < n; i++)
-		w->keep[b][w->keeps[b]++] = list[i];
+	w->keep_from[b] = rings > held ? rings : held;
 	c->fifo_head[q] += rings < held ? rings : held;
 }
 
@@ -321,11 +326,11 @@ AHEAD_INLINE void keep(struct iru_core *c, const struct span *w, unsigned b, boo
 
 	if (c->fifo_head[q] == c->fifo_tail[q])
 		c->fifo_head[q] = c->fifo_tail[q] = 0;
-	if (!w->keeps[b])
+	if (w->keep_from[b] >= w->listed[b])
 		return;
-	iru_fifo_room(c, q, w->keeps[b]);
-	for (unsigned i = 0; i < w->keeps[b]; i++) {
-		const uint32_t to = q * PLACES + c->fifo_tail[q]++, at = w->keep[b][i];
+	iru_fifo_room(c, q, w->listed[b] - w->keep_from[b]);
+	for (unsigned i = w->keep_from[b]; i < w->listed[b]; i++) {
+		const uint32_t to = q * PLACES + c->fifo_tail[q]++, at = w->list[b][i];
 
 		c->fifo_pair[to] = c->fifo_pair[at];
 		c->fifo_set[to] = c->fifo_set[at];
@@ -389,11 +394,18 @@ static unsigned classify(struct iru_core *c, const struct iru_kernel *k, struct 
 	return span;
 }
 
+/* Which of eight queues hold something. */
+AHEAD_INLINE unsigned some(const struct iru_core *c, unsigned q)
+{
+	return _mm256_cmpneq_epi32_mask(_mm256_loadu_si256((const void *)&c->fifo_head[q]),
+					_mm256_loadu_si256((const void *)&c->fifo_tail[q]));
+}
+
 AHEAD_INLINE uint64_t run_ahead(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle,
 				uint64_t until, bool carry, bool merge)
 {
 	struct span w;
-	uint32_t credit = c->credit[0];
+	uint32_t credit = c->credit[0], all;
 	unsigned span = SPAN;
 
 	for (unsigned p = 1; p < PARTITIONS; p++)
@@ -416,31 +428,38 @@ AHEAD_INLINE uint64_t run_ahead(struct iru_core *c, const struct iru_kernel *k, 
 		for (unsigned dir = 0; dir < 2; dir++)
 			w.into[dir][p] = w.into_odd[dir][p] = 0;
 	}
-	for (unsigned q = 0; q < QUEUES; q++) {
-		if (c->fifo_head[q] == c->fifo_tail[q])
-			c->fifo_head[q] = c->fifo_tail[q] = 0;
-		w.held[q] = c->fifo_tail[q] - c->fifo_head[q];
+	/* an empty queue starts anew at its first place */
+	for (unsigned q = 0; q < QUEUES; q += 8) {
+		__m256i head = _mm256_loadu_si256((const void *)&c->fifo_head[q]);
+		__m256i tail = _mm256_loadu_si256((const void *)&c->fifo_tail[q]);
+		const __mmask8 hold = _mm256_cmpneq_epi32_mask(head, tail);
+
+		head = _mm256_maskz_mov_epi32(hold, head);
+		tail = _mm256_maskz_mov_epi32(hold, tail);
+		_mm256_storeu_si256((void *)&c->fifo_head[q], head);
+		_mm256_storeu_si256((void *)&c->fifo_tail[q], tail);
+		_mm256_storeu_si256((void *)&w.held[q], _mm256_sub_epi32(tail, head));
 	}
 	w.fills = 0;
 	w.taken = 0;
 	span = classify(c, k, &w, span, cycle);
 	ring(c, &w, span, cycle);
+	all = ~0u >> (32 - span);
 	for (unsigned b = 0; b < ALL_BANKS; b++)
-		plan(c, &w, b, span);
+		gather(c, &w, b, all);
+	for (unsigned b = 0; b < ALL_BANKS; b++)
+		plan(c, &w, b, all);
 	insert(c, k, &w, span, carry, merge);
 	for (unsigned b = 0; b < ALL_BANKS; b++)
 		keep(c, &w, b, carry);
 	number(c, &w, cycle);
 
 	c->left -= w.taken;
-	c->local_some = c->ring_some = c->out_some = 0;
 	for (unsigned p = 0; p < PARTITIONS; p++)
 		c->credit[p] -= w.put[p];
-	for (unsigned b = 0; b < ALL_BANKS; b++) {
-		c->local_some |= (uint64_t)(c->fifo_head[b] != c->fifo_tail[b]) << b;
-		c->ring_some |= (uint64_t)(c->fifo_head[ALL_BANKS + b] != c->fifo_tail[ALL_BANKS + b]) << b;
-		c->out_some |= (uint32_t)(c->fifo_head[OUTS + b] != c->fifo_tail[OUTS + b]) << b;
-	}
+	c->local_some = some(c, 0);
+	c->ring_some = some(c, ALL_BANKS);
+	c->out_some = some(c, OUTS);
 	return cycle + span - 1;
 }
 

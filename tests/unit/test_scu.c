@@ -38,8 +38,9 @@ static bool chance(unsigned percent)
 static struct pool pool_open(struct fx *f, bool scattered, unsigned levels)
 {
 	struct pool p = { .buffer = fx_buffer(f, POOL_BYTES) };
-	uint32_t key = scattered ? fx_region_scattered(f, p.buffer, 0, POOL_BYTES, GTU_REGION_READ | GTU_REGION_WRITE, levels)
-				 : fx_region(f, p.buffer, 0, POOL_BYTES, GTU_REGION_READ | GTU_REGION_WRITE);
+	const uint32_t rights = GTU_REGION_READ | GTU_REGION_WRITE;
+	uint32_t key = scattered ? fx_region_scattered(f, p.buffer, 0, POOL_BYTES, rights, levels)
+				 : fx_region(f, p.buffer, 0, POOL_BYTES, rights);
 
 	p.region = f->table[GTU_KEY_SLOT(key)];
 	return p;

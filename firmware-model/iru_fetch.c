@@ -82,6 +82,8 @@ int iru_serve(struct iru_core *c, const struct iru_kernel *k, unsigned p, uint64
 	uint64_t again = IRU_NEVER;
 	int did = 0;
 
+	if (p >= IRU_PARTITIONS_MAX)	/* no shape that was checked has more */
+		__builtin_unreachable();
 	if (part->head != part->tail && l->ready <= cycle) {
 		struct iru_split *s = &part->split;
 		uint32_t missing;

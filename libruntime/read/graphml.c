@@ -217,6 +217,7 @@ static void start_graph(struct graphml *g, const XML_Char **a)
 		return;
 	}
 	g->in_graph = true;
+	g->default_of = -1;		/* a graph inside of a <key> ends it */
 	g->raw.undirected = direction && !strcmp(direction, "undirected");
 	choose_weights(g);
 }

@@ -111,6 +111,10 @@ static const struct good goods[] = {
 	       "<graph edgedefault='directed'><edge source='x' target='y'><data key='w'> 9\n</data></edge>"
 	       "<edge source='y' target='x'/><node id='x'/><node id='y'/></graph></graphml>",
 	  "d 0:1/9f 1:0/4f", { 0 } },
+	/* a <key> around the graph: its <default> is no weight of an edge */
+	{ "a", "<graphml><key id='v' for='edge' attr.type='int'/><key id='w' for='edge' attr.type='int'>"
+	       "<graph edgedefault='directed'><node id='x'/><node id='y'/><edge source='x' target='y'>"
+	       "<default>1</default></edge></graph></key></graphml>", "d 0:1 1:", { 0 } },
 };
 
 TEST(small_files_of_every_text_format)

@@ -127,7 +127,8 @@ typedef uint64_t gtu_le64;
 #define GTU_MBOX_INVALIDATE	3	/* context, slot; done when nothing in flight uses the old entry */
 #define GTU_MBOX_QUEUE_ENABLE	4	/* queue, context, SQ address, CQ address, log2 SQ | log2 CQ << 8, event ring */
 #define GTU_MBOX_QUEUE_DISABLE	5	/* queue; a running job is dropped without a completion */
-#define GTU_MBOX_QUEUE_RESET	6	/* queue; as disable, then enable with the same rings, indices 0 */
+#define GTU_MBOX_QUEUE_RESET	6	/* queue; as disable, then enable with the same rings, indices 0; the ring
+					 * is not cleared: for a queue without completions in it */
 #define GTU_MBOX_QUEUE_STATE	7	/* queue; results: sq head | sq tail << 32, cq tail | cq head << 32, state */
 #define GTU_MBOX_EVENT_ENABLE	8	/* event ring, address, log2 entries, vector */
 #define GTU_MBOX_EVENT_DISABLE	9	/* event ring */
@@ -138,6 +139,7 @@ typedef uint64_t gtu_le64;
 #define GTU_MBOX_E_INDEX	2	/* context, queue, ring or vector beyond what the device has */
 #define GTU_MBOX_E_STATE	3	/* already enabled, not enabled, context of a queue not enabled */
 #define GTU_MBOX_E_ARG		4	/* misaligned address, size out of range, reserved bits */
+#define GTU_MBOX_E_IN_USE	5	/* INVALIDATE: still used after 100 ms; try again, or stop the queues */
 
 #define GTU_RING_NONE		0xffffffffu	/* QUEUE_ENABLE: this queue raises no events */
 
@@ -177,7 +179,7 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_region) == 64, "region entry is 64 bytes");
 
 #define GTU_KEY_SLOT(key)	((key) & 0xffffu)
 #define GTU_KEY_GENERATION(key)	((key) >> 16)
-#define GTU_KEY(generation, slot) (((gtu_le32)(generation) << 16) | (slot))
+#define GTU_KEY(generation, slot) ((0u + (generation)) << 16 | (slot))
 
 /* ---- Descriptors ---------------------------------------------------------------------------- */
 
@@ -292,8 +294,8 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_desc) == 128, "descriptor is 128 bytes");
 #define GTU_GROUP_SET_BYTES	1024u
 #define GTU_FILTER_SET_BYTES(id_bytes, cost_bytes) (16u * ((id_bytes) + (cost_bytes)))
 #define GTU_FILTER_TABLE_BYTES(lines, id_bytes, cost_bytes)                                        \
-	((gtu_le64)((lines) / 16u) * (GTU_FILTER_SET_BYTES(id_bytes, cost_bytes) + 1u))
-#define GTU_GROUP_TABLE_BYTES(lines) ((gtu_le64)((lines) / 16u) * GTU_GROUP_SET_BYTES)
+	((lines) / 16ull * (GTU_FILTER_SET_BYTES(id_bytes, cost_bytes) + 1u))
+#define GTU_GROUP_TABLE_BYTES(lines) ((lines) / 16ull * GTU_GROUP_SET_BYTES)
 #define GTU_TABLE_LINES_MAX	(1u << 24)
 
 #define GTU_HASH		0x9E3779B1u
@@ -414,8 +416,8 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_queue_status) == 64, "queue status is 64 byte
 #define GTU_QUEUE_E_HEAD	3	/* the doorbell's consumer index is beyond what was completed */
 #define GTU_QUEUE_E_DMA		4	/* a ring could not be reached */
 
-#define GTU_SQ_BYTES(log2)	((gtu_le64)128 << (log2))
-#define GTU_CQ_BYTES(log2)	(((gtu_le64)64 << (log2)) + 64)
+#define GTU_SQ_BYTES(log2)	(128ull << (log2))
+#define GTU_CQ_BYTES(log2)	((64ull << (log2)) + 64)
 #define GTU_RING_LOG2_MIN	1
 
 /* ---- Doorbells: one page a queue, `stride` apart in BAR2 -------------------------------------- */

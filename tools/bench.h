@@ -40,6 +40,7 @@ struct bench_case {
 	uint32_t step;			/* GTU_STEP_*: UNIQUE, BEST, GROUP */
 	uint32_t iru_op;		/* GTU_IRU_OP_* */
 	bool carry;			/* IRU: secondary and position along */
+	bool position;			/* IRU: position along */
 	struct bench_target target;
 };
 

@@ -79,6 +79,8 @@ const struct bench_case bench_cases[] = {
 	IRU("reorder", MAIN, BENCH_SKEWED, .target = { .rate = 40 }),
 	IRU("reorder", MAIN, BENCH_WINDOW),
 	IRU("reorder", MAIN, BENCH_IN_ORDER),
+	IRU("reorder", MAIN, BENCH_RANDOM, .position = true, .target = { .rate = 40 }),
+	IRU("reorder", MAIN, BENCH_SKEWED, .position = true, .target = { .rate = 40 }),
 	IRU("reorder", MAIN / 4, BENCH_RANDOM, .carry = true),
 	IRU("filter", MAIN / 4, BENCH_RANDOM, .iru_op = GTU_IRU_OP_FILTER),
 	IRU("filter", MAIN / 4, BENCH_SKEWED, .iru_op = GTU_IRU_OP_FILTER),
@@ -111,7 +113,7 @@ void bench_variant(const struct bench_case *c, char *text, size_t size)
 		break;
 	case BENCH_IRU:
 		snprintf(text, size, "%s%s", locality[c->locality],
-			 c->carry ? ", secondary, position" : "");
+			 c->carry ? ", secondary, position" : c->position ? ", position" : "");
 		break;
 	default:
 		snprintf(text, size, "%s, %s", step[c->step], locality[c->locality]);

@@ -248,7 +248,7 @@ static int run_iru(struct bench_work *w, struct gtu_error *err)
 		.target_width = 4,
 		.operation = c->iru_op,
 		.indices = array(w, IN, w->n, 4),
-		.positions = c->carry,
+		.positions = c->carry || c->position,
 	};
 	uint64_t sum = 0, xor = 0, count = 0;
 	struct gtu_warp warp;
@@ -363,6 +363,12 @@ static void plain_iru(struct bench_work *w)
 			b[3 * i + 2] = i;
 		}
 		plain_sort_lines(b, a, b, w->n, 3);
+	} else if (w->c->position) {
+		for (i = 0; i < w->n; i++) {
+			b[2 * i] = in[i];
+			b[2 * i + 1] = i;
+		}
+		plain_sort_lines(b, a, b, w->n, 2);
 	} else {
 		plain_sort_lines(in, a, b, w->n, 1);
 	}
@@ -516,7 +522,7 @@ static uint64_t count_bytes(const struct bench_work *w)
 	case BENCH_BEST: return 2 * in + bits + out;
 	case BENCH_GROUP: return c->step == GTU_STEP_PRODUCE ? 2 * in : 2 * in + out;
 	case BENCH_IRU: return (c->carry ? 2 : 1) * in +
-			       (w->out_n + 31) / 32 * GTU_WARP_BYTES(c->carry ? 3 : 1, 0);
+			       (w->out_n + 31) / 32 * GTU_WARP_BYTES(c->carry ? 3 : 1 + c->position, 0);
 	}
 	return 0;
 }

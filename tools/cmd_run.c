@@ -32,6 +32,7 @@ static const char help[] =
 	"  --epsilon E    pr: stop when no rank changes by more than E\n"
 	"  --output FILE  a line \"id value\" a vertex, ids ascending; - is standard output\n"
 	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter; - likewise\n"
+	"  --monitor      count what the device asks of memory, by request size (the zero-copy monitor)\n"
 	"  --verify       compare with plain reference code; exit code 4 where they differ\n\n"
 	"Values: bfs hops, 9223372036854775807 where there is no path; sssp distances, infinity where\n"
 	"there is none; pr ranks with 17 digits; cc the smallest id of the component.\n";
@@ -157,6 +158,7 @@ static const struct option options[] = {
 	{ "epsilon", required_argument, NULL, 'e' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "json", required_argument, NULL, 'j' },
+	{ "monitor", no_argument, NULL, 'm' },
 	{ "verify", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
@@ -184,6 +186,7 @@ static int parse(int argc, char **argv, struct request *q)
 		case 'd': q->run.device = optarg; break;
 		case 'o': q->run.output = optarg; break;
 		case 'j': q->run.json = optarg; break;
+		case 'm': q->run.monitor = true; break;
 		case 'v': q->verify = true; break;
 		case '1':
 		case '2':
@@ -378,12 +381,17 @@ static int compute(struct run *r, struct gtu_error *err)
 		return run_algorithm(r, err);
 	}
 	rc = gtu_open(r->device, &r->dev, err);
+	if (!rc && r->monitor)
+		rc = gtu_setting(r->dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, err);
 	if (!rc)
 		rc = read_counters(r, true, err);
 	if (!rc)
 		rc = run_algorithm(r, err);
 	if (!rc)
 		rc = read_counters(r, false, err);
+	/* the setting is the device's, and others may share it */
+	if (r->dev && r->monitor)
+		gtu_setting(r->dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 0, NULL);
 	return rc;
 }
 

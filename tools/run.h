@@ -21,6 +21,7 @@ struct run {
 	struct gtu_algorithm_options opt;
 	struct gtu_algorithm_stats stats;
 	bool source_chosen;		/* by us */
+	bool monitor;			/* ZCM watches */
 	const char *weights;		/* what they are, for a person; SSSP */
 	double open_seconds;
 	union {

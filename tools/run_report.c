@@ -456,6 +456,31 @@ static void print_units(const struct run *r, FILE *to)
 	}
 }
 
+/* What a link would have carried: emogi.txt, section 3. */
+static void print_requests(const struct run *r, FILE *to)
+{
+	static const char *const what[] = { "reads", "writes" };
+	const uint64_t *c = counters_of(r, GTU_UNIT_ZCM);
+	uint64_t all;
+	unsigned dir, size;
+
+	if (!r->monitor)
+		return;
+	if (!c) {
+		fprintf(to, "monitor   no unit worked: nothing was asked of memory\n");
+		return;
+	}
+	for (dir = GTU_ZCM_HOST_READ; dir <= GTU_ZCM_HOST_WRITE; dir++) {
+		for (size = 1, all = 0; size <= 4; size++)
+			all += c[GTU_ZCM_C_REQUESTS(dir, size)];
+		fprintf(to, "%s%s %s requests, %s bytes of memory:", dir ? "          " : "monitor   ", what[dir],
+			grouped(all), grouped(c[GTU_ZCM_C_BYTES(dir)]));
+		for (size = 1; size <= 4; size++)
+			fprintf(to, " %.1f %% of %u%s", percent(c[GTU_ZCM_C_REQUESTS(dir, size)], all), 32 * size,
+				size < 4 ? "," : " bytes\n");
+	}
+}
+
 void run_print(const struct run *r, FILE *to)
 {
 	const struct gtu_graph *g = &r->graph;
@@ -470,6 +495,7 @@ void run_print(const struct run *r, FILE *to)
 	print_result(r, to);
 	print_time(r, to);
 	print_units(r, to);
+	print_requests(r, to);
 	if (r->verdict == RUN_EQUAL)
 		fprintf(to, "verified  the plain reference code gives the same (%.6f s)\n",
 			r->verify_seconds);

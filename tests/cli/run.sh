@@ -108,4 +108,13 @@ for unit in none scu-basic scu iru; do
 	check "bfs of it, $unit" gtu run bfs k.gtu --source 1 --unit $unit --output k.$unit --verify
 	same "the same levels by $unit" k.none k.$unit
 done
+
+# the monitor changes nothing, and counts something
+for unit in scu iru; do
+	check "watched, $unit" gtu run bfs k.gtu --source 1 --unit $unit --monitor --output watched --json w.json
+	same "the same levels watched, $unit" k.$unit watched
+	check "requests are counted, $unit" grep -Eq '"host_read_bytes": [1-9]' w.json
+done
+quietly gtu run bfs k.gtu --source 1 --unit scu --json n.json
+check "without the option nothing is watched" grep -q '"host_read_bytes": 0' n.json
 finish

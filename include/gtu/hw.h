@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* SPDX-License-Identifier: MIT */
 /*
  * GTU hardware programming model: what a driver, a model and a board agree on. Nothing else is shared
  * between them. Documentation/hardware.md is the specification; this header is its machine form, and

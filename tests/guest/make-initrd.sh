@@ -37,7 +37,7 @@ busybox=$(command -v busybox) && ! ldd "$busybox" >/dev/null 2>&1 ||
 mkdir -p "$tree"/{bin,etc,modules}
 cp "$busybox" "$tree/bin/busybox"
 cp "$here/init" "$tree/init"
-cp "$here/splats" "$tree/splats"
+grep -v "^#" "$here/splats" >"$tree/splats"
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$tree/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
 : >"$tree/tests"

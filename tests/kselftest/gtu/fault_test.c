@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: MIT
 /*
  * A device that goes wrong while it is used: everybody who waits is told, everything is given back. The
  * device is made to go wrong from outside (gtu serve --fault); GTU_FAULT says how: "gone" (it dies, or

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: MIT
 /* Regions, queues and jobs on the bare UAPI: what works, and what a client that lies gets. */
 #include <pthread.h>
 #include <sys/resource.h>

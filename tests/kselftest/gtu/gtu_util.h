@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: MIT */
 /*
  * A context, queues and jobs on the bare UAPI, for the tests of the driver. No library in between.
  */

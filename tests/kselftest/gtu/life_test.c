@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: MIT
 /*
  * The device goes while files are open: unbound, or reset under them, again and again. Needs root.
  * Each test leaves the device bound and working.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: MIT
 /* Queues: mappings, wrap, waits, errors, resets, and the ends of all that while jobs run. */
 #include <pthread.h>
 #include <signal.h>

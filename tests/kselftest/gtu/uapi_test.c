@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: MIT
 /*
  * The shape of the UAPI: lengths, padding, flags, pointers, for every ioctl; and the same for
  * 32-bit callers.

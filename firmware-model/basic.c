@@ -7,6 +7,7 @@ struct basic_state {
 };
 struct fence_state {
 	uint8_t waits[GTU_QUEUES_MAX];
+	uint16_t life[GTU_QUEUES_MAX];
 	uint32_t tail[GTU_QUEUES_MAX];
 };
 _Static_assert(sizeof(struct fence_state) <= GTU_JOB_STATE_BYTES, "a fence fits into a job's state");
@@ -33,6 +34,7 @@ static void fence_start(struct gtu_job *job)
 
 		f->waits[i] = q->enabled && &job->dev->context[q->context] == job->context &&
 			      &q->job != job && q->cq_tail != q->sq_tail;
+		f->life[i] = q->life;
 		f->tail[i] = q->sq_tail;
 	}
 }
@@ -52,9 +54,8 @@ static int fence_run(struct gtu_job *job)
 
 		if (!f->waits[i])
 			continue;
-		/* after a reset the indices start anew: the completed count is then behind nothing */
 		if (!q->enabled || q->state != GTU_QUEUE_ENABLED || waits_in_fence(q) ||
-		    (int32_t)(q->cq_tail - f->tail[i]) >= 0 || (int32_t)(q->sq_tail - f->tail[i]) < 0)
+		    q->life != f->life[i] || (int32_t)(q->cq_tail - f->tail[i]) >= 0)
 			f->waits[i] = 0;
 		else
 			return GTU_RUN_STALLED;
@@ -145,7 +146,9 @@ static int run(struct gtu_job *job, uint64_t budget)
 	from = &job->mem[0];
 	to = &job->mem[1];
 	total = is_fill ? to->bytes : from->bytes;
-	if (total > job->limit * GTU_SECTOR_BYTES)
+	/* known beforehand: what is over the limit is not begun */
+	if (job->limit < job->dev->config.scu_latency ||
+	    (total + GTU_SECTOR_BYTES - 1) / GTU_SECTOR_BYTES > job->limit - job->dev->config.scu_latency)
 		return gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
 	part = budget > total ? total : budget * GTU_SECTOR_BYTES;
 	for (; s->done < total && part; s->done += got, part -= got) {

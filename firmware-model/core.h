@@ -29,6 +29,7 @@ struct gtu_hwq {
 	bool active;			/* job holds a fetched descriptor */
 	bool stalled;			/* the job waits for its consumer */
 	uint32_t id, context, event_ring, arm_index;
+	uint16_t life;			/* times it was enabled or reset */
 	uint64_t sq, cq;		/* bus addresses */
 	uint32_t sq_head, sq_tail, cq_head, cq_tail;
 	uint32_t state;			/* GTU_QUEUE_* */
@@ -52,7 +53,7 @@ struct gtu_unit_page {
 	uint64_t shown[GTU_UREG_COUNTERS];	/* as of the last snapshot */
 	void *state;
 	struct gtu_hwq *owner;		/* of an exclusive unit */
-	bool wanted;			/* another job waits for it */
+	struct gtu_hwq *heir;		/* who has it next */
 };
 
 /* The monitor's view of what is in flight: requests asked for one a cycle, done one a cycle. */

@@ -123,7 +123,8 @@ static const char *configure(struct gtu_dev_config *c)
 		return "latency: at most 2^20 cycles";
 	if (!power_of_two(c->iru_partitions) || c->iru_partitions > IRU_PARTITIONS_MAX)
 		return "iru_partitions: a power of two, at most 16";
-	if (!power_of_two(c->iru_banks) || c->iru_banks * c->iru_partitions > IRU_BANKS_MAX)
+	if (!power_of_two(c->iru_banks) || c->iru_banks > IRU_BANKS_MAX ||
+	    c->iru_banks * c->iru_partitions > IRU_BANKS_MAX)
 		return "iru_banks: a power of two, with all partitions at most 64";
 	if (!power_of_two(c->iru_sets) || c->iru_sets > IRU_SETS_MAX ||
 	    c->iru_sets < c->iru_partitions * c->iru_banks || c->iru_sets < 2)
@@ -173,7 +174,7 @@ static void reset(struct gtu_dev *dev)
 		if (!p->unit)
 			continue;
 		p->owner = NULL;
-		p->wanted = false;
+		p->heir = NULL;
 		memset(p->live, 0, sizeof(p->live));
 		memset(p->shown, 0, sizeof(p->shown));
 		for (n = 0; n < GTU_UREG_SETS; n++)
@@ -290,9 +291,23 @@ uint64_t gtu_dev_bar_size(const struct gtu_dev *dev, unsigned bar)
 
 /* ---- Registers ------------------------------------------------------------------------------- */
 
+/* Some queue has work, even if all of it waits: for consumers, for room, for a unit. */
+static bool busy(const struct gtu_dev *dev)
+{
+	uint32_t i;
+
+	for (i = 0; i < dev->config.queues; i++) {
+		const struct gtu_hwq *q = &dev->queue[i];
+
+		if (q->state == GTU_QUEUE_ENABLED && (q->active || q->sq_head != q->sq_tail))
+			return true;
+	}
+	return false;
+}
+
 static uint32_t status(const struct gtu_dev *dev)
 {
-	return GTU_STATUS_READY | (gtu_dev_pending(dev) ? GTU_STATUS_BUSY : 0) |
+	return GTU_STATUS_READY | (busy(dev) ? GTU_STATUS_BUSY : 0) |
 	       (dev->error ? GTU_STATUS_ERROR : 0);
 }
 
@@ -407,9 +422,11 @@ static bool register_at(struct gtu_dev *dev, uint32_t offset, uint64_t *value, b
 
 static uint64_t register_read(struct gtu_dev *dev, uint32_t offset, unsigned size)
 {
+	const uint32_t latched = dev->latch_offset;
 	uint64_t value;
 	bool wide;
 
+	dev->latch_offset = ~0u;	/* for this read or for none */
 	if (offset >= GTU_FDT_WINDOW) {
 		value = 0;
 		if (offset + size <= GTU_BAR_REGS_SIZE)
@@ -418,10 +435,8 @@ static uint64_t register_read(struct gtu_dev *dev, uint32_t offset, unsigned siz
 	}
 	if ((size != 4 && size != 8) || offset % size)
 		goto nothing;
-	if (size == 4 && offset % 8 == 4 && dev->latch_offset == offset - 4) {
-		dev->latch_offset = ~0u;
+	if (size == 4 && offset % 8 == 4 && latched == offset - 4)
 		return dev->latch_high;
-	}
 	if (register_at(dev, offset, &value, &wide)) {
 		if (size == 4 && wide) {
 			dev->latch_offset = offset;
@@ -514,6 +529,8 @@ static void register_write(struct gtu_dev *dev, uint32_t offset, unsigned size, 
 		put_half(&dev->mbox_arg[(wide - GTU_REG_MBOX_ARG(0)) / 8], high, size, value);
 		return;
 	}
+	if (register_at(dev, wide, &before, &is_wide) && is_wide)
+		return;			/* the others of 64 bits are read-only: ignored */
 	if (size != 4)
 		goto nothing;
 	if (offset == GTU_REG_RESET) {

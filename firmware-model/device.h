@@ -169,6 +169,8 @@ struct gtu_unit {
 	bool (*start)(struct gtu_job *job);
 	/* Go on for about @budget cycles. */
 	int (*run)(struct gtu_job *job, uint64_t budget);
+	/* May be NULL. The job is ended from outside (LIMIT, STALLED): tell its consumer. */
+	void (*stop)(struct gtu_job *job);
 };
 
 extern const struct gtu_unit gtu_unit_basic;	/* copy.c: NOP, COPY, FILL, FENCE */

@@ -420,13 +420,27 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 	c->port.latency = job->mem[GTU_IRU_INDICES].watched ? 0 : gtu_job_params(job)[GTU_IRU_P_LATENCY];
 	if (s->waits)
 		s->waits = !tell(job, offsetof(struct gtu_hw_ring, waiting), 0);
+	/* the cycle after the limit shows that there are more, wherever the turns were cut */
+	if (budget > job->limit - c->cycle)
+		budget = job->limit - c->cycle + 1;
 	ran = go_on(job, c, c->cycle + budget);
 	account(job, c);
+	if (c->cycle > job->limit) {
+		job->cycles = job->limit;
+		ran = gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
+	}
 	/* also in error: a consumer that looks at nothing but its ring learns that no more will come */
 	if (ran == GTU_RUN_DONE)
 		tell(job, offsetof(struct gtu_hw_ring, ended), 1);
 	s->waits = ran == GTU_RUN_STALLED;
 	return ran;
+}
+
+/* Ended while it waited for its consumer, who may look at nothing but the ring. */
+static void stop_job(struct gtu_job *job)
+{
+	if (operands(job) && tell(job, offsetof(struct gtu_hw_ring, waiting), 0))
+		tell(job, offsetof(struct gtu_hw_ring, ended), 1);
 }
 
 static const char *const param_name[] = {
@@ -461,4 +475,5 @@ const struct gtu_unit gtu_unit_iru = {
 	.state_bytes = state_bytes,
 	.start = start,
 	.run = run_job,
+	.stop = stop_job,
 };

@@ -24,7 +24,7 @@ static uint32_t ctx_enable(struct gtu_dev *dev, const uint64_t *arg)
 
 static void queue_disable(struct gtu_dev *dev, struct gtu_hwq *q)
 {
-	q->enabled = false;
+	q->enabled = q->armed = q->event_due = q->error_due = false;
 	q->state = GTU_QUEUE_DISABLED;
 	gtu_queue_drop(dev, q);
 }
@@ -117,6 +117,7 @@ static uint32_t event_enable(struct gtu_dev *dev, const uint64_t *arg)
 		.log2 = (uint8_t)arg[2],
 		.vector = (uint32_t)arg[3],
 	};
+	gtu_events_retry(dev, (uint32_t)arg[0]);
 	return GTU_MBOX_E_OK;
 }
 

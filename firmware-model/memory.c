@@ -71,13 +71,14 @@ static unsigned region_fetch(struct gtu_dev *dev, const struct gtu_context *c, u
 	if (r->key != key || !(r->flags & GTU_REGION_VALID))
 		return GTU_CPL_KEY;
 	shift = region_shift(r);
+	if (shift < 12 || shift > 40 || r->offset % 8)
+		return GTU_CPL_KEY;
 	if (r->flags & GTU_REGION_APERTURE) {
-		if (region_levels(r) || r->base > dev->config.aperture_bytes ||
+		if (region_levels(r) || r->base % 8 || r->base > dev->config.aperture_bytes ||
 		    r->offset > dev->config.aperture_bytes - r->base ||
 		    r->length > dev->config.aperture_bytes - r->base - r->offset)
 			return GTU_CPL_KEY;
-	} else if (shift < 12 || shift > 40 || r->offset % 8 || r->length > 1ull << 62 ||
-		   r->offset > 1ull << 62) {
+	} else if (r->length > 1ull << 62 || r->offset > 1ull << 62) {
 		return GTU_CPL_KEY;
 	}
 	return GTU_CPL_OK;
@@ -105,7 +106,8 @@ static bool resolve(struct gtu_job *job, const struct gtu_want *want)
 			return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
 		return true;
 	}
-	if (want->need == GTU_WANT_NONE)
+	if (want->need == GTU_WANT_NONE || op->offset & ((1ull << want->width_log2) - 1) ||
+	    (op->count == GTU_COUNT_REST && !want->rest))
 		return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
 	status = region_fetch(dev, job->context, op->key, &m->region);
 	if (status)
@@ -113,17 +115,12 @@ static bool resolve(struct gtu_job *job, const struct gtu_want *want)
 	if ((want->need & GTU_WANT_READ && !(m->region.flags & GTU_REGION_READ)) ||
 	    (want->need & GTU_WANT_WRITE && !(m->region.flags & GTU_REGION_WRITE)))
 		return gtu_job_error(job, GTU_CPL_RIGHTS, place, 0), false;
-	if (op->offset & ((1ull << want->width_log2) - 1))
-		return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
 	if (op->offset > m->region.length)
 		return gtu_job_error(job, GTU_CPL_BOUNDS, place, 0), false;
 	room = m->region.length - op->offset;
 	m->count = op->count;
-	if (op->count == GTU_COUNT_REST) {
-		if (!want->rest)
-			return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
+	if (op->count == GTU_COUNT_REST)
 		m->count = room >> want->width_log2;
-	}
 	bytes = want->bytes ? want->bytes :
 		want->bits ? (m->count + 7) / 8 : m->count << want->width_log2;
 	if (bytes > room)

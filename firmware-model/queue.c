@@ -99,19 +99,43 @@ static void release(struct gtu_dev *dev, struct gtu_hwq *q)
 	page = gtu_dev_page(dev, q->job.unit);
 	if (page->owner == q) {
 		page->owner = NULL;
-		page->wanted = false;
 		gtu_queue_wake_all(dev);
 	}
 }
 
+/*
+ * Take the job's exclusive unit, or stand in line for it: who asked first while it was held has it next,
+ * so that a queue with one job after the other does not keep it from the rest.
+ */
+static bool acquire(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	struct gtu_unit_page *page = gtu_dev_page(dev, q->job.unit);
+
+	if (page->owner == q)
+		return true;
+	if (page->owner || (page->heir && page->heir != q)) {
+		page->heir = page->heir ? page->heir : q;
+		return false;
+	}
+	page->owner = q;
+	if (page->heir) {
+		page->heir = NULL;
+		gtu_queue_wake_all(dev);	/* the next in line registers */
+	}
+	return true;
+}
+
 void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q)
 {
+	if (q->active && q->job.unit && q->job.unit->exclusive &&
+	    gtu_dev_page(dev, q->job.unit)->heir == q)
+		gtu_dev_page(dev, q->job.unit)->heir = NULL;
 	release(dev, q);
 	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
 		dev->fences--;
 	q->active = q->stalled = false;
 	blocked(dev, q);
-	gtu_queue_wake_all(dev);	/* a fence may have waited for this one */
+	gtu_queue_wake_all(dev);	/* a fence, or who waits for its unit, may go on */
 }
 
 void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q)
@@ -120,6 +144,7 @@ void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q)
 	q->armed = q->event_due = q->error_due = q->active = q->stalled = false;
 	q->state = GTU_QUEUE_ENABLED;
 	q->enabled = true;
+	q->life++;
 	status_write(dev, q);
 }
 
@@ -187,10 +212,8 @@ void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsig
 			event_raise(dev, q);
 		}
 	} else if (reg == GTU_DB_KICK) {
-		if (q->active) {
-			q->stalled_for = 0;
+		if (q->active)
 			runnable(dev, q);
-		}
 	} else {
 		gtu_dev_error(dev, GTU_ERROR_REGISTER, reg);
 	}
@@ -236,6 +259,8 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 	}
 	if (q->sq_head == q->sq_tail || q->cq_tail - q->cq_head >= size)
 		blocked(dev, q);
+	if (dev->fences)
+		gtu_queue_wake_all(dev);	/* one may have waited for this completion */
 }
 
 /* The descriptor at the ring's head, copied, and its block; false when the ring cannot be reached. */
@@ -300,11 +325,18 @@ static bool prepare(struct gtu_dev *dev, struct gtu_job *job)
 	return !(d->flags & GTU_DESC_BLOCK) || fetch_block(job);
 }
 
+/* End a job from outside of its unit, which may have something to tell its consumer. */
+static int stop(struct gtu_job *job, unsigned status)
+{
+	if (job->unit->stop)
+		job->unit->stop(job);
+	return gtu_job_error(job, status, 0xff, 0);
+}
+
 /* Let queue @q go on for about @budget cycles, or find it blocked; returns the cycles it took. */
 static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budget)
 {
 	struct gtu_job *job = &q->job;
-	struct gtu_unit_page *page;
 	uint64_t before, spent;
 	int ran;
 
@@ -325,14 +357,9 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 			return 1;
 		}
 	}
-	if (job->unit->exclusive) {
-		page = gtu_dev_page(dev, job->unit);
-		if (page->owner && page->owner != q) {
-			page->wanted = true;
-			blocked(dev, q);
-			return 0;
-		}
-		page->owner = q;
+	if (job->unit->exclusive && !acquire(dev, q)) {
+		blocked(dev, q);
+		return 0;
 	}
 	before = job->cycles;
 	dev->run_cycles = dev->cycles - before;
@@ -347,16 +374,16 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 		ran = job->unit->run(job, budget);
 	}
 	if (ran != GTU_RUN_DONE && job->cycles > job->limit)
-		ran = gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
+		ran = stop(job, GTU_CPL_LIMIT);
 	if (ran == GTU_RUN_DONE && job->cycles == 0)
 		job->cycles = 1;
 	spent = job->cycles - before;
 	dev->cycles += spent;
 	q->stalled = ran == GTU_RUN_STALLED;
+	if (spent)
+		q->stalled_for = 0;
 	if (ran == GTU_RUN_DONE) {
 		complete(dev, q);
-		if (dev->fences)
-			gtu_queue_wake_all(dev);	/* one may have waited for this completion */
 	} else if (q->stalled) {
 		blocked(dev, q);
 	}
@@ -438,6 +465,7 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 		if (c->deficit <= 0 && memcmp(dev->work, c->queues, sizeof(dev->work)))
 			dev->turn = (uint32_t)(c - dev->context + 1) % dev->config.contexts;
 	}
+	gtu_dev_idle(dev, used);	/* for a stream that stands still it is idle time all the same */
 	return any(dev->work);
 }
 
@@ -449,13 +477,13 @@ void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles)
 		struct gtu_unit_page *page = &dev->page[i];
 		struct gtu_hwq *q = page->owner;
 
-		if (!q || !q->stalled || !page->wanted)
+		if (!q || !q->stalled || !page->heir)
 			continue;
 		q->stalled_for += cycles;
 		if (q->stalled_for < GTU_STALL_LIMIT)
 			continue;
-		gtu_job_error(&q->job, GTU_CPL_STALLED, 0xff, 0);
+		q->job.mem = dev->mem;
+		stop(&q->job, GTU_CPL_STALLED);
 		complete(dev, q);
-		gtu_queue_wake_all(dev);
 	}
 }

@@ -107,6 +107,18 @@ static uint64_t room(const struct gtu_queue *q)
 	return there > size ? 0 : size - there;
 }
 
+static int of_a_stream(struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_USAGE, "the queue belongs to a running IRU stream: load_iru() to its end, or "
+			"gtu_iru_close()");
+}
+
+static int outstanding(const struct gtu_queue *q, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_USAGE, "%llu jobs of the queue are still outstanding",
+			(unsigned long long)(q->submitted - q->consumed));
+}
+
 int gtu_submit_batch(struct gtu_queue *q, const struct gtu_hw_desc *desc, unsigned n,
 		     uint64_t *first_job, struct gtu_error *err)
 {
@@ -116,7 +128,7 @@ int gtu_submit_batch(struct gtu_queue *q, const struct gtu_hw_desc *desc, unsign
 	int rc;
 
 	if (q->iru)
-		return gtu_fail(err, GTU_ERR_USAGE, "the queue belongs to a running IRU stream");
+		return of_a_stream(err);
 	if (n > mask + 1)
 		return gtu_fail(err, GTU_ERR_USAGE, "%u jobs at once: the ring has %u entries", n, mask + 1);
 	rc = gtu_queue_check(q, err);
@@ -161,10 +173,12 @@ int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *ou
 	uint64_t deadline = UINT64_MAX;
 	int rc;
 
+	if (q->iru)
+		return of_a_stream(err);
 	if (q->consumed == q->submitted)
 		return gtu_fail(err, GTU_ERR_USAGE, "no job is outstanding");
-	if (timeout_ns != GTU_FOREVER)
-		deadline = gtu_now_ns() + timeout_ns;
+	if (timeout_ns != GTU_FOREVER && __builtin_add_overflow(gtu_now_ns(), timeout_ns, &deadline))
+		deadline = UINT64_MAX;
 	while (__atomic_load_n(&cpl->phase, __ATOMIC_ACQUIRE) != phase) {
 		rc = gtu_queue_check(q, err);
 		if (!rc)
@@ -196,8 +210,11 @@ int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *ou
 
 int gtu_queue_reset(struct gtu_queue *q, struct gtu_error *err)
 {
-	int rc = q->dev->ops->queue_reset(q->dev, &q->rings, err);
+	int rc;
 
+	if (q->iru)
+		return of_a_stream(err);
+	rc = q->dev->ops->queue_reset(q->dev, &q->rings, err);
 	if (!rc)
 		q->submitted = q->consumed = q->told = 0;
 	return rc;
@@ -213,8 +230,7 @@ int gtu_do(struct gtu_queue *q, const struct gtu_hw_desc *desc, uint64_t timeout
 
 	out = out ? out : &local;
 	if (q->submitted != q->consumed)
-		return gtu_fail(err, GTU_ERR_USAGE, "%llu jobs of the queue are still outstanding",
-				(unsigned long long)(q->submitted - q->consumed));
+		return outstanding(q, err);
 	rc = gtu_submit(q, desc, NULL, err);
 	if (!rc)
 		rc = gtu_next(q, timeout_ns, out, err);
@@ -241,6 +257,8 @@ int gtu_do_operands(struct gtu_queue *q, const struct gtu_hw_desc *desc,
 		memcpy(d.operand, operand, used * sizeof(*operand));
 		return gtu_do(q, &d, timeout_ns, out, err);
 	}
+	if (q->submitted != q->consumed)
+		return outstanding(q, err);	/* one of them may be about to read the block */
 	if (!q->block.key) {
 		rc = gtu_region_alloc(q->dev, 4096, &q->block, err);
 		if (rc)

@@ -196,7 +196,8 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 	m->table = aligned_alloc(64, sizeof(*m->table) << TABLE_LOG2);
 	m->dev = gtu_dev_create(&config, &host_ops, m, &why);
 	if (!m->table || !m->dev) {
-		rc = gtu_fail(err, m->dev || !why ? GTU_ERR_NOMEM : GTU_ERR_USAGE,
+		/* what is wrong with a parameter names it: "scu_width: at most 64" */
+		rc = gtu_fail(err, why && strchr(why, ':') ? GTU_ERR_USAGE : GTU_ERR_NOMEM,
 			      "cannot build the device model: %s", why ? why : "no memory");
 		goto fail;
 	}
@@ -399,16 +400,17 @@ static int model_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_i
 	const uint32_t size = 1u << r->cq_log2;
 	const struct gtu_hw_cpl *cpl = &r->cq[cq_index & (size - 1)];
 	const uint16_t phase = cq_index & size ? 0 : 1;
-	bool more;
+	bool could, more;
 
 	/* One step at a time: a stream's consumer looks at its ring in between. */
 	for (;;) {
 		pthread_mutex_lock(&m->lock);
+		could = gtu_dev_pending(m->dev);
 		more = gtu_dev_step(m->dev, STEP_CYCLES);
 		pthread_mutex_unlock(&m->lock);
-		if (stream || __atomic_load_n(&cpl->phase, __ATOMIC_ACQUIRE) == phase)
+		if ((stream && could) || __atomic_load_n(&cpl->phase, __ATOMIC_ACQUIRE) == phase)
 			return 0;
-		if (r->status->state != GTU_QUEUE_ENABLED)
+		if (__atomic_load_n(&r->status->state, __ATOMIC_ACQUIRE) != GTU_QUEUE_ENABLED)
 			return 0;	/* in error: the caller looks */
 		if (deadline_ns != UINT64_MAX && gtu_now_ns() >= deadline_ns)
 			return gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
@@ -420,6 +422,8 @@ static int model_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_i
 			pthread_mutex_lock(&m->lock);
 			gtu_dev_idle(m->dev, NAP_NS * (dev->info.clock_hz / 1000000) / 1000);
 			pthread_mutex_unlock(&m->lock);
+			if (stream)
+				return 0;
 		}
 	}
 }

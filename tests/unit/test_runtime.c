@@ -54,6 +54,7 @@ TEST(open_says_what_is_wrong)
 	FAILS(gtu_open("model:scu_width", &dev, &err), GTU_ERR_USAGE, "NAME=VALUE");
 	FAILS(gtu_open("model:scu_width=-1", &dev, &err), GTU_ERR_USAGE, "not a number");
 	FAILS(gtu_open("model:scu_width=4294967297", &dev, &err), GTU_ERR_USAGE, "not a number");
+	FAILS(gtu_open("model:iru_banks=2147483648", &dev, &err), GTU_ERR_USAGE, "at most 64");
 	FAILS(gtu_open("model:iru_partitions=3", &dev, &err), GTU_ERR_USAGE, "power of two");
 	CHECK(!dev);
 	FAILS(gtu_open("/dev/null/gtu0", &dev, &err), err.code, "/dev/null/gtu0");
@@ -386,6 +387,43 @@ TEST(iru_under_its_own_names)
 	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "none is given");
 	CHECK(!iru);
 	free(met);
+	done(dev, q);
+}
+
+/* What must not be done to a queue while a stream has it, and waits that are long but not for ever. */
+TEST(a_stream_keeps_its_queue)
+{
+	const uint64_t n = 100000;
+	struct gtu_queue *q, *other;
+	struct gtu_device *dev = device("model", &q);
+	struct gtu_iru_config config = { .target_width = 4, .ring_log2 = 1 };
+	struct gtu_hw_desc fill = { .opcode = GTU_OP_FILL };
+	struct gtu_iru *iru = NULL, *second = NULL;
+	struct gtu_completion c;
+	struct gtu_region index;
+	struct gtu_warp w;
+	int rc;
+
+	OK(gtu_region_alloc(dev, n * 4, &index, &err));
+	OK(gtu_queue_create(dev, NULL, &other, &err));
+	config.indices = gtu_array(&index, 0, n, 4);
+	OK(configure_iru(q, &config, &iru, &err));
+	CHECK_EQ(load_iru(iru, &w, &err), 1);
+	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_USAGE, "running IRU");
+	FAILS(gtu_queue_reset(q, &err), GTU_ERR_USAGE, "running IRU");
+	/* one thread, two streams: the first, whose consumer does not come, gives way in the end */
+	OK(configure_iru(other, &config, &second, &err));
+	while ((rc = load_iru(second, &w, &err)) == 1)
+		;
+	CHECKF(rc == 0, "%s", err.text);
+	while ((rc = load_iru(iru, &w, &err)) == 1)
+		;
+	CHECKF(rc == GTU_ERR_TIMEOUT && strstr(err.text, "held the unit too long"), "%d %s", rc, err.text);
+	fill.operand[1] = (struct gtu_hw_operand){ index.key, (uint32_t)n * 4, 0 };
+	OK(gtu_do(q, &fill, GTU_FOREVER - 1, &c, &err));	/* no overflow on the way to the deadline */
+	gtu_iru_close(iru);
+	gtu_iru_close(second);
+	gtu_queue_destroy(other);
 	done(dev, q);
 }
 

@@ -55,8 +55,8 @@ static bool is_heading(const uint8_t *p, const uint8_t *end)
 }
 
 /* The ids are read, what follows stands at @p: decide on weights by it if that is still open. */
-static void decide_weights(struct pairs_reader *r, const struct gtu_read_options *opt, const uint8_t *p,
-			   const uint8_t *end)
+static int decide_weights(struct pairs_reader *r, const struct gtu_read_options *opt, const uint8_t *p,
+			  const uint8_t *end, struct gtu_error *err)
 {
 	double value;
 
@@ -65,12 +65,17 @@ static void decide_weights(struct pairs_reader *r, const struct gtu_read_options
 	} else if (p == end) {
 		/* Two columns: perhaps a header. The next line decides, or nobody. */
 		if (!r->raw.edges.m)
-			return;
+			return 0;
 	} else if (gtu_scan_real(&p, end, &value)) {
 		r->weight_column = 1;
+	} else if (gtu_looks_real(p, end)) {
+		/* Words are columns of something else; this is a weight that would be lost with all others. */
+		return gtu_input_fail_line(r->in, err, p, end,
+					   "expected a weight or a word in column %u", r->how->skip + 3);
 	}
 	r->weight_known = true;
 	r->first_short = r->weight_column && r->raw.edges.m;
+	return 0;
 }
 
 static int read_weight(struct pairs_reader *r, const uint8_t *p, const uint8_t *end,
@@ -122,7 +127,9 @@ static int read_line(struct pairs_reader *r, const struct gtu_read_options *opt,
 					   (unsigned long long)u, (unsigned long long)v);
 	p = gtu_skip_separator(p, end);
 	if (gtu_unlikely(!r->weight_known)) {
-		decide_weights(r, opt, p, end);
+		rc = decide_weights(r, opt, p, end, err);
+		if (rc)
+			return rc;
 		if (!l->m)
 			r->first_line = r->in->line;
 		if (r->weight_column) {

@@ -18,28 +18,51 @@ static void make_locale(void)
 	c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
 }
 
-static bool scan_slowly(const uint8_t **p, const uint8_t *end, double *value)
+#define TOKEN_ROOM 400
+
+/* The column at @p through strtod(), as @token; false if that does not take all of it. */
+static bool parse_column(const uint8_t *p, const uint8_t *stop, char token[TOKEN_ROOM], double *x)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	const uint8_t *stop = gtu_skip_column(*p, end);
-	char token[400], *parsed;
-	size_t length = (size_t)(stop - *p);
-	double x;
+	size_t length = (size_t)(stop - p);
+	char *parsed;
 
-	if (!length || length >= sizeof(token))
+	if (!length || length >= TOKEN_ROOM)
 		return false;
 	pthread_once(&once, make_locale);
 	if (!c_locale)
 		return false;
-	memcpy(token, *p, length);
+	memcpy(token, p, length);
 	token[length] = 0;
-	x = strtod_l(token, &parsed, c_locale);
+	*x = strtod_l(token, &parsed, c_locale);
+	return parsed == token + length;
+}
+
+static bool scan_slowly(const uint8_t **p, const uint8_t *end, double *value)
+{
+	const uint8_t *stop = gtu_skip_column(*p, end);
+	char token[TOKEN_ROOM];
+	double x;
+
 	/* Infinity is a weight when it is written so (collections have it), not when a number is too large. */
-	if (parsed != token + length || isnan(x) || (isinf(x) && strpbrk(token, "0123456789")))
+	if (!parse_column(*p, stop, token, &x) || isnan(x) || (isinf(x) && strpbrk(token, "0123456789")))
 		return false;
 	*value = x;
 	*p = stop;
 	return true;
+}
+
+bool gtu_looks_real(const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *stop = gtu_skip_column(p, end);
+	char token[TOKEN_ROOM];
+	double x;
+
+	if (stop - p < TOKEN_ROOM)
+		return parse_column(p, stop, token, &x);
+	while (p < stop && ((*p >= '0' && *p <= '9') || *p == '.'))
+		p++;
+	return p == stop;
 }
 
 bool gtu_scan_real(const uint8_t **p, const uint8_t *end, double *value)

@@ -73,6 +73,9 @@ static inline bool gtu_scan_u64(const uint8_t **p, const uint8_t *end, uint64_t 
  */
 bool gtu_scan_real(const uint8_t **p, const uint8_t *end, double *value);
 
+/* Whether the column is meant as a number, also as one that gtu_scan_real() refuses: NaN, too large. */
+bool gtu_looks_real(const uint8_t *p, const uint8_t *end);
+
 /* A weight of the edge pushed last: an integer stays one. False if the column is no number. */
 static inline int gtu_scan_weight(struct gtu_edge_list *l, const uint8_t **p, const uint8_t *end,
 				  bool *number, struct gtu_error *err)

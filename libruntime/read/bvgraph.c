@@ -414,4 +414,4 @@ static int read_bvgraph(struct gtu_input *in, const struct gtu_read_options *opt
 	return rc ? rc : gtu_graph_reshape(out, opt, in->progress, err);
 }
 
-const struct gtu_reader gtu_reader_bvgraph = { "BVGraph", detect, read_bvgraph };
+const struct gtu_reader gtu_reader_bvgraph = { "BVGraph", detect, read_bvgraph, true };

@@ -15,4 +15,4 @@ static int read_cedge(struct gtu_input *in, const struct gtu_read_options *opt, 
 	return gtu_read_pairs(in, &how, opt, out, err);
 }
 
-const struct gtu_reader gtu_reader_cedge = { "cedge", detect, read_cedge };
+const struct gtu_reader gtu_reader_cedge = { "cedge", detect, read_cedge, false };

@@ -157,4 +157,4 @@ fail:
 	return rc;
 }
 
-const struct gtu_reader gtu_reader_coordinates = { "edges with coordinates", detect, read_coordinates };
+const struct gtu_reader gtu_reader_coordinates = { "edges with coordinates", detect, read_coordinates, false };

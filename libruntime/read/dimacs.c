@@ -117,4 +117,4 @@ static int read_dimacs(struct gtu_input *in, const struct gtu_read_options *opt,
 	return gtu_raw_finish(&d.raw, opt, in->progress, out, err);
 }
 
-const struct gtu_reader gtu_reader_dimacs = { "DIMACS .gr", detect, read_dimacs };
+const struct gtu_reader gtu_reader_dimacs = { "DIMACS .gr", detect, read_dimacs, false };

@@ -22,4 +22,4 @@ static int read_edge_list(struct gtu_input *in, const struct gtu_read_options *o
 	return gtu_read_pairs(in, is_gap ? &gap : &plain, opt, out, err);
 }
 
-const struct gtu_reader gtu_reader_edge_list = { "edge list", detect, read_edge_list };
+const struct gtu_reader gtu_reader_edge_list = { "edge list", detect, read_edge_list, false };

@@ -125,4 +125,4 @@ static int read_emogi(struct gtu_input *in, const struct gtu_read_options *opt, 
 	return gtu_graph_reshape(out, opt, in->progress, err);
 }
 
-const struct gtu_reader gtu_reader_emogi = { "EMOGI .bel", detect, read_emogi };
+const struct gtu_reader gtu_reader_emogi = { "EMOGI .bel", detect, read_emogi, true };

@@ -112,5 +112,5 @@ static int read_gap_weighted(struct gtu_input *in, const struct gtu_read_options
 	return read_graph(in, opt, true, out, err);
 }
 
-const struct gtu_reader gtu_reader_gap = { "GAP .sg", detect, read_gap };
-const struct gtu_reader gtu_reader_gap_weighted = { "GAP .wsg", detect_weighted, read_gap_weighted };
+const struct gtu_reader gtu_reader_gap = { "GAP .sg", detect, read_gap, true };
+const struct gtu_reader gtu_reader_gap_weighted = { "GAP .wsg", detect_weighted, read_gap_weighted, true };

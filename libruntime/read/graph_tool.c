@@ -232,4 +232,4 @@ static int read_graph_tool(struct gtu_input *in, const struct gtu_read_options *
 	return gtu_raw_finish(&g.raw, opt, in->progress, out, err);
 }
 
-const struct gtu_reader gtu_reader_graph_tool = { "graph-tool .gt", detect, read_graph_tool };
+const struct gtu_reader gtu_reader_graph_tool = { "graph-tool .gt", detect, read_graph_tool, true };

@@ -508,4 +508,4 @@ static int read_graphml(struct gtu_input *in, const struct gtu_read_options *opt
 	return gtu_raw_finish(&g.raw, opt, in->progress, out, err);
 }
 
-const struct gtu_reader gtu_reader_graphml = { "GraphML", detect, read_graphml };
+const struct gtu_reader gtu_reader_graphml = { "GraphML", detect, read_graphml, false };

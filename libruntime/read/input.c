@@ -179,6 +179,21 @@ int gtu_input_peek(struct gtu_input *in, uint64_t bytes, struct gtu_error *err)
 	return 0;
 }
 
+/*
+ * Readers take a carriage return for a blank, because one stands before the newline of many files. As
+ * the only end of lines it would make one line of all, so @from to the window's end must have none.
+ */
+static int check_returns(const struct gtu_input *in, const uint8_t *from, struct gtu_error *err)
+{
+	const uint8_t *p = from;
+
+	while (p < in->end && (p = memchr(p, '\r', (size_t)(in->end - p))) && ++p < in->end)
+		if (*p != '\n' && *p != '\r')
+			return gtu_input_fail_byte(in, err, in->passed + (uint64_t)(p - 1 - in->window),
+						   "a carriage return without a newline ends no line here; convert the file: tr '\\r' '\\n'");
+	return 0;
+}
+
 int gtu_input_line_slow(struct gtu_input *in, const uint8_t **p, const uint8_t **end,
 			struct gtu_error *err)
 {
@@ -186,6 +201,18 @@ int gtu_input_line_slow(struct gtu_input *in, const uint8_t **p, const uint8_t *
 	const uint8_t *nl;
 	int rc;
 
+	if (!in->line) {
+		rc = gtu_input_peek(in, 3, err);
+		if (rc < 0)
+			return rc;
+		gtu_input_skip_mark(in);
+		rc = check_returns(in, in->cur, err);
+		if (rc)
+			return rc;
+		nl = in->cur == in->end ? NULL : memchr(in->cur, '\n', (size_t)(in->end - in->cur));
+		if (nl)
+			goto found;
+	}
 	for (;;) {
 		seen = (uint64_t)(in->end - in->cur);
 		rc = gtu_input_fill(in, err);
@@ -193,20 +220,25 @@ int gtu_input_line_slow(struct gtu_input *in, const uint8_t **p, const uint8_t *
 			return rc;
 		if (!rc)
 			break;
+		/* What follows a return at the end of the last piece is known only now. */
+		rc = check_returns(in, in->cur + (seen && in->cur[seen - 1] == '\r' ? seen - 1 : seen), err);
+		if (rc)
+			return rc;
 		nl = memchr(in->cur + seen, '\n', (size_t)(in->end - in->cur) - seen);
-		if (nl) {
-			*p = in->cur;
-			*end = nl;
-			in->cur = nl + 1;
-			in->line++;
-			return 1;
-		}
+		if (nl)
+			goto found;
 	}
 	if (in->cur == in->end)
 		return 0;
 	*p = in->cur;
 	*end = in->end;
 	in->cur = in->end;
+	in->line++;
+	return 1;
+found:
+	*p = in->cur;
+	*end = nl;
+	in->cur = nl + 1;
 	in->line++;
 	return 1;
 }

@@ -65,6 +65,15 @@ bool gtu_path_ends(const char *path, const char *suffix);
 /* More into the window, keeping what is left of it: 1 more came, 0 the end, negative an error. */
 int gtu_input_fill(struct gtu_input *in, struct gtu_error *err);
 
+/* Move behind a UTF-8 byte order mark, if the window begins with one. */
+static inline bool gtu_input_skip_mark(struct gtu_input *in)
+{
+	if (in->end - in->cur < 3 || memcmp(in->cur, "\xef\xbb\xbf", 3))
+		return false;
+	in->cur += 3;
+	return true;
+}
+
 /* At least @bytes in the window, unless the input ends before. */
 int gtu_input_peek(struct gtu_input *in, uint64_t bytes, struct gtu_error *err);
 
@@ -99,7 +108,8 @@ static inline int gtu_input_line(struct gtu_input *in, const uint8_t **p, const 
 	const uint8_t *nl = in->cur == in->end ? NULL :
 			    memchr(in->cur, '\n', (size_t)(in->end - in->cur));
 
-	if (__builtin_expect(!nl, 0))
+	/* The first line too: there what may precede text is dealt with. */
+	if (__builtin_expect(!nl || !in->line, 0))
 		return gtu_input_line_slow(in, p, end, err);
 	*p = in->cur;
 	*end = nl;

@@ -162,4 +162,4 @@ static int read_ldbc(struct gtu_input *in, const struct gtu_read_options *opt, s
 	return gtu_raw_finish(&raw, opt, in->progress, out, err);
 }
 
-const struct gtu_reader gtu_reader_ldbc = { "LDBC Graphalytics", detect, read_ldbc };
+const struct gtu_reader gtu_reader_ldbc = { "LDBC Graphalytics", detect, read_ldbc, false };

@@ -179,4 +179,4 @@ static int read_matrix(struct gtu_input *in, const struct gtu_read_options *opt,
 	return gtu_raw_finish(&m.raw, opt, in->progress, out, err);
 }
 
-const struct gtu_reader gtu_reader_matrix_market = { "Matrix Market", detect, read_matrix };
+const struct gtu_reader gtu_reader_matrix_market = { "Matrix Market", detect, read_matrix, false };

@@ -210,4 +210,4 @@ static int read_metis(struct gtu_input *in, const struct gtu_read_options *opt, 
 	return rc;
 }
 
-const struct gtu_reader gtu_reader_metis = { "METIS", detect, read_metis };
+const struct gtu_reader gtu_reader_metis = { "METIS", detect, read_metis, false };

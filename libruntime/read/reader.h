@@ -16,6 +16,7 @@ struct gtu_reader {
 	/* Read it whole. Progress is the input's own. On failure *out is NULL. */
 	int (*read)(struct gtu_input *in, const struct gtu_read_options *opt, struct gtu_graph **out,
 		    struct gtu_error *err);
+	bool binary;			/* no text: a byte order mark means nothing */
 };
 
 /* All readers, ending in NULL. */

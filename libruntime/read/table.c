@@ -57,6 +57,7 @@ int gtu_graph_read(struct gtu_input *in, const struct gtu_reader *reader,
 		   const struct gtu_read_options *opt, struct gtu_graph **out, struct gtu_error *err)
 {
 	static const struct gtu_read_options plain;
+	bool marked;
 	int rc;
 
 	*out = NULL;
@@ -64,6 +65,7 @@ int gtu_graph_read(struct gtu_input *in, const struct gtu_reader *reader,
 	rc = gtu_input_peek(in, 1u << 20, err);
 	if (rc)
 		return rc;
+	marked = gtu_input_skip_mark(in);
 	if (in->cur == in->end)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: the file is empty", in->path);
 	if (!reader)
@@ -72,6 +74,9 @@ int gtu_graph_read(struct gtu_input *in, const struct gtu_reader *reader,
 		return gtu_fail(err, GTU_ERR_INPUT,
 				"%s: no graph format that is known: neither by its name nor by its content, which is not text",
 				in->path);
+	/* What would be a mark before text is content where everything is. */
+	if (marked && reader->binary)
+		in->cur -= 3;
 	rc = reader->read(in, opt, out, err);
 	if (!rc)
 		gtu_graph_set_name(*out, in->path);

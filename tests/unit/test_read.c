@@ -67,6 +67,12 @@ static const struct good goods[] = {
 	{ "a.txt", "1 2 2020-01-02\n2 1 7x\n", "d 1:2 2:1", { 0 } },
 	{ "a.txt", "1 2 nan\n2 1 7\n", "d 1:2 2:1", { .weight_column = -1 } },
 	{ "a.txt", "1 2 inf\n2 1 7\n", "d 1:2/inff 2:1/7f", { 0 } },
+	{ "a.txt", "1 2\r\r\n2 3\r", "d 1:2 2:3 3:", { 0 } },
+	{ "a.txt", "\xef\xbb\xbf" "1 2\n2 1\n", "d 1:2 2:1", { 0 } },
+	{ "a", "\xef\xbb\xbf%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n", "d 1:2 2:", { 0 } },
+	{ "a", "\xef\xbb\xbfp sp 2 1\na 1 2 5\n", "d 1:2/5 2:", { 0 } },
+	{ "a", "\xef\xbb\xbf<graphml><graph edgedefault='undirected'><node id='n7'/></graph></graphml>", "u 7:", { 0 } },
+	{ "a.graph", "\xef\xbb\xbf" "2 1\n2\n1\n", "u 1:2 2:1", { 0 } },
 	{ "a.txt", "source,target,weight\n1,2,5\n2,1,6\n", "d 1:2/5 2:1/6", { 0 } },
 	{ "a.txt", "1 2 0.5\n2 1 3\n", "d 1:2/0.5f 2:1/3f", { 0 } },
 	{ "a.txt", "1 2 5\n2 1 -3\n", "d 1:2/5f 2:1/-3f", { 0 } },
@@ -154,6 +160,10 @@ static const struct {
 	{ "a.wel", "1 2 nan\n2 3 1\n", "a.wel:1: expected a weight or a word in column 3, found 'nan'", { 0 } },
 	{ "a.wel", "1 2 1e999\n2 3 1\n", "a.wel:1: expected a weight or a word in column 3, found '1e999'", { 0 } },
 	{ "a.txt", "# c\n3 2\n1 2 -NaN\n2 3 1\n", "a.txt:3: expected a weight or a word in column 3", { 0 } },
+	{ "a.txt", "1 2\r2 3\r4 5\r", "a.txt: byte 3: a carriage return without a newline", { 0 } },
+	{ "a.gr", "c\rp sp 2 1\ra 1 2 5\r", "a.gr: byte 1: a carriage return without a newline", { 0 } },
+	{ "a.txt", "1 2\r\n2 3\r\r4 5\n", "a.txt: byte 9: a carriage return without a newline", { 0 } },
+	{ "a.txt", "\xef\xbb\xbf", "a.txt: the file is empty", { 0 } },
 	{ "a.txt", "7 7\n1 2 3\n4 5 6\n", "a.txt:1: two columns where later lines have a weight", { 0 } },
 	{ "a.txt", "1 2 3\n2 3 4\n", "a.txt:1: expected a weight in column 4", { .weight_column = 2 } },
 	{ "a.txt", "hello world\nmore words\n", "a.txt:2: expected a vertex id", { 0 } },
@@ -450,6 +460,28 @@ TEST(numbers_are_rounded_as_strtod_does)
 		end = p + strlen(number);
 		CHECKF(gtu_scan_real(&p, end, &found) && p == end, "%s", number);
 		CHECKF(found == strtod(number, NULL), "%s is %a, found %a", number, strtod(number, NULL), found);
+	}
+}
+
+/* A lone return is found wherever pieces of a file meet, and CRLF is nothing but an end of line there. */
+TEST(returns_where_windows_meet)
+{
+	static char big[(2 << 20) + 100];
+	struct gtu_graph *g;
+	size_t at, lone;
+
+	for (at = 0; at + 5 <= sizeof(big); at += 5)
+		memcpy(big + at, "1 2\r\n", 5);
+	CHECKF(!open_bytes("crlf.txt", big, at, &g), "%s", err.text);
+	CHECK(g->m == at / 5);
+	gtu_graph_close(g);
+	for (lone = (1 << 20) - 12; lone < (1 << 20) + 12; lone++) {
+		if (big[lone] != '\n')
+			continue;
+		big[lone] = ' ';
+		CHECK(open_bytes("cr.txt", big, at, &g) == GTU_ERR_INPUT && !g);
+		CHECKF(strstr(err.text, "a carriage return without a newline"), "byte %zu: %s", lone, err.text);
+		big[lone] = '\n';
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "scan.h"
 
 #define WINDOW (1u << 20)
 #define ARRAY_STEP (16u << 20)
@@ -377,6 +378,17 @@ static void print_token(char *to, size_t room, const uint8_t *p, const uint8_t *
 	to[at] = 0;
 }
 
+/* A column of digits that gtu_scan_u64() does not take. */
+static bool is_too_large(const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *q = p;
+	uint64_t value;
+
+	while (q < end && *q >= '0' && *q <= '9')
+		q++;
+	return q > p && (q == end || gtu_is_separator(*q)) && !gtu_scan_u64(&p, end, &value);
+}
+
 int gtu_input_fail_line(const struct gtu_input *in, struct gtu_error *err, const uint8_t *p,
 			const uint8_t *end, const char *fmt, ...)
 {
@@ -390,9 +402,10 @@ int gtu_input_fail_line(const struct gtu_input *in, struct gtu_error *err, const
 		return gtu_fail(err, GTU_ERR_INPUT, "%s:%llu: %s", in->path, (unsigned long long)in->line,
 				sentence);
 	print_token(token, sizeof(token), p, end);
-	return gtu_fail(err, GTU_ERR_INPUT, "%s:%llu: %s, found %s%s%s", in->path,
+	return gtu_fail(err, GTU_ERR_INPUT, "%s:%llu: %s, found %s%s%s%s", in->path,
 			(unsigned long long)in->line, sentence, *token ? "'" : "", *token ? token :
-			p < end ? "a separator" : "the end of the line", *token ? "'" : "");
+			p < end ? "a separator" : "the end of the line", *token ? "'" : "",
+			is_too_large(p, end) ? ", which is too large: 2^63 - 1 is the greatest number" : "");
 }
 
 int gtu_input_fail_byte(const struct gtu_input *in, struct gtu_error *err, uint64_t byte,

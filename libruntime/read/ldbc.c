@@ -40,7 +40,7 @@ static int read_vertices(struct gtu_input *in, struct gtu_id_map *map, struct gt
 		if (p == end || *p == '#')
 			continue;
 		rc = gtu_scan_u64(&p, end, &id) ? gtu_edges_push(&l, id, id, err) :
-		     gtu_input_fail_line(in, err, p, end, "expected a vertex id (0 to 2^63)");
+		     gtu_input_fail_line(in, err, p, end, "expected a vertex id (0 to 2^63 - 1)");
 		if (rc)
 			break;
 	}

@@ -114,12 +114,12 @@ static int read_line(struct pairs_reader *r, const struct gtu_read_options *opt,
 			r->first_line = r->in->line;
 			return 0;
 		}
-		return gtu_input_fail_line(r->in, err, p, end, "expected a vertex id in column %u (0 to 2^63)",
+		return gtu_input_fail_line(r->in, err, p, end, "expected a vertex id in column %u (0 to 2^63 - 1)",
 					   r->how->skip + 1);
 	}
 	p = gtu_skip_separator(p, end);
 	if (gtu_unlikely(!gtu_scan_u64(&p, end, &v)))
-		return gtu_input_fail_line(r->in, err, p, end, "expected a vertex id in column %u (0 to 2^63)",
+		return gtu_input_fail_line(r->in, err, p, end, "expected a vertex id in column %u (0 to 2^63 - 1)",
 					   r->how->skip + 2);
 	if (gtu_unlikely(r->how->matrix && (!u || !v)))
 		return gtu_input_fail_line(r->in, err, NULL, NULL,

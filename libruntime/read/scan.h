@@ -55,7 +55,7 @@ static inline bool gtu_scan_u64(const uint8_t **p, const uint8_t *end, uint64_t 
 	unsigned int digit;
 
 	while (q < end && (digit = (unsigned int)*q - '0') < 10) {
-		if (gtu_unlikely(x > (GTU_ID_LIMIT - 10) / 10))
+		if (gtu_unlikely(x >= GTU_ID_LIMIT / 10 && (x > GTU_ID_LIMIT / 10 || digit >= GTU_ID_LIMIT % 10)))
 			return false;
 		x = x * 10 + digit;
 		q++;

@@ -89,7 +89,7 @@ static const struct good goods[] = {
 	{ "a.txt", "3 2\n1 2 7\n2 3 8\n", "d 1:2/7 2:3/8 3:", { 0 } },
 	{ "a.txt", "9 2\n1 2\n2 3\n", "d 1:2 2:3 3: 9:2", { 0 } },
 	/* Ids far apart, around 2^32 and up to the greatest. */
-	{ "a.txt", "9223372036854775797 1\n1 4294967296\n", "d 1:4294967296 4294967296: 9223372036854775797:1", { 0 } },
+	{ "a.txt", "9223372036854775807 1\n1 4294967296\n", "d 1:4294967296 4294967296: 9223372036854775807:1", { 0 } },
 	{ "a.el", "0 1\n1 4\n", "d 0:1 1:4 2: 3: 4:", { 0 } },
 	{ "a.el", "1 2\n2 5\n", "d 1:2 2:5 5:", { 0 } },
 	{ "a.cedge", "0 5 6 1.5\n1 6 7 2\n", "u 5:6/1.5f 6:5/1.5f,7/2f 7:6/2f", { 0 } },
@@ -148,11 +148,16 @@ static const struct {
 } bads[] = {
 	{ "a.txt", "", "a.txt: the file is empty", { 0 } },
 	{ "a.txt", "# only\n", "no edges in 1 lines", { 0 } },
-	{ "a.txt", "1 2\n3 4\n5 x6\n", "a.txt:3: expected a vertex id in column 2 (0 to 2^63), found 'x6'", { 0 } },
-	{ "a.txt", "1 2\n-3 4\n", "a.txt:2: expected a vertex id in column 1 (0 to 2^63), found '-3'", { 0 } },
-	{ "a.txt", "1 2\n3\n", "a.txt:2: expected a vertex id in column 2 (0 to 2^63), found the end of the line", { 0 } },
+	{ "a.txt", "1 2\n3 4\n5 x6\n", "a.txt:3: expected a vertex id in column 2 (0 to 2^63 - 1), found 'x6'", { 0 } },
+	{ "a.txt", "1 2\n-3 4\n", "a.txt:2: expected a vertex id in column 1 (0 to 2^63 - 1), found '-3'", { 0 } },
+	{ "a.txt", "1 2\n3\n", "a.txt:2: expected a vertex id in column 2 (0 to 2^63 - 1), found the end of the line", { 0 } },
 	{ "a.txt", "1,2\n3,,4\n", "found a separator", { 0 } },
-	{ "a.txt", "1 2\n9223372036854775808 1\n", "a.txt:2: expected a vertex id", { 0 } },
+	{ "a.txt", "1 2\n9223372036854775808 1\n", "a.txt:2: expected a vertex id in column 1 (0 to 2^63 - 1), "
+						    "found '9223372036854775808', which is too large", { 0 } },
+	{ "a", "%%MatrixMarket matrix coordinate pattern general\n99999999999999999999 99999999999999999999 0\n",
+	  "found '99999999999999999999', which is too large: 2^63 - 1 is the greatest number", { 0 } },
+	{ "a.gr", "p sp 2 18446744073709551617\n", "found '18446744073709551617', which is too large", { 0 } },
+	{ "a.graph", "99999999999999999999 1\n", "found '99999999999999999999', which is too large", { 0 } },
 	{ "a.txt", "1 2 3\n4 5 six\n", "a.txt:2: expected a weight in column 3, found 'six'", { 0 } },
 	{ "a.txt", "1 2 3\n4 5\n", "a.txt:2: expected a weight in column 3, found the end of the line", { 0 } },
 	{ "a.txt", "1 2 3\n4 5 1e999\n", "found '1e999'", { 0 } },
@@ -168,7 +173,7 @@ static const struct {
 	{ "a.txt", "1 2 3\n2 3 4\n", "a.txt:1: expected a weight in column 4", { .weight_column = 2 } },
 	{ "a.txt", "hello world\nmore words\n", "a.txt:2: expected a vertex id", { 0 } },
 	{ "a.txt", "1 \001\033[2J\n", "found '\\x01\\x1b[2J'", { 0 } },
-	{ "a.cedge", "7", "a.cedge:1: expected a vertex id in column 2 (0 to 2^63), found the end of the line", { 0 } },
+	{ "a.cedge", "7", "a.cedge:1: expected a vertex id in column 2 (0 to 2^63 - 1), found the end of the line", { 0 } },
 	{ "a.el", "0 1\n1 99999999\n", "a.el: declares 100000000 vertices; a file of 15 bytes may have 66496", { 0 } },
 	{ "a.mtx", "0 1\n", "rows and columns of a matrix begin at 1", { 0 } },
 	{ "a", "%%MatrixMarket matrix array real general\n2 2\n1\n", "a:1: 'array' is a dense matrix", { 0 } },
@@ -224,7 +229,7 @@ TEST(one_wrong_line_among_a_million_is_named)
 	for (i = 1; i <= 1000000; i++)
 		at += (size_t)sprintf(big + at, i == 765432 ? "%d 4Z2\n" : "%d 17\n", i);
 	CHECK(!load("big.txt", big, at, NULL, NULL));
-	snprintf(says, sizeof(says), "big.txt:765432: expected a vertex id in column 2 (0 to 2^63), found '4Z2'");
+	snprintf(says, sizeof(says), "big.txt:765432: expected a vertex id in column 2 (0 to 2^63 - 1), found '4Z2'");
 	CHECKF(!strcmp(err.text, says), "%s", err.text);
 	free(big);
 }

@@ -24,10 +24,10 @@ void gtu_edges_free(struct gtu_edge_list *l)
 	gtu_edges_init(l, false);
 }
 
-static int no_memory(const struct gtu_edge_list *l, struct gtu_error *err)
+static int no_memory(const struct gtu_edge_list *l, uint64_t room, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_NOMEM, "no memory for more than %llu edges",
-			(unsigned long long)l->m);
+	return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu edges (there are %llu so far)",
+			(unsigned long long)room, (unsigned long long)l->m);
 }
 
 static int resize(void **array, uint64_t count, uint64_t bytes)
@@ -49,7 +49,7 @@ int gtu_edges_reserve(struct gtu_edge_list *l, uint64_t room, struct gtu_error *
 		return 0;
 	if (resize(&l->src, room, l->id_bytes) || resize(&l->dst, room, l->id_bytes) ||
 	    (l->weight_type && resize(&l->weight, room, gtu_weight_bytes(l->weight_type))))
-		return no_memory(l, err);
+		return no_memory(l, room, err);
 	l->room = room;
 	return 0;
 }
@@ -64,7 +64,7 @@ int gtu_edges_widen_ids(struct gtu_edge_list *l, struct gtu_error *err)
 	uint64_t i;
 
 	if (resize(&l->src, l->room, 8) || resize(&l->dst, l->room, 8))
-		return no_memory(l, err);
+		return no_memory(l, l->room, err);
 	for (i = l->m; i-- > 0;) {
 		((uint64_t *)l->src)[i] = ((uint32_t *)l->src)[i];
 		((uint64_t *)l->dst)[i] = ((uint32_t *)l->dst)[i];
@@ -78,7 +78,7 @@ int gtu_edges_widen_weights(struct gtu_edge_list *l, struct gtu_error *err)
 	uint64_t i;
 
 	if (resize(&l->weight, l->room, 8))
-		return no_memory(l, err);
+		return no_memory(l, l->room, err);
 	for (i = l->m; i-- > 0;)
 		((double *)l->weight)[i] = ((uint32_t *)l->weight)[i];
 	l->weight_type = GTU_WEIGHT_F64;

@@ -371,15 +371,31 @@ static int read_lists(struct bvgraph *g, struct gtu_graph **out, struct gtu_erro
 	return rc ? rc : make_graph(g, out, err);
 }
 
+/* Of no text: METIS graphs, named alike, begin with a digit, a blank or a comment. */
+static bool is_binary(const struct gtu_input *in)
+{
+	const uint8_t *p = in->cur, *end = in->end - in->cur > 4096 ? in->cur + 4096 : in->end;
+
+	if (p < end && *p >= 0x80)
+		return true;
+	while (p < end && (*p >= ' ' || (*p >= '\t' && *p <= '\r')))
+		p++;
+	return p < end;
+}
+
 static bool detect(const struct gtu_input *in)
 {
 	struct gtu_input other;
 	bool is_bvgraph = false;
 	char *path;
+	int rc;
 
-	if (!gtu_path_ends(in->path, ".graph") ||
-	    gtu_input_beside(in, ".graph", ".properties", &other, &path, NULL) <= 0)
+	if (!gtu_path_ends(in->path, ".graph"))
 		return false;
+	rc = gtu_input_beside(in, ".graph", ".properties", &other, &path, NULL);
+	/* Taken to say what is missing. */
+	if (rc <= 0)
+		return !rc && is_binary(in);
 	if (!gtu_input_peek(&other, 65536, NULL))
 		is_bvgraph = memmem(other.cur, (size_t)(other.end - other.cur), "BVGraph", 7) != NULL;
 	gtu_input_close(&other);
@@ -398,7 +414,8 @@ static int read_bvgraph(struct gtu_input *in, const struct gtu_read_options *opt
 	*out = NULL;
 	rc = gtu_input_beside(in, ".graph", ".properties", &other, &path, err);
 	if (!rc)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: there is no .properties file beside it", in->path);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: a binary .graph is a BVGraph and needs its .properties file, which is not beside it",
+				in->path);
 	if (rc < 0)
 		return rc;
 	rc = read_properties(&g, &other, err);

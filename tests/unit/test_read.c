@@ -360,6 +360,27 @@ TEST(ldbc_needs_its_vertices)
 	CHECK(!load("x.e", "1 2\n", 4, NULL, &v) && strstr(err.text, "1 of its 3 vertices are listed twice"));
 }
 
+TEST(bvgraph_without_its_properties)
+{
+	struct gtu_beside none = { ".offsets", "x", 1, NULL };
+
+	CHECK(!load("x.graph", "2\0\1\2\377", 5, NULL, NULL));
+	CHECKF(strstr(err.text, "x.graph: a binary .graph is a BVGraph and needs its .properties file"), "%s", err.text);
+	CHECK(!load("x.graph", "\357\273\277\344", 4, NULL, &none) && strstr(err.text, ".properties file"));
+	/* Text is METIS, whatever it lacks. */
+	CHECK(!load("x.graph", "% \303\244\nx 1\n", 9, NULL, NULL) && strstr(err.text, "x.graph:2: expected 'vertices"));
+}
+
+TEST(edges_that_no_memory_holds_are_counted)
+{
+	struct gtu_edge_list l;
+
+	gtu_edges_init(&l, true);
+	CHECK(gtu_edges_reserve(&l, 1ull << 61, &err) == GTU_ERR_NOMEM);
+	CHECKF(!strcmp(err.text, "no memory for 2305843009213693952 edges (there are 0 so far)"), "%s", err.text);
+	gtu_edges_free(&l);
+}
+
 /* ---- Compression --------------------------------------------------------------------------------- */
 
 static size_t make_text(char *to)

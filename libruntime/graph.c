@@ -50,6 +50,7 @@ void gtu_graph_close(struct gtu_graph *g)
 	free(b->col);
 	free(b->weight);
 	free(b->ids);
+	free(b->path);
 	free(b);
 	free(g);
 }
@@ -132,11 +133,12 @@ static int check_rows(const struct gtu_graph *g, const struct gtu_progress *prog
 		if (at < last || at > g->m || (v == 0 && at) || (v == g->n && at != g->m))
 			return gtu_fail(err, GTU_ERR_INPUT,
 					"%s: row offset %llu is %llu; offsets must ascend from 0 to the %llu edges",
-					g->name, (unsigned long long)v, (unsigned long long)at,
+					gtu_graph_label(g), (unsigned long long)v, (unsigned long long)at,
 					(unsigned long long)g->m);
 		last = at;
 		if (v % GTU_TICK_ITEMS == 0 && gtu_tick(progress, "checking rows", v, g->n))
-			return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped", g->name);
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped",
+					gtu_graph_label(g));
 	}
 	return 0;
 }
@@ -168,12 +170,13 @@ static int check_targets(const struct gtu_graph *g, const struct gtu_progress *p
 			for (e = first; e < end - 1 && gtu_graph_target(g, e) < g->n; e++)
 				;
 			return gtu_fail(err, GTU_ERR_INPUT,
-					"%s: edge %llu leads to vertex %llu; there are %llu vertices", g->name,
-					(unsigned long long)e, (unsigned long long)gtu_graph_target(g, e),
+					"%s: edge %llu leads to vertex %llu; there are %llu vertices",
+					gtu_graph_label(g), (unsigned long long)e, (unsigned long long)gtu_graph_target(g, e),
 					(unsigned long long)g->n);
 		}
 		if (gtu_tick(progress, "checking edges", end, g->m))
-			return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped", g->name);
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped",
+					gtu_graph_label(g));
 	}
 	return 0;
 }
@@ -186,7 +189,7 @@ static int check_ids(const struct gtu_graph *g, struct gtu_error *err)
 		if (g->ids[v] <= g->ids[v - 1])
 			return gtu_fail(err, GTU_ERR_INPUT,
 					"%s: the id of vertex %llu is %llu, after %llu; ids must ascend",
-					g->name, (unsigned long long)v, (unsigned long long)g->ids[v],
+					gtu_graph_label(g), (unsigned long long)v, (unsigned long long)g->ids[v],
 					(unsigned long long)g->ids[v - 1]);
 	return 0;
 }

@@ -197,6 +197,11 @@ int gtu_container_open(int fd, const char *name, struct gtu_graph **out, struct 
 		return rc;
 	}
 	g->backing->map_bytes = h.file_bytes;
+	g->backing->path = strdup(name);
+	if (!g->backing->path) {
+		gtu_graph_close(g);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a file name");
+	}
 	/*
 	 * A page fault reads ahead, megabytes on many systems. What fits memory is soon there and scans are
 	 * ten times as fast for it; what does not would throw out pages in use for pages nobody asked for.
@@ -234,12 +239,13 @@ int gtu_container_check_sums(const struct gtu_graph *g, const struct gtu_progres
 			piece = bytes - at > CHUNK ? CHUNK : bytes - at;
 			sum_add(&s, data + at, piece);
 			if (gtu_tick(progress, "verifying checksums", at + piece, bytes))
-				return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped", g->name);
+				return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped",
+						gtu_graph_label(g));
 		}
 		if (sum_value(&s) != h->section[i].sum)
 			return gtu_fail(err, GTU_ERR_INPUT,
 					"%s: the %s section was damaged: its checksum is %016llx and its content gives %016llx",
-					g->name, section_name[i], (unsigned long long)h->section[i].sum,
+					gtu_graph_label(g), section_name[i], (unsigned long long)h->section[i].sum,
 					(unsigned long long)sum_value(&s));
 	}
 	return 0;

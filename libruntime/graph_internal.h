@@ -23,6 +23,7 @@
 struct gtu_graph_backing {
 	void *map;			/* the whole container, or NULL */
 	size_t map_bytes;
+	char *path;			/* of the container, as it was given: for messages; or NULL */
 	void *row, *col, *weight, *ids;	/* from gtu_array_alloc(), or NULL */
 };
 
@@ -35,6 +36,12 @@ void *gtu_array_alloc(uint64_t bytes);
 /* An empty graph with a backing, or NULL. */
 struct gtu_graph *gtu_graph_new(void);
 void gtu_graph_set_name(struct gtu_graph *g, const char *path);
+
+/* What a person called the graph: the path of its container, or else its name. */
+static inline const char *gtu_graph_label(const struct gtu_graph *g)
+{
+	return g->backing && g->backing->path ? g->backing->path : g->name;
+}
 
 static inline uint64_t gtu_get(const void *array, uint32_t bytes, uint64_t i)
 {

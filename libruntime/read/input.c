@@ -12,6 +12,7 @@
 #include "scan.h"
 
 #define WINDOW (1u << 20)
+#define DECLARED_ALWAYS (1u << 24)
 #define ARRAY_STEP (16u << 20)
 
 static const char *const compressed[] = { ".gz", ".xz", ".zst", ".zstd" };
@@ -423,12 +424,14 @@ int gtu_input_fail_byte(const struct gtu_input *in, struct gtu_error *err, uint6
 
 int gtu_input_check_declared(const struct gtu_input *in, uint64_t n, struct gtu_error *err)
 {
-	uint64_t limit = 65536 + 64 * gtu_input_offset(in);
+	uint64_t limit = 64 * gtu_input_offset(in);
+
+	limit = limit > DECLARED_ALWAYS ? limit : DECLARED_ALWAYS;
 
 	if (n <= limit)
 		return 0;
 	return gtu_fail(err, GTU_ERR_INPUT,
-			"%s: declares %llu vertices; a file of %llu bytes may have %llu (65536 and 64 a byte)",
+			"%s: has %llu vertices by its own account, too many for %llu bytes of content; the limit is %llu (2^24, or 64 for each byte where that is more)",
 			in->path, (unsigned long long)n, (unsigned long long)gtu_input_offset(in),
 			(unsigned long long)limit);
 }

@@ -128,8 +128,8 @@ int gtu_input_fail_byte(const struct gtu_input *in, struct gtu_error *err, uint6
 
 /*
  * A file may declare vertices that it never mentions, but not so many that a few bytes cost gigabytes:
- * 65536, and 64 more for each byte of its content (which has then been read). @n beyond that is an
- * error.
+ * 2^24, whose rows take 128 MiB, or if that is more, 64 for each byte of its content (which has then been
+ * read). @n beyond that is an error.
  */
 int gtu_input_check_declared(const struct gtu_input *in, uint64_t n, struct gtu_error *err);
 

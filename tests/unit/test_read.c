@@ -174,7 +174,7 @@ static const struct {
 	{ "a.txt", "hello world\nmore words\n", "a.txt:2: expected a vertex id", { 0 } },
 	{ "a.txt", "1 \001\033[2J\n", "found '\\x01\\x1b[2J'", { 0 } },
 	{ "a.cedge", "7", "a.cedge:1: expected a vertex id in column 2 (0 to 2^63 - 1), found the end of the line", { 0 } },
-	{ "a.el", "0 1\n1 99999999\n", "a.el: declares 100000000 vertices; a file of 15 bytes may have 66496", { 0 } },
+	{ "a.el", "0 1\n1 99999999\n", "a.el: has 100000000 vertices by its own account, too many for 15 bytes of content; the limit is 16777216", { 0 } },
 	{ "a.mtx", "0 1\n", "rows and columns of a matrix begin at 1", { 0 } },
 	{ "a", "%%MatrixMarket matrix array real general\n2 2\n1\n", "a:1: 'array' is a dense matrix", { 0 } },
 	{ "a", "%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "complex values are no weights", { 0 } },
@@ -187,19 +187,19 @@ static const struct {
 	{ "a", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n", "after 1 of 2 entries", { 0 } },
 	{ "a", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n1 2 5\n", "a:4: more than the 1 entries", { 0 } },
 	{ "a", "%%MatrixMarket matrix coordinate real general\n", "no size line", { 0 } },
-	{ "a", "%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 0\n", "declares 4000000000 vertices", { 0 } },
+	{ "a", "%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 0\n", "has 4000000000 vertices by its own account", { 0 } },
 	{ "a.gr", "a 1 2 3\n", "a.gr:1: an arc before the 'p' line", { 0 } },
 	{ "a.gr", "p sp 2 1\na 1 3 3\n", "a.gr:2: arc 1 3: vertices are 1 to 2", { 0 } },
 	{ "a.gr", "p sp 2 2\na 1 2 3\n", "after 1 of 2 arcs", { 0 } },
 	{ "a.gr", "p sp 2 1\nx\n", "found 'x'", { 0 } },
-	{ "a.gr", "p sp 9999999999 0\n", "declares 9999999999 vertices", { 0 } },
+	{ "a.gr", "p sp 9999999999 0\n", "has 9999999999 vertices by its own account", { 0 } },
 	{ "a.graph", "3 2\n2\n1 4\n2\n", "a.graph:3: vertex 2 has neighbour 4; vertices are 1 to 3", { 0 } },
 	{ "a.graph", "3 2\n2\n1\n", "2 of 3 vertices and 2 entries", { 0 } },
 	{ "a.graph", "3 2\n2\n3\n1 2\n", "do not list each other", { 0 } },
 	{ "a.graph", "2 1\n2\n1\n1\n", "a.graph:4: a line after that of vertex 2", { 0 } },
 	{ "a.graph", "2 1 2\n2\n1\n", "fmt is 3 digits", { 0 } },
 	{ "a.graph", "2 1 1\n2\n1 5\n", "a.graph:2: expected the weight of edge 1 2", { 0 } },
-	{ "a.graph", "99999999999 0\n", "declares 99999999999 vertices", { 0 } },
+	{ "a.graph", "99999999999 0\n", "has 99999999999 vertices by its own account", { 0 } },
 	{ "a.txt", "3 2\n0 0 0\n1 3 4\n2 3 0\n\n0 1\n1 3\n", "a.txt:7: edge 1 3: there are vertices 0 to 2", { 0 } },
 	{ "a", "<graphml><graph><node id='a'/></graph>", "a:1: no element found", { 0 } },
 	{ "a", "<graphml><graph>\n<edge source='a' target='b'/></graph></graphml>", "edges lead to 'a', which is no node", { 0 } },
@@ -369,6 +369,38 @@ TEST(bvgraph_without_its_properties)
 	CHECK(!load("x.graph", "\357\273\277\344", 4, NULL, &none) && strstr(err.text, ".properties file"));
 	/* Text is METIS, whatever it lacks. */
 	CHECK(!load("x.graph", "% \303\244\nx 1\n", 9, NULL, NULL) && strstr(err.text, "x.graph:2: expected 'vertices"));
+}
+
+/* What a sparse matrix has is mostly its size. */
+TEST(few_bytes_may_have_many_vertices)
+{
+	struct gtu_graph *g;
+
+	g = text("a", "%%MatrixMarket matrix coordinate pattern general\n16777216 16777216 1\n1 16777216\n", NULL);
+	CHECKF(g && g->n == 16777216 && g->m == 1, "%s", err.text);
+	gtu_graph_close(g);
+	CHECK(!text("a", "%%MatrixMarket matrix coordinate pattern general\n16777217 16777217 1\n1 16777217\n", NULL));
+	CHECKF(strstr(err.text, "16777217 vertices"), "%s", err.text);
+}
+
+TEST(damage_is_said_of_the_path_that_was_given)
+{
+	char path[500], said[600];
+	struct gtu_graph *g = text("inner.txt", "1 2\n2 3\n", NULL);
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/outer.gtu", test_tmpdir());
+	CHECKF(!gtu_graph_save(g, path, NULL, &err), "%s", err.text);
+	gtu_graph_close(g);
+	fd = open(path, O_RDWR);
+	CHECK(fd >= 0 && pwrite(fd, "\2", 1, 8192) == 1);
+	close(fd);
+	CHECKF(!gtu_graph_open(path, NULL, NULL, &g, &err), "%s", err.text);
+	CHECK(!strcmp(g->name, "inner.txt"));
+	CHECK(gtu_graph_check(g, NULL, &err) == GTU_ERR_INPUT);
+	snprintf(said, sizeof(said), "%s: the edge section was damaged", path);
+	CHECKF(!strncmp(err.text, said, strlen(said)), "%s", err.text);
+	gtu_graph_close(g);
 }
 
 TEST(edges_that_no_memory_holds_are_counted)

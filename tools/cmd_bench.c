@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* gtu bench: rounds of memcpy, unit and plain software in turn, medians, a table and JSON. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +10,7 @@
 #include "iru_kernel.h"
 #include "json.h"
 #include "scu_kernels.h"
+#include "whole_file.h"
 
 static const char help[] =
 	"usage: gtu bench units [--seconds S] [--only NAME,...] [--largest BYTES] [--device D]\n"
@@ -27,7 +27,7 @@ static const char help[] =
 	"set       working set: bytes read plus written by one job, about\n"
 	"unit      GB/s of these bytes: input, index, count, mask, gathered data and output, each once\n"
 	"memcpy    GB/s read plus written by memcpy of as many bytes\n"
-	"share     unit / memcpy\n"
+	"share     unit / memcpy: the median of the rounds' ratios, not the ratio of the two medians beside it\n"
 	"M/s       million elements a second, of input or output, whichever is more: of the unit, and of\n"
 	"          plain software. Beside reordering and grouping that is an LSD radix sort by line, beside\n"
 	"          filtering a bitmap of what was seen.\n";
@@ -267,14 +267,14 @@ static void json_result(struct json *j, const struct result *r)
 static int write_json(const char *path, const struct gtu_info *info, double seconds, const struct result *r,
 		      unsigned n, struct gtu_error *err)
 {
-	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
+	struct whole_file w;
 	struct json j;
 	unsigned i;
-	int bad;
+	int rc = whole_file_open(&w, path, err);
 
-	if (!f)
-		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
-	json_start(&j, f);
+	if (rc)
+		return rc;
+	json_start(&j, w.file);
 	json_begin_object(&j, NULL);
 	json_string(&j, "device", info->path);
 	host_json(&j, "host");
@@ -288,10 +288,9 @@ static int write_json(const char *path, const struct gtu_info *info, double seco
 		json_result(&j, &r[i]);
 	json_end_array(&j);
 	json_end_object(&j);
-	bad = json_finish(&j);
-	if (f != stdout)
-		bad |= fclose(f);
-	return bad ? gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno)) : 0;
+	if (json_finish(&j))
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
 }
 
 struct request {
@@ -358,7 +357,7 @@ static bool only_is_known(const char *only)
 static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu_error *err)
 {
 	const struct gtu_info *info = gtu_get_info(gtu_queue_device(q));
-	bool table = !rq->json || strcmp(rq->json, "-");
+	bool table = !rq->json || !whole_file_is_stdout(rq->json);
 	unsigned cases = 0, n = 0, i;
 	struct result *results;
 	double start = now();
@@ -433,7 +432,9 @@ int cmd_bench(int argc, char **argv)
 		return cli_usage("takes no '%s'", argv[optind + 1]);
 	if (rq.only && !only_is_known(rq.only))
 		return CLI_USAGE;
-	ret = gtu_open(rq.device, &dev, &err);
+	ret = rq.json ? whole_file_try(rq.json, &err) : 0;
+	if (!ret)
+		ret = gtu_open(rq.device, &dev, &err);
 	if (ret)
 		return cli_exit(&err, ret);
 	ret = gtu_queue_create(dev, NULL, &q, &err);

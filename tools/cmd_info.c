@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
 /* gtu info: what the device says of itself, and what this computer has for it. */
-#include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <libfdt.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "gtu/gtu.h"
 #include "host.h"
 #include "json.h"
+#include "whole_file.h"
 
 static const char help[] =
-	"usage: gtu info [--device D] [--json FILE|-] [--fdt FILE]\n\n"
+	"usage: gtu info [--device D] [--json FILE|-] [--fdt FILE|-]\n\n"
 	"What the device is: its version, the units that are there and those that are not, every\n"
 	"parameter, its own description (a flattened device tree), and what this computer has for it.\n\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,... as in\n"
 	"                 model:scu_width=8,iru_timeout=256, or a device file as /dev/gtu0\n"
 	"  --json FILE    the same as JSON; - is standard output, and then nothing else is printed\n"
-	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it)\n";
+	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it); - likewise\n";
 
 struct param {
 	unsigned index;
@@ -181,18 +180,14 @@ static int count_nodes(const void *fdt)
 
 static int write_fdt(const char *path, const void *fdt, size_t bytes, struct gtu_error *err)
 {
-	FILE *f = fopen(path, "wb");
-	bool whole;
+	struct whole_file w;
+	int rc = whole_file_open(&w, path, err);
 
-	if (!f)
-		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
-	whole = fwrite(fdt, 1, bytes, f) == bytes;
-	if (fclose(f) || !whole) {
-		gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
-		unlink(path);
-		return GTU_ERR_FAIL;
-	}
-	return 0;
+	if (rc)
+		return rc;
+	if (fwrite(fdt, 1, bytes, w.file) != bytes)
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
 }
 
 /* ---- The two forms ----------------------------------------------------------------------------- */
@@ -307,15 +302,14 @@ static int json_info(FILE *f, const struct gtu_info *info, const void *fdt, size
 static int write_json(const char *path, const struct gtu_info *info, const void *fdt, size_t bytes,
 		      struct gtu_error *err)
 {
-	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
-	int bad;
+	struct whole_file w;
+	int rc = whole_file_open(&w, path, err);
 
-	if (!f)
-		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
-	bad = json_info(f, info, fdt, bytes);
-	if (f != stdout)
-		bad |= fclose(f);
-	return bad ? gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno)) : 0;
+	if (rc)
+		return rc;
+	if (json_info(w.file, info, fdt, bytes))
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
 }
 
 int cmd_info(int argc, char **argv)
@@ -345,6 +339,9 @@ int cmd_info(int argc, char **argv)
 	}
 	if (optind < argc)
 		return cli_usage("takes no '%s'", argv[optind]);
+	if (whole_file_same(blob, json))
+		return cli_usage("--fdt and --json cannot both go to %s",
+				 whole_file_is_stdout(json) ? "standard output" : json);
 	ret = gtu_open(device, &dev, &err);
 	if (ret)
 		return cli_exit(&err, ret);
@@ -353,7 +350,7 @@ int cmd_info(int argc, char **argv)
 		ret = write_fdt(blob, fdt, bytes, &err);
 	if (!ret && json)
 		ret = write_json(json, gtu_get_info(dev), fdt, bytes, &err);
-	if (!ret && (!json || strcmp(json, "-")))
+	if (!ret && !(json && whole_file_is_stdout(json)) && !(blob && whole_file_is_stdout(blob)))
 		print_info(gtu_get_info(dev), fdt, bytes);
 	gtu_close(dev);
 	return cli_exit(&err, ret);

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "reference.h"
 #include "run.h"
+#include "whole_file.h"
 
 static const char help[] =
 	"usage: gtu run ALGORITHM GRAPH [options]\n\n"
@@ -164,6 +165,22 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* What is written loses neither the graph nor what else is written. */
+static int check_targets(const struct run *r)
+{
+	const char *const target[] = { r->output, r->json };
+	static const char *const name[] = { "--output", "--json" };
+	unsigned i;
+
+	if (whole_file_same(r->output, r->json))
+		return cli_usage("--output and --json cannot both go to %s",
+				 whole_file_is_stdout(r->json) ? "standard output" : r->json);
+	for (i = 0; i < 2; i++)
+		if (whole_file_same(target[i], r->path))
+			return cli_usage("%s %s is the graph itself, which would be lost", name[i], target[i]);
+	return CLI_DONE;
+}
+
 /* CLI_DONE to go on; -1 when help was asked for and given. */
 static int parse(int argc, char **argv, struct request *q)
 {
@@ -217,10 +234,7 @@ static int parse(int argc, char **argv, struct request *q)
 			/* a script may give the same options to every algorithm */
 			fprintf(stderr, "gtu run: --%s means nothing to %s; going on without it\n",
 				special[opt], run_name(q->run.algorithm));
-	if (q->run.output && q->run.json && !strcmp(q->run.output, "-") &&
-	    !strcmp(q->run.json, "-"))
-		return cli_usage("--output and --json cannot both go to standard output");
-	return CLI_DONE;
+	return check_targets(&q->run);
 }
 
 /* ---- The graph ------------------------------------------------------------------------------------- */
@@ -505,7 +519,8 @@ static int verify(struct request *q, struct gtu_error *err)
 static int report(struct request *q, struct gtu_error *err)
 {
 	struct run *r = &q->run;
-	bool stdout_taken = (r->output && !strcmp(r->output, "-")) || (r->json && !strcmp(r->json, "-"));
+	bool stdout_taken = (r->output && whole_file_is_stdout(r->output)) ||
+			    (r->json && whole_file_is_stdout(r->json));
 	int rc = 0;
 
 	cli_clear_bar();
@@ -528,7 +543,12 @@ int cmd_run(int argc, char **argv)
 	if (rc)
 		return rc < 0 ? CLI_DONE : rc;
 	q.run.opt.progress = cli_progress();
-	rc = open_graph(&q, &err);
+	/* a name that cannot be written is found now, not when the work is done */
+	rc = q.run.output ? whole_file_try(q.run.output, &err) : 0;
+	if (!rc && q.run.json)
+		rc = whole_file_try(q.run.json, &err);
+	if (!rc)
+		rc = open_graph(&q, &err);
 	if (!rc)
 		rc = compute(&q.run, &err);
 	if (!rc && q.verify)

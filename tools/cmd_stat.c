@@ -6,6 +6,7 @@
 
 #include "graph_options.h"
 #include "json.h"
+#include "whole_file.h"
 
 #define BAR 40
 
@@ -73,16 +74,15 @@ static int write_json(const char *path, const struct gtu_graph *g, const struct 
 		      struct gtu_error *err)
 {
 	static const char *const weights[] = { "none", "u32", "f32", "f64" };
-	bool standard = !strcmp(path, "-");
-	FILE *file = standard ? stdout : fopen(path, "w");
+	struct whole_file w;
 	struct json j;
-	int i, last = 0, failed;
+	int i, last = 0, rc = whole_file_open(&w, path, err);
 
-	if (!file)
-		return gtu_fail(err, GTU_ERR_FAIL, "cannot write %s: %s", path, strerror(errno));
+	if (rc)
+		return rc;
 	for (i = 0; i < 65; i++)
 		last = s->histogram[i] ? i : last;
-	json_start(&j, file);
+	json_start(&j, w.file);
 	json_begin_object(&j, NULL);
 	json_string(&j, "graph", g->name);
 	json_bool(&j, "directed", g->flags & GTU_GRAPH_DIRECTED);
@@ -110,10 +110,9 @@ static int write_json(const char *path, const struct gtu_graph *g, const struct 
 		json_u64(&j, NULL, s->histogram[i]);
 	json_end_array(&j);
 	json_end_object(&j);
-	failed = json_finish(&j);
-	if (!standard)
-		failed |= fclose(file);
-	return failed ? gtu_fail(err, GTU_ERR_FAIL, "cannot write %s: %s", path, strerror(errno)) : 0;
+	if (json_finish(&j))
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
 }
 
 int cmd_stat(int argc, char **argv)
@@ -147,13 +146,18 @@ int cmd_stat(int argc, char **argv)
 	}
 	if (argc - optind != 1)
 		return cli_usage("takes one GRAPH, got %d names", argc - optind);
+	if (whole_file_same(json, argv[optind]))
+		return cli_usage("--json %s is the graph itself, which would be lost", json);
+	rc = json ? whole_file_try(json, &err) : 0;
+	if (rc)
+		return cli_exit(&err, rc);
 	rc = gtu_graph_open(argv[optind], &read, cli_progress(), &g, &err);
 	if (rc)
 		return cli_exit(&err, rc);
 	rc = gtu_graph_measure(g, cli_progress(), &stat, &err);
 	if (!rc && json)
 		rc = write_json(json, g, &stat, &err);
-	if (!rc && (!json || strcmp(json, "-"))) {
+	if (!rc && (!json || !whole_file_is_stdout(json))) {
 		cli_clear_bar();
 		print_stat(argv[optind], g, &stat);
 		if (fflush(stdout))

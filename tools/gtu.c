@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The gtu tool: finds the verb. */
+#include <signal.h>
 #include <string.h>
 
 #include "cli.h"
@@ -112,11 +113,10 @@ static int take_quiet(int argc, char **argv, bool *quiet)
 	return to;
 }
 
-int main(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	const struct verb *v;
 	bool quiet = false;
-	int code;
 
 	argc = take_quiet(argc, argv, &quiet);
 	cli_start(NULL, quiet);
@@ -134,7 +134,16 @@ int main(int argc, char **argv)
 	if (!v)
 		return unknown_verb(argv[1]);
 	cli_start(v->name, quiet);
-	code = v->run(argc - 1, argv + 1);
+	return v->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	int code;
+
+	/* at a limit on file sizes a write fails, and what was begun is removed, instead of the end here */
+	signal(SIGXFSZ, SIG_IGN);
+	code = run_tool(argc, argv);
 	cli_clear_bar();
 	/* what did not reach the reader is not done */
 	if ((fflush(stdout) || ferror(stdout)) && code == CLI_DONE) {

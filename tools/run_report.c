@@ -4,12 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "json.h"
 #include "run.h"
+#include "whole_file.h"
 
 #define BFS_NEVER	INT64_MAX	/* what LDBC writes for "not reached" */
 #define LEVELS_SHOWN	24
@@ -24,62 +23,6 @@ const char *run_name(enum run_algorithm algorithm)
 }
 
 /* ---- Files ------------------------------------------------------------------------------------ */
-
-struct target {
-	FILE *file;
-	const char *path;
-	char *temporary;		/* NULL: written in place (standard output, a pipe, a device) */
-};
-
-static int open_target(struct target *t, const char *path, struct gtu_error *err)
-{
-	struct stat st;
-	mode_t mask;
-	int fd;
-
-	*t = (struct target){ .path = path };
-	if (!strcmp(path, "-")) {
-		t->file = stdout;
-		return 0;
-	}
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		t->file = fopen(path, "w");
-	} else if (asprintf(&t->temporary, "%s.XXXXXX", path) < 0) {
-		t->temporary = NULL;
-		errno = ENOMEM;
-	} else {
-		fd = mkstemp(t->temporary);
-		t->file = fd < 0 ? NULL : fdopen(fd, "w");
-		if (t->file) {
-			mask = umask(0);
-			umask(mask);
-			fchmod(fd, 0666 & ~mask);
-		}
-	}
-	if (t->file)
-		return 0;
-	gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
-	free(t->temporary);
-	return GTU_ERR_FAIL;
-}
-
-/* End with @rc: put the file in its place, or remove it. */
-static int close_target(struct target *t, int rc, struct gtu_error *err)
-{
-	bool bad = fflush(t->file) || ferror(t->file);
-
-	if (t->file != stdout && fclose(t->file))
-		bad = true;
-	if (!rc && !bad && t->temporary && rename(t->temporary, t->path))
-		bad = true;
-	if (!rc && bad)
-		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", t->path,
-			      strerror(errno));
-	if (rc && t->temporary)
-		unlink(t->temporary);
-	free(t->temporary);
-	return rc;
-}
 
 static void write_value(const struct run *r, uint64_t v, FILE *f)
 {
@@ -106,21 +49,23 @@ static void write_value(const struct run *r, uint64_t v, FILE *f)
 
 int run_write_output(const struct run *r, struct gtu_error *err)
 {
-	struct target t;
+	struct whole_file t;
 	uint64_t v;
 	int rc;
 
-	rc = open_target(&t, r->output, err);
+	rc = whole_file_open(&t, r->output, err);
 	if (rc)
 		return rc;
 	for (v = 0; v < r->graph.n && !rc; v++) {
 		fprintf(t.file, "%" PRIu64 " ", gtu_graph_id(&r->graph, v));
 		write_value(r, v, t.file);
-		if (v % 65536 == 0 && gtu_tick(r->opt.progress, "writing", v, r->graph.n))
+		if (ferror(t.file))
+			rc = whole_file_failed(&t, err);
+		else if (v % 65536 == 0 && gtu_tick(r->opt.progress, "writing", v, r->graph.n))
 			rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted; %s is not written",
 				      r->output);
 	}
-	return close_target(&t, rc, err);
+	return whole_file_close(&t, rc, err);
 }
 
 /* ---- What came out ------------------------------------------------------------------------------ */
@@ -254,15 +199,14 @@ static int json_run(const struct run *r, FILE *f)
 
 int run_write_json(const struct run *r, struct gtu_error *err)
 {
-	struct target t;
-	int rc = open_target(&t, r->json, err);
+	struct whole_file t;
+	int rc = whole_file_open(&t, r->json, err);
 
 	if (rc)
 		return rc;
 	if (json_run(r, t.file))
-		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", r->json,
-			      strerror(errno));
-	return close_target(&t, rc, err);
+		rc = whole_file_failed(&t, err);
+	return whole_file_close(&t, rc, err);
 }
 
 /* ---- For a person --------------------------------------------------------------------------------- */

@@ -102,6 +102,25 @@ check "negative weights are refused (exit $got)" test $got -eq 2 -o $got -eq 3
 exits 1 "an output that cannot be written" gtu run bfs g.txt --source 10 --output nowhere/o
 says "names where" "nowhere"
 
+# what is written must not lose what is read, and is looked at before the work begins
+cp g.txt own.txt
+ln -s own.txt link.txt
+ln own.txt hard.txt
+for name in own.txt ./own.txt link.txt hard.txt; do
+	exits 2 "--output $name onto the graph" gtu run bfs own.txt --output $name
+	says "says so" "is the graph itself"
+	exits 2 "--json $name onto the graph" gtu run bfs own.txt --json $name
+done
+same "the graph is as before" own.txt g.txt
+exits 2 "one file for both" gtu run bfs g.txt --output both --json ./both
+says "names it" "cannot both go to ./both"
+exits 2 "standard output for both" gtu run bfs g.txt --output - --json -
+check "nowhere for both" gtu run bfs g.txt --output /dev/null --json /dev/null
+exits 1 "an output that cannot be is found first" gtu run bfs nonesuch.txt --output nowhere/o
+says "before the graph that cannot" "nowhere/o: cannot be written"
+exits 1 "and so is --json" gtu run bfs nonesuch.txt --json nowhere/o
+check "looking leaves nothing behind" bash -c '! gtu run bfs nonesuch.txt --output fresh; ! ls | grep fresh'
+
 # a real graph, if it is there: other people's counts
 check "a generated graph" gtu generate kronecker --scale 12 --seed 3 k.gtu
 for unit in none scu-basic scu iru; do

@@ -45,8 +45,63 @@ check "info --fdt" gtu info --fdt blob --quiet
 says "a device tree" "GTU device model" blob
 exits 1 "info --fdt where nothing can be written" gtu info --fdt /nonexistent/blob
 says "says where" "/nonexistent/blob"
-exits 1 "a full disk" bash -c 'gtu info >/dev/full'
-says "is not silent" "cannot write to standard output"
+# a device of the test's own that is always full: were it removed by mistake, nobody would miss it
+if mknod full c 1 7 2>/dev/null && ! echo 2>/dev/null >full; then
+	exits 1 "info on a full disk" bash -c 'gtu info >full'
+	says "is not silent" "cannot write to standard output"
+	exits 1 "--help on a full disk" bash -c 'gtu --help >full'
+	says "is not silent, either" "cannot write to standard output"
+	exits 1 "--version on a full disk" bash -c 'gtu --version >full'
+	exits 1 "help of a verb on a full disk" bash -c 'gtu help run >full'
+	printf '1 2\n' >e.txt
+	for command in "info --fdt" "info --json" "stat e.txt --json" "run cc e.txt --output" "run cc e.txt --json" \
+		"bench units --only scu --seconds 0 --largest 1M --json"; do
+		exits 1 "gtu $command on a full device" gtu $command full
+		says "names it" "^gtu: full: cannot be written: No space left"
+		check "which is there as before" test -c full
+	done
+	check "no temporary is left" bash -c '! ls full.* 2>/dev/null'
+else
+	skip "a full disk" "no device node can be made here"
+fi
+
+# a write that fails leaves the file that was there; a limit on its size stands for the full disk
+printf '1 2\n' >e.txt
+for command in "info --fdt" "info --json" "stat e.txt --json" "run cc e.txt --output" "run cc e.txt --json" \
+	"bench units --only scu --seconds 0 --largest 1M --json"; do
+	mkdir t
+	echo before >t/kept
+	cp t/kept kept.want
+	exits 1 "gtu $command past the limit" bash -c "(ulimit -f 0; cd t; exec gtu --quiet ${command/e.txt/../e.txt} kept) 2>&1 | cat >&2; exit \${PIPESTATUS[0]}"
+	same "keeps the old file" t/kept kept.want
+	check "and leaves nothing beside it" test "$(ls t)" = kept
+	rm -r t
+done
+mkdir t
+exits 1 "generate past the limit" bash -c '(ulimit -f 8; cd t; exec gtu --quiet generate kronecker --scale 14 k.gtu) 2>&1 | cat >&2; exit ${PIPESTATUS[0]}'
+says "says why" "File too large"
+check "and leaves nothing" test -z "$(ls -A t)"
+check "a link" ln -s real t/link
+check "is followed, to what is not there yet" gtu info --fdt t/link --quiet
+check "to what is there" gtu info --fdt t/link --quiet
+check "which stays a link" test -L t/link -a -f t/real
+chmod 600 t/real
+check "a file that only its owner reads" gtu info --fdt t/real --quiet
+check "stays so" test "$(stat -c %a t/real)" = 600
+check "into a pipe" bash -c 'mkfifo t/pipe; cat t/pipe >t/copy & gtu info --fdt t/pipe --quiet; wait; cmp t/copy t/real && test -p t/pipe'
+check "info --fdt -" gtu info --fdt -
+same "is the blob and nothing else" "$out" t/real
+exits 2 "info, two files of one name" gtu info --fdt t/real --json t/link
+exits 2 "stat onto the graph" gtu stat e.txt --json e.txt
+rm -r t
+
+# too little memory is no mistake in the request
+for limit in 10000 14000 16000 18000 20000 22000 24000; do
+	quietly bash -c "ulimit -v $limit; exec gtu info"
+	got=$?
+	grep -q "not enough memory" "$err" || continue
+	check "not enough memory with $limit KiB is exit code 1, not $got" test $got -eq 1
+done
 
 # every status has its exit code; a wrong result cannot be had from a right device, so 4 is asked for here
 cat >codes.c <<'END'

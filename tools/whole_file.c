@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "whole_file.h"
+
+#define LINKS_MAX 40			/* as the kernel's own limit */
+
+bool whole_file_is_stdout(const char *path)
+{
+	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+}
+
+/* The folder of @path, with a slash where there is one; "" is this folder. */
+static size_t folder_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
+/*
+ * What is behind @path's symbolic links, on the heap; the last one may lead to nothing yet, which
+ * realpath() would not follow. NULL with errno.
+ */
+static char *follow_links(const char *path)
+{
+	char *at = strdup(path), *next, to[PATH_MAX];
+	unsigned links;
+	ssize_t length;
+
+	for (links = 0; at; links++) {
+		length = readlink(at, to, sizeof(to) - 1);
+		if (length < 0)
+			return at;
+		to[length] = 0;
+		if (links == LINKS_MAX) {
+			free(at);
+			errno = ELOOP;
+			return NULL;
+		}
+		if (*to == '/')
+			next = strdup(to);
+		else if (asprintf(&next, "%.*s%s", (int)folder_length(at), at, to) < 0)
+			next = NULL;
+		free(at);
+		at = next;
+	}
+	errno = ENOMEM;
+	return NULL;
+}
+
+/* Whether two names of files that are not there yet would become one. */
+static bool same_to_be(const char *a, const char *b)
+{
+	char *x = follow_links(a), *y = follow_links(b), *dx = NULL, *dy = NULL;
+	struct stat sx, sy;
+	bool same = false;
+
+	if (x && y && !strcmp(x + folder_length(x), y + folder_length(y))) {
+		dx = strndup(x, folder_length(x));
+		dy = strndup(y, folder_length(y));
+		same = dx && dy && !stat(*dx ? dx : ".", &sx) && !stat(*dy ? dy : ".", &sy) &&
+		       sx.st_dev == sy.st_dev && sx.st_ino == sy.st_ino;
+	}
+	free(x);
+	free(y);
+	free(dx);
+	free(dy);
+	return same;
+}
+
+bool whole_file_same(const char *a, const char *b)
+{
+	struct stat sa, sb;
+	bool there_a, there_b;
+
+	if (!a || !b)
+		return false;
+	if (whole_file_is_stdout(a) || whole_file_is_stdout(b))
+		return whole_file_is_stdout(a) && whole_file_is_stdout(b);
+	there_a = !stat(a, &sa);
+	there_b = !stat(b, &sb);
+	if (there_a && there_b)	/* /dev/null takes everything, twice */
+		return sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino && !S_ISCHR(sa.st_mode);
+	return !there_a && !there_b && same_to_be(a, b);
+}
+
+static int cannot(const char *path, int reason, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(reason));
+}
+
+static void forget(struct whole_file *w)
+{
+	free(w->temporary);
+	free(w->target);
+	w->temporary = w->target = NULL;
+}
+
+static int open_temporary(struct whole_file *w, const struct stat *old)
+{
+	mode_t mask;
+	int fd, reason;
+
+	if (asprintf(&w->temporary, "%s.XXXXXX", w->target) < 0) {
+		w->temporary = NULL;
+		return ENOMEM;
+	}
+	fd = mkstemp(w->temporary);
+	if (fd < 0)
+		return errno;
+	w->file = fdopen(fd, "w");
+	if (!w->file) {
+		reason = errno;
+		close(fd);
+		unlink(w->temporary);
+		return reason;
+	}
+	mask = umask(0);
+	umask(mask);
+	/* who may read a file does not change because it is written anew */
+	if (!fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask))
+		return 0;
+	reason = errno;
+	fclose(w->file);
+	unlink(w->temporary);
+	return reason;
+}
+
+int whole_file_open(struct whole_file *w, const char *path, struct gtu_error *err)
+{
+	struct stat st;
+	bool there;
+	int reason;
+
+	*w = (struct whole_file){ .path = path };
+	if (whole_file_is_stdout(path)) {
+		w->file = stdout;
+		return 0;
+	}
+	there = !stat(path, &st);
+	if (there && !S_ISREG(st.st_mode)) {
+		w->file = fopen(path, "w");
+		return w->file ? 0 : cannot(path, errno, err);
+	}
+	/* a file that may not be written is not replaced by one that may */
+	if (there && access(path, W_OK))
+		return cannot(path, errno, err);
+	w->target = follow_links(path);
+	reason = w->target ? open_temporary(w, there ? &st : NULL) : errno;
+	if (!reason)
+		return 0;
+	forget(w);
+	return cannot(path, reason, err);
+}
+
+int whole_file_try(const char *path, struct gtu_error *err)
+{
+	struct whole_file w;
+	struct stat st;
+	int rc;
+
+	if (whole_file_is_stdout(path))
+		return 0;
+	/* opening a pipe would wait for its reader, or end what it reads */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+		if (S_ISDIR(st.st_mode))
+			return cannot(path, EISDIR, err);
+		return access(path, W_OK) ? cannot(path, errno, err) : 0;
+	}
+	rc = whole_file_open(&w, path, err);
+	if (rc)
+		return rc;
+	fclose(w.file);
+	unlink(w.temporary);
+	forget(&w);
+	return 0;
+}
+
+int whole_file_failed(const struct whole_file *w, struct gtu_error *err)
+{
+	return cannot(w->path, errno, err);
+}
+
+int whole_file_close(struct whole_file *w, int rc, struct gtu_error *err)
+{
+	int reason = 0;
+
+	errno = 0;
+	if (fflush(w->file) || ferror(w->file))
+		reason = errno ? errno : EIO;
+	if (w->file != stdout && fclose(w->file) && !reason)
+		reason = errno;
+	if (!rc && !reason && w->temporary && rename(w->temporary, w->target))
+		reason = errno;
+	if (!rc && reason)
+		rc = cannot(w->path, reason, err);
+	if (rc && w->temporary)
+		unlink(w->temporary);
+	forget(w);
+	return rc;
+}

@@ -114,7 +114,9 @@ int cmd_convert(int argc, char **argv)
 	out = argv[optind + 1];
 	if (!ends_in_gtu(out))
 		return cli_usage("'%s' does not end in .gtu, the one format that is written", out);
-	rc = gtu_graph_open(in, &read, cli_progress(), &g, &err);
+	rc = graph_check_column(in, read.weight_column, &err);
+	if (!rc)
+		rc = gtu_graph_open(in, &read, cli_progress(), &g, &err);
 	if (rc)
 		return cli_exit(&err, rc);
 	rc = gtu_graph_save(g, out, cli_progress(), &err);

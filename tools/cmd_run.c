@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cli.h"
+#include "graph_options.h"
 #include "reference.h"
 #include "run.h"
 #include "whole_file.h"
@@ -24,7 +25,7 @@ static const char help[] =
 	"  --source ID    bfs, sssp: where to start, an id of the input file; without it, at the\n"
 	"                 vertex of most edges\n"
 	"  --directed, --undirected   take the file's edges one way or both ways\n"
-	"  --weights W    sssp: a column of the file (1: the first after the two ids), unit (every\n"
+	"  --weights W    sssp: a column of a text file (1: the first after the ids), unit (every\n"
 	"                 edge 1) or random[:SEED] (1 to 255, the same both ways); without it, the\n"
 	"                 file's own, or unit\n"
 	"  --delta D      sssp: step of the near-far threshold; without it, chosen from the weights\n"
@@ -331,6 +332,9 @@ static int open_graph(struct request *q, struct gtu_error *err)
 
 	if (q->weights == W_COLUMN)
 		read.weight_column = (int32_t)q->weight_column;
+	rc = q->run.algorithm == RUN_SSSP ? graph_check_column(q->run.path, read.weight_column, err) : 0;
+	if (rc)
+		return rc;
 	rc = gtu_graph_open(q->run.path, &read, q->run.opt.progress, &q->graph, err);
 	if (rc)
 		return rc;

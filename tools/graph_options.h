@@ -26,6 +26,13 @@ enum {
 /* Take what getopt_long() returned if it is one of these; false if it is not. */
 bool graph_option(int returned, struct gtu_read_options *read);
 
+/*
+ * Whether a column for weights means something in the file at @path. GTU_ERR_USAGE with a sentence for a
+ * native container and for binary formats without columns; 0 for the others, for what is no regular file (a
+ * pipe can be read only once) and for what cannot be read, of which the reader complains.
+ */
+int graph_check_column(const char *path, int32_t column, struct gtu_error *err);
+
 /* "directed", with the edges' width and weights in words: "directed, 4-byte edges, u32 weights". */
 const char *graph_kind(const struct gtu_graph *g, char text[64]);
 

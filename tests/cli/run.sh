@@ -102,6 +102,17 @@ check "negative weights are refused (exit $got)" test $got -eq 2 -o $got -eq 3
 exits 1 "an output that cannot be written" gtu run bfs g.txt --source 10 --output nowhere/o
 says "names where" "nowhere"
 
+# a container's weights were chosen when it was made
+exits 2 "a column of a container" gtu run sssp g.gtu --source 10 --weights 9
+says "says that there is none" "--weights 9: g.gtu is a native container, which has no columns"
+exits 2 "even the first" gtu run sssp g.gtu --source 10 --weights 1
+exits 2 "nor when it is converted" gtu convert g.gtu g2.gtu --weights 1
+check "and none is written" test ! -e g2.gtu
+check "its weights can be dropped" gtu convert g.gtu g2.gtu --weights none
+check "no algorithm but sssp looks at them" gtu run cc g.gtu --weights 9
+check "a column of compressed text" bash -c 'gzip -c g.txt >z.txt.gz && gtu run sssp z.txt.gz --source 10 --weights 1'
+check "a column through a pipe" bash -c 'cat g.txt | gtu run sssp /dev/stdin --source 10 --weights 1'
+
 # what is written must not lose what is read, and is looked at before the work begins
 cp g.txt own.txt
 ln -s own.txt link.txt
@@ -119,6 +130,11 @@ check "nowhere for both" gtu run bfs g.txt --output /dev/null --json /dev/null
 exits 1 "an output that cannot be is found first" gtu run bfs nonesuch.txt --output nowhere/o
 says "before the graph that cannot" "nowhere/o: cannot be written"
 exits 1 "and so is --json" gtu run bfs nonesuch.txt --json nowhere/o
+check "a graph of many vertices" gtu generate kronecker --scale 12 many.gtu
+mkdir t
+exits 1 "--output past a limit on file sizes" bash -c '(ulimit -f 1; cd t; exec gtu --quiet run cc ../many.gtu --output o) 2>&1 | cat >&2; exit ${PIPESTATUS[0]}'
+says "says why" "^gtu: o: cannot be written: File too large"
+check "and leaves nothing" test -z "$(ls -A t)"
 check "looking leaves nothing behind" bash -c '! gtu run bfs nonesuch.txt --output fresh; ! ls | grep fresh'
 
 # a real graph, if it is there: other people's counts

@@ -95,13 +95,16 @@ exits 2 "info, two files of one name" gtu info --fdt t/real --json t/link
 exits 2 "stat onto the graph" gtu stat e.txt --json e.txt
 rm -r t
 
-# too little memory is no mistake in the request
-for limit in 10000 14000 16000 18000 20000 22000 24000; do
+# too little memory is no mistake in the request; how little that is depends on how the tool was built
+short=0
+for limit in 6000 10000 14000 18000 22000 28000 40000; do
 	quietly bash -c "ulimit -v $limit; exec gtu info"
 	got=$?
 	grep -q "not enough memory" "$err" || continue
-	check "not enough memory with $limit KiB is exit code 1, not $got" test $got -eq 1
+	short=$((short + 1))
+	check "not enough memory in $limit KiB is a failure at run time (exit code $got)" test $got -eq 1
 done
+[ $short -gt 0 ] || skip "not enough memory" "at no limit tried does the tool get that far"
 
 # every status has its exit code; a wrong result cannot be had from a right device, so 4 is asked for here
 cat >codes.c <<'END'
@@ -155,6 +158,8 @@ else
 fi
 
 exits 2 "bench what" gtu bench
+check "bench --help" gtu bench --help
+says "says what the share is" "median of the rounds' ratios" "$out"
 exits 2 "bench something else" gtu bench unit
 says "suggests" "did you mean units"
 exits 2 "bench with an unknown operation" gtu bench units --only comppact

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "graph_options.h"
 #include "json.h"
 #include "run.h"
 #include "whole_file.h"
@@ -210,24 +211,6 @@ int run_write_json(const struct run *r, struct gtu_error *err)
 }
 
 /* ---- For a person --------------------------------------------------------------------------------- */
-
-/* 1234567 as "1,234,567", in one of a few buffers that take turns. */
-static const char *grouped(uint64_t value)
-{
-	static char buffer[8][32];
-	static unsigned turn;
-	char *at = buffer[turn = (turn + 1) % 8] + 31;
-	unsigned digits = 0;
-
-	*at = 0;
-	do {
-		if (digits && digits % 3 == 0)
-			*--at = ',';
-		*--at = (char)('0' + value % 10);
-		digits++;
-	} while (value /= 10);
-	return at;
-}
 
 static double percent(uint64_t part, uint64_t whole)
 {

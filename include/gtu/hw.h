@@ -98,12 +98,14 @@ typedef uint64_t gtu_le64;
 #define GTU_EVENT_RINGS_MAX	64
 
 #define GTU_MAGIC		0x31555447u	/* 'G' 'T' 'U' '1' */
-#define GTU_HW_VERSION		0x00010000u
+#define GTU_HW_VERSION		0x00010001u
 #define GTU_RESET_KEY		0x52455345u	/* "ESER" */
 
 #define GTU_CAP_REGIONS		(1ull << 0)	/* every access is checked against region tables */
 #define GTU_CAP_STREAMS		(1ull << 1)	/* jobs whose output is a ring of warp records */
 #define GTU_CAP_LINEAR		(1ull << 2)	/* regions of one contiguous run (levels = 0) */
+#define GTU_CAP_CANCEL		(1ull << 3)	/* 1.1: GTU_MBOX_QUEUE_CANCEL */
+#define GTU_CAP_STREAM_EVENTS	(1ull << 4)	/* 1.1: GTU_DB_ARM_STREAM */
 
 #define GTU_UNIT_SCU		(1u << 0)
 #define GTU_UNIT_IRU		(1u << 1)
@@ -132,6 +134,10 @@ typedef uint64_t gtu_le64;
 #define GTU_MBOX_QUEUE_STATE	7	/* queue; results: sq head | sq tail << 32, cq tail | cq head << 32, state */
 #define GTU_MBOX_EVENT_ENABLE	8	/* event ring, address, log2 entries, vector */
 #define GTU_MBOX_EVENT_DISABLE	9	/* event ring */
+#define GTU_MBOX_QUEUE_CANCEL	10	/* queue, until: its jobs with a submission index before `until` that have
+					 * not ended do so with GTU_CPL_CANCELED, in order, each with its completion;
+					 * done when that is certain, not when they are written. E_ARG: until is
+					 * beyond the tail. CAP_CANCEL */
 
 #define GTU_MBOX_BUSY		(1u << 31)
 #define GTU_MBOX_E_OK		0
@@ -395,7 +401,8 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_cpl) == 64, "completion is 64 bytes");
 #define GTU_CPL_LIMIT		12	/* more cycles than the limit */
 #define GTU_CPL_WIDTH		13	/* an element is wider than this build holds */
 #define GTU_CPL_STALLED		14	/* a stream's consumer held an exclusive unit too long */
-#define GTU_CPL_COUNT		15	/* number of codes */
+#define GTU_CPL_CANCELED	15	/* by QUEUE_CANCEL: it may have run in part, or not at all */
+#define GTU_CPL_COUNT		16	/* number of codes */
 
 /*
  * Behind the last completion of a ring: what the queue is doing, for the user to read. Written by
@@ -425,6 +432,9 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_queue_status) == 64, "queue status is 64 byte
 #define GTU_DB_SUBMIT		0x00	/* WO, 64: SQ tail | CQ consumer index << 32, both running freely */
 #define GTU_DB_ARM		0x08	/* WO: raise an event once a completion at or behind this index is there */
 #define GTU_DB_KICK		0x10	/* WO: any value: look at the streams' rings again */
+#define GTU_DB_ARM_STREAM	0x18	/* WO: raise an event once the running stream has written the record of
+					 * this index (its producer is beyond it), at the next completion, or at once
+					 * where the queue has nothing to run. CAP_STREAM_EVENTS */
 
 /* ---- Events --------------------------------------------------------------------------------- */
 

@@ -42,6 +42,8 @@
  * %ETIMEDOUT   the deadline has passed
  * %EINTR       a signal came; nothing was changed, except where said; never restarted by the kernel
  * %EIO         the queue is in error, or the device refused; a queue's error ends with QUEUE_RESET
+ * %EAGAIN      SUBMIT: no place in the ring; read() without blocking: no event
+ * %EBADF       no such file descriptor, or not of the kind wanted
  * %ECANCELED   the queue was reset or destroyed while the call waited for it
  * %ENODEV      the device is gone, or was reset after this file was opened: close it
  * ============ ==================================================================================
@@ -61,7 +63,13 @@
 #define GTU_IOCTL_REG_READ	_IO(GTU_IOCTL_MAGIC, 0x08)
 #define GTU_IOCTL_REG_WRITE	_IO(GTU_IOCTL_MAGIC, 0x09)
 
-#define GTU_UAPI_VERSION	1	/* grows with what is added; nothing is taken away */
+#define GTU_IOCTL_BUFFER_EXPORT	_IO(GTU_IOCTL_MAGIC, 0x0A)
+#define GTU_IOCTL_REGION_IMPORT	_IO(GTU_IOCTL_MAGIC, 0x0B)
+#define GTU_IOCTL_SUBMIT	_IO(GTU_IOCTL_MAGIC, 0x0C)
+#define GTU_IOCTL_QUEUE_CANCEL	_IO(GTU_IOCTL_MAGIC, 0x0D)
+#define GTU_IOCTL_QUEUE_EVENTFD	_IO(GTU_IOCTL_MAGIC, 0x0E)
+
+#define GTU_UAPI_VERSION	2	/* grows with what is added; nothing is taken away */
 
 /**
  * struct gtu_ioctl_info - ioctl(GTU_IOCTL_INFO): what the device is, from its registers
@@ -133,10 +141,12 @@ struct gtu_ioctl_region_add {
 	__u32 key;
 };
 
+#define GTU_BUFFER_APERTURE	(1u << 0)	/* the device's own memory, not the host's */
+
 /**
  * struct gtu_ioctl_buffer_alloc - ioctl(GTU_IOCTL_BUFFER_ALLOC): zeroed memory, as a region
  * @size: sizeof(struct gtu_ioctl_buffer_alloc)
- * @flags: 0
+ * @flags: GTU_BUFFER_*
  * @length: bytes, not 0; rounded up to pages
  * @rights: GTU_RIGHT_*, at least one
  * @key: out: names the region in descriptors
@@ -144,6 +154,10 @@ struct gtu_ioctl_region_add {
  *
  * Not charged to RLIMIT_MEMLOCK but to the memory control group, and capped by the module's
  * parameter buffer_mib. A mapping of it outlives REGION_REMOVE, as memory that no device reaches.
+ *
+ * With GTU_BUFFER_APERTURE the memory is a piece of the device's aperture: %ENOSPC when no run of
+ * that many pages is free, %EOPNOTSUPP where the device has none. A mapping is write-combining; it
+ * keeps the piece from being given to others, and leads to zeroes once the device is gone.
  */
 struct gtu_ioctl_buffer_alloc {
 	__u32 size;
@@ -171,10 +185,12 @@ struct gtu_ioctl_region_remove {
 	__u32 reserved;
 };
 
+#define GTU_QUEUE_SUBMIT	(1u << 0)	/* jobs go in by ioctl(GTU_IOCTL_SUBMIT) alone */
+
 /**
  * struct gtu_ioctl_queue_create - ioctl(GTU_IOCTL_QUEUE_CREATE): a queue of two rings
  * @size: sizeof(struct gtu_ioctl_queue_create)
- * @flags: 0
+ * @flags: GTU_QUEUE_*
  * @sq_log2: log2 of the submission ring's entries
  * @cq_log2: log2 of the completion ring's entries
  * @id: out: names the queue in this context
@@ -189,6 +205,9 @@ struct gtu_ioctl_region_remove {
  * Map with MAP_SHARED and without PROT_EXEC. Mappings are not inherited by fork(). When the queue
  * ends (QUEUE_DESTROY, close, removal of the device) memory of zeroes takes their place, in which
  * the queue's status reads GTU_QUEUE_DISABLED and doorbells lead nowhere.
+ *
+ * With GTU_QUEUE_SUBMIT only the completion ring can be mapped; @sq_bytes and @db_bytes are 0. A
+ * device that does not check accesses itself (no GTU_CAP_REGIONS) has no other queues: %EOPNOTSUPP.
  */
 struct gtu_ioctl_queue_create {
 	__u32 size;
@@ -223,18 +242,24 @@ struct gtu_ioctl_queue {
 };
 
 #define GTU_WAIT_FOREVER	(~0ull)
+#define GTU_WAIT_STREAM		(1u << 0)	/* or until @record of the running stream may be there */
 
 /**
  * struct gtu_ioctl_wait - ioctl(GTU_IOCTL_WAIT): sleep until a completion is there
  * @size: sizeof(struct gtu_ioctl_wait)
- * @flags: 0
+ * @flags: GTU_WAIT_*
  * @id: of the queue
  * @index: number of the completion that is to be there (modulo 2^32, the first is 0)
  * @deadline_ns: CLOCK_MONOTONIC; in the past: only look; GTU_WAIT_FOREVER: none
  * @cq_tail: out: completions written so far
  * @state: out: GTU_QUEUE_*
+ * @record: with GTU_WAIT_STREAM: number of the record in the stream's ring (modulo 2^32); else 0
+ * @reserved: 0
  *
  * %EIO when the queue is in error. On %EIO, %ETIMEDOUT and %EINTR the out fields are written too.
+ *
+ * With GTU_WAIT_STREAM 0 means: look at the ring and at the completion again. It may come early.
+ * %EOPNOTSUPP where the device raises no events for streams (GTU_CAP_STREAM_EVENTS).
  */
 struct gtu_ioctl_wait {
 	__u32 size;
@@ -244,6 +269,8 @@ struct gtu_ioctl_wait {
 	__aligned_u64 deadline_ns;
 	__u32 cq_tail;
 	__u32 state;
+	__u32 record;
+	__u32 reserved;
 };
 
 /**
@@ -264,6 +291,133 @@ struct gtu_ioctl_reg {
 	__u32 offset;
 	__u32 reserved;
 	__aligned_u64 value;
+};
+
+/**
+ * struct gtu_ioctl_buffer_export - ioctl(GTU_IOCTL_BUFFER_EXPORT): a driver buffer as a dma-buf
+ * @size: sizeof(struct gtu_ioctl_buffer_export)
+ * @flags: O_CLOEXEC or 0
+ * @key: of a region of BUFFER_ALLOC, not of the aperture (%EOPNOTSUPP); others: %EINVAL
+ * @rights: GTU_RIGHT_*: with GTU_RIGHT_WRITE the file is O_RDWR, else O_RDONLY
+ * @fd: out: file descriptor of the dma-buf
+ * @reserved: 0
+ *
+ * The dma-buf keeps the pages, whatever becomes of region, context and device.
+ */
+struct gtu_ioctl_buffer_export {
+	__u32 size;
+	__u32 flags;
+	__u32 key;
+	__u32 rights;
+	__s32 fd;
+	__u32 reserved;
+};
+
+/**
+ * struct gtu_ioctl_region_import - ioctl(GTU_IOCTL_REGION_IMPORT): a dma-buf as a region
+ * @size: sizeof(struct gtu_ioctl_region_import)
+ * @flags: 0
+ * @fd: of a dma-buf of any driver whose memory has pages in the host
+ * @rights: GTU_RIGHT_*, at least one; GTU_RIGHT_WRITE needs a file open for writing (%EACCES)
+ * @key: out: names the region in descriptors
+ * @reserved: 0
+ * @length: out: its bytes
+ */
+struct gtu_ioctl_region_import {
+	__u32 size;
+	__u32 flags;
+	__s32 fd;
+	__u32 rights;
+	__u32 key;
+	__u32 reserved;
+	__aligned_u64 length;
+};
+
+/**
+ * struct gtu_ioctl_submit - ioctl(GTU_IOCTL_SUBMIT): put jobs into a queue of GTU_QUEUE_SUBMIT
+ * @size: sizeof(struct gtu_ioctl_submit)
+ * @flags: 0
+ * @id: of the queue
+ * @count: descriptors at @descs, 1 to 2^16
+ * @descs: user address of struct gtu_hw_desc[@count], 8-byte aligned
+ * @cq_head: completions that the caller is done with (modulo 2^32)
+ * @done: out: descriptors taken, from the first on
+ * @sq_index: out: submission index of the first one taken
+ * @status: out: with %EINVAL for a descriptor, the GTU_CPL_* that the device would give, else 0
+ *
+ * Each descriptor is copied once, checked, and then given to the device: opcode and parameters,
+ * and, for each operand, key, rights and bounds. What is taken and what it would do cannot be
+ * changed any more. A device without GTU_CAP_REGIONS gets only jobs whose accesses follow from the
+ * descriptor alone; others end with %EOPNOTSUPP.
+ *
+ * When a descriptor is refused, or the ring has no place for it (%EAGAIN), those before it have
+ * been taken: 0 is returned if there are any, the error else.
+ */
+struct gtu_ioctl_submit {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 count;
+	__aligned_u64 descs;
+	__u32 cq_head;
+	__u32 done;
+	__u32 sq_index;
+	__u32 status;
+};
+
+#define GTU_CANCEL_ALL		(1u << 0)	/* all that has been submitted; @until must be 0 */
+
+/**
+ * struct gtu_ioctl_queue_cancel - ioctl(GTU_IOCTL_QUEUE_CANCEL): end jobs before they are done
+ * @size: sizeof(struct gtu_ioctl_queue_cancel)
+ * @flags: GTU_CANCEL_*
+ * @id: of the queue
+ * @until: jobs with a submission index before this one (modulo 2^32), as counted by the ring's tail
+ *
+ * Each job that has not ended does so with GTU_CPL_CANCELED, in order: its completion comes as ever,
+ * and the queue goes on. %EINVAL when @until is beyond what was submitted, %EOPNOTSUPP where the
+ * device cannot (GTU_CAP_CANCEL).
+ */
+struct gtu_ioctl_queue_cancel {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 until;
+};
+
+/**
+ * struct gtu_ioctl_queue_eventfd - ioctl(GTU_IOCTL_QUEUE_EVENTFD): tell an eventfd of events
+ * @size: sizeof(struct gtu_ioctl_queue_eventfd)
+ * @flags: 0
+ * @id: of the queue
+ * @fd: of an eventfd; -1: none any more
+ *
+ * It is signalled by every event of the queue: one that its doorbells ARM or ARM_STREAM asked for,
+ * an error, its end. A queue has one eventfd at most; a new one replaces it.
+ */
+struct gtu_ioctl_queue_eventfd {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__s32 fd;
+};
+
+/**
+ * struct gtu_event - what read() gives
+ * @queue: id of a queue that had an event since it was last read
+ * @cq_tail: completions written so far
+ * @state: GTU_QUEUE_*
+ * @reserved: 0
+ *
+ * poll() says EPOLLIN when a queue of the context had an event, EPOLLERR | EPOLLHUP when the device
+ * is gone. read() takes as many events as there are, a queue once, and fit; it blocks while there
+ * are none, unless O_NONBLOCK is set (%EAGAIN). Less room than one: %EINVAL.
+ */
+struct gtu_event {
+	__u32 queue;
+	__u32 cq_tail;
+	__u32 state;
+	__u32 reserved;
 };
 
 #endif

@@ -22,6 +22,11 @@ struct gtu_call {
 		struct gtu_ioctl_queue queue;
 		struct gtu_ioctl_wait wait;
 		struct gtu_ioctl_reg reg;
+		struct gtu_ioctl_buffer_export export;
+		struct gtu_ioctl_region_import import;
+		struct gtu_ioctl_submit submit;
+		struct gtu_ioctl_queue_cancel cancel;
+		struct gtu_ioctl_queue_eventfd eventfd;
 	} u;
 };
 
@@ -175,9 +180,12 @@ static int gtu_do_queue_reset(struct gtu_call *c)
 static int gtu_do_wait(struct gtu_call *c)
 {
 	struct gtu_ioctl_wait *a = &c->u.wait;
-	struct gtu_queue *q = gtu_queue_get(c->ctx, a->id);
+	struct gtu_queue *q;
 	int ret, out;
 
+	if (a->record || a->reserved)
+		return -EOPNOTSUPP;
+	q = gtu_queue_get(c->ctx, a->id);
 	if (IS_ERR(q))
 		return PTR_ERR(q);
 	ret = gtu_queue_wait(q, a->index, a->deadline_ns, &a->cq_tail, &a->state);
@@ -206,28 +214,29 @@ static int gtu_do_reg_write(struct gtu_call *c)
 	return gtu_reg_write(c->ctx->gtu, c->u.reg.offset, c->u.reg.value);
 }
 
-/* @min: the size of the first version, whose last member is named; @flags: those that are known. */
-#define GTU_CALL(cmd, type, last, fn)                                                              \
-	[_IOC_NR(cmd)] = { cmd, sizeof(type), offsetofend(type, last), 0, fn }
+/* @last: the last member of the first version, which every caller knows; @known: its flags. */
+#define GTU_CALL(cmd, type, last, known, fn)                                                       \
+	[_IOC_NR(cmd)] = { cmd, sizeof(type), offsetofend(type, last), known, fn }
 
 static const struct gtu_ioctl_entry {
 	unsigned int cmd;
 	u32 size, min, flags;
 	int (*call)(struct gtu_call *c);
 } gtu_calls[] = {
-	GTU_CALL(GTU_IOCTL_INFO, struct gtu_ioctl_info, reserved, gtu_do_info),
-	GTU_CALL(GTU_IOCTL_REGION_ADD, struct gtu_ioctl_region_add, key, gtu_do_region_add),
-	GTU_CALL(GTU_IOCTL_BUFFER_ALLOC, struct gtu_ioctl_buffer_alloc, mmap_offset,
+	GTU_CALL(GTU_IOCTL_INFO, struct gtu_ioctl_info, reserved, 0, gtu_do_info),
+	GTU_CALL(GTU_IOCTL_REGION_ADD, struct gtu_ioctl_region_add, key, 0, gtu_do_region_add),
+	GTU_CALL(GTU_IOCTL_BUFFER_ALLOC, struct gtu_ioctl_buffer_alloc, mmap_offset, 0,
 		 gtu_do_buffer_alloc),
-	GTU_CALL(GTU_IOCTL_REGION_REMOVE, struct gtu_ioctl_region_remove, reserved,
+	GTU_CALL(GTU_IOCTL_REGION_REMOVE, struct gtu_ioctl_region_remove, reserved, 0,
 		 gtu_do_region_remove),
-	GTU_CALL(GTU_IOCTL_QUEUE_CREATE, struct gtu_ioctl_queue_create, db_bytes,
+	GTU_CALL(GTU_IOCTL_QUEUE_CREATE, struct gtu_ioctl_queue_create, db_bytes, 0,
 		 gtu_do_queue_create),
-	GTU_CALL(GTU_IOCTL_QUEUE_DESTROY, struct gtu_ioctl_queue, reserved, gtu_do_queue_destroy),
-	GTU_CALL(GTU_IOCTL_QUEUE_RESET, struct gtu_ioctl_queue, reserved, gtu_do_queue_reset),
-	GTU_CALL(GTU_IOCTL_WAIT, struct gtu_ioctl_wait, state, gtu_do_wait),
-	GTU_CALL(GTU_IOCTL_REG_READ, struct gtu_ioctl_reg, value, gtu_do_reg_read),
-	GTU_CALL(GTU_IOCTL_REG_WRITE, struct gtu_ioctl_reg, value, gtu_do_reg_write),
+	GTU_CALL(GTU_IOCTL_QUEUE_DESTROY, struct gtu_ioctl_queue, reserved, 0,
+		 gtu_do_queue_destroy),
+	GTU_CALL(GTU_IOCTL_QUEUE_RESET, struct gtu_ioctl_queue, reserved, 0, gtu_do_queue_reset),
+	GTU_CALL(GTU_IOCTL_WAIT, struct gtu_ioctl_wait, state, 0, gtu_do_wait),
+	GTU_CALL(GTU_IOCTL_REG_READ, struct gtu_ioctl_reg, value, 0, gtu_do_reg_read),
+	GTU_CALL(GTU_IOCTL_REG_WRITE, struct gtu_ioctl_reg, value, 0, gtu_do_reg_write),
 };
 
 long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)

@@ -28,11 +28,13 @@ struct gtu_hwq {
 	bool armed, event_due, error_due;
 	bool active;			/* job holds a fetched descriptor */
 	bool stalled;			/* the job waits for its consumer */
+	bool canceling;			/* jobs before cancel_until end with CANCELED */
 	uint32_t id, context, event_ring, arm_index;
 	uint16_t life;			/* times it was enabled or reset */
 	uint64_t sq, cq;		/* bus addresses */
 	uint32_t sq_head, sq_tail, cq_head, cq_tail;
 	uint32_t state;			/* GTU_QUEUE_* */
+	uint32_t cancel_until;
 	uint32_t submit_low;		/* of a doorbell written in halves */
 	uint64_t stalled_for;		/* cycles */
 	struct gtu_job job;
@@ -116,6 +118,7 @@ void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsig
 			uint64_t value);
 void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q);	/* job gone, unit released */
 void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q);	/* indices 0, enabled */
+bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until); /* false: beyond the tail */
 void gtu_queue_wake_all(struct gtu_dev *dev);
 void gtu_events_retry(struct gtu_dev *dev, uint32_t ring);
 

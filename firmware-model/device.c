@@ -151,7 +151,7 @@ static void reset(struct gtu_dev *dev)
 		struct gtu_hwq *q = &dev->queue[i];
 
 		q->enabled = q->active = q->armed = q->event_due = q->error_due = false;
-		q->stalled = false;
+		q->stalled = q->canceling = q->job.record_armed = false;
 		q->state = GTU_QUEUE_DISABLED;
 		q->id = i;
 		q->event_ring = GTU_RING_NONE;
@@ -330,7 +330,8 @@ static bool global_register(struct gtu_dev *dev, uint32_t offset, uint64_t *valu
 #define R64(reg, expr) case reg: *value = (expr); *wide = true; return true
 	R32(GTU_REG_MAGIC, GTU_MAGIC);
 	R32(GTU_REG_VERSION, GTU_HW_VERSION);
-	R64(GTU_REG_CAPS, GTU_CAP_REGIONS | GTU_CAP_STREAMS | GTU_CAP_LINEAR);
+	R64(GTU_REG_CAPS, GTU_CAP_REGIONS | GTU_CAP_STREAMS | GTU_CAP_LINEAR |
+				   GTU_CAP_CANCEL | GTU_CAP_STREAM_EVENTS);
 	R32(GTU_REG_UNITS, units_present(dev));
 	R32(GTU_REG_EPOCH, dev->epoch);
 	R32(GTU_REG_STATUS, status(dev));

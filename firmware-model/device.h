@@ -102,6 +102,8 @@ struct gtu_job {
 	struct gtu_mem *mem;		/* [GTU_BLOCK_OPERANDS], by place; resolved anew each step */
 	uint64_t limit;			/* cycles */
 	bool started;
+	bool record_armed;		/* an event once record `record_wanted` is written */
+	uint32_t record_wanted, produced;	/* of the stream's ring, running freely */
 	/* what the completion will say; a unit keeps these current */
 	uint64_t count, needed, cycles, dropped, element;
 	uint8_t status, place;
@@ -111,6 +113,18 @@ struct gtu_job {
 
 /* Set the job's error (the first one stays) and return GTU_RUN_DONE. */
 int gtu_job_error(struct gtu_job *job, unsigned status, unsigned place, uint64_t element);
+
+/*
+ * A unit that writes a stream's ring says here how many records are in it in all (modulo 2^32), each
+ * time that it has told its consumer (`producer`): who asked for an event by ARM_STREAM gets it.
+ */
+void gtu_job_record_event(struct gtu_job *job);
+static inline void gtu_job_produced(struct gtu_job *job, uint32_t producer)
+{
+	job->produced = producer;
+	if (__builtin_expect(job->record_armed, 0) && (int32_t)(producer - job->record_wanted) > 0)
+		gtu_job_record_event(job);
+}
 
 /*
  * What a unit expects of an operand. Resolve with gtu_job_operands() in start() and at the top of
@@ -169,7 +183,7 @@ struct gtu_unit {
 	bool (*start)(struct gtu_job *job);
 	/* Go on for about @budget cycles. */
 	int (*run)(struct gtu_job *job, uint64_t budget);
-	/* May be NULL. The job is ended from outside (LIMIT, STALLED): tell its consumer. */
+	/* May be NULL. The job is ended from outside (LIMIT, STALLED, CANCELED): tell its consumer. */
 	void (*stop)(struct gtu_job *job);
 };
 

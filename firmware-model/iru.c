@@ -280,7 +280,10 @@ static bool deliver(struct gtu_job *job, struct iru_core *c)
 		iru_core_taken(c);
 	}
 	job->count = s->written;
-	return tell(job, offsetof(struct gtu_hw_ring, producer), (uint32_t)s->written);
+	if (!tell(job, offsetof(struct gtu_hw_ring, producer), (uint32_t)s->written))
+		return false;
+	gtu_job_produced(job, (uint32_t)s->written);
+	return true;
 }
 
 /*

@@ -97,6 +97,13 @@ static uint32_t queue_command(struct gtu_dev *dev, uint32_t command, const uint6
 	}
 	if (!q->enabled)
 		return GTU_MBOX_E_STATE;
+	if (command == GTU_MBOX_QUEUE_CANCEL) {
+		if (q->state != GTU_QUEUE_ENABLED)
+			return GTU_MBOX_E_STATE;
+		if (arg[1] >> 32)
+			return GTU_MBOX_E_ARG;
+		return gtu_queue_cancel(dev, q, (uint32_t)arg[1]) ? GTU_MBOX_E_OK : GTU_MBOX_E_ARG;
+	}
 	queue_disable(dev, q);
 	if (command == GTU_MBOX_QUEUE_RESET)
 		gtu_queue_start(dev, q);
@@ -145,6 +152,7 @@ void gtu_mailbox(struct gtu_dev *dev, uint32_t command)
 	case GTU_MBOX_QUEUE_ENABLE:	status = queue_enable(dev, arg); break;
 	case GTU_MBOX_QUEUE_DISABLE:
 	case GTU_MBOX_QUEUE_RESET:
+	case GTU_MBOX_QUEUE_CANCEL:
 	case GTU_MBOX_QUEUE_STATE:	status = queue_command(dev, command, arg); break;
 	case GTU_MBOX_EVENT_ENABLE:	status = event_enable(dev, arg); break;
 	case GTU_MBOX_EVENT_DISABLE:	status = event_disable(dev, arg); break;

@@ -19,6 +19,12 @@ static void runnable(struct gtu_dev *dev, struct gtu_hwq *q)
 	gtu_bit_set(context_of(dev, q)->queues, q->id);
 }
 
+/* A job may be fetched: there is one, and a place for its completion. */
+static bool fetchable(const struct gtu_hwq *q)
+{
+	return q->sq_head != q->sq_tail && q->cq_tail - q->cq_head < 1u << q->cq_log2;
+}
+
 static void blocked(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	gtu_bit_clear(dev->work, q->id);
@@ -60,6 +66,19 @@ static void event_raise(struct gtu_dev *dev, struct gtu_hwq *q)
 	q->event_due = q->error_due = false;
 	if (dev->ops.irq)
 		dev->ops.irq(dev->host, e->vector);
+}
+
+static void event_now(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	q->event_due = true;
+	event_raise(dev, q);
+}
+
+/* Out of the unit's hands: the queue's running stream has written the record that was asked for. */
+void gtu_job_record_event(struct gtu_job *job)
+{
+	job->record_armed = false;
+	event_now(job->dev, (struct gtu_hwq *)((char *)job - offsetof(struct gtu_hwq, job)));
 }
 
 void gtu_events_retry(struct gtu_dev *dev, uint32_t ring)
@@ -125,11 +144,17 @@ static bool acquire(struct gtu_dev *dev, struct gtu_hwq *q)
 	return true;
 }
 
-void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q)
+/* A job that stood in line for its unit does not any more. */
+static void leave_line(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	if (q->active && q->job.unit && q->job.unit->exclusive &&
 	    gtu_dev_page(dev, q->job.unit)->heir == q)
 		gtu_dev_page(dev, q->job.unit)->heir = NULL;
+}
+
+void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	leave_line(dev, q);
 	release(dev, q);
 	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
 		dev->fences--;
@@ -142,6 +167,7 @@ void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	q->sq_head = q->sq_tail = q->cq_head = q->cq_tail = q->submit_low = 0;
 	q->armed = q->event_due = q->error_due = q->active = q->stalled = false;
+	q->canceling = q->job.record_armed = false;
 	q->state = GTU_QUEUE_ENABLED;
 	q->enabled = true;
 	q->life++;
@@ -165,9 +191,7 @@ void gtu_queue_wake_all(struct gtu_dev *dev)
 	for (i = 0; i < dev->config.queues; i++) {
 		struct gtu_hwq *q = &dev->queue[i];
 
-		if (q->enabled && q->state == GTU_QUEUE_ENABLED &&
-		    (q->active || (q->sq_head != q->sq_tail &&
-				   q->cq_tail - q->cq_head < 1u << q->cq_log2)))
+		if (q->enabled && q->state == GTU_QUEUE_ENABLED && (q->active || fetchable(q)))
 			runnable(dev, q);
 	}
 }
@@ -186,7 +210,7 @@ static void submit(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t tail, uint32
 	}
 	q->sq_tail = tail;
 	q->cq_head = head;
-	if (q->active || (q->sq_head != tail && q->cq_tail - head < 1u << q->cq_log2))
+	if (q->active || fetchable(q))
 		runnable(dev, q);
 }
 
@@ -208,8 +232,15 @@ void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsig
 		q->armed = true;
 		if ((int32_t)(q->cq_tail - q->arm_index) > 0) {
 			q->armed = false;
-			q->event_due = true;
-			event_raise(dev, q);
+			event_now(dev, q);
+		}
+	} else if (reg == GTU_DB_ARM_STREAM) {
+		/* `produced` is the running job's: 0 until it has written, and for one that is no stream */
+		q->job.record_wanted = (uint32_t)value;
+		q->job.record_armed = true;
+		if (q->active ? (int32_t)(q->job.produced - q->job.record_wanted) > 0 : !fetchable(q)) {
+			q->job.record_armed = false;
+			event_now(dev, q);
 		}
 	} else if (reg == GTU_DB_KICK) {
 		if (q->active)
@@ -252,12 +283,15 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 	__atomic_store_n(&cpl->phase, q->cq_tail & size ? 0 : 1, __ATOMIC_RELEASE);
 	q->cq_tail++;
 	status_write(dev, q);
-	if (q->armed && (int32_t)(q->cq_tail - q->arm_index) > 0) {
-		q->armed = false;
-		q->event_due = true;
-		event_raise(dev, q);
+	if (q->canceling && (int32_t)(q->cancel_until - q->cq_tail) <= 0)
+		q->canceling = false;
+	if (job->record_armed || (q->armed && (int32_t)(q->cq_tail - q->arm_index) > 0)) {
+		if ((int32_t)(q->cq_tail - q->arm_index) > 0)
+			q->armed = false;
+		job->record_armed = false;
+		event_now(dev, q);
 	}
-	if (q->sq_head == q->sq_tail || q->cq_tail - q->cq_head >= size)
+	if (!fetchable(q))
 		blocked(dev, q);
 	if (dev->fences)
 		gtu_queue_wake_all(dev);	/* one may have waited for this completion */
@@ -281,6 +315,7 @@ static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
 	job->mem = dev->mem;
 	job->unit = NULL;
 	job->started = false;
+	job->produced = 0;
 	job->count = job->needed = job->cycles = job->dropped = job->element = 0;
 	job->status = GTU_CPL_OK;
 	job->place = 0xff;
@@ -341,12 +376,17 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 	int ran;
 
 	if (!q->active) {
-		if (q->sq_head == q->sq_tail || q->cq_tail - q->cq_head >= 1u << q->cq_log2) {
+		if (!fetchable(q)) {
 			blocked(dev, q);
 			return 0;
 		}
 		if (!fetch(dev, q)) {
 			queue_error(dev, q, GTU_QUEUE_E_DMA);
+			return 0;
+		}
+		if (q->canceling) {	/* `until` is ahead of every job that is fetched meanwhile */
+			gtu_job_error(job, GTU_CPL_CANCELED, 0xff, 0);
+			complete(dev, q);
 			return 0;
 		}
 		if (!prepare(dev, job)) {
@@ -388,6 +428,33 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 		blocked(dev, q);
 	}
 	return spent;
+}
+
+/*
+ * All jobs before @until that have not ended end with CANCELED: the one under way now, the others when
+ * they are fetched, which is when their completions have places. What was canceled before stays so.
+ */
+bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until)
+{
+	if ((int32_t)(until - q->sq_tail) > 0)
+		return false;
+	if ((int32_t)(until - q->cq_tail) <= 0)
+		return true;		/* they have ended */
+	if (!q->canceling || (int32_t)(until - q->cancel_until) > 0)
+		q->cancel_until = until;
+	q->canceling = true;
+	if (q->active) {
+		leave_line(dev, q);
+		q->job.mem = dev->mem;
+		if (q->job.started)
+			stop(&q->job, GTU_CPL_CANCELED);
+		gtu_job_error(&q->job, GTU_CPL_CANCELED, 0xff, 0);
+		complete(dev, q);
+		gtu_queue_wake_all(dev);	/* its unit is free, or its place in the line */
+	} else if (fetchable(q)) {
+		runnable(dev, q);
+	}
+	return true;
 }
 
 static uint32_t next_queue(const struct gtu_context *c, uint32_t from)

@@ -360,6 +360,9 @@ int gtu_completion_error(const struct gtu_hw_desc *desc, const struct gtu_comple
 	case GTU_CPL_STALLED:
 		return gtu_fail(err, GTU_ERR_TIMEOUT, "%s: its consumer held the unit too long while others waited",
 				op);
+	case GTU_CPL_CANCELED:
+		return gtu_fail(err, GTU_ERR_INTERRUPTED, "%s: canceled%s", op,
+				c->cycles ? ", having run in part" : " before it began");
 	}
 	return gtu_fail(err, GTU_ERR_FAIL, "%s: the device gave the unknown status %u", op, c->status);
 }

@@ -113,7 +113,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		tail++;
 		gtu_dev_write(h.dev, GTU_BAR_DOORBELL, GTU_DB_SUBMIT, 8, tail | (uint64_t)(tail - 1) << 32);
-		/* a stream may wait for a consumer that never comes: the next reset ends it */
+		if (kind & 0x20)
+			gtu_dev_write(h.dev, GTU_BAR_DOORBELL, GTU_DB_ARM_STREAM, 4, kind & 3);
+		/* a stream may wait for a consumer that never comes: a cancel or the next reset ends it */
 		for (rounds = 0; gtu_dev_pending(h.dev); rounds++) {
 			gtu_dev_step(h.dev, 1 + kind);
 			if (rounds > 1000000)
@@ -122,6 +124,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{
 			const struct gtu_hw_cpl *cpl = (void *)h.block[h.blocks - 1].at;
 
+			if (cpl[(tail - 1) & 15].phase != 1 && kind & 0x10) {
+				const uint64_t until[2] = { 0, tail };
+
+				fuzz_mailbox(&h, GTU_MBOX_QUEUE_CANCEL, 2, until);
+				if (cpl[(tail - 1) & 15].phase != 1 ||
+				    cpl[(tail - 1) & 15].status != GTU_CPL_CANCELED)
+					abort();
+			}
 			if (cpl[(tail - 1) & 15].phase != 1) {
 				const uint64_t queue = 0;
 

@@ -36,7 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			gtu_dev_write(h.dev, GTU_BAR_REGS, mailbox + 8 * (offset % 6), 8,
 				      (fuzz_number(&in, 1) % 4 << 32) + fuzz_number(&in, 2) % 4200);
 			break;
-		case 8 ... 9:
+		case 8:
+			gtu_dev_write(h.dev, GTU_BAR_REGS, GTU_REG_MBOX_CMD, 4, GTU_MBOX_QUEUE_CANCEL);
+			break;
+		case 9:
 			gtu_dev_write(h.dev, GTU_BAR_REGS, GTU_REG_MBOX_CMD, 4, offset % 12);
 			break;
 		case 10 ... 11:

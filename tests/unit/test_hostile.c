@@ -193,6 +193,14 @@ static void canaries(struct victim *v, uint64_t crc_of_0)
 	CHECK_EQ(sum, crc_of_0);
 }
 
+/* The other thread writes to what this one's stack holds: it ends first. */
+static void fail(struct victim *v, pthread_t thread, unsigned job, unsigned opcode, const char *what)
+{
+	atomic_store(&v->stop, true);
+	pthread_join(thread, NULL);
+	test_fail(__FILE__, __LINE__, "job %u (operation 0x%02x) %s", job, opcode, what);
+}
+
 static void attack(unsigned jobs, uint64_t seed)
 {
 	static const struct gtu_dev_config small = {
@@ -225,8 +233,20 @@ static void attack(unsigned jobs, uint64_t seed)
 
 		fx_submit_to(v.f, 0, &d);
 		for (steps = 0; !ended; steps++) {
+			const uint64_t until[2] = { 0, v.f->queue[0].tail };
+
+			if (test_random(&v.seed) % 32 == 0)
+				fx_doorbell(v.f, 0, GTU_DB_ARM_STREAM, (uint32_t)lie(&v.seed, 64));
+			/* a stream that waits for its consumer: let it go, in either way; others now and then too */
+			if ((!gtu_dev_pending(v.f->dev) && test_random(&v.seed) & 1) || test_random(&v.seed) % 512 == 0) {
+				fx_mailbox(v.f, GTU_MBOX_QUEUE_CANCEL, 2, until);
+				gtu_dev_step(v.f->dev, 1);
+				ended = fx_poll(v.f, 0, &c);
+				if (!ended)
+					fail(&v, thread, i, d.opcode, "was canceled and has no completion");
+				break;
+			}
 			if (!gtu_dev_pending(v.f->dev)) {
-				/* a stream that waits for its consumer: let it go */
 				const uint64_t queue = 0;
 
 				memset(v.f->queue[0].cq, 0, GTU_CQ_BYTES(FX_RING_LOG2));
@@ -236,22 +256,23 @@ static void attack(unsigned jobs, uint64_t seed)
 			}
 			gtu_dev_step(v.f->dev, 1 + test_random(&v.seed) % 500);
 			ended = fx_poll(v.f, 0, &c);
-			if (!ended && steps == 1000000) {
-				atomic_store(&v.stop, true);
-				pthread_join(thread, NULL);
-				test_fail(__FILE__, __LINE__, "job %u (operation 0x%02x) does not end", i, d.opcode);
-			}
+			if (!ended && steps == 1000000)
+				fail(&v, thread, i, d.opcode, "does not end");
 		}
-		if (ended && c.status < GTU_CPL_COUNT)
+		if (ended && c.status >= GTU_CPL_COUNT)
+			fail(&v, thread, i, d.opcode, "ended with a status that does not exist");
+		if (ended)
 			done[c.status]++;
 	}
 	atomic_store(&v.stop, true);
 	pthread_join(thread, NULL);
 	canaries(&v, sum);
 	printf("# of %u jobs %" PRIu64 " were done, %" PRIu64 " met an index outside, %" PRIu64
-	       " an output too small, %" PRIu64 " ended behind a region\n", jobs, done[GTU_CPL_OK],
-	       done[GTU_CPL_INDEX], done[GTU_CPL_OVERFLOW], done[GTU_CPL_BOUNDS]);
-	CHECKF(done[GTU_CPL_OK] > jobs / 1000 && done[GTU_CPL_INDEX] && done[GTU_CPL_BOUNDS],
+	       " an output too small, %" PRIu64 " ended behind a region, %" PRIu64 " were canceled\n", jobs,
+	       done[GTU_CPL_OK], done[GTU_CPL_INDEX], done[GTU_CPL_OVERFLOW], done[GTU_CPL_BOUNDS],
+	       done[GTU_CPL_CANCELED]);
+	CHECKF(done[GTU_CPL_OK] > jobs / 1000 && done[GTU_CPL_INDEX] && done[GTU_CPL_BOUNDS] &&
+	       done[GTU_CPL_CANCELED],
 	       "the lies were too wild to reach the units");
 	fx_close(v.f);
 }

@@ -232,8 +232,8 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_desc) == 128, "descriptor is 128 bytes");
 #define GTU_OP_SCU_REPLICATE	0x13
 #define GTU_OP_SCU_EXPAND	0x14
 #define GTU_OP_IRU_STREAM	0x20
-#define GTU_OP_PEG_FIRST	0x30	/* 0x30..0x3f: PEG */
-#define GTU_OP_WVR_FIRST	0x40	/* 0x40..0x4f: WVR */
+#define GTU_OP_PEG_STREAM	0x30
+#define GTU_OP_WVR_STREAM	0x40
 
 /* COPY and FILL: param = log2 of the element width (0..3), other bits zero. */
 
@@ -331,38 +331,112 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_desc) == 128, "descriptor is 128 bytes");
 #define GTU_IRU_OP_ADD_F32	4
 
 /*
+ * PEG: operands, by place. Widths are those of param. A ring an engine: engine e's header is at byte
+ * e * GTU_PEG_STRIDE() of RINGS, then `count` records (a power of two), then, where an output list is
+ * given, the return ring of 2^param2 vertices that the consumer pushes.
+ */
+#define GTU_PEG_VERTICES	0	/* in: offsets into the edge array, one more than there are vertices */
+#define GTU_PEG_EDGES		1	/* in: vertex ids; may be GTU_COUNT_REST */
+#define GTU_PEG_WEIGHTS		2	/* in: of 4 or 8 bytes; may be GTU_COUNT_REST */
+#define GTU_PEG_INPUT		3	/* in: input list, vertex ids; not given: all vertices in order */
+#define GTU_PEG_RINGS		4	/* both: see above */
+#define GTU_PEG_OUTPUT		5	/* out: output list, vertex ids; not given: nothing can be pushed */
+#define GTU_PEG_SPILL		6	/* both: `count` lines of GTU_LINE_BYTES for vertices off chip; may be missing */
+#define GTU_PEG_OPERANDS	7
+
+/*
+ * param of PEG_STREAM. param2: log2 of the return ring's vertices, 5..20; 0 without an output list. imm: bytes on
+ * chip that this job uses for its vertex lists (low half) and for gathered edges (high half); 0: the build's.
+ */
+#define GTU_PEG_VERTEX_LIST	(1u << 0)	/* hand out the input list's vertices, not their edges */
+#define GTU_PEG_PULL		(1u << 1)	/* CSC: the listed vertices are destinations */
+#define GTU_PEG_OFFSETS_8	(1u << 2)	/* offsets of 8 bytes, else 4 */
+#define GTU_PEG_IDS_8		(1u << 3)	/* vertex ids of 8 bytes, else 4 */
+#define GTU_PEG_WEIGHTS_8	(1u << 4)	/* weights of 8 bytes, else 4 */
+#define GTU_PEG_WITH_SRC	(1u << 5)	/* fields of the records, in this order: lanes as wide as ids, */
+#define GTU_PEG_WITH_DST	(1u << 6)	/* ids, */
+#define GTU_PEG_WITH_WEIGHT	(1u << 7)	/* weights, */
+#define GTU_PEG_WITH_INDEX	(1u << 8)	/* and offsets are */
+#define GTU_PEG_DEMAND		(1u << 9)	/* serve only what was asked; else a request is always pending */
+#define GTU_PEG_BALANCE_EDGES	(1u << 10)	/* edge-frontier balancing between the engines */
+#define GTU_PEG_BALANCE_LISTS	(1u << 11)	/* vertex-list balancing between them */
+#define GTU_PEG_STAND_BY	(1u << 12)	/* an engine ends only when no engine can give it edges */
+#define GTU_PEG_ENGINES_SHIFT	16		/* 6 bits: engines used; 0: all of the build */
+#define GTU_PEG_PARAM_MASK	0x003f1fffu
+#define GTU_PEG_ENGINES_MAX	32u
+
+#define GTU_PEG_STRIDE(records, record_bytes, return_bytes)                                        \
+	(((64ull + (uint64_t)(records) * (record_bytes) + (return_bytes)) + 63) & ~63ull)
+
+/*
+ * A line of SPILL: link to the line before it in its engine's list (its number + 1; 0: none), then
+ * vertices, up to the line's end.
+ */
+#define GTU_PEG_SPILL_LINK	8u
+#define GTU_PEG_SPILL_IDS(id_bytes) ((GTU_LINE_BYTES - GTU_PEG_SPILL_LINK) / (id_bytes))
+
+/* WVR: operands, by place */
+#define GTU_WVR_TABLE		0	/* in: registrations, in any order within a round */
+#define GTU_WVR_RING		1	/* both: header, `count` records (a power of two), return ring */
+#define GTU_WVR_OPERANDS	2
+
+/* param of WVR_STREAM. param2: log2 of the return ring's vertices (8 bytes each) to skip, 3..16; 0: none */
+#define GTU_WVR_VIDS_8		(1u << 0)	/* VID lanes of 8 bytes, else 4 */
+#define GTU_WVR_EIDS_8		(1u << 1)	/* EID lanes of 8 bytes, else 4 */
+#define GTU_WVR_DEMAND		(1u << 2)	/* serve only what was asked; else a request is always pending */
+#define GTU_WVR_PARAM_MASK	0x7u
+
+/* A registration: WEAVER_REG of one thread. */
+struct gtu_hw_registration {
+	gtu_le32 entry;			/* warp * threads of a warp + thread */
+	gtu_le32 flags;			/* GTU_WVR_LAST */
+	gtu_le64 vid;
+	gtu_le64 start;			/* id of its first edge */
+	gtu_le64 degree;
+};
+GTU_HW_ASSERT(sizeof(struct gtu_hw_registration) == 32, "registration is 32 bytes");
+#define GTU_WVR_LAST		(1u << 0)	/* the last of its round; the table's last always is */
+
+/*
  * A stream's ring in the consumer's memory, 64-byte aligned: this header, then records. Indices run
  * freely modulo 2^32. The device writes record (producer & (count - 1)), then producer; it stops while
  * producer - consumer = count. The consumer writes consumer (and, with DEMAND, asked: the records it
  * has asked for in all), then the queue's KICK doorbell if `waiting` is set.
+ *
+ * The return ring of PEG and WVR goes the other way: the consumer writes entry (sent & (size - 1)), then
+ * sent, and stops while sent - received is its size. Once `closed` is set, `sent` must not move.
  */
 struct gtu_hw_ring {
 	gtu_le32 producer;		/* device: records written so far */
 	gtu_le32 ended;			/* device: 1 after the last record */
 	gtu_le32 waiting;		/* device: 1 while it waits for the consumer */
-	gtu_le32 reserved0[5];
+	gtu_le32 received;		/* device: entries of the return ring taken so far */
+	gtu_le32 reserved0[4];
 	gtu_le32 consumer;		/* consumer: records done with so far */
 	gtu_le32 asked;			/* consumer, DEMAND only */
-	gtu_le32 reserved1[6];
+	gtu_le32 sent;			/* consumer: entries put into the return ring so far */
+	gtu_le32 closed;		/* consumer: 1: no more will be sent (PEG with an output list waits for it) */
+	gtu_le32 reserved1[4];
 };
 GTU_HW_ASSERT(sizeof(struct gtu_hw_ring) == 64, "ring header is 64 bytes");
 
 /*
  * A warp record: this header, then one field after the other, each 32 lanes of 4 (or, where the
- * stream says so, 8) bytes. IRU: index, then secondary, then position, those asked for.
+ * stream says so, 8) bytes. IRU: index, then secondary, then position, those asked for. PEG: see its
+ * param. WVR: vid, then eid. Lanes that hold no element are 0 (IRU), all ones (PEG, WVR).
  */
 struct gtu_hw_warp {
-	gtu_le32 active;		/* bit l: lane l holds an element; other lanes are 0 */
+	gtu_le32 active;		/* bit l: lane l holds an element */
 	gtu_le32 sequence;		/* number of the record in its stream, from 0 */
 	gtu_le32 reason;		/* GTU_WARP_* */
-	gtu_le32 lines;			/* distinct target lines among the active lanes */
+	gtu_le32 lines;			/* IRU: distinct target lines among the active lanes */
 	gtu_le64 cycle;			/* the stream's logical cycle at which it was put out */
 	gtu_le32 reserved[10];
 };
 GTU_HW_ASSERT(sizeof(struct gtu_hw_warp) == 64, "warp header is 64 bytes");
 #define GTU_WARP_BYTES(fields4, fields8) (64u + 128u * (fields4) + 256u * (fields8))
 
-#define GTU_WARP_FULL		0	/* a set was full */
+#define GTU_WARP_FULL		0	/* a set was full; PEG, WVR: a warp's worth was there */
 #define GTU_WARP_TIMEOUT	1
 #define GTU_WARP_END		2	/* what was left */
 #define GTU_WARP_DISABLED	3	/* mode ALL: no lane active */
@@ -372,7 +446,8 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_warp) == 64, "warp header is 64 bytes");
 struct gtu_hw_cpl {
 	gtu_le64 cookie;
 	gtu_le64 count;			/* elements put out (bits for BITMASK, records for streams) */
-	gtu_le64 needed;		/* OVERFLOW: capacity that would do. INDEX, WIDTH: the value met */
+	gtu_le64 needed;		/* OVERFLOW: capacity that would do. INDEX, WIDTH: the value met. PEG: length of
+				 * the output list */
 	gtu_le64 cycles;		/* logical cycles of this job alone */
 	gtu_le64 dropped;		/* elements filtered out or merged */
 	gtu_le64 element;		/* on an error: number of the input element where it was met */
@@ -461,6 +536,8 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_queue_status) == 64, "queue status is 64 byte
 
 #define GTU_ID_SCU		0x20554353u
 #define GTU_ID_IRU		0x20555249u
+#define GTU_ID_PEG		0x20474550u
+#define GTU_ID_WVR		0x20525657u
 #define GTU_ID_ZCM		0x204d435au
 
 /* SCU */
@@ -509,6 +586,77 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_queue_status) == 64, "queue status is 64 byte
 #define GTU_IRU_C_HOPS		10	/* of elements on the ring */
 #define GTU_IRU_C_BLOCKED	11	/* insertions that waited for a full set */
 #define GTU_IRU_COUNTERS	12
+
+/* PEG */
+#define GTU_PEG_P_ENGINES	0
+#define GTU_PEG_P_ENTRIES	1	/* of an engine's adjacency list working table */
+#define GTU_PEG_P_LANES		2	/* edges a record */
+#define GTU_PEG_P_EDGE_BYTES	3	/* on chip, for gathered edges */
+#define GTU_PEG_P_LIST_BYTES	4	/* on chip, for vertex lists, half of it each */
+#define GTU_PEG_P_LATENCY	5	/* cycles of a fetch */
+#define GTU_PEG_P_MESSAGE	6	/* cycles of a message between an engine and the control processor */
+#define GTU_PEG_P_CHUNK		7	/* vertices of the input list dealt to an engine at a time */
+
+#define GTU_PEG_S_INTERVAL	0	/* setting: cycles between two looks of the control processor */
+#define GTU_PEG_S_SHIFT		1	/* setting: N of the threshold max(Rmax >> N, floor), 0..63 */
+#define GTU_PEG_S_FLOOR		2	/* setting: its floor, edges or vertices, at least 2 */
+
+#define GTU_PEG_C_JOBS		0
+#define GTU_PEG_C_CYCLES	1
+#define GTU_PEG_C_VERTICES	2	/* taken from input lists into tables, or handed out */
+#define GTU_PEG_C_EDGES		3	/* handed out */
+#define GTU_PEG_C_RECORDS	4
+#define GTU_PEG_C_PARTIAL	5	/* records with fewer than a warp's lanes */
+#define GTU_PEG_C_INDEX_FETCHES	6	/* FI */
+#define GTU_PEG_C_EDGE_FETCHES	7	/* FE: lines */
+#define GTU_PEG_C_REFILLS	8	/* of input lists */
+#define GTU_PEG_C_PUSHED	9
+#define GTU_PEG_C_SPILLED	10	/* of those, off chip */
+#define GTU_PEG_C_LOOKS		11	/* of the control processor */
+#define GTU_PEG_C_MOVES		12	/* of ranges of edges between engines */
+#define GTU_PEG_C_MOVED		13	/* edges in them */
+#define GTU_PEG_C_REFUSED	14	/* no free entry at the receiver, or nothing left to give */
+#define GTU_PEG_C_LIST_MOVES	15
+#define GTU_PEG_C_LIST_MOVED	16	/* vertices in them */
+#define GTU_PEG_COUNTERS	17
+
+/* Control registers of an engine (graphpeg.txt, section 3.3.2), in PEG's page, RO; 0 while it is idle. */
+#define GTU_PEG_REG(engine)	(0x400 + 0x40 * (engine))
+#define GTU_PEG_R_EFS		0x00	/* 64: edges gathered or being fetched, and in RD and FE entries */
+#define GTU_PEG_R_BC		0x08	/* GTU_PEG_BC_* */
+#define GTU_PEG_R_BS		0x0c	/* GTU_PEG_BS_* */
+#define GTU_PEG_R_BW0		0x10	/* 64: start of the range that moves */
+#define GTU_PEG_R_BW1		0x18	/* 64: its end */
+#define GTU_PEG_R_BW2		0x20	/* 64: its base vertex */
+
+#define GTU_PEG_BC_NONE		0
+#define GTU_PEG_BC_ED		1	/* edge donating */
+#define GTU_PEG_BC_ERS		2	/* edge receiving standby */
+#define GTU_PEG_BC_ER		3	/* edge receiving */
+#define GTU_PEG_BS_NONE		0
+#define GTU_PEG_BS_READY	1	/* receiver: an entry is reserved; donor: asked */
+#define GTU_PEG_BS_REFUSED	2	/* no free entry, at an end, or nothing left to give */
+#define GTU_PEG_BS_DONE		3	/* donor: R_BW0..2 hold what was given; receiver: it is in the table */
+
+/* WVR */
+#define GTU_WVR_P_ENTRIES	0	/* of the sparse work table */
+#define GTU_WVR_P_WARPS		1	/* of the dense id table */
+#define GTU_WVR_P_LANES		2	/* threads of a warp */
+#define GTU_WVR_P_TABLE_LATENCY	3	/* cycles of a read of the tables */
+#define GTU_WVR_P_LATENCY	4	/* cycles of a fetch from memory */
+
+#define GTU_WVR_C_JOBS		0
+#define GTU_WVR_C_CYCLES	1
+#define GTU_WVR_C_ROUNDS	2
+#define GTU_WVR_C_REGISTERED	3
+#define GTU_WVR_C_WORK		4	/* work ids given out */
+#define GTU_WVR_C_RECORDS	5
+#define GTU_WVR_C_PARTIAL	6	/* records with fewer than a warp's lanes */
+#define GTU_WVR_C_SKIPS		7
+#define GTU_WVR_C_SKIPPED	8	/* work ids that skips removed */
+#define GTU_WVR_C_STATE(s)	(9 + (s))	/* cycles in S0..S8 */
+#define GTU_WVR_STATES		9
+#define GTU_WVR_COUNTERS	18
 
 /* ZCM. Directions: what the device asks of host memory, and what arrives at the aperture. */
 #define GTU_ZCM_HOST_READ	0

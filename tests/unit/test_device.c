@@ -264,9 +264,9 @@ TEST(every_status)
 
 	d = copy(ka, 0, kb, 0, 10, 0), d.opcode = 0xf0;
 	EXPECT(GTU_CPL_OPCODE, 0xff);
-	d = copy(ka, 0, kb, 0, 10, 0), d.opcode = GTU_OP_PEG_FIRST;
+	d = copy(ka, 0, kb, 0, 10, 0), d.opcode = GTU_OP_PEG_STREAM;
 	EXPECT(GTU_CPL_ABSENT, 0xff);
-	d = copy(ka, 0, kb, 0, 10, 0), d.opcode = GTU_OP_WVR_FIRST + 3;
+	d = copy(ka, 0, kb, 0, 10, 0), d.opcode = GTU_OP_WVR_STREAM;
 	EXPECT(GTU_CPL_ABSENT, 0xff);
 	d = copy(ka, 0, kb, 0, 10, 0), d.reserved0 = 1;
 	EXPECT(GTU_CPL_RESERVED, 0xff);

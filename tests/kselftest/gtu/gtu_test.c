@@ -3,9 +3,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-#include "gtu_util.h"
-
-#define RW (GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#include "gtu_trust.h"
 
 FIXTURE(gtu)
 {
@@ -429,14 +427,6 @@ TEST_F(gtu, isolation)
 	close(other);
 	d = copy_job(self->in_key, 0, self->out_key, 0, 16, 2);
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
 }
 
 /* Random descriptors, mostly of real keys: whatever they do, nothing around the regions changes. */

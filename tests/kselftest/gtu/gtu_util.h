@@ -100,11 +100,14 @@ static inline void *pages(size_t bytes)
 static inline long status_kib(const char *name)
 {
 	static int fd = -1;
+	static pid_t whose;
 	char text[4096], *line;
 	ssize_t n;
 
-	if (fd < 0)
+	if (whose != getpid()) {
 		fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+		whose = getpid();
+	}
 	n = pread(fd, text, sizeof(text) - 1, 0);
 	text[n < 0 ? 0 : n] = 0;
 	line = strstr(text, name);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For the tests that prove trust: random numbers, memory with guards around what the device may
+ * reach, many jobs at once, waiting for a child.
+ */
+#ifndef GTU_TRUST_H
+#define GTU_TRUST_H
+
+#include <sys/random.h>
+
+#include "gtu_util.h"
+
+#define RW		(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define PAGE		4096u
+#define GUARD_BYTES	(2u * PAGE)
+#define GUARD		0x5a
+
+static inline uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* A number from the environment, else @otherwise. */
+static inline unsigned long setting(const char *name, unsigned long otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoul(text, NULL, 0) : otherwise;
+}
+
+/* GTU_SEED, or another one each time; the caller prints it. Never 0. */
+static inline uint64_t random_seed(void)
+{
+	const char *text = getenv("GTU_SEED");
+	uint64_t seed = 0;
+
+	if (text)
+		seed = strtoull(text, NULL, 0);
+	else if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		seed = now_ns();
+	return seed ? seed : 1;
+}
+
+/*
+ * ---- Memory with guards -------------------------------------------------------------------------
+ */
+
+/* @length bytes at @at that may be a region; all around them, to whole pages and beyond, is GUARD. */
+struct guarded {
+	uint8_t *whole, *at;
+	size_t bytes, length;
+};
+
+/* @skip: where byte 0 lies in its page. */
+static inline bool guarded_new(struct guarded *g, size_t length, size_t skip)
+{
+	g->bytes = 2 * GUARD_BYTES + (skip + length + PAGE - 1) / PAGE * PAGE;
+	g->length = length;
+	g->whole = pages(g->bytes);
+	if (g->whole == MAP_FAILED)
+		return false;
+	memset(g->whole, GUARD, g->bytes);
+	g->at = g->whole + GUARD_BYTES + skip;
+	return true;
+}
+
+static inline bool all_bytes(const uint8_t *p, size_t n, uint8_t value)
+{
+	return !n || (*p == value && !memcmp(p, p + 1, n - 1));
+}
+
+static inline bool guarded_ok(const struct guarded *g)
+{
+	const uint8_t *end = g->at + g->length;
+
+	return all_bytes(g->whole, (size_t)(g->at - g->whole), GUARD) &&
+	       all_bytes(end, (size_t)(g->whole + g->bytes - end), GUARD);
+}
+
+/* Bytes that differ from one place to the next and from one @tag to the other. */
+static inline void fill_pattern(void *at, size_t bytes, uint32_t tag)
+{
+	uint32_t *word = at;
+	size_t i;
+
+	for (i = 0; i < bytes / 4; i++)
+		word[i] = (uint32_t)i * 2654435761u ^ tag * 0x01010101u;
+}
+
+static inline bool is_pattern(const void *at, size_t bytes, uint32_t tag)
+{
+	const uint32_t *word = at;
+	size_t i;
+
+	for (i = 0; i < bytes / 4; i++)
+		if (word[i] != ((uint32_t)i * 2654435761u ^ tag * 0x01010101u))
+			return false;
+	return true;
+}
+
+/*
+ * ---- Jobs ---------------------------------------------------------------------------------------
+ */
+
+/* As many jobs as the rings hold, with one doorbell; 0, or an errno. */
+static inline int run_many(struct queue *q, const struct gtu_hw_desc *d, unsigned int n,
+			   struct gtu_hw_cpl *out)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < n; i++)
+		put(q, &d[i]);
+	doorbell(q, q->submitted, q->consumed);
+	for (i = 0; i < n && !ret; i++)
+		ret = take(q, &out[i]);
+	return ret;
+}
+
+/* A descriptor without operands. */
+static inline struct gtu_hw_desc job(uint8_t opcode, uint32_t param)
+{
+	return (struct gtu_hw_desc){ .opcode = opcode, .param = param };
+}
+
+static inline struct gtu_hw_operand place(uint32_t key, uint32_t count, uint64_t offset)
+{
+	return (struct gtu_hw_operand){ .key = key, .count = count, .offset = offset };
+}
+
+/* SCU: elements, indices and counts of 4 bytes. */
+#define SCU_WORDS	(2u << GTU_SCU_WIDTH_SHIFT)
+#define SCU_INDEX_WORDS	(2u << GTU_SCU_INDEX_SHIFT)
+#define SCU_COUNT_WORDS	(2u << GTU_SCU_COUNT_SHIFT)
+
+/* Wait for a child's end: its exit status, or 256 + the signal that ended it. */
+static inline int child_end(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+#endif

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What one context has cannot be named, mapped or reached by another: keys, offsets for mmap,
+ * doorbell pages, mappings in other processes; and a file descriptor that is given away gives away
+ * just what Documentation/driver.md says.
+ */
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "gtu_trust.h"
+
+#define SLOTS	4
+#define LENGTH	(17u * PAGE + 256)
+
+/* The regions of a context, in slot order. */
+enum { READ_ONLY, BOTH, WRITE_ONLY, OTHER };
+static const uint32_t rights_of[SLOTS] = { GTU_RIGHT_READ, RW, GTU_RIGHT_WRITE, RW };
+
+struct side {
+	int fd;
+	struct queue q;
+	struct guarded m[SLOTS];
+	uint32_t key[SLOTS], tag;
+};
+
+FIXTURE(isolation)
+{
+	struct side a, b;
+};
+
+static void side_fill(struct side *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++)
+		fill_pattern(s->m[i].at, LENGTH, s->tag + i);
+}
+
+/* Guards of all regions; and, unless it is the side that works, all of the content. */
+static bool side_intact(const struct side *s, bool content)
+{
+	bool ok = true;
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++) {
+		ok = ok && guarded_ok(&s->m[i]);
+		if (content || !(rights_of[i] & GTU_RIGHT_WRITE))
+			ok = ok && is_pattern(s->m[i].at, LENGTH, s->tag + i);
+	}
+	return ok;
+}
+
+static int side_open(struct side *s, uint32_t tag)
+{
+	unsigned int i;
+	int ret = 0;
+
+	s->tag = tag;
+	for (i = 0; i < SLOTS && !ret; i++) {
+		if (!guarded_new(&s->m[i], LENGTH, 64 * (i + 1)))
+			return ENOMEM;
+		ret = region_add(s->fd, s->m[i].at, LENGTH, rights_of[i], &s->key[i]);
+	}
+	side_fill(s);
+	return ret ? ret : queue_create(s->fd, 8, 8, &s->q);
+}
+
+FIXTURE_SETUP(isolation)
+{
+	self->a.fd = self->b.fd = -1;
+	OPEN_OR_SKIP(self->a.fd);
+	OPEN_OR_SKIP(self->b.fd);
+	ASSERT_EQ(0, side_open(&self->a, 0x11));
+	ASSERT_EQ(0, side_open(&self->b, 0x77));
+}
+
+FIXTURE_TEARDOWN(isolation)
+{
+	if (self->a.fd >= 0)
+		close(self->a.fd);
+	if (self->b.fd >= 0)
+		close(self->b.fd);
+}
+
+/*
+ * ---- Keys ---------------------------------------------------------------------------------------
+ */
+
+/* The same numbers mean each context's own memory. */
+TEST_F(isolation, same_numbers)
+{
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++)
+		ASSERT_EQ(self->a.key[i], self->b.key[i]);
+	d = copy_job(self->a.key[READ_ONLY], 0, self->a.key[WRITE_ONLY], 0, LENGTH / 4, 2);
+	ASSERT_EQ(GTU_CPL_OK, run(&self->a.q, &d, &c));
+	EXPECT_TRUE(is_pattern(self->a.m[WRITE_ONLY].at, LENGTH, self->a.tag));
+	EXPECT_TRUE(side_intact(&self->b, true));
+	EXPECT_TRUE(guarded_ok(&self->a.m[WRITE_ONLY]));
+	side_fill(&self->a);
+	ASSERT_EQ(GTU_CPL_OK, run(&self->b.q, &d, &c));
+	EXPECT_TRUE(is_pattern(self->b.m[WRITE_ONLY].at, LENGTH, self->b.tag));
+	EXPECT_TRUE(side_intact(&self->a, true));
+	/* taken back in one, still there in the other */
+	ASSERT_EQ(0, region_remove(self->a.fd, self->a.key[WRITE_ONLY]));
+	EXPECT_EQ(GTU_CPL_KEY, run(&self->a.q, &d, &c));
+	EXPECT_EQ(GTU_CPL_OK, run(&self->b.q, &d, &c));
+}
+
+/* Every slot, many generations: what is not the context's own is no key, as any kind of operand. */
+TEST_F(isolation, no_foreign_key)
+{
+	static const uint32_t generations[] = { 0, 1, 2, 3, 0x7fff, 0xffff };
+	struct side *a = &self->a, *b = &self->b;
+	struct gtu_hw_desc d[4];
+	struct gtu_hw_cpl c[4];
+	unsigned int slot, g, i;
+	uint32_t key, more;
+
+	for (i = 0; i < 40; i++) {
+		ASSERT_EQ(0, region_add(b->fd, b->m[OTHER].at, 64, RW, &more));
+		if (i % 3 == 0)
+			ASSERT_EQ(0, region_remove(b->fd, more));
+	}
+	for (slot = 0; slot < 2048; slot++)
+		for (g = 0; g < sizeof(generations) / sizeof(*generations); g++) {
+			key = GTU_KEY(generations[g], slot);
+			if (slot < SLOTS && key == a->key[slot])
+				continue;
+			EXPECT_EQ(ENOENT, region_remove(a->fd, key));
+			if (!key)
+				continue;	/* says that there is no operand */
+			d[0] = copy_job(key, 0, a->key[BOTH], 0, 16, 2);
+			d[1] = copy_job(a->key[READ_ONLY], 0, key, 0, 16, 2);
+			d[2] = job(GTU_OP_COPY, 2);
+			d[2].flags = GTU_DESC_BLOCK;
+			d[2].operand[0] = place(key, 2, 0);
+			d[3] = job(GTU_OP_IRU_STREAM, GTU_IRU_OP_NONE | 2 << GTU_IRU_TARGET_SHIFT);
+			d[3].operand[GTU_IRU_INDICES] = place(a->key[READ_ONLY], 16, 0);
+			d[3].operand[GTU_IRU_RING] = place(key, 4, 0);
+			ASSERT_EQ(0, run_many(&a->q, d, 4, c));
+			for (i = 0; i < 4; i++)
+				ASSERT_EQ(GTU_CPL_KEY, c[i].status) {
+					TH_LOG("slot %u generation %u, job %u", slot,
+					       generations[g], i);
+				}
+		}
+	EXPECT_TRUE(side_intact(a, true));
+	EXPECT_TRUE(side_intact(b, true));
+}
+
+/*
+ * All slots are in use, so that one that is freed is the next to be given out: the old key, the one
+ * before and the one after never lead to what is there now; nor do jobs that were written when the
+ * old key was good.
+ */
+TEST_F_TIMEOUT(isolation, stale_keys, 60)
+{
+	enum { ROUNDS = 40, MOST = 4096 };
+	static uint32_t old[ROUNDS], filler[MOST];
+	struct side *a = &self->a;
+	struct gtu_hw_desc d[4 + ROUNDS];
+	struct gtu_hw_cpl c[4 + ROUNDS];
+	uint8_t *memory = pages(MOST * PAGE), *next = pages(PAGE);
+	unsigned int n, round, i;
+	uint32_t key;
+
+	for (n = 0; n < MOST; n++)
+		if (region_add(a->fd, memory + n * PAGE, 64, RW, &filler[n]))
+			break;
+	ASSERT_LT(100u, n);
+	ASSERT_GT(MOST, n);
+	key = filler[n / 2];
+	for (round = 0; round < ROUNDS; round++) {
+		old[round] = key;
+		memset(next, 0x33, PAGE);
+		d[0] = copy_job(a->key[READ_ONLY], 0, key, 0, 8, 3);
+		put(&a->q, &d[0]);	/* not submitted yet */
+		ASSERT_EQ(0, region_remove(a->fd, key));
+		ASSERT_EQ(0, region_add(a->fd, next, PAGE, RW, &key));
+		ASSERT_EQ(GTU_KEY_SLOT(old[round]), GTU_KEY_SLOT(key));
+		ASSERT_NE(old[round], key);
+		d[0] = copy_job(a->key[READ_ONLY], 0, key + (1u << 16), 0, 8, 3);
+		d[1] = copy_job(a->key[READ_ONLY], 0, key + (0x8000u << 16), 0, 8, 3);
+		d[2] = copy_job(a->key[READ_ONLY], 0, GTU_KEY(0, GTU_KEY_SLOT(key)), 0, 8, 3);
+		for (i = 0; i <= round; i++)
+			d[3 + i] = copy_job(a->key[READ_ONLY], 0, old[i], 0, 8, 3);
+		/* with what was put before */
+		ASSERT_EQ(0, run_many(&a->q, d, 3 + round + 1, c));
+		ASSERT_EQ(0, take(&a->q, &c[4 + round]));
+		for (i = 0; i < 5 + round; i++)
+			ASSERT_EQ(GTU_CPL_KEY, c[i].status) {
+				TH_LOG("round %u, job %u", round, i);
+			}
+		ASSERT_TRUE(all_bytes(next, PAGE, 0x33));
+		d[0] = copy_job(a->key[READ_ONLY], 0, key, 0, 8, 3);
+		ASSERT_EQ(GTU_CPL_OK, run(&a->q, &d[0], c));
+		ASSERT_FALSE(all_bytes(next, 64, 0x33));
+		ASSERT_TRUE(all_bytes(next + 64, PAGE - 64, 0x33));
+	}
+}
+
+/*
+ * ---- Mappings -----------------------------------------------------------------------------------
+ */
+
+/* How the driver numbers what can be mapped: only a test that knows can guess well. */
+#define KIND_SHIFT	42
+#define ID_SHIFT	24
+
+TEST_F_TIMEOUT(isolation, guessed_offsets, 60)
+{
+	struct side *a = &self->a, *b = &self->b;
+	const struct gtu_ioctl_queue_create *c = &a->q.c;
+	uint64_t mine, theirs, offset, own[4];
+	size_t sizes[] = { PAGE, c->sq_bytes, c->cq_bytes, 3 * PAGE };
+	unsigned int kind, id, i, s, hits = 0;
+	struct queue other;
+	uint32_t key;
+	int rights;
+	char *p;
+
+	ASSERT_EQ(0, buffer_alloc(a->fd, 3 * PAGE, &key, &mine));
+	for (i = 0; i < 8; i++) {
+		ASSERT_EQ(0, buffer_alloc(b->fd, 3 * PAGE, &key, &theirs));
+		p = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, (off_t)theirs);
+		ASSERT_NE(MAP_FAILED, p);
+		memset(p, 0xbb, 3 * PAGE);
+		ASSERT_EQ(0, queue_create(b->fd, c->sq_log2, c->cq_log2, &other));
+	}
+	own[0] = c->sq_offset;
+	own[1] = c->cq_offset;
+	own[2] = c->db_offset;
+	own[3] = mine;
+	ASSERT_EQ(1ull << KIND_SHIFT, own[1] - own[0]);
+	ASSERT_EQ(c->id, own[0] >> ID_SHIFT);
+	for (kind = 0; kind < 16; kind++)
+		for (id = 0; id < 1024; id++)
+			for (s = 0; s < 4; s++)
+				for (rights = PROT_READ; rights <= PROT_WRITE; rights++) {
+					offset = (uint64_t)kind << KIND_SHIFT |
+						 (uint64_t)id << ID_SHIFT;
+					p = mmap(NULL, sizes[s], rights, MAP_SHARED, a->fd,
+						 (off_t)offset);
+					if (p == MAP_FAILED)
+						continue;
+					for (i = 0; i < 4 && own[i] != offset; i++)
+						;
+					EXPECT_GT(4u, i) {
+						TH_LOG("kind %u, number %u", kind, id);
+					}
+					if (i == 3 && rights == PROT_READ)
+						EXPECT_TRUE(all_bytes((uint8_t *)p, sizes[s], 0));
+					hits++;
+					munmap(p, sizes[s]);
+				}
+	/* both rings and the buffer in their own size, the doorbell: to read, and but for the CQ to write */
+	EXPECT_EQ(7u, hits);
+}
+
+/* The page beside a doorbell is another's: no trick of mm makes the mapping longer or moves it there. */
+TEST_F(isolation, neighbouring_doorbells)
+{
+	struct side *a = &self->a, *b = &self->b;
+	char *db = (char *)a->q.db, *spare;
+	const int move = MREMAP_MAYMOVE;
+	struct gtu_hw_cpl c;
+	unsigned int at;
+
+	ASSERT_EQ(a->q.c.id + 1, b->q.c.id);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * PAGE, PROT_WRITE, MAP_SHARED, a->fd,
+				   (off_t)a->q.c.db_offset));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, a->fd,
+				   (off_t)(a->q.c.db_offset + PAGE)));
+	EXPECT_EQ(MAP_FAILED, mremap(db, PAGE, 2 * PAGE, 0));
+	EXPECT_EQ(MAP_FAILED, mremap(db, PAGE, 2 * PAGE, move));
+	EXPECT_EQ(MAP_FAILED, mremap(db, 0, 2 * PAGE, move));
+	EXPECT_EQ(MAP_FAILED, mremap(db, 0, PAGE, move));
+	EXPECT_EQ(-1, mprotect(db, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC));
+	EXPECT_EQ(-1, mprotect((char *)a->q.cq, a->q.c.cq_bytes, PROT_WRITE));
+	spare = mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, a->fd, (off_t)a->q.c.db_offset);
+	ASSERT_NE(MAP_FAILED, spare);
+	/* the file's page at another offset, in place of this one */
+	EXPECT_EQ(-1, remap_file_pages(spare, PAGE, 0, (b->q.c.db_offset) / PAGE, 0));
+	spare = mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, a->fd, (off_t)a->q.c.db_offset);
+	ASSERT_NE(MAP_FAILED, spare);
+	EXPECT_EQ(-1, remap_file_pages(spare, PAGE, 0, a->q.c.db_offset / PAGE + 1, 0));
+	/* moved as it is, it stays the queue's own */
+	db = mremap(db, PAGE, PAGE, move | MREMAP_FIXED, pages(PAGE));
+	ASSERT_NE(MAP_FAILED, db);
+	a->q.db = (uint8_t *)db;
+	EXPECT_EQ(GTU_CPL_OK, run(&a->q, &NO_JOB, &c));
+	/* whatever is written anywhere into the page is heard by nobody else */
+	for (at = 0; at < PAGE; at += 4)
+		*(volatile uint32_t *)(db + at) = 0x80000000u + at;
+	EXPECT_NE(GTU_QUEUE_ENABLED, queue_state(&a->q));
+	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&b->q));
+	EXPECT_EQ(0u, b->q.status->sq_head);
+	EXPECT_EQ(GTU_CPL_OK, run(&b->q, &NO_JOB, &c));
+	ASSERT_EQ(0, queue_call(&a->q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_EQ(GTU_CPL_OK, run(&a->q, &NO_JOB, &c));
+}
+
+/* Rings and doorbells are no memory that one process can show another, or pin. */
+TEST_F(isolation, through_proc)
+{
+	struct side *a = &self->a;
+	char *at[3] = { (char *)a->q.sq, (char *)a->q.cq, (char *)a->q.db };
+	int mem = open("/proc/self/mem", O_RDWR), pipes[2], i;
+	char word[8] = "";
+	pid_t child;
+
+	ASSERT_LE(0, mem);
+	ASSERT_EQ(0, pipe(pipes));
+	/* present */
+	(void)*(volatile char *)at[0];
+	(void)*(volatile char *)at[1];
+	doorbell(&a->q, 0, 0);
+	for (i = 0; i < 3; i++) {
+		struct iovec piece = { at[i], 8 };
+
+		EXPECT_EQ(-1, pread(mem, word, 8, (off_t)(uintptr_t)at[i]));
+		EXPECT_EQ(-1, pwrite(mem, word, 8, (off_t)(uintptr_t)at[i]));
+		EXPECT_EQ(-1, vmsplice(pipes[1], &piece, 1, 0));
+	}
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		struct iovec local = { word, 8 }, remote;
+		int reached = 0;
+
+		for (i = 0; i < 3; i++) {
+			remote = (struct iovec){ at[i], 8 };
+			reached += process_vm_readv(getppid(), &local, 1, &remote, 1, 0) >= 0;
+			reached += process_vm_writev(getppid(), &local, 1, &remote, 1, 0) >= 0;
+		}
+		_exit(reached);
+	}
+	EXPECT_EQ(0, child_end(child));
+	EXPECT_EQ(0u, a->q.status->sq_head);
+}
+
+/*
+ * ---- Other processes ----------------------------------------------------------------------------
+ */
+
+/* A child that has not been given the file's memory by fork(): it has what the descriptor gives. */
+static int use_as_another(int fd, uint32_t giver_key, uint8_t *memory, uint32_t *mine)
+{
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	struct queue q;
+
+	/* nothing of the giver's is mapped or charged here */
+	if (status_kib("VmPin"))
+		return 1;
+	fill_pattern(memory, PAGE, 0x99);
+	if (region_add(fd, memory, PAGE, RW, mine))
+		return 2;
+	if (status_kib("VmPin") != PAGE / 1024)
+		return 3;
+	if (queue_create(fd, 2, 2, &q))
+		return 4;
+	/* a context is one: who has the descriptor can name what the giver entered in it */
+	d = copy_job(*mine, 0, giver_key, 0, PAGE / 4, 2);
+	if (run(&q, &d, &c))
+		return 5;
+	if (queue_call(&q, GTU_IOCTL_QUEUE_DESTROY))
+		return 6;
+	return 0;
+}
+
+static bool is_mapped(const char *what)
+{
+	char line[512];
+	bool found = false;
+	FILE *f = fopen("/proc/self/maps", "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		found = found || strstr(line, what);
+	if (f)
+		fclose(f);
+	return found || !f;
+}
+
+/* The program behind exec(): see exec_and_fork. Runs before the harness. */
+static void __attribute__((constructor)) behind_exec(void)
+{
+	const char *text = getenv("GTU_BEHIND_EXEC");
+	unsigned int key;
+	uint32_t mine;
+	int fd, ret;
+
+	if (!text || sscanf(text, "%d %u", &fd, &key) != 2)
+		return;
+	if (fd < 0)
+		_exit(is_mapped("/dev/gtu") ? 10 : 0);
+	ret = is_mapped("/dev/gtu") ? 11 : use_as_another(fd, key, pages(PAGE), &mine);
+	_exit(ret ? ret : region_remove(fd, mine) ? 12 : 0);
+}
+
+static int exec_self(int fd, uint32_t key)
+{
+	char text[64];
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child)
+		return child_end(child);
+	snprintf(text, sizeof(text), "%d %u", fd, key);
+	setenv("GTU_BEHIND_EXEC", text, 1);
+	execl("/proc/self/exe", "isolation_test", (char *)NULL);
+	_exit(127);
+}
+
+/* No mapping lives through exec(), and the descriptor only where its owner wants it. */
+TEST_F(isolation, exec)
+{
+	struct side *a = &self->a;
+	const long pinned = status_kib("VmPin");
+	struct gtu_hw_cpl c;
+	int open_fd;
+
+	ASSERT_TRUE(is_mapped("/dev/gtu"));
+	EXPECT_EQ(0, exec_self(-1, 0));
+	open_fd = dup(a->fd);			/* without FD_CLOEXEC */
+	EXPECT_EQ(0, exec_self(open_fd, a->key[WRITE_ONLY]));
+	EXPECT_TRUE(is_pattern(a->m[WRITE_ONLY].at, PAGE, 0x99));
+	EXPECT_EQ(pinned, status_kib("VmPin"));
+	EXPECT_TRUE(side_intact(&self->b, true));
+	EXPECT_EQ(GTU_CPL_OK, run(&a->q, &NO_JOB, &c));
+	close(open_fd);
+}
+
+static int send_fd(int socket, int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] = "", byte = 0;
+	struct iovec data = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	return sendmsg(socket, &msg, 0) == 1 ? 0 : errno;
+}
+
+static int receive_fd(int socket)
+{
+	char control[CMSG_SPACE(sizeof(int))] = "", byte;
+	struct iovec data = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	int fd = -1;
+
+	if (recvmsg(socket, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg))
+		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
+	return fd;
+}
+
+/*
+ * Over a socket: the receiver can use the context. What he enters is his and is charged to him, and
+ * stays with the context when he is gone; the giver can take it back.
+ */
+TEST_F(isolation, passed_descriptor)
+{
+	struct side *a = &self->a;
+	const long pinned = status_kib("VmPin");
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	uint32_t key = 0;
+	int ends[2], fd;
+	pid_t child;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		int ret;
+
+		close(self->a.fd);
+		close(self->b.fd);
+		fd = receive_fd(ends[1]);
+		ret = fd < 0 ? 20 : use_as_another(fd, a->key[WRITE_ONLY], pages(PAGE), &key);
+		if (write(ends[1], &key, 4) != 4)
+			ret = 21;
+		_exit(ret);
+	}
+	ASSERT_EQ(0, send_fd(ends[0], a->fd));
+	ASSERT_EQ(4, read(ends[0], &key, 4));
+	ASSERT_EQ(0, child_end(child));
+	EXPECT_TRUE(is_pattern(a->m[WRITE_ONLY].at, PAGE, 0x99));
+	EXPECT_TRUE(guarded_ok(&a->m[WRITE_ONLY]));
+	EXPECT_TRUE(side_intact(&self->b, true));
+	EXPECT_EQ(pinned, status_kib("VmPin"));
+	/* the receiver has gone, his page has not */
+	memset(a->m[BOTH].at, 0, PAGE);
+	d = copy_job(key, 0, a->key[BOTH], 0, PAGE / 4, 2);
+	ASSERT_EQ(GTU_CPL_OK, run(&a->q, &d, &c));
+	EXPECT_TRUE(is_pattern(a->m[BOTH].at, PAGE, 0x99));
+	ASSERT_EQ(0, region_remove(a->fd, key));
+	EXPECT_EQ(GTU_CPL_KEY, run(&a->q, &d, &c));
+	EXPECT_EQ(pinned, status_kib("VmPin"));
+}
+
+TEST_HARNESS_MAIN

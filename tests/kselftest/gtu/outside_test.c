@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Jobs that fail, in every way that a descriptor can make them: after each, nothing has changed
+ * around the regions, in regions that may not be written, in another context, in the memory of
+ * another process.
+ */
+#include <pthread.h>
+
+#include "gtu_trust.h"
+
+#define WORDS	(16u * 1024)
+#define LENGTH	(WORDS * 4)
+
+enum { SOURCE, SINK, INDEX, HIDDEN, REGIONS };
+static const uint32_t rights_of[REGIONS] = { GTU_RIGHT_READ, RW, RW, GTU_RIGHT_WRITE };
+
+struct side {
+	int fd;
+	struct queue q;
+	struct guarded m[REGIONS];
+	uint32_t key[REGIONS];
+};
+
+FIXTURE(outside)
+{
+	struct side a, b;
+	pid_t canary;
+	int ask, answer;		/* the canary's pipes */
+};
+
+static int side_open(struct side *s, uint32_t tag)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < REGIONS && !ret; i++) {
+		/* at the end of its last page, so that what is behind it is the guard's page */
+		if (!guarded_new(&s->m[i], LENGTH, 64 * i % 128))
+			return ENOMEM;
+		fill_pattern(s->m[i].at, LENGTH, tag + i);
+		ret = region_add(s->fd, s->m[i].at, LENGTH, rights_of[i], &s->key[i]);
+	}
+	return ret ? ret : queue_create(s->fd, 4, 4, &s->q);
+}
+
+static bool untouched(const struct side *s, uint32_t tag)
+{
+	bool ok = true;
+	unsigned int i;
+
+	for (i = 0; i < REGIONS; i++)
+		ok = ok && guarded_ok(&s->m[i]) && is_pattern(s->m[i].at, LENGTH, tag + i);
+	return ok;
+}
+
+/*
+ * A process of its own with a context, regions at the same slots, and memory that no device knows.
+ * For each byte it is sent it says whether all of that is as it was.
+ */
+static void canary(int ask, int answer)
+{
+	const size_t bytes = 2u << 20;
+	uint8_t *memory = pages(bytes), byte;
+	struct side s = { .fd = open(device_path(), O_RDWR) };
+
+	fill_pattern(memory, bytes, 0x42);
+	byte = s.fd >= 0 && !side_open(&s, 0x60);
+	while (write(answer, &byte, 1) == 1 && read(ask, &byte, 1) == 1)
+		byte = untouched(&s, 0x60) && is_pattern(memory, bytes, 0x42);
+	_exit(0);
+}
+
+static bool canary_lives(int ask, int answer)
+{
+	uint8_t byte = 0;
+
+	return write(ask, &byte, 1) == 1 && read(answer, &byte, 1) == 1 && byte;
+}
+
+FIXTURE_SETUP(outside)
+{
+	int there[2], back[2];
+	uint8_t byte = 0;
+
+	self->a.fd = self->b.fd = -1;
+	ASSERT_EQ(0, pipe(there));
+	ASSERT_EQ(0, pipe(back));
+	OPEN_OR_SKIP(self->a.fd);
+	fflush(stdout);
+	self->canary = fork();
+	if (!self->canary) {
+		close(self->a.fd);
+		close(there[1]);
+		close(back[0]);
+		canary(there[0], back[1]);
+	}
+	close(there[0]);
+	close(back[1]);
+	self->ask = there[1];
+	self->answer = back[0];
+	ASSERT_EQ(1, read(self->answer, &byte, 1));
+	ASSERT_EQ(1, byte);
+	self->b.fd = open(device_path(), O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->b.fd);
+	ASSERT_EQ(0, side_open(&self->a, 0x20));
+	ASSERT_EQ(0, side_open(&self->b, 0x40));
+}
+
+FIXTURE_TEARDOWN(outside)
+{
+	if (self->canary) {
+		close(self->ask);
+		child_end(self->canary);
+	}
+	if (self->a.fd >= 0)
+		close(self->a.fd);
+	if (self->b.fd >= 0)
+		close(self->b.fd);
+}
+
+/* Whether nothing changed but what region SINK and INDEX hold. */
+#define NOTHING_ELSE(what)                                                                         \
+	do {                                                                                       \
+		unsigned int region_;                                                              \
+                                                                                                   \
+		for (region_ = 0; region_ < REGIONS; region_++)                                    \
+			EXPECT_TRUE(guarded_ok(&self->a.m[region_])) {                             \
+				TH_LOG("%s: around region %u", what, region_);                     \
+			}                                                                          \
+		EXPECT_TRUE(is_pattern(self->a.m[SOURCE].at, LENGTH, 0x20 + SOURCE)) {             \
+			TH_LOG("%s: in a region to be read", what);                                \
+		}                                                                                  \
+		EXPECT_TRUE(untouched(&self->b, 0x40)) {                                           \
+			TH_LOG("%s: in another context", what);                                    \
+		}                                                                                  \
+		EXPECT_TRUE(canary_lives(self->ask, self->answer)) {                               \
+			TH_LOG("%s: in another process", what);                                    \
+		}                                                                                  \
+	} while (0)
+
+/* DATA selected by INDEX into SINK, the last of both at their regions' ends. */
+static struct gtu_hw_desc access_job(const struct side *s, uint32_t indices, uint32_t room)
+{
+	struct gtu_hw_desc d = job(GTU_OP_SCU_ACCESS, SCU_WORDS | SCU_INDEX_WORDS);
+
+	d.operand[GTU_SCU_DATA] = place(s->key[SOURCE], WORDS, 0);
+	d.operand[GTU_SCU_INDEX] = place(s->key[INDEX], indices, LENGTH - 4ull * indices);
+	d.operand[GTU_SCU_OUT] = place(s->key[SINK], room, LENGTH - 4ull * room);
+	return d;
+}
+
+static struct gtu_hw_desc replicate_job(const struct side *s, uint32_t n, uint32_t room)
+{
+	struct gtu_hw_desc d = job(GTU_OP_SCU_REPLICATE, SCU_WORDS | SCU_COUNT_WORDS);
+
+	d.operand[GTU_SCU_DATA] = place(s->key[SOURCE], n, LENGTH - 4ull * n);
+	d.operand[GTU_SCU_COUNT] = place(s->key[INDEX], n, LENGTH - 4ull * n);
+	d.operand[GTU_SCU_OUT] = place(s->key[SINK], room, LENGTH - 4ull * room);
+	return d;
+}
+
+static struct gtu_hw_desc stream_job(const struct side *s, uint32_t n, uint32_t records)
+{
+	struct gtu_hw_desc d =
+		job(GTU_OP_IRU_STREAM, GTU_IRU_OP_NONE | 2u << GTU_IRU_TARGET_SHIFT);
+
+	d.operand[GTU_IRU_INDICES] = place(s->key[SOURCE], n, LENGTH - 4ull * n);
+	d.operand[GTU_IRU_RING] =
+		place(s->key[SINK], records, LENGTH - 64 - GTU_WARP_BYTES(1, 0) * records);
+	d.operand[GTU_IRU_RING].offset &= ~63ull;
+	return d;
+}
+
+/* A stream's ring in SINK, as a consumer leaves it before it submits. */
+static struct gtu_hw_ring *ring_of(struct side *s, const struct gtu_hw_desc *d)
+{
+	struct gtu_hw_ring *ring =
+		(void *)(s->m[SINK].at + d->operand[GTU_IRU_RING].offset);
+
+	memset(ring, 0, sizeof(*ring));
+	return ring;
+}
+
+/* How a job goes wrong, from memory that INDEX holds as words. */
+static uint32_t prepare(struct side *s, unsigned int n, struct gtu_hw_desc *d)
+{
+	uint32_t *word = (void *)s->m[INDEX].at, *last = word + WORDS - 8, i;
+	const struct gtu_hw_desc copy =
+		copy_job(s->key[SOURCE], LENGTH - 64, s->key[SINK], LENGTH - 64, 16, 2);
+
+	for (i = 0; i < WORDS; i++)
+		word[i] = i % 7;
+	*d = copy;
+	switch (n) {
+	case 0:
+		d->opcode = 0xff;
+		return GTU_CPL_OPCODE;
+	case 1:
+		d->opcode = GTU_OP_PEG_FIRST;
+		return GTU_CPL_ABSENT;
+	case 2:
+		d->flags = 0x4000;
+		return GTU_CPL_RESERVED;
+	case 3:
+		d->reserved0 = 1;
+		return GTU_CPL_RESERVED;
+	case 4:
+		d->opcode = GTU_OP_SCU_DATA;
+		d->param = GTU_SCU_UNIQUE | GTU_SCU_BEST;
+		return GTU_CPL_PARAM;
+	case 5:
+		d->operand[1].offset = LENGTH - 63;
+		return GTU_CPL_OPERAND;
+	case 6:
+		d->operand[2] = copy.operand[1];
+		return GTU_CPL_OPERAND;
+	case 7:
+		d->operand[1].key += 1u << 16;
+		return GTU_CPL_KEY;
+	case 8:
+		d->operand[1].key = s->key[SOURCE];
+		return GTU_CPL_RIGHTS;
+	case 9:
+		d->operand[0].key = s->key[HIDDEN];
+		return GTU_CPL_RIGHTS;
+	case 10:
+		d->operand[1].offset += 4;
+		return GTU_CPL_BOUNDS;
+	case 11:
+		d->operand[1].offset = ~0ull << 2;
+		return GTU_CPL_BOUNDS;
+	case 12:
+		d->operand[0].count = d->operand[1].count = 0xfffffffe;
+		return GTU_CPL_BOUNDS;
+	case 13:	/* wraps around at 2^64 */
+		d->operand[1].offset = 0ull - 64;
+		return GTU_CPL_BOUNDS;
+	case 14:
+		d->operand[1].count = 15;
+		return GTU_CPL_OVERFLOW;
+	case 15:
+		*d = access_job(s, 8, 8);
+		last[5] = WORDS;
+		return GTU_CPL_INDEX;
+	case 16:
+		*d = access_job(s, 8, 8);
+		last[0] = 0xfffffffc;
+		return GTU_CPL_INDEX;
+	case 17:	/* and the output one short */
+		*d = access_job(s, 8, 7);
+		return GTU_CPL_OVERFLOW;
+	case 18:
+		*d = replicate_job(s, 8, 16);
+		last[7] = 0xffffffff;
+		return GTU_CPL_OVERFLOW;
+	case 19:	/* a run behind the data's end */
+		*d = access_job(s, 8, 8);
+		d->opcode = GTU_OP_SCU_EXPAND;
+		d->param |= SCU_COUNT_WORDS;
+		d->operand[GTU_SCU_COUNT] = place(s->key[INDEX], 8, 0);
+		last[0] = WORDS - 2;
+		word[0] = 3;
+		return GTU_CPL_INDEX;
+	case 20:	/* a place beyond the output in a reorder vector, by a block */
+		*d = job(GTU_OP_SCU_DATA, SCU_WORDS | GTU_STEP_APPLY << GTU_SCU_STEP_SHIFT);
+		d->flags = GTU_DESC_BLOCK;
+		d->operand[0] = place(s->key[INDEX], GTU_SCU_REORDER + 1, 0);
+		memset(word, 0, 16 * 16);
+		((struct gtu_hw_operand *)word)[GTU_SCU_DATA] = place(s->key[SOURCE], 8, 0);
+		((struct gtu_hw_operand *)word)[GTU_SCU_OUT] =
+			place(s->key[SINK], 8, LENGTH - 32);
+		((struct gtu_hw_operand *)word)[GTU_SCU_REORDER] =
+			place(s->key[INDEX], 8, LENGTH - 32);
+		for (i = 0; i < 8; i++)
+			last[i] = i;
+		last[3] = 8;
+		return GTU_CPL_INDEX;
+	case 21:
+		*d = copy_job(s->key[SOURCE], 0, s->key[SINK], 0, LENGTH, 0);
+		d->limit = 1;
+		return GTU_CPL_LIMIT;
+	case 22:
+		*d = replicate_job(s, WORDS / 2, WORDS);
+		d->limit = 1;
+		return GTU_CPL_LIMIT;
+	case 23:	/* a consumer that is ahead of the device */
+		*d = stream_job(s, 4096, 4);
+		ring_of(s, d)->consumer = 5;
+		return GTU_CPL_INDEX;
+	case 24:	/* a ring whose records end behind the region */
+		*d = stream_job(s, 4096, 4);
+		d->operand[GTU_IRU_RING].offset += 64;
+		return GTU_CPL_BOUNDS;
+	case 25:
+		*d = stream_job(s, 4096, 3);
+		return GTU_CPL_OPERAND;
+	}
+	return GTU_CPL_OK;
+}
+
+TEST_F_TIMEOUT(outside, every_fault, 60)
+{
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	uint32_t status, seen = 0;
+	unsigned int n;
+	char name[32];
+	int ret;
+
+	for (n = 0; ; n++) {
+		status = prepare(&self->a, n, &d);
+		ret = run(&self->a.q, &d, &c);
+		EXPECT_EQ((int)status, ret) {
+			TH_LOG("case %u", n);
+		}
+		snprintf(name, sizeof(name), "case %u, status %u", n, status);
+		NOTHING_ELSE(name);
+		if (status == GTU_CPL_OK)
+			break;
+		seen |= 1u << status;
+	}
+	TH_LOG("%u cases, statuses 0x%x; not from here: DMA, WIDTH, CANCELED", n, seen);
+	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&self->a.q));
+}
+
+/* Queue errors, a reset and a removed region while a job writes: nothing behind, nobody else. */
+TEST_F_TIMEOUT(outside, queue_errors, 60)
+{
+	struct side *a = &self->a;
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	unsigned int round, i;
+
+	for (round = 0; round < 12; round++) {
+		d = copy_job(a->key[SOURCE], 0, a->key[SINK], 0, LENGTH / 8, 3);
+		for (i = 0; i < 16; i++)
+			put(&a->q, &d);
+		doorbell(&a->q, a->q.submitted, a->q.consumed);
+		switch (round % 4) {
+		case 0:
+			doorbell(&a->q, a->q.submitted + 40, 0);
+			break;
+		case 1:
+			doorbell(&a->q, a->q.submitted, 0x12345678);
+			break;
+		case 2:
+			ASSERT_EQ(0, region_remove(a->fd, a->key[SINK]));
+			fill_pattern(a->m[SINK].at, LENGTH, 0x7e);
+			break;
+		}
+		ASSERT_EQ(0, queue_call(&a->q, GTU_IOCTL_QUEUE_RESET));
+		if (round % 4 == 2) {
+			EXPECT_TRUE(is_pattern(a->m[SINK].at, LENGTH, 0x7e));
+			ASSERT_EQ(0, region_add(a->fd, a->m[SINK].at, LENGTH, RW, &a->key[SINK]));
+		}
+		NOTHING_ELSE("queue error");
+		d = copy_job(a->key[SOURCE], 0, a->key[SINK], 0, LENGTH / 8, 3);
+		ASSERT_EQ(GTU_CPL_OK, run(&a->q, &d, &c));
+		ASSERT_TRUE(is_pattern(a->m[SINK].at, LENGTH, 0x20 + SOURCE));
+		ASSERT_EQ(0, queue_call(&a->q, GTU_IOCTL_QUEUE_RESET));
+	}
+}
+
+/* A stream that nobody reads must give the unit up when another context wants it. */
+TEST_F_TIMEOUT(outside, a_consumer_that_does_not_come, 60)
+{
+	struct gtu_hw_desc d = stream_job(&self->a, 4096, 4), other = stream_job(&self->b, 32, 4);
+	struct gtu_hw_ring *ring = ring_of(&self->a, &d);
+	const uint64_t start = now_ns();
+	struct gtu_hw_cpl c;
+	uint32_t index;
+
+	submit(&self->a.q, &d);
+	while (!__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE))
+		ASSERT_GT(10 * SECOND, now_ns() - start);
+	ring_of(&self->b, &other);
+	index = submit(&self->b.q, &other);
+	ASSERT_EQ(0, queue_wait(&self->b.q, index, now_ns() + 30 * SECOND));
+	ASSERT_EQ(0, take(&self->b.q, &c));
+	EXPECT_EQ(GTU_CPL_OK, c.status);
+	ASSERT_EQ(0, take(&self->a.q, &c));
+	EXPECT_EQ(GTU_CPL_STALLED, c.status);
+	EXPECT_EQ(4u, c.count);
+	TH_LOG("after %llu ms", (unsigned long long)(now_ns() - start) / 1000000);
+	fill_pattern(self->b.m[SINK].at, LENGTH, 0x40 + SINK);
+	NOTHING_ELSE("stalled");
+}
+
+TEST_HARNESS_MAIN

@@ -46,10 +46,13 @@ CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -ffp-contract=off -fPIC -fno-strict
 LDFLAGS += $(SANFLAGS)
 
 LIB_SRC := $(wildcard firmware-model/*.c libruntime/*.c libruntime/*/*.c)
+# The laboratory is no part of the runtime: the tool and the tests link it beside libgtu.a.
+LAB_SRC := $(wildcard firmware-model/lab/*.c)
 TOOL_SRC := $(wildcard tools/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
+LAB_OBJ := $(LAB_SRC:%.c=$(B)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/obj/%.o)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
@@ -76,17 +79,24 @@ $(B)/libgtu.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)ar qcs $@ $^
 
+$(B)/liblab.a: $(LAB_OBJ)
+	@rm -f $@
+	$(call say,AR,$@)
+	$(Q)ar qcs $@ $^
+# .incbin leaves no trace in the dependencies that the compiler writes
+$(B)/obj/firmware-model/lab/machines.o: $(wildcard firmware-model/machines/*.machine)
+
 $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libgtu.so.$(ABI) -Wl,--version-script=libruntime/libgtu.map \
 		-Wl,--no-undefined -o $@.$(ABI) $(LIB_OBJ) $(LIBS)
 	@ln -sf libgtu.so.$(ABI) $@
 
-$(B)/gtu: $(TOOL_OBJ) $(B)/libgtu.a
+$(B)/gtu: $(TOOL_OBJ) $(B)/liblab.a $(B)/libgtu.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(B)/libgtu.a $(LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(B)/liblab.a $(B)/libgtu.a $(LIBS)
 
-$(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/harness.o $(B)/libgtu.a
+$(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/harness.o $(B)/liblab.a $(B)/libgtu.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)

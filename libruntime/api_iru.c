@@ -148,12 +148,22 @@ fail:
 	return rc;
 }
 
+static int no_record(const struct gtu_iru *iru, struct gtu_error *err)
+{
+	const struct gtu_device *dev = iru->q->dev;
+
+	return gtu_fail(err, GTU_ERR_TIMEOUT, "%s has not written record %u of a stream within %g s", dev->info.path,
+			iru->taken, (double)dev->patience_ns * 1e-9);
+}
+
 int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 {
 	struct gtu_hw_ring *ring = iru->ring;
 	struct gtu_queue *q = iru->q;
+	const struct gtu_record_wait wait = { &ring->producer, iru->taken };
 	const struct gtu_hw_warp *w;
 	const uint32_t *lanes;
+	uint64_t deadline = 0;
 	int rc;
 
 	if (!iru->running)
@@ -161,11 +171,8 @@ int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 	/* What was given at the last call is free again now. */
 	__atomic_store_n(&ring->consumer, iru->taken, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&ring->producer, __ATOMIC_ACQUIRE) == iru->taken) {
-		const uint32_t size = 1u << q->rings.cq_log2;
-		const struct gtu_hw_cpl *cpl = &q->rings.cq[q->consumed & (size - 1)];
-
 		if (__atomic_load_n(&ring->ended, __ATOMIC_ACQUIRE) ||
-		    __atomic_load_n(&cpl->phase, __ATOMIC_ACQUIRE) == (q->consumed & size ? 0 : 1)) {
+		    gtu_completed(&q->rings, (uint32_t)q->consumed)) {
 			if (__atomic_load_n(&ring->producer, __ATOMIC_ACQUIRE) != iru->taken)
 				break;
 			return finish(iru, err);
@@ -175,10 +182,21 @@ int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 			return rc;
 		if (__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE))
 			gtu_queue_ring(q, GTU_DB_KICK, 1);
-		rc = q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, true, UINT64_MAX, err);
+		/* a wait may end early, however often */
+		if (!deadline)
+			deadline = gtu_deadline(q->dev, GTU_FOREVER);
+		else if (deadline != UINT64_MAX && gtu_now_ns() >= deadline)
+			return no_record(iru, err);
+		rc = q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, &wait, deadline, err);
+		if (rc == GTU_ERR_TIMEOUT)
+			return no_record(iru, err);
 		if (rc)
 			return rc;
 	}
+	if (__atomic_load_n(&ring->producer, __ATOMIC_RELAXED) - iru->taken > iru->records)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s says that it wrote %u records into a ring of %u of which %u were "
+				"taken: its streams cannot be trusted", q->dev->info.path, ring->producer, iru->records,
+				iru->taken);
 	w = (const void *)((const char *)(ring + 1) + (uint64_t)(iru->taken & (iru->records - 1)) * iru->stride);
 	lanes = (const uint32_t *)(w + 1);
 	*warp = (struct gtu_warp){
@@ -198,6 +216,11 @@ int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 const struct gtu_completion *gtu_iru_result(const struct gtu_iru *iru)
 {
 	return &iru->result;
+}
+
+struct gtu_hw_ring *gtu_iru_ring(const struct gtu_iru *iru)
+{
+	return iru->ring;
 }
 
 void gtu_iru_close(struct gtu_iru *iru)

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <zlib.h>
 
+#include "advice.h"
 #include "backend.h"
 
 uint64_t gtu_now_ns(void)
@@ -42,6 +43,7 @@ int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 	if (!dev)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a device");
 	dev->ops = ops;
+	dev->patience_ns = GTU_FOREVER;
 	snprintf(dev->info.backend, sizeof(dev->info.backend), "%s", ops->name);
 	snprintf(dev->info.path, sizeof(dev->info.path), "%s", name);
 	rc = ops->open(dev, name, err);
@@ -61,6 +63,11 @@ void gtu_close(struct gtu_device *dev)
 	dev->ops->close(dev);
 	free(dev->fdt);
 	free(dev);
+}
+
+void gtu_set_timeout(struct gtu_device *dev, uint64_t timeout_ns)
+{
+	dev->patience_ns = timeout_ns;
 }
 
 const struct gtu_info *gtu_get_info(const struct gtu_device *dev)
@@ -142,8 +149,7 @@ int gtu_device_take_info(struct gtu_device *dev, struct gtu_error *err)
 	if (rc)
 		return rc;
 	if ((uint32_t)value == 0xffffffffu)
-		return gtu_fail(err, GTU_ERR_GONE, "%s does not answer: it was removed or has no power",
-				i->path);
+		return gtu_advise_all_ones(i->path, err);
 	if ((uint32_t)value != GTU_MAGIC)
 		return gtu_fail(err, GTU_ERR_FAIL, "%s is not a GTU: its magic is %08x, not %08x", i->path,
 				(uint32_t)value, GTU_MAGIC);

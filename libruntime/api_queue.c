@@ -97,16 +97,6 @@ int gtu_queue_check(struct gtu_queue *q, struct gtu_error *err)
 	return gtu_fail(err, GTU_ERR_GONE, "the queue's state reads 0x%x: the device is gone", state);
 }
 
-/* Descriptors that may be put in now: the device has fetched the others. */
-static uint64_t room(const struct gtu_queue *q)
-{
-	const uint32_t fetched = __atomic_load_n(&q->rings.status->sq_head, __ATOMIC_ACQUIRE);
-	const uint32_t there = (uint32_t)q->submitted - fetched;
-	const uint32_t size = 1u << q->rings.sq_log2;
-
-	return there > size ? 0 : size - there;
-}
-
 static int of_a_stream(struct gtu_error *err)
 {
 	return gtu_fail(err, GTU_ERR_USAGE, "the queue belongs to a running IRU stream: load_iru() to its end, or "
@@ -119,11 +109,64 @@ static int outstanding(const struct gtu_queue *q, struct gtu_error *err)
 			(unsigned long long)(q->submitted - q->consumed));
 }
 
+uint64_t gtu_deadline(const struct gtu_device *dev, uint64_t timeout_ns)
+{
+	uint64_t deadline;
+
+	if (timeout_ns == GTU_FOREVER)
+		timeout_ns = dev->patience_ns;
+	if (timeout_ns == GTU_FOREVER || __builtin_add_overflow(gtu_now_ns(), timeout_ns, &deadline))
+		return UINT64_MAX;
+	return deadline;
+}
+
+static int not_in_time(const struct gtu_queue *q, uint64_t job, uint64_t timeout_ns, struct gtu_error *err)
+{
+	if (timeout_ns == GTU_FOREVER)
+		timeout_ns = q->dev->patience_ns;
+	return gtu_fail(err, GTU_ERR_TIMEOUT, "%s has not completed job %llu within %g s", q->dev->info.path,
+			(unsigned long long)job, (double)timeout_ns * 1e-9);
+}
+
+/*
+ * Wait until @n descriptors fit into the ring: the last one that is in their place was fetched when it is
+ * completed (jobs run one after the other), and completions are what can be waited for.
+ */
+static int make_room(struct gtu_queue *q, unsigned n, struct gtu_error *err)
+{
+	const uint64_t size = 1ull << q->rings.sq_log2, most = 1ull << q->rings.cq_log2;
+	const uint64_t need = q->submitted + n;	/* in all; job need - size - 1 stands in the way */
+	uint64_t deadline, job;
+	int rc;
+
+	if (need <= size + q->consumed)
+		return 0;
+	job = need - size - 1;
+	if (gtu_completed(&q->rings, (uint32_t)job) && job - q->consumed < most)
+		return 0;
+	if (job - q->consumed >= most)
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"%llu jobs are outstanding: take completions before submitting more",
+				(unsigned long long)(q->submitted - q->consumed));
+	if (job - q->told >= most)
+		ring_submit(q);		/* the device waits for places it does not know of */
+	deadline = gtu_deadline(q->dev, GTU_FOREVER);
+	while (!gtu_completed(&q->rings, (uint32_t)job)) {
+		rc = gtu_queue_check(q, err);
+		if (!rc)
+			rc = q->dev->ops->wait(q->dev, &q->rings, (uint32_t)job, NULL, deadline, err);
+		if (rc == GTU_ERR_TIMEOUT)
+			return not_in_time(q, job, GTU_FOREVER, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 int gtu_submit_batch(struct gtu_queue *q, const struct gtu_hw_desc *desc, unsigned n,
 		     uint64_t *first_job, struct gtu_error *err)
 {
 	const uint32_t mask = (1u << q->rings.sq_log2) - 1;
-	const uint64_t most = 1ull << q->rings.cq_log2;
 	unsigned i;
 	int rc;
 
@@ -134,17 +177,9 @@ int gtu_submit_batch(struct gtu_queue *q, const struct gtu_hw_desc *desc, unsign
 	rc = gtu_queue_check(q, err);
 	if (rc)
 		return rc;
-	while (room(q) < n) {
-		if (q->submitted - q->consumed >= most)
-			return gtu_fail(err, GTU_ERR_USAGE,
-					"%llu jobs are outstanding: take completions before submitting more",
-					(unsigned long long)(q->submitted - q->consumed));
-		rc = q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, true, UINT64_MAX, err);
-		if (!rc)
-			rc = gtu_queue_check(q, err);
-		if (rc)
-			return rc;
-	}
+	rc = make_room(q, n, err);
+	if (rc)
+		return rc;
 	if (first_job)
 		*first_job = q->submitted;
 	for (i = 0; i < n; i++) {
@@ -164,48 +199,86 @@ int gtu_submit(struct gtu_queue *q, const struct gtu_hw_desc *desc, uint64_t *jo
 	return gtu_submit_batch(q, desc, 1, job, err);
 }
 
+/* What the device wrote is a completion of the job that is next. */
+static int check_completion(const struct gtu_queue *q, const struct gtu_hw_cpl *c, struct gtu_error *err)
+{
+	const unsigned long long job = q->consumed;
+
+	if (c->sq_index != (uint32_t)q->consumed || c->cookie != q->consumed)
+		return gtu_fail(err, GTU_ERR_FAIL,
+				"%s completed job %llu (entry %u of its ring), expected was job %llu: its completions "
+				"cannot be trusted; reset the queue, or the device", q->dev->info.path,
+				(unsigned long long)c->cookie, c->sq_index, job);
+	if (c->status >= GTU_CPL_COUNT)
+		return gtu_fail(err, GTU_ERR_FAIL,
+				"%s completed job %llu with status %u, which does not exist: its completions cannot be "
+				"trusted; reset the queue, or the device", q->dev->info.path, job, c->status);
+	return 0;
+}
+
 int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *out,
 	     struct gtu_error *err)
 {
 	const uint32_t size = 1u << q->rings.cq_log2;
-	const struct gtu_hw_cpl *cpl = &q->rings.cq[q->consumed & (size - 1)];
-	const uint16_t phase = q->consumed & size ? 0 : 1;
-	uint64_t deadline = UINT64_MAX;
+	const uint32_t index = (uint32_t)q->consumed;
+	uint64_t deadline = 0;
+	struct gtu_hw_cpl cpl;
 	int rc;
 
 	if (q->iru)
 		return of_a_stream(err);
 	if (q->consumed == q->submitted)
 		return gtu_fail(err, GTU_ERR_USAGE, "no job is outstanding");
-	if (timeout_ns != GTU_FOREVER && __builtin_add_overflow(gtu_now_ns(), timeout_ns, &deadline))
-		deadline = UINT64_MAX;
-	while (__atomic_load_n(&cpl->phase, __ATOMIC_ACQUIRE) != phase) {
+	while (!gtu_completed(&q->rings, index)) {
+		if (!deadline)
+			deadline = gtu_deadline(q->dev, timeout_ns);
 		rc = gtu_queue_check(q, err);
 		if (!rc)
-			rc = q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, false, deadline, err);
-		if (rc == GTU_ERR_TIMEOUT && __atomic_load_n(&cpl->phase, __ATOMIC_ACQUIRE) == phase)
+			rc = q->dev->ops->wait(q->dev, &q->rings, index, NULL, deadline, err);
+		if (rc == GTU_ERR_TIMEOUT && gtu_completed(&q->rings, index))
 			break;
+		if (rc == GTU_ERR_TIMEOUT)
+			return not_in_time(q, q->consumed, timeout_ns, err);
 		if (rc)
 			return rc;
 	}
+	cpl = q->rings.cq[index & (size - 1)];
+	rc = check_completion(q, &cpl, err);
+	if (rc)
+		return rc;
 	*out = (struct gtu_completion){
-		.job = cpl->cookie,
-		.count = cpl->count,
-		.needed = cpl->needed,
-		.cycles = cpl->cycles,
-		.dropped = cpl->dropped,
-		.element = cpl->element,
-		.status = cpl->status,
-		.operand = cpl->operand,
+		.job = cpl.cookie,
+		.count = cpl.count,
+		.needed = cpl.needed,
+		.cycles = cpl.cycles,
+		.dropped = cpl.dropped,
+		.element = cpl.element,
+		.status = cpl.status,
+		.operand = cpl.operand,
 	};
-	if (out->job != q->consumed)
-		return gtu_fail(err, GTU_ERR_FAIL, "the device completed job %llu, expected was job %llu",
-				(unsigned long long)out->job, (unsigned long long)q->consumed);
 	q->consumed++;
 	/* The device may wait for this place: it must hear of it. Otherwise the next doorbell tells it. */
 	if (q->submitted - q->told > size)
 		ring_submit(q);
 	return 0;
+}
+
+int gtu_cancel(struct gtu_queue *q, uint64_t job, struct gtu_error *err)
+{
+	int rc;
+
+	if (job == GTU_ALL_JOBS)
+		job = q->submitted - 1;		/* none yet: all ones, and nothing to do */
+	else if (job >= q->submitted)
+		return gtu_fail(err, GTU_ERR_USAGE, "job %llu cannot be canceled: %llu were submitted",
+				(unsigned long long)job, (unsigned long long)q->submitted);
+	if (job + 1 <= q->consumed)
+		return 0;
+	if (!(q->dev->info.caps & GTU_CAP_CANCEL))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s cannot cancel jobs; resetting the queue drops all of them",
+				q->dev->info.path);
+	rc = gtu_queue_check(q, err);
+	return rc ? rc : q->dev->ops->cancel(q->dev, &q->rings, (uint32_t)(job + 1), err);
 }
 
 int gtu_queue_reset(struct gtu_queue *q, struct gtu_error *err)

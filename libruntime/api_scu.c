@@ -79,6 +79,10 @@ static int run(struct gtu_queue *q, const struct scu_job *job, struct gtu_comple
 		capacity = room > JOB_MOST ? JOB_MOST : room;
 		operands(job, first, count, space ? 0 : total.count, space ? 0 : capacity, op);
 		rc = gtu_do_operands(q, &job->desc, op, GTU_SCU_OPERANDS, GTU_FOREVER, &c, err);
+		if (!rc && given(job->to) && !space && c.count > capacity)
+			return gtu_fail(err, GTU_ERR_FAIL, "%s says that it put %llu elements where %llu fit: its "
+					"completions cannot be trusted", gtu_get_info(gtu_queue_device(q))->path,
+					(unsigned long long)c.count, (unsigned long long)capacity);
 		if (rc == GTU_ERR_SPACE && room > capacity && count > 8) {
 			chunk = (count / 2 + 7) & ~7ull;	/* it would fit, but not into one job */
 			continue;

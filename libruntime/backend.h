@@ -24,6 +24,12 @@ struct gtu_rings {
 	void *cookie;			/* the backend's own */
 };
 
+/* A record of a running stream that is waited for. */
+struct gtu_record_wait {
+	const gtu_le32 *producer;	/* of the stream's ring */
+	uint32_t record;		/* number of the record; it is there when *producer is beyond it */
+};
+
 struct gtu_backend_ops {
 	const char *name;		/* "model", "chardev" */
 	/* @name is what gtu_open() was given. Sets dev->backend and dev->info, dev->fdt. */
@@ -44,14 +50,15 @@ struct gtu_backend_ops {
 	int (*queue_reset)(struct gtu_device *dev, struct gtu_rings *rings, struct gtu_error *err);
 	/* Write @value to the doorbell register @reg (GTU_DB_*). Only where rings->doorbell is NULL. */
 	void (*doorbell)(struct gtu_device *dev, struct gtu_rings *rings, uint32_t reg, uint64_t value);
+	/* All jobs before submission index @until end with GTU_CPL_CANCELED. */
+	int (*cancel)(struct gtu_device *dev, struct gtu_rings *rings, uint32_t until, struct gtu_error *err);
 	/*
-	 * Let the device go on until completion index @cq_index (running freely) may be there, a stream's
-	 * ring has moved (cq_index is then not waited for: `stream` is set), or @deadline_ns
-	 * (CLOCK_MONOTONIC; UINT64_MAX: none) has passed. 0: look again; GTU_ERR_TIMEOUT, GTU_ERR_GONE,
-	 * GTU_ERR_INTERRUPTED.
+	 * Let the device go on until completion index @cq_index (running freely) is there, the record of
+	 * @stream (NULL: none) may be, the queue is in error, or @deadline_ns (CLOCK_MONOTONIC;
+	 * UINT64_MAX: none) has passed. 0: look again; GTU_ERR_TIMEOUT, GTU_ERR_GONE, GTU_ERR_INTERRUPTED.
 	 */
-	int (*wait)(struct gtu_device *dev, struct gtu_rings *rings, uint32_t cq_index, bool stream,
-		    uint64_t deadline_ns, struct gtu_error *err);
+	int (*wait)(struct gtu_device *dev, struct gtu_rings *rings, uint32_t cq_index,
+		    const struct gtu_record_wait *stream, uint64_t deadline_ns, struct gtu_error *err);
 	/* Read a register of BAR0 (unit parameters, settings, counters after a snapshot). */
 	int (*read)(struct gtu_device *dev, uint32_t offset, uint64_t *value, struct gtu_error *err);
 	/* Write a unit's setting or control register; others are refused. */
@@ -65,6 +72,7 @@ struct gtu_device {
 	const struct gtu_backend_ops *ops;
 	void *backend;			/* the backend's own */
 	struct gtu_info info;
+	uint64_t patience_ns;		/* of waits without a deadline of their own; GTU_FOREVER */
 	void *fdt;			/* malloc'ed copy, checked */
 	size_t fdt_bytes;
 };
@@ -76,5 +84,18 @@ int gtu_device_take_fdt(struct gtu_device *dev, const void *blob, size_t bytes, 
 int gtu_device_take_info(struct gtu_device *dev, struct gtu_error *err);
 
 uint64_t gtu_now_ns(void);		/* CLOCK_MONOTONIC */
+
+/* Completion @index (running freely) is in the ring. */
+static inline bool gtu_completed(const struct gtu_rings *r, uint32_t index)
+{
+	const uint32_t size = 1u << r->cq_log2;
+
+	return __atomic_load_n(&r->cq[index & (size - 1)].phase, __ATOMIC_ACQUIRE) == (index & size ? 0 : 1);
+}
+/* A record that is waited for is in its ring. */
+static inline bool gtu_recorded(const struct gtu_record_wait *w)
+{
+	return (int32_t)(__atomic_load_n(w->producer, __ATOMIC_ACQUIRE) - w->record) > 0;
+}
 
 #endif

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +17,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "advice.h"
 #include "backend.h"
 #include "uapi/gtu.h"
 
 #define SPINS	256u			/* looks at a ring before the kernel is asked to wait */
-#define NAP_NS 20000u /* between looks at a stream's ring, which has no interrupt */
+#define NAP_NS 20000u /* between looks at a stream's ring, where it raises no events */
 
 struct chardev {
 	int fd;
+	dev_t number;
+	bool stream_events;		/* of the device, and the driver knows them */
 };
 
 /* What of a queue has to be unmapped. */
@@ -40,78 +42,44 @@ _Static_assert(GTU_READ == GTU_RIGHT_READ && GTU_WRITE == GTU_RIGHT_WRITE,
  * ---- Sentences ----------------------------------------------------------------------------------
  */
 
+/* The driver says ENODEV: is the file still that of a device, which has then been reset? */
 static int gone(struct gtu_device *dev, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE,
-			"%s is gone: it was removed, or reset after it was opened; "
-			"open it again",
-			dev->info.path);
+	const char *path = dev->info.path;
+	struct chardev *c = dev->backend;
+	struct stat now;
+
+	if (c && !stat(path, &now) && S_ISCHR(now.st_mode) && now.st_rdev == c->number)
+		return gtu_advise_was_reset(path, err);
+	return gtu_advise_removed(path, err);
 }
 
 /* Why opening @path failed. */
 static int no_device(const char *path, int error, struct gtu_error *err)
 {
-	struct group *group;
 	struct stat st;
 
 	switch (error) {
 	case ENOENT:
-		if (access("/sys/module/gtu", F_OK))
-			return gtu_fail(err, GTU_ERR_FAIL,
-					"there is no %s: the driver is not loaded; "
-					"as root: modprobe gtu",
-					path);
-		return gtu_fail(
-			err, GTU_ERR_FAIL,
-			"there is no %s: the driver is loaded but has no such device; "
-			"is it on the bus (lspci -d %04x:%04x), and what does the kernel say "
-			"(dmesg | grep gtu)?",
-			path, GTU_PCI_VENDOR, GTU_PCI_DEVICE);
+		return access("/sys/module/gtu", F_OK) ? gtu_advise_no_module(path, err) :
+							 gtu_advise_no_node(path, err);
 	case EACCES:
 	case EPERM:
 		if (stat(path, &st))
 			return gtu_fail(err, GTU_ERR_PERMISSION, "%s may not be reached: %s", path,
 					strerror(error));
-		if (!st.st_gid || !(st.st_mode & 0060))
-			return gtu_fail(err, GTU_ERR_PERMISSION,
-					"%s is root's alone (mode %04o): install "
-					"packaging/60-gtu.rules in /etc/udev/rules.d, or use sudo",
-					path, (unsigned)st.st_mode & 07777);
-		group = getgrgid(st.st_gid);
-		return gtu_fail(err, GTU_ERR_PERMISSION,
-				"%s is for the group %s, which you are not in; "
-				"as root: usermod -aG %s $USER, then log in anew",
-				path, group ? group->gr_name : "of its number",
-				group ? group->gr_name : "GROUP");
+		return gtu_advise_permission(path, &st, err);
 	case ENODEV:
 	case ENXIO:
-		return gtu_fail(err, GTU_ERR_GONE, "%s is there but its device is gone", path);
+		return gtu_advise_removed(path, err);
 	case ENOSPC:
-		return gtu_fail(err, GTU_ERR_NOMEM,
-				"all contexts of %s are in use: another process has to "
-				"close its own first",
-				path);
+		return gtu_advise_busy(path, err);
 	case ENOMEM:
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a context of %s", path);
 	case ETIMEDOUT:
-		return gtu_fail(err, GTU_ERR_TIMEOUT, "%s does not answer", path);
+		return gtu_advise_silent(path, 5, err);
 	}
 	return gtu_fail(err, GTU_ERR_FAIL, "%s cannot be opened: %s", path, strerror(error));
-}
-
-/* Bytes that this process has pinned already. */
-static unsigned long long pinned_bytes(void)
-{
-	unsigned long long kib = 0;
-	char line[128];
-	FILE *f = fopen("/proc/self/status", "re");
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmPin: %llu", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kib << 10;
 }
 
 static int no_region(struct gtu_device *dev, const void *addr, uint64_t length, int error,
@@ -124,13 +92,7 @@ static int no_region(struct gtu_device *dev, const void *addr, uint64_t length, 
 	case EDQUOT:
 		if (getrlimit(RLIMIT_MEMLOCK, &limit))
 			limit.rlim_cur = 0;
-		return gtu_fail(
-			err, GTU_ERR_NOMEM,
-			"%llu bytes cannot be pinned for the device: the limit on "
-			"locked memory is %llu bytes, of which %llu are in use; raise it with "
-			"`ulimit -l %llu` or `- memlock` in /etc/security/limits.conf",
-			bytes, (unsigned long long)limit.rlim_cur, pinned_bytes(),
-			(pinned_bytes() + bytes + 8191) >> 10);
+		return gtu_advise_memlock(length, limit.rlim_cur, gtu_pinned_bytes("/proc/self/status"), err);
 	case EOPNOTSUPP:
 		return gtu_fail(
 			err, GTU_ERR_UNSUPPORTED,
@@ -254,7 +216,7 @@ static int chardev_open(struct gtu_device *dev, const char *name, struct gtu_err
 	struct stat st;
 	int rc;
 
-	c = malloc(sizeof(*c));
+	c = calloc(1, sizeof(*c));
 	if (!c)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", name);
 	dev->backend = c;
@@ -268,6 +230,8 @@ static int chardev_open(struct gtu_device *dev, const char *name, struct gtu_err
 				       gtu_fail(err, GTU_ERR_USAGE, "%s is not a GTU", name);
 		goto fail;
 	}
+	c->number = st.st_rdev;
+	c->stream_events = info.caps & GTU_CAP_STREAM_EVENTS && info.uapi_version >= 2;
 	rc = gtu_device_take_info(dev, err);
 	if (!rc)
 		rc = info.fdt_bytes ? take_fdt(dev, &info, st.st_rdev, err)
@@ -447,38 +411,78 @@ static int chardev_queue_reset(struct gtu_device *dev, struct gtu_rings *r, stru
 	return gtu_fail(err, GTU_ERR_FAIL, "the queue cannot be reset: %s", strerror(errno));
 }
 
-static bool completed(const struct gtu_rings *r, uint32_t cq_index)
+static int chardev_cancel(struct gtu_device *dev, struct gtu_rings *r, uint32_t until, struct gtu_error *err)
 {
-	const uint32_t size = 1u << r->cq_log2;
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_queue_cancel q = { .size = sizeof(q), .id = r->id, .until = until };
 
-	return __atomic_load_n(&r->cq[cq_index & (size - 1)].phase, __ATOMIC_ACQUIRE) ==
-	       (cq_index & size ? 0 : 1);
+	if (!ioctl(c->fd, GTU_IOCTL_QUEUE_CANCEL, &q))
+		return 0;
+	switch (errno) {
+	case ENODEV:
+		return gone(dev, err);
+	case ENOTTY:
+	case EOPNOTSUPP:
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the driver of %s cannot cancel jobs", dev->info.path);
+	}
+	return gtu_fail(err, GTU_ERR_FAIL, "jobs before %u cannot be canceled: %s", until, strerror(errno));
 }
 
-static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_index, bool stream,
-			uint64_t deadline_ns, struct gtu_error *err)
+/* A few looks are cheaper than a system call where the device is about to be done. */
+static bool spin(const struct gtu_rings *r, uint32_t cq_index, const struct gtu_record_wait *stream)
+{
+	unsigned i;
+
+	for (i = 0; i < SPINS; i++)
+		if (gtu_completed(r, cq_index) || (stream && gtu_recorded(stream)))
+			return true;
+	return false;
+}
+
+/* The driver and the ring do not agree: going round once more would not change that. */
+static int contradiction(struct gtu_device *dev, const struct gtu_ioctl_wait *w, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_FAIL,
+			"%s counts %u completions (queue state %u), but number %u is not in the ring: its "
+			"completions cannot be trusted; reset the queue, or the device", dev->info.path, w->cq_tail,
+			w->state, w->index);
+}
+
+static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_index,
+			const struct gtu_record_wait *stream, uint64_t deadline_ns, struct gtu_error *err)
 {
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_wait w = {
-		.size = sizeof(w), .id = r->id, .index = cq_index, .deadline_ns = deadline_ns,
+		.size = sizeof(w),
+		.id = r->id,
+		.index = cq_index,
+		.deadline_ns = deadline_ns,
+		.flags = stream && c->stream_events ? GTU_WAIT_STREAM : 0,
+		.record = stream && c->stream_events ? stream->record : 0,
 	};
 	const struct timespec nap = { 0, NAP_NS };
-	unsigned i;
 
-	if (stream) {
+	if (spin(r, cq_index, stream))
+		return 0;
+	if (stream && !c->stream_events) {
 		if (deadline_ns != UINT64_MAX && gtu_now_ns() >= deadline_ns)
 			return gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
 		nanosleep(&nap, NULL);
 		return 0;
 	}
-	for (i = 0; i < SPINS; i++)
-		if (completed(r, cq_index))
-			return 0;
 	if (!ioctl(c->fd, GTU_IOCTL_WAIT, &w))
-		return 0;
+		return stream || gtu_completed(r, cq_index) ? 0 : contradiction(dev, &w, err);
 	switch (errno) {
 	case EIO:
-		return 0;		/* in error: the caller looks at its state */
+		/* in error: the caller looks at the queue's state, if that says so too */
+		return __atomic_load_n(&r->status->state, __ATOMIC_ACQUIRE) != GTU_QUEUE_ENABLED ?
+			       0 : contradiction(dev, &w, err);
+	case EOPNOTSUPP:
+	case EINVAL:
+		if (!w.flags)
+			break;
+		c->stream_events = false;	/* an older driver */
+		return 0;
 	case ETIMEDOUT:
 		return gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
 	case EINTR:
@@ -505,6 +509,7 @@ const struct gtu_backend_ops gtu_backend_chardev = {
 	.queue_create = chardev_queue_create,
 	.queue_destroy = chardev_queue_destroy,
 	.queue_reset = chardev_queue_reset,
+	.cancel = chardev_cancel,
 	.wait = chardev_wait,
 	.read = chardev_read,
 	.write = chardev_write,

@@ -20,11 +20,14 @@
 
 #define TABLE_LOG2	12u
 #define STEP_CYCLES	(1u << 16)
-#define NAP_NS		20000u
+#define NAP_NS		1000000u	/* without a word of another thread */
 
 struct model {
 	struct gtu_dev *dev;
 	pthread_mutex_t lock;
+	pthread_cond_t moved;		/* a doorbell, or the device has worked */
+	unsigned sleepers;
+	uint64_t idle_told;		/* until when the device knows that it was idle, ns */
 	struct gtu_hw_region *table;
 	uint16_t generation[1u << TABLE_LOG2];
 	uint32_t next_slot;
@@ -169,6 +172,7 @@ static void model_close(struct gtu_device *dev)
 	if (!m)
 		return;
 	gtu_dev_destroy(m->dev);
+	pthread_cond_destroy(&m->moved);
 	pthread_mutex_destroy(&m->lock);
 	free(m->table);
 	free(m);
@@ -179,6 +183,7 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 {
 	struct gtu_dev_config config = { 0 };
 	const char *why = NULL;
+	pthread_condattr_t clock;
 	uint32_t length, crc;
 	void *blob = NULL;
 	struct model *m;
@@ -193,6 +198,10 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the device model");
 	dev->backend = m;
 	pthread_mutex_init(&m->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&m->moved, &clock);
+	pthread_condattr_destroy(&clock);
 	m->table = aligned_alloc(64, sizeof(*m->table) << TABLE_LOG2);
 	m->dev = gtu_dev_create(&config, &host_ops, m, &why);
 	if (!m->table || !m->dev) {
@@ -383,6 +392,26 @@ static int model_queue_reset(struct gtu_device *dev, struct gtu_rings *r, struct
 	return rc;
 }
 
+/* Who sleeps has something to look at. Under the lock. */
+static void wake(struct model *m)
+{
+	if (m->sleepers)
+		pthread_cond_broadcast(&m->moved);
+}
+
+static int model_cancel(struct gtu_device *dev, struct gtu_rings *r, uint32_t until, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+	const uint64_t arg[2] = { r->id, until };
+	int rc;
+
+	pthread_mutex_lock(&m->lock);
+	rc = mailbox(m, GTU_MBOX_QUEUE_CANCEL, arg, 2, err);
+	wake(m);
+	pthread_mutex_unlock(&m->lock);
+	return rc;
+}
+
 static void model_doorbell(struct gtu_device *dev, struct gtu_rings *r, uint32_t reg, uint64_t value)
 {
 	struct model *m = dev->backend;
@@ -390,42 +419,65 @@ static void model_doorbell(struct gtu_device *dev, struct gtu_rings *r, uint32_t
 
 	pthread_mutex_lock(&m->lock);
 	gtu_dev_write(m->dev, GTU_BAR_DOORBELL, at, reg == GTU_DB_SUBMIT ? 8 : 4, value);
+	wake(m);
 	pthread_mutex_unlock(&m->lock);
 }
 
-static int model_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_index, bool stream,
-		      uint64_t deadline_ns, struct gtu_error *err)
+/* Another thread has to act (a stream's consumer, another queue). Under the lock; wall time passes. */
+static void sleep_until_moved(struct gtu_device *dev, uint64_t deadline_ns)
 {
 	struct model *m = dev->backend;
-	const uint32_t size = 1u << r->cq_log2;
-	const struct gtu_hw_cpl *cpl = &r->cq[cq_index & (size - 1)];
-	const uint16_t phase = cq_index & size ? 0 : 1;
-	bool could, more;
+	uint64_t start = gtu_now_ns(), until = start + NAP_NS, now;
+	struct timespec t;
+
+	until = until < deadline_ns ? until : deadline_ns;
+	t.tv_sec = (time_t)(until / 1000000000u);
+	t.tv_nsec = (long)(until % 1000000000u);
+	m->sleepers++;
+	pthread_cond_timedwait(&m->moved, &m->lock, &t);
+	m->sleepers--;
+	now = gtu_now_ns();
+	/* several may sleep over the same time, which passes once */
+	start = start > m->idle_told ? start : m->idle_told;
+	if (now > start)
+		gtu_dev_idle(m->dev, (now - start) * (dev->info.clock_hz / 1000000) / 1000);
+	m->idle_told = now;
+}
+
+static int model_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_index,
+		      const struct gtu_record_wait *stream, uint64_t deadline_ns, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+	bool could, more, there;
+	int rc = 0;
 
 	/* One step at a time: a stream's consumer looks at its ring in between. */
+	pthread_mutex_lock(&m->lock);
 	for (;;) {
-		pthread_mutex_lock(&m->lock);
 		could = gtu_dev_pending(m->dev);
 		more = gtu_dev_step(m->dev, STEP_CYCLES);
-		pthread_mutex_unlock(&m->lock);
-		if ((stream && could) || __atomic_load_n(&cpl->phase, __ATOMIC_ACQUIRE) == phase)
-			return 0;
-		if (__atomic_load_n(&r->status->state, __ATOMIC_ACQUIRE) != GTU_QUEUE_ENABLED)
-			return 0;	/* in error: the caller looks */
-		if (deadline_ns != UINT64_MAX && gtu_now_ns() >= deadline_ns)
-			return gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
-		if (!more) {
-			/* Another thread has to act (a stream's consumer, another queue): wall time passes. */
-			const struct timespec nap = { 0, NAP_NS };
-
-			nanosleep(&nap, NULL);
-			pthread_mutex_lock(&m->lock);
-			gtu_dev_idle(m->dev, NAP_NS * (dev->info.clock_hz / 1000000) / 1000);
-			pthread_mutex_unlock(&m->lock);
-			if (stream)
-				return 0;
+		if (could)
+			wake(m);
+		there = gtu_completed(r, cq_index) || (stream && gtu_recorded(stream));
+		/* in error: the caller looks */
+		if (there || __atomic_load_n(&r->status->state, __ATOMIC_ACQUIRE) != GTU_QUEUE_ENABLED)
+			break;
+		if (deadline_ns != UINT64_MAX && gtu_now_ns() >= deadline_ns) {
+			rc = gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
+			break;
 		}
+		if (stream && could)
+			break;
+		if (!more)
+			sleep_until_moved(dev, deadline_ns);
+		if (!more && stream)
+			break;
+		/* another thread may want the device */
+		pthread_mutex_unlock(&m->lock);
+		pthread_mutex_lock(&m->lock);
 	}
+	pthread_mutex_unlock(&m->lock);
+	return rc;
 }
 
 const struct gtu_backend_ops gtu_backend_model = {
@@ -440,6 +492,7 @@ const struct gtu_backend_ops gtu_backend_model = {
 	.queue_destroy = model_queue_destroy,
 	.queue_reset = model_queue_reset,
 	.doorbell = model_doorbell,
+	.cancel = model_cancel,
 	.wait = model_wait,
 	.read = model_read,
 	.write = model_write,

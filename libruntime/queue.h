@@ -16,6 +16,10 @@ struct gtu_queue {
 
 /* Write a doorbell register of the queue. */
 void gtu_queue_ring(struct gtu_queue *q, uint32_t reg, uint64_t value);
+/* When a wait of at most @timeout_ns ends (CLOCK_MONOTONIC ns; GTU_FOREVER: the device's patience). */
+uint64_t gtu_deadline(const struct gtu_device *dev, uint64_t timeout_ns);
+/* The ring of a stream, for tests. */
+struct gtu_hw_ring *gtu_iru_ring(const struct gtu_iru *iru);
 /* GTU_ERR_* with a sentence when the queue is in error or its device is gone, else 0. */
 int gtu_queue_check(struct gtu_queue *q, struct gtu_error *err);
 

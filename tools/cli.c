@@ -211,6 +211,11 @@ bool cli_double(const char *what, const char *text, double min, double max, doub
 	return true;
 }
 
+uint64_t cli_timeout_ns(double seconds)
+{
+	return seconds > 0 ? (uint64_t)(seconds * 1e9) : UINT64_MAX;
+}
+
 void cli_clear_bar(void)
 {
 	if (bar_shown)

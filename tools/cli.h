@@ -52,6 +52,9 @@ const char *cli_nearest(const char *word, const char *const *list);
 int cli_choice(const char *what, const char *word, const char *const *list);
 /* The whole of @text as a number (K, M, G: powers of 1024); false after a complaint that names @what. */
 bool cli_u64(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *out);
+/* How long a verb waits for one job of a device when it is not told, seconds; and in ns, 0 for "for ever". */
+#define CLI_TIMEOUT 60.0
+uint64_t cli_timeout_ns(double seconds);
 bool cli_double(const char *what, const char *text, double min, double max, double *out);
 
 /*

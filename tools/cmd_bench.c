@@ -437,6 +437,7 @@ int cmd_bench(int argc, char **argv)
 		ret = gtu_open(rq.device, &dev, &err);
 	if (ret)
 		return cli_exit(&err, ret);
+	gtu_set_timeout(dev, cli_timeout_ns(CLI_TIMEOUT));
 	ret = gtu_queue_create(dev, NULL, &q, &err);
 	if (!ret)
 		ret = bench_units(&rq, q, &err);

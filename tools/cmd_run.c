@@ -34,6 +34,8 @@ static const char help[] =
 	"  --epsilon E    pr: stop when no rank changes by more than E\n"
 	"  --output FILE  a line \"id value\" a vertex, ids ascending; - is standard output\n"
 	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter; - likewise\n"
+	"  --timeout S    give up when the device is not done with one job, or with the next record of a\n"
+	"                 stream, after S seconds (60); 0: wait without end\n"
 	"  --monitor      count what the device asks of memory, by request size (the zero-copy monitor)\n"
 	"  --verify       compare with plain reference code; exit code 4 where they differ\n\n"
 	"Values: bfs hops, 9223372036854775807 where there is no path; sssp distances, infinity where\n"
@@ -53,6 +55,7 @@ struct request {
 	uint32_t direction;
 	uint64_t source;		/* id */
 	bool source_given, verify;
+	double timeout;			/* seconds; 0: none */
 	char weights_text[64];
 };
 
@@ -161,6 +164,7 @@ static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "json", required_argument, NULL, 'j' },
 	{ "monitor", no_argument, NULL, 'm' },
+	{ "timeout", required_argument, NULL, 't' },
 	{ "verify", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
@@ -192,6 +196,7 @@ static int parse(int argc, char **argv, struct request *q)
 	q->run.unit = "scu";
 	q->run.opt.unit = GTU_WITH_SCU;
 	q->run.device = "model";
+	q->timeout = CLI_TIMEOUT;
 	while ((opt = getopt_long(argc, argv, ":h", options, &place)) != -1) {
 		switch (opt) {
 		case 'h':
@@ -206,6 +211,10 @@ static int parse(int argc, char **argv, struct request *q)
 		case 'j': q->run.json = optarg; break;
 		case 'm': q->run.monitor = true; break;
 		case 'v': q->verify = true; break;
+		case 't':
+			if (!cli_double("--timeout", optarg, 0, 1e9, &q->timeout))
+				return CLI_USAGE;
+			break;
 		case '1':
 		case '2':
 			direction = opt == '1' ? GTU_DIRECTED : GTU_UNDIRECTED;
@@ -386,8 +395,9 @@ static int run_algorithm(struct run *r, struct gtu_error *err)
 	return GTU_ERR_USAGE;
 }
 
-static int compute(struct run *r, struct gtu_error *err)
+static int compute(struct request *q, struct gtu_error *err)
 {
+	struct run *r = &q->run;
 	int rc = 0;
 
 	r->result = malloc((r->graph.n + 1) * 8);
@@ -399,6 +409,8 @@ static int compute(struct run *r, struct gtu_error *err)
 		return run_algorithm(r, err);
 	}
 	rc = gtu_open(r->device, &r->dev, err);
+	if (!rc)
+		gtu_set_timeout(r->dev, cli_timeout_ns(q->timeout));
 	if (!rc && r->monitor)
 		rc = gtu_setting(r->dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, err);
 	if (!rc)
@@ -554,7 +566,7 @@ int cmd_run(int argc, char **argv)
 	if (!rc)
 		rc = open_graph(&q, &err);
 	if (!rc)
-		rc = compute(&q.run, &err);
+		rc = compute(&q, &err);
 	if (!rc && q.verify)
 		verify_rc = verify(&q, &verdict);
 	if (!rc && (!verify_rc || verify_rc == GTU_ERR_VERIFY))

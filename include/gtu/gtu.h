@@ -62,6 +62,13 @@ const char *const *gtu_counter_names(uint32_t unit);
 int gtu_setting(struct gtu_device *dev, uint32_t unit, uint32_t setting, uint32_t value,
 		struct gtu_error *err);
 
+/*
+ * How long whatever waits without a deadline of its own (GTU_FOREVER, gtu_submit() into a full ring,
+ * load_iru(), the SCU's functions, the algorithms) waits for one job or one record: then it ends with
+ * GTU_ERR_TIMEOUT and a sentence. Nanoseconds; GTU_FOREVER, as after gtu_open(): without end.
+ */
+void gtu_set_timeout(struct gtu_device *dev, uint64_t timeout_ns);
+
 /* ---- Regions -------------------------------------------------------------------------------- */
 
 #define GTU_READ	1u
@@ -115,7 +122,8 @@ struct gtu_device *gtu_queue_device(struct gtu_queue *q);
 /*
  * Put one descriptor into the ring and ring the doorbell (without a system call). The cookie is the
  * library's; all other fields are taken as they are. *job numbers jobs of a queue from 0. Waits for
- * room when the ring is full. gtu_submit_batch() rings the doorbell once for all.
+ * room when the ring is full (GTU_ERR_USAGE where only taking completions would make room).
+ * gtu_submit_batch() rings the doorbell once for all.
  */
 int gtu_submit(struct gtu_queue *q, const struct gtu_hw_desc *desc, uint64_t *job,
 	       struct gtu_error *err);
@@ -127,7 +135,7 @@ int gtu_submit_batch(struct gtu_queue *q, const struct gtu_hw_desc *desc, unsign
 /*
  * Take the next completion, in submission order, waiting at most @timeout_ns (0: only look).
  * 0: *out is filled, whatever its status is. GTU_ERR_TIMEOUT: none yet; the job goes on.
- * GTU_ERR_USAGE: nothing is outstanding.
+ * GTU_ERR_USAGE: nothing is outstanding. GTU_ERR_FAIL: what is in the ring cannot be a completion.
  */
 int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *out,
 	     struct gtu_error *err);
@@ -143,6 +151,16 @@ int gtu_do(struct gtu_queue *q, const struct gtu_hw_desc *desc, uint64_t timeout
 int gtu_do_operands(struct gtu_queue *q, const struct gtu_hw_desc *desc,
 		    const struct gtu_hw_operand *operand, unsigned n, uint64_t timeout_ns,
 		    struct gtu_completion *out, struct gtu_error *err);
+
+#define GTU_ALL_JOBS UINT64_MAX
+
+/*
+ * End job @job and those before it (GTU_ALL_JOBS: all that were submitted) wherever they are: each that has
+ * not ended does so with GTU_CPL_CANCELED, in order, and its completion is to be taken as ever. For a
+ * queue that a stream has, load_iru() then ends with GTU_ERR_INTERRUPTED. GTU_ERR_USAGE: no such job
+ * yet; GTU_ERR_UNSUPPORTED: the device cannot (GTU_CAP_CANCEL).
+ */
+int gtu_cancel(struct gtu_queue *q, uint64_t job, struct gtu_error *err);
 
 /* Empty the queue: running jobs are dropped, its sticky error is cleared. */
 int gtu_queue_reset(struct gtu_queue *q, struct gtu_error *err);

@@ -152,4 +152,11 @@ for unit in scu iru; do
 done
 quietly gtu run bfs k.gtu --source 1 --unit scu --json n.json
 check "without the option nothing is watched" grep -q '"host_read_bytes": 0' n.json
+check "a graph of some size" gtu generate kronecker --scale 14 k.gtu
+exits 1 "a device that is not done in time" gtu run bfs k.gtu --timeout 0.000001
+says "says so" "^gtu: model has not completed job [0-9]+ within 1e-06 s$"
+check "no time limit" gtu run bfs k.gtu --timeout 0 --verify
+exits 2 "a time limit that is none" gtu run bfs k.gtu --timeout -1
+says "says so" "--timeout -1 is not within 0 to 1e\\+09"
+
 finish

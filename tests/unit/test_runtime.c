@@ -139,11 +139,11 @@ TEST(waits_have_limits)
 	OK(gtu_region_alloc(dev, 64 << 20, &a, &err));
 	d.operand[1] = (struct gtu_hw_operand){ a.key, 8 << 20, 0 };
 	OK(gtu_submit(q, &d, NULL, &err));
-	FAILS(gtu_next(q, 1000, &c, &err), GTU_ERR_TIMEOUT, "not done");
+	FAILS(gtu_next(q, 1000, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0 within");
 	OK(gtu_next(q, GTU_FOREVER, &c, &err));		/* it went on */
 	CHECK(c.status == 0 && c.count == 8 << 20);
 	OK(gtu_submit(q, &d, NULL, &err));
-	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_TIMEOUT, "not done");
+	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_TIMEOUT, "has not completed job");
 	OK(gtu_queue_reset(q, &err));
 	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_USAGE, "no job");
 	OK(gtu_do(q, &d, GTU_FOREVER, &c, &err));

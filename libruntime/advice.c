@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "advice.h"
+#include "gtu/hw.h"
+
+int gtu_advise_no_module(const char *path, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_FAIL, "there is no %s: the driver is not loaded; as root: modprobe gtu", path);
+}
+
+int gtu_advise_no_node(const char *path, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_FAIL,
+			"there is no %s: the driver is loaded but has no such device; is it on the bus "
+			"(lspci -d %04x:%04x), and what does the kernel say (dmesg | grep gtu)?", path,
+			GTU_PCI_VENDOR, GTU_PCI_DEVICE);
+}
+
+int gtu_advise_permission(const char *path, const struct stat *st, struct gtu_error *err)
+{
+	const struct group *group;
+
+	if (!st->st_gid || (st->st_mode & 0060) != 0060)
+		return gtu_fail(err, GTU_ERR_PERMISSION,
+				"%s is root's alone (mode %04o): install packaging/60-gtu.rules in "
+				"/etc/udev/rules.d, then as root: udevadm control --reload && udevadm trigger; "
+				"or use sudo", path, (unsigned)st->st_mode & 07777);
+	group = getgrgid(st->st_gid);
+	if (!group)
+		return gtu_fail(err, GTU_ERR_PERMISSION,
+				"%s is for the group of number %u, which has no name and which you are not in",
+				path, (unsigned)st->st_gid);
+	return gtu_fail(err, GTU_ERR_PERMISSION,
+			"%s is for the group %s, which you are not in; as root: usermod -aG %s $USER, then log in "
+			"anew", path, group->gr_name, group->gr_name);
+}
+
+int gtu_advise_removed(const char *path, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_GONE, "%s is gone: it was removed, or its driver was; what was open there has to "
+			"be closed", path);
+}
+
+int gtu_advise_was_reset(const char *path, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_GONE, "%s was reset after it was opened: regions, queues and jobs of then are "
+			"gone; open it again", path);
+}
+
+int gtu_advise_in_reset(const char *path, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_GONE, "%s is being reset; that takes seconds: try again, and if it lasts look at "
+			"dmesg | grep gtu", path);
+}
+
+int gtu_advise_all_ones(const char *path, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_GONE, "%s reads as all ones: it was removed, has no power or its process has ended",
+			path);
+}
+
+int gtu_advise_silent(const char *path, double seconds, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_TIMEOUT, "%s did not answer within %g s; `gtu doctor` looks where it stands", path,
+			seconds);
+}
+
+int gtu_advise_busy(const char *path, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_NOMEM, "all contexts of %s are in use: another process has to close its own first",
+			path);
+}
+
+int gtu_advise_memlock(uint64_t bytes, uint64_t limit, uint64_t used, struct gtu_error *err)
+{
+	const unsigned long long want = bytes, kib = (used + bytes + 8191) >> 10;
+
+	return gtu_fail(err, GTU_ERR_NOMEM,
+			"%llu bytes cannot be pinned for the device: the limit on locked memory is %llu bytes, of which "
+			"%llu are in use; %llu KiB would do: `ulimit -l` in this shell, \"@GROUP - memlock KIB\" in "
+			"/etc/security/limits.conf, LimitMEMLOCK= for a service of systemd", want,
+			(unsigned long long)limit, (unsigned long long)used, kib);
+}
+
+uint64_t gtu_pinned_bytes(const char *status)
+{
+	unsigned long long kib = 0;
+	char line[128];
+	FILE *f = fopen(status, "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmPin: %llu", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib << 10;
+}
+
+static bool in_group(gid_t gid)
+{
+	int n = getgroups(0, NULL), i;
+	gid_t *list;
+	bool found = getegid() == gid;
+
+	if (found || n <= 0)
+		return found;
+	list = malloc((size_t)n * sizeof(*list));
+	n = list ? getgroups(n, list) : 0;
+	for (i = 0; i < n && !found; i++)
+		found = list[i] == gid;
+	free(list);
+	return found;
+}
+
+bool gtu_may_use(const struct stat *st)
+{
+	const unsigned both = st->st_uid == geteuid() ? 0600 : in_group(st->st_gid) ? 0060 : 0006;
+
+	return !geteuid() || (st->st_mode & both) == both;
+}

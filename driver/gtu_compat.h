@@ -5,6 +5,7 @@
 #ifndef GTU_COMPAT_H
 #define GTU_COMPAT_H
 
+#include <linux/dma-buf.h>
 #include <linux/mm.h>
 
 #ifndef GTU_HAS_VM_FLAGS_MOD
@@ -12,6 +13,18 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 {
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
+#endif
+
+#ifndef GTU_HAS_MAP_ATTACHMENT_UNLOCKED
+#define dma_buf_map_attachment_unlocked dma_buf_map_attachment
+#define dma_buf_unmap_attachment_unlocked dma_buf_unmap_attachment
+#endif
+
+/* The namespace's name was a word before it was a string. */
+#ifdef GTU_HAS_IMPORT_NS_WORD
+#define GTU_IMPORT_DMA_BUF() MODULE_IMPORT_NS(DMA_BUF)
+#else
+#define GTU_IMPORT_DMA_BUF() MODULE_IMPORT_NS("DMA_BUF")
 #endif
 
 #endif

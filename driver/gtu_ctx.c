@@ -12,6 +12,8 @@ static size_t gtu_table_bytes(struct gtu_ctx *ctx)
 static void gtu_ctx_free(struct gtu_ctx *ctx)
 {
 	xa_destroy(&ctx->queue);
+	if (ctx->blank)
+		__free_page(ctx->blank);
 	kvfree(ctx->region);
 	kvfree(ctx->generation);
 	bitmap_free(ctx->used);
@@ -42,6 +44,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	ctx->mapping = mapping;
 	ctx->slots = 1u << gtu->regions_log2;
 	mutex_init(&ctx->lock);
+	mutex_init(&ctx->aperture_lock);
 	INIT_LIST_HEAD(&ctx->link);
 	xa_init(&ctx->queue);
 	ctx->used = bitmap_zalloc(ctx->slots, GFP_KERNEL);
@@ -111,6 +114,7 @@ void gtu_ctx_teardown(struct gtu_ctx *ctx)
 		gtu_queue_kill(q, quiet);
 		gtu_queue_put(q);
 	}
+	gtu_aperture_unmap(ctx);
 	gtu_region_drop_all(ctx, quiet);
 	if (quiet) {
 		dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);

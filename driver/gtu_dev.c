@@ -115,6 +115,7 @@ static void gtu_device_release(struct device *dev)
 	ida_destroy(&gtu->queue_ids);
 	cleanup_srcu_struct(&gtu->srcu);
 	kvfree(gtu->queue);
+	kvfree(gtu->aperture_used);
 	kvfree(gtu->fdt);
 	kfree(gtu);
 }
@@ -136,6 +137,7 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	gtu->state = GTU_STATE_UP;
 	mutex_init(&gtu->mbox_lock);
 	mutex_init(&gtu->ctx_lock);
+	mutex_init(&gtu->aperture_lock);
 	spin_lock_init(&gtu->queue_lock);
 	INIT_LIST_HEAD(&gtu->contexts);
 	ida_init(&gtu->ctx_ids);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The driver's own objects and how they live. Documentation/driver.md has the argument; the locks,
- * each taken before those that follow: mm->mmap_lock, ctx->lock, gtu->mbox_lock, queue->map_lock;
- * then the spinlocks gtu->queue_lock, queue->wait_lock. Nothing touches user memory under
+ * each taken before those that follow: mm->mmap_lock, ctx->lock, gtu->mbox_lock, queue->map_lock,
+ * ctx->aperture_lock; gtu->aperture_lock and buffer->lock, with nothing of the above inside; then
+ * the spinlocks gtu->queue_lock, queue->wait_lock. Nothing touches user memory under
  * ctx->lock.
  */
 #ifndef GTU_DRV_H
@@ -12,6 +13,7 @@
 #include <linux/bitmap.h>
 #include <linux/cdev.h>
 #include <linux/device.h>
+#include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
 #include <linux/idr.h>
 #include <linux/interrupt.h>
@@ -104,6 +106,11 @@ struct gtu_device {
 	struct gtu_queue **queue;	/* by id; an interrupt finds its queue here */
 
 	atomic_long_t buffer_pages;
+
+	phys_addr_t aperture_phys;
+	unsigned long aperture_pages;	/* 0: the device has none that can be given out */
+	struct mutex aperture_lock;	/* protects aperture_used */
+	unsigned long *aperture_used;	/* a bit a page */
 };
 
 /* One open file. */
@@ -126,6 +133,12 @@ struct gtu_ctx {
 	u16 *generation;		/* of each slot, last given out */
 	struct gtu_region **region;	/* by slot */
 	unsigned long chunks;		/* of page lists */
+
+	atomic_long_t aperture_pages;	/* of the aperture that it has */
+	atomic_t aperture_maps;
+	struct mutex aperture_lock;	/* protects blank, and aperture_gone against faults */
+	bool aperture_gone;
+	struct page *blank;		/* behind mappings of an aperture that has gone */
 };
 
 /* Page lists for the device: chunks of 512 addresses in blocks of a page. */
@@ -135,12 +148,23 @@ struct gtu_list {
 	dma_addr_t *block_dma;
 };
 
-/* Pages of the driver's; mappings of user space hold it too. */
+/* Pages of the driver's; mappings of user space and dma-bufs hold it too. */
 struct gtu_buffer {
 	struct kref ref;
-	struct gtu_device *gtu;		/* alive as long as a file or mapping of it */
+	struct gtu_device *gtu;		/* holds a reference: a dma-buf outlives files */
 	unsigned long pages;
 	struct page **page;
+
+	struct mutex lock;		/* protects all below */
+	struct list_head attachments;	/* of all of its dma-bufs */
+};
+
+/* A run of the aperture's pages; mappings of user space hold it too. */
+struct gtu_piece {
+	struct kref ref;
+	struct gtu_ctx *ctx;		/* outlives regions and mappings */
+	unsigned long first, pages;
+	unsigned long pgoff;		/* of the first page in the file, once it can be mapped */
 };
 
 struct gtu_region {
@@ -148,11 +172,13 @@ struct gtu_region {
 	u64 length;
 	unsigned int in_page;		/* byte 0's offset in the first page */
 	unsigned long pages;
-	struct sg_append_table sg;
+	struct sg_table *sgt;		/* once it is mapped for the device: own, or an importer's */
+	struct sg_table own;
 	enum dma_data_direction dir;
-	bool mapped;			/* for the device */
 	struct mm_struct *mm;		/* user memory: who is charged */
 	struct gtu_buffer *buffer;	/* or the driver's own */
+	struct gtu_piece *piece;	/* or the device's */
+	struct dma_buf_attachment *attach; /* or somebody else's */
 	struct gtu_list list;
 };
 
@@ -232,13 +258,45 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg);
 int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r);
 int gtu_region_remove(struct gtu_ctx *ctx, u32 key);
 void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiet);
-struct gtu_buffer *gtu_region_buffer(struct gtu_ctx *ctx, u32 slot);
+struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot);
+struct gtu_region *gtu_region_find(struct gtu_ctx *ctx, u32 key);
 
 /* gtu_memory.c: what is behind a region */
+enum dma_data_direction gtu_direction(u32 rights);
+int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r);
+int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length);
 struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32 rights);
-struct gtu_region *gtu_region_alloc(struct gtu_ctx *ctx, u64 length, u32 rights);
 void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiet);
+
+/* gtu_buffer.c */
+struct gtu_region *gtu_region_alloc(struct gtu_ctx *ctx, u64 length, u32 rights);
 void gtu_buffer_put(struct gtu_buffer *b);
+
+/* gtu_aperture.c */
+int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes);
+struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 rights);
+void gtu_piece_put(struct gtu_piece *p);
+int gtu_piece_mmap(struct gtu_piece *p, struct vm_area_struct *vma);
+void gtu_aperture_unmap(struct gtu_ctx *ctx);
+
+/* gtu_dmabuf.c */
+#ifdef CONFIG_DMA_SHARED_BUFFER
+struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights);
+struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights);
+void gtu_import_free(struct gtu_region *r);
+#else
+static inline struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static inline struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static inline void gtu_import_free(struct gtu_region *r) { }
+#endif
 
 /* gtu_list.c */
 int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_region *entry);
@@ -261,7 +319,8 @@ void gtu_queues_wake(struct gtu_device *gtu);
 #define GTU_MAP_CQ		1u
 #define GTU_MAP_DOORBELL	2u
 #define GTU_MAP_BUFFER		3u
-#define GTU_MAP_KIND_SHIFT	42	/* 32-bit page numbers of 4 KiB reach all kinds */
+#define GTU_MAP_APERTURE	4u
+#define GTU_MAP_KIND_SHIFT	41	/* 32-bit page numbers of 4 KiB reach eight kinds */
 #define GTU_MAP_ID_SHIFT	24	/* the greatest ring is 8 MiB */
 u64 gtu_map_offset(u32 kind, u32 id);
 int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The ioctls: one table, one door where sizes, flags and reserved fields are checked. */
+#include <linux/fcntl.h>
+#include <linux/file.h>
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
 
@@ -108,6 +110,7 @@ static int gtu_do_region_add(struct gtu_call *c)
 static int gtu_do_buffer_alloc(struct gtu_call *c)
 {
 	struct gtu_ioctl_buffer_alloc *a = &c->u.alloc;
+	bool aperture = a->flags & GTU_BUFFER_APERTURE;
 	struct gtu_region *r;
 	int ret;
 
@@ -115,13 +118,15 @@ static int gtu_do_buffer_alloc(struct gtu_call *c)
 		return -EINVAL;
 	if (a->length > LONG_MAX - PAGE_SIZE)
 		return -EOVERFLOW;
-	r = gtu_region_alloc(c->ctx, a->length, a->rights);
+	r = aperture ? gtu_region_aperture(c->ctx, a->length, a->rights) :
+		       gtu_region_alloc(c->ctx, a->length, a->rights);
 	if (IS_ERR(r))
 		return PTR_ERR(r);
 	ret = gtu_do_publish(c->ctx, r, &a->key);
 	if (ret)
 		return ret;
-	a->mmap_offset = gtu_map_offset(GTU_MAP_BUFFER, a->key & 0xffff);
+	a->mmap_offset = gtu_map_offset(aperture ? GTU_MAP_APERTURE : GTU_MAP_BUFFER,
+					a->key & 0xffff);
 	ret = gtu_respond(c, sizeof(*a));
 	if (ret)
 		gtu_region_remove(c->ctx, a->key);
@@ -133,6 +138,59 @@ static int gtu_do_region_remove(struct gtu_call *c)
 	if (c->u.remove.reserved)
 		return -EOPNOTSUPP;
 	return gtu_region_remove(c->ctx, c->u.remove.key);
+}
+
+static int gtu_do_buffer_export(struct gtu_call *c)
+{
+	struct gtu_ioctl_buffer_export *a = &c->u.export;
+	struct dma_buf *dmabuf;
+	int fd, ret;
+
+	if (a->reserved)
+		return -EOPNOTSUPP;
+	if (!gtu_rights_ok(a->rights))
+		return -EINVAL;
+	dmabuf = gtu_buffer_export(c->ctx, a->key, a->rights);
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	fd = get_unused_fd_flags(a->flags);
+	if (fd < 0) {
+		fput(dmabuf->file);
+		return fd;
+	}
+	a->fd = fd;
+	ret = gtu_respond(c, sizeof(*a));
+	if (ret) {
+		put_unused_fd(fd);
+		fput(dmabuf->file);
+		return ret;
+	}
+	/* Others of the process can use it, and close it, from here on. */
+	fd_install(fd, dmabuf->file);
+	return 0;
+}
+
+static int gtu_do_region_import(struct gtu_call *c)
+{
+	struct gtu_ioctl_region_import *a = &c->u.import;
+	struct gtu_region *r;
+	int ret;
+
+	if (a->reserved)
+		return -EOPNOTSUPP;
+	if (!gtu_rights_ok(a->rights))
+		return -EINVAL;
+	r = gtu_region_import(c->ctx, a->fd, a->rights);
+	if (IS_ERR(r))
+		return PTR_ERR(r);
+	a->length = r->length;
+	ret = gtu_do_publish(c->ctx, r, &a->key);
+	if (ret)
+		return ret;
+	ret = gtu_respond(c, sizeof(*a));
+	if (ret)
+		gtu_region_remove(c->ctx, a->key);
+	return ret;
 }
 
 static int gtu_do_queue_create(struct gtu_call *c)
@@ -225,8 +283,8 @@ static const struct gtu_ioctl_entry {
 } gtu_calls[] = {
 	GTU_CALL(GTU_IOCTL_INFO, struct gtu_ioctl_info, reserved, 0, gtu_do_info),
 	GTU_CALL(GTU_IOCTL_REGION_ADD, struct gtu_ioctl_region_add, key, 0, gtu_do_region_add),
-	GTU_CALL(GTU_IOCTL_BUFFER_ALLOC, struct gtu_ioctl_buffer_alloc, mmap_offset, 0,
-		 gtu_do_buffer_alloc),
+	GTU_CALL(GTU_IOCTL_BUFFER_ALLOC, struct gtu_ioctl_buffer_alloc, mmap_offset,
+		 GTU_BUFFER_APERTURE, gtu_do_buffer_alloc),
 	GTU_CALL(GTU_IOCTL_REGION_REMOVE, struct gtu_ioctl_region_remove, reserved, 0,
 		 gtu_do_region_remove),
 	GTU_CALL(GTU_IOCTL_QUEUE_CREATE, struct gtu_ioctl_queue_create, db_bytes, 0,
@@ -237,6 +295,10 @@ static const struct gtu_ioctl_entry {
 	GTU_CALL(GTU_IOCTL_WAIT, struct gtu_ioctl_wait, state, 0, gtu_do_wait),
 	GTU_CALL(GTU_IOCTL_REG_READ, struct gtu_ioctl_reg, value, 0, gtu_do_reg_read),
 	GTU_CALL(GTU_IOCTL_REG_WRITE, struct gtu_ioctl_reg, value, 0, gtu_do_reg_write),
+	GTU_CALL(GTU_IOCTL_BUFFER_EXPORT, struct gtu_ioctl_buffer_export, reserved, O_CLOEXEC,
+		 gtu_do_buffer_export),
+	GTU_CALL(GTU_IOCTL_REGION_IMPORT, struct gtu_ioctl_region_import, length, 0,
+		 gtu_do_region_import),
 };
 
 long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)

@@ -97,13 +97,24 @@ static void gtu_list_fill(struct gtu_list *l, struct sg_table *sgt, unsigned int
 /* Fill in base, offset and the layout's flags of @entry, and make r->list. Under ctx->lock. */
 int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_region *entry)
 {
-	struct sg_table *sgt = &r->sg.sgt;
-	dma_addr_t first = sg_dma_address(sgt->sgl), dma;
-	unsigned int shift = gtu_list_shift(sgt), levels, chunks, below, above, i;
+	struct sg_table *sgt = r->sgt;
+	unsigned int shift, levels, chunks, below, above, i;
+	dma_addr_t first, dma;
 	u64 pages, offset, n;
 	int ret;
 
 	lockdep_assert_held(&ctx->lock);
+	if (r->piece) {
+		entry->base = cpu_to_le64((u64)r->piece->first << PAGE_SHIFT);
+		entry->flags = cpu_to_le32(GTU_REGION_APERTURE |
+					   GTU_SHIFT_MIN << GTU_REGION_PAGE_SHIFT);
+		return 0;
+	}
+	first = sg_dma_address(sgt->sgl);
+	shift = gtu_list_shift(sgt);
+	/* Only another driver's memory can be broken within pages. */
+	if (shift && shift < GTU_SHIFT_MIN)
+		return -EOPNOTSUPP;
 	if (!shift && ctx->gtu->caps & GTU_CAP_LINEAR) {
 		entry->base = cpu_to_le64(first);
 		entry->offset = cpu_to_le64(r->in_page);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What is behind a region: pinned pages of user space, or pages of the driver's; mapped for the
- * device.
- */
+/* What is behind a region: mapped for the device; pinned pages of user space. */
+#include <linux/dma-direct.h>
 #include <linux/dma-map-ops.h>
 #include <linux/hugetlb_inline.h>
 #include <linux/iommu.h>
 #include <linux/mman.h>
-#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -16,12 +13,8 @@
 
 /* The pages of a chunk of pinning: one page of pointers. */
 #define GTU_PIN_BATCH		(PAGE_SIZE / sizeof(struct page *))
-#define GTU_SEGMENT_BYTES	SZ_1G
-#define GTU_BUFFER_ORDER	9	/* ask for pieces of so many pages first */
-
-static unsigned int buffer_mib;
-module_param(buffer_mib, uint, 0644);
-MODULE_PARM_DESC(buffer_mib, "Most MiB of driver buffers of a device; 0: a quarter of the memory");
+#define GTU_SEGMENT_PAGES	((unsigned long)(SZ_1G >> PAGE_SHIFT))
+#define GTU_RUNS_FIRST		64UL
 
 /*
  * ---- Mapping for the device -------------------------------------------------------------------
@@ -54,22 +47,67 @@ static bool gtu_is_copied(struct device *dev, dma_addr_t addr)
 /* Nothing is ever synchronised (see above), so the mapping itself needs not either. */
 #define GTU_MAP_ATTRS DMA_ATTR_SKIP_CPU_SYNC
 
-static int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
+enum dma_data_direction gtu_direction(u32 rights)
+{
+	return rights == GTU_RIGHT_READ ? DMA_TO_DEVICE :
+	       rights == GTU_RIGHT_WRITE ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL;
+}
+
+/* Whether the device reaches, at the mapped @addr, a page of the host's memory. */
+static bool gtu_is_paged(struct device *dev, dma_addr_t addr)
+{
+	phys_addr_t phys;
+	struct page *page;
+
+#ifdef CONFIG_IOMMU_API
+	if (gtu_is_translated(dev))
+		phys = iommu_iova_to_phys(iommu_get_domain_for_dev(dev), addr);
+	else
+#endif
+		phys = dma_to_phys(dev, addr);
+	if (!pfn_valid(PHYS_PFN(phys)))
+		return false;
+	page = pfn_to_page(PHYS_PFN(phys));
+	return !PageReserved(page) && !is_zone_device_page(page);
+}
+
+/*
+ * Whether the device can use memory that somebody has mapped for it, all of @length bytes: 0,
+ * or -EOPNOTSUPP when it is copied on the way, is a device's, or lies so that no list of pages
+ * describes it.
+ */
+int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length)
+{
+	struct scatterlist *sg;
+	u64 total = 0;
+	unsigned int i;
+
+	for_each_sgtable_dma_sg(sgt, sg, i) {
+		dma_addr_t addr = sg_dma_address(sg), last = addr + sg_dma_len(sg) - 1;
+
+		if (!sg_dma_len(sg) || addr % 8 || gtu_is_copied(dev, addr) ||
+		    !gtu_is_paged(dev, addr) || !gtu_is_paged(dev, last))
+			return -EOPNOTSUPP;
+		total += sg_dma_len(sg);
+	}
+	return total < length ? -EOPNOTSUPP : 0;
+}
+
+/* Map the region's own table. */
+int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
 {
 	struct device *dev = ctx->gtu->parent;
-	struct sg_table *sgt = &r->sg.sgt;
 	struct scatterlist *sg;
 	unsigned int i;
 	int ret;
 
-	r->dir = r->rights == GTU_RIGHT_READ ? DMA_TO_DEVICE :
-		 r->rights == GTU_RIGHT_WRITE ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL;
-	ret = dma_map_sgtable(dev, sgt, r->dir, GTU_MAP_ATTRS);
+	r->dir = gtu_direction(r->rights);
+	ret = dma_map_sgtable(dev, &r->own, r->dir, GTU_MAP_ATTRS);
 	/* Without an IOMMU only what has to be copied can fail: it is too large for that. */
 	if (ret)
 		return gtu_is_translated(dev) ? ret : -EOPNOTSUPP;
-	r->mapped = true;
-	for_each_sgtable_dma_sg(sgt, sg, i)
+	r->sgt = &r->own;
+	for_each_sgtable_dma_sg(r->sgt, sg, i)
 		if (gtu_is_copied(dev, sg_dma_address(sg)))
 			return -EOPNOTSUPP;
 	return 0;
@@ -125,20 +163,88 @@ static int gtu_charge(struct gtu_region *r)
 	return 0;
 }
 
-static void gtu_unpin(struct gtu_region *r)
+static void gtu_uncharge(struct gtu_region *r)
 {
-	struct sg_table *sgt = &r->sg.sgt;
-	struct scatterlist *sg;
-	unsigned int i;
-
-	for_each_sgtable_sg(sgt, sg, i)
-		unpin_user_page_range_dirty_lock(sg_page(sg), DIV_ROUND_UP(sg->length, PAGE_SIZE),
-						 r->rights & GTU_RIGHT_WRITE);
 	atomic64_sub(r->pages, &r->mm->pinned_vm);
 	mmdrop(r->mm);
 }
 
-static int gtu_pin_pages(struct gtu_region *r, u64 addr, struct page **batch)
+/* Pages that follow each other in memory, as many as were pinned. */
+struct gtu_run {
+	struct page *page;
+	unsigned long pages;
+};
+
+struct gtu_runs {
+	struct gtu_run *run;
+	unsigned long n, room;
+};
+
+static void gtu_unpin_run(struct gtu_region *r, struct page *page, unsigned long pages)
+{
+	/* goes from folio to folio, not from page to page */
+	unpin_user_page_range_dirty_lock(page, pages, r->rights & GTU_RIGHT_WRITE);
+}
+
+static void gtu_unpin(struct gtu_region *r)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_sg(&r->own, sg, i)
+		gtu_unpin_run(r, sg_page(sg), sg->length >> PAGE_SHIFT);
+}
+
+static int gtu_runs_grow(struct gtu_runs *runs)
+{
+	unsigned long room = max(runs->room * 2, GTU_RUNS_FIRST);
+	struct gtu_run *run = kvmalloc_array(room, sizeof(*run), GFP_KERNEL_ACCOUNT);
+
+	if (!run)
+		return -ENOMEM;
+	if (runs->n)
+		memcpy(run, runs->run, runs->n * sizeof(*run));
+	kvfree(runs->run);
+	runs->run = run;
+	runs->room = room;
+	return 0;
+}
+
+/*
+ * Take over @n pinned pages, of which those that follow each other become one run: a huge page costs
+ * a comparison a page here, and nothing a page later. On an error none is taken.
+ */
+static int gtu_runs_add(struct gtu_runs *runs, struct page **page, unsigned long n)
+{
+	unsigned long before = runs->n, longer = 0, i = 0, end;
+
+	while (i < n) {
+		unsigned long pfn = page_to_pfn(page[i]);
+		struct gtu_run *last = runs->n ? &runs->run[runs->n - 1] : NULL;
+
+		for (end = i + 1; end < n && page_to_pfn(page[end]) == pfn + end - i; end++)
+			;
+		/* a run of an earlier batch goes on, as long as a segment may be */
+		if (!i && last && page_to_pfn(last->page) + last->pages == pfn &&
+		    last->pages + end - i <= GTU_SEGMENT_PAGES) {
+			longer = end - i;
+			last->pages += longer;
+			i = end;
+			continue;
+		}
+		if (runs->n == runs->room && gtu_runs_grow(runs)) {
+			if (longer)
+				runs->run[before - 1].pages -= longer;
+			runs->n = before;
+			return -ENOMEM;
+		}
+		runs->run[runs->n++] = (struct gtu_run){ page[i], end - i };
+		i = end;
+	}
+	return 0;
+}
+
+static int gtu_pin_pages(struct gtu_region *r, u64 addr, struct page **batch, struct gtu_runs *runs)
 {
 	unsigned long left = r->pages;
 	u64 end = addr;
@@ -157,17 +263,36 @@ static int gtu_pin_pages(struct gtu_region *r, u64 addr, struct page **batch)
 		n = pin_user_pages_fast(addr, n, flags, batch);
 		if (n <= 0)
 			return n ?: -EFAULT;
-		left -= n;
-		addr += (u64)n << PAGE_SHIFT;
-		ret = sg_alloc_append_table_from_pages(&r->sg, batch, n, 0,
-						       (unsigned long)n << PAGE_SHIFT,
-						       GTU_SEGMENT_BYTES, left, GFP_KERNEL_ACCOUNT);
+		ret = gtu_runs_add(runs, batch, n);
 		if (ret) {
 			unpin_user_pages(batch, n);
 			return ret;
 		}
+		left -= n;
+		addr += (u64)n << PAGE_SHIFT;
 	}
 	return 0;
+}
+
+/* The region's own table from what was pinned; without it nothing stays pinned. */
+static int gtu_runs_table(struct gtu_region *r, struct gtu_runs *runs, int ret)
+{
+	struct scatterlist *sg;
+	unsigned long i;
+
+	if (!ret && runs->n > UINT_MAX)
+		ret = -ENOSPC;
+	if (!ret)
+		ret = sg_alloc_table(&r->own, runs->n, GFP_KERNEL_ACCOUNT);
+	if (ret) {
+		for (i = 0; i < runs->n; i++)
+			gtu_unpin_run(r, runs->run[i].page, runs->run[i].pages);
+	} else {
+		for_each_sgtable_sg(&r->own, sg, i)
+			sg_set_page(sg, runs->run[i].page, runs->run[i].pages << PAGE_SHIFT, 0);
+	}
+	kvfree(runs->run);
+	return ret;
 }
 
 /*
@@ -175,6 +300,7 @@ static int gtu_pin_pages(struct gtu_region *r, u64 addr, struct page **batch)
  */
 struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32 rights)
 {
+	struct gtu_runs runs = {};
 	struct page **batch;
 	struct gtu_region *r;
 	int ret = -ENOMEM;
@@ -190,7 +316,8 @@ struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32
 	ret = gtu_charge(r);
 	if (ret)
 		goto err;
-	ret = gtu_pin_pages(r, addr & PAGE_MASK, batch);
+	ret = gtu_pin_pages(r, addr & PAGE_MASK, batch, &runs);
+	ret = gtu_runs_table(r, &runs, ret);
 	if (!ret)
 		ret = gtu_region_map(ctx, r);
 	if (ret)
@@ -204,119 +331,6 @@ err:
 	return ERR_PTR(ret == -ERESTARTSYS ? -EINTR : ret);
 }
 
-/*
- * ---- Memory of the driver's --------------------------------------------------------------------
- */
-
-static void gtu_buffer_release(struct kref *ref)
-{
-	struct gtu_buffer *b = container_of(ref, struct gtu_buffer, ref);
-	unsigned long i;
-
-	for (i = 0; b->page && i < b->pages && b->page[i]; i++)
-		__free_page(b->page[i]);
-	atomic_long_sub(b->pages, &b->gtu->buffer_pages);
-	kvfree(b->page);
-	kfree(b);
-}
-
-void gtu_buffer_put(struct gtu_buffer *b)
-{
-	kref_put(&b->ref, gtu_buffer_release);
-}
-
-static unsigned long gtu_buffer_cap(void)
-{
-	unsigned long mib = READ_ONCE(buffer_mib);
-
-	return mib ? mib << (20 - PAGE_SHIFT) : totalram_pages() / 4;
-}
-
-/* Pages in pieces as large as can be had without pressing for them. */
-static int gtu_buffer_fill(struct gtu_buffer *b)
-{
-	unsigned int order = GTU_BUFFER_ORDER, i;
-	unsigned long n = 0;
-	struct page *page;
-	gfp_t gfp;
-
-	while (n < b->pages) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		order = min_t(unsigned int, order, ilog2(b->pages - n));
-		gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | (order ? __GFP_NORETRY | __GFP_NOWARN : 0);
-		page = alloc_pages(gfp, order);
-		if (!page) {
-			if (!order)
-				return -ENOMEM;
-			order--;
-			continue;
-		}
-		split_page(page, order);
-		for (i = 0; i < 1u << order; i++)
-			b->page[n++] = page + i;
-	}
-	return 0;
-}
-
-static struct gtu_buffer *gtu_buffer_alloc(struct gtu_device *gtu, unsigned long pages)
-{
-	struct gtu_buffer *b;
-	int ret = -ENOMEM;
-
-	if (pages > gtu_buffer_cap())
-		return ERR_PTR(-ENOSPC);
-	b = kzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT);
-	if (!b)
-		return ERR_PTR(-ENOMEM);
-	kref_init(&b->ref);
-	b->gtu = gtu;
-	b->pages = pages;
-	if (atomic_long_add_return(pages, &gtu->buffer_pages) > gtu_buffer_cap()) {
-		atomic_long_sub(pages, &gtu->buffer_pages);
-		kfree(b);
-		return ERR_PTR(-ENOSPC);
-	}
-	b->page = kvcalloc(pages, sizeof(*b->page), GFP_KERNEL_ACCOUNT);
-	if (b->page)
-		ret = gtu_buffer_fill(b);
-	if (ret) {
-		gtu_buffer_put(b);
-		return ERR_PTR(ret);
-	}
-	return b;
-}
-
-struct gtu_region *gtu_region_alloc(struct gtu_ctx *ctx, u64 length, u32 rights)
-{
-	unsigned long pages = (length + PAGE_SIZE - 1) >> PAGE_SHIFT;
-	struct gtu_region *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
-	struct gtu_buffer *b;
-	int ret;
-
-	if (!r)
-		return ERR_PTR(-ENOMEM);
-	r->rights = rights;
-	r->length = length;
-	r->pages = pages;
-	b = gtu_buffer_alloc(ctx->gtu, pages);
-	if (IS_ERR(b)) {
-		ret = PTR_ERR(b);
-		goto err;
-	}
-	r->buffer = b;
-	ret = sg_alloc_append_table_from_pages(&r->sg, b->page, pages, 0, pages << PAGE_SHIFT,
-					       GTU_SEGMENT_BYTES, 0, GFP_KERNEL_ACCOUNT);
-	if (!ret)
-		ret = gtu_region_map(ctx, r);
-	if (ret)
-		goto err;
-	return r;
-err:
-	gtu_region_free(ctx, r, true);
-	return ERR_PTR(ret);
-}
-
 /* @quiet: the device does not use it any more. Otherwise it stays as it is, for ever. */
 void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiet)
 {
@@ -325,12 +339,18 @@ void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiet)
 			r->pages);
 		return;
 	}
-	if (r->mapped)
-		dma_unmap_sgtable(ctx->gtu->parent, &r->sg.sgt, r->dir, GTU_MAP_ATTRS);
-	if (r->mm)
+	if (r->attach)
+		gtu_import_free(r);
+	else if (r->sgt)
+		dma_unmap_sgtable(ctx->gtu->parent, r->sgt, r->dir, GTU_MAP_ATTRS);
+	if (r->mm) {
 		gtu_unpin(r);
-	sg_free_append_table(&r->sg);
+		gtu_uncharge(r);
+	}
+	sg_free_table(&r->own);
 	if (r->buffer)
 		gtu_buffer_put(r->buffer);
+	if (r->piece)
+		gtu_piece_put(r->piece);
 	kfree(r);
 }

@@ -129,20 +129,27 @@ static int gtu_mmap_queue(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 k
 
 static int gtu_mmap_buffer(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 slot)
 {
-	struct gtu_buffer *b = gtu_region_buffer(ctx, slot);
+	struct gtu_region *r = gtu_region_at(ctx, slot);
+	struct gtu_buffer *b = r ? r->buffer : NULL;
 	int ret = -EINVAL;
 
 	if (!b)
 		return -ENOENT;
 	if (vma_pages(vma) == b->pages)
 		ret = vm_map_pages_zero(vma, b->page, b->pages);
-	if (ret) {
-		gtu_buffer_put(b);
+	if (ret)
 		return ret;
-	}
+	kref_get(&b->ref);
 	vma->vm_private_data = b;
 	vma->vm_ops = &gtu_buffer_vm_ops;
 	return 0;
+}
+
+static int gtu_mmap_aperture(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 slot)
+{
+	struct gtu_region *r = gtu_region_at(ctx, slot);
+
+	return r && r->piece ? gtu_piece_mmap(r->piece, vma) : -ENOENT;
 }
 
 int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma)
@@ -151,7 +158,7 @@ int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma)
 	u32 kind = gtu_map_kind(vma), id;
 	int ret;
 
-	if (kind > GTU_MAP_BUFFER || offset & ((1ull << GTU_MAP_ID_SHIFT) - 1))
+	if (kind > GTU_MAP_APERTURE || offset & ((1ull << GTU_MAP_ID_SHIFT) - 1))
 		return -EINVAL;
 	id = (offset & ((1ull << GTU_MAP_KIND_SHIFT) - 1)) >> GTU_MAP_ID_SHIFT;
 	if (!(vma->vm_flags & VM_SHARED))
@@ -165,6 +172,8 @@ int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma)
 		ret = -ENODEV;
 	else if (kind == GTU_MAP_BUFFER)
 		ret = gtu_mmap_buffer(ctx, vma, id);
+	else if (kind == GTU_MAP_APERTURE)
+		ret = gtu_mmap_aperture(ctx, vma, id);
 	else
 		ret = gtu_mmap_queue(ctx, vma, kind, id);
 	mutex_unlock(&ctx->lock);

@@ -71,6 +71,27 @@ static void gtu_pci_free(struct gtu_device *gtu, struct pci_dev *pdev)
 	put_device(&gtu->dev);
 }
 
+/*
+ * BAR4, for users to map: nobody else's, and write-combining wherever it is mapped. A device without
+ * one, or with one that cannot be had, works all the same.
+ */
+static int gtu_pci_aperture(struct gtu_device *gtu, struct pci_dev *pdev)
+{
+	u64 bytes = min_t(u64, pci_resource_len(pdev, GTU_BAR_APERTURE), gtu->aperture);
+	phys_addr_t phys = pci_resource_start(pdev, GTU_BAR_APERTURE);
+
+	if (!(pci_resource_flags(pdev, GTU_BAR_APERTURE) & IORESOURCE_MEM) || !phys)
+		bytes = 0;
+	if (bytes < PAGE_SIZE)
+		return 0;
+	if (!devm_request_mem_region(&pdev->dev, phys, bytes, GTU_NAME) ||
+	    devm_arch_io_reserve_memtype_wc(&pdev->dev, phys, bytes)) {
+		dev_warn(&pdev->dev, "%llu bytes of the aperture cannot be used\n", bytes);
+		return 0;
+	}
+	return gtu_aperture_init(gtu, phys, bytes);
+}
+
 static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct gtu_device *gtu;
@@ -102,6 +123,9 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 	ret = gtu_hw_identify(gtu, pci_resource_len(pdev, GTU_BAR_REGS),
 			      pci_resource_len(pdev, GTU_BAR_DOORBELL));
+	if (ret)
+		goto err;
+	ret = gtu_pci_aperture(gtu, pdev);
 	if (ret)
 		goto err;
 	gtu->queue = kvcalloc(gtu->max_queues, sizeof(*gtu->queue), GFP_KERNEL);

@@ -3,6 +3,7 @@
  * The region table of a context. A key is generation << 16 | slot; a slot whose generations are
  * used up retires, so that no key ever names a second region.
  */
+#include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
@@ -80,19 +81,19 @@ out:
 	return ret;
 }
 
-/*
- * The buffer behind a slot, with a reference; NULL when it is none of the driver's. Under
- * ctx->lock.
- */
-struct gtu_buffer *gtu_region_buffer(struct gtu_ctx *ctx, u32 slot)
+/* The region of a slot, or NULL. Under ctx->lock. */
+struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot)
 {
-	struct gtu_region *r = slot < ctx->slots ? ctx->region[slot] : NULL;
-
 	lockdep_assert_held(&ctx->lock);
-	if (!r || !r->buffer)
-		return NULL;
-	kref_get(&r->buffer->ref);
-	return r->buffer;
+	return slot < ctx->slots ? ctx->region[array_index_nospec(slot, ctx->slots)] : NULL;
+}
+
+/* The region that a user's @key names, or NULL. Under ctx->lock. */
+struct gtu_region *gtu_region_find(struct gtu_ctx *ctx, u32 key)
+{
+	struct gtu_region *r = gtu_region_at(ctx, gtu_key_slot(key));
+
+	return r && r->key == key ? r : NULL;
 }
 
 static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
@@ -112,14 +113,13 @@ int gtu_region_remove(struct gtu_ctx *ctx, u32 key)
 {
 	struct gtu_device *gtu = ctx->gtu;
 	u32 slot = gtu_key_slot(key);
-	struct gtu_region *r = NULL;
+	struct gtu_region *r;
 	bool quiet = true;
 	int ret;
 
 	mutex_lock(&ctx->lock);
-	if (!ctx->torn && slot < ctx->slots)
-		r = ctx->region[slot];
-	if (!r || r->key != key) {
+	r = ctx->torn ? NULL : gtu_region_find(ctx, key);
+	if (!r) {
 		mutex_unlock(&ctx->lock);
 		return -ENOENT;
 	}

@@ -40,29 +40,31 @@ FIXTURE(uapi)
 {
 	int fd;
 	void *memory;			/* two pages, then one that may not be touched */
-	uint32_t key, queue;
+	uint32_t key, queue, buffer;
+	int dmabuf;
 };
 
 /*
- * An ioctl with arguments that it takes, the size of its struct and of that one's first version, and
- * where its reserved field is (0: it has none).
+ * An ioctl with arguments that it takes, the size of its struct and of that one's first version, where
+ * its reserved field is (0: it has none), and the flags that it knows.
  */
 FIXTURE_VARIANT(uapi)
 {
 	unsigned long cmd;
-	uint32_t size, first, reserved_at;
+	uint32_t size, first, reserved_at, flags;
 };
 
-#define VARIANT_SINCE(name, number, type, first_bytes, at)                                         \
+#define VARIANT(name, number, type, at, ...)                                                       \
 	FIXTURE_VARIANT_ADD(uapi, name)                                                            \
 	{                                                                                          \
-		.cmd = number, .size = sizeof(struct type), .first = first_bytes,                  \
-		.reserved_at = at                                                                  \
+		.cmd = number, .size = sizeof(struct type), .reserved_at = at, __VA_ARGS__         \
 	}
-#define VARIANT(name, number, type, at) VARIANT_SINCE(name, number, type, sizeof(struct type), at)
+/* what has not grown is as long as it was */
+#define FIRST (variant->first ? variant->first : variant->size)
 VARIANT(info, GTU_IOCTL_INFO, gtu_ioctl_info, offsetof(struct gtu_ioctl_info, reserved));
 VARIANT(region_add, GTU_IOCTL_REGION_ADD, gtu_ioctl_region_add, 0);
-VARIANT(buffer_alloc, GTU_IOCTL_BUFFER_ALLOC, gtu_ioctl_buffer_alloc, 0);
+VARIANT(buffer_alloc, GTU_IOCTL_BUFFER_ALLOC, gtu_ioctl_buffer_alloc, 0,
+	.flags = GTU_BUFFER_APERTURE);
 VARIANT(region_remove, GTU_IOCTL_REGION_REMOVE, gtu_ioctl_region_remove,
 	offsetof(struct gtu_ioctl_region_remove, reserved));
 VARIANT(queue_create, GTU_IOCTL_QUEUE_CREATE, gtu_ioctl_queue_create,
@@ -71,14 +73,20 @@ VARIANT(queue_destroy, GTU_IOCTL_QUEUE_DESTROY, gtu_ioctl_queue,
 	offsetof(struct gtu_ioctl_queue, reserved));
 VARIANT(queue_reset, GTU_IOCTL_QUEUE_RESET, gtu_ioctl_queue,
 	offsetof(struct gtu_ioctl_queue, reserved));
-VARIANT_SINCE(wait, GTU_IOCTL_WAIT, gtu_ioctl_wait, offsetof(struct gtu_ioctl_wait, record),
-	      offsetof(struct gtu_ioctl_wait, reserved));
+VARIANT(wait, GTU_IOCTL_WAIT, gtu_ioctl_wait, offsetof(struct gtu_ioctl_wait, reserved),
+	.first = offsetof(struct gtu_ioctl_wait, record));
+VARIANT(buffer_export, GTU_IOCTL_BUFFER_EXPORT, gtu_ioctl_buffer_export,
+	offsetof(struct gtu_ioctl_buffer_export, reserved), .flags = O_CLOEXEC);
+VARIANT(region_import, GTU_IOCTL_REGION_IMPORT, gtu_ioctl_region_import,
+	offsetof(struct gtu_ioctl_region_import, reserved));
 VARIANT(reg_read, GTU_IOCTL_REG_READ, gtu_ioctl_reg, offsetof(struct gtu_ioctl_reg, reserved));
 VARIANT(reg_write, GTU_IOCTL_REG_WRITE, gtu_ioctl_reg, offsetof(struct gtu_ioctl_reg, reserved));
 
 FIXTURE_SETUP(uapi)
 {
 	struct gtu_ioctl_queue_create q = { .size = sizeof(q), .sq_log2 = 2, .cq_log2 = 2 };
+	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .rights = GTU_RIGHT_READ };
+	uint64_t offset;
 
 	self->fd = -1;
 	OPEN_OR_SKIP(self->fd);
@@ -88,6 +96,10 @@ FIXTURE_SETUP(uapi)
 	ASSERT_EQ(0, region_add(self->fd, self->memory, 4096, GTU_RIGHT_READ, &self->key));
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &q));
 	self->queue = q.id;
+	ASSERT_EQ(0, buffer_alloc(self->fd, 4096, &self->buffer, &offset));
+	e.key = self->buffer;
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_BUFFER_EXPORT, &e));
+	self->dmabuf = e.fd;
 }
 
 FIXTURE_TEARDOWN(uapi)
@@ -108,12 +120,14 @@ union arg {
 	struct gtu_ioctl_queue queue;
 	struct gtu_ioctl_wait wait;
 	struct gtu_ioctl_reg reg;
+	struct gtu_ioctl_buffer_export export;
+	struct gtu_ioctl_region_import import;
 	uint32_t word[1024];
 	uint8_t byte[4096];
 };
 
 /* Good arguments for each. What they return is ETIMEDOUT for WAIT, 0 for all others. */
-static void fill(unsigned long cmd, union arg *arg, void *memory, uint32_t key, uint32_t queue)
+static void fill(unsigned long cmd, union arg *arg, FIXTURE_DATA(uapi) *self)
 {
 	switch (cmd) {
 	case GTU_IOCTL_INFO:
@@ -122,7 +136,7 @@ static void fill(unsigned long cmd, union arg *arg, void *memory, uint32_t key, 
 	case GTU_IOCTL_REGION_ADD:
 		arg->add =
 			(struct gtu_ioctl_region_add){.size = sizeof(struct gtu_ioctl_region_add),
-						      .addr = (uintptr_t)memory,
+						      .addr = (uintptr_t)self->memory,
 						      .length = 64,
 						      .rights = GTU_RIGHT_READ};
 		break;
@@ -134,7 +148,7 @@ static void fill(unsigned long cmd, union arg *arg, void *memory, uint32_t key, 
 		break;
 	case GTU_IOCTL_REGION_REMOVE:
 		arg->remove = (struct gtu_ioctl_region_remove){
-			.size = sizeof(struct gtu_ioctl_region_remove), .key = key };
+			.size = sizeof(struct gtu_ioctl_region_remove), .key = self->key };
 		break;
 	case GTU_IOCTL_QUEUE_CREATE:
 		arg->create = (struct gtu_ioctl_queue_create){
@@ -143,11 +157,23 @@ static void fill(unsigned long cmd, union arg *arg, void *memory, uint32_t key, 
 	case GTU_IOCTL_QUEUE_DESTROY:
 	case GTU_IOCTL_QUEUE_RESET:
 		arg->queue = (struct gtu_ioctl_queue){
-			.size = sizeof(struct gtu_ioctl_queue), .id = queue };
+			.size = sizeof(struct gtu_ioctl_queue), .id = self->queue };
 		break;
 	case GTU_IOCTL_WAIT:
 		arg->wait = (struct gtu_ioctl_wait){
-			.size = sizeof(struct gtu_ioctl_wait), .id = queue };
+			.size = sizeof(struct gtu_ioctl_wait), .id = self->queue };
+		break;
+	case GTU_IOCTL_BUFFER_EXPORT:
+		arg->export = (struct gtu_ioctl_buffer_export){
+			.size = sizeof(struct gtu_ioctl_buffer_export),
+			.key = self->buffer,
+			.rights = GTU_RIGHT_READ};
+		break;
+	case GTU_IOCTL_REGION_IMPORT:
+		arg->import = (struct gtu_ioctl_region_import){
+			.size = sizeof(struct gtu_ioctl_region_import),
+			.fd = self->dmabuf,
+			.rights = GTU_RIGHT_READ};
 		break;
 	case GTU_IOCTL_REG_READ:
 		arg->reg = (struct gtu_ioctl_reg){
@@ -161,7 +187,7 @@ static void fill(unsigned long cmd, union arg *arg, void *memory, uint32_t key, 
 	}
 }
 
-#define FILL(arg) fill(variant->cmd, arg, self->memory, self->key, self->queue)
+#define FILL(arg) fill(variant->cmd, arg, self)
 #define GOOD (variant->cmd == GTU_IOCTL_WAIT ? ETIMEDOUT : 0)
 
 TEST_F(uapi, exact)
@@ -177,7 +203,7 @@ TEST_F(uapi, too_short)
 	uint32_t size;
 	union arg arg;
 
-	for (size = 0; size < variant->first; size++) {
+	for (size = 0; size < FIRST; size++) {
 		FILL(&arg);
 		arg.head.size = size;
 		EXPECT_EQ(EINVAL, call(self->fd, variant->cmd, &arg)) {
@@ -193,9 +219,9 @@ TEST_F(uapi, older_caller)
 	uint32_t size;
 	union arg arg;
 
-	if (variant->first == variant->size)
+	if (!variant->first)
 		SKIP(return, "has not grown");
-	for (size = variant->first; size < variant->size; size++) {
+	for (size = FIRST; size < variant->size; size++) {
 		FILL(&arg);
 		arg.head.size = size;
 		memcpy(end - size, &arg, size);
@@ -247,6 +273,8 @@ TEST_F(uapi, unknown_flags)
 	unsigned int bit;
 
 	for (bit = 0; bit < 32; bit++) {
+		if (variant->flags >> bit & 1)
+			continue;
 		FILL(&arg);
 		arg.head.flags = 1u << bit;
 		EXPECT_EQ(EOPNOTSUPP, call(self->fd, variant->cmd, &arg)) {
@@ -303,7 +331,8 @@ TEST_F(uapi, read_only_result)
 	const bool has_result =
 		variant->cmd == GTU_IOCTL_INFO || variant->cmd == GTU_IOCTL_REGION_ADD ||
 		variant->cmd == GTU_IOCTL_BUFFER_ALLOC || variant->cmd == GTU_IOCTL_QUEUE_CREATE ||
-		variant->cmd == GTU_IOCTL_REG_READ;
+		variant->cmd == GTU_IOCTL_REG_READ || variant->cmd == GTU_IOCTL_BUFFER_EXPORT ||
+		variant->cmd == GTU_IOCTL_REGION_IMPORT;
 	char *page = (char *)self->memory + 4096;
 	unsigned int i;
 
@@ -340,7 +369,7 @@ TEST_F(door, unknown_ioctl)
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	unsigned int nr;
 
-	for (nr = 10; nr < 256; nr++)
+	for (nr = 15; nr < 256; nr++)
 		EXPECT_EQ(ENOTTY, call(self->fd, _IO(GTU_IOCTL_MAGIC, nr), &info));
 	EXPECT_EQ(ENOTTY, call(self->fd, _IO(GTU_IOCTL_MAGIC + 1, 0), &info));
 	EXPECT_EQ(ENOTTY, call(self->fd, _IOR(GTU_IOCTL_MAGIC, 0, info), &info));

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The aperture: the device's own memory, given out by pages. A piece is one run, since a region of
+ * the aperture has no page list; regions and mappings hold it, and it is nobody else's before both
+ * are gone.
+ */
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "gtu_drv.h"
+
+#define GTU_FAULT_PAGES		512UL	/* come in with one fault */
+
+static unsigned int aperture_share = 100;
+module_param(aperture_share, uint, 0644);
+MODULE_PARM_DESC(aperture_share, "Most of the aperture that one context may have, in percent");
+
+/* Have @bytes at @phys given out; the caller has reserved them. */
+int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes)
+{
+	unsigned long pages = min_t(u64, bytes >> PAGE_SHIFT, INT_MAX);
+
+	gtu->aperture_used = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL);
+	if (!gtu->aperture_used)
+		return -ENOMEM;
+	gtu->aperture_phys = phys;
+	gtu->aperture_pages = pages;
+	return 0;
+}
+
+/*
+ * ---- Pieces -------------------------------------------------------------------------------------
+ */
+
+static void gtu_piece_release(struct kref *ref)
+{
+	struct gtu_piece *p = container_of(ref, struct gtu_piece, ref);
+	struct gtu_device *gtu = p->ctx->gtu;
+
+	mutex_lock(&gtu->aperture_lock);
+	bitmap_clear(gtu->aperture_used, p->first, p->pages);
+	mutex_unlock(&gtu->aperture_lock);
+	atomic_long_sub(p->pages, &p->ctx->aperture_pages);
+	kfree(p);
+}
+
+void gtu_piece_put(struct gtu_piece *p)
+{
+	kref_put(&p->ref, gtu_piece_release);
+}
+
+static struct gtu_piece *gtu_piece_alloc(struct gtu_ctx *ctx, unsigned long pages)
+{
+	struct gtu_device *gtu = ctx->gtu;
+	unsigned long cap = mult_frac(gtu->aperture_pages,
+				      min(READ_ONCE(aperture_share), 100u), 100u);
+	struct gtu_piece *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+
+	if (!p)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&p->ref);
+	p->ctx = ctx;
+	p->pages = pages;
+	if (atomic_long_add_return(pages, &ctx->aperture_pages) > cap) {
+		dev_dbg(gtu->parent, "a context asks for more than %lu pages of the aperture\n",
+			cap);
+		goto err;
+	}
+	mutex_lock(&gtu->aperture_lock);
+	p->first = bitmap_find_next_zero_area(gtu->aperture_used, gtu->aperture_pages, 0, pages, 0);
+	if (p->first >= gtu->aperture_pages) {
+		mutex_unlock(&gtu->aperture_lock);
+		goto err;
+	}
+	bitmap_set(gtu->aperture_used, p->first, pages);
+	mutex_unlock(&gtu->aperture_lock);
+	return p;
+err:
+	atomic_long_sub(pages, &ctx->aperture_pages);
+	kfree(p);
+	return ERR_PTR(-ENOSPC);
+}
+
+/* By the CPU, since who has no queue has no device to do it. */
+static int gtu_piece_zero(struct gtu_device *gtu, struct gtu_piece *p)
+{
+	unsigned long n, i;
+
+	for (n = 0; n < p->pages; n++) {
+		void __iomem *to;
+
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+		to = ioremap_wc(gtu->aperture_phys + ((u64)(p->first + n) << PAGE_SHIFT),
+				PAGE_SIZE);
+		if (!to)
+			return -ENOMEM;
+		for (i = 0; i < PAGE_SIZE; i += sizeof(u64))
+			writeq(0, to + i);
+		iounmap(to);
+	}
+	wmb();
+	/* A read from the device: all that was written before it is there. */
+	return gtu_alive(gtu);
+}
+
+struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 rights)
+{
+	unsigned long pages = (length + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	struct gtu_device *gtu = ctx->gtu;
+	struct gtu_region *r;
+	struct gtu_piece *p;
+	int ret;
+
+	if (!gtu->aperture_pages)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (pages > gtu->aperture_pages)
+		return ERR_PTR(-ENOSPC);
+	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	if (!r)
+		return ERR_PTR(-ENOMEM);
+	r->rights = rights;
+	r->length = length;
+	r->pages = pages;
+	p = gtu_piece_alloc(ctx, pages);
+	ret = PTR_ERR_OR_ZERO(p);
+	if (!ret) {
+		r->piece = p;
+		ret = gtu_piece_zero(gtu, p);
+	}
+	if (ret) {
+		gtu_region_free(ctx, r, true);
+		return ERR_PTR(ret);
+	}
+	return r;
+}
+
+/*
+ * ---- Mappings -----------------------------------------------------------------------------------
+ */
+
+static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct gtu_piece *p = vma->vm_private_data;
+	struct gtu_ctx *ctx = p->ctx;
+	unsigned long page = vmf->pgoff - p->pgoff, at, end;
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	u64 pfn;
+
+	if (page >= p->pages)
+		return ret;
+	mutex_lock(&ctx->aperture_lock);
+	if (ctx->aperture_gone || READ_ONCE(ctx->gtu->state) != GTU_STATE_UP) {
+		if (!ctx->blank)
+			ctx->blank = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		ret = VM_FAULT_OOM;
+		if (ctx->blank)
+			ret = vmf_insert_pfn(vma, vmf->address, page_to_pfn(ctx->blank));
+	} else {
+		pfn = PHYS_PFN(ctx->gtu->aperture_phys) + p->first + page;
+		end = min(vma->vm_end, vmf->address + (GTU_FAULT_PAGES << PAGE_SHIFT));
+		ret = vmf_insert_pfn(vma, vmf->address, pfn);
+		for (at = vmf->address + PAGE_SIZE; at < end && ret == VM_FAULT_NOPAGE;
+		     at += PAGE_SIZE)
+			ret = vmf_insert_pfn(vma, at, ++pfn);
+	}
+	mutex_unlock(&ctx->aperture_lock);
+	return ret;
+}
+
+static void gtu_aperture_vma_open(struct vm_area_struct *vma)
+{
+	struct gtu_piece *p = vma->vm_private_data;
+
+	kref_get(&p->ref);
+	atomic_inc(&p->ctx->aperture_maps);
+}
+
+static void gtu_aperture_vma_close(struct vm_area_struct *vma)
+{
+	struct gtu_piece *p = vma->vm_private_data;
+
+	atomic_dec(&p->ctx->aperture_maps);
+	gtu_piece_put(p);
+}
+
+static const struct vm_operations_struct gtu_aperture_vm_ops = {
+	.open = gtu_aperture_vma_open,
+	.close = gtu_aperture_vma_close,
+	.fault = gtu_aperture_fault,
+};
+
+/* Under ctx->lock; pages come in by faults. */
+int gtu_piece_mmap(struct gtu_piece *p, struct vm_area_struct *vma)
+{
+	if (vma_pages(vma) != p->pages)
+		return -EINVAL;
+	vm_flags_mod(vma, VM_PFNMAP | VM_IO, 0);
+	vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
+	p->pgoff = vma->vm_pgoff;
+	vma->vm_private_data = p;
+	vma->vm_ops = &gtu_aperture_vm_ops;
+	gtu_aperture_vma_open(vma);
+	return 0;
+}
+
+/* The context has no device any more: zeroes take the place of what it has mapped of the aperture. */
+void gtu_aperture_unmap(struct gtu_ctx *ctx)
+{
+	mutex_lock(&ctx->aperture_lock);
+	ctx->aperture_gone = true;
+	mutex_unlock(&ctx->aperture_lock);
+	/*
+	 * Mappings keep the file open: so there are none at its release. Others' at the same offsets
+	 * come in again.
+	 */
+	if (atomic_read(&ctx->aperture_maps))
+		unmap_mapping_range(ctx->mapping, gtu_map_offset(GTU_MAP_APERTURE, 0),
+				    1ull << GTU_MAP_KIND_SHIFT, 1);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Memory of the driver's: pages that regions, mappings and dma-bufs hold. */
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "gtu_drv.h"
+
+#define GTU_BUFFER_ORDER	9	/* ask for pieces of so many pages first */
+
+static unsigned int buffer_mib;
+module_param(buffer_mib, uint, 0644);
+MODULE_PARM_DESC(buffer_mib, "Most MiB of driver buffers of a device; 0: a quarter of the memory");
+
+static void gtu_buffer_release(struct kref *ref)
+{
+	struct gtu_buffer *b = container_of(ref, struct gtu_buffer, ref);
+	unsigned long i;
+
+	for (i = 0; b->page && i < b->pages && b->page[i]; i++)
+		__free_page(b->page[i]);
+	atomic_long_sub(b->pages, &b->gtu->buffer_pages);
+	put_device(&b->gtu->dev);
+	kvfree(b->page);
+	kfree(b);
+}
+
+void gtu_buffer_put(struct gtu_buffer *b)
+{
+	kref_put(&b->ref, gtu_buffer_release);
+}
+
+static unsigned long gtu_buffer_cap(void)
+{
+	unsigned long mib = READ_ONCE(buffer_mib);
+
+	return mib ? mib << (20 - PAGE_SHIFT) : totalram_pages() / 4;
+}
+
+/* Pages in pieces as large as can be had without pressing for them. */
+static int gtu_buffer_fill(struct gtu_buffer *b)
+{
+	unsigned int order = GTU_BUFFER_ORDER, i;
+	unsigned long n = 0;
+	struct page *page;
+	gfp_t gfp;
+
+	while (n < b->pages) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		order = min_t(unsigned int, order, ilog2(b->pages - n));
+		gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | (order ? __GFP_NORETRY | __GFP_NOWARN : 0);
+		page = alloc_pages(gfp, order);
+		if (!page) {
+			if (!order)
+				return -ENOMEM;
+			order--;
+			continue;
+		}
+		split_page(page, order);
+		for (i = 0; i < 1u << order; i++)
+			b->page[n++] = page + i;
+	}
+	return 0;
+}
+
+static struct gtu_buffer *gtu_buffer_alloc(struct gtu_device *gtu, unsigned long pages)
+{
+	struct gtu_buffer *b;
+	int ret = -ENOMEM;
+
+	if (pages > gtu_buffer_cap())
+		return ERR_PTR(-ENOSPC);
+	b = kzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT);
+	if (!b)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&b->ref);
+	b->gtu = gtu;
+	b->pages = pages;
+	mutex_init(&b->lock);
+	INIT_LIST_HEAD(&b->attachments);
+	if (atomic_long_add_return(pages, &gtu->buffer_pages) > gtu_buffer_cap()) {
+		atomic_long_sub(pages, &gtu->buffer_pages);
+		kfree(b);
+		return ERR_PTR(-ENOSPC);
+	}
+	get_device(&gtu->dev);
+	b->page = kvcalloc(pages, sizeof(*b->page), GFP_KERNEL_ACCOUNT);
+	if (b->page)
+		ret = gtu_buffer_fill(b);
+	if (ret) {
+		gtu_buffer_put(b);
+		return ERR_PTR(ret);
+	}
+	return b;
+}
+
+struct gtu_region *gtu_region_alloc(struct gtu_ctx *ctx, u64 length, u32 rights)
+{
+	unsigned long pages = (length + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	struct gtu_region *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	struct gtu_buffer *b;
+	int ret;
+
+	if (!r)
+		return ERR_PTR(-ENOMEM);
+	r->rights = rights;
+	r->length = length;
+	r->pages = pages;
+	b = gtu_buffer_alloc(ctx->gtu, pages);
+	if (IS_ERR(b)) {
+		ret = PTR_ERR(b);
+		goto err;
+	}
+	r->buffer = b;
+	ret = sg_alloc_table_from_pages_segment(&r->own, b->page, pages, 0, pages << PAGE_SHIFT,
+						SZ_1G, GFP_KERNEL_ACCOUNT);
+	if (!ret)
+		ret = gtu_region_map(ctx, r);
+	if (ret)
+		goto err;
+	return r;
+err:
+	gtu_region_free(ctx, r, true);
+	return ERR_PTR(ret);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dma-bufs: driver buffers for others, others' memory as a region. Jobs of the device raise no
+ * fences: who shares memory between devices waits for completions.
+ */
+#include <linux/highmem.h>
+#include <linux/iosys-map.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "gtu_drv.h"
+
+GTU_IMPORT_DMA_BUF();
+
+/*
+ * ---- Buffers of the driver's for others --------------------------------------------------------
+ */
+
+/* One importer: his device sees the pages through a table of its own. */
+struct gtu_attachment {
+	struct list_head link;		/* under buffer->lock */
+	struct device *dev;
+	struct sg_table sgt;
+	enum dma_data_direction dir;	/* DMA_NONE: not mapped */
+};
+
+static bool gtu_export_writable(struct dma_buf *dmabuf)
+{
+	return dmabuf->file->f_mode & FMODE_WRITE;
+}
+
+static int gtu_export_attach(struct dma_buf *dmabuf, struct dma_buf_attachment *attach)
+{
+	struct gtu_buffer *b = dmabuf->priv;
+	unsigned int segment = max_t(unsigned int, dma_get_max_seg_size(attach->dev), PAGE_SIZE);
+	struct gtu_attachment *a = kzalloc(sizeof(*a), GFP_KERNEL);
+	int ret;
+
+	if (!a)
+		return -ENOMEM;
+	ret = sg_alloc_table_from_pages_segment(&a->sgt, b->page, b->pages, 0,
+						b->pages << PAGE_SHIFT, segment, GFP_KERNEL);
+	if (ret) {
+		kfree(a);
+		return ret;
+	}
+	a->dev = attach->dev;
+	a->dir = DMA_NONE;
+	attach->priv = a;
+	mutex_lock(&b->lock);
+	list_add(&a->link, &b->attachments);
+	mutex_unlock(&b->lock);
+	return 0;
+}
+
+static void gtu_export_detach(struct dma_buf *dmabuf, struct dma_buf_attachment *attach)
+{
+	struct gtu_buffer *b = dmabuf->priv;
+	struct gtu_attachment *a = attach->priv;
+
+	mutex_lock(&b->lock);
+	list_del(&a->link);
+	mutex_unlock(&b->lock);
+	sg_free_table(&a->sgt);
+	kfree(a);
+}
+
+static struct sg_table *gtu_export_map(struct dma_buf_attachment *attach,
+				       enum dma_data_direction dir)
+{
+	struct gtu_buffer *b = attach->dmabuf->priv;
+	struct gtu_attachment *a = attach->priv;
+	int ret;
+
+	/* Who was given the file to read does not write with a device either. */
+	if (dir != DMA_TO_DEVICE && !gtu_export_writable(attach->dmabuf))
+		return ERR_PTR(-EACCES);
+	mutex_lock(&b->lock);
+	ret = a->dir == DMA_NONE ? dma_map_sgtable(a->dev, &a->sgt, dir, 0) : -EBUSY;
+	if (!ret)
+		a->dir = dir;
+	mutex_unlock(&b->lock);
+	return ret ? ERR_PTR(ret) : &a->sgt;
+}
+
+static void gtu_export_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
+			     enum dma_data_direction dir)
+{
+	struct gtu_buffer *b = attach->dmabuf->priv;
+	struct gtu_attachment *a = attach->priv;
+
+	mutex_lock(&b->lock);
+	dma_unmap_sgtable(a->dev, sgt, dir, 0);
+	a->dir = DMA_NONE;
+	mutex_unlock(&b->lock);
+}
+
+static int gtu_export_begin(struct dma_buf *dmabuf, enum dma_data_direction dir)
+{
+	struct gtu_buffer *b = dmabuf->priv;
+	struct gtu_attachment *a;
+
+	mutex_lock(&b->lock);
+	list_for_each_entry(a, &b->attachments, link)
+		if (a->dir != DMA_NONE)
+			dma_sync_sgtable_for_cpu(a->dev, &a->sgt, a->dir);
+	mutex_unlock(&b->lock);
+	return 0;
+}
+
+static int gtu_export_end(struct dma_buf *dmabuf, enum dma_data_direction dir)
+{
+	struct gtu_buffer *b = dmabuf->priv;
+	struct gtu_attachment *a;
+
+	mutex_lock(&b->lock);
+	list_for_each_entry(a, &b->attachments, link)
+		if (a->dir != DMA_NONE)
+			dma_sync_sgtable_for_device(a->dev, &a->sgt, a->dir);
+	mutex_unlock(&b->lock);
+	return 0;
+}
+
+/*
+ * The mapping may be another driver's, whose file can be written: what counts is how this one was
+ * made.
+ */
+static int gtu_export_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
+{
+	struct gtu_buffer *b = dmabuf->priv;
+	vm_flags_t clear = VM_MAYEXEC;
+
+	/* not VM_SHARED, which is not set where the file is only to read */
+	if (!(vma->vm_flags & VM_MAYSHARE))
+		return -EINVAL;
+	if (vma->vm_flags & VM_EXEC)
+		return -EACCES;
+	if (!gtu_export_writable(dmabuf)) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EACCES;
+		clear |= VM_MAYWRITE;
+	}
+	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, clear);
+	return vm_map_pages(vma, b->page, b->pages);
+}
+
+static int gtu_export_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	struct gtu_buffer *b = dmabuf->priv;
+	void *at = vmap(b->page, b->pages, VM_MAP,
+			gtu_export_writable(dmabuf) ? PAGE_KERNEL : PAGE_KERNEL_RO);
+
+	if (!at)
+		return -ENOMEM;
+	iosys_map_set_vaddr(map, at);
+	return 0;
+}
+
+static void gtu_export_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	vunmap(map->vaddr);
+}
+
+static void gtu_export_release(struct dma_buf *dmabuf)
+{
+	gtu_buffer_put(dmabuf->priv);
+}
+
+static const struct dma_buf_ops gtu_export_ops = {
+	.attach = gtu_export_attach,
+	.detach = gtu_export_detach,
+	.map_dma_buf = gtu_export_map,
+	.unmap_dma_buf = gtu_export_unmap,
+	.begin_cpu_access = gtu_export_begin,
+	.end_cpu_access = gtu_export_end,
+	.mmap = gtu_export_mmap,
+	.vmap = gtu_export_vmap,
+	.vunmap = gtu_export_vunmap,
+	.release = gtu_export_release,
+};
+
+/* A dma-buf of the buffer that @key names. */
+struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights)
+{
+	DEFINE_DMA_BUF_EXPORT_INFO(info);
+	struct gtu_buffer *b = NULL;
+	struct dma_buf *dmabuf;
+	struct gtu_region *r;
+	int ret = -ENOENT;
+
+	if (mutex_lock_killable(&ctx->lock))
+		return ERR_PTR(-EINTR);
+	r = gtu_region_find(ctx, key);
+	if (r) {
+		b = r->buffer;
+		ret = r->piece ? -EOPNOTSUPP : -EINVAL;
+	}
+	if (b)
+		kref_get(&b->ref);
+	mutex_unlock(&ctx->lock);
+	if (!b)
+		return ERR_PTR(ret);
+	info.ops = &gtu_export_ops;
+	info.size = b->pages << PAGE_SHIFT;
+	info.flags = rights & GTU_RIGHT_WRITE ? O_RDWR : O_RDONLY;
+	info.priv = b;
+	dmabuf = dma_buf_export(&info);
+	if (IS_ERR(dmabuf))
+		gtu_buffer_put(b);
+	return dmabuf;
+}
+
+/*
+ * ---- Others' memory -----------------------------------------------------------------------------
+ */
+
+/*
+ * An exporter may say anything; to the caller most of it means that this memory will not do for this
+ * device.
+ */
+static int gtu_import_error(long error)
+{
+	switch (error) {
+	case -ENOMEM:
+	case -EACCES:
+	case -EINTR:
+	case -ERESTARTSYS:
+		return error;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* Attach the dma-buf @fd and map it for the device. */
+struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights)
+{
+	struct device *dev = ctx->gtu->parent;
+	struct dma_buf_attachment *attach;
+	struct dma_buf *dmabuf;
+	struct gtu_region *r;
+	struct sg_table *sgt;
+	int ret;
+
+	dmabuf = dma_buf_get(fd);
+	if (IS_ERR(dmabuf))
+		return ERR_PTR(-EBADF);
+	ret = -EACCES;
+	if (rights & GTU_RIGHT_WRITE && !(dmabuf->file->f_mode & FMODE_WRITE))
+		goto err_put;
+	ret = -ENOMEM;
+	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	if (!r)
+		goto err_put;
+	r->rights = rights;
+	r->length = dmabuf->size;
+	r->pages = PAGE_ALIGN(dmabuf->size) >> PAGE_SHIFT;
+	r->dir = gtu_direction(rights);
+	/* Not one that can reach memory of another device: such an exporter is to refuse. */
+	attach = dma_buf_attach(dmabuf, dev);
+	if (IS_ERR(attach)) {
+		kfree(r);
+		ret = gtu_import_error(PTR_ERR(attach));
+		goto err_put;
+	}
+	r->attach = attach;
+	sgt = dma_buf_map_attachment_unlocked(attach, r->dir);
+	ret = IS_ERR(sgt) ? gtu_import_error(PTR_ERR(sgt)) : 0;
+	if (!ret) {
+		r->sgt = sgt;
+		ret = gtu_mapped_check(dev, sgt, r->length);
+	}
+	if (ret) {
+		gtu_region_free(ctx, r, true);
+		return ERR_PTR(ret);
+	}
+	return r;
+err_put:
+	dma_buf_put(dmabuf);
+	return ERR_PTR(ret);
+}
+
+/* The device does not use it any more: unmap, detach, let go. */
+void gtu_import_free(struct gtu_region *r)
+{
+	struct dma_buf *dmabuf = r->attach->dmabuf;
+
+	if (r->sgt)
+		dma_buf_unmap_attachment_unlocked(r->attach, r->sgt, r->dir);
+	dma_buf_detach(dmabuf, r->attach);
+	dma_buf_put(dmabuf);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+/* The device's own memory: as regions, as mappings, and what keeps one user's from another. */
+#include "gtu_util.h"
+
+#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define BYTES	65536u
+
+FIXTURE(aperture)
+{
+	int fd, other;
+	struct queue q;
+	uint32_t key, memory_key;
+	uint64_t offset;
+	uint32_t *memory;		/* BYTES of the host's */
+};
+
+static int aperture_alloc(int fd, uint64_t length, uint32_t rights, uint32_t *key, uint64_t *offset)
+{
+	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
+					    .length = length, .rights = rights };
+	int ret = call(fd, GTU_IOCTL_BUFFER_ALLOC, &a);
+
+	*key = a.key;
+	*offset = a.mmap_offset;
+	return ret;
+}
+
+static uint32_t *aperture_map(int fd, uint64_t offset, size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+}
+
+FIXTURE_SETUP(aperture)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+
+	self->fd = self->other = -1;
+	OPEN_OR_SKIP(self->fd);
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (info.aperture_bytes < 16 * BYTES)
+		SKIP(return, "the device has no aperture, or less than a MiB");
+	self->other = open(device_path(), O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->other);
+	self->memory = pages(BYTES);
+	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->memory_key));
+	ASSERT_EQ(0, aperture_alloc(self->fd, BYTES, RW, &self->key, &self->offset));
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
+}
+
+FIXTURE_TEARDOWN(aperture)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	if (self->other >= 0)
+		close(self->other);
+}
+
+static int copy_all(struct queue *q, uint32_t from, uint32_t to)
+{
+	struct gtu_hw_desc d = copy_job(from, 0, to, 0, BYTES / 8, 3);
+	struct gtu_hw_cpl c;
+
+	return run(q, &d, &c);
+}
+
+/* The CPU and the device see the same bytes of it. */
+TEST_F(aperture, jobs_and_mapping)
+{
+	uint32_t i, *p = aperture_map(self->fd, self->offset, BYTES);
+
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	for (i = 0; i < BYTES / 4; i += 997)
+		ASSERT_EQ(0, p[i]);
+	for (i = 0; i < BYTES / 4; i++)
+		self->memory[i] = i * 2654435761u;
+	ASSERT_EQ(0, copy_all(&self->q, self->memory_key, self->key));
+	for (i = 0; i < BYTES / 4; i += 101)
+		ASSERT_EQ(i * 2654435761u, p[i]);
+	p[5] = 0x1234;
+	p[BYTES / 4 - 1] = 0x5678;
+	/* write-combined stores leave the CPU before a doorbell does, but for the compiler and a fence */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	memset(self->memory, 0, BYTES);
+	ASSERT_EQ(0, copy_all(&self->q, self->key, self->memory_key));
+	EXPECT_EQ(0x1234u, self->memory[5]);
+	EXPECT_EQ(0x5678u, self->memory[BYTES / 4 - 1]);
+	EXPECT_EQ(2654435761u, self->memory[1]);
+}
+
+TEST_F(aperture, arguments)
+{
+	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .rights = RW, .key = self->key };
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	uint64_t offset;
+	uint32_t key;
+	char *p;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(EINVAL, aperture_alloc(self->fd, 0, RW, &key, &offset));
+	EXPECT_EQ(EINVAL, aperture_alloc(self->fd, 8, 0, &key, &offset));
+	EXPECT_EQ(EOVERFLOW, aperture_alloc(self->fd, ~0ull, RW, &key, &offset));
+	EXPECT_EQ(ENOSPC, aperture_alloc(self->fd, info.aperture_bytes + 1, RW, &key, &offset));
+	/* a part of it is this context's already */
+	EXPECT_EQ(ENOSPC, aperture_alloc(self->fd, info.aperture_bytes, RW, &key, &offset));
+	EXPECT_EQ(EOPNOTSUPP, call(self->fd, GTU_IOCTL_BUFFER_EXPORT, &e));
+
+	/* rights and bounds are those of any region */
+	ASSERT_EQ(0, aperture_alloc(self->fd, 100, GTU_RIGHT_READ, &key, &offset));
+	d = copy_job(self->memory_key, 0, key, 0, 1, 2);
+	EXPECT_EQ(GTU_CPL_RIGHTS, run(&self->q, &d, &c));
+	d = copy_job(key, 96, self->memory_key, 0, 1, 2);
+	EXPECT_EQ(0, run(&self->q, &d, &c));
+	d = copy_job(key, 100, self->memory_key, 0, 1, 2);
+	EXPECT_EQ(GTU_CPL_BOUNDS, run(&self->q, &d, &c));
+
+	EXPECT_EQ(MAP_FAILED, (void *)aperture_map(self->fd, self->offset, BYTES - 4096));
+	EXPECT_EQ(MAP_FAILED, (void *)aperture_map(self->fd, self->offset, BYTES + 4096));
+	EXPECT_EQ(MAP_FAILED, (void *)aperture_map(self->fd, self->offset + 4096, BYTES - 4096));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, self->fd,
+				   (off_t)self->offset));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, self->fd,
+				   (off_t)self->offset));
+	/* another context has no such piece */
+	EXPECT_EQ(MAP_FAILED, (void *)aperture_map(self->other, self->offset, BYTES));
+	/* nor is it memory that a region can be made of */
+	p = (char *)aperture_map(self->fd, self->offset, BYTES);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	EXPECT_EQ(EFAULT, region_add(self->fd, p, BYTES, RW, &key));
+	/* a part of a mapping may go; the rest stays what it was */
+	((uint32_t *)p)[2048] = 0xabcd;
+	ASSERT_EQ(0, munmap(p, 8192));
+	ASSERT_EQ(0, munmap(p + 12288, BYTES - 12288));
+	EXPECT_EQ(0xabcdu, ((uint32_t *)p)[2048]);
+}
+
+static uint64_t take_all(int fd, uint32_t *key, unsigned int room, unsigned int *n)
+{
+	uint64_t offset, bytes = 0;
+
+	for (*n = 0; *n < room; ++*n) {
+		if (aperture_alloc(fd, 16 * BYTES, RW, &key[*n], &offset))
+			break;
+		bytes += 16 * BYTES;
+	}
+	return bytes;
+}
+
+/* Whatever was in it is not there for the next user. */
+TEST_F(aperture, zeroed)
+{
+	struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 2, .imm = 0xdeadbeef };
+	struct gtu_hw_cpl c;
+	uint32_t key, round, i;
+	uint64_t offset;
+
+	for (round = 0; round < 8; round++) {
+		ASSERT_EQ(0, aperture_alloc(self->fd, BYTES, RW, &key, &offset));
+		ASSERT_EQ(0, copy_all(&self->q, key, self->memory_key));
+		for (i = 0; i < BYTES / 4; i++)
+			ASSERT_EQ(0, self->memory[i]);
+		d.operand[1] = (struct gtu_hw_operand){ key, BYTES / 4, 0 };
+		ASSERT_EQ(0, run(&self->q, &d, &c));
+		ASSERT_EQ(0, region_remove(self->fd, key));
+	}
+}
+
+/* REGION_REMOVE takes it from the device; a mapping keeps it from all others. */
+TEST_F(aperture, mapping_keeps_it)
+{
+	uint32_t *p = aperture_map(self->fd, self->offset, BYTES), i, round, key;
+	uint64_t offset;
+
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	memset(self->memory, 0x11, BYTES);
+	ASSERT_EQ(0, copy_all(&self->q, self->memory_key, self->key));
+	EXPECT_EQ(0, region_remove(self->fd, self->key));
+	EXPECT_EQ(GTU_CPL_KEY, copy_all(&self->q, self->memory_key, self->key));
+	/* others come and go in what is next to it, as the free pages are looked for from the start */
+	for (round = 0; round < 4; round++) {
+		ASSERT_EQ(0, aperture_alloc(self->other, BYTES, RW, &key, &offset));
+		ASSERT_EQ(0, region_remove(self->other, key));
+	}
+	for (i = 0; i < BYTES / 4; i += 31)
+		ASSERT_EQ(0x11111111u, p[i]);
+	p[3] = 0x2222;
+	EXPECT_EQ(0x2222u, p[3]);
+	munmap(p, BYTES);
+	/* and now it is free, and clean */
+	ASSERT_EQ(0, aperture_alloc(self->fd, BYTES, RW, &key, &offset));
+	p = aperture_map(self->fd, offset, BYTES);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	EXPECT_EQ(0, p[3]);
+	EXPECT_EQ(0, p[0]);
+}
+
+/* All of it can be taken, once; a run is needed, not a sum; and all of it comes back. */
+TEST_F(aperture, full)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	uint32_t key[64], more;
+	unsigned int n, again;
+	uint64_t bytes, offset;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (info.aperture_bytes > 64ull * 16 * BYTES)
+		SKIP(return, "the aperture is too large to fill");
+	if (!getenv("GTU_APERTURE_MAPPED") && info.aperture_bytes > 1 << 20)
+		SKIP(return, "set GTU_APERTURE_MAPPED where BAR 4 is fast: all of it is zeroed twice");
+	bytes = take_all(self->fd, key, 64, &n);
+	EXPECT_LE(bytes + BYTES, info.aperture_bytes);
+	EXPECT_GT(bytes + 17 * BYTES, info.aperture_bytes);
+	EXPECT_EQ(ENOSPC, aperture_alloc(self->other, 16 * BYTES, RW, &more, &offset));
+	ASSERT_LE(5u, n);
+	/* two holes of 16 do not make one of 32 */
+	EXPECT_EQ(0, region_remove(self->fd, key[1]));
+	EXPECT_EQ(0, region_remove(self->fd, key[3]));
+	EXPECT_EQ(ENOSPC, aperture_alloc(self->other, 32 * BYTES, RW, &more, &offset));
+	EXPECT_EQ(0, region_remove(self->fd, key[2]));
+	EXPECT_EQ(0, aperture_alloc(self->other, 48 * BYTES, RW, &more, &offset));
+	EXPECT_EQ(0, region_remove(self->other, more));
+	queue_unmap(&self->q);
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(bytes / (16 * BYTES), take_all(self->other, key, 64, &again) / (16 * BYTES));
+}
+
+TEST_HARNESS_MAIN

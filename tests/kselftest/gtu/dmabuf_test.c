@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+/*
+ * dma-bufs: driver buffers given to others, and others' memory as a region. The other driver is the
+ * device itself, in another context, and, where there is one, a second GTU (GTU_DEVICE2).
+ */
+#include <linux/dma-buf.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "gtu_util.h"
+
+#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define BYTES	(3u << 20)
+
+FIXTURE(dmabuf)
+{
+	int fd, other;
+	struct queue q, other_q;
+	uint32_t key;			/* of a buffer of BYTES */
+	uint64_t offset;
+	uint32_t *memory;		/* its mapping */
+};
+
+static const char *other_path(void)
+{
+	const char *path = getenv("GTU_DEVICE2");
+
+	return path ? path : device_path();
+}
+
+FIXTURE_SETUP(dmabuf)
+{
+	uint32_t i;
+
+	self->fd = self->other = -1;
+	OPEN_OR_SKIP(self->fd);
+	self->other = open(other_path(), O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->other);
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
+	ASSERT_EQ(0, queue_create(self->other, 4, 4, &self->other_q));
+	ASSERT_EQ(0, buffer_alloc(self->fd, BYTES, &self->key, &self->offset));
+	self->memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+			    (off_t)self->offset);
+	ASSERT_NE(MAP_FAILED, (void *)self->memory);
+	for (i = 0; i < BYTES / 4; i++)
+		self->memory[i] = i * 2654435761u;
+}
+
+FIXTURE_TEARDOWN(dmabuf)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	if (self->other >= 0)
+		close(self->other);
+}
+
+static int export_buffer(int fd, uint32_t key, uint32_t rights, uint32_t flags, int *out)
+{
+	struct gtu_ioctl_buffer_export a = { .size = sizeof(a), .flags = flags, .key = key,
+					     .rights = rights };
+	int ret = call(fd, GTU_IOCTL_BUFFER_EXPORT, &a);
+
+	*out = a.fd;
+	return ret;
+}
+
+static int import(int fd, int dmabuf, uint32_t rights, uint32_t *key, uint64_t *length)
+{
+	struct gtu_ioctl_region_import a = { .size = sizeof(a), .fd = dmabuf, .rights = rights };
+	int ret = call(fd, GTU_IOCTL_REGION_IMPORT, &a);
+
+	*key = a.key;
+	*length = a.length;
+	return ret;
+}
+
+/* COPY of all of BYTES; its status. */
+static int copy_all(struct queue *q, uint32_t from, uint32_t to)
+{
+	struct gtu_hw_desc d = copy_job(from, 0, to, 0, BYTES / 8, 3);
+	struct gtu_hw_cpl c;
+
+	return run(q, &d, &c);
+}
+
+TEST_F(dmabuf, export_arguments)
+{
+	uint32_t pinned;
+	int out;
+
+	EXPECT_EQ(EINVAL, export_buffer(self->fd, self->key, 0, 0, &out));
+	EXPECT_EQ(EINVAL, export_buffer(self->fd, self->key, 4, 0, &out));
+	EXPECT_EQ(ENOENT, export_buffer(self->fd, 0, RW, 0, &out));
+	EXPECT_EQ(ENOENT, export_buffer(self->fd, self->key + 0x10000, RW, 0, &out));
+	EXPECT_EQ(ENOENT, export_buffer(self->fd, self->key + 1, RW, 0, &out));
+	EXPECT_EQ(EOPNOTSUPP, export_buffer(self->fd, self->key, RW, O_NONBLOCK, &out));
+	ASSERT_EQ(0, region_add(self->fd, pages(4096), 4096, RW, &pinned));
+	EXPECT_EQ(EINVAL, export_buffer(self->fd, pinned, RW, 0, &out));
+	/* another context's key names nothing in this one */
+	EXPECT_EQ(ENOENT, export_buffer(self->other, self->key, RW, 0, &out));
+
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &out));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(out, F_GETFD));
+	EXPECT_EQ(O_RDWR, fcntl(out, F_GETFL) & O_ACCMODE);
+	EXPECT_EQ((off_t)BYTES, lseek(out, 0, SEEK_END));
+	close(out);
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, GTU_RIGHT_READ, 0, &out));
+	EXPECT_EQ(0, fcntl(out, F_GETFD));
+	EXPECT_EQ(O_RDONLY, fcntl(out, F_GETFL) & O_ACCMODE);
+	close(out);
+}
+
+TEST_F(dmabuf, import_arguments)
+{
+	uint64_t length;
+	uint32_t key;
+	int out;
+
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &out));
+	EXPECT_EQ(EINVAL, import(self->other, out, 0, &key, &length));
+	EXPECT_EQ(EINVAL, import(self->other, out, 8 | RW, &key, &length));
+	EXPECT_EQ(EBADF, import(self->other, -1, RW, &key, &length));
+	EXPECT_EQ(EBADF, import(self->other, 1000000, RW, &key, &length));
+	/* files, but no dma-bufs */
+	EXPECT_EQ(EBADF, import(self->other, self->fd, RW, &key, &length));
+	EXPECT_EQ(EBADF, import(self->other, memfd_create("gtu", 0), RW, &key, &length));
+	ASSERT_EQ(0, import(self->other, out, RW, &key, &length));
+	EXPECT_EQ(BYTES, length);
+	close(out);
+	EXPECT_EQ(0, region_remove(self->other, key));
+	EXPECT_EQ(ENOENT, region_remove(self->other, key));
+}
+
+/* Two contexts on the very same pages: what one writes the other sees, in both directions. */
+TEST_F(dmabuf, the_very_pages)
+{
+	uint32_t back, key, mine, *copy = pages(BYTES), to;
+	uint64_t length;
+	int out;
+
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &out));
+	ASSERT_EQ(0, import(self->other, out, RW, &key, &length));
+	ASSERT_EQ(0, region_add(self->other, copy, BYTES, RW, &to));
+	ASSERT_EQ(0, copy_all(&self->other_q, key, to));
+	EXPECT_EQ(0, memcmp(copy, self->memory, BYTES));
+	/* the CPU's later stores too */
+	memset(self->memory, 0x5a, BYTES);
+	ASSERT_EQ(0, copy_all(&self->other_q, key, to));
+	EXPECT_EQ(0, memcmp(copy, self->memory, BYTES));
+	/* and what the other one writes */
+	memset(copy, 0xa5, BYTES);
+	ASSERT_EQ(0, copy_all(&self->other_q, to, key));
+	EXPECT_EQ(0, memcmp(copy, self->memory, BYTES));
+
+	/* the same in the context that it comes from */
+	ASSERT_EQ(0, import(self->fd, out, GTU_RIGHT_READ, &mine, &length));
+	ASSERT_EQ(0, buffer_alloc(self->fd, BYTES, &back, &self->offset));
+	EXPECT_EQ(0, copy_all(&self->q, mine, back));
+	EXPECT_EQ(GTU_CPL_RIGHTS, copy_all(&self->q, back, mine));
+	close(out);
+	/* imported memory is neither mapped nor exported from here */
+	EXPECT_EQ(EINVAL, export_buffer(self->other, key, RW, 0, &out));
+}
+
+/* A file that is only to read never becomes writable, neither for the CPU nor for a device. */
+TEST_F(dmabuf, read_only)
+{
+	char path[64];
+	uint64_t length;
+	uint32_t key;
+	void *p;
+	int out;
+
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, GTU_RIGHT_READ, O_CLOEXEC, &out));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, out, 0));
+	EXPECT_EQ(EACCES, errno);
+	p = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, out, 0);
+	ASSERT_NE(MAP_FAILED, p);
+	EXPECT_EQ(0, memcmp(p, self->memory, BYTES));
+	EXPECT_EQ(-1, mprotect(p, BYTES, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(-1, mprotect(p, BYTES, PROT_READ | PROT_EXEC));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE, out, 0));
+	/* nor by a second look at the file */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
+	EXPECT_EQ(-1, open(path, O_RDWR));
+	EXPECT_EQ(EACCES, import(self->other, out, RW, &key, &length));
+	EXPECT_EQ(EACCES, import(self->other, out, GTU_RIGHT_WRITE, &key, &length));
+	ASSERT_EQ(0, import(self->other, out, GTU_RIGHT_READ, &key, &length));
+	EXPECT_EQ(GTU_CPL_RIGHTS, copy_all(&self->other_q, key, key));
+	close(out);
+}
+
+TEST_F(dmabuf, mapping)
+{
+	struct dma_buf_sync sync = { .flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW };
+	uint64_t length;
+	uint32_t key, *p, *part;
+	int out;
+
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &out));
+	ASSERT_EQ(0, import(self->other, out, RW, &key, &length));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, out, 0));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES + 4096, PROT_READ, MAP_SHARED, out, 0));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, out, BYTES));
+	p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, out, 0);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	/* a part, from the middle */
+	part = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, out, 1 << 20);
+	ASSERT_NE(MAP_FAILED, (void *)part);
+	EXPECT_EQ(0, ioctl(out, DMA_BUF_IOCTL_SYNC, &sync));
+	part[1] = 0x1234;
+	sync.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW;
+	EXPECT_EQ(0, ioctl(out, DMA_BUF_IOCTL_SYNC, &sync));
+	EXPECT_EQ(0x1234u, p[(1 << 18) + 1]);
+	EXPECT_EQ(0x1234u, self->memory[(1 << 18) + 1]);
+	EXPECT_EQ(MAP_FAILED, mremap(part, 8192, 16384, MREMAP_MAYMOVE));
+	close(out);
+}
+
+/* The pages live as long as anybody has the dma-buf: not the region, context or mapping. */
+TEST_F(dmabuf, outlives_all)
+{
+	uint32_t key, to, *copy = pages(BYTES), *p;
+	uint64_t length;
+	int out;
+
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &out));
+	p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, out, 0);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	ASSERT_EQ(0, import(self->other, out, RW, &key, &length));
+	ASSERT_EQ(0, region_add(self->other, copy, BYTES, RW, &to));
+	EXPECT_EQ(0, region_remove(self->fd, self->key));
+	self->memory[5] = 0x77;
+	EXPECT_EQ(0, copy_all(&self->other_q, key, to));
+	EXPECT_EQ(0x77u, copy[5]);
+	munmap(self->memory, BYTES);
+	queue_unmap(&self->q);
+	close(self->fd);
+	self->fd = -1;
+	p[6] = 0x88;
+	EXPECT_EQ(0, copy_all(&self->other_q, key, to));
+	EXPECT_EQ(0x77u, copy[5]);
+	EXPECT_EQ(0x88u, copy[6]);
+	close(out);
+	munmap(p, BYTES);
+	/* now the importer alone */
+	EXPECT_EQ(0, copy_all(&self->other_q, key, to));
+	EXPECT_EQ(0x88u, copy[6]);
+	EXPECT_EQ(0, region_remove(self->other, key));
+	EXPECT_EQ(GTU_CPL_KEY, copy_all(&self->other_q, key, to));
+}
+
+/* To another process, whose context goes with it. */
+TEST_F(dmabuf, over_a_socket)
+{
+	char control[CMSG_SPACE(sizeof(int))] = "", byte = 0;
+	struct iovec v = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control,
+			    .msg_controllen = sizeof(control) };
+	int pair[2], out, status;
+	pid_t child;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		struct queue q;
+		uint64_t length;
+		uint32_t key;
+		int fd = open(device_path(), O_RDWR);
+		struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 2, .imm = 0x600d };
+		struct gtu_hw_cpl c;
+
+		if (fd < 0 || recvmsg(pair[1], &m, 0) != 1)
+			_exit(1);
+		memcpy(&out, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(out));
+		if (import(fd, out, RW, &key, &length) || queue_create(fd, 2, 2, &q))
+			_exit(2);
+		d.operand[1] = (struct gtu_hw_operand){ key, (uint32_t)(length / 4), 0 };
+		_exit(run(&q, &d, &c) ? 3 : 0);
+	}
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &out));
+	CMSG_FIRSTHDR(&m)->cmsg_level = SOL_SOCKET;
+	CMSG_FIRSTHDR(&m)->cmsg_type = SCM_RIGHTS;
+	CMSG_FIRSTHDR(&m)->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &out, sizeof(out));
+	ASSERT_EQ(1, sendmsg(pair[0], &m, 0));
+	close(out);
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0x600du, self->memory[0]);
+	EXPECT_EQ(0x600du, self->memory[BYTES / 4 - 1]);
+}
+
+/* What a dma-buf keeps counts, and is given back with it: more than a cap's worth in turn. */
+TEST_F(dmabuf, no_leak)
+{
+	uint32_t key, mine;
+	uint64_t length, offset;
+	int i, out;
+
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(0, buffer_alloc(self->fd, 8 << 20, &mine, &offset)) {
+			TH_LOG("round %d", i);
+		}
+		ASSERT_EQ(0, export_buffer(self->fd, mine, RW, O_CLOEXEC, &out));
+		ASSERT_EQ(0, region_remove(self->fd, mine));
+		ASSERT_EQ(0, import(self->other, out, RW, &key, &length));
+		close(out);
+		ASSERT_EQ(0, region_remove(self->other, key));
+	}
+}
+
+TEST_HARNESS_MAIN

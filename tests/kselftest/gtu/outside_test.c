@@ -181,8 +181,8 @@ static struct gtu_hw_ring *ring_of(struct side *s, const struct gtu_hw_desc *d)
 	return ring;
 }
 
-/* How a job goes wrong, from memory that INDEX holds as words. */
-static uint32_t prepare(struct side *s, unsigned int n, struct gtu_hw_desc *d)
+/* How a job goes wrong, from memory that INDEX holds as words. @absent: opcode of no unit, or 0. */
+static uint32_t prepare(struct side *s, unsigned int n, uint8_t absent, struct gtu_hw_desc *d)
 {
 	uint32_t *word = (void *)s->m[INDEX].at, *last = word + WORDS - 8, i;
 	const struct gtu_hw_desc copy =
@@ -195,9 +195,9 @@ static uint32_t prepare(struct side *s, unsigned int n, struct gtu_hw_desc *d)
 	case 0:
 		d->opcode = 0xff;
 		return GTU_CPL_OPCODE;
-	case 1:
-		d->opcode = GTU_OP_PEG_FIRST;
-		return GTU_CPL_ABSENT;
+	case 1:	/* a unit that this build lacks, if there is one */
+		d->opcode = absent ? absent : 0xfe;
+		return absent ? GTU_CPL_ABSENT : GTU_CPL_OPCODE;
 	case 2:
 		d->flags = 0x4000;
 		return GTU_CPL_RESERVED;
@@ -302,13 +302,20 @@ TEST_F_TIMEOUT(outside, every_fault, 60)
 {
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl c;
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	uint32_t status, seen = 0;
+	uint8_t absent = 0;
 	unsigned int n;
 	char name[32];
 	int ret;
 
+	ASSERT_EQ(0, call(self->a.fd, GTU_IOCTL_INFO, &info));
+	if (!(info.units & GTU_UNIT_WVR))
+		absent = GTU_OP_WVR_STREAM;
+	else if (!(info.units & GTU_UNIT_PEG))
+		absent = GTU_OP_PEG_STREAM;
 	for (n = 0; ; n++) {
-		status = prepare(&self->a, n, &d);
+		status = prepare(&self->a, n, absent, &d);
 		ret = run(&self->a.q, &d, &c);
 		EXPECT_EQ((int)status, ret) {
 			TH_LOG("case %u", n);

@@ -157,6 +157,8 @@ static void random_job(uint64_t *s, const struct player *p, struct gtu_hw_desc *
 		{ GTU_OP_SCU_REPLICATE, SCU_WORDS | SCU_COUNT_WORDS, 0x13, 0x1d },
 		{ GTU_OP_SCU_EXPAND, SCU_WORDS | SCU_INDEX_WORDS | SCU_COUNT_WORDS, 0x17, 0x1f },
 		{ GTU_OP_IRU_STREAM, 2 << GTU_IRU_TARGET_SHIFT, 0x3c7, 7 },
+		{ GTU_OP_PEG_STREAM, GTU_PEG_WITH_DST, GTU_PEG_PARAM_MASK, 0x3f },
+		{ GTU_OP_WVR_STREAM, 0, GTU_WVR_PARAM_MASK, 3 },
 	};
 	unsigned int k = pick(s, sizeof(kind) / sizeof(*kind)), i, n = GTU_DESC_OPERANDS;
 	struct gtu_hw_operand *o = d->operand;
@@ -164,6 +166,7 @@ static void random_job(uint64_t *s, const struct player *p, struct gtu_hw_desc *
 	*d = job(kind[k].op, kind[k].param ^ (pick(s, 2) ? random_word(s, p) & kind[k].mask : 0));
 	d->limit = 1 + pick(s, 64);
 	d->imm = pick(s, 2) ? 0 : next_random(s);
+	d->param2 = pick(s, 4) ? 0 : pick(s, 24);
 	if (!pick(s, 5)) {	/* a block: filters, tables, steps */
 		n = GTU_BLOCK_OPERANDS;
 		o = (void *)(p->m[3].at + 64 * pick(s, 100));

@@ -267,3 +267,120 @@ int reference_components(const struct gtu_graph *g, uint64_t *component)
 	free(parent);
 	return rc;
 }
+
+/* ---- Betweenness --------------------------------------------------------------------------------- */
+
+struct brandes {
+	uint64_t *level, *order;
+	double *paths, *share;
+};
+
+static void brandes_from(const struct gtu_graph *g, uint64_t source, struct brandes *b, double *score)
+{
+	uint64_t v, e, target, head, tail = 0;
+
+	for (v = 0; v < g->n; v++) {
+		b->level[v] = UINT64_MAX;
+		b->paths[v] = b->share[v] = 0;
+	}
+	b->level[source] = 0;
+	b->paths[source] = 1;
+	b->order[tail++] = source;
+	for (head = 0; head < tail; head++) {
+		v = b->order[head];
+		for (e = g->row[v]; e < g->row[v + 1]; e++) {
+			target = gtu_graph_target(g, e);
+			if (b->level[target] == UINT64_MAX) {
+				b->level[target] = b->level[v] + 1;
+				b->order[tail++] = target;
+			}
+			if (b->level[target] == b->level[v] + 1)
+				b->paths[target] += b->paths[v];
+		}
+	}
+	while (head-- > 0) {
+		v = b->order[head];
+		for (e = g->row[v]; e < g->row[v + 1]; e++) {
+			target = gtu_graph_target(g, e);
+			if (b->level[target] == b->level[v] + 1)
+				b->share[v] += b->paths[v] / b->paths[target] * (1 + b->share[target]);
+		}
+		if (v != source)
+			score[v] += b->share[v];
+	}
+}
+
+int reference_betweenness(const struct gtu_graph *g, const uint64_t *sources, uint64_t count,
+			  double *score)
+{
+	struct brandes b = { array(g->n, 8), array(g->n, 8), array(g->n, 8), array(g->n, 8) };
+	uint64_t i;
+	int rc = -1;
+
+	if (b.level && b.order && b.paths && b.share) {
+		for (i = 0; i < g->n; i++)
+			score[i] = 0;
+		for (i = 0; i < (sources ? count : g->n); i++)
+			brandes_from(g, sources ? sources[i] : i, &b, score);
+		rc = 0;
+	}
+	free(b.level);
+	free(b.order);
+	free(b.paths);
+	free(b.share);
+	return rc;
+}
+
+/* ---- Cores and colours ------------------------------------------------------------------------------ */
+
+static int peel(const struct gtu_graph *g, uint64_t *core)
+{
+	uint64_t v, e, k, left = g->n, degree, out;
+	char *gone = array(g->n, 1);
+
+	if (!gone)
+		return -1;
+	for (k = 0; left; k++) {
+		do {
+			out = 0;
+			for (v = 0; v < g->n; v++) {
+				if (gone[v])
+					continue;
+				for (degree = 0, e = g->row[v]; e < g->row[v + 1]; e++)
+					degree += gtu_graph_target(g, e) != v && !gone[gtu_graph_target(g, e)];
+				if (degree > k)
+					continue;
+				core[v] = k;
+				gone[v] = 1;
+				out++;
+			}
+			left -= out;
+		} while (out);
+	}
+	free(gone);
+	return 0;
+}
+
+int reference_cores(const struct gtu_graph *g, uint64_t *core)
+{
+	struct gtu_graph *both = NULL;
+	struct gtu_error err;
+	int rc;
+
+	if (g->flags & GTU_GRAPH_DIRECTED && gtu_graph_symmetrize(g, NULL, &both, &err))
+		return -1;
+	rc = peel(both ? both : g, core);
+	gtu_graph_close(both);
+	return rc;
+}
+
+uint64_t reference_same_color(const struct gtu_graph *g, const uint32_t *color)
+{
+	uint64_t v, e;
+
+	for (v = 0; v < g->n; v++)
+		for (e = g->row[v]; e < g->row[v + 1]; e++)
+			if (gtu_graph_target(g, e) != v && color[gtu_graph_target(g, e)] == color[v])
+				return e;
+	return UINT64_MAX;
+}

@@ -32,4 +32,17 @@ int reference_pagerank(const struct gtu_graph *g, double damping, uint64_t itera
 /* Union-find. component[v]: lowest vertex of v's weakly connected component. */
 int reference_components(const struct gtu_graph *g, uint64_t *component);
 
+/*
+ * By the definition: searches from @count sources (NULL: all), then for every pair the share of shortest
+ * paths through each vertex by Brandes' recurrence over a queue's order.
+ */
+int reference_betweenness(const struct gtu_graph *g, const uint64_t *sources, uint64_t count,
+			  double *score);
+
+/* Vertices are removed one round of sweeps for every k, until nothing is left. Edges either way count. */
+int reference_cores(const struct gtu_graph *g, uint64_t *core);
+
+/* Entry of col whose ends have the same colour (a loop is none), or UINT64_MAX: the colouring is valid. */
+uint64_t reference_same_color(const struct gtu_graph *g, const uint32_t *color);
+
 #endif

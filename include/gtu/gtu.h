@@ -309,7 +309,7 @@ enum gtu_unit_choice {
 struct gtu_algorithm_options {
 	uint32_t unit;			/* enum gtu_unit_choice */
 	uint32_t chunk_log2;		/* at most 2^chunk_log2 edges are expanded at a time (1..31); 0: 22 */
-	uint64_t source;		/* vertex (not id), BFS and SSSP */
+	uint64_t source;		/* vertex (not id): BFS, SSSP, ST-connectivity */
 	double damping;			/* PageRank, 0 < damping < 1; 0: 0.85 */
 	double epsilon;			/* PageRank: stop when no rank changes by more; 0: never */
 	uint32_t iterations;		/* PageRank; 0: 20 without epsilon, 1000 with */
@@ -323,6 +323,9 @@ struct gtu_algorithm_options {
 	 */
 	uint64_t first_vertex, end_vertex;
 	const struct gtu_progress *progress;
+	uint64_t target;		/* vertex, ST-connectivity */
+	const uint64_t *sources;	/* betweenness: vertices; NULL: all */
+	uint64_t source_count;
 };
 
 #define GTU_PHASES 8
@@ -374,6 +377,43 @@ int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
 		   const struct gtu_algorithm_options *opt, uint64_t *component,
 		   struct gtu_algorithm_stats *stats, struct gtu_error *err);
+
+/*
+ * The four algorithms that GraphPEG's evaluation adds (graphpeg.txt, section 4.1), on the same terms. They
+ * run on whole graphs: a vertex range is GTU_ERR_UNSUPPORTED.
+ *
+ * Betweenness centrality (Brandes): score[v] (n entries) = sum over the sources s and all t of the share of
+ * shortest paths from s to t that pass through v, neither of them being v. Edges count 1 each, as stored:
+ * what is entered twice is two paths, and where edges are stored both ways each pair counts twice if both
+ * ends are sources. Units agree but for the order of sums in double (1e-9, relatively).
+ * GTU_ERR_UNSUPPORTED: more shortest paths than a double counts.
+ */
+int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
+		    const struct gtu_algorithm_options *opt, double *score,
+		    struct gtu_algorithm_stats *stats, struct gtu_error *err);
+/*
+ * ST-connectivity: *distance = edges on a shortest path from opt->source to opt->target, GTU_UNREACHED
+ * where there is no path. Where edges are stored both ways it searches from both ends.
+ */
+int gtu_stcon(struct gtu_device *dev, const struct gtu_graph *g,
+	      const struct gtu_algorithm_options *opt, uint64_t *distance,
+	      struct gtu_algorithm_stats *stats, struct gtu_error *err);
+/*
+ * Graph colouring: color[v] (n entries), from 0; ends of an edge have different ones, whatever its
+ * direction (a loop is no edge here). The same for every unit. Directed graphs take memory for another
+ * edge list, here and below.
+ */
+int gtu_coloring(struct gtu_device *dev, const struct gtu_graph *g,
+		 const struct gtu_algorithm_options *opt, uint32_t *color,
+		 struct gtu_algorithm_stats *stats, struct gtu_error *err);
+/*
+ * K-core decomposition: core[v] (n entries) = the greatest k for which v is in a part of the graph in
+ * which every vertex has k edges or more to others. Edges count whatever their direction; between two
+ * vertices of a directed graph there is one at most, else as many as are stored.
+ */
+int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
+	      const struct gtu_algorithm_options *opt, uint64_t *core,
+	      struct gtu_algorithm_stats *stats, struct gtu_error *err);
 
 #ifdef __cplusplus
 }

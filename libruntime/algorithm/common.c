@@ -103,6 +103,23 @@ int gtu_alg_begin(struct gtu_alg *a, const char *name, struct gtu_device *dev,
 	return rc;
 }
 
+int gtu_alg_whole(struct gtu_alg *a)
+{
+	if (!a->first && a->end == a->g->n)
+		return 0;
+	return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
+			"%s over a part of the vertices needs results of the other parts as it goes, which is not there yet",
+			a->name);
+}
+
+int gtu_alg_both_ways(struct gtu_alg *a, struct gtu_graph **both)
+{
+	*both = NULL;
+	if (!(a->g->flags & GTU_GRAPH_DIRECTED))
+		return 0;
+	return gtu_graph_symmetrize(a->g, a->opt->progress, both, a->err);
+}
+
 static int give_back(struct gtu_alg *a, struct gtu_region *region, struct gtu_error *err)
 {
 	if (a->q)

@@ -60,6 +60,14 @@ static inline bool gtu_alg_scu(const struct gtu_alg *a)
 	return a->opt->unit == GTU_WITH_SCU_BASIC || a->opt->unit == GTU_WITH_SCU;
 }
 
+/* For algorithms that cannot run on a part of the vertices: GTU_ERR_UNSUPPORTED where one is asked for. */
+int gtu_alg_whole(struct gtu_alg *a);
+/*
+ * For algorithms that go along edges either way: *both = the graph with every edge both ways, where it
+ * is directed (the caller closes it), else NULL.
+ */
+int gtu_alg_both_ways(struct gtu_alg *a, struct gtu_graph **both);
+
 /* The clock goes on under this name; times of equal names add up. */
 void gtu_alg_phase(struct gtu_alg *a, const char *name);
 /* Count @edges as traversed; every few milliseconds the user may look in, and stop it. */

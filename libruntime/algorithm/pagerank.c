@@ -206,10 +206,11 @@ static int iterate(struct pagerank *p)
 static int settle(struct pagerank *p)
 {
 	const struct gtu_algorithm_options *opt = p->a.opt;
+	int rc;
 
-	if (p->a.first || p->a.end != p->a.g->n)
-		return gtu_fail(p->a.err, GTU_ERR_UNSUPPORTED,
-				"PageRank over a part of the vertices needs the ranks of the other parts after each iteration, which is not there yet");
+	rc = gtu_alg_whole(&p->a);
+	if (rc)
+		return rc;
 	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
 	if (!(p->damping > 0 && p->damping < 1))
 		return gtu_fail(p->a.err, GTU_ERR_USAGE, "a damping factor of %g is not between 0 and 1",

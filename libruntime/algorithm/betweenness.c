@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Betweenness centrality by Brandes' method: from each source a breadth-first search that counts shortest
+ * paths, then the dependencies backwards, level by level. Both passes go along the edges as stored, the
+ * second one by looking from a vertex to its successors, so no transpose is needed.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "algorithm/visit.h"
+
+#define UNVISITED UINT32_MAX
+
+struct betweenness {
+	struct gtu_alg a;
+	struct gtu_alg_visit visit;
+	uint32_t next_level;
+	struct gtu_alg_buffer level;	/* n of 4 bytes */
+	struct gtu_alg_buffer paths;	/* n doubles: shortest paths from the source */
+	struct gtu_alg_buffer share;	/* n doubles: dependency of the source on the vertex */
+	struct gtu_alg_frontier order;	/* vertices as they were reached */
+	struct gtu_alg_buffer begin;	/* of each level in order, 8 bytes */
+	struct gtu_alg_frontier now;	/* one level of it */
+};
+
+static int count_paths(void *context, const struct gtu_alg_batch *batch)
+{
+	struct betweenness *b = context;
+	uint32_t *level = b->level.region.addr;
+	double *paths = b->paths.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++) {
+		uint64_t v = batch->target[i];
+
+		if (level[v] == UNVISITED) {
+			level[v] = b->next_level;
+			gtu_alg_push(&b->a, &b->order, v);
+		}
+		if (level[v] == b->next_level)
+			paths[v] += paths[batch->source[i]];
+	}
+	return 0;
+}
+
+static int take_shares(void *context, const struct gtu_alg_batch *batch)
+{
+	struct betweenness *b = context;
+	const uint32_t *level = b->level.region.addr;
+	const double *paths = b->paths.region.addr;
+	double *share = b->share.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++) {
+		uint64_t u = batch->source[i], v = batch->target[i];
+
+		if (level[v] == level[u] + 1)
+			share[u] += paths[u] / paths[v] * (1 + share[v]);
+	}
+	return 0;
+}
+
+/* b->now = level @l of the order. */
+static int level_of(struct betweenness *b, uint32_t l, uint64_t end)
+{
+	const uint64_t first = ((const uint64_t *)b->begin.region.addr)[l];
+	const uint32_t width = b->a.id_width;
+	int rc;
+
+	b->now.count = end - first;
+	rc = gtu_alg_room(&b->a, &b->now.ids, b->now.count * width, false);
+	if (!rc)
+		memcpy(b->now.ids.region.addr, (char *)b->order.ids.region.addr + first * width,
+		       b->now.count * width);
+	return rc;
+}
+
+static int too_many_paths(struct betweenness *b, uint64_t source)
+{
+	return gtu_fail(b->a.err, GTU_ERR_UNSUPPORTED,
+			"the shortest paths from vertex %llu are more than a double counts (1.8e308)",
+			(unsigned long long)gtu_graph_id(b->a.g, source));
+}
+
+static int forth(struct betweenness *b, uint64_t source, uint32_t *levels)
+{
+	double *paths = b->paths.region.addr;
+	uint64_t at = 0, end, i;
+	uint32_t l;
+	int rc;
+
+	gtu_alg_phase(&b->a, "count");
+	memset(b->level.region.addr, 0xff, b->a.g->n * 4);
+	memset(paths, 0, b->a.g->n * 8);
+	((uint32_t *)b->level.region.addr)[source] = 0;
+	paths[source] = 1;
+	b->order.count = 0;
+	gtu_alg_push(&b->a, &b->order, source);
+	for (l = 0; at < b->order.count; l++) {
+		end = b->order.count;
+		rc = gtu_alg_room(&b->a, &b->begin, (l + 1) * 8ull, true);
+		if (rc)
+			return rc;
+		((uint64_t *)b->begin.region.addr)[l] = at;
+		rc = level_of(b, l, end);
+		b->next_level = l + 1;
+		if (!rc)
+			rc = gtu_alg_visit(&b->a, &b->visit, &b->now, count_paths, b);
+		if (rc)
+			return rc;
+		for (i = end; i < b->order.count; i++)
+			if (isinf(paths[gtu_alg_vertex(&b->a, &b->order, i)]))
+				return too_many_paths(b, source);
+		at = end;
+	}
+	*levels = l;
+	return 0;
+}
+
+static int back(struct betweenness *b, uint64_t source, uint32_t levels, double *score)
+{
+	const double *share = b->share.region.addr;
+	uint64_t end = b->order.count, i, v;
+	uint32_t l;
+	int rc;
+
+	gtu_alg_phase(&b->a, "depend");
+	memset(b->share.region.addr, 0, b->a.g->n * 8);
+	for (l = levels; l-- > 0;) {
+		rc = level_of(b, l, end);
+		/* nothing lies behind the last level */
+		if (!rc && l + 1 < levels)
+			rc = gtu_alg_visit(&b->a, &b->visit, &b->now, take_shares, b);
+		if (rc)
+			return rc;
+		end = ((const uint64_t *)b->begin.region.addr)[l];
+	}
+	for (i = 0; i < b->order.count; i++) {
+		v = gtu_alg_vertex(&b->a, &b->order, i);
+		if (v != source)
+			score[v] += share[v];
+	}
+	return 0;
+}
+
+static int set_up(struct betweenness *b)
+{
+	uint64_t n = b->a.g->n;
+	int rc;
+
+	rc = gtu_alg_visit_begin(&b->a, &b->visit, b->a.g, 8);
+	if (!rc)
+		rc = gtu_alg_room(&b->a, &b->level, n * 4, false);
+	if (!rc)
+		rc = gtu_alg_room(&b->a, &b->paths, n * 8, false);
+	if (!rc)
+		rc = gtu_alg_room(&b->a, &b->share, n * 8, false);
+	if (!rc)
+		rc = gtu_alg_room(&b->a, &b->order.ids, n * b->a.id_width, false);
+	return rc;
+}
+
+static int from_source(struct betweenness *b, uint64_t source, double *score)
+{
+	uint32_t levels;
+	int rc;
+
+	if (source >= b->a.g->n)
+		return gtu_fail(b->a.err, GTU_ERR_USAGE,
+				"source vertex %llu is beyond the graph's %llu",
+				(unsigned long long)source, (unsigned long long)b->a.g->n);
+	rc = forth(b, source, &levels);
+	if (!rc)
+		rc = back(b, source, levels, score);
+	if (rc)
+		return rc;
+	b->a.stats->iterations += levels;
+	b->a.stats->vertices += b->order.count;
+	return 0;
+}
+
+int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
+		    const struct gtu_algorithm_options *opt, double *score,
+		    struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct betweenness b = { 0 };
+	uint64_t i, count;
+	int rc;
+
+	rc = gtu_alg_begin(&b.a, "betweenness", dev, g, opt, stats, err);
+	if (!rc)
+		rc = gtu_alg_whole(&b.a);
+	if (!rc && opt->source_count && !opt->sources)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%llu sources are named, but no list of them is given",
+			      (unsigned long long)opt->source_count);
+	if (!rc)
+		rc = set_up(&b);
+	if (!rc)
+		memset(score, 0, g->n * 8);
+	count = opt->sources ? opt->source_count : g->n;
+	for (i = 0; !rc && i < count; i++)
+		rc = from_source(&b, opt->sources ? opt->sources[i] : i, score);
+	rc = gtu_alg_visit_end(&b.a, &b.visit, rc);
+	return gtu_alg_end(&b.a, rc);
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Graph colouring: neighbours get different colours. Vertices have a fixed order, those of most
+ * neighbours first, ties by a hash of their number; each takes the lowest colour that no neighbour before
+ * it has. In a round all vertices are coloured whose uncoloured neighbours come behind them (Jones and
+ * Plassmann), so the colours are those of the sequential greedy method whatever unit brings the edges.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithm/visit.h"
+
+#define UNCOLORED UINT32_MAX
+#define WINDOW 64			/* colours that are looked at in a pass */
+
+struct coloring {
+	struct gtu_alg a;
+	struct gtu_graph *both;		/* the graph with edges both ways, where it was directed */
+	struct gtu_alg_visit visit;
+	uint32_t *color;
+	uint32_t base;			/* first colour of the window */
+	struct gtu_alg_buffer rank;	/* n of 8 bytes: place in the order, lower first */
+	struct gtu_alg_buffer color_of;	/* n of 4 bytes */
+	struct gtu_alg_buffer blocked;	/* n of 4 bytes: round in which a neighbour came before */
+	struct gtu_alg_buffer taken;	/* n of 8 bytes: colours of the window that neighbours have */
+	uint32_t round;
+	struct gtu_alg_frontier left, ready;
+	struct gtu_alg_buffer order, mark;	/* without a unit */
+	uint64_t most;				/* neighbours of a vertex */
+};
+
+static uint32_t scatter(uint64_t v)
+{
+	v = (v ^ v >> 33) * 0xff51afd7ed558ccdu;
+	v = (v ^ v >> 33) * 0xc4ceb9fe1a85ec53u;
+	return (uint32_t)(v ^ v >> 33);
+}
+
+/* Degree in the high half, so that a higher key comes first; vertices of one key by number. */
+static uint64_t key_of(const struct gtu_graph *g, uint64_t v)
+{
+	uint64_t first, end, degree;
+
+	gtu_graph_edges(g, v, &first, &end);
+	degree = end - first;
+	return (degree > UINT32_MAX ? UINT32_MAX : degree) << 32 | scatter(v);
+}
+
+static inline bool before(const uint64_t *key, uint64_t u, uint64_t v)
+{
+	return key[u] != key[v] ? key[u] > key[v] : u < v;
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+static int find_blocked(void *context, const struct gtu_alg_batch *batch)
+{
+	struct coloring *c = context;
+	const uint64_t *key = c->rank.region.addr;
+	uint32_t *blocked = c->blocked.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++) {
+		uint64_t u = batch->source[i], v = batch->target[i];
+
+		if (u != v && c->color[v] == UNCOLORED && before(key, v, u))
+			blocked[u] = c->round;
+	}
+	return 0;
+}
+
+static int find_taken(void *context, const struct gtu_alg_batch *batch)
+{
+	struct coloring *c = context;
+	uint64_t *taken = c->taken.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++) {
+		/* UNCOLORED is beyond every window; a loop's own end has no colour yet */
+		uint32_t color = c->color[batch->target[i]] - c->base;
+
+		if (color < WINDOW && c->color[batch->target[i]] != UNCOLORED)
+			taken[batch->source[i]] |= 1ull << color;
+	}
+	return 0;
+}
+
+/* Colour what is ready, window after window. No two of them are neighbours. */
+static int color_ready(struct coloring *c)
+{
+	uint64_t *taken = c->taken.region.addr;
+	uint64_t i, v, kept;
+	int rc;
+
+	for (c->base = 0; c->ready.count; c->base += WINDOW) {
+		for (i = 0; i < c->ready.count; i++)
+			taken[gtu_alg_vertex(&c->a, &c->ready, i)] = 0;
+		rc = gtu_alg_visit(&c->a, &c->visit, &c->ready, find_taken, c);
+		if (rc)
+			return rc;
+		kept = c->ready.count;
+		c->ready.count = 0;
+		for (i = 0; i < kept; i++) {
+			v = gtu_alg_vertex(&c->a, &c->ready, i);
+			if (~taken[v])
+				c->color[v] = c->base + (uint32_t)__builtin_ctzll(~taken[v]);
+			else
+				gtu_alg_push(&c->a, &c->ready, v);
+		}
+	}
+	return 0;
+}
+
+static int rounds(struct coloring *c)
+{
+	const uint32_t *blocked = c->blocked.region.addr;
+	uint64_t i, v, count;
+	int rc;
+
+	for (c->left.count = 0; c->left.count < c->a.g->n;)
+		gtu_alg_push(&c->a, &c->left, c->left.count);
+	while (c->left.count) {
+		c->round++;
+		gtu_alg_phase(&c->a, "choose");
+		rc = gtu_alg_visit(&c->a, &c->visit, &c->left, find_blocked, c);
+		if (rc)
+			return rc;
+		count = c->left.count;
+		c->left.count = c->ready.count = 0;
+		for (i = 0; i < count; i++) {
+			v = gtu_alg_vertex(&c->a, &c->left, i);
+			gtu_alg_push(&c->a, blocked[v] == c->round ? &c->left : &c->ready, v);
+		}
+		gtu_alg_phase(&c->a, "color");
+		rc = color_ready(c);
+		if (rc)
+			return rc;
+		c->a.stats->iterations++;
+	}
+	return 0;
+}
+
+/* ---- Without a unit ---------------------------------------------------------------------------- */
+
+struct place {
+	uint64_t key, vertex;
+};
+
+static int by_place(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key > b->key ? -1 : 1;
+	return a->vertex < b->vertex ? -1 : a->vertex > b->vertex;
+}
+
+/* The lowest colour that no neighbour of @v has; @mark[c] = v + 1 where one has c. */
+static int greedy_vertex(struct coloring *c, const struct gtu_graph *g, uint64_t v, uint64_t *mark)
+{
+	uint64_t e, end, first, target;
+	uint32_t color;
+	int rc = gtu_alg_edges(&c->a, g, v, &first, &end);
+
+	if (!rc)
+		rc = gtu_alg_progress(&c->a, end - first);
+	if (rc)
+		return rc;
+	for (e = first; e < end; e++) {
+		target = gtu_graph_target(g, e);
+		if (gtu_unlikely(target >= g->n))
+			return gtu_alg_bad_edge(&c->a, g, e);
+		color = c->color[target];
+		if (color <= c->most)
+			mark[color] = v + 1;
+	}
+	for (color = 0; mark[color] == v + 1; color++)
+		;
+	c->color[v] = color;
+	return 0;
+}
+
+static int plain_coloring(struct coloring *c)
+{
+	const struct gtu_graph *g = c->visit.w.g;
+	const uint64_t *key = c->rank.region.addr;
+	struct place *place;
+	uint64_t i, n = g->n;
+	int rc;
+
+	gtu_alg_phase(&c->a, "order");
+	rc = gtu_alg_room(&c->a, &c->order, n * sizeof(*place), false);
+	if (rc)
+		return rc;
+	place = c->order.region.addr;
+	for (i = 0; i < n; i++) {
+		place[i] = (struct place){ key[i], i };
+		if (key[i] >> 32 > c->most)
+			c->most = key[i] >> 32;
+	}
+	qsort(place, n, sizeof(*place), by_place);
+	/* a vertex of d neighbours finds a colour among the first d + 1 */
+	gtu_alg_phase(&c->a, "color");
+	rc = gtu_alg_room(&c->a, &c->mark, (c->most + 2) * 8, false);
+	for (i = 0; i < n && !rc; i++)
+		rc = greedy_vertex(c, g, place[i].vertex, c->mark.region.addr);
+	c->a.stats->iterations = 1;
+	return rc;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------ */
+
+static int set_up(struct coloring *c)
+{
+	const struct gtu_graph *g;
+	uint64_t v, n = c->a.g->n, *key;
+	int rc = gtu_alg_both_ways(&c->a, &c->both);
+
+	if (rc)
+		return rc;
+	g = c->both ? c->both : c->a.g;
+	rc = gtu_alg_visit_begin(&c->a, &c->visit, g, 4);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->rank, n * 8, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->color_of, n * 4, false);
+	if (rc)
+		return rc;
+	key = c->rank.region.addr;
+	c->color = c->color_of.region.addr;
+	for (v = 0; v < n; v++) {
+		key[v] = key_of(g, v);
+		c->color[v] = UNCOLORED;
+	}
+	if (c->a.opt->unit == GTU_WITH_NONE)
+		return 0;
+	rc = gtu_alg_room(&c->a, &c->blocked, n * 4, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->taken, n * 8, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->left.ids, n * c->a.id_width, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->ready.ids, n * c->a.id_width, false);
+	return rc;
+}
+
+int gtu_coloring(struct gtu_device *dev, const struct gtu_graph *g,
+		 const struct gtu_algorithm_options *opt, uint32_t *color,
+		 struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct coloring c = { 0 };
+	int rc;
+
+	rc = gtu_alg_begin(&c.a, "coloring", dev, g, opt, stats, err);
+	if (!rc)
+		rc = gtu_alg_whole(&c.a);
+	if (!rc && g->n) {
+		rc = set_up(&c);
+		if (!rc)
+			rc = opt->unit == GTU_WITH_NONE ? plain_coloring(&c) : rounds(&c);
+		if (!rc)
+			memcpy(color, c.color, g->n * 4);
+	}
+	if (!rc)
+		c.a.stats->vertices = g->n;
+	rc = gtu_alg_visit_end(&c.a, &c.visit, rc);
+	gtu_graph_close(c.both);
+	return gtu_alg_end(&c.a, rc);
+}

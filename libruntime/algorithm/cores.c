@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/*
+ * K-core decomposition: core[v] is the greatest k for which v is in a part of the graph in which every
+ * vertex has k neighbours or more. Peels vertices of fewest neighbours off, level by level; without a
+ * unit one by one, from buckets of vertices by degree (Batagelj and Zaversnik).
+ */
+#include <string.h>
+
+#include "algorithm/visit.h"
+
+struct cores {
+	struct gtu_alg a;
+	struct gtu_graph *both;		/* the graph with edges both ways, where it was directed */
+	struct gtu_alg_visit visit;
+	uint64_t k;
+	uint64_t *core;			/* neighbours left; the core number once it is removed */
+	struct gtu_alg_buffer removed;	/* n bytes */
+	struct gtu_alg_frontier left, peel[2], *next;
+	struct gtu_alg_buffer begin, place, sorted;	/* without a unit: see buckets() */
+};
+
+/* Neighbours of every vertex, itself not counted. */
+static int count_neighbours(struct cores *c, const struct gtu_graph *g, uint64_t *most)
+{
+	uint64_t v, e, first, end, target;
+	int rc;
+
+	gtu_alg_phase(&c->a, "degrees");
+	*most = 0;
+	for (v = 0; v < g->n; v++) {
+		rc = gtu_alg_edges(&c->a, g, v, &first, &end);
+		if (!rc)
+			rc = gtu_alg_progress(&c->a, 0);
+		if (rc)
+			return rc;
+		c->core[v] = end - first;
+		for (e = first; e < end; e++) {
+			target = gtu_graph_target(g, e);
+			if (gtu_unlikely(target >= g->n))
+				return gtu_alg_bad_edge(&c->a, g, e);
+			c->core[v] -= target == v;
+		}
+		if (c->core[v] > *most)
+			*most = c->core[v];
+	}
+	return 0;
+}
+
+/* ---- Rounds ------------------------------------------------------------------------------------ */
+
+static int take_away(void *context, const struct gtu_alg_batch *batch)
+{
+	struct cores *c = context;
+	const uint8_t *removed = c->removed.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++) {
+		uint64_t v = batch->target[i];
+
+		if (removed[v] || c->core[v] <= c->k)
+			continue;
+		if (--c->core[v] == c->k)
+			gtu_alg_push(&c->a, c->next, v);
+	}
+	return 0;
+}
+
+/* The vertices that are left, those of fewest neighbours in *now; c->k is how many. */
+static void choose(struct cores *c, struct gtu_alg_frontier *now)
+{
+	const uint8_t *removed = c->removed.region.addr;
+	uint64_t i, v, count = c->left.count;
+
+	c->left.count = 0;
+	c->k = UINT64_MAX;
+	for (i = 0; i < count; i++) {
+		v = gtu_alg_vertex(&c->a, &c->left, i);
+		if (removed[v])
+			continue;
+		gtu_alg_push(&c->a, &c->left, v);
+		if (c->core[v] < c->k)
+			c->k = c->core[v];
+	}
+	now->count = 0;
+	for (i = 0; i < c->left.count; i++) {
+		v = gtu_alg_vertex(&c->a, &c->left, i);
+		if (c->core[v] == c->k)
+			gtu_alg_push(&c->a, now, v);
+	}
+}
+
+static int rounds(struct cores *c)
+{
+	uint8_t *removed = c->removed.region.addr;
+	struct gtu_alg_frontier *now = &c->peel[0], *swap;
+	uint64_t i;
+	int rc;
+
+	c->next = &c->peel[1];
+	for (c->left.count = 0; c->left.count < c->a.g->n;)
+		gtu_alg_push(&c->a, &c->left, c->left.count);
+	for (;;) {
+		gtu_alg_phase(&c->a, "choose");
+		choose(c, now);
+		if (!now->count)
+			return 0;
+		gtu_alg_phase(&c->a, "peel");
+		while (now->count) {
+			for (i = 0; i < now->count; i++)
+				removed[gtu_alg_vertex(&c->a, now, i)] = 1;
+			c->next->count = 0;
+			rc = gtu_alg_visit(&c->a, &c->visit, now, take_away, c);
+			if (rc)
+				return rc;
+			c->a.stats->iterations++;
+			swap = now;
+			now = c->next;
+			c->next = swap;
+		}
+	}
+}
+
+/* ---- Without a unit ---------------------------------------------------------------------------- */
+
+/* Vertices sorted by neighbours left: begin[d] is where those of d begin, place[v] where v is. */
+static void buckets(struct cores *c, uint64_t most)
+{
+	uint64_t *begin = c->begin.region.addr, *place = c->place.region.addr;
+	uint64_t *sorted = c->sorted.region.addr, v, d, n = c->a.g->n;
+
+	for (v = 0; v < n; v++)
+		begin[c->core[v] + 1]++;
+	for (d = 1; d <= most; d++)
+		begin[d] += begin[d - 1];
+	for (v = 0; v < n; v++) {
+		place[v] = begin[c->core[v]]++;
+		sorted[place[v]] = v;
+	}
+	for (d = most + 1; d > 0; d--)
+		begin[d] = begin[d - 1];
+	begin[0] = 0;
+}
+
+/* One neighbour fewer: to the front of its bucket, and the bucket begins behind it. */
+static void lower(struct cores *c, uint64_t v)
+{
+	uint64_t *begin = c->begin.region.addr, *place = c->place.region.addr;
+	uint64_t *sorted = c->sorted.region.addr;
+	uint64_t front = begin[c->core[v]], other = sorted[front];
+
+	sorted[place[v]] = other;
+	place[other] = place[v];
+	sorted[front] = v;
+	place[v] = front;
+	begin[c->core[v]--]++;
+}
+
+static int plain_cores(struct cores *c, uint64_t most)
+{
+	const struct gtu_graph *g = c->visit.w.g;
+	const uint64_t *sorted;
+	uint64_t i, v, e, end, target;
+	int rc;
+
+	gtu_alg_phase(&c->a, "peel");
+	rc = gtu_alg_room(&c->a, &c->begin, (most + 2) * 8, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->place, g->n * 8, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->sorted, g->n * 8, false);
+	if (rc)
+		return rc;
+	buckets(c, most);
+	sorted = c->sorted.region.addr;
+	for (i = 0; i < g->n; i++) {
+		v = sorted[i];
+		rc = gtu_alg_edges(&c->a, g, v, &e, &end);
+		if (!rc)
+			rc = gtu_alg_progress(&c->a, end - e);
+		if (rc)
+			return rc;
+		for (; e < end; e++) {
+			target = gtu_graph_target(g, e);
+			if (gtu_unlikely(target >= g->n))
+				return gtu_alg_bad_edge(&c->a, g, e);
+			if (c->core[target] > c->core[v])
+				lower(c, target);
+		}
+	}
+	c->a.stats->iterations = 1;
+	return 0;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------ */
+
+static int set_up(struct cores *c)
+{
+	uint64_t n = c->a.g->n;
+	int rc;
+
+	rc = gtu_alg_room(&c->a, &c->removed, n, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->left.ids, n * c->a.id_width, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->peel[0].ids, n * c->a.id_width, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->peel[1].ids, n * c->a.id_width, false);
+	return rc;
+}
+
+int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
+	      const struct gtu_algorithm_options *opt, uint64_t *core,
+	      struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct cores c = { .core = core };
+	uint64_t most;
+	int rc;
+
+	rc = gtu_alg_begin(&c.a, "cores", dev, g, opt, stats, err);
+	if (!rc)
+		rc = gtu_alg_whole(&c.a);
+	if (!rc && g->n) {
+		rc = gtu_alg_both_ways(&c.a, &c.both);
+		if (!rc)
+			rc = gtu_alg_visit_begin(&c.a, &c.visit, c.both ? c.both : g, 8);
+		if (!rc)
+			rc = count_neighbours(&c, c.visit.w.g, &most);
+		if (!rc && opt->unit == GTU_WITH_NONE)
+			rc = plain_cores(&c, most);
+		else if (!rc)
+			rc = set_up(&c) ?: rounds(&c);
+	}
+	if (!rc)
+		c.a.stats->vertices = g->n;
+	rc = gtu_alg_visit_end(&c.a, &c.visit, rc);
+	gtu_graph_close(c.both);
+	return gtu_alg_end(&c.a, rc);
+}

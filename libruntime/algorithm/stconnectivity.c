@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ST-connectivity: whether a path leads from one vertex to another, and how many edges the shortest has.
+ * Searches from both ends where edges are stored both ways, a whole level of the smaller frontier at a
+ * time; else from the source alone. Ends at the first level at which the two meet.
+ */
+#include "algorithm/visit.h"
+
+#define UNVISITED UINT32_MAX
+
+/* The search from one end. */
+struct side {
+	struct gtu_alg_buffer level;	/* n of 4 bytes */
+	struct gtu_alg_frontier frontier[2];
+	unsigned now;
+	uint32_t depth;			/* of frontier[now] */
+};
+
+struct stcon {
+	struct gtu_alg a;
+	struct gtu_alg_visit visit;
+	struct side side[2];		/* from the source, from the target */
+	struct side *here, *there;
+	uint64_t reached, best;
+};
+
+static int step(void *context, const struct gtu_alg_batch *batch)
+{
+	struct stcon *s = context;
+	struct gtu_alg_frontier *next = &s->here->frontier[!s->here->now];
+	const uint32_t *other = s->there->level.region.addr;
+	uint32_t *level = s->here->level.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++) {
+		uint64_t v = batch->target[i], whole;
+
+		if (level[v] != UNVISITED)
+			continue;
+		level[v] = s->here->depth + 1;
+		gtu_alg_push(&s->a, next, v);
+		if (other[v] == UNVISITED)
+			continue;
+		whole = (uint64_t)level[v] + other[v];
+		if (whole < s->best)
+			s->best = whole;
+	}
+	return 0;
+}
+
+static int start(struct stcon *s, struct side *side, uint64_t vertex)
+{
+	uint64_t v, n = s->a.g->n;
+	uint32_t *level;
+	unsigned i;
+	int rc;
+
+	rc = gtu_alg_room(&s->a, &side->level, n * 4, false);
+	for (i = 0; i < 2 && !rc; i++)
+		rc = gtu_alg_room(&s->a, &side->frontier[i].ids, n * s->a.id_width, false);
+	if (rc)
+		return rc;
+	level = side->level.region.addr;
+	for (v = 0; v < n; v++)
+		level[v] = UNVISITED;
+	level[vertex] = 0;
+	gtu_alg_push(&s->a, &side->frontier[0], vertex);
+	s->reached++;
+	return 0;
+}
+
+static struct side *smaller(struct stcon *s)
+{
+	struct side *a = &s->side[0], *b = &s->side[1];
+
+	/* edges lead away from the target only where they are stored both ways */
+	if (s->a.g->flags & GTU_GRAPH_DIRECTED)
+		return a;
+	return a->frontier[a->now].count <= b->frontier[b->now].count ? a : b;
+}
+
+static int search(struct stcon *s)
+{
+	struct gtu_alg_frontier *next;
+	int rc;
+
+	if (s->a.opt->source == s->a.opt->target)
+		s->best = 0;
+	while (s->best == GTU_UNREACHED) {
+		s->here = smaller(s);
+		s->there = &s->side[s->here == &s->side[0]];
+		next = &s->here->frontier[!s->here->now];
+		next->count = 0;
+		rc = gtu_alg_visit(&s->a, &s->visit, &s->here->frontier[s->here->now], step, s);
+		if (rc)
+			return rc;
+		s->a.stats->iterations++;
+		s->reached += next->count;
+		s->here->now = !s->here->now;
+		s->here->depth++;
+		if (!next->count)
+			break;
+	}
+	return 0;
+}
+
+int gtu_stcon(struct gtu_device *dev, const struct gtu_graph *g,
+	      const struct gtu_algorithm_options *opt, uint64_t *distance,
+	      struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct stcon s = { .best = GTU_UNREACHED };
+	int rc;
+
+	rc = gtu_alg_begin(&s.a, "stcon", dev, g, opt, stats, err);
+	if (!rc)
+		rc = gtu_alg_whole(&s.a);
+	if (!rc && (opt->source >= g->n || opt->target >= g->n))
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%s vertex %llu is beyond the graph's %llu",
+			      opt->source >= g->n ? "source" : "target",
+			      (unsigned long long)(opt->source >= g->n ? opt->source : opt->target),
+			      (unsigned long long)g->n);
+	if (!rc)
+		rc = gtu_alg_visit_begin(&s.a, &s.visit, g, 4);
+	if (!rc) {
+		gtu_alg_phase(&s.a, "traverse");
+		rc = start(&s, &s.side[0], opt->source);
+	}
+	if (!rc)
+		rc = start(&s, &s.side[1], opt->target);
+	if (!rc)
+		rc = search(&s);
+	if (!rc) {
+		*distance = s.best;
+		s.a.stats->vertices = s.reached;
+	}
+	rc = gtu_alg_visit_end(&s.a, &s.visit, rc);
+	return gtu_alg_end(&s.a, rc);
+}

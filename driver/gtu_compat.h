@@ -6,6 +6,7 @@
 #define GTU_COMPAT_H
 
 #include <linux/dma-buf.h>
+#include <linux/eventfd.h>
 #include <linux/mm.h>
 
 #ifndef GTU_HAS_VM_FLAGS_MOD
@@ -25,6 +26,12 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define GTU_IMPORT_DMA_BUF() MODULE_IMPORT_NS(DMA_BUF)
 #else
 #define GTU_IMPORT_DMA_BUF() MODULE_IMPORT_NS("DMA_BUF")
+#endif
+
+#ifdef GTU_HAS_EVENTFD_SIGNAL_ONE
+#define gtu_eventfd_signal(eventfd) eventfd_signal(eventfd)
+#else
+#define gtu_eventfd_signal(eventfd) eventfd_signal(eventfd, 1)
 #endif
 
 #endif

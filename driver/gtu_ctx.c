@@ -42,10 +42,15 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	get_device(&gtu->dev);
 	ctx->gtu = gtu;
 	ctx->mapping = mapping;
+	ctx->pid = task_tgid_nr(current);
+	get_task_comm(ctx->comm, current);
 	ctx->slots = 1u << gtu->regions_log2;
 	mutex_init(&ctx->lock);
 	mutex_init(&ctx->aperture_lock);
 	INIT_LIST_HEAD(&ctx->link);
+	init_waitqueue_head(&ctx->event_wait);
+	spin_lock_init(&ctx->event_lock);
+	INIT_LIST_HEAD(&ctx->ready);
 	xa_init(&ctx->queue);
 	ctx->used = bitmap_zalloc(ctx->slots, GFP_KERNEL);
 	ctx->generation = kvcalloc(ctx->slots, sizeof(*ctx->generation), GFP_KERNEL);
@@ -70,15 +75,15 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	} while (ret == -ESTALE && READ_ONCE(gtu->state) == GTU_STATE_UP);
 	if (ret)
 		goto err_enable;
-	mutex_lock(&gtu->ctx_lock);
+	spin_lock_irq(&gtu->ctx_lock);
 	list_add_tail(&ctx->link, &gtu->contexts);
-	mutex_unlock(&gtu->ctx_lock);
+	spin_unlock_irq(&gtu->ctx_lock);
 	return ctx;
 
 err_enable:
 	ret = ret == -ESTALE ? -ENODEV : ret;
 	/* After a time-out the command may still be carried out. */
-	if (ret == -EIO || gtu_force_quiet(gtu, ctx->epoch, "a context was not set up in time"))
+	if (ret == -EIO || gtu_force_quiet(ctx, "a context was not set up in time"))
 		ida_free(&gtu->ctx_ids, id);
 	else
 		goto err_leak;
@@ -108,7 +113,7 @@ void gtu_ctx_teardown(struct gtu_ctx *ctx)
 	ctx->torn = true;
 	/* Takes the queues with it; running jobs are dropped. */
 	quiet = !GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id) ||
-		gtu_force_quiet(gtu, ctx->epoch, "a context did not end in time");
+		gtu_force_quiet(ctx, "a context did not end in time");
 	xa_for_each(&ctx->queue, id, q) {
 		xa_erase(&ctx->queue, id);
 		gtu_queue_kill(q, quiet);
@@ -131,8 +136,8 @@ void gtu_ctx_close(struct gtu_ctx *ctx)
 
 	gtu_ctx_teardown(ctx);
 	/* Only now: remove() finds whoever is not through with the teardown, and waits for him. */
-	mutex_lock(&gtu->ctx_lock);
+	spin_lock_irq(&gtu->ctx_lock);
 	list_del_init(&ctx->link);
-	mutex_unlock(&gtu->ctx_lock);
+	spin_unlock_irq(&gtu->ctx_lock);
 	gtu_ctx_put(ctx);
 }

@@ -2,40 +2,17 @@
 /* The character device: files, and the end of all of them when the device goes. */
 #include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/ratelimit.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
 
+/* State dumps: so many in such a time, whatever users bring about. */
+#define GTU_DUMP_INTERVAL	(60 * HZ)
+#define GTU_DUMP_BURST		8
+
 static dev_t gtu_devt;
 static DEFINE_IDA(gtu_minors);
-
-/*
- * ---- sysfs --------------------------------------------------------------------------------------
- */
-
-static ssize_t fdt_read(struct file *file, struct kobject *kobj, struct bin_attribute *attr,
-			char *buf, loff_t at, size_t bytes)
-{
-	struct gtu_device *gtu = container_of(kobj_to_dev(kobj), struct gtu_device, dev);
-
-	return memory_read_from_buffer(buf, bytes, &at, gtu->fdt, gtu->fdt_bytes);
-}
-static BIN_ATTR_RO(fdt, 0);
-
-static struct bin_attribute *gtu_bin_attrs[] = { &bin_attr_fdt, NULL };
-
-static umode_t gtu_bin_visible(struct kobject *kobj, struct bin_attribute *attr, int n)
-{
-	struct gtu_device *gtu = container_of(kobj_to_dev(kobj), struct gtu_device, dev);
-
-	return gtu->fdt ? attr->attr.mode : 0;
-}
-
-static const struct attribute_group gtu_group = {
-	.bin_attrs = gtu_bin_attrs,
-	.is_bin_visible = gtu_bin_visible,
-};
-static const struct attribute_group *gtu_groups[] = { &gtu_group, NULL };
 
 struct class gtu_class = {
 	.name = GTU_NAME,
@@ -94,6 +71,30 @@ static int gtu_file_mmap(struct file *file, struct vm_area_struct *vma)
 	return ret;
 }
 
+static __poll_t gtu_file_poll(struct file *file, poll_table *wait)
+{
+	struct gtu_ctx *ctx = file->private_data;
+	__poll_t ret;
+	int idx;
+
+	idx = srcu_read_lock(&ctx->gtu->srcu);
+	ret = gtu_ctx_poll(ctx, file, wait);
+	srcu_read_unlock(&ctx->gtu->srcu, idx);
+	return ret;
+}
+
+static ssize_t gtu_file_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
+{
+	struct gtu_ctx *ctx = file->private_data;
+	ssize_t ret;
+	int idx;
+
+	idx = srcu_read_lock(&ctx->gtu->srcu);
+	ret = gtu_ctx_read(ctx, to, bytes, !(file->f_flags & O_NONBLOCK));
+	srcu_read_unlock(&ctx->gtu->srcu, idx);
+	return ret;
+}
+
 static const struct file_operations gtu_fops = {
 	.owner = THIS_MODULE,
 	.open = gtu_open,
@@ -101,6 +102,9 @@ static const struct file_operations gtu_fops = {
 	.unlocked_ioctl = gtu_file_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = gtu_file_mmap,
+	.poll = gtu_file_poll,
+	.read = gtu_file_read,
+	.llseek = no_llseek,
 };
 
 /*
@@ -134,14 +138,17 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 		return ERR_PTR(ret);
 	}
 	gtu->parent = parent;
+	gtu->number = -1;
 	gtu->state = GTU_STATE_UP;
 	mutex_init(&gtu->mbox_lock);
-	mutex_init(&gtu->ctx_lock);
+	spin_lock_init(&gtu->ctx_lock);
 	mutex_init(&gtu->aperture_lock);
 	spin_lock_init(&gtu->queue_lock);
 	INIT_LIST_HEAD(&gtu->contexts);
 	ida_init(&gtu->ctx_ids);
 	ida_init(&gtu->queue_ids);
+	gtu_watch_init(gtu);
+	ratelimit_state_init(&gtu->dump_limit, GTU_DUMP_INTERVAL, GTU_DUMP_BURST);
 	device_initialize(&gtu->dev);
 	gtu->dev.class = &gtu_class;
 	gtu->dev.parent = parent;
@@ -159,12 +166,16 @@ int gtu_device_add(struct gtu_device *gtu)
 	minor = ida_alloc_max(&gtu_minors, GTU_MINORS - 1, GFP_KERNEL);
 	if (minor < 0)
 		return minor;
+	gtu->number = minor;
 	gtu->dev.devt = MKDEV(MAJOR(gtu_devt), MINOR(gtu_devt) + minor);
+	gtu_sysfs_units(gtu);
 	ret = dev_set_name(&gtu->dev, GTU_NAME "%d", minor);
 	if (!ret)
 		ret = cdev_device_add(&gtu->cdev, &gtu->dev);
 	if (ret)
 		ida_free(&gtu_minors, minor);
+	else
+		gtu_debugfs_add(gtu);
 	return ret;
 }
 
@@ -177,16 +188,18 @@ void gtu_device_remove(struct gtu_device *gtu)
 	struct gtu_ctx *ctx;
 
 	gtu_gone(gtu);
+	gtu_debugfs_remove(gtu);
 	cdev_device_del(&gtu->cdev, &gtu->dev);
 	synchronize_srcu(&gtu->srcu);
+	gtu_watch_end(gtu);
 	for (;;) {
-		mutex_lock(&gtu->ctx_lock);
+		spin_lock_irq(&gtu->ctx_lock);
 		ctx = list_first_entry_or_null(&gtu->contexts, struct gtu_ctx, link);
 		if (ctx) {
 			list_del_init(&ctx->link);
 			kref_get(&ctx->ref);
 		}
-		mutex_unlock(&gtu->ctx_lock);
+		spin_unlock_irq(&gtu->ctx_lock);
 		if (!ctx)
 			break;
 		gtu_ctx_teardown(ctx);
@@ -196,23 +209,28 @@ void gtu_device_remove(struct gtu_device *gtu)
 	 * Whoever comes next may have the name: files that are still open keep this object, not its
 	 * number.
 	 */
-	ida_free(&gtu_minors, MINOR(gtu->dev.devt) - MINOR(gtu_devt));
+	ida_free(&gtu_minors, gtu->number);
 }
 
 int gtu_chrdev_init(void)
 {
-	int ret = class_register(&gtu_class);
+	int ret;
 
+	gtu_sysfs_init();
+	ret = class_register(&gtu_class);
 	if (ret)
 		return ret;
 	ret = alloc_chrdev_region(&gtu_devt, 0, GTU_MINORS, GTU_NAME);
 	if (ret)
 		class_unregister(&gtu_class);
+	else
+		gtu_debugfs_init();
 	return ret;
 }
 
 void gtu_chrdev_exit(void)
 {
+	gtu_debugfs_exit();
 	unregister_chrdev_region(gtu_devt, GTU_MINORS);
 	class_unregister(&gtu_class);
 }

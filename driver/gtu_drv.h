@@ -3,8 +3,8 @@
  * The driver's own objects and how they live. Documentation/driver.md has the argument; the locks,
  * each taken before those that follow: mm->mmap_lock, ctx->lock, gtu->mbox_lock, queue->map_lock,
  * ctx->aperture_lock; gtu->aperture_lock and buffer->lock, with nothing of the above inside; then
- * the spinlocks gtu->queue_lock, queue->wait_lock. Nothing touches user memory under
- * ctx->lock.
+ * the spinlocks gtu->queue_lock, queue->wait_lock, ctx->event_lock, and gtu->ctx_lock alone.
+ * Nothing touches user memory under ctx->lock.
  */
 #ifndef GTU_DRV_H
 #define GTU_DRV_H
@@ -22,10 +22,14 @@
 #include <linux/kref.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/ratelimit_types.h>
 #include <linux/scatterlist.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include <gtu/hw.h>
@@ -37,6 +41,7 @@
 #define GTU_MINORS		64
 #define GTU_VECTORS		33	/* 32 for events, one for errors */
 #define GTU_EVENTS_LOG2		8	/* entries of an event ring; more stay with the device */
+#define GTU_EVENTS		BIT(GTU_EVENTS_LOG2)
 #define GTU_REGIONS_LOG2	10	/* region slots of a context */
 #define GTU_CTX_QUEUES		32	/* queues of a context */
 #define GTU_CTX_CHUNKS		65536	/* chunks of page lists of a context: 256 MiB */
@@ -68,6 +73,7 @@ struct gtu_device {
 	struct device dev;		/* the character device; its release frees all of this */
 	struct cdev cdev;
 	struct device *parent;		/* the function on the bus: DMA, messages */
+	int number;			/* N of gtuN; -1: not yet */
 	/*
 	 * Stop the function from reaching memory; true when it is certain that it does not any
 	 * more.
@@ -93,12 +99,13 @@ struct gtu_device {
 	bool silenced, quiet;		/* under mbox_lock: silence() was called; its answer */
 	u32 setting[GTU_UNIT_PAGES][GTU_UREG_SETS]; /* under mbox_lock: reloaded after a reset */
 	u8 setting_valid[GTU_UNIT_PAGES];
+	ktime_t snapshot[GTU_UNIT_PAGES]; /* under mbox_lock: when counters were last taken */
 
 	unsigned int vectors;
 	struct gtu_vector vector[GTU_VECTORS];
 	u32 event_rings;
 
-	struct mutex ctx_lock;		/* protects contexts */
+	spinlock_t ctx_lock;		/* protects contexts; taken in interrupts */
 	struct list_head contexts;
 	struct ida ctx_ids, queue_ids;
 
@@ -111,6 +118,11 @@ struct gtu_device {
 	unsigned long aperture_pages;	/* 0: the device has none that can be given out */
 	struct mutex aperture_lock;	/* protects aperture_used */
 	unsigned long *aperture_used;	/* a bit a page */
+
+	struct delayed_work watch;	/* looks after who waits, while anybody does */
+	struct ratelimit_state dump_limit;
+	struct dentry *debugfs;
+	const struct attribute_group *groups[2 * GTU_UNIT_PAGES + 1];
 };
 
 /* One open file. */
@@ -121,6 +133,12 @@ struct gtu_ctx {
 	struct list_head link;		/* under gtu->ctx_lock */
 	u32 id;
 	u32 epoch;
+	pid_t pid;			/* who opened the file */
+	char comm[TASK_COMM_LEN];
+
+	wait_queue_head_t event_wait;	/* poll() and read() */
+	spinlock_t event_lock;		/* protects ready */
+	struct list_head ready;		/* queues that had an event since it was read */
 
 	struct mutex lock;		/* protects all below */
 	bool torn;			/* nothing of it is on the device any more */
@@ -208,6 +226,18 @@ struct gtu_queue {
 	bool armed;
 	u32 arm_index;
 	u32 resets;
+	u32 events;
+	struct eventfd_ctx *eventfd;
+	u32 told_tail, told_state;	/* at the last event */
+	struct {			/* gtu_watch.c: as it was when last looked at */
+		u32 sq_head, cq_tail, events;
+		unsigned long since;	/* jiffies */
+		bool told;		/* that it hangs */
+		bool untold;		/* it had moved since the last event */
+	} seen;
+
+	struct list_head ready;		/* in ctx->ready, under ctx->event_lock */
+	atomic_t waiters;		/* in ioctl(WAIT) */
 };
 
 /* gtu_hw.c */
@@ -216,13 +246,16 @@ struct gtu_queue {
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes);
 int gtu_hw_start(struct gtu_device *gtu);
 int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg);
+int gtu_mbox_ask(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
+		 u64 *result);
 void gtu_gone(struct gtu_device *gtu);
 int gtu_alive(struct gtu_device *gtu);
-bool gtu_force_quiet(struct gtu_device *gtu, u32 epoch, const char *why);
+bool gtu_force_quiet(struct gtu_ctx *ctx, const char *why);
 void gtu_reset_begin(struct gtu_device *gtu);
 void gtu_reset_end(struct gtu_device *gtu);
 int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value);
 int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value);
+int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value);
 
 /* gtu_event.c */
 int gtu_events_alloc(struct gtu_device *gtu);
@@ -238,6 +271,19 @@ int gtu_device_add(struct gtu_device *gtu);
 void gtu_device_remove(struct gtu_device *gtu);
 int gtu_chrdev_init(void);
 void gtu_chrdev_exit(void);
+
+/* N of gtuN. */
+static inline int gtu_number(struct gtu_device *gtu)
+{
+	return gtu->number;
+}
+
+static inline const char *gtu_state_name(struct gtu_device *gtu)
+{
+	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
+		return "gone";
+	return READ_ONCE(gtu->epoch) ? "up" : "resetting";
+}
 
 static inline bool gtu_ctx_dead(struct gtu_ctx *ctx)
 {
@@ -310,9 +356,43 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id);
 int gtu_queue_reset(struct gtu_ctx *ctx, u32 id);
 void gtu_queue_kill(struct gtu_queue *q, bool quiet);
 void gtu_queues_stop(struct gtu_ctx *ctx);
-int gtu_queue_wait(struct gtu_queue *q, u32 index, u64 deadline_ns, u32 *tail, u32 *state);
-void gtu_queue_event(struct gtu_device *gtu, u32 id);
+int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until);
+
+/* gtu_wait.c */
+int gtu_queue_wait(struct gtu_queue *q, u32 index, const u32 *record, u64 deadline_ns, u32 *tail,
+		   u32 *state);
+void gtu_queue_notify(struct gtu_queue *q);
+void gtu_queue_dropped(struct gtu_queue *q);
+void gtu_queue_dead(struct gtu_queue *q);
+void gtu_queue_event(struct gtu_device *gtu, u32 word);
 void gtu_queues_wake(struct gtu_device *gtu);
+
+/* gtu_poll.c */
+void gtu_queue_tell(struct gtu_queue *q);
+void gtu_queue_untell(struct gtu_queue *q);
+void gtu_readers_wake(struct gtu_device *gtu);
+int gtu_queue_eventfd(struct gtu_queue *q, int fd);
+__poll_t gtu_ctx_poll(struct gtu_ctx *ctx, struct file *file, poll_table *wait);
+ssize_t gtu_ctx_read(struct gtu_ctx *ctx, char __user *to, size_t bytes, bool block);
+
+/* gtu_sysfs.c */
+extern const struct attribute_group *gtu_groups[];
+void gtu_sysfs_init(void);
+void gtu_sysfs_units(struct gtu_device *gtu);
+
+/* gtu_debugfs.c */
+void gtu_debugfs_init(void);
+void gtu_debugfs_exit(void);
+void gtu_debugfs_add(struct gtu_device *gtu);
+void gtu_debugfs_remove(struct gtu_device *gtu);
+
+/* gtu_dump.c */
+__printf(3, 4) void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, ...);
+
+/* gtu_watch.c */
+void gtu_watch_init(struct gtu_device *gtu);
+void gtu_watch(struct gtu_device *gtu);
+void gtu_watch_end(struct gtu_device *gtu);
 
 /* gtu_mmap.c */
 #define GTU_MAP_SQ		0u

@@ -3,8 +3,8 @@
 #include <linux/smp.h>
 
 #include "gtu_drv.h"
+#include "gtu_trace.h"
 
-#define GTU_EVENTS		BIT(GTU_EVENTS_LOG2)
 #define GTU_EVENTS_BYTES	(GTU_EVENTS * sizeof(__le32))
 
 /* Who counts which vector: the first has the errors; alone, it has the only ring too. */
@@ -92,7 +92,7 @@ static void gtu_errors(struct gtu_device *gtu)
 		dev_dbg(gtu->parent, "errors %#x, first: %#llx\n", error, info);
 }
 
-static void gtu_events(struct gtu_vector *v)
+static unsigned int gtu_events(struct gtu_vector *v)
 {
 	struct gtu_device *gtu = v->gtu;
 	unsigned int n;
@@ -106,22 +106,25 @@ static void gtu_events(struct gtu_vector *v)
 			break;
 		/* The completion was written before its event. */
 		dma_rmb();
-		gtu_queue_event(gtu, word & GTU_EVENT_QUEUE_MASK);
+		gtu_queue_event(gtu, word);
 		v->head++;
 	}
 	if (n)
 		writel(v->head, gtu->regs + GTU_REG_EVENT_HEAD(v->ring));
 	spin_unlock(&v->lock);
+	return n;
 }
 
 irqreturn_t gtu_interrupt(int irq, void *arg)
 {
 	struct gtu_vector *v = arg;
+	unsigned int n = 0;
 
 	if (v->errors)
 		gtu_errors(v->gtu);
 	if (v->has_ring)
-		gtu_events(v);
+		n = gtu_events(v);
+	trace_gtu_interrupt(v, n);
 	/* Nobody shares it, and what came with an edge may have been served by the run before. */
 	return IRQ_HANDLED;
 }

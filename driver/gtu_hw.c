@@ -6,9 +6,11 @@
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
+#include "gtu_trace.h"
 
 #define GTU_MBOX_TIMEOUT_US	(2 * USEC_PER_SEC)
 #define GTU_RESET_TIMEOUT_US	(2 * USEC_PER_SEC)
+#define GTU_SNAPSHOT_US		(20 * USEC_PER_MSEC)
 #define GTU_GONE_U32		(~0u)	/* what a function that is not there reads as */
 #define GTU_FDT_MAGIC_BE	0xd00dfeed
 
@@ -84,31 +86,37 @@ static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 	return ret;
 }
 
-static int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
+static int gtu_mbox_status(struct gtu_device *gtu, u32 cmd, const u64 *arg, u32 *status)
 {
-	u32 status;
 	int i, ret;
 
 	lockdep_assert_held(&gtu->mbox_lock);
 	if (READ_ONCE(gtu->state) == GTU_STATE_GONE && gtu->silenced)
 		return -ENODEV;
-	ret = gtu_mbox_poll(gtu, &status);
+	ret = gtu_mbox_poll(gtu, status);
 	if (ret)
 		return ret;
 	for (i = 0; i < GTU_MBOX_ARGS; i++)
 		writeq(arg[i], gtu->regs + GTU_REG_MBOX_ARG(i));
 	gtu_wr(gtu, GTU_REG_MBOX_CMD, cmd);
-	ret = gtu_mbox_poll(gtu, &status);
+	ret = gtu_mbox_poll(gtu, status);
 	if (ret) {
 		dev_err(gtu->parent, "mailbox command %u is not answered\n", cmd);
 		return ret;
 	}
-	if (status) {
+	if (*status) {
 		dev_dbg(gtu->parent, "mailbox command %u (%#llx, %#llx, ...) refused: %u\n", cmd,
-			arg[0], arg[1], status);
+			arg[0], arg[1], *status);
 		return -EIO;
 	}
 	return 0;
+}
+
+static int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
+{
+	u32 status;
+
+	return gtu_mbox_status(gtu, cmd, arg, &status);
 }
 
 /*
@@ -122,6 +130,21 @@ int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg)
 	mutex_lock(&gtu->mbox_lock);
 	if (gtu->epoch == epoch)
 		ret = gtu_mbox_locked(gtu, cmd, arg);
+	mutex_unlock(&gtu->mbox_lock);
+	return ret;
+}
+
+/* The same, with the device's answer: @status (GTU_MBOX_E_*) on 0 and -EIO, @result on 0. */
+int gtu_mbox_ask(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
+		 u64 *result)
+{
+	int ret = -ESTALE, i;
+
+	mutex_lock(&gtu->mbox_lock);
+	if (gtu->epoch == epoch)
+		ret = gtu_mbox_status(gtu, cmd, arg, status);
+	for (i = 0; !ret && i < GTU_MBOX_RESULTS; i++)
+		result[i] = gtu_rd64(gtu, GTU_REG_MBOX_RESULT(i));
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }
@@ -175,6 +198,7 @@ static int gtu_reset_locked(struct gtu_device *gtu)
 	}
 	if (!ret)
 		ret = gtu_reload(gtu);
+	trace_gtu_reset(gtu, before, ret);
 	if (ret) {
 		dev_err(gtu->parent, "reset failed: %d\n", ret);
 		gtu_gone(gtu);
@@ -184,13 +208,17 @@ static int gtu_reset_locked(struct gtu_device *gtu)
 }
 
 /*
- * The device did not let go of what a context of @epoch had. True when it certainly does not use it
- * any more: it was reset, or is kept from memory altogether.
+ * The device did not let go of what a context had. True when it certainly does not use it any more:
+ * it was reset, or is kept from memory altogether. Under ctx->lock, once others know the context.
  */
-bool gtu_force_quiet(struct gtu_device *gtu, u32 epoch, const char *why)
+bool gtu_force_quiet(struct gtu_ctx *ctx, const char *why)
 {
+	struct gtu_device *gtu = ctx->gtu;
+	u32 epoch = ctx->epoch;
 	bool quiet;
 
+	if (READ_ONCE(gtu->epoch) == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP)
+		gtu_dump(gtu, ctx, "%s (context %u)", why, ctx->id);
 	mutex_lock(&gtu->mbox_lock);
 	if (gtu->epoch == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) {
 		dev_err(gtu->parent, "%s: resetting the device\n", why);
@@ -219,6 +247,7 @@ void gtu_reset_end(struct gtu_device *gtu)
 
 	if (!ret)
 		ret = gtu_reload(gtu);
+	trace_gtu_reset(gtu, 0, ret);
 	if (ret) {
 		dev_err(gtu->parent, "does not come back from a reset: %d\n", ret);
 		gtu_gone(gtu);
@@ -422,12 +451,34 @@ int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
 		return -EINVAL;
 	mutex_lock(&gtu->mbox_lock);
 	gtu_wr(gtu, offset, value);
+	if (!set)
+		gtu->snapshot[page] = ktime_get();
 	ret = gtu_alive(gtu);
 	if (!ret && set) {
 		/* what the device took of it */
 		gtu->setting[page][n] = gtu_rd(gtu, offset);
 		gtu->setting_valid[page] |= BIT(n);
 	}
+	mutex_unlock(&gtu->mbox_lock);
+	return ret;
+}
+
+/*
+ * A counter of a unit, as of a moment not long ago: who reads one after the other finds all as of
+ * the same. Never clears.
+ */
+int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value)
+{
+	u32 page = offset / GTU_PAGE - 1;
+	int ret;
+
+	mutex_lock(&gtu->mbox_lock);
+	if (ktime_us_delta(ktime_get(), gtu->snapshot[page]) > GTU_SNAPSHOT_US) {
+		gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT);
+		gtu->snapshot[page] = ktime_get();
+	}
+	*value = gtu_rd64(gtu, offset);
+	ret = gtu_alive(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }

@@ -238,15 +238,18 @@ static int gtu_do_queue_reset(struct gtu_call *c)
 static int gtu_do_wait(struct gtu_call *c)
 {
 	struct gtu_ioctl_wait *a = &c->u.wait;
+	const bool stream = a->flags & GTU_WAIT_STREAM;
 	struct gtu_queue *q;
 	int ret, out;
 
-	if (a->record || a->reserved)
+	if (a->reserved || (a->record && !stream) ||
+	    (stream && !(c->ctx->gtu->caps & GTU_CAP_STREAM_EVENTS)))
 		return -EOPNOTSUPP;
 	q = gtu_queue_get(c->ctx, a->id);
 	if (IS_ERR(q))
 		return PTR_ERR(q);
-	ret = gtu_queue_wait(q, a->index, a->deadline_ns, &a->cq_tail, &a->state);
+	ret = gtu_queue_wait(q, a->index, stream ? &a->record : NULL, a->deadline_ns, &a->cq_tail,
+			     &a->state);
 	gtu_queue_put(q);
 	if (ret == -ENODEV || ret == -ECANCELED)
 		return ret;
@@ -272,6 +275,28 @@ static int gtu_do_reg_write(struct gtu_call *c)
 	return gtu_reg_write(c->ctx->gtu, c->u.reg.offset, c->u.reg.value);
 }
 
+static int gtu_do_queue_cancel(struct gtu_call *c)
+{
+	struct gtu_ioctl_queue_cancel *a = &c->u.cancel;
+	const bool all = a->flags & GTU_CANCEL_ALL;
+
+	if (all && a->until)
+		return -EINVAL;
+	return gtu_queue_cancel(c->ctx, a->id, all, a->until);
+}
+
+static int gtu_do_queue_eventfd(struct gtu_call *c)
+{
+	struct gtu_queue *q = gtu_queue_get(c->ctx, c->u.eventfd.id);
+	int ret;
+
+	if (IS_ERR(q))
+		return PTR_ERR(q);
+	ret = gtu_queue_eventfd(q, c->u.eventfd.fd);
+	gtu_queue_put(q);
+	return ret;
+}
+
 /* @last: the last member of the first version, which every caller knows; @known: its flags. */
 #define GTU_CALL(cmd, type, last, known, fn)                                                       \
 	[_IOC_NR(cmd)] = { cmd, sizeof(type), offsetofend(type, last), known, fn }
@@ -292,13 +317,17 @@ static const struct gtu_ioctl_entry {
 	GTU_CALL(GTU_IOCTL_QUEUE_DESTROY, struct gtu_ioctl_queue, reserved, 0,
 		 gtu_do_queue_destroy),
 	GTU_CALL(GTU_IOCTL_QUEUE_RESET, struct gtu_ioctl_queue, reserved, 0, gtu_do_queue_reset),
-	GTU_CALL(GTU_IOCTL_WAIT, struct gtu_ioctl_wait, state, 0, gtu_do_wait),
+	GTU_CALL(GTU_IOCTL_WAIT, struct gtu_ioctl_wait, state, GTU_WAIT_STREAM, gtu_do_wait),
 	GTU_CALL(GTU_IOCTL_REG_READ, struct gtu_ioctl_reg, value, 0, gtu_do_reg_read),
 	GTU_CALL(GTU_IOCTL_REG_WRITE, struct gtu_ioctl_reg, value, 0, gtu_do_reg_write),
 	GTU_CALL(GTU_IOCTL_BUFFER_EXPORT, struct gtu_ioctl_buffer_export, reserved, O_CLOEXEC,
 		 gtu_do_buffer_export),
 	GTU_CALL(GTU_IOCTL_REGION_IMPORT, struct gtu_ioctl_region_import, length, 0,
 		 gtu_do_region_import),
+	GTU_CALL(GTU_IOCTL_QUEUE_CANCEL, struct gtu_ioctl_queue_cancel, until, GTU_CANCEL_ALL,
+		 gtu_do_queue_cancel),
+	GTU_CALL(GTU_IOCTL_QUEUE_EVENTFD, struct gtu_ioctl_queue_eventfd, fd, 0,
+		 gtu_do_queue_eventfd),
 };
 
 long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)

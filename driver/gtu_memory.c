@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
+#include "gtu_trace.h"
 
 /* The pages of a chunk of pinning: one page of pointers. */
 #define GTU_PIN_BATCH		(PAGE_SIZE / sizeof(struct page *))
@@ -322,6 +323,7 @@ struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32
 		ret = gtu_region_map(ctx, r);
 	if (ret)
 		goto err;
+	trace_gtu_pin(ctx->gtu, r->pages, rights);
 	free_page((unsigned long)batch);
 	return r;
 err:
@@ -344,6 +346,8 @@ void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiet)
 	else if (r->sgt)
 		dma_unmap_sgtable(ctx->gtu->parent, r->sgt, r->dir, GTU_MAP_ATTRS);
 	if (r->mm) {
+		if (r->sgt)
+			trace_gtu_unpin(ctx->gtu, r->pages, r->rights);
 		gtu_unpin(r);
 		gtu_uncharge(r);
 	}

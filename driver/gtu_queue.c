@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queues: rings that the device and user space work on, and waiting for them. */
-#include <linux/sched/signal.h>
+/* Queues: rings that the device and user space work on, from creation to the end. */
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
-
-/* A lost interrupt, or a user who arms his queue himself, costs a waiter this long and no more. */
-#define GTU_WAIT_SLICE_NS	(100 * NSEC_PER_MSEC)
-
-static void __iomem *gtu_bell(struct gtu_queue *q, u32 reg)
-{
-	return q->ctx->gtu->bells + ((size_t)q->id << q->ctx->gtu->stride) + reg;
-}
 
 /*
  * ---- Rings --------------------------------------------------------------------------------------
@@ -117,6 +108,9 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 	mutex_init(&q->map_lock);
 	init_waitqueue_head(&q->wait);
 	spin_lock_init(&q->wait_lock);
+	INIT_LIST_HEAD(&q->ready);
+	q->told_state = GTU_QUEUE_ENABLED;
+	q->seen.since = jiffies;
 	ret = gtu_ring_alloc(gtu, &q->sq, sizeof(struct gtu_hw_desc) << sq_log2);
 	if (!ret)
 		ret = gtu_ring_alloc(gtu, &q->cq, (sizeof(struct gtu_hw_cpl) << cq_log2) +
@@ -137,7 +131,6 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 /* With a reference for the caller beside the context's. */
 struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2)
 {
-	struct gtu_device *gtu = ctx->gtu;
 	struct gtu_queue *q;
 	bool quiet = true;
 	int ret;
@@ -163,7 +156,7 @@ struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2
 		xa_erase(&ctx->queue, q->id);
 		/* After a time-out it may be enabled all the same. */
 		if (ret != -EIO)
-			quiet = gtu_force_quiet(gtu, ctx->epoch, "a queue was not set up in time");
+			quiet = gtu_force_quiet(ctx, "a queue was not set up in time");
 		ret = ret == -ESTALE ? -ENODEV : ret;
 		goto err;
 	}
@@ -191,11 +184,8 @@ void gtu_queue_kill(struct gtu_queue *q, bool quiet)
 	lockdep_assert_held(&q->ctx->lock);
 	gtu_queue_list(q, false);
 	mutex_lock(&q->map_lock);
-	spin_lock_irq(&q->wait_lock);
-	q->dead = true;
-	spin_unlock_irq(&q->wait_lock);
+	gtu_queue_dead(q);
 	mutex_unlock(&q->map_lock);
-	wake_up_all(&q->wait);
 	gtu_queue_unmap(q);
 	if (!quiet)
 		return;
@@ -225,21 +215,11 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 	/* Refused: a stopped queue is not enabled. */
 	ret = gtu_queue_disable(q);
 	quiet = !ret || ret == -EIO ||
-		gtu_force_quiet(ctx->gtu, ctx->epoch, "a queue did not end in time");
+		gtu_force_quiet(ctx, "a queue did not end in time");
 	gtu_queue_kill(q, quiet);
 	mutex_unlock(&ctx->lock);
 	gtu_queue_put(q);
 	return !ret || ret == -EIO ? 0 : -ENODEV;
-}
-
-/* Jobs that a reset or a stop has dropped are not waited for any more. */
-static void gtu_queue_cancel(struct gtu_queue *q)
-{
-	spin_lock_irq(&q->wait_lock);
-	q->resets++;
-	q->armed = false;
-	spin_unlock_irq(&q->wait_lock);
-	wake_up_all(&q->wait);
 }
 
 /*
@@ -257,11 +237,13 @@ int gtu_queue_reset(struct gtu_ctx *ctx, u32 id)
 		goto out;
 	ret = gtu_queue_disable(q);
 	if (!ret || ret == -EIO) {
-		gtu_queue_cancel(q);
+		gtu_queue_dropped(q);
 		memset(q->cq.cpu, 0, q->cq.bytes);
 		ret = gtu_queue_enable(q);
+		/* Who reads its state after this event finds the one from now on. */
+		gtu_queue_notify(q);
 	} else if (ret == -ETIMEDOUT) {
-		gtu_force_quiet(ctx->gtu, ctx->epoch, "a queue was not reset in time");
+		gtu_force_quiet(ctx, "a queue was not reset in time");
 	}
 	if (ret == -ESTALE || ret == -ETIMEDOUT)
 		ret = -ENODEV;
@@ -281,128 +263,43 @@ void gtu_queues_stop(struct gtu_ctx *ctx)
 		if (gtu_queue_disable(q))
 			continue;
 		WRITE_ONCE(q->status->state, cpu_to_le32(GTU_QUEUE_DISABLED));
-		gtu_queue_cancel(q);
+		gtu_queue_dropped(q);
 	}
 }
 
 /*
- * ---- Waiting ------------------------------------------------------------------------------------
+ * End the jobs before @until, or all that were submitted, with GTU_CPL_CANCELED. Their completions
+ * may come after this has returned.
  */
-
-/* An interrupt named the queue. */
-void gtu_queue_event(struct gtu_device *gtu, u32 id)
+int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until)
 {
-	struct gtu_queue *q;
-	unsigned long flags;
+	struct gtu_device *gtu = ctx->gtu;
+	u64 result[GTU_MBOX_RESULTS];
+	u32 status = 0;
+	int ret = -ENOENT;
 
-	if (id >= gtu->max_queues)
-		return;
-	spin_lock_irqsave(&gtu->queue_lock, flags);
-	q = gtu->queue[id];
-	if (q) {
-		spin_lock(&q->wait_lock);
-		q->armed = false;
-		spin_unlock(&q->wait_lock);
-		wake_up_all(&q->wait);
+	if (!(gtu->caps & GTU_CAP_CANCEL))
+		return -EOPNOTSUPP;
+	if (mutex_lock_killable(&ctx->lock))
+		return -EINTR;
+	if (!xa_load(&ctx->queue, id))
+		goto out;
+	ret = 0;
+	if (all) {
+		ret = gtu_mbox_ask(gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
+				   (const u64 [GTU_MBOX_ARGS]) { id }, &status, result);
+		until = result[0] >> 32;
 	}
-	spin_unlock_irqrestore(&gtu->queue_lock, flags);
-}
-
-/*
- * Contexts have died: those who wait look again, those who read their rings find the queue
- * disabled. The device is not on these rings any more, or is not there.
- */
-void gtu_queues_wake(struct gtu_device *gtu)
-{
-	struct gtu_queue *q;
-	unsigned long flags;
-	u32 id;
-
-	if (!gtu->queue)
-		return;
-	spin_lock_irqsave(&gtu->queue_lock, flags);
-	for (id = 0; id < gtu->max_queues; id++) {
-		q = gtu->queue[id];
-		if (!q || !gtu_ctx_dead(q->ctx))
-			continue;
-		WRITE_ONCE(q->status->state, cpu_to_le32(GTU_QUEUE_DISABLED));
-		wake_up_all(&q->wait);
-	}
-	spin_unlock_irqrestore(&gtu->queue_lock, flags);
-}
-
-/* 0: the completion is there; -EAGAIN: not yet; or why it will never be. */
-static int gtu_queue_look(struct gtu_queue *q, u32 index, u32 resets, u32 *tail, u32 *state)
-{
-	unsigned long flags;
-	int ret;
-
-	spin_lock_irqsave(&q->wait_lock, flags);
-	if (gtu_ctx_dead(q->ctx)) {
+	if (!ret)
+		ret = gtu_mbox_ask(gtu, ctx->epoch, GTU_MBOX_QUEUE_CANCEL,
+				   (const u64 [GTU_MBOX_ARGS]) { id, until }, &status, result);
+	if (ret == -EIO && status == GTU_MBOX_E_ARG)
+		ret = -EINVAL;
+	if (ret == -ETIMEDOUT)
+		gtu_force_quiet(ctx, "jobs were not cancelled in time");
+	if (ret == -ESTALE || ret == -ETIMEDOUT)
 		ret = -ENODEV;
-	} else if (q->dead || q->resets != resets) {
-		ret = -ECANCELED;
-	} else {
-		/* State first: a completion that came before an error counts. */
-		*state = le32_to_cpu(READ_ONCE(q->status->state));
-		dma_rmb();
-		*tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
-		ret = (s32)(*tail - index) > 0 ? 0 : *state == GTU_QUEUE_ENABLED ? -EAGAIN : -EIO;
-	}
-	spin_unlock_irqrestore(&q->wait_lock, flags);
+out:
+	mutex_unlock(&ctx->lock);
 	return ret;
-}
-
-/*
- * Ask for an event at the lowest index that anyone waits for. @again: what was asked may be lost.
- */
-static void gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&q->wait_lock, flags);
-	if (!q->dead && (again || !q->armed || (s32)(index - q->arm_index) < 0)) {
-		q->armed = true;
-		q->arm_index = index;
-		writel(index, gtu_bell(q, GTU_DB_ARM));
-	}
-	spin_unlock_irqrestore(&q->wait_lock, flags);
-}
-
-/* Whether a waiter has something to do: an event came, or there is a reason to leave. */
-static bool gtu_queue_awake(struct gtu_queue *q, u32 index, u32 resets)
-{
-	u32 tail, state;
-
-	return !READ_ONCE(q->armed) || gtu_queue_look(q, index, resets, &tail, &state) != -EAGAIN;
-}
-
-/*
- * Until completion @index is there, or @deadline_ns. Who waits for a later one is woken by each
- * event of an earlier one, and arms the queue anew.
- */
-int gtu_queue_wait(struct gtu_queue *q, u32 index, u64 deadline_ns, u32 *tail, u32 *state)
-{
-	u32 resets = READ_ONCE(q->resets);
-	bool again = false;
-	int ret;
-
-	for (;;) {
-		u64 now, slice = GTU_WAIT_SLICE_NS;
-
-		ret = gtu_queue_look(q, index, resets, tail, state);
-		if (ret != -EAGAIN)
-			return ret;
-		now = ktime_get_ns();
-		if (now >= deadline_ns)
-			return -ETIMEDOUT;
-		gtu_queue_arm(q, index, again);
-		slice = min(slice, deadline_ns - now);
-		ret = wait_event_interruptible_hrtimeout(q->wait, gtu_queue_awake(q, index, resets),
-							 ns_to_ktime(slice));
-		if (ret == -ERESTARTSYS)
-			return -EINTR;
-		/* Nothing for so long: a device that has died would not say so. */
-		again = ret == -ETIME && !gtu_alive(q->ctx->gtu);
-	}
 }

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
+#include "gtu_trace.h"
 
 static u32 gtu_key_slot(u32 key)
 {
@@ -75,6 +76,7 @@ int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r)
 	/* The device may look at any time: valid only when all else is there. */
 	dma_wmb();
 	WRITE_ONCE(at->flags, cpu_to_le32(flags));
+	trace_gtu_region_add(ctx, r->key, r->length, r->rights);
 	ret = 0;
 out:
 	mutex_unlock(&ctx->lock);
@@ -126,14 +128,16 @@ int gtu_region_remove(struct gtu_ctx *ctx, u32 key)
 	gtu_entry_clear(ctx, slot);
 	ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
 	if (ret == -EIO || ret == -ETIMEDOUT) {
-		dev_err(gtu->parent, "a region is still in use: stopping its context's queues\n");
+		gtu_dump(gtu, ctx, "region %#x is still in use: stopping the queues of context %u",
+			 key, ctx->id);
 		gtu_queues_stop(ctx);
 		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
 	}
 	if (ret) {
-		quiet = gtu_force_quiet(gtu, ctx->epoch, "a region is not let go");
+		quiet = gtu_force_quiet(ctx, "a region is not let go");
 		ret = -ENODEV;
 	}
+	trace_gtu_region_remove(ctx, key, ret);
 	gtu_slot_give(ctx, slot);
 	if (quiet)
 		gtu_list_free(ctx, &r->list);

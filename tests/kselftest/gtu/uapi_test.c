@@ -74,7 +74,9 @@ VARIANT(queue_destroy, GTU_IOCTL_QUEUE_DESTROY, gtu_ioctl_queue,
 VARIANT(queue_reset, GTU_IOCTL_QUEUE_RESET, gtu_ioctl_queue,
 	offsetof(struct gtu_ioctl_queue, reserved));
 VARIANT(wait, GTU_IOCTL_WAIT, gtu_ioctl_wait, offsetof(struct gtu_ioctl_wait, reserved),
-	.first = offsetof(struct gtu_ioctl_wait, record));
+	.first = offsetof(struct gtu_ioctl_wait, record), .flags = GTU_WAIT_STREAM);
+VARIANT(queue_cancel, GTU_IOCTL_QUEUE_CANCEL, gtu_ioctl_queue_cancel, 0, .flags = GTU_CANCEL_ALL);
+VARIANT(queue_eventfd, GTU_IOCTL_QUEUE_EVENTFD, gtu_ioctl_queue_eventfd, 0);
 VARIANT(buffer_export, GTU_IOCTL_BUFFER_EXPORT, gtu_ioctl_buffer_export,
 	offsetof(struct gtu_ioctl_buffer_export, reserved), .flags = O_CLOEXEC);
 VARIANT(region_import, GTU_IOCTL_REGION_IMPORT, gtu_ioctl_region_import,
@@ -122,6 +124,8 @@ union arg {
 	struct gtu_ioctl_reg reg;
 	struct gtu_ioctl_buffer_export export;
 	struct gtu_ioctl_region_import import;
+	struct gtu_ioctl_queue_cancel cancel;
+	struct gtu_ioctl_queue_eventfd eventfd;
 	uint32_t word[1024];
 	uint8_t byte[4096];
 };
@@ -162,6 +166,14 @@ static void fill(unsigned long cmd, union arg *arg, FIXTURE_DATA(uapi) *self)
 	case GTU_IOCTL_WAIT:
 		arg->wait = (struct gtu_ioctl_wait){
 			.size = sizeof(struct gtu_ioctl_wait), .id = self->queue };
+		break;
+	case GTU_IOCTL_QUEUE_CANCEL:
+		arg->cancel = (struct gtu_ioctl_queue_cancel){
+			.size = sizeof(struct gtu_ioctl_queue_cancel), .id = self->queue };
+		break;
+	case GTU_IOCTL_QUEUE_EVENTFD:
+		arg->eventfd = (struct gtu_ioctl_queue_eventfd){
+			.size = sizeof(struct gtu_ioctl_queue_eventfd), .id = self->queue, .fd = -1 };
 		break;
 	case GTU_IOCTL_BUFFER_EXPORT:
 		arg->export = (struct gtu_ioctl_buffer_export){

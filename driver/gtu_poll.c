@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an event of a queue tells others than those who wait in an ioctl: its eventfd, and poll() and
+ * read() of the file. A context keeps a list of queues that had an event since they were last read.
+ */
+#include <linux/eventfd.h>
+#include <linux/poll.h>
+#include <linux/uaccess.h>
+
+#include "gtu_drv.h"
+
+/* An event of the queue, or its end. From interrupts too. */
+void gtu_queue_tell(struct gtu_queue *q)
+{
+	struct gtu_ctx *ctx = q->ctx;
+
+	lockdep_assert_held(&q->wait_lock);
+	if (q->eventfd)
+		gtu_eventfd_signal(q->eventfd);
+	if (q->dead)
+		return;
+	q->told_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
+	q->told_state = le32_to_cpu(READ_ONCE(q->status->state));
+	spin_lock(&ctx->event_lock);
+	if (list_empty(&q->ready))
+		list_add_tail(&q->ready, &ctx->ready);
+	spin_unlock(&ctx->event_lock);
+	wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/* The queue is dead: what it has told last is heard by its eventfd alone, as its id goes to others. */
+void gtu_queue_untell(struct gtu_queue *q)
+{
+	struct eventfd_ctx *eventfd;
+
+	spin_lock_irq(&q->wait_lock);
+	eventfd = q->eventfd;
+	q->eventfd = NULL;
+	spin_unlock_irq(&q->wait_lock);
+	if (eventfd)
+		eventfd_ctx_put(eventfd);
+	spin_lock_irq(&q->ctx->event_lock);
+	list_del_init(&q->ready);
+	spin_unlock_irq(&q->ctx->event_lock);
+}
+
+/* Contexts have died: who polls or reads their files is told. */
+void gtu_readers_wake(struct gtu_device *gtu)
+{
+	struct gtu_ctx *ctx;
+	unsigned long flags;
+
+	spin_lock_irqsave(&gtu->ctx_lock, flags);
+	list_for_each_entry(ctx, &gtu->contexts, link)
+		if (gtu_ctx_dead(ctx))
+			wake_up_poll(&ctx->event_wait, EPOLLERR | EPOLLHUP);
+	spin_unlock_irqrestore(&gtu->ctx_lock, flags);
+}
+
+/* Signal eventfd @fd from now on; -1: none. */
+int gtu_queue_eventfd(struct gtu_queue *q, int fd)
+{
+	struct eventfd_ctx *eventfd = NULL;
+	int ret = 0;
+
+	if (fd != -1) {
+		eventfd = eventfd_ctx_fdget(fd);
+		if (IS_ERR(eventfd))
+			return PTR_ERR(eventfd) == -EINVAL ? -EBADF : PTR_ERR(eventfd);
+	}
+	spin_lock_irq(&q->wait_lock);
+	if (q->dead)
+		ret = -ENOENT;
+	else
+		swap(q->eventfd, eventfd);
+	spin_unlock_irq(&q->wait_lock);
+	if (eventfd)
+		eventfd_ctx_put(eventfd);
+	gtu_watch(q->ctx->gtu);
+	return ret;
+}
+
+__poll_t gtu_ctx_poll(struct gtu_ctx *ctx, struct file *file, poll_table *wait)
+{
+	poll_wait(file, &ctx->event_wait, wait);
+	if (gtu_ctx_dead(ctx))
+		return EPOLLERR | EPOLLHUP;
+	gtu_watch(ctx->gtu);
+	return list_empty_careful(&ctx->ready) ? 0 : EPOLLIN | EPOLLRDNORM;
+}
+
+static unsigned int gtu_events_take(struct gtu_ctx *ctx, struct gtu_event *event, unsigned int max)
+{
+	struct gtu_queue *q;
+	unsigned int n = 0;
+
+	spin_lock_irq(&ctx->event_lock);
+	while (n < max) {
+		q = list_first_entry_or_null(&ctx->ready, struct gtu_queue, ready);
+		if (!q)
+			break;
+		/* Before its rings go a queue leaves the list. */
+		list_del_init(&q->ready);
+		event[n++] = (struct gtu_event){
+			.queue = q->id,
+			.state = le32_to_cpu(READ_ONCE(q->status->state)),
+			.cq_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail)),
+		};
+	}
+	spin_unlock_irq(&ctx->event_lock);
+	return n;
+}
+
+/* They did not reach the reader: whoever reads next gets them. */
+static void gtu_events_give_back(struct gtu_ctx *ctx, const struct gtu_event *event, unsigned int n)
+{
+	struct gtu_queue *q;
+
+	mutex_lock(&ctx->lock);
+	while (n--) {
+		q = xa_load(&ctx->queue, event[n].queue);
+		if (!q)
+			continue;
+		spin_lock_irq(&ctx->event_lock);
+		if (list_empty(&q->ready))
+			list_add(&q->ready, &ctx->ready);
+		spin_unlock_irq(&ctx->event_lock);
+	}
+	mutex_unlock(&ctx->lock);
+	wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
+}
+
+ssize_t gtu_ctx_read(struct gtu_ctx *ctx, char __user *to, size_t bytes, bool block)
+{
+	struct gtu_event event[GTU_CTX_QUEUES];
+	unsigned int max = min_t(size_t, bytes / sizeof(*event), GTU_CTX_QUEUES), n;
+
+	if (!max)
+		return -EINVAL;
+	for (;;) {
+		if (gtu_ctx_dead(ctx))
+			return -ENODEV;
+		gtu_watch(ctx->gtu);
+		n = gtu_events_take(ctx, event, max);
+		if (n)
+			break;
+		if (!block)
+			return -EAGAIN;
+		if (wait_event_interruptible(ctx->event_wait, gtu_ctx_dead(ctx) ||
+					     !list_empty_careful(&ctx->ready)))
+			return -EINTR;
+	}
+	if (copy_to_user(to, event, n * sizeof(*event))) {
+		gtu_events_give_back(ctx, event, n);
+		return -EFAULT;
+	}
+	return n * sizeof(*event);
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The state of a device as text, for debugfs and dumps. Reading it changes nothing: no register with
+ * a side effect, no snapshot of counters. It shows descriptors, not what they point to.
+ */
+#include "gtu_surface.h"
+
+#define GTU_SHOWN		8u	/* of a ring: so many before the head, and behind it */
+
+static __printf(2, 3) void gtu_print(struct gtu_text *t, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (t->file)
+		seq_vprintf(t->file, format, args);
+	else
+		t->used += vsnprintf(t->buf ? t->buf + min(t->used, t->bytes) : NULL,
+				     t->buf ? t->bytes - min(t->used, t->bytes) : 0, format, args);
+	va_end(args);
+}
+
+/* The context with the least id from @from on, with a reference. */
+static struct gtu_ctx *gtu_ctx_from(struct gtu_device *gtu, u32 from)
+{
+	struct gtu_ctx *ctx, *best = NULL;
+
+	spin_lock_irq(&gtu->ctx_lock);
+	list_for_each_entry(ctx, &gtu->contexts, link)
+		if (ctx->id >= from && (!best || ctx->id < best->id))
+			best = ctx;
+	if (best)
+		kref_get(&best->ref);
+	spin_unlock_irq(&gtu->ctx_lock);
+	return best;
+}
+
+typedef void gtu_ctx_fn(struct gtu_text *t, struct gtu_ctx *ctx);
+
+static void gtu_each_ctx(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held,
+			 gtu_ctx_fn *show)
+{
+	struct gtu_ctx *ctx;
+	bool locked;
+	u32 id = 0;
+
+	while ((ctx = gtu_ctx_from(gtu, id))) {
+		id = ctx->id + 1;
+		if (!held)
+			mutex_lock(&ctx->lock);
+		locked = ctx == held || !held || mutex_trylock(&ctx->lock);
+		if (!locked)
+			gtu_print(t, "context %u: busy, not shown\n", ctx->id);
+		else if (!ctx->torn || ctx == held)
+			show(t, ctx);
+		if (locked && ctx != held)
+			mutex_unlock(&ctx->lock);
+		gtu_ctx_put(ctx);
+		cond_resched();
+	}
+}
+
+/*
+ * ---- Registers ----------------------------------------------------------------------------------
+ */
+
+static void gtu_print_register(struct gtu_text *t, struct gtu_device *gtu, const char *unit,
+			       const struct gtu_field *f)
+{
+	u64 value = f->bytes == 8 ? readq(gtu->regs + f->offset) : readl(gtu->regs + f->offset);
+
+	gtu_print(t, "%#06x %s%s%s %#llx\n", f->offset, unit, *unit ? "." : "", f->name, value);
+}
+
+void gtu_state_registers(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
+{
+	const struct gtu_field *f;
+
+	/* Halves of a 64-bit register belong together; and a reset by others is waited for. */
+	mutex_lock(&gtu->mbox_lock);
+	if (readl(gtu->regs + GTU_REG_MAGIC) != GTU_MAGIC) {
+		gtu_print(t, "the device does not answer\n");
+		goto out;
+	}
+	for (f = gtu_globals; f < gtu_globals + GTU_GLOBALS; f++)
+		gtu_print_register(t, gtu, "", f);
+	for (f = gtu_fields; f < gtu_fields + GTU_FIELDS; f++)
+		if (gtu->units & BIT(gtu_field_unit(f)))
+			gtu_print_register(t, gtu, gtu_unit_names[gtu_field_unit(f)], f);
+out:
+	mutex_unlock(&gtu->mbox_lock);
+}
+
+/*
+ * ---- Queues -------------------------------------------------------------------------------------
+ */
+
+static void gtu_print_descriptor(struct gtu_text *t, const struct gtu_hw_desc *at, u32 index)
+{
+	const struct gtu_hw_operand *o;
+	struct gtu_hw_desc d;
+
+	/* The user may write to it meanwhile. */
+	memcpy(&d, at, sizeof(d));
+	gtu_print(t, "    job %u: %s (%#x) flags %#x param %#x param2 %#x imm %#llx cookie %#llx limit %u\n",
+		  index, gtu_opcode_name(d.opcode), d.opcode, le16_to_cpu(d.flags),
+		  le32_to_cpu(d.param), le32_to_cpu(d.param2), le64_to_cpu(d.imm),
+		  le64_to_cpu(d.cookie), le32_to_cpu(d.limit));
+	for (o = d.operand; o < d.operand + GTU_DESC_OPERANDS; o++)
+		if (o->key)
+			gtu_print(t, "      operand %d: key %#x offset %#llx count %u\n",
+				  (int)(o - d.operand), le32_to_cpu(o->key),
+				  le64_to_cpu(o->offset), le32_to_cpu(o->count));
+}
+
+static void gtu_print_completion(struct gtu_text *t, const struct gtu_hw_cpl *c, u32 index)
+{
+	gtu_print(t, "    completion %u: job %u %s (%u) operand %u element %llu count %llu needed %llu cycles %llu cookie %#llx phase %u\n",
+		  index, le32_to_cpu(c->sq_index), gtu_cpl_name(le16_to_cpu(c->status)),
+		  le16_to_cpu(c->status), c->operand, le64_to_cpu(c->element),
+		  le64_to_cpu(c->count), le64_to_cpu(c->needed), le64_to_cpu(c->cycles),
+		  le64_to_cpu(c->cookie), le16_to_cpu(c->phase));
+}
+
+static void gtu_print_queue(struct gtu_text *t, struct gtu_queue *q)
+{
+	u32 head = le32_to_cpu(READ_ONCE(q->status->sq_head));
+	u32 tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
+	u32 state = le32_to_cpu(READ_ONCE(q->status->state));
+	u32 sq = 1u << q->sq_log2, cq = 1u << q->cq_log2, i;
+	const struct gtu_hw_desc *desc = q->sq.cpu;
+	const struct gtu_hw_cpl *cpl = q->cq.cpu;
+	u32 armed, arm_index, events, resets;
+	bool eventfd;
+
+	spin_lock_irq(&q->wait_lock);
+	armed = q->armed;
+	arm_index = q->arm_index;
+	events = q->events;
+	resets = q->resets;
+	eventfd = q->eventfd;
+	spin_unlock_irq(&q->wait_lock);
+	gtu_print(t, "  queue %u: %s (%u) epoch %u sq_head %u of %u entries at %pad, cq_tail %u of %u at %pad, event ring %u\n",
+		  q->id, gtu_queue_state_name(state), state, le32_to_cpu(q->status->epoch), head,
+		  sq, &q->sq.dma, tail, cq, &q->cq.dma, q->event_ring);
+	gtu_print(t, "    waiters %d, events %u, resets %u, eventfd %d, armed %u at %u\n",
+		  atomic_read(&q->waiters), events, resets, eventfd, armed, arm_index);
+	for (i = head - min(GTU_SHOWN, min(sq / 2, head)); i != head + min(GTU_SHOWN, sq / 2); i++)
+		gtu_print_descriptor(t, &desc[i & (sq - 1)], i);
+	for (i = tail - min(GTU_SHOWN, min(cq, tail)); i != tail; i++)
+		gtu_print_completion(t, &cpl[i & (cq - 1)], i);
+}
+
+static void gtu_show_queues(struct gtu_text *t, struct gtu_ctx *ctx)
+{
+	struct gtu_queue *q;
+	unsigned long id;
+
+	gtu_print(t, "context %u\n", ctx->id);
+	xa_for_each(&ctx->queue, id, q)
+		gtu_print_queue(t, q);
+}
+
+void gtu_state_queues(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
+{
+	gtu_each_ctx(t, gtu, held, gtu_show_queues);
+}
+
+/*
+ * ---- Contexts, regions, events ------------------------------------------------------------------
+ */
+
+static void gtu_show_context(struct gtu_text *t, struct gtu_ctx *ctx)
+{
+	gtu_print(t, "context %u: pid %d (%s) epoch %u%s, %u queues, %u region slots taken of %u, %lu chunks, table at %pad\n",
+		  ctx->id, ctx->pid, ctx->comm, ctx->epoch, gtu_ctx_dead(ctx) ? " (dead)" : "",
+		  ctx->queues, bitmap_weight(ctx->used, ctx->slots), ctx->slots, ctx->chunks,
+		  &ctx->table_dma);
+}
+
+void gtu_state_contexts(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
+{
+	gtu_each_ctx(t, gtu, held, gtu_show_context);
+}
+
+static const char *gtu_region_kind(const struct gtu_region *r)
+{
+	return r->mm ? "of user space" : r->buffer ? "of the driver" : r->piece ? "of the device" :
+	       "of a dma-buf";
+}
+
+static void gtu_show_regions(struct gtu_text *t, struct gtu_ctx *ctx)
+{
+	u32 slot, flags;
+
+	gtu_print(t, "context %u\n", ctx->id);
+	for (slot = 0; slot < ctx->slots; slot++) {
+		const struct gtu_hw_region *e = &ctx->table[slot];
+		const struct gtu_region *r = ctx->region[slot];
+
+		if (!r)
+			continue;
+		flags = le32_to_cpu(READ_ONCE(e->flags));
+		gtu_print(t, "  key %#x: %s%s%s%s, %llu bytes, %lu pages %s, %u levels of 2^%u, base %#llx + %llu\n",
+			  r->key, flags & GTU_REGION_VALID ? "" : "revoked ",
+			  flags & GTU_REGION_READ ? "r" : "-",
+			  flags & GTU_REGION_WRITE ? "w" : "-",
+			  flags & GTU_REGION_APERTURE ? " aperture" : "", r->length, r->pages,
+			  gtu_region_kind(r),
+			  flags >> GTU_REGION_LEVELS_SHIFT & GTU_REGION_LEVELS_MASK,
+			  flags >> GTU_REGION_PAGE_SHIFT & GTU_REGION_PAGE_MASK,
+			  le64_to_cpu(e->base), le64_to_cpu(e->offset));
+	}
+}
+
+void gtu_state_regions(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
+{
+	gtu_each_ctx(t, gtu, held, gtu_show_regions);
+}
+
+void gtu_state_events(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
+{
+	unsigned int i, n;
+
+	for (i = 0; i < gtu->vectors; i++) {
+		struct gtu_vector *v = &gtu->vector[i];
+		u32 head, word;
+
+		gtu_print(t, "vector %u: irq %d%s\n", i, v->irq, v->errors ? ", errors" : "");
+		if (!v->has_ring)
+			continue;
+		spin_lock_irq(&v->lock);
+		head = v->head;
+		spin_unlock_irq(&v->lock);
+		gtu_print(t, "  ring %u at %pad: head %u\n", v->ring, &v->event_dma, head);
+		for (n = min(GTU_SHOWN, head); n; n--) {
+			word = le32_to_cpu(READ_ONCE(v->event[(head - n) & (GTU_EVENTS - 1)]));
+			gtu_print(t, "    event %u: queue %u%s\n", head - n,
+				  (u32)(word & GTU_EVENT_QUEUE_MASK),
+				  word & GTU_EVENT_ERROR ? " error" : "");
+		}
+	}
+}
+
+void gtu_state_all(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
+{
+	static const struct {
+		const char *title;
+		gtu_state_fn *show;
+	} part[] = {
+		{ "registers", gtu_state_registers }, { "contexts", gtu_state_contexts },
+		{ "queues", gtu_state_queues }, { "regions", gtu_state_regions },
+		{ "events", gtu_state_events },
+	};
+	unsigned int i;
+
+	gtu_print(t, "%s: %s, epoch %u, jiffies %lu\n", dev_name(&gtu->dev),
+		  gtu_state_name(gtu), READ_ONCE(gtu->epoch), jiffies);
+	for (i = 0; i < ARRAY_SIZE(part); i++) {
+		gtu_print(t, "\n[%s]\n", part[i].title);
+		part[i].show(t, gtu, held);
+	}
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * While anybody waits, somebody looks now and then: whether the device is still there, whether an
+ * interrupt was lost, and whether a queue hangs. Nobody waits, nothing runs.
+ */
+#include <linux/module.h>
+
+#include "gtu_drv.h"
+
+static unsigned int hang_ms = 10000;
+module_param(hang_ms, uint, 0644);
+MODULE_PARM_DESC(hang_ms, "ms without progress after which a queue that is waited for hangs; 0: never");
+
+static unsigned long gtu_watch_period(void)
+{
+	unsigned int ms = READ_ONCE(hang_ms);
+
+	return msecs_to_jiffies(ms ? clamp(ms / 4, 20u, 1000u) : 1000);
+}
+
+static bool gtu_queue_has_waiter(struct gtu_queue *q)
+{
+	lockdep_assert_held(&q->wait_lock);
+	return atomic_read(&q->waiters) || q->eventfd || waitqueue_active(&q->ctx->event_wait);
+}
+
+/*
+ * Look at a queue: true when it has stood still for too long while somebody waits, though the device
+ * may say that it has nothing to do. What moved without an event is told now.
+ */
+static bool gtu_queue_stands_still(struct gtu_queue *q)
+{
+	u32 head = le32_to_cpu(READ_ONCE(q->status->sq_head));
+	u32 tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
+	u32 state = le32_to_cpu(READ_ONCE(q->status->state));
+	unsigned int ms = READ_ONCE(hang_ms);
+	bool untold = q->seen.untold && q->seen.events == q->events;
+
+	lockdep_assert_held(&q->wait_lock);
+	/* What was not told a period ago, and still is not: its interrupt does not come any more. */
+	if (untold && (tail != q->told_tail || state != q->told_state))
+		gtu_queue_tell(q);
+	q->seen.untold = tail != q->told_tail || state != q->told_state;
+	q->seen.events = q->events;
+	if (q->seen.sq_head != head || q->seen.cq_tail != tail || state != GTU_QUEUE_ENABLED || !ms) {
+		q->seen.sq_head = head;
+		q->seen.cq_tail = tail;
+		q->seen.since = jiffies;
+		q->seen.told = false;
+		return false;
+	}
+	return !q->seen.told && time_after(jiffies, q->seen.since + msecs_to_jiffies(ms));
+}
+
+/*
+ * A queue of @ctx, which is locked, stood still: does it have jobs that wait for nobody but the
+ * device? If the mailbox does not answer, it does.
+ */
+static bool gtu_queue_hangs(struct gtu_ctx *ctx, struct gtu_queue *q)
+{
+	u64 result[GTU_MBOX_RESULTS];
+	u32 status;
+	int ret;
+
+	ret = gtu_mbox_ask(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
+			   (const u64 [GTU_MBOX_ARGS]) { q->id }, &status, result);
+	if (ret)
+		return ret == -ETIMEDOUT;
+	/* All done; or no place for a completion, which is the user's to make. */
+	return (u32)(result[0] >> 32) != (u32)result[1] &&
+	       (u32)result[1] - (u32)(result[1] >> 32) < 1u << q->cq_log2;
+}
+
+static void gtu_queue_suspect(struct gtu_ctx *ctx, u32 id)
+{
+	struct gtu_queue *q;
+	bool hangs = false;
+
+	mutex_lock(&ctx->lock);
+	q = ctx->torn ? NULL : xa_load(&ctx->queue, id);
+	if (q) {
+		hangs = gtu_queue_hangs(ctx, q);
+		spin_lock_irq(&q->wait_lock);
+		q->seen.told = hangs;
+		q->seen.since = jiffies;
+		spin_unlock_irq(&q->wait_lock);
+	}
+	if (hangs)
+		gtu_dump(ctx->gtu, ctx, "queue %u of context %u has made no progress for %u ms", id,
+			 ctx->id, READ_ONCE(hang_ms));
+	mutex_unlock(&ctx->lock);
+}
+
+/* Whether somebody waits; *@suspect: a context, with a reference, whose queue *@id stands still. */
+static bool gtu_watch_queues(struct gtu_device *gtu, struct gtu_ctx **suspect, u32 *id)
+{
+	bool waiter, waiters = false;
+	struct gtu_queue *q;
+	u32 i;
+
+	for (i = 0; i < gtu->max_queues; i++) {
+		if (!READ_ONCE(gtu->queue[i]))
+			continue;
+		spin_lock_irq(&gtu->queue_lock);
+		q = gtu->queue[i];
+		if (q && !gtu_ctx_dead(q->ctx)) {
+			spin_lock(&q->wait_lock);
+			waiter = gtu_queue_has_waiter(q);
+			waiters |= waiter;
+			if (!waiter) {
+				q->seen.untold = false;
+				q->seen.since = jiffies;
+			} else if (gtu_queue_stands_still(q) && !*suspect) {
+				kref_get(&q->ctx->ref);
+				*suspect = q->ctx;
+				*id = i;
+			}
+			spin_unlock(&q->wait_lock);
+		}
+		spin_unlock_irq(&gtu->queue_lock);
+	}
+	return waiters;
+}
+
+static bool gtu_watch_readers(struct gtu_device *gtu)
+{
+	struct gtu_ctx *ctx;
+	bool some = false;
+
+	spin_lock_irq(&gtu->ctx_lock);
+	list_for_each_entry(ctx, &gtu->contexts, link)
+		some |= !gtu_ctx_dead(ctx) && waitqueue_active(&ctx->event_wait);
+	spin_unlock_irq(&gtu->ctx_lock);
+	return some;
+}
+
+static void gtu_watch_work(struct work_struct *work)
+{
+	struct gtu_device *gtu = container_of(to_delayed_work(work), struct gtu_device, watch);
+	struct gtu_ctx *suspect = NULL;
+	bool some;
+	u32 id;
+
+	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
+		return;
+	some = gtu_watch_queues(gtu, &suspect, &id);
+	some |= gtu_watch_readers(gtu);
+	if (suspect) {
+		gtu_queue_suspect(suspect, id);
+		gtu_ctx_put(suspect);
+	}
+	/* During a reset by others the registers are not the driver's. */
+	if (some && mutex_trylock(&gtu->mbox_lock)) {
+		gtu_alive(gtu);
+		mutex_unlock(&gtu->mbox_lock);
+	}
+	if (some)
+		gtu_watch(gtu);
+}
+
+void gtu_watch_init(struct gtu_device *gtu)
+{
+	INIT_DELAYED_WORK(&gtu->watch, gtu_watch_work);
+}
+
+/* Somebody is about to wait. Inside of srcu, with a device that is up: see gtu_watch_end(). */
+void gtu_watch(struct gtu_device *gtu)
+{
+	queue_delayed_work(system_unbound_wq, &gtu->watch, gtu_watch_period());
+}
+
+/* Nobody enters any more. */
+void gtu_watch_end(struct gtu_device *gtu)
+{
+	cancel_delayed_work_sync(&gtu->watch);
+}

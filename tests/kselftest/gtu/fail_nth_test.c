@@ -17,17 +17,6 @@ FIXTURE(fail_nth)
 	char *memory;
 };
 
-static int write_to(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret;
-
-	if (fd < 0)
-		return errno;
-	ret = write(fd, text, strlen(text)) < 0 ? errno : 0;
-	close(fd);
-	return ret;
-}
-
 /* All kinds of allocation may fail, silently. */
 static int arm(const char *what)
 {

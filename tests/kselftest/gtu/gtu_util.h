@@ -114,6 +114,42 @@ static inline long status_kib(const char *name)
 	return line ? atol(line + strlen(name) + 1) : -1;
 }
 
+static inline int write_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), ret;
+
+	if (fd < 0)
+		return errno;
+	ret = write(fd, text, strlen(text)) < 0 ? errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* The name on its bus of the device at @path, in 64 bytes; 0 or an errno. */
+static inline int bus_function(const char *path, char *name)
+{
+	char at[128], link[512], *last;
+	ssize_t n;
+
+	snprintf(at, sizeof(at), "/sys/class/gtu/%.60s/device", strrchr(path, '/') + 1);
+	n = readlink(at, link, sizeof(link) - 1);
+	if (n < 0)
+		return errno;
+	link[n] = 0;
+	last = strrchr(link, '/');
+	snprintf(name, 64, "%.60s", last ? last + 1 : link);
+	return 0;
+}
+
+/* "bind" or "unbind" @function. */
+static inline int driver_file(const char *function, const char *what)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/gtu/%s", what);
+	return write_to(path, function);
+}
+
 /*
  * ---- Queues -------------------------------------------------------------------------------------
  */

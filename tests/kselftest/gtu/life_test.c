@@ -3,8 +3,6 @@
  * The device goes while files are open: unbound, or reset under them, again and again. Needs root.
  * Each test leaves the device bound and working.
  */
-#include <libgen.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -21,25 +19,6 @@ FIXTURE(life)
 	char function[64];		/* its name on the bus */
 };
 
-static int write_to(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret;
-
-	if (fd < 0)
-		return errno;
-	ret = write(fd, text, strlen(text)) < 0 ? errno : 0;
-	close(fd);
-	return ret;
-}
-
-static int driver_file(const char *function, const char *what)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/gtu/%s", what);
-	return write_to(path, function);
-}
-
 static void submit_long(struct queue *q, uint32_t key)
 {
 	struct gtu_hw_desc d = copy_job(key, 0, key, BYTES / 2, BYTES / 2, 0);
@@ -51,19 +30,13 @@ static void submit_long(struct queue *q, uint32_t key)
 
 FIXTURE_SETUP(life)
 {
-	char path[PATH_MAX], link[PATH_MAX];
 	uint64_t offset;
-	ssize_t n;
 
 	self->fd = -1;
 	if (geteuid())
 		SKIP(return, "needs root");
 	OPEN_OR_SKIP(self->fd);
-	snprintf(path, sizeof(path), "/sys/class/gtu/%s/device", strrchr(device_path(), '/') + 1);
-	n = readlink(path, link, sizeof(link) - 1);
-	ASSERT_LT(0, n);
-	link[n] = 0;
-	snprintf(self->function, sizeof(self->function), "%.60s", basename(link));
+	ASSERT_EQ(0, bus_function(device_path(), self->function));
 	self->memory = pages(BYTES);
 	ASSERT_NE(MAP_FAILED, (void *)self->memory);
 	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));

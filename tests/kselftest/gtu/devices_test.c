@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Two devices in one machine: nothing of one is known to the other, both work at once, and one that
+ * goes takes nothing of the other with it. The second one is GTU_SECOND [/dev/gtu1].
+ */
+#include <pthread.h>
+
+#include "gtu_trust.h"
+
+#define BYTES	(1u << 18)
+
+struct side {
+	int fd;
+	struct queue q;
+	struct guarded m;
+	uint32_t key;
+};
+
+FIXTURE(devices)
+{
+	struct side one, two;
+	char function[64];		/* of the second */
+};
+
+static const char *second_path(void)
+{
+	const char *path = getenv("GTU_SECOND");
+
+	return path ? path : "/dev/gtu1";
+}
+
+static int side_open(struct side *s)
+{
+	int ret;
+
+	if (!guarded_new(&s->m, BYTES, 0))
+		return ENOMEM;
+	ret = region_add(s->fd, s->m.at, BYTES, RW, &s->key);
+	return ret ? ret : queue_create(s->fd, 4, 4, &s->q);
+}
+
+FIXTURE_SETUP(devices)
+{
+	self->one.fd = self->two.fd = -1;
+	OPEN_OR_SKIP(self->one.fd);
+	self->two.fd = open(second_path(), O_RDWR | O_CLOEXEC);
+	if (self->two.fd < 0 && errno == ENOENT)
+		SKIP(return, "there is one device only: no %s", second_path());
+	ASSERT_LE(0, self->two.fd);
+	ASSERT_EQ(0, side_open(&self->one));
+	ASSERT_EQ(0, side_open(&self->two));
+	ASSERT_EQ(0, bus_function(second_path(), self->function));
+}
+
+FIXTURE_TEARDOWN(devices)
+{
+	if (self->one.fd >= 0)
+		close(self->one.fd);
+	if (self->two.fd >= 0)
+		close(self->two.fd);
+}
+
+/* Keys, queues and offsets of the second one, told to the first. */
+TEST_F(devices, strangers)
+{
+	struct queue more[3];
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	uint32_t key[8], i;
+	void *p;
+
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, region_add(self->two.fd, self->two.m.at, PAGE, RW, &key[i]));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, queue_create(self->two.fd, 4, 4, &more[i]));
+	for (i = 0; i < 8; i++) {
+		ASSERT_NE(key[i], self->one.key);
+		d = copy_job(self->one.key, 0, key[i], 0, 16, 2);
+		EXPECT_EQ(GTU_CPL_KEY, run(&self->one.q, &d, &c));
+		EXPECT_EQ(ENOENT, region_remove(self->one.fd, key[i]));
+	}
+	for (i = 0; i < 3; i++) {
+		p = mmap(NULL, more[i].c.db_bytes, PROT_WRITE, MAP_SHARED, self->one.fd,
+			 (off_t)more[i].c.db_offset);
+		EXPECT_EQ(MAP_FAILED, p);
+		more[i].fd = self->one.fd;
+		EXPECT_EQ(ENOENT, queue_call(&more[i], GTU_IOCTL_QUEUE_DESTROY));
+		EXPECT_EQ(ENOENT, queue_wait(&more[i], 0, 0));
+		EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&more[i]));
+	}
+	/* the same number, if it is one: each its own */
+	fill_pattern(self->one.m.at, BYTES / 2, 1);
+	fill_pattern(self->two.m.at, BYTES / 2, 2);
+	d = copy_job(self->one.key, 0, self->one.key, BYTES / 2, BYTES / 8, 2);
+	EXPECT_EQ(GTU_CPL_OK, run(&self->one.q, &d, &c));
+	EXPECT_TRUE(is_pattern(self->one.m.at + BYTES / 2, BYTES / 2, 1));
+	EXPECT_TRUE(all_bytes(self->two.m.at + BYTES / 2, BYTES / 2, GUARD));
+	EXPECT_TRUE(guarded_ok(&self->one.m) && guarded_ok(&self->two.m));
+}
+
+/* The same memory may be in both: one writes, the other reads; taken from one, the other has it still. */
+TEST_F(devices, shared_memory)
+{
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	uint8_t *shared = pages(BYTES);
+	uint32_t key_one, key_two, i;
+
+	ASSERT_EQ(0, region_add(self->one.fd, shared, BYTES, RW, &key_one));
+	ASSERT_EQ(0, region_add(self->two.fd, shared, BYTES, RW, &key_two));
+	EXPECT_EQ(4 * (long)BYTES / 1024, status_kib("VmPin"));
+	for (i = 0; i < 20; i++) {
+		fill_pattern(self->one.m.at, BYTES, i);
+		d = copy_job(self->one.key, 0, key_one, 0, BYTES / 8, 3);
+		ASSERT_EQ(GTU_CPL_OK, run(&self->one.q, &d, &c));
+		d = copy_job(key_two, 0, self->two.key, 0, BYTES / 8, 3);
+		ASSERT_EQ(GTU_CPL_OK, run(&self->two.q, &d, &c));
+		ASSERT_TRUE(is_pattern(self->two.m.at, BYTES, i));
+	}
+	ASSERT_EQ(0, region_remove(self->one.fd, key_one));
+	EXPECT_EQ(3 * (long)BYTES / 1024, status_kib("VmPin"));
+	memset(self->two.m.at, 0, BYTES);
+	ASSERT_EQ(GTU_CPL_OK, run(&self->two.q, &d, &c));
+	EXPECT_TRUE(is_pattern(self->two.m.at, BYTES, i - 1));
+}
+
+static bool stop;
+static unsigned int rounds;
+
+/* Jobs of a device without a pause; NULL while all of them are right. */
+static void *keep_busy(void *arg)
+{
+	struct side *s = arg;
+	struct gtu_hw_desc d = copy_job(s->key, 0, s->key, BYTES / 2, BYTES / 16, 3);
+	struct gtu_hw_cpl c;
+	uint32_t i;
+
+	for (i = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); i++) {
+		fill_pattern(s->m.at, BYTES / 2, i);
+		if (run(&s->q, &d, &c) != GTU_CPL_OK ||
+		    !is_pattern(s->m.at + BYTES / 2, BYTES / 2, i))
+			return "wrong";
+		__atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(devices, both_at_once, 60)
+{
+	pthread_t thread[2];
+	void *end[2];
+
+	pthread_create(&thread[0], NULL, keep_busy, &self->one);
+	pthread_create(&thread[1], NULL, keep_busy, &self->two);
+	sleep(1);
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread[0], &end[0]);
+	pthread_join(thread[1], &end[1]);
+	EXPECT_EQ(NULL, end[0]);
+	EXPECT_EQ(NULL, end[1]);
+	TH_LOG("%u jobs", rounds);
+	EXPECT_LT(20u, rounds);
+	EXPECT_TRUE(guarded_ok(&self->one.m) && guarded_ok(&self->two.m));
+}
+
+struct waiter {
+	struct queue *q;
+	int ret;
+};
+
+static void *wait_for_ever(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->ret = queue_wait(w->q, 1u << 20, GTU_WAIT_FOREVER);
+	return NULL;
+}
+
+/* The second device goes and comes again and again: the first one's jobs and waiters do not notice. */
+TEST_F_TIMEOUT(devices, one_goes, 90)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct waiter w = { .q = &self->two.q, .ret = -1 };
+	unsigned int i, before, tries;
+	pthread_t busy, waiting;
+	struct gtu_hw_cpl c;
+	void *end;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, call(self->one.fd, GTU_IOCTL_INFO, &info));
+	before = info.epoch;
+	pthread_create(&busy, NULL, keep_busy, &self->one);
+	pthread_create(&waiting, NULL, wait_for_ever, &w);
+	for (i = 0; i < 5; i++) {
+		const unsigned int done = __atomic_load_n(&rounds, __ATOMIC_RELAXED);
+
+		usleep(50000);
+		ASSERT_EQ(0, driver_file(self->function, "unbind"));
+		EXPECT_EQ(ENODEV, call(self->two.fd, GTU_IOCTL_INFO, &info));
+		EXPECT_EQ(0, call(self->one.fd, GTU_IOCTL_INFO, &info));
+		/* it goes on while the other is away */
+		for (tries = 0; tries < 500 && rounds < done + 3; tries++)
+			usleep(10000);
+		EXPECT_LE(done + 3, __atomic_load_n(&rounds, __ATOMIC_RELAXED));
+		ASSERT_EQ(0, driver_file(self->function, "bind"));
+		for (tries = 0; tries < 100 && access(second_path(), F_OK); tries++)
+			usleep(20000);
+		queue_unmap(&self->two.q);
+		close(self->two.fd);
+		self->two.fd = open(second_path(), O_RDWR | O_CLOEXEC);
+		ASSERT_LE(0, self->two.fd);
+		if (!i) {
+			pthread_join(waiting, NULL);
+			EXPECT_EQ(ENODEV, w.ret);
+		}
+		ASSERT_EQ(0, queue_create(self->two.fd, 4, 4, &self->two.q));
+		EXPECT_EQ(GTU_CPL_OK, run(&self->two.q, &NO_JOB, &c));
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(busy, &end);
+	EXPECT_EQ(NULL, end);
+	ASSERT_EQ(0, call(self->one.fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(before, info.epoch);
+	/* what the second had was given back when it went */
+	EXPECT_EQ((long)BYTES / 1024, status_kib("VmPin"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Pinned memory: charged to its owner at once and given back at once, to the page, for every kind of
+ * memory; held to RLIMIT_MEMLOCK; and nothing of what failed half way stays pinned or charged.
+ */
+#include <linux/capability.h>
+#include <linux/memfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "gtu_trust.h"
+
+#define KIB		(PAGE / 1024)
+#define HUGE		(2u << 20)
+#define BYTES		(2 * HUGE)	/* of each kind */
+#define PINNED()	status_kib("VmPin")
+
+#ifndef F_ADD_SEALS
+#define F_ADD_SEALS	1033
+#define F_SEAL_WRITE	8
+#endif
+
+enum kind { ANONYMOUS, THP, MEMFD, SHARED_FILE, PRIVATE_FILE, HUGETLB };
+
+/* Huge pages are there, or made; what was before comes back with the next call of 0. */
+static bool huge_pages(unsigned int n)
+{
+	static char before[16];
+	char text[16] = "";
+	int fd = open("/proc/sys/vm/nr_hugepages", O_RDWR);
+	bool ok = fd >= 0;
+
+	if (ok && n && !before[0])
+		ok = pread(fd, before, sizeof(before) - 1, 0) > 0;
+	if (ok && n)
+		snprintf(text, sizeof(text), "%d", atoi(before) + (int)n);
+	else
+		strcpy(text, before);
+	if (ok && text[0])
+		ok = pwrite(fd, text, strlen(text), 0) > 0 &&
+		     pread(fd, text, sizeof(text) - 1, 0) > 0 &&
+		     atoi(text) >= atoi(before) + (int)n;
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static void *memory_of(enum kind kind, int prot)
+{
+	const int shared = kind == PRIVATE_FILE ? MAP_PRIVATE : MAP_SHARED;
+	char name[] = "/tmp/gtu-pin-XXXXXX";
+	int fd;
+	void *p;
+
+	switch (kind) {
+	case ANONYMOUS:
+	case THP:
+		p = pages(BYTES + HUGE);
+		p = (void *)(((uintptr_t)p + HUGE - 1) & ~(uintptr_t)(HUGE - 1));
+		madvise(p, BYTES, kind == THP ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+		mprotect(p, BYTES, prot);
+		return p;
+	case HUGETLB:
+		return mmap(NULL, BYTES, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	case MEMFD:
+		fd = memfd_create("gtu", 0);
+		break;
+	default:
+		fd = mkstemp(name);
+		unlink(name);
+	}
+	if (fd < 0 || ftruncate(fd, BYTES))
+		return MAP_FAILED;
+	p = mmap(NULL, BYTES, prot, shared, fd, 0);
+	close(fd);
+	return p;
+}
+
+FIXTURE(kinds)
+{
+	int fd;
+	uint8_t *memory;
+};
+
+FIXTURE_VARIANT(kinds)
+{
+	enum kind kind;
+	int prot;
+	uint32_t rights;
+};
+
+#define KIND(name, ...) FIXTURE_VARIANT_ADD(kinds, name) { __VA_ARGS__ }
+KIND(anonymous, ANONYMOUS, PROT_READ | PROT_WRITE, RW);
+KIND(anonymous_to_read, ANONYMOUS, PROT_READ | PROT_WRITE, GTU_RIGHT_READ);
+KIND(anonymous_write_protected, ANONYMOUS, PROT_READ, GTU_RIGHT_READ);
+KIND(transparent_huge_pages, THP, PROT_READ | PROT_WRITE, RW);
+KIND(memfd, MEMFD, PROT_READ | PROT_WRITE, RW);
+KIND(memfd_write_protected, MEMFD, PROT_READ, GTU_RIGHT_READ);
+KIND(shared_file, SHARED_FILE, PROT_READ | PROT_WRITE, RW);
+KIND(private_file, PRIVATE_FILE, PROT_READ | PROT_WRITE, RW);
+KIND(hugetlb, HUGETLB, PROT_READ | PROT_WRITE, RW);
+KIND(hugetlb_to_read, HUGETLB, PROT_READ | PROT_WRITE, GTU_RIGHT_READ);
+
+FIXTURE_SETUP(kinds)
+{
+	self->fd = -1;
+	if (variant->kind == HUGETLB && !huge_pages(BYTES / HUGE + 2))
+		SKIP(return, "huge pages cannot be had (root, and enough memory)");
+	OPEN_OR_SKIP(self->fd);
+	self->memory = memory_of(variant->kind, variant->prot);
+	ASSERT_NE(MAP_FAILED, (void *)self->memory);
+}
+
+FIXTURE_TEARDOWN(kinds)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	munmap(self->memory, BYTES);
+	huge_pages(0);
+}
+
+TEST_F(kinds, charge)
+{
+	static const struct {
+		uint32_t skip, length, charged;
+	} c[] = {
+		{ 0, 8, 1 },
+		{ 8, 8, 1 },
+		{ 0, PAGE, 1 },
+		{ PAGE - 8, 16, 2 },
+		{ 8, PAGE, 2 },
+		{ 3 * PAGE, 5 * PAGE, 5 },
+		{ 3 * PAGE + 16, 5 * PAGE, 6 },
+		{ HUGE - PAGE, 2 * PAGE, 2 },
+		{ 0, HUGE, HUGE / PAGE },
+		{ 8, BYTES - 8, BYTES / PAGE },
+		{ 0, BYTES, BYTES / PAGE },
+	};
+	const unsigned int n = sizeof(c) / sizeof(*c);
+	uint32_t key[16], total = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		ASSERT_EQ(0, region_add(self->fd, self->memory + c[i].skip, c[i].length,
+					variant->rights, &key[0]));
+		EXPECT_EQ((long)(c[i].charged * KIB), PINNED()) {
+			TH_LOG("%u bytes at %u", c[i].length, c[i].skip);
+		}
+		ASSERT_EQ(0, region_remove(self->fd, key[0]));
+		EXPECT_EQ(0, PINNED());
+	}
+	/* what is entered twice is charged twice */
+	for (i = 0; i < 6; i++) {
+		ASSERT_EQ(0, region_add(self->fd, self->memory + c[i].skip, c[i].length,
+					variant->rights, &key[i]));
+		total += c[i].charged;
+		EXPECT_EQ((long)(total * KIB), PINNED());
+	}
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, region_remove(self->fd, key[i]));
+		total -= c[i].charged;
+		EXPECT_EQ((long)(total * KIB), PINNED());
+	}
+	/* the file takes the rest with it */
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(0, PINNED());
+}
+
+FIXTURE(pin)
+{
+	int fd;
+	uint8_t *memory;
+};
+
+FIXTURE_SETUP(pin)
+{
+	self->fd = -1;
+	OPEN_OR_SKIP(self->fd);
+	self->memory = pages(BYTES);
+	ASSERT_NE(MAP_FAILED, (void *)self->memory);
+}
+
+FIXTURE_TEARDOWN(pin)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+/*
+ * ---- The limit ----------------------------------------------------------------------------------
+ */
+
+/* With or without CAP_IPC_LOCK, for a root that keeps it in reserve. */
+static int ipc_lock(bool on)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+	const uint32_t bit = 1u << CAP_IPC_LOCK;
+
+	if (syscall(SYS_capget, &head, data))
+		return errno;
+	data[0].effective = on ? data[0].effective | bit : data[0].effective & ~bit;
+	return syscall(SYS_capset, &head, data) ? errno : 0;
+}
+
+static int limit_pages(rlim_t soft, rlim_t hard)
+{
+	struct rlimit limit = { soft * PAGE, hard * PAGE };
+
+	return setrlimit(RLIMIT_MEMLOCK, &limit) ? errno : 0;
+}
+
+TEST_F(pin, limit)
+{
+	uint32_t key, other;
+	unsigned int i;
+
+	if (ipc_lock(false) || limit_pages(64, 128))
+		SKIP(return, "needs root");
+	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, 65 * PAGE, RW, &key));
+	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, 64 * PAGE + 1, RW, &key));
+	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory + 8, 64 * PAGE, RW, &key));
+	EXPECT_EQ(0, PINNED());
+	/* exactly what is allowed, again and again */
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, region_add(self->fd, self->memory, 64 * PAGE, RW, &key));
+		ASSERT_EQ(64 * (long)KIB, PINNED());
+		ASSERT_EQ(EDQUOT, region_add(self->fd, self->memory, 1, RW, &other));
+		ASSERT_EQ(64 * (long)KIB, PINNED());
+		ASSERT_EQ(0, region_remove(self->fd, key));
+	}
+	/* raised by the user, then as far as he may */
+	ASSERT_EQ(0, region_add(self->fd, self->memory, 64 * PAGE, RW, &key));
+	ASSERT_EQ(0, limit_pages(65, 128));
+	EXPECT_EQ(0, region_add(self->fd, self->memory, PAGE, RW, &other));
+	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, PAGE, RW, &other));
+	/* lowered below what is pinned: no more, but none is taken away */
+	ASSERT_EQ(0, limit_pages(10, 128));
+	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, PAGE, RW, &other));
+	EXPECT_EQ(65 * (long)KIB, PINNED());
+	EXPECT_EQ(0, region_remove(self->fd, key));
+	EXPECT_EQ(1 * (long)KIB, PINNED());
+	EXPECT_EQ(0, region_add(self->fd, self->memory, 9 * PAGE, RW, &other));
+	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, PAGE, RW, &other));
+	/* another context of the same process is the same account */
+	close(self->fd);
+	self->fd = open(device_path(), O_RDWR | O_CLOEXEC);
+	EXPECT_EQ(0, PINNED());
+	i = (unsigned int)open(device_path(), O_RDWR | O_CLOEXEC);
+	EXPECT_EQ(0, region_add(self->fd, self->memory, 6 * PAGE, RW, &key));
+	EXPECT_EQ(EDQUOT, region_add((int)i, self->memory, 5 * PAGE, RW, &key));
+	EXPECT_EQ(0, region_add((int)i, self->memory, 4 * PAGE, RW, &key));
+	/* whoever may lock any amount may pin it */
+	ASSERT_EQ(0, ipc_lock(true));
+	EXPECT_EQ(0, region_add(self->fd, self->memory, 100 * PAGE, RW, &key));
+	EXPECT_EQ(110 * (long)KIB, PINNED());
+	ASSERT_EQ(0, ipc_lock(false));
+	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, 8, RW, &other));
+	EXPECT_EQ(0, region_remove(self->fd, key));
+}
+
+/* A limit of nothing is one, too; and driver buffers and queues do not come out of it. */
+TEST_F(pin, limit_of_nothing)
+{
+	struct queue q;
+	uint64_t offset;
+	uint32_t key;
+
+	if (ipc_lock(false) || limit_pages(0, 0))
+		SKIP(return, "needs root");
+	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, 8, RW, &key));
+	EXPECT_EQ(0, buffer_alloc(self->fd, 16 * PAGE, &key, &offset));
+	EXPECT_EQ(0, queue_create(self->fd, 6, 6, &q));
+	EXPECT_EQ(0, PINNED());
+}
+
+/*
+ * ---- What fails ---------------------------------------------------------------------------------
+ */
+
+/*
+ * Whether pages of a memfd are pinned: it cannot be sealed against writing then. Nothing of it may be
+ * mapped to write.
+ */
+static bool is_pinned(int memfd)
+{
+	return fcntl(memfd, F_ADD_SEALS, F_SEAL_WRITE) && errno == EBUSY;
+}
+
+/* The last page, or one in the middle, is not there, or not to be written: all before it is given back. */
+TEST_F(pin, holes)
+{
+	enum { UNMAPPED, NO_ACCESS, READ_ONLY, BEHIND_THE_END, HOLES };
+	const size_t bytes = 1200 * PAGE;	/* more than two batches of pins */
+	unsigned int hole, middle;
+	uint32_t key;
+
+	for (hole = 0; hole < HOLES; hole++)
+		for (middle = 0; middle < (hole == BEHIND_THE_END ? 1 : 2); middle++) {
+			int file = memfd_create("gtu", MFD_ALLOW_SEALING);
+			uint8_t *p, *at;
+
+			ASSERT_LE(0, file);
+			ASSERT_EQ(0, ftruncate(file, (off_t)bytes -
+						     (hole == BEHIND_THE_END ? PAGE : 0)));
+			p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+			ASSERT_NE(MAP_FAILED, (void *)p);
+			at = p + (middle ? 700 : 1199) * PAGE;
+			if (hole == UNMAPPED)
+				munmap(at, PAGE);
+			else if (hole != BEHIND_THE_END)
+				mprotect(at, PAGE, hole == NO_ACCESS ? PROT_NONE : PROT_READ);
+			EXPECT_EQ(EFAULT, region_add(self->fd, p, bytes, RW, &key)) {
+				TH_LOG("hole %u, in the middle: %u", hole, middle);
+			}
+			EXPECT_EQ(0, PINNED());
+			munmap(p, bytes);
+			EXPECT_FALSE(is_pinned(file)) {
+				TH_LOG("hole %u, in the middle: %u: still pinned", hole, middle);
+			}
+			close(file);
+		}
+}
+
+/* The measure of the test above measures; and remove and close unpin. */
+TEST_F(pin, unpinned_at_once)
+{
+	unsigned int way;
+	uint32_t key;
+
+	for (way = 0; way < 2; way++) {
+		int file = memfd_create("gtu", MFD_ALLOW_SEALING);
+		uint8_t *p;
+
+		ASSERT_EQ(0, ftruncate(file, 600 * PAGE));
+		p = mmap(NULL, 600 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		ASSERT_EQ(0, region_add(self->fd, p, 600 * PAGE, RW, &key));
+		munmap(p, 600 * PAGE);
+		EXPECT_TRUE(is_pinned(file));
+		EXPECT_EQ(600 * (long)KIB, PINNED());
+		if (way)
+			close(self->fd);
+		else
+			ASSERT_EQ(0, region_remove(self->fd, key));
+		EXPECT_EQ(0, PINNED());
+		EXPECT_FALSE(is_pinned(file));
+		close(file);
+	}
+	self->fd = -1;
+}
+
+/* A key that cannot be told to its owner is taken back, with the pins. */
+TEST_F(pin, answer_that_cannot_be_written)
+{
+	struct gtu_ioctl_region_add *a = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+					      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned int i;
+
+	*a = (struct gtu_ioctl_region_add){ .size = sizeof(*a), .length = 100 * PAGE, .rights = RW,
+					    .addr = (uintptr_t)self->memory };
+	mprotect(a, PAGE, PROT_READ);
+	for (i = 0; i < 2000; i++) {	/* more often than there are slots */
+		ASSERT_EQ(EFAULT, call(self->fd, GTU_IOCTL_REGION_ADD, a));
+		ASSERT_EQ(0, PINNED());
+	}
+}
+
+TEST_F(pin, fork)
+{
+	uint32_t key, other;
+	pid_t child;
+
+	ASSERT_EQ(0, region_add(self->fd, self->memory, 100 * PAGE, RW, &key));
+	ASSERT_EQ(0, region_add(self->fd, self->memory, 50 * PAGE, RW, &other));
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		/* not the child's, who may yet take it back for his parent */
+		if (PINNED() || region_remove(self->fd, other) || PINNED())
+			_exit(1);
+		if (region_add(self->fd, self->memory, 7 * PAGE, RW, &other) || PINNED() != 7 * KIB)
+			_exit(2);
+		_exit(0);
+	}
+	ASSERT_EQ(0, child_end(child));
+	EXPECT_EQ(100 * (long)KIB, PINNED());
+	ASSERT_EQ(0, region_remove(self->fd, key));
+	EXPECT_EQ(0, PINNED());
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_EQ(0, PINNED());
+}
+
+/*
+ * ---- Many, and large ----------------------------------------------------------------------------
+ */
+
+/* A page a region until no slot is left: counted one by one, there and back. */
+TEST_F(pin, all_slots)
+{
+	enum { MOST = 70000 };
+	static uint32_t key[MOST];
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	uint64_t seed = random_seed();
+	uint8_t *memory;
+	uint32_t n, i, j;
+	int ret = 0;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	memory = pages((PAGE << info.max_regions_log2) + PAGE);
+	for (n = 0; n < MOST; n++) {
+		ret = region_add(self->fd, memory + n * PAGE, PAGE, RW, &key[n]);
+		if (ret)
+			break;
+		ASSERT_EQ((long)((n + 1) * KIB), PINNED());
+	}
+	EXPECT_EQ(ENOSPC, ret);
+	EXPECT_EQ(1u << info.max_regions_log2, n);
+	EXPECT_EQ((long)(n * KIB), PINNED());
+	while (n) {
+		i = (uint32_t)(next_random(&seed) >> 33) % n;
+		j = key[i];
+		key[i] = key[--n];
+		ASSERT_EQ(0, region_remove(self->fd, j));
+		ASSERT_EQ((long)(n * KIB), PINNED());
+	}
+}
+
+/* More than 4 GiB in one region, of 32 MiB of memory that is mapped again and again. */
+TEST_F_TIMEOUT(pin, more_than_4_gib, 120)
+{
+	const uint64_t piece = 16 * HUGE, length = (4ull << 30) + 2 * piece;
+	const uint64_t far = (4ull << 30) + piece + 12344;
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	struct queue q;
+	uint32_t key;
+	uint64_t at;
+	uint8_t *p;
+	int file;
+
+	if (sizeof(void *) < 8)
+		SKIP(return, "has no room for it");
+	if (!access("/sys/kernel/debug/dma-api", F_OK))
+		SKIP(return, "DMA-API debugging complains of a page that is mapped more than 7 times");
+	if (!huge_pages(16))
+		SKIP(return, "huge pages cannot be had (root, and enough memory)");
+	file = memfd_create("gtu", MFD_HUGETLB);
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, ftruncate(file, (off_t)piece));
+	p = mmap(NULL, length + HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	p = (void *)(((uintptr_t)p + HUGE - 1) & ~(uintptr_t)(HUGE - 1));
+	for (at = 0; at < length; at += piece)
+		ASSERT_NE(MAP_FAILED, mmap(p + at, piece, PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_FIXED, file, 0));
+	fill_pattern(p, piece, 0x21);
+	ASSERT_EQ(0, region_add(self->fd, p, length, RW, &key));
+	EXPECT_EQ((long)(length / 1024), PINNED());
+	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q));
+	/* from beyond 4 GiB to the beginning of another piece: offsets that lose their upper half show */
+	d = copy_job(key, far, key, 0, 1000, 3);
+	ASSERT_EQ(GTU_CPL_OK, run(&q, &d, &c));
+	EXPECT_EQ(0, memcmp(p, p + 12344, 8000));
+	d = copy_job(key, 65536, key, far + 8000, 1000, 3);
+	ASSERT_EQ(GTU_CPL_OK, run(&q, &d, &c));
+	EXPECT_EQ(0, memcmp(p + 12344 + 8000, p + 65536, 8000));
+	d = copy_job(key, 0, key, length - 8, 2, 3);
+	EXPECT_EQ(GTU_CPL_BOUNDS, run(&q, &d, &c));
+	d = copy_job(key, 0, key, length - 8, 1, 3);
+	EXPECT_EQ(GTU_CPL_OK, run(&q, &d, &c));
+	ASSERT_EQ(0, region_remove(self->fd, key));
+	EXPECT_EQ(0, PINNED());
+	munmap(p, length);
+	close(file);
+	huge_pages(0);
+}
+
+TEST_HARNESS_MAIN

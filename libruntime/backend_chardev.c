@@ -42,6 +42,22 @@ _Static_assert(GTU_READ == GTU_RIGHT_READ && GTU_WRITE == GTU_RIGHT_WRITE,
  * ---- Sentences ----------------------------------------------------------------------------------
  */
 
+/* The device's epoch in sysfs is 0 while it is being reset. */
+static bool in_reset(dev_t number)
+{
+	unsigned epoch = 1;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/epoch", major(number), minor(number));
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%u", &epoch) != 1)
+		epoch = 1;
+	if (f)
+		fclose(f);
+	return !epoch;
+}
+
 /* The driver says ENODEV: is the file still that of a device, which has then been reset? */
 static int gone(struct gtu_device *dev, struct gtu_error *err)
 {
@@ -49,6 +65,8 @@ static int gone(struct gtu_device *dev, struct gtu_error *err)
 	struct chardev *c = dev->backend;
 	struct stat now;
 
+	if (c && in_reset(c->number))
+		return gtu_advise_in_reset(path, err);
 	if (c && !stat(path, &now) && S_ISCHR(now.st_mode) && now.st_rdev == c->number)
 		return gtu_advise_was_reset(path, err);
 	return gtu_advise_removed(path, err);

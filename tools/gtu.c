@@ -14,6 +14,7 @@ static const struct verb {
 	const char *line;
 } verbs[] = {
 	{ "info", cmd_info, "what the device is: units, parameters, backends" },
+	{ "doctor", cmd_doctor, "what stands between you and a working device, and what to do" },
 	{ "convert", cmd_convert, "a graph file of any format into one that is mapped in place" },
 	{ "generate", cmd_generate, "a graph by rule and seed" },
 	{ "stat", cmd_stat, "degrees and components of a graph" },

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* gtu run: an algorithm on a graph, through a unit. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli.h"
 #include "graph_options.h"
-#include "reference.h"
 #include "run.h"
 #include "whole_file.h"
 
@@ -17,13 +15,19 @@ static const char help[] =
 	"  bfs            hops from a source (breadth-first search)\n"
 	"  sssp           distances from a source (near and far sets)\n"
 	"  pr, pagerank   ranks\n"
-	"  cc, wcc        weakly connected components\n\n"
+	"  cc, wcc        weakly connected components\n"
+	"  bc             betweenness centrality over shortest paths from some sources\n"
+	"  stcon          whether, and by how few edges, a path leads from a source to a target\n"
+	"  gc             colours, no two neighbours the same\n"
+	"  kc             core numbers\n\n"
 	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru,\n"
 	"                 none (plain code on the CPU)\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...\n"
 	"                 or a device file as /dev/gtu0\n"
-	"  --source ID    bfs, sssp: where to start, an id of the input file; without it, at the\n"
-	"                 vertex of most edges\n"
+	"  --source ID    bfs, sssp, stcon: where to start, an id of the input file; without it, at the\n"
+	"                 vertex of most edges. bc: ID,ID,...\n"
+	"  --sources N    bc: so many sources drawn at random, N:SEED or all (16)\n"
+	"  --target ID    stcon: where the path leads to\n"
 	"  --directed, --undirected   take the file's edges one way or both ways\n"
 	"  --weights W    sssp: a column of a text file (1: the first after the ids), unit (every\n"
 	"                 edge 1) or random[:SEED] (1 to 255, the same both ways); without it, the\n"
@@ -39,12 +43,11 @@ static const char help[] =
 	"  --monitor      count what the device asks of memory, by request size (the zero-copy monitor)\n"
 	"  --verify       compare with plain reference code; exit code 4 where they differ\n\n"
 	"Values: bfs hops, 9223372036854775807 where there is no path; sssp distances, infinity where\n"
-	"there is none; pr ranks with 17 digits; cc the smallest id of the component.\n";
-
-/* Results of PageRank agree where they differ by no more than this, relatively. */
-#define RANK_TOLERANCE 1e-6
+	"there is none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one\n"
+	"line, the target and its hops; gc colours from 0; kc core numbers.\n";
 
 #define RANDOM_WEIGHTS 255
+#define SOURCES 16			/* of betweenness, where none are asked for */
 
 struct request {
 	struct run run;
@@ -53,8 +56,14 @@ struct request {
 	enum { W_FILE, W_COLUMN, W_UNIT, W_RANDOM } weights;
 	uint64_t weight_column, seed;
 	uint32_t direction;
-	uint64_t source;		/* id */
-	bool source_given, verify;
+	uint64_t *source;		/* ids of --source, or NULL */
+	uint64_t source_count;
+	uint64_t sources, sources_seed;	/* to draw; 0: all */
+	bool sources_given;
+	uint64_t target;		/* id */
+	bool target_given, verify;
+	uint64_t *source_list;		/* vertices */
+	char sources_text[64];
 	double timeout;			/* seconds; 0: none */
 	char weights_text[64];
 };
@@ -68,18 +77,6 @@ static double now(void)
 }
 
 /* ---- Command line -------------------------------------------------------------------------------- */
-
-static bool parse_algorithm(struct request *q, const char *word)
-{
-	static const char *const names[] = { "bfs", "sssp", "pr", "cc", "pagerank", "wcc", NULL };
-	static const enum run_algorithm algorithm[] = { RUN_BFS, RUN_SSSP, RUN_PR, RUN_CC, RUN_PR,
-							RUN_CC };
-	int i = cli_choice("algorithm", word, names);
-
-	if (i >= 0)
-		q->run.algorithm = algorithm[i];
-	return i >= 0;
-}
 
 static bool parse_unit(struct request *q, const char *word)
 {
@@ -114,7 +111,48 @@ static bool parse_weights(struct request *q, const char *word)
 	return cli_u64("the column of --weights", word, 1, INT32_MAX, &q->weight_column);
 }
 
-/* Options that mean something to some algorithms only. */
+/* ID,ID,... */
+static bool parse_source(struct request *q, const char *word)
+{
+	const char *at = word;
+	uint64_t count = 1;
+	char number[32];
+	size_t length;
+
+	for (; *at; at++)
+		count += *at == ',';
+	free(q->source);
+	q->source_count = 0;
+	q->source = malloc(count * sizeof(*q->source));
+	for (at = word; q->source; at += length + 1) {
+		length = strcspn(at, ",");
+		snprintf(number, sizeof(number), "%.*s", (int)(length < 31 ? length : 31), at);
+		if (!cli_u64("--source", number, 0, UINT64_MAX, &q->source[q->source_count++]))
+			return false;
+		if (!at[length])
+			return true;
+	}
+	cli_usage("no memory for %llu sources", (unsigned long long)count);
+	return false;
+}
+
+/* N, N:SEED or all */
+static bool parse_sources(struct request *q, const char *word)
+{
+	char number[32];
+	size_t length = strcspn(word, ":");
+
+	q->sources_given = true;
+	q->sources = 0;
+	q->sources_seed = 1;
+	if (!strcmp(word, "all"))
+		return true;
+	snprintf(number, sizeof(number), "%.*s", (int)(length < 31 ? length : 31), word);
+	return cli_u64("--sources", number, 1, UINT64_MAX, &q->sources) &&
+	       (!word[length] ||
+		cli_u64("the seed of --sources", word + length + 1, 0, UINT64_MAX, &q->sources_seed));
+}
+
 static bool parse_special(struct request *q, int option, const char *value)
 {
 	struct gtu_algorithm_options *o = &q->run.opt;
@@ -123,8 +161,12 @@ static bool parse_special(struct request *q, int option, const char *value)
 
 	switch (option) {
 	case 's':
-		q->source_given = true;
-		return cli_u64("--source", value, 0, UINT64_MAX, &q->source);
+		return parse_source(q, value);
+	case 'S':
+		return parse_sources(q, value);
+	case 'T':
+		q->target_given = true;
+		return cli_u64("--target", value, 0, UINT64_MAX, &q->target);
 	case 'w':
 		return parse_weights(q, value);
 	case 'D':
@@ -141,19 +183,23 @@ static bool parse_special(struct request *q, int option, const char *value)
 	return false;
 }
 
-static bool is_for(enum run_algorithm a, int option)
+static bool is_for(const struct run_kind *kind, int option)
 {
 	switch (option) {
-	case 's': return a == RUN_BFS || a == RUN_SSSP;
-	case 'w': case 'D': return a == RUN_SSSP;
+	case 's': return kind->takes & RUN_TAKES_SOURCE;
+	case 'S': return kind->takes & RUN_TAKES_SOURCES;
+	case 'T': return kind->takes & RUN_TAKES_TARGET;
+	case 'w': case 'D': return kind->takes & RUN_TAKES_WEIGHTS;
 	}
-	return a == RUN_PR;
+	return kind->takes & RUN_TAKES_RANKS;
 }
 
 static const struct option options[] = {
 	{ "unit", required_argument, NULL, 'u' },
 	{ "device", required_argument, NULL, 'd' },
 	{ "source", required_argument, NULL, 's' },
+	{ "sources", required_argument, NULL, 'S' },
+	{ "target", required_argument, NULL, 'T' },
 	{ "directed", no_argument, NULL, '1' },
 	{ "undirected", no_argument, NULL, '2' },
 	{ "weights", required_argument, NULL, 'w' },
@@ -232,18 +278,27 @@ static int parse(int argc, char **argv, struct request *q)
 		}
 	}
 	if (argc - optind < 2)
-		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc), and on which graph?" :
+		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc, bc, stcon, gc, kc), and on which graph?" :
 						  "on which graph?");
 	if (argc - optind > 2)
 		return cli_usage("takes no '%s'", argv[optind + 2]);
-	if (!parse_algorithm(q, argv[optind]))
+	q->run.kind = run_kind(argv[optind]);
+	if (!q->run.kind)
 		return CLI_USAGE;
 	q->run.path = argv[optind + 1];
 	for (opt = 0; opt < 128; opt++)
-		if (special[opt] && !is_for(q->run.algorithm, opt))
+		if (special[opt] && !is_for(q->run.kind, opt))
 			/* a script may give the same options to every algorithm */
 			fprintf(stderr, "gtu run: --%s means nothing to %s; going on without it\n",
-				special[opt], run_name(q->run.algorithm));
+				special[opt], q->run.kind->name);
+	if (q->run.kind->takes & RUN_TAKES_TARGET && !q->target_given)
+		return cli_usage("%s needs --target ID: where is the path to lead to?", q->run.kind->name);
+	if (q->source_count > 1 && q->run.kind->takes & RUN_TAKES_SOURCE &&
+	    !(q->run.kind->takes & RUN_TAKES_SOURCES))
+		return cli_usage("%s starts at one source, and --source names %llu", q->run.kind->name,
+				 (unsigned long long)q->source_count);
+	if (q->run.kind->takes & RUN_TAKES_SOURCES && q->source && q->sources_given)
+		return cli_usage("--source and --sources exclude each other");
 	return check_targets(&q->run);
 }
 
@@ -313,24 +368,110 @@ static int settle_weights(struct request *q, struct gtu_error *err)
 	return 0;
 }
 
-static int settle_source(struct request *q, struct gtu_error *err)
+/* The vertex of most edges. */
+static uint64_t hub(const struct gtu_graph *g)
 {
-	const struct gtu_graph *g = &q->run.graph;
-	uint64_t v, first, end, most = 0;
+	uint64_t v, first, end, most = 0, found = 0;
 
-	if (!g->n)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices to start from", q->run.path);
-	if (q->source_given)
-		return gtu_graph_vertex(g, q->source, &q->run.opt.source, err);
-	q->run.source_chosen = true;
 	for (v = 0; v < g->n; v++) {
 		gtu_graph_edges(g, v, &first, &end);
 		if (end - first > most) {
 			most = end - first;
-			q->run.opt.source = v;
+			found = v;
 		}
 	}
+	return found;
+}
+
+static int settle_source(struct request *q, struct gtu_error *err)
+{
+	if (!q->source) {
+		q->run.source_chosen = true;
+		q->run.opt.source = hub(&q->run.graph);
+		return 0;
+	}
+	return gtu_graph_vertex(&q->run.graph, q->source[0], &q->run.opt.source, err);
+}
+
+/* The vertices of --source. */
+static int list_sources(struct request *q, struct gtu_error *err)
+{
+	uint64_t i;
+	int rc = 0;
+
+	q->source_list = malloc(q->source_count * sizeof(*q->source_list));
+	if (!q->source_list)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu sources",
+				(unsigned long long)q->source_count);
+	for (i = 0; i < q->source_count && !rc; i++)
+		rc = gtu_graph_vertex(&q->run.graph, q->source[i], &q->source_list[i], err);
+	q->run.opt.source_count = q->source_count;
+	snprintf(q->sources_text, sizeof(q->sources_text), "those of --source");
+	return rc;
+}
+
+/* @count different vertices, by Floyd's method: each draw that came before is replaced by the last one. */
+static int draw_sources(struct request *q, uint64_t count, struct gtu_error *err)
+{
+	const uint64_t n = q->run.graph.n;
+	uint8_t *drawn = calloc(n + 1, 1);
+	uint64_t i, v, state = q->sources_seed;
+
+	q->source_list = malloc((count + 1) * sizeof(*q->source_list));
+	if (!drawn || !q->source_list) {
+		free(drawn);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu sources",
+				(unsigned long long)count);
+	}
+	for (i = n - count; i < n; i++) {
+		state = mix(state);
+		v = state % (i + 1);
+		if (drawn[v])
+			v = i;
+		drawn[v] = 1;
+		q->source_list[q->run.opt.source_count++] = v;
+	}
+	free(drawn);
+	snprintf(q->sources_text, sizeof(q->sources_text), "drawn at random, seed %llu",
+		 (unsigned long long)q->sources_seed);
 	return 0;
+}
+
+static int settle_sources(struct request *q, struct gtu_error *err)
+{
+	const uint64_t n = q->run.graph.n;
+	int rc;
+
+	q->run.sources_text = q->sources_text;
+	if (!q->sources_given) {
+		q->sources = SOURCES;
+		q->sources_seed = 1;
+	}
+	if (q->source) {
+		rc = list_sources(q, err);
+	} else if (!q->sources || q->sources >= n) {
+		snprintf(q->sources_text, sizeof(q->sources_text), "all vertices");
+		return 0;
+	} else {
+		rc = draw_sources(q, q->sources, err);
+	}
+	q->run.opt.sources = q->source_list;
+	return rc;
+}
+
+static int settle_ends(struct request *q, struct gtu_error *err)
+{
+	const unsigned takes = q->run.kind->takes;
+	int rc = 0;
+
+	if (!(takes & (RUN_TAKES_SOURCE | RUN_TAKES_SOURCES)))
+		return 0;
+	if (!q->run.graph.n)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices to start from", q->run.path);
+	rc = takes & RUN_TAKES_SOURCES ? settle_sources(q, err) : settle_source(q, err);
+	if (!rc && takes & RUN_TAKES_TARGET)
+		rc = gtu_graph_vertex(&q->run.graph, q->target, &q->run.opt.target, err);
+	return rc;
 }
 
 static int open_graph(struct request *q, struct gtu_error *err)
@@ -341,19 +482,18 @@ static int open_graph(struct request *q, struct gtu_error *err)
 
 	if (q->weights == W_COLUMN)
 		read.weight_column = (int32_t)q->weight_column;
-	rc = q->run.algorithm == RUN_SSSP ? graph_check_column(q->run.path, read.weight_column, err) : 0;
+	rc = q->run.kind->takes & RUN_TAKES_WEIGHTS ?
+		     graph_check_column(q->run.path, read.weight_column, err) : 0;
 	if (rc)
 		return rc;
 	rc = gtu_graph_open(q->run.path, &read, q->run.opt.progress, &q->graph, err);
 	if (rc)
 		return rc;
 	q->run.graph = *q->graph;
-	if (q->run.algorithm == RUN_SSSP)
+	if (q->run.kind->takes & RUN_TAKES_WEIGHTS)
 		rc = settle_weights(q, err);
 	q->run.open_seconds = now() - start;
-	if (!rc && (q->run.algorithm == RUN_BFS || q->run.algorithm == RUN_SSSP))
-		rc = settle_source(q, err);
-	return rc;
+	return rc ? rc : settle_ends(q, err);
 }
 
 /* ---- The run ----------------------------------------------------------------------------------------- */
@@ -380,21 +520,6 @@ static int read_counters(struct run *r, bool clear, struct gtu_error *err)
 	return 0;
 }
 
-static int run_algorithm(struct run *r, struct gtu_error *err)
-{
-	switch (r->algorithm) {
-	case RUN_BFS:
-		return gtu_bfs(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
-	case RUN_SSSP:
-		return gtu_sssp(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
-	case RUN_PR:
-		return gtu_pagerank(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
-	case RUN_CC:
-		return gtu_components(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
-	}
-	return GTU_ERR_USAGE;
-}
-
 static int compute(struct request *q, struct gtu_error *err)
 {
 	struct run *r = &q->run;
@@ -406,7 +531,7 @@ static int compute(struct request *q, struct gtu_error *err)
 				(unsigned long long)r->graph.n);
 	if (r->opt.unit == GTU_WITH_NONE) {
 		r->device = "none";
-		return run_algorithm(r, err);
+		return r->kind->compute(r, err);
 	}
 	rc = gtu_open(r->device, &r->dev, err);
 	if (!rc)
@@ -416,7 +541,7 @@ static int compute(struct request *q, struct gtu_error *err)
 	if (!rc)
 		rc = read_counters(r, true, err);
 	if (!rc)
-		rc = run_algorithm(r, err);
+		rc = r->kind->compute(r, err);
 	if (!rc)
 		rc = read_counters(r, false, err);
 	/* the setting is the device's, and others may share it */
@@ -427,105 +552,14 @@ static int compute(struct request *q, struct gtu_error *err)
 
 /* ---- Verification --------------------------------------------------------------------------------------- */
 
-/* The first vertex of which results differ, or n. Distances are the same to the last bit: see sssp.c. */
-static uint64_t first_difference(const struct run *r, const void *expected, uint64_t *differing)
-{
-	const uint64_t *integer = expected;
-	const double *real = expected;
-	uint64_t v, first = r->graph.n;
-	bool same = true;
-
-	*differing = 0;
-	for (v = 0; v < r->graph.n; v++) {
-		switch (r->algorithm) {
-		case RUN_BFS:
-		case RUN_CC:
-			same = r->integer[v] == integer[v];
-			break;
-		case RUN_SSSP:
-			same = r->real[v] == real[v];
-			break;
-		case RUN_PR:
-			same = fabs(r->real[v] - real[v]) <= RANK_TOLERANCE * real[v];
-			break;
-		}
-		if (!same && !(*differing)++)
-			first = v;
-	}
-	return first;
-}
-
-static void describe(const struct run *r, const void *values, uint64_t v, char text[32])
-{
-	uint64_t value = ((const uint64_t *)values)[v];
-
-	if (r->algorithm == RUN_SSSP || r->algorithm == RUN_PR)
-		snprintf(text, 32, "%.17g", ((const double *)values)[v]);
-	else if (value >= r->graph.n)
-		snprintf(text, 32, r->algorithm == RUN_BFS ? "no path" : "no vertex");
-	else
-		snprintf(text, 32, "%llu",
-			 (unsigned long long)(r->algorithm == RUN_CC ? gtu_graph_id(&r->graph, value) :
-								       value));
-}
-
-static int compare(struct run *r, const void *expected, double change, struct gtu_error *err)
-{
-	uint64_t differing, v = first_difference(r, expected, &differing);
-	char got[32], want[32];
-
-	r->verdict = v == r->graph.n ? RUN_EQUAL : RUN_DIFFERENT;
-	if (r->verdict == RUN_DIFFERENT) {
-		describe(r, r->result, v, got);
-		describe(r, expected, v, want);
-		return gtu_fail(err, GTU_ERR_VERIFY,
-				"%s through %s gives vertex %llu the value %s, the reference code %s; %llu of %llu values differ",
-				run_name(r->algorithm), r->unit,
-				(unsigned long long)gtu_graph_id(&r->graph, v), got, want,
-				(unsigned long long)differing, (unsigned long long)r->graph.n);
-	}
-	/* Whoever stops early has come to rest. */
-	if (r->algorithm == RUN_PR && r->opt.epsilon > 0 &&
-	    r->stats.iterations < (r->opt.iterations ? r->opt.iterations : 1000) &&
-	    change > r->opt.epsilon * (1 + RANK_TOLERANCE)) {
-		r->verdict = RUN_DIFFERENT;
-		return gtu_fail(err, GTU_ERR_VERIFY,
-				"pr through %s stopped after %llu iterations, while ranks still change by %g",
-				r->unit, (unsigned long long)r->stats.iterations, change);
-	}
-	return 0;
-}
-
 static int verify(struct request *q, struct gtu_error *err)
 {
-	struct run *r = &q->run;
-	const struct gtu_graph *g = &r->graph;
-	double start = now(), change = 0;
-	void *expected;
-	int rc;
+	double start = now();
+	int rc = gtu_graph_check(q->graph, q->run.opt.progress, err);
 
-	rc = gtu_graph_check(q->graph, r->opt.progress, err);
-	if (rc)
-		return rc;
-	expected = malloc((g->n + 1) * 8);
-	rc = expected ? 0 : -1;
-	if (!rc && r->algorithm == RUN_BFS)
-		rc = reference_bfs(g, r->opt.source, expected);
-	else if (!rc && r->algorithm == RUN_SSSP)
-		rc = reference_sssp(g, r->opt.source, expected);
-	else if (!rc && r->algorithm == RUN_CC)
-		rc = reference_components(g, expected);
-	else if (!rc)
-		rc = reference_pagerank(g, r->opt.damping > 0 ? r->opt.damping : 0.85,
-					r->stats.iterations, expected, &change);
-	if (rc)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with");
-	else if (cli_interrupted())
-		rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted while verifying");
-	else
-		rc = compare(r, expected, change, err);
-	free(expected);
-	r->verify_seconds = now() - start;
+	if (!rc)
+		rc = q->run.kind->verify(&q->run, err);
+	q->run.verify_seconds = now() - start;
 	return rc;
 }
 
@@ -556,8 +590,10 @@ int cmd_run(int argc, char **argv)
 	int rc, verify_rc = 0;
 
 	rc = parse(argc, argv, &q);
-	if (rc)
+	if (rc) {
+		free(q.source);
 		return rc < 0 ? CLI_DONE : rc;
+	}
 	q.run.opt.progress = cli_progress();
 	/* a name that cannot be written is found now, not when the work is done */
 	rc = q.run.output ? whole_file_try(q.run.output, &err) : 0;
@@ -580,5 +616,7 @@ int cmd_run(int argc, char **argv)
 	gtu_graph_close(q.graph);
 	free(q.run.result);
 	free(q.random_weights);
+	free(q.source_list);
+	free(q.source);
 	return cli_exit(&err, rc);
 }

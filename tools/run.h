@@ -7,12 +7,41 @@
 
 #include "gtu/gtu.h"
 
-enum run_algorithm { RUN_BFS, RUN_SSSP, RUN_PR, RUN_CC };
+struct json;
+struct run;
+
+/* Options that mean something to some algorithms only. */
+#define RUN_TAKES_SOURCE	(1u << 0)
+#define RUN_TAKES_SOURCES	(1u << 1)	/* --source with several, --sources */
+#define RUN_TAKES_TARGET	(1u << 2)
+#define RUN_TAKES_WEIGHTS	(1u << 3)
+#define RUN_TAKES_RANKS		(1u << 4)	/* --damping, --iterations, --epsilon */
+
+/* An algorithm as `gtu run` sees it. To add one: a row in run_kind.c, and what it shows in run_values.c. */
+struct run_kind {
+	const char *name;
+	const char *alias;		/* or NULL */
+	unsigned takes;			/* RUN_TAKES_* */
+	uint32_t value_bytes;		/* of a value: 4 or 8 */
+	bool one;			/* one value in all, not one a vertex */
+	const char *rounds;		/* what its iterations are */
+	int (*compute)(struct run *r, struct gtu_error *err);
+	/* Compare with plain reference code: r->verdict, and GTU_ERR_VERIFY with the first difference. */
+	int (*verify)(struct run *r, struct gtu_error *err);
+	/* Value @v of @values, a line without what it belongs to, for --output. */
+	void (*write)(const struct run *r, const void *values, uint64_t v, FILE *f);
+	/* Members of the JSON's "result". */
+	void (*json)(const struct run *r, struct json *j);
+	void (*print)(const struct run *r, FILE *to);
+};
+
+/* By name or alias; NULL after a complaint. */
+const struct run_kind *run_kind(const char *word);
 
 enum run_verdict { RUN_NOT_VERIFIED, RUN_EQUAL, RUN_DIFFERENT };
 
 struct run {
-	enum run_algorithm algorithm;
+	const struct run_kind *kind;
 	const char *path;		/* of the graph */
 	const char *unit, *device;	/* as named; device is "none" without a unit */
 	const char *output, *json;	/* files, "-", or NULL */
@@ -22,11 +51,13 @@ struct run {
 	struct gtu_algorithm_stats stats;
 	bool source_chosen;		/* by us */
 	bool monitor;			/* ZCM watches */
+	const char *sources_text;	/* BC: how they were chosen, for a person */
 	const char *weights;		/* what they are, for a person; SSSP */
 	double open_seconds;
 	union {
-		uint64_t *integer;	/* BFS levels, CC vertices */
-		double *real;		/* SSSP distances, PR ranks */
+		uint64_t *integer;	/* BFS levels, CC vertices, cores, the distance of stcon */
+		double *real;		/* SSSP distances, PR ranks, BC scores */
+		uint32_t *color;	/* GC */
 		void *result;
 	};
 	struct {
@@ -37,9 +68,44 @@ struct run {
 	unsigned units;			/* of them */
 	enum run_verdict verdict;
 	double verify_seconds;
+	double change;			/* PR: of the reference's last iteration */
 };
 
-const char *run_name(enum run_algorithm algorithm);
+/* How many values there are. */
+static inline uint64_t run_values(const struct run *r)
+{
+	return r->kind->one ? 1 : r->graph.n;
+}
+
+/* One vertex is where it starts (betweenness has a list of them). */
+static inline bool run_has_source(const struct run *r)
+{
+	return (r->kind->takes & (RUN_TAKES_SOURCE | RUN_TAKES_SOURCES)) == RUN_TAKES_SOURCE;
+}
+
+/* run_values.c, for the table of run_kind.c */
+void run_write_hops(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_distance(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_real(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_vertex(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_core(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_color(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_json_bfs(const struct run *r, struct json *j);
+void run_json_sssp(const struct run *r, struct json *j);
+void run_json_pr(const struct run *r, struct json *j);
+void run_json_cc(const struct run *r, struct json *j);
+void run_json_bc(const struct run *r, struct json *j);
+void run_json_stcon(const struct run *r, struct json *j);
+void run_json_gc(const struct run *r, struct json *j);
+void run_json_kc(const struct run *r, struct json *j);
+void run_print_bfs(const struct run *r, FILE *to);
+void run_print_sssp(const struct run *r, FILE *to);
+void run_print_pr(const struct run *r, FILE *to);
+void run_print_cc(const struct run *r, FILE *to);
+void run_print_bc(const struct run *r, FILE *to);
+void run_print_stcon(const struct run *r, FILE *to);
+void run_print_gc(const struct run *r, FILE *to);
+void run_print_kc(const struct run *r, FILE *to);
 
 /* --output and --json. Whole or not at all: a temporary file is renamed. */
 int run_write_output(const struct run *r, struct gtu_error *err);

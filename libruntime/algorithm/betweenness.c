@@ -162,7 +162,7 @@ static int set_up(struct betweenness *b)
 
 static int from_source(struct betweenness *b, uint64_t source, double *score)
 {
-	uint32_t levels;
+	uint32_t levels = 0;
 	int rc;
 
 	if (source >= b->a.g->n)

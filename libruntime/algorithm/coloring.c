@@ -2,7 +2,7 @@
 /*
  * Graph colouring: neighbours get different colours. Vertices have a fixed order, those of most
  * neighbours first, ties by a hash of their number; each takes the lowest colour that no neighbour before
- * it has. In a round all vertices are coloured whose uncoloured neighbours come behind them (Jones and
+ * it has. In a round all vertices are coloured whose neighbours before them have colours (Jones and
  * Plassmann), so the colours are those of the sequential greedy method whatever unit brings the edges.
  */
 #include <stdlib.h>
@@ -21,10 +21,9 @@ struct coloring {
 	uint32_t base;			/* first colour of the window */
 	struct gtu_alg_buffer rank;	/* n of 8 bytes: place in the order, lower first */
 	struct gtu_alg_buffer color_of;	/* n of 4 bytes */
-	struct gtu_alg_buffer blocked;	/* n of 4 bytes: round in which a neighbour came before */
+	struct gtu_alg_buffer waiting;	/* n of 8 bytes: neighbours before it that have no colour yet */
 	struct gtu_alg_buffer taken;	/* n of 8 bytes: colours of the window that neighbours have */
-	uint32_t round;
-	struct gtu_alg_frontier left, ready;
+	struct gtu_alg_frontier ready, next;
 	struct gtu_alg_buffer order, mark;	/* without a unit */
 	uint64_t most;				/* neighbours of a vertex */
 };
@@ -53,18 +52,32 @@ static inline bool before(const uint64_t *key, uint64_t u, uint64_t v)
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-static int find_blocked(void *context, const struct gtu_alg_batch *batch)
+static int count_before(void *context, const struct gtu_alg_batch *batch)
 {
 	struct coloring *c = context;
 	const uint64_t *key = c->rank.region.addr;
-	uint32_t *blocked = c->blocked.region.addr;
+	uint64_t *waiting = c->waiting.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++)
+		waiting[batch->source[i]] += batch->source[i] != batch->target[i] &&
+					     before(key, batch->target[i], batch->source[i]);
+	return 0;
+}
+
+/* Sources have been coloured: who waited for them alone is ready. */
+static int release(void *context, const struct gtu_alg_batch *batch)
+{
+	struct coloring *c = context;
+	const uint64_t *key = c->rank.region.addr;
+	uint64_t *waiting = c->waiting.region.addr;
 	unsigned i;
 
 	for (i = 0; i < batch->n; i++) {
 		uint64_t u = batch->source[i], v = batch->target[i];
 
-		if (u != v && c->color[v] == UNCOLORED && before(key, v, u))
-			blocked[u] = c->round;
+		if (u != v && waiting[v] && before(key, u, v) && !--waiting[v])
+			gtu_alg_push(&c->a, &c->next, v);
 	}
 	return 0;
 }
@@ -113,31 +126,36 @@ static int color_ready(struct coloring *c)
 
 static int rounds(struct coloring *c)
 {
-	const uint32_t *blocked = c->blocked.region.addr;
-	uint64_t i, v, count;
+	const uint64_t *waiting = c->waiting.region.addr;
+	struct gtu_alg_frontier all = { .count = c->a.g->n, .all = true };
+	uint64_t v, colored = 0;
 	int rc;
 
-	for (c->left.count = 0; c->left.count < c->a.g->n;)
-		gtu_alg_push(&c->a, &c->left, c->left.count);
-	while (c->left.count) {
-		c->round++;
-		gtu_alg_phase(&c->a, "choose");
-		rc = gtu_alg_visit(&c->a, &c->visit, &c->left, find_blocked, c);
-		if (rc)
-			return rc;
-		count = c->left.count;
-		c->left.count = c->ready.count = 0;
-		for (i = 0; i < count; i++) {
-			v = gtu_alg_vertex(&c->a, &c->left, i);
-			gtu_alg_push(&c->a, blocked[v] == c->round ? &c->left : &c->ready, v);
-		}
+	gtu_alg_phase(&c->a, "count");
+	rc = gtu_alg_visit(&c->a, &c->visit, &all, count_before, c);
+	for (v = 0; v < c->a.g->n; v++)
+		if (!waiting[v])
+			gtu_alg_push(&c->a, &c->next, v);
+	while (!rc && c->next.count) {
+		colored += c->next.count;
+		memcpy(c->ready.ids.region.addr, c->next.ids.region.addr, c->next.count * c->a.id_width);
+		c->ready.count = c->next.count;
 		gtu_alg_phase(&c->a, "color");
 		rc = color_ready(c);
 		if (rc)
-			return rc;
+			break;
+		gtu_alg_phase(&c->a, "release");
+		gtu_alg_swap(&c->a, &c->next.ids, &c->ready.ids);
+		c->ready.count = c->next.count;
+		c->next.count = 0;
+		rc = gtu_alg_visit(&c->a, &c->visit, &c->ready, release, c);
 		c->a.stats->iterations++;
 	}
-	return 0;
+	if (!rc && colored != c->a.g->n)
+		return gtu_fail(c->a.err, GTU_ERR_INPUT,
+				"%s: it says that each edge is stored both ways, but vertices have edges that are not, %llu at least: the graph is damaged",
+				c->visit.w.g->name, (unsigned long long)(c->a.g->n - colored));
+	return rc;
 }
 
 /* ---- Without a unit ---------------------------------------------------------------------------- */
@@ -234,11 +252,11 @@ static int set_up(struct coloring *c)
 	}
 	if (c->a.opt->unit == GTU_WITH_NONE)
 		return 0;
-	rc = gtu_alg_room(&c->a, &c->blocked, n * 4, false);
+	rc = gtu_alg_room(&c->a, &c->waiting, n * 8, false);
 	if (!rc)
 		rc = gtu_alg_room(&c->a, &c->taken, n * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->left.ids, n * c->a.id_width, false);
+		rc = gtu_alg_room(&c->a, &c->next.ids, n * c->a.id_width, false);
 	if (!rc)
 		rc = gtu_alg_room(&c->a, &c->ready.ids, n * c->a.id_width, false);
 	return rc;

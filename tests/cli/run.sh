@@ -137,6 +137,35 @@ says "says why" "^gtu: o: cannot be written: File too large"
 check "and leaves nothing" test -z "$(ls -A t)"
 check "looking leaves nothing behind" bash -c '! gtu run bfs nonesuch.txt --output fresh; ! ls | grep fresh'
 
+# the algorithms of GraphPEG's evaluation; results by hand: edges 10-20, 10-30, 20-30, 30-40, 50-60
+printf '10 0.0\n20 0.0\n30 2.0\n40 0.0\n50 0.0\n60 0.0\n' >bc.want
+printf '10 2\n20 2\n30 2\n40 1\n50 1\n60 1\n' >kc.want
+for unit in none scu-basic scu iru; do
+	check "bc $unit" gtu run bc g.txt --sources all --unit $unit --output o --verify
+	awk '{ printf "%s %.1f\n", $1, $2 }' o >o.n
+	same "bc $unit, result" o.n bc.want
+	check "bc $unit from two" gtu run bc g.txt --source 10,20 --unit $unit --output o --verify
+	same "the same: no path of others leads through 10 and 20" <(awk '{ printf "%s %.1f\n", $1, $2 }' o) bc.want
+	check "kc $unit" gtu run kc g.txt --unit $unit --output o --verify
+	same "kc $unit, result" o kc.want
+	check "gc $unit" gtu run gc g.txt --unit $unit --output o.$unit --verify
+	same "gc $unit, as none" o.$unit o.none
+	check "stcon $unit" gtu run stcon g.txt --source 10 --target 40 --unit $unit --output o --verify
+	check "stcon $unit shows it" bash -c "gtu run stcon g.txt --source 10 --target 40 --unit $unit | grep 'connected 10 to 40 by a path of 2 edges'"
+	same "stcon $unit, result" o <(echo 40 2)
+	check "stcon $unit, no path" bash -c "gtu run stcon g.txt --source 10 --target 60 --unit $unit --verify | grep 'no path   from 10 to 60'"
+	check "stcon $unit, both ways" gtu run stcon g.txt --source 40 --target 10 --undirected --unit $unit --output o --verify
+	same "result" o <(echo 10 2)
+done
+check "sources drawn" bash -c "gtu run bc g.txt --sources 2:7 --verify | grep 'sources   2: drawn at random, seed 7'"
+exits 2 "no target" gtu run stcon g.txt
+says "asks for it" "stcon needs --target ID"
+exits 2 "a target there is none of" gtu run stcon g.txt --target 11
+exits 2 "several sources of one search" gtu run bfs g.txt --source 10,20
+says "says so" "bfs starts at one source, and --source names 2"
+exits 2 "two kinds of sources" gtu run bc g.txt --source 10 --sources 3
+exits 2 "no sources" gtu run bc g.txt --sources 0
+
 # a real graph, if it is there: other people's counts
 check "a generated graph" gtu generate kronecker --scale 12 --seed 3 k.gtu
 for unit in none scu-basic scu iru; do

@@ -284,6 +284,21 @@ TEST(refusals)
 	gtu_graph_close(g);
 }
 
+/* A graph that says it holds edges both ways, and does not, is told from one that cannot be coloured. */
+TEST(one_way_only)
+{
+	/* 0 - 1 is there from 0 alone, and 1 comes first, having more edges */
+	uint64_t row[] = { 0, 1, 3, 5 };
+	uint32_t col[] = { 1, 2, 2, 1, 1 }, color[3];
+	struct gtu_graph g = { .n = 3, .m = 5, .edge_bytes = 4, .row = row, .col = col, .name = "one" };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_SCU };
+	struct gtu_error err;
+
+	open_device();
+	CHECK_EQ(gtu_coloring(dev, &g, &opt, color, NULL, &err), GTU_ERR_INPUT);
+	CHECKF(strstr(err.text, "vertices have edges that are not, 1 at least"), "%s", err.text);
+}
+
 /* Targets and rows that lead outside are told, and nothing is read there. */
 TEST(damaged_graphs)
 {

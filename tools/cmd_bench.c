@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "bench_ioctl.h"
 #include "cli.h"
 #include "host.h"
 #include "iru_kernel.h"
@@ -14,8 +15,9 @@
 
 static const char help[] =
 	"usage: gtu bench units [--seconds S] [--only NAME,...] [--largest BYTES] [--device D]\n"
-	"                       [--json FILE|-]\n\n"
-	"How fast the units are, each job as a whole through the runtime, beside memcpy of the same\n"
+	"                       [--json FILE|-]\n"
+	"       gtu bench ioctl [--seconds S] [--pin BYTES] [--device D] [--json FILE|-]\n\n"
+	"units: how fast the units are, each job as a whole through the runtime, beside memcpy of the same\n"
 	"bytes and beside the plain software that one would write. The three are measured in turn, round\n"
 	"after round, so that a noisy computer disturbs all alike; the medians are printed.\n\n"
 	"  --seconds S      for all of it, about (default 60; three rounds a case at the least)\n"
@@ -30,7 +32,14 @@ static const char help[] =
 	"share     unit / memcpy: the median of the rounds' ratios, not the ratio of the two medians beside it\n"
 	"M/s       million elements a second, of input or output, whichever is more: of the unit, and of\n"
 	"          plain software. Beside reordering and grouping that is an LSD radix sort by line, beside\n"
-	"          filtering a bitmap of what was seen.\n";
+	"          filtering a bitmap of what was seen.\n\n"
+	"ioctl: what the way to the device costs: a system call, a job by doorbell and by ioctl, waiting\n"
+	"for it in four ways, pinning memory beside copying it, mmap, queues, contexts; CPU time a job by\n"
+	"batch; jobs a second by batch and by depth. With percentiles and histograms; what a device or its\n"
+	"driver lacks is said in its place.\n\n"
+	"  --device D       /dev/gtu0 for all of it (default model: what there is of it in process)\n"
+	"  --pin BYTES      memory that is pinned at a time (default 128M; two such pieces are needed)\n"
+	"  --seconds S      for all of it, about (default 60), besides pinning\n";
 
 #define ROUNDS_MIN	3
 #define ROUNDS_MAX	200
@@ -295,6 +304,7 @@ static int write_json(const char *path, const struct gtu_info *info, double seco
 
 struct request {
 	const char *only, *device, *json;
+	uint64_t pin;
 	double seconds;
 	uint64_t largest;
 };
@@ -389,23 +399,62 @@ static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu
 	return ret;
 }
 
+static int bench_ioctl(const struct request *rq, struct gtu_error *err)
+{
+	struct ioctl_bench *b = calloc(1, sizeof(*b));
+	int ret;
+
+	if (!b)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results");
+	b->device = rq->device ? rq->device : "model";
+	b->seconds = rq->seconds;
+	b->pin_bytes = rq->pin & ~((2ull << 20) - 1);
+	ret = ioctl_bench_run(b, err);
+	cli_clear_bar();
+	if (!ret && (!rq->json || !whole_file_is_stdout(rq->json)))
+		ioctl_bench_print(b);
+	if (!ret && rq->json)
+		ret = ioctl_bench_json(b, rq->json, err);
+	ioctl_bench_free(b);
+	free(b);
+	return ret;
+}
+
+static int units_of(const struct request *rq, struct gtu_error *err)
+{
+	struct gtu_queue *q = NULL;
+	struct gtu_device *dev;
+	int ret;
+
+	ret = gtu_open(rq->device, &dev, err);
+	if (ret)
+		return ret;
+	gtu_set_timeout(dev, cli_timeout_ns(CLI_TIMEOUT));
+	ret = gtu_queue_create(dev, NULL, &q, err);
+	if (!ret)
+		ret = bench_units(rq, q, err);
+	gtu_queue_destroy(q);
+	gtu_close(dev);
+	return ret;
+}
+
 int cmd_bench(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "seconds", required_argument, NULL, 's' },
 		{ "only", required_argument, NULL, 'o' },
 		{ "largest", required_argument, NULL, 'l' },
+		{ "pin", required_argument, NULL, 'p' },
 		{ "device", required_argument, NULL, 'd' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
 	};
-	static const char *const subjects[] = { "units", NULL };
-	struct request rq = { .seconds = 60, .largest = UINT64_MAX };
+	static const char *const subjects[] = { "units", "ioctl", NULL };
+	struct request rq = { .seconds = 60, .largest = UINT64_MAX, .pin = 128 << 20 };
+	bool for_units = false, for_ioctl = false;
 	struct gtu_error err = { 0 };
-	struct gtu_queue *q = NULL;
-	struct gtu_device *dev;
-	int opt, ret;
+	int opt, subject, ret;
 
 	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (opt) {
@@ -416,8 +465,17 @@ int cmd_bench(int argc, char **argv)
 		case 'l':
 			if (!cli_u64("--largest", optarg, 1, UINT64_MAX, &rq.largest))
 				return CLI_USAGE;
+			for_units = true;
 			break;
-		case 'o': rq.only = optarg; break;
+		case 'p':
+			if (!cli_u64("--pin", optarg, 2 << 20, 1ull << 40, &rq.pin))
+				return CLI_USAGE;
+			for_ioctl = true;
+			break;
+		case 'o':
+			rq.only = optarg;
+			for_units = true;
+			break;
 		case 'd': rq.device = optarg; break;
 		case 'j': rq.json = optarg; break;
 		case 'h': fputs(help, stdout); return CLI_DONE;
@@ -425,23 +483,19 @@ int cmd_bench(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return cli_usage("what? 'gtu bench units' is the one there is");
-	if (cli_choice("the subject", argv[optind], subjects) < 0)
+		return cli_usage("what? 'gtu bench units', or 'gtu bench ioctl'");
+	subject = cli_choice("the subject", argv[optind], subjects);
+	if (subject < 0)
 		return CLI_USAGE;
+	if (subject ? for_units : for_ioctl)
+		return cli_usage(subject ? "--only and --largest are for 'gtu bench units'" :
+					   "--pin is for 'gtu bench ioctl'");
 	if (optind + 1 < argc)
 		return cli_usage("takes no '%s'", argv[optind + 1]);
 	if (rq.only && !only_is_known(rq.only))
 		return CLI_USAGE;
 	ret = rq.json ? whole_file_try(rq.json, &err) : 0;
 	if (!ret)
-		ret = gtu_open(rq.device, &dev, &err);
-	if (ret)
-		return cli_exit(&err, ret);
-	gtu_set_timeout(dev, cli_timeout_ns(CLI_TIMEOUT));
-	ret = gtu_queue_create(dev, NULL, &q, &err);
-	if (!ret)
-		ret = bench_units(&rq, q, &err);
-	gtu_queue_destroy(q);
-	gtu_close(dev);
+		ret = subject ? bench_ioctl(&rq, &err) : units_of(&rq, &err);
 	return cli_exit(&err, ret);
 }

@@ -42,7 +42,7 @@ endif
 
 LIBS := -lfdt -llzma -lz -lzstd -lexpat -lm -lpthread
 CPPFLAGS += -Iinclude -Ifirmware-model -Ilibruntime -D_GNU_SOURCE -DGTU_VERSION='"$(VERSION)"'
-CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -ffp-contract=off -fPIC -fno-strict-aliasing $(SANFLAGS)
+CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Wno-psabi -ffp-contract=off -fPIC -fno-strict-aliasing $(SANFLAGS)
 LDFLAGS += $(SANFLAGS)
 
 LIB_SRC := $(wildcard firmware-model/*.c libruntime/*.c libruntime/*/*.c)

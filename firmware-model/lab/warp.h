@@ -41,9 +41,6 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi" /* all that pass such vectors are inlined */
-#endif
 
 typedef uint32_t lab_u32 __attribute__((vector_size(128)));
 typedef int32_t lab_i32 __attribute__((vector_size(128)));
@@ -51,6 +48,7 @@ typedef float lab_f32 __attribute__((vector_size(128)));
 typedef uint64_t lab_u64 __attribute__((vector_size(256)));
 typedef uint32_t lab_mask;		/* a bit a lane */
 
+/* Whatever takes or returns such vectors is inlined: how they are passed never matters (-Wno-psabi). */
 #define LAB_INLINE static inline __attribute__((always_inline))
 #define LAB_OPS 4			/* memory operations under way between two waits, before it stops anyway */
 
@@ -88,6 +86,8 @@ struct lab_warp {
 	struct lab *lab;
 	void *sp;			/* of the stack that is not running */
 	uint8_t state, waiting;		/* waiting: bits of boards */
+	bool asleep;			/* stopped, and no event that wakes it is under way */
+	uint8_t queued, op_next;	/* operations the LSU has still to take, and the next of them */
 	uint8_t slot, scheduler;	/* of its SM */
 	uint16_t block_slot;
 	uint32_t age;

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What happens when: a calendar of one list a cycle for the next LAB_RING cycles and a heap for what
+ * lies beyond. Events of one cycle come out in the order in which they were put in.
+ *
+ * An event is a node: of a warp, a scheduler, an LSU, a unit (these have theirs for good), or of a
+ * request on its way, which is in one place at a time.
+ */
+#ifndef GTU_LAB_EVENTS_H
+#define GTU_LAB_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LAB_RING 4096u
+
+enum lab_event {
+	EV_WAKE, EV_ISSUE,		/* a warp: may go on; its operations reach the LSU */
+	EV_SCHEDULER, EV_LSU,		/* of an SM: free again */
+	EV_BLOCK,			/* an SM takes a block */
+	EV_ARRIVE, EV_REPLY, EV_FILL,	/* a request: at its slice, its data there, back at its L1 */
+	EV_LINK, EV_LINK_DONE,		/* a request: at the link, answered by it */
+	EV_UNIT_ASK, EV_UNIT_ANSWER, EV_UNIT_REPLY, EV_UNIT_CLOCK,
+};
+
+struct lab_node {
+	uint32_t next;
+	uint8_t kind;			/* enum lab_event */
+	uint8_t op;			/* enum lab_kind */
+	uint8_t sectors, partial;	/* of the line */
+	uint32_t owner;			/* warp, MSHR, unit */
+	uint16_t port, slice;		/* port: SM, or that of a unit */
+	uint32_t line;			/* address / 128; a link request's are in value */
+	uint8_t board, flags;		/* flags: LAB_OF_* */
+	uint8_t flits, bytes;		/* of the request; bytes: of a link request */
+	uint64_t value;			/* a unit's tag; a link request's address */
+};
+_Static_assert(sizeof(struct lab_node) == 32, "two nodes a cache line");
+
+enum { LAB_OF_WARP, LAB_OF_MSHR, LAB_OF_UNIT, LAB_OF_NOBODY };
+
+struct lab_far {
+	uint64_t when, order;
+	uint32_t node;
+};
+
+struct lab_calendar {
+	uint64_t now;
+	uint64_t summary;		/* words of bits[] that are not 0 */
+	uint64_t bits[LAB_RING / 64];
+	uint32_t head[LAB_RING], tail[LAB_RING];
+	struct lab_node *node;		/* [0] is none */
+	struct lab_far *far;		/* a heap */
+	uint32_t far_count, far_room;
+	uint64_t order;
+	bool no_memory;			/* the heap could not grow: an event was lost, the run has failed */
+};
+
+void lab_calendar_far(struct lab_calendar *c, uint64_t when, uint32_t node);
+/* The next event, its cycle in c->now; 0: there is none. */
+uint32_t lab_calendar_advance(struct lab_calendar *c);
+
+static inline void lab_calendar_put(struct lab_calendar *c, uint64_t when, uint32_t node)
+{
+	uint32_t b = (uint32_t)when & (LAB_RING - 1);
+
+	c->node[node].next = 0;
+	if (c->bits[b / 64] >> (b % 64) & 1) {
+		c->node[c->tail[b]].next = node;
+	} else {
+		c->head[b] = node;
+		c->bits[b / 64] |= 1ull << (b % 64);
+		c->summary |= 1ull << (b / 64);
+	}
+	c->tail[b] = node;
+}
+
+/* @node happens in cycle @when, now or later. */
+static inline void lab_at(struct lab_calendar *c, uint64_t when, uint32_t node, enum lab_event kind)
+{
+	c->node[node].kind = (uint8_t)kind;
+	if (__builtin_expect(when - c->now < LAB_RING, 1))
+		lab_calendar_put(c, when, node);
+	else
+		lab_calendar_far(c, when, node);
+}
+
+static inline uint32_t lab_calendar_take(struct lab_calendar *c)
+{
+	uint32_t b = (uint32_t)c->now & (LAB_RING - 1), node;
+
+	if (!(c->bits[b / 64] >> (b % 64) & 1))
+		return lab_calendar_advance(c);
+	node = c->head[b];
+	c->head[b] = c->node[node].next;
+	if (!c->head[b]) {
+		c->bits[b / 64] &= ~(1ull << (b % 64));
+		if (!c->bits[b / 64])
+			c->summary &= ~(1ull << (b / 64));
+	}
+	return node;
+}
+
+#endif

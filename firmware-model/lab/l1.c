@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/* The L1 of an SM: loads allocate on a miss, stores write through and take away the line they hit. */
+#include "lab/internal.h"
+
+static uint32_t l1_set(const struct lab *lab, const struct lab_tags *t, uint32_t line)
+{
+	return lab_set_of(lab->m.l1_index, line, t->sets);
+}
+
+/*
+ * The least recently used line; UINT32_MAX while that is on its way. To take a younger one instead, as soon as
+ * it is there, would make what is replaced depend on the order of fills: the rule of the oracles is plain LRU.
+ */
+static uint32_t victim(const struct lab_tags *t, uint32_t first)
+{
+	uint32_t i, best = first;
+
+	for (i = first; i < first + t->ways; i++) {
+		if (!t->line[i])
+			return i;
+		if (t->used[i] < t->used[best])
+			best = i;
+	}
+	return t->pending[best] ? UINT32_MAX : best;
+}
+
+static void join(struct lab_mshr *h, struct lab_warp *w, unsigned board)
+{
+	h->wants[h->merges].warp = w->id;
+	h->wants[h->merges++].board = (uint8_t)board;
+	w->pending[board]++;
+}
+
+/* A load of @sectors of a line in @cycle. STALLED changes nothing; it is tried again after a fill. */
+enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned board, uint32_t line,
+			       unsigned sectors, uint64_t cycle)
+{
+	struct lab_sm *s = &lab->sm[sm];
+	struct lab_tags *t = &s->l1;
+	uint32_t set = l1_set(lab, t, line), at, missing, node;
+	int way = lab_find(t, set, line);
+	struct lab_mshr *h;
+	struct lab_node *n;
+
+	if (!lab->m.l1_sectored)
+		sectors = 0xf;
+	at = way < 0 ? UINT32_MAX : set * t->ways + (uint32_t)way;
+	if (way >= 0 && !(sectors & ~t->valid[at])) {
+		lab->stats.l1_load[LAB_HIT]++;
+		t->used[at] = ++t->clock;
+		w->done[board] = lab_max(w->done[board], cycle + lab->m.l1_latency);
+		return L1_TAKEN;
+	}
+	if (way >= 0 && t->pending[at]) {
+		h = &s->mshr[t->mshr[at]];
+		if (!(sectors & ~(t->valid[at] | h->sectors))) {
+			if (h->merges == lab->m.l1_merges)
+				return L1_STALLED;
+			lab->stats.l1_load[LAB_PENDING]++;
+			t->used[at] = ++t->clock;
+			join(h, w, board);
+			return L1_TAKEN;
+		}
+	}
+	missing = way < 0 ? sectors : sectors & ~(t->valid[at] | t->pending[at]);
+	if (!missing || s->mshr_free == 0xffff)
+		return L1_STALLED;
+	if (way < 0) {
+		at = victim(t, set * t->ways);
+		if (at == UINT32_MAX)
+			return L1_STALLED;
+		t->line[at] = line;
+		t->valid[at] = t->pending[at] = 0;
+	}
+	lab->stats.l1_load[way < 0 ? LAB_MISS : LAB_SECTOR_MISS]++;
+	t->used[at] = ++t->clock;
+	t->mshr[at] = s->mshr_free;
+	t->pending[at] |= (uint8_t)missing;
+	h = &s->mshr[s->mshr_free];
+	s->mshr_free = h->next_free;
+	s->mshr_used++;
+	h->way = at;
+	h->sectors = (uint8_t)missing;
+	h->merges = 0;
+	join(h, w, board);
+	node = lab_node_take(lab);
+	n = &lab->calendar.node[node];
+	n->op = LAB_LOAD;
+	n->sectors = (uint8_t)missing;
+	n->partial = 0;
+	n->line = line;
+	n->port = (uint16_t)sm;
+	n->flags = LAB_OF_MSHR;
+	n->owner = t->mshr[at];
+	lab_send(lab, node, cycle);
+	return L1_TAKEN;
+}
+
+void lab_l1_store(struct lab *lab, unsigned sm, uint32_t line)
+{
+	struct lab_tags *t = &lab->sm[sm].l1;
+	uint32_t set = l1_set(lab, t, line), at;
+	int way = lab_find(t, set, line);
+
+	if (way < 0) {
+		lab->stats.l1_store[LAB_MISS]++;
+		return;
+	}
+	lab->stats.l1_store[LAB_HIT]++;
+	at = set * t->ways + (uint32_t)way;
+	t->valid[at] = 0;		/* what is on its way still comes, for those who wait for it */
+	if (!t->pending[at])
+		t->line[at] = 0;
+}
+
+void lab_l1_fill(struct lab *lab, uint32_t node)
+{
+	struct lab_node *n = &lab->calendar.node[node];
+	unsigned sm = n->port, i;
+	struct lab_sm *s = &lab->sm[sm];
+	struct lab_mshr *h = &s->mshr[n->owner];
+	struct lab_tags *t = &s->l1;
+
+	t->pending[h->way] &= (uint8_t)~h->sectors;
+	t->valid[h->way] |= h->sectors;
+	for (i = 0; i < h->merges; i++)
+		lab_warp_done(lab, &lab->warp[h->wants[i].warp], h->wants[i].board, lab->calendar.now);
+	h->next_free = s->mshr_free;
+	s->mshr_free = (uint16_t)n->owner;
+	s->mshr_used--;
+	lab_node_give(lab, node);
+	if (s->lsu_stalled)
+		lab_lsu_run(lab, sm);
+}
+
+/* Between kernels: nothing is on its way then. */
+void lab_l1_empty(struct lab *lab)
+{
+	uint32_t i;
+
+	for (i = 0; i < lab->m.sms && lab->m.l1_size; i++) {
+		struct lab_tags *t = &lab->sm[i].l1;
+
+		memset(t->line, 0, (size_t)t->sets * t->ways * sizeof(*t->line));
+		memset(t->valid, 0, (size_t)t->sets * t->ways);
+	}
+}

@@ -104,7 +104,6 @@ static const struct file_operations gtu_fops = {
 	.mmap = gtu_file_mmap,
 	.poll = gtu_file_poll,
 	.read = gtu_file_read,
-	.llseek = no_llseek,
 };
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event of a queue tells others than those who wait in an ioctl: its eventfd, and poll() and
- * read() of the file. A context keeps a list of queues that had an event since they were last read.
+ * What an event of a queue tells others than those who wait in an ioctl: its eventfd, and poll()
+ * and read() of the file. A context keeps a list of queues that had an event since they were last read.
  */
 #include <linux/eventfd.h>
 #include <linux/poll.h>
@@ -28,7 +28,7 @@ void gtu_queue_tell(struct gtu_queue *q)
 	wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
 }
 
-/* The queue is dead: what it has told last is heard by its eventfd alone, as its id goes to others. */
+/* The queue is dead: its end is heard by the eventfd alone, as its id goes to others. */
 void gtu_queue_untell(struct gtu_queue *q)
 {
 	struct eventfd_ctx *eventfd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state of a device as text, for debugfs and dumps. Reading it changes nothing: no register with
- * a side effect, no snapshot of counters. It shows descriptors, not what they point to.
+ * The state of a device as text, for debugfs and dumps. Reading it changes nothing: no register
+ * with a side effect, no snapshot of counters. It shows descriptors, not what they point to.
  */
 #include "gtu_surface.h"
 

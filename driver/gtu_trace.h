@@ -14,7 +14,7 @@
 
 #include "gtu_drv.h"
 
-/* Jobs @first to @first + @count - 1 go to the device by ioctl(SUBMIT); those by doorbell are unseen. */
+/* Jobs @first to @first + @count - 1 come by ioctl(SUBMIT); those by doorbell are unseen. */
 TRACE_EVENT(gtu_submit,
 	TP_PROTO(struct gtu_queue *q, u32 first, u32 count),
 	TP_ARGS(q, first, count),

@@ -46,6 +46,8 @@ void gtu_queue_dropped(struct gtu_queue *q)
 {
 	spin_lock_irq(&q->wait_lock);
 	q->resets++;
+	q->seen.told = false;
+	q->seen.since = jiffies;
 	gtu_queue_notify_locked(q);
 	spin_unlock_irq(&q->wait_lock);
 }

@@ -9,7 +9,7 @@
 
 static unsigned int hang_ms = 10000;
 module_param(hang_ms, uint, 0644);
-MODULE_PARM_DESC(hang_ms, "ms without progress after which a queue that is waited for hangs; 0: never");
+MODULE_PARM_DESC(hang_ms, "ms of no progress after which a queue waited for hangs; 0: never");
 
 static unsigned long gtu_watch_period(void)
 {
@@ -25,8 +25,8 @@ static bool gtu_queue_has_waiter(struct gtu_queue *q)
 }
 
 /*
- * Look at a queue: true when it has stood still for too long while somebody waits, though the device
- * may say that it has nothing to do. What moved without an event is told now.
+ * Look at a queue: true when it has stood still for too long while somebody waits, though the
+ * device may say that it has nothing to do. What moved without an event is told now.
  */
 static bool gtu_queue_stands_still(struct gtu_queue *q)
 {

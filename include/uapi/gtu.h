@@ -393,7 +393,11 @@ struct gtu_ioctl_queue_cancel {
  * @fd: of an eventfd; -1: none any more
  *
  * It is signalled by every event of the queue: one that its doorbells ARM or ARM_STREAM asked for,
- * an error, its end. A queue has one eventfd at most; a new one replaces it.
+ * an error, its reset, its end; the device's reset or removal. It may be signalled without one:
+ * look at the ring. A queue has one eventfd at most; a new one replaces it.
+ *
+ * A queue has one ARM. WAIT rings it too, in the place of the user's own, which then may be told as
+ * late as two seconds after it came: a queue is waited for by WAIT, or by events, not by both.
  */
 struct gtu_ioctl_queue_eventfd {
 	__u32 size;
@@ -410,8 +414,9 @@ struct gtu_ioctl_queue_eventfd {
  * @reserved: 0
  *
  * poll() says EPOLLIN when a queue of the context had an event, EPOLLERR | EPOLLHUP when the device
- * is gone. read() takes as many events as there are, a queue once, and fit; it blocks while there
- * are none, unless O_NONBLOCK is set (%EAGAIN). Less room than one: %EINVAL.
+ * is gone. Events are those that an eventfd hears of, but for a queue's end: its id may be another's
+ * by then. read() takes as many events as there are, a queue once, and fit; it blocks while there are
+ * none, unless O_NONBLOCK is set (%EAGAIN). Less room than one: %EINVAL.
  */
 struct gtu_event {
 	__u32 queue;

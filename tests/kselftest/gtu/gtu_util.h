@@ -35,6 +35,12 @@ static inline const char *device_path(void)
 	return path ? path : "/dev/gtu0";
 }
 
+/* gtu0 */
+static inline const char *device_name(void)
+{
+	return strrchr(device_path(), '/') + 1;
+}
+
 /* For fixtures: open the device or skip with what to do. */
 #define OPEN_OR_SKIP(fd)                                                                           \
 	do {                                                                                       \
@@ -123,6 +129,25 @@ static inline int write_to(const char *path, const char *text)
 	ret = write(fd, text, strlen(text)) < 0 ? errno : 0;
 	close(fd);
 	return ret;
+}
+
+/* All of a file, ended with a 0, cut at @bytes: its length or -errno. */
+static inline ssize_t read_from(const char *path, char *text, size_t bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t got = 1;
+
+	text[0] = 0;
+	if (fd < 0)
+		return -errno;
+	while (n < bytes - 1 && (got = read(fd, text + n, bytes - 1 - n)) > 0)
+		n += (size_t)got;
+	if (got < 0)
+		got = -errno;
+	close(fd);
+	text[n] = 0;
+	return got < 0 ? got : (ssize_t)n;
 }
 
 /* The name on its bus of the device at @path, in 64 bytes; 0 or an errno. */

@@ -1,0 +1,782 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Events: eventfd, poll() and read() of the device's file, waits for records of a stream, and jobs
+ * that are cancelled; signals, close and removal while somebody waits.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/time.h>
+
+#include "gtu_util.h"
+
+#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define BYTES	(1u << 20)
+
+FIXTURE(event)
+{
+	int fd, efd;
+	struct queue q;
+	uint8_t *memory;
+	uint32_t key;
+};
+
+FIXTURE_SETUP(event)
+{
+	self->fd = -1;
+	OPEN_OR_SKIP(self->fd);
+	self->memory = pages(BYTES);
+	ASSERT_NE(MAP_FAILED, (void *)self->memory);
+	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
+	self->efd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	ASSERT_LE(0, self->efd);
+}
+
+FIXTURE_TEARDOWN(event)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+static int set_eventfd(struct queue *q, int efd)
+{
+	struct gtu_ioctl_queue_eventfd a = { .size = sizeof(a), .id = q->c.id, .fd = efd };
+
+	return call(q->fd, GTU_IOCTL_QUEUE_EVENTFD, &a);
+}
+
+static void arm(struct queue *q, uint32_t index)
+{
+	*(volatile uint32_t *)(q->db + GTU_DB_ARM) = index;
+}
+
+/* What poll() says of @fd within @ms. */
+static int polled(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) > 0 ? p.revents : 0;
+}
+
+/* What an eventfd has counted, and has not any more. */
+static uint64_t counted(int efd)
+{
+	uint64_t n = 0;
+
+	return read(efd, &n, sizeof(n)) == sizeof(n) ? n : 0;
+}
+
+/* read() without blocking: how many events, or -errno. */
+static int read_events(int fd, struct gtu_event *e, unsigned int n)
+{
+	int flags = fcntl(fd, F_GETFL);
+	ssize_t got;
+
+	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	got = read(fd, e, n * sizeof(*e));
+	got = got < 0 ? -errno : got % (ssize_t)sizeof(*e) ? -EPROTO : got;
+	fcntl(fd, F_SETFL, flags);
+	return (int)(got < 0 ? got : got / (ssize_t)sizeof(*e));
+}
+
+/* A job whose end raises an event. */
+static void armed_job(struct queue *q)
+{
+	arm(q, q->submitted);
+	submit(q, &NO_JOB);
+	q->consumed++;
+}
+
+/*
+ * ---- eventfd ------------------------------------------------------------------------------------
+ */
+
+TEST_F(event, eventfd_arguments)
+{
+	struct queue none = self->q;
+
+	EXPECT_EQ(EBADF, set_eventfd(&self->q, 999));
+	EXPECT_EQ(EBADF, set_eventfd(&self->q, -2));
+	EXPECT_EQ(EBADF, set_eventfd(&self->q, self->fd));
+	none.c.id = 77777;
+	EXPECT_EQ(ENOENT, set_eventfd(&none, self->efd));
+	EXPECT_EQ(0, set_eventfd(&self->q, -1));
+	EXPECT_EQ(0, set_eventfd(&self->q, self->efd));
+	EXPECT_EQ(0, set_eventfd(&self->q, self->efd));
+	EXPECT_EQ(0, set_eventfd(&self->q, -1));
+}
+
+TEST_F(event, eventfd_when_armed)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
+	for (i = 0; i < 50; i++) {
+		armed_job(&self->q);
+		ASSERT_EQ(POLLIN, polled(self->efd, 2000));
+		EXPECT_EQ(1, counted(self->efd));
+		EXPECT_TRUE(completed(&self->q, i));
+	}
+	/* what was there already counts at once; what nobody asked for does not */
+	arm(&self->q, 0);
+	EXPECT_EQ(POLLIN, polled(self->efd, 2000));
+	EXPECT_EQ(1, counted(self->efd));
+	submit(&self->q, &NO_JOB);
+	EXPECT_EQ(0, polled(self->efd, 200));
+	EXPECT_TRUE(completed(&self->q, 50));
+}
+
+TEST_F(event, eventfd_replaced)
+{
+	int other = eventfd(0, EFD_NONBLOCK);
+
+	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
+	ASSERT_EQ(0, set_eventfd(&self->q, other));
+	armed_job(&self->q);
+	EXPECT_EQ(POLLIN, polled(other, 2000));
+	EXPECT_EQ(0, polled(self->efd, 0));
+	ASSERT_EQ(1, counted(other));
+	ASSERT_EQ(0, set_eventfd(&self->q, -1));
+	armed_job(&self->q);
+	EXPECT_EQ(POLLIN, polled(self->fd, 2000));
+	EXPECT_EQ(0, polled(other, 100));
+	/* the driver's own reference */
+	ASSERT_EQ(0, set_eventfd(&self->q, other));
+	close(other);
+	armed_job(&self->q);
+}
+
+static volatile bool stop;
+
+static void *replacer(void *arg)
+{
+	struct queue *q = arg;
+	int efd;
+
+	while (!stop) {
+		efd = eventfd(0, EFD_NONBLOCK);
+		set_eventfd(q, efd);
+		close(efd);
+	}
+	return NULL;
+}
+
+/* A new eventfd at any moment, with events coming in. */
+TEST_F(event, eventfd_replaced_all_the_time)
+{
+	struct gtu_hw_cpl c;
+	pthread_t thread;
+	unsigned int i;
+
+	pthread_create(&thread, NULL, replacer, &self->q);
+	for (i = 0; i < 300; i++) {
+		arm(&self->q, i);
+		submit(&self->q, &NO_JOB);
+		ASSERT_EQ(0, take(&self->q, &c));
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
+	armed_job(&self->q);
+	EXPECT_EQ(POLLIN, polled(self->efd, 2000));
+}
+
+static void *wait_thread(void *arg)
+{
+	struct queue *q = arg;
+
+	queue_wait(q, 5, now_ns() + 4 * SECOND);
+	return NULL;
+}
+
+/* WAIT takes the queue's one ARM away from who polls: he is told late, but he is. */
+TEST_F(event, eventfd_beside_wait)
+{
+	pthread_t thread;
+	uint64_t start;
+
+	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
+	arm(&self->q, 0);
+	pthread_create(&thread, NULL, wait_thread, &self->q);
+	usleep(50000);
+	EXPECT_EQ(0, counted(self->efd));
+	start = now_ns();
+	submit(&self->q, &NO_JOB);
+	EXPECT_EQ(POLLIN, polled(self->efd, 4000));
+	EXPECT_GT(3 * SECOND, now_ns() - start);
+	while (self->q.submitted <= 5)
+		submit(&self->q, &NO_JOB);
+	pthread_join(thread, NULL);
+}
+
+/* An error, a reset and the end are events that nobody has to ask for. */
+TEST_F(event, eventfd_of_the_end)
+{
+	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
+	doorbell(&self->q, 1000, 0);
+	EXPECT_EQ(POLLIN, polled(self->efd, 2000));
+	EXPECT_NE(0, counted(self->efd));
+	EXPECT_EQ(GTU_QUEUE_E_TAIL, queue_state(&self->q));
+	EXPECT_EQ(0, polled(self->efd, 100));
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_NE(0, counted(self->efd));
+	armed_job(&self->q);
+	EXPECT_EQ(POLLIN, polled(self->efd, 2000));
+	EXPECT_NE(0, counted(self->efd));
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_DESTROY));
+	EXPECT_NE(0, counted(self->efd));
+	EXPECT_EQ(ENOENT, set_eventfd(&self->q, self->efd));
+	/* and so is the end of the file */
+	queue_unmap(&self->q);
+	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &self->q));
+	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
+	queue_unmap(&self->q);
+	close(self->fd);
+	self->fd = -1;
+	EXPECT_NE(0, counted(self->efd));
+}
+
+/*
+ * ---- poll() and read() --------------------------------------------------------------------------
+ */
+
+TEST_F(event, read)
+{
+	struct gtu_event e[64];
+	struct queue two;
+
+	EXPECT_EQ(0, polled(self->fd, 0));
+	EXPECT_EQ(-EAGAIN, read_events(self->fd, e, 4));
+	armed_job(&self->q);
+	EXPECT_EQ(POLLIN, polled(self->fd, 2000));
+	memset(e, 0xff, sizeof(e));
+	ASSERT_EQ(1, read_events(self->fd, e, 64));
+	EXPECT_EQ(self->q.c.id, e[0].queue);
+	EXPECT_EQ(1, e[0].cq_tail);
+	EXPECT_EQ(GTU_QUEUE_ENABLED, e[0].state);
+	EXPECT_EQ(0, e[0].reserved);
+	EXPECT_EQ(~0u, e[1].queue);
+	EXPECT_EQ(0, polled(self->fd, 0));
+
+	/* a queue once, however much it did; as many as fit */
+	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &two));
+	armed_job(&two);
+	EXPECT_EQ(POLLIN, polled(self->fd, 2000));
+	armed_job(&self->q);
+	ASSERT_EQ(0, queue_wait(&self->q, 1, now_ns() + SECOND));
+	armed_job(&self->q);
+	ASSERT_EQ(0, queue_wait(&self->q, 2, now_ns() + SECOND));
+	ASSERT_EQ(1, read_events(self->fd, e, 1));
+	EXPECT_EQ(two.c.id, e[0].queue);
+	ASSERT_EQ(1, read_events(self->fd, e, 64));
+	EXPECT_EQ(self->q.c.id, e[0].queue);
+	EXPECT_EQ(3, e[0].cq_tail);
+
+	/* an error; its state is the queue's */
+	doorbell(&two, 1000, 0);
+	EXPECT_EQ(POLLIN, polled(self->fd, 2000));
+	ASSERT_EQ(1, read_events(self->fd, e, 64));
+	EXPECT_EQ(GTU_QUEUE_E_TAIL, e[0].state);
+	ASSERT_EQ(0, queue_call(&two, GTU_IOCTL_QUEUE_RESET));
+	ASSERT_EQ(1, read_events(self->fd, e, 64));
+	EXPECT_EQ(GTU_QUEUE_ENABLED, e[0].state);
+	EXPECT_EQ(0, e[0].cq_tail);
+}
+
+TEST_F(event, read_arguments)
+{
+	void *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct gtu_event e[2];
+
+	EXPECT_EQ(-1, read(self->fd, e, 0));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, read(self->fd, e, sizeof(*e) - 1));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, pread(self->fd, e, sizeof(e), 0));
+	EXPECT_EQ(ESPIPE, errno);
+	EXPECT_EQ(-1, write(self->fd, e, sizeof(e)));
+	EXPECT_EQ(EINVAL, errno);
+	/* an event that did not reach its reader is there for the next */
+	armed_job(&self->q);
+	EXPECT_EQ(POLLIN, polled(self->fd, 2000));
+	EXPECT_EQ(-1, read(self->fd, nowhere, sizeof(e)));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(POLLIN, polled(self->fd, 0));
+	ASSERT_EQ(1, read_events(self->fd, e, 2));
+	EXPECT_EQ(self->q.c.id, e[0].queue);
+	EXPECT_EQ(-EAGAIN, read_events(self->fd, e, 2));
+}
+
+/* The event of a queue ends with it: its id may be another's by the time it is read. */
+TEST_F(event, destroyed_queue)
+{
+	struct gtu_event e[4];
+	struct queue two;
+
+	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &two));
+	armed_job(&two);
+	EXPECT_EQ(POLLIN, polled(self->fd, 2000));
+	ASSERT_EQ(0, queue_call(&two, GTU_IOCTL_QUEUE_DESTROY));
+	EXPECT_EQ(0, polled(self->fd, 0));
+	EXPECT_EQ(-EAGAIN, read_events(self->fd, e, 4));
+}
+
+struct reader {
+	int fd, ret;
+	struct gtu_event e[4];
+	pthread_t thread;
+};
+
+static void *reader_thread(void *arg)
+{
+	struct reader *r = arg;
+	ssize_t n = read(r->fd, r->e, sizeof(r->e));
+
+	r->ret = n < 0 ? -errno : (int)(n / (ssize_t)sizeof(*r->e));
+	return NULL;
+}
+
+static void start_reader(struct reader *r, int fd)
+{
+	*r = (struct reader){ .fd = fd, .ret = -1 };
+	pthread_create(&r->thread, NULL, reader_thread, r);
+}
+
+TEST_F(event, read_blocks)
+{
+	uint64_t total = 0, start;
+	struct reader r;
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		start_reader(&r, self->fd);
+		usleep(7000);
+		start = now_ns();
+		armed_job(&self->q);
+		pthread_join(r.thread, NULL);
+		total += now_ns() - start;
+		ASSERT_EQ(1, r.ret);
+		EXPECT_EQ(self->q.c.id, r.e[0].queue);
+		EXPECT_EQ(i + 1, r.e[0].cq_tail);
+	}
+	TH_LOG("mean wake-up: %llu us", (unsigned long long)(total / 20 / 1000));
+	EXPECT_GT(SECOND / 20, total / 20);
+}
+
+/* The file is closed while somebody reads it: he reads on; all is let go when he leaves. */
+TEST_F(event, close_under_read)
+{
+	struct reader r;
+
+	start_reader(&r, self->fd);
+	usleep(50000);
+	close(self->fd);
+	armed_job(&self->q);
+	pthread_join(r.thread, NULL);
+	EXPECT_EQ(1, r.ret);
+	self->fd = -1;
+	queue_unmap(&self->q);
+	EXPECT_EQ(0, status_kib("VmPin"));
+}
+
+TEST_F(event, epoll)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event want = { .events = EPOLLIN | EPOLLET }, got;
+	struct gtu_event e[4];
+	unsigned int i;
+
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->fd, &want));
+	EXPECT_EQ(0, epoll_wait(ep, &got, 1, 0));
+	for (i = 0; i < 10; i++) {
+		armed_job(&self->q);
+		ASSERT_EQ(1, epoll_wait(ep, &got, 1, 2000));
+		EXPECT_EQ(EPOLLIN, got.events);
+		EXPECT_EQ(0, epoll_wait(ep, &got, 1, 0));
+		EXPECT_EQ(1, read_events(self->fd, e, 4));
+	}
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+static int wait_stream(struct queue *q, uint32_t index, uint32_t record, uint64_t deadline_ns)
+{
+	struct gtu_ioctl_wait w = { .size = sizeof(w), .flags = GTU_WAIT_STREAM, .id = q->c.id,
+				    .index = index, .record = record,
+				    .deadline_ns = deadline_ns };
+
+	return call(q->fd, GTU_IOCTL_WAIT, &w);
+}
+
+TEST_F(event, read_signal)
+{
+	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	struct itimerval soon = { .it_value = { .tv_usec = 50000 } };
+	struct gtu_event e;
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	for (i = 0; i < 3; i++) {
+		sigaction(SIGALRM, &act, NULL);
+		setitimer(ITIMER_REAL, &soon, NULL);
+		EXPECT_EQ(-1, read(self->fd, &e, sizeof(e)));
+		EXPECT_EQ(EINTR, errno);
+		act.sa_flags = 0;
+	}
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		read(self->fd, &e, sizeof(e));
+		_exit(0);
+	}
+	usleep(100000);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+/*
+ * ---- Streams ------------------------------------------------------------------------------------
+ */
+
+#define RECORDS		4u
+#define INDICES		(40u * GTU_WARP)
+#define INDICES_AT	65536u
+
+/* A stream of INDICES indices into a ring of RECORDS at the memory's begin. */
+static struct gtu_hw_desc stream_job(uint8_t *memory, uint32_t key)
+{
+	struct gtu_hw_desc d = { .opcode = GTU_OP_IRU_STREAM,
+				 .param = GTU_IRU_OP_NONE | 2 << GTU_IRU_TARGET_SHIFT };
+	uint32_t i, *index = (uint32_t *)(memory + INDICES_AT);
+
+	memset(memory, 0, INDICES_AT);
+	for (i = 0; i < INDICES; i++)
+		index[i] = i * 7 % INDICES;
+	d.operand[GTU_IRU_INDICES] = (struct gtu_hw_operand){ key, INDICES, INDICES_AT };
+	d.operand[GTU_IRU_RING] = (struct gtu_hw_operand){ key, RECORDS, 0 };
+	return d;
+}
+
+#define NEEDS(cap)                                                                                 \
+	do {                                                                                       \
+		struct gtu_ioctl_info info = { .size = sizeof(info) };                             \
+                                                                                                   \
+		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));                               \
+		if (!(info.caps & (cap)))                                                          \
+			SKIP(return, "the device has not " #cap);                                  \
+	} while (0)
+
+TEST_F(event, stream)
+{
+	volatile struct gtu_hw_ring *ring = (void *)self->memory;
+	struct gtu_hw_desc d = stream_job(self->memory, self->key);
+	uint32_t consumed = 0, elements = 0, early = 0, index, lane;
+	struct gtu_hw_cpl c;
+	bool done = false;
+
+	NEEDS(GTU_CAP_STREAM_EVENTS | GTU_CAP_STREAMS);
+	index = submit(&self->q, &d);
+	while (!done) {
+		ASSERT_EQ(0, wait_stream(&self->q, index, consumed, now_ns() + 10 * SECOND));
+		done = completed(&self->q, index);
+		early += ring->producer == consumed && !done;
+		while (consumed != __atomic_load_n(&ring->producer, __ATOMIC_ACQUIRE)) {
+			struct gtu_hw_warp *w =
+				(void *)(self->memory + sizeof(*ring) +
+					 (consumed & (RECORDS - 1)) * GTU_WARP_BYTES(1, 0));
+
+			EXPECT_EQ(consumed, w->sequence);
+			for (lane = 0; lane < GTU_WARP; lane++)
+				elements += w->active >> lane & 1;
+			consumed++;
+		}
+		__atomic_store_n(&ring->consumer, consumed, __ATOMIC_SEQ_CST);
+		if (ring->waiting)
+			*(volatile uint32_t *)(self->q.db + GTU_DB_KICK) = 1;
+	}
+	ASSERT_EQ(0, take(&self->q, &c));
+	EXPECT_EQ(GTU_CPL_OK, c.status);
+	EXPECT_EQ(INDICES, elements);
+	EXPECT_EQ(consumed, c.count);
+	TH_LOG("%u records, woken early %u times", consumed, early);
+	EXPECT_GE(consumed / 4, early);
+}
+
+/* A record that the ring has no room for is waited for until the consumer makes some. */
+TEST_F(event, stream_waits)
+{
+	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	struct itimerval soon = { .it_value = { .tv_usec = 30000 } };
+	volatile struct gtu_hw_ring *ring = (void *)self->memory;
+	struct gtu_hw_desc d = stream_job(self->memory, self->key);
+	uint64_t start;
+	uint32_t index;
+
+	NEEDS(GTU_CAP_STREAM_EVENTS | GTU_CAP_STREAMS);
+	/* nothing to run: at once */
+	start = now_ns();
+	EXPECT_EQ(0, wait_stream(&self->q, 0, 0, GTU_WAIT_FOREVER));
+	EXPECT_EQ(ETIMEDOUT, wait_stream(&self->q, 0, 0, 0));
+	EXPECT_GT(start + SECOND, now_ns());
+	index = submit(&self->q, &d);
+	while (ring->producer != RECORDS)
+		ASSERT_GT(start + 5 * SECOND, now_ns());
+	/* record RECORDS cannot come: whoever asks is told after a while to look again, or in time */
+	start = now_ns();
+	EXPECT_EQ(0, wait_stream(&self->q, index, RECORDS, GTU_WAIT_FOREVER));
+	EXPECT_LT(start + SECOND / 20, now_ns());
+	EXPECT_GT(start + SECOND, now_ns());
+	start = now_ns();
+	EXPECT_EQ(ETIMEDOUT, wait_stream(&self->q, index, RECORDS, start + SECOND / 50));
+	EXPECT_LE(start + SECOND / 50, now_ns());
+	/* what is there is there */
+	start = now_ns();
+	EXPECT_EQ(0, wait_stream(&self->q, index, RECORDS - 1, GTU_WAIT_FOREVER));
+	EXPECT_GT(start + SECOND / 20, now_ns());
+	sigaction(SIGALRM, &act, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	EXPECT_EQ(EINTR, wait_stream(&self->q, index, RECORDS, GTU_WAIT_FOREVER));
+	/* a reset drops the stream */
+	EXPECT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	/* an error ends it */
+	doorbell(&self->q, 1000, 0);
+	EXPECT_EQ(EIO, wait_stream(&self->q, 0, 0, GTU_WAIT_FOREVER));
+}
+
+/* The eventfd hears of records too. */
+TEST_F(event, stream_eventfd)
+{
+	struct gtu_hw_desc d = stream_job(self->memory, self->key);
+	volatile struct gtu_hw_ring *ring = (void *)self->memory;
+
+	NEEDS(GTU_CAP_STREAM_EVENTS | GTU_CAP_STREAMS);
+	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
+	submit(&self->q, &d);
+	*(volatile uint32_t *)(self->q.db + GTU_DB_ARM_STREAM) = RECORDS - 1;
+	EXPECT_EQ(POLLIN, polled(self->efd, 2000));
+	EXPECT_EQ(RECORDS, ring->producer);
+	counted(self->efd);
+	*(volatile uint32_t *)(self->q.db + GTU_DB_ARM_STREAM) = RECORDS;
+	EXPECT_EQ(0, polled(self->efd, 200));
+	ring->consumer = RECORDS;
+	*(volatile uint32_t *)(self->q.db + GTU_DB_KICK) = 1;
+	EXPECT_EQ(POLLIN, polled(self->efd, 2000));
+	EXPECT_LT(RECORDS, ring->producer);
+}
+
+/*
+ * ---- Cancel -------------------------------------------------------------------------------------
+ */
+
+static int cancel(struct queue *q, uint32_t flags, uint32_t until)
+{
+	struct gtu_ioctl_queue_cancel a = { .size = sizeof(a), .flags = flags, .id = q->c.id,
+					    .until = until };
+
+	return call(q->fd, GTU_IOCTL_QUEUE_CANCEL, &a);
+}
+
+TEST_F(event, cancel_arguments)
+{
+	struct queue none = self->q;
+
+	NEEDS(GTU_CAP_CANCEL);
+	none.c.id = 77777;
+	EXPECT_EQ(ENOENT, cancel(&none, 0, 0));
+	EXPECT_EQ(EINVAL, cancel(&self->q, GTU_CANCEL_ALL, 1));
+	EXPECT_EQ(EINVAL, cancel(&self->q, 0, 1));
+	EXPECT_EQ(0, cancel(&self->q, 0, 0));
+	EXPECT_EQ(0, cancel(&self->q, GTU_CANCEL_ALL, 0));
+	doorbell(&self->q, 1000, 0);
+	EXPECT_EQ(EIO, cancel(&self->q, 0, 0));
+}
+
+/* A stream whose consumer never comes, jobs behind it: all end in order, and the queue goes on. */
+TEST_F(event, cancel)
+{
+	struct gtu_hw_desc d = stream_job(self->memory, self->key);
+	struct gtu_hw_cpl c;
+	uint32_t i;
+
+	NEEDS(GTU_CAP_CANCEL | GTU_CAP_STREAMS);
+	put(&self->q, &d);
+	for (i = 1; i < 8; i++)
+		put(&self->q, &NO_JOB);
+	doorbell(&self->q, 8, 0);
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND / 20));
+	ASSERT_EQ(0, cancel(&self->q, 0, 5));
+	for (i = 0; i < 8; i++) {
+		ASSERT_EQ(0, take(&self->q, &c));
+		EXPECT_EQ(i, c.sq_index);
+		EXPECT_EQ(i < 5 ? GTU_CPL_CANCELED : GTU_CPL_OK, c.status);
+	}
+	/* what has ended stays as it is */
+	EXPECT_EQ(0, cancel(&self->q, 0, 3));
+	EXPECT_EQ(0, cancel(&self->q, GTU_CANCEL_ALL, 0));
+	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+
+	d = stream_job(self->memory, self->key);
+	put(&self->q, &d);
+	put(&self->q, &NO_JOB);
+	doorbell(&self->q, self->q.submitted, self->q.consumed);
+	ASSERT_EQ(0, cancel(&self->q, GTU_CANCEL_ALL, 0));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, take(&self->q, &c));
+		EXPECT_EQ(GTU_CPL_CANCELED, c.status);
+	}
+	doorbell(&self->q, self->q.submitted, self->q.consumed);
+	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+}
+
+/* Who waits for a job that is cancelled is woken by its completion. */
+TEST_F(event, cancel_wakes)
+{
+	struct gtu_hw_desc d = stream_job(self->memory, self->key);
+	struct reader r;
+
+	NEEDS(GTU_CAP_CANCEL | GTU_CAP_STREAMS);
+	start_reader(&r, self->fd);
+	arm(&self->q, 0);
+	submit(&self->q, &d);
+	usleep(50000);
+	ASSERT_EQ(0, cancel(&self->q, GTU_CANCEL_ALL, 0));
+	pthread_join(r.thread, NULL);
+	EXPECT_EQ(1, r.ret);
+	EXPECT_EQ(1, r.e[0].cq_tail);
+	EXPECT_TRUE(completed(&self->q, 0));
+}
+
+/*
+ * ---- The device goes ----------------------------------------------------------------------------
+ */
+
+struct stream_waiter {
+	struct queue *q;
+	int ret;
+	pthread_t thread;
+};
+
+static void *stream_thread(void *arg)
+{
+	struct stream_waiter *w = arg;
+
+	do {
+		w->ret = wait_stream(w->q, 1000, 1000, GTU_WAIT_FOREVER);
+	} while (!w->ret);
+	return NULL;
+}
+
+struct poller {
+	int fd, revents;
+	pthread_t thread;
+};
+
+static void *poll_thread(void *arg)
+{
+	struct poller *p = arg;
+
+	p->revents = polled(p->fd, 20000);
+	return NULL;
+}
+
+static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, int efd,
+			    const char *function, const char *how)
+{
+	struct poller p = { .fd = q->fd };
+	struct stream_waiter w = { .ret = -1 };
+	uint8_t *memory = pages(BYTES);
+	struct gtu_hw_desc d;
+	struct queue stream;
+	uint32_t key;
+	char path[128];
+	struct gtu_event e;
+	struct reader r;
+	int other = open(device_path(), O_RDWR), bare = open(device_path(), O_RDWR), ret;
+	struct poller no_queue = { .fd = bare };
+
+	/* a file of its own for the stream, whose events are nobody else's */
+	ASSERT_EQ(0, region_add(other, memory, BYTES, RW, &key));
+	ASSERT_EQ(0, queue_create(other, 2, 2, &stream));
+	d = stream_job(memory, key);
+	submit(&stream, &d);
+	w.q = &stream;
+	ASSERT_EQ(0, set_eventfd(q, efd));
+	start_reader(&r, q->fd);
+	pthread_create(&p.thread, NULL, poll_thread, &p);
+	pthread_create(&no_queue.thread, NULL, poll_thread, &no_queue);
+	pthread_create(&w.thread, NULL, stream_thread, &w);
+	usleep(150000);
+	counted(efd);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
+	ret = strcmp(how, "reset") ? driver_file(function, how) : write_to(path, "1");
+	ASSERT_EQ(0, ret);
+	pthread_join(r.thread, NULL);
+	pthread_join(p.thread, NULL);
+	pthread_join(no_queue.thread, NULL);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(-ENODEV, r.ret);
+	EXPECT_EQ(POLLERR | POLLHUP, p.revents);
+	EXPECT_EQ(POLLERR | POLLHUP, no_queue.revents);
+	EXPECT_EQ(ENODEV, w.ret);
+	EXPECT_NE(0, counted(efd));
+	EXPECT_EQ(-ENODEV, read_events(q->fd, &e, 1));
+	EXPECT_EQ(POLLERR | POLLHUP, polled(q->fd, 0));
+	EXPECT_EQ(ENODEV, set_eventfd(q, efd));
+	EXPECT_EQ(ENODEV, cancel(q, 0, 0));
+	queue_unmap(&stream);
+	close(other);
+	close(bare);
+}
+
+TEST_F_TIMEOUT(event, removal, 60)
+{
+	char function[64];
+
+	NEEDS(GTU_CAP_STREAM_EVENTS);
+	if (geteuid() || bus_function(device_path(), function))
+		SKIP(return, "needs root");
+	everybody_waits(_metadata, &self->q, self->efd, function, "unbind");
+	ASSERT_EQ(0, driver_file(function, "bind"));
+	EXPECT_EQ(POLLERR | POLLHUP, polled(self->fd, 0));
+}
+
+TEST_F_TIMEOUT(event, function_reset, 60)
+{
+	char function[64];
+
+	NEEDS(GTU_CAP_STREAM_EVENTS);
+	if (geteuid() || bus_function(device_path(), function))
+		SKIP(return, "needs root");
+	everybody_waits(_metadata, &self->q, self->efd, function, "reset");
+}
+
+/* Interrupts that never come (gtu serve --fault lose-irq=1): all are told all the same, late. */
+TEST_F_TIMEOUT(event, lost_interrupts, 60)
+{
+	const char *fault = getenv("GTU_FAULT");
+	struct reader r;
+
+	if (!fault || strcmp(fault, "lose-irq"))
+		SKIP(return, "needs a device that loses all interrupts, and GTU_FAULT=lose-irq");
+	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
+	armed_job(&self->q);
+	EXPECT_EQ(POLLIN, polled(self->efd, 5000));
+	EXPECT_EQ(POLLIN, polled(self->fd, 0));
+	EXPECT_EQ(1, read_events(self->fd, r.e, 4));
+	start_reader(&r, self->fd);
+	usleep(1000);
+	armed_job(&self->q);
+	pthread_join(r.thread, NULL);
+	EXPECT_EQ(1, r.ret);
+	EXPECT_EQ(2, r.e[0].cq_tail);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the driver shows to those who look after machines: sysfs, debugfs, tracepoints, and a state
+ * dump when a queue hangs. Needs root.
+ */
+#include <dirent.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#include "gtu_util.h"
+
+#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define BYTES	(1u << 20)
+#define TEXT	(1u << 20)
+
+FIXTURE(surface)
+{
+	int fd;
+	struct gtu_ioctl_info info;
+	struct queue q;
+	uint8_t *memory;
+	uint32_t key;
+	char *text;
+};
+
+FIXTURE_SETUP(surface)
+{
+	self->fd = -1;
+	if (geteuid())
+		SKIP(return, "needs root");
+	OPEN_OR_SKIP(self->fd);
+	self->info.size = sizeof(self->info);
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &self->info));
+	self->text = malloc(TEXT);
+	self->memory = pages(BYTES);
+	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
+}
+
+FIXTURE_TEARDOWN(surface)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+/*
+ * ---- sysfs --------------------------------------------------------------------------------------
+ */
+
+/* A number from the device's folder in sysfs; all ones when there is none. */
+static uint64_t sysfs(const char *format, ...)
+{
+	char path[256], text[64];
+	va_list args;
+	int n = snprintf(path, sizeof(path), "/sys/class/gtu/%s/", device_name());
+
+	va_start(args, format);
+	vsnprintf(path + n, sizeof(path) - (size_t)n, format, args);
+	va_end(args);
+	if (read_from(path, text, sizeof(text)) <= 0 || !strchr(text, '\n'))
+		return ~0ull;
+	return strtoull(text, NULL, 0);
+}
+
+static uint64_t reg(int fd, uint32_t offset)
+{
+	struct gtu_ioctl_reg a = { .size = sizeof(a), .offset = offset };
+
+	return call(fd, GTU_IOCTL_REG_READ, &a) ? ~1ull : a.value;
+}
+
+TEST_F(surface, identity)
+{
+	const struct gtu_ioctl_info *i = &self->info;
+	char path[128];
+
+	EXPECT_EQ(i->uapi_version, sysfs("uapi_version"));
+	EXPECT_EQ(i->caps, sysfs("caps"));
+	EXPECT_EQ(i->units, sysfs("units"));
+	EXPECT_EQ(i->epoch, sysfs("epoch"));
+	EXPECT_EQ(i->max_contexts, sysfs("max_contexts"));
+	EXPECT_EQ(i->max_queues, sysfs("max_queues"));
+	EXPECT_EQ(i->max_regions_log2, sysfs("max_regions_log2"));
+	EXPECT_EQ(i->max_ring_log2, sysfs("max_ring_log2"));
+	EXPECT_EQ(i->vectors, sysfs("vectors"));
+	EXPECT_EQ(i->doorbell_stride_log2, sysfs("doorbell_stride_log2"));
+	EXPECT_EQ(i->clock_hz, sysfs("clock_hz"));
+	EXPECT_EQ(i->aperture_bytes, sysfs("aperture_bytes"));
+	EXPECT_EQ(i->ctx_queues, sysfs("ctx_queues"));
+	snprintf(path, sizeof(path), "/sys/class/gtu/%s/hw_version", device_name());
+	ASSERT_LT(0, read_from(path, self->text, TEXT));
+	EXPECT_EQ(i->hw_version >> 16, strtoul(self->text, NULL, 10));
+	EXPECT_EQ(i->hw_version & 0xffff, strtoul(strchr(self->text, '.') + 1, NULL, 10));
+	snprintf(path, sizeof(path), "/sys/class/gtu/%s/state", device_name());
+	ASSERT_LT(0, read_from(path, self->text, TEXT));
+	EXPECT_EQ(0, strcmp("up\n", self->text));
+}
+
+/* Every unit that is present has its folders, no other has; values are the registers'. */
+TEST_F(surface, units)
+{
+	static const char *const unit[] = { "scu", "iru", "peg", "wvr", "zcm" };
+	struct stat st;
+	char path[160];
+	unsigned int u;
+
+	for (u = 0; u < 5; u++) {
+		const int present = self->info.units >> u & 1 ? 0 : -1;
+
+		snprintf(path, sizeof(path), "/sys/class/gtu/%s/%s", device_name(), unit[u]);
+		EXPECT_EQ(present, stat(path, &st));
+		snprintf(path, sizeof(path), "/sys/class/gtu/%s/%s_counters", device_name(),
+			 unit[u]);
+		EXPECT_EQ(present, stat(path, &st));
+	}
+	if (self->info.units & GTU_UNIT_SCU) {
+		EXPECT_EQ(reg(self->fd, GTU_PAGE_SCU + GTU_UREG_PARAM(GTU_SCU_P_WIDTH)),
+			  sysfs("scu/width"));
+		EXPECT_EQ(reg(self->fd, GTU_PAGE_SCU + GTU_UREG_PARAM(GTU_SCU_P_LINES_LOG2)),
+			  sysfs("scu/lines_log2"));
+	}
+	if (self->info.units & GTU_UNIT_IRU) {
+		EXPECT_EQ(reg(self->fd, GTU_PAGE_IRU + GTU_UREG_PARAM(GTU_IRU_P_SETS)),
+			  sysfs("iru/sets"));
+		EXPECT_EQ(reg(self->fd, GTU_PAGE_IRU + GTU_UREG_PARAM(GTU_IRU_P_QUEUE_DEPTH)),
+			  sysfs("iru/queue_depth"));
+		EXPECT_EQ(reg(self->fd, GTU_PAGE_IRU + GTU_UREG_SET(GTU_IRU_S_TIMEOUT)),
+			  sysfs("iru/timeout"));
+	}
+	EXPECT_EQ(~0ull, sysfs("scu/no_such"));
+}
+
+/* SCU: @n elements to another place: as many in as out. */
+static struct gtu_hw_desc scu_job(uint32_t key, uint32_t n)
+{
+	struct gtu_hw_desc d = { .opcode = GTU_OP_SCU_DATA, .param = 2 << GTU_SCU_WIDTH_SHIFT };
+
+	d.operand[GTU_SCU_DATA] = (struct gtu_hw_operand){ key, n, 0 };
+	d.operand[GTU_SCU_OUT] = (struct gtu_hw_operand){ key, n, BYTES / 2 };
+	return d;
+}
+
+static volatile bool stop;
+
+static void *scu_user(void *arg)
+{
+	struct queue *q = arg;
+	struct gtu_hw_desc d = scu_job(*(uint32_t *)(q + 1), 1000);
+	struct gtu_hw_cpl c;
+
+	while (!stop)
+		run(q, &d, &c);
+	return NULL;
+}
+
+/* Files of a group show one moment, never a cleared one, and cost no error. */
+TEST_F(surface, counters)
+{
+	struct { struct queue q; uint32_t key; } user = { self->q, self->key };
+	uint64_t in, out, jobs, last = 0, same = 0, moved = 0;
+	struct gtu_hw_desc d = scu_job(self->key, 1000);
+	struct gtu_hw_cpl c;
+	pthread_t thread;
+	unsigned int i;
+
+	if (!(self->info.units & GTU_UNIT_SCU))
+		SKIP(return, "the device has no SCU");
+	in = sysfs("scu_counters/in");
+	jobs = sysfs("scu_counters/jobs");
+	ASSERT_EQ(GTU_CPL_OK, run(&user.q, &d, &c));
+	usleep(50000);
+	EXPECT_EQ(in + 1000, sysfs("scu_counters/in"));
+	EXPECT_EQ(jobs + 1, sysfs("scu_counters/jobs"));
+	pthread_create(&thread, NULL, scu_user, &user);
+	for (i = 0; i < 300; i++) {
+		in = sysfs("scu_counters/in");
+		out = sysfs("scu_counters/out");
+		if (in == sysfs("scu_counters/in")) {
+			EXPECT_EQ(in, out);
+			same++;
+		}
+		EXPECT_LE(last, in);
+		moved += in != last;
+		last = in;
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	TH_LOG("%llu of 300 rounds within one moment, %llu moments", (unsigned long long)same,
+	       (unsigned long long)moved);
+	EXPECT_LT(100, same);
+	EXPECT_LT(5, moved);
+	snprintf(self->text, TEXT, "/sys/kernel/debug/gtu/%s/registers", device_name());
+	ASSERT_LT(0, read_from(self->text, self->text + 256, TEXT - 256));
+	EXPECT_NE(NULL, strstr(self->text + 256, " error 0x0\n"));
+}
+
+/* Who may read what: counters tell what others do. */
+TEST_F(surface, rights)
+{
+	static const struct {
+		const char *path;
+		mode_t mode;
+	} file[] = {
+		{ "/sys/class/gtu/%s/caps", 0444 }, { "/sys/class/gtu/%s/state", 0444 },
+		{ "/sys/class/gtu/%s/scu/width", 0444 }, { "/sys/class/gtu/%s/iru/timeout", 0444 },
+		{ "/sys/class/gtu/%s/scu_counters/jobs", 0400 },
+		{ "/sys/kernel/debug/gtu/%s/registers", 0400 },
+		{ "/sys/kernel/debug/gtu/%s/dump", 0400 },
+	};
+	struct stat st;
+	char path[128];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(file) / sizeof(*file); i++) {
+		snprintf(path, sizeof(path), file[i].path, device_name());
+		ASSERT_EQ(0, stat(path, &st));
+		EXPECT_EQ(file[i].mode, st.st_mode & 07777);
+		EXPECT_EQ(0, st.st_uid);
+	}
+}
+
+/*
+ * ---- debugfs ------------------------------------------------------------------------------------
+ */
+
+static ssize_t debugfs(const char *name, char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/gtu/%s/%s", device_name(), name);
+	return read_from(path, text, TEXT);
+}
+
+#define SHOWS(part)                                                                                \
+	EXPECT_NE(NULL, strstr(self->text, part)) {                                                \
+		TH_LOG("not there: %s", part);                                                     \
+	}
+
+TEST_F(surface, debugfs)
+{
+	struct gtu_hw_desc d = copy_job(self->key, 0, self->key, BYTES / 2, 16, 2);
+	struct gtu_hw_cpl c;
+	char what[128];
+	uint64_t snapshot;
+
+	if (debugfs("registers", self->text) == -ENOENT)
+		SKIP(return, "no debugfs: mount -t debugfs none /sys/kernel/debug");
+	SHOWS("0x0000 magic 0x31555447\n");
+	SHOWS("mbox_status 0x0\n");
+	ASSERT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
+	d.operand[1].key = 0x7fff0000;
+	ASSERT_EQ(GTU_CPL_KEY, run(&self->q, &d, &c));
+	ASSERT_LT(0, debugfs("queues", self->text));
+	snprintf(what, sizeof(what), "queue %u: enabled (1) epoch %u sq_head 2 of 16", self->q.c.id,
+		 self->info.epoch);
+	SHOWS(what);
+	SHOWS("job 0: copy (0x1)");
+	snprintf(what, sizeof(what), "operand 0: key %#x offset 0x0 count 16", self->key);
+	SHOWS(what);
+	SHOWS("completion 0: job 0 ok (0)");
+	SHOWS("completion 1: job 1 key (5) operand 1");
+	ASSERT_LT(0, debugfs("regions", self->text));
+	snprintf(what, sizeof(what), "key %#x: rw, %u bytes, 256 pages of user space", self->key,
+		 BYTES);
+	SHOWS(what);
+	ASSERT_LT(0, debugfs("contexts", self->text));
+	snprintf(what, sizeof(what), "pid %d (surface_test) epoch %u, 1 queues, 1 region slots",
+		 getpid(), self->info.epoch);
+	SHOWS(what);
+	ASSERT_LT(0, debugfs("events", self->text));
+	SHOWS("vector 0: irq ");
+	ASSERT_LT(0, debugfs("dump", self->text));
+	SHOWS("[registers]\n");
+	SHOWS("[events]\n");
+	SHOWS("completion 1: job 1 key (5) operand 1");
+	/* a look takes no snapshot and makes no error */
+	if (self->info.units & GTU_UNIT_SCU) {
+		snapshot = reg(self->fd, GTU_PAGE_SCU + GTU_UREG_COUNTER(GTU_SCU_C_JOBS));
+		d = scu_job(self->key, 16);
+		ASSERT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
+		ASSERT_LT(0, debugfs("registers", self->text));
+		EXPECT_EQ(snapshot,
+			  reg(self->fd, GTU_PAGE_SCU + GTU_UREG_COUNTER(GTU_SCU_C_JOBS)));
+	}
+	ASSERT_LT(0, debugfs("registers", self->text));
+	SHOWS(" error 0x0\n");
+}
+
+/* Somebody who reads everything all the time. */
+static void *looker(void *arg)
+{
+	static const char *const file[] = { "registers", "contexts", "queues", "regions", "events",
+					    "dump" };
+	char *text = malloc(TEXT);
+	unsigned int i = 0;
+
+	while (!stop) {
+		debugfs(file[i++ % 6], text);
+		sysfs("scu_counters/jobs");
+		sysfs("scu/width");
+		sysfs("state");
+		__atomic_add_fetch((unsigned int *)arg, 1, __ATOMIC_RELAXED);
+	}
+	free(text);
+	return NULL;
+}
+
+/* Another one, who comes and goes with contexts, queues and regions. */
+static void *comer(void *arg)
+{
+	uint32_t key;
+	struct queue q;
+	int fd;
+
+
+	while (!stop) {
+		fd = open(device_path(), O_RDWR);
+		if (fd < 0) {
+			usleep(1000);
+			continue;
+		}
+		if (!region_add(fd, arg, 8192, RW, &key) && !queue_create(fd, 2, 2, &q)) {
+			submit(&q, &NO_JOB);
+			queue_wait(&q, 0, now_ns() + SECOND / 10);
+			queue_unmap(&q);
+		}
+		close(fd);
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(surface, removal_while_looked_at, 90)
+{
+	char function[64], path[128], byte;
+	pthread_t thread[3];
+	unsigned int i, looks = 0;
+	int held;
+
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	snprintf(path, sizeof(path), "/sys/kernel/debug/gtu/%s/dump", device_name());
+	held = open(path, O_RDONLY);
+	ASSERT_LE(0, held);
+	pthread_create(&thread[0], NULL, looker, &looks);
+	pthread_create(&thread[1], NULL, looker, &looks);
+	pthread_create(&thread[2], NULL, comer, self->memory);
+	for (i = 0; i < 8; i++) {
+		usleep(60000 + i * 7000);
+		ASSERT_EQ(0, driver_file(function, "unbind"));
+		ASSERT_EQ(0, driver_file(function, "bind"));
+	}
+	stop = true;
+	for (i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	TH_LOG("%u looks", looks);
+	EXPECT_LT(20u, looks);
+	/* a file that was open before leads nowhere */
+	EXPECT_EQ(-1, read(held, &byte, 1));
+	close(held);
+	EXPECT_LT(0, debugfs("registers", self->text));
+	EXPECT_LT(0, sysfs("max_queues"));
+}
+
+/*
+ * ---- Tracepoints --------------------------------------------------------------------------------
+ */
+
+#define TRACING "/sys/kernel/tracing/"
+
+TEST_F(surface, tracepoints)
+{
+	uint32_t key, index;
+	struct gtu_hw_cpl c;
+	char what[128];
+
+	if (write_to(TRACING "events/gtu/enable", "1"))
+		SKIP(return, "no tracefs: mount -t tracefs none /sys/kernel/tracing");
+	write_to(TRACING "trace", "");
+	ASSERT_EQ(0, region_add(self->fd, self->memory, 8192, GTU_RIGHT_READ, &key));
+	ASSERT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND / 50));
+	index = submit(&self->q, &NO_JOB);
+	ASSERT_EQ(0, queue_wait(&self->q, index, now_ns() + SECOND));
+	ASSERT_EQ(0, take(&self->q, &c));
+	ASSERT_EQ(0, region_remove(self->fd, key));
+	write_to(TRACING "events/gtu/enable", "0");
+	ASSERT_LT(0, read_from(TRACING "trace", self->text, TEXT));
+	SHOWS("gtu_pin: gtu0 pages=2 rights=r\n");
+	SHOWS("gtu_unpin: gtu0 pages=2 rights=r\n");
+	snprintf(what, sizeof(what), " key=%#x length=8192 rights=r\n", key);
+	SHOWS(what);
+	snprintf(what, sizeof(what), " key=%#x ret=0\n", key);
+	SHOWS(what);
+	snprintf(what, sizeof(what), "queue=%u index=0 ret=-110\n", self->q.c.id);
+	SHOWS(what);
+	snprintf(what, sizeof(what), "queue=%u index=0 ret=0\n", self->q.c.id);
+	SHOWS(what);
+	snprintf(what, sizeof(what), "queue=%u cq_tail=1 sq_head=1 state=1\n", self->q.c.id);
+	SHOWS(what);
+	SHOWS("gtu_interrupt: gtu0 irq=");
+}
+
+/*
+ * ---- A state dump when a queue hangs ------------------------------------------------------------
+ */
+
+#define HANG_MS "/sys/module/gtu/parameters/hang_ms"
+
+/* The file of a dump that is there, or NULL. */
+static const char *dump_file(void)
+{
+	static char path[400];
+	DIR *dir = opendir("/sys/class/devcoredump");
+	struct dirent *e;
+	bool found = false;
+
+	while (dir && !found && (e = readdir(dir))) {
+		found = !strncmp(e->d_name, "devcd", 5);
+		snprintf(path, sizeof(path), "/sys/class/devcoredump/%s/data", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return found ? path : NULL;
+}
+
+static bool dump_comes(unsigned int ms)
+{
+	for (; ms && !dump_file(); ms -= ms < 20 ? ms : 20)
+		usleep(20000);
+	return dump_file();
+}
+
+static void dump_forget(void)
+{
+	while (dump_file()) {
+		write_to(dump_file(), "1");
+		usleep(10000);
+	}
+}
+
+/* A stream whose consumer never comes. */
+static struct gtu_hw_desc endless_job(uint8_t *memory, uint32_t key)
+{
+	struct gtu_hw_desc d = { .opcode = GTU_OP_IRU_STREAM,
+				 .param = GTU_IRU_OP_NONE | 2 << GTU_IRU_TARGET_SHIFT };
+
+	memset(memory, 0, 65536);
+	d.operand[GTU_IRU_INDICES] = (struct gtu_hw_operand){ key, 1000, 65536 };
+	d.operand[GTU_IRU_RING] = (struct gtu_hw_operand){ key, 2, 0 };
+	return d;
+}
+
+TEST_F_TIMEOUT(surface, hang, 60)
+{
+	struct gtu_hw_desc d = endless_job(self->memory, self->key);
+	char what[128];
+	uint32_t i;
+
+	if (!(self->info.units & GTU_UNIT_IRU))
+		SKIP(return, "the device has no IRU");
+	if (access("/sys/class/devcoredump", F_OK))
+		SKIP(return, "the kernel has no CONFIG_DEV_COREDUMP");
+	dump_forget();
+	ASSERT_EQ(0, write_to(HANG_MS, "200"));
+	/* nothing to do is no hang, nor is a completion ring that its user does not empty */
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND));
+	for (i = 0; i < 16; i++)
+		put(&self->q, &NO_JOB);
+	doorbell(&self->q, 16, 0);
+	ASSERT_EQ(0, queue_wait(&self->q, 15, now_ns() + SECOND));
+	put(&self->q, &NO_JOB);
+	doorbell(&self->q, 17, 0);
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 16, now_ns() + SECOND));
+	EXPECT_EQ(NULL, dump_file());
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	/* nor what nobody waits for */
+	submit(&self->q, &d);
+	EXPECT_FALSE(dump_comes(1000));
+	/* this one is */
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND));
+	ASSERT_TRUE(dump_comes(500));
+	ASSERT_LT(0, read_from(dump_file(), self->text, TEXT));
+	snprintf(what, sizeof(what), "queue %u of context", self->q.c.id);
+	EXPECT_EQ(self->text, strstr(self->text, what));
+	SHOWS("made no progress for 200 ms\n");
+	SHOWS("[registers]\n0x0000 magic 0x31555447\n");
+	snprintf(what, sizeof(what), "key %#x: rw, %u bytes, 256 pages of user space", self->key,
+		 BYTES);
+	SHOWS(what);
+	SHOWS("job 0: iru-stream (0x20)");
+	SHOWS("[events]\n");
+	/* once a hang */
+	dump_forget();
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND));
+	EXPECT_EQ(NULL, dump_file());
+	/* the next one is another; who polls waits too */
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	read(self->fd, self->text, TEXT);
+	d = endless_job(self->memory, self->key);
+	submit(&self->q, &d);
+	poll(&(struct pollfd){ .fd = self->fd, .events = POLLIN }, 1, 1000);
+	EXPECT_TRUE(dump_comes(100));
+	dump_forget();
+	/* switched off */
+	ASSERT_EQ(0, write_to(HANG_MS, "0"));
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	d = endless_job(self->memory, self->key);
+	submit(&self->q, &d);
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + 2 * SECOND));
+	EXPECT_EQ(NULL, dump_file());
+	EXPECT_EQ(0, write_to(HANG_MS, "10000"));
+}
+
+TEST_HARNESS_MAIN

@@ -6,8 +6,7 @@
  */
 #include "device.h"
 #include "iru_core.h"
-
-#define HEADER		((uint64_t)sizeof(struct gtu_hw_ring))
+#include "stream.h"
 
 /* Of one stream; in the job. */
 struct iru_job {
@@ -109,7 +108,7 @@ static bool operands(struct gtu_job *job)
 		{ .place = GTU_IRU_SECONDARY, .width_log2 = 2,
 		  .need = GTU_WANT_READ | (needs_secondary(job) ? 0 : GTU_WANT_MAYBE) },
 		{ .place = GTU_IRU_RING, .width_log2 = 6, .need = GTU_WANT_BOTH,
-		  .bytes = HEADER + op[GTU_IRU_RING].count * record },
+		  .bytes = STREAM_HEADER + op[GTU_IRU_RING].count * record },
 	};
 
 	if (!gtu_job_operands(job, want, GTU_IRU_OPERANDS, GTU_IRU_OPERANDS))
@@ -195,60 +194,25 @@ static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **ind
 
 /* ---- The ring ------------------------------------------------------------------------------------ */
 
-/* A word of the ring's header: aligned, so in one page. NULL: memory does not answer. */
-static uint32_t *word(struct gtu_job *job, size_t byte)
+static struct gtu_mem *ring_of(struct gtu_job *job)
 {
-	uint64_t got;
-
-	return (uint32_t *)(void *)gtu_mem_span(&job->mem[GTU_IRU_RING], byte, 4, &got);
+	return &job->mem[GTU_IRU_RING];
 }
 
-static bool tell(struct gtu_job *job, size_t byte, uint32_t value)
-{
-	uint32_t *p = word(job, byte);
-
-	if (p)
-		__atomic_store_n(p, value, __ATOMIC_RELEASE);
-	return p;
-}
-
-/*
- * Records that the consumer leaves room for. An index ahead of the producer, or further behind than
- * the ring is long, is an error: nothing sensible can be read out of it.
- */
 static bool room(struct gtu_job *job, uint32_t *records)
 {
-	const uint32_t count = job->operand[GTU_IRU_RING].count;
-	const uint32_t *p = word(job, offsetof(struct gtu_hw_ring, consumer));
-	uint32_t consumer, used;
-
-	if (!p)
-		return false;
-	consumer = __atomic_load_n(p, __ATOMIC_ACQUIRE);
-	used = (uint32_t)state(job)->written - consumer;
-	if (used > count) {
-		job->needed = consumer;
-		gtu_job_error(job, GTU_CPL_INDEX, GTU_IRU_RING, 0);
-		return false;
-	}
-	*records = count - used;
-	return true;
+	return stream_room(ring_of(job), 0, job->operand[GTU_IRU_RING].count, state(job)->written, records);
 }
 
-/* What was asked for in all; a value behind what was asked before asks for nothing. */
 static bool listen(struct gtu_job *job, struct iru_core *c)
 {
-	const uint32_t *p;
-	uint32_t more;
+	uint64_t asked;
 
 	if (!(job->desc.param & GTU_IRU_DEMAND))
 		return true;
-	p = word(job, offsetof(struct gtu_hw_ring, asked));
-	if (!p)
+	if (!stream_asked(ring_of(job), 0, c->records, &asked))
 		return false;
-	more = __atomic_load_n(p, __ATOMIC_RELAXED) - (uint32_t)c->records;
-	if (more < 1u << 31)
-		iru_core_ask(c, c->records + more);
+	iru_core_ask(c, asked);
 	return true;
 }
 
@@ -268,7 +232,7 @@ static bool deliver(struct gtu_job *job, struct iru_core *c)
 		return true;
 	for (; s->sent < c->out_count && free; s->sent++, free--, s->written++) {
 		const struct iru_record *r = iru_core_out(c, s->sent);
-		const uint64_t at = HEADER + (s->written & mask) * s->record_bytes;
+		const uint64_t at = STREAM_HEADER + (s->written & mask) * s->record_bytes;
 
 		if (!gtu_mem_store(ring, at, r, s->record_bytes))
 			return false;
@@ -280,7 +244,7 @@ static bool deliver(struct gtu_job *job, struct iru_core *c)
 		iru_core_taken(c);
 	}
 	job->count = s->written;
-	if (!tell(job, offsetof(struct gtu_hw_ring, producer), (uint32_t)s->written))
+	if (!STREAM_TELL(ring_of(job), 0, producer, (uint32_t)s->written))
 		return false;
 	gtu_job_produced(job, (uint32_t)s->written);
 	return true;
@@ -294,14 +258,14 @@ static int wait_for_consumer(struct gtu_job *job, struct iru_core *c)
 {
 	uint32_t free;
 
-	if (!tell(job, offsetof(struct gtu_hw_ring, waiting), 1))
+	if (!STREAM_TELL(ring_of(job), 0, waiting, 1))
 		return -1;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!room(job, &free) || !listen(job, c))
 		return -1;
 	if (c->out_count ? !free : c->records >= c->stream.asked)
 		return 1;
-	return tell(job, offsetof(struct gtu_hw_ring, waiting), 0) ? 0 : -1;
+	return STREAM_TELL(ring_of(job), 0, waiting, 0) ? 0 : -1;
 }
 
 /* ---- The job ------------------------------------------------------------------------------------- */
@@ -333,9 +297,7 @@ static bool begin(struct gtu_job *job, struct iru_core *c)
 	s->status = IRU_MORE;
 	s->record_bytes = GTU_WARP_BYTES(fields(job), 0);
 	gtu_job_counters(job)[GTU_IRU_C_JOBS]++;
-	return tell(job, offsetof(struct gtu_hw_ring, producer), 0) &&
-	       tell(job, offsetof(struct gtu_hw_ring, ended), 0) &&
-	       tell(job, offsetof(struct gtu_hw_ring, waiting), 0);
+	return stream_begin(ring_of(job), 0);
 }
 
 /* Bring completion and counters up to where the core is. */
@@ -422,7 +384,7 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 	/* fixed latency lets the core plan ahead; an observer wants its cycles in order */
 	c->port.latency = job->mem[GTU_IRU_INDICES].watched ? 0 : gtu_job_params(job)[GTU_IRU_P_LATENCY];
 	if (s->waits)
-		s->waits = !tell(job, offsetof(struct gtu_hw_ring, waiting), 0);
+		s->waits = !STREAM_TELL(ring_of(job), 0, waiting, 0);
 	/* the cycle after the limit shows that there are more, wherever the turns were cut */
 	if (budget > job->limit - c->cycle)
 		budget = job->limit - c->cycle + 1;
@@ -434,7 +396,7 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 	}
 	/* also in error: a consumer that looks at nothing but its ring learns that no more will come */
 	if (ran == GTU_RUN_DONE)
-		tell(job, offsetof(struct gtu_hw_ring, ended), 1);
+		STREAM_TELL(ring_of(job), 0, ended, 1);
 	s->waits = ran == GTU_RUN_STALLED;
 	return ran;
 }
@@ -442,8 +404,8 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 /* Ended while it waited for its consumer, who may look at nothing but the ring. */
 static void stop_job(struct gtu_job *job)
 {
-	if (operands(job) && tell(job, offsetof(struct gtu_hw_ring, waiting), 0))
-		tell(job, offsetof(struct gtu_hw_ring, ended), 1);
+	if (operands(job) && STREAM_TELL(ring_of(job), 0, waiting, 0))
+		STREAM_TELL(ring_of(job), 0, ended, 1);
 }
 
 static const char *const param_name[] = {

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The control processor's part of GraphPEG (graphpeg.txt, section 3.3.2, figure 6): every `interval` cycles it
+ * reads the engines' R_EFS and lets the one with most edges give a range of them to the one with fewest.
+ * Nothing moves but an entry of the working table: its range is cut in two. Vertex-list balancing
+ * (section 4.3) goes the same way over the lengths of the output lists.
+ *
+ * Documentation/units-peg.md has the steps; each message takes `message` cycles.
+ */
+#include <string.h>
+
+#include "peg_core.h"
+
+enum step { LOOKED, ASKED, GIVEN };
+
+void peg_wake(struct peg_core *c, unsigned n, uint64_t cycle)
+{
+	struct peg_engine *e = &c->engine[n];
+	const uint64_t interval = c->stream.interval;
+
+	cycle = cycle > e->clock ? cycle : e->clock;
+	if (!e->ended && !e->failed && cycle < e->next)
+		e->next = cycle;
+	/* it stopped looking when nothing could change */
+	if (c->control == PEG_NEVER && c->balanced && c->live)
+		c->control = (c->cycle / interval + 1) * interval;
+}
+
+/* Nothing is left that could be fetched for engine @e, or given by it. */
+static bool nothing_left(const struct peg_engine *e)
+{
+	return !e->used && !e->left && !e->coming && !e->in.count;
+}
+
+static uint64_t amount(const struct peg_core *c, const struct peg_exchange *x, unsigned n)
+{
+	return x->lists ? peg_core_pushed(c, n) : c->engine[n].efs;
+}
+
+/* Between which two engines, if any; true when an exchange begins. */
+static bool look(struct peg_core *c, struct peg_exchange *x, uint64_t t)
+{
+	uint64_t most = 0, fewest = 0, threshold;
+	int donor = -1, receiver = -1;
+
+	for (unsigned n = 0; n < c->stream.engines; n++) {
+		const struct peg_engine *e = &c->engine[n];
+		const uint64_t has = amount(c, x, n);
+
+		if (!x->lists && (e->ended || e->failed))
+			continue;
+		if (donor < 0 || has > most) {
+			donor = (int)n;
+			most = has;
+		}
+		if (receiver < 0 || has < fewest) {
+			receiver = (int)n;
+			fewest = has;
+		}
+	}
+	threshold = most >> c->stream.shift;
+	threshold = threshold > c->stream.floor ? threshold : c->stream.floor;
+	if (donor < 0 || donor == receiver || most - fewest < threshold)
+		return false;
+	x->donor = (uint16_t)donor;
+	x->receiver = (uint16_t)receiver;
+	x->size = (most - fewest) / 2;
+	x->step = LOOKED;
+	x->at = t + c->stream.message;
+	return true;
+}
+
+/* T1: the two are told. The receiver keeps an entry free, or the exchange is off. */
+static bool tell(struct peg_core *c, struct peg_exchange *x)
+{
+	struct peg_engine *d = &c->engine[x->donor], *r = &c->engine[x->receiver];
+
+	r->reserved = r->ended || r->failed ? -1 : peg_entry_take(c, r);
+	d->bc = GTU_PEG_BC_ED;
+	d->bs = GTU_PEG_BS_READY;
+	r->bc = GTU_PEG_BC_ERS;
+	r->bs = r->reserved < 0 ? GTU_PEG_BS_REFUSED : GTU_PEG_BS_READY;
+	if (r->reserved < 0)
+		return false;
+	r->entry[r->reserved].state = PEG_RESERVED;
+	return true;
+}
+
+/* T2: the front of the donor's largest unfetched range, lowest entry on a tie, goes into R_BW0 to R_BW2. */
+static void donate(struct peg_core *c, struct peg_exchange *x, uint64_t t)
+{
+	struct peg_engine *d = &c->engine[x->donor];
+	struct peg_entry *best = NULL;
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < c->shape.entries && !d->failed; i++) {
+		struct peg_entry *e = &d->entry[i];
+
+		if ((e->state == PEG_RD || e->state == PEG_FE) && e->end - e->start > most) {
+			most = e->end - e->start;
+			best = e;
+		}
+	}
+	x->size = x->size < most ? x->size : most;
+	d->bs = x->size ? GTU_PEG_BS_DONE : GTU_PEG_BS_REFUSED;
+	if (!x->size)
+		return;
+	d->bw[0] = best->start;
+	d->bw[1] = best->start += x->size;
+	d->bw[2] = best->vertex;
+	d->efs -= x->size;
+	if (best->start == best->end) {
+		const unsigned i = (unsigned)(best - d->entry);
+
+		if (best->state == PEG_FE) {
+			d->fe = -1;
+		} else {
+			uint32_t to = d->rd_head;
+
+			for (uint32_t at = d->rd_head; at != d->rd_tail; at++)
+				if (d->rd[at & c->entry_mask] != i)
+					d->rd[to++ & c->entry_mask] = d->rd[at & c->entry_mask];
+			d->rd_tail = to;
+		}
+		peg_entry_free(d, i);
+	}
+	peg_wake(c, x->donor, t);
+}
+
+/* T3: the control processor has copied the registers; the range is an entry of the receiver's table. */
+static void receive(struct peg_core *c, struct peg_exchange *x, uint64_t t)
+{
+	const struct peg_engine *d = &c->engine[x->donor];
+	struct peg_engine *r = &c->engine[x->receiver];
+	struct peg_entry *e = &r->entry[r->reserved];
+	const unsigned i = (unsigned)r->reserved;
+
+	r->reserved = -1;
+	r->bc = GTU_PEG_BC_ER;
+	peg_wake(c, x->receiver, t);
+	if (!x->size) {
+		peg_entry_free(r, i);
+		r->bs = GTU_PEG_BS_REFUSED;
+		c->count.refused++;
+		return;
+	}
+	memcpy(r->bw, d->bw, sizeof(r->bw));
+	e->start = r->bw[0];
+	e->end = r->bw[1];
+	e->vertex = r->bw[2];
+	e->state = PEG_RD;
+	r->rd[r->rd_tail++ & c->entry_mask] = (uint16_t)i;
+	r->efs += x->size;
+	r->bs = GTU_PEG_BS_DONE;
+	c->count.moves++;
+	c->count.moved += x->size;
+}
+
+/* From the tail of one list to the tail of the other, what was spilled first. */
+static bool move_lists(struct peg_core *c, struct peg_exchange *x)
+{
+	struct peg_engine *d = &c->engine[x->donor];
+	uint64_t left = x->size < PEG_LIST_MOVE ? x->size : PEG_LIST_MOVE;
+	uint64_t vertex[PEG_LANES];
+
+	c->count.list_moves++;
+	c->count.list_moved += left;
+	while (left) {
+		unsigned k = left < PEG_LANES ? (unsigned)left : PEG_LANES;
+
+		if (d->spilled) {
+			k = k < d->spilled ? k : (unsigned)d->spilled;
+			if (!c->port.unspill(c->port.ctx, x->donor, vertex, k))
+				return false;
+			d->spilled -= k;
+		} else {
+			for (unsigned i = 0; i < k; i++)
+				vertex[i] = peg_list_get(c, &d->out, d->out.count - k + i);
+			d->out.count -= k;
+		}
+		if (!peg_out_append(c, x->receiver, vertex, k))
+			return false;
+		left -= k;
+	}
+	return true;
+}
+
+static bool go_on(struct peg_core *c, struct peg_exchange *x, uint64_t t)
+{
+	const uint64_t next = t + c->stream.message;
+
+	x->at = PEG_NEVER;
+	switch ((enum step)x->step) {
+	case LOOKED:
+		if (x->lists || tell(c, x)) {
+			x->step = ASKED;
+			x->at = next;
+		} else {
+			c->count.refused++;
+		}
+		return true;
+	case ASKED:
+		if (x->lists)
+			return move_lists(c, x);
+		donate(c, x, t);
+		x->step = GIVEN;
+		x->at = next;
+		return true;
+	case GIVEN:
+		receive(c, x, t);
+		return true;
+	}
+	return true;
+}
+
+/* Engines that stand by may end once nothing is left anywhere. */
+static bool let_end(struct peg_core *c, uint64_t t)
+{
+	for (unsigned n = 0; n < c->stream.engines; n++)
+		if (!c->engine[n].failed && !nothing_left(&c->engine[n]))
+			return false;
+	c->let_end = true;
+	for (unsigned n = 0; n < c->stream.engines; n++)
+		peg_wake(c, n, t);
+	return true;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+bool peg_control(struct peg_core *c)
+{
+	const uint64_t t = c->control, interval = c->stream.interval;
+	struct peg_exchange *const x = c->exchange;
+	bool changed = false;
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (x[i].at != t)
+			continue;
+		if (!go_on(c, &x[i], t))
+			return false;
+		changed = true;
+	}
+	if (!(t % interval)) {
+		c->count.looks++;
+		if (c->stream.balance_edges && x[0].at == PEG_NEVER) {
+			for (unsigned n = 0; n < c->stream.engines; n++)
+				c->engine[n].bc = c->engine[n].bs = 0;
+			changed |= look(c, &x[0], t);
+		}
+		if (c->stream.balance_lists && x[1].at == PEG_NEVER)
+			changed |= look(c, &x[1], t);
+		if (c->stream.stand_by && !c->let_end)
+			changed |= let_end(c, t);
+	}
+	c->control = least((t / interval + 1) * interval, least(x[0].at, x[1].at));
+	if (changed || x[0].at != PEG_NEVER || x[1].at != PEG_NEVER)
+		return true;
+	for (unsigned n = 0; n < c->stream.engines; n++)
+		if (c->engine[n].next != PEG_NEVER)
+			return true;
+	c->control = PEG_NEVER;
+	return true;
+}

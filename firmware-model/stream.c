@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/* Headers of streams' rings: what a unit and its consumer tell each other (hardware.md, section 7). */
+#include "stream.h"
+
+/* A word of the header: aligned, so in one page. NULL: memory does not answer. */
+static uint32_t *word(struct gtu_mem *ring, uint64_t byte)
+{
+	uint64_t got;
+
+	return (uint32_t *)(void *)gtu_mem_span(ring, byte, 4, &got);
+}
+
+bool stream_tell(struct gtu_mem *ring, uint64_t byte, uint32_t value)
+{
+	uint32_t *p = word(ring, byte);
+
+	if (p)
+		__atomic_store_n(p, value, __ATOMIC_RELEASE);
+	return p;
+}
+
+bool stream_hear(struct gtu_mem *ring, uint64_t byte, uint32_t *value)
+{
+	const uint32_t *p = word(ring, byte);
+
+	if (p)
+		*value = __atomic_load_n(p, __ATOMIC_ACQUIRE);
+	return p;
+}
+
+bool stream_begin(struct gtu_mem *ring, uint64_t at)
+{
+	return STREAM_TELL(ring, at, producer, 0) && STREAM_TELL(ring, at, ended, 0) &&
+	       STREAM_TELL(ring, at, waiting, 0);
+}
+
+static bool outside(struct gtu_mem *ring, uint32_t value)
+{
+	ring->job->needed = value;
+	gtu_job_error(ring->job, GTU_CPL_INDEX, ring->place, 0);
+	return false;
+}
+
+bool stream_room(struct gtu_mem *ring, uint64_t at, uint32_t count, uint64_t written, uint32_t *records)
+{
+	uint32_t consumer;
+
+	if (!stream_hear(ring, at + offsetof(struct gtu_hw_ring, consumer), &consumer))
+		return false;
+	if ((uint32_t)written - consumer > count)
+		return outside(ring, consumer);
+	*records = count - ((uint32_t)written - consumer);
+	return true;
+}
+
+bool stream_asked(struct gtu_mem *ring, uint64_t at, uint64_t had, uint64_t *asked)
+{
+	uint32_t value;
+
+	if (!stream_hear(ring, at + offsetof(struct gtu_hw_ring, asked), &value))
+		return false;
+	value -= (uint32_t)had;
+	*asked = value < 1u << 31 ? had + value : had;
+	return true;
+}
+
+bool stream_sent(struct gtu_mem *ring, uint64_t at, uint32_t size, uint32_t received, uint32_t *n)
+{
+	uint32_t sent;
+
+	if (!stream_hear(ring, at + offsetof(struct gtu_hw_ring, sent), &sent))
+		return false;
+	*n = sent - received;
+	return *n <= size ? true : outside(ring, sent);
+}

@@ -9,7 +9,7 @@
 #define GTU_CONTEXTS_MAX	4096u
 #define GTU_QUANTUM		4096u	/* cycles a context of weight 1 gets in its turn */
 #define GTU_STALL_LIMIT		(1ull << 30)	/* cycles an exclusive unit may be held by a stalled stream */
-#define GTU_UNITS		5u
+#define GTU_UNITS		6u
 
 #define GTU_BITMAP_WORDS	(GTU_QUEUES_MAX / 64)
 

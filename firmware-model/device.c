@@ -4,9 +4,11 @@
 
 #include "core.h"
 #include "iru_core.h"
+#include "peg_core.h"
+#include "wvr_core.h"
 
 static const struct gtu_unit *const units[GTU_UNITS] = {
-	&gtu_unit_basic, &gtu_unit_scu, &gtu_unit_iru, &gtu_unit_zcm, NULL,
+	&gtu_unit_basic, &gtu_unit_scu, &gtu_unit_iru, &gtu_unit_peg, &gtu_unit_wvr, &gtu_unit_zcm,
 };
 
 const struct gtu_unit *gtu_dev_unit(const struct gtu_dev *dev, unsigned opcode)
@@ -98,6 +100,19 @@ static const char *configure(struct gtu_dev_config *c)
 	DEFAULT(iru_ring_depth, 64);
 	DEFAULT(iru_queue_depth, 64);
 	DEFAULT(iru_timeout, 1024);
+	DEFAULT(peg_engines, 16);
+	DEFAULT(peg_entries, 24);
+	DEFAULT(peg_edge_bytes, 2048);
+	DEFAULT(peg_list_bytes, 46 * 1024);
+	DEFAULT(peg_latency, 200);
+	DEFAULT(peg_message, 16);
+	DEFAULT(peg_interval, 512);
+	DEFAULT(peg_shift, 4);
+	DEFAULT(peg_floor, 32);
+	DEFAULT(wvr_entries, 512);
+	DEFAULT(wvr_warps, 32);
+	DEFAULT(wvr_table_latency, 10);
+	DEFAULT(wvr_latency, 200);
 #undef DEFAULT
 	if (c->contexts > GTU_CONTEXTS_MAX)
 		return "contexts: at most 4096";
@@ -119,7 +134,8 @@ static const char *configure(struct gtu_dev_config *c)
 		return "scu_width: at most 64";
 	if (c->scu_merge > GTU_WARP)
 		return "scu_merge: at most 32";
-	if (c->scu_latency > 1 << 20 || c->iru_latency > 1 << 20)
+	if (c->scu_latency > 1 << 20 || c->iru_latency > 1 << 20 || c->peg_latency > 1 << 20 ||
+	    c->wvr_latency > 1 << 20 || c->wvr_table_latency > 1 << 20)
 		return "latency: at most 2^20 cycles";
 	if (!power_of_two(c->iru_partitions) || c->iru_partitions > IRU_PARTITIONS_MAX)
 		return "iru_partitions: a power of two, at most 16";
@@ -140,7 +156,30 @@ static const char *configure(struct gtu_dev_config *c)
 		return "iru_queue_depth: 32 (a line's elements) to 4096";
 	if (c->iru_ring_depth > IRU_DEPTH_MAX)
 		return "iru_ring_depth: at most 4096";
+	if (c->peg_engines > UINT16_MAX || c->peg_entries > UINT16_MAX)
+		return "peg_engines, peg_entries: at most 32 and 4096";
+	if (c->peg_message > 1 << 12)
+		return "peg_message: at most 4096 cycles";
+	if (!gtu_unit_peg.setting_valid(GTU_PEG_S_INTERVAL, c->peg_interval) ||
+	    !gtu_unit_peg.setting_valid(GTU_PEG_S_SHIFT, c->peg_shift) ||
+	    !gtu_unit_peg.setting_valid(GTU_PEG_S_FLOOR, c->peg_floor))
+		return "peg_interval, peg_shift, peg_floor: 1 to 2^30 cycles, at most 63, at least 2";
 	return NULL;
+}
+
+/* What a unit says of its own part. */
+static const char *shapes(const struct gtu_dev_config *c)
+{
+	const struct peg_shape peg = {
+		.engines = (uint16_t)c->peg_engines, .entries = (uint16_t)c->peg_entries,
+		.edge_bytes = c->peg_edge_bytes, .list_bytes = c->peg_list_bytes,
+	};
+	const struct wvr_shape wvr = {
+		.entries = c->wvr_entries, .warps = c->wvr_warps, .table_latency = c->wvr_table_latency,
+	};
+	const char *why = peg_shape_check(&peg);
+
+	return why ? why : wvr_shape_check(&wvr);
 }
 
 static void reset(struct gtu_dev *dev)
@@ -221,6 +260,8 @@ struct gtu_dev *gtu_dev_create(const struct gtu_dev_config *config, const struct
 	if (config)
 		dev->config = *config;
 	wrong = configure(&dev->config);
+	if (!wrong)
+		wrong = shapes(&dev->config);
 	if (wrong)
 		goto fail;
 	wrong = memory;
@@ -241,9 +282,9 @@ struct gtu_dev *gtu_dev_create(const struct gtu_dev_config *config, const struct
 	for (i = 0; i < GTU_UNITS; i++) {
 		struct gtu_unit_page *p = &dev->page[i];
 
-		p->unit = units[i];
-		if (!p->unit)
+		if (units[i]->bit & dev->config.absent_units)
 			continue;
+		p->unit = units[i];
 		if (p->unit->parameters)
 			p->unit->parameters(&dev->config, p->param);
 		if (p->unit->state_bytes) {
@@ -409,6 +450,8 @@ static bool unit_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value,
 		*wide = true;
 		return *value = p->shown[(reg - GTU_UREG_COUNTER(0)) / 8], true;
 	}
+	if (reg >= GTU_UREG_OWN && p->unit->own_register)
+		return p->unit->own_register(&dev->config, p->state, p->owner, reg, value, wide);
 	return false;
 }
 

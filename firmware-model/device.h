@@ -183,6 +183,14 @@ struct gtu_unit {
 	bool (*start)(struct gtu_job *job);
 	/* Go on for about @budget cycles. */
 	int (*run)(struct gtu_job *job, uint64_t budget);
+	/* Cycles of a fetch from memory, for observers. */
+	uint32_t (*latency)(const struct gtu_dev_config *config);
+	/*
+	 * May be NULL. Registers of the unit's own, from GTU_UREG_OWN on in its page, read-only: the value at
+	 * @reg and whether it is 64 bits wide. False: there is none. @held: a job has the unit.
+	 */
+	bool (*own_register)(const struct gtu_dev_config *config, const void *state, bool held,
+			     uint32_t reg, uint64_t *value, bool *wide);
 	/* May be NULL. The job is ended from outside (LIMIT, STALLED, CANCELED): tell its consumer. */
 	void (*stop)(struct gtu_job *job);
 };
@@ -190,6 +198,8 @@ struct gtu_unit {
 extern const struct gtu_unit gtu_unit_basic;	/* copy.c: NOP, COPY, FILL, FENCE */
 extern const struct gtu_unit gtu_unit_scu;	/* scu.c */
 extern const struct gtu_unit gtu_unit_iru;	/* iru.c */
+extern const struct gtu_unit gtu_unit_peg;	/* peg.c */
+extern const struct gtu_unit gtu_unit_wvr;	/* wvr.c */
 extern const struct gtu_unit gtu_unit_zcm;	/* zcm.c: no operations, it watches */
 
 /* On-chip state of the job's unit; parameters, settings, counters of the unit. */

@@ -38,6 +38,7 @@ struct gtu_dev_config {
 	uint64_t clock_hz;		/* [1270000000] */
 	uint64_t aperture_bytes;	/* [16 MiB]; a power of two */
 	void *aperture;			/* memory for it, the caller's; NULL: allocated */
+	uint32_t absent_units;		/* [0] GTU_UNIT_* that this build leaves out */
 
 	uint32_t scu_width;		/* [4] elements a cycle */
 	uint32_t scu_latency;		/* [200] cycles */
@@ -54,6 +55,21 @@ struct gtu_dev_config {
 	uint32_t iru_ring_depth;	/* [64] */
 	uint32_t iru_queue_depth;	/* [64] elements, at least 32 */
 	uint32_t iru_timeout;		/* [1024] cycles, the setting after reset */
+
+	uint32_t peg_engines;		/* [16] at most 32 */
+	uint32_t peg_entries;		/* [24] of an engine's working table, at most 4096 */
+	uint32_t peg_edge_bytes;	/* [2048] on chip, an engine's gathered edges; a multiple of 32 >= 1024 */
+	uint32_t peg_list_bytes;	/* [47104] on chip, an engine's vertex lists; a multiple of 16 */
+	uint32_t peg_latency;		/* [200] cycles of a fetch */
+	uint32_t peg_message;		/* [16] cycles from an engine to the control processor or back */
+	uint32_t peg_interval;		/* [512] cycles; this and the next two are settings after reset */
+	uint32_t peg_shift;		/* [4] */
+	uint32_t peg_floor;		/* [32] */
+
+	uint32_t wvr_entries;		/* [512] of the sparse work table, at most 65536 */
+	uint32_t wvr_warps;		/* [32] of the dense id table, at most 1024 */
+	uint32_t wvr_table_latency;	/* [10] cycles of a read of a table */
+	uint32_t wvr_latency;		/* [200] cycles of a fetch */
 };
 
 /* NULL when a field has no meaning or memory is short; *why (may be NULL) says which. */

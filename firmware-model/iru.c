@@ -408,6 +408,11 @@ static void stop_job(struct gtu_job *job)
 		STREAM_TELL(ring_of(job), 0, ended, 1);
 }
 
+static uint32_t fetch_latency(const struct gtu_dev_config *config)
+{
+	return config->iru_latency;
+}
+
 static const char *const param_name[] = {
 	[GTU_IRU_P_SETS] = "gtu,sets",
 	[GTU_IRU_P_PARTITIONS] = "gtu,partitions",
@@ -438,6 +443,7 @@ const struct gtu_unit gtu_unit_iru = {
 	.setting_reset = setting_reset,
 	.setting_valid = setting_valid,
 	.state_bytes = state_bytes,
+	.latency = fetch_latency,
 	.start = start,
 	.run = run_job,
 	.stop = stop_job,

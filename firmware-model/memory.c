@@ -283,8 +283,8 @@ static struct gtu_access access_of(const struct gtu_mem *m, uint64_t cycle)
 		.kind = m->aperture ? GTU_WATCH_APERTURE : GTU_WATCH_HOST,
 		.write = m->write,
 		.cycle = dev->run_cycles + cycle,
-		.latency = m->job->unit == &gtu_unit_iru ? dev->config.iru_latency
-							 : dev->config.scu_latency,
+		.latency = m->job->unit->latency ? m->job->unit->latency(&dev->config)
+						 : dev->config.scu_latency,
 	};
 
 	return a;

@@ -167,18 +167,22 @@ int gtu_device_take_info(struct gtu_device *dev, struct gtu_error *err)
 				"%s speaks version %u.%u of the programming model, this library %u.%u",
 				i->path, i->version >> 16, i->version & 0xffff, GTU_HW_VERSION >> 16,
 				GTU_HW_VERSION & 0xffff);
-	for (n = 0; n < GTU_UREG_PARAMS; n++) {
-		if (i->units & GTU_UNIT_SCU) {
-			rc = dev->ops->read(dev, GTU_PAGE_SCU + GTU_UREG_PARAM(n), &value, err);
-			if (rc)
-				return rc;
-			i->scu[n] = (uint32_t)value;
-		}
-		if (i->units & GTU_UNIT_IRU) {
-			rc = dev->ops->read(dev, GTU_PAGE_IRU + GTU_UREG_PARAM(n), &value, err);
-			if (rc)
-				return rc;
-			i->iru[n] = (uint32_t)value;
+	{
+		const struct { uint32_t unit, first, n, *to; } words[] = {
+			{ GTU_UNIT_SCU, GTU_PAGE_SCU + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->scu },
+			{ GTU_UNIT_IRU, GTU_PAGE_IRU + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->iru },
+			{ GTU_UNIT_PEG, GTU_PAGE_PEG + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->peg },
+			{ GTU_UNIT_PEG, GTU_PAGE_PEG + GTU_UREG_SET(0), GTU_UREG_SETS, i->peg_setting },
+			{ GTU_UNIT_WVR, GTU_PAGE_WVR + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->wvr },
+		};
+
+		for (unsigned w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+			for (n = 0; i->units & words[w].unit && n < words[w].n; n++) {
+				rc = dev->ops->read(dev, words[w].first + 4 * n, &value, err);
+				if (rc)
+					return rc;
+				words[w].to[n] = (uint32_t)value;
+			}
 		}
 	}
 	if (i->units & GTU_UNIT_IRU) {
@@ -199,6 +203,15 @@ static const char *const iru_counters[] = {
 	"jobs", "cycles", "in", "merged", "records", "full", "timeout", "end", "disabled", "lines",
 	"hops", "blocked", NULL,
 };
+static const char *const peg_counters[] = {
+	"jobs", "cycles", "vertices", "edges", "records", "partial", "index_fetches", "edge_fetches",
+	"refills", "pushed", "spilled", "looks", "moves", "moved", "refused", "list_moves", "list_moved",
+	NULL,
+};
+static const char *const wvr_counters[] = {
+	"jobs", "cycles", "rounds", "registered", "work", "records", "partial", "skips", "skipped",
+	"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", NULL,
+};
 #define ZCM_SIZES(dir) dir "_32", dir "_64", dir "_96", dir "_128"
 static const char *const zcm_counters[] = {
 	ZCM_SIZES("host_read"), ZCM_SIZES("host_write"), ZCM_SIZES("aperture_read"),
@@ -209,6 +222,8 @@ static const char *const zcm_counters[] = {
 };
 _Static_assert(sizeof(scu_counters) / sizeof(char *) == GTU_SCU_COUNTERS + 1, "a name a counter");
 _Static_assert(sizeof(iru_counters) / sizeof(char *) == GTU_IRU_COUNTERS + 1, "a name a counter");
+_Static_assert(sizeof(peg_counters) / sizeof(char *) == GTU_PEG_COUNTERS + 1, "a name a counter");
+_Static_assert(sizeof(wvr_counters) / sizeof(char *) == GTU_WVR_COUNTERS + 1, "a name a counter");
 _Static_assert(sizeof(zcm_counters) / sizeof(char *) == GTU_ZCM_COUNTERS + 1, "a name a counter");
 
 const char *const *gtu_counter_names(uint32_t unit)
@@ -218,6 +233,8 @@ const char *const *gtu_counter_names(uint32_t unit)
 	switch (unit) {
 	case GTU_UNIT_SCU: return scu_counters;
 	case GTU_UNIT_IRU: return iru_counters;
+	case GTU_UNIT_PEG: return peg_counters;
+	case GTU_UNIT_WVR: return wvr_counters;
 	case GTU_UNIT_ZCM: return zcm_counters;
 	}
 	return none;
@@ -279,5 +296,7 @@ int gtu_setting(struct gtu_device *dev, uint32_t unit, uint32_t setting, uint32_
 				setting, unit, value);
 	if (unit == GTU_UNIT_IRU && setting == GTU_IRU_S_TIMEOUT)
 		dev->info.iru_timeout = value;
+	if (unit == GTU_UNIT_PEG)
+		dev->info.peg_setting[setting] = value;
 	return 0;
 }

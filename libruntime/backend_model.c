@@ -56,7 +56,11 @@ static const struct {
 	PARAMETER(scu_merge), PARAMETER(iru_sets), PARAMETER(iru_partitions), PARAMETER(iru_banks),
 	PARAMETER(iru_interleave), PARAMETER(iru_prefetch), PARAMETER(iru_latency),
 	PARAMETER(iru_index_bits), PARAMETER(iru_position_bits), PARAMETER(iru_ring_depth),
-	PARAMETER(iru_queue_depth), PARAMETER(iru_timeout),
+	PARAMETER(iru_queue_depth), PARAMETER(iru_timeout), PARAMETER(peg_engines),
+	PARAMETER(peg_entries), PARAMETER(peg_edge_bytes), PARAMETER(peg_list_bytes),
+	PARAMETER(peg_latency), PARAMETER(peg_message), PARAMETER(peg_interval), PARAMETER(peg_shift),
+	PARAMETER(peg_floor), PARAMETER(wvr_entries), PARAMETER(wvr_warps),
+	PARAMETER(wvr_table_latency), PARAMETER(wvr_latency), PARAMETER(absent_units),
 };
 #define PARAMETERS (sizeof(parameters) / sizeof(*parameters))
 
@@ -72,7 +76,7 @@ static int parse_one(char *item, struct gtu_dev_config *config, struct gtu_error
 	for (i = 0; i < PARAMETERS && strcmp(parameters[i].name, item); i++)
 		;
 	if (i == PARAMETERS) {
-		char known[384] = "";
+		char known[768] = "";
 
 		for (i = 0; i < PARAMETERS; i++)
 			snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s",

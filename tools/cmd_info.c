@@ -50,6 +50,27 @@ static const struct param iru_params[] = {
 	{ 0, NULL, NULL }
 };
 
+static const struct param peg_params[] = {
+	{ GTU_PEG_P_ENGINES, "engines", "engines" },
+	{ GTU_PEG_P_ENTRIES, "entries", "entries of an engine's working table" },
+	{ GTU_PEG_P_LANES, "lanes", "edges a record" },
+	{ GTU_PEG_P_EDGE_BYTES, "edge_bytes", "bytes an engine has for gathered edges" },
+	{ GTU_PEG_P_LIST_BYTES, "list_bytes", "bytes an engine has for vertex lists" },
+	{ GTU_PEG_P_LATENCY, "latency", "cycles of a fetch" },
+	{ GTU_PEG_P_MESSAGE, "message", "cycles from an engine to the control processor" },
+	{ GTU_PEG_P_CHUNK, "chunk", "vertices dealt at a time" },
+	{ 0, NULL, NULL }
+};
+
+static const struct param wvr_params[] = {
+	{ GTU_WVR_P_ENTRIES, "entries", "entries of the sparse work table" },
+	{ GTU_WVR_P_WARPS, "warps", "warps of the dense id table" },
+	{ GTU_WVR_P_LANES, "lanes", "threads a warp" },
+	{ GTU_WVR_P_TABLE_LATENCY, "table_latency", "cycles of a table's read" },
+	{ GTU_WVR_P_LATENCY, "latency", "cycles of a fetch" },
+	{ 0, NULL, NULL }
+};
+
 static const struct {
 	uint32_t bit;
 	const char *name, *what;
@@ -57,15 +78,20 @@ static const struct {
 } units[] = {
 	{ GTU_UNIT_SCU, "scu", "stream compaction", scu_params },
 	{ GTU_UNIT_IRU, "iru", "irregular accesses reordering", iru_params },
-	{ GTU_UNIT_PEG, "peg", "edge gathering and distribution", NULL },
-	{ GTU_UNIT_WVR, "wvr", "weaving of sparse work", NULL },
+	{ GTU_UNIT_PEG, "peg", "edge gathering and distribution", peg_params },
+	{ GTU_UNIT_WVR, "wvr", "weaving of sparse work", wvr_params },
 	{ GTU_UNIT_ZCM, "zcm", "zero-copy monitor", NULL },
 };
 #define UNITS (sizeof(units) / sizeof(units[0]))
 
 static const uint32_t *unit_values(const struct gtu_info *info, uint32_t bit)
 {
-	return bit == GTU_UNIT_SCU ? info->scu : info->iru;
+	switch (bit) {
+	case GTU_UNIT_SCU: return info->scu;
+	case GTU_UNIT_PEG: return info->peg;
+	case GTU_UNIT_WVR: return info->wvr;
+	}
+	return info->iru;
 }
 
 /* ---- Backends --------------------------------------------------------------------------------- */
@@ -224,6 +250,12 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 		if (present && units[i].bit == GTU_UNIT_IRU)
 			printf("       %8u cycles of the time-out (setting iru_timeout)\n",
 			       info->iru_timeout);
+		if (present && units[i].bit == GTU_UNIT_PEG)
+			printf("       %8u cycles between two looks of the balancing (setting peg_interval)\n"
+			       "       %8u N of its threshold Rmax / 2^N (setting peg_shift)\n"
+			       "       %8u least of its threshold (setting peg_floor)\n",
+			       info->peg_setting[GTU_PEG_S_INTERVAL], info->peg_setting[GTU_PEG_S_SHIFT],
+			       info->peg_setting[GTU_PEG_S_FLOOR]);
 	}
 	print_fdt(fdt, bytes);
 	printf("\nhost          %s, %u CPUs, %s\n", host->cpu, host->cpus, host->system);
@@ -252,6 +284,11 @@ static void json_units(struct json *j, const struct gtu_info *info)
 			json_u64(j, p->name, unit_values(info, units[i].bit)[p->index]);
 		if (present && units[i].bit == GTU_UNIT_IRU)
 			json_u64(j, "timeout", info->iru_timeout);
+		if (present && units[i].bit == GTU_UNIT_PEG) {
+			json_u64(j, "interval", info->peg_setting[GTU_PEG_S_INTERVAL]);
+			json_u64(j, "shift", info->peg_setting[GTU_PEG_S_SHIFT]);
+			json_u64(j, "floor", info->peg_setting[GTU_PEG_S_FLOOR]);
+		}
 		json_end_object(j);
 	}
 	json_end_object(j);

@@ -40,6 +40,9 @@ struct gtu_info {
 	uint32_t scu[GTU_UREG_PARAMS];	/* by GTU_SCU_P_* */
 	uint32_t iru[GTU_UREG_PARAMS];	/* by GTU_IRU_P_* */
 	uint32_t iru_timeout;		/* the setting */
+	uint32_t peg[GTU_UREG_PARAMS];	/* by GTU_PEG_P_* */
+	uint32_t peg_setting[GTU_UREG_SETS]; /* by GTU_PEG_S_* */
+	uint32_t wvr[GTU_UREG_PARAMS];	/* by GTU_WVR_P_* */
 };
 
 /*

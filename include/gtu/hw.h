@@ -429,7 +429,7 @@ struct gtu_hw_warp {
 	gtu_le32 active;		/* bit l: lane l holds an element */
 	gtu_le32 sequence;		/* number of the record in its stream, from 0 */
 	gtu_le32 reason;		/* GTU_WARP_* */
-	gtu_le32 lines;			/* IRU: distinct target lines among the active lanes */
+	gtu_le32 lines;			/* IRU: distinct target lines among the active lanes; WVR: round, from 0 */
 	gtu_le64 cycle;			/* the stream's logical cycle at which it was put out */
 	gtu_le32 reserved[10];
 };
@@ -530,6 +530,7 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_queue_status) == 64, "queue status is 64 byte
 #define GTU_UREG_SETS		8
 #define GTU_UREG_COUNTER(n)	(0x100 + 8 * (n))	/* RO, 64: as of the last SNAPSHOT */
 #define GTU_UREG_COUNTERS	64
+#define GTU_UREG_OWN		0x400	/* from here on: by unit */
 
 #define GTU_CTRL_SNAPSHOT	(1u << 0)	/* copy all counters, at one cycle, to where they are read */
 #define GTU_CTRL_CLEAR		(1u << 1)	/* after that: all counters to 0, at the same cycle */

@@ -70,11 +70,20 @@ TEST(info_is_read_from_registers)
 	CHECK_EQ(gtu_get_info(dev)->scu[GTU_SCU_P_WIDTH], 1);
 	CHECK_EQ(gtu_get_info(dev)->iru[GTU_IRU_P_SETS], 256);
 	CHECK_EQ(gtu_get_info(dev)->aperture_bytes, 0x100000);
-	CHECK_EQ(gtu_get_info(dev)->units, GTU_UNIT_SCU | GTU_UNIT_IRU | GTU_UNIT_ZCM);
+	CHECK_EQ(gtu_get_info(dev)->units, GTU_UNIT_SCU | GTU_UNIT_IRU | GTU_UNIT_PEG |
+					   GTU_UNIT_WVR | GTU_UNIT_ZCM);
+	CHECK_EQ(gtu_get_info(dev)->peg[GTU_PEG_P_ENTRIES], 24);
+	CHECK_EQ(gtu_get_info(dev)->wvr[GTU_WVR_P_ENTRIES], 512);
+	CHECK_EQ(gtu_get_info(dev)->peg_setting[GTU_PEG_S_INTERVAL], 512);
+	OK(gtu_setting(dev, GTU_UNIT_PEG, GTU_PEG_S_SHIFT, 0, &err));
+	CHECK_EQ(gtu_get_info(dev)->peg_setting[GTU_PEG_S_SHIFT], 0);
+	FAILS(gtu_setting(dev, GTU_UNIT_PEG, GTU_PEG_S_FLOOR, 1, &err), GTU_ERR_USAGE, "does not take");
 	CHECK(gtu_get_fdt(dev, &bytes) && bytes > 200);
 	OK(gtu_setting(dev, GTU_UNIT_IRU, GTU_IRU_S_TIMEOUT, 77, &err));
 	CHECK_EQ(gtu_get_info(dev)->iru_timeout, 77);
 	FAILS(gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 5, &err), GTU_ERR_USAGE, "does not take");
+	gtu_close(dev);
+	OK(gtu_open("model:absent_units=0x4", &dev, &err));
 	FAILS(gtu_setting(dev, GTU_UNIT_PEG, 0, 1, &err), GTU_ERR_UNSUPPORTED, "no unit");
 	gtu_close(dev);
 }

@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: MIT
+/*
+ * GraphPEG as a unit of the device (graphpeg.txt, section 3): a graph and a list of vertices in, a ring of
+ * warp records an engine out, pushed vertices back. What is put out, and when, is decided in peg_core.c and
+ * its neighbours; this file brings them what they fetch after a fixed latency and carries their records to
+ * the consumers. Documentation/units-peg.md.
+ */
+#include "peg.h"
+
+static bool gathers(const struct gtu_job *job)
+{
+	return !(job->desc.param & GTU_PEG_VERTEX_LIST);
+}
+
+static unsigned id_log2(const struct gtu_job *job)
+{
+	return job->desc.param & GTU_PEG_IDS_8 ? 3 : 2;
+}
+static unsigned offset_log2(const struct gtu_job *job)
+{
+	return job->desc.param & GTU_PEG_OFFSETS_8 ? 3 : 2;
+}
+static unsigned weight_log2(const struct gtu_job *job)
+{
+	return job->desc.param & GTU_PEG_WEIGHTS_8 ? 3 : 2;
+}
+
+static unsigned engines(const struct gtu_job *job)
+{
+	const unsigned n = job->desc.param >> GTU_PEG_ENGINES_SHIFT & 63;
+
+	return n ? n : gtu_job_params(job)[GTU_PEG_P_ENGINES];
+}
+
+/* Bytes of a warp's lanes in a record, all fields. */
+static uint64_t lane_bytes(const struct gtu_job *job)
+{
+	const uint32_t param = job->desc.param;
+
+	if (!gathers(job))
+		return PEG_LANES << id_log2(job);
+	return (param & GTU_PEG_WITH_SRC ? PEG_LANES << id_log2(job) : 0) +
+	       (param & GTU_PEG_WITH_DST ? PEG_LANES << id_log2(job) : 0) +
+	       (param & GTU_PEG_WITH_WEIGHT ? PEG_LANES << weight_log2(job) : 0) +
+	       (param & GTU_PEG_WITH_INDEX ? PEG_LANES << offset_log2(job) : 0);
+}
+
+/* ---- The build --------------------------------------------------------------------------------- */
+
+static struct peg_shape shape_of(const struct gtu_dev_config *config)
+{
+	return (struct peg_shape){
+		.engines = (uint16_t)config->peg_engines,
+		.entries = (uint16_t)config->peg_entries,
+		.edge_bytes = config->peg_edge_bytes,
+		.list_bytes = config->peg_list_bytes,
+	};
+}
+
+static void parameters(const struct gtu_dev_config *config, uint32_t *param)
+{
+	param[GTU_PEG_P_ENGINES] = config->peg_engines;
+	param[GTU_PEG_P_ENTRIES] = config->peg_entries;
+	param[GTU_PEG_P_LANES] = PEG_LANES;
+	param[GTU_PEG_P_EDGE_BYTES] = config->peg_edge_bytes;
+	param[GTU_PEG_P_LIST_BYTES] = config->peg_list_bytes;
+	param[GTU_PEG_P_LATENCY] = config->peg_latency;
+	param[GTU_PEG_P_MESSAGE] = config->peg_message;
+	param[GTU_PEG_P_CHUNK] = PEG_CHUNK;
+}
+
+static uint32_t setting_reset(const struct gtu_dev_config *config, unsigned n)
+{
+	switch (n) {
+	case GTU_PEG_S_INTERVAL: return config->peg_interval;
+	case GTU_PEG_S_SHIFT: return config->peg_shift;
+	case GTU_PEG_S_FLOOR: return config->peg_floor;
+	}
+	return 0;
+}
+
+static bool setting_valid(unsigned n, uint32_t value)
+{
+	switch (n) {
+	case GTU_PEG_S_INTERVAL: return value >= 1 && value <= 1u << 30;
+	case GTU_PEG_S_SHIFT: return value <= 63;
+	case GTU_PEG_S_FLOOR: return value >= 2;	/* half of less is nothing to move */
+	}
+	return false;
+}
+
+/* The stream's own state lies before the core. */
+#define CORE_AT ((sizeof(struct peg_unit) + 63) & ~(size_t)63)
+
+static size_t state_bytes(const struct gtu_dev_config *config)
+{
+	const struct peg_shape shape = shape_of(config);
+
+	return CORE_AT + peg_core_bytes(&shape);
+}
+
+static uint32_t fetch_latency(const struct gtu_dev_config *config)
+{
+	return config->peg_latency;
+}
+
+static bool own_register(const struct gtu_dev_config *config, const void *state, bool held, uint32_t reg,
+			 uint64_t *value, bool *wide)
+{
+	const struct peg_unit *u = state;
+	const uint32_t n = (reg - GTU_PEG_REG(0)) / 0x40;
+	const struct peg_engine *e;
+	static const struct peg_engine idle;
+
+	if (n >= config->peg_engines)
+		return false;
+	e = held && u->begun && n < u->core->stream.engines ? &u->core->engine[n] : &idle;
+	*wide = true;
+	switch (reg & 0x3f) {
+	case GTU_PEG_R_EFS: return *value = e->efs, true;
+	case GTU_PEG_R_BC: return *wide = false, *value = e->bc, true;
+	case GTU_PEG_R_BS: return *wide = false, *value = e->bs, true;
+	case GTU_PEG_R_BW0: return *value = e->bw[0], true;
+	case GTU_PEG_R_BW1: return *value = e->bw[1], true;
+	case GTU_PEG_R_BW2: return *value = e->bw[2], true;
+	}
+	return false;
+}
+
+/* ---- Operands ---------------------------------------------------------------------------------- */
+
+static uint64_t return_bytes(const struct gtu_job *job)
+{
+	return job->desc.param2 ? 1ull << job->desc.param2 << id_log2(job) : 0;
+}
+
+static bool operands(struct gtu_job *job)
+{
+	const bool graph = gathers(job), weight = job->desc.param & GTU_PEG_WITH_WEIGHT;
+	const uint64_t ring = stream_bytes(job->operand[GTU_PEG_RINGS].count,
+					   sizeof(struct gtu_hw_warp) + lane_bytes(job), return_bytes(job));
+	const uint8_t ids = (uint8_t)id_log2(job);
+	const struct gtu_want want[] = {
+		{ .place = GTU_PEG_VERTICES, .width_log2 = (uint8_t)offset_log2(job),
+		  .need = graph ? GTU_WANT_READ : GTU_WANT_NONE },
+		{ .place = GTU_PEG_EDGES, .width_log2 = ids, .rest = 1,
+		  .need = graph ? GTU_WANT_READ : GTU_WANT_NONE },
+		{ .place = GTU_PEG_WEIGHTS, .width_log2 = (uint8_t)weight_log2(job), .rest = 1,
+		  .need = !graph ? GTU_WANT_NONE : GTU_WANT_READ | (weight ? 0 : GTU_WANT_MAYBE) },
+		{ .place = GTU_PEG_INPUT, .width_log2 = ids,
+		  .need = GTU_WANT_READ | (graph ? GTU_WANT_MAYBE : 0) },
+		{ .place = GTU_PEG_RINGS, .width_log2 = 6, .need = GTU_WANT_BOTH,
+		  .bytes = ring * engines(job) },
+		{ .place = GTU_PEG_OUTPUT, .width_log2 = ids, .need = GTU_WANT_WRITE | GTU_WANT_MAYBE },
+		{ .place = GTU_PEG_SPILL, .width_log2 = 7, .need = GTU_WANT_BOTH | GTU_WANT_MAYBE },
+	};
+
+	return gtu_job_operands(job, want, GTU_PEG_OPERANDS, GTU_PEG_OPERANDS);
+}
+
+static bool start(struct gtu_job *job)
+{
+	const uint32_t param = job->desc.param, *build = gtu_job_params(job);
+	const uint32_t ring = job->operand[GTU_PEG_RINGS].count, graph_only =
+		GTU_PEG_PULL | GTU_PEG_OFFSETS_8 | GTU_PEG_WEIGHTS_8 | GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST |
+		GTU_PEG_WITH_WEIGHT | GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES | GTU_PEG_STAND_BY;
+	const uint32_t list_bytes = (uint32_t)job->desc.imm, edge_bytes = job->desc.imm >> 32;
+	const uint64_t lanes = lane_bytes(job);
+
+	((struct peg_unit *)gtu_job_unit_state(job))->begun = false;
+	if (param & ~GTU_PEG_PARAM_MASK)
+		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
+	if (engines(job) > build[GTU_PEG_P_ENGINES] || !lanes || (!gathers(job) && param & graph_only) ||
+	    (param & GTU_PEG_STAND_BY && !(param & GTU_PEG_BALANCE_EDGES)) ||
+	    list_bytes > build[GTU_PEG_P_LIST_BYTES] || edge_bytes > build[GTU_PEG_P_EDGE_BYTES] ||
+	    (list_bytes && list_bytes / 2 >> id_log2(job) < 1) || (edge_bytes && edge_bytes < lanes) ||
+	    (job->desc.param2 && (job->desc.param2 < 5 || job->desc.param2 > 20)))
+		return gtu_job_error(job, GTU_CPL_PARAM, 0xff, 0), false;
+	if (!ring || ring & (ring - 1))
+		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_PEG_RINGS, 0), false;
+	if (!operands(job))
+		return false;
+	if (gathers(job) && !job->operand[GTU_PEG_VERTICES].count)
+		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_PEG_VERTICES, 0), false;
+	/* a return ring goes with an output list, and what is off chip with both */
+	if (!job->operand[GTU_PEG_OUTPUT].key != !job->desc.param2)
+		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_PEG_OUTPUT, 0), false;
+	if (job->operand[GTU_PEG_SPILL].key && !job->operand[GTU_PEG_OUTPUT].key)
+		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_PEG_SPILL, 0), false;
+	return true;
+}
+
+/* ---- What the core fetches ----------------------------------------------------------------------- */
+
+/* Place in the input list of vertex @i of those dealt to engine @n. */
+static uint64_t dealt(const struct peg_unit *u, unsigned n, uint64_t i)
+{
+	return (i / PEG_CHUNK * u->core->stream.engines + n) * PEG_CHUNK + i % PEG_CHUNK;
+}
+
+static void deal(struct peg_unit *u, unsigned engines_, uint64_t vertices)
+{
+	const uint64_t chunks = (vertices + PEG_CHUNK - 1) / PEG_CHUNK;
+
+	for (unsigned n = 0; n < engines_; n++) {
+		const uint64_t own = chunks > n ? (chunks - n - 1) / engines_ + 1 : 0;
+
+		u->left[n] = own * PEG_CHUNK;
+		if (own && (chunks - 1) % engines_ == n)
+			u->left[n] -= chunks * PEG_CHUNK - vertices;
+	}
+}
+
+/* An access, told to who watches, and the cache asked to have it when it is loaded. */
+static inline void ask(struct gtu_mem *m, uint64_t first, uint64_t count, uint64_t cycle)
+{
+	const uint64_t byte = first << m->width_log2, bytes = count << m->width_log2;
+
+	if (m->watched)
+		gtu_watch_stream(m, byte, bytes, cycle);
+	if (m->base) {
+		__builtin_prefetch(m->base + byte);
+		if (bytes > 64 - ((uintptr_t)(m->base + byte) & 63))
+			__builtin_prefetch(m->base + byte + bytes - 1);
+	}
+}
+
+static uint64_t fetch_refill(void *ctx, unsigned n, unsigned slot, uint64_t first, unsigned count,
+			     uint64_t cycle)
+{
+	struct peg_unit *u = ctx;
+	struct gtu_mem *m = &u->job->mem[GTU_PEG_INPUT];
+
+	(void)slot;
+	if (!m->key)
+		return cycle + 1;
+	ask(m, dealt(u, n, first), count, cycle);
+	return cycle + u->core->port.latency;
+}
+
+static uint64_t fetch_index(void *ctx, unsigned n, unsigned slot, uint64_t vertex, uint64_t cycle)
+{
+	struct peg_unit *u = ctx;
+
+	(void)n, (void)slot;
+	ask(&u->job->mem[GTU_PEG_VERTICES], vertex, 2, cycle);
+	return cycle + u->core->port.latency;
+}
+
+static uint64_t fetch_edges(void *ctx, unsigned n, unsigned slot, uint64_t first, unsigned count,
+			    uint64_t cycle)
+{
+	struct peg_unit *u = ctx;
+	const struct peg_stream *s = &u->core->stream;
+
+	(void)n, (void)slot;
+	if (s->field[s->pull ? 0 : 1])
+		ask(&u->job->mem[GTU_PEG_EDGES], first, count, cycle);
+	if (s->field[2])
+		ask(&u->job->mem[GTU_PEG_WEIGHTS], first, count, cycle);
+	return cycle + u->core->port.latency;
+}
+
+/* Elements of an operand, loaded once. */
+static inline bool load(struct gtu_mem *m, uint64_t first, unsigned count, void *to)
+{
+	const uint64_t byte = first << m->width_log2, bytes = (uint64_t)count << m->width_log2;
+
+	if (m->base && byte + bytes <= m->bytes) {
+		memcpy(to, m->base + byte, bytes);
+		return true;
+	}
+	return gtu_mem_load(m, byte, to, bytes);
+}
+
+static bool load_vertices(void *ctx, unsigned n, uint64_t first, unsigned count, void *to)
+{
+	struct peg_unit *u = ctx;
+	struct gtu_mem *m = &u->job->mem[GTU_PEG_INPUT];
+	const uint64_t at = dealt(u, n, first);
+
+	if (m->key)
+		return load(m, at, count, to);
+	for (unsigned i = 0; i < count; i++) {	/* all vertices, in order */
+		if (u->core->stream.id_log2 == 3)
+			((uint64_t *)to)[i] = at + i;
+		else
+			((uint32_t *)to)[i] = (uint32_t)(at + i);
+	}
+	return true;
+}
+
+static bool load_index(void *ctx, unsigned n, uint64_t vertex, uint64_t *from, uint64_t *to)
+{
+	struct peg_unit *u = ctx;
+	struct gtu_mem *m = &u->job->mem[GTU_PEG_VERTICES];
+	union { uint64_t wide[2]; uint32_t narrow[2]; } at;
+
+	(void)n;
+	if (!load(m, vertex, 2, &at))
+		return false;
+	*from = m->width_log2 == 3 ? at.wide[0] : at.narrow[0];
+	*to = m->width_log2 == 3 ? at.wide[1] : at.narrow[1];
+	return true;
+}
+
+static bool load_edges(void *ctx, unsigned n, uint64_t first, unsigned count, void *ids, void *weights)
+{
+	struct peg_unit *u = ctx;
+
+	(void)n;
+	return (!ids || load(&u->job->mem[GTU_PEG_EDGES], first, count, ids)) &&
+	       (!weights || load(&u->job->mem[GTU_PEG_WEIGHTS], first, count, weights));
+}
+
+/* ---- The rings ------------------------------------------------------------------------------------ */
+
+/* Carry what engine @n holds into its ring, as far as it has room: 1 when something moved, -1 on an error. */
+static int deliver(struct gtu_job *job, struct peg_unit *u, unsigned n)
+{
+	struct peg_core *c = u->core;
+	struct gtu_mem *ring = &job->mem[GTU_PEG_RINGS];
+	const uint32_t count = job->operand[GTU_PEG_RINGS].count;
+	const uint64_t at = n * u->stride, waiting = peg_core_waiting(c, n);
+	uint64_t written = c->engine[n].gone;
+	uint32_t free = 0, moved;
+
+	if (waiting) {
+		if (!stream_room(ring, at, count, written, &free))
+			return -1;
+		moved = free < waiting ? free : (uint32_t)waiting;
+		u->blocked |= moved < waiting;
+		for (uint32_t i = 0; i < moved; i++, written++) {
+			const uint8_t *r = peg_core_out(c, n);
+			const uint64_t to = at + STREAM_HEADER + (written & (count - 1)) * c->record_bytes;
+
+			if (!gtu_mem_store(ring, to, r, c->record_bytes))
+				return -1;
+			if (ring->watched)
+				gtu_watch_stream(ring, to, c->record_bytes,
+						 ((const struct gtu_hw_warp *)(const void *)r)->cycle);
+			peg_core_taken(c, n);
+		}
+		if (moved && !STREAM_TELL(ring, at, producer, (uint32_t)written))
+			return -1;
+		u->deliver += moved;
+	} else {
+		moved = 0;
+	}
+	if (c->engine[n].ended && !peg_core_waiting(c, n) && !(u->ended >> n & 1)) {
+		u->ended |= 1u << n;
+		if (!STREAM_TELL(ring, at, ended, 1))
+			return -1;
+		moved = 1;
+	}
+	return moved != 0;
+}
+
+/*
+ * With DEMAND: what was asked for, but no more than the ring has room for, so that an engine whose ring
+ * is full holds up no other.
+ */
+static int listen(struct gtu_job *job, struct peg_unit *u, unsigned n)
+{
+	struct peg_engine *e = &u->core->engine[n];
+	struct gtu_mem *ring = &job->mem[GTU_PEG_RINGS];
+	const uint64_t at = n * u->stride, before = e->asked;
+	uint64_t asked;
+	uint32_t free;
+
+	if (!u->core->stream.demand || e->ended)
+		return 0;
+	if (!stream_asked(ring, at, e->records, &asked) ||
+	    !stream_room(ring, at, job->operand[GTU_PEG_RINGS].count, e->gone, &free))
+		return -1;
+	asked = asked < e->gone + free ? asked : e->gone + free;
+	peg_core_ask(u->core, n, asked);
+	return e->asked != before;
+}
+
+/* All that goes between the core and its consumers: 1 when something did, -1 on an error. */
+static int pump(struct gtu_job *job, struct peg_unit *u)
+{
+	int some = peg_take_pushes(job, u);
+
+	if (some < 0)
+		return -1;
+	u->blocked = false;
+	for (unsigned n = 0; n < u->core->stream.engines; n++) {
+		const int out = deliver(job, u, n), in = out < 0 ? -1 : listen(job, u, n);
+
+		if (in < 0)
+			return -1;
+		some |= out | in;
+	}
+	job->count = u->deliver;
+	if (some)
+		gtu_job_produced(job, (uint32_t)u->deliver);
+	return some;
+}
+
+static bool tell_all(struct gtu_job *job, struct peg_unit *u, bool waiting)
+{
+	for (unsigned n = 0; n < u->core->stream.engines; n++)
+		if (!STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, waiting, waiting))
+			return false;
+	u->waits = waiting;
+	return true;
+}
+
+/* ---- The job ------------------------------------------------------------------------------------- */
+
+static bool begin(struct gtu_job *job, struct peg_unit *u)
+{
+	const uint32_t param = job->desc.param, *set = gtu_job_settings(job);
+	const struct peg_shape shape = shape_of(gtu_dev_config(job->dev));
+	const struct gtu_mem *m = job->mem;
+	struct peg_core *core = u->core ? u->core : peg_core_init((uint8_t *)u + CORE_AT, &shape);
+	struct peg_stream s = {
+		.engines = (uint16_t)engines(job),
+		.vertex_list = !gathers(job),
+		.pull = param & GTU_PEG_PULL,
+		.demand = param & GTU_PEG_DEMAND,
+		.stand_by = param & GTU_PEG_STAND_BY,
+		.balance_edges = param & GTU_PEG_BALANCE_EDGES,
+		.balance_lists = param & GTU_PEG_BALANCE_LISTS,
+		.id_log2 = (uint8_t)id_log2(job),
+		.offset_log2 = (uint8_t)offset_log2(job),
+		.weight_log2 = (uint8_t)weight_log2(job),
+		.field = { !gathers(job) || param & GTU_PEG_WITH_SRC, param & GTU_PEG_WITH_DST,
+			   param & GTU_PEG_WITH_WEIGHT, param & GTU_PEG_WITH_INDEX },
+		.edge_bytes = job->desc.imm >> 32,
+		.list_bytes = (uint32_t)job->desc.imm,
+		.edges_addr = m[GTU_PEG_EDGES].addr,
+		.edges = m[GTU_PEG_EDGES].count,
+		.interval = set[GTU_PEG_S_INTERVAL],
+		.shift = (uint8_t)set[GTU_PEG_S_SHIFT],
+		.floor = set[GTU_PEG_S_FLOOR],
+		.message = (uint16_t)gtu_job_params(job)[GTU_PEG_P_MESSAGE],
+	};
+	const struct peg_port port = {
+		.ctx = u, .refill = fetch_refill, .index = fetch_index, .edges = fetch_edges,
+		.load_vertices = load_vertices, .load_index = load_index, .load_edges = load_edges,
+		.spill = peg_spill, .unspill = peg_unspill, .latency = gtu_job_params(job)[GTU_PEG_P_LATENCY],
+	};
+
+	memset(u, 0, sizeof(*u));
+	u->core = core;
+	u->job = job;
+	s.vertices = gathers(job) ? m[GTU_PEG_VERTICES].count - 1 : 0;
+	if (s.field[2] && m[GTU_PEG_WEIGHTS].count < s.edges)
+		s.edges = m[GTU_PEG_WEIGHTS].count;
+	deal(u, s.engines, m[GTU_PEG_INPUT].key ? m[GTU_PEG_INPUT].count : s.vertices);
+	s.left = u->left;
+	if (!peg_core_start(u->core, &s, &port))
+		return gtu_job_error(job, GTU_CPL_PARAM, 0xff, 0), false;
+	u->begun = true;
+	u->status = PEG_MORE;
+	u->return_size = job->desc.param2 ? 1u << job->desc.param2 : 0;
+	u->return_at = STREAM_HEADER + (uint64_t)job->operand[GTU_PEG_RINGS].count * core->record_bytes;
+	u->stride = stream_bytes(job->operand[GTU_PEG_RINGS].count, core->record_bytes, return_bytes(job));
+	gtu_job_counters(job)[GTU_PEG_C_JOBS]++;
+	for (unsigned n = 0; n < s.engines; n++)
+		if (!stream_begin(&job->mem[GTU_PEG_RINGS], n * u->stride) ||
+		    !STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, received, 0))
+			return false;
+	return true;
+}
+
+/* Bring completion and counters up to where the core is. */
+static void account(struct gtu_job *job, struct peg_unit *u)
+{
+	uint64_t *count = gtu_job_counters(job);
+
+	job->cycles = u->core->cycle + u->flush_cycles;
+#define ADD(counter, value, told_)                                                                 \
+	do {                                                                                       \
+		count[counter] += (value) - u->told.told_;                                         \
+		u->told.told_ = (value);                                                           \
+	} while (0)
+#define CORE(counter, name) ADD(counter, u->core->count.name, core.name)
+	ADD(GTU_PEG_C_CYCLES, job->cycles, cycles);
+	CORE(GTU_PEG_C_VERTICES, vertices);
+	CORE(GTU_PEG_C_EDGES, edges);
+	CORE(GTU_PEG_C_RECORDS, records);
+	CORE(GTU_PEG_C_PARTIAL, partial);
+	CORE(GTU_PEG_C_INDEX_FETCHES, index_fetches);
+	CORE(GTU_PEG_C_EDGE_FETCHES, edge_fetches);
+	CORE(GTU_PEG_C_REFILLS, refills);
+	CORE(GTU_PEG_C_PUSHED, pushed);
+	CORE(GTU_PEG_C_SPILLED, spilled);
+	CORE(GTU_PEG_C_LOOKS, looks);
+	CORE(GTU_PEG_C_MOVES, moves);
+	CORE(GTU_PEG_C_MOVED, moved);
+	CORE(GTU_PEG_C_REFUSED, refused);
+	CORE(GTU_PEG_C_LIST_MOVES, list_moves);
+	CORE(GTU_PEG_C_LIST_MOVED, list_moved);
+#undef CORE
+#undef ADD
+}
+
+/* The core met something it cannot go on from, and all that it had put out is in the rings. */
+static int fail(struct gtu_job *job, const struct peg_unit *u)
+{
+	const struct peg_engine *e = &u->core->engine[u->core->bad_engine];
+
+	switch (u->status) {
+	case PEG_BAD_VERTEX:
+		job->needed = e->bad_value;
+		return gtu_job_error(job, GTU_CPL_INDEX, GTU_PEG_INPUT, dealt(u, u->core->bad_engine, e->bad));
+	case PEG_BAD_OFFSET:
+		job->needed = e->bad_value;
+		return gtu_job_error(job, GTU_CPL_INDEX, GTU_PEG_VERTICES, e->bad);
+	}
+	return gtu_job_error(job, GTU_CPL_DMA, GTU_PEG_VERTICES, 0);	/* for memory that has not said what */
+}
+
+static int go_on(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
+{
+	struct peg_core *c = u->core;
+	const uint64_t until = c->cycle + budget;
+	const uint32_t all = c->stream.engines == 32 ? ~0u : (1u << c->stream.engines) - 1;
+
+	for (;;) {
+		const int moved = pump(job, u);
+
+		if (moved < 0)
+			return GTU_RUN_DONE;
+		if (moved && u->waits && !tell_all(job, u, false))
+			return GTU_RUN_DONE;
+		if (u->status > PEG_DONE && !u->blocked)
+			return fail(job, u);
+		if (u->status < PEG_DONE && !u->blocked && (moved || u->status != PEG_IDLE)) {
+			if (c->cycle >= until)
+				return GTU_RUN_MORE;
+			u->status = (uint8_t)peg_core_run(c, until);
+			continue;
+		}
+		if (u->status == PEG_DONE && !u->blocked && (!u->return_size || u->closed == all)) {
+			if (u->waits && !tell_all(job, u, false))
+				return GTU_RUN_DONE;
+			return !u->return_size || peg_flush(job, u, budget) ? GTU_RUN_DONE : GTU_RUN_MORE;
+		}
+		if (u->waits)
+			return GTU_RUN_STALLED;
+		/*
+		 * Say so, then look once more, so that either the consumer's word is seen here or
+		 * `waiting` is seen there and the doorbell rings.
+		 */
+		if (!tell_all(job, u, true))
+			return GTU_RUN_DONE;
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	}
+}
+
+static void tell_end(struct gtu_job *job, struct peg_unit *u)
+{
+	tell_all(job, u, false);
+	for (unsigned n = 0; n < u->core->stream.engines; n++)
+		STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1);
+}
+
+static int run_job(struct gtu_job *job, uint64_t budget)
+{
+	struct peg_unit *u = gtu_job_unit_state(job);
+	int ran;
+
+	if (!operands(job))
+		return GTU_RUN_DONE;
+	if (!u->begun && !begin(job, u))
+		return GTU_RUN_DONE;
+	u->job = job;
+	/* engines work side by side: so many cycles of all of them are as much as their number of one */
+	budget = budget / u->core->stream.engines + 1;
+	/* the cycle after the limit shows that there are more, wherever the turns were cut */
+	if (budget > job->limit - job->cycles)
+		budget = job->limit - job->cycles + 1;
+	ran = go_on(job, u, budget);
+	account(job, u);
+	if (job->cycles > job->limit) {
+		job->cycles = job->limit;
+		ran = gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
+	}
+	/* also in error: a consumer that looks at nothing but its ring learns that no more will come */
+	if (ran == GTU_RUN_DONE)
+		tell_end(job, u);
+	return ran;
+}
+
+/* Ended while it waited for its consumers, who may look at nothing but their rings. */
+static void stop_job(struct gtu_job *job)
+{
+	struct peg_unit *u = gtu_job_unit_state(job);
+
+	if (u->begun && operands(job))
+		tell_end(job, u);
+}
+
+static const char *const param_name[] = {
+	[GTU_PEG_P_ENGINES] = "gtu,engines",
+	[GTU_PEG_P_ENTRIES] = "gtu,entries",
+	[GTU_PEG_P_LANES] = "gtu,lanes",
+	[GTU_PEG_P_EDGE_BYTES] = "gtu,edge-bytes",
+	[GTU_PEG_P_LIST_BYTES] = "gtu,list-bytes",
+	[GTU_PEG_P_LATENCY] = "gtu,latency",
+	[GTU_PEG_P_MESSAGE] = "gtu,message",
+	[GTU_PEG_P_CHUNK] = "gtu,chunk",
+};
+
+const struct gtu_unit gtu_unit_peg = {
+	.name = "peg",
+	.opcode_first = GTU_OP_PEG_STREAM,
+	.opcode_last = GTU_OP_PEG_STREAM,
+	.bit = GTU_UNIT_PEG,
+	.page = GTU_PAGE_PEG,
+	.id = GTU_ID_PEG,
+	.version = 1,
+	.exclusive = true,
+	.params = sizeof(param_name) / sizeof(param_name[0]),
+	.counters = GTU_PEG_COUNTERS,
+	.param_name = param_name,
+	.parameters = parameters,
+	.setting_reset = setting_reset,
+	.setting_valid = setting_valid,
+	.state_bytes = state_bytes,
+	.latency = fetch_latency,
+	.own_register = own_register,
+	.start = start,
+	.run = run_job,
+	.stop = stop_job,
+};

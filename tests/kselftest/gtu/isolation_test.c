@@ -207,15 +207,11 @@ TEST_F_TIMEOUT(isolation, stale_keys, 60)
  * ---- Mappings -----------------------------------------------------------------------------------
  */
 
-/* How the driver numbers what can be mapped: only a test that knows can guess well. */
-#define KIND_SHIFT	42
-#define ID_SHIFT	24
-
 TEST_F_TIMEOUT(isolation, guessed_offsets, 60)
 {
 	struct side *a = &self->a, *b = &self->b;
 	const struct gtu_ioctl_queue_create *c = &a->q.c;
-	uint64_t mine, theirs, offset, own[4];
+	uint64_t mine, theirs, offset, own[4], kind_step, id_step;
 	size_t sizes[] = { PAGE, c->sq_bytes, c->cq_bytes, 3 * PAGE };
 	unsigned int kind, id, i, s, hits = 0;
 	struct queue other;
@@ -235,14 +231,15 @@ TEST_F_TIMEOUT(isolation, guessed_offsets, 60)
 	own[1] = c->cq_offset;
 	own[2] = c->db_offset;
 	own[3] = mine;
-	ASSERT_EQ(1ull << KIND_SHIFT, own[1] - own[0]);
-	ASSERT_EQ(c->id, own[0] >> ID_SHIFT);
-	for (kind = 0; kind < 16; kind++)
+	/* how the driver numbers what can be mapped: only who knows that can guess well */
+	kind_step = own[1] - own[0];
+	id_step = (other.c.sq_offset - own[0]) / (other.c.id - c->id);
+	ASSERT_EQ(c->id * id_step + 2 * kind_step, own[2]);
+	for (kind = 0; kind < 32; kind++)
 		for (id = 0; id < 1024; id++)
 			for (s = 0; s < 4; s++)
 				for (rights = PROT_READ; rights <= PROT_WRITE; rights++) {
-					offset = (uint64_t)kind << KIND_SHIFT |
-						 (uint64_t)id << ID_SHIFT;
+					offset = kind * kind_step + id * id_step;
 					p = mmap(NULL, sizes[s], rights, MAP_SHARED, a->fd,
 						 (off_t)offset);
 					if (p == MAP_FAILED)

@@ -449,7 +449,7 @@ TEST_F_TIMEOUT(pin, more_than_4_gib, 120)
 	file = memfd_create("gtu", MFD_HUGETLB);
 	ASSERT_LE(0, file);
 	ASSERT_EQ(0, ftruncate(file, (off_t)piece));
-	p = mmap(NULL, length + HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, (size_t)(length + HUGE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	ASSERT_NE(MAP_FAILED, (void *)p);
 	p = (void *)(((uintptr_t)p + HUGE - 1) & ~(uintptr_t)(HUGE - 1));
 	for (at = 0; at < length; at += piece)
@@ -472,7 +472,7 @@ TEST_F_TIMEOUT(pin, more_than_4_gib, 120)
 	EXPECT_EQ(GTU_CPL_OK, run(&q, &d, &c));
 	ASSERT_EQ(0, region_remove(self->fd, key));
 	EXPECT_EQ(0, PINNED());
-	munmap(p, length);
+	munmap(p, (size_t)length);
 	close(file);
 	huge_pages(0);
 }

@@ -219,7 +219,7 @@ static void *revoke_thread(void *arg)
 
 TEST_F_TIMEOUT(storm, revoke, 120)
 {
-	const unsigned int rounds = (unsigned int)setting("GTU_ROUNDS", 20) * VICTIMS;
+	const unsigned int rounds = (unsigned int)setting("GTU_ROUNDS", 12) * VICTIMS;
 	unsigned int i, done = 0, revoked = 0;
 	struct worker w[4];
 	int other;
@@ -390,6 +390,7 @@ TEST_F(storm, fork)
 	ASSERT_EQ(0, region_add(self->fd, from, BYTES, GTU_RIGHT_READ, &key));
 	for (round = 1; round <= 10; round++) {
 		memset(from, (int)round, BYTES);
+		memset(self->memory, 0, BYTES);
 		d = copy_job(key, 0, self->key, 0, BYTES / 8, 3);
 		for (i = 0; i < 6; i++)
 			put(&self->q, &d);

@@ -85,6 +85,11 @@ struct gtu_dev {
 	uint32_t fences;		/* jobs of that kind under way */
 	struct gtu_unit_page page[GTU_UNITS];
 
+	bool faulty;			/* any of the faults is set */
+	bool stuck;			/* in a reset that does not end */
+	struct gtu_dev_faults faults;
+	uint64_t completions, invalidates, resets;	/* so far, for the faults */
+
 	uint8_t *fdt;			/* GTU_FDT_WINDOW_SIZE */
 	uint32_t fdt_bytes, fdt_crc;
 
@@ -101,6 +106,13 @@ struct gtu_dev {
 struct gtu_unit_page *gtu_dev_page(struct gtu_dev *dev, const struct gtu_unit *unit);
 const struct gtu_unit *gtu_dev_unit(const struct gtu_dev *dev, unsigned opcode);
 void gtu_dev_error(struct gtu_dev *dev, uint32_t bit, uint64_t info);
+
+/* fault.c: only where dev->faulty */
+void gtu_fault_completion(struct gtu_dev *dev, struct gtu_hw_cpl *cpl, uint16_t *phase);
+void gtu_fault_status(struct gtu_dev *dev, struct gtu_hw_queue_status *s, uint32_t *state);
+uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word);
+bool gtu_fault_invalidate(struct gtu_dev *dev);	/* true: it is never done */
+bool gtu_fault_reset(struct gtu_dev *dev);	/* true: it does not end */
 
 /* fdt.c: fill dev->fdt; false (with *why) when it does not fit. */
 bool gtu_fdt_build(struct gtu_dev *dev, const char **why);

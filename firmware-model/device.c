@@ -220,6 +220,9 @@ static void reset(struct gtu_dev *dev)
 			p->setting[n] = p->unit->setting_reset ?
 						p->unit->setting_reset(&dev->config, n) : 0;
 	}
+	dev->stuck = dev->faulty && gtu_fault_reset(dev);
+	if (dev->stuck)
+		dev->mbox_status = GTU_MBOX_BUSY;
 	dev->epoch++;
 	if (!dev->epoch)
 		dev->epoch = 1;
@@ -348,7 +351,7 @@ static bool busy(const struct gtu_dev *dev)
 
 static uint32_t status(const struct gtu_dev *dev)
 {
-	return GTU_STATUS_READY | (busy(dev) ? GTU_STATUS_BUSY : 0) |
+	return (dev->stuck ? 0 : GTU_STATUS_READY) | (busy(dev) ? GTU_STATUS_BUSY : 0) |
 	       (dev->error ? GTU_STATUS_ERROR : 0);
 }
 
@@ -570,7 +573,8 @@ static void register_write(struct gtu_dev *dev, uint32_t offset, unsigned size, 
 		return;
 	}
 	if (wide >= GTU_REG_MBOX_ARG(0) && wide < GTU_REG_MBOX_ARG(GTU_MBOX_ARGS)) {
-		put_half(&dev->mbox_arg[(wide - GTU_REG_MBOX_ARG(0)) / 8], high, size, value);
+		if (!(dev->mbox_status & GTU_MBOX_BUSY))
+			put_half(&dev->mbox_arg[(wide - GTU_REG_MBOX_ARG(0)) / 8], high, size, value);
 		return;
 	}
 	if (register_at(dev, wide, &before, &is_wide) && is_wide)

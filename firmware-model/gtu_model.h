@@ -105,6 +105,19 @@ bool gtu_dev_pending(const struct gtu_dev *dev);
  */
 void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles);
 
+/*
+ * What goes wrong on purpose. Each number says from which time on (1: the first; 0: never), counted from
+ * this call. The same @seed gives the same lies.
+ */
+struct gtu_dev_faults {
+	/* completions with wrong phases, indices, cookies, states and counts; events and status blocks too */
+	uint64_t corrupt_completions;
+	uint64_t no_invalidate;		/* INVALIDATE is never done: the mailbox stays busy */
+	uint64_t stuck_reset;		/* a reset does not end: never ready again */
+	uint64_t seed;
+};
+void gtu_dev_set_faults(struct gtu_dev *dev, const struct gtu_dev_faults *faults);
+
 /* What a function-level reset does: all contexts and queues gone, registers at reset values, epoch + 1. */
 void gtu_dev_reset(struct gtu_dev *dev);
 

@@ -143,7 +143,13 @@ void gtu_mailbox(struct gtu_dev *dev, uint32_t command)
 	const uint64_t *arg = dev->mbox_arg;
 	uint32_t status = GTU_MBOX_E_COMMAND;
 
+	if (dev->mbox_status & GTU_MBOX_BUSY)
+		return;
 	memset(dev->mbox_result, 0, sizeof(dev->mbox_result));
+	if (dev->faulty && command == GTU_MBOX_INVALIDATE && gtu_fault_invalidate(dev)) {
+		dev->mbox_status = GTU_MBOX_BUSY;
+		return;
+	}
 	switch (command) {
 	case GTU_MBOX_NOP:		status = GTU_MBOX_E_OK; break;
 	case GTU_MBOX_CTX_ENABLE:	status = ctx_enable(dev, arg); break;

@@ -56,6 +56,8 @@ static void event_raise(struct gtu_dev *dev, struct gtu_hwq *q)
 	if (!e->enabled || e->tail - e->head >= size)
 		return;
 	word = q->id | (q->error_due ? GTU_EVENT_ERROR : 0) | (e->tail & size ? 0 : GTU_EVENT_PHASE);
+	if (dev->faulty)
+		word = gtu_fault_event(dev, word);
 	at = gtu_dma(dev, e->addr + 4 * (e->tail & (size - 1)), 4, true);
 	if (!at) {
 		gtu_dev_error(dev, GTU_ERROR_DMA, e->addr);
@@ -99,13 +101,16 @@ static void status_write(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	struct gtu_hw_queue_status *s =
 		gtu_dma(dev, q->cq + ((uint64_t)sizeof(struct gtu_hw_cpl) << q->cq_log2), sizeof(*s), true);
+	uint32_t state = q->state;
 
 	if (!s)
 		return;
 	s->epoch = dev->epoch;
 	s->sq_head = q->sq_head;
 	s->cq_tail = q->cq_tail;
-	__atomic_store_n(&s->state, q->state, __ATOMIC_RELEASE);
+	if (dev->faulty)
+		gtu_fault_status(dev, s, &state);
+	__atomic_store_n(&s->state, state, __ATOMIC_RELEASE);
 }
 
 /* A unit that is held alone is free again: whoever waited for it may go on. */
@@ -257,6 +262,7 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 	struct gtu_job *job = &q->job;
 	const uint32_t size = 1u << q->cq_log2, slot = q->cq_tail & (size - 1);
 	struct gtu_hw_cpl *cpl = gtu_dma(dev, q->cq + slot * sizeof(*cpl), sizeof(*cpl), true);
+	uint16_t phase = q->cq_tail & size ? 0 : 1;
 	bool ok = job->status == GTU_CPL_OK;
 
 	release(dev, q);
@@ -280,7 +286,9 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 	cpl->reserved1 = 0;
 	cpl->reserved2 = 0;
 	cpl->status = job->status;
-	__atomic_store_n(&cpl->phase, q->cq_tail & size ? 0 : 1, __ATOMIC_RELEASE);
+	if (dev->faulty)
+		gtu_fault_completion(dev, cpl, &phase);
+	__atomic_store_n(&cpl->phase, phase, __ATOMIC_RELEASE);
 	q->cq_tail++;
 	status_write(dev, q);
 	if (q->canceling && (int32_t)(q->cancel_until - q->cq_tail) <= 0)

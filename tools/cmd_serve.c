@@ -38,7 +38,8 @@ struct server {
 	struct stat made;		/* the socket's file, to remove no other */
 };
 
-static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", NULL };
+static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", "corrupt-completions",
+					   "no-invalidate", "stuck-reset", NULL };
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "a name for each fault");
 
 static void help(void)
@@ -61,6 +62,12 @@ static void help(void)
 	     "                      stall      from access N on no work is done, registers answer\n"
 	     "                      all-ones   from access N on the function is gone, reads give all ones\n"
 	     "                      die-at     the process is killed at access N\n"
+	     "                      corrupt-completions  from the N-th on, completions have wrong phases, indices,\n"
+	     "                                 cookies, states and counts, events name other queues, and\n"
+	     "                                 status blocks lie; the bytes of jobs are right\n"
+	     "                      no-invalidate  the N-th INVALIDATE and those after it are never done\n"
+	     "                      stuck-reset  from the N-th reset on the device does not come back\n"
+	     "  --seed S          of what corrupt-completions makes up [1]: the same S, the same lies\n"
 	     "  --trace           a line on stderr for each message\n\n"
 	     "Each machine finds the device as after power-on. Exit codes: 0 ended by SIGTERM, SIGINT or --once,\n"
 	     "1 failed at run time, 2 usage.");
@@ -322,18 +329,19 @@ static int run_server(struct server *s)
 
 int cmd_serve(int argc, char **argv)
 {
-	enum { SOCKET = 1, ONCE, APERTURE, MAP_APERTURE, FAULT, TRACE, HELP };
+	enum { SOCKET = 1, ONCE, APERTURE, MAP_APERTURE, FAULT, SEED, TRACE, HELP };
 	static const struct option options[] = {
 		{ "socket", required_argument, NULL, SOCKET },
 		{ "once", no_argument, NULL, ONCE },
 		{ "aperture", required_argument, NULL, APERTURE },
 		{ "map-aperture", no_argument, NULL, MAP_APERTURE },
 		{ "fault", required_argument, NULL, FAULT },
+		{ "seed", required_argument, NULL, SEED },
 		{ "trace", no_argument, NULL, TRACE },
 		{ "help", no_argument, NULL, HELP },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct server s = { .listener = -1, .signals = -1 };
+	struct server s = { .listener = -1, .signals = -1, .setup.seed = 1 };
 	uint64_t aperture = APERTURE_DEFAULT;
 	int option;
 
@@ -351,6 +359,10 @@ int cmd_serve(int argc, char **argv)
 			break;
 		case FAULT:
 			if (!parse_fault(optarg, s.setup.fault))
+				return CLI_USAGE;
+			break;
+		case SEED:
+			if (!cli_u64("--seed", optarg, 0, UINT64_MAX, &s.setup.seed))
 				return CLI_USAGE;
 			break;
 		case HELP:

@@ -76,9 +76,9 @@ static void check_module(struct doctor *d)
 	doctor_read(d, "/proc/sys/kernel/osrelease", release, sizeof(release));
 	if (doctor_exists(d, "/sys/module/gtu")) {
 		if (!doctor_read(d, "/sys/module/gtu/parameters/buffer_mib", text, sizeof(text)))
-			strcpy(text, "unknown");
-		doctor_say(d, FOUND_OK, "module", "gtu is loaded into kernel %s; driver buffers: at most %s MiB",
-			   release, text);
+			strcpy(text, "0");
+		doctor_say(d, FOUND_OK, "module", "gtu is loaded into kernel %s; driver buffers (buffer_mib): at most %s%s",
+			   release, strcmp(text, "0") ? text : "a quarter of the memory", strcmp(text, "0") ? " MiB" : "");
 		return;
 	}
 	d->blocked = true;
@@ -259,8 +259,9 @@ static void check_link(struct doctor *d)
 
 	for (i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", d->function, name[i]);
-		if (!doctor_read(d, path, text[i], sizeof(text[i])))
-			return;		/* no link to speak of */
+		/* a function inside the root complex has none to speak of */
+		if (!doctor_read(d, path, text[i], sizeof(text[i])) || !(strtod(text[i], NULL) > 0))
+			return;
 	}
 	if (strtod(text[0], NULL) < strtod(text[1], NULL) || strtod(text[2], NULL) < strtod(text[3], NULL))
 		doctor_say(d, FOUND_WARN, "link", "%s lanes at %s, of %s at %s: another slot, or a reseated card, may be "

@@ -393,6 +393,7 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 {
 	struct pci_function *f = calloc(1, sizeof(*f));
 	struct gtu_dev_config config = setup->device;
+	struct gtu_dev_faults faults;
 	const char *why = "no memory";
 	unsigned i;
 
@@ -406,12 +407,17 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 	memcpy(f->fault, setup->fault, sizeof(f->fault));
 	if (!make_aperture(f, config.aperture_bytes, err))
 		goto fail;
+	faults.corrupt_completions = setup->fault[PCI_FAULT_CORRUPT];
+	faults.no_invalidate = setup->fault[PCI_FAULT_NO_INVALIDATE];
+	faults.stuck_reset = setup->fault[PCI_FAULT_STUCK_RESET];
+	faults.seed = setup->seed;
 	config.aperture = f->aperture;
 	f->dev = gtu_dev_create(&config, &host_ops, f, &why);
 	if (!f->dev) {
 		gtu_fail(err, GTU_ERR_USAGE, "no such device can be made: %s", why);
 		goto fail;
 	}
+	gtu_dev_set_faults(f->dev, &faults);
 	f->vectors = gtu_dev_config(f->dev)->vectors;
 	if (f->vectors > VECTORS_MAX) {
 		gtu_fail(err, GTU_ERR_USAGE, "%u interrupt vectors, %u fit in BAR %u", f->vectors,

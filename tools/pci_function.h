@@ -21,20 +21,24 @@ struct pci_function;
 #define PCI_REGION_CONFIG	7
 
 /*
- * What goes wrong on purpose. A number counts accesses to BARs 0, 2 and 4 from 1 on (interrupts for
- * LOSE_IRQ); 0: this does not happen.
+ * What goes wrong on purpose. A number counts accesses to BARs 0, 2 and 4 from 1 on, or where it is said
+ * what else; 0: this does not happen.
  */
 enum pci_fault {
 	PCI_FAULT_LOSE_IRQ,	/* every n-th interrupt is not sent */
 	PCI_FAULT_STALL,	/* from the n-th access on no work is done; registers answer */
 	PCI_FAULT_ALL_ONES,	/* from the n-th access on the function is gone: reads give all ones */
 	PCI_FAULT_DIE_AT,	/* the process is killed at the n-th access, before the answer */
+	PCI_FAULT_CORRUPT,	/* the n-th completion and those after it are wrong, with their events and status */
+	PCI_FAULT_NO_INVALIDATE, /* the n-th INVALIDATE is never done */
+	PCI_FAULT_STUCK_RESET,	/* the n-th reset does not end */
 	PCI_FAULTS
 };
 
 struct pci_setup {
 	struct gtu_dev_config device;	/* aperture_bytes is given, .aperture is made here */
 	uint64_t fault[PCI_FAULTS];
+	uint64_t seed;				/* of the lies of PCI_FAULT_CORRUPT */
 };
 
 /* A function as after power-on. NULL with a sentence in @err. */

@@ -57,6 +57,12 @@ int gtu_advise_in_reset(const char *path, struct gtu_error *err)
 			"dmesg | grep gtu", path);
 }
 
+int gtu_advise_dead(const char *path, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_GONE, "%s is there, but its device is gone: it did not come back from a reset or does "
+			"not answer any more (dmesg | grep gtu); unbind its driver and bind it, or power it off and on", path);
+}
+
 int gtu_advise_all_ones(const char *path, struct gtu_error *err)
 {
 	return gtu_fail(err, GTU_ERR_GONE, "%s reads as all ones: it was removed, has no power or its process has ended",

@@ -21,6 +21,8 @@ int gtu_advise_permission(const char *path, const struct stat *st, struct gtu_er
 int gtu_advise_removed(const char *path, struct gtu_error *err);
 int gtu_advise_was_reset(const char *path, struct gtu_error *err);
 int gtu_advise_in_reset(const char *path, struct gtu_error *err);
+/* Its file is there, but the driver has given the device up. */
+int gtu_advise_dead(const char *path, struct gtu_error *err);
 int gtu_advise_all_ones(const char *path, struct gtu_error *err);
 int gtu_advise_silent(const char *path, double seconds, struct gtu_error *err);
 int gtu_advise_busy(const char *path, struct gtu_error *err);

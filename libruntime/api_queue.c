@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
 #include "queue.h"
 
 int gtu_queue_create(struct gtu_device *dev, const struct gtu_queue_options *opt,
@@ -94,7 +95,10 @@ int gtu_queue_check(struct gtu_queue *q, struct gtu_error *err)
 		return gtu_fail(err, GTU_ERR_FAIL, "the queue is in error: its rings could not be reached; "
 				"reset the queue");
 	}
-	return gtu_fail(err, GTU_ERR_GONE, "the queue's state reads 0x%x: the device is gone", state);
+	if (state == ~0u)
+		return gtu_advise_all_ones(q->dev->info.path, err);
+	return gtu_fail(err, GTU_ERR_FAIL, "the queue's state reads 0x%x, which does not exist: what %s writes cannot be "
+			"trusted; reset the queue, or the device", state, q->dev->info.path);
 }
 
 static int of_a_stream(struct gtu_error *err)

@@ -42,20 +42,19 @@ _Static_assert(GTU_READ == GTU_RIGHT_READ && GTU_WRITE == GTU_RIGHT_WRITE,
  * ---- Sentences ----------------------------------------------------------------------------------
  */
 
-/* The device's epoch in sysfs is 0 while it is being reset. */
-static bool in_reset(dev_t number)
+/* What the driver says of the device in sysfs: "up", "resetting", "gone"; "" where it says nothing. */
+static void driver_state(dev_t number, char state[16])
 {
-	unsigned epoch = 1;
 	char path[64];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/epoch", major(number), minor(number));
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/state", major(number), minor(number));
+	state[0] = 0;
 	f = fopen(path, "re");
-	if (f && fscanf(f, "%u", &epoch) != 1)
-		epoch = 1;
+	if (f && fscanf(f, "%15s", state) != 1)
+		state[0] = 0;
 	if (f)
 		fclose(f);
-	return !epoch;
 }
 
 /* The driver says ENODEV: is the file still that of a device, which has then been reset? */
@@ -64,9 +63,13 @@ static int gone(struct gtu_device *dev, struct gtu_error *err)
 	const char *path = dev->info.path;
 	struct chardev *c = dev->backend;
 	struct stat now;
+	char state[16];
 
-	if (c && in_reset(c->number))
+	driver_state(c ? c->number : 0, state);
+	if (!strcmp(state, "resetting"))
 		return gtu_advise_in_reset(path, err);
+	if (!strcmp(state, "gone"))
+		return gtu_advise_dead(path, err);
 	if (c && !stat(path, &now) && S_ISCHR(now.st_mode) && now.st_rdev == c->number)
 		return gtu_advise_was_reset(path, err);
 	return gtu_advise_removed(path, err);
@@ -88,6 +91,7 @@ static int no_device(const char *path, int error, struct gtu_error *err)
 					strerror(error));
 		return gtu_advise_permission(path, &st, err);
 	case ENODEV:
+		return gtu_advise_dead(path, err);
 	case ENXIO:
 		return gtu_advise_removed(path, err);
 	case ENOSPC:

@@ -135,10 +135,10 @@ static void link_name(const struct doctor *d, const char *path, char *name, size
 	snprintf(name, size, "%s", n > 0 ? basename(target) : "");
 }
 
-/* The function that the device's file belongs to; without one, the first there is. */
+/* The function that the device's file belongs to; without one, the first that is not the driver's. */
 static void find_function(struct doctor *d)
 {
-	char path[160];
+	char path[300], driver[64] = "";
 	glob_t all = { 0 };
 	size_t i;
 
@@ -148,9 +148,17 @@ static void find_function(struct doctor *d)
 		return;
 	d->function[0] = 0;
 	glob(doctor_path(d, "/sys/bus/pci/devices/*"), 0, NULL, &all);
-	for (i = 0; i < all.gl_pathc && !d->function[0]; i++)
-		if (is_ours(d, basename(all.gl_pathv[i])))
-			snprintf(d->function, sizeof(d->function), "%s", basename(all.gl_pathv[i]));
+	for (i = 0; i < all.gl_pathc && strcmp(driver, "-"); i++) {
+		if (!is_ours(d, basename(all.gl_pathv[i])))
+			continue;
+		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", basename(all.gl_pathv[i]));
+		link_name(d, path, driver, sizeof(driver));
+		if (d->function[0] && !strcmp(driver, "gtu"))
+			continue;
+		snprintf(d->function, sizeof(d->function), "%s", basename(all.gl_pathv[i]));
+		if (strcmp(driver, "gtu"))
+			strcpy(driver, "-");
+	}
 	globfree(&all);
 }
 
@@ -381,17 +389,20 @@ static void check_node(struct doctor *d)
 			   "packaging/60-gtu.rules in /etc/udev/rules.d");
 }
 
-static void check_reset(struct doctor *d)
+static void check_state(struct doctor *d)
 {
 	char path[160], text[32];
 	struct gtu_error err;
 
-	snprintf(path, sizeof(path), "/sys/class/gtu/%s/epoch", d->node);
-	if (!doctor_read(d, path, text, sizeof(text)) || strcmp(text, "0"))
+	snprintf(path, sizeof(path), "/sys/class/gtu/%s/state", d->node);
+	if (!doctor_read(d, path, text, sizeof(text)) || !strcmp(text, "up"))
 		return;
 	d->blocked = true;
-	gtu_advise_in_reset(d->device, &err);
-	doctor_say(d, FOUND_FAIL, "reset", "%s", err.text);
+	if (!strcmp(text, "resetting"))
+		gtu_advise_in_reset(d->device, &err);
+	else
+		gtu_advise_dead(d->device, &err);
+	doctor_say(d, FOUND_FAIL, "state", "%s", err.text);
 }
 
 /* ---- Memory ------------------------------------------------------------------------------------------ */
@@ -486,7 +497,7 @@ void doctor_system(struct doctor *d)
 	check_dmesg(d);
 	check_bus(d);
 	check_node(d);
-	check_reset(d);
+	check_state(d);
 	check_memlock(d);
 	check_pages(d);
 }

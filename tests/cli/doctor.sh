@@ -37,7 +37,7 @@ healthy() {
 	echo "8.0 GT/s PCIe" >$d/max_link_speed
 	ln -s ../../../bus/pci/devices/$bdf tree/sys/class/gtu/gtu0/device
 	echo 1:3 >tree/sys/class/gtu/gtu0/dev
-	echo 7 >tree/sys/class/gtu/gtu0/epoch
+	echo up >tree/sys/class/gtu/gtu0/state
 	mknod tree/dev/gtu0 c 1 3 2>/dev/null || : >tree/dev/gtu0
 	chmod 666 tree/dev/gtu0
 	echo 'SUBSYSTEM=="gtu", GROUP="render"' >tree/etc/udev/rules.d/60-gtu.rules
@@ -119,6 +119,11 @@ ln -s ../../drivers/vfio-pci tree/sys/bus/pci/devices/$bdf/driver
 ill "another driver"
 finds "says whose it is" "driver vfio-pci has $bdf \(it is given to a virtual machine\)"
 healthy
+cp -r tree/sys/bus/pci/devices/$bdf tree/sys/bus/pci/devices/0000:00:05.0
+rm -r tree/sys/class/gtu/gtu0 tree/dev/gtu0 tree/sys/bus/pci/devices/0000:00:05.0/driver
+ill "two functions, one without driver"
+finds "looks at that one" "^fail +driver +no driver has 0000:00:05.0"
+healthy
 head -c 64 /dev/zero | tr '\0' '\377' >tree/sys/bus/pci/devices/$bdf/config
 ill "a device that is gone"
 finds "says so" "^fail +bus +$bdf reads as all ones: it was removed.*rescan"
@@ -176,9 +181,12 @@ rm tree/etc/udev/rules.d/60-gtu.rules
 ill "no rule"
 finds "says which" "^warn +udev .*60-gtu.rules"
 healthy
-echo 0 >tree/sys/class/gtu/gtu0/epoch
+echo resetting >tree/sys/class/gtu/gtu0/state
 ill "a reset under way"
-finds "says so" "^fail +reset +/dev/gtu0 is being reset"
+finds "says so" "^fail +state +/dev/gtu0 is being reset"
+echo gone >tree/sys/class/gtu/gtu0/state
+ill "a device that the driver has given up"
+finds "says so" "^fail +state +/dev/gtu0 is there, but its device is gone"
 
 healthy
 ill "modest memlock"

@@ -220,8 +220,10 @@ TEST(completions_that_cannot_be)
 	/* a state that is none */
 	OK(gtu_submit(q, &nop, NULL, &err));
 	status->state = 77;
-	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_GONE, "state reads 0x4d");
-	FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_GONE, "state reads 0x4d");
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "state reads 0x4d, which does not exist");
+	FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_FAIL, "state reads 0x4d, which does not exist");
+	status->state = ~0u;
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_GONE, "reads as all ones");
 	status->state = GTU_QUEUE_ENABLED;
 	OK(gtu_next(q, GTU_FOREVER, &c, &err));
 	gtu_queue_destroy(q);

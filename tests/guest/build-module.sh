@@ -1,16 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Builds gtu.ko against a kernel's headers in build/module, from copies, so that the source tree stays clean.
+# Builds gtu.ko against a kernel's headers, from copies, so that the source tree stays clean.
 #
-#   tests/guest/build-module.sh [HEADERS [FOLDER]] [MAKE ARGUMENTS]     build/guest/kernel/headers build/module
+#   tests/guest/build-module.sh [HEADERS [FOLDER]] [MAKE ARGUMENTS]     the distribution's kernel; build/module
+#   tests/guest/build-module.sh --kernel NAME [MAKE ARGUMENTS]          build/module-NAME (see get-kernel.sh)
 set -u
 . "$(dirname "$0")/common.sh"
 
-headers=${1:-$cache/kernel/headers}
-to=${2:-$root/build/module}
+if [ "${1:-}" = --kernel ]; then
+	[ $# -ge 2 ] || die "--kernel needs a value: one of" $(kernel_names)
+	need_kernel_name "$2"
+	headers=$cache/kernel-$2/headers to=$(module_folder "$2")
+	[ -e "$headers/Makefile" ] || die "no headers of kernel $2 yet: make guest-tools KERNEL=$2"
+else
+	headers=${1:-$cache/kernel-distribution/headers} to=${2:-$(module_folder distribution)}
+	[ -e "$headers/Makefile" ] || die "no kernel headers at $headers: make guest-tools"
+fi
 shift $(($# < 2 ? $# : 2))
-[ -e "$headers/Makefile" ] || die "no kernel headers at $headers. As root: apt-get install linux-headers-amd64"
 [ -e "$root/Kbuild" ] || die "no Kbuild at the top of the source: nothing to build"
 mkdir -p "$to" && cd "$root" || exit 1
 
@@ -24,4 +31,4 @@ for folder in driver include; do
 done
 # same file, same time: what has not changed is not built again
 cp -pRu driver include Kbuild "$to/" || exit 1
-timeout -k 5 600 make -C "$headers" M="$to" "$@" modules >&2 || die "the module does not build"
+timeout -k 5 600 make -C "$headers" M="$to" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >&2 || die "the module does not build"

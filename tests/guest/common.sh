@@ -19,3 +19,14 @@ timed() {
 	say "$what: $(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')"
 	return $rc
 }
+
+# The kernels that guests can have, a line each.
+kernel_names() { (cd "$here/kernel" && printf '%s\n' *.sh | sed 's/\.sh$//'); }
+
+# need_kernel_name NAME: one of them, or the end
+need_kernel_name() {
+	kernel_names | grep -qxF -- "$1" || die "there is no kernel '$1': KERNEL is one of" $(kernel_names)
+}
+
+# module_folder NAME: where gtu.ko for that kernel is built
+module_folder() { echo "$root/build/module$([ "$1" = distribution ] || echo "-$1")"; }

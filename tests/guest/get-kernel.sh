@@ -1,51 +1,91 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Makes build/guest/kernel: vmlinuz, the modules that guests use (lib/modules), `release`, and `headers`, a
-# link to what a module is built with. The kernel is the distribution's, of the release whose headers are
-# installed (package linux-headers-amd64); its image is unpacked, not installed.
+# Makes a kernel for guests, build/guest/kernel-NAME: vmlinuz, the modules that guests use (lib/modules), its
+# `release`, and `headers`, what a module is built with.
+#
+#   tests/guest/get-kernel.sh [NAME]...     the kernels of tests/guest/kernel/*.sh [distribution]
+#   tests/guest/get-kernel.sh --check NAME  nothing is made; exit status 1 when it is not there
+#   tests/guest/get-kernel.sh --list        their names
+#
+# What is there, whole and made from the same is kept. A kernel appears under its name when it is complete.
 set -u
 . "$(dirname "$0")/common.sh"
+. "$here/apt.sh"
 
-dir=$cache/kernel
-limit=300
 # the shared folder (9p over virtio) is all that a guest needs beyond what is built in
 modules="fs/9p fs/netfs fs/fscache net/9p drivers/virtio"
 
-# Newest release that has both headers and a package to be had for its image.
-release=$(for d in /lib/modules/*/build; do
-	[ -e "$d/Makefile" ] && basename "$(dirname "$d")"
-done | sort -V | tail -1)
-[ -n "$release" ] || die "no kernel headers are installed. As root: apt-get install linux-headers-amd64"
-[ "$(cat "$dir/release" 2>/dev/null)" = "$release" ] && exit 0
+# add_modules FOLDER RELEASE: those of a kernel's modules, from lib/modules/RELEASE/kernel
+add_modules() {
+	local to=lib/modules/$2 m
 
-rm -rf "$dir.new"
-mkdir -p "$dir.new/deb" || exit 1
-cd "$dir.new/deb" || exit 1
-if [ -r "/boot/vmlinuz-$release" ] && [ -d "/lib/modules/$release/kernel" ]; then
-	cp "/boot/vmlinuz-$release" ../vmlinuz
-	from=/lib/modules/$release/kernel
-else
-	say "loading the image of kernel $release (about 70 MB)"
-	timeout -k 5 $limit apt-get -qq -o APT::Sandbox::User="$(id -un)" download "linux-image-$release" </dev/null ||
-		die "the image of kernel $release could not be loaded. Is the network there? If the archive has a" \
-			"newer one by now, as root: apt-get update && apt-get install linux-headers-amd64"
-	dpkg-deb --fsys-tarfile linux-image-*.deb |
-		tar -x --wildcards "./boot/vmlinuz-*" $(printf ' */kernel/%s/*' $modules) || die "cannot unpack the kernel"
-	cp boot/vmlinuz-* ../vmlinuz
-	from=$(echo "$PWD"/{,usr/}lib/modules/"$release"/kernel | tr ' ' '\n' | while read -r d; do
-		[ -d "$d" ] && echo "$d"
-	done | head -1)
-fi
-to=../lib/modules/$release
-mkdir -p "$to/kernel"
-for m in $modules; do
-	[ -d "$from/$m" ] && mkdir -p "$to/kernel/$(dirname "$m")" && cp -r "$from/$m" "$to/kernel/$m"
+	mkdir -p "$to/kernel"
+	for m in $modules; do
+		[ -d "$1/$m" ] && mkdir -p "$to/kernel/$(dirname "$m")" && cp -r "$1/$m" "$to/kernel/$m"
+	done
+	# the guest's modprobe tries a packed one as it is first, of which the kernel complains
+	find "$to" -name '*.ko.xz' -exec unxz {} +
+	: >"$to/modules.order"
+	: >"$to/modules.builtin"
+	: >"$to/modules.builtin.modinfo"
+	/sbin/depmod -b "$PWD" "$2" || die "depmod failed (package kmod)"
+}
+
+# unpack_image PACKAGE RELEASE: vmlinuz and modules out of a package
+unpack_image() {
+	local from
+
+	mkdir -p image
+	# not every release has all of these folders, which tar reports as a failure
+	dpkg-deb --fsys-tarfile "$1" |
+		tar -x -C image --wildcards "./boot/vmlinuz-*" $(printf ' */kernel/%s/*' $modules) 2>/dev/null
+	cp image/boot/vmlinuz-* vmlinuz || die "cannot unpack $1"
+	for from in image/{,usr/}lib/modules/"$2"/kernel; do
+		[ -d "$from/net/9p" ] && add_modules "$from" "$2"
+	done
+	[ -d lib ] || die "$1 has no modules for the shared folder"
+	rm -rf image "$1"
+}
+
+# sums of what must not change, relative to a kernel's folder
+sums() { find vmlinuz release lib headers/Module.symvers headers/Makefile -type f -print0 | sort -z | xargs -0 sha256sum; }
+
+# complete FOLDER KEY
+complete() {
+	[ "$(cat "$1/made-from" 2>/dev/null)" = "$2" ] && (cd "$1" && sums 2>/dev/null | cmp -s - sums)
+}
+
+# get NAME: in a shell of its own, since each kernel's script defines the same names
+get() (
+	dir=$cache/kernel-$1
+	. "$here/kernel/$1.sh"
+	wanted=$(key) || exit 1
+	complete "$dir" "$wanted" && exit 0
+	[ -n "$check" ] && exit 1
+	# two makes of one tree would spoil it
+	exec 9>"$dir.lock" && flock 9
+	complete "$dir" "$wanted" && exit 0
+	mkdir -p "$dir.new" && cd "$dir.new" || exit 1
+	[ -e unpacked ] || rm -rf -- *
+	make_kernel 9>&- || exit 1
+	sums >sums && echo "$wanted" >made-from || exit 1
+	cd "$root" && rm -rf "$dir" && mv "$dir.new" "$dir"
+)
+
+check=
+while [[ ${1:-} == --* ]]; do
+	case $1 in
+	--list) kernel_names; exit ;;
+	--check) check=1 ;;
+	*) die "get-kernel.sh: no option $1" ;;
+	esac
+	shift
 done
-: >"$to/modules.order"
-: >"$to/modules.builtin"
-: >"$to/modules.builtin.modinfo"
-/sbin/depmod -b "$dir.new" "$release" || die "depmod failed (package kmod)"
-ln -s "/lib/modules/$release/build" ../headers
-echo "$release" >../release
-cd "$root" && rm -rf "$dir.new/deb" "$dir" && mv "$dir.new" "$dir"
+[ $# -gt 0 ] || set -- distribution
+for name; do
+	need_kernel_name "$name"
+done
+for name; do
+	get "$name" || exit 1
+done

@@ -6,11 +6,11 @@
 # machine's own apt sources name, by apt itself with a state of its own. Needs no root.
 set -u
 . "$(dirname "$0")/common.sh"
+. "$here/apt.sh"
 
 dir=$cache/qemu
 suites="trixie:trixie-backports stable:stable-backports testing:testing"
 wanted="qemu-system-x86 seabios"
-limit=300
 
 can_attach() {
 	"$@" -device help 2>/dev/null </dev/null | grep -q '"vfio-user-pci"'
@@ -21,40 +21,14 @@ write_run() {
 		chmod +x "$dir/run.new" && mv "$dir/run.new" "$dir/run"
 }
 
-# The mirror of the distribution itself in the machine's apt sources, without its last slash.
-find_mirror() {
-	apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL)' 'Identifier: Packages' 2>/dev/null |
-		awk '$2 == "Debian" && $3 == "Debian" { sub(/\/$/, "", $1); print $1; exit }'
-}
-
-# apt with lists, status and archives under $1, and the machine's proxy, if it has one
-private_apt() {
-	local state=$1 proxy
-	shift
-	proxy=$(apt-config shell p Acquire::http::Proxy | sed "s/^p='\(.*\)'$/\1/")
-	timeout -k 5 $limit apt-get -qq -o Dir::State="$state" -o Dir::State::lists="$state/lists" \
-		-o Dir::State::status="$state/status" -o Dir::Cache="$state/cache" \
-		-o Dir::Etc="$state/etc" -o Dir::Etc::sourcelist="$state/etc/sources.list" \
-		-o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::parts=/dev/null \
-		-o APT::Sandbox::User="$(id -un)" -o APT::Get::List-Cleanup=false -o Acquire::Retries=3 \
-		${proxy:+-o Acquire::http::Proxy="$proxy"} "$@" </dev/null
-}
-
 # unpack_from MIRROR BASE:NEWER: download the packages with all they need and unpack them into $dir/tree
 unpack_from() {
-	local mirror=$1 base=${2%:*} newer=${2#*:} state=$dir/apt-${2#*:} suite deb
-	local keys=/usr/share/keyrings/debian-archive-keyring.gpg
+	local mirror=$1 base=${2%:*} newer=${2#*:} state=$dir/apt-${2#*:} deb
 
-	[ -e "$keys" ] || keys=
-	rm -rf "$state" "$dir/tree.new"
-	mkdir -p "$state"/{lists/partial,cache/archives/partial,etc/preferences.d} "$dir/tree.new" || return 1
+	rm -rf "$dir/tree.new"
 	# nothing counts as installed, so that what is unpacked is complete
-	: >"$state/status"
-	for suite in $(printf '%s\n' "$base" "$newer" | sort -u); do
-		echo "deb ${keys:+[signed-by=$keys] }$mirror $suite main"
-	done >"$state/etc/sources.list"
-	private_apt "$state" update &&
-		private_apt "$state" install -y --no-install-recommends --download-only -t "$newer" $wanted \
+	mkdir -p "$dir/tree.new" && new_state "$state" "$mirror" "$base" "$newer" &&
+		private_apt "$state" apt-get install -y --no-install-recommends --download-only -t "$newer" $wanted \
 			>/dev/null || return 1
 	for deb in "$state"/cache/archives/*.deb; do
 		dpkg-deb -x "$deb" "$dir/tree.new" || return 1
@@ -79,12 +53,7 @@ QEMU_MODULE_DIR=$lib/qemu exec "$lib/ld-linux-x86-64.so.2" --library-path "$lib"
 	"$here/usr/bin/qemu-system-x86_64" -L "$here/usr/share/qemu" -L "$here/usr/share/seabios" "$@"'
 advice="Install QEMU 10.1 or later (qemu-system-x86_64 in PATH) and run again"
 [ "$(uname -m)" = x86_64 ] || die "no QEMU 10.1 here, and none can be unpacked on $(uname -m). $advice"
-mirror=$(find_mirror)
-if [ -z "$mirror" ] && [ "$(id -u)" -eq 0 ]; then
-	timeout -k 5 $limit apt-get -qq update </dev/null
-	mirror=$(find_mirror)
-fi
-[ -n "$mirror" ] || die "the machine's apt sources name no Debian mirror ('apt-get update' run?). $advice"
+mirror=$(need_mirror) || die "the machine's apt sources name no Debian mirror ('apt-get update' run?). $advice"
 for pair in $suites; do
 	say "unpacking QEMU from ${pair#*:} (about 40 MB to load) into build/guest/qemu"
 	if unpack_from "$mirror" "$pair" && write_run "$loader" && can_attach "$dir/run"; then

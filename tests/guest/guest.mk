@@ -2,50 +2,77 @@
 #
 # Guests: a stock QEMU with the device attached over vfio-user. Included by the Makefile.
 #
-#   make guest-tools   a QEMU and a kernel, under build/guest (loaded once)
-#   make module        build/module/gtu.ko for that kernel
-#   make guest-test    boot, and run the kernel door's tests
-#   make guest         a shell in a guest: driver loaded, the tool, SHARE= as /mnt/share; MEM=, IOMMU=1
+#   make guest          a shell in a guest: driver loaded, the tool, SHARE= as /mnt/share; KERNEL=distribution|debug|6.12,
+#                       IOMMU=1, MEM=1G, DEVICES=1. Commands may come over a pipe instead.
+#   make module         gtu.ko for KERNEL, in build/module or build/module-NAME
+#   make guest-tools    a QEMU and KERNEL, under build/guest (loaded or built once); guest-tools-all: every kernel
+#   make guest-test     the kernel door's tests of `make test`; GUEST='PLAN...': some; guest-test-all: every plan
+#   make guest-graphs   every real graph through /dev/gtu0
+#   make check-driver   static checks of the driver
 
-# Debian's names of what guests need; module: headers and what building against them takes.
-GUEST_PACKAGES := make linux-headers-amd64 kmod cpio busybox-static gzip
+# Debian's names of what guests need; module: headers and what building against them takes; then what the debug
+# kernel's build takes, 32-bit programs, and what checks the driver.
+GUEST_PACKAGES := make linux-headers-amd64 kmod cpio busybox-static gzip flex bison bc libelf-dev perl \
+	gcc-multilib sparse coccinelle dwarves
 
 SHARE ?= $(ROOT)/build/guest/share
 MEM ?= 1G
+KERNEL ?= distribution
+DEVICES ?= 1
 
-.PHONY: guest-packages guest-tools module guest-test guest
+.PHONY: guest-packages guest-tools guest-tools-all module guest-test guest-test-all guest-graphs guest
 guest-packages:
 	@packaging/need $(GUEST_PACKAGES)
 
-guest-tools: guest-packages
+# what cannot be installed may not be needed by what follows, which says so if it is
+guest-tools:
+	@$(MAKE) guest-packages || true
 	@tests/guest/get-qemu.sh
-	@tests/guest/get-kernel.sh
+	@tests/guest/get-kernel.sh '$(KERNEL)'
+
+# each for itself: one that cannot be had is no reason to go without the others
+guest-tools-all:
+	@failed=; for kernel in $$(tests/guest/get-kernel.sh --list); do \
+		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; test -z "$$failed"
 
 module: guest-tools
-	@tests/guest/build-module.sh
+	@tests/guest/build-module.sh --kernel '$(KERNEL)'
 
 build/guest/pci_probe: tests/guest/pci_probe.c include/gtu/hw.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -o $@ $<
 
-KSELFTEST_BIN := $(patsubst tests/kselftest/gtu/%.c,build/kselftest/%,$(wildcard tests/kselftest/gtu/*_test.c))
-build/kselftest/%: tests/kselftest/gtu/%.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Iinclude/uapi -Itests/kselftest -std=gnu11 -O2 -g -Wall -MMD -MP -o $@ $< -lpthread
+# The tests of the driver, as programs that need nothing of the guest; for 32-bit callers too where gcc can.
+.PHONY: kselftest
+kselftest:
+	@$(MAKE) -s -C tests/kselftest/gtu >&2
+	@if echo 'int main(void){return 0;}' | $(CC) -m32 -static -x c -o /dev/null - 2>/dev/null; then \
+		$(MAKE) -s -C tests/kselftest/gtu m32 >&2; fi
 
-# What cannot be had (no network, no root) makes the test a skip that says so, not a failure.
+# What cannot be had (no network, no root) makes the tests skips that say so, not failures.
 # The device runs under the sanitizers, what is in the guest does not.
-guest-test: build/gtu build/guest/pci_probe $(KSELFTEST_BIN)
+.PHONY: guest-programs
+guest-programs: build/gtu build/guest/pci_probe kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
+
+guest-test: guest-programs
+	@$(if $(GUEST),,$(MAKE) guest-tools-all >&2 || true)
+	@tests/guest/guest-test $(GUEST)
+
+guest-test-all:
+	@$(MAKE) guest-tools-all >&2 || true
+	@$(MAKE) guest-test GUEST="$$(tests/guest/guest-test --list-all | tr '\n' ' ')"
+
+guest-graphs:
 	@$(MAKE) guest-tools >&2 || true
-	@tests/guest/guest-test build/gtu build/san/gtu
+	@$(MAKE) guest-test GUEST=all-graphs
 
 guest: $(B)/gtu module
 	@mkdir -p '$(SHARE)'
-	@tests/guest/run.sh --shell --name shell --gtu $(B)/gtu --mem $(MEM) $(if $(IOMMU),--iommu) \
-		--share '$(SHARE)' --module build/module/gtu.ko --file $(B)/gtu:/usr/bin/gtu
+	@tests/guest/run.sh --shell --name shell --kernel '$(KERNEL)' --gtu $(B)/gtu --mem '$(MEM)' $(if $(IOMMU),--iommu) \
+		--devices '$(DEVICES)' --share '$(SHARE)' --file $(B)/gtu:/usr/bin/gtu \
+		--module build/module$(if $(filter distribution,$(KERNEL)),,-$(KERNEL))/gtu.ko
 
 # these tests drive the tool over its socket
 $(B)/tests/test_vfio_user $(B)/tests/test_serve: | $(B)/gtu

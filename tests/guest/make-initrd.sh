@@ -3,15 +3,16 @@
 #
 # Makes a guest's initial RAM disk.
 #
-#   tests/guest/make-initrd.sh OUT [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
+#   tests/guest/make-initrd.sh OUT [--kernel NAME] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
 #
+# --kernel   which kernel's own modules to bring [distribution]
 # --module   a kernel module that is loaded (a test) at this place among the tests, and unloaded behind the last
 # --file     a file or folder; DEST is absolute [/usr/bin/NAME]. Programs bring the libraries they need
 # --test     a command that init runs, with a name without blanks
 set -u
 . "$(dirname "$0")/common.sh"
 
-[ $# -ge 1 ] || die "usage: make-initrd.sh OUT [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]..."
+[ $# -ge 1 ] || die "usage: make-initrd.sh OUT [--kernel NAME] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]..."
 out=$1
 shift
 tree=$(mktemp -d "$cache/initrd-XXXXXX") || exit 1
@@ -35,6 +36,8 @@ put() {
 busybox=$(command -v busybox) && ! ldd "$busybox" >/dev/null 2>&1 ||
 	die "a static busybox is needed. As root: apt-get install busybox-static"
 mkdir -p "$tree"/{bin,etc,modules}
+# it becomes the guest's root folder, which others than root must be able to enter
+chmod 755 "$tree"
 cp "$busybox" "$tree/bin/busybox"
 cp "$here/init" "$tree/init"
 grep -v "^#" "$here/splats" >"$tree/splats"
@@ -43,7 +46,10 @@ printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
 : >"$tree/tests"
 unload=
 # busybox looks for modules below /lib/modules; the rest of /lib is the libraries'
-mkdir -p "$tree/lib" && cp -r "$cache/kernel/lib/modules" "$tree/lib/" || exit 1
+kernel=distribution
+[ "${1:-}" = --kernel ] && kernel=${2:-} && shift 2
+need_kernel_name "$kernel"
+mkdir -p "$tree/lib" && cp -r "$cache/kernel-$kernel/lib/modules" "$tree/lib/" || exit 1
 
 while [ $# -gt 0 ]; do
 	[ $# -ge 2 ] || die "$1 needs a value"

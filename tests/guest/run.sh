@@ -5,15 +5,18 @@
 #
 #   tests/guest/run.sh [options] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
 #
+#   --kernel NAME      one of tests/guest/kernel [distribution]; its module is build/module-NAME/gtu.ko
 #   --gtu PROGRAM      the tool that serves the device [build/gtu]
 #   --serve OPTION     an option for gtu serve; may be given more than once
 #   --also OPTION      one more device, whose gtu serve has this option alone; may be given more than once
+#   --devices N        N devices in all, those beyond --serve's without options
 #   --no-device        a guest without the device that --serve is for
 #   --limit S          seconds the guest may take in all [300]; --test-limit S: one test [60]
 #   --mem SIZE         the guest's memory [512M]; --cpus N [2]
 #   --iommu            with an IOMMU in the machine, in use
 #   --share FOLDER     seen as /mnt/share in the guest
-#   --shell            a shell on this terminal instead of tests, for a day at most
+#   --shell            a shell on this terminal instead of tests, for a day at most; where standard input is no
+#                      terminal, the commands in it, whose output and exit status are this script's
 #   --name NAME        its folder under build/guest, with every log [run]
 #
 # A test passes when its command ends with 0 and the kernel's log has no complaint (tests/guest/splats); where
@@ -22,8 +25,8 @@
 set -u
 . "$(dirname "$0")/common.sh"
 
-gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run
-iommu= share= shell= device=1
+gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
+devices=1 iommu= share= shell= device=1
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -33,6 +36,8 @@ while [ $# -gt 0 ]; do
 	esac
 	[ $# -ge 2 ] || die "run.sh: $1 needs a value"
 	case $1 in
+	--kernel) kernel=$2 ;;
+	--devices) devices=$2 ;;
 	--gtu) gtu=$2 ;;
 	--serve) serve+=("$2") ;;
 	--also) also+=("$2") ;;
@@ -48,9 +53,15 @@ while [ $# -gt 0 ]; do
 	shift 2
 done
 
+need_kernel_name "$kernel"
+[[ $devices =~ ^([1-9]|1[0-6])$ ]] || die "run.sh: --devices '$devices' is not a number from 1 to 16"
+for ((i = 1; i < devices; i++)); do
+	also+=("")
+done
 dir=$cache/$name
 mkdir -p "$dir" && rm -f "$dir"/*.log || exit 1
-[ -x "$cache/qemu/run" ] && [ -e "$cache/kernel/vmlinuz" ] || die "no QEMU or no kernel yet: make guest-tools"
+[ -x "$cache/qemu/run" ] && [ -e "$cache/kernel-$kernel/vmlinuz" ] ||
+	die "no QEMU or no kernel yet: make guest-tools KERNEL=$kernel"
 # the socket's path must be short, and no other guest's
 scratch=$(mktemp -d /tmp/gtu-guest-XXXXXX) || exit 1
 serve_pid= also_pids=() qemu_pid=
@@ -66,19 +77,25 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-if [ -n "$shell" ]; then
+if [ -n "$shell" ] && ! [ -t 0 ]; then
+	# a serial line loses what comes before the guest reads it
+	cat >"$dir/commands"
+	initrd+=(--file "$dir/commands:/commands")
+	shell=commands
+elif [ -n "$shell" ]; then
 	cat >"$dir/motd" <<-END
 		A guest with the graph traversal unit: /dev/gtu0 once the driver is loaded, the tool gtu, and
 		${share:+$share as }/mnt/share. Leave with exit, or Ctrl-A X.
 	END
 	initrd+=(--file "$dir/motd:/etc/motd")
 fi
-timed "initial RAM disk" "$here/make-initrd.sh" "$dir/initrd.gz" "${initrd[@]}" || exit 1
+timed "initial RAM disk" "$here/make-initrd.sh" "$dir/initrd.gz" --kernel "$kernel" "${initrd[@]}" || exit 1
 
 qemu=(-accel tcg -smp "$cpus" -m "$mem" -machine q35,memory-backend=ram
 	-object "memory-backend-memfd,id=ram,size=$mem,share=on" -nodefaults -no-reboot -display none
-	-kernel "$cache/kernel/vmlinuz" -initrd "$dir/initrd.gz")
-words="console=ttyS0 panic=-1 guest.limit=$test_limit"
+	-kernel "$cache/kernel-$kernel/vmlinuz" -initrd "$dir/initrd.gz")
+# no_timer_check: emulated, the timer can come too late for the kernel's look at it, which ends in a panic
+words="console=ttyS0 panic=-1 no_timer_check guest.limit=$test_limit"
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
 [ -n "$share" ] && words+=" guest.share=1" &&
 	qemu+=(-virtfs "local,path=$share,mount_tag=share,security_model=none")
@@ -109,7 +126,14 @@ for option in "${also[@]}"; do
 	also_pids+=("$started_pid")
 done
 
-if [ -n "$shell" ]; then
+if [ "$shell" = commands ]; then
+	"$cache/qemu/run" "${qemu[@]}" -append "$words loglevel=8 guest.shell=1" -serial "file:$dir/console.log" \
+		-chardev stdio,id=out,signal=off -serial chardev:out 2>"$dir/qemu.log" </dev/null |
+		tr -d '\r' | awk '/^@exit [0-9]+$/ { rc = $2; ended = 1; next } { print; fflush() } END { exit ended ? rc : 125 }'
+	rc=$?
+	[ $rc -ne 125 ] || die "the guest ended before its commands did: build/guest/$name has its logs"
+	exit $rc
+elif [ -n "$shell" ]; then
 	"$cache/qemu/run" "${qemu[@]}" -append "$words loglevel=4 guest.shell=1" -serial mon:stdio
 	exit
 fi
@@ -142,7 +166,9 @@ for i in "${!also_pids[@]}"; do
 	stop "also-$i" "${also_pids[i]}" "${also[i]}"
 done
 serve_pid= also_pids=()
-say "boot to power-off: $(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')"
+times >"$scratch/times"
+say "boot to power-off: $(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')," \
+	"processor time (user, system): $(tail -1 "$scratch/times")"
 if [ $results -ne 0 ] || [ $qemu_rc -ne 0 ] || [ -n "$bad_servers" ]; then
 	echo "# exit status of QEMU: $qemu_rc$bad_servers; logs are in build/guest/$name"
 	for log in "$dir"/{qemu,serve,also-*}.log; do

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+#
+# What the plans of guest-test boot. Source it behind common.sh.
+gtu=$root/build/gtu
+server=${GTU_SERVER:-$root/build/san/gtu}
+[ -x "$server" ] || server=$gtu
+work=$cache/test
+graph=$work/graph.gtu
+kselftests=$root/build/kselftest
+first=()
+
+skip_all() { echo "1..0 # SKIP $*"; exit 0; }
+
+# need KERNEL: what a guest with it takes, its module among it, or the end of this plan
+need() {
+	local tool
+
+	for tool in cpio busybox; do
+		command -v $tool >/dev/null || skip_all "$tool is missing (apt-get install cpio busybox-static)"
+	done
+	[ -x "$cache/qemu/run" ] || skip_all "no QEMU that can attach to the device (make guest-tools says why)"
+	"$here/get-kernel.sh" --check "$1" 2>/dev/null ||
+		skip_all "no kernel '$1' for the guest (make guest-tools KERNEL=$1 says why)"
+	timed "module for $1" "$here/build-module.sh" --kernel "$1" && return
+	echo "1..1"
+	echo "not ok 1 - gtu.ko builds against kernel $1"
+	exit 1
+}
+
+# boot NAME KERNEL ARGUMENTS: those in `first` come before the driver
+boot() {
+	local name=$1 kernel=$2 rc
+	shift 2
+	"$here/run.sh" --name "$name" --kernel "$kernel" --gtu "$server" "${first[@]}" --module "$(module_folder "$kernel")/gtu.ko" \
+		--file "$gtu:/usr/bin/gtu" --file "$graph:/graph.gtu" --file "$here/same-run:/usr/bin/same-run" "$@"
+	rc=$?
+	[ $rc -eq 0 ] || echo "not ok - $name guest (exit status $rc)"
+}
+
+# kselftest_arguments SUFFIX [NAME]...: the driver's tests, all or these, of 64-bit callers (no suffix) or 32-bit
+# ones (_32)
+kselftest_arguments() {
+	local suffix=$1 program name
+	shift
+
+	[ $# -gt 0 ] || set -- $(cd "$root/tests/kselftest/gtu" && printf '%s\n' *_test.c | sed 's/\.c$//')
+	for name; do
+		# fault_test is for a device that goes wrong: the faulty guest has some
+		[ "$name" != fault_test ] || continue
+		program=$name$suffix
+		if [ -x "$kselftests/$program" ]; then
+			arguments+=(--file "$kselftests/$program" --test "$program=$program")
+		elif [ -n "$suffix" ]; then
+			arguments+=(--test "$program=echo '1..0 # SKIP not built: gcc has no -m32 (gcc-multilib)'")
+		else
+			echo "not ok - $program is not built"
+		fi
+	done
+}
+
+# The model's answers in process for the small graph, and the tests that compare with them.
+bfs_arguments() {
+	local unit
+
+	mkdir -p "$work"
+	"$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+	for unit in none scu-basic scu iru; do
+		if ! "$gtu" --quiet run bfs "$graph" --unit $unit --output "$work/$unit.values" \
+			--json "$work/$unit.json" >&2; then
+			echo "not ok - BFS in process (unit $unit)"
+			continue
+		fi
+		arguments+=(--file "$work/$unit.values:/expected/$unit.values")
+		arguments+=(--file "$work/$unit.json:/expected/$unit.json")
+		arguments+=(--test "bfs-$unit=same-run /expected/$unit bfs /graph.gtu --unit $unit")
+	done
+}
+
+behind_iommu='grep -q DMA $(dirname $(grep -l 0x4754 /sys/bus/pci/devices/*/device | head -1))/iommu_group/type'
+
+# sound_guest NAME KERNEL ARGUMENTS: what must work; `arguments` has tests already
+sound_guest() {
+	local name=$1 kernel=$2
+	shift 2
+
+	bfs_arguments
+	first=(--file "$cache/pci_probe" --test pci=pci_probe)
+	boot "$name" "$kernel" "$@" "${arguments[@]}" --test "info=gtu info --device /dev/gtu0 >/dev/null"
+}
+
+# faulty_guest: /dev/gtu0 is sound. The next go wrong after they were found (which takes fewer than 400
+# accesses), the last while the driver looks at them.
+faulty_guest() {
+	local arguments=(--file "$kselftests/fault_test" --file "$here/rebind:/usr/bin/rebind") fault
+	local bfs="gtu --quiet run bfs /graph.gtu --unit scu --device"
+
+	for fault in all-ones=400 stall=400 die-at=400 lose-irq all-ones=400 stall=400 die-at=400 \
+		all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
+		arguments+=(--also "--fault $fault")
+	done
+	# who waits for a device that has gone is told so: exit status 1
+	arguments+=(--test "gone=$bfs /dev/gtu1; test \$? -eq 1" --test "killed=$bfs /dev/gtu3; test \$? -eq 1")
+	# the tool waits for a stalled one as long as its user does: a signal ends it, SIGKILL is not needed
+	arguments+=(--test "stalled=timeout -k 10 3 $bfs /dev/gtu2; rc=\$?; test \$rc -ne 0 && test \$rc -ne 137")
+	# completions are in memory: an interrupt that is lost costs time, no result
+	arguments+=(--test "no-interrupts=$bfs /dev/gtu4" --test "sound-beside=$bfs /dev/gtu0")
+	for fault in gone:5 stalled:6 gone:7; do
+		arguments+=(--test "everybody-is-told-$fault=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test")
+	done
+	arguments+=(--test "rebind=rebind" --test "sound-after=$bfs /dev/gtu0")
+	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+	boot faulty distribution "${arguments[@]}"
+}
+
+# graphs_guest NAME PATTERN...: the real graphs of these names, two devices, noise
+graphs_guest() {
+	local name=$1 share=$cache/graphs-$1 graphs=${GTU_SHARED:-$root/../shared}/graphs arguments=() real=()
+	shift
+
+	[ -d "$graphs" ] || {
+		echo "ok - real graphs # SKIP there are none beside the source (set GTU_SHARED)"
+		[ "$name" = graphs ] || return
+	}
+	if [ -d "$graphs" ]; then
+		timed "expected results" "$here/expect-graphs" "$gtu" "$share" "$graphs" "$@" || return
+		real=(--share "$share" --file "$here/same-graphs:/usr/bin/same-graphs" --test graphs=same-graphs)
+	fi
+	bfs_arguments
+	if [ "$name" = graphs ]; then
+		arguments+=(--file "$here/noisy:/usr/bin/noisy" --test noisy=noisy --file "$kselftests/life_test")
+		arguments+=(--file "$kselftests/gtu_test" --test "gtu1=GTU_DEVICE=/dev/gtu1 gtu_test")
+		arguments+=(--test "life-beside=noisy life")
+	fi
+	boot "$name" distribution --devices 2 --mem 1G --test-limit 3000 --limit 3300 "${arguments[@]}" "${real[@]}"
+}
+
+# Which tests `make test` gives to 32-bit callers and to the next kernel; all-32 and 6.12-iommu have all.
+some="uapi_test gtu_test queue_test dmabuf_test"
+
+run_plan() (
+	arguments=()
+	case $1 in
+	distribution)
+		need distribution
+		kselftest_arguments ""
+		kselftest_arguments _32 $some
+		sound_guest "$1" distribution --devices 2 --limit 900 ;;
+	iommu)
+		need distribution
+		kselftest_arguments ""
+		sound_guest "$1" distribution --iommu --devices 2 --limit 900 --test "behind-iommu=$behind_iommu" ;;
+	faulty)
+		need distribution
+		faulty_guest ;;
+	debug)
+		need debug
+		kselftest_arguments ""
+		sound_guest "$1" debug --devices 2 --mem 1G --limit 1400 --test-limit 600 ;;
+	6.12)
+		need 6.12
+		kselftest_arguments "" $some
+		sound_guest "$1" 6.12 --devices 2 --limit 900 ;;
+	graphs)
+		need distribution
+		graphs_guest "$1" karate.mtx 'rome99*' 'USAir97*' 'wiki-Vote*' ;;
+	all-graphs)
+		need distribution
+		graphs_guest "$1" '*' ;;
+	all-32)
+		need distribution
+		kselftest_arguments _32
+		sound_guest "$1" distribution --devices 2 --limit 1400 ;;
+	debug-32)
+		need debug
+		kselftest_arguments _32
+		sound_guest "$1" debug --devices 2 --mem 1G --limit 2800 --test-limit 1200 ;;
+	debug-iommu)
+		need debug
+		kselftest_arguments ""
+		sound_guest "$1" debug --iommu --devices 2 --mem 1G --limit 2800 --test-limit 1200 ;;
+	6.12-iommu)
+		need 6.12
+		kselftest_arguments ""
+		sound_guest "$1" 6.12 --iommu --devices 2 --limit 1400 ;;
+	esac
+)

@@ -176,6 +176,7 @@ static const char *shapes(const struct gtu_dev_config *c)
 	};
 	const struct wvr_shape wvr = {
 		.entries = c->wvr_entries, .warps = c->wvr_warps, .table_latency = c->wvr_table_latency,
+		.lanes = WVR_LANES,
 	};
 	const char *why = peg_shape_check(&peg);
 

@@ -42,6 +42,7 @@ static struct wvr_shape shape_of(const struct gtu_dev_config *config)
 		.entries = config->wvr_entries,
 		.warps = config->wvr_warps,
 		.table_latency = config->wvr_table_latency,
+		.lanes = WVR_LANES,
 	};
 }
 

@@ -10,6 +10,8 @@ const char *wvr_shape_check(const struct wvr_shape *s)
 		return "wvr_entries: 1 to 65536";
 	if (s->warps < 1 || s->warps > WVR_WARPS_MAX)
 		return "wvr_warps: 1 to 1024";
+	if (s->lanes < 1 || s->lanes > WVR_LANES)
+		return "Weaver's warps have 1 to 32 threads";
 	if (s->table_latency < 1)
 		return "wvr_table_latency: at least 1 cycle";
 	return NULL;
@@ -125,7 +127,7 @@ static bool read_next(struct wvr_core *c, enum wvr_state state)
 /* S2: the next lanes, as far as the current entry goes; how many. */
 static unsigned give(struct wvr_core *c, struct wvr_work *w, unsigned lane)
 {
-	const unsigned room = WVR_LANES - lane;
+	const unsigned room = c->shape.lanes - lane;
 	const unsigned n = c->now.degree < room ? (unsigned)c->now.degree : room;
 	const uint64_t vid = c->now.vid, start = c->now.start;
 
@@ -173,7 +175,7 @@ void wvr_core_decode(struct wvr_core *c, struct wvr_work *w)
 	while (more) {
 		lane += give(c, w, lane);
 		spend(c, WVR_S2, 1);
-		if (lane == WVR_LANES) {
+		if (lane == c->shape.lanes) {
 			answer(c, w, WVR_S5, lane);
 			c->state = WVR_S6;
 			return;

@@ -23,6 +23,7 @@ struct wvr_shape {
 	uint32_t entries;		/* of the sparse work table */
 	uint32_t warps;			/* of the dense id table */
 	uint32_t table_latency;		/* cycles of a read of a table */
+	uint32_t lanes;			/* threads of a warp, at most WVR_LANES */
 };
 
 enum wvr_state {

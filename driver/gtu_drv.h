@@ -197,7 +197,21 @@ struct gtu_region {
 	struct gtu_buffer *buffer;	/* or the driver's own */
 	struct gtu_piece *piece;	/* or the device's */
 	struct dma_buf_attachment *attach; /* or somebody else's */
+	bool hidden;			/* the driver's own: its key is nobody's */
+	bool leaving;			/* under ctx->lock: no new job may name it */
 	struct gtu_list list;
+};
+
+/* A descriptor that is being checked; see gtu_check_desc(). */
+struct gtu_check {
+	struct gtu_ctx *ctx;
+	u8 opcode;
+	u32 param;
+	u64 imm;
+	unsigned int block;
+	struct gtu_hw_operand given[GTU_BLOCK_OPERANDS], operand[GTU_BLOCK_OPERANDS];
+	u64 count[GTU_BLOCK_OPERANDS];
+	struct gtu_region *region[GTU_BLOCK_OPERANDS];
 };
 
 /* A ring, and its pages for user space. */
@@ -219,6 +233,13 @@ struct gtu_queue {
 
 	struct mutex map_lock;		/* protects blank, and dead against faults */
 	struct page *blank;		/* behind mappings of a dead queue */
+
+	bool submit;			/* jobs by ioctl alone; under ctx->lock, with all below */
+	u32 sq_tail, cq_head;		/* as the doorbell was told */
+	u64 taken;			/* descriptors since the last reset */
+	u64 *named;			/* by slot: taken, after the last job that names it */
+	struct gtu_region *blocks;	/* parameter blocks, GTU_BLOCK_OPERANDS a slot of the ring */
+	u32 blocks_key;
 
 	wait_queue_head_t wait;
 	spinlock_t wait_lock;		/* protects all below, and rings while not dead */
@@ -303,6 +324,7 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg);
 /* gtu_region.c: the table of a context */
 int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r);
 int gtu_region_remove(struct gtu_ctx *ctx, u32 key);
+void gtu_region_remove_hidden(struct gtu_ctx *ctx, u32 key);
 void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiet);
 struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot);
 struct gtu_region *gtu_region_find(struct gtu_ctx *ctx, u32 key);
@@ -349,7 +371,7 @@ int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_regi
 void gtu_list_free(struct gtu_ctx *ctx, struct gtu_list *l);
 
 /* gtu_queue.c */
-struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2);
+struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2, bool submit);
 struct gtu_queue *gtu_queue_get(struct gtu_ctx *ctx, u32 id);
 void gtu_queue_put(struct gtu_queue *q);
 int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id);
@@ -393,6 +415,18 @@ __printf(3, 4) void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const
 void gtu_watch_init(struct gtu_device *gtu);
 void gtu_watch(struct gtu_device *gtu);
 void gtu_watch_end(struct gtu_device *gtu);
+
+/* gtu_check.c */
+int gtu_check_desc(struct gtu_check *c, struct gtu_ctx *ctx, const struct gtu_hw_desc *d);
+
+/* gtu_submit.c: queues of GTU_QUEUE_SUBMIT */
+int gtu_submit_init(struct gtu_queue *q);
+void gtu_submit_reset(struct gtu_queue *q);
+void gtu_submit_end(struct gtu_queue *q);
+int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a);
+void gtu_submit_kick(struct gtu_queue *q);
+int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r);
+int gtu_region_peek(struct gtu_region *r, u64 offset, void *to, size_t bytes);
 
 /* gtu_mmap.c */
 #define GTU_MAP_SQ		0u

@@ -336,11 +336,8 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
 	gtu->max_queues = min(gtu->max_queues, GTU_EVENT_QUEUE_MASK + 1);
 	gtu->max_contexts = min(gtu->max_contexts, 4096u);
 	gtu->regions_log2 = min_t(u32, max_regions, GTU_REGIONS_LOG2);
-	if (!(gtu->caps & GTU_CAP_REGIONS)) {
-		dev_err(dev,
-			"does not check accesses against regions: not safe to give to users\n");
-		return -EOPNOTSUPP;
-	}
+	if (!(gtu->caps & GTU_CAP_REGIONS))
+		dev_info(dev, "does not check accesses against regions: jobs by ioctl only\n");
 	if (gtu->stride < PAGE_SHIFT || gtu->stride > 20) {
 		dev_err(dev, "doorbells 2^%u bytes apart do not fit pages of 2^%u\n", gtu->stride,
 			PAGE_SHIFT);

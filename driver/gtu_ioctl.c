@@ -196,24 +196,25 @@ static int gtu_do_region_import(struct gtu_call *c)
 static int gtu_do_queue_create(struct gtu_call *c)
 {
 	struct gtu_ioctl_queue_create *a = &c->u.create;
+	bool submit = a->flags & GTU_QUEUE_SUBMIT;
 	struct gtu_queue *q;
 	int ret;
 
-	if (a->reserved)
+	if (a->reserved || !(submit || c->ctx->gtu->caps & GTU_CAP_REGIONS))
 		return -EOPNOTSUPP;
 	if (a->sq_log2 < GTU_RING_LOG2_MIN || a->sq_log2 > c->ctx->gtu->max_ring ||
 	    a->cq_log2 < GTU_RING_LOG2_MIN || a->cq_log2 > c->ctx->gtu->max_ring)
 		return -EINVAL;
-	q = gtu_queue_create(c->ctx, a->sq_log2, a->cq_log2);
+	q = gtu_queue_create(c->ctx, a->sq_log2, a->cq_log2, submit);
 	if (IS_ERR(q))
 		return PTR_ERR(q);
 	a->id = q->id;
 	a->sq_offset = gtu_map_offset(GTU_MAP_SQ, q->id);
 	a->cq_offset = gtu_map_offset(GTU_MAP_CQ, q->id);
 	a->db_offset = gtu_map_offset(GTU_MAP_DOORBELL, q->id);
-	a->sq_bytes = q->sq.bytes;
+	a->sq_bytes = submit ? 0 : q->sq.bytes;
 	a->cq_bytes = q->cq.bytes;
-	a->db_bytes = PAGE_SIZE;
+	a->db_bytes = submit ? 0 : PAGE_SIZE;
 	gtu_queue_put(q);
 	ret = gtu_respond(c, sizeof(*a));
 	if (ret)
@@ -248,8 +249,31 @@ static int gtu_do_wait(struct gtu_call *c)
 	q = gtu_queue_get(c->ctx, a->id);
 	if (IS_ERR(q))
 		return PTR_ERR(q);
+	if (q->submit)
+		gtu_submit_kick(q);
 	ret = gtu_queue_wait(q, a->index, stream ? &a->record : NULL, a->deadline_ns, &a->cq_tail,
 			     &a->state);
+	gtu_queue_put(q);
+	if (ret == -ENODEV || ret == -ECANCELED)
+		return ret;
+	out = gtu_respond(c, sizeof(*a));
+	return ret ?: out;
+}
+
+static int gtu_do_submit(struct gtu_call *c)
+{
+	struct gtu_ioctl_submit *a = &c->u.submit;
+	struct gtu_queue *q;
+	int ret, out;
+
+	if (a->count > GTU_SUBMIT_MAX || a->descs % 8)
+		return -EINVAL;
+	if (a->descs > ULONG_MAX - a->count * sizeof(struct gtu_hw_desc))
+		return -EOVERFLOW;
+	q = gtu_queue_get(c->ctx, a->id);
+	if (IS_ERR(q))
+		return PTR_ERR(q);
+	ret = q->submit ? gtu_submit(q, a) : -EINVAL;
 	gtu_queue_put(q);
 	if (ret == -ENODEV || ret == -ECANCELED)
 		return ret;
@@ -312,8 +336,8 @@ static const struct gtu_ioctl_entry {
 		 GTU_BUFFER_APERTURE, gtu_do_buffer_alloc),
 	GTU_CALL(GTU_IOCTL_REGION_REMOVE, struct gtu_ioctl_region_remove, reserved, 0,
 		 gtu_do_region_remove),
-	GTU_CALL(GTU_IOCTL_QUEUE_CREATE, struct gtu_ioctl_queue_create, db_bytes, 0,
-		 gtu_do_queue_create),
+	GTU_CALL(GTU_IOCTL_QUEUE_CREATE, struct gtu_ioctl_queue_create, db_bytes,
+		 GTU_QUEUE_SUBMIT, gtu_do_queue_create),
 	GTU_CALL(GTU_IOCTL_QUEUE_DESTROY, struct gtu_ioctl_queue, reserved, 0,
 		 gtu_do_queue_destroy),
 	GTU_CALL(GTU_IOCTL_QUEUE_RESET, struct gtu_ioctl_queue, reserved, 0, gtu_do_queue_reset),
@@ -328,6 +352,7 @@ static const struct gtu_ioctl_entry {
 		 gtu_do_queue_cancel),
 	GTU_CALL(GTU_IOCTL_QUEUE_EVENTFD, struct gtu_ioctl_queue_eventfd, fd, 0,
 		 gtu_do_queue_eventfd),
+	GTU_CALL(GTU_IOCTL_SUBMIT, struct gtu_ioctl_submit, status, 0, gtu_do_submit),
 };
 
 long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)

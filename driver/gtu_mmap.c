@@ -111,6 +111,8 @@ static int gtu_mmap_queue(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 k
 
 	if (!q)
 		return -ENOENT;
+	if (q->submit && kind != GTU_MAP_CQ)
+		return -EINVAL;
 	if (bytes != (kind == GTU_MAP_DOORBELL ? PAGE_SIZE : gtu_map_ring(q, kind)->bytes))
 		return -EINVAL;
 	if (kind == GTU_MAP_CQ) {

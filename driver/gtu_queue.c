@@ -52,6 +52,7 @@ static void gtu_queue_release(struct kref *ref)
 	WARN_ON(!q->dead);
 	if (q->blank)
 		__free_page(q->blank);
+	kvfree(q->named);
 	kfree(q);
 }
 
@@ -129,7 +130,7 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 }
 
 /* With a reference for the caller beside the context's. */
-struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2)
+struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2, bool submit)
 {
 	struct gtu_queue *q;
 	bool quiet = true;
@@ -148,6 +149,9 @@ struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2
 	if (ret)
 		goto out;
 	gtu_queue_list(q, true);
+	ret = submit ? gtu_submit_init(q) : 0;
+	if (ret)
+		goto err;
 	ret = xa_err(xa_store(&ctx->queue, q->id, q, GFP_KERNEL));
 	if (ret)
 		goto err;
@@ -218,6 +222,7 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 		gtu_force_quiet(ctx, "a queue did not end in time");
 	gtu_queue_kill(q, quiet);
 	mutex_unlock(&ctx->lock);
+	gtu_submit_end(q);
 	gtu_queue_put(q);
 	return !ret || ret == -EIO ? 0 : -ENODEV;
 }
@@ -238,6 +243,7 @@ int gtu_queue_reset(struct gtu_ctx *ctx, u32 id)
 	ret = gtu_queue_disable(q);
 	if (!ret || ret == -EIO) {
 		gtu_queue_dropped(q);
+		gtu_submit_reset(q);
 		memset(q->cq.cpu, 0, q->cq.bytes);
 		ret = gtu_queue_enable(q);
 		/* Who reads its state after this event finds the one from now on. */
@@ -264,6 +270,7 @@ void gtu_queues_stop(struct gtu_ctx *ctx)
 			continue;
 		WRITE_ONCE(q->status->state, cpu_to_le32(GTU_QUEUE_DISABLED));
 		gtu_queue_dropped(q);
+		gtu_submit_reset(q);
 	}
 }
 

@@ -83,11 +83,18 @@ out:
 	return ret;
 }
 
-/* The region of a slot, or NULL. Under ctx->lock. */
-struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot)
+static struct gtu_region *gtu_slot_region(struct gtu_ctx *ctx, u32 slot)
 {
 	lockdep_assert_held(&ctx->lock);
 	return slot < ctx->slots ? ctx->region[array_index_nospec(slot, ctx->slots)] : NULL;
+}
+
+/* The user's region of a slot, or NULL. Under ctx->lock. */
+struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot)
+{
+	struct gtu_region *r = gtu_slot_region(ctx, slot);
+
+	return r && !r->hidden ? r : NULL;
 }
 
 /* The region that a user's @key names, or NULL. Under ctx->lock. */
@@ -107,11 +114,11 @@ static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
 }
 
 /*
- * Revocation. The entry goes first; then the device says that nothing in flight uses it. If it does
+ * Revocation. Jobs that a device without checks may still begin end first. Then the entry goes; then the device says that nothing in flight uses it. If it does
  * not say so in time its jobs are stopped, then it is reset, then it is kept from memory; if even
  * that cannot be shown to have worked the pages stay pinned for ever.
  */
-int gtu_region_remove(struct gtu_ctx *ctx, u32 key)
+static int gtu_region_revoke(struct gtu_ctx *ctx, u32 key, bool hidden)
 {
 	struct gtu_device *gtu = ctx->gtu;
 	u32 slot = gtu_key_slot(key);
@@ -120,10 +127,14 @@ int gtu_region_remove(struct gtu_ctx *ctx, u32 key)
 	int ret;
 
 	mutex_lock(&ctx->lock);
-	r = ctx->torn ? NULL : gtu_region_find(ctx, key);
-	if (!r) {
+	r = ctx->torn ? NULL : gtu_slot_region(ctx, slot);
+	if (!r || r->key != key || r->hidden != hidden || r->leaving)
+		ret = -ENOENT;
+	else
+		ret = gtu_submit_settle(ctx, r);
+	if (ret) {
 		mutex_unlock(&ctx->lock);
-		return -ENOENT;
+		return ret;
 	}
 	gtu_entry_clear(ctx, slot);
 	ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
@@ -144,6 +155,16 @@ int gtu_region_remove(struct gtu_ctx *ctx, u32 key)
 	mutex_unlock(&ctx->lock);
 	gtu_region_free(ctx, r, quiet);
 	return ret;
+}
+
+int gtu_region_remove(struct gtu_ctx *ctx, u32 key)
+{
+	return gtu_region_revoke(ctx, key, false);
+}
+
+void gtu_region_remove_hidden(struct gtu_ctx *ctx, u32 key)
+{
+	gtu_region_revoke(ctx, key, true);
 }
 
 /* All of them; the device has forgotten the context, or must be taken to use them still. */

@@ -206,8 +206,8 @@ struct gtu_ioctl_region_remove {
  * ends (QUEUE_DESTROY, close, removal of the device) memory of zeroes takes their place, in which
  * the queue's status reads GTU_QUEUE_DISABLED and doorbells lead nowhere.
  *
- * With GTU_QUEUE_SUBMIT only the completion ring can be mapped; @sq_bytes and @db_bytes are 0. A
- * device that does not check accesses itself (no GTU_CAP_REGIONS) has no other queues: %EOPNOTSUPP.
+ * With GTU_QUEUE_SUBMIT only the completion ring can be mapped; @sq_bytes and @db_bytes are 0. WAIT
+ * does what the doorbell KICK would: the device looks at streams' rings again. A device that does not check accesses itself (no GTU_CAP_REGIONS) has no other queues: %EOPNOTSUPP.
  */
 struct gtu_ioctl_queue_create {
 	__u32 size;
@@ -333,12 +333,14 @@ struct gtu_ioctl_region_import {
 	__aligned_u64 length;
 };
 
+#define GTU_SUBMIT_MAX		(1u << 16)
+
 /**
  * struct gtu_ioctl_submit - ioctl(GTU_IOCTL_SUBMIT): put jobs into a queue of GTU_QUEUE_SUBMIT
  * @size: sizeof(struct gtu_ioctl_submit)
  * @flags: 0
  * @id: of the queue
- * @count: descriptors at @descs, 1 to 2^16
+ * @count: descriptors at @descs, 0 (only @cq_head is told) to GTU_SUBMIT_MAX
  * @descs: user address of struct gtu_hw_desc[@count], 8-byte aligned
  * @cq_head: completions that the caller is done with (modulo 2^32)
  * @done: out: descriptors taken, from the first on
@@ -348,7 +350,8 @@ struct gtu_ioctl_region_import {
  * Each descriptor is copied once, checked, and then given to the device: opcode and parameters,
  * and, for each operand, key, rights and bounds. What is taken and what it would do cannot be
  * changed any more. A device without GTU_CAP_REGIONS gets only jobs whose accesses follow from the
- * descriptor alone; others end with %EOPNOTSUPP.
+ * descriptor alone; others end with %EOPNOTSUPP. So does a parameter block (GTU_DESC_BLOCK) that is
+ * in the aperture or in a dma-buf.
  *
  * When a descriptor is refused, or the ring has no place for it (%EAGAIN), those before it have
  * been taken: 0 is returned if there are any, the error else.

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Jobs by ioctl. The ring is the kernel's alone: what was checked is what the device reads. A batch
+ * costs one copy, one lock and one doorbell.
+ */
+#include <linux/highmem.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "gtu_drv.h"
+#include "gtu_trace.h"
+
+#define GTU_BATCH		((unsigned int)(SZ_4K / sizeof(struct gtu_hw_desc)))
+#define GTU_BLOCK_BYTES		(GTU_BLOCK_OPERANDS * sizeof(struct gtu_hw_operand))
+
+/* A device that does not check takes as long as its jobs to let go of a region; longer is stopped. */
+#define GTU_SETTLE_NS		(2 * NSEC_PER_SEC)
+
+/*
+ * ---- Parameter blocks ---------------------------------------------------------------------------
+ */
+
+/*
+ * Copy from a region's memory, as the CPU sees it. Not from the aperture, which would take as long
+ * as the bus likes, nor from others' memory, which need not be mapped for the CPU.
+ */
+int gtu_region_peek(struct gtu_region *r, u64 offset, void *to, size_t bytes)
+{
+	u64 at = r->in_page + offset;
+	struct scatterlist *sg;
+	struct page *page;
+	unsigned int i;
+
+	if (!r->mm && !r->buffer)
+		return -EOPNOTSUPP;
+	/* Aligned to its size's divisor, a block can still lie in two pages. */
+	while (bytes) {
+		size_t in_page = offset_in_page(at), n = min_t(size_t, bytes, PAGE_SIZE - in_page);
+		u64 before = 0;
+
+		page = NULL;
+		if (r->buffer) {
+			page = r->buffer->page[at >> PAGE_SHIFT];
+		} else {
+			for_each_sgtable_sg(&r->own, sg, i) {
+				if (at < before + sg->length) {
+					page = pfn_to_page(page_to_pfn(sg_page(sg)) +
+							   ((at - before) >> PAGE_SHIFT));
+					break;
+				}
+				before += sg->length;
+			}
+		}
+		if (WARN_ON_ONCE(!page))
+			return -EOPNOTSUPP;
+		memcpy_from_page(to, page, in_page, n);
+		to += n;
+		at += n;
+		bytes -= n;
+	}
+	return 0;
+}
+
+/* Where the blocks of the queue's jobs lie for the device: nobody else's region, a place a slot. */
+static int gtu_blocks_alloc(struct gtu_queue *q)
+{
+	struct gtu_ctx *ctx = q->ctx;
+	struct gtu_region *r;
+	int ret;
+
+	if (READ_ONCE(q->blocks))
+		return 0;
+	r = gtu_region_alloc(ctx, GTU_BLOCK_BYTES << q->sq_log2, GTU_RIGHT_READ);
+	if (IS_ERR(r))
+		return PTR_ERR(r);
+	r->hidden = true;
+	ret = gtu_region_publish(ctx, r);
+	if (ret) {
+		gtu_region_free(ctx, r, true);
+		return ret;
+	}
+	mutex_lock(&ctx->lock);
+	if (!q->dead && !q->blocks) {
+		q->blocks_key = r->key;
+		WRITE_ONCE(q->blocks, r);
+		r = NULL;
+	}
+	mutex_unlock(&ctx->lock);
+	if (r)
+		gtu_region_remove_hidden(ctx, r->key);
+	return 0;
+}
+
+/* The queue is dead and out of its context; ctx->lock is not held. The end of the context may be faster. */
+void gtu_submit_end(struct gtu_queue *q)
+{
+	if (q->blocks)
+		gtu_region_remove_hidden(q->ctx, q->blocks_key);
+}
+
+/* The rings are empty and begin anew, or never again. */
+void gtu_submit_reset(struct gtu_queue *q)
+{
+	lockdep_assert_held(&q->ctx->lock);
+	q->sq_tail = 0;
+	q->cq_head = 0;
+	q->taken = 0;
+	if (q->named)
+		memset(q->named, 0, q->ctx->slots * sizeof(*q->named));
+}
+
+/* What a queue of GTU_QUEUE_SUBMIT needs beside its rings. */
+int gtu_submit_init(struct gtu_queue *q)
+{
+	q->submit = true;
+	if (q->ctx->gtu->caps & GTU_CAP_REGIONS)
+		return 0;
+	q->named = kvcalloc(q->ctx->slots, sizeof(*q->named), GFP_KERNEL_ACCOUNT);
+	return q->named ? 0 : -ENOMEM;
+}
+
+/*
+ * ---- Submission ---------------------------------------------------------------------------------
+ */
+
+static void __iomem *gtu_submit_bell(struct gtu_queue *q)
+{
+	return q->ctx->gtu->bells + ((size_t)q->id << q->ctx->gtu->stride) + GTU_DB_SUBMIT;
+}
+
+/* The one descriptor, into the ring. */
+static void gtu_submit_put(struct gtu_queue *q, struct gtu_hw_desc *d, struct gtu_check *c)
+{
+	u32 slot = q->sq_tail & (BIT(q->sq_log2) - 1);
+	unsigned int i;
+
+	if (c->block) {
+		u64 at = slot * GTU_BLOCK_BYTES;
+		struct page *page = q->blocks->buffer->page[at >> PAGE_SHIFT];
+
+		memcpy(page_address(page) + offset_in_page(at), c->given,
+		       c->block * sizeof(c->given[0]));
+		d->operand[0].key = cpu_to_le32(q->blocks_key);
+		d->operand[0].offset = cpu_to_le64(at);
+	}
+	memcpy(q->sq.cpu + slot * sizeof(*d), d, sizeof(*d));
+	q->sq_tail++;
+	q->taken++;
+	for (i = 0; q->named && i < GTU_BLOCK_OPERANDS; i++)
+		if (c->region[i])
+			q->named[GTU_KEY_SLOT(c->region[i]->key)] = q->taken;
+}
+
+/* Completions so far; 0 or why the queue takes nothing. */
+static int gtu_submit_look(struct gtu_queue *q, u32 *cq_tail)
+{
+	if (gtu_ctx_dead(q->ctx))
+		return -ENODEV;
+	if (q->dead)
+		return -ECANCELED;
+	if (le32_to_cpu(READ_ONCE(q->status->state)) != GTU_QUEUE_ENABLED)
+		return -EIO;
+	*cq_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
+	/* A place is free when its job has ended: its block is read after the descriptor. */
+	return 0;
+}
+
+/*
+ * Up to @n descriptors into the ring, and the doorbell. Returns how many were taken; *why: what is
+ * the matter with the next one.
+ */
+static unsigned int gtu_submit_batch(struct gtu_queue *q, struct gtu_hw_desc *d, unsigned int n,
+				     struct gtu_ioctl_submit *a, int *why)
+{
+	struct gtu_ctx *ctx = q->ctx;
+	struct gtu_check c;
+	unsigned int i = 0;
+	u32 cq_tail;
+	int ret;
+
+	if (mutex_lock_killable(&ctx->lock)) {
+		*why = -EINTR;
+		return 0;
+	}
+	ret = gtu_submit_look(q, &cq_tail);
+	if (!ret && a->cq_head - q->cq_head > cq_tail - q->cq_head)
+		ret = -EINVAL;
+	if (ret)
+		goto out;
+	if (!a->done)
+		a->sq_index = q->sq_tail;
+	for (; i < n; i++) {
+		if (q->sq_tail - cq_tail >= BIT(q->sq_log2)) {
+			ret = -EAGAIN;
+			break;
+		}
+		ret = gtu_check_desc(&c, ctx, &d[i]);
+		if (ret > 0) {
+			a->status = ret;
+			ret = -EINVAL;
+		}
+		if (ret)
+			break;
+		gtu_submit_put(q, &d[i], &c);
+	}
+	if (i)
+		trace_gtu_submit(q, q->sq_tail - i, i);
+	/* Without a new job too: the device may wait for room in the completion ring. */
+	if (i || a->cq_head != q->cq_head) {
+		q->cq_head = a->cq_head;
+		writeq(q->sq_tail | (u64)q->cq_head << 32, gtu_submit_bell(q));
+	}
+out:
+	mutex_unlock(&ctx->lock);
+	*why = ret;
+	return i;
+}
+
+static bool gtu_has_block(const struct gtu_hw_desc *d, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (le16_to_cpu(d[i].flags) & GTU_DESC_BLOCK)
+			return true;
+	return false;
+}
+
+/* Take descriptors until one cannot be; out fields of @a, and 0 if any was taken. */
+int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a)
+{
+	struct gtu_hw_desc *batch;
+	unsigned int n, taken;
+	int ret = 0;
+
+	a->done = 0;
+	a->sq_index = 0;
+	a->status = 0;
+	batch = kmalloc_array(clamp(a->count, 1u, GTU_BATCH), sizeof(*batch), GFP_KERNEL);
+	if (!batch)
+		return -ENOMEM;
+	do {
+		n = min(a->count - a->done, GTU_BATCH);
+		if (copy_from_user(batch, u64_to_user_ptr(a->descs) + a->done * sizeof(*batch),
+				   n * sizeof(*batch))) {
+			ret = -EFAULT;
+			break;
+		}
+		if (gtu_has_block(batch, n)) {
+			ret = gtu_blocks_alloc(q);
+			if (ret)
+				break;
+		}
+		taken = gtu_submit_batch(q, batch, n, a, &ret);
+		a->done += taken;
+		if (fatal_signal_pending(current))
+			ret = ret ?: -EINTR;
+		cond_resched();
+	} while (!ret && a->done < a->count);
+	kfree(batch);
+	if (a->done) {
+		a->status = 0;
+		ret = 0;
+	}
+	return ret;
+}
+
+/*
+ * Who has no doorbell page cannot say that he made room in a stream's ring: his waits do.
+ */
+void gtu_submit_kick(struct gtu_queue *q)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&q->wait_lock, flags);
+	if (!q->dead)
+		writel(0, gtu_submit_bell(q) + GTU_DB_KICK - GTU_DB_SUBMIT);
+	spin_unlock_irqrestore(&q->wait_lock, flags);
+}
+
+/*
+ * ---- Regions of a device that does not check ----------------------------------------------------
+ */
+
+/* A queue with a job that names @slot and has not ended: its last one's index. */
+static struct gtu_queue *gtu_submit_user(struct gtu_ctx *ctx, u32 slot, u32 *index)
+{
+	struct gtu_queue *q;
+	unsigned long id;
+
+	lockdep_assert_held(&ctx->lock);
+	xa_for_each(&ctx->queue, id, q) {
+		u32 pending;
+
+		if (!q->named || !q->named[slot])
+			continue;
+		pending = q->sq_tail - le32_to_cpu(READ_ONCE(q->status->cq_tail));
+		if (q->named[slot] > q->taken - pending) {
+			*index = q->sq_tail - 1 - (u32)(q->taken - q->named[slot]);
+			return q;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Before an entry is cleared that the device looks at without checking: no job names it any more, or
+ * all of them have been stopped. Under ctx->lock, which is dropped while waiting; new jobs are
+ * refused meanwhile. -EINTR: nothing has changed.
+ */
+int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
+{
+	u64 deadline = ktime_get_ns() + GTU_SETTLE_NS;
+	u32 slot = GTU_KEY_SLOT(r->key), index, tail, state;
+	struct gtu_queue *q;
+	int ret;
+
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->gtu->caps & GTU_CAP_REGIONS)
+		return 0;
+	r->leaving = true;
+	while ((q = gtu_submit_user(ctx, slot, &index))) {
+		kref_get(&q->ref);
+		mutex_unlock(&ctx->lock);
+		ret = gtu_queue_wait(q, index, NULL, deadline, &tail, &state);
+		gtu_queue_put(q);
+		mutex_lock(&ctx->lock);
+		if (ctx->torn)
+			return -ENODEV;
+		if (ret == -EINTR) {
+			r->leaving = false;
+			return ret;
+		}
+		if (ret && gtu_submit_user(ctx, slot, &index)) {
+			dev_err(ctx->gtu->parent,
+				"jobs still name a region: stopping its context's queues\n");
+			gtu_queues_stop(ctx);
+			break;
+		}
+	}
+	return 0;
+}

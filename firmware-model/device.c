@@ -375,8 +375,8 @@ static bool global_register(struct gtu_dev *dev, uint32_t offset, uint64_t *valu
 #define R64(reg, expr) case reg: *value = (expr); *wide = true; return true
 	R32(GTU_REG_MAGIC, GTU_MAGIC);
 	R32(GTU_REG_VERSION, GTU_HW_VERSION);
-	R64(GTU_REG_CAPS, GTU_CAP_REGIONS | GTU_CAP_STREAMS | GTU_CAP_LINEAR |
-				   GTU_CAP_CANCEL | GTU_CAP_STREAM_EVENTS);
+	R64(GTU_REG_CAPS, (GTU_CAP_REGIONS | GTU_CAP_STREAMS | GTU_CAP_LINEAR |
+				    GTU_CAP_CANCEL | GTU_CAP_STREAM_EVENTS) & ~dev->config.caps_off);
 	R32(GTU_REG_UNITS, units_present(dev));
 	R32(GTU_REG_EPOCH, dev->epoch);
 	R32(GTU_REG_STATUS, status(dev));

@@ -39,6 +39,7 @@ struct gtu_dev_config {
 	uint64_t aperture_bytes;	/* [16 MiB]; a power of two */
 	void *aperture;			/* memory for it, the caller's; NULL: allocated */
 	uint32_t absent_units;		/* [0] GTU_UNIT_* that this build leaves out */
+	uint64_t caps_off;		/* [0] GTU_CAP_* that the device does not say it has */
 
 	uint32_t scu_width;		/* [4] elements a cycle */
 	uint32_t scu_latency;		/* [200] cycles */

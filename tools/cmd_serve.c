@@ -42,6 +42,9 @@ static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die
 					   "no-invalidate", "stuck-reset", NULL };
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "a name for each fault");
 
+/* in the order of the register's bits */
+static const char *const cap_names[] = { "regions", "streams", "linear", "cancel", "stream-events", NULL };
+
 static void help(void)
 {
 	puts("usage: gtu serve --socket PATH [options]\n\n"
@@ -56,6 +59,8 @@ static void help(void)
 	     "  --map-aperture    let the machine map BAR 4: each access takes nanoseconds instead of tens\n"
 	     "                    of microseconds, but the monitor (ZCM) does not see it, and QEMU waits for\n"
 	     "                    every register write\n"
+	     "  --without CAP     do not say that the device has it: regions, streams, linear, cancel,\n"
+	     "                    stream-events; may be given more than once, for drivers of such devices\n"
 	     "  --fault KIND[=N]  go wrong on purpose; may be given more than once. Accesses to BARs 0, 2\n"
 	     "                    and 4 are counted from 1 on, N is 1 where it is not given:\n"
 	     "                      lose-irq   every N-th interrupt is not sent\n"
@@ -329,12 +334,13 @@ static int run_server(struct server *s)
 
 int cmd_serve(int argc, char **argv)
 {
-	enum { SOCKET = 1, ONCE, APERTURE, MAP_APERTURE, FAULT, SEED, TRACE, HELP };
+	enum { SOCKET = 1, ONCE, APERTURE, MAP_APERTURE, WITHOUT, FAULT, SEED, TRACE, HELP };
 	static const struct option options[] = {
 		{ "socket", required_argument, NULL, SOCKET },
 		{ "once", no_argument, NULL, ONCE },
 		{ "aperture", required_argument, NULL, APERTURE },
 		{ "map-aperture", no_argument, NULL, MAP_APERTURE },
+		{ "without", required_argument, NULL, WITHOUT },
 		{ "fault", required_argument, NULL, FAULT },
 		{ "seed", required_argument, NULL, SEED },
 		{ "trace", no_argument, NULL, TRACE },
@@ -343,7 +349,7 @@ int cmd_serve(int argc, char **argv)
 	};
 	struct server s = { .listener = -1, .signals = -1, .setup.seed = 1 };
 	uint64_t aperture = APERTURE_DEFAULT;
-	int option;
+	int option, cap;
 
 	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		switch (option) {
@@ -356,6 +362,12 @@ int cmd_serve(int argc, char **argv)
 				return CLI_USAGE;
 			if (aperture & (aperture - 1))
 				return cli_usage("--aperture %s is not a power of two", optarg);
+			break;
+		case WITHOUT:
+			cap = cli_choice("capability", optarg, cap_names);
+			if (cap < 0)
+				return CLI_USAGE;
+			s.setup.device.caps_off |= 1ull << cap;
 			break;
 		case FAULT:
 			if (!parse_fault(optarg, s.setup.fault))

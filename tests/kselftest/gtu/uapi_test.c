@@ -40,7 +40,7 @@ FIXTURE(uapi)
 {
 	int fd;
 	void *memory;			/* two pages, then one that may not be touched */
-	uint32_t key, queue, buffer;
+	uint32_t key, queue, submit, buffer;
 	int dmabuf;
 };
 
@@ -68,7 +68,7 @@ VARIANT(buffer_alloc, GTU_IOCTL_BUFFER_ALLOC, gtu_ioctl_buffer_alloc, 0,
 VARIANT(region_remove, GTU_IOCTL_REGION_REMOVE, gtu_ioctl_region_remove,
 	offsetof(struct gtu_ioctl_region_remove, reserved));
 VARIANT(queue_create, GTU_IOCTL_QUEUE_CREATE, gtu_ioctl_queue_create,
-	offsetof(struct gtu_ioctl_queue_create, reserved));
+	offsetof(struct gtu_ioctl_queue_create, reserved), .flags = GTU_QUEUE_SUBMIT);
 VARIANT(queue_destroy, GTU_IOCTL_QUEUE_DESTROY, gtu_ioctl_queue,
 	offsetof(struct gtu_ioctl_queue, reserved));
 VARIANT(queue_reset, GTU_IOCTL_QUEUE_RESET, gtu_ioctl_queue,
@@ -81,6 +81,7 @@ VARIANT(buffer_export, GTU_IOCTL_BUFFER_EXPORT, gtu_ioctl_buffer_export,
 	offsetof(struct gtu_ioctl_buffer_export, reserved), .flags = O_CLOEXEC);
 VARIANT(region_import, GTU_IOCTL_REGION_IMPORT, gtu_ioctl_region_import,
 	offsetof(struct gtu_ioctl_region_import, reserved));
+VARIANT(submit, GTU_IOCTL_SUBMIT, gtu_ioctl_submit, 0);
 VARIANT(reg_read, GTU_IOCTL_REG_READ, gtu_ioctl_reg, offsetof(struct gtu_ioctl_reg, reserved));
 VARIANT(reg_write, GTU_IOCTL_REG_WRITE, gtu_ioctl_reg, offsetof(struct gtu_ioctl_reg, reserved));
 
@@ -98,6 +99,9 @@ FIXTURE_SETUP(uapi)
 	ASSERT_EQ(0, region_add(self->fd, self->memory, 4096, GTU_RIGHT_READ, &self->key));
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &q));
 	self->queue = q.id;
+	q.flags = GTU_QUEUE_SUBMIT;
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &q));
+	self->submit = q.id;
 	ASSERT_EQ(0, buffer_alloc(self->fd, 4096, &self->buffer, &offset));
 	e.key = self->buffer;
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_BUFFER_EXPORT, &e));
@@ -124,6 +128,7 @@ union arg {
 	struct gtu_ioctl_reg reg;
 	struct gtu_ioctl_buffer_export export;
 	struct gtu_ioctl_region_import import;
+	struct gtu_ioctl_submit submit;
 	struct gtu_ioctl_queue_cancel cancel;
 	struct gtu_ioctl_queue_eventfd eventfd;
 	uint32_t word[1024];
@@ -186,6 +191,11 @@ static void fill(unsigned long cmd, union arg *arg, FIXTURE_DATA(uapi) *self)
 			.size = sizeof(struct gtu_ioctl_region_import),
 			.fd = self->dmabuf,
 			.rights = GTU_RIGHT_READ};
+		break;
+	case GTU_IOCTL_SUBMIT:
+		/* no descriptors: the ring must not fill */
+		arg->submit = (struct gtu_ioctl_submit){
+			.size = sizeof(struct gtu_ioctl_submit), .id = self->submit };
 		break;
 	case GTU_IOCTL_REG_READ:
 		arg->reg = (struct gtu_ioctl_reg){
@@ -344,7 +354,7 @@ TEST_F(uapi, read_only_result)
 		variant->cmd == GTU_IOCTL_INFO || variant->cmd == GTU_IOCTL_REGION_ADD ||
 		variant->cmd == GTU_IOCTL_BUFFER_ALLOC || variant->cmd == GTU_IOCTL_QUEUE_CREATE ||
 		variant->cmd == GTU_IOCTL_REG_READ || variant->cmd == GTU_IOCTL_BUFFER_EXPORT ||
-		variant->cmd == GTU_IOCTL_REGION_IMPORT;
+		variant->cmd == GTU_IOCTL_REGION_IMPORT || variant->cmd == GTU_IOCTL_SUBMIT;
 	char *page = (char *)self->memory + 4096;
 	unsigned int i;
 

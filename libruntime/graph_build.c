@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph_build_parallel.h"
 #include "graph_internal.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -221,6 +222,29 @@ static struct source source_of_graph(const struct gtu_graph *g)
 				.weight_type = g->weight_type };
 }
 
+/* Large and simple enough for all CPUs at once. */
+static bool is_plain(const struct source *s, uint32_t ob)
+{
+	return !s->row && !s->weight && s->id_bytes == 4 && ob == 4 && gtu_build_is_parallel(s->m);
+}
+
+static int plain_csr(const struct source *s, const struct gtu_progress *progress, struct csr *out,
+		     struct gtu_error *err)
+{
+	uint32_t *col;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = gtu_build_parallel(s->src, s->dst, s->m, s->n, s->base, s->both, progress, &out->row, &col, &out->m);
+	if (rc == GTU_ERR_INTERRUPTED)
+		return stopped(err);
+	if (rc)
+		return gtu_fail(err, rc, "no memory for a graph of %llu vertices and %llu edges",
+				(unsigned long long)s->n, (unsigned long long)s->m);
+	out->col = col;
+	return 0;
+}
+
 /* The edges of @s with sorted lists; @release (may be NULL) is freed once it is no longer needed. */
 static int sorted_csr(const struct source *s, uint32_t ob, struct gtu_edge_list *release,
 		      const struct gtu_progress *progress, struct csr *out, struct gtu_error *err)
@@ -229,6 +253,12 @@ static int sorted_csr(const struct source *s, uint32_t ob, struct gtu_edge_list 
 	struct csr turned;
 	int rc;
 
+	if (is_plain(s, ob)) {
+		rc = plain_csr(s, progress, out, err);
+		if (release)
+			gtu_edges_free(release);
+		return rc;
+	}
 	rc = turn(s, ob, NULL, progress, &turned, err);
 	if (release)
 		gtu_edges_free(release);

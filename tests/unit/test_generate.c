@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "generate/generate.h"
+#include "graph_build_parallel.h"
 #include "test.h"
 
 static struct gtu_graph *generate(struct gtu_generate_options o)
@@ -438,6 +439,34 @@ TEST(every_generator_can_be_stopped)
 			CHECKF(gtu_graph_generate(&kinds[i], &progress, &g, &err) == GTU_ERR_INTERRUPTED && !g,
 			       "%s after %d ticks", gtu_generator_name(kinds[i].kind), after);
 		}
+}
+
+/* All CPUs build the graph that one builds; lists both shorter and longer than the two ways of sorting part. */
+TEST(parallel_build)
+{
+	const uint64_t n = 1200, pairs = 60000, base = 5;
+	uint64_t *from = calloc(pairs, 8), *to = calloc(pairs, 8), state = 3, e, m, *row, both;
+	uint32_t *src = calloc(pairs, 4), *dst = calloc(pairs, 4), *col;
+	struct gtu_read_options opt = { .edge_bytes = 4 };
+	struct gtu_error err;
+	struct gtu_graph *g;
+
+	for (e = 0; e < pairs; e++) {
+		from[e] = e % 3 ? test_random(&state) % n : 7;
+		to[e] = e % 5 ? test_random(&state) % (n / 2) : from[e];
+		src[e] = (uint32_t)(from[e] + base);
+		dst[e] = (uint32_t)(to[e] + base);
+	}
+	for (both = 0; both < 2; both++) {
+		opt.direction = both ? GTU_UNDIRECTED : GTU_DIRECTED;
+		CHECK(!gtu_graph_from_edges(n, pairs, from, to, GTU_WEIGHT_NONE, NULL, &opt, &g, &err));
+		CHECK(!gtu_build_parallel(src, dst, pairs, n, base, both, NULL, &row, &col, &m));
+		CHECK_EQ(m, g->m);
+		CHECK(!memcmp(row, g->row, 8 * (n + 1)) && !memcmp(col, g->col, 4 * m));
+		free(row), free(col);
+		gtu_graph_close(g);
+	}
+	free(from), free(to), free(src), free(dst);
 }
 
 TEST_MAIN

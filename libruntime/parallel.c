@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "parallel.h"
+
+#define THREADS_MOST 64
+
+struct work {
+	int (*fn)(void *arg, uint64_t first, uint64_t end);
+	void *arg;
+	uint64_t count;
+	atomic_uint_fast64_t next;
+	atomic_int rc;
+};
+
+static void *take_shares(void *arg)
+{
+	const uint64_t share = 1ull << GTU_SHARE_LOG2;
+	struct work *w = arg;
+	uint64_t first;
+	int rc, none = 0;
+
+	while (!atomic_load(&w->rc)) {
+		first = atomic_fetch_add(&w->next, share);
+		if (first >= w->count)
+			break;
+		rc = w->fn(w->arg, first, w->count - first < share ? w->count : first + share);
+		if (rc)
+			atomic_compare_exchange_strong(&w->rc, &none, rc);
+	}
+	return NULL;
+}
+
+int gtu_parallel(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count)
+{
+	struct work w = { .fn = fn, .arg = arg, .count = count };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN), i, started = 0;
+	uint64_t shares = (count >> GTU_SHARE_LOG2) + 1;
+	pthread_t thread[THREADS_MOST];
+
+	if (cpus > THREADS_MOST)
+		cpus = THREADS_MOST;
+	if (cpus > (long)(shares < THREADS_MOST ? shares : THREADS_MOST))
+		cpus = (long)shares;
+	/* fewer threads than wished for only take longer */
+	for (i = 1; i < cpus; i++)
+		if (!pthread_create(&thread[started], NULL, take_shares, &w))
+			started++;
+	take_shares(&w);
+	for (i = 0; i < started; i++)
+		pthread_join(thread[i], NULL);
+	return atomic_load(&w.rc);
+}

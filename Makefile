@@ -40,7 +40,7 @@ B := build
 SANFLAGS :=
 endif
 
-LIBS := -lfdt -llzma -lz -lzstd -lexpat -lm -lpthread
+LIBS := -lfdt -llzma -lz -lzstd -lexpat -lm -lpthread -ldl
 CPPFLAGS += -Iinclude -Ifirmware-model -Ilibruntime -D_GNU_SOURCE -DGTU_VERSION='"$(VERSION)"'
 CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Wno-psabi -ffp-contract=off -fPIC -fno-strict-aliasing $(SANFLAGS)
 LDFLAGS += $(SANFLAGS)
@@ -48,6 +48,15 @@ LDFLAGS += $(SANFLAGS)
 LIB_SRC := $(wildcard firmware-model/*.c libruntime/*.c libruntime/*/*.c)
 # The laboratory is no part of the runtime: the tool and the tests link it beside libgtu.a.
 LAB_SRC := $(wildcard firmware-model/lab/*.c)
+# Kernels for a GPU, where there is nvcc (NVCC= on the command line: without). They are bytes of the library.
+NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+CUDA_FATBIN := build/cuda/kernels.fatbin
+CUDA_SRC := $(wildcard libruntime/cuda/*.cu libruntime/cuda/*.cuh) libruntime/cuda/kernels.h
+ifneq ($(strip $(NVCC)),)
+CUDA_MAJOR := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+CUDA_FLAGS := -DGTU_CUDA_FATBIN='"$(CUDA_FATBIN)"' -DGTU_CUDA_MAJOR=$(CUDA_MAJOR)
+endif
+
 TOOL_SRC := $(wildcard tools/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -73,6 +82,17 @@ $(B)/obj/%.o: %.c | $(B)/.headers
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+ifneq ($(strip $(NVCC)),)
+$(CUDA_FATBIN): $(CUDA_SRC)
+	@mkdir -p $(@D)
+	$(call say,NVCC,libruntime/cuda/kernels.cu)
+	$(Q)$(NVCC) -O3 -std=c++17 -fatbin -gencode arch=compute_90,code=sm_90 \
+		-gencode arch=compute_80,code=compute_80 -Ilibruntime/cuda -o $@.part libruntime/cuda/kernels.cu
+	@mv $@.part $@
+$(B)/obj/libruntime/cuda/kernels_blob.o: CPPFLAGS += $(CUDA_FLAGS)
+$(B)/obj/libruntime/cuda/kernels_blob.o: $(CUDA_FATBIN)
+endif
 
 $(B)/libgtu.a: $(LIB_OBJ)
 	@rm -f $@
@@ -105,8 +125,15 @@ $(B)/gtu.pc: packaging/gtu.pc.in Makefile
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|;s|@LIBDIR@|$(LIBDIR)|;s|@VERSION@|$(VERSION)|;s|@LIBS@|$(LIBS)|' $< >$@
 
+# A driver without a GPU, and one that lacks a call. Not sanitized: they are opened, not linked.
+FAKE_CUDA := build/tests/fake/libcuda.so.1 build/tests/fake/libcuda-old.so.1
+build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h libruntime/cuda/api.h
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CPPFLAGS) -O1 -Wall -Wextra -fPIC -shared $(if $(findstring old,$@),-DFAKE_OLD) -o $@ $<
+
 .PHONY: unit-tests
-unit-tests: $(UNIT_BIN)
+unit-tests: $(UNIT_BIN) $(FAKE_CUDA)
 
 # libFuzzer builds the library's sources again, with coverage, in one go per target.
 FUZZFLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined

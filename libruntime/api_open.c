@@ -10,6 +10,7 @@
 
 #include "advice.h"
 #include "backend.h"
+#include "gtu/gpu.h"
 
 uint64_t gtu_now_ns(void)
 {
@@ -32,13 +33,12 @@ int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 		ops = &gtu_backend_model;
 	else if (*name == '/')
 		ops = &gtu_backend_chardev;
-	else if (!strncmp(name, "cuda", 4))
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"this build has no cuda backend: use \"model\" or \"/dev/gtu0\"");
+	else if (!strncmp(name, "cuda", 4) && (!name[4] || name[4] == ':'))
+		ops = &gtu_backend_cuda;
 	else
 		return gtu_fail(err, GTU_ERR_USAGE,
 				"no device \"%s\": there are \"model\" (in this process; "
-				"\"model:scu_width=1\" sets a parameter) and \"/dev/gtu0\"", name);
+				"\"model:scu_width=1\" sets a parameter), \"/dev/gtu0\" and \"cuda:0\"", name);
 	dev = calloc(1, sizeof(*dev));
 	if (!dev)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a device");
@@ -60,6 +60,7 @@ void gtu_close(struct gtu_device *dev)
 {
 	if (!dev)
 		return;
+	gtu_unplace(dev);
 	dev->ops->close(dev);
 	free(dev->fdt);
 	free(dev);

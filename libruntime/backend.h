@@ -11,6 +11,26 @@
 #include "gtu/hw.h"
 
 struct gtu_device;
+struct gtu_place_options;
+
+/*
+ * What a backend gives that runs whole algorithms over a graph it has placed (gtu/gpu.h), instead of
+ * descriptors. The algorithms are called with a graph in bounds of its own type and options that are checked.
+ */
+struct gtu_traversal_ops {
+	int (*place)(struct gtu_device *dev, const struct gtu_graph *g,
+		     const struct gtu_place_options *opt, struct gtu_error *err);
+	void (*unplace)(struct gtu_device *dev);
+	int (*bfs)(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uint64_t *level,
+		   struct gtu_algorithm_stats *stats, struct gtu_error *err);
+	int (*sssp)(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *distance,
+		    struct gtu_algorithm_stats *stats, struct gtu_error *err);
+	int (*pagerank)(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *rank,
+			struct gtu_algorithm_stats *stats, struct gtu_error *err);
+	int (*components)(struct gtu_device *dev, const struct gtu_algorithm_options *opt,
+			  uint64_t *component, struct gtu_algorithm_stats *stats,
+			  struct gtu_error *err);
+};
 
 /* A queue's rings as mapped into this process. */
 struct gtu_rings {
@@ -31,7 +51,8 @@ struct gtu_record_wait {
 };
 
 struct gtu_backend_ops {
-	const char *name;		/* "model", "chardev" */
+	const char *name;		/* "model", "chardev", "cuda" */
+	const struct gtu_traversal_ops *traversal; /* NULL: descriptors */
 	/* @name is what gtu_open() was given. Sets dev->backend and dev->info, dev->fdt. */
 	int (*open)(struct gtu_device *dev, const char *name, struct gtu_error *err);
 	void (*close)(struct gtu_device *dev);
@@ -67,13 +88,15 @@ struct gtu_backend_ops {
 
 extern const struct gtu_backend_ops gtu_backend_model;	/* backend_model.c */
 extern const struct gtu_backend_ops gtu_backend_chardev; /* backend_chardev.c */
+extern const struct gtu_backend_ops gtu_backend_cuda;	/* cuda/backend.c */
 
 struct gtu_device {
 	const struct gtu_backend_ops *ops;
 	void *backend;			/* the backend's own */
 	struct gtu_info info;
 	uint64_t patience_ns;		/* of waits without a deadline of their own; GTU_FOREVER */
-	void *fdt;			/* malloc'ed copy, checked */
+	const struct gtu_graph *placed;	/* by gtu_place(); NULL: nothing */
+	void *fdt;			/* malloc'ed copy, checked; NULL for a GPU */
 	size_t fdt_bytes;
 };
 

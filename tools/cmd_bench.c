@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "bench_gpu.h"
 #include "bench_ioctl.h"
 #include "cli.h"
 #include "host.h"
@@ -16,7 +17,8 @@
 static const char help[] =
 	"usage: gtu bench units [--seconds S] [--only NAME,...] [--largest BYTES] [--device D]\n"
 	"                       [--json FILE|-]\n"
-	"       gtu bench ioctl [--seconds S] [--pin BYTES] [--device D] [--json FILE|-]\n\n"
+	"       gtu bench ioctl [--seconds S] [--pin BYTES] [--device D] [--json FILE|-]\n"
+	"       gtu bench gpu [...]      the link and the traversals of a GPU: gtu bench gpu --help\n\n"
 	"units: how fast the units are, each job as a whole through the runtime, beside memcpy of the same\n"
 	"bytes and beside the plain software that one would write. The three are measured in turn, round\n"
 	"after round, so that a noisy computer disturbs all alike; the medians are printed.\n\n"
@@ -450,12 +452,14 @@ int cmd_bench(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
 	};
-	static const char *const subjects[] = { "units", "ioctl", NULL };
+	static const char *const subjects[] = { "units", "ioctl", "gpu", NULL };
 	struct request rq = { .seconds = 60, .largest = UINT64_MAX, .pin = 128 << 20 };
 	bool for_units = false, for_ioctl = false;
 	struct gtu_error err = { 0 };
 	int opt, subject, ret;
 
+	if (argc > 1 && !strcmp(argv[1], "gpu"))
+		return bench_gpu(argc - 1, argv + 1);
 	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (opt) {
 		case 's':
@@ -483,10 +487,12 @@ int cmd_bench(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return cli_usage("what? 'gtu bench units', or 'gtu bench ioctl'");
+		return cli_usage("what? 'gtu bench units', 'gtu bench ioctl' or 'gtu bench gpu'");
 	subject = cli_choice("the subject", argv[optind], subjects);
 	if (subject < 0)
 		return CLI_USAGE;
+	if (subject == 2)
+		return cli_usage("'gpu' comes first: gtu bench gpu [options]");
 	if (subject ? for_units : for_ioctl)
 		return cli_usage(subject ? "--only and --largest are for 'gtu bench units'" :
 					   "--pin is for 'gtu bench ioctl'");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "gpu_options.h"
 #include "gtu/gtu.h"
 #include "host.h"
 #include "json.h"
@@ -16,7 +17,8 @@ static const char help[] =
 	"What the device is: its version, the units that are there and those that are not, every\n"
 	"parameter, its own description (a flattened device tree), and what this computer has for it.\n\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,... as in\n"
-	"                 model:scu_width=8,iru_timeout=256, or a device file as /dev/gtu0\n"
+	"                 model:scu_width=8,iru_timeout=256, a device file as /dev/gtu0, or a GPU\n"
+	"                 as cuda:0\n"
 	"  --json FILE    the same as JSON; - is standard output, and then nothing else is printed\n"
 	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it); - likewise\n";
 
@@ -119,6 +121,20 @@ static void try_device_file(struct backend *b, const char *path)
 	snprintf(b->sentence, sizeof(b->sentence), "a device behind the kernel's driver");
 }
 
+static void try_gpus(struct backend *b)
+{
+	struct gtu_error err = { 0 };
+	int count = gtu_gpu_count(&err);
+
+	strcpy(b->name, "cuda");
+	b->usable = count > 0;
+	if (count > 0)
+		snprintf(b->sentence, sizeof(b->sentence), "%d GPU%s: cuda:0%s", count, count > 1 ? "s" : "",
+			 count > 1 ? " and so on" : "");
+	else
+		snprintf(b->sentence, sizeof(b->sentence), "%s", err.text);
+}
+
 static unsigned find_backends(struct backend *b)
 {
 	glob_t files = { 0 };
@@ -136,8 +152,7 @@ static unsigned find_backends(struct backend *b)
 		strcpy(b[n].name, "/dev/gtu0");
 		strcpy(b[n++].sentence, "no such device file: no device, or the driver is not loaded");
 	}
-	strcpy(b[n].name, "cuda");
-	strcpy(b[n++].sentence, "not built in: this release has no GPU backend");
+	try_gpus(&b[n++]);
 	return n;
 }
 
@@ -218,12 +233,27 @@ static int write_fdt(const char *path, const void *fdt, size_t bytes, struct gtu
 
 /* ---- The two forms ----------------------------------------------------------------------------- */
 
-static void print_info(const struct gtu_info *info, const void *fdt, size_t bytes)
+static void print_host(void)
 {
 	const struct host *host = host_describe();
 	struct backend backend[BACKENDS_MAX];
-	const struct param *p;
 	unsigned i, n;
+
+	printf("\nhost          %s, %u CPUs, %s\n", host->cpu, host->cpus, host->system);
+	printf("              instruction sets: %s\n", host->sets);
+	printf("              caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n", host->l1_kib,
+	       host->l2_kib, host->llc_kib);
+	printf("\nbackends\n");
+	n = find_backends(backend);
+	for (i = 0; i < n; i++)
+		printf("  %-10s  %-9s %s\n", backend[i].name, backend[i].usable ? "usable:" : "not here:",
+		       backend[i].sentence);
+}
+
+static void print_info(const struct gtu_info *info, const void *fdt, size_t bytes)
+{
+	const struct param *p;
+	unsigned i;
 
 	printf("device        %s (backend %s), programming model %u.%u, epoch %u\n", info->path,
 	       info->backend, info->version >> 16, info->version & 0xffff, info->epoch);
@@ -258,15 +288,18 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 			       info->peg_setting[GTU_PEG_S_FLOOR]);
 	}
 	print_fdt(fdt, bytes);
-	printf("\nhost          %s, %u CPUs, %s\n", host->cpu, host->cpus, host->system);
-	printf("              instruction sets: %s\n", host->sets);
-	printf("              caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n", host->l1_kib,
-	       host->l2_kib, host->llc_kib);
-	printf("\nbackends\n");
-	n = find_backends(backend);
-	for (i = 0; i < n; i++)
-		printf("  %-10s  %-9s %s\n", backend[i].name, backend[i].usable ? "usable:" : "not here:",
-		       backend[i].sentence);
+	print_host();
+}
+
+static void print_device(const struct gtu_device *dev, const void *fdt, size_t bytes)
+{
+	if (!gtu_get_gpu_info(dev)) {
+		print_info(gtu_get_info(dev), fdt, bytes);
+		return;
+	}
+	printf("device        %s (backend cuda): whole algorithms over graphs in place\n", gtu_get_info(dev)->path);
+	gpu_print_info(gtu_get_gpu_info(dev), stdout);
+	print_host();
 }
 
 static void json_units(struct json *j, const struct gtu_info *info)
@@ -294,8 +327,31 @@ static void json_units(struct json *j, const struct gtu_info *info)
 	json_end_object(j);
 }
 
-static int json_info(FILE *f, const struct gtu_info *info, const void *fdt, size_t bytes)
+static void json_unit_device(struct json *j, const struct gtu_info *info, const void *fdt, size_t bytes)
 {
+	json_u64(j, "version_major", info->version >> 16);
+	json_u64(j, "version_minor", info->version & 0xffff);
+	json_u64(j, "epoch", info->epoch);
+	json_u64(j, "clock_hz", info->clock_hz);
+	json_u64(j, "aperture_bytes", info->aperture_bytes);
+	json_u64(j, "capabilities", info->caps);
+	json_u64(j, "max_contexts", info->max_contexts);
+	json_u64(j, "max_queues", info->max_queues);
+	json_u64(j, "max_regions", 1ull << info->max_regions_log2);
+	json_u64(j, "max_ring", 1ull << info->max_ring_log2);
+	json_u64(j, "vectors", info->vectors);
+	json_u64(j, "doorbell_stride", 1ull << info->doorbell_stride_log2);
+	json_units(j, info);
+	json_begin_object(j, "fdt");
+	json_u64(j, "bytes", bytes);
+	json_u64(j, "version", fdt_version(fdt));
+	json_u64(j, "nodes", count_nodes(fdt));
+	json_end_object(j);
+}
+
+static int json_info(FILE *f, const struct gtu_device *dev, const void *fdt, size_t bytes)
+{
+	const struct gtu_info *info = gtu_get_info(dev);
 	struct backend backend[BACKENDS_MAX];
 	unsigned i, n = find_backends(backend);
 	struct json j;
@@ -304,24 +360,10 @@ static int json_info(FILE *f, const struct gtu_info *info, const void *fdt, size
 	json_begin_object(&j, NULL);
 	json_string(&j, "device", info->path);
 	json_string(&j, "backend", info->backend);
-	json_u64(&j, "version_major", info->version >> 16);
-	json_u64(&j, "version_minor", info->version & 0xffff);
-	json_u64(&j, "epoch", info->epoch);
-	json_u64(&j, "clock_hz", info->clock_hz);
-	json_u64(&j, "aperture_bytes", info->aperture_bytes);
-	json_u64(&j, "capabilities", info->caps);
-	json_u64(&j, "max_contexts", info->max_contexts);
-	json_u64(&j, "max_queues", info->max_queues);
-	json_u64(&j, "max_regions", 1ull << info->max_regions_log2);
-	json_u64(&j, "max_ring", 1ull << info->max_ring_log2);
-	json_u64(&j, "vectors", info->vectors);
-	json_u64(&j, "doorbell_stride", 1ull << info->doorbell_stride_log2);
-	json_units(&j, info);
-	json_begin_object(&j, "fdt");
-	json_u64(&j, "bytes", bytes);
-	json_u64(&j, "version", fdt_version(fdt));
-	json_u64(&j, "nodes", count_nodes(fdt));
-	json_end_object(&j);
+	if (gtu_get_gpu_info(dev))
+		gpu_json_info(&j, gtu_get_gpu_info(dev));
+	else
+		json_unit_device(&j, info, fdt, bytes);
 	host_json(&j, "host");
 	json_begin_array(&j, "backends");
 	for (i = 0; i < n; i++) {
@@ -336,7 +378,7 @@ static int json_info(FILE *f, const struct gtu_info *info, const void *fdt, size
 	return json_finish(&j);
 }
 
-static int write_json(const char *path, const struct gtu_info *info, const void *fdt, size_t bytes,
+static int write_json(const char *path, const struct gtu_device *dev, const void *fdt, size_t bytes,
 		      struct gtu_error *err)
 {
 	struct whole_file w;
@@ -344,7 +386,7 @@ static int write_json(const char *path, const struct gtu_info *info, const void 
 
 	if (rc)
 		return rc;
-	if (json_info(w.file, info, fdt, bytes))
+	if (json_info(w.file, dev, fdt, bytes))
 		rc = whole_file_failed(&w, err);
 	return whole_file_close(&w, rc, err);
 }
@@ -383,12 +425,14 @@ int cmd_info(int argc, char **argv)
 	if (ret)
 		return cli_exit(&err, ret);
 	fdt = gtu_get_fdt(dev, &bytes);
-	if (blob)
+	if (blob && !fdt)
+		ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a GPU and has no device tree to write", device);
+	else if (blob)
 		ret = write_fdt(blob, fdt, bytes, &err);
 	if (!ret && json)
-		ret = write_json(json, gtu_get_info(dev), fdt, bytes, &err);
+		ret = write_json(json, dev, fdt, bytes, &err);
 	if (!ret && !(json && whole_file_is_stdout(json)) && !(blob && whole_file_is_stdout(blob)))
-		print_info(gtu_get_info(dev), fdt, bytes);
+		print_device(dev, fdt, bytes);
 	gtu_close(dev);
 	return cli_exit(&err, ret);
 }

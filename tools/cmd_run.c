@@ -21,9 +21,9 @@ static const char help[] =
 	"  gc             colours, no two neighbours the same\n"
 	"  kc             core numbers\n\n"
 	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru,\n"
-	"                 none (plain code on the CPU)\n"
-	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...\n"
-	"                 or a device file as /dev/gtu0\n"
+	"                 none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
+	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
+	"                 a device file as /dev/gtu0, or a GPU as cuda:0\n"
 	"  --source ID    bfs, sssp, stcon: where to start, an id of the input file; without it, at the\n"
 	"                 vertex of most edges. bc: ID,ID,...\n"
 	"  --sources N    bc: so many sources drawn at random, N:SEED or all (16)\n"
@@ -42,6 +42,7 @@ static const char help[] =
 	"                 stream, after S seconds (60); 0: wait without end\n"
 	"  --monitor      count what the device asks of memory, by request size (the zero-copy monitor)\n"
 	"  --verify       compare with plain reference code; exit code 4 where they differ\n\n"
+	GPU_OPTIONS_HELP "\n"
 	"Values: bfs hops, 9223372036854775807 where there is no path; sssp distances, infinity where\n"
 	"there is none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one\n"
 	"line, the target and its hops; gc colours from 0; kc core numbers.\n";
@@ -80,9 +81,9 @@ static double now(void)
 
 static bool parse_unit(struct request *q, const char *word)
 {
-	static const char *const names[] = { "none", "scu", "scu-basic", "iru", NULL };
+	static const char *const names[] = { "none", "scu", "scu-basic", "iru", "gpu", NULL };
 	static const uint32_t unit[] = { GTU_WITH_NONE, GTU_WITH_SCU, GTU_WITH_SCU_BASIC,
-					 GTU_WITH_IRU };
+					 GTU_WITH_IRU, GTU_WITH_GPU };
 	int i = cli_choice("unit", word, names);
 
 	if (i < 0)
@@ -212,6 +213,7 @@ static const struct option options[] = {
 	{ "monitor", no_argument, NULL, 'm' },
 	{ "timeout", required_argument, NULL, 't' },
 	{ "verify", no_argument, NULL, 'v' },
+	GPU_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
 };
@@ -232,16 +234,28 @@ static int check_targets(const struct run *r)
 	return CLI_DONE;
 }
 
+/* Unit and device say something of each other where only one was given. */
+static bool settle_unit(struct run *r)
+{
+	if (!r->device)
+		r->device = r->unit && r->opt.unit == GTU_WITH_GPU ? "cuda:0" : "model";
+	if (!r->unit) {
+		r->unit = gpu_is_device(r->device) ? "gpu" : "scu";
+		r->opt.unit = gpu_is_device(r->device) ? GTU_WITH_GPU : GTU_WITH_SCU;
+	}
+	r->opt.kernel = r->gpu.kernel;
+	if (r->gpu.given && r->opt.unit != GTU_WITH_GPU)
+		cli_usage("--%s is for --device cuda:N, not for unit %s on %s", r->gpu.given, r->unit, r->device);
+	return !r->gpu.given || r->opt.unit == GTU_WITH_GPU;
+}
+
 /* CLI_DONE to go on; -1 when help was asked for and given. */
 static int parse(int argc, char **argv, struct request *q)
 {
 	const char *special[128] = { NULL };	/* by option: its name, where it was given */
 	uint32_t direction;
-	int opt, place = -1;
+	int opt, taken, place = -1;
 
-	q->run.unit = "scu";
-	q->run.opt.unit = GTU_WITH_SCU;
-	q->run.device = "model";
 	q->timeout = CLI_TIMEOUT;
 	while ((opt = getopt_long(argc, argv, ":h", options, &place)) != -1) {
 		switch (opt) {
@@ -272,6 +286,11 @@ static int parse(int argc, char **argv, struct request *q)
 		case ':':
 			return cli_option(argc, argv, opt, options);
 		default:
+			taken = gpu_option(opt, optarg, &q->run.gpu);
+			if (taken < 0)
+				return CLI_USAGE;
+			if (taken)
+				break;
 			if (!parse_special(q, opt, optarg))
 				return CLI_USAGE;
 			special[opt] = options[place].name;
@@ -299,7 +318,7 @@ static int parse(int argc, char **argv, struct request *q)
 				 (unsigned long long)q->source_count);
 	if (q->run.kind->takes & RUN_TAKES_SOURCES && q->source && q->sources_given)
 		return cli_usage("--source and --sources exclude each other");
-	return check_targets(&q->run);
+	return settle_unit(&q->run) ? check_targets(&q->run) : CLI_USAGE;
 }
 
 /* ---- The graph ------------------------------------------------------------------------------------- */
@@ -540,6 +559,8 @@ static int compute(struct request *q, struct gtu_error *err)
 		rc = gtu_setting(r->dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, err);
 	if (!rc)
 		rc = read_counters(r, true, err);
+	if (!rc && r->opt.unit == GTU_WITH_GPU)
+		rc = gtu_place(r->dev, &r->graph, &r->gpu.place, err);
 	if (!rc)
 		rc = r->kind->compute(r, err);
 	if (!rc)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "gpu_options.h"
 #include "gtu/gtu.h"
 
 struct json;
@@ -50,6 +51,7 @@ struct run {
 	struct gtu_algorithm_options opt;
 	struct gtu_algorithm_stats stats;
 	bool source_chosen;		/* by us */
+	struct gpu_request gpu;
 	bool monitor;			/* ZCM watches */
 	const char *sources_text;	/* BC: how they were chosen, for a person */
 	const char *weights;		/* what they are, for a person; SSSP */

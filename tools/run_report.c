@@ -82,6 +82,14 @@ static int json_run(const struct run *r, FILE *f)
 		json_double(&j, s->phase[i].name, s->phase[i].seconds);
 	json_double(&j, "total", s->seconds);
 	json_end_object(&j);
+	if (r->dev && gtu_get_placement(r->dev)) {
+		gpu_json_info(&j, gtu_get_gpu_info(r->dev));
+		gpu_json_placement(&j, gtu_get_placement(r->dev));
+		json_string(&j, "kernel", gtu_kernel_name(r->opt.kernel));
+		json_double(&j, "gpu_seconds", s->gpu_seconds);
+		json_u64(&j, "list_bytes_read", s->list_bytes);
+		json_u64(&j, "cached_bytes_read", s->cached_bytes);
+	}
 	json_u64(&j, "jobs", s->jobs);
 	json_u64(&j, "job_cycles", s->job_cycles);
 	json_counters(&j, r);
@@ -141,6 +149,20 @@ static const uint64_t *counters_of(const struct run *r, uint32_t unit)
 	return NULL;
 }
 
+static void print_gpu(const struct run *r, FILE *to)
+{
+	const struct gtu_algorithm_stats *s = &r->stats;
+
+	fprintf(to, "gpu       %s, kernel %s: %.6f s", gtu_get_gpu_info(r->dev)->name,
+		gtu_kernel_name(r->opt.kernel), s->gpu_seconds);
+	if (s->gpu_seconds > 0)
+		fprintf(to, ", %.1f million edges a second; %s bytes of the list asked for (%.1f GB/s), %s more of the card's copy",
+			1e-6 * (double)s->edges / s->gpu_seconds, grouped(s->list_bytes),
+			1e-9 * (double)s->list_bytes / s->gpu_seconds, grouped(s->cached_bytes));
+	fputc('\n', to);
+	gpu_print_placement(gtu_get_placement(r->dev), to);
+}
+
 static void print_units(const struct run *r, FILE *to)
 {
 	const uint64_t *c = counters_of(r, GTU_UNIT_SCU);
@@ -148,6 +170,10 @@ static void print_units(const struct run *r, FILE *to)
 
 	if (!r->dev)
 		return;
+	if (gtu_get_placement(r->dev)) {
+		print_gpu(r, to);
+		return;
+	}
 	clock = gtu_get_info(r->dev)->clock_hz;
 	fprintf(to, "unit      %s on %s: %s jobs, %s logical cycles", r->unit, r->device,
 		grouped(r->stats.jobs), grouped(r->stats.job_cycles));

@@ -29,7 +29,7 @@ struct gtu_device;
 
 /* What the device says of itself; every field is read from registers. */
 struct gtu_info {
-	char backend[16];		/* "model", "chardev" */
+	char backend[16];		/* "model", "chardev", "cuda" */
 	char path[112];			/* what gtu_open() was given */
 	uint32_t version;		/* of the programming model */
 	uint32_t units;			/* GTU_UNIT_* present */
@@ -47,7 +47,8 @@ struct gtu_info {
 
 /*
  * Open "model" (the device in this process; "model:KEY=VALUE,..." sets parameters by the names in
- * gtu_model.h, as scu_width, iru_timeout), or a character device such as "/dev/gtu0". NULL: "model".
+ * gtu_model.h, as scu_width, iru_timeout), a character device such as "/dev/gtu0", or a GPU as "cuda:0" (see
+ * gtu/gpu.h: it has no units and no queues, and runs whole algorithms). NULL: "model".
  */
 int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err);
 void gtu_close(struct gtu_device *dev);
@@ -307,6 +308,7 @@ enum gtu_unit_choice {
 	GTU_WITH_SCU_BASIC,		/* the five operations (scu.txt, section 3) */
 	GTU_WITH_SCU,			/* with filtering and grouping (section 4) */
 	GTU_WITH_IRU,
+	GTU_WITH_GPU = 64,		/* the GPU of a "cuda:N" (emogi.txt; gtu/gpu.h) */
 };
 
 struct gtu_algorithm_options {
@@ -316,7 +318,7 @@ struct gtu_algorithm_options {
 	double damping;			/* PageRank, 0 < damping < 1; 0: 0.85 */
 	double epsilon;			/* PageRank: stop when no rank changes by more; 0: never */
 	uint32_t iterations;		/* PageRank; 0: 20 without epsilon, 1000 with */
-	uint32_t reserved;
+	uint32_t kernel;		/* GTU_WITH_GPU: enum gtu_kernel of gtu/gpu.h; others ignore it */
 	double delta;			/* SSSP: step of the near-far threshold; 0: chosen from the weights */
 	/*
 	 * The part of a partition by vertex ranges that is run: edges that leave a vertex of
@@ -340,6 +342,10 @@ struct gtu_algorithm_stats {
 	unsigned phases;
 	struct { const char *name; double seconds; } phase[GTU_PHASES];
 	double seconds;			/* all phases */
+	/* GTU_WITH_GPU; 0 with others. Bytes are those of the 32-byte sectors that kernels asked for. */
+	uint64_t list_bytes;		/* of edge list and weights where they lie */
+	uint64_t cached_bytes;		/* of those that the card's memory holds */
+	double gpu_seconds;		/* of the traversal: no placing, no results */
 };
 
 #define GTU_UNREACHED UINT64_MAX

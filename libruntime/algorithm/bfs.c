@@ -11,6 +11,7 @@
  * IRU: the edge frontier is reordered so that a warp's label accesses meet.
  */
 #include "algorithm/common.h"
+#include "algorithm/traverse.h"
 
 /* Labels are levels in 4 bytes, as in the papers: half the memory that the random accesses touch. */
 #define UNVISITED UINT32_MAX
@@ -235,6 +236,8 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 	uint64_t v;
 	int rc;
 
+	if (opt->unit == GTU_WITH_GPU)
+		return gtu_traverse(dev, g, GTU_TRAVERSE_BFS, opt, level, stats, err);
 	rc = gtu_alg_begin(&b.a, "bfs", dev, g, opt, stats, err);
 	if (!rc && opt->source >= g->n)
 		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is beyond the graph's %llu",

@@ -36,6 +36,9 @@ static int check_unit(struct gtu_alg *a)
 	const struct gtu_info *info;
 	uint32_t unit;
 
+	if (a->opt->unit == GTU_WITH_GPU)
+		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
+				"%s does not run on a GPU: bfs, sssp, pagerank and components do", a->name);
 	if (a->opt->unit > GTU_WITH_IRU)
 		return gtu_fail(a->err, GTU_ERR_USAGE, "unit choice %u is none of 0 to %u",
 				a->opt->unit, GTU_WITH_IRU);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "algorithm/common.h"
+#include "algorithm/traverse.h"
 
 /* Edges as stored, and, where labels must also go against them, turned round. */
 struct direction {
@@ -337,6 +338,8 @@ int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
 	uint64_t v;
 	int rc;
 
+	if (opt->unit == GTU_WITH_GPU)
+		return gtu_traverse(dev, g, GTU_TRAVERSE_COMPONENTS, opt, component, stats, err);
 	rc = gtu_alg_begin(&c.a, "components", dev, g, opt, stats, err);
 	if (!rc && opt->unit == GTU_WITH_NONE) {
 		rc = plain_components(&c, component);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "algorithm/common.h"
+#include "algorithm/traverse.h"
 
 #define DAMPING			0.85
 #define ITERATIONS		20
@@ -230,6 +231,8 @@ int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 	struct pagerank p = { .rank = rank };
 	int rc;
 
+	if (opt->unit == GTU_WITH_GPU)
+		return gtu_traverse(dev, g, GTU_TRAVERSE_PAGERANK, opt, rank, stats, err);
 	rc = gtu_alg_begin(&p.a, "pagerank", dev, g, opt, stats, err);
 	if (!rc)
 		rc = settle(&p);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "algorithm/common.h"
+#include "algorithm/traverse.h"
 #include "algorithm/distance.h"
 
 /* Near-far step in mean weights over the mean degree: about a warp of work a vertex (Davidson et al.). */
@@ -589,6 +590,8 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 	uint64_t v;
 	int rc;
 
+	if (opt->unit == GTU_WITH_GPU)
+		return gtu_traverse(dev, g, GTU_TRAVERSE_SSSP, opt, distance, stats, err);
 	rc = gtu_alg_begin(&s.a, "sssp", dev, g, opt, stats, err);
 	if (!rc && opt->source >= g->n)
 		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is beyond the graph's %llu",

@@ -49,7 +49,7 @@ TEST(open_says_what_is_wrong)
 	struct gtu_device *dev;
 
 	FAILS(gtu_open("gpu", &dev, &err), GTU_ERR_USAGE, "no device \"gpu\"");
-	FAILS(gtu_open("cuda:0", &dev, &err), GTU_ERR_UNSUPPORTED, "no cuda backend");
+	FAILS(gtu_open("cuda:x", &dev, &err), GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
 	FAILS(gtu_open("model:colour=3", &dev, &err), GTU_ERR_USAGE, "no parameter \"colour\"");
 	FAILS(gtu_open("model:scu_width", &dev, &err), GTU_ERR_USAGE, "NAME=VALUE");
 	FAILS(gtu_open("model:scu_width=-1", &dev, &err), GTU_ERR_USAGE, "not a number");

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Breadth-first search in both directions. Down: a queue of work items, so that a long list is shared out and
+ * a short one costs one warp's read. Up: vertices without a level ask their cached neighbours first, 32 vertices
+ * a word of the bitmap; only who finds none there reads its list over the link, line by line, and stops at the
+ * first hit (direction optimization: Beamer, Asanovic, Patterson 2012).
+ */
+#ifndef GTU_CUDA_BFS_CUH
+#define GTU_CUDA_BFS_CUH
+
+#include "common.cuh"
+
+__device__ static inline bool bit_at(const u32 *bits, u32 v)
+{
+	return bits[v >> 5] >> (v & 31) & 1;
+}
+
+/* visited: vertices that need not be asked: where @skip, those without edges. */
+extern "C" __global__ void bfs_begin(gpu_graph g, u32 *visited, u32 skip)
+{
+	u64 v, padded = (g.n + 31) & ~31ull;
+
+	for (v = thread_id(); v < padded; v += thread_count()) {
+		bool out = v >= g.n || (skip && row_at(g, v) == row_at(g, v + 1));
+		u32 word = __ballot_sync(ALL_LANES, out);
+
+		if (!lane_id())
+			visited[v >> 5] = word;
+	}
+}
+
+extern "C" __global__ void bfs_bits(gpu_graph g, const u32 *level, u32 now, u32 *bits)
+{
+	u64 v, padded = (g.n + 31) & ~31ull;
+
+	for (v = thread_id(); v < padded; v += thread_count()) {
+		u32 word = __ballot_sync(ALL_LANES, v < g.n && level[v] == now);
+
+		if (!lane_id())
+			bits[v >> 5] = word;
+	}
+}
+
+template <typename R>
+__device__ static void bfs_collect(const gpu_graph &g, const u32 *level, u32 now, u64 *queue)
+{
+	u64 v, s, e, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
+
+	for (v = thread_id(); v < padded; v += thread_count()) {
+		u32 items = 0;
+
+		if (v < g.n && level[v] == now) {
+			edges_of(g, v, &s, &e);
+			items = items_of<R>(s, e);
+		}
+		push_block(queue, &counters_of(g)->items, (u32)v, items);
+	}
+}
+
+template <typename R>
+__device__ static void bfs_down(const gpu_graph &g, const u64 *queue, u64 count, u32 *visited,
+				u32 *level, u32 next, u64 *out)
+{
+	u64 i, s, e, vertices = 0, edges = 0;
+	tally t = { 0, 0 };
+
+	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
+		u64 item = queue[i];
+
+		walk_item<R, no_weight>(g, (u32)item, (u32)(item >> 32), t, [&](bool valid, R entry, no_weight) {
+			u32 to = target_of<R>(g, entry), bit = 1u << (to & 31), items = 0;
+
+			if (valid && !(visited[to >> 5] & bit) &&
+			    !(atomicOr(&visited[to >> 5], bit) & bit)) {
+				level[to] = next;
+				edges_of(g, to, &s, &e);
+				items = items_of<R>(s, e);
+				vertices++;
+				edges += e - s;
+			}
+			push_warp(out, &counters_of(g)->items, to, items);
+		});
+	}
+	vertices = warp_sum(vertices);
+	edges = warp_sum(edges);
+	if (!lane_id() && vertices) {
+		add(&counters_of(g)->vertices, vertices);
+		add(&counters_of(g)->edges, edges);
+	}
+	report(g, t);
+}
+
+/* Ask the cache. Who may still have a neighbour in the frontier goes into @left. */
+extern "C" __global__ void bfs_up_near(gpu_graph g, const u32 *frontier, u32 *visited, u32 *level,
+				       u32 next, u32 *frontier_next, u64 *left)
+{
+	const u32 *cache = (const u32 *)g.cache, k = g.cache_degree;
+	u64 v, padded = (g.n + 31) & ~31ull, vertices = 0, edges = 0, degree;
+
+	for (v = thread_id(); v < padded; v += thread_count()) {
+		u32 word = visited[v >> 5], found = 0, i, u;
+		bool asks = !(word >> lane_id() & 1);
+
+		if (word == ALL_LANES) {
+			if (!lane_id())
+				frontier_next[v >> 5] = 0;
+			continue;
+		}
+		degree = asks ? row_at(g, v + 1) - row_at(g, v) : 0;
+		if (asks && k == 4) {
+			uint4 four = ((const uint4 *)cache)[v];
+
+			found = (four.x != GPU_NOBODY && bit_at(frontier, four.x)) ||
+				(four.y != GPU_NOBODY && bit_at(frontier, four.y)) ||
+				(four.z != GPU_NOBODY && bit_at(frontier, four.z)) ||
+				(four.w != GPU_NOBODY && bit_at(frontier, four.w));
+		} else if (asks) {
+			for (i = 0; i < k && !found; i++) {
+				u = cache[v * k + i];
+				found = u != GPU_NOBODY && bit_at(frontier, u);
+			}
+		}
+		if (found) {
+			level[v] = next;
+			vertices++;
+			edges += degree;
+		}
+		found = __ballot_sync(ALL_LANES, found);
+		if (!lane_id()) {
+			frontier_next[v >> 5] = found;
+			if (found)
+				visited[v >> 5] = word | found;
+		}
+		push_warp(left, &counters_of(g)->left, (u32)v,
+			  asks && !(found >> lane_id() & 1) && degree > k);
+	}
+	vertices = warp_sum(vertices);
+	edges = warp_sum(edges);
+	if (!lane_id() && vertices) {
+		add(&counters_of(g)->vertices, vertices);
+		add(&counters_of(g)->edges, edges);
+	}
+}
+
+template <typename R>
+__device__ static void bfs_up_far(const gpu_graph &g, const u64 *left, u64 count,
+				  const u32 *frontier, u32 *visited, u32 *level, u32 next,
+				  u32 *frontier_next)
+{
+	const u64 line = 128 / sizeof(R);
+	u64 i, s, e, at, vertices = 0, edges = 0;
+	tally t = { 0, 0 };
+
+	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
+		u32 v = (u32)left[i];
+		bool found = false;
+
+		s = row_at(g, v);
+		e = row_at(g, v + 1);
+		for (at = s & ~(line - 1); at < e && !found; at += 32) {
+			u64 mine = at + lane_id();
+			bool hit = mine >= s && mine < e &&
+				   bit_at(frontier, target_of<R>(g, entry_at<R>(g, mine)));
+
+			count_sectors<R, no_weight>(g, t, at > s ? at : s, e < at + 32 ? e : at + 32);
+			found = __any_sync(ALL_LANES, hit);
+		}
+		if (found) {
+			vertices++;
+			edges += e - s;
+			if (!lane_id()) {
+				level[v] = next;
+				atomicOr(&visited[v >> 5], 1u << (v & 31));
+				atomicOr(&frontier_next[v >> 5], 1u << (v & 31));
+			}
+		}
+	}
+	if (!lane_id() && vertices) {
+		add(&counters_of(g)->vertices, vertices);
+		add(&counters_of(g)->edges, edges);
+	}
+	report(g, t);
+}
+
+#define BFS_KERNELS(R, width)                                                                      \
+	extern "C" __global__ void bfs_collect_##width(gpu_graph g, const u32 *level, u32 now,     \
+						       u64 *queue)                                 \
+	{                                                                                          \
+		bfs_collect<R>(g, level, now, queue);                                              \
+	}                                                                                          \
+	extern "C" __global__ void bfs_down_##width(gpu_graph g, const u64 *queue, u64 count,      \
+						    u32 *visited, u32 *level, u32 next, u64 *out)  \
+	{                                                                                          \
+		bfs_down<R>(g, queue, count, visited, level, next, out);                           \
+	}                                                                                          \
+	extern "C" __global__ void bfs_up_far_##width(gpu_graph g, const u64 *left, u64 count,     \
+						      const u32 *frontier, u32 *visited,           \
+						      u32 *level, u32 next, u32 *frontier_next)    \
+	{                                                                                          \
+		bfs_up_far<R>(g, left, count, frontier, visited, level, next, frontier_next);      \
+	}
+
+BFS_KERNELS(u32, 4)
+BFS_KERNELS(u64, 8)
+
+/*
+ * The cache: of the first GPU_CACHE_LOOKS neighbours of each vertex, those of highest degree (each lane keeps
+ * its best: exact for lists of up to 32). A hub is who a vertex without a level most likely finds in a frontier,
+ * and what joins it to the giant component.
+ */
+template <typename R> __device__ static void cache_fill(const gpu_graph &g, u32 *cache)
+{
+	u32 k = g.cache_degree, i;
+	u64 v, s, e, at;
+
+	for (v = thread_id() / 32; v < g.n; v += thread_count() / 32) {
+		u64 best = 0;
+
+		s = row_at(g, v);
+		e = row_at(g, v + 1);
+		if (e > s + GPU_CACHE_LOOKS)
+			e = s + GPU_CACHE_LOOKS;
+		for (at = s + lane_id(); at < e; at += 32) {
+			u32 to = target_of<R>(g, entry_at<R>(g, at));
+			u64 degree = row_at(g, to + 1ull) - row_at(g, to), key;
+
+			if (degree > 0xfffffffe)
+				degree = 0xfffffffe;
+			key = (degree + 1) << 32 | to;
+			if (key > best)
+				best = key;
+		}
+		for (i = 0; i < k; i++) {
+			u64 most = best;
+
+			for (int d = 16; d; d >>= 1) {
+				u64 other = __shfl_xor_sync(ALL_LANES, most, d);
+
+				most = other > most ? other : most;
+			}
+			if (!lane_id())
+				cache[v * k + i] = most ? (u32)most : GPU_NOBODY;
+			if (best == most)
+				best = 0;
+		}
+	}
+}
+
+extern "C" __global__ void cache_fill_4(gpu_graph g, u32 *cache)
+{
+	cache_fill<u32>(g, cache);
+}
+
+extern "C" __global__ void cache_fill_8(gpu_graph g, u32 *cache)
+{
+	cache_fill<u64>(g, cache);
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Components by hooking: of two roots the higher hangs itself under the lower, so that a component's label ends
+ * as its lowest vertex. Sampling (Sutton, Ben-Nun, Barak 2018, "Afforest"): the cached neighbours join most of
+ * the giant component without a byte over the link, and then only lists of vertices outside of it are read.
+ */
+#ifndef GTU_CUDA_COMPONENTS_CUH
+#define GTU_CUDA_COMPONENTS_CUH
+
+#include "common.cuh"
+
+__device__ static inline u32 label_at(const u32 *label, u32 v)
+{
+	return *(volatile const u32 *)&label[v];
+}
+
+/*
+ * The root above @v, and a shorter way for who comes next: a vertex that is no root never becomes one again, and its
+ * label only moves up, so that a plain store is safe beside others.
+ */
+__device__ static inline u32 root_of(u32 *label, u32 v)
+{
+	u32 up = label_at(label, v), above;
+
+	while (up != v) {
+		above = label_at(label, up);
+		if (above == up)
+			return up;
+		label[v] = above;
+		v = above;
+		up = label_at(label, v);
+	}
+	return v;
+}
+
+__device__ static inline void join(u32 *label, u32 a, u32 b)
+{
+	u32 swap;
+
+	for (;;) {
+		a = root_of(label, a);
+		b = root_of(label, b);
+		if (a == b)
+			return;
+		if (a < b) {
+			swap = a;
+			a = b;
+			b = swap;
+		}
+		if (atomicCAS(&label[a], a, b) == a)
+			return;
+	}
+}
+
+extern "C" __global__ void components_begin(gpu_graph g, u32 *label)
+{
+	for (u64 v = thread_id(); v < g.n; v += thread_count())
+		label[v] = (u32)v;
+}
+
+extern "C" __global__ void components_sample(gpu_graph g, u32 *label, u32 i)
+{
+	const u32 *cache = (const u32 *)g.cache;
+	u32 u;
+
+	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
+		u = cache[v * g.cache_degree + i];
+		if (u != GPU_NOBODY)
+			join(label, (u32)v, u);
+	}
+}
+
+extern "C" __global__ void components_flatten(gpu_graph g, u32 *label)
+{
+	for (u64 v = thread_id(); v < g.n; v += thread_count())
+		label[v] = root_of(label, (u32)v);
+}
+
+/* The labels of GPU_SAMPLES vertices, for the host to count. */
+extern "C" __global__ void components_ask(gpu_graph g, const u32 *label, u32 *answer)
+{
+	u64 i = thread_id();
+
+	if (i < GPU_SAMPLES)
+		answer[i] = label[(i * 0x9e3779b97f4a7c15ull >> 16) % g.n];
+}
+
+/* Work items of all who are not labelled @giant (GPU_NOBODY: of all), and whom the cache did not show whole. */
+template <typename R>
+__device__ static void components_collect(const gpu_graph &g, const u32 *label, u32 giant,
+					  u64 *queue)
+{
+	u64 v, s, e, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
+
+	for (v = thread_id(); v < padded; v += thread_count()) {
+		u32 items = 0;
+
+		if (v < g.n && (giant == GPU_NOBODY || label[v] != giant)) {
+			edges_of(g, v, &s, &e);
+			if (e - s > g.cache_degree)
+				items = items_of<R>(s, e);
+		}
+		push_block(queue, &counters_of(g)->items, (u32)v, items);
+	}
+}
+
+template <typename R>
+__device__ static void components_join(const gpu_graph &g, const u64 *queue, u64 count, u32 *label)
+{
+	tally t = { 0, 0 };
+
+	for (u64 i = thread_id() / 32; i < count; i += thread_count() / 32) {
+		u64 item = queue[i];
+		u32 v = (u32)item;
+
+		walk_item<R, no_weight>(g, v, (u32)(item >> 32), t, [&](bool valid, R entry, no_weight) {
+			if (valid)
+				join(label, v, target_of<R>(g, entry));
+			__syncwarp();
+		});
+	}
+	report(g, t);
+}
+
+#define COMPONENTS_KERNELS(R, width)                                                               \
+	extern "C" __global__ void components_collect_##width(gpu_graph g, const u32 *label,       \
+							      u32 giant, u64 *queue)               \
+	{                                                                                          \
+		components_collect<R>(g, label, giant, queue);                                     \
+	}                                                                                          \
+	extern "C" __global__ void components_join_##width(gpu_graph g, const u64 *queue,          \
+							   u64 count, u32 *label)                  \
+	{                                                                                          \
+		components_join<R>(g, queue, count, label);                                        \
+	}
+
+COMPONENTS_KERNELS(u32, 4)
+COMPONENTS_KERNELS(u64, 8)
+
+#endif

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+/* All kernels, in one module. */
+#include "common.cuh"
+#include "bfs.cuh"
+#include "components.cuh"
+#include "emogi.cuh"
+#include "link.cuh"
+#include "pagerank.cuh"
+#include "sssp.cuh"

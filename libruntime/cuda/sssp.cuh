@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shortest paths in buckets (delta-stepping without lists of far vertices): a vertex is due when its distance
+ * fell below the one it was last expanded at; those due below the bucket's bound make the queue. Distances are the
+ * bits of their type, which order as unsigned integers do.
+ */
+#ifndef GTU_CUDA_SSSP_CUH
+#define GTU_CUDA_SSSP_CUH
+
+#include "emogi.cuh"
+
+template <typename D> __device__ static inline D lower(D *at, D value);
+template <> __device__ inline u32 lower<u32>(u32 *at, u32 value)
+{
+	return atomicMin(at, value);
+}
+template <> __device__ inline u64 lower<u64>(u64 *at, u64 value)
+{
+	return atomicMin((ull *)at, (ull)value);
+}
+
+/* A distance type, and how a weight is added: as in algorithm/distance.h. */
+struct sum_u32 {
+	typedef u32 bits;
+	template <typename R, typename W>
+	__device__ static bits plus(const gpu_graph &g, bits d, R entry, W)
+	{
+		return d + packed_weight<R>(g, entry);
+	}
+};
+struct sum_u32_beside : sum_u32 {
+	template <typename R, typename W>
+	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
+	{
+		return d + w;
+	}
+};
+struct sum_u64 {
+	typedef u64 bits;
+	template <typename R, typename W>
+	__device__ static bits plus(const gpu_graph &g, bits d, R entry, W)
+	{
+		return d + packed_weight<R>(g, entry);
+	}
+};
+struct sum_u64_beside : sum_u64 {
+	template <typename R, typename W>
+	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
+	{
+		return d + w;
+	}
+};
+struct sum_f32 {
+	typedef u32 bits;
+	template <typename R, typename W>
+	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
+	{
+		return __float_as_uint(__fadd_rn(__uint_as_float(d), w));
+	}
+};
+struct sum_f64 {
+	typedef u64 bits;
+	template <typename R, typename W>
+	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
+	{
+		return (u64)__double_as_longlong(__dadd_rn(__longlong_as_double((long long)d), w));
+	}
+};
+
+template <typename R, typename W, typename S>
+__device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 count,
+				  typename S::bits *distance)
+{
+	typedef typename S::bits D;
+	tally t = { 0, 0 };
+	u64 i;
+
+	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
+		u64 item = queue[i];
+		D from = distance[(u32)item];
+
+		walk_item<R, W>(g, (u32)item, (u32)(item >> 32), t, [&](bool valid, R entry, W weight) {
+			if (valid) {
+				u32 to = target_of<R>(g, entry);
+				D d = S::template plus<R, W>(g, from, entry, weight);
+
+				if (d < distance[to])
+					lower<D>(&distance[to], d);
+			}
+		});
+	}
+	report(g, t);
+}
+
+/* Who is due below @bound goes into the queue; counters.least is the least distance due from there on. */
+template <typename R, typename D>
+__device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *expanded, u64 bound,
+				    u64 *queue)
+{
+	u64 v, s, e, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, least = ~0ull, other;
+
+	for (v = thread_id(); v < padded; v += thread_count()) {
+		u32 items = 0;
+
+		if (v < g.n && distance[v] < expanded[v]) {
+			D d = distance[v];
+
+			if (d < bound) {
+				expanded[v] = d;
+				edges_of(g, v, &s, &e);
+				items = items_of<R>(s, e);
+			} else if (d < least) {
+				least = d;
+			}
+		}
+		push_block(queue, &counters_of(g)->items, (u32)v, items);
+	}
+	for (int d = 16; d; d >>= 1) {
+		other = __shfl_xor_sync(ALL_LANES, least, d);
+		least = other < least ? other : least;
+	}
+	if (!lane_id() && least != ~0ull)
+		atomicMin((ull *)&counters_of(g)->least, (ull)least);
+}
+
+/* The paper's: every vertex whose distance fell in the last round is expanded in this one. */
+template <typename R, typename W, typename S, int MODE>
+__device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance,
+				  const uint8_t *visit, uint8_t *visit_next)
+{
+	typedef typename S::bits D;
+	tally t = { 0, 0 };
+	u64 v, step;
+	bool any = false;
+
+	for (v = worker<MODE>(&step); v < g.n; v += step) {
+		if (!visit[v])
+			continue;
+		D from = distance[v];
+
+		walk_list<R, W, MODE>(g, v, t, [&](R entry, W weight) {
+			u32 to = target_of<R>(g, entry);
+			D d = S::template plus<R, W>(g, from, entry, weight);
+
+			if (d < distance[to] && d < lower<D>(&distance[to], d)) {
+				visit_next[to] = 1;
+				any = true;
+			}
+		});
+	}
+	__syncwarp();
+	if (any)
+		counters_of(g)->changed = 1;
+	report_workers<MODE>(g, t);
+}
+
+#define SSSP_EMOGI(R, W, S, name, MODE, mode)                                                      \
+	extern "C" __global__ void emogi_sssp_##name##_##mode(                                     \
+		gpu_graph g, S::bits *distance, const uint8_t *visit, uint8_t *next)               \
+	{                                                                                          \
+		emogi_sssp<R, W, S, MODE>(g, distance, visit, next);                               \
+	}
+#define SSSP_KERNELS(R, W, S, name)                                                                \
+	extern "C" __global__ void sssp_relax_##name(gpu_graph g, const u64 *queue, u64 count,     \
+						     S::bits *distance)                            \
+	{                                                                                          \
+		sssp_relax<R, W, S>(g, queue, count, distance);                                    \
+	}                                                                                          \
+	SSSP_EMOGI(R, W, S, name, GPU_NAIVE, naive)                                                \
+	SSSP_EMOGI(R, W, S, name, GPU_MERGED, merged)                                              \
+	SSSP_EMOGI(R, W, S, name, GPU_ALIGNED, aligned)
+
+/* named by width of an entry, distance, and whether weights lie beside */
+SSSP_KERNELS(u32, no_weight, sum_u32, 4_u32)
+SSSP_KERNELS(u64, no_weight, sum_u32, 8_u32)
+SSSP_KERNELS(u32, no_weight, sum_u64, 4_u64)
+SSSP_KERNELS(u64, no_weight, sum_u64, 8_u64)
+SSSP_KERNELS(u32, u32, sum_u32_beside, 4_u32_beside)
+SSSP_KERNELS(u64, u32, sum_u32_beside, 8_u32_beside)
+SSSP_KERNELS(u32, u32, sum_u64_beside, 4_u64_beside)
+SSSP_KERNELS(u64, u32, sum_u64_beside, 8_u64_beside)
+SSSP_KERNELS(u32, float, sum_f32, 4_f32_beside)
+SSSP_KERNELS(u64, float, sum_f32, 8_f32_beside)
+SSSP_KERNELS(u32, double, sum_f64, 4_f64_beside)
+SSSP_KERNELS(u64, double, sum_f64, 8_f64_beside)
+
+#define SSSP_COLLECT(R, width, D, bits)                                                            \
+	extern "C" __global__ void sssp_collect_##width##_##bits(                                  \
+		gpu_graph g, const D *distance, D *expanded, u64 bound, u64 *queue)                \
+	{                                                                                          \
+		sssp_collect<R, D>(g, distance, expanded, bound, queue);                           \
+	}
+SSSP_COLLECT(u32, 4, u32, 32)
+SSSP_COLLECT(u32, 4, u64, 64)
+SSSP_COLLECT(u64, 8, u32, 32)
+SSSP_COLLECT(u64, 8, u64, 64)
+
+#endif

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A CUDA driver without a GPU, for tests: memory is the host's, kernels do nothing, and any call fails when told to.
+ * The test finds `fake_cuda` in it and sets what it shall be like.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_cuda.h"
+
+struct fake_cuda fake_cuda = { .version = 13000, .devices = 1, .compute_major = 9, .free_bytes = 8ull << 30,
+			       .managed = 1, .registered = 1, .readonly = 1 };
+
+/* Counts a call; true where it is the one that has to fail. */
+static int fails(const char *name)
+{
+	if (++fake_cuda.calls != fake_cuda.fail_at)
+		return 0;
+	fake_cuda.failed = name;
+	return 1;
+}
+#define FAIL()                                                                                     \
+	do {                                                                                       \
+		if (fails(__func__))                                                               \
+			return fake_cuda.failure;                                                  \
+	} while (0)
+
+CUresult cuInit(unsigned flags)
+{
+	(void)flags;
+	return fake_cuda.init;
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	*version = fake_cuda.version;
+	return CUDA_SUCCESS;
+}
+
+#ifndef FAKE_OLD
+CUresult cuGetErrorName(CUresult rc, const char **text)
+{
+	*text = rc == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_OF_THE_FAKE";
+	return CUDA_SUCCESS;
+}
+#endif
+
+CUresult cuGetErrorString(CUresult rc, const char **text)
+{
+	*text = rc == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : "as the test wanted";
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+	*count = fake_cuda.devices;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice *dev, int ordinal)
+{
+	FAIL();
+	*dev = ordinal;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *name, int size, CUdevice dev)
+{
+	(void)dev;
+	FAIL();
+	strncpy(name, "Fake GPU", (size_t)size);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice dev)
+{
+	(void)dev;
+	FAIL();
+	switch (attribute) {
+	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = fake_cuda.compute_major; break;
+	case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS: *value = fake_cuda.managed; break;
+	case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: *value = fake_cuda.registered; break;
+	case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED: *value = fake_cuda.readonly; break;
+	default: *value = 4;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
+{
+	(void)dev;
+	FAIL();
+	*bytes = fake_cuda.free_bytes;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
+{
+	(void)dev;
+	FAIL();
+	*ctx = (CUcontext)&fake_cuda;
+	fake_cuda.contexts++;
+	return CUDA_SUCCESS;
+}
+
+/* Every piece of memory, so that the context's end can take what is left. */
+static struct piece {
+	struct piece *next, **link;
+	long long data[];
+} *pieces;
+
+static void release(void *data)
+{
+	struct piece *p = (struct piece *)((char *)data - offsetof(struct piece, data));
+
+	*p->link = p->next;
+	if (p->next)
+		p->next->link = p->link;
+	free(p);
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+{
+	(void)dev;
+	if (!--fake_cuda.contexts)
+		while (pieces)
+			release(pieces->data);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext ctx)
+{
+	(void)ctx;
+	FAIL();
+	fake_cuda.pushed++;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
+{
+	(void)ctx;
+	fake_cuda.pushed--;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+{
+	FAIL();
+	*free_bytes = *total = fake_cuda.free_bytes;
+	return CUDA_SUCCESS;
+}
+
+static CUresult allocate(void **ptr, size_t bytes)
+{
+	struct piece *p = calloc(1, sizeof(*p) + bytes);
+
+	if (!p)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	p->next = pieces;
+	p->link = &pieces;
+	if (pieces)
+		pieces->link = &p->next;
+	pieces = p;
+	*ptr = p->data;
+	fake_cuda.live++;
+	return CUDA_SUCCESS;
+}
+
+static CUresult allocate_device(CUdeviceptr *ptr, size_t bytes)
+{
+	void *host;
+	CUresult rc = allocate(&host, bytes);
+
+	*ptr = (CUdeviceptr)(uintptr_t)host;
+	return rc;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
+{
+	FAIL();
+	return allocate_device(ptr, bytes);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
+{
+	(void)flags;
+	FAIL();
+	if (bytes > fake_cuda.most_managed)
+		fake_cuda.most_managed = bytes;
+	return allocate_device(ptr, bytes);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr ptr)
+{
+	release((void *)(uintptr_t)ptr);
+	fake_cuda.live--;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, int advice, CUdevice dev)
+{
+	(void)ptr, (void)bytes, (void)dev;
+	FAIL();
+	fake_cuda.advised |= 1u << advice;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned flags)
+{
+	(void)flags;
+	FAIL();
+	return allocate(ptr, bytes);
+}
+
+CUresult cuMemFreeHost(void *ptr)
+{
+	release(ptr);
+	fake_cuda.live--;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned flags)
+{
+	(void)ptr, (void)bytes;
+	FAIL();
+	if (fake_cuda.register_needs & ~flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	fake_cuda.register_flags = flags;
+	fake_cuda.live++;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void *ptr)
+{
+	(void)ptr;
+	fake_cuda.live--;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *dptr, void *ptr, unsigned flags)
+{
+	(void)flags;
+	FAIL();
+	*dptr = (CUdeviceptr)(uintptr_t)ptr;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
+{
+	FAIL();
+	memcpy((void *)(uintptr_t)to, from, bytes);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
+{
+	FAIL();
+	memcpy(to, (void *)(uintptr_t)from, bytes);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+	(void)stream;
+	FAIL();
+	memcpy((void *)(uintptr_t)to, from, bytes);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr ptr, unsigned char value, size_t count, CUstream stream)
+{
+	(void)stream;
+	FAIL();
+	memset((void *)(uintptr_t)ptr, value, count);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr ptr, unsigned value, size_t count, CUstream stream)
+{
+	(void)stream;
+	FAIL();
+	for (size_t i = 0; i < count; i++)
+		((unsigned *)(uintptr_t)ptr)[i] = value;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+	(void)image;
+	FAIL();
+	*module = (CUmodule)&fake_cuda;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleUnload(CUmodule module)
+{
+	(void)module;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name)
+{
+	(void)module, (void)name;
+	FAIL();
+	*f = (CUfunction)&fake_cuda;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+			unsigned shared, CUstream stream, void **params, void **extra)
+{
+	(void)f, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz;
+	(void)shared, (void)stream, (void)params, (void)extra;
+	FAIL();
+	fake_cuda.launches++;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+	(void)stream;
+	FAIL();
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GTU_BENCH_GPU_H
+#define GTU_BENCH_GPU_H
+
+/* gtu bench gpu, with the verb's own command line; returns the exit code. */
+int bench_gpu(int argc, char **argv);
+
+#endif

@@ -118,10 +118,11 @@ TEST_F(isolation, no_foreign_key)
 	struct gtu_hw_desc d[4];
 	struct gtu_hw_cpl c[4];
 	unsigned int slot, g, i;
+	uint8_t *memory = pages(40 * PAGE);
 	uint32_t key, more;
 
 	for (i = 0; i < 40; i++) {
-		ASSERT_EQ(0, region_add(b->fd, b->m[OTHER].at, 64, RW, &more));
+		ASSERT_EQ(0, region_add(b->fd, memory + i * PAGE, 64, RW, &more));
 		if (i % 3 == 0)
 			ASSERT_EQ(0, region_remove(b->fd, more));
 	}
@@ -216,7 +217,6 @@ TEST_F_TIMEOUT(isolation, guessed_offsets, 60)
 	unsigned int kind, id, i, s, hits = 0;
 	struct queue other;
 	uint32_t key;
-	int rights;
 	char *p;
 
 	ASSERT_EQ(0, buffer_alloc(a->fd, 3 * PAGE, &key, &mine));
@@ -235,27 +235,26 @@ TEST_F_TIMEOUT(isolation, guessed_offsets, 60)
 	kind_step = own[1] - own[0];
 	id_step = (other.c.sq_offset - own[0]) / (other.c.id - c->id);
 	ASSERT_EQ(c->id * id_step + 2 * kind_step, own[2]);
-	for (kind = 0; kind < 32; kind++)
-		for (id = 0; id < 1024; id++)
-			for (s = 0; s < 4; s++)
-				for (rights = PROT_READ; rights <= PROT_WRITE; rights++) {
-					offset = kind * kind_step + id * id_step;
-					p = mmap(NULL, sizes[s], rights, MAP_SHARED, a->fd,
-						 (off_t)offset);
-					if (p == MAP_FAILED)
-						continue;
-					for (i = 0; i < 4 && own[i] != offset; i++)
-						;
-					EXPECT_GT(4u, i) {
-						TH_LOG("kind %u, number %u", kind, id);
-					}
-					if (i == 3 && rights == PROT_READ)
-						EXPECT_TRUE(all_bytes((uint8_t *)p, sizes[s], 0));
-					hits++;
-					munmap(p, sizes[s]);
+	for (kind = 0; kind < 16; kind++)
+		for (id = 0; id < 512; id++)
+			for (s = 0; s < 4; s++) {
+				offset = kind * kind_step + id * id_step;
+				p = mmap(NULL, sizes[s], PROT_READ, MAP_SHARED, a->fd,
+					 (off_t)offset);
+				if (p == MAP_FAILED)
+					continue;
+				for (i = 0; i < 4 && own[i] != offset; i++)
+					;
+				EXPECT_GT(4u, i) {
+					TH_LOG("kind %u, number %u", kind, id);
 				}
-	/* both rings and the buffer in their own size, the doorbell: to read, and but for the CQ to write */
-	EXPECT_EQ(7u, hits);
+				if (i == 3)
+					EXPECT_TRUE(all_bytes((uint8_t *)p, sizes[s], 0));
+				hits++;
+				munmap(p, sizes[s]);
+			}
+	/* both rings, the doorbell and the buffer, in their own size */
+	EXPECT_EQ(4u, hits);
 }
 
 /* The page beside a doorbell is another's: no trick of mm makes the mapping longer or moves it there. */

@@ -174,4 +174,8 @@ if command -v python3 >/dev/null; then
 else
 	skip "bench --json" "no python3"
 fi
+exits 2 "a fault there is none of" gtu serve --socket s --fault corrupt-completion
+says "suggests the nearest" "did you mean corrupt-completions"
+exits 2 "a fault at no time" gtu serve --socket s --fault stuck-reset=0
+exits 2 "a seed that is none" gtu serve --socket s --seed x
 finish

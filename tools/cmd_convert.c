@@ -54,8 +54,8 @@ static void say(const struct gtu_graph *g, const char *out, double seconds)
 
 	if (cli_quiet())
 		return;
-	printf("%s: %s vertices, %s edges from %s entries (%s)\n", out, grouped(g->n), grouped(g->m),
-	       grouped(g->stored), graph_kind(g, kind));
+	printf("%s: %s, %s from %s (%s)\n", out, vertices(g->n), edges(g->m),
+	       counted(g->stored, "entry", "entries"), graph_kind(g, kind));
 	if (!stat(out, &st))
 		printf("%s bytes in %.1f s; 'gtu stat %s' shows what it is like\n", grouped((uint64_t)st.st_size),
 		       seconds, out);

@@ -98,7 +98,7 @@ static int write_graph(const struct gtu_generate_options *o, const char *out)
 		return cli_exit(&err, rc);
 	rc = gtu_graph_save(g, out, cli_progress(), &err);
 	if (!rc && !cli_quiet())
-		printf("%s: %s; %s vertices, %s edges (%s)\n", out, g->name, grouped(g->n), grouped(g->m),
+		printf("%s: %s; %s, %s (%s)\n", out, g->name, vertices(g->n), edges(g->m),
 		       graph_kind(g, kind));
 	gtu_graph_close(g);
 	return cli_exit(&err, rc);

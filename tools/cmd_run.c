@@ -229,8 +229,9 @@ static int check_targets(const struct run *r)
 		return cli_usage("--output and --json cannot both go to %s",
 				 whole_file_is_stdout(r->json) ? "standard output" : r->json);
 	for (i = 0; i < 2; i++)
-		if (whole_file_same(target[i], r->path))
-			return cli_usage("%s %s is the graph itself, which would be lost", name[i], target[i]);
+		if (target[i] && graph_is_part(r->path, target[i]))
+			return cli_usage("%s %s is the graph itself, or a part of it, which would be lost", name[i],
+					 target[i]);
 	return CLI_DONE;
 }
 

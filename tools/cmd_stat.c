@@ -56,12 +56,12 @@ static void print_stat(const char *path, const struct gtu_graph *g, const struct
 	if (s->n)
 		printf("   ids %" PRIu64 " to %" PRIu64 "%s", gtu_graph_id(g, 0), gtu_graph_id(g, s->n - 1),
 		       g->ids ? ", with gaps" : "");
-	printf("\nedges       %15s   directed, as stored; the input had %s entries\n", grouped(s->m),
-	       grouped(s->stored));
+	printf("\nedges       %15s   directed, as stored; the input had %s\n", grouped(s->m),
+	       counted(s->stored, "entry", "entries"));
 	printf("self loops  %15s\nduplicates  %15s\n", grouped(s->self_loops), grouped(s->duplicates));
 	printf("isolated    %15s\n", grouped(s->isolated));
-	printf("components  %15s   weakly connected; the largest has %s vertices (%.1f%%)\n",
-	       grouped(s->components), grouped(s->largest_component),
+	printf("components  %15s   weakly connected; the largest has %s (%.1f%%)\n",
+	       grouped(s->components), vertices(s->largest_component),
 	       s->n ? 100.0 * (double)s->largest_component / (double)s->n : 0.0);
 	if (!s->n)
 		return;
@@ -146,7 +146,7 @@ int cmd_stat(int argc, char **argv)
 	}
 	if (argc - optind != 1)
 		return cli_usage("takes one GRAPH, got %d names", argc - optind);
-	if (whole_file_same(json, argv[optind]))
+	if (json && graph_is_part(argv[optind], json))
 		return cli_usage("--json %s is the graph itself, which would be lost", json);
 	rc = json ? whole_file_try(json, &err) : 0;
 	if (rc)

@@ -7,6 +7,7 @@
 #include "graph_container.h"
 #include "graph_options.h"
 #include "read/reader.h"
+#include "whole_file.h"
 
 bool graph_option(int returned, struct gtu_read_options *read)
 {
@@ -20,6 +21,37 @@ bool graph_option(int returned, struct gtu_read_options *read)
 	case GRAPH_OPTION_SIMPLIFY:
 		read->simplify = 1;
 		return true;
+	}
+	return false;
+}
+
+static const struct {
+	const char *own, *beside;	/* ends of names */
+} siblings[] = {
+	{ ".e", ".v" }, { ".e", ".properties" }, { ".graph", ".properties" }, { ".col", ".dst" }, { ".col", ".val" },
+	{ ".bel", ".bel.col" }, { ".bel", ".bel.dst" }, { ".bel", ".bel.val" }, { ".dst", ".col" }, { ".dst", ".val" },
+	{ ".val", ".col" }, { ".val", ".dst" },
+};
+
+bool graph_is_part(const char *path, const char *target)
+{
+	const size_t base = gtu_path_base(path);	/* without .xz and the like, which its siblings may lack */
+	char beside[4096];
+	struct stat st;
+	size_t i, own;
+
+	if (whole_file_same(path, target))
+		return true;
+	for (i = 0; i < sizeof(siblings) / sizeof(siblings[0]); i++) {
+		own = strlen(siblings[i].own);
+		if (base < own || strncmp(path + base - own, siblings[i].own, own))
+			continue;
+		snprintf(beside, sizeof(beside), "%.*s%s", (int)(base - own), path, siblings[i].beside);
+		if (!stat(beside, &st) && whole_file_same(beside, target))
+			return true;
+		snprintf(beside, sizeof(beside), "%.*s%s%s", (int)(base - own), path, siblings[i].beside, path + base);
+		if (path[base] && !stat(beside, &st) && whole_file_same(beside, target))
+			return true;
 	}
 	return false;
 }
@@ -40,7 +72,8 @@ static const char *format_without_columns(const char *path)
 		for (i = 0; !format && gtu_readers[i]; i++)
 			if (gtu_readers[i]->detect(&in)) {
 				/* graph-tool's properties of edges are its columns */
-				if (gtu_readers[i]->binary && gtu_readers[i] != &gtu_reader_graph_tool)
+				if ((gtu_readers[i]->binary && gtu_readers[i] != &gtu_reader_graph_tool) ||
+				    gtu_readers[i] == &gtu_reader_metis || gtu_readers[i] == &gtu_reader_coordinates)
 					format = gtu_readers[i]->name;
 				break;
 			}
@@ -51,12 +84,16 @@ static const char *format_without_columns(const char *path)
 
 int graph_check_column(const char *path, int32_t column, struct gtu_error *err)
 {
-	const char *format;
+	char emogi[4096];
+	const char *format, *file = path;
 	struct stat st;
 
-	if (column <= 0 || stat(path, &st) || !S_ISREG(st.st_mode))
+	snprintf(emogi, sizeof(emogi), "%s.col", path);	/* X.bel is a name for three files */
+	if (stat(path, &st) && gtu_path_ends(path, ".bel"))
+		file = emogi;
+	if (column <= 0 || stat(file, &st) || !S_ISREG(st.st_mode))
 		return 0;
-	format = format_without_columns(path);
+	format = format_without_columns(file);
 	return format ? gtu_fail(err, GTU_ERR_USAGE,
 				 "--weights %d: %s is %s, which has no columns to choose from", column, path, format) :
 			0;
@@ -86,4 +123,24 @@ const char *grouped(uint64_t x)
 	}
 	*to = 0;
 	return start;
+}
+
+const char *counted(uint64_t n, const char *one, const char *many)
+{
+	static char buffer[8][64];
+	static unsigned next;
+	char *text = buffer[next++ % 8];
+
+	snprintf(text, sizeof(buffer[0]), "%s %s", grouped(n), n == 1 ? one : many);
+	return text;
+}
+
+const char *vertices(uint64_t n)
+{
+	return counted(n, "vertex", "vertices");
+}
+
+const char *edges(uint64_t n)
+{
+	return counted(n, "edge", "edges");
 }

@@ -38,5 +38,15 @@ const char *graph_kind(const struct gtu_graph *g, char text[64]);
 
 /* "1,234,567" in one of a few buffers, for one printf. */
 const char *grouped(uint64_t x);
+/* "1 vertex", "1,234 vertices"; likewise. */
+const char *vertices(uint64_t n);
+const char *edges(uint64_t n);
+const char *counted(uint64_t n, const char *one, const char *many);
+
+/*
+ * Whether @target is one of the files that the graph named @path is made of: itself, or what lies beside it
+ * (the .v and .properties of an .e, the .dst and .val of an EMOGI graph, the .properties of a BVGraph).
+ */
+bool graph_is_part(const char *path, const char *target);
 
 #endif

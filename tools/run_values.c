@@ -297,8 +297,8 @@ void run_print_cc(const struct run *r, FILE *to)
 			grouped(h.size[top[i]]));
 		bar(to, (double)h.size[top[i]], (double)h.largest);
 	}
-	fprintf(to, "\nfound     %s components, the largest with %s of %s vertices (%.1f %%)\n",
-		grouped(components_in(r)), grouped(h.largest), grouped(r->graph.n),
+	fprintf(to, "\nfound     %s, the largest with %s of %s vertices (%.1f %%)\n",
+		counted(components_in(r), "component", "components"), grouped(h.largest), grouped(r->graph.n),
 		percent(h.largest, r->graph.n));
 	free(h.size);
 }

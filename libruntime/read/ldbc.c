@@ -9,20 +9,13 @@
 #include "reader.h"
 #include "scan.h"
 
+/*
+ * The name alone: without its .v the file would read as an edge list, and lose vertices, without a word. One
+ * that has another format's first bytes is that format's, which was asked before.
+ */
 static bool detect(const struct gtu_input *in)
 {
-	struct gtu_input other;
-	char *path;
-	int rc;
-
-	if (!gtu_path_ends(in->path, ".e"))
-		return false;
-	rc = gtu_input_beside(in, ".e", ".v", &other, &path, NULL);
-	if (rc == 1) {
-		gtu_input_close(&other);
-		free(path);
-	}
-	return rc != 0;
+	return gtu_path_ends(in->path, ".e");
 }
 
 static int read_vertices(struct gtu_input *in, struct gtu_id_map *map, struct gtu_error *err)
@@ -132,7 +125,8 @@ static int read_ldbc(struct gtu_input *in, const struct gtu_read_options *opt, s
 	*out = NULL;
 	rc = gtu_input_beside(in, ".e", ".v", &other, &path, err);
 	if (!rc)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: there is no .v file beside it", in->path);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: there is no .v file beside it, which lists an LDBC graph's vertices; "
+				"if it is an edge list by itself, name it otherwise (.txt)", in->path);
 	if (rc < 0)
 		return rc;
 	rc = read_vertices(&other, &map, err);

@@ -121,4 +121,25 @@ set -m	# background processes of a script without job control ignore SIGINT
 interrupted "convert, interrupted," INT 130 gtu convert big.txt big.gtu
 interrupted "convert, terminated," TERM 143 gtu convert big.txt big.gtu
 interrupted "generate, interrupted," INT 130 gtu generate kronecker --scale 18 big.gtu
+
+# files that belong together
+printf '1 2\n' >pair.e
+exits 3 "an .e without its .v" gtu stat pair.e
+says "says what is missing, and the other reading" "no .v file beside it.*name it otherwise"
+printf '1\n2\n3\n' >pair.v
+check "with it" gtu stat pair.e
+cp pair.v kept.v
+exits 2 "the graph's other file as output" gtu run bfs pair.e --output pair.v
+says "is refused" "--output pair.v is the graph itself, or a part of it"
+exits 2 "as JSON of stat" gtu stat pair.e --json pair.v
+same "and is as it was" pair.v kept.v
+check "a name that only looks alike" gtu run bfs pair.e --output pair.properties --quiet
+exits 2 "which is part of the graph once it is there" gtu run bfs pair.e --output pair.properties
+printf '3 2\n2\n1 3\n2\n' >m.graph
+exits 2 "a weight column of METIS" gtu run sssp m.graph --weights 1
+says "means nothing" "m.graph is METIS, which has no columns to choose from"
+printf '7 7\n' >one.txt
+check "one vertex" gtu convert one.txt one.gtu
+says "is not 1 vertices" "1 vertex, 1 edge from 1 entry " "$out"
+
 finish

@@ -17,6 +17,9 @@ GTU_IMPORT_DMA_BUF();
  * ---- Buffers of the driver's for others --------------------------------------------------------
  */
 
+/* Several devices may have the pages at a time: who has them when is said by syncs, not by mapping. */
+#define GTU_EXPORT_ATTRS DMA_ATTR_SKIP_CPU_SYNC
+
 /* One importer: his device sees the pages through a table of its own. */
 struct gtu_attachment {
 	struct list_head link;		/* under buffer->lock */
@@ -77,9 +80,12 @@ static struct sg_table *gtu_export_map(struct dma_buf_attachment *attach,
 	if (dir != DMA_TO_DEVICE && !gtu_export_writable(attach->dmabuf))
 		return ERR_PTR(-EACCES);
 	mutex_lock(&b->lock);
-	ret = a->dir == DMA_NONE ? dma_map_sgtable(a->dev, &a->sgt, dir, 0) : -EBUSY;
-	if (!ret)
+	ret = a->dir == DMA_NONE ? dma_map_sgtable(a->dev, &a->sgt, dir, GTU_EXPORT_ATTRS) :
+				   -EBUSY;
+	if (!ret) {
 		a->dir = dir;
+		dma_sync_sgtable_for_device(a->dev, &a->sgt, dir);
+	}
 	mutex_unlock(&b->lock);
 	return ret ? ERR_PTR(ret) : &a->sgt;
 }
@@ -91,7 +97,8 @@ static void gtu_export_unmap(struct dma_buf_attachment *attach, struct sg_table 
 	struct gtu_attachment *a = attach->priv;
 
 	mutex_lock(&b->lock);
-	dma_unmap_sgtable(a->dev, sgt, dir, 0);
+	dma_sync_sgtable_for_cpu(a->dev, sgt, dir);
+	dma_unmap_sgtable(a->dev, sgt, dir, GTU_EXPORT_ATTRS);
 	a->dir = DMA_NONE;
 	mutex_unlock(&b->lock);
 }

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The device goes while memory is shared, mapped and submitted: dma-bufs, the aperture, jobs by ioctl.
+ * Needs root. Each test leaves the device bound and working.
+ */
+#include <pthread.h>
+
+#include "gtu_util.h"
+
+#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define BYTES	(1u << 20)
+
+FIXTURE(memory_life)
+{
+	int fd;
+	char function[64];
+};
+
+FIXTURE_SETUP(memory_life)
+{
+	self->fd = -1;
+	if (geteuid())
+		SKIP(return, "needs root");
+	OPEN_OR_SKIP(self->fd);
+	ASSERT_EQ(0, bus_function(device_path(), self->function));
+}
+
+FIXTURE_TEARDOWN(memory_life)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+static int reopen(void)
+{
+	int fd = -1, i;
+
+	for (i = 0; i < 100 && fd < 0; i++) {
+		fd = open(device_path(), O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			usleep(20000);
+	}
+	return fd;
+}
+
+static int import(int fd, int dmabuf, uint32_t *key)
+{
+	struct gtu_ioctl_region_import a = { .size = sizeof(a), .fd = dmabuf, .rights = RW };
+	int ret = call(fd, GTU_IOCTL_REGION_IMPORT, &a);
+
+	*key = a.key;
+	return ret;
+}
+
+/* A dma-buf with importers of the device that goes: it stays, and serves who comes after. */
+TEST_F_TIMEOUT(memory_life, dmabuf, 60)
+{
+	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .flags = O_CLOEXEC, .rights = RW };
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	struct queue q;
+	uint32_t key, *p, *out = pages(4096), out_key, i;
+	uint64_t offset;
+	int other = reopen();
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, buffer_alloc(self->fd, BYTES, &e.key, &offset));
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_BUFFER_EXPORT, &e));
+	ASSERT_EQ(0, import(other, e.fd, &key));
+	ASSERT_EQ(0, import(self->fd, e.fd, &key));
+	p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, e.fd, 0);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	for (i = 0; i < BYTES / 4; i++)
+		p[i] = i ^ 0x1111;
+	ASSERT_EQ(0, driver_file(self->function, "unbind"));
+	for (i = 0; i < BYTES / 4; i++)
+		ASSERT_EQ(i ^ 0x1111, p[i]);
+	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_BUFFER_EXPORT, &e));
+	EXPECT_EQ(ENODEV, import(other, e.fd, &key));
+	close(other);
+	close(self->fd);
+	p[7] = 0x2222;
+	ASSERT_EQ(0, driver_file(self->function, "bind"));
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+	/* the device that made it is not there any more; to the new one it is anybody's memory */
+	ASSERT_EQ(0, import(self->fd, e.fd, &key));
+	ASSERT_EQ(0, region_add(self->fd, out, 4096, RW, &out_key));
+	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q));
+	d = copy_job(key, 0, out_key, 0, 1024, 2);
+	ASSERT_EQ(0, run(&q, &d, &c));
+	EXPECT_EQ(0x2222u, out[7]);
+	EXPECT_EQ(8u ^ 0x1111, out[8]);
+	close(e.fd);
+	munmap(p, BYTES);
+	EXPECT_EQ(0, run(&q, &d, &c));
+	queue_unmap(&q);
+}
+
+static volatile bool stop;
+
+/* Reads and writes its mapping of the aperture while that goes; it must never get a signal. */
+static void *toucher(void *arg)
+{
+	volatile uint32_t *p = arg;
+	uint32_t i, sum = 0;
+
+	while (!stop)
+		for (i = 0; i < 4096 / 4 * 16; i += 1024) {
+			sum += p[i];
+			p[i + 1] = sum;
+		}
+	return NULL;
+}
+
+/* In place of the aperture there are zeroes; the next device's aperture is not reached. */
+TEST_F_TIMEOUT(memory_life, aperture, 60)
+{
+	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
+					    .length = 16 * 4096, .rights = RW }, b = a;
+	uint32_t *p, *kept, *now;
+	pthread_t thread;
+	int ret = call(self->fd, GTU_IOCTL_BUFFER_ALLOC, &a);
+
+	if (ret == EOPNOTSUPP)
+		SKIP(return, "the device has no aperture");
+	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_BUFFER_ALLOC, &b));
+	p = mmap(NULL, a.length, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+		 (off_t)a.mmap_offset);
+	kept = mmap(NULL, b.length, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+		    (off_t)b.mmap_offset);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	ASSERT_NE(MAP_FAILED, (void *)kept);
+	kept[0] = kept[1024] = 0xbeef;
+	/* its region goes before the device does, the mapping stays */
+	ASSERT_EQ(0, region_remove(self->fd, b.key));
+	EXPECT_EQ(0xbeefu, kept[1024]);
+	pthread_create(&thread, NULL, toucher, p);
+	usleep(50000);
+	ASSERT_EQ(0, driver_file(self->function, "unbind"));
+	stop = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, kept[0]);
+	EXPECT_EQ(0, kept[1024]);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, a.length, PROT_READ, MAP_SHARED, self->fd,
+				   (off_t)a.mmap_offset));
+	EXPECT_EQ(ENODEV, errno);
+	ASSERT_EQ(0, driver_file(self->function, "bind"));
+	ret = reopen();
+	ASSERT_LE(0, ret);
+	ASSERT_EQ(0, call(ret, GTU_IOCTL_BUFFER_ALLOC, &a));
+	now = mmap(NULL, a.length, PROT_READ | PROT_WRITE, MAP_SHARED, ret, (off_t)a.mmap_offset);
+	ASSERT_NE(MAP_FAILED, (void *)now);
+	p[3] = kept[3] = 0x77;
+	EXPECT_EQ(0, now[3]);
+	now[4] = 0x99;
+	EXPECT_EQ(0, p[4]);
+	close(ret);
+	munmap(p, a.length);
+	munmap(kept, b.length);
+}
+
+struct submitter {
+	int fd;
+	uint32_t id, in, out, jobs;
+	int ret;
+};
+
+static void *submit_for_ever(void *arg)
+{
+	struct submitter *s = arg;
+	struct gtu_hw_desc d[8];
+	struct gtu_ioctl_submit a;
+	struct gtu_ioctl_wait w;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		d[i] = copy_job(s->in, 0, s->out, 0, 4096, 2);
+	for (;;) {
+		a = (struct gtu_ioctl_submit){ .size = sizeof(a), .id = s->id, .count = 8,
+					       .descs = (uintptr_t)d, .cq_head = s->jobs };
+		s->ret = call(s->fd, GTU_IOCTL_SUBMIT, &a);
+		if (s->ret)
+			return NULL;
+		w = (struct gtu_ioctl_wait){ .size = sizeof(w), .id = s->id,
+					     .index = s->jobs + a.done - 1,
+					     .deadline_ns = GTU_WAIT_FOREVER };
+		s->ret = call(s->fd, GTU_IOCTL_WAIT, &w);
+		if (s->ret)
+			return NULL;
+		s->jobs += a.done;
+	}
+}
+
+TEST_F_TIMEOUT(memory_life, submit, 60)
+{
+	uint32_t *memory = pages(65536), round;
+
+	for (round = 0; round < 8; round++) {
+		struct gtu_ioctl_queue_create c = { .size = sizeof(c), .flags = GTU_QUEUE_SUBMIT,
+						    .sq_log2 = 4, .cq_log2 = 4 };
+		struct submitter s = { .fd = self->fd };
+		pthread_t thread;
+
+		ASSERT_EQ(0, region_add(self->fd, memory, 32768, RW, &s.in));
+		ASSERT_EQ(0, region_add(self->fd, memory + 8192, 32768, RW, &s.out));
+		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &c));
+		s.id = c.id;
+		pthread_create(&thread, NULL, submit_for_ever, &s);
+		usleep(20000 + round * 7000);
+		ASSERT_EQ(0, driver_file(self->function, "unbind"));
+		pthread_join(thread, NULL);
+		EXPECT_EQ(ENODEV, s.ret);
+		EXPECT_LT(0, s.jobs);
+		EXPECT_EQ(0, status_kib("VmPin"));
+		close(self->fd);
+		ASSERT_EQ(0, driver_file(self->function, "bind"));
+		self->fd = reopen();
+		ASSERT_LE(0, self->fd);
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -70,7 +70,8 @@ TEST_F(devices, strangers)
 	void *p;
 
 	for (i = 0; i < 8; i++)
-		ASSERT_EQ(0, region_add(self->two.fd, self->two.m.at, PAGE, RW, &key[i]));
+		ASSERT_EQ(0, region_add(self->two.fd, self->two.m.at + i * PAGE, PAGE, RW,
+					&key[i]));
 	for (i = 0; i < 3; i++)
 		ASSERT_EQ(0, queue_create(self->two.fd, 4, 4, &more[i]));
 	for (i = 0; i < 8; i++) {

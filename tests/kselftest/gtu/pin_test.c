@@ -351,16 +351,16 @@ TEST_F(pin, unpinned_at_once)
 }
 
 /* A key that cannot be told to its owner is taken back, with the pins. */
-TEST_F(pin, answer_that_cannot_be_written)
+TEST_F_TIMEOUT(pin, answer_that_cannot_be_written, 60)
 {
 	struct gtu_ioctl_region_add *a = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 					      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned int i;
 
-	*a = (struct gtu_ioctl_region_add){ .size = sizeof(*a), .length = 100 * PAGE, .rights = RW,
+	*a = (struct gtu_ioctl_region_add){ .size = sizeof(*a), .length = 2 * PAGE, .rights = RW,
 					    .addr = (uintptr_t)self->memory };
 	mprotect(a, PAGE, PROT_READ);
-	for (i = 0; i < 2000; i++) {	/* more often than there are slots */
+	for (i = 0; i < 1100; i++) {	/* more often than there are slots */
 		ASSERT_EQ(EFAULT, call(self->fd, GTU_IOCTL_REGION_ADD, a));
 		ASSERT_EQ(0, PINNED());
 	}
@@ -397,7 +397,7 @@ TEST_F(pin, fork)
  */
 
 /* A page a region until no slot is left: counted one by one, there and back. */
-TEST_F(pin, all_slots)
+TEST_F_TIMEOUT(pin, all_slots, 60)
 {
 	enum { MOST = 70000 };
 	static uint32_t key[MOST];

@@ -381,9 +381,9 @@ static int listen(struct gtu_job *job, struct peg_unit *u, unsigned n)
 /* All that goes between the core and its consumers: 1 when something did, -1 on an error. */
 static int pump(struct gtu_job *job, struct peg_unit *u)
 {
-	int some = peg_take_pushes(job, u);
+	int seen = peg_take_pushes(job, u), some = 0;
 
-	if (some < 0)
+	if (seen < 0)
 		return -1;
 	u->blocked = false;
 	for (unsigned n = 0; n < u->core->stream.engines; n++) {
@@ -391,12 +391,13 @@ static int pump(struct gtu_job *job, struct peg_unit *u)
 
 		if (in < 0)
 			return -1;
-		some |= out | in;
+		seen |= out;
+		some |= in;
 	}
 	job->count = u->deliver;
-	if (some)
-		gtu_job_produced(job, (uint32_t)u->deliver);
-	return some;
+	if (seen && !stream_moved(&job->mem[GTU_PEG_RINGS], &u->moved))
+		return -1;
+	return seen | some;
 }
 
 static bool tell_all(struct gtu_job *job, struct peg_unit *u, bool waiting)
@@ -460,6 +461,8 @@ static bool begin(struct gtu_job *job, struct peg_unit *u)
 	u->return_at = STREAM_HEADER + (uint64_t)job->operand[GTU_PEG_RINGS].count * core->record_bytes;
 	u->stride = stream_bytes(job->operand[GTU_PEG_RINGS].count, core->record_bytes, return_bytes(job));
 	gtu_job_counters(job)[GTU_PEG_C_JOBS]++;
+	if (!STREAM_TELL(&job->mem[GTU_PEG_RINGS], 0, moved, 0))
+		return false;
 	for (unsigned n = 0; n < s.engines; n++)
 		if (!stream_begin(&job->mem[GTU_PEG_RINGS], n * u->stride) ||
 		    !STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, received, 0))
@@ -558,6 +561,7 @@ static void tell_end(struct gtu_job *job, struct peg_unit *u)
 	tell_all(job, u, false);
 	for (unsigned n = 0; n < u->core->stream.engines; n++)
 		STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1);
+	stream_moved(&job->mem[GTU_PEG_RINGS], &u->moved);
 }
 
 static int run_job(struct gtu_job *job, uint64_t budget)

@@ -19,6 +19,7 @@ struct peg_unit {
 	uint64_t left[GTU_PEG_ENGINES_MAX];
 	uint32_t received[GTU_PEG_ENGINES_MAX];
 	uint32_t ended, closed;		/* a bit an engine */
+	uint32_t moved;			/* times that the consumers can see */
 
 	/* off chip: lines of SPILL, numbers + 1; 0: none */
 	uint32_t fresh;			/* lines never used begin here */

@@ -28,6 +28,15 @@ bool stream_hear(struct gtu_mem *ring, uint64_t byte, uint32_t *value)
 	return p;
 }
 
+bool stream_moved(struct gtu_mem *ring, uint32_t *moved)
+{
+	++*moved;
+	if (!STREAM_TELL(ring, 0, moved, *moved))
+		return false;
+	gtu_job_produced(ring->job, *moved);
+	return true;
+}
+
 bool stream_begin(struct gtu_mem *ring, uint64_t at)
 {
 	return STREAM_TELL(ring, at, producer, 0) && STREAM_TELL(ring, at, ended, 0) &&

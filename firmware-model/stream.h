@@ -17,6 +17,9 @@
 bool stream_tell(struct gtu_mem *ring, uint64_t byte, uint32_t value);
 bool stream_hear(struct gtu_mem *ring, uint64_t byte, uint32_t *value);
 
+/* Something in the rings has moved, the *moved-th time: in @ring at 0, and to who sleeps for it. */
+bool stream_moved(struct gtu_mem *ring, uint32_t *moved);
+
 /* What a stream says when it begins. */
 bool stream_begin(struct gtu_mem *ring, uint64_t at);
 

@@ -15,7 +15,7 @@ struct wvr_unit {
 	struct wvr_core *core;
 	bool begun, waits, failed;
 	uint32_t n, read;		/* registrations: there are, taken so far */
-	uint32_t return_size, received;
+	uint32_t return_size, received, moved;
 	uint64_t asked, records, written; /* records: asked for, made, in the ring */
 	uint64_t record_bytes;
 	uint32_t round;
@@ -215,10 +215,7 @@ static int deliver(struct gtu_job *job, struct wvr_unit *u)
 	if (u->written == before)
 		return 0;
 	job->count = u->written;
-	if (!STREAM_TELL(ring, 0, producer, (uint32_t)u->written))
-		return -1;
-	gtu_job_produced(job, (uint32_t)u->written);
-	return 1;
+	return STREAM_TELL(ring, 0, producer, (uint32_t)u->written) && stream_moved(ring, &u->moved) ? 1 : -1;
 }
 
 static int take_skips(struct gtu_job *job, struct wvr_unit *u)
@@ -246,7 +243,7 @@ static int take_skips(struct gtu_job *job, struct wvr_unit *u)
 		u->received += k;
 		sent -= k;
 	}
-	return STREAM_TELL(ring, 0, received, u->received) ? 1 : -1;
+	return STREAM_TELL(ring, 0, received, u->received) && stream_moved(ring, &u->moved) ? 1 : -1;
 }
 
 static int listen(struct gtu_job *job, struct wvr_unit *u)
@@ -288,7 +285,8 @@ static bool begin(struct gtu_job *job, struct wvr_unit *u)
 	u->asked = job->desc.param & GTU_WVR_DEMAND ? 0 : UINT64_MAX;
 	gtu_job_counters(job)[GTU_WVR_C_JOBS]++;
 	return stream_begin(&job->mem[GTU_WVR_RING], 0) &&
-	       STREAM_TELL(&job->mem[GTU_WVR_RING], 0, received, 0);
+	       STREAM_TELL(&job->mem[GTU_WVR_RING], 0, received, 0) &&
+	       STREAM_TELL(&job->mem[GTU_WVR_RING], 0, moved, 0);
 }
 
 static void account(struct gtu_job *job, struct wvr_unit *u)
@@ -381,8 +379,11 @@ static int go_on(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 
 static void tell_end(struct gtu_job *job)
 {
-	if (STREAM_TELL(&job->mem[GTU_WVR_RING], 0, waiting, 0))
-		STREAM_TELL(&job->mem[GTU_WVR_RING], 0, ended, 1);
+	struct wvr_unit *u = gtu_job_unit_state(job);
+
+	if (STREAM_TELL(&job->mem[GTU_WVR_RING], 0, waiting, 0) &&
+	    STREAM_TELL(&job->mem[GTU_WVR_RING], 0, ended, 1))
+		stream_moved(&job->mem[GTU_WVR_RING], &u->moved);
 }
 
 static int run_job(struct gtu_job *job, uint64_t budget)

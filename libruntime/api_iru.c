@@ -26,7 +26,7 @@ static int finish(struct gtu_iru *iru, struct gtu_error *err)
 	if (!iru->running)
 		return 0;
 	iru->running = false;
-	q->iru = NULL;
+	q->stream = NULL;
 	rc = gtu_next(q, GTU_FOREVER, &iru->result, err);
 	if (!rc && iru->result.status)
 		rc = gtu_completion_error(&iru->desc, &iru->result, err);
@@ -39,7 +39,7 @@ static void abandon(struct gtu_iru *iru)
 	if (!iru->running)
 		return;
 	iru->running = false;
-	iru->q->iru = NULL;
+	iru->q->stream = NULL;
 	gtu_queue_reset(iru->q, NULL);
 }
 
@@ -139,7 +139,7 @@ int configure_iru(struct gtu_queue *q, const struct gtu_iru_config *config, stru
 	if (rc)
 		goto fail;
 	iru->running = true;
-	q->iru = iru;
+	q->stream = "IRU stream: load_iru() to its end, or gtu_iru_close()";
 	*out = iru;
 	return 0;
 fail:

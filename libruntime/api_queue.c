@@ -104,10 +104,9 @@ int gtu_queue_check(struct gtu_queue *q, struct gtu_error *err)
 			"trusted; reset the queue, or the device", state, q->dev->info.path);
 }
 
-static int of_a_stream(struct gtu_error *err)
+static int of_a_stream(const struct gtu_queue *q, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_USAGE, "the queue belongs to a running IRU stream: load_iru() to its end, or "
-			"gtu_iru_close()");
+	return gtu_fail(err, GTU_ERR_USAGE, "the queue belongs to a running %s", q->stream);
 }
 
 static int outstanding(const struct gtu_queue *q, struct gtu_error *err)
@@ -177,8 +176,8 @@ int gtu_submit_batch(struct gtu_queue *q, const struct gtu_hw_desc *desc, unsign
 	unsigned i;
 	int rc;
 
-	if (q->iru)
-		return of_a_stream(err);
+	if (q->stream)
+		return of_a_stream(q, err);
 	if (n > mask + 1)
 		return gtu_fail(err, GTU_ERR_USAGE, "%u jobs at once: the ring has %u entries", n, mask + 1);
 	rc = gtu_queue_check(q, err);
@@ -232,8 +231,8 @@ int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *ou
 	struct gtu_hw_cpl cpl;
 	int rc;
 
-	if (q->iru)
-		return of_a_stream(err);
+	if (q->stream)
+		return of_a_stream(q, err);
 	if (q->consumed == q->submitted)
 		return gtu_fail(err, GTU_ERR_USAGE, "no job is outstanding");
 	while (!gtu_completed(&q->rings, index)) {
@@ -292,8 +291,8 @@ int gtu_queue_reset(struct gtu_queue *q, struct gtu_error *err)
 {
 	int rc;
 
-	if (q->iru)
-		return of_a_stream(err);
+	if (q->stream)
+		return of_a_stream(q, err);
 	rc = q->dev->ops->queue_reset(q->dev, &q->rings, err);
 	if (!rc)
 		q->submitted = q->consumed = q->told = 0;

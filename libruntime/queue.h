@@ -11,7 +11,7 @@ struct gtu_queue {
 	uint64_t submitted, consumed;	/* jobs, in all */
 	uint64_t told;			/* consumer index that the device was last told */
 	struct gtu_region block;	/* parameter block of gtu_do_operands(), made when first needed */
-	struct gtu_iru *iru;		/* the stream that has the queue for itself, or NULL */
+	const char *stream;		/* of one that has the queue for itself: what it is and how it ends; or NULL */
 };
 
 /* Write a doorbell register of the queue. */

@@ -6,7 +6,7 @@
  * five papers have functions under the papers' names. Functions return 0 or a negative enum gtu_status
  * and put a sentence into *err (see gtu/error.h).
  *
- * Threads: a device may be used by several threads; a queue, an iru and a mapped graph by one at a time.
+ * Threads: a device may be used by several threads; a queue, its streams and a mapped graph by one at a time.
  */
 #ifndef GTU_GTU_H
 #define GTU_GTU_H
@@ -282,6 +282,116 @@ int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err);
 const struct gtu_completion *gtu_iru_result(const struct gtu_iru *iru);
 /* Ends a stream that still runs; NULL is allowed. */
 void gtu_iru_close(struct gtu_iru *iru);
+
+/* ---- PEG: GraphPEG's edge gathering (graphpeg.txt, section 3.2) -------------------------------- */
+
+struct gtu_peg;
+
+struct gtu_peg_config {
+	/* GTU_PEG_VERTEX_LIST, _PULL, _WITH_*, _DEMAND, _BALANCE_EDGES, _BALANCE_LISTS, _STAND_BY */
+	uint32_t flags;
+	uint32_t engines;		/* 0: 1 */
+	struct gtu_array row;		/* offsets of 4 or 8 bytes, one more than vertices */
+	struct gtu_array col;		/* ids of 4 or 8; count may be UINT64_MAX: to the region's end */
+	struct gtu_array weight;	/* of 4 or 8, with WITH_WEIGHT; likewise */
+	struct gtu_array in;		/* vertices as wide as ids; not given: all, in order */
+	struct gtu_array out;		/* room for what is pushed; not given: nothing can be */
+	uint32_t ring_log2;		/* records in an engine's ring; 0: 8 */
+	uint32_t push_log2;		/* vertices in its ring back, 5..20; 0: 10 */
+	uint32_t list_bytes, edge_bytes; /* on chip, of an engine; 0: all that the build has */
+};
+
+#define GTU_PEG_ANY UINT32_MAX		/* whichever engine has something */
+#define GTU_PEG_LANES 32u
+
+/*
+ * Start gathering. Takes the queue for itself until gtu_peg_finish() or gtu_peg_close(). *out is made on the
+ * first call and may be given again for the next stream.
+ *
+ * All engines have one clock. Without _DEMAND it stands still while any engine's ring is full: who serves
+ * several engines from one thread takes GTU_PEG_ANY, or sees to all of them.
+ */
+int configure_peg(struct gtu_queue *q, const struct gtu_peg_config *config, struct gtu_peg **out,
+		  struct gtu_error *err);
+/*
+ * The intrinsics of table 1, for the lanes of a warp that are set in @lanes. A consumer is a warp an engine,
+ * and one of GTU_PEG_ANY. A lane holds an edge until all pops ask for more: popping a field that was popped
+ * of it before fetches the lane's next edge, lowest lane first (units.md). value[l] is -1 (all ones) where
+ * there is none; *valid (may be NULL) says which lanes hold one, as a weight may be -1. 1: some lane holds an
+ * edge; 0: all edges have been popped; negative: an error. GTU_ERR_USAGE: a field that records do not carry.
+ */
+int pop_edge_src(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[GTU_PEG_LANES],
+		 uint32_t *valid, struct gtu_error *err);
+int pop_edge_dst(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[GTU_PEG_LANES],
+		 uint32_t *valid, struct gtu_error *err);
+int pop_edge_wt(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[GTU_PEG_LANES],
+		uint32_t *valid, struct gtu_error *err);
+int pop_edge_idx(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[GTU_PEG_LANES],
+		 uint32_t *valid, struct gtu_error *err);
+/* Likewise, of a stream with GTU_PEG_VERTEX_LIST. */
+int pop_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[GTU_PEG_LANES],
+	     uint32_t *valid, struct gtu_error *err);
+/*
+ * Push one vertex a lane of @lanes into the output list: of @engine, or of the engine whose record was taken
+ * last (GTU_PEG_ANY). Waits for room in the ring back. Allowed until gtu_peg_finish().
+ */
+int push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, const uint64_t vertex[GTU_PEG_LANES],
+	      struct gtu_error *err);
+
+/* A whole record at once, beside the intrinsics; pointers are into the ring, valid until the next call. */
+struct gtu_peg_edges {
+	uint32_t active, engine;
+	uint64_t cycle;
+	const void *src, *dst, *weight, *index; /* 32 lanes, as wide as ids, weights, offsets are; or NULL */
+};
+/* 1: *edges is filled; 0: all have been taken; negative: an error. */
+int gtu_peg_next(struct gtu_peg *peg, uint32_t engine, struct gtu_peg_edges *edges, struct gtu_error *err);
+/*
+ * No more will be pushed: the output list is written, and *listed (may be NULL) how long it is. All edges must
+ * have been taken. GTU_ERR_SPACE: it does not fit; *listed says how long it would be.
+ */
+int gtu_peg_finish(struct gtu_peg *peg, uint64_t *listed, struct gtu_error *err);
+/* After that: how the job ended (records, cycles). */
+const struct gtu_completion *gtu_peg_result(const struct gtu_peg *peg);
+/* Ends a stream that still runs; NULL is allowed. */
+void gtu_peg_close(struct gtu_peg *peg);
+
+/* ---- Weaver (sparseweaver.txt, table II) ---------------------------------------------------------- */
+
+struct gtu_weaver;
+
+struct gtu_weaver_config {
+	bool wide_vids, wide_eids;	/* ids of 8 bytes, else 4 */
+	bool demand;			/* serve when asked only; else work is made ahead, as the ring has room */
+	uint32_t ring_log2;		/* records in the ring; 0: 8 */
+	uint32_t skip_log2;		/* vertices in the ring back, 3..16; 0: 8 */
+};
+
+/* *out is made on the first call and may be given again. The queue is taken while work is being given out. */
+int configure_weaver(struct gtu_queue *q, const struct gtu_weaver_config *config, struct gtu_weaver **out,
+		     struct gtu_error *err);
+/*
+ * WEAVER_REG of the lanes of warp @warp that are set in @lanes: entry warp * 32 + lane. A round takes each
+ * entry once. GTU_ERR_USAGE: an entry that the build does not have, or that is registered, or work is left.
+ */
+int weaver_reg(struct gtu_weaver *w, uint32_t warp, uint32_t lanes, const uint64_t vid[32],
+	       const uint64_t start[32], const uint64_t degree[32], struct gtu_error *err);
+/* The barrier between registration and distribution: what is registered now belongs to the next round. */
+int weaver_sync(struct gtu_weaver *w, struct gtu_error *err);
+/*
+ * WEAVER_DEC_ID of warp @warp: vid[l] of the next work, -1 in lanes without; *active (may be NULL) the mask.
+ * 1: there is work; 0: all lanes are -1, the round is over (a call after that begins the next one, if any was
+ * registered); negative: an error.
+ */
+int weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[32], uint32_t *active,
+		  struct gtu_error *err);
+/* WEAVER_DEC_LOC: edge ids of the same warp's last WEAVER_DEC_ID; before any, all -1. */
+int weaver_dec_loc(struct gtu_weaver *w, uint32_t warp, uint64_t eid[32], struct gtu_error *err);
+/* WEAVER_SKIP: no more of this vertex, as far as no warp holds it and it was not made ahead. */
+int weaver_skip(struct gtu_weaver *w, uint64_t vid, struct gtu_error *err);
+/* After the last round: how the job ended (records, cycles, work skipped). */
+const struct gtu_completion *gtu_weaver_result(const struct gtu_weaver *w);
+void gtu_weaver_close(struct gtu_weaver *w);
 
 /* ---- Graphs on a device ------------------------------------------------------------------------ */
 

@@ -411,7 +411,9 @@ struct gtu_hw_ring {
 	gtu_le32 ended;			/* device: 1 after the last record */
 	gtu_le32 waiting;		/* device: 1 while it waits for the consumer */
 	gtu_le32 received;		/* device: entries of the return ring taken so far */
-	gtu_le32 reserved0[4];
+	gtu_le32 moved;			/* device: in a PEG or WVR stream's first ring, times that anything in this
+					 * half of any of its rings has moved: what ARM_STREAM counts there */
+	gtu_le32 reserved0[3];
 	gtu_le32 consumer;		/* consumer: records done with so far */
 	gtu_le32 asked;			/* consumer, DEMAND only */
 	gtu_le32 sent;			/* consumer: entries put into the return ring so far */

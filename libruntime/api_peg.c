@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: MIT
+/*
+ * GraphPEG's intrinsics over the rings of a stream (graphpeg.txt, table 1): a warp an engine, whose lanes hold
+ * an edge each until every field that is asked for has been popped of it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue.h"
+
+#define FIELDS 4u	/* source, destination, weight, index */
+#define LANES GTU_PEG_LANES
+
+/* A warp's lanes. */
+struct latch {
+	uint64_t field[FIELDS][LANES];
+	uint32_t has;			/* lanes that hold an edge */
+	uint32_t consumed[FIELDS];	/* of those */
+	const struct gtu_hw_warp *record; /* edges are taken from it, from lane `next` on */
+	uint32_t next;
+};
+
+struct engine {
+	struct gtu_hw_ring *ring;
+	uint32_t taken;			/* records given out, running freely */
+	uint32_t held;			/* of those, not done with: 0 or 1 */
+};
+
+struct gtu_peg {
+	struct gtu_queue *q;
+	struct gtu_region region;	/* rings */
+	struct gtu_region spill;
+	struct gtu_region block;	/* parameter block */
+	struct gtu_hw_desc desc;
+	struct gtu_completion result;
+	uint32_t engines, records, push_size, last;
+	uint64_t stride, record_bytes;
+	uint32_t at[FIELDS];		/* byte of a field in a record; 0: not in it */
+	bool wide[FIELDS];
+	bool running, demand, list, over;
+	struct engine engine[GTU_PEG_ENGINES_MAX];
+	struct latch latch[GTU_PEG_ENGINES_MAX + 1]; /* the last: GTU_PEG_ANY */
+};
+
+static int take_completion(struct gtu_peg *peg, struct gtu_error *err)
+{
+	int rc;
+
+	peg->running = false;
+	peg->q->stream = NULL;
+	rc = gtu_next(peg->q, GTU_FOREVER, &peg->result, err);
+	if (!rc && peg->result.status)
+		rc = gtu_completion_error(&peg->desc, &peg->result, err);
+	return rc;
+}
+
+static void abandon(struct gtu_peg *peg)
+{
+	if (!peg->running)
+		return;
+	peg->running = false;
+	peg->q->stream = NULL;
+	gtu_queue_reset(peg->q, NULL);
+}
+
+/* ---- Configuration -------------------------------------------------------------------------------- */
+
+static int check_array(const struct gtu_array *a, const char *what, bool rest, struct gtu_error *err)
+{
+	if (a->key && a->width != 4 && a->width != 8)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s of %u bytes: 4 or 8", what, a->width);
+	if (a->count >= GTU_COUNT_REST && !(rest && a->count == UINT64_MAX))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%llu %s: a stream takes less than 2^32 - 1%s",
+				(unsigned long long)a->count, what, rest ? ", or all to the region's end" : "");
+	return 0;
+}
+
+static int check(const struct gtu_queue *q, const struct gtu_peg_config *c, struct gtu_error *err)
+{
+	const uint32_t flags = GTU_PEG_VERTEX_LIST | GTU_PEG_PULL | GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST |
+			       GTU_PEG_WITH_WEIGHT | GTU_PEG_WITH_INDEX | GTU_PEG_DEMAND |
+			       GTU_PEG_BALANCE_EDGES | GTU_PEG_BALANCE_LISTS | GTU_PEG_STAND_BY;
+	const uint32_t most = q->dev->info.peg[GTU_PEG_P_ENGINES];
+	int rc;
+
+	if (!(q->dev->info.units & GTU_UNIT_PEG))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no PEG", q->dev->info.path);
+	if (c->flags & ~flags)
+		return gtu_fail(err, GTU_ERR_USAGE, "flags 0x%x of a PEG stream mean nothing here", c->flags & ~flags);
+	if (c->engines > most)
+		return gtu_fail(err, GTU_ERR_USAGE, "%u engines: %s has %u", c->engines, q->dev->info.path, most);
+	if (c->ring_log2 > 16)
+		return gtu_fail(err, GTU_ERR_USAGE, "a ring of 2^%u records: at most 2^16", c->ring_log2);
+	if (c->push_log2 && (c->push_log2 < 5 || c->push_log2 > 20))
+		return gtu_fail(err, GTU_ERR_USAGE, "a ring of 2^%u vertices to push: 2^5 to 2^20", c->push_log2);
+	rc = check_array(&c->row, "offsets", false, err);
+	if (!rc)
+		rc = check_array(&c->col, "edges", true, err);
+	if (!rc)
+		rc = check_array(&c->weight, "weights", true, err);
+	if (!rc)
+		rc = check_array(&c->in, "vertices of the input list", false, err);
+	if (!rc)
+		rc = check_array(&c->out, "vertices of the output list", false, err);
+	if (rc)
+		return rc;
+	if ((c->in.key && c->col.key && c->in.width != c->col.width) ||
+	    (c->out.key && c->out.width != (c->col.key ? c->col.width : c->in.width)))
+		return gtu_fail(err, GTU_ERR_USAGE, "vertices of %u and %u bytes in the lists beside ids of %u: as wide",
+				c->in.width, c->out.width, c->col.key ? c->col.width : c->in.width);
+	return 0;
+}
+
+static struct gtu_hw_operand operand(const struct gtu_array *a)
+{
+	const uint32_t count = a->count == UINT64_MAX ? GTU_COUNT_REST : (uint32_t)a->count;
+
+	return (struct gtu_hw_operand){ .key = a->key, .count = count, .offset = a->offset };
+}
+
+/* A region of at least so many bytes, kept from stream to stream. */
+static int have(struct gtu_peg *peg, struct gtu_region *r, uint64_t bytes, struct gtu_error *err)
+{
+	int rc;
+
+	if (r->length >= bytes)
+		return 0;
+	rc = gtu_region_remove(gtu_queue_device(peg->q), r, err);
+	return rc ? rc : gtu_region_alloc(gtu_queue_device(peg->q), bytes, r, err);
+}
+
+/* How a record of this stream looks. */
+static void lay_out(struct gtu_peg *peg, const struct gtu_peg_config *c)
+{
+	const bool ids = (c->col.key ? c->col.width : c->in.width) == 8;
+	const bool wide[FIELDS] = { ids, ids, c->weight.width == 8, c->row.width == 8 };
+	uint32_t at = sizeof(struct gtu_hw_warp);
+
+	peg->list = c->flags & GTU_PEG_VERTEX_LIST;
+	for (unsigned f = 0; f < FIELDS; f++) {
+		const bool there = peg->list ? !f : c->flags & GTU_PEG_WITH_SRC << f;
+
+		peg->wide[f] = wide[f];
+		peg->at[f] = there ? at : 0;
+		at += there ? (wide[f] ? 256 : 128) : 0;
+	}
+	peg->record_bytes = at;
+	peg->engines = c->engines ? c->engines : 1;
+	peg->records = 1u << (c->ring_log2 ? c->ring_log2 : 8);
+	peg->push_size = c->out.key ? 1u << (c->push_log2 ? c->push_log2 : 10) : 0;
+	peg->stride = GTU_PEG_STRIDE(peg->records, at, (uint64_t)peg->push_size << (ids ? 3 : 2));
+	peg->demand = c->flags & GTU_PEG_DEMAND;
+}
+
+static int start(struct gtu_peg *peg, const struct gtu_peg_config *c, struct gtu_error *err)
+{
+	const uint32_t id_bytes = peg->wide[0] ? 8 : 4;
+	/* every engine's last line may be begun, and nothing that fits the output list is too much */
+	const uint64_t lines = c->out.key ? c->out.count / GTU_PEG_SPILL_IDS(id_bytes) + 1 + peg->engines : 0;
+	struct gtu_hw_operand *op;
+	int rc = have(peg, &peg->region, peg->engines * peg->stride, err);
+
+	if (!rc && lines)
+		rc = have(peg, &peg->spill, lines * GTU_LINE_BYTES, err);
+	if (!rc)
+		rc = have(peg, &peg->block, GTU_PEG_OPERANDS * sizeof(*op), err);
+	if (rc)
+		return rc;
+	memset(peg->engine, 0, sizeof(peg->engine));
+	memset(peg->latch, 0, sizeof(peg->latch));
+	for (unsigned e = 0; e < peg->engines; e++) {
+		peg->engine[e].ring = (void *)((char *)peg->region.addr + e * peg->stride);
+		memset(peg->engine[e].ring, 0, sizeof(struct gtu_hw_ring));
+	}
+	op = peg->block.addr;
+	memset(op, 0, GTU_PEG_OPERANDS * sizeof(*op));
+	op[GTU_PEG_VERTICES] = operand(&c->row);
+	op[GTU_PEG_EDGES] = operand(&c->col);
+	op[GTU_PEG_WEIGHTS] = operand(&c->weight);
+	op[GTU_PEG_INPUT] = operand(&c->in);
+	op[GTU_PEG_RINGS] = (struct gtu_hw_operand){ .key = peg->region.key, .count = peg->records };
+	op[GTU_PEG_OUTPUT] = operand(&c->out);
+	if (lines)
+		op[GTU_PEG_SPILL] = (struct gtu_hw_operand){ .key = peg->spill.key, .count = (uint32_t)lines };
+	peg->desc = (struct gtu_hw_desc){
+		.opcode = GTU_OP_PEG_STREAM,
+		.flags = GTU_DESC_BLOCK,
+		.param = c->flags | peg->engines << GTU_PEG_ENGINES_SHIFT | (peg->wide[0] ? GTU_PEG_IDS_8 : 0) |
+			 (peg->list ? 0 : (peg->wide[3] ? GTU_PEG_OFFSETS_8 : 0) |
+					  (peg->wide[2] ? GTU_PEG_WEIGHTS_8 : 0)),
+		.param2 = peg->push_size ? (uint32_t)__builtin_ctz(peg->push_size) : 0,
+		.imm = c->list_bytes | (uint64_t)c->edge_bytes << 32,
+		.operand = { { .key = peg->block.key, .count = GTU_PEG_OPERANDS } },
+	};
+	return gtu_submit(peg->q, &peg->desc, NULL, err);
+}
+
+int configure_peg(struct gtu_queue *q, const struct gtu_peg_config *config, struct gtu_peg **out,
+		  struct gtu_error *err)
+{
+	struct gtu_peg *peg = *out;
+	int rc = check(q, config, err);
+
+	if (rc)
+		return rc;
+	if (peg && peg->q != q)
+		return gtu_fail(err, GTU_ERR_USAGE, "this peg was made on another queue");
+	if (peg && peg->running)
+		return gtu_fail(err, GTU_ERR_USAGE, "the stream has not ended: gtu_peg_finish() or close it");
+	if (q->submitted != q->consumed)
+		return gtu_fail(err, GTU_ERR_USAGE, "the queue still has jobs outstanding");
+	if (!peg) {
+		peg = calloc(1, sizeof(*peg));
+		if (!peg)
+			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a stream");
+		peg->q = q;
+	}
+	lay_out(peg, config);
+	rc = start(peg, config, err);
+	if (rc) {
+		if (!*out)
+			gtu_peg_close(peg);
+		return rc;
+	}
+	peg->running = true;
+	peg->over = false;
+	peg->last = 0;
+	q->stream = "PEG stream: pop to its end and gtu_peg_finish(), or gtu_peg_close()";
+	*out = peg;
+	return 0;
+}
+
+/* ---- Records ---------------------------------------------------------------------------------------- */
+
+static uint32_t hear(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/* Sleep until something in the rings has moved after @moved was read. */
+static int wait_moved(struct gtu_peg *peg, uint32_t moved, uint64_t *deadline, struct gtu_error *err)
+{
+	const struct gtu_record_wait wait = { &peg->engine[0].ring->moved, moved };
+	struct gtu_queue *q = peg->q;
+	int rc = gtu_queue_check(q, err);
+
+	if (rc)
+		return rc;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);	/* what was written is seen, or `waiting` here */
+	if (hear(&peg->engine[0].ring->waiting))
+		gtu_queue_ring(q, GTU_DB_KICK, 1);
+	if (!*deadline)
+		*deadline = gtu_deadline(q->dev, GTU_FOREVER);
+	else if (*deadline != UINT64_MAX && gtu_now_ns() >= *deadline)
+		return gtu_fail(err, GTU_ERR_TIMEOUT, "a PEG stream of %s has not moved within %g s; are all its %u "
+				"engines' edges popped?", q->dev->info.path, (double)q->dev->patience_ns * 1e-9,
+				peg->engines);
+	return q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, &wait, *deadline, err);
+}
+
+/* The records of engine @e before its current one are done with. */
+static void release(struct engine *e)
+{
+	if (e->held)
+		__atomic_store_n(&e->ring->consumer, e->taken, __ATOMIC_RELEASE);
+	e->held = 0;
+}
+
+/* A record of one of engines [first, first + n): 1, 0 where all of them have ended, or an error. */
+static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const struct gtu_hw_warp **record,
+		       uint32_t *engine, struct gtu_error *err)
+{
+	uint64_t deadline = 0;
+
+	if (!peg->running)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		release(&peg->engine[first + i]);
+	for (;;) {
+		const uint32_t moved = hear(&peg->engine[0].ring->moved);
+		const bool completed = gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed);
+		uint32_t ended = 0;
+		int rc;
+
+		for (uint32_t i = 0; i < n; i++) {
+			/* the one after the last first, so that all have their turn */
+			const uint32_t at = first + (peg->last + 1 + i) % n;
+			struct engine *e = &peg->engine[at];
+			const uint32_t over = hear(&e->ring->ended), there = hear(&e->ring->producer) - e->taken;
+
+			if (there > peg->records)
+				return gtu_fail(err, GTU_ERR_FAIL, "%s says that it wrote %u records into a ring of %u of "
+						"which %u were taken: its streams cannot be trusted",
+						peg->q->dev->info.path, hear(&e->ring->producer), peg->records, e->taken);
+			if (there) {
+				*record = (const void *)((const char *)(e->ring + 1) +
+							 (e->taken & (peg->records - 1)) * peg->record_bytes);
+				*engine = peg->last = at;
+				e->taken++;
+				e->held = 1;
+				return 1;
+			}
+			ended += over || completed;
+			if (peg->demand && !over)
+				__atomic_store_n(&e->ring->asked, e->taken + 1, __ATOMIC_RELEASE);
+		}
+		/* a job that is done before its list was closed has failed */
+		if (completed && peg->push_size)
+			return take_completion(peg, err);
+		if (ended == n) {
+			peg->over = true;
+			return 0;
+		}
+		rc = wait_moved(peg, moved, &deadline, err);
+		if (rc)
+			return rc;
+	}
+}
+
+static int engines_of(const struct gtu_peg *peg, uint32_t engine, uint32_t *first, uint32_t *n,
+		      struct gtu_error *err)
+{
+	if (engine != GTU_PEG_ANY && engine >= peg->engines)
+		return gtu_fail(err, GTU_ERR_USAGE, "engine %u: the stream has %u", engine, peg->engines);
+	*first = engine == GTU_PEG_ANY ? 0 : engine;
+	*n = engine == GTU_PEG_ANY ? peg->engines : 1;
+	return 0;
+}
+
+int gtu_peg_next(struct gtu_peg *peg, uint32_t engine, struct gtu_peg_edges *edges, struct gtu_error *err)
+{
+	const struct gtu_hw_warp *w;
+	const char *r;
+	uint32_t first = 0, n = 0;
+	int rc = engines_of(peg, engine, &first, &n, err);
+
+	if (!rc)
+		rc = next_record(peg, first, n, &w, &edges->engine, err);
+	if (rc <= 0)
+		return rc;
+	r = (const char *)w;
+	edges->active = w->active;
+	edges->cycle = w->cycle;
+	edges->src = peg->at[0] ? r + peg->at[0] : NULL;
+	edges->dst = peg->at[1] ? r + peg->at[1] : NULL;
+	edges->weight = peg->at[2] ? r + peg->at[2] : NULL;
+	edges->index = peg->at[3] ? r + peg->at[3] : NULL;
+	return 1;
+}
+
+/* ---- The intrinsics ------------------------------------------------------------------------------------ */
+
+static uint64_t lane_of(const struct gtu_peg *peg, const struct gtu_hw_warp *w, unsigned f, unsigned lane)
+{
+	const char *at = (const char *)w + peg->at[f];
+
+	return peg->wide[f] ? ((const uint64_t *)(const void *)at)[lane] : ((const uint32_t *)(const void *)at)[lane];
+}
+
+/* The next edge into lane @lane: 1, 0 when there is none, or an error. */
+static int fetch(struct gtu_peg *peg, struct latch *l, uint32_t first, uint32_t n, unsigned lane,
+		 struct gtu_error *err)
+{
+	const uint32_t bit = 1u << lane;
+	uint32_t engine;
+	int rc;
+
+	l->has &= ~bit;
+	while (!l->record || l->next == LANES || !(l->record->active >> l->next & 1)) {
+		if (l->record && l->next < LANES) {
+			l->next++;
+			continue;
+		}
+		l->record = NULL;
+		rc = next_record(peg, first, n, &l->record, &engine, err);
+		if (rc <= 0)
+			return rc;
+		l->next = 0;
+	}
+	for (unsigned f = 0; f < FIELDS; f++) {
+		if (peg->at[f])
+			l->field[f][lane] = lane_of(peg, l->record, f, l->next);
+		l->consumed[f] &= ~bit;
+	}
+	l->has |= bit;
+	l->next++;
+	return 1;
+}
+
+static int pop(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, unsigned f, bool list,
+	       uint64_t value[LANES], uint32_t *valid, struct gtu_error *err)
+{
+	static const char *const name[FIELDS] = { "sources", "destinations", "weights", "edge indices" };
+	uint32_t first = 0, n = 0, got = 0;
+	struct latch *l;
+	int rc = engines_of(peg, engine, &first, &n, err);
+
+	if (rc)
+		return rc;
+	if (list != peg->list)
+		return gtu_fail(err, GTU_ERR_USAGE, list ? "pop_vert() is for streams with GTU_PEG_VERTEX_LIST" :
+							   "a stream of vertices has no edges: pop_vert()");
+	if (!peg->at[f])
+		return gtu_fail(err, GTU_ERR_USAGE, "this stream was not configured to gather %s", name[f]);
+	l = &peg->latch[engine == GTU_PEG_ANY ? GTU_PEG_ENGINES_MAX : engine];
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		const uint32_t bit = 1u << lane;
+
+		value[lane] = UINT64_MAX;
+		if (!(lanes & bit))
+			continue;
+		if (!(l->has & bit) || l->consumed[f] & bit) {
+			rc = fetch(peg, l, first, n, lane, err);
+			if (rc < 0)
+				return rc;
+			if (!rc)
+				continue;
+		}
+		value[lane] = l->field[f][lane];
+		l->consumed[f] |= bit;
+		got |= bit;
+	}
+	if (valid)
+		*valid = got;
+	return got != 0;
+}
+
+int pop_edge_src(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
+		 uint32_t *valid, struct gtu_error *err)
+{
+	return pop(peg, engine, lanes, 0, false, value, valid, err);
+}
+
+int pop_edge_dst(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
+		 uint32_t *valid, struct gtu_error *err)
+{
+	return pop(peg, engine, lanes, 1, false, value, valid, err);
+}
+
+int pop_edge_wt(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
+		uint32_t *valid, struct gtu_error *err)
+{
+	return pop(peg, engine, lanes, 2, false, value, valid, err);
+}
+
+int pop_edge_idx(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
+		 uint32_t *valid, struct gtu_error *err)
+{
+	return pop(peg, engine, lanes, 3, false, value, valid, err);
+}
+
+int pop_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
+	     uint32_t *valid, struct gtu_error *err)
+{
+	return pop(peg, engine, lanes, 0, true, value, valid, err);
+}
+
+int push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, const uint64_t vertex[LANES],
+	      struct gtu_error *err)
+{
+	struct gtu_hw_ring *ring;
+	uint64_t deadline = 0;
+	uint32_t first = 0, n = 0;
+	char *at;
+	int rc = engines_of(peg, engine, &first, &n, err);
+
+	if (rc)
+		return rc;
+	if (!peg->running || !peg->push_size)
+		return gtu_fail(err, GTU_ERR_USAGE, peg->running ? "this stream has no output list to push into" :
+								   "the stream is over: nothing can be pushed");
+	ring = peg->engine[engine == GTU_PEG_ANY ? peg->last : engine].ring;
+	at = (char *)(ring + 1) + peg->records * peg->record_bytes;
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		const uint32_t sent = ring->sent, slot = sent & (peg->push_size - 1);
+
+		if (!(lanes >> lane & 1))
+			continue;
+		for (;;) {
+			const uint32_t moved = hear(&peg->engine[0].ring->moved);
+
+			if (sent - hear(&ring->received) < peg->push_size)
+				break;
+			if (gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed))
+				return take_completion(peg, err);
+			rc = wait_moved(peg, moved, &deadline, err);
+			if (rc)
+				return rc;
+		}
+		if (peg->wide[0])
+			((uint64_t *)(void *)at)[slot] = vertex[lane];
+		else
+			((uint32_t *)(void *)at)[slot] = (uint32_t)vertex[lane];
+		__atomic_store_n(&ring->sent, sent + 1, __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+
+int gtu_peg_finish(struct gtu_peg *peg, uint64_t *listed, struct gtu_error *err)
+{
+	uint64_t deadline = 0;
+	int rc = 0;
+
+	if (listed)
+		*listed = 0;
+	if (!peg->running)
+		return gtu_fail(err, GTU_ERR_USAGE, "the stream is over");
+	for (unsigned e = 0; e < peg->engines; e++)
+		if (!hear(&peg->engine[e].ring->ended) ||
+		    hear(&peg->engine[e].ring->producer) != peg->engine[e].taken)
+			return gtu_fail(err, GTU_ERR_USAGE, "engine %u still has edges: pop them, or close the stream", e);
+	for (unsigned e = 0; e < peg->engines; e++)
+		__atomic_store_n(&peg->engine[e].ring->closed, 1, __ATOMIC_RELEASE);
+	while (!rc && !gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed))
+		rc = wait_moved(peg, hear(&peg->engine[0].ring->moved), &deadline, err);
+	if (rc)
+		return rc;
+	rc = take_completion(peg, err);
+	if (listed && peg->push_size)
+		*listed = peg->result.needed;
+	return rc;
+}
+
+const struct gtu_completion *gtu_peg_result(const struct gtu_peg *peg)
+{
+	return &peg->result;
+}
+
+void gtu_peg_close(struct gtu_peg *peg)
+{
+	struct gtu_device *dev;
+
+	if (!peg)
+		return;
+	abandon(peg);
+	dev = gtu_queue_device(peg->q);
+	gtu_region_remove(dev, &peg->region, NULL);
+	gtu_region_remove(dev, &peg->spill, NULL);
+	gtu_region_remove(dev, &peg->block, NULL);
+	free(peg);
+}

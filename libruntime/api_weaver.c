@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The four Weaver instructions over a stream of warp records (sparseweaver.txt, table II). Registrations are
+ * collected round by round; the first request for work hands them to the device.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue.h"
+
+#define LANES 32u
+
+struct gtu_weaver {
+	struct gtu_queue *q;
+	struct gtu_region ring_region, table_region;
+	struct gtu_hw_ring *ring;
+	struct gtu_hw_registration *table;
+	struct gtu_hw_desc desc;
+	struct gtu_completion result;
+	uint32_t records, stride, skip_size, entries, warps;
+	uint32_t taken;			/* records given out, running freely */
+	uint32_t round, rounds;		/* being decoded; registered for the job under way */
+	uint32_t n, first;		/* registrations collected; of the round that is open */
+	bool wide_vids, wide_eids, demand, running;
+	uint64_t *used;			/* a bit an entry: registered in the open round */
+	uint64_t (*dense)[LANES];	/* edge ids of each warp's last request */
+};
+
+static int take_completion(struct gtu_weaver *w, struct gtu_error *err)
+{
+	int rc;
+
+	w->running = false;
+	w->q->stream = NULL;
+	rc = gtu_next(w->q, GTU_FOREVER, &w->result, err);
+	if (!rc && w->result.status)
+		rc = gtu_completion_error(&w->desc, &w->result, err);
+	return rc;
+}
+
+int configure_weaver(struct gtu_queue *q, const struct gtu_weaver_config *c, struct gtu_weaver **out,
+		     struct gtu_error *err)
+{
+	struct gtu_device *dev = gtu_queue_device(q);
+	struct gtu_weaver *w = *out;
+	uint64_t bytes;
+	int rc = 0;
+
+	if (!(dev->info.units & GTU_UNIT_WVR))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no Weaver", dev->info.path);
+	if (c->ring_log2 > 16 || c->skip_log2 > 16 || (c->skip_log2 && c->skip_log2 < 3))
+		return gtu_fail(err, GTU_ERR_USAGE, "rings of 2^%u records and 2^%u vertices: at most 2^16, and 2^3 to 2^16",
+				c->ring_log2, c->skip_log2);
+	if (w && w->q != q)
+		return gtu_fail(err, GTU_ERR_USAGE, "this weaver was made on another queue");
+	if (w && w->running)
+		return gtu_fail(err, GTU_ERR_USAGE, "work is left: weaver_dec_id() to its end, or close it");
+	if (!w) {
+		w = calloc(1, sizeof(*w));
+		if (!w)
+			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a weaver");
+		w->q = q;
+		w->entries = dev->info.wvr[GTU_WVR_P_ENTRIES];
+		w->warps = dev->info.wvr[GTU_WVR_P_WARPS];
+		w->used = calloc((w->entries + 63) / 64, sizeof(*w->used));
+		w->dense = calloc(w->warps, sizeof(*w->dense));
+		if (!w->used || !w->dense) {
+			gtu_weaver_close(w);
+			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a weaver's tables");
+		}
+	}
+	w->wide_vids = c->wide_vids;
+	w->wide_eids = c->wide_eids;
+	w->demand = c->demand;
+	w->records = 1u << (c->ring_log2 ? c->ring_log2 : 8);
+	w->skip_size = 1u << (c->skip_log2 ? c->skip_log2 : 8);
+	w->stride = GTU_WARP_BYTES(2u - w->wide_vids - w->wide_eids, 0u + w->wide_vids + w->wide_eids);
+	bytes = GTU_PEG_STRIDE(w->records, w->stride, 8ull * w->skip_size);
+	if (w->ring_region.length < bytes) {
+		rc = gtu_region_remove(dev, &w->ring_region, err);
+		if (!rc)
+			rc = gtu_region_alloc(dev, bytes, &w->ring_region, err);
+	}
+	if (rc) {
+		if (!*out)
+			gtu_weaver_close(w);
+		return rc;
+	}
+	w->ring = w->ring_region.addr;
+	w->n = w->first = w->rounds = w->round = 0;
+	memset(w->used, 0, (w->entries + 63) / 64 * sizeof(*w->used));
+	memset(w->dense, 0xff, w->warps * sizeof(*w->dense));
+	*out = w;
+	return 0;
+}
+
+/* ---- Registration -------------------------------------------------------------------------------------- */
+
+/* Room for @more registrations; what is there moves along. */
+static int grow(struct gtu_weaver *w, uint32_t more, struct gtu_error *err)
+{
+	struct gtu_device *dev = gtu_queue_device(w->q);
+	uint64_t bytes = sizeof(*w->table) * 2 * ((uint64_t)w->n + more);
+	struct gtu_region r;
+	int rc;
+
+	if (w->table_region.length / sizeof(*w->table) >= (uint64_t)w->n + more)
+		return 0;
+	if ((uint64_t)w->n + more >= GTU_COUNT_REST)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u registrations before the first request: less than 2^32 - 1",
+				w->n);
+	rc = gtu_region_alloc(dev, bytes < 65536 ? 65536 : bytes, &r, err);
+	if (rc)
+		return rc;
+	if (w->n)
+		memcpy(r.addr, w->table, w->n * sizeof(*w->table));
+	rc = gtu_region_remove(dev, &w->table_region, err);
+	if (rc) {
+		gtu_region_remove(dev, &r, NULL);
+		return rc;
+	}
+	w->table_region = r;
+	w->table = r.addr;
+	return 0;
+}
+
+int weaver_reg(struct gtu_weaver *w, uint32_t warp, uint32_t lanes, const uint64_t vid[LANES],
+	       const uint64_t start[LANES], const uint64_t degree[LANES], struct gtu_error *err)
+{
+	int rc;
+
+	if (w->running)
+		return gtu_fail(err, GTU_ERR_USAGE, "work of the last round is left: weaver_dec_id() to its end first");
+	rc = grow(w, LANES, err);
+	if (rc)
+		return rc;
+	/* all or none of the warp */
+	for (unsigned l = 0; l < LANES; l++) {
+		const uint64_t e = (uint64_t)warp * LANES + l;
+
+		if (!(lanes >> l & 1))
+			continue;
+		if (e >= w->entries)
+			return gtu_fail(err, GTU_ERR_USAGE, "entry %llu, of lane %u of warp %u: the table has %u",
+					(unsigned long long)e, l, warp, w->entries);
+		if (w->used[e / 64] >> (e % 64) & 1)
+			return gtu_fail(err, GTU_ERR_USAGE, "lane %u of warp %u is registered in this round already", l, warp);
+	}
+	for (unsigned l = 0; l < LANES; l++) {
+		const uint32_t e = warp * LANES + l;
+
+		if (!(lanes >> l & 1))
+			continue;
+		w->used[e / 64] |= 1ull << (e % 64);
+		w->table[w->n++] = (struct gtu_hw_registration){
+			.entry = e, .vid = vid[l], .start = start[l], .degree = degree[l],
+		};
+	}
+	return 0;
+}
+
+int weaver_sync(struct gtu_weaver *w, struct gtu_error *err)
+{
+	if (w->running)
+		return gtu_fail(err, GTU_ERR_USAGE, "work is being given out: there is no registration to end");
+	if (w->n == w->first)
+		return 0;
+	w->table[w->n - 1].flags = GTU_WVR_LAST;
+	w->first = w->n;
+	w->rounds++;
+	memset(w->used, 0, (w->entries + 63) / 64 * sizeof(*w->used));
+	return 0;
+}
+
+/* ---- Distribution --------------------------------------------------------------------------------------- */
+
+static int submit(struct gtu_weaver *w, struct gtu_error *err)
+{
+	int rc = weaver_sync(w, err);
+
+	if (rc)
+		return rc;
+	memset(w->ring, 0, sizeof(*w->ring));
+	w->desc = (struct gtu_hw_desc){
+		.opcode = GTU_OP_WVR_STREAM,
+		.param = (w->wide_vids ? GTU_WVR_VIDS_8 : 0) | (w->wide_eids ? GTU_WVR_EIDS_8 : 0) |
+			 (w->demand ? GTU_WVR_DEMAND : 0),
+		.param2 = (uint32_t)__builtin_ctz(w->skip_size),
+		.operand = {
+			[GTU_WVR_TABLE] = { .key = w->table_region.key, .count = w->n },
+			[GTU_WVR_RING] = { .key = w->ring_region.key, .count = w->records },
+		},
+	};
+	rc = gtu_submit(w->q, &w->desc, NULL, err);
+	if (rc)
+		return rc;
+	w->taken = w->round = 0;
+	w->n = w->first = 0;
+	w->running = true;
+	w->q->stream = "Weaver stream: weaver_dec_id() to its end, or gtu_weaver_close()";
+	return 0;
+}
+
+static uint32_t hear(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static int wait_moved(struct gtu_weaver *w, uint32_t moved, uint64_t *deadline, struct gtu_error *err)
+{
+	const struct gtu_record_wait wait = { &w->ring->moved, moved };
+	struct gtu_queue *q = w->q;
+	int rc = gtu_queue_check(q, err);
+
+	if (rc)
+		return rc;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);	/* what was written is seen, or `waiting` here */
+	if (hear(&w->ring->waiting))
+		gtu_queue_ring(q, GTU_DB_KICK, 1);
+	if (!*deadline)
+		*deadline = gtu_deadline(q->dev, GTU_FOREVER);
+	else if (*deadline != UINT64_MAX && gtu_now_ns() >= *deadline)
+		return gtu_fail(err, GTU_ERR_TIMEOUT, "a Weaver stream of %s has not moved within %g s",
+				q->dev->info.path, (double)q->dev->patience_ns * 1e-9);
+	return q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, &wait, *deadline, err);
+}
+
+/* The next record is there: 1; there is none any more: 0. */
+static int record(struct gtu_weaver *w, const struct gtu_hw_warp **record, struct gtu_error *err)
+{
+	uint64_t deadline = 0;
+	int rc;
+
+	for (;;) {
+		const uint32_t moved = hear(&w->ring->moved);
+		const bool over = hear(&w->ring->ended) ||
+				  gtu_completed(&w->q->rings, (uint32_t)w->q->consumed);
+		const uint32_t there = hear(&w->ring->producer) - w->taken;
+
+		if (there > w->records)
+			return gtu_fail(err, GTU_ERR_FAIL, "%s says that it wrote %u records into a ring of %u of which %u "
+					"were taken: its streams cannot be trusted", w->q->dev->info.path,
+					hear(&w->ring->producer), w->records, w->taken);
+		if (there)
+			break;
+		if (over)
+			return 0;
+		if (w->demand)
+			__atomic_store_n(&w->ring->asked, w->taken + 1, __ATOMIC_RELEASE);
+		rc = wait_moved(w, moved, &deadline, err);
+		if (rc)
+			return rc;
+	}
+	*record = (const void *)((const char *)(w->ring + 1) + (uint64_t)(w->taken & (w->records - 1)) * w->stride);
+	return 1;
+}
+
+static void copy_lanes(uint64_t *to, const char *from, bool wide)
+{
+	for (unsigned l = 0; l < LANES; l++)
+		to[l] = wide ? ((const uint64_t *)(const void *)from)[l] : ((const uint32_t *)(const void *)from)[l];
+}
+
+int weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint32_t *active,
+		  struct gtu_error *err)
+{
+	const struct gtu_hw_warp *r = NULL;
+	uint32_t mask;
+	int rc;
+
+	if (warp >= w->warps)
+		return gtu_fail(err, GTU_ERR_USAGE, "warp %u: the device has %u", warp, w->warps);
+	memset(vid, 0xff, LANES * sizeof(*vid));
+	memset(w->dense[warp], 0xff, sizeof(w->dense[warp]));
+	if (active)
+		*active = 0;
+	if (!w->running) {
+		if (!w->n)
+			return 0;
+		rc = submit(w, err);
+		if (rc)
+			return rc;
+	}
+	rc = record(w, &r, err);
+	if (rc < 0)
+		return rc;
+	if (!rc) {
+		w->rounds = 0;		/* those that remain had no work at all */
+		return take_completion(w, err);
+	}
+	if (r->lines != w->round) {	/* it is the next round's: this one is over */
+		w->round++;
+		return 0;
+	}
+	mask = r->active;
+	copy_lanes(vid, (const char *)(r + 1), w->wide_vids);
+	copy_lanes(w->dense[warp], (const char *)(r + 1) + (w->wide_vids ? 256 : 128), w->wide_eids);
+	for (unsigned l = 0; l < LANES; l++)
+		if (!(mask >> l & 1))
+			vid[l] = w->dense[warp][l] = UINT64_MAX;
+	if (active)
+		*active = mask;
+	w->taken++;
+	__atomic_store_n(&w->ring->consumer, w->taken, __ATOMIC_RELEASE);
+	return 1;
+}
+
+int weaver_dec_loc(struct gtu_weaver *w, uint32_t warp, uint64_t eid[LANES], struct gtu_error *err)
+{
+	if (warp >= w->warps)
+		return gtu_fail(err, GTU_ERR_USAGE, "warp %u: the device has %u", warp, w->warps);
+	memcpy(eid, w->dense[warp], LANES * sizeof(*eid));
+	return 0;
+}
+
+int weaver_skip(struct gtu_weaver *w, uint64_t vid, struct gtu_error *err)
+{
+	uint64_t *back = (void *)((char *)(w->ring + 1) + (uint64_t)w->records * w->stride);
+	uint64_t deadline = 0;
+	uint32_t sent;
+
+	if (!w->running)
+		return 0;	/* nothing is left to be skipped */
+	sent = w->ring->sent;
+	for (;;) {
+		const uint32_t moved = hear(&w->ring->moved);
+		int rc;
+
+		if (sent - hear(&w->ring->received) < w->skip_size)
+			break;
+		if (hear(&w->ring->ended) || gtu_completed(&w->q->rings, (uint32_t)w->q->consumed))
+			return 0;
+		rc = wait_moved(w, moved, &deadline, err);
+		if (rc)
+			return rc;
+	}
+	back[sent & (w->skip_size - 1)] = vid;
+	__atomic_store_n(&w->ring->sent, sent + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+const struct gtu_completion *gtu_weaver_result(const struct gtu_weaver *w)
+{
+	return &w->result;
+}
+
+void gtu_weaver_close(struct gtu_weaver *w)
+{
+	struct gtu_device *dev;
+
+	if (!w)
+		return;
+	dev = gtu_queue_device(w->q);
+	if (w->running) {
+		w->q->stream = NULL;
+		gtu_queue_reset(w->q, NULL);
+	}
+	gtu_region_remove(dev, &w->ring_region, NULL);
+	gtu_region_remove(dev, &w->table_region, NULL);
+	free(w->used);
+	free(w->dense);
+	free(w);
+}

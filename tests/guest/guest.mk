@@ -68,6 +68,10 @@ guest-graphs:
 	@$(MAKE) guest-tools >&2 || true
 	@$(MAKE) guest-test GUEST=all-graphs
 
+.PHONY: check-driver
+check-driver:
+	@tests/guest/check-driver
+
 guest: $(B)/gtu module
 	@mkdir -p '$(SHARE)'
 	@tests/guest/run.sh --shell --name shell --kernel '$(KERNEL)' --gtu $(B)/gtu --mem '$(MEM)' $(if $(IOMMU),--iommu) \

@@ -155,7 +155,7 @@ run_plan() (
 	debug)
 		need debug
 		kselftest_arguments ""
-		sound_guest "$1" debug --devices 2 --mem 1G --limit 1400 --test-limit 600 ;;
+		sound_guest "$1" debug --devices 2 --mem 1G --limit 2300 --test-limit 900 ;;
 	6.12)
 		need 6.12
 		kselftest_arguments "" $some

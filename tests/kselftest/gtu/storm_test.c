@@ -536,6 +536,7 @@ TEST_F_TIMEOUT(storm, signals, 60)
 static struct {
 	pthread_mutex_t lock;
 	struct queue *q;
+	struct gtu_hw_desc job;		/* long enough to show who does not wait for it */
 	uint32_t done;
 } shared = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -548,7 +549,7 @@ static void *sharing_thread(void *arg)
 
 	for (; w->rounds; w->rounds--) {
 		pthread_mutex_lock(&shared.lock);
-		index = submit(shared.q, &NO_JOB);
+		index = submit(shared.q, &shared.job);
 		pthread_mutex_unlock(&shared.lock);
 		MUST(w, !queue_wait(shared.q, index, now_ns() + 20 * SECOND));
 		c = &shared.q->cq[index & ((1u << shared.q->c.cq_log2) - 1)];
@@ -572,6 +573,7 @@ TEST_F_TIMEOUT(storm, threads_share_a_queue, 60)
 	/* room for all of it: who is slow still finds his completion */
 	ASSERT_EQ(0, queue_create(self->fd, 10, 10, &q));
 	shared.q = &q;
+	shared.job = copy_job(self->key, 0, self->key, BYTES / 2, BYTES / 2, 0);
 	start_workers(w, 8, self->fd, 120, sharing_thread);
 	JOIN(w, 8);
 	EXPECT_EQ(960u, shared.done);

@@ -101,8 +101,8 @@ static int gtu_piece_zero(struct gtu_device *gtu, struct gtu_piece *p)
 			writeq(0, to + i);
 		iounmap(to);
 	}
+	/* Before a read from the device, behind which all that was written is there. */
 	wmb();
-	/* A read from the device: all that was written before it is there. */
 	return gtu_alive(gtu);
 }
 

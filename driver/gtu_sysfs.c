@@ -17,7 +17,7 @@ static struct gtu_device *gtu_of(struct device *dev)
 	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)   \
 	{                                                                                          \
 		struct gtu_device *gtu = gtu_of(dev);                                              \
-                                                                                                   \
+												   \
 		return sysfs_emit(buf, format "\n", __VA_ARGS__);                                  \
 	}                                                                                          \
 	static DEVICE_ATTR_RO(name)

@@ -21,6 +21,7 @@ static unsigned long gtu_watch_period(void)
 static bool gtu_queue_has_waiter(struct gtu_queue *q)
 {
 	lockdep_assert_held(&q->wait_lock);
+	/* Who sleeps only after this look has asked for the next one: gtu_watch(). */
 	return atomic_read(&q->waiters) || q->eventfd || waitqueue_active(&q->ctx->event_wait);
 }
 
@@ -129,6 +130,7 @@ static bool gtu_watch_readers(struct gtu_device *gtu)
 
 	spin_lock_irq(&gtu->ctx_lock);
 	list_for_each_entry(ctx, &gtu->contexts, link)
+		/* as in gtu_queue_has_waiter() */
 		some |= !gtu_ctx_dead(ctx) && waitqueue_active(&ctx->event_wait);
 	spin_unlock_irq(&gtu->ctx_lock);
 	return some;

@@ -20,6 +20,8 @@ fi
 shift $(($# < 2 ? $# : 2))
 [ -e "$root/Kbuild" ] || die "no Kbuild at the top of the source: nothing to build"
 mkdir -p "$to" && cd "$root" || exit 1
+# two makes in one folder would spoil it
+exec 9>"$to.lock" && flock 9 || exit 1
 
 # what is no longer in the source must not be found in the copy
 for folder in driver include; do

@@ -107,7 +107,7 @@ static void print_costs(const struct ioctl_bench *b)
 	double share = ioctl_bench_doorbell_share(b);
 	unsigned i;
 
-	printf("\nCPU time of submitting, a job\n");
+	printf("\nCPU time of submitting, a job; the median of rings of 256 jobs\n");
 	for (i = 0; i < b->n_costs; i++) {
 		const struct submit_cost *c = &b->cost[i];
 

@@ -7,6 +7,8 @@
  */
 #include "peg.h"
 
+#define TURN_MIN 1024u		/* cycles of a turn that are not worth being cut further */
+
 static bool gathers(const struct gtu_job *job)
 {
 	return !(job->desc.param & GTU_PEG_VERTEX_LIST);
@@ -574,8 +576,9 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 	if (!u->begun && !begin(job, u))
 		return GTU_RUN_DONE;
 	u->job = job;
-	/* engines work side by side: so many cycles of all of them are as much as their number of one */
-	budget = budget / u->core->stream.engines + 1;
+	/* engines work side by side: cycles of all of them are as much work as their number of one */
+	if (budget > TURN_MIN)
+		budget = budget / u->core->stream.engines > TURN_MIN ? budget / u->core->stream.engines : TURN_MIN;
 	/* the cycle after the limit shows that there are more, wherever the turns were cut */
 	if (budget > job->limit - job->cycles)
 		budget = job->limit - job->cycles + 1;

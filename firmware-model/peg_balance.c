@@ -225,11 +225,6 @@ static bool let_end(struct peg_core *c, uint64_t t)
 	return true;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 bool peg_control(struct peg_core *c)
 {
 	const uint64_t t = c->control, interval = c->stream.interval;
@@ -255,7 +250,7 @@ bool peg_control(struct peg_core *c)
 		if (c->stream.stand_by && !c->let_end)
 			changed |= let_end(c, t);
 	}
-	c->control = least((t / interval + 1) * interval, least(x[0].at, x[1].at));
+	c->control = peg_least((t / interval + 1) * interval, peg_least(x[0].at, x[1].at));
 	if (changed || x[0].at != PEG_NEVER || x[1].at != PEG_NEVER)
 		return true;
 	for (unsigned n = 0; n < c->stream.engines; n++)

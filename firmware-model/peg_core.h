@@ -244,7 +244,26 @@ static inline uint64_t peg_core_pushed(const struct peg_core *c, unsigned e)
 	return c->engine[e].out.count + c->engine[e].spilled;
 }
 
-/* ---- Between peg_core.c and peg_balance.c ---- */
+/* ---- Between peg_core.c, peg_engine.c and peg_balance.c ---- */
+
+static inline uint64_t peg_least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* @n lanes of 1 << @log2 bytes at @to: @value, @value + @step and so on. */
+static inline void peg_fill_lanes(uint8_t *to, unsigned log2, uint64_t value, uint64_t step, unsigned n)
+{
+	if (log2 == 2)
+		for (unsigned i = 0; i < n; i++)
+			((uint32_t *)(void *)to)[i] = (uint32_t)(value + step * i);
+	else
+		for (unsigned i = 0; i < n; i++)
+			((uint64_t *)(void *)to)[i] = value + step * i;
+}
+
+/* Run engine @n up to cycle @limit; false: its records have to be taken first. */
+bool peg_engine_run(struct peg_core *c, unsigned n, uint64_t limit);
 
 /* The control processor's steps of cycle c->control, before the engines run it. False: memory failed. */
 bool peg_control(struct peg_core *c);

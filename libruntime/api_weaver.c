@@ -257,8 +257,11 @@ static int record(struct gtu_weaver *w, const struct gtu_hw_warp **record, struc
 
 static void copy_lanes(uint64_t *to, const char *from, bool wide)
 {
-	for (unsigned l = 0; l < LANES; l++)
-		to[l] = wide ? ((const uint64_t *)(const void *)from)[l] : ((const uint32_t *)(const void *)from)[l];
+	if (wide)
+		memcpy(to, from, LANES * sizeof(*to));
+	else
+		for (unsigned l = 0; l < LANES; l++)
+			to[l] = ((const uint32_t *)(const void *)from)[l];
 }
 
 int weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint32_t *active,
@@ -270,34 +273,29 @@ int weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint
 
 	if (warp >= w->warps)
 		return gtu_fail(err, GTU_ERR_USAGE, "warp %u: the device has %u", warp, w->warps);
-	memset(vid, 0xff, LANES * sizeof(*vid));
-	memset(w->dense[warp], 0xff, sizeof(w->dense[warp]));
-	if (active)
-		*active = 0;
-	if (!w->running) {
-		if (!w->n)
-			return 0;
-		rc = submit(w, err);
-		if (rc)
-			return rc;
-	}
-	rc = record(w, &r, err);
-	if (rc < 0)
-		return rc;
-	if (!rc) {
-		w->rounds = 0;		/* those that remain had no work at all */
-		return take_completion(w, err);
-	}
-	if (r->lines != w->round) {	/* it is the next round's: this one is over */
+	rc = w->running || !w->n ? 0 : submit(w, err);
+	if (!rc && w->running)
+		rc = record(w, &r, err);
+	if (rc > 0 && r->lines != w->round) {	/* it is the next round's: this one is over */
 		w->round++;
-		return 0;
+		rc = 0;
+	} else if (!rc && w->running) {
+		w->rounds = 0;		/* those that remain had no work at all */
+		rc = take_completion(w, err);
 	}
-	mask = r->active;
-	copy_lanes(vid, (const char *)(r + 1), w->wide_vids);
-	copy_lanes(w->dense[warp], (const char *)(r + 1) + (w->wide_vids ? 256 : 128), w->wide_eids);
-	for (unsigned l = 0; l < LANES; l++)
+	mask = rc > 0 ? r->active : 0;
+	if (mask) {
+		copy_lanes(vid, (const char *)(r + 1), w->wide_vids);
+		copy_lanes(w->dense[warp], (const char *)(r + 1) + (w->wide_vids ? 256 : 128), w->wide_eids);
+	}
+	for (unsigned l = 0; ~mask && l < LANES; l++)
 		if (!(mask >> l & 1))
 			vid[l] = w->dense[warp][l] = UINT64_MAX;
+	if (rc <= 0) {
+		if (active)
+			*active = 0;
+		return rc;
+	}
 	if (active)
 		*active = mask;
 	w->taken++;

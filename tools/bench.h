@@ -12,7 +12,7 @@
 
 enum bench_kind {
 	BENCH_BITMASK, BENCH_DATA, BENCH_ACCESS, BENCH_REPLICATE, BENCH_EXPAND,
-	BENCH_UNIQUE, BENCH_BEST, BENCH_GROUP, BENCH_IRU,
+	BENCH_UNIQUE, BENCH_BEST, BENCH_GROUP, BENCH_IRU, BENCH_PEG, BENCH_WVR,
 };
 
 /* Where the next index lies, seen from the last one. */
@@ -34,7 +34,8 @@ struct bench_case {
 	uint64_t set;			/* bytes read plus written, about */
 	uint32_t width;			/* bytes of a data element */
 	uint32_t ones;			/* of 64 mask bits; 0: no mask */
-	uint32_t run;			/* REPLICATE, EXPAND: elements a run */
+	uint32_t run;			/* REPLICATE, EXPAND: elements a run; PEG, WVR: edges a vertex */
+	uint32_t engines;		/* PEG */
 	bool vary;			/* runs of 1 .. 2 * run - 1 elements instead */
 	uint32_t locality;		/* enum bench_locality */
 	uint32_t step;			/* GTU_STEP_*: UNIQUE, BEST, GROUP */
@@ -85,6 +86,11 @@ uint64_t plain_unique_bits(const uint32_t *id, uint64_t n, uint64_t *seen, uint6
 /* Those cheaper than all before of their id; @best holds @range costs. */
 uint64_t plain_best(const uint32_t *id, const uint32_t *cost, uint64_t n, uint32_t *best,
 		    uint64_t range, uint32_t *out);
+/* Source and destination of each edge of the @n listed vertices (NULL: all), one behind the other. */
+uint64_t plain_gather(const uint32_t *row, const uint32_t *col, const uint32_t *list, uint64_t n,
+		      uint32_t *out);
+/* Vertex and edge id of all that @n registrations hold, in their order. */
+uint64_t plain_weave(const struct gtu_hw_registration *r, uint64_t n, uint32_t *out);
 void plain_scatter(const uint32_t *in, const uint32_t *to, uint64_t n, uint32_t *out);
 /*
  * LSD radix sort by line (index >> 5: 4-byte elements, 128-byte lines), 8 bits a pass, as many passes as

@@ -21,6 +21,13 @@
 	{ .kind = BENCH_IRU, .unit = "iru", .operation = op, .set = set_, .width = 4,              \
 	  .locality = locality_, __VA_ARGS__ }
 
+#define PEG(set_, run_, engines_, locality_, ...)                                                 \
+	{ .kind = BENCH_PEG, .unit = "peg", .operation = "gather", .set = set_, .width = 4, .run = run_,    \
+	  .vary = true, .engines = engines_, .locality = locality_, __VA_ARGS__ }
+#define WVR(set_, run_, ...)                                                                       \
+	{ .kind = BENCH_WVR, .unit = "wvr", .operation = "weave", .set = set_, .width = 4, .run = run_,     \
+	  .vary = true, __VA_ARGS__ }
+
 const struct bench_case bench_cases[] = {
 	SCU(BENCH_BITMASK, "bitmask", L2, 4),
 	SCU(BENCH_BITMASK, "bitmask", LLC, 4),
@@ -86,6 +93,17 @@ const struct bench_case bench_cases[] = {
 	IRU("filter", MAIN / 4, BENCH_SKEWED, .iru_op = GTU_IRU_OP_FILTER),
 	IRU("minimum", MAIN / 4, BENCH_SKEWED, .iru_op = GTU_IRU_OP_MIN_U32, .carry = true),
 	IRU("add", MAIN / 4, BENCH_SKEWED, .iru_op = GTU_IRU_OP_ADD_F32, .carry = true),
+	PEG(L2, 16, 1, BENCH_IN_ORDER),
+	PEG(MAIN, 2, 1, BENCH_IN_ORDER),
+	PEG(MAIN, 16, 1, BENCH_IN_ORDER, .target = { .rate = 100 }),
+	PEG(MAIN, 16, 1, BENCH_RANDOM, .target = { .rate = 100 }),
+	PEG(MAIN, 16, 16, BENCH_RANDOM, .target = { .rate = 100 }),
+	PEG(MAIN, 256, 1, BENCH_RANDOM),
+	PEG(MAIN, 256, 16, BENCH_RANDOM),
+	WVR(L2, 16),
+	WVR(MAIN, 2),
+	WVR(MAIN, 16, .target = { .rate = 200 }),
+	WVR(MAIN, 256, .target = { .rate = 200 }),
 	{ .unit = NULL },
 };
 
@@ -110,6 +128,13 @@ void bench_variant(const struct bench_case *c, char *text, size_t size)
 	case BENCH_EXPAND:
 		snprintf(text, size, "runs of %s%u, %s", c->vary ? "about " : "", c->run,
 			 locality[c->locality]);
+		break;
+	case BENCH_PEG:
+		snprintf(text, size, "about %u edges, %s, %u engine%s", c->run,
+			 locality[c->locality], c->engines, c->engines > 1 ? "s" : "");
+		break;
+	case BENCH_WVR:
+		snprintf(text, size, "about %u edges a vertex", c->run);
 		break;
 	case BENCH_IRU:
 		snprintf(text, size, "%s%s", locality[c->locality],

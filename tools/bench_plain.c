@@ -154,6 +154,35 @@ uint64_t plain_best(const uint32_t *id, const uint32_t *cost, uint64_t n, uint32
 	return k;
 }
 
+uint64_t plain_gather(const uint32_t *row, const uint32_t *col, const uint32_t *list, uint64_t n,
+		      uint32_t *out)
+{
+	uint64_t i, k = 0;
+	uint32_t e, v;
+
+	for (i = 0; i < n; i++) {
+		v = list ? list[i] : i;
+		for (e = row[v]; e < row[v + 1]; e++) {
+			out[k++] = v;
+			out[k++] = col[e];
+		}
+	}
+	return k / 2;
+}
+
+uint64_t plain_weave(const struct gtu_hw_registration *r, uint64_t n, uint32_t *out)
+{
+	uint64_t i, j, k = 0;
+
+	for (i = 0; i < n; i++) {
+		for (j = 0; j < r[i].degree; j++) {
+			out[k++] = r[i].vid;
+			out[k++] = r[i].start + j;
+		}
+	}
+	return k / 2;
+}
+
 void plain_scatter(const uint32_t *in, const uint32_t *to, uint64_t n, uint32_t *out)
 {
 	uint64_t i;

@@ -27,12 +27,14 @@ struct bench_work {
 	const struct bench_case *c;
 	struct gtu_queue *q;
 	struct gtu_iru *iru;
+	struct gtu_peg *peg;
+	struct gtu_weaver *weaver;
 	uint64_t n;			/* input elements */
 	uint64_t data_n;		/* elements that indices choose from */
 	uint64_t out_n;			/* elements the unit put out */
 	uint64_t plain_n;		/* and the plain software */
 	uint64_t bytes, cycles, seed;
-	uint64_t sum, xor;		/* of what the IRU gave, in place of an array */
+	uint64_t sum, xor;		/* of what a stream gave, in place of an array */
 	struct {
 		void *p;
 		uint64_t bytes;
@@ -146,6 +148,32 @@ static void fill_starts(struct bench_work *w)
 	}
 }
 
+/* Offsets from the counts, and the vertices to be gathered, shuffled where they are to be anywhere. */
+static void fill_graph(struct bench_work *w)
+{
+	uint32_t *row = w->slot[INDEX].p, *count = w->slot[COUNT].p, *list = w->slot[COST].p, t;
+	uint64_t i, j;
+
+	for (i = 0, row[0] = 0; i < w->n; i++)
+		row[i + 1] = row[i] + count[i];
+	for (i = 0; list && i < w->n; i++)
+		list[i] = i;
+	for (i = w->n - 1; list && i > 0; i--) {
+		j = draw(w) % (i + 1);
+		t = list[i], list[i] = list[j], list[j] = t;
+	}
+}
+
+static void fill_registrations(struct bench_work *w)
+{
+	struct gtu_hw_registration *r = w->slot[IN].p;
+	uint32_t *count = w->slot[COUNT].p;
+	uint64_t i, at = 0;
+
+	for (i = 0; i < w->n; at += count[i], i++)
+		r[i] = (struct gtu_hw_registration){ .vid = i, .start = at, .degree = count[i] };
+}
+
 static int lay_out_case(struct bench_work *w, struct gtu_error *err)
 {
 	const struct bench_case *c = w->c;
@@ -164,6 +192,8 @@ static int lay_out_case(struct bench_work *w, struct gtu_error *err)
 	case BENCH_BEST: per = 8 + 1 / 8. + 2; break;
 	case BENCH_GROUP: per = c->step == GTU_STEP_PRODUCE ? 8 : 12; break;
 	case BENCH_IRU: per = 4; break;	/* records stay in the ring */
+	case BENCH_PEG: per = 8 + 12. * c->run; break;
+	case BENCH_WVR: per = 32 + 8. * c->run; break;
 	}
 	w->n = (uint64_t)(c->set / per) & ~63ull;
 	w->data_n = w->n;
@@ -201,6 +231,14 @@ static int lay_out_case(struct bench_work *w, struct gtu_error *err)
 		bytes[COST] = c->carry ? w->n * 4 : 0;	/* the secondary */
 		bytes[PLAIN_ROOM] = bytes[PLAIN_ROOM2] = w->n * 12;
 		break;
+	case BENCH_PEG:
+		bytes[INDEX] = w->n * 4 + 4;
+		bytes[COST] = c->locality == BENCH_IN_ORDER ? 0 : w->n * 4;	/* the list of vertices */
+		bytes[COUNT] = w->n * 4;
+		break;
+	case BENCH_WVR:
+		bytes[COUNT] = w->n * 4;
+		break;
 	}
 	if (bytes[COUNT]) {
 		ret = lay_out(w, COUNT, bytes[COUNT], err);
@@ -209,9 +247,14 @@ static int lay_out_case(struct bench_work *w, struct gtu_error *err)
 		out = fill_counts(w);
 		bytes[COUNT] = 0;
 		bytes[OUT] = out * 4;
-		bytes[IN] = c->kind == BENCH_EXPAND ? out * 4 : bytes[IN];
+		bytes[IN] = c->kind == BENCH_EXPAND || c->kind == BENCH_PEG ? out * 4 : bytes[IN];
 	}
 	bytes[PLAIN_OUT] = bytes[OUT];
+	if (c->kind == BENCH_PEG || c->kind == BENCH_WVR) {
+		bytes[PLAIN_OUT] = out * 8;
+		bytes[OUT] = 0;
+		bytes[IN] = c->kind == BENCH_WVR ? w->n * sizeof(struct gtu_hw_registration) : bytes[IN];
+	}
 	for (s = 0; s < SLOTS; s++) {
 		ret = bytes[s] ? lay_out(w, s, bytes[s], err) : 0;
 		if (ret)
@@ -220,6 +263,10 @@ static int lay_out_case(struct bench_work *w, struct gtu_error *err)
 	fill_random(w, IN);
 	if (w->slot[MASK].p)
 		fill_mask(w);
+	if (c->kind == BENCH_PEG)
+		return fill_graph(w), 0;
+	if (c->kind == BENCH_WVR)
+		return fill_registrations(w), 0;
 	if (w->slot[COST].p)
 		for (i = 0, p = w->slot[COST].p; i < w->n; i++)
 			p[i] = c->iru_op == GTU_IRU_OP_ADD_F32 ? 0x3f800000 : draw(w) % 1000;
@@ -274,6 +321,115 @@ static int run_iru(struct bench_work *w, struct gtu_error *err)
 	w->xor = xor;
 	w->out_n = count;
 	w->cycles = gtu_iru_result(w->iru)->cycles;
+	return 0;
+}
+
+static void fold(const uint32_t *lanes, uint64_t *sum, uint64_t *xor)
+{
+	unsigned lane;
+
+	for (lane = 0; lane < GTU_WARP; lane++) {
+		*sum += lanes[lane];
+		*xor ^= lanes[lane];
+	}
+}
+
+static int run_peg(struct bench_work *w, struct gtu_error *err)
+{
+	const struct bench_case *c = w->c;
+	struct gtu_peg_config config = {
+		.flags = GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST,
+		.engines = c->engines,
+		.row = array(w, INDEX, w->n + 1, 4),
+		.col = array(w, IN, w->slot[IN].bytes / 4, 4),
+		.ring_log2 = c->engines > 4 ? 6 : 8,
+	};
+	uint64_t sum = 0, xor = 0, count = 0;
+	struct gtu_peg_edges edges;
+	unsigned lane;
+	int ret;
+
+	if (w->slot[COST].p)
+		config.in = array(w, COST, w->n, 4);
+	ret = configure_peg(w->q, &config, &w->peg, err);
+	if (ret)
+		return ret;
+	while ((ret = gtu_peg_next(w->peg, GTU_PEG_ANY, &edges, err)) == 1) {
+		const uint32_t *src = edges.src, *dst = edges.dst;
+
+		if (!~edges.active) {
+			fold(src, &sum, &xor);
+			fold(dst, &sum, &xor);
+			count += GTU_WARP;
+			continue;
+		}
+		for (lane = 0; lane < GTU_WARP && edges.active >> lane & 1; lane++, count++) {
+			sum += (uint64_t)src[lane] + dst[lane];
+			xor ^= src[lane] ^ dst[lane];
+		}
+	}
+	if (!ret)
+		ret = gtu_peg_finish(w->peg, NULL, err);
+	if (ret)
+		return ret;
+	w->sum = sum;
+	w->xor = xor;
+	w->out_n = count;
+	w->cycles = gtu_peg_result(w->peg)->cycles;
+	return 0;
+}
+
+/* As many rounds as the table has vertices for, each of all entries, registered before work is asked for. */
+static int run_wvr(struct bench_work *w, struct gtu_error *err)
+{
+	const uint32_t warps = gtu_get_info(gtu_queue_device(w->q))->wvr[GTU_WVR_P_ENTRIES] / GTU_WARP;
+	const struct gtu_hw_registration *r = w->slot[IN].p;
+	const struct gtu_weaver_config config = { .ring_log2 = 8 };
+	uint64_t vid[GTU_WARP], eid[GTU_WARP], start[GTU_WARP], degree[GTU_WARP];
+	uint64_t sum = 0, xor = 0, count = 0, at = 0, rounds = 0;
+	uint32_t active, warp, lanes;
+	unsigned lane;
+	int ret = configure_weaver(w->q, &config, &w->weaver, err);
+
+	while (!ret && at < w->n) {
+		for (warp = 0; !ret && warp < warps && at < w->n; warp++) {
+			for (lane = 0, lanes = 0; lane < GTU_WARP && at < w->n; lane++, at++) {
+				vid[lane] = r[at].vid;
+				start[lane] = r[at].start;
+				degree[lane] = r[at].degree;
+				lanes |= 1u << lane;
+			}
+			ret = weaver_reg(w->weaver, warp, lanes, vid, start, degree, err);
+		}
+		if (!ret)
+			ret = weaver_sync(w->weaver, err);
+		rounds++;
+	}
+	while (!ret && rounds) {
+		ret = weaver_dec_id(w->weaver, 0, vid, &active, err);
+		if (ret < 0)
+			return ret;
+		rounds -= !ret;
+		ret = weaver_dec_loc(w->weaver, 0, eid, err);
+		if (!~active) {
+			for (lane = 0; lane < GTU_WARP; lane++) {
+				sum += vid[lane] + eid[lane];
+				xor ^= vid[lane] ^ eid[lane];
+			}
+			count += GTU_WARP;
+			continue;
+		}
+		for (lane = 0; lane < GTU_WARP && active >> lane & 1; lane++, count++) {
+			sum += vid[lane] + eid[lane];
+			xor ^= vid[lane] ^ eid[lane];
+		}
+	}
+	if (ret)
+		return ret;
+	w->sum = sum;
+	w->xor = xor;
+	w->out_n = count;
+	w->cycles = gtu_weaver_result(w->weaver)->cycles;
 	return 0;
 }
 
@@ -340,6 +496,10 @@ int bench_run_unit(struct bench_work *w, struct gtu_error *err)
 
 	if (w->c->kind == BENCH_IRU)
 		return run_iru(w, err);
+	if (w->c->kind == BENCH_PEG)
+		return run_peg(w, err);
+	if (w->c->kind == BENCH_WVR)
+		return run_wvr(w, err);
 	ret = run_scu(w, &done, err);
 	if (ret)
 		return ret;
@@ -417,6 +577,12 @@ void bench_run_plain(struct bench_work *w)
 		break;
 	case BENCH_IRU:
 		plain_iru(w);
+		break;
+	case BENCH_PEG:
+		w->plain_n = plain_gather(index, in, w->slot[COST].p, w->n, out);
+		break;
+	case BENCH_WVR:
+		w->plain_n = plain_weave(in, w->n, out);
 		break;
 	}
 }
@@ -498,6 +664,12 @@ static int agree(struct bench_work *w, struct gtu_error *err)
 				 : w->out_n != w->n || sum != sum2 || xor != xor2)
 			return differs(w, "not a permutation of its input", err);
 		return 0;
+	case BENCH_PEG:
+	case BENCH_WVR:
+		sums(w->slot[PLAIN_OUT].p, 2 * w->plain_n, &sum, &xor);
+		if (w->out_n != w->plain_n || sum != w->sum || xor != w->xor)
+			return differs(w, "other work than plain software finds", err);
+		return 0;
 	default:
 		bytes = w->c->kind == BENCH_BITMASK ? w->n / 8 : w->plain_n * w->c->width;
 		if (w->out_n != w->plain_n || memcmp(w->slot[OUT].p, w->slot[PLAIN_OUT].p, bytes))
@@ -521,6 +693,10 @@ static uint64_t count_bytes(const struct bench_work *w)
 	case BENCH_UNIQUE: return in + bits + (c->step == GTU_STEP_PRODUCE ? 0 : out);
 	case BENCH_BEST: return 2 * in + bits + out;
 	case BENCH_GROUP: return c->step == GTU_STEP_PRODUCE ? 2 * in : 2 * in + out;
+	case BENCH_PEG: return w->n * (w->slot[COST].p ? 8 : 4) + w->out_n * 4 +
+			       (w->out_n + 31) / 32 * GTU_WARP_BYTES(2, 0);
+	case BENCH_WVR: return w->n * sizeof(struct gtu_hw_registration) +
+			       (w->out_n + 31) / 32 * GTU_WARP_BYTES(2, 0);
 	case BENCH_IRU: return (c->carry ? 2 : 1) * in +
 			       (w->out_n + 31) / 32 * GTU_WARP_BYTES(c->carry ? 3 : 1 + c->position, 0);
 	}
@@ -572,6 +748,8 @@ void bench_release(struct bench_work *w)
 	int s;
 
 	gtu_iru_close(w->iru);
+	gtu_peg_close(w->peg);
+	gtu_weaver_close(w->weaver);
 	for (s = 0; s < SLOTS; s++) {
 		if (w->slot[s].region.key)
 			gtu_region_remove(gtu_queue_device(w->q), &w->slot[s].region, NULL);

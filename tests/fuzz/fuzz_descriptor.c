@@ -32,7 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct gtu_dev_config small = {
 		.contexts = 1, .queues = 1, .aperture_bytes = 4096, .iru_sets = 16, .iru_latency = 3,
-		.scu_latency = 3, .event_rings = 1, .vectors = 1,
+		.scu_latency = 3, .event_rings = 1, .vectors = 1, .peg_engines = 3, .peg_entries = 4,
+		.peg_list_bytes = 64, .peg_edge_bytes = 1024, .peg_latency = 3, .peg_message = 2,
+		.peg_interval = 16, .wvr_entries = 64, .wvr_latency = 3,
 	};
 	static const uint64_t length[REGIONS] = { 200, 4096, 9000, 70, 16384 };
 	struct fuzz_input in = { data, size };
@@ -87,13 +89,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memset(d, 0, sizeof(*d));
 		d->opcode = kind & 0x80 ? (uint8_t)fuzz_number(&in, 1) :
 			    (kind & 7) < 5 ? GTU_OP_SCU_BITMASK + (kind & 7) :
+			    (kind & 0x27) == 0x26 ? GTU_OP_PEG_STREAM :
+			    (kind & 0x27) == 0x27 ? GTU_OP_WVR_STREAM :
 			    (kind & 7) < 7 ? GTU_OP_IRU_STREAM : GTU_OP_COPY;
 		d->reserved0 = (kind & 0x78) == 0x78 ? (uint8_t)fuzz_number(&in, 1) : 0;
 		d->flags = kind & 0x40 ? GTU_DESC_BLOCK : 0;
 		d->param = (uint32_t)fuzz_number(&in, 4) &
-			   (d->opcode == GTU_OP_IRU_STREAM ? GTU_IRU_PARAM_MASK : GTU_SCU_PARAM_MASK);
+			   (d->opcode == GTU_OP_IRU_STREAM ? GTU_IRU_PARAM_MASK :
+			    d->opcode == GTU_OP_PEG_STREAM ? GTU_PEG_PARAM_MASK :
+			    d->opcode == GTU_OP_WVR_STREAM ? GTU_WVR_PARAM_MASK : GTU_SCU_PARAM_MASK);
 		d->imm = fuzz_number(&in, 2);
-		d->param2 = d->opcode == GTU_OP_IRU_STREAM ? (uint32_t)fuzz_number(&in, 1) : 0;
+		d->param2 = d->opcode == GTU_OP_IRU_STREAM ? (uint32_t)fuzz_number(&in, 1) :
+			    d->opcode >= GTU_OP_PEG_STREAM ? (uint32_t)fuzz_number(&in, 1) & 7 : 0;
 		if (d->flags & GTU_DESC_BLOCK) {
 			struct gtu_hw_operand *op = (void *)h.block[2].at;	/* region 1 */
 

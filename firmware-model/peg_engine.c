@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: MIT
+/*
+ * An engine of GraphPEG (graphpeg.txt, section 3.3.1; Documentation/units-peg.md). A cycle is run from the end of
+ * the pipeline to its beginning, so that what one stage puts down is seen by the one before it in the following
+ * cycle: hand-out, arrival of edges, edge fetch, arrival of offsets, offset fetch, refill.
+ */
+#include <string.h>
+
+#include "peg_core.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* ---- Small parts --------------------------------------------------------------------------------- */
+
+/* The free entry of the lowest number, or -1. */
+int peg_entry_take(struct peg_core *c, struct peg_engine *e)
+{
+	for (unsigned w = 0; w < (c->shape.entries + 63u) / 64; w++) {
+		if (e->free[w]) {
+			const int bit = __builtin_ctzll(e->free[w]);
+
+			e->free[w] &= e->free[w] - 1;
+			e->used++;
+			return (int)(64 * w) + bit;
+		}
+	}
+	return -1;
+}
+
+void peg_entry_free(struct peg_engine *e, unsigned n)
+{
+	e->entry[n].state = PEG_IVD;
+	e->free[n / 64] |= 1ull << (n % 64);
+	e->used--;
+}
+
+static bool fail(struct peg_core *c, struct peg_engine *e, enum peg_status why, uint64_t number,
+		 uint64_t value, uint64_t cycle)
+{
+	e->failed = (uint8_t)why;
+	e->bad = number;
+	e->bad_value = value;
+	e->failed_at = cycle;
+	c->failed = true;
+	return false;
+}
+
+/* Edges in shared memory that have not gone out. */
+static inline uint32_t gathered(const struct peg_engine *e)
+{
+	return (uint32_t)(e->fill - e->records) * PEG_LANES + e->lane;
+}
+
+/* Nothing is left to be gathered. */
+static inline bool all_gathered(const struct peg_engine *e)
+{
+	return !e->used && !e->flying && !e->left && !e->coming && !e->in.count;
+}
+
+static inline uint8_t *record_at(const struct peg_core *c, const struct peg_engine *e, uint64_t n)
+{
+	return e->record + (n & c->record_mask) * (size_t)c->record_bytes;
+}
+
+/* Number and date the record whose turn it is; lanes from @lanes on hold nothing. */
+static void put_out(struct peg_core *c, struct peg_engine *e, uint64_t cycle, unsigned lanes)
+{
+	uint8_t *r = record_at(c, e, e->records);
+	struct gtu_hw_warp *w = (void *)r;
+
+	memset(w, 0, sizeof(*w));
+	w->active = lanes == PEG_LANES ? ~0u : (1u << lanes) - 1;
+	w->sequence = (uint32_t)e->records++;
+	w->reason = lanes == PEG_LANES ? GTU_WARP_FULL : GTU_WARP_END;
+	w->cycle = cycle;
+	if (lanes < PEG_LANES) {
+		for (unsigned f = 0; f < PEG_FIELDS; f++)
+			if (c->stream.field[f])
+				memset(r + c->at[f] + ((size_t)lanes << c->log2[f]), 0xff,
+				       (size_t)(PEG_LANES - lanes) << c->log2[f]);
+		c->count.partial++;
+	}
+	c->count.records++;
+}
+
+/* A line of edges has arrived: lane by lane into the record being filled, then the next. */
+static bool arrive(struct peg_core *c, struct peg_engine *e, unsigned n, const struct peg_fetch *f)
+{
+	const bool pull = c->stream.pull;
+	const unsigned base = pull ? 1 : 0, far = pull ? 0 : 1;
+	uint64_t first = f->first;
+	uint32_t count = f->count;
+
+	while (count) {
+		uint8_t *r = record_at(c, e, e->fill);
+		const uint32_t lane = e->lane, room = PEG_LANES - lane;
+		const uint32_t k = count < room ? count : room;
+		void *ids = c->stream.field[far] ? r + c->at[far] + (lane << c->log2[far]) : NULL;
+		void *weights = c->stream.field[2] ? r + c->at[2] + (lane << c->log2[2]) : NULL;
+
+		if (c->stream.field[base])
+			peg_fill_lanes(r + c->at[base] + (lane << c->log2[base]), c->log2[base], f->vertex, 0, k);
+		if (c->stream.field[3])
+			peg_fill_lanes(r + c->at[3] + (lane << c->log2[3]), c->log2[3], first, 1, k);
+		if ((ids || weights) && !c->port.load_edges(c->port.ctx, n, first, k, ids, weights))
+			return false;
+		e->lane = lane + k;
+		if (e->lane == PEG_LANES) {
+			e->lane = 0;
+			e->fill++;
+		}
+		first += k;
+		count -= k;
+	}
+	e->flying -= f->count;
+	return true;
+}
+
+/* Edges from @first on that lie in its line. */
+static inline uint64_t line_rest(const struct peg_core *c, uint64_t first)
+{
+	const uint64_t addr = c->stream.edges_addr + (first << c->stream.id_log2);
+
+	return (GTU_LINE_BYTES - addr % GTU_LINE_BYTES) >> c->stream.id_log2;
+}
+
+/* ---- The cycle of an engine ----------------------------------------------------------------------- */
+
+/* How many vertices the next refill takes; 0: none. In pieces that no chunk's border cuts. */
+static inline uint32_t refill_size(const struct peg_core *c, const struct peg_engine *e)
+{
+	const uint32_t room = c->list_cap - e->in.count - e->coming;
+	uint64_t n = PEG_CHUNK - e->dealt % PEG_CHUNK;
+
+	n = n < e->left ? n : e->left;
+	n = n < c->list_cap ? n : c->list_cap;
+	return n <= room ? (uint32_t)n : 0;
+}
+
+static bool refill(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
+{
+	struct peg_fifo *q = &e->refill;
+	uint32_t size;
+
+	while (q->head != q->tail && q->at[q->head & q->mask].ready <= t) {
+		const struct peg_fetch *f = &q->at[q->head & q->mask];
+		uint64_t first = f->first;
+		uint32_t count = f->count;
+
+		while (count) {
+			uint32_t at = e->in.head + e->in.count, k;
+
+			at -= at >= c->list_cap ? c->list_cap : 0;
+			k = c->list_cap - at < count ? c->list_cap - at : count;
+			if (!c->port.load_vertices(c->port.ctx, n, first, k,
+						   (uint8_t *)e->in.at + ((size_t)at << c->stream.id_log2)))
+				return fail(c, e, PEG_UNREAD, first, 0, t);
+			e->in.count += k;
+			first += k;
+			count -= k;
+		}
+		e->coming -= f->count;
+		q->head++;
+	}
+	size = e->left ? refill_size(c, e) : 0;
+	if (size) {
+		const unsigned slot = q->tail++ & q->mask;
+
+		q->at[slot] = (struct peg_fetch){ .first = e->dealt, .count = size };
+		q->at[slot].ready = c->port.refill(c->port.ctx, n, slot, e->dealt, size, t);
+		e->dealt += size;
+		e->left -= size;
+		e->coming += size;
+		c->count.refills++;
+	}
+	return true;
+}
+
+static inline uint64_t list_pop(struct peg_core *c, struct peg_engine *e)
+{
+	const uint64_t v = peg_list_get(c, &e->in, 0);
+
+	e->in.head = e->in.head + 1 == c->list_cap ? 0 : e->in.head + 1;
+	e->in.count--;
+	e->taken++;
+	c->count.vertices++;
+	return v;
+}
+
+/* FE: the entry that fetches asks for its next line, as far as shared memory has room. */
+static void fetch_edges(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
+{
+	const uint32_t held = gathered(e) + e->flying, room = c->edge_cap - held;
+	struct peg_entry *x;
+	unsigned slot;
+	uint64_t k;
+
+	if (e->fe < 0) {
+		if (e->rd_head == e->rd_tail)
+			return;
+		e->fe = e->rd[e->rd_head++ & c->entry_mask];
+		e->entry[e->fe].state = PEG_FE;
+	}
+	x = &e->entry[e->fe];
+	k = line_rest(c, x->start);
+	k = k < x->end - x->start ? k : x->end - x->start;
+	if (k > room) {
+		if (held >= PEG_LANES)
+			return;
+		k = room;	/* less than a line: else a warp's worth might never be there */
+	}
+	slot = e->fetch.tail++ & e->fetch.mask;
+	e->fetch.at[slot] = (struct peg_fetch){
+		.first = x->start, .count = (uint32_t)k, .vertex = x->vertex,
+	};
+	e->fetch.at[slot].ready = c->port.edges(c->port.ctx, n, slot, x->start, (unsigned)k, t);
+	e->flying += (uint32_t)k;
+	x->start += k;
+	c->count.edge_fetches++;
+	if (x->start == x->end) {
+		peg_entry_free(e, (unsigned)e->fe);
+		e->fe = -1;
+	}
+}
+
+/* FI to RD, for entry @i: its offsets are there. */
+static bool index_arrives(struct peg_core *c, struct peg_engine *e, unsigned n, unsigned i, uint64_t t)
+{
+	struct peg_entry *x = &e->entry[i];
+
+	if (!c->port.load_index(c->port.ctx, n, x->vertex, &x->start, &x->end))
+		return fail(c, e, PEG_UNREAD, x->vertex, 0, t);
+	if (unlikely(x->start > x->end))
+		return fail(c, e, PEG_BAD_OFFSET, x->vertex, x->start, t);
+	if (unlikely(x->end > c->stream.edges))
+		return fail(c, e, PEG_BAD_OFFSET, x->vertex + 1, x->end, t);
+	if (x->start == x->end) {
+		peg_entry_free(e, i);
+		return true;
+	}
+	x->state = PEG_RD;
+	e->rd[e->rd_tail++ & c->entry_mask] = (uint16_t)i;
+	e->efs += x->end - x->start;
+	return true;
+}
+
+static bool indices_arrive(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
+{
+	const uint32_t mask = c->entry_mask;
+
+	if (c->port.latency) {
+		while (e->fi_head != e->fi_tail && e->entry[e->fi[e->fi_head & mask]].ready <= t)
+			if (!index_arrives(c, e, n, e->fi[e->fi_head++ & mask], t))
+				return false;
+		return true;
+	}
+	/* in any order: what stays moves up */
+	for (uint32_t at = e->fi_head, to = e->fi_head, end = e->fi_tail; at != end; at++) {
+		const uint16_t i = e->fi[at & mask];
+
+		if (e->entry[i].ready > t)
+			e->fi[to++ & mask] = i;
+		else if (!index_arrives(c, e, n, i, t))
+			return false;
+		if (at + 1 == end)
+			e->fi_tail = to;
+	}
+	return true;
+}
+
+static bool fetch_index(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
+{
+	const uint64_t v = peg_list_get(c, &e->in, 0);
+	struct peg_entry *x;
+	int i;
+
+	if (unlikely(v >= c->stream.vertices))
+		return fail(c, e, PEG_BAD_VERTEX, e->taken, v, t);
+	i = peg_entry_take(c, e);
+	if (i < 0)
+		return true;
+	list_pop(c, e);
+	x = &e->entry[i];
+	x->vertex = v;
+	x->state = PEG_FI;
+	x->ready = c->port.index(c->port.ctx, n, (unsigned)i, v, t);
+	e->fi[e->fi_tail++ & c->entry_mask] = (uint16_t)i;
+	c->count.index_fetches++;
+	return true;
+}
+
+/* When refills let something happen after cycle @t. */
+static inline uint64_t refill_next(const struct peg_core *c, const struct peg_engine *e, uint64_t t)
+{
+	uint64_t next = PEG_NEVER;
+
+	if (e->left && refill_size(c, e))
+		return t + 1;
+	if (e->refill.head != e->refill.tail)
+		next = e->refill.at[e->refill.head & e->refill.mask].ready;
+	return next > t ? next : t + 1;
+}
+
+static bool end(struct peg_core *c, struct peg_engine *e, uint64_t t)
+{
+	if (c->stream.stand_by && c->balanced && !c->let_end)
+		return false;
+	e->ended = true;
+	e->end = t;
+	c->live--;
+	return true;
+}
+
+/* Cycle @t of engine @n; returns the next in which something can happen. */
+static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
+{
+	const uint32_t mask = c->entry_mask;
+	uint64_t next = PEG_NEVER;
+	uint32_t held = gathered(e);
+	bool go;
+
+	if (held < PEG_LANES && unlikely(all_gathered(e))) {
+		if (!held)
+			return end(c, e, t), PEG_NEVER;
+		if (e->records < e->asked) {
+			put_out(c, e, t, held);
+			c->count.edges += held;
+			e->efs -= held;
+			e->fill++;
+			e->lane = 0;
+			return t + 1;
+		}
+		return PEG_NEVER;
+	}
+	if (held >= PEG_LANES && e->records < e->asked) {
+		put_out(c, e, t, PEG_LANES);
+		c->count.edges += PEG_LANES;
+		e->efs -= PEG_LANES;
+	}
+	while (e->fetch.head != e->fetch.tail && e->fetch.at[e->fetch.head & e->fetch.mask].ready <= t) {
+		const struct peg_fetch *f = &e->fetch.at[e->fetch.head & e->fetch.mask];
+
+		if (!arrive(c, e, n, f))
+			return fail(c, e, PEG_UNREAD, f->first, 0, t), PEG_NEVER;
+		e->fetch.head++;
+	}
+	if (e->fe >= 0 || e->rd_head != e->rd_tail)
+		fetch_edges(c, e, n, t);
+	if (e->fi_head != e->fi_tail && !indices_arrive(c, e, n, t))
+		return PEG_NEVER;
+	if (e->in.count && e->used < c->shape.entries && !fetch_index(c, e, n, t))
+		return PEG_NEVER;
+	if ((e->left || e->coming) && !refill(c, e, n, t))
+		return PEG_NEVER;
+
+	/* what can happen next, and when */
+	held = gathered(e);
+	go = held >= PEG_LANES && e->records < e->asked;
+	go |= e->in.count && e->used < c->shape.entries;
+	if (!go && (e->fe >= 0 || e->rd_head != e->rd_tail)) {
+		const struct peg_entry *x = &e->entry[e->fe >= 0 ? (unsigned)e->fe : e->rd[e->rd_head & mask]];
+		const uint64_t k = peg_least(line_rest(c, x->start), x->end - x->start);
+
+		go = held + e->flying < PEG_LANES || k <= c->edge_cap - held - e->flying;
+	}
+	if (go)
+		return t + 1;
+	if (e->fetch.head != e->fetch.tail)
+		next = e->fetch.at[e->fetch.head & e->fetch.mask].ready;
+	if (e->fi_head != e->fi_tail) {
+		next = peg_least(next, e->entry[e->fi[e->fi_head & mask]].ready);
+		for (uint32_t i = e->fi_head + 1; !c->port.latency && i != e->fi_tail; i++)
+			next = peg_least(next, e->entry[e->fi[i & mask]].ready);
+	}
+	if (e->left || e->coming)
+		next = peg_least(next, refill_next(c, e, t));
+	if (held < PEG_LANES && all_gathered(e))
+		next = t + 1;
+	return next > t ? next : t + 1;
+}
+
+/* A warp's worth of the list is there, or all that can be without taking some, and it is asked for. */
+static bool list_ready(const struct peg_core *c, const struct peg_engine *e)
+{
+	return e->records < e->asked && e->in.count &&
+	       (e->in.count >= PEG_LANES || (!e->coming && !(e->left && refill_size(c, e))));
+}
+
+/* The same in vertex-list mode: the table is off, vertices go out as they are. */
+static uint64_t list_cycle(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
+{
+	if (!e->left && !e->coming && !e->in.count)
+		return end(c, e, t), PEG_NEVER;
+	if (list_ready(c, e)) {
+		uint8_t *r = record_at(c, e, e->records);
+		const unsigned k = e->in.count < PEG_LANES ? e->in.count : PEG_LANES;
+
+		for (unsigned i = 0; i < k; i++)
+			peg_fill_lanes(r + c->at[0] + (i << c->log2[0]), c->log2[0], list_pop(c, e), 0, 1);
+		put_out(c, e, t, k);
+		e->fill++;
+	}
+	if ((e->left || e->coming) && !refill(c, e, n, t))
+		return PEG_NEVER;
+	if ((!e->left && !e->coming && !e->in.count) || list_ready(c, e))
+		return t + 1;
+	return e->left || e->coming ? refill_next(c, e, t) : PEG_NEVER;
+}
+
+/* Run engine @n up to cycle @limit; false: its records have to be taken first. */
+bool peg_engine_run(struct peg_core *c, unsigned n, uint64_t limit)
+{
+	struct peg_engine *e = &c->engine[n];
+
+	while (e->next < limit) {
+		const uint64_t t = e->next;
+
+		if (unlikely(e->records - e->gone >= PEG_OUT_MARK))
+			return false;
+		e->next = c->stream.vertex_list ? list_cycle(c, e, n, t) : gather_cycle(c, e, n, t);
+		e->clock = t + 1;
+		if (unlikely(e->failed))
+			e->next = PEG_NEVER;
+	}
+	return true;
+}

@@ -88,20 +88,26 @@ sound_guest() {
 	boot "$name" "$kernel" "$@" "${arguments[@]}" --test "info=gtu info --device /dev/gtu0 >/dev/null"
 }
 
-# faulty_guest: /dev/gtu0 is sound. The next go wrong after they were found (which takes fewer than 400
+# faulty_guest: /dev/gtu0 is sound. The next go wrong after they were found (which takes fewer than 560
 # accesses), the last while the driver looks at them.
 faulty_guest() {
 	local arguments=(--file "$kselftests/fault_test" --file "$here/rebind:/usr/bin/rebind") fault
 	local bfs="gtu --quiet run bfs /graph.gtu --unit scu --device"
 
-	for fault in all-ones=400 stall=400 die-at=400 lose-irq all-ones=400 stall=400 die-at=400 \
-		all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
+	for fault in all-ones=560 stall=560 die-at=560 lose-irq all-ones=560 stall=560 die-at=560 \
+		corrupt-completions=3 no-invalidate stuck-reset all-ones=1 all-ones=2 all-ones=5 all-ones=20 \
+		all-ones=300 stall=3; do
 		arguments+=(--also "--fault $fault")
 	done
 	# who waits for a device that has gone is told so: exit status 1
 	arguments+=(--test "gone=$bfs /dev/gtu1; test \$? -eq 1" --test "killed=$bfs /dev/gtu3; test \$? -eq 1")
-	# the tool waits for a stalled one as long as its user does: a signal ends it, SIGKILL is not needed
-	arguments+=(--test "stalled=timeout -k 10 3 $bfs /dev/gtu2; rc=\$?; test \$rc -ne 0 && test \$rc -ne 137")
+	# who waits for a stalled one is told so, or ends it by a signal: SIGKILL is not needed
+	arguments+=(--test "stalled=timeout -k 10 40 $bfs /dev/gtu2 --timeout 3; test \$? -eq 1")
+	arguments+=(--test "stalled-signal=timeout -k 10 3 $bfs /dev/gtu2; rc=\$?; test \$rc -ne 0 && test \$rc -ne 137")
+	# a device that lies: a sentence or a result, each time, and nothing hangs; which one depends on the seed
+	arguments+=(--test "lies=for i in 1 2 3 4; do timeout -k 5 30 $bfs /dev/gtu8 --timeout 3; test \$? -le 1 || exit 1; done")
+	# a region is not let go: the device is reset for it
+	arguments+=(--test "no-invalidate=timeout -k 5 50 $bfs /dev/gtu9; test \$? -eq 1")
 	# completions are in memory: an interrupt that is lost costs time, no result
 	arguments+=(--test "no-interrupts=$bfs /dev/gtu4" --test "sound-beside=$bfs /dev/gtu0")
 	for fault in gone:5 stalled:6 gone:7; do

@@ -14,15 +14,15 @@ static void pr_push_vm(struct lab_warp *w, const void *p)
 	lab_u32 v = lab_thread(w), b, e, k, c;
 	lab_f32 share;
 
-	lab_alu(w, 6);
+	lab_alu(w, 11);
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
-		lab_alu(w, 4);
+		lab_alu(w, 5);
 		b = lab_load32(w, 0, &a->row, v);
 		e = lab_load32(w, 1, &a->row, v + 1);
 		lab_wait(w);
-		lab_alu(w, 2);
+		lab_alu(w, 1);
 		LAB_IF(w, lab_ne(b, e)) {
-			lab_alu(w, 5);
+			lab_alu(w, 9);
 			share = lab_load_f32(w, 2, &a->rank, v);
 			lab_wait(w);
 			share = share / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1)));
@@ -51,21 +51,22 @@ LAB_INLINE void push_wm(struct lab_warp *w, const struct lab_csr_args *a, bool a
 	lab_u32 v = lab_thread(w) >> 5, lane = lab_lane(), b, e, k, c;
 	lab_f32 share;
 
-	lab_alu(w, 7);
+	lab_alu(w, 12);
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
-		lab_alu(w, 4);
+		lab_alu(w, 5);
 		e = lab_load32(w, 0, &a->row, v + 1);
 		b = lab_load32(w, 1, &a->row, v);
 		lab_wait(w);
-		lab_alu(w, 3);
+		lab_alu(w, 1);
 		k = (aligned ? b & ~31u : b) + lane;
 		LAB_IF(w, lab_ne(b, e) & (aligned ? lab_lt(k, e) : ~0u)) {
-			lab_alu(w, 5);
+			lab_alu(w, aligned ? 11 : 10);
 			share = lab_load_f32(w, 2, &a->rank, v);
 			lab_wait(w);
 			share = share / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1)));
-			lab_alu(w, 3);
+			lab_alu(w, 4);
 			LAB_WHILE(w, lab_lt(k, e)) {
+				lab_alu(w, aligned ? 2 : 0);
 				LAB_IF(w, lab_ge(k, b)) {
 					c = lab_load32(w, 3, &a->col, k);
 					lab_wait(w);
@@ -102,27 +103,28 @@ static void pr_pull_vm(struct lab_warp *w, const void *p)
 	lab_u32 v = lab_thread(w), b, e, k, c, d;
 	lab_f32 r, sum = { 0 };
 
-	lab_alu(w, 6);
+	lab_alu(w, 12);
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
-		lab_alu(w, 4);
+		lab_alu(w, 5);
 		b = lab_load32(w, 0, &a->row, v);
 		e = lab_load32(w, 1, &a->row, v + 1);
 		lab_wait(w);
-		lab_alu(w, 3);
+		lab_alu(w, 4);
 		k = b;
 		LAB_WHILE(w, lab_lt(k, e)) {
 			c = lab_load32(w, 2, &a->col, k);
 			lab_wait(w);
-			lab_alu(w, 4);
+			lab_alu(w, 3);
 			d = lab_load32(w, 3, &a->deg, c);
+			lab_wait(w); /* it is converted before the next load issues: their cycles say so */
 			r = lab_load_f32(w, 4, &a->rank, c);
 			lab_wait(w);
 			sum += lab_select_f32(w->mask, r / lab_to_f32(lab_select(w->mask, d, lab_all(1))),
 					      lab_all_f32(0));
-			lab_alu(w, 5);
+			lab_alu(w, 7);
 			k += 1;
 		}
-		lab_alu(w, 2);
+		lab_alu(w, 6);
 		lab_store_f32(w, 5, &a->next, v, sum);
 	}
 	lab_alu(w, 1);
@@ -141,18 +143,18 @@ static void bfs_level(struct lab_warp *w, const void *p)
 	const struct lab_csr_args *a = p;
 	lab_u32 v = lab_thread(w), k, e, c, level;
 
-	lab_alu(w, 6);
+	lab_alu(w, 12);
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
 		lab_alu(w, 4);
 		level = lab_load32(w, 0, &a->level, v);
 		lab_wait(w);
-		lab_alu(w, 2);
+		lab_alu(w, 1);
 		LAB_IF(w, lab_eq(level, lab_all(a->current))) {
-			lab_alu(w, 3);
+			lab_alu(w, 4);
 			k = lab_load32(w, 1, &a->row, v);
 			e = lab_load32(w, 2, &a->row, v + 1);
 			lab_wait(w);
-			lab_alu(w, 3);
+			lab_alu(w, 4);
 			LAB_WHILE(w, lab_lt(k, e)) {
 				c = lab_load32(w, 3, &a->col, k);
 				lab_wait(w);
@@ -160,9 +162,11 @@ static void bfs_level(struct lab_warp *w, const void *p)
 				level = lab_load32(w, 4, &a->level, c);
 				lab_wait(w);
 				lab_alu(w, 2);
-				LAB_IF(w, lab_eq(level, lab_all(LAB_BFS_INF)))
+				LAB_IF(w, lab_eq(level, lab_all(LAB_BFS_INF))) {
+					lab_alu(w, 1);
 					lab_store32(w, 5, &a->level, c, lab_all(a->current + 1));
-				lab_alu(w, 3);
+				}
+				lab_alu(w, 4);
 				k += 1;
 			}
 		}
@@ -181,15 +185,15 @@ static void gather(struct lab_warp *w, const void *p)
 	const struct lab_gather_args *a = p;
 	lab_u32 i = lab_thread(w), j, t;
 
-	lab_alu(w, 6);
+	lab_alu(w, 10);
 	LAB_IF(w, lab_lt(i, lab_all(a->m))) {
-		lab_alu(w, 4);
+		lab_alu(w, 5);
 		j = lab_load32(w, 0, &a->idx, i);
 		lab_wait(w);
 		lab_alu(w, 2);
 		t = lab_load32(w, 1, &a->data, j);
 		lab_wait(w);
-		lab_alu(w, 3);
+		lab_alu(w, 1);
 		lab_store32(w, 2, &a->out, i, t);
 	}
 	lab_alu(w, 1);
@@ -205,18 +209,18 @@ static void gather_1warp(struct lab_warp *w, const void *p)
 	lab_u32 i = lab_lane(), j;
 	lab_f32 t, sum = { 0 };
 
-	lab_alu(w, 6);
+	lab_alu(w, 12);
 	LAB_WHILE(w, lab_lt(i, lab_all(a->m))) {
 		j = lab_load32(w, 0, &a->idx, i);
 		lab_wait(w);
-		lab_alu(w, 2);
+		lab_alu(w, 3);
 		t = lab_load_f32(w, 1, &a->data, j);
 		lab_wait(w);
 		sum += lab_select_f32(w->mask, t, lab_all_f32(0));
 		lab_alu(w, 4);
 		i += 32;
 	}
-	lab_alu(w, 2);
+	lab_alu(w, 4);
 	lab_store_f32(w, 2, &a->out, lab_lane(), sum);
 	lab_alu(w, 1);
 }
@@ -232,14 +236,14 @@ static void rmw_1warp(struct lab_warp *w, const void *p)
 	const struct lab_gather_args *a = p;
 	lab_u32 i = lab_lane(), j, t;
 
-	lab_alu(w, 6);
+	lab_alu(w, 10);
 	LAB_WHILE(w, lab_lt(i, lab_all(a->m))) {
 		j = lab_load32(w, 0, &a->idx, i);
 		lab_wait(w);
-		lab_alu(w, 2);
+		lab_alu(w, 3);
 		t = lab_load32(w, 1, &a->data, j);
 		lab_wait(w);
-		lab_alu(w, 2);
+		lab_alu(w, 1);
 		lab_store32(w, 2, &a->data, j, t + 1);
 		lab_alu(w, 3);
 		i += 32;

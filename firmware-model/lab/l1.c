@@ -92,7 +92,7 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 	n->port = (uint16_t)sm;
 	n->flags = LAB_OF_MSHR;
 	n->owner = t->mshr[at];
-	lab_send(lab, node, cycle);
+	lab_at(&lab->calendar, cycle + lab->m.l1_latency, node, EV_SEND); /* when the lookup is over */
 	return L1_TAKEN;
 }
 

@@ -260,6 +260,10 @@ static void dispatch(struct lab *lab, uint32_t node)
 		lab->part = LAB_PART_SM;
 		place_blocks(lab);
 		break;
+	case EV_SEND:
+		lab->part = LAB_PART_SM;
+		lab_send(lab, node, lab->calendar.now);
+		break;
 	case EV_ARRIVE:
 		lab->part = LAB_PART_MEMORY;
 		lab_memory_arrive(lab, node);

@@ -42,6 +42,7 @@ struct lab_machine {
 	uint32_t sms, warps, blocks;	/* SMs; an SM's warps and blocks at once */
 	uint32_t schedulers;		/* an SM; each issues one warp instruction a cycle */
 	uint32_t policy;		/* enum lab_policy */
+	uint32_t atomics_block;		/* a warp waits for its atomics even where it has no use for the value */
 	uint32_t alu_latency;		/* from an arithmetic instruction to one that needs its result */
 	uint32_t shared, shared_latency;
 	uint32_t launch_latency;

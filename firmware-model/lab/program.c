@@ -138,6 +138,8 @@ void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, en
 		if (old)
 			(*old)[l] = was;
 	}
+	if (!old && w->lab->m.atomics_block)
+		lab_wait_for(w, 1u << LAB_ATOMICS);
 }
 
 void *lab_shared_words(struct lab_warp *w, const lab_u32 *index)

@@ -427,10 +427,15 @@ static bool transact(struct lab *lab, unsigned sm, struct lab_warp *w, const str
 	if (op->kind == LAB_LOAD && lab->m.l1_size)
 		return lab_l1_load(lab, sm, w, op->board, (uint32_t)(c->unit[i] / LAB_LINE), c->bits[i], cycle) ==
 		       L1_TAKEN;
-	if (op->kind == LAB_STORE && lab->m.l1_size)
-		lab_l1_store(lab, sm, (uint32_t)(c->unit[i] / LAB_LINE));
 	node = request(lab, sm, w, op, c->unit[i], c->bits[i]);
-	lab->calendar.node[node].partial = op->kind == LAB_STORE ? c->partial[i] : 0;
+	if (op->kind == LAB_STORE) {
+		lab->calendar.node[node].partial = c->partial[i];
+		if (lab->m.l1_size) {
+			lab_l1_store(lab, sm, (uint32_t)(c->unit[i] / LAB_LINE));
+			lab_at(&lab->calendar, cycle + lab->m.l1_latency, node, EV_SEND);
+			return true;
+		}
+	}
 	lab_send(lab, node, cycle);
 	return true;
 }

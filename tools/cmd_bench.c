@@ -7,6 +7,7 @@
 #include "bench.h"
 #include "bench_gpu.h"
 #include "bench_ioctl.h"
+#include "bench_lab.h"
 #include "cli.h"
 #include "host.h"
 #include "iru_kernel.h"
@@ -18,6 +19,7 @@ static const char help[] =
 	"usage: gtu bench units [--seconds S] [--only NAME,...] [--largest BYTES] [--device D]\n"
 	"                       [--json FILE|-]\n"
 	"       gtu bench ioctl [--seconds S] [--pin BYTES] [--device D] [--json FILE|-]\n"
+	"       gtu bench lab [--scale N] [--machine NAME|FILE] [--json FILE|-]\n"
 	"       gtu bench gpu [...]      the link and the traversals of a GPU: gtu bench gpu --help\n\n"
 	"units: how fast the units are, each job as a whole through the runtime, beside memcpy of the same\n"
 	"bytes and beside the plain software that one would write. The three are measured in turn, round\n"
@@ -41,7 +43,11 @@ static const char help[] =
 	"driver lacks is said in its place.\n\n"
 	"  --device D       /dev/gtu0 for all of it (default model: what there is of it in process)\n"
 	"  --pin BYTES      memory that is pinned at a time (default 128M; two such pieces are needed)\n"
-	"  --seconds S      for all of it, about (default 60), besides pinning\n";
+	"  --seconds S      for all of it, about (default 60), besides pinning\n\n"
+	"lab: how fast the laboratory simulates, BFS and PageRank over a Kronecker graph of 2^N vertices and edge\n"
+	"factor 16: CPU time of one core, simulated warp instructions and sector requests a second.\n\n"
+	"  --scale N        default 18\n"
+	"  --machine M      as 'gtu lab list' names them, or a file (default gtx980)\n";
 
 #define ROUNDS_MIN	3
 #define ROUNDS_MAX	200
@@ -448,13 +454,16 @@ int cmd_bench(int argc, char **argv)
 		{ "largest", required_argument, NULL, 'l' },
 		{ "pin", required_argument, NULL, 'p' },
 		{ "device", required_argument, NULL, 'd' },
+		{ "scale", required_argument, NULL, 'c' },
+		{ "machine", required_argument, NULL, 'm' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
 	};
-	static const char *const subjects[] = { "units", "ioctl", "gpu", NULL };
+	static const char *const subjects[] = { "units", "ioctl", "lab", "gpu", NULL };
+	struct bench_lab lab = { .scale = 18, .machine = "gtx980" };
 	struct request rq = { .seconds = 60, .largest = UINT64_MAX, .pin = 128 << 20 };
-	bool for_units = false, for_ioctl = false;
+	bool for_units = false, for_ioctl = false, for_lab = false;
 	struct gtu_error err = { 0 };
 	int opt, subject, ret;
 
@@ -480,19 +489,32 @@ int cmd_bench(int argc, char **argv)
 			rq.only = optarg;
 			for_units = true;
 			break;
+		case 'c':
+			if (!cli_u64("--scale", optarg, 4, 26, &lab.scale))
+				return CLI_USAGE;
+			for_lab = true;
+			break;
+		case 'm':
+			lab.machine = optarg;
+			for_lab = true;
+			break;
 		case 'd': rq.device = optarg; break;
-		case 'j': rq.json = optarg; break;
+		case 'j': rq.json = lab.json = optarg; break;
 		case 'h': fputs(help, stdout); return CLI_DONE;
 		default: return cli_option(argc, argv, opt, options);
 		}
 	}
 	if (optind == argc)
-		return cli_usage("what? 'gtu bench units', 'gtu bench ioctl' or 'gtu bench gpu'");
+		return cli_usage("what? 'gtu bench units', 'gtu bench ioctl', 'gtu bench lab' or 'gtu bench gpu'");
 	subject = cli_choice("the subject", argv[optind], subjects);
 	if (subject < 0)
 		return CLI_USAGE;
-	if (subject == 2)
+	if (subject == 3)
 		return cli_usage("'gpu' comes first: gtu bench gpu [options]");
+	if (for_lab && subject != 2)
+		return cli_usage("--scale and --machine are for 'gtu bench lab'");
+	if (subject == 2 && (for_units || for_ioctl || rq.device))
+		return cli_usage("'gtu bench lab' takes --scale, --machine and --json");
 	if (subject ? for_units : for_ioctl)
 		return cli_usage(subject ? "--only and --largest are for 'gtu bench units'" :
 					   "--pin is for 'gtu bench ioctl'");
@@ -502,6 +524,7 @@ int cmd_bench(int argc, char **argv)
 		return CLI_USAGE;
 	ret = rq.json ? whole_file_try(rq.json, &err) : 0;
 	if (!ret)
-		ret = subject ? bench_ioctl(&rq, &err) : units_of(&rq, &err);
+		ret = subject == 2 ? bench_lab(&lab, cli_progress(), &err) :
+		      subject ? bench_ioctl(&rq, &err) : units_of(&rq, &err);
 	return cli_exit(&err, ret);
 }

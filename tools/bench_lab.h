@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* gtu bench lab: how fast the laboratory simulates. */
+#ifndef GTU_BENCH_LAB_H
+#define GTU_BENCH_LAB_H
+
+#include <stdint.h>
+
+#include "gtu/error.h"
+
+struct bench_lab {
+	uint64_t scale;			/* of the Kronecker graph: 2^scale vertices, edge factor 16 */
+	const char *machine;
+	const char *json;		/* a file, "-", or NULL */
+};
+
+int bench_lab(const struct bench_lab *how, const struct gtu_progress *progress, struct gtu_error *err);
+
+#endif

@@ -92,7 +92,7 @@ static void merge(const uint32_t *sorted, unsigned n, unsigned width_log2, uint6
 	o->n = (uint32_t)k + 1;
 	o->sectors = 0;
 	for (i = 0; i < o->n; i++)
-		o->sectors += (uint32_t)__builtin_popcount(o->bits[i]);
+		o->sectors += lab_sectors(o->bits[i]);
 }
 
 void lab_coalesce_plain(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base,

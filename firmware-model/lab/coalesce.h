@@ -5,6 +5,12 @@
 
 #include "lab/lab.h"
 
+/* How many of the four bits of @x are set. */
+static inline uint32_t lab_sectors(uint32_t x)
+{
+	return (uint32_t)(0x4332322132212110ull >> (4 * x) & 15);
+}
+
 struct lab_coalesced {
 	uint32_t n;			/* transactions */
 	uint32_t sectors;		/* of all of them */

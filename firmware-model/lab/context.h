@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LAB_STACK (24u << 10)		/* bytes a warp's program may use; a guard page is below */
+#define LAB_STACK (28u << 10)		/* bytes of a warp's stack, 24 KiB of them its program's; a guard page is below */
 
 /* @count stacks in one mapping, or NULL; *each is the distance from one to the next. */
 void *lab_stacks_map(unsigned count, size_t *each);

@@ -30,11 +30,11 @@ struct lab_node {
 	uint8_t op;			/* enum lab_kind */
 	uint8_t sectors, partial;	/* of the line */
 	uint32_t owner;			/* warp, MSHR, unit */
-	uint16_t port, slice;		/* port: SM, or that of a unit */
-	uint32_t line;			/* address / 128; a link request's are in value */
-	uint8_t board, flags;		/* flags: LAB_OF_* */
-	uint8_t flits, bytes;		/* of the request; bytes: of a link request */
-	uint64_t value;			/* a unit's tag; a link request's address */
+	uint16_t port, set;		/* port: SM, or that of a unit; set: of the slice's tags */
+	uint32_t line;			/* address / 128; a link request's is in value */
+	uint8_t slice, board, flags;	/* flags: LAB_OF_* */
+	uint8_t bytes;			/* of the request; of a link request, that it asks for */
+	uint64_t value;			/* a unit's tag, a link request's address, a warp's stack pointer */
 };
 _Static_assert(sizeof(struct lab_node) == 32, "two nodes a cache line");
 

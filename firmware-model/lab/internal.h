@@ -17,15 +17,17 @@
 
 enum lab_warp_state { WARP_FREE, WARP_LIVES, WARP_AT_BARRIER, WARP_ENDS };
 
-/* Tags of a cache with what is known of each line: sectors as bits. */
+/* What is known of a line: its sectors as bits. */
+struct lab_way {
+	uint8_t valid, pending, dirty, partial;
+	uint32_t used;			/* of a clock of accesses, which is renewed before it wraps */
+	uint64_t ready;			/* L2: cycle when the pending ones are there; L1: MSHR, the latest of the line */
+};
 struct lab_tags {
 	uint32_t sets, ways;
 	uint32_t *line;			/* [set][way]; 0: none */
-	uint64_t *used;			/* of a clock of accesses */
-	uint64_t *ready;		/* L2: cycle when the pending ones are there */
-	uint8_t *valid, *pending, *dirty, *partial;
-	uint16_t *mshr;			/* L1: the latest of the line */
-	uint64_t clock;
+	struct lab_way *way;
+	uint32_t clock;
 };
 
 struct lab_mshr {
@@ -114,6 +116,7 @@ struct lab {
 	uint64_t dram_atom, dram_hit, dram_miss; /* fractions */
 	uint32_t slices_channel, lines_row;
 	uint32_t reply_flits;		/* of one sector */
+	uint8_t request_flits[LAB_SIZES]; /* by sectors carried */
 
 	/* the launch */
 	const struct lab_launch *launch;
@@ -163,7 +166,8 @@ void lab_l1_fill(struct lab *lab, uint32_t node);
 void lab_l1_empty(struct lab *lab);
 
 /* memory.c */
-bool lab_tags_init(struct lab_tags *t, uint32_t size, uint32_t ways, bool l2);
+bool lab_tags_init(struct lab_tags *t, uint32_t size, uint32_t ways);
+void lab_tags_renew(struct lab_tags *t);
 void lab_tags_free(struct lab_tags *t);
 uint32_t lab_node_take(struct lab *lab);
 void lab_node_give(struct lab *lab, uint32_t node);
@@ -174,6 +178,7 @@ uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned fl
 uint64_t lab_port_out(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
 void lab_memory_arrive(struct lab *lab, uint32_t node);
 void lab_memory_reply(struct lab *lab, uint32_t node);
+/* The slice of a line, the set in it, and its place among the slice's lines. */
 void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t *set, uint32_t *group);
 
 /* link.c */
@@ -182,6 +187,14 @@ void lab_link_event(struct lab *lab, uint32_t node);
 
 /* units.c */
 void lab_unit_event(struct lab *lab, uint32_t node);
+
+/* The way was used now. */
+static inline void lab_touch(struct lab_tags *t, uint32_t at)
+{
+	if (__builtin_expect(t->clock == UINT32_MAX, 0))
+		lab_tags_renew(t);
+	t->way[at].used = ++t->clock;
+}
 
 static inline int lab_find(const struct lab_tags *t, uint32_t set, uint32_t line)
 {

@@ -8,7 +8,7 @@
 
 static const char *const push_vm_names[] = { "row[v]", "row[v+1]", "rank[v]", "col[k]", "next[col[k]]" };
 
-static void pr_push_vm(struct lab_warp *w, const void *p)
+LAB_PROGRAM static void pr_push_vm(struct lab_warp *w, const void *p)
 {
 	const struct lab_csr_args *a = p;
 	lab_u32 v = lab_thread(w), b, e, k, c;
@@ -81,11 +81,11 @@ LAB_INLINE void push_wm(struct lab_warp *w, const struct lab_csr_args *a, bool a
 	lab_alu(w, 1);
 }
 
-static void pr_push_wm(struct lab_warp *w, const void *p)
+LAB_PROGRAM static void pr_push_wm(struct lab_warp *w, const void *p)
 {
 	push_wm(w, p, false);
 }
-static void pr_push_wm_aligned(struct lab_warp *w, const void *p)
+LAB_PROGRAM static void pr_push_wm_aligned(struct lab_warp *w, const void *p)
 {
 	push_wm(w, p, true);
 }
@@ -97,7 +97,7 @@ const struct lab_kernel lab_pr_push_wm_aligned = {
 
 static const char *const pull_names[] = { "row[v]", "row[v+1]", "col[k]", "deg[c]", "rank[c]", "next[v]" };
 
-static void pr_pull_vm(struct lab_warp *w, const void *p)
+LAB_PROGRAM static void pr_pull_vm(struct lab_warp *w, const void *p)
 {
 	const struct lab_csr_args *a = p;
 	lab_u32 v = lab_thread(w), b, e, k, c, d;
@@ -138,7 +138,7 @@ static const char *const bfs_names[] = {
 	"level[v]", "row[v]", "row[v+1]", "col[k]", "level[c]", "level[c]=cur+1",
 };
 
-static void bfs_level(struct lab_warp *w, const void *p)
+LAB_PROGRAM static void bfs_level(struct lab_warp *w, const void *p)
 {
 	const struct lab_csr_args *a = p;
 	lab_u32 v = lab_thread(w), k, e, c, level;
@@ -180,7 +180,7 @@ const struct lab_kernel lab_bfs_level = { .name = "bfs_level", .warp = bfs_level
 
 static const char *const gather_names[] = { "idx[i]", "data[idx[i]]", "out[i]" };
 
-static void gather(struct lab_warp *w, const void *p)
+LAB_PROGRAM static void gather(struct lab_warp *w, const void *p)
 {
 	const struct lab_gather_args *a = p;
 	lab_u32 i = lab_thread(w), j, t;
@@ -203,7 +203,7 @@ const struct lab_kernel lab_gather = { .name = "gather", .warp = gather, STATEME
 
 static const char *const one_warp_names[] = { "idx[i]", "data[idx[i]]", "out[lane]" };
 
-static void gather_1warp(struct lab_warp *w, const void *p)
+LAB_PROGRAM static void gather_1warp(struct lab_warp *w, const void *p)
 {
 	const struct lab_gather_args *a = p;
 	lab_u32 i = lab_lane(), j;
@@ -231,7 +231,7 @@ const struct lab_kernel lab_gather_1warp = {
 
 static const char *const rmw_names[] = { "idx[i]", "data[idx[i]]", "data[idx[i]]=t+1" };
 
-static void rmw_1warp(struct lab_warp *w, const void *p)
+LAB_PROGRAM static void rmw_1warp(struct lab_warp *w, const void *p)
 {
 	const struct lab_gather_args *a = p;
 	lab_u32 i = lab_lane(), j, t;

@@ -18,10 +18,10 @@ static uint32_t victim(const struct lab_tags *t, uint32_t first)
 	for (i = first; i < first + t->ways; i++) {
 		if (!t->line[i])
 			return i;
-		if (t->used[i] < t->used[best])
+		if (t->way[i].used < t->way[best].used)
 			best = i;
 	}
-	return t->pending[best] ? UINT32_MAX : best;
+	return t->way[best].pending ? UINT32_MAX : best;
 }
 
 static void join(struct lab_mshr *h, struct lab_warp *w, unsigned board)
@@ -45,24 +45,24 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 	if (!lab->m.l1_sectored)
 		sectors = 0xf;
 	at = way < 0 ? UINT32_MAX : set * t->ways + (uint32_t)way;
-	if (way >= 0 && !(sectors & ~t->valid[at])) {
+	if (way >= 0 && !(sectors & ~t->way[at].valid)) {
 		lab->stats.l1_load[LAB_HIT]++;
-		t->used[at] = ++t->clock;
+		lab_touch(t, at);
 		w->done[board] = lab_max(w->done[board], cycle + lab->m.l1_latency);
 		return L1_TAKEN;
 	}
-	if (way >= 0 && t->pending[at]) {
-		h = &s->mshr[t->mshr[at]];
-		if (!(sectors & ~(t->valid[at] | h->sectors))) {
+	if (way >= 0 && t->way[at].pending) {
+		h = &s->mshr[t->way[at].ready];
+		if (!(sectors & ~(t->way[at].valid | h->sectors))) {
 			if (h->merges == lab->m.l1_merges)
 				return L1_STALLED;
 			lab->stats.l1_load[LAB_PENDING]++;
-			t->used[at] = ++t->clock;
+			lab_touch(t, at);
 			join(h, w, board);
 			return L1_TAKEN;
 		}
 	}
-	missing = way < 0 ? sectors : sectors & ~(t->valid[at] | t->pending[at]);
+	missing = way < 0 ? sectors : sectors & ~(t->way[at].valid | t->way[at].pending);
 	if (!missing || s->mshr_free == 0xffff)
 		return L1_STALLED;
 	if (way < 0) {
@@ -70,12 +70,12 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 		if (at == UINT32_MAX)
 			return L1_STALLED;
 		t->line[at] = line;
-		t->valid[at] = t->pending[at] = 0;
+		t->way[at].valid = t->way[at].pending = 0;
 	}
 	lab->stats.l1_load[way < 0 ? LAB_MISS : LAB_SECTOR_MISS]++;
-	t->used[at] = ++t->clock;
-	t->mshr[at] = s->mshr_free;
-	t->pending[at] |= (uint8_t)missing;
+	lab_touch(t, at);
+	t->way[at].ready = s->mshr_free;
+	t->way[at].pending |= (uint8_t)missing;
 	h = &s->mshr[s->mshr_free];
 	s->mshr_free = h->next_free;
 	s->mshr_used++;
@@ -91,7 +91,7 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 	n->line = line;
 	n->port = (uint16_t)sm;
 	n->flags = LAB_OF_MSHR;
-	n->owner = t->mshr[at];
+	n->owner = (uint32_t)t->way[at].ready;
 	lab_at(&lab->calendar, cycle + lab->m.l1_latency, node, EV_SEND); /* when the lookup is over */
 	return L1_TAKEN;
 }
@@ -108,8 +108,8 @@ void lab_l1_store(struct lab *lab, unsigned sm, uint32_t line)
 	}
 	lab->stats.l1_store[LAB_HIT]++;
 	at = set * t->ways + (uint32_t)way;
-	t->valid[at] = 0;		/* what is on its way still comes, for those who wait for it */
-	if (!t->pending[at])
+	t->way[at].valid = 0;		/* what is on its way still comes, for those who wait for it */
+	if (!t->way[at].pending)
 		t->line[at] = 0;
 }
 
@@ -121,8 +121,8 @@ void lab_l1_fill(struct lab *lab, uint32_t node)
 	struct lab_mshr *h = &s->mshr[n->owner];
 	struct lab_tags *t = &s->l1;
 
-	t->pending[h->way] &= (uint8_t)~h->sectors;
-	t->valid[h->way] |= h->sectors;
+	t->way[h->way].pending &= (uint8_t)~h->sectors;
+	t->way[h->way].valid |= h->sectors;
 	for (i = 0; i < h->merges; i++)
 		lab_warp_done(lab, &lab->warp[h->wants[i].warp], h->wants[i].board, lab->calendar.now);
 	h->next_free = s->mshr_free;
@@ -138,10 +138,10 @@ void lab_l1_empty(struct lab *lab)
 {
 	uint32_t i;
 
-	for (i = 0; i < lab->m.sms && lab->m.l1_size; i++) {
+	for (i = 0; i < lab->m.sms && lab->m.l1_size; i++) { /* order of use goes with it: all are equally old */
 		struct lab_tags *t = &lab->sm[i].l1;
 
 		memset(t->line, 0, (size_t)t->sets * t->ways * sizeof(*t->line));
-		memset(t->valid, 0, (size_t)t->sets * t->ways);
+		memset(t->way, 0, (size_t)t->sets * t->ways * sizeof(*t->way));
 	}
 }

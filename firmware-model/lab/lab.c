@@ -12,6 +12,7 @@ static void derive(struct lab *lab)
 {
 	const struct lab_machine *m = &lab->m;
 	double cycle_ns = 1000 / m->core_mhz, one = 1 << LAB_FRACTION;
+	unsigned i;
 
 	lab->dram_hit = (uint64_t)(m->dram_hit_ns / cycle_ns * one);
 	lab->dram_miss = (uint64_t)(m->dram_miss_ns / cycle_ns * one);
@@ -19,6 +20,8 @@ static void derive(struct lab *lab)
 	lab->slices_channel = m->l2_slices / m->dram_channels;
 	lab->lines_row = m->dram_row / LAB_LINE;
 	lab->reply_flits = (m->noc_header + LAB_SECTOR + m->noc_flit - 1) / m->noc_flit;
+	for (i = 0; i < LAB_SIZES; i++)
+		lab->request_flits[i] = (uint8_t)((m->noc_header + i * LAB_SECTOR + m->noc_flit - 1) / m->noc_flit);
 	if (m->link)
 		lab->link.byte_time = (uint64_t)(256 * one / m->link_gbs / cycle_ns + 0.5);
 }
@@ -34,7 +37,7 @@ static bool make_sm(struct lab *lab, struct lab_sm *s)
 	if (!lab->m.l1_size)
 		return true;
 	s->mshr = calloc(lab->m.l1_mshrs, sizeof(*s->mshr));
-	if (!s->mshr || !lab_tags_init(&s->l1, lab->m.l1_size, lab->m.l1_ways, false))
+	if (!s->mshr || !lab_tags_init(&s->l1, lab->m.l1_size, lab->m.l1_ways))
 		return false;
 	for (i = 0; i < lab->m.l1_mshrs; i++)
 		s->mshr[i].next_free = (uint16_t)(i + 1 < lab->m.l1_mshrs ? i + 1 : 0xffff);
@@ -69,7 +72,7 @@ static bool make(struct lab *lab)
 	for (i = 0; i < m->l2_slices; i++) {
 		lab->slice[i].channel = i / lab->slices_channel;
 		lab->slice[i].number = i % lab->slices_channel;
-		if (!lab_tags_init(&lab->slice[i].tags, m->l2_size, m->l2_ways, true))
+		if (!lab_tags_init(&lab->slice[i].tags, m->l2_size, m->l2_ways))
 			return false;
 	}
 	for (i = 0; i < m->dram_channels; i++) {
@@ -178,8 +181,8 @@ uint64_t lab_bytes(const struct lab *lab)
 	const struct lab_machine *m = &lab->m;
 	uint64_t warps = (uint64_t)m->sms * m->warps, lines = (uint64_t)m->l2_slices * (m->l2_size / LAB_LINE);
 
-	return sizeof(*lab) + warps * (sizeof(*lab->warp) + lab->stack_each) + lines * 24 + lab->owned_bytes +
-	       m->sms * (sizeof(struct lab_sm) + m->shared + m->l1_size / LAB_LINE * 18ull) +
+	return sizeof(*lab) + warps * (sizeof(*lab->warp) + lab->stack_each) + lines * 20 + lab->owned_bytes +
+	       m->sms * (sizeof(struct lab_sm) + m->shared + m->l1_size / LAB_LINE * 20ull) +
 	       (uint64_t)lab->node_end * sizeof(struct lab_node);
 }
 
@@ -286,6 +289,44 @@ static void dispatch(struct lab *lab, uint32_t node)
 	}
 }
 
+/*
+ * What the next event will touch: with a thousand warps it is seldom in the host's nearest caches. The one
+ * behind the next is only brought near enough to be looked at in the next round.
+ */
+static inline void look_ahead(const struct lab *lab)
+{
+	const struct lab_calendar *c = &lab->calendar;
+	uint32_t b = (uint32_t)c->now & (LAB_RING - 1), next;
+	const struct lab_node *n;
+	const char *at;
+
+	if (!(c->bits[b / 64] >> (b % 64) & 1))
+		return;
+	next = c->head[b];
+	n = &c->node[next];
+	__builtin_prefetch(&c->node[n->next]);
+	switch (n->kind) {
+	case EV_WAKE:
+		at = (const char *)(uintptr_t)n->value;
+		__builtin_prefetch(at);
+		__builtin_prefetch(at + 64);
+		__builtin_prefetch(at + 128);
+		__builtin_prefetch(at + 192);
+		at = (const char *)&lab->warp[next];
+		__builtin_prefetch(at);
+		__builtin_prefetch(at + 64);
+		__builtin_prefetch(at + 128);
+		break;
+	case EV_ARRIVE:
+		__builtin_prefetch(&lab->slice[n->slice].tags.line[n->set * lab->slice[n->slice].tags.ways]);
+		break;
+	case EV_REPLY:
+		if (n->flags == LAB_OF_WARP)
+			__builtin_prefetch((const char *)&lab->warp[n->owner] + 64);
+		break;
+	}
+}
+
 /* All events there are; what it ends in. */
 static int run_events(struct lab *lab, const struct gtu_progress *progress, struct gtu_error *err)
 {
@@ -293,6 +334,7 @@ static int run_events(struct lab *lab, const struct gtu_progress *progress, stru
 	uint32_t node;
 
 	while ((node = lab_calendar_take(&lab->calendar))) {
+		look_ahead(lab);
 		dispatch(lab, node);
 		if (lab->fault || lab->calendar.no_memory)
 			break;

@@ -44,11 +44,10 @@ static void start(struct lab *lab, uint32_t node)
 void lab_link_send(struct lab *lab, uint32_t node, uint64_t cycle)
 {
 	struct lab_node *n = &lab->calendar.node[node];
-	uint32_t bytes = lab->m.noc_header + (n->op == LAB_STORE ? n->bytes : 0);
+	unsigned flits = lab->request_flits[n->op == LAB_STORE ? n->bytes / LAB_SECTOR : 0];
 
-	n->flits = (uint8_t)((bytes + lab->m.noc_flit - 1) / lab->m.noc_flit);
 	lab->port[n->port].outstanding++;
-	lab_at(&lab->calendar, lab_port_out(lab, n->port, cycle, n->flits), node, EV_LINK);
+	lab_at(&lab->calendar, lab_port_out(lab, n->port, cycle, flits), node, EV_LINK);
 }
 
 void lab_link_event(struct lab *lab, uint32_t node)

@@ -181,6 +181,9 @@ static bool consistent(const struct lab_machine *m, char *why, size_t size)
 	else if (m->l2_size % (m->l2_ways * LAB_LINE) || !power_of_two(m->l2_size / (m->l2_ways * LAB_LINE)))
 		snprintf(why, size, "l2.size %u B is no power of two of sets of %u lines of %u B", m->l2_size,
 			 m->l2_ways, LAB_LINE);
+	else if (m->l2_size / (m->l2_ways * LAB_LINE) > 65536)
+		snprintf(why, size, "l2.size %u B makes %u sets, of at most 65536", m->l2_size,
+			 m->l2_size / (m->l2_ways * LAB_LINE));
 	else if (m->l2_index == LAB_INDEX_FERMI)
 		snprintf(why, size, "l2.index is linear or folded");
 	else if (m->l2_slices % m->dram_channels)

@@ -31,35 +31,43 @@ void lab_node_give(struct lab *lab, uint32_t node)
 
 /* ---- Tags -------------------------------------------------------------------------------------- */
 
-bool lab_tags_init(struct lab_tags *t, uint32_t size, uint32_t ways, bool l2)
+bool lab_tags_init(struct lab_tags *t, uint32_t size, uint32_t ways)
 {
 	size_t lines = size / LAB_LINE;
 
 	memset(t, 0, sizeof(*t));
 	t->ways = ways;
 	t->sets = (uint32_t)lines / ways;
-	t->line = calloc(lines, sizeof(*t->line));
-	t->used = calloc(lines, sizeof(*t->used));
-	t->valid = calloc(lines, 4);
-	if (l2)
-		t->ready = calloc(lines, sizeof(*t->ready));
-	else
-		t->mshr = calloc(lines, sizeof(*t->mshr));
-	if (!t->line || !t->used || !t->valid || !(l2 ? (void *)t->ready : (void *)t->mshr))
+	t->line = aligned_alloc(64, (lines * sizeof(*t->line) + 63) & ~(size_t)63);
+	t->way = aligned_alloc(64, (lines * sizeof(*t->way) + 63) & ~(size_t)63);
+	if (!t->line || !t->way)
 		return false;
-	t->pending = t->valid + lines;
-	t->dirty = t->pending + lines;
-	t->partial = t->dirty + lines;
+	memset(t->line, 0, lines * sizeof(*t->line));
+	memset(t->way, 0, lines * sizeof(*t->way));
 	return true;
 }
 
 void lab_tags_free(struct lab_tags *t)
 {
 	free(t->line);
-	free(t->used);
-	free(t->ready);
-	free(t->mshr);
-	free(t->valid);
+	free(t->way);
+}
+
+/* Once in 2^32 accesses: keep the order within each set, with small numbers. */
+void lab_tags_renew(struct lab_tags *t)
+{
+	uint32_t set, i, k, rank[256];
+
+	for (set = 0; set < t->sets; set++) {
+		struct lab_way *w = t->way + (size_t)set * t->ways;
+
+		for (i = 0; i < t->ways; i++)
+			for (rank[i] = k = 0; k < t->ways; k++)
+				rank[i] += w[k].used < w[i].used;
+		for (i = 0; i < t->ways; i++)
+			w[i].used = rank[i];
+	}
+	t->clock = t->ways;
 }
 
 /*
@@ -112,25 +120,26 @@ void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
 {
 	struct lab_node *n = &lab->calendar.node[node];
 	struct lab_stats *s = &lab->stats;
-	uint32_t set, group, slice, bytes = lab->m.noc_header, carried = 0;
+	uint32_t set, group, slice, bytes = lab->m.noc_header, carried = 0, flits;
 
 	if (n->op == LAB_STORE) {
 		unsigned whole = packet_sectors(n->sectors);
 
 		n->partial |= (uint8_t)(whole & ~n->sectors);
 		n->sectors = (uint8_t)whole;
-		carried = (uint32_t)__builtin_popcount(whole);
+		carried = lab_sectors(whole);
 	} else if (n->op == LAB_ATOMIC) {
 		carried = 1;
 	}
 	bytes += carried * LAB_SECTOR;
-	n->flits = (uint8_t)((bytes + lab->m.noc_flit - 1) / lab->m.noc_flit);
+	flits = lab->request_flits[carried];
 	lab_locate(lab, n->line, &slice, &set, &group);
-	n->slice = (uint16_t)slice;
+	n->slice = (uint8_t)slice;
+	n->set = (uint16_t)set;
 	n->bytes = (uint8_t)bytes;
 	lab->port[n->port].outstanding++;
 	if (n->flags == LAB_OF_UNIT) {
-		s->unit_sectors += (uint32_t)__builtin_popcount(n->sectors);
+		s->unit_sectors += lab_sectors(n->sectors);
 		if (lab->unit[n->owner].place == LAB_IN_PARTITION) {
 			lab_at(&lab->calendar, cycle + 1, node, EV_ARRIVE);
 			return;
@@ -138,8 +147,8 @@ void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
 	}
 	s->request[n->op][carried]++;
 	s->request_bytes[n->op] += bytes;
-	s->request_flits += n->flits;
-	lab_at(&lab->calendar, lab_port_out(lab, n->port, cycle, n->flits), node, EV_ARRIVE);
+	s->request_flits += flits;
+	lab_at(&lab->calendar, lab_port_out(lab, n->port, cycle, flits), node, EV_ARRIVE);
 }
 
 static bool by_crossbar(const struct lab *lab, const struct lab_node *n)
@@ -173,102 +182,116 @@ static uint64_t dram(struct lab *lab, struct lab_slice *s, uint32_t group, uint6
 
 /* ---- L2 ---------------------------------------------------------------------------------------- */
 
-static uint32_t victim(struct lab_tags *t, uint32_t first, uint64_t cycle)
+static uint32_t victim(const struct lab_tags *t, uint32_t first, uint64_t cycle)
 {
-	uint32_t i, best = first, fallback = first;
-	uint64_t least = UINT64_MAX, least_any = UINT64_MAX;
+	uint32_t i, best = UINT32_MAX, oldest = first;
+	const struct lab_way *w = t->way;
 
 	for (i = first; i < first + t->ways; i++) {
 		if (!t->line[i])
 			return i;
-		if (t->used[i] < least_any) {
-			least_any = t->used[i];
-			fallback = i;
-		}
-		if (t->used[i] < least && (!t->pending[i] || t->ready[i] <= cycle)) {
-			least = t->used[i];
+		if (w[i].used < w[oldest].used)
+			oldest = i;
+		if ((!w[i].pending || w[i].ready <= cycle) && (best == UINT32_MAX || w[i].used < w[best].used))
 			best = i;
-		}
 	}
-	return least == UINT64_MAX ? fallback : best;
+	return best == UINT32_MAX ? oldest : best;
+}
+
+static void evict(struct lab *lab, struct lab_slice *s, uint32_t at, uint64_t cycle)
+{
+	uint32_t slice, set, group, dirty = s->tags.line[at] ? s->tags.way[at].dirty : 0;
+
+	s->tags.way[at] = (struct lab_way){ 0 };
+	if (!dirty)
+		return;
+	lab_locate(lab, s->tags.line[at], &slice, &set, &group);
+	for (; dirty; dirty &= dirty - 1) {
+		dram(lab, s, group, cycle << LAB_FRACTION);
+		lab->stats.dram_writes++;
+		lab->stats.l2_evicted_sectors++;
+	}
+}
+
+/* Fetch @miss sectors of the line at @w; the cycle in which all that are on their way are there. */
+static uint64_t fetch(struct lab *lab, struct lab_slice *s, struct lab_way *w, uint32_t line, uint32_t miss,
+		      uint64_t cycle)
+{
+	uint64_t data = 0;
+	uint32_t slice, set, group;
+
+	lab_locate(lab, line, &slice, &set, &group);
+	if (!w->pending)
+		w->ready = 0;
+	w->valid |= (uint8_t)miss;
+	w->partial &= (uint8_t)~miss;
+	w->pending |= (uint8_t)miss;
+	for (; miss; miss &= miss - 1) {
+		data = dram(lab, s, group, cycle << LAB_FRACTION);
+		w->ready = lab_max(w->ready, (data >> LAB_FRACTION) + 1);
+		lab->stats.dram_reads++;
+		lab->stats.l2_filled_sectors++;
+	}
+	return w->ready;
 }
 
 /*
- * Look up @need sectors of a line; @t is the cycle in which the slice has it in hand. Returns when the
+ * Look up the sectors of a request; @t is the cycle in which the slice has it in hand. Returns when the
  * data is there (a write: when it is accepted).
  */
 static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab_node *n, uint64_t t)
 {
 	struct lab_tags *g = &s->tags;
-	uint32_t slice, set, group, w, miss, hit, wait, first;
-	uint64_t ready = t + lab->m.l2_latency, data;
-	bool there, write = n->op == LAB_STORE;
+	uint32_t at, miss, hit, wait;
+	uint64_t ready = t + lab->m.l2_latency;
+	bool write = n->op == LAB_STORE;
 	uint64_t *count = write ? lab->stats.l2_write : lab->stats.l2_read;
-	int way;
+	int way = lab_find(g, n->set, n->line);
+	struct lab_way *w;
 
-	lab_locate(lab, n->line, &slice, &set, &group);
-	first = set * g->ways;
-	way = lab_find(g, set, n->line);
-	there = way >= 0;
-	w = there ? first + (uint32_t)way : victim(g, first, t);
-	if (!there) {
-		for (miss = g->line[w] ? g->dirty[w] : 0; miss; miss &= miss - 1) {
-			uint32_t old_slice, old_set, old_group;
-
-			lab_locate(lab, g->line[w], &old_slice, &old_set, &old_group);
-			dram(lab, s, old_group, ready << LAB_FRACTION);
-			lab->stats.dram_writes++;
-			lab->stats.l2_evicted_sectors++;
-		}
-		g->line[w] = n->line;
-		g->valid[w] = g->pending[w] = g->dirty[w] = g->partial[w] = 0;
+	at = n->set * g->ways + (uint32_t)way;
+	if (way < 0) {
+		at = victim(g, n->set * g->ways, t);
+		evict(lab, s, at, ready);
+		g->line[at] = n->line;
 	}
-	g->used[w] = ++g->clock;
-	if (g->pending[w] && g->ready[w] <= t)
-		g->pending[w] = 0;
-	wait = n->sectors & g->pending[w];
-	hit = n->sectors & g->valid[w] & ~g->pending[w];
+	w = &g->way[at];
+	lab_touch(g, at);
+	if (w->pending && w->ready <= t)
+		w->pending = 0;
+	wait = n->sectors & w->pending;
+	hit = n->sectors & w->valid & ~w->pending;
 	if (!write)
-		hit &= ~g->partial[w];	/* written in part: the rest has still to be fetched */
+		hit &= ~(uint32_t)w->partial; /* written in part: the rest has still to be fetched */
 	miss = n->sectors & ~hit & ~wait;
-	count[LAB_HIT] += (uint32_t)__builtin_popcount(hit);
-	count[LAB_PENDING] += (uint32_t)__builtin_popcount(wait);
-	count[LAB_SECTOR_MISS] += (uint32_t)__builtin_popcount(miss) - (!there && miss);
-	count[LAB_MISS] += !there && miss;
+	count[LAB_HIT] += lab_sectors(hit);
+	count[LAB_PENDING] += lab_sectors(wait);
+	count[LAB_SECTOR_MISS] += lab_sectors(miss) - (way < 0 && miss);
+	count[LAB_MISS] += way < 0 && miss;
 	if (write) {
-		g->partial[w] |= (uint8_t)(n->partial & miss);
-		g->valid[w] |= n->sectors;
-		g->dirty[w] |= n->sectors;
+		w->partial |= (uint8_t)(n->partial & miss);
+		w->valid |= n->sectors;
+		w->dirty |= n->sectors;
 		return ready;
 	}
-	if (wait)
-		ready = lab_max(ready, g->ready[w]);
 	if (n->op == LAB_ATOMIC)
-		g->dirty[w] |= n->sectors;
-	if (!miss)
-		return ready;
-	g->valid[w] |= (uint8_t)miss;
-	g->partial[w] &= (uint8_t)~miss;
-	if (!g->pending[w])
-		g->ready[w] = 0;
-	g->pending[w] |= (uint8_t)miss;
-	for (; miss; miss &= miss - 1) {
-		data = dram(lab, s, group, (t + lab->m.l2_latency + lab->m.dram_latency) << LAB_FRACTION);
-		g->ready[w] = lab_max(g->ready[w], (data >> LAB_FRACTION) + 1);
-		lab->stats.dram_reads++;
-		lab->stats.l2_filled_sectors++;
-	}
-	return lab_max(ready, g->ready[w]);
+		w->dirty |= n->sectors;
+	if (wait)
+		ready = lab_max(ready, w->ready);
+	if (miss)
+		ready = lab_max(ready, fetch(lab, s, w, n->line, miss, t + lab->m.l2_latency + lab->m.dram_latency));
+	return ready;
 }
 
 void lab_memory_arrive(struct lab *lab, uint32_t node)
 {
 	struct lab_node *n = &lab->calendar.node[node];
 	struct lab_slice *s = &lab->slice[n->slice];
-	uint32_t sectors = (uint32_t)__builtin_popcount(n->sectors);
+	uint32_t sectors = lab_sectors(n->sectors), flits;
 	uint64_t t = lab_max(lab->calendar.now, s->free);
 
-	s->free = t + (n->flits > sectors ? n->flits : sectors);
+	flits = lab->request_flits[n->op == LAB_STORE ? sectors : n->op == LAB_ATOMIC];
+	s->free = t + (flits > sectors ? flits : sectors);
 	if (by_crossbar(lab, n)) {
 		lab->stats.arrived[n->op]++;
 		lab->stats.arrived_bytes[n->op] += n->bytes;
@@ -280,7 +303,7 @@ void lab_memory_reply(struct lab *lab, uint32_t node)
 {
 	struct lab_node *n = &lab->calendar.node[node];
 	struct lab_slice *s = &lab->slice[n->slice];
-	uint32_t sectors = (uint32_t)__builtin_popcount(n->sectors), flits, bytes;
+	uint32_t sectors = lab_sectors(n->sectors), flits, bytes;
 	uint64_t t = lab->calendar.now;
 	unsigned port = n->port;
 

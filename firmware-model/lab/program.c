@@ -24,8 +24,8 @@ static struct lab_op *begin(struct lab_warp *w, unsigned s, const struct lab_arr
 			  k->statement[s], a->name);
 	if (w->ops == LAB_OPS)
 		lab_wait_for(w, 0);
+	w->index[w->ops] = *index;
 	op = &w->op[w->ops++];
-	op->index = *index;
 	op->base = a->addr;
 	op->mask = w->mask;
 	op->statement = (uint16_t)s;
@@ -33,7 +33,7 @@ static struct lab_op *begin(struct lab_warp *w, unsigned s, const struct lab_arr
 	op->width_log2 = (uint8_t)width_log2;
 	op->space = (uint8_t)a->space;
 	op->board = kind == LAB_STORE ? LAB_BOARDS : LAB_LOADS;
-	w->threads += (uint32_t)__builtin_popcount(w->mask);
+	w->threads += lab_popcount(w->mask);
 	return op;
 }
 

@@ -147,8 +147,6 @@ static void start_warp(struct lab *lab, unsigned sm, unsigned slot, unsigned blo
 	uint32_t id = w->id;
 
 	memset(w, 0, offsetof(struct lab_warp, op));
-	memset(w->pending, 0, sizeof(w->pending));
-	memset(w->done, 0, sizeof(w->done));
 	w->id = id;
 	w->mask = ~0u;
 	w->in_block = in_block;
@@ -168,7 +166,8 @@ static void start_warp(struct lab *lab, unsigned sm, unsigned slot, unsigned blo
 	w->queued = w->op_next = 0;
 	w->not_before = 0;
 	w->asleep = true;
-	w->sp = lab_context_make((char *)stack_of(lab, w) + LAB_STACK, program, w);
+	/* tops a few lines apart, or all programs' frames would lie in the same sets of the host's caches */
+	w->sp = lab_context_make((char *)stack_of(lab, w) + LAB_STACK - w->id % 64 * 64, program, w);
 	lab_warp_try_wake(lab, w);
 }
 
@@ -255,6 +254,7 @@ static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
 	to_program(lab, w);
 	if (lab->fault)
 		return;
+	lab->calendar.node[w->id].value = (uintptr_t)w->sp;
 	n = w->alu_first + w->ops + w->alu;
 	first = (uint64_t)w->alu_first * lab->m.alu_latency;
 	lab->stats.warp_instructions += n;
@@ -341,8 +341,8 @@ static void observe(struct lab *lab, unsigned sm, const struct lab_warp *w, cons
 	struct lab_access a = {
 		.kernel = k->name, .statement = k->statement[op->statement], .cycle = lab->calendar.now,
 		.sm = sm, .warp = w->id, .kind = op->kind, .space = op->space, .width = 1u << op->width_log2,
-		.active = (uint32_t)__builtin_popcount(op->mask), .base = op->base,
-		.index = (const uint32_t *)&op->index, .transactions = c->n, .unit = c->unit, .sectors = c->bits,
+		.active = lab_popcount(op->mask), .base = op->base,
+		.index = (const uint32_t *)&w->index[w->op_next], .transactions = c->n, .unit = c->unit, .sectors = c->bits,
 	};
 
 	lab->observer->access(lab->observer->ctx, &a);
@@ -350,13 +350,13 @@ static void observe(struct lab *lab, unsigned sm, const struct lab_warp *w, cons
 
 static void begin_op(struct lab *lab, unsigned sm, struct lab_sm *s, struct lab_warp *w, const struct lab_op *op)
 {
-	uint32_t lanes = (uint32_t)__builtin_popcount(op->mask), unit;
+	uint32_t lanes = lab_popcount(op->mask), unit;
 	struct lab_coalesced *c = &s->now;
 
 	unit = op->space == LAB_HOST ? LAB_LINE : op->kind == LAB_LOAD ? lab->m.load_unit :
 	       op->kind == LAB_STORE ? lab->m.store_unit : lab->m.atomic_unit;
 	lab->part = LAB_PART_COALESCER;
-	lab_coalesce((const uint32_t *)&op->index, op->mask, op->width_log2, op->base, unit, op->kind, c);
+	lab_coalesce((const uint32_t *)&w->index[w->op_next], op->mask, op->width_log2, op->base, unit, op->kind, c);
 	lab->part = LAB_PART_SM;
 	s->next_transaction = 0;
 	s->lsu_active = true;

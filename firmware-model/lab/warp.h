@@ -56,7 +56,6 @@ typedef uint32_t lab_mask;		/* a bit a lane */
 enum lab_board { LAB_LOADS, LAB_ATOMICS, LAB_ANSWERS, LAB_BOARDS };
 
 struct lab_op {
-	lab_u32 index;
 	uint64_t base;			/* address of element 0 */
 	lab_mask mask;
 	uint16_t statement;
@@ -80,7 +79,6 @@ struct lab_warp {
 	uint32_t alu_first, alu;	/* instructions before the first operation, and after it */
 	uint32_t extra;			/* cycles of shared memory */
 	uint64_t threads;		/* thread instructions since it was resumed */
-	struct lab_op op[LAB_OPS];
 
 	/* the scheduler's */
 	struct lab *lab;
@@ -97,17 +95,61 @@ struct lab_warp {
 	void *answer;
 	uint32_t answer_bytes;
 	void *asan_stack;
+
+	/* operations under way, and their lanes' indices */
+	struct lab_op op[LAB_OPS];
+	lab_u32 index[LAB_OPS];
 };
+
+static inline unsigned lab_popcount(uint32_t x)
+{
+#ifdef __POPCNT__
+	return (unsigned)__builtin_popcount(x);
+#else					/* the compiler's own is a call without that instruction */
+	x -= x >> 1 & 0x55555555u;
+	x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+	return ((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+#endif
+}
+
+/*
+ * A kernel's program, where it is worth it: compiled for what the processor has. Vectors are added, never
+ * contracted, so that all forms compute the same.
+ */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define LAB_PROGRAM __attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
+#else
+#define LAB_PROGRAM
+#endif
 
 /* ---- Lanes ------------------------------------------------------------------------------------- */
 
+/*
+ * Compilers take values wider than the processor's vectors apart for arithmetic, but comparisons, conversions
+ * and shifts of them lane by lane: these are done here in pieces of four.
+ */
+typedef uint32_t lab_q4 __attribute__((vector_size(16)));
+typedef int32_t lab_i4 __attribute__((vector_size(16)));
+typedef float lab_f4 __attribute__((vector_size(16)));
+#define LAB_PIECES 8
+#define LAB_EACH_PIECE(i) _Pragma("GCC unroll 8") for (unsigned i = 0; i < LAB_PIECES; i++)
+
 LAB_INLINE lab_u32 lab_all(uint32_t x)
 {
-	return x - (lab_u32){ 0 };
+	lab_q4 q[LAB_PIECES];
+	lab_u32 v;
+
+	LAB_EACH_PIECE(i)
+		q[i] = (lab_q4){ x, x, x, x };
+	memcpy(&v, q, sizeof(v));
+	return v;
 }
 LAB_INLINE lab_f32 lab_all_f32(float x)
 {
-	return x - (lab_f32){ 0 };
+	uint32_t bits;
+
+	memcpy(&bits, &x, 4);
+	return (lab_f32)lab_all(bits);
 }
 LAB_INLINE lab_u32 lab_lane(void)
 {
@@ -121,37 +163,58 @@ LAB_INLINE lab_u32 lab_thread(const struct lab_warp *w)
 }
 
 /* Lanes of a comparison's result (all ones or zero a lane) as bits. */
-LAB_INLINE lab_mask lab_bits(lab_i32 v)
+LAB_INLINE lab_mask lab_bits(const lab_i4 *v)
 {
 #ifdef __SSE2__
-	__m128i q[8], lo, hi;
+	const __m128i *q = (const __m128i *)v;
+	__m128i lo = _mm_packs_epi16(_mm_packs_epi32(q[0], q[1]), _mm_packs_epi32(q[2], q[3]));
+	__m128i hi = _mm_packs_epi16(_mm_packs_epi32(q[4], q[5]), _mm_packs_epi32(q[6], q[7]));
 
-	memcpy(q, &v, sizeof(q));
-	lo = _mm_packs_epi16(_mm_packs_epi32(q[0], q[1]), _mm_packs_epi32(q[2], q[3]));
-	hi = _mm_packs_epi16(_mm_packs_epi32(q[4], q[5]), _mm_packs_epi32(q[6], q[7]));
 	return (uint32_t)_mm_movemask_epi8(lo) | (uint32_t)_mm_movemask_epi8(hi) << 16;
 #else
 	lab_mask m = 0;
 	unsigned i;
 
 	for (i = 0; i < LAB_LANES; i++)
-		m |= (lab_mask)(v[i] & 1) << i;
+		m |= (lab_mask)(v[i / 4][i % 4] & 1) << i;
 	return m;
 #endif
 }
-/* And back. */
-LAB_INLINE lab_i32 lab_lanes_of(lab_mask m)
+#define LAB_COMPARISON(name, type, piece, operator)                                                \
+	LAB_INLINE lab_mask name(type a, type b)                                                   \
+	{                                                                                          \
+		piece x[LAB_PIECES], y[LAB_PIECES];                                                \
+		lab_i4 r[LAB_PIECES];                                                              \
+                                                                                                   \
+		memcpy(x, &a, sizeof(x));                                                          \
+		memcpy(y, &b, sizeof(y));                                                          \
+		LAB_EACH_PIECE(i)                                                                  \
+			r[i] = x[i] operator y[i];                                                 \
+		return lab_bits(r);                                                                \
+	}
+LAB_COMPARISON(lab_eq, lab_u32, lab_q4, ==)
+LAB_COMPARISON(lab_ne, lab_u32, lab_q4, !=)
+LAB_COMPARISON(lab_ge, lab_u32, lab_q4, >=)
+LAB_COMPARISON(lab_lt, lab_u32, lab_q4, <)
+LAB_COMPARISON(lab_lt_f32, lab_f32, lab_f4, <)
+/* All ones in the lanes of @m, zero elsewhere. */
+LAB_INLINE lab_u32 lab_lanes_of(lab_mask m)
 {
-	return (lab_i32)((lab_all(m) >> lab_lane() & 1) != 0);
+	lab_q4 q[LAB_PIECES];
+	lab_u32 v;
+
+	LAB_EACH_PIECE(i) {
+		const lab_q4 bit = { 1u << (4 * i), 2u << (4 * i), 4u << (4 * i), 8u << (4 * i) };
+
+		q[i] = (lab_q4)(((lab_q4){ m, m, m, m } & bit) == bit);
+	}
+	memcpy(&v, q, sizeof(v));
+	return v;
 }
-LAB_INLINE lab_mask lab_eq(lab_u32 a, lab_u32 b) { return lab_bits(a == b); }
-LAB_INLINE lab_mask lab_ne(lab_u32 a, lab_u32 b) { return lab_bits(a != b); }
-LAB_INLINE lab_mask lab_ge(lab_u32 a, lab_u32 b) { return lab_bits(a >= b); }
-LAB_INLINE lab_mask lab_lt(lab_u32 a, lab_u32 b) { return lab_bits(a < b); }
 /* a where the lane's bit is set, b elsewhere */
 LAB_INLINE lab_u32 lab_select(lab_mask m, lab_u32 a, lab_u32 b)
 {
-	lab_u32 k = (lab_u32)lab_lanes_of(m);
+	lab_u32 k = lab_lanes_of(m);
 
 	return (a & k) | (b & ~k);
 }
@@ -159,9 +222,18 @@ LAB_INLINE lab_f32 lab_select_f32(lab_mask m, lab_f32 a, lab_f32 b)
 {
 	return (lab_f32)lab_select(m, (lab_u32)a, (lab_u32)b);
 }
+/* Of numbers below 2^31. */
 LAB_INLINE lab_f32 lab_to_f32(lab_u32 a)
 {
-	return __builtin_convertvector((lab_i32)a, lab_f32); /* below 2^31 */
+	lab_i4 q[LAB_PIECES];
+	lab_f4 f[LAB_PIECES];
+	lab_f32 v;
+
+	memcpy(q, &a, sizeof(q));
+	LAB_EACH_PIECE(i)
+		f[i] = __builtin_convertvector(q[i], lab_f4);
+	memcpy(&v, f, sizeof(v));
+	return v;
 }
 /* Number of active lanes below each lane: a warp's exclusive prefix sum of ones. */
 LAB_INLINE lab_u32 lab_rank(lab_mask m)
@@ -170,7 +242,7 @@ LAB_INLINE lab_u32 lab_rank(lab_mask m)
 	unsigned i;
 
 	for (i = 0; i < LAB_LANES; i++)
-		r[i] = (uint32_t)__builtin_popcount(m & ((1u << i) - 1));
+		r[i] = lab_popcount(m & ((1u << i) - 1));
 	return r;
 }
 
@@ -190,7 +262,7 @@ LAB_INLINE void lab_alu(struct lab_warp *w, uint32_t n)
 		w->alu += n;
 	else
 		w->alu_first += n;
-	w->threads += (uint64_t)n * (uint32_t)__builtin_popcount(w->mask);
+	w->threads += (uint64_t)n * (uint32_t)lab_popcount(w->mask);
 }
 
 /* The statement after it runs for the lanes of @cond, if any. */

@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "lab/events.h"
+
+bool lab_calendar_init(struct lab_calendar *c)
+{
+	c->chunk = mmap(NULL, (size_t)LAB_CHUNKS_MAX * sizeof(*c->chunk), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (c->chunk == MAP_FAILED)
+		c->chunk = NULL;
+	c->chunk_end = 1;
+	return c->chunk != NULL;
+}
+
+void lab_calendar_free(struct lab_calendar *c)
+{
+	if (c->chunk)
+		munmap(c->chunk, (size_t)LAB_CHUNKS_MAX * sizeof(*c->chunk));
+	free(c->far);
+}
 
 static bool before(const struct lab_far *a, const struct lab_far *b)
 {
@@ -59,6 +77,28 @@ static uint64_t next_in_ring(const struct lab_calendar *c)
 		found = word * 64 + (uint32_t)__builtin_ctzll(c->bits[word]);
 	}
 	return c->now + ((found - b) & (LAB_RING - 1));
+}
+
+uint32_t lab_calendar_after(const struct lab_calendar *c, uint32_t k, uint32_t *b)
+{
+	uint32_t word, from;
+	uint64_t rest;
+
+	if (c->chunk[k].next)
+		return c->chunk[k].next;
+	from = (*b + 1) & (LAB_RING - 1);
+	word = from / 64;
+	rest = c->bits[word] & (~0ull << (from % 64));
+	if (!rest) {
+		rest = word < 63 ? c->summary & (~0ull << (word + 1)) : 0;
+		rest = rest ? rest : c->summary;
+		if (!rest)
+			return 0;
+		word = (uint32_t)__builtin_ctzll(rest);
+		rest = c->bits[word];
+	}
+	*b = word * 64 + (uint32_t)__builtin_ctzll(rest);
+	return c->head[*b];
 }
 
 uint32_t lab_calendar_advance(struct lab_calendar *c)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What happens when: a calendar of one list a cycle for the next LAB_RING cycles and a heap for what
- * lies beyond. Events of one cycle come out in the order in which they were put in.
+ * lies beyond. Events of one cycle come out in the order in which they were put in. A list is of chunks
+ * of numbers of nodes, so that what comes next is known early enough to be fetched into the host's caches.
  *
  * An event is a node: of a warp, a scheduler, an LSU, a unit (these have theirs for good), or of a
  * request on its way, which is in one place at a time.
@@ -25,7 +26,7 @@ enum lab_event {
 };
 
 struct lab_node {
-	uint32_t next;
+	uint32_t next;			/* of those that are free, or wait for the link */
 	uint8_t kind;			/* enum lab_event */
 	uint8_t op;			/* enum lab_kind */
 	uint8_t sectors, partial;	/* of the line */
@@ -45,35 +46,70 @@ struct lab_far {
 	uint32_t node;
 };
 
+#define LAB_CHUNK 14u
+struct lab_chunk {
+	uint32_t next, n;
+	uint32_t node[LAB_CHUNK];
+};
+_Static_assert(sizeof(struct lab_chunk) == 64, "a chunk is a cache line");
+#define LAB_CHUNKS_MAX (1u << 25)	/* of address space, not of memory */
+
 struct lab_calendar {
 	uint64_t now;
+	uint32_t at;			/* place in the first chunk of now */
+	uint32_t chunk_end, chunk_free;
 	uint64_t summary;		/* words of bits[] that are not 0 */
 	uint64_t bits[LAB_RING / 64];
-	uint32_t head[LAB_RING], tail[LAB_RING];
+	uint32_t head[LAB_RING], tail[LAB_RING]; /* chunks */
 	struct lab_node *node;		/* [0] is none */
+	struct lab_chunk *chunk;	/* [0] is none */
 	struct lab_far *far;		/* a heap */
 	uint32_t far_count, far_room;
 	uint64_t order;
-	bool no_memory;			/* the heap could not grow: an event was lost, the run has failed */
+	bool opened;			/* a chunk was begun: someone may look ahead */
+	bool no_memory;			/* an event found no room: the run has failed */
 };
 
+bool lab_calendar_init(struct lab_calendar *c);	/* its chunks; the nodes are the caller's */
+void lab_calendar_free(struct lab_calendar *c);
 void lab_calendar_far(struct lab_calendar *c, uint64_t when, uint32_t node);
 /* The next event, its cycle in c->now; 0: there is none. */
 uint32_t lab_calendar_advance(struct lab_calendar *c);
+/* The chunk that will be begun after chunk @k of bucket @b, and its bucket; 0: none. */
+uint32_t lab_calendar_after(const struct lab_calendar *c, uint32_t k, uint32_t *b);
+
+static inline uint32_t lab_chunk_take(struct lab_calendar *c)
+{
+	uint32_t k = c->chunk_free;
+
+	if (k)
+		c->chunk_free = c->chunk[k].next;
+	else if (c->chunk_end < LAB_CHUNKS_MAX - 1)
+		k = c->chunk_end++;
+	else
+		c->no_memory = true, k = LAB_CHUNKS_MAX - 1;
+	c->chunk[k].next = 0;
+	return k;
+}
 
 static inline void lab_calendar_put(struct lab_calendar *c, uint64_t when, uint32_t node)
 {
-	uint32_t b = (uint32_t)when & (LAB_RING - 1);
+	uint32_t b = (uint32_t)when & (LAB_RING - 1), k;
+	struct lab_chunk *t = &c->chunk[c->tail[b]];
 
-	c->node[node].next = 0;
-	if (c->bits[b / 64] >> (b % 64) & 1) {
-		c->node[c->tail[b]].next = node;
-	} else {
-		c->head[b] = node;
+	if (!(c->bits[b / 64] >> (b % 64) & 1)) {
 		c->bits[b / 64] |= 1ull << (b % 64);
 		c->summary |= 1ull << (b / 64);
+		c->head[b] = k = lab_chunk_take(c);
+	} else if (t->n == LAB_CHUNK) {
+		t->next = k = lab_chunk_take(c);
+	} else {
+		t->node[t->n++] = node;
+		return;
 	}
-	c->tail[b] = node;
+	c->tail[b] = k;
+	c->chunk[k].n = 1;
+	c->chunk[k].node[0] = node;
 }
 
 /* @node happens in cycle @when, now or later. */
@@ -88,17 +124,26 @@ static inline void lab_at(struct lab_calendar *c, uint64_t when, uint32_t node, 
 
 static inline uint32_t lab_calendar_take(struct lab_calendar *c)
 {
-	uint32_t b = (uint32_t)c->now & (LAB_RING - 1), node;
+	uint32_t b = (uint32_t)c->now & (LAB_RING - 1), node, k;
+	struct lab_chunk *h;
 
 	if (!(c->bits[b / 64] >> (b % 64) & 1))
 		return lab_calendar_advance(c);
-	node = c->head[b];
-	c->head[b] = c->node[node].next;
-	if (!c->head[b]) {
+	k = c->head[b];
+	h = &c->chunk[k];
+	c->opened = !c->at;
+	node = h->node[c->at++];
+	if (c->at < h->n)
+		return node;
+	c->at = 0;
+	c->head[b] = h->next;
+	if (!h->next) {
 		c->bits[b / 64] &= ~(1ull << (b % 64));
 		if (!c->bits[b / 64])
 			c->summary &= ~(1ull << (b / 64));
 	}
+	h->next = c->chunk_free;
+	c->chunk_free = k;
 	return node;
 }
 

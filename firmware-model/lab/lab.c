@@ -60,7 +60,7 @@ static bool make(struct lab *lab)
 	lab->stacks = lab_stacks_map(warps, &lab->stack_each);
 	if (lab->calendar.node == MAP_FAILED)
 		lab->calendar.node = NULL;
-	if (!lab->warp || !lab->sm || !lab->port || !lab->slice || !lab->channel || !lab->calendar.node ||
+	if (!lab_calendar_init(&lab->calendar) || !lab->warp || !lab->sm || !lab->port || !lab->slice || !lab->channel || !lab->calendar.node ||
 	    !lab->stacks)
 		return false;
 	memset(lab->warp, 0, (warps + 1) * sizeof(*lab->warp));
@@ -126,7 +126,7 @@ void lab_destroy(struct lab *lab)
 	lab_stacks_unmap(lab->stacks, lab->m.sms * lab->m.warps, lab->stack_each);
 	if (lab->calendar.node)
 		munmap(lab->calendar.node, lab->node_map_bytes);
-	free(lab->calendar.far);
+	lab_calendar_free(&lab->calendar);
 	free(lab->channel);
 	free(lab->slice);
 	free(lab->port);
@@ -183,7 +183,8 @@ uint64_t lab_bytes(const struct lab *lab)
 
 	return sizeof(*lab) + warps * (sizeof(*lab->warp) + lab->stack_each) + lines * 20 + lab->owned_bytes +
 	       m->sms * (sizeof(struct lab_sm) + m->shared + m->l1_size / LAB_LINE * 20ull) +
-	       (uint64_t)lab->node_end * sizeof(struct lab_node);
+	       (uint64_t)lab->node_end * sizeof(struct lab_node) +
+	       (uint64_t)lab->calendar.chunk_end * sizeof(struct lab_chunk);
 }
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
@@ -289,22 +290,13 @@ static void dispatch(struct lab *lab, uint32_t node)
 	}
 }
 
-/*
- * What the next event will touch: with a thousand warps it is seldom in the host's nearest caches. The one
- * behind the next is only brought near enough to be looked at in the next round.
- */
-static inline void look_ahead(const struct lab *lab)
+/* What an event will touch besides its node. */
+static inline void fetch_for(const struct lab *lab, uint32_t node)
 {
-	const struct lab_calendar *c = &lab->calendar;
-	uint32_t b = (uint32_t)c->now & (LAB_RING - 1), next;
-	const struct lab_node *n;
+	const struct lab_node *n = &lab->calendar.node[node];
+	const struct lab_tags *t;
 	const char *at;
 
-	if (!(c->bits[b / 64] >> (b % 64) & 1))
-		return;
-	next = c->head[b];
-	n = &c->node[next];
-	__builtin_prefetch(&c->node[n->next]);
 	switch (n->kind) {
 	case EV_WAKE:
 		at = (const char *)(uintptr_t)n->value;
@@ -312,19 +304,49 @@ static inline void look_ahead(const struct lab *lab)
 		__builtin_prefetch(at + 64);
 		__builtin_prefetch(at + 128);
 		__builtin_prefetch(at + 192);
-		at = (const char *)&lab->warp[next];
+		at = (const char *)&lab->warp[node];
 		__builtin_prefetch(at);
 		__builtin_prefetch(at + 64);
 		__builtin_prefetch(at + 128);
 		break;
 	case EV_ARRIVE:
-		__builtin_prefetch(&lab->slice[n->slice].tags.line[n->set * lab->slice[n->slice].tags.ways]);
+		t = &lab->slice[n->slice].tags;
+		at = (const char *)&t->way[n->set * t->ways];
+		__builtin_prefetch(&t->line[n->set * t->ways]);
+		__builtin_prefetch(at);
+		__builtin_prefetch(at + 64);
+		__builtin_prefetch(at + 128);
+		__builtin_prefetch(at + 192);
 		break;
 	case EV_REPLY:
 		if (n->flags == LAB_OF_WARP)
 			__builtin_prefetch((const char *)&lab->warp[n->owner] + 64);
 		break;
 	}
+}
+
+/*
+ * With a thousand warps what an event touches is seldom in the host's nearest caches. When a chunk of events
+ * is begun: what they touch, whose nodes were fetched with the chunk before; the nodes of the chunk behind
+ * it; and the chunk behind that.
+ */
+static void look_ahead(const struct lab *lab, uint32_t first)
+{
+	const struct lab_calendar *c = &lab->calendar;
+	uint32_t b = (uint32_t)c->now & (LAB_RING - 1), k, i;
+
+	if (!(c->bits[b / 64] >> (b % 64) & 1)) { /* that was the only event of this cycle */
+		fetch_for(lab, first);
+		return;
+	}
+	k = c->head[b];
+	for (i = c->at; i < c->chunk[k].n; i++)
+		fetch_for(lab, c->chunk[k].node[i]);
+	k = lab_calendar_after(c, k, &b);
+	for (i = 0; k && i < c->chunk[k].n; i++)
+		__builtin_prefetch(&c->node[c->chunk[k].node[i]]);
+	if (k)
+		__builtin_prefetch(&c->chunk[lab_calendar_after(c, k, &b)]);
 }
 
 /* All events there are; what it ends in. */
@@ -334,7 +356,8 @@ static int run_events(struct lab *lab, const struct gtu_progress *progress, stru
 	uint32_t node;
 
 	while ((node = lab_calendar_take(&lab->calendar))) {
-		look_ahead(lab);
+		if (lab->calendar.opened)
+			look_ahead(lab, node);
 		dispatch(lab, node);
 		if (lab->fault || lab->calendar.no_memory)
 			break;

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+/* Coalescer, caches, crossbar, DRAM and link, each in cases small enough to be worked out by hand. */
+#include "lab/coalesce.h"
+#include "lab/events.h"
+#include "lab/warp.h"
+#include "test.h"
+
+/* ---- Coalescer --------------------------------------------------------------------------------- */
+
+static struct lab_coalesced c;
+
+static void coalesce(const uint32_t *index, uint32_t mask, unsigned width_log2, unsigned unit, enum lab_kind kind)
+{
+	lab_coalesce(index, mask, width_log2, LAB_BASE, unit, kind, &c);
+}
+
+TEST(consecutive_words_are_one_line_or_four_sectors)
+{
+	uint32_t index[32], i;
+
+	for (i = 0; i < 32; i++)
+		index[i] = 64 + i;
+	coalesce(index, ~0u, 2, 128, LAB_LOAD);
+	CHECK_EQ(c.n, 1);
+	CHECK_EQ(c.unit[0], LAB_BASE + 256);
+	CHECK_EQ(c.bits[0], 0xf);
+	coalesce(index, ~0u, 2, 32, LAB_LOAD);
+	CHECK_EQ(c.n, 4);
+	CHECK_EQ(c.unit[0], LAB_BASE + 256 + 96);	/* descending */
+	CHECK_EQ(c.unit[3], LAB_BASE + 256);
+	CHECK_EQ(c.bits[0], 0x8);
+}
+
+TEST(a_misaligned_warp_touches_one_more)
+{
+	uint32_t index[32], i;
+
+	for (i = 0; i < 32; i++)
+		index[i] = 1 + i;
+	coalesce(index, ~0u, 2, 128, LAB_LOAD);
+	CHECK_EQ(c.n, 2);
+	CHECK_EQ(c.bits[0], 0x1);			/* word 32 is in the second line's first sector */
+	CHECK_EQ(c.bits[1], 0xf);
+	CHECK_EQ(c.sectors, 5);
+	coalesce(index, ~0u, 3, 128, LAB_LOAD);		/* 8-byte elements: bytes 8 to 263 */
+	CHECK_EQ(c.n, 3);
+	CHECK_EQ(c.sectors, 9);
+}
+
+TEST(only_active_lanes_count)
+{
+	uint32_t index[32] = { 0 };
+
+	index[0] = 1000;
+	index[31] = 2000;
+	coalesce(index, 1, 2, 128, LAB_LOAD);
+	CHECK_EQ(c.n, 1);
+	CHECK_EQ(c.unit[0], LAB_BASE + 4000 / 128 * 128);
+	coalesce(index, 0x80000001u, 2, 32, LAB_LOAD);
+	CHECK_EQ(c.n, 2);
+	CHECK_EQ(c.unit[0], LAB_BASE + 8000);
+}
+
+/* For each sector as many as the most lanes on one word of it. */
+TEST(atomics_serve_a_word_once_a_transaction)
+{
+	uint32_t index[32], i;
+
+	for (i = 0; i < 32; i++)
+		index[i] = i < 3 ? 5 : i < 5 ? 6 : i < 6 ? 7 : 8;
+	coalesce(index, 0x3f, 2, 32, LAB_ATOMIC);	/* 3 on word 5, 2 on 6, 1 on 7: one sector */
+	CHECK_EQ(c.n, 3);
+	coalesce(index, 0x7f, 2, 32, LAB_ATOMIC);	/* and one on word 8: another */
+	CHECK_EQ(c.n, 4);
+	CHECK_EQ(c.unit[0], LAB_BASE + 32);
+	CHECK_EQ(c.unit[1], LAB_BASE);
+	coalesce(index, ~0u, 2, 32, LAB_ATOMIC);	/* 26 lanes on word 8 */
+	CHECK_EQ(c.n, 29);
+}
+
+TEST(stores_know_which_sectors_they_fill)
+{
+	uint32_t index[32], i;
+
+	for (i = 0; i < 32; i++)
+		index[i] = i;
+	coalesce(index, 0x000fffff, 2, 128, LAB_STORE);	/* words 0 to 19: sectors 0, 1 whole, 2 half */
+	CHECK_EQ(c.n, 1);
+	CHECK_EQ(c.bits[0], 0x7);
+	CHECK_EQ(c.partial[0], 0x4);
+	coalesce(index, 0x0000000f, 3, 128, LAB_STORE);	/* four 8-byte elements: a sector */
+	CHECK_EQ(c.partial[0], 0);
+}
+
+/* The processor's form and the portable one agree, and both with a count by definition. */
+TEST(all_forms_agree)
+{
+	uint64_t seed = 7, round;
+	struct lab_coalesced d;
+	uint32_t index[32], mask, i, j, distinct;
+
+	for (round = 0; round < 20000; round++) {
+		unsigned width = 2 + (test_random(&seed) & 1), kind = test_random(&seed) % 3;
+		unsigned unit = kind == LAB_ATOMIC || test_random(&seed) & 1 ? 32 : 128;
+		uint32_t range = 1u << (1 + test_random(&seed) % 24);
+
+		for (i = 0; i < 32; i++)
+			index[i] = (uint32_t)(test_random(&seed) % range);
+		mask = round % 3 ? (uint32_t)test_random(&seed) | 1u << (round & 31) : ~0u;
+		lab_coalesce(index, mask, width, LAB_BASE, unit, kind, &c);
+		lab_coalesce_plain(index, mask, width, LAB_BASE, unit, kind, &d);
+		CHECK_EQ(c.n, d.n);
+		CHECK_EQ(c.sectors, d.sectors);
+		CHECK(!memcmp(c.unit, d.unit, c.n * sizeof(*c.unit)));
+		CHECK(!memcmp(c.bits, d.bits, c.n));
+		CHECK(kind != LAB_STORE || !memcmp(c.partial, d.partial, c.n));
+		if (kind == LAB_ATOMIC)
+			continue;
+		for (i = distinct = 0; i < 32; i++) {
+			for (j = 0; j < i; j++)
+				if (mask >> j & 1 && (index[j] << width) / unit == (index[i] << width) / unit)
+					break;
+			distinct += mask >> i & 1 && j == i;
+		}
+		CHECK_EQ(c.n, distinct);
+	}
+}
+
+/* ---- Calendar ---------------------------------------------------------------------------------- */
+
+TEST(events_come_in_order_of_time_and_of_entry)
+{
+	static struct lab_calendar k;
+	static struct lab_node node[5000];
+	uint64_t when[5000], last = 0, seed = 3;
+	uint32_t i, n, before = 0;
+
+	k.node = node;
+	CHECK(lab_calendar_init(&k));
+	for (i = 1; i < 5000; i++) {
+		when[i] = i % 3 ? test_random(&seed) % 4000 : test_random(&seed) % 100000;
+		lab_at(&k, when[i], i, EV_WAKE);
+	}
+	for (i = 1; i < 5000; i++) {
+		n = lab_calendar_take(&k);
+		CHECK(n);
+		CHECK_EQ(k.now, when[n]);
+		CHECK(k.now > last || n > before);
+		last = k.now;
+		before = n;
+	}
+	CHECK_EQ(lab_calendar_take(&k), 0);
+	lab_at(&k, k.now + 1000000, 1, EV_WAKE);	/* far beyond the ring, from an empty calendar */
+	CHECK_EQ(lab_calendar_take(&k), 1);
+	CHECK_EQ(k.now, last + 1000000);
+	lab_calendar_free(&k);
+}
+
+/* ---- Timing: one warp on a machine of round numbers ---------------------------------------------- */
+
+static const char machine_text[] =
+	"machine = hand\ncore.clock = 1000 MHz # source: by hand\nsm.count = 1 # source: by hand\n"
+	"sm.warps = 4 # source: by hand\nsm.blocks = 4 # source: by hand\nsm.schedulers = 1 # source: by hand\n"
+	"sm.policy = gto # source: by hand\nsm.atomics = free # source: by hand\nsm.alu_latency = 1 cycles # source: by hand\n"
+	"sm.shared = 1 KiB # source: by hand\nsm.shared_latency = 20 cycles # source: by hand\n"
+	"launch.latency = 100 cycles # source: by hand\ncoalesce.load = 128 B # source: by hand\n"
+	"coalesce.store = 128 B # source: by hand\ncoalesce.atomic = 32 B # source: by hand\n"
+	"l1.size = 1 KiB # source: by hand\nl1.ways = 4 # source: by hand\nl1.index = linear # source: by hand\n"
+	"l1.sectored = no # source: by hand\nl1.latency = 30 cycles # source: by hand\nl1.mshrs = 4 # source: by hand\n"
+	"l1.merges = 2 # source: by hand\nl1.miss_queue = 8 # source: by hand\nnoc.flit = 40 B # source: by hand\n"
+	"noc.header = 8 B # source: by hand\nnoc.latency = 10 cycles # source: by hand\n"
+	"noc.outstanding = 64 # source: by hand\nl2.slices = 1 # source: by hand\nl2.size = 1 KiB # source: by hand\n"
+	"l2.ways = 2 # source: by hand\nl2.index = linear # source: by hand\nl2.latency = 50 cycles # source: by hand\n"
+	"dram.channels = 1 # source: by hand\ndram.latency = 70 cycles # source: by hand\n"
+	"dram.bandwidth = 8 GB/s # source: by hand\ndram.banks = 2 # source: by hand\ndram.row = 256 B # source: by hand\n"
+	"dram.hit = 10 ns # source: by hand\ndram.miss = 25 ns # source: by hand\n"
+	"link.bandwidth = 10 GB/s # source: by hand\nlink.header = 18 B # source: by hand\n"
+	"link.requests = 2 # source: by hand\nlink.round_trip = 1000 ns # source: by hand\n"
+	"link.host_atom = 64 B # source: by hand\n";
+
+struct args {
+	struct lab_array a, b;
+	uint32_t step[8];		/* element of lane 0 of each access; ~0u ends */
+	bool store, atomic, spread, mixed; /* mixed: every other access is a store */
+	uint64_t begin[8], end[8];
+};
+
+static const char *const names[] = { "access" };
+
+/* One access after the other, each waited for, with its time taken. */
+static void one_by_one(struct lab_warp *w, const void *p)
+{
+	struct args *a = (struct args *)(uintptr_t)p;
+	unsigned i;
+
+	for (i = 0; i < 8 && a->step[i] != ~0u; i++) {
+		lab_u32 at = lab_all(a->step[i]) + (a->spread ? lab_lane() * 32 : lab_lane());
+
+		a->begin[i] = lab_now(w->lab);
+		if (a->store || (a->mixed && i & 1))
+			lab_store32(w, 0, &a->a, at, lab_lane());
+		else if (a->atomic)
+			lab_atomic_add(w, 0, &a->a, at, lab_all(1));
+		else
+			lab_load32(w, 0, &a->a, at);
+		lab_wait_for(w, 1u << LAB_LOADS);
+		a->end[i] = lab_now(w->lab);
+	}
+}
+static const struct lab_kernel one_by_one_kernel = { .name = "one_by_one", .warp = one_by_one, .statement = names,
+						     .statements = 1 };
+
+static struct lab *hand(const char *set)
+{
+	struct gtu_error err = { 0 };
+	struct lab_machine m;
+	struct lab *lab;
+	int rc = lab_machine_parse(machine_text, sizeof(machine_text) - 1, "hand", &m, &err);
+
+	CHECKF(!rc, "%s", err.text);
+	rc = set ? lab_machine_set(&m, set, &err) : 0;
+	CHECKF(!rc, "%s", err.text);
+	rc = lab_create(&m, &lab, &err);
+	CHECKF(!rc, "%s", err.text);
+	return lab;
+}
+
+static void run(struct lab *lab, struct args *a, uint64_t bytes, enum lab_space space)
+{
+	struct lab_launch l = { .kernel = &one_by_one_kernel, .args = a, .grid = 1, .block = 32 };
+	struct gtu_error err = { 0 };
+	int rc = a->a.data ? 0 : lab_alloc(lab, "a", bytes, space, &a->a, &err);
+
+	rc = rc ? rc : lab_run(lab, &l, NULL, &err);
+	CHECKF(!rc, "%s", err.text);
+}
+
+TEST(a_load_that_misses_everything_takes_the_sum_of_the_way)
+{
+	struct args a = { .step = { 0, 0, 32, ~0u } };
+	struct lab *lab = hand(NULL);
+	const struct lab_stats *s = lab_stats(lab);
+
+	run(lab, &a, 4096, LAB_DEVICE);
+	CHECK_EQ(a.begin[0], 100);			/* the launch */
+	/*
+	 * 30 in the L1; 1 flit out and 10 over the crossbar; 50 in the L2 and 70 to DRAM; row miss 25, then 4 sectors
+	 * of 4 cycles each on the bus of 8 bytes a cycle, and 1 to hand them over; 10 back and 4 flits
+	 */
+	CHECK_EQ(a.end[0] - a.begin[0], 30 + 1 + 10 + 50 + 70 + 25 + 16 + 1 + 10 + 4);
+	CHECK_EQ(a.end[1] - a.begin[1], 30);		/* the L1 has it */
+	/* the next line lies in the same row of 256 bytes */
+	CHECK_EQ(a.end[2] - a.begin[2], 30 + 1 + 10 + 50 + 70 + 10 + 16 + 1 + 10 + 4);
+	CHECK_EQ(s->l1_load[LAB_HIT], 1);
+	CHECK_EQ(s->l1_load[LAB_MISS], 2);
+	CHECK_EQ(s->l2_read[LAB_MISS], 2);
+	CHECK_EQ(s->l2_read[LAB_SECTOR_MISS], 6);
+	CHECK_EQ(s->dram_reads, 8);
+	CHECK_EQ(s->dram_row_misses, 1);
+	CHECK_EQ(s->dram_row_hits, 7);
+	lab_destroy(lab);
+}
+
+TEST(an_atomic_goes_past_the_l1_and_finds_its_sector_in_the_l2)
+{
+	struct args a = { .step = { 0, 0, ~0u }, .atomic = true };
+	struct lab *lab = hand(NULL);
+	const struct lab_stats *s = lab_stats(lab);
+
+	run(lab, &a, 4096, LAB_DEVICE);
+	CHECK_EQ(s->transactions[LAB_ATOMIC], 8);
+	CHECK_EQ(s->request[LAB_ATOMIC][1], 8);
+	CHECK_EQ(s->l1_load[LAB_MISS] + s->l1_load[LAB_HIT], 0);
+	/* the last of four sectors leaves in cycle 3: one flit, 10 over, 50 in the L2, 10 back, one flit */
+	CHECK_EQ(a.end[1] - a.begin[1], 3 + 1 + 10 + 50 + 10 + 1);
+	CHECK_EQ(((uint32_t *)a.a.data)[31], 2);
+	lab_destroy(lab);
+}
+
+/* 2 ways of 4 sets in the L2: the third line of a set takes the least recently used one's place. */
+TEST(the_l2_writes_back_what_it_drops_dirty)
+{
+	struct args a = { .step = { 0, 128, 0, 256, ~0u }, .store = true }; /* lines 0, 4, 0, 8: one set */
+	struct lab *lab = hand(NULL);
+	const struct lab_stats *s = lab_stats(lab);
+
+	run(lab, &a, 4096, LAB_DEVICE);
+	CHECK_EQ(s->request[LAB_STORE][4], 4);
+	CHECK_EQ(s->request_bytes[LAB_STORE], 4 * 136);
+	CHECK_EQ(s->l2_write[LAB_MISS], 3);
+	CHECK_EQ(s->l2_write[LAB_SECTOR_MISS], 9);
+	CHECK_EQ(s->l2_write[LAB_HIT], 4);
+	CHECK_EQ(s->dram_reads, 0);			/* written without being read */
+	CHECK_EQ(s->dram_writes, 4);			/* line 4, the older one */
+	lab_destroy(lab);
+}
+
+/* A load of what was written in part must fetch the rest. */
+TEST(a_sector_written_in_part_is_read_before_it_is_used)
+{
+	struct args a = { .step = { 0, ~0u }, .store = true, .spread = true }; /* a word in each of 32 lines */
+	struct lab *lab = hand("l2.size=16384 B");
+	const struct lab_stats *s = lab_stats(lab);
+
+	run(lab, &a, 4096, LAB_DEVICE);
+	CHECK_EQ(s->request[LAB_STORE][1], 32);
+	CHECK_EQ(s->dram_reads, 0);
+	a.store = false;
+	run(lab, &a, 4096, LAB_DEVICE);
+	CHECK_EQ(s->l2_read[LAB_MISS], 0);
+	CHECK_EQ(s->l2_read[LAB_SECTOR_MISS], 128);	/* of each line three never written, one written in part */
+	lab_destroy(lab);
+}
+
+TEST(a_store_that_hits_takes_the_line_out_of_the_l1)
+{
+	struct args a = { .step = { 0, 0, 0, 32, 0, ~0u }, .mixed = true }; /* load, store, load; store elsewhere; load */
+	struct lab *lab = hand(NULL);
+	const struct lab_stats *s = lab_stats(lab);
+
+	run(lab, &a, 4096, LAB_DEVICE);
+	CHECK_EQ(s->l1_load[LAB_MISS], 2);
+	CHECK_EQ(s->l1_load[LAB_HIT], 1);
+	CHECK_EQ(s->l1_store[LAB_HIT], 1);
+	CHECK_EQ(s->l1_store[LAB_MISS], 1);
+	a.mixed = false;
+	run(lab, &a, 4096, LAB_DEVICE);			/* a launch empties the L1 */
+	CHECK_EQ(s->l1_load[LAB_MISS], 4);
+	lab_destroy(lab);
+}
+
+/* 32 lines at once, 4 MSHRs, 8 lines of L1: the LSU waits, and all of them come. */
+TEST(an_lsu_without_mshrs_waits)
+{
+	struct args a = { .step = { 0, 0, ~0u }, .spread = true };
+	struct lab *lab = hand(NULL);
+	const struct lab_stats *s = lab_stats(lab);
+
+	run(lab, &a, 4096, LAB_DEVICE);
+	CHECK_EQ(s->l1_load[LAB_MISS], 64);		/* 8 lines hold none of the first 24 until they return */
+	CHECK(s->lsu_stalled > 0);
+	lab_destroy(lab);
+}
+
+TEST(rows_and_bandwidth_of_dram_bound_a_stream)
+{
+	struct args a = { .step = { 0, ~0u }, .spread = true };
+	struct lab *lab = hand("l1.mshrs=64");
+	const struct lab_stats *s = lab_stats(lab);
+
+	run(lab, &a, 4096, LAB_DEVICE);
+	CHECK_EQ(s->dram_reads, 128);
+	CHECK_EQ(s->dram_row_misses, 16);		/* 32 lines, two a row */
+	CHECK(a.end[0] - a.begin[0] >= 128 * 4);	/* 32 bytes are 4 cycles of the bus */
+	lab_destroy(lab);
+}
+
+/* ---- Link -------------------------------------------------------------------------------------- */
+
+TEST(a_read_over_the_link_takes_the_round_trip)
+{
+	struct args a = { .step = { 0, ~0u } };
+	struct lab *lab = hand(NULL);
+	const struct lab_stats *s = lab_stats(lab);
+
+	run(lab, &a, 4096, LAB_HOST);
+	CHECK_EQ(s->link_request[4], 1);		/* one request of 128 bytes */
+	CHECK_EQ(s->link_bytes, 128);
+	CHECK_EQ(s->link_header_bytes, 18);
+	CHECK_EQ(s->link_host_bytes, 128);
+	/* a flit and 10 out, 1000 ns, 10 and four flits back */
+	CHECK_EQ(a.end[0] - a.begin[0], 1 + 10 + 1000 + 10 + 4);
+	CHECK_EQ(s->l1_load[LAB_MISS], 0);		/* past the caches */
+	lab_destroy(lab);
+}
+
+/* 32 requests of 32 bytes, two at a time: 16 round trips; and host memory reads twice what is asked. */
+TEST(requests_in_flight_bound_the_link)
+{
+	struct args a = { .step = { 0, ~0u }, .spread = true };
+	struct lab *lab = hand(NULL);
+	const struct lab_stats *s = lab_stats(lab);
+
+	run(lab, &a, 4096, LAB_HOST);
+	CHECK_EQ(s->link_request[1], 32);
+	CHECK_EQ(s->link_host_bytes, 64 * 32);
+	CHECK_EQ(s->link_in_flight_most, 2);
+	CHECK(a.end[0] - a.begin[0] >= 16000 && a.end[0] - a.begin[0] < 16200);
+	lab_destroy(lab);
+}
+
+/* With requests enough, 50 bytes each at 10 GB/s are 5 ns apart. */
+TEST(bandwidth_bounds_the_link)
+{
+	struct args a = { .step = { 0, ~0u }, .spread = true };
+	struct lab *lab = hand("link.requests=256");
+
+	run(lab, &a, 4096, LAB_HOST);
+	CHECK(a.end[0] - a.begin[0] >= 1000 + 31 * 5 && a.end[0] - a.begin[0] < 1000 + 31 * 5 + 50);
+	lab_destroy(lab);
+}
+
+TEST_MAIN

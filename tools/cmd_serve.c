@@ -39,7 +39,7 @@ struct server {
 };
 
 static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", "corrupt-completions",
-					   "no-invalidate", "stuck-reset", NULL };
+					   "no-invalidate", "stuck-reset", "keep-master", NULL };
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "a name for each fault");
 
 /* in the order of the register's bits */
@@ -72,6 +72,7 @@ static void help(void)
 	     "                                 status blocks lie; the bytes of jobs are right\n"
 	     "                      no-invalidate  the N-th INVALIDATE and those after it are never done\n"
 	     "                      stuck-reset  from the N-th reset on the device does not come back\n"
+	     "                      keep-master  from the N-th time on that bus mastering is taken away, it stays\n"
 	     "  --seed S          of what corrupt-completions makes up [1]: the same S, the same lies\n"
 	     "  --trace           a line on stderr for each message\n\n"
 	     "Each machine finds the device as after power-on. Exit codes: 0 ended by SIGTERM, SIGINT or --once,\n"

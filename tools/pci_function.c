@@ -32,6 +32,7 @@ struct pci_function {
 	uint8_t config[PCI_CONFIG_BYTES], writable[PCI_CONFIG_BYTES];	/* bits software may change */
 	uint8_t msix[GTU_BAR_MSIX_SIZE];	/* table, then pending bits */
 	uint64_t fault[PCI_FAULTS], accesses, interrupts;
+	uint64_t mastered;		/* times that bus mastering was taken away */
 	bool stalled, gone;
 };
 
@@ -259,6 +260,8 @@ void pci_function_reset(struct pci_function *f)
 static void config_write(struct pci_function *f, unsigned at, const uint8_t *data, unsigned count)
 {
 	const unsigned devctl = CAP_EXP + PCI_EXP_DEVCTL;
+	const uint64_t keep = f->fault[PCI_FAULT_KEEP_MASTER];
+	const bool master = may_master(f);
 	unsigned i;
 
 	for (i = 0; i < count; i++) {
@@ -266,6 +269,8 @@ static void config_write(struct pci_function *f, unsigned at, const uint8_t *dat
 
 		*byte = (*byte & ~mask) | (data[i] & mask);
 	}
+	if (master && !may_master(f) && keep && ++f->mastered >= keep)
+		f->config[PCI_COMMAND] |= PCI_COMMAND_MASTER;
 	if (get(&f->config[devctl], 2) & PCI_EXP_DEVCTL_BCR_FLR)
 		pci_function_reset(f);
 	send_pending(f);

@@ -32,6 +32,7 @@ enum pci_fault {
 	PCI_FAULT_CORRUPT,	/* the n-th completion and those after it are wrong, with their events and status */
 	PCI_FAULT_NO_INVALIDATE, /* the n-th INVALIDATE is never done */
 	PCI_FAULT_STUCK_RESET,	/* the n-th reset does not end */
+	PCI_FAULT_KEEP_MASTER,	/* the n-th time that bus mastering is taken away, and later, it stays */
 	PCI_FAULTS
 };
 

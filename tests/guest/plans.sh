@@ -45,8 +45,8 @@ kselftest_arguments() {
 
 	[ $# -gt 0 ] || set -- $(cd "$root/tests/kselftest/gtu" && printf '%s\n' *_test.c | sed 's/\.c$//')
 	for name; do
-		# fault_test is for a device that goes wrong: the faulty guest has some
-		[ "$name" != fault_test ] || continue
+		# for a device that goes wrong: the faulty guest has some
+		[ "$name" != fault_test ] && [ "$name" != stuck_test ] || continue
 		program=$name$suffix
 		if [ -x "$kselftests/$program" ]; then
 			arguments+=(--file "$kselftests/$program" --test "$program=$program")
@@ -92,11 +92,13 @@ sound_guest() {
 # accesses), the last while the driver looks at them.
 faulty_guest() {
 	local arguments=(--file "$kselftests/fault_test" --file "$here/rebind:/usr/bin/rebind") fault
+	arguments+=(--file "$kselftests/stuck_test" --file "$kselftests/event_test")
 	local bfs="gtu --quiet run bfs /graph.gtu --unit scu --device"
 
 	for fault in all-ones=560 stall=560 die-at=560 lose-irq all-ones=560 stall=560 die-at=560 \
-		corrupt-completions=3 no-invalidate stuck-reset all-ones=1 all-ones=2 all-ones=5 all-ones=20 \
-		all-ones=300 stall=3; do
+		corrupt-completions=3 no-invalidate "no-invalidate --fault stuck-reset=3" \
+		"no-invalidate --fault stuck-reset=3 --fault keep-master" stuck-reset \
+		all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
 		arguments+=(--also "--fault $fault")
 	done
 	# who waits for a device that has gone is told so: exit status 1
@@ -113,6 +115,10 @@ faulty_guest() {
 	for fault in gone:5 stalled:6 gone:7; do
 		arguments+=(--test "everybody-is-told-$fault=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test")
 	done
+	for fault in no-invalidate:9 stuck-reset:10 keep-master:11; do
+		arguments+=(--test "$fault=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} stuck_test")
+	done
+	arguments+=(--test "lost-events=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts")
 	arguments+=(--test "rebind=rebind" --test "sound-after=$bfs /dev/gtu0")
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
 	boot faulty distribution "${arguments[@]}"

@@ -702,6 +702,7 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 	struct reader r;
 	int other = open(device_path(), O_RDWR), bare = open(device_path(), O_RDWR), ret;
 	struct poller no_queue = { .fd = bare };
+	uint64_t start;
 
 	/* a file of its own for the stream, whose events are nobody else's */
 	ASSERT_EQ(0, region_add(other, memory, BYTES, RW, &key));
@@ -719,10 +720,13 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
 	ret = strcmp(how, "reset") ? driver_file(function, how) : write_to(path, "1");
 	ASSERT_EQ(0, ret);
+	start = now_ns();
 	pthread_join(r.thread, NULL);
 	pthread_join(p.thread, NULL);
 	pthread_join(no_queue.thread, NULL);
 	pthread_join(w.thread, NULL);
+	/* poll() looks again when its time is up: that would be much later */
+	EXPECT_GT(10 * SECOND, now_ns() - start);
 	EXPECT_EQ(-ENODEV, r.ret);
 	EXPECT_EQ(POLLERR | POLLHUP, p.revents);
 	EXPECT_EQ(POLLERR | POLLHUP, no_queue.revents);

@@ -116,7 +116,7 @@ faulty_guest() {
 		arguments+=(--test "everybody-is-told-$fault=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test")
 	done
 	for fault in no-invalidate:9 stuck-reset:10 keep-master:11; do
-		arguments+=(--test "$fault=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} stuck_test")
+		arguments+=(--test "stuck-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} stuck_test")
 	done
 	arguments+=(--test "lost-events=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts")
 	arguments+=(--test "rebind=rebind" --test "sound-after=$bfs /dev/gtu0")

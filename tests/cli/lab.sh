@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+# gtu lab: machines, and counts beside independent ones.
+. "${0%/*}/tap.bash"
+
+check "list" gtu lab list
+says "names a machine" "^  gtx980 " "$out"
+check "machine" gtu lab machine oracle-titanx
+says "prints its numbers" "^l2.slices = 24$" "$out"
+cp "$out" m.machine
+exits 3 "a machine file without sources" gtu lab machine ./m.machine
+says "says so" "has no '# source"
+check "--set" gtu lab machine gtx980 --set "l1.mshrs = 7"
+says "changes a number" "^l1.mshrs = 7$" "$out"
+exits 2 "--set of what is not there" gtu lab machine gtx980 --set "l3.size=1 B"
+says "says so" "no key of a machine is called 'l3.size'"
+exits 2 "an unknown machine" gtu lab machine gtx970
+says "names those there are" "oracle-gtx980"
+exits 3 "check of a folder that is not there" gtu lab check ./none
+exits 2 "check without a folder" gtu lab check
+
+# a folder of our own: a path of 40 vertices, whose counts are worked out by hand
+mkdir -p own/graphs
+{
+	echo "%%MatrixMarket matrix coordinate pattern general"
+	echo "40 40 39"
+	for i in $(seq 1 39); do echo "$i $((i + 1))"; done
+} | xz >own/graphs/path.mtx.xz
+counts() {
+	echo "graph,kernel,config,statement_or_counter,value,class"
+	echo "path,pr_push_vm,GTX980_like,stmt:row[v]:lanes,40,exact"
+	echo "path,pr_push_vm,GTX980_like,stmt:row[v]:warps,2,exact"
+	echo "path,pr_push_vm,GTX980_like,stmt:col[k]:lanes,39,exact"
+	echo "path,pr_push_vm,GTX980_like,stmt:next[col[k]]:transactions,$1,exact"
+	echo "path,no_such_kernel,GTX980_like,cycles,1,tolerance"
+}
+counts 6 >own/counts.csv	# words 1 to 32 touch 5 sectors, words 33 to 39 one
+check "counts that are right" gtu lab check own
+says "says so" "^exact +4 of +4 equal" "$out"
+says "names the kernel it does not know" "^no_such_kernel .*not known here" "$out"
+counts 7 >own/counts.csv
+exits 4 "a count that is wrong" gtu lab check own --json r.json
+says "says which" "differs: path pr_push_vm GTX980_like .* is 7, ours 6" "$out"
+says "and in the JSON" '"ours": 6' r.json
+exits 3 "nothing that is known" gtu lab check own --only no_such_kernel
+exits 2 "a run that is not there" gtu lab check own --only other
+echo "5 5" | xz >own/graphs/path.mtx.xz
+exits 3 "a damaged graph" gtu lab check own
+says "names file and line" "path.mtx.xz:1:"
+check "bench lab" gtu bench lab --scale 8 --json b.json
+says "counts instructions" '"warp_instructions": [1-9]' b.json
+finish

@@ -20,8 +20,8 @@ static const char help[] =
 	"  stcon          whether, and by how few edges, a path leads from a source to a target\n"
 	"  gc             colours, no two neighbours the same\n"
 	"  kc             core numbers\n\n"
-	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru,\n"
-	"                 none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
+	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru, peg,\n"
+	"                 weaver, none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
 	"                 a device file as /dev/gtu0, or a GPU as cuda:0\n"
 	"  --source ID    bfs, sssp, stcon: where to start, an id of the input file; without it, at the\n"
@@ -81,9 +81,11 @@ static double now(void)
 
 static bool parse_unit(struct request *q, const char *word)
 {
-	static const char *const names[] = { "none", "scu", "scu-basic", "iru", "gpu", NULL };
+	static const char *const names[] = { "none", "scu", "scu-basic", "iru", "peg", "weaver",
+					      "gpu", NULL };
 	static const uint32_t unit[] = { GTU_WITH_NONE, GTU_WITH_SCU, GTU_WITH_SCU_BASIC,
-					 GTU_WITH_IRU, GTU_WITH_GPU };
+					 GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER,
+					 GTU_WITH_GPU };
 	int i = cli_choice("unit", word, names);
 
 	if (i < 0)
@@ -523,7 +525,9 @@ static int read_counters(struct run *r, bool clear, struct gtu_error *err)
 	static const struct {
 		uint32_t unit;
 		const char *name;
-	} known[] = { { GTU_UNIT_SCU, "scu" }, { GTU_UNIT_IRU, "iru" }, { GTU_UNIT_ZCM, "zcm" } };
+	} known[] = { { GTU_UNIT_SCU, "scu" }, { GTU_UNIT_IRU, "iru" },
+		      { GTU_UNIT_PEG, "peg" }, { GTU_UNIT_WVR, "wvr" },
+		      { GTU_UNIT_ZCM, "zcm" } };
 	unsigned i;
 	int rc;
 

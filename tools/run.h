@@ -66,7 +66,7 @@ struct run {
 		uint32_t unit;
 		const char *name;
 		uint64_t value[GTU_UREG_COUNTERS];
-	} counters[3];
+	} counters[5];
 	unsigned units;			/* of them */
 	enum run_verdict verdict;
 	double verify_seconds;

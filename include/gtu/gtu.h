@@ -418,6 +418,8 @@ enum gtu_unit_choice {
 	GTU_WITH_SCU_BASIC,		/* the five operations (scu.txt, section 3) */
 	GTU_WITH_SCU,			/* with filtering and grouping (section 4) */
 	GTU_WITH_IRU,
+	GTU_WITH_PEG,			/* edges gathered (graphpeg.txt, section 3), by all engines there are */
+	GTU_WITH_WEAVER,		/* work ids made dense (sparseweaver.txt, section III) */
 	GTU_WITH_GPU = 64,		/* the GPU of a "cuda:N" (emogi.txt; gtu/gpu.h) */
 };
 

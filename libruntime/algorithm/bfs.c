@@ -10,7 +10,7 @@
  *
  * IRU: the edge frontier is reordered so that a warp's label accesses meet.
  */
-#include "algorithm/common.h"
+#include "algorithm/visit.h"
 #include "algorithm/traverse.h"
 
 /* Labels are levels in 4 bytes, as in the papers: half the memory that the random accesses touch. */
@@ -18,7 +18,8 @@
 
 struct bfs {
 	struct gtu_alg a;
-	struct gtu_alg_work w;
+	struct gtu_alg_visit visit;
+	struct gtu_alg_frontier *next;	/* while edges are visited */
 	struct gtu_alg_frontier frontier[2];
 	struct gtu_alg_buffer label;	/* n of 4 bytes */
 	struct gtu_alg_buffer mask;
@@ -62,18 +63,18 @@ static int plain_level(struct bfs *b, const struct gtu_alg_frontier *now,
 static int mask_unvisited(struct bfs *b, uint64_t *ones)
 {
 	const uint32_t *label = b->label.region.addr;
-	const void *edge = b->w.edge.region.addr;
+	const void *edge = b->visit.w.edge.region.addr;
 	uint64_t i, target, n = b->a.g->n;
 	int rc;
 
-	rc = gtu_alg_mask(&b->a, &b->mask, b->w.out);
+	rc = gtu_alg_mask(&b->a, &b->mask, b->visit.w.out);
 	if (rc)
 		return rc;
 	*ones = 0;
-	for (i = 0; i < b->w.out; i++) {
+	for (i = 0; i < b->visit.w.out; i++) {
 		target = gtu_get(edge, b->a.id_width, i);
 		if (gtu_unlikely(target >= n))
-			return gtu_alg_bad_work(&b->a, &b->w);
+			return gtu_alg_bad_work(&b->a, &b->visit.w);
 		if (label[target] == UNVISITED) {
 			gtu_alg_set(&b->mask, i);
 			++*ones;
@@ -108,10 +109,10 @@ static int scu_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	if (b->a.opt->unit == GTU_WITH_SCU) {
 		expansion = &b->expansion;
 		contraction = &b->contraction;
-		rc = gtu_alg_filter_fused(&b->a, expansion, b->w.edges);
+		rc = gtu_alg_filter_fused(&b->a, expansion, b->visit.w.edges);
 	}
 	if (!rc)
-		rc = gtu_alg_expand(&b->a, &b->w, expansion);
+		rc = gtu_alg_expand(&b->a, &b->visit.w, expansion);
 	gtu_alg_phase(&b->a, "contract");
 	if (!rc)
 		rc = mask_unvisited(b, &ones);
@@ -119,7 +120,7 @@ static int scu_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	if (!rc && contraction)
 		rc = gtu_alg_filter_fused(&b->a, contraction, ones);
 	if (!rc)
-		rc = gtu_alg_compact(&b->a, &b->w.edge, b->w.out, b->a.id_width, &b->mask, ones,
+		rc = gtu_alg_compact(&b->a, &b->visit.w.edge, b->visit.w.out, b->a.id_width, &b->mask, ones,
 				     contraction, &next->ids, &next->count);
 	gtu_alg_phase(&b->a, "contract");
 	if (!rc)
@@ -134,10 +135,10 @@ static int iru_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	int rc;
 
 	gtu_alg_phase(&b->a, "expand");
-	rc = gtu_alg_gather(&b->a, &b->w);
+	rc = gtu_alg_gather(&b->a, &b->visit.w);
 	gtu_alg_phase(&b->a, "contract");
 	if (!rc)
-		rc = gtu_alg_reorder(&b->a, &b->w, GTU_IRU_OP_NONE, NULL, false, 4);
+		rc = gtu_alg_reorder(&b->a, &b->visit.w, GTU_IRU_OP_NONE, NULL, false, 4);
 	if (rc)
 		return rc;
 	while ((rc = load_iru(b->a.iru, &warp, b->a.err)) > 0) {
@@ -154,16 +155,36 @@ static int iru_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	return rc;
 }
 
+static int reach(void *context, const struct gtu_alg_batch *batch)
+{
+	struct bfs *b = context;
+	uint32_t *label = b->label.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++) {
+		if (label[batch->target[i]] != UNVISITED)
+			continue;
+		label[batch->target[i]] = b->next_level;
+		gtu_alg_push(&b->a, b->next, batch->target[i]);
+	}
+	return 0;
+}
+
 static int unit_level(struct bfs *b, const struct gtu_alg_frontier *now,
 		      struct gtu_alg_frontier *next)
 {
 	struct gtu_alg_cursor c = { 0 };
 	int rc;
 
+	if (gtu_alg_brings(&b->a)) {
+		gtu_alg_phase(&b->a, "traverse");
+		b->next = next;
+		return gtu_alg_visit(&b->a, &b->visit, now, reach, b);
+	}
 	while (c.at < now->count) {
 		gtu_alg_phase(&b->a, "prepare");
-		rc = gtu_alg_take(&b->a, &b->w, now, &c);
-		if (!rc && b->w.n)
+		rc = gtu_alg_take(&b->a, &b->visit.w, now, &c);
+		if (!rc && b->visit.w.n)
 			rc = b->a.opt->unit == GTU_WITH_IRU ? iru_chunk(b, next) : scu_chunk(b, next);
 		if (rc)
 			return rc;
@@ -243,7 +264,7 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is beyond the graph's %llu",
 			      (unsigned long long)opt->source, (unsigned long long)g->n);
 	if (!rc)
-		rc = gtu_alg_work_begin(&b.a, &b.w, g);
+		rc = gtu_alg_visit_begin(&b.a, &b.visit, g, 4);
 	if (!rc)
 		rc = search(&b);
 	if (!rc) {
@@ -253,6 +274,6 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 			level[v] = label[v] == UNVISITED ? GTU_UNREACHED : label[v];
 		b.a.stats->vertices = b.reached;
 	}
-	rc = gtu_alg_work_end(&b.a, &b.w, rc);
+	rc = gtu_alg_visit_end(&b.a, &b.visit, rc);
 	return gtu_alg_end(&b.a, rc);
 }

@@ -30,31 +30,22 @@ void gtu_alg_phase(struct gtu_alg *a, const char *name)
 	a->phase = i < GTU_PHASES ? i : GTU_PHASES - 1;
 }
 
-static int check_unit(struct gtu_alg *a)
-{
-	static const char *const name[] = { "no unit", "the SCU", "the SCU", "the IRU" };
-	const struct gtu_info *info;
-	uint32_t unit;
+static const struct {
+	uint32_t unit;			/* GTU_UNIT_* */
+	const char *name;
+} units[] = {
+	[GTU_WITH_NONE] = { 0, "no unit" },
+	[GTU_WITH_SCU_BASIC] = { GTU_UNIT_SCU, "the SCU" },
+	[GTU_WITH_SCU] = { GTU_UNIT_SCU, "the SCU" },
+	[GTU_WITH_IRU] = { GTU_UNIT_IRU, "the IRU" },
+	[GTU_WITH_PEG] = { GTU_UNIT_PEG, "GraphPEG" },
+	[GTU_WITH_WEAVER] = { GTU_UNIT_WVR, "Weaver" },
+};
+#define UNITS (sizeof(units) / sizeof(units[0]))
 
-	if (a->opt->unit == GTU_WITH_GPU)
-		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-				"%s does not run on a GPU: bfs, sssp, pagerank and components do", a->name);
-	if (a->opt->unit > GTU_WITH_IRU)
-		return gtu_fail(a->err, GTU_ERR_USAGE, "unit choice %u is none of 0 to %u",
-				a->opt->unit, GTU_WITH_IRU);
-	if (a->opt->unit == GTU_WITH_NONE)
-		return 0;
-	if (!a->dev)
-		return gtu_fail(a->err, GTU_ERR_USAGE, "%s with %s needs a device", a->name,
-				name[a->opt->unit]);
-	info = gtu_get_info(a->dev);
-	unit = gtu_alg_scu(a) ? GTU_UNIT_SCU : GTU_UNIT_IRU;
-	if (!(info->units & unit))
-		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED, "%s has not got %s", info->path,
-				name[a->opt->unit]);
-	if (unit == GTU_UNIT_SCU)
-		return 0;
-	/* records carry indices and positions of so many bits and no more */
+/* Its records carry indices and positions of so many bits and no more. */
+static int check_iru(struct gtu_alg *a, const struct gtu_info *info)
+{
 	if (a->g->n > 1ull << info->iru[GTU_IRU_P_INDEX_BITS])
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
 				"the IRU of %s takes indices of %u bits; the graph has %llu vertices",
@@ -64,6 +55,28 @@ static int check_unit(struct gtu_alg *a)
 		a->chunk = 1ull << info->iru[GTU_IRU_P_POSITION_BITS];
 	a->id_width = 4;
 	return 0;
+}
+
+static int check_unit(struct gtu_alg *a)
+{
+	const struct gtu_info *info;
+
+	if (a->opt->unit == GTU_WITH_GPU)
+		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
+				"%s does not run on a GPU: bfs, sssp, pagerank and components do", a->name);
+	if (a->opt->unit >= UNITS)
+		return gtu_fail(a->err, GTU_ERR_USAGE, "unit choice %u is none of 0 to %zu",
+				a->opt->unit, UNITS - 1);
+	if (a->opt->unit == GTU_WITH_NONE)
+		return 0;
+	if (!a->dev)
+		return gtu_fail(a->err, GTU_ERR_USAGE, "%s with %s needs a device", a->name,
+				units[a->opt->unit].name);
+	info = gtu_get_info(a->dev);
+	if (!(info->units & units[a->opt->unit].unit))
+		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED, "%s has not got %s", info->path,
+				units[a->opt->unit].name);
+	return a->opt->unit == GTU_WITH_IRU ? check_iru(a, info) : 0;
 }
 
 int gtu_alg_begin(struct gtu_alg *a, const char *name, struct gtu_device *dev,
@@ -264,7 +277,7 @@ int gtu_alg_work_begin(struct gtu_alg *a, struct gtu_alg_work *w, const struct g
 	w->end = a->end;
 	w->index_width = g->m >> 32 ? 8 : 4;
 	/* a region has a length: a graph without edges has nothing to map, and nothing is expanded */
-	if (!gtu_alg_scu(a) || !g->m)
+	if (!(gtu_alg_scu(a) || a->opt->unit == GTU_WITH_PEG) || !g->m)
 		return 0;
 	return gtu_graph_map(a->dev, g, &w->map, a->err);
 }
@@ -326,13 +339,17 @@ int gtu_alg_take(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg
 
 /* ---- SCU ------------------------------------------------------------------------------------ */
 
-static int job_done(struct gtu_alg *a, const struct gtu_completion *c, int rc)
+void gtu_alg_job_done(struct gtu_alg *a, const struct gtu_completion *c)
 {
-	if (rc)
-		return rc;
 	a->stats->jobs++;
 	a->stats->job_cycles += c->cycles;
-	return 0;
+}
+
+static int job_done(struct gtu_alg *a, const struct gtu_completion *c, int rc)
+{
+	if (!rc)
+		gtu_alg_job_done(a, c);
+	return rc;
 }
 
 int gtu_alg_filter_begin(struct gtu_alg *a, struct gtu_alg_filter *t, uint32_t flags, bool keep,
@@ -547,5 +564,5 @@ int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint32_t op
 
 void gtu_alg_reordered(struct gtu_alg *a)
 {
-	job_done(a, gtu_iru_result(a->iru), 0);
+	gtu_alg_job_done(a, gtu_iru_result(a->iru));
 }

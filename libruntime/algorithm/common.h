@@ -68,6 +68,15 @@ int gtu_alg_whole(struct gtu_alg *a);
  */
 int gtu_alg_both_ways(struct gtu_alg *a, struct gtu_graph **both);
 
+/* A unit that brings edges one by one, which gtu_alg_visit() takes: nothing is expanded in memory. */
+static inline bool gtu_alg_brings(const struct gtu_alg *a)
+{
+	return a->opt->unit == GTU_WITH_PEG || a->opt->unit == GTU_WITH_WEAVER;
+}
+
+/* A job of a unit has ended: count it and its cycles. */
+void gtu_alg_job_done(struct gtu_alg *a, const struct gtu_completion *c);
+
 /* The clock goes on under this name; times of equal names add up. */
 void gtu_alg_phase(struct gtu_alg *a, const char *name);
 /* Count @edges as traversed; every few milliseconds the user may look in, and stop it. */
@@ -107,7 +116,7 @@ static inline void gtu_alg_push(const struct gtu_alg *a, struct gtu_alg_frontier
 /* An edge list with the part of a frontier that is being expanded. */
 struct gtu_alg_work {
 	const struct gtu_graph *g;
-	struct gtu_mapped_graph map;	/* SCU only */
+	struct gtu_mapped_graph map;	/* SCU and PEG only */
 	uint64_t first, end;		/* vertices outside have no edges here */
 	uint64_t n;			/* entries of vertex, index and count, none of them 0 long */
 	uint64_t edges;			/* sum of the counts, at most a chunk */

@@ -17,12 +17,12 @@
  */
 #include <string.h>
 
-#include "algorithm/common.h"
+#include "algorithm/visit.h"
 #include "algorithm/traverse.h"
 
 /* Edges as stored, and, where labels must also go against them, turned round. */
 struct direction {
-	struct gtu_alg_work w;
+	struct gtu_alg_visit visit;
 	struct gtu_alg_filter filter;	/* one each: what one puts out and drops says nothing of the other */
 	bool inside;			/* only targets of the run's vertex range count, not sources */
 };
@@ -143,15 +143,15 @@ static int scu_expand(struct components *c, struct direction *d)
 	int rc = 0;
 
 	if (t) {
-		rc = gtu_alg_filter_fused(&c->a, t, d->w.edges);
-		t->f.cost_input = gtu_alg_array(&c->base, d->w.n, c->a.id_width);
+		rc = gtu_alg_filter_fused(&c->a, t, d->visit.w.edges);
+		t->f.cost_input = gtu_alg_array(&c->base, d->visit.w.n, c->a.id_width);
 	}
 	if (!rc)
-		rc = gtu_alg_expand(&c->a, &d->w, t);
+		rc = gtu_alg_expand(&c->a, &d->visit.w, t);
 	if (t)
 		gtu_alg_filter_apply(t);
 	if (!rc)
-		rc = gtu_alg_replicate(&c->a, &d->w, &c->base, c->a.id_width, t, &c->pushed);
+		rc = gtu_alg_replicate(&c->a, &d->visit.w, &c->base, c->a.id_width, t, &c->pushed);
 	return rc;
 }
 
@@ -161,13 +161,13 @@ static int scu_contract(struct components *c, struct direction *d, struct gtu_al
 	uint64_t i, v, ones = 0;
 	int rc;
 
-	rc = gtu_alg_mask(&c->a, &c->mask, d->w.out);
+	rc = gtu_alg_mask(&c->a, &c->mask, d->visit.w.out);
 	if (rc)
 		return rc;
-	for (i = 0; i < d->w.out; i++) {
-		v = gtu_get(d->w.edge.region.addr, width, i);
+	for (i = 0; i < d->visit.w.out; i++) {
+		v = gtu_get(d->visit.w.edge.region.addr, width, i);
 		if (gtu_unlikely(v >= c->a.g->n))
-			return gtu_alg_bad_work(&c->a, &d->w);
+			return gtu_alg_bad_work(&c->a, &d->visit.w);
 		if (counts(c, d, v) &&
 		    lower(c, next, v, gtu_get(c->pushed.region.addr, width, i))) {
 			gtu_alg_set(&c->mask, i);
@@ -175,7 +175,7 @@ static int scu_contract(struct components *c, struct direction *d, struct gtu_al
 		}
 	}
 	gtu_alg_phase(&c->a, "compact");
-	return gtu_alg_compact(&c->a, &d->w.edge, d->w.out, width, &c->mask, ones, NULL, &next->ids,
+	return gtu_alg_compact(&c->a, &d->visit.w.edge, d->visit.w.out, width, &c->mask, ones, NULL, &next->ids,
 			       &next->count);
 }
 
@@ -186,7 +186,7 @@ static int iru_contract(struct components *c, struct direction *d, struct gtu_al
 	uint32_t lanes, v;
 	int rc;
 
-	rc = gtu_alg_reorder(&c->a, &d->w, GTU_IRU_OP_MIN_U32, &c->pushed, false, 4);
+	rc = gtu_alg_reorder(&c->a, &d->visit.w, GTU_IRU_OP_MIN_U32, &c->pushed, false, 4);
 	if (rc)
 		return rc;
 	while ((rc = load_iru(c->a.iru, &warp, c->a.err)) > 0) {
@@ -202,33 +202,59 @@ static int iru_contract(struct components *c, struct direction *d, struct gtu_al
 	return rc;
 }
 
+/* What edges that are visited one by one need. */
+struct pushing {
+	struct components *c;
+	const struct direction *d;
+	struct gtu_alg_frontier *next;
+};
+
+static int push_label(void *context, const struct gtu_alg_batch *batch)
+{
+	const struct pushing *p = context;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++) {
+		uint64_t v = batch->target[i];
+
+		if (counts(p->c, p->d, v) && lower(p->c, p->next, v, label_of(p->c, batch->source[i])))
+			gtu_alg_push(&p->c->a, p->next, v);
+	}
+	return 0;
+}
+
 /* Push the labels of @now along the edges of one direction. */
 static int push(struct components *c, struct direction *d, const struct gtu_alg_frontier *now,
 		struct gtu_alg_frontier *next)
 {
 	const bool iru = c->a.opt->unit == GTU_WITH_IRU;
 	struct gtu_alg_cursor at = { 0 };
+	struct pushing pushing = { c, d, next };
 	uint64_t i, v;
 	int rc;
 
+	if (gtu_alg_brings(&c->a)) {
+		gtu_alg_phase(&c->a, "traverse");
+		return gtu_alg_visit(&c->a, &d->visit, now, push_label, &pushing);
+	}
 	while (at.at < now->count) {
 		gtu_alg_phase(&c->a, "prepare");
-		rc = gtu_alg_take(&c->a, &d->w, now, &at);
+		rc = gtu_alg_take(&c->a, &d->visit.w, now, &at);
 		if (!rc)
-			rc = gtu_alg_room(&c->a, &c->base, d->w.n * c->a.id_width, false);
+			rc = gtu_alg_room(&c->a, &c->base, d->visit.w.n * c->a.id_width, false);
 		if (rc)
 			return rc;
-		if (!d->w.n)
+		if (!d->visit.w.n)
 			continue;
-		for (i = 0; i < d->w.n; i++) {
-			v = gtu_get(d->w.vertex.region.addr, c->a.id_width, i);
+		for (i = 0; i < d->visit.w.n; i++) {
+			v = gtu_get(d->visit.w.vertex.region.addr, c->a.id_width, i);
 			gtu_put(c->base.region.addr, c->a.id_width, i, label_of(c, v));
 		}
 		gtu_alg_phase(&c->a, "expand");
 		if (iru) {
-			rc = gtu_alg_gather(&c->a, &d->w);
+			rc = gtu_alg_gather(&c->a, &d->visit.w);
 			if (!rc)
-				rc = gtu_alg_spread(&c->a, &d->w, &c->base, 4, &c->pushed);
+				rc = gtu_alg_spread(&c->a, &d->visit.w, &c->base, 4, &c->pushed);
 		} else {
 			rc = scu_expand(c, d);
 		}
@@ -266,7 +292,7 @@ static int set_up_direction(struct components *c, struct direction *d, const str
 	const uint32_t width = c->a.id_width;
 	int rc;
 
-	rc = gtu_alg_work_begin(&c->a, &d->w, g);
+	rc = gtu_alg_visit_begin(&c->a, &d->visit, g, width);
 	if (!rc && c->a.opt->unit == GTU_WITH_SCU)
 		rc = gtu_alg_filter_begin(&c->a, &d->filter, GTU_SCU_BEST | GTU_SCU_GROUP, true,
 					  GTU_TYPE_UNSIGNED, width, width);
@@ -299,8 +325,8 @@ static int set_up(struct components *c)
 	if (!rc)
 		rc = set_up_direction(c, &c->back, c->transpose ? c->transpose : g);
 	c->back.inside = true;
-	c->back.w.first = 0;
-	c->back.w.end = g->n;
+	c->back.visit.w.first = 0;
+	c->back.visit.w.end = g->n;
 	return rc;
 }
 
@@ -350,8 +376,8 @@ int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
 	}
 	if (!rc)
 		c.a.stats->vertices = g->n;
-	rc = gtu_alg_work_end(&c.a, &c.forth.w, rc);
-	rc = gtu_alg_work_end(&c.a, &c.back.w, rc);
+	rc = gtu_alg_visit_end(&c.a, &c.forth.visit, rc);
+	rc = gtu_alg_visit_end(&c.a, &c.back.visit, rc);
 	gtu_graph_close(c.transpose);
 	return gtu_alg_end(&c.a, rc);
 }

@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "algorithm/common.h"
+#include "algorithm/visit.h"
 #include "algorithm/traverse.h"
 
 #define DAMPING			0.85
@@ -27,7 +27,7 @@
 
 struct pagerank {
 	struct gtu_alg a;
-	struct gtu_alg_work w;
+	struct gtu_alg_visit visit;
 	double damping;
 	uint32_t iterations;
 	double *rank;
@@ -72,12 +72,12 @@ static int take_shares(struct pagerank *p)
 	uint64_t i;
 	int rc;
 
-	rc = gtu_alg_room(&p->a, &p->share, p->w.n * 8, false);
+	rc = gtu_alg_room(&p->a, &p->share, p->visit.w.n * 8, false);
 	if (rc)
 		return rc;
 	share = p->share.region.addr;
-	for (i = 0; i < p->w.n; i++)
-		share[i] = share_of(p, gtu_get(p->w.vertex.region.addr, p->a.id_width, i));
+	for (i = 0; i < p->visit.w.n; i++)
+		share[i] = share_of(p, gtu_get(p->visit.w.vertex.region.addr, p->a.id_width, i));
 	return 0;
 }
 
@@ -89,17 +89,17 @@ static int scu_push(struct pagerank *p)
 	int rc;
 
 	gtu_alg_phase(&p->a, "expand");
-	rc = gtu_alg_expand(&p->a, &p->w, NULL);
+	rc = gtu_alg_expand(&p->a, &p->visit.w, NULL);
 	if (!rc)
-		rc = gtu_alg_replicate(&p->a, &p->w, &p->share, 8, NULL, &p->shares);
+		rc = gtu_alg_replicate(&p->a, &p->visit.w, &p->share, 8, NULL, &p->shares);
 	if (rc)
 		return rc;
 	gtu_alg_phase(&p->a, "contract");
 	shares = p->shares.region.addr;
-	for (i = 0; i < p->w.out; i++) {
-		target = gtu_get(p->w.edge.region.addr, p->a.id_width, i);
+	for (i = 0; i < p->visit.w.out; i++) {
+		target = gtu_get(p->visit.w.edge.region.addr, p->a.id_width, i);
 		if (gtu_unlikely(target >= p->a.g->n))
-			return gtu_alg_bad_work(&p->a, &p->w);
+			return gtu_alg_bad_work(&p->a, &p->visit.w);
 		sum[target] += shares[i];
 	}
 	return 0;
@@ -115,12 +115,12 @@ static int iru_push(struct pagerank *p)
 	int rc;
 
 	gtu_alg_phase(&p->a, "expand");
-	rc = gtu_alg_gather(&p->a, &p->w);
+	rc = gtu_alg_gather(&p->a, &p->visit.w);
 	if (!rc)
-		rc = gtu_alg_spread(&p->a, &p->w, &p->share, 8, &p->shares);
+		rc = gtu_alg_spread(&p->a, &p->visit.w, &p->share, 8, &p->shares);
 	gtu_alg_phase(&p->a, "contract");
 	if (!rc)
-		rc = gtu_alg_reorder(&p->a, &p->w, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
+		rc = gtu_alg_reorder(&p->a, &p->visit.w, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
 	if (rc)
 		return rc;
 	shares = p->shares.region.addr;
@@ -135,16 +135,31 @@ static int iru_push(struct pagerank *p)
 	return rc;
 }
 
+static int push_share(void *context, const struct gtu_alg_batch *batch)
+{
+	struct pagerank *p = context;
+	double *sum = p->sum.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++)
+		sum[batch->target[i]] += share_of(p, batch->source[i]);
+	return 0;
+}
+
 static int unit_push(struct pagerank *p)
 {
 	const struct gtu_alg_frontier all = { .count = p->a.g->n, .all = true };
 	struct gtu_alg_cursor c = { 0 };
 	int rc;
 
+	if (gtu_alg_brings(&p->a)) {
+		gtu_alg_phase(&p->a, "traverse");
+		return gtu_alg_visit(&p->a, &p->visit, &all, push_share, p);
+	}
 	while (c.at < all.count) {
 		gtu_alg_phase(&p->a, "prepare");
-		rc = gtu_alg_take(&p->a, &p->w, &all, &c);
-		if (!rc && p->w.n) {
+		rc = gtu_alg_take(&p->a, &p->visit.w, &all, &c);
+		if (!rc && p->visit.w.n) {
 			rc = take_shares(p);
 			if (!rc)
 				rc = gtu_alg_scu(&p->a) ? scu_push(p) : iru_push(p);
@@ -237,11 +252,11 @@ int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = settle(&p);
 	if (!rc)
-		rc = gtu_alg_work_begin(&p.a, &p.w, g);
+		rc = gtu_alg_visit_begin(&p.a, &p.visit, g, 8);
 	if (!rc && g->n)
 		rc = iterate(&p);
 	if (!rc)
 		p.a.stats->vertices = g->n;
-	rc = gtu_alg_work_end(&p.a, &p.w, rc);
+	rc = gtu_alg_visit_end(&p.a, &p.visit, rc);
 	return gtu_alg_end(&p.a, rc);
 }

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "algorithm/common.h"
+#include "algorithm/visit.h"
 #include "algorithm/traverse.h"
 #include "algorithm/distance.h"
 
@@ -22,7 +22,8 @@
 
 struct sssp {
 	struct gtu_alg a;
-	struct gtu_alg_work w;
+	struct gtu_alg_visit visit;
+	struct gtu_alg_frontier *next;	/* while edges are visited */
 	enum distance_type type;
 	uint32_t width;			/* bytes of a distance */
 	uint64_t infinity;
@@ -211,9 +212,9 @@ static int take_bases(struct sssp *s)
 	uint64_t i, from;
 	int rc;
 
-	rc = gtu_alg_room(&s->a, &s->base, s->w.n * s->width, false);
-	for (i = 0; i < s->w.n && !rc; i++) {
-		from = distance_of(s, gtu_get(s->w.vertex.region.addr, s->a.id_width, i));
+	rc = gtu_alg_room(&s->a, &s->base, s->visit.w.n * s->width, false);
+	for (i = 0; i < s->visit.w.n && !rc; i++) {
+		from = distance_of(s, gtu_get(s->visit.w.vertex.region.addr, s->a.id_width, i));
 		if (outgrown(s, from))
 			return 0;
 		gtu_put(s->base.region.addr, s->width, i, from);
@@ -231,31 +232,31 @@ static int take_bases(struct sssp *s)
 static int scu_expand(struct sssp *s)
 {
 	struct gtu_alg_filter *t = s->a.opt->unit == GTU_WITH_SCU ? &s->expansion : NULL;
-	const uint32_t weight_width = s->w.map.weight.width;
+	const uint32_t weight_width = s->visit.w.map.weight.width;
 	void *cost;
 	uint64_t i;
 	int rc = 0;
 
 	if (t) {
-		rc = gtu_alg_filter_fused(&s->a, t, s->w.edges);
+		rc = gtu_alg_filter_fused(&s->a, t, s->visit.w.edges);
 		if (t->flags & GTU_SCU_BEST) {
-			t->f.cost_input = gtu_alg_array(&s->base, s->w.n, s->width);
-			t->f.cost_gathered = s->w.map.weight;
+			t->f.cost_input = gtu_alg_array(&s->base, s->visit.w.n, s->width);
+			t->f.cost_gathered = s->visit.w.map.weight;
 		}
 	}
 	if (!rc)
-		rc = gtu_alg_expand(&s->a, &s->w, t);
+		rc = gtu_alg_expand(&s->a, &s->visit.w, t);
 	if (t)
 		gtu_alg_filter_apply(t);
 	if (!rc && weight_width)
-		rc = gtu_alg_expand_from(&s->a, &s->w, &s->w.map.weight, t, &s->weights);
+		rc = gtu_alg_expand_from(&s->a, &s->visit.w, &s->visit.w.map.weight, t, &s->weights);
 	if (!rc)
-		rc = gtu_alg_replicate(&s->a, &s->w, &s->base, s->width, t, &s->cost);
+		rc = gtu_alg_replicate(&s->a, &s->visit.w, &s->base, s->width, t, &s->cost);
 	if (rc)
 		return rc;
 	gtu_alg_phase(&s->a, "contract");
 	cost = s->cost.region.addr;
-	for (i = 0; i < s->w.out; i++)
+	for (i = 0; i < s->visit.w.out; i++)
 		gtu_put(cost, s->width, i, distance_add(s->type, gtu_get(cost, s->width, i),
 					       weight_width ? s->weights.region.addr : NULL, i));
 	return 0;
@@ -267,15 +268,15 @@ static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
 	uint64_t i, v, near = 0, far = 0, far_end = s->far.count;
 	int rc;
 
-	rc = gtu_alg_mask(&s->a, &s->near_mask, s->w.out);
+	rc = gtu_alg_mask(&s->a, &s->near_mask, s->visit.w.out);
 	if (!rc)
-		rc = gtu_alg_mask(&s->a, &s->far_mask, s->w.out);
+		rc = gtu_alg_mask(&s->a, &s->far_mask, s->visit.w.out);
 	if (rc)
 		return rc;
-	for (i = 0; i < s->w.out; i++) {
-		v = gtu_get(s->w.edge.region.addr, s->a.id_width, i);
+	for (i = 0; i < s->visit.w.out; i++) {
+		v = gtu_get(s->visit.w.edge.region.addr, s->a.id_width, i);
 		if (gtu_unlikely(v >= s->a.g->n))
-			return gtu_alg_bad_work(&s->a, &s->w);
+			return gtu_alg_bad_work(&s->a, &s->visit.w);
 		switch (relax(s, v, gtu_get(s->cost.region.addr, s->width, i))) {
 		case SET_NEAR:
 			gtu_alg_set(&s->near_mask, i);
@@ -293,13 +294,13 @@ static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
 	if (t)
 		rc = gtu_alg_filter_fused(&s->a, t, near);
 	if (!rc)
-		rc = gtu_alg_compact(&s->a, &s->w.edge, s->w.out, s->a.id_width, &s->near_mask, near,
+		rc = gtu_alg_compact(&s->a, &s->visit.w.edge, s->visit.w.out, s->a.id_width, &s->near_mask, near,
 				     t, &next->ids, &next->count);
 	if (!rc)
-		rc = gtu_alg_compact(&s->a, &s->w.edge, s->w.out, s->a.id_width, &s->far_mask, far,
+		rc = gtu_alg_compact(&s->a, &s->visit.w.edge, s->visit.w.out, s->a.id_width, &s->far_mask, far,
 				     NULL, &s->far.ids, &s->far.count);
 	if (!rc)
-		rc = gtu_alg_compact(&s->a, &s->cost, s->w.out, s->width, &s->far_mask, far, NULL,
+		rc = gtu_alg_compact(&s->a, &s->cost, s->visit.w.out, s->width, &s->far_mask, far, NULL,
 				     &s->far_cost, &far_end);
 	return rc;
 }
@@ -309,13 +310,13 @@ static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
 /* cost[] for every edge taken, in the order of gtu_alg_gather(). */
 static int gather_costs(struct sssp *s)
 {
-	const uint32_t *count = s->w.count.region.addr;
+	const uint32_t *count = s->visit.w.count.region.addr;
 	uint64_t i, e, first, from, at = 0;
 	int rc;
 
-	rc = gtu_alg_room(&s->a, &s->cost, s->w.edges * s->width, false);
-	for (i = 0; i < s->w.n && !rc; i++) {
-		first = gtu_get(s->w.index.region.addr, s->w.index_width, i);
+	rc = gtu_alg_room(&s->a, &s->cost, s->visit.w.edges * s->width, false);
+	for (i = 0; i < s->visit.w.n && !rc; i++) {
+		first = gtu_get(s->visit.w.index.region.addr, s->visit.w.index_width, i);
 		from = gtu_get(s->base.region.addr, s->width, i);
 		for (e = first; e < first + count[i]; e++)
 			gtu_put(s->cost.region.addr, s->width, at++,
@@ -337,9 +338,9 @@ static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
 	uint64_t cost;
 	int rc;
 
-	rc = far_room(s, s->w.edges);
+	rc = far_room(s, s->visit.w.edges);
 	if (!rc)
-		rc = gtu_alg_reorder(&s->a, &s->w, narrow ? GTU_IRU_OP_MIN_U32 : GTU_IRU_OP_NONE,
+		rc = gtu_alg_reorder(&s->a, &s->visit.w, narrow ? GTU_IRU_OP_MIN_U32 : GTU_IRU_OP_NONE,
 				     narrow ? &s->cost : NULL, !narrow, s->width);
 	if (rc)
 		return rc;
@@ -356,26 +357,49 @@ static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
 	return rc;
 }
 
+/* ---- Units that bring edges one by one ----------------------------------------------------------- */
+
+static int relax_edges(void *context, const struct gtu_alg_batch *batch)
+{
+	struct sssp *s = context;
+	uint64_t from;
+	unsigned i;
+	int rc = far_room(s, batch->n);
+
+	for (i = 0; i < batch->n && !rc && !s->too_narrow; i++) {
+		from = distance_of(s, batch->source[i]);
+		if (!outgrown(s, from))
+			relax_into(s, s->next, batch->target[i],
+				   distance_add(s->type, from, s->a.g->weight, batch->edge[i]));
+	}
+	return rc;
+}
+
 static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
 		      struct gtu_alg_frontier *next)
 {
 	struct gtu_alg_cursor c = { 0 };
 	int rc;
 
+	if (gtu_alg_brings(&s->a)) {
+		gtu_alg_phase(&s->a, "traverse");
+		s->next = next;
+		return gtu_alg_visit(&s->a, &s->visit, now, relax_edges, s);
+	}
 	while (c.at < now->count) {
 		gtu_alg_phase(&s->a, "prepare");
-		rc = gtu_alg_take(&s->a, &s->w, now, &c);
+		rc = gtu_alg_take(&s->a, &s->visit.w, now, &c);
 		if (!rc)
 			rc = take_bases(s);
 		if (rc || s->too_narrow)
 			return rc;
-		if (!s->w.n)
+		if (!s->visit.w.n)
 			continue;
 		gtu_alg_phase(&s->a, "expand");
 		if (gtu_alg_scu(&s->a)) {
 			rc = scu_expand(s);
 		} else {
-			rc = gtu_alg_gather(&s->a, &s->w);
+			rc = gtu_alg_gather(&s->a, &s->visit.w);
 			if (!rc)
 				rc = gather_costs(s);
 		}
@@ -472,14 +496,14 @@ static int scu_split(struct sssp *s, struct gtu_alg_frontier *near)
 	}
 	/* the edge frontier is empty now: its buffers take what stays, and change places with the pile's */
 	rc = gtu_alg_compact(&s->a, &s->far.ids, s->far.count, s->a.id_width, &s->far_mask, rest,
-			     NULL, &s->w.edge, &kept);
+			     NULL, &s->visit.w.edge, &kept);
 	costs = 0;
 	if (!rc)
 		rc = gtu_alg_compact(&s->a, &s->far_cost, s->far.count, s->width, &s->far_mask, rest,
 				     NULL, &s->cost, &costs);
 	if (rc)
 		return rc;
-	gtu_alg_swap(&s->a, &s->far.ids, &s->w.edge);
+	gtu_alg_swap(&s->a, &s->far.ids, &s->visit.w.edge);
 	gtu_alg_swap(&s->a, &s->far_cost, &s->cost);
 	s->far.count = kept;
 	return 0;
@@ -599,7 +623,7 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = choose_type(&s);
 	if (!rc)
-		rc = gtu_alg_work_begin(&s.a, &s.w, g);
+		rc = gtu_alg_visit_begin(&s.a, &s.visit, g, 4);
 	if (!rc)
 		rc = search(&s);
 	if (!rc && s.too_narrow) {
@@ -614,6 +638,6 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 			s.a.stats->vertices += distance_of(&s, v) != s.infinity;
 		}
 	}
-	rc = gtu_alg_work_end(&s.a, &s.w, rc);
+	rc = gtu_alg_visit_end(&s.a, &s.visit, rc);
 	return gtu_alg_end(&s.a, rc);
 }

@@ -4,17 +4,16 @@
 int gtu_alg_visit_begin(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_graph *g,
 			uint32_t target_width)
 {
-	int rc;
-
 	visit->target_width = target_width;
-	rc = gtu_alg_work_begin(a, &visit->w, g);
-	if (!rc && a->opt->unit == GTU_WITH_SCU)
-		rc = gtu_alg_filter_begin(a, &visit->group, GTU_SCU_GROUP, false, 0, 0, target_width);
-	return rc;
+	return gtu_alg_work_begin(a, &visit->w, g);
 }
 
 int gtu_alg_visit_end(struct gtu_alg *a, struct gtu_alg_visit *visit, int rc)
 {
+	gtu_peg_close(visit->peg);
+	gtu_weaver_close(visit->weaver);
+	visit->peg = NULL;
+	visit->weaver = NULL;
 	return gtu_alg_work_end(a, &visit->w, rc);
 }
 
@@ -26,13 +25,14 @@ static int flush(struct gtu_alg_visit *visit, gtu_alg_visitor *visitor, void *co
 	return rc;
 }
 
-static inline int put(struct gtu_alg_visit *visit, uint64_t source, uint64_t target,
+static inline int put(struct gtu_alg_visit *visit, uint64_t source, uint64_t target, uint64_t edge,
 		      gtu_alg_visitor *visitor, void *context)
 {
 	struct gtu_alg_batch *b = &visit->batch;
 
 	b->source[b->n] = source;
 	b->target[b->n] = target;
+	b->edge[b->n] = edge;
 	return ++b->n == GTU_ALG_BATCH ? flush(visit, visitor, context) : 0;
 }
 
@@ -45,6 +45,8 @@ static int visit_plain(struct gtu_alg *a, struct gtu_alg_visit *visit,
 
 	for (i = 0; i < f->count; i++) {
 		v = gtu_alg_vertex(a, f, i);
+		if (v < visit->w.first || v >= visit->w.end)
+			continue;
 		rc = gtu_alg_edges(a, g, v, &e, &end);
 		if (!rc)
 			rc = gtu_alg_progress(a, end - e);
@@ -52,7 +54,7 @@ static int visit_plain(struct gtu_alg *a, struct gtu_alg_visit *visit,
 			target = gtu_graph_target(g, e);
 			if (gtu_unlikely(target >= g->n))
 				return gtu_alg_bad_edge(a, g, e);
-			rc = put(visit, v, target, visitor, context);
+			rc = put(visit, v, target, e, visitor, context);
 		}
 		if (rc)
 			return rc;
@@ -69,7 +71,10 @@ static int visit_scu(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	uint64_t i, target;
 	int rc = 0;
 
-	if (group)
+	if (group && !visit->grouping)
+		rc = gtu_alg_filter_begin(a, group, GTU_SCU_GROUP, false, 0, 0, visit->target_width);
+	visit->grouping = group && !rc;
+	if (!rc && group)
 		rc = gtu_alg_filter_fused(a, group, w->edges);
 	if (!rc)
 		rc = gtu_alg_expand(a, w, group);
@@ -81,8 +86,8 @@ static int visit_scu(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 		target = gtu_get(w->edge.region.addr, a->id_width, i);
 		if (gtu_unlikely(target >= w->g->n))
 			return gtu_alg_bad_work(a, w);
-		rc = put(visit, gtu_get(visit->source.region.addr, a->id_width, i), target, visitor,
-			 context);
+		rc = put(visit, gtu_get(visit->source.region.addr, a->id_width, i), target, 0,
+			 visitor, context);
 	}
 	return rc;
 }
@@ -108,7 +113,7 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	while ((more = load_iru(a->iru, &warp, a->err)) > 0) {
 		for (lanes = warp.active; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
-			rc = put(visit, source[warp.position[lane]], warp.index[lane], visitor,
+			rc = put(visit, source[warp.position[lane]], warp.index[lane], 0, visitor,
 				 context);
 		}
 		if (rc)
@@ -119,16 +124,181 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	return more;
 }
 
+/* ---- GraphPEG ------------------------------------------------------------------------------------ */
+
+/* *f = those of its vertices that are in the range; it stays where all are. */
+static int inside(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier **f)
+{
+	struct gtu_alg_frontier *in = &visit->inside;
+	uint64_t i, v;
+	int rc;
+
+	if (!visit->w.first && visit->w.end == visit->w.g->n)
+		return 0;
+	in->count = 0;
+	rc = gtu_alg_room(a, &in->ids, (*f)->count * a->id_width, false);
+	for (i = 0; i < (*f)->count && !rc; i++) {
+		v = gtu_alg_vertex(a, *f, i);
+		if (v >= visit->w.first && v < visit->w.end)
+			gtu_alg_push(a, in, v);
+	}
+	*f = in;
+	return rc;
+}
+
+static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
+		     gtu_alg_visitor *visitor, void *context)
+{
+	const struct gtu_alg_work *w = &visit->w;
+	struct gtu_peg_config config = {
+		.flags = GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST | GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES,
+		.engines = gtu_get_info(a->dev)->peg[GTU_PEG_P_ENGINES],
+		.row = w->map.row,
+		.col = w->map.col,
+	};
+	struct gtu_peg_edges edges;
+	uint64_t target, edge;
+	unsigned lane;
+	uint32_t lanes;
+	int rc, more;
+
+	rc = inside(a, visit, &f);
+	if (rc || !f->count || !w->g->m)
+		return rc;
+	if (!f->all)
+		config.in = gtu_alg_array(&f->ids, f->count, a->id_width);
+	config.col.count = UINT64_MAX;
+	rc = configure_peg(a->q, &config, &visit->peg, a->err);
+	if (rc)
+		return rc;
+	while ((more = gtu_peg_next(visit->peg, GTU_PEG_ANY, &edges, a->err)) > 0) {
+		for (lanes = edges.active; !rc && lanes; lanes &= lanes - 1) {
+			lane = (unsigned)__builtin_ctz(lanes);
+			target = gtu_get(edges.dst, a->id_width, lane);
+			edge = gtu_get(edges.index, w->map.row.width, lane);
+			if (gtu_unlikely(target >= w->g->n))
+				return gtu_alg_bad_edge(a, w->g, edge);
+			rc = put(visit, gtu_get(edges.src, a->id_width, lane), target, edge, visitor,
+				 context);
+		}
+		if (!rc)
+			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(edges.active));
+		if (rc)
+			return rc;
+	}
+	rc = more ? more : gtu_peg_finish(visit->peg, NULL, a->err);
+	if (!rc)
+		gtu_alg_job_done(a, gtu_peg_result(visit->peg));
+	return rc;
+}
+
+/* ---- Weaver -------------------------------------------------------------------------------------- */
+
+#define ROUNDS 64			/* registered before work is asked for: a job has a price */
+
+/* All work of @rounds rounds, as a warp asks for it. */
+static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds,
+		 gtu_alg_visitor *visitor, void *context)
+{
+	const struct gtu_graph *g = visit->w.g;
+	uint64_t vid[GTU_WARP], eid[GTU_WARP], target;
+	uint32_t active, lanes;
+	unsigned lane;
+	int rc = 0, more;
+
+	while (rounds) {
+		more = weaver_dec_id(visit->weaver, 0, vid, &active, a->err);
+		if (more < 0)
+			return more;
+		rounds -= !more;
+		rc = more ? weaver_dec_loc(visit->weaver, 0, eid, a->err) : 0;
+		for (lanes = more ? active : 0; !rc && lanes; lanes &= lanes - 1) {
+			lane = (unsigned)__builtin_ctz(lanes);
+			target = gtu_graph_target(g, eid[lane]);
+			if (gtu_unlikely(target >= g->n))
+				return gtu_alg_bad_edge(a, g, eid[lane]);
+			rc = put(visit, vid[lane], target, eid[lane], visitor, context);
+		}
+		if (!rc && more)
+			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(active));
+		if (rc)
+			return rc;
+	}
+	gtu_alg_job_done(a, gtu_weaver_result(visit->weaver));
+	return 0;
+}
+
+/* A warp of the frontier from *@at on: its vertices with edges, if any, registered as warp @warp. */
+static int register_warp(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
+			 uint64_t *at, uint32_t warp, bool *any)
+{
+	uint64_t vid[GTU_WARP], start[GTU_WARP] = { 0 }, degree[GTU_WARP] = { 0 }, end;
+	uint32_t lanes = 0;
+	unsigned lane;
+	int rc;
+
+	for (lane = 0; lane < GTU_WARP && *at < f->count; lane++, ++*at) {
+		vid[lane] = gtu_alg_vertex(a, f, *at);
+		if (vid[lane] < visit->w.first || vid[lane] >= visit->w.end)
+			continue;
+		rc = gtu_alg_edges(a, visit->w.g, vid[lane], &start[lane], &end);
+		if (rc)
+			return rc;
+		degree[lane] = end - start[lane];
+		if (degree[lane])
+			lanes |= 1u << lane;
+	}
+	*any |= lanes;
+	return lanes ? weaver_reg(visit->weaver, warp, lanes, vid, start, degree, a->err) : 0;
+}
+
+/* The stride loop over vertices is outermost (sparseweaver.txt, figure 9). */
+static int visit_weaver(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
+			gtu_alg_visitor *visitor, void *context)
+{
+	const uint32_t warps = gtu_get_info(a->dev)->wvr[GTU_WVR_P_ENTRIES] / GTU_WARP;
+	const struct gtu_weaver_config config = {
+		.wide_vids = visit->w.g->n > 1ull << 32,
+		.wide_eids = visit->w.g->m > 1ull << 32,
+	};
+	uint64_t at = 0;
+	unsigned rounds;
+	uint32_t warp;
+	bool any;
+	int rc = 0;
+
+	while (!rc && at < f->count) {
+		rc = configure_weaver(a->q, &config, &visit->weaver, a->err);
+		for (rounds = 0; !rc && rounds < ROUNDS && at < f->count; rounds += any) {
+			any = false;
+			for (warp = 0; !rc && warp < warps && at < f->count; warp++)
+				rc = register_warp(a, visit, f, &at, warp, &any);
+			if (!rc)
+				rc = weaver_sync(visit->weaver, a->err);
+		}
+		if (!rc && rounds)
+			rc = weave(a, visit, rounds, visitor, context);
+	}
+	return rc;
+}
+
+/* ---- All ----------------------------------------------------------------------------------------- */
+
 int gtu_alg_visit(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
 		  gtu_alg_visitor *visitor, void *context)
 {
+	const uint32_t unit = a->opt->unit;
 	struct gtu_alg_cursor c = { 0 };
 	int rc = 0;
 
 	visit->batch.n = 0;
-	if (a->opt->unit == GTU_WITH_NONE)
+	if (unit == GTU_WITH_NONE)
 		rc = visit_plain(a, visit, f, visitor, context);
-	while (!rc && a->opt->unit != GTU_WITH_NONE && c.at < f->count) {
+	else if (unit == GTU_WITH_PEG)
+		rc = visit_peg(a, visit, f, visitor, context);
+	else if (unit == GTU_WITH_WEAVER)
+		rc = visit_weaver(a, visit, f, visitor, context);
+	while (!rc && (gtu_alg_scu(a) || unit == GTU_WITH_IRU) && c.at < f->count) {
 		rc = gtu_alg_take(a, &visit->w, f, &c);
 		if (!rc && visit->w.n)
 			rc = a->opt->unit == GTU_WITH_IRU ? visit_iru(a, visit, visitor, context) :

@@ -4,8 +4,9 @@
  * that does not care in which order they come is written once over this and runs with all of them.
  *
  * The SCU expands targets and replicates sources (scu.txt, section 3.3); the enhanced one groups both by
- * the target's line (section 4.2); the IRU reorders targets and gives back positions (iru.txt, section 3).
- * None of them drops an edge here.
+ * the target's line (section 4.2); the IRU reorders targets and gives back positions (iru.txt, section 3);
+ * GraphPEG gathers edges (graphpeg.txt, section 3.3); Weaver gives out the numbers of edges, whose targets
+ * are then read here (sparseweaver.txt, figure 9). None of them drops an edge here.
  */
 #ifndef GTU_ALGORITHM_VISIT_H
 #define GTU_ALGORITHM_VISIT_H
@@ -19,6 +20,7 @@ struct gtu_alg_batch {
 	unsigned n;
 	uint64_t source[GTU_ALG_BATCH];
 	uint64_t target[GTU_ALG_BATCH];
+	uint64_t edge[GTU_ALG_BATCH];	/* its place in col; not with SCU and IRU, which bring no places */
 };
 
 /* Called with 1 to GTU_ALG_BATCH edges; other than 0 ends the visit with that. */
@@ -26,8 +28,12 @@ typedef int gtu_alg_visitor(void *context, const struct gtu_alg_batch *batch);
 
 struct gtu_alg_visit {
 	struct gtu_alg_work w;
-	struct gtu_alg_filter group;
-	struct gtu_alg_buffer source;	/* of each edge of w.edge */
+	struct gtu_alg_filter group;	/* SCU */
+	bool grouping;			/* it is set up */
+	struct gtu_alg_buffer source;	/* SCU, IRU: of each edge of w.edge */
+	struct gtu_alg_frontier inside;	/* PEG: what of a frontier is in the run's range */
+	struct gtu_peg *peg;
+	struct gtu_weaver *weaver;
 	uint32_t target_width;
 	struct gtu_alg_batch batch;
 };
@@ -41,8 +47,8 @@ int gtu_alg_visit_begin(struct gtu_alg *a, struct gtu_alg_visit *visit, const st
 int gtu_alg_visit_end(struct gtu_alg *a, struct gtu_alg_visit *visit, int rc);
 
 /*
- * Every edge that leaves a vertex of @f, once for each time that the vertex is in it. Rows and targets
- * out of bounds end it with their sentence. @f must not change meanwhile.
+ * Every edge that leaves a vertex of @f within the work's range, once for each time that the vertex is in
+ * it. Rows and targets out of bounds end it with their sentence. @f must not change meanwhile.
  */
 int gtu_alg_visit(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
 		  gtu_alg_visitor *visitor, void *context);

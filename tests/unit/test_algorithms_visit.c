@@ -11,8 +11,8 @@
 /* the reference belongs to the tool, which tests do not link */
 #include "../../tools/reference.c"
 
-#define UNITS (GTU_WITH_IRU + 1)
-static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru" };
+#define UNITS (GTU_WITH_WEAVER + 1)
+static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
 static const uint32_t chunk_log2[] = { 0, 3 };
 #define CHUNKS (sizeof(chunk_log2) / sizeof(chunk_log2[0]))
 

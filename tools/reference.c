@@ -333,32 +333,36 @@ int reference_betweenness(const struct gtu_graph *g, const uint64_t *sources, ui
 
 /* ---- Cores and colours ------------------------------------------------------------------------------ */
 
+/* The vertex of fewest neighbours left goes, again and again; k is the most that any had until then. */
 static int peel(const struct gtu_graph *g, uint64_t *core)
 {
-	uint64_t v, e, k, left = g->n, degree, out;
-	char *gone = array(g->n, 1);
+	const struct gtu_graph plain = { .weight_type = GTU_WEIGHT_NONE };
+	struct heap h = { &plain, array(g->n, sizeof(*h.length)), array(g->n, 8), 0, array(g->n, 8) };
+	uint64_t u, v, e, k = 0;
+	int rc = h.length && h.vertex && h.place ? 0 : -1;
 
-	if (!gone)
-		return -1;
-	for (k = 0; left; k++) {
-		do {
-			out = 0;
-			for (v = 0; v < g->n; v++) {
-				if (gone[v])
-					continue;
-				for (degree = 0, e = g->row[v]; e < g->row[v + 1]; e++)
-					degree += gtu_graph_target(g, e) != v && !gone[gtu_graph_target(g, e)];
-				if (degree > k)
-					continue;
-				core[v] = k;
-				gone[v] = 1;
-				out++;
-			}
-			left -= out;
-		} while (out);
+	for (v = 0; !rc && v < g->n; v++) {
+		for (e = g->row[v]; e < g->row[v + 1]; e++)
+			h.length[v].u += gtu_graph_target(g, e) != v;
+		put(&h, h.count++, v);
+		sift_up(&h, v);
 	}
-	free(gone);
-	return 0;
+	while (!rc && h.count) {
+		u = take_first(&h);
+		k = h.length[u].u > k ? h.length[u].u : k;
+		core[u] = k;
+		for (e = g->row[u]; e < g->row[u + 1]; e++) {
+			v = gtu_graph_target(g, e);
+			if (!h.place[v])
+				continue;
+			h.length[v].u--;
+			sift_up(&h, v);
+		}
+	}
+	free(h.length);
+	free(h.vertex);
+	free(h.place);
+	return rc;
 }
 
 int reference_cores(const struct gtu_graph *g, uint64_t *core)

@@ -39,7 +39,7 @@ int reference_components(const struct gtu_graph *g, uint64_t *component);
 int reference_betweenness(const struct gtu_graph *g, const uint64_t *sources, uint64_t count,
 			  double *score);
 
-/* Vertices are removed one round of sweeps for every k, until nothing is left. Edges either way count. */
+/* The vertex of fewest neighbours is removed, one by one, from a heap. Edges either way count. */
 int reference_cores(const struct gtu_graph *g, uint64_t *core);
 
 /* Entry of col whose ends have the same colour (a loop is none), or UINT64_MAX: the colouring is valid. */

@@ -8,7 +8,7 @@ if [ ! -d "$graphs/ldbc-validation" ]; then
 	echo "1..0 # SKIP no published results beside the source (set GTU_SHARED)"
 	exit
 fi
-units="none scu-basic scu iru"
+units="none scu-basic scu iru peg weaver"
 
 # of GRAPH.properties, the value of the key that ends so
 property() {

@@ -15,10 +15,15 @@ for file in "$graphs"/*; do
 	[ -f "$file" ] || continue
 	check "convert $name" gtu convert "$file" g.gtu --quiet
 	[ -e g.gtu ] || continue
-	for unit in none scu-basic scu iru; do
+	last=$(gtu run cc g.gtu --unit none --output - --quiet | tail -1 | cut -d' ' -f1)
+	for unit in none scu-basic scu iru peg weaver; do
 		check "bfs $name by $unit" gtu run bfs g.gtu --unit $unit --verify --quiet
 		check "cc $name by $unit" gtu run cc g.gtu --unit $unit --verify --quiet
 		check "pr $name by $unit" gtu run pr g.gtu --iterations 5 --unit $unit --verify --quiet
+		check "kc $name by $unit" gtu run kc g.gtu --unit $unit --verify --quiet
+		check "gc $name by $unit" gtu run gc g.gtu --unit $unit --verify --quiet
+		check "bc $name by $unit" gtu run bc g.gtu --sources 2 --unit $unit --verify --quiet
+		check "stcon $name by $unit" gtu run stcon g.gtu --target "$last" --unit $unit --verify --quiet
 		if [ "$name" = bips98_606.mtx.xz ]; then
 			exits 3 "sssp $name by $unit: it has negative weights" gtu run sssp g.gtu --unit $unit
 			says "says so" "weight -"

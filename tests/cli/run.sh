@@ -15,7 +15,7 @@ printf '10 0\n20 1\n30 1\n40 2\n50 infinity\n60 infinity\n' >unit.want
 numbers() { awk '{ print $1, $2 == "infinity" ? $2 : $2 + 0 }' "$1" >"$1.n"; }
 
 check "convert" gtu convert g.txt g.gtu
-for unit in none scu-basic scu iru; do
+for unit in none scu-basic scu iru peg weaver; do
 	for graph in g.txt g.gtu; do
 		check "bfs $graph $unit" gtu run bfs $graph --source 10 --unit $unit --output o --verify
 		same "bfs $graph $unit, result" o bfs.want
@@ -140,7 +140,7 @@ check "looking leaves nothing behind" bash -c '! gtu run bfs nonesuch.txt --outp
 # the algorithms of GraphPEG's evaluation; results by hand: edges 10-20, 10-30, 20-30, 30-40, 50-60
 printf '10 0.0\n20 0.0\n30 2.0\n40 0.0\n50 0.0\n60 0.0\n' >bc.want
 printf '10 2\n20 2\n30 2\n40 1\n50 1\n60 1\n' >kc.want
-for unit in none scu-basic scu iru; do
+for unit in none scu-basic scu iru peg weaver; do
 	check "bc $unit" gtu run bc g.txt --sources all --unit $unit --output o --verify
 	awk '{ printf "%s %.1f\n", $1, $2 }' o >o.n
 	same "bc $unit, result" o.n bc.want
@@ -168,7 +168,7 @@ exits 2 "no sources" gtu run bc g.txt --sources 0
 
 # a real graph, if it is there: other people's counts
 check "a generated graph" gtu generate kronecker --scale 12 --seed 3 k.gtu
-for unit in none scu-basic scu iru; do
+for unit in none scu-basic scu iru peg weaver; do
 	check "bfs of it, $unit" gtu run bfs k.gtu --source 1 --unit $unit --output k.$unit --verify
 	same "the same levels by $unit" k.none k.$unit
 done

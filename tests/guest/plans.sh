@@ -64,7 +64,7 @@ bfs_arguments() {
 
 	mkdir -p "$work"
 	"$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
-	for unit in none scu-basic scu iru; do
+	for unit in none scu-basic scu iru peg weaver; do
 		if ! "$gtu" --quiet run bfs "$graph" --unit $unit --output "$work/$unit.values" \
 			--json "$work/$unit.json" >&2; then
 			echo "not ok - BFS in process (unit $unit)"

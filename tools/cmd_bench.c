@@ -224,8 +224,8 @@ static void print_targets(const struct result *r, unsigned n)
 		;
 	if (i == n)
 		return;
-	printf("\ntargets (a share's limit is memcpy, which moves each byte once and decides nothing; the\n"
-	       "IRU's is what memcpy would need for the indices and the records)\n");
+	printf("\ntargets (a share's limit is memcpy, which moves each byte once and decides nothing; a\n"
+	       "stream's is what memcpy would need for what it reads and for the records)\n");
 	for (i = 0; i < n; i++) {
 		const struct bench_target *t = &r[i].c->target;
 
@@ -238,9 +238,10 @@ static void print_targets(const struct result *r, unsigned n)
 			       r[i].share_low * 100, r[i].share_high * 100, t->share * 100,
 			       target_met(&r[i]) ? "met" : "not met");
 		else
-			printf("  %s %s, %s: %.1f M/s, asked %.0f: %s; limit %.0f; %.2f times the radix sort\n",
+			printf("  %s %s, %s: %.1f M/s, asked %.0f: %s; limit %.0f; %.2f times %s\n",
 			       r[i].c->unit, r[i].c->operation, variant, rate(&r[i], UNIT), t->rate,
-			       target_met(&r[i]) ? "met" : "not met", rate(&r[i], COPY), r[i].speedup);
+			       target_met(&r[i]) ? "met" : "not met", rate(&r[i], COPY), r[i].speedup,
+			       r[i].c->kind == BENCH_IRU ? "the radix sort" : "plain software");
 	}
 }
 

@@ -13,6 +13,7 @@
 #include "lab/warp.h"
 
 #define LAB_NODES_MAX	(1u << 26)	/* of address space, not of memory */
+#define LAB_STATEMENTS	64u		/* of a kernel whose counts nobody wants */
 #define LAB_FRACTION	8		/* bits of a cycle in which buses keep time */
 
 enum lab_warp_state { WARP_FREE, WARP_LIVES, WARP_AT_BARRIER, WARP_ENDS };
@@ -120,7 +121,7 @@ struct lab {
 
 	/* the launch */
 	const struct lab_launch *launch;
-	struct lab_count *count;
+	struct lab_count *count, uncounted[LAB_STATEMENTS];
 	uint64_t next_block, live_blocks, first_blocks; /* first: of the initial ones, still to start */
 	uint32_t age, block_warps;
 	bool fault, broken;

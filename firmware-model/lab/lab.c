@@ -427,17 +427,16 @@ static void place_blocks(struct lab *lab)
 
 int lab_run(struct lab *lab, const struct lab_launch *l, struct lab_count *count, struct gtu_error *err)
 {
-	static struct lab_count none[64];
 	uint64_t begin = lab->calendar.now;
 	int rc = check_launch(lab, l, err);
 
 	if (rc)
 		return rc;
-	if (!count && l->kernel->statements > 64)
+	if (!count && l->kernel->statements > LAB_STATEMENTS)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s has %u statements: give room for their counts", l->kernel->name,
 				l->kernel->statements);
 	lab->launch = l;
-	lab->count = count ? count : none;
+	lab->count = count ? count : lab->uncounted;
 	lab->next_block = lab->live_blocks = 0;
 	lab->age = 0;
 	lab->block_warps = l->block / LAB_LANES;

@@ -407,13 +407,12 @@ static unsigned configs_of(const struct bench *b, struct config *c)
 				  BIT(NAIVE) | BIT(MERGED) | BIT(ALIGNED) };
 	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 4, .plain_weights = 1 },
 				  BIT(ALIGNED) };
-	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 4 }, BIT(AUTO) };
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1 }, BIT(AUTO) };
 	if (!b->memories)
-		c[n++] = (struct config){ " +1/8", { .edges = GTU_EDGES_AUTO, .gpu_memory = b->g.m / 2, .edge_bytes = 4 },
+		c[n++] = (struct config){ " +1/8", { .edges = GTU_EDGES_AUTO, .gpu_memory = b->g.m / 2 },
 					  BIT(AUTO) };
 	for (i = 0; i < b->memories; i++)
-		c[n++] = (struct config){ memory_name[i], { .edges = GTU_EDGES_AUTO, .gpu_memory = b->memory[i],
-							    .edge_bytes = 4 }, BIT(AUTO) };
+		c[n++] = (struct config){ memory_name[i], { .edges = GTU_EDGES_AUTO, .gpu_memory = b->memory[i] }, BIT(AUTO) };
 	if (wanted(b, "device", places))
 		c[n++] = (struct config){ "", { .edges = GTU_EDGES_DEVICE, .edge_bytes = 4 }, BIT(ALIGNED) | BIT(AUTO) };
 	if (b->only && strstr(b->only, "uvm"))

@@ -127,12 +127,14 @@ __device__ static inline void count_sectors(const gpu_graph &g, tally &t, u64 s,
 /* Every lane of the warp has the same tally. */
 __device__ static inline void report(const gpu_graph &g, const tally &t)
 {
+	auto *to = &counters_of(g)->tally[thread_id() / 32 % GPU_TALLIES];
+
 	if (lane_id())
 		return;
 	if (t.far)
-		add(&counters_of(g)->list_sectors, t.far);
+		add(&to->far, t.far);
 	if (t.near)
-		add(&counters_of(g)->near_sectors, t.near);
+		add(&to->near, t.near);
 }
 
 /*

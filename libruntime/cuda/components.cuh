@@ -70,10 +70,20 @@ extern "C" __global__ void components_sample(gpu_graph g, u32 *label, u32 i)
 	}
 }
 
+/*
+ * Every label becomes its root. No shorter ways are laid here: one laid late would replace a root that another
+ * thread has written already.
+ */
 extern "C" __global__ void components_flatten(gpu_graph g, u32 *label)
 {
-	for (u64 v = thread_id(); v < g.n; v += thread_count())
-		label[v] = root_of(label, (u32)v);
+	u32 root, up;
+
+	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
+		root = label_at(label, (u32)v);
+		while ((up = label_at(label, root)) != root)
+			root = up;
+		label[v] = root;
+	}
 }
 
 /* The labels of GPU_SAMPLES vertices, for the host to count. */

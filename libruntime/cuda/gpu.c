@@ -4,6 +4,7 @@
 
 #include "cuda/gpu.h"
 
+#define BLOCKS_MOST	0x7fffffffu
 #define BLOCKS_A_PROCESSOR 8		/* of 256 threads: what a multiprocessor holds at most */
 
 typedef unsigned long long ull;
@@ -181,8 +182,11 @@ int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **arg
 
 	if (rc)
 		return gtu_cuda_fail(&gpu->api, rc, err, "cuModuleGetFunction of %s", kernel);
-	if (blocks > most)
+	/* the paper's kernels have a worker a vertex, and the hardware hands them out as others end */
+	if (blocks > most && strncmp(kernel, "emogi_", 6))
 		blocks = most;
+	if (blocks > BLOCKS_MOST)
+		blocks = BLOCKS_MOST;
 	if (!blocks)
 		blocks = 1;
 	rc = gpu->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, GPU_BLOCK, 1, 1, 0, NULL, args, NULL);

@@ -24,7 +24,8 @@ struct gpu_memory {
 	CUdeviceptr device;
 };
 
-enum gpu_cache { GPU_CACHE_EMPTY, GPU_CACHE_NEIGHBOURS, GPU_CACHE_PREFIX };
+/* Of the list in as many bits as it needs: its first tiles, for BITS (packed.c). */
+enum gpu_cache { GPU_CACHE_EMPTY, GPU_CACHE_NEIGHBOURS, GPU_CACHE_PREFIX, GPU_CACHE_BITS };
 
 struct gpu_placed {
 	const struct gtu_graph *graph;
@@ -34,6 +35,10 @@ struct gpu_placed {
 	uint32_t weight_type;		/* enum gtu_weight_type */
 	double weight_least, weight_most, weight_mean;
 	uint64_t connected;		/* vertices that have edges */
+	bool any_width;			/* nobody asked for a width of entries */
+	struct gpu_memory bits_list;	/* entries of `bits` bits, or none yet */
+	uint32_t bits;
+	uint64_t near_tiles;		/* of it, that the cache holds */
 };
 
 struct gpu {
@@ -90,13 +95,16 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_place_options *op
 /* The bytes of which gpu_plan() will want the probe's rates; 0: it will not. */
 uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_place_options *opt);
 
-/* ---- place.c, link.c ------------------------------------------------------------------------------ */
+/* ---- place.c, packed.c, link.c ------------------------------------------------------------------------------ */
 
 int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_place_options *opt,
 	      struct gtu_error *err);
 void gpu_unplace(struct gtu_device *dev);
 /* Have the cache hold what this algorithm gains most from. */
 int gpu_cache_hold(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err);
+/* Whether a list in fewer bits may be kept beside; make it, once, and have the cache hold its beginning. */
+bool gpu_packed_helps(const struct gpu *gpu);
+int gpu_packed_hold(struct gpu *gpu, struct gtu_error *err);
 int gpu_link_measure(struct gpu *gpu, uint32_t edges, uint64_t bytes, uint32_t rounds,
 		     double rate[GTU_LINK_ACCESSES], struct gtu_error *err);
 /* Random blocks of 128 bytes out of managed and pinned memory of about so many bytes; once for as many. */

@@ -12,6 +12,7 @@
 #define GPU_TILE	2048u		/* edges that a block sums at a time (PageRank) */
 #define GPU_CACHE_MOST	4u		/* neighbours a vertex in the cache, at most */
 #define GPU_CACHE_LOOKS	1024u		/* of this many of a vertex, those of highest degree are cached */
+#define GPU_TALLIES	64u
 #define GPU_SAMPLES	1024u		/* vertices asked which component is the giant */
 
 /* Addresses are the device's. */
@@ -36,9 +37,15 @@ struct gpu_counters {
 	uint64_t vertices, edges;	/* entered, and their degrees */
 	uint64_t least;			/* of what was not taken */
 	uint64_t changed;
-	uint64_t list_sectors, near_sectors; /* asked for; never cleared within a run */
 	double dangling, most;		/* PageRank */
-	uint64_t reserved[6];
+	/*
+	 * Sectors asked for of the list and of the card's copy; never cleared within a run. Many, because all warps adding
+	 * to one would take longer than the link.
+	 */
+	struct gpu_tally {
+		uint64_t far, near;
+		uint64_t reserved[2];
+	} tally[GPU_TALLIES];
 };
 
 /* How a warp shares an edge list out: MODE of the kernels of emogi.txt. */

@@ -13,6 +13,7 @@ struct pagerank {
 	double damping, dangling;
 	uint64_t iterations, tiles;
 	CUdeviceptr rank, sum, give, first;
+	bool bits;			/* the list in fewer bits is read */
 };
 
 static int settle(struct pagerank *p)
@@ -48,7 +49,12 @@ static int pass(struct pagerank *p)
 {
 	const char *mode = gpu_run_mode(&p->r);
 	void *pull[] = { &p->first, &p->tiles, &p->give, &p->sum, NULL }, *push[] = { &p->give, &p->sum, NULL };
+	struct gpu_placed *at = &p->r.gpu->placed;
+	void *bits[] = { &at->bits_list.device, &at->cache.device, &at->near_tiles, &at->bits, &p->first, &p->tiles,
+			 &p->give, &p->sum, NULL };
 
+	if (p->bits)
+		return gpu_run_launch(&p->r, "pagerank_pull_bits", NULL, false, p->tiles * GPU_BLOCK, bits);
 	if (!mode && p->r.undirected)
 		return gpu_run_launch(&p->r, "pagerank_pull", NULL, true, p->tiles * GPU_BLOCK, pull);
 	return gpu_run_launch(&p->r, "emogi_push", mode ? mode : "_aligned", true,
@@ -92,8 +98,10 @@ static int iterate(struct pagerank *p)
 int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *rank,
 		 struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
-	struct pagerank p = { 0 };
-	int rc = gpu_run_begin(&p.r, dev, "pagerank", opt, stats, GPU_CACHE_PREFIX, err);
+	const struct gpu *gpu = dev->backend;
+	struct pagerank p = { .bits = opt->kernel == GTU_KERNEL_AUTO && gpu_packed_helps(gpu) &&
+				      !(gpu->placed.graph->flags & GTU_GRAPH_DIRECTED) };
+	int rc = gpu_run_begin(&p.r, dev, "pagerank", opt, stats, p.bits ? GPU_CACHE_BITS : GPU_CACHE_PREFIX, err);
 
 	if (!rc)
 		rc = settle(&p);

@@ -64,15 +64,43 @@ extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *su
 	}
 }
 
+/* part[] holds what the edges [begin, end) carry: add it to the sums of their rows. All of a block calls. */
+__device__ static void sum_tile(const gpu_graph &g, const u32 *first, u64 tile, u64 begin, u64 end,
+				const double *part, double *sum)
+{
+	u32 lane = lane_id(), warp = threadIdx.x / 32;
+	u64 v, last = first[tile + 1] < g.n ? first[tile + 1] + 1ull : g.n, s, e;
+	double x;
+
+	for (v = first[tile] + (u64)threadIdx.x; v < last; v += GPU_BLOCK) {
+		s = row_at(g, v) > begin ? row_at(g, v) : begin;
+		e = row_at(g, v + 1) < end ? row_at(g, v + 1) : end;
+		if (e <= s || e - s >= LONG_ROW)
+			continue;
+		for (x = 0; s < e; s++)
+			x += part[s - begin];
+		atomicAdd(&sum[v], x);
+	}
+	for (v = first[tile] + (u64)warp; v < last; v += GPU_BLOCK / 32) {
+		s = row_at(g, v) > begin ? row_at(g, v) : begin;
+		e = row_at(g, v + 1) < end ? row_at(g, v + 1) : end;
+		if (e <= s || e - s < LONG_ROW)
+			continue;
+		for (x = 0, s += lane; s < e; s += 32)
+			x += part[s - begin];
+		x = warp_sum_real(x);
+		if (!lane)
+			atomicAdd(&sum[v], x);
+	}
+}
+
 template <typename R>
 __device__ static void pagerank_pull(const gpu_graph &g, const u32 *first, u64 tiles,
 				     const double *give, double *sum)
 {
 	__shared__ double part[GPU_TILE];
-	u32 lane = lane_id(), warp = threadIdx.x / 32;
 	tally t = { 0, 0 };
-	u64 tile, v, last, s, e;
-	double x;
+	u64 tile;
 
 	for (tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
 		u64 begin = tile * GPU_TILE, end = begin + GPU_TILE < g.m ? begin + GPU_TILE : g.m;
@@ -87,33 +115,61 @@ __device__ static void pagerank_pull(const gpu_graph &g, const u32 *first, u64 t
 #pragma unroll
 		for (u32 k = 0; k < GPU_TILE / GPU_BLOCK; k++)
 			part[k * GPU_BLOCK + threadIdx.x] = give[target_of<R>(g, entry[k])];
-		if (!warp)
-			count_sectors<R, no_weight>(g, t, begin, end);
+		count_sectors<R, no_weight>(g, t, begin, end);
 		__syncthreads();
-		last = first[tile + 1] < g.n ? first[tile + 1] + 1ull : g.n;
-		for (v = first[tile] + (u64)threadIdx.x; v < last; v += GPU_BLOCK) {
-			s = row_at(g, v) > begin ? row_at(g, v) : begin;
-			e = row_at(g, v + 1) < end ? row_at(g, v + 1) : end;
-			if (e <= s || e - s >= LONG_ROW)
-				continue;
-			for (x = 0; s < e; s++)
-				x += part[s - begin];
-			atomicAdd(&sum[v], x);
-		}
-		for (v = first[tile] + (u64)warp; v < last; v += GPU_BLOCK / 32) {
-			s = row_at(g, v) > begin ? row_at(g, v) : begin;
-			e = row_at(g, v + 1) < end ? row_at(g, v + 1) : end;
-			if (e <= s || e - s < LONG_ROW)
-				continue;
-			for (x = 0, s += lane; s < e; s += 32)
-				x += part[s - begin];
-			x = warp_sum_real(x);
-			if (!lane)
-				atomicAdd(&sum[v], x);
-		}
+		sum_tile(g, first, tile, begin, end, part, sum);
 		__syncthreads();
 	}
-	if (!warp)
+	if (threadIdx.x < 32)
+		report(g, t);
+}
+
+/*
+ * The same over entries of @bits bits (packed.c): a tile is 64 * bits words, whole lines. Tiles below @near_tiles
+ * are read at @near.
+ */
+extern "C" __global__ void __launch_bounds__(GPU_BLOCK)
+pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 near_tiles, u32 bits, const u32 *first,
+		   u64 tiles, const double *give, double *sum)
+{
+	__shared__ double part[GPU_TILE];
+	__shared__ u32 word[GPU_TILE + 1];
+	const u32 words = GPU_TILE / 32 * bits, mask = bits < 32 ? (1u << bits) - 1 : ~0u,
+		  rounds = (words + GPU_BLOCK - 1) / GPU_BLOCK;
+	tally t = { 0, 0 };
+	u64 tile;
+
+	for (tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+		u64 begin = tile * GPU_TILE, end = begin + GPU_TILE < g.m ? begin + GPU_TILE : g.m;
+		const u32 *from = (tile < near_tiles ? near : list) + tile * words;
+		u32 got[GPU_TILE / GPU_BLOCK];
+
+#pragma unroll
+		for (u32 k = 0; k < GPU_TILE / GPU_BLOCK; k++)
+			if (k < rounds && k * GPU_BLOCK + threadIdx.x < words)
+				got[k] = from[k * GPU_BLOCK + threadIdx.x];
+#pragma unroll
+		for (u32 k = 0; k < GPU_TILE / GPU_BLOCK; k++)
+			if (k < rounds && k * GPU_BLOCK + threadIdx.x < words)
+				word[k * GPU_BLOCK + threadIdx.x] = got[k];
+		__syncthreads();
+#pragma unroll
+		for (u32 k = 0; k < GPU_TILE / GPU_BLOCK; k++) {
+			u32 i = k * GPU_BLOCK + threadIdx.x, at = i * bits;
+
+			/* behind the last word lies nothing that an entry needs */
+			if (begin + i < end)
+				part[i] = give[__funnelshift_r(word[at >> 5], word[(at >> 5) + 1], at & 31) & mask];
+		}
+		if (tile < near_tiles)
+			t.near += words / 8;
+		else
+			t.far += words / 8;
+		__syncthreads();
+		sum_tile(g, first, tile, begin, end, part, sum);
+		__syncthreads();
+	}
+	if (threadIdx.x < 32)
 		report(g, t);
 }
 

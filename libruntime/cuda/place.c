@@ -272,6 +272,7 @@ int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gt
 	if (rc)
 		return rc;
 	p->graph = g;
+	p->any_width = !opt->edge_bytes;
 	rc = check_graph(p, err);
 	if (!rc)
 		rc = measure_weights(p, err);
@@ -304,6 +305,7 @@ void gpu_unplace(struct gtu_device *dev)
 	if (gpu_enter(gpu, NULL))
 		return;
 	gpu_memory_give(gpu, &p->cache);
+	gpu_memory_give(gpu, &p->bits_list);
 	gpu_memory_give(gpu, &p->weight);
 	gpu_memory_give(gpu, &p->list);
 	gpu_memory_give(gpu, &p->row);
@@ -373,6 +375,8 @@ int gpu_cache_hold(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 	uint64_t n = p->args.n, degree = 0, used;
 	int rc = 0;
 
+	if (what == GPU_CACHE_BITS)
+		return gpu_packed_hold(gpu, err);
 	if (!p->cache.bytes || p->holds == what || what == GPU_CACHE_EMPTY || !p->args.m)
 		return 0;
 	p->holds = GPU_CACHE_EMPTY;

@@ -64,8 +64,10 @@ int gpu_run_end(struct gpu_run *r, int rc)
 	}
 	gtu_alg_phase(&r->a, "setup");
 	s->seconds = 1e-9 * (double)(r->a.phase_ns - r->a.started_ns);
-	s->list_bytes = 32 * r->counters.list_sectors;
-	s->cached_bytes = 32 * r->counters.near_sectors;
+	for (i = 0; i < GPU_TALLIES; i++) {
+		s->list_bytes += 32 * r->counters.tally[i].far;
+		s->cached_bytes += 32 * r->counters.tally[i].near;
+	}
 	for (i = 0; i < s->phases; i++)
 		if (!strcmp(s->phase[i].name, "traverse"))
 			s->gpu_seconds = s->phase[i].seconds;
@@ -116,12 +118,8 @@ int gpu_run_clear(struct gpu_run *r)
 	CUdeviceptr at = r->counter_memory.device;
 	int rc;
 
-	rc = gpu_fill(r->gpu, at, 0, offsetof(struct gpu_counters, list_sectors), r->a.err);
-	if (!rc)
-		rc = gpu_fill(r->gpu, at + offsetof(struct gpu_counters, least), 0xff, 8, r->a.err);
-	if (!rc)
-		rc = gpu_fill(r->gpu, at + offsetof(struct gpu_counters, dangling), 0, 16, r->a.err);
-	return rc;
+	rc = gpu_fill(r->gpu, at, 0, offsetof(struct gpu_counters, tally), r->a.err);
+	return rc ? rc : gpu_fill(r->gpu, at + offsetof(struct gpu_counters, least), 0xff, 8, r->a.err);
 }
 
 int gpu_run_read(struct gpu_run *r)

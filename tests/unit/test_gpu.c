@@ -53,6 +53,7 @@ static const struct placing placings[] = {
 	{ "pinned, 8, cache", { .edges = GTU_EDGES_PINNED, .edge_bytes = 8, .gpu_memory = 300000 } },
 	{ "pinned, cache, beside", { .edges = GTU_EDGES_PINNED, .gpu_memory = 300000, .plain_weights = 1 } },
 	{ "pinned", { .edges = GTU_EDGES_PINNED } },
+	{ "pinned, 4", { .edges = GTU_EDGES_PINNED, .edge_bytes = 4, .gpu_memory = 30000 } },
 	{ "registered", { .edges = GTU_EDGES_REGISTERED } },
 	{ "uvm", { .edges = GTU_EDGES_UVM } },
 };

@@ -37,6 +37,19 @@ boot() {
 	[ $rc -eq 0 ] || echo "not ok - $name guest (exit status $rc)"
 }
 
+# boot_again NAME KERNEL ARGUMENTS: for guests whose devices are killed. QEMU 11.1 can abort over that: it sets an
+# error twice when the socket ends while a request is under way. What it printed then says nothing of the driver.
+boot_again() {
+	local try output=$cache/$1.tap
+
+	for try in 1 2 3; do
+		boot "$@" >"$output"
+		grep -qs 'error_setv: Assertion' "$cache/$1/qemu.log" || break
+		say "QEMU has aborted itself (error_setv), try $try of 3"
+	done
+	cat "$output"
+}
+
 # kselftest_arguments SUFFIX [NAME]...: the driver's tests, all or these, of 64-bit callers (no suffix) or 32-bit
 # ones (_32)
 kselftest_arguments() {
@@ -106,8 +119,8 @@ faulty_guest() {
 	# who waits for a stalled one is told so, or ends it by a signal: SIGKILL is not needed
 	arguments+=(--test "stalled=timeout -k 10 40 $bfs /dev/gtu2 --timeout 3; test \$? -eq 1")
 	arguments+=(--test "stalled-signal=timeout -k 10 3 $bfs /dev/gtu2; rc=\$?; test \$rc -ne 0 && test \$rc -ne 137")
-	# a device that lies: a sentence or a result, each time, and nothing hangs; which one depends on the seed
-	arguments+=(--test "lies=for i in 1 2 3 4; do timeout -k 5 30 $bfs /dev/gtu8 --timeout 3; test \$? -le 1 || exit 1; done")
+	# a device that lies: a sentence (of input too, where it makes up such an error) or a result, and nothing hangs
+	arguments+=(--test "lies=for i in 1 2 3 4; do timeout -k 5 30 $bfs /dev/gtu8 --timeout 3; test \$? -le 4 || exit 1; done")
 	# a region is not let go: the device is reset for it
 	arguments+=(--test "no-invalidate=timeout -k 5 50 $bfs /dev/gtu9; test \$? -eq 1")
 	# completions are in memory: an interrupt that is lost costs time, no result
@@ -121,7 +134,7 @@ faulty_guest() {
 	arguments+=(--test "lost-events=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts")
 	arguments+=(--test "rebind=rebind" --test "sound-after=$bfs /dev/gtu0")
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
-	boot faulty distribution "${arguments[@]}"
+	boot_again faulty distribution "${arguments[@]}"
 }
 
 # graphs_guest NAME PATTERN...: the real graphs of these names, two devices, noise

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* gtu doctor: a GPU as the device. */
+/* gtu doctor: a GPU as the device. Nobody has to have one: what is missing is said, and is no fault. */
 #include "doctor.h"
+#include "gtu/gpu.h"
 
 void doctor_cuda(struct doctor *d)
 {
-	doctor_say(d, FOUND_SKIP, "cuda", "this build has no GPU backend");
+	struct gtu_error err = { 0 };
+	int count = gtu_gpu_count(&err);
+
+	if (count > 0)
+		doctor_say(d, FOUND_OK, "cuda", "%d GPU%s: --device cuda:0", count, count == 1 ? "" : "s");
+	else
+		doctor_say(d, FOUND_SKIP, "cuda", "%s", count < 0 ? err.text : "no GPU");
 }

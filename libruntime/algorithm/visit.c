@@ -113,6 +113,11 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	while ((more = load_iru(a->iru, &warp, a->err)) > 0) {
 		for (lanes = warp.active; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
+			if (gtu_unlikely(warp.position[lane] >= w->edges || warp.index[lane] >= w->g->n))
+				return gtu_fail(a->err, GTU_ERR_FAIL,
+						"the IRU gives back edge %u to vertex %u, of %llu edges and %llu vertices: it cannot be trusted",
+						warp.position[lane], warp.index[lane],
+						(unsigned long long)w->edges, (unsigned long long)w->g->n);
 			rc = put(visit, source[warp.position[lane]], warp.index[lane], 0, visitor,
 				 context);
 		}
@@ -122,6 +127,15 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	if (!more)
 		gtu_alg_reordered(a);
 	return more;
+}
+
+/* Numbers that no sound device gives: whatever they index is not touched. */
+static int forged(struct gtu_alg *a, const struct gtu_graph *g, uint64_t edge, uint64_t vertex)
+{
+	return gtu_fail(a->err, GTU_ERR_FAIL,
+			"the unit gives edge %llu of vertex %llu, of a graph of %llu edges and %llu vertices: it cannot be trusted",
+			(unsigned long long)edge, (unsigned long long)vertex, (unsigned long long)g->m,
+			(unsigned long long)g->n);
 }
 
 /* ---- GraphPEG ------------------------------------------------------------------------------------ */
@@ -157,7 +171,7 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
 		.col = w->map.col,
 	};
 	struct gtu_peg_edges edges;
-	uint64_t target, edge;
+	uint64_t source, target, edge;
 	unsigned lane;
 	uint32_t lanes;
 	int rc, more;
@@ -176,10 +190,12 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
 			lane = (unsigned)__builtin_ctz(lanes);
 			target = gtu_get(edges.dst, a->id_width, lane);
 			edge = gtu_get(edges.index, w->map.row.width, lane);
+			source = gtu_get(edges.src, a->id_width, lane);
+			if (gtu_unlikely(edge >= w->g->m || source >= w->g->n))
+				return forged(a, w->g, edge, source);
 			if (gtu_unlikely(target >= w->g->n))
 				return gtu_alg_bad_edge(a, w->g, edge);
-			rc = put(visit, gtu_get(edges.src, a->id_width, lane), target, edge, visitor,
-				 context);
+			rc = put(visit, source, target, edge, visitor, context);
 		}
 		if (!rc)
 			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(edges.active));
@@ -214,6 +230,8 @@ static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds
 		rc = more ? weaver_dec_loc(visit->weaver, 0, eid, a->err) : 0;
 		for (lanes = more ? active : 0; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
+			if (gtu_unlikely(eid[lane] >= g->m || vid[lane] >= g->n))
+				return forged(a, g, eid[lane], vid[lane]);
 			target = gtu_graph_target(g, eid[lane]);
 			if (gtu_unlikely(target >= g->n))
 				return gtu_alg_bad_edge(a, g, eid[lane]);

@@ -19,7 +19,8 @@ static const char help[] =
 	"  bc             betweenness centrality over shortest paths from some sources\n"
 	"  stcon          whether, and by how few edges, a path leads from a source to a target\n"
 	"  gc             colours, no two neighbours the same\n"
-	"  kc             core numbers\n\n"
+	"  kc             core numbers\n"
+	"  gcn            a graph convolution of features of each vertex: SpMM, then GraphSum\n\n"
 	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru, peg,\n"
 	"                 weaver, none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
@@ -29,13 +30,15 @@ static const char help[] =
 	"  --sources N    bc: so many sources drawn at random, N:SEED or all (16)\n"
 	"  --target ID    stcon: where the path leads to\n"
 	"  --directed, --undirected   take the file's edges one way or both ways\n"
-	"  --weights W    sssp: a column of a text file (1: the first after the ids), unit (every\n"
+	"  --weights W    sssp, gcn: a column of a text file (1: the first after the ids), unit (every\n"
 	"                 edge 1) or random[:SEED] (1 to 255, the same both ways); without it, the\n"
 	"                 file's own, or unit\n"
 	"  --delta D      sssp: step of the near-far threshold; without it, chosen from the weights\n"
 	"  --damping D    pr: damping factor (0.85)\n"
 	"  --iterations N pr: iterations (20; at most 1000 with --epsilon)\n"
 	"  --epsilon E    pr: stop when no rank changes by more than E\n"
+	"  --features F   gcn: so many features a vertex (16)\n"
+	"  --seed S       gcn: of the features it begins with (1)\n"
 	"  --output FILE  a line \"id value\" a vertex, ids ascending; - is standard output\n"
 	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter; - likewise\n"
 	"  --timeout S    give up when the device is not done with one job, or with the next record of a\n"
@@ -45,10 +48,11 @@ static const char help[] =
 	GPU_OPTIONS_HELP "\n"
 	"Values: bfs hops, 9223372036854775807 where there is no path; sssp distances, infinity where\n"
 	"there is none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one\n"
-	"line, the target and its hops; gc colours from 0; kc core numbers.\n";
+	"line, the target and its hops; gc colours from 0; kc core numbers; gcn F reals.\n";
 
 #define RANDOM_WEIGHTS 255
 #define SOURCES 16			/* of betweenness, where none are asked for */
+#define FEATURES 16			/* likewise of a convolution */
 
 struct request {
 	struct run run;
@@ -172,6 +176,12 @@ static bool parse_special(struct request *q, int option, const char *value)
 		return cli_u64("--target", value, 0, UINT64_MAX, &q->target);
 	case 'w':
 		return parse_weights(q, value);
+	case 'f':
+		good = cli_u64("--features", value, 1, GTU_FEATURES_MAX, &n);
+		o->features = (uint32_t)n;
+		return good;
+	case 'x':
+		return cli_u64("--seed", value, 0, UINT64_MAX, &o->seed);
 	case 'D':
 		return cli_double("--delta", value, 1e-300, 1e300, &o->delta);
 	case 'p':
@@ -192,7 +202,10 @@ static bool is_for(const struct run_kind *kind, int option)
 	case 's': return kind->takes & RUN_TAKES_SOURCE;
 	case 'S': return kind->takes & RUN_TAKES_SOURCES;
 	case 'T': return kind->takes & RUN_TAKES_TARGET;
-	case 'w': case 'D': return kind->takes & RUN_TAKES_WEIGHTS;
+	case 'w': return kind->takes & RUN_TAKES_WEIGHTS;
+	case 'D': return kind->takes & RUN_TAKES_DELTA;
+	case 'f': return kind->takes & RUN_TAKES_FEATURES;
+	case 'x': return kind->takes & RUN_TAKES_SEED;
 	}
 	return kind->takes & RUN_TAKES_RANKS;
 }
@@ -210,6 +223,8 @@ static const struct option options[] = {
 	{ "damping", required_argument, NULL, 'p' },
 	{ "iterations", required_argument, NULL, 'i' },
 	{ "epsilon", required_argument, NULL, 'e' },
+	{ "features", required_argument, NULL, 'f' },
+	{ "seed", required_argument, NULL, 'x' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "json", required_argument, NULL, 'j' },
 	{ "monitor", no_argument, NULL, 'm' },
@@ -260,6 +275,8 @@ static int parse(int argc, char **argv, struct request *q)
 	int opt, taken, place = -1;
 
 	q->timeout = CLI_TIMEOUT;
+	q->run.opt.features = FEATURES;
+	q->run.opt.seed = 1;
 	while ((opt = getopt_long(argc, argv, ":h", options, &place)) != -1) {
 		switch (opt) {
 		case 'h':
@@ -300,7 +317,7 @@ static int parse(int argc, char **argv, struct request *q)
 		}
 	}
 	if (argc - optind < 2)
-		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc, bc, stcon, gc, kc), and on which graph?" :
+		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc, bc, stcon, gc, kc, gcn), and on which graph?" :
 						  "on which graph?");
 	if (argc - optind > 2)
 		return cli_usage("takes no '%s'", argv[optind + 2]);
@@ -549,7 +566,8 @@ static int compute(struct request *q, struct gtu_error *err)
 	struct run *r = &q->run;
 	int rc = 0;
 
-	r->result = malloc((r->graph.n + 1) * 8);
+	if (r->graph.n < (UINT64_MAX >> 4) / run_width(r))
+		r->result = malloc((r->graph.n + 1) * run_width(r) * 8);
 	if (!r->result)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the values of %llu vertices",
 				(unsigned long long)r->graph.n);

@@ -378,6 +378,57 @@ int reference_cores(const struct gtu_graph *g, uint64_t *core)
 	return rc;
 }
 
+/* ---- Graph convolution -------------------------------------------------------------------------------- */
+
+static long double weight_at(const struct gtu_graph *g, uint64_t e)
+{
+	switch (g->weight_type) {
+	case GTU_WEIGHT_U32: return ((const uint32_t *)g->weight)[e];
+	case GTU_WEIGHT_F32: return ((const float *)g->weight)[e];
+	case GTU_WEIGHT_F64: return ((const double *)g->weight)[e];
+	}
+	return 1;
+}
+
+static long double degree_of(const struct gtu_graph *g, uint64_t v)
+{
+	return g->row[v + 1] > g->row[v] ? g->row[v + 1] - g->row[v] : 1;
+}
+
+/* Feature by feature: z of it needs y of it alone. */
+int reference_gcn(const struct gtu_graph *g, uint32_t features, uint64_t seed, double *z, double *magnitude)
+{
+	long double *y = array(g->n, sizeof(*y)), *size = array(g->n, sizeof(*size)), x, sum, all, factor;
+	uint64_t v, u, e;
+	uint32_t f;
+	int rc = y && size ? 0 : -1;
+
+	for (f = 0; !rc && f < features; f++) {
+		for (v = 0; v < g->n; v++) {
+			y[v] = size[v] = 0;
+			for (e = g->row[v]; e < g->row[v + 1]; e++) {
+				x = weight_at(g, e) * gtu_gcn_feature(seed, gtu_graph_target(g, e), f);
+				y[v] += x;
+				size[v] += x < 0 ? -x : x;
+			}
+		}
+		for (v = 0; v < g->n; v++) {
+			sum = all = 0;
+			for (e = g->row[v]; e < g->row[v + 1]; e++) {
+				u = gtu_graph_target(g, e);
+				factor = 1 / sqrtl(degree_of(g, v) * degree_of(g, u));
+				sum += y[u] * factor;
+				all += size[u] * factor;
+			}
+			z[v * features + f] = (double)sum;
+			magnitude[v * features + f] = (double)all;
+		}
+	}
+	free(y);
+	free(size);
+	return rc;
+}
+
 uint64_t reference_same_color(const struct gtu_graph *g, const uint32_t *color)
 {
 	uint64_t v, e;

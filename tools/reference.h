@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "gtu/graph.h"
+#include "gtu/gtu.h"
 
 /* Queue. level[v]: hops from @source, UINT64_MAX where there is no path. */
 int reference_bfs(const struct gtu_graph *g, uint64_t source, uint64_t *level);
@@ -41,6 +41,12 @@ int reference_betweenness(const struct gtu_graph *g, const uint64_t *sources, ui
 
 /* The vertex of fewest neighbours is removed, one by one, from a heap. Edges either way count. */
 int reference_cores(const struct gtu_graph *g, uint64_t *core);
+
+/*
+ * Graph convolution by the definition, in long double, features of gtu_gcn_feature(): z[v * features + f], and
+ * in magnitude[] the sum of the magnitudes of what was added up for it.
+ */
+int reference_gcn(const struct gtu_graph *g, uint32_t features, uint64_t seed, double *z, double *magnitude);
 
 /* Entry of col whose ends have the same colour (a loop is none), or UINT64_MAX: the colouring is valid. */
 uint64_t reference_same_color(const struct gtu_graph *g, const uint32_t *color);

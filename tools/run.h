@@ -17,6 +17,9 @@ struct run;
 #define RUN_TAKES_TARGET	(1u << 2)
 #define RUN_TAKES_WEIGHTS	(1u << 3)
 #define RUN_TAKES_RANKS		(1u << 4)	/* --damping, --iterations, --epsilon */
+#define RUN_TAKES_DELTA		(1u << 5)
+#define RUN_TAKES_FEATURES	(1u << 6)
+#define RUN_TAKES_SEED		(1u << 7)
 
 /* An algorithm as `gtu run` sees it. To add one: a row in run_kind.c, and what it shows in run_values.c. */
 struct run_kind {
@@ -58,7 +61,7 @@ struct run {
 	double open_seconds;
 	union {
 		uint64_t *integer;	/* BFS levels, CC vertices, cores, the distance of stcon */
-		double *real;		/* SSSP distances, PR ranks, BC scores */
+		double *real;		/* SSSP distances, PR ranks, BC scores, GCN features */
 		uint32_t *color;	/* GC */
 		void *result;
 	};
@@ -79,6 +82,12 @@ static inline uint64_t run_values(const struct run *r)
 	return r->kind->one ? 1 : r->graph.n;
 }
 
+/* Of how many numbers each consists. */
+static inline uint64_t run_width(const struct run *r)
+{
+	return r->kind->takes & RUN_TAKES_FEATURES ? r->opt.features : 1;
+}
+
 /* One vertex is where it starts (betweenness has a list of them). */
 static inline bool run_has_source(const struct run *r)
 {
@@ -89,6 +98,7 @@ static inline bool run_has_source(const struct run *r)
 void run_write_hops(const struct run *r, const void *values, uint64_t v, FILE *f);
 void run_write_distance(const struct run *r, const void *values, uint64_t v, FILE *f);
 void run_write_real(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_features(const struct run *r, const void *values, uint64_t v, FILE *f);
 void run_write_vertex(const struct run *r, const void *values, uint64_t v, FILE *f);
 void run_write_core(const struct run *r, const void *values, uint64_t v, FILE *f);
 void run_write_color(const struct run *r, const void *values, uint64_t v, FILE *f);
@@ -107,6 +117,8 @@ void run_print_cc(const struct run *r, FILE *to);
 void run_print_bc(const struct run *r, FILE *to);
 void run_print_stcon(const struct run *r, FILE *to);
 void run_print_gc(const struct run *r, FILE *to);
+void run_json_gcn(const struct run *r, struct json *j);
+void run_print_gcn(const struct run *r, FILE *to);
 void run_print_kc(const struct run *r, FILE *to);
 
 /* --output and --json. Whole or not at all: a temporary file is renamed. */

@@ -55,6 +55,11 @@ static int compute_kc(struct run *r, struct gtu_error *err)
 	return gtu_cores(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
 }
 
+static int compute_gcn(struct run *r, struct gtu_error *err)
+{
+	return gtu_gcn(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
+}
+
 /* ---- Verifying ------------------------------------------------------------------------------------ */
 
 /* As --output has it, without the end of the line. */
@@ -222,12 +227,40 @@ static int verify_kc(struct run *r, struct gtu_error *err)
 	return verify_with(r, fill_kc, -1, err);
 }
 
+/* Sums of what may cancel out are compared with the sum of magnitudes. */
+static int verify_gcn(struct run *r, struct gtu_error *err)
+{
+	const uint64_t features = r->opt.features;
+	double *expected = calloc(r->graph.n + 1, features * 8), *magnitude = calloc(r->graph.n + 1, features * 8);
+	uint64_t i, first = 0, differing = 0;
+	int rc = 0;
+
+	if (!expected || !magnitude ||
+	    reference_gcn(&r->graph, r->opt.features, r->opt.seed, expected, magnitude))
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with");
+	for (i = 0; !rc && i < r->graph.n * features; i++)
+		if (!(fabs(r->real[i] - expected[i]) <= SCORE_TOLERANCE * magnitude[i]) && !differing++)
+			first = i;
+	if (!rc)
+		r->verdict = differing ? RUN_DIFFERENT : RUN_EQUAL;
+	if (differing)
+		rc = gtu_fail(err, GTU_ERR_VERIFY,
+			      "gcn through %s gives feature %llu of vertex %llu the value %.17g, the reference code %.17g; %llu of %llu values differ",
+			      r->unit, (unsigned long long)(first % features),
+			      (unsigned long long)gtu_graph_id(&r->graph, first / features), r->real[first],
+			      expected[first], (unsigned long long)differing,
+			      (unsigned long long)(r->graph.n * features));
+	free(expected);
+	free(magnitude);
+	return rc;
+}
+
 /* ---- The table -------------------------------------------------------------------------------------- */
 
 static const struct run_kind kinds[] = {
 	{ "bfs", NULL, RUN_TAKES_SOURCE, 8, false, "levels",
 	  compute_bfs, verify_bfs, run_write_hops, run_json_bfs, run_print_bfs },
-	{ "sssp", NULL, RUN_TAKES_SOURCE | RUN_TAKES_WEIGHTS, 8, false, "iterations",
+	{ "sssp", NULL, RUN_TAKES_SOURCE | RUN_TAKES_WEIGHTS | RUN_TAKES_DELTA, 8, false, "iterations",
 	  compute_sssp, verify_sssp, run_write_distance, run_json_sssp, run_print_sssp },
 	{ "pr", "pagerank", RUN_TAKES_RANKS, 8, false, "iterations",
 	  compute_pr, verify_pr, run_write_real, run_json_pr, run_print_pr },
@@ -241,6 +274,8 @@ static const struct run_kind kinds[] = {
 	  compute_gc, verify_gc, run_write_color, run_json_gc, run_print_gc },
 	{ "kc", NULL, 0, 8, false, "rounds",
 	  compute_kc, verify_kc, run_write_core, run_json_kc, run_print_kc },
+	{ "gcn", NULL, RUN_TAKES_WEIGHTS | RUN_TAKES_FEATURES | RUN_TAKES_SEED, 8, false, "passes",
+	  compute_gcn, verify_gcn, run_write_features, run_json_gcn, run_print_gcn },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

@@ -41,6 +41,17 @@ void run_write_real(const struct run *r, const void *values, uint64_t v, FILE *f
 	fprintf(f, "%.16e\n", ((const double *)values)[v]);
 }
 
+/* All features of a vertex, as reals are. */
+void run_write_features(const struct run *r, const void *values, uint64_t v, FILE *f)
+{
+	const double *feature = (const double *)values + v * run_width(r);
+	uint64_t i;
+
+	for (i = 0; i < run_width(r); i++)
+		fprintf(f, "%s%.16e", i ? " " : "", feature[i]);
+	fputc('\n', f);
+}
+
 void run_write_vertex(const struct run *r, const void *values, uint64_t v, FILE *f)
 {
 	uint64_t vertex = ((const uint64_t *)values)[v];
@@ -263,6 +274,44 @@ void run_print_bc(const struct run *r, FILE *to)
 {
 	print_top(r, "shortest paths through it", "%16.3f", to);
 	fprintf(to, "\nscores    of %s vertices, together %.9g\n", grouped(r->graph.n), sum_of(r));
+}
+
+/* The number of greatest magnitude; returns the sum of all magnitudes. */
+static double features_of(const struct run *r, uint64_t *greatest)
+{
+	const uint64_t count = r->graph.n * run_width(r);
+	double sum = 0;
+	uint64_t i;
+
+	*greatest = 0;
+	for (i = 0; i < count; i++) {
+		sum += fabs(r->real[i]);
+		if (fabs(r->real[i]) > fabs(r->real[*greatest]))
+			*greatest = i;
+	}
+	return sum;
+}
+
+void run_json_gcn(const struct run *r, struct json *j)
+{
+	uint64_t greatest;
+
+	json_u64(j, "features", run_width(r));
+	json_u64(j, "seed", r->opt.seed);
+	json_double(j, "sum_of_magnitudes", features_of(r, &greatest));
+}
+
+void run_print_gcn(const struct run *r, FILE *to)
+{
+	const uint64_t width = run_width(r);
+	uint64_t at;
+	double sum = features_of(r, &at);
+
+	fprintf(to, "\nfeatures  %s of each of %s vertices, seed %" PRIu64 ", magnitudes together %.9g\n",
+		grouped(width), grouped(r->graph.n), r->opt.seed, sum);
+	if (r->graph.n)
+		fprintf(to, "greatest  %.9g, feature %" PRIu64 " of vertex %" PRIu64 "\n", r->real[at], at % width,
+			gtu_graph_id(&r->graph, at / width));
 }
 
 /* ---- Components ------------------------------------------------------------------------------------- */

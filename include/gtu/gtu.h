@@ -443,6 +443,18 @@ struct gtu_algorithm_options {
 	uint64_t target;		/* vertex, ST-connectivity */
 	const uint64_t *sources;	/* betweenness: vertices; NULL: all */
 	uint64_t source_count;
+	uint32_t direction;		/* BFS, PageRank with PEG and Weaver: enum gtu_push_pull */
+	uint32_t features;		/* GCN: of a vertex, up to GTU_FEATURES_MAX; 0: 16 */
+	uint64_t seed;			/* GCN: of the features */
+};
+
+#define GTU_FEATURES_MAX 65536u
+
+/* Which edges of a vertex are gone along: those that leave it, or those that lead to it. */
+enum gtu_push_pull {
+	GTU_PUSH,
+	GTU_PULL,
+	GTU_PUSH_OR_PULL,		/* by a rule, stated at the function */
 };
 
 #define GTU_PHASES 8
@@ -458,6 +470,7 @@ struct gtu_algorithm_stats {
 	uint64_t list_bytes;		/* of edge list and weights where they lie */
 	uint64_t cached_bytes;		/* of those that the card's memory holds */
 	double gpu_seconds;		/* of the traversal: no placing, no results */
+	uint64_t pull_first, pull_end;	/* iterations [first, end), from 0, pulled, all others pushed */
 };
 
 #define GTU_UNREACHED UINT64_MAX
@@ -535,6 +548,32 @@ int gtu_coloring(struct gtu_device *dev, const struct gtu_graph *g,
 int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
 	      const struct gtu_algorithm_options *opt, uint64_t *core,
 	      struct gtu_algorithm_stats *stats, struct gtu_error *err);
+
+/* Feature @f of vertex @v that gtu_gcn() begins with: -1 or more, less than 1, by the numbers alone. */
+static inline double gtu_gcn_feature(uint64_t seed, uint64_t v, uint32_t f)
+{
+	uint64_t x = seed * 0x9e3779b97f4a7c15u ^ (v * GTU_FEATURES_MAX + f);
+	int i;
+
+	for (i = 0; i < 2; i++) {	/* the finishing of splitmix64, twice: neighbours have nothing in common */
+		x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+		x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+		x = (x ^ x >> 31) + 0x9e3779b97f4a7c15u;
+	}
+	return (double)(x >> 11) * (1. / (1ull << 52)) - 1;
+}
+
+/*
+ * The three kernels of a graph convolution (sparseweaver.txt, section V-I), on the terms of the four above:
+ * initialisation, x = gtu_gcn_feature() of opt->seed; SpMM, y[v] = sum over the edges (v, u) as stored of
+ * weight(v, u) * x[u], without weights 1; GraphSum, out[v] = sum over the same edges of
+ * y[u] / sqrt(d(v) d(u)), d being the number of edges stored for a vertex, at least 1. @out: F doubles a
+ * vertex, v * F + f. Sums are made in double; units agree but for their order, within 1e-9 of the sum of
+ * magnitudes. GTU_ERR_INPUT: a weight that is no finite number; GTU_ERR_UNSUPPORTED: sums beyond a double.
+ */
+int gtu_gcn(struct gtu_device *dev, const struct gtu_graph *g,
+	    const struct gtu_algorithm_options *opt, double *out,
+	    struct gtu_algorithm_stats *stats, struct gtu_error *err);
 
 #ifdef __cplusplus
 }

@@ -36,6 +36,12 @@ static inline int put(struct gtu_alg_visit *visit, uint64_t source, uint64_t tar
 	return ++b->n == GTU_ALG_BATCH ? flush(visit, visitor, context) : 0;
 }
 
+/* A target that is no vertex, where vertices are what col holds. */
+static inline bool beyond(const struct gtu_alg_visit *visit, uint64_t target)
+{
+	return gtu_unlikely(target >= visit->w.g->n) && !visit->values;
+}
+
 static int visit_plain(struct gtu_alg *a, struct gtu_alg_visit *visit,
 		       const struct gtu_alg_frontier *f, gtu_alg_visitor *visitor, void *context)
 {
@@ -52,7 +58,7 @@ static int visit_plain(struct gtu_alg *a, struct gtu_alg_visit *visit,
 			rc = gtu_alg_progress(a, end - e);
 		for (; !rc && e < end; e++) {
 			target = gtu_graph_target(g, e);
-			if (gtu_unlikely(target >= g->n))
+			if (beyond(visit, target))
 				return gtu_alg_bad_edge(a, g, e);
 			rc = put(visit, v, target, e, visitor, context);
 		}
@@ -62,11 +68,39 @@ static int visit_plain(struct gtu_alg *a, struct gtu_alg_visit *visit,
 	return 0;
 }
 
+/* place[order[k]] = place in col of the k-th edge that was taken; @order NULL: place[k]. */
+static int take_places(struct gtu_alg *a, struct gtu_alg_visit *visit, const uint32_t *order)
+{
+	const struct gtu_alg_work *w = &visit->w;
+	const uint32_t *count = w->count.region.addr;
+	uint64_t i, k, first, at, done = 0;
+	int rc = gtu_alg_room(a, &visit->place, w->edges * w->index_width, false);
+
+	for (i = 0; i < w->n && !rc; i++) {
+		first = gtu_get(w->index.region.addr, w->index_width, i);
+		for (k = 0; k < count[i]; k++, done++) {
+			at = order ? order[done] : done;
+			if (gtu_unlikely(at >= w->edges))
+				return gtu_fail(a->err, GTU_ERR_FAIL,
+						"%s put edge %llu of %llu into place %llu of its grouping",
+						gtu_get_info(a->dev)->path, (unsigned long long)done,
+						(unsigned long long)w->edges, (unsigned long long)at);
+			gtu_put(visit->place.region.addr, w->index_width, at, first + k);
+		}
+	}
+	return rc;
+}
+
+static inline uint64_t place_of(const struct gtu_alg_visit *visit, uint64_t i)
+{
+	return visit->places ? gtu_get(visit->place.region.addr, visit->w.index_width, i) : 0;
+}
+
 /* What the SCU expanded, with the sources it replicated. */
 static int visit_scu(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_visitor *visitor,
 		     void *context)
 {
-	struct gtu_alg_filter *group = a->opt->unit == GTU_WITH_SCU ? &visit->group : NULL;
+	struct gtu_alg_filter *group = a->opt->unit == GTU_WITH_SCU && !visit->values ? &visit->group : NULL;
 	struct gtu_alg_work *w = &visit->w;
 	uint64_t i, target;
 	int rc = 0;
@@ -82,13 +116,39 @@ static int visit_scu(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 		gtu_alg_filter_apply(group);
 	if (!rc)
 		rc = gtu_alg_replicate(a, w, &w->vertex, a->id_width, group, &visit->source);
+	if (!rc && visit->places)
+		rc = take_places(a, visit, group ? group->order.region.addr : NULL);
 	for (i = 0; !rc && i < w->out; i++) {
 		target = gtu_get(w->edge.region.addr, a->id_width, i);
-		if (gtu_unlikely(target >= w->g->n))
+		if (beyond(visit, target))
 			return gtu_alg_bad_work(a, w);
-		rc = put(visit, gtu_get(visit->source.region.addr, a->id_width, i), target, 0,
-			 visitor, context);
+		rc = put(visit, gtu_get(visit->source.region.addr, a->id_width, i), target,
+			 place_of(visit, i), visitor, context);
 	}
+	return rc;
+}
+
+/* w->edge = places in col, whose values are read when they come back in order of their lines. */
+static int gather_places(struct gtu_alg *a, struct gtu_alg_visit *visit)
+{
+	struct gtu_alg_work *w = &visit->w;
+	const uint32_t *count = w->count.region.addr;
+	uint64_t i, k, first, done = 0;
+	const uint32_t bits = gtu_get_info(a->dev)->iru[GTU_IRU_P_INDEX_BITS];
+	int rc;
+
+	if (w->g->m > 1ull << bits)
+		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
+				"the IRU of %s takes indices of %u bits; %s has %llu entries",
+				gtu_get_info(a->dev)->path, bits, w->g->name, (unsigned long long)w->g->m);
+	rc = gtu_alg_room(a, &w->edge, w->edges * 4, false);
+
+	for (i = 0; i < w->n && !rc; i++) {
+		first = gtu_get(w->index.region.addr, w->index_width, i);
+		for (k = 0; k < count[i]; k++)
+			((uint32_t *)w->edge.region.addr)[done++] = (uint32_t)(first + k);
+	}
+	w->out = w->edges;
 	return rc;
 }
 
@@ -96,13 +156,17 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 		     void *context)
 {
 	struct gtu_alg_work *w = &visit->w;
+	const uint64_t indices = visit->values ? w->g->m : w->g->n;
 	const uint32_t *source;
 	struct gtu_warp warp;
+	uint64_t target;
 	unsigned lane;
 	uint32_t lanes;
 	int rc, more;
 
-	rc = gtu_alg_gather(a, w);
+	rc = visit->places ? take_places(a, visit, NULL) : 0;
+	if (!rc)
+		rc = visit->values ? gather_places(a, visit) : gtu_alg_gather(a, w);
 	if (!rc)
 		rc = gtu_alg_spread(a, w, &w->vertex, 4, &visit->source);
 	if (!rc)
@@ -113,13 +177,15 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	while ((more = load_iru(a->iru, &warp, a->err)) > 0) {
 		for (lanes = warp.active; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
-			if (gtu_unlikely(warp.position[lane] >= w->edges || warp.index[lane] >= w->g->n))
+			if (gtu_unlikely(warp.position[lane] >= w->edges || warp.index[lane] >= indices))
 				return gtu_fail(a->err, GTU_ERR_FAIL,
-						"the IRU gives back edge %u to vertex %u, of %llu edges and %llu vertices: it cannot be trusted",
+						"the IRU gives back edge %u to %u, of %llu edges and indices up to %llu: it cannot be trusted",
 						warp.position[lane], warp.index[lane],
-						(unsigned long long)w->edges, (unsigned long long)w->g->n);
-			rc = put(visit, source[warp.position[lane]], warp.index[lane], 0, visitor,
-				 context);
+						(unsigned long long)w->edges, (unsigned long long)indices);
+			target = visit->values ? gtu_graph_target(w->g, warp.index[lane]) :
+						 warp.index[lane];
+			rc = put(visit, source[warp.position[lane]], target,
+				 place_of(visit, warp.position[lane]), visitor, context);
 		}
 		if (rc)
 			return rc;
@@ -193,7 +259,7 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
 			source = gtu_get(edges.src, a->id_width, lane);
 			if (gtu_unlikely(edge >= w->g->m || source >= w->g->n))
 				return forged(a, w->g, edge, source);
-			if (gtu_unlikely(target >= w->g->n))
+			if (beyond(visit, target))
 				return gtu_alg_bad_edge(a, w->g, edge);
 			rc = put(visit, source, target, edge, visitor, context);
 		}
@@ -233,7 +299,7 @@ static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds
 			if (gtu_unlikely(eid[lane] >= g->m || vid[lane] >= g->n))
 				return forged(a, g, eid[lane], vid[lane]);
 			target = gtu_graph_target(g, eid[lane]);
-			if (gtu_unlikely(target >= g->n))
+			if (beyond(visit, target))
 				return gtu_alg_bad_edge(a, g, eid[lane]);
 			rc = put(visit, vid[lane], target, eid[lane], visitor, context);
 		}
@@ -276,8 +342,9 @@ static int visit_weaver(struct gtu_alg *a, struct gtu_alg_visit *visit, const st
 {
 	const uint32_t warps = gtu_get_info(a->dev)->wvr[GTU_WVR_P_ENTRIES] / GTU_WARP;
 	const struct gtu_weaver_config config = {
-		.wide_vids = visit->w.g->n > 1ull << 32,
-		.wide_eids = visit->w.g->m > 1ull << 32,
+		/* all ones is no id */
+		.wide_vids = visit->w.g->n > UINT32_MAX,
+		.wide_eids = visit->w.g->m > UINT32_MAX,
 	};
 	uint64_t at = 0;
 	unsigned rounds;

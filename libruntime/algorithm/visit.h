@@ -15,12 +15,12 @@
 
 #define GTU_ALG_BATCH 1024
 
-/* Edges that came together; targets are below n. */
+/* Edges that came together; targets are below n (but see values). */
 struct gtu_alg_batch {
 	unsigned n;
 	uint64_t source[GTU_ALG_BATCH];
 	uint64_t target[GTU_ALG_BATCH];
-	uint64_t edge[GTU_ALG_BATCH];	/* its place in col; not with SCU and IRU, which bring no places */
+	uint64_t edge[GTU_ALG_BATCH];	/* its place in col; with SCU and IRU only if visit->places */
 };
 
 /* Called with 1 to GTU_ALG_BATCH edges; other than 0 ends the visit with that. */
@@ -35,6 +35,10 @@ struct gtu_alg_visit {
 	struct gtu_peg *peg;
 	struct gtu_weaver *weaver;
 	uint32_t target_width;
+	/* Set by the caller before the first visit: */
+	bool places;			/* SCU and IRU bring places, too: memory for one an edge of a chunk */
+	bool values;			/* col holds no vertices: targets are of no bound, and the IRU reorders places */
+	struct gtu_alg_buffer place;	/* index_width bytes, of each edge of w.edge */
 	struct gtu_alg_batch batch;
 };
 

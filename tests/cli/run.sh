@@ -157,6 +157,21 @@ for unit in none scu-basic scu iru peg weaver; do
 	check "stcon $unit, both ways" gtu run stcon g.txt --source 40 --target 10 --undirected --unit $unit --output o --verify
 	same "result" o <(echo 10 2)
 done
+# a convolution; by hand: of 2 - 1 - 3, both ways, 1 sees both others, each of which sees 1
+printf '2 1 4\n1 3 5\n' >conv.txt
+for unit in none scu-basic scu iru peg weaver; do
+	check "gcn $unit" gtu run gcn g.txt --features 3 --unit $unit --output o --verify
+	check "gcn $unit, three reals a line" awk 'NF != 4 { exit 1 } END { exit NR != 6 }' o
+	check "gcn $unit, weights" gtu run gcn conv.txt --undirected --features 1 --seed 7 --unit $unit --output c.$unit --verify
+	check "gcn $unit, as worked out" bash -c "paste c.none c.$unit | awk '{ d = \$2 - \$4 } d > 1e-12 || d < -1e-12 { exit 1 }'"
+	# y1 = 4 x2 + 5 x3, y2 = 4 x1, y3 = 5 x1; z1 = (y2 + y3) / sqrt 2 and z2 = z3 = y1 / sqrt 2
+	check "gcn $unit, both ends alike" awk '$1 != 1 { if (n++ && $2 != z) exit 1; z = $2 }' c.$unit
+done
+check "another seed" gtu run gcn conv.txt --features 1 --seed 8 --output c2 --quiet
+check "is another result" bash -c '! cmp -s c2 c.none'
+check "unit weights" gtu run gcn conv.txt --weights unit --features 1 --seed 7 --verify
+exits 2 "no features" gtu run gcn g.txt --features 0
+exits 2 "too many" gtu run gcn g.txt --features 65537
 check "sources drawn" bash -c "gtu run bc g.txt --sources 2:7 --verify | grep 'sources   2: drawn at random, seed 7'"
 exits 2 "no target" gtu run stcon g.txt
 says "asks for it" "stcon needs --target ID"

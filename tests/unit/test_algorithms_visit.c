@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Betweenness, ST-connectivity, colouring and cores by every unit against the reference code, over graphs
+ * Betweenness, ST-connectivity, colouring, cores and convolution by every unit against the reference code, over graphs
  * made to hurt, with chunks so small that vertices are split and frontiers pass in pieces.
  */
 #include <math.h>
@@ -111,6 +111,39 @@ static void check_coloring(const struct gtu_graph *g, const struct gtu_algorithm
 	free(got);
 }
 
+/* Once with and once without weights: they come by the places of edges. */
+static void check_gcn(const struct gtu_graph *g, struct gtu_algorithm_options opt, uint32_t features)
+{
+	const uint64_t count = g->n * features;
+	double *want = calloc(count, 8), *magnitude = calloc(count, 8), *got = calloc(count, 8);
+	double *weight = calloc(g->m + 1, 8);
+	struct gtu_graph weighted = *g;
+	uint64_t seed = 5;
+	struct gtu_error err;
+	int rc;
+
+	for (uint64_t e = 0; e < g->m; e++)
+		weight[e] = (double)(test_random(&seed) % 1000) - 300;
+	opt.features = features;
+	opt.seed = 9;
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK(!reference_gcn(&weighted, features, opt.seed, want, magnitude));
+		rc = gtu_gcn(dev, &weighted, &opt, got, NULL, &err);
+		CHECKF(!rc, "gcn by %s: %s", unit_name[opt.unit], err.text);
+		for (uint64_t v = 0; v < count; v++)
+			CHECKF(fabs(got[v] - want[v]) <= 1e-9 * magnitude[v],
+			       "gcn by %s (chunk 2^%u), weights %u: feature %llu of vertex %llu is %.17g, not %.17g",
+			       unit_name[opt.unit], opt.chunk_log2, i, (unsigned long long)(v % features),
+			       (unsigned long long)(v / features), got[v], want[v]);
+		weighted.weight = weight;
+		weighted.weight_type = GTU_WEIGHT_F64;
+	}
+	free(want);
+	free(magnitude);
+	free(got);
+	free(weight);
+}
+
 static void check_all(const struct gtu_graph *g, uint64_t source)
 {
 	const uint64_t some[] = { 0, source, g->n / 2 };
@@ -130,6 +163,7 @@ static void check_all(const struct gtu_graph *g, uint64_t source)
 			check_stcon(g, opt);
 			check_cores(g, &opt);
 			check_coloring(g, &opt, first);
+			check_gcn(g, opt, c ? 3 : 1);
 		}
 	}
 	free(first);
@@ -274,6 +308,10 @@ TEST(refusals)
 	CHECK_EQ(gtu_stcon(NULL, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED);
 	CHECK_EQ(gtu_coloring(NULL, g, &opt, color, NULL, &err), GTU_ERR_UNSUPPORTED);
 	CHECK_EQ(gtu_cores(NULL, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_gcn(NULL, g, &opt, score, NULL, &err), GTU_ERR_UNSUPPORTED);
+	opt = (struct gtu_algorithm_options){ .features = 65537 };
+	CHECK_EQ(gtu_gcn(NULL, g, &opt, score, NULL, &err), GTU_ERR_USAGE);
+	CHECKF(strstr(err.text, "65537 features a vertex: at most 65536"), "%s", err.text);
 	opt = (struct gtu_algorithm_options){ .target = 3 };
 	CHECK_EQ(gtu_stcon(NULL, g, &opt, value, NULL, &err), GTU_ERR_USAGE);
 	CHECKF(strstr(err.text, "target vertex 3 is beyond the graph's 3"), "%s", err.text);
@@ -299,6 +337,30 @@ TEST(one_way_only)
 	CHECKF(strstr(err.text, "vertices have edges that are not, 1 at least"), "%s", err.text);
 }
 
+/* A weight that is no number, and weights whose sums are none, are told by every unit. */
+TEST(weights_that_are_none)
+{
+	const uint64_t src[] = { 0, 1 }, dst[] = { 1, 2 };
+	struct gtu_graph *g = from_edges(3, 2, src, dst, GTU_UNDIRECTED, 4), weighted = *g;
+	double weight[4] = { 1, NAN, 1, 1 }, out[6];
+	struct gtu_error err;
+
+	open_device();
+	weighted.weight = weight;
+	weighted.weight_type = GTU_WEIGHT_F64;
+	for (uint32_t unit = 0; unit < UNITS; unit++) {
+		struct gtu_algorithm_options opt = { .unit = unit, .features = 2 };
+
+		weight[1] = NAN;
+		CHECK_EQ(gtu_gcn(dev, &weighted, &opt, out, NULL, &err), GTU_ERR_INPUT);
+		CHECKF(strstr(err.text, "edge 1 has the weight nan"), "%s", err.text);
+		for (unsigned e = 0; e < 4; e++)
+			weight[e] = 1.7e308;
+		CHECK_EQ(gtu_gcn(dev, &weighted, &opt, out, NULL, &err), GTU_ERR_UNSUPPORTED);
+	}
+	gtu_graph_close(g);
+}
+
 /* Targets and rows that lead outside are told, and nothing is read there. */
 TEST(damaged_graphs)
 {
@@ -317,6 +379,8 @@ TEST(damaged_graphs)
 			CHECK_EQ(gtu_stcon(dev, &g, &opt, value, NULL, &err), GTU_ERR_INPUT);
 			CHECK_EQ(gtu_coloring(dev, &g, &opt, color, NULL, &err), GTU_ERR_INPUT);
 			CHECK_EQ(gtu_cores(dev, &g, &opt, value, NULL, &err), GTU_ERR_INPUT);
+			opt.features = 1;
+			CHECK_EQ(gtu_gcn(dev, &g, &opt, score, NULL, &err), GTU_ERR_INPUT);
 		}
 		col[2] = 1;
 		row[2] = 1ull << 40;

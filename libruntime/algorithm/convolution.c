@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A graph convolution's kernels (sparseweaver.txt, section V-I). As in the paper's mapping for Weaver, work is
+ * given out by edge, and whoever has an edge goes through all features of it; the factor of GraphSum is made
+ * once an edge, not once a feature.
+ */
+#include <math.h>
+
+#include "algorithm/visit.h"
+
+#define FEATURES 16
+
+struct convolution {
+	struct gtu_alg a;
+	struct gtu_alg_visit visit;
+	uint32_t features;
+	const double *from;		/* features of the neighbours */
+	double *to;
+	struct gtu_alg_buffer x, y;	/* n * features doubles */
+	struct gtu_alg_buffer root;	/* n doubles: 1 / sqrt(degree) */
+};
+
+static inline double weight_of(const struct gtu_graph *g, uint64_t e)
+{
+	switch (g->weight_type) {
+	case GTU_WEIGHT_U32: return ((const uint32_t *)g->weight)[e];
+	case GTU_WEIGHT_F32: return ((const float *)g->weight)[e];
+	case GTU_WEIGHT_F64: return ((const double *)g->weight)[e];
+	}
+	return 1;
+}
+
+static inline void add(struct convolution *c, uint64_t v, uint64_t u, double factor)
+{
+	const double *from = c->from + u * c->features;
+	double *to = c->to + v * c->features;
+	uint32_t f;
+
+	for (f = 0; f < c->features; f++)
+		to[f] += factor * from[f];
+}
+
+static int multiply(void *context, const struct gtu_alg_batch *batch)
+{
+	struct convolution *c = context;
+	const struct gtu_graph *g = c->a.g;
+	double weight;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++) {
+		weight = weight_of(g, batch->edge[i]);
+		if (gtu_unlikely(!isfinite(weight)))
+			return gtu_fail(c->a.err, GTU_ERR_INPUT, "%s: edge %llu has the weight %g", g->name,
+					(unsigned long long)batch->edge[i], weight);
+		add(c, batch->source[i], batch->target[i], weight);
+	}
+	return 0;
+}
+
+static int aggregate(void *context, const struct gtu_alg_batch *batch)
+{
+	struct convolution *c = context;
+	const double *root = c->root.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++)
+		add(c, batch->source[i], batch->target[i], root[batch->source[i]] * root[batch->target[i]]);
+	return 0;
+}
+
+static int initialise(struct convolution *c, double *out)
+{
+	const struct gtu_graph *g = c->a.g;
+	double *x, *root;
+	uint64_t v, e, end;
+	uint32_t f;
+	int rc;
+
+	rc = gtu_alg_room(&c->a, &c->x, g->n * c->features * 8, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->y, g->n * c->features * 8, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->root, g->n * 8, false);
+	x = c->x.region.addr;
+	root = c->root.region.addr;
+	for (v = 0; v < g->n && !rc; v++) {
+		rc = gtu_alg_edges(&c->a, g, v, &e, &end);
+		root[v] = 1 / sqrt(end - e > 1 ? (double)(end - e) : 1);
+		for (f = 0; f < c->features; f++) {
+			x[v * c->features + f] = gtu_gcn_feature(c->a.opt->seed, v, f);
+			out[v * c->features + f] = 0;
+		}
+	}
+	return rc;
+}
+
+static int convolve(struct convolution *c, double *out)
+{
+	const struct gtu_alg_frontier all = { .count = c->a.g->n, .all = true };
+	uint64_t i;
+	int rc;
+
+	gtu_alg_phase(&c->a, "initialise");
+	rc = initialise(c, out);
+	gtu_alg_phase(&c->a, "spmm");
+	c->from = c->x.region.addr;
+	c->to = c->y.region.addr;
+	c->visit.places = c->a.g->weight_type != GTU_WEIGHT_NONE;
+	if (!rc)
+		rc = gtu_alg_visit(&c->a, &c->visit, &all, multiply, c);
+	gtu_alg_phase(&c->a, "graphsum");
+	c->from = c->y.region.addr;
+	c->to = out;
+	c->visit.places = false;
+	if (!rc)
+		rc = gtu_alg_visit(&c->a, &c->visit, &all, aggregate, c);
+	if (rc)
+		return rc;
+	gtu_alg_phase(&c->a, "setup");
+	for (i = 0; i < c->a.g->n * c->features; i++)
+		if (!isfinite(out[i]))
+			return gtu_fail(c->a.err, GTU_ERR_UNSUPPORTED,
+					"feature %llu of vertex %llu sums up to more than a double holds (1.8e308)",
+					(unsigned long long)(i % c->features),
+					(unsigned long long)gtu_graph_id(c->a.g, i / c->features));
+	c->a.stats->iterations = 2;
+	c->a.stats->vertices = c->a.g->n;
+	return 0;
+}
+
+int gtu_gcn(struct gtu_device *dev, const struct gtu_graph *g,
+	    const struct gtu_algorithm_options *opt, double *out,
+	    struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct convolution c = { .features = opt->features ? opt->features : FEATURES };
+	uint32_t width = 8;
+	int rc;
+
+	rc = gtu_alg_begin(&c.a, "gcn", dev, g, opt, stats, err);
+	if (!rc)
+		rc = gtu_alg_whole(&c.a);
+	if (!rc && c.features > GTU_FEATURES_MAX)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%u features a vertex: at most %u", c.features, GTU_FEATURES_MAX);
+	/* a product that bytes can be counted of, rounding up to pages included */
+	if (!rc && g->n > (UINT64_MAX >> 4) / c.features)
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "%u features for each of %llu vertices: no memory has room for so many",
+			      c.features, (unsigned long long)g->n);
+	/* a vertex' features, or a line of them */
+	while (width < 128 && width < c.features * 8)
+		width *= 2;
+	if (!rc)
+		rc = gtu_alg_visit_begin(&c.a, &c.visit, g, width);
+	if (!rc && g->n)
+		rc = convolve(&c, out);
+	rc = gtu_alg_visit_end(&c.a, &c.visit, rc);
+	return gtu_alg_end(&c.a, rc);
+}

@@ -2,11 +2,10 @@
 /* gtu run: an algorithm on a graph, through a unit. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli.h"
 #include "graph_options.h"
-#include "run.h"
+#include "run_request.h"
 #include "whole_file.h"
 
 static const char help[] =
@@ -20,7 +19,8 @@ static const char help[] =
 	"  stcon          whether, and by how few edges, a path leads from a source to a target\n"
 	"  gc             colours, no two neighbours the same\n"
 	"  kc             core numbers\n"
-	"  gcn            a graph convolution of features of each vertex: SpMM, then GraphSum\n\n"
+	"  gcn            a graph convolution of features of each vertex: SpMM, then GraphSum\n"
+	"  hash           lookups in a hash table whose keys are the graph's edges\n\n"
 	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru, peg,\n"
 	"                 weaver, none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
@@ -38,7 +38,8 @@ static const char help[] =
 	"  --iterations N pr: iterations (20; at most 1000 with --epsilon)\n"
 	"  --epsilon E    pr: stop when no rank changes by more than E\n"
 	"  --features F   gcn: so many features a vertex (16)\n"
-	"  --seed S       gcn: of the features it begins with (1)\n"
+	"  --queries N    hash: so many lookups, every other one of an edge that exists (1000000)\n"
+	"  --seed S       gcn: of the features it begins with; hash: of the queries (1)\n"
 	"  --output FILE  a line \"id value\" a vertex, ids ascending; - is standard output\n"
 	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter; - likewise\n"
 	"  --timeout S    give up when the device is not done with one job, or with the next record of a\n"
@@ -48,38 +49,11 @@ static const char help[] =
 	GPU_OPTIONS_HELP "\n"
 	"Values: bfs hops, 9223372036854775807 where there is no path; sssp distances, infinity where\n"
 	"there is none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one\n"
-	"line, the target and its hops; gc colours from 0; kc core numbers; gcn F reals.\n";
+	"line, the target and its hops; gc colours from 0; kc core numbers; gcn F reals;\n"
+	"hash a line a query: its number, the edge's two ids, its place in the table or none.\n";
 
-#define RANDOM_WEIGHTS 255
-#define SOURCES 16			/* of betweenness, where none are asked for */
-#define FEATURES 16			/* likewise of a convolution */
-
-struct request {
-	struct run run;
-	struct gtu_graph *graph;	/* as opened */
-	uint32_t *random_weights;
-	enum { W_FILE, W_COLUMN, W_UNIT, W_RANDOM } weights;
-	uint64_t weight_column, seed;
-	uint32_t direction;
-	uint64_t *source;		/* ids of --source, or NULL */
-	uint64_t source_count;
-	uint64_t sources, sources_seed;	/* to draw; 0: all */
-	bool sources_given;
-	uint64_t target;		/* id */
-	bool target_given, verify;
-	uint64_t *source_list;		/* vertices */
-	char sources_text[64];
-	double timeout;			/* seconds; 0: none */
-	char weights_text[64];
-};
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#define QUERIES 1000000			/* of a hash table, where no number is given */
+#define FEATURES 16			/* of a convolution, where none are asked for */
 
 /* ---- Command line -------------------------------------------------------------------------------- */
 
@@ -180,6 +154,8 @@ static bool parse_special(struct request *q, int option, const char *value)
 		good = cli_u64("--features", value, 1, GTU_FEATURES_MAX, &n);
 		o->features = (uint32_t)n;
 		return good;
+	case 'q':
+		return cli_u64("--queries", value, 1, UINT64_MAX >> 4, &q->run.queries);
 	case 'x':
 		return cli_u64("--seed", value, 0, UINT64_MAX, &o->seed);
 	case 'D':
@@ -205,6 +181,7 @@ static bool is_for(const struct run_kind *kind, int option)
 	case 'w': return kind->takes & RUN_TAKES_WEIGHTS;
 	case 'D': return kind->takes & RUN_TAKES_DELTA;
 	case 'f': return kind->takes & RUN_TAKES_FEATURES;
+	case 'q': return kind->takes & RUN_TAKES_QUERIES;
 	case 'x': return kind->takes & RUN_TAKES_SEED;
 	}
 	return kind->takes & RUN_TAKES_RANKS;
@@ -224,6 +201,7 @@ static const struct option options[] = {
 	{ "iterations", required_argument, NULL, 'i' },
 	{ "epsilon", required_argument, NULL, 'e' },
 	{ "features", required_argument, NULL, 'f' },
+	{ "queries", required_argument, NULL, 'q' },
 	{ "seed", required_argument, NULL, 'x' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "json", required_argument, NULL, 'j' },
@@ -276,6 +254,7 @@ static int parse(int argc, char **argv, struct request *q)
 
 	q->timeout = CLI_TIMEOUT;
 	q->run.opt.features = FEATURES;
+	q->run.queries = QUERIES;
 	q->run.opt.seed = 1;
 	while ((opt = getopt_long(argc, argv, ":h", options, &place)) != -1) {
 		switch (opt) {
@@ -317,7 +296,7 @@ static int parse(int argc, char **argv, struct request *q)
 		}
 	}
 	if (argc - optind < 2)
-		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc, bc, stcon, gc, kc, gcn), and on which graph?" :
+		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc, bc, stcon, gc, kc, gcn, hash), and on which graph?" :
 						  "on which graph?");
 	if (argc - optind > 2)
 		return cli_usage("takes no '%s'", argv[optind + 2]);
@@ -339,200 +318,6 @@ static int parse(int argc, char **argv, struct request *q)
 	if (q->run.kind->takes & RUN_TAKES_SOURCES && q->source && q->sources_given)
 		return cli_usage("--source and --sources exclude each other");
 	return settle_unit(&q->run) ? check_targets(&q->run) : CLI_USAGE;
-}
-
-/* ---- The graph ------------------------------------------------------------------------------------- */
-
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
-/* A weight of 1 to 255 an edge, by its ends alone: the same in both directions and in every format. */
-static int make_random_weights(struct request *q, struct gtu_error *err)
-{
-	struct gtu_graph *g = &q->run.graph;
-	uint64_t v, e, end, a, b, target;
-
-	q->random_weights = malloc((g->m + 1) * sizeof(*q->random_weights));
-	if (!q->random_weights)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu random weights",
-				(unsigned long long)g->m);
-	for (v = 0; v < g->n; v++) {
-		gtu_graph_edges(g, v, &e, &end);
-		for (; e < end; e++) {
-			target = gtu_graph_target(g, e);
-			if (target >= g->n)
-				return gtu_fail(err, GTU_ERR_INPUT,
-						"%s: entry %llu of the edge list leads to vertex %llu of only %llu: the graph is damaged",
-						g->name, (unsigned long long)e,
-						(unsigned long long)target, (unsigned long long)g->n);
-			a = gtu_graph_id(g, v);
-			b = gtu_graph_id(g, target);
-			q->random_weights[e] = (uint32_t)(1 + mix(mix(mix(q->seed) ^ (a < b ? a : b)) ^
-								  (a < b ? b : a)) % RANDOM_WEIGHTS);
-		}
-		if (!(v & 0xffff) && gtu_tick(q->run.opt.progress, "weights", v, g->n))
-			return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted");
-	}
-	g->weight = q->random_weights;
-	g->weight_type = GTU_WEIGHT_U32;
-	return 0;
-}
-
-static int settle_weights(struct request *q, struct gtu_error *err)
-{
-	static const char *const type[] = { "none", "integers", "floats", "doubles" };
-	struct gtu_graph *g = &q->run.graph;
-
-	q->run.weights = q->weights_text;
-	if (q->weights == W_RANDOM) {
-		snprintf(q->weights_text, sizeof(q->weights_text), "random, 1 to %d, seed %llu",
-			 RANDOM_WEIGHTS, (unsigned long long)q->seed);
-		return make_random_weights(q, err);
-	}
-	if (q->weights == W_UNIT) {
-		g->weight = NULL;
-		g->weight_type = GTU_WEIGHT_NONE;
-	}
-	if (g->weight_type == GTU_WEIGHT_NONE)
-		snprintf(q->weights_text, sizeof(q->weights_text), "%s",
-			 q->weights == W_UNIT ? "every edge 1" : "every edge 1: the graph has none");
-	else
-		snprintf(q->weights_text, sizeof(q->weights_text), "the graph's, %s",
-			 type[g->weight_type & 3]);
-	return 0;
-}
-
-/* The vertex of most edges. */
-static uint64_t hub(const struct gtu_graph *g)
-{
-	uint64_t v, first, end, most = 0, found = 0;
-
-	for (v = 0; v < g->n; v++) {
-		gtu_graph_edges(g, v, &first, &end);
-		if (end - first > most) {
-			most = end - first;
-			found = v;
-		}
-	}
-	return found;
-}
-
-static int settle_source(struct request *q, struct gtu_error *err)
-{
-	if (!q->source) {
-		q->run.source_chosen = true;
-		q->run.opt.source = hub(&q->run.graph);
-		return 0;
-	}
-	return gtu_graph_vertex(&q->run.graph, q->source[0], &q->run.opt.source, err);
-}
-
-/* The vertices of --source. */
-static int list_sources(struct request *q, struct gtu_error *err)
-{
-	uint64_t i;
-	int rc = 0;
-
-	q->source_list = malloc(q->source_count * sizeof(*q->source_list));
-	if (!q->source_list)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu sources",
-				(unsigned long long)q->source_count);
-	for (i = 0; i < q->source_count && !rc; i++)
-		rc = gtu_graph_vertex(&q->run.graph, q->source[i], &q->source_list[i], err);
-	q->run.opt.source_count = q->source_count;
-	snprintf(q->sources_text, sizeof(q->sources_text), "those of --source");
-	return rc;
-}
-
-/* @count different vertices, by Floyd's method: each draw that came before is replaced by the last one. */
-static int draw_sources(struct request *q, uint64_t count, struct gtu_error *err)
-{
-	const uint64_t n = q->run.graph.n;
-	uint8_t *drawn = calloc(n + 1, 1);
-	uint64_t i, v, state = q->sources_seed;
-
-	q->source_list = malloc((count + 1) * sizeof(*q->source_list));
-	if (!drawn || !q->source_list) {
-		free(drawn);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu sources",
-				(unsigned long long)count);
-	}
-	for (i = n - count; i < n; i++) {
-		state = mix(state);
-		v = state % (i + 1);
-		if (drawn[v])
-			v = i;
-		drawn[v] = 1;
-		q->source_list[q->run.opt.source_count++] = v;
-	}
-	free(drawn);
-	snprintf(q->sources_text, sizeof(q->sources_text), "drawn at random, seed %llu",
-		 (unsigned long long)q->sources_seed);
-	return 0;
-}
-
-static int settle_sources(struct request *q, struct gtu_error *err)
-{
-	const uint64_t n = q->run.graph.n;
-	int rc;
-
-	q->run.sources_text = q->sources_text;
-	if (!q->sources_given) {
-		q->sources = SOURCES;
-		q->sources_seed = 1;
-	}
-	if (q->source) {
-		rc = list_sources(q, err);
-	} else if (!q->sources || q->sources >= n) {
-		snprintf(q->sources_text, sizeof(q->sources_text), "all vertices");
-		return 0;
-	} else {
-		rc = draw_sources(q, q->sources, err);
-	}
-	q->run.opt.sources = q->source_list;
-	return rc;
-}
-
-static int settle_ends(struct request *q, struct gtu_error *err)
-{
-	const unsigned takes = q->run.kind->takes;
-	int rc = 0;
-
-	if (!(takes & (RUN_TAKES_SOURCE | RUN_TAKES_SOURCES)))
-		return 0;
-	if (!q->run.graph.n)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices to start from", q->run.path);
-	rc = takes & RUN_TAKES_SOURCES ? settle_sources(q, err) : settle_source(q, err);
-	if (!rc && takes & RUN_TAKES_TARGET)
-		rc = gtu_graph_vertex(&q->run.graph, q->target, &q->run.opt.target, err);
-	return rc;
-}
-
-static int open_graph(struct request *q, struct gtu_error *err)
-{
-	struct gtu_read_options read = { .direction = q->direction };
-	double start = now();
-	int rc;
-
-	if (q->weights == W_COLUMN)
-		read.weight_column = (int32_t)q->weight_column;
-	rc = q->run.kind->takes & RUN_TAKES_WEIGHTS ?
-		     graph_check_column(q->run.path, read.weight_column, err) : 0;
-	if (rc)
-		return rc;
-	rc = gtu_graph_open(q->run.path, &read, q->run.opt.progress, &q->graph, err);
-	if (rc)
-		return rc;
-	q->run.graph = *q->graph;
-	if (q->run.kind->takes & RUN_TAKES_WEIGHTS)
-		rc = settle_weights(q, err);
-	q->run.open_seconds = now() - start;
-	return rc ? rc : settle_ends(q, err);
 }
 
 /* ---- The run ----------------------------------------------------------------------------------------- */
@@ -564,13 +349,15 @@ static int read_counters(struct run *r, bool clear, struct gtu_error *err)
 static int compute(struct request *q, struct gtu_error *err)
 {
 	struct run *r = &q->run;
+	const uint64_t values = run_values(r);
 	int rc = 0;
 
-	if (r->graph.n < (UINT64_MAX >> 4) / run_width(r))
-		r->result = malloc((r->graph.n + 1) * run_width(r) * 8);
+	if (values < (UINT64_MAX >> 4) / run_width(r))
+		r->result = malloc((values + 1) * run_width(r) * 8);
 	if (!r->result)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the values of %llu vertices",
-				(unsigned long long)r->graph.n);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the values of %llu %s",
+				(unsigned long long)values,
+				r->kind->takes & RUN_TAKES_QUERIES ? "queries" : "vertices");
 	if (r->opt.unit == GTU_WITH_NONE) {
 		r->device = "none";
 		return r->kind->compute(r, err);
@@ -598,12 +385,12 @@ static int compute(struct request *q, struct gtu_error *err)
 
 static int verify(struct request *q, struct gtu_error *err)
 {
-	double start = now();
+	double start = run_now();
 	int rc = gtu_graph_check(q->graph, q->run.opt.progress, err);
 
 	if (!rc)
 		rc = q->run.kind->verify(&q->run, err);
-	q->run.verify_seconds = now() - start;
+	q->run.verify_seconds = run_now() - start;
 	return rc;
 }
 
@@ -644,7 +431,7 @@ int cmd_run(int argc, char **argv)
 	if (!rc && q.run.json)
 		rc = whole_file_try(q.run.json, &err);
 	if (!rc)
-		rc = open_graph(&q, &err);
+		rc = run_open_graph(&q, &err);
 	if (!rc)
 		rc = compute(&q, &err);
 	if (!rc && q.verify)
@@ -659,6 +446,8 @@ int cmd_run(int argc, char **argv)
 		gtu_close(q.run.dev);
 	gtu_graph_close(q.graph);
 	free(q.run.result);
+	free(q.run.query);
+	gtu_hash_free(&q.run.table);
 	free(q.random_weights);
 	free(q.source_list);
 	free(q.source);

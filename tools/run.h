@@ -7,6 +7,7 @@
 
 #include "gpu_options.h"
 #include "gtu/gtu.h"
+#include "gtu/hash.h"
 
 struct json;
 struct run;
@@ -20,6 +21,7 @@ struct run;
 #define RUN_TAKES_DELTA		(1u << 5)
 #define RUN_TAKES_FEATURES	(1u << 6)
 #define RUN_TAKES_SEED		(1u << 7)
+#define RUN_TAKES_QUERIES	(1u << 8)	/* a value a query, not a vertex */
 
 /* An algorithm as `gtu run` sees it. To add one: a row in run_kind.c, and what it shows in run_values.c. */
 struct run_kind {
@@ -60,7 +62,7 @@ struct run {
 	const char *weights;		/* what they are, for a person; SSSP */
 	double open_seconds;
 	union {
-		uint64_t *integer;	/* BFS levels, CC vertices, cores, the distance of stcon */
+		uint64_t *integer;	/* BFS levels, CC vertices, cores, the distance of stcon, places */
 		double *real;		/* SSSP distances, PR ranks, BC scores, GCN features */
 		uint32_t *color;	/* GC */
 		void *result;
@@ -73,13 +75,15 @@ struct run {
 	unsigned units;			/* of them */
 	enum run_verdict verdict;
 	double verify_seconds;
+	struct gtu_hash_table table;	/* hash: of the graph's edges */
+	uint64_t *query, queries;	/* keys that are looked up in it */
 	double change;			/* PR: of the reference's last iteration */
 };
 
 /* How many values there are. */
 static inline uint64_t run_values(const struct run *r)
 {
-	return r->kind->one ? 1 : r->graph.n;
+	return r->kind->one ? 1 : r->kind->takes & RUN_TAKES_QUERIES ? r->queries : r->graph.n;
 }
 
 /* Of how many numbers each consists. */
@@ -120,6 +124,13 @@ void run_print_gc(const struct run *r, FILE *to);
 void run_json_gcn(const struct run *r, struct json *j);
 void run_print_gcn(const struct run *r, FILE *to);
 void run_print_kc(const struct run *r, FILE *to);
+
+/* run_hash.c, likewise */
+int run_compute_hash(struct run *r, struct gtu_error *err);
+int run_verify_hash(struct run *r, struct gtu_error *err);
+void run_write_place(const struct run *r, const void *values, uint64_t q, FILE *f);
+void run_json_hash(const struct run *r, struct json *j);
+void run_print_hash(const struct run *r, FILE *to);
 
 /* --output and --json. Whole or not at all: a temporary file is renamed. */
 int run_write_output(const struct run *r, struct gtu_error *err);

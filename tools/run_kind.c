@@ -276,6 +276,8 @@ static const struct run_kind kinds[] = {
 	  compute_kc, verify_kc, run_write_core, run_json_kc, run_print_kc },
 	{ "gcn", NULL, RUN_TAKES_WEIGHTS | RUN_TAKES_FEATURES | RUN_TAKES_SEED, 8, false, "passes",
 	  compute_gcn, verify_gcn, run_write_features, run_json_gcn, run_print_gcn },
+	{ "hash", NULL, RUN_TAKES_QUERIES | RUN_TAKES_SEED, 8, false, "blocks",
+	  run_compute_hash, run_verify_hash, run_write_place, run_json_hash, run_print_hash },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

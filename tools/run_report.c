@@ -23,11 +23,12 @@ int run_write_output(const struct run *r, struct gtu_error *err)
 	if (rc)
 		return rc;
 	for (v = 0; v < run_values(r) && !rc; v++) {
-		fprintf(t.file, "%" PRIu64 " ", gtu_graph_id(&r->graph, r->kind->one ? r->opt.target : v));
+		fprintf(t.file, "%" PRIu64 " ", r->kind->takes & RUN_TAKES_QUERIES ? v :
+			gtu_graph_id(&r->graph, r->kind->one ? r->opt.target : v));
 		r->kind->write(r, r->result, v, t.file);
 		if (ferror(t.file))
 			rc = whole_file_failed(&t, err);
-		else if (v % 65536 == 0 && gtu_tick(r->opt.progress, "writing", v, r->graph.n))
+		else if (v % 65536 == 0 && gtu_tick(r->opt.progress, "writing", v, run_values(r)))
 			rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted; %s is not written",
 				      r->output);
 	}

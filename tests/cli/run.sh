@@ -172,6 +172,20 @@ check "is another result" bash -c '! cmp -s c2 c.none'
 check "unit weights" gtu run gcn conv.txt --weights unit --features 1 --seed 7 --verify
 exits 2 "no features" gtu run gcn g.txt --features 0
 exits 2 "too many" gtu run gcn g.txt --features 65537
+# lookups among five edges
+for unit in none scu-basic scu iru peg weaver; do
+	check "hash $unit" gtu run hash g.txt --queries 1000 --unit $unit --output h.$unit --verify
+	same "hash $unit, as none" h.$unit h.none
+done
+check "a line a query" awk '$1 != NR - 1 || NF != 4 { exit 1 } END { exit NR != 1000 }' h.none
+check "edges are found, other pairs are not" awk '
+	NR == FNR { edge[$1 " " $2]; next }
+	(($2 " " $3) in edge) != ($4 != "none") { exit 1 }
+	{ n[$4 == "none"]++ }
+	END { exit !(n[0] >= 500 && n[1] > 300) }' g.txt h.none
+check "other queries" gtu run hash g.txt --queries 1000 --seed 2 --output h2 --quiet
+check "are others" bash -c '! cmp -s h2 h.none'
+exits 2 "no queries" gtu run hash g.txt --queries 0
 check "sources drawn" bash -c "gtu run bc g.txt --sources 2:7 --verify | grep 'sources   2: drawn at random, seed 7'"
 exits 2 "no target" gtu run stcon g.txt
 says "asks for it" "stcon needs --target ID"

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* What was asked of `gtu run`: the command line of cmd_run.c, and the graph, weights and ends of run_graph.c. */
+#ifndef GTU_RUN_REQUEST_H
+#define GTU_RUN_REQUEST_H
+
+#include <time.h>
+
+#include "run.h"
+
+struct request {
+	struct run run;
+	struct gtu_graph *graph;	/* as opened */
+	uint32_t *random_weights;
+	enum { W_FILE, W_COLUMN, W_UNIT, W_RANDOM } weights;
+	uint64_t weight_column, seed;
+	uint32_t direction;
+	uint64_t *source;		/* ids of --source, or NULL */
+	uint64_t source_count;
+	uint64_t sources, sources_seed;	/* to draw; 0: all */
+	bool sources_given;
+	uint64_t target;		/* id */
+	bool target_given, verify;
+	uint64_t *source_list;		/* vertices */
+	char sources_text[64];
+	double timeout;			/* seconds; 0: none */
+	char weights_text[64];
+};
+
+/* Seconds of a clock that only goes forward. */
+static inline double run_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Open q->run.graph, and settle weights, sources and target. What was allocated is the caller's to free. */
+int run_open_graph(struct request *q, struct gtu_error *err);
+
+/* A number of a number, with every bit of it depending on all: the finishing of splitmix64. */
+static inline uint64_t run_mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15u;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+#endif

@@ -31,9 +31,13 @@ struct lab_tags {
 	uint32_t clock;
 };
 
+/* Line numbers of host memory, beside those of the device's (address / 128, below it). */
+#define LAB_HOST_LINE	0x80000000u
+
 struct lab_mshr {
 	uint32_t way;			/* [set * ways + way] */
 	uint8_t sectors, merges;
+	uint8_t parts;			/* requests still under way: over the link one a run of sectors */
 	uint16_t next_free;
 	struct { uint32_t warp; uint8_t board; } wants[64];
 };
@@ -183,6 +187,17 @@ void lab_memory_reply(struct lab *lab, uint32_t node);
 void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t *set, uint32_t *group);
 
 /* link.c */
+/* Sectors of the run that begins at or after bit *@from; *@from is its first; 0: there is none. */
+static inline unsigned lab_run_of(unsigned bits, unsigned *from)
+{
+	unsigned run = 0;
+
+	while (*from < 4 && !(bits >> *from & 1))
+		++*from;
+	while (*from + run < 4 && bits >> (*from + run) & 1)
+		run++;
+	return run;
+}
 void lab_link_send(struct lab *lab, uint32_t node, uint64_t cycle);
 void lab_link_event(struct lab *lab, uint32_t node);
 

@@ -39,6 +39,9 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 	struct lab_tags *t = &s->l1;
 	uint32_t set = l1_set(lab, t, line), at, missing, node;
 	int way = lab_find(t, set, line);
+	bool host = line >= LAB_HOST_LINE;
+	uint64_t *count = host ? lab->stats.l1_host : lab->stats.l1_load;
+	unsigned from, run;
 	struct lab_mshr *h;
 	struct lab_node *n;
 
@@ -46,7 +49,7 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 		sectors = 0xf;
 	at = way < 0 ? UINT32_MAX : set * t->ways + (uint32_t)way;
 	if (way >= 0 && !(sectors & ~t->way[at].valid)) {
-		lab->stats.l1_load[LAB_HIT]++;
+		count[LAB_HIT]++;
 		lab_touch(t, at);
 		w->done[board] = lab_max(w->done[board], cycle + lab->m.l1_latency);
 		return L1_TAKEN;
@@ -56,7 +59,7 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 		if (!(sectors & ~(t->way[at].valid | h->sectors))) {
 			if (h->merges == lab->m.l1_merges)
 				return L1_STALLED;
-			lab->stats.l1_load[LAB_PENDING]++;
+			count[LAB_PENDING]++;
 			lab_touch(t, at);
 			join(h, w, board);
 			return L1_TAKEN;
@@ -72,7 +75,7 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 		t->line[at] = line;
 		t->way[at].valid = t->way[at].pending = 0;
 	}
-	lab->stats.l1_load[way < 0 ? LAB_MISS : LAB_SECTOR_MISS]++;
+	count[way < 0 ? LAB_MISS : LAB_SECTOR_MISS]++;
 	lab_touch(t, at);
 	t->way[at].ready = s->mshr_free;
 	t->way[at].pending |= (uint8_t)missing;
@@ -83,16 +86,24 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 	h->sectors = (uint8_t)missing;
 	h->merges = 0;
 	join(h, w, board);
-	node = lab_node_take(lab);
-	n = &lab->calendar.node[node];
-	n->op = LAB_LOAD;
-	n->sectors = (uint8_t)missing;
-	n->partial = 0;
-	n->line = line;
-	n->port = (uint16_t)sm;
-	n->flags = LAB_OF_MSHR;
-	n->owner = (uint32_t)t->way[at].ready;
-	lab_at(&lab->calendar, cycle + lab->m.l1_latency, node, EV_SEND); /* when the lookup is over */
+	h->parts = 0;
+	for (from = 0; (run = host ? lab_run_of(missing, &from) : !from); from += run) {
+		node = lab_node_take(lab);
+		n = &lab->calendar.node[node];
+		n->op = LAB_LOAD;
+		n->sectors = (uint8_t)(host ? ((1u << run) - 1) << from : missing);
+		n->partial = 0;
+		n->line = line;
+		n->port = (uint16_t)sm;
+		n->flags = LAB_OF_MSHR;
+		n->owner = (uint32_t)t->way[at].ready;
+		if (host) {
+			n->value = LAB_HOST_BASE + (uint64_t)(line - LAB_HOST_LINE) * LAB_LINE + from * LAB_SECTOR;
+			n->bytes = (uint8_t)(run * LAB_SECTOR);
+		}
+		h->parts++;
+		lab_at(&lab->calendar, cycle + lab->m.l1_latency, node, EV_SEND); /* when the lookup is over */
+	}
 	return L1_TAKEN;
 }
 
@@ -121,6 +132,10 @@ void lab_l1_fill(struct lab *lab, uint32_t node)
 	struct lab_mshr *h = &s->mshr[n->owner];
 	struct lab_tags *t = &s->l1;
 
+	if (--h->parts) {
+		lab_node_give(lab, node);
+		return;
+	}
 	t->way[h->way].pending &= (uint8_t)~h->sectors;
 	t->way[h->way].valid |= h->sectors;
 	for (i = 0; i < h->merges; i++)

@@ -192,7 +192,7 @@ uint64_t lab_bytes(const struct lab *lab)
 static int place(struct lab *lab, const char *name, uint64_t bytes, enum lab_space space, struct lab_array *out,
 		 struct gtu_error *err)
 {
-	uint64_t at = lab->next_addr[space], limit = space == LAB_DEVICE ? 1ull << 39 : 1ull << 56;
+	uint64_t at = lab->next_addr[space], limit = (space == LAB_DEVICE ? 0 : LAB_HOST_BASE) + (1ull << 38);
 
 	memset(out, 0, sizeof(*out));
 	if (space == LAB_HOST && !lab->m.link)
@@ -266,7 +266,10 @@ static void dispatch(struct lab *lab, uint32_t node)
 		break;
 	case EV_SEND:
 		lab->part = LAB_PART_SM;
-		lab_send(lab, node, lab->calendar.now);
+		if (lab->calendar.node[node].line >= LAB_HOST_LINE)
+			lab_link_send(lab, node, lab->calendar.now);
+		else
+			lab_send(lab, node, lab->calendar.now);
 		break;
 	case EV_ARRIVE:
 		lab->part = LAB_PART_MEMORY;

@@ -20,7 +20,7 @@
 #define LAB_HOST_BASE	0x100000000000ull
 
 enum lab_kind { LAB_LOAD, LAB_STORE, LAB_ATOMIC, LAB_KINDS };
-enum lab_space { LAB_DEVICE, LAB_HOST }; /* HOST: over the link, past all caches */
+enum lab_space { LAB_DEVICE, LAB_HOST }; /* HOST: over the link; past all caches, or through the L1 (link.cache) */
 
 /* What a cache found. SECTOR_MISS: the line was there, the sector was not. PENDING: it is on its way. */
 enum lab_status { LAB_HIT, LAB_PENDING, LAB_MISS, LAB_SECTOR_MISS, LAB_STATUSES };
@@ -37,6 +37,7 @@ struct lab_stats {
 	uint64_t barriers, shared_accesses, shared_conflicts;
 
 	uint64_t l1_load[LAB_STATUSES], l1_store[LAB_STATUSES];
+	uint64_t l1_host[LAB_STATUSES];	/* loads of host memory, where the L1 keeps it */
 	uint64_t l2_read[LAB_STATUSES], l2_write[LAB_STATUSES]; /* sectors; atomics are reads */
 	uint64_t l2_evicted_sectors;	/* dirty ones, written back */
 	uint64_t dram_reads, dram_writes; /* sectors */

@@ -45,7 +45,6 @@ void lab_link_send(struct lab *lab, uint32_t node, uint64_t cycle)
 {
 	struct lab_node *n = &lab->calendar.node[node];
 	unsigned flits = lab->request_flits[n->op == LAB_STORE ? n->bytes / LAB_SECTOR : 0];
-
 	lab->port[n->port].outstanding++;
 	lab_at(&lab->calendar, lab_port_out(lab, n->port, cycle, flits), node, EV_LINK);
 }
@@ -78,9 +77,13 @@ void lab_link_event(struct lab *lab, uint32_t node)
 	lab->port[port].outstanding--;
 	t = lab_port_in(lab, port, lab->calendar.now, n->op == LAB_STORE ? 1 :
 			(n->bytes + lab->m.noc_header + lab->m.noc_flit - 1) / lab->m.noc_flit);
-	if (n->flags == LAB_OF_WARP)
-		lab_warp_done(lab, &lab->warp[n->owner], n->board, t);
-	lab_node_give(lab, node);
+	if (n->flags == LAB_OF_MSHR) {
+		lab_at(&lab->calendar, t, node, EV_FILL);
+	} else {
+		if (n->flags == LAB_OF_WARP)
+			lab_warp_done(lab, &lab->warp[n->owner], n->board, t);
+		lab_node_give(lab, node);
+	}
 	next = l->wait_head;
 	if (next) {
 		l->wait_head = lab->calendar.node[next].next;

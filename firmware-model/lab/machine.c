@@ -72,6 +72,7 @@ static const struct key keys[] = {
 	LK("link.requests", NUMBER, link_requests, 1, 65536),
 	LR("link.round_trip", NS, link_round_trip_ns, 1, 1e6),
 	LK("link.host_atom", BYTES, link_host_atom, 32, 4096),
+	{ "link.cache", WORD, offsetof(struct lab_machine, link_cached), false, true, 0, 0, { "none", "l1" } },
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
@@ -193,6 +194,8 @@ static bool consistent(const struct lab_machine *m, char *why, size_t size)
 		snprintf(why, size, "sm.warps %u is no multiple of sm.schedulers %u", m->warps, m->schedulers);
 	else if (m->dram_row % LAB_LINE)
 		snprintf(why, size, "dram.row %u B is no multiple of a line of %u B", m->dram_row, LAB_LINE);
+	else if (m->link && m->link_cached && (!m->l1_size || !m->l1_sectored))
+		snprintf(why, size, "link.cache = l1 needs an L1 (l1.size %u B) and l1.sectored = yes", m->l1_size);
 	else if (m->dram_miss_ns < m->dram_hit_ns)
 		snprintf(why, size, "dram.miss %g ns is less than dram.hit %g ns", m->dram_miss_ns, m->dram_hit_ns);
 	else

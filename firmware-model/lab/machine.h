@@ -69,6 +69,7 @@ struct lab_machine {
 	uint32_t link_header, link_requests;
 	double link_round_trip_ns;
 	uint32_t link_host_atom;	/* least bytes that host memory reads */
+	uint32_t link_cached;		/* the L1 keeps sectors of host memory as it does others */
 };
 
 /*

@@ -380,7 +380,7 @@ static uint32_t request(struct lab *lab, unsigned sm, struct lab_warp *w, const 
 	n->op = op->kind;
 	n->sectors = (uint8_t)sectors;
 	n->partial = 0;
-	n->line = (uint32_t)(unit / LAB_LINE);
+	n->line = op->space == LAB_HOST ? LAB_HOST_LINE : (uint32_t)(unit / LAB_LINE);
 	n->port = (uint16_t)sm;
 	n->board = op->board;
 	n->owner = w->id;
@@ -399,11 +399,7 @@ static void to_host(struct lab *lab, unsigned sm, struct lab_warp *w, const stru
 	unsigned from, run;
 	uint32_t node;
 
-	for (from = 0; from < 4; from += run + 1) {
-		for (run = 0; from + run < 4 && bits >> (from + run) & 1; run++)
-			;
-		if (!run)
-			continue;
+	for (from = 0; (run = lab_run_of(bits, &from)); from += run) {
 		node = request(lab, sm, w, op, line, ((1u << run) - 1) << from);
 		lab->calendar.node[node].value = line + from * LAB_SECTOR;
 		lab->calendar.node[node].bytes = (uint8_t)(run * LAB_SECTOR);
@@ -420,6 +416,10 @@ static bool transact(struct lab *lab, unsigned sm, struct lab_warp *w, const str
 
 	if (lab->port[sm].outstanding >= lab->m.noc_outstanding)
 		return false;
+	if (op->space == LAB_HOST && op->kind == LAB_LOAD && lab->m.link_cached)
+		return lab_l1_load(lab, sm, w, op->board,
+				   LAB_HOST_LINE | (uint32_t)((c->unit[i] - LAB_HOST_BASE) / LAB_LINE), c->bits[i],
+				   cycle) == L1_TAKEN;
 	if (op->space == LAB_HOST) {
 		to_host(lab, sm, w, op, c->unit[i] & ~(uint64_t)(LAB_LINE - 1), c->bits[i], cycle);
 		return true;

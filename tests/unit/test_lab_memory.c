@@ -176,7 +176,7 @@ static const char machine_text[] =
 	"dram.hit = 10 ns # source: by hand\ndram.miss = 25 ns # source: by hand\n"
 	"link.bandwidth = 10 GB/s # source: by hand\nlink.header = 18 B # source: by hand\n"
 	"link.requests = 2 # source: by hand\nlink.round_trip = 1000 ns # source: by hand\n"
-	"link.host_atom = 64 B # source: by hand\n";
+	"link.host_atom = 64 B # source: by hand\nlink.cache = none # source: by hand\n";
 
 struct args {
 	struct lab_array a, b;
@@ -397,6 +397,61 @@ TEST(bandwidth_bounds_the_link)
 
 	run(lab, &a, 4096, LAB_HOST);
 	CHECK(a.end[0] - a.begin[0] >= 1000 + 31 * 5 && a.end[0] - a.begin[0] < 1000 + 31 * 5 + 50);
+	lab_destroy(lab);
+}
+
+/* Words 40 to 71: 96 bytes of one line, 32 of the next. Again: nothing. Words 32 to 63: one sector is new. */
+TEST(an_l1_that_keeps_host_memory_asks_for_what_it_lacks)
+{
+	struct args a = { .step = { 40, 40, 32, ~0u } };
+	struct gtu_error err = { 0 };
+	struct lab_machine m;
+	struct lab *lab;
+	const struct lab_stats *s;
+
+	CHECK(!lab_machine_open("v100", &m, &err));
+	CHECK(!lab_create(&m, &lab, &err));
+	s = lab_stats(lab);
+	run(lab, &a, 4096, LAB_HOST);
+	CHECK_EQ(s->link_request[1], 2);
+	CHECK_EQ(s->link_request[3], 1);
+	CHECK_EQ(s->link_request[2] + s->link_request[4], 0);
+	CHECK_EQ(s->link_host_bytes, 64 + 128 + 64);
+	CHECK_EQ(s->l1_host[LAB_MISS], 2);
+	CHECK_EQ(s->l1_host[LAB_HIT], 2);
+	CHECK_EQ(s->l1_host[LAB_SECTOR_MISS], 1);
+	CHECK_EQ(s->l1_load[LAB_MISS], 0);
+	CHECK_EQ(a.end[1] - a.begin[1], 28 + 1);	/* two lines of the L1 */
+	lab_destroy(lab);
+}
+
+/* Sectors 0 and 2 of a line are two requests and one MSHR: it is filled when both are there. */
+static void two_runs(struct lab_warp *w, const void *p)
+{
+	struct args *a = (struct args *)(uintptr_t)p;
+
+	lab_load32(w, 0, &a->a, (lab_lane() & 1) * 16);
+	lab_wait(w);
+	lab_load32(w, 0, &a->a, (lab_lane() & 1) * 16);
+}
+static const struct lab_kernel two_runs_kernel = { .name = "two_runs", .warp = two_runs, .statement = names,
+						   .statements = 1 };
+
+TEST(runs_of_sectors_share_a_miss)
+{
+	struct args a = { 0 };
+	struct gtu_error err = { 0 };
+	struct lab_launch l = { &two_runs_kernel, &a, 1, 32, NULL };
+	struct lab_machine m;
+	struct lab *lab;
+
+	CHECK(!lab_machine_open("v100", &m, &err));
+	CHECK(!lab_create(&m, &lab, &err));
+	CHECK(!lab_alloc(lab, "a", 4096, LAB_HOST, &a.a, &err));
+	CHECKF(!lab_run(lab, &l, NULL, &err), "%s", err.text);
+	CHECK_EQ(lab_stats(lab)->link_request[1], 2);
+	CHECK_EQ(lab_stats(lab)->l1_host[LAB_MISS], 1);
+	CHECK_EQ(lab_stats(lab)->l1_host[LAB_HIT], 1);
 	lab_destroy(lab);
 }
 

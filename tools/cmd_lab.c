@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu lab: the laboratory's machines, and its counts beside independent ones. */
+/* gtu lab: the laboratory's machines, the papers' experiments, its counts beside independent ones. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,24 +9,34 @@
 #include "cli.h"
 #include "json.h"
 #include "lab/oracle.h"
+#include "lab_run.h"
 #include "whole_file.h"
 
 static const char help[] =
 	"usage: gtu lab list\n"
 	"       gtu lab machine NAME|FILE [--set KEY=VALUE]...\n"
-	"       gtu lab check DIR [--only TEXT] [--json FILE|-]\n\n"
+	"       gtu lab check DIR [--only TEXT] [--json FILE|-]\n"
+	"       gtu lab run PAPER [--figure N] [--graph FILE]... [--scale N] [--machine NAME|FILE] [--set KEY=VALUE]...\n"
+	"                   [--json FILE|-]\n\n"
 	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
 	"are measured. Documentation/laboratory.md says what it models and how it was checked.\n\n"
 	"  list                  the machines there are, and what can be run\n"
 	"  machine               the numbers of one, read and checked; a name with '.' or '/' is a file\n"
 	"  check                 run the kernels of a folder of independent counts (counts.csv, graphs/) and compare:\n"
 	"                        rows marked exact must be equal (exit code 4 where not), others are given as ratios\n"
+	"  run                   a paper's experiments: its figure, ours, the difference; every result is compared with the\n"
+	"                        reference's\n"
+	"  --figure N            that figure only\n"
+	"  --graph FILE          over these graphs, not generated siblings of the paper's\n"
+	"  --scale N             siblings of about 2^N vertices\n"
+	"  --machine M           not the paper's\n"
 	"  --only TEXT           runs whose graph,kernel,config contains it\n"
 	"  --set KEY=VALUE       change a number of the machine\n"
 	"  --json FILE           the result as JSON; - is standard output, and then nothing else is printed\n\n"
 	"  gtu lab check ../shared/oracles\n"
 	"  gtu lab check ../shared/oracles --only rmat12,bfs_level\n"
-	"  gtu lab machine gtx980 --set 'l1.mshrs=32'\n";
+	"  gtu lab machine gtx980 --set 'l1.mshrs=32'\n"
+	"  gtu lab run emogi --figure 8 --set 'link.round_trip=1600 ns'\n";
 
 enum { EXACT, ISA, TOLERANCE, INPUT, BOUND, OTHER, CLASSES };
 static const char *const class_names[] = { "exact", "isa", "tolerance", "input", "bound", "other" };
@@ -317,6 +327,7 @@ static int list(void)
 	printf("\nWhat can be run:\n"
 	       "  gtu lab check DIR     counts of a folder like ../shared/oracles, on oracle-gtx980 and oracle-titanx\n"
 	       "  gtu bench lab         how fast the laboratory is\n");
+	lab_run_list();
 	return CLI_DONE;
 }
 
@@ -325,12 +336,17 @@ int cmd_lab(int argc, char **argv)
 	static const struct option options[] = {
 		{ "only", required_argument, NULL, 'o' },
 		{ "set", required_argument, NULL, 's' },
+		{ "figure", required_argument, NULL, 'f' },
+		{ "graph", required_argument, NULL, 'g' },
+		{ "scale", required_argument, NULL, 'S' },
+		{ "machine", required_argument, NULL, 'm' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	static const char *const subjects[] = { "list", "machine", "check", NULL };
-	const char *only = NULL, *json = NULL, *set[64];
+	static const char *const subjects[] = { "list", "machine", "check", "run", NULL };
+	const char *only = NULL, *json = NULL, *set[64], *file[LAB_RUN_GRAPHS];
+	struct lab_run run = { .set = set, .file = file };
 	struct gtu_error err = { 0 };
 	struct lab_machine m;
 	unsigned sets = 0, i;
@@ -345,24 +361,48 @@ int cmd_lab(int argc, char **argv)
 				return cli_usage("--set is taken at most 64 times");
 			set[sets++] = optarg;
 			break;
+		case 'f':
+			if (!cli_u64("--figure", optarg, 1, 63, &run.figure))
+				return CLI_USAGE;
+			break;
+		case 'S':
+			if (!cli_u64("--scale", optarg, 8, 26, &run.scale))
+				return CLI_USAGE;
+			break;
+		case 'm': run.machine = optarg; break;
+		case 'g':
+			if (run.files == LAB_RUN_GRAPHS)
+				return cli_usage("--graph is taken at most %d times", LAB_RUN_GRAPHS);
+			file[run.files++] = optarg;
+			break;
 		case 'h': fputs(help, stdout); return CLI_DONE;
 		default: return cli_option(argc, argv, c, options);
 		}
 	}
 	if (optind == argc)
-		return cli_usage("what? list, machine or check");
+		return cli_usage("what? list, machine, check or run");
 	what = cli_choice("the subject", argv[optind], subjects);
 	if (what < 0)
 		return CLI_USAGE;
 	if (argc - optind != (what ? 2 : 1))
 		return cli_usage(what ? "%s takes one name, got %d" : "%s takes no name, got %d", subjects[what],
 				 argc - optind - 1);
-	if ((what != 2 && (only || json)) || (what != 1 && sets))
+	if ((what != 2 && only) || (what < 2 && json) || (what != 1 && what != 3 && sets))
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
+	if (what != 3 && (run.figure || run.scale || run.machine || run.files))
+		return cli_usage("--figure, --graph, --scale and --machine are for 'gtu lab run'");
+	if (run.files && run.scale)
+		return cli_usage("--scale is for generated graphs, --graph names others");
 	if (!what)
 		return list();
 	if (what == 2)
 		return cli_exit(&err, check(argv[optind + 1], only, json, &err));
+	if (what == 3) {
+		run.sets = sets;
+		run.json = json;
+		run.progress = cli_progress();
+		return cli_exit(&err, lab_run_experiment(&run, argv[optind + 1], &err));
+	}
 	rc = lab_machine_open(argv[optind + 1], &m, &err);
 	for (i = 0; i < sets && !rc; i++)
 		rc = lab_machine_set(&m, set[i], &err);

@@ -235,6 +235,16 @@ LAB_INLINE lab_f32 lab_to_f32(lab_u32 a)
 	memcpy(&v, f, sizeof(v));
 	return v;
 }
+/* The low halves of 64-bit values. */
+LAB_INLINE lab_u32 lab_low(lab_u64 a)
+{
+	lab_u32 r;
+	unsigned i;
+
+	for (i = 0; i < LAB_LANES; i++)
+		r[i] = (uint32_t)a[i];
+	return r;
+}
 /* Number of active lanes below each lane: a warp's exclusive prefix sum of ones. */
 LAB_INLINE lab_u32 lab_rank(lab_mask m)
 {

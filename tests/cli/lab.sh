@@ -43,9 +43,24 @@ says "says which" "differs: path pr_push_vm GTX980_like .* is 7, ours 6" "$out"
 says "and in the JSON" '"ours": 6' r.json
 exits 3 "nothing that is known" gtu lab check own --only no_such_kernel
 exits 2 "a run that is not there" gtu lab check own --only other
+xz -dc own/graphs/path.mtx.xz >own.mtx
 echo "5 5" | xz >own/graphs/path.mtx.xz
 exits 3 "a damaged graph" gtu lab check own
 says "names file and line" "path.mtx.xz:1:"
+
+check "run emogi" gtu lab run emogi --scale 9 --json e.json
+says "all results are the reference's" '"results_checked": 91' e.json
+says "an array in requests of 128 bytes" "merged and aligned: share of 128-byte requests" e.json
+check "one figure of it, over a file" gtu lab run emogi --figure 5 --graph own.mtx
+says "and nothing else" "5  BFS naive: share of 32-byte requests" "$out"
+cp "$out" table
+exits 1 "but that figure" grep "^ *8  " table
+exits 2 "a figure that is not there" gtu lab run emogi --figure 11
+says "names those there are" "it has 3 4 5 7"
+exits 2 "a machine without a link" gtu lab run emogi --machine gtx980
+exits 2 "an unknown paper" gtu lab run halo
+exits 2 "both files and a scale" gtu lab run emogi --graph own.mtx --scale 9
+exits 3 "a graph that is not there" gtu lab run emogi --graph none.mtx
 check "bench lab" gtu bench lab --scale 8 --json b.json
 says "counts instructions" '"warp_instructions": [1-9]' b.json
 finish

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/* Traversal over the link: results against the reference, requests against a list worked out by hand. */
+#include <math.h>
+
+#include "lab/emogi.h"
+#include "test.h"
+
+/* the reference belongs to the tool, which tests do not link */
+#include "../../tools/reference.c"
+
+static struct gtu_error err;
+static struct lab_machine v100;
+static uint32_t result[4096];
+
+static struct gtu_graph *generated(uint32_t kind, uint32_t edge_bytes)
+{
+	struct gtu_generate_options o = { .kind = kind, .scale = 9, .n = 700, .degree = kind == GTU_GEN_ROAD ? 0 : 6, .seed = 3,
+					  .edge_bytes = edge_bytes, .random_weights = 60 };
+	struct gtu_graph *g;
+
+	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
+	return g;
+}
+
+static bool same(const struct gtu_graph *g, const struct lab_emogi *how)
+{
+	uint64_t *whole = calloc(g->n, 8), v;
+	double *real = calloc(g->n, 8), change;
+	bool equal = true;
+
+	switch (how->algorithm) {
+	case LAB_EMOGI_BFS:
+		reference_bfs(g, how->source, whole);
+		break;
+	case LAB_EMOGI_CC:
+		reference_components(g, whole);
+		break;
+	case LAB_EMOGI_SSSP:
+		reference_sssp(g, how->source, real);
+		for (v = 0; v < g->n; v++)
+			whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
+		break;
+	default:
+		reference_pagerank(g, 0.85, how->iterations, real, &change);
+		for (v = 0; v < g->n; v++)
+			equal &= fabs((double)((float *)result)[v] - real[v]) <= 1e-5 * real[v] + 1e-9;
+	}
+	for (v = 0; v < g->n && how->algorithm != LAB_EMOGI_PR; v++)
+		equal &= result[v] == (uint32_t)whole[v];
+	free(whole);
+	free(real);
+	return equal;
+}
+
+TEST(every_variant_computes_what_the_reference_does)
+{
+	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_UNIFORM, GTU_GEN_ROAD };
+	struct lab_stats s;
+	unsigned k, a, x, bytes;
+
+	CHECK(!lab_machine_open("v100", &v100, &err));
+	for (k = 0; k < 3; k++)
+		for (bytes = 4; bytes <= 8; bytes += 4) {
+			struct gtu_graph *g = generated(kinds[k], bytes);
+
+			for (a = 0; a < LAB_EMOGI_ALGORITHMS; a++)
+				for (x = 0; x < LAB_VARIANTS; x++) {
+					struct lab_emogi how = { x, a, g, 5, 4 };
+
+					CHECKF(!lab_emogi_run(&v100, &how, NULL, result, &s, &err), "%s", err.text);
+					CHECKF(same(g, &how), "%s %s of %u bytes on %s differs", lab_emogi_variant_name(x),
+					       lab_emogi_algorithm_name(a), bytes, g->name);
+				}
+			gtu_graph_close(g);
+		}
+}
+
+/* Vertex 0 has 5 edges and is not reached; vertex 1 has 64, of 8 bytes each: bytes 40 to 551 of the list. */
+TEST(requests_of_one_list_are_those_of_the_paper)
+{
+	static const uint64_t want[LAB_VARIANTS][5] = {
+		{ 0, 17, 0, 0, 0 },	/* sectors 1 to 17 */
+		{ 0, 0, 3, 1, 2 },	/* 40-295: 96 128 64; 296-551, whose first sector is there: 64 128 64 */
+		{ 0, 0, 1, 1, 3 },	/* 40-255: 96 128; 128 128; 64 */
+	};
+	uint64_t src[69], dst[69];
+	struct gtu_read_options o = { .direction = GTU_DIRECTED, .edge_bytes = 8 };
+	struct gtu_graph *g;
+	struct lab_stats s;
+	unsigned i, x;
+
+	for (i = 0; i < 69; i++) {
+		src[i] = i >= 5;
+		dst[i] = i + 1;
+	}
+	CHECK(!lab_machine_open("v100", &v100, &err));
+	CHECKF(!gtu_graph_from_edges(70, 69, src, dst, GTU_WEIGHT_NONE, NULL, &o, &g, &err), "%s", err.text);
+	for (x = 0; x < LAB_VARIANTS; x++) {
+		struct lab_emogi how = { x, LAB_EMOGI_BFS, g, 1, 0 };
+
+		CHECKF(!lab_emogi_run(&v100, &how, NULL, result, &s, &err), "%s", err.text);
+		for (i = 0; i < LAB_SIZES; i++)
+			CHECKF(s.link_request[i] == want[x][i], "%s: %llu requests of %u bytes", lab_emogi_variant_name(x),
+			       (unsigned long long)s.link_request[i], 32 * i);
+		CHECK_EQ(result[69], 1);
+		CHECK_EQ(result[0], LAB_NEVER);
+	}
+	gtu_graph_close(g);
+}
+
+TEST(an_array_is_copied_by_requests_of_the_papers_sizes)
+{
+	struct lab_stats s;
+
+	CHECK(!lab_machine_open("v100", &v100, &err));
+	CHECKF(!lab_emogi_array(&v100, LAB_ALIGNED, 65536, NULL, &s, &err), "%s", err.text);
+	CHECK_EQ(s.link_request[4], 2048);
+	CHECKF(!lab_emogi_array(&v100, LAB_MERGED, 65536, NULL, &s, &err), "%s", err.text);
+	CHECK_EQ(s.link_request[1], 2048);
+	CHECK_EQ(s.link_request[3], 2048);
+	CHECKF(!lab_emogi_array(&v100, LAB_NAIVE, 65536, NULL, &s, &err), "%s", err.text);
+	CHECK_EQ(s.link_request[1], 8192);
+	CHECK_EQ(s.link_host_bytes, 2 * s.link_bytes);
+}
+
+TEST(what_cannot_be_run_is_refused)
+{
+	struct gtu_graph *g = generated(GTU_GEN_UNIFORM, 4);
+	struct lab_emogi how = { LAB_NAIVE, LAB_EMOGI_SSSP, g, 5, 0 };
+	struct lab_machine gtx;
+	struct lab_stats s;
+
+	CHECK(!lab_machine_open("gtx980", &gtx, &err));
+	CHECK_EQ(lab_emogi_run(&gtx, &how, NULL, result, &s, &err), GTU_ERR_USAGE);
+	CHECK(strstr(err.text, "has no link"));
+	CHECK(!lab_machine_open("v100", &v100, &err));
+	how.source = (uint32_t)g->n;
+	CHECK_EQ(lab_emogi_run(&v100, &how, NULL, result, &s, &err), GTU_ERR_USAGE);
+	how.source = 0;
+	g->weight_type = GTU_WEIGHT_NONE;
+	CHECK_EQ(lab_emogi_run(&v100, &how, NULL, result, &s, &err), GTU_ERR_USAGE);
+	CHECK(strstr(err.text, "weights"));
+	gtu_graph_close(g);
+}
+
+TEST_MAIN

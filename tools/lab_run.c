@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "lab_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "whole_file.h"
+
+static const struct experiment {
+	const char *name, *text;
+	int (*run)(struct lab_run *r, struct gtu_error *err);
+	uint64_t figures;		/* bits */
+	unsigned scale;
+} experiments[] = {
+	{ "emogi", "edge list over the link: figures 3 to 5, 7, 8, 9 (without unified memory), 10, 12, 13", lab_run_emogi,
+	  1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 12 | 1 << 13, 16 },
+};
+#define EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
+
+void lab_run_list(void)
+{
+	unsigned i;
+
+	for (i = 0; i < EXPERIMENTS; i++)
+		printf("  gtu lab run %-9s %s\n", experiments[i].name, experiments[i].text);
+}
+
+const char *lab_run_label(const struct lab_run *r, unsigned g)
+{
+	return *r->symbol[g] ? r->symbol[g] : r->graph[g]->name;
+}
+
+static int add_file(struct lab_run *r, const char *path, struct gtu_error *err)
+{
+	int rc = gtu_graph_open(path, NULL, r->progress, &r->graph[r->graphs], err);
+
+	if (rc)
+		return rc;
+	r->symbol[r->graphs] = "";
+	return gtu_graph_check(r->graph[r->graphs++], r->progress, err);
+}
+
+int lab_run_begin(struct lab_run *r, const char *machine, const struct lab_sibling *sibling, unsigned siblings,
+		  struct gtu_error *err)
+{
+	struct gtu_generate_options o;
+	unsigned i;
+	int rc = lab_machine_open(r->machine ? r->machine : machine, &r->m, err);
+
+	for (i = 0; i < r->sets && !rc; i++)
+		rc = lab_machine_set(&r->m, r->set[i], err);
+	for (i = 0; i < r->files && !rc; i++)
+		rc = add_file(r, r->file[i], err);
+	for (i = 0; i < siblings && !r->files && !rc; i++) {
+		o = sibling[i].how;
+		o.n = (uint64_t)(sibling[i].vertices * (double)(1ull << r->scale));
+		o.scale = (uint32_t)lround(log2((double)o.n));
+		o.seed = 1;
+		rc = gtu_graph_generate(&o, r->progress, &r->graph[r->graphs], err);
+		r->symbol[r->graphs] = sibling[i].symbol;
+		r->graphs += !rc;
+	}
+	return rc;
+}
+
+static void print_report(const struct lab_run *r)
+{
+	unsigned g;
+
+	printf("machine %s\n", r->m.name);
+	for (g = 0; g < r->graphs; g++)
+		printf("graph   %-12s %s%s (%" PRIu64 " vertices, %" PRIu64 " edges)\n", lab_run_label(r, g),
+		       *r->symbol[g] ? "in its place: " : "", r->graph[g]->name, r->graph[g]->n, r->graph[g]->m);
+	putchar('\n');
+	lab_table_print(&r->table);
+	printf("\nCounts are to be within 15%% of the paper's; speed-ups on its side of 1 and within a third of its logarithm.\n"
+	       "%" PRIu64 " results were equal to the reference's; %.1f M warp instructions were simulated.\n", r->checked,
+	       (double)r->instructions / 1e6);
+}
+
+static int write_report(const struct lab_run *r, const char *name, struct gtu_error *err)
+{
+	struct whole_file w;
+	struct json j;
+	unsigned g;
+	int rc = whole_file_open(&w, r->json, err);
+
+	if (rc)
+		return rc;
+	json_start(&j, w.file);
+	json_begin_object(&j, NULL);
+	json_string(&j, "experiment", name);
+	json_string(&j, "machine", r->m.name);
+	json_begin_array(&j, "set");
+	for (g = 0; g < r->sets; g++)
+		json_string(&j, NULL, r->set[g]);
+	json_end_array(&j);
+	json_begin_array(&j, "graphs");
+	for (g = 0; g < r->graphs; g++) {
+		json_begin_object(&j, NULL);
+		json_string(&j, "name", lab_run_label(r, g));
+		json_string(&j, "graph", r->graph[g]->name);
+		json_bool(&j, "sibling", *r->symbol[g]);
+		json_u64(&j, "vertices", r->graph[g]->n);
+		json_u64(&j, "edges", r->graph[g]->m);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	lab_table_json(&r->table, &j);
+	json_u64(&j, "results_checked", r->checked);
+	json_u64(&j, "warp_instructions", r->instructions);
+	json_end_object(&j);
+	if (json_finish(&j))
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
+}
+
+static int figure_known(const struct experiment *e, uint64_t figure, struct gtu_error *err)
+{
+	char known[160] = "";
+	unsigned i;
+
+	if (!figure || (figure < 64 && e->figures >> figure & 1))
+		return 0;
+	for (i = 0; i < 64; i++)
+		if (e->figures >> i & 1)
+			snprintf(known + strlen(known), sizeof(known) - strlen(known), " %u", i);
+	return gtu_fail(err, GTU_ERR_USAGE, "%s has no figure %" PRIu64 " here; it has%s", e->name, figure, known);
+}
+
+int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *err)
+{
+	const struct experiment *e = NULL;
+	unsigned i;
+	int rc;
+
+	for (i = 0; i < EXPERIMENTS; i++)
+		if (!strcmp(experiments[i].name, name))
+			e = &experiments[i];
+	if (!e)
+		return gtu_fail(err, GTU_ERR_USAGE, "no experiment is called '%.40s'; 'gtu lab list' has them", name);
+	if (!r->scale)
+		r->scale = e->scale;
+	rc = figure_known(e, r->figure, err);
+	rc = !rc && r->json ? whole_file_try(r->json, err) : rc;
+	rc = rc ? rc : e->run(r, err);
+	lab_table_sort(&r->table);
+	cli_clear_bar();
+	if (!rc && r->table.no_memory)
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the table");
+	if (!rc && r->json)
+		rc = write_report(r, e->name, err);
+	if (!rc && (!r->json || !whole_file_is_stdout(r->json))) {
+		print_report(r);
+		if (fflush(stdout))
+			rc = gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno));
+	}
+	lab_table_free(&r->table);
+	for (i = 0; i < r->graphs; i++)
+		gtu_graph_close(r->graph[i]);
+	return rc;
+}

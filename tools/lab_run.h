@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* gtu lab run: the experiments of a paper, over its graphs' siblings or files. */
+#ifndef GTU_LAB_RUN_H
+#define GTU_LAB_RUN_H
+
+#include "gtu/graph.h"
+#include "lab/machine.h"
+#include "lab_table.h"
+
+#define LAB_RUN_GRAPHS 16
+
+struct lab_run {
+	/* what was asked */
+	const char *machine;		/* NULL: the paper's */
+	const char *const *set;		/* key=value of it */
+	unsigned sets;
+	const char *const *file;	/* graphs; none: siblings */
+	unsigned files;
+	uint64_t scale;			/* log2 of a sibling's size, as the experiment says */
+	uint64_t figure;		/* 0: all */
+	const char *json;
+	const struct gtu_progress *progress;
+
+	/* what it runs on */
+	struct lab_machine m;
+	struct gtu_graph *graph[LAB_RUN_GRAPHS];
+	const char *symbol[LAB_RUN_GRAPHS]; /* the paper's graph that it stands for; "": a file */
+	unsigned graphs;
+	struct lab_table table;
+	uint64_t checked;		/* results that were compared with the reference */
+	uint64_t instructions;		/* warp instructions simulated */
+};
+
+struct lab_sibling {
+	const char *symbol;
+	struct gtu_generate_options how; /* scale and n are set by the function */
+	double vertices;		/* of those of the first sibling, at the same --scale */
+};
+
+/* One of these runs: fills r->table. */
+int lab_run_emogi(struct lab_run *r, struct gtu_error *err);
+
+/* The machine, and files or siblings as graphs. */
+int lab_run_begin(struct lab_run *r, const char *machine, const struct lab_sibling *sibling, unsigned siblings,
+		  struct gtu_error *err);
+static inline bool lab_run_wants(const struct lab_run *r, unsigned figure)
+{
+	return !r->figure || r->figure == figure;
+}
+/* "kronecker" for a sibling, the file's name for a file: at most 12 characters of what tells them apart. */
+const char *lab_run_label(const struct lab_run *r, unsigned g);
+
+/* The experiment called @name, from what was asked to the report; GTU_ERR_USAGE for an unknown one or figure. */
+int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *err);
+/* A line for each experiment. */
+void lab_run_list(void);
+
+#endif

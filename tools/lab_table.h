@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What an experiment of the laboratory prints: the paper's figure, ours, the difference, and a verdict. */
+#ifndef GTU_LAB_TABLE_H
+#define GTU_LAB_TABLE_H
+
+#include "json.h"
+
+/*
+ * How a figure is judged. COUNT: within 15% of the published value. SPEEDUP: on the same side of 1, and the
+ * logarithm of ours over theirs within a third of theirs; an effect of under 10% is not judged by its mean.
+ * OPEN: shown without a verdict (the paper has no number, or it rests on what is not published).
+ */
+enum lab_rule { LAB_COUNT_RULE, LAB_SPEEDUP_RULE, LAB_OPEN_RULE };
+
+struct lab_row {
+	unsigned figure;		/* of the paper */
+	char what[80], graph[24];	/* graph: "all" for a mean or an extreme over them */
+	enum lab_rule rule;
+	double paper, ours;		/* paper NAN: it gives no number */
+};
+struct lab_table {
+	struct lab_row *row;
+	unsigned rows;
+	bool no_memory;
+};
+
+void lab_table_add(struct lab_table *t, unsigned figure, const char *graph, enum lab_rule rule, double paper,
+		   double ours, const char *what, ...) __attribute__((format(printf, 7, 8)));
+/* "met", "missed", "" where it is not judged. */
+const char *lab_row_verdict(const struct lab_row *r);
+/* By figure; rows of one stay in the order they came in. */
+void lab_table_sort(struct lab_table *t);
+void lab_table_print(const struct lab_table *t);
+void lab_table_json(const struct lab_table *t, struct json *j);
+void lab_table_free(struct lab_table *t);
+
+#endif

@@ -322,7 +322,7 @@ void gtu_ctx_put(struct gtu_ctx *ctx);
 long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg);
 
 /* gtu_region.c: the table of a context */
-int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r);
+int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key);
 int gtu_region_remove(struct gtu_ctx *ctx, u32 key);
 void gtu_region_remove_hidden(struct gtu_ctx *ctx, u32 key);
 void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiet);

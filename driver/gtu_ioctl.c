@@ -75,14 +75,11 @@ static bool gtu_rights_ok(u32 rights)
 /* Enter a new region in the table and tell the caller its key. */
 static int gtu_do_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 {
-	int ret = gtu_region_publish(ctx, r);
+	int ret = gtu_region_publish(ctx, r, key);
 
-	if (ret) {
+	if (ret)
 		gtu_region_free(ctx, r, true);
-		return ret;
-	}
-	*key = r->key;
-	return 0;
+	return ret;
 }
 
 static int gtu_do_region_add(struct gtu_call *c)

@@ -38,8 +38,11 @@ static void gtu_slot_give(struct gtu_ctx *ctx, u32 slot)
 		__clear_bit(slot, ctx->used);
 }
 
-/* Make @r known to the device; on success it belongs to the table. */
-int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r)
+/*
+ * Make @r known to the device; on success it belongs to the table, and *@key names it. Whoever guesses
+ * the key can remove it at once, so that the caller must not look at @r any more.
+ */
+int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 {
 	struct gtu_hw_region entry = {}, *at;
 	u32 flags;
@@ -77,6 +80,7 @@ int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r)
 	dma_wmb();
 	WRITE_ONCE(at->flags, cpu_to_le32(flags));
 	trace_gtu_region_add(ctx, r->key, r->length, r->rights);
+	*key = r->key;
 	ret = 0;
 out:
 	mutex_unlock(&ctx->lock);

@@ -67,6 +67,7 @@ static int gtu_blocks_alloc(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
 	struct gtu_region *r;
+	u32 key;
 	int ret;
 
 	if (READ_ONCE(q->blocks))
@@ -75,20 +76,21 @@ static int gtu_blocks_alloc(struct gtu_queue *q)
 	if (IS_ERR(r))
 		return PTR_ERR(r);
 	r->hidden = true;
-	ret = gtu_region_publish(ctx, r);
+	/* Hidden: nobody removes it but the end of the queue. */
+	ret = gtu_region_publish(ctx, r, &key);
 	if (ret) {
 		gtu_region_free(ctx, r, true);
 		return ret;
 	}
 	mutex_lock(&ctx->lock);
 	if (!q->dead && !q->blocks) {
-		q->blocks_key = r->key;
+		q->blocks_key = key;
 		WRITE_ONCE(q->blocks, r);
 		r = NULL;
 	}
 	mutex_unlock(&ctx->lock);
 	if (r)
-		gtu_region_remove_hidden(ctx, r->key);
+		gtu_region_remove_hidden(ctx, key);
 	return 0;
 }
 

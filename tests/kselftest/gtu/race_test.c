@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Two at the same thing at once, where one of them knows what the other is about to do: a key that is
+ * removed before its owner has been told it; a reset by somebody else in the middle of a call. What
+ * goes wrong in the kernel is for a kernel with KASAN to say.
+ */
+#include <pthread.h>
+
+#include "gtu_util.h"
+
+#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define PAGES	512u
+
+FIXTURE(race)
+{
+	int fd;
+};
+
+FIXTURE_SETUP(race)
+{
+	self->fd = -1;
+	OPEN_OR_SKIP(self->fd);
+}
+
+FIXTURE_TEARDOWN(race)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+static volatile bool stop;
+
+struct guesser {
+	int fd;
+	uint32_t slots;
+	unsigned int hits;
+};
+
+/* Removes whatever key comes next: a slot's generations follow each other, and so do the slots. */
+static void *guess(void *arg)
+{
+	struct guesser *g = arg;
+	uint32_t generation[1024] = { 0 }, slot = 0;
+
+	while (!stop) {
+		if (region_remove(g->fd, (generation[slot] + 1) << 16 | slot))
+			continue;
+		generation[slot]++;
+		slot = (slot + 1) % g->slots;
+		g->hits++;
+	}
+	return NULL;
+}
+
+/* Who adds a region is told its key, though it may be gone by then, and no other number. */
+TEST_F_TIMEOUT(race, guessed_key, 60)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct guesser g = { .fd = self->fd };
+	uint8_t *memory = pages(PAGES * 4096);
+	uint32_t key, n;
+	uint64_t end = now_ns() + 5 * SECOND;
+	pthread_t thread;
+	int ret;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	ASSERT_GE(10u, info.max_regions_log2);
+	g.slots = 1u << info.max_regions_log2;
+	pthread_create(&thread, NULL, guess, &g);
+	for (n = 0; n < 20000 && now_ns() < end; n++) {
+		ret = region_add(self->fd, memory + n % PAGES * 4096, 4096, RW, &key);
+		ASSERT_TRUE(!ret || ret == ENOSPC);
+		if (!ret) {
+			EXPECT_GT(g.slots, key & 0xffff);
+			EXPECT_LT(0u, key >> 16);
+		}
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	TH_LOG("%u regions, %u of them removed by who guessed", n, g.hits);
+	EXPECT_LT(0u, g.hits);
+}
+
+/* Puts pieces of the aperture to zero all the time, which takes as long as a reset. */
+static void *take_aperture(void *arg)
+{
+	struct gtu_ioctl_buffer_alloc a;
+	unsigned int *n = arg;
+	int fd;
+
+	while (!stop) {
+		fd = open(device_path(), O_RDWR | O_CLOEXEC);
+		a = (struct gtu_ioctl_buffer_alloc){ .size = sizeof(a), .length = 64 * 4096,
+						     .flags = GTU_BUFFER_APERTURE, .rights = RW };
+		while (fd >= 0 && !stop && !call(fd, GTU_IOCTL_BUFFER_ALLOC, &a)) {
+			region_remove(fd, a.key);
+			++*n;
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	return NULL;
+}
+
+/* While a function is reset it reads as if it was not there: who looks then must not give it up. */
+TEST_F_TIMEOUT(race, reset_in_a_call, 120)
+{
+	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
+					    .length = 4096, .rights = RW };
+	char function[64], path[128];
+	unsigned int n = 0, i;
+	pthread_t thread;
+	int fd = -1, ret;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	if (call(self->fd, GTU_IOCTL_BUFFER_ALLOC, &a))
+		SKIP(return, "the device has no aperture");
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
+	if (access(path, W_OK))
+		SKIP(return, "the function has no reset of its own here");
+	stop = false;
+	pthread_create(&thread, NULL, take_aperture, &n);
+	for (i = 0; i < 10; i++) {
+		usleep(100000 + i * 7000);
+		ASSERT_EQ(0, write_to(path, "1"));
+		fd = open(device_path(), O_RDWR | O_CLOEXEC);
+		ret = fd < 0 ? errno : call(fd, GTU_IOCTL_BUFFER_ALLOC, &a);
+		EXPECT_EQ(0, ret) {
+			TH_LOG("reset %u: %s", i, strerror(ret));
+		}
+		close(fd);
+		if (ret)
+			break;
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	TH_LOG("%u pieces between %u resets", n, i);
+}
+
+TEST_HARNESS_MAIN

@@ -80,7 +80,7 @@ static void gtu_errors(struct gtu_device *gtu)
 	u64 info;
 
 	if (error == ~0u)
-		gtu_gone(gtu);
+		gtu_alive(gtu);
 	if (error == ~0u || !error)
 		return;
 	info = readq(gtu->regs + GTU_REG_ERROR_INFO);

@@ -45,12 +45,19 @@ void gtu_gone(struct gtu_device *gtu)
 	gtu_queues_wake(gtu);
 }
 
-/* 0, or -ENODEV: all ones may be a value of any register but this one. */
+/*
+ * 0, or -ENODEV: all ones may be a value of any register but this one. While somebody else resets the
+ * function nothing of it answers, and whether it comes back is for gtu_reset_end() to say: the epoch
+ * was 0 before that began, and is another one after.
+ */
 int gtu_alive(struct gtu_device *gtu)
 {
+	u32 epoch = READ_ONCE(gtu->epoch);
+
 	if (gtu_rd(gtu, GTU_REG_MAGIC) == GTU_MAGIC)
 		return 0;
-	gtu_gone(gtu);
+	if (epoch && READ_ONCE(gtu->epoch) == epoch)
+		gtu_gone(gtu);
 	return -ENODEV;
 }
 

@@ -33,7 +33,7 @@ void gtu_ctx_put(struct gtu_ctx *ctx)
 
 struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *mapping)
 {
-	struct gtu_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+	struct gtu_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 	int ret = -ENOMEM, id;
 
 	if (!ctx)
@@ -52,13 +52,13 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	spin_lock_init(&ctx->event_lock);
 	INIT_LIST_HEAD(&ctx->ready);
 	xa_init(&ctx->queue);
-	ctx->used = bitmap_zalloc(ctx->slots, GFP_KERNEL);
-	ctx->generation = kvcalloc(ctx->slots, sizeof(*ctx->generation), GFP_KERNEL);
-	ctx->region = kvcalloc(ctx->slots, sizeof(*ctx->region), GFP_KERNEL);
+	ctx->used = bitmap_zalloc(ctx->slots, GFP_KERNEL_ACCOUNT);
+	ctx->generation = kvcalloc(ctx->slots, sizeof(*ctx->generation), GFP_KERNEL_ACCOUNT);
+	ctx->region = kvcalloc(ctx->slots, sizeof(*ctx->region), GFP_KERNEL_ACCOUNT);
 	if (!ctx->used || !ctx->generation || !ctx->region)
 		goto err_free;
 	ctx->table = dma_alloc_coherent(gtu->parent, gtu_table_bytes(ctx), &ctx->table_dma,
-					GFP_KERNEL);
+					GFP_KERNEL_ACCOUNT);
 	if (!ctx->table)
 		goto err_free;
 	id = ida_alloc_max(&gtu->ctx_ids, gtu->max_contexts - 1, GFP_KERNEL);

@@ -37,13 +37,14 @@ static int gtu_export_attach(struct dma_buf *dmabuf, struct dma_buf_attachment *
 {
 	struct gtu_buffer *b = dmabuf->priv;
 	unsigned int segment = max_t(unsigned int, dma_get_max_seg_size(attach->dev), PAGE_SIZE);
-	struct gtu_attachment *a = kzalloc(sizeof(*a), GFP_KERNEL);
+	struct gtu_attachment *a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!a)
 		return -ENOMEM;
 	ret = sg_alloc_table_from_pages_segment(&a->sgt, b->page, b->pages, 0,
-						b->pages << PAGE_SHIFT, segment, GFP_KERNEL);
+						b->pages << PAGE_SHIFT, segment,
+						GFP_KERNEL_ACCOUNT);
 	if (ret) {
 		kfree(a);
 		return ret;

@@ -47,7 +47,8 @@ static int gtu_list_alloc(struct gtu_ctx *ctx, struct gtu_list *l, unsigned int 
 		goto err;
 	for (; l->blocks < blocks; l->blocks++) {
 		l->block[l->blocks] = dma_alloc_coherent(ctx->gtu->parent, PAGE_SIZE,
-							 &l->block_dma[l->blocks], GFP_KERNEL);
+							 &l->block_dma[l->blocks],
+							 GFP_KERNEL_ACCOUNT);
 		if (!l->block[l->blocks])
 			goto err;
 	}

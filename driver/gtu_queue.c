@@ -25,7 +25,8 @@ static int gtu_ring_alloc(struct gtu_device *gtu, struct gtu_ring *ring, size_t 
 
 	ring->bytes = PAGE_ALIGN(bytes);
 	ring->pfn = kvcalloc(ring->bytes >> PAGE_SHIFT, sizeof(*ring->pfn), GFP_KERNEL_ACCOUNT);
-	ring->cpu = dma_alloc_coherent(gtu->parent, ring->bytes, &ring->dma, GFP_KERNEL);
+	ring->cpu = dma_alloc_coherent(gtu->parent, ring->bytes, &ring->dma,
+				       GFP_KERNEL_ACCOUNT);
 	ret = -ENOMEM;
 	if (!ring->pfn || !ring->cpu)
 		goto err;

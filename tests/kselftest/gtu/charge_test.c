@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the kernel allocates for a user is charged to his memory control group: rings, page lists,
+ * region tables, buffers. Needs root, and control groups of version 2.
+ */
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "gtu_util.h"
+
+#define GROUPS	"/tmp/gtu-groups"
+#define GROUP	GROUPS "/test"
+
+FIXTURE(charge)
+{
+	int fd;
+	bool mounted;
+};
+
+FIXTURE_SETUP(charge)
+{
+	self->fd = -1;
+	if (geteuid())
+		SKIP(return, "needs root");
+	OPEN_OR_SKIP(self->fd);
+	mkdir(GROUPS, 0700);
+	if (mount("none", GROUPS, "cgroup2", 0, NULL))
+		SKIP(return, "no control groups here: %s", strerror(errno));
+	self->mounted = true;
+	if (write_to(GROUPS "/cgroup.subtree_control", "+memory"))
+		SKIP(return, "the kernel has no memory control group");
+	mkdir(GROUP, 0700);
+}
+
+FIXTURE_TEARDOWN(charge)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	if (self->mounted) {
+		write_to(GROUPS "/cgroup.procs", "0");
+		rmdir(GROUP);
+		umount(GROUPS);
+	}
+}
+
+/* Bytes that the group has. */
+static long long charged(void)
+{
+	char text[64];
+
+	return read_from(GROUP "/memory.current", text, sizeof(text)) > 0 ? atoll(text) : -1;
+}
+
+/* Bytes taken by queues, a scattered region's page list, contexts; in a process of the group. */
+static void take_and_tell(int fd, long long *told)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct gtu_ioctl_queue_create q = { .size = sizeof(q) };
+	long long before;
+	unsigned int i;
+
+	if (write_to(GROUP "/cgroup.procs", "0") || call(fd, GTU_IOCTL_INFO, &info))
+		return;
+	q.sq_log2 = q.cq_log2 = info.max_ring_log2 < 12 ? info.max_ring_log2 : 12;
+	before = charged();
+	for (i = 0; i < 4; i++)
+		if (call(fd, GTU_IOCTL_QUEUE_CREATE, &q))
+			return;
+	told[0] = charged() - before;
+	told[1] = 4ll * (128 + 64) << q.sq_log2;
+	before = charged();
+	for (i = 0; i < 64; i++)
+		if (open(device_path(), O_RDWR | O_CLOEXEC) < 0)
+			return;
+	told[2] = charged() - before;
+	told[3] = 64ll * 64 << info.max_regions_log2;
+}
+
+TEST_F_TIMEOUT(charge, rings_and_tables, 60)
+{
+	long long *told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t pid;
+
+	ASSERT_NE(MAP_FAILED, (void *)told);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		take_and_tell(self->fd, told);
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_LT(0, told[3]);
+	/* a CPU has some pages of the group in store */
+	EXPECT_LE(told[1] * 3 / 4, told[0]) {
+		TH_LOG("rings of %lld bytes, %lld charged", told[1], told[0]);
+	}
+	EXPECT_LE(told[3] * 3 / 4, told[2]) {
+		TH_LOG("region tables of %lld bytes, %lld charged", told[3], told[2]);
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -139,6 +139,8 @@ static int gtu_pin_flags(u64 addr, u32 rights, u64 *end)
 		flags |= FOLL_WRITE;
 	else if (vma->vm_flags & VM_MAYSHARE)
 		flags |= 0;	/* not VM_SHARED: that is not set where a file was opened to read */
+	else if (!(vma->vm_flags & VM_READ))
+		flags = -EFAULT; /* FOLL_FORCE, below, would not ask */
 	else if (vma->vm_file && !is_vm_hugetlb_page(vma))
 		flags = -EOPNOTSUPP;
 	else if (vma->vm_flags & VM_WRITE)

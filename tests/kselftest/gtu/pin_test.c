@@ -323,6 +323,32 @@ TEST_F(pin, holes)
 		}
 }
 
+/* To read for the device what the caller himself may not: memory of any kind, all of it or one page. */
+TEST_F(pin, without_access)
+{
+	unsigned int kind;
+	uint32_t key;
+	uint8_t *p;
+
+	for (kind = 0; kind < 2; kind++) {
+		p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
+			 (kind ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
+		ASSERT_NE(MAP_FAILED, (void *)p);
+		memset(p, 7, 4 * PAGE);
+		ASSERT_EQ(0, mprotect(p + 2 * PAGE, PAGE, PROT_NONE));
+		EXPECT_EQ(EFAULT, region_add(self->fd, p, 4 * PAGE, GTU_RIGHT_READ, &key)) {
+			TH_LOG("kind %u", kind);
+		}
+		EXPECT_EQ(EFAULT, region_add(self->fd, p + 2 * PAGE, 8, GTU_RIGHT_READ, &key));
+		EXPECT_EQ(0, PINNED());
+		/* what he may read, he may give to be read */
+		ASSERT_EQ(0, mprotect(p + 2 * PAGE, PAGE, PROT_READ));
+		EXPECT_EQ(0, region_add(self->fd, p, 4 * PAGE, GTU_RIGHT_READ, &key));
+		EXPECT_EQ(0, region_remove(self->fd, key));
+		munmap(p, 4 * PAGE);
+	}
+}
+
 /* The measure of the test above measures; and remove and close unpin. */
 TEST_F(pin, unpinned_at_once)
 {

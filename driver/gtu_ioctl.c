@@ -366,6 +366,9 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)
 		return -EFAULT;
 	if (c.size < e->min)
 		return -EINVAL;
+	/* All that is beyond the struct is looked at: no more of it than any struct will have. */
+	if (c.size > SZ_4K)
+		return -E2BIG;
 	ret = copy_struct_from_user(&c.u, e->size, arg, c.size);
 	if (ret)
 		return ret;

@@ -28,7 +28,7 @@
  * ============ ==================================================================================
  * %ENOTTY      no such ioctl
  * %EINVAL      @size is too small, or a value has no meaning (alignment, range)
- * %E2BIG       @size is larger than the driver's and what is beyond is not zero
+ * %E2BIG       @size is larger than the driver's and what is beyond is not zero, or it is over 4096
  * %EOPNOTSUPP  a flag or reserved field that this driver does not know is set, or a kind of memory
  *              that cannot be made reachable: the platform would have to copy it (swiotlb), or it
  *              is a private mapping of a file, to be read only (the kernel would copy it)
@@ -44,6 +44,7 @@
  * %EIO         the queue is in error, or the device refused; a queue's error ends with QUEUE_RESET
  * %EAGAIN      SUBMIT: no place in the ring; read() without blocking: no event
  * %EBADF       no such file descriptor, or not of the kind wanted
+ * %EMFILE      BUFFER_EXPORT: the process has no file descriptor left; %ENFILE: the system has none
  * %ECANCELED   the queue was reset or destroyed while the call waited for it
  * %ENODEV      the device is gone, or was reset after this file was opened: close it
  * ============ ==================================================================================

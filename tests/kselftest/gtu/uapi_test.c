@@ -269,6 +269,22 @@ TEST_F(uapi, dirty_tail)
 	}
 }
 
+/* No struct is longer than a page: more is not looked at, which could take for ever. */
+TEST_F(uapi, endless_tail)
+{
+	const size_t bytes = 64u << 20;
+	union arg *arg = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, (void *)arg);
+	FILL(arg);
+	arg->head.size = bytes;
+	EXPECT_EQ(E2BIG, call(self->fd, variant->cmd, arg));
+	arg->head.size = 4096 + 8;
+	EXPECT_EQ(E2BIG, call(self->fd, variant->cmd, arg));
+	munmap(arg, bytes);
+}
+
 TEST_F(uapi, clean_tail)
 {
 	union arg arg = { .word = { 0 } };

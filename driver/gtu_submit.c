@@ -4,6 +4,7 @@
  * costs one copy, one lock and one doorbell.
  */
 #include <linux/highmem.h>
+#include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -41,12 +42,15 @@ int gtu_region_peek(struct gtu_region *r, u64 offset, void *to, size_t bytes)
 
 		page = NULL;
 		if (r->buffer) {
-			page = r->buffer->page[at >> PAGE_SHIFT];
+			page = r->buffer->page[array_index_nospec(at >> PAGE_SHIFT,
+								  r->buffer->pages)];
 		} else {
 			for_each_sgtable_sg(&r->own, sg, i) {
 				if (at < before + sg->length) {
 					page = pfn_to_page(page_to_pfn(sg_page(sg)) +
-							   ((at - before) >> PAGE_SHIFT));
+							   (array_index_nospec(at - before,
+									       sg->length) >>
+							    PAGE_SHIFT));
 					break;
 				}
 				before += sg->length;

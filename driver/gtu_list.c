@@ -74,7 +74,8 @@ static unsigned int gtu_list_shift(struct sg_table *sgt)
 			breaks |= sg_dma_address(sg) | end;
 		end = sg_dma_address(sg) + sg_dma_len(sg);
 	}
-	return breaks ? min_t(unsigned int, __ffs64(breaks), GTU_SHIFT_MAX) : 0;
+	/* an odd end is a break within a page too, and no page of 2^0 */
+	return breaks ? clamp_t(unsigned int, __ffs64(breaks), 1, GTU_SHIFT_MAX) : 0;
 }
 
 /* Level 1: the address of each page, from the runs. Where runs touch in a page, it is the same. */

@@ -17,8 +17,10 @@ static void gtu_buffer_release(struct kref *ref)
 	struct gtu_buffer *b = container_of(ref, struct gtu_buffer, ref);
 	unsigned long i;
 
-	for (i = 0; b->page && i < b->pages && b->page[i]; i++)
+	for (i = 0; b->page && i < b->pages && b->page[i]; i++) {
 		__free_page(b->page[i]);
+		cond_resched();
+	}
 	atomic_long_sub(b->pages, &b->gtu->buffer_pages);
 	put_device(&b->gtu->dev);
 	kvfree(b->page);
@@ -85,7 +87,7 @@ static struct gtu_buffer *gtu_buffer_alloc(struct gtu_device *gtu, unsigned long
 		return ERR_PTR(-ENOSPC);
 	}
 	get_device(&gtu->dev);
-	b->page = kvcalloc(pages, sizeof(*b->page), GFP_KERNEL_ACCOUNT);
+	b->page = kvcalloc(pages, sizeof(*b->page), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (b->page)
 		ret = gtu_buffer_fill(b);
 	if (ret) {

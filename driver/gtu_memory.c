@@ -194,14 +194,17 @@ static void gtu_unpin(struct gtu_region *r)
 	struct scatterlist *sg;
 	unsigned int i;
 
-	for_each_sgtable_sg(&r->own, sg, i)
+	for_each_sgtable_sg(&r->own, sg, i) {
 		gtu_unpin_run(r, sg_page(sg), sg->length >> PAGE_SHIFT);
+		cond_resched();
+	}
 }
 
 static int gtu_runs_grow(struct gtu_runs *runs)
 {
 	unsigned long room = max(runs->room * 2, GTU_RUNS_FIRST);
-	struct gtu_run *run = kvmalloc_array(room, sizeof(*run), GFP_KERNEL_ACCOUNT);
+	/* more than the kernel gives in one piece is no reason for it to complain */
+	struct gtu_run *run = kvmalloc_array(room, sizeof(*run), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 
 	if (!run)
 		return -ENOMEM;
@@ -288,8 +291,10 @@ static int gtu_runs_table(struct gtu_region *r, struct gtu_runs *runs, int ret)
 	if (!ret)
 		ret = sg_alloc_table(&r->own, runs->n, GFP_KERNEL_ACCOUNT);
 	if (ret) {
-		for (i = 0; i < runs->n; i++)
+		for (i = 0; i < runs->n; i++) {
 			gtu_unpin_run(r, runs->run[i].page, runs->run[i].pages);
+			cond_resched();
+		}
 	} else {
 		for_each_sgtable_sg(&r->own, sg, i)
 			sg_set_page(sg, runs->run[i].page, runs->run[i].pages << PAGE_SHIFT, 0);

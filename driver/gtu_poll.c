@@ -130,6 +130,16 @@ static void gtu_events_give_back(struct gtu_ctx *ctx, const struct gtu_event *ev
 	wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
 }
 
+/*
+ * Whether read() has something to do. Asked again once the reader is in the queue of those who wait:
+ * a watch that looked there just before saw nobody, and would not come again.
+ */
+static bool gtu_reader_awake(struct gtu_ctx *ctx)
+{
+	gtu_watch(ctx->gtu);
+	return gtu_ctx_dead(ctx) || !list_empty_careful(&ctx->ready);
+}
+
 ssize_t gtu_ctx_read(struct gtu_ctx *ctx, char __user *to, size_t bytes, bool block)
 {
 	struct gtu_event event[GTU_CTX_QUEUES];
@@ -140,14 +150,12 @@ ssize_t gtu_ctx_read(struct gtu_ctx *ctx, char __user *to, size_t bytes, bool bl
 	for (;;) {
 		if (gtu_ctx_dead(ctx))
 			return -ENODEV;
-		gtu_watch(ctx->gtu);
 		n = gtu_events_take(ctx, event, max);
 		if (n)
 			break;
 		if (!block)
 			return -EAGAIN;
-		if (wait_event_interruptible(ctx->event_wait, gtu_ctx_dead(ctx) ||
-					     !list_empty_careful(&ctx->ready)))
+		if (wait_event_interruptible(ctx->event_wait, gtu_reader_awake(ctx)))
 			return -EINTR;
 	}
 	if (copy_to_user(to, event, n * sizeof(*event))) {

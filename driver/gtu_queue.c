@@ -162,7 +162,7 @@ struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2
 		/* After a time-out it may be enabled all the same. */
 		if (ret != -EIO)
 			quiet = gtu_force_quiet(ctx, "a queue was not set up in time");
-		ret = ret == -ESTALE ? -ENODEV : ret;
+		ret = ret == -EIO ? ret : -ENODEV;
 		goto err;
 	}
 	ctx->queues++;

@@ -157,38 +157,15 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	return gtu;
 }
 
-/* From here on users may open it. */
-int gtu_device_add(struct gtu_device *gtu)
-{
-	int minor, ret;
-
-	minor = ida_alloc_max(&gtu_minors, GTU_MINORS - 1, GFP_KERNEL);
-	if (minor < 0)
-		return minor;
-	gtu->number = minor;
-	gtu->dev.devt = MKDEV(MAJOR(gtu_devt), MINOR(gtu_devt) + minor);
-	gtu_sysfs_units(gtu);
-	ret = dev_set_name(&gtu->dev, GTU_NAME "%d", minor);
-	if (!ret)
-		ret = cdev_device_add(&gtu->cdev, &gtu->dev);
-	if (ret)
-		ida_free(&gtu_minors, minor);
-	else
-		gtu_debugfs_add(gtu);
-	return ret;
-}
-
 /*
- * The device goes, files stay: nobody enters any more, who is inside leaves, nothing of any context
- * is mapped or pinned for the device when this returns. What is left of a file is its shell.
+ * Nobody can open it any more. Who is inside leaves; nothing of any context is mapped or pinned for the
+ * device when this returns.
  */
-void gtu_device_remove(struct gtu_device *gtu)
+static void gtu_contexts_end(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx;
 
 	gtu_gone(gtu);
-	gtu_debugfs_remove(gtu);
-	cdev_device_del(&gtu->cdev, &gtu->dev);
 	synchronize_srcu(&gtu->srcu);
 	gtu_watch_end(gtu);
 	for (;;) {
@@ -204,6 +181,42 @@ void gtu_device_remove(struct gtu_device *gtu)
 		gtu_ctx_teardown(ctx);
 		gtu_ctx_put(ctx);
 	}
+}
+
+/* From here on users may open it. */
+int gtu_device_add(struct gtu_device *gtu)
+{
+	int minor, ret;
+
+	minor = ida_alloc_max(&gtu_minors, GTU_MINORS - 1, GFP_KERNEL);
+	if (minor < 0)
+		return minor;
+	gtu->number = minor;
+	gtu->dev.devt = MKDEV(MAJOR(gtu_devt), MINOR(gtu_devt) + minor);
+	gtu_sysfs_units(gtu);
+	ret = dev_set_name(&gtu->dev, GTU_NAME "%d", minor);
+	if (!ret)
+		ret = cdev_device_add(&gtu->cdev, &gtu->dev);
+	if (ret) {
+		/* Who has a node with this number may have opened it before the rest failed. */
+		gtu_contexts_end(gtu);
+		ida_free(&gtu_minors, minor);
+	} else {
+		gtu_debugfs_add(gtu);
+	}
+	return ret;
+}
+
+/*
+ * The device goes, files stay: nobody enters any more, who is inside leaves, nothing of any context
+ * is mapped or pinned for the device when this returns. What is left of a file is its shell.
+ */
+void gtu_device_remove(struct gtu_device *gtu)
+{
+	gtu_gone(gtu);
+	gtu_debugfs_remove(gtu);
+	cdev_device_del(&gtu->cdev, &gtu->dev);
+	gtu_contexts_end(gtu);
 	/*
 	 * Whoever comes next may have the name: files that are still open keep this object, not its
 	 * number.

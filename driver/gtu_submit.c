@@ -42,13 +42,13 @@ int gtu_region_peek(struct gtu_region *r, u64 offset, void *to, size_t bytes)
 
 		page = NULL;
 		if (r->buffer) {
-			page = r->buffer->page[array_index_nospec(at >> PAGE_SHIFT,
+			page = r->buffer->page[array_index_nospec((unsigned long)(at >> PAGE_SHIFT),
 								  r->buffer->pages)];
 		} else {
 			for_each_sgtable_sg(&r->own, sg, i) {
 				if (at < before + sg->length) {
 					page = pfn_to_page(page_to_pfn(sg_page(sg)) +
-							   (array_index_nospec(at - before,
+							   (array_index_nospec((unsigned long)(at - before),
 									       sg->length) >>
 							    PAGE_SHIFT));
 					break;

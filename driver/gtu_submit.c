@@ -42,15 +42,17 @@ int gtu_region_peek(struct gtu_region *r, u64 offset, void *to, size_t bytes)
 
 		page = NULL;
 		if (r->buffer) {
-			page = r->buffer->page[array_index_nospec((unsigned long)(at >> PAGE_SHIFT),
-								  r->buffer->pages)];
+			unsigned long n_page = at >> PAGE_SHIFT;
+
+			page = r->buffer->page[array_index_nospec(n_page, r->buffer->pages)];
 		} else {
 			for_each_sgtable_sg(&r->own, sg, i) {
+				unsigned long in_run = at - before;
+
 				if (at < before + sg->length) {
+					in_run = array_index_nospec(in_run, sg->length);
 					page = pfn_to_page(page_to_pfn(sg_page(sg)) +
-							   (array_index_nospec((unsigned long)(at - before),
-									       sg->length) >>
-							    PAGE_SHIFT));
+							   (in_run >> PAGE_SHIFT));
 					break;
 				}
 				before += sg->length;

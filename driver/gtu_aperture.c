@@ -92,6 +92,9 @@ static int gtu_piece_zero(struct gtu_device *gtu, struct gtu_piece *p)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
+		/* a removal waits for whoever is inside: not for gigabytes over a slow bus */
+		if (gtu_ctx_dead(p->ctx))
+			return -ENODEV;
 		cond_resched();
 		to = ioremap_wc(gtu->aperture_phys + ((u64)(p->first + n) << PAGE_SHIFT),
 				PAGE_SIZE);

@@ -315,102 +315,6 @@ static bool load_edges(void *ctx, unsigned n, uint64_t first, unsigned count, vo
 	       (!weights || load(&u->job->mem[GTU_PEG_WEIGHTS], first, count, weights));
 }
 
-/* ---- The rings ------------------------------------------------------------------------------------ */
-
-/* Carry what engine @n holds into its ring, as far as it has room: 1 when something moved, -1 on an error. */
-static int deliver(struct gtu_job *job, struct peg_unit *u, unsigned n)
-{
-	struct peg_core *c = u->core;
-	struct gtu_mem *ring = &job->mem[GTU_PEG_RINGS];
-	const uint32_t count = job->operand[GTU_PEG_RINGS].count;
-	const uint64_t at = n * u->stride, waiting = peg_core_waiting(c, n);
-	uint64_t written = c->engine[n].gone;
-	uint32_t free = 0, moved;
-
-	if (waiting) {
-		if (!stream_room(ring, at, count, written, &free))
-			return -1;
-		moved = free < waiting ? free : (uint32_t)waiting;
-		u->blocked |= moved < waiting;
-		for (uint32_t i = 0; i < moved; i++, written++) {
-			const uint8_t *r = peg_core_out(c, n);
-			const uint64_t to = at + STREAM_HEADER + (written & (count - 1)) * c->record_bytes;
-
-			if (!gtu_mem_store(ring, to, r, c->record_bytes))
-				return -1;
-			if (ring->watched)
-				gtu_watch_stream(ring, to, c->record_bytes,
-						 ((const struct gtu_hw_warp *)(const void *)r)->cycle);
-			peg_core_taken(c, n);
-		}
-		if (moved && !STREAM_TELL(ring, at, producer, (uint32_t)written))
-			return -1;
-		u->deliver += moved;
-	} else {
-		moved = 0;
-	}
-	if (c->engine[n].ended && !peg_core_waiting(c, n) && !(u->ended >> n & 1)) {
-		u->ended |= 1u << n;
-		if (!STREAM_TELL(ring, at, ended, 1))
-			return -1;
-		moved = 1;
-	}
-	return moved != 0;
-}
-
-/*
- * With DEMAND: what was asked for, but no more than the ring has room for, so that an engine whose ring
- * is full holds up no other.
- */
-static int listen(struct gtu_job *job, struct peg_unit *u, unsigned n)
-{
-	struct peg_engine *e = &u->core->engine[n];
-	struct gtu_mem *ring = &job->mem[GTU_PEG_RINGS];
-	const uint64_t at = n * u->stride, before = e->asked;
-	uint64_t asked;
-	uint32_t free;
-
-	if (!u->core->stream.demand || e->ended)
-		return 0;
-	if (!stream_asked(ring, at, e->records, &asked) ||
-	    !stream_room(ring, at, job->operand[GTU_PEG_RINGS].count, e->gone, &free))
-		return -1;
-	asked = asked < e->gone + free ? asked : e->gone + free;
-	peg_core_ask(u->core, n, asked);
-	return e->asked != before;
-}
-
-/* All that goes between the core and its consumers: 1 when something did, -1 on an error. */
-static int pump(struct gtu_job *job, struct peg_unit *u)
-{
-	int seen = peg_take_pushes(job, u), some = 0;
-
-	if (seen < 0)
-		return -1;
-	u->blocked = false;
-	for (unsigned n = 0; n < u->core->stream.engines; n++) {
-		const int out = deliver(job, u, n), in = out < 0 ? -1 : listen(job, u, n);
-
-		if (in < 0)
-			return -1;
-		seen |= out;
-		some |= in;
-	}
-	job->count = u->deliver;
-	if (seen && !stream_moved(&job->mem[GTU_PEG_RINGS], &u->moved))
-		return -1;
-	return seen | some;
-}
-
-static bool tell_all(struct gtu_job *job, struct peg_unit *u, bool waiting)
-{
-	for (unsigned n = 0; n < u->core->stream.engines; n++)
-		if (!STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, waiting, waiting))
-			return false;
-	u->waits = waiting;
-	return true;
-}
-
 /* ---- The job ------------------------------------------------------------------------------------- */
 
 static bool begin(struct gtu_job *job, struct peg_unit *u)
@@ -527,11 +431,11 @@ static int go_on(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
 	const uint32_t all = c->stream.engines == 32 ? ~0u : (1u << c->stream.engines) - 1;
 
 	for (;;) {
-		const int moved = pump(job, u);
+		const int moved = peg_pump(job, u);
 
 		if (moved < 0)
 			return GTU_RUN_DONE;
-		if (moved && u->waits && !tell_all(job, u, false))
+		if (moved && u->waits && !peg_tell_all(job, u, false))
 			return GTU_RUN_DONE;
 		if (u->status > PEG_DONE && !u->blocked)
 			return fail(job, u);
@@ -542,7 +446,7 @@ static int go_on(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
 			continue;
 		}
 		if (u->status == PEG_DONE && !u->blocked && (!u->return_size || u->closed == all)) {
-			if (u->waits && !tell_all(job, u, false))
+			if (u->waits && !peg_tell_all(job, u, false))
 				return GTU_RUN_DONE;
 			return !u->return_size || peg_flush(job, u, budget) ? GTU_RUN_DONE : GTU_RUN_MORE;
 		}
@@ -552,7 +456,7 @@ static int go_on(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
 		 * Say so, then look once more, so that either the consumer's word is seen here or
 		 * `waiting` is seen there and the doorbell rings.
 		 */
-		if (!tell_all(job, u, true))
+		if (!peg_tell_all(job, u, true))
 			return GTU_RUN_DONE;
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	}
@@ -560,7 +464,7 @@ static int go_on(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
 
 static void tell_end(struct gtu_job *job, struct peg_unit *u)
 {
-	tell_all(job, u, false);
+	peg_tell_all(job, u, false);
 	for (unsigned n = 0; n < u->core->stream.engines; n++)
 		STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1);
 	stream_moved(&job->mem[GTU_PEG_RINGS], &u->moved);

@@ -55,4 +55,11 @@ int peg_take_pushes(struct gtu_job *job, struct peg_unit *u);
 /* Go on writing the output list for about @budget cycles: true when it is written, or an error was met. */
 bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t budget);
 
+/* ---- peg_rings.c ---- */
+
+/* All that goes between the core and its consumers: 1 when something did, -1 on an error. */
+int peg_pump(struct gtu_job *job, struct peg_unit *u);
+/* Say in all rings whether the unit waits for its consumers. */
+bool peg_tell_all(struct gtu_job *job, struct peg_unit *u, bool waiting);
+
 #endif

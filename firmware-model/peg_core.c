@@ -158,7 +158,7 @@ bool peg_core_start(struct peg_core *c, const struct peg_stream *s, const struct
 		e->coming = 0;
 		e->next = e->clock = e->end = 0;
 		e->asked = s->demand ? 0 : PEG_NEVER;
-		e->records = e->gone = e->fill = 0;
+		e->records = e->gone = e->ran = e->fill = 0;
 		e->lane = e->flying = 0;
 		e->ended = false;
 		e->failed = 0;
@@ -208,8 +208,12 @@ enum peg_status peg_core_run(struct peg_core *c, uint64_t until)
 		if (c->cycle == c->control && c->live && !peg_control(c))
 			return PEG_UNREAD;
 		limit = peg_least((c->cycle / PEG_WINDOW + 1) * PEG_WINDOW, peg_least(until, c->control));
-		for (unsigned n = 0; n < engines; n++)
-			blocked |= !peg_engine_run(c, n, limit);
+		for (unsigned n = 0; n < engines; n++) {
+			if (peg_engine_run(c, n, limit))
+				c->engine[n].ran = limit;
+			else
+				blocked = true;
+		}
 		if (blocked)
 			return PEG_OUT;
 		for (unsigned n = 0; n < engines; n++) {

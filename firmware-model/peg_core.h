@@ -151,6 +151,7 @@ struct peg_engine {
 	uint64_t fill;			/* record being filled, and its next lane */
 	uint32_t lane;
 	uint64_t gone;			/* records taken */
+	uint64_t ran;			/* cycles before this one are done with: no record will come of them */
 	uint8_t *record;		/* [record_mask + 1] of record_bytes */
 
 	/* control registers */

@@ -266,6 +266,46 @@ static void release(struct engine *e)
 	e->held = 0;
 }
 
+/* The next one of an engine. */
+static const struct gtu_hw_warp *record_at(const struct gtu_peg *peg, const struct engine *e)
+{
+	return (const void *)((const char *)(e->ring + 1) + (e->taken & (peg->records - 1)) * peg->record_bytes);
+}
+
+/*
+ * Look into the rings of engines [first, first + n): *ended: how many will have no record any more; *best: the
+ * one whose next record is the oldest, or n.
+ */
+static int look(struct gtu_peg *peg, uint32_t first, uint32_t n, bool completed, uint32_t *ended, uint32_t *best,
+		struct gtu_error *err)
+{
+	uint64_t cycle, oldest = 0;
+
+	*ended = 0;
+	*best = n;
+	for (uint32_t at = 0; at < n; at++) {
+		struct engine *e = &peg->engine[first + at];
+		const uint32_t over = hear(&e->ring->ended), there = hear(&e->ring->producer) - e->taken;
+
+		if (there > peg->records)
+			return gtu_fail(err, GTU_ERR_FAIL, "%s says that it wrote %u records into a ring of %u of "
+					"which %u were taken: its streams cannot be trusted",
+					peg->q->dev->info.path, hear(&e->ring->producer), peg->records, e->taken);
+		if (!there) {
+			*ended += over || completed;
+			if (peg->demand && !over)
+				__atomic_store_n(&e->ring->asked, e->taken + 1, __ATOMIC_RELEASE);
+			continue;
+		}
+		cycle = record_at(peg, e)->cycle;
+		if (*best == n || cycle < oldest) {
+			*best = at;
+			oldest = cycle;
+		}
+	}
+	return 0;
+}
+
 /* A record of one of engines [first, first + n): 1, 0 where all of them have ended, or an error. */
 static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const struct gtu_hw_warp **record,
 		       uint32_t *engine, struct gtu_error *err)
@@ -279,30 +319,22 @@ static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const st
 	for (;;) {
 		const uint32_t moved = hear(&peg->engine[0].ring->moved);
 		const bool completed = gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed);
-		uint32_t ended = 0;
-		int rc;
+		uint32_t ended, best;
+		int rc = look(peg, first, n, completed, &ended, &best, err);
 
-		for (uint32_t i = 0; i < n; i++) {
-			/* the one after the last first, so that all have their turn */
-			const uint32_t at = first + (peg->last + 1 + i) % n;
-			struct engine *e = &peg->engine[at];
-			const uint32_t over = hear(&e->ring->ended), there = hear(&e->ring->producer) - e->taken;
+		/* records come in one order over all rings: what is older than one that was seen is there, too */
+		if (!rc && best < n && n > 1)
+			rc = look(peg, first, n, completed, &ended, &best, err);
+		if (rc)
+			return rc;
+		if (best < n) {
+			struct engine *e = &peg->engine[first + best];
 
-			if (there > peg->records)
-				return gtu_fail(err, GTU_ERR_FAIL, "%s says that it wrote %u records into a ring of %u of "
-						"which %u were taken: its streams cannot be trusted",
-						peg->q->dev->info.path, hear(&e->ring->producer), peg->records, e->taken);
-			if (there) {
-				*record = (const void *)((const char *)(e->ring + 1) +
-							 (e->taken & (peg->records - 1)) * peg->record_bytes);
-				*engine = peg->last = at;
-				e->taken++;
-				e->held = 1;
-				return 1;
-			}
-			ended += over || completed;
-			if (peg->demand && !over)
-				__atomic_store_n(&e->ring->asked, e->taken + 1, __ATOMIC_RELEASE);
+			*record = record_at(peg, e);
+			*engine = peg->last = first + best;
+			e->taken++;
+			e->held = 1;
+			return 1;
 		}
 		/* a job that is done before its list was closed has failed */
 		if (completed && peg->push_size)

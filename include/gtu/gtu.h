@@ -301,7 +301,11 @@ struct gtu_peg_config {
 	uint32_t list_bytes, edge_bytes; /* on chip, of an engine; 0: all that the build has */
 };
 
-#define GTU_PEG_ANY UINT32_MAX		/* whichever engine has something */
+/*
+ * All engines: their records by cycle, those of one cycle by engine, the same order whoever takes them and
+ * however fast. With _DEMAND whichever engine has something.
+ */
+#define GTU_PEG_ANY UINT32_MAX
 #define GTU_PEG_LANES 32u
 
 /*

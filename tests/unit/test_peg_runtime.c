@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* GraphPEG's intrinsics and Weaver's instructions as an algorithm's author has them, against plain loops. */
 #include <pthread.h>
+#include <unistd.h>
 
 #include "gtu/gtu.h"
 #include "test.h"
@@ -70,6 +71,52 @@ static struct gtu_peg_config config(const struct bed *b, uint32_t flags, uint64_
 		.weight = flags & GTU_PEG_WITH_WEIGHT ? gtu_array(&b->weight, 0, b->m, 4) : (struct gtu_array){ 0 },
 		.in = gtu_array(&b->list[0], 0, in, b->wide),
 	};
+}
+
+/* Records of all engines in the order in which GTU_PEG_ANY gives them: (engine, first edge). */
+static uint64_t order_of_any(const struct bed *b, uint32_t ring_log2, bool slow, uint64_t *order)
+{
+	struct gtu_peg_config c = config(b, GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES, 0);
+	struct gtu_peg_edges edges;
+	struct gtu_peg *peg = NULL;
+	uint64_t n = 0;
+	int rc;
+
+	c.in = (struct gtu_array){ 0 };
+	c.engines = 4;
+	c.ring_log2 = ring_log2;
+	OK(configure_peg(b->q, &c, &peg, &err));
+	while ((rc = gtu_peg_next(peg, GTU_PEG_ANY, &edges, &err)) > 0) {
+		order[n] = edges.cycle << 32 | (uint64_t)edges.engine << 24;
+		order[n++] |= ((const uint64_t *)edges.index)[__builtin_ctz(edges.active)];
+		if (slow && n % 7 == 0)
+			usleep(50);
+	}
+	CHECKF(!rc, "%s", err.text);
+	OK(gtu_peg_finish(peg, NULL, &err));
+	gtu_peg_close(peg);
+	return n;
+}
+
+/* Who takes from all engines gets one and the same order, however fast he is and however long the rings are. */
+TEST(any_has_one_order)
+{
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		uint64_t *want, *got, n;
+		struct bed b;
+
+		bed_open(&b, seed % 2 ? "model" : "model:peg_entries=3", 3000, false, seed);
+		want = malloc(8 * (b.m + 1));
+		got = malloc(8 * (b.m + 1));
+		n = order_of_any(&b, 12, false, want);
+		for (uint32_t ring = 1; ring <= 8; ring += ring < 3 ? 1 : 5) {
+			CHECK_EQ(order_of_any(&b, ring, ring == 2, got), n);
+			CHECKF(!memcmp(want, got, 8 * n), "another order with rings of 2^%u", ring);
+		}
+		free(want);
+		free(got);
+		bed_close(&b);
+	}
 }
 
 /* Figure 4(a) of the paper, level by level: what is pushed is the next level's list. */

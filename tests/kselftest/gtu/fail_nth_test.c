@@ -150,7 +150,7 @@ static int chain_submit(int fd, struct queue *q, uint32_t from, uint32_t to, str
 	memcpy(block, d.operand, 2 * sizeof(*block));
 	memset(d.operand, 0, sizeof(d.operand));
 	d.flags = GTU_DESC_BLOCK;
-	d.operand[0] = (struct gtu_hw_operand){ .key = block_key, .count = 2 };
+	d.operand[0] = (struct gtu_hw_operand){ .key = block_key, .count = 2, .offset = BYTES - 256 };
 	a.descs = (uintptr_t)&d;
 	if (!ret)
 		ret = call(fd, GTU_IOCTL_SUBMIT, &a);

@@ -25,6 +25,9 @@ static const char help[] =
 	"                 weaver, none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
 	"                 a device file as /dev/gtu0, or a GPU as cuda:0\n"
+	"  --direction D  bfs, pr with peg or weaver: push (the default) along edges that leave a vertex,\n"
+	"                 pull along those that lead to it, or auto: bfs pulls while the frontier is large\n"
+	"                 and has many of the edges that are left, pr where edges are stored both ways\n"
 	"  --source ID    bfs, sssp, stcon: where to start, an id of the input file; without it, at the\n"
 	"                 vertex of most edges. bc: ID,ID,...\n"
 	"  --sources N    bc: so many sources drawn at random, N:SEED or all (16)\n"
@@ -134,6 +137,31 @@ static bool parse_sources(struct request *q, const char *word)
 		cli_u64("the seed of --sources", word + length + 1, 0, UINT64_MAX, &q->sources_seed));
 }
 
+static bool parse_direction(struct request *q, const char *word)
+{
+	static const char *const names[] = { "push", "pull", "auto", NULL };
+	int i = cli_choice("direction", word, names);
+
+	q->run.opt.direction = i < 0 ? GTU_PUSH : (uint32_t)i;
+	q->run.direction = i < 0 ? NULL : names[i];
+	return i >= 0;
+}
+
+/* Other than options that are passed over, it says what is measured: nothing is run by another direction. */
+static bool check_direction(const struct run *r)
+{
+	if (!r->direction)
+		return true;
+	if (!(r->kind->takes & RUN_TAKES_DIRECTION))
+		cli_usage("--direction %s is for bfs and pr; %s knows one direction only", r->direction, r->kind->name);
+	else if (r->opt.direction != GTU_PUSH && r->opt.unit != GTU_WITH_PEG && r->opt.unit != GTU_WITH_WEAVER)
+		cli_usage("--direction %s is for --unit peg and weaver; with %s %s pushes", r->direction, r->unit,
+			  r->kind->name);
+	else
+		return true;
+	return false;
+}
+
 static bool parse_special(struct request *q, int option, const char *value)
 {
 	struct gtu_algorithm_options *o = &q->run.opt;
@@ -190,6 +218,7 @@ static bool is_for(const struct run_kind *kind, int option)
 static const struct option options[] = {
 	{ "unit", required_argument, NULL, 'u' },
 	{ "device", required_argument, NULL, 'd' },
+	{ "direction", required_argument, NULL, 'r' },
 	{ "source", required_argument, NULL, 's' },
 	{ "sources", required_argument, NULL, 'S' },
 	{ "target", required_argument, NULL, 'T' },
@@ -266,6 +295,10 @@ static int parse(int argc, char **argv, struct request *q)
 				return CLI_USAGE;
 			break;
 		case 'd': q->run.device = optarg; break;
+		case 'r':
+			if (!parse_direction(q, optarg))
+				return CLI_USAGE;
+			break;
 		case 'o': q->run.output = optarg; break;
 		case 'j': q->run.json = optarg; break;
 		case 'm': q->run.monitor = true; break;
@@ -317,7 +350,7 @@ static int parse(int argc, char **argv, struct request *q)
 				 (unsigned long long)q->source_count);
 	if (q->run.kind->takes & RUN_TAKES_SOURCES && q->source && q->sources_given)
 		return cli_usage("--source and --sources exclude each other");
-	return settle_unit(&q->run) ? check_targets(&q->run) : CLI_USAGE;
+	return settle_unit(&q->run) && check_direction(&q->run) ? check_targets(&q->run) : CLI_USAGE;
 }
 
 /* ---- The run ----------------------------------------------------------------------------------------- */

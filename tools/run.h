@@ -21,6 +21,7 @@ struct run;
 #define RUN_TAKES_DELTA		(1u << 5)
 #define RUN_TAKES_FEATURES	(1u << 6)
 #define RUN_TAKES_SEED		(1u << 7)
+#define RUN_TAKES_DIRECTION	(1u << 9)
 #define RUN_TAKES_QUERIES	(1u << 8)	/* a value a query, not a vertex */
 
 /* An algorithm as `gtu run` sees it. To add one: a row in run_kind.c, and what it shows in run_values.c. */
@@ -50,6 +51,7 @@ struct run {
 	const struct run_kind *kind;
 	const char *path;		/* of the graph */
 	const char *unit, *device;	/* as named; device is "none" without a unit */
+	const char *direction;		/* as named, or NULL */
 	const char *output, *json;	/* files, "-", or NULL */
 	struct gtu_graph graph;		/* as opened, with the weights that were asked for */
 	struct gtu_device *dev;

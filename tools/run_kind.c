@@ -258,11 +258,11 @@ static int verify_gcn(struct run *r, struct gtu_error *err)
 /* ---- The table -------------------------------------------------------------------------------------- */
 
 static const struct run_kind kinds[] = {
-	{ "bfs", NULL, RUN_TAKES_SOURCE, 8, false, "levels",
+	{ "bfs", NULL, RUN_TAKES_SOURCE | RUN_TAKES_DIRECTION, 8, false, "levels",
 	  compute_bfs, verify_bfs, run_write_hops, run_json_bfs, run_print_bfs },
 	{ "sssp", NULL, RUN_TAKES_SOURCE | RUN_TAKES_WEIGHTS | RUN_TAKES_DELTA, 8, false, "iterations",
 	  compute_sssp, verify_sssp, run_write_distance, run_json_sssp, run_print_sssp },
-	{ "pr", "pagerank", RUN_TAKES_RANKS, 8, false, "iterations",
+	{ "pr", "pagerank", RUN_TAKES_RANKS | RUN_TAKES_DIRECTION, 8, false, "iterations",
 	  compute_pr, verify_pr, run_write_real, run_json_pr, run_print_pr },
 	{ "cc", "wcc", 0, 8, false, "iterations",
 	  compute_cc, verify_cc, run_write_vertex, run_json_cc, run_print_cc },

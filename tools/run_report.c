@@ -53,6 +53,27 @@ static void json_counters(struct json *j, const struct run *r)
 	json_end_object(j);
 }
 
+/* Iterations [@first, @end) went this way. */
+static void json_way(struct json *j, const char *direction, uint64_t first, uint64_t end)
+{
+	if (first >= end)
+		return;
+	json_begin_object(j, NULL);
+	json_string(j, "direction", direction);
+	json_u64(j, "first", first);
+	json_u64(j, "iterations", end - first);
+	json_end_object(j);
+}
+
+static void json_directions(struct json *j, const struct gtu_algorithm_stats *s)
+{
+	json_begin_array(j, "directions");
+	json_way(j, "push", 0, s->pull_first);
+	json_way(j, "pull", s->pull_first, s->pull_end);
+	json_way(j, "push", s->pull_end, s->iterations);
+	json_end_array(j);
+}
+
 static int json_run(const struct run *r, FILE *f)
 {
 	const struct gtu_algorithm_stats *s = &r->stats;
@@ -77,6 +98,8 @@ static int json_run(const struct run *r, FILE *f)
 		json_string(&j, "weights", r->weights);
 	json_u64(&j, "iterations", s->iterations);
 	json_u64(&j, "edges_traversed", s->edges);
+	if (r->kind->takes & RUN_TAKES_DIRECTION)
+		json_directions(&j, s);
 	json_begin_object(&j, "seconds");
 	json_double(&j, "open", r->open_seconds);
 	for (i = 0; i < s->phases; i++)
@@ -135,6 +158,9 @@ static void print_time(const struct run *r, FILE *to)
 	fprintf(to, "; opening the graph took %.6f s\n", r->open_seconds);
 	fprintf(to, "edges     %s traversed in %s %s", grouped(s->edges), grouped(s->iterations),
 		r->kind->rounds);
+	if (s->pull_end > s->pull_first)
+		fprintf(to, " (%s pulled, from the %s. on)", grouped(s->pull_end - s->pull_first),
+			grouped(s->pull_first + 1));
 	if (s->seconds > 0)
 		fprintf(to, ", %.1f million a second", 1e-6 * (double)s->edges / s->seconds);
 	fputc('\n', to);

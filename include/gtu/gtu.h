@@ -489,7 +489,13 @@ struct gtu_algorithm_stats {
  *
  * Breadth-first search: level[v] (n entries of the caller's) = hops from the source, GTU_UNREACHED
  * where there is no path. (scu.txt, algorithms 1 and 4; iru.txt, figure 9)
+ *
+ * GTU_PUSH_OR_PULL pulls one run of levels: from the first whose frontier is n / GTU_PULL_SHARE vertices or more
+ * and has more edges than 1 / FACTOR of those of the vertices not reached, until a frontier is smaller.
  */
+#define GTU_PULL_SHARE		24u
+#define GTU_PULL_FACTOR_PEG	1u	/* all edges of the vertices not reached are gathered */
+#define GTU_PULL_FACTOR_WEAVER	14u	/* a vertex that is reached is skipped: few of its edges are gone along */
 int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 	    const struct gtu_algorithm_options *opt, uint64_t *level,
 	    struct gtu_algorithm_stats *stats, struct gtu_error *err);
@@ -504,6 +510,7 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 /*
  * PageRank: rank[v] (n entries), dangling rank spread evenly, together 1 (scu.txt, algorithm 3; iru.txt,
  * figure 11). Units agree but for the order of sums in double. GTU_WITH_SCU does what _BASIC does.
+ * Every iteration goes along all edges, so GTU_PUSH_OR_PULL pulls where that takes no second edge list.
  */
 int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 		 const struct gtu_algorithm_options *opt, double *rank,

@@ -9,6 +9,10 @@
  * level to level; what is left is dropped as labels are written.
  *
  * IRU: the edge frontier is reordered so that a warp's label accesses meet.
+ *
+ * GraphPEG and Weaver also pull, over the graph turned round: the list is of vertices that have not been
+ * reached, made anew for each level, and a vertex is reached by an edge from the last level. GraphPEG
+ * gathers all their edges; with Weaver a vertex that has been reached is skipped (sparseweaver.txt, figure 9).
  */
 #include "algorithm/visit.h"
 #include "algorithm/traverse.h"
@@ -26,6 +30,12 @@ struct bfs {
 	struct gtu_alg_filter expansion, contraction;
 	uint32_t next_level;
 	uint64_t reached;
+	/* pulling */
+	struct gtu_graph *turned;	/* NULL: the graph itself */
+	struct gtu_alg_visit back;
+	bool turnable, pulling, pulled;	/* back is set up; this level; it is over */
+	struct gtu_alg_frontier candidates;
+	uint64_t unreached_edges;	/* that leave vertices not reached */
 };
 
 static int plain_level(struct bfs *b, const struct gtu_alg_frontier *now,
@@ -192,6 +202,100 @@ static int unit_level(struct bfs *b, const struct gtu_alg_frontier *now,
 	return 0;
 }
 
+/* ---- Pulling --------------------------------------------------------------------------------------- */
+
+static int reach_back(void *context, const struct gtu_alg_batch *batch)
+{
+	struct bfs *b = context;
+	uint32_t *label = b->label.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++) {
+		if (label[batch->source[i]] != UNVISITED || label[batch->target[i]] != b->next_level - 1)
+			continue;
+		label[batch->source[i]] = b->next_level;
+		gtu_alg_push(&b->a, b->next, batch->source[i]);
+	}
+	return 0;
+}
+
+static bool is_reached(void *context, uint64_t v)
+{
+	const struct bfs *b = context;
+
+	return ((const uint32_t *)b->label.region.addr)[v] != UNVISITED;
+}
+
+static int turn(struct bfs *b)
+{
+	int rc;
+
+	gtu_alg_phase(&b->a, "setup");
+	rc = gtu_alg_turn(&b->a, &b->turned);
+	if (!rc)
+		rc = gtu_alg_room(&b->a, &b->candidates.ids, b->a.g->n * b->a.id_width, false);
+	if (!rc) {
+		rc = gtu_alg_visit_begin(&b->a, &b->back, b->turned ? b->turned : b->a.g, 4);
+		b->turnable = true;
+	}
+	b->back.pull = true;
+	b->back.enough = b->a.opt->unit == GTU_WITH_WEAVER ? is_reached : NULL;
+	b->candidates.count = b->a.g->n;
+	b->candidates.all = true;
+	return rc;
+}
+
+/* The vertices of the last list that have still not been reached. */
+static void list_candidates(struct bfs *b)
+{
+	struct gtu_alg_frontier *c = &b->candidates;
+	uint64_t i, v, end = c->count;
+
+	for (c->count = 0, i = 0; i < end; i++) {
+		v = gtu_alg_vertex(&b->a, c, i);
+		if (!is_reached(b, v))
+			gtu_alg_push(&b->a, c, v);
+	}
+	c->all = false;
+}
+
+static int pull_level(struct bfs *b, struct gtu_alg_frontier *next)
+{
+	int rc = b->turnable ? 0 : turn(b);
+
+	gtu_alg_phase(&b->a, "pull");
+	b->next = next;
+	if (!rc)
+		list_candidates(b);
+	return rc ? rc : gtu_alg_visit(&b->a, &b->back, &b->candidates, reach_back, b);
+}
+
+/*
+ * The rule of GTU_PUSH_OR_PULL: see gtu.h. A level's edges either way are what leaves the frontier and, about, what
+ * leaves the vertices not reached.
+ */
+static int choose(struct bfs *b, const struct gtu_alg_frontier *now)
+{
+	const uint64_t factor = b->a.opt->unit == GTU_WITH_WEAVER ? GTU_PULL_FACTOR_WEAVER : GTU_PULL_FACTOR_PEG;
+	const bool wide = now->count >= b->a.g->n / GTU_PULL_SHARE;
+	uint64_t i, e, end, edges = 0;
+	int rc;
+
+	b->pulling = b->a.opt->direction == GTU_PULL;
+	if (b->a.opt->direction != GTU_PUSH_OR_PULL || b->pulled)
+		return 0;
+	for (i = 0; i < now->count; i++) {
+		rc = gtu_alg_edges(&b->a, b->a.g, gtu_alg_vertex(&b->a, now, i), &e, &end);
+		if (rc)
+			return rc;
+		edges += end - e;
+	}
+	b->unreached_edges -= edges < b->unreached_edges ? edges : b->unreached_edges;
+	b->pulling = wide && (b->a.stats->pull_end || edges > b->unreached_edges / factor);
+	b->pulled = b->a.stats->pull_end && !b->pulling;
+	return 0;
+}
+
 static int set_up(struct bfs *b)
 {
 	uint64_t v, n = b->a.g->n;
@@ -236,11 +340,18 @@ static int search(struct bfs *b)
 					UNVISITED);
 		b->reached += now->count;
 		next->count = 0;
-		rc = b->a.opt->unit == GTU_WITH_NONE ? plain_level(b, now, next) :
-						       unit_level(b, now, next);
+		rc = choose(b, now);
+		if (!rc)
+			rc = b->pulling ? pull_level(b, next) :
+			     b->a.opt->unit == GTU_WITH_NONE ? plain_level(b, now, next) :
+							       unit_level(b, now, next);
 		if (rc)
 			return rc;
+		if (b->pulling && !b->a.stats->pull_end)
+			b->a.stats->pull_first = b->a.stats->iterations;
 		b->a.stats->iterations++;
+		if (b->pulling)
+			b->a.stats->pull_end = b->a.stats->iterations;
 		swap = now;
 		now = next;
 		next = swap;
@@ -264,7 +375,10 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is beyond the graph's %llu",
 			      (unsigned long long)opt->source, (unsigned long long)g->n);
 	if (!rc)
+		rc = gtu_alg_direction(&b.a);
+	if (!rc)
 		rc = gtu_alg_visit_begin(&b.a, &b.visit, g, 4);
+	b.unreached_edges = g->m;
 	if (!rc)
 		rc = search(&b);
 	if (!rc) {
@@ -274,6 +388,9 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 			level[v] = label[v] == UNVISITED ? GTU_UNREACHED : label[v];
 		b.a.stats->vertices = b.reached;
 	}
+	if (b.turnable)
+		rc = gtu_alg_visit_end(&b.a, &b.back, rc);
 	rc = gtu_alg_visit_end(&b.a, &b.visit, rc);
+	gtu_graph_close(b.turned);
 	return gtu_alg_end(&b.a, rc);
 }

@@ -136,6 +136,38 @@ int gtu_alg_both_ways(struct gtu_alg *a, struct gtu_graph **both)
 	return gtu_graph_symmetrize(a->g, a->opt->progress, both, a->err);
 }
 
+int gtu_alg_direction(struct gtu_alg *a)
+{
+	static const char *const name[] = { "pushing", "pulling", "pushing or pulling" };
+
+	if (a->opt->direction > GTU_PUSH_OR_PULL)
+		return gtu_fail(a->err, GTU_ERR_USAGE, "direction %u is none of 0 to %u", a->opt->direction,
+				GTU_PUSH_OR_PULL);
+	if (a->opt->direction == GTU_PUSH)
+		return 0;
+	if (!gtu_alg_brings(a))
+		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
+				"%s by %s is for GraphPEG and Weaver; with %s it pushes", a->name,
+				name[a->opt->direction], units[a->opt->unit].name);
+	if (a->first || a->end != a->g->n)
+		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
+				"%s by %s over a part of the vertices: the part is of edges that leave them, so it pushes",
+				a->name, name[a->opt->direction]);
+	return 0;
+}
+
+int gtu_alg_turn(struct gtu_alg *a, struct gtu_graph **turned)
+{
+	struct gtu_graph plain = *a->g;
+
+	*turned = NULL;
+	if (!(a->g->flags & GTU_GRAPH_DIRECTED))
+		return 0;
+	plain.weight = NULL;
+	plain.weight_type = GTU_WEIGHT_NONE;
+	return gtu_graph_transpose(&plain, a->opt->progress, turned, a->err);
+}
+
 static int give_back(struct gtu_alg *a, struct gtu_region *region, struct gtu_error *err)
 {
 	if (a->q)

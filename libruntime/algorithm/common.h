@@ -68,6 +68,11 @@ int gtu_alg_whole(struct gtu_alg *a);
  */
 int gtu_alg_both_ways(struct gtu_alg *a, struct gtu_graph **both);
 
+/* Check opt->direction. GTU_ERR_UNSUPPORTED: pulling with a unit, or over a part of the vertices, that cannot. */
+int gtu_alg_direction(struct gtu_alg *a);
+/* *turned = the graph turned round, without weights (the caller closes it); NULL where edges are stored both ways. */
+int gtu_alg_turn(struct gtu_alg *a, struct gtu_graph **turned);
+
 /* A unit that brings edges one by one, which gtu_alg_visit() takes: nothing is expanded in memory. */
 static inline bool gtu_alg_brings(const struct gtu_alg *a)
 {

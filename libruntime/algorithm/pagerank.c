@@ -27,6 +27,8 @@
 
 struct pagerank {
 	struct gtu_alg a;
+	struct gtu_graph *turned;	/* pulling; NULL: the graph itself */
+	bool pull;
 	struct gtu_alg_visit visit;
 	double damping;
 	uint32_t iterations;
@@ -146,6 +148,18 @@ static int push_share(void *context, const struct gtu_alg_batch *batch)
 	return 0;
 }
 
+/* Pulling, over the graph turned round: what a vertex gets is added up at one place. */
+static int pull_share(void *context, const struct gtu_alg_batch *batch)
+{
+	struct pagerank *p = context;
+	double *sum = p->sum.region.addr;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++)
+		sum[batch->source[i]] += share_of(p, batch->target[i]);
+	return 0;
+}
+
 static int unit_push(struct pagerank *p)
 {
 	const struct gtu_alg_frontier all = { .count = p->a.g->n, .all = true };
@@ -153,8 +167,8 @@ static int unit_push(struct pagerank *p)
 	int rc;
 
 	if (gtu_alg_brings(&p->a)) {
-		gtu_alg_phase(&p->a, "traverse");
-		return gtu_alg_visit(&p->a, &p->visit, &all, push_share, p);
+		gtu_alg_phase(&p->a, p->pull ? "pull" : "traverse");
+		return gtu_alg_visit(&p->a, &p->visit, &all, p->pull ? pull_share : push_share, p);
 	}
 	while (c.at < all.count) {
 		gtu_alg_phase(&p->a, "prepare");
@@ -213,6 +227,8 @@ static int iterate(struct pagerank *p)
 		gtu_alg_phase(&p->a, "update");
 		change = update(p, dangling);
 		p->a.stats->iterations++;
+		if (p->pull)
+			p->a.stats->pull_end = p->a.stats->iterations;
 		if (change <= p->a.opt->epsilon && p->a.opt->epsilon > 0)
 			break;
 	}
@@ -236,7 +252,10 @@ static int settle(struct pagerank *p)
 				opt->epsilon);
 	p->iterations = opt->iterations ? opt->iterations :
 			opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
-	return 0;
+	rc = gtu_alg_direction(&p->a);
+	p->pull = opt->direction == GTU_PULL ||
+		  (opt->direction == GTU_PUSH_OR_PULL && !(p->a.g->flags & GTU_GRAPH_DIRECTED));
+	return rc || !p->pull ? rc : gtu_alg_turn(&p->a, &p->turned);
 }
 
 int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
@@ -252,11 +271,13 @@ int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = settle(&p);
 	if (!rc)
-		rc = gtu_alg_visit_begin(&p.a, &p.visit, g, 8);
+		rc = gtu_alg_visit_begin(&p.a, &p.visit, p.turned ? p.turned : g, 8);
+	p.visit.pull = p.pull;
 	if (!rc && g->n)
 		rc = iterate(&p);
 	if (!rc)
 		p.a.stats->vertices = g->n;
 	rc = gtu_alg_visit_end(&p.a, &p.visit, rc);
+	gtu_graph_close(p.turned);
 	return gtu_alg_end(&p.a, rc);
 }

@@ -19,9 +19,14 @@ int gtu_alg_visit_end(struct gtu_alg *a, struct gtu_alg_visit *visit, int rc)
 
 static int flush(struct gtu_alg_visit *visit, gtu_alg_visitor *visitor, void *context)
 {
-	int rc = visit->batch.n ? visitor(context, &visit->batch) : 0;
+	struct gtu_alg_batch *b = &visit->batch;
+	unsigned i;
+	int rc;
 
-	visit->batch.n = 0;
+	for (i = 0; visit->vertex && i < b->n; i++)
+		b->source[i] = visit->vertex[b->source[i]];
+	rc = b->n ? visitor(context, b) : 0;
+	b->n = 0;
 	return rc;
 }
 
@@ -42,26 +47,52 @@ static inline bool beyond(const struct gtu_alg_visit *visit, uint64_t target)
 	return gtu_unlikely(target >= visit->w.g->n) && !visit->values;
 }
 
+/* What entry @i of the frontier is: a vertex and its edges, none where it is outside the range. */
+static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_visit *visit,
+			   const struct gtu_alg_frontier *f, uint64_t i, uint64_t *v, uint64_t *e, uint64_t *end)
+{
+	const struct gtu_weave_storage *s = visit->storage;
+	uint64_t entry = gtu_alg_vertex(a, f, i), degree;
+	int rc;
+
+	*v = entry;
+	*e = *end = 0;
+	if (!s)
+		return entry < visit->w.first || entry >= visit->w.end ?
+			       0 : gtu_alg_edges(a, visit->w.g, entry, e, end);
+	rc = s->get_neighbor(s, entry, v, e, &degree, a->err);
+	if (rc)
+		return rc;
+	if (gtu_unlikely(*v >= s->vertices || *e > s->edges || degree > s->edges - *e))
+		return gtu_fail(a->err, GTU_ERR_INPUT,
+				"entry %llu of the storage is %llu edges from %llu on, of vertex %llu: it has %llu edges and %llu vertices",
+				(unsigned long long)entry, (unsigned long long)degree, (unsigned long long)*e,
+				(unsigned long long)*v, (unsigned long long)s->edges,
+				(unsigned long long)s->vertices);
+	*end = *e + degree;
+	return 0;
+}
+
 static int visit_plain(struct gtu_alg *a, struct gtu_alg_visit *visit,
 		       const struct gtu_alg_frontier *f, gtu_alg_visitor *visitor, void *context)
 {
 	const struct gtu_graph *g = visit->w.g;
-	uint64_t i, v, e, end, target;
+	uint64_t i, v, e, end, first, target;
 	int rc;
 
 	for (i = 0; i < f->count; i++) {
-		v = gtu_alg_vertex(a, f, i);
-		if (v < visit->w.first || v >= visit->w.end)
-			continue;
-		rc = gtu_alg_edges(a, g, v, &e, &end);
-		if (!rc)
-			rc = gtu_alg_progress(a, end - e);
-		for (; !rc && e < end; e++) {
-			target = gtu_graph_target(g, e);
+		rc = entry_of(a, visit, f, i, &v, &e, &end);
+		first = e;
+		for (; !rc && e < end && !(visit->enough && visit->enough(context, v)); e++) {
+			target = visit->storage ? 0 : gtu_graph_target(g, e);
 			if (beyond(visit, target))
 				return gtu_alg_bad_edge(a, g, e);
 			rc = put(visit, v, target, e, visitor, context);
+			if (!rc && visit->enough)
+				rc = flush(visit, visitor, context);
 		}
+		if (!rc)
+			rc = gtu_alg_progress(a, e - first);
 		if (rc)
 			return rc;
 	}
@@ -231,7 +262,8 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
 {
 	const struct gtu_alg_work *w = &visit->w;
 	struct gtu_peg_config config = {
-		.flags = GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST | GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES,
+		.flags = GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST | GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES |
+			 (visit->pull ? GTU_PEG_PULL : 0),
 		.engines = gtu_get_info(a->dev)->peg[GTU_PEG_P_ENGINES],
 		.row = w->map.row,
 		.col = w->map.col,
@@ -254,9 +286,9 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
 	while ((more = gtu_peg_next(visit->peg, GTU_PEG_ANY, &edges, a->err)) > 0) {
 		for (lanes = edges.active; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
-			target = gtu_get(edges.dst, a->id_width, lane);
+			target = gtu_get(visit->pull ? edges.src : edges.dst, a->id_width, lane);
 			edge = gtu_get(edges.index, w->map.row.width, lane);
-			source = gtu_get(edges.src, a->id_width, lane);
+			source = gtu_get(visit->pull ? edges.dst : edges.src, a->id_width, lane);
 			if (gtu_unlikely(edge >= w->g->m || source >= w->g->n))
 				return forged(a, w->g, edge, source);
 			if (beyond(visit, target))
@@ -278,12 +310,28 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
 
 #define ROUNDS 64			/* registered before work is asked for: a job has a price */
 
+/*
+ * Look at what a warp brought, and skip its last vertex if that was enough: in the order of entries no other has
+ * anything left. *@skipped: the last one that was.
+ */
+static int skip(struct gtu_alg *a, struct gtu_alg_visit *visit, const uint64_t vid[GTU_WARP], uint32_t active,
+		uint64_t *skipped, gtu_alg_visitor *visitor, void *context)
+{
+	const uint64_t last = active ? vid[31 - __builtin_clz(active)] : *skipped;
+	int rc = flush(visit, visitor, context);
+
+	if (rc || last == *skipped || !visit->enough(context, last))
+		return rc;
+	*skipped = last;
+	return weaver_skip(visit->weaver, last, a->err);
+}
+
 /* All work of @rounds rounds, as a warp asks for it. */
 static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds,
 		 gtu_alg_visitor *visitor, void *context)
 {
 	const struct gtu_graph *g = visit->w.g;
-	uint64_t vid[GTU_WARP], eid[GTU_WARP], target;
+	uint64_t vid[GTU_WARP], eid[GTU_WARP], target, skipped = UINT64_MAX;
 	uint32_t active, lanes;
 	unsigned lane;
 	int rc = 0, more;
@@ -298,13 +346,15 @@ static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds
 			lane = (unsigned)__builtin_ctz(lanes);
 			if (gtu_unlikely(eid[lane] >= g->m || vid[lane] >= g->n))
 				return forged(a, g, eid[lane], vid[lane]);
-			target = gtu_graph_target(g, eid[lane]);
+			target = visit->storage ? 0 : gtu_graph_target(g, eid[lane]);
 			if (beyond(visit, target))
 				return gtu_alg_bad_edge(a, g, eid[lane]);
 			rc = put(visit, vid[lane], target, eid[lane], visitor, context);
 		}
 		if (!rc && more)
 			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(active));
+		if (!rc && more && visit->enough)
+			rc = skip(a, visit, vid, active, &skipped, visitor, context);
 		if (rc)
 			return rc;
 	}
@@ -322,10 +372,7 @@ static int register_warp(struct gtu_alg *a, struct gtu_alg_visit *visit, const s
 	int rc;
 
 	for (lane = 0; lane < GTU_WARP && *at < f->count; lane++, ++*at) {
-		vid[lane] = gtu_alg_vertex(a, f, *at);
-		if (vid[lane] < visit->w.first || vid[lane] >= visit->w.end)
-			continue;
-		rc = gtu_alg_edges(a, visit->w.g, vid[lane], &start[lane], &end);
+		rc = entry_of(a, visit, f, *at, &vid[lane], &start[lane], &end);
 		if (rc)
 			return rc;
 		degree[lane] = end - start[lane];
@@ -345,6 +392,8 @@ static int visit_weaver(struct gtu_alg *a, struct gtu_alg_visit *visit, const st
 		/* all ones is no id */
 		.wide_vids = visit->w.g->n > UINT32_MAX,
 		.wide_eids = visit->w.g->m > UINT32_MAX,
+		/* what was made ahead cannot be skipped */
+		.demand = visit->enough,
 	};
 	uint64_t at = 0;
 	unsigned rounds;

@@ -12,19 +12,23 @@
 #define GTU_ALGORITHM_VISIT_H
 
 #include "algorithm/common.h"
+#include "gtu/weave.h"
 
 #define GTU_ALG_BATCH 1024
 
 /* Edges that came together; targets are below n (but see values). */
 struct gtu_alg_batch {
 	unsigned n;
-	uint64_t source[GTU_ALG_BATCH];
-	uint64_t target[GTU_ALG_BATCH];
+	uint64_t source[GTU_ALG_BATCH];	/* the vertex of the frontier, also where the graph is turned round */
+	uint64_t target[GTU_ALG_BATCH];	/* the other end; 0 with a storage, which its getEdge knows */
 	uint64_t edge[GTU_ALG_BATCH];	/* its place in col; with SCU and IRU only if visit->places */
 };
 
 /* Called with 1 to GTU_ALG_BATCH edges; other than 0 ends the visit with that. */
 typedef int gtu_alg_visitor(void *context, const struct gtu_alg_batch *batch);
+
+/* No more of the edges of @vertex (a source of batches) is wanted: a unit that can leaves the rest out. */
+typedef bool gtu_alg_enough(void *context, uint64_t vertex);
 
 struct gtu_alg_visit {
 	struct gtu_alg_work w;
@@ -38,6 +42,11 @@ struct gtu_alg_visit {
 	/* Set by the caller before the first visit: */
 	bool places;			/* SCU and IRU bring places, too: memory for one an edge of a chunk */
 	bool values;			/* col holds no vertices: targets are of no bound, and the IRU reorders places */
+	bool pull;			/* the graph is turned round: sources of batches are where edges lead */
+	gtu_alg_enough *enough;		/* or NULL; Weaver skips, plain code breaks off, others bring all */
+	/* or NULL: frontiers are of its entries, sources of batches its vertices; the graph has its numbers */
+	const struct gtu_weave_storage *storage;
+	const uint64_t *vertex;		/* storage: of each entry, for units that know none; NULL: the same */
 	struct gtu_alg_buffer place;	/* index_width bytes, of each edge of w.edge */
 	struct gtu_alg_batch batch;
 };

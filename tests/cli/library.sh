@@ -73,6 +73,15 @@ if command -v pkg-config >/dev/null; then
 		bash -c 'gcc use.c -o use-so $(pkg-config --cflags --libs gtu)'
 	check "runs" env LD_LIBRARY_PATH=dest/opt/gtu/lib ./use-so
 	same "and is right" "$out" want
+	check "an algorithm over weave.h" \
+		bash -c 'gcc -Wall -Wextra -Werror "$0" -o weave_bfs $(pkg-config --cflags --libs gtu)' "$root/tests/cli/weave_bfs.c"
+	printf '0 1\n0 2\n1 3\n4 0\n' >w.txt
+	for unit in 0 1 2 3 4 5; do
+		for direction in push pull; do
+			check "runs by unit $unit, $direction" env LD_LIBRARY_PATH=dest/opt/gtu/lib ./weave_bfs w.txt $unit $direction
+			same "and is right" "$out" <(printf '0 0\n1 1\n2 1\n3 2\n4 -1\n')
+		done
+	done
 	check "a program against the archive" \
 		bash -c 'gcc use.c -o use-a $(pkg-config --cflags gtu) dest/opt/gtu/lib/libgtu.a $(pkg-config --libs --static gtu | sed "s/-lgtu//")'
 	check "runs too" ./use-a

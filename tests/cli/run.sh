@@ -172,6 +172,24 @@ check "is another result" bash -c '! cmp -s c2 c.none'
 check "unit weights" gtu run gcn conv.txt --weights unit --features 1 --seed 7 --verify
 exits 2 "no features" gtu run gcn g.txt --features 0
 exits 2 "too many" gtu run gcn g.txt --features 65537
+# pulling: the same levels, and JSON says which they were
+for unit in peg weaver; do
+	for direction in push pull auto; do
+		check "bfs $unit $direction" gtu run bfs g.txt --source 10 --unit $unit --direction $direction --output o --json d.json --verify
+		same "bfs $unit $direction, result" o bfs.want
+		check "pr $unit $direction" gtu run pr g.txt --unit $unit --direction $direction --verify
+	done
+	check "JSON of pulling, $unit" bash -c "gtu run bfs g.txt --source 10 --unit $unit --direction pull --json - | tr -d ' \n' | grep '\"directions\":\[{\"direction\":\"pull\",\"first\":0,\"iterations\":3}\]'"
+	check "and pushing, $unit" bash -c "gtu run bfs g.txt --source 10 --unit $unit --json - | tr -d ' \n' | grep '\"directions\":\[{\"direction\":\"push\",\"first\":0,\"iterations\":3}\]'"
+	check "a person sees it, $unit" bash -c "gtu run bfs g.txt --source 10 --unit $unit --direction pull | grep '3 levels (3 pulled, from the 1. on)'"
+done
+exits 2 "a direction there is none of" gtu run bfs g.txt --unit peg --direction pul
+says "suggests" "pull"
+exits 2 "pulling by a unit that pushes" gtu run bfs g.txt --unit iru --direction pull
+says "says so" "--direction pull is for --unit peg and weaver; with iru bfs pushes"
+exits 2 "a direction where it means nothing" gtu run kc g.txt --unit peg --direction push
+says "says so" "--direction push is for bfs and pr; kc knows one direction only"
+
 # lookups among five edges
 for unit in none scu-basic scu iru peg weaver; do
 	check "hash $unit" gtu run hash g.txt --queries 1000 --unit $unit --output h.$unit --verify

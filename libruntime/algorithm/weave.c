@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SparseWeaver's framework (sparseweaver.txt, section IV): storages over graphs, and the gather kernel of figure 9
+ * with user functions in its places. Registration and distribution themselves are visit.c's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithm/visit.h"
+
+/* ---- Storage ------------------------------------------------------------------------------------- */
+
+struct gtu_weave_parts {
+	const struct gtu_graph *g;	/* whose edges they are */
+	struct gtu_graph *turned;	/* g, where the library made it */
+	struct gtu_graph rows;		/* entries as vertices, for units that read rows */
+	uint64_t *row, *vertex;		/* of entries; NULL: the graph's own, nothing is split */
+};
+
+static int neighbors(const struct gtu_weave_storage *s, uint64_t entry, uint64_t *base, uint64_t *first,
+		     uint64_t *degree, struct gtu_error *err)
+{
+	const struct gtu_weave_parts *p = s->parts;
+	const uint64_t end = p->rows.row[entry + 1];
+
+	*base = p->vertex ? p->vertex[entry] : entry;
+	*first = p->rows.row[entry];
+	*degree = end - *first;
+	if (gtu_likely(*first <= end && end <= s->edges))
+		return 0;
+	return gtu_fail(err, GTU_ERR_INPUT,
+			"%s: the edges of vertex %llu are said to be entries %llu up to %llu of %llu: the graph is damaged",
+			p->g->name, (unsigned long long)*base, (unsigned long long)*first, (unsigned long long)end,
+			(unsigned long long)s->edges);
+}
+
+static int edge_of(const struct gtu_weave_storage *s, uint64_t edge, uint64_t *other, double *weight,
+		   struct gtu_error *err)
+{
+	const struct gtu_graph *g = s->parts->g;
+
+	(void)err;
+	*other = gtu_graph_target(g, edge);
+	*weight = g->weight_type == GTU_WEIGHT_U32 ? ((const uint32_t *)g->weight)[edge] :
+		  g->weight_type == GTU_WEIGHT_F32 ? ((const float *)g->weight)[edge] :
+		  g->weight_type == GTU_WEIGHT_F64 ? ((const double *)g->weight)[edge] : 1;
+	return 0;
+}
+
+/* Rows of at most @part edges. A vertex without edges is one part. */
+static int split(struct gtu_weave_storage *s, uint64_t part, struct gtu_error *err)
+{
+	struct gtu_weave_parts *p = s->parts;
+	const struct gtu_graph *g = p->g;
+	uint64_t v, e, end, n = 0;
+
+	for (v = 0; v < g->n; v++) {
+		e = g->row[v];
+		end = g->row[v + 1];
+		if (e > end || end > g->m)
+			return gtu_fail(err, GTU_ERR_INPUT,
+					"%s: the edges of vertex %llu are said to be entries %llu up to %llu of %llu: the graph is damaged",
+					g->name, (unsigned long long)v, (unsigned long long)e,
+					(unsigned long long)end, (unsigned long long)g->m);
+		n += end - e ? (end - e - 1) / part + 1 : 1;
+	}
+	p->row = malloc((n + 1) * sizeof(*p->row));
+	p->vertex = malloc((n + 1) * sizeof(*p->vertex));
+	if (!p->row || !p->vertex)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu parts of %llu vertices",
+				(unsigned long long)n, (unsigned long long)g->n);
+	p->rows.n = s->entries = n;
+	p->rows.row = p->row;
+	for (v = n = 0; v < g->n; v++) {
+		e = g->row[v];
+		end = g->row[v + 1];
+		do {
+			p->row[n] = e;
+			p->vertex[n++] = v;
+			e += end - e < part ? end - e : part;
+		} while (e < end);
+	}
+	p->row[n] = g->n ? g->row[g->n] : 0;
+	return 0;
+}
+
+static int store(const struct gtu_graph *g, uint64_t part, bool pull, struct gtu_weave_storage *s,
+		 struct gtu_error *err)
+{
+	struct gtu_weave_parts *p = calloc(1, sizeof(*p));
+	int rc = 0;
+
+	memset(s, 0, sizeof(*s));
+	s->parts = p;
+	if (!p)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a storage");
+	p->g = g;
+	if (pull && (g->flags & GTU_GRAPH_DIRECTED || g->weight_type != GTU_WEIGHT_NONE)) {
+		rc = gtu_graph_transpose(g, NULL, &p->turned, err);
+		p->g = p->turned;
+	}
+	if (!rc) {
+		p->rows = *p->g;
+		/* edges have their weights from getEdge: no unit is to reach them */
+		p->rows.weight = NULL;
+		p->rows.weight_type = GTU_WEIGHT_NONE;
+		s->vertices = s->entries = g->n;
+		s->edges = g->m;
+		s->pull = pull;
+		s->get_neighbor = neighbors;
+		s->get_edge = edge_of;
+		rc = part ? split(s, part, err) : 0;
+	}
+	if (rc)
+		gtu_weave_close(s);
+	return rc;
+}
+
+int gtu_weave_csr(const struct gtu_graph *g, uint64_t part, struct gtu_weave_storage *out,
+		  struct gtu_error *err)
+{
+	return store(g, part, false, out, err);
+}
+
+int gtu_weave_csc(const struct gtu_graph *g, uint64_t part, struct gtu_weave_storage *out,
+		  struct gtu_error *err)
+{
+	return store(g, part, true, out, err);
+}
+
+void gtu_weave_close(struct gtu_weave_storage *s)
+{
+	if (s->parts) {
+		gtu_graph_close(s->parts->turned);
+		free(s->parts->row);
+		free(s->parts->vertex);
+		free(s->parts);
+	}
+	memset(s, 0, sizeof(*s));
+}
+
+/* ---- The kernel ------------------------------------------------------------------------------------ */
+
+struct weave {
+	struct gtu_alg a;
+	struct gtu_alg_visit visit;
+	const struct gtu_weave_storage *s;
+	const struct gtu_weave_functions *f;
+	struct gtu_weave_turn turn;
+	struct gtu_alg_frontier list;	/* entries that are registered */
+};
+
+static inline bool leaves_out(bool (*filter)(const struct gtu_weave_turn *t, uint64_t v),
+			      const struct gtu_weave_turn *t, uint64_t v)
+{
+	return filter && filter(t, v);
+}
+
+/* Figure 9, lines 16 to 21. */
+static int distribute(void *context, const struct gtu_alg_batch *batch)
+{
+	struct weave *w = context;
+	uint64_t other;
+	double weight;
+	unsigned i;
+	int rc;
+
+	for (i = 0; i < batch->n; i++) {
+		const uint64_t base = batch->source[i];
+
+		rc = w->s->get_edge(w->s, batch->edge[i], &other, &weight, w->a.err);
+		if (rc)
+			return rc;
+		if (gtu_unlikely(other >= w->s->vertices))
+			return gtu_fail(w->a.err, GTU_ERR_INPUT,
+					"edge %llu of the storage leads to vertex %llu of only %llu",
+					(unsigned long long)batch->edge[i], (unsigned long long)other,
+					(unsigned long long)w->s->vertices);
+		if (leaves_out(w->f->filter_target, &w->turn, w->s->pull ? base : other) ||
+		    (w->s->pull && leaves_out(w->f->filter_source, &w->turn, other)))
+			continue;
+		w->f->gather(&w->turn, w->s->pull ? other : base, w->s->pull ? base : other, weight);
+	}
+	return 0;
+}
+
+static bool enough(void *context, uint64_t base)
+{
+	const struct weave *w = context;
+
+	return w->f->filter_target(&w->turn, base);
+}
+
+/* Lines 4 to 9: entries whose base vertex passes and that have edges. */
+static int list_entries(struct weave *w)
+{
+	bool (*const filter)(const struct gtu_weave_turn *t, uint64_t v) =
+		w->s->pull ? w->f->filter_target : w->f->filter_source;
+	uint64_t entry, base, first, degree;
+	int rc;
+
+	w->list.count = 0;
+	for (entry = 0; entry < w->s->entries; entry++) {
+		rc = w->s->get_neighbor(w->s, entry, &base, &first, &degree, w->a.err);
+		if (rc)
+			return rc;
+		if (!degree || (base < w->s->vertices && leaves_out(filter, &w->turn, base)))
+			continue;
+		gtu_alg_push(&w->a, &w->list, entry);
+	}
+	w->a.stats->vertices += w->list.count;
+	return 0;
+}
+
+static int iterate(struct weave *w)
+{
+	bool again = true;
+	uint64_t v;
+	int rc;
+
+	rc = gtu_alg_room(&w->a, &w->list.ids, w->s->entries * w->a.id_width, false);
+	for (v = 0; !rc && w->f->init && v < w->s->vertices; v++)
+		w->f->init(&w->turn, v);
+	while (!rc && again && (!w->a.opt->iterations || w->turn.iteration < w->a.opt->iterations)) {
+		gtu_alg_phase(&w->a, "register");
+		rc = list_entries(w);
+		gtu_alg_phase(&w->a, "gather");
+		if (!rc)
+			rc = gtu_alg_visit(&w->a, &w->visit, &w->list, distribute, w);
+		gtu_alg_phase(&w->a, "apply");
+		for (again = false, v = 0; !rc && w->f->apply && v < w->s->vertices; v++)
+			again |= w->f->apply(&w->turn, v);
+		if (!rc)
+			w->a.stats->iterations = ++w->turn.iteration;
+	}
+	w->a.stats->pull_end = w->s->pull ? w->a.stats->iterations : 0;
+	return rc;
+}
+
+int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
+	      const struct gtu_weave_functions *functions, void *context,
+	      const struct gtu_algorithm_options *opt, struct gtu_algorithm_stats *stats,
+	      struct gtu_error *err)
+{
+	const struct gtu_algorithm_options only = {
+		.unit = opt->unit, .chunk_log2 = opt->chunk_log2, .iterations = opt->iterations,
+		.progress = opt->progress,
+	};
+	/* a caller's storage has no rows, but numbers */
+	const struct gtu_graph own = {
+		.n = s->entries > s->vertices ? s->entries : s->vertices, .m = s->edges, .edge_bytes = 8,
+		.name = "the storage",
+	};
+	const struct gtu_graph *g = s->parts ? &s->parts->rows : &own;
+	struct weave w = { .s = s, .f = functions, .turn.context = context };
+	int rc;
+
+	if (!functions->gather || !s->get_neighbor || !s->get_edge)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is not given",
+				!functions->gather ? "gather" : !s->get_neighbor ? "get_neighbor" : "get_edge");
+	if (!s->parts && opt->unit != GTU_WITH_NONE && opt->unit != GTU_WITH_WEAVER && opt->unit != GTU_WITH_GPU)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+				"a storage of the caller's own is for plain code and Weaver: other units read rows in memory");
+	rc = gtu_alg_begin(&w.a, "weave", dev, g, &only, stats, err);
+	w.visit.places = true;
+	w.visit.pull = s->pull;
+	w.visit.enough = s->pull && functions->filter_target ? enough : NULL;
+	if (opt->unit == GTU_WITH_NONE || opt->unit == GTU_WITH_WEAVER)
+		w.visit.storage = s;
+	else if (s->parts)
+		w.visit.vertex = s->parts->vertex;
+	if (!rc)
+		rc = gtu_alg_visit_begin(&w.a, &w.visit, g, 8);
+	if (!rc)
+		rc = iterate(&w);
+	rc = gtu_alg_visit_end(&w.a, &w.visit, rc);
+	return gtu_alg_end(&w.a, rc);
+}

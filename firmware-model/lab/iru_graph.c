@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: MIT
+#include "lab/iru_graph.h"
+
+#define NEVER	0xffffffffu
+#define BLOCK	256u
+#define CULL	64u			/* words of the culling hash, a warp */
+
+struct graph_args {
+	uint32_t n, count, depth, threshold, round;
+	float damping, base;
+	bool list, weights, share;	/* expand: from a list of vertices; carry costs; carry shares of ranks */
+	struct lab_array row, col, weight;
+	struct lab_array label, sum;	/* level, distance or rank; sums of PageRank */
+	struct lab_array from, near, far, far_cost; /* vertex lists: read; written */
+	struct lab_array edge, cost;	/* the edge frontier, and its secondary */
+	struct lab_array fell, seen;	/* SSSP: an element's note; the last round a vertex was listed in */
+	struct lab_array tail;		/* words: of edge, near, far */
+	struct lab_iru *iru;
+};
+enum { EDGES, NEARS, FARS, TAILS };
+
+enum { FROM, ROW, ROW1, SELF, TAIL, COL, WEIGHT, EDGE, COST, PUT, PUT_COST, LABEL, UPDATE, FELL, SEEN, STATEMENTS };
+static const char *const names[STATEMENTS] = {
+	"from[i]", "row[v]", "row[v+1]", "label[v]", "tail", "col[k]", "weight[k]", "edge[i]", "cost[i]", "edge[j]=",
+	"cost[j]=", "label[c]", "label[c]=", "fell[i]", "seen[c]",
+};
+
+/* Room for the active lanes behind @list's end: the place of each. One atomic a warp. */
+LAB_INLINE lab_u32 reserve(struct lab_warp *w, const struct graph_args *a, unsigned list, uint32_t total, lab_u32 rank)
+{
+	lab_mask was = w->mask;
+	lab_u32 base = { 0 };
+
+	if (!was)
+		return rank;
+	lab_alu(w, 3);			/* ballot, count, who is first */
+	w->mask = was & -was;
+	base = lab_atomic_add(w, TAIL, &a->tail, lab_all(list), lab_all(total));
+	lab_wait(w);
+	w->mask = was;
+	lab_alu(w, 1);			/* shuffle */
+	return lab_all(base[__builtin_ctz(was)]) + rank;
+}
+
+/* The edges of 32 vertices, 32 at a time: each lane finds whose the edge is among the sums of degrees. */
+LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), v = i, b = { 0 }, e = { 0 }, self = { 0 }, owner, k, c = { 0 }, cost, at, place;
+	uint32_t before[LAB_LANES + 1], j, l;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
+		if (a->list) {
+			v = lab_load32(w, FROM, &a->from, i);
+			lab_wait(w);
+		}
+		b = lab_load32(w, ROW, &a->row, v);
+		e = lab_load32(w, ROW1, &a->row, v + 1);
+		if (a->weights || a->share)
+			self = lab_load32(w, SELF, &a->label, v);
+		lab_wait(w);
+		lab_alu(w, a->share ? 11 : 1); /* a division */
+	}
+	if (a->share)
+		self = (lab_u32)((lab_f32)self / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1))));
+	for (before[0] = j = 0; j < LAB_LANES; j++)
+		before[j + 1] = before[j] + e[j] - b[j];
+	lab_alu(w, 10);			/* a scan by shuffles */
+	if (!before[LAB_LANES])
+		return;
+	at = lab_lane();
+	/* all edges of all vertices: they stay where they are */
+	place = a->share ? lab_all(b[0]) + at : reserve(w, a, EDGES, before[LAB_LANES], at);
+	j = 0;
+	LAB_WHILE(w, lab_lt(at, lab_all(before[LAB_LANES]))) {
+		owner = lab_all(0);
+		for (l = 0; l < LAB_LANES && at[l] < before[LAB_LANES]; l++) {
+			while (at[l] >= before[j + 1])
+				j++;
+			owner[l] = j;
+		}
+		lab_alu(w, 11);		/* five steps of a search by shuffles */
+		k = cost = lab_all(0);
+		for (l = 0; l < LAB_LANES; l++) {
+			k[l] = b[owner[l]] + at[l] - before[owner[l]];
+			cost[l] = self[owner[l]];
+		}
+		if (!a->share)
+			c = lab_load32(w, COL, &a->col, k);
+		if (a->weights)
+			cost += lab_load32(w, WEIGHT, &a->weight, k);
+		lab_wait(w);
+		lab_alu(w, 2);
+		if (!a->share)
+			lab_store32(w, PUT, &a->edge, place, c);
+		if (a->weights)
+			lab_store32(w, FELL, &a->fell, place, lab_all(0));
+		if (a->weights || a->share)
+			lab_store32(w, PUT_COST, &a->cost, place, cost);
+		at += 32;
+		place += 32;
+	}
+}
+
+/* Element @i of the edge frontier for the active lanes, by load_iru() or by plain loads. */
+LAB_INLINE lab_mask element(struct lab_warp *w, const struct graph_args *a, const struct lab_array *edge, lab_u32 *i,
+			    lab_u32 *c, lab_u32 *cost)
+{
+	struct lab_iru_lanes lanes;
+
+	if (a->iru) {
+		if ((*i)[0] >= a->count)	/* a warp without elements, of the last block */
+			return 0;
+		lab_load_iru(w, a->iru, &lanes);
+		*c = lanes.index;
+		*cost = lanes.secondary;
+		*i = lanes.position;
+		return lanes.active;
+	}
+	w->mask &= lab_lt(*i, lab_all(a->count));
+	*c = lab_load32(w, EDGE, edge, *i);
+	if (a->cost.data)
+		*cost = lab_load32(w, COST, &a->cost, *i);
+	lab_wait(w);
+	return w->mask;
+}
+
+/* Lanes whose value no higher lane has, as a hash in shared memory finds: collisions let some pass. */
+LAB_INLINE lab_mask cull(struct lab_warp *w, lab_u32 c)
+{
+	lab_u32 slot = (c & (CULL - 1)) + w->in_block * CULL, lane = lab_lane();
+	lab_mask twin, lost;
+
+	lab_alu(w, 6);
+	lab_shared_store(w, slot, c);
+	twin = lab_eq(lab_shared_load(w, slot), c) & w->mask;
+	LAB_IF(w, twin)
+		lab_shared_store(w, slot, lane);
+	lost = twin & lab_ne(lab_shared_load(w, slot), lane);
+	return w->mask & ~lost;
+}
+
+LAB_PROGRAM static void bfs_contract(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), c, none = { 0 }, label, depth = lab_all(a->depth);
+
+	lab_alu(w, 5);
+	LAB_IF(w, element(w, a, &a->edge, &i, &c, &none)) {
+		label = lab_load32(w, LABEL, &a->label, c);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_eq(label, lab_all(NEVER))) {
+			LAB_IF(w, cull(w, c)) {
+				label = lab_atomic_min(w, UPDATE, &a->label, c, depth);
+				lab_wait(w);
+				lab_alu(w, 2);
+				LAB_IF(w, lab_lt(depth, label)) {
+					lab_u32 at = reserve(w, a, NEARS, lab_popcount(w->mask), lab_rank(w->mask));
+
+					lab_store32(w, PUT, &a->near, at, c);
+				}
+			}
+		}
+	}
+}
+
+LAB_PROGRAM static void sssp_relax(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), c, cost = { 0 }, label;
+
+	lab_alu(w, 5);
+	LAB_IF(w, element(w, a, &a->edge, &i, &c, &cost)) {
+		label = lab_load32(w, LABEL, &a->label, c);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_lt(cost, label)) {
+			label = lab_atomic_min(w, UPDATE, &a->label, c, cost);
+			lab_wait(w);
+			lab_alu(w, 2);
+			LAB_IF(w, lab_lt(cost, label))
+				lab_store32(w, FELL, &a->fell, i, lab_all(1));
+		}
+	}
+}
+
+/* Those that fell, and to what the vertex now has, go to the near or the far list, the vertex once a round. */
+LAB_INLINE void list(struct lab_warp *w, const struct graph_args *a, lab_u32 c, lab_u32 cost)
+{
+	lab_u32 label = lab_load32(w, LABEL, &a->label, c), was, at;
+	lab_mask near, all;
+
+	lab_wait(w);
+	lab_alu(w, 2);
+	LAB_IF(w, lab_eq(label, cost)) {
+		was = lab_all(a->round);
+		lab_do_atomic(w, SEEN, &a->seen, LAB_MAX_U32, &c, &was, NULL, &label);
+		lab_wait(w);
+		lab_alu(w, 3);
+		near = lab_lt(cost, lab_all(a->threshold));
+		LAB_IF(w, lab_lt(label, was)) {
+			all = w->mask;
+			LAB_IF(w, near) {
+				at = reserve(w, a, NEARS, lab_popcount(w->mask), lab_rank(w->mask));
+				lab_store32(w, PUT, &a->near, at, c);
+			}
+			LAB_IF(w, all & ~near) {
+				at = reserve(w, a, FARS, lab_popcount(w->mask), lab_rank(w->mask));
+				lab_store32(w, PUT, &a->far, at, c);
+				lab_store32(w, PUT_COST, &a->far_cost, at, cost);
+			}
+		}
+	}
+}
+
+LAB_PROGRAM static void sssp_list(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), c, cost, fell;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
+		fell = lab_load32(w, FELL, &a->fell, i);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_ne(fell, lab_all(0))) {
+			c = lab_load32(w, EDGE, &a->edge, i);
+			cost = lab_load32(w, COST, &a->cost, i);
+			lab_wait(w);
+			list(w, a, c, cost);
+		}
+	}
+}
+
+/* The far list under a new threshold: from @from and its costs. */
+LAB_PROGRAM static void sssp_far(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), c, cost;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
+		c = lab_load32(w, FROM, &a->from, i);
+		cost = lab_load32(w, COST, &a->cost, i);
+		lab_wait(w);
+		list(w, a, c, cost);
+	}
+}
+
+LAB_PROGRAM static void pr_add(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), c, share = { 0 };
+
+	lab_alu(w, 5);
+	LAB_IF(w, element(w, a, &a->col, &i, &c, &share)) {
+		lab_alu(w, 2);
+		lab_atomic_add_f32(w, UPDATE, &a->sum, c, (lab_f32)share);
+	}
+}
+
+LAB_PROGRAM static void pr_finish(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 v = lab_thread(w);
+	lab_f32 sum;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		sum = lab_load_f32(w, LABEL, &a->sum, v);
+		lab_wait(w);
+		lab_alu(w, 2);
+		lab_store_f32(w, UPDATE, &a->label, v, lab_all_f32(a->base) + sum * a->damping);
+		lab_store_f32(w, PUT, &a->sum, v, lab_all_f32(0));
+	}
+}
+
+#define KERNEL(id, bytes)                                                                          \
+	static const struct lab_kernel kernel_##id = { .name = #id, .warp = id, .statement = names,  \
+						       .statements = STATEMENTS, .shared = bytes }
+KERNEL(expand, 0);
+KERNEL(bfs_contract, 4 * CULL * BLOCK / LAB_LANES);
+KERNEL(sssp_relax, 0);
+KERNEL(sssp_list, 0);
+KERNEL(sssp_far, 0);
+KERNEL(pr_add, 0);
+KERNEL(pr_finish, 0);
+
+const char *lab_iru_algorithm_name(unsigned algorithm)
+{
+	static const char *const text[] = { "bfs", "sssp", "pr" };
+
+	return algorithm < LAB_IRU_ALGORITHMS ? text[algorithm] : NULL;
+}
+
+/* ---- On the host ------------------------------------------------------------------------------- */
+
+struct run {
+	struct lab *lab;
+	struct lab_iru *iru;
+	const struct lab_iru_how *how;
+	const struct gtu_progress *progress;
+	struct graph_args a;
+};
+
+static int launch(struct run *r, const struct lab_kernel *k, uint32_t count, struct gtu_error *err)
+{
+	struct lab_launch l = { k, &r->a, ((uint64_t)count + BLOCK - 1) / BLOCK, BLOCK, r->progress };
+
+	r->a.count = count;
+	return lab_run(r->lab, &l, NULL, err);
+}
+
+/* A kernel that consumes @count elements of the edge frontier; its grid is exact, a warp an answer. */
+static int consume(struct run *r, const struct lab_kernel *k, const struct lab_array *target,
+		   const struct lab_array *edge, uint32_t count, unsigned op, bool secondary, bool position,
+		   struct gtu_error *err)
+{
+	int rc;
+
+	if (!count)
+		return 0;
+	if (!r->how->iru)
+		return launch(r, k, count, err);
+	r->a.iru = r->iru;
+	lab_iru_configure(r->iru, target, edge, secondary ? &r->a.cost : NULL, count, op, position);
+	rc = launch(r, k, count, err);
+	r->a.iru = NULL;
+	return rc ? rc : lab_iru_finish(r->iru, err);
+}
+
+static uint32_t tail(const struct run *r, unsigned list)
+{
+	return ((const uint32_t *)r->a.tail.data)[list];
+}
+
+static void empty(struct run *r, unsigned list)
+{
+	((uint32_t *)r->a.tail.data)[list] = 0;
+}
+
+static void swap(struct lab_array *a, struct lab_array *b)
+{
+	struct lab_array c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+static int bfs(struct run *r, struct gtu_error *err)
+{
+	struct graph_args *a = &r->a;
+	uint32_t count = 1;
+	int rc = 0;
+
+	a->list = true;
+	((uint32_t *)a->label.data)[r->how->source] = 0;
+	((uint32_t *)a->from.data)[0] = r->how->source;
+	for (a->depth = 1; count && !rc; a->depth++) {
+		empty(r, EDGES);
+		empty(r, NEARS);
+		rc = launch(r, &kernel_expand, count, err);
+		rc = rc ? rc : consume(r, &kernel_bfs_contract, &a->label, &a->edge, tail(r, EDGES), GTU_IRU_OP_NONE, false,
+				       false, err);
+		count = tail(r, NEARS);
+		swap(&a->from, &a->near);
+	}
+	return rc;
+}
+
+/* Davidson et al. (iru.txt, [22]): the step is 32 mean weights over the mean degree. */
+static uint32_t step_of(const struct gtu_graph *g)
+{
+	const uint32_t *weight = g->weight;
+	double sum = 0;
+	uint64_t e;
+
+	for (e = 0; e < g->m; e++)
+		sum += weight[e];
+	sum = g->m ? LAB_LANES * (sum / (double)g->m) * (double)g->n / (double)g->m : 1;
+	return sum < 1 ? 1 : sum > 1e9 ? 1000000000u : (uint32_t)sum;
+}
+
+/* When the near list is empty: what of the far list is below the next threshold. */
+static int next_far(struct run *r, uint32_t step, struct lab_array *other, struct lab_array *other_cost,
+		    struct gtu_error *err)
+{
+	struct graph_args *a = &r->a;
+	struct lab_array from = a->from, cost = a->cost;
+	uint32_t count = tail(r, FARS);
+	int rc;
+
+	a->threshold = a->threshold > NEVER - step ? NEVER : a->threshold + step;
+	a->round++;
+	empty(r, FARS);
+	swap(&a->far, other);
+	swap(&a->far_cost, other_cost);
+	a->from = *other;
+	a->cost = *other_cost;
+	rc = launch(r, &kernel_sssp_far, count, err);
+	a->from = from;
+	a->cost = cost;
+	return rc;
+}
+
+static int sssp(struct run *r, struct lab_array *other, struct lab_array *other_cost, struct gtu_error *err)
+{
+	struct graph_args *a = &r->a;
+	uint32_t count = 1, step = step_of(r->how->graph), edges;
+	int rc = 0;
+
+	a->list = a->weights = true;
+	a->threshold = step;
+	((uint32_t *)a->label.data)[r->how->source] = 0;
+	((uint32_t *)a->from.data)[0] = r->how->source;
+	while (!rc && (count || tail(r, FARS))) {
+		empty(r, NEARS);
+		if (count) {
+			empty(r, EDGES);
+			a->round++;
+			rc = launch(r, &kernel_expand, count, err);
+			edges = tail(r, EDGES);
+			rc = rc ? rc : consume(r, &kernel_sssp_relax, &a->label, &a->edge, edges, GTU_IRU_OP_MIN_U32, true, true,
+					       err);
+			rc = rc || !edges ? rc : launch(r, &kernel_sssp_list, edges, err);
+		} else {
+			rc = next_far(r, step, other, other_cost, err);
+		}
+		count = tail(r, NEARS);
+		swap(&a->from, &a->near);
+	}
+	return rc;
+}
+
+static int pagerank(struct run *r, struct gtu_error *err)
+{
+	const uint32_t *row = r->a.row.data;
+	float *rank = r->a.label.data;
+	struct graph_args *a = &r->a;
+	uint32_t v, i;
+	double lost;
+	int rc = 0;
+
+	a->share = true;
+	a->damping = 0.85f;
+	memset(a->sum.data, 0, 4ull * a->n);
+	for (v = 0; v < a->n; v++)
+		rank[v] = (float)(1 / (double)a->n);
+	for (i = 0; i < r->how->iterations && !rc; i++) {
+		for (lost = 0, v = 0; v < a->n; v++)
+			lost += row[v] == row[v + 1] ? rank[v] : 0;
+		a->base = (float)((0.15 + 0.85 * lost) / (double)a->n);
+		rc = launch(r, &kernel_expand, a->n, err);
+		rc = rc ? rc : consume(r, &kernel_pr_add, &a->sum, &a->col, (uint32_t)r->how->graph->m, GTU_IRU_OP_ADD_F32, true,
+				       false, err);
+		rc = rc ? rc : launch(r, &kernel_pr_finish, a->n, err);
+	}
+	return rc;
+}
+
+static int arrays(struct run *r, struct lab_array *other, struct lab_array *other_cost, struct gtu_error *err)
+{
+	const struct gtu_graph *g = r->how->graph;
+	bool paths = r->how->algorithm == LAB_IRU_SSSP, ranks = r->how->algorithm == LAB_IRU_PR;
+	uint64_t v, lists = ranks ? 1 : paths ? g->n + g->m : g->n + 32;
+	struct graph_args *a = &r->a;
+	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
+		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", TAILS },
+		{ &a->from, "from", g->n + 32 }, { &a->near, "near", g->n + 32 },
+		{ &a->edge, "edge", ranks ? 1 : g->m }, { &a->sum, "sum", ranks ? g->n : 1 },
+		{ &a->seen, "seen", paths ? g->n : 1 }, { &a->fell, "fell", paths ? g->m : 1 },
+		{ &a->far, "far", paths ? lists : 1 }, { &a->far_cost, "far_cost", paths ? lists : 1 },
+		{ other, "far'", paths ? lists : 1 }, { other_cost, "far_cost'", paths ? lists : 1 },
+	};
+	unsigned i;
+	int rc = 0;
+
+	if (g->edge_bytes != 4 || g->n >= 1u << 31 || g->m >= 1ull << 31 || r->how->source >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: the laboratory's IRU takes 4 bytes an edge, less than 2^31 vertices and edges, and a source that exists",
+				g->name);
+	if (paths && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs weights that are 32-bit integers", g->name);
+	a->n = (uint32_t)g->n;
+	rc = lab_map(r->lab, "col", g->col, 4 * g->m, LAB_DEVICE, &a->col, err);
+	if (!rc && paths)
+		rc = lab_map(r->lab, "weight", g->weight, 4 * g->m, LAB_DEVICE, &a->weight, err);
+	if (!rc && (paths || ranks))
+		rc = lab_alloc(r->lab, "cost", 4 * g->m, LAB_DEVICE, &a->cost, err);
+	for (i = 0; i < sizeof(want) / sizeof(want[0]) && !rc; i++)
+		rc = lab_alloc(r->lab, want[i].name, 4 * want[i].words, LAB_DEVICE, want[i].array, err);
+	if (rc)
+		return rc;
+	for (v = 0; v <= g->n; v++)
+		((uint32_t *)a->row.data)[v] = (uint32_t)g->row[v];
+	memset(a->label.data, 0xff, 4 * g->n);
+	return 0;
+}
+
+int lab_iru_run(const struct lab_machine *m, const struct lab_iru_how *how, const struct gtu_progress *progress,
+		uint32_t *result, struct lab_stats *stats, struct lab_iru_counts *counts, struct gtu_error *err)
+{
+	struct run r = { .how = how, .progress = progress };
+	struct lab_array other, other_cost;
+	int rc = lab_create(m, &r.lab, err);
+
+	rc = rc || !how->iru ? rc : lab_iru_attach(r.lab, &how->shape, how->timeout, &r.iru, err);
+	rc = rc ? rc : arrays(&r, &other, &other_cost, err);
+	if (!rc)
+		rc = how->algorithm == LAB_IRU_BFS ? bfs(&r, err) : how->algorithm == LAB_IRU_PR ? pagerank(&r, err) :
+		     sssp(&r, &other, &other_cost, err);
+	if (!rc) {
+		memcpy(result, r.a.label.data, 4 * how->graph->n);
+		*stats = *lab_stats(r.lab);
+		if (counts && r.iru)
+			*counts = *lab_iru_counts(r.iru);
+	}
+	lab_destroy(r.lab);
+	lab_iru_free(r.iru);
+	return rc;
+}

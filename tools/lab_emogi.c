@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 /* The experiments of emogi.txt, sections 3.3 and 5, but for unified memory, HALO and Subway. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/emogi.h"
+#include "lab_expect.h"
 #include "lab_run.h"
-#include "reference.h"
 
 #define SOURCES 2u
 #define ITERATIONS 3u			/* of PageRank: each reads the same */
 
 /* GAP-kron and GAP-urand have 2^27 vertices of mean degree 32; Friendster 55; MOLIERE 222. */
 static const struct lab_sibling siblings[] = {
-	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16 }, 1 },
-	{ "GU", { .kind = GTU_GEN_UNIFORM, .degree = 16 }, 1 },
-	{ "FS", { .kind = GTU_GEN_POWERLAW, .degree = 55 }, 0.5 },
-	{ "ML", { .kind = GTU_GEN_POWERLAW, .degree = 222 }, 0.125 },
+	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16 }, 1, 0 },
+	{ "GU", { .kind = GTU_GEN_UNIFORM, .degree = 16 }, 1, 0 },
+	{ "FS", { .kind = GTU_GEN_POWERLAW, .degree = 55 }, 0.5, 0 },
+	{ "ML", { .kind = GTU_GEN_POWERLAW, .degree = 222 }, 0.125, 0 },
 };
 
 enum { PCIE3, PCIE4, LINKS };
@@ -31,8 +30,7 @@ struct subject {
 	uint32_t source[SOURCES];
 	bool done[LAB_EMOGI_ALGORITHMS][LAB_VARIANTS][2][LINKS];
 	struct lab_stats stats[LAB_EMOGI_ALGORITHMS][LAB_VARIANTS][2][LINKS];
-	uint64_t *whole[LAB_EMOGI_ALGORITHMS][SOURCES]; /* reference; of PageRank: real */
-	double *real;
+	uint64_t *whole[LAB_EMOGI_ALGORITHMS][SOURCES]; /* the reference's */
 };
 
 struct state {
@@ -41,26 +39,18 @@ struct state {
 	struct subject s[LAB_RUN_GRAPHS];
 };
 
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
 static int subject_of(struct subject *s, const struct gtu_graph *g, struct gtu_error *err)
 {
-	uint64_t e, k, v;
+	uint64_t e;
 	unsigned i, w;
 
 	s->g = g;
 	s->weight = malloc(4 * g->m + 4);
 	s->result = malloc(4 * g->n + 4);
-	s->real = malloc(8 * g->n + 8);
-	if (!s->weight || !s->result || !s->real)
+	if (!s->weight || !s->result)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
 	for (e = 0; e < g->m; e++)	/* as the paper weighs its graphs: 8 to 72 */
-		s->weight[e] = 8 + (uint32_t)(mix(e) % 65);
+		s->weight[e] = 8 + (uint32_t)(lab_mix(e) % 65);
 	for (w = 0; w < 2; w++) {
 		s->wide[w] = *g;
 		s->wide[w].weight = s->weight;
@@ -81,11 +71,8 @@ static int subject_of(struct subject *s, const struct gtu_graph *g, struct gtu_e
 	}
 	if (!g->m)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
-	for (i = 0; i < SOURCES; i++) {	/* random ones, of those with edges */
-		for (k = i * 1000003; v = mix(k + 1) % g->n, g->row[v] == g->row[v + 1]; k++)
-			;
-		s->source[i] = (uint32_t)v;
-	}
+	for (i = 0; i < SOURCES; i++)
+		s->source[i] = lab_source(g, i);
 	return 0;
 }
 
@@ -100,61 +87,17 @@ static void subject_free(struct subject *s)
 	free(s->own[1]);
 	free(s->weight);
 	free(s->result);
-	free(s->real);
 }
 
-/* What a run has to give, once for each algorithm and source. */
-static int expected(struct subject *s, unsigned a, unsigned source, struct gtu_error *err)
+/* What a run has to give, found once for each algorithm and source; the algorithms are in the same order. */
+static int compare(struct subject *s, unsigned a, unsigned source, struct gtu_error *err)
 {
-	const struct gtu_graph *g = &s->wide[0];
-	uint64_t *whole = s->whole[a][source], v;
-	double change;
-	int rc;
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS };
+	uint64_t **whole = &s->whole[a][source];
 
-	if (whole)
-		return 0;
-	whole = s->whole[a][source] = malloc(8 * g->n + 8);
-	if (!whole)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
-	if (a == LAB_EMOGI_BFS)
-		rc = reference_bfs(g, s->source[source], whole);
-	else if (a == LAB_EMOGI_CC)
-		rc = reference_components(g, whole);
-	else if (a == LAB_EMOGI_SSSP)
-		rc = reference_sssp(g, s->source[source], s->real);
-	else
-		rc = reference_pagerank(g, 0.85, ITERATIONS, s->real, &change);
-	if (rc)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the reference's result");
-	for (v = 0; v < g->n && a == LAB_EMOGI_SSSP; v++)
-		whole[v] = isinf(s->real[v]) ? UINT64_MAX : (uint64_t)s->real[v];
-	if (a == LAB_EMOGI_PR)
-		memcpy(whole, s->real, 8 * g->n);
-	return 0;
-}
-
-static int compare(const struct subject *s, unsigned a, unsigned source, struct gtu_error *err)
-{
-	const uint64_t *whole = s->whole[a][source];
-	double real, got;
-	float rank;
-	uint64_t v;
-
-	for (v = 0; v < s->g->n; v++) {
-		if (a == LAB_EMOGI_PR) {
-			memcpy(&real, &whole[v], 8);
-			memcpy(&rank, &s->result[v], 4);
-			got = (double)rank;
-			/* sums of floats in any order: each of d additions may be off by half a unit of 2^-23 */
-			if (fabs(got - real) > 1e-3 * real + 1e-12)
-				return gtu_fail(err, GTU_ERR_VERIFY, "%s: PageRank of vertex %" PRIu64 " is %g, not %g", s->g->name, v,
-						got, real);
-		} else if (s->result[v] != (uint32_t)whole[v]) {
-			return gtu_fail(err, GTU_ERR_VERIFY, "%s: %s of vertex %" PRIu64 " is %u, not %u", s->g->name,
-					lab_emogi_algorithm_name(a), v, s->result[v], (uint32_t)whole[v]);
-		}
-	}
-	return 0;
+	if (!*whole)
+		*whole = lab_expect(&s->wide[0], what[a], s->source[source], ITERATIONS, err);
+	return *whole ? lab_expect_same(&s->wide[0], what[a], *whole, s->result, err) : err->code;
 }
 
 /* Counts of a run, over all sources where it has one; NULL after an error. Each is run once and kept. */
@@ -170,7 +113,7 @@ static const struct lab_stats *stats_of(struct state *st, unsigned graph, unsign
 	for (i = 0; i < sources; i++) {
 		struct lab_emogi how = { variant, a, &s->wide[wide], s->source[i], ITERATIONS };
 
-		if (expected(s, a, i, err) || lab_emogi_run(&st->m[link], &how, st->r->progress, s->result, &one, err) ||
+		if (lab_emogi_run(&st->m[link], &how, st->r->progress, s->result, &one, err) ||
 		    compare(s, a, i, err))
 			return NULL;
 		st->r->checked++;
@@ -363,7 +306,7 @@ int lab_run_emogi(struct lab_run *r, struct gtu_error *err)
 	if (!st)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an experiment");
 	st->r = r;
-	rc = lab_run_begin(r, "v100", siblings, sizeof(siblings) / sizeof(siblings[0]), err);
+	rc = lab_run_begin(r, "v100", NULL, siblings, sizeof(siblings) / sizeof(siblings[0]), err);
 	rc = rc ? rc : lab_machine_open("v100-pcie4", &pcie4, err);
 	if (!rc && !r->m.link)
 		rc = gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory, which emogi is about", r->m.name);

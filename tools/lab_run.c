@@ -18,6 +18,8 @@ static const struct experiment {
 } experiments[] = {
 	{ "emogi", "edge list over the link: figures 3 to 5, 7, 8, 9 (without unified memory), 10, 12, 13", lab_run_emogi,
 	  1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 12 | 1 << 13, 16 },
+	{ "iru", "BFS, SSSP, PageRank with the IRU and without: figures 12 to 16, without energy", lab_run_iru,
+	  1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, 14 },
 };
 #define EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
 
@@ -44,15 +46,16 @@ static int add_file(struct lab_run *r, const char *path, struct gtu_error *err)
 	return gtu_graph_check(r->graph[r->graphs++], r->progress, err);
 }
 
-int lab_run_begin(struct lab_run *r, const char *machine, const struct lab_sibling *sibling, unsigned siblings,
-		  struct gtu_error *err)
+int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, const struct lab_sibling *sibling,
+		  unsigned siblings, struct gtu_error *err)
 {
 	struct gtu_generate_options o;
 	unsigned i;
 	int rc = lab_machine_open(r->machine ? r->machine : machine, &r->m, err);
 
 	for (i = 0; i < r->sets && !rc; i++)
-		rc = lab_machine_set(&r->m, r->set[i], err);
+		if (!unit || strncmp(r->set[i], unit, strlen(unit)))
+			rc = lab_machine_set(&r->m, r->set[i], err);
 	for (i = 0; i < r->files && !rc; i++)
 		rc = add_file(r, r->file[i], err);
 	for (i = 0; i < siblings && !r->files && !rc; i++) {
@@ -60,6 +63,8 @@ int lab_run_begin(struct lab_run *r, const char *machine, const struct lab_sibli
 		o.n = (uint64_t)(sibling[i].vertices * (double)(1ull << r->scale));
 		o.scale = (uint32_t)lround(log2((double)o.n));
 		o.seed = 1;
+		if (sibling[i].density)
+			o.degree *= exp2((double)r->scale - sibling[i].density);
 		rc = gtu_graph_generate(&o, r->progress, &r->graph[r->graphs], err);
 		r->symbol[r->graphs] = sibling[i].symbol;
 		r->graphs += !rc;

@@ -34,15 +34,17 @@ struct lab_run {
 struct lab_sibling {
 	const char *symbol;
 	struct gtu_generate_options how; /* scale and n are set by the function */
-	double vertices;		/* of those of the first sibling, at the same --scale */
+	double vertices;		/* of the 2^scale */
+	unsigned density;		/* not 0: the degree is for this scale, and falls with it */
 };
 
 /* One of these runs: fills r->table. */
 int lab_run_emogi(struct lab_run *r, struct gtu_error *err);
+int lab_run_iru(struct lab_run *r, struct gtu_error *err);
 
-/* The machine, and files or siblings as graphs. */
-int lab_run_begin(struct lab_run *r, const char *machine, const struct lab_sibling *sibling, unsigned siblings,
-		  struct gtu_error *err);
+/* The machine, and files or siblings as graphs. Keys of --set that begin with @unit are left to the caller. */
+int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, const struct lab_sibling *sibling,
+		  unsigned siblings, struct gtu_error *err);
 static inline bool lab_run_wants(const struct lab_run *r, unsigned figure)
 {
 	return !r->figure || r->figure == figure;

@@ -57,6 +57,16 @@ cp "$out" table
 exits 1 "but that figure" grep "^ *8  " table
 exits 2 "a figure that is not there" gtu lab run emogi --figure 11
 says "names those there are" "it has 3 4 5 7"
+check "run iru" gtu lab run iru --scale 8 --json i.json
+says "all results are the reference's" '"results_checked": 36' i.json
+check "a build of our own" gtu lab run iru --scale 8 --figure 15 --set iru.prefetch=1 --set iru.timeout=1
+cp "$out" table
+check "whose time-outs are seen" gtu lab run iru --scale 8 --figure 15
+exits 1 "as another table" cmp "$out" table
+exits 2 "an IRU that cannot be built" gtu lab run iru --set iru.prefetch=300
+says "says why" "fetches 1 to 256 lines ahead"
+exits 2 "a key that it has not" gtu lab run iru --set iru.color=3
+exits 2 "the IRU's keys elsewhere" gtu lab run emogi --set iru.prefetch=3
 exits 2 "a machine without a link" gtu lab run emogi --machine gtx980
 exits 2 "an unknown paper" gtu lab run halo
 exits 2 "both files and a scale" gtu lab run emogi --graph own.mtx --scale 9

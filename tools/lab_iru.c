@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+/* The experiments of iru.txt, section 6, but for energy and area. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/iru_graph.h"
+#include "lab_expect.h"
+#include "lab_run.h"
+
+/* The papers' graphs at --scale 18 (scu.txt, table 5: vertices and entries); smaller ones keep the degree. */
+static const struct lab_sibling siblings[] = {
+	{ "ca", { .kind = GTU_GEN_PLANAR, .degree = 4.9 }, 2.71, 0 },
+	{ "cond", { .kind = GTU_GEN_POWERLAW, .degree = 8.7 }, 0.154, 0 },
+	{ "delaunay", { .kind = GTU_GEN_DELAUNAY }, 2, 0 },
+	{ "human", { .kind = GTU_GEN_POWERLAW, .degree = 1118 }, 0.085, 18 }, /* keeps its density */
+	{ "kron", { .kind = GTU_GEN_KRONECKER, .degree = 48, .simplify = 1 }, 1, 0 },
+	{ "msdoor", { .kind = GTU_GEN_FEM3D, .degree = 48.7 }, 1.58, 0 },
+};
+
+struct pair {				/* of a graph and an algorithm: [0] without the IRU, [1] with it */
+	struct lab_stats s[2];
+	struct lab_iru_counts c;
+};
+
+/* One number of a run; what is compared is with over without. */
+static double l1_accesses(const struct pair *p, unsigned with)
+{
+	double n = 0;
+	unsigned i;
+
+	for (i = 0; i < LAB_STATUSES; i++)
+		n += (double)(p->s[with].l1_load[i] + p->s[with].l1_store[i]);
+	return n;
+}
+
+/* Requests, as GPGPU-Sim 3.2 counts them, which has no sectors; those of the IRU's prefetcher are among them. */
+static double l2_accesses(const struct pair *p, unsigned with)
+{
+	const struct lab_stats *s = &p->s[with];
+
+	return (double)(s->arrived[LAB_LOAD] + s->arrived[LAB_STORE] + s->arrived[LAB_ATOMIC]) +
+	       (with ? (double)p->c.fetches : 0);
+}
+
+static double traffic(const struct pair *p, unsigned with)
+{
+	return (double)(p->s[with].request_flits + p->s[with].reply_flits);
+}
+
+static double dram(const struct pair *p, unsigned with)
+{
+	return (double)(p->s[with].dram_reads + p->s[with].dram_writes);
+}
+
+/* A load_iru() is an instruction of one request. */
+static double accesses_each(const struct pair *p, unsigned with)
+{
+	const struct lab_stats *s = &p->s[with];
+	double instructions = (double)s->unit_requests, sent = (double)s->unit_requests;
+	unsigned k;
+
+	for (k = 0; k < LAB_KINDS; k++) {
+		instructions += (double)s->accesses[k];
+		sent += (double)s->transactions[k];
+	}
+	return sent / instructions;
+}
+
+/* Cycles in kernels: what GPGPU-Sim 3.2 sums has no launches. */
+static double in_kernels(const struct lab_run *r, const struct pair *p, unsigned with)
+{
+	return (double)(p->s[with].cycles - p->s[with].launches * r->m.launch_latency);
+}
+
+/* The published build, changed by --set iru.KEY=NUMBER. */
+struct build {
+	struct iru_shape shape;
+	uint64_t timeout;
+};
+
+static int set_build(struct build *b, const char *assignment, struct gtu_error *err)
+{
+	static const char *const keys[] = { "prefetch", "timeout", "ring_depth", "queue_depth", "sets_log2" };
+	const char *name = assignment + strlen("iru."), *equals = strchr(name, '=');
+	size_t length = equals ? (size_t)(equals - name) : 0;
+	unsigned long long v;
+	char *end;
+	unsigned i;
+
+	for (i = 0; i < 5; i++)
+		if (length && length == strlen(keys[i]) && !strncmp(name, keys[i], length))
+			break;
+	if (i == 5)
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"'%.60s': of the IRU can be set iru.prefetch, iru.timeout, iru.ring_depth, iru.queue_depth and iru.sets_log2",
+				assignment);
+	v = strtoull(equals + 1, &end, 10);
+	if (end == equals + 1 || *end || !v || v > 1000000000 || (i != 1 && v > UINT16_MAX))
+		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': a whole number of 1 to %d", assignment, i == 1 ? 1000000000 : UINT16_MAX);
+	switch (i) {
+	case 0: b->shape.prefetch = (uint16_t)v; break;
+	case 1: b->timeout = v; break;
+	case 2: b->shape.ring_depth = (uint16_t)v; break;
+	case 3: b->shape.queue_depth = (uint16_t)v; break;
+	case 4: b->shape.sets_log2 = v > 255 ? 255 : (uint8_t)v; break;
+	}
+	return iru_shape_check(&b->shape) ? gtu_fail(err, GTU_ERR_USAGE, "'%.60s': %s", assignment, iru_shape_check(&b->shape)) : 0;
+}
+
+static int run_pair(struct lab_run *r, const struct build *b, const struct gtu_graph *g, unsigned algorithm, struct pair *p,
+		    uint32_t *result, struct gtu_error *err)
+{
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
+	struct lab_iru_how how = { .algorithm = algorithm, .graph = g, .source = lab_source(g, 0), .iterations = 1,
+				   .shape = b->shape, .timeout = b->timeout };
+	uint64_t *expected = lab_expect(g, what[algorithm], how.source, how.iterations, err);
+	unsigned with;
+	int rc = expected ? 0 : err->code;
+
+	for (with = 0; with < 2 && !rc; with++) {
+		how.iru = with;
+		rc = lab_iru_run(&r->m, &how, r->progress, result, &p->s[with], &p->c, err);
+		rc = rc ? rc : lab_expect_same(g, what[algorithm], expected, result, err);
+		r->checked += !rc;
+		r->instructions += p->s[with].warp_instructions;
+	}
+	free(expected);
+	return rc;
+}
+
+/* The graph with 4 bytes an edge and weights of 1 to 64 (settled: the paper does not say). */
+static int prepare(const struct gtu_graph *g, struct gtu_graph *to, uint32_t **weight, uint32_t **col,
+		   struct gtu_error *err)
+{
+	uint64_t e;
+
+	if (!g->m)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
+	*to = *g;
+	*weight = malloc(4 * g->m);
+	*col = malloc(4 * g->m);
+	if (!*weight || !*col)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+	for (e = 0; e < g->m; e++) {
+		(*col)[e] = (uint32_t)gtu_graph_target(g, e);
+		(*weight)[e] = 1 + (uint32_t)(lab_mix(e) % 64);
+	}
+	to->col = *col;
+	to->edge_bytes = 4;
+	to->weight = *weight;
+	to->weight_type = GTU_WEIGHT_U32;
+	return 0;
+}
+
+static const struct measure {
+	unsigned figure;
+	const char *text;
+	double (*of)(const struct pair *p, unsigned with);
+	double mean, best;		/* as published */
+	const char *best_graph;
+	unsigned best_algorithm;
+	enum lab_rule rule;
+} measures[] = {
+	{ 12, "L1 accesses, normalized", l1_accesses, 0.67, 0.35, "cond", LAB_IRU_BFS, LAB_COUNT_RULE },
+	{ 12, "L2 accesses, normalized", l2_accesses, 0.56, 0.36, "cond", LAB_IRU_PR, LAB_COUNT_RULE },
+	{ 12, "DRAM accesses, normalized", dram, 0.96, NAN, "", 0, LAB_OPEN_RULE },
+	{ 13, "SM to partition traffic, normalized", traffic, 0.54, 0.23, "human", LAB_IRU_PR, LAB_COUNT_RULE },
+};
+#define MEASURES (sizeof(measures) / sizeof(measures[0]))
+
+/* Over all graphs. */
+struct sums {
+	double of[MEASURES], each[2], filtered[LAB_IRU_ALGORITHMS], speed[LAB_IRU_ALGORITHMS];
+	unsigned n;
+};
+
+static void rows_of(struct lab_run *r, unsigned g, unsigned a, const struct pair *p, struct sums *sum)
+{
+	const char *label = lab_run_label(r, g), *name = lab_iru_algorithm_name(a);
+	struct lab_table *t = &r->table;
+	double q, issued;
+	unsigned i;
+
+	for (i = 0; i < MEASURES; i++) {
+		const struct measure *m = &measures[i];
+		bool best = a == m->best_algorithm && !strcmp(r->symbol[g], m->best_graph);
+
+		q = m->of(p, 1) / m->of(p, 0);
+		sum->of[i] += q;
+		if (lab_run_wants(r, m->figure))
+			lab_table_add(t, m->figure, label, m->rule, best ? m->best : NAN, q, "%s: %s", name, m->text);
+	}
+	for (i = 0; i < 2; i++) {
+		sum->each[i] += accesses_each(p, i);
+		if (lab_run_wants(r, 14))
+			lab_table_add(t, 14, label, LAB_OPEN_RULE, NAN, accesses_each(p, i), "%s: accesses a memory instruction, %s",
+				      name, i ? "IRU" : "baseline");
+	}
+	q = (double)p->c.merged / (double)p->c.elements;
+	sum->filtered[a] += q;
+	if (lab_run_wants(r, 15)) {
+		if (a != LAB_IRU_BFS)
+			lab_table_add(t, 15, label, LAB_OPEN_RULE, NAN, q, "%s: elements filtered", name);
+		lab_table_add(t, 15, label, LAB_OPEN_RULE, NAN, (double)p->c.timeout / (double)p->c.records,
+			      "%s: answers that a time-out gave", name);
+	}
+	q = in_kernels(r, p, 0) / in_kernels(r, p, 1);
+	sum->speed[a] += log(q);
+	sum->n += a == 0;
+	issued = (double)p->s[0].warp_instructions / (in_kernels(r, p, 0) * r->m.sms * r->m.schedulers);
+	if (lab_run_wants(r, 16)) {
+		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, q, "%s: speed-up in kernels", name);
+		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, (double)p->s[0].cycles / (double)p->s[1].cycles,
+			      "%s: speed-up, launches included", name);
+		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, issued, "%s: issue slots used, baseline", name);
+	}
+}
+
+static void means(struct lab_run *r, const struct sums *sum)
+{
+	static const double speed[] = { 1.16, 1.14, 1.40 };
+	struct lab_table *t = &r->table;
+	double n = sum->n, all = 3 * n, log_all = 0;
+	unsigned i;
+
+	for (i = 0; i < MEASURES; i++)
+		if (lab_run_wants(r, measures[i].figure))
+			lab_table_add(t, measures[i].figure, "mean", measures[i].rule, measures[i].mean, sum->of[i] / all, "%s",
+				      measures[i].text);
+	if (lab_run_wants(r, 14)) {
+		lab_table_add(t, 14, "mean", LAB_COUNT_RULE, 4, sum->each[0] / all, "accesses a memory instruction, baseline");
+		lab_table_add(t, 14, "mean", LAB_COUNT_RULE, 3, sum->each[1] / all, "accesses a memory instruction, IRU");
+		lab_table_add(t, 14, "mean", LAB_COUNT_RULE, 1.32, sum->each[0] / sum->each[1], "improvement in coalescing");
+	}
+	if (lab_run_wants(r, 15)) {
+		lab_table_add(t, 15, "mean", LAB_COUNT_RULE, 0.23, sum->filtered[1] / n, "sssp: elements filtered");
+		lab_table_add(t, 15, "mean", LAB_COUNT_RULE, 0.79, sum->filtered[2] / n, "pr: elements filtered");
+	}
+	for (i = 0; i < LAB_IRU_ALGORITHMS; i++) {
+		log_all += sum->speed[i];
+		if (lab_run_wants(r, 16))
+			lab_table_add(t, 16, "mean", LAB_SPEEDUP_RULE, speed[i], exp(sum->speed[i] / n), "%s: speed-up in kernels",
+				      lab_iru_algorithm_name(i));
+	}
+	if (lab_run_wants(r, 16)) /* the published 1.33 is no mean of its parts */
+		lab_table_add(t, 16, "mean", LAB_OPEN_RULE, 1.33, exp(log_all / all), "speed-up in kernels");
+}
+
+int lab_run_iru(struct lab_run *r, struct gtu_error *err)
+{
+	struct build build = { lab_iru_published, LAB_IRU_TIMEOUT };
+	struct sums sum = { 0 };
+	unsigned g, a;
+	int rc = lab_run_begin(r, "gtx980", "iru.", siblings, sizeof(siblings) / sizeof(siblings[0]), err);
+
+	for (g = 0; g < r->sets && !rc; g++)
+		if (!strncmp(r->set[g], "iru.", 4))
+			rc = set_build(&build, r->set[g], err);
+	for (g = 0; g < r->graphs && !rc; g++) {
+		uint32_t *weight = NULL, *col = NULL, *result = malloc(4 * r->graph[g]->n + 4);
+		struct gtu_graph graph;
+
+		rc = result ? prepare(r->graph[g], &graph, &weight, &col, err) :
+		     gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", r->graph[g]->name);
+		for (a = 0; a < LAB_IRU_ALGORITHMS && !rc; a++) {
+			struct pair p = { 0 };
+
+			rc = run_pair(r, &build, &graph, a, &p, result, err);
+			if (!rc)
+				rows_of(r, g, a, &p, &sum);
+		}
+		free(weight);
+		free(col);
+		free(result);
+	}
+	if (!rc)
+		means(r, &sum);
+	return rc;
+}

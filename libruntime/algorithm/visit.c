@@ -308,20 +308,29 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
 
 /* ---- Weaver -------------------------------------------------------------------------------------- */
 
+/*
+ * Edges left from which a vertex is skipped. A skip looks through all entries behind it for parts of the vertex,
+ * which costs as many cycles as there are: for fewer edges than this it is dearer than bringing them.
+ */
+#define SKIP_LEAST 128
 #define ROUNDS 64			/* registered before work is asked for: a job has a price */
 
 /*
  * Look at what a warp brought, and skip its last vertex if that was enough: in the order of entries no other has
  * anything left. *@skipped: the last one that was.
  */
-static int skip(struct gtu_alg *a, struct gtu_alg_visit *visit, const uint64_t vid[GTU_WARP], uint32_t active,
-		uint64_t *skipped, gtu_alg_visitor *visitor, void *context)
+static int skip(struct gtu_alg *a, struct gtu_alg_visit *visit, const uint64_t vid[GTU_WARP],
+		const uint64_t eid[GTU_WARP], uint32_t active, uint64_t *skipped, gtu_alg_visitor *visitor, void *context)
 {
-	const uint64_t last = active ? vid[31 - __builtin_clz(active)] : *skipped;
+	const unsigned lane = active ? 31u - (unsigned)__builtin_clz(active) : 0;
+	const uint64_t last = active ? vid[lane] : *skipped;
 	int rc = flush(visit, visitor, context);
 
 	if (rc || last == *skipped || !visit->enough(context, last))
 		return rc;
+	/* of a storage it is not known here what is left in other parts */
+	if (!visit->storage && visit->w.g->row[last + 1] - eid[lane] <= SKIP_LEAST)
+		return 0;
 	*skipped = last;
 	return weaver_skip(visit->weaver, last, a->err);
 }
@@ -354,7 +363,7 @@ static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds
 		if (!rc && more)
 			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(active));
 		if (!rc && more && visit->enough)
-			rc = skip(a, visit, vid, active, &skipped, visitor, context);
+			rc = skip(a, visit, vid, eid, active, &skipped, visitor, context);
 		if (rc)
 			return rc;
 	}

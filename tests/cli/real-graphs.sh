@@ -24,6 +24,23 @@ for file in "$graphs"/*; do
 		check "gc $name by $unit" gtu run gc g.gtu --unit $unit --verify --quiet
 		check "bc $name by $unit" gtu run bc g.gtu --sources 2 --unit $unit --verify --quiet
 		check "stcon $name by $unit" gtu run stcon g.gtu --target "$last" --unit $unit --verify --quiet
+		case $name in
+		cond-mat-2005.*)
+			exits 3 "gcn $name by $unit: it has infinite weights" gtu run gcn g.gtu --features 3 --unit $unit
+			says "says so" "has the weight inf"
+			check "gcn $name by $unit, unit weights" \
+				gtu run gcn g.gtu --weights unit --features 3 --unit $unit --verify --quiet ;;
+		*)
+			check "gcn $name by $unit" gtu run gcn g.gtu --features 3 --unit $unit --verify --quiet ;;
+		esac
+		check "hash $name by $unit" gtu run hash g.gtu --queries 100000 --unit $unit --verify --quiet
+		if [ $unit = peg ] || [ $unit = weaver ]; then
+			for direction in pull auto; do
+				check "bfs $name by $unit, $direction" gtu run bfs g.gtu --unit $unit --direction $direction --verify --quiet
+				check "pr $name by $unit, $direction" \
+					gtu run pr g.gtu --iterations 5 --unit $unit --direction $direction --verify --quiet
+			done
+		fi
 		if [ "$name" = bips98_606.mtx.xz ]; then
 			exits 3 "sssp $name by $unit: it has negative weights" gtu run sssp g.gtu --unit $unit
 			says "says so" "weight -"

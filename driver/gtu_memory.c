@@ -291,6 +291,8 @@ static int gtu_runs_table(struct gtu_region *r, struct gtu_runs *runs, int ret)
 	if (!ret)
 		ret = sg_alloc_table(&r->own, runs->n, GFP_KERNEL_ACCOUNT);
 	if (ret) {
+		/* a table that was half made keeps its length without its entries */
+		memset(&r->own, 0, sizeof(r->own));
 		for (i = 0; i < runs->n; i++) {
 			gtu_unpin_run(r, runs->run[i].page, runs->run[i].pages);
 			cond_resched();

@@ -120,7 +120,8 @@ static int gtu_mmap_queue(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 k
 			return -EACCES;
 		vm_flags_mod(vma, 0, VM_MAYWRITE);
 	}
-	vm_flags_mod(vma, VM_PFNMAP | (kind == GTU_MAP_DOORBELL ? VM_IO : 0), 0);
+	/* VM_IO, so that MADV_DOFORK cannot undo VM_DONTCOPY */
+	vm_flags_mod(vma, VM_PFNMAP | VM_IO, 0);
 	if (kind == GTU_MAP_DOORBELL)
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
 	kref_get(&q->ref);

@@ -3,6 +3,7 @@
 #include <linux/dma-map-ops.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/pm.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
@@ -188,6 +189,14 @@ static const struct pci_device_id gtu_pci_ids[] = {
 };
 MODULE_DEVICE_TABLE(pci, gtu_pci_ids);
 
+/* Nothing saves what contexts have on the device: sleep is refused rather than losing it unsaid. */
+static int gtu_pci_suspend(struct device *dev)
+{
+	dev_warn(dev, "cannot sleep: unload the driver first\n");
+	return -EBUSY;
+}
+static DEFINE_SIMPLE_DEV_PM_OPS(gtu_pci_pm, gtu_pci_suspend, NULL);
+
 static struct pci_driver gtu_pci_driver = {
 	.name = GTU_NAME,
 	.id_table = gtu_pci_ids,
@@ -195,6 +204,7 @@ static struct pci_driver gtu_pci_driver = {
 	.remove = gtu_pci_remove,
 	.shutdown = gtu_pci_shutdown,
 	.err_handler = &gtu_pci_errors,
+	.driver.pm = pm_sleep_ptr(&gtu_pci_pm),
 };
 
 static int __init gtu_init(void)

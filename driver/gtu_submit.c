@@ -341,7 +341,7 @@ int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
 			return ret;
 		}
 		if (ret && gtu_submit_user(ctx, slot, &index)) {
-			dev_err(ctx->gtu->parent,
+			dev_err_ratelimited(ctx->gtu->parent,
 				"jobs still name a region: stopping its context's queues\n");
 			gtu_queues_stop(ctx);
 			break;

@@ -5,6 +5,7 @@
 #   make            build/gtu, build/libgtu.so, build/libgtu.a (no root needed)
 #   make run        the main job on real input; installs what is missing first
 #   make test       every test; last line: N passed, N failed, N skipped
+#   make lab        the papers' experiments in the laboratory, with JSON in build/lab (some minutes)
 #   make help       the rest
 #   make install    DESTDIR= PREFIX=/usr/local LIBDIR=$PREFIX/lib
 #
@@ -154,7 +155,7 @@ fuzzers: $(FUZZ_BIN)
 
 # ---- What a person calls ---------------------------------------------------------------------
 
-.PHONY: help deps test run install
+.PHONY: help deps test run install lab
 help:
 	@sed -n '3,/^$$/s/^#  \?//p' Makefile
 	@echo "make run GRAPH=file SOURCE=id ALGO=bfs|sssp|pagerank|cc UNIT=none|scu|scu-basic|iru"
@@ -175,6 +176,12 @@ test: deps
 run: deps
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all
 	@GRAPH='$(GRAPH)' SOURCE='$(SOURCE)' ALGO='$(ALGO)' UNIT='$(UNIT)' tools/first-run
+
+# Documentation/laboratory.md has the table that this gives.
+lab: all
+	@mkdir -p build/lab
+	$(B)/gtu lab run emogi --json build/lab/emogi.json
+	$(B)/gtu lab run iru --json build/lab/iru.json
 
 install: all
 	@$(MAKE) -B $(B)/gtu.pc

@@ -213,6 +213,8 @@ static void rows_of(struct lab_run *r, unsigned g, unsigned a, const struct pair
 		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, q, "%s: speed-up in kernels", name);
 		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, (double)p->s[0].cycles / (double)p->s[1].cycles,
 			      "%s: speed-up, launches included", name);
+		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, (double)p->c.elements / (double)p->c.cycles,
+			      "%s: elements a cycle through the IRU", name);
 		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, issued, "%s: issue slots used, baseline", name);
 	}
 }
@@ -252,11 +254,12 @@ int lab_run_iru(struct lab_run *r, struct gtu_error *err)
 	struct build build = { lab_iru_published, LAB_IRU_TIMEOUT };
 	struct sums sum = { 0 };
 	unsigned g, a;
-	int rc = lab_run_begin(r, "gtx980", "iru.", siblings, sizeof(siblings) / sizeof(siblings[0]), err);
+	int rc = 0;
 
 	for (g = 0; g < r->sets && !rc; g++)
 		if (!strncmp(r->set[g], "iru.", 4))
 			rc = set_build(&build, r->set[g], err);
+	rc = rc ? rc : lab_run_begin(r, "gtx980", "iru.", siblings, sizeof(siblings) / sizeof(siblings[0]), err);
 	for (g = 0; g < r->graphs && !rc; g++) {
 		uint32_t *weight = NULL, *col = NULL, *result = malloc(4 * r->graph[g]->n + 4);
 		struct gtu_graph graph;

@@ -232,6 +232,7 @@ int lab_iru_finish(struct lab_iru *u, struct gtu_error *err)
 	u->counts.elements += n;
 	u->counts.merged += c->count.merged;
 	u->counts.records += u->answered;
+	u->counts.cycles += c->cycle;
 	u->counts.full += c->count.full;
 	u->counts.timeout += c->count.timeout;
 	u->counts.end += c->count.end;

@@ -16,6 +16,7 @@ struct lab_iru;
 struct lab_iru_counts {
 	uint64_t elements, merged, records, full, timeout, end, disabled;
 	uint64_t fetches;		/* requests to L2 */
+	uint64_t cycles;		/* from a stream's begin to its last record */
 	uint64_t lines;			/* distinct target lines of the records' lanes */
 };
 

@@ -88,6 +88,7 @@ static void stream(uint32_t n, uint32_t range, unsigned op)
 		CHECK(got <= sum && c->merged > 0);
 	/* each line of both arrays once */
 	CHECK_EQ(c->fetches, 2 * a.warps);
+	CHECK_EQ(lab_stats(lab)->unit_sectors, 2 * ((n + 7) / 8));
 	CHECK_EQ(lab_stats(lab)->unit_requests, a.warps);
 	lab_destroy(lab);
 	lab_iru_free(a.iru);

@@ -67,7 +67,7 @@ static double accesses_each(const struct pair *p, unsigned with)
 	return sent / instructions;
 }
 
-/* Cycles in kernels: what GPGPU-Sim 3.2 sums has no launches. */
+/* Cycles in kernels: launches take the same with the unit and without (settled: the paper does not say). */
 static double in_kernels(const struct lab_run *r, const struct pair *p, unsigned with)
 {
 	return (double)(p->s[with].cycles - p->s[with].launches * r->m.launch_latency);

@@ -49,7 +49,7 @@ static inline bool lab_run_wants(const struct lab_run *r, unsigned figure)
 {
 	return !r->figure || r->figure == figure;
 }
-/* "kronecker" for a sibling, the file's name for a file: at most 12 characters of what tells them apart. */
+/* The paper's symbol for a sibling, the graph's name for a file. */
 const char *lab_run_label(const struct lab_run *r, unsigned g);
 
 /* The experiment called @name, from what was asked to the report; GTU_ERR_USAGE for an unknown one or figure. */

@@ -60,7 +60,7 @@ void lab_table_print(const struct lab_table *t)
 	char paper[32], difference[32];
 	unsigned i;
 
-	printf("%6s  %-56s %-12s %9s %9s %10s  %s\n", "figure", "", "graph", "paper", "ours", "difference", "by the rule");
+	printf("%6s  %-56s %-20.20s %9s %9s %10s  %s\n", "figure", "", "graph", "paper", "ours", "difference", "by the rule");
 	for (i = 0; i < t->rows; i++) {
 		const struct lab_row *r = &t->row[i];
 
@@ -70,7 +70,7 @@ void lab_table_print(const struct lab_table *t)
 			snprintf(paper, sizeof(paper), "%.3f", r->paper);
 			snprintf(difference, sizeof(difference), "%+.0f%%", 100 * (r->ours / r->paper - 1));
 		}
-		printf("%6u  %-56s %-12s %9s %9.3f %10s  %s\n", r->figure, r->what, r->graph, paper, r->ours, difference,
+		printf("%6u  %-56s %-20.20s %9s %9.3f %10s  %s\n", r->figure, r->what, r->graph, paper, r->ours, difference,
 		       lab_row_verdict(r));
 	}
 }

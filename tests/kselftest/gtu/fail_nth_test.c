@@ -121,6 +121,8 @@ static int chain(char *memory)
 }
 
 /* A copy through a queue of GTU_QUEUE_SUBMIT, its operands in a parameter block; then read() of its event. */
+static const char *step;			/* of chain_more(), the last one that was begun */
+
 static int chain_submit(int fd, struct queue *q, uint32_t from, uint32_t to, struct gtu_hw_operand *block,
 			uint32_t block_key)
 {
@@ -140,6 +142,7 @@ static int chain_submit(int fd, struct queue *q, uint32_t from, uint32_t to, str
 	q->cq = mmap(NULL, q->c.cq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.cq_offset);
 	if (q->cq == MAP_FAILED)
 		return errno;
+	step = "events and jobs";
 	q->status = (const void *)(q->cq + (1ul << 5));
 	e.id = cancel.id = a.id = q->c.id;
 	e.fd = eventfd(0, EFD_CLOEXEC);
@@ -157,10 +160,14 @@ static int chain_submit(int fd, struct queue *q, uint32_t from, uint32_t to, str
 	if (ret)
 		return ret;
 	q->submitted = 1;
+	step = "WAIT";
 	ret = queue_wait(q, 0, now_ns() + 10 * SECOND);
-	if (!ret)
-		ret = take(q, &c);
+	if (ret)
+		return ret;
+	step = "completion";
+	ret = take(q, &c);
 	ret = ret < 0 ? -ret : ret ? EIO : c.status ? EBADMSG : 0;
+	step = "QUEUE_CANCEL";
 	if (!ret)
 		ret = call(fd, GTU_IOCTL_QUEUE_CANCEL, &cancel);
 	return ret == EOPNOTSUPP ? 0 : ret;
@@ -184,6 +191,7 @@ static int chain_more(char *memory)
 	fd = open(device_path(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno;
+	step = "memory";
 	poller = (struct pollfd){ .fd = fd, .events = POLLIN };
 	ret = region_add(fd, memory, BYTES, RW, &key);
 	if (!ret)
@@ -230,7 +238,7 @@ static void sweep(struct __test_metadata *_metadata, int nth, char *memory, int 
 		unused = left(nth);
 		set_nth(nth, 0);
 		ASSERT_TRUE(!ret || ret == ENOMEM || ret == EFAULT || ret == ENOSPC) {
-			TH_LOG("failure %u: %s", n, strerror(ret));
+			TH_LOG("failure %u: %s (%s)", n, strerror(ret), step ? step : "chain");
 		}
 		ASSERT_EQ(0, status_kib("VmPin")) {
 			TH_LOG("failure %u", n);

@@ -4,7 +4,9 @@
  * taken all the same, and nothing is left behind. Needs root and a kernel with fault injection
  * (CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC, CONFIG_FAULT_INJECTION_DEBUG_FS).
  *
- * GTU_FROM is the failure to begin with [1], GTU_SECONDS when to stop [100]; it says where it did.
+ * GTU_FROM is the failure to begin with [1], GTU_SECONDS when to stop [100]; it says where it did. Only when one
+ * of them is set: 6.1 itself does not survive every failure here (irq_insert_desc() does not look whether
+ * the descriptor went into its tree, and irq_domain_alloc_irqs_locked() then uses what is not there).
  */
 #include "gtu_util.h"
 
@@ -40,7 +42,9 @@ FIXTURE_SETUP(fail_probe)
 {
 	int fd;
 
-	self->bind = -1;
+	self->bind = self->nth = -1;
+	if (!getenv("GTU_FROM") && !getenv("GTU_SECONDS"))
+		SKIP(return, "kernels can fall over failures of their own in here: GTU_FROM=1 does it");
 	self->nth = open("/proc/thread-self/fail-nth", O_RDWR);
 	if (self->nth < 0 || arm("failslab") || arm("fail_page_alloc"))
 		SKIP(return, "needs root and a kernel with fault injection");

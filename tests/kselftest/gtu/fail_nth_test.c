@@ -59,7 +59,8 @@ static void set_nth(int fd, unsigned int n)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", n);
-	if (pwrite(fd, text, strlen(text), 0) < 0)
+	/* the failure that was left over may be this one's */
+	if (pwrite(fd, text, strlen(text), 0) < 0 && pwrite(fd, text, strlen(text), 0) < 0)
 		abort();
 }
 
@@ -68,6 +69,13 @@ static unsigned int left(int fd)
 	char text[16] = "";
 
 	return pread(fd, text, sizeof(text) - 1, 0) > 0 ? (unsigned int)atoi(text) : 0;
+}
+
+/* It can fail for lack of memory too: once. */
+static void unmap(volatile const void *at, size_t bytes)
+{
+	if (munmap((void *)at, bytes) && munmap((void *)at, bytes))
+		abort();
 }
 
 /* What a user does from open to close; 0 or the first error. */
@@ -108,14 +116,14 @@ static int chain(char *memory)
 	if (q.fd >= 0) {
 		/* what was mapped of a queue that failed half way too */
 		if (q.sq && q.sq != MAP_FAILED)
-			munmap(q.sq, q.c.sq_bytes);
+			unmap(q.sq, q.c.sq_bytes);
 		if (q.cq && q.cq != MAP_FAILED)
-			munmap((void *)q.cq, q.c.cq_bytes);
+			unmap(q.cq, q.c.cq_bytes);
 		if (q.db && q.db != MAP_FAILED)
 			munmap((void *)q.db, q.c.db_bytes);
 	}
 	if (p != MAP_FAILED)
-		munmap(p, 65536);
+		unmap(p, 65536);
 	close(fd);
 	return ret;
 }
@@ -215,9 +223,9 @@ static int chain_more(char *memory)
 	if (!ret && (poll(&poller, 1, 0) < 0 || (read(fd, &event, sizeof(event)) < 0 && errno != EAGAIN)))
 		ret = errno;
 	if (q.cq && q.cq != MAP_FAILED)
-		munmap((void *)q.cq, q.c.cq_bytes);
+		unmap(q.cq, q.c.cq_bytes);
 	if (p != MAP_FAILED)
-		munmap((void *)p, 16384);
+		unmap(p, 16384);
 	if (out.fd >= 0)
 		close(out.fd);
 	close(fd);

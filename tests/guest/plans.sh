@@ -189,7 +189,7 @@ run_plan() (
 		sound_guest "$1" debug --devices 2 --mem 1G --limit 2300 --test-limit 900 ;;
 	6.12)
 		need 6.12
-		kselftest_arguments "" $some
+		kselftest_arguments "" $some nocopy_test event_test
 		sound_guest "$1" 6.12 --devices 2 --limit 900 ;;
 	graphs)
 		need distribution

@@ -142,8 +142,10 @@ static uint64_t busiest(const struct gtu_graph *g)
 
 static void check_generated(uint32_t kind, uint32_t scale, uint32_t directed, uint32_t weights)
 {
-	struct gtu_graph *g = generate(kind, scale, directed, weights);
+	struct gtu_graph *g;
 
+	open_device();
+	g = generate(kind, scale, directed, weights);
 	check_graph(g, busiest(g));
 	gtu_graph_close(g);
 }
@@ -159,13 +161,16 @@ TEST(road) { check_generated(GTU_GEN_ROAD, 12, 0, 0); }
 /* Random pairs over few vertices with weights of a type; many duplicates, loops, and vertices without edges. */
 static void check_random(uint64_t n, uint64_t m, uint32_t weight_type, uint32_t direction, uint32_t edge_bytes)
 {
-	uint64_t *src = calloc(m + 1, 8), *dst = calloc(m + 1, 8), state = n * 77 + m, e;
-	uint32_t *u32 = calloc(m + 1, 8);
-	float *f32 = (float *)u32;
-	double *f64 = (double *)u32;
+	uint64_t *src, *dst, state = n * 77 + m, e;
+	uint32_t *u32;
+	float *f32;
+	double *f64;
 	struct gtu_graph *g;
 
-	u32 = realloc(u32, 8 * (m + 1));
+	open_device();
+	src = calloc(m + 1, 8);
+	dst = calloc(m + 1, 8);
+	u32 = calloc(m + 1, 8);
 	f32 = (float *)u32;
 	f64 = (double *)u32;
 	for (e = 0; e < m; e++) {
@@ -195,9 +200,12 @@ TEST(no_edges) { check_random(40, 0, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
 /* A hub whose list takes many work items, and a path as deep as the graph is long. */
 TEST(star_and_path)
 {
-	uint64_t n = 9000, *src = calloc(n, 8), *dst = calloc(n, 8), e;
+	uint64_t n = 9000, *src, *dst, e;
 	struct gtu_graph *g;
 
+	open_device();
+	src = calloc(n, 8);
+	dst = calloc(n, 8);
 	for (e = 0; e < n - 1; e++) {
 		src[e] = e < 8500 ? 17 : e;
 		dst[e] = e < 8500 ? e : e + 1;

@@ -490,7 +490,7 @@ TEST(a_machine_file_is_taken_whole_or_refused_with_a_reason)
 	SAYS("l2.slices = 16", "l2.slices = 15", "no multiple of dram.channels 8");
 	SAYS("machine = oracle-gtx980\n", "machine = oracle-gtx980\nnonsense\n", "'nonsense' is no 'key = value'");
 	SAYS("machine = oracle-gtx980\n", "machine = a\nlink.header = 18 B # source: x\n",
-	     "'link.header' is given, but 'link.host_atom' is missing");
+	     "'link.header' is given, but 'link.cache' is missing");
 	SAYS("machine = oracle-gtx980\n", "machine = a\nmachine = b\n", "'machine' was given in line");
 }
 

@@ -10,15 +10,15 @@
 struct work {
 	int (*fn)(void *arg, uint64_t first, uint64_t end);
 	void *arg;
-	uint64_t count;
+	uint64_t count, share;
 	atomic_uint_fast64_t next;
 	atomic_int rc;
 };
 
 static void *take_shares(void *arg)
 {
-	const uint64_t share = 1ull << GTU_SHARE_LOG2;
 	struct work *w = arg;
+	const uint64_t share = w->share;
 	uint64_t first;
 	int rc, none = 0;
 
@@ -33,11 +33,11 @@ static void *take_shares(void *arg)
 	return NULL;
 }
 
-int gtu_parallel(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count)
+int gtu_parallel_by(uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count)
 {
-	struct work w = { .fn = fn, .arg = arg, .count = count };
+	struct work w = { .fn = fn, .arg = arg, .count = count, .share = share };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), i, started = 0;
-	uint64_t shares = (count >> GTU_SHARE_LOG2) + 1;
+	uint64_t shares = count / share + !!(count % share);
 	pthread_t thread[THREADS_MOST];
 
 	if (cpus > THREADS_MOST)
@@ -52,4 +52,9 @@ int gtu_parallel(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, 
 	for (i = 0; i < started; i++)
 		pthread_join(thread[i], NULL);
 	return atomic_load(&w.rc);
+}
+
+int gtu_parallel(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count)
+{
+	return gtu_parallel_by(1ull << GTU_SHARE_LOG2, fn, arg, count);
 }

@@ -11,5 +11,7 @@
  * 2^GTU_SHARE_LOG2 long. The first answer that is not 0 ends it and is returned.
  */
 int gtu_parallel(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count);
+/* The same with shares of @share (above 0). */
+int gtu_parallel_by(uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count);
 
 #endif

@@ -16,8 +16,8 @@ static const char help[] =
 	"usage: gtu lab list\n"
 	"       gtu lab machine NAME|FILE [--set KEY=VALUE]...\n"
 	"       gtu lab check DIR [--only TEXT] [--json FILE|-]\n"
-	"       gtu lab run PAPER [--figure N] [--graph FILE]... [--scale N] [--machine NAME|FILE] [--set KEY=VALUE]...\n"
-	"                   [--json FILE|-]\n\n"
+	"       gtu lab run PAPER [--figure N | --table N] [--graph FILE]... [--scale N] [--machine NAME|FILE]\n"
+	"                   [--set KEY=VALUE]... [--json FILE|-]\n\n"
 	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
 	"are measured. Documentation/laboratory.md says what it models and how it was checked.\n\n"
 	"  list                  the machines there are, and what can be run\n"
@@ -26,7 +26,7 @@ static const char help[] =
 	"                        rows marked exact must be equal (exit code 4 where not), others are given as ratios\n"
 	"  run                   a paper's experiments: its figure, ours, the difference; every result is compared with the\n"
 	"                        reference's\n"
-	"  --figure N            that figure only\n"
+	"  --figure N, --table N that figure or table only\n"
 	"  --graph FILE          over these graphs, not generated siblings of the paper's\n"
 	"  --scale N             siblings of about 2^N vertices\n"
 	"  --machine M           not the paper's\n"
@@ -337,6 +337,7 @@ int cmd_lab(int argc, char **argv)
 		{ "only", required_argument, NULL, 'o' },
 		{ "set", required_argument, NULL, 's' },
 		{ "figure", required_argument, NULL, 'f' },
+		{ "table", required_argument, NULL, 't' },
 		{ "graph", required_argument, NULL, 'g' },
 		{ "scale", required_argument, NULL, 'S' },
 		{ "machine", required_argument, NULL, 'm' },
@@ -362,8 +363,13 @@ int cmd_lab(int argc, char **argv)
 			set[sets++] = optarg;
 			break;
 		case 'f':
-			if (!cli_u64("--figure", optarg, 1, 63, &run.figure))
+			if (!cli_u64("--figure", optarg, 1, LAB_TABLE(0) - 1, &run.figure))
 				return CLI_USAGE;
+			break;
+		case 't':
+			if (!cli_u64("--table", optarg, 1, 63 - LAB_TABLE(0), &run.figure))
+				return CLI_USAGE;
+			run.figure += LAB_TABLE(0);
 			break;
 		case 'S':
 			if (!cli_u64("--scale", optarg, 8, 26, &run.scale))
@@ -390,7 +396,7 @@ int cmd_lab(int argc, char **argv)
 	if ((what != 2 && only) || (what < 2 && json) || (what != 1 && what != 3 && sets))
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
 	if (what != 3 && (run.figure || run.scale || run.machine || run.files))
-		return cli_usage("--figure, --graph, --scale and --machine are for 'gtu lab run'");
+		return cli_usage("--figure, --table, --graph, --scale and --machine are for 'gtu lab run'");
 	if (run.files && run.scale)
 		return cli_usage("--scale is for generated graphs, --graph names others");
 	if (!what)

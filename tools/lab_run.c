@@ -13,7 +13,7 @@
 static const struct experiment {
 	const char *name, *text;
 	int (*run)(struct lab_run *r, struct gtu_error *err);
-	uint64_t figures;		/* bits */
+	uint64_t figures;		/* bits, of figures and LAB_TABLE() */
 	unsigned scale;
 } experiments[] = {
 	{ "emogi", "edge list over the link: figures 3 to 5, 7, 8, 9 (without unified memory), 10, 12, 13", lab_run_emogi,
@@ -126,15 +126,17 @@ static int write_report(const struct lab_run *r, const char *name, struct gtu_er
 
 static int figure_known(const struct experiment *e, uint64_t figure, struct gtu_error *err)
 {
-	char known[160] = "";
+	char known[320] = "";
 	unsigned i;
 
 	if (!figure || (figure < 64 && e->figures >> figure & 1))
 		return 0;
 	for (i = 0; i < 64; i++)
 		if (e->figures >> i & 1)
-			snprintf(known + strlen(known), sizeof(known) - strlen(known), " %u", i);
-	return gtu_fail(err, GTU_ERR_USAGE, "%s has no figure %" PRIu64 " here; it has%s", e->name, figure, known);
+			snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s %s", *known ? "," : "",
+				 lab_figure_name(i).text);
+	return gtu_fail(err, GTU_ERR_USAGE, "%s has no %s%s here; it has%s", e->name, figure < LAB_TABLE(0) ? "figure " : "",
+			lab_figure_name((unsigned)figure).text, known);
 }
 
 int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *err)

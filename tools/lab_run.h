@@ -17,7 +17,7 @@ struct lab_run {
 	const char *const *file;	/* graphs; none: siblings */
 	unsigned files;
 	uint64_t scale;			/* log2 of a sibling's size, as the experiment says */
-	uint64_t figure;		/* 0: all */
+	uint64_t figure;		/* or LAB_TABLE(); 0: all */
 	const char *json;
 	const struct gtu_progress *progress;
 

@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct lab_figure_name lab_figure_name(unsigned figure)
+{
+	struct lab_figure_name name;
+
+	snprintf(name.text, sizeof(name.text), figure < LAB_TABLE(0) ? "%u" : "table %u", figure % LAB_TABLE(0));
+	return name;
+}
+
 void lab_table_add(struct lab_table *t, unsigned figure, const char *graph, enum lab_rule rule, double paper,
 		   double ours, const char *what, ...)
 {
@@ -60,7 +68,7 @@ void lab_table_print(const struct lab_table *t)
 	char paper[32], difference[32];
 	unsigned i;
 
-	printf("%6s  %-56s %-20.20s %9s %9s %10s  %s\n", "figure", "", "graph", "paper", "ours", "difference", "by the rule");
+	printf("%8s  %-56s %-20.20s %9s %9s %10s  %s\n", "figure", "", "graph", "paper", "ours", "difference", "by the rule");
 	for (i = 0; i < t->rows; i++) {
 		const struct lab_row *r = &t->row[i];
 
@@ -70,7 +78,7 @@ void lab_table_print(const struct lab_table *t)
 			snprintf(paper, sizeof(paper), "%.3f", r->paper);
 			snprintf(difference, sizeof(difference), "%+.0f%%", 100 * (r->ours / r->paper - 1));
 		}
-		printf("%6u  %-56s %-20.20s %9s %9.3f %10s  %s\n", r->figure, r->what, r->graph, paper, r->ours, difference,
+		printf("%8.8s  %-56s %-20.20s %9s %9.3f %10s  %s\n", lab_figure_name(r->figure).text, r->what, r->graph, paper, r->ours, difference,
 		       lab_row_verdict(r));
 	}
 }
@@ -85,7 +93,7 @@ void lab_table_json(const struct lab_table *t, struct json *j)
 		const struct lab_row *r = &t->row[i];
 
 		json_begin_object(j, NULL);
-		json_u64(j, "figure", r->figure);
+		json_u64(j, r->figure < LAB_TABLE(0) ? "figure" : "table", r->figure % LAB_TABLE(0));
 		json_string(j, "what", r->what);
 		json_string(j, "graph", r->graph);
 		json_double(j, "paper", r->paper);

@@ -12,8 +12,11 @@
  */
 enum lab_rule { LAB_COUNT_RULE, LAB_SPEEDUP_RULE, LAB_OPEN_RULE };
 
+/* Numbers of figures and tables in one: below LAB_TABLE(0) a figure. */
+#define LAB_TABLE(n)	(32u + (n))
+
 struct lab_row {
-	unsigned figure;		/* of the paper */
+	unsigned figure;		/* of the paper, or LAB_TABLE() */
 	char what[80], graph[24];	/* graph: "all" for a mean or an extreme over them */
 	enum lab_rule rule;
 	double paper, ours;		/* paper NAN: it gives no number */
@@ -26,6 +29,11 @@ struct lab_table {
 
 void lab_table_add(struct lab_table *t, unsigned figure, const char *graph, enum lab_rule rule, double paper,
 		   double ours, const char *what, ...) __attribute__((format(printf, 7, 8)));
+/* "8", "table 4" */
+struct lab_figure_name {
+	char text[16];
+};
+struct lab_figure_name lab_figure_name(unsigned figure);
 /* "met", "missed", "" where it is not judged. */
 const char *lab_row_verdict(const struct lab_row *r);
 /* By figure; rows of one stay in the order they came in. */

@@ -43,9 +43,10 @@ static int gtu_irqs_request(struct gtu_device *gtu, struct pci_dev *pdev)
 
 	want = min3(want, gtu->vectors_hw, (unsigned int)GTU_VECTORS);
 	want = vectors ? min(want, vectors) : want;
-	ret = pci_alloc_irq_vectors(pdev, 1, want, PCI_IRQ_MSIX | PCI_IRQ_MSI);
+	/* MSI too would make the error that of MSI, which a GTU has not */
+	ret = pci_alloc_irq_vectors(pdev, 1, want, PCI_IRQ_MSIX);
 	if (ret < 0)
-		return dev_err_probe(&pdev->dev, ret, "no message-signalled interrupts\n");
+		return dev_err_probe(&pdev->dev, ret, "no MSI-X vectors\n");
 	gtu->vectors = ret;
 	ret = gtu_events_alloc(gtu);
 	if (ret)
@@ -101,6 +102,10 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = pcim_enable_device(pdev);
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "cannot be enabled\n");
+	/* somebody had it enabled by sysfs: then the core leaves the state unknown, without MSI-X */
+	ret = pci_set_power_state(pdev, PCI_D0);
+	if (ret)
+		return dev_err_probe(&pdev->dev, ret, "has no power\n");
 	ret = pcim_iomap_regions(pdev, BIT(GTU_BAR_REGS) | BIT(GTU_BAR_DOORBELL), GTU_NAME);
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "its registers cannot be reached\n");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "lab_plot.h"
 #include "whole_file.h"
 
 static const struct experiment {
@@ -83,6 +84,7 @@ static void print_report(const struct lab_run *r)
 	putchar('\n');
 	lab_table_print(&r->table);
 	printf("\nCounts are to be within 15%% of the paper's; speed-ups on its side of 1 and within a third of its logarithm.\n"
+	       "Rank order (Spearman's) is to be 0.8 or more.\n"
 	       "%" PRIu64 " results were equal to the reference's; %.1f M warp instructions were simulated.\n", r->checked,
 	       (double)r->instructions / 1e6);
 }
@@ -124,6 +126,23 @@ static int write_report(const struct lab_run *r, const char *name, struct gtu_er
 	return whole_file_close(&w, rc, err);
 }
 
+static int write_plot(const struct lab_run *r, const char *name, struct gtu_error *err)
+{
+	struct whole_file w;
+	char head[160];
+	int rc = whole_file_open(&w, r->plot, err);
+
+	if (rc)
+		return rc;
+	snprintf(head, sizeof(head), "%s on machine %s, %s", name, r->m.name, r->files ? "graphs of the user's" :
+		 "over siblings of the paper's graphs");
+	errno = 0;
+	lab_plot(&r->table, head, w.file);
+	if (fflush(w.file) || ferror(w.file))
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
+}
+
 static int figure_known(const struct experiment *e, uint64_t figure, struct gtu_error *err)
 {
 	char known[320] = "";
@@ -153,15 +172,21 @@ int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *er
 	if (!r->scale)
 		r->scale = e->scale;
 	rc = figure_known(e, r->figure, err);
+	if (!rc && r->json && r->plot && whole_file_same(r->json, r->plot))
+		rc = gtu_fail(err, GTU_ERR_USAGE, "--json and --plot cannot both go to %s", r->plot);
 	rc = !rc && r->json ? whole_file_try(r->json, err) : rc;
+	rc = !rc && r->plot ? whole_file_try(r->plot, err) : rc;
 	rc = rc ? rc : e->run(r, err);
+	lab_table_rank(&r->table);
 	lab_table_sort(&r->table);
 	cli_clear_bar();
 	if (!rc && r->table.no_memory)
 		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the table");
 	if (!rc && r->json)
 		rc = write_report(r, e->name, err);
-	if (!rc && (!r->json || !whole_file_is_stdout(r->json))) {
+	if (!rc && r->plot)
+		rc = write_plot(r, e->name, err);
+	if (!rc && (!r->json || !whole_file_is_stdout(r->json)) && (!r->plot || !whole_file_is_stdout(r->plot))) {
 		print_report(r);
 		if (fflush(stdout))
 			rc = gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno));

@@ -18,7 +18,7 @@ struct lab_run {
 	unsigned files;
 	uint64_t scale;			/* log2 of a sibling's size, as the experiment says */
 	uint64_t figure;		/* or LAB_TABLE(); 0: all */
-	const char *json;
+	const char *json, *plot;
 	const struct gtu_progress *progress;
 
 	/* what it runs on */

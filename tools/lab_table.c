@@ -33,10 +33,78 @@ void lab_table_add(struct lab_table *t, unsigned figure, const char *graph, enum
 	va_end(ap);
 }
 
+bool lab_row_aggregate(const struct lab_row *r)
+{
+	static const char *const names[] = { "all", "mean", "least", "most", "best", "rank order" };
+	unsigned i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(r->graph, names[i]))
+			return true;
+	return false;
+}
+
+/* Of v[i] among @n: how many are less, and half of those that are equal. */
+static double rank_of(const double *v, unsigned n, unsigned i)
+{
+	double rank = 0;
+	unsigned k;
+
+	for (k = 0; k < n; k++)
+		rank += v[k] < v[i] ? 1 : v[k] == v[i] ? 0.5 : 0;
+	return rank;
+}
+
+double lab_spearman(const double *a, const double *b, unsigned n)
+{
+	double ab = 0, aa = 0, bb = 0, x, y;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		x = rank_of(a, n, i) - n / 2.0;
+		y = rank_of(b, n, i) - n / 2.0;
+		ab += x * y;
+		aa += x * x;
+		bb += y * y;
+	}
+	return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
+}
+
+void lab_table_rank(struct lab_table *t)
+{
+	unsigned rows = t->rows, i, k, n;
+	double *paper = calloc(2 * rows + 1, sizeof(*paper)), *ours = paper + rows;
+	bool first;
+
+	if (!paper) {
+		t->no_memory = true;
+		return;
+	}
+	for (i = 0; i < rows; i++) {
+		struct lab_row of = t->row[i];
+
+		for (n = k = 0, first = true; k < rows; k++) {
+			const struct lab_row *r = &t->row[k];
+
+			if (r->figure != of.figure || strcmp(r->what, of.what) || lab_row_aggregate(r) || isnan(r->paper) ||
+			    r->rule == LAB_OPEN_RULE || r->rule == LAB_RANK_RULE)
+				continue;
+			first &= n || k == i;
+			paper[n] = r->paper;
+			ours[n++] = r->ours;
+		}
+		if (n >= 3 && first)
+			lab_table_add(t, of.figure, "rank order", LAB_RANK_RULE, NAN, lab_spearman(paper, ours, n), "%s", of.what);
+	}
+	free(paper);
+}
+
 const char *lab_row_verdict(const struct lab_row *r)
 {
 	bool met;
 
+	if (r->rule == LAB_RANK_RULE)
+		return r->ours >= 0.8 ? "met" : "missed";
 	if (r->rule == LAB_OPEN_RULE || isnan(r->paper))
 		return "";
 	if (!(r->ours > 0))
@@ -85,7 +153,7 @@ void lab_table_print(const struct lab_table *t)
 
 void lab_table_json(const struct lab_table *t, struct json *j)
 {
-	static const char *const rules[] = { "count", "speed-up", "open" };
+	static const char *const rules[] = { "count", "speed-up", "open", "rank" };
 	unsigned i;
 
 	json_begin_array(j, "rows");

@@ -55,8 +55,12 @@ check "one figure of it, over a file" gtu lab run emogi --figure 5 --graph own.m
 says "and nothing else" "5  BFS naive: share of 32-byte requests" "$out"
 cp "$out" table
 exits 1 "but that figure" grep "^ *8  " table
-exits 2 "a figure that is not there" gtu lab run emogi --figure 11
-says "names those there are" "it has 3 4 5 7"
+exits 2 "a figure that is not there" gtu lab run emogi --figure 2
+says "names those there are" "it has 3, 4, 5, "
+check "its plot" gtu lab run emogi --figure 5 --graph own.mtx --plot p.svg
+says "is one" "Figure 5: share of 32-byte requests" p.svg
+exits 2 "both into one file" gtu lab run emogi --graph own.mtx --plot p.svg --json p.svg
+exits 2 "a plot of nothing" gtu lab list --plot p.svg
 check "run iru" gtu lab run iru --scale 8 --json i.json
 says "all results are the reference's" '"results_checked": 36' i.json
 check "a build of our own" gtu lab run iru --scale 8 --figure 15 --set iru.prefetch=1 --set iru.timeout=1

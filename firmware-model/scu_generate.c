@@ -237,9 +237,10 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 
 /* ---- REPLICATE and EXPAND: runs ------------------------------------------------------------------ */
 
-static bool load_window(struct scu_run *r)
+/* No more than @slots elements: each takes one slot at least. */
+static bool load_window(struct scu_run *r, uint64_t slots)
 {
-	const uint64_t first = r->s->in, left = r->n - first;
+	const uint64_t first = r->s->in, left = r->n - first < slots ? r->n - first : slots;
 	const size_t n = left < SCU_BLOCK - first % 64 ? left : SCU_BLOCK - first % 64;
 
 	r->window = first;
@@ -296,7 +297,7 @@ static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 		if (!c) {
 			if (s->in == r->n)
 				break;
-			if ((s->in >= r->window_end || s->in < r->window) && !load_window(r))
+			if ((s->in >= r->window_end || s->in < r->window) && !load_window(r, slots))
 				return false;
 			x.at = s->in - r->window;
 			x.end = r->window_end - r->window;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
+#include "lab/graph_kernels.h"
 #include "lab/iru_graph.h"
 
 #define NEVER	0xffffffffu
 #define BLOCK	256u
-#define CULL	64u			/* words of the culling hash, a warp */
 
 struct graph_args {
 	uint32_t n, count, depth, threshold, round;
 	float damping, base;
 	bool list, weights, share;	/* expand: from a list of vertices; carry costs; carry shares of ranks */
+	bool in_place;			/* edges are read where they are, not copied to a frontier */
 	struct lab_array row, col, weight;
 	struct lab_array label, sum;	/* level, distance or rank; sums of PageRank */
 	struct lab_array from, near, far, far_cost; /* vertex lists: read; written */
@@ -25,21 +26,9 @@ static const char *const names[STATEMENTS] = {
 	"cost[j]=", "label[c]", "label[c]=", "fell[i]", "seen[c]",
 };
 
-/* Room for the active lanes behind @list's end: the place of each. One atomic a warp. */
 LAB_INLINE lab_u32 reserve(struct lab_warp *w, const struct graph_args *a, unsigned list, uint32_t total, lab_u32 rank)
 {
-	lab_mask was = w->mask;
-	lab_u32 base = { 0 };
-
-	if (!was)
-		return rank;
-	lab_alu(w, 3);			/* ballot, count, who is first */
-	w->mask = was & -was;
-	base = lab_atomic_add(w, TAIL, &a->tail, lab_all(list), lab_all(total));
-	lab_wait(w);
-	w->mask = was;
-	lab_alu(w, 1);			/* shuffle */
-	return lab_all(base[__builtin_ctz(was)]) + rank;
+	return lab_reserve(w, TAIL, &a->tail, list, total, rank);
 }
 
 /* The edges of 32 vertices, 32 at a time: each lane finds whose the edge is among the sums of degrees. */
@@ -86,13 +75,13 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 			k[l] = b[owner[l]] + at[l] - before[owner[l]];
 			cost[l] = self[owner[l]];
 		}
-		if (!a->share)
+		if (!a->in_place)
 			c = lab_load32(w, COL, &a->col, k);
 		if (a->weights)
 			cost += lab_load32(w, WEIGHT, &a->weight, k);
 		lab_wait(w);
 		lab_alu(w, 2);
-		if (!a->share)
+		if (!a->in_place)
 			lab_store32(w, PUT, &a->edge, place, c);
 		if (a->weights)
 			lab_store32(w, FELL, &a->fell, place, lab_all(0));
@@ -126,21 +115,6 @@ LAB_INLINE lab_mask element(struct lab_warp *w, const struct graph_args *a, cons
 	return w->mask;
 }
 
-/* Lanes whose value no higher lane has, as a hash in shared memory finds: collisions let some pass. */
-LAB_INLINE lab_mask cull(struct lab_warp *w, lab_u32 c)
-{
-	lab_u32 slot = (c & (CULL - 1)) + w->in_block * CULL, lane = lab_lane();
-	lab_mask twin, lost;
-
-	lab_alu(w, 6);
-	lab_shared_store(w, slot, c);
-	twin = lab_eq(lab_shared_load(w, slot), c) & w->mask;
-	LAB_IF(w, twin)
-		lab_shared_store(w, slot, lane);
-	lost = twin & lab_ne(lab_shared_load(w, slot), lane);
-	return w->mask & ~lost;
-}
-
 LAB_PROGRAM static void bfs_contract(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
@@ -152,7 +126,7 @@ LAB_PROGRAM static void bfs_contract(struct lab_warp *w, const void *p)
 		lab_wait(w);
 		lab_alu(w, 2);
 		LAB_IF(w, lab_eq(label, lab_all(NEVER))) {
-			LAB_IF(w, cull(w, c)) {
+			LAB_IF(w, lab_cull(w, c)) {
 				label = lab_atomic_min(w, UPDATE, &a->label, c, depth);
 				lab_wait(w);
 				lab_alu(w, 2);
@@ -255,7 +229,7 @@ LAB_PROGRAM static void pr_add(struct lab_warp *w, const void *p)
 	lab_u32 i = lab_thread(w), c, share = { 0 };
 
 	lab_alu(w, 5);
-	LAB_IF(w, element(w, a, &a->col, &i, &c, &share)) {
+	LAB_IF(w, element(w, a, a->in_place ? &a->col : &a->edge, &i, &c, &share)) {
 		lab_alu(w, 2);
 		lab_atomic_add_f32(w, UPDATE, &a->sum, c, (lab_f32)share);
 	}
@@ -281,7 +255,7 @@ LAB_PROGRAM static void pr_finish(struct lab_warp *w, const void *p)
 	static const struct lab_kernel kernel_##id = { .name = #id, .warp = id, .statement = names,  \
 						       .statements = STATEMENTS, .shared = bytes }
 KERNEL(expand, 0);
-KERNEL(bfs_contract, 4 * CULL * BLOCK / LAB_LANES);
+KERNEL(bfs_contract, 4 * LAB_CULL * BLOCK / LAB_LANES);
 KERNEL(sssp_relax, 0);
 KERNEL(sssp_list, 0);
 KERNEL(sssp_far, 0);
@@ -370,19 +344,6 @@ static int bfs(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/* Davidson et al. (iru.txt, [22]): the step is 32 mean weights over the mean degree. */
-static uint32_t step_of(const struct gtu_graph *g)
-{
-	const uint32_t *weight = g->weight;
-	double sum = 0;
-	uint64_t e;
-
-	for (e = 0; e < g->m; e++)
-		sum += weight[e];
-	sum = g->m ? LAB_LANES * (sum / (double)g->m) * (double)g->n / (double)g->m : 1;
-	return sum < 1 ? 1 : sum > 1e9 ? 1000000000u : (uint32_t)sum;
-}
-
 /* When the near list is empty: what of the far list is below the next threshold. */
 static int next_far(struct run *r, uint32_t step, struct lab_array *other, struct lab_array *other_cost,
 		    struct gtu_error *err)
@@ -408,7 +369,7 @@ static int next_far(struct run *r, uint32_t step, struct lab_array *other, struc
 static int sssp(struct run *r, struct lab_array *other, struct lab_array *other_cost, struct gtu_error *err)
 {
 	struct graph_args *a = &r->a;
-	uint32_t count = 1, step = step_of(r->how->graph), edges;
+	uint32_t count = 1, step = lab_near_far_step(r->how->graph), edges;
 	int rc = 0;
 
 	a->list = a->weights = true;
@@ -444,6 +405,7 @@ static int pagerank(struct run *r, struct gtu_error *err)
 	int rc = 0;
 
 	a->share = true;
+	a->in_place = !r->how->frontier;
 	a->damping = 0.85f;
 	memset(a->sum.data, 0, 4ull * a->n);
 	for (v = 0; v < a->n; v++)
@@ -453,7 +415,7 @@ static int pagerank(struct run *r, struct gtu_error *err)
 			lost += row[v] == row[v + 1] ? rank[v] : 0;
 		a->base = (float)((0.15 + 0.85 * lost) / (double)a->n);
 		rc = launch(r, &kernel_expand, a->n, err);
-		rc = rc ? rc : consume(r, &kernel_pr_add, &a->sum, &a->col, (uint32_t)r->how->graph->m, GTU_IRU_OP_ADD_F32, true,
+		rc = rc ? rc : consume(r, &kernel_pr_add, &a->sum, a->in_place ? &a->col : &a->edge, (uint32_t)r->how->graph->m, GTU_IRU_OP_ADD_F32, true,
 				       false, err);
 		rc = rc ? rc : launch(r, &kernel_pr_finish, a->n, err);
 	}
@@ -469,7 +431,7 @@ static int arrays(struct run *r, struct lab_array *other, struct lab_array *othe
 	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
 		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", TAILS },
 		{ &a->from, "from", g->n + 32 }, { &a->near, "near", g->n + 32 },
-		{ &a->edge, "edge", ranks ? 1 : g->m }, { &a->sum, "sum", ranks ? g->n : 1 },
+		{ &a->edge, "edge", ranks && !r->how->frontier ? 1 : g->m }, { &a->sum, "sum", ranks ? g->n : 1 },
 		{ &a->seen, "seen", paths ? g->n : 1 }, { &a->fell, "fell", paths ? g->m : 1 },
 		{ &a->far, "far", paths ? lists : 1 }, { &a->far_cost, "far_cost", paths ? lists : 1 },
 		{ other, "far'", paths ? lists : 1 }, { other_cost, "far_cost'", paths ? lists : 1 },

@@ -23,6 +23,7 @@ struct lab_iru_how {
 	const struct gtu_graph *graph;	/* 4 bytes an edge; u32 weights for SSSP */
 	uint32_t source;		/* BFS, SSSP */
 	uint32_t iterations;		/* PR */
+	bool frontier;			/* PR: edges are copied to a frontier, as scu.txt has it; else read in place */
 	bool iru;			/* else the baseline */
 	struct iru_shape shape;
 	uint64_t timeout;

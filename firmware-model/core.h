@@ -88,7 +88,7 @@ struct gtu_dev {
 	bool faulty;			/* any of the faults is set */
 	bool stuck;			/* in a reset that does not end */
 	struct gtu_dev_faults faults;
-	uint64_t completions, invalidates, resets;	/* so far, for the faults */
+	uint64_t completions, records, invalidates, resets;	/* so far, for the faults */
 
 	uint8_t *fdt;			/* GTU_FDT_WINDOW_SIZE */
 	uint32_t fdt_bytes, fdt_crc;
@@ -111,6 +111,8 @@ void gtu_dev_error(struct gtu_dev *dev, uint32_t bit, uint64_t info);
 void gtu_fault_completion(struct gtu_dev *dev, struct gtu_hw_cpl *cpl, uint16_t *phase);
 void gtu_fault_status(struct gtu_dev *dev, struct gtu_hw_queue_status *s, uint32_t *state);
 uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word);
+/* A record on its way into a stream's ring: its header, and its @words of lanes. */
+void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *lane, unsigned words);
 bool gtu_fault_invalidate(struct gtu_dev *dev);	/* true: it is never done */
 bool gtu_fault_reset(struct gtu_dev *dev);	/* true: it does not end */
 

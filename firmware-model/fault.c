@@ -18,8 +18,8 @@ static uint64_t lie(struct gtu_dev *dev)
 void gtu_dev_set_faults(struct gtu_dev *dev, const struct gtu_dev_faults *faults)
 {
 	dev->faults = *faults;
-	dev->faulty = faults->corrupt_completions || faults->no_invalidate || faults->stuck_reset;
-	dev->completions = dev->invalidates = dev->resets = 0;
+	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->no_invalidate || faults->stuck_reset;
+	dev->completions = dev->records = dev->invalidates = dev->resets = 0;
 }
 
 static bool corrupts(const struct gtu_dev *dev)
@@ -82,6 +82,27 @@ uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word)
 	if (!(r & 1))
 		return word;
 	return (word & GTU_EVENT_PHASE) | ((uint32_t)(r >> 16) & ~GTU_EVENT_PHASE);
+}
+
+void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *lane, unsigned words)
+{
+	const bool forge = dev->faults.forge_records && ++dev->records >= dev->faults.forge_records;
+	const uint64_t r = forge ? lie(dev) : 0;
+	unsigned i;
+
+	if (r & 1)
+		head->active = (uint32_t)lie(dev);
+	if ((r & 6) == 6)
+		head->sequence = (uint32_t)lie(dev);
+	if ((r & 24) == 24)
+		head->reason = (uint32_t)lie(dev);
+	/* one lane, a little or far away: what is checked has to be checked for each */
+	if ((r & 32) && words) {
+		i = (unsigned)((r >> 16) % words);
+		lane[i] += (uint32_t)(lie(dev) >> (32 + (r >> 40) % 32));
+	}
+	for (i = 0; (r & 960) == 960 && i < words; i++)
+		lane[i] = (uint32_t)lie(dev);
 }
 
 bool gtu_fault_invalidate(struct gtu_dev *dev)

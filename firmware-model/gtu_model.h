@@ -113,6 +113,7 @@ void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles);
 struct gtu_dev_faults {
 	/* completions with wrong phases, indices, cookies, states and counts; events and status blocks too */
 	uint64_t corrupt_completions;
+	uint64_t forge_records;		/* records of streams: other lanes active, other indices, positions, edges */
 	uint64_t no_invalidate;		/* INVALIDATE is never done: the mailbox stays busy */
 	uint64_t stuck_reset;		/* a reset does not end: never ready again */
 	uint64_t seed;

@@ -234,10 +234,8 @@ static bool deliver(struct gtu_job *job, struct iru_core *c)
 		const struct iru_record *r = iru_core_out(c, s->sent);
 		const uint64_t at = STREAM_HEADER + (s->written & mask) * s->record_bytes;
 
-		if (!gtu_mem_store(ring, at, r, s->record_bytes))
+		if (!stream_put(ring, at, r, s->record_bytes))
 			return false;
-		if (ring->watched)
-			gtu_watch_stream(ring, at, s->record_bytes, r->head.cycle);
 	}
 	if (s->sent == c->out_count) {
 		s->sent = 0;

@@ -12,11 +12,8 @@ static bool put_record(struct gtu_job *job, struct peg_unit *u, unsigned n)
 	const uint64_t to = n * u->stride + STREAM_HEADER +
 			    (c->engine[n].gone & (count - 1)) * c->record_bytes;
 
-	if (!gtu_mem_store(ring, to, r, c->record_bytes))
+	if (!stream_put(ring, to, r, c->record_bytes))
 		return false;
-	if (ring->watched)
-		gtu_watch_stream(ring, to, c->record_bytes,
-				 ((const struct gtu_hw_warp *)(const void *)r)->cycle);
 	peg_core_taken(c, n);
 	u->deliver++;
 	return true;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Headers of streams' rings: what a unit and its consumer tell each other (hardware.md, section 7). */
+#include <string.h>
+
+#include "core.h"
 #include "stream.h"
 
 /* A word of the header: aligned, so in one page. NULL: memory does not answer. */
@@ -26,6 +29,26 @@ bool stream_hear(struct gtu_mem *ring, uint64_t byte, uint32_t *value)
 	if (p)
 		*value = __atomic_load_n(p, __ATOMIC_ACQUIRE);
 	return p;
+}
+
+bool stream_put(struct gtu_mem *ring, uint64_t at, const void *record, uint64_t bytes)
+{
+	struct {
+		struct gtu_hw_warp head;
+		uint32_t lane[(STREAM_RECORD_MOST - sizeof(struct gtu_hw_warp)) / 4];
+	} lies;
+	const struct gtu_hw_warp *head = record;
+
+	if (__builtin_expect(ring->job->dev->faulty, 0) && bytes <= sizeof(lies)) {
+		memcpy(&lies, record, bytes);
+		gtu_fault_record(ring->job->dev, &lies.head, lies.lane, (unsigned)((bytes - sizeof(lies.head)) / 4));
+		record = &lies;
+	}
+	if (!gtu_mem_store(ring, at, record, bytes))
+		return false;
+	if (ring->watched)
+		gtu_watch_stream(ring, at, bytes, head->cycle);
+	return true;
 }
 
 bool stream_moved(struct gtu_mem *ring, uint32_t *moved)

@@ -17,6 +17,13 @@
 bool stream_tell(struct gtu_mem *ring, uint64_t byte, uint32_t value);
 bool stream_hear(struct gtu_mem *ring, uint64_t byte, uint32_t *value);
 
+/*
+ * Put a warp's record (its header first, at most STREAM_RECORD_MOST @bytes) into the ring at byte @at, and tell
+ * observers.
+ */
+#define STREAM_RECORD_MOST GTU_WARP_BYTES(4u, 4u)
+bool stream_put(struct gtu_mem *ring, uint64_t at, const void *record, uint64_t bytes);
+
 /* Something in the rings has moved, the *moved-th time: in @ring at 0, and to who sleeps for it. */
 bool stream_moved(struct gtu_mem *ring, uint32_t *moved);
 

@@ -206,11 +206,8 @@ static int deliver(struct gtu_job *job, struct wvr_unit *u)
 		const uint8_t *r = u->out[u->written % OUT_SIZE];
 		const uint64_t at = STREAM_HEADER + (u->written & (count - 1)) * u->record_bytes;
 
-		if (!gtu_mem_store(ring, at, r, u->record_bytes))
+		if (!stream_put(ring, at, r, u->record_bytes))
 			return -1;
-		if (ring->watched)
-			gtu_watch_stream(ring, at, u->record_bytes,
-					 ((const struct gtu_hw_warp *)(const void *)r)->cycle);
 	}
 	if (u->written == before)
 		return 0;

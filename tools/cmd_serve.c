@@ -39,7 +39,7 @@ struct server {
 };
 
 static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", "corrupt-completions",
-					   "no-invalidate", "stuck-reset", "keep-master", NULL };
+					   "forge-records", "no-invalidate", "stuck-reset", "keep-master", NULL };
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "a name for each fault");
 
 /* in the order of the register's bits */
@@ -70,10 +70,13 @@ static void help(void)
 	     "                      corrupt-completions  from the N-th on, completions have wrong phases, indices,\n"
 	     "                                 cookies, states and counts, events name other queues, and\n"
 	     "                                 status blocks lie; the bytes of jobs are right\n"
+	     "                      forge-records  from the N-th on, records of streams have other lanes active,\n"
+	     "                                 and other indices, positions or edges in them\n"
 	     "                      no-invalidate  the N-th INVALIDATE and those after it are never done\n"
 	     "                      stuck-reset  from the N-th reset on the device does not come back\n"
 	     "                      keep-master  from the N-th time on that bus mastering is taken away, it stays\n"
-	     "  --seed S          of what corrupt-completions makes up [1]: the same S, the same lies\n"
+	     "  --seed S          of what corrupt-completions and forge-records make up [1]: the same S,\n"
+	     "                    the same lies\n"
 	     "  --trace           a line on stderr for each message\n\n"
 	     "Each machine finds the device as after power-on. Exit codes: 0 ended by SIGTERM, SIGINT or --once,\n"
 	     "1 failed at run time, 2 usage.");

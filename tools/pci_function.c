@@ -413,6 +413,7 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 	if (!make_aperture(f, config.aperture_bytes, err))
 		goto fail;
 	faults.corrupt_completions = setup->fault[PCI_FAULT_CORRUPT];
+	faults.forge_records = setup->fault[PCI_FAULT_FORGE];
 	faults.no_invalidate = setup->fault[PCI_FAULT_NO_INVALIDATE];
 	faults.stuck_reset = setup->fault[PCI_FAULT_STUCK_RESET];
 	faults.seed = setup->seed;

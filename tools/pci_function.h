@@ -30,6 +30,7 @@ enum pci_fault {
 	PCI_FAULT_ALL_ONES,	/* from the n-th access on the function is gone: reads give all ones */
 	PCI_FAULT_DIE_AT,	/* the process is killed at the n-th access, before the answer */
 	PCI_FAULT_CORRUPT,	/* the n-th completion and those after it are wrong, with their events and status */
+	PCI_FAULT_FORGE,	/* the n-th record of a stream and those after it are wrong */
 	PCI_FAULT_NO_INVALIDATE, /* the n-th INVALIDATE is never done */
 	PCI_FAULT_STUCK_RESET,	/* the n-th reset does not end */
 	PCI_FAULT_KEEP_MASTER,	/* the n-th time that bus mastering is taken away, and later, it stays */
@@ -39,7 +40,7 @@ enum pci_fault {
 struct pci_setup {
 	struct gtu_dev_config device;	/* aperture_bytes is given, .aperture is made here */
 	uint64_t fault[PCI_FAULTS];
-	uint64_t seed;				/* of the lies of PCI_FAULT_CORRUPT */
+	uint64_t seed;				/* of the lies of PCI_FAULT_CORRUPT and PCI_FAULT_FORGE */
 };
 
 /* A function as after power-on. NULL with a sentence in @err. */

@@ -148,10 +148,10 @@ static int iru_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	rc = gtu_alg_gather(&b->a, &b->visit.w);
 	gtu_alg_phase(&b->a, "contract");
 	if (!rc)
-		rc = gtu_alg_reorder(&b->a, &b->visit.w, GTU_IRU_OP_NONE, NULL, false, 4);
+		rc = gtu_alg_reorder(&b->a, &b->visit.w, b->a.g->n, GTU_IRU_OP_NONE, NULL, false, 4);
 	if (rc)
 		return rc;
-	while ((rc = load_iru(b->a.iru, &warp, b->a.err)) > 0) {
+	while ((rc = gtu_alg_load(&b->a, &warp)) > 0) {
 		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
 			v = warp.index[__builtin_ctz(lanes)];
 			if (label[v] == UNVISITED) {

@@ -579,7 +579,7 @@ int gtu_alg_spread(struct gtu_alg *a, const struct gtu_alg_work *w, const struct
 	return rc;
 }
 
-int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint32_t operation,
+int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint64_t indices, uint32_t operation,
 		    const struct gtu_alg_buffer *secondary, bool positions, uint32_t target_width)
 {
 	struct gtu_iru_config config = {
@@ -591,7 +591,42 @@ int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint32_t op
 
 	if (secondary)
 		config.secondary = gtu_alg_array(secondary, w->edges, 4);
+	a->iru_lanes = w->edges;
+	a->iru_indices = indices;
+	a->iru_edges = w->edges;
+	a->iru_positions = positions;
 	return configure_iru(a->q, &config, &a->iru, a->err);
+}
+
+static int forged_lane(struct gtu_alg *a, const struct gtu_warp *warp, unsigned lane)
+{
+	return gtu_fail(a->err, GTU_ERR_FAIL,
+			"the IRU gives back index %u at position %u, of indices below %llu and %llu positions: it cannot be trusted",
+			warp->index[lane], a->iru_positions ? warp->position[lane] : 0,
+			(unsigned long long)a->iru_indices, (unsigned long long)a->iru_edges);
+}
+
+int gtu_alg_load(struct gtu_alg *a, struct gtu_warp *warp)
+{
+	int more = load_iru(a->iru, warp, a->err);
+	uint32_t lanes, sent;
+	unsigned lane;
+
+	if (more <= 0)
+		return more;
+	sent = (uint32_t)__builtin_popcount(warp->active);
+	if (gtu_unlikely(sent > a->iru_lanes))
+		return gtu_fail(a->err, GTU_ERR_FAIL,
+				"the IRU gives back more than the %llu elements that it was given: it cannot be trusted",
+				(unsigned long long)a->iru_edges);
+	a->iru_lanes -= sent;
+	for (lanes = warp->active; lanes; lanes &= lanes - 1) {
+		lane = (unsigned)__builtin_ctz(lanes);
+		if (gtu_unlikely(warp->index[lane] >= a->iru_indices ||
+				 (a->iru_positions && warp->position[lane] >= a->iru_edges)))
+			return forged_lane(a, warp, lane);
+	}
+	return more;
 }
 
 void gtu_alg_reordered(struct gtu_alg *a)

@@ -38,6 +38,8 @@ struct gtu_alg {
 	uint32_t id_width;		/* bytes of a vertex in frontiers */
 	struct gtu_queue *q;		/* NULL without a unit */
 	struct gtu_iru *iru;
+	uint64_t iru_edges, iru_lanes, iru_indices; /* reordering: elements, of these to come, their limit */
+	bool iru_positions;
 	struct gtu_alg_buffer *buffers;
 	uint64_t started_ns, phase_ns;
 	unsigned phase;
@@ -221,12 +223,17 @@ int gtu_alg_gather(struct gtu_alg *a, struct gtu_alg_work *w);
 int gtu_alg_spread(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *in,
 		   uint32_t width, struct gtu_alg_buffer *to);
 /*
- * configure_iru() over the w->edges indices of w->edge for accesses to @target_width wide elements.
- * @secondary: as many 4-byte values, or NULL. Then load_iru(a->iru) until it returns 0, then
+ * configure_iru() over the w->edges indices of w->edge, each below @indices, for accesses to @target_width wide
+ * elements. @secondary: as many 4-byte values, or NULL. Then gtu_alg_load() until it returns 0, then
  * gtu_alg_reordered().
  */
-int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint32_t operation,
+int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint64_t indices, uint32_t operation,
 		    const struct gtu_alg_buffer *secondary, bool positions, uint32_t target_width);
+/*
+ * load_iru(). What the unit gives is used to index memory: lanes beyond what was sent, or with an index or a
+ * position that no sound device gives, are GTU_ERR_FAIL.
+ */
+int gtu_alg_load(struct gtu_alg *a, struct gtu_warp *warp);
 void gtu_alg_reordered(struct gtu_alg *a);
 
 #endif

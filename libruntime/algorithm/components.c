@@ -186,10 +186,10 @@ static int iru_contract(struct components *c, struct direction *d, struct gtu_al
 	uint32_t lanes, v;
 	int rc;
 
-	rc = gtu_alg_reorder(&c->a, &d->visit.w, GTU_IRU_OP_MIN_U32, &c->pushed, false, 4);
+	rc = gtu_alg_reorder(&c->a, &d->visit.w, c->a.g->n, GTU_IRU_OP_MIN_U32, &c->pushed, false, 4);
 	if (rc)
 		return rc;
-	while ((rc = load_iru(c->a.iru, &warp, c->a.err)) > 0) {
+	while ((rc = gtu_alg_load(&c->a, &warp)) > 0) {
 		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
 			v = warp.index[lane];

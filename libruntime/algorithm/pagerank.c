@@ -122,11 +122,11 @@ static int iru_push(struct pagerank *p)
 		rc = gtu_alg_spread(&p->a, &p->visit.w, &p->share, 8, &p->shares);
 	gtu_alg_phase(&p->a, "contract");
 	if (!rc)
-		rc = gtu_alg_reorder(&p->a, &p->visit.w, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
+		rc = gtu_alg_reorder(&p->a, &p->visit.w, p->a.g->n, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
 	if (rc)
 		return rc;
 	shares = p->shares.region.addr;
-	while ((rc = load_iru(p->a.iru, &warp, p->a.err)) > 0) {
+	while ((rc = gtu_alg_load(&p->a, &warp)) > 0) {
 		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
 			sum[warp.index[lane]] += shares[warp.position[lane]];

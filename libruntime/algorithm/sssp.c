@@ -340,11 +340,11 @@ static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
 
 	rc = far_room(s, s->visit.w.edges);
 	if (!rc)
-		rc = gtu_alg_reorder(&s->a, &s->visit.w, narrow ? GTU_IRU_OP_MIN_U32 : GTU_IRU_OP_NONE,
+		rc = gtu_alg_reorder(&s->a, &s->visit.w, s->a.g->n, narrow ? GTU_IRU_OP_MIN_U32 : GTU_IRU_OP_NONE,
 				     narrow ? &s->cost : NULL, !narrow, s->width);
 	if (rc)
 		return rc;
-	while ((rc = load_iru(s->a.iru, &warp, s->a.err)) > 0) {
+	while ((rc = gtu_alg_load(&s->a, &warp)) > 0) {
 		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
 			cost = narrow ? warp.secondary[lane] :

@@ -201,18 +201,13 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	if (!rc)
 		rc = gtu_alg_spread(a, w, &w->vertex, 4, &visit->source);
 	if (!rc)
-		rc = gtu_alg_reorder(a, w, GTU_IRU_OP_NONE, NULL, true, visit->target_width);
+		rc = gtu_alg_reorder(a, w, indices, GTU_IRU_OP_NONE, NULL, true, visit->target_width);
 	if (rc)
 		return rc;
 	source = visit->source.region.addr;
-	while ((more = load_iru(a->iru, &warp, a->err)) > 0) {
+	while ((more = gtu_alg_load(a, &warp)) > 0) {
 		for (lanes = warp.active; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
-			if (gtu_unlikely(warp.position[lane] >= w->edges || warp.index[lane] >= indices))
-				return gtu_fail(a->err, GTU_ERR_FAIL,
-						"the IRU gives back edge %u to %u, of %llu edges and indices up to %llu: it cannot be trusted",
-						warp.position[lane], warp.index[lane],
-						(unsigned long long)w->edges, (unsigned long long)indices);
 			target = visit->values ? gtu_graph_target(w->g, warp.index[lane]) :
 						 warp.index[lane];
 			rc = put(visit, source[warp.position[lane]], target,

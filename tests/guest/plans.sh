@@ -4,8 +4,6 @@
 gtu=$root/build/gtu
 server=${GTU_SERVER:-$root/build/san/gtu}
 [ -x "$server" ] || server=$gtu
-work=$cache/test
-graph=$work/graph.gtu
 kselftests=$root/build/kselftest
 first=()
 
@@ -165,7 +163,8 @@ some="uapi_test gtu_test queue_test dmabuf_test"
 memory="gtu_test pin_test nocopy_test dmabuf_test memory_life_test submit_test aperture_test isolation_test"
 
 run_plan() (
-	arguments=()
+	# a folder of its own: plans run beside each other
+	arguments=() work=$cache/test-$1 graph=$cache/test-$1/graph.gtu
 	case $1 in
 	distribution)
 		need distribution

@@ -24,7 +24,8 @@ static const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 
 static void faults(struct gtu_dev *dev, uint64_t corrupt, uint64_t invalidate, uint64_t reset, uint64_t seed)
 {
-	gtu_dev_set_faults(dev, &(struct gtu_dev_faults){ corrupt, invalidate, reset, seed });
+	gtu_dev_set_faults(dev, &(struct gtu_dev_faults){ .corrupt_completions = corrupt, .no_invalidate = invalidate,
+							  .stuck_reset = reset, .seed = seed });
 }
 
 /* A ring of NOPs under corruption from job @from on: the completion ring, with its status, in @cq. */
@@ -229,6 +230,48 @@ TEST(algorithms_tell)
 	}
 	CHECKF(failed > 100, "%u of 150", failed);
 	free(level);
+	gtu_graph_close(g);
+}
+
+/* Every algorithm by every unit that gives records: forged, they index nothing that is not the algorithm's. */
+TEST(forged_records_are_told)
+{
+	static const uint32_t unit[] = { GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER };
+	struct gtu_graph *g;
+	uint64_t *integer, seed;
+	double *real;
+	unsigned failed = 0, lies = 0;
+
+	OK(gtu_graph_generate(&(struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 8,
+							      .random_weights = 9 }, NULL, &g, &err));
+	integer = malloc(g->n * sizeof(*integer));
+	real = malloc(g->n * sizeof(*real));
+	CHECK(integer && real);
+	for (seed = 1; seed <= 240; seed++) {
+		struct gtu_algorithm_options opt = { .unit = unit[seed % 3], .chunk_log2 = 6, .iterations = 2 };
+		struct gtu_device *dev;
+		int rc;
+
+		OK(gtu_open("model", &dev, &err));
+		gtu_set_timeout(dev, 2000000);
+		gtu_dev_set_faults(((struct model *)dev->backend)->dev,
+				   &(struct gtu_dev_faults){ .forge_records = 1 + seed % 50, .seed = seed });
+		err.text[0] = 0;
+		switch (seed / 3 % 4) {
+		case 0: rc = gtu_bfs(dev, g, &opt, integer, NULL, &err); break;
+		case 1: rc = gtu_sssp(dev, g, &opt, real, NULL, &err); break;
+		case 2: rc = gtu_pagerank(dev, g, &opt, real, NULL, &err); break;
+		default: rc = gtu_components(dev, g, &opt, integer, NULL, &err);
+		}
+		told(rc, seed, "forged");
+		failed += rc != 0;
+		lies += rc == GTU_ERR_FAIL && strstr(err.text, "trusted");
+		gtu_close(dev);
+	}
+	/* a lane that is lost, or another vertex of the graph, nobody can tell */
+	CHECKF(failed > 120 && lies > 60, "%u of 240 failed, %u as lies", failed, lies);
+	free(integer);
+	free(real);
 	gtu_graph_close(g);
 }
 

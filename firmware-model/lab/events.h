@@ -17,9 +17,8 @@
 
 enum lab_event {
 	EV_WAKE, EV_ISSUE,		/* a warp: may go on; its operations reach the LSU */
-	EV_SCHEDULER, EV_LSU,		/* of an SM: free again */
+	EV_SCHEDULER, EV_LSU, EV_L1,	/* of an SM: free again; lookups are due */
 	EV_BLOCK,			/* an SM takes a block */
-	EV_SEND,			/* a request: looked up in the L1 and on its way */
 	EV_ARRIVE, EV_REPLY, EV_FILL,	/* at its slice, its data there, back at its L1 */
 	EV_LINK, EV_LINK_DONE,		/* a request: at the link, answered by it */
 	EV_UNIT_ASK, EV_UNIT_ANSWER, EV_UNIT_REPLY, EV_UNIT_CLOCK,

@@ -56,6 +56,28 @@ struct lab_block {
 	bool used;
 };
 
+/*
+ * What is on its way through the L1's pipeline: transactions of loads and stores, looked up in order when they have
+ * been in it for the L1's latency. Where one cannot be looked up it holds up those behind it; the LSU goes on until
+ * the pipeline is full, and atomics, which go past the L1, go past all of it.
+ */
+#define LAB_PIPE 256u
+struct lab_l1_part {			/* transactions of one operation that entered in consecutive cycles */
+	uint64_t cycle;			/* in which the first did */
+	uint32_t warp;
+	uint16_t n;
+	uint8_t kind, board;
+};
+struct lab_l1_pipe {
+	uint64_t free;			/* next cycle for a lookup */
+	uint32_t parts, part_head, head, count, done; /* done: of the first part's */
+	bool event, stalled;
+	uint64_t stalled_since;
+	struct lab_l1_part part[LAB_PIPE];
+	uint32_t line[LAB_PIPE];
+	uint8_t sectors[LAB_PIPE], partial[LAB_PIPE];
+};
+
 struct lab_sm {
 	uint64_t lsu_free;
 	bool lsu_event, lsu_stalled, lsu_active;
@@ -72,12 +94,31 @@ struct lab_sm {
 	struct lab_mshr *mshr;
 	uint16_t mshr_free;		/* 0xffff: none */
 	uint32_t mshr_used;
+	struct lab_l1_pipe pipe;
+};
+
+/*
+ * Cycles in which an output of the crossbar is taken, of the next LAB_SLOTS: packets reserve theirs in the order in
+ * which the model meets them, which is not that of time, and one that comes later may still go earlier.
+ */
+#define LAB_SLOTS 4096u
+struct lab_slots {
+	uint64_t word[LAB_SLOTS / 64];
+	uint64_t from[LAB_SLOTS / 64];	/* cycle of the word's first bit, / 64 */
+	uint64_t run, run_end;		/* all from run on, below run_end, are known to be taken */
+};
+
+/* Where packets wait for the crossbar, one behind the other. */
+struct lab_input {
+	uint64_t free;			/* the cycle after that in which the last one goes, and to which output */
+	const struct lab_slots *to;
 };
 
 /* A port of the crossbar: an SM's or a unit's. */
 struct lab_port {
-	uint64_t out_free, in_free;
+	struct lab_input out;
 	uint32_t outstanding;
+	struct lab_slots in;
 };
 
 struct lab_bank {
@@ -89,7 +130,9 @@ struct lab_channel {
 	struct lab_bank *bank;
 };
 struct lab_slice {
-	uint64_t free, out_free;
+	uint64_t free;
+	struct lab_input out;
+	struct lab_slots in;
 	struct lab_tags tags;
 	uint32_t channel, number;	/* number: among those of its channel */
 };
@@ -113,7 +156,7 @@ struct lab {
 	struct lab_slice *slice;
 	struct lab_channel *channel;
 	struct lab_link link;
-	uint32_t node_scheduler, node_lsu, node_block, node_unit, node_pool, node_end, node_free;
+	uint32_t node_scheduler, node_lsu, node_l1, node_block, node_unit, node_pool, node_end, node_free;
 	uint32_t in_flight;		/* requests that are not yet done with */
 	size_t node_map_bytes;
 
@@ -162,13 +205,24 @@ static inline void lab_warp_done(struct lab *lab, struct lab_warp *w, unsigned b
 		lab_warp_try_wake(lab, w);
 }
 
+/* What waits there for a reply, a fill or room goes on. */
+static inline void lab_sm_resume(struct lab *lab, unsigned sm);
+
 /* l1.c */
-enum lab_l1_answer { L1_TAKEN, L1_STALLED };
-enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned board, uint32_t line,
-			       unsigned sectors, uint64_t cycle);
-void lab_l1_store(struct lab *lab, unsigned sm, uint32_t line);
+/* Up to @n transactions of an operation, from number @from of @c on, enter the pipeline from @cycle on: how many did. */
+unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op,
+		      const struct lab_coalesced *c, unsigned from, uint64_t cycle);
+void lab_l1_run(struct lab *lab, unsigned sm);
 void lab_l1_fill(struct lab *lab, uint32_t node);
 void lab_l1_empty(struct lab *lab);
+
+static inline void lab_sm_resume(struct lab *lab, unsigned sm)
+{
+	if (lab->sm[sm].pipe.stalled)
+		lab_l1_run(lab, sm);
+	if (lab->sm[sm].lsu_stalled)
+		lab_lsu_run(lab, sm);
+}
 
 /* memory.c */
 bool lab_tags_init(struct lab_tags *t, uint32_t size, uint32_t ways);
@@ -178,9 +232,15 @@ uint32_t lab_node_take(struct lab *lab);
 void lab_node_give(struct lab *lab, uint32_t node);
 /* Send the request in @node (op, sectors, line, owner, port set) over the crossbar from @cycle on. */
 void lab_send(struct lab *lab, uint32_t node, uint64_t cycle);
-/* The cycle in which a packet of @flits that is ready at @cycle has come through @port to the SM. */
-uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
+/*
+ * The crossbar has a queue at each of its inputs, whose first packet goes when the output that it wants takes it, and
+ * holds up those behind it. A packet of @flits is ready at @cycle to go from an input that is free at *@free:
+ * the cycle in which it has come through @to.
+ */
+uint64_t lab_cross(struct lab *lab, struct lab_input *from, struct lab_slots *to, uint64_t cycle, unsigned flits);
+/* The same where only one end is the crossbar's: from @port to what takes a packet a cycle; to @port from such. */
 uint64_t lab_port_out(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
+uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
 void lab_memory_arrive(struct lab *lab, uint32_t node);
 void lab_memory_reply(struct lab *lab, uint32_t node);
 /* The slice of a line, the set in it, and its place among the slice's lines. */

@@ -31,9 +31,9 @@ static void join(struct lab_mshr *h, struct lab_warp *w, unsigned board)
 	w->pending[board]++;
 }
 
-/* A load of @sectors of a line in @cycle. STALLED changes nothing; it is tried again after a fill. */
-enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned board, uint32_t line,
-			       unsigned sectors, uint64_t cycle)
+/* A load of @sectors of a line, looked up in @cycle. False: nothing has changed; it is tried again after a fill. */
+static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned board, uint32_t line,
+		    unsigned sectors, uint64_t cycle)
 {
 	struct lab_sm *s = &lab->sm[sm];
 	struct lab_tags *t = &s->l1;
@@ -51,27 +51,27 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 	if (way >= 0 && !(sectors & ~t->way[at].valid)) {
 		count[LAB_HIT]++;
 		lab_touch(t, at);
-		w->done[board] = lab_max(w->done[board], cycle + lab->m.l1_latency);
-		return L1_TAKEN;
+		w->done[board] = lab_max(w->done[board], cycle);
+		return true;
 	}
 	if (way >= 0 && t->way[at].pending) {
 		h = &s->mshr[t->way[at].ready];
 		if (!(sectors & ~(t->way[at].valid | h->sectors))) {
 			if (h->merges == lab->m.l1_merges)
-				return L1_STALLED;
+				return false;
 			count[LAB_PENDING]++;
 			lab_touch(t, at);
 			join(h, w, board);
-			return L1_TAKEN;
+			return true;
 		}
 	}
 	missing = way < 0 ? sectors : sectors & ~(t->way[at].valid | t->way[at].pending);
 	if (!missing || s->mshr_free == 0xffff)
-		return L1_STALLED;
+		return false;
 	if (way < 0) {
 		at = victim(t, set * t->ways);
 		if (at == UINT32_MAX)
-			return L1_STALLED;
+			return false;
 		t->line[at] = line;
 		t->way[at].valid = t->way[at].pending = 0;
 	}
@@ -102,26 +102,126 @@ enum lab_l1_answer lab_l1_load(struct lab *lab, unsigned sm, struct lab_warp *w,
 			n->bytes = (uint8_t)(run * LAB_SECTOR);
 		}
 		h->parts++;
-		lab_at(&lab->calendar, cycle + lab->m.l1_latency, node, EV_SEND); /* when the lookup is over */
+		if (host)
+			lab_link_send(lab, node, cycle);
+		else
+			lab_send(lab, node, cycle);
 	}
-	return L1_TAKEN;
+	return true;
 }
 
-void lab_l1_store(struct lab *lab, unsigned sm, uint32_t line)
+/* A store of part of a line: it goes on to the L2 in any case. */
+static void store(struct lab *lab, unsigned sm, uint32_t line, unsigned sectors, unsigned partial, uint64_t cycle)
 {
 	struct lab_tags *t = &lab->sm[sm].l1;
 	uint32_t set = l1_set(lab, t, line), at;
 	int way = lab_find(t, set, line);
+	uint32_t node = lab_node_take(lab);
+	struct lab_node *n = &lab->calendar.node[node];
 
-	if (way < 0) {
-		lab->stats.l1_store[LAB_MISS]++;
-		return;
+	lab->stats.l1_store[way < 0 ? LAB_MISS : LAB_HIT]++;
+	if (way >= 0) {
+		at = set * t->ways + (uint32_t)way;
+		t->way[at].valid = 0;	/* what is on its way still comes, for those who wait for it */
+		if (!t->way[at].pending)
+			t->line[at] = 0;
 	}
-	lab->stats.l1_store[LAB_HIT]++;
-	at = set * t->ways + (uint32_t)way;
-	t->way[at].valid = 0;		/* what is on its way still comes, for those who wait for it */
-	if (!t->way[at].pending)
-		t->line[at] = 0;
+	n->op = LAB_STORE;
+	n->sectors = (uint8_t)sectors;
+	n->partial = (uint8_t)partial;
+	n->line = line;
+	n->port = (uint16_t)sm;
+	n->flags = LAB_OF_NOBODY;
+	lab_send(lab, node, cycle);
+}
+
+/* ---- Its pipeline ------------------------------------------------------------------------------ */
+
+unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op,
+		      const struct lab_coalesced *c, unsigned from, uint64_t cycle)
+{
+	struct lab_l1_pipe *p = &lab->sm[sm].pipe;
+	unsigned room = lab->m.l1_latency < LAB_PIPE ? lab->m.l1_latency : LAB_PIPE, n = c->n - from, i, at;
+
+	room = p->count < room ? room - p->count : 0;
+	n = n < room ? n : room;
+	if (!n)
+		return 0;
+	p->part[(p->part_head + p->parts++) % LAB_PIPE] = (struct lab_l1_part){
+		.cycle = cycle, .warp = w->id, .n = (uint16_t)n, .kind = op->kind, .board = op->board };
+	for (i = from; i < from + n; i++) {
+		at = (p->head + p->count++) % LAB_PIPE;
+		p->line[at] = op->space == LAB_HOST ? LAB_HOST_LINE | (uint32_t)((c->unit[i] - LAB_HOST_BASE) / LAB_LINE) :
+			      (uint32_t)(c->unit[i] / LAB_LINE);
+		p->sectors[at] = c->bits[i];
+		p->partial[at] = c->partial[i];
+	}
+	if (op->kind == LAB_LOAD)
+		w->pending[op->board]++; /* until all are looked up */
+	if (!p->event && !p->stalled)
+		lab_l1_run(lab, sm);
+	return n;
+}
+
+/* The lookups of the first part, as far as they can be done; false: it will be gone on with. */
+static bool look_up_part(struct lab *lab, unsigned sm, struct lab_l1_pipe *p)
+{
+	const struct lab_l1_part *a = &p->part[p->part_head];
+	struct lab_warp *w = &lab->warp[a->warp];
+	uint64_t now = lab->calendar.now, t = now, queue = lab->m.l1_miss_queue;
+
+	for (; p->done < a->n; p->done++, p->count--, p->head = (p->head + 1) % LAB_PIPE) {
+		t = lab_max(a->cycle + p->done + lab->m.l1_latency, p->free);
+		if (lab->port[sm].out.free > t + queue) {
+			p->free = lab->port[sm].out.free - queue;
+			lab->stats.lsu_stalled += p->free - t;
+			p->event = true;
+			lab_at(&lab->calendar, p->free, lab->node_l1 + sm, EV_L1);
+			return false;
+		}
+		if (lab->port[sm].outstanding >= lab->m.noc_outstanding ||
+		    (a->kind == LAB_LOAD &&
+		     !look_up(lab, sm, w, a->board, p->line[p->head], p->sectors[p->head], t))) {
+			p->stalled = true;
+			p->stalled_since = p->free = t;
+			return false;
+		}
+		if (a->kind == LAB_STORE)
+			store(lab, sm, p->line[p->head], p->sectors[p->head], p->partial[p->head], t);
+		p->free = t + 1;
+	}
+	if (a->kind == LAB_LOAD)
+		lab_warp_done(lab, w, a->board, t);
+	return true;
+}
+
+void lab_l1_run(struct lab *lab, unsigned sm)
+{
+	struct lab_l1_pipe *p = &lab->sm[sm].pipe;
+	uint64_t now = lab->calendar.now, due;
+
+	if (p->event)
+		return;
+	if (p->stalled && now > p->stalled_since) {
+		lab->stats.lsu_stalled += now - p->stalled_since;
+		p->free = lab_max(p->free, now);
+	}
+	p->stalled = false;
+	while (p->parts) {
+		due = lab_max(p->part[p->part_head].cycle + p->done + lab->m.l1_latency, p->free);
+		if (due > now) {
+			p->event = true;
+			lab_at(&lab->calendar, due, lab->node_l1 + sm, EV_L1);
+			break;
+		}
+		if (!look_up_part(lab, sm, p))
+			break;
+		p->parts--;
+		p->part_head = (p->part_head + 1) % LAB_PIPE;
+		p->done = 0;
+	}
+	if (lab->sm[sm].lsu_stalled)
+		lab_lsu_run(lab, sm);
 }
 
 void lab_l1_fill(struct lab *lab, uint32_t node)
@@ -144,8 +244,7 @@ void lab_l1_fill(struct lab *lab, uint32_t node)
 	s->mshr_free = (uint16_t)n->owner;
 	s->mshr_used--;
 	lab_node_give(lab, node);
-	if (s->lsu_stalled)
-		lab_lsu_run(lab, sm);
+	lab_sm_resume(lab, sm);
 }
 
 /* Between kernels: nothing is on its way then. */

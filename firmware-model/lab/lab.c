@@ -82,7 +82,8 @@ static bool make(struct lab *lab)
 	}
 	lab->node_scheduler = warps + 1;
 	lab->node_lsu = lab->node_scheduler + m->sms * m->schedulers;
-	lab->node_block = lab->node_lsu + m->sms;
+	lab->node_l1 = lab->node_lsu + m->sms;
+	lab->node_block = lab->node_l1 + m->sms;
 	lab->node_end = lab->node_pool = lab->node_block + 1;
 	return true;
 }
@@ -256,20 +257,13 @@ static void place_blocks(struct lab *lab);
 static void dispatch(struct lab *lab, uint32_t node)
 {
 	switch (lab->calendar.node[node].kind) {
-	case EV_WAKE: case EV_ISSUE: case EV_SCHEDULER: case EV_LSU:
+	case EV_WAKE: case EV_ISSUE: case EV_SCHEDULER: case EV_LSU: case EV_L1:
 		lab->part = LAB_PART_SM;
 		lab_sm_event(lab, node);
 		break;
 	case EV_BLOCK:
 		lab->part = LAB_PART_SM;
 		place_blocks(lab);
-		break;
-	case EV_SEND:
-		lab->part = LAB_PART_SM;
-		if (lab->calendar.node[node].line >= LAB_HOST_LINE)
-			lab_link_send(lab, node, lab->calendar.now);
-		else
-			lab_send(lab, node, lab->calendar.now);
 		break;
 	case EV_ARRIVE:
 		lab->part = LAB_PART_MEMORY;

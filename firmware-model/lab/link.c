@@ -91,6 +91,6 @@ void lab_link_event(struct lab *lab, uint32_t node)
 			l->wait_tail = 0;
 		start(lab, next);
 	}
-	if (port < lab->m.sms && lab->sm[port].lsu_stalled)
-		lab_lsu_run(lab, port);
+	if (port < lab->m.sms)
+		lab_sm_resume(lab, port);
 }

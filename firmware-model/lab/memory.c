@@ -91,21 +91,60 @@ void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t 
 
 /* ---- Ports ------------------------------------------------------------------------------------- */
 
+/* Take the first @n cycles that are left from @t on; the last of them. */
+static uint64_t take_slots(struct lab_slots *s, uint64_t now, uint64_t t, unsigned n)
+{
+	uint64_t begin = t, w, left, last = t;
+	unsigned i;
+
+	if (t >= s->run && t < s->run_end) {
+		begin = s->run;
+		t = s->run_end;
+	}
+	if (t + n + 64 >= (now & ~63ull) + LAB_SLOTS) { /* beyond what is kept: behind all that is */
+		s->run = now;
+		s->run_end = lab_max(s->run_end, t) + n;
+		return s->run_end - 1;
+	}
+	for (w = t / 64; n; t = ++w * 64) {
+		i = w % (LAB_SLOTS / 64);
+		if (s->from[i] != w) {
+			s->from[i] = w;
+			s->word[i] = 0;
+		}
+		for (left = ~s->word[i] & ~0ull << t % 64; left && n; left &= left - 1, n--) {
+			last = w * 64 + (unsigned)__builtin_ctzll(left);
+			s->word[i] |= left & -left;
+		}
+	}
+	s->run = begin;
+	s->run_end = last + 1;
+	return last;
+}
+
+uint64_t lab_cross(struct lab *lab, struct lab_input *from, struct lab_slots *to, uint64_t cycle, unsigned flits)
+{
+	/* outputs choose one after the other: who went to one may in this very cycle go to a later one */
+	uint64_t first = lab_max(cycle, from->free - (from->free && to > from->to));
+	uint64_t last = take_slots(to, lab->calendar.now, first, flits);
+
+	from->free = last + 1;
+	from->to = to;
+	return last + 1 + lab->m.noc_latency;
+}
+
 uint64_t lab_port_out(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits)
 {
 	struct lab_port *p = &lab->port[port];
-	uint64_t t = lab_max(cycle, p->out_free);
 
-	p->out_free = t + flits;
-	return t + flits + lab->m.noc_latency;
+	p->out.free = lab_max(cycle, p->out.free) + flits;
+	p->out.to = NULL;
+	return p->out.free + lab->m.noc_latency;
 }
 
 uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits)
 {
-	struct lab_port *p = &lab->port[port];
-
-	p->in_free = lab_max(cycle + lab->m.noc_latency, p->in_free) + flits;
-	return p->in_free;
+	return take_slots(&lab->port[port].in, lab->calendar.now, cycle, flits) + 1 + lab->m.noc_latency;
 }
 
 /* Sectors of a store's packet: 1, an aligned 2, or all 4. */
@@ -148,7 +187,8 @@ void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
 	s->request[n->op][carried]++;
 	s->request_bytes[n->op] += bytes;
 	s->request_flits += flits;
-	lab_at(&lab->calendar, lab_port_out(lab, n->port, cycle, flits), node, EV_ARRIVE);
+	lab_at(&lab->calendar,
+	       lab_cross(lab, &lab->port[n->port].out, &lab->slice[slice].in, cycle, flits), node, EV_ARRIVE);
 }
 
 static bool by_crossbar(const struct lab *lab, const struct lab_node *n)
@@ -314,9 +354,7 @@ void lab_memory_reply(struct lab *lab, uint32_t node)
 		lab->stats.reply[n->op] += sectors;
 		lab->stats.reply_bytes[n->op] += bytes;
 		lab->stats.reply_flits += flits;
-		t = lab_max(t, s->out_free);
-		s->out_free = t + flits;
-		t = lab_port_in(lab, port, t, flits);
+		t = lab_cross(lab, &s->out, &lab->port[port].in, t, flits);
 		lab->stats.answered[n->op] += sectors;
 		lab->stats.answered_bytes[n->op] += bytes;
 	}
@@ -333,6 +371,6 @@ void lab_memory_reply(struct lab *lab, uint32_t node)
 	default:
 		lab_node_give(lab, node);
 	}
-	if (port < lab->m.sms && lab->sm[port].lsu_stalled)
-		lab_lsu_run(lab, port);
+	if (port < lab->m.sms)
+		lab_sm_resume(lab, port);
 }

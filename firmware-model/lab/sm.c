@@ -407,7 +407,14 @@ static void to_host(struct lab *lab, unsigned sm, struct lab_warp *w, const stru
 	}
 }
 
-/* One transaction in @cycle; false: it cannot go now, and a reply or a fill will say when to try again. */
+static bool by_l1(const struct lab *lab, const struct lab_op *op)
+{
+	if (op->space == LAB_HOST)
+		return op->kind == LAB_LOAD && lab->m.link_cached;
+	return op->kind != LAB_ATOMIC && lab->m.l1_size;
+}
+
+/* One transaction past the L1 in @cycle; false: it cannot go now, and a reply will say when to try again. */
 static bool transact(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op, unsigned i,
 		     uint64_t cycle)
 {
@@ -416,26 +423,13 @@ static bool transact(struct lab *lab, unsigned sm, struct lab_warp *w, const str
 
 	if (lab->port[sm].outstanding >= lab->m.noc_outstanding)
 		return false;
-	if (op->space == LAB_HOST && op->kind == LAB_LOAD && lab->m.link_cached)
-		return lab_l1_load(lab, sm, w, op->board,
-				   LAB_HOST_LINE | (uint32_t)((c->unit[i] - LAB_HOST_BASE) / LAB_LINE), c->bits[i],
-				   cycle) == L1_TAKEN;
 	if (op->space == LAB_HOST) {
 		to_host(lab, sm, w, op, c->unit[i] & ~(uint64_t)(LAB_LINE - 1), c->bits[i], cycle);
 		return true;
 	}
-	if (op->kind == LAB_LOAD && lab->m.l1_size)
-		return lab_l1_load(lab, sm, w, op->board, (uint32_t)(c->unit[i] / LAB_LINE), c->bits[i], cycle) ==
-		       L1_TAKEN;
 	node = request(lab, sm, w, op, c->unit[i], c->bits[i]);
-	if (op->kind == LAB_STORE) {
+	if (op->kind == LAB_STORE)
 		lab->calendar.node[node].partial = c->partial[i];
-		if (lab->m.l1_size) {
-			lab_l1_store(lab, sm, (uint32_t)(c->unit[i] / LAB_LINE));
-			lab_at(&lab->calendar, cycle + lab->m.l1_latency, node, EV_SEND);
-			return true;
-		}
-	}
 	lab_send(lab, node, cycle);
 	return true;
 }
@@ -453,10 +447,20 @@ static bool lsu_operation(struct lab *lab, unsigned sm, struct lab_warp *w, cons
 {
 	struct lab_sm *s = &lab->sm[sm];
 	uint64_t t = lab->calendar.now, queue = lab->m.l1_miss_queue;
+	unsigned entered;
 
+	if (by_l1(lab, op)) {
+		entered = lab_l1_enter(lab, sm, w, op, &s->now, s->next_transaction, t);
+		s->next_transaction += entered;
+		lab->stats.lsu_busy += entered;
+		s->lsu_free = t + entered;
+		s->lsu_active = s->lsu_stalled = s->next_transaction < s->now.n;
+		s->stalled_since = s->lsu_free;
+		return !s->lsu_active;
+	}
 	for (; s->next_transaction < s->now.n; s->next_transaction++, t++) {
-		if (lab->port[sm].out_free > t + queue) {
-			s->lsu_free = lab->port[sm].out_free - queue;
+		if (lab->port[sm].out.free > t + queue) {
+			s->lsu_free = lab->port[sm].out.free - queue;
 			lab->stats.lsu_stalled += s->lsu_free - t;
 			lsu_later(lab, sm, s->lsu_free);
 			return false;
@@ -529,6 +533,11 @@ void lab_sm_event(struct lab *lab, uint32_t node)
 		sm = node - lab->node_lsu;
 		lab->sm[sm].lsu_event = false;
 		lab_lsu_run(lab, sm);
+		break;
+	case EV_L1:
+		sm = node - lab->node_l1;
+		lab->sm[sm].pipe.event = false;
+		lab_l1_run(lab, sm);
 		break;
 	}
 }

@@ -178,6 +178,12 @@ void lab_unit_wake(struct lab *lab, int unit, uint64_t cycle);
 /* Send @bytes to a warp that asked; they are copied to where its program wanted them. */
 void lab_unit_answer(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data,
 		     uint32_t bytes);
+/*
+ * The same where the unit knows already in which @cycle (now or later) it answers, and in what words. A place
+ * on the crossbar that answers several warps does so in the order of cycles: the port is taken at once.
+ */
+void lab_unit_answer_at(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes,
+			uint64_t cycle);
 /* Run what units do while no kernel runs, until nothing is under way. */
 int lab_run_units(struct lab *lab, struct gtu_error *err);
 

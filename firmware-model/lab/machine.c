@@ -35,7 +35,7 @@ static const struct key keys[] = {
 	K("sm.blocks", NUMBER, blocks, 1, LAB_WARPS_MAX),
 	K("sm.schedulers", NUMBER, schedulers, 1, 8),
 	W("sm.policy", policy, "gto", "rr"),
-	W("sm.atomics", atomics_block, "free", "block"),
+	W("sm.atomics", atomics, "free", "block", "store"),
 	K("sm.alu_latency", CYCLES, alu_latency, 1, 1000),
 	K("sm.shared", BYTES, shared, 0, 1 << 20),
 	K("sm.shared_latency", CYCLES, shared_latency, 1, 1000),

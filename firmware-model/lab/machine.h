@@ -25,6 +25,11 @@
 #define LAB_WARPS_MAX		64u	/* an SM: they are bits of a word */
 #define LAB_SLICES_MAX		256u
 
+/*
+ * An atomic whose value nobody wants. FREE: the warp waits for it before its next. BLOCK: at once. STORE: never, and all
+ * lanes on a sector are one transaction, as of a store; a value that is wanted is waited for.
+ */
+enum lab_atomics { LAB_ATOMICS_FREE, LAB_ATOMICS_BLOCK, LAB_ATOMICS_STORE };
 enum lab_policy { LAB_GTO, LAB_ROUND_ROBIN };
 /*
  * Set of a line number: its low bits; those of an oracle's GTX980_like L1 (the README there); or
@@ -42,7 +47,7 @@ struct lab_machine {
 	uint32_t sms, warps, blocks;	/* SMs; an SM's warps and blocks at once */
 	uint32_t schedulers;		/* an SM; each issues one warp instruction a cycle */
 	uint32_t policy;		/* enum lab_policy */
-	uint32_t atomics_block;		/* a warp waits for its atomics even where it has no use for the value */
+	uint32_t atomics;		/* enum lab_atomics */
 	uint32_t alu_latency;		/* from an arithmetic instruction to one that needs its result */
 	uint32_t shared, shared_latency;
 	uint32_t launch_latency;

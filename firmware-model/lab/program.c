@@ -126,11 +126,11 @@ void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, en
 		*old = (lab_u32){ 0 };
 	if (!w->mask)
 		return;
-	if (!old)
+	if (!old && w->lab->m.atomics != LAB_ATOMICS_STORE)
 		lab_wait_for(w, 1u << LAB_ATOMICS); /* it would write the same register as the one before */
 	o = begin(w, s, a, 2, LAB_ATOMIC, index);
 	if (!old)
-		o->board = LAB_ATOMICS;
+		o->board = w->lab->m.atomics == LAB_ATOMICS_STORE ? LAB_BOARDS : LAB_ATOMICS;
 	for (m = w->mask; m; m &= m - 1) {
 		l = (unsigned)__builtin_ctz(m);
 		was = data[at[l]];
@@ -138,7 +138,7 @@ void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, en
 		if (old)
 			(*old)[l] = was;
 	}
-	if (!old && w->lab->m.atomics_block)
+	if (!old && w->lab->m.atomics == LAB_ATOMICS_BLOCK)
 		lab_wait_for(w, 1u << LAB_ATOMICS);
 }
 

@@ -356,7 +356,8 @@ static void begin_op(struct lab *lab, unsigned sm, struct lab_sm *s, struct lab_
 	unit = op->space == LAB_HOST ? LAB_LINE : op->kind == LAB_LOAD ? lab->m.load_unit :
 	       op->kind == LAB_STORE ? lab->m.store_unit : lab->m.atomic_unit;
 	lab->part = LAB_PART_COALESCER;
-	lab_coalesce((const uint32_t *)&w->index[w->op_next], op->mask, op->width_log2, op->base, unit, op->kind, c);
+	lab_coalesce((const uint32_t *)&w->index[w->op_next], op->mask, op->width_log2, op->base, unit,
+		     op->kind == LAB_ATOMIC && lab->m.atomics == LAB_ATOMICS_STORE ? LAB_LOAD : op->kind, c);
 	lab->part = LAB_PART_SM;
 	s->next_transaction = 0;
 	s->lsu_active = true;

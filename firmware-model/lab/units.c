@@ -85,8 +85,14 @@ void lab_unit_ask(struct lab_warp *w, int unit, unsigned at, uint64_t value, voi
 
 void lab_unit_answer(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes)
 {
+	lab_unit_answer_at(lab, unit, at, warp, data, bytes, lab->calendar.now);
+}
+
+void lab_unit_answer_at(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes,
+			uint64_t cycle)
+{
 	struct lab_warp *w = &lab->warp[warp];
-	uint64_t t = lab->calendar.now + 1;
+	uint64_t t = cycle + 1;
 	uint32_t room = bytes < w->answer_bytes ? bytes : w->answer_bytes, node, flits;
 
 	(void)at;
@@ -95,7 +101,7 @@ void lab_unit_answer(struct lab *lab, int unit, unsigned at, uint32_t warp, cons
 	if (lab->unit[unit].place != LAB_IN_SM) {
 		flits = (lab->m.noc_header + bytes + lab->m.noc_flit - 1) / lab->m.noc_flit;
 		lab->stats.reply_flits += flits;
-		t = lab_port_in(lab, w->sm, lab->calendar.now, flits);
+		t = lab_port_in(lab, w->sm, cycle, flits);
 	}
 	node = lab_node_take(lab);
 	lab->calendar.node[node].owner = warp;

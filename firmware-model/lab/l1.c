@@ -2,6 +2,8 @@
 /* The L1 of an SM: loads allocate on a miss, stores write through and take away the line they hit. */
 #include "lab/internal.h"
 
+#define NONE 0xffffu			/* of a line's MSHR */
+
 static uint32_t l1_set(const struct lab *lab, const struct lab_tags *t, uint32_t line)
 {
 	return lab_set_of(lab->m.l1_index, line, t->sets);
@@ -54,7 +56,7 @@ static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned b
 		w->done[board] = lab_max(w->done[board], cycle);
 		return true;
 	}
-	if (way >= 0 && t->way[at].pending) {
+	if (way >= 0 && t->way[at].pending && t->way[at].ready != NONE) {
 		h = &s->mshr[t->way[at].ready];
 		if (!(sectors & ~(t->way[at].valid | h->sectors))) {
 			if (h->merges == lab->m.l1_merges)
@@ -238,6 +240,8 @@ void lab_l1_fill(struct lab *lab, uint32_t node)
 	}
 	t->way[h->way].pending &= (uint8_t)~h->sectors;
 	t->way[h->way].valid |= h->sectors;
+	if (t->way[h->way].ready == n->owner)
+		t->way[h->way].ready = NONE; /* an older one of the line may still be under way: nobody joins this */
 	for (i = 0; i < h->merges; i++)
 		lab_warp_done(lab, &lab->warp[h->wants[i].warp], h->wants[i].board, lab->calendar.now);
 	h->next_free = s->mshr_free;

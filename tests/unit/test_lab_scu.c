@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* The SCU in a laboratory: its pipeline by hand, and the device's results and cycles. */
-#include "lab/scu_unit.h"
+#include <math.h>
+
+#include "lab/scu_graph.h"
 #include "scu_reference.h"
 #include "test.h"
+
+/* the reference belongs to the tool, which tests do not link */
+#include "../../tools/reference.c"
 
 static struct gtu_error err;
 
@@ -153,7 +158,7 @@ TEST(a_pipeline_that_cannot_be_is_refused)
 
 static struct lab *lab;
 static struct lab_scu *scu;
-static struct lab_array array[GTU_SCU_OPERANDS];
+static struct lab_array held[GTU_SCU_OPERANDS];
 static struct lab_scu_op op;
 static struct ref_job ref;
 static struct ref_tables tables;
@@ -186,10 +191,10 @@ static uint32_t *operand(unsigned place, unsigned log2, uint64_t count)
 {
 	uint64_t bytes = log2 > 3 ? (count + 7) / 8 : count << log2;
 
-	CHECK(!lab_alloc(lab, "operand", bytes, LAB_DEVICE, &array[place], &err));
-	op.operand[place] = (struct lab_scu_operand){ &array[place], count };
+	CHECK(!lab_alloc(lab, "operand", bytes, LAB_DEVICE, &held[place], &err));
+	op.operand[place] = (struct lab_scu_operand){ &held[place], count };
 	ref.a[place] = (struct ref_array){ true, log2 > 3 ? 0 : log2, count, calloc(1, bytes + 8) };
-	return array[place].data;
+	return held[place].data;
 }
 
 static void twins(void)
@@ -198,7 +203,7 @@ static void twins(void)
 
 	for (i = 0; i < GTU_SCU_OPERANDS; i++)
 		if (ref.a[i].given)
-			memcpy(ref.a[i].bytes, array[i].data, array[i].bytes);
+			memcpy(ref.a[i].bytes, held[i].data, held[i].bytes);
 }
 
 /* Run both and compare what they wrote and count. */
@@ -231,7 +236,7 @@ static void both(unsigned opcode, unsigned step, uint32_t param)
 	CHECK(after.cycles - before.cycles > ref.cycles);
 	for (i = 0; i < GTU_SCU_OPERANDS; i++)
 		if (ref.a[i].given && i != GTU_SCU_FILTER_TABLE && i != GTU_SCU_GROUP_TABLE)
-			CHECKF(!memcmp(ref.a[i].bytes, array[i].data, array[i].bytes), "operand %u differs", i);
+			CHECKF(!memcmp(ref.a[i].bytes, held[i].data, held[i].bytes), "operand %u differs", i);
 }
 
 static void forget(unsigned place)
@@ -276,8 +281,8 @@ static void frontier(const char *machine, const struct scu_pipe_shape *shape, ui
 	for (i = 0; i < n; i++)
 		base[i] = (uint32_t)(test_random(&seed) % 64);
 	/* the layout of a table is a matter of the unit's: its bytes are not compared, what comes out is */
-	array[GTU_SCU_FILTER_TABLE] = (struct lab_array){ 0 };
-	CHECK(!lab_alloc(lab, "table", GTU_FILTER_TABLE_BYTES(1024, 4, 4), LAB_DEVICE, &array[GTU_SCU_FILTER_TABLE], &err));
+	held[GTU_SCU_FILTER_TABLE] = (struct lab_array){ 0 };
+	CHECK(!lab_alloc(lab, "table", GTU_FILTER_TABLE_BYTES(1024, 4, 4), LAB_DEVICE, &held[GTU_SCU_FILTER_TABLE], &err));
 	ref.a[GTU_SCU_FILTER_TABLE].given = false;
 	both(GTU_OP_SCU_EXPAND, GTU_STEP_PRODUCE, EXPAND_PARAM | GTU_SCU_BEST | 2u << GTU_SCU_COST_SHIFT);
 	forget(GTU_SCU_FILTER_TABLE);
@@ -286,7 +291,7 @@ static void frontier(const char *machine, const struct scu_pipe_shape *shape, ui
 
 	operand(GTU_SCU_REORDER, 2, total);
 	operand(GTU_SCU_GROUP_TABLE, 6, 256);
-	CHECK(!lab_alloc(lab, "table", GTU_GROUP_TABLE_BYTES(256), LAB_DEVICE, &array[GTU_SCU_GROUP_TABLE], &err));
+	CHECK(!lab_alloc(lab, "table", GTU_GROUP_TABLE_BYTES(256), LAB_DEVICE, &held[GTU_SCU_GROUP_TABLE], &err));
 	ref.a[GTU_SCU_GROUP_TABLE].given = false;
 	both(GTU_OP_SCU_EXPAND, GTU_STEP_PRODUCE, EXPAND_PARAM | GTU_SCU_GROUP | 2u << GTU_SCU_TARGET_SHIFT);
 	c = lab_scu_counts(scu);
@@ -362,6 +367,88 @@ TEST(errors_of_the_device_are_told)
 	op.param |= GTU_SCU_GROUP | GTU_STEP_FUSED << GTU_SCU_STEP_SHIFT;
 	CHECK_EQ(lab_scu_run(scu, &op, &count, &err), GTU_ERR_USAGE);
 	close_machine();
+}
+
+/* ---- Graphs --------------------------------------------------------------------------------------- */
+
+static bool same(const struct gtu_graph *g, const struct lab_scu_how *how, const uint32_t *got)
+{
+	uint64_t *whole = calloc(g->n, 8), v;
+	double *real = calloc(g->n, 8), change;
+	bool equal = true;
+
+	if (how->algorithm == LAB_IRU_BFS)
+		reference_bfs(g, how->source, whole);
+	if (how->algorithm == LAB_IRU_SSSP)
+		reference_sssp(g, how->source, real);
+	if (how->algorithm == LAB_IRU_PR)
+		reference_pagerank(g, 0.85, how->iterations, real, &change);
+	for (v = 0; v < g->n; v++) {
+		if (how->algorithm == LAB_IRU_SSSP)
+			whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
+		if (how->algorithm == LAB_IRU_PR)
+			equal &= fabs((double)((const float *)got)[v] - real[v]) <= 1e-5 * real[v] + 1e-9;
+		else
+			equal &= got[v] == (uint32_t)whole[v];
+	}
+	free(whole);
+	free(real);
+	return equal;
+}
+
+static void all_ways(const char *machine, const struct gtu_graph *g, uint32_t lines)
+{
+	static uint32_t result[4096];
+	struct lab_scu_how how = { .graph = g, .source = 3, .iterations = 2, .shape = lab_scu_published, .bfs_lines = lines,
+				   .sssp_lines = lines, .group_lines = lines };
+	struct lab_scu_result r[LAB_SCU_WAYS];
+	struct lab_machine m;
+	unsigned a, w;
+
+	CHECK(!lab_machine_open(machine, &m, &err));
+	while (g->row[how.source] == g->row[how.source + 1])
+		how.source++;
+	for (a = 0; a < LAB_IRU_ALGORITHMS; a++) {
+		for (w = 0; w < LAB_SCU_WAYS; w++) {
+			how.algorithm = a;
+			how.way = w;
+			if (!lab_scu_way_of(a, w)) {
+				CHECK_EQ(lab_scu_graph_run(&m, &how, NULL, result, &r[w], &err), GTU_ERR_USAGE);
+				continue;
+			}
+			CHECKF(!lab_scu_graph_run(&m, &how, NULL, result, &r[w], &err), "%s %s, %s: %s", g->name,
+			       lab_iru_algorithm_name(a), lab_scu_way_name(w), err.text);
+			CHECKF(same(g, &how, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name(a),
+			       lab_scu_way_name(w));
+			CHECK(!r[w].unit.operations == (w < LAB_SCU_BASIC));
+			/* the time is that of the parts */
+			CHECK_EQ(r[w].gpu.cycles, r[w].processing + r[w].compaction + r[w].gpu.launches * m.launch_latency);
+			CHECK_EQ(r[w].scu.cycles, r[w].unit.cycles);
+			CHECK(r[w].unit.slots <= r[w].unit.cycles);
+		}
+		/* GPU and SCU give the kernels the same elements; filtered ones are fewer */
+		if (a == LAB_IRU_PR)
+			CHECK_EQ(r[LAB_SCU_BASIC].elements, r[LAB_SCU_SPLIT].elements);
+		else if (lines > g->n)
+			CHECKF(r[LAB_SCU_FILTERED].elements < r[LAB_SCU_BASIC].elements, "%s", lab_iru_algorithm_name(a));
+	}
+}
+
+TEST(graphs_give_the_same_in_every_way)
+{
+	struct gtu_generate_options o = { .kind = GTU_GEN_KRONECKER, .scale = 10, .n = 1024, .degree = 8, .seed = 5, .simplify = 1,
+					  .random_weights = 64 };
+	struct gtu_graph *g;
+
+	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
+	all_ways("gtx980", g, 1 << 12);
+	all_ways("tx1", g, 16);		/* tables that forget nearly everything */
+	gtu_graph_close(g);
+	o.kind = GTU_GEN_PLANAR;	/* many levels, a long far list */
+	o.degree = 5;
+	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
+	all_ways("tx1", g, 1 << 12);
+	gtu_graph_close(g);
 }
 
 TEST_MAIN

@@ -7,16 +7,7 @@
 #include "lab/iru_graph.h"
 #include "lab_expect.h"
 #include "lab_run.h"
-
-/* The papers' graphs at --scale 18 (scu.txt, table 5: vertices and entries); smaller ones keep the degree. */
-static const struct lab_sibling siblings[] = {
-	{ "ca", { .kind = GTU_GEN_PLANAR, .degree = 4.9 }, 2.71, 0 },
-	{ "cond", { .kind = GTU_GEN_POWERLAW, .degree = 8.7 }, 0.154, 0 },
-	{ "delaunay", { .kind = GTU_GEN_DELAUNAY }, 2, 0 },
-	{ "human", { .kind = GTU_GEN_POWERLAW, .degree = 1118 }, 0.085, 18 }, /* keeps its density */
-	{ "kron", { .kind = GTU_GEN_KRONECKER, .degree = 48, .simplify = 1 }, 1, 0 },
-	{ "msdoor", { .kind = GTU_GEN_FEM3D, .degree = 48.7 }, 1.58, 0 },
-};
+#include "lab_upc.h"
 
 struct pair {				/* of a graph and an algorithm: [0] without the IRU, [1] with it */
 	struct lab_stats s[2];
@@ -129,30 +120,6 @@ static int run_pair(struct lab_run *r, const struct build *b, const struct gtu_g
 	return rc;
 }
 
-/* The graph with 4 bytes an edge and weights of 1 to 64 (settled: the paper does not say). */
-static int prepare(const struct gtu_graph *g, struct gtu_graph *to, uint32_t **weight, uint32_t **col,
-		   struct gtu_error *err)
-{
-	uint64_t e;
-
-	if (!g->m)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
-	*to = *g;
-	*weight = malloc(4 * g->m);
-	*col = malloc(4 * g->m);
-	if (!*weight || !*col)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
-	for (e = 0; e < g->m; e++) {
-		(*col)[e] = (uint32_t)gtu_graph_target(g, e);
-		(*weight)[e] = 1 + (uint32_t)(lab_mix(e) % 64);
-	}
-	to->col = *col;
-	to->edge_bytes = 4;
-	to->weight = *weight;
-	to->weight_type = GTU_WEIGHT_U32;
-	return 0;
-}
-
 static const struct measure {
 	unsigned figure;
 	const char *text;
@@ -259,12 +226,12 @@ int lab_run_iru(struct lab_run *r, struct gtu_error *err)
 	for (g = 0; g < r->sets && !rc; g++)
 		if (!strncmp(r->set[g], "iru.", 4))
 			rc = set_build(&build, r->set[g], err);
-	rc = rc ? rc : lab_run_begin(r, "gtx980", "iru.", siblings, sizeof(siblings) / sizeof(siblings[0]), err);
+	rc = rc ? rc : lab_run_begin(r, "gtx980", "iru.", lab_upc_siblings, LAB_UPC_SIBLINGS, err);
 	for (g = 0; g < r->graphs && !rc; g++) {
 		uint32_t *weight = NULL, *col = NULL, *result = malloc(4 * r->graph[g]->n + 4);
 		struct gtu_graph graph;
 
-		rc = result ? prepare(r->graph[g], &graph, &weight, &col, err) :
+		rc = result ? lab_upc_prepare(r->graph[g], &graph, &weight, &col, err) :
 		     gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", r->graph[g]->name);
 		for (a = 0; a < LAB_IRU_ALGORITHMS && !rc; a++) {
 			struct pair p = { 0 };

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "lab_upc.h"
+
+#include <stdlib.h>
+
+#include "lab_expect.h"
+
+/* The papers' graphs at --scale 18 (scu.txt, table 5: vertices and entries); smaller ones keep the degree. */
+const struct lab_sibling lab_upc_siblings[LAB_UPC_SIBLINGS] = {
+	{ "ca", { .kind = GTU_GEN_PLANAR, .degree = 4.9 }, 2.71, 0 },
+	{ "cond", { .kind = GTU_GEN_POWERLAW, .degree = 8.7 }, 0.154, 0 },
+	{ "delaunay", { .kind = GTU_GEN_DELAUNAY }, 2, 0 },
+	{ "human", { .kind = GTU_GEN_POWERLAW, .degree = 1118 }, 0.085, 18 }, /* keeps its density */
+	{ "kron", { .kind = GTU_GEN_KRONECKER, .degree = 48, .simplify = 1 }, 1, 0 },
+	{ "msdoor", { .kind = GTU_GEN_FEM3D, .degree = 48.7 }, 1.58, 0 },
+};
+
+int lab_upc_prepare(const struct gtu_graph *g, struct gtu_graph *to, uint32_t **weight, uint32_t **col,
+		    struct gtu_error *err)
+{
+	uint64_t e;
+
+	if (!g->m)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
+	*to = *g;
+	*weight = malloc(4 * g->m);
+	*col = malloc(4 * g->m);
+	if (!*weight || !*col)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+	for (e = 0; e < g->m; e++) {
+		(*col)[e] = (uint32_t)gtu_graph_target(g, e);
+		(*weight)[e] = 1 + (uint32_t)(lab_mix(e) % 64);
+	}
+	to->col = *col;
+	to->edge_bytes = 4;
+	to->weight = *weight;
+	to->weight_type = GTU_WEIGHT_U32;
+	return 0;
+}

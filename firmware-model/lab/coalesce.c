@@ -64,6 +64,46 @@ static void atomics(const uint32_t *sorted, unsigned n, unsigned shift, uint64_t
 	out->sectors = out->n;
 }
 
+/* Of half a warp, added to *out: lines, a word of them once a transaction. */
+static void atomic_lines(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base,
+			 struct lab_coalesced *out)
+{
+	unsigned line_shift = 7 - width_log2, sector_shift = 5 - width_log2, i, first, run, k;
+	uint32_t line;
+
+	for (i = 0; i < n;) {
+		line = sorted[i] >> line_shift;
+		first = out->n;
+		for (run = 0; i < n && sorted[i] >> line_shift == line; i++) {
+			run = run && sorted[i] == sorted[i - 1] ? run + 1 : 1;
+			k = first + run - 1; /* the run-th lane on a word goes with the run-th of the line's */
+			if (k == out->n) {
+				out->unit[k] = base + (uint64_t)line * LAB_LINE;
+				out->bits[k] = out->partial[k] = 0;
+				out->n++;
+			}
+			out->bits[k] |= (uint8_t)(1u << (sorted[i] >> sector_shift & 3));
+		}
+	}
+}
+
+typedef unsigned sort_lanes(const uint32_t *index, uint32_t mask, uint32_t *sorted);
+
+static void atomics_by_halves(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base,
+			      sort_lanes *sort, struct lab_coalesced *out)
+{
+	uint32_t sorted[LAB_LANES], half, i;
+
+	out->n = out->sectors = 0;
+	for (i = 0; i < 2; i++) {
+		half = mask & 0xffffu << 16 * i;
+		if (half)
+			atomic_lines(sorted, sort(index, half, sorted), width_log2, base, out);
+	}
+	for (i = 0; i < out->n; i++)
+		out->sectors += lab_sectors(out->bits[i]);
+}
+
 static void merge(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
 		  enum lab_kind kind, struct lab_coalesced *out)
 {
@@ -99,8 +139,13 @@ void lab_coalesce_plain(const uint32_t *index, uint32_t mask, unsigned width_log
 			unsigned unit, enum lab_kind kind, struct lab_coalesced *out)
 {
 	uint32_t sorted[LAB_LANES];
-	unsigned n = sort_plain(index, mask, sorted);
+	unsigned n;
 
+	if (kind == LAB_ATOMIC && unit == LAB_LINE) {
+		atomics_by_halves(index, mask, width_log2, base, sort_plain, out);
+		return;
+	}
+	n = sort_plain(index, mask, sorted);
 	if (kind == LAB_ATOMIC)
 		atomics(sorted, n, 5 - width_log2, base, out);
 	else
@@ -163,6 +208,10 @@ void lab_coalesce(const uint32_t *index, uint32_t mask, unsigned width_log2, uin
 	if (wide < 0)
 		wide = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
 		       __builtin_cpu_supports("avx512dq");
+	if (kind == LAB_ATOMIC && unit == LAB_LINE) {
+		atomics_by_halves(index, mask, width_log2, base, wide ? sort_avx512 : sort_plain, out);
+		return;
+	}
 	n = wide && mask & (mask - 1) ? sort_avx512(index, mask, sorted) : sort_plain(index, mask, sorted);
 	if (kind == LAB_ATOMIC)
 		atomics(sorted, n, 5 - width_log2, base, out);

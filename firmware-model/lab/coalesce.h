@@ -22,7 +22,8 @@ struct lab_coalesced {
 /*
  * Lanes of @mask (not 0) access element index[lane] of 1 << @width_log2 (4 or 8) bytes of an array at @base (a
  * multiple of 128). Loads and stores: one transaction a distinct unit of @unit (32 or 128) bytes. Atomics:
- * for each 32-byte sector as many as the most lanes on one and the same word of it.
+ * with a unit of 32, for each sector as many as the most lanes on one and the same word of it; with 128 the same for
+ * each line and each half of the warp, every transaction with the sectors of its words.
  */
 void lab_coalesce(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base, unsigned unit,
 		  enum lab_kind kind, struct lab_coalesced *out);

@@ -42,7 +42,7 @@ static const struct key keys[] = {
 	K("launch.latency", CYCLES, launch_latency, 0, 1 << 24),
 	K("coalesce.load", BYTES, load_unit, 32, 128),
 	K("coalesce.store", BYTES, store_unit, 32, 128),
-	K("coalesce.atomic", BYTES, atomic_unit, 32, 32),
+	K("coalesce.atomic", BYTES, atomic_unit, 32, 128),
 	K("l1.size", BYTES, l1_size, 0, 1 << 20),
 	K("l1.ways", NUMBER, l1_ways, 1, 256),
 	W("l1.index", l1_index, "linear", "fermi", "folded"),
@@ -170,6 +170,8 @@ static bool consistent(const struct lab_machine *m, char *why, size_t size)
 	if ((m->load_unit != 32 && m->load_unit != 128) || (m->store_unit != 32 && m->store_unit != 128))
 		snprintf(why, size, "coalesce.load %u and coalesce.store %u: each is 32 or 128 B", m->load_unit,
 			 m->store_unit);
+	else if (m->atomic_unit != 32 && m->atomic_unit != 128)
+		snprintf(why, size, "coalesce.atomic %u is 32 or 128 B", m->atomic_unit);
 	else if (m->l1_size && (m->l1_size % (m->l1_ways * LAB_LINE) ||
 				!power_of_two(m->l1_size / (m->l1_ways * LAB_LINE))))
 		snprintf(why, size, "l1.size %u B is no power of two of sets of %u lines of %u B", m->l1_size,

@@ -147,7 +147,7 @@ uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned fl
 	return take_slots(&lab->port[port].in, lab->calendar.now, cycle, flits) + 1 + lab->m.noc_latency;
 }
 
-/* Sectors of a store's packet: 1, an aligned 2, or all 4. */
+/* Sectors of a store's or an atomic's packet: 1, an aligned 2, or all 4. */
 static unsigned packet_sectors(unsigned bits)
 {
 	if (!(bits & (bits - 1)))
@@ -161,14 +161,13 @@ void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
 	struct lab_stats *s = &lab->stats;
 	uint32_t set, group, slice, bytes = lab->m.noc_header, carried = 0, flits;
 
-	if (n->op == LAB_STORE) {
+	if (n->op != LAB_LOAD) {
 		unsigned whole = packet_sectors(n->sectors);
 
-		n->partial |= (uint8_t)(whole & ~n->sectors);
+		if (n->op == LAB_STORE)
+			n->partial |= (uint8_t)(whole & ~n->sectors);
 		n->sectors = (uint8_t)whole;
 		carried = lab_sectors(whole);
-	} else if (n->op == LAB_ATOMIC) {
-		carried = 1;
 	}
 	bytes += carried * LAB_SECTOR;
 	flits = lab->request_flits[carried];
@@ -330,7 +329,7 @@ void lab_memory_arrive(struct lab *lab, uint32_t node)
 	uint32_t sectors = lab_sectors(n->sectors), flits;
 	uint64_t t = lab_max(lab->calendar.now, s->free);
 
-	flits = lab->request_flits[n->op == LAB_STORE ? sectors : n->op == LAB_ATOMIC];
+	flits = lab->request_flits[n->op == LAB_LOAD ? 0 : sectors];
 	s->free = t + (flits > sectors ? flits : sectors);
 	if (by_crossbar(lab, n)) {
 		lab->stats.arrived[n->op]++;

@@ -237,7 +237,7 @@ TEST(agrees_with_the_rules)
 	struct scene s;
 
 	CHECK(memory);
-	for (uint64_t seed = one ? strtoull(one, NULL, 0) : 1; seed <= 12000; seed++) {
+	for (uint64_t seed = one ? strtoull(one, NULL, 0) : 1; seed <= TEST_CASES(12000); seed++) {
 		make(&s, seed);
 		CHECK(!iru_shape_check(&s.shape));
 		CHECK(iru_core_bytes(&s.shape) <= iru_core_bytes(&largest));

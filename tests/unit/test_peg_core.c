@@ -356,7 +356,7 @@ TEST(the_schedule_is_that_of_the_rules)
 {
 	uint64_t moves = 0;
 
-	for (uint64_t seed = 1; seed <= 1500; seed++) {
+	for (uint64_t seed = 1; seed <= TEST_CASES(1500); seed++) {
 		void *memory;
 
 		make(&scene, seed);
@@ -368,7 +368,7 @@ TEST(the_schedule_is_that_of_the_rules)
 		free(memory);
 		unmake(&scene);
 	}
-	CHECK(moves > 500);	/* balancing did happen */
+	CHECK(moves > TEST_CASES(500));	/* balancing did happen */
 }
 
 /* ---- Whatever the timing -------------------------------------------------------------------------- */
@@ -523,7 +523,7 @@ TEST(nothing_is_lost_or_repeated_whatever_the_timing)
 {
 	uint64_t spilled = 0, moves = 0, list_moves = 0;
 
-	for (uint64_t seed = 1; seed <= 10000; seed++) {
+	for (uint64_t seed = 1; seed <= TEST_CASES(10000); seed++) {
 		struct scene *s = &scene;
 		struct peg_core *c;
 		struct peg_port port;
@@ -569,7 +569,7 @@ TEST(nothing_is_lost_or_repeated_whatever_the_timing)
 		free(memory);
 		unmake(s);
 	}
-	CHECK(spilled > 10000 && moves > 1000 && list_moves > 1000);
+	CHECK(spilled > TEST_CASES(10000) && moves > TEST_CASES(1000) && list_moves > TEST_CASES(1000));
 }
 
 /* ---- The paper's examples ---------------------------------------------------------------------------- */

@@ -630,17 +630,17 @@ static void random_cases(unsigned n, uint64_t seed, const struct gtu_dev_config 
 
 TEST(random_jobs)
 {
-	random_cases(6000, 1, NULL);
+	random_cases(TEST_CASES(6000), 1, NULL);
 }
 
 TEST(random_jobs_of_a_narrow_unit)
 {
-	random_cases(3000, 2, &(struct gtu_dev_config){ .scu_width = 1, .scu_latency = 7, .scu_merge = 1 });
+	random_cases(TEST_CASES(3000), 2, &(struct gtu_dev_config){ .scu_width = 1, .scu_latency = 7, .scu_merge = 1 });
 }
 
 TEST(random_jobs_of_an_odd_unit)
 {
-	random_cases(2000, 3, &(struct gtu_dev_config){ .scu_width = 13, .scu_latency = 33, .scu_merge = 32 });
+	random_cases(TEST_CASES(2000), 3, &(struct gtu_dev_config){ .scu_width = 13, .scu_latency = 33, .scu_merge = 32 });
 }
 
 TEST_MAIN

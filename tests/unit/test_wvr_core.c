@@ -209,7 +209,7 @@ static void skip(struct machine *m, uint64_t vid)
 
 TEST(the_machine_is_that_of_figure_6)
 {
-	for (uint64_t seed = 1; seed <= 10000; seed++) {
+	for (uint64_t seed = 1; seed <= TEST_CASES(10000); seed++) {
 		uint64_t r = seed, sum = 0;
 		const struct wvr_shape shape = {
 			.entries = 1 + (uint32_t)(test_random(&r) % ENTRIES), .warps = 4,

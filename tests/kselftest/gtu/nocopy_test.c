@@ -219,7 +219,8 @@ TEST_F(nocopy, device_writes_the_cache)
 }
 
 /* The same frames before, meanwhile and after; no page more; charged as pinned, not as locked. */
-TEST_F(nocopy, pages_are_counted_once)
+/* every frame is looked up four times: slow where the kernel checks itself */
+TEST_F_TIMEOUT(nocopy, pages_are_counted_once, 180)
 {
 	const long kib = (long)(self->bytes >> 10);
 	uint32_t *mine = map(self->file, self->bytes, PROT_READ | PROT_WRITE), key;

@@ -19,6 +19,8 @@ CC ?= gcc
 CLANG ?= clang
 OPT ?= -O2
 VERSION := 0.1.0
+# of the man pages
+RELEASED := November 22, 2026
 ABI := 0
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -27,6 +29,7 @@ JOBS ?= $(shell nproc)
 # Debian's names; "a,b" is either.
 BUILD_PACKAGES := gcc libc6-dev libfdt-dev libzstd-dev liblzma-dev zlib1g-dev libexpat1-dev
 TEST_PACKAGES = clang libclang-rt-14-dev,libclang-rt-19-dev valgrind pkg-config g++ python3 xz-utils zstd \
+	man-db groff mandoc \
 	$(GUEST_PACKAGES)
 
 ROOT := $(CURDIR)
@@ -126,6 +129,15 @@ $(B)/gtu.pc: packaging/gtu.pc.in Makefile
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|;s|@LIBDIR@|$(LIBDIR)|;s|@VERSION@|$(VERSION)|;s|@LIBS@|$(LIBS)|' $< >$@
 
+# From --help, the public headers and the driver; Documentation/man has what is written by hand.
+.PHONY: man
+man: $(B)/man/.made
+$(B)/man/.made: $(B)/gtu $(wildcard Documentation/man/* include/gtu/*.h driver/*.c) include/uapi/gtu.h \
+		Documentation/ABI/sysfs-class-gtu Makefile
+	$(call say,MAN,$(B)/man)
+	$(Q)Documentation/man/make-man $(B)/gtu $(B)/man '$(RELEASED)'
+	@touch $@
+
 # A driver without a GPU, and one that lacks a call. Not sanitized: they are opened, not linked.
 FAKE_CUDA := build/tests/fake/libcuda.so.1 build/tests/fake/libcuda-old.so.1
 build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h libruntime/cuda/api.h
@@ -161,6 +173,7 @@ help:
 	@echo "make run GRAPH=file SOURCE=id ALGO=bfs|sssp|pr|cc|bc|gc|kc UNIT=none|scu|scu-basic|iru|peg|weaver"
 	@echo "make test TESTS='unit/test_x cli'   groups or names: unit san cli fuzz valgrind guest"
 	@echo "make deps | unit-tests | fuzzers    packages; test programs; libFuzzer programs"
+	@echo "make man                            the man pages, in build/man: man -l build/man/man1/gtu.1"
 
 deps:
 	@packaging/need $(BUILD_PACKAGES)
@@ -168,7 +181,7 @@ deps:
 # What only tests need may be missing: those tests are skipped then, and say so.
 test: deps
 	@packaging/need $(TEST_PACKAGES) || true
-	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all unit-tests
+	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all unit-tests man
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) SAN=1 all unit-tests
 	@if command -v $(CLANG) >/dev/null; then $(MAKE) $(if $(V),,-s) -j$(JOBS) fuzzers; fi
 	@tests/run $(TESTS)

@@ -16,7 +16,7 @@ static const char help[] =
 	"  with .properties, GraphML, graph-tool .gt, .cedge, 'V E' with coordinates, and .gtu itself\n\n"
 	GRAPH_OPTIONS_HELP
 	"  --edge-bytes 4|8      bytes of an edge in OUT (default: 4 up to 2^32 vertices)\n"
-	"  --weights COLUMN|none which column after the two ids is the weight, from 1; none drops\n"
+	"  --weights COLUMN|none  which column after the two ids is the weight, from 1; none drops\n"
 	"                        them (default: what the format says; in edge lists the third column\n"
 	"                        if it is a number)\n\n"
 	"A file that cannot be read is refused with its name, the line or byte, and the reason\n"

@@ -26,7 +26,7 @@ static const char help[] =
 	"                        rows marked exact must be equal (exit code 4 where not), others are given as ratios\n"
 	"  run                   a paper's experiments: its figure, ours, the difference; every result is compared with the\n"
 	"                        reference's\n"
-	"  --figure N, --table N that figure or table only\n"
+	"  --figure N, --table N  that figure or table only\n"
 	"  --graph FILE          over these graphs, not generated siblings of the paper's\n"
 	"  --scale N             siblings of about 2^N vertices\n"
 	"  --machine M           not the paper's\n"

@@ -38,7 +38,7 @@ static const char help[] =
 	"                 file's own, or unit\n"
 	"  --delta D      sssp: step of the near-far threshold; without it, chosen from the weights\n"
 	"  --damping D    pr: damping factor (0.85)\n"
-	"  --iterations N pr: iterations (20; at most 1000 with --epsilon)\n"
+	"  --iterations N  pr: iterations (20; at most 1000 with --epsilon)\n"
 	"  --epsilon E    pr: stop when no rank changes by more than E\n"
 	"  --features F   gcn: so many features a vertex (16)\n"
 	"  --queries N    hash: so many lookups, every other one of an edge that exists (1000000)\n"

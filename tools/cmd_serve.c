@@ -338,7 +338,7 @@ static int run_server(struct server *s)
 
 int cmd_serve(int argc, char **argv)
 {
-	enum { SOCKET = 1, ONCE, APERTURE, MAP_APERTURE, WITHOUT, FAULT, SEED, TRACE, HELP };
+	enum { SOCKET = 1, ONCE, APERTURE, MAP_APERTURE, WITHOUT, FAULT, SEED, TRACE, HELP = 'h' };
 	static const struct option options[] = {
 		{ "socket", required_argument, NULL, SOCKET },
 		{ "once", no_argument, NULL, ONCE },
@@ -355,7 +355,7 @@ int cmd_serve(int argc, char **argv)
 	uint64_t aperture = APERTURE_DEFAULT;
 	int option, cap;
 
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (option) {
 		case SOCKET: s.path = optarg; break;
 		case ONCE: s.once = true; break;

@@ -72,27 +72,44 @@ static void print_help(FILE *to)
 	      "130 interrupted.\n", to);
 }
 
+static bool asks_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 static int cmd_help(int argc, char **argv)
 {
 	const struct verb *v;
 	char *help[] = { NULL, "--help", NULL };
 
-	if (argc < 2 || argv[1][0] == '-') {
+	if (argc > 2)
+		return cli_usage("takes one VERB, got %d names", argc - 1);
+	if (argc < 2) {
 		print_help(stdout);
 		return CLI_DONE;
 	}
+	if (asks_help(argv[1])) {
+		fputs("usage: gtu help [VERB]\n\nWhat the program can do, or what VERB takes.\n\n"
+		      "  gtu help run\n", stdout);
+		return CLI_DONE;
+	}
+	if (argv[1][0] == '-')
+		return cli_usage("no option %s", argv[1]);
 	v = find_verb(argv[1]);
 	if (!v)
 		return unknown_verb(argv[1]);
 	help[0] = argv[1];
 	cli_start(v->name, cli_quiet());
-	return v->run == cmd_help ? (print_help(stdout), CLI_DONE) : v->run(2, help);
+	return v->run(2, help);
 }
 
 static int cmd_version(int argc, char **argv)
 {
-	(void)argv;
-	if (argc > 1 && strcmp(argv[1], "--help"))
+	if (argc > 1 && asks_help(argv[1])) {
+		fputs("usage: gtu version\n\nThe version of this program, as 'gtu " GTU_VERSION "'.\n", stdout);
+		return CLI_DONE;
+	}
+	if (argc > 1)
 		return cli_usage("takes no '%s'", argv[1]);
 	puts("gtu " GTU_VERSION);
 	return CLI_DONE;
@@ -126,7 +143,7 @@ static int run_tool(int argc, char **argv)
 		print_help(stderr);
 		return CLI_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	if (asks_help(argv[1])) {
 		print_help(stdout);
 		return CLI_DONE;
 	}

@@ -111,7 +111,7 @@ static const struct lab_stats *stats_of(struct state *st, unsigned graph, unsign
 	if (s->done[a][variant][wide][link])
 		return sum;
 	for (i = 0; i < sources; i++) {
-		struct lab_emogi how = { variant, a, &s->wide[wide], s->source[i], ITERATIONS };
+		struct lab_emogi how = { variant, a, &s->wide[wide], s->source[i], ITERATIONS, false };
 
 		if (lab_emogi_run(&st->m[link], &how, st->r->progress, s->result, &one, err) ||
 		    compare(s, a, i, err))
@@ -179,7 +179,7 @@ static int figure4(struct state *st, struct gtu_error *err)
 	int rc;
 
 	for (x = 0; x < LAB_VARIANTS; x++) {
-		rc = lab_emogi_array(&st->m[PCIE3], x, words, st->r->progress, &s, err);
+		rc = lab_emogi_array(&st->m[PCIE3], x, false, words, st->r->progress, &s, err);
 		if (rc)
 			return rc;
 		st->r->checked++;

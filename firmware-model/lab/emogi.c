@@ -10,7 +10,7 @@
 struct emogi_args {
 	uint32_t n, current, edge_bytes;
 	float damping, base;
-	struct lab_array row, col, weight; /* col and weight: of the host */
+	struct lab_array row, col, weight; /* col and weight: of the host, or unified memory */
 	struct lab_array value, other;	/* level; cost and new cost; label; rank and sum */
 	struct lab_array active, next;	/* vertices to be expanded; of the next round */
 	struct lab_array changed;
@@ -248,6 +248,7 @@ static int arrays(struct run *r, struct gtu_error *err)
 	const struct gtu_graph *g = r->how->graph;
 	struct emogi_args *a = &r->a;
 	struct lab *lab = r->lab;
+	enum lab_space space = r->how->managed ? LAB_MANAGED : LAB_HOST;
 	int rc;
 
 	/* a lane's next edge, 32 behind the last, is still a number */
@@ -262,9 +263,9 @@ static int arrays(struct run *r, struct gtu_error *err)
 	a->n = (uint32_t)g->n;
 	a->edge_bytes = g->edge_bytes;
 	rc = lab_map(lab, "row", g->row, 8 * (g->n + 1), LAB_DEVICE, &a->row, err);
-	rc = rc ? rc : lab_map(lab, "col", g->col, g->edge_bytes * g->m, LAB_HOST, &a->col, err);
+	rc = rc ? rc : lab_map(lab, "col", g->col, g->edge_bytes * g->m, space, &a->col, err);
 	if (!rc && r->how->algorithm == LAB_EMOGI_SSSP)
-		rc = lab_map(lab, "weight", g->weight, 4 * g->m, LAB_HOST, &a->weight, err);
+		rc = lab_map(lab, "weight", g->weight, 4 * g->m, space, &a->weight, err);
 	rc = rc ? rc : lab_alloc(lab, "value", 4 * g->n, LAB_DEVICE, &a->value, err);
 	rc = rc ? rc : lab_alloc(lab, "other", 4 * g->n, LAB_DEVICE, &a->other, err);
 	rc = rc ? rc : lab_alloc(lab, "active", 4 * g->n, LAB_DEVICE, &a->active, err);
@@ -404,7 +405,7 @@ static const struct lab_kernel kernel_copy_blocks = { .name = "copy_blocks", .wa
 static const struct lab_kernel kernel_copy_words = { .name = "copy_words", .warp = copy_words, .statement = copy_names,
 						     .statements = 2 };
 
-int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant, uint32_t words,
+int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant, bool managed, uint32_t words,
 		    const struct gtu_progress *progress, struct lab_stats *stats, struct gtu_error *err)
 {
 	struct copy_args a = { .shift = variant == LAB_MERGED ? 8 : 0 };
@@ -414,7 +415,7 @@ int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant,
 	int rc = lab_create(m, &lab, err);
 
 	l.grid = words / (variant == LAB_NAIVE ? 8192 : 256);
-	rc = rc ? rc : lab_alloc(lab, "from", 4ull * (words + 8), LAB_HOST, &a.from, err);
+	rc = rc ? rc : lab_alloc(lab, "from", 4ull * (words + 8), managed ? LAB_MANAGED : LAB_HOST, &a.from, err);
 	rc = rc ? rc : lab_alloc(lab, "to", 4ull * words, LAB_DEVICE, &a.to, err);
 	for (from = a.from.data, i = 0; !rc && i < words + 8; i++)
 		from[i] = i * 0x9E3779B1u;

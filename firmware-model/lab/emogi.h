@@ -23,6 +23,7 @@ struct lab_emogi {
 	const struct gtu_graph *graph;	/* its edge_bytes decide the traffic; weights, for SSSP, are u32 */
 	uint32_t source;		/* BFS, SSSP */
 	uint32_t iterations;		/* PR */
+	bool managed;			/* edges and weights in unified memory that migrates, not on the host */
 };
 
 /* "naive", ..., "bfs", ...; NULL beyond the last. */
@@ -32,7 +33,7 @@ const char *lab_emogi_algorithm_name(unsigned algorithm);
 /*
  * Run to the end on @m, from cold caches. @result, n words: levels, distances, least vertex of the component, or
  * ranks (float; damping 0.85). @stats: all that was counted. GTU_ERR_USAGE where the graph is too large for
- * 32-bit indices, has not the weights, or @m has no link; errors of lab_run().
+ * 32-bit indices, has not the weights, or @m has no link (or no unified memory); errors of lab_run().
  */
 int lab_emogi_run(const struct lab_machine *m, const struct lab_emogi *how, const struct gtu_progress *progress,
 		  uint32_t *result, struct lab_stats *stats, struct gtu_error *err);
@@ -40,9 +41,9 @@ int lab_emogi_run(const struct lab_machine *m, const struct lab_emogi *how, cons
 /*
  * Figure 4: an array of @words 4-byte words (a multiple of 8192) in host memory is copied to the device. NAIVE: each thread copies a
  * block of 128 bytes; ALIGNED: a warp copies 128 bytes at a boundary; MERGED: 32 bytes off the boundary.
- * GTU_ERR_VERIFY where the copy differs.
+ * @managed: out of unified memory. GTU_ERR_VERIFY where the copy differs.
  */
-int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant, uint32_t words,
+int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant, bool managed, uint32_t words,
 		    const struct gtu_progress *progress, struct lab_stats *stats, struct gtu_error *err);
 
 #endif

@@ -21,6 +21,7 @@ enum lab_event {
 	EV_BLOCK,			/* an SM takes a block */
 	EV_ARRIVE, EV_REPLY, EV_FILL,	/* at its slice, its data there, back at its L1 */
 	EV_LINK, EV_LINK_DONE,		/* a request: at the link, answered by it */
+	EV_UVM,				/* the driver of unified memory */
 	EV_UNIT_ASK, EV_UNIT_ANSWER, EV_UNIT_REPLY, EV_UNIT_CLOCK,
 };
 

@@ -10,6 +10,7 @@
 #include "lab/coalesce.h"
 #include "lab/context.h"
 #include "lab/events.h"
+#include "lab/uvm.h"
 #include "lab/warp.h"
 
 #define LAB_NODES_MAX	(1u << 26)	/* of address space, not of memory */
@@ -156,6 +157,7 @@ struct lab {
 	struct lab_slice *slice;
 	struct lab_channel *channel;
 	struct lab_link link;
+	struct lab_uvm uvm;
 	uint32_t node_scheduler, node_lsu, node_l1, node_block, node_unit, node_pool, node_end, node_free;
 	uint32_t in_flight;		/* requests that are not yet done with */
 	size_t node_map_bytes;
@@ -183,7 +185,7 @@ struct lab {
 	/* memory */
 	struct lab_owned { void *data; uint64_t bytes; } *owned;
 	uint32_t owned_count;
-	uint64_t next_addr[2], owned_bytes;
+	uint64_t next_addr[3], owned_bytes;
 
 	struct lab_unit unit[LAB_UNITS];
 	uint64_t unit_wake[LAB_UNITS];

@@ -99,6 +99,7 @@ int lab_create(const struct lab_machine *m, struct lab **out, struct gtu_error *
 	derive(lab);
 	lab->next_addr[LAB_DEVICE] = LAB_BASE;
 	lab->next_addr[LAB_HOST] = LAB_HOST_BASE;
+	lab->next_addr[LAB_MANAGED] = LAB_MANAGED_BASE;
 	if (!make(lab)) {
 		lab_destroy(lab);
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for machine %s (%u SMs of %u warps, %u slices of L2)",
@@ -193,7 +194,9 @@ uint64_t lab_bytes(const struct lab *lab)
 static int place(struct lab *lab, const char *name, uint64_t bytes, enum lab_space space, struct lab_array *out,
 		 struct gtu_error *err)
 {
-	uint64_t at = lab->next_addr[space], limit = (space == LAB_DEVICE ? 0 : LAB_HOST_BASE) + (1ull << 38);
+	static const uint64_t limits[] = { LAB_MANAGED_BASE, LAB_HOST_BASE + (1ull << 38), 1ull << 38 };
+	uint64_t at = lab->next_addr[space], limit = limits[space];
+	int rc;
 
 	memset(out, 0, sizeof(*out));
 	if (space == LAB_HOST && !lab->m.link)
@@ -202,11 +205,18 @@ static int place(struct lab *lab, const char *name, uint64_t bytes, enum lab_spa
 	if (bytes > limit - at)
 		return gtu_fail(err, GTU_ERR_NOMEM, "array %s of %" PRIu64 " bytes: the laboratory has addresses for %" PRIu64,
 				name, bytes, limit - at);
+	if (space == LAB_MANAGED) {	/* each array has blocks of its own */
+		rc = lab_uvm_grow(lab, at + bytes, err);
+		if (rc)
+			return rc;
+	}
 	out->addr = at;
 	out->bytes = bytes;
 	out->space = space;
 	out->name = name;
-	lab->next_addr[space] = (at + (bytes ? bytes : 1) + 255) & ~255ull;
+	at += bytes ? bytes : 1;
+	lab->next_addr[space] = space == LAB_MANAGED ? (at + lab->m.uvm_block - 1) / lab->m.uvm_block * lab->m.uvm_block :
+				(at + 255) & ~255ull;
 	return 0;
 }
 
@@ -248,6 +258,8 @@ void lab_free_all(struct lab *lab)
 	lab->owned_bytes = 0;
 	lab->next_addr[LAB_DEVICE] = LAB_BASE;
 	lab->next_addr[LAB_HOST] = LAB_HOST_BASE;
+	lab->next_addr[LAB_MANAGED] = LAB_MANAGED_BASE;
+	lab_uvm_forget(lab);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------- */
@@ -276,6 +288,10 @@ static void dispatch(struct lab *lab, uint32_t node)
 	case EV_FILL:
 		lab->part = LAB_PART_SM;
 		lab_l1_fill(lab, node);
+		break;
+	case EV_UVM:
+		lab->part = LAB_PART_MEMORY;
+		lab_uvm_event(lab, node);
 		break;
 	case EV_LINK: case EV_LINK_DONE:
 		lab->part = LAB_PART_MEMORY;
@@ -517,6 +533,9 @@ int lab_check(const struct lab *lab, struct gtu_error *err)
 	rc = rc ? rc : law(err, "DRAM commands by row and in all", s->dram_row_hits + s->dram_row_misses,
 			   s->dram_reads + s->dram_writes);
 	rc = rc ? rc : law(err, "requests over the link and back", sum(s->link_request, LAB_SIZES), s->link_arrived);
+	rc = rc ? rc : law(err, "requests held by page faults and sent again", s->uvm_held, s->uvm_replayed);
+	rc = rc ? rc : law(err, "bytes of pages that came and their number", s->uvm_bytes_in, s->uvm_pages * m->uvm_page);
+	rc = rc ? rc : law(err, "pages that came, and those dropped and still there", s->uvm_pages, s->uvm_dropped_pages + lab_uvm_pages(lab));
 	rc = rc ? rc : law(err, "questions to units and their answers", s->unit_requests, s->unit_replies);
 	if (!rc && m->l1_size && !lab->units) {
 		/* a load that missed is one request; one that hit or joined is none; the link's go past the L1 */

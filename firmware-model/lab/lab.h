@@ -20,7 +20,8 @@
 #define LAB_HOST_BASE	0x100000000000ull
 
 enum lab_kind { LAB_LOAD, LAB_STORE, LAB_ATOMIC, LAB_KINDS };
-enum lab_space { LAB_DEVICE, LAB_HOST }; /* HOST: over the link; past all caches, or through the L1 (link.cache) */
+/* HOST: over the link; past all caches, or through the L1 (link.cache). MANAGED: pages that come to the device (uvm.h). */
+enum lab_space { LAB_DEVICE, LAB_HOST, LAB_MANAGED };
 
 /* What a cache found. SECTOR_MISS: the line was there, the sector was not. PENDING: it is on its way. */
 enum lab_status { LAB_HIT, LAB_PENDING, LAB_MISS, LAB_SECTOR_MISS, LAB_STATUSES };
@@ -53,6 +54,10 @@ struct lab_stats {
 	uint64_t link_in_flight_cycles;	/* sum over cycles of requests in flight */
 	uint64_t link_in_flight_most;
 
+	/* unified memory: faults the driver was told of and its batches; pages and bytes that came, went; requests that waited */
+	uint64_t uvm_faults, uvm_batches, uvm_pages, uvm_bytes_in, uvm_bytes_out;
+	uint64_t uvm_evictions, uvm_dropped_pages, uvm_held, uvm_busy_cycles;
+
 	/* requests and answers of attached units */
 	uint64_t unit_requests, unit_replies, unit_sectors;
 
@@ -62,7 +67,7 @@ struct lab_stats {
 	/* for the laws of lab_check(): counted at the other end */
 	uint64_t arrived[LAB_KINDS], arrived_bytes[LAB_KINDS];
 	uint64_t answered[LAB_KINDS], answered_bytes[LAB_KINDS];
-	uint64_t l2_filled_sectors, link_arrived, unit_arrived;
+	uint64_t l2_filled_sectors, link_arrived, unit_arrived, uvm_replayed;
 };
 
 struct lab;

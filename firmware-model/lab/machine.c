@@ -8,22 +8,27 @@
 
 enum dimension { NUMBER, BYTES, CYCLES, MHZ, GBS, NS, WORD, TEXT };
 
+enum group { NEEDED, LINK, UVM, GROUPS };
+static const char *const group_names[] = { "", "link to host memory", "unified memory" };
+
 struct key {
 	const char *name;
 	enum dimension dimension;
 	size_t at;
 	bool real;			/* a double, else a uint32_t */
-	bool link;			/* may be missing with the others of the link */
+	uint8_t group;			/* may be missing with the others of it */
 	double min, max;
 	const char *words[4];		/* WORD: their places are the value */
 };
 
-#define K(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, false, lo, hi, { 0 } }
-#define R(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, false, lo, hi, { 0 } }
-#define LK(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, true, lo, hi, { 0 } }
-#define LR(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, true, lo, hi, { 0 } }
-#define W(name, field, ...) { name, WORD, offsetof(struct lab_machine, field), false, false, 0, 0, { __VA_ARGS__ } }
-#define T(name, field, size) { name, TEXT, offsetof(struct lab_machine, field), false, false, 0, size, { 0 } }
+#define K(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, NEEDED, lo, hi, { 0 } }
+#define R(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, NEEDED, lo, hi, { 0 } }
+#define LK(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, LINK, lo, hi, { 0 } }
+#define LR(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, LINK, lo, hi, { 0 } }
+#define UK(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, UVM, lo, hi, { 0 } }
+#define UR(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, UVM, lo, hi, { 0 } }
+#define W(name, field, ...) { name, WORD, offsetof(struct lab_machine, field), false, NEEDED, 0, 0, { __VA_ARGS__ } }
+#define T(name, field, size) { name, TEXT, offsetof(struct lab_machine, field), false, NEEDED, 0, size, { 0 } }
 
 static const struct key keys[] = {
 	T("machine", name, 64),
@@ -72,12 +77,20 @@ static const struct key keys[] = {
 	LK("link.requests", NUMBER, link_requests, 1, 65536),
 	LR("link.round_trip", NS, link_round_trip_ns, 1, 1e6),
 	LK("link.host_atom", BYTES, link_host_atom, 32, 4096),
-	{ "link.cache", WORD, offsetof(struct lab_machine, link_cached), false, true, 0, 0, { "none", "l1" } },
+	{ "link.cache", WORD, offsetof(struct lab_machine, link_cached), false, LINK, 0, 0, { "none", "l1" } },
+	UK("uvm.page", BYTES, uvm_page, 4096, 1 << 21),
+	UK("uvm.block", BYTES, uvm_block, 4096, 1 << 24),
+	UR("uvm.memory", BYTES, uvm_memory, 4096, 1e15),
+	UK("uvm.batch", NUMBER, uvm_batch, 1, 65536),
+	UK("uvm.prefetch", NUMBER, uvm_prefetch, 0, 100),
+	UR("uvm.fault", NS, uvm_fault_ns, 0, 1e9),
+	UR("uvm.bandwidth", GBS, uvm_gbs, 0.01, 1e5),
+	{ "uvm.advice", WORD, offsetof(struct lab_machine, uvm_read_mostly), false, UVM, 0, 0, { "none", "read_mostly" } },
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
 static const struct { const char *name; enum dimension of; double factor; } units[] = {
-	{ "", NUMBER, 1 }, { "B", BYTES, 1 }, { "KiB", BYTES, 1024 }, { "MiB", BYTES, 1048576 },
+	{ "", NUMBER, 1 }, { "B", BYTES, 1 }, { "KiB", BYTES, 1024 }, { "MiB", BYTES, 1048576 }, { "GiB", BYTES, 1073741824 },
 	{ "cycles", CYCLES, 1 }, { "MHz", MHZ, 1 }, { "GB/s", GBS, 1 }, { "ns", NS, 1 },
 };
 #define UNITS (sizeof(units) / sizeof(units[0]))
@@ -198,6 +211,13 @@ static bool consistent(const struct lab_machine *m, char *why, size_t size)
 		snprintf(why, size, "dram.row %u B is no multiple of a line of %u B", m->dram_row, LAB_LINE);
 	else if (m->link && m->link_cached && (!m->l1_size || !m->l1_sectored))
 		snprintf(why, size, "link.cache = l1 needs an L1 (l1.size %u B) and l1.sectored = yes", m->l1_size);
+	else if (m->uvm && (!power_of_two(m->uvm_page) || !power_of_two(m->uvm_block) || m->uvm_block < m->uvm_page ||
+			    m->uvm_block / m->uvm_page > 64))
+		snprintf(why, size, "uvm.page %u B and uvm.block %u B: powers of two, a block of 1 to 64 pages", m->uvm_page,
+			 m->uvm_block);
+	else if (m->uvm && (m->uvm_memory < m->uvm_block || m->uvm_memory / m->uvm_block >= 4294967295.0))
+		snprintf(why, size, "uvm.memory %.15g B is less than a block of %u B, or more than 2^32 of them", m->uvm_memory,
+			 m->uvm_block);
 	else if (m->dram_miss_ns < m->dram_hit_ns)
 		snprintf(why, size, "dram.miss %g ns is less than dram.hit %g ns", m->dram_miss_ns, m->dram_hit_ns);
 	else
@@ -255,22 +275,24 @@ static bool parse_line(struct lab_machine *m, char *line, const struct key **whi
 
 static int finish(struct lab_machine *m, const uint32_t *given, const char *file, struct gtu_error *err)
 {
-	const struct key *link = NULL, *missing = NULL;
+	const struct key *first[GROUPS] = { 0 }, *missing[GROUPS] = { 0 };
 	char why[200];
 	unsigned i;
 
 	for (i = 0; i < KEYS; i++) {
-		if (keys[i].link && given[i])
-			link = &keys[i];
-		if (keys[i].link && !given[i])
-			missing = &keys[i];
-		if (!keys[i].link && !given[i] && (keys[i].dimension != TEXT || !i))
+		if (given[i])
+			first[keys[i].group] = &keys[i];
+		else if (keys[i].group)
+			missing[keys[i].group] = &keys[i];
+		else if (keys[i].dimension != TEXT || !i)
 			return gtu_fail(err, GTU_ERR_INPUT, "%s: the key '%s' is missing", file, keys[i].name);
 	}
-	if (link && missing)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: '%s' is given, but '%s' is missing", file, link->name,
-				missing->name);
-	m->link = link != NULL;
+	for (i = LINK; i < GROUPS; i++)
+		if (first[i] && missing[i])
+			return gtu_fail(err, GTU_ERR_INPUT, "%s: '%s' is given, but '%s' is missing", file, first[i]->name,
+					missing[i]->name);
+	m->link = first[LINK] != NULL;
+	m->uvm = first[UVM] != NULL;
 	if (!consistent(m, why, sizeof(why)))
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: %s", file, why);
 	return 0;
@@ -334,6 +356,11 @@ int lab_machine_read(const char *path, struct lab_machine *m, struct gtu_error *
 	return rc;
 }
 
+static bool has_group(const struct lab_machine *m, unsigned group)
+{
+	return group == LINK ? m->link : group == UVM ? m->uvm : true;
+}
+
 int lab_machine_set(struct lab_machine *m, const char *assignment, struct gtu_error *err)
 {
 	struct lab_machine changed = *m;
@@ -348,8 +375,9 @@ int lab_machine_set(struct lab_machine *m, const char *assignment, struct gtu_er
 	k = find_key(trim(copy));
 	if (!k)
 		return gtu_fail(err, GTU_ERR_USAGE, "no key of a machine is called '%.60s'", trim(copy));
-	if (k->link && !m->link)
-		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link whose %s could be set", m->name, k->name);
+	if (!has_group(m, k->group))
+		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no %s whose %s could be set", m->name, group_names[k->group],
+				k->name);
 	if (!set_value(&changed, k, trim(equals + 1), why, sizeof(why)) || !consistent(&changed, why, sizeof(why)))
 		return gtu_fail(err, GTU_ERR_USAGE, "%s", why);
 	*m = changed;
@@ -363,7 +391,7 @@ void lab_machine_print(const struct lab_machine *m, FILE *to)
 	for (i = 0; i < KEYS; i++) {
 		const char *field = (const char *)m + keys[i].at;
 
-		if ((keys[i].link && !m->link) || (keys[i].dimension == TEXT && !*field))
+		if (!has_group(m, keys[i].group) || (keys[i].dimension == TEXT && !*field))
 			continue;
 		fprintf(to, "%s = ", keys[i].name);
 		if (keys[i].dimension == TEXT)

@@ -6,8 +6,8 @@
  *	l1.size = 32 KiB	# source: iru.txt, table 2
  *
  * Every line says where its value is from; a key that is missing, unknown, given twice or out of its
- * range, and a value without a source, is refused. Only the link's keys may be missing, all of them or
- * none. Documentation/laboratory.md has the meaning of each key.
+ * range, and a value without a source, is refused. Only the keys of the link and of unified memory may be
+ * missing, all of either or none. Documentation/laboratory.md has the meaning of each key.
  */
 #ifndef GTU_LAB_MACHINE_H
 #define GTU_LAB_MACHINE_H
@@ -75,6 +75,13 @@ struct lab_machine {
 	double link_round_trip_ns;
 	uint32_t link_host_atom;	/* least bytes that host memory reads */
 	uint32_t link_cached;		/* the L1 keeps sectors of host memory as it does others */
+
+	bool uvm;			/* there is unified memory that migrates (uvm.h): */
+	uint32_t uvm_page, uvm_block;	/* bytes that move; that have and lose the device's memory together */
+	double uvm_memory;		/* bytes of the device for it */
+	uint32_t uvm_batch, uvm_prefetch; /* faults taken at a time; percent of a region from which it is fetched whole */
+	double uvm_fault_ns, uvm_gbs;	/* the driver's time for a batch; 10^9 bytes a second that move */
+	uint32_t uvm_read_mostly;	/* pages are copies: what was not written is dropped without a transfer */
 };
 
 /*

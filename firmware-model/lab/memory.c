@@ -161,6 +161,8 @@ void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
 	struct lab_stats *s = &lab->stats;
 	uint32_t set, group, slice, bytes = lab->m.noc_header, carried = 0, flits;
 
+	if (n->line >= LAB_MANAGED_LINE && lab_uvm_holds(lab, node, cycle))
+		return;
 	if (n->op != LAB_LOAD) {
 		unsigned whole = packet_sectors(n->sectors);
 

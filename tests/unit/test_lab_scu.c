@@ -2,6 +2,7 @@
 /* The SCU in a laboratory: its pipeline by hand, and the device's results and cycles. */
 #include <math.h>
 
+#include "lab/energy.h"
 #include "lab/scu_graph.h"
 #include "scu_reference.h"
 #include "test.h"
@@ -449,6 +450,38 @@ TEST(graphs_give_the_same_in_every_way)
 	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
 	all_ways("tx1", g, 1 << 12);
 	gtu_graph_close(g);
+}
+
+/* ---- Energy --------------------------------------------------------------------------------------- */
+
+TEST(energy_is_counts_times_costs)
+{
+	static const struct lab_energy_cost cost[LAB_EVENTS] = {
+		[LAB_E_INSTRUCTION] = { "i", "", { 1, 2, 4 } },
+		[LAB_E_DRAM] = { "d", "", { 100, 200, 300 } },
+		[LAB_E_SECOND] = { "s", "", { 1, 1, 2 } },
+	};
+	struct lab_energy a = { 0 }, b = { 0 };
+	struct lab_stats s = { .thread_instructions = 1000, .dram_reads = 6, .dram_writes = 4, .cycles = 99 };
+	struct lab_energy_range r;
+	struct lab_machine m;
+
+	CHECK(!lab_machine_open("tx1", &m, &err));
+	CHECK(lab_energy_costs(&m));
+	m.dram_gbs = 4000;
+	CHECK(!lab_energy_costs(&m));
+	lab_energy_add(&a, &m, &s, 2, 0);	/* 2 cycles of 1 ns */
+	r = lab_energy_joules(cost, &a);
+	CHECK(fabs(r.least * 1e12 - (1000 + 1000 + 2000)) < 1e-6);
+	CHECK(fabs(r.likely * 1e12 - (2000 + 2000 + 2000)) < 1e-6);
+	CHECK(fabs(r.most * 1e12 - (4000 + 3000 + 4000)) < 1e-6);
+	/* half the instructions, all else equal: most where instructions are dear and the rest is cheap */
+	s.thread_instructions = 500;
+	lab_energy_add(&b, &m, &s, 2, 0);
+	r = lab_energy_ratio(cost, &a, &b);
+	CHECK(fabs(r.likely - 6000.0 / 5000) < 1e-9);
+	CHECK(fabs(r.most - 7000.0 / 5000) < 1e-9);
+	CHECK(fabs(r.least - 8000.0 / 7500) < 1e-9);
 }
 
 TEST_MAIN

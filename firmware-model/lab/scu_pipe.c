@@ -32,7 +32,7 @@ struct recent {
 struct coalescer {
 	struct recent recent[MERGE_MAX]; /* the last accesses, a ring */
 	uint32_t at, in_flight;
-	bool full;
+	bool full;			/* since the last call */
 };
 
 struct scu_pipe {
@@ -155,8 +155,7 @@ static bool has_room(struct scu_pipe *p, unsigned unit)
 {
 	if (p->unit[unit].in_flight < p->shape.in_flight)
 		return true;
-	p->counts.full[unit] += !p->unit[unit].full;
-	p->unit[unit].full = true;	/* once a cycle */
+	p->unit[unit].full = true;
 	return false;
 }
 
@@ -362,9 +361,12 @@ uint64_t scu_pipe_run(struct scu_pipe *p, uint64_t cycle)
 
 	if (!p->running)
 		return UINT64_MAX;
+	for (s = 0; s < 2; s++) {
+		p->counts.full[s] += p->unit[s].full ? cycle - p->now : 0;
+		p->unit[s].full = false;
+	}
 	p->now = cycle;
 	p->wanted = UINT64_MAX;
-	p->unit[0].full = p->unit[1].full = false;
 	do {				/* a stage that frees room lets the one before it go on in the same cycle */
 		moved = false;
 		if (!p->last && p->made == p->passed[SCU_VECTOR] && room_for_another(p))

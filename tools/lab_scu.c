@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+/* The experiments of scu.txt, section 6, and figure 1; not its area. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/energy.h"
+#include "lab/scu_graph.h"
+#include "lab_expect.h"
+#include "lab_jobs.h"
+#include "lab_upc.h"
+
+#define MACHINES	2u
+/* Beside lab_scu_way: the SCU with as many requests in flight as its buffers have entries. */
+#define WIDE		LAB_SCU_WAYS
+#define COLUMNS		(LAB_SCU_WAYS + 1u)
+
+/* The published builds (scu.txt, tables 1 and 2; lines of the tables as settled). */
+static const struct build {
+	const char *machine;
+	uint32_t width, bfs_lines, sssp_lines, group_lines;
+	/* as published: speed-up and energy reduction by algorithm, then over all; NAN: no number */
+	double speed[LAB_IRU_ALGORITHMS + 1], energy[LAB_IRU_ALGORITHMS + 1];
+} builds[MACHINES] = {
+	{ "gtx980", 4, 1 << 18, 1 << 17, 1 << 15, { 1.41, 1.65, NAN, 1.37 }, { 12.3, 11, 4.65, 6.55 } },
+	{ "tx1", 1, 1 << 15, 1 << 14, 1 << 12, { 3.83, 3.24, 1.05, 2.32 }, { 5.35, 4.54, 1.5, 3.24 } },
+};
+
+struct key {
+	const char *name;
+	size_t at;
+};
+/* What --set scu.KEY=NUMBER changes, of both machines. */
+static const struct key keys[] = {
+#define KEY(name, field) { name, offsetof(struct lab_scu_how, field) }
+	KEY("width", shape.width), KEY("merge", shape.merge), KEY("in_flight", shape.in_flight),
+	KEY("vector_bytes", shape.vector_bytes), KEY("fifo_bytes", shape.fifo_bytes), KEY("hash_bytes", shape.hash_bytes),
+	KEY("entry_bytes", shape.entry_bytes), KEY("bfs_lines", bfs_lines), KEY("sssp_lines", sssp_lines),
+	KEY("group_lines", group_lines),
+#undef KEY
+};
+#define KEYS (sizeof(keys) / sizeof(keys[0]))
+
+struct experiment {
+	struct lab_run *r;
+	unsigned machines;
+	struct lab_machine m[MACHINES];
+	const struct build *build[MACHINES]; /* whose published figures the machine is compared with; NULL: none */
+	struct lab_scu_how how[MACHINES];
+	struct gtu_graph graph[LAB_RUN_GRAPHS];
+	uint32_t *weight[LAB_RUN_GRAPHS], *col[LAB_RUN_GRAPHS];
+	uint64_t *expected[LAB_RUN_GRAPHS][LAB_IRU_ALGORITHMS];
+	struct lab_scu_result *result;	/* [machine][graph][algorithm][column] */
+};
+
+static struct lab_scu_result *result_of(const struct experiment *e, unsigned m, unsigned g, unsigned a, unsigned c)
+{
+	return &e->result[((m * e->r->graphs + g) * LAB_IRU_ALGORITHMS + a) * COLUMNS + c];
+}
+
+/* The most that the algorithm uses of the SCU. */
+static unsigned best_way(unsigned algorithm)
+{
+	return algorithm == LAB_IRU_BFS ? LAB_SCU_FILTERED : algorithm == LAB_IRU_SSSP ? LAB_SCU_GROUPED : LAB_SCU_BASIC;
+}
+
+/* ---- What is run ---------------------------------------------------------------------------------- */
+
+static int set_key(struct lab_scu_how *how, const char *assignment, struct gtu_error *err)
+{
+	const char *name = assignment + strlen("scu."), *equals = strchr(name, '=');
+	size_t length = equals ? (size_t)(equals - name) : 0;
+	unsigned long v;
+	char *end;
+	unsigned i;
+
+	for (i = 0; i < KEYS; i++)
+		if (length && length == strlen(keys[i].name) && !strncmp(name, keys[i].name, length))
+			break;
+	if (i == KEYS)
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"'%.60s': of the SCU can be set scu.width, merge, in_flight, vector_bytes, fifo_bytes, hash_bytes, entry_bytes, bfs_lines, sssp_lines and group_lines",
+				assignment);
+	v = strtoul(equals + 1, &end, 10);
+	if (end == equals + 1 || *end || !v || v > 1 << 24)
+		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': a whole number of 1 to %d", assignment, 1 << 24);
+	*(uint32_t *)((char *)how + keys[i].at) = (uint32_t)v;
+	return 0;
+}
+
+static int set_machine(struct experiment *e, unsigned i, struct gtu_error *err)
+{
+	struct lab_run *r = e->r;
+	const char *name = r->machine ? r->machine : builds[i].machine, *why;
+	const struct build *b = NULL;
+	unsigned k;
+	int rc = lab_machine_open(name, &e->m[i], err);
+
+	for (k = 0; k < MACHINES; k++)
+		b = strcmp(name, builds[k].machine) ? b : &builds[k];
+	e->build[i] = b;
+	b = b ? b : &builds[0];
+	e->how[i] = (struct lab_scu_how){ .iterations = 1, .shape = lab_scu_published, .bfs_lines = b->bfs_lines,
+					  .sssp_lines = b->sssp_lines, .group_lines = b->group_lines };
+	e->how[i].shape.width = b->width;
+	for (k = 0; k < r->sets && !rc; k++)
+		rc = strncmp(r->set[k], "scu.", 4) ? lab_machine_set(&e->m[i], r->set[k], err) :
+		     set_key(&e->how[i], r->set[k], err);
+	why = rc ? NULL : scu_pipe_check(&e->how[i].shape);
+	return why ? gtu_fail(err, GTU_ERR_USAGE, "%s", why) : rc;
+}
+
+static int one(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
+{
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
+	struct experiment *e = ctx;
+	/* the largest first: both CPUs have work to the end */
+	unsigned c = i % COLUMNS, a = i / COLUMNS % LAB_IRU_ALGORITHMS, m = i / COLUMNS / LAB_IRU_ALGORITHMS % e->machines;
+	unsigned g = e->r->graphs - 1 - i / COLUMNS / LAB_IRU_ALGORITHMS / e->machines;
+	struct lab_scu_how how = e->how[m];
+	uint32_t *values;
+	int rc;
+
+	if (c != WIDE && !lab_scu_way_of(a, c))
+		return 0;
+	how.graph = &e->graph[g];
+	how.algorithm = a;
+	how.way = c == WIDE ? best_way(a) : c;
+	how.source = lab_source(how.graph, 0);
+	if (c == WIDE)
+		how.shape.in_flight = how.shape.fifo_bytes / how.shape.entry_bytes;
+	values = malloc(4 * how.graph->n + 4);
+	rc = values ? lab_scu_graph_run(&e->m[m], &how, progress, values, result_of(e, m, g, a, c), err) :
+	     gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", how.graph->name);
+	rc = rc ? rc : lab_expect_same(how.graph, what[a], e->expected[g][a], values, err);
+	free(values);
+	return rc;
+}
+
+static int run_all(struct experiment *e, struct gtu_error *err)
+{
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
+	struct lab_run *r = e->r;
+	unsigned g, a, n = e->machines * r->graphs * LAB_IRU_ALGORITHMS * COLUMNS, i;
+	int rc = 0;
+
+	e->result = calloc(n ? n : 1, sizeof(*e->result));
+	if (!e->result)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u results", n);
+	for (g = 0; g < r->graphs && !rc; g++) {
+		rc = lab_upc_prepare(r->graph[g], &e->graph[g], &e->weight[g], &e->col[g], err);
+		for (a = 0; a < LAB_IRU_ALGORITHMS && !rc; a++) {
+			e->expected[g][a] = lab_expect(&e->graph[g], what[a], lab_source(&e->graph[g], 0), 1, err);
+			rc = e->expected[g][a] ? 0 : err->code;
+		}
+	}
+	rc = rc ? rc : lab_jobs(n, "runs of BFS, SSSP and PageRank", one, e, r->progress, err);
+	for (i = 0; i < n && !rc; i++) {
+		r->checked += e->result[i].gpu.launches != 0;
+		r->instructions += e->result[i].gpu.warp_instructions;
+	}
+	return rc;
+}
+
+/* ---- What is made of it --------------------------------------------------------------------------- */
+
+/* Cycles without launches: the GPU's, and the SCU's (settled: the paper does not say what a launch costs). */
+static double cycles(const struct lab_scu_result *x)
+{
+	return (double)(x->processing + x->compaction + x->scu.cycles);
+}
+
+static double accesses_each(const struct lab_stats *s)
+{
+	double instructions = 0, sent = 0;
+	unsigned k;
+
+	for (k = 0; k < LAB_KINDS; k++) {
+		instructions += (double)s->accesses[k];
+		sent += (double)s->transactions[k];
+	}
+	return sent / instructions;
+}
+
+/* Of the peak, over the time that counts. */
+static double bandwidth(const struct lab_machine *m, const struct lab_scu_result *x)
+{
+	double bytes = (double)LAB_SECTOR * (double)(x->gpu.dram_reads + x->gpu.dram_writes + x->scu.dram_reads + x->scu.dram_writes);
+
+	return bytes / (1e9 * m->dram_gbs * cycles(x) / (m->core_mhz * 1e6));
+}
+
+static struct lab_energy energy(const struct lab_machine *m, const struct lab_scu_result *x)
+{
+	struct lab_energy e = { 0 };
+
+	lab_energy_add(&e, m, &x->gpu, x->processing + x->compaction, 0);
+	lab_energy_add(&e, m, &x->scu, x->scu.cycles, x->unit.in + x->unit.out + x->unit.dropped);
+	return e;
+}
+
+/* A value of each graph, and their mean: geometric of what is a ratio of times, else arithmetic. */
+struct series {
+	struct lab_run *r;
+	unsigned figure;
+	double sum;
+	unsigned n;
+	bool geometric;
+};
+
+static void add(struct series *s, unsigned g, double value, const char *what)
+{
+	if (lab_run_wants(s->r, s->figure))
+		lab_table_add(&s->r->table, s->figure, lab_run_label(s->r, g), LAB_OPEN_RULE, NAN, value, "%s", what);
+	s->sum += s->geometric ? log(value) : value;
+	s->n++;
+}
+
+static double mean(const struct series *s)
+{
+	return s->geometric ? exp(s->sum / s->n) : s->sum / s->n;
+}
+
+static void add_mean(const struct series *s, enum lab_rule rule, double paper, const char *what)
+{
+	if (s->n && lab_run_wants(s->r, s->figure))
+		lab_table_add(&s->r->table, s->figure, "mean", rule, paper, mean(s), "%s", what);
+}
+
+/* What a row of a figure shows of one machine, graph and algorithm. */
+enum measure { SHARE, LESS_ENERGY, SPEED, SPEED_LAUNCHES, SCU_SHARE, SLOTS, FULL, WIDE_SPEED, BASIC_SPEED, BASIC_ENERGY, REMOVED, LEFT,
+	       GROUPING, USED_GPU, USED_SCU, MEASURES };
+
+static double measure(const struct experiment *e, enum measure what, unsigned m, unsigned g, unsigned a)
+{
+	const struct lab_scu_result *gpu = result_of(e, m, g, a, LAB_SCU_MIXED), *split = result_of(e, m, g, a, LAB_SCU_SPLIT);
+	const struct lab_scu_result *basic = result_of(e, m, g, a, LAB_SCU_BASIC), *best = result_of(e, m, g, a, best_way(a));
+	const struct lab_scu_result *filtered = result_of(e, m, g, a, LAB_SCU_FILTERED);
+	const struct lab_energy_cost *cost = lab_energy_costs(&e->m[m]);
+	struct lab_energy x, y;
+
+	switch (what) {
+	case SHARE:
+		return (double)split->compaction / cycles(split);
+	case LESS_ENERGY: case BASIC_ENERGY:
+		if (!cost)
+			return NAN;
+		x = energy(&e->m[m], gpu);
+		y = energy(&e->m[m], what == LESS_ENERGY ? best : basic);
+		return lab_energy_ratio(cost, &x, &y).likely;
+	case SPEED:
+		return cycles(gpu) / cycles(best);
+	case SPEED_LAUNCHES:
+		return (double)gpu->gpu.cycles / (double)(best->gpu.cycles + best->scu.cycles);
+	case SCU_SHARE:
+		return (double)best->scu.cycles / cycles(best);
+	case SLOTS:
+		return (double)best->unit.slots / (double)best->unit.cycles;
+	case FULL:
+		return (double)(best->unit.pipe.full[0] + best->unit.pipe.full[1]) / (double)best->unit.pipe.cycles;
+	case WIDE_SPEED:
+		return cycles(gpu) / cycles(result_of(e, m, g, a, WIDE));
+	case BASIC_SPEED:
+		return cycles(gpu) / cycles(basic);
+	case REMOVED:
+		return 1 - (double)filtered->gpu.thread_instructions / (double)basic->gpu.thread_instructions;
+	case LEFT:
+		return (double)best->elements / (double)basic->elements;
+	case GROUPING:
+		return accesses_each(&filtered->gpu) / accesses_each(&best->gpu);
+	case USED_GPU:
+		return bandwidth(&e->m[m], gpu);
+	default:
+		return bandwidth(&e->m[m], best);
+	}
+}
+
+static const struct measured {
+	enum measure what;
+	unsigned figure;
+	const char *text;
+	bool geometric;
+	uint8_t algorithms;		/* bits */
+	enum lab_rule rule;
+	double paper[MACHINES][LAB_IRU_ALGORITHMS]; /* of the mean; 0: none */
+} measured[] = {
+	{ SHARE, 1, "time in compaction, GPU (paper: 25 to 55%)", false, 7, LAB_OPEN_RULE, { { 0 } } },
+	{ LESS_ENERGY, 9, "energy reduction", true, 7, LAB_OPEN_RULE, { { 12.3, 11, 4.65 }, { 5.35, 4.54, 1.5 } } },
+	{ SPEED, 10, "speed-up", true, 7, LAB_SPEEDUP_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } } },
+	{ SPEED_LAUNCHES, 10, "speed-up, launches included", true, 7, LAB_OPEN_RULE, { { 0 } } },
+	{ SCU_SHARE, 10, "time in the SCU", false, 7, LAB_OPEN_RULE, { { 0 } } },
+	{ SLOTS, 10, "the SCU's slots used", false, 7, LAB_OPEN_RULE, { { 0 } } },
+	{ FULL, 10, "the SCU's coalescing units full", false, 7, LAB_OPEN_RULE, { { 0 } } },
+	{ WIDE_SPEED, 10, "speed-up, requests as its buffers hold", true, 7, LAB_OPEN_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } } },
+	{ BASIC_SPEED, 11, "speed-up, basic SCU", true, 3, LAB_SPEEDUP_RULE, { { 1.5, 1.5 }, { 1.5, 1.5 } } },
+	{ BASIC_ENERGY, 11, "energy reduction, basic SCU", true, 3, LAB_OPEN_RULE, { { 2, 2 }, { 2, 2 } } },
+	{ REMOVED, 11, "GPU instructions removed by filtering", false, 3, LAB_COUNT_RULE, { { 0.71, 0.76 }, { 0.71, 0.76 } } },
+	{ LEFT, 11, "nodes and edges left to the GPU", false, 3, LAB_COUNT_RULE, { { 0.14, 0.22 }, { 0.14, 0.22 } } },
+	{ GROUPING, 12, "coalescing by grouping over filtering", false, 2, LAB_COUNT_RULE, { { 0 }, { 0, 1.27 } } },
+	{ USED_GPU, 13, "DRAM bandwidth used, GPU", false, 7, LAB_OPEN_RULE, { { 0 } } },
+	{ USED_SCU, 13, "DRAM bandwidth used, with the SCU", false, 7, LAB_OPEN_RULE, { { 0 } } },
+};
+
+/* Energy over all graphs of an algorithm, as a range: by all combinations of what events cost. */
+static void energy_range(const struct experiment *e, unsigned m, unsigned a, const char *name)
+{
+	const struct lab_energy_cost *cost = lab_energy_costs(&e->m[m]);
+	struct lab_run *r = e->r;
+	double least = 0, most = 0;
+	unsigned g;
+
+	if (!cost || !lab_run_wants(r, 9))
+		return;
+	for (g = 0; g < r->graphs; g++) {
+		struct lab_energy x = energy(&e->m[m], result_of(e, m, g, a, LAB_SCU_MIXED));
+		struct lab_energy y = energy(&e->m[m], result_of(e, m, g, a, best_way(a)));
+		struct lab_energy_range q = lab_energy_ratio(cost, &x, &y);
+
+		least += log(q.least) / r->graphs;
+		most += log(q.most) / r->graphs;
+	}
+	lab_table_add(&r->table, 9, "mean", LAB_OPEN_RULE, NAN, exp(least), "%s: energy reduction, at least", name);
+	lab_table_add(&r->table, 9, "mean", LAB_OPEN_RULE, NAN, exp(most), "%s: energy reduction, at most", name);
+}
+
+static void rows_of(const struct experiment *e, unsigned m)
+{
+	struct lab_run *r = e->r;
+	double all[2] = { 0, 0 };	/* speed and energy, over everything */
+	char name[48], what[80];
+	unsigned i, a, g, b = e->build[m] ? (unsigned)(e->build[m] - builds) : MACHINES;
+
+	for (i = 0; i < sizeof(measured) / sizeof(measured[0]); i++) {
+		const struct measured *x = &measured[i];
+
+		for (a = 0; a < LAB_IRU_ALGORITHMS; a++) {
+			struct series s = { r, x->figure, 0, 0, x->geometric };
+			double paper = b < MACHINES && x->paper[b][a] > 0 ? x->paper[b][a] : NAN;
+
+			if (!(x->algorithms >> a & 1))
+				continue;
+			snprintf(name, sizeof(name), "%.30s %s", e->m[m].name, lab_iru_algorithm_name(a));
+			snprintf(what, sizeof(what), "%s: %s", name, x->text);
+			for (g = 0; g < r->graphs; g++)
+				add(&s, g, measure(e, x->what, m, g, a), what);
+			add_mean(&s, x->rule, paper, what);
+			all[0] += x->what == SPEED ? s.sum / s.n / LAB_IRU_ALGORITHMS : 0;
+			all[1] += x->what == LESS_ENERGY ? s.sum / s.n / LAB_IRU_ALGORITHMS : 0;
+			if (x->what == LESS_ENERGY)
+				energy_range(e, m, a, name);
+		}
+	}
+	/* the published means are not means of their parts */
+	if (lab_run_wants(r, 10))
+		lab_table_add(&r->table, 10, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].speed[3] : NAN, exp(all[0]),
+			      "%.30s: speed-up", e->m[m].name);
+	if (lab_run_wants(r, 9) && lab_energy_costs(&e->m[m]))
+		lab_table_add(&r->table, 9, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].energy[3] : NAN, exp(all[1]),
+			      "%.30s: energy reduction", e->m[m].name);
+}
+
+int lab_run_scu(struct lab_run *r, struct gtu_error *err)
+{
+	struct experiment e = { .r = r, .machines = r->machine ? 1 : MACHINES };
+	unsigned i, a;
+	int rc = 0;
+
+	for (i = 0; i < e.machines && !rc; i++)
+		rc = set_machine(&e, i, err);
+	rc = rc ? rc : lab_run_begin(r, builds[0].machine, "scu.", lab_upc_siblings, LAB_UPC_SIBLINGS, err);
+	rc = rc ? rc : run_all(&e, err);
+	for (i = 0; i < e.machines && !rc; i++)
+		rows_of(&e, i);
+	if (e.machines > 1)
+		snprintf(r->m.name, sizeof(r->m.name), "%s and %s", builds[0].machine, builds[1].machine);
+	for (i = 0; i < r->graphs; i++) {
+		free(e.weight[i]);
+		free(e.col[i]);
+		for (a = 0; a < LAB_IRU_ALGORITHMS; a++)
+			free(e.expected[i][a]);
+	}
+	free(e.result);
+	return rc;
+}

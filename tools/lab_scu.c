@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/energy.h"
 #include "lab/scu_graph.h"
+#include "lab_energy_rows.h"
 #include "lab_expect.h"
 #include "lab_jobs.h"
 #include "lab_upc.h"
@@ -19,11 +19,10 @@
 static const struct build {
 	const char *machine;
 	uint32_t width, bfs_lines, sssp_lines, group_lines;
-	/* as published: speed-up and energy reduction by algorithm, then over all; NAN: no number */
-	double speed[LAB_IRU_ALGORITHMS + 1], energy[LAB_IRU_ALGORITHMS + 1];
+	double speed, energy[LAB_IRU_ALGORITHMS + 1]; /* as published: speed-up over all; energy by algorithm, then over all */
 } builds[MACHINES] = {
-	{ "gtx980", 4, 1 << 18, 1 << 17, 1 << 15, { 1.41, 1.65, NAN, 1.37 }, { 12.3, 11, 4.65, 6.55 } },
-	{ "tx1", 1, 1 << 15, 1 << 14, 1 << 12, { 3.83, 3.24, 1.05, 2.32 }, { 5.35, 4.54, 1.5, 3.24 } },
+	{ "gtx980", 4, 1 << 18, 1 << 17, 1 << 15, 1.37, { 12.3, 11, 4.65, 6.55 } },
+	{ "tx1", 1, 1 << 15, 1 << 14, 1 << 12, 2.32, { 5.35, 4.54, 1.5, 3.24 } },
 };
 
 struct key {
@@ -228,7 +227,7 @@ static void add_mean(const struct series *s, enum lab_rule rule, double paper, c
 }
 
 /* What a row of a figure shows of one machine, graph and algorithm. */
-enum measure { SHARE, LESS_ENERGY, SPEED, SPEED_LAUNCHES, SCU_SHARE, SLOTS, FULL, WIDE_SPEED, BASIC_SPEED, BASIC_ENERGY, REMOVED, LEFT,
+enum measure { SHARE, SPEED, SPEED_LAUNCHES, SCU_SHARE, SLOTS, FULL, WIDE_SPEED, BASIC_SPEED, REMOVED, LEFT,
 	       GROUPING, USED_GPU, USED_SCU, MEASURES };
 
 static double measure(const struct experiment *e, enum measure what, unsigned m, unsigned g, unsigned a)
@@ -236,18 +235,10 @@ static double measure(const struct experiment *e, enum measure what, unsigned m,
 	const struct lab_scu_result *gpu = result_of(e, m, g, a, LAB_SCU_MIXED), *split = result_of(e, m, g, a, LAB_SCU_SPLIT);
 	const struct lab_scu_result *basic = result_of(e, m, g, a, LAB_SCU_BASIC), *best = result_of(e, m, g, a, best_way(a));
 	const struct lab_scu_result *filtered = result_of(e, m, g, a, LAB_SCU_FILTERED);
-	const struct lab_energy_cost *cost = lab_energy_costs(&e->m[m]);
-	struct lab_energy x, y;
 
 	switch (what) {
 	case SHARE:
 		return (double)split->compaction / cycles(split);
-	case LESS_ENERGY: case BASIC_ENERGY:
-		if (!cost)
-			return NAN;
-		x = energy(&e->m[m], gpu);
-		y = energy(&e->m[m], what == LESS_ENERGY ? best : basic);
-		return lab_energy_ratio(cost, &x, &y).likely;
 	case SPEED:
 		return cycles(gpu) / cycles(best);
 	case SPEED_LAUNCHES:
@@ -285,7 +276,6 @@ static const struct measured {
 	double paper[MACHINES][LAB_IRU_ALGORITHMS]; /* of the mean; 0: none */
 } measured[] = {
 	{ SHARE, 1, "time in compaction, GPU (paper: 25 to 55%)", false, 7, LAB_OPEN_RULE, { { 0 } } },
-	{ LESS_ENERGY, 9, "energy reduction", true, 7, LAB_OPEN_RULE, { { 12.3, 11, 4.65 }, { 5.35, 4.54, 1.5 } } },
 	{ SPEED, 10, "speed-up", true, 7, LAB_SPEEDUP_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } } },
 	{ SPEED_LAUNCHES, 10, "speed-up, launches included", true, 7, LAB_OPEN_RULE, { { 0 } } },
 	{ SCU_SHARE, 10, "time in the SCU", false, 7, LAB_OPEN_RULE, { { 0 } } },
@@ -293,7 +283,6 @@ static const struct measured {
 	{ FULL, 10, "the SCU's coalescing units full", false, 7, LAB_OPEN_RULE, { { 0 } } },
 	{ WIDE_SPEED, 10, "speed-up, requests as its buffers hold", true, 7, LAB_OPEN_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } } },
 	{ BASIC_SPEED, 11, "speed-up, basic SCU", true, 3, LAB_SPEEDUP_RULE, { { 1.5, 1.5 }, { 1.5, 1.5 } } },
-	{ BASIC_ENERGY, 11, "energy reduction, basic SCU", true, 3, LAB_OPEN_RULE, { { 2, 2 }, { 2, 2 } } },
 	{ REMOVED, 11, "GPU instructions removed by filtering", false, 3, LAB_COUNT_RULE, { { 0.71, 0.76 }, { 0.71, 0.76 } } },
 	{ LEFT, 11, "nodes and edges left to the GPU", false, 3, LAB_COUNT_RULE, { { 0.14, 0.22 }, { 0.14, 0.22 } } },
 	{ GROUPING, 12, "coalescing by grouping over filtering", false, 2, LAB_COUNT_RULE, { { 0 }, { 0, 1.27 } } },
@@ -301,33 +290,46 @@ static const struct measured {
 	{ USED_SCU, 13, "DRAM bandwidth used, with the SCU", false, 7, LAB_OPEN_RULE, { { 0 } } },
 };
 
-/* Energy over all graphs of an algorithm, as a range: by all combinations of what events cost. */
-static void energy_range(const struct experiment *e, unsigned m, unsigned a, const char *name)
+/* Energy without the SCU over energy with @way (LAB_SCU_WAYS: the best), of all algorithms of @algorithms. */
+static void energy_rows(const struct experiment *e, unsigned m, unsigned figure, unsigned way, unsigned algorithms,
+			const char *text)
 {
-	const struct lab_energy_cost *cost = lab_energy_costs(&e->m[m]);
+	const struct build *b = e->build[m];
 	struct lab_run *r = e->r;
-	double least = 0, most = 0;
-	unsigned g;
+	struct lab_energy_rows all = { 0 };
+	double paper;
+	char what[80];
+	unsigned a, g;
 
-	if (!cost || !lab_run_wants(r, 9))
-		return;
-	for (g = 0; g < r->graphs; g++) {
-		struct lab_energy x = energy(&e->m[m], result_of(e, m, g, a, LAB_SCU_MIXED));
-		struct lab_energy y = energy(&e->m[m], result_of(e, m, g, a, best_way(a)));
-		struct lab_energy_range q = lab_energy_ratio(cost, &x, &y);
+	for (a = 0; a < LAB_IRU_ALGORITHMS; a++) {
+		struct lab_energy_rows rows = { 0 };
 
-		least += log(q.least) / r->graphs;
-		most += log(q.most) / r->graphs;
+		if (!(algorithms >> a & 1))
+			continue;
+		snprintf(what, sizeof(what), "%.30s %s: %s", e->m[m].name, lab_iru_algorithm_name(a), text);
+		for (g = 0; g < r->graphs; g++) {
+			struct lab_energy x = energy(&e->m[m], result_of(e, m, g, a, LAB_SCU_MIXED));
+			struct lab_energy y = energy(&e->m[m], result_of(e, m, g, a, way == LAB_SCU_WAYS ? best_way(a) : way));
+
+			lab_energy_rows_add(&rows, r, figure, g, &e->m[m], &x, &y, what);
+		}
+		paper = !b ? NAN : way == LAB_SCU_WAYS ? b->energy[a] : 2;
+		lab_energy_rows_mean(&rows, r, figure, paper, what);
+		all.least += rows.least;
+		all.likely += rows.likely;
+		all.most += rows.most;
+		all.n += rows.n;
 	}
-	lab_table_add(&r->table, 9, "mean", LAB_OPEN_RULE, NAN, exp(least), "%s: energy reduction, at least", name);
-	lab_table_add(&r->table, 9, "mean", LAB_OPEN_RULE, NAN, exp(most), "%s: energy reduction, at most", name);
+	snprintf(what, sizeof(what), "%.30s: %s", e->m[m].name, text);
+	if (way == LAB_SCU_WAYS) /* the published means are not means of their parts */
+		lab_energy_rows_mean(&all, r, figure, b ? b->energy[LAB_IRU_ALGORITHMS] : NAN, what);
 }
 
 static void rows_of(const struct experiment *e, unsigned m)
 {
 	struct lab_run *r = e->r;
-	double all[2] = { 0, 0 };	/* speed and energy, over everything */
-	char name[48], what[80];
+	double all = 0;			/* logarithm of the speed-up over everything */
+	char what[80];
 	unsigned i, a, g, b = e->build[m] ? (unsigned)(e->build[m] - builds) : MACHINES;
 
 	for (i = 0; i < sizeof(measured) / sizeof(measured[0]); i++) {
@@ -339,24 +341,18 @@ static void rows_of(const struct experiment *e, unsigned m)
 
 			if (!(x->algorithms >> a & 1))
 				continue;
-			snprintf(name, sizeof(name), "%.30s %s", e->m[m].name, lab_iru_algorithm_name(a));
-			snprintf(what, sizeof(what), "%s: %s", name, x->text);
+			snprintf(what, sizeof(what), "%.24s %s: %s", e->m[m].name, lab_iru_algorithm_name(a), x->text);
 			for (g = 0; g < r->graphs; g++)
 				add(&s, g, measure(e, x->what, m, g, a), what);
 			add_mean(&s, x->rule, paper, what);
-			all[0] += x->what == SPEED ? s.sum / s.n / LAB_IRU_ALGORITHMS : 0;
-			all[1] += x->what == LESS_ENERGY ? s.sum / s.n / LAB_IRU_ALGORITHMS : 0;
-			if (x->what == LESS_ENERGY)
-				energy_range(e, m, a, name);
+			all += x->what == SPEED ? s.sum / s.n / LAB_IRU_ALGORITHMS : 0;
 		}
 	}
-	/* the published means are not means of their parts */
-	if (lab_run_wants(r, 10))
-		lab_table_add(&r->table, 10, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].speed[3] : NAN, exp(all[0]),
+	if (lab_run_wants(r, 10))	/* the published mean is not one of its parts */
+		lab_table_add(&r->table, 10, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].speed : NAN, exp(all),
 			      "%.30s: speed-up", e->m[m].name);
-	if (lab_run_wants(r, 9) && lab_energy_costs(&e->m[m]))
-		lab_table_add(&r->table, 9, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].energy[3] : NAN, exp(all[1]),
-			      "%.30s: energy reduction", e->m[m].name);
+	energy_rows(e, m, 9, LAB_SCU_WAYS, 7, "energy reduction");
+	energy_rows(e, m, 11, LAB_SCU_BASIC, 3, "energy reduction, basic SCU");
 }
 
 int lab_run_scu(struct lab_run *r, struct gtu_error *err)

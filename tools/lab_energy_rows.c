@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "lab_energy_rows.h"
+
+#include <math.h>
+
+void lab_energy_rows_add(struct lab_energy_rows *rows, struct lab_run *r, unsigned figure, unsigned g,
+			 const struct lab_machine *m, const struct lab_energy *a, const struct lab_energy *b, const char *what)
+{
+	const struct lab_energy_cost *cost = lab_energy_costs(m);
+	struct lab_energy_range q;
+
+	if (!cost)
+		return;
+	q = lab_energy_ratio(cost, a, b);
+	if (lab_run_wants(r, figure))
+		lab_table_add(&r->table, figure, lab_run_label(r, g), LAB_OPEN_RULE, NAN, q.likely, "%s", what);
+	rows->least += log(q.least);
+	rows->likely += log(q.likely);
+	rows->most += log(q.most);
+	rows->n++;
+}
+
+void lab_energy_rows_mean(const struct lab_energy_rows *rows, struct lab_run *r, unsigned figure, double paper, const char *what)
+{
+	if (!rows->n || !lab_run_wants(r, figure))
+		return;
+	lab_table_add(&r->table, figure, "mean", LAB_OPEN_RULE, paper, exp(rows->likely / rows->n), "%s", what);
+	lab_table_add(&r->table, figure, "mean", LAB_OPEN_RULE, NAN, exp(rows->least / rows->n), "%s, at least", what);
+	lab_table_add(&r->table, figure, "mean", LAB_OPEN_RULE, NAN, exp(rows->most / rows->n), "%s, at most", what);
+}

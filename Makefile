@@ -7,7 +7,8 @@
 #   make test       every test; last line: N passed, N failed, N skipped
 #   make lab        the papers' experiments in the laboratory, with JSON in build/lab (some minutes)
 #   make help       the rest
-#   make install    DESTDIR= PREFIX=/usr/local LIBDIR=$PREFIX/lib
+#   make install    DESTDIR= PREFIX=/usr/local LIBDIR=$PREFIX/lib SYSCONFDIR=/etc; packaging/install has more
+#   make uninstall  with the same words
 #
 # V=1 shows the commands. SAN=1 builds everything under AddressSanitizer and UndefinedBehaviorSanitizer in build/san.
 
@@ -21,7 +22,7 @@ OPT ?= -O2
 VERSION := 0.1.0
 # of the man pages
 RELEASED := November 22, 2026
-ABI := 0
+ABI := 1
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 JOBS ?= $(shell nproc)
@@ -138,6 +139,14 @@ $(B)/man/.made: $(B)/gtu $(wildcard Documentation/man/* include/gtu/*.h driver/*
 	$(Q)Documentation/man/make-man $(B)/gtu $(B)/man '$(RELEASED)'
 	@touch $@
 
+# From what the tool says of itself, for bash and zsh.
+.PHONY: completion
+completion: $(B)/completion/.made
+$(B)/completion/.made: $(B)/gtu $(wildcard packaging/completion/*)
+	$(call say,GEN,$(B)/completion)
+	$(Q)packaging/completion/make-completion $(B)/gtu $(B)/completion
+	@touch $@
+
 # A driver without a GPU, and one that lacks a call. Not sanitized: they are opened, not linked.
 FAKE_CUDA := build/tests/fake/libcuda.so.1 build/tests/fake/libcuda-old.so.1
 build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h libruntime/cuda/api.h
@@ -181,7 +190,7 @@ deps:
 # What only tests need may be missing: those tests are skipped then, and say so.
 test: deps
 	@packaging/need $(TEST_PACKAGES) || true
-	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all unit-tests man
+	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all unit-tests man completion
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) SAN=1 all unit-tests
 	@if command -v $(CLANG) >/dev/null; then $(MAKE) $(if $(V),,-s) -j$(JOBS) fuzzers; fi
 	@tests/run $(TESTS)
@@ -196,15 +205,14 @@ lab: all
 	$(B)/gtu lab run emogi --json build/lab/emogi.json
 	$(B)/gtu lab run iru --json build/lab/iru.json
 
-install: all
+INSTALL_WORDS := DESTDIR PREFIX LIBDIR SYSCONFDIR MANDIR DOCDIR UDEVDIR SYSUSERSDIR BASHDIR ZSHDIR B ABI
+.PHONY: uninstall
+install: all man completion
 	@$(MAKE) -B $(B)/gtu.pc
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/gtu
-	install -m 755 $(B)/gtu $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(B)/libgtu.so.$(ABI) $(DESTDIR)$(LIBDIR)
-	ln -sf libgtu.so.$(ABI) $(DESTDIR)$(LIBDIR)/libgtu.so
-	install -m 644 $(B)/libgtu.a $(DESTDIR)$(LIBDIR)
-	install -m 644 $(B)/gtu.pc $(DESTDIR)$(LIBDIR)/pkgconfig
-	install -m 644 include/gtu/*.h $(DESTDIR)$(PREFIX)/include/gtu
+	$(Q)$(foreach w,$(INSTALL_WORDS),$(w)='$($(w))') packaging/install install
+# what was installed is what this build would install
+uninstall: man completion
+	$(Q)$(foreach w,$(INSTALL_WORDS),$(w)='$($(w))') packaging/install uninstall
 
 # The virtual machine's tests: GUEST_PACKAGES and the target guest-test.
 -include tests/guest/guest.mk

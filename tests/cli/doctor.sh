@@ -40,7 +40,7 @@ healthy() {
 	echo up >tree/sys/class/gtu/gtu0/state
 	mknod tree/dev/gtu0 c 1 3 2>/dev/null || : >tree/dev/gtu0
 	chmod 666 tree/dev/gtu0
-	echo 'SUBSYSTEM=="gtu", GROUP="render"' >tree/etc/udev/rules.d/60-gtu.rules
+	echo 'SUBSYSTEM=="gtu", GROUP="gtu"' >tree/etc/udev/rules.d/60-gtu.rules
 	echo "Max locked memory         8388608              8388608              bytes" >tree/proc/self/limits
 	echo "VmPin:        4096 kB" >tree/proc/self/status
 	echo "HugePages_Total:       0" >tree/proc/meminfo

@@ -19,7 +19,7 @@ else
 	says "and prints what the README says" "^3 elements, the first is 11$" "$out"
 fi
 # every path the README names is there
-grep -o '`[a-z-]*/[a-z/_.]*`' "$root/README.md" | tr -d '`' | grep -v '^build/' | sort -u >paths
+grep -o '`[a-z-][a-z-]*/[a-z/_.]*`' "$root/README.md" | tr -d '`' | grep -v '^build/' | sort -u >paths
 while read -r path; do
 	check "$path is there" test -e "$root/$path"
 done <paths

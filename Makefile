@@ -56,7 +56,7 @@ LAB_SRC := $(wildcard firmware-model/lab/*.c)
 # Kernels for a GPU, where there is nvcc (NVCC= on the command line: without). They are bytes of the library.
 NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 CUDA_FATBIN := build/cuda/kernels.fatbin
-CUDA_SRC := $(wildcard libruntime/cuda/*.cu libruntime/cuda/*.cuh) libruntime/cuda/kernels.h
+CUDA_SRC := $(wildcard libruntime/cuda/*.cu libruntime/cuda/*.cuh) libruntime/cuda/kernels.h libruntime/coded.h
 ifneq ($(strip $(NVCC)),)
 CUDA_MAJOR := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
 CUDA_FLAGS := -DGTU_CUDA_FATBIN='"$(CUDA_FATBIN)"' -DGTU_CUDA_MAJOR=$(CUDA_MAJOR)
@@ -149,6 +149,28 @@ $(B)/completion/.made: $(B)/gtu $(wildcard packaging/completion/*)
 
 # A driver without a GPU, and one that lacks a call. Not sanitized: they are opened, not linked.
 FAKE_CUDA := build/tests/fake/libcuda.so.1 build/tests/fake/libcuda-old.so.1
+# One whose kernels run on the CPU, where there is a C++ compiler.
+CXX ?= g++
+ifneq ($(shell command -v $(CXX)),)
+FAKE_CUDA += build/tests/fake/libcuda-cpu.so.1
+endif
+CPU_KERNEL := extern "C" __global__ void( __launch_bounds__\([^)]*\))? [a-z0-9_]+\(
+CPU_FLAGS := -Itests/fake -Ilibruntime/cuda -Ilibruntime -Iinclude -std=c++17 -Wall -Wextra -Wno-unknown-pragmas \
+	-fno-strict-aliasing -fPIC
+build/tests/fake/kernels.list: $(CUDA_SRC)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -E -P $(CPU_FLAGS) -x c++ libruntime/cuda/kernels.cu | tr '\n\t' '  ' | tr -s ' ' | \
+		grep -oE '$(CPU_KERNEL)' | sed -E 's/.* ([a-z0-9_]+)\($$/KERNEL(\1)/' >$@.part
+	@mv $@.part $@
+build/tests/fake/kernels_cpu.o: tests/fake/kernels_cpu.cpp tests/fake/cuda_cpu.h build/tests/fake/kernels.list
+	$(call say,CXX,$<)
+	$(Q)$(CXX) $(CPU_FLAGS) -O1 -g -U_FORTIFY_SOURCE -DKERNELS_SOURCE='"kernels.cu"' \
+		-DKERNELS_LIST='"$(CURDIR)/build/tests/fake/kernels.list"' -c $< -o $@
+build/tests/fake/libcuda-cpu.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h libruntime/cuda/api.h \
+		build/tests/fake/kernels_cpu.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CPPFLAGS) -DFAKE_CPU -O1 -g -Wall -Wextra -fPIC -c -o $(@D)/libcuda-cpu.o $<
+	$(Q)$(CXX) -shared -o $@ $(@D)/libcuda-cpu.o build/tests/fake/kernels_cpu.o
 build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h libruntime/cuda/api.h
 	@mkdir -p $(@D)
 	$(call say,LD,$@)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "graph_coded.h"
 #include "graph_container.h"
 #include "graph_internal.h"
 
@@ -80,16 +81,48 @@ static uint64_t round_up(uint64_t x)
 	return (x + GTU_CONTAINER_ALIGN - 1) & ~(GTU_CONTAINER_ALIGN - 1);
 }
 
+/* Where, in the edge section of a compressed container, the stream begins. */
+static uint64_t coded_at(const struct gtu_container_header *h)
+{
+	return (h->coded_pieces + 7) & ~7ull;
+}
+
 /* Bytes that each section must have; false when the sizes are beyond any file. */
 static bool section_bytes(const struct gtu_container_header *h, bool ids, uint64_t bytes[GTU_SECTIONS])
 {
 	if (h->n >= 1ull << 59 || h->m >= 1ull << 59)
 		return false;
+	if (h->coded_pieces > h->m || h->coded_bits >= 1ull << 62)
+		return false;
 	bytes[GTU_SECTION_ROW] = (h->n + 1) * 8;
-	bytes[GTU_SECTION_COL] = h->m * h->edge_bytes;
-	bytes[GTU_SECTION_WEIGHT] = h->m * gtu_weight_bytes(h->weight_type);
+	bytes[GTU_SECTION_COL] = h->version == GTU_CONTAINER_COMPRESSED ?
+				 coded_at(h) + gtu_coded_bytes(h->coded_bits) : h->m * h->edge_bytes;
+	bytes[GTU_SECTION_WEIGHT] = h->weighted ? 0 : h->m * gtu_weight_bytes(h->weight_type);
 	bytes[GTU_SECTION_IDS] = ids ? h->n * 8 : 0;
 	return true;
+}
+
+/* What version 2 adds. */
+static int check_coding(const struct gtu_container_header *h, const char *name, struct gtu_error *err)
+{
+	bool coded = h->version == GTU_CONTAINER_COMPRESSED;
+
+	if (!coded && (h->coded_pieces || h->coded_bits || h->entry_bits || h->weight_bits || h->weight_least ||
+		       h->weighted))
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: version %u and yet words of compressed edges that are not zero",
+				name, h->version);
+	if (!coded)
+		return 0;
+	if (!h->entry_bits || h->entry_bits > GTU_CODED_BITS_MOST ||
+	    h->weight_bits > GTU_CODED_BITS_MOST - h->entry_bits)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: compressed entries of %u bits and weights of %u: 1 to %u in all",
+				name, h->entry_bits, h->weight_bits, GTU_CODED_BITS_MOST);
+	if (h->weighted > 1 || (h->weighted && h->weight_type != GTU_WEIGHT_U32) ||
+	    (!h->weighted && (h->weight_bits || h->weight_least)))
+		return gtu_fail(err, GTU_ERR_INPUT,
+				"%s: weights among compressed edges (%u, %u bits from %u on) do not go with weight type %u",
+				name, h->weighted, h->weight_bits, h->weight_least, h->weight_type);
+	return 0;
 }
 
 static int check_header(const struct gtu_container_header *h, uint64_t file_bytes, const char *name,
@@ -98,9 +131,9 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 	uint64_t bytes[GTU_SECTIONS], next = GTU_CONTAINER_ALIGN;
 	size_t i;
 
-	if (h->version != GTU_CONTAINER_VERSION)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: container version %u; this build reads version %u",
-				name, h->version, GTU_CONTAINER_VERSION);
+	if (h->version != GTU_CONTAINER_VERSION && h->version != GTU_CONTAINER_COMPRESSED)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: container version %u; this build reads versions %u and %u",
+				name, h->version, GTU_CONTAINER_VERSION, GTU_CONTAINER_COMPRESSED);
 	if (h->sum != gtu_container_header_sum(h))
 		return gtu_fail(err, GTU_ERR_INPUT,
 				"%s: the header's checksum is %016llx and its content gives %016llx", name,
@@ -115,6 +148,8 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 		return gtu_fail(err, GTU_ERR_INPUT,
 				"%s: edge entries of %u bytes with weight type %u; known are 4 or 8 bytes and types 0 to 3",
 				name, h->edge_bytes, h->weight_type);
+	if (check_coding(h, name, err))
+		return GTU_ERR_INPUT;
 	if (h->edge_bytes == 4 && h->n > 1ull << 32)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu vertices do not fit 4-byte edge entries", name,
 				(unsigned long long)h->n);
@@ -160,7 +195,28 @@ static const void *section(const struct gtu_graph *g, const struct gtu_container
 	return h->section[i].bytes ? (char *)g->backing->map + h->section[i].offset : NULL;
 }
 
-int gtu_container_open(int fd, const char *name, struct gtu_graph **out, struct gtu_error *err)
+/* Edges, and weights that are among them, into memory of the graph's own. */
+static int decode(struct gtu_graph *g, const struct gtu_container_header *h, const char *name,
+		  const struct gtu_progress *progress, struct gtu_error *err)
+{
+	struct gtu_coded c = { .entry_bits = h->entry_bits, .weight_bits = h->weight_bits,
+			       .weight_least = h->weight_least, .weighted = h->weighted, .pieces = h->coded_pieces,
+			       .bits = h->coded_bits, .width = (uint8_t *)section(g, h, GTU_SECTION_COL) };
+	struct gtu_graph_backing *b = g->backing;
+
+	b->col = gtu_array_alloc(h->m * h->edge_bytes);
+	b->weight = h->weighted ? gtu_array_alloc(h->m * 4) : NULL;
+	if (!b->col || (h->weighted && !b->weight))
+		return gtu_fail(err, GTU_ERR_NOMEM, "%s: no memory to decode %llu edges", name, (unsigned long long)h->m);
+	g->col = b->col;
+	if (b->weight)
+		g->weight = b->weight;
+	g->flags |= GTU_GRAPH_COMPRESSED;
+	return gtu_coded_read(g, &c, (const uint32_t *)(c.width + coded_at(h)), b->col, b->weight, name, progress, err);
+}
+
+int gtu_container_open(int fd, const char *name, const struct gtu_progress *progress, struct gtu_graph **out,
+		       struct gtu_error *err)
 {
 	struct gtu_container_header h;
 	struct gtu_graph *g;
@@ -220,6 +276,11 @@ int gtu_container_open(int fd, const char *name, struct gtu_graph **out, struct 
 	g->weight = section(g, &h, GTU_SECTION_WEIGHT);
 	g->ids = section(g, &h, GTU_SECTION_IDS);
 	gtu_graph_set_name(g, *h.name ? h.name : name);
+	rc = h.version == GTU_CONTAINER_COMPRESSED && h.m ? decode(g, &h, name, progress, err) : 0;
+	if (rc) {
+		gtu_graph_close(g);
+		return rc;
+	}
 	*out = g;
 	return 1;
 }
@@ -295,16 +356,41 @@ static int write_section(const struct writer *w, struct gtu_container_header *h,
 	return 0;
 }
 
-static int write_graph(const struct writer *w, const struct gtu_graph *g, struct gtu_error *err)
+/* The edge section of a compressed container, from malloc(); fills the header's words about it. */
+static void *code(const struct gtu_graph *g, struct gtu_container_header *h, struct gtu_error *err)
 {
-	const void *data[GTU_SECTIONS] = { g->row, g->col, g->weight, g->ids };
-	struct gtu_container_header h;
+	struct gtu_coded c;
+	char *data = NULL;
+
+	if (!gtu_coded_measure(g, 1, &c, err)) {
+		h->version = GTU_CONTAINER_COMPRESSED;
+		h->coded_pieces = c.pieces;
+		h->coded_bits = c.bits;
+		h->entry_bits = c.entry_bits;
+		h->weight_bits = c.weight_bits;
+		h->weight_least = c.weight_least;
+		h->weighted = c.weighted;
+		data = calloc(1, coded_at(h) + gtu_coded_bytes(c.bits) + 1);
+		if (data) {
+			memcpy(data, c.width, c.pieces);
+			gtu_coded_write(g, &c, (uint32_t *)(data + coded_at(h)));
+		} else {
+			gtu_fail(err, GTU_ERR_NOMEM, "no memory to code %llu edges", (unsigned long long)g->m);
+		}
+	}
+	gtu_coded_free(&c);
+	return data;
+}
+
+static int write_graph(const struct writer *w, const struct gtu_graph *g, struct gtu_container_header *start,
+		       const void *col, struct gtu_error *err)
+{
+	const void *data[GTU_SECTIONS] = { g->row, col, start->weighted ? NULL : g->weight, g->ids };
+	struct gtu_container_header h = *start;
 	uint64_t bytes[GTU_SECTIONS];
 	int i, rc;
 
-	memset(&h, 0, sizeof(h));
 	memcpy(h.magic, GTU_CONTAINER_MAGIC, sizeof(h.magic));
-	h.version = GTU_CONTAINER_VERSION;
 	h.flags = g->flags & (GTU_GRAPH_DIRECTED | GTU_GRAPH_SORTED);
 	h.edge_bytes = g->edge_bytes;
 	h.weight_type = g->weight_type;
@@ -340,11 +426,14 @@ static int write_graph(const struct writer *w, const struct gtu_graph *g, struct
 	return 0;
 }
 
-int gtu_graph_save(const struct gtu_graph *g, const char *path, const struct gtu_progress *progress,
-		   struct gtu_error *err)
+static int save(const struct gtu_graph *g, const char *path, bool compress, const struct gtu_progress *progress,
+		struct gtu_error *err)
 {
 	struct writer w = { .path = path, .progress = progress };
+	struct gtu_container_header h = { .version = GTU_CONTAINER_VERSION };
+	void *coded = NULL;
 	struct gtu_graph view = *g;
+	struct gtu_error own = { 0 };
 	struct stat st;
 	char *temporary;
 	mode_t mask;
@@ -366,7 +455,15 @@ int gtu_graph_save(const struct gtu_graph *g, const char *path, const struct gtu
 	}
 	mask = umask(0);
 	umask(mask);
-	rc = write_graph(&w, g, err);
+	if (compress) {
+		coded = code(&view, &h, &own);
+		rc = coded ? 0 : own.code;
+	}
+	if (!rc)
+		rc = write_graph(&w, g, &h, compress ? coded : g->col, err);
+	else if (err)
+		*err = own;
+	free(coded);
 	if (!rc && fchmod(w.fd, 0666 & ~mask))
 		rc = gtu_fail(err, GTU_ERR_FAIL, "cannot set the mode of %s: %s", temporary, strerror(errno));
 	if (close(w.fd) && !rc)
@@ -378,4 +475,16 @@ int gtu_graph_save(const struct gtu_graph *g, const char *path, const struct gtu
 		unlink(temporary);
 	free(temporary);
 	return rc;
+}
+
+int gtu_graph_save(const struct gtu_graph *g, const char *path, const struct gtu_progress *progress,
+		   struct gtu_error *err)
+{
+	return save(g, path, false, progress, err);
+}
+
+int gtu_graph_save_compressed(const struct gtu_graph *g, const char *path, const struct gtu_progress *progress,
+			      struct gtu_error *err)
+{
+	return save(g, path, true, progress, err);
 }

@@ -6,6 +6,9 @@
  * in the order of enum gtu_container_section; gaps are zero. Everything is little-endian. The header
  * has a checksum of itself, verified on opening together with every size and offset; each section has
  * one of its own, verified by gtu_graph_check() alone, because it costs reading the section.
+ *
+ * Version 2 is the same with compressed edge lists (coded.h): its edge section is a byte a piece, zeros up to a multiple
+ * of 8, then the stream. They are decoded when it is opened; the other sections are mapped.
  */
 #ifndef GTU_GRAPH_CONTAINER_H
 #define GTU_GRAPH_CONTAINER_H
@@ -15,12 +18,13 @@
 #define GTU_CONTAINER_MAGIC "\211GTUCSR\n"
 #define GTU_CONTAINER_MAGIC_BYTES 8
 #define GTU_CONTAINER_VERSION 1
+#define GTU_CONTAINER_COMPRESSED 2
 #define GTU_CONTAINER_ALIGN 4096ull
 
 enum gtu_container_section {
 	GTU_SECTION_ROW,		/* n + 1 u64 */
-	GTU_SECTION_COL,		/* m u32 or u64 */
-	GTU_SECTION_WEIGHT,		/* m u32, f32 or f64; empty without weights */
+	GTU_SECTION_COL,		/* m u32 or u64; version 2: coded */
+	GTU_SECTION_WEIGHT,		/* m u32, f32 or f64; empty without weights and where they are in the coded edges */
 	GTU_SECTION_IDS,		/* n u64, ascending; empty when ids are id_base + vertex */
 	GTU_SECTIONS,
 };
@@ -37,7 +41,10 @@ struct gtu_container_header {
 		uint64_t offset, bytes, sum;
 	} section[GTU_SECTIONS];
 	char name[128];			/* NUL-terminated */
-	uint64_t reserved[27];		/* zero */
+	/* version 2, else zero: struct gtu_coded */
+	uint64_t coded_pieces, coded_bits;
+	uint32_t entry_bits, weight_bits, weight_least, weighted;
+	uint64_t reserved[23];		/* zero */
 	uint64_t sum;			/* of all before it */
 };
 
@@ -47,10 +54,11 @@ _Static_assert(sizeof(struct gtu_container_header) == 512, "header without holes
 uint64_t gtu_container_header_sum(const struct gtu_container_header *h);
 
 /*
- * Map the container that @fd is open on; @name is for messages. 1: opened, 0: it has another magic,
- * negative: an error. The descriptor stays the caller's and may be closed at once.
+ * Map the container that @fd is open on, and decode it if it is compressed; @name is for messages. 1: opened, 0: it has
+ * another magic, negative: an error. The descriptor stays the caller's and may be closed at once.
  */
-int gtu_container_open(int fd, const char *name, struct gtu_graph **out, struct gtu_error *err);
+int gtu_container_open(int fd, const char *name, const struct gtu_progress *progress, struct gtu_graph **out,
+		       struct gtu_error *err);
 
 /* Verify the sections' checksums of a mapped graph. */
 int gtu_container_check_sums(const struct gtu_graph *g, const struct gtu_progress *progress,

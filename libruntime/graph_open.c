@@ -37,7 +37,7 @@ static int open_container(const char *path, const struct gtu_read_options *opt,
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	rc = gtu_container_open(fd, path, out, err);
+	rc = gtu_container_open(fd, path, progress, out, err);
 	close(fd);
 	if (rc == 1 && opt)
 		rc = gtu_graph_reshape(out, opt, progress, err) ? : 1;

@@ -16,6 +16,8 @@ static const char help[] =
 	"  with .properties, GraphML, graph-tool .gt, .cedge, 'V E' with coordinates, and .gtu itself\n\n"
 	GRAPH_OPTIONS_HELP
 	"  --edge-bytes 4|8      bytes of an edge in OUT (default: 4 up to 2^32 vertices)\n"
+	"  --compress            edge lists in as few bits as their steps need: a smaller file, decoded whenever it\n"
+	"                        is opened, and read as it is by the kernels of a GPU\n"
 	"  --weights COLUMN|none  which column after the two ids is the weight, from 1; none drops\n"
 	"                        them (default: what the format says; in edge lists the third column\n"
 	"                        if it is a number)\n\n"
@@ -47,10 +49,12 @@ static bool ends_in_gtu(const char *path)
 	return n > 4 && !strcmp(path + n - 4, ".gtu");
 }
 
-static void say(const struct gtu_graph *g, const char *out, double seconds)
+static void say(const struct gtu_graph *g, const char *out, bool compress, double seconds)
 {
 	struct stat st;
 	char kind[64];
+	double plain = 8.0 * (double)(g->n + 1) + (g->ids ? 8.0 * (double)g->n : 0) +
+		       (double)g->m * (g->edge_bytes + (double)gtu_weight_bytes(g->weight_type));
 
 	if (cli_quiet())
 		return;
@@ -59,6 +63,8 @@ static void say(const struct gtu_graph *g, const char *out, double seconds)
 	if (!stat(out, &st))
 		printf("%s bytes in %.1f s; 'gtu stat %s' shows what it is like\n", grouped((uint64_t)st.st_size),
 		       seconds, out);
+	if (compress && g->m)
+		printf("compressed: %.3f of what it is without\n", (double)st.st_size / plain);
 }
 
 static double now(void)
@@ -75,6 +81,7 @@ int cmd_convert(int argc, char **argv)
 		GRAPH_OPTIONS,
 		{ "edge-bytes", required_argument, NULL, 'e' },
 		{ "weights", required_argument, NULL, 'w' },
+		{ "compress", no_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -83,6 +90,7 @@ int cmd_convert(int argc, char **argv)
 	struct gtu_graph *g;
 	const char *in, *out;
 	double start = now();
+	bool compress = false;
 	uint64_t bytes;
 	int c, rc;
 
@@ -100,6 +108,9 @@ int cmd_convert(int argc, char **argv)
 		case 'w':
 			if (!weights_option(optarg, &read.weight_column))
 				return CLI_USAGE;
+			break;
+		case 'c':
+			compress = true;
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -119,9 +130,10 @@ int cmd_convert(int argc, char **argv)
 		rc = gtu_graph_open(in, &read, cli_progress(), &g, &err);
 	if (rc)
 		return cli_exit(&err, rc);
-	rc = gtu_graph_save(g, out, cli_progress(), &err);
+	rc = compress ? gtu_graph_save_compressed(g, out, cli_progress(), &err) :
+			gtu_graph_save(g, out, cli_progress(), &err);
 	if (!rc)
-		say(g, out, now() - start);
+		say(g, out, compress, now() - start);
 	gtu_graph_close(g);
 	return cli_exit(&err, rc);
 }

@@ -402,6 +402,10 @@ static int compute(struct request *q, struct gtu_error *err)
 		rc = gtu_setting(r->dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, err);
 	if (!rc)
 		rc = read_counters(r, true, err);
+	/* the paper's kernels read plain lists, of what a compressed container holds, too */
+	if (r->opt.kernel && !r->gpu.place.compressed && !r->gpu.place.edge_bytes &&
+	    r->gpu.place.edges != GTU_EDGES_REGISTERED)
+		r->gpu.place.edge_bytes = 4;
 	if (!rc && r->opt.unit == GTU_WITH_GPU)
 		rc = gtu_place(r->dev, &r->graph, &r->gpu.place, err);
 	if (!rc)

@@ -20,12 +20,13 @@ static bool choice(const char *what, const char *value, const char *(*name)(uint
 	return i >= 0;
 }
 
-static bool edge_bytes(const char *value, uint32_t *out)
+static bool edge_bytes(const char *value, struct gtu_place_options *out)
 {
-	static const char *const names[] = { "auto", "4", "8", NULL };
+	static const char *const names[] = { "auto", "4", "8", "compressed", NULL };
 	int i = cli_choice("--edge-bytes", value, names);
 
-	*out = i > 0 ? (uint32_t)(4 * i) : 0;
+	out->edge_bytes = i == 1 || i == 2 ? (uint32_t)(4 * i) : 0;
+	out->compressed = i == 3;
 	return i >= 0;
 }
 
@@ -41,7 +42,7 @@ int gpu_option(int returned, const char *value, struct gpu_request *rq)
 		break;
 	case GPU_OPTION_EDGE_BYTES:
 		name = "edge-bytes";
-		good = edge_bytes(value, &rq->place.edge_bytes);
+		good = edge_bytes(value, &rq->place);
 		break;
 	case GPU_OPTION_KERNEL:
 		name = "kernel";
@@ -102,8 +103,11 @@ void gpu_json_info(struct json *j, const struct gtu_gpu_info *i)
 
 void gpu_print_placement(const struct gtu_placement *p, FILE *to)
 {
-	fprintf(to, "edges     %s, %u bytes each%s: %s; %s bytes of edges and weights, %s of the card may hold some; placed in %.3f s\n",
-		gtu_edges_name(p->edges), p->edge_bytes, p->packed ? " with the weight" : "", p->why,
+	char width[32];
+
+	snprintf(width, sizeof(width), p->edge_bytes ? "%u bytes each" : "compressed", p->edge_bytes);
+	fprintf(to, "edges     %s, %s%s: %s; %s bytes of edges and weights, %s of the card may hold some; placed in %.3f s\n",
+		gtu_edges_name(p->edges), width, p->packed ? " with the weight" : "", p->why,
 		grouped(p->list_bytes), grouped(p->cache_bytes), p->seconds);
 }
 
@@ -113,6 +117,7 @@ void gpu_json_placement(struct json *j, const struct gtu_placement *p)
 	json_string(j, "edges", gtu_edges_name(p->edges));
 	json_string(j, "why", p->why);
 	json_u64(j, "edge_bytes", p->edge_bytes);
+	json_bool(j, "compressed", !p->edge_bytes);
 	json_u64(j, "weight_bytes", p->weight_bytes);
 	json_bool(j, "packed", p->packed);
 	json_u64(j, "list_bytes", p->list_bytes);

@@ -27,7 +27,8 @@ enum {
 	"On a GPU (cuda:0):\n"                                                                     \
 	"  --edges E      auto (on the card if they fit, else where a probe reads faster), managed,\n" \
 	"                 pinned, registered (where they are), device (on the card), uvm\n"          \
-	"  --edge-bytes N  4, 8 or auto (4)\n"                                                      \
+	"  --edge-bytes N  4, 8, compressed (decoded by the kernels), or auto: 4, and compressed\n"  \
+	"                 where the graph's container is\n"                                         \
 	"  --kernel K     auto, or the paper's: naive, merged, aligned\n"                           \
 	"  --gpu-memory B  of the card's memory for edges (64M, 2G); without it all with auto and\n" \
 	"                 device, else none\n"                                                       \

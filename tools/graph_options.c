@@ -103,9 +103,9 @@ const char *graph_kind(const struct gtu_graph *g, char text[64])
 {
 	static const char *const weights[] = { "no weights", "u32 weights", "f32 weights", "f64 weights" };
 
-	snprintf(text, 64, "%s, %u-byte edges, %s",
+	snprintf(text, 64, "%s, %u-byte edges%s, %s",
 		 g->flags & GTU_GRAPH_DIRECTED ? "directed" : "undirected", g->edge_bytes,
-		 weights[g->weight_type & 3]);
+		 g->flags & GTU_GRAPH_COMPRESSED ? ", compressed" : "", weights[g->weight_type & 3]);
 	return text;
 }
 

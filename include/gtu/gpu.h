@@ -50,14 +50,19 @@ struct gtu_place_options {
 	 */
 	uint64_t gpu_memory;
 	uint32_t plain_weights;		/* non-zero: weights stay beside the edge list, never packed into it */
-	uint32_t reserved[5];		/* zero */
+	/*
+	 * Non-zero: lists are compressed (libruntime/coded.h) and decoded by the kernels; edge_bytes must be 0. Graphs from
+	 * a compressed container are without it, too, where edge_bytes is 0 and a plain list would not go to the card.
+	 */
+	uint32_t compressed;
+	uint32_t reserved[4];		/* zero */
 };
 
 struct gtu_placement {
 	uint32_t edges;			/* enum gtu_edges, never AUTO */
-	uint32_t edge_bytes;		/* of an entry of the list */
+	uint32_t edge_bytes;		/* of an entry of the list; 0: compressed */
 	uint32_t weight_bytes;		/* of a weight beside it: 0 without and where packed */
-	uint32_t packed;		/* the weight shares the entry's 4 bytes */
+	uint32_t packed;		/* the weight is in the entry */
 	uint64_t list_bytes;		/* of edge list and weights */
 	uint64_t cache_bytes;		/* of the card's memory that may hold edges */
 	uint64_t vertex_bytes;		/* of the card's memory for rows */

@@ -28,6 +28,7 @@ enum gtu_weight_type {
 #define GTU_GRAPH_DIRECTED 0x1u		/* clear: every edge is stored in both directions */
 #define GTU_GRAPH_SORTED   0x2u		/* each vertex' edge list ascends */
 #define GTU_GRAPH_CHECKED  0x4u		/* row and col are known to be in bounds: gtu_graph_check() */
+#define GTU_GRAPH_COMPRESSED 0x8u	/* decoded from a compressed container; a GPU keeps its lists compressed */
 
 /*
  * All arrays are read-only to users of the graph. Rows are 64-bit offsets in elements into col and
@@ -122,6 +123,13 @@ int gtu_graph_check(struct gtu_graph *g, const struct gtu_progress *progress,
 /* Write the native container at @path (a temporary beside it, renamed when whole). */
 int gtu_graph_save(const struct gtu_graph *g, const char *path,
 		   const struct gtu_progress *progress, struct gtu_error *err);
+
+/*
+ * The same with compressed edge lists (libruntime/coded.h): smaller, and decoded into memory whenever it is opened.
+ * GTU_ERR_UNSUPPORTED: the graph has more than 2^32 vertices.
+ */
+int gtu_graph_save_compressed(const struct gtu_graph *g, const char *path, const struct gtu_progress *progress,
+			      struct gtu_error *err);
 
 /* NULL is allowed. */
 void gtu_graph_close(struct gtu_graph *g);

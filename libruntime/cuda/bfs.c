@@ -60,7 +60,7 @@ static int published(struct bfs *b)
 static double cost_up(const struct bfs *b)
 {
 	const struct gpu_graph *g = &b->r.graph;
-	double width = b->r.gpu->placement.edge_bytes, part = (double)b->frontier_edges / (double)g->m,
+	double width = gpu_entry_bytes(b->r.gpu), part = (double)b->frontier_edges / (double)g->m,
 	       list = (double)g->m / (double)b->r.gpu->placed.connected * width / LINE + 1, lines;
 
 	lines = fmin(list, fmax(1, width / (part * LINE)));
@@ -71,7 +71,7 @@ static double cost_up(const struct bfs *b)
 /* A list begins and ends within a line. */
 static double cost_down(const struct bfs *b)
 {
-	return (double)b->frontier_edges * b->r.gpu->placement.edge_bytes + (double)b->frontier * LINE;
+	return (double)b->frontier_edges * gpu_entry_bytes(b->r.gpu) + (double)b->frontier * LINE;
 }
 
 static int collect(struct bfs *b)

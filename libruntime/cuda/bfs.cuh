@@ -8,7 +8,7 @@
 #ifndef GTU_CUDA_BFS_CUH
 #define GTU_CUDA_BFS_CUH
 
-#include "common.cuh"
+#include "coded.cuh"
 
 __device__ static inline bool bit_at(const u32 *bits, u32 v)
 {
@@ -142,32 +142,43 @@ extern "C" __global__ void bfs_up_near(gpu_graph g, const u32 *frontier, u32 *vi
 	}
 }
 
+/* A plain list is asked line by line. */
+template <typename R>
+__device__ static inline bool list_hits(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
+{
+	const u64 line = 128 / sizeof(R), s = row_at(g, v), e = row_at(g, v + 1);
+	u64 at, mine;
+	bool hit;
+
+	for (at = s & ~(line - 1); at < e; at += 32) {
+		mine = at + lane_id();
+		hit = mine >= s && mine < e && bit_at(bits, target_of<R>(g, entry_at<R>(g, mine)));
+		count_sectors<R, no_weight>(g, t, at > s ? at : s, e < at + 32 ? e : at + 32);
+		if (__any_sync(ALL_LANES, hit))
+			return true;
+	}
+	return false;
+}
+template <>
+__device__ inline bool list_hits<coded>(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
+{
+	return coded_hits(g, v, bits, t);
+}
+
 template <typename R>
 __device__ static void bfs_up_far(const gpu_graph &g, const u64 *left, u64 count,
 				  const u32 *frontier, u32 *visited, u32 *level, u32 next,
 				  u32 *frontier_next)
 {
-	const u64 line = 128 / sizeof(R);
-	u64 i, s, e, at, vertices = 0, edges = 0;
+	u64 i, vertices = 0, edges = 0;
 	tally t = { 0, 0 };
 
 	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
 		u32 v = (u32)left[i];
-		bool found = false;
 
-		s = row_at(g, v);
-		e = row_at(g, v + 1);
-		for (at = s & ~(line - 1); at < e && !found; at += 32) {
-			u64 mine = at + lane_id();
-			bool hit = mine >= s && mine < e &&
-				   bit_at(frontier, target_of<R>(g, entry_at<R>(g, mine)));
-
-			count_sectors<R, no_weight>(g, t, at > s ? at : s, e < at + 32 ? e : at + 32);
-			found = __any_sync(ALL_LANES, hit);
-		}
-		if (found) {
+		if (list_hits<R>(g, v, frontier, t)) {
 			vertices++;
-			edges += e - s;
+			edges += row_at(g, v + 1ull) - row_at(g, v);
 			if (!lane_id()) {
 				level[v] = next;
 				atomicOr(&visited[v >> 5], 1u << (v & 31));
@@ -202,34 +213,35 @@ __device__ static void bfs_up_far(const gpu_graph &g, const u64 *left, u64 count
 
 BFS_KERNELS(u32, 4)
 BFS_KERNELS(u64, 8)
+BFS_KERNELS(coded, coded)
 
 /*
- * The cache: of the first GPU_CACHE_LOOKS neighbours of each vertex, those of highest degree (each lane keeps
+ * The cache: of the first GPU_CACHE_LOOKS neighbours of each vertex or a few more, those of highest degree (each lane keeps
  * its best: exact for lists of up to 32). A hub is who a vertex without a level most likely finds in a frontier,
  * and what joins it to the giant component.
  */
 template <typename R> __device__ static void cache_fill(const gpu_graph &g, u32 *cache)
 {
-	u32 k = g.cache_degree, i;
-	u64 v, s, e, at;
+	u32 k = g.cache_degree, i, item, items;
+	tally t = { 0, 0 };
+	u64 v, s, e;
 
 	for (v = thread_id() / 32; v < g.n; v += thread_count() / 32) {
 		u64 best = 0;
 
-		s = row_at(g, v);
-		e = row_at(g, v + 1);
-		if (e > s + GPU_CACHE_LOOKS)
-			e = s + GPU_CACHE_LOOKS;
-		for (at = s + lane_id(); at < e; at += 32) {
-			u32 to = target_of<R>(g, entry_at<R>(g, at));
-			u64 degree = row_at(g, to + 1ull) - row_at(g, to), key;
+		edges_of(g, v, &s, &e);
+		items = items_of<R>(s, e < s + GPU_CACHE_LOOKS ? e : s + GPU_CACHE_LOOKS);
+		for (item = 0; item < items; item++)
+			walk_item<R, no_weight>(g, v, item, t, [&](bool valid, R entry, no_weight) {
+				u32 to = target_of<R>(g, entry);
+				u64 degree = valid ? row_at(g, to + 1ull) - row_at(g, to) : 0, key;
 
-			if (degree > 0xfffffffe)
-				degree = 0xfffffffe;
-			key = (degree + 1) << 32 | to;
-			if (key > best)
-				best = key;
-		}
+				if (degree > 0xfffffffe)
+					degree = 0xfffffffe;
+				key = valid ? (degree + 1) << 32 | to : 0;
+				if (key > best)
+					best = key;
+			});
 		for (i = 0; i < k; i++) {
 			u64 most = best;
 
@@ -254,6 +266,11 @@ extern "C" __global__ void cache_fill_4(gpu_graph g, u32 *cache)
 extern "C" __global__ void cache_fill_8(gpu_graph g, u32 *cache)
 {
 	cache_fill<u64>(g, cache);
+}
+
+extern "C" __global__ void cache_fill_coded(gpu_graph g, u32 *cache)
+{
+	cache_fill<coded>(g, cache);
 }
 
 #endif

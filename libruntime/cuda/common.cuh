@@ -3,6 +3,7 @@
 #ifndef GTU_CUDA_COMMON_CUH
 #define GTU_CUDA_COMMON_CUH
 
+#include "../coded.h"
 #include "kernels.h"
 
 typedef uint32_t u32;
@@ -50,6 +51,11 @@ __device__ static inline double warp_sum_real(double x)
 	return x;
 }
 
+/* An entry of a compressed list (coded.cuh), decoded: R is this, or u32 or u64 of a plain one. */
+struct coded {
+	u32 to, weight;
+};
+
 /* ---- Rows ------------------------------------------------------------------------------------- */
 
 __device__ static inline u64 row_at(const gpu_graph &g, u64 v)
@@ -71,6 +77,10 @@ template <typename R> __device__ static inline u32 items_of(u64 s, u64 e)
 
 	return e > s ? (u32)((e - (s & ~(line - 1)) + per - 1) / per) : 0;
 }
+template <> __device__ inline u32 items_of<coded>(u64 s, u64 e)
+{
+	return (u32)gtu_coded_pieces(e - s);
+}
 
 /* ---- Edge lists --------------------------------------------------------------------------------- */
 
@@ -78,10 +88,18 @@ template <typename R> __device__ static inline u32 target_of(const gpu_graph &g,
 {
 	return (u32)(raw >> g.weight_bits);
 }
+template <> __device__ inline u32 target_of<coded>(const gpu_graph &, coded raw)
+{
+	return raw.to;
+}
 
 template <typename R> __device__ static inline u32 packed_weight(const gpu_graph &g, R raw)
 {
 	return (u32)(raw & ((1u << g.weight_bits) - 1)) + g.weight_least;
+}
+template <> __device__ inline u32 packed_weight<coded>(const gpu_graph &g, coded raw)
+{
+	return raw.weight + g.weight_least;
 }
 
 template <typename R> __device__ static inline R entry_at(const gpu_graph &g, u64 e)
@@ -93,7 +111,7 @@ struct no_weight { };
 
 template <typename W> __device__ static inline W weight_at(const gpu_graph &g, u64 e)
 {
-	return ((const W *)(e < g.near_end ? g.near_weight : g.weight))[e];
+	return ((const W *)(e < g.near_weight_end ? g.near_weight : g.weight))[e];
 }
 template <> __device__ inline no_weight weight_at<no_weight>(const gpu_graph &, u64)
 {
@@ -142,7 +160,7 @@ __device__ static inline void report(const gpu_graph &g, const tally &t)
  * reads of an item are all asked for before the first is used: the link's latency is what must be hidden.
  */
 template <typename R, typename W, typename F>
-__device__ static inline void walk_item(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+__device__ static inline void walk_plain(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
 {
 	const u64 line = 128 / sizeof(R), per = GPU_CHUNK / sizeof(R);
 	const int reads = GPU_CHUNK / 32 / sizeof(R);
@@ -173,6 +191,31 @@ __device__ static inline void walk_item(const gpu_graph &g, u64 v, u32 chunk, ta
 	}
 }
 
+template <typename W, bool WEIGHED, typename F>
+__device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally &t, F f);
+
+template <typename R, typename W, bool WEIGHED> struct walker {
+	template <typename F>
+	__device__ static inline void walk(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+	{
+		walk_plain<R, W>(g, v, chunk, t, f);
+	}
+};
+template <typename W, bool WEIGHED> struct walker<coded, W, WEIGHED> {
+	template <typename F>
+	__device__ static inline void walk(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+	{
+		walk_piece<W, WEIGHED>(g, v, chunk, t, f);
+	}
+};
+
+/* The same over lists of either form; @WEIGHED: f uses a weight that is in the entry. */
+template <typename R, typename W, bool WEIGHED = false, typename F>
+__device__ static inline void walk_item(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+{
+	walker<R, W, WEIGHED>::walk(g, v, chunk, t, f);
+}
+
 /* ---- Queues ----------------------------------------------------------------------------------- */
 
 /* Append the @items work items of vertex @v (0: none); every lane of a warp calls. */
@@ -185,7 +228,7 @@ __device__ static inline void push_warp(u64 *queue, uint64_t *count, u32 v, u32 
 		return;
 	for (int d = 1; d < 32; d <<= 1) {
 		other = __shfl_up_sync(ALL_LANES, sum, d);
-		if (lane >= d)
+		if (lane >= (u32)d)
 			sum += other;
 	}
 	if (lane == 31)
@@ -205,7 +248,7 @@ __device__ static inline void push_block(u64 *queue, uint64_t *count, u32 v, u32
 
 	for (int d = 1; d < 32; d <<= 1) {
 		other = __shfl_up_sync(ALL_LANES, sum, d);
-		if (lane >= d)
+		if (lane >= (u32)d)
 			sum += other;
 	}
 	if (lane == 31)

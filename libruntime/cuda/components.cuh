@@ -7,7 +7,7 @@
 #ifndef GTU_CUDA_COMPONENTS_CUH
 #define GTU_CUDA_COMPONENTS_CUH
 
-#include "common.cuh"
+#include "coded.cuh"
 
 __device__ static inline u32 label_at(const u32 *label, u32 v)
 {
@@ -146,5 +146,6 @@ __device__ static void components_join(const gpu_graph &g, const u64 *queue, u64
 
 COMPONENTS_KERNELS(u32, 4)
 COMPONENTS_KERNELS(u64, 8)
+COMPONENTS_KERNELS(coded, coded)
 
 #endif

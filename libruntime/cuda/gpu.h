@@ -13,6 +13,7 @@
 #include "backend.h"
 #include "cuda/api.h"
 #include "cuda/kernels.h"
+#include "graph_coded.h"
 #include "gtu/gpu.h"
 #include "parallel.h"
 
@@ -30,6 +31,7 @@ enum gpu_cache { GPU_CACHE_EMPTY, GPU_CACHE_NEIGHBOURS, GPU_CACHE_PREFIX, GPU_CA
 struct gpu_placed {
 	const struct gtu_graph *graph;
 	struct gpu_memory row, list, weight, cache;
+	struct gpu_memory index;	/* of a compressed list: its words, then the table of long ones */
 	enum gpu_cache holds;
 	struct gpu_graph args;		/* for the kernels; counters and vertex range are a run's */
 	uint32_t weight_type;		/* enum gtu_weight_type */
@@ -86,6 +88,8 @@ struct gpu_plan_input {
 	uint64_t free_bytes;		/* of the card */
 	bool managed, registered;	/* can be */
 	double managed_gbps, pinned_gbps;
+	bool coded, coded_weighted;	/* the list is compressed; weights are in it */
+	uint64_t coded_bytes, index_bytes;
 };
 /* Bytes that runs over a graph need on the card beside rows and edges, at most. */
 uint64_t gpu_run_bytes(uint64_t n, uint64_t m);
@@ -95,11 +99,19 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_place_options *op
 /* The bytes of which gpu_plan() will want the probe's rates; 0: it will not. */
 uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_place_options *opt);
 
-/* ---- place.c, packed.c, link.c ------------------------------------------------------------------------------ */
+/* ---- place.c, place_coded.c, packed.c, link.c ------------------------------------------------------------------------------ */
 
 int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_place_options *opt,
 	      struct gtu_error *err);
 void gpu_unplace(struct gtu_device *dev);
+/* Code the lists of the graph to be placed: what the plan needs of it. gtu_coded_free() afterwards, in any case. */
+int gpu_coded_measure(struct gpu *gpu, const struct gtu_place_options *opt, struct gtu_coded *c,
+		      struct gpu_plan_input *in, struct gtu_error *err);
+/* The index onto the card, the list where the placement says. */
+int gpu_coded_place(struct gpu *gpu, const struct gtu_coded *c, struct gtu_error *err);
+/* Bytes of an entry, which of a compressed list is a mean; what names of kernels end with. */
+double gpu_entry_bytes(const struct gpu *gpu);
+const char *gpu_entry_name(const struct gpu *gpu);
 /* Have the cache hold what this algorithm gains most from. */
 int gpu_cache_hold(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err);
 /* Whether a list in fewer bits may be kept beside; make it, once, and have the cache hold its beginning. */

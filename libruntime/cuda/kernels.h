@@ -19,8 +19,10 @@
 struct gpu_graph {
 	uint64_t row;			/* n + 1 of 8 bytes */
 	uint64_t list, weight;		/* where they lie; weight 0: none, or in the entry */
-	uint64_t near, near_weight;	/* entries 0 .. near_end - 1 in the card's memory */
-	uint64_t near_end;
+	uint64_t near, near_weight;	/* the first of both in the card's memory */
+	uint64_t near_end;		/* entries; of a coded list: words of 4 bytes */
+	uint64_t near_weight_end;	/* weights */
+	uint64_t index, table;		/* of a coded list: the words of coded.h */
 	uint64_t cache;			/* cache_degree neighbours of each vertex, 4 bytes each */
 	uint64_t n, m;
 	uint64_t first, end;		/* vertices that have edges in this run */
@@ -28,7 +30,7 @@ struct gpu_graph {
 	uint32_t cache_degree;
 	uint32_t weight_bits;		/* of an entry, lowest; the vertex is above them */
 	uint32_t weight_least;		/* added to them */
-	uint32_t reserved;
+	uint32_t entry_bits;		/* of a coded list */
 };
 
 struct gpu_counters {

@@ -43,7 +43,7 @@ bool gpu_packed_helps(const struct gpu *gpu)
 {
 	const struct gpu_placed *p = &gpu->placed;
 
-	return p->any_width && bits_of(p->args.n) <= 28 && p->args.m &&
+	return p->any_width && gpu->placement.edge_bytes && bits_of(p->args.n) <= 28 && p->args.m &&
 	       (gpu->placement.edges == GTU_EDGES_MANAGED || gpu->placement.edges == GTU_EDGES_PINNED);
 }
 
@@ -73,6 +73,7 @@ int gpu_packed_hold(struct gpu *gpu, struct gtu_error *err)
 		return rc;
 	p->holds = GPU_CACHE_EMPTY;
 	p->args.near_end = 0;
+	p->args.near_weight_end = 0;
 	p->args.cache_degree = 0;
 	tile = (uint64_t)(GPU_TILE / 8) * p->bits;
 	tiles = p->cache.bytes / tile;

@@ -13,6 +13,8 @@ struct pagerank {
 	double damping, dangling;
 	uint64_t iterations, tiles;
 	CUdeviceptr rank, sum, give, first;
+	CUdeviceptr queue;		/* compressed lists: work items of all vertices */
+	uint64_t items;
 	bool bits;			/* the list in fewer bits is read */
 };
 
@@ -53,12 +55,36 @@ static int pass(struct pagerank *p)
 	void *bits[] = { &at->bits_list.device, &at->cache.device, &at->near_tiles, &at->bits, &p->first, &p->tiles,
 			 &p->give, &p->sum, NULL };
 
+	void *coded[] = { &p->queue, &p->items, &p->give, &p->sum, NULL };
+
+	if (p->queue)
+		return gpu_run_launch(&p->r, p->r.undirected ? "pagerank_pull" : "pagerank_push", NULL, true,
+				      p->items * 32, coded);
 	if (p->bits)
 		return gpu_run_launch(&p->r, "pagerank_pull_bits", NULL, false, p->tiles * GPU_BLOCK, bits);
 	if (!mode && p->r.undirected)
 		return gpu_run_launch(&p->r, "pagerank_pull", NULL, true, p->tiles * GPU_BLOCK, pull);
 	return gpu_run_launch(&p->r, "emogi_push", mode ? mode : "_aligned", true,
 			      mode ? gpu_run_workers(&p->r) : p->r.graph.n * 32, push);
+}
+
+/* All lists, once for all iterations. */
+static int list_items(struct pagerank *p)
+{
+	struct gpu_run *r = &p->r;
+	uint32_t nobody = GPU_NOBODY;
+	void *args[] = { &p->first, &nobody, &p->queue, NULL };
+	int rc = gpu_run_queue(r, &p->queue);
+
+	r->graph.cache_degree = 0;
+	if (!rc)
+		rc = gpu_run_clear(r);
+	if (!rc)
+		rc = gpu_run_launch(r, "components_collect", NULL, true, r->graph.n, args);
+	if (!rc)
+		rc = gpu_run_read(r);
+	p->items = r->counters.items;
+	return rc;
 }
 
 static int iterate(struct pagerank *p)
@@ -78,6 +104,8 @@ static int iterate(struct pagerank *p)
 		rc = gpu_run_buffer(r, 4 * (p->tiles + 1), &p->first);
 	if (!rc)
 		rc = gpu_run_launch(r, "pagerank_tiles", NULL, false, p->tiles + 1, args);
+	if (!rc && !r->gpu->placement.edge_bytes)
+		rc = list_items(p);
 	if (!rc)
 		rc = gpu_wait(r->gpu, "setting up", r->a.err);
 	gtu_alg_phase(&r->a, "traverse");

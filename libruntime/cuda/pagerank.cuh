@@ -7,7 +7,7 @@
 #ifndef GTU_CUDA_PAGERANK_CUH
 #define GTU_CUDA_PAGERANK_CUH
 
-#include "common.cuh"
+#include "coded.cuh"
 
 #define LONG_ROW 64u
 
@@ -171,6 +171,46 @@ pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 near_tiles
 	}
 	if (threadIdx.x < 32)
 		report(g, t);
+}
+
+/*
+ * Over a compressed list, by work items: @PULL: a list's sum to its vertex, else what its vertex gives to each end.
+ */
+template <bool PULL>
+__device__ static void pagerank_items(const gpu_graph &g, const u64 *queue, u64 count, const double *give, double *sum)
+{
+	tally t = { 0, 0 };
+	u64 i;
+
+	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
+		const u64 item = queue[i];
+		const u32 v = (u32)item;
+		double x = 0, gives = PULL ? 0 : give[v];
+
+		walk_item<coded, no_weight>(g, v, (u32)(item >> 32), t, [&](bool valid, coded entry, no_weight) {
+			if (valid && PULL)
+				x += give[entry.to];
+			else if (valid)
+				atomicAdd(&sum[entry.to], gives);
+			__syncwarp();
+		});
+		if (PULL) {
+			x = warp_sum_real(x);
+			if (!lane_id())
+				atomicAdd(&sum[v], x);
+		}
+	}
+	report(g, t);
+}
+
+extern "C" __global__ void pagerank_pull_coded(gpu_graph g, const u64 *queue, u64 count, const double *give, double *sum)
+{
+	pagerank_items<true>(g, queue, count, give, sum);
+}
+
+extern "C" __global__ void pagerank_push_coded(gpu_graph g, const u64 *queue, u64 count, const double *give, double *sum)
+{
+	pagerank_items<false>(g, queue, count, give, sum);
 }
 
 extern "C" __global__ void __launch_bounds__(GPU_BLOCK)

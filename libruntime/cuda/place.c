@@ -2,6 +2,7 @@
 /* Placing a graph: rows onto the card, the edge list where the plan says, checked as it is copied. */
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct copy {
 	uint32_t bits;
 	uint64_t least;			/* weight, of packed ones */
 	void *list, *weight;		/* to; NULL: only look */
+	bool checked;			/* by coding the lists */
 	atomic_uint_fast64_t bad;	/* a vertex or an entry that is wrong */
 	atomic_uint_fast64_t connected;	/* vertices with edges */
 };
@@ -163,7 +165,7 @@ static int copy_list(struct copy *c, struct gtu_error *err)
 {
 	uint64_t e;
 
-	if (!c->list && c->g->flags & GTU_GRAPH_CHECKED)
+	if (!c->list && !c->weight && (c->checked || c->g->flags & GTU_GRAPH_CHECKED))
 		return 0;
 	if (!gtu_parallel(copy_entries, c, c->g->m))
 		return 0;
@@ -175,34 +177,35 @@ static int copy_list(struct copy *c, struct gtu_error *err)
 
 /* ---- Where it goes -------------------------------------------------------------------------------- */
 
-/* The list through memory of our own: as it is placed, or on its way to the card. */
+/* List and weights through memory of our own: as they are placed, or on their way to the card. */
 static int place_copy(struct gpu *gpu, struct copy *c, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	const struct gtu_placement *at = &gpu->placement;
 	uint64_t m = c->g->m, list = m * at->edge_bytes, weight = m * at->weight_bytes;
 	bool card = at->edges == GTU_EDGES_DEVICE;
-	int rc;
+	int rc = 0;
 
-	rc = gpu_memory_get(gpu, at->edges, list, &p->list, err);
+	if (at->edge_bytes)
+		rc = gpu_memory_get(gpu, at->edges, list, &p->list, err);
 	if (!rc && weight)
 		rc = gpu_memory_get(gpu, at->edges, weight, &p->weight, err);
 	if (rc)
 		return rc;
-	c->list = card ? malloc(list + 1) : p->list.host;
+	c->list = !at->edge_bytes ? NULL : card ? malloc(list + 1) : p->list.host;
 	c->weight = card || !weight ? NULL : p->weight.host;
-	if (!c->list)
+	if (!c->list && at->edge_bytes)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an edge list of %llu bytes", (ull)list);
 	rc = copy_list(c, err);
 	if (card) {
-		if (!rc)
+		if (!rc && at->edge_bytes)
 			rc = gpu_upload(gpu, p->list.device, c->list, list, err);
 		if (!rc && weight)
 			rc = gpu_upload(gpu, p->weight.device, c->g->weight, weight, err);
 		free(c->list);
 		return rc;
 	}
-	if (!rc && at->edges == GTU_EDGES_MANAGED)
+	if (!rc && at->edges == GTU_EDGES_MANAGED && at->edge_bytes)
 		rc = gpu_touch(gpu, &p->list, err);
 	if (!rc && at->edges == GTU_EDGES_MANAGED && weight)
 		rc = gpu_touch(gpu, &p->weight, err);
@@ -224,7 +227,7 @@ static int place_registered(struct gpu *gpu, struct copy *c, struct gtu_error *e
 	return rc;
 }
 
-static void fill_args(struct gpu *gpu, uint32_t bits)
+static void fill_args(struct gpu *gpu, uint32_t bits, const struct gtu_coded *coded)
 {
 	struct gpu_placed *p = &gpu->placed;
 	struct gpu_graph *a = &p->args;
@@ -237,9 +240,25 @@ static void fill_args(struct gpu *gpu, uint32_t bits)
 	a->m = p->graph->m;
 	a->weight_bits = bits;
 	a->weight_least = gpu->placement.packed ? (uint32_t)p->weight_least : 1;
+	if (gpu->placement.edge_bytes)
+		return;
+	a->index = p->index.device;
+	a->table = p->index.device + 8 * a->n;
+	a->entry_bits = coded->entry_bits;
+	a->weight_bits = coded->weight_bits;
 }
 
-static int plan(struct gpu *gpu, const struct gtu_place_options *opt, uint32_t *bits, struct gtu_error *err)
+/* Asked for, or what a compressed container is for: unless the card holds the list anyway. */
+static bool wants_coded(const struct gpu_plan_input *in, const struct gtu_graph *g, const struct gtu_place_options *opt)
+{
+	if (opt->compressed)
+		return true;
+	return g->flags & GTU_GRAPH_COMPRESSED && !opt->edge_bytes && opt->edges != GTU_EDGES_REGISTERED &&
+	       opt->edges != GTU_EDGES_DEVICE && (opt->edges != GTU_EDGES_AUTO || gpu_plan_probes(in, opt));
+}
+
+static int plan(struct gpu *gpu, const struct gtu_place_options *opt, struct gtu_coded *coded, uint32_t *bits,
+		struct gtu_error *err)
 {
 	const struct gtu_graph *g = gpu->placed.graph;
 	struct gpu_plan_input in = {
@@ -250,6 +269,8 @@ static int plan(struct gpu *gpu, const struct gtu_place_options *opt, uint32_t *
 	int rc = gpu_free_bytes(gpu, &in.free_bytes, err);
 	uint64_t probe;
 
+	if (!rc && wants_coded(&in, g, opt))
+		rc = gpu_coded_measure(gpu, opt, coded, &in, err);
 	probe = rc ? 0 : gpu_plan_probes(&in, opt);
 	if (probe)
 		rc = gpu_probe(gpu, probe, err);
@@ -264,6 +285,7 @@ int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gt
 	struct gpu *gpu = dev->backend;
 	struct gpu_placed *p = &gpu->placed;
 	struct copy c = { .g = g, .p = &gpu->placement };
+	struct gtu_coded coded = { 0 };
 	uint64_t start = gtu_now_ns();
 	int rc;
 
@@ -277,7 +299,8 @@ int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gt
 	if (!rc)
 		rc = measure_weights(p, err);
 	if (!rc)
-		rc = plan(gpu, opt, &c.bits, err);
+		rc = plan(gpu, opt, &coded, &c.bits, err);
+	c.checked = coded.width;
 	c.least = (uint64_t)p->weight_least;
 	if (!rc)
 		rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, 8 * (g->n + 1), &p->row, err);
@@ -287,9 +310,12 @@ int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gt
 		rc = place_registered(gpu, &c, err);
 	else if (!rc)
 		rc = place_copy(gpu, &c, err);
+	if (!rc && !gpu->placement.edge_bytes)
+		rc = gpu_coded_place(gpu, &coded, err);
 	if (!rc && gpu->placement.cache_bytes)
 		rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, gpu->placement.cache_bytes, &p->cache, err);
-	fill_args(gpu, c.bits);
+	fill_args(gpu, c.bits, &coded);
+	gtu_coded_free(&coded);
 	gpu_leave(gpu);
 	gpu->placement.seconds = 1e-9 * (double)(gtu_now_ns() - start);
 	if (rc)
@@ -306,6 +332,7 @@ void gpu_unplace(struct gtu_device *dev)
 		return;
 	gpu_memory_give(gpu, &p->cache);
 	gpu_memory_give(gpu, &p->bits_list);
+	gpu_memory_give(gpu, &p->index);
 	gpu_memory_give(gpu, &p->weight);
 	gpu_memory_give(gpu, &p->list);
 	gpu_memory_give(gpu, &p->row);
@@ -323,6 +350,7 @@ static int hold_neighbours(struct gpu *gpu, uint32_t degree, struct gtu_error *e
 	CUdeviceptr to = p->cache.device;
 	struct gpu_graph args = p->args;
 	void *launch[] = { &args, &to };
+	char kernel[32];
 	int rc;
 
 	/* unused by the kernel, but no kernel gets an address that is none */
@@ -332,7 +360,8 @@ static int hold_neighbours(struct gpu *gpu, uint32_t degree, struct gtu_error *e
 	args.counters = counters.device;
 	args.cache_degree = degree;
 	args.end = n;
-	rc = gpu_launch(gpu, gpu->placement.edge_bytes == 8 ? "cache_fill_8" : "cache_fill_4", n * 32, launch, err);
+	snprintf(kernel, sizeof(kernel), "cache_fill_%s", gpu_entry_name(gpu));
+	rc = gpu_launch(gpu, kernel, n * 32, launch, err);
 	if (!rc)
 		rc = gpu_wait(gpu, "the cache", err);
 	gpu_memory_give(gpu, &counters);
@@ -341,6 +370,20 @@ static int hold_neighbours(struct gpu *gpu, uint32_t degree, struct gtu_error *e
 	p->args.cache = p->cache.device;
 	p->args.cache_degree = degree;
 	return 0;
+}
+
+/* Likewise words of a compressed list, whole lines of them. */
+static int hold_words(struct gpu *gpu, CUdeviceptr at, uint64_t room, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	uint64_t bytes = room < p->list.bytes ? room & ~127ull : p->list.bytes & ~3ull;
+	int rc = gpu_upload(gpu, at, p->list.host, bytes, err);
+
+	if (!rc) {
+		p->args.near = at;
+		p->args.near_end = bytes / 4;
+	}
+	return rc;
 }
 
 /* What is left of the cache after @used bytes holds the first entries of the list. */
@@ -352,6 +395,8 @@ static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
 	CUdeviceptr at = p->cache.device + used;
 	int rc;
 
+	if (!edge)
+		return room && gpu->placement.edges != GTU_EDGES_DEVICE ? hold_words(gpu, at, room, err) : 0;
 	/* whole lines of both, so that no line is cut */
 	count = room / (edge + weight) & ~255ull;
 	if (count > p->args.m)
@@ -366,6 +411,7 @@ static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
 	p->args.near = at;
 	p->args.near_weight = at + count * edge;
 	p->args.near_end = count;
+	p->args.near_weight_end = count;
 	return 0;
 }
 
@@ -381,6 +427,7 @@ int gpu_cache_hold(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 		return 0;
 	p->holds = GPU_CACHE_EMPTY;
 	p->args.near_end = 0;
+	p->args.near_weight_end = 0;
 	p->args.cache_degree = 0;
 	if (what == GPU_CACHE_NEIGHBOURS) {
 		degree = p->cache.bytes / (4 * n);

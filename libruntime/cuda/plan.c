@@ -38,6 +38,8 @@ static uint32_t bits_for(uint64_t most)
 static bool packs(const struct gpu_plan_input *in, const struct gtu_place_options *opt, uint32_t *bits)
 {
 	*bits = 0;
+	if (in->coded)
+		return in->coded_weighted;
 	if (in->weight_type != GTU_WEIGHT_U32 || opt->plain_weights || opt->edge_bytes == 8 ||
 	    opt->edges == GTU_EDGES_REGISTERED || !in->n)
 		return false;
@@ -48,9 +50,15 @@ static bool packs(const struct gpu_plan_input *in, const struct gtu_place_option
 	return false;
 }
 
+/* Of rows, and of the index of a compressed list. */
+static uint64_t vertex_bytes(const struct gpu_plan_input *in)
+{
+	return 8 * (in->n + 1) + in->index_bytes;
+}
+
 static uint64_t budget(const struct gpu_plan_input *in, const struct gtu_place_options *opt)
 {
-	uint64_t used = 8 * (in->n + 1) + gpu_run_bytes(in->n, in->m) + SPARE,
+	uint64_t used = vertex_bytes(in) + gpu_run_bytes(in->n, in->m) + SPARE,
 		 room = in->free_bytes > used ? in->free_bytes - used : 0, wanted = opt->gpu_memory;
 
 	if (!wanted && (opt->edges == GTU_EDGES_AUTO || opt->edges == GTU_EDGES_DEVICE))
@@ -63,7 +71,8 @@ static uint64_t list_bytes(const struct gpu_plan_input *in, const struct gtu_pla
 	uint32_t bits, edge = opt->edge_bytes ? opt->edge_bytes :
 			      opt->edges == GTU_EDGES_REGISTERED ? in->edge_bytes : 4;
 
-	return in->m * (edge + (packs(in, opt, &bits) ? 0 : gtu_weight_bytes(in->weight_type)));
+	edge = in->coded ? 0 : edge;
+	return in->coded_bytes + in->m * (edge + (packs(in, opt, &bits) ? 0 : gtu_weight_bytes(in->weight_type)));
 }
 
 uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_place_options *opt)
@@ -75,7 +84,7 @@ uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_place
 
 static int check(const struct gpu_plan_input *in, const struct gtu_place_options *opt, struct gtu_error *err)
 {
-	uint64_t vertices = 8 * (in->n + 1) + gpu_run_bytes(in->n, in->m) + SPARE;
+	uint64_t vertices = vertex_bytes(in) + gpu_run_bytes(in->n, in->m) + SPARE;
 
 	if (opt->edges >= GTU_EDGES_KINDS)
 		return gtu_fail(err, GTU_ERR_USAGE, "edges of kind %u: there are 0 to %u", opt->edges,
@@ -129,10 +138,11 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_place_options *op
 		return rc;
 	room = budget(in, opt);
 	out->packed = packs(in, opt, weight_bits);
-	out->edge_bytes = opt->edge_bytes ? opt->edge_bytes : opt->edges == GTU_EDGES_REGISTERED ? in->edge_bytes : 4;
+	out->edge_bytes = in->coded ? 0 : opt->edge_bytes ? opt->edge_bytes :
+			  opt->edges == GTU_EDGES_REGISTERED ? in->edge_bytes : 4;
 	out->weight_bytes = out->packed ? 0 : (uint32_t)gtu_weight_bytes(in->weight_type);
 	out->list_bytes = list_bytes(in, opt);
-	out->vertex_bytes = 8 * (in->n + 1);
+	out->vertex_bytes = vertex_bytes(in);
 	out->managed_gbps = in->managed_gbps;
 	out->pinned_gbps = in->pinned_gbps;
 	out->edges = opt->edges;

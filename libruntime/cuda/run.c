@@ -27,6 +27,10 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 	gtu_alg_phase(&r->a, "setup");
 	r->whole = !opt->first_vertex && (!opt->end_vertex || opt->end_vertex == r->a.g->n);
 	r->undirected = !(r->a.g->flags & GTU_GRAPH_DIRECTED);
+	if (opt->kernel != GTU_KERNEL_AUTO && !gpu->placement.edge_bytes)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+				"the paper's kernels (%s) read plain edge lists and these are compressed: place them with 4 or 8 bytes an edge",
+				gtu_kernel_name(opt->kernel));
 	rc = gpu_enter(gpu, err);
 	if (rc)
 		return rc;
@@ -46,6 +50,7 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 	r->graph.end = opt->end_vertex ? opt->end_vertex : r->graph.n;
 	if (opt->kernel != GTU_KERNEL_AUTO) {
 		r->graph.near_end = 0;
+		r->graph.near_weight_end = 0;
 		r->graph.cache_degree = 0;
 	}
 	return rc;
@@ -91,8 +96,8 @@ int gpu_run_buffer(struct gpu_run *r, uint64_t bytes, CUdeviceptr *out)
 
 int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out)
 {
-	/* pieces of GPU_CHUNK bytes: one more than whole ones for each vertex, and what a boundary may add */
-	uint64_t per = GPU_CHUNK / r->gpu->placement.edge_bytes;
+	/* pieces of GPU_CHUNK bytes, of 256 entries where compressed: one more than whole ones for each vertex, and what a boundary may add */
+	uint64_t per = GPU_CHUNK / (r->gpu->placement.edge_bytes ? r->gpu->placement.edge_bytes : 4);
 
 	return gpu_run_buffer(r, 8 * (r->graph.n + r->graph.n / 8 + r->graph.m / per + 64), out);
 }
@@ -105,7 +110,7 @@ int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bo
 	unsigned i;
 
 	if (widths)
-		snprintf(name, sizeof(name), "%s_%u%s", kernel, r->gpu->placement.edge_bytes, suffix ? suffix : "");
+		snprintf(name, sizeof(name), "%s_%s%s", kernel, gpu_entry_name(r->gpu), suffix ? suffix : "");
 	else
 		snprintf(name, sizeof(name), "%s%s", kernel, suffix ? suffix : "");
 	for (i = 0; args && args[i] && i < ARGS_MOST; i++)

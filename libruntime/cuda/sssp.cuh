@@ -7,6 +7,7 @@
 #ifndef GTU_CUDA_SSSP_CUH
 #define GTU_CUDA_SSSP_CUH
 
+#include "coded.cuh"
 #include "emogi.cuh"
 
 template <typename D> __device__ static inline D lower(D *at, D value);
@@ -79,7 +80,7 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 		u64 item = queue[i];
 		D from = distance[(u32)item];
 
-		walk_item<R, W>(g, (u32)item, (u32)(item >> 32), t, [&](bool valid, R entry, W weight) {
+		walk_item<R, W, true>(g, (u32)item, (u32)(item >> 32), t, [&](bool valid, R entry, W weight) {
 			if (valid) {
 				u32 to = target_of<R>(g, entry);
 				D d = S::template plus<R, W>(g, from, entry, weight);
@@ -160,12 +161,14 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 	{                                                                                          \
 		emogi_sssp<R, W, S, MODE>(g, distance, visit, next);                               \
 	}
-#define SSSP_KERNELS(R, W, S, name)                                                                \
+#define SSSP_RELAX(R, W, S, name)                                                                  \
 	extern "C" __global__ void sssp_relax_##name(gpu_graph g, const u64 *queue, u64 count,     \
 						     S::bits *distance)                            \
 	{                                                                                          \
 		sssp_relax<R, W, S>(g, queue, count, distance);                                    \
-	}                                                                                          \
+	}
+#define SSSP_KERNELS(R, W, S, name)                                                                \
+	SSSP_RELAX(R, W, S, name)                                                                  \
 	SSSP_EMOGI(R, W, S, name, GPU_NAIVE, naive)                                                \
 	SSSP_EMOGI(R, W, S, name, GPU_MERGED, merged)                                              \
 	SSSP_EMOGI(R, W, S, name, GPU_ALIGNED, aligned)
@@ -183,6 +186,12 @@ SSSP_KERNELS(u32, float, sum_f32, 4_f32_beside)
 SSSP_KERNELS(u64, float, sum_f32, 8_f32_beside)
 SSSP_KERNELS(u32, double, sum_f64, 4_f64_beside)
 SSSP_KERNELS(u64, double, sum_f64, 8_f64_beside)
+SSSP_RELAX(coded, no_weight, sum_u32, coded_u32)
+SSSP_RELAX(coded, no_weight, sum_u64, coded_u64)
+SSSP_RELAX(coded, u32, sum_u32_beside, coded_u32_beside)
+SSSP_RELAX(coded, u32, sum_u64_beside, coded_u64_beside)
+SSSP_RELAX(coded, float, sum_f32, coded_f32_beside)
+SSSP_RELAX(coded, double, sum_f64, coded_f64_beside)
 
 #define SSSP_COLLECT(R, width, D, bits)                                                            \
 	extern "C" __global__ void sssp_collect_##width##_##bits(                                  \
@@ -194,5 +203,7 @@ SSSP_COLLECT(u32, 4, u32, 32)
 SSSP_COLLECT(u32, 4, u64, 64)
 SSSP_COLLECT(u64, 8, u32, 32)
 SSSP_COLLECT(u64, 8, u64, 64)
+SSSP_COLLECT(coded, coded, u32, 32)
+SSSP_COLLECT(coded, coded, u64, 64)
 
 #endif

@@ -16,6 +16,17 @@ check "says nothing" test ! -s "$out"
 same "and writes the same" good.gtu quiet.gtu
 check "both directions" gtu convert good.txt both.gtu --undirected
 says "twice the edges" "10 edges" "$out"
+check "compressed" gtu convert good.txt small.gtu --compress
+says "says how much smaller" "^compressed: [0-9.]+ of" "$out"
+check "stat of it" gtu stat small.gtu
+says "says that it is" "compressed" "$out"
+tail -n +2 "$out" | grep -v "^made from" >a
+same "and the same as of the text" a b
+check "and back" gtu convert small.gtu back.gtu --quiet
+same "is what it was" good.gtu back.gtu
+for unit in none scu iru peg weaver; do
+	check "a run with $unit over it" gtu run bfs small.gtu --unit $unit --device model --verify
+done
 check "wide edges" gtu convert good.txt wide.gtu --edge-bytes 8
 says "are wide" "8-byte" "$out"
 if command -v python3 >/dev/null; then

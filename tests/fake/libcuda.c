@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
  * A CUDA driver without a GPU, for tests: memory is the host's, kernels do nothing, and any call fails when told to.
- * The test finds `fake_cuda` in it and sets what it shall be like.
+ * The test finds `fake_cuda` in it and sets what it shall be like. With FAKE_CPU kernels run (kernels_cpu.cpp), and each
+ * piece of memory ends where a page that nobody may touch begins.
  */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "fake_cuda.h"
+
+#ifdef FAKE_CPU
+void *cpu_kernel_find(const char *name);
+void cpu_kernel_run(void *kernel, unsigned blocks, unsigned threads, void **params);
+#endif
 
 struct fake_cuda fake_cuda = { .version = 13000, .devices = 1, .compute_major = 9, .free_bytes = 8ull << 30,
 			       .managed = 1, .registered = 1, .readonly = 1 };
@@ -82,6 +89,9 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice dev)
 	case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS: *value = fake_cuda.managed; break;
 	case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: *value = fake_cuda.registered; break;
 	case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED: *value = fake_cuda.readonly; break;
+#ifdef FAKE_CPU
+	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 1; break;
+#endif
 	default: *value = 4;
 	}
 	return CUDA_SUCCESS;
@@ -107,8 +117,12 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
 /* Every piece of memory, so that the context's end can take what is left. */
 static struct piece {
 	struct piece *next, **link;
+	void *map;
+	size_t map_bytes;
 	long long data[];
 } *pieces;
+
+static void free_piece(struct piece *p);
 
 static void release(void *data)
 {
@@ -117,7 +131,7 @@ static void release(void *data)
 	*p->link = p->next;
 	if (p->next)
 		p->next->link = p->link;
-	free(p);
+	free_piece(p);
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
@@ -151,9 +165,42 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 	return CUDA_SUCCESS;
 }
 
+#ifdef FAKE_CPU
+/* The data ends at the page behind it, but for what 16 bytes of alignment take. */
+static struct piece *new_piece(size_t bytes)
+{
+	size_t data = (bytes + 15) & ~(size_t)15, whole = (sizeof(struct piece) + data + 4095) & ~(size_t)4095;
+	char *map = mmap(NULL, whole + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct piece *p;
+
+	if (map == MAP_FAILED)
+		return NULL;
+	mprotect(map + whole, 4096, PROT_NONE);
+	p = (struct piece *)(map + whole - data - sizeof(*p));
+	p->map = map;
+	p->map_bytes = whole + 4096;
+	return p;
+}
+
+static void free_piece(struct piece *p)
+{
+	munmap(p->map, p->map_bytes);
+}
+#else
+static struct piece *new_piece(size_t bytes)
+{
+	return calloc(1, sizeof(struct piece) + bytes);
+}
+
+static void free_piece(struct piece *p)
+{
+	free(p);
+}
+#endif
+
 static CUresult allocate(void **ptr, size_t bytes)
 {
-	struct piece *p = calloc(1, sizeof(*p) + bytes);
+	struct piece *p = new_piece(bytes);
 
 	if (!p)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -303,8 +350,13 @@ CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name)
 {
 	(void)module, (void)name;
 	FAIL();
+#ifdef FAKE_CPU
+	*f = cpu_kernel_find(name);
+	return *f ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+#else
 	*f = (CUfunction)&fake_cuda;
 	return CUDA_SUCCESS;
+#endif
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -314,6 +366,9 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
 	(void)shared, (void)stream, (void)params, (void)extra;
 	FAIL();
 	fake_cuda.launches++;
+#ifdef FAKE_CPU
+	cpu_kernel_run(f, gx, bx, params);
+#endif
 	return CUDA_SUCCESS;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * A real GPU against the reference code: every algorithm by every kernel, with edges in every kind of memory, 4
- * and 8 bytes wide, with and without a cache. Skips, with what is missing, where there is no GPU.
+ * and 8 bytes wide and compressed, with and without a cache. Skips, with what is missing, where there is no GPU.
+ * test_gpu_cpu.c is the same with the kernels as CPU code, and smaller graphs.
  */
 #include <math.h>
+#include <unistd.h>
 
 #include "gtu/gpu.h"
 #include "test.h"
@@ -13,12 +15,40 @@
 
 static struct gtu_device *dev;
 
+#ifdef ON_CPU
+#define SMALLER 6u			/* scales; counts are a tenth */
+#define FEWER 10u
+#define PAPERS 3u			/* placings that the paper's kernels see */
+#define PATH 12u
+
+static void choose_driver(void)
+{
+	const char *root = getenv("GTU_ROOT");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/build/tests/fake/libcuda-cpu.so.1", root ? root : ".");
+	if (access(path, F_OK))
+		SKIP("no C++ compiler made %s", path);
+	setenv("GTU_CUDA_LIBRARY", path, 1);
+}
+#else
+#define SMALLER 0u
+#define FEWER 1u
+#define PAPERS PLACINGS
+#define PATH 500u
+
+static void choose_driver(void)
+{
+}
+#endif
+
 static void open_device(void)
 {
 	struct gtu_error err = { 0 };
 
 	if (dev)
 		return;
+	choose_driver();
 	if (gtu_gpu_count(&err) < 0)
 		SKIP("%s", err.text);
 	if (gtu_open("cuda:0", &dev, &err))
@@ -56,6 +86,10 @@ static const struct placing placings[] = {
 	{ "pinned, 4", { .edges = GTU_EDGES_PINNED, .edge_bytes = 4, .gpu_memory = 30000 } },
 	{ "registered", { .edges = GTU_EDGES_REGISTERED } },
 	{ "uvm", { .edges = GTU_EDGES_UVM } },
+	{ "compressed, managed", { .edges = GTU_EDGES_MANAGED, .compressed = 1 } },
+	{ "compressed, beside", { .edges = GTU_EDGES_PINNED, .compressed = 1, .plain_weights = 1, .gpu_memory = 3000 } },
+	{ "compressed, cache", { .edges = GTU_EDGES_PINNED, .compressed = 1, .gpu_memory = 1 << 20 } },
+	{ "compressed, device", { .edges = GTU_EDGES_DEVICE, .compressed = 1 } },
 };
 #define PLACINGS (sizeof(placings) / sizeof(placings[0]))
 
@@ -96,7 +130,12 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 		if (rc == GTU_ERR_UNSUPPORTED)
 			continue;
 		CHECKF(!rc, "placing %s: %s", name, err.text);
-		for (k = 0; k < GTU_KERNELS; k++) {
+		if (placings[p].place.compressed) {
+			part.kernel = GTU_KERNEL_MERGED;
+			CHECK(gtu_bfs(dev, g, &part, got, &stats, &err) == GTU_ERR_UNSUPPORTED);
+			CHECKF(strstr(err.text, "merged") && strstr(err.text, "compressed"), "%s", err.text);
+		}
+		for (k = 0; k < (placings[p].place.compressed || p >= PAPERS ? 1 : GTU_KERNELS); k++) {
 			struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = k, .source = source,
 							     .iterations = 7 };
 
@@ -145,7 +184,7 @@ static void check_generated(uint32_t kind, uint32_t scale, uint32_t directed, ui
 	struct gtu_graph *g;
 
 	open_device();
-	g = generate(kind, scale, directed, weights);
+	g = generate(kind, scale - SMALLER, directed, weights);
 	check_graph(g, busiest(g));
 	gtu_graph_close(g);
 }
@@ -168,6 +207,8 @@ static void check_random(uint64_t n, uint64_t m, uint32_t weight_type, uint32_t 
 	struct gtu_graph *g;
 
 	open_device();
+	n = (n + FEWER - 1) / FEWER;
+	m /= FEWER;
 	src = calloc(m + 1, 8);
 	dst = calloc(m + 1, 8);
 	u32 = calloc(m + 1, 8);
@@ -200,19 +241,20 @@ TEST(no_edges) { check_random(40, 0, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
 /* A hub whose list takes many work items, and a path as deep as the graph is long. */
 TEST(star_and_path)
 {
-	uint64_t n = 9000, *src, *dst, e;
+	uint64_t n = 9000 / FEWER, hub = n - PATH, *src, *dst, e;
 	struct gtu_graph *g;
 
 	open_device();
 	src = calloc(n, 8);
 	dst = calloc(n, 8);
 	for (e = 0; e < n - 1; e++) {
-		src[e] = e < 8500 ? 17 : e;
-		dst[e] = e < 8500 ? e : e + 1;
+		src[e] = e < hub ? 17 : e;
+		dst[e] = e < hub ? e : e + 1;
 	}
 	g = from_edges(n, n - 1, src, dst, GTU_WEIGHT_NONE, NULL, GTU_UNDIRECTED, 4);
+	if (FEWER == 1)
+		check_graph(g, 17);
 	check_graph(g, n - 2);
-	check_graph(g, 17);
 	gtu_graph_close(g);
 	free(src), free(dst);
 }
@@ -224,6 +266,9 @@ TEST(link_rates)
 	uint32_t kind, a;
 
 	open_device();
+#ifdef ON_CPU
+	SKIP("nothing is measured on a CPU");
+#endif
 	for (kind = GTU_EDGES_MANAGED; kind < GTU_EDGES_UVM; kind++) {
 		int rc = gtu_link_measure(dev, kind, 16 << 20, 1, rate, &err);
 
@@ -238,12 +283,12 @@ TEST(link_rates)
 }
 
 /* More than 2^32 edges: a few lists, each very long, so that it is made in seconds; needs 18 GB and more. */
-TEST(long_offsets)
+static void check_long(uint32_t compressed)
 {
 	uint64_t n = 1 << 16, degree = (1ull << 32) / n + 8, m = n * degree, v, e, *row;
 	struct gtu_graph g = { .n = n, .m = m, .flags = GTU_GRAPH_DIRECTED | GTU_GRAPH_CHECKED, .edge_bytes = 4 };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .source = 0 };
-	struct gtu_place_options place = { .edges = GTU_EDGES_PINNED };
+	struct gtu_place_options place = { .edges = GTU_EDGES_PINNED, .compressed = compressed };
 	struct gtu_algorithm_stats stats;
 	uint64_t *level, last;
 	struct gtu_error err;
@@ -276,6 +321,44 @@ TEST(long_offsets)
 	}
 	gtu_unplace(dev);
 	free(row), free(col), free(level);
+}
+
+TEST(long_offsets) { check_long(0); }
+TEST(long_offsets_compressed) { check_long(1); }
+
+/* What a compressed container holds stays compressed, but where it goes to the card or a width is asked for. */
+TEST(compressed_container)
+{
+	struct gtu_place_options place = { .edges = GTU_EDGES_PINNED };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+	struct gtu_graph *made, *g;
+	uint64_t *level, *want;
+	char path[400];
+	struct gtu_error err;
+
+	open_device();
+	made = generate(GTU_GEN_KRONECKER, 8, 0, 100);
+	snprintf(path, sizeof(path), "%s/g.gtu", test_tmpdir());
+	CHECK(!gtu_graph_save_compressed(made, path, NULL, &err));
+	CHECKF(!gtu_graph_open(path, NULL, NULL, &g, &err), "%s", err.text);
+	level = malloc(16 * g->n);
+	want = level + g->n;
+	opt.source = busiest(g);
+	CHECK(!reference_bfs(made, opt.source, want));
+	CHECK(!gtu_place(dev, g, &place, &err) && !gtu_get_placement(dev)->edge_bytes);
+	CHECK(gtu_get_placement(dev)->packed && gtu_get_placement(dev)->list_bytes < 4 * g->m);
+	CHECK(!gtu_bfs(dev, g, &opt, level, NULL, &err) && !memcmp(level, want, 8 * g->n));
+	place.edge_bytes = 4;
+	CHECK(!gtu_place(dev, g, &place, &err) && gtu_get_placement(dev)->edge_bytes == 4);
+	CHECK(!gtu_place(dev, g, NULL, &err) && gtu_get_placement(dev)->edge_bytes == 4);
+	CHECK(gtu_get_placement(dev)->edges == GTU_EDGES_DEVICE);
+	place.compressed = 1;
+	CHECK(gtu_place(dev, g, &place, &err) == GTU_ERR_USAGE);
+	place = (struct gtu_place_options){ .edges = GTU_EDGES_REGISTERED, .compressed = 1 };
+	CHECK(gtu_place(dev, g, &place, &err) == GTU_ERR_USAGE);
+	free(level);
+	gtu_graph_close(g);
+	gtu_graph_close(made);
 }
 
 TEST_MAIN

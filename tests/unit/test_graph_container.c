@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "graph_coded.h"
 #include "graph_container.h"
 #include "graph_internal.h"
 #include "test.h"
@@ -83,6 +84,119 @@ TEST(every_kind_comes_back_as_it_was)
 		gtu_graph_close(a);
 		gtu_graph_close(b);
 	}
+}
+
+/* Saved compressed, opened, equal; *bytes is the file's length. */
+static void through_compressed(const struct gtu_graph *a, uint64_t *bytes)
+{
+	const char *path = in_tmp("compressed.gtu"), *plain = in_tmp("decompressed.gtu");
+	struct gtu_error err = { 0 };
+	struct gtu_graph *b;
+	struct stat st;
+
+	CHECKF(!gtu_graph_save_compressed(a, path, NULL, &err), "%s", err.text);
+	CHECK(!stat(path, &st));
+	*bytes = (uint64_t)st.st_size;
+	b = reopen(path, NULL);
+	check_equal(a, b);
+	CHECK(!(b->flags & GTU_GRAPH_CHECKED) && !(b->flags & GTU_GRAPH_COMPRESSED) == !a->m);
+	CHECKF(!gtu_graph_check(b, NULL, &err), "%s", err.text);
+	CHECK(!gtu_graph_save(b, plain, NULL, &err));
+	gtu_graph_close(b);
+	b = reopen(plain, NULL);
+	check_equal(a, b);
+	CHECK(!(b->flags & GTU_GRAPH_COMPRESSED));
+	gtu_graph_close(b);
+}
+
+TEST(compressed_edges_come_back_as_they_were)
+{
+	static const uint32_t weights[] = { GTU_WEIGHT_NONE, GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
+	struct gtu_graph *a;
+	uint64_t bytes;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		a = make(weights[i / 2], i % 2 ? 8 : 4, (uint64_t)i);
+		through_compressed(a, &bytes);
+		gtu_graph_close(a);
+	}
+}
+
+/* A graph of one's own making, whose rows and entries are as given. */
+static struct gtu_graph given(uint64_t n, const uint64_t *row, const uint32_t *col, const uint32_t *weight)
+{
+	struct gtu_graph g = { .n = n, .m = row[n], .stored = row[n], .edge_bytes = 4, .row = row, .col = col,
+			       .weight = weight, .flags = GTU_GRAPH_DIRECTED | GTU_GRAPH_CHECKED,
+			       .weight_type = weight ? GTU_WEIGHT_U32 : GTU_WEIGHT_NONE };
+
+	return g;
+}
+
+TEST(compressed_lists_of_every_length_and_order)
+{
+	/* around a piece's 256 entries, and around the end of the vertices that need another bit */
+	static const uint64_t degrees[] = { 0, 1, 2, 31, 33, 255, 256, 257, 511, 512, 513, 5000 };
+	static uint64_t row[14];
+	static uint32_t col[20000], weight[20000];
+	uint64_t state = 9, v, e, bytes, n = 13;
+	uint32_t how;
+	struct gtu_graph g;
+
+	for (how = 0; how < 6; how++) {
+		for (v = 0, e = 0; v < n; v++) {
+			row[v] = e;
+			for (; v < 12 && e < row[v] + degrees[v]; e++) {
+				/* any order; the same over and over; ascending; greatest first */
+				col[e] = (uint32_t)(how < 2 ? test_random(&state) % n : how == 2 ? n - 1 :
+						    how == 3 ? (e - row[v]) * n / degrees[v] : (e - row[v]) % 2 ? 0 : n - 1);
+				weight[e] = how == 5 ? 7 : (uint32_t)(test_random(&state) % (how ? 1000 : UINT32_MAX));
+			}
+		}
+		row[n] = e;
+		g = given(n, row, col, how == 4 ? NULL : weight);
+		through_compressed(&g, &bytes);
+		/* steps of no bits: rows, a byte a piece, and what each begins with */
+		if (how == 2)
+			CHECKF(bytes < 8192 + e * 10 / 8 + 2 * 4096, "%llu bytes", (unsigned long long)bytes);
+	}
+	n = 1;
+	row[0] = 0, row[1] = 3;
+	col[0] = col[1] = col[2] = 0;
+	g = given(n, row, col, NULL);
+	through_compressed(&g, &bytes);
+	row[1] = 0;
+	g = given(n, row, col, NULL);
+	through_compressed(&g, &bytes);
+	g = given(0, row, col, NULL);
+	through_compressed(&g, &bytes);
+}
+
+/* The greatest vertices that 32 bits name. */
+TEST(compressed_entries_of_32_bits)
+{
+	const uint64_t n = 1ull << 32, row_bytes = (n + 1) * 8;
+	uint64_t *row = mmap(NULL, row_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const uint32_t col[4] = { 0, UINT32_MAX, 5, UINT32_MAX - 1 };
+	struct gtu_coded c;
+	struct gtu_error err;
+	uint32_t stream[8];
+	struct gtu_graph g;
+
+	if (!getenv("GTU_TEST_LARGE"))
+		SKIP("takes 32 GB of memory: GTU_TEST_LARGE=1 runs it");
+	CHECK(row != MAP_FAILED);
+	for (uint64_t v = 1; v <= n; v++)
+		row[v] = 4;
+	g = given(n, row, col, NULL);
+	CHECK(!gtu_coded_measure(&g, 0, &c, &err));
+	CHECK(c.entry_bits == 32 && c.bits == 4 * 32 && c.pieces == 1);
+	gtu_coded_write(&g, &c, stream);
+	CHECK(!memcmp(stream, (uint32_t[]){ 0, UINT32_MAX, 6, UINT32_MAX - 6 }, 16));
+	gtu_coded_free(&c);
+	g.n++;
+	CHECK(gtu_coded_measure(&g, 0, &c, &err) == GTU_ERR_UNSUPPORTED && strstr(err.text, "4294967297"));
+	munmap(row, row_bytes);
 }
 
 TEST(ids_are_kept_through_a_container)
@@ -265,17 +379,17 @@ static int try_header(const char *path, const struct gtu_container_header *h, st
 	return rc ? rc : (int)(sum == 0);
 }
 
-TEST(a_header_with_any_field_wrong_is_refused_or_harmless)
+static void check_headers(int compressed)
 {
 	const char *path = in_tmp("hostile.gtu");
 	struct gtu_container_header good, bad;
-	struct gtu_graph *g = make(GTU_WEIGHT_U32, 4, 5);
+	struct gtu_graph *g = make(GTU_WEIGHT_F32, 4, 5);
 	uint64_t state = 1;
 	struct gtu_error err;
 	size_t word;
 	int fd, i;
 
-	CHECK(!gtu_graph_save(g, path, NULL, &err));
+	CHECK(!(compressed ? gtu_graph_save_compressed : gtu_graph_save)(g, path, NULL, &err));
 	gtu_graph_close(g);
 	fd = open(path, O_RDONLY);
 	CHECK(pread(fd, &good, sizeof(good), 0) == sizeof(good));
@@ -302,6 +416,9 @@ TEST(a_header_with_any_field_wrong_is_refused_or_harmless)
 		try_header(path, &bad, &err);
 	}
 }
+
+TEST(a_header_with_any_field_wrong_is_refused_or_harmless) { check_headers(0); }
+TEST(so_is_one_of_compressed_edges) { check_headers(1); }
 
 static void damage(const char *path, uint64_t offset, uint64_t value, size_t bytes)
 {
@@ -339,6 +456,72 @@ TEST(damage_behind_the_header_is_found_by_the_check_and_by_all_that_scatter)
 		CHECKF(strstr(err.text, cases[i].says), "case %zu says: %s", i, err.text);
 		gtu_graph_close(g);
 	}
+	gtu_graph_close(a);
+}
+
+TEST(damage_in_compressed_edges_is_found_or_harmless)
+{
+	const char *path = in_tmp("damage.gtu");
+	struct gtu_graph *a = make(GTU_WEIGHT_U32, 4, 5), *g;
+	struct gtu_container_header h;
+	uint64_t state = 4, at, value;
+	struct gtu_error err;
+	uint32_t *small;
+	int fd, i, rc, refused[2] = { 0 };
+
+	/* weights that share the stream */
+	small = malloc(4 * a->m);
+	for (at = 0; at < a->m; at++)
+		small[at] = (uint32_t)at % 100;
+	free(a->backing->weight);
+	a->weight = a->backing->weight = small;
+	for (i = 0; i < 400; i++) {
+		CHECK(!gtu_graph_save_compressed(a, path, NULL, &err));
+		fd = open(path, O_RDONLY);
+		CHECK(pread(fd, &h, sizeof(h), 0) == sizeof(h));
+		close(fd);
+		CHECK(h.weighted && !h.section[GTU_SECTION_WEIGHT].bytes);
+		/* a width; a word of the stream; a row */
+		at = i % 3 == 2 ? h.section[GTU_SECTION_ROW].offset + test_random(&state) % 501 * 8 :
+		     i % 3 ? h.section[GTU_SECTION_COL].offset + (h.coded_pieces + 7) / 8 * 8 +
+			     test_random(&state) % (h.coded_bits / 8) :
+			     h.section[GTU_SECTION_COL].offset + test_random(&state) % h.coded_pieces;
+		value = i % 2 ? test_random(&state) : test_random(&state) % 64;
+		damage(path, at, value, i % 3 == 2 ? 8 : 1);
+		rc = gtu_graph_open(path, NULL, NULL, &g, &err);
+		CHECKF(!rc || (rc == GTU_ERR_INPUT && strstr(err.text, path)), "%d %s", rc, err.text);
+		refused[0] += rc != 0;
+		if (rc)
+			continue;
+		/* every entry leads to a vertex, and what is not as it was is found */
+		rc = gtu_graph_check(g, NULL, &err);
+		if (rc)
+			CHECKF(strstr(err.text, "damaged"), "%s", err.text);
+		else
+			check_equal(a, g);
+		refused[1] += rc != 0;
+		gtu_graph_close(g);
+	}
+	CHECKF(refused[0] > 50 && refused[1] > 50, "%d and %d", refused[0], refused[1]);
+	gtu_graph_close(a);
+}
+
+static int stop_decoding(void *user, const char *what, uint64_t done, uint64_t total)
+{
+	(void)user, (void)done, (void)total;
+	return !strcmp(what, "decoding");
+}
+
+TEST(decoding_can_be_stopped)
+{
+	const struct gtu_progress stop = { stop_decoding, NULL };
+	const char *path = in_tmp("stop.gtu");
+	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *g;
+	struct gtu_error err;
+
+	CHECK(!gtu_graph_save_compressed(a, path, NULL, &err));
+	CHECK(gtu_graph_open(path, NULL, &stop, &g, &err) == GTU_ERR_INTERRUPTED && !g);
+	CHECK(strstr(err.text, "opening"));
 	gtu_graph_close(a);
 }
 

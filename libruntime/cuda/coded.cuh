@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compressed edge lists (coded.h) by a warp: the lines that a piece lies in are asked for whole and together, from
+ * 128-byte boundaries on, and wait in shared memory; then 32 entries at a time, each lane takes its step out of them
+ * and a sum over the lanes makes targets of the steps.
+ */
+#ifndef GTU_CUDA_CODED_CUH
+#define GTU_CUDA_CODED_CUH
+
+#include "common.cuh"
+
+#define CODED_LINES 9			/* a piece of 1 KiB that begins anywhere */
+
+struct coded_piece {
+	u64 at;				/* its first bit */
+	u64 edge;			/* number of its first edge */
+	u32 width, count;
+	u32 *word;			/* the warp's shared memory: from the line of its first bit on */
+	u32 have;			/* words of it that are there, or before its first */
+};
+
+__device__ static inline u32 stream_word(const gpu_graph &g, u64 i)
+{
+	return ((const u32 *)(i < g.near_end ? g.near : g.list))[i];
+}
+
+/* Piece @k of the list of @v, which has it. */
+__device__ static inline coded_piece piece_of(const gpu_graph &g, u64 v, u32 k)
+{
+	__shared__ u32 lines[GPU_BLOCK / 32][CODED_LINES * 32];
+	u64 s = row_at(g, v), degree = row_at(g, v + 1) - s, done = (u64)k * GTU_CODED_PIECE,
+	    word = ((const u64 *)g.index)[v];
+	coded_piece p;
+
+	if (degree > GTU_CODED_PIECE)
+		word = ((const u64 *)g.table)[word + k];
+	p.at = gtu_coded_word_at(word);
+	p.width = gtu_coded_word_width(word);
+	p.edge = s + done;
+	p.count = degree - done < GTU_CODED_PIECE ? (u32)(degree - done) : GTU_CODED_PIECE;
+	p.word = lines[threadIdx.x / 32];
+	p.have = (u32)(p.at & 1023) / 32;
+	return p;
+}
+
+/* Words that hold the piece's first @bits bits, counted as p.word is. */
+__device__ static inline u32 words_for(const coded_piece &p, u32 bits)
+{
+	return ((u32)(p.at & 1023) + bits + 31) / 32;
+}
+
+/* Bring the words up to @end, all of them asked for before the first is waited for. */
+__device__ static inline void fetch_words(const gpu_graph &g, coded_piece &p, u32 end, tally &t)
+{
+	const u64 base = p.at / 1024 * 32;
+	const u32 begin = p.have & ~31u;
+	u32 got[CODED_LINES], i;
+	u64 sectors;
+
+	if (end <= p.have)
+		return;
+#pragma unroll
+	for (int k = 0; k < CODED_LINES; k++) {
+		i = begin + k * 32 + lane_id();
+		got[k] = i >= p.have && i < end ? stream_word(g, base + i) : 0;
+	}
+	/* whoever still reads what is there */
+	__syncwarp();
+#pragma unroll
+	for (int k = 0; k < CODED_LINES; k++) {
+		i = begin + k * 32 + lane_id();
+		if (i >= p.have && i < end)
+			p.word[i] = got[k];
+	}
+	__syncwarp();
+	sectors = (end + 7) / 8 - p.have / 8;
+	if (base + p.have < g.near_end)
+		t.near += sectors;
+	else
+		t.far += sectors;
+	p.have = end;
+}
+
+/* Targets of entries @first to @first + 31, a lane each; *carry is the last target before them, then of them. */
+__device__ static inline u32 targets_of(const gpu_graph &g, const coded_piece &p, u32 first, u32 *carry)
+{
+	const u32 i = first + lane_id(), start = (u32)(p.at & 1023);
+	u32 sum = 0, other;
+
+	if (!i)
+		sum = gtu_coded_take(p.word, start, g.entry_bits);
+	else if (i < p.count)
+		sum = gtu_coded_take(p.word, start + gtu_coded_step_at(i, g.entry_bits, p.width), p.width);
+	for (int d = 1; d < 32; d <<= 1) {
+		other = __shfl_up_sync(ALL_LANES, sum, d);
+		if (lane_id() >= (u32)d)
+			sum += other;
+	}
+	sum += *carry;
+	*carry = __shfl_sync(ALL_LANES, sum, 31);
+	return sum & gtu_coded_mask(g.entry_bits);
+}
+
+/* Bits of entries 0 to @count - 1 alone. */
+__device__ static inline u32 step_bits(const gpu_graph &g, const coded_piece &p, u32 count)
+{
+	return g.entry_bits + (count - 1) * p.width;
+}
+
+/* walk_item() of a coded list: item @k is its piece @k. Weights are read where @WEIGHED. */
+template <typename W, bool WEIGHED, typename F>
+__device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally &t, F f)
+{
+	coded_piece p = piece_of(g, v, k);
+	u32 bits = WEIGHED ? gtu_coded_piece_bits(p.count, g.entry_bits, p.width, g.weight_bits) :
+			     step_bits(g, p, p.count), first, carry = 0;
+
+	fetch_words(g, p, words_for(p, bits), t);
+	if (width_of<W>::bytes)
+		t.far += ((p.edge + p.count) * width_of<W>::bytes + 31) / 32 - p.edge * width_of<W>::bytes / 32;
+	for (first = 0; first < p.count; first += 32) {
+		const u32 i = first + lane_id();
+		const bool valid = i < p.count;
+		coded entry = { targets_of(g, p, first, &carry), 0 };
+		W weight = W();
+
+		if (WEIGHED && valid)
+			entry.weight = gtu_coded_take(p.word, (u32)(p.at & 1023) +
+						      gtu_coded_weight_at(i, p.count, g.entry_bits, p.width,
+									  g.weight_bits), g.weight_bits);
+		if (valid)
+			weight = weight_at<W>(g, p.edge + i);
+		f(valid, entry, weight);
+	}
+}
+
+/* Whether any target of @v has its bit in @bits set; 32 targets are read at a time, until one has. */
+__device__ static inline bool coded_hits(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
+{
+	u64 pieces = gtu_coded_pieces(row_at(g, v + 1) - row_at(g, v));
+	u32 k, first, to, carry;
+
+	for (k = 0; k < pieces; k++) {
+		coded_piece p = piece_of(g, v, k);
+
+		for (first = 0, carry = 0; first < p.count; first += 32) {
+			fetch_words(g, p, words_for(p, step_bits(g, p, first + 32 < p.count ? first + 32 : p.count)), t);
+			to = targets_of(g, p, first, &carry);
+			if (__any_sync(ALL_LANES, first + lane_id() < p.count && bits[to >> 5] >> (to & 31) & 1))
+				return true;
+		}
+	}
+	return false;
+}
+
+#endif

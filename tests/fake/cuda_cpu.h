@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CUDA C++ on a CPU, as far as this project's kernels use it, so that they run, as they are, where there is no GPU. The
+ * threads of a block are fibers of one thread; what a warp or a block does together waits until all of them came. Blocks
+ * run one after the other. A warp that waits for a thread that has ended, which a GPU may hang on, ends the program.
+ * Nothing of it is about time.
+ */
+#ifndef CUDA_CPU_H
+#define CUDA_CPU_H
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+using std::fabs;
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static
+#define __launch_bounds__(threads)
+#define __nanosleep(ns) cpu_yield()
+#define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+struct cpu_index {
+	unsigned x;
+};
+struct uint4 {
+	unsigned x, y, z, w;
+} __attribute__((aligned(16)));
+
+extern cpu_index threadIdx, blockIdx, gridDim, blockDim;
+
+/* Let other threads of the block run. */
+void cpu_yield(void);
+/* Wait until all threads of the warp (of the block) are here. */
+void cpu_meet(bool block);
+/* The same, and give each lane's value to all: out[32]. */
+void cpu_exchange(uint64_t mine, uint64_t *out);
+
+template <typename T> static inline uint64_t cpu_bits(T x)
+{
+	uint64_t bits = 0;
+
+	memcpy(&bits, &x, sizeof(x));
+	return bits;
+}
+template <typename T> static inline T cpu_value(uint64_t bits)
+{
+	T x;
+
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+template <typename T> static inline T cpu_from(T x, unsigned lane, bool other)
+{
+	uint64_t all[32];
+
+	cpu_exchange(cpu_bits(x), all);
+	return other && lane < 32 ? cpu_value<T>(all[lane]) : x;
+}
+template <typename T> static inline T __shfl_sync(unsigned, T x, int lane)
+{
+	return cpu_from(x, (unsigned)lane & 31, true);
+}
+template <typename T> static inline T __shfl_xor_sync(unsigned, T x, int mask)
+{
+	return cpu_from(x, (threadIdx.x & 31) ^ (unsigned)mask, true);
+}
+template <typename T> static inline T __shfl_up_sync(unsigned, T x, unsigned delta)
+{
+	unsigned lane = threadIdx.x & 31;
+
+	return cpu_from(x, lane - delta, lane >= delta);
+}
+static inline unsigned __ballot_sync(unsigned, bool x)
+{
+	uint64_t all[32];
+	unsigned word = 0, i;
+
+	cpu_exchange(x, all);
+	for (i = 0; i < 32; i++)
+		word |= (unsigned)all[i] << i;
+	return word;
+}
+static inline bool __any_sync(unsigned mask, bool x)
+{
+	return __ballot_sync(mask, x) != 0;
+}
+static inline void __syncwarp(void)
+{
+	cpu_meet(false);
+}
+static inline void __syncthreads(void)
+{
+	cpu_meet(true);
+}
+
+/* Fibers give way nowhere else, and so these are atomic; __atomic for a producer that is another thread. */
+template <typename T> static inline T atomicAdd(T *at, T x)
+{
+	T old = *at;
+
+	*at = old + x;
+	return old;
+}
+template <typename T> static inline T atomicMin(T *at, T x)
+{
+	T old = *at;
+
+	*at = x < old ? x : old;
+	return old;
+}
+template <typename T> static inline T atomicMax(T *at, T x)
+{
+	T old = *at;
+
+	*at = x > old ? x : old;
+	return old;
+}
+template <typename T> static inline T atomicOr(T *at, T x)
+{
+	T old = *at;
+
+	*at = old | x;
+	return old;
+}
+template <typename T> static inline T atomicCAS(T *at, T compare, T x)
+{
+	T old = *at;
+
+	*at = old == compare ? x : old;
+	return old;
+}
+
+static inline double __dadd_rn(double a, double b) { return a + b; }
+static inline float __fadd_rn(float a, float b) { return a + b; }
+static inline float __uint_as_float(unsigned x) { return cpu_value<float>(x); }
+static inline unsigned __float_as_uint(float x) { return (unsigned)cpu_bits(x); }
+static inline double __longlong_as_double(long long x) { return cpu_value<double>((uint64_t)x); }
+static inline long long __double_as_longlong(double x) { return (long long)cpu_bits(x); }
+static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+{
+	return (unsigned)(((uint64_t)high << 32 | low) >> (shift & 31));
+}
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+
+/* A kernel, as the driver calls it: its arguments by address. */
+template <typename... A, size_t... I>
+static inline void cpu_call(void (*f)(A...), void **params, std::index_sequence<I...>)
+{
+	f(*(A *)params[I]...);
+}
+template <auto F> struct cpu_thunk;
+template <typename... A, void (*F)(A...)> struct cpu_thunk<F> {
+	static void run(void **params)
+	{
+		cpu_call(F, params, std::index_sequence_for<A...>());
+	}
+};
+
+extern "C" {
+typedef void (*cpu_kernel)(void **params);
+/* NULL: there is none of this name. */
+cpu_kernel cpu_kernel_find(const char *name);
+void cpu_kernel_run(cpu_kernel kernel, unsigned blocks, unsigned threads, void **params);
+}
+
+#endif

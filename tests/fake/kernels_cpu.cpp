@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/* The library's kernels as CPU code (cuda_cpu.h), found by name; KERNELS_LIST names them all, a KERNEL(name) each. */
+#include <cstdio>
+#include <cstdlib>
+
+#include <csetjmp>
+#include <ucontext.h>
+
+#include "cuda_cpu.h"
+
+#include KERNELS_SOURCE
+
+#define THREADS_MOST	1024
+#define STACK		(256 << 10)
+
+cpu_index threadIdx, blockIdx, gridDim, blockDim;
+
+namespace {
+
+/* All who meet: how many came, and how often all had come. */
+struct meeting {
+	unsigned came, round;
+};
+struct fiber {
+	jmp_buf at;
+	ucontext_t first;
+	bool begun, done;
+	const meeting *waits;		/* until its round is no longer... */
+	unsigned round;			/* ...this one */
+};
+struct warp {
+	meeting all;
+	uint64_t value[2][32];
+};
+
+fiber fibers[THREADS_MOST];
+warp warps[THREADS_MOST / 32];
+meeting everybody;
+char *stacks;
+unsigned threads, now;
+cpu_kernel kernel;
+void **params;
+jmp_buf scheduler;
+
+void leave(void)
+{
+	if (!_setjmp(fibers[now].at))
+		_longjmp(scheduler, 1);
+}
+
+/* A fiber's whole life: a thread of each block. */
+void live(void)
+{
+	for (;;) {
+		kernel(params);
+		fibers[now].done = true;
+		leave();
+	}
+}
+
+void enter(unsigned i)
+{
+	fiber *f = &fibers[i];
+
+	now = i;
+	threadIdx.x = i;
+	if (_setjmp(scheduler))
+		return;
+	if (f->begun)
+		_longjmp(f->at, 1);
+	f->begun = true;
+	getcontext(&f->first);
+	f->first.uc_stack.ss_sp = stacks + (size_t)i * STACK;
+	f->first.uc_stack.ss_size = STACK;
+	makecontext(&f->first, live, 0);
+	setcontext(&f->first);
+}
+
+void wait_for(meeting *m, unsigned all)
+{
+	unsigned round = m->round;
+
+	if (++m->came == all) {
+		m->came = 0;
+		m->round++;
+		return;
+	}
+	fibers[now].waits = m;
+	fibers[now].round = round;
+	leave();
+}
+
+void run_block(void)
+{
+	unsigned left = threads, i;
+	bool moved;
+
+	for (i = 0; i < threads; i++)
+		fibers[i].done = false;
+	while (left) {
+		moved = false;
+		for (i = 0; i < threads; i++) {
+			fiber *f = &fibers[i];
+
+			if (f->done || (f->waits && f->waits->round == f->round))
+				continue;
+			f->waits = nullptr;
+			moved = true;
+			enter(i);
+			left -= f->done;
+		}
+		if (!moved) {
+			fprintf(stderr, "a kernel's threads wait for others that have ended\n");
+			abort();
+		}
+	}
+}
+
+const struct {
+	const char *name;
+	cpu_kernel run;
+} known[] = {
+#define KERNEL(name) { #name, cpu_thunk<&name>::run },
+#include KERNELS_LIST
+#undef KERNEL
+};
+
+}
+
+void cpu_yield(void)
+{
+	leave();
+}
+
+void cpu_meet(bool block)
+{
+	wait_for(block ? &everybody : &warps[now / 32].all, block ? threads : 32);
+}
+
+void cpu_exchange(uint64_t mine, uint64_t *out)
+{
+	warp *w = &warps[now / 32];
+	uint64_t *value = w->value[w->all.round & 1];
+
+	value[now & 31] = mine;
+	wait_for(&w->all, 32);
+	memcpy(out, value, 32 * sizeof(*out));
+}
+
+cpu_kernel cpu_kernel_find(const char *name)
+{
+	for (auto &k : known)
+		if (!strcmp(k.name, name))
+			return k.run;
+	return nullptr;
+}
+
+void cpu_kernel_run(cpu_kernel f, unsigned blocks, unsigned count, void **arguments)
+{
+	if (!stacks)
+		stacks = (char *)malloc((size_t)THREADS_MOST * STACK);
+	if (!stacks || count > THREADS_MOST || count % 32)
+		abort();
+	kernel = f;
+	params = arguments;
+	threads = blockDim.x = count;
+	gridDim.x = blocks;
+	for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)
+		run_block();
+}

@@ -146,6 +146,8 @@ static int run(struct gtu_job *job, uint64_t budget)
 	from = &job->mem[0];
 	to = &job->mem[1];
 	total = is_fill ? to->bytes : from->bytes;
+	if (gtu_bug(job->dev, GTU_BUG_LENGTH_4K) && total && total % 4096 == 0)
+		total--;
 	/* known beforehand: what is over the limit is not begun */
 	if (job->limit < job->dev->config.scu_latency ||
 	    (total + GTU_SECTOR_BYTES - 1) / GTU_SECTOR_BYTES > job->limit - job->dev->config.scu_latency)
@@ -160,9 +162,13 @@ static int run(struct gtu_job *job, uint64_t budget)
 		if (!dst || (!is_fill && !src))
 			return GTU_RUN_DONE;
 		if (is_fill)
-			fill(dst, got, job->desc.imm, width, s->done);
+			fill(dst, got, gtu_bug(job->dev, GTU_BUG_BYTE_ORDER) ?
+				       __builtin_bswap64(job->desc.imm) >> (64 - 8 * width) : job->desc.imm,
+			     width, s->done);
 		else
 			memmove(dst, src, got);
+		if (gtu_bug(job->dev, GTU_BUG_DATA) && !is_fill && width == 2 && from->addr % 64 == 6 && got > 64)
+			dst[64] &= 0xfe;
 		if (from->watched && !is_fill)
 			gtu_watch_stream(from, s->done, got, job->cycles);
 		if (to->watched)

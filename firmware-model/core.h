@@ -89,6 +89,7 @@ struct gtu_dev {
 	bool stuck;			/* in a reset that does not end */
 	struct gtu_dev_faults faults;
 	uint64_t completions, records, invalidates, resets;	/* so far, for the faults */
+	uint32_t bug_word;		/* what a planted bug has to remember */
 
 	uint8_t *fdt;			/* GTU_FDT_WINDOW_SIZE */
 	uint32_t fdt_bytes, fdt_crc;
@@ -115,6 +116,13 @@ uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word);
 void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *lane, unsigned words);
 bool gtu_fault_invalidate(struct gtu_dev *dev);	/* true: it is never done */
 bool gtu_fault_reset(struct gtu_dev *dev);	/* true: it does not end */
+
+/* bug.c: only where dev->faulty */
+uint64_t gtu_bug_read(const struct gtu_dev *dev, uint32_t offset, uint64_t value);
+bool gtu_bug_write(struct gtu_dev *dev, uint32_t offset, unsigned size, uint64_t *value);	/* true: it is lost */
+uint64_t gtu_bug_aperture(const struct gtu_dev *dev, uint64_t offset);
+void gtu_bug_record(uint32_t *lane, unsigned words);
+void gtu_bug_completion(const struct gtu_dev *dev, const struct gtu_job *job, struct gtu_hw_cpl *cpl, uint16_t *phase);
 
 /* fdt.c: fill dev->fdt; false (with *why) when it does not fit. */
 bool gtu_fdt_build(struct gtu_dev *dev, const char **why);
@@ -143,6 +151,12 @@ void gtu_zcm_gather(struct gtu_dev *dev, unsigned direction, const uint64_t *add
 		    unsigned width, uint64_t cycle, uint64_t latency);
 void gtu_zcm_snapshot(struct gtu_dev *dev);
 void gtu_zcm_clear(struct gtu_dev *dev);
+
+/* Is it built with this mistake? */
+static inline bool gtu_bug(const struct gtu_dev *dev, enum gtu_bug bug)
+{
+	return __builtin_expect(dev->faulty, 0) && dev->faults.bug == bug;
+}
 
 static inline bool gtu_bit(const uint64_t *map, unsigned i)
 {

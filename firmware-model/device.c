@@ -204,7 +204,7 @@ static void reset(struct gtu_dev *dev)
 	memset(dev->mbox_result, 0, sizeof(dev->mbox_result));
 	dev->mbox_status = dev->error = dev->turn = dev->fences = 0;
 	dev->error_info = dev->scratch = dev->cycles = dev->run_cycles = 0;
-	dev->cycle_limit = 1ull << 40;
+	dev->cycle_limit = 1ull << (gtu_bug(dev, GTU_BUG_RESET_VALUE) ? 39 : 40);
 	dev->latch_offset = ~0u;
 	dev->monitor = false;
 	dev->flights = 0;
@@ -224,7 +224,7 @@ static void reset(struct gtu_dev *dev)
 	dev->stuck = dev->faulty && gtu_fault_reset(dev);
 	if (dev->stuck)
 		dev->mbox_status = GTU_MBOX_BUSY;
-	dev->epoch++;
+	dev->epoch += !gtu_bug(dev, GTU_BUG_EPOCH);
 	if (!dev->epoch)
 		dev->epoch = 1;
 }
@@ -481,13 +481,17 @@ static uint64_t register_read(struct gtu_dev *dev, uint32_t offset, unsigned siz
 			memcpy(&value, dev->fdt + (offset - GTU_FDT_WINDOW), size);
 		return value;
 	}
+	if (gtu_bug(dev, GTU_BUG_ACCESS_SIZE) && size < 4 && register_at(dev, offset & ~3u, &value, &wide))
+		return value >> 8 * (offset & 3) & ((1ull << 8 * size) - 1);
 	if ((size != 4 && size != 8) || offset % size)
 		goto nothing;
 	if (size == 4 && offset % 8 == 4 && latched == offset - 4)
 		return dev->latch_high;
 	if (register_at(dev, offset, &value, &wide)) {
+		if (dev->faulty)
+			value = gtu_bug_read(dev, offset, value);
 		if (size == 4 && wide) {
-			dev->latch_offset = offset;
+			dev->latch_offset = gtu_bug(dev, GTU_BUG_LATCH) ? ~0u : offset;
 			dev->latch_high = value >> 32;
 			return (uint32_t)value;
 		}
@@ -510,7 +514,9 @@ static void control(struct gtu_dev *dev, struct gtu_unit_page *p, uint32_t bits)
 		gtu_zcm_snapshot(dev);
 	if (bits & GTU_CTRL_SNAPSHOT)
 		memcpy(p->shown, p->live, sizeof(p->shown));
-	if (bits & GTU_CTRL_CLEAR) {
+	if (gtu_bug(dev, GTU_BUG_COUNTER) && p->unit == &gtu_unit_scu)
+		p->shown[GTU_SCU_C_OUT] += p->live[GTU_SCU_C_OUT] != 0;
+	if (bits & GTU_CTRL_CLEAR && !gtu_bug(dev, GTU_BUG_COUNTER_CLEAR)) {
 		memset(p->live, 0, sizeof(p->live));
 		if (zcm)
 			gtu_zcm_clear(dev);
@@ -563,6 +569,8 @@ static void register_write(struct gtu_dev *dev, uint32_t offset, unsigned size, 
 
 	if ((size != 4 && size != 8) || offset % size)
 		goto nothing;
+	if (dev->faulty && gtu_bug_write(dev, offset, size, &value))
+		return;
 	if (wide == GTU_REG_SCRATCH) {
 		put_half(&dev->scratch, high, size, value);
 		return;
@@ -645,7 +653,11 @@ uint64_t gtu_dev_read(struct gtu_dev *dev, unsigned bar, uint64_t offset, unsign
 		return register_read(dev, (uint32_t)offset, size);
 	if (bar == GTU_BAR_APERTURE) {
 		aperture_access(dev, offset, size, false);
+		if (dev->faulty)
+			offset = gtu_bug_aperture(dev, offset);
 		memcpy(&value, dev->aperture + offset, size);
+		if (gtu_bug(dev, GTU_BUG_DWORD_SWAP) && size == 8)
+			value = value << 32 | value >> 32;
 	}
 	return value;			/* doorbells read as zero */
 }
@@ -662,10 +674,17 @@ void gtu_dev_write(struct gtu_dev *dev, unsigned bar, uint64_t offset, unsigned 
 		if (size < 4 || offset % size)
 			gtu_dev_error(dev, GTU_ERROR_REGISTER, offset);
 		else
-			gtu_queue_doorbell(dev, (uint32_t)(offset >> shift),
+			gtu_queue_doorbell(dev, (uint32_t)(offset >> shift) + gtu_bug(dev, GTU_BUG_DOORBELL_INDEX),
 					   (uint32_t)(offset & ((1u << shift) - 1)), size, value);
 	} else if (bar == GTU_BAR_APERTURE) {
 		aperture_access(dev, offset, size, true);
+		if (dev->faulty)
+			offset = gtu_bug_aperture(dev, offset);
+		if (gtu_bug(dev, GTU_BUG_BYTE_ENABLE) && size < 4) {
+			value = (value & ((1u << 8 * size) - 1)) << 8 * (offset & 3);
+			offset &= ~3ull;
+			size = 4;
+		}
 		memcpy(dev->aperture + offset, &value, size);
 	}
 }

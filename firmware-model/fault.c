@@ -18,7 +18,8 @@ static uint64_t lie(struct gtu_dev *dev)
 void gtu_dev_set_faults(struct gtu_dev *dev, const struct gtu_dev_faults *faults)
 {
 	dev->faults = *faults;
-	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->no_invalidate || faults->stuck_reset;
+	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->no_invalidate || faults->stuck_reset ||
+		      faults->bug;
 	dev->completions = dev->records = dev->invalidates = dev->resets = 0;
 }
 
@@ -90,6 +91,8 @@ void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *l
 	const uint64_t r = forge ? lie(dev) : 0;
 	unsigned i;
 
+	if (gtu_bug(dev, GTU_BUG_LANES))
+		gtu_bug_record(lane, words);
 	if (r & 1)
 		head->active = (uint32_t)lie(dev);
 	if ((r & 6) == 6)

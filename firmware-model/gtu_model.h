@@ -106,6 +106,25 @@ bool gtu_dev_pending(const struct gtu_dev *dev);
  */
 void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles);
 
+/* One mistake in the gateware, planted: names and what it does are gtu_bug_name() and gtu_bug_text(). */
+enum gtu_bug {
+	GTU_BUG_NONE,
+	GTU_BUG_BAR_SIZE, GTU_BUG_FDT_CRC, GTU_BUG_FDT_VALUE,
+	GTU_BUG_STUCK_BIT, GTU_BUG_RESET_VALUE, GTU_BUG_W1C, GTU_BUG_RO_WRITABLE, GTU_BUG_HIGH_HALF, GTU_BUG_LATCH,
+	GTU_BUG_ACCESS_SIZE, GTU_BUG_EPOCH, GTU_BUG_MAILBOX_CHECK,
+	GTU_BUG_APERTURE_ALIAS, GTU_BUG_BYTE_ENABLE, GTU_BUG_DWORD_SWAP,
+	GTU_BUG_DOORBELL_INDEX, GTU_BUG_FLR_STATE,
+	GTU_BUG_DMA_32, GTU_BUG_DMA_PAGE, GTU_BUG_LENGTH_4K, GTU_BUG_BYTE_ORDER, GTU_BUG_COMPLETION_COUNT,
+	GTU_BUG_PHASE, GTU_BUG_TAIL_LOST, GTU_BUG_BOUNDS, GTU_BUG_RIGHTS, GTU_BUG_GENERATION,
+	GTU_BUG_IRQ_VECTOR, GTU_BUG_MSIX_MASK,
+	GTU_BUG_LANES, GTU_BUG_COUNTER_CLEAR,
+	GTU_BUG_DATA, GTU_BUG_CYCLES, GTU_BUG_COUNTER,
+	GTU_BUGS
+};
+/* "dma-page", and a sentence of what is wrong; NULL from GTU_BUGS on. */
+const char *gtu_bug_name(enum gtu_bug bug);
+const char *gtu_bug_text(enum gtu_bug bug);
+
 /*
  * What goes wrong on purpose. Each number says from which time on (1: the first; 0: never), counted from
  * this call. The same @seed gives the same lies.
@@ -117,6 +136,7 @@ struct gtu_dev_faults {
 	uint64_t no_invalidate;		/* INVALIDATE is never done: the mailbox stays busy */
 	uint64_t stuck_reset;		/* a reset does not end: never ready again */
 	uint64_t seed;
+	enum gtu_bug bug;		/* from now on, as far as it is the device's and not its door's */
 };
 void gtu_dev_set_faults(struct gtu_dev *dev, const struct gtu_dev_faults *faults);
 

@@ -64,7 +64,7 @@ static uint32_t queue_enable(struct gtu_dev *dev, const uint64_t *arg)
 	if (arg[0] >= dev->config.queues || arg[1] >= dev->config.contexts ||
 	    (arg[5] != GTU_RING_NONE && arg[5] >= dev->config.event_rings))
 		return GTU_MBOX_E_INDEX;
-	if (arg[2] % 128 || arg[3] % 64 || arg[4] >> 16 || sq_log2 < GTU_RING_LOG2_MIN ||
+	if (((arg[2] % 128 || arg[3] % 64) && !gtu_bug(dev, GTU_BUG_MAILBOX_CHECK)) || arg[4] >> 16 || sq_log2 < GTU_RING_LOG2_MIN ||
 	    sq_log2 > dev->config.ring_log2 || cq_log2 < GTU_RING_LOG2_MIN ||
 	    cq_log2 > dev->config.ring_log2)
 		return GTU_MBOX_E_ARG;

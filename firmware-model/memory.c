@@ -5,6 +5,11 @@
  */
 #include "core.h"
 
+static void *host_memory(struct gtu_dev *dev, uint64_t addr, uint64_t *len, bool write)
+{
+	return dev->ops.dma(dev->host, gtu_bug(dev, GTU_BUG_DMA_32) ? (uint32_t)addr : addr, len, write);
+}
+
 void *gtu_dma(struct gtu_dev *dev, uint64_t addr, uint64_t bytes, bool write)
 {
 	uint64_t got = bytes;
@@ -12,7 +17,7 @@ void *gtu_dma(struct gtu_dev *dev, uint64_t addr, uint64_t bytes, bool write)
 
 	if (addr + bytes < addr)
 		return NULL;
-	at = dev->ops.dma(dev->host, addr, &got, write);
+	at = host_memory(dev, addr, &got, write);
 	return at && got >= bytes ? at : NULL;
 }
 
@@ -20,7 +25,7 @@ static bool dma_copy(struct gtu_dev *dev, uint64_t addr, uint8_t *buffer, uint64
 {
 	while (bytes) {
 		uint64_t got = bytes;
-		void *at = addr + bytes < addr ? NULL : dev->ops.dma(dev->host, addr, &got, write);
+		void *at = addr + bytes < addr ? NULL : host_memory(dev, addr, &got, write);
 
 		if (!at || !got)
 			return false;
@@ -68,7 +73,8 @@ static unsigned region_fetch(struct gtu_dev *dev, const struct gtu_context *c, u
 		return GTU_CPL_KEY;
 	if (!gtu_dma_read(dev, c->table + slot * sizeof(*r), r, sizeof(*r)))
 		return GTU_CPL_DMA;
-	if (r->key != key || !(r->flags & GTU_REGION_VALID))
+	if ((r->key != key && !(gtu_bug(dev, GTU_BUG_GENERATION) && GTU_KEY_SLOT(r->key) == slot)) ||
+	    !(r->flags & GTU_REGION_VALID))
 		return GTU_CPL_KEY;
 	shift = region_shift(r);
 	if (shift < 12 || shift > 40 || r->offset % 8)
@@ -113,7 +119,7 @@ static bool resolve(struct gtu_job *job, const struct gtu_want *want)
 	if (status)
 		return gtu_job_error(job, status, place, 0), false;
 	if ((want->need & GTU_WANT_READ && !(m->region.flags & GTU_REGION_READ)) ||
-	    (want->need & GTU_WANT_WRITE && !(m->region.flags & GTU_REGION_WRITE)))
+	    (want->need & GTU_WANT_WRITE && !(m->region.flags & GTU_REGION_WRITE) && !gtu_bug(dev, GTU_BUG_RIGHTS)))
 		return gtu_job_error(job, GTU_CPL_RIGHTS, place, 0), false;
 	if (op->offset > m->region.length)
 		return gtu_job_error(job, GTU_CPL_BOUNDS, place, 0), false;
@@ -123,7 +129,7 @@ static bool resolve(struct gtu_job *job, const struct gtu_want *want)
 		m->count = room >> want->width_log2;
 	bytes = want->bytes ? want->bytes :
 		want->bits ? (m->count + 7) / 8 : m->count << want->width_log2;
-	if (bytes > room)
+	if (bytes > room + ((uint64_t)gtu_bug(dev, GTU_BUG_BOUNDS) << want->width_log2))
 		return gtu_job_error(job, GTU_CPL_BOUNDS, place, 0), false;
 	m->bytes = bytes;
 	m->addr = op->offset;
@@ -134,7 +140,7 @@ static bool resolve(struct gtu_job *job, const struct gtu_want *want)
 		m->base = dev->aperture + m->region.base + m->region.offset + op->offset;
 		return true;
 	}
-	if (!region_levels(&m->region) && bytes)
+	if (!region_levels(&m->region) && bytes && !gtu_bug(dev, GTU_BUG_DMA_PAGE))
 		m->base = gtu_dma(dev, m->region.base + m->region.offset + op->offset, bytes, m->write);
 	if (!m->base)
 		memset(m->tlb, 0, sizeof(m->tlb));
@@ -204,6 +210,8 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 	}
 	at = m->region.offset + m->addr + byte;
 	page = at >> shift;
+	if (gtu_bug(dev, GTU_BUG_DMA_PAGE))
+		page = (m->region.offset + m->addr) >> shift;
 	in_page = at & (page_bytes - 1);
 	room = page_bytes - in_page;
 	slot = page % GTU_TLB_ENTRIES;
@@ -213,7 +221,7 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 
 		if (!page_address(dev, &m->region, page, &addr) || addr + page_bytes < addr)
 			goto fault;
-		p = dev->ops.dma(dev->host, addr, &bytes, m->write);
+		p = host_memory(dev, addr, &bytes, m->write);
 		if (!p) {
 			bytes = 0;	/* perhaps only the part wanted is there: asked below */
 		}
@@ -229,7 +237,7 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 	/* A page larger than what the host has in one piece. */
 	if (page_address(dev, &m->region, page, &addr)) {
 		uint64_t bytes = want < room ? want : room;
-		uint8_t *p = dev->ops.dma(dev->host, addr + in_page, &bytes, m->write);
+		uint8_t *p = host_memory(dev, addr + in_page, &bytes, m->write);
 
 		if (p && bytes) {
 			room = bytes < room ? bytes : room;

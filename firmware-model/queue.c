@@ -67,7 +67,7 @@ static void event_raise(struct gtu_dev *dev, struct gtu_hwq *q)
 	e->tail++;
 	q->event_due = q->error_due = false;
 	if (dev->ops.irq)
-		dev->ops.irq(dev->host, e->vector);
+		dev->ops.irq(dev->host, e->vector + gtu_bug(dev, GTU_BUG_IRQ_VECTOR));
 }
 
 static void event_now(struct gtu_dev *dev, struct gtu_hwq *q)
@@ -213,7 +213,8 @@ static void submit(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t tail, uint32
 		queue_error(dev, q, GTU_QUEUE_E_HEAD);
 		return;
 	}
-	q->sq_tail = tail;
+	if (!(gtu_bug(dev, GTU_BUG_TAIL_LOST) && q->active))
+		q->sq_tail = tail;
 	q->cq_head = head;
 	if (q->active || fetchable(q))
 		runnable(dev, q);
@@ -286,8 +287,10 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 	cpl->reserved1 = 0;
 	cpl->reserved2 = 0;
 	cpl->status = job->status;
-	if (dev->faulty)
+	if (dev->faulty) {
 		gtu_fault_completion(dev, cpl, &phase);
+		gtu_bug_completion(dev, job, cpl, &phase);
+	}
 	__atomic_store_n(&cpl->phase, phase, __ATOMIC_RELEASE);
 	q->cq_tail++;
 	status_write(dev, q);

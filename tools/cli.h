@@ -26,6 +26,7 @@ enum cli_code {
 };
 
 int cmd_bench(int argc, char **argv);
+int cmd_bringup(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_generate(int argc, char **argv);

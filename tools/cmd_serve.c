@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bringup.h"
 #include "cli.h"
 #include "vfio_user.h"
 
@@ -75,6 +76,8 @@ static void help(void)
 	     "                      no-invalidate  the N-th INVALIDATE and those after it are never done\n"
 	     "                      stuck-reset  from the N-th reset on the device does not come back\n"
 	     "                      keep-master  from the N-th time on that bus mastering is taken away, it stays\n"
+	     "  --bug NAME        a mistake in the gateware, for 'gtu bringup' to find; 'gtu bringup --bugs'\n"
+	     "                    lists them\n"
 	     "  --seed S          of what corrupt-completions and forge-records make up [1]: the same S,\n"
 	     "                    the same lies\n"
 	     "  --trace           a line on stderr for each message\n\n"
@@ -338,7 +341,7 @@ static int run_server(struct server *s)
 
 int cmd_serve(int argc, char **argv)
 {
-	enum { SOCKET = 1, ONCE, APERTURE, MAP_APERTURE, WITHOUT, FAULT, SEED, TRACE, HELP = 'h' };
+	enum { SOCKET = 1, ONCE, APERTURE, MAP_APERTURE, WITHOUT, FAULT, BUG, SEED, TRACE, HELP = 'h' };
 	static const struct option options[] = {
 		{ "socket", required_argument, NULL, SOCKET },
 		{ "once", no_argument, NULL, ONCE },
@@ -346,6 +349,7 @@ int cmd_serve(int argc, char **argv)
 		{ "map-aperture", no_argument, NULL, MAP_APERTURE },
 		{ "without", required_argument, NULL, WITHOUT },
 		{ "fault", required_argument, NULL, FAULT },
+		{ "bug", required_argument, NULL, BUG },
 		{ "seed", required_argument, NULL, SEED },
 		{ "trace", no_argument, NULL, TRACE },
 		{ "help", no_argument, NULL, HELP },
@@ -375,6 +379,10 @@ int cmd_serve(int argc, char **argv)
 			break;
 		case FAULT:
 			if (!parse_fault(optarg, s.setup.fault))
+				return CLI_USAGE;
+			break;
+		case BUG:
+			if (!bringup_bug(optarg, &s.setup.bug))
 				return CLI_USAGE;
 			break;
 		case SEED:

@@ -34,6 +34,7 @@ struct pci_function {
 	uint64_t fault[PCI_FAULTS], accesses, interrupts;
 	uint64_t mastered;		/* times that bus mastering was taken away */
 	bool stalled, gone;
+	enum gtu_bug bug;
 };
 
 /* ---- Configuration space --------------------------------------------------------------------- */
@@ -180,6 +181,8 @@ static void send_pending(struct pci_function *f)
 
 void pci_function_set_irq(struct pci_function *f, unsigned vector, int fd)
 {
+	if (fd < 0 && f->bug == GTU_BUG_MSIX_MASK)
+		return;
 	if (f->irq_fd[vector] >= 0) {
 		close(f->irq_fd[vector]);
 		f->irq_fds--;
@@ -250,7 +253,8 @@ void pci_function_reset(struct pci_function *f)
 	/* a reset does not bring back what was pulled out */
 	if (f->gone)
 		return;
-	gtu_dev_reset(f->dev);
+	if (f->bug != GTU_BUG_FLR_STATE)
+		gtu_dev_reset(f->dev);
 	reset_config(f);
 	reset_msix(f);
 }
@@ -360,6 +364,8 @@ uint64_t pci_function_size(const struct pci_function *f, unsigned region)
 		return PCI_CONFIG_BYTES;
 	if (region == GTU_BAR_MSIX)
 		return GTU_BAR_MSIX_SIZE;
+	if (region == GTU_BAR_DOORBELL && f->bug == GTU_BUG_BAR_SIZE)
+		return gtu_dev_bar_size(f->dev, region) / 2;
 	return region < PCI_BARS ? gtu_dev_bar_size(f->dev, region) : 0;
 }
 
@@ -417,6 +423,7 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 	faults.no_invalidate = setup->fault[PCI_FAULT_NO_INVALIDATE];
 	faults.stuck_reset = setup->fault[PCI_FAULT_STUCK_RESET];
 	faults.seed = setup->seed;
+	faults.bug = f->bug = setup->bug;
 	config.aperture = f->aperture;
 	f->dev = gtu_dev_create(&config, &host_ops, f, &why);
 	if (!f->dev) {

@@ -40,6 +40,7 @@ enum pci_fault {
 struct pci_setup {
 	struct gtu_dev_config device;	/* aperture_bytes is given, .aperture is made here */
 	uint64_t fault[PCI_FAULTS];
+	enum gtu_bug bug;			/* a mistake in the gateware, or none */
 	uint64_t seed;				/* of the lies of PCI_FAULT_CORRUPT and PCI_FAULT_FORGE */
 };
 

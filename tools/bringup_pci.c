@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: MIT
+/*
+ * bringup: a function on the bus without a driver, through sysfs. Memory is a huge page whose physical address is
+ * asked of the kernel, so that the function has to be outside of any translating IOMMU; an interrupt is told to
+ * write a word of it instead of an interrupt controller, which is all that MSI-X is.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/pci_regs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bringup_access.h"
+#include "gtu/hw.h"
+
+#define DEVICES		"/sys/bus/pci/devices"
+#define BLOCK		(2u << 20)
+#define BLOCKS		2
+#define VECTORS_MAX	64
+#define MESSAGE		0x47545500u	/* of vector v: this + v; never 0 */
+
+struct pci {
+	char address[16], driver[64];	/* the driver that is given it back at the end, or "" */
+	int config;
+	void *bar[ACCESS_BARS];
+	uint64_t bytes[ACCESS_BARS];
+	uint16_t command;		/* as it was found */
+	bool hugepage;
+	uint8_t *block[BLOCKS];
+	uint64_t bus[BLOCKS];
+	unsigned blocks;
+	volatile uint32_t *message;	/* a word a vector, in the first block's last page */
+	unsigned vectors;
+};
+
+static struct pci *pci(struct access *a)
+{
+	return a->own;
+}
+
+/* ---- sysfs ------------------------------------------------------------------------------------- */
+
+static const char *file_of(const char *address, const char *name)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), DEVICES "/%s/%s", address, name);
+	return path;
+}
+
+static int say(const char *path, const char *word, struct gtu_error *err)
+{
+	const int fd = open(path, O_WRONLY | O_CLOEXEC);
+	const bool ok = fd >= 0 && write(fd, word, strlen(word)) == (ssize_t)strlen(word);
+	const int why = errno;
+
+	if (fd >= 0)
+		close(fd);
+	return ok ? 0 : gtu_fail(err, GTU_ERR_FAIL, "cannot write '%s' to %s: %s%s", word, path, strerror(why),
+				 why == EACCES || why == EPERM ? " (this needs root)" : "");
+}
+
+static bool is_gtu(const char *address)
+{
+	uint8_t id[4] = { 0 };
+	const int fd = open(file_of(address, "config"), O_RDONLY | O_CLOEXEC);
+	const bool got = fd >= 0 && read(fd, id, 4) == 4;
+
+	if (fd >= 0)
+		close(fd);
+	return got && (id[0] | id[1] << 8) == GTU_PCI_VENDOR && (id[2] | id[3] << 8) == GTU_PCI_DEVICE;
+}
+
+/* The only GTU there is. */
+static int find(char *address, size_t room, struct gtu_error *err)
+{
+	char list[256] = "";
+	size_t i, used = 0;
+	unsigned found = 0;
+	glob_t g = { 0 };
+
+	glob(DEVICES "/*", 0, NULL, &g);
+	for (i = 0; i < g.gl_pathc; i++) {
+		const char *name = strrchr(g.gl_pathv[i], '/') + 1;
+
+		if (!is_gtu(name))
+			continue;
+		if (!found++)
+			snprintf(address, room, "%s", name);
+		if (used < sizeof(list))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, " %s", name);
+	}
+	globfree(&g);
+	if (found > 1)
+		return gtu_fail(err, GTU_ERR_USAGE, "there are %u GTUs (%s): name one with --device", found, list + 1);
+	if (!found)
+		return gtu_fail(err, GTU_ERR_FAIL, "no function %04x:%04x on the PCI bus: is the board seated, is its link up, is its "
+				"gateware loaded before the bus is scanned (--rescan scans it again)? A board with an id of its own is "
+				"named by its address: --device 0000:01:00.0", GTU_PCI_VENDOR, GTU_PCI_DEVICE);
+	return 0;
+}
+
+static int rescan(const char *address, struct gtu_error *err)
+{
+	struct gtu_error ignored;
+
+	if (address)
+		say(file_of(address, "remove"), "1", &ignored);
+	return say("/sys/bus/pci/rescan", "1", err);
+}
+
+static void driver_of(const char *address, char *name, size_t room)
+{
+	char target[PATH_MAX];
+	const ssize_t n = readlink(file_of(address, "driver"), target, sizeof(target) - 1);
+
+	*name = 0;
+	if (n <= 0)
+		return;
+	target[n] = 0;
+	snprintf(name, room, "%.60s", strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
+}
+
+static int take_from_driver(struct pci *p, const struct access_permission *may, struct gtu_error *err)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	driver_of(p->address, p->driver, sizeof(p->driver));
+	if (!*p->driver)
+		return 0;
+	if (!may->unbind) {
+		rc = gtu_fail(err, GTU_ERR_FAIL, "the driver '%s' owns %s: its queues would be torn down under whoever uses them. "
+			      "--unbind takes it away and gives it back at the end; --device /dev/gtuN goes through the driver",
+			      p->driver, p->address);
+		*p->driver = 0;
+		return rc;
+	}
+	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/%s/unbind", p->driver);
+	rc = say(path, p->address, err);
+	if (rc)
+		*p->driver = 0;
+	return rc;
+}
+
+/* ---- Accesses ------------------------------------------------------------------------------------ */
+
+static uint32_t config_read(struct access *a, unsigned at, unsigned bytes)
+{
+	uint8_t data[4] = { 0xff, 0xff, 0xff, 0xff };
+	uint32_t value = 0;
+
+	if (pread(pci(a)->config, data, bytes, at) != (ssize_t)bytes)
+		memset(data, 0xff, sizeof(data));
+	while (bytes--)
+		value = value << 8 | data[bytes];
+	return value;
+}
+
+static void config_write(struct access *a, unsigned at, unsigned bytes, uint32_t value)
+{
+	uint8_t data[4];
+	unsigned i;
+
+	for (i = 0; i < 4; i++)
+		data[i] = (uint8_t)(value >> 8 * i);
+	/* what did not arrive shows when it is read back */
+	if (pwrite(pci(a)->config, data, bytes, at) != (ssize_t)bytes)
+		return;
+}
+
+static uint64_t bar_size(struct access *a, unsigned bar)
+{
+	return bar < ACCESS_BARS ? pci(a)->bytes[bar] : 0;
+}
+
+static uint64_t read_bar(struct access *a, unsigned bar, uint64_t offset, unsigned bytes)
+{
+	struct pci *p = pci(a);
+
+	if (!p->bar[bar] || offset + bytes > p->bytes[bar])
+		return ~0ull;
+	return access_load((uint8_t *)p->bar[bar] + offset, bytes);
+}
+
+static void write_bar(struct access *a, unsigned bar, uint64_t offset, unsigned bytes, uint64_t value)
+{
+	struct pci *p = pci(a);
+
+	if (p->bar[bar] && offset + bytes <= p->bytes[bar])
+		access_store((uint8_t *)p->bar[bar] + offset, bytes, value);
+}
+
+static int flr(struct access *a, struct gtu_error *err)
+{
+	return say(file_of(pci(a)->address, "reset"), "1", err);
+}
+
+static int map_bars(struct pci *p, struct gtu_error *err)
+{
+	FILE *f = fopen(file_of(p->address, "resource"), "re");
+	uint64_t start, end, flags;
+	unsigned bar;
+
+	if (!f)
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot read %s: %s", file_of(p->address, "resource"), strerror(errno));
+	for (bar = 0; bar < ACCESS_BARS; bar++) {
+		char name[16];
+		int fd;
+
+		if (fscanf(f, "%" SCNx64 " %" SCNx64 " %" SCNx64, &start, &end, &flags) != 3)
+			break;
+		if (!end)
+			continue;
+		snprintf(name, sizeof(name), "resource%u", bar);
+		fd = open(file_of(p->address, name), O_RDWR | O_SYNC | O_CLOEXEC);
+		if (fd >= 0) {
+			p->bytes[bar] = end - start + 1;
+			p->bar[bar] = mmap(NULL, p->bytes[bar], PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+			close(fd);
+		}
+		if (fd < 0 || p->bar[bar] == MAP_FAILED) {
+			p->bar[bar] = NULL;
+			fclose(f);
+			return gtu_fail(err, GTU_ERR_FAIL, "cannot map BAR %u of %s: %s%s", bar, p->address, strerror(errno),
+					errno == EACCES ? " (this needs root)" : errno == EPERM || errno == EINVAL ?
+					" (the kernel may be locked down, or the BAR has no address)" : "");
+		}
+	}
+	fclose(f);
+	return 0;
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------- */
+
+/* Would an address that the function puts on the bus be the memory's own? */
+static int check_iommu(const struct pci *p, struct gtu_error *err)
+{
+	char type[32] = "";
+	FILE *f = fopen(file_of(p->address, "iommu_group/type"), "re");
+
+	if (!f)
+		return 0;
+	if (!fgets(type, sizeof(type), f))
+		*type = 0;
+	fclose(f);
+	type[strcspn(type, "\n")] = 0;
+	if (!strcmp(type, "identity"))
+		return 0;
+	return gtu_fail(err, GTU_ERR_UNSUPPORTED, "an IOMMU (type '%s') stands before %s: physical addresses mean nothing there; "
+			"use --device vfio:%s, or boot with iommu=pt", type, p->address, p->address);
+}
+
+static int physical(const void *at, uint64_t *bus, struct gtu_error *err)
+{
+	const int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t entry = 0;
+	const bool got = fd >= 0 && pread(fd, &entry, 8, (off_t)((uintptr_t)at / 4096 * 8)) == 8;
+
+	if (fd >= 0)
+		close(fd);
+	*bus = (entry & ((1ull << 55) - 1)) * 4096;
+	if (got && entry >> 63 && *bus)
+		return 0;
+	return gtu_fail(err, GTU_ERR_FAIL, "the kernel does not tell where memory is (/proc/self/pagemap): this needs root");
+}
+
+static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bus, struct gtu_error *err)
+{
+	struct pci *p = pci(a);
+	uint8_t *at;
+
+	if (!p->hugepage) {
+		gtu_fail(err, GTU_ERR_UNSUPPORTED, "the function is not given physical memory unless --hugepage is");
+		return NULL;
+	}
+	if (check_iommu(p, err))
+		return NULL;
+	if (high || bytes > BLOCK || p->blocks == BLOCKS) {
+		gtu_fail(err, GTU_ERR_UNSUPPORTED, "where a huge page lies cannot be chosen");
+		return NULL;
+	}
+	at = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
+	if (at == MAP_FAILED) {
+		gtu_fail(err, GTU_ERR_NOMEM, "no huge page of 2 MiB: %s; 'echo %u >/proc/sys/vm/nr_hugepages' as root makes some",
+			 strerror(errno), BLOCKS);
+		return NULL;
+	}
+	memset(at, 0, BLOCK);
+	if (mlock(at, BLOCK) || physical(at, bus, err)) {
+		munmap(at, BLOCK);
+		return NULL;
+	}
+	p->block[p->blocks] = at;
+	p->bus[p->blocks++] = *bus;
+	return at;
+}
+
+/* ---- Interrupts ----------------------------------------------------------------------------------- */
+
+static void vector_write(struct access *a, unsigned vector, unsigned at, uint32_t value)
+{
+	write_bar(a, GTU_BAR_MSIX, vector * PCI_MSIX_ENTRY_SIZE + at, 4, value);
+}
+
+static int irq_on(struct access *a, unsigned count, struct gtu_error *err)
+{
+	const unsigned cap = access_capability(a, PCI_CAP_ID_MSIX), offset = BLOCK - 4096;
+	struct pci *p = pci(a);
+	unsigned v;
+
+	if (!p->blocks)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "without memory there is no place for a message");
+	if (!cap || count > VECTORS_MAX)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors, MSI-X capability at 0x%x", count, cap);
+	p->message = (volatile uint32_t *)(void *)(p->block[0] + offset);
+	p->vectors = count;
+	for (v = 0; v < count; v++) {
+		const uint64_t at = p->bus[0] + offset + 4 * v;
+
+		p->message[v] = 0;
+		vector_write(a, v, PCI_MSIX_ENTRY_LOWER_ADDR, (uint32_t)at);
+		vector_write(a, v, PCI_MSIX_ENTRY_UPPER_ADDR, (uint32_t)(at >> 32));
+		vector_write(a, v, PCI_MSIX_ENTRY_DATA, MESSAGE + v);
+		vector_write(a, v, PCI_MSIX_ENTRY_VECTOR_CTRL, 0);
+	}
+	config_write(a, cap + PCI_MSIX_FLAGS, 2, (config_read(a, cap + PCI_MSIX_FLAGS, 2) & ~PCI_MSIX_FLAGS_MASKALL) |
+		     PCI_MSIX_FLAGS_ENABLE);
+	return 0;
+}
+
+static void irq_off(struct access *a)
+{
+	const unsigned cap = access_capability(a, PCI_CAP_ID_MSIX);
+
+	if (cap)
+		config_write(a, cap + PCI_MSIX_FLAGS, 2, config_read(a, cap + PCI_MSIX_FLAGS, 2) & ~PCI_MSIX_FLAGS_ENABLE);
+}
+
+static void irq_mask(struct access *a, unsigned vector, bool masked)
+{
+	vector_write(a, vector, PCI_MSIX_ENTRY_VECTOR_CTRL, masked);
+}
+
+/* A message with another vector's data at this vector's address is another vector's, and counts for none. */
+static bool irq_came(struct access *a, unsigned vector)
+{
+	struct pci *p = pci(a);
+	bool came;
+
+	if (vector >= p->vectors)
+		return false;
+	came = p->message[vector] == MESSAGE + vector;
+	p->message[vector] = 0;
+	return came;
+}
+
+static void work(struct access *a)
+{
+	const struct timespec nap = { 0, 20000 };
+
+	(void)a;
+	nanosleep(&nap, NULL);
+}
+
+/* ---- Life ------------------------------------------------------------------------------------------- */
+
+static void close_pci(struct access *a)
+{
+	struct pci *p = pci(a);
+	struct gtu_error ignored;
+	unsigned i;
+
+	if (p->config >= 0) {
+		/* before the memory goes: nothing may be written to it any more */
+		config_write(a, PCI_COMMAND, 2, p->command & ~PCI_COMMAND_MASTER);
+		(void)config_read(a, PCI_COMMAND, 2);
+		close(p->config);
+	}
+	for (i = 0; i < ACCESS_BARS; i++)
+		if (p->bar[i])
+			munmap(p->bar[i], p->bytes[i]);
+	for (i = 0; i < p->blocks; i++)
+		munmap(p->block[i], BLOCK);
+	if (*p->driver) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "/sys/bus/pci/drivers/%s/bind", p->driver);
+		if (say(path, p->address, &ignored))
+			fprintf(stderr, "gtu bringup: the driver has not taken %s back: %s\n", p->address, ignored.text);
+	}
+	free(p);
+	free(a);
+}
+
+static const struct access_ops ops = {
+	.kind = "sysfs", .config_read = config_read, .config_write = config_write, .bar_size = bar_size,
+	.read = read_bar, .write = write_bar, .flr = flr, .memory = memory, .irq_on = irq_on, .irq_off = irq_off,
+	.irq_mask = irq_mask, .irq_came = irq_came, .work = work, .close = close_pci,
+};
+
+/* The kernel's word for the link, where it has one. */
+static void read_link(struct access *a)
+{
+	static const char *const files[] = { "current_link_speed", "current_link_width" };
+	char text[2][48] = { "", "" };
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		FILE *f = fopen(file_of(pci(a)->address, files[i]), "re");
+
+		if (f && fgets(text[i], sizeof(text[i]), f))
+			text[i][strcspn(text[i], "\n")] = 0;
+		if (f)
+			fclose(f);
+	}
+	if (*text[0] && *text[1])
+		snprintf(a->link, sizeof(a->link), "%.40s x%.40s", text[0], text[1]);
+}
+
+static int open_function(struct access *a, const struct access_permission *may, struct gtu_error *err)
+{
+	struct pci *p = pci(a);
+	int rc;
+
+	p->config = open(file_of(p->address, "config"), O_RDWR | O_CLOEXEC);
+	if (p->config < 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot open the configuration space of %s: %s%s", p->address, strerror(errno),
+				errno == EACCES ? " (this needs root)" : "");
+	rc = take_from_driver(p, may, err);
+	if (rc) {
+		close(p->config);	/* the driver's: not even its command register is ours */
+		p->config = -1;
+		return rc;
+	}
+	p->command = (uint16_t)config_read(a, PCI_COMMAND, 2);
+	config_write(a, PCI_COMMAND, 2, (p->command | PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_DISABLE) & ~PCI_COMMAND_MASTER);
+	return map_bars(p, err);
+}
+
+struct access *access_pci(const char *address, const struct access_permission *may, struct gtu_error *err)
+{
+	struct access *a = calloc(1, sizeof(*a));
+	struct pci *p = calloc(1, sizeof(*p));
+	int rc = 0;
+
+	if (!a || !p) {
+		free(a);
+		free(p);
+		gtu_fail(err, GTU_ERR_NOMEM, "no memory");
+		return NULL;
+	}
+	a->own = p;
+	a->ops = &ops;
+	p->config = -1;
+	p->hugepage = may->hugepage;
+	if (may->rescan)
+		rc = rescan(address, err);
+	if (!rc && address)
+		snprintf(p->address, sizeof(p->address), "%s", address);
+	else if (!rc)
+		rc = find(p->address, sizeof(p->address), err);
+	if (!rc && access(file_of(p->address, "config"), F_OK))
+		rc = gtu_fail(err, GTU_ERR_USAGE, "there is no PCI function %s", p->address);
+	if (!rc)
+		rc = open_function(a, may, err);
+	if (rc) {
+		close_pci(a);
+		return NULL;
+	}
+	snprintf(a->name, sizeof(a->name), "%s", p->address);
+	a->has_memory = a->has_irqs = may->hugepage;
+	read_link(a);
+	return a;
+}

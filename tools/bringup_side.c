@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/* bringup: who computes descriptors: a rig over an access, or a device through its driver and the runtime's backend. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "bringup_rig.h"
+
+/* ---- A rig ------------------------------------------------------------------------------------------------- */
+
+struct rig_side {
+	struct rig rig;
+	struct access *model;		/* ours to close, or NULL */
+};
+
+static void with_keys(const struct side *s, struct gtu_hw_desc *to, const struct gtu_hw_desc *from)
+{
+	unsigned i;
+
+	*to = *from;
+	for (i = 0; i < GTU_DESC_OPERANDS; i++) {
+		const uint32_t name = from->operand[i].key;
+
+		/* beyond the regions: a key that nobody has, the same for all */
+		if (name && name <= SIDE_REGIONS)
+			to->operand[i].key = s->key[name - 1];
+	}
+}
+
+static int rig_run(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err)
+{
+	struct rig *r = &((struct rig_side *)s->own)->rig;
+	struct gtu_hw_desc whole;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		with_keys(s, &whole, &d[i]);
+		rig_put(r, 0, &whole);
+	}
+	rig_submit(r, 0);
+	for (i = 0; i < n; i++)
+		if (!rig_take(r, 0, &cpl[i], err))
+			return err->code;
+	return 0;
+}
+
+static int rig_read(struct side *s, uint32_t reg, uint64_t *value, struct gtu_error *err)
+{
+	(void)err;
+	*value = access_reg64(((struct rig_side *)s->own)->rig.a, reg);
+	return 0;
+}
+
+static int rig_write(struct side *s, uint32_t reg, uint32_t value, struct gtu_error *err)
+{
+	(void)err;
+	access_set(((struct rig_side *)s->own)->rig.a, reg, value);
+	return 0;
+}
+
+static void rig_side_close(struct side *s)
+{
+	struct rig_side *own = s->own;
+
+	if (!own)
+		return;
+	rig_close(&own->rig);
+	if (own->model)
+		own->model->ops->close(own->model);
+	free(own);
+	s->own = NULL;
+}
+
+static int side_of_access(struct side *s, struct bringup *b, struct access *a, bool ours, const struct side_region *region, unsigned n,
+			  struct gtu_error *err)
+{
+	struct rig_side *own = calloc(1, sizeof(*own));
+	unsigned i;
+	int rc;
+
+	if (!own) {
+		if (ours)
+			a->ops->close(a);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory");
+	}
+	own->model = ours ? a : NULL;
+	*s = (struct side){ .name = a->name, .run = rig_run, .read = rig_read, .write = rig_write, .close = rig_side_close, .own = own };
+	rc = rig_open(&own->rig, b, a, 0, err);
+	if (rc) {
+		rig_side_close(s);
+		return rc;
+	}
+	s->arena = own->rig.at + RIG_DATA;
+	s->batch = 1u << own->rig.queue_log2;
+	memset(s->arena, 0, RIG_DATA_BYTES);
+	for (i = 0; i < n; i++)
+		s->key[i] = rig_region(&own->rig, RIG_DATA + region[i].offset, region[i].bytes, region[i].rights);
+	return 0;
+}
+
+/* ---- A device behind its driver ------------------------------------------------------------------------------- */
+
+struct driver_side {
+	struct gtu_device *dev;
+	struct gtu_rings rings;
+	bool queue;
+	uint32_t arena_key, key[SIDE_REGIONS], tail, head;
+	unsigned regions;
+};
+
+static void ring(struct driver_side *own, uint32_t reg, uint64_t value)
+{
+	if (!own->rings.doorbell)
+		own->dev->ops->doorbell(own->dev, &own->rings, reg, value);
+	else if (reg == GTU_DB_SUBMIT)
+		*(volatile uint64_t *)((uint8_t *)(uintptr_t)own->rings.doorbell + reg) = value;
+	else
+		*(volatile uint32_t *)((uint8_t *)(uintptr_t)own->rings.doorbell + reg) = (uint32_t)value;
+}
+
+static int driver_run(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err)
+{
+	struct driver_side *own = s->own;
+	unsigned i;
+	int rc;
+
+	for (i = 0; i < n; i++)
+		with_keys(s, &own->rings.sq[own->tail++ & ((1u << own->rings.sq_log2) - 1)], &d[i]);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	ring(own, GTU_DB_SUBMIT, own->tail | (uint64_t)own->head << 32);
+	for (i = 0; i < n; i++) {
+		const uint64_t end = gtu_now_ns() + 5000000000ull;
+
+		while (!gtu_completed(&own->rings, own->head)) {
+			rc = own->dev->ops->wait(own->dev, &own->rings, own->head, NULL, end, err);
+			if (rc)
+				return rc;
+			if (own->rings.status->state != GTU_QUEUE_ENABLED)
+				return gtu_fail(err, GTU_ERR_FAIL, "the queue is in state %u", own->rings.status->state);
+		}
+		cpl[i] = own->rings.cq[own->head++ & ((1u << own->rings.cq_log2) - 1)];
+	}
+	return 0;
+}
+
+static int driver_read(struct side *s, uint32_t reg, uint64_t *value, struct gtu_error *err)
+{
+	struct driver_side *own = s->own;
+
+	return own->dev->ops->read(own->dev, reg, value, err);
+}
+
+static int driver_write(struct side *s, uint32_t reg, uint32_t value, struct gtu_error *err)
+{
+	struct driver_side *own = s->own;
+
+	return own->dev->ops->write(own->dev, reg, value, err);
+}
+
+static void driver_close(struct side *s)
+{
+	struct driver_side *own = s->own;
+	struct gtu_error ignored;
+	unsigned i;
+
+	if (!own)
+		return;
+	if (own->queue)
+		own->dev->ops->queue_destroy(own->dev, &own->rings);
+	for (i = 0; i < own->regions; i++)
+		own->dev->ops->region_remove(own->dev, own->key[i], &ignored);
+	if (s->arena)
+		own->dev->ops->region_free(own->dev, s->arena, RIG_DATA_BYTES, own->arena_key, &ignored);
+	gtu_close(own->dev);
+	free(own);
+	s->own = NULL;
+}
+
+static int side_of_driver(struct side *s, const char *path, const struct side_region *region, unsigned n, struct gtu_error *err)
+{
+	struct driver_side *own = calloc(1, sizeof(*own));
+	void *arena = NULL;
+	int rc;
+
+	if (!own)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory");
+	rc = gtu_open(path, &own->dev, err);
+	if (rc) {
+		free(own);
+		return rc;
+	}
+	*s = (struct side){ .name = path, .run = driver_run, .read = driver_read, .write = driver_write, .close = driver_close, .own = own };
+	own->rings.sq_log2 = own->rings.cq_log2 = own->dev->info.max_ring_log2 < 8 ? own->dev->info.max_ring_log2 : 8;
+	rc = own->dev->ops->queue_create(own->dev, &own->rings, err);
+	own->queue = !rc;
+	s->batch = 1u << own->rings.sq_log2;
+	if (!rc)
+		rc = own->dev->ops->region_alloc(own->dev, RIG_DATA_BYTES, GTU_READ | GTU_WRITE, &arena, &own->arena_key, err);
+	s->arena = rc ? NULL : arena;
+	for (; !rc && own->regions < n; own->regions++) {
+		const struct side_region *g = &region[own->regions];
+		const uint32_t rights = (g->rights & GTU_REGION_READ ? GTU_READ : 0) | (g->rights & GTU_REGION_WRITE ? GTU_WRITE : 0);
+
+		rc = own->dev->ops->region_add(own->dev, s->arena + g->offset, g->bytes, rights, &own->key[own->regions], err);
+		if (rc)
+			break;
+		s->key[own->regions] = own->key[own->regions];
+	}
+	if (rc)
+		driver_close(s);
+	return rc;
+}
+
+/* ---- Which ---------------------------------------------------------------------------------------------------- */
+
+int side_of_device(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err)
+{
+	if (b->a)
+		return side_of_access(s, b, b->a, false, region, n, err);
+	return side_of_driver(s, b->device, region, n, err);
+}
+
+int side_of_model(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err)
+{
+	const uint32_t (*p)[GTU_UREG_PARAMS] = b->param;
+	/* all that changes a result or a cycle */
+	const struct gtu_dev_config config = {
+		.absent_units = ~b->units & 0x1f, .clock_hz = b->clock_hz,
+		.scu_width = p[0][GTU_SCU_P_WIDTH], .scu_latency = p[0][GTU_SCU_P_LATENCY], .scu_merge = p[0][GTU_SCU_P_MERGE],
+		.iru_sets = p[1][GTU_IRU_P_SETS], .iru_partitions = p[1][GTU_IRU_P_PARTITIONS], .iru_banks = p[1][GTU_IRU_P_BANKS],
+		.iru_interleave = p[1][GTU_IRU_P_INTERLEAVE], .iru_prefetch = p[1][GTU_IRU_P_PREFETCH],
+		.iru_latency = p[1][GTU_IRU_P_LATENCY], .iru_index_bits = p[1][GTU_IRU_P_INDEX_BITS],
+		.iru_position_bits = p[1][GTU_IRU_P_POSITION_BITS], .iru_ring_depth = p[1][GTU_IRU_P_RING_DEPTH],
+		.iru_queue_depth = p[1][GTU_IRU_P_QUEUE_DEPTH], .iru_timeout = b->iru_timeout,
+		.peg_engines = p[2][GTU_PEG_P_ENGINES], .peg_entries = p[2][GTU_PEG_P_ENTRIES],
+		.peg_edge_bytes = p[2][GTU_PEG_P_EDGE_BYTES], .peg_list_bytes = p[2][GTU_PEG_P_LIST_BYTES],
+		.peg_latency = p[2][GTU_PEG_P_LATENCY], .peg_message = p[2][GTU_PEG_P_MESSAGE],
+		.peg_interval = b->peg_setting[0], .peg_shift = b->peg_setting[1], .peg_floor = b->peg_setting[2],
+		.wvr_entries = p[3][GTU_WVR_P_ENTRIES], .wvr_warps = p[3][GTU_WVR_P_WARPS],
+		.wvr_table_latency = p[3][GTU_WVR_P_TABLE_LATENCY], .wvr_latency = p[3][GTU_WVR_P_LATENCY],
+	};
+	struct bringup like = *b;
+	struct access *a;
+	int rc;
+
+	a = access_model(&config, GTU_BUG_NONE, err);
+	if (!a)
+		return err->code;
+	/* of the model's own build */
+	like.stride = access_reg(a, GTU_REG_DOORBELL_STRIDE);
+	like.queues = access_reg(a, GTU_REG_MAX_QUEUES);
+	like.regions_log2 = access_reg(a, GTU_REG_MAX_REGIONS);
+	like.ring_log2 = access_reg(a, GTU_REG_MAX_RING);
+	rc = side_of_access(s, &like, a, true, region, n, err);
+	if (!rc)
+		s->name = "the model";
+	return rc;
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+/* gtu bringup: the first day of a board. The steps are in bringup_*.c; this is their order and what may be done. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "backend.h"
+#include "bringup.h"
+#include "cli.h"
+#include "whole_file.h"
+
+#define LOCKSTEP_DEFAULT	20000u
+#define MARCH_DEFAULT		2048u
+
+static void help(void)
+{
+	puts("usage: gtu bringup [--device WHERE] [options]\n\n"
+	     "The first day of a board: looks at the function from its configuration space up, step by step, and\n"
+	     "says what is wrong and, where what was seen has a name, which mistake it is. No driver is needed.\n\n"
+	     "  --device WHERE    0000:01:00.0   a function on the PCI bus that no driver owns; without --device\n"
+	     "                                   the only GTU there is. Needs root\n"
+	     "                    vfio:0000:01:00.0   one that vfio-pci holds: memory and interrupts behind an IOMMU\n"
+	     "                    /dev/gtu0      through the driver: units and lock step only\n"
+	     "                    model          a function in this process; --bug NAME plants a mistake\n\n"
+	     "What it may do (none of it unless it is said):\n"
+	     "  --unbind          take the function from its driver; it is given back at the end\n"
+	     "  --rescan          remove the function and scan the bus again first (after loading gateware)\n"
+	     "  --hugepage        let the function read and write a huge page of physical memory (no IOMMU before\n"
+	     "                    it, or iommu=pt): DMA, interrupts, units and lock step without a driver. The page\n"
+	     "                    has to be there: echo 2 >/proc/sys/vm/nr_hugepages\n"
+	     "  --force           give it memory though its registers are wrong: it may write anywhere\n"
+	     "  --no-reset        leave out the function-level reset\n\n"
+	     "What it looks at:\n"
+	     "  --only STEP,...   these steps (and identity, which the others need):\n"
+	     "                      config      identity of the function, capabilities, link, BARs\n"
+	     "                      identity    MAGIC, limits, units, the device tree, its CRC and values\n"
+	     "                      registers   values after a reset, read-only, write-one-to-clear, each bit, widths\n"
+	     "                      mailbox     commands and refusals, without memory\n"
+	     "                      aperture    lanes, byte enables, address lines, march tests; its content is lost\n"
+	     "                      doorbells   each page reaches its queue\n"
+	     "                      flr         a function-level reset\n"
+	     "                      dma         lengths, page borders, guards, refusals, rings\n"
+	     "                      irqs        MSI-X: each vector, masks, pending bits\n"
+	     "                      units       each unit's golden vectors\n"
+	     "                      lockstep    the same random descriptors here and in the model of the same build;\n"
+	     "                                  stops at the first completion, byte or counter that differs\n"
+	     "  --lockstep N      descriptors of the lock step [20000]; --seed S: which ones [1]\n"
+	     "  --march SIZE      bytes of the aperture that are marched through at its start and its end [2K]\n"
+	     "  --bugs            list the mistakes that are known by name, then end\n\n"
+	     "What it writes:\n"
+	     "  --json FILE       the findings as JSON; - is standard output, and then nothing else is printed\n"
+	     "  --html FILE       one page with the BAR map, the register diff and the histogram of requests\n\n"
+	     "  gtu bringup --device model --bug dma-page        what a found mistake looks like\n"
+	     "  gtu bringup --unbind --hugepage --html day1.html  everything, on the board in this machine\n"
+	     "  gtu bringup --device /dev/gtu0 --only lockstep --lockstep 10000000\n\n"
+	     "Each line is ok, warn, FAIL [name of the mistake] or skip, with its reason. Exit codes: 0 nothing failed,\n"
+	     "1 it could not be looked at, 2 usage, 4 something is wrong.");
+}
+
+/* ---- Findings ---------------------------------------------------------------------------------------- */
+
+const char *const bringup_state_name[] = { "ok", "warn", "FAIL", "skip" };
+
+void bringup_say(struct bringup *b, enum bringup_state state, const char *bug, const char *fmt, ...)
+{
+	static struct bringup_finding spare;
+	struct bringup_finding *f = b->findings < BRINGUP_FINDINGS ? &b->finding[b->findings++] : &spare;
+	va_list ap;
+
+	f->state = state;
+	f->step = b->step;
+	snprintf(f->bug, sizeof(f->bug), "%s", bug ? bug : "");
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+	b->fails += state == BRINGUP_FAIL;
+	if (!b->show)
+		return;
+	cli_clear_bar();
+	printf("%-4s  %-9s  %s%s%s%s\n", bringup_state_name[state], b->step, *f->bug ? "[" : "", f->bug, *f->bug ? "] " : "", f->text);
+	fflush(stdout);
+}
+
+unsigned bringup_diagnoses(const struct bringup *b, const char **name, unsigned room)
+{
+	unsigned i, n = 0, k;
+
+	for (i = 0; i < b->findings; i++) {
+		const struct bringup_finding *f = &b->finding[i];
+
+		if (f->state != BRINGUP_FAIL || !*f->bug)
+			continue;
+		for (k = 0; k < n && strcmp(name[k], f->bug); k++)
+			;
+		if (k == n && n < room)
+			name[n++] = f->bug;
+	}
+	return n;
+}
+
+bool bringup_bug(const char *name, enum gtu_bug *bug)
+{
+	const char *names[GTU_BUGS + 1];
+	const char *nearest;
+	unsigned i;
+
+	for (i = 0; i < GTU_BUGS; i++) {
+		names[i] = gtu_bug_name(i);
+		if (strcmp(names[i], name))
+			continue;
+		*bug = i;
+		return true;
+	}
+	names[GTU_BUGS] = NULL;
+	nearest = cli_nearest(name, names);
+	cli_usage("--bug '%s' is none of those that 'gtu bringup --bugs' lists%s%s%s", name, nearest ? "; did you mean " : "",
+		  nearest ? nearest : "", nearest ? "?" : "");
+	return false;
+}
+
+static void list_bugs(void)
+{
+	unsigned i;
+
+	for (i = GTU_BUG_NONE + 1; i < GTU_BUGS; i++)
+		printf("%-16s  %s\n", gtu_bug_name(i), gtu_bug_text(i));
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------ */
+
+enum needs { NOTHING, IDENTIFIED, MEMORY };
+
+static const struct step {
+	const char *name;
+	void (*run)(struct bringup *b);
+	enum needs needs;
+	bool driver;			/* goes through a driver too */
+} steps[] = {
+	{ "config", bringup_config, NOTHING, false },
+	{ "identity", bringup_identity, NOTHING, false },
+	{ "registers", bringup_registers, IDENTIFIED, false },
+	{ "mailbox", bringup_mailbox, IDENTIFIED, false },
+	{ "aperture", bringup_aperture, IDENTIFIED, false },
+	{ "doorbells", bringup_doorbells, IDENTIFIED, false },
+	{ "flr", bringup_flr, IDENTIFIED, false },
+	{ "dma", bringup_dma, MEMORY, false },
+	{ "irqs", bringup_irqs, MEMORY, false },
+	{ "units", bringup_units, MEMORY, true },
+	{ "lockstep", bringup_lockstep, MEMORY, true },
+};
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Whether the step may run; if not, why is said. */
+static bool may_run(struct bringup *b, const struct step *s)
+{
+	if (!b->a)
+		return s->driver;
+	if (s->needs != NOTHING && !b->identified) {
+		bringup_say(b, BRINGUP_SKIP, NULL, "the device has not said who it is");
+		return false;
+	}
+	if (s->needs == MEMORY && b->fails && !b->force) {
+		bringup_say(b, BRINGUP_SKIP, NULL, "something before has failed: it is not given memory (--force gives it)");
+		return false;
+	}
+	return true;
+}
+
+static void run_steps(struct bringup *b, uint32_t chosen)
+{
+	unsigned i;
+
+	for (i = 0; i < STEPS && !cli_interrupted(); i++) {
+		const double start = seconds();
+
+		/* the others stand on what these two read */
+		if (!(chosen >> i & 1) && i > 1)
+			continue;
+		b->step = steps[i].name;
+		if (!may_run(b, &steps[i]))
+			continue;
+		steps[i].run(b);
+		b->time[b->times].name = steps[i].name;
+		b->time[b->times++].seconds = seconds() - start;
+	}
+	b->step = "end";
+}
+
+/* "a,b" into bits; false after a complaint. */
+static bool choose(char *text, uint32_t *chosen)
+{
+	const char *names[STEPS + 1];
+	char *word, *rest = NULL;
+	unsigned i;
+	int k;
+
+	for (i = 0; i < STEPS; i++)
+		names[i] = steps[i].name;
+	names[STEPS] = NULL;
+	*chosen = 0;
+	for (word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+		k = cli_choice("step", word, names);
+		if (k < 0)
+			return false;
+		*chosen |= 1u << k;
+	}
+	if (!*chosen) {
+		cli_usage("--only names no step");
+		return false;
+	}
+	return true;
+}
+
+/* ---- Where ---------------------------------------------------------------------------------------------------- */
+
+/* What a driver tells of its device: as much as the steps need that go through it. */
+static int identify_by_driver(struct bringup *b, struct gtu_error *err)
+{
+	struct gtu_device *dev;
+	unsigned u, n;
+	int rc = gtu_open(b->device, &dev, err);
+
+	if (rc)
+		return rc;
+	if (dev->ops->traversal) {
+		gtu_close(dev);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s takes no descriptors: there is nothing to bring up", b->device);
+	}
+	b->identified = true;
+	b->version = dev->info.version;
+	b->caps = dev->info.caps;
+	b->units = dev->info.units;
+	b->clock_hz = dev->info.clock_hz;
+	b->aperture = dev->info.aperture_bytes;
+	b->contexts = dev->info.max_contexts;
+	b->queues = dev->info.max_queues;
+	b->ring_log2 = dev->info.max_ring_log2;
+	for (u = 0; !rc && u < BRINGUP_UNITS; u++)
+		for (n = 0; !rc && n < GTU_UREG_PARAMS && b->units >> u & 1; n++) {
+			uint64_t value = 0;
+
+			rc = dev->ops->read(dev, bringup_page(u) + GTU_UREG_PARAM(n), &value, err);
+			b->param[u][n] = (uint32_t)value;
+		}
+	b->iru_timeout = dev->info.iru_timeout;
+	memcpy(b->peg_setting, dev->info.peg_setting, sizeof(b->peg_setting));
+	gtu_close(dev);
+	return rc;
+}
+
+static int reach(struct bringup *b, const char *where, enum gtu_bug bug, const struct access_permission *may, struct gtu_error *err)
+{
+	if (where && !strcmp(where, "model")) {
+		b->a = access_model(NULL, bug, err);
+	} else if (where && !strncmp(where, "/dev/gtu", 8)) {
+		b->device = where;
+		return identify_by_driver(b, err);
+	} else if (where && !strncmp(where, "vfio:", 5)) {
+		b->a = access_vfio(where + 5, err);
+	} else if (where && strspn(where, "0123456789abcdefABCDEF:.") != strlen(where)) {
+		return gtu_fail(err, GTU_ERR_USAGE, "--device '%s' is neither model, nor /dev/gtuN, nor a PCI address as 0000:01:00.0 or "
+				"vfio:0000:01:00.0", where);
+	} else {
+		b->a = access_pci(where, may, err);
+	}
+	return b->a ? 0 : err->code;
+}
+
+static void summary(const struct bringup *b)
+{
+	const char *name[16];
+	unsigned i, n = bringup_diagnoses(b, name, 16);
+
+	if (!b->show)
+		return;
+	if (!b->fails) {
+		printf("\nnothing failed\n");
+		return;
+	}
+	printf("\n%u failed", b->fails);
+	for (i = 0; i < n; i++)
+		printf("%s%s", i ? ", " : n > 1 ? "; what was seen is explained by these mistakes: " : "; what was seen is explained by: ", name[i]);
+	printf("\n");
+}
+
+static int run(struct bringup *b, const char *where, enum gtu_bug bug, const struct access_permission *may, uint32_t chosen,
+	       const char *json, const char *html)
+{
+	struct gtu_error err = { .text = "" };
+	int rc = json ? whole_file_try(json, &err) : 0;
+
+	if (!rc && html)
+		rc = whole_file_try(html, &err);
+	if (!rc)
+		rc = reach(b, where, bug, may, &err);
+	if (rc)
+		return cli_exit(&err, rc);
+	cli_progress();
+	run_steps(b, chosen);
+	if (b->a)
+		b->a->ops->close(b->a);
+	b->a = NULL;
+	summary(b);
+	if (json)
+		rc = bringup_json(b, json, &err);
+	if (!rc && html)
+		rc = bringup_html(b, html, &err);
+	if (rc)
+		return cli_exit(&err, rc);
+	return cli_interrupted() ? CLI_INTERRUPTED : b->fails ? CLI_VERIFY : CLI_DONE;
+}
+
+int cmd_bringup(int argc, char **argv)
+{
+	enum { DEVICE = 1, BUG, BUGS, UNBIND, RESCAN, HUGEPAGE, FORCE, NO_RESET, ONLY, LOCKSTEP, SEED, MARCH, JSON, HTML, HELP = 'h' };
+	static const struct option options[] = {
+		{ "device", required_argument, NULL, DEVICE },	{ "bug", required_argument, NULL, BUG },
+		{ "bugs", no_argument, NULL, BUGS },		{ "unbind", no_argument, NULL, UNBIND },
+		{ "rescan", no_argument, NULL, RESCAN },	{ "hugepage", no_argument, NULL, HUGEPAGE },
+		{ "force", no_argument, NULL, FORCE },		{ "no-reset", no_argument, NULL, NO_RESET },
+		{ "only", required_argument, NULL, ONLY },	{ "lockstep", required_argument, NULL, LOCKSTEP },
+		{ "seed", required_argument, NULL, SEED },	{ "march", required_argument, NULL, MARCH },
+		{ "json", required_argument, NULL, JSON },	{ "html", required_argument, NULL, HTML },
+		{ "help", no_argument, NULL, HELP },		{ NULL, 0, NULL, 0 },
+	};
+	struct bringup *b = calloc(1, sizeof(*b));
+	struct access_permission may = { 0 };
+	const char *where = NULL, *json = NULL, *html = NULL;
+	enum gtu_bug bug = GTU_BUG_NONE;
+	uint32_t chosen = ~0u;
+	int option, code = CLI_USAGE;
+	bool ok = b;
+
+	if (!b)
+		return cli_exit(NULL, GTU_ERR_NOMEM);
+	b->lockstep = LOCKSTEP_DEFAULT;
+	b->march = MARCH_DEFAULT;
+	b->seed = 1;
+	b->reset = true;
+	while (ok && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (option) {
+		case DEVICE: where = optarg; break;
+		case BUG: ok = bringup_bug(optarg, &bug); break;
+		case UNBIND: may.unbind = true; break;
+		case RESCAN: may.rescan = true; break;
+		case HUGEPAGE: may.hugepage = true; break;
+		case FORCE: b->force = true; break;
+		case NO_RESET: b->reset = false; break;
+		case ONLY: ok = choose(optarg, &chosen); break;
+		case LOCKSTEP: ok = cli_u64("--lockstep", optarg, 1, UINT64_MAX, &b->lockstep); break;
+		case SEED: ok = cli_u64("--seed", optarg, 0, UINT64_MAX, &b->seed); break;
+		case MARCH: ok = cli_u64("--march", optarg, 64, UINT64_MAX, &b->march); break;
+		case JSON: json = optarg; break;
+		case HTML: html = optarg; break;
+		case BUGS:
+		case HELP:
+			(option == HELP ? help : list_bugs)();
+			free(b);
+			return CLI_DONE;
+		default:
+			code = cli_option(argc, argv, option, options);
+			ok = false;
+		}
+	}
+	if (ok && optind < argc)
+		code = cli_usage("takes no '%s'", argv[optind]), ok = false;
+	if (ok && bug && !(where && !strcmp(where, "model")))
+		code = cli_usage("--bug is for --device model; 'gtu serve --bug' plants one for a virtual machine"), ok = false;
+	if (ok && b->march & 7)
+		code = cli_usage("--march %llu is not a multiple of 8", (unsigned long long)b->march), ok = false;
+	if (ok && json && html && whole_file_same(json, html))
+		code = cli_usage("--json and --html name the same file"), ok = false;
+	if (ok) {
+		b->show = !(json && whole_file_is_stdout(json)) && !(html && whole_file_is_stdout(html));
+		code = run(b, where, bug, &may, chosen, json, html);
+	}
+	free(b);
+	return code;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include <inttypes.h>
+#include <libfdt.h>
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "fdt_blob.h"
+#include "gtu/hw.h"
+
+uint32_t fdt_blob_crc(const void *blob, size_t bytes)
+{
+	return (uint32_t)crc32(0, blob, (uInt)bytes);
+}
+
+int fdt_blob_check(const void *blob, size_t bytes, struct gtu_error *err)
+{
+	int rc;
+
+	if (bytes < sizeof(struct fdt_header))
+		return gtu_fail(err, GTU_ERR_INPUT, "%zu bytes, a device tree has at least %zu", bytes, sizeof(struct fdt_header));
+	if (fdt_magic(blob) != FDT_MAGIC)
+		return gtu_fail(err, GTU_ERR_INPUT, "it begins with 0x%08x, a device tree with 0x%08x", fdt_magic(blob), FDT_MAGIC);
+	if (fdt_totalsize(blob) > bytes)
+		return gtu_fail(err, GTU_ERR_INPUT, "it says that it has %u bytes, %zu are there", fdt_totalsize(blob), bytes);
+	rc = fdt_check_full(blob, bytes);
+	if (rc)
+		return gtu_fail(err, GTU_ERR_INPUT, "damaged: %s", fdt_strerror(rc));
+	return 0;
+}
+
+/* A property of 4 or 8 bytes; all ones where it is not there. */
+static uint64_t number(const void *blob, const char *name)
+{
+	int bytes;
+	const fdt32_t *p = fdt_getprop(blob, 0, name, &bytes);
+
+	if (p && bytes == 4)
+		return fdt32_ld(p);
+	return p && bytes == 8 ? (uint64_t)fdt32_ld(p) << 32 | fdt32_ld(p + 1) : ~0ull;
+}
+
+unsigned fdt_blob_compare(const void *blob, const struct fdt_values *regs, struct gtu_error *err)
+{
+	static const char *const unit[] = { "scu", "iru", "peg", "wvr", "zcm" };
+	const struct {
+		const char *property, *reg;
+		uint64_t value;
+	} pair[] = {
+		{ "gtu,version", "VERSION", regs->version }, { "gtu,contexts", "MAX_CONTEXTS", regs->contexts },
+		{ "gtu,queues", "MAX_QUEUES", regs->queues }, { "gtu,regions-log2", "MAX_REGIONS", regs->regions_log2 },
+		{ "gtu,ring-log2", "MAX_RING", regs->ring_log2 }, { "gtu,vectors", "VECTORS", regs->vectors },
+		{ "gtu,event-rings", "EVENT_RINGS", regs->event_rings },
+		{ "gtu,doorbell-stride-log2", "DOORBELL_STRIDE", regs->stride },
+		{ "clock-frequency", "CLOCK_HZ", regs->clock_hz }, { "gtu,aperture-bytes", "APERTURE_SIZE", regs->aperture },
+	};
+	unsigned i, wrong = 0;
+
+	for (i = 0; i < sizeof(pair) / sizeof(pair[0]); i++) {
+		const uint64_t is = number(blob, pair[i].property);
+
+		if (is == pair[i].value)
+			continue;
+		if (!wrong++ && is == ~0ull)
+			gtu_fail(err, GTU_ERR_INPUT, "%s is missing, %s is %" PRIu64, pair[i].property, pair[i].reg, pair[i].value);
+		else if (wrong == 1)
+			gtu_fail(err, GTU_ERR_INPUT, "%s is %" PRIu64 ", %s is %" PRIu64, pair[i].property, is, pair[i].reg, pair[i].value);
+	}
+	for (i = 0; i < 5; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "/%s@%x", unit[i], GTU_PAGE_SCU + i * GTU_PAGE);
+		if ((fdt_path_offset(blob, name) >= 0) == (regs->units >> i & 1))
+			continue;
+		if (!wrong++)
+			gtu_fail(err, GTU_ERR_INPUT, "the node %s is %s, UNITS is 0x%x", name, regs->units >> i & 1 ? "missing" : "there",
+				 regs->units);
+	}
+	return wrong;
+}

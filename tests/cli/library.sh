@@ -74,7 +74,7 @@ if command -v pkg-config >/dev/null; then
 	check "runs" env LD_LIBRARY_PATH=dest/opt/gtu/lib ./use-so
 	same "and is right" "$out" want
 	check "an algorithm over weave.h" \
-		bash -c 'gcc -Wall -Wextra -Werror "$0" -o weave_bfs $(pkg-config --cflags --libs gtu)' "$root/tests/cli/weave_bfs.c"
+		bash -c 'gcc -Wall -Wextra -Werror "$0" -o weave_bfs $(pkg-config --cflags --libs gtu)' "$root/Documentation/examples/weave.c"
 	printf '0 1\n0 2\n1 3\n4 0\n' >w.txt
 	for unit in 0 1 2 3 4 5; do
 		for direction in push pull; do

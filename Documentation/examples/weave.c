@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Breadth-first search over gtu/weave.h: weave_bfs GRAPH UNIT(0-5) push|pull; prints "vertex level". */
+/* Breadth-first search over SparseWeaver's functions: weave GRAPH [UNIT(0-5) [push|pull]]; prints "vertex level". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,24 +6,26 @@
 #define BLOCK	256u
 
 struct graph_args {
-	uint32_t n, count, depth, threshold, round;
+	uint32_t n, count, depth, threshold;
+	uint32_t first;			/* SSSP: what element 0 of this frontier is called in the look-up table */
 	float damping, base;
 	bool list, weights, share;	/* expand: from a list of vertices; carry costs; carry shares of ranks */
 	bool in_place;			/* edges are read where they are, not copied to a frontier */
+	bool again;			/* SSSP: elements of the far pile, whose costs have been seen before */
 	struct lab_array row, col, weight;
-	struct lab_array label, sum;	/* level, distance or rank; sums of PageRank */
+	struct lab_array label, sum, old; /* level, distance or rank; PageRank: sums, ranks before */
 	struct lab_array from, near, far, far_cost; /* vertex lists: read; written */
 	struct lab_array edge, cost;	/* the edge frontier, and its secondary */
-	struct lab_array fell, seen;	/* SSSP: an element's note; the last round a vertex was listed in */
-	struct lab_array tail;		/* words: of edge, near, far */
+	struct lab_array lookup;	/* SSSP: the element of a frontier that may list a vertex */
+	struct lab_array tail;		/* words: of edge, near, far; PageRank's flag */
 	struct lab_iru *iru;
 };
-enum { EDGES, NEARS, FARS, TAILS };
+enum { EDGES, NEARS, FARS, CHANGED, TAILS };
 
-enum { FROM, ROW, ROW1, SELF, TAIL, COL, WEIGHT, EDGE, COST, PUT, PUT_COST, LABEL, UPDATE, FELL, SEEN, STATEMENTS };
+enum { FROM, ROW, ROW1, SELF, TAIL, COL, WEIGHT, EDGE, COST, PUT, PUT_COST, LABEL, UPDATE, LOOKUP, STATEMENTS };
 static const char *const names[STATEMENTS] = {
 	"from[i]", "row[v]", "row[v+1]", "label[v]", "tail", "col[k]", "weight[k]", "edge[i]", "cost[i]", "edge[j]=",
-	"cost[j]=", "label[c]", "label[c]=", "fell[i]", "seen[c]",
+	"cost[j]=", "label[c]", "label[c]=", "lookup[c]",
 };
 
 LAB_INLINE lab_u32 reserve(struct lab_warp *w, const struct graph_args *a, unsigned list, uint32_t total, lab_u32 rank)
@@ -31,11 +33,77 @@ LAB_INLINE lab_u32 reserve(struct lab_warp *w, const struct graph_args *a, unsig
 	return lab_reserve(w, TAIL, &a->tail, list, total, rank);
 }
 
+/* Edge @k of a vertex whose cost or share is @self, for the active lanes, to @place of the frontier. */
+LAB_INLINE void put_edge(struct lab_warp *w, const struct graph_args *a, lab_u32 k, lab_u32 self, lab_u32 place)
+{
+	lab_u32 c = { 0 };
+
+	if (a->share)			/* all edges of all vertices: they stay where they are */
+		place = k;
+	if (!a->in_place)
+		c = lab_load32(w, COL, &a->col, k);
+	if (a->weights)
+		self += lab_load32(w, WEIGHT, &a->weight, k);
+	lab_wait(w);
+	lab_alu(w, 2);
+	if (!a->in_place)
+		lab_store32(w, PUT, &a->edge, place, c);
+	if (a->weights || a->share)
+		lab_store32(w, PUT_COST, &a->cost, place, self);
+}
+
+/*
+ * A whole block takes the edges of one vertex after the other that has as many as it has threads (Merrill): who has one
+ * writes its number to shared memory, one of these stays, and tells the others where its edges are. Returns the lanes done.
+ */
+enum { WHO, WHO2, BEGIN, END, OWN, PLACE, WORDS };
+LAB_INLINE lab_mask expand_large(struct lab_warp *w, const struct graph_args *a, lab_u32 b, lab_u32 e, lab_u32 self)
+{
+	lab_mask large = lab_ge(e - b, lab_all(BLOCK)), done = 0, mine;
+	lab_u32 who, first, degree, own, at, place, base = { 0 };
+	unsigned round;
+
+	for (round = 0;; round++) {	/* two words in turn: one is written while the other is still read */
+		LAB_IF(w, large & ~done)
+			lab_shared_store(w, lab_all(WHO + round % 2), lab_lane() + w->in_block * LAB_LANES + 1);
+		lab_barrier(w);
+		who = lab_shared_load(w, lab_all(WHO + round % 2));
+		lab_alu(w, 1);
+		if (!who[0])
+			return done;
+		mine = (who[0] - 1) / LAB_LANES == w->in_block ? 1u << (who[0] - 1) % LAB_LANES : 0;
+		LAB_IF(w, mine) {
+			if (!a->share) {
+				base = lab_atomic_add(w, TAIL, &a->tail, lab_all(EDGES), e - b);
+				lab_wait(w);
+			}
+			lab_shared_store(w, lab_all(BEGIN), b);
+			lab_shared_store(w, lab_all(END), e);
+			lab_shared_store(w, lab_all(OWN), self);
+			lab_shared_store(w, lab_all(PLACE), base);
+		}
+		done |= mine;
+		lab_barrier(w);
+		LAB_IF(w, mine)
+			lab_shared_store(w, lab_all(WHO + round % 2), lab_all(0));
+		first = lab_shared_load(w, lab_all(BEGIN));
+		degree = lab_shared_load(w, lab_all(END)) - first;
+		own = lab_shared_load(w, lab_all(OWN));
+		place = lab_shared_load(w, lab_all(PLACE));
+		at = lab_lane() + w->in_block * LAB_LANES;
+		LAB_WHILE(w, lab_lt(at, degree)) {
+			lab_alu(w, 3);
+			put_edge(w, a, first + at, own, place + at);
+			at += BLOCK;
+		}
+	}
+}
+
 /* The edges of 32 vertices, 32 at a time: each lane finds whose the edge is among the sums of degrees. */
 LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
-	lab_u32 i = lab_thread(w), v = i, b = { 0 }, e = { 0 }, self = { 0 }, owner, k, c = { 0 }, cost, at, place;
+	lab_u32 i = lab_thread(w), v = i, b = { 0 }, e = { 0 }, self = { 0 }, owner, k, cost, at, place = { 0 };
 	uint32_t before[LAB_LANES + 1], j, l;
 
 	lab_alu(w, 5);
@@ -53,14 +121,15 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 	}
 	if (a->share)
 		self = (lab_u32)((lab_f32)self / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1))));
+	e = lab_select(expand_large(w, a, b, e, self), b, e);
 	for (before[0] = j = 0; j < LAB_LANES; j++)
 		before[j + 1] = before[j] + e[j] - b[j];
 	lab_alu(w, 10);			/* a scan by shuffles */
 	if (!before[LAB_LANES])
 		return;
 	at = lab_lane();
-	/* all edges of all vertices: they stay where they are */
-	place = a->share ? lab_all(b[0]) + at : reserve(w, a, EDGES, before[LAB_LANES], at);
+	if (!a->share)
+		place = reserve(w, a, EDGES, before[LAB_LANES], at);
 	j = 0;
 	LAB_WHILE(w, lab_lt(at, lab_all(before[LAB_LANES]))) {
 		owner = lab_all(0);
@@ -75,18 +144,7 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 			k[l] = b[owner[l]] + at[l] - before[owner[l]];
 			cost[l] = self[owner[l]];
 		}
-		if (!a->in_place)
-			c = lab_load32(w, COL, &a->col, k);
-		if (a->weights)
-			cost += lab_load32(w, WEIGHT, &a->weight, k);
-		lab_wait(w);
-		lab_alu(w, 2);
-		if (!a->in_place)
-			lab_store32(w, PUT, &a->edge, place, c);
-		if (a->weights)
-			lab_store32(w, FELL, &a->fell, place, lab_all(0));
-		if (a->weights || a->share)
-			lab_store32(w, PUT_COST, &a->cost, place, cost);
+		put_edge(w, a, k, cost, place);
 		at += 32;
 		place += 32;
 	}
@@ -118,7 +176,7 @@ LAB_INLINE lab_mask element(struct lab_warp *w, const struct graph_args *a, cons
 LAB_PROGRAM static void bfs_contract(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
-	lab_u32 i = lab_thread(w), c, none = { 0 }, label, depth = lab_all(a->depth);
+	lab_u32 i = lab_thread(w), c, none = { 0 }, label, at, depth = lab_all(a->depth);
 
 	lab_alu(w, 5);
 	LAB_IF(w, element(w, a, &a->edge, &i, &c, &none)) {
@@ -131,8 +189,7 @@ LAB_PROGRAM static void bfs_contract(struct lab_warp *w, const void *p)
 				lab_wait(w);
 				lab_alu(w, 2);
 				LAB_IF(w, lab_lt(depth, label)) {
-					lab_u32 at = reserve(w, a, NEARS, lab_popcount(w->mask), lab_rank(w->mask));
-
+					at = reserve(w, a, NEARS, lab_popcount(w->mask), lab_rank(w->mask));
 					lab_store32(w, PUT, &a->near, at, c);
 				}
 			}
@@ -140,6 +197,7 @@ LAB_PROGRAM static void bfs_contract(struct lab_warp *w, const void *p)
 	}
 }
 
+/* An element that lowers its vertex's distance, or has what the far pile's vertex still has, may list it: one of them stays. */
 LAB_PROGRAM static void sssp_relax(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
@@ -150,31 +208,33 @@ LAB_PROGRAM static void sssp_relax(struct lab_warp *w, const void *p)
 		label = lab_load32(w, LABEL, &a->label, c);
 		lab_wait(w);
 		lab_alu(w, 2);
-		LAB_IF(w, lab_lt(cost, label)) {
-			label = lab_atomic_min(w, UPDATE, &a->label, c, cost);
-			lab_wait(w);
-			lab_alu(w, 2);
-			LAB_IF(w, lab_lt(cost, label))
-				lab_store32(w, FELL, &a->fell, i, lab_all(1));
+		LAB_IF(w, a->again ? lab_eq(cost, label) : lab_lt(cost, label)) {
+			if (!a->again)
+				lab_do_atomic(w, UPDATE, &a->label, LAB_MIN_U32, &c, &cost, NULL, NULL);
+			lab_store32(w, LOOKUP, &a->lookup, c, i + a->first);
 		}
 	}
 }
 
-/* Those that fell, and to what the vertex now has, go to the near or the far list, the vertex once a round. */
-LAB_INLINE void list(struct lab_warp *w, const struct graph_args *a, lab_u32 c, lab_u32 cost)
+/* Those that stayed list their vertices as near or far. */
+LAB_PROGRAM static void sssp_list(struct lab_warp *w, const void *p)
 {
-	lab_u32 label = lab_load32(w, LABEL, &a->label, c), was, at;
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), c, cost, who, at;
 	lab_mask near, all;
 
-	lab_wait(w);
-	lab_alu(w, 2);
-	LAB_IF(w, lab_eq(label, cost)) {
-		was = lab_all(a->round);
-		lab_do_atomic(w, SEEN, &a->seen, LAB_MAX_U32, &c, &was, NULL, &label);
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
+		c = lab_load32(w, EDGE, &a->edge, i);
 		lab_wait(w);
-		lab_alu(w, 3);
-		near = lab_lt(cost, lab_all(a->threshold));
-		LAB_IF(w, lab_lt(label, was)) {
+		who = lab_load32(w, LOOKUP, &a->lookup, c);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_eq(who, i + a->first)) {
+			cost = lab_load32(w, LABEL, &a->label, c);
+			lab_wait(w);
+			lab_alu(w, 2);
+			near = lab_lt(cost, lab_all(a->threshold));
 			all = w->mask;
 			LAB_IF(w, near) {
 				at = reserve(w, a, NEARS, lab_popcount(w->mask), lab_rank(w->mask));
@@ -186,40 +246,6 @@ LAB_INLINE void list(struct lab_warp *w, const struct graph_args *a, lab_u32 c, 
 				lab_store32(w, PUT_COST, &a->far_cost, at, cost);
 			}
 		}
-	}
-}
-
-LAB_PROGRAM static void sssp_list(struct lab_warp *w, const void *p)
-{
-	const struct graph_args *a = p;
-	lab_u32 i = lab_thread(w), c, cost, fell;
-
-	lab_alu(w, 5);
-	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
-		fell = lab_load32(w, FELL, &a->fell, i);
-		lab_wait(w);
-		lab_alu(w, 2);
-		LAB_IF(w, lab_ne(fell, lab_all(0))) {
-			c = lab_load32(w, EDGE, &a->edge, i);
-			cost = lab_load32(w, COST, &a->cost, i);
-			lab_wait(w);
-			list(w, a, c, cost);
-		}
-	}
-}
-
-/* The far list under a new threshold: from @from and its costs. */
-LAB_PROGRAM static void sssp_far(struct lab_warp *w, const void *p)
-{
-	const struct graph_args *a = p;
-	lab_u32 i = lab_thread(w), c, cost;
-
-	lab_alu(w, 5);
-	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
-		c = lab_load32(w, FROM, &a->from, i);
-		cost = lab_load32(w, COST, &a->cost, i);
-		lab_wait(w);
-		list(w, a, c, cost);
 	}
 }
 
@@ -239,28 +265,51 @@ LAB_PROGRAM static void pr_finish(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
 	lab_u32 v = lab_thread(w);
+	lab_u32 old;
 	lab_f32 sum;
 
 	lab_alu(w, 5);
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
 		sum = lab_load_f32(w, LABEL, &a->sum, v);
+		old = lab_load32(w, SELF, &a->label, v);
 		lab_wait(w);
 		lab_alu(w, 2);
 		lab_store_f32(w, UPDATE, &a->label, v, lab_all_f32(a->base) + sum * a->damping);
+		lab_store32(w, PUT_COST, &a->old, v, old);
 		lab_store_f32(w, PUT, &a->sum, v, lab_all_f32(0));
+	}
+}
+
+/* Has any rank changed by more than a hundredth of the mean? */
+LAB_PROGRAM static void pr_check(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_f32 now, was, bound = lab_all_f32(0.01f / (float)a->n);
+	lab_u32 v = lab_thread(w);
+	lab_mask changed;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		now = lab_load_f32(w, LABEL, &a->label, v);
+		was = lab_load_f32(w, SELF, &a->old, v);
+		lab_wait(w);
+		lab_alu(w, 5);		/* difference, its size, comparison, ballot */
+		changed = (lab_lt_f32(bound, now - was) | lab_lt_f32(bound, was - now)) & w->mask;
+		LAB_IF(w, changed & -changed)
+			lab_store32(w, TAIL, &a->tail, lab_all(CHANGED), lab_all(1));
 	}
 }
 
 #define KERNEL(id, bytes)                                                                          \
 	static const struct lab_kernel kernel_##id = { .name = #id, .warp = id, .statement = names,  \
 						       .statements = STATEMENTS, .shared = bytes }
-KERNEL(expand, 0);
+KERNEL(expand, 4 * WORDS);
 KERNEL(bfs_contract, 4 * LAB_CULL * BLOCK / LAB_LANES);
 KERNEL(sssp_relax, 0);
 KERNEL(sssp_list, 0);
-KERNEL(sssp_far, 0);
 KERNEL(pr_add, 0);
 KERNEL(pr_finish, 0);
+KERNEL(pr_check, 0);
 
 const char *lab_iru_algorithm_name(unsigned algorithm)
 {
@@ -344,24 +393,43 @@ static int bfs(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/* When the near list is empty: what of the far list is below the next threshold. */
+/* Contract @count elements of a->edge and a->cost: lower distances, then list what fell. */
+static int contract(struct run *r, uint32_t count, struct gtu_error *err)
+{
+	struct graph_args *a = &r->a;
+	int rc;
+
+	if (!count)
+		return 0;
+	if (count > UINT32_MAX - a->first) { /* the numbers begin anew, no old one may be met */
+		memset(a->lookup.data, 0, a->lookup.bytes);
+		a->first = 1;
+	}
+	rc = consume(r, &kernel_sssp_relax, &a->label, &a->edge, count, GTU_IRU_OP_MIN_U32, true, true, err);
+	rc = rc ? rc : launch(r, &kernel_sssp_list, count, err);
+	a->first += count;
+	return rc;
+}
+
+/* When the near list is empty: the far pile is contracted, under the next threshold. */
 static int next_far(struct run *r, uint32_t step, struct lab_array *other, struct lab_array *other_cost,
 		    struct gtu_error *err)
 {
 	struct graph_args *a = &r->a;
-	struct lab_array from = a->from, cost = a->cost;
+	struct lab_array edge = a->edge, cost = a->cost;
 	uint32_t count = tail(r, FARS);
 	int rc;
 
 	a->threshold = a->threshold > NEVER - step ? NEVER : a->threshold + step;
-	a->round++;
 	empty(r, FARS);
 	swap(&a->far, other);
 	swap(&a->far_cost, other_cost);
-	a->from = *other;
+	a->edge = *other;
 	a->cost = *other_cost;
-	rc = launch(r, &kernel_sssp_far, count, err);
-	a->from = from;
+	a->again = true;
+	rc = contract(r, count, err);
+	a->again = false;
+	a->edge = edge;
 	a->cost = cost;
 	return rc;
 }
@@ -369,23 +437,21 @@ static int next_far(struct run *r, uint32_t step, struct lab_array *other, struc
 static int sssp(struct run *r, struct lab_array *other, struct lab_array *other_cost, struct gtu_error *err)
 {
 	struct graph_args *a = &r->a;
-	uint32_t count = 1, step = lab_near_far_step(r->how->graph), edges;
+	double factor = r->how->step ? r->how->step : 1, wide = factor * lab_near_far_step(r->how->graph);
+	uint32_t count = 1, step = wide < 1 ? 1 : wide > 1e9 ? 1000000000u : (uint32_t)wide;
 	int rc = 0;
 
 	a->list = a->weights = true;
 	a->threshold = step;
+	a->first = 1;
 	((uint32_t *)a->label.data)[r->how->source] = 0;
 	((uint32_t *)a->from.data)[0] = r->how->source;
 	while (!rc && (count || tail(r, FARS))) {
 		empty(r, NEARS);
 		if (count) {
 			empty(r, EDGES);
-			a->round++;
 			rc = launch(r, &kernel_expand, count, err);
-			edges = tail(r, EDGES);
-			rc = rc ? rc : consume(r, &kernel_sssp_relax, &a->label, &a->edge, edges, GTU_IRU_OP_MIN_U32, true, true,
-					       err);
-			rc = rc || !edges ? rc : launch(r, &kernel_sssp_list, edges, err);
+			rc = rc ? rc : contract(r, tail(r, EDGES), err);
 		} else {
 			rc = next_far(r, step, other, other_cost, err);
 		}
@@ -418,6 +484,7 @@ static int pagerank(struct run *r, struct gtu_error *err)
 		rc = rc ? rc : consume(r, &kernel_pr_add, &a->sum, a->in_place ? &a->col : &a->edge, (uint32_t)r->how->graph->m, GTU_IRU_OP_ADD_F32, true,
 				       false, err);
 		rc = rc ? rc : launch(r, &kernel_pr_finish, a->n, err);
+		rc = rc ? rc : launch(r, &kernel_pr_check, a->n, err);
 	}
 	return rc;
 }
@@ -426,13 +493,14 @@ static int arrays(struct run *r, struct lab_array *other, struct lab_array *othe
 {
 	const struct gtu_graph *g = r->how->graph;
 	bool paths = r->how->algorithm == LAB_IRU_SSSP, ranks = r->how->algorithm == LAB_IRU_PR;
-	uint64_t v, lists = ranks ? 1 : paths ? g->n + g->m : g->n + 32;
+	uint64_t v, lists = g->n + g->m, vertices = ranks ? 1 : g->n + 32;
 	struct graph_args *a = &r->a;
 	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
 		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", TAILS },
-		{ &a->from, "from", g->n + 32 }, { &a->near, "near", g->n + 32 },
-		{ &a->edge, "edge", ranks && !r->how->frontier ? 1 : g->m }, { &a->sum, "sum", ranks ? g->n : 1 },
-		{ &a->seen, "seen", paths ? g->n : 1 }, { &a->fell, "fell", paths ? g->m : 1 },
+		{ &a->from, "from", vertices }, { &a->near, "near", vertices },
+		{ &a->edge, "edge", ranks && !r->how->frontier ? 1 : g->m },
+		{ &a->sum, "sum", ranks ? g->n : 1 }, { &a->old, "old", ranks ? g->n : 1 },
+		{ &a->lookup, "lookup", paths ? g->n : 1 },
 		{ &a->far, "far", paths ? lists : 1 }, { &a->far_cost, "far_cost", paths ? lists : 1 },
 		{ other, "far'", paths ? lists : 1 }, { other_cost, "far_cost'", paths ? lists : 1 },
 	};

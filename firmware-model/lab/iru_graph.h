@@ -2,13 +2,16 @@
 /*
  * The graph kernels of iru.txt, section 4.1: an edge frontier is made by expansion and consumed by a kernel whose
  * accesses by its indices are irregular; that one reads it by load_iru() where the IRU is there. The paper names the
- * implementations it starts from (Merrill's BFS, near-far SSSP, PageRank of Geil et al.) and shows three excerpts;
- * the rest is written after those publications' descriptions and simplified:
+ * implementations it starts from (Merrill's BFS, near-far SSSP, PageRank of Geil et al.) and shows three excerpts; its
+ * authors describe the same code in scu.txt, sections 2.1 to 2.3, and the rest is after that:
  *
- *	expansion	a warp takes 32 vertices and goes through all their edges, 32 at a time
- *	BFS contract	label look-up, culling within the warp by a hash in shared memory, then an atomic minimum
- *	SSSP relax	look-up, atomic minimum, a note whether it fell; then near or far, once a vertex and round
- *	PageRank	weights of all edges, then one atomic addition an edge
+ *	expansion	a block takes vertices of many edges one by one, a warp 32 others, 32 edges at a time
+ *	BFS contract	label look-up, culling within the warp by a hash in shared memory, then an atomic minimum, where
+ *			Merrill has plain stores, a bit mask and culling by history: with these alone warps that look a
+ *			vertex up before another's store is there list it again, and half of all edges are met twice
+ *	SSSP relax	look-up, atomic minimum, the element's number into a table by vertex, without atomics; who stays
+ *			there lists the vertex as near or far; the far pile is contracted in the same way
+ *	PageRank	edge and weight frontier, one atomic addition an edge, dampening, convergence check
  */
 #ifndef GTU_LAB_IRU_GRAPH_H
 #define GTU_LAB_IRU_GRAPH_H
@@ -27,6 +30,7 @@ struct lab_iru_how {
 	bool iru;			/* else the baseline */
 	struct iru_shape shape;
 	uint64_t timeout;
+	double step;			/* SSSP: times lab_near_far_step(); 0: 1 */
 };
 
 const char *lab_iru_algorithm_name(unsigned algorithm);

@@ -174,7 +174,7 @@ struct lab_unit {
 int lab_attach(struct lab *lab, const struct lab_unit *unit, struct gtu_error *err);
 /*
  * Ask memory for the @sectors (bits) of the line at @addr (a multiple of 128). A unit in a partition
- * reaches its own L2 slices without the crossbar; one in an SM goes past the L1. @at: which SM or port.
+ * reaches its own L2 slices without the crossbar and l2.latency, which is before them; one in an SM goes past the L1. @at: which SM or port.
  */
 void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr,
 		     unsigned sectors, uint64_t tag);

@@ -284,7 +284,8 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 {
 	struct lab_tags *g = &s->tags;
 	uint32_t at, miss, hit, wait;
-	uint64_t ready = t + lab->m.l2_latency;
+	/* the pipeline is between crossbar and L2 (GPGPU-Sim: ROP delay): who is in the partition is behind it */
+	uint64_t pipe = by_crossbar(lab, n) ? lab->m.l2_latency : 1, ready = t + pipe;
 	bool write = n->op == LAB_STORE;
 	uint64_t *count = write ? lab->stats.l2_write : lab->stats.l2_read;
 	int way = lab_find(g, n->set, n->line);
@@ -320,7 +321,7 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 	if (wait)
 		ready = lab_max(ready, w->ready);
 	if (miss)
-		ready = lab_max(ready, fetch(lab, s, w, n->line, miss, t + lab->m.l2_latency + lab->m.dram_latency));
+		ready = lab_max(ready, fetch(lab, s, w, n->line, miss, t + pipe + lab->m.dram_latency));
 	return ready;
 }
 

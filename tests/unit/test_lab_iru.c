@@ -169,7 +169,7 @@ TEST(graphs_give_the_same_with_it_and_without)
 		CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
 		for (a = 0; a < LAB_IRU_ALGORITHMS; a++)
 			for (with = 0; with < 2; with++) {
-				struct lab_iru_how how = { a, g, 3, 3, false, with, lab_iru_published, LAB_IRU_TIMEOUT };
+				struct lab_iru_how how = { a, g, 3, 3, with, with, lab_iru_published, LAB_IRU_TIMEOUT, with };
 
 				memset(&c, 0, sizeof(c));
 				CHECKF(!lab_iru_run(&m, &how, NULL, result[with], &s, &c, &err), "%s %s: %s", g->name,

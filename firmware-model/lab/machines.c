@@ -19,6 +19,7 @@ SHIP(gtx980, "gtx980.machine");
 SHIP(tx1, "tx1.machine");
 SHIP(v100, "v100.machine");
 SHIP(v100_pcie4, "v100-pcie4.machine");
+SHIP(vortex, "vortex.machine");
 SHIP(oracle_gtx980, "oracle-gtx980.machine");
 SHIP(oracle_titanx, "oracle-titanx.machine");
 
@@ -29,6 +30,7 @@ static const struct {
 	{ "tx1", lab_machine_text_tx1, lab_machine_end_tx1 },
 	{ "v100", lab_machine_text_v100, lab_machine_end_v100 },
 	{ "v100-pcie4", lab_machine_text_v100_pcie4, lab_machine_end_v100_pcie4 },
+	{ "vortex", lab_machine_text_vortex, lab_machine_end_vortex },
 	{ "oracle-gtx980", lab_machine_text_oracle_gtx980, lab_machine_end_oracle_gtx980 },
 	{ "oracle-titanx", lab_machine_text_oracle_titanx, lab_machine_end_oracle_titanx },
 };

@@ -23,6 +23,10 @@ static const struct experiment {
 	  1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, 16 },
 	{ "scu", "BFS, SSSP, PageRank with the SCU and without, gtx980 and tx1: figures 1, 9 to 13", lab_run_scu,
 	  1 << 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13, 14 },
+	{ "sparseweaver", "Weaver and software mappings: figures 2, 10 to 15, 17 to 19, table 5 (no area, no NVIDIA)",
+	  lab_run_sparseweaver,
+	  1 << 2 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 17 | 1 << 18 | 1 << 19 | 1ull << LAB_TABLE(5),
+	  14 },
 };
 #define EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
 
@@ -31,7 +35,7 @@ void lab_run_list(void)
 	unsigned i;
 
 	for (i = 0; i < EXPERIMENTS; i++)
-		printf("  gtu lab run %-9s %s\n", experiments[i].name, experiments[i].text);
+		printf("  gtu lab run %-12s %s\n", experiments[i].name, experiments[i].text);
 }
 
 const char *lab_run_label(const struct lab_run *r, unsigned g)

@@ -41,6 +41,7 @@ struct lab_sibling {
 /* One of these runs: fills r->table. */
 int lab_run_emogi(struct lab_run *r, struct gtu_error *err);
 int lab_run_iru(struct lab_run *r, struct gtu_error *err);
+int lab_run_sparseweaver(struct lab_run *r, struct gtu_error *err);
 int lab_run_scu(struct lab_run *r, struct gtu_error *err);
 
 /* The machine, and files or siblings as graphs. Keys of --set that begin with @unit are left to the caller. */

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+/* The experiments of sparseweaver.txt, sections II-B and V, but for area and what was measured on NVIDIA's GPUs. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_sparseweaver.h"
+
+/*
+ * The papers' graphs (table III, its columns set right) have these mean degrees; a quarter of the dense ones' at --scale 15, where
+ * they have some 10,000 vertices. What the paper does not give, the skew, is settled: exponents fall from the web
+ * crawl and the collaboration network, whose greatest degrees are near the mean, to Wikipedia; that of bh is chosen by figure
+ * 2a, which is of software mappings alone.
+ */
+static const struct lab_sibling siblings[] = {
+	{ "bh", { .kind = GTU_GEN_POWERLAW, .degree = 1108, .exponent = 3 }, 0.25, 17 },
+	{ "bm", { .kind = GTU_GEN_POWERLAW, .degree = 643, .exponent = 3 }, 0.5, 17 },
+	{ "rn", { .kind = GTU_GEN_ROAD, .degree = 2.8 }, 1, 0 },
+	{ "rc", { .kind = GTU_GEN_ROAD, .degree = 2.4 }, 2, 0 },
+	{ "g500", { .kind = GTU_GEN_KRONECKER, .degree = 23, .simplify = 1 }, 1, 0 },
+	{ "co", { .kind = GTU_GEN_POWERLAW, .degree = 132, .exponent = 7 }, 0.5, 0 },
+	{ "hw", { .kind = GTU_GEN_POWERLAW, .degree = 105, .exponent = 4 }, 0.75, 0 },
+	{ "uk", { .kind = GTU_GEN_POWERLAW, .degree = 181, .exponent = 7 }, 0.5, 0 },
+	{ "wk", { .kind = GTU_GEN_POWERLAW, .degree = 35.6, .exponent = 2.5 }, 2, 0 },
+};
+#define SIBLINGS (sizeof(siblings) / sizeof(siblings[0]))
+
+/* Section V-B: 1.9 M edges at --scale 15. */
+static const double skew_vertices[] = { 10e3, 12e3, 16e3, 20e3, 40e3, 80e3 };
+#define SKEWS		6
+#define SKEW_EDGES	1.9e6
+
+#define TABLE_V		LAB_TABLE(5)
+#define EIGHT_CORES	"sm.count=8"
+
+typedef void figure(struct weaver *s);
+
+/* ---- What figures are made of ------------------------------------------------------------------ */
+
+static double cycles(struct weaver *s, struct weaver_key key)
+{
+	return (double)weaver_report(s, key)->cycles;
+}
+
+#define KEY(g, a, m, ...) ((struct weaver_key){ .graph = (g), .algorithm = (a), .mapping = (m), ##__VA_ARGS__ })
+
+static double over_vertex(struct weaver *s, unsigned g, enum lab_wvr_algorithm a, enum lab_wvr_mapping m)
+{
+	double base = cycles(s, KEY(g, a, LAB_MAP_VERTEX));
+
+	return base / cycles(s, KEY(g, a, m));
+}
+
+/* Subjects of these symbols, separated by blanks; of files all, up to as many. */
+static unsigned pick(const struct weaver *s, const char *symbols, unsigned *index)
+{
+	unsigned n = 0, i, most = 1;
+	const char *at, *c;
+
+	for (c = symbols; *c; c++)
+		most += *c == ' ';
+	for (i = 0; i < s->subjects && n < most; i++) {
+		const char *symbol = s->subject[i].symbol;
+		size_t length = strlen(symbol);
+
+		at = length ? strstr(symbols, symbol) : NULL;
+		if (!length || (at && (at[length] == ' ' || !at[length])))
+			index[n++] = i;
+	}
+	return n;
+}
+
+/* The graphs that are not of the skew generator. */
+static unsigned graphs(const struct weaver *s)
+{
+	unsigned n = 0;
+
+	while (n < s->subjects && s->subject[n].symbol[0] != 'G')
+		n++;
+	return n;
+}
+
+/* Nothing while it is planned; "SYMBOL=VALUE" in @published is the paper's. */
+#define ROW(s, figure, graph, rule, paper, ours, ...)                                             \
+	do {                                                                                       \
+		double ours_ = (ours);	/* which plans runs, too */                                \
+                                                                                                   \
+		if (!(s)->planning)                                                                \
+			lab_table_add(&(s)->r->table, figure, graph, rule, paper, ours_, __VA_ARGS__); \
+	} while (0)
+
+static double published(const struct weaver *s, unsigned g, const char *text)
+{
+	const char *symbol = s->subject[g].symbol, *at = *symbol ? strstr(text, symbol) : NULL;
+
+	return at ? strtod(at + strlen(symbol) + 1, NULL) : NAN;
+}
+
+/* ---- Figures ----------------------------------------------------------------------------------- */
+
+/* Warp iterations, then speed, of software mappings. */
+static void figure2(struct weaver *s)
+{
+	static const enum lab_wvr_mapping to[] = { LAB_MAP_WARP, LAB_MAP_EDGE };
+	unsigned g[2], n = pick(s, "bh g500", g), i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < 2; k++) {
+			double vertex = (double)weaver_report(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX))->warp_iterations;
+			double other = (double)weaver_report(s, KEY(g[i], LAB_WVR_PR, to[k]))->warp_iterations;
+
+			ROW(s, 2, s->subject[g[i]].label, LAB_COUNT_RULE, published(s, g[i], "bh=4 g500=11"), vertex / other,
+			    "pr: warp iterations, vertex over %s", lab_wvr_mapping_name(to[k]));
+			ROW(s, 2, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, over_vertex(s, g[i], LAB_WVR_PR, to[k]),
+			    "pr: speed, %s over vertex", lab_wvr_mapping_name(to[k]));
+		}
+}
+
+static void figure10(struct weaver *s)
+{
+	static const enum lab_wvr_mapping to[] = { LAB_MAP_EDGE, LAB_MAP_WARP, LAB_MAP_BLOCK, LAB_MAP_WEAVER };
+	static const double paper[] = { 2.73, 2.64, 2.71, 1.60 };
+	static const char *const base[] = { "edge", "warp", "block", "vertex" };
+	double all[4] = { 0 }, mine[4], n = graphs(s);
+	unsigned g, a, k;
+
+	for (a = 0; a < LAB_WVR_GRAPH_ALGORITHMS; a++) {
+		memset(mine, 0, sizeof(mine));
+		for (g = 0; g < graphs(s); g++)
+			for (k = 0; k < 4; k++) {
+				double q = over_vertex(s, g, a, to[k]);
+
+				mine[k] += log(q);
+				ROW(s, 10, s->subject[g].label, LAB_OPEN_RULE, NAN, q, "%s: %s over vertex",
+				    lab_wvr_algorithm_name(a), lab_wvr_mapping_name(to[k]));
+			}
+		for (k = 0; k < 4; k++) {
+			all[k] += mine[k];
+			ROW(s, 10, "mean", k == 3 ? LAB_SPEEDUP_RULE : LAB_OPEN_RULE, k == 3 ? paper[a] : NAN, exp(mine[k] / n),
+			    "%s: %s over vertex", lab_wvr_algorithm_name(a), lab_wvr_mapping_name(to[k]));
+		}
+	}
+	ROW(s, 10, "mean", LAB_SPEEDUP_RULE, 2.36, exp(all[3] / (4 * n)), "SparseWeaver over vertex");
+	for (k = 0; k < 3; k++)
+		ROW(s, 10, "mean", k ? LAB_OPEN_RULE : LAB_SPEEDUP_RULE, k ? NAN : 2.63, exp((all[3] - all[k]) / (4 * n)),
+		    "SparseWeaver over %s", base[k]);
+	/* algorithm 1, which the paper names as a use and does not measure */
+	for (k = 1; k < 4; k++)
+		ROW(s, 10, "table", LAB_OPEN_RULE, NAN, over_vertex(s, 0, LAB_WVR_HASH, to[k]), "hash: %s over vertex",
+		    lab_wvr_mapping_name(to[k]));
+}
+
+static void figure11(struct weaver *s)
+{
+	static const enum lab_wvr_mapping to[] = { LAB_MAP_EDGE, LAB_MAP_WEAVER };
+	double curve[2][SKEWS] = { 0 };
+	unsigned g, k, n = 0;
+
+	for (g = graphs(s); g < s->subjects; g++, n++)
+		for (k = 0; k < 2; k++) {
+			curve[k][n] = over_vertex(s, g, LAB_WVR_PR, to[k]);
+			ROW(s, 11, s->subject[g].label, LAB_OPEN_RULE, NAN, curve[k][n], "pr: %s over vertex", lab_wvr_mapping_name(to[k]));
+		}
+	if (n < SKEWS)
+		return;
+	for (k = 0; k < 2; k++)
+		ROW(s, 11, "G6 / G1", LAB_OPEN_RULE, NAN, curve[k][n - 1] / curve[k][0], "pr: %s over vertex, growth with skew",
+		    lab_wvr_mapping_name(to[k]));
+	ROW(s, 11, "rank order", LAB_RANK_RULE, 1, lab_spearman(curve[0], curve[1], n), "pr: SparseWeaver's curve and edge mapping's");
+}
+
+/* The core's clock rises, the memory's stays. */
+static void figure12(struct weaver *s)
+{
+	static const char *const clocks[] = { NULL, "core.clock=2000 MHz", "core.clock=3000 MHz", "core.clock=4000 MHz",
+					      "core.clock=5000 MHz", "core.clock=6000 MHz" };
+	static const enum lab_wvr_mapping to[] = { LAB_MAP_VERTEX, LAB_MAP_EDGE, LAB_MAP_WEAVER };
+	unsigned g[2], n = pick(s, "hw uk", g), i, k, c;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < 3; k++)
+			for (c = 0; c < 6; c++) {
+				double base = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX));
+
+				ROW(s, 12, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
+				    cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { clocks[c] })) / base,
+				    "pr: %s, clock ratio %u: cycles over vertex at 1", lab_wvr_mapping_name(to[k]), c + 1);
+			}
+}
+
+static void figure13(struct weaver *s)
+{
+	static const uint32_t latency[] = { 10, 20, 40, 80, 160 };
+	unsigned g[4], n = pick(s, "hw uk co rn", g), i, k;
+	double sum[5] = { 0 };
+
+	for (k = 1; k < 5; k++) {
+		for (i = 0; i < n; i++) {
+			double base = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_WEAVER, .latency = 10, .set = { EIGHT_CORES }));
+			double q = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_WEAVER, .latency = latency[k], .set = { EIGHT_CORES })) / base;
+
+			sum[k] += log(q);
+			ROW(s, 13, s->subject[g[i]].label, LAB_OPEN_RULE, 1, q, "pr: table latency %u: cycles over those at 10", latency[k]);
+		}
+		ROW(s, 13, "mean", LAB_OPEN_RULE, 1, exp(sum[k] / n), "pr: table latency %u: cycles over those at 10", latency[k]);
+	}
+}
+
+/* No third level here: an L2 of four times the size and no more latency is the most that one could give. */
+static void figure14(struct weaver *s)
+{
+	static const enum lab_wvr_mapping to[] = { LAB_MAP_VERTEX, LAB_MAP_EDGE, LAB_MAP_WEAVER };
+	unsigned g[4], n = pick(s, "hw uk co rn", g), i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < 3; k++) {
+			double base = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX));
+
+			ROW(s, 14, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k])),
+			    "pr: %s, L2 of 1 MB, over vertex", lab_wvr_mapping_name(to[k]));
+			ROW(s, 14, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
+			    base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { "l2.size=1024 KiB" })),
+			    "pr: %s, L2 of 4 MB (in place of an L3), over vertex", lab_wvr_mapping_name(to[k]));
+		}
+}
+
+static void figure15(struct weaver *s)
+{
+	static const char *const l1[] = { "l1.size=16 KiB", "l1.size=32 KiB", NULL };
+	static const char *const l2[] = { "l2.size=64 KiB", "l2.size=128 KiB", NULL, "l2.size=512 KiB", "l2.size=1024 KiB",
+					  "l2.size=2048 KiB" };
+	static const enum lab_wvr_mapping to[] = { LAB_MAP_VERTEX, LAB_MAP_WEAVER };
+	unsigned g[2], n = pick(s, "hw uk", g), i, k, c;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < 2; k++) {
+			double base = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX, .set = { l1[0] }));
+
+			for (c = 0; c < 3; c++)
+				ROW(s, 15, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
+				    base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { l1[c] })),
+				    "pr: %s, L1 %u KB, over vertex at 16 KB", lab_wvr_mapping_name(to[k]), 16u << c);
+			for (c = 0; c < 6; c++)
+				ROW(s, 15, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
+				    base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { l2[c] })),
+				    "pr: %s, L2 %g MB, over vertex at 16 KB of L1", lab_wvr_mapping_name(to[k]), 0.25 * (1 << c));
+		}
+}
+
+static const char *const stages[LAB_STAGES] = { "init", "registration", "work id", "edge information", "gather and sum" };
+
+static double warp_cycles(const struct lab_wvr_report *r)
+{
+	double sum = 0;
+	unsigned k;
+
+	for (k = 0; k < LAB_STAGES; k++)
+		sum += (double)r->stage[k];
+	return sum;
+}
+
+/* Of each graph's warp cycles, the share of each stage; means over the graphs, over those of @base's whole time. */
+static void breakdown(struct weaver *s, unsigned number, const char *series, struct weaver_key key, struct weaver_key base)
+{
+	double share[LAB_STAGES] = { 0 };
+	unsigned g, k;
+
+	for (g = 0; g < graphs(s); g++) {
+		struct lab_wvr_report one;
+		double whole, q;
+
+		key.graph = base.graph = g;
+		one = *weaver_report(s, key);
+		whole = warp_cycles(&one);
+		q = (double)one.gather_cycles / (double)weaver_report(s, base)->gather_cycles;
+		for (k = 0; k < LAB_STAGES; k++)
+			share[k] += q * (double)one.stage[k] / whole / graphs(s);
+	}
+	for (k = 0; k < LAB_STAGES; k++)
+		ROW(s, number, "mean", LAB_OPEN_RULE, NAN, share[k], "%s: %s", series, stages[k]);
+}
+
+static void figure17(struct weaver *s)
+{
+	struct weaver_key pull = KEY(0, LAB_WVR_PR, LAB_MAP_WEAVER), push = pull;
+	double registration = 0;
+	unsigned g;
+
+	push.push = true;
+	breakdown(s, 17, "pull", pull, pull);
+	breakdown(s, 17, "push", push, pull);
+	for (g = 0; g < graphs(s); g++) {
+		struct lab_wvr_report a, b;
+
+		pull.graph = push.graph = g;
+		a = *weaver_report(s, pull);
+		b = *weaver_report(s, push);
+		registration += (double)b.stage[LAB_STAGE_REGISTER] / (double)a.stage[LAB_STAGE_REGISTER] / graphs(s);
+		ROW(s, 17, s->subject[g].label, LAB_OPEN_RULE, NAN, (double)b.gather_cycles / (double)a.gather_cycles,
+		    "pr: cycles of push over pull");
+	}
+	ROW(s, 17, "mean", LAB_COUNT_RULE, 1, registration, "pr: registration, push over pull");
+}
+
+static void figure18(struct weaver *s)
+{
+	const struct weaver_key eghw = KEY(0, LAB_WVR_PR, LAB_MAP_EGHW), with = KEY(0, LAB_WVR_PR, LAB_MAP_WEAVER);
+	double sum = 0;
+	unsigned g;
+
+	breakdown(s, 18, "SparseWeaver", with, with);
+	breakdown(s, 18, "EGHW", eghw, with);
+	for (g = 0; g < graphs(s); g++) {
+		double slow = (double)weaver_report(s, KEY(g, LAB_WVR_PR, LAB_MAP_EGHW))->gather_cycles;
+		double q = slow / (double)weaver_report(s, KEY(g, LAB_WVR_PR, LAB_MAP_WEAVER))->gather_cycles;
+
+		sum += log(q);
+		ROW(s, 18, s->subject[g].label, LAB_OPEN_RULE, NAN, q, "pr: SparseWeaver over EGHW");
+	}
+	ROW(s, 18, "mean", LAB_OPEN_RULE, 3.64, exp(sum / graphs(s)), "pr: SparseWeaver over EGHW");
+}
+
+static void figure19(struct weaver *s)
+{
+	static const enum lab_wvr_mapping to[] = { LAB_MAP_EDGE, LAB_MAP_WEAVER };
+	unsigned g[3], n = pick(s, "rn co uk", g), i, k, a;
+	double sum[2] = { 0 };
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < 2; k++) {
+			double base = 0, mine = 0;
+
+			for (a = LAB_WVR_SPMM; a <= LAB_WVR_GRAPHSUM; a++) {
+				double b = cycles(s, KEY(g[i], a, LAB_MAP_FEATURE)), q = cycles(s, KEY(g[i], a, to[k]));
+
+				base += b;
+				mine += q;
+				ROW(s, 19, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, b / q, "%s: %s over vertex by weight",
+				    lab_wvr_algorithm_name(a), lab_wvr_mapping_name(to[k]));
+			}
+			sum[k] += log(base / mine);
+			ROW(s, 19, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, base / mine, "both: %s over vertex by weight",
+			    lab_wvr_mapping_name(to[k]));
+		}
+	for (k = 0; k < 2; k++)
+		ROW(s, 19, "mean", k ? LAB_SPEEDUP_RULE : LAB_OPEN_RULE, k ? 6.15 : NAN, exp(sum[k] / n), "both: %s over vertex by weight",
+		    lab_wvr_mapping_name(to[k]));
+}
+
+static void table5(struct weaver *s)
+{
+	unsigned g[4], n = pick(s, "hw uk co rn", g), i;
+
+	for (i = 0; i < n; i++) {
+		double vertex = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX, .set = { EIGHT_CORES }));
+		double with = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_WEAVER, .set = { EIGHT_CORES }));
+
+		ROW(s, TABLE_V, s->subject[g[i]].label, LAB_SPEEDUP_RULE, published(s, g[i], "hw=5.32 uk=2.61 co=4.23 rn=1.83"),
+		    vertex / with, "pr, 8 cores: SparseWeaver over vertex");
+	}
+}
+
+/* ---- The experiment ---------------------------------------------------------------------------- */
+
+static const struct {
+	unsigned number;
+	figure *make;
+} figures[] = {
+	{ 2, figure2 }, { 10, figure10 }, { 11, figure11 }, { 12, figure12 }, { 13, figure13 }, { 14, figure14 },
+	{ 15, figure15 }, { 17, figure17 }, { 18, figure18 }, { 19, figure19 }, { TABLE_V, table5 },
+};
+
+static void all_figures(struct weaver *s, bool planning)
+{
+	unsigned i;
+
+	s->planning = planning;
+	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		if (lab_run_wants(s->r, figures[i].number))
+			figures[i].make(s);
+}
+
+/* Edges are gathered either way: a file's graph has them in both directions. */
+static int both_ways(struct lab_run *r, struct gtu_error *err)
+{
+	struct gtu_graph *g;
+	unsigned i;
+	int rc;
+
+	for (i = 0; i < r->graphs; i++) {
+		if (!(r->graph[i]->flags & GTU_GRAPH_DIRECTED))
+			continue;
+		rc = gtu_graph_symmetrize(r->graph[i], r->progress, &g, err);
+		if (rc)
+			return rc;
+		gtu_graph_close(r->graph[i]);
+		r->graph[i] = g;
+	}
+	return 0;
+}
+
+static int add_skews(struct weaver *s, struct gtu_error *err)
+{
+	static const char *const labels[SKEWS] = { "G1", "G2", "G3", "G4", "G5", "G6" };
+	struct lab_run *r = s->r;
+	double scale = exp2((double)r->scale - 15);
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < SKEWS && !rc && r->graphs < LAB_RUN_GRAPHS; i++) {
+		struct gtu_generate_options o = { .kind = GTU_GEN_POWERLAW, .n = (uint64_t)(skew_vertices[i] * scale), .exponent = 3,
+						  .seed = 1 };
+
+		o.degree = SKEW_EDGES / skew_vertices[i];
+		if (o.degree > (double)o.n / 4)	/* of the smallest scales */
+			o.degree = (double)o.n / 4;
+		rc = gtu_graph_generate(&o, r->progress, &r->graph[r->graphs], err);
+		if (rc)
+			break;
+		r->symbol[r->graphs] = labels[i];
+		rc = weaver_add(s, r->graph[r->graphs], labels[i], labels[i], err);
+		r->graphs++;
+	}
+	return rc;
+}
+
+int lab_run_sparseweaver(struct lab_run *r, struct gtu_error *err)
+{
+	struct weaver s = { .r = r, .shape = lab_weaver_published, .eghw_requests = 1 };
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < r->sets && !rc; i++)
+		if (!strncmp(r->set[i], "wvr.", 4))
+			rc = weaver_set(&s, r->set[i], err);
+	rc = rc ? rc : lab_run_begin(r, "vortex", "wvr.", siblings, SIBLINGS, err);
+	rc = rc ? rc : both_ways(r, err);
+	for (i = 0; i < r->graphs && !rc; i++)
+		rc = weaver_add(&s, r->graph[i], lab_run_label(r, i), r->symbol[i], err);
+	if (!rc && !r->files && lab_run_wants(r, 11))
+		rc = add_skews(&s, err);
+	if (!rc) {
+		all_figures(&s, true);
+		rc = weaver_run_all(&s, err);
+	}
+	if (!rc)
+		all_figures(&s, false);
+	weaver_free(&s);
+	return rc;
+}

@@ -226,6 +226,7 @@ lab: all
 	@mkdir -p build/lab
 	$(B)/gtu lab run emogi --json build/lab/emogi.json
 	$(B)/gtu lab run iru --json build/lab/iru.json
+	$(B)/gtu lab run sparseweaver --json build/lab/sparseweaver.json
 
 INSTALL_WORDS := DESTDIR PREFIX LIBDIR SYSCONFDIR MANDIR DOCDIR UDEVDIR SYSUSERSDIR BASHDIR ZSHDIR B ABI
 .PHONY: uninstall

@@ -71,6 +71,15 @@ exits 2 "an IRU that cannot be built" gtu lab run iru --set iru.prefetch=300
 says "says why" "fetches 1 to 256 lines ahead"
 exits 2 "a key that it has not" gtu lab run iru --set iru.color=3
 exits 2 "the IRU's keys elsewhere" gtu lab run emogi --set iru.prefetch=3
+check "run sparseweaver" gtu lab run sparseweaver --scale 8 --json w.json
+says "every figure and the table" '"table": 5' w.json
+says "all results are the reference's" '"results_checked": 332' w.json
+check "with an own Weaver" gtu lab run sparseweaver --scale 9 --figure 13 --set wvr.entries=64
+cp "$out" table
+check "of whose rounds is seen" gtu lab run sparseweaver --scale 9 --figure 13
+exits 1 "as other cycles" cmp "$out" table
+exits 2 "a Weaver that cannot be built" gtu lab run sparseweaver --set wvr.entries=31
+says "says why" "a whole number of 32 to 65536"
 exits 2 "a machine without a link" gtu lab run emogi --machine gtx980
 exits 2 "an unknown paper" gtu lab run halo
 exits 2 "both files and a scale" gtu lab run emogi --graph own.mtx --scale 9

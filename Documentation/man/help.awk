@@ -205,6 +205,7 @@ END {
 	print ".Pp\nWith any verb,\n.Fl \\-quiet\nshows no progress bar and says nothing that was not asked for, and\n" \
 		".Fl \\-help\nprints what is above."
 	while ((getline line <part) > 0) {
+		seen_part = 1
 		if (line ~ /^@EXIT /)
 			put_exits(substr(line, 7))
 		else
@@ -214,8 +215,11 @@ END {
 			examples = ""
 		}
 	}
-	if (examples != "") {
-		print "the part " part " has no .Sh EXAMPLES" >"/dev/stderr"
-		exit 1
-	}
+	# a verb whose part nobody has written yet; tests/cli/man.sh says so
+	if (!seen_part)
+		put_exits("0 1 2")
+	if (examples != "")
+		printf ".Sh EXAMPLES\n.Bd -literal -offset indent\n%s.Ed\n", examples
+	if (!seen_part)
+		print ".Sh SEE ALSO\n.Xr gtu 1"
 }

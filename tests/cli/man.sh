@@ -18,6 +18,7 @@ explained() {
 for verb in $verbs; do
 	sources=("$root/tools/cmd_$verb.c")
 	[ "$verb" = bench ] && sources+=("$root/tools/bench_gpu.c")
+	check "gtu-$verb(1) has its part by hand" test -s "$root/Documentation/man/gtu-$verb.part"
 	check "gtu-$verb(1) is there" test -s "man/man1/gtu-$verb.1"
 	parsed "${sources[@]}" >parsed
 	explained "man/man1/gtu-$verb.1" >explained
@@ -114,7 +115,7 @@ printf '1\n2\n3\n' >graphs/datagen.v
 printf '1 2 0.5\n2 3 0.25\n' >graphs/datagen.e
 printf 'graph.datagen.directed = false\ngraph.datagen.edge-properties.names = weight\n' >graphs/datagen.properties
 [ -d "$shared/oracles" ] && ln -s "$(cd "$shared" && pwd)" ../shared
-for page in gtu.1 gtu-{info,doctor,generate,convert,stat,run,lab,bench}.1 gtu.7 gtu.4; do
+for page in gtu.1 gtu-{info,doctor,generate,convert,stat,run,lab,bench,bringup}.1 gtu.7 gtu.4; do
 	examples "$work/man/man${page##*.}/$page" | smaller >commands
 	check "${page%.*}(${page##*.}) has examples" test -s commands
 	while read -r command; do
@@ -122,6 +123,8 @@ for page in gtu.1 gtu-{info,doctor,generate,convert,stat,run,lab,bench}.1 gtu.7 
 		*"doctor --device /dev/gtu0"*)
 			[ -e /dev/gtu0 ] && code=0 || code=1
 			exits $code "$command" bash -c "$command" ;;
+		*"bringup --unbind"* | *"bringup --device /dev"*) skip "$command" "it wants a board" ;;
+		*"bringup --device model --bug"*) exits 4 "$command" bash -c "$command" ;;
 		*../shared/oracles*)
 			[ -d ../shared ] || { skip "$command" "no $shared/oracles"; continue; }
 			case $command in *--only*) ;; *) command+=" --only karate" ;; esac

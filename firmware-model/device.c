@@ -156,8 +156,10 @@ static const char *configure(struct gtu_dev_config *c)
 		return "iru_queue_depth: 32 (a line's elements) to 4096";
 	if (c->iru_ring_depth > IRU_DEPTH_MAX)
 		return "iru_ring_depth: at most 4096";
-	if (c->peg_engines > UINT16_MAX || c->peg_entries > UINT16_MAX)
-		return "peg_engines, peg_entries: at most 32 and 4096";
+	if (c->peg_engines < 1 || c->peg_engines > GTU_PEG_ENGINES_MAX)
+		return "peg_engines: 1 to 32";
+	if (c->peg_entries > UINT16_MAX)
+		return "peg_entries: at most 4096";
 	if (c->peg_message > 1 << 12)
 		return "peg_message: at most 4096 cycles";
 	if (!gtu_unit_peg.setting_valid(GTU_PEG_S_INTERVAL, c->peg_interval) ||

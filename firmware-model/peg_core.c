@@ -15,8 +15,8 @@
 
 const char *peg_shape_check(const struct peg_shape *s)
 {
-	if (s->engines < 1 || s->engines > GTU_PEG_ENGINES_MAX)
-		return "peg_engines: 1 to 32";
+	if (s->engines < 1 || s->engines > PEG_ENGINES_MAX)
+		return "peg_engines: 1 to 64";
 	if (s->entries < 1 || s->entries > PEG_ENTRIES_MAX)
 		return "peg_entries: 1 to 4096";
 	if (s->edge_bytes < PEG_EDGE_BYTES_MIN || s->edge_bytes > PEG_BYTES_MAX || s->edge_bytes % 32)

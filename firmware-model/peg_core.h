@@ -18,6 +18,7 @@
 
 #define PEG_LANES	GTU_WARP
 #define PEG_CHUNK	32u	/* vertices of the input list dealt at a time: a refill does not cross them */
+#define PEG_ENGINES_MAX	64u		/* a laboratory has more SMs than a device has engines (GTU_PEG_ENGINES_MAX) */
 #define PEG_ENTRIES_MAX	4096u
 #define PEG_BYTES_MAX	(1u << 20)
 #define PEG_EDGE_BYTES_MIN (PEG_LANES * 32u) /* a warp of edges with all fields at their widest */
@@ -191,7 +192,7 @@ struct peg_core {
 	bool let_end;			/* engines that stand by may end */
 	uint64_t control;		/* cycle of the control processor's next step */
 	struct peg_exchange exchange[2]; /* of edges, of lists */
-	struct peg_engine engine[GTU_PEG_ENGINES_MAX];
+	struct peg_engine engine[PEG_ENGINES_MAX];
 };
 
 /* NULL, or why no such unit can be built. */

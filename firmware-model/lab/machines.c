@@ -17,6 +17,7 @@
 
 SHIP(gtx980, "gtx980.machine");
 SHIP(tx1, "tx1.machine");
+SHIP(graphpeg, "graphpeg.machine");
 SHIP(v100, "v100.machine");
 SHIP(v100_pcie4, "v100-pcie4.machine");
 SHIP(vortex, "vortex.machine");
@@ -28,6 +29,7 @@ static const struct {
 } shipped[] = {
 	{ "gtx980", lab_machine_text_gtx980, lab_machine_end_gtx980 },
 	{ "tx1", lab_machine_text_tx1, lab_machine_end_tx1 },
+	{ "graphpeg", lab_machine_text_graphpeg, lab_machine_end_graphpeg },
 	{ "v100", lab_machine_text_v100, lab_machine_end_v100 },
 	{ "v100-pcie4", lab_machine_text_v100_pcie4, lab_machine_end_v100_pcie4 },
 	{ "vortex", lab_machine_text_vortex, lab_machine_end_vortex },

@@ -227,6 +227,7 @@ lab: all
 	$(B)/gtu lab run emogi --json build/lab/emogi.json
 	$(B)/gtu lab run iru --json build/lab/iru.json
 	$(B)/gtu lab run sparseweaver --json build/lab/sparseweaver.json
+	$(B)/gtu lab run graphpeg --json build/lab/graphpeg.json
 
 INSTALL_WORDS := DESTDIR PREFIX LIBDIR SYSCONFDIR MANDIR DOCDIR UDEVDIR SYSUSERSDIR BASHDIR ZSHDIR B ABI
 .PHONY: uninstall

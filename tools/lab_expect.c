@@ -37,11 +37,15 @@ uint64_t *lab_expect(const struct gtu_graph *g, enum lab_expect_what what, uint6
 		rc = reference_components(g, whole);
 	else if (!rc && what == LAB_DISTANCES)
 		rc = reference_sssp(g, source, real);
+	else if (!rc && what == LAB_CORES)
+		rc = reference_cores(g, whole);
+	else if (!rc && what == LAB_SHARES)
+		rc = reference_betweenness(g, &source, 1, real);
 	else if (!rc)
 		rc = reference_pagerank(g, 0.85, iterations, real, &change);
 	for (v = 0; v < g->n && !rc && what == LAB_DISTANCES; v++)
 		whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
-	if (!rc && what == LAB_RANKS)
+	if (!rc && (what == LAB_RANKS || what == LAB_SHARES))
 		memcpy(whole, real, 8 * g->n);
 	free(real);
 	if (!rc)
@@ -54,7 +58,8 @@ uint64_t *lab_expect(const struct gtu_graph *g, enum lab_expect_what what, uint6
 int lab_expect_same(const struct gtu_graph *g, enum lab_expect_what what, const uint64_t *expected,
 		    const uint32_t *result, struct gtu_error *err)
 {
-	static const char *const names[] = { "level", "distance", "component", "rank" };
+	static const char *const names[] = { "level", "distance", "component", "rank", "core", "dependency" };
+	const bool floats = what == LAB_RANKS || what == LAB_SHARES;
 	double real;
 	uint64_t v;
 	float rank;
@@ -62,10 +67,10 @@ int lab_expect_same(const struct gtu_graph *g, enum lab_expect_what what, const 
 	for (v = 0; v < g->n; v++) {
 		memcpy(&real, &expected[v], 8);
 		memcpy(&rank, &result[v], 4);
-		if (what == LAB_RANKS && !(fabs((double)rank - real) <= 1e-3 * real))
-			return gtu_fail(err, GTU_ERR_VERIFY, "%s: the rank of vertex %" PRIu64 " is %g, not %g", g->name, v,
-					(double)rank, real);
-		if (what != LAB_RANKS && result[v] != (uint32_t)expected[v])
+		if (floats && !(fabs((double)rank - real) <= 1e-3 * real))
+			return gtu_fail(err, GTU_ERR_VERIFY, "%s: the %s of vertex %" PRIu64 " is %g, not %g", g->name,
+					names[what], v, (double)rank, real);
+		if (!floats && result[v] != (uint32_t)expected[v])
 			return gtu_fail(err, GTU_ERR_VERIFY, "%s: the %s of vertex %" PRIu64 " is %u, not %u", g->name,
 					names[what], v, result[v], (uint32_t)expected[v]);
 	}

@@ -6,13 +6,13 @@
 #include "gtu/error.h"
 #include "gtu/graph.h"
 
-enum lab_expect_what { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS };
+enum lab_expect_what { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS, LAB_CORES, LAB_SHARES };
 
-/* n values, to be freed; NULL and a sentence where there is no memory. Damping is 0.85. */
+/* n values (ranks and LAB_SHARES, the dependencies on @source: doubles), to be freed; NULL and a sentence where there is no memory. Damping is 0.85. */
 uint64_t *lab_expect(const struct gtu_graph *g, enum lab_expect_what what, uint64_t source, uint64_t iterations,
 		     struct gtu_error *err);
 /*
- * GTU_ERR_VERIFY with the first vertex whose 32-bit @result is another. Not reached is all ones. Ranks are floats, summed in any
+ * GTU_ERR_VERIFY with the first vertex whose 32-bit @result is another. Not reached is all ones. Ranks and shares are floats, summed in any
  * order: within a thousandth.
  */
 int lab_expect_same(const struct gtu_graph *g, enum lab_expect_what what, const uint64_t *expected,

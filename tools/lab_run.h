@@ -43,6 +43,7 @@ int lab_run_emogi(struct lab_run *r, struct gtu_error *err);
 int lab_run_iru(struct lab_run *r, struct gtu_error *err);
 int lab_run_sparseweaver(struct lab_run *r, struct gtu_error *err);
 int lab_run_scu(struct lab_run *r, struct gtu_error *err);
+int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err);
 
 /* The machine, and files or siblings as graphs. Keys of --set that begin with @unit are left to the caller. */
 int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, const struct lab_sibling *sibling,

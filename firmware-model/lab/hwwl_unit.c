@@ -56,6 +56,7 @@ static void ask_memory(struct lab_hwwl *u, unsigned sm, enum lab_kind kind, uint
 {
 	unsigned from = addr / LAB_SECTOR % 4, to = (unsigned)((addr + 4 * words - 1) / LAB_SECTOR % 4);
 
+	u->counts.requests++;
 	lab_unit_memory(u->lab, u->unit, sm, kind, addr & ~(uint64_t)(LAB_LINE - 1), (2u << to) - (1u << from), tag);
 }
 

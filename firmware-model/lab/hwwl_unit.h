@@ -14,7 +14,7 @@
 struct lab_hwwl;
 
 struct lab_hwwl_counts {
-	uint64_t popped, pushed, spilled, refills, moved;
+	uint64_t popped, pushed, spilled, refills, moved, requests;
 };
 
 /* Stand a bank of @bytes (two vertices at least) in each SM of @lab, to be freed with lab_hwwl_free() after it. */

@@ -285,23 +285,11 @@ static int bfs(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-static uint32_t step_of(const struct gtu_graph *g)
-{
-	const uint32_t *weight = g->weight;
-	double sum = 0;
-	uint64_t e;
-
-	for (e = 0; e < g->m; e++)
-		sum += weight[e];
-	sum = g->m ? LAB_LANES * (sum / (double)g->m) * (double)g->n / (double)g->m : 1;
-	return sum < 1 ? 1 : sum > 1e9 ? 1000000000u : (uint32_t)sum;
-}
-
 static int sssp(struct run *r, struct gtu_error *err)
 {
 	struct list near = start_with(r, &r->how->source, 1), fell = { .array = r->two }, far = { .array = r->a.other };
 	struct pg_args *a = &r->a;
-	uint32_t step = step_of(r->how->graph);
+	uint32_t step = lab_near_far_step(r->how->graph);
 	int rc = 0;
 
 	memset(a->label.data, 0xff, 4ull * a->n);
@@ -502,7 +490,7 @@ static void settle(struct run *r)
 
 	for (v = 0; v < g->n; v++)
 		most = g->row[v + 1] - g->row[v] > most ? g->row[v + 1] - g->row[v] : most;
-	skewed = most * g->n >= LAB_PG_SKEWED * g->m;
+	skewed = r->how->scale_free || most * g->n >= LAB_PG_SKEWED * g->m;
 	r->strategy = r->how->strategy;
 	r->may_pull = skewed && !r->how->push_only && (r->strategy == LAB_PG_HYBRID || r->strategy == LAB_PG_PEG);
 	if (r->strategy == LAB_PG_HYBRID)

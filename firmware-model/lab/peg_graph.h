@@ -38,6 +38,9 @@ enum lab_pg_algorithm { LAB_PG_BFS, LAB_PG_SSSP, LAB_PG_BC, LAB_PG_STCON, LAB_PG
 enum lab_pg_strategy { LAB_PG_SIMPLE, LAB_PG_BALANCED, LAB_PG_COOPERATIVE, LAB_PG_HYBRID, LAB_PG_HWWL, LAB_PG_PEG,
 		       LAB_PG_STRATEGIES };
 
+/* Blocks of 256 threads an SM that pop edges: "only a few thread blocks running on an SM at a time" (section 3.2). */
+#define LAB_PG_BLOCKS 4u
+
 /* A scale-free graph, for hybrid and peg: its greatest degree is so many times the mean. */
 #define LAB_PG_SKEWED 8u
 
@@ -48,6 +51,7 @@ struct lab_pg_how {
 	uint32_t source, target;	/* target: STCON */
 	uint64_t edges;			/* no iteration begins when so many have been looked at; 0: to the end */
 	bool push_only;			/* no pull */
+	bool scale_free;		/* hybrid and peg take the graph for that, whatever its degrees */
 	struct lab_peg_build peg;	/* LAB_PG_PEG */
 	uint32_t peg_blocks;		/* blocks of 256 threads an SM that pop from it */
 	uint32_t worklist_bytes;	/* LAB_PG_HWWL */

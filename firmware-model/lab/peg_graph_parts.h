@@ -3,6 +3,7 @@
 #ifndef GTU_LAB_PEG_GRAPH_PARTS_H
 #define GTU_LAB_PEG_GRAPH_PARTS_H
 
+#include "lab/graph_kernels.h"
 #include "lab/peg_graph.h"
 
 #define PG_NEVER	0xffffffffu
@@ -67,21 +68,10 @@ enum pg_kernel { PG_SIMPLE, PG_COOPERATIVE, PG_PARTITION, PG_HWWL, PG_PEG, PG_DE
 extern const struct lab_kernel pg_kernel[PG_KERNELS];
 #define PG_TILE 1024u			/* degrees that a block of 256 threads scans */
 
-/* Room for the active lanes behind the end of list @word of tail: the place of each. One atomic a warp. */
+/* Room for the active lanes behind the end of list @word of tail: the place of each. */
 LAB_INLINE lab_u32 pg_reserve(struct lab_warp *w, const struct pg_args *a, unsigned word)
 {
-	lab_mask was = w->mask;
-	lab_u32 base;
-
-	if (!was)
-		return lab_all(0);
-	lab_alu(w, 3);			/* ballot, count, who is first */
-	w->mask = was & -was;
-	base = lab_atomic_add(w, PG_TAIL, &a->tail, lab_all(word), lab_all(lab_popcount(was)));
-	lab_wait(w);
-	w->mask = was;
-	lab_alu(w, 1);			/* shuffle */
-	return lab_all(base[__builtin_ctz(was)]) + lab_rank(was);
+	return lab_reserve(w, PG_TAIL, &a->tail, word, lab_popcount(w->mask), lab_rank(w->mask));
 }
 
 #endif

@@ -59,6 +59,7 @@ static void ask_memory(struct lab_peg *u, unsigned e, enum lab_kind kind, uint64
 {
 	unsigned from = addr / LAB_SECTOR % 4, to = (unsigned)((addr + 4 * words - 1) / LAB_SECTOR % 4);
 
+	u->counts.requests++;
 	lab_unit_memory(u->lab, u->unit, e, kind, addr & ~(uint64_t)(LAB_LINE - 1), (2u << to) - (1u << from), tag);
 }
 

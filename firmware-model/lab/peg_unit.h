@@ -28,6 +28,7 @@ extern const struct lab_peg_build lab_peg_published;
 /* Sums over all streams. */
 struct lab_peg_counts {
 	uint64_t streams, cycles, records, partial, vertices, edges, index_fetches, edge_fetches, refills, spilled, pushed;
+	uint64_t requests;		/* to memory */
 	uint64_t looks, moves, moved, refused, list_moves, list_moved;
 };
 

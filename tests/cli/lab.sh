@@ -80,6 +80,14 @@ check "of whose rounds is seen" gtu lab run sparseweaver --scale 9 --figure 13
 exits 1 "as other cycles" cmp "$out" table
 exits 2 "a Weaver that cannot be built" gtu lab run sparseweaver --set wvr.entries=31
 says "says why" "a whole number of 32 to 65536"
+check "run graphpeg" gtu lab run graphpeg --scale 8 --figure 10 --json p.json
+says "all results are the reference's" '"results_checked": 252' p.json
+says "a mean over all" '"what": "PEG over hardware worklists"' p.json
+check "tables of it, over a file" gtu lab run graphpeg --table 4 --graph own.mtx --set peg.blocks=1
+says "value by value" "table 4  kc: unlimited over 8 entries"
+exits 2 "a PEG that cannot be built" gtu lab run graphpeg --set peg.list_bytes=48128
+says "says why" "are to fit the shared memory"
+exits 2 "a key that PEG has not" gtu lab run graphpeg --set peg.color=3
 exits 2 "a machine without a link" gtu lab run emogi --machine gtx980
 exits 2 "an unknown paper" gtu lab run halo
 exits 2 "both files and a scale" gtu lab run emogi --graph own.mtx --scale 9

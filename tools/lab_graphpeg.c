@@ -1,0 +1,645 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The experiments of graphpeg.txt, sections 2.2 and 4. Each figure says which runs it needs and what it makes of them; it is
+ * gone through twice: runs are noted, then all of them are made side by side, then rows are added.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/peg_graph.h"
+#include "lab_expect.h"
+#include "lab_jobs.h"
+#include "lab_run.h"
+#include "reference.h"
+
+#define PAPER_SCALE 20			/* at which siblings have the papers' vertices */
+#define PARAMETERS  4000000u		/* edges after which figures 7 and 8 and tables 4 and 5 stop; figures 2, 9, 10, 11 */
+#define OVERALL	    40000000u
+#define ALL	    LAB_PG_ALGORITHMS
+#define WORKLIST    (48u << 10)
+
+static const struct lab_sibling siblings[] = {
+	{ "AMAZ", { .kind = GTU_GEN_POWERLAW, .degree = 12 }, 0.385, 0 },
+	{ "COM", { .kind = GTU_GEN_POWERLAW, .degree = 5.5 }, 0.319, 0 },
+	{ "COP", { .kind = GTU_GEN_FEM3D, .degree = 74 }, 0.414, 0 },
+	{ "KRON", { .kind = GTU_GEN_KRONECKER, .degree = 48, .simplify = 1 }, 0.125, 0 },
+	{ "NACA", { .kind = GTU_GEN_DELAUNAY }, 0.991, 0 },
+	{ "USAC", { .kind = GTU_GEN_ROAD }, 1.803, 0 },
+};
+#define SIBLINGS (sizeof(siblings) / sizeof(siblings[0]))
+
+/* By algorithm and graph, as siblings[] has them. */
+static const double table_4[ALL][SIBLINGS] = {
+	[LAB_PG_BFS] = { 1.08, 1.10, 1.07, 0.99, 1.34, 1.91 }, [LAB_PG_SSSP] = { 1.04, 1.05, 1.01, 0.99, 1.04, 1.28 },
+	[LAB_PG_BC] = { 1.01, 0.96, 1.01, 0.99, 0.98, 1.16 }, [LAB_PG_STCON] = { 0.99, 0.94, 0.99, 0.94, 0.87, 1.11 },
+	[LAB_PG_GC] = { 0.96, 1.01, 1.02, 1.01, 0.82, 1.19 }, [LAB_PG_KC] = { 1.00, 1.02, 1.22, 1.02, 1.03, 1.48 },
+};
+static const struct hard_pair {
+	unsigned algorithm;
+	const char *graph;
+	double paper[4];
+} table_5[] = {
+	{ LAB_PG_BFS, "COM", { 0.96, 0.97, 0.97, 0.97 } }, { LAB_PG_BFS, "NACA", { 1.03, 0.98, 0.98, 1.03 } },
+	{ LAB_PG_BFS, "USAC", { 1.35, 1.12, 1.02, 1.00 } }, { LAB_PG_SSSP, "USAC", { 1.11, 1.05, 1.02, 1.01 } },
+	{ LAB_PG_BC, "USAC", { 1.01, 1.02, 1.02, 1.02 } }, { LAB_PG_STCON, "USAC", { 0.92, 0.95, 0.97, 0.98 } },
+	{ LAB_PG_GC, "USAC", { 0.95, 0.91, 0.90, 0.92 } }, { LAB_PG_KC, "COP", { 1.15, 1.14, 1.12, 1.09 } },
+	{ LAB_PG_KC, "USAC", { 1.14, 0.98, 0.90, 0.89 } },
+};
+
+/* A graph as the kernels take it, and what they have to compute. */
+struct subject {
+	struct gtu_graph graph, *both;	/* both: where the input is directed */
+	uint32_t *col, *weight, source, target;
+	uint64_t *levels, *distances, *shares, *cores;
+};
+
+struct want {
+	struct lab_pg_how how;
+	uint32_t graph, sms;		/* sms 0: the machine's */
+};
+struct outcome {
+	double rate;			/* edges a second */
+	double balancing, instructions, requests; /* of the cycles; an edge */
+	uint64_t warp_instructions;
+	struct lab_pg_result r;		/* without its arrays */
+};
+struct experiment {
+	struct lab_run *r;
+	struct lab_peg_build build;	/* the published one, and what --set says */
+	uint32_t blocks;
+	struct subject subject[LAB_RUN_GRAPHS];
+	struct want *want;
+	struct outcome *outcome;
+	unsigned wants, room;
+	bool planned, no_memory;
+};
+
+/* ---- Runs ---------------------------------------------------------------------------------------- */
+
+static bool same(const struct want *a, const struct want *b)
+{
+	const struct lab_peg_build *p = &a->how.peg, *q = &b->how.peg;
+
+	if (a->graph != b->graph || a->sms != b->sms || a->how.algorithm != b->how.algorithm || a->how.strategy != b->how.strategy ||
+	    a->how.edges != b->how.edges || a->how.push_only != b->how.push_only)
+		return false;
+	return a->how.strategy != LAB_PG_PEG ||
+	       (p->entries == q->entries && p->edge_bytes == q->edge_bytes && p->list_bytes == q->list_bytes && p->shift == q->shift &&
+		p->balance_edges == q->balance_edges && p->balance_lists == q->balance_lists && p->free == q->free);
+}
+
+/* Noted the first time; what it gave the second. */
+static const struct outcome *outcome(struct experiment *x, const struct want *w)
+{
+	static const struct outcome none;
+	struct want *more;
+	unsigned i;
+
+	for (i = 0; i < x->wants; i++)
+		if (same(&x->want[i], w))
+			return x->planned ? &x->outcome[i] : &none;
+	if (x->wants == x->room) {
+		more = realloc(x->want, (2 * x->room + 64) * sizeof(*more));
+		if (!more) {
+			x->no_memory = true;
+			return &none;
+		}
+		x->want = more;
+		x->room = 2 * x->room + 64;
+	}
+	x->want[x->wants++] = *w;
+	return &none;
+}
+
+/* An algorithm over a graph; siblings that are smaller than the paper's graphs stop after so many times fewer edges. */
+static struct want want(const struct experiment *x, unsigned g, unsigned algorithm, unsigned strategy, uint64_t edges)
+{
+	const struct lab_run *r = x->r;
+	struct want w = { .graph = g };
+	double smaller = r->files ? 1 : exp2((double)r->scale - PAPER_SCALE);
+
+	w.how = (struct lab_pg_how){
+		.algorithm = algorithm, .strategy = strategy, .edges = (uint64_t)((double)edges * smaller) + 1, .peg = x->build,
+		.peg_blocks = x->blocks, .worklist_bytes = WORKLIST, .scale_free = !strcmp(r->symbol[g], "COP"),
+	};
+	if (edges == PARAMETERS && algorithm >= LAB_PG_GC)
+		w.how.edges = 1;	/* "only the first iteration was simulated" */
+	return w;
+}
+
+/* What was computed until it was cut short. */
+static int so_far(const struct subject *s, const struct want *w, const struct lab_pg_result *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = &s->graph;
+	const uint32_t *value = r->value;
+	uint64_t v, e;
+	bool bad;
+
+	for (v = 0; v < g->n; v++) {
+		switch (w->how.algorithm) {
+		case LAB_PG_BFS:
+		case LAB_PG_BC:
+			bad = value[v] != (uint32_t)s->levels[v] && (value[v] != UINT32_MAX || s->levels[v] < r->iterations);
+			break;
+		case LAB_PG_SSSP:
+			bad = value[v] < s->distances[v];
+			break;
+		case LAB_PG_KC:
+			bad = value[v] < s->cores[v];
+			break;
+		case LAB_PG_GC:		/* those that have had their round are coloured */
+			for (bad = false, e = g->row[v]; e < g->row[v + 1] && value[v] < r->iterations; e++)
+				bad |= value[s->col[e]] == value[v] && s->col[e] != v;
+			break;
+		default:
+			bad = value[v] > 2;
+		}
+		if (bad)
+			return gtu_fail(err, GTU_ERR_VERIFY, "%s, %s on %s: vertex %llu has %u after %llu iterations",
+					lab_pg_algorithm_name(w->how.algorithm), lab_pg_strategy_name(w->how.strategy), g->name,
+					(unsigned long long)v, value[v], (unsigned long long)r->iterations);
+	}
+	return 0;
+}
+
+static int verify(const struct subject *s, const struct want *w, const struct lab_pg_result *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = &s->graph;
+	const char *by = lab_pg_strategy_name(w->how.strategy);
+	int rc;
+
+	if (!r->whole)
+		return so_far(s, w, r, err);
+	switch (w->how.algorithm) {
+	case LAB_PG_BFS:
+		return lab_expect_same(g, LAB_LEVELS, s->levels, r->value, err);
+	case LAB_PG_SSSP:
+		return lab_expect_same(g, LAB_DISTANCES, s->distances, r->value, err);
+	case LAB_PG_BC:
+		rc = lab_expect_same(g, LAB_LEVELS, s->levels, r->value, err);
+		return rc ? rc : lab_expect_same(g, LAB_SHARES, s->shares, (const uint32_t *)r->score, err);
+	case LAB_PG_KC:
+		return lab_expect_same(g, LAB_CORES, s->cores, r->value, err);
+	case LAB_PG_GC:
+		return reference_same_color(g, r->value) == UINT64_MAX ? 0 :
+		       gtu_fail(err, GTU_ERR_VERIFY, "gc, %s: two neighbours in %s have one colour", by, g->name);
+	default:
+		return r->met == (s->levels[s->target] != UINT64_MAX) ? 0 :
+		       gtu_fail(err, GTU_ERR_VERIFY, "stcon, %s: %u and %u in %s are%s connected", by, s->source, s->target, g->name,
+				r->met ? " not" : "");
+	}
+}
+
+static int run_one(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
+{
+	struct experiment *x = ctx;
+	struct want *w = &x->want[i];
+	const struct subject *s = &x->subject[w->graph];
+	struct outcome *o = &x->outcome[i];
+	struct lab_pg_result *r = &o->r;
+	struct lab_machine m = x->r->m;
+	const struct lab_stats *n = &r->stats;
+	double edges, sent;
+	unsigned k;
+	int rc;
+
+	m.sms = w->sms ? w->sms : m.sms;
+	w->how.graph = &s->graph;
+	w->how.source = s->source;
+	w->how.target = s->target;
+	r->value = malloc(4 * s->graph.n + 4);
+	r->score = malloc(4 * s->graph.n + 4);
+	rc = r->value && r->score ? lab_pg_run(&m, &w->how, progress, r, err) :
+	     gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results of %s", s->graph.name);
+	rc = rc ? rc : verify(s, w, r, err);
+	free(r->value);
+	free(r->score);
+	r->value = NULL;
+	r->score = NULL;
+	if (rc)
+		return rc;
+	edges = r->edges ? (double)r->edges : 1;
+	for (sent = (double)(r->peg.requests + r->hwwl.requests), k = 0; k < LAB_KINDS; k++)
+		sent += (double)n->transactions[k];
+	o->rate = r->cycles ? edges / lab_seconds(&m, r->cycles) : NAN;
+	o->balancing = (double)r->balancing / (double)r->cycles;
+	o->instructions = (double)n->warp_instructions / edges;
+	o->requests = sent / edges;
+	o->warp_instructions = n->warp_instructions;
+	return 0;
+}
+
+/* ---- Figures -------------------------------------------------------------------------------------- */
+
+struct mean {				/* over graphs and algorithms */
+	double log_sum, sum, least, most;
+	unsigned n;
+};
+
+static void mean_add(struct mean *m, double v)
+{
+	m->least = m->n && m->least < v ? m->least : v;
+	m->most = m->n && m->most > v ? m->most : v;
+	m->log_sum += log(v);
+	m->sum += v;
+	m->n++;
+}
+
+#define ROW(x, ...)                                                                                \
+	do {                                                                                       \
+		if ((x)->planned)                                                                  \
+			lab_table_add(&(x)->r->table, __VA_ARGS__);                                \
+	} while (0)
+#define EACH(x, g, a) for (g = 0; g < (x)->r->graphs; g++) for (a = 0; a < ALL; a++)
+
+static double faster(struct experiment *x, const struct want *a, const struct want *b)
+{
+	return outcome(x, a)->rate / outcome(x, b)->rate;
+}
+
+/* Gunrock's gain over the simple code, and what balancing takes of it; the share is figure 10's, too. */
+static void figure_2(struct experiment *x)
+{
+	struct mean gain = { 0 }, share = { 0 };
+	unsigned g, a;
+
+	EACH(x, g, a) {
+		struct want simple = want(x, g, a, LAB_PG_SIMPLE, OVERALL), gunrock = want(x, g, a, LAB_PG_BALANCED, OVERALL);
+		const char *name = lab_pg_algorithm_name(a), *label = lab_run_label(x->r, g);
+		double q = faster(x, &gunrock, &simple), part = outcome(x, &gunrock)->balancing;
+
+		ROW(x, 2, label, LAB_OPEN_RULE, NAN, q, "%s: balanced over simple", name);
+		ROW(x, 2, label, LAB_OPEN_RULE, NAN, part, "%s: share of balancing", name);
+		mean_add(&gain, q);
+		mean_add(&share, part);
+	}
+	ROW(x, 2, "mean", LAB_OPEN_RULE, NAN, exp(gain.log_sum / gain.n), "balanced over simple");
+	ROW(x, 2, "mean", LAB_COUNT_RULE, 0.1803, share.sum / share.n, "share of balancing (calibrated on)");
+	ROW(x, 2, "least", LAB_COUNT_RULE, 0.0105, share.least, "share of balancing");
+	ROW(x, 2, "most", LAB_COUNT_RULE, 0.5395, share.most, "share of balancing");
+}
+
+/* 1, 2, 4 and 8 KB of shared memory for edges: how far each is behind the best, unlimited table, free balancing. */
+static void figure_7(struct experiment *x)
+{
+	double rate[4], best, all[4] = { 0 }, most_of_all[4] = { 0 };
+	unsigned g, a, i;
+
+	for (g = 0; g < x->r->graphs; g++) {
+		double sum[4] = { 0 }, most[4] = { 0 };
+
+		for (a = 0; a < ALL; a++) {
+			for (best = 0, i = 0; i < 4; i++) {
+				struct want w = want(x, g, a, LAB_PG_PEG, PARAMETERS);
+
+				w.how.peg.entries = PEG_ENTRIES_MAX;
+				w.how.peg.free = true;
+				w.how.peg.list_bytes += w.how.peg.edge_bytes;
+				w.how.peg.edge_bytes = 1024u << i;
+				w.how.peg.list_bytes -= w.how.peg.edge_bytes;
+				rate[i] = outcome(x, &w)->rate;
+				best = rate[i] > best ? rate[i] : best;
+			}
+			for (i = 0; i < 4; i++) {
+				double gap = (best - rate[i]) / best;
+
+				sum[i] += gap;
+				most[i] = gap > most[i] ? gap : most[i];
+			}
+		}
+		for (i = 0; i < 4; i++) {
+			ROW(x, 7, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, sum[i] / ALL, "%u KB of edges: behind the best", 1u << i);
+			ROW(x, 7, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, most[i], "%u KB of edges: behind the best, at most", 1u << i);
+			all[i] += sum[i];
+			most_of_all[i] = most[i] > most_of_all[i] ? most[i] : most_of_all[i];
+		}
+	}
+	for (i = 0; i < 4; i++) {
+		ROW(x, 7, "mean", LAB_OPEN_RULE, NAN, all[i] / (ALL * x->r->graphs), "%u KB of edges: behind the best", 1u << i);
+		ROW(x, 7, "most", LAB_OPEN_RULE, i == 1 ? 0.12 : NAN, most_of_all[i], "%u KB of edges: behind the best, at most", 1u << i);
+	}
+}
+
+/* A table of so many entries against an unlimited one: what the latter makes faster. */
+static double unlimited_over(struct experiment *x, unsigned g, unsigned a, uint32_t entries)
+{
+	struct want w = want(x, g, a, LAB_PG_PEG, PARAMETERS), all;
+
+	w.how.peg.entries = entries;
+	w.how.peg.free = true;
+	all = w;
+	all.how.peg.entries = PEG_ENTRIES_MAX;
+	return faster(x, &all, &w);
+}
+
+static double paper_4(const struct experiment *x, unsigned g, unsigned a)
+{
+	unsigned i;
+
+	for (i = 0; i < SIBLINGS; i++)
+		if (!strcmp(x->r->symbol[g], siblings[i].symbol))
+			return table_4[a][i];
+	return NAN;
+}
+
+static void tables(struct experiment *x)
+{
+	unsigned g, a, i, e, within = 0, hard = 0, all = 0;
+
+	if (lab_run_wants(x->r, LAB_TABLE(4))) {
+		EACH(x, g, a) {
+			double q = unlimited_over(x, g, a, 8), paper = paper_4(x, g, a);
+
+			ROW(x, LAB_TABLE(4), lab_run_label(x->r, g), LAB_COUNT_RULE, paper, q, "%s: unlimited over 8 entries",
+			    lab_pg_algorithm_name(a));
+			within += fabs(q / paper - 1) <= 0.15;
+			hard += q > 1.1;
+			all++;
+		}
+		ROW(x, LAB_TABLE(4), "count", LAB_OPEN_RULE, NAN, within, "values within 15%% of the paper's, of %u", all);
+		ROW(x, LAB_TABLE(4), "count", LAB_OPEN_RULE, 9, hard, "values above 1.1, of %u", all);
+	}
+	for (g = 0; g < x->r->graphs && lab_run_wants(x->r, LAB_TABLE(5)); g++)
+		for (i = 0; i < sizeof(table_5) / sizeof(table_5[0]); i++)
+			for (e = 0; e < 4 && !strcmp(x->r->symbol[g], table_5[i].graph); e++)
+				ROW(x, LAB_TABLE(5), x->r->symbol[g], LAB_COUNT_RULE, table_5[i].paper[e],
+				    unlimited_over(x, g, table_5[i].algorithm, 12 + 4 * e), "%s: unlimited over %u entries",
+				    lab_pg_algorithm_name(table_5[i].algorithm), 12 + 4 * e);
+}
+
+/* Balancing between SMs against one that looks every cycle and takes no time. */
+static void figure_8(struct experiment *x)
+{
+	static const struct { const char *text; uint8_t shift; bool edges, lists; } how[] = {
+		{ "edges, N = 4", 4, true, false }, { "edges, N = 2", 2, true, false }, { "edges and lists", 4, true, true },
+		{ "lists", 4, false, true },
+	};
+	struct mean mean[4] = { { 0 } };
+	unsigned g, a, i;
+
+	EACH(x, g, a) {
+		struct want ideal = want(x, g, a, LAB_PG_PEG, PARAMETERS), w;
+
+		ideal.how.peg.free = true;
+		for (i = 0; i < 4; i++) {
+			bool named = !strcmp(x->r->symbol[g], "KRON") && a == LAB_PG_STCON;
+			double q;
+
+			w = want(x, g, a, LAB_PG_PEG, PARAMETERS);
+			w.how.peg.shift = how[i].shift;
+			w.how.peg.balance_edges = how[i].edges;
+			w.how.peg.balance_lists = how[i].lists;
+			q = faster(x, &w, &ideal);
+			mean_add(&mean[i], q);
+			ROW(x, 8, lab_run_label(x->r, g), named && i % 3 == 0 ? LAB_COUNT_RULE : LAB_OPEN_RULE,
+			    named && i == 0 ? 1.0103 : named && i == 3 ? 0.1733 : NAN, q, "%s: %s against ideal",
+			    lab_pg_algorithm_name(a), how[i].text);
+		}
+	}
+	for (i = 0; i < 4; i++)
+		ROW(x, 8, "mean", LAB_OPEN_RULE, NAN, exp(mean[i].log_sum / mean[i].n), "%s against ideal", how[i].text);
+}
+
+static void figure_9(struct experiment *x)
+{
+	static const unsigned by[] = { LAB_PG_BALANCED, LAB_PG_HYBRID, LAB_PG_HWWL, LAB_PG_PEG };
+	unsigned g, a, i;
+
+	EACH(x, g, a) {
+		for (i = 0; i < 4; i++) {
+			struct want w = want(x, g, a, by[i], OVERALL);
+
+			ROW(x, 9, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, outcome(x, &w)->rate / 1e6, "%s: M edges a second, %s",
+			    lab_pg_algorithm_name(a), lab_pg_strategy_name(by[i]));
+		}
+	}
+}
+
+static void figure_10(struct experiment *x)
+{
+	static const struct { unsigned by; const char *text; double mean, least, most; } over[] = {
+		{ LAB_PG_BALANCED, "Gunrock's balancing", 2.8, 1.18, 7.3 }, { LAB_PG_HYBRID, "SEP-Graph's hybrid", 2.5, 1.14, 7.0 },
+		{ LAB_PG_HWWL, "hardware worklists", 3.9, 1.2, 29.5 },
+	};
+	static const struct { uint32_t bytes; double paper; } shared[] = { { 8 << 10, 0.9343 }, { 16 << 10, 0.9726 }, { 32 << 10, 0.9932 } };
+	struct mean mean[3] = { { 0 } }, instructions = { 0 }, requests = { 0 }, less[3] = { { 0 } }, to_the_end = { 0 };
+	unsigned g, a, i;
+
+	EACH(x, g, a) {
+		const char *name = lab_pg_algorithm_name(a), *label = lab_run_label(x->r, g);
+		struct want peg = want(x, g, a, LAB_PG_PEG, OVERALL), w;
+		const struct outcome *with = outcome(x, &peg), *gunrock;
+
+		for (i = 0; i < 3; i++) {
+			double q;
+
+			w = want(x, g, a, over[i].by, OVERALL);
+			q = faster(x, &peg, &w);
+			mean_add(&mean[i], q);
+			ROW(x, 10, label, LAB_OPEN_RULE, NAN, q, "%s: PEG over %s", name, over[i].text);
+		}
+		w = want(x, g, a, LAB_PG_BALANCED, OVERALL);
+		gunrock = outcome(x, &w);
+		mean_add(&instructions, with->instructions / gunrock->instructions);
+		mean_add(&requests, with->requests / gunrock->requests);
+		if (with->r.whole && gunrock->r.whole)
+			mean_add(&to_the_end, (double)gunrock->r.cycles / (double)with->r.cycles);
+		ROW(x, 10, label, LAB_OPEN_RULE, NAN, with->instructions / gunrock->instructions, "%s: instructions an edge, of Gunrock's",
+		    name);
+		ROW(x, 10, label, LAB_OPEN_RULE, NAN, with->requests / gunrock->requests, "%s: memory requests an edge, of Gunrock's",
+		    name);
+		for (i = 0; i < 3; i++) {
+			w = want(x, g, a, LAB_PG_PEG, OVERALL);
+			w.how.peg.list_bytes = shared[i].bytes - w.how.peg.edge_bytes;
+			mean_add(&less[i], faster(x, &w, &peg));
+			ROW(x, 10, label, LAB_OPEN_RULE, NAN, faster(x, &w, &peg), "%s: %u KB of shared memory against all", name,
+			    shared[i].bytes >> 10);
+		}
+	}
+	for (i = 0; i < 3; i++) {
+		ROW(x, 10, "mean", LAB_SPEEDUP_RULE, over[i].mean, mean[i].sum / mean[i].n, "PEG over %s", over[i].text);
+		ROW(x, 10, "least", LAB_SPEEDUP_RULE, over[i].least, mean[i].least, "PEG over %s", over[i].text);
+		ROW(x, 10, "most", LAB_SPEEDUP_RULE, over[i].most, mean[i].most, "PEG over %s", over[i].text);
+	}
+	if (to_the_end.n)
+		ROW(x, 10, "mean", LAB_OPEN_RULE, NAN, to_the_end.sum / to_the_end.n,
+		    "time to the end, Gunrock's over PEG's (%u that got there)", to_the_end.n);
+	ROW(x, 10, "mean", LAB_OPEN_RULE, 0.125, instructions.sum / instructions.n, "instructions an edge, of Gunrock's");
+	ROW(x, 10, "mean", LAB_COUNT_RULE, 1 - 0.2739, requests.sum / requests.n, "memory requests an edge, of Gunrock's");
+	for (i = 0; i < 3; i++)		/* effects under 10% are judged by their order */
+		ROW(x, 10, "mean", LAB_OPEN_RULE, shared[i].paper, less[i].sum / less[i].n, "%u KB of shared memory against all",
+		    shared[i].bytes >> 10);
+}
+
+static void figure_11(struct experiment *x)
+{
+	static const unsigned by[] = { LAB_PG_BALANCED, LAB_PG_HYBRID, LAB_PG_PEG }, of[] = { LAB_PG_BFS, LAB_PG_SSSP, LAB_PG_KC };
+	unsigned g, a, i, n;
+
+	for (g = 0; g < x->r->graphs; g++) {
+		if (*x->r->symbol[g] && strcmp(x->r->symbol[g], "KRON"))
+			continue;
+		for (a = 0; a < 3; a++) {
+			for (i = 0; i < 3; i++) {
+				for (n = 20; n <= 60; n += 20) {
+					struct want w = want(x, g, of[a], by[i], OVERALL), simple = want(x, g, of[a], LAB_PG_SIMPLE, OVERALL);
+
+					w.sms = simple.sms = n;
+					ROW(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
+					    "%s: %s over simple, %u SMs", lab_pg_algorithm_name(of[a]), lab_pg_strategy_name(by[i]), n);
+					simple.sms = 20;
+					ROW(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
+					    "%s: %s on %u SMs over simple on 20", lab_pg_algorithm_name(of[a]), lab_pg_strategy_name(by[i]), n);
+				}
+			}
+		}
+	}
+}
+
+static void figures(struct experiment *x)
+{
+	static const struct { unsigned figure; void (*rows)(struct experiment *x); } all[] = {
+		{ 2, figure_2 }, { 7, figure_7 }, { 8, figure_8 }, { 9, figure_9 }, { 10, figure_10 }, { 11, figure_11 },
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (lab_run_wants(x->r, all[i].figure))
+			all[i].rows(x);
+	tables(x);
+}
+
+/* ---- Graphs --------------------------------------------------------------------------------------- */
+
+/* Both ways, 4 bytes an edge, weights of 1 to 64 the same both ways unless it has u32 ones. */
+static int prepare(const struct gtu_graph *in, struct subject *s, struct gtu_error *err)
+{
+	uint64_t v, e, t;
+	int rc = in->flags & GTU_GRAPH_DIRECTED ? gtu_graph_symmetrize(in, NULL, &s->both, err) : 0;
+	const struct gtu_graph *g = s->both ? s->both : in;
+	bool weighted;
+
+	if (rc)
+		return rc;
+	if (!g->m || g->n < 2)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
+	s->graph = *g;
+	s->weight = malloc(4 * g->m);
+	s->col = malloc(4 * g->m);
+	if (!s->weight || !s->col)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+	weighted = g->weight && g->weight_type == GTU_WEIGHT_U32;
+	for (v = 0; v < g->n; v++) {
+		for (e = g->row[v]; e < g->row[v + 1]; e++) {
+			t = gtu_graph_target(g, e);
+			s->col[e] = (uint32_t)t;
+			s->weight[e] = weighted ? ((const uint32_t *)g->weight)[e] :
+				       1 + (uint32_t)(lab_mix((v < t ? v : t) << 32 | (v < t ? t : v)) % 64);
+		}
+	}
+	s->graph.col = s->col;
+	s->graph.edge_bytes = 4;
+	s->graph.weight = s->weight;
+	s->graph.weight_type = GTU_WEIGHT_U32;
+	s->source = lab_source(g, 0);
+	s->target = lab_source(g, 1);
+	return 0;
+}
+
+/* What graph @i / 4 gives by the reference: four numbers of it. */
+static int expect_one(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
+{
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_SHARES, LAB_CORES };
+	struct experiment *x = ctx;
+	struct subject *s = &x->subject[i / 4];
+	uint64_t **const to[] = { &s->levels, &s->distances, &s->shares, &s->cores };
+
+	(void)progress;
+	*to[i % 4] = lab_expect(&s->graph, what[i % 4], s->source, 0, err);
+	return *to[i % 4] ? 0 : err->code;
+}
+
+static int set_build(struct experiment *x, const char *assignment, struct gtu_error *err)
+{
+	const struct { const char *key; uint32_t *value, most; } keys[] = {
+		{ "entries", &x->build.entries, PEG_ENTRIES_MAX }, { "edge_bytes", &x->build.edge_bytes, PEG_BYTES_MAX },
+		{ "list_bytes", &x->build.list_bytes, PEG_BYTES_MAX }, { "interval", &x->build.interval, 1 << 20 },
+		{ "floor", &x->build.floor, 1 << 20 }, { "blocks", &x->blocks, 64 },
+	};
+	const char *name = assignment + strlen("peg."), *equals = strchr(name, '=');
+	size_t length = equals ? (size_t)(equals - name) : 0;
+	unsigned long long v;
+	char *end;
+	unsigned i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (length && length == strlen(keys[i].key) && !strncmp(name, keys[i].key, length))
+			break;
+	if (i == sizeof(keys) / sizeof(keys[0]))
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"'%.60s': of PEG can be set peg.entries, peg.edge_bytes, peg.list_bytes, peg.interval, peg.floor and peg.blocks",
+				assignment);
+	v = strtoull(equals + 1, &end, 10);
+	if (end == equals + 1 || *end || !v || v > keys[i].most)
+		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': a whole number of 1 to %u", assignment, keys[i].most);
+	*keys[i].value = (uint32_t)v;
+	return 0;
+}
+
+static int begin(struct experiment *x, struct gtu_error *err)
+{
+	struct lab_run *r = x->r;
+	const char *why;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < r->sets && !rc; i++)
+		if (!strncmp(r->set[i], "peg.", 4))
+			rc = set_build(x, r->set[i], err);
+	rc = rc ? rc : lab_run_begin(r, "graphpeg", "peg.", siblings, SIBLINGS, err);
+	if (rc)
+		return rc;
+	why = lab_peg_check(&r->m, &x->build);
+	if (why)
+		return gtu_fail(err, GTU_ERR_USAGE, "PEG on %s: %s", r->m.name, why);
+	for (i = 0; i < r->graphs && !rc; i++)
+		rc = prepare(r->graph[i], &x->subject[i], err);
+	return rc ? rc : lab_jobs(4 * r->graphs, "reference", expect_one, x, r->progress, err);
+}
+
+int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err)
+{
+	struct experiment x = { .r = r, .build = lab_peg_published, .blocks = LAB_PG_BLOCKS };
+	unsigned i;
+	int rc = begin(&x, err);
+
+	if (!rc) {
+		figures(&x);
+		x.outcome = calloc(x.wants + 1, sizeof(*x.outcome));
+		if (x.no_memory || !x.outcome)
+			rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u runs", x.wants);
+	}
+	rc = rc ? rc : lab_jobs(x.wants, "run", run_one, &x, r->progress, err);
+	if (!rc) {
+		x.planned = true;
+		figures(&x);
+		r->checked = x.wants;
+		for (i = 0; i < x.wants; i++)
+			r->instructions += x.outcome[i].warp_instructions;
+	}
+	for (i = 0; i < LAB_RUN_GRAPHS; i++) {
+		struct subject *s = &x.subject[i];
+
+		gtu_graph_close(s->both);
+		free(s->col);
+		free(s->weight);
+		free(s->levels);
+		free(s->distances);
+		free(s->shares);
+		free(s->cores);
+	}
+	free(x.want);
+	free(x.outcome);
+	return rc;
+}

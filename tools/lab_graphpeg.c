@@ -4,6 +4,7 @@
  * gone through twice: runs are noted, then all of them are made side by side, then rows are added.
  */
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,7 +144,7 @@ static int so_far(const struct subject *s, const struct want *w, const struct la
 			bad = value[v] != (uint32_t)s->levels[v] && (value[v] != UINT32_MAX || s->levels[v] < r->iterations);
 			break;
 		case LAB_PG_SSSP:
-			bad = value[v] < s->distances[v];
+			bad = value[v] < (uint32_t)s->distances[v];
 			break;
 		case LAB_PG_KC:
 			bad = value[v] < s->cores[v];
@@ -246,11 +247,20 @@ static void mean_add(struct mean *m, double v)
 	m->n++;
 }
 
-#define ROW(x, ...)                                                                                \
-	do {                                                                                       \
-		if ((x)->planned)                                                                  \
-			lab_table_add(&(x)->r->table, __VA_ARGS__);                                \
-	} while (0)
+/* Its arguments note runs, also where no row comes of it yet. */
+static void __attribute__((format(printf, 7, 8))) row(struct experiment *x, unsigned figure, const char *graph, enum lab_rule rule,
+						       double paper, double ours, const char *what, ...)
+{
+	char text[80];
+	va_list ap;
+
+	va_start(ap, what);
+	vsnprintf(text, sizeof(text), what, ap);
+	va_end(ap);
+	if (x->planned)
+		lab_table_add(&x->r->table, figure, graph, rule, paper, ours, "%s", text);
+}
+
 #define EACH(x, g, a) for (g = 0; g < (x)->r->graphs; g++) for (a = 0; a < ALL; a++)
 
 static double faster(struct experiment *x, const struct want *a, const struct want *b)
@@ -269,15 +279,15 @@ static void figure_2(struct experiment *x)
 		const char *name = lab_pg_algorithm_name(a), *label = lab_run_label(x->r, g);
 		double q = faster(x, &gunrock, &simple), part = outcome(x, &gunrock)->balancing;
 
-		ROW(x, 2, label, LAB_OPEN_RULE, NAN, q, "%s: balanced over simple", name);
-		ROW(x, 2, label, LAB_OPEN_RULE, NAN, part, "%s: share of balancing", name);
+		row(x, 2, label, LAB_OPEN_RULE, NAN, q, "%s: balanced over simple", name);
+		row(x, 2, label, LAB_OPEN_RULE, NAN, part, "%s: share of balancing", name);
 		mean_add(&gain, q);
 		mean_add(&share, part);
 	}
-	ROW(x, 2, "mean", LAB_OPEN_RULE, NAN, exp(gain.log_sum / gain.n), "balanced over simple");
-	ROW(x, 2, "mean", LAB_COUNT_RULE, 0.1803, share.sum / share.n, "share of balancing (calibrated on)");
-	ROW(x, 2, "least", LAB_COUNT_RULE, 0.0105, share.least, "share of balancing");
-	ROW(x, 2, "most", LAB_COUNT_RULE, 0.5395, share.most, "share of balancing");
+	row(x, 2, "mean", LAB_OPEN_RULE, NAN, exp(gain.log_sum / gain.n), "balanced over simple");
+	row(x, 2, "mean", LAB_COUNT_RULE, 0.1803, share.sum / share.n, "share of balancing (calibrated on)");
+	row(x, 2, "least", LAB_COUNT_RULE, 0.0105, share.least, "share of balancing");
+	row(x, 2, "most", LAB_COUNT_RULE, 0.5395, share.most, "share of balancing");
 }
 
 /* 1, 2, 4 and 8 KB of shared memory for edges: how far each is behind the best, unlimited table, free balancing. */
@@ -309,15 +319,15 @@ static void figure_7(struct experiment *x)
 			}
 		}
 		for (i = 0; i < 4; i++) {
-			ROW(x, 7, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, sum[i] / ALL, "%u KB of edges: behind the best", 1u << i);
-			ROW(x, 7, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, most[i], "%u KB of edges: behind the best, at most", 1u << i);
+			row(x, 7, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, sum[i] / ALL, "%u KB of edges: behind the best", 1u << i);
+			row(x, 7, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, most[i], "%u KB of edges: behind the best, at most", 1u << i);
 			all[i] += sum[i];
 			most_of_all[i] = most[i] > most_of_all[i] ? most[i] : most_of_all[i];
 		}
 	}
 	for (i = 0; i < 4; i++) {
-		ROW(x, 7, "mean", LAB_OPEN_RULE, NAN, all[i] / (ALL * x->r->graphs), "%u KB of edges: behind the best", 1u << i);
-		ROW(x, 7, "most", LAB_OPEN_RULE, i == 1 ? 0.12 : NAN, most_of_all[i], "%u KB of edges: behind the best, at most", 1u << i);
+		row(x, 7, "mean", LAB_OPEN_RULE, NAN, all[i] / (ALL * x->r->graphs), "%u KB of edges: behind the best", 1u << i);
+		row(x, 7, "most", LAB_OPEN_RULE, i == 1 ? 0.12 : NAN, most_of_all[i], "%u KB of edges: behind the best, at most", 1u << i);
 	}
 }
 
@@ -351,19 +361,19 @@ static void tables(struct experiment *x)
 		EACH(x, g, a) {
 			double q = unlimited_over(x, g, a, 8), paper = paper_4(x, g, a);
 
-			ROW(x, LAB_TABLE(4), lab_run_label(x->r, g), LAB_COUNT_RULE, paper, q, "%s: unlimited over 8 entries",
+			row(x, LAB_TABLE(4), lab_run_label(x->r, g), LAB_COUNT_RULE, paper, q, "%s: unlimited over 8 entries",
 			    lab_pg_algorithm_name(a));
 			within += fabs(q / paper - 1) <= 0.15;
 			hard += q > 1.1;
 			all++;
 		}
-		ROW(x, LAB_TABLE(4), "count", LAB_OPEN_RULE, NAN, within, "values within 15%% of the paper's, of %u", all);
-		ROW(x, LAB_TABLE(4), "count", LAB_OPEN_RULE, 9, hard, "values above 1.1, of %u", all);
+		row(x, LAB_TABLE(4), "count", LAB_OPEN_RULE, NAN, within, "values within 15%% of the paper's, of %u", all);
+		row(x, LAB_TABLE(4), "count", LAB_OPEN_RULE, 9, hard, "values above 1.1, of %u", all);
 	}
 	for (g = 0; g < x->r->graphs && lab_run_wants(x->r, LAB_TABLE(5)); g++)
 		for (i = 0; i < sizeof(table_5) / sizeof(table_5[0]); i++)
 			for (e = 0; e < 4 && !strcmp(x->r->symbol[g], table_5[i].graph); e++)
-				ROW(x, LAB_TABLE(5), x->r->symbol[g], LAB_COUNT_RULE, table_5[i].paper[e],
+				row(x, LAB_TABLE(5), x->r->symbol[g], LAB_COUNT_RULE, table_5[i].paper[e],
 				    unlimited_over(x, g, table_5[i].algorithm, 12 + 4 * e), "%s: unlimited over %u entries",
 				    lab_pg_algorithm_name(table_5[i].algorithm), 12 + 4 * e);
 }
@@ -392,13 +402,13 @@ static void figure_8(struct experiment *x)
 			w.how.peg.balance_lists = how[i].lists;
 			q = faster(x, &w, &ideal);
 			mean_add(&mean[i], q);
-			ROW(x, 8, lab_run_label(x->r, g), named && i % 3 == 0 ? LAB_COUNT_RULE : LAB_OPEN_RULE,
+			row(x, 8, lab_run_label(x->r, g), named && i % 3 == 0 ? LAB_COUNT_RULE : LAB_OPEN_RULE,
 			    named && i == 0 ? 1.0103 : named && i == 3 ? 0.1733 : NAN, q, "%s: %s against ideal",
 			    lab_pg_algorithm_name(a), how[i].text);
 		}
 	}
 	for (i = 0; i < 4; i++)
-		ROW(x, 8, "mean", LAB_OPEN_RULE, NAN, exp(mean[i].log_sum / mean[i].n), "%s against ideal", how[i].text);
+		row(x, 8, "mean", LAB_OPEN_RULE, NAN, exp(mean[i].log_sum / mean[i].n), "%s against ideal", how[i].text);
 }
 
 static void figure_9(struct experiment *x)
@@ -410,7 +420,7 @@ static void figure_9(struct experiment *x)
 		for (i = 0; i < 4; i++) {
 			struct want w = want(x, g, a, by[i], OVERALL);
 
-			ROW(x, 9, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, outcome(x, &w)->rate / 1e6, "%s: M edges a second, %s",
+			row(x, 9, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, outcome(x, &w)->rate / 1e6, "%s: M edges a second, %s",
 			    lab_pg_algorithm_name(a), lab_pg_strategy_name(by[i]));
 		}
 	}
@@ -423,7 +433,7 @@ static void figure_10(struct experiment *x)
 		{ LAB_PG_HWWL, "hardware worklists", 3.9, 1.2, 29.5 },
 	};
 	static const struct { uint32_t bytes; double paper; } shared[] = { { 8 << 10, 0.9343 }, { 16 << 10, 0.9726 }, { 32 << 10, 0.9932 } };
-	struct mean mean[3] = { { 0 } }, instructions = { 0 }, requests = { 0 }, less[3] = { { 0 } }, to_the_end = { 0 };
+	struct mean mean[3] = { { 0 } }, instructions = { 0 }, requests = { 0 }, less[3] = { { 0 } }, to_the_end[3] = { { 0 } };
 	unsigned g, a, i;
 
 	EACH(x, g, a) {
@@ -437,38 +447,44 @@ static void figure_10(struct experiment *x)
 			w = want(x, g, a, over[i].by, OVERALL);
 			q = faster(x, &peg, &w);
 			mean_add(&mean[i], q);
-			ROW(x, 10, label, LAB_OPEN_RULE, NAN, q, "%s: PEG over %s", name, over[i].text);
+			row(x, 10, label, LAB_OPEN_RULE, NAN, q, "%s: PEG over %s", name, over[i].text);
+			if (with->r.whole && outcome(x, &w)->r.whole)
+				mean_add(&to_the_end[i], (double)outcome(x, &w)->r.cycles / (double)with->r.cycles);
 		}
 		w = want(x, g, a, LAB_PG_BALANCED, OVERALL);
 		gunrock = outcome(x, &w);
 		mean_add(&instructions, with->instructions / gunrock->instructions);
 		mean_add(&requests, with->requests / gunrock->requests);
-		if (with->r.whole && gunrock->r.whole)
-			mean_add(&to_the_end, (double)gunrock->r.cycles / (double)with->r.cycles);
-		ROW(x, 10, label, LAB_OPEN_RULE, NAN, with->instructions / gunrock->instructions, "%s: instructions an edge, of Gunrock's",
+		row(x, 10, label, LAB_OPEN_RULE, NAN, with->instructions / gunrock->instructions, "%s: instructions an edge, of Gunrock's",
 		    name);
-		ROW(x, 10, label, LAB_OPEN_RULE, NAN, with->requests / gunrock->requests, "%s: memory requests an edge, of Gunrock's",
+		row(x, 10, label, LAB_OPEN_RULE, NAN, with->requests / gunrock->requests, "%s: memory requests an edge, of Gunrock's",
 		    name);
+		w = want(x, g, a, LAB_PG_PEG, OVERALL);
+		w.how.push_only = true;
+		if (a < LAB_PG_GC && a != LAB_PG_SSSP && outcome(x, &w)->r.whole && with->r.pulled)
+			row(x, 10, label, LAB_OPEN_RULE, NAN, (double)outcome(x, &w)->r.cycles / (double)with->r.cycles,
+			    "%s: time by push alone over push and pull", name);
 		for (i = 0; i < 3; i++) {
 			w = want(x, g, a, LAB_PG_PEG, OVERALL);
 			w.how.peg.list_bytes = shared[i].bytes - w.how.peg.edge_bytes;
 			mean_add(&less[i], faster(x, &w, &peg));
-			ROW(x, 10, label, LAB_OPEN_RULE, NAN, faster(x, &w, &peg), "%s: %u KB of shared memory against all", name,
+			row(x, 10, label, LAB_OPEN_RULE, NAN, faster(x, &w, &peg), "%s: %u KB of shared memory against all", name,
 			    shared[i].bytes >> 10);
 		}
 	}
 	for (i = 0; i < 3; i++) {
-		ROW(x, 10, "mean", LAB_SPEEDUP_RULE, over[i].mean, mean[i].sum / mean[i].n, "PEG over %s", over[i].text);
-		ROW(x, 10, "least", LAB_SPEEDUP_RULE, over[i].least, mean[i].least, "PEG over %s", over[i].text);
-		ROW(x, 10, "most", LAB_SPEEDUP_RULE, over[i].most, mean[i].most, "PEG over %s", over[i].text);
+		row(x, 10, "mean", LAB_SPEEDUP_RULE, over[i].mean, mean[i].sum / mean[i].n, "PEG over %s", over[i].text);
+		row(x, 10, "least", LAB_SPEEDUP_RULE, over[i].least, mean[i].least, "PEG over %s", over[i].text);
+		row(x, 10, "most", LAB_SPEEDUP_RULE, over[i].most, mean[i].most, "PEG over %s", over[i].text);
 	}
-	if (to_the_end.n)
-		ROW(x, 10, "mean", LAB_OPEN_RULE, NAN, to_the_end.sum / to_the_end.n,
-		    "time to the end, Gunrock's over PEG's (%u that got there)", to_the_end.n);
-	ROW(x, 10, "mean", LAB_OPEN_RULE, 0.125, instructions.sum / instructions.n, "instructions an edge, of Gunrock's");
-	ROW(x, 10, "mean", LAB_COUNT_RULE, 1 - 0.2739, requests.sum / requests.n, "memory requests an edge, of Gunrock's");
+	for (i = 0; i < 3; i++)		/* pull looks at more edges: a rate of edges is not a time */
+		if (to_the_end[i].n)
+			row(x, 10, "mean", LAB_OPEN_RULE, NAN, to_the_end[i].sum / to_the_end[i].n,
+			    "PEG over %s, time of %u that ended", over[i].text, to_the_end[i].n);
+	row(x, 10, "mean", LAB_OPEN_RULE, 0.125, instructions.sum / instructions.n, "instructions an edge, of Gunrock's");
+	row(x, 10, "mean", LAB_COUNT_RULE, 1 - 0.2739, requests.sum / requests.n, "memory requests an edge, of Gunrock's");
 	for (i = 0; i < 3; i++)		/* effects under 10% are judged by their order */
-		ROW(x, 10, "mean", LAB_OPEN_RULE, shared[i].paper, less[i].sum / less[i].n, "%u KB of shared memory against all",
+		row(x, 10, "mean", LAB_OPEN_RULE, shared[i].paper, less[i].sum / less[i].n, "%u KB of shared memory against all",
 		    shared[i].bytes >> 10);
 }
 
@@ -486,10 +502,10 @@ static void figure_11(struct experiment *x)
 					struct want w = want(x, g, of[a], by[i], OVERALL), simple = want(x, g, of[a], LAB_PG_SIMPLE, OVERALL);
 
 					w.sms = simple.sms = n;
-					ROW(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
+					row(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
 					    "%s: %s over simple, %u SMs", lab_pg_algorithm_name(of[a]), lab_pg_strategy_name(by[i]), n);
 					simple.sms = 20;
-					ROW(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
+					row(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
 					    "%s: %s on %u SMs over simple on 20", lab_pg_algorithm_name(of[a]), lab_pg_strategy_name(by[i]), n);
 				}
 			}

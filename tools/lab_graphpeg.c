@@ -8,17 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/peg_graph.h"
-#include "lab_expect.h"
+#include "lab_energy_rows.h"
+#include "lab_graphpeg.h"
 #include "lab_jobs.h"
-#include "lab_run.h"
-#include "reference.h"
 
-#define PAPER_SCALE 20			/* at which siblings have the papers' vertices */
-#define PARAMETERS  4000000u		/* edges after which figures 7 and 8 and tables 4 and 5 stop; figures 2, 9, 10, 11 */
-#define OVERALL	    40000000u
 #define ALL	    LAB_PG_ALGORITHMS
-#define WORKLIST    (48u << 10)
 
 static const struct lab_sibling siblings[] = {
 	{ "AMAZ", { .kind = GTU_GEN_POWERLAW, .degree = 12 }, 0.385, 0 },
@@ -48,189 +42,6 @@ static const struct hard_pair {
 	{ LAB_PG_KC, "USAC", { 1.14, 0.98, 0.90, 0.89 } },
 };
 
-/* A graph as the kernels take it, and what they have to compute. */
-struct subject {
-	struct gtu_graph graph, *both;	/* both: where the input is directed */
-	uint32_t *col, *weight, source, target;
-	uint64_t *levels, *distances, *shares, *cores;
-};
-
-struct want {
-	struct lab_pg_how how;
-	uint32_t graph, sms;		/* sms 0: the machine's */
-};
-struct outcome {
-	double rate;			/* edges a second */
-	double balancing, instructions, requests; /* of the cycles; an edge */
-	uint64_t warp_instructions;
-	struct lab_pg_result r;		/* without its arrays */
-};
-struct experiment {
-	struct lab_run *r;
-	struct lab_peg_build build;	/* the published one, and what --set says */
-	uint32_t blocks;
-	struct subject subject[LAB_RUN_GRAPHS];
-	struct want *want;
-	struct outcome *outcome;
-	unsigned wants, room;
-	bool planned, no_memory;
-};
-
-/* ---- Runs ---------------------------------------------------------------------------------------- */
-
-static bool same(const struct want *a, const struct want *b)
-{
-	const struct lab_peg_build *p = &a->how.peg, *q = &b->how.peg;
-
-	if (a->graph != b->graph || a->sms != b->sms || a->how.algorithm != b->how.algorithm || a->how.strategy != b->how.strategy ||
-	    a->how.edges != b->how.edges || a->how.push_only != b->how.push_only)
-		return false;
-	return a->how.strategy != LAB_PG_PEG ||
-	       (p->entries == q->entries && p->edge_bytes == q->edge_bytes && p->list_bytes == q->list_bytes && p->shift == q->shift &&
-		p->balance_edges == q->balance_edges && p->balance_lists == q->balance_lists && p->free == q->free);
-}
-
-/* Noted the first time; what it gave the second. */
-static const struct outcome *outcome(struct experiment *x, const struct want *w)
-{
-	static const struct outcome none;
-	struct want *more;
-	unsigned i;
-
-	for (i = 0; i < x->wants; i++)
-		if (same(&x->want[i], w))
-			return x->planned ? &x->outcome[i] : &none;
-	if (x->wants == x->room) {
-		more = realloc(x->want, (2 * x->room + 64) * sizeof(*more));
-		if (!more) {
-			x->no_memory = true;
-			return &none;
-		}
-		x->want = more;
-		x->room = 2 * x->room + 64;
-	}
-	x->want[x->wants++] = *w;
-	return &none;
-}
-
-/* An algorithm over a graph; siblings that are smaller than the paper's graphs stop after so many times fewer edges. */
-static struct want want(const struct experiment *x, unsigned g, unsigned algorithm, unsigned strategy, uint64_t edges)
-{
-	const struct lab_run *r = x->r;
-	struct want w = { .graph = g };
-	double smaller = r->files ? 1 : exp2((double)r->scale - PAPER_SCALE);
-
-	w.how = (struct lab_pg_how){
-		.algorithm = algorithm, .strategy = strategy, .edges = (uint64_t)((double)edges * smaller) + 1, .peg = x->build,
-		.peg_blocks = x->blocks, .worklist_bytes = WORKLIST, .scale_free = !strcmp(r->symbol[g], "COP"),
-	};
-	if (edges == PARAMETERS && algorithm >= LAB_PG_GC)
-		w.how.edges = 1;	/* "only the first iteration was simulated" */
-	return w;
-}
-
-/* What was computed until it was cut short. */
-static int so_far(const struct subject *s, const struct want *w, const struct lab_pg_result *r, struct gtu_error *err)
-{
-	const struct gtu_graph *g = &s->graph;
-	const uint32_t *value = r->value;
-	uint64_t v, e;
-	bool bad;
-
-	for (v = 0; v < g->n; v++) {
-		switch (w->how.algorithm) {
-		case LAB_PG_BFS:
-		case LAB_PG_BC:
-			bad = value[v] != (uint32_t)s->levels[v] && (value[v] != UINT32_MAX || s->levels[v] < r->iterations);
-			break;
-		case LAB_PG_SSSP:
-			bad = value[v] < (uint32_t)s->distances[v];
-			break;
-		case LAB_PG_KC:
-			bad = value[v] < s->cores[v];
-			break;
-		case LAB_PG_GC:		/* those that have had their round are coloured */
-			for (bad = false, e = g->row[v]; e < g->row[v + 1] && value[v] < r->iterations; e++)
-				bad |= value[s->col[e]] == value[v] && s->col[e] != v;
-			break;
-		default:
-			bad = value[v] > 2;
-		}
-		if (bad)
-			return gtu_fail(err, GTU_ERR_VERIFY, "%s, %s on %s: vertex %llu has %u after %llu iterations",
-					lab_pg_algorithm_name(w->how.algorithm), lab_pg_strategy_name(w->how.strategy), g->name,
-					(unsigned long long)v, value[v], (unsigned long long)r->iterations);
-	}
-	return 0;
-}
-
-static int verify(const struct subject *s, const struct want *w, const struct lab_pg_result *r, struct gtu_error *err)
-{
-	const struct gtu_graph *g = &s->graph;
-	const char *by = lab_pg_strategy_name(w->how.strategy);
-	int rc;
-
-	if (!r->whole)
-		return so_far(s, w, r, err);
-	switch (w->how.algorithm) {
-	case LAB_PG_BFS:
-		return lab_expect_same(g, LAB_LEVELS, s->levels, r->value, err);
-	case LAB_PG_SSSP:
-		return lab_expect_same(g, LAB_DISTANCES, s->distances, r->value, err);
-	case LAB_PG_BC:
-		rc = lab_expect_same(g, LAB_LEVELS, s->levels, r->value, err);
-		return rc ? rc : lab_expect_same(g, LAB_SHARES, s->shares, (const uint32_t *)r->score, err);
-	case LAB_PG_KC:
-		return lab_expect_same(g, LAB_CORES, s->cores, r->value, err);
-	case LAB_PG_GC:
-		return reference_same_color(g, r->value) == UINT64_MAX ? 0 :
-		       gtu_fail(err, GTU_ERR_VERIFY, "gc, %s: two neighbours in %s have one colour", by, g->name);
-	default:
-		return r->met == (s->levels[s->target] != UINT64_MAX) ? 0 :
-		       gtu_fail(err, GTU_ERR_VERIFY, "stcon, %s: %u and %u in %s are%s connected", by, s->source, s->target, g->name,
-				r->met ? " not" : "");
-	}
-}
-
-static int run_one(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
-{
-	struct experiment *x = ctx;
-	struct want *w = &x->want[i];
-	const struct subject *s = &x->subject[w->graph];
-	struct outcome *o = &x->outcome[i];
-	struct lab_pg_result *r = &o->r;
-	struct lab_machine m = x->r->m;
-	const struct lab_stats *n = &r->stats;
-	double edges, sent;
-	unsigned k;
-	int rc;
-
-	m.sms = w->sms ? w->sms : m.sms;
-	w->how.graph = &s->graph;
-	w->how.source = s->source;
-	w->how.target = s->target;
-	r->value = malloc(4 * s->graph.n + 4);
-	r->score = malloc(4 * s->graph.n + 4);
-	rc = r->value && r->score ? lab_pg_run(&m, &w->how, progress, r, err) :
-	     gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results of %s", s->graph.name);
-	rc = rc ? rc : verify(s, w, r, err);
-	free(r->value);
-	free(r->score);
-	r->value = NULL;
-	r->score = NULL;
-	if (rc)
-		return rc;
-	edges = r->edges ? (double)r->edges : 1;
-	for (sent = (double)(r->peg.requests + r->hwwl.requests), k = 0; k < LAB_KINDS; k++)
-		sent += (double)n->transactions[k];
-	o->rate = r->cycles ? edges / lab_seconds(&m, r->cycles) : NAN;
-	o->balancing = (double)r->balancing / (double)r->cycles;
-	o->instructions = (double)n->warp_instructions / edges;
-	o->requests = sent / edges;
-	o->warp_instructions = n->warp_instructions;
-	return 0;
-}
-
 /* ---- Figures -------------------------------------------------------------------------------------- */
 
 struct mean {				/* over graphs and algorithms */
@@ -248,7 +59,7 @@ static void mean_add(struct mean *m, double v)
 }
 
 /* Its arguments note runs, also where no row comes of it yet. */
-static void __attribute__((format(printf, 7, 8))) row(struct experiment *x, unsigned figure, const char *graph, enum lab_rule rule,
+static void __attribute__((format(printf, 7, 8))) row(struct graphpeg *x, unsigned figure, const char *graph, enum lab_rule rule,
 						       double paper, double ours, const char *what, ...)
 {
 	char text[80];
@@ -263,21 +74,21 @@ static void __attribute__((format(printf, 7, 8))) row(struct experiment *x, unsi
 
 #define EACH(x, g, a) for (g = 0; g < (x)->r->graphs; g++) for (a = 0; a < ALL; a++)
 
-static double faster(struct experiment *x, const struct want *a, const struct want *b)
+static double faster(struct graphpeg *x, const struct graphpeg_want *a, const struct graphpeg_want *b)
 {
-	return outcome(x, a)->rate / outcome(x, b)->rate;
+	return graphpeg_outcome(x, a)->rate / graphpeg_outcome(x, b)->rate;
 }
 
 /* Gunrock's gain over the simple code, and what balancing takes of it; the share is figure 10's, too. */
-static void figure_2(struct experiment *x)
+static void figure_2(struct graphpeg *x)
 {
 	struct mean gain = { 0 }, share = { 0 };
 	unsigned g, a;
 
 	EACH(x, g, a) {
-		struct want simple = want(x, g, a, LAB_PG_SIMPLE, OVERALL), gunrock = want(x, g, a, LAB_PG_BALANCED, OVERALL);
+		struct graphpeg_want simple = graphpeg_want(x, g, a, LAB_PG_SIMPLE, OVERALL), gunrock = graphpeg_want(x, g, a, LAB_PG_BALANCED, OVERALL);
 		const char *name = lab_pg_algorithm_name(a), *label = lab_run_label(x->r, g);
-		double q = faster(x, &gunrock, &simple), part = outcome(x, &gunrock)->balancing;
+		double q = faster(x, &gunrock, &simple), part = graphpeg_outcome(x, &gunrock)->balancing;
 
 		row(x, 2, label, LAB_OPEN_RULE, NAN, q, "%s: balanced over simple", name);
 		row(x, 2, label, LAB_OPEN_RULE, NAN, part, "%s: share of balancing", name);
@@ -291,7 +102,7 @@ static void figure_2(struct experiment *x)
 }
 
 /* 1, 2, 4 and 8 KB of shared memory for edges: how far each is behind the best, unlimited table, free balancing. */
-static void figure_7(struct experiment *x)
+static void figure_7(struct graphpeg *x)
 {
 	double rate[4], best, all[4] = { 0 }, most_of_all[4] = { 0 };
 	unsigned g, a, i;
@@ -301,14 +112,14 @@ static void figure_7(struct experiment *x)
 
 		for (a = 0; a < ALL; a++) {
 			for (best = 0, i = 0; i < 4; i++) {
-				struct want w = want(x, g, a, LAB_PG_PEG, PARAMETERS);
+				struct graphpeg_want w = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS);
 
 				w.how.peg.entries = PEG_ENTRIES_MAX;
 				w.how.peg.free = true;
 				w.how.peg.list_bytes += w.how.peg.edge_bytes;
 				w.how.peg.edge_bytes = 1024u << i;
 				w.how.peg.list_bytes -= w.how.peg.edge_bytes;
-				rate[i] = outcome(x, &w)->rate;
+				rate[i] = graphpeg_outcome(x, &w)->rate;
 				best = rate[i] > best ? rate[i] : best;
 			}
 			for (i = 0; i < 4; i++) {
@@ -332,9 +143,9 @@ static void figure_7(struct experiment *x)
 }
 
 /* A table of so many entries against an unlimited one: what the latter makes faster. */
-static double unlimited_over(struct experiment *x, unsigned g, unsigned a, uint32_t entries)
+static double unlimited_over(struct graphpeg *x, unsigned g, unsigned a, uint32_t entries)
 {
-	struct want w = want(x, g, a, LAB_PG_PEG, PARAMETERS), all;
+	struct graphpeg_want w = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS), all;
 
 	w.how.peg.entries = entries;
 	w.how.peg.free = true;
@@ -343,7 +154,7 @@ static double unlimited_over(struct experiment *x, unsigned g, unsigned a, uint3
 	return faster(x, &all, &w);
 }
 
-static double paper_4(const struct experiment *x, unsigned g, unsigned a)
+static double paper_4(const struct graphpeg *x, unsigned g, unsigned a)
 {
 	unsigned i;
 
@@ -353,7 +164,7 @@ static double paper_4(const struct experiment *x, unsigned g, unsigned a)
 	return NAN;
 }
 
-static void tables(struct experiment *x)
+static void tables(struct graphpeg *x)
 {
 	unsigned g, a, i, e, within = 0, hard = 0, all = 0;
 
@@ -379,7 +190,7 @@ static void tables(struct experiment *x)
 }
 
 /* Balancing between SMs against one that looks every cycle and takes no time. */
-static void figure_8(struct experiment *x)
+static void figure_8(struct graphpeg *x)
 {
 	static const struct { const char *text; uint8_t shift; bool edges, lists; } how[] = {
 		{ "edges, N = 4", 4, true, false }, { "edges, N = 2", 2, true, false }, { "edges and lists", 4, true, true },
@@ -389,14 +200,14 @@ static void figure_8(struct experiment *x)
 	unsigned g, a, i;
 
 	EACH(x, g, a) {
-		struct want ideal = want(x, g, a, LAB_PG_PEG, PARAMETERS), w;
+		struct graphpeg_want ideal = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS), w;
 
 		ideal.how.peg.free = true;
 		for (i = 0; i < 4; i++) {
 			bool named = !strcmp(x->r->symbol[g], "KRON") && a == LAB_PG_STCON;
 			double q;
 
-			w = want(x, g, a, LAB_PG_PEG, PARAMETERS);
+			w = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS);
 			w.how.peg.shift = how[i].shift;
 			w.how.peg.balance_edges = how[i].edges;
 			w.how.peg.balance_lists = how[i].lists;
@@ -411,22 +222,60 @@ static void figure_8(struct experiment *x)
 		row(x, 8, "mean", LAB_OPEN_RULE, NAN, exp(mean[i].log_sum / mean[i].n), "%s against ideal", how[i].text);
 }
 
-static void figure_9(struct experiment *x)
+static void figure_9(struct graphpeg *x)
 {
 	static const unsigned by[] = { LAB_PG_BALANCED, LAB_PG_HYBRID, LAB_PG_HWWL, LAB_PG_PEG };
 	unsigned g, a, i;
 
 	EACH(x, g, a) {
 		for (i = 0; i < 4; i++) {
-			struct want w = want(x, g, a, by[i], OVERALL);
+			struct graphpeg_want w = graphpeg_want(x, g, a, by[i], OVERALL);
 
-			row(x, 9, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, outcome(x, &w)->rate / 1e6, "%s: M edges a second, %s",
+			row(x, 9, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, graphpeg_outcome(x, &w)->rate / 1e6, "%s: M edges a second, %s",
 			    lab_pg_algorithm_name(a), lab_pg_strategy_name(by[i]));
 		}
 	}
 }
 
-static void figure_10(struct experiment *x)
+/* Of an edge, as runs are cut short after different ones. */
+static struct lab_energy energy_of(const struct graphpeg *x, const struct graphpeg_outcome *o)
+{
+	struct lab_energy e = { { 0 } };
+	unsigned k;
+
+	lab_energy_add(&e, &x->r->m, &o->r.stats, o->r.cycles, o->r.peg.edges + o->r.peg.pushed);
+	for (k = 0; k < LAB_EVENTS; k++)
+		e.count[k] /= o->r.edges ? (double)o->r.edges : 1;
+	return e;
+}
+
+static void energy(struct graphpeg *x)
+{
+	static const struct { unsigned by; const char *text; double paper; } of[] = {
+		{ LAB_PG_BALANCED, "energy an edge, PEG's of Gunrock's", 0.526 },
+		{ LAB_PG_HYBRID, "energy an edge, PEG's of SEP-Graph's", 0.693 },
+	};
+	unsigned g, a, i;
+
+	for (i = 0; i < 2; i++) {
+		struct lab_energy_rows rows = { 0 };
+
+		EACH(x, g, a) {
+			struct graphpeg_want peg = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL), base = graphpeg_want(x, g, a, of[i].by, OVERALL);
+			const struct graphpeg_outcome *p = graphpeg_outcome(x, &peg), *b = graphpeg_outcome(x, &base);
+			struct lab_energy e[2] = { energy_of(x, p), energy_of(x, b) };
+			char what[80];
+
+			snprintf(what, sizeof(what), "%s: %s", lab_pg_algorithm_name(a), of[i].text);
+			if (x->planned)
+				lab_energy_rows_add(&rows, x->r, 10, g, &x->r->m, &e[0], &e[1], what);
+		}
+		if (x->planned)
+			lab_energy_rows_mean(&rows, x->r, 10, of[i].paper, of[i].text);
+	}
+}
+
+static void figure_10(struct graphpeg *x)
 {
 	static const struct { unsigned by; const char *text; double mean, least, most; } over[] = {
 		{ LAB_PG_BALANCED, "Gunrock's balancing", 2.8, 1.18, 7.3 }, { LAB_PG_HYBRID, "SEP-Graph's hybrid", 2.5, 1.14, 7.0 },
@@ -438,34 +287,34 @@ static void figure_10(struct experiment *x)
 
 	EACH(x, g, a) {
 		const char *name = lab_pg_algorithm_name(a), *label = lab_run_label(x->r, g);
-		struct want peg = want(x, g, a, LAB_PG_PEG, OVERALL), w;
-		const struct outcome *with = outcome(x, &peg), *gunrock;
+		struct graphpeg_want peg = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL), w;
+		const struct graphpeg_outcome *with = graphpeg_outcome(x, &peg), *gunrock;
 
 		for (i = 0; i < 3; i++) {
 			double q;
 
-			w = want(x, g, a, over[i].by, OVERALL);
+			w = graphpeg_want(x, g, a, over[i].by, OVERALL);
 			q = faster(x, &peg, &w);
 			mean_add(&mean[i], q);
 			row(x, 10, label, LAB_OPEN_RULE, NAN, q, "%s: PEG over %s", name, over[i].text);
-			if (with->r.whole && outcome(x, &w)->r.whole)
-				mean_add(&to_the_end[i], (double)outcome(x, &w)->r.cycles / (double)with->r.cycles);
+			if (with->r.whole && graphpeg_outcome(x, &w)->r.whole)
+				mean_add(&to_the_end[i], (double)graphpeg_outcome(x, &w)->r.cycles / (double)with->r.cycles);
 		}
-		w = want(x, g, a, LAB_PG_BALANCED, OVERALL);
-		gunrock = outcome(x, &w);
+		w = graphpeg_want(x, g, a, LAB_PG_BALANCED, OVERALL);
+		gunrock = graphpeg_outcome(x, &w);
 		mean_add(&instructions, with->instructions / gunrock->instructions);
 		mean_add(&requests, with->requests / gunrock->requests);
 		row(x, 10, label, LAB_OPEN_RULE, NAN, with->instructions / gunrock->instructions, "%s: instructions an edge, of Gunrock's",
 		    name);
 		row(x, 10, label, LAB_OPEN_RULE, NAN, with->requests / gunrock->requests, "%s: memory requests an edge, of Gunrock's",
 		    name);
-		w = want(x, g, a, LAB_PG_PEG, OVERALL);
+		w = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL);
 		w.how.push_only = true;
-		if (a < LAB_PG_GC && a != LAB_PG_SSSP && outcome(x, &w)->r.whole && with->r.pulled)
-			row(x, 10, label, LAB_OPEN_RULE, NAN, (double)outcome(x, &w)->r.cycles / (double)with->r.cycles,
+		if (a < LAB_PG_GC && a != LAB_PG_SSSP && graphpeg_outcome(x, &w)->r.whole && with->r.pulled)
+			row(x, 10, label, LAB_OPEN_RULE, NAN, (double)graphpeg_outcome(x, &w)->r.cycles / (double)with->r.cycles,
 			    "%s: time by push alone over push and pull", name);
 		for (i = 0; i < 3; i++) {
-			w = want(x, g, a, LAB_PG_PEG, OVERALL);
+			w = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL);
 			w.how.peg.list_bytes = shared[i].bytes - w.how.peg.edge_bytes;
 			mean_add(&less[i], faster(x, &w, &peg));
 			row(x, 10, label, LAB_OPEN_RULE, NAN, faster(x, &w, &peg), "%s: %u KB of shared memory against all", name,
@@ -488,7 +337,7 @@ static void figure_10(struct experiment *x)
 		    shared[i].bytes >> 10);
 }
 
-static void figure_11(struct experiment *x)
+static void figure_11(struct graphpeg *x)
 {
 	static const unsigned by[] = { LAB_PG_BALANCED, LAB_PG_HYBRID, LAB_PG_PEG }, of[] = { LAB_PG_BFS, LAB_PG_SSSP, LAB_PG_KC };
 	unsigned g, a, i, n;
@@ -499,7 +348,7 @@ static void figure_11(struct experiment *x)
 		for (a = 0; a < 3; a++) {
 			for (i = 0; i < 3; i++) {
 				for (n = 20; n <= 60; n += 20) {
-					struct want w = want(x, g, of[a], by[i], OVERALL), simple = want(x, g, of[a], LAB_PG_SIMPLE, OVERALL);
+					struct graphpeg_want w = graphpeg_want(x, g, of[a], by[i], OVERALL), simple = graphpeg_want(x, g, of[a], LAB_PG_SIMPLE, OVERALL);
 
 					w.sms = simple.sms = n;
 					row(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
@@ -513,10 +362,10 @@ static void figure_11(struct experiment *x)
 	}
 }
 
-static void figures(struct experiment *x)
+static void figures(struct graphpeg *x)
 {
-	static const struct { unsigned figure; void (*rows)(struct experiment *x); } all[] = {
-		{ 2, figure_2 }, { 7, figure_7 }, { 8, figure_8 }, { 9, figure_9 }, { 10, figure_10 }, { 11, figure_11 },
+	static const struct { unsigned figure; void (*rows)(struct graphpeg *x); } all[] = {
+		{ 2, figure_2 }, { 7, figure_7 }, { 8, figure_8 }, { 9, figure_9 }, { 10, figure_10 }, { 10, energy }, { 11, figure_11 },
 	};
 	unsigned i;
 
@@ -526,57 +375,7 @@ static void figures(struct experiment *x)
 	tables(x);
 }
 
-/* ---- Graphs --------------------------------------------------------------------------------------- */
-
-/* Both ways, 4 bytes an edge, weights of 1 to 64 the same both ways unless it has u32 ones. */
-static int prepare(const struct gtu_graph *in, struct subject *s, struct gtu_error *err)
-{
-	uint64_t v, e, t;
-	int rc = in->flags & GTU_GRAPH_DIRECTED ? gtu_graph_symmetrize(in, NULL, &s->both, err) : 0;
-	const struct gtu_graph *g = s->both ? s->both : in;
-	bool weighted;
-
-	if (rc)
-		return rc;
-	if (!g->m || g->n < 2)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
-	s->graph = *g;
-	s->weight = malloc(4 * g->m);
-	s->col = malloc(4 * g->m);
-	if (!s->weight || !s->col)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
-	weighted = g->weight && g->weight_type == GTU_WEIGHT_U32;
-	for (v = 0; v < g->n; v++) {
-		for (e = g->row[v]; e < g->row[v + 1]; e++) {
-			t = gtu_graph_target(g, e);
-			s->col[e] = (uint32_t)t;
-			s->weight[e] = weighted ? ((const uint32_t *)g->weight)[e] :
-				       1 + (uint32_t)(lab_mix((v < t ? v : t) << 32 | (v < t ? t : v)) % 64);
-		}
-	}
-	s->graph.col = s->col;
-	s->graph.edge_bytes = 4;
-	s->graph.weight = s->weight;
-	s->graph.weight_type = GTU_WEIGHT_U32;
-	s->source = lab_source(g, 0);
-	s->target = lab_source(g, 1);
-	return 0;
-}
-
-/* What graph @i / 4 gives by the reference: four numbers of it. */
-static int expect_one(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
-{
-	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_SHARES, LAB_CORES };
-	struct experiment *x = ctx;
-	struct subject *s = &x->subject[i / 4];
-	uint64_t **const to[] = { &s->levels, &s->distances, &s->shares, &s->cores };
-
-	(void)progress;
-	*to[i % 4] = lab_expect(&s->graph, what[i % 4], s->source, 0, err);
-	return *to[i % 4] ? 0 : err->code;
-}
-
-static int set_build(struct experiment *x, const char *assignment, struct gtu_error *err)
+static int set_build(struct graphpeg *x, const char *assignment, struct gtu_error *err)
 {
 	const struct { const char *key; uint32_t *value, most; } keys[] = {
 		{ "entries", &x->build.entries, PEG_ENTRIES_MAX }, { "edge_bytes", &x->build.edge_bytes, PEG_BYTES_MAX },
@@ -603,7 +402,7 @@ static int set_build(struct experiment *x, const char *assignment, struct gtu_er
 	return 0;
 }
 
-static int begin(struct experiment *x, struct gtu_error *err)
+static int begin(struct graphpeg *x, struct gtu_error *err)
 {
 	struct lab_run *r = x->r;
 	const char *why;
@@ -620,13 +419,13 @@ static int begin(struct experiment *x, struct gtu_error *err)
 	if (why)
 		return gtu_fail(err, GTU_ERR_USAGE, "PEG on %s: %s", r->m.name, why);
 	for (i = 0; i < r->graphs && !rc; i++)
-		rc = prepare(r->graph[i], &x->subject[i], err);
-	return rc ? rc : lab_jobs(4 * r->graphs, "reference", expect_one, x, r->progress, err);
+		rc = graphpeg_prepare(r->graph[i], &x->subject[i], err);
+	return rc ? rc : lab_jobs(4 * r->graphs, "reference", graphpeg_expect, x, r->progress, err);
 }
 
 int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err)
 {
-	struct experiment x = { .r = r, .build = lab_peg_published, .blocks = LAB_PG_BLOCKS };
+	struct graphpeg x = { .r = r, .build = lab_peg_published, .blocks = LAB_PG_BLOCKS };
 	unsigned i;
 	int rc = begin(&x, err);
 
@@ -636,7 +435,7 @@ int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err)
 		if (x.no_memory || !x.outcome)
 			rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u runs", x.wants);
 	}
-	rc = rc ? rc : lab_jobs(x.wants, "run", run_one, &x, r->progress, err);
+	rc = rc ? rc : lab_jobs(x.wants, "run", graphpeg_run, &x, r->progress, err);
 	if (!rc) {
 		x.planned = true;
 		figures(&x);
@@ -644,18 +443,6 @@ int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err)
 		for (i = 0; i < x.wants; i++)
 			r->instructions += x.outcome[i].warp_instructions;
 	}
-	for (i = 0; i < LAB_RUN_GRAPHS; i++) {
-		struct subject *s = &x.subject[i];
-
-		gtu_graph_close(s->both);
-		free(s->col);
-		free(s->weight);
-		free(s->levels);
-		free(s->distances);
-		free(s->shares);
-		free(s->cores);
-	}
-	free(x.want);
-	free(x.outcome);
+	graphpeg_free(&x);
 	return rc;
 }

@@ -155,16 +155,17 @@ ifneq ($(shell command -v $(CXX)),)
 FAKE_CUDA += build/tests/fake/libcuda-cpu.so.1
 endif
 CPU_KERNEL := extern "C" __global__ void( __launch_bounds__\([^)]*\))? [a-z0-9_]+\(
-CPU_FLAGS := -Itests/fake -Ilibruntime/cuda -Ilibruntime -Iinclude -std=c++17 -Wall -Wextra -Wno-unknown-pragmas \
+CPU_FLAGS := -Itests/fake -Itests/cuda -Ilibruntime/cuda -Ilibruntime -Iinclude -std=c++17 -Wall -Wextra -Wno-unknown-pragmas \
 	-fno-strict-aliasing -fPIC
-build/tests/fake/kernels.list: $(CUDA_SRC)
+RECORDS_SRC := tests/cuda/records.cu include/gtu/warp_records.cuh include/gtu/hw.h
+build/tests/fake/kernels.list: $(CUDA_SRC) $(RECORDS_SRC)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -E -P $(CPU_FLAGS) -x c++ libruntime/cuda/kernels.cu | tr '\n\t' '  ' | tr -s ' ' | \
+	$(Q)cat libruntime/cuda/kernels.cu tests/cuda/records.cu | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | tr '\n\t' '  ' | tr -s ' ' | \
 		grep -oE '$(CPU_KERNEL)' | sed -E 's/.* ([a-z0-9_]+)\($$/KERNEL(\1)/' >$@.part
 	@mv $@.part $@
 build/tests/fake/kernels_cpu.o: tests/fake/kernels_cpu.cpp tests/fake/cuda_cpu.h build/tests/fake/kernels.list
 	$(call say,CXX,$<)
-	$(Q)$(CXX) $(CPU_FLAGS) -O1 -g -U_FORTIFY_SOURCE -DKERNELS_SOURCE='"kernels.cu"' \
+	$(Q)$(CXX) $(CPU_FLAGS) -O1 -g -U_FORTIFY_SOURCE \
 		-DKERNELS_LIST='"$(CURDIR)/build/tests/fake/kernels.list"' -c $< -o $@
 build/tests/fake/libcuda-cpu.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h libruntime/cuda/api.h \
 		build/tests/fake/kernels_cpu.o
@@ -176,8 +177,18 @@ build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h libruntime/
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CPPFLAGS) -O1 -Wall -Wextra -fPIC -shared $(if $(findstring old,$@),-DFAKE_OLD) -o $@ $<
 
+# What test_records.c loads where there is a GPU.
+ifneq ($(strip $(NVCC)),)
+RECORDS_FATBIN := build/tests/records.fatbin
+$(RECORDS_FATBIN): $(RECORDS_SRC)
+	@mkdir -p $(@D)
+	$(call say,NVCC,tests/cuda/records.cu)
+	$(Q)$(NVCC) -O3 -std=c++17 -fatbin -gencode arch=compute_90,code=sm_90 \
+		-gencode arch=compute_80,code=compute_80 -Iinclude -o $@ tests/cuda/records.cu
+endif
+
 .PHONY: unit-tests
-unit-tests: $(UNIT_BIN) $(FAKE_CUDA)
+unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(RECORDS_FATBIN)
 
 # libFuzzer builds the library's sources again, with coverage, in one go per target.
 FUZZFLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined

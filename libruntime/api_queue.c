@@ -73,6 +73,11 @@ void gtu_queue_ring(struct gtu_queue *q, uint32_t reg, uint64_t value)
 		*(volatile uint32_t *)((volatile char *)bell + reg) = (uint32_t)value;
 }
 
+void gtu_stream_kick(struct gtu_queue *q)
+{
+	gtu_queue_ring(q, GTU_DB_KICK, 1);
+}
+
 static void ring_submit(struct gtu_queue *q)
 {
 	q->told = q->consumed;

@@ -37,6 +37,7 @@ static const char help[] =
 	"  --verify         also against the reference code (slow on large graphs)\n"
 	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n\n"
 	"time      of the traversal alone, mean over the sources; results are not copied back in it\n"
+	"edges     where they lie, bytes of one (z: compressed), and how much of the card may hold some\n"
 	"GB/s      of 32-byte sectors of the edge list asked for over that time; share: of the link's\n"
 	"          sequential rate, measured before. Sectors of the card's own copy count for neither.\n"
 	"All variants must give the same results, by a hash of them.\n";
@@ -368,8 +369,8 @@ static int run_row(struct bench *b, unsigned algorithm, const struct config *c, 
 	r->algorithm = subjects[algorithm + 1];
 	r->kernel = kernel;
 	r->placement = *gtu_get_placement(b->dev);
-	snprintf(r->config, sizeof(r->config), "%s %u%s", gtu_edges_name(r->placement.edges), r->placement.edge_bytes,
-		 c->name);
+	snprintf(r->config, sizeof(r->config), "%s %s%s", gtu_edges_name(r->placement.edges),
+		 r->placement.edge_bytes == 8 ? "8" : r->placement.edge_bytes ? "4" : "z", c->name);
 	for (i = 0; i < runs && !rc && (!i || time_left(b)); i++)
 		rc = run_once(b, algorithm, i, kernel, r, err);
 	if (rc)
@@ -409,6 +410,10 @@ static unsigned configs_of(const struct bench *b, struct config *c)
 	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 4, .plain_weights = 1 },
 				  BIT(ALIGNED) };
 	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1 }, BIT(AUTO) };
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .compressed = 1 }, BIT(AUTO) };
+	if (!b->memories)
+		c[n++] = (struct config){ " +1/8", { .edges = GTU_EDGES_AUTO, .gpu_memory = b->g.m / 2,
+						     .compressed = 1 }, BIT(AUTO) };
 	if (!b->memories)
 		c[n++] = (struct config){ " +1/8", { .edges = GTU_EDGES_AUTO, .gpu_memory = b->g.m / 2 },
 					  BIT(AUTO) };

@@ -134,6 +134,12 @@ int gtu_submit(struct gtu_queue *q, const struct gtu_hw_desc *desc, uint64_t *jo
 int gtu_submit_batch(struct gtu_queue *q, const struct gtu_hw_desc *desc, unsigned n,
 		     uint64_t *first_job, struct gtu_error *err);
 
+/*
+ * Have the queue's stream look at its rings again: for who takes a stream's records without this library, after its half of
+ * a ring header was written and while `waiting` is set (a kernel of a GPU, gtu/warp_records.cuh).
+ */
+void gtu_stream_kick(struct gtu_queue *q);
+
 #define GTU_FOREVER UINT64_MAX
 
 /*

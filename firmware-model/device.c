@@ -339,7 +339,7 @@ uint64_t gtu_dev_bar_size(const struct gtu_dev *dev, unsigned bar)
 /* ---- Registers ------------------------------------------------------------------------------- */
 
 /* Some queue has work, even if all of it waits: for consumers, for room, for a unit. */
-static bool busy(const struct gtu_dev *dev)
+bool gtu_dev_busy(const struct gtu_dev *dev)
 {
 	uint32_t i;
 
@@ -354,7 +354,7 @@ static bool busy(const struct gtu_dev *dev)
 
 static uint32_t status(const struct gtu_dev *dev)
 {
-	return (dev->stuck ? 0 : GTU_STATUS_READY) | (busy(dev) ? GTU_STATUS_BUSY : 0) |
+	return (dev->stuck ? 0 : GTU_STATUS_READY) | (gtu_dev_busy(dev) ? GTU_STATUS_BUSY : 0) |
 	       (dev->error ? GTU_STATUS_ERROR : 0);
 }
 

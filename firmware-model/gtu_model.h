@@ -99,6 +99,8 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget);
 
 /* True when a call of gtu_dev_step() would do something. */
 bool gtu_dev_pending(const struct gtu_dev *dev);
+/* STATUS's BUSY: some queue has work, even if all of it waits. No access: what a guest has latched stays latched. */
+bool gtu_dev_busy(const struct gtu_dev *dev);
 
 /*
  * Nothing could go on for this many cycles of wall time. Only a stream whose consumer does not come

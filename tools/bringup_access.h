@@ -45,7 +45,7 @@ struct access_ops {
 	/* MSI-X on, vectors 0..@count-1 unmasked; off. */
 	int (*irq_on)(struct access *a, unsigned count, struct gtu_error *err);
 	void (*irq_off)(struct access *a);
-	void (*irq_mask)(struct access *a, unsigned vector, bool masked);
+	void (*irq_mask)(struct access *a, unsigned vector, bool masked);	/* may be NULL: there is no way */
 	/* Whether @vector has come since this was last asked of it. */
 	bool (*irq_came)(struct access *a, unsigned vector);
 	/* Let a function in this process work; elsewhere: a moment passes. */

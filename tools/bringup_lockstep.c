@@ -299,9 +299,14 @@ static uint32_t first_byte(const struct pair *p)
 /* Both run the batch. */
 static int run_both(struct pair *p, const struct gtu_hw_desc *d, unsigned n, struct gtu_error *err)
 {
+	struct gtu_hw_ring *device = at(p->device.arena, RING), *model = at(p->model.arena, RING);
 	int rc = p->model.run(&p->model, d, n, p->cpl[1], err);
 
-	return rc ? rc : p->device.run(&p->device, d, n, p->cpl[0], err);
+	if (!rc)
+		rc = p->device.run(&p->device, d, n, p->cpl[0], err);
+	/* how often a device tells its consumer depends on how it cuts its work into turns */
+	device->moved = model->moved;
+	return rc;
 }
 
 static void hex(char *text, size_t room, const uint8_t *at_byte)
@@ -336,12 +341,32 @@ static void say_byte(struct pair *p, uint64_t number, const struct gtu_hw_desc *
 		    number, p->b->seed, words_of(d), inside, region, p->device.arena[byte], p->model.arena[byte], inside & ~15u, is, want);
 }
 
+/* What differs between the two after a batch, for the case that it does not happen again. */
+static void remember(struct pair *p, unsigned n, char *text, size_t room)
+{
+	uint64_t x = 0, y = 0;
+	const char *field, *region;
+	uint32_t byte, inside;
+	unsigned which;
+
+	if (!completions_agree(p, n, &which)) {
+		field = field_that_differs(&p->cpl[0][which], &p->cpl[1][which], &x, &y);
+		snprintf(text, room, "descriptor %" PRIu64 ", %s: %s is %" PRIu64 ", the model's %" PRIu64, p->done + which, words_of(&p->desc[which]), field, x, y);
+		return;
+	}
+	byte = first_byte(p);
+	region = region_at(byte, &inside);
+	snprintf(text, room, "byte 0x%x of %s is 0x%02x, the model's 0x%02x", inside, region, p->device.arena[byte], p->model.arena[byte]);
+}
+
 /* The batch again, from the memory before it, one by one: where does it begin? */
 static void narrow(struct pair *p, unsigned n)
 {
+	char first[440];
 	struct gtu_error err;
 	unsigned i, which;
 
+	remember(p, n, first, sizeof(first));
 	memcpy(p->device.arena, p->before, RIG_DATA_BYTES);
 	memcpy(p->model.arena, p->before, RIG_DATA_BYTES);
 	for (i = 0; i < n; i++) {
@@ -358,8 +383,8 @@ static void narrow(struct pair *p, unsigned n)
 			return;
 		}
 	}
-	bringup_say(p->b, BRINGUP_FAIL, NULL, "descriptors %" PRIu64 " to %" PRIu64 " of seed %" PRIu64 " differ when they are queued together, not one by one", p->done,
-		    p->done + n - 1, p->b->seed);
+	bringup_say(p->b, BRINGUP_FAIL, NULL, "descriptors %" PRIu64 " to %" PRIu64 " of seed %" PRIu64 " differ when they are queued together, not one by one: %s", p->done,
+		    p->done + n - 1, p->b->seed, first);
 }
 
 static int snapshot(struct side *s, unsigned unit, uint64_t *value, struct gtu_error *err)
@@ -424,11 +449,11 @@ static void watch(struct pair *p, bool on)
 
 /* ---- The loop ------------------------------------------------------------------------------------------------------------------ */
 
-static double seconds(void)
+static double seconds(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -500,7 +525,7 @@ void bringup_lockstep(struct bringup *b)
 {
 	struct pair *p = calloc(1, sizeof(*p));
 	struct gtu_error err = { .text = "no memory", .code = GTU_ERR_NOMEM };
-	double start;
+	double start, busy;
 
 	if (p) {
 		p->b = b;
@@ -512,11 +537,14 @@ void bringup_lockstep(struct bringup *b)
 		return;
 	}
 	watch(p, true);
-	start = seconds();
+	start = seconds(CLOCK_MONOTONIC);
+	busy = seconds(CLOCK_PROCESS_CPUTIME_ID);
 	if (agree(p)) {
-		b->rate = (double)p->done / (seconds() - start);
+		b->rate = (double)p->done / (seconds(CLOCK_MONOTONIC) - start);
+		busy = (double)p->done / (seconds(CLOCK_PROCESS_CPUTIME_ID) - busy);
 		bringup_say(b, BRINGUP_OK, NULL, "%" PRIu64 " descriptors of seed %" PRIu64 " on %s and on the model of the same build: every completion, byte and "
-			    "counter agrees; %.0f descriptors/s", p->done, b->seed, p->device.name, b->rate);
+			    "counter agrees; %.0f descriptors/s, %.0f a second of this process's processor time", p->done, b->seed, p->device.name, b->rate,
+			    busy);
 	}
 	b->compared = p->done;
 	p->model.close(&p->model);

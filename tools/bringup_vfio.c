@@ -1,8 +1,306 @@
 // SPDX-License-Identifier: MIT
-#include <stddef.h>
+/* bringup: a function that vfio-pci holds: memory at addresses of our choice behind the IOMMU, interrupts as eventfds. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/pci_regs.h>
+#include <linux/vfio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "bringup_access.h"
+#include "gtu/hw.h"
+
+/* Where the function sees memory: below 4 GiB, away from where interrupts are written to, and 4 GiB above that. */
+#define LOW_BUS		0x40000000ull
+#define HIGH_BUS	(LOW_BUS + (1ull << 32))
+#define BLOCK_MAX	(2u << 20)
+#define BLOCKS		4
+#define VECTORS_MAX	64
+
+struct vfio {
+	int container, group, device;
+	uint64_t config;		/* its offset in the device's file */
+	uint64_t offset[ACCESS_BARS], bytes[ACCESS_BARS];
+	void *bar[ACCESS_BARS];		/* NULL: by pread() and pwrite() */
+	uint8_t *block[BLOCKS];
+	uint64_t block_bytes[BLOCKS];
+	unsigned blocks, low, high;
+	int vector[VECTORS_MAX];
+	unsigned vectors;
+};
+
+static struct vfio *vfio(struct access *a)
+{
+	return a->own;
+}
+
+static uint64_t transfer(struct vfio *v, uint64_t at, unsigned bytes, bool write, uint64_t value)
+{
+	uint8_t data[8];
+	unsigned i;
+
+	for (i = 0; i < 8; i++)
+		data[i] = (uint8_t)(value >> 8 * i);
+	if ((write ? pwrite(v->device, data, bytes, (off_t)at) : pread(v->device, data, bytes, (off_t)at)) != (ssize_t)bytes)
+		return ~0ull;
+	for (value = 0, i = bytes; i-- > 0;)
+		value = value << 8 | data[i];
+	return value;
+}
+
+static uint32_t config_read(struct access *a, unsigned at, unsigned bytes)
+{
+	return (uint32_t)transfer(vfio(a), vfio(a)->config + at, bytes, false, 0);
+}
+
+static void config_write(struct access *a, unsigned at, unsigned bytes, uint32_t value)
+{
+	transfer(vfio(a), vfio(a)->config + at, bytes, true, value);
+}
+
+static uint64_t bar_size(struct access *a, unsigned bar)
+{
+	return bar < ACCESS_BARS ? vfio(a)->bytes[bar] : 0;
+}
+
+static uint64_t read_bar(struct access *a, unsigned bar, uint64_t offset, unsigned bytes)
+{
+	struct vfio *v = vfio(a);
+
+	if (offset + bytes > v->bytes[bar])
+		return ~0ull;
+	return v->bar[bar] ? access_load((uint8_t *)v->bar[bar] + offset, bytes) : transfer(v, v->offset[bar] + offset, bytes, false, 0);
+}
+
+static void write_bar(struct access *a, unsigned bar, uint64_t offset, unsigned bytes, uint64_t value)
+{
+	struct vfio *v = vfio(a);
+
+	if (offset + bytes > v->bytes[bar])
+		return;
+	if (v->bar[bar])
+		access_store((uint8_t *)v->bar[bar] + offset, bytes, value);
+	else
+		transfer(v, v->offset[bar] + offset, bytes, true, value);
+}
+
+static int flr(struct access *a, struct gtu_error *err)
+{
+	if (ioctl(vfio(a)->device, VFIO_DEVICE_RESET))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the kernel does not reset %s: %s", a->name, strerror(errno));
+	return 0;
+}
+
+static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bus, struct gtu_error *err)
+{
+	struct vfio *v = vfio(a);
+	unsigned *n = high ? &v->high : &v->low;
+	struct vfio_iommu_type1_dma_map map = { .argsz = sizeof(map), .flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE };
+	uint8_t *at;
+
+	if (bytes > BLOCK_MAX || v->blocks == BLOCKS) {
+		gtu_fail(err, GTU_ERR_NOMEM, "at most %u blocks of %u bytes are to be had", BLOCKS, BLOCK_MAX);
+		return NULL;
+	}
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED) {
+		gtu_fail(err, GTU_ERR_NOMEM, "no memory: %s", strerror(errno));
+		return NULL;
+	}
+	*bus = (high ? HIGH_BUS : LOW_BUS) + (uint64_t)*n * BLOCK_MAX;
+	map.vaddr = (uintptr_t)at;
+	map.iova = *bus;
+	map.size = bytes;
+	if (ioctl(v->container, VFIO_IOMMU_MAP_DMA, &map)) {
+		gtu_fail(err, GTU_ERR_FAIL, "cannot map %llu bytes at 0x%llx for the function: %s%s", (unsigned long long)bytes,
+			 (unsigned long long)*bus, strerror(errno), errno == ENOMEM ? " (ulimit -l?)" : "");
+		munmap(at, bytes);
+		return NULL;
+	}
+	v->block[v->blocks] = at;
+	v->block_bytes[v->blocks++] = bytes;
+	++*n;
+	return at;
+}
+
+/* ---- Interrupts -------------------------------------------------------------------------------------------- */
+
+static int set_vectors(struct vfio *v, unsigned first, unsigned count, const int *fd)
+{
+	struct {
+		struct vfio_irq_set set;
+		int32_t fd[VECTORS_MAX];
+	} s = { .set = { .argsz = sizeof(s.set) + 4 * count, .index = VFIO_PCI_MSIX_IRQ_INDEX, .start = first, .count = count } };
+
+	s.set.flags = VFIO_IRQ_SET_ACTION_TRIGGER | (count ? VFIO_IRQ_SET_DATA_EVENTFD : VFIO_IRQ_SET_DATA_NONE);
+	if (count)
+		memcpy(s.fd, fd, 4 * count);
+	return ioctl(v->device, VFIO_DEVICE_SET_IRQS, &s);
+}
+
+static int irq_on(struct access *a, unsigned count, struct gtu_error *err)
+{
+	struct vfio *v = vfio(a);
+	unsigned i;
+
+	if (count > VECTORS_MAX)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors, at most %u are looked at", count, VECTORS_MAX);
+	for (i = 0; i < count; i++) {
+		v->vector[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (v->vector[i] < 0)
+			return gtu_fail(err, GTU_ERR_FAIL, "no eventfd: %s", strerror(errno));
+	}
+	v->vectors = count;
+	if (set_vectors(v, 0, count, v->vector))
+		return gtu_fail(err, GTU_ERR_FAIL, "%u interrupt vectors cannot be had: %s", count, strerror(errno));
+	return 0;
+}
+
+static void irq_off(struct access *a)
+{
+	struct vfio *v = vfio(a);
+
+	set_vectors(v, 0, 0, NULL);
+	while (v->vectors)
+		close(v->vector[--v->vectors]);
+}
+
+static bool came(int fd)
+{
+	uint64_t n;
+
+	return read(fd, &n, sizeof(n)) == sizeof(n);
+}
+
+static bool irq_came(struct access *a, unsigned vector)
+{
+	struct vfio *v = vfio(a);
+
+	return vector < v->vectors && came(v->vector[vector]);
+}
+
+static void work(struct access *a)
+{
+	const struct timespec nap = { 0, 20000 };
+
+	(void)a;
+	nanosleep(&nap, NULL);
+}
+
+static void close_vfio(struct access *a)
+{
+	struct vfio *v = vfio(a);
+	unsigned i;
+
+	if (v->vectors)
+		irq_off(a);
+	for (i = 0; i < ACCESS_BARS; i++)
+		if (v->bar[i])
+			munmap(v->bar[i], v->bytes[i]);
+	/* the device first: closing it ends its bus mastering */
+	if (v->device >= 0)
+		close(v->device);
+	if (v->group >= 0)
+		close(v->group);
+	if (v->container >= 0)
+		close(v->container);
+	for (i = 0; i < v->blocks; i++)
+		munmap(v->block[i], v->block_bytes[i]);
+	free(v);
+	free(a);
+}
+
+static const struct access_ops ops = {
+	.kind = "vfio", .config_read = config_read, .config_write = config_write, .bar_size = bar_size,
+	.read = read_bar, .write = write_bar, .flr = flr, .memory = memory, .irq_on = irq_on, .irq_off = irq_off,
+	.irq_came = irq_came, .work = work, .close = close_vfio,
+};
+
+/* ---- Opening -------------------------------------------------------------------------------------------------- */
+
+static int open_group(struct vfio *v, const char *address, struct gtu_error *err)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	struct vfio_group_status status = { .argsz = sizeof(status) };
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group", address);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s is in no IOMMU group: there is no such function, or no IOMMU is on (intel_iommu=on)", address);
+	target[n] = 0;
+	snprintf(path, sizeof(path), "/dev/vfio/%.32s", strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
+	v->group = open(path, O_RDWR | O_CLOEXEC);
+	if (v->group < 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot open %s: %s; vfio-pci has to hold the function: echo vfio-pci "
+				">/sys/bus/pci/devices/%s/driver_override, then bind it", path, strerror(errno), address);
+	if (ioctl(v->group, VFIO_GROUP_GET_STATUS, &status) || !(status.flags & VFIO_GROUP_FLAGS_VIABLE))
+		return gtu_fail(err, GTU_ERR_FAIL, "the group %s is not complete: another function in it has a driver of the kernel", path);
+	v->container = open("/dev/vfio/vfio", O_RDWR | O_CLOEXEC);
+	if (v->container < 0 || ioctl(v->group, VFIO_GROUP_SET_CONTAINER, &v->container) ||
+	    ioctl(v->container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU))
+		return gtu_fail(err, GTU_ERR_FAIL, "no IOMMU container: %s", strerror(errno));
+	v->device = ioctl(v->group, VFIO_GROUP_GET_DEVICE_FD, address);
+	if (v->device < 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s is not in its group's hands: %s", address, strerror(errno));
+	return 0;
+}
+
+static int map_regions(struct vfio *v, struct gtu_error *err)
+{
+	struct vfio_region_info info;
+	unsigned bar;
+
+	for (bar = 0; bar < ACCESS_BARS; bar++) {
+		info = (struct vfio_region_info){ .argsz = sizeof(info), .index = bar };
+		if (ioctl(v->device, VFIO_DEVICE_GET_REGION_INFO, &info))
+			return gtu_fail(err, GTU_ERR_FAIL, "BAR %u: %s", bar, strerror(errno));
+		v->bytes[bar] = info.size;
+		v->offset[bar] = info.offset;
+		if (!info.size || !(info.flags & VFIO_REGION_INFO_FLAG_MMAP) || info.flags & VFIO_REGION_INFO_FLAG_CAPS)
+			continue;
+		v->bar[bar] = mmap(NULL, info.size, PROT_READ | PROT_WRITE, MAP_SHARED, v->device, (off_t)info.offset);
+		if (v->bar[bar] == MAP_FAILED)
+			v->bar[bar] = NULL;
+	}
+	info = (struct vfio_region_info){ .argsz = sizeof(info), .index = VFIO_PCI_CONFIG_REGION_INDEX };
+	if (ioctl(v->device, VFIO_DEVICE_GET_REGION_INFO, &info))
+		return gtu_fail(err, GTU_ERR_FAIL, "configuration space: %s", strerror(errno));
+	v->config = info.offset;
+	return 0;
+}
+
 struct access *access_vfio(const char *address, struct gtu_error *err)
 {
-	gtu_fail(err, GTU_ERR_UNSUPPORTED, "vfio:%s: not yet", address);
-	return NULL;
+	struct access *a = calloc(1, sizeof(*a));
+	struct vfio *v = calloc(1, sizeof(*v));
+	int rc;
+
+	if (!a || !v) {
+		free(a);
+		free(v);
+		gtu_fail(err, GTU_ERR_NOMEM, "no memory");
+		return NULL;
+	}
+	v->container = v->group = v->device = -1;
+	a->own = v;
+	a->ops = &ops;
+	rc = open_group(v, address, err);
+	if (!rc)
+		rc = map_regions(v, err);
+	if (rc) {
+		close_vfio(a);
+		return NULL;
+	}
+	snprintf(a->name, sizeof(a->name), "vfio:%.80s", address);
+	a->has_memory = a->has_irqs = true;
+	config_write(a, PCI_COMMAND, 2, config_read(a, PCI_COMMAND, 2) | PCI_COMMAND_MEMORY);
+	return a;
 }

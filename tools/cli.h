@@ -29,6 +29,7 @@ int cmd_bench(int argc, char **argv);
 int cmd_bringup(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_fdt(int argc, char **argv);
 int cmd_generate(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_lab(int argc, char **argv);

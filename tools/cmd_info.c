@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "fdt_blob.h"
 #include "gpu_options.h"
 #include "gtu/gtu.h"
 #include "host.h"
@@ -158,57 +159,6 @@ static unsigned find_backends(struct backend *b)
 
 /* ---- The device tree --------------------------------------------------------------------------- */
 
-static bool is_text(const char *value, int length)
-{
-	int i;
-
-	if (length < 2 || value[length - 1] || !value[0])
-		return false;
-	for (i = 0; i < length - 1; i++)
-		if (value[i] ? value[i] < 32 || value[i] > 126 : !value[i + 1])
-			return false;
-	return true;
-}
-
-static void print_property(const char *name, const char *value, int length)
-{
-	int i;
-
-	printf("%s", name);
-	if (is_text(value, length)) {
-		for (i = 0; i < length; i += strlen(value + i) + 1)
-			printf("%s\"%s\"", i ? ", " : " = ", value + i);
-	} else if (length && length % 4 == 0 && length <= 64) {
-		printf(" = <");
-		for (i = 0; i < length; i += 4)
-			printf("%s%" PRIu32, i ? " " : "", fdt32_ld((const fdt32_t *)(value + i)));
-		printf(">");
-	} else if (length) {
-		printf(" (%d bytes)", length);
-	}
-}
-
-static void print_fdt(const void *fdt, size_t bytes)
-{
-	int node, depth = 0, prop, length;
-	const char *name, *value;
-
-	printf("\ndevice tree   %zu bytes, version %" PRIu32 "\n", bytes, fdt_version(fdt));
-	for (node = fdt_next_node(fdt, -1, &depth); node >= 0 && depth >= 0;
-	     node = fdt_next_node(fdt, node, &depth)) {
-		name = fdt_get_name(fdt, node, NULL);
-		printf("%*s%s\n", 2 * depth, "", name && *name ? name : "/");
-		fdt_for_each_property_offset(prop, fdt, node) {
-			value = fdt_getprop_by_offset(fdt, prop, &name, &length);
-			if (!value)
-				continue;
-			printf("%*s", 2 * depth + 2, "");
-			print_property(name, value, length);
-			putchar('\n');
-		}
-	}
-}
-
 static int count_nodes(const void *fdt)
 {
 	int node, depth = 0, count = 0;
@@ -287,7 +237,8 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 			       info->peg_setting[GTU_PEG_S_INTERVAL], info->peg_setting[GTU_PEG_S_SHIFT],
 			       info->peg_setting[GTU_PEG_S_FLOOR]);
 	}
-	print_fdt(fdt, bytes);
+	printf("\ndevice tree   %zu bytes, version %" PRIu32 "\n", bytes, fdt_version(fdt));
+	fdt_blob_print(stdout, fdt);
 	print_host();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <inttypes.h>
 #include <libfdt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -77,4 +78,56 @@ unsigned fdt_blob_compare(const void *blob, const struct fdt_values *regs, struc
 				 regs->units);
 	}
 	return wrong;
+}
+
+/* ---- As text ------------------------------------------------------------------------------------ */
+
+static bool is_text(const char *value, int length)
+{
+	int i;
+
+	if (length < 2 || value[length - 1] || !value[0])
+		return false;
+	for (i = 0; i < length - 1; i++)
+		if (value[i] ? value[i] < 32 || value[i] > 126 : !value[i + 1])
+			return false;
+	return true;
+}
+
+static void print_property(FILE *to, const char *name, const char *value, int length)
+{
+	int i;
+
+	fprintf(to, "%s", name);
+	if (is_text(value, length)) {
+		for (i = 0; i < length; i += strlen(value + i) + 1)
+			fprintf(to, "%s\"%s\"", i ? ", " : " = ", value + i);
+	} else if (length && length % 4 == 0 && length <= 64) {
+		fprintf(to, " = <");
+		for (i = 0; i < length; i += 4)
+			fprintf(to, "%s%" PRIu32, i ? " " : "", fdt32_ld((const fdt32_t *)(value + i)));
+		fprintf(to, ">");
+	} else if (length) {
+		fprintf(to, " (%d bytes)", length);
+	}
+}
+
+void fdt_blob_print(FILE *to, const void *fdt)
+{
+	int node, depth = 0, prop, length;
+	const char *name, *value;
+
+	for (node = fdt_next_node(fdt, -1, &depth); node >= 0 && depth >= 0;
+	     node = fdt_next_node(fdt, node, &depth)) {
+		name = fdt_get_name(fdt, node, NULL);
+		fprintf(to, "%*s%s\n", 2 * depth, "", name && *name ? name : "/");
+		fdt_for_each_property_offset(prop, fdt, node) {
+			value = fdt_getprop_by_offset(fdt, prop, &name, &length);
+			if (!value)
+				continue;
+			fprintf(to, "%*s", 2 * depth + 2, "");
+			print_property(to, name, value, length);
+			fputc('\n', to);
+		}
+	}
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "gtu/error.h"
 
@@ -20,5 +21,13 @@ uint32_t fdt_blob_crc(const void *blob, size_t bytes);
 int fdt_blob_check(const void *blob, size_t bytes, struct gtu_error *err);
 /* How many values of a checked blob's root differ from the registers'; the first one's sentence. */
 unsigned fdt_blob_compare(const void *blob, const struct fdt_values *regs, struct gtu_error *err);
+
+/* Every node and property of a checked blob, a line each. */
+void fdt_blob_print(FILE *to, const void *blob);
+/*
+ * A device tree from @where: a blob's file, a folder as /proc/device-tree, "system" (that folder), or a device as
+ * gtu_open() takes it. malloc()ed and checked; NULL with a sentence, and its code in @err.
+ */
+void *fdt_blob_load(const char *where, struct gtu_error *err);
 
 #endif

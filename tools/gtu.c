@@ -22,6 +22,7 @@ static const struct verb {
 	{ "bench", cmd_bench, "how fast the units are beside memcpy and plain software" },
 	{ "lab", cmd_lab, "the laboratory: a GPU's memory hierarchy, its counts beside independent ones" },
 	{ "bringup", cmd_bringup, "the first day of a board: each step from its configuration space to lock step" },
+	{ "fdt", cmd_fdt, "device trees: shown, checked against the binding, compared, as an overlay" },
 	{ "serve", cmd_serve, "the device as a process that a virtual machine attaches to" },
 	{ "help", cmd_help, "this page, or that of one verb" },
 	{ "version", cmd_version, "the version of this program" },

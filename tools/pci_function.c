@@ -238,8 +238,7 @@ bool pci_function_pending(const struct pci_function *f)
 
 bool pci_function_waiting(struct pci_function *f)
 {
-	return !f->stalled && !f->gone && !gtu_dev_pending(f->dev) &&
-	       gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_STATUS, 4) & GTU_STATUS_BUSY;
+	return !f->stalled && !f->gone && !gtu_dev_pending(f->dev) && gtu_dev_busy(f->dev);
 }
 
 void pci_function_idle(struct pci_function *f, uint64_t ns)

@@ -2,7 +2,7 @@
 # What holds for every verb: help, complaints, exit codes, standard output that cannot be written.
 . "${0%/*}/tap.bash"
 
-verbs="info bringup convert generate stat run bench lab serve"
+verbs="info bringup fdt convert generate stat run bench lab serve"
 exits 2 "no verb" gtu
 says "shows the verbs" "^  run "
 check "--help" gtu --help

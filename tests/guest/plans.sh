@@ -162,6 +162,30 @@ graphs_guest() {
 some="uapi_test gtu_test queue_test dmabuf_test"
 memory="gtu_test pin_test nocopy_test dmabuf_test memory_life_test submit_test aperture_test isolation_test"
 
+# Mistakes that are planted in a guest's devices, one each. Not dma-32, which needs memory above 4 GiB, and not
+# msix-mask: QEMU masks vectors itself.
+bringup_bugs="bar-size fdt-crc stuck-bit w1c ro-writable latch epoch aperture-alias byte-enable doorbell-index flr-state
+	dma-page length-4k byte-order completion-count tail-lost bounds irq-vector lanes data"
+
+# bringup_guest: a board's first day, without a driver; then with it, through /dev/gtu0
+bringup_guest() {
+	local bug arguments=() try="gtu bringup --hugepage"
+
+	arguments+=(--file "$here/bringup-bugs:/usr/bin/bringup-bugs")
+	arguments+=(--test "memory=echo 4 >/proc/sys/vm/nr_hugepages; grep -q 'HugePages_Free: *[2-9]' /proc/meminfo")
+	for bug in $bringup_bugs; do
+		arguments+=(--also "--bug $bug")
+	done
+	arguments+=(--test "bugs=bringup-bugs sound $(echo $bringup_bugs)")
+	first=("${arguments[@]}")
+	# the driver takes all of them, as far as it can; the first is sound
+	arguments=(--test 'owned=gtu bringup --device $(cat /tmp/sound); test $? -eq 1')
+	arguments+=(--test "through-the-driver=gtu bringup --device /dev/gtu0 --lockstep 4000")
+	arguments+=(--test 'unbind=gtu bringup --device $(cat /tmp/sound) --unbind --hugepage --march 64 --lockstep 2000')
+	arguments+=(--test "given-back=gtu info --device /dev/gtu0 >/dev/null")
+	boot bringup distribution --limit 400 --test-limit 200 "${arguments[@]}"
+}
+
 run_plan() (
 	# a folder of its own: plans run beside each other
 	arguments=() work=$cache/test-$1 graph=$cache/test-$1/graph.gtu
@@ -186,6 +210,10 @@ run_plan() (
 		need debug
 		kselftest_arguments ""
 		sound_guest "$1" debug --devices 2 --mem 1G --limit 2300 --test-limit 900 ;;
+	bringup)
+		need distribution
+		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+		bringup_guest ;;
 	6.12)
 		need 6.12
 		kselftest_arguments "" $some nocopy_test event_test

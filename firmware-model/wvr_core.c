@@ -120,7 +120,7 @@ static bool read_next(struct wvr_core *c, enum wvr_state state)
 	}
 	c->now = c->table[entry];
 	c->scanned = entry + 1;
-	spend(c, state, c->shape.table_latency);
+	spend(c, state, state == WVR_S3 && c->shape.read_ahead ? 1 : c->shape.table_latency);
 	return true;
 }
 

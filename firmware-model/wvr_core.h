@@ -24,6 +24,8 @@ struct wvr_shape {
 	uint32_t warps;			/* of the dense id table */
 	uint32_t table_latency;		/* cycles of a read of a table */
 	uint32_t lanes;			/* threads of a warp, at most WVR_LANES */
+	/* a laboratory's: S3 takes a cycle whatever the latency, the next entries having been read meanwhile */
+	bool read_ahead;
 };
 
 enum wvr_state {

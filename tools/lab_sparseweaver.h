@@ -18,6 +18,7 @@ struct weaver_key {
 	enum lab_wvr_mapping mapping;
 	bool push;
 	uint32_t latency;		/* of the tables; 0: as built */
+	bool ahead;			/* Weaver reads entries ahead, however it is built */
 	const char *set[2];		/* of the machine, literals; NULL: none */
 };
 

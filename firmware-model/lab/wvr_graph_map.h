@@ -297,9 +297,12 @@ LAB_INLINE void by_eghw(struct lab_warp *w, const struct gather_args *a, enum la
 	}
 }
 
-/* A kernel for each mapping of an algorithm: MAPPED(pr, LAB_WVR_PR) is an array of them. */
+/*
+ * A kernel for each mapping of an algorithm: MAPPED(pr, LAB_WVR_PR) is an array of them. Not LAB_PROGRAM: three forms of as
+ * many functions, with all inlined, take the compiler a minute.
+ */
 #define MAPPED_ONE(id, udf, mapping)                                                              \
-	LAB_PROGRAM static void id##_##mapping(struct lab_warp *w, const void *p)                  \
+	static void id##_##mapping(struct lab_warp *w, const void *p)                              \
 	{                                                                                          \
 		mapping(w, p, udf);                                                               \
 	}

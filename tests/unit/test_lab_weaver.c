@@ -60,7 +60,7 @@ static void one_warp(struct lab_warp *w, const void *p)
 }
 static const struct lab_kernel one_kernel = { .name = "one", .warp = one_warp, .statement = no_names, .statements = 1 };
 
-static int by_hand(struct hand *h, uint32_t latency, struct lab_weaver_counts *c)
+static int by_hand(struct hand *h, uint32_t latency, bool ahead, struct lab_weaver_counts *c)
 {
 	struct wvr_shape shape = lab_weaver_published;
 	struct lab_machine m;
@@ -69,6 +69,7 @@ static int by_hand(struct hand *h, uint32_t latency, struct lab_weaver_counts *c
 	int rc;
 
 	shape.table_latency = latency;
+	shape.read_ahead = ahead;
 	CHECK(!lab_machine_open("vortex", &m, &err));
 	CHECK(!lab_create(&m, &lab, &err));
 	CHECKF(!lab_weaver_attach(lab, &shape, &h->weaver, &err), "%s", err.text);
@@ -84,12 +85,13 @@ TEST(cycles_by_hand)
 {
 	struct hand h = { 0 };
 	struct lab_weaver_counts c;
-	uint32_t latency[] = { 10, 40 }, L;
+	uint32_t latency[] = { 10, 40, 40 }, L, S3;
 	unsigned i, k;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 3; i++) {
 		L = latency[i];
-		CHECKF(!by_hand(&h, L, &c), "%s", err.text);
+		S3 = i == 2 ? 1 : L;	/* entries read ahead */
+		CHECKF(!by_hand(&h, L, i == 2, &c), "%s", err.text);
 		/*
 		 * An instruction reaches the unit a cycle after it was issued, its answer the warp a cycle after it was
 		 * made; the warp goes on no sooner than the instruction's own 6 cycles.
@@ -101,7 +103,7 @@ TEST(cycles_by_hand)
 		/* DEC_LOC: the dense table's latency */
 		CHECK_EQ(h.at[3] - h.at[2], 1 + L);
 		/* the rest: S6, S2 (8 lanes), S3 S4 S2 (degree 0), S3 S4 S2 (one lane), S3 (none, a cycle), S7 */
-		CHECK_EQ(h.at[4] - h.at[3], 1 + 1 + 1 + 2 * (L + 2) + 1 + 1);
+		CHECK_EQ(h.at[4] - h.at[3], 1 + 1 + 1 + 2 * (S3 + 2) + 1 + 1);
 		/* the end is a request of S8: the warp's own six cycles are longer */
 		CHECK_EQ(h.at[6] - h.at[5], 6);
 		CHECK_EQ(h.on[0], 0xffffffffu);
@@ -127,7 +129,7 @@ TEST(a_skip_takes_the_rest)
 	struct hand h = { .skip = 1 };
 	struct lab_weaver_counts c;
 
-	CHECKF(!by_hand(&h, 10, &c), "%s", err.text);
+	CHECKF(!by_hand(&h, 10, false, &c), "%s", err.text);
 	CHECK_EQ(h.on[0], 0xffffffffu);
 	CHECK_EQ(h.on[1], 1);
 	CHECK_EQ(h.vid[1][0], 9);
@@ -145,7 +147,7 @@ TEST(mistakes_of_a_program_are_sentences)
 	struct lab_machine m;
 	struct lab *lab;
 
-	CHECK_EQ(by_hand(&h, 10, &c), GTU_ERR_FAIL);
+	CHECK_EQ(by_hand(&h, 10, false, &c), GTU_ERR_FAIL);
 	CHECK(strstr(err.text, "entry 1 of 512 is registered twice"));
 	CHECK(!lab_machine_open("vortex", &m, &err));
 	CHECK(!lab_create(&m, &lab, &err));

@@ -169,7 +169,7 @@ bringup_bugs="bar-size fdt-crc stuck-bit w1c ro-writable latch epoch aperture-al
 
 # bringup_guest: a board's first day, without a driver; then with it, through /dev/gtu0
 bringup_guest() {
-	local bug arguments=() try="gtu bringup --hugepage"
+	local bug arguments=()
 
 	arguments+=(--file "$here/bringup-bugs:/usr/bin/bringup-bugs")
 	arguments+=(--test "memory=echo 4 >/proc/sys/vm/nr_hugepages; grep -q 'HugePages_Free: *[2-9]' /proc/meminfo")
@@ -179,9 +179,9 @@ bringup_guest() {
 	arguments+=(--test "bugs=bringup-bugs sound $(echo $bringup_bugs)")
 	first=("${arguments[@]}")
 	# the driver takes all of them, as far as it can; the first is sound
-	arguments=(--test 'owned=gtu bringup --device $(cat /tmp/sound); test $? -eq 1')
-	arguments+=(--test "through-the-driver=gtu bringup --device /dev/gtu0 --lockstep 4000")
-	arguments+=(--test 'unbind=gtu bringup --device $(cat /tmp/sound) --unbind --hugepage --march 64 --lockstep 2000')
+	arguments=(--test 'owned=gtu --quiet bringup --device $(cat /tmp/sound); test $? -eq 1')
+	arguments+=(--test "through-the-driver=gtu --quiet bringup --device /dev/gtu0 --lockstep 4000")
+	arguments+=(--test 'unbind=gtu --quiet bringup --device $(cat /tmp/sound) --unbind --hugepage --march 64 --lockstep 2000')
 	arguments+=(--test "given-back=gtu info --device /dev/gtu0 >/dev/null")
 	boot bringup distribution --limit 400 --test-limit 200 "${arguments[@]}"
 }

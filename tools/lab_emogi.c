@@ -1,134 +1,23 @@
 // SPDX-License-Identifier: MIT
-/* The experiments of emogi.txt, sections 3.3 and 5, but for unified memory, HALO and Subway. */
+/* The figures of emogi.txt, sections 3.3 and 5, but for HALO and Subway. */
+#include "lab_emogi_runs.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/emogi.h"
-#include "lab_expect.h"
-#include "lab_run.h"
-
-#define SOURCES 2u
-#define ITERATIONS 3u			/* of PageRank: each reads the same */
-
-/* GAP-kron and GAP-urand have 2^27 vertices of mean degree 32; Friendster 55; MOLIERE 222. */
+/*
+ * GAP-kron and GAP-urand have 2^27 vertices of mean degree 32; Friendster 55, its longest list 5214 entries; MOLIERE 222.
+ * All but the last are without duplicates. The exponent of FS is the one whose longest list is about Friendster's.
+ */
 static const struct lab_sibling siblings[] = {
-	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16 }, 1, 0 },
-	{ "GU", { .kind = GTU_GEN_UNIFORM, .degree = 16 }, 1, 0 },
-	{ "FS", { .kind = GTU_GEN_POWERLAW, .degree = 55 }, 0.5, 0 },
-	{ "ML", { .kind = GTU_GEN_POWERLAW, .degree = 222 }, 0.125, 0 },
+	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16, .simplify = 1 }, 1, 0 },
+	{ "GU", { .kind = GTU_GEN_UNIFORM, .degree = 16, .simplify = 1 }, 1, 0 },
+	{ "FS", { .kind = GTU_GEN_POWERLAW, .degree = 55, .exponent = 2.9, .simplify = 1 }, 0.5, 0 },
+	{ "ML", { .kind = GTU_GEN_POWERLAW, .degree = 222, .exponent = 2.9 }, 0.125, 0 },
 };
 
-enum { PCIE3, PCIE4, LINKS };
-
-/* A graph as the runs take it: either width, weights, sources, and what the reference says. */
-struct subject {
-	const struct gtu_graph *g;
-	struct gtu_graph wide[2];	/* [0] of 4 bytes an edge, [1] of 8 */
-	void *own[2];
-	uint32_t *weight, *result;
-	uint32_t source[SOURCES];
-	bool done[LAB_EMOGI_ALGORITHMS][LAB_VARIANTS][2][LINKS];
-	struct lab_stats stats[LAB_EMOGI_ALGORITHMS][LAB_VARIANTS][2][LINKS];
-	uint64_t *whole[LAB_EMOGI_ALGORITHMS][SOURCES]; /* the reference's */
-};
-
-struct state {
-	struct lab_run *r;
-	struct lab_machine m[LINKS];
-	struct subject s[LAB_RUN_GRAPHS];
-};
-
-static int subject_of(struct subject *s, const struct gtu_graph *g, struct gtu_error *err)
-{
-	uint64_t e;
-	unsigned i, w;
-
-	s->g = g;
-	s->weight = malloc(4 * g->m + 4);
-	s->result = malloc(4 * g->n + 4);
-	if (!s->weight || !s->result)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
-	for (e = 0; e < g->m; e++)	/* as the paper weighs its graphs: 8 to 72 */
-		s->weight[e] = 8 + (uint32_t)(lab_mix(e) % 65);
-	for (w = 0; w < 2; w++) {
-		s->wide[w] = *g;
-		s->wide[w].weight = s->weight;
-		s->wide[w].weight_type = GTU_WEIGHT_U32;
-		if (g->edge_bytes == 4 + 4 * w)
-			continue;
-		s->own[w] = malloc((4 + 4 * w) * g->m + 8);
-		if (!s->own[w])
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
-		for (e = 0; e < g->m; e++) {
-			if (w)
-				((uint64_t *)s->own[w])[e] = gtu_graph_target(g, e);
-			else
-				((uint32_t *)s->own[w])[e] = (uint32_t)gtu_graph_target(g, e);
-		}
-		s->wide[w].col = s->own[w];
-		s->wide[w].edge_bytes = 4 + 4 * w;
-	}
-	if (!g->m)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
-	for (i = 0; i < SOURCES; i++)
-		s->source[i] = lab_source(g, i);
-	return 0;
-}
-
-static void subject_free(struct subject *s)
-{
-	unsigned a, i;
-
-	for (a = 0; a < LAB_EMOGI_ALGORITHMS; a++)
-		for (i = 0; i < SOURCES; i++)
-			free(s->whole[a][i]);
-	free(s->own[0]);
-	free(s->own[1]);
-	free(s->weight);
-	free(s->result);
-}
-
-/* What a run has to give, found once for each algorithm and source; the algorithms are in the same order. */
-static int compare(struct subject *s, unsigned a, unsigned source, struct gtu_error *err)
-{
-	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS };
-	uint64_t **whole = &s->whole[a][source];
-
-	if (!*whole)
-		*whole = lab_expect(&s->wide[0], what[a], s->source[source], ITERATIONS, err);
-	return *whole ? lab_expect_same(&s->wide[0], what[a], *whole, s->result, err) : err->code;
-}
-
-/* Counts of a run, over all sources where it has one; NULL after an error. Each is run once and kept. */
-static const struct lab_stats *stats_of(struct state *st, unsigned graph, unsigned a, unsigned variant, unsigned wide,
-					unsigned link, struct gtu_error *err)
-{
-	struct subject *s = &st->s[graph];
-	struct lab_stats *sum = &s->stats[a][variant][wide][link], one;
-	unsigned sources = a == LAB_EMOGI_BFS || a == LAB_EMOGI_SSSP ? SOURCES : 1, i, k;
-
-	if (s->done[a][variant][wide][link])
-		return sum;
-	for (i = 0; i < sources; i++) {
-		struct lab_emogi how = { variant, a, &s->wide[wide], s->source[i], ITERATIONS, false };
-
-		if (lab_emogi_run(&st->m[link], &how, st->r->progress, s->result, &one, err) ||
-		    compare(s, a, i, err))
-			return NULL;
-		st->r->checked++;
-		st->r->instructions += one.warp_instructions;
-		for (k = 0; k < sizeof(one) / 8; k++)
-			((uint64_t *)sum)[k] += ((uint64_t *)&one)[k];
-	}
-	s->done[a][variant][wide][link] = true;
-	return sum;
-}
-
-static const struct lab_stats *bfs_of(struct state *st, unsigned graph, unsigned variant, struct gtu_error *err)
-{
-	return stats_of(st, graph, LAB_EMOGI_BFS, variant, 1, PCIE3, err);
-}
+static const char *const way_names[WAYS] = { "naive", "merged", "aligned", "UVM" };
 
 static uint64_t requests(const struct lab_stats *s)
 {
@@ -140,9 +29,10 @@ static double share(const struct lab_stats *s, unsigned sectors)
 	return (double)s->link_request[sectors] / (double)requests(s);
 }
 
+/* Data over the link, zero-copy or pages, a second. */
 static double gbs(const struct lab_machine *m, const struct lab_stats *s)
 {
-	return (double)s->link_bytes / lab_seconds(m, s->cycles) / 1e9;
+	return (double)(s->link_bytes + s->uvm_bytes_in) / lab_seconds(m, s->cycles) / 1e9;
 }
 
 /* What the paper gives for graph @symbol, of the ones named in @of ("GK=1.86 GU=1.25"). */
@@ -157,7 +47,7 @@ static double for_graph(const char *symbol, const char *of)
  * The part of a run's time that the longest edge list alone takes at least, one round trip after the other: a
  * lane's sectors, or a warp's 32 edges. In a small graph it is large: what the paper measured had 2^27 vertices.
  */
-static double longest_list(const struct lab_run *r, unsigned g, unsigned variant, const struct lab_stats *s)
+static double longest_list(const struct lab_run *r, unsigned g, unsigned way, const struct lab_stats *s)
 {
 	const struct gtu_graph *graph = r->graph[g];
 	uint64_t v, most = 0;
@@ -165,166 +55,316 @@ static double longest_list(const struct lab_run *r, unsigned g, unsigned variant
 
 	for (v = 0; v < graph->n; v++)
 		most = graph->row[v + 1] - graph->row[v] > most ? graph->row[v + 1] - graph->row[v] : most;
-	trips = ceil((double)most / (variant == LAB_NAIVE ? 4 : 32));
-	return SOURCES * trips * r->m.link_round_trip_ns * 1e-9 / lab_seconds(&r->m, s->cycles);
+	trips = ceil((double)most / (way == WAY_NAIVE ? 4 : 32));
+	return EMOGI_SOURCES * trips * r->m.link_round_trip_ns * 1e-9 / lab_seconds(&r->m, s->cycles);
 }
 
-static int figure4(struct state *st, struct gtu_error *err)
+static void array_figures(struct emogi *e)
 {
-	static const char *const text[] = { "strided", "merged, 32 bytes off", "merged and aligned" };
-	struct lab_table *t = &st->r->table;
-	uint32_t words = 1u << (st->r->scale < 16 ? st->r->scale + 6 : 22);
-	struct lab_stats s;
+	static const char *const text[] = { "strided", "merged, 32 bytes off", "merged and aligned", "UVM" };
+	const struct lab_machine *m = &e->m[ON_PCIE3];
+	struct lab_table *t = &e->r->table;
 	unsigned x;
-	int rc;
 
-	for (x = 0; x < LAB_VARIANTS; x++) {
-		rc = lab_emogi_array(&st->m[PCIE3], x, false, words, st->r->progress, &s, err);
-		if (rc)
-			return rc;
-		st->r->checked++;
-		st->r->instructions += s.warp_instructions;
-		lab_table_add(t, 4, "array", LAB_COUNT_RULE, x == LAB_ALIGNED ? 12.23 : NAN, gbs(&st->m[PCIE3], &s),
-			      "%s: GB/s over the link", text[x]);
-		lab_table_add(t, 4, "array", LAB_COUNT_RULE, x == LAB_MERGED ? NAN : x ? 1 : 2,
-			      (double)s.link_host_bytes / (double)s.link_bytes, "%s: bytes DRAM reads for each asked", text[x]);
-		lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == LAB_ALIGNED ? 1 : NAN, share(&s, 4),
-			      "%s: share of 128-byte requests", text[x]);
-		lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == LAB_NAIVE ? 1 : x == LAB_MERGED ? 0.5 : NAN, share(&s, 1),
-			      "%s: share of 32-byte requests", text[x]);
-		lab_table_add(t, 4, "array", LAB_OPEN_RULE, NAN, (double)s.link_bytes / (4.0 * words),
-			      "%s: bytes moved for each of the array", text[x]);
+	for (x = 0; x < WAYS; x++) {
+		const struct lab_stats *s = &e->array[x];
+		uint64_t moved = s->link_bytes + s->uvm_bytes_in;
+
+		if (!moved)
+			continue;	/* no unified memory on this machine */
+		if (lab_run_wants(e->r, 4))
+			lab_table_add(t, 4, "array", x == WAY_UVM ? LAB_OPEN_RULE : LAB_COUNT_RULE, x == WAY_ALIGNED ? 12.23 :
+				      x == WAY_UVM ? 9 : NAN, gbs(m, s), "%s: GB/s over the link", text[x]);
+		if (x == WAY_UVM)
+			continue;
+		if (lab_run_wants(e->r, 4)) {
+			lab_table_add(t, 4, "array", LAB_COUNT_RULE, x == WAY_MERGED ? NAN : x ? 1 : 2,
+				      (double)s->link_host_bytes / (double)s->link_bytes, "%s: bytes DRAM reads for each asked", text[x]);
+			lab_table_add(t, 4, "array", LAB_OPEN_RULE, NAN, (double)s->link_bytes / (double)(4 * s->lanes[LAB_LOAD]),
+				      "%s: bytes moved for each of the array", text[x]);
+		}
+		if (lab_run_wants(e->r, 3)) {
+			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == WAY_ALIGNED ? 1 : NAN, share(s, 4),
+				      "%s: share of 128-byte requests", text[x]);
+			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == WAY_NAIVE ? 1 : x == WAY_MERGED ? 0.5 : NAN, share(s, 1),
+				      "%s: share of 32-byte requests", text[x]);
+		}
 	}
-	return 0;
+}
+
+/* Figure 6 and table 2: what the graphs are like. */
+static void graph_figures(struct emogi *e)
+{
+	static const unsigned upto[] = { 16, 32, 48, 96 };
+	struct lab_run *r = e->r;
+	struct lab_table *t = &r->table;
+	uint64_t below[4], middle, v, degree;
+	unsigned g, i;
+
+	for (g = 0; g < r->graphs; g++) {
+		const struct gtu_graph *graph = r->graph[g];
+		const char *label = lab_run_label(r, g), *symbol = r->symbol[g];
+
+		memset(below, 0, sizeof(below));
+		for (middle = v = 0; v < graph->n; v++) {
+			degree = graph->row[v + 1] - graph->row[v];
+			for (i = 0; i < 4; i++)
+				below[i] += degree <= upto[i] ? degree : 0;
+			middle += degree >= 16 && degree <= 48 ? degree : 0;
+		}
+		if (lab_run_wants(r, LAB_TABLE(2)))
+			lab_table_add(t, LAB_TABLE(2), label, LAB_COUNT_RULE, for_graph(symbol, "GK=31.4 GU=32 FS=55 ML=221"),
+				      (double)graph->m / (double)graph->n, "edges a vertex");
+		if (!lab_run_wants(r, 6))
+			continue;
+		for (i = 0; i < 4; i++)
+			lab_table_add(t, 6, label, LAB_OPEN_RULE, NAN, (double)below[i] / (double)graph->m,
+				      "degree up to %u: share of the edges", upto[i]);
+		lab_table_add(t, 6, label, LAB_COUNT_RULE, for_graph(symbol, "GU=1"), (double)middle / (double)graph->m,
+			      "degree 16 to 48: share of the edges");
+	}
+}
+
+/* Sums over graphs. */
+struct bfs_sums {
+	double removed[2], merged_share, bandwidth[WAYS], gain[2], over_uvm[3], at20, at50, amplified[2];
+};
+
+static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
+{
+	struct lab_run *r = e->r;
+	struct lab_table *t = &r->table;
+	const struct lab_machine *m = &e->m[ON_PCIE3];
+	const char *label = lab_run_label(r, g), *symbol = r->symbol[g];
+	double list = 8.0 * (double)r->graph[g]->m * EMOGI_SOURCES, q;
+	struct lab_stats s[WAYS], other;
+	unsigned x, ways = m->uvm ? WAYS : WAY_UVM;
+
+	for (x = 0; x < ways; x++)
+		s[x] = emogi_stats(e, g, LAB_EMOGI_BFS, x, WIDTH_8, ON_PCIE3);
+	if (lab_run_wants(r, 5)) {
+		lab_table_add(t, 5, label, LAB_COUNT_RULE, for_graph(symbol, "FS=0.987"), share(&s[0], 1),
+			      "BFS naive: share of 32-byte requests");
+		for (x = 0; x < WAY_UVM; x++)
+			lab_table_add(t, 5, label, LAB_COUNT_RULE, x == WAY_MERGED ? for_graph(symbol, "ML=0.467") : NAN, share(&s[x], 4),
+				      "BFS %s: share of 128-byte requests", way_names[x]);
+		lab_table_add(t, 5, label, LAB_SPEEDUP_RULE, for_graph(symbol, "GK=1.86 GU=1.25"), share(&s[2], 4) / share(&s[1], 4),
+			      "BFS aligned: 128-byte share over merged's");
+	}
+	sum->merged_share += share(&s[1], 4) / r->graphs;
+	for (x = 0; x < WAY_UVM && lab_run_wants(r, 7); x++)
+		lab_table_add(t, 7, label, LAB_OPEN_RULE, NAN, (double)requests(&s[x]) / 1e6 / EMOGI_SOURCES,
+			      "BFS %s: millions of requests", way_names[x]);
+	for (x = 0; x < 2; x++) {
+		q = 1 - (double)requests(&s[x + 1]) / (double)requests(&s[x]);
+		sum->removed[x] = fmax(sum->removed[x], q);
+		if (lab_run_wants(r, 7))
+			lab_table_add(t, 7, label, LAB_COUNT_RULE, x ? for_graph(symbol, "ML=0.288") : NAN, q,
+				      "BFS %s: requests removed", x ? "aligned from merged" : "merged from naive");
+		q = (double)s[x].cycles / (double)s[x + 1].cycles;
+		sum->gain[x] += log(q) / r->graphs;
+		if (lab_run_wants(r, 9))
+			lab_table_add(t, 9, label, LAB_OPEN_RULE, NAN, q, "BFS %s: speed-up", x ? "aligned over merged" : "merged over naive");
+	}
+	for (x = 0; x < ways; x++) {
+		sum->bandwidth[x] = fmax(sum->bandwidth[x], gbs(m, &s[x]));
+		if (lab_run_wants(r, 8))
+			lab_table_add(t, 8, label, LAB_OPEN_RULE, NAN, gbs(m, &s[x]), "BFS %s: GB/s over the link", way_names[x]);
+	}
+	for (x = 0; x < WAY_UVM && lab_run_wants(r, 8); x++)
+		lab_table_add(t, 8, label, LAB_OPEN_RULE, NAN, longest_list(r, g, x, &s[x]),
+			      "BFS %s: share of the time of the longest list", way_names[x]);
+	q = (double)s[2].link_bytes / list;
+	sum->amplified[0] = fmax(sum->amplified[0], q);
+	if (lab_run_wants(r, 10))
+		lab_table_add(t, 10, label, LAB_OPEN_RULE, NAN, q, "BFS aligned: bytes read over the edge list's");
+	if (!m->uvm)
+		return;
+	q = (double)s[WAY_UVM].uvm_bytes_in / list;
+	sum->amplified[1] = fmax(sum->amplified[1], q);
+	if (lab_run_wants(r, 10))
+		lab_table_add(t, 10, label, LAB_COUNT_RULE, for_graph(symbol, "FS=5.16 ML=2.28"), q,
+			      "BFS UVM: bytes read over the edge list's");
+	for (x = 0; x < WAY_UVM; x++) {
+		q = (double)s[WAY_UVM].cycles / (double)s[x].cycles;
+		sum->over_uvm[x] += log(q) / r->graphs;
+		if (lab_run_wants(r, 9))
+			lab_table_add(t, 9, label, LAB_OPEN_RULE, NAN, q, "BFS %s: speed-up over UVM", way_names[x]);
+	}
+	for (x = ON_FAULT20; x <= ON_FAULT50 && lab_run_wants(r, 9); x++) {
+		other = emogi_stats(e, g, LAB_EMOGI_BFS, WAY_UVM, WIDTH_8, x);
+		*(x == ON_FAULT20 ? &sum->at20 : &sum->at50) += log((double)other.cycles / (double)s[1].cycles) / r->graphs;
+	}
 }
 
 /* Figures 5 and 7 to 10: BFS, 8 bytes an edge. */
-static int bfs_figures(struct state *st, struct gtu_error *err)
+static void bfs_figures(struct emogi *e)
 {
-	double removed[2] = { 0 }, merged_share = 0, bandwidth[LAB_VARIANTS] = { 0 }, gain[2] = { 0 }, amplified = 0, most = 0;
-	struct lab_run *r = st->r;
+	struct bfs_sums sum = { 0 };
+	struct lab_run *r = e->r;
 	struct lab_table *t = &r->table;
-	const struct lab_machine *m = &st->m[PCIE3];
+	static const double over_uvm[] = { 0.73, 3.24, NAN };
 	unsigned g, x;
 
-	for (g = 0; g < r->graphs; g++) {
-		const struct lab_stats *s[LAB_VARIANTS];
-		const char *label = lab_run_label(r, g), *symbol = r->symbol[g];
-		double q;
-
-		for (x = 0; x < LAB_VARIANTS; x++)
-			if (!(s[x] = bfs_of(st, g, x, err)))
-				return err->code;
-		if (lab_run_wants(r, 5)) {
-			lab_table_add(t, 5, label, LAB_COUNT_RULE, for_graph(symbol, "FS=0.987"), share(s[0], 1),
-				      "BFS naive: share of 32-byte requests");
-			lab_table_add(t, 5, label, LAB_COUNT_RULE, for_graph(symbol, "ML=0.467"), share(s[1], 4),
-				      "BFS merged: share of 128-byte requests");
-			lab_table_add(t, 5, label, LAB_SPEEDUP_RULE, for_graph(symbol, "GK=1.86 GU=1.25"),
-				      share(s[2], 4) / share(s[1], 4), "BFS aligned over merged: 128-byte share");
-		}
-		merged_share += share(s[1], 4) / r->graphs;
-		for (x = 0; x < 2; x++) {
-			q = 1 - (double)requests(s[x + 1]) / (double)requests(s[x]);
-			removed[x] = fmax(removed[x], q);
-			if (lab_run_wants(r, 7))
-				lab_table_add(t, 7, label, LAB_COUNT_RULE, x ? for_graph(symbol, "ML=0.288") : NAN, q,
-					      "BFS: requests removed, %s", x ? "aligned from merged" : "merged from naive");
-			gain[x] += log((double)s[x]->cycles / (double)s[x + 1]->cycles) / r->graphs;
-			if (lab_run_wants(r, 9))
-				lab_table_add(t, 9, label, LAB_OPEN_RULE, NAN, (double)s[x]->cycles / (double)s[x + 1]->cycles,
-					      "BFS: speed-up, %s", x ? "aligned over merged" : "merged over naive");
-		}
-		for (x = 0; x < LAB_VARIANTS; x++) {
-			bandwidth[x] = fmax(bandwidth[x], gbs(m, s[x]));
-			if (lab_run_wants(r, 8))
-				lab_table_add(t, 8, label, LAB_OPEN_RULE, NAN, gbs(m, s[x]), "BFS %s: GB/s over the link",
-					      lab_emogi_variant_name(x));
-		}
-		for (x = 0; x < LAB_VARIANTS; x++)
-			if (lab_run_wants(r, 8))
-				lab_table_add(t, 8, label, LAB_OPEN_RULE, NAN, longest_list(r, g, x, s[x]),
-					      "BFS %s: share of the time of the longest list", lab_emogi_variant_name(x));
-		amplified = (double)s[2]->link_bytes / SOURCES / (8.0 * (double)r->graph[g]->m);
-		most = fmax(most, amplified);
-		if (lab_run_wants(r, 10))
-			lab_table_add(t, 10, label, LAB_OPEN_RULE, NAN, amplified, "BFS aligned: bytes read over those of the edge list");
-	}
+	for (g = 0; g < r->graphs; g++)
+		bfs_of_graph(e, g, &sum);
 	if (lab_run_wants(r, 5))
-		lab_table_add(t, 5, "mean", LAB_COUNT_RULE, 0.40, merged_share, "BFS merged: share of 128-byte requests");
+		lab_table_add(t, 5, "mean", LAB_COUNT_RULE, 0.40, sum.merged_share, "BFS merged: share of 128-byte requests");
 	if (lab_run_wants(r, 7)) {
-		lab_table_add(t, 7, "most", LAB_COUNT_RULE, 0.833, removed[0], "BFS: requests removed, merged from naive");
-		lab_table_add(t, 7, "most", LAB_COUNT_RULE, 0.288, removed[1], "BFS: requests removed, aligned from merged");
+		lab_table_add(t, 7, "most", LAB_COUNT_RULE, 0.833, sum.removed[0], "BFS merged from naive: requests removed");
+		lab_table_add(t, 7, "most", LAB_COUNT_RULE, 0.288, sum.removed[1], "BFS aligned from merged: requests removed");
 	}
 	if (lab_run_wants(r, 8)) {
-		lab_table_add(t, 8, "most", LAB_COUNT_RULE, 4.7, bandwidth[0], "BFS naive: GB/s over the link");
-		lab_table_add(t, 8, "most", LAB_COUNT_RULE, 11, bandwidth[1], "BFS merged: GB/s over the link");
-		lab_table_add(t, 8, "most", LAB_COUNT_RULE, 12, bandwidth[2], "BFS aligned: GB/s over the link");
+		lab_table_add(t, 8, "most", LAB_COUNT_RULE, 4.7, sum.bandwidth[0], "BFS naive: GB/s over the link");
+		lab_table_add(t, 8, "most", LAB_COUNT_RULE, 11, sum.bandwidth[1], "BFS merged: GB/s over the link");
+		lab_table_add(t, 8, "most", LAB_COUNT_RULE, 12, sum.bandwidth[2], "BFS aligned: GB/s over the link");
+		if (e->m[0].uvm)
+			lab_table_add(t, 8, "most", LAB_OPEN_RULE, 9, sum.bandwidth[WAY_UVM], "BFS UVM: GB/s over the link");
 	}
 	if (lab_run_wants(r, 9)) {
-		lab_table_add(t, 9, "mean", LAB_SPEEDUP_RULE, 3.24 / 0.73, exp(gain[0]), "BFS: speed-up, merged over naive (3.24 / 0.73)");
-		lab_table_add(t, 9, "mean", LAB_SPEEDUP_RULE, 1.10, exp(gain[1]), "BFS: speed-up, aligned over merged");
+		lab_table_add(t, 9, "mean", LAB_SPEEDUP_RULE, 3.24 / 0.73, exp(sum.gain[0]), "BFS merged over naive: speed-up");
+		lab_table_add(t, 9, "mean", LAB_SPEEDUP_RULE, 1.10, exp(sum.gain[1]), "BFS aligned over merged: speed-up");
+		for (x = 0; x < 3 && e->m[0].uvm; x++)
+			lab_table_add(t, 9, "mean", LAB_OPEN_RULE, over_uvm[x], exp(sum.over_uvm[x]), "BFS %s: speed-up over UVM",
+				      way_names[x]);
+		if (e->m[0].uvm) {
+			lab_table_add(t, 9, "mean", LAB_OPEN_RULE, 3.24, exp(sum.at20), "merged, faults of 20 us: speed-up over UVM");
+			lab_table_add(t, 9, "mean", LAB_OPEN_RULE, 3.24, exp(sum.at50), "merged, faults of 50 us: speed-up over UVM");
+		}
 	}
-	if (lab_run_wants(r, 10))
-		lab_table_add(t, 10, "most", LAB_COUNT_RULE, 1.31, most, "BFS aligned: bytes read over those of the edge list");
-	return 0;
+	if (lab_run_wants(r, 10)) {
+		lab_table_add(t, 10, "most", LAB_COUNT_RULE, 1.31, sum.amplified[0], "BFS aligned: bytes read over the edge list's");
+		if (e->m[0].uvm)
+			lab_table_add(t, 10, "most", LAB_COUNT_RULE, 5.16, sum.amplified[1], "BFS UVM: bytes read over the edge list's");
+	}
 }
 
-/* Figures 12 (4 bytes an edge over 8) and 13 (PCIe 4.0 over 3.0): the speed-up of the second run over the first. */
-static int pairs(struct state *st, unsigned figure, double paper, const char *text, struct gtu_error *err)
+/* As in the paper: labels follow edges one way only; MOLIERE is a multigraph. */
+static bool left_out(const struct lab_run *r, unsigned g, unsigned a)
 {
-	struct lab_run *r = st->r;
-	double sum = 0;
-	unsigned g, a, n = 0;
+	return (a == LAB_EMOGI_CC && r->graph[g]->flags & GTU_GRAPH_DIRECTED) || (a == LAB_EMOGI_PR && !strcmp(r->symbol[g], "ML"));
+}
 
-	for (a = 0; a < LAB_EMOGI_ALGORITHMS; a++)
-		for (g = 0; g < r->graphs; g++) {
-			const struct lab_stats *from, *to;
+/* A run as a bar over another: figures 11 to 13. */
+static const struct ratio {
+	unsigned figure;
+	enum lab_rule rule;
+	double paper;
+	struct { unsigned way, width, on; } from, to;
+	const char *text;
+} ratios[] = {
+	{ 11, LAB_OPEN_RULE, 2.60, { WAY_UVM, WIDTH_8, ON_PCIE3 }, { WAY_ALIGNED, WIDTH_8, ON_PCIE3 }, "speed-up over UVM" },
+	{ 12, LAB_SPEEDUP_RULE, 1.57, { WAY_ALIGNED, WIDTH_8, ON_PCIE3 }, { WAY_ALIGNED, WIDTH_4, ON_PCIE3 },
+	  "speed-up by 4 bytes an edge" },
+	{ 13, LAB_SPEEDUP_RULE, 1.88, { WAY_ALIGNED, WIDTH_8, ON_PCIE3 }, { WAY_ALIGNED, WIDTH_8, ON_PCIE4 },
+	  "EMOGI's speed-up by PCIe 4.0" },
+	{ 13, LAB_OPEN_RULE, 1.53, { WAY_UVM, WIDTH_8, ON_PCIE3 }, { WAY_UVM, WIDTH_8, ON_PCIE4 }, "UVM's speed-up by PCIe 4.0" },
+	{ 13, LAB_OPEN_RULE, NAN, { WAY_UVM, WIDTH_8, ON_PCIE4 }, { WAY_ALIGNED, WIDTH_8, ON_PCIE4 },
+	  "speed-up over UVM, both with PCIe 4.0" },
+};
+#define RATIOS (sizeof(ratios) / sizeof(ratios[0]))
 
-			if (a == LAB_EMOGI_CC && r->graph[g]->flags & GTU_GRAPH_DIRECTED)
-				continue; /* as in the paper: labels follow edges one way only */
-			from = stats_of(st, g, a, LAB_ALIGNED, 1, PCIE3, err);
-			to = from ? stats_of(st, g, a, LAB_ALIGNED, figure == 13, figure == 13 ? PCIE4 : PCIE3, err) : NULL;
-			if (!to)
-				return err->code;
-			lab_table_add(&r->table, figure, lab_run_label(r, g), LAB_OPEN_RULE, NAN,
-				      (double)from->cycles / (double)to->cycles, "%s aligned: %s", lab_emogi_algorithm_name(a), text);
-			sum += log((double)from->cycles / (double)to->cycles);
-			n++;
+static bool has(const struct emogi *e, const struct ratio *q)
+{
+	return lab_run_wants(e->r, q->figure) && (e->m[0].uvm || (q->from.way != WAY_UVM && q->to.way != WAY_UVM));
+}
+
+static void ratio_figure(struct emogi *e, const struct ratio *q)
+{
+	struct lab_run *r = e->r;
+	struct lab_stats from, to;
+	double all = 0, sum, x;
+	unsigned g, a, n, each;
+
+	for (a = n = 0; a < LAB_EMOGI_ALGORITHMS; a++) {
+		for (g = each = 0, sum = 0; g < r->graphs; g++) {
+			if (left_out(r, g, a))
+				continue;
+			from = emogi_stats(e, g, a, q->from.way, q->from.width, q->from.on);
+			to = emogi_stats(e, g, a, q->to.way, q->to.width, q->to.on);
+			x = (double)from.cycles / (double)to.cycles;
+			lab_table_add(&r->table, q->figure, lab_run_label(r, g), LAB_OPEN_RULE, NAN, x, "%s: %s",
+				      lab_emogi_algorithm_name(a), q->text);
+			sum += log(x);
+			each++;
 		}
-	lab_table_add(&r->table, figure, "mean", LAB_SPEEDUP_RULE, paper, exp(sum / n), "%s", text);
-	return 0;
+		if (each)
+			lab_table_add(&r->table, q->figure, "mean", LAB_OPEN_RULE, NAN, exp(sum / each), "%s: %s",
+				      lab_emogi_algorithm_name(a), q->text);
+		all += sum;
+		n += each;
+	}
+	lab_table_add(&r->table, q->figure, "mean", q->rule, q->paper, exp(all / n), "all: %s", q->text);
+}
+
+/* Which runs the figures need. */
+static void want(struct emogi *e)
+{
+	const struct lab_run *r = e->r;
+	bool bfs = lab_run_wants(r, 5) || lab_run_wants(r, 7) || lab_run_wants(r, 8) || lab_run_wants(r, 9) || lab_run_wants(r, 10);
+	unsigned g, a, x, i;
+
+	e->array_wanted = lab_run_wants(r, 3) || lab_run_wants(r, 4);
+	for (g = 0; g < r->graphs; g++) {
+		struct emogi_subject *s = &e->s[g];
+
+		for (x = 0; x < (e->m[0].uvm ? WAYS : WAY_UVM); x++)
+			s->wanted[LAB_EMOGI_BFS][x][WIDTH_8][ON_PCIE3] |= bfs;
+		if (lab_run_wants(r, 9) && e->m[0].uvm)
+			s->wanted[LAB_EMOGI_BFS][WAY_UVM][WIDTH_8][ON_FAULT20] = s->wanted[LAB_EMOGI_BFS][WAY_UVM][WIDTH_8][ON_FAULT50] = true;
+		for (i = 0; i < RATIOS; i++)
+			for (a = 0; a < LAB_EMOGI_ALGORITHMS; a++)
+				if (has(e, &ratios[i]) && !left_out(r, g, a)) {
+					s->wanted[a][ratios[i].from.way][ratios[i].from.width][ratios[i].from.on] = true;
+					s->wanted[a][ratios[i].to.way][ratios[i].to.width][ratios[i].to.on] = true;
+				}
+	}
+}
+
+/* PCIe 4.0 is to the machine's link what that of v100-pcie4 is to v100's. */
+static int machines(struct emogi *e, struct gtu_error *err)
+{
+	struct lab_machine pcie3, pcie4, *m = &e->m[ON_PCIE4];
+	int rc = lab_machine_open("v100", &pcie3, err);
+	unsigned i;
+
+	rc = rc ? rc : lab_machine_open("v100-pcie4", &pcie4, err);
+	if (!rc && !e->r->m.link)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory, which emogi is about", e->r->m.name);
+	for (i = 0; i < ONS; i++)
+		e->m[i] = e->r->m;
+	m->link_gbs *= pcie4.link_gbs / pcie3.link_gbs;
+	m->uvm_gbs *= pcie4.uvm_gbs / pcie3.uvm_gbs;
+	m->link_requests = m->link_requests * pcie4.link_requests / pcie3.link_requests;
+	e->m[ON_FAULT20].uvm_fault_ns = 20000;
+	e->m[ON_FAULT50].uvm_fault_ns = 50000;
+	return rc;
 }
 
 int lab_run_emogi(struct lab_run *r, struct gtu_error *err)
 {
-	struct state *st = calloc(1, sizeof(*st));
-	struct lab_machine pcie4;
-	unsigned g;
+	struct emogi *e = calloc(1, sizeof(*e));
+	unsigned g, i;
 	int rc;
 
-	if (!st)
+	if (!e)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an experiment");
-	st->r = r;
+	e->r = r;
 	rc = lab_run_begin(r, "v100", NULL, siblings, sizeof(siblings) / sizeof(siblings[0]), err);
-	rc = rc ? rc : lab_machine_open("v100-pcie4", &pcie4, err);
-	if (!rc && !r->m.link)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory, which emogi is about", r->m.name);
-	st->m[PCIE3] = st->m[PCIE4] = r->m;
-	st->m[PCIE4].link_gbs = pcie4.link_gbs;
+	rc = rc ? rc : machines(e, err);
 	for (g = 0; g < r->graphs && !rc; g++)
-		rc = subject_of(&st->s[g], r->graph[g], err);
-	if (!rc && (lab_run_wants(r, 3) || lab_run_wants(r, 4)))
-		rc = figure4(st, err);
-	if (!rc && (lab_run_wants(r, 5) || lab_run_wants(r, 7) || lab_run_wants(r, 8) || lab_run_wants(r, 9) ||
-		    lab_run_wants(r, 10)))
-		rc = bfs_figures(st, err);
-	if (!rc && lab_run_wants(r, 12))
-		rc = pairs(st, 12, 1.57, "4 bytes an edge over 8: speed-up", err);
-	if (!rc && lab_run_wants(r, 13))
-		rc = pairs(st, 13, 1.88, "PCIe 4.0 over 3.0: speed-up", err);
-	for (g = 0; g < r->graphs; g++)
-		subject_free(&st->s[g]);
-	free(st);
+		rc = emogi_subject_of(e, g, err);
+	want(e);
+	rc = rc ? rc : emogi_run_all(e, err);
+	if (!rc && e->array_wanted)
+		array_figures(e);
+	if (!rc)
+		graph_figures(e);
+	if (!rc && e->s[0].wanted[LAB_EMOGI_BFS][WAY_NAIVE][WIDTH_8][ON_PCIE3])
+		bfs_figures(e);
+	for (i = 0; i < RATIOS && !rc; i++)
+		if (has(e, &ratios[i]))
+			ratio_figure(e, &ratios[i]);
+	emogi_free(e);
 	return rc;
 }

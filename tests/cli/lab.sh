@@ -49,7 +49,7 @@ exits 3 "a damaged graph" gtu lab check own
 says "names file and line" "path.mtx.xz:1:"
 
 check "run emogi" gtu lab run emogi --scale 9 --json e.json
-says "all results are the reference's" '"results_checked": 91' e.json
+says "all results are the reference's" '"results_checked": 151' e.json
 says "an array in requests of 128 bytes" "merged and aligned: share of 128-byte requests" e.json
 check "one figure of it, over a file" gtu lab run emogi --figure 5 --graph own.mtx
 says "and nothing else" "5  BFS naive: share of 32-byte requests" "$out"

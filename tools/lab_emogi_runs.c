@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "lab_emogi_runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_expect.h"
+#include "lab_jobs.h"
+
+#define ARRAY LAB_EMOGI_ALGORITHMS	/* instead of an algorithm: the array of figure 4 */
+
+struct emogi_job {
+	uint8_t graph, algorithm, way, width, on, source;
+	bool reference;			/* what the tool's own code finds, for the runs to be compared with */
+};
+
+/*
+ * Table 2: vertices, and GiB of the edge list of 8-byte entries. The device has the 16 GiB of uvm.memory for what the runs
+ * allocate: beside the edge list 12 bytes a vertex (offset and value).
+ */
+static const struct { const char *symbol; double vertices, gib; } table2[] = {
+	{ "GK", 134.2e6, 31.5 }, { "GU", 134.2e6, 32.0 }, { "FS", 65.6e6, 26.9 }, { "ML", 30.2e6, 49.7 },
+};
+
+/* The part of the edge list that the device can hold; of a graph that stands for none, half. */
+static double held(const struct emogi *e, unsigned graph)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(table2) / sizeof(table2[0]); i++)
+		if (!strcmp(table2[i].symbol, e->r->symbol[graph]))
+			return (e->r->m.uvm_memory - 12 * table2[i].vertices) / (table2[i].gib * 1073741824.0);
+	return 0.5;
+}
+
+int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
+{
+	const struct gtu_graph *g = e->r->graph[graph];
+	struct emogi_subject *s = &e->s[graph];
+	uint64_t edge;
+	unsigned i, w;
+
+	if (!g->m)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
+	s->weight = malloc(4 * g->m);
+	if (!s->weight)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+	for (edge = 0; edge < g->m; edge++)
+		s->weight[edge] = 8 + (uint32_t)(lab_mix(edge) % 65);
+	for (w = 0; w < WIDTHS; w++) {
+		s->wide[w] = *g;
+		s->wide[w].weight = s->weight;
+		s->wide[w].weight_type = GTU_WEIGHT_U32;
+		if (g->edge_bytes == 4 + 4 * w)
+			continue;
+		s->own[w] = malloc((4 + 4 * w) * g->m);
+		if (!s->own[w])
+			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+		for (edge = 0; edge < g->m; edge++) {
+			if (w)
+				((uint64_t *)s->own[w])[edge] = gtu_graph_target(g, edge);
+			else
+				((uint32_t *)s->own[w])[edge] = (uint32_t)gtu_graph_target(g, edge);
+		}
+		s->wide[w].col = s->own[w];
+		s->wide[w].edge_bytes = 4 + 4 * w;
+	}
+	for (i = 0; i < EMOGI_SOURCES; i++)
+		s->source[i] = lab_source(g, i);
+	s->memory = (uint64_t)(held(e, graph) * 8 * (double)g->m);
+	if (s->memory < 3ull * e->r->m.uvm_block) /* a block that is read, one that comes, one between them */
+		s->memory = 3ull * e->r->m.uvm_block;
+	return 0;
+}
+
+static int reference(struct emogi *e, const struct emogi_job *j, struct gtu_error *err)
+{
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS };
+	struct emogi_subject *s = &e->s[j->graph];
+	uint64_t **whole = &s->whole[j->algorithm][j->source];
+
+	*whole = lab_expect(&s->wide[WIDTH_4], what[j->algorithm], s->source[j->source], EMOGI_ITERATIONS, err);
+	return *whole ? 0 : err->code;
+}
+
+static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
+{
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS };
+	struct emogi *e = ctx;
+	const struct emogi_job *j = &e->job[i];
+	struct emogi_subject *s = &e->s[j->graph];
+	struct lab_machine m = e->m[j->on];
+	struct lab_emogi how = { j->way == WAY_UVM ? LAB_MERGED : (enum lab_emogi_variant)j->way, j->algorithm, &s->wide[j->width],
+				 s->source[j->source], EMOGI_ITERATIONS, j->way == WAY_UVM };
+	uint64_t scale = e->r->scale;
+	uint32_t words = 1u << (scale < 16 ? scale + 6 : 22), *result;
+	int rc;
+
+	if (j->algorithm == ARRAY) /* by unified memory it is as long as what its driver was calibrated on */
+		return lab_emogi_array(&m, j->way == WAY_UVM ? LAB_ALIGNED : how.variant, how.managed,
+				       j->way == WAY_UVM && scale >= 16 ? 1u << 23 : words, progress, &e->array[j->way], err);
+	if (j->reference)
+		return reference(e, j, err);
+	m.uvm_memory = (double)s->memory;
+	result = malloc(4 * how.graph->n);
+	if (!result)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the result of %s", how.graph->name);
+	rc = lab_emogi_run(&m, &how, progress, result, &s->stats[j->algorithm][j->way][j->width][j->on][j->source], err);
+	rc = rc ? rc : lab_expect_same(&s->wide[WIDTH_4], what[j->algorithm], s->whole[j->algorithm][j->source], result, err);
+	free(result);
+	return rc;
+}
+
+/* Jobs with @reference or without, into e->job where that is there; their number. */
+static unsigned list(struct emogi *e, bool reference)
+{
+	struct emogi_job j = { .reference = reference };
+	unsigned n = 0, runs;
+	bool some;
+
+	for (j.algorithm = ARRAY, j.way = 0; j.way < WAYS && e->array_wanted && !reference; j.way++, n++)
+		if (e->job)
+			e->job[n] = j;
+	for (j.graph = 0; j.graph < e->r->graphs; j.graph++)
+		for (j.algorithm = 0; j.algorithm < LAB_EMOGI_ALGORITHMS; j.algorithm++)
+			for (j.source = 0; j.source < emogi_sources(j.algorithm); j.source++) {
+				const bool *wanted = &e->s[j.graph].wanted[j.algorithm][0][0][0];
+
+				for (runs = 0, some = false; runs < WAYS * WIDTHS * ONS; runs++) {
+					if (!wanted[runs] || (reference && some))
+						continue;
+					some = true;
+					j.way = (uint8_t)(runs / (WIDTHS * ONS));
+					j.width = (uint8_t)(runs / ONS % WIDTHS);
+					j.on = (uint8_t)(runs % ONS);
+					if (e->job)
+						e->job[n] = j;
+					n++;
+				}
+			}
+	return n;
+}
+
+int emogi_run_all(struct emogi *e, struct gtu_error *err)
+{
+	unsigned n = list(e, false), k, i;
+	int rc;
+
+	e->job = calloc(n + 1, sizeof(*e->job));
+	if (!e->job)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u runs", n);
+	rc = lab_jobs(list(e, true), "results to compare with", run_job, e, e->r->progress, err);
+	rc = rc ? rc : lab_jobs(list(e, false), "runs", run_job, e, e->r->progress, err);
+	for (i = 0; i < n && !rc; i++) {
+		const struct emogi_job *j = &e->job[i];
+		const struct lab_stats *s = j->algorithm == ARRAY ? &e->array[j->way] :
+					    &e->s[j->graph].stats[j->algorithm][j->way][j->width][j->on][j->source];
+
+		e->r->checked++;
+		e->r->instructions += s->warp_instructions;
+	}
+	for (k = 0; k < LAB_EMOGI_ALGORITHMS * EMOGI_SOURCES; k++)
+		for (i = 0; i < e->r->graphs; i++) {
+			free(e->s[i].whole[k / EMOGI_SOURCES][k % EMOGI_SOURCES]);
+			e->s[i].whole[k / EMOGI_SOURCES][k % EMOGI_SOURCES] = NULL;
+		}
+	return rc;
+}
+
+void emogi_free(struct emogi *e)
+{
+	unsigned g;
+
+	for (g = 0; g < e->r->graphs; g++) {
+		free(e->s[g].own[0]);
+		free(e->s[g].own[1]);
+		free(e->s[g].weight);
+	}
+	free(e->job);
+	free(e);
+}
+
+struct lab_stats emogi_stats(const struct emogi *e, unsigned graph, unsigned algorithm, unsigned way, unsigned width, unsigned on)
+{
+	struct lab_stats sum = { 0 };
+	unsigned i;
+	size_t k;
+
+	for (i = 0; i < emogi_sources(algorithm); i++)
+		for (k = 0; k < sizeof(sum) / 8; k++)
+			((uint64_t *)&sum)[k] += ((const uint64_t *)&e->s[graph].stats[algorithm][way][width][on][i])[k];
+	return sum;
+}

@@ -21,6 +21,7 @@ SHIP(graphpeg, "graphpeg.machine");
 SHIP(v100, "v100.machine");
 SHIP(v100_pcie4, "v100-pcie4.machine");
 SHIP(vortex, "vortex.machine");
+SHIP(h200, "h200.machine");
 SHIP(oracle_gtx980, "oracle-gtx980.machine");
 SHIP(oracle_titanx, "oracle-titanx.machine");
 
@@ -33,6 +34,7 @@ static const struct {
 	{ "v100", lab_machine_text_v100, lab_machine_end_v100 },
 	{ "v100-pcie4", lab_machine_text_v100_pcie4, lab_machine_end_v100_pcie4 },
 	{ "vortex", lab_machine_text_vortex, lab_machine_end_vortex },
+	{ "h200", lab_machine_text_h200, lab_machine_end_h200 },
 	{ "oracle-gtx980", lab_machine_text_oracle_gtx980, lab_machine_end_oracle_gtx980 },
 	{ "oracle-titanx", lab_machine_text_oracle_titanx, lab_machine_end_oracle_titanx },
 };

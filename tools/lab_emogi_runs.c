@@ -68,8 +68,6 @@ int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
 	for (i = 0; i < EMOGI_SOURCES; i++)
 		s->source[i] = lab_source(g, i);
 	s->memory = (uint64_t)(held(e, graph) * 8 * (double)g->m);
-	if (s->memory < 3ull * e->r->m.uvm_block) /* a block that is read, one that comes, one between them */
-		s->memory = 3ull * e->r->m.uvm_block;
 	return 0;
 }
 
@@ -81,6 +79,25 @@ static int reference(struct emogi *e, const struct emogi_job *j, struct gtu_erro
 
 	*whole = lab_expect(&s->wide[WIDTH_4], what[j->algorithm], s->source[j->source], EMOGI_ITERATIONS, err);
 	return *whole ? 0 : err->code;
+}
+
+/*
+ * The device holds @memory bytes. The paper's held thousands of blocks, many batches of faults, so that what a batch
+ * brings stays for a while; where ours would not hold eight batches, pages come and go alone, in batches of an eighth.
+ */
+static void scale_paging(struct lab_machine *m, uint64_t memory)
+{
+	uint32_t pages;
+
+	if (!m->uvm)
+		return;
+	if (memory < 8ull * m->uvm_batch * m->uvm_block) {
+		m->uvm_block = m->uvm_page;
+		pages = (uint32_t)(memory / m->uvm_page);
+		if (pages < 8 * m->uvm_batch)
+			m->uvm_batch = pages < 16 ? 2 : pages / 8;
+	}
+	m->uvm_memory = (double)(memory < 4ull * m->uvm_block ? 4ull * m->uvm_block : memory);
 }
 
 static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
@@ -101,7 +118,7 @@ static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, s
 				       j->way == WAY_UVM && scale >= 16 ? 1u << 23 : words, progress, &e->array[j->way], err);
 	if (j->reference)
 		return reference(e, j, err);
-	m.uvm_memory = (double)s->memory;
+	scale_paging(&m, s->memory);
 	result = malloc(4 * how.graph->n);
 	if (!result)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the result of %s", how.graph->name);

@@ -18,7 +18,7 @@ static const struct experiment {
 	unsigned scale;
 } experiments[] = {
 	{ "emogi", "edge list over the link or in unified memory: figures 3 to 13, table 2", lab_run_emogi,
-	  0x7ff << 3 | 1ull << LAB_TABLE(2), 16 },
+	  0x7ff << 3 | 1ull << LAB_TABLE(2), 14 },
 	{ "iru", "BFS, SSSP, PageRank with the IRU and without: figures 12 to 16", lab_run_iru,
 	  1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, 16 },
 	{ "scu", "BFS, SSSP, PageRank with the SCU and without, gtx980 and tx1: figures 1, 9 to 13", lab_run_scu,

@@ -258,7 +258,7 @@ static void balancing(void)
 
 static struct gtu_graph *weighted(unsigned kind, uint64_t n, double degree, uint32_t **weight, uint32_t **col)
 {
-	struct gtu_generate_options o = { .kind = kind, .n = n, .scale = 8, .degree = degree, .seed = 5, .simplify = 1 };
+	struct gtu_generate_options o = { .kind = kind, .n = n, .scale = 9, .degree = degree, .seed = 5, .simplify = 1 };
 	struct gtu_graph *g;
 	uint64_t v, e, t;
 
@@ -430,7 +430,7 @@ TEST(vertex_list)
 static void over(unsigned kind)
 {
 	uint32_t *weight, *col;
-	struct gtu_graph *g = weighted(kind, 300, kind == GTU_GEN_KRONECKER ? 8 : 0, &weight, &col), mine = *g;
+	struct gtu_graph *g = weighted(kind, 300, kind == GTU_GEN_KRONECKER ? 16 : 0, &weight, &col), mine = *g;
 
 	open_machine();
 	mine.col = col;

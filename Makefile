@@ -239,6 +239,7 @@ lab: all
 	$(B)/gtu lab run iru --json build/lab/iru.json
 	$(B)/gtu lab run sparseweaver --json build/lab/sparseweaver.json
 	$(B)/gtu lab run graphpeg --json build/lab/graphpeg.json
+	$(B)/gtu lab run scu --json build/lab/scu.json
 
 INSTALL_WORDS := DESTDIR PREFIX LIBDIR SYSCONFDIR MANDIR DOCDIR UDEVDIR SYSUSERSDIR BASHDIR ZSHDIR B ABI
 .PHONY: uninstall

@@ -88,6 +88,18 @@ says "value by value" "table 4  kc: unlimited over 8 entries"
 exits 2 "a PEG that cannot be built" gtu lab run graphpeg --set peg.list_bytes=48128
 says "says why" "are to fit the shared memory"
 exits 2 "a key that PEG has not" gtu lab run graphpeg --set peg.color=3
+check "run scu" gtu lab run scu --scale 8 --json s.json
+says "all results are the reference's" '"results_checked": 180' s.json
+says "of both machines" "tx1 sssp: coalescing by grouping" s.json
+check "a narrower SCU" gtu lab run scu --scale 8 --figure 11 --machine tx1 --set scu.in_flight=1
+cp "$out" table
+check "whose requests are seen" gtu lab run scu --scale 8 --figure 11 --machine tx1
+exits 1 "as another table" cmp "$out" table
+exits 2 "an SCU that cannot be built" gtu lab run scu --set scu.width=64
+says "says why" "width is 1 to 32"
+exits 2 "tables of no power of two" gtu lab run scu --scale 8 --set scu.bfs_lines=1000
+says "says why" "power of two"
+exits 2 "a key that it has not" gtu lab run scu --set scu.color=3
 exits 2 "a machine without a link" gtu lab run emogi --machine gtx980
 exits 2 "an unknown paper" gtu lab run halo
 exits 2 "both files and a scale" gtu lab run emogi --graph own.mtx --scale 9

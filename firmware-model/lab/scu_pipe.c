@@ -240,7 +240,7 @@ void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned place, u
 		uint64_t from = line * GTU_LINE_BYTES, to = from + GTU_LINE_BYTES;
 		unsigned low, high;
 
-		if (stage != SCU_VECTOR) {
+		if (stage > SCU_DATA) {
 			from = addr > from ? addr : from;
 			to = addr + bytes < to ? addr + bytes : to;
 		} else {

@@ -5,8 +5,10 @@
  * told of); here is only when the next beat can be had:
  *
  *	vector		mask, indices, counts, sequential data: whole lines, each once, fetched ahead into the buffers
- *	data		what indices select, through the coalescing unit, into the FIFO of requests
- *	filter, group	sets of the tables, through the second coalescing unit, into the buffer of hash requests
+ *	data		what indices select, through the coalescing unit, into the FIFO of requests; whole lines ("requests to
+ *			the same cache memory block", section 3.2.3)
+ *	filter, group	sets of the tables, through the second coalescing unit, into the buffer of hash requests; of a
+ *			line only the sectors that the set has
  *	write		outputs and tables, coalesced likewise; nobody waits for them but the operation's end
  *
  * A beat passes the stages in order, one behind the other. It asks a stage's lines when what the stage before it
@@ -65,7 +67,7 @@ bool scu_pipe_ended(const struct scu_pipe *p);
 uint64_t scu_pipe_run(struct scu_pipe *p, uint64_t cycle);
 void scu_pipe_reply(struct scu_pipe *p, uint32_t tag);
 
-/* From beat(): @bytes (above 0) at @addr of operand @place are touched; @limit: the operand's end, which bounds a vector's lines. */
+/* From beat(): @bytes (above 0) at @addr of operand @place are touched; @limit: the operand's end, which bounds its last line. */
 void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned place, uint64_t addr, uint64_t bytes, uint64_t limit);
 
 #endif

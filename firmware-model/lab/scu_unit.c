@@ -28,7 +28,6 @@ struct lab_scu {
 	const struct lab_array *array[GTU_SCU_OPERANDS];
 	bool done, indexed;
 	uint64_t slots;			/* cycles of the job's beats */
-	uint64_t last_end[GTU_SCU_OPERANDS]; /* of the beat's last access to what an index selects */
 
 	struct lab_scu_counts counts;
 };
@@ -79,11 +78,8 @@ static void on_stream(struct gtu_watch *w, const struct gtu_access *a, uint64_t 
 {
 	struct lab_scu *u = of_watch(w);
 	const struct lab_array *of = u->array[a->place];
-	const enum scu_stage stage = stage_of(u, a);
 
-	if (stage == SCU_DATA)
-		u->last_end[a->place] = addr + bytes;
-	scu_pipe_access(u->pipe, stage, a->place, of->addr + addr, bytes,
+	scu_pipe_access(u->pipe, stage_of(u, a), a->place, of->addr + addr, bytes,
 			of->addr + u->mem[a->place].addr + u->mem[a->place].bytes);
 }
 
@@ -97,27 +93,6 @@ static void on_gather(struct gtu_watch *w, const struct gtu_access *a, const uin
 
 /* ---- The pipeline's port ------------------------------------------------------------------------ */
 
-/*
- * Of a run of EXPAND that goes on behind this beat, the address generator knows index and count: the request takes
- * in what it will touch of the same line.
- */
-static void reach_ahead(struct lab_scu *u)
-{
-	static const uint8_t places[] = { GTU_SCU_DATA, GTU_SCU_COST_GATHERED };
-	const struct scu_state *s = (const struct scu_state *)u->job.state;
-	unsigned i;
-
-	for (i = 0; i < 2; i++) {
-		const unsigned place = places[i];
-		uint64_t at = u->last_end[place], line_end = (at + GTU_LINE_BYTES - 1) & ~(uint64_t)(GTU_LINE_BYTES - 1);
-		uint64_t end = at + (s->left << u->mem[place].width_log2);
-
-		end = end < line_end ? end : line_end;
-		if (at && end > at)
-			scu_pipe_access(u->pipe, SCU_DATA, place, u->array[place]->addr + at, end - at, 0);
-	}
-}
-
 static bool beat(void *ctx, struct scu_pipe *p, uint32_t *cycles)
 {
 	struct lab_scu *u = ctx;
@@ -127,10 +102,7 @@ static bool beat(void *ctx, struct scu_pipe *p, uint32_t *cycles)
 	(void)p;
 	if (u->done)
 		return false;
-	memset(u->last_end, 0, sizeof(u->last_end));
 	u->done = gtu_unit_scu.run(&u->job, 1) != GTU_RUN_MORE;
-	if (u->indexed)
-		reach_ahead(u);
 	/* the fetches that the device charges first take here as long as they do */
 	u->slots = (s->units + u->dev->config.scu_width - 1) / u->dev->config.scu_width;
 	*cycles = (uint32_t)(u->slots - before);

@@ -37,7 +37,7 @@ static bool next_beat(void *ctx, struct scu_pipe *p, uint32_t *cycles)
 	n = s->elements - s->at * s->width < s->width ? s->elements - s->at * s->width : s->width;
 	scu_pipe_access(p, SCU_VECTOR, GTU_SCU_INDEX, 4096 + 4ull * s->at * s->width, 4 * n, 4096 + 4ull * s->elements);
 	for (i = 0; s->data && i < n; i++)
-		scu_pipe_access(p, SCU_DATA, GTU_SCU_DATA, (1 << 20) + 128 * s->data[s->at * s->width + i], 4, 0);
+		scu_pipe_access(p, SCU_DATA, GTU_SCU_DATA, (1 << 20) + 128 * s->data[s->at * s->width + i], 4, 1 << 29);
 	scu_pipe_access(p, SCU_WRITE, GTU_SCU_OUT, (1 << 30) + 4ull * s->at * s->width, 4 * n, 0);
 	s->at++;
 	*cycles = 1;

@@ -183,4 +183,40 @@ TEST(graphs_give_the_same_with_it_and_without)
 	}
 }
 
+/* Two vertices of more edges than a block has threads, in one block and in one warp, among such of a few. */
+TEST(a_block_expands_vertices_of_many_edges)
+{
+	static uint64_t row[1025];
+	static uint32_t col[4096], weight[4096];
+	struct gtu_graph g = { .name = "two hubs", .n = 1024, .edge_bytes = 4, .row = row, .col = col, .weight = weight,
+			       .weight_type = GTU_WEIGHT_U32 };
+	struct lab_iru_how how = { LAB_IRU_BFS, &g, 0, 1, true, false, lab_iru_published, LAB_IRU_TIMEOUT, 0 };
+	struct lab_machine m;
+	struct lab_stats s;
+	uint64_t v, k;
+
+	for (v = 0; v < g.n; v++) {
+		uint64_t degree = v == 0 ? 3 : v == 1 ? 700 : v == 2 ? 300 : v == 3 ? 256 : 1;
+
+		row[v] = g.m;
+		for (k = 0; k < degree; k++, g.m++) {
+			/* 0 leads to 1, 2 and 3; 1 to 4..703, 2 to 700..999, 3 to 768..1023; the rest to 1 */
+			col[g.m] = (uint32_t)(v == 0 ? 1 + k : v == 1 ? 4 + k : v == 2 ? 700 + k : v == 3 ? 768 + k : 1);
+			weight[g.m] = (uint32_t)(1 + (v + k) % 7);
+		}
+	}
+	row[g.n] = g.m;
+	CHECK(!lab_machine_open("gtx980", &m, &err));
+	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
+	for (v = 0; v < g.n; v++)
+		CHECK_EQ(result[0][v], v == 0 ? 0 : v < 4 ? 1 : 2);
+	CHECK_EQ(s.lanes[LAB_STORE], 2 * g.m + g.n - 1 - g.m); /* every edge once into the frontier, every vertex listed once */
+	how.algorithm = LAB_IRU_SSSP;
+	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
+	CHECK(same(&g, &how, result[0]));
+	how.algorithm = LAB_IRU_PR;
+	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
+	CHECK(same(&g, &how, result[0]));
+}
+
 TEST_MAIN

@@ -445,6 +445,56 @@ TEST(the_head_of_a_queue_holds_up_what_is_behind_it)
 	lab_destroy(lab);
 }
 
+/* A unit that asks for the line of its array, and again when that is there. */
+struct asker {
+	struct lab *lab;
+	int unit;
+	uint64_t addr, asked[2], came[2];
+	unsigned n;
+};
+
+static void ask_line(void *ctx, uint64_t cycle)
+{
+	struct asker *a = ctx;
+
+	a->asked[a->n] = cycle;
+	lab_unit_memory(a->lab, a->unit, 0, LAB_LOAD, a->addr, 0xf, a->n);
+}
+
+static void line_came(void *ctx, uint64_t tag, uint64_t cycle)
+{
+	struct asker *a = ctx;
+
+	a->came[tag] = cycle;
+	if (++a->n < 2)
+		lab_unit_wake(a->lab, a->unit, cycle + 20);
+}
+
+TEST(a_unit_in_the_partition_is_behind_the_l2s_pipeline)
+{
+	static const enum lab_place place[] = { LAB_IN_PARTITION, LAB_ON_CROSSBAR };
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		struct asker a = { .lab = hand(NULL) };
+		struct lab_unit u = { .name = "asker", .place = place[i], .ctx = &a, .reply = line_came, .clock = ask_line };
+		struct gtu_error err = { 0 };
+		struct lab_array array;
+		uint64_t way = i ? 1 + 10 + 50 : 1 + 1, back = i ? 10 + 4 : 0;
+
+		CHECK(!lab_alloc(a.lab, "a", 4096, LAB_DEVICE, &array, &err));
+		a.addr = array.addr;
+		a.unit = lab_attach(a.lab, &u, &err);
+		CHECK(a.unit >= 0);
+		lab_unit_wake(a.lab, a.unit, 5);
+		CHECKF(!lab_run_units(a.lab, &err), "%s", err.text);
+		/* there: a cycle, or a flit, the crossbar and the pipeline; 70 to DRAM, a row, four sectors, a cycle */
+		CHECK_EQ(a.came[0] - a.asked[0], way + 70 + 25 + 16 + 1 + back);
+		CHECK_EQ(a.came[1] - a.asked[1], way + back);
+		lab_destroy(a.lab);
+	}
+}
+
 TEST(rows_and_bandwidth_of_dram_bound_a_stream)
 {
 	struct args a = { .step = { 0, ~0u }, .spread = true };

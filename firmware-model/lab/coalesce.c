@@ -3,6 +3,12 @@
 
 #include "lab/coalesce.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define BEFORE 4u			/* words before the first sorted index, so that it has a neighbour */
+
 /* All active indices, descending, equal ones side by side: transactions are runs of them. */
 static unsigned sort_plain(const uint32_t *index, uint32_t mask, uint32_t *sorted)
 {
@@ -104,6 +110,50 @@ static void atomics_by_halves(const uint32_t *index, uint32_t mask, unsigned wid
 		out->sectors += lab_sectors(out->bits[i]);
 }
 
+/* Bits of those of @n sorted indices whose @shift-ed value is not that of the one before; sorted[-1] may be read. */
+static uint32_t changes(const uint32_t *sorted, unsigned n, unsigned shift)
+{
+	uint32_t bits = 0;
+	unsigned i;
+
+#ifdef __SSE2__
+	const __m128i by = _mm_cvtsi32_si128((int)shift);
+
+	for (i = 0; i < n; i += 4) {
+		__m128i a = _mm_srl_epi32(_mm_loadu_si128((const __m128i *)(sorted + i)), by);
+		__m128i b = _mm_srl_epi32(_mm_loadu_si128((const __m128i *)(sorted + i - 1)), by);
+
+		bits |= (~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(a, b))) & 0xf) << i;
+	}
+#else
+	for (i = 1; i < n; i++)
+		bits |= (uint32_t)(sorted[i] >> shift != sorted[i - 1] >> shift) << i;
+#endif
+	return (bits | 1) & ~0u >> (LAB_LANES - n);
+}
+
+/* Loads: what matters is which sectors there are. */
+static void merge_loads(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
+			struct lab_coalesced *out)
+{
+	unsigned shift = 5 - width_log2, line_log2 = unit == LAB_LINE ? 2 : 0, unit_log2 = unit == LAB_LINE ? 7 : 5;
+	uint32_t m = changes(sorted, n, shift), at, last = 0, k = 0, sector;
+
+	out->sectors = 0;
+	for (; m; m &= m - 1, out->sectors++) {
+		sector = sorted[__builtin_ctz(m)] >> shift;
+		at = sector >> line_log2;
+		if (!k || at != last) {
+			out->unit[k] = base + ((uint64_t)at << unit_log2);
+			out->partial[k] = 0;
+			out->bits[k++] = 0;
+			last = at;
+		}
+		out->bits[k - 1] |= (uint8_t)(1u << (sector & 3));
+	}
+	out->n = k;
+}
+
 static void merge(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
 		  enum lab_kind kind, struct lab_coalesced *out)
 {
@@ -138,7 +188,7 @@ static void merge(const uint32_t *sorted, unsigned n, unsigned width_log2, uint6
 void lab_coalesce_plain(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base,
 			unsigned unit, enum lab_kind kind, struct lab_coalesced *out)
 {
-	uint32_t sorted[LAB_LANES];
+	uint32_t room[BEFORE + LAB_LANES], *sorted = room + BEFORE;
 	unsigned n;
 
 	if (kind == LAB_ATOMIC && unit == LAB_LINE) {
@@ -148,6 +198,8 @@ void lab_coalesce_plain(const uint32_t *index, uint32_t mask, unsigned width_log
 	n = sort_plain(index, mask, sorted);
 	if (kind == LAB_ATOMIC)
 		atomics(sorted, n, 5 - width_log2, base, out);
+	else if (kind == LAB_LOAD)
+		merge_loads(sorted, n, width_log2, base, unit, out);
 	else
 		merge(sorted, n, width_log2, base, unit, kind, out);
 }
@@ -202,7 +254,7 @@ void lab_coalesce(const uint32_t *index, uint32_t mask, unsigned width_log2, uin
 		  enum lab_kind kind, struct lab_coalesced *out)
 {
 	static int wide = -1;
-	uint32_t sorted[LAB_LANES];
+	uint32_t room[BEFORE + LAB_LANES], *sorted = room + BEFORE;
 	unsigned n;
 
 	if (wide < 0)
@@ -215,6 +267,8 @@ void lab_coalesce(const uint32_t *index, uint32_t mask, unsigned width_log2, uin
 	n = wide && mask & (mask - 1) ? sort_avx512(index, mask, sorted) : sort_plain(index, mask, sorted);
 	if (kind == LAB_ATOMIC)
 		atomics(sorted, n, 5 - width_log2, base, out);
+	else if (kind == LAB_LOAD)
+		merge_loads(sorted, n, width_log2, base, unit, out);
 	else
 		merge(sorted, n, width_log2, base, unit, kind, out);
 }

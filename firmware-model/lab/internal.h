@@ -165,6 +165,7 @@ struct lab {
 	/* derived from the machine */
 	uint64_t dram_atom, dram_hit, dram_miss; /* fractions */
 	uint32_t slices_channel, lines_row;
+	uint32_t slices_log2;		/* 32: no power of two */
 	uint32_t reply_flits;		/* of one sector */
 	uint8_t request_flits[LAB_SIZES]; /* by sectors carried */
 

@@ -19,6 +19,7 @@ static void derive(struct lab *lab)
 	lab->dram_atom = (uint64_t)(LAB_SECTOR * m->dram_channels / m->dram_gbs / cycle_ns * one + 0.5);
 	lab->slices_channel = m->l2_slices / m->dram_channels;
 	lab->lines_row = m->dram_row / LAB_LINE;
+	lab->slices_log2 = m->l2_slices & (m->l2_slices - 1) ? 32 : (uint32_t)__builtin_ctz(m->l2_slices);
 	lab->reply_flits = (m->noc_header + LAB_SECTOR + m->noc_flit - 1) / m->noc_flit;
 	for (i = 0; i < LAB_SIZES; i++)
 		lab->request_flits[i] = (uint8_t)((m->noc_header + i * LAB_SECTOR + m->noc_flit - 1) / m->noc_flit);

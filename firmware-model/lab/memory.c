@@ -79,7 +79,7 @@ void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t 
 	uint32_t n = lab->m.l2_slices, g, r, turn;
 
 	line -= (uint32_t)(LAB_BASE / LAB_LINE);
-	g = line / n;
+	g = lab->slices_log2 < 32 ? line >> lab->slices_log2 : line / n;
 	r = line - g * n;
 	turn = (g * 0x9E3779B1u) >> 16;
 	turn = (uint32_t)(((uint64_t)turn * n) >> 16);
@@ -94,9 +94,13 @@ void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t 
 /* Take the first @n cycles that are left from @t on; the last of them. */
 static uint64_t take_slots(struct lab_slots *s, uint64_t now, uint64_t t, unsigned n)
 {
-	uint64_t begin = t, w, left, last = t;
-	unsigned i;
+	uint64_t begin = t, w = t / 64, left, last = t;
+	unsigned i = w % (LAB_SLOTS / 64);
 
+	if (n == 1 && s->from[i] == w && !(s->word[i] >> t % 64 & 1)) { /* as it mostly is */
+		s->word[i] |= 1ull << t % 64;
+		return t;
+	}
 	if (t >= s->run && t < s->run_end) {
 		begin = s->run;
 		t = s->run_end;

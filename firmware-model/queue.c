@@ -364,7 +364,9 @@ static bool prepare(struct gtu_dev *dev, struct gtu_job *job)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
 	job->unit = gtu_dev_unit(dev, d->opcode);
 	if (!job->unit) {
-		bool known = d->opcode == GTU_OP_PEG_STREAM || d->opcode == GTU_OP_WVR_STREAM;
+		bool known = (d->opcode >= GTU_OP_SCU_BITMASK && d->opcode <= GTU_OP_SCU_EXPAND) ||
+			     d->opcode == GTU_OP_IRU_STREAM || d->opcode == GTU_OP_PEG_STREAM ||
+			     d->opcode == GTU_OP_WVR_STREAM;
 
 		return gtu_job_error(job, known ? GTU_CPL_ABSENT : GTU_CPL_OPCODE, 0xff, 0), false;
 	}

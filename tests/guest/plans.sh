@@ -186,6 +186,14 @@ bringup_guest() {
 	boot bringup distribution --limit 400 --test-limit 200 "${arguments[@]}"
 }
 
+# tiny_guest: the smallest GTU there can be, written from hardware.md alone, under the driver; then byte by byte the model's
+tiny_guest() {
+	server=$root/tests/tiny/tiny.py
+	command -v python3 >/dev/null || skip_all "python3 is missing"
+	boot tiny distribution --limit 200 --test "doctor=gtu doctor" \
+		--test "same-as-the-model=gtu --quiet bringup --device /dev/gtu0 --lockstep 2000"
+}
+
 run_plan() (
 	# a folder of its own: plans run beside each other
 	arguments=() work=$cache/test-$1 graph=$cache/test-$1/graph.gtu
@@ -214,6 +222,10 @@ run_plan() (
 		need distribution
 		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
 		bringup_guest ;;
+	tiny)
+		need distribution
+		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+		tiny_guest ;;
 	6.12)
 		need 6.12
 		kselftest_arguments "" $some nocopy_test event_test

@@ -64,6 +64,23 @@ TEST(units_that_are_left_out_are_absent)
 	fx_close(f);
 }
 
+/* An operation that the specification has and this build has not is ABSENT, whatever unit it is of. */
+TEST(absent_is_not_unknown)
+{
+	static const uint8_t known[] = { GTU_OP_SCU_BITMASK, GTU_OP_SCU_EXPAND, GTU_OP_IRU_STREAM, GTU_OP_PEG_STREAM, GTU_OP_WVR_STREAM };
+	const struct gtu_dev_config none = { .absent_units = 0x1f };
+	struct fx *f = fx_open(&none, 1);
+	struct gtu_hw_desc d = { .opcode = GTU_OP_SCU_EXPAND + 1 };
+	unsigned i;
+
+	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OPCODE);
+	for (i = 0; i < sizeof(known); i++) {
+		d.opcode = known[i];
+		CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_ABSENT);
+	}
+	fx_close(f);
+}
+
 TEST(wide_registers_in_halves)
 {
 	struct fx *f = fx_open(NULL, 1);

@@ -30,7 +30,7 @@ JOBS ?= $(shell nproc)
 # Debian's names; "a,b" is either.
 BUILD_PACKAGES := gcc libc6-dev libfdt-dev libzstd-dev liblzma-dev zlib1g-dev libexpat1-dev
 TEST_PACKAGES = clang libclang-rt-14-dev,libclang-rt-19-dev valgrind pkg-config g++ python3 xz-utils zstd \
-	man-db groff mandoc \
+	man-db groff mandoc zsh dpkg-dev debhelper dh-dkms fakeroot \
 	$(GUEST_PACKAGES)
 
 ROOT := $(CURDIR)
@@ -216,6 +216,7 @@ help:
 	@echo "make test TESTS='unit/test_x cli'   groups or names: unit san cli fuzz valgrind guest"
 	@echo "make deps | unit-tests | fuzzers    packages; test programs; libFuzzer programs"
 	@echo "make man                            the man pages, in build/man: man -l build/man/man1/gtu.1"
+	@echo "make deb | deb-test                 Debian packages, in build/deb; they are installed into an empty Debian"
 
 deps:
 	@packaging/need $(BUILD_PACKAGES)
@@ -249,6 +250,17 @@ install: all man completion
 # what was installed is what this build would install
 uninstall: man completion
 	$(Q)$(foreach w,$(INSTALL_WORDS),$(w)='$($(w))') packaging/install uninstall
+
+# Debian packages, in build/deb; deb-test installs, upgrades and removes them in an empty Debian (SUITE=trixie: 13).
+DEB_PACKAGES := dpkg-dev debhelper dh-dkms lintian fakeroot
+.PHONY: deb deb-test
+deb: deps
+	@packaging/need $(DEB_PACKAGES)
+	@packaging/make-deb
+	@lintian --fail-on error,warning build/deb/*.changes
+
+deb-test:
+	@packaging/deb-test build/deb
 
 # The virtual machine's tests: GUEST_PACKAGES and the target guest-test.
 -include tests/guest/guest.mk

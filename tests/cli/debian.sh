@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+# What is in the Debian packages: each file where it belongs, each in one package, and a module source that builds.
+# `make deb` builds them as a distribution would, and looks at them with lintian; make deb-test installs them.
+. "${0%/*}/tap.bash"
+
+for tool in dpkg-buildpackage dh dh_dkms fakeroot; do
+	if ! command -v $tool >/dev/null; then
+		echo "1..0 # SKIP $tool is missing (apt-get install dpkg-dev debhelper dh-dkms fakeroot)"
+		exit
+	fi
+done
+check "the packages are made" "$root/packaging/make-deb" --built
+debs=$root/build/deb-built
+version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$root/packaging/debian/changelog")
+for package in gtu-tools libgtu1 libgtu-dev gtu-dkms gtu-tests; do
+	check "$package is there" bash -c "ls '$debs/${package}_${version}_'*.deb"
+	mkdir $package
+	dpkg-deb -x "$debs/${package}_$version"_*.deb $package
+	dpkg-deb -e "$debs/${package}_$version"_*.deb $package.control
+	(cd $package && find . -type f -o -type l) | sed 's|^\.||' | sort >$package.files
+	check "$package says what it is under" test -s "$package/usr/share/doc/$package/copyright"
+done
+has() { # PACKAGE PATTERN...
+	local package=$1 pattern
+	shift
+	for pattern; do
+		check "$package has $pattern" grep -qE "^$pattern\$" "$package.files"
+	done
+}
+has gtu-tools /usr/bin/gtu /usr/lib/udev/rules.d/60-gtu.rules /etc/security/limits.d/gtu.conf \
+	/usr/share/bash-completion/completions/gtu /usr/share/zsh/vendor-completions/_gtu \
+	/usr/share/man/man1/gtu-run.1.gz /usr/share/man/man7/gtu.7.gz /usr/share/doc/gtu-tools/README.Debian
+has libgtu1 '/usr/lib/[^/]*/libgtu.so.1'
+has libgtu-dev /usr/include/gtu/gtu.h '/usr/lib/[^/]*/libgtu.so' '/usr/lib/[^/]*/libgtu.a' '/usr/lib/[^/]*/pkgconfig/gtu.pc' \
+	/usr/share/man/man3/gtu_scu.3.gz /usr/share/man/man3/gtu_scu_data.3.gz /usr/share/doc/libgtu-dev/examples/scu.c
+has gtu-dkms /usr/src/gtu-$version/dkms.conf /usr/src/gtu-$version/Kbuild /usr/src/gtu-$version/driver/gtu_pci.c \
+	/usr/src/gtu-$version/include/uapi/gtu.h /etc/modprobe.d/gtu.conf /usr/share/man/man4/gtu.4.gz \
+	/usr/share/doc/gtu-dkms/README.Debian
+has gtu-tests /usr/libexec/gtu/tests/run /usr/libexec/gtu/tests/gtu_test /usr/libexec/gtu/tests/cli/run.sh
+sort ./*.files | uniq -d >twice
+same "no file is in two packages" twice /dev/null
+(cd "$root/driver" && ls ./*.[ch]) | sed "s|^\.|/usr/src/gtu-$version/driver|" | sort >want
+grep "/driver/" gtu-dkms.files >have
+same "gtu-dkms has the whole driver" have want
+check "the tool of the package runs" gtu-tools/usr/bin/gtu doctor --device model
+check "dkms.conf has the version" grep -qx "PACKAGE_VERSION=\"$version\"" gtu-dkms/usr/src/gtu-$version/dkms.conf
+for file in gtu-tools/etc/security/limits.d gtu-dkms/etc/modprobe.d; do
+	check "$file/gtu.conf is a configuration" grep -q "/gtu.conf" "${file%%/*}.control/conffiles"
+done
+check "the group is made" grep -q "addgroup --system.* gtu" gtu-tools.control/postinst
+check "secure boot is spoken of" grep -q "mokutil --import" gtu-dkms/usr/share/doc/gtu-dkms/README.Debian
+check "and the log" grep -q "/var/lib/dkms/gtu/VERSION/build/make.log" gtu-dkms/usr/share/doc/gtu-dkms/README.Debian
+
+headers=$(ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | tail -1)
+if [ -d "$headers" ]; then
+	cp -r gtu-dkms/usr/src/gtu-$version module
+	check "the module builds from its package" make -C "$headers" M="$work/module" modules
+	check "as gtu.ko" modinfo module/gtu.ko
+else
+	skip "the module builds from its package" "no kernel headers (apt-get install linux-headers-amd64)"
+fi
+finish

@@ -24,9 +24,11 @@ static const char help[] =
 	"  a folder                                 one unpacked as the kernel shows it\n\n"
 	"check looks at every node that is compatible with \"gtu,gtu-1\": a root without reg is a device's own\n"
 	"description, any other node is a device of a system. It says each mistake with its node.\n"
-	"overlay takes the sizes of BARs from WHERE; the addresses are yours (--registers 0x40000000,\n"
-	"--doorbells 0x42000000, --aperture 0x44000000, first shared interrupt --irq 64 where not given).\n"
-	"dtc -@ -I dts -O dtb compiles it.\n\n"
+	"overlay takes the sizes of BARs from WHERE; the addresses are yours. dtc -@ -I dts -O dtb compiles it.\n\n"
+	"  --registers ADDR  where the registers are [0x40000000]\n"
+	"  --doorbells ADDR  the doorbells [0x42000000]\n"
+	"  --aperture ADDR   and the device's memory [0x44000000]\n"
+	"  --irq N           first shared interrupt [64]\n\n"
 	"Exit codes: 0 right or the same, 2 usage, 3 the tree is wrong or cannot be read, 4 they differ.\n";
 
 /* ---- The binding ---------------------------------------------------------------------------------------- */

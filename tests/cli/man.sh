@@ -115,7 +115,7 @@ printf '1\n2\n3\n' >graphs/datagen.v
 printf '1 2 0.5\n2 3 0.25\n' >graphs/datagen.e
 printf 'graph.datagen.directed = false\ngraph.datagen.edge-properties.names = weight\n' >graphs/datagen.properties
 [ -d "$shared/oracles" ] && ln -s "$(cd "$shared" && pwd)" ../shared
-for page in gtu.1 gtu-{info,doctor,generate,convert,stat,run,lab,bench,bringup}.1 gtu.7 gtu.4; do
+for page in gtu.1 gtu-{info,doctor,generate,convert,stat,run,lab,bench,bringup,fdt}.1 gtu.7 gtu.4; do
 	examples "$work/man/man${page##*.}/$page" | smaller >commands
 	check "${page%.*}(${page##*.}) has examples" test -s commands
 	while read -r command; do

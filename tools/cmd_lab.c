@@ -17,7 +17,7 @@ static const char help[] =
 	"       gtu lab machine NAME|FILE [--set KEY=VALUE]...\n"
 	"       gtu lab check DIR [--only TEXT] [--json FILE|-]\n"
 	"       gtu lab run PAPER [--figure N | --table N] [--graph FILE]... [--scale N] [--machine NAME|FILE]\n"
-	"                   [--set KEY=VALUE]... [--json FILE|-] [--plot FILE.svg|-]\n\n"
+	"                   [--set KEY=VALUE]... [--json FILE|-] [--plot FILE.svg|-] [--device cuda:N]\n\n"
 	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
 	"are measured. Documentation/laboratory.md says what it models and how it was checked.\n\n"
 	"  list                  the machines there are, and what can be run\n"
@@ -33,6 +33,7 @@ static const char help[] =
 	"  --only TEXT           runs whose graph,kernel,config contains it\n"
 	"  --set KEY=VALUE       change a number of the machine\n"
 	"  --json FILE           the result as JSON; - is standard output, and then nothing else is printed\n"
+	"  --device cuda:0       emogi on a real GPU: what one card on one link gives of the paper's figures\n"
 	"  --plot FILE.svg       the figures as bar charts: a panel for each, the paper's bars hatched beside ours\n\n"
 	"  gtu lab check ../shared/oracles\n"
 	"  gtu lab check ../shared/oracles --only rmat12,bfs_level\n"
@@ -345,6 +346,7 @@ int cmd_lab(int argc, char **argv)
 		{ "machine", required_argument, NULL, 'm' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "plot", required_argument, NULL, 'p' },
+		{ "device", required_argument, NULL, 'd' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -361,6 +363,7 @@ int cmd_lab(int argc, char **argv)
 		case 'o': only = optarg; break;
 		case 'j': json = optarg; break;
 		case 'p': run.plot = optarg; break;
+		case 'd': run.device = optarg; break;
 		case 's':
 			if (sets == 64)
 				return cli_usage("--set is taken at most 64 times");
@@ -399,8 +402,8 @@ int cmd_lab(int argc, char **argv)
 				 argc - optind - 1);
 	if ((what != 2 && only) || (what < 2 && json) || (what != 1 && what != 3 && sets))
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
-	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot))
-		return cli_usage("--figure, --table, --graph, --scale, --machine and --plot are for 'gtu lab run'");
+	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device))
+		return cli_usage("--figure, --table, --graph, --scale, --machine, --plot and --device are for 'gtu lab run'");
 	if (run.files && run.scale)
 		return cli_usage("--scale is for generated graphs, --graph names others");
 	if (!what)

@@ -32,6 +32,12 @@ static const struct experiment {
 };
 #define EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
 
+/* --device: the one that a real GPU runs. */
+static const struct experiment on_gpu = {
+	"emogi", "what a GPU on its link gives of it", lab_run_emogi_gpu,
+	1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12, 16
+};
+
 void lab_run_list(void)
 {
 	unsigned i;
@@ -177,6 +183,10 @@ int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *er
 			e = &experiments[i];
 	if (!e)
 		return gtu_fail(err, GTU_ERR_USAGE, "no experiment is called '%.40s'; 'gtu lab list' has them", name);
+	if (r->device && strcmp(e->name, on_gpu.name))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s runs in the laboratory alone: --device is for emogi", e->name);
+	if (r->device)
+		e = &on_gpu;
 	if (!r->scale)
 		r->scale = e->scale;
 	rc = figure_known(e, r->figure, err);

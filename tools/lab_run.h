@@ -19,6 +19,7 @@ struct lab_run {
 	uint64_t scale;			/* log2 of a sibling's size, as the experiment says */
 	uint64_t figure;		/* or LAB_TABLE(); 0: all */
 	const char *json, *plot;
+	const char *device;		/* a GPU that runs it, not the laboratory; NULL: none */
 	const struct gtu_progress *progress;
 
 	/* what it runs on */
@@ -40,6 +41,7 @@ struct lab_sibling {
 
 /* One of these runs: fills r->table. */
 int lab_run_emogi(struct lab_run *r, struct gtu_error *err);
+int lab_run_emogi_gpu(struct lab_run *r, struct gtu_error *err);
 int lab_run_iru(struct lab_run *r, struct gtu_error *err);
 int lab_run_sparseweaver(struct lab_run *r, struct gtu_error *err);
 int lab_run_scu(struct lab_run *r, struct gtu_error *err);

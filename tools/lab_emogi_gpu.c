@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gtu lab run emogi --device cuda:0: what one GPU on one link can give of emogi.txt, section 5, in the table of the
+ * laboratory's runs. A GPU does not see the sizes of its requests: those rows are the laboratory's, over the same
+ * graphs, and say so. Another link (figure 13) and other cards are not to be had here.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gtu/gpu.h"
+#include "lab/emogi.h"
+#include "lab_expect.h"
+#include "lab_run.h"
+
+#define SOURCES		2u
+#define LAB_EDGES_MOST	(1ull << 24)	/* above, a simulation takes hours */
+#define LINK_BYTES	(256ull << 20)
+#define ALGORITHMS	3u		/* as in section 5: BFS, SSSP, components */
+
+static const struct lab_sibling siblings[] = {
+	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16 }, 1, 0 },
+	{ "GU", { .kind = GTU_GEN_UNIFORM, .degree = 16 }, 1, 0 },
+	{ "FS", { .kind = GTU_GEN_POWERLAW, .degree = 55 }, 0.5, 0 },
+};
+static const char *const algorithm_name[ALGORITHMS] = { "BFS", "SSSP", "CC" };
+
+/* What a run took, over its sources. */
+struct took {
+	double seconds, list_bytes;
+};
+
+struct subject {
+	struct gtu_graph g;		/* with weights */
+	uint32_t *weight, *result32;
+	uint64_t *result, *expected[ALGORITHMS][SOURCES];
+	uint32_t source[SOURCES];
+};
+
+static int subject_of(struct subject *s, const struct gtu_graph *g, struct gtu_error *err)
+{
+	uint64_t e;
+	unsigned i;
+
+	if (!g->m)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
+	s->g = *g;
+	s->weight = malloc(4 * g->m);
+	s->result = malloc(8 * g->n);
+	s->result32 = malloc(4 * g->n);
+	if (!s->weight || !s->result || !s->result32)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+	for (e = 0; e < g->m; e++)	/* as the paper weighs its graphs: 8 to 72 */
+		s->weight[e] = 8 + (uint32_t)(lab_mix(e) % 65);
+	s->g.weight = s->weight;
+	s->g.weight_type = GTU_WEIGHT_U32;
+	for (i = 0; i < SOURCES; i++)
+		s->source[i] = lab_source(g, i);
+	return 0;
+}
+
+static void subject_free(struct subject *s)
+{
+	unsigned a, i;
+
+	for (a = 0; a < ALGORITHMS; a++)
+		for (i = 0; i < SOURCES; i++)
+			free(s->expected[a][i]);
+	free(s->weight);
+	free(s->result);
+	free(s->result32);
+}
+
+/* Against the tool's reference, as the laboratory's own results are. */
+static int compare(struct lab_run *r, struct subject *s, unsigned a, unsigned i, struct gtu_error *err)
+{
+	static const enum lab_expect_what what[ALGORITHMS] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS };
+	const double *real = (const double *)s->result;
+	uint64_t v;
+	int rc;
+
+	for (v = 0; v < s->g.n; v++)
+		s->result32[v] = a == 1 ? (isinf(real[v]) ? LAB_NEVER : (uint32_t)real[v]) :
+				 s->result[v] == GTU_UNREACHED ? LAB_NEVER : (uint32_t)s->result[v];
+	if (!s->expected[a][i])
+		s->expected[a][i] = lab_expect(&s->g, what[a], s->source[i], 0, err);
+	rc = s->expected[a][i] ? lab_expect_same(&s->g, what[a], s->expected[a][i], s->result32, err) : err->code;
+	r->checked += !rc;
+	return rc;
+}
+
+static int take(struct lab_run *r, struct gtu_device *dev, struct subject *s, unsigned a, uint32_t kernel,
+		struct took *t, struct gtu_error *err)
+{
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = kernel, .progress = r->progress };
+	struct gtu_algorithm_stats stats;
+	unsigned i;
+	int rc = 0;
+
+	*t = (struct took){ 0 };
+	for (i = 0; i < (a < 2 ? SOURCES : 1) && !rc; i++) {
+		opt.source = s->source[i];
+		rc = a == 0 ? gtu_bfs(dev, &s->g, &opt, s->result, &stats, err) :
+		     a == 1 ? gtu_sssp(dev, &s->g, &opt, (double *)s->result, &stats, err) :
+			      gtu_components(dev, &s->g, &opt, s->result, &stats, err);
+		if (!rc)
+			rc = compare(r, s, a, i, err);
+		t->seconds += stats.gpu_seconds;
+		t->list_bytes += (double)stats.list_bytes;
+	}
+	return rc;
+}
+
+/* Figures 3 and 4 ask for the array's shapes; here the link's rates by shape, the paper's are of PCIe 3.0. */
+static int link_rows(struct lab_run *r, struct gtu_device *dev, double *ceiling, struct gtu_error *err)
+{
+	static const struct {
+		uint32_t access;
+		const char *text;
+		double paper;
+	} row[] = {
+		{ GTU_LINK_COPY, "copy engine", 12.3 },
+		{ GTU_LINK_STRIDED, "strided", NAN },
+		{ GTU_LINK_SHIFTED, "merged, 32 bytes off", NAN },
+		{ GTU_LINK_SEQUENTIAL, "merged and aligned", 12.23 },
+	};
+	double rate[GTU_LINK_ACCESSES];
+	unsigned i;
+	int rc = gtu_link_measure(dev, GTU_EDGES_PINNED, LINK_BYTES, 3, rate, err);
+
+	*ceiling = rate[GTU_LINK_SEQUENTIAL];
+	for (i = 0; !rc && lab_run_wants(r, 4) && i < sizeof(row) / sizeof(row[0]); i++)
+		lab_table_add(&r->table, 4, "array", LAB_OPEN_RULE, row[i].paper, rate[row[i].access],
+			      "%s: GB/s over this link, pinned memory", row[i].text);
+	return rc;
+}
+
+/* Sizes of requests, and how many fall away: the laboratory's, 8 bytes an edge. */
+static int request_rows(struct lab_run *r, const struct subject *s, unsigned g, struct gtu_error *err)
+{
+	static const char *const naive = "laboratory: BFS naive: share of 32-byte requests";
+	struct lab_stats stats[LAB_VARIANTS];
+	struct gtu_graph wide = s->g;
+	uint64_t *col = malloc(8 * s->g.m), e;
+	double all[LAB_VARIANTS];
+	unsigned x;
+	int rc = 0;
+
+	if (!col)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", s->g.name);
+	for (e = 0; e < s->g.m; e++)
+		col[e] = gtu_graph_target(&s->g, e);
+	wide.col = col;
+	wide.edge_bytes = 8;
+	for (x = 0; x < LAB_VARIANTS && !rc; x++) {
+		struct lab_emogi how = { .variant = x, .algorithm = LAB_EMOGI_BFS, .graph = &wide, .source = s->source[0] };
+
+		rc = lab_emogi_run(&r->m, &how, r->progress, s->result32, &stats[x], err);
+		r->instructions += rc ? 0 : stats[x].warp_instructions;
+		all[x] = rc ? 1 : (double)(stats[x].link_request[1] + stats[x].link_request[2] + stats[x].link_request[3] +
+					   stats[x].link_request[4]);
+	}
+	free(col);
+	if (rc)
+		return rc;
+	if (lab_run_wants(r, 5)) {
+		lab_table_add(&r->table, 5, lab_run_label(r, g), LAB_OPEN_RULE, NAN, (double)stats[0].link_request[1] / all[0], "%s",
+			      naive);
+		for (x = LAB_MERGED; x < LAB_VARIANTS; x++)
+			lab_table_add(&r->table, 5, lab_run_label(r, g), LAB_OPEN_RULE, x == LAB_MERGED ? 0.40 : NAN,
+				      (double)stats[x].link_request[4] / all[x], "laboratory: BFS %s: share of 128-byte requests",
+				      lab_emogi_variant_name(x));
+	}
+	for (x = LAB_MERGED; x < LAB_VARIANTS && lab_run_wants(r, 7); x++)
+		lab_table_add(&r->table, 7, lab_run_label(r, g), LAB_OPEN_RULE, NAN, 1 - all[x] / all[x - 1],
+			      "laboratory: BFS: requests removed, %s",
+			      x == LAB_MERGED ? "merged from naive" : "aligned from merged");
+	return 0;
+}
+
+struct sums {
+	double gain[2], amplified, over_uvm, narrow;
+	unsigned bfs, pairs;
+};
+
+static int place(struct gtu_device *dev, const struct subject *s, uint32_t edges, uint32_t width, struct gtu_error *err)
+{
+	/* a byte of the card holds no edges, and lets the probe choose */
+	const struct gtu_place_options p = { .edges = edges, .edge_bytes = width, .plain_weights = 1, .gpu_memory = 1 };
+
+	return gtu_place(dev, &s->g, &p, err);
+}
+
+static void bfs_rows(struct lab_run *r, unsigned g, const struct subject *s, const struct took t[GTU_KERNELS],
+		     double ceiling, struct sums *sum)
+{
+	static const double paper[GTU_KERNELS] = { NAN, 4.7, 11, 12 };
+	double amplified = t[GTU_KERNEL_ALIGNED].list_bytes / SOURCES / (8.0 * (double)s->g.m);
+	const char *label = lab_run_label(r, g);
+	unsigned k;
+
+	for (k = GTU_KERNEL_NAIVE; k < GTU_KERNELS && lab_run_wants(r, 8); k++) {
+		lab_table_add(&r->table, 8, label, LAB_OPEN_RULE, paper[k], 1e-9 * t[k].list_bytes / t[k].seconds,
+			      "BFS %s: GB/s over this link", gtu_kernel_name(k));
+		lab_table_add(&r->table, 8, label, LAB_OPEN_RULE, k == GTU_KERNEL_ALIGNED ? 12 / 12.23 : NAN,
+			      1e-9 * t[k].list_bytes / t[k].seconds / ceiling, "BFS %s: share of the sequential rate",
+			      gtu_kernel_name(k));
+	}
+	for (k = GTU_KERNEL_MERGED; k < GTU_KERNELS; k++) {
+		double gain = t[k - 1].seconds / t[k].seconds;
+
+		sum->gain[k - GTU_KERNEL_MERGED] += log(gain);
+		if (lab_run_wants(r, 9))
+			lab_table_add(&r->table, 9, label, LAB_OPEN_RULE, NAN, gain, "BFS: speed-up, %s",
+				      k == GTU_KERNEL_MERGED ? "merged over naive" : "aligned over merged");
+	}
+	sum->bfs++;
+	sum->amplified = fmax(sum->amplified, amplified);
+	if (lab_run_wants(r, 10))
+		lab_table_add(&r->table, 10, label, LAB_OPEN_RULE, NAN, amplified,
+			      "BFS aligned: bytes read over those of the edge list");
+}
+
+/* One graph: the paper's kernels at 8 bytes, aligned at 4, and memory that migrates, cold. */
+static int graph_rows(struct lab_run *r, struct gtu_device *dev, struct subject *s, unsigned g, double ceiling,
+		      struct sums *sum, struct gtu_error *err)
+{
+	struct took wide[ALGORITHMS], t[GTU_KERNELS], other;
+	unsigned a, k;
+	int rc = place(dev, s, GTU_EDGES_AUTO, 8, err);
+
+	for (k = GTU_KERNEL_NAIVE; k < GTU_KERNELS && !rc; k++)
+		rc = take(r, dev, s, 0, k, &t[k], err);
+	wide[0] = t[GTU_KERNEL_ALIGNED];
+	for (a = 1; a < ALGORITHMS && !rc; a++)
+		rc = take(r, dev, s, a, GTU_KERNEL_ALIGNED, &wide[a], err);
+	if (rc)
+		return rc;
+	bfs_rows(r, g, s, t, ceiling, sum);
+	for (a = 0; a < ALGORITHMS && lab_run_wants(r, 11) && gtu_get_gpu_info(dev)->managed; a++) {
+		rc = place(dev, s, GTU_EDGES_UVM, 8, err);
+		rc = rc ? rc : take(r, dev, s, a, GTU_KERNEL_ALIGNED, &other, err);
+		if (rc)
+			return rc;
+		lab_table_add(&r->table, 11, lab_run_label(r, g), LAB_OPEN_RULE, NAN, other.seconds / wide[a].seconds,
+			      "%s aligned: speed-up over unified memory, cold", algorithm_name[a]);
+		sum->over_uvm += log(other.seconds / wide[a].seconds);
+	}
+	rc = place(dev, s, GTU_EDGES_AUTO, 4, err);
+	for (a = 0; a < ALGORITHMS && !rc; a++) {
+		rc = take(r, dev, s, a, GTU_KERNEL_ALIGNED, &other, err);
+		if (rc)
+			return rc;
+		if (lab_run_wants(r, 12))
+			lab_table_add(&r->table, 12, lab_run_label(r, g), LAB_OPEN_RULE, NAN, wide[a].seconds / other.seconds,
+				      "%s aligned: 4 bytes an edge over 8: speed-up", algorithm_name[a]);
+		sum->narrow += log(wide[a].seconds / other.seconds);
+		sum->pairs++;
+	}
+	if (!rc && (lab_run_wants(r, 5) || lab_run_wants(r, 7)) && s->g.m <= LAB_EDGES_MOST)
+		rc = request_rows(r, s, g, err);
+	return rc;
+}
+
+static void mean_rows(struct lab_run *r, const struct sums *sum, bool uvm)
+{
+	double n = sum->bfs;
+
+	if (lab_run_wants(r, 9)) {
+		lab_table_add(&r->table, 9, "mean", LAB_SPEEDUP_RULE, 3.24 / 0.73, exp(sum->gain[0] / n),
+			      "BFS: speed-up, merged over naive (3.24 / 0.73)");
+		lab_table_add(&r->table, 9, "mean", LAB_SPEEDUP_RULE, 1.10, exp(sum->gain[1] / n),
+			      "BFS: speed-up, aligned over merged");
+	}
+	if (lab_run_wants(r, 10))
+		lab_table_add(&r->table, 10, "most", LAB_COUNT_RULE, 1.31, sum->amplified,
+			      "BFS aligned: bytes read over those of the edge list");
+	/* the paper's graphs are larger than its card, these are not */
+	if (lab_run_wants(r, 11) && uvm)
+		lab_table_add(&r->table, 11, "mean", LAB_OPEN_RULE, 2.60, exp(sum->over_uvm / sum->pairs),
+			      "aligned: speed-up over unified memory, cold");
+	if (lab_run_wants(r, 12))
+		lab_table_add(&r->table, 12, "mean", LAB_SPEEDUP_RULE, 1.57, exp(sum->narrow / sum->pairs),
+			      "4 bytes an edge over 8: speed-up");
+}
+
+int lab_run_emogi_gpu(struct lab_run *r, struct gtu_error *err)
+{
+	struct subject s[LAB_RUN_GRAPHS] = { 0 };
+	struct sums sum = { 0 };
+	struct gtu_device *dev;
+	double ceiling = 0;
+	unsigned g;
+	int rc = gtu_open(r->device, &dev, err);
+
+	if (rc)
+		return rc;
+	if (!gtu_get_gpu_info(dev))
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%s is no GPU: --device takes cuda:0, or nothing for the laboratory", r->device);
+	rc = rc ? rc : lab_run_begin(r, "v100", NULL, siblings, sizeof(siblings) / sizeof(siblings[0]), err);
+	rc = rc ? rc : link_rows(r, dev, &ceiling, err);
+	for (g = 0; g < r->graphs && !rc; g++) {
+		rc = subject_of(&s[g], r->graph[g], err);
+		rc = rc ? rc : graph_rows(r, dev, &s[g], g, ceiling, &sum, err);
+		gtu_unplace(dev);
+	}
+	if (!rc)
+		mean_rows(r, &sum, gtu_get_gpu_info(dev)->managed);
+	if (!rc)
+		snprintf(r->m.name, sizeof(r->m.name), "%.40s; v100 in rows of it", gtu_get_gpu_info(dev)->name);
+	for (g = 0; g < r->graphs; g++)
+		subject_free(&s[g]);
+	gtu_close(dev);
+	return rc;
+}

@@ -6,7 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LAB_STACK (28u << 10)		/* bytes of a warp's stack, 24 KiB of them its program's; a guard page is below */
+/* Bytes of a warp's stack, but for 4 KiB its program's; a guard page is below. */
+#ifdef __SANITIZE_ADDRESS__
+#define LAB_STACK (92u << 10)		/* red zones, and a place of its own for every vector */
+#else
+#define LAB_STACK (28u << 10)
+#endif
 
 /* @count stacks in one mapping, or NULL; *each is the distance from one to the next. */
 void *lab_stacks_map(unsigned count, size_t *each);

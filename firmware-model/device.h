@@ -195,7 +195,7 @@ struct gtu_unit {
 	void (*stop)(struct gtu_job *job);
 };
 
-extern const struct gtu_unit gtu_unit_basic;	/* copy.c: NOP, COPY, FILL, FENCE */
+extern const struct gtu_unit gtu_unit_basic;	/* basic.c: NOP, COPY, FILL, FENCE */
 extern const struct gtu_unit gtu_unit_scu;	/* scu.c */
 extern const struct gtu_unit gtu_unit_iru;	/* iru.c */
 extern const struct gtu_unit gtu_unit_peg;	/* peg.c */

@@ -84,7 +84,7 @@ check "run graphpeg" gtu lab run graphpeg --scale 8 --figure 10 --json p.json
 says "all results are the reference's" '"results_checked": 270' p.json
 says "a mean over all" '"what": "PEG over hardware worklists"' p.json
 check "tables of it, over a file" gtu lab run graphpeg --table 4 --graph own.mtx --set peg.blocks=1
-says "value by value" "table 4  kc: unlimited over 8 entries"
+says "value by value" "table 4  kc: unlimited over 8 entries" "$out"
 exits 2 "a PEG that cannot be built" gtu lab run graphpeg --set peg.list_bytes=48128
 says "says why" "are to fit the shared memory"
 exits 2 "a key that PEG has not" gtu lab run graphpeg --set peg.color=3

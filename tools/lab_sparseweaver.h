@@ -18,7 +18,7 @@ struct weaver_key {
 	enum lab_wvr_mapping mapping;
 	bool push;
 	uint32_t latency;		/* of the tables; 0: as built */
-	bool ahead;			/* Weaver reads entries ahead, however it is built */
+	bool ahead, leave_out;		/* Weaver reads entries ahead, leaves filtered vertices out, however it is built */
 	const char *set[2];		/* of the machine, literals; NULL: none */
 };
 
@@ -40,6 +40,7 @@ struct weaver {
 	struct lab_run *r;
 	struct wvr_shape shape;
 	uint32_t eghw_requests;
+	bool leave_out;
 	struct weaver_subject subject[WEAVER_GRAPHS];
 	unsigned subjects;
 	struct weaver_run *run;

@@ -21,7 +21,8 @@ static bool same_text(const char *a, const char *b)
 static bool same_key(const struct weaver_key *a, const struct weaver_key *b)
 {
 	return a->graph == b->graph && a->algorithm == b->algorithm && a->mapping == b->mapping && a->push == b->push &&
-	       a->ahead == b->ahead && a->latency == b->latency && same_text(a->set[0], b->set[0]) && same_text(a->set[1], b->set[1]);
+	       a->ahead == b->ahead && a->leave_out == b->leave_out && a->latency == b->latency &&
+	       same_text(a->set[0], b->set[0]) && same_text(a->set[1], b->set[1]);
 }
 
 const struct lab_wvr_report *weaver_report(struct weaver *s, struct weaver_key key)
@@ -215,7 +216,7 @@ static int job(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 	struct weaver_subject *t = &s->subject[k->graph];
 	struct lab_wvr_how how = { .mapping = k->mapping, .algorithm = k->algorithm, .graph = &t->g, .iterations = 1,
 				   .source = lab_source(&t->g, 0), .push = k->push, .shape = s->shape,
-				   .eghw_requests = s->eghw_requests };
+				   .leave_out = s->leave_out, .eghw_requests = s->eghw_requests };
 	struct lab_machine m = s->r->m;
 	uint32_t *result;
 	int rc = 0;
@@ -223,6 +224,7 @@ static int job(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 	if (k->latency)
 		how.shape.table_latency = k->latency;
 	how.shape.read_ahead |= k->ahead;
+	how.leave_out |= k->leave_out;
 	rc = k->set[0] ? lab_machine_set(&m, k->set[0], err) : 0;
 	rc = rc || !k->set[1] ? rc : lab_machine_set(&m, k->set[1], err);
 	if (rc)
@@ -267,7 +269,7 @@ static const struct {
 	uint32_t least, most;
 } keys[] = {
 	{ "wvr.entries", 32, WVR_ENTRIES_MAX }, { "wvr.table_latency", 1, 1 << 20 }, { "wvr.eghw_requests", 1, 64 },
-	{ "wvr.read_ahead", 0, 1 },
+	{ "wvr.read_ahead", 0, 1 }, { "wvr.leave_out", 0, 1 },
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
@@ -284,12 +286,14 @@ int weaver_set(struct weaver *s, const char *assignment, struct gtu_error *err)
 			break;
 	if (i == KEYS)
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"'%.60s': can be set are wvr.entries, wvr.table_latency, wvr.read_ahead and wvr.eghw_requests", assignment);
+				"'%.60s': can be set are wvr.entries, wvr.table_latency, wvr.read_ahead, wvr.leave_out and wvr.eghw_requests", assignment);
 	v = strtoull(equals + 1, &end, 10);
 	if (end == equals + 1 || *end || equals[1] == '-' || v < keys[i].least || v > keys[i].most)
 		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': a whole number of %u to %u", assignment, keys[i].least, keys[i].most);
 	if (i == 3)
 		s->shape.read_ahead = v;
+	else if (i == 4)
+		s->leave_out = v;
 	else
 		*(i == 0 ? &s->shape.entries : i == 1 ? &s->shape.table_latency : &s->eghw_requests) = (uint32_t)v;
 	return 0;

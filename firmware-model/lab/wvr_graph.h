@@ -44,6 +44,7 @@ struct lab_wvr_how {
 	const uint32_t *key;		/* HASH: what is looked up, */
 	uint32_t keys;			/* and how many */
 	struct wvr_shape shape;
+	bool leave_out;			/* Weaver: filtered vertices are not registered (figure 9), not with degree 0 (III-C) */
 	uint32_t eghw_requests;
 };
 

@@ -28,21 +28,24 @@ LAB_INLINE void mark(struct lab_warp *w, const struct gather_args *a, struct met
 	t->since = now;
 }
 
-/* Registration: begin and degree of vertices @v that exist and take part, else degree 0. */
-LAB_INLINE void registered(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, lab_u32 v,
-			   lab_u32 *begin, lab_u32 *degree)
+/* Registration: begin and degree of vertices @v that exist and take part, the answer, else degree 0. */
+LAB_INLINE lab_mask registered(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, lab_u32 v,
+			       lab_u32 *begin, lab_u32 *degree)
 {
+	lab_mask part = 0;
 	lab_u32 end;
 
 	*begin = *degree = lab_all(0);
 	lab_alu(w, 3);
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
 		LAB_IF(w, udf_filter(w, a, u, &v)) {
+			part = w->mask;
 			udf_neighbor(w, a, u, &v, begin, &end);
 			lab_alu(w, 1);
 			*degree = end - *begin;
 		}
 	}
+	return part;
 }
 
 /* getEdge() */
@@ -224,7 +227,7 @@ LAB_INLINE void by_weaver(struct lab_warp *w, const struct gather_args *a, enum 
 	uint32_t warps = lab_weaver_warps(a->weaver), each = warps * LAB_LANES, first;
 	struct meter t = { lab_now(w->lab) };
 	lab_u32 v, begin, degree;
-	lab_mask on, done;
+	lab_mask on, done, part;
 	struct edge e;
 
 	lab_alu(w, 6);
@@ -232,8 +235,8 @@ LAB_INLINE void by_weaver(struct lab_warp *w, const struct gather_args *a, enum 
 	for (first = (uint32_t)w->block * each; first < a->n; first += (uint32_t)w->grid * each) {
 		if (w->in_block < warps) {
 			v = lab_lane() + (first + w->in_block * LAB_LANES);
-			registered(w, a, u, v, &begin, &degree);
-			LAB_IF(w, lab_lt(v, lab_all(a->n)))
+			part = registered(w, a, u, v, &begin, &degree);
+			LAB_IF(w, lab_lt(v, lab_all(a->n)) & (a->leave_out ? part : ~0u))
 				lab_weaver_reg(w, a->weaver, &v, &begin, &degree);
 		}
 		lab_barrier(w);

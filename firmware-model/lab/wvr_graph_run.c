@@ -72,6 +72,7 @@ static int pagerank(struct run *r, struct gtu_error *err)
 
 	r->a.damping = 0.85f;
 	r->a.push = r->how->push;
+	r->a.leave_out = r->how->leave_out;
 	for (v = 0; v < g->n; v++) {
 		d = (uint32_t)(g->row[v + 1] - g->row[v]);
 		((float *)r->a.out.data)[v] = (float)(1 / (double)g->n);

@@ -17,7 +17,7 @@
 struct gather_args {
 	uint32_t n, m;			/* base vertices, edges */
 	uint32_t depth, features;
-	bool push;
+	bool push, leave_out;
 	struct lab_array row, col, base, weight; /* base: of each edge, for edge mapping */
 	struct lab_array value, sum, stamp, changed; /* level, distance, component, or what a rank gives each edge */
 	struct lab_array out;		/* GCN: by vertex and feature; hash: places */

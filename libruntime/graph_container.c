@@ -113,6 +113,10 @@ static int check_coding(const struct gtu_container_header *h, const char *name, 
 				name, h->version);
 	if (!coded)
 		return 0;
+	/* so much memory is taken before the first of them is seen */
+	if (h->coded_pieces < h->m / GTU_CODED_PIECE + !!(h->m % GTU_CODED_PIECE))
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu compressed edges are not in %llu pieces of at most %u", name,
+				(unsigned long long)h->m, (unsigned long long)h->coded_pieces, GTU_CODED_PIECE);
 	if (!h->entry_bits || h->entry_bits > GTU_CODED_BITS_MOST ||
 	    h->weight_bits > GTU_CODED_BITS_MOST - h->entry_bits)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: compressed entries of %u bits and weights of %u: 1 to %u in all",

@@ -21,6 +21,13 @@ static struct gtu_device *dev;
 #define PAPERS 3u			/* placings that the paper's kernels see */
 #define PATH 12u
 
+/* Under the sanitizers fibers take minutes: each graph has a third of the placings, another one each time. */
+#ifdef __SANITIZE_ADDRESS__
+#define SPARSE 3u
+#else
+#define SPARSE 1u
+#endif
+
 static void choose_driver(void)
 {
 	const char *root = getenv("GTU_ROOT");
@@ -115,9 +122,11 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 	struct gtu_algorithm_options part = { .source = source, .first_vertex = g->n / 4, .end_vertex = g->n };
 	struct gtu_algorithm_stats stats;
 	struct gtu_error err;
+	static unsigned graph;
 	unsigned p;
 	uint32_t k;
 
+	graph++;
 	open_device();
 	CHECK(!reference_bfs(g, source, bfs) && !reference_sssp(g, source, sssp) && !reference_components(g, cc));
 	CHECK(!reference_pagerank(g, 0.85, 7, pr, &change));
@@ -125,8 +134,11 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 	part.unit = GTU_WITH_GPU;
 	for (p = 0; p < PLACINGS; p++) {
 		const char *name = placings[p].name;
-		int rc = gtu_place(dev, g, &placings[p].place, &err);
+		int rc;
 
+		if ((p + graph) % SPARSE)
+			continue;
+		rc = gtu_place(dev, g, &placings[p].place, &err);
 		if (rc == GTU_ERR_UNSUPPORTED)
 			continue;
 		CHECKF(!rc, "placing %s: %s", name, err.text);

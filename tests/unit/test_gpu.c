@@ -15,18 +15,18 @@
 
 static struct gtu_device *dev;
 
+/* On a CPU and under the sanitizers this takes minutes: each graph has a third of the placings, another one each time. */
+#if defined(ON_CPU) && defined(__SANITIZE_ADDRESS__)
+#define SPARSE 3u
+#else
+#define SPARSE 1u
+#endif
+
 #ifdef ON_CPU
 #define SMALLER 6u			/* scales; counts are a tenth */
 #define FEWER 10u
 #define PAPERS 3u			/* placings that the paper's kernels see */
 #define PATH 12u
-
-/* Under the sanitizers fibers take minutes: each graph has a third of the placings, another one each time. */
-#ifdef __SANITIZE_ADDRESS__
-#define SPARSE 3u
-#else
-#define SPARSE 1u
-#endif
 
 static void choose_driver(void)
 {

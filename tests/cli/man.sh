@@ -104,7 +104,7 @@ smaller() {
 		s/^(gtu lab run .*)/\1 --scale 8/; s|/tmp/gtu.sock|gtu.sock|'
 }
 shared=${GTU_SHARED:-$root/../shared}
-mkdir -p example/work/graphs && cd example/work || exit 1
+mkdir -p example/here/graphs && cd example/here || exit 1
 printf 'p sp 50 98\n' >roads.gr
 for i in {1..49}; do echo "a $i $((i + 1)) $i"; echo "a $((i + 1)) $i $i"; done >>roads.gr
 xz -k roads.gr

@@ -103,8 +103,9 @@ LAB_INLINE lab_mask expand_large(struct lab_warp *w, const struct graph_args *a,
 LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
-	lab_u32 i = lab_thread(w), v = i, b = { 0 }, e = { 0 }, self = { 0 }, owner, k, cost, at, place = { 0 };
-	uint32_t before[LAB_LANES + 1], j, l;
+	lab_u32 i = lab_thread(w), v = i, b = { 0 }, e = { 0 }, self = { 0 }, k, cost, at, place = { 0 };
+	struct lab_runs runs;
+	uint32_t total;
 
 	lab_alu(w, 5);
 	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
@@ -122,28 +123,14 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 	if (a->share)
 		self = (lab_u32)((lab_f32)self / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1))));
 	e = lab_select(expand_large(w, a, b, e, self), b, e);
-	for (before[0] = j = 0; j < LAB_LANES; j++)
-		before[j + 1] = before[j] + e[j] - b[j];
-	lab_alu(w, 10);			/* a scan by shuffles */
-	if (!before[LAB_LANES])
+	total = lab_runs_begin(w, &runs, e - b);
+	if (!total)
 		return;
 	at = lab_lane();
 	if (!a->share)
-		place = reserve(w, a, EDGES, before[LAB_LANES], at);
-	j = 0;
-	LAB_WHILE(w, lab_lt(at, lab_all(before[LAB_LANES]))) {
-		owner = lab_all(0);
-		for (l = 0; l < LAB_LANES && at[l] < before[LAB_LANES]; l++) {
-			while (at[l] >= before[j + 1])
-				j++;
-			owner[l] = j;
-		}
-		lab_alu(w, 11);		/* five steps of a search by shuffles */
-		k = cost = lab_all(0);
-		for (l = 0; l < LAB_LANES; l++) {
-			k[l] = b[owner[l]] + at[l] - before[owner[l]];
-			cost[l] = self[owner[l]];
-		}
+		place = reserve(w, a, EDGES, total, at);
+	LAB_WHILE(w, lab_lt(at, lab_all(total))) {
+		lab_runs_take(w, &runs, at, b, self, &k, &cost);
 		put_edge(w, a, k, cost, place);
 		at += 32;
 		place += 32;

@@ -61,7 +61,8 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 {
 	const struct scu_args *a = p;
 	lab_u32 i = lab_thread(w), b = { 0 }, n = { 0 }, self = { 0 }, k, c, cost, at, place;
-	uint32_t before[LAB_LANES + 1], j, l, owner;
+	struct lab_runs runs;
+	uint32_t total;
 
 	lab_alu(w, 5);
 	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
@@ -71,24 +72,13 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 			self = lab_load32(w, SELF, &a->self, i);
 		lab_wait(w);
 	}
-	for (before[0] = j = 0; j < LAB_LANES; j++)
-		before[j + 1] = before[j] + n[j];
-	lab_alu(w, 10);			/* a scan by shuffles */
-	if (!before[LAB_LANES])
+	total = lab_runs_begin(w, &runs, n);
+	if (!total)
 		return;
 	at = lab_lane();
-	place = lab_reserve(w, TAIL, &a->tail, 0, before[LAB_LANES], at);
-	j = 0;
-	LAB_WHILE(w, lab_lt(at, lab_all(before[LAB_LANES]))) {
-		k = cost = lab_all(0);
-		for (l = 0; l < LAB_LANES && at[l] < before[LAB_LANES]; l++) {
-			while (at[l] >= before[j + 1])
-				j++;
-			owner = j;
-			k[l] = b[owner] + at[l] - before[owner];
-			cost[l] = self[owner];
-		}
-		lab_alu(w, 11);		/* five steps of a search by shuffles */
+	place = lab_reserve(w, TAIL, &a->tail, 0, total, at);
+	LAB_WHILE(w, lab_lt(at, lab_all(total))) {
+		lab_runs_take(w, &runs, at, b, self, &k, &cost);
 		c = lab_load32(w, COL, &a->col, k);
 		if (a->weights)
 			cost += lab_load32(w, WEIGHT, &a->weight, k);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The IRU in a laboratory's partitions: what goes in comes out, and graph kernels compute the same with it. */
-#include <math.h>
-
-#include "lab/iru_graph.h"
+#include "lab_same.h"
 #include "test.h"
-
-/* the reference belongs to the tool, which tests do not link */
-#include "../../tools/reference.c"
 
 static struct gtu_error err;
 static uint32_t result[2][4096];
@@ -128,31 +123,6 @@ TEST(elements_that_nobody_asked_for_are_missed)
 
 /* ---- Graphs ------------------------------------------------------------------------------------ */
 
-static bool same(const struct gtu_graph *g, const struct lab_iru_how *how, const uint32_t *got)
-{
-	uint64_t *whole = calloc(g->n, 8), v;
-	double *real = calloc(g->n, 8), change;
-	bool equal = true;
-
-	if (how->algorithm == LAB_IRU_BFS)
-		reference_bfs(g, how->source, whole);
-	if (how->algorithm == LAB_IRU_SSSP)
-		reference_sssp(g, how->source, real);
-	if (how->algorithm == LAB_IRU_PR)
-		reference_pagerank(g, 0.85, how->iterations, real, &change);
-	for (v = 0; v < g->n; v++) {
-		if (how->algorithm == LAB_IRU_SSSP)
-			whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
-		if (how->algorithm == LAB_IRU_PR)
-			equal &= fabs((double)((const float *)got)[v] - real[v]) <= 1e-5 * real[v] + 1e-9;
-		else
-			equal &= got[v] == (uint32_t)whole[v];
-	}
-	free(whole);
-	free(real);
-	return equal;
-}
-
 TEST(graphs_give_the_same_with_it_and_without)
 {
 	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_PLANAR, GTU_GEN_ROAD, GTU_GEN_UNIFORM };
@@ -174,7 +144,7 @@ TEST(graphs_give_the_same_with_it_and_without)
 				memset(&c, 0, sizeof(c));
 				CHECKF(!lab_iru_run(&m, &how, NULL, result[with], &s, &c, &err), "%s %s: %s", g->name,
 				       lab_iru_algorithm_name(a), err.text);
-				CHECKF(same(g, &how, result[with]), "%s %s differs on %s", lab_iru_algorithm_name(a),
+				CHECKF(same(g, how.algorithm, how.source, how.iterations, result[with]), "%s %s differs on %s", lab_iru_algorithm_name(a),
 				       with ? "with an IRU" : "without", g->name);
 				CHECK(!with || c.elements >= g->m / 2);
 				CHECK(!with || a != LAB_IRU_BFS || !c.merged);
@@ -213,10 +183,10 @@ TEST(a_block_expands_vertices_of_many_edges)
 	CHECK_EQ(s.lanes[LAB_STORE], 2 * g.m + g.n - 1 - g.m); /* every edge once into the frontier, every vertex listed once */
 	how.algorithm = LAB_IRU_SSSP;
 	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
-	CHECK(same(&g, &how, result[0]));
+	CHECK(same(&g, how.algorithm, how.source, how.iterations, result[0]));
 	how.algorithm = LAB_IRU_PR;
 	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
-	CHECK(same(&g, &how, result[0]));
+	CHECK(same(&g, how.algorithm, how.source, how.iterations, result[0]));
 }
 
 TEST_MAIN

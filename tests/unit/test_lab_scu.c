@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The SCU in a laboratory: its pipeline by hand, and the device's results and cycles. */
-#include <math.h>
-
 #include "lab/energy.h"
 #include "lab/scu_graph.h"
+#include "lab_same.h"
 #include "scu_reference.h"
 #include "test.h"
-
-/* the reference belongs to the tool, which tests do not link */
-#include "../../tools/reference.c"
 
 static struct gtu_error err;
 
@@ -372,31 +368,6 @@ TEST(errors_of_the_device_are_told)
 
 /* ---- Graphs --------------------------------------------------------------------------------------- */
 
-static bool same(const struct gtu_graph *g, const struct lab_scu_how *how, const uint32_t *got)
-{
-	uint64_t *whole = calloc(g->n, 8), v;
-	double *real = calloc(g->n, 8), change;
-	bool equal = true;
-
-	if (how->algorithm == LAB_IRU_BFS)
-		reference_bfs(g, how->source, whole);
-	if (how->algorithm == LAB_IRU_SSSP)
-		reference_sssp(g, how->source, real);
-	if (how->algorithm == LAB_IRU_PR)
-		reference_pagerank(g, 0.85, how->iterations, real, &change);
-	for (v = 0; v < g->n; v++) {
-		if (how->algorithm == LAB_IRU_SSSP)
-			whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
-		if (how->algorithm == LAB_IRU_PR)
-			equal &= fabs((double)((const float *)got)[v] - real[v]) <= 1e-5 * real[v] + 1e-9;
-		else
-			equal &= got[v] == (uint32_t)whole[v];
-	}
-	free(whole);
-	free(real);
-	return equal;
-}
-
 static void all_ways(const char *machine, const struct gtu_graph *g, uint32_t lines)
 {
 	static uint32_t result[4096];
@@ -419,7 +390,7 @@ static void all_ways(const char *machine, const struct gtu_graph *g, uint32_t li
 			}
 			CHECKF(!lab_scu_graph_run(&m, &how, NULL, result, &r[w], &err), "%s %s, %s: %s", g->name,
 			       lab_iru_algorithm_name(a), lab_scu_way_name(w), err.text);
-			CHECKF(same(g, &how, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name(a),
+			CHECKF(same(g, how.algorithm, how.source, how.iterations, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name(a),
 			       lab_scu_way_name(w));
 			CHECK(!r[w].unit.operations == (w < LAB_SCU_BASIC));
 			/* the time is that of the parts */

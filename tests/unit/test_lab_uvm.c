@@ -102,7 +102,7 @@ TEST(a_page_fault_costs_the_driver_and_the_page)
 	CHECKF(s.cycles - without.cycles == BATCH + PAGE, "%lu cycles more", (unsigned long)(s.cycles - without.cycles));
 }
 
-/* Lanes on eight pages of two blocks, all at once: in two batches, each with its cost. */
+/* Lanes on 32 pages, all at once: in as many batches as that takes, each with its cost. */
 TEST(faults_are_taken_in_batches)
 {
 	struct lab_stats s, without;

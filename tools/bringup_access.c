@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: MIT
 /* bringup: what the ways to a function share. */
 #include <linux/pci_regs.h>
+#include <string.h>
 
+#include "backend.h"
 #include "bringup_access.h"
 
 #define CAPABILITIES_MAX	48	/* a list that is longer goes round in circles */
+
+#define PATIENCE_NS		4000000000ull
+#define PATIENCE_TURNS		50000	/* of a function in this process: there is none it does not work in */
+
+bool access_patient(struct access *a, struct access_patience *p)
+{
+	const bool here = strcmp(a->ops->kind, "model") == 0;
+
+	if (!p->end)
+		p->end = gtu_now_ns() + PATIENCE_NS;
+	if (here ? p->turns >= PATIENCE_TURNS : gtu_now_ns() > p->end)
+		return false;
+	a->ops->work(a);
+	p->turns++;
+	return true;
+}
 
 unsigned access_capability(struct access *a, unsigned id)
 {

@@ -66,6 +66,16 @@ struct access_permission {
 struct access *access_pci(const char *address, const struct access_permission *may, struct gtu_error *err);
 struct access *access_vfio(const char *address, struct gtu_error *err);
 
+/*
+ * One turn of waiting for what the function is to do: it works, or a moment passes. False: it has had time enough,
+ * four seconds where it is not in this process. @p begins as zeros.
+ */
+struct access_patience {
+	uint64_t end;
+	unsigned turns;
+};
+bool access_patient(struct access *a, struct access_patience *p);
+
 /* Where a capability (PCI_CAP_ID_*) lies in the configuration space; 0: there is none. */
 unsigned access_capability(struct access *a, unsigned id);
 /* What the pci and vfio ways share: accesses to mapped BARs. */

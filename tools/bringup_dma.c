@@ -287,6 +287,7 @@ static void tail_while_busy(struct bringup *b, struct rig *r)
 					    .operand = { { indices, 64, 0 }, { 0 }, { out, 1, 0 } } };
 	const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP, .cookie = 2 };
 	const uint64_t state[6] = { 0 };
+	struct access_patience starts = { 0 }, ends = { 0 };
 	struct gtu_hw_cpl cpl;
 	struct gtu_error err;
 	uint32_t i, tail;
@@ -298,15 +299,16 @@ static void tail_while_busy(struct bringup *b, struct rig *r)
 	memset(ring, 0, 4096);
 	rig_put(r, 0, &stream);
 	rig_submit(r, 0);
-	for (i = 0; i < 50000 && !__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE); i++)
-		r->a->ops->work(r->a);
+	while (!__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE) && access_patient(r->a, &starts))
+		;
 	rig_put(r, 0, &nop);
 	rig_submit(r, 0);
 	tail = rig_command(r, GTU_MBOX_QUEUE_STATE, state) ? 0 : (uint32_t)(access_reg64(r->a, GTU_REG_MBOX_RESULT(0)) >> 32);
-	for (i = 0; i < 50000 && !__atomic_load_n(&ring->ended, __ATOMIC_ACQUIRE); i++) {
+	while (!__atomic_load_n(&ring->ended, __ATOMIC_ACQUIRE)) {
 		ring->consumer = ring->producer;
 		rig_bell(r, 0, GTU_DB_KICK, 0);
-		r->a->ops->work(r->a);
+		if (!access_patient(r->a, &ends))
+			break;
 	}
 	if (!rig_take(r, 0, &cpl, &err)) {
 		bringup_say(b, BRINGUP_FAIL, NULL, "a stream of two records into a ring of one: %s", err.text);
@@ -410,18 +412,18 @@ static bool event(struct bringup *b, struct rig *r, uint32_t v)
 
 static bool arrives(struct rig *r, uint32_t v)
 {
-	unsigned i;
+	struct access_patience patience = { 0 };
 
-	for (i = 0; i < 500; i++) {
+	do {
 		if (r->a->ops->irq_came(r->a, v))
 			return true;
-		r->a->ops->work(r->a);
-	}
+	} while (access_patient(r->a, &patience));
 	return false;
 }
 
 static bool vectors(struct bringup *b, struct rig *r)
 {
+	struct access_patience patience;
 	uint32_t v, other;
 
 	for (v = 0; v < b->vectors; v++) {
@@ -429,6 +431,9 @@ static bool vectors(struct bringup *b, struct rig *r)
 
 		if (!event(b, r, v))
 			return false;
+		/* the completion is there before its event is */
+		for (patience = (struct access_patience){ 0 }; !__atomic_load_n(word, __ATOMIC_ACQUIRE) && access_patient(r->a, &patience);)
+			;
 		if (*word != GTU_EVENT_PHASE) {
 			bringup_say(b, BRINGUP_FAIL, NULL, "the event's word is 0x%08x, not 0x%08x (queue 0, first pass)", *word, GTU_EVENT_PHASE);
 			return false;

@@ -81,6 +81,7 @@ static void reset_and_read(struct bringup *b)
 {
 	static const char *const access[] = { "RO", "RW", "WO", "W1C" };
 	const uint32_t before = access_reg(b->a, GTU_REG_EPOCH);
+	struct access_patience patience = { 0 };
 	uint32_t after, wrong_key;
 	unsigned i, u, n, bad = 0;
 
@@ -90,8 +91,8 @@ static void reset_and_read(struct bringup *b)
 	if (wrong_key != before)
 		bringup_say(b, BRINGUP_FAIL, NULL, "0x%08x in RESET has reset the device; only 0x%08x may", ~GTU_RESET_KEY, GTU_RESET_KEY);
 	access_set(b->a, GTU_REG_RESET, GTU_RESET_KEY);
-	for (i = 0; i < 2000 && !(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY); i++)
-		b->a->ops->work(b->a);
+	while (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_patient(b->a, &patience))
+		;
 	after = access_reg(b->a, GTU_REG_EPOCH);
 	if (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY)) {
 		bringup_say(b, BRINGUP_FAIL, NULL, "STATUS is not READY after a reset");
@@ -330,18 +331,16 @@ void bringup_registers(struct bringup *b)
 
 static uint32_t command(struct bringup *b, uint32_t cmd, const uint64_t *arg)
 {
+	struct access_patience patience = { 0 };
 	uint32_t status;
 	unsigned i;
 
 	for (i = 0; i < GTU_MBOX_ARGS; i++)
 		access_set64(b->a, GTU_REG_MBOX_ARG(i), arg[i]);
 	access_set(b->a, GTU_REG_MBOX_CMD, cmd);
-	for (i = 0; i < 50000; i++) {
+	do {
 		status = access_reg(b->a, GTU_REG_MBOX_STATUS);
-		if (!(status & GTU_MBOX_BUSY) || status == ~0u)
-			break;
-		b->a->ops->work(b->a);
-	}
+	} while (status & GTU_MBOX_BUSY && status != ~0u && access_patient(b->a, &patience));
 	return status;
 }
 
@@ -452,9 +451,9 @@ void bringup_flr(struct bringup *b)
 	const uint64_t mark = 0x55aa1234abcd5678u, was = b->a->ops->read(b->a, GTU_BAR_APERTURE, 64, 8);
 	const uint64_t queue[6] = { 0 };
 	struct gtu_error err;
+	struct access_patience patience = { 0 };
 	uint32_t epoch, state;
 	uint64_t scratch;
-	unsigned i;
 
 	if (!b->reset) {
 		bringup_say(b, BRINGUP_SKIP, NULL, "no function-level reset was asked for (--no-reset)");
@@ -468,8 +467,8 @@ void bringup_flr(struct bringup *b)
 		bringup_say(b, BRINGUP_SKIP, NULL, "%s", err.text);
 		return;
 	}
-	for (i = 0; i < 2000 && !(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY); i++)
-		b->a->ops->work(b->a);
+	while (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_patient(b->a, &patience))
+		;
 	epoch = access_reg(b->a, GTU_REG_EPOCH);
 	scratch = access_reg64(b->a, GTU_REG_SCRATCH);
 	state = command(b, GTU_MBOX_QUEUE_STATE, queue) ? ~0u : (uint32_t)access_reg64(b->a, GTU_REG_MBOX_RESULT(2));

@@ -7,31 +7,19 @@
 
 #include "bringup_rig.h"
 
-#define PATIENCE_NS	1500000000ull
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 uint32_t rig_command(struct rig *r, uint32_t command, const uint64_t *arg)
 {
-	const uint64_t end = now_ns() + 2 * PATIENCE_NS;
+	struct access_patience patience = { 0 };
 	uint32_t status;
 	unsigned i;
 
 	for (i = 0; i < GTU_MBOX_ARGS; i++)
 		access_set64(r->a, GTU_REG_MBOX_ARG(i), arg[i]);
 	access_set(r->a, GTU_REG_MBOX_CMD, command);
-	for (;;) {
+	do {
 		status = access_reg(r->a, GTU_REG_MBOX_STATUS);
-		if (!(status & GTU_MBOX_BUSY) || now_ns() > end)
-			return status;
-		r->a->ops->work(r->a);
-	}
+	} while (status & GTU_MBOX_BUSY && access_patient(r->a, &patience));
+	return status;
 }
 
 static void bus_master(struct access *a, bool on)
@@ -62,7 +50,7 @@ static int enable(struct rig *r, uint32_t vector, struct gtu_error *err)
 
 int rig_open(struct rig *r, struct bringup *b, struct access *a, uint32_t vector, struct gtu_error *err)
 {
-	unsigned i;
+	struct access_patience patience = { 0 };
 
 	*r = (struct rig){ .a = a, .stride = b->stride };
 	if (!a->block)
@@ -74,8 +62,8 @@ int rig_open(struct rig *r, struct bringup *b, struct access *a, uint32_t vector
 	r->queue_log2 = b->ring_log2 < 8 ? b->ring_log2 : 8;
 	memset(r->at, 0, RIG_DATA);
 	access_set(a, GTU_REG_RESET, GTU_RESET_KEY);
-	for (i = 0; i < 2000 && !(access_reg(a, GTU_REG_STATUS) & GTU_STATUS_READY); i++)
-		a->ops->work(a);
+	while (!(access_reg(a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_patient(a, &patience))
+		;
 	if (b->queues < RIG_QUEUES || b->regions_log2 < RIG_TABLE_LOG2 || b->ring_log2 < RIG_EVENTS_LOG2)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u queues, tables of 2^%u regions, rings of 2^%u: this tool needs %u, 2^%u, 2^%u",
 				b->queues, b->regions_log2, b->ring_log2, RIG_QUEUES, RIG_TABLE_LOG2, RIG_EVENTS_LOG2);
@@ -166,21 +154,15 @@ bool rig_take(struct rig *r, unsigned q, struct gtu_hw_cpl *cpl, struct gtu_erro
 	const struct gtu_hw_cpl *at = (struct gtu_hw_cpl *)(void *)(r->at + RIG_CQ(q)) + (r->q[q].head & (size - 1));
 	const struct gtu_hw_queue_status *s = (void *)((struct gtu_hw_cpl *)(void *)(r->at + RIG_CQ(q)) + size);
 	const uint16_t phase = r->q[q].head & size ? 0 : 1;
-	uint64_t end = 0;
+	struct access_patience patience = { 0 };
 
 	while (__atomic_load_n(&at->phase, __ATOMIC_ACQUIRE) != phase) {
-		r->a->ops->work(r->a);
-		if (!end)
-			end = now_ns() + PATIENCE_NS;
-		if (__atomic_load_n(&at->phase, __ATOMIC_ACQUIRE) == phase)
-			break;
-		if (now_ns() > end) {
-			gtu_fail(err, GTU_ERR_TIMEOUT, "no completion %u of queue %u within %.1f s: the status block says state %u, %u fetched, %u "
-				 "completed; STATUS 0x%x, ERROR 0x%x (0x%" PRIx64 ")", r->q[q].head, q, PATIENCE_NS * 1e-9, s->state, s->sq_head,
-				 s->cq_tail, access_reg(r->a, GTU_REG_STATUS), access_reg(r->a, GTU_REG_ERROR),
-				 access_reg64(r->a, GTU_REG_ERROR_INFO));
-			return false;
-		}
+		if (access_patient(r->a, &patience) || __atomic_load_n(&at->phase, __ATOMIC_ACQUIRE) == phase)
+			continue;
+		gtu_fail(err, GTU_ERR_TIMEOUT, "no completion %u of queue %u, however long it was waited for: the status block says state %u, "
+			 "%u fetched, %u completed; STATUS 0x%x, ERROR 0x%x (0x%" PRIx64 ")", r->q[q].head, q, s->state, s->sq_head, s->cq_tail,
+			 access_reg(r->a, GTU_REG_STATUS), access_reg(r->a, GTU_REG_ERROR), access_reg64(r->a, GTU_REG_ERROR_INFO));
+		return false;
 	}
 	*cpl = *at;
 	r->q[q].head++;

@@ -291,12 +291,12 @@ TEST_F(queue, wait_many)
 }
 
 /*
- * An interrupt ends a wait: on average well before the driver would have looked of its own accord.
+ * An interrupt ends a wait: mostly well before the driver would have looked of its own accord.
  */
 TEST_F(queue, wait_is_interrupt_driven)
 {
 	uint64_t total = 0, start;
-	unsigned int i;
+	unsigned int i, slow = 0;
 	struct waiter w;
 
 	for (i = 0; i < 20; i++) {
@@ -307,10 +307,12 @@ TEST_F(queue, wait_is_interrupt_driven)
 		pthread_join(w.thread, NULL);
 		ASSERT_EQ(0, w.ret);
 		total += w.returned - start;
+		/* the machine may stop for a moment now and then; the driver's own look would be every time */
+		slow += w.returned - start > SECOND / 50;
 		self->q.consumed++;
 	}
 	TH_LOG("mean wake-up: %llu us", (unsigned long long)(total / 20 / 1000));
-	EXPECT_GT(SECOND / 50, total / 20);
+	EXPECT_GE(5u, slow);
 }
 
 static void nothing(int sig)
@@ -404,8 +406,8 @@ TEST_F(queue, error_and_reset)
 	EXPECT_EQ(GTU_QUEUE_E_TAIL, queue_state(&self->q));
 	/* sticky, and told to who asks later; what was completed before still counts */
 	doorbell(&self->q, 2, 1);
-	EXPECT_EQ(EIO, queue_wait(&self->q, 1, now_ns() + SECOND));
-	EXPECT_EQ(0, queue_wait(&self->q, 0, now_ns() + SECOND));
+	EXPECT_EQ(EIO, queue_wait(&self->q, 1, now_ns() + 10 * SECOND));
+	EXPECT_EQ(0, queue_wait(&self->q, 0, now_ns() + 10 * SECOND));
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&self->q));
 	EXPECT_FALSE(completed(&self->q, 0));
@@ -413,7 +415,7 @@ TEST_F(queue, error_and_reset)
 	EXPECT_EQ(0, c.sq_index);
 
 	doorbell(&self->q, 1, 5);		/* five completions consumed, of one */
-	EXPECT_EQ(EIO, queue_wait(&self->q, 1, now_ns() + SECOND));
+	EXPECT_EQ(EIO, queue_wait(&self->q, 1, now_ns() + 10 * SECOND));
 	EXPECT_EQ(GTU_QUEUE_E_HEAD, queue_state(&self->q));
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));

@@ -4,32 +4,15 @@
 #include <string.h>
 
 #include "bringup.h"
+#include "html.h"
+#include "svg.h"
 #include "whole_file.h"
-
-static const char head[] =
-	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>GTU bring-up</title>\n<style>\n"
-	"body{font:14px/1.45 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#222;background:#fff}\n"
-	"h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;width:100%}\n"
-	"td,th{padding:.25em .6em;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}\n"
-	"code,.n{font-family:ui-monospace,monospace;font-size:.92em}.n{text-align:right;white-space:nowrap}\n"
-	".ok{color:#1a7f37}.warn{color:#9a6700}.fail{color:#cf222e;font-weight:600}.skip{color:#777}\n"
-	"tr.bad{background:#ffebe9}.name{background:#cf222e;color:#fff;border-radius:3px;padding:0 .4em}\n"
-	"svg{max-width:100%;height:auto}svg text{font:12px ui-monospace,monospace;fill:#222}\n"
-	"</style></head><body>\n";
 
 static const char *const class_of[] = { "ok", "warn", "fail", "skip" };
 
 static void text(FILE *f, const char *s)
 {
-	for (; *s; s++) {
-		switch (*s) {
-		case '<': fputs("&lt;", f); break;
-		case '>': fputs("&gt;", f); break;
-		case '&': fputs("&amp;", f); break;
-		case '"': fputs("&quot;", f); break;
-		default: fputc((unsigned char)*s < ' ' ? '?' : *s, f);
-		}
-	}
+	svg_text(f, s, SIZE_MAX);
 }
 
 static void verdict(FILE *f, const struct bringup *b)
@@ -105,7 +88,7 @@ static void bar_map(FILE *f, const struct bringup *b)
 	double x = 10, y;
 	unsigned i, u;
 
-	fputs("<h2>BAR map</h2>\n<svg viewBox=\"0 0 900 330\" role=\"img\" aria-label=\"BAR map\">\n", f);
+	fputs("<h2>BAR map</h2>\n<svg class=\"paper\" viewBox=\"0 0 900 330\" role=\"img\" aria-label=\"BAR map\">\n", f);
 	for (i = 0; i < ACCESS_BARS; i++) {
 		char label[96];
 		unsigned log2 = 0;
@@ -171,7 +154,7 @@ static void histogram(FILE *f, const struct bringup *b)
 	for (d = 0; d < GTU_ZCM_DIRECTIONS; d++)
 		for (s = 0; s < 4; s++)
 			most = b->requests[d][s] > most ? b->requests[d][s] : most;
-	fprintf(f, "<h2>Sizes of requests on the link, as the monitor (ZCM) saw them in the lock step</h2>\n<svg viewBox=\"0 0 900 260\" role=\"img\" "
+	fprintf(f, "<h2>Sizes of requests on the link, as the monitor (ZCM) saw them in the lock step</h2>\n<svg class=\"paper\" viewBox=\"0 0 900 260\" role=\"img\" "
 		"aria-label=\"request sizes\">\n<text x=\"2\" y=\"20\">%" PRIu64 "</text><line x1=\"55\" y1=\"200\" x2=\"890\" y2=\"200\" stroke=\"#555\"/>\n", most);
 	for (s = 0; s < 4; s++, x += 210) {
 		for (d = 0; d < 2; d++) {
@@ -208,14 +191,14 @@ int bringup_html(const struct bringup *b, const char *path, struct gtu_error *er
 
 	if (rc)
 		return rc;
-	fputs(head, w.file);
+	html_begin(w.file, "GTU bring-up");
 	verdict(w.file, b);
 	findings(w.file, b);
 	bar_map(w.file, b);
 	register_diff(w.file, b);
 	histogram(w.file, b);
 	times(w.file, b);
-	fputs("</body></html>\n", w.file);
+	html_end(w.file);
 	if (ferror(w.file))
 		rc = whole_file_failed(&w, err);
 	return whole_file_close(&w, rc, err);

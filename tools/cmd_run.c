@@ -44,7 +44,7 @@ static const char help[] =
 	"  --queries N    hash: so many lookups, every other one of an edge that exists (1000000)\n"
 	"  --seed S       gcn: of the features it begins with; hash: of the queries (1)\n"
 	"  --output FILE  a line \"id value\" a vertex, ids ascending; - is standard output\n"
-	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter; - likewise\n"
+	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter, each iteration; - likewise\n"
 	"  --timeout S    give up when the device is not done with one job, or with the next record of a\n"
 	"                 stream, after S seconds (60); 0: wait without end\n"
 	"  --monitor      count what the device asks of memory, by request size (the zero-copy monitor)\n"
@@ -391,6 +391,10 @@ static int compute(struct request *q, struct gtu_error *err)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the values of %llu %s",
 				(unsigned long long)values,
 				r->kind->takes & RUN_TAKES_QUERIES ? "queries" : "vertices");
+	if (r->json)
+		rc = run_steps_begin(r, err);
+	if (rc)
+		return rc;
 	if (r->opt.unit == GTU_WITH_NONE) {
 		r->device = "none";
 		return r->kind->compute(r, err);
@@ -483,6 +487,7 @@ int cmd_run(int argc, char **argv)
 		gtu_close(q.run.dev);
 	gtu_graph_close(q.graph);
 	free(q.run.result);
+	free(q.run.step);
 	free(q.run.query);
 	gtu_hash_free(&q.run.table);
 	free(q.random_weights);

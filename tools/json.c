@@ -19,8 +19,7 @@ static void indent(struct json *j)
 		fputs("  ", j->file);
 }
 
-/* Bytes of the UTF-8 sequence at @s, 0 if it is none (overlong, surrogate or cut short included). */
-static unsigned utf8_length(const unsigned char *s)
+unsigned json_utf8_length(const unsigned char *s)
 {
 	unsigned n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 :
 		     s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
@@ -40,7 +39,7 @@ static void quote(FILE *f, const char *text)
 
 	fputc('"', f);
 	while (*s) {
-		unsigned n = utf8_length(s);
+		unsigned n = json_utf8_length(s);
 
 		if (!n) {
 			fputs("\\ufffd", f);

@@ -51,6 +51,9 @@ void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 
+/* Bytes of the UTF-8 sequence at @s, 0 if it is none (overlong, surrogate or cut short included). */
+unsigned json_utf8_length(const unsigned char *s);
+
 /* End the document with a newline and flush. -1, with errno, when the stream has failed. */
 int json_finish(struct json *j);
 

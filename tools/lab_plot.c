@@ -5,19 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart.h"
+#include "svg.h"
+
 #define WIDTH 1000.0
 #define LEFT 92.0
 #define RIGHT 24.0
 #define HIGH 270.0			/* of the axes */
 #define BAR_MOST 44.0
 #define NAMES 64u			/* series, and groups, of a panel */
-#define HALO "paint-order='stroke' stroke='white' stroke-width='3'" /* numbers stay readable over lines */
-#define CHARACTER 0.56			/* mean width of a letter, of its size */
-
-/* Told apart by readers who see few colours, too: Okabe and Ito's. */
-static const char *const colours[] = { "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c6d31", "#555555" };
-#define COLOURS (sizeof(colours) / sizeof(colours[0]))
-
 struct panel {
 	const struct lab_table *t;
 	unsigned figure;
@@ -41,20 +37,6 @@ static size_t series_length(const char *what)
 	const char *colon = strstr(what, ": ");
 
 	return colon ? (size_t)(colon - what) : 0;
-}
-
-static void text(FILE *to, const char *s, size_t length)
-{
-	for (; length && *s; s++, length--) {
-		if (*s == '&')
-			fputs("&amp;", to);
-		else if (*s == '<')
-			fputs("&lt;", to);
-		else if (*s == '>')
-			fputs("&gt;", to);
-		else if ((unsigned char)*s >= ' ')
-			fputc(*s, to);
-	}
 }
 
 static bool of_panel(const struct panel *p, const struct lab_row *r)
@@ -97,14 +79,6 @@ static void seen(struct panel *p, double v)
 	p->most = fmax(p->most, v);
 }
 
-/* 1, 2 or 5 times a power of ten, at least @x. */
-static double round_step(double x)
-{
-	double ten = pow(10, floor(log10(x)));
-
-	return ten * (x <= ten ? 1 : x <= 2 * ten ? 2 : x <= 5 * ten ? 5 : 10);
-}
-
 /* Groups, series, bars and the axis; false where there is no number in it. */
 static bool measure_panel(struct panel *p)
 {
@@ -136,7 +110,7 @@ static bool measure_panel(struct panel *p)
 		p->high = fmax(p->most, 1) * 1.6; /* room for numbers over the bars */
 		return true;
 	}
-	step = round_step(fmax(fmax(p->most, -p->least), 1e-12) / 5);
+	step = chart_step(fmax(fmax(p->most, -p->least), 1e-12) / 5);
 	p->low = p->least < 0 ? floor(p->least / step) * step : 0;
 	p->high = fmax(ceil(p->most * 1.15 / step) * step, p->low + step);
 	return true;
@@ -153,7 +127,7 @@ static void tick(const struct panel *p, double v, FILE *to)
 {
 	double y = y_of(p, v);
 
-	fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#dddddd'/>\n", LEFT, y, WIDTH - RIGHT, y);
+	fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' " SVG_GRID "/>\n", LEFT, y, WIDTH - RIGHT, y);
 	fprintf(to, "<text x='%.1f' y='%.1f' font-size='14' text-anchor='end'>%.4g</text>\n", LEFT - 7, y + 5, v);
 }
 
@@ -173,7 +147,7 @@ static void axis(const struct panel *p, FILE *to)
 					tick(p, v, to);
 			}
 	} else {
-		step = round_step((p->high - p->low) / 6);
+		step = chart_step((p->high - p->low) / 6);
 		for (v = p->low; v <= p->high + step / 1e6; v += step)
 			tick(p, fabs(v) < step / 1e6 ? 0 : v, to);
 	}
@@ -184,11 +158,11 @@ static void axis(const struct panel *p, FILE *to)
 	fprintf(to, "<g transform='translate(%.1f %.1f) rotate(-90)' font-size='14' text-anchor='middle'>", cut < n ? 20.0 : 30.0,
 		p->top + HIGH / 2);
 	fputs("<text>", to);
-	text(to, p->measure, cut);
+	svg_text(to, p->measure, cut);
 	fputs("</text>", to);
 	if (cut < n) {
 		fputs("<text y='17'>", to);
-		text(to, p->measure + cut + 1, n);
+		svg_text(to, p->measure + cut + 1, n);
 		fputs("</text>", to);
 	}
 	fputs("</g>\n", to);
@@ -205,16 +179,16 @@ static void bar(const struct panel *p, double x, double v, unsigned colour, bool
 	y = y_of(p, v);
 	end = fmin(y, from);
 	fprintf(to, "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' stroke='%s' fill='", x, end, p->bar * 0.92,
-		fmax(fabs(from - y), 0.5), colours[colour % COLOURS]);
+		fmax(fabs(from - y), 0.5), svg_colour[colour % SVG_COLOURS]);
 	if (paper)
-		fprintf(to, "url(#p%u)'/>\n", (unsigned)(colour % COLOURS));
+		fprintf(to, "url(#p%u)'/>\n", (unsigned)(colour % SVG_COLOURS));
 	else
-		fprintf(to, "%s'/>\n", colours[colour % COLOURS]);
-	if ((double)strlen(number) * 12 * CHARACTER <= p->bar)
-		fprintf(to, "<text x='%.1f' y='%.1f' font-size='12' text-anchor='middle' " HALO ">%s</text>\n", x + p->bar * 0.46,
+		fprintf(to, "%s'/>\n", svg_colour[colour % SVG_COLOURS]);
+	if ((double)strlen(number) * 12 * SVG_CHARACTER <= p->bar)
+		fprintf(to, "<text x='%.1f' y='%.1f' font-size='12' text-anchor='middle' " SVG_HALO ">%s</text>\n", x + p->bar * 0.46,
 			end - 4, number);
 	else if (p->bar >= 9)
-		fprintf(to, "<text transform='translate(%.1f %.1f) rotate(-90)' font-size='%.0f' " HALO ">%s</text>\n",
+		fprintf(to, "<text transform='translate(%.1f %.1f) rotate(-90)' font-size='%.0f' " SVG_HALO ">%s</text>\n",
 			x + p->bar * 0.46 + fmin(p->bar, 12) * 0.35, end - 4, fmin(fmax(p->bar, 9), 12), number);
 }
 
@@ -222,11 +196,11 @@ static void name_group(const struct panel *p, const char *name, double middle, d
 {
 	double y = p->top + HIGH + 19;
 
-	if ((double)strlen(name) * 14 * CHARACTER <= wide)
+	if ((double)strlen(name) * 14 * SVG_CHARACTER <= wide)
 		fprintf(to, "<text x='%.1f' y='%.1f' font-size='14' text-anchor='middle'>", middle, y);
 	else
 		fprintf(to, "<text transform='translate(%.1f %.1f) rotate(-25)' font-size='13' text-anchor='end'>", middle + 8, y - 2);
-	text(to, name, 24);
+	svg_text(to, name, 24);
 	fputs("</text>\n", to);
 }
 
@@ -269,9 +243,9 @@ static double legend_item(double x, double y, const char *fill, const char *stro
 {
 	fprintf(to, "<rect x='%.1f' y='%.1f' width='14' height='14' fill='%s' stroke='%s'/><text x='%.1f' y='%.1f' font-size='14'>", x,
 		y - 12, fill, stroke, x + 20, y);
-	text(to, name, length);
+	svg_text(to, name, length);
 	fputs("</text>\n", to);
-	return x + 20 + (double)length * 14 * CHARACTER + 22;
+	return x + 20 + (double)length * 14 * SVG_CHARACTER + 22;
 }
 
 /* Over the axes, in as many lines as it needs; without @to only their number. */
@@ -289,14 +263,14 @@ static unsigned legend(const struct panel *p, double y, FILE *to)
 			name = "all";
 			n = 3;
 		}
-		wide = 42 + (double)n * 14 * CHARACTER;
+		wide = 42 + (double)n * 14 * SVG_CHARACTER;
 		if (x > LEFT && x + wide > WIDTH - RIGHT) {
 			x = LEFT;
 			y += 20;
 			lines++;
 		}
 		if (to)
-			legend_item(x, y, paper ? "url(#grey)" : colours[i % COLOURS], paper ? "#555555" : colours[i % COLOURS], name,
+			legend_item(x, y, paper ? "url(#grey)" : svg_colour[i % SVG_COLOURS], paper ? "#555555" : svg_colour[i % SVG_COLOURS], name,
 				    n, to);
 		x += wide;
 	}
@@ -310,7 +284,7 @@ static double names_high(const struct panel *p)
 
 	for (g = 0; g < p->groups; g++)
 		longest = strlen(p->group[g]) > longest ? strlen(p->group[g]) : longest;
-	return longest > 8 ? 24 + (double)longest * 13 * CHARACTER * 0.43 : 30;
+	return longest > 8 ? 24 + (double)longest * 13 * SVG_CHARACTER * 0.43 : 30;
 }
 
 /* Where it ends, from @y on; without @to it is only measured. */
@@ -325,15 +299,15 @@ static double panel(struct panel *p, double y, FILE *to)
 		return bottom + 44;
 	fprintf(to, "<text x='%.1f' y='%.1f' font-size='17' font-weight='bold'>%s %u: ", LEFT, y + 18,
 		p->figure < LAB_TABLE(0) ? "Figure" : "Table", p->figure % LAB_TABLE(0));
-	text(to, p->measure, 80);
+	svg_text(to, p->measure, 80);
 	fputs("</text>\n", to);
 	legend(p, y + 42, to);
 	axis(p, to);
 	if (p->speedup && y_of(p, 1) > p->top && p->low <= 1)
-		fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='black' stroke-dasharray='6 3'/>\n", LEFT, y_of(p, 1),
+		fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' " SVG_AXIS " stroke-dasharray='6 3'/>\n", LEFT, y_of(p, 1),
 			WIDTH - RIGHT, y_of(p, 1));
 	groups(p, to);
-	fprintf(to, "<path d='M%.1f %.1fV%.1fH%.1f' fill='none' stroke='black'/>\n", LEFT, p->top, p->top + HIGH, WIDTH - RIGHT);
+	fprintf(to, "<path d='M%.1f %.1fV%.1fH%.1f' fill='none' " SVG_AXIS "/>\n", LEFT, p->top, p->top + HIGH, WIDTH - RIGHT);
 	fprintf(to, "<text x='%.1f' y='%.1f' font-size='14' text-anchor='middle'>graph%s</text>\n", (LEFT + WIDTH - RIGHT) / 2,
 		bottom + 12, p->logarithmic ? " (the axis is logarithmic)" : "");
 	return bottom + 44;
@@ -358,23 +332,14 @@ static double panels(const struct lab_table *t, FILE *to)
 	return y;
 }
 
-void lab_plot(const struct lab_table *t, const char *head, FILE *to)
+void lab_plot(const struct lab_table *t, const char *head, bool page, FILE *to)
 {
-	double high = panels(t, NULL);
-	unsigned i;
-
-	fprintf(to, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %.0f %.0f' width='%.0f' height='%.0f' "
-		"font-family='Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif'>\n<defs>\n", WIDTH, high, WIDTH, high);
-	for (i = 0; i <= COLOURS; i++) {
-		fputs("<pattern id='", to);
-		fprintf(to, i < COLOURS ? "p%u" : "grey", i);
-		fprintf(to, "' width='6' height='6' patternUnits='userSpaceOnUse' patternTransform='rotate(45)'>"
-			"<rect width='6' height='6' fill='white'/><rect width='2.5' height='6' fill='%s'/></pattern>\n",
-			i < COLOURS ? colours[i] : "#555555");
+	svg_begin(to, WIDTH, panels(t, NULL), head, page);
+	if (!page) {
+		fprintf(to, "<text x='%.1f' y='28' font-size='15'>", LEFT);
+		svg_text(to, head, strlen(head));
+		fputs("</text>\n", to);
 	}
-	fprintf(to, "</defs>\n<rect width='%.0f' height='%.0f' fill='white'/>\n<text x='%.1f' y='28' font-size='15'>", WIDTH, high, LEFT);
-	text(to, head, strlen(head));
-	fputs("</text>\n", to);
 	panels(t, to);
-	fputs("</svg>\n", to);
+	svg_end(to);
 }

@@ -151,7 +151,7 @@ static int write_plot(const struct lab_run *r, const char *name, struct gtu_erro
 	snprintf(head, sizeof(head), "%s on machine %s, %s", name, r->m.name, r->files ? "graphs of the user's" :
 		 "over siblings of the paper's graphs");
 	errno = 0;
-	lab_plot(&r->table, head, w.file);
+	lab_plot(&r->table, head, false, w.file);
 	if (fflush(w.file) || ferror(w.file))
 		rc = whole_file_failed(&w, err);
 	return whole_file_close(&w, rc, err);

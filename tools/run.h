@@ -45,6 +45,14 @@ struct run_kind {
 /* By name or alias; NULL after a complaint. */
 const struct run_kind *run_kind(const char *word);
 
+/* An iteration, or some that followed one another, where there are many. */
+#define RUN_STEPS 2048u
+struct run_step {
+	struct gtu_iteration sum;	/* number: of the first */
+	uint64_t iterations;
+	uint64_t bytes[2];		/* --monitor: read and written by units, of the computer's memory */
+};
+
 enum run_verdict { RUN_NOT_VERIFIED, RUN_EQUAL, RUN_DIFFERENT };
 
 struct run {
@@ -75,6 +83,10 @@ struct run {
 		uint64_t value[GTU_UREG_COUNTERS];
 	} counters[5];
 	unsigned units;			/* of them */
+	struct run_step *step;		/* with --json: its iterations, RUN_STEPS at most */
+	unsigned steps;
+	uint64_t per_step;		/* iterations of a step, but of the last one */
+	uint64_t seen_bytes[2];		/* --monitor: of memory, by direction, up to the last iteration */
 	enum run_verdict verdict;
 	double verify_seconds;
 	struct gtu_hash_table table;	/* hash: of the graph's edges */
@@ -133,6 +145,10 @@ int run_verify_hash(struct run *r, struct gtu_error *err);
 void run_write_place(const struct run *r, const void *values, uint64_t q, FILE *f);
 void run_json_hash(const struct run *r, struct json *j);
 void run_print_hash(const struct run *r, FILE *to);
+
+/* run_steps.c: have the run's iterations kept (0, or GTU_ERR_NOMEM), write them as "steps". */
+int run_steps_begin(struct run *r, struct gtu_error *err);
+void run_steps_json(const struct run *r, struct json *j);
 
 /* --output and --json. Whole or not at all: a temporary file is renamed. */
 int run_write_output(const struct run *r, struct gtu_error *err);

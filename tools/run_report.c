@@ -106,6 +106,7 @@ static int json_run(const struct run *r, FILE *f)
 		json_double(&j, s->phase[i].name, s->phase[i].seconds);
 	json_double(&j, "total", s->seconds);
 	json_end_object(&j);
+	run_steps_json(r, &j);
 	if (r->dev && gtu_get_placement(r->dev)) {
 		gpu_json_info(&j, gtu_get_gpu_info(r->dev));
 		gpu_json_placement(&j, gtu_get_placement(r->dev));

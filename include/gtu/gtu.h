@@ -433,6 +433,16 @@ enum gtu_unit_choice {
 	GTU_WITH_GPU = 64,		/* the GPU of a "cuda:N" (emogi.txt; gtu/gpu.h) */
 };
 
+/* A level or round that has ended. */
+struct gtu_iteration {
+	uint64_t number;		/* from 0 */
+	uint64_t frontier;		/* vertices it began with, or queries; 0: not known (the paper's kernels on a GPU) */
+	uint64_t edges;			/* traversed in it */
+	uint64_t jobs, job_cycles;	/* unit jobs and their logical cycles */
+	uint64_t list_bytes, cached_bytes; /* GTU_WITH_GPU: as in struct gtu_algorithm_stats */
+	double seconds;			/* of all phases but "setup" and "cache" */
+};
+
 struct gtu_algorithm_options {
 	uint32_t unit;			/* enum gtu_unit_choice */
 	uint32_t chunk_log2;		/* at most 2^chunk_log2 edges are expanded at a time (1..31); 0: 22 */
@@ -456,6 +466,12 @@ struct gtu_algorithm_options {
 	uint32_t direction;		/* BFS, PageRank with PEG and Weaver: enum gtu_push_pull */
 	uint32_t features;		/* GCN: of a vertex, up to GTU_FEATURES_MAX; 0: 16 */
 	uint64_t seed;			/* GCN: of the features */
+	/*
+	 * Called behind each iteration, with @iteration_user; NULL: not. Betweenness, GCN and, with GTU_WITH_GPU and
+	 * GTU_KERNEL_AUTO, shortest paths and components have no such steps and never call it.
+	 */
+	void (*iteration)(void *user, const struct gtu_iteration *it);
+	void *iteration_user;
 };
 
 #define GTU_FEATURES_MAX 65536u

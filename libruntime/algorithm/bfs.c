@@ -349,7 +349,7 @@ static int search(struct bfs *b)
 			return rc;
 		if (b->pulling && !b->a.stats->pull_end)
 			b->a.stats->pull_first = b->a.stats->iterations;
-		b->a.stats->iterations++;
+		gtu_alg_iteration(&b->a, now->count);
 		if (b->pulling)
 			b->a.stats->pull_end = b->a.stats->iterations;
 		swap = now;

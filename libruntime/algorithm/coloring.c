@@ -149,7 +149,7 @@ static int rounds(struct coloring *c)
 		c->ready.count = c->next.count;
 		c->next.count = 0;
 		rc = gtu_alg_visit(&c->a, &c->visit, &c->ready, release, c);
-		c->a.stats->iterations++;
+		gtu_alg_iteration(&c->a, c->ready.count);
 	}
 	if (!rc && colored != c->a.g->n)
 		return gtu_fail(c->a.err, GTU_ERR_INPUT,
@@ -222,7 +222,7 @@ static int plain_coloring(struct coloring *c)
 	rc = gtu_alg_room(&c->a, &c->mark, (c->most + 2) * 8, false);
 	for (i = 0; i < n && !rc; i++)
 		rc = greedy_vertex(c, g, place[i].vertex, c->mark.region.addr);
-	c->a.stats->iterations = 1;
+	gtu_alg_iteration(&c->a, n);
 	return rc;
 }
 

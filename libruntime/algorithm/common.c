@@ -30,6 +30,34 @@ void gtu_alg_phase(struct gtu_alg *a, const char *name)
 	a->phase = i < GTU_PHASES ? i : GTU_PHASES - 1;
 }
 
+void gtu_alg_iteration(struct gtu_alg *a, uint64_t frontier)
+{
+	const struct gtu_algorithm_stats *s = a->stats;
+	struct gtu_iteration sum, it;
+	unsigned i;
+
+	a->stats->iterations++;
+	if (!a->opt->iteration)
+		return;
+	/* what the running phase has taken until now belongs to this iteration */
+	gtu_alg_phase(a, s->phase[a->phase].name);
+	sum = (struct gtu_iteration){ .edges = s->edges, .jobs = s->jobs, .job_cycles = s->job_cycles,
+				      .list_bytes = s->list_bytes, .cached_bytes = s->cached_bytes };
+	for (i = 0; i < s->phases; i++)
+		if (strcmp(s->phase[i].name, "setup") && strcmp(s->phase[i].name, "cache"))
+			sum.seconds += s->phase[i].seconds;
+	it = (struct gtu_iteration){
+		.number = s->iterations - 1, .frontier = frontier,
+		.edges = sum.edges - a->before.edges, .jobs = sum.jobs - a->before.jobs,
+		.job_cycles = sum.job_cycles - a->before.job_cycles,
+		.list_bytes = sum.list_bytes - a->before.list_bytes,
+		.cached_bytes = sum.cached_bytes - a->before.cached_bytes,
+		.seconds = sum.seconds - a->before.seconds,
+	};
+	a->before = sum;
+	a->opt->iteration(a->opt->iteration_user, &it);
+}
+
 static const struct {
 	uint32_t unit;			/* GTU_UNIT_* */
 	const char *name;

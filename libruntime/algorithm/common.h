@@ -45,6 +45,7 @@ struct gtu_alg {
 	unsigned phase;
 	uint64_t looked;		/* edges traversed when the clock was last looked at */
 	uint64_t ticked_ns;		/* when tick() was last called */
+	struct gtu_iteration before;	/* sums up to the last iteration that was told */
 	struct gtu_algorithm_stats unused;	/* where the caller wants none */
 };
 
@@ -86,6 +87,8 @@ void gtu_alg_job_done(struct gtu_alg *a, const struct gtu_completion *c);
 
 /* The clock goes on under this name; times of equal names add up. */
 void gtu_alg_phase(struct gtu_alg *a, const char *name);
+/* An iteration over @frontier vertices has ended: count it, and tell who asked. */
+void gtu_alg_iteration(struct gtu_alg *a, uint64_t frontier);
 /* Count @edges as traversed; every few milliseconds the user may look in, and stop it. */
 int gtu_alg_progress(struct gtu_alg *a, uint64_t edges);
 

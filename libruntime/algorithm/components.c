@@ -81,7 +81,7 @@ static int plain_components(struct components *c, uint64_t *parent)
 	}
 	for (v = 0; v < g->n; v++)
 		parent[v] = find(parent, v);
-	c->a.stats->iterations = 1;
+	gtu_alg_iteration(&c->a, c->a.g->n);
 	return 0;
 }
 
@@ -349,7 +349,7 @@ static int unit_components(struct components *c)
 		if (rc)
 			break;
 		shortcut(c, next);
-		c->a.stats->iterations++;
+		gtu_alg_iteration(&c->a, now->count);
 		now = next;
 		next = now == &c->frontier[0] ? &c->frontier[1] : &c->frontier[0];
 	}

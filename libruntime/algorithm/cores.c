@@ -112,7 +112,7 @@ static int rounds(struct cores *c)
 			rc = gtu_alg_visit(&c->a, &c->visit, now, take_away, c);
 			if (rc)
 				return rc;
-			c->a.stats->iterations++;
+			gtu_alg_iteration(&c->a, now->count);
 			swap = now;
 			now = c->next;
 			c->next = swap;
@@ -187,7 +187,7 @@ static int plain_cores(struct cores *c, uint64_t most)
 				lower(c, target);
 		}
 	}
-	c->a.stats->iterations = 1;
+	gtu_alg_iteration(&c->a, g->n);
 	return 0;
 }
 

@@ -113,7 +113,7 @@ static int look_up(struct lookup *l, const uint64_t *query, uint64_t count, uint
 		l->query = query + at;
 		l->position = position + at;
 		rc = look_up_block(l, n);
-		l->a.stats->iterations++;
+		gtu_alg_iteration(&l->a, n);
 	}
 	for (q = 0; !rc && q < count; q++)
 		l->a.stats->vertices += position[q] != GTU_NOT_FOUND;
@@ -126,6 +126,7 @@ int gtu_hash_lookup(struct gtu_device *dev, const struct gtu_hash_table *table,
 {
 	const struct gtu_algorithm_options only = {
 		.unit = opt->unit, .chunk_log2 = opt->chunk_log2, .progress = opt->progress,
+		.iteration = opt->iteration, .iteration_user = opt->iteration_user,
 	};
 	/* vertices are no ids in col: whatever the frontier needs, keys are of 8 bytes */
 	struct gtu_graph g = {

@@ -226,7 +226,7 @@ static int iterate(struct pagerank *p)
 			return rc;
 		gtu_alg_phase(&p->a, "update");
 		change = update(p, dangling);
-		p->a.stats->iterations++;
+		gtu_alg_iteration(&p->a, g->n);
 		if (p->pull)
 			p->a.stats->pull_end = p->a.stats->iterations;
 		if (change <= p->a.opt->epsilon && p->a.opt->epsilon > 0)

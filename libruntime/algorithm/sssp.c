@@ -592,7 +592,7 @@ static int search(struct sssp *s)
 							       unit_round(s, now, next);
 			if (rc || s->too_narrow)
 				return rc;
-			s->a.stats->iterations++;
+			gtu_alg_iteration(&s->a, now->count);
 			if (s->far.count > 2 * s->a.g->n + s->a.chunk)
 				prune_far(s);
 			swap = now;

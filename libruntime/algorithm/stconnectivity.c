@@ -94,7 +94,7 @@ static int search(struct stcon *s)
 		rc = gtu_alg_visit(&s->a, &s->visit, &s->here->frontier[s->here->now], step, s);
 		if (rc)
 			return rc;
-		s->a.stats->iterations++;
+		gtu_alg_iteration(&s->a, s->here->frontier[s->here->now].count);
 		s->reached += next->count;
 		s->here->now = !s->here->now;
 		s->here->depth++;

@@ -230,8 +230,10 @@ static int iterate(struct weave *w)
 		gtu_alg_phase(&w->a, "apply");
 		for (again = false, v = 0; !rc && w->f->apply && v < w->s->vertices; v++)
 			again |= w->f->apply(&w->turn, v);
-		if (!rc)
-			w->a.stats->iterations = ++w->turn.iteration;
+		if (!rc) {
+			gtu_alg_iteration(&w->a, w->list.count);
+			w->turn.iteration = w->a.stats->iterations;
+		}
 	}
 	w->a.stats->pull_end = w->s->pull ? w->a.stats->iterations : 0;
 	return rc;
@@ -244,7 +246,7 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 {
 	const struct gtu_algorithm_options only = {
 		.unit = opt->unit, .chunk_log2 = opt->chunk_log2, .iterations = opt->iterations,
-		.progress = opt->progress,
+		.progress = opt->progress, .iteration = opt->iteration, .iteration_user = opt->iteration_user,
 	};
 	/* a caller's storage has no rows, but numbers */
 	const struct gtu_graph own = {

@@ -44,7 +44,7 @@ static int published(struct bfs *b)
 			rc = gpu_run_read(r);
 		if (rc)
 			return rc;
-		r->a.stats->iterations++;
+		gpu_run_iteration(r, 0);
 		if (!r->counters.changed)
 			break;
 	}
@@ -177,8 +177,8 @@ static int both_ways(struct bfs *b)
 			return gtu_fail(r->a.err, GTU_ERR_UNSUPPORTED,
 					"the search is %u levels deep, and labels hold no more", b->now);
 		rc = r->undirected && r->whole && cost_up(b) < cost_down(b) ? up(b) : down(b);
-		r->a.stats->iterations++;
 		r->a.stats->edges += b->frontier_edges;
+		gpu_run_iteration(r, b->frontier);
 		b->frontier = r->counters.vertices;
 		b->frontier_edges = r->counters.edges;
 		b->unvisited -= b->frontier < b->unvisited ? b->frontier : b->unvisited;

@@ -104,7 +104,7 @@ static int published(struct components *c)
 		swap = c->visit[0];
 		c->visit[0] = c->visit[1];
 		c->visit[1] = swap;
-		r->a.stats->iterations++;
+		gpu_run_iteration(r, 0);
 		if (!rc && !r->counters.changed)
 			break;
 	}

@@ -152,6 +152,8 @@ int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bo
 /* Counters of a step to zero (least to its most), before; read, after, which waits for all that was launched. */
 int gpu_run_clear(struct gpu_run *r);
 int gpu_run_read(struct gpu_run *r);
+/* As gtu_alg_iteration(), behind gpu_run_read(); @frontier 0: not known. */
+void gpu_run_iteration(struct gpu_run *r, uint64_t frontier);
 /* "_naive", "_merged", "_aligned"; NULL for AUTO. */
 const char *gpu_run_mode(const struct gpu_run *r);
 /* Threads of one a vertex, or one warp a vertex. */

@@ -115,8 +115,8 @@ static int iterate(struct pagerank *p)
 		rc = pass(p);
 		if (!rc)
 			rc = update(p, 0);
-		r->a.stats->iterations++;
 		r->a.stats->edges += r->graph.m;
+		gpu_run_iteration(r, n);
 		if (!rc && r->a.opt->epsilon > 0 && r->counters.most <= r->a.opt->epsilon)
 			break;
 	}

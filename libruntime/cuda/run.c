@@ -56,6 +56,26 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 	return rc;
 }
 
+/* Tallies are sums over the run. */
+static void count_bytes(struct gpu_run *r)
+{
+	struct gtu_algorithm_stats *s = r->a.stats;
+	unsigned i;
+
+	s->list_bytes = 0;
+	s->cached_bytes = 0;
+	for (i = 0; i < GPU_TALLIES; i++) {
+		s->list_bytes += 32 * r->counters.tally[i].far;
+		s->cached_bytes += 32 * r->counters.tally[i].near;
+	}
+}
+
+void gpu_run_iteration(struct gpu_run *r, uint64_t frontier)
+{
+	count_bytes(r);
+	gtu_alg_iteration(&r->a, frontier);
+}
+
 int gpu_run_end(struct gpu_run *r, int rc)
 {
 	struct gtu_algorithm_stats *s = r->a.stats;
@@ -69,10 +89,7 @@ int gpu_run_end(struct gpu_run *r, int rc)
 	}
 	gtu_alg_phase(&r->a, "setup");
 	s->seconds = 1e-9 * (double)(r->a.phase_ns - r->a.started_ns);
-	for (i = 0; i < GPU_TALLIES; i++) {
-		s->list_bytes += 32 * r->counters.tally[i].far;
-		s->cached_bytes += 32 * r->counters.tally[i].near;
-	}
+	count_bytes(r);
 	for (i = 0; i < s->phases; i++)
 		if (!strcmp(s->phase[i].name, "traverse"))
 			s->gpu_seconds = s->phase[i].seconds;

@@ -105,7 +105,7 @@ static int published(struct sssp *s)
 		swap = s->visit[0];
 		s->visit[0] = s->visit[1];
 		s->visit[1] = swap;
-		r->a.stats->iterations++;
+		gpu_run_iteration(r, 0);
 	} while (!rc && r->counters.changed);
 	return rc;
 }

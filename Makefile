@@ -212,7 +212,7 @@ fuzzers: $(FUZZ_BIN)
 .PHONY: help deps test run install lab
 help:
 	@sed -n '3,/^$$/s/^#  \?//p' Makefile
-	@echo "make run GRAPH=file SOURCE=id ALGO=bfs|sssp|pr|cc|bc|gc|kc UNIT=none|scu|scu-basic|iru|peg|weaver"
+	@echo "make run GRAPH=file SOURCE=id ALGO=bfs|sssp|pr|cc|bc|gc|kc|cdlp|lcc UNIT=none|scu|scu-basic|iru|peg|weaver"
 	@echo "make test TESTS='unit/test_x cli'   groups or names: unit san cli fuzz valgrind guest"
 	@echo "make deps | unit-tests | fuzzers    packages; test programs; libFuzzer programs"
 	@echo "make man                            the man pages, in build/man: man -l build/man/man1/gtu.1"

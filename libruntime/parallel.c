@@ -5,8 +5,6 @@
 
 #include "parallel.h"
 
-#define THREADS_MOST 64
-
 struct work {
 	int (*fn)(void *arg, uint64_t first, uint64_t end);
 	void *arg;
@@ -38,11 +36,11 @@ int gtu_parallel_by(uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_
 	struct work w = { .fn = fn, .arg = arg, .count = count, .share = share };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), i, started = 0;
 	uint64_t shares = count / share + !!(count % share);
-	pthread_t thread[THREADS_MOST];
+	pthread_t thread[GTU_THREADS_MOST];
 
-	if (cpus > THREADS_MOST)
-		cpus = THREADS_MOST;
-	if (cpus > (long)(shares < THREADS_MOST ? shares : THREADS_MOST))
+	if (cpus > GTU_THREADS_MOST)
+		cpus = GTU_THREADS_MOST;
+	if (cpus > (long)(shares < GTU_THREADS_MOST ? shares : GTU_THREADS_MOST))
 		cpus = (long)shares;
 	/* fewer threads than wished for only take longer */
 	for (i = 1; i < cpus; i++)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #define GTU_SHARE_LOG2	20		/* log2 of the elements that a CPU takes at a time */
+#define GTU_THREADS_MOST 64		/* that work on one call, the caller among them */
 
 /*
  * fn(arg, first, end) over the shares of [0, count), by as many CPUs as there are; each share but the last is

@@ -19,6 +19,8 @@ static const char help[] =
 	"  stcon          whether, and by how few edges, a path leads from a source to a target\n"
 	"  gc             colours, no two neighbours the same\n"
 	"  kc             core numbers\n"
+	"  cdlp           communities by label propagation, as LDBC Graphalytics has it\n"
+	"  lcc            local clustering coefficients, likewise\n"
 	"  gcn            a graph convolution of features of each vertex: SpMM, then GraphSum\n"
 	"  hash           lookups in a hash table whose keys are the graph's edges\n\n"
 	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru, peg,\n"
@@ -38,7 +40,7 @@ static const char help[] =
 	"                 file's own, or unit\n"
 	"  --delta D      sssp: step of the near-far threshold; without it, chosen from the weights\n"
 	"  --damping D    pr: damping factor (0.85)\n"
-	"  --iterations N  pr: iterations (20; at most 1000 with --epsilon)\n"
+	"  --iterations N  pr: iterations (20; at most 1000 with --epsilon); cdlp: at most (10)\n"
 	"  --epsilon E    pr: stop when no rank changes by more than E\n"
 	"  --features F   gcn: so many features a vertex (16)\n"
 	"  --queries N    hash: so many lookups, every other one of an edge that exists (1000000)\n"
@@ -52,7 +54,8 @@ static const char help[] =
 	GPU_OPTIONS_HELP "\n"
 	"Values: bfs hops, 9223372036854775807 where there is no path; sssp distances, infinity where\n"
 	"there is none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one\n"
-	"line, the target and its hops; gc colours from 0; kc core numbers; gcn F reals;\n"
+	"line, the target and its hops; gc colours from 0; kc core numbers; cdlp the community's label,\n"
+	"an id; lcc reals with 17 digits; gcn F reals;\n"
 	"hash a line a query: its number, the edge's two ids, its place in the table or none.\n";
 
 #define QUERIES 1000000			/* of a hash table, where no number is given */
@@ -211,6 +214,7 @@ static bool is_for(const struct run_kind *kind, int option)
 	case 'f': return kind->takes & RUN_TAKES_FEATURES;
 	case 'q': return kind->takes & RUN_TAKES_QUERIES;
 	case 'x': return kind->takes & RUN_TAKES_SEED;
+	case 'i': return kind->takes & RUN_TAKES_ITERATIONS;
 	}
 	return kind->takes & RUN_TAKES_RANKS;
 }
@@ -329,7 +333,7 @@ static int parse(int argc, char **argv, struct request *q)
 		}
 	}
 	if (argc - optind < 2)
-		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc, bc, stcon, gc, kc, gcn, hash), and on which graph?" :
+		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc, bc, stcon, gc, kc, cdlp, lcc, gcn, hash), and on which graph?" :
 						  "on which graph?");
 	if (argc - optind > 2)
 		return cli_usage("takes no '%s'", argv[optind + 2]);

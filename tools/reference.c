@@ -429,6 +429,116 @@ int reference_gcn(const struct gtu_graph *g, uint32_t features, uint64_t seed, d
 	return rc;
 }
 
+/* ---- Labels, clustering ------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* of[at[v] .. at[v + 1]): ends of v's edges either way, sorted. @at n + 2, @of 2 m. */
+static void neighbours_of(const struct gtu_graph *g, uint64_t *at, uint64_t *of)
+{
+	const int ways = g->flags & GTU_GRAPH_DIRECTED ? 2 : 1;
+	uint64_t v, e;
+
+	for (v = 0; v < g->n; v++)
+		for (e = g->row[v]; e < g->row[v + 1]; e++) {
+			at[v + 2]++;
+			if (ways == 2)
+				at[gtu_graph_target(g, e) + 2]++;
+		}
+	for (v = 0; v < g->n; v++)
+		at[v + 2] += at[v + 1];
+	for (v = 0; v < g->n; v++)
+		for (e = g->row[v]; e < g->row[v + 1]; e++) {
+			of[at[v + 1]++] = gtu_graph_target(g, e);
+			if (ways == 2)
+				of[at[gtu_graph_target(g, e) + 1]++] = v;
+		}
+	for (v = 0; v < g->n; v++)
+		qsort(of + at[v], at[v + 1] - at[v], sizeof(*of), ascending);
+}
+
+/* The first of the longest runs of sorted numbers. */
+static uint64_t longest_run(const uint64_t *x, uint64_t count)
+{
+	uint64_t i, run = 0, most = 0, found = 0;
+
+	for (i = 0; i < count; i++) {
+		run = i && x[i] == x[i - 1] ? run + 1 : 1;
+		if (run > most) {
+			most = run;
+			found = x[i];
+		}
+	}
+	return found;
+}
+
+int reference_labels(const struct gtu_graph *g, uint64_t iterations, uint64_t *label)
+{
+	uint64_t *at = array(g->n + 1, 8), *of = array(2 * g->m, 8), *next = array(g->n, 8), *list = array(2 * g->m, 8);
+	uint64_t v, i, count;
+	int rc = at && of && next && list ? 0 : -1;
+
+	if (!rc)
+		neighbours_of(g, at, of);
+	for (v = 0; !rc && v < g->n; v++)
+		label[v] = v;
+	for (; !rc && iterations; iterations--) {
+		for (v = 0; v < g->n; v++) {
+			count = at[v + 1] - at[v];
+			for (i = 0; i < count; i++)
+				list[i] = label[of[at[v] + i]];
+			qsort(list, count, sizeof(*list), ascending);
+			next[v] = count ? longest_run(list, count) : label[v];
+		}
+		for (v = 0; v < g->n; v++)
+			label[v] = next[v];
+	}
+	free(at);
+	free(of);
+	free(next);
+	free(list);
+	return rc;
+}
+
+int reference_clustering(const struct gtu_graph *g, double *coefficient)
+{
+	uint64_t *at = array(g->n + 1, 8), *of = array(2 * g->m, 8), *mark = array(g->n, 8), *met = array(g->n, 8);
+	uint64_t v, u, w, i, e, count, closed, turn = 0;
+	int rc = at && of && mark && met ? 0 : -1;
+
+	if (!rc)
+		neighbours_of(g, at, of);
+	for (v = 0; !rc && v < g->n; v++) {
+		for (count = closed = 0, i = at[v]; i < at[v + 1]; i++)
+			if (of[i] != v && mark[of[i]] != v + 1) {
+				mark[of[i]] = v + 1;
+				count++;
+			}
+		for (i = at[v]; i < at[v + 1]; i++) {
+			u = of[i];
+			if (u == v || (i > at[v] && u == of[i - 1]))
+				continue;
+			/* each of u's edges once, however often it is there */
+			for (turn++, e = g->row[u]; e < g->row[u + 1]; e++) {
+				w = gtu_graph_target(g, e);
+				closed += w != u && mark[w] == v + 1 && met[w] != turn;
+				met[w] = turn;
+			}
+		}
+		coefficient[v] = count < 2 ? 0 : (double)closed / ((double)count * (double)(count - 1));
+	}
+	free(at);
+	free(of);
+	free(mark);
+	free(met);
+	return rc;
+}
+
 uint64_t reference_same_color(const struct gtu_graph *g, const uint32_t *color)
 {
 	uint64_t v, e;

@@ -48,6 +48,18 @@ int reference_cores(const struct gtu_graph *g, uint64_t *core);
  */
 int reference_gcn(const struct gtu_graph *g, uint32_t features, uint64_t seed, double *z, double *magnitude);
 
+/*
+ * Label propagation by the definition: every round, each vertex lists its neighbours' labels (an edge gives one to
+ * both its ends, where edges are not stored both ways already), sorts them, and takes the longest run.
+ */
+int reference_labels(const struct gtu_graph *g, uint64_t iterations, uint64_t *label);
+
+/*
+ * Local clustering coefficient by the definition: all edges of each of a vertex' neighbours are looked at, and those
+ * that lead to another of them are counted, once each.
+ */
+int reference_clustering(const struct gtu_graph *g, double *coefficient);
+
 /* Entry of col whose ends have the same colour (a loop is none), or UINT64_MAX: the colouring is valid. */
 uint64_t reference_same_color(const struct gtu_graph *g, const uint32_t *color);
 

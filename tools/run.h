@@ -17,12 +17,13 @@ struct run;
 #define RUN_TAKES_SOURCES	(1u << 1)	/* --source with several, --sources */
 #define RUN_TAKES_TARGET	(1u << 2)
 #define RUN_TAKES_WEIGHTS	(1u << 3)
-#define RUN_TAKES_RANKS		(1u << 4)	/* --damping, --iterations, --epsilon */
+#define RUN_TAKES_RANKS		(1u << 4)	/* --damping, --epsilon */
 #define RUN_TAKES_DELTA		(1u << 5)
 #define RUN_TAKES_FEATURES	(1u << 6)
 #define RUN_TAKES_SEED		(1u << 7)
 #define RUN_TAKES_DIRECTION	(1u << 9)
 #define RUN_TAKES_QUERIES	(1u << 8)	/* a value a query, not a vertex */
+#define RUN_TAKES_ITERATIONS	(1u << 10)
 
 /* An algorithm as `gtu run` sees it. To add one: a row in run_kind.c, and what it shows in run_values.c. */
 struct run_kind {
@@ -72,8 +73,8 @@ struct run {
 	const char *weights;		/* what they are, for a person; SSSP */
 	double open_seconds;
 	union {
-		uint64_t *integer;	/* BFS levels, CC vertices, cores, the distance of stcon, places */
-		double *real;		/* SSSP distances, PR ranks, BC scores, GCN features */
+		uint64_t *integer;	/* BFS levels, CC and CDLP vertices, cores, the distance of stcon, places */
+		double *real;		/* SSSP distances, PR ranks, BC scores, LCC, GCN features */
 		uint32_t *color;	/* GC */
 		void *result;
 	};
@@ -135,6 +136,10 @@ void run_print_cc(const struct run *r, FILE *to);
 void run_print_bc(const struct run *r, FILE *to);
 void run_print_stcon(const struct run *r, FILE *to);
 void run_print_gc(const struct run *r, FILE *to);
+void run_json_cdlp(const struct run *r, struct json *j);
+void run_print_cdlp(const struct run *r, FILE *to);
+void run_json_lcc(const struct run *r, struct json *j);
+void run_print_lcc(const struct run *r, FILE *to);
 void run_json_gcn(const struct run *r, struct json *j);
 void run_print_gcn(const struct run *r, FILE *to);
 void run_print_kc(const struct run *r, FILE *to);

@@ -12,6 +12,7 @@
 /* Ranks agree where they differ by no more than this, relatively; scores of betweenness likewise. */
 #define RANK_TOLERANCE	1e-6
 #define SCORE_TOLERANCE	1e-9
+#define CDLP_ITERATIONS	10		/* gtu_label_propagation()'s, where none are asked for */
 
 /* ---- Running ------------------------------------------------------------------------------------ */
 
@@ -53,6 +54,16 @@ static int compute_gc(struct run *r, struct gtu_error *err)
 static int compute_kc(struct run *r, struct gtu_error *err)
 {
 	return gtu_cores(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
+}
+
+static int compute_cdlp(struct run *r, struct gtu_error *err)
+{
+	return gtu_label_propagation(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
+}
+
+static int compute_lcc(struct run *r, struct gtu_error *err)
+{
+	return gtu_clustering(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
 }
 
 static int compute_gcn(struct run *r, struct gtu_error *err)
@@ -227,6 +238,27 @@ static int verify_kc(struct run *r, struct gtu_error *err)
 	return verify_with(r, fill_kc, -1, err);
 }
 
+/* All rounds that were asked for: the algorithm stops where none changes a label any more. */
+static int fill_cdlp(struct run *r, void *expected)
+{
+	return reference_labels(&r->graph, r->opt.iterations ? r->opt.iterations : CDLP_ITERATIONS, expected);
+}
+
+static int verify_cdlp(struct run *r, struct gtu_error *err)
+{
+	return verify_with(r, fill_cdlp, -1, err);
+}
+
+static int fill_lcc(struct run *r, void *expected)
+{
+	return reference_clustering(&r->graph, expected);
+}
+
+static int verify_lcc(struct run *r, struct gtu_error *err)
+{
+	return verify_with(r, fill_lcc, SCORE_TOLERANCE, err);
+}
+
 /* Sums of what may cancel out are compared with the sum of magnitudes. */
 static int verify_gcn(struct run *r, struct gtu_error *err)
 {
@@ -262,7 +294,7 @@ static const struct run_kind kinds[] = {
 	  compute_bfs, verify_bfs, run_write_hops, run_json_bfs, run_print_bfs },
 	{ "sssp", NULL, RUN_TAKES_SOURCE | RUN_TAKES_WEIGHTS | RUN_TAKES_DELTA, 8, false, "iterations",
 	  compute_sssp, verify_sssp, run_write_distance, run_json_sssp, run_print_sssp },
-	{ "pr", "pagerank", RUN_TAKES_RANKS | RUN_TAKES_DIRECTION, 8, false, "iterations",
+	{ "pr", "pagerank", RUN_TAKES_RANKS | RUN_TAKES_ITERATIONS | RUN_TAKES_DIRECTION, 8, false, "iterations",
 	  compute_pr, verify_pr, run_write_real, run_json_pr, run_print_pr },
 	{ "cc", "wcc", 0, 8, false, "iterations",
 	  compute_cc, verify_cc, run_write_vertex, run_json_cc, run_print_cc },
@@ -274,6 +306,10 @@ static const struct run_kind kinds[] = {
 	  compute_gc, verify_gc, run_write_color, run_json_gc, run_print_gc },
 	{ "kc", NULL, 0, 8, false, "rounds",
 	  compute_kc, verify_kc, run_write_core, run_json_kc, run_print_kc },
+	{ "cdlp", NULL, RUN_TAKES_ITERATIONS, 8, false, "iterations",
+	  compute_cdlp, verify_cdlp, run_write_vertex, run_json_cdlp, run_print_cdlp },
+	{ "lcc", NULL, 0, 8, false, "passes",
+	  compute_lcc, verify_lcc, run_write_real, run_json_lcc, run_print_lcc },
 	{ "gcn", NULL, RUN_TAKES_WEIGHTS | RUN_TAKES_FEATURES | RUN_TAKES_SEED, 8, false, "passes",
 	  compute_gcn, verify_gcn, run_write_features, run_json_gcn, run_print_gcn },
 	{ "hash", NULL, RUN_TAKES_QUERIES | RUN_TAKES_SEED, 8, false, "blocks",

@@ -334,22 +334,77 @@ void run_json_cc(const struct run *r, struct json *j)
 	free(h.size);
 }
 
+/* The values that most vertices have, which are vertices. */
+static void print_largest(const struct run *r, const struct histogram *h, const char *title, FILE *to)
+{
+	uint64_t top[TOP_SHOWN];
+	unsigned i, count = h->size ? top_of(r->graph.n, count_at, h->size, top) : 0;
+
+	fprintf(to, "\n%12s     vertices\n", title);
+	for (i = 0; i < count && h->size[top[i]]; i++) {
+		fprintf(to, "%12" PRIu64 "  %11s", gtu_graph_id(&r->graph, top[i]),
+			grouped(h->size[top[i]]));
+		bar(to, (double)h->size[top[i]], (double)h->largest);
+	}
+}
+
 void run_print_cc(const struct run *r, FILE *to)
 {
 	struct histogram h = histogram_of(r);
-	uint64_t top[TOP_SHOWN];
-	unsigned i, count = h.size ? top_of(r->graph.n, count_at, h.size, top) : 0;
 
-	fputs("\n   component     vertices\n", to);
-	for (i = 0; i < count && h.size[top[i]]; i++) {
-		fprintf(to, "%12" PRIu64 "  %11s", gtu_graph_id(&r->graph, top[i]),
-			grouped(h.size[top[i]]));
-		bar(to, (double)h.size[top[i]], (double)h.largest);
-	}
+	print_largest(r, &h, "component", to);
 	fprintf(to, "\nfound     %s, the largest with %s of %s vertices (%.1f %%)\n",
 		counted(components_in(r), "component", "components"), grouped(h.largest), grouped(r->graph.n),
 		percent(h.largest, r->graph.n));
 	free(h.size);
+}
+
+/* ---- Communities, clustering -------------------------------------------------------------------------- */
+
+/* Label by label: how many vertices have it; returns how many labels there are. */
+static uint64_t communities_in(const struct histogram *h)
+{
+	uint64_t i, found = 0;
+
+	for (i = 0; h->counted && h->size && i <= h->highest; i++)
+		found += h->size[i] > 0;
+	return found;
+}
+
+void run_json_cdlp(const struct run *r, struct json *j)
+{
+	struct histogram h = histogram_of(r);
+
+	json_u64(j, "communities", communities_in(&h));
+	json_u64(j, "largest", h.largest);
+	free(h.size);
+}
+
+void run_print_cdlp(const struct run *r, FILE *to)
+{
+	struct histogram h = histogram_of(r);
+
+	print_largest(r, &h, "community", to);
+	fprintf(to, "\nfound     %s, the largest with %s of %s vertices (%.1f %%)\n",
+		counted(communities_in(&h), "community", "communities"), grouped(h.largest), grouped(r->graph.n),
+		percent(h.largest, r->graph.n));
+	free(h.size);
+}
+
+static double mean_of(const struct run *r)
+{
+	return r->graph.n ? sum_of(r) / (double)r->graph.n : 0;
+}
+
+void run_json_lcc(const struct run *r, struct json *j)
+{
+	json_double(j, "mean", mean_of(r));
+}
+
+void run_print_lcc(const struct run *r, FILE *to)
+{
+	print_top(r, "clustering coefficient", "%.6f", to);
+	fprintf(to, "\nmean      %.9f over %s\n", mean_of(r), counted(r->graph.n, "vertex", "vertices"));
 }
 
 /* ---- ST-connectivity, colours, cores ------------------------------------------------------------------ */

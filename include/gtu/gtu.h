@@ -449,7 +449,7 @@ struct gtu_algorithm_options {
 	uint64_t source;		/* vertex (not id): BFS, SSSP, ST-connectivity */
 	double damping;			/* PageRank, 0 < damping < 1; 0: 0.85 */
 	double epsilon;			/* PageRank: stop when no rank changes by more; 0: never */
-	uint32_t iterations;		/* PageRank; 0: 20 without epsilon, 1000 with */
+	uint32_t iterations;		/* PageRank; 0: 20 without epsilon, 1000 with. Label propagation; 0: 10 */
 	uint32_t kernel;		/* GTU_WITH_GPU: enum gtu_kernel of gtu/gpu.h; others ignore it */
 	double delta;			/* SSSP: step of the near-far threshold; 0: chosen from the weights */
 	/*
@@ -581,6 +581,28 @@ int gtu_coloring(struct gtu_device *dev, const struct gtu_graph *g,
 int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
 	      const struct gtu_algorithm_options *opt, uint64_t *core,
 	      struct gtu_algorithm_stats *stats, struct gtu_error *err);
+
+/*
+ * The two that LDBC Graphalytics adds (specification 1.0, sections 2.3.4 and 2.3.5), on the terms of the four above.
+ * Without a unit they run on all CPUs. Directed graphs take memory for another edge list.
+ *
+ * Community detection by label propagation: label[v] (n entries) begins as v and becomes, opt->iterations times and
+ * for all vertices at once, the most frequent label of v's neighbours, the smallest of several; a vertex without
+ * edges keeps its own. Every edge stored counts, in a directed graph for both its ends. stats->iterations is less
+ * than asked for where no label changed any more.
+ */
+int gtu_label_propagation(struct gtu_device *dev, const struct gtu_graph *g,
+			  const struct gtu_algorithm_options *opt, uint64_t *label,
+			  struct gtu_algorithm_stats *stats, struct gtu_error *err);
+/*
+ * Local clustering coefficient: coefficient[v] (n entries) = edges between v's neighbours over d (d - 1), d being
+ * how many there are; 0 where d is less than 2. Neighbours are those that an edge leads to or comes from, each once
+ * and v not; between two of them there are as many edges as directions. stats->edges: of the lists that were looked
+ * through. GTU_ERR_UNSUPPORTED: GTU_WITH_IRU, more than 2^32 - 1 vertices.
+ */
+int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
+		   const struct gtu_algorithm_options *opt, double *coefficient,
+		   struct gtu_algorithm_stats *stats, struct gtu_error *err);
 
 /* Feature @f of vertex @v that gtu_gcn() begins with: -1 or more, less than 1, by the numbers alone. */
 static inline double gtu_gcn_feature(uint64_t seed, uint64_t v, uint32_t f)

@@ -222,7 +222,7 @@ int gtu_alg_end(struct gtu_alg *a, int rc)
 	return rc;
 }
 
-static int look_in(struct gtu_alg *a)
+int gtu_alg_look(struct gtu_alg *a)
 {
 	uint64_t now = gtu_now_ns();
 
@@ -238,7 +238,7 @@ static int look_in(struct gtu_alg *a)
 int gtu_alg_progress(struct gtu_alg *a, uint64_t edges)
 {
 	a->stats->edges += edges;
-	return a->stats->edges - a->looked < LOOK_EDGES ? 0 : look_in(a);
+	return a->stats->edges - a->looked < LOOK_EDGES ? 0 : gtu_alg_look(a);
 }
 
 static void list(struct gtu_alg *a, struct gtu_alg_buffer *b)
@@ -394,7 +394,7 @@ int gtu_alg_take(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg
 		}
 	}
 	a->stats->edges += w->edges;
-	return look_in(a);
+	return gtu_alg_look(a);
 }
 
 /* ---- SCU ------------------------------------------------------------------------------------ */

@@ -89,6 +89,8 @@ void gtu_alg_job_done(struct gtu_alg *a, const struct gtu_completion *c);
 void gtu_alg_phase(struct gtu_alg *a, const char *name);
 /* An iteration over @frontier vertices has ended: count it, and tell who asked. */
 void gtu_alg_iteration(struct gtu_alg *a, uint64_t frontier);
+/* The user may look in, and stop it, if that was not so lately. */
+int gtu_alg_look(struct gtu_alg *a);
 /* Count @edges as traversed; every few milliseconds the user may look in, and stop it. */
 int gtu_alg_progress(struct gtu_alg *a, uint64_t edges);
 

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Local clustering coefficients, as LDBC Graphalytics specifies them (specification 1.0, section 2.3.5): how many of
+ * the edges that could be between a vertex' neighbours there are.
+ *
+ * Each triangle is met once: every pair of neighbours is an edge from the one of fewer neighbours to the other, so
+ * that no vertex has more than sqrt(2 m) such edges, and two of them out of one vertex are closed by a third or not
+ * (Chiba and Nishizeki; Schank and Wagner's "forward"). What a triangle counts for a corner is 1 or, where the
+ * opposite side is an edge in both directions, 2.
+ */
+#include <string.h>
+
+#include "algorithm/shares.h"
+#include "algorithm/visit.h"
+
+#define SHARE		128u		/* vertices that a CPU takes at a time */
+#define SIEVE_LOG2	4
+#define SIEVE		(1u << SIEVE_LOG2)	/* bits a place of the table: most that is not there ends at a bit */
+#define GROUP		(1u << 16)	/* edges whose ends are visited at a time, with a unit */
+
+struct clustering {
+	struct gtu_alg a;
+	struct gtu_graph *turned, *sorted;	/* in-lists of a directed graph; ascending out-lists, where they were not */
+	const struct gtu_graph *out, *in;	/* in: NULL where edges are stored both ways */
+	struct gtu_graph *up;		/* from each vertex to its neighbours of more neighbours, ascending */
+	uint8_t *twice;			/* by entry of up: edges both ways; NULL: all are */
+	uint64_t *degree;		/* neighbours */
+	atomic_uint_fast64_t *closed;	/* ordered pairs of neighbours that are an edge */
+	atomic_bool descends;		/* a list is not ascending */
+	struct gtu_alg_shares shares;
+	/* with a unit: who asks for the edges of a vertex */
+	struct gtu_alg_visit visit;
+	struct gtu_alg_frontier asked;
+	struct gtu_alg_buffer slot;	/* n u32: place in asked, from 1; 0: not there */
+	struct gtu_alg_buffer begin;	/* of each place, u64: its askers begin there */
+	struct gtu_alg_buffer asker;	/* entries of up, u64 */
+	struct gtu_alg_buffer owner;	/* u32: of an entry of the group, its vertex, from first on */
+	uint64_t first, end, brought;
+};
+
+/* ---- Neighbours -------------------------------------------------------------------------------------- */
+
+/* A vertex' neighbours in ascending order, each once, itself left out. */
+struct walk {
+	const struct clustering *c;
+	uint64_t v, i, i_end, k, k_end, last;
+	bool descends;
+};
+
+static struct walk walk_from(const struct clustering *c, uint64_t v)
+{
+	struct walk w = { .c = c, .v = v, .i = c->out->row[v], .i_end = c->out->row[v + 1], .last = GTU_NO_VERTEX };
+
+	if (c->in) {
+		w.k = c->in->row[v];
+		w.k_end = c->in->row[v + 1];
+	}
+	return w;
+}
+
+/* Entries of one list that are @u are left behind: was there one? */
+static inline bool pass(const struct gtu_graph *g, uint64_t *at, uint64_t end, uint64_t u)
+{
+	const uint64_t start = *at;
+
+	while (*at < end && gtu_graph_target(g, *at) == u)
+		++*at;
+	return *at > start;
+}
+
+static inline bool walk(struct walk *w, uint64_t *neighbour, bool *both)
+{
+	const struct gtu_graph *out = w->c->out, *in = w->c->in;
+	uint64_t u, x;
+	bool leaves, leads;
+
+	while (w->i < w->i_end || w->k < w->k_end) {
+		u = w->i < w->i_end ? gtu_graph_target(out, w->i) : GTU_NO_VERTEX;
+		x = w->k < w->k_end ? gtu_graph_target(in, w->k) : GTU_NO_VERTEX;
+		u = x < u ? x : u;
+		leaves = pass(out, &w->i, w->i_end, u);
+		leads = in && pass(in, &w->k, w->k_end, u);
+		w->descends |= w->last != GTU_NO_VERTEX && u <= w->last;
+		w->last = u;
+		if (u == w->v)
+			continue;
+		*neighbour = u;
+		*both = !in || (leaves && leads);
+		return true;
+	}
+	return false;
+}
+
+static int count_share(void *arg, uint64_t first, uint64_t end)
+{
+	struct clustering *c = arg;
+	uint64_t v, u, d;
+	bool both;
+
+	for (v = first; v < end; v++) {
+		struct walk w = walk_from(c, v);
+
+		for (d = 0; walk(&w, &u, &both); d++)
+			;
+		c->degree[v] = d;
+		if (w.descends)
+			atomic_store_explicit(&c->descends, true, memory_order_relaxed);
+	}
+	return gtu_alg_shares_look(&c->shares);
+}
+
+static inline bool is_up(const struct clustering *c, uint64_t v, uint64_t u)
+{
+	return c->degree[v] < c->degree[u] || (c->degree[v] == c->degree[u] && v < u);
+}
+
+static int count_up_share(void *arg, uint64_t first, uint64_t end)
+{
+	struct clustering *c = arg;
+	uint64_t v, u, *row = c->up->backing->row;
+	bool both;
+
+	for (v = first; v < end; v++) {
+		struct walk w = walk_from(c, v);
+
+		while (walk(&w, &u, &both))
+			row[v + 1] += is_up(c, v, u);
+	}
+	return gtu_alg_shares_look(&c->shares);
+}
+
+static int fill_up_share(void *arg, uint64_t first, uint64_t end)
+{
+	struct clustering *c = arg;
+	uint64_t v, u, at;
+	bool both;
+
+	for (v = first; v < end; v++) {
+		struct walk w = walk_from(c, v);
+
+		/* bounded by what was counted: someone may rewrite the file meanwhile */
+		for (at = c->up->row[v]; at < c->up->row[v + 1] && walk(&w, &u, &both);) {
+			if (!is_up(c, v, u))
+				continue;
+			gtu_put(c->up->backing->col, c->up->edge_bytes, at, u);
+			if (c->twice)
+				c->twice[at] = both;
+			at++;
+		}
+	}
+	return gtu_alg_shares_look(&c->shares);
+}
+
+static int no_memory(struct clustering *c)
+{
+	return gtu_fail(c->a.err, GTU_ERR_NOMEM, "%s: no memory for the neighbours of %llu vertices", c->a.name,
+			(unsigned long long)c->a.g->n);
+}
+
+/* Turned round twice, a graph is what it was, with lists that ascend. */
+static int sort_lists(struct clustering *c)
+{
+	const struct gtu_progress *progress = c->a.opt->progress;
+	struct gtu_graph plain = *c->a.g, *turned = NULL;
+	int rc;
+
+	plain.weight = NULL;
+	plain.weight_type = GTU_WEIGHT_NONE;
+	rc = c->turned ? 0 : gtu_graph_transpose(&plain, progress, &turned, c->a.err);
+	if (!rc)
+		rc = gtu_graph_transpose(c->turned ? c->turned : turned, progress, &c->sorted, c->a.err);
+	gtu_graph_close(turned);
+	c->out = c->sorted;
+	return rc;
+}
+
+static int count_neighbours(struct clustering *c)
+{
+	struct gtu_graph view = *c->a.g;
+	int rc = gtu_graph_check(&view, c->a.opt->progress, c->a.err);
+
+	c->out = c->a.g;
+	c->degree = gtu_array_alloc(c->a.g->n * sizeof(*c->degree));
+	if (!rc && !c->degree)
+		return no_memory(c);
+	if (!rc)
+		rc = gtu_alg_turn(&c->a, &c->turned);
+	c->in = c->turned;
+	if (!rc)
+		rc = gtu_parallel_by(SHARE, count_share, c, c->a.g->n);
+	if (rc || !atomic_load(&c->descends))
+		return rc;
+	rc = sort_lists(c);
+	return rc ? rc : gtu_parallel_by(SHARE, count_share, c, c->a.g->n);
+}
+
+static int point_up(struct clustering *c)
+{
+	const uint64_t n = c->a.g->n;
+	struct gtu_graph *up = c->up = gtu_graph_new();
+	uint64_t v, *row;
+	int rc;
+
+	row = up ? gtu_array_alloc((n + 1) * sizeof(*row)) : NULL;
+	if (!row)
+		return no_memory(c);
+	memset(row, 0, (n + 1) * sizeof(*row));
+	up->row = up->backing->row = row;
+	rc = gtu_parallel_by(SHARE, count_up_share, c, n);
+	if (rc)
+		return rc;
+	for (v = 0; v < n; v++)
+		row[v + 1] += row[v];
+	up->n = n;
+	up->m = row[n];
+	up->edge_bytes = c->a.g->edge_bytes;
+	up->flags = GTU_GRAPH_DIRECTED | GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED;
+	memcpy(up->name, c->a.g->name, sizeof(up->name));
+	up->col = up->backing->col = gtu_array_alloc((up->m + 1) * up->edge_bytes);
+	c->twice = c->in ? gtu_array_alloc(up->m + 1) : NULL;
+	if (!up->col || (c->in && !c->twice))
+		return no_memory(c);
+	return gtu_parallel_by(SHARE, fill_up_share, c, n);
+}
+
+/* ---- Triangles, without a unit ------------------------------------------------------------------------ */
+
+static inline uint64_t weight(const struct clustering *c, uint64_t e)
+{
+	return c->twice ? 1u + c->twice[e] : 2;
+}
+
+static inline void add(struct clustering *c, uint64_t v, uint64_t count)
+{
+	if (count)
+		atomic_fetch_add_explicit(&c->closed[v], count, memory_order_relaxed);
+}
+
+/* Where a neighbour of v is in v's list, from 1; key 0 is free. */
+struct place {
+	uint32_t key, place;
+};
+
+/* The lowest 32 bits of a vertex tell it from all others where there are no more than 2^32 - 1. */
+static inline uint32_t key_of(uint64_t u)
+{
+	return (uint32_t)u + 1;
+}
+
+static inline uint64_t hash(uint64_t u)
+{
+	return u * 0x9e3779b97f4a7c15u;
+}
+
+static inline struct place *find(struct place *table, unsigned shift, uint64_t mask, uint64_t u)
+{
+	uint64_t at = hash(u) >> shift;
+
+	while (table[at].place && table[at].key != key_of(u))
+		at = (at + 1) & mask;
+	return &table[at];
+}
+
+/* Triangles whose corner of fewest neighbours is @v. Returns edges gone along, or GTU_NO_VERTEX: no memory. */
+static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint64_t v)
+{
+	const struct gtu_graph *up = c->up;
+	const uint64_t first = up->row[v], count = up->row[v + 1] - first;
+	uint64_t p, e, end, u, w, q, hole, of_v = 0, of_u, edges = 0, *closed;
+	struct place *table, *at;
+	uint64_t room, *sieve;
+	unsigned shift;
+
+	if (count < 2)
+		return 0;
+	shift = (unsigned)__builtin_clzll(2 * count - 1);
+	room = 1ull << (64 - shift);
+	table = gtu_alg_scratch_room(s, 0, room * (sizeof(*table) + SIEVE / 8) + 8);
+	closed = gtu_alg_scratch_room(s, 1, count * sizeof(*closed));
+	if (!table || !closed)
+		return GTU_NO_VERTEX;
+	sieve = (uint64_t *)(table + room);
+	memset(table, 0, room * (sizeof(*table) + SIEVE / 8) + 8);
+	memset(closed, 0, count * sizeof(*closed));
+	for (p = 0; p < count; p++) {
+		u = gtu_graph_target(up, first + p);
+		at = find(table, shift, room - 1, u);
+		at->key = key_of(u);
+		at->place = (uint32_t)p + 1;
+		hole = hash(u) >> (shift - SIEVE_LOG2);
+		sieve[hole >> 6] |= 1ull << (hole & 63);
+	}
+	for (p = 0; p < count; p++) {
+		u = gtu_graph_target(up, first + p);
+		end = up->row[u + 1];
+		edges += end - up->row[u];
+		for (of_u = 0, e = up->row[u]; e < end; e++) {
+			w = gtu_graph_target(up, e);
+			hole = hash(w) >> (shift - SIEVE_LOG2);
+			if (gtu_likely(!(sieve[hole >> 6] >> (hole & 63) & 1)))
+				continue;
+			at = find(table, shift, room - 1, w);
+			if (!at->place)
+				continue;
+			q = at->place - 1;
+			of_v += weight(c, e);
+			of_u += weight(c, first + q);
+			closed[q] += weight(c, first + p);
+		}
+		closed[p] += of_u;
+	}
+	add(c, v, of_v);
+	for (p = 0; p < count; p++)
+		add(c, gtu_graph_target(up, first + p), closed[p]);
+	return edges;
+}
+
+static int close_share(void *arg, uint64_t first, uint64_t end)
+{
+	struct clustering *c = arg;
+	struct gtu_alg_scratch *s = gtu_alg_scratch_take(&c->shares);
+	uint64_t v, some, edges = 0;
+	int rc = 0;
+
+	for (v = first; v < end && !rc; v++) {
+		some = close_from(c, s, v);
+		if (some == GTU_NO_VERTEX)
+			rc = GTU_ERR_NOMEM;
+		else
+			edges += some;
+	}
+	gtu_alg_scratch_give(s);
+	return rc ? rc : gtu_alg_shares_progress(&c->shares, edges);
+}
+
+/* ---- Triangles, with a unit that brings edges --------------------------------------------------------- */
+
+/* Entry of @v's list that leads to @w, or GTU_NO_VERTEX. */
+static uint64_t entry_to(const struct gtu_graph *up, uint64_t v, uint64_t w)
+{
+	uint64_t low = up->row[v], high = up->row[v + 1], middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (gtu_graph_target(up, middle) < w)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < up->row[v + 1] && gtu_graph_target(up, low) == w ? low : GTU_NO_VERTEX;
+}
+
+/* The edge from u to w has come: it closes a triangle for those of the group who have an edge to both. */
+static int close_brought(void *context, const struct gtu_alg_batch *batch)
+{
+	struct clustering *c = context;
+	const uint32_t *slot = c->slot.region.addr, *owner = c->owner.region.addr;
+	const uint64_t *begin = c->begin.region.addr, *asker = c->asker.region.addr;
+	uint64_t i, u, w, e, k, p, q, v;
+
+	for (i = 0; i < batch->n; i++) {
+		u = batch->source[i];
+		w = batch->target[i];
+		e = batch->edge[i];
+		if (gtu_unlikely(u >= c->up->n || !slot[u] || e < c->up->row[u] || e >= c->up->row[u + 1]))
+			return gtu_fail(c->a.err, GTU_ERR_FAIL,
+					"the unit gives edge %llu of vertex %llu, which was not asked for: it cannot be trusted",
+					(unsigned long long)e, (unsigned long long)u);
+		for (k = begin[slot[u] - 1]; k < begin[slot[u]]; k++) {
+			p = asker[k];
+			v = c->first + owner[p - c->up->row[c->first]];
+			q = entry_to(c->up, v, w);
+			if (q == GTU_NO_VERTEX)
+				continue;
+			add(c, v, weight(c, e));
+			add(c, u, weight(c, q));
+			add(c, w, weight(c, p));
+		}
+	}
+	c->brought += batch->n;
+	return 0;
+}
+
+/* From c->first on, the vertices whose edges upwards are a group, or one. */
+static int choose_group(struct clustering *c)
+{
+	const uint64_t *row = c->up->row, n = c->up->n, most = c->a.chunk < GROUP ? c->a.chunk : GROUP;
+	uint64_t entries;
+	int rc;
+
+	for (c->end = c->first + 1; c->end < n && row[c->end + 1] - row[c->first] <= most; c->end++)
+		;
+	entries = row[c->end] - row[c->first];
+	rc = gtu_alg_room(&c->a, &c->asked.ids, entries * c->a.id_width, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->begin, (entries + 2) * 8, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->asker, entries * 8, false);
+	if (!rc)
+		rc = gtu_alg_room(&c->a, &c->owner, entries * 4, false);
+	return rc;
+}
+
+/* For each vertex with edges that the group has an edge to: who in the group has. */
+static void list_askers(struct clustering *c)
+{
+	const uint64_t *row = c->up->row, base = row[c->first];
+	uint32_t *slot = c->slot.region.addr, *owner = c->owner.region.addr;
+	uint64_t *begin = c->begin.region.addr, *asker = c->asker.region.addr, v, u, p, i;
+
+	c->asked.count = 0;
+	begin[0] = begin[1] = 0;
+	for (v = c->first; v < c->end; v++)
+		for (p = row[v]; p < row[v + 1]; p++) {
+			u = gtu_graph_target(c->up, p);
+			owner[p - base] = (uint32_t)(v - c->first);
+			if (row[v + 1] - row[v] < 2 || row[u + 1] == row[u])
+				continue;
+			if (!slot[u]) {
+				gtu_alg_push(&c->a, &c->asked, u);
+				slot[u] = (uint32_t)c->asked.count;
+				begin[c->asked.count + 1] = 0;
+			}
+			begin[slot[u] + 1]++;
+		}
+	/* counts lie two further on: what is filled from there comes to lie where each begins */
+	for (i = 1; i <= c->asked.count; i++)
+		begin[i + 1] += begin[i];
+	for (v = c->first; v < c->end; v++)
+		for (p = row[v]; row[v + 1] - row[v] > 1 && p < row[v + 1]; p++) {
+			u = gtu_graph_target(c->up, p);
+			if (slot[u])
+				asker[begin[slot[u]]++] = p;
+		}
+}
+
+static int close_by_unit(struct clustering *c)
+{
+	uint32_t *slot;
+	uint64_t i, u, wanted;
+	int rc = gtu_alg_room(&c->a, &c->slot, c->up->n * 4, false);
+
+	c->visit.places = true;
+	if (!rc)
+		rc = gtu_alg_visit_begin(&c->a, &c->visit, c->up, c->up->edge_bytes);
+	for (c->first = 0; c->first < c->up->n && !rc; c->first = c->end) {
+		rc = choose_group(c);
+		if (rc)
+			break;
+		list_askers(c);
+		c->brought = wanted = 0;
+		for (i = 0; i < c->asked.count; i++) {
+			u = gtu_alg_vertex(&c->a, &c->asked, i);
+			wanted += c->up->row[u + 1] - c->up->row[u];
+		}
+		if (c->asked.count)
+			rc = gtu_alg_visit(&c->a, &c->visit, &c->asked, close_brought, c);
+		if (!rc && c->brought != wanted)
+			rc = gtu_fail(c->a.err, GTU_ERR_FAIL, "the unit brought %llu of %llu edges: it cannot be trusted",
+				      (unsigned long long)c->brought, (unsigned long long)wanted);
+		slot = c->slot.region.addr;
+		for (i = 0; i < c->asked.count; i++)
+			slot[gtu_alg_vertex(&c->a, &c->asked, i)] = 0;
+	}
+	return gtu_alg_visit_end(&c->a, &c->visit, rc);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------------ */
+
+static int cluster(struct clustering *c, double *coefficient)
+{
+	const uint64_t n = c->a.g->n;
+	uint64_t v, d;
+	int rc;
+
+	gtu_alg_phase(&c->a, "neighbours");
+	rc = count_neighbours(c);
+	if (!rc)
+		rc = point_up(c);
+	c->closed = rc ? NULL : gtu_array_alloc(n * sizeof(*c->closed));
+	if (!rc && !c->closed)
+		rc = no_memory(c);
+	if (rc)
+		return rc;
+	for (v = 0; v < n; v++)
+		atomic_init(&c->closed[v], 0);
+	gtu_alg_phase(&c->a, "triangles");
+	rc = c->a.q ? close_by_unit(c) : gtu_parallel_by(SHARE, close_share, c, n);
+	for (v = 0; v < n && !rc; v++) {
+		d = c->degree[v];
+		coefficient[v] = d < 2 ? 0 : (double)atomic_load(&c->closed[v]) / ((double)d * (double)(d - 1));
+	}
+	return rc;
+}
+
+int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
+		   const struct gtu_algorithm_options *opt, double *coefficient,
+		   struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct clustering *c;
+	int rc;
+
+	if (opt->unit == GTU_WITH_IRU)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+				"clustering looks for neighbours in sorted lists: there is no array accessed by index for the IRU to reorder; GraphPEG, Weaver and the SCU bring the lists");
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to cluster with");
+	rc = gtu_alg_begin(&c->a, "clustering", dev, g, opt, stats, err);
+	gtu_alg_shares_begin(&c->shares, &c->a);
+	if (!rc)
+		rc = gtu_alg_whole(&c->a);
+	/* keys of 32 bits, none of which may be twice */
+	if (!rc && g->n > UINT32_MAX)
+		rc = gtu_fail(err, GTU_ERR_UNSUPPORTED, "clustering takes up to 2^32 - 1 vertices; the graph has %llu",
+			      (unsigned long long)g->n);
+	if (!rc && g->n)
+		rc = cluster(c, coefficient);
+	rc = gtu_alg_shares_end(&c->shares, rc);
+	if (!rc) {
+		c->a.stats->iterations = 1;
+		c->a.stats->vertices = g->n;
+	}
+	gtu_graph_close(c->turned);
+	gtu_graph_close(c->sorted);
+	gtu_graph_close(c->up);
+	free(c->twice);
+	free(c->degree);
+	free(c->closed);
+	rc = gtu_alg_end(&c->a, rc);
+	free(c);
+	return rc;
+}

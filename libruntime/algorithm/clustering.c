@@ -518,7 +518,7 @@ int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 		rc = cluster(c, coefficient);
 	rc = gtu_alg_shares_end(&c->shares, rc);
 	if (!rc) {
-		c->a.stats->iterations = 1;
+		gtu_alg_iteration(&c->a, g->n);
 		c->a.stats->vertices = g->n;
 	}
 	gtu_graph_close(c->turned);

@@ -275,7 +275,10 @@ static int propagate(struct labels *l)
 		rc = l->a.q ? propagate_by_unit(l) :
 			      gtu_parallel_by(SHARE, propagate_share, l, l->a.g->n);
 		l->now = l->next;
-		l->a.stats->iterations++;
+		if (!rc)
+			rc = gtu_alg_shares_progress(&l->shares, 0);
+		if (!rc)
+			gtu_alg_iteration(&l->a, l->a.g->n);
 	}
 	return rc;
 }

@@ -99,12 +99,13 @@ TEST(the_others)
 
 	CHECK(!gtu_open("model", &dev, &err));
 	for (i = 0; i < UNITS; i++)
-		for (a = 0; a < 5; a++) {
+		for (a = 0; a < (unit[i] == GTU_WITH_IRU ? 6 : 7); a++) {
 			struct told t = { 0 };
 			struct gtu_algorithm_options opt = { .unit = unit[i], .target = g->n / 2, .iteration = take, .iteration_user = &t };
 			int rc = a == 0 ? gtu_sssp(dev, g, &opt, real, &s, &err) : a == 1 ? gtu_components(dev, g, &opt, integer, &s, &err) :
 				 a == 2 ? gtu_coloring(dev, g, &opt, color, &s, &err) : a == 3 ? gtu_cores(dev, g, &opt, integer, &s, &err) :
-					  gtu_stcon(dev, g, &opt, integer, &s, &err);
+				 a == 4 ? gtu_stcon(dev, g, &opt, integer, &s, &err) : a == 5 ?
+				 gtu_label_propagation(dev, g, &opt, integer, &s, &err) : gtu_clustering(dev, g, &opt, real, &s, &err);
 
 			CHECKF(!rc, "algorithm %u by unit %u: %s", a, unit[i], err.text);
 			adds_up(&t, &s);

@@ -3,9 +3,6 @@
 . "${0%/*}/tap.bash"
 
 tutorial=$root/Documentation/tutorial.md
-ln -s "$bin" build.real
-mkdir build
-ln -s "$bin/gtu" build/gtu
 sed -n '/^```sh$/,/^```$/p' "$tutorial" | grep -v '^```' >commands
 check "there are commands" test "$(wc -l <commands)" -ge 7
 while read -r command; do

@@ -14,6 +14,8 @@
 #   --limit S          seconds the guest may take in all [300]; --test-limit S: one test [60]
 #   --mem SIZE         the guest's memory [512M]; --cpus N [2]
 #   --iommu            with an IOMMU in the machine, in use
+#   --system FOLDER    a system that boots by itself, instead of tests: vmlinuz, initrd.img and disk in FOLDER. It
+#                      prints to its second serial port what tests/guest/init does
 #   --share FOLDER     seen as /mnt/share in the guest
 #   --shell            a shell on this terminal instead of tests, for a day at most; where standard input is no
 #                      terminal, the commands in it, whose output and exit status are this script's
@@ -26,7 +28,7 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= shell= device=1
+devices=1 iommu= share= shell= device=1 system=
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -46,6 +48,7 @@ while [ $# -gt 0 ]; do
 	--mem) mem=$2 ;;
 	--cpus) cpus=$2 ;;
 	--share) share=$2 ;;
+	--system) system=$2 ;;
 	--name) name=$2 ;;
 	--module | --file | --test) initrd+=("$1" "$2") ;;
 	*) die "run.sh: no option $1" ;;
@@ -60,7 +63,7 @@ for ((i = 1; i < devices; i++)); do
 done
 dir=$cache/$name
 mkdir -p "$dir" && rm -f "$dir"/*.log || exit 1
-[ -x "$cache/qemu/run" ] && [ -e "$cache/kernel-$kernel/vmlinuz" ] ||
+[ -x "$cache/qemu/run" ] && [ -e "${system:-$cache/kernel-$kernel}/vmlinuz" ] ||
 	die "no QEMU or no kernel yet: make guest-tools KERNEL=$kernel"
 # the socket's path must be short, and no other guest's
 scratch=$(mktemp -d /tmp/gtu-guest-XXXXXX) || exit 1
@@ -89,13 +92,19 @@ elif [ -n "$shell" ]; then
 	END
 	initrd+=(--file "$dir/motd:/etc/motd")
 fi
-timed "initial RAM disk" "$here/make-initrd.sh" "$dir/initrd.gz" --kernel "$kernel" "${initrd[@]}" || exit 1
+from=$cache/kernel-$kernel/vmlinuz ram=$dir/initrd.gz
+if [ -n "$system" ]; then
+	from=$system/vmlinuz ram=$system/initrd.img
+else
+	timed "initial RAM disk" "$here/make-initrd.sh" "$ram" --kernel "$kernel" "${initrd[@]}" || exit 1
+fi
 
 qemu=(-accel tcg -smp "$cpus" -m "$mem" -machine q35,memory-backend=ram
 	-object "memory-backend-memfd,id=ram,size=$mem,share=on" -nodefaults -no-reboot -display none
-	-kernel "$cache/kernel-$kernel/vmlinuz" -initrd "$dir/initrd.gz")
+	-kernel "$from" -initrd "$ram")
 # no_timer_check: emulated, the timer can come too late for the kernel's look at it, which ends in a panic
 words="console=ttyS0 panic=-1 no_timer_check guest.limit=$test_limit"
+[ -n "$system" ] && words+=" root=/dev/vda rw" && qemu+=(-drive "file=$system/disk,format=raw,if=virtio")
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
 [ -n "$share" ] && words+=" guest.share=1" &&
 	qemu+=(-virtfs "local,path=$share,mount_tag=share,security_model=none")

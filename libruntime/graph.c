@@ -62,6 +62,71 @@ void gtu_graph_set_name(struct gtu_graph *g, const char *path)
 	snprintf(g->name, sizeof(g->name), "%s", slash ? slash + 1 : path);
 }
 
+static int check_array(const char *what, const void *array, bool wanted, struct gtu_error *err)
+{
+	if (!array && wanted)
+		return gtu_fail(err, GTU_ERR_USAGE, "a graph needs %s, and none are given", what);
+	if ((uintptr_t)array % 8)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s begin at %p, which is no multiple of 8 bytes", what, array);
+	return 0;
+}
+
+static int check_arrays(const struct gtu_graph *a, struct gtu_error *err)
+{
+	int rc;
+
+	/* so that no sum of sizes wraps, and ids stay below 2^63 */
+	if (a->n > GTU_ID_LIMIT / 16 || a->m > GTU_ID_LIMIT / 16 || a->id_base > GTU_ID_LIMIT - a->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices with ids from %llu on and %llu edges are beyond any memory",
+				(unsigned long long)a->n, (unsigned long long)a->id_base, (unsigned long long)a->m);
+	if (a->m && !a->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu edges without a vertex", (unsigned long long)a->m);
+	if (!a->edge_bytes)
+		return gtu_fail(err, GTU_ERR_USAGE, "an edge entry takes 4 or 8 bytes, not 0");
+	if (!gtu_edge_bytes_for(a->n, a->edge_bytes, err))
+		return GTU_ERR_USAGE;
+	if (a->weight_type > GTU_WEIGHT_F64)
+		return gtu_fail(err, GTU_ERR_USAGE, "weight type %u is none of 0 to %u", a->weight_type, GTU_WEIGHT_F64);
+	rc = check_array("row offsets", a->row, true, err);
+	if (!rc)
+		rc = check_array("edges", a->col, a->m, err);
+	if (!rc)
+		rc = check_array("weights", a->weight, a->m && a->weight_type, err);
+	if (!rc)
+		rc = check_array("ids", a->ids, false, err);
+	if (!rc && (a->row[0] || a->row[a->n] != a->m))
+		rc = gtu_fail(err, GTU_ERR_USAGE, "row offsets go from %llu to %llu; they must go from 0 to the %llu edges",
+			      (unsigned long long)a->row[0], (unsigned long long)a->row[a->n],
+			      (unsigned long long)a->m);
+	return rc;
+}
+
+int gtu_graph_wrap(const struct gtu_graph *arrays, struct gtu_graph **out, struct gtu_error *err)
+{
+	struct gtu_graph_backing *backing;
+	struct gtu_graph *g;
+	int rc = check_arrays(arrays, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	g = gtu_graph_new();
+	if (!g)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a graph");
+	backing = g->backing;
+	*g = *arrays;
+	g->backing = backing;
+	/* that lists ascend is nobody's to promise: nothing would find out that they do not */
+	g->flags = arrays->flags & GTU_GRAPH_DIRECTED;
+	g->stored = arrays->stored ? arrays->stored : arrays->m;
+	g->weight = g->weight_type ? arrays->weight : NULL;
+	g->id_base = g->ids ? 0 : g->id_base;
+	g->reserved = 0;
+	g->name[sizeof(g->name) - 1] = 0;
+	*out = g;
+	return 0;
+}
+
 size_t gtu_weight_bytes(uint32_t weight_type)
 {
 	switch (weight_type) {

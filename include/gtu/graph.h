@@ -144,6 +144,15 @@ int gtu_graph_from_edges(uint64_t n, uint64_t m, const uint64_t *src, const uint
 			 const struct gtu_read_options *opt, struct gtu_graph **out,
 			 struct gtu_error *err);
 
+/*
+ * A graph over arrays of the caller's, where they lie: nothing is copied, nothing is freed, and all must stay until
+ * gtu_graph_close(). Of @arrays count n, m, edge_bytes, weight_type, row, col, weight, ids, id_base, name, of `flags`
+ * GTU_GRAPH_DIRECTED, and `stored` (0: m). Every array begins on a multiple of 8 bytes, as regions do. What is in them is not
+ * looked at but for both ends of row: gtu_graph_check() does that, and is to be called again where it may have changed.
+ * GTU_ERR_USAGE: sizes, types or alignments that no graph has.
+ */
+int gtu_graph_wrap(const struct gtu_graph *arrays, struct gtu_graph **out, struct gtu_error *err);
+
 /* A new graph with every edge turned round (CSC of the input), weights along. */
 int gtu_graph_transpose(const struct gtu_graph *g, const struct gtu_progress *progress,
 			struct gtu_graph **out, struct gtu_error *err);

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "graph_internal.h"
+#include "gtu/gtu.h"
 #include "test.h"
 
 #define MOST 400
@@ -273,6 +274,68 @@ TEST(wrong_edges_are_refused)
 	CHECK(gtu_graph_vertex(g, 0, src, &err) == GTU_ERR_USAGE);
 	gtu_graph_close(g);
 	gtu_graph_close(NULL);
+}
+
+/* Arrays on the stack; what a graph of them must look like, and every promise broken once. */
+TEST(wrapped_arrays_are_where_they_were)
+{
+	uint64_t row[] = { 0, 2, 3, 4 }, hops[3], ids[] = { 10, 20, 40 }, v;
+	_Alignas(8) uint32_t col[] = { 1, 2, 2, 0 };
+	double weight[] = { 1, 4, 2, 1 };
+	struct gtu_graph arrays = { .n = 3, .m = 4, .edge_bytes = 4, .weight_type = GTU_WEIGHT_F64, .row = row, .col = col,
+				    .weight = weight, .ids = ids, .name = "three", .flags = GTU_GRAPH_DIRECTED |
+				    GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_NONE };
+	struct gtu_graph *g, *turned;
+
+	CHECK(!gtu_graph_wrap(&arrays, &g, &err));
+	CHECK(g->row == row && g->col == col && g->weight == weight && g->ids == ids && !strcmp(g->name, "three"));
+	CHECK(g->flags == GTU_GRAPH_DIRECTED && g->stored == 4);
+	CHECK(!gtu_graph_vertex(g, 20, &v, &err) && v == 1);
+	CHECK(!gtu_graph_check(g, NULL, &err) && g->flags == (GTU_GRAPH_DIRECTED | GTU_GRAPH_CHECKED));
+	CHECK(!gtu_bfs(NULL, g, &opt, hops, NULL, &err) && hops[0] == 0 && hops[1] == 1 && hops[2] == 1);
+	CHECK(!gtu_graph_transpose(g, NULL, &turned, &err) && turned->row[1] == 1 && gtu_graph_target(turned, 0) == 2);
+	gtu_graph_close(turned);
+	gtu_graph_close(g);
+	CHECK(col[0] == 1 && row[3] == 4);
+
+	col[3] = 3;
+	CHECK(!gtu_graph_wrap(&arrays, &g, &err));
+	CHECK(gtu_graph_check(g, NULL, &err) == GTU_ERR_INPUT && strstr(err.text, "edge 3 leads to vertex 3"));
+	gtu_graph_close(g);
+}
+
+TEST(what_no_graph_is_made_of_is_not_wrapped)
+{
+	uint64_t row[] = { 0, 2, 3, 4 }, late[] = { 1, 2, 3, 4 };
+	_Alignas(8) uint32_t col[] = { 1, 2, 2, 0, 0 };
+	const struct gtu_graph good = { .n = 3, .m = 4, .edge_bytes = 4, .row = row, .col = col };
+	struct gtu_graph *g = (struct gtu_graph *)&good, bad;
+#define REFUSED(field, value, words)                                                                                   \
+	do {                                                                                                           \
+		bad = good;                                                                                            \
+		bad.field = (value);                                                                                   \
+		CHECK(gtu_graph_wrap(&bad, &g, &err) == GTU_ERR_USAGE && !g);                                          \
+		CHECKF(strstr(err.text, words), "%s", err.text);                                                       \
+	} while (0)
+
+	REFUSED(edge_bytes, 0, "not 0");
+	REFUSED(edge_bytes, 2, "4 or 8 bytes, not 2");
+	REFUSED(n, (1ull << 32) + 1, "4-byte edges reach 4294967296 vertices");
+	REFUSED(n, 0, "4 edges without a vertex");
+	REFUSED(n, UINT64_MAX, "beyond any memory");
+	REFUSED(m, UINT64_MAX, "beyond any memory");
+	REFUSED(id_base, UINT64_MAX, "beyond any memory");
+	REFUSED(m, 3, "from 0 to 4; they must go from 0 to the 3 edges");
+	REFUSED(row, late, "from 1 to 4");
+	REFUSED(row, NULL, "row offsets, and none");
+	REFUSED(col, NULL, "edges, and none");
+	REFUSED(col, col + 1, "no multiple of 8");
+	REFUSED(weight_type, GTU_WEIGHT_U32, "weights, and none");
+	REFUSED(weight_type, 4, "weight type 4 is none of 0 to 3");
+#undef REFUSED
+	CHECK(!gtu_graph_wrap(&good, &g, &err));
+	gtu_graph_close(g);
 }
 
 TEST_MAIN

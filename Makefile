@@ -30,7 +30,8 @@ JOBS ?= $(shell nproc)
 # Debian's names; "a,b" is either.
 BUILD_PACKAGES := gcc libc6-dev libfdt-dev libzstd-dev liblzma-dev zlib1g-dev libexpat1-dev
 TEST_PACKAGES = clang libclang-rt-14-dev,libclang-rt-19-dev valgrind pkg-config g++ python3 xz-utils zstd \
-	man-db groff mandoc zsh dpkg-dev debhelper dh-dkms fakeroot \
+	man-db groff mandoc zsh dpkg-dev debhelper dh-dkms dh-python fakeroot \
+	python3-numpy python3-scipy python3-networkx python3-pip python3-setuptools mypy \
 	$(GUEST_PACKAGES)
 
 ROOT := $(CURDIR)

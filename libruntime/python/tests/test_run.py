@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: MIT
+"""Algorithms against SciPy, networkx and the tool; arguments that are refused; devices."""
+
+import contextlib
+import dataclasses
+import json
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+import gtu
+from support import INDICES, INDPTR, WEIGHTS, real_graph, simple, small, tool
+
+try:
+    import scipy.sparse.csgraph as csgraph
+except ImportError:
+    csgraph = None
+try:
+    import networkx
+except ImportError:
+    networkx = None
+
+UNITS = ("none", "scu", "scu-basic", "iru", "peg", "weaver")
+
+#: Names of real graphs, and whether they have weights.
+REAL = ("karate.mtx", "USAir97.mtx.xz", "as20000102.txt.xz", "rome99-reduced.gr.xz", "wiki-Vote.txt.xz",
+        "airfoil1.graph.xz")
+
+
+def graphs():
+    yield simple(weights=20)
+    yield simple("uniform", directed=True, weights=9)
+    yield simple("road")
+    yield simple("powerlaw")
+
+
+def levels(g, source):
+    d = csgraph.dijkstra(g.to_scipy(), indices=source, unweighted=True)
+    return np.where(np.isinf(d), -1, d).astype(np.int64)
+
+
+def components(g):
+    _, label = csgraph.connected_components(g.to_scipy(), connection="weak")
+    lowest = np.full(label.max() + 1, g.n, np.int64)
+    np.minimum.at(lowest, label, np.arange(g.n))
+    return lowest[label]
+
+
+def ranks(g):
+    """Plain power iteration over a dense count of edges; networkx is asked where there is one."""
+    rank, out = np.full(g.n, 1 / g.n), g.degrees
+    m = g.with_weights(None).to_scipy()
+    for _ in range(200):
+        share = np.divide(rank, out, out=np.zeros(g.n), where=out > 0)
+        rank = 0.85 * (m.T @ share + rank[out == 0].sum() / g.n) + 0.15 / g.n
+    return rank
+
+
+@unittest.skipUnless(csgraph, "no SciPy")
+class AgainstScipy(unittest.TestCase):
+    def one(self, g, units):
+        source = int(np.argmax(g.degrees))
+        hops, parts, rank = levels(g, source), components(g), ranks(g)
+        distance = csgraph.dijkstra(g.to_scipy().astype(float), indices=source)
+        for unit in units:
+            with self.subTest(graph=g.name, unit=unit):
+                run = lambda a, **more: gtu.run(g, a, unit=unit, **more)
+                np.testing.assert_array_equal(run("bfs").values, hops)
+                self.assertEqual(run("bfs").source, source)
+                np.testing.assert_allclose(run("sssp", source=source).values, distance, rtol=1e-6)
+                np.testing.assert_array_equal(run("cc").values, parts)
+                np.testing.assert_allclose(run("pr", iterations=200).values, rank, rtol=1e-9)
+
+    def test_generated_graphs_by_every_unit(self):
+        for g in graphs():
+            self.one(g, UNITS)
+
+    def test_real_graphs(self):
+        for name in REAL:
+            with self.subTest(graph=name):
+                self.one(gtu.load(real_graph(name)), ("scu", "iru"))
+
+    def test_matrices_of_scipys(self):
+        for dtype in (np.int32, np.float32, np.float64):
+            m = (csgraph.csgraph_from_dense(np.random.default_rng(3).integers(0, 5, (60, 60))) * 2).astype(dtype).tocsr()
+            self.one(gtu.Graph.from_scipy(m), ("scu", "peg"))
+
+    def test_edges_of_8_bytes(self):
+        g = simple("powerlaw")
+        wide = gtu.Graph.from_csr(g.indptr, g.indices.astype(np.int64), directed=False)
+        for unit in UNITS:
+            np.testing.assert_array_equal(gtu.run(wide, "bfs", source=3, unit=unit).values, levels(g, 3))
+
+
+@unittest.skipUnless(networkx and csgraph, "no networkx")
+class AgainstNetworkx(unittest.TestCase):
+    def setUp(self):
+        self.g = simple(scale=7)
+        self.nx = networkx.from_scipy_sparse_array(self.g.to_scipy())
+
+    def test_ranks(self):
+        for g in (self.g, simple("uniform", scale=7, degree=2, directed=True)):
+            x = networkx.from_scipy_sparse_array(g.to_scipy(), create_using=networkx.DiGraph)
+            expected = networkx.pagerank(x, weight=None, tol=1e-12, max_iter=500)
+            values = gtu.run(g, "pagerank", epsilon=1e-14).values
+            np.testing.assert_allclose(values, [expected[v] for v in range(g.n)], rtol=1e-6)
+
+    def test_betweenness(self):
+        expected = networkx.betweenness_centrality(self.nx, normalized=False)
+        # each pair counts twice where edges are stored both ways
+        np.testing.assert_allclose(gtu.run(self.g, "bc", sources="all").values / 2,
+                                   [expected[v] for v in range(self.g.n)], rtol=1e-9, atol=1e-9)
+        some = gtu.run(self.g, "bc", sources=[1, 5]).values + gtu.run(self.g, "bc", sources=np.array([9])).values
+        np.testing.assert_allclose(some, gtu.run(self.g, "bc", sources=[1, 5, 9], unit="none").values, rtol=1e-9)
+
+    def test_cores_colours_and_paths(self):
+        cores = networkx.core_number(self.nx)
+        for unit in UNITS:
+            np.testing.assert_array_equal(gtu.run(self.g, "kc", unit=unit).values,
+                                          [cores[v] for v in range(self.g.n)])
+        color = gtu.run(self.g, "gc").values
+        u = np.repeat(np.arange(self.g.n), self.g.degrees)
+        self.assertTrue((color[u] != color[self.g.indices]).all())
+        self.assertLess(int(color.max()), int(self.g.degrees.max()) + 1)
+        source, target = 1, int(np.argmin(self.g.degrees > 0))
+        for t in (5, target):
+            try:
+                expected = networkx.shortest_path_length(self.nx, source, t)
+            except networkx.NetworkXNoPath:
+                expected = -1
+            self.assertEqual(gtu.run(self.g, "stcon", source=source, target=t).values.tolist(), [expected])
+
+
+class AgainstTheTool(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = folder.name + "/g.gtu"
+        self.g = simple(scale=8, weights=11)
+        self.g.save(self.path)
+
+    def values(self, algorithm, *words):
+        lines = tool("run", algorithm, self.path, "--output", "-", *words).splitlines()
+        return [line.split() for line in lines]
+
+    def test_every_algorithm_has_the_tools_values(self):
+        more = {"stcon": ({"target": 200}, ("--target", 200)), "hash": ({"queries": 999, "seed": 3},
+                ("--queries", 999, "--seed", 3)), "bc": ({"sources": 7, "seed": 5}, ("--sources", "7:5")),
+                "gcn": ({"features": 3, "seed": 2}, ("--features", 3, "--seed", 2))}
+        self.assertEqual(set(more) - set(gtu.ALGORITHMS), set())
+        for algorithm in gtu.ALGORITHMS:
+            python, words = more.get(algorithm, ({}, ()))
+            result = gtu.run(gtu.load(self.path), algorithm, unit="iru", **python)
+            ours = result.values
+            theirs = self.values(algorithm, "--unit", "iru", *words)
+            if algorithm == "hash":
+                self.assertEqual([[int(a), int(b), c] for _, a, b, c in theirs],
+                                 [[*pair, "none" if place < 0 else str(place)]
+                                  for pair, place in zip(result.queries.tolist(), ours.tolist())])
+                continue
+            rows = np.array([[float(x) for x in line[1:]] for line in theirs])
+            rows = np.where(rows == 2.0**63, -1, rows)
+            np.testing.assert_array_equal(ours.reshape(rows.shape), rows, algorithm)
+
+    def test_the_tool_has_no_other_algorithms(self):
+        usage = tool("run", "--help")
+        words = [line.split("  ")[1].split(",")[0] for line in usage.splitlines()
+                 if line.startswith("  ") and line[2] not in " -"]
+        names = [w for w in words if w in gtu.ALGORITHMS]
+        self.assertEqual(sorted(names), sorted(gtu.ALGORITHMS))
+        self.assertEqual(len(words), len(names), words)
+
+    def test_counters_and_statistics_are_the_tools(self):
+        for unit in ("scu", "iru", "peg", "weaver"):
+            theirs = json.loads(tool("run", "bfs", self.path, "--unit", unit, "--json", "-"))
+            result = gtu.run(self.g, "bfs", unit=unit)
+            self.assertEqual(result.counters, theirs["counters"])
+            stats = result.stats
+            self.assertEqual([stats.edges, stats.iterations, stats.jobs, stats.job_cycles, result.source],
+                             [theirs[k] for k in ("edges_traversed", "iterations", "jobs", "job_cycles", "source")])
+            busy = {"weaver": "wvr"}.get(unit, unit)
+            self.assertGreater(result.counters[busy]["jobs"], 0)
+
+    def test_queries_of_ones_own(self):
+        g = small()
+        pairs = np.array([[0, 1], [0, 3], [2, 0]])
+        result = gtu.run(g, "hash", queries=pairs)
+        np.testing.assert_array_equal(result.queries, pairs)
+        self.assertEqual((result.values >= 0).tolist(), [True, False, True])
+
+
+class Arguments(unittest.TestCase):
+    def refused(self, error, words, *args, **more):
+        with self.assertRaisesRegex(error, words):
+            gtu.run(*args, **more)
+
+    def test_names(self):
+        self.refused(ValueError, "algorithm 'bfd' is none of: bfs, sssp", small(), "bfd")
+        self.refused(ValueError, "unit 'gru' is none of: none, scu", small(), "bfs", unit="gru")
+        self.refused(ValueError, "direction 'up' is none of: push", small(), "bfs", direction="up")
+        self.refused(TypeError, "no gtu.Graph", INDPTR, "bfs")
+        self.refused(gtu.Error, "none.such", small(), "bfs", device="/dev/none.such")
+
+    def test_what_an_algorithm_does_not_take(self):
+        takes = {"source": 0, "sources": [0], "target": 1, "damping": 0.5, "iterations": 3, "epsilon": 0.1, "delta": 1.0,
+                 "features": 2, "queries": 5, "seed": 4, "direction": "push"}
+        for algorithm, kind in gtu.ALGORITHMS.items():
+            for name, value in takes.items():
+                if name not in kind.takes:
+                    self.refused(TypeError, f"{algorithm} takes no {name}", small(), algorithm, **{name: value})
+
+    def test_numbers_out_of_range(self):
+        g = small(WEIGHTS)
+        for algorithm, name, value in (
+                ("bfs", "source", 4), ("bfs", "source", -1), ("bfs", "source", 2**64), ("stcon", "target", 4),
+                ("bc", "sources", [0, 4]), ("bc", "sources", []), ("bc", "sources", 0), ("bc", "sources", "some"),
+                ("pr", "damping", 1.0), ("pr", "damping", float("nan")), ("pr", "iterations", 0),
+                ("pr", "iterations", 2**32), ("pr", "epsilon", float("nan")), ("sssp", "delta", float("nan")),
+                ("sssp", "delta", -1), ("gcn", "features", 65537), ("hash", "queries", 0),
+                ("hash", "queries", [[0, 4]]), ("hash", "queries", [[0, -1]]), ("gcn", "seed", 2**64),
+                ("bfs", "chunk_log2", 32)):
+            self.refused(ValueError, f"{name} ", g, algorithm, **{name: value})
+        for algorithm, name, value in (("bfs", "source", 1.0), ("bfs", "source", "1"), ("bfs", "source", True),
+                                       ("pr", "damping", "half"), ("hash", "queries", [1, 2]),
+                                       ("bc", "sources", [0.5])):
+            self.refused(TypeError, name, g, algorithm, **{name: value})
+        self.refused(TypeError, "stcon needs a target", g, "stcon")
+        self.refused(gtu.Error, "for GraphPEG and Weaver", g, "bfs", direction="pull")
+
+    def test_weights_that_no_path_has(self):
+        for bad in (float("nan"), -1.0):
+            weights = WEIGHTS.copy()
+            weights[2] = bad
+            for unit in UNITS:
+                self.refused(gtu.InputError, "entry 2 of the edge list has weight (-?nan|-1)", small(weights), "sssp", unit=unit)
+            self.assertEqual(gtu.run(small(weights), "bfs", source=0).values[2], 1)
+        weights[2] = np.inf
+        self.refused(gtu.InputError, "edge 2 has the weight inf", small(weights), "gcn", unit="none")
+
+    def test_graphs_of_nothing(self):
+        nothing = gtu.Graph.from_csr(np.zeros(1, np.int64), np.zeros(0, np.uint32))
+        one = gtu.Graph.from_csr(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros(0))
+        for unit in UNITS:
+            for algorithm, kind in gtu.ALGORITHMS.items():
+                with self.subTest(unit=unit, algorithm=algorithm):
+                    more = {"target": 0} if algorithm == "stcon" else {"queries": 3} if algorithm == "hash" else {}
+                    if {"source", "sources", "queries"} & set(kind.takes):
+                        self.refused(ValueError, "no vertices to start from", nothing, algorithm, unit=unit, **more)
+                    else:
+                        self.assertEqual(gtu.run(nothing, algorithm, unit=unit).values.size, 0)
+                    self.assertEqual(len(gtu.run(one, algorithm, unit=unit, **more).values),
+                                     3 if algorithm == "hash" else 1)
+
+    def test_integers_of_numpys(self):
+        self.assertEqual(gtu.run(small(), "bfs", source=np.int32(2)).values.tolist(), [1, 2, 0, -1])
+
+
+class Devices(unittest.TestCase):
+    def test_one_serves_many_runs(self):
+        g = simple()
+        with gtu.device("model:scu_width=8") as dev:
+            first = gtu.run(g, "bfs", source=1, device=dev)
+            self.assertEqual(gtu.run(g, "bfs", source=1, device=dev).counters, first.counters)
+            self.assertEqual(dev.info.backend, "model")
+            self.assertIn("scu", dev.info.units)
+            self.assertGreater(len(dev.description), 100)
+            self.assertEqual(dev.counters(clear=True), first.counters)
+            self.assertEqual(dev.counters()["scu"]["jobs"], 0)
+        self.assertTrue(dataclasses.is_dataclass(first.stats))
+        with self.assertRaisesRegex(ValueError, "closed"):
+            gtu.run(g, "bfs", device=dev)
+        with self.assertRaisesRegex(ValueError, "closed"):
+            dev.counters()
+        dev.close()
+
+    def test_several_threads(self):
+        g, failed = simple(scale=9), []
+        expected = gtu.run(g, "bfs", source=1, unit="none").values
+
+        def some(dev):
+            for _ in range(5):
+                if (gtu.run(g, "bfs", source=1, device=dev).values != expected).any():
+                    failed.append(1)
+
+        with gtu.device() as dev:
+            threads = [threading.Thread(target=some, args=(dev,)) for _ in range(4)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+        self.assertEqual(failed, [])
+
+    def test_one_in_use_is_not_closed(self):
+        with contextlib.ExitStack() as stack:
+            dev = stack.enter_context(gtu.device())
+            refused = []
+
+            def close(*_):
+                try:
+                    dev.close()
+                except ValueError as e:
+                    refused.append(str(e))
+                return True
+
+            with self.assertRaises(gtu.Error):
+                gtu.run(simple(scale=14), "bc", sources="all", device=dev, progress=close)
+            self.assertIn("in use", refused[0])
+
+    def test_the_monitor_watches(self):
+        with gtu.device() as dev:
+            quiet = gtu.run(simple(), "bfs", device=dev).counters["zcm"]
+            watched = gtu.run(simple(), "bfs", device=dev, monitor=True).counters["zcm"]
+        self.assertEqual(sum(quiet.values()), 0)
+        self.assertGreater(sum(watched.values()), 0)
+
+    def test_parameters_that_no_model_has(self):
+        with self.assertRaisesRegex(gtu.InputError, "scu_wide"):
+            gtu.device("model:scu_wide=3")
+        for bad in (0, -1, float("nan")):
+            with self.assertRaises(ValueError):
+                gtu.device(timeout=bad)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -89,12 +89,21 @@ class InfoStruct(Structure):
                 ("wvr", c_uint32 * CONSTANTS["UREG_PARAMS"])]
 
 
+class IterationStruct(Structure):
+    _fields_ = [("number", c_uint64), ("frontier", c_uint64), ("edges", c_uint64), ("jobs", c_uint64),
+                ("job_cycles", c_uint64), ("list_bytes", c_uint64), ("cached_bytes", c_uint64), ("seconds", c_double)]
+
+
+ITERATION = CFUNCTYPE(None, c_void_p, POINTER(IterationStruct))
+
+
 class AlgorithmOptions(Structure):
     _fields_ = [("unit", c_uint32), ("chunk_log2", c_uint32), ("source", c_uint64), ("damping", c_double),
                 ("epsilon", c_double), ("iterations", c_uint32), ("kernel", c_uint32), ("delta", c_double),
                 ("first_vertex", c_uint64), ("end_vertex", c_uint64), ("progress", POINTER(ProgressStruct)),
                 ("target", c_uint64), ("sources", POINTER(c_uint64)), ("source_count", c_uint64),
-                ("direction", c_uint32), ("features", c_uint32), ("seed", c_uint64)]
+                ("direction", c_uint32), ("features", c_uint32), ("seed", c_uint64), ("iteration", ITERATION),
+                ("iteration_user", c_void_p)]
 
 
 class PhaseStruct(Structure):
@@ -127,8 +136,8 @@ class GpuInfoStruct(Structure):
 STRUCTS: Dict[str, Any] = {
     "gtu_device": DeviceStruct, "gtu_graph_backing": BackingStruct, "gtu_error": ErrorStruct,
     "gtu_progress": ProgressStruct, "gtu_graph": GraphStruct, "gtu_read_options": ReadOptions,
-    "gtu_generate_options": GenerateOptions, "gtu_info": InfoStruct, "gtu_algorithm_options": AlgorithmOptions,
-    "gtu_algorithm_stats": StatsStruct, "gtu_hash_table": HashTable, "gtu_gpu_info": GpuInfoStruct,
+    "gtu_generate_options": GenerateOptions, "gtu_info": InfoStruct, "gtu_iteration": IterationStruct,
+    "gtu_algorithm_options": AlgorithmOptions, "gtu_algorithm_stats": StatsStruct, "gtu_hash_table": HashTable, "gtu_gpu_info": GpuInfoStruct,
 }
 
 # ---- Functions: result, arguments ----
@@ -177,6 +186,8 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "gtu_stcon": _algorithm(_u64s),
     "gtu_coloring": _algorithm(POINTER(c_uint32)),
     "gtu_cores": _algorithm(_u64s),
+    "gtu_label_propagation": _algorithm(_u64s),
+    "gtu_clustering": _algorithm(_f64s),
     "gtu_gcn": _algorithm(_f64s),
     "gtu_hash_build": (c_int, [_u64s, c_uint64, c_uint64, POINTER(HashTable), _error]),
     "gtu_hash_free": (None, [POINTER(HashTable)]),

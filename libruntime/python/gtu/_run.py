@@ -7,11 +7,11 @@ import contextlib
 import ctypes
 import dataclasses
 import os
-from typing import Any, Dict, Iterator, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
-from ._abi import CONSTANTS, AlgorithmOptions, HashTable, StatsStruct, lib
+from ._abi import CONSTANTS, ITERATION, AlgorithmOptions, HashTable, IterationStruct, StatsStruct, lib
 from ._call import Progress, call, choice, integer, quick, real
 from ._device import Device
 from ._graph import Array, Graph, _hash
@@ -22,7 +22,6 @@ DIRECTIONS = {"push": "PUSH", "pull": "PULL", "auto": "PUSH_OR_PULL"}
 KERNELS = {"auto": "KERNEL_AUTO", "naive": "KERNEL_NAIVE", "merged": "KERNEL_MERGED", "aligned": "KERNEL_ALIGNED"}
 _QUERIES = 1_000_000  # of a hash table, where no number is given: as the tool's
 _SOURCES = 16  # of betweenness, likewise
-_RANKS = ("damping", "iterations", "epsilon")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,12 +37,14 @@ class Kind:
 ALGORITHMS: Dict[str, Kind] = {
     "bfs": Kind("gtu_bfs", np.int64, ("source", "direction")),
     "sssp": Kind("gtu_sssp", np.float64, ("source", "delta")),
-    "pr": Kind("gtu_pagerank", np.float64, (*_RANKS, "direction")),
+    "pr": Kind("gtu_pagerank", np.float64, ("damping", "iterations", "epsilon", "direction")),
     "cc": Kind("gtu_components", np.int64),
     "bc": Kind("gtu_betweenness", np.float64, ("sources", "seed")),
     "stcon": Kind("gtu_stcon", np.int64, ("source", "target")),
     "gc": Kind("gtu_coloring", np.uint32),
     "kc": Kind("gtu_cores", np.int64),
+    "cdlp": Kind("gtu_label_propagation", np.int64, ("iterations",)),
+    "lcc": Kind("gtu_clustering", np.float64),
     "gcn": Kind("gtu_gcn", np.float64, ("features", "seed")),
     "hash": Kind("gtu_hash_lookup", np.int64, ("queries", "seed")),
 }
@@ -76,7 +77,9 @@ class Result:
     """
     What came out. `values`: one a vertex (gcn: a row a vertex; stcon: one in all; hash: one a query), with -1 for no
     path and not found, infinity for no distance. `source`: where it began, a vertex (bc: all of them). `queries`: of
-    hash, the pairs of vertices that were looked up. `counters`: of each unit of the device, of this run alone.
+    hash, the pairs of vertices that were looked up. `counters`: of each unit of the device, of this run alone. `steps`,
+    where they were asked for: a record a level or round, of number, frontier, edges, jobs, job_cycles, list_bytes,
+    cached_bytes and seconds.
     """
 
     algorithm: str
@@ -87,6 +90,22 @@ class Result:
     counters: Dict[str, Dict[str, int]]
     source: Union[int, Array, None] = None
     queries: Optional[Array] = None
+    steps: Optional[Array] = None
+
+
+class _Steps:
+    """What the library tells of each iteration, on its own thread."""
+
+    def __init__(self, options: AlgorithmOptions):
+        self.records: List[bytes] = []
+        # kept: C must not call what Python has given back
+        self.function = options.iteration = ITERATION(self._take)
+
+    def _take(self, _user: Any, iteration: Any) -> None:
+        self.records.append(ctypes.string_at(iteration, ctypes.sizeof(IterationStruct)))
+
+    def array(self) -> Array:
+        return np.frombuffer(b"".join(self.records), np.dtype(IterationStruct))
 
 
 def _mix(x: int) -> int:
@@ -289,7 +308,7 @@ def run(graph: Graph, algorithm: str, *, unit: Optional[str] = None,
         target: Optional[int] = None, direction: Optional[str] = None, damping: Optional[float] = None,
         iterations: Optional[int] = None, epsilon: Optional[float] = None, delta: Optional[float] = None,
         features: Optional[int] = None, queries: Any = None, seed: Optional[int] = None, chunk_log2: int = 0,
-        kernel: str = "auto", monitor: bool = False, progress: Progress = None) -> Result:
+        kernel: str = "auto", monitor: bool = False, steps: bool = False, progress: Progress = None) -> Result:
     """
     Run an algorithm on a graph through a unit of a device.
 
@@ -301,6 +320,8 @@ def run(graph: Graph, algorithm: str, *, unit: Optional[str] = None,
       "stcon"  edges on a shortest path from source to target, one value; -1 where there is none
       "gc"     colours from 0, no two neighbours the same
       "kc"     core numbers
+      "cdlp"   communities by label propagation: a vertex of each
+      "lcc"    local clustering coefficients
       "gcn"    a graph convolution of features of each vertex: n rows of @features
       "hash"   lookups in a hash table of the graph's edges: a place for each of @queries, or -1
 
@@ -310,10 +331,10 @@ def run(graph: Graph, algorithm: str, *, unit: Optional[str] = None,
 
     @source: by default a vertex of most edges. @sources, of bc: vertices, a number of them to be drawn (16, by
     @seed), or "all". @direction, of bfs and pr with peg and weaver: "push", "pull", "auto". @damping (0.85), @iterations
-    (20; with @epsilon 1000), @epsilon, a change of rank at which pr stops. @delta, of sssp: the step of the
+    (20; with @epsilon 1000; cdlp at most 10), @epsilon, a change of rank at which pr stops. @delta, of sssp: the step of the
     near-far threshold. @queries, of hash: a number of them, made by @seed as `gtu run` does, or pairs of vertices.
     @chunk_log2: at most so many edges are expanded at a time. @kernel, on a GPU: "auto", "naive", "merged",
-    "aligned". @monitor: the zero-copy monitor watches.
+    "aligned". @monitor: the zero-copy monitor watches. @steps: keep what each level or round took.
 
     Counters of a Device are cleared first. Ctrl-C ends the run; the device and the graph stay usable. Errors: TypeError
     and ValueError for arguments, InputError for what the graph holds, Error for what the device says.
@@ -334,9 +355,11 @@ def run(graph: Graph, algorithm: str, *, unit: Optional[str] = None,
     request.options.chunk_log2 = integer("chunk_log2", chunk_log2, 0, 31)
     request.options.kernel = CONSTANTS[KERNELS[choice("kernel", kernel, tuple(KERNELS))]]
     stats = StatsStruct()
+    kept = _Steps(request.options) if steps else None
     if unit == "none":
         values, pairs = request.run(None, stats, progress)
-        return Result(name, unit, "none", values, _stats(stats), {}, request.source, pairs)
+        return Result(name, unit, "none", values, _stats(stats), {}, request.source, pairs,
+                      kept.array() if kept else None)
     with _opened(device) as opened, opened._use() as dev:
         if monitor:
             opened.monitor(True)
@@ -347,6 +370,7 @@ def run(graph: Graph, algorithm: str, *, unit: Optional[str] = None,
         finally:
             if monitor:
                 opened.monitor(False)
-        return Result(name, unit, opened.info.path, values, _stats(stats), counters, request.source, pairs)
+        return Result(name, unit, opened.info.path, values, _stats(stats), counters, request.source, pairs,
+                      kept.array() if kept else None)
 
 

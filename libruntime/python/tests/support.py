@@ -14,10 +14,16 @@ ROOT = Path(os.environ.get("GTU_ROOT") or Path(__file__).resolve().parents[3])
 SHARED = Path(os.environ.get("GTU_SHARED") or ROOT / "../shared")
 TOOL = os.environ.get("GTU_TOOL") or str(ROOT / "build/gtu")
 
+UNITS = ("none", "scu", "scu-basic", "iru", "peg", "weaver")
+
 #: indptr, indices, weights: 0 -> 1, 2; 1 -> 2; 2 -> 0; 3 alone
 INDPTR = np.array([0, 2, 3, 4, 4], np.int64)
 INDICES = np.array([1, 2, 2, 0], np.uint32)
 WEIGHTS = np.array([1.5, 4.0, 2.0, 1.0])
+
+
+def units_of(algorithm):
+    return [u for u in UNITS if (algorithm, u) != ("lcc", "iru")]
 
 
 def small(data=None, **more):

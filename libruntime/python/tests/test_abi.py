@@ -125,9 +125,10 @@ class Abi(unittest.TestCase):
             self.assertTrue(found, f"no header declares {name}")
             self.assertEqual([plain(found.group(1))] + [plain(p) for p in found.group(2).split(",")],
                              [in_c(result)] + [in_c(a) for a in arguments], name)
-        tick = re.search(r"(\w+) \(\*tick\)\(([^()]*)\);", text)
-        self.assertEqual([tick.group(1)] + [plain(p) for p in tick.group(2).split(",")],
-                         [in_c(_abi.TICK._restype_)] + [in_c(a) for a in _abi.TICK._argtypes_])
+        for name, ours in (("tick", _abi.TICK), ("iteration", _abi.ITERATION)):
+            theirs = re.search(r"(\w+) \(\*" + name + r"\)\(([^()]*)\);", text)
+            self.assertEqual([theirs.group(1)] + [plain(p) for p in theirs.group(2).split(",")],
+                             [in_c(ours._restype_)] + [in_c(a) for a in ours._argtypes_])
 
     def test_every_generator_has_its_number(self):
         for i in range(_abi.CONSTANTS["GENERATORS"]):

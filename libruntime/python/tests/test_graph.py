@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 
 import gtu
-from support import INDICES, INDPTR, WEIGHTS, address, real_graph, simple, small, tool
+from support import INDICES, INDPTR, WEIGHTS, address, real_graph, simple, small, tool, units_of
 
 try:
     import scipy.io
@@ -223,7 +223,7 @@ class WhatIsRefused(unittest.TestCase):
         g = gtu.Graph.from_csr(INDPTR, i, WEIGHTS)
         i[1] = 4_000_000_000
         for algorithm in gtu.ALGORITHMS:
-            for unit in ("none", "scu", "iru", "peg", "weaver"):
+            for unit in units_of(algorithm):
                 more = {"target": 2} if algorithm == "stcon" else {}
                 with self.assertRaisesRegex(gtu.InputError, "vertex 4000000000"):
                     gtu.run(g, algorithm, unit=unit, **more)

@@ -11,7 +11,7 @@ import unittest
 import numpy as np
 
 import gtu
-from support import INDICES, INDPTR, WEIGHTS, real_graph, simple, small, tool
+from support import INDPTR, UNITS, WEIGHTS, real_graph, simple, small, tool, units_of
 
 try:
     import scipy.sparse.csgraph as csgraph
@@ -21,8 +21,6 @@ try:
     import networkx
 except ImportError:
     networkx = None
-
-UNITS = ("none", "scu", "scu-basic", "iru", "peg", "weaver")
 
 #: Names of real graphs, and whether they have weights.
 REAL = ("karate.mtx", "USAir97.mtx.xz", "as20000102.txt.xz", "rome99-reduced.gr.xz", "wiki-Vote.txt.xz",
@@ -124,6 +122,10 @@ class AgainstNetworkx(unittest.TestCase):
         u = np.repeat(np.arange(self.g.n), self.g.degrees)
         self.assertTrue((color[u] != color[self.g.indices]).all())
         self.assertLess(int(color.max()), int(self.g.degrees.max()) + 1)
+        for unit in ("none", "scu", "peg", "weaver"):
+            values = gtu.run(self.g, "lcc", unit=unit).values
+            expected = networkx.clustering(self.nx)
+            np.testing.assert_allclose(values, [expected[v] for v in range(self.g.n)], rtol=1e-9)
         source, target = 1, int(np.argmin(self.g.degrees > 0))
         for t in (5, target):
             try:
@@ -152,9 +154,9 @@ class AgainstTheTool(unittest.TestCase):
         self.assertEqual(set(more) - set(gtu.ALGORITHMS), set())
         for algorithm in gtu.ALGORITHMS:
             python, words = more.get(algorithm, ({}, ()))
-            result = gtu.run(gtu.load(self.path), algorithm, unit="iru", **python)
+            result = gtu.run(gtu.load(self.path), algorithm, unit="scu", **python)
             ours = result.values
-            theirs = self.values(algorithm, "--unit", "iru", *words)
+            theirs = self.values(algorithm, *words)
             if algorithm == "hash":
                 self.assertEqual([[int(a), int(b), c] for _, a, b, c in theirs],
                                  [[*pair, "none" if place < 0 else str(place)]
@@ -163,6 +165,14 @@ class AgainstTheTool(unittest.TestCase):
             rows = np.array([[float(x) for x in line[1:]] for line in theirs])
             rows = np.where(rows == 2.0**63, -1, rows)
             np.testing.assert_array_equal(ours.reshape(rows.shape), rows, algorithm)
+
+    def test_steps_are_the_tools(self):
+        theirs = json.loads(tool("run", "bfs", self.path, "--json", "-"))["steps"]
+        steps = gtu.run(self.g, "bfs", steps=True).steps
+        self.assertEqual(steps["frontier"].tolist(), [s["frontier"] for s in theirs])
+        self.assertEqual(steps["edges"].sum(), self.g.degrees[gtu.run(self.g, "bfs").values >= 0].sum())
+        self.assertIsNone(gtu.run(self.g, "bfs").steps)
+        self.assertEqual(len(gtu.run(self.g, "bc", steps=True).steps), 0)
 
     def test_the_tool_has_no_other_algorithms(self):
         usage = tool("run", "--help")
@@ -242,8 +252,8 @@ class Arguments(unittest.TestCase):
     def test_graphs_of_nothing(self):
         nothing = gtu.Graph.from_csr(np.zeros(1, np.int64), np.zeros(0, np.uint32))
         one = gtu.Graph.from_csr(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros(0))
-        for unit in UNITS:
-            for algorithm, kind in gtu.ALGORITHMS.items():
+        for algorithm, kind in gtu.ALGORITHMS.items():
+            for unit in units_of(algorithm):
                 with self.subTest(unit=unit, algorithm=algorithm):
                     more = {"target": 0} if algorithm == "stcon" else {"queries": 3} if algorithm == "hash" else {}
                     if {"source", "sources", "queries"} & set(kind.takes):

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""Ctrl-C in the middle of a run and of the laboratory, progress functions, the bar."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import gtu
+from gtu._call import Bar
+from support import simple
+
+LIMIT = 60
+
+
+def long_run(g, **more):
+    """Betweenness from all vertices: minutes."""
+    return gtu.run(g, "bc", sources="all", **more)
+
+
+class Child:
+    """A Python of its own that prints a line when it is in the middle of something."""
+
+    def __init__(self, program, **environment):
+        self.process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env={**os.environ, **environment})
+
+    def line(self):
+        return self.process.stdout.readline().decode().strip()
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def end(self):
+        out, err = self.process.communicate(timeout=LIMIT)
+        return self.process.returncode, out.decode(), err.decode()
+
+
+class CtrlC(unittest.TestCase):
+    def end_of(self, program, **environment):
+        child = Child(program, **environment)
+        self.assertEqual(child.line(), "now")
+        # in the middle of it
+        time.sleep(0.3)
+        child.interrupt()
+        begun = time.monotonic()
+        code, out, err = child.end()
+        self.assertLess(time.monotonic() - begun, LIMIT / 2)
+        return code, out, err
+
+    def test_a_run_ends_and_the_process_goes_on(self):
+        for unit in ("none", "scu", "iru", "peg", "weaver"):
+            with self.subTest(unit=unit):
+                code, out, err = self.end_of(f"""
+import gtu
+g = gtu.generate("kronecker", scale=14)
+with gtu.device() as dev:
+    try:
+        print("now", flush=True)
+        gtu.run(g, "bc", sources="all", device=dev, unit="{unit}")
+        print("came to its end")
+    except KeyboardInterrupt:
+        print("interrupted")
+    print(gtu.run(g, "bfs", source=1, device=dev, unit="{unit}").stats.vertices, g.m)
+""")
+                self.assertEqual((code, err), (0, ""))
+                g = gtu.generate("kronecker", scale=14)
+                self.assertEqual(out.split(), ["interrupted", str(gtu.run(g, "bfs", source=1).stats.vertices),
+                                               str(g.m)])
+
+    def test_generating_ends(self):
+        code, out, err = self.end_of("""
+import gtu
+try:
+    print("now", flush=True)
+    gtu.generate("kronecker", scale=27)
+except KeyboardInterrupt:
+    print("interrupted", gtu.generate("road", scale=4).n)
+""")
+        self.assertEqual((code, out, err), (0, "interrupted 16\n", ""))
+
+    def test_nobody_catches_it(self):
+        code, out, err = self.end_of("""
+import gtu
+g = gtu.generate("kronecker", scale=14)
+print("now", flush=True)
+gtu.run(g, "bc", sources="all")
+""")
+        self.assertEqual((code, out), (-signal.SIGINT, ""))
+        self.assertEqual(err.strip().splitlines()[-1], "KeyboardInterrupt")
+
+    def test_the_laboratorys_process_ends(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, body in (("polite", "trap 'echo gone >>$0.log; exit 130' INT"), ("deaf", "trap '' INT")):
+                script = f"{folder}/{name}"
+                with open(script, "w", encoding="ascii") as f:
+                    f.write(f"#!/bin/bash\n{body}\necho $$ >$0.pid\nwhile :; do sleep 0.1; done\n")
+                os.chmod(script, 0o755)
+                child = Child("""
+import gtu, os, threading, time
+from gtu import _lab
+_lab._PATIENCE = 1.0
+pid = os.environ["GTU_TOOL"] + ".pid"
+def tell():
+    while not os.path.exists(pid) or not open(pid).read().strip():
+        time.sleep(0.02)
+    print("now", flush=True)
+threading.Thread(target=tell).start()
+try:
+    gtu.lab("emogi")
+except KeyboardInterrupt:
+    print("interrupted")
+""", GTU_TOOL=script)
+                self.assertEqual(child.line(), "now")
+                child.interrupt()
+                code, out, err = child.end()
+                self.assertEqual((code, out, err), (0, "interrupted\n", ""))
+                with open(script + ".pid", encoding="ascii") as f:
+                    pid = int(f.read())
+                with self.assertRaises(ProcessLookupError):
+                    os.kill(pid, 0)
+                self.assertEqual(os.path.exists(script + ".log"), name == "polite")
+
+
+class ProgressFunctions(unittest.TestCase):
+    def setUp(self):
+        self.g = simple(scale=13)
+
+    def test_it_is_told(self):
+        told = []
+
+        def tell(what, done, total):
+            told.append((what, done, total, threading.get_ident()))
+            return len(told) == 3
+
+        with self.assertRaisesRegex(gtu.Error, "the progress function asked for an end") as caught:
+            long_run(self.g, progress=tell)
+        self.assertEqual(caught.exception.code, gtu.Status.INTERRUPTED)
+        self.assertEqual({t[0] for t in told}, {"betweenness"})
+        self.assertEqual([t[1] for t in told], sorted(t[1] for t in told))
+        self.assertEqual({t[3] for t in told}, {threading.get_ident()})
+
+    def test_its_exception_is_the_callers(self):
+        def fail(*_):
+            raise LookupError("of my own")
+
+        with self.assertRaisesRegex(LookupError, "of my own"):
+            long_run(self.g, progress=fail)
+        self.assertEqual(gtu.run(self.g, "bfs", source=1).values[1], 0)
+
+    def test_what_is_no_function(self):
+        with self.assertRaisesRegex(TypeError, "progress is 'yes'"):
+            gtu.run(self.g, "bfs", progress="yes")
+
+    def test_results_after_an_end_are_right(self):
+        with gtu.device() as dev:
+            expected = gtu.run(self.g, "bfs", source=1, unit="none").values
+            for _ in range(3):
+                with self.assertRaises(gtu.Error):
+                    long_run(self.g, device=dev, progress=lambda *_: True)
+                np.testing.assert_array_equal(gtu.run(self.g, "bfs", source=1, device=dev).values, expected)
+
+
+class Stream:
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+class TheBar(unittest.TestCase):
+    def test_what_it_shows(self):
+        bar = Bar(Stream())
+        bar("bfs", 1, 2)
+        bar.clear()
+        self.assertEqual(bar.stream.text, "")
+        bar.begun -= 1
+        bar("bfs", 1, 2)
+        self.assertEqual(bar.stream.text, "\rbfs  [" + "#" * 15 + "." * 15 + "]  50%\033[K")
+        bar.stream.text = ""
+        bar("sssp", 1234567, 0)
+        bar.clear()
+        self.assertEqual(bar.stream.text, "\rsssp  1,234,567\033[K\r\033[K")
+
+    def test_a_terminal_has_one_and_a_pipe_has_none(self):
+        program = """
+import gtu
+g = gtu.generate("kronecker", scale=14)
+said = []
+class Watch(gtu._call.Bar):
+    def __call__(self, *at):
+        super().__call__(*at)
+        said.append(self.shown)
+        return any(said)
+gtu._call.Bar = Watch
+try:
+    gtu.run(g, "bc", sources="all" if %d else 2)
+except gtu.Error:
+    pass
+"""
+        main, side = pty.openpty()
+        subprocess.run([sys.executable, "-c", program % 1], stderr=side, check=True, timeout=LIMIT)
+        os.close(side)
+        shown = b""
+        try:
+            while True:
+                piece = os.read(main, 4096)
+                if not piece:
+                    break
+                shown += piece
+        except OSError:
+            pass  # how a terminal without another end is read to its end
+        os.close(main)
+        self.assertRegex(shown.decode(), r"^\r\w+  [\d,]+\x1b\[K\r\x1b\[K$")
+        done = subprocess.run([sys.executable, "-c", program % 0], stderr=subprocess.PIPE, check=True, timeout=LIMIT)
+        self.assertEqual(done.stderr, b"")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The laboratory through the tool: the same numbers as the tool's own JSON."""
+
+import json
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import gtu
+from support import TOOL, tool
+
+
+class Lab(unittest.TestCase):
+    def setUp(self):
+        patch = mock.patch.dict(os.environ, {"GTU_TOOL": TOOL})
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_a_figure(self):
+        lab = gtu.lab("iru", figure=12, scale=8)
+        theirs = json.loads(tool("lab", "run", "iru", "--figure", 12, "--scale", 8, "--json", "-"))
+        self.assertEqual(lab.json, theirs)
+        self.assertEqual((lab.experiment, lab.machine), ("iru", theirs["machine"]))
+        self.assertEqual(set(lab.tables), {"figure 12"})
+        self.assertEqual([(r.what, r.graph, r.ours) for r in lab.table(figure=12)],
+                         [(r["what"], r["graph"], r["ours"]) for r in theirs["rows"]])
+        self.assertGreater(len(lab.graphs), 1)
+        with self.assertRaises(KeyError):
+            lab.table(figure=13)
+
+    def test_settings_reach_the_machine(self):
+        lab = gtu.lab("emogi", figure=8, scale=8, **{"link.round_trip": "1600 ns"})
+        self.assertEqual(lab.json["set"], ["link.round_trip=1600 ns"])
+
+    def test_tables_and_graphs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            gtu.generate("kronecker", scale=8).save(folder + "/k.gtu")
+            lab = gtu.lab("emogi", table=2, graphs=[folder + "/k.gtu"])
+        self.assertEqual({r.of for r in lab.rows}, {"table 2"})
+        self.assertEqual(len(lab.graphs), 1)
+
+    def test_what_the_tool_refuses(self):
+        with self.assertRaisesRegex(gtu.InputError, "no experiment is called 'emo'") as caught:
+            gtu.lab("emo")
+        self.assertEqual(caught.exception.code, gtu.Status.USAGE)
+        with self.assertRaisesRegex(gtu.Error, "figure 2"):
+            gtu.lab("emogi", figure=2)
+        with self.assertRaises(gtu.InputError):
+            gtu.lab("emogi", figure=8, scale=8, **{"link.no_such": 1})
+        with self.assertRaises(gtu.InputError):
+            gtu.lab("emogi", graphs=["none.gtu"])
+
+    def test_arguments(self):
+        with self.assertRaises(TypeError):
+            gtu.lab("emogi", figure=8, table=2)
+        with self.assertRaises(ValueError):
+            gtu.lab("emogi", figure=0)
+        with self.assertRaises(TypeError):
+            gtu.lab("emogi", figure="8")
+
+    def test_a_tool_that_is_not_there_or_another(self):
+        with mock.patch.dict(os.environ, {"GTU_TOOL": "/none/gtu"}):
+            with self.assertRaisesRegex(gtu.Error, "cannot run /none/gtu: No such file"):
+                gtu.lab("emogi")
+        with mock.patch.dict(os.environ, {"GTU_TOOL": "/bin/echo"}):
+            with self.assertRaisesRegex(gtu.Error, "/bin/echo gave no table"):
+                gtu.lab("emogi")
+
+
+if __name__ == "__main__":
+    unittest.main()

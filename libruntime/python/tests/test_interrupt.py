@@ -222,7 +222,7 @@ except gtu.Error:
         except OSError:
             pass  # how a terminal without another end is read to its end
         os.close(main)
-        self.assertRegex(shown.decode(), r"^\r\w+  [\d,]+\x1b\[K\r\x1b\[K$")
+        self.assertRegex(shown.decode(), r"^(\rbetweenness  [\d,]+\x1b\[K)+\r\x1b\[K$")
         done = subprocess.run([sys.executable, "-c", program % 0], stderr=subprocess.PIPE, check=True, timeout=LIMIT)
         self.assertEqual(done.stderr, b"")
 

@@ -243,7 +243,7 @@ lab: all
 	$(B)/gtu lab run graphpeg --json build/lab/graphpeg.json
 	$(B)/gtu lab run scu --json build/lab/scu.json
 
-INSTALL_WORDS := DESTDIR PREFIX LIBDIR SYSCONFDIR MANDIR DOCDIR UDEVDIR SYSUSERSDIR BASHDIR ZSHDIR B ABI
+INSTALL_WORDS := DESTDIR PREFIX LIBDIR SYSCONFDIR MANDIR DOCDIR UDEVDIR SYSUSERSDIR BASHDIR ZSHDIR PYTHONDIR B ABI
 .PHONY: uninstall
 install: all man completion
 	@$(MAKE) -B $(B)/gtu.pc
@@ -253,7 +253,7 @@ uninstall: man completion
 	$(Q)$(foreach w,$(INSTALL_WORDS),$(w)='$($(w))') packaging/install uninstall
 
 # Debian packages, in build/deb; deb-test installs, upgrades and removes them in an empty Debian (SUITE=trixie: 13).
-DEB_PACKAGES := dpkg-dev debhelper dh-dkms lintian fakeroot
+DEB_PACKAGES := dpkg-dev debhelper dh-dkms dh-python lintian fakeroot
 .PHONY: deb deb-test
 deb: deps
 	@packaging/need $(DEB_PACKAGES)

@@ -3,16 +3,16 @@
 # `make deb` builds them as a distribution would, and looks at them with lintian; make deb-test installs them.
 . "${0%/*}/tap.bash"
 
-for tool in dpkg-buildpackage dh dh_dkms fakeroot; do
+for tool in dpkg-buildpackage dh dh_dkms dh_python3 fakeroot; do
 	if ! command -v $tool >/dev/null; then
-		echo "1..0 # SKIP $tool is missing (apt-get install dpkg-dev debhelper dh-dkms fakeroot)"
+		echo "1..0 # SKIP $tool is missing (apt-get install dpkg-dev debhelper dh-dkms dh-python fakeroot)"
 		exit
 	fi
 done
 check "the packages are made" "$root/packaging/make-deb" --built
 debs=$root/build/deb-built
 version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$root/packaging/debian/changelog")
-for package in gtu-tools libgtu1 libgtu-dev gtu-dkms gtu-tests; do
+for package in gtu-tools libgtu1 libgtu-dev python3-gtu gtu-dkms gtu-tests; do
 	check "$package is there" bash -c "ls '$debs/${package}_${version}_'*.deb"
 	mkdir $package
 	dpkg-deb -x "$debs/${package}_$version"_*.deb $package
@@ -36,12 +36,27 @@ has libgtu-dev /usr/include/gtu/gtu.h '/usr/lib/[^/]*/libgtu.so' '/usr/lib/[^/]*
 has gtu-dkms /usr/src/gtu-$version/dkms.conf /usr/src/gtu-$version/Kbuild /usr/src/gtu-$version/driver/gtu_pci.c \
 	/usr/src/gtu-$version/include/uapi/gtu.h /etc/modprobe.d/gtu.conf /usr/share/man/man4/gtu.4.gz \
 	/usr/share/doc/gtu-dkms/README.Debian
+has python3-gtu /usr/lib/python3/dist-packages/gtu/__init__.py /usr/lib/python3/dist-packages/gtu/py.typed
 has gtu-tests /usr/libexec/gtu/tests/run /usr/libexec/gtu/tests/gtu_test /usr/libexec/gtu/tests/cli/run.sh
 sort ./*.files | uniq -d >twice
 same "no file is in two packages" twice /dev/null
 (cd "$root/driver" && ls ./*.[ch]) | sed "s|^\.|/usr/src/gtu-$version/driver|" | sort >want
 grep "/driver/" gtu-dkms.files >have
 same "gtu-dkms has the whole driver" have want
+(cd "$root/libruntime/python" && ls gtu/*.py gtu/py.typed) | sort >want
+sed -n 's|^/usr/lib/python3/dist-packages/||p' python3-gtu.files | sort >have
+same "python3-gtu has the whole module" have want
+check "and is for every architecture" grep -qx "Architecture: all" python3-gtu.control/control
+check "and stands on the library and NumPy" grep -qE "^Depends: .*libgtu1 \(>= $version\).*python3-numpy" python3-gtu.control/control
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+	check "the module of the package runs by the library of the package" env PYTHONDONTWRITEBYTECODE=1 \
+		PYTHONPATH=python3-gtu/usr/lib/python3/dist-packages LD_LIBRARY_PATH="$(echo libgtu1/usr/lib/*/)" /usr/bin/python3 -c '
+import gtu
+assert gtu.library_path() == "libgtu.so.1"
+assert gtu.run(gtu.generate("road", scale=6), "bfs").stats.vertices == 64'
+else
+	skip "the module of the package runs" "no NumPy (apt-get install python3-numpy)"
+fi
 check "the tool of the package runs" gtu-tools/usr/bin/gtu doctor --device model
 check "dkms.conf has the version" grep -qx "PACKAGE_VERSION=\"$version\"" gtu-dkms/usr/src/gtu-$version/dkms.conf
 for file in gtu-tools/etc/security/limits.d gtu-dkms/etc/modprobe.d; do

@@ -13,6 +13,11 @@ for file in usr/bin/gtu usr/lib/somewhere/libgtu.so usr/lib/somewhere/libgtu.a u
 	check "$file" test -f "dest/$file"
 done
 check "the tool runs" dest/usr/bin/gtu version
+for file in "$root"/libruntime/python/gtu/*.py; do
+	check "Python's ${file##*/}" cmp "$file" "dest/usr/lib/python3/dist-packages/gtu/${file##*/}"
+done
+mkdir dest/usr/lib/python3/dist-packages/gtu/__pycache__
+touch dest/usr/lib/python3/dist-packages/gtu/__pycache__/__init__.cpython-311.pyc
 find dest -perm /022 ! -type l >writable
 same "nothing is writable by others" writable /dev/null
 check "the rule gives devices to the group gtu" \

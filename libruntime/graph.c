@@ -270,7 +270,7 @@ int gtu_graph_check(struct gtu_graph *g, const struct gtu_progress *progress, st
 		rc = check_targets(g, progress, err);
 	if (!rc)
 		rc = check_ids(g, err);
-	if (!rc && g->backing->map)
+	if (!rc && g->backing && g->backing->map)
 		rc = gtu_container_check_sums(g, progress, err);
 	if (!rc)
 		g->flags |= GTU_GRAPH_CHECKED;

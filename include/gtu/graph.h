@@ -9,6 +9,7 @@
 #ifndef GTU_GRAPH_H
 #define GTU_GRAPH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -130,6 +131,24 @@ int gtu_graph_save(const struct gtu_graph *g, const char *path,
  */
 int gtu_graph_save_compressed(const struct gtu_graph *g, const char *path, const struct gtu_progress *progress,
 			      struct gtu_error *err);
+
+#define GTU_WRITE_ADAPT 0x1u	/* what the format cannot hold is left out or made up, as the sentence without this says */
+
+/*
+ * Write @g in the format that the end of @path names: .gtu (gtu_graph_save()), .mtx (Matrix Market), .txt (SNAP), .gr
+ * (DIMACS), .graph (METIS), .e (LDBC, with .v and .properties beside it), .bel (EMOGI: .bel.col, .bel.dst, .bel.val), .sg
+ * and .wsg (GAP). Reading it gives the same vertices, ids, edges, directions and weights, as numbers; an
+ * undirected graph's lists come back in ascending order. All files appear when they are complete.
+ *
+ * GTU_ERR_UNSUPPORTED: the format cannot hold the graph, and the sentence says what and what helps. With GTU_WRITE_ADAPT
+ * most of that is adapted, and @changed (may be NULL) says what was, or is "". GTU_ERR_USAGE: no such format, or what
+ * has the name is no regular file; GTU_ERR_INPUT: the graph is damaged; GTU_ERR_FAIL: I/O; GTU_ERR_NOMEM;
+ * GTU_ERR_INTERRUPTED.
+ */
+int gtu_graph_write(const struct gtu_graph *g, const char *path, uint32_t flags, char changed[GTU_ERROR_TEXT],
+		    const struct gtu_progress *progress, struct gtu_error *err);
+/* Whether @path ends in one of these names. */
+bool gtu_graph_can_write(const char *path);
 
 /* NULL is allowed. */
 void gtu_graph_close(struct gtu_graph *g);

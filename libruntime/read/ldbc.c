@@ -2,7 +2,7 @@
 /*
  * LDBC Graphalytics graphs (specification, section 2.2.3): X.v lists the vertices, one id a line, X.e the
  * edges "u v [weight]", an undirected one once. Whether they are directed stands in X.properties; without
- * it they are. A graph is named by its .e file.
+ * it, whoever reads has to say. A graph is named by its .e file.
  */
 #include <stdlib.h>
 
@@ -50,7 +50,7 @@ static int read_vertices(struct gtu_input *in, struct gtu_id_map *map, struct gt
 }
 
 /* graph.NAME.directed = true | false */
-static int read_properties(struct gtu_input *in, bool *undirected, struct gtu_error *err)
+static int read_properties(struct gtu_input *in, bool *undirected, bool *said, struct gtu_error *err)
 {
 	static const char key[] = ".directed";
 	const uint8_t *p, *end, *equals, *q;
@@ -66,6 +66,7 @@ static int read_properties(struct gtu_input *in, bool *undirected, struct gtu_er
 		if ((size_t)(q - p) < sizeof(key) - 1 || memcmp(q - (sizeof(key) - 1), key, sizeof(key) - 1))
 			continue;
 		q = gtu_skip_blanks(equals + 1, end);
+		*said = true;
 		if ((size_t)(end - q) >= 5 && !memcmp(q, "false", 5))
 			*undirected = true;
 		else if ((size_t)(end - q) < 4 || memcmp(q, "true", 4))
@@ -119,6 +120,7 @@ static int read_ldbc(struct gtu_input *in, const struct gtu_read_options *opt, s
 	struct gtu_raw_graph raw = { .declared = true };
 	struct gtu_input other;
 	struct gtu_id_map map;
+	bool said = opt->direction != GTU_AS_STORED;
 	char *path;
 	int rc;
 
@@ -136,10 +138,13 @@ static int read_ldbc(struct gtu_input *in, const struct gtu_read_options *opt, s
 		return rc;
 	rc = gtu_input_beside(in, ".e", ".properties", &other, &path, err);
 	if (rc == 1) {
-		rc = read_properties(&other, &raw.undirected, err);
+		rc = read_properties(&other, &raw.undirected, &said, err);
 		gtu_input_close(&other);
 		free(path);
 	}
+	if (rc >= 0 && !said)
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: no .properties file beside it says by 'graph.NAME.directed' whether its edges are directed; "
+			      "read it with --directed or --undirected", in->path);
 	gtu_edges_init(&raw.edges, false);
 	if (!rc)
 		rc = read_edges(in, &map, opt->weight_column, &raw, err);

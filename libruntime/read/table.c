@@ -66,7 +66,8 @@ int gtu_graph_read(struct gtu_input *in, const struct gtu_reader *reader,
 	if (rc)
 		return rc;
 	marked = gtu_input_skip_mark(in);
-	if (in->cur == in->end)
+	/* an LDBC graph without edges is its .v file */
+	if (in->cur == in->end && !gtu_reader_ldbc.detect(in))
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: the file is empty", in->path);
 	if (!reader)
 		reader = find_reader(in);

@@ -76,7 +76,9 @@ exits 3 "a container cut short" gtu stat cut.gtu
 says "is named" "cut.gtu"
 head -c 1000 /dev/urandom | tr -d '\n\r' >noise.bin
 exits 3 "noise" gtu stat noise.bin
-exits 2 "convert to a name that no container has" gtu convert good.txt out.txt
+exits 2 "convert to a name that no format has" gtu convert good.txt out.xyz
+says "says which there are" "\.mtx.*\.wsg"
+exits 2 "compressed text" gtu convert good.txt out.mtx --compress
 exits 2 "convert without an output" gtu convert good.txt
 exits 2 "generate without a size" gtu generate kronecker out.gtu
 exits 2 "generate of a kind there is none of" gtu generate kronecer --scale 4 out.gtu
@@ -138,13 +140,18 @@ printf '1 2\n' >pair.e
 exits 3 "an .e without its .v" gtu stat pair.e
 says "says what is missing, and the other reading" "no .v file beside it.*name it otherwise"
 printf '1\n2\n3\n' >pair.v
-check "with it" gtu stat pair.e
+exits 3 "with it, but nothing that says whether it is directed" gtu stat pair.e
+says "says what to do" "no .properties file beside it .* read it with --directed or --undirected"
+check "told, it is read" gtu stat pair.e --directed
+cp pair.v other.v; cp pair.e other.e; printf 'graph.other.directed = false\n' >other.properties
+check "or told by its properties" gtu stat other.e
+says "is what they say" "undirected" "$out"
 cp pair.v kept.v
-exits 2 "the graph's other file as output" gtu run bfs pair.e --output pair.v
+exits 2 "the graph's other file as output" gtu run bfs pair.e --directed --output pair.v
 says "is refused" "--output pair.v is the graph itself, or a part of it"
 exits 2 "as JSON of stat" gtu stat pair.e --json pair.v
 same "and is as it was" pair.v kept.v
-check "a name that only looks alike" gtu run bfs pair.e --output pair.properties --quiet
+check "a name that only looks alike" gtu run bfs pair.e --directed --output pair.properties --quiet
 exits 2 "which is part of the graph once it is there" gtu run bfs pair.e --output pair.properties
 printf '3 2\n2\n1 3\n2\n' >m.graph
 exits 2 "a weight column of METIS" gtu run sssp m.graph --weights 1
@@ -152,5 +159,38 @@ says "means nothing" "m.graph is METIS, which has no columns to choose from"
 printf '7 7\n' >one.txt
 check "one vertex" gtu convert one.txt one.gtu
 says "is not 1 vertices" "1 vertex, 1 edge from 1 entry " "$out"
+
+# ---- other programs' files, and back ----
+printf '%%%%MatrixMarket matrix coordinate integer general\n5 5 4\n1 2 7\n2 3 1\n3 1 9\n1 3 2\n' >all.mtx
+gtu convert all.mtx all.gtu --quiet
+for format in mtx txt gr e bel sg wsg graph; do
+	options=()
+	case $format in
+	txt | bel | sg | wsg) options=(--adapt) ;;
+	graph) options=(--undirected) ;;
+	esac
+	check "convert to .$format" gtu convert all.gtu there.$format "${options[@]}"
+	check "and back" gtu convert there.$format back.gtu --quiet
+	case $format in
+	mtx | gr | e)
+		for file in all back; do
+			gtu stat $file.gtu | tail -n +2 | grep -v "^made from" >$file.stat
+			gtu run sssp $file.gtu --source 1 --unit none --output $file.far --quiet
+		done
+		same ".$format holds all of it" all.stat back.stat
+		same ".$format holds ids and weights" all.far back.far ;;
+	esac
+done
+exits 1 "isolated vertices in an edge list" gtu convert all.gtu lost.txt
+says "are named, and what --adapt does" "2 of the graph's 5 have none, 4 the first; --adapt .* leaves them out"
+check "nothing is written" test ! -e lost.txt
+check "adapted" gtu convert all.gtu lost.txt --adapt --quiet
+says "it is told all the same" "^gtu convert: adapted: .*2 of the graph's 5 have none"
+exits 1 "directed edges in METIS" gtu convert all.gtu lost.graph --adapt
+says "cannot be adapted" "read it with --undirected"
+exits 1 "weights in .sg" gtu convert all.gtu lost.sg
+for file in lost.graph lost.sg; do check "no $file" test ! -e $file; done
+printf '' >none.txt
+exits 3 "an empty file" gtu convert none.txt none.mtx
 
 finish

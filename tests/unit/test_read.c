@@ -340,6 +340,7 @@ TEST(ldbc_needs_its_vertices)
 {
 	struct gtu_beside p = { ".properties", "graph.x.directed = false\n", 25, NULL };
 	struct gtu_beside v = { ".v", "30\n10\n20\n40\n", 12, &p };
+	const struct gtu_read_options directed = { .direction = GTU_DIRECTED };
 	struct gtu_graph *g;
 	char found[200];
 
@@ -348,12 +349,23 @@ TEST(ldbc_needs_its_vertices)
 	describe(g, found, sizeof(found));
 	CHECKF(!strcmp(found, "u 10:20/1.5f,30/0.5f 20:10/1.5f 30:10/0.5f 40:"), "%s", found);
 	gtu_graph_close(g);
+	/* nothing that says whether edges are directed: nothing is guessed */
 	v.next = NULL;
-	g = load("x.e", "10 30\n20 10\n", 12, NULL, &v);
+	CHECK(!load("x.e", "10 30\n20 10\n", 12, NULL, &v));
+	CHECKF(strstr(err.text, "read it with --directed or --undirected"), "%s", err.text);
+	p.data = "graph.x.meta.edges = 2\n";
+	p.size = 23;
+	v.next = &p;
+	CHECK(!load("x.e", "10 30\n20 10\n", 12, NULL, &v));
+	v.next = NULL;
+	g = load("x.e", "10 30\n20 10\n", 12, &directed, &v);
 	describe(g, found, sizeof(found));
 	CHECKF(!strcmp(found, "d 10:30 20:10 30: 40:"), "%s", found);
 	gtu_graph_close(g);
-	CHECK(!load("x.e", "10 30\n20 11\n", 12, NULL, &v));
+	g = load("x.e", "", 0, &directed, &v);
+	CHECK(g && g->n == 4 && !g->m);
+	gtu_graph_close(g);
+	CHECK(!load("x.e", "10 30\n20 11\n", 12, &directed, &v));
 	CHECKF(strstr(err.text, "x.e:2: vertex 11 is not among the 4 of the .v file"), "%s", err.text);
 	v.data = "1\n2\n1\n";
 	v.size = 6;

@@ -26,6 +26,7 @@ static int split_pairs(struct gtu_graph *g, int32_t *pairs, bool weights, struct
 {
 	struct gtu_graph_backing *b = g->backing;
 	bool negative = false;
+	void *smaller;
 	uint64_t e;
 
 	if (weights) {
@@ -43,9 +44,11 @@ static int split_pairs(struct gtu_graph *g, int32_t *pairs, bool weights, struct
 	}
 	for (e = 0; e < g->m; e++)
 		pairs[e] = pairs[2 * e];
-	b->col = realloc(pairs, g->m ? g->m * 4 : 1);
-	if (!b->col)
-		b->col = pairs;
+	/* half of it is free now; what cannot be made smaller stays as it is */
+	b->col = pairs;
+	smaller = realloc(pairs, g->m ? g->m * 4 : 1);
+	if (smaller)
+		b->col = smaller;
 	return 0;
 }
 

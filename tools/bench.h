@@ -6,7 +6,9 @@
 #ifndef GTU_BENCH_H
 #define GTU_BENCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "gtu/gtu.h"
 
@@ -49,6 +51,17 @@ struct bench_case {
 extern const struct bench_case bench_cases[];
 /* What sets a case apart from others of its operation, for a table. */
 void bench_variant(const struct bench_case *c, char *text, size_t size);
+
+/* ---- What is written, of all benchmarks (cmd_bench.c) ---------------------------------------------- */
+
+struct report;
+struct json_value;
+/* Whether standard output is free for a table; whether the two names are not of one file (else after a complaint). */
+bool bench_has_table(const char *json, const char *plot);
+bool bench_targets(const char *json, const char *plot);
+/* JSON to @json, and @chart of it to @plot; either may be NULL. */
+int bench_write(const char *json, const char *plot, void (*write)(const void *subject, FILE *to), const void *subject,
+		void (*chart)(struct report *r, const struct json_value *doc), struct gtu_error *err);
 
 /* A case with its data laid out. */
 struct bench_work;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench.h"
 #include "bench_gpu.h"
 #include "cli.h"
 #include "gpu_options.h"
@@ -14,12 +15,13 @@
 #include "json.h"
 #include "parallel.h"
 #include "reference.h"
+#include "report.h"
 #include "whole_file.h"
 
 static const char help[] =
 	"usage: gtu bench gpu [--graph G]... [--device D] [--only NAME,...] [--sources N]\n"
 	"                     [--sssp-sources N] [--iterations N] [--link BYTES] [--gpu-memory B,...]\n"
-	"                     [--seconds S] [--verify] [--json FILE|-]\n\n"
+	"                     [--seconds S] [--verify] [--json FILE|-] [--plot FILE.svg|-]\n\n"
 	"How fast a GPU reads host memory by the shape of the reads, and how fast it traverses graphs\n"
 	"whose edges lie there: the paper's kernels and this library's, beside each other in one run, and\n"
 	"always with the edges on the card as well.\n\n"
@@ -35,7 +37,8 @@ static const char help[] =
 	"                   of the 4-byte edge list\n"
 	"  --seconds S      stop after about so many, whole rows only\n"
 	"  --verify         also against the reference code (slow on large graphs)\n"
-	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n\n"
+	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n"
+	"  --plot FILE.svg  edges a second as a bar chart (the link's rates with --only link); - likewise\n\n"
 	"time      of the traversal alone, mean over the sources; results are not copied back in it\n"
 	"edges     where they lie, bytes of one (z: compressed), and how much of the card may hold some\n"
 	"GB/s      of 32-byte sectors of the edge list asked for over that time; share: of the link's\n"
@@ -67,7 +70,7 @@ struct row {
 
 struct bench {
 	struct gtu_device *dev;
-	const char *only, *json, *device;
+	const char *only, *json, *plot, *device;
 	const char *graph[16];
 	unsigned graphs, sources, sssp_sources;
 	uint32_t iterations;
@@ -469,16 +472,13 @@ static void json_row(struct json *j, const struct bench *b, const struct row *r)
 	json_end_object(j);
 }
 
-static int write_json(const struct bench *b, struct gtu_error *err)
+static void put_json(const void *subject, FILE *to)
 {
-	struct whole_file w;
+	const struct bench *b = subject;
 	struct json j;
 	unsigned i, a;
-	int rc = whole_file_open(&w, b->json, err);
 
-	if (rc)
-		return rc;
-	json_start(&j, w.file);
+	json_start(&j, to);
 	json_begin_object(&j, NULL);
 	json_string(&j, "device", b->device);
 	gpu_json_info(&j, gtu_get_gpu_info(b->dev));
@@ -497,9 +497,7 @@ static int write_json(const struct bench *b, struct gtu_error *err)
 		json_row(&j, b, &b->row[i]);
 	json_end_array(&j);
 	json_end_object(&j);
-	if (json_finish(&j))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+	json_finish(&j);
 }
 
 /* ---- Command line ----------------------------------------------------------------------------------------- */
@@ -568,6 +566,7 @@ static int parse(int argc, char **argv, struct bench *b)
 		{ "seconds", required_argument, NULL, 't' },
 		{ "verify", no_argument, NULL, 'v' },
 		{ "json", required_argument, NULL, 'j' },
+		{ "plot", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
 	};
@@ -592,6 +591,7 @@ static int parse(int argc, char **argv, struct bench *b)
 		case 't': good = cli_double("--seconds", optarg, 0, 1e9, &b->limit); break;
 		case 'v': b->verify = true; break;
 		case 'j': b->json = optarg; break;
+		case 'p': b->plot = optarg; break;
 		case 'h': fputs(help, stdout); return -1;
 		default: return cli_option(argc, argv, opt, options);
 		}
@@ -600,6 +600,8 @@ static int parse(int argc, char **argv, struct bench *b)
 		return CLI_USAGE;
 	if (optind < argc)
 		return cli_usage("takes no '%s'", argv[optind]);
+	if (!bench_targets(b->json, b->plot))
+		return CLI_USAGE;
 	if (!b->graphs)
 		b->graph[b->graphs++] = "kronecker:22";
 	return CLI_DONE;
@@ -617,8 +619,10 @@ int bench_gpu(int argc, char **argv)
 	if (rc)
 		return rc < 0 ? CLI_DONE : rc;
 	b.start = now();
-	b.table = !b.json || !whole_file_is_stdout(b.json);
+	b.table = bench_has_table(b.json, b.plot);
 	rc = b.json ? whole_file_try(b.json, &err) : 0;
+	if (!rc && b.plot)
+		rc = whole_file_try(b.plot, &err);
 	if (!rc)
 		rc = gtu_open(b.device, &b.dev, &err);
 	if (!rc && !gtu_get_gpu_info(b.dev))
@@ -632,8 +636,8 @@ int bench_gpu(int argc, char **argv)
 	for (i = 0; i < b.graphs && !rc && traversals && time_left(&b); i++)
 		rc = run_graph(&b, b.graph[i], &err);
 	cli_clear_bar();
-	if (!rc && b.json)
-		rc = write_json(&b, &err);
+	if (!rc)
+		rc = bench_write(b.json, b.plot, put_json, &b, report_chart_gpu, &err);
 	gtu_close(b.dev);
 	return cli_exit(&err, rc);
 }

@@ -6,6 +6,7 @@
 #ifndef GTU_BENCH_IOCTL_H
 #define GTU_BENCH_IOCTL_H
 
+#include <stdio.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -100,7 +101,8 @@ struct ioctl_bench {
 int ioctl_bench_run(struct ioctl_bench *b, struct gtu_error *err);
 void ioctl_bench_free(struct ioctl_bench *b);
 void ioctl_bench_print(const struct ioctl_bench *b);
-int ioctl_bench_json(const struct ioctl_bench *b, const char *path, struct gtu_error *err);
+/* For bench_write(): @subject is a struct ioctl_bench. */
+void ioctl_bench_json(const void *subject, FILE *to);
 /* Submitting by doorbell in batches of 32, as a share of one job an ioctl; 0: not measured. */
 double ioctl_bench_doorbell_share(const struct ioctl_bench *b);
 

@@ -6,7 +6,6 @@
 #include "bench_ioctl.h"
 #include "host.h"
 #include "json.h"
-#include "whole_file.h"
 
 #define BAR 32
 
@@ -259,16 +258,13 @@ static void json_pins(struct json *j, const struct ioctl_bench *b)
 	json_end_array(j);
 }
 
-int ioctl_bench_json(const struct ioctl_bench *b, const char *path, struct gtu_error *err)
+void ioctl_bench_json(const void *subject, FILE *to)
 {
-	struct whole_file w;
+	const struct ioctl_bench *b = subject;
 	struct json j;
 	unsigned i;
-	int rc = whole_file_open(&w, path, err);
 
-	if (rc)
-		return rc;
-	json_start(&j, w.file);
+	json_start(&j, to);
 	json_begin_object(&j, NULL);
 	json_string(&j, "device", b->device);
 	host_json(&j, "host");
@@ -281,7 +277,5 @@ int ioctl_bench_json(const struct ioctl_bench *b, const char *path, struct gtu_e
 	json_rates(&j, b);
 	json_pins(&j, b);
 	json_end_object(&j);
-	if (json_finish(&j))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+	json_finish(&j);
 }

@@ -17,7 +17,7 @@
 
 struct range {
 	double low, high;
-	bool logarithmic;
+	bool logarithmic, whole;
 };
 
 struct chart_number chart_number(double v)
@@ -60,7 +60,7 @@ static void widen(struct range *r, double v)
 }
 
 /* From what was seen to what the axis shows; false where nothing was. */
-static bool settle(struct range *r, bool from_zero)
+static bool settle(struct range *r, bool from_zero, bool round)
 {
 	bool any = r->low <= r->high;
 	double step;
@@ -83,6 +83,8 @@ static bool settle(struct range *r, bool from_zero)
 		r->low = fmin(r->low, 0);
 	if (!(r->high > r->low))
 		r->high = r->low + 1;
+	if (!round)
+		return any;
 	step = chart_step((r->high - r->low) / 6);
 	r->high = ceil(r->high * (1 + 1e-12) / step) * step;
 	r->low = floor(r->low / step) * step;
@@ -110,8 +112,9 @@ static void ticks(const struct range *r, void (*tick)(void *user, double v), voi
 		return;
 	}
 	step = chart_step((r->high - r->low) / 8);
+	step = r->whole ? fmax(step, 1) : step;
 	for (k = 0; k <= 12; k++) {
-		v = r->low + k * step;
+		v = (ceil(r->low / step - 1e-6) + k) * step;
 		if (v <= r->high + step / 1e6)
 			tick(user, fabs(v) < step / 1e6 ? 0 : v);
 	}
@@ -154,7 +157,8 @@ static void measure(const struct chart *c, struct frame *f, bool *any)
 {
 	unsigned s, i;
 
-	*f = (struct frame){ .c = c, .x = { INFINITY, -INFINITY, c->log_x }, .y = { INFINITY, -INFINITY, c->log_y } };
+	*f = (struct frame){ .c = c, .x = { INFINITY, -INFINITY, c->log_x, c->whole_x },
+			     .y = { INFINITY, -INFINITY, c->log_y, false } };
 	for (s = 0; s < c->count; s++)
 		for (i = 0; i < c->series[s].n; i++) {
 			if (!can_show(c->series[s].x[i], c->log_x) || !can_show(c->series[s].y[i], c->log_y))
@@ -162,8 +166,8 @@ static void measure(const struct chart *c, struct frame *f, bool *any)
 			widen(&f->x, c->series[s].x[i]);
 			widen(&f->y, c->series[s].y[i]);
 		}
-	*any = settle(&f->x, false);
-	settle(&f->y, true);
+	*any = settle(&f->x, false, false);
+	settle(&f->y, true, true);
 }
 
 bool chart_has(const struct chart *c)
@@ -304,10 +308,10 @@ static void measure_bars(const struct chart_bars *c, struct range *r, bool *any)
 {
 	unsigned i;
 
-	*r = (struct range){ INFINITY, -INFINITY, c->log_x };
+	*r = (struct range){ INFINITY, -INFINITY, c->log_x, false };
 	for (i = 0; i < c->rows * c->count; i++)
 		widen(r, c->value[i]);
-	*any = settle(r, true);
+	*any = settle(r, true, true);
 	/* the least bar is to be seen, too */
 	if (c->log_x && r->low > 0)
 		r->low = pow(10, floor(log10(r->low)));

@@ -23,6 +23,7 @@ struct chart_series {
 struct chart {
 	const char *title, *x_name, *y_name;
 	bool log_x, log_y;
+	bool whole_x;			/* x counts: no half of it */
 	const struct chart_series *series;
 	unsigned count;
 };

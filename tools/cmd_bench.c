@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* gtu bench: rounds of memcpy, unit and plain software in turn, medians, a table and JSON. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,13 +13,14 @@
 #include "host.h"
 #include "iru_kernel.h"
 #include "json.h"
+#include "report.h"
 #include "scu_kernels.h"
 #include "whole_file.h"
 
 static const char help[] =
 	"usage: gtu bench units [--seconds S] [--only NAME,...] [--largest BYTES] [--device D]\n"
-	"                       [--json FILE|-]\n"
-	"       gtu bench ioctl [--seconds S] [--pin BYTES] [--device D] [--json FILE|-]\n"
+	"                       [--json FILE|-] [--plot FILE.svg|-]\n"
+	"       gtu bench ioctl [--seconds S] [--pin BYTES] [--device D] [--json FILE|-] [--plot FILE.svg|-]\n"
 	"       gtu bench lab [--scale N] [--machine NAME|FILE] [--json FILE|-]\n"
 	"       gtu bench gpu [...]      the link and the traversals of a GPU: gtu bench gpu --help\n\n"
 	"units: how fast the units are, each job as a whole through the runtime, beside memcpy of the same\n"
@@ -29,7 +31,8 @@ static const char help[] =
 	"                   unique, best, group, reorder, filter, minimum, add\n"
 	"  --largest BYTES  leave out greater working sets (1M, 64M; default: none)\n"
 	"  --device D       as in gtu info (default model)\n"
-	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n\n"
+	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n"
+	"  --plot FILE.svg  a bar chart, of units: GB/s beside memcpy and plain software; of ioctl: times; - likewise\n\n"
 	"set       working set: bytes read plus written by one job, about\n"
 	"unit      GB/s of these bytes: input, index, count, mask, gathered data and output, each once\n"
 	"memcpy    GB/s read plus written by memcpy of as many bytes\n"
@@ -282,17 +285,21 @@ static void json_result(struct json *j, const struct result *r)
 	json_end_object(j);
 }
 
-static int write_json(const char *path, const struct gtu_info *info, double seconds, const struct result *r,
-		      unsigned n, struct gtu_error *err)
+struct results {
+	const struct gtu_info *info;
+	double seconds;
+	const struct result *r;
+	unsigned n;
+};
+
+static void put_json(const void *subject, FILE *to)
 {
-	struct whole_file w;
+	const struct results *all = subject;
+	const struct gtu_info *info = all->info;
 	struct json j;
 	unsigned i;
-	int rc = whole_file_open(&w, path, err);
 
-	if (rc)
-		return rc;
-	json_start(&j, w.file);
+	json_start(&j, to);
 	json_begin_object(&j, NULL);
 	json_string(&j, "device", info->path);
 	host_json(&j, "host");
@@ -300,19 +307,17 @@ static int write_json(const char *path, const struct gtu_info *info, double seco
 		json_string(&j, "scu_code", gtu_scu_kernels()->isa);
 		json_string(&j, "iru_code", iru_kernel_best()->name);
 	}
-	json_double(&j, "seconds", seconds);
+	json_double(&j, "seconds", all->seconds);
 	json_begin_array(&j, "results");
-	for (i = 0; i < n; i++)
-		json_result(&j, &r[i]);
+	for (i = 0; i < all->n; i++)
+		json_result(&j, &all->r[i]);
 	json_end_array(&j);
 	json_end_object(&j);
-	if (json_finish(&j))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+	json_finish(&j);
 }
 
 struct request {
-	const char *only, *device, *json;
+	const char *only, *device, *json, *plot;
 	uint64_t pin;
 	double seconds;
 	uint64_t largest;
@@ -373,10 +378,41 @@ static bool only_is_known(const char *only)
 	return true;
 }
 
+bool bench_has_table(const char *json, const char *plot)
+{
+	return !(json && whole_file_is_stdout(json)) && !(plot && whole_file_is_stdout(plot));
+}
+
+bool bench_targets(const char *json, const char *plot)
+{
+	if (whole_file_same(json, plot))
+		cli_usage("--json and --plot cannot both go to %s", whole_file_is_stdout(json) ? "standard output" : json);
+	return !whole_file_same(json, plot);
+}
+
+int bench_write(const char *json, const char *plot, void (*write)(const void *subject, FILE *to), const void *subject,
+		void (*chart)(struct report *r, const struct json_value *doc), struct gtu_error *err)
+{
+	struct whole_file w;
+	int rc = 0;
+
+	if (json) {
+		rc = whole_file_open(&w, json, err);
+		if (rc)
+			return rc;
+		errno = 0;
+		write(subject, w.file);
+		if (fflush(w.file) || ferror(w.file))
+			rc = whole_file_failed(&w, err);
+		rc = whole_file_close(&w, rc, err);
+	}
+	return !rc && plot ? report_plot(plot, write, subject, chart, err) : rc;
+}
+
 static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu_error *err)
 {
 	const struct gtu_info *info = gtu_get_info(gtu_queue_device(q));
-	bool table = !rq->json || !whole_file_is_stdout(rq->json);
+	bool table = bench_has_table(rq->json, rq->plot);
 	unsigned cases = 0, n = 0, i;
 	struct result *results;
 	double start = now();
@@ -402,8 +438,11 @@ static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu
 	}
 	if (!ret && table)
 		print_targets(results, n);
-	if (!ret && rq->json)
-		ret = write_json(rq->json, info, now() - start, results, n, err);
+	if (!ret) {
+		struct results all = { info, now() - start, results, n };
+
+		ret = bench_write(rq->json, rq->plot, put_json, &all, report_chart_units, err);
+	}
 	free(results);
 	return ret;
 }
@@ -420,10 +459,10 @@ static int bench_ioctl(const struct request *rq, struct gtu_error *err)
 	b->pin_bytes = rq->pin & ~((2ull << 20) - 1);
 	ret = ioctl_bench_run(b, err);
 	cli_clear_bar();
-	if (!ret && (!rq->json || !whole_file_is_stdout(rq->json)))
+	if (!ret && bench_has_table(rq->json, rq->plot))
 		ioctl_bench_print(b);
-	if (!ret && rq->json)
-		ret = ioctl_bench_json(b, rq->json, err);
+	if (!ret)
+		ret = bench_write(rq->json, rq->plot, ioctl_bench_json, b, report_chart_ioctl, err);
 	ioctl_bench_free(b);
 	free(b);
 	return ret;
@@ -458,6 +497,7 @@ int cmd_bench(int argc, char **argv)
 		{ "scale", required_argument, NULL, 'c' },
 		{ "machine", required_argument, NULL, 'm' },
 		{ "json", required_argument, NULL, 'j' },
+		{ "plot", required_argument, NULL, 'P' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
 	};
@@ -501,6 +541,7 @@ int cmd_bench(int argc, char **argv)
 			break;
 		case 'd': rq.device = optarg; break;
 		case 'j': rq.json = lab.json = optarg; break;
+		case 'P': rq.plot = optarg; break;
 		case 'h': fputs(help, stdout); return CLI_DONE;
 		default: return cli_option(argc, argv, opt, options);
 		}
@@ -514,7 +555,7 @@ int cmd_bench(int argc, char **argv)
 		return cli_usage("'gpu' comes first: gtu bench gpu [options]");
 	if (for_lab && subject != 2)
 		return cli_usage("--scale and --machine are for 'gtu bench lab'");
-	if (subject == 2 && (for_units || for_ioctl || rq.device))
+	if (subject == 2 && (for_units || for_ioctl || rq.device || rq.plot))
 		return cli_usage("'gtu bench lab' takes --scale, --machine and --json");
 	if (subject ? for_units : for_ioctl)
 		return cli_usage(subject ? "--only and --largest are for 'gtu bench units'" :
@@ -523,7 +564,11 @@ int cmd_bench(int argc, char **argv)
 		return cli_usage("takes no '%s'", argv[optind + 1]);
 	if (rq.only && !only_is_known(rq.only))
 		return CLI_USAGE;
+	if (!bench_targets(rq.json, rq.plot))
+		return CLI_USAGE;
 	ret = rq.json ? whole_file_try(rq.json, &err) : 0;
+	if (!ret && rq.plot)
+		ret = whole_file_try(rq.plot, &err);
 	if (!ret)
 		ret = subject == 2 ? bench_lab(&lab, cli_progress(), &err) :
 		      subject ? bench_ioctl(&rq, &err) : units_of(&rq, &err);

@@ -2,21 +2,25 @@
 /* gtu stat: what a graph is like. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "graph_options.h"
 #include "json.h"
+#include "report.h"
 #include "whole_file.h"
 
 #define BAR 40
 
 static const char help[] =
-	"usage: gtu stat GRAPH [--json FILE|-] [--directed|--undirected] [--simplify]\n\n"
+	"usage: gtu stat GRAPH [--json FILE|-] [--plot FILE.svg|-] [--directed|--undirected] [--simplify]\n\n"
 	"How many vertices and edges a graph has, their degrees with a histogram, self loops, duplicates\n"
 	"and components. GRAPH is any file that 'gtu convert' reads.\n\n"
 	"  --json FILE           the same as JSON; - is standard output, and then nothing else is printed\n"
+	"  --plot FILE.svg       the degrees as a drawing: vertices for each degree, both axes logarithmic; - likewise\n"
 	GRAPH_OPTIONS_HELP "\n"
 	"  gtu stat wiki-Vote.txt.gz\n"
+	"  gtu stat wiki-Vote.txt.gz --plot degrees.svg\n"
 	"  gtu stat roads.gtu --json - | jq .mean_degree\n";
 
 static void print_histogram(const struct gtu_graph_stat *s)
@@ -115,18 +119,78 @@ static int write_json(const char *path, const struct gtu_graph *g, const struct 
 	return whole_file_close(&w, rc, err);
 }
 
+/* ---- The drawing ----------------------------------------------------------------------------------- */
+
+#define EXACT 32			/* degrees up to here are each a point; from here on a point is of some */
+#define BINS 400			/* 32 times 1.12^368 is more than a degree can be */
+
+/* Where the bins begin: [i] up to [i + 1] - 1, the last one holding @most. */
+static unsigned bins_of(uint64_t most, double low[BINS + 1])
+{
+	unsigned n = 0;
+	double at = 1;
+
+	for (; n < BINS && at <= (double)most; n++) {
+		low[n] = at;
+		at = n < EXACT ? at + 1 : ceil(at * 1.12);
+	}
+	low[n] = at;
+	return n;
+}
+
+static int write_plot(const char *path, const struct gtu_graph *g, const struct gtu_graph_stat *s, struct gtu_error *err)
+{
+	double low[BINS + 1], vertices[BINS] = { 0 };
+	struct report r = { 0 };
+	struct whole_file w;
+	unsigned n = bins_of(s->max_degree, low), a, b, middle;
+	uint64_t v, degree;
+	int rc;
+
+	for (v = 0; v < g->n; v++) {
+		degree = g->row[v + 1] - g->row[v];
+		for (a = 0, b = n; degree && b - a > 1;) {
+			middle = (a + b) / 2;
+			if ((double)degree < low[middle])
+				b = middle;
+			else
+				a = middle;
+		}
+		if (degree && n)
+			vertices[a]++;
+		if (!(v & 0xfffff) && gtu_tick(cli_progress(), "drawing", v, g->n))
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted");
+	}
+	/* so that the last point is where its vertices are */
+	if (n)
+		low[n] = fmin(low[n], (double)s->max_degree + 1);
+	rc = whole_file_open(&w, path, err);
+	if (rc)
+		return rc;
+	r.to = w.file;
+	errno = 0;
+	report_chart_degrees(&r, g->name, low, vertices, n);
+	report_free(&r);
+	if (fflush(w.file) || ferror(w.file))
+		rc = whole_file_failed(&w, err);
+	else if (r.no_memory)
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the drawing");
+	return whole_file_close(&w, rc, err);
+}
+
 int cmd_stat(int argc, char **argv)
 {
 	static const struct option options[] = {
 		GRAPH_OPTIONS,
 		{ "json", required_argument, NULL, 'j' },
+		{ "plot", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct gtu_read_options read = { 0 };
 	struct gtu_error err = { 0 };
 	struct gtu_graph_stat stat;
-	const char *json = NULL;
+	const char *json = NULL, *plot = NULL;
 	struct gtu_graph *g;
 	int c, rc;
 
@@ -136,6 +200,9 @@ int cmd_stat(int argc, char **argv)
 		switch (c) {
 		case 'j':
 			json = optarg;
+			break;
+		case 'p':
+			plot = optarg;
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -148,7 +215,13 @@ int cmd_stat(int argc, char **argv)
 		return cli_usage("takes one GRAPH, got %d names", argc - optind);
 	if (json && graph_is_part(argv[optind], json))
 		return cli_usage("--json %s is the graph itself, which would be lost", json);
+	if (plot && graph_is_part(argv[optind], plot))
+		return cli_usage("--plot %s is the graph itself, which would be lost", plot);
+	if (whole_file_same(json, plot))
+		return cli_usage("--json and --plot cannot both go to %s", whole_file_is_stdout(json) ? "standard output" : json);
 	rc = json ? whole_file_try(json, &err) : 0;
+	if (!rc && plot)
+		rc = whole_file_try(plot, &err);
 	if (rc)
 		return cli_exit(&err, rc);
 	rc = gtu_graph_open(argv[optind], &read, cli_progress(), &g, &err);
@@ -157,7 +230,9 @@ int cmd_stat(int argc, char **argv)
 	rc = gtu_graph_measure(g, cli_progress(), &stat, &err);
 	if (!rc && json)
 		rc = write_json(json, g, &stat, &err);
-	if (!rc && (!json || !whole_file_is_stdout(json))) {
+	if (!rc && plot)
+		rc = write_plot(plot, g, &stat, &err);
+	if (!rc && (!json || !whole_file_is_stdout(json)) && (!plot || !whole_file_is_stdout(plot))) {
 		cli_clear_bar();
 		print_stat(argv[optind], g, &stat);
 		if (fflush(stdout))

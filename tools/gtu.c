@@ -21,6 +21,8 @@ static const struct verb {
 	{ "run", cmd_run, "an algorithm on a graph, through a unit, verified if you like" },
 	{ "bench", cmd_bench, "how fast the units are beside memcpy and plain software" },
 	{ "lab", cmd_lab, "the laboratory: a GPU's memory hierarchy, its counts beside independent ones" },
+	{ "report", cmd_report, "what run, lab, bench and stat have written, as one page with charts" },
+	{ "top", cmd_top, "live devices: units busy, jobs, requests by size" },
 	{ "bringup", cmd_bringup, "the first day of a board: each step from its configuration space to lock step" },
 	{ "fdt", cmd_fdt, "device trees: shown, checked against the binding, compared, as an overlay" },
 	{ "serve", cmd_serve, "the device as a process that a virtual machine attaches to" },
@@ -67,6 +69,8 @@ static void print_help(FILE *to)
 	      "  gtu stat k16.gtu                                what it is like\n"
 	      "  gtu run bfs k16.gtu --unit scu --verify         hops from one vertex, checked\n"
 	      "  gtu run pagerank k16.gtu --unit iru --output ranks.txt\n"
+	      "  gtu run bfs k16.gtu --monitor --json bfs.json\n"
+	      "  gtu report bfs.json                             a page with charts: report.html\n"
 	      "  gtu convert roads.gr.xz roads.gtu               your own graph, once\n"
 	      "  gtu run sssp roads.gtu --source 42 --unit iru --json -\n"
 	      "\n--quiet, with any verb: no progress bar, nothing that was not asked for.\n"

@@ -115,13 +115,17 @@ printf '1\n2\n3\n' >graphs/datagen.v
 printf '1 2 0.5\n2 3 0.25\n' >graphs/datagen.e
 printf 'graph.datagen.directed = false\ngraph.datagen.edge-properties.names = weight\n' >graphs/datagen.properties
 [ -d "$shared/oracles" ] && ln -s "$(cd "$shared" && pwd)" ../shared
-for page in gtu.1 gtu-{info,doctor,generate,convert,stat,run,lab,bench,bringup,fdt}.1 gtu.7 gtu.4; do
+for page in gtu.1 gtu-{info,doctor,generate,convert,stat,run,lab,bench,report,top,bringup,fdt}.1 gtu.7 gtu.4; do
 	examples "$work/man/man${page##*.}/$page" | smaller >commands
 	check "${page%.*}(${page##*.}) has examples" test -s commands
 	while read -r command; do
 		case $command in
 		*"doctor --device /dev/gtu0"*)
 			[ -e /dev/gtu0 ] && code=0 || code=1
+			exits $code "$command" bash -c "$command" ;;
+		"gtu top"*)
+			[[ $command == *--json* ]] || command+=" --once"
+			[ -e /sys/class/gtu/gtu0/epoch ] && [ "$(id -u)" = 0 ] && code=0 || code=1
 			exits $code "$command" bash -c "$command" ;;
 		*"bringup --unbind"* | *"bringup --device /dev"*) skip "$command" "it wants a board" ;;
 		*"bringup --device model --bug"*) exits 4 "$command" bash -c "$command" ;;

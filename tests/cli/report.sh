@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: MIT
+# gtu report and --plot: what is drawn is what the files say, well-formed whatever they hold.
+. "${0%/*}/tap.bash"
+
+fake=$root/build/tests/fake/libcuda-cpu.so.1
+cat >look.py <<'END'
+"""look.py PAGE: the page is well-formed, loads nothing, runs nothing; its drawings are XML."""
+import re, sys, xml.dom.minidom
+from html.parser import HTMLParser
+
+page = open(sys.argv[1], encoding="utf-8").read()
+ids, wrong = set(), []
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+class Page(HTMLParser):
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open = []
+
+    def handle_starttag(self, tag, attributes):
+        if tag in ("script", "iframe", "object", "embed", "link", "img", "base", "form", "foreignobject", "image", "use"):
+            wrong.append("<%s>" % tag)
+        for name, value in attributes:
+            if name.startswith("on"):
+                wrong.append("attribute " + name)
+            if name in ("href", "src", "xlink:href", "srcset", "action") and not value.startswith("#"):
+                wrong.append("%s=%s" % (name, value))
+            if name == "href" and value[1:] not in page_ids:
+                wrong.append("no place " + value)
+            if name == "id":
+                if value in ids:
+                    wrong.append("id %s twice" % value)
+                ids.add(value)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            wrong.append("</%s> closes another" % tag)
+
+page_ids = set(re.findall(r"\bid=[\"']([^\"']*)", page))
+p = Page()
+p.feed(page)
+p.close()
+if p.open:
+    wrong.append("left open: %s" % p.open)
+for svg in re.findall(r"<svg.*?</svg>", page, re.S):
+    try:
+        xml.dom.minidom.parseString(svg.encode())
+    except Exception as e:
+        wrong.append("a drawing: %s" % e)
+text = page.replace("http://www.w3.org/2000/svg", "")
+if "://" in text or "@import" in text or re.search(r"url\((?!#)", text):
+    wrong.append("an address")
+if re.search(r"\b(nan|inf)\b", "".join(re.findall(r"(?:\b[xywdr]|cx|cy|width|height|points)='([^']*)'", page))):
+    wrong.append("a place that is no number")
+for w in wrong[:10]:
+    print(w, file=sys.stderr)
+sys.exit(bool(wrong))
+END
+
+check "a graph" gtu generate kronecker --scale 9 --seed 1 k.gtu
+for unit in none scu iru peg weaver; do
+	check "bfs by $unit" gtu run bfs k.gtu --unit $unit --monitor --verify --json bfs-$unit.json
+done
+check "pr" gtu run pr k.gtu --unit iru --json pr.json
+check "stat" gtu stat k.gtu --json stat.json
+check "bench units" gtu bench units --only data --seconds 0.05 --largest 1M --json units.json
+check "bench ioctl" gtu bench ioctl --seconds 0.2 --pin 2M --json ioctl.json
+check "bench lab" gtu bench lab --scale 8 --json benchlab.json
+check "lab run" gtu lab run emogi --figure 5 --scale 8 --json lab.json
+mkdir -p counts/graphs
+cat >steps.py <<'END'
+import json, sys
+for name in sys.argv[1:]:
+    d = json.load(open(name))
+    s = d["steps"]
+    z = d["counters"].get("zcm", {})
+    assert sum(x["iterations"] for x in s) == d["iterations"], name
+    assert sum(x["edges"] for x in s) == d["edges_traversed"], name
+    assert sum(x["jobs"] for x in s) == d["jobs"] and sum(x["job_cycles"] for x in s) == d["job_cycles"], name
+    assert 0 < sum(x["seconds"] for x in s) <= d["seconds"]["total"] * 1.0001, name
+    if "bytes_read" in s[0]:
+        assert sum(x["bytes_read"] for x in s) == z["host_read_bytes"] > 0, name
+        assert sum(x["bytes_written"] for x in s) == z["host_write_bytes"], name
+    if d["algorithm"] == "bfs":
+        assert s[0]["frontier"] == s[0]["iterations"] and sum(x["frontier"] for x in s) == d["result"]["reached"], name
+END
+check "a run's iterations add up to it" python3 steps.py bfs-{none,scu,iru,peg,weaver}.json pr.json
+check "the monitor's bytes are among them" grep -q bytes_read bfs-scu.json
+{ echo '%%MatrixMarket matrix coordinate pattern symmetric'; echo '5001 5001 5000'; seq 5000 | awk '{ print $1 + 1, $1 }'; } >long.mtx
+check "5001 levels" gtu run bfs long.mtx --source 1 --unit none --json long.json
+check "add up, too" python3 steps.py long.json
+check "in fewer steps" python3 -c 'import json; s = json.load(open("long.json"))["steps"]; assert 1024 <= len(s) <= 2048 and s[0]["iterations"] == 4'
+
+# ---- the page ----
+check "a page of all" gtu report bfs-{none,scu,iru,peg,weaver}.json pr.json stat.json units.json ioctl.json benchlab.json lab.json \
+	long.json -o page.html
+says "it says where it is" "^page.html: 12 files$" "$out"
+check "is well-formed, loads nothing, runs nothing" python3 look.py page.html
+for text in "Frontier over levels" "Bandwidth over levels" "Requests by size" "Round trips by length" "Runs beside each other" \
+	"Degrees of kronecker" "Bytes read and written a second" "Time of each way to the device" "Jobs a second" \
+	"Simulated in a second" "Figure 5: share of 32-byte requests" "url\(#p0\)" "means of neighbouring levels" \
+	"prefers-color-scheme:dark"; do
+	says "it has: $text" "$text" page.html
+done
+cat >same.py <<'END'
+"""What is drawn is what the files say."""
+import json, re
+page = open("page.html", encoding="utf-8").read()
+flat = re.sub(r"<[^>]*>", " ", page)
+def has(text):
+    assert text in flat, text
+run = json.load(open("bfs-scu.json"))
+has("{:,}".format(run["edges_traversed"]))
+has("{:,}".format(run["counters"]["zcm"]["host_read_32"]))
+# a point for each level, with its frontier
+section = page[page.index('<h2 id="f2">'):page.index('<h2 id="f3">')]
+chart = section[section.index("Frontier over levels</text>"):]
+points = re.findall(r"<title>(\S+), (\S+)</title>", chart[:chart.index("</svg>")])
+n = len(run["steps"])
+assert len(points) == 2 * n, (len(points), n)
+assert [float(x) for x, _ in points[:n]] == [s["first"] for s in run["steps"]]
+def read(t):
+    return float(t[:-1]) * 1000 ** (" kMG".index(t[-1])) if t[-1] in "kMG" else float(t)
+for (_, y), s in zip(points, run["steps"]):
+    assert abs(read(y) - s["frontier"]) <= 0.005 * s["frontier"], (y, s)
+# every row of the laboratory with both numbers
+lab = json.load(open("lab.json"))
+section = page[page.index('<h2 id="f11">'):page.index('<h2 id="f12">')]
+rows = re.findall(r"<tr>(.*?)</tr>", section[section.index("All rows"):], re.S)
+rows = [[re.sub("<[^>]*>", "", c) for c in re.findall(r"<td.*?</td>", r)] for r in rows]
+rows = [r for r in rows if r]
+assert len(rows) == len(lab["rows"])
+judged = 0
+for got, want in zip(rows, lab["rows"]):
+    assert got[0] == str(want["figure"]) and got[2] == want["graph"], got
+    assert got[6] == (want["verdict"] or ""), (got, want)
+    judged += bool(want["verdict"])
+    for text, value in ((got[3], want["paper"]), (got[4], want["ours"])):
+        assert (value is None) == (text == ""), got
+        assert value is None or abs(float(text.replace(",", "")) - value) <= 1e-3 * abs(value), (got, want)
+assert judged, "nothing was judged"
+# the greatest bar of the requests is the greatest count
+section = page[page.index('<h2 id="f2">'):page.index('<h2 id="f3">')]
+chart = section[section.index("Requests by size</text>"):]
+bars = re.findall(r"<rect x='\S+' y='\S+' width='([0-9.]+)' height='13.0' fill='(#\w+)'/><text[^>]*>([^<]*)<", chart[:chart.index("</svg>")])
+z = run["counters"]["zcm"]
+want = [z["host_%s_%u" % (d, s)] for s in (32, 64, 96, 128) for d in ("read", "write")]
+assert len(bars) == 8
+for (width, _, text), value in zip(bars, want):
+    assert abs(read(text) - value) <= 0.006 * value, (text, value)
+    assert abs(float(width) / max(float(b[0]) for b in bars) - value / max(want)) < 0.01, (width, value)
+END
+check "it shows what the files say" python3 same.py
+check "one file, from standard input, to standard output" bash -c 'gtu report - -o - <pr.json >one.html'
+check "is a page as well" python3 look.py one.html
+check "of that run" grep -q "<title>pr by iru over k.gtu</title>" one.html
+check "without -o it is report.html" gtu report pr.json --quiet
+same "and says nothing when asked to" "$out" /dev/null
+check "the page is there" test -s report.html
+
+# ---- names that would be markup ----
+hostile='<img src=x onerror=alert(1)>&"'\''`.gtu'
+cp k.gtu "$hostile"
+check "a run over a graph with such a name" gtu run bfs "$hostile" --unit scu --json "$hostile.json"
+sed 's|"kernel": "[^"]*"|"kernel": "</svg><script>alert(2)</script>"|' benchlab.json >evil1.json
+sed 's|"what": "[^:"]*:|"what": "</text><script>alert(3)</script>\\u0000\\ud800 \\u00e9:|; s|"graph": "mean"|"graph": "<b onclick=x>\\uffff"|' lab.json >evil2.json
+sed 's|"graph": "[^"]*"|"graph": "]]></title></svg><script>alert(4)//"|' stat.json >evil3.json
+sed "s|\"device\": \"model\"|\"device\": \"x' onload='alert(5)\"|" ioctl.json >evil4.json
+sed "s|\"name\": \"syscall\"|\"name\": \"\\\\u2028<script>'\"|" ioctl.json >evil5.json
+check "they and others in a page" gtu report "$hostile.json" evil[1-5].json -o evil.html
+check "stay text" python3 look.py evil.html
+says "and are to be read" "&lt;img src=x onerror=alert\(1\)&gt;&amp;&quot;&#39;\`.gtu" evil.html
+check "none runs" bash -c '! grep -qi "<script" evil.html'
+
+# ---- what is no report ----
+exits 3 "a file that is not there" gtu report nowhere.json
+says "by its name" "nowhere.json: No such file"
+exits 3 "a folder" gtu report .
+exits 3 "an empty file" gtu report /dev/null -o x.html
+says "says where" "/dev/null:1:1: it ends where a value should be"
+check "nothing is left" test ! -e x.html
+gtu doctor --device model --json doctor.json >/dev/null
+exits 3 "another verb's JSON" gtu report doctor.json -o x.html
+says "says what it is" "doctor.json is JSON, but not of gtu run, .*: it is an object with '"
+echo '[1, 2]' >array.json
+exits 3 "an array" gtu report pr.json array.json -o x.html
+says "is told as one" "it is an array of 2$"
+echo '{}' >none.json
+exits 3 "an empty object" gtu report none.json -o x.html
+printf '{"\033[31m\\u001b": 1}' >control.json
+exits 3 "control characters" gtu report control.json -o x.html
+check "do not reach the terminal" bash -c '! grep -q $'"'\\033'"' "$0"' "$err"
+damage() {
+	printf '%b' "$2" >damaged.json
+	exits 3 "$1" gtu report damaged.json -o x.html
+	says "says: $3" "damaged.json:$3"
+}
+damage "two documents" '{}\n {}' "2:2: '\{' where the end should be"
+damage "a comma too many" '{"a": [1, 2,]}' "1:13: '\]' where a value should be"
+damage "a missing comma" '{"a": 1\n"b": 2}' "2:1: '\"' where ',' or '}' should be"
+damage "a number" '{"a": 01}' "1:8: '1' where ',' or '}' should be"
+damage "a great number" '{"a": 1e999}' "1:12: 1e999 is more than a double holds"
+damage "a word" '{"a": nul}' "1:7: 'n' where a value should be"
+damage "an escape" '{"a": "\\x"}' "1:9: 'x' where one of"
+damage "half a string" '{"a": "bc' "1:10: a string without end"
+damage "no UTF-8" '{"a": "\xff"}' "1:8: the byte 0xff, which is no UTF-8"
+damage "a line's end in a string" '{"a": "\n"}' "1:8: the byte 0x0a where a character"
+printf '[%.0s' {1..100} >deep.json
+exits 3 "more levels than are read" gtu report deep.json
+says "says how many are" "deep.json:1:65: more than 64 levels"
+cat >hurt.py <<'END'
+"""Files cut short and with bytes changed: a page or a sentence, never a fall; what is a page is well-formed."""
+import random, subprocess, sys
+random.seed(7)
+files = [open(n, "rb").read() for n in ("bfs-scu.json", "lab.json", "units.json", "ioctl.json", "stat.json", "benchlab.json")]
+tokens = [b"null", b"-1", b"1e308", b"[]", b"{}", b'"x"', b"true", b"0", b"1e-320", b'"\\u0000"']
+pages = 0
+for turn in range(int(sys.argv[1])):
+    d = bytearray(random.choice(files))
+    how = turn % 3
+    if how == 0:
+        d = d[:random.randrange(len(d))]
+    elif how == 1:
+        for _ in range(random.randrange(1, 4)):
+            d[random.randrange(len(d))] = random.randrange(256)
+    else:	# still JSON: a value becomes another
+        import re
+        spots = [m for m in re.finditer(rb': ("[^"\n]*"|[-0-9.e+]+|true|false|null)', bytes(d))]
+        for m in sorted(random.sample(spots, min(5, len(spots))), key=lambda m: -m.start()):
+            d[m.start() + 2:m.end()] = random.choice(tokens)
+    open("hurt.json", "wb").write(d)
+    r = subprocess.run(["gtu", "report", "hurt.json", "-o", "hurt.html"], capture_output=True)
+    if r.returncode not in (0, 3) or (r.returncode and r.stderr.count(b"\n") != 1):
+        print(turn, how, r.returncode, r.stderr[:2000])
+        sys.exit(1)
+    if not r.returncode:
+        pages += 1
+        r = subprocess.run([sys.executable, "look.py", "hurt.html"], capture_output=True)
+        if r.returncode:
+            print(turn, how, r.stderr[:2000])
+            sys.exit(1)
+assert pages > int(sys.argv[1]) // 10, pages
+END
+check "damaged files" python3 hurt.py 60
+exits 2 "no file" gtu report
+exits 2 "the page over a file that it is made of" gtu report pr.json -o ./pr.json
+check "which stays" python3 steps.py pr.json
+exits 2 "standard input twice" gtu report - -
+exits 1 "a page that cannot be written" gtu report pr.json -o /nonexistent/page.html
+exits 1 "or not whole" bash -c 'gtu report pr.json -o - >/dev/full'
+
+# ---- drawings ----
+check "stat --plot" gtu stat k.gtu --plot degrees.svg
+check "is XML" python3 -c 'import xml.dom.minidom as x; x.parse("degrees.svg")'
+cat >degrees.py <<'END'
+import re, json
+svg = open("degrees.svg").read()
+points = re.findall(r"<title>(\S+), (\S+)</title>", svg)
+d = json.load(open("stat.json"))
+h = d["degree_histogram"]
+def read(t):
+    return float(t[:-1]) * 1000 ** (" kMG".index(t[-1])) if t[-1] in "kMG" else float(t)
+of = {read(x): read(y) for x, y in points}
+# up to 31 each degree is a point
+assert of[1.0] == h[1], (of, h)
+for k in range(2, 6):
+    got = sum(of.get(float(x), 0) for x in range(2 ** (k - 1), 2 ** k))
+    assert abs(got - h[k]) <= 0.01 * h[k], (k, got, h[k])
+END
+check "its points are the graph's degrees" python3 degrees.py
+exits 2 "stat --plot over the graph" gtu stat k.gtu --plot k.gtu
+exits 2 "JSON and drawing in one file" gtu stat k.gtu --json x --plot ./x
+check "a graph without edges" bash -c 'printf "%%%%MatrixMarket matrix coordinate pattern general\n3 3 0\n" >empty.mtx; gtu stat empty.mtx --plot - >empty.svg'
+check "is drawn, empty" python3 -c 'import xml.dom.minidom as x; x.parse("empty.svg")'
+check "bench units --plot" gtu bench units --only data --seconds 0.05 --largest 1M --plot units.svg
+check "bench ioctl --plot" bash -c 'gtu bench ioctl --seconds 0.2 --pin 2M --plot - >ioctl.svg'
+check "are XML" python3 -c 'import xml.dom.minidom as x; [x.parse(n) for n in ("units.svg", "ioctl.svg")]'
+says "with the unit's bars" "memcpy of as many bytes" units.svg
+exits 2 "bench lab has none" gtu bench lab --plot x.svg
+exits 2 "bench: JSON and drawing in one file" gtu bench units --plot - --json -
+if [ -e "$fake" ]; then
+	export GTU_CUDA_LIBRARY=$fake ASAN_OPTIONS=detect_leaks=0
+	check "bench gpu --plot" gtu bench gpu --graph kronecker:8 --link 2M --sources 1 --sssp-sources 1 --iterations 2 --json gpu.json --plot gpu.svg
+	check "a run on it" gtu run bfs k.gtu --device cuda:0 --edges pinned --json run-gpu.json
+	check "its steps have the list's bytes" python3 -c 'import json; d = json.load(open("run-gpu.json"));
+assert sum(s["list_bytes_read"] for s in d["steps"]) == d["list_bytes_read"] > 0 and sum(s["frontier"] for s in d["steps"]) == d["result"]["reached"]'
+	check "a page of both" gtu report gpu.json run-gpu.json -o gpu.html
+	check "is well-formed" python3 look.py gpu.html
+	says "has the roofline" "Roofline against the link" gpu.html
+	says "with the link that the benchmark has measured" "the link at [0-9.]+ GB/s" gpu.html
+	says "and the run below it" "<title>bfs by gpu, kernel auto over k.gtu</title>" gpu.html
+	check "alone the run has no roof" bash -c 'gtu report run-gpu.json -o - | grep -qv "Roofline against"'
+	unset GTU_CUDA_LIBRARY ASAN_OPTIONS
+else
+	skip "the roofline" "no $fake"
+fi
+
+# ---- as a browser shows it ----
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -z "$browser" ]; then
+	skip "the page in a browser" "no chromium"
+	finish
+fi
+# shot PAGE PNG [dark]: and what was asked of the network into PNG.net
+shot() {
+	local scheme=1
+	[ "${3-}" = dark ] && scheme=0
+	timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --hide-scrollbars --disable-background-networking \
+		--disable-component-update --disable-sync --no-first-run --disable-extensions --user-data-dir="$work/profile" \
+		--blink-settings=preferredColorScheme=$scheme --host-resolver-rules='MAP * ~NOTFOUND' --log-net-log="$work/$2.net" \
+		--window-size=1100,4000 --screenshot="$work/$2" "file://$work/$1" >shot.out 2>&1
+	[ -s "$2" ]
+}
+cat >png.py <<'END'
+"""png.py FILE: how many colours there are, the first pixel's lightness, the share of pixels that are not as that one."""
+import struct, sys, zlib
+d = open(sys.argv[1], "rb").read()
+at, data = 8, b""
+while at < len(d):
+    n, = struct.unpack(">I", d[at:at + 4])
+    kind, body = d[at + 4:at + 8], d[at + 8:at + 8 + n]
+    at += 12 + n
+    if kind == b"IHDR":
+        wide, high, depth, colour = struct.unpack(">IIBB", body[:10])
+    if kind == b"IDAT":
+        data += body
+raw, per = zlib.decompress(data), {2: 3, 6: 4}[colour]
+line, before, rows = wide * per, bytearray(wide * per), []
+for y in range(0, high):
+    f, row = raw[y * (line + 1)], bytearray(raw[y * (line + 1) + 1:(y + 1) * (line + 1)])
+    for i in range(line):
+        a = row[i - per] if i >= per else 0
+        b, c = before[i], before[i - per] if i >= per else 0
+        if f == 1: p = a
+        elif f == 2: p = b
+        elif f == 3: p = (a + b) >> 1
+        elif f == 4:
+            q = a + b - c
+            p = min((abs(q - a), 0, a), (abs(q - b), 1, b), (abs(q - c), 2, c))[2]
+        else: break
+        row[i] = (row[i] + p) & 255
+    before = row
+    if y % 4 == 0:
+        rows.append(bytes(row))
+pixels = [r[i:i + 3] for r in rows for i in range(0, line, 4 * per)]
+first = pixels[0]
+print(len(set(pixels)), sum(first) // 3, round(sum(p != first for p in pixels) / len(pixels), 4))
+END
+if ! shot page.html light.png; then
+	sed 's/^/# /' shot.out | tail -5
+	skip "the page in a browser" "$browser does not run here"
+	finish
+fi
+check "a picture of it" bash -c 'python3 png.py light.png >light.txt'
+check "is not blank, and light" awk '{ exit !($1 > 30 && $2 > 240 && $3 > 0.02) }' light.txt
+check "dark where the reader has it dark" shot page.html dark.png dark
+check "a picture of that" bash -c 'python3 png.py dark.png >dark.txt'
+check "is not blank, and dark" awk '{ exit !($1 > 30 && $2 < 40 && $3 > 0.02) }' dark.txt
+# the browser itself asks its maker for updates and the time of day, whatever it shows
+addresses() {
+	grep -oE '"url":"(https?|ftp|wss?)://[^"]*"' "$1" | grep -vE '://[a-z0-9.]*\.(google|googleapis|gvt1|gstatic)\.com/' | sort -u
+}
+echo '<!DOCTYPE html><title>x</title><img src="http://elsewhere.invalid/x.png">' >loads.html
+check "a page that loads something" shot loads.html loads.png
+check "would be seen to" bash -c "$(declare -f addresses); addresses loads.png.net | grep -q elsewhere"
+addresses light.png.net >more.list
+same "the report asks nothing of the network" more.list /dev/null
+finish

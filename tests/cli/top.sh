@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+# gtu top on computers made of files: what it says of counters that grow, and of what is missing.
+. "${0%/*}/tap.bash"
+
+export GTU_TOP_ROOT=$work/tree
+d=tree/sys/class/gtu/gtu0
+put() { echo "$2" >"$d/$1"; }
+# counters FACTOR: all of a device, so many times what they are at first; the names are those of the interface's document
+names() {
+	grep -o "What:.*/gtuN/$1_counters/[a-z0-9_]*$" "$root/Documentation/ABI/sysfs-class-gtu" | sed 's|.*/||'
+}
+counters() {
+	local unit name
+	for unit in scu iru peg wvr; do
+		for name in $(names $unit); do put "${unit}_counters/$name" 0; done
+		put ${unit}_counters/jobs $((100 * $1))
+		put ${unit}_counters/cycles $((1000000 * $1))
+	done
+	for name in 0 1 2 3 4 5 6 7 8; do put wvr_counters/state_$name $name; done
+	put scu_counters/in $((6000 * $1))
+	put scu_counters/out $((4000 * $1))
+	put peg_counters/edges $((9000 * $1))
+	for name in {host,aperture}_{read,write}_{32,64,96,128,bytes} in_flight_sum watched_cycles; do put zcm_counters/$name 0; done
+	put zcm_counters/host_read_32 $((3000 * $1))
+	put zcm_counters/host_read_128 $((1000 * $1))
+	put zcm_counters/host_read_bytes $((224000 * $1))
+	put zcm_counters/in_flight 5
+	put zcm_counters/in_flight_max 9
+	put zcm_counters/in_flight_sum $((800 * $1))
+	put zcm_counters/watched_cycles $((100 * $1))
+}
+device() {
+	d=tree/sys/class/gtu/$1
+	mkdir -p $d/{scu,iru,peg,wvr,zcm}_counters $d/zcm
+	put state up
+	put epoch 3
+	put hw_version 1.2
+	put units 0x1f
+	put clock_hz 100000000
+	put max_queues 256
+	put max_contexts 64
+	put zcm/enable 1
+	counters 1
+}
+
+# ---- what is missing ----
+exits 1 "no module" gtu top
+says "is said with what to do" "there is no .*/sys/class/gtu: the module gtu is not loaded \('modprobe gtu' as root"
+mkdir -p tree/sys/class/gtu
+exits 1 "no device" gtu top --once
+says "is said" "the module gtu is loaded and has no device; 'gtu doctor' looks for the reason"
+device gtu0
+exits 1 "another device" gtu top --device gtu7
+says "is said" "there is no .*/gtu7: this computer has 1 other device$"
+exits 2 "what is no device" gtu top --device model
+exits 2 "a name" gtu top gtu0
+exits 2 "no time between looks" gtu top --interval 0
+exits 1 "JSON that cannot be written" gtu top --json /nonexistent/x
+if [ "$(id -u)" = 0 ] && cp "$bin/gtu" /tmp/gtu-top-$$ && setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/gtu-top-$$ version >/dev/null 2>&1; then
+	chmod 755 . && chmod 400 $d/*_counters/*
+	exits 1 "counters that are for root" setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/gtu-top-$$ top --once
+	says "are said to be" "the counters below .*/gtu0 are for root alone \(they tell what others do\), and you are not root: sudo gtu top"
+	chmod 600 $d/*_counters/*
+else
+	skip "counters that are for root" "this user cannot become another"
+fi
+rm -f /tmp/gtu-top-$$
+
+# ---- what is there ----
+check "one picture" gtu top --once --interval 0.05
+says "begins with the device" "^gtu0  up, epoch 3, model 1.2, 100 MHz$" "$out"
+says "queues, without debugfs" "queues +at most 256, of 64 contexts; who has them is in debugfs" "$out"
+for unit in scu iru peg wvr; do says "unit $unit" "^  $unit +0.0%  \[\.{20}\] +0 +100 " "$out"; done
+says "requests" "^  host reads +0 +0 +0.0%" "$out"
+check "no escape is in it" bash -c '! grep -q $'"'\\033\\|\\001'"' "$0"' "$out"
+mkdir -p tree/sys/kernel/debug/gtu/gtu0
+printf 'context 1: pid 42 (a(b)\033[2J) epoch 3, 2 queues, 1 region slots taken of 8, 0 chunks, table at 0x1\ncontext 2: busy, not shown\ncontext 3: pid 7 (x) epoch 3 (dead), 1 queues, 0 region slots taken of 8, 0 chunks, table at 0x1\n' >tree/sys/kernel/debug/gtu/gtu0/contexts
+check "with debugfs" gtu top --once --interval 0.05
+says "who has the queues" "^  queues +3 of 256, of 3 contexts \(64 at most\): 42 \(a\(b\)\?\[2J\): 2, 7 \(x\): 1, and 1 more$" "$out"
+
+# rates are what lies between two looks, by the seconds that the JSON says
+cat >rates.py <<'END'
+import json, sys
+d = json.load(open("top.json"))
+s, g = d["seconds"], d["devices"][0]
+def near(got, want):
+    assert abs(got - want) <= 1e-6 * abs(want), (got, want)
+u = g["units"]
+assert g["name"] == "gtu0" and g["queues"] == 3 and g["contexts"] == 3 and not g["reset"]
+grown = float(sys.argv[1])
+for unit in ("scu", "iru", "peg", "wvr"):
+    near(u[unit]["jobs_per_second"], 100 * grown / s)
+    near(u[unit]["busy"], 1000000 * grown / s / 1e8)
+near(u["scu"]["in_per_second"], 6000 * grown / s)
+near(u["scu"]["out_per_second"], 4000 * grown / s)
+near(u["peg"]["out_per_second"], 9000 * grown / s)
+near(u["zcm"]["requests_per_second"]["host_read"]["32"], 3000 * grown / s)
+near(u["zcm"]["requests_per_second"]["host_read"]["128"], 1000 * grown / s)
+near(u["zcm"]["host_read_bytes_per_second"], 224000 * grown / s)
+assert u["wvr"]["counters"]["s8"] == 8, u["wvr"]
+END
+# between COMMAND...: gtu top --json, the command being run between its looks. A look begins with the state, which is a pipe
+# here: opening it for writing ends when the program has come there, and the program waits until it is written to.
+between() {
+	rm $d/state
+	mkfifo $d/state
+	gtu top --interval 0.3 --json top.json &
+	local pid=$! done
+	echo up >$d/state
+	sleep 0.1
+	exec 9>$d/state
+	"$@"
+	echo up >&9
+	exec 9>&-
+	wait $pid
+	done=$?
+	rm $d/state
+	put state up
+	return $done
+}
+between counters 3
+check "between two looks" test $? -eq 0
+check "rates are what lies between" python3 rates.py 2
+check "every counter of the interface is read" python3 -c '
+import json
+u = json.load(open("top.json"))["devices"][0]["units"]
+assert [len(u[n]["counters"]) for n in ("scu", "iru", "peg", "wvr")] == [9, 12, 17, 18], {n: len(u[n]["counters"]) for n in u}'
+put units 0x1
+put zcm/enable 0
+check "a device with one unit" gtu top --once --interval 0.05
+check "shows no other" bash -c '! grep -qE "^  (iru|peg|wvr|requests)" "$0"' "$out"
+put units 0x1f
+check "the monitor off" gtu top --once --interval 0.05
+says "is said" "the monitor is off: 'gtu run --monitor'" "$out"
+put zcm/enable 1
+rm $d/zcm_counters/host_read_32
+put scu_counters/jobs nonsense
+put peg_counters/jobs 99999999999999999999999
+printf 'up\033]0;x\007' >$d/state
+check "files that are not as they should be" gtu top --once --interval 0.05
+says "are nothing, and no escape" "^gtu0  up\?\]0;x\?," "$out"
+put state up
+counters 1
+device gtu1
+put state gone
+device gtu10
+d=tree/sys/class/gtu/gtu0
+check "several devices" gtu top --once --interval 0.05
+same "in their order" <(grep -o '^gtu[0-9]*' "$out") <(printf 'gtu0\ngtu1\ngtu10\n')
+says "one of them gone" "^gtu1  gone," "$out"
+check "one of them" gtu top --device /dev/gtu1 --once --interval 0.05
+same "alone" <(grep -o '^gtu[0-9]*' "$out") <(echo gtu1)
+rm -r tree/sys/class/gtu/gtu1{,0}
+
+# a reset between two looks: counters begin at 0, and nothing is below it
+anew() {
+	counters 1
+	put scu_counters/jobs 40
+	put epoch 4
+}
+between anew
+check "a reset between them" python3 -c '
+import json
+d = json.load(open("top.json"))
+g = d["devices"][0]
+assert g["reset"] and g["epoch"] == 4
+assert abs(g["units"]["scu"]["jobs_per_second"] * d["seconds"] - 40) < 1e-3, g'
+put epoch 3
+
+# ---- a terminal ----
+cat >terminal.py <<'END'
+"""Runs gtu top on a pseudo-terminal and says how it left it: terminal.py KEY|SIGNAL|^Z."""
+import os, pty, select, signal, subprocess, sys, termios, time
+how = sys.argv[1]
+master, slave = pty.openpty()
+import fcntl, struct
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 60, 0, 0))
+before = termios.tcgetattr(slave)
+p = subprocess.Popen(["gtu", "top", "--interval", "0.1"], stdin=slave, stdout=slave, stderr=subprocess.PIPE)
+got = b""
+def until(what, seconds=20):
+    global got
+    end = time.time() + seconds
+    while not what() and time.time() < end:
+        if select.select([master], [], [], 0.1)[0]:
+            got += os.read(master, 65536)
+    assert what(), got[-2000:]
+until(lambda: got.count(b"gtu0  up") >= 3)
+during = termios.tcgetattr(slave)
+assert not during[3] & termios.ECHO and not during[3] & termios.ICANON
+assert got.startswith(b"\033[?1049h\033[?25l"), got[:40]
+if how == "^Z":
+    p.send_signal(signal.SIGTSTP)
+    until(lambda: os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None)
+    until(lambda: got.endswith(b"\033[?25h\033[?1049l"))
+    assert termios.tcgetattr(slave) == before
+    p.send_signal(signal.SIGCONT)
+    n = got.count(b"gtu0  up")
+    until(lambda: got.count(b"gtu0  up") > n and got.count(b"\033[?1049h") == 2)
+    how = "q"
+if len(how) == 1:
+    os.write(master, b"x" + how.encode())
+else:
+    p.send_signal(getattr(signal, how))
+code = p.wait(timeout=20)
+until(lambda: got.endswith(b"\033[?25h\033[?1049l"))
+assert termios.tcgetattr(slave) == before, "the terminal is not as it was"
+frame = got.split(b"\033[H")[2].split(b"\033[J")[0]
+lines = frame.replace(b"\033[K", b"").replace(b"\033[0m", b"").replace(b"\033[1m", b"").split(b"\r\r\n" if b"\r\r\n" in frame else b"\r\n")
+assert len(lines) <= 12 and all(len(l.rstrip(b"\r")) <= 60 for l in lines), lines
+want = 0 if len(how) == 1 else 130
+assert code == want, (code, want, p.stderr.read())
+END
+check "q ends it, and the terminal is as it was" python3 terminal.py q
+for signal in SIGINT SIGTERM SIGHUP SIGQUIT; do check "so does $signal" python3 terminal.py $signal; done
+check "stopped and gone on with" python3 terminal.py ^Z
+
+# ---- no terminal ----
+gtu top --interval 0.05 >lines 2>lines.err &
+pid=$!
+for _ in {1..200}; do
+	[ "$(grep -c '^gtu0' lines)" -ge 3 ] && break
+	sleep 0.05
+done
+kill $pid
+wait $pid
+check "a signal ends it" test $? -eq 130
+check "pictures followed each other" test "$(grep -c '^gtu0' lines)" -ge 3
+check "without escapes" bash -c '! grep -q $'"'\\033\\|\\001'"' lines'
+mv tree/sys/class/gtu/gtu0 gone
+mkdir tree/sys/class/gtu/gtu0
+mv gone/* tree/sys/class/gtu/gtu0/
+gtu top --interval 0.05 >lines 2>&1 &
+pid=$!
+for _ in {1..200}; do
+	grep -q '^gtu0' lines && break
+	sleep 0.05
+done
+mv tree/sys/class/gtu/gtu0 gone/
+for _ in {1..200}; do
+	grep -q '^no device' lines && break
+	sleep 0.05
+done
+mv gone/gtu0 tree/sys/class/gtu/
+n=$(grep -c '^gtu0' lines)
+for _ in {1..200}; do
+	[ "$(grep -c '^gtu0' lines)" -gt "$n" ] && break
+	sleep 0.05
+done
+kill $pid
+wait $pid 2>/dev/null
+check "a device that goes" grep -q '^no device' lines
+check "and comes back" test "$(grep -c '^gtu0' lines)" -gt "$n"
+finish

@@ -39,13 +39,6 @@ struct chart_number chart_number(double v)
 	return n;
 }
 
-double chart_step(double x)
-{
-	double ten = pow(10, floor(log10(x)));
-
-	return ten * (x <= ten ? 1 : x <= 2 * ten ? 2 : x <= 5 * ten ? 5 : 10);
-}
-
 static bool can_show(double v, bool logarithmic)
 {
 	return isfinite(v) && (!logarithmic || v > 0);
@@ -85,7 +78,7 @@ static bool settle(struct range *r, bool from_zero, bool round)
 		r->high = r->low + 1;
 	if (!round)
 		return any;
-	step = chart_step((r->high - r->low) / 6);
+	step = svg_step((r->high - r->low) / 6);
 	r->high = ceil(r->high * (1 + 1e-12) / step) * step;
 	r->low = floor(r->low / step) * step;
 	return any;
@@ -111,7 +104,7 @@ static void ticks(const struct range *r, void (*tick)(void *user, double v), voi
 			}
 		return;
 	}
-	step = chart_step((r->high - r->low) / 8);
+	step = svg_step((r->high - r->low) / 8);
 	step = r->whole ? fmax(step, 1) : step;
 	for (k = 0; k <= 12; k++) {
 		v = (ceil(r->low / step - 1e-6) + k) * step;

@@ -51,7 +51,5 @@ struct chart_number {
 	char text[24];
 };
 struct chart_number chart_number(double v);
-/* 1, 2 or 5 times a power of ten, at least @x. */
-double chart_step(double x);
 
 #endif

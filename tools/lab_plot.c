@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart.h"
 #include "svg.h"
 
 #define WIDTH 1000.0
@@ -110,7 +109,7 @@ static bool measure_panel(struct panel *p)
 		p->high = fmax(p->most, 1) * 1.6; /* room for numbers over the bars */
 		return true;
 	}
-	step = chart_step(fmax(fmax(p->most, -p->least), 1e-12) / 5);
+	step = svg_step(fmax(fmax(p->most, -p->least), 1e-12) / 5);
 	p->low = p->least < 0 ? floor(p->least / step) * step : 0;
 	p->high = fmax(ceil(p->most * 1.15 / step) * step, p->low + step);
 	return true;
@@ -147,7 +146,7 @@ static void axis(const struct panel *p, FILE *to)
 					tick(p, v, to);
 			}
 	} else {
-		step = chart_step((p->high - p->low) / 6);
+		step = svg_step((p->high - p->low) / 6);
 		for (v = p->low; v <= p->high + step / 1e6; v += step)
 			tick(p, fabs(v) < step / 1e6 ? 0 : v, to);
 	}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "svg.h"
 
+#include <math.h>
+
 #include "json.h"
 
 const char *const svg_colour[SVG_COLOURS] = {
@@ -33,6 +35,13 @@ void svg_text(FILE *to, const char *text, size_t length)
 		else
 			fwrite(s, 1, n, to);
 	}
+}
+
+double svg_step(double x)
+{
+	double ten = pow(10, floor(log10(x)));
+
+	return ten * (x <= ten ? 1 : x <= 2 * ten ? 2 : x <= 5 * ten ? 5 : 10);
 }
 
 void svg_patterns(FILE *to)

@@ -22,6 +22,9 @@ extern const char *const svg_colour[SVG_COLOURS];
  */
 void svg_text(FILE *to, const char *s, size_t length);
 
+/* 1, 2 or 5 times a power of ten, at least @x: what lies between two lines of an axis. */
+double svg_step(double x);
+
 /*
  * A drawing of so many units begins. @page: it is part of a page that begins with html_begin(), else a file of its own.
  * @label says what it shows to who cannot see it.

@@ -79,7 +79,7 @@ for verb in $verbs; do
 	complete_bash gtu "$verb" -- | sort >offered
 	same "bash offers the options of $verb" offered <(options_of "$verb")
 done
-complete_bash gtu r >offered
+complete_bash gtu ru >offered
 same "bash completes a verb" offered <(echo run)
 complete_bash gtu run bfs g.gtu --unit s >offered
 same "bash completes a unit" offered <(printf 'scu\nscu-basic\n')

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <errno.h>
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "advice.h"
@@ -90,6 +92,44 @@ int gtu_advise_memlock(uint64_t bytes, uint64_t limit, uint64_t used, struct gtu
 			"%llu are in use; %llu KiB would do: `ulimit -l` in this shell, \"@GROUP - memlock KIB\" in "
 			"/etc/security/limits.conf, LimitMEMLOCK= for a service of systemd", want,
 			(unsigned long long)limit, (unsigned long long)used, kib);
+}
+
+int gtu_advise_open(const char *path, int reason, struct gtu_error *err)
+{
+	switch (reason) {
+	case ENOENT:
+	case ENOTDIR:
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: there is no such file (%s); look at its name and folder", path,
+				strerror(reason));
+	case EISDIR:
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: is a folder, not a graph file; name a file in it", path);
+	case EACCES:
+	case EPERM:
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: you may not read it (%s); ask its owner, or give yourself the right to "
+				"read it and to enter its folder", path, strerror(reason));
+	case EMFILE:
+	case ENFILE:
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: %s; close some, or raise the limit (`ulimit -n`)", path, strerror(reason));
+	}
+	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be opened: %s; is its disk there and sound?", path, strerror(reason));
+}
+
+int gtu_advise_write(const char *path, int reason, struct gtu_error *err)
+{
+	const char *what = "name another file";
+
+	switch (reason) {
+	case ENOENT:
+	case ENOTDIR: what = "make its folder first, or name another"; break;
+	case EISDIR: what = "it is a folder: name a file in it"; break;
+	case EACCES:
+	case EPERM:
+	case EROFS: what = "name a file where you may write"; break;
+	case ENOSPC:
+	case EDQUOT: what = "make room there, or name a file on another disk"; break;
+	case EFBIG: what = "raise the limit on a file's size (`ulimit -f`), or name a file on another disk"; break;
+	}
+	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s; %s", path, strerror(reason), what);
 }
 
 uint64_t gtu_pinned_bytes(const char *status)

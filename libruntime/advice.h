@@ -29,6 +29,11 @@ int gtu_advise_busy(const char *path, struct gtu_error *err);
 /* @bytes more are wanted, @limit may be locked in all, @used are. */
 int gtu_advise_memlock(uint64_t bytes, uint64_t limit, uint64_t used, struct gtu_error *err);
 
+/* Why a graph's file at @path could not be opened (errno @reason), and what helps. */
+int gtu_advise_open(const char *path, int reason, struct gtu_error *err);
+/* Why a file at @path could not be written (errno @reason), and what helps. */
+int gtu_advise_write(const char *path, int reason, struct gtu_error *err);
+
 /* Bytes that this process has pinned (@status: its /proc/self/status), 0 where that cannot be read. */
 uint64_t gtu_pinned_bytes(const char *status);
 /* Whether this process may read and write a file of that owner and mode. */

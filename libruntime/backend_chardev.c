@@ -249,7 +249,7 @@ static int chardev_open(struct gtu_device *dev, const char *name, struct gtu_err
 	}
 	if (fstat(c->fd, &st) || !S_ISCHR(st.st_mode) || ioctl(c->fd, GTU_IOCTL_INFO, &info)) {
 		rc = errno == ENODEV ? gone(dev, err) :
-				       gtu_fail(err, GTU_ERR_USAGE, "%s is not a GTU", name);
+				       gtu_fail(err, GTU_ERR_USAGE, "%s is not a GTU; its driver calls them /dev/gtu0, /dev/gtu1 and so on, and \"model\" is one in this process", name);
 		goto fail;
 	}
 	c->number = st.st_rdev;

@@ -211,7 +211,7 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 	if (!m->table || !m->dev) {
 		/* what is wrong with a parameter names it: "scu_width: at most 64" */
 		rc = gtu_fail(err, why && strchr(why, ':') ? GTU_ERR_USAGE : GTU_ERR_NOMEM,
-			      "cannot build the device model: %s", why ? why : "no memory");
+			      "cannot build the device model as \"%s\": %s", name, why ? why : "no memory");
 		goto fail;
 	}
 	memset(m->table, 0, sizeof(*m->table) << TABLE_LOG2);

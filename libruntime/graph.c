@@ -181,6 +181,9 @@ int gtu_graph_vertex(const struct gtu_graph *g, uint64_t id, uint64_t *v, struct
 			return 0;
 		}
 	}
+	if (g->n == 1)
+		return gtu_fail(err, GTU_ERR_USAGE, "there is no vertex %llu: the one vertex of %s has the id %llu",
+				(unsigned long long)id, g->name, (unsigned long long)gtu_graph_id(g, 0));
 	return gtu_fail(err, GTU_ERR_USAGE, "there is no vertex %llu: the %llu vertices of %s have ids %llu to %llu%s",
 			(unsigned long long)id, (unsigned long long)g->n, g->name,
 			(unsigned long long)gtu_graph_id(g, 0),

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "graph_coded.h"
+#include "advice.h"
 #include "graph_container.h"
 #include "graph_internal.h"
 
@@ -170,7 +171,7 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 	if (i == sizeof(h->name) || h->name[i])
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: the graph's name in the header is no text", name);
 	if (h->file_bytes != file_bytes)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: %s: the header says %llu bytes and the file has %llu",
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %s: the header says %llu bytes and the file has %llu; write or copy it again",
 				name, file_bytes < h->file_bytes ? "cut short" : "too long",
 				(unsigned long long)h->file_bytes, (unsigned long long)file_bytes);
 	if (!section_bytes(h, h->section[GTU_SECTION_IDS].bytes != 0, bytes))
@@ -448,12 +449,12 @@ static int save(const struct gtu_graph *g, const char *path, bool compress, cons
 	if (rc)
 		return rc;
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s is not a regular file: a container needs one", path);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is not a regular file: a container needs one; name another", path);
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a file name");
 	w.fd = mkostemp(temporary, O_CLOEXEC);
 	if (w.fd < 0) {
-		rc = gtu_fail(err, GTU_ERR_FAIL, "cannot write beside %s: %s", path, strerror(errno));
+		rc = gtu_advise_write(path, errno, err);
 		free(temporary);
 		return rc;
 	}

@@ -56,6 +56,8 @@ int cli_exit(const struct gtu_error *err, int code)
 	if (code == GTU_OK)
 		return CLI_DONE;
 	fprintf(stderr, "gtu: %s\n", err && *err->text ? err->text : gtu_status_name(code));
+	if (code == GTU_ERR_NOMEM && !(err && strstr(err->text, "ulimit")))
+		fputs("Take less (a smaller graph, --weights none), free some ('free -h'), or raise the limit ('ulimit -v').\n", stderr);
 	switch (code) {
 	case GTU_ERR_USAGE: return CLI_USAGE;
 	case GTU_ERR_INPUT: return CLI_INPUT;

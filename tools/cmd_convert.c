@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "graph_options.h"
+#include "whole_file.h"
 
 static const char help[] =
 	"usage: gtu convert IN OUT [options]\n\n"
@@ -54,6 +55,18 @@ static bool ends_in(const char *path, const char *end)
 	size_t n = strlen(path), k = strlen(end);
 
 	return n > k && !strcmp(path + n - k, end);
+}
+
+/* What cannot be written is told before the graph is read. */
+static int try_output(const char *out, struct gtu_error *err)
+{
+	char first[4096];
+	struct stat st;
+
+	snprintf(first, sizeof(first), "%s%s", out, ends_in(out, ".bel") ? ".col" : "");
+	if (!stat(first, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is no regular file, which a graph needs; name another", first);
+	return whole_file_try(first, err);
 }
 
 static void say(const struct gtu_graph *g, const char *out, bool compress, double seconds)
@@ -143,7 +156,9 @@ int cmd_convert(int argc, char **argv)
 		return cli_usage("'%s' ends in no format that is written: .gtu, .mtx, .txt, .gr, .graph, .e, .bel, .sg, .wsg", out);
 	if (compress && !ends_in(out, ".gtu"))
 		return cli_usage("--compress is for a container, OUT.gtu, and not for %s", out);
-	rc = graph_check_column(in, read.weight_column, &err);
+	rc = try_output(out, &err);
+	if (!rc)
+		rc = graph_check_column(in, read.weight_column, &err);
 	if (!rc)
 		rc = gtu_graph_open(in, &read, cli_progress(), &g, &err);
 	if (rc)

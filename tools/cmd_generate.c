@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph_options.h"
+#include "whole_file.h"
 
 static const char help[] =
 	"usage: gtu generate KIND --scale S | --vertices N [options] OUT.gtu\n\n"
@@ -93,7 +94,10 @@ static int write_graph(const struct gtu_generate_options *o, const char *out)
 	char kind[64];
 	int rc;
 
-	rc = gtu_graph_generate(o, cli_progress(), &g, &err);
+	/* a name that cannot be written is found now, not when the work is done */
+	rc = whole_file_try(out, &err);
+	if (!rc)
+		rc = gtu_graph_generate(o, cli_progress(), &g, &err);
 	if (rc)
 		return cli_exit(&err, rc);
 	rc = gtu_graph_save(g, out, cli_progress(), &err);

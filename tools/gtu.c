@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The gtu tool: finds the verb. */
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -170,9 +171,11 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	code = run_tool(argc, argv);
 	cli_clear_bar();
+	errno = 0;
 	/* what did not reach the reader is not done */
 	if ((fflush(stdout) || ferror(stdout)) && code == CLI_DONE) {
-		fputs("gtu: cannot write to standard output\n", stderr);
+		fprintf(stderr, "gtu: cannot write to standard output%s%s; send it to where there is room\n", errno ? ": " : "",
+			errno ? strerror(errno) : "");
 		code = CLI_FAILED;
 	}
 	return code;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The graph of `gtu run`: opened, with the weights, sources and target that were asked for. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "graph_options.h"
@@ -184,6 +185,13 @@ int run_open_graph(struct request *q, struct gtu_error *err)
 	if (rc)
 		return rc;
 	rc = gtu_graph_open(q->run.path, &read, q->run.opt.progress, &q->graph, err);
+	if (rc == GTU_ERR_INPUT && q->weights == W_COLUMN && err) {
+		const size_t at = strlen(err->text);
+
+		snprintf(err->text + at, sizeof(err->text) - at,
+			 " (--weights %llu asks for that column; without it the file's own are taken, --weights unit takes 1)",
+			 (unsigned long long)q->weight_column);
+	}
 	if (rc)
 		return rc;
 	q->run.graph = *q->graph;

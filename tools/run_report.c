@@ -157,7 +157,9 @@ static void print_time(const struct run *r, FILE *to)
 	for (i = 0; i < s->phases; i++)
 		fprintf(to, "%s %s %.6f", i ? "," : "", s->phase[i].name, s->phase[i].seconds);
 	fprintf(to, "; opening the graph took %.6f s\n", r->open_seconds);
-	fprintf(to, "edges     %s traversed in %s %s", grouped(s->edges), grouped(s->iterations),
+	/* "passes" of one is a pass, all others lose their s */
+	fprintf(to, "edges     %s traversed in %s %.*s", grouped(s->edges), grouped(s->iterations),
+		(int)(strlen(r->kind->rounds) - (s->iterations != 1 ? 0 : !strcmp(r->kind->rounds, "passes") ? 2 : 1)),
 		r->kind->rounds);
 	if (s->pull_end > s->pull_first)
 		fprintf(to, " (%s pulled, from the %s. on)", grouped(s->pull_end - s->pull_first),

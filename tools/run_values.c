@@ -200,8 +200,9 @@ void run_print_bfs(const struct run *r, FILE *to)
 	struct histogram h = histogram_of(r);
 
 	print_histogram(&h, "hops", to);
-	fprintf(to, "\nreached   %s of %s vertices (%.1f %%), the farthest in %" PRIu64 " hops\n",
-		grouped(h.counted), grouped(r->graph.n), percent(h.counted, r->graph.n), h.highest);
+	fprintf(to, "\nreached   %s of %s (%.1f %%), the farthest in %s\n",
+		grouped(h.counted), vertices(r->graph.n), percent(h.counted, r->graph.n),
+		counted(h.highest, "hop", "hops"));
 	free(h.size);
 }
 
@@ -232,8 +233,8 @@ void run_print_sssp(const struct run *r, FILE *to)
 	double farthest;
 	uint64_t reached = reach_of(r, &farthest);
 
-	fprintf(to, "\nreached   %s of %s vertices (%.1f %%), the farthest at distance %.9g\n",
-		grouped(reached), grouped(r->graph.n), percent(reached, r->graph.n), farthest);
+	fprintf(to, "\nreached   %s of %s (%.1f %%), the farthest at distance %.9g\n",
+		grouped(reached), vertices(r->graph.n), percent(reached, r->graph.n), farthest);
 }
 
 /* ---- PageRank, betweenness -------------------------------------------------------------------------- */
@@ -256,7 +257,7 @@ void run_json_pr(const struct run *r, struct json *j)
 void run_print_pr(const struct run *r, FILE *to)
 {
 	print_top(r, "rank", "%.6f", to);
-	fprintf(to, "\nranks     of %s vertices, together %.9f\n", grouped(r->graph.n), sum_of(r));
+	fprintf(to, "\nranks     of %s, together %.9f\n", vertices(r->graph.n), sum_of(r));
 }
 
 void run_json_bc(const struct run *r, struct json *j)
@@ -273,7 +274,7 @@ void run_json_bc(const struct run *r, struct json *j)
 void run_print_bc(const struct run *r, FILE *to)
 {
 	print_top(r, "shortest paths through it", "%16.3f", to);
-	fprintf(to, "\nscores    of %s vertices, together %.9g\n", grouped(r->graph.n), sum_of(r));
+	fprintf(to, "\nscores    of %s, together %.9g\n", vertices(r->graph.n), sum_of(r));
 }
 
 /* The number of greatest magnitude; returns the sum of all magnitudes. */
@@ -307,8 +308,8 @@ void run_print_gcn(const struct run *r, FILE *to)
 	uint64_t at;
 	double sum = features_of(r, &at);
 
-	fprintf(to, "\nfeatures  %s of each of %s vertices, seed %" PRIu64 ", magnitudes together %.9g\n",
-		grouped(width), grouped(r->graph.n), r->opt.seed, sum);
+	fprintf(to, "\nfeatures  %s of each of %s, seed %" PRIu64 ", magnitudes together %.9g\n",
+		grouped(width), vertices(r->graph.n), r->opt.seed, sum);
 	if (r->graph.n)
 		fprintf(to, "greatest  %.9g, feature %" PRIu64 " of vertex %" PRIu64 "\n", r->real[at], at % width,
 			gtu_graph_id(&r->graph, at / width));
@@ -353,8 +354,8 @@ void run_print_cc(const struct run *r, FILE *to)
 	struct histogram h = histogram_of(r);
 
 	print_largest(r, &h, "component", to);
-	fprintf(to, "\nfound     %s, the largest with %s of %s vertices (%.1f %%)\n",
-		counted(components_in(r), "component", "components"), grouped(h.largest), grouped(r->graph.n),
+	fprintf(to, "\nfound     %s, the largest with %s of %s (%.1f %%)\n",
+		counted(components_in(r), "component", "components"), grouped(h.largest), vertices(r->graph.n),
 		percent(h.largest, r->graph.n));
 	free(h.size);
 }
@@ -385,8 +386,8 @@ void run_print_cdlp(const struct run *r, FILE *to)
 	struct histogram h = histogram_of(r);
 
 	print_largest(r, &h, "community", to);
-	fprintf(to, "\nfound     %s, the largest with %s of %s vertices (%.1f %%)\n",
-		counted(communities_in(&h), "community", "communities"), grouped(h.largest), grouped(r->graph.n),
+	fprintf(to, "\nfound     %s, the largest with %s of %s (%.1f %%)\n",
+		counted(communities_in(&h), "community", "communities"), grouped(h.largest), vertices(r->graph.n),
 		percent(h.largest, r->graph.n));
 	free(h.size);
 }
@@ -426,8 +427,8 @@ void run_print_stcon(const struct run *r, FILE *to)
 	if (*r->integer == GTU_UNREACHED)
 		fprintf(to, "\nno path   from %" PRIu64 " to %" PRIu64 "\n", from, target);
 	else
-		fprintf(to, "\nconnected %" PRIu64 " to %" PRIu64 " by a path of %s edges\n", from, target,
-			grouped(*r->integer));
+		fprintf(to, "\nconnected %" PRIu64 " to %" PRIu64 " by a path of %s\n", from, target,
+			edges(*r->integer));
 }
 
 void run_json_gc(const struct run *r, struct json *j)
@@ -444,8 +445,8 @@ void run_print_gc(const struct run *r, FILE *to)
 	struct histogram h = histogram_of(r);
 
 	print_histogram(&h, "colour", to);
-	fprintf(to, "\ncoloured  %s vertices with %s colours\n", grouped(r->graph.n),
-		grouped(h.counted ? h.highest + 1 : 0));
+	fprintf(to, "\ncoloured  %s with %s\n", vertices(r->graph.n),
+		counted(h.counted ? h.highest + 1 : 0, "colour", "colours"));
 	free(h.size);
 }
 
@@ -476,10 +477,10 @@ void run_json_kc(const struct run *r, struct json *j)
 void run_print_kc(const struct run *r, FILE *to)
 {
 	struct histogram h = histogram_of(r);
-	uint64_t vertices, highest = highest_core(r, &vertices);
+	uint64_t held, highest = highest_core(r, &held);
 
 	print_histogram(&h, "core", to);
-	fprintf(to, "\ncores     up to %s, which holds %s of %s vertices\n", grouped(highest), grouped(vertices),
-		grouped(r->graph.n));
+	fprintf(to, "\ncores     up to %s, which holds %s of %s\n", grouped(highest), grouped(held),
+		vertices(r->graph.n));
 	free(h.size);
 }

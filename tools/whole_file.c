@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "advice.h"
 #include "whole_file.h"
 
 #define LINKS_MAX 40			/* as the kernel's own limit */
@@ -92,7 +93,7 @@ bool whole_file_same(const char *a, const char *b)
 
 static int cannot(const char *path, int reason, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", path, strerror(reason));
+	return gtu_advise_write(path, reason, err);
 }
 
 static void forget(struct whole_file *w)
@@ -159,6 +160,23 @@ int whole_file_open(struct whole_file *w, const char *path, struct gtu_error *er
 	return cannot(path, reason, err);
 }
 
+/* In a folder with the sticky bit (/tmp) only a file's owner, or the folder's, may put another in its place. */
+static bool stuck(const struct whole_file *w)
+{
+	const uid_t self = geteuid();
+	struct stat file, folder;
+	char *name;
+	bool is;
+
+	if (!self || stat(w->target, &file))
+		return false;
+	name = strndup(w->target, folder_length(w->target));
+	is = name && !stat(*name ? name : ".", &folder) && folder.st_mode & S_ISVTX && file.st_uid != self &&
+	     folder.st_uid != self;
+	free(name);
+	return is;
+}
+
 int whole_file_try(const char *path, struct gtu_error *err)
 {
 	struct whole_file w;
@@ -176,10 +194,11 @@ int whole_file_try(const char *path, struct gtu_error *err)
 	rc = whole_file_open(&w, path, err);
 	if (rc)
 		return rc;
+	rc = stuck(&w) ? cannot(path, EPERM, err) : 0;
 	fclose(w.file);
 	unlink(w.temporary);
 	forget(&w);
-	return 0;
+	return rc;
 }
 
 int whole_file_failed(const struct whole_file *w, struct gtu_error *err)
@@ -196,8 +215,13 @@ int whole_file_close(struct whole_file *w, int rc, struct gtu_error *err)
 		reason = errno ? errno : EIO;
 	if (w->file != stdout && fclose(w->file) && !reason)
 		reason = errno;
-	if (!rc && !reason && w->temporary && rename(w->temporary, w->target))
-		reason = errno;
+	/* what took an hour to make is not thrown away because its name is taken */
+	if (!rc && !reason && w->temporary && rename(w->temporary, w->target)) {
+		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be put in its place: %s; what was written is whole, in %s", w->path,
+			      strerror(errno), w->temporary);
+		forget(w);
+		return rc;
+	}
 	if (!rc && reason)
 		rc = cannot(w->path, reason, err);
 	if (rc && w->temporary)

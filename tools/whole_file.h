@@ -37,7 +37,7 @@ int whole_file_open(struct whole_file *w, const char *path, struct gtu_error *er
 int whole_file_failed(const struct whole_file *w, struct gtu_error *err);
 /*
  * End with @rc, what the writing came to: 0 puts the file in its place, anything else (and a write that
- * failed) removes it. Returns @rc, or GTU_ERR_FAIL with a sentence where only the end failed.
+ * failed) removes it. Where only its name cannot be had any more, it stays under its temporary one, which is said. Returns @rc, or GTU_ERR_FAIL with a sentence where only the end failed.
  */
 int whole_file_close(struct whole_file *w, int rc, struct gtu_error *err);
 

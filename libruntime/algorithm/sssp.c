@@ -75,7 +75,7 @@ static int look_at_weights(struct sssp *s, double *mean, double *most)
 		w = weight_at(g, e);
 		if (!(w >= 0))
 			return gtu_fail(s->a.err, GTU_ERR_INPUT,
-					"%s: entry %llu of the edge list has weight %g; shortest paths need weights of 0 and more",
+					"%s: entry %llu of the edge list has weight %g; shortest paths need weights of 0 and more (gtu run: --weights unit takes every edge as 1)",
 					g->name, (unsigned long long)e, w);
 		if (isfinite(w))
 			sum += w;

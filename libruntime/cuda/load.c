@@ -46,7 +46,7 @@ static int find_calls(struct cuda_api *api, const char *library, struct gtu_erro
 		symbol = dlsym(api->library, call[i].name);
 		if (!symbol)
 			return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-					"the CUDA driver's %s has no %s: the driver is too old or damaged",
+					"the CUDA driver's %s has no %s: the driver is too old or damaged; install a newer one",
 					library, call[i].name);
 		memcpy(call[i].to, &symbol, sizeof(symbol));
 	}
@@ -58,7 +58,7 @@ static int look_at_driver(struct cuda_api *api, int major, struct gtu_error *err
 	CUresult rc = api->cuInit(0);
 
 	if (rc == CUDA_ERROR_NO_DEVICE)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this computer");
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this computer; take another device (--device model), or let it see one (CUDA_VISIBLE_DEVICES)");
 	if (rc) {
 		gtu_cuda_fail(api, rc, err, "the CUDA driver does not start: cuInit");
 		return err ? err->code = GTU_ERR_UNSUPPORTED : GTU_ERR_UNSUPPORTED;
@@ -68,13 +68,13 @@ static int look_at_driver(struct cuda_api *api, int major, struct gtu_error *err
 		return gtu_cuda_fail(api, rc, err, "cuDriverGetVersion");
 	if (api->version / 1000 < major)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"the CUDA driver speaks CUDA %d.%d, and the kernels of this build need %d.0 or newer",
+				"the CUDA driver speaks CUDA %d.%d, and the kernels of this build need %d.0 or newer; install a newer driver",
 				api->version / 1000, api->version % 1000 / 10, major);
 	rc = api->cuDeviceGetCount(&api->devices);
 	if (rc)
 		return gtu_cuda_fail(api, rc, err, "cuDeviceGetCount");
 	if (api->devices < 1)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this computer");
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this computer; take another device (--device model), or let it see one (CUDA_VISIBLE_DEVICES)");
 	return 0;
 }
 
@@ -89,7 +89,7 @@ int gtu_cuda_load(struct cuda_api *api, const char *library, int major, struct g
 		library = DRIVER;
 	api->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	if (!api->library)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "no CUDA driver on this computer: %s", dlerror());
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "no CUDA driver on this computer: %s; install NVIDIA's, or take another device (--device model)", dlerror());
 	rc = find_calls(api, library, err);
 	if (!rc)
 		rc = look_at_driver(api, major, err);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "advice.h"
 #include "input.h"
 #include "scan.h"
 
@@ -60,11 +61,9 @@ int gtu_input_open(struct gtu_input *in, const char *path, const struct gtu_prog
 	in->progress = progress;
 	in->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (in->fd < 0)
-		return gtu_fail(err, errno == ENOENT ? GTU_ERR_INPUT : GTU_ERR_FAIL, "%s: %s", path,
-				strerror(errno));
+		return gtu_advise_open(path, errno, err);
 	if (fstat(in->fd, &st) || S_ISDIR(st.st_mode)) {
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: %s", path,
-			      S_ISDIR(st.st_mode) ? "is a folder, not a graph file" : strerror(errno));
+		rc = gtu_advise_open(path, S_ISDIR(st.st_mode) ? EISDIR : errno, err);
 		close(in->fd);
 		in->fd = -1;
 		return rc;

@@ -68,12 +68,12 @@ int gtu_graph_read(struct gtu_input *in, const struct gtu_reader *reader,
 	marked = gtu_input_skip_mark(in);
 	/* an LDBC graph without edges is its .v file */
 	if (in->cur == in->end && !gtu_reader_ldbc.detect(in))
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: the file is empty", in->path);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: the file is empty; write or fetch it again", in->path);
 	if (!reader)
 		reader = find_reader(in);
 	if (!reader)
 		return gtu_fail(err, GTU_ERR_INPUT,
-				"%s: no graph format that is known: neither by its name nor by its content, which is not text",
+				"%s: no graph format that is known: neither by its name nor by its content, which is not text; 'gtu convert --help' lists the formats",
 				in->path);
 	/* What would be a mark before text is content where everything is. */
 	if (marked && reader->binary)

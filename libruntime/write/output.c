@@ -6,11 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "advice.h"
 #include "write/output.h"
 
 static int cannot(const struct gtu_output *o, int reason, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s", o->path, strerror(reason));
+	return gtu_advise_write(o->path, reason, err);
 }
 
 static void forget(struct gtu_output *o)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "advice.h"
 #include "read/input.h"
 #include "write/writer.h"
 
@@ -372,7 +373,7 @@ int gtu_graph_write(const struct gtu_graph *g, const char *path, uint32_t flags,
 
 		for (i = 0; i < w.files; i++)
 			if (w.file[i].reason)
-				gtu_fail(err, rc, "%s: cannot be written: %s", w.file[i].path, strerror(w.file[i].reason));
+				gtu_advise_write(w.file[i].path, w.file[i].reason, err);
 	}
 	rc = gtu_output_close(w.file, w.files, rc, err);
 	gtu_graph_close(sorted);

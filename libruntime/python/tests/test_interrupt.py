@@ -39,7 +39,13 @@ class Child:
         self.process.send_signal(signal.SIGINT)
 
     def end(self):
-        out, err = self.process.communicate(timeout=LIMIT)
+        try:
+            out, err = self.process.communicate(timeout=LIMIT)
+        finally:
+            # of one that does not end nothing stays
+            if self.process.poll() is None:
+                self.process.kill()
+                self.process.wait()
         return self.process.returncode, out.decode(), err.decode()
 
 

@@ -123,6 +123,7 @@ class HowLongArraysLive(unittest.TestCase):
         gc.collect()
         self.assertEqual(gtu.run(h, "bfs", source=0).values[0], 0)
 
+    @unittest.skipIf("libasan" in os.environ.get("LD_PRELOAD", ""), "AddressSanitizer holds on to what was freed")
     def test_memory_comes_back(self):
         def rss():
             with open("/proc/self/statm", encoding="ascii") as f:

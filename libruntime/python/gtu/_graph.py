@@ -338,11 +338,23 @@ class Graph:
             raise InputError(Status.INPUT, f"{self.name}: not each edge is stored both ways: directed=True, or "
                                            "symmetrized()")
 
-    def save(self, path: Path, *, compressed: bool = False, progress: Progress = None) -> None:
-        """Write the native container, which load() maps where it lies; @compressed, smaller, is decoded instead."""
-        function = lib.gtu_graph_save_compressed if compressed else lib.gtu_graph_save
+    def save(self, path: Path, *, compressed: bool = False, adapt: bool = False, progress: Progress = None) -> str:
+        """
+        Write it in the format that the end of @path names: .gtu, the native container, which load() maps where it lies
+        (@compressed: smaller, and decoded instead), .mtx, .txt, .gr, .graph, .e, .bel, .sg or .wsg. @adapt: what a
+        format cannot hold is left out or made up, and the sentence that is returned says what; else it is an Error.
+        """
         encoded = os.fsencode(path)
-        call(lambda p, err: int(function(self._handle.pointer, encoded, p, err)), progress)
+        changed = ctypes.create_string_buffer(CONSTANTS["ERROR_TEXT"])
+        flags = CONSTANTS["WRITE_ADAPT"] if adapt else 0
+        if compressed and encoded.endswith(b".gtu"):
+            call(lambda p, err: int(lib.gtu_graph_save_compressed(self._handle.pointer, encoded, p, err)), progress)
+        elif compressed:
+            raise ValueError(f"{os.fsdecode(path)} does not end in .gtu, the one format that is compressed")
+        else:
+            call(lambda p, err: int(lib.gtu_graph_write(self._handle.pointer, encoded, flags, changed, p, err)),
+                 progress)
+        return changed.value.decode(errors="replace")
 
 
 def load(path: Path, *, directed: Optional[bool] = None, edge_bytes: Optional[int] = None,

@@ -284,6 +284,24 @@ class Files(unittest.TestCase):
             with self.assertRaises(gtu.Error):
                 simple().save(folder + "/no/such/folder.gtu")
 
+    def test_formats_of_others(self):
+        g = simple(weights=9)
+        with tempfile.TemporaryDirectory() as folder:
+            for end in ("mtx", "gr", "graph"):
+                self.assertIn("from 1 on", g.save(f"{folder}/g.{end}", adapt=True))
+                back = gtu.load(f"{folder}/g.{end}")
+                np.testing.assert_array_equal(back.indptr, g.indptr)
+                np.testing.assert_array_equal(back.indices, g.indices)
+                np.testing.assert_array_equal(back.weights, g.weights)
+            with self.assertRaisesRegex(gtu.InputError, "xyz"):
+                g.save(folder + "/g.xyz")
+            with self.assertRaisesRegex(ValueError, "does not end in .gtu"):
+                g.save(folder + "/g.mtx", compressed=True)
+            directed = small(WEIGHTS)
+            with self.assertRaises(gtu.Error) as caught:
+                directed.save(folder + "/d.graph")
+            self.assertEqual(caught.exception.code, gtu.Status.UNSUPPORTED)
+
     def test_generating(self):
         self.assertIn("fem3d", gtu.generators())
         for kind in gtu.generators():

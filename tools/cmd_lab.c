@@ -17,7 +17,7 @@ static const char help[] =
 	"       gtu lab machine NAME|FILE [--set KEY=VALUE]...\n"
 	"       gtu lab check DIR [--only TEXT] [--json FILE|-]\n"
 	"       gtu lab run PAPER [--figure N | --table N] [--graph FILE]... [--scale N] [--machine NAME|FILE]\n"
-	"                   [--set KEY=VALUE]... [--json FILE|-] [--plot FILE.svg|-] [--device cuda:N]\n\n"
+	"                   [--algorithm NAME] [--set KEY=VALUE]... [--json FILE|-] [--plot FILE.svg|-] [--device cuda:N]\n\n"
 	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
 	"are measured. Documentation/laboratory.md says what it models and how it was checked.\n\n"
 	"  list                  the machines there are, and what can be run\n"
@@ -29,6 +29,7 @@ static const char help[] =
 	"  --figure N, --table N  that figure or table only\n"
 	"  --graph FILE          over these graphs, not generated siblings of the paper's\n"
 	"  --scale N             siblings of about 2^N vertices\n"
+	"  --algorithm NAME      iru and scu: of bfs, sssp and pr this one only\n"
 	"  --machine M           not the paper's\n"
 	"  --only TEXT           runs whose graph,kernel,config contains it\n"
 	"  --set KEY=VALUE       change a number of the machine\n"
@@ -342,6 +343,7 @@ int cmd_lab(int argc, char **argv)
 		{ "figure", required_argument, NULL, 'f' },
 		{ "table", required_argument, NULL, 't' },
 		{ "graph", required_argument, NULL, 'g' },
+		{ "algorithm", required_argument, NULL, 'a' },
 		{ "scale", required_argument, NULL, 'S' },
 		{ "machine", required_argument, NULL, 'm' },
 		{ "json", required_argument, NULL, 'j' },
@@ -382,6 +384,7 @@ int cmd_lab(int argc, char **argv)
 			if (!cli_u64("--scale", optarg, 8, 26, &run.scale))
 				return CLI_USAGE;
 			break;
+		case 'a': run.algorithm = optarg; break;
 		case 'm': run.machine = optarg; break;
 		case 'g':
 			if (run.files == LAB_RUN_GRAPHS)
@@ -402,8 +405,8 @@ int cmd_lab(int argc, char **argv)
 				 argc - optind - 1);
 	if ((what != 2 && only) || (what < 2 && json) || (what != 1 && what != 3 && sets))
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
-	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device))
-		return cli_usage("--figure, --table, --graph, --scale, --machine, --plot and --device are for 'gtu lab run'");
+	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device || run.algorithm))
+		return cli_usage("--figure, --table, --algorithm, --graph, --scale, --machine, --plot and --device are for 'gtu lab run'");
 	if (run.files && run.scale)
 		return cli_usage("--scale is for generated graphs, --graph names others");
 	if (!what)

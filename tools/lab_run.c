@@ -16,13 +16,14 @@ static const struct experiment {
 	int (*run)(struct lab_run *r, struct gtu_error *err);
 	uint64_t figures;		/* bits, of figures and LAB_TABLE() */
 	unsigned scale;
+	bool algorithms;		/* --algorithm: its rows are of one at a time */
 } experiments[] = {
 	{ "emogi", "edge list over the link or in unified memory: figures 3 to 13, table 2", lab_run_emogi,
 	  0x7ff << 3 | 1ull << LAB_TABLE(2), 14 },
 	{ "iru", "BFS, SSSP, PageRank with the IRU and without: figures 12 to 16", lab_run_iru,
-	  1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, 16 },
+	  1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, 16, true },
 	{ "scu", "BFS, SSSP, PageRank with the SCU and without, gtx980 and tx1: figures 1, 9 to 13", lab_run_scu,
-	  1 << 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13, 12 },
+	  1 << 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13, 12, true },
 	{ "sparseweaver", "Weaver and software mappings: figures 2, 10 to 15, 17 to 19, table 5 (no area, no NVIDIA)",
 	  lab_run_sparseweaver,
 	  1 << 2 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 17 | 1 << 18 | 1 << 19 | 1ull << LAB_TABLE(5),
@@ -59,6 +60,21 @@ static int add_file(struct lab_run *r, const char *path, struct gtu_error *err)
 		return rc;
 	r->symbol[r->graphs] = "";
 	return gtu_graph_check(r->graph[r->graphs++], r->progress, err);
+}
+
+int lab_run_algorithms(const struct lab_run *r, const char *name(unsigned), unsigned *number, unsigned *count,
+		       struct gtu_error *err)
+{
+	char known[160] = "";
+	unsigned i;
+
+	*count = 0;
+	for (i = 0; name(i); i++) {
+		if (!r->algorithm || !strcmp(r->algorithm, name(i)))
+			number[(*count)++] = i;
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s %s", i ? "," : "", name(i));
+	}
+	return *count ? 0 : gtu_fail(err, GTU_ERR_USAGE, "no algorithm here is called '%.40s'; there are%s", r->algorithm, known);
 }
 
 int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, const struct lab_sibling *sibling,
@@ -187,6 +203,8 @@ int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *er
 		return gtu_fail(err, GTU_ERR_USAGE, "%s runs in the laboratory alone: --device is for emogi", e->name);
 	if (r->device)
 		e = &on_gpu;
+	if (r->algorithm && !e->algorithms)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s sets its algorithms side by side: --algorithm is for iru and scu", e->name);
 	if (!r->scale)
 		r->scale = e->scale;
 	rc = figure_known(e, r->figure, err);

@@ -19,6 +19,7 @@ struct lab_run {
 	uint64_t scale;			/* log2 of a sibling's size, as the experiment says */
 	uint64_t figure;		/* or LAB_TABLE(); 0: all */
 	const char *json, *plot;
+	const char *algorithm;		/* NULL: all of the experiment's */
 	const char *device;		/* a GPU that runs it, not the laboratory; NULL: none */
 	const struct gtu_progress *progress;
 
@@ -50,6 +51,12 @@ int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err);
 /* The machine, and files or siblings as graphs. Keys of --set that begin with @unit are left to the caller. */
 int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, const struct lab_sibling *sibling,
 		  unsigned siblings, struct gtu_error *err);
+/*
+ * Which of the algorithms name(0), name(1) and so on to NULL were asked for: their numbers, rising, to @number, as many
+ * as *@count. GTU_ERR_USAGE, with the names, for one that is not among them.
+ */
+int lab_run_algorithms(const struct lab_run *r, const char *name(unsigned), unsigned *number, unsigned *count,
+		       struct gtu_error *err);
 static inline bool lab_run_wants(const struct lab_run *r, unsigned figure)
 {
 	return !r->figure || r->figure == figure;

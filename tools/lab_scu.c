@@ -13,6 +13,7 @@
 #define MACHINES	2u
 /* Beside lab_scu_way: the SCU with as many requests in flight as its buffers have entries. */
 #define WIDE		LAB_SCU_WAYS
+#define ALL		((1u << LAB_IRU_ALGORITHMS) - 1)
 #define COLUMNS		(LAB_SCU_WAYS + 1u)
 
 /* The published builds (scu.txt, tables 1 and 2; lines of the tables as settled). */
@@ -49,6 +50,7 @@ struct experiment {
 	struct gtu_graph graph[LAB_RUN_GRAPHS];
 	uint32_t *weight[LAB_RUN_GRAPHS], *col[LAB_RUN_GRAPHS];
 	uint64_t *expected[LAB_RUN_GRAPHS][LAB_IRU_ALGORITHMS];
+	unsigned algorithms;		/* asked for, as bits */
 	struct lab_scu_result *result;	/* [machine][graph][algorithm][column] */
 };
 
@@ -120,7 +122,7 @@ static int one(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 	uint32_t *values;
 	int rc;
 
-	if (c != WIDE && !lab_scu_way_of(a, c))
+	if (!(e->algorithms >> a & 1) || (c != WIDE && !lab_scu_way_of(a, c)))
 		return 0;
 	how.graph = &e->graph[g];
 	how.algorithm = a;
@@ -147,8 +149,11 @@ static int run_all(struct experiment *e, struct gtu_error *err)
 	if (!e->result)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u results", n);
 	for (g = 0; g < r->graphs && !rc; g++) {
-		rc = lab_upc_prepare(r->graph[g], &e->graph[g], &e->weight[g], &e->col[g], err);
+		rc = lab_upc_prepare(r->graph[g], &e->graph[g], &e->weight[g], &e->col[g],
+				     e->algorithms >> LAB_IRU_SSSP & 1, err);
 		for (a = 0; a < LAB_IRU_ALGORITHMS && !rc; a++) {
+			if (!(e->algorithms >> a & 1))
+				continue;
 			e->expected[g][a] = lab_expect(&e->graph[g], what[a], lab_source(&e->graph[g], 0), 1, err);
 			rc = e->expected[g][a] ? 0 : err->code;
 		}
@@ -307,7 +312,7 @@ static void energy_rows(const struct experiment *e, unsigned m, unsigned figure,
 	for (a = 0; a < LAB_IRU_ALGORITHMS; a++) {
 		struct lab_energy_rows rows = { 0 };
 
-		if (!(algorithms >> a & 1))
+		if (!(algorithms & e->algorithms & 1u << a))
 			continue;
 		snprintf(what, sizeof(what), "%.30s %s: %s", e->m[m].name, lab_iru_algorithm_name(a), text);
 		for (g = 0; g < r->graphs; g++) {
@@ -324,7 +329,7 @@ static void energy_rows(const struct experiment *e, unsigned m, unsigned figure,
 		all.n += rows.n;
 	}
 	snprintf(what, sizeof(what), "%.30s: %s", e->m[m].name, text);
-	if (way == LAB_SCU_WAYS) /* the published means are not means of their parts */
+	if (way == LAB_SCU_WAYS && e->algorithms == ALL) /* the published means are not means of their parts */
 		lab_energy_rows_mean(&all, r, figure, b ? b->energy[LAB_IRU_ALGORITHMS] : NAN, what);
 }
 
@@ -342,7 +347,7 @@ static void rows_of(const struct experiment *e, unsigned m)
 			struct series s = { r, x->figure, 0, 0, x->geometric };
 			double paper = b < MACHINES && x->paper[b][a] > 0 ? x->paper[b][a] : NAN;
 
-			if (!(x->algorithms >> a & 1))
+			if (!(x->algorithms & e->algorithms & 1u << a))
 				continue;
 			snprintf(what, sizeof(what), "%.24s %s: %s", e->m[m].name, lab_iru_algorithm_name(a), x->text);
 			for (g = 0; g < r->graphs; g++)
@@ -351,7 +356,7 @@ static void rows_of(const struct experiment *e, unsigned m)
 			all += x->what == SPEED ? s.sum / s.n / LAB_IRU_ALGORITHMS : 0;
 		}
 	}
-	if (lab_run_wants(r, 10))	/* the published mean is not one of its parts */
+	if (lab_run_wants(r, 10) && e->algorithms == ALL) /* the published mean is not one of its parts */
 		lab_table_add(&r->table, 10, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].speed : NAN, exp(all),
 			      "%.30s: speed-up", e->m[m].name);
 	energy_rows(e, m, 9, LAB_SCU_WAYS, 7, "energy reduction");
@@ -361,9 +366,11 @@ static void rows_of(const struct experiment *e, unsigned m)
 int lab_run_scu(struct lab_run *r, struct gtu_error *err)
 {
 	struct experiment e = { .r = r, .machines = r->machine ? 1 : MACHINES };
-	unsigned i, a;
-	int rc = 0;
+	unsigned i, a, asked[LAB_IRU_ALGORITHMS], n;
+	int rc = lab_run_algorithms(r, lab_iru_algorithm_name, asked, &n, err);
 
+	for (i = 0; i < n && !rc; i++)
+		e.algorithms |= 1u << asked[i];
 	for (i = 0; i < e.machines && !rc; i++)
 		rc = set_machine(&e, i, err);
 	rc = rc ? rc : lab_run_begin(r, builds[0].machine, "scu.", lab_upc_siblings, LAB_UPC_SIBLINGS, err);

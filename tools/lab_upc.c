@@ -16,24 +16,25 @@ const struct lab_sibling lab_upc_siblings[LAB_UPC_SIBLINGS] = {
 };
 
 int lab_upc_prepare(const struct gtu_graph *g, struct gtu_graph *to, uint32_t **weight, uint32_t **col,
-		    struct gtu_error *err)
+		    bool weights, struct gtu_error *err)
 {
+	bool narrow = g->edge_bytes == 4;
 	uint64_t e;
 
 	if (!g->m)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
 	*to = *g;
-	*weight = malloc(4 * g->m);
-	*col = malloc(4 * g->m);
-	if (!*weight || !*col)
+	*weight = weights ? malloc(4 * g->m) : NULL;
+	*col = narrow ? NULL : malloc(4 * g->m);
+	if ((weights && !*weight) || (!narrow && !*col))
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
-	for (e = 0; e < g->m; e++) {
+	for (e = 0; e < g->m && !narrow; e++)
 		(*col)[e] = (uint32_t)gtu_graph_target(g, e);
+	for (e = 0; e < g->m && weights; e++)
 		(*weight)[e] = 1 + (uint32_t)(lab_mix(e) % 64);
-	}
-	to->col = *col;
+	to->col = narrow ? g->col : *col;
 	to->edge_bytes = 4;
 	to->weight = *weight;
-	to->weight_type = GTU_WEIGHT_U32;
+	to->weight_type = weights ? GTU_WEIGHT_U32 : GTU_WEIGHT_NONE;
 	return 0;
 }

@@ -63,6 +63,15 @@ exits 2 "both into one file" gtu lab run emogi --graph own.mtx --plot p.svg --js
 exits 2 "a plot of nothing" gtu lab list --plot p.svg
 check "run iru" gtu lab run iru --scale 8 --json i.json
 says "all results are the reference's" '"results_checked": 36' i.json
+check "one algorithm of it" gtu lab run iru --scale 8 --algorithm bfs --json b.json
+says "two runs a graph" '"results_checked": 12' b.json
+exits 1 "and no other" grep -E '"(sssp|pr):' b.json
+check "one algorithm, and the file's own edges" gtu lab run iru --algorithm bfs --graph own.mtx
+exits 2 "an algorithm that it has not" gtu lab run iru --algorithm cc
+says "names those there are" "there are bfs, sssp, pr"
+exits 2 "an experiment whose algorithms stand side by side" gtu lab run emogi --algorithm bfs
+says "says so" "--algorithm is for iru and scu"
+exits 2 "--algorithm elsewhere" gtu lab check own --algorithm bfs
 check "a build of our own" gtu lab run iru --scale 8 --figure 15 --set iru.prefetch=1 --set iru.timeout=1
 cp "$out" table
 check "whose time-outs are seen" gtu lab run iru --scale 8 --figure 15

@@ -608,4 +608,54 @@ TEST(runs_of_sectors_share_a_miss)
 	lab_destroy(lab);
 }
 
+/*
+ * Warp 0 loads sector 0, which is long in coming; warp 1 loads sector 1 of that line, which the L2 has, stores to it once
+ * it is there, and loads it again while sector 0 is still on its way.
+ */
+static void again_while_pending(struct lab_warp *w, const void *p)
+{
+	struct args *a = (struct args *)(uintptr_t)p;
+
+	if (!w->in_block)		/* who comes last to the barrier goes on first: sector 0 is asked for before sector 1 */
+		lab_atomic_add(w, 0, &a->a, lab_all(8), lab_all(1));
+	lab_wait(w);
+	lab_barrier(w);
+	lab_load32(w, 0, &a->a, lab_all(8 * w->in_block));
+	lab_wait(w);
+	a->end[w->in_block] = lab_now(w->lab);
+	if (w->in_block) {
+		lab_store32(w, 0, &a->a, lab_all(8), lab_lane());
+		lab_load32(w, 0, &a->a, lab_all(8));
+		lab_wait(w);
+		a->end[2] = lab_now(w->lab);
+	}
+}
+static const struct lab_kernel again_while_pending_kernel = { .name = "again_while_pending", .warp = again_while_pending,
+							      .statement = names, .statements = 1 };
+
+/* The second load of sector 1 once joined the MSHR of the first, which had gone: nobody woke it. */
+TEST(nobody_joins_an_mshr_that_has_gone)
+{
+	struct args a = { 0 };
+	struct gtu_error err = { 0 };
+	struct lab_launch l = { &again_while_pending_kernel, &a, 1, 64, NULL };
+	const struct lab_stats *s;
+	struct lab_machine m;
+	struct lab *lab;
+
+	CHECK(!lab_machine_parse(machine_text, sizeof(machine_text) - 1, "hand", &m, &err));
+	CHECK(!lab_machine_set(&m, "l1.sectored=yes", &err));
+	CHECK(!lab_machine_set(&m, "dram.latency=1000 cycles", &err));
+	CHECK(!lab_create(&m, &lab, &err));
+	CHECK(!lab_alloc(lab, "a", 4096, LAB_DEVICE, &a.a, &err));
+	CHECKF(!lab_run(lab, &l, NULL, &err), "%s", err.text);
+	s = lab_stats(lab);
+	CHECK_EQ(s->l1_load[LAB_MISS], 1);
+	CHECK_EQ(s->l1_load[LAB_SECTOR_MISS], 2);	/* both loads of sector 1 are requests of their own */
+	CHECK_EQ(s->l1_load[LAB_PENDING] + s->l1_load[LAB_HIT], 0);
+	CHECK_EQ(s->l1_store[LAB_HIT], 1);
+	CHECK(a.end[2] < a.end[0]);			/* sector 0 was on its way all the time */
+	lab_destroy(lab);
+}
+
 TEST_MAIN

@@ -6,14 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a warp's stack, but for 4 KiB its program's; a guard page is below. */
+/*
+ * Bytes of a warp's stack. A program that stops with less than LAB_STACK_LEAST of them left has gone too deep: what
+ * the warp language itself calls needs less. With AddressSanitizer and ucontext there is a guard page below as well.
+ */
 #ifdef __SANITIZE_ADDRESS__
 #define LAB_STACK (92u << 10)		/* red zones, and a place of its own for every vector */
 #else
 #define LAB_STACK (28u << 10)
 #endif
+#define LAB_STACK_LEAST (8u << 10)
 
-/* @count stacks in one mapping, or NULL; *each is the distance from one to the next. */
+/*
+ * @count stacks in one mapping, or NULL; *each is the distance from one to the next, LAB_STACK bytes of which, the
+ * upper ones, are the stack.
+ */
 void *lab_stacks_map(unsigned count, size_t *each);
 void lab_stacks_unmap(void *stacks, unsigned count, size_t each);
 

@@ -152,6 +152,7 @@ struct lab {
 	struct lab_stats stats;
 	volatile uint8_t part;
 	struct lab_warp *warp;		/* [sms * warps] */
+	lab_u64 *value;			/* of every warp */
 	struct lab_sm *sm;
 	struct lab_port *port;		/* [sms + LAB_UNITS] */
 	struct lab_slice *slice;
@@ -165,6 +166,7 @@ struct lab {
 	/* derived from the machine */
 	uint64_t dram_atom, dram_hit, dram_miss; /* fractions */
 	uint32_t slices_channel, lines_row;
+	uint32_t row_log2, banks_log2;	/* of lines_row and dram.banks; 32: no power of two */
 	uint32_t slices_log2;		/* 32: no power of two */
 	uint32_t reply_flits;		/* of one sector */
 	uint8_t request_flits[LAB_SIZES]; /* by sectors carried */
@@ -197,7 +199,11 @@ struct lab {
 /* sm.c */
 void lab_warp_try_wake(struct lab *lab, struct lab_warp *w);
 void lab_lsu_run(struct lab *lab, unsigned sm);
-void lab_sm_event(struct lab *lab, uint32_t node);
+void lab_wake_event(struct lab *lab, uint32_t node);
+void lab_issue_event(struct lab *lab, uint32_t node);
+void lab_scheduler_event(struct lab *lab, uint32_t node);
+void lab_lsu_event(struct lab *lab, uint32_t node);
+void lab_l1_event(struct lab *lab, uint32_t node);
 void lab_block_refill(struct lab *lab, unsigned sm);
 void lab_block_start(struct lab *lab, unsigned sm);
 /* A request of @w on @board has its last word in cycle @when. */

@@ -19,6 +19,8 @@ static void derive(struct lab *lab)
 	lab->dram_atom = (uint64_t)(LAB_SECTOR * m->dram_channels / m->dram_gbs / cycle_ns * one + 0.5);
 	lab->slices_channel = m->l2_slices / m->dram_channels;
 	lab->lines_row = m->dram_row / LAB_LINE;
+	lab->row_log2 = lab->lines_row & (lab->lines_row - 1) ? 32 : (uint32_t)__builtin_ctz(lab->lines_row);
+	lab->banks_log2 = m->dram_banks & (m->dram_banks - 1) ? 32 : (uint32_t)__builtin_ctz(m->dram_banks);
 	lab->slices_log2 = m->l2_slices & (m->l2_slices - 1) ? 32 : (uint32_t)__builtin_ctz(m->l2_slices);
 	lab->reply_flits = (m->noc_header + LAB_SECTOR + m->noc_flit - 1) / m->noc_flit;
 	for (i = 0; i < LAB_SIZES; i++)
@@ -51,6 +53,7 @@ static bool make(struct lab *lab)
 	uint32_t warps = m->sms * m->warps, i;
 
 	lab->warp = aligned_alloc(128, (warps + 1) * sizeof(*lab->warp));
+	lab->value = aligned_alloc(256, sizeof(*lab->value));
 	lab->sm = calloc(m->sms, sizeof(*lab->sm));
 	lab->port = calloc(m->sms + LAB_UNITS, sizeof(*lab->port));
 	lab->slice = calloc(m->l2_slices, sizeof(*lab->slice));
@@ -61,7 +64,7 @@ static bool make(struct lab *lab)
 	lab->stacks = lab_stacks_map(warps, &lab->stack_each);
 	if (lab->calendar.node == MAP_FAILED)
 		lab->calendar.node = NULL;
-	if (!lab_calendar_init(&lab->calendar) || !lab->warp || !lab->sm || !lab->port || !lab->slice || !lab->channel || !lab->calendar.node ||
+	if (!lab_calendar_init(&lab->calendar) || !lab->warp || !lab->value || !lab->sm || !lab->port || !lab->slice || !lab->channel || !lab->calendar.node ||
 	    !lab->stacks)
 		return false;
 	memset(lab->warp, 0, (warps + 1) * sizeof(*lab->warp));
@@ -85,6 +88,10 @@ static bool make(struct lab *lab)
 	lab->node_lsu = lab->node_scheduler + m->sms * m->schedulers;
 	lab->node_l1 = lab->node_lsu + m->sms;
 	lab->node_block = lab->node_l1 + m->sms;
+	for (i = 0; i < m->sms * m->schedulers; i++) {
+		lab->calendar.node[lab->node_scheduler + i].port = (uint16_t)(i / m->schedulers);
+		lab->calendar.node[lab->node_scheduler + i].slice = (uint8_t)(i % m->schedulers);
+	}
 	lab->node_end = lab->node_pool = lab->node_block + 1;
 	return true;
 }
@@ -135,6 +142,7 @@ void lab_destroy(struct lab *lab)
 	free(lab->port);
 	free(lab->sm);
 	free(lab->warp);
+	free(lab->value);
 	free(lab);
 }
 
@@ -270,9 +278,25 @@ static void place_blocks(struct lab *lab);
 static void dispatch(struct lab *lab, uint32_t node)
 {
 	switch (lab->calendar.node[node].kind) {
-	case EV_WAKE: case EV_ISSUE: case EV_SCHEDULER: case EV_LSU: case EV_L1:
+	case EV_WAKE:
 		lab->part = LAB_PART_SM;
-		lab_sm_event(lab, node);
+		lab_wake_event(lab, node);
+		break;
+	case EV_ISSUE:
+		lab->part = LAB_PART_SM;
+		lab_issue_event(lab, node);
+		break;
+	case EV_SCHEDULER:
+		lab->part = LAB_PART_SM;
+		lab_scheduler_event(lab, node);
+		break;
+	case EV_LSU:
+		lab->part = LAB_PART_SM;
+		lab_lsu_event(lab, node);
+		break;
+	case EV_L1:
+		lab->part = LAB_PART_SM;
+		lab_l1_event(lab, node);
 		break;
 	case EV_BLOCK:
 		lab->part = LAB_PART_SM;

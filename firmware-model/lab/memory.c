@@ -207,10 +207,13 @@ static bool by_crossbar(const struct lab *lab, const struct lab_node *n)
 static uint64_t dram(struct lab *lab, struct lab_slice *s, uint32_t group, uint64_t t)
 {
 	struct lab_channel *c = &lab->channel[s->channel];
-	uint32_t row = (group * lab->slices_channel + s->number) / lab->lines_row, banks = lab->m.dram_banks;
-	struct lab_bank *b = &c->bank[(row ^ row / banks) % banks];
-	uint64_t start = lab_max(t, b->free), data;
+	uint32_t row = group * lab->slices_channel + s->number, banks = lab->m.dram_banks;
+	struct lab_bank *b;
+	uint64_t start, data;
 
+	row = lab->row_log2 < 32 ? row >> lab->row_log2 : row / lab->lines_row;
+	b = lab->banks_log2 < 32 ? &c->bank[(row ^ row >> lab->banks_log2) & (banks - 1)] : &c->bank[(row ^ row / banks) % banks];
+	start = lab_max(t, b->free);
 	if (b->row == row + 1) {
 		lab->stats.dram_row_hits++;
 		data = start + lab->dram_hit;

@@ -2,6 +2,24 @@
 /* What the memory operations of the warp language do to memory, and what they leave for the LSU. */
 #include "lab/internal.h"
 
+/* Lanes of @mask whose index is @count or more. */
+static lab_mask outside(const uint32_t *index, lab_mask mask, uint32_t count)
+{
+	lab_mask bad = 0, bit;
+	unsigned i;
+
+	if (mask != ~0u) {
+		for (; mask; mask &= mask - 1) {
+			bit = mask & -mask;
+			bad |= index[__builtin_ctz(mask)] < count ? 0 : bit;
+		}
+		return bad;
+	}
+	for (i = 0; i < LAB_LANES; i++)
+		bad |= (lab_mask)(index[i] >= count) << i;
+	return bad;
+}
+
 static struct lab_op *begin(struct lab_warp *w, unsigned s, const struct lab_array *a, unsigned width_log2,
 			    enum lab_kind kind, const lab_u32 *index)
 {
@@ -9,10 +27,11 @@ static struct lab_op *begin(struct lab_warp *w, unsigned s, const struct lab_arr
 	uint64_t count = a->bytes >> width_log2;
 	struct lab_op *op;
 	lab_mask bad;
+	lab_u32 *place;
 
 	if (s >= k->statements)
 		lab_fault(w, "%s: statement %u of %u", k->name, s, k->statements);
-	bad = count > UINT32_MAX ? 0 : lab_ge(*index, lab_all((uint32_t)count)) & w->mask;
+	bad = count > UINT32_MAX ? 0 : outside((const uint32_t *)index, w->mask, (uint32_t)count);
 	if (bad)
 		lab_fault(w, "%s: %s in lane %d of warp %u, block %llu is element %u of array %s, which has %llu",
 			  k->name, k->statement[s], __builtin_ctz(bad), w->in_block, (unsigned long long)w->block,
@@ -24,7 +43,9 @@ static struct lab_op *begin(struct lab_warp *w, unsigned s, const struct lab_arr
 			  k->statement[s], a->name);
 	if (w->ops == LAB_OPS)
 		lab_wait_for(w, 0);
-	w->index[w->ops] = *index;
+	place = &w->index[w->ops];
+	if (index != place)
+		*place = *index;
 	op = &w->op[w->ops++];
 	op->base = a->addr;
 	op->mask = w->mask;
@@ -113,6 +134,12 @@ static uint32_t apply(enum lab_atomic op, uint32_t old, uint32_t value, uint32_t
 	return old;
 }
 
+void lab_atomic_ready(struct lab_warp *w)
+{
+	if (w->lab->m.atomics != LAB_ATOMICS_STORE)
+		lab_wait_for(w, 1u << LAB_ATOMICS); /* it would write the same register as the one before */
+}
+
 void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, enum lab_atomic op,
 		   const lab_u32 *index, const lab_u32 *value, const lab_u32 *compare, lab_u32 *old)
 {
@@ -126,8 +153,8 @@ void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, en
 		*old = (lab_u32){ 0 };
 	if (!w->mask)
 		return;
-	if (!old && w->lab->m.atomics != LAB_ATOMICS_STORE)
-		lab_wait_for(w, 1u << LAB_ATOMICS); /* it would write the same register as the one before */
+	if (!old)
+		lab_atomic_ready(w);
 	o = begin(w, s, a, 2, LAB_ATOMIC, index);
 	if (!old)
 		o->board = w->lab->m.atomics == LAB_ATOMICS_STORE ? LAB_BOARDS : LAB_ATOMICS;

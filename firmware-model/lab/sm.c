@@ -157,6 +157,7 @@ static void start_warp(struct lab *lab, unsigned sm, unsigned slot, unsigned blo
 	w->shared = s->shared + block_slot * (size_t)lab->launch->kernel->shared;
 	w->shared_bytes = lab->launch->kernel->shared;
 	w->lab = lab;
+	w->value = lab->value;
 	w->state = WARP_LIVES;
 	w->waiting = 0;
 	w->slot = (uint8_t)slot;
@@ -166,8 +167,7 @@ static void start_warp(struct lab *lab, unsigned sm, unsigned slot, unsigned blo
 	w->queued = w->op_next = 0;
 	w->not_before = 0;
 	w->asleep = true;
-	/* tops a few lines apart, or all programs' frames would lie in the same sets of the host's caches */
-	w->sp = lab_context_make((char *)stack_of(lab, w) + LAB_STACK - w->id % 64 * 64, program, w);
+	w->sp = lab_context_make((char *)stack_of(lab, w) + LAB_STACK, program, w);
 	lab_warp_try_wake(lab, w);
 }
 
@@ -243,6 +243,15 @@ static void lsu_put(struct lab *lab, struct lab_warp *w)
 		lab_lsu_run(lab, w->sm);
 }
 
+static void too_deep(struct lab *lab, const struct lab_warp *w)
+{
+	if (!lab->fault)
+		gtu_fail(&lab->error, GTU_ERR_FAIL, "%s: warp %u of block %llu has %td bytes of its stack's %u left, and must leave %u",
+			 lab->launch->kernel->name, w->in_block, (unsigned long long)w->block,
+			 (char *)w->sp - (char *)stack_of(lab, w), LAB_STACK, LAB_STACK_LEAST);
+	lab->fault = true;
+}
+
 /* @w has the scheduler in this cycle: run its program to where it stops. */
 static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
 {
@@ -252,6 +261,8 @@ static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
 	w->ops = w->alu_first = w->alu = w->extra = 0;
 	w->threads = 0;
 	to_program(lab, w);
+	if (__builtin_expect((char *)w->sp - (char *)stack_of(lab, w) < (ptrdiff_t)LAB_STACK_LEAST, 0))
+		too_deep(lab, w);
 	if (lab->fault)
 		return;
 	lab->calendar.node[w->id].value = (uintptr_t)w->sp;
@@ -511,34 +522,37 @@ void lab_lsu_run(struct lab *lab, unsigned sm)
 	}
 }
 
-void lab_sm_event(struct lab *lab, uint32_t node)
+void lab_wake_event(struct lab *lab, uint32_t node)
 {
-	struct lab_node *n = &lab->calendar.node[node];
-	unsigned sm, which;
+	wake(lab, &lab->warp[node]);
+}
 
-	switch (n->kind) {
-	case EV_WAKE:
-		wake(lab, &lab->warp[node]);
-		break;
-	case EV_ISSUE:
-		lsu_put(lab, &lab->warp[node]);
-		break;
-	case EV_SCHEDULER:
-		sm = (node - lab->node_scheduler) / lab->m.schedulers;
-		which = (node - lab->node_scheduler) % lab->m.schedulers;
-		lab->sm[sm].scheduler[which].event = false;
-		if (lab->sm[sm].scheduler[which].ready)
-			schedule(lab, sm, which);
-		break;
-	case EV_LSU:
-		sm = node - lab->node_lsu;
-		lab->sm[sm].lsu_event = false;
-		lab_lsu_run(lab, sm);
-		break;
-	case EV_L1:
-		sm = node - lab->node_l1;
-		lab->sm[sm].pipe.event = false;
-		lab_l1_run(lab, sm);
-		break;
-	}
+void lab_issue_event(struct lab *lab, uint32_t node)
+{
+	lsu_put(lab, &lab->warp[node]);
+}
+
+void lab_scheduler_event(struct lab *lab, uint32_t node)
+{
+	unsigned sm = lab->calendar.node[node].port, which = lab->calendar.node[node].slice;
+
+	lab->sm[sm].scheduler[which].event = false;
+	if (lab->sm[sm].scheduler[which].ready)
+		schedule(lab, sm, which);
+}
+
+void lab_lsu_event(struct lab *lab, uint32_t node)
+{
+	unsigned sm = node - lab->node_lsu;
+
+	lab->sm[sm].lsu_event = false;
+	lab_lsu_run(lab, sm);
+}
+
+void lab_l1_event(struct lab *lab, uint32_t node)
+{
+	unsigned sm = node - lab->node_l1;
+
+	lab->sm[sm].pipe.event = false;
+	lab_l1_run(lab, sm);
 }

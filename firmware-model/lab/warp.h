@@ -74,6 +74,7 @@ struct lab_warp {
 	uint32_t shared_bytes;
 
 	/* the language's own */
+	lab_u64 *value;			/* where vectors are handed over: one place for all warps, in the host's nearest cache */
 	lab_mask gone, broke, skipped;	/* lanes off: for good, for this loop, for this iteration */
 	uint32_t ops;
 	uint32_t alu_first, alu;	/* instructions before the first operation, and after it */
@@ -101,7 +102,7 @@ struct lab_warp {
 	lab_u32 index[LAB_OPS];
 };
 
-static inline unsigned lab_popcount(uint32_t x)
+LAB_INLINE unsigned lab_popcount(uint32_t x)
 {
 #ifdef __POPCNT__
 	return (unsigned)__builtin_popcount(x);
@@ -342,6 +343,10 @@ void lab_fault(struct lab_warp *w, const char *fmt, ...)
 
 /* ---- Memory: element @index of an array, for the active lanes ----------------------------------- */
 
+/*
+ * @index may be lab_place(w), where the operation keeps it anyway: a program's own stack is one of a thousand and
+ * seldom in the host's nearest caches, so that every vector that is not put there counts.
+ */
 void lab_do_load32(struct lab_warp *w, unsigned s, const struct lab_array *a, const lab_u32 *index,
 		   lab_u32 *value);
 void lab_do_load64(struct lab_warp *w, unsigned s, const struct lab_array *a, const lab_u32 *index,
@@ -353,14 +358,29 @@ enum lab_atomic { LAB_ADD_U32, LAB_ADD_F32, LAB_MIN_U32, LAB_MAX_U32, LAB_CAS_U3
 void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, enum lab_atomic op,
 		   const lab_u32 *index, const lab_u32 *value, const lab_u32 *compare, lab_u32 *old);
 
+/* Where the next operation's indices are kept. The caller has active lanes. */
+LAB_INLINE lab_u32 *lab_place(struct lab_warp *w)
+{
+	if (w->ops == LAB_OPS)
+		lab_wait_for(w, 0);
+	return &w->index[w->ops];
+}
+
+/* Stop until an atomic may be begun whose value nobody wants; lab_do_atomic() does so itself. */
+void lab_atomic_ready(struct lab_warp *w);
+
 /* Inactive lanes are zero. */
 LAB_INLINE lab_u32 lab_load32(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 			      lab_u32 index)
 {
-	lab_u32 value;
+	lab_u32 *place;
 
-	lab_do_load32(w, statement, a, &index, &value);
-	return value;
+	if (!w->mask)
+		return lab_all(0);
+	place = lab_place(w);
+	*place = index;
+	lab_do_load32(w, statement, a, place, (lab_u32 *)w->value);
+	return *(lab_u32 *)w->value;
 }
 LAB_INLINE lab_f32 lab_load_f32(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 				lab_u32 index)
@@ -370,31 +390,46 @@ LAB_INLINE lab_f32 lab_load_f32(struct lab_warp *w, unsigned statement, const st
 LAB_INLINE lab_u64 lab_load64(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 			      lab_u32 index)
 {
-	lab_u64 value;
+	lab_u32 *place;
 
-	lab_do_load64(w, statement, a, &index, &value);
-	return value;
+	if (!w->mask)
+		return (lab_u64){ 0 };
+	place = lab_place(w);
+	*place = index;
+	lab_do_load64(w, statement, a, place, w->value);
+	return *w->value;
 }
 /* Of lanes that store to the same word, the highest one's value stays. */
 LAB_INLINE void lab_store32(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 			    lab_u32 index, lab_u32 value)
 {
-	lab_do_store32(w, statement, a, &index, &value);
+	lab_u32 *place;
+
+	if (!w->mask)
+		return;
+	place = lab_place(w);
+	*place = index;
+	*(lab_u32 *)w->value = value;
+	lab_do_store32(w, statement, a, place, (lab_u32 *)w->value);
 }
 LAB_INLINE void lab_store_f32(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 			      lab_u32 index, lab_f32 value)
 {
-	lab_u32 bits = (lab_u32)value;
-
-	lab_do_store32(w, statement, a, &index, &bits);
+	lab_store32(w, statement, a, index, (lab_u32)value);
 }
 /* Lanes take their turns from the lowest on. */
 LAB_INLINE void lab_atomic_add_f32(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 				   lab_u32 index, lab_f32 value)
 {
-	lab_u32 bits = (lab_u32)value;
+	lab_u32 *place;
 
-	lab_do_atomic(w, statement, a, LAB_ADD_F32, &index, &bits, NULL, NULL);
+	if (!w->mask)
+		return;
+	lab_atomic_ready(w);
+	place = lab_place(w);
+	*place = index;
+	*(lab_u32 *)w->value = (lab_u32)value;
+	lab_do_atomic(w, statement, a, LAB_ADD_F32, place, (lab_u32 *)w->value, NULL, NULL);
 }
 /* What was there before; lab_wait() before it is used. */
 LAB_INLINE lab_u32 lab_atomic_add(struct lab_warp *w, unsigned statement, const struct lab_array *a,

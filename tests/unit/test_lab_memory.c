@@ -658,4 +658,30 @@ TEST(nobody_joins_an_mshr_that_has_gone)
 	lab_destroy(lab);
 }
 
+static void deep(struct lab_warp *w, const void *p)
+{
+	struct args *a = (struct args *)(uintptr_t)p;
+	volatile uint8_t frame[LAB_STACK - LAB_STACK_LEAST + 2048];
+
+	frame[0] = 1;
+	lab_load32(w, 0, &a->a, lab_lane());
+	lab_wait(w);
+	a->end[0] = frame[0];
+}
+static const struct lab_kernel deep_kernel = { .name = "deep", .warp = deep, .statement = names, .statements = 1 };
+
+/* No guard page is between the stacks of warps: a program that comes near its end is stopped before. */
+TEST(a_program_that_goes_too_deep_is_stopped)
+{
+	struct args a = { 0 };
+	struct gtu_error err = { 0 };
+	struct lab_launch l = { &deep_kernel, &a, 1, 32, NULL };
+	struct lab *lab = hand(NULL);
+
+	CHECK(!lab_alloc(lab, "a", 4096, LAB_DEVICE, &a.a, &err));
+	CHECK_EQ(lab_run(lab, &l, NULL, &err), GTU_ERR_FAIL);
+	CHECKF(strstr(err.text, "deep: warp 0 of block 0 has") && strstr(err.text, "of its stack"), "%s", err.text);
+	lab_destroy(lab);
+}
+
 TEST_MAIN

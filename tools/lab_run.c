@@ -19,7 +19,7 @@ static const struct experiment {
 	bool algorithms;		/* --algorithm: its rows are of one at a time */
 } experiments[] = {
 	{ "emogi", "edge list over the link or in unified memory: figures 3 to 13, table 2", lab_run_emogi,
-	  0x7ff << 3 | 1ull << LAB_TABLE(2), 14 },
+	  0x7ff << 3 | 1ull << LAB_TABLE(2), 14, false },
 	{ "iru", "BFS, SSSP, PageRank with the IRU and without: figures 12 to 16", lab_run_iru,
 	  1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, 16, true },
 	{ "scu", "BFS, SSSP, PageRank with the SCU and without, gtx980 and tx1: figures 1, 9 to 13", lab_run_scu,
@@ -27,16 +27,16 @@ static const struct experiment {
 	{ "sparseweaver", "Weaver and software mappings: figures 2, 10 to 15, 17 to 19, table 5 (no area, no NVIDIA)",
 	  lab_run_sparseweaver,
 	  1 << 2 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 17 | 1 << 18 | 1 << 19 | 1ull << LAB_TABLE(5),
-	  14 },
+	  14, false },
 	{ "graphpeg", "six algorithms by edge gathering and five other strategies: figures 2, 7 to 11, tables 4, 5", lab_run_graphpeg,
-	  1 << 2 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1ull << LAB_TABLE(4) | 1ull << LAB_TABLE(5), 14 },
+	  1 << 2 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1ull << LAB_TABLE(4) | 1ull << LAB_TABLE(5), 14, false },
 };
 #define EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
 
 /* --device: the one that a real GPU runs. */
 static const struct experiment on_gpu = {
 	"emogi", "what a GPU on its link gives of it", lab_run_emogi_gpu,
-	1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12, 16
+	1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12, 16, false
 };
 
 void lab_run_list(void)

@@ -161,12 +161,7 @@ static int write_page(const char *path, const struct report_file *file, unsigned
 	r.to = w.file;
 	errno = 0;
 	page(&r, file, files);
-	report_free(&r);
-	if (fflush(w.file) || ferror(w.file))
-		rc = whole_file_failed(&w, err);
-	else if (r.no_memory)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the page");
-	return whole_file_close(&w, rc, err);
+	return report_close(&r, &w, err);
 }
 
 int cmd_report(int argc, char **argv)

@@ -67,6 +67,9 @@ void report_chart_gpu(struct report *r, const struct json_value *doc);
  */
 void report_chart_degrees(struct report *r, const char *name, const double *low, const double *vertices, unsigned n);
 
+/* All has been written to @w: what it took is freed, and the file put in its place. GTU_ERR_NOMEM, GTU_ERR_FAIL. */
+struct whole_file;
+int report_close(struct report *r, struct whole_file *w, struct gtu_error *err);
 /*
  * The chart of what @write puts into a file as JSON, as a drawing of its own at @path (whole_file.h): GTU_ERR_NOMEM, GTU_ERR_FAIL.
  */

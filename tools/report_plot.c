@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: MIT
-/* --plot of benchmarks: the chart is made from their JSON, so that page and drawing cannot differ. */
+/* --plot of benchmarks: the chart is made from their JSON, so that page and drawing cannot differ. And how both end. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "report.h"
 #include "whole_file.h"
+
+int report_close(struct report *r, struct whole_file *w, struct gtu_error *err)
+{
+	int rc = 0;
+
+	report_free(r);
+	if (fflush(w->file) || ferror(w->file))
+		rc = whole_file_failed(w, err);
+	else if (r->no_memory)
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the %s", r->page ? "page" : "drawing");
+	return whole_file_close(w, rc, err);
+}
 
 static int draw(const char *path, const struct json_value *doc, void (*chart)(struct report *r, const struct json_value *doc),
 		struct gtu_error *err)
@@ -18,12 +30,7 @@ static int draw(const char *path, const struct json_value *doc, void (*chart)(st
 	r.to = w.file;
 	errno = 0;
 	chart(&r, doc);
-	report_free(&r);
-	if (fflush(w.file) || ferror(w.file))
-		rc = whole_file_failed(&w, err);
-	else if (r.no_memory)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the drawing");
-	return whole_file_close(&w, rc, err);
+	return report_close(&r, &w, err);
 }
 
 int report_plot(const char *path, void (*write)(const void *subject, FILE *to), const void *subject,

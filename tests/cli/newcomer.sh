@@ -10,36 +10,13 @@ told() {
 
 	shift 4
 	exits "$code" "$name" "$@"
-	says "$name: names $value and says: $advice" "^gtu( [a-z]+)?: .*$value"
-	says "$name: says what to do" "$advice"
-	lines=$(wc -l <"$err")
+	# the sentence outlives the commands that look at it
+	cp "$err" said
+	says "$name: names $value and says: $advice" "^gtu( [a-z]+)?: .*$value" said
+	says "$name: says what to do" "$advice" said
+	lines=$(wc -l <said)
 	check "$name: in a line or two ($lines)" bash -c '
-		[ $1 -eq 1 ] || { [ $1 -eq 2 ] && sed -n 2p "$2" | grep -Eq "^(Try|Take) .*\.$"; }' - "$lines" "$err.kept"
-}
-# the sentence outlives the commands that look at it
-exits() {
-	local want=$1 name=$2 got
-
-	shift 2
-	quietly "$@"
-	got=$?
-	case $name in *": "*) ;; *) cp "$err" "$err.kept" ;; esac
-	if [ $got -eq "$want" ]; then
-		report "ok" "$name"
-	else
-		echo "# '$*' exited with $got, not $want"
-		show
-		report "not ok" "$name"
-	fi
-}
-says() {
-	if grep -Eq -- "$2" "$err.kept"; then
-		report "ok" "$1"
-	else
-		echo "# no line matches: $2"
-		sed 's/^/# /' "$err.kept" | head -12
-		report "not ok" "$1"
-	fi
+		[ $1 -eq 1 ] || { [ $1 -eq 2 ] && sed -n 2p "$2" | grep -Eq "^(Try|Take) .*\.$"; }' - "$lines" said
 }
 
 printf '1 2\n2 3\n3 4\n' >g.txt
@@ -105,9 +82,8 @@ check "which leaves nothing" test ! -e k.gtu
 
 # what a device could have pinned is asked of doctor, which says what a run would
 quietly bash -c "ulimit -l 0; exec setpriv --reuid=65534 --clear-groups --inh-caps=-all env PATH='$PATH' gtu doctor --graph u.gtu --device /dev/gtu0"
-cp "$out" "$err.kept"
 if grep -q "cannot be pinned" "$out"; then
-	says "a limit on locked memory: names it, and what would do" "memlock .*[0-9]+ bytes cannot be pinned .* KiB would do: .ulimit -l"
+	says "a limit on locked memory: names it, and what would do" "memlock .*[0-9]+ bytes cannot be pinned .* KiB would do: .ulimit -l" "$out"
 else
 	skip "a limit on locked memory" "it does not hold here"
 fi
@@ -167,7 +143,7 @@ told 1 "a limit on file sizes" k.gtu "limit on a file's size|File too large" \
 	bash -c 'ulimit -f 8; exec gtu generate kronecker --scale 14 k.gtu --quiet'
 # the name is lost while the work is done: what was made is kept, and said where
 mkfifo graph.txt
-gtu run bfs graph.txt --output late --quiet 2>"$err.kept" &
+gtu run bfs graph.txt --output late --quiet 2>lost &
 late=$!
 exec 9>graph.txt		# waits until the graph is opened, which is after the output was tried
 mkdir late
@@ -175,7 +151,7 @@ cat g.txt >&9
 exec 9>&-
 wait $late
 check "an output whose name is lost meanwhile: fails" test $? -eq 1
-says "it says why, or where the work is" "late: (cannot be put in its place: .* what was written is whole, in late\.|cannot be written: Is a directory; it is a folder)"
+says "it says why, or where the work is" "late: (cannot be put in its place: .* what was written is whole, in late\.|cannot be written: Is a directory; it is a folder)" lost
 
 # ---- the socket ----
 printf 'no socket\n' >sock

@@ -88,7 +88,7 @@ struct gtu_dev {
 	bool faulty;			/* any of the faults is set */
 	bool stuck;			/* in a reset that does not end */
 	struct gtu_dev_faults faults;
-	uint64_t completions, records, invalidates, resets;	/* so far, for the faults */
+	uint64_t completions, records, invalidates, resets, power_losses;	/* so far, for the faults */
 	uint32_t bug_word;		/* what a planted bug has to remember */
 
 	uint8_t *fdt;			/* GTU_FDT_WINDOW_SIZE */
@@ -116,6 +116,7 @@ uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word);
 void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *lane, unsigned words);
 bool gtu_fault_invalidate(struct gtu_dev *dev);	/* true: it is never done */
 bool gtu_fault_reset(struct gtu_dev *dev);	/* true: it does not end */
+void gtu_fault_power(struct gtu_dev *dev);	/* behind a function-level reset */
 
 /* bug.c: only where dev->faulty */
 uint64_t gtu_bug_read(const struct gtu_dev *dev, uint32_t offset, uint64_t value);
@@ -140,6 +141,8 @@ void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsig
 			uint64_t value);
 void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q);	/* job gone, unit released */
 void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q);	/* indices 0, enabled */
+/* Go on at @index of both rings; @head: what is consumed. For a queue that has just been started. */
+void gtu_queue_seek(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t index, uint32_t head);
 bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until); /* false: beyond the tail */
 void gtu_queue_wake_all(struct gtu_dev *dev);
 void gtu_events_retry(struct gtu_dev *dev, uint32_t ring);

@@ -19,8 +19,8 @@ void gtu_dev_set_faults(struct gtu_dev *dev, const struct gtu_dev_faults *faults
 {
 	dev->faults = *faults;
 	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->no_invalidate || faults->stuck_reset ||
-		      faults->bug;
-	dev->completions = dev->records = dev->invalidates = dev->resets = 0;
+		      faults->power_loss || faults->bug;
+	dev->completions = dev->records = dev->invalidates = dev->resets = dev->power_losses = 0;
 }
 
 static bool corrupts(const struct gtu_dev *dev)
@@ -111,6 +111,20 @@ void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *l
 bool gtu_fault_invalidate(struct gtu_dev *dev)
 {
 	return ++dev->invalidates >= dev->faults.no_invalidate && dev->faults.no_invalidate;
+}
+
+/* What was in the aperture is noise, and epochs start anew. */
+void gtu_fault_power(struct gtu_dev *dev)
+{
+	uint64_t i, noise;
+
+	if (++dev->power_losses < dev->faults.power_loss || !dev->faults.power_loss)
+		return;
+	for (i = 0; i < dev->config.aperture_bytes; i += sizeof(noise)) {
+		noise = lie(dev);
+		memcpy(dev->aperture + i, &noise, sizeof(noise));
+	}
+	dev->epoch = 1;
 }
 
 bool gtu_fault_reset(struct gtu_dev *dev)

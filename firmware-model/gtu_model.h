@@ -137,6 +137,7 @@ struct gtu_dev_faults {
 	uint64_t forge_records;		/* records of streams: other lanes active, other indices, positions, edges */
 	uint64_t no_invalidate;		/* INVALIDATE is never done: the mailbox stays busy */
 	uint64_t stuck_reset;		/* a reset does not end: never ready again */
+	uint64_t power_loss;		/* a function-level reset is more: as after power-on, noise in the aperture */
 	uint64_t seed;
 	enum gtu_bug bug;		/* from now on, as far as it is the device's and not its door's */
 };

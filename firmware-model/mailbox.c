@@ -104,6 +104,14 @@ static uint32_t queue_command(struct gtu_dev *dev, uint32_t command, const uint6
 			return GTU_MBOX_E_ARG;
 		return gtu_queue_cancel(dev, q, (uint32_t)arg[1]) ? GTU_MBOX_E_OK : GTU_MBOX_E_ARG;
 	}
+	if (command == GTU_MBOX_QUEUE_SEEK) {
+		if (q->state != GTU_QUEUE_ENABLED || q->sq_tail || q->cq_tail)
+			return GTU_MBOX_E_STATE;
+		if (arg[1] >> 32 || arg[2] >> 32 || (uint32_t)(arg[1] - arg[2]) > 1u << q->cq_log2)
+			return GTU_MBOX_E_ARG;
+		gtu_queue_seek(dev, q, (uint32_t)arg[1], (uint32_t)arg[2]);
+		return GTU_MBOX_E_OK;
+	}
 	queue_disable(dev, q);
 	if (command == GTU_MBOX_QUEUE_RESET)
 		gtu_queue_start(dev, q);
@@ -159,6 +167,7 @@ void gtu_mailbox(struct gtu_dev *dev, uint32_t command)
 	case GTU_MBOX_QUEUE_DISABLE:
 	case GTU_MBOX_QUEUE_RESET:
 	case GTU_MBOX_QUEUE_CANCEL:
+	case GTU_MBOX_QUEUE_SEEK:
 	case GTU_MBOX_QUEUE_STATE:	status = queue_command(dev, command, arg); break;
 	case GTU_MBOX_EVENT_ENABLE:	status = event_enable(dev, arg); break;
 	case GTU_MBOX_EVENT_DISABLE:	status = event_disable(dev, arg); break;

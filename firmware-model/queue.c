@@ -179,6 +179,13 @@ void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q)
 	status_write(dev, q);
 }
 
+void gtu_queue_seek(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t index, uint32_t head)
+{
+	q->sq_head = q->sq_tail = q->cq_tail = index;
+	q->cq_head = head;
+	status_write(dev, q);
+}
+
 static void queue_error(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t state)
 {
 	q->state = state;

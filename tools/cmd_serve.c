@@ -40,11 +40,11 @@ struct server {
 };
 
 static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", "corrupt-completions",
-					   "forge-records", "no-invalidate", "stuck-reset", "keep-master", NULL };
+					   "forge-records", "no-invalidate", "stuck-reset", "keep-master", "power-loss", NULL };
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "a name for each fault");
 
 /* in the order of the register's bits */
-static const char *const cap_names[] = { "regions", "streams", "linear", "cancel", "stream-events", NULL };
+static const char *const cap_names[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek", NULL };
 
 static void help(void)
 {
@@ -61,7 +61,7 @@ static void help(void)
 	     "                    of microseconds, but the monitor (ZCM) does not see it, and QEMU waits for\n"
 	     "                    every register write\n"
 	     "  --without CAP     do not say that the device has it: regions, streams, linear, cancel,\n"
-	     "                    stream-events; may be given more than once, for drivers of such devices\n"
+	     "                    stream-events, seek; may be given more than once, for drivers of such devices\n"
 	     "  --fault KIND[=N]  go wrong on purpose; may be given more than once. Accesses to BARs 0, 2\n"
 	     "                    and 4 are counted from 1 on, N is 1 where it is not given:\n"
 	     "                      lose-irq   every N-th interrupt is not sent\n"
@@ -76,6 +76,8 @@ static void help(void)
 	     "                      no-invalidate  the N-th INVALIDATE and those after it are never done\n"
 	     "                      stuck-reset  from the N-th reset on the device does not come back\n"
 	     "                      keep-master  from the N-th time on that bus mastering is taken away, it stays\n"
+	     "                      power-loss  from the N-th function-level reset on the aperture's content is\n"
+	     "                                 lost with it and epochs start anew, as without power\n"
 	     "  --bug NAME        a mistake in the gateware, for 'gtu bringup' to find; 'gtu bringup --bugs'\n"
 	     "                    lists them\n"
 	     "  --seed S          of what corrupt-completions and forge-records make up [1]: the same S,\n"

@@ -421,6 +421,7 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 	faults.forge_records = setup->fault[PCI_FAULT_FORGE];
 	faults.no_invalidate = setup->fault[PCI_FAULT_NO_INVALIDATE];
 	faults.stuck_reset = setup->fault[PCI_FAULT_STUCK_RESET];
+	faults.power_loss = setup->fault[PCI_FAULT_POWER_LOSS];
 	faults.seed = setup->seed;
 	faults.bug = f->bug = setup->bug;
 	config.aperture = f->aperture;

@@ -34,6 +34,7 @@ enum pci_fault {
 	PCI_FAULT_NO_INVALIDATE, /* the n-th INVALIDATE is never done */
 	PCI_FAULT_STUCK_RESET,	/* the n-th reset does not end */
 	PCI_FAULT_KEEP_MASTER,	/* the n-th time that bus mastering is taken away, and later, it stays */
+	PCI_FAULT_POWER_LOSS,	/* the n-th function-level reset, and later ones, lose what only power keeps */
 	PCI_FAULTS
 };
 

@@ -106,6 +106,7 @@ typedef uint64_t gtu_le64;
 #define GTU_CAP_LINEAR		(1ull << 2)	/* regions of one contiguous run (levels = 0) */
 #define GTU_CAP_CANCEL		(1ull << 3)	/* 1.1: GTU_MBOX_QUEUE_CANCEL */
 #define GTU_CAP_STREAM_EVENTS	(1ull << 4)	/* 1.1: GTU_DB_ARM_STREAM */
+#define GTU_CAP_SEEK		(1ull << 5)	/* 1.1: GTU_MBOX_QUEUE_SEEK */
 
 #define GTU_UNIT_SCU		(1u << 0)
 #define GTU_UNIT_IRU		(1u << 1)
@@ -138,6 +139,9 @@ typedef uint64_t gtu_le64;
 					 * not ended do so with GTU_CPL_CANCELED, in order, each with its completion;
 					 * done when that is certain, not when they are written. E_ARG: until is
 					 * beyond the tail. CAP_CANCEL */
+#define GTU_MBOX_QUEUE_SEEK	11	/* queue, index, CQ head: a queue that was given nothing since it was
+					 * enabled goes on at `index` in both rings. E_ARG: more than the completion
+					 * ring between head and index. CAP_SEEK */
 
 #define GTU_MBOX_BUSY		(1u << 31)
 #define GTU_MBOX_E_OK		0

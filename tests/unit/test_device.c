@@ -202,6 +202,8 @@ TEST(mailbox_refuses)
 		{ GTU_MBOX_QUEUE_ENABLE, { 1, 0, 4096, 4096, 0x404, 33 }, GTU_MBOX_E_INDEX },
 		{ GTU_MBOX_QUEUE_DISABLE, { 1 }, GTU_MBOX_E_STATE },
 		{ GTU_MBOX_QUEUE_RESET, { 300 }, GTU_MBOX_E_INDEX },
+		{ GTU_MBOX_QUEUE_SEEK, { 300, 0, 0 }, GTU_MBOX_E_INDEX },
+		{ GTU_MBOX_QUEUE_SEEK, { 100, 0, 0 }, GTU_MBOX_E_STATE },
 		{ GTU_MBOX_EVENT_ENABLE, { 33, 4096, 4, 1 }, GTU_MBOX_E_INDEX },
 		{ GTU_MBOX_EVENT_ENABLE, { 1, 4096, 4, 33 }, GTU_MBOX_E_INDEX },
 		{ GTU_MBOX_EVENT_ENABLE, { 1, 4098, 4, 1 }, GTU_MBOX_E_ARG },
@@ -215,6 +217,51 @@ TEST(mailbox_refuses)
 		CHECKF(fx_mailbox_status(f) == bad[i].status, "command %u (row %u) gave %u, expected %u",
 		       bad[i].command, i, fx_mailbox_status(f), bad[i].status);
 	}
+	fx_close(f);
+}
+
+/* A queue that was set up again goes on where it was: no completion twice, none lost, phases as before. */
+TEST(a_queue_goes_on_where_it_was)
+{
+	const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+	const uint32_t slots = 1u << FX_RING_LOG2, first = 3 * slots - 2;
+	const uint64_t busy[] = { 0, 0, 0 }, far[] = { 1, first, first - slots - 1 }, wide[] = { 1, 1ull << 32, 1 },
+		       seek[] = { 1, first, first - 1 };
+	struct fx *f = fx_open(NULL, 1);
+	uint32_t i;
+
+	fx_queue_open(f, 1, 0, GTU_RING_NONE);
+	CHECK(reg(f, GTU_REG_CAPS, 8) & GTU_CAP_SEEK);
+	fx_submit_to(f, 0, &nop);
+	while (gtu_dev_step(f->dev, 100))
+		;
+	fx_mailbox(f, GTU_MBOX_QUEUE_SEEK, 3, busy);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_STATE);
+	fx_mailbox(f, GTU_MBOX_QUEUE_SEEK, 3, far);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_ARG);
+	fx_mailbox(f, GTU_MBOX_QUEUE_SEEK, 3, wide);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_ARG);
+	fx_mailbox(f, GTU_MBOX_QUEUE_SEEK, 3, seek);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+	CHECK_EQ(f->queue[1].status->sq_head, first);
+	CHECK_EQ(f->queue[1].status->cq_tail, first);
+	fx_mailbox(f, GTU_MBOX_QUEUE_SEEK, 3, seek);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_STATE);
+
+	/* one completion is not consumed yet: a ring's worth less one goes on */
+	memset(f->queue[1].cq, 0xff, slots * sizeof(*f->queue[1].cq));
+	f->queue[1].tail = first;
+	f->queue[1].head = first - 1;
+	for (i = 0; i < slots; i++)
+		fx_submit_to(f, 1, &nop);
+	while (gtu_dev_step(f->dev, 100))
+		;
+	CHECK_EQ(f->queue[1].status->cq_tail, first + slots - 1);
+	for (i = first; i < first + slots - 1; i++) {
+		CHECK_EQ(f->queue[1].cq[i % slots].sq_index, i);
+		CHECK_EQ(f->queue[1].cq[i % slots].phase, i & slots ? 0 : 1);
+	}
+	CHECK_EQ(f->queue[1].cq[(first + slots - 1) % slots].phase, 0xffff);
 	fx_close(f);
 }
 

@@ -62,6 +62,29 @@ TEST(completions_lie_from_the_one_that_was_named_and_alike_for_a_seed)
 	CHECK(different > 15);
 }
 
+/* Power is lost with a function-level reset: the aperture is noise, epochs start anew. RESET loses neither. */
+TEST(power_that_is_lost)
+{
+	struct fx *f = fx_open(NULL, 1);
+	uint64_t at, same = 0;
+
+	gtu_dev_set_faults(f->dev, &(struct gtu_dev_faults){ .power_loss = 2, .seed = 7 });
+	for (at = 0; at < 65536; at += 8)
+		gtu_dev_write(f->dev, GTU_BAR_APERTURE, at, 8, at);
+	gtu_dev_reset(f->dev);
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_RESET, 4, GTU_RESET_KEY);
+	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_EPOCH, 4) > 2);
+	for (at = 0; at < 65536; at += 8)
+		same += gtu_dev_read(f->dev, GTU_BAR_APERTURE, at, 8) == at;
+	CHECK_EQ(same, 65536 / 8);
+	gtu_dev_reset(f->dev);
+	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_EPOCH, 4), 1);
+	for (same = at = 0; at < 65536; at += 8)
+		same += gtu_dev_read(f->dev, GTU_BAR_APERTURE, at, 8) == at;
+	CHECK(same < 4);
+	fx_close(f);
+}
+
 TEST(each_kind_of_lie_is_told)
 {
 	unsigned phase = 0, index = 0, status = 0, cookie = 0, count = 0, state = 0, tail = 0;

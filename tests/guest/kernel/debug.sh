@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: MIT
 #
 # A 6.1 kernel with everything that looks for mistakes (debug.config), built from the distribution's source
-# package. For tests/guest/get-kernel.sh.
+# package. For tests/guest/get-kernel.sh. Another kernel of the kind sources this and names its own.
 source=linux-source-6.1
-config=$here/kernel/debug.config
+suites="bookworm bookworm-updates"
+# what a later one says of a symbol counts
+configs=("$here/kernel/debug.config")
 
 # `1` goes up with every change of this script that makes another kernel
-key() { grep -v '^ *#' "$config" | sha256sum | sed 's/ .*/ 1/'; }
+key() { cat "${configs[@]}" | grep -v '^ *#' | sha256sum | sed 's/ .*/ 1/'; }
 
 # What only other machines compile is not unpacked; Kconfig files and Makefiles are needed, of all of them.
 skip_sources=('drivers/gpu/*.[ch]' 'drivers/media/*.[ch]' 'drivers/net/*/*.[ch]' 'sound/*.[ch]'
 	'arch/[!x]*/*.[chS]' 'Documentation/*.rst' 'Documentation/*.txt' 'Documentation/*.yaml' '*.dts' '*.dtsi')
 
 unpack() {
-	local suites
+	local mirror
 
 	rm -rf -- *
 	say "loading $source (about 140 MB)"
 	if ! load_package $source; then
-		suites=$(need_mirror) && new_state "$PWD/apt" "$suites" bookworm bookworm-updates &&
+		mirror=$(need_mirror) && new_state "$PWD/apt" "$mirror" $suites &&
 			private_apt "$PWD/apt" apt-get download $source >&2 ||
 			die "package $source could not be loaded. Is the network there?"
 	fi
@@ -38,7 +40,7 @@ check_config() {
 		CONFIG_*=n) grep -q "^${line%n}" .config && lost+=" $line" ;;
 		CONFIG_*) grep -qxF "$line" .config || lost+=" $line" ;;
 		esac
-	done <"$config"
+	done <wanted.config
 	[ -z "$lost" ] || die "the kernel's configuration came out without$lost"
 }
 
@@ -59,7 +61,8 @@ make_kernel() {
 	[ "$(cat unpacked 2>/dev/null)" = "$(key)" ] || unpack
 	rm -rf headers vmlinuz release lib
 	cd "$source" || die "$source has no folder of its name"
-	"${make[@]}" KCONFIG_ALLCONFIG="$config" allnoconfig >"$log" 2>&1 ||
+	awk -F= '/^CONFIG_/ { line[$1] = $0 } END { for (name in line) print line[name] }' "${configs[@]}" >wanted.config
+	"${make[@]}" KCONFIG_ALLCONFIG=wanted.config allnoconfig >"$log" 2>&1 ||
 		die "the kernel cannot be configured (flex and bison installed?): $(tail -3 "$log")"
 	check_config
 	say "building the debug kernel (7 minutes with two processors; the log is $log)"

@@ -34,4 +34,11 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define gtu_eventfd_signal(eventfd) eventfd_signal(eventfd, 1)
 #endif
 
+/* The callback that returns nothing had a name of its own for a while. */
+#ifdef GTU_HAS_REMOVE_NEW
+#define GTU_PLATFORM_REMOVE remove_new
+#else
+#define GTU_PLATFORM_REMOVE remove
+#endif
+
 #endif

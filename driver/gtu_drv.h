@@ -69,16 +69,34 @@ struct gtu_vector {
 	dma_addr_t event_dma;
 };
 
+/* What only the bus knows how to do. The driver's other files do not know which one it is. */
+struct gtu_bus {
+	void (*allow)(struct gtu_device *gtu);	/* the device may reach memory from here on */
+	/*
+	 * Keep it from memory; true when it is certain that nothing of it reaches memory any more.
+	 */
+	bool (*silence)(struct gtu_device *gtu);
+	/* At most @want interrupts, those of vectors 0 and up; how many, or an error. */
+	int (*vectors_alloc)(struct gtu_device *gtu, unsigned int want);
+	int (*vector)(struct gtu_device *gtu, unsigned int i);	/* number of an interrupt */
+	void (*vectors_free)(struct gtu_device *gtu);	/* also when there are none */
+};
+
+/* Where a device is. */
+struct gtu_place {
+	void __iomem *regs, *bells;
+	u64 regs_bytes, bells_bytes;
+	phys_addr_t bells_phys, aperture_phys;
+	u64 aperture_bytes;		/* 0: it has none */
+};
+
 struct gtu_device {
 	struct device dev;		/* the character device; its release frees all of this */
 	struct cdev cdev;
 	struct device *parent;		/* the function on the bus: DMA, messages */
 	int number;			/* N of gtuN; -1: not yet */
-	/*
-	 * Stop the function from reaching memory; true when it is certain that it does not any
-	 * more.
-	 */
-	bool (*silence)(struct gtu_device *gtu);
+	const struct gtu_bus *bus;
+	void *bus_own;
 	void __iomem *regs;
 	void __iomem *bells;
 	phys_addr_t bells_phys;
@@ -261,11 +279,34 @@ struct gtu_queue {
 	atomic_t waiters;		/* in ioctl(WAIT) */
 };
 
+/* gtu_bind.c */
+int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *own,
+	     const struct gtu_place *at);
+void gtu_unbind(struct gtu_device *gtu);
+void gtu_shutdown(struct gtu_device *gtu);
+
+/* gtu_pci.c, gtu_platform.c: as far as the kernel has the bus */
+#ifdef CONFIG_PCI
+int gtu_pci_register(void);
+void gtu_pci_unregister(void);
+#else
+static inline int gtu_pci_register(void) { return 0; }
+static inline void gtu_pci_unregister(void) { }
+#endif
+#ifdef CONFIG_OF
+int gtu_platform_register(void);
+void gtu_platform_unregister(void);
+#else
+static inline int gtu_platform_register(void) { return 0; }
+static inline void gtu_platform_unregister(void) { }
+#endif
+
 /* gtu_hw.c */
 #define GTU_MBOX(gtu, epoch, cmd, ...)                                                             \
 	gtu_mbox(gtu, epoch, cmd, (const u64 [GTU_MBOX_ARGS]) { __VA_ARGS__ })
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes);
 int gtu_hw_start(struct gtu_device *gtu);
+bool gtu_hw_forget(struct gtu_device *gtu);
 int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg);
 int gtu_mbox_ask(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
 		 u64 *result);

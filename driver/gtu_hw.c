@@ -2,7 +2,6 @@
 /* The function's registers: identity, mailbox, reset, and what user space may see of them. */
 #include <linux/crc32.h>
 #include <linux/iopoll.h>
-#include <linux/pci_regs.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
@@ -66,7 +65,7 @@ static bool gtu_silent(struct gtu_device *gtu)
 	lockdep_assert_held(&gtu->mbox_lock);
 	if (!gtu->silenced) {
 		gtu->silenced = true;
-		gtu->quiet = gtu->silence(gtu);
+		gtu->quiet = gtu->bus->silence(gtu);
 		if (!gtu->quiet)
 			dev_err(gtu->parent,
 				"cannot be kept from memory: what it had is never freed\n");
@@ -193,16 +192,26 @@ static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
 	return ret;
 }
 
+static int gtu_reset_bare(struct gtu_device *gtu, u32 before)
+{
+	lockdep_assert_held(&gtu->mbox_lock);
+	if (before == GTU_GONE_U32)
+		return -ENODEV;
+	gtu_wr(gtu, GTU_REG_RESET, GTU_RESET_KEY);
+	return gtu_reset_wait(gtu, before);
+}
+
+/* For a bus that cannot keep it from memory: true when it has forgotten everything it was told. */
+bool gtu_hw_forget(struct gtu_device *gtu)
+{
+	return !gtu_reset_bare(gtu, gtu_rd(gtu, GTU_REG_EPOCH));
+}
+
 static int gtu_reset_locked(struct gtu_device *gtu)
 {
 	u32 before = gtu_rd(gtu, GTU_REG_EPOCH);
-	int ret = -ENODEV;
+	int ret = gtu_reset_bare(gtu, before);
 
-	lockdep_assert_held(&gtu->mbox_lock);
-	if (before != GTU_GONE_U32) {
-		gtu_wr(gtu, GTU_REG_RESET, GTU_RESET_KEY);
-		ret = gtu_reset_wait(gtu, before);
-	}
 	if (!ret)
 		ret = gtu_reload(gtu);
 	trace_gtu_reset(gtu, before, ret);
@@ -308,8 +317,7 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
 	u32 magic, max_regions;
 
 	if (regs_bytes < GTU_BAR_REGS_SIZE) {
-		dev_err(dev, "BAR %d has %llu bytes, not %u\n", GTU_BAR_REGS, regs_bytes,
-			GTU_BAR_REGS_SIZE);
+		dev_err(dev, "%llu bytes of registers, not %u\n", regs_bytes, GTU_BAR_REGS_SIZE);
 		return -ENODEV;
 	}
 	magic = gtu_rd(gtu, GTU_REG_MAGIC);

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The PCI function: resources, interrupts, coming and going. */
-#include <linux/dma-map-ops.h>
+/* The PCI function: BARs, MSI-X, bus mastering, resets from outside. */
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/pm.h>
-#include <linux/slab.h>
 
 #include "gtu_drv.h"
 
-static unsigned int vectors;
-module_param(vectors, uint, 0444);
-MODULE_PARM_DESC(vectors, "Most interrupt vectors of a device; 0: one a CPU and one for errors");
+static void gtu_pci_allow(struct gtu_device *gtu)
+{
+	pci_set_master(to_pci_dev(gtu->parent));
+}
 
-/* Nothing that the function does reaches memory after this returned true. */
 static bool gtu_pci_silence(struct gtu_device *gtu)
 {
 	struct pci_dev *pdev = to_pci_dev(gtu->parent);
@@ -25,78 +23,35 @@ static bool gtu_pci_silence(struct gtu_device *gtu)
 	return !(command & PCI_COMMAND_MASTER) && pci_wait_for_pending_transaction(pdev);
 }
 
-static void gtu_irqs_free(struct gtu_device *gtu, struct pci_dev *pdev)
+static int gtu_pci_vectors_alloc(struct gtu_device *gtu, unsigned int want)
 {
-	unsigned int i;
-
-	for (i = 0; i < gtu->vectors; i++)
-		if (gtu->vector[i].irq)
-			free_irq(gtu->vector[i].irq, &gtu->vector[i]);
-	pci_free_irq_vectors(pdev);
-}
-
-/* A vector a CPU and one for errors; what cannot be had is done without, down to one for all. */
-static int gtu_irqs_request(struct gtu_device *gtu, struct pci_dev *pdev)
-{
-	unsigned int want = min3(num_possible_cpus(), 32u, gtu->rings_hw) + 1, i;
-	int ret;
-
-	want = min3(want, gtu->vectors_hw, (unsigned int)GTU_VECTORS);
-	want = vectors ? min(want, vectors) : want;
 	/* MSI too would make the error that of MSI, which a GTU has not */
-	ret = pci_alloc_irq_vectors(pdev, 1, want, PCI_IRQ_MSIX);
-	if (ret < 0)
-		return dev_err_probe(&pdev->dev, ret, "no MSI-X vectors\n");
-	gtu->vectors = ret;
-	ret = gtu_events_alloc(gtu);
-	if (ret)
-		return ret;
-	for (i = 0; i < gtu->vectors; i++) {
-		int irq = pci_irq_vector(pdev, i);
+	int ret = pci_alloc_irq_vectors(to_pci_dev(gtu->parent), 1, want, PCI_IRQ_MSIX);
 
-		ret = request_irq(irq, gtu_interrupt, 0, GTU_NAME, &gtu->vector[i]);
-		if (ret)
-			return ret;
-		gtu->vector[i].irq = irq;
-	}
-	return 0;
+	return ret < 0 ? dev_err_probe(gtu->parent, ret, "no MSI-X vectors\n") : ret;
 }
 
-/* The device is quiet, or what it had has been leaked. */
-static void gtu_pci_free(struct gtu_device *gtu, struct pci_dev *pdev)
+static int gtu_pci_vector(struct gtu_device *gtu, unsigned int i)
 {
-	gtu_irqs_free(gtu, pdev);
-	mutex_lock(&gtu->mbox_lock);
-	if (gtu_pci_silence(gtu))
-		gtu_events_free(gtu);
-	mutex_unlock(&gtu->mbox_lock);
-	put_device(&gtu->dev);
+	return pci_irq_vector(to_pci_dev(gtu->parent), i);
 }
 
-/*
- * BAR4, for users to map: nobody else's, and write-combining wherever it is mapped. A device without
- * one, or with one that cannot be had, works all the same.
- */
-static int gtu_pci_aperture(struct gtu_device *gtu, struct pci_dev *pdev)
+static void gtu_pci_vectors_free(struct gtu_device *gtu)
 {
-	u64 bytes = min_t(u64, pci_resource_len(pdev, GTU_BAR_APERTURE), gtu->aperture);
-	phys_addr_t phys = pci_resource_start(pdev, GTU_BAR_APERTURE);
-
-	if (!(pci_resource_flags(pdev, GTU_BAR_APERTURE) & IORESOURCE_MEM) || !phys)
-		bytes = 0;
-	if (bytes < PAGE_SIZE)
-		return 0;
-	if (!devm_request_mem_region(&pdev->dev, phys, bytes, GTU_NAME) ||
-	    devm_arch_io_reserve_memtype_wc(&pdev->dev, phys, bytes)) {
-		dev_warn(&pdev->dev, "%llu bytes of the aperture cannot be used\n", bytes);
-		return 0;
-	}
-	return gtu_aperture_init(gtu, phys, bytes);
+	pci_free_irq_vectors(to_pci_dev(gtu->parent));
 }
+
+static const struct gtu_bus gtu_pci_bus = {
+	.allow = gtu_pci_allow,
+	.silence = gtu_pci_silence,
+	.vectors_alloc = gtu_pci_vectors_alloc,
+	.vector = gtu_pci_vector,
+	.vectors_free = gtu_pci_vectors_free,
+};
 
 static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct gtu_device *gtu;
+	struct gtu_place at = { };
 	int ret;
 
 	ret = pcim_enable_device(pdev);
@@ -109,68 +64,25 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = pcim_iomap_regions(pdev, BIT(GTU_BAR_REGS) | BIT(GTU_BAR_DOORBELL), GTU_NAME);
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "its registers cannot be reached\n");
-	if (!dev_is_dma_coherent(&pdev->dev))
-		return dev_err_probe(&pdev->dev, -EOPNOTSUPP,
-				     "not coherent with the CPU's caches\n");
-	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
-	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "no 64-bit addresses\n");
-	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
-	dma_set_seg_boundary(&pdev->dev, ULONG_MAX);
-
-	gtu = gtu_device_alloc(&pdev->dev);
-	if (IS_ERR(gtu))
-		return PTR_ERR(gtu);
-	gtu->silence = gtu_pci_silence;
-	gtu->regs = pcim_iomap_table(pdev)[GTU_BAR_REGS];
-	gtu->bells = pcim_iomap_table(pdev)[GTU_BAR_DOORBELL];
-	gtu->bells_phys = pci_resource_start(pdev, GTU_BAR_DOORBELL);
-	pci_set_drvdata(pdev, gtu);
-
-	ret = gtu_hw_identify(gtu, pci_resource_len(pdev, GTU_BAR_REGS),
-			      pci_resource_len(pdev, GTU_BAR_DOORBELL));
-	if (ret)
-		goto err;
-	ret = gtu_pci_aperture(gtu, pdev);
-	if (ret)
-		goto err;
-	gtu->queue = kvcalloc(gtu->max_queues, sizeof(*gtu->queue), GFP_KERNEL);
-	ret = -ENOMEM;
-	if (!gtu->queue)
-		goto err;
-	ret = gtu_irqs_request(gtu, pdev);
-	if (ret)
-		goto err;
-	pci_set_master(pdev);
-	ret = gtu_hw_start(gtu);
-	if (ret)
-		goto err;
-	ret = gtu_device_add(gtu);
-	if (ret)
-		goto err;
-	dev_info(&pdev->dev, "%s: units %#x, %u contexts, %u queues, %u vectors\n",
-		 dev_name(&gtu->dev), gtu->units, gtu->max_contexts, gtu->max_queues, gtu->vectors);
-	return 0;
-err:
-	gtu_pci_free(gtu, pdev);
-	return ret;
+	at.regs = pcim_iomap_table(pdev)[GTU_BAR_REGS];
+	at.regs_bytes = pci_resource_len(pdev, GTU_BAR_REGS);
+	at.bells = pcim_iomap_table(pdev)[GTU_BAR_DOORBELL];
+	at.bells_phys = pci_resource_start(pdev, GTU_BAR_DOORBELL);
+	at.bells_bytes = pci_resource_len(pdev, GTU_BAR_DOORBELL);
+	at.aperture_phys = pci_resource_start(pdev, GTU_BAR_APERTURE);
+	if (pci_resource_flags(pdev, GTU_BAR_APERTURE) & IORESOURCE_MEM && at.aperture_phys)
+		at.aperture_bytes = pci_resource_len(pdev, GTU_BAR_APERTURE);
+	return gtu_bind(&pdev->dev, &gtu_pci_bus, NULL, &at);
 }
 
 static void gtu_pci_remove(struct pci_dev *pdev)
 {
-	struct gtu_device *gtu = pci_get_drvdata(pdev);
-
-	gtu_device_remove(gtu);
-	gtu_pci_free(gtu, pdev);
+	gtu_unbind(pci_get_drvdata(pdev));
 }
 
-/* Another kernel may follow: nothing of this one's memory may be written any more. */
 static void gtu_pci_shutdown(struct pci_dev *pdev)
 {
-	struct gtu_device *gtu = pci_get_drvdata(pdev);
-
-	gtu_gone(gtu);
-	gtu_pci_silence(gtu);
+	gtu_shutdown(pci_get_drvdata(pdev));
 }
 
 static void gtu_pci_reset_prepare(struct pci_dev *pdev)
@@ -212,25 +124,12 @@ static struct pci_driver gtu_pci_driver = {
 	.driver.pm = pm_sleep_ptr(&gtu_pci_pm),
 };
 
-static int __init gtu_init(void)
+int gtu_pci_register(void)
 {
-	int ret = gtu_chrdev_init();
-
-	if (ret)
-		return ret;
-	ret = pci_register_driver(&gtu_pci_driver);
-	if (ret)
-		gtu_chrdev_exit();
-	return ret;
+	return pci_register_driver(&gtu_pci_driver);
 }
 
-static void __exit gtu_exit(void)
+void gtu_pci_unregister(void)
 {
 	pci_unregister_driver(&gtu_pci_driver);
-	gtu_chrdev_exit();
 }
-
-module_init(gtu_init);
-module_exit(gtu_exit);
-MODULE_DESCRIPTION("GTU, the graph traversal unit");
-MODULE_LICENSE("GPL");

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A device comes and goes, on whatever bus: what is found is checked, woken and shown to users. */
+#include <linux/dma-map-ops.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "gtu_drv.h"
+
+static unsigned int vectors;
+module_param(vectors, uint, 0444);
+MODULE_PARM_DESC(vectors, "Most interrupt vectors of a device; 0: one a CPU and one for errors");
+
+static void gtu_irqs_free(struct gtu_device *gtu)
+{
+	unsigned int i;
+
+	for (i = 0; i < gtu->vectors; i++)
+		if (gtu->vector[i].irq)
+			free_irq(gtu->vector[i].irq, &gtu->vector[i]);
+	gtu->bus->vectors_free(gtu);
+}
+
+/* A vector a CPU and one for errors; what cannot be had is done without, down to one for all. */
+static int gtu_irqs_request(struct gtu_device *gtu)
+{
+	unsigned int want = min3(num_possible_cpus(), 32u, gtu->rings_hw) + 1, i;
+	int ret;
+
+	want = min3(want, gtu->vectors_hw, (unsigned int)GTU_VECTORS);
+	want = vectors ? min(want, vectors) : want;
+	ret = gtu->bus->vectors_alloc(gtu, want);
+	if (ret < 0)
+		return ret;
+	gtu->vectors = ret;
+	ret = gtu_events_alloc(gtu);
+	if (ret)
+		return ret;
+	for (i = 0; i < gtu->vectors; i++) {
+		int irq = gtu->bus->vector(gtu, i);
+
+		ret = irq < 0 ? irq : request_irq(irq, gtu_interrupt, 0, GTU_NAME, &gtu->vector[i]);
+		if (ret)
+			return ret;
+		gtu->vector[i].irq = irq;
+	}
+	return 0;
+}
+
+/* The device is quiet, or what it had has been leaked. */
+static void gtu_free(struct gtu_device *gtu)
+{
+	gtu_irqs_free(gtu);
+	mutex_lock(&gtu->mbox_lock);
+	if (gtu->bus->silence(gtu))
+		gtu_events_free(gtu);
+	mutex_unlock(&gtu->mbox_lock);
+	put_device(&gtu->dev);
+}
+
+/*
+ * The aperture, for users to map: nobody else's, and write-combining wherever it is mapped. A device
+ * without one, or with one that cannot be had, works all the same.
+ */
+static int gtu_bind_aperture(struct gtu_device *gtu, const struct gtu_place *at)
+{
+	u64 bytes = min_t(u64, at->aperture_bytes, gtu->aperture);
+
+	if (bytes < PAGE_SIZE)
+		return 0;
+	if (!devm_request_mem_region(gtu->parent, at->aperture_phys, bytes, GTU_NAME) ||
+	    devm_arch_io_reserve_memtype_wc(gtu->parent, at->aperture_phys, bytes)) {
+		dev_warn(gtu->parent, "%llu bytes of the aperture cannot be used\n", bytes);
+		return 0;
+	}
+	return gtu_aperture_init(gtu, at->aperture_phys, bytes);
+}
+
+/*
+ * Take the device that @parent is and have users see it; @at: where it is, @own: for @bus alone. The
+ * driver data of @parent is the struct gtu_device from then on; gtu_unbind() is its end.
+ */
+int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *own,
+	     const struct gtu_place *at)
+{
+	struct gtu_device *gtu;
+	int ret;
+
+	if (!dev_is_dma_coherent(parent))
+		return dev_err_probe(parent, -EOPNOTSUPP, "not coherent with the CPU's caches\n");
+	/* page lists, rings and tables are named by 64 bits; what the way there lacks the bus knows */
+	ret = dma_set_mask_and_coherent(parent, DMA_BIT_MASK(64));
+	if (ret)
+		return dev_err_probe(parent, ret, "no 64-bit addresses\n");
+	dma_set_max_seg_size(parent, UINT_MAX);
+	dma_set_seg_boundary(parent, ULONG_MAX);
+
+	gtu = gtu_device_alloc(parent);
+	if (IS_ERR(gtu))
+		return PTR_ERR(gtu);
+	gtu->bus = bus;
+	gtu->bus_own = own;
+	gtu->regs = at->regs;
+	gtu->bells = at->bells;
+	gtu->bells_phys = at->bells_phys;
+	dev_set_drvdata(parent, gtu);
+
+	ret = gtu_hw_identify(gtu, at->regs_bytes, at->bells_bytes);
+	if (ret)
+		goto err;
+	ret = gtu_bind_aperture(gtu, at);
+	if (ret)
+		goto err;
+	gtu->queue = kvcalloc(gtu->max_queues, sizeof(*gtu->queue), GFP_KERNEL);
+	ret = -ENOMEM;
+	if (!gtu->queue)
+		goto err;
+	ret = gtu_irqs_request(gtu);
+	if (ret)
+		goto err;
+	bus->allow(gtu);
+	ret = gtu_hw_start(gtu);
+	if (ret)
+		goto err;
+	ret = gtu_device_add(gtu);
+	if (ret)
+		goto err;
+	dev_info(parent, "%s: units %#x, %u contexts, %u queues, %u vectors\n",
+		 dev_name(&gtu->dev), gtu->units, gtu->max_contexts, gtu->max_queues, gtu->vectors);
+	return 0;
+err:
+	gtu_free(gtu);
+	return ret;
+}
+
+void gtu_unbind(struct gtu_device *gtu)
+{
+	gtu_device_remove(gtu);
+	gtu_free(gtu);
+}
+
+/* Another kernel may follow: nothing of this one's memory may be written any more. */
+void gtu_shutdown(struct gtu_device *gtu)
+{
+	gtu_gone(gtu);
+	mutex_lock(&gtu->mbox_lock);
+	gtu->bus->silence(gtu);
+	mutex_unlock(&gtu->mbox_lock);
+}
+
+static int __init gtu_init(void)
+{
+	int ret = gtu_chrdev_init();
+
+	if (ret)
+		return ret;
+	ret = gtu_pci_register();
+	if (ret)
+		goto err_chrdev;
+	ret = gtu_platform_register();
+	if (ret)
+		goto err_pci;
+	return 0;
+err_pci:
+	gtu_pci_unregister();
+err_chrdev:
+	gtu_chrdev_exit();
+	return ret;
+}
+
+static void __exit gtu_exit(void)
+{
+	gtu_platform_unregister();
+	gtu_pci_unregister();
+	gtu_chrdev_exit();
+}
+
+module_init(gtu_init);
+module_exit(gtu_exit);
+MODULE_DESCRIPTION("GTU, the graph traversal unit");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A device that nothing enumerates: a device tree says where it is, as driver/bindings/gtu.yaml has
+ * it. It is the same device, with interrupts by wire and nobody in between who could stop its DMA.
+ */
+#include <linux/clk.h>
+#include <linux/delay.h>
+#include <linux/mod_devicetable.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+#include <linux/pm.h>
+#include <linux/pm_runtime.h>
+#include <linux/reset.h>
+
+#include "gtu_drv.h"
+
+#define GTU_PULSE_US	10	/* that its reset is held */
+
+struct gtu_platform {
+	struct reset_control *reset;	/* NULL: it has no reset line */
+};
+
+/* Nothing keeps it from memory but that it knows of none. */
+static void gtu_platform_allow(struct gtu_device *gtu)
+{
+}
+
+/*
+ * A device that was reset has no context, queue or event ring: the line is certain, the register is if
+ * the device says so. The line is let go again, since registers of a device in reset may not answer.
+ */
+static bool gtu_platform_silence(struct gtu_device *gtu)
+{
+	struct gtu_platform *p = gtu->bus_own;
+	int ret = -EOPNOTSUPP;
+
+	if (p->reset) {
+		ret = reset_control_assert(p->reset);
+		if (!ret) {
+			fsleep(GTU_PULSE_US);
+			ret = reset_control_deassert(p->reset);
+		} else {
+			ret = reset_control_reset(p->reset);
+		}
+		if (ret)
+			dev_err(gtu->parent, "its reset line fails: %d\n", ret);
+	}
+	return !ret || gtu_hw_forget(gtu);
+}
+
+static int gtu_platform_vectors_alloc(struct gtu_device *gtu, unsigned int want)
+{
+	int there = platform_irq_count(to_platform_device(gtu->parent));
+
+	if (!there)
+		there = -ENXIO;
+	if (there < 0)
+		return dev_err_probe(gtu->parent, there, "no interrupts\n");
+	return min_t(unsigned int, there, want);
+}
+
+static int gtu_platform_vector(struct gtu_device *gtu, unsigned int i)
+{
+	return platform_get_irq(to_platform_device(gtu->parent), i);
+}
+
+static void gtu_platform_vectors_free(struct gtu_device *gtu)
+{
+}
+
+static const struct gtu_bus gtu_platform_bus = {
+	.allow = gtu_platform_allow,
+	.silence = gtu_platform_silence,
+	.vectors_alloc = gtu_platform_vectors_alloc,
+	.vector = gtu_platform_vector,
+	.vectors_free = gtu_platform_vectors_free,
+};
+
+/* A range that the device cannot do without. */
+static int gtu_platform_map(struct platform_device *pdev, const char *name, void __iomem **to,
+			    phys_addr_t *phys, u64 *bytes)
+{
+	struct resource *r = platform_get_resource_byname(pdev, IORESOURCE_MEM, name);
+
+	*to = devm_ioremap_resource(&pdev->dev, r);
+	if (IS_ERR(*to))
+		return dev_err_probe(&pdev->dev, PTR_ERR(*to), "its %s cannot be reached\n", name);
+	*phys = r->start;
+	*bytes = resource_size(r);
+	return 0;
+}
+
+static int gtu_platform_probe(struct platform_device *pdev)
+{
+	struct device *dev = &pdev->dev;
+	struct gtu_place at = { };
+	struct gtu_platform *p;
+	struct resource *r;
+	phys_addr_t phys;
+	struct clk *clk;
+	int ret;
+
+	p = devm_kzalloc(dev, sizeof(*p), GFP_KERNEL);
+	if (!p)
+		return -ENOMEM;
+	clk = devm_clk_get_optional_enabled(dev, NULL);
+	if (IS_ERR(clk))
+		return dev_err_probe(dev, PTR_ERR(clk), "no clock\n");
+	p->reset = devm_reset_control_get_optional_exclusive(dev, NULL);
+	if (IS_ERR(p->reset))
+		return dev_err_probe(dev, PTR_ERR(p->reset), "no reset line\n");
+	ret = reset_control_deassert(p->reset);
+	if (ret)
+		return dev_err_probe(dev, ret, "is not let out of reset\n");
+	ret = gtu_platform_map(pdev, "registers", &at.regs, &phys, &at.regs_bytes) ?:
+	      gtu_platform_map(pdev, "doorbells", &at.bells, &at.bells_phys, &at.bells_bytes);
+	if (ret)
+		return ret;
+	r = platform_get_resource_byname(pdev, IORESOURCE_MEM, "aperture");
+	if (r) {
+		at.aperture_phys = r->start;
+		at.aperture_bytes = resource_size(r);
+	}
+	/* a power domain stays on as long as the driver has the device */
+	pm_runtime_get_noresume(dev);
+	pm_runtime_set_active(dev);
+	pm_runtime_enable(dev);
+	ret = gtu_bind(dev, &gtu_platform_bus, p, &at);
+	if (ret) {
+		pm_runtime_disable(dev);
+		pm_runtime_set_suspended(dev);
+		pm_runtime_put_noidle(dev);
+	}
+	return ret;
+}
+
+static void gtu_platform_remove(struct platform_device *pdev)
+{
+	gtu_unbind(platform_get_drvdata(pdev));
+	pm_runtime_disable(&pdev->dev);
+	pm_runtime_set_suspended(&pdev->dev);
+	pm_runtime_put_noidle(&pdev->dev);
+}
+
+static void gtu_platform_shutdown(struct platform_device *pdev)
+{
+	gtu_shutdown(platform_get_drvdata(pdev));
+}
+
+/* Nothing saves what contexts have on the device: sleep is refused rather than losing it unsaid. */
+static int gtu_platform_suspend(struct device *dev)
+{
+	dev_warn(dev, "cannot sleep: unload the driver first\n");
+	return -EBUSY;
+}
+static DEFINE_SIMPLE_DEV_PM_OPS(gtu_platform_pm, gtu_platform_suspend, NULL);
+
+static const struct of_device_id gtu_platform_ids[] = {
+	{ .compatible = "gtu,gtu-1" },
+	{ }
+};
+MODULE_DEVICE_TABLE(of, gtu_platform_ids);
+
+static struct platform_driver gtu_platform_driver = {
+	.probe = gtu_platform_probe,
+	.GTU_PLATFORM_REMOVE = gtu_platform_remove,
+	.shutdown = gtu_platform_shutdown,
+	.driver = {
+		.name = GTU_NAME,
+		.of_match_table = gtu_platform_ids,
+		.pm = pm_sleep_ptr(&gtu_platform_pm),
+	},
+};
+
+int gtu_platform_register(void)
+{
+	return platform_driver_register(&gtu_platform_driver);
+}
+
+void gtu_platform_unregister(void)
+{
+	platform_driver_unregister(&gtu_platform_driver);
+}

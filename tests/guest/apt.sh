@@ -3,6 +3,8 @@
 # Packages of other suites than this machine's, loaded by apt with a state of its own; nothing is installed and
 # no root is needed. For the scripts of this folder: source it behind common.sh.
 apt_limit=300
+# of the packages of private states; empty: this machine's
+apt_architecture=
 
 # The mirror of the distribution itself in the machine's apt sources, without its last slash.
 find_mirror() {
@@ -32,6 +34,7 @@ private_apt() {
 		-o Dir::Etc="$state/etc" -o Dir::Etc::sourcelist="$state/etc/sources.list" \
 		-o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::parts=/dev/null \
 		-o APT::Sandbox::User="$(id -un)" -o APT::Get::List-Cleanup=false -o Acquire::Retries=3 \
+		${apt_architecture:+-o APT::Architecture="$apt_architecture" -o APT::Architectures::="$apt_architecture"} \
 		${proxy:+-o Acquire::http::Proxy="$proxy"} "$@" </dev/null
 }
 

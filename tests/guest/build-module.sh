@@ -6,12 +6,14 @@
 #   tests/guest/build-module.sh [HEADERS [FOLDER]] [MAKE ARGUMENTS]     the distribution's kernel; build/module
 #   tests/guest/build-module.sh --kernel NAME [MAKE ARGUMENTS]          build/module-NAME (see get-kernel.sh)
 set -u
+arguments=()
 . "$(dirname "$0")/common.sh"
 
 if [ "${1:-}" = --kernel ]; then
 	[ $# -ge 2 ] || die "--kernel needs a value: one of" $(kernel_names)
 	need_kernel_name "$2"
 	headers=$cache/kernel-$2/headers to=$(module_folder "$2")
+	arguments=($(kernel_arguments "$2"))
 	[ -e "$headers/Makefile" ] || die "no headers of kernel $2 yet: make guest-tools KERNEL=$2"
 else
 	headers=${1:-$cache/kernel-distribution/headers} to=${2:-$(module_folder distribution)}
@@ -33,4 +35,4 @@ for folder in driver include; do
 done
 # same file, same time: what has not changed is not built again
 cp -pRu driver include Kbuild "$to/" || exit 1
-timeout -k 5 600 make -C "$headers" M="$to" CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >&2 || die "the module does not build"
+timeout -k 5 600 make -C "$headers" M="$to" CONFIG_DEBUG_INFO_BTF_MODULES= "${arguments[@]}" "$@" modules >&2 || die "the module does not build"

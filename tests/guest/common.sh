@@ -30,3 +30,11 @@ need_kernel_name() {
 
 # module_folder NAME: where gtu.ko for that kernel is built
 module_folder() { echo "$root/build/module$([ "$1" = distribution ] || echo "-$1")"; }
+
+# What make is told to build a module for that kernel on this machine.
+cross=aarch64-linux-gnu-
+kernel_arguments() {
+	[ "$1" = arm64 ] || return 0
+	echo ARCH=arm64
+	[ "$(uname -m)" = aarch64 ] || echo CROSS_COMPILE=$cross
+}

@@ -4,6 +4,7 @@
 #define GTU_CORE_H
 
 #include "device.h"
+#include "zcm_core.h"
 
 #define GTU_QUEUES_MAX		256u
 #define GTU_CONTEXTS_MAX	4096u
@@ -58,11 +59,7 @@ struct gtu_unit_page {
 	struct gtu_hwq *heir;		/* who has it next */
 };
 
-/* The monitor's view of what is in flight: requests asked for one a cycle, done one a cycle. */
-struct gtu_flight {
-	uint64_t first_done, n;
-};
-#define GTU_FLIGHTS 64u
+#define GTU_FLIGHTS 64u			/* accesses that the monitor keeps apart */
 
 struct gtu_dev {
 	struct gtu_dev_config config;
@@ -99,8 +96,8 @@ struct gtu_dev {
 	bool monitor;			/* ZCM is on */
 	uint64_t run_cycles;		/* device clock when the running job's cycle 0 was */
 	uint64_t monitor_since;
-	struct gtu_flight flight[GTU_FLIGHTS];
-	unsigned flights;
+	struct zcm zcm;
+	struct zcm_flight flight[GTU_FLIGHTS];
 };
 
 /* device.c */

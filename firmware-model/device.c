@@ -209,7 +209,7 @@ static void reset(struct gtu_dev *dev)
 	dev->cycle_limit = 1ull << (gtu_bug(dev, GTU_BUG_RESET_VALUE) ? 39 : 40);
 	dev->latch_offset = ~0u;
 	dev->monitor = false;
-	dev->flights = 0;
+	zcm_forget(&dev->zcm);
 	for (i = 0; i < GTU_UNITS; i++) {
 		struct gtu_unit_page *p = &dev->page[i];
 

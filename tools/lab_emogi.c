@@ -19,20 +19,10 @@ static const struct lab_sibling siblings[] = {
 
 static const char *const way_names[WAYS] = { "naive", "merged", "aligned", "UVM" };
 
-static uint64_t requests(const struct lab_stats *s)
+/* Data over the link, zero-copy (as the monitor saw it) or pages, a second. */
+static double gbs(const struct lab_machine *m, const struct lab_emogi_counts *c)
 {
-	return s->link_request[1] + s->link_request[2] + s->link_request[3] + s->link_request[4];
-}
-
-static double share(const struct lab_stats *s, unsigned sectors)
-{
-	return (double)s->link_request[sectors] / (double)requests(s);
-}
-
-/* Data over the link, zero-copy or pages, a second. */
-static double gbs(const struct lab_machine *m, const struct lab_stats *s)
-{
-	return (double)(s->link_bytes + s->uvm_bytes_in) / lab_seconds(m, s->cycles) / 1e9;
+	return (double)(c->monitor[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] + c->lab.uvm_bytes_in) / lab_seconds(m, c->lab.cycles) / 1e9;
 }
 
 /* What the paper gives for graph @symbol, of the ones named in @of ("GK=1.86 GU=1.25"). */
@@ -47,7 +37,7 @@ static double for_graph(const char *symbol, const char *of)
  * The part of a run's time that the longest edge list alone takes at least, one round trip after the other: a
  * lane's sectors, or a warp's 32 edges. In a small graph it is large: what the paper measured had 2^27 vertices.
  */
-static double longest_list(const struct lab_run *r, unsigned g, unsigned way, const struct lab_stats *s)
+static double longest_list(const struct lab_run *r, unsigned g, unsigned way, const struct lab_emogi_counts *c)
 {
 	const struct gtu_graph *graph = r->graph[g];
 	uint64_t v, most = 0;
@@ -56,7 +46,7 @@ static double longest_list(const struct lab_run *r, unsigned g, unsigned way, co
 	for (v = 0; v < graph->n; v++)
 		most = graph->row[v + 1] - graph->row[v] > most ? graph->row[v + 1] - graph->row[v] : most;
 	trips = ceil((double)most / (way == WAY_NAIVE ? 4 : 32));
-	return EMOGI_SOURCES * trips * r->m.link_round_trip_ns * 1e-9 / lab_seconds(&r->m, s->cycles);
+	return EMOGI_SOURCES * trips * r->m.link_round_trip_ns * 1e-9 / lab_seconds(&r->m, c->lab.cycles);
 }
 
 /* Sectors that the lists of 8-byte entries touch, each for itself, over the bytes of all: what no cache would give. */
@@ -78,27 +68,32 @@ static void array_figures(struct emogi *e)
 	unsigned x;
 
 	for (x = 0; x < WAYS; x++) {
-		const struct lab_stats *s = &e->array[x];
-		uint64_t moved = s->link_bytes + s->uvm_bytes_in;
+		const struct lab_emogi_counts *c = &e->array[x];
+		const uint64_t *seen = c->monitor;
+		uint64_t asked = seen[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)], moved = asked + c->lab.uvm_bytes_in;
 
 		if (!moved)
 			continue;	/* no unified memory on this machine */
 		if (lab_run_wants(e->r, 4))
 			lab_table_add(t, 4, "array", x == WAY_UVM ? LAB_OPEN_RULE : LAB_COUNT_RULE, x == WAY_ALIGNED ? 12.23 :
-				      x == WAY_UVM ? 9 : NAN, gbs(m, s), "%s: GB/s over the link", text[x]);
+				      x == WAY_UVM ? 9 : NAN, gbs(m, c), "%s: GB/s over the link", text[x]);
 		if (x == WAY_UVM)
 			continue;
 		if (lab_run_wants(e->r, 4)) {
 			lab_table_add(t, 4, "array", LAB_COUNT_RULE, x == WAY_MERGED ? NAN : x ? 1 : 2,
-				      (double)s->link_host_bytes / (double)s->link_bytes, "%s: bytes DRAM reads for each asked", text[x]);
-			lab_table_add(t, 4, "array", LAB_OPEN_RULE, NAN, (double)s->link_bytes / (double)(4 * s->lanes[LAB_LOAD]),
+				      (double)c->lab.link_host_bytes / (double)asked, "%s: bytes DRAM reads for each asked", text[x]);
+			lab_table_add(t, 4, "array", LAB_OPEN_RULE, NAN, (double)asked / (double)(4 * c->lab.lanes[LAB_LOAD]),
 				      "%s: bytes moved for each of the array", text[x]);
 		}
 		if (lab_run_wants(e->r, 3)) {
-			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == WAY_ALIGNED ? 1 : NAN, share(s, 4),
+			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == WAY_ALIGNED ? 1 : NAN, emogi_share(seen, 4),
 				      "%s: share of 128-byte requests", text[x]);
-			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == WAY_NAIVE ? 1 : x == WAY_MERGED ? 0.5 : NAN, share(s, 1),
+			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == WAY_NAIVE ? 1 : x == WAY_MERGED ? 0.5 : NAN, emogi_share(seen, 1),
 				      "%s: share of 32-byte requests", text[x]);
+			lab_table_add(t, 3, "array", LAB_OPEN_RULE, NAN, (double)seen[GTU_ZCM_C_FLIGHT_SUM] / (double)seen[GTU_ZCM_C_WATCHED],
+				      "%s: requests outstanding, mean", text[x]);
+			lab_table_add(t, 3, "array", LAB_OPEN_RULE, NAN, (double)seen[GTU_ZCM_C_FLIGHT_MAX],
+				      "%s: requests outstanding, most", text[x]);
 		}
 	}
 }
@@ -148,31 +143,31 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 	const struct lab_machine *m = &e->m[ON_PCIE3];
 	const char *label = lab_run_label(r, g), *symbol = r->symbol[g];
 	double list = 8.0 * (double)r->graph[g]->m * EMOGI_SOURCES, q;
-	struct lab_stats s[WAYS], other;
+	struct lab_emogi_counts s[WAYS], other;
 	unsigned x, ways = m->uvm ? WAYS : WAY_UVM;
 
 	for (x = 0; x < ways; x++)
-		s[x] = emogi_stats(e, g, LAB_EMOGI_BFS, x, WIDTH_8, ON_PCIE3);
+		s[x] = emogi_counts(e, g, LAB_EMOGI_BFS, x, WIDTH_8, ON_PCIE3);
 	if (lab_run_wants(r, 5)) {
-		lab_table_add(t, 5, label, LAB_COUNT_RULE, for_graph(symbol, "FS=0.987"), share(&s[0], 1),
+		lab_table_add(t, 5, label, LAB_COUNT_RULE, for_graph(symbol, "FS=0.987"), emogi_share(s[0].monitor, 1),
 			      "BFS naive: share of 32-byte requests");
 		for (x = 0; x < WAY_UVM; x++)
-			lab_table_add(t, 5, label, LAB_COUNT_RULE, x == WAY_MERGED ? for_graph(symbol, "ML=0.467") : NAN, share(&s[x], 4),
+			lab_table_add(t, 5, label, LAB_COUNT_RULE, x == WAY_MERGED ? for_graph(symbol, "ML=0.467") : NAN, emogi_share(s[x].monitor, 4),
 				      "BFS %s: share of 128-byte requests", way_names[x]);
-		lab_table_add(t, 5, label, LAB_SPEEDUP_RULE, for_graph(symbol, "GK=1.86 GU=1.25"), share(&s[2], 4) / share(&s[1], 4),
+		lab_table_add(t, 5, label, LAB_SPEEDUP_RULE, for_graph(symbol, "GK=1.86 GU=1.25"), emogi_share(s[2].monitor, 4) / emogi_share(s[1].monitor, 4),
 			      "BFS aligned: 128-byte share over merged's");
 	}
-	sum->merged_share += share(&s[1], 4) / r->graphs;
+	sum->merged_share += emogi_share(s[1].monitor, 4) / r->graphs;
 	for (x = 0; x < WAY_UVM && lab_run_wants(r, 7); x++)
-		lab_table_add(t, 7, label, LAB_OPEN_RULE, NAN, (double)requests(&s[x]) / 1e6 / EMOGI_SOURCES,
+		lab_table_add(t, 7, label, LAB_OPEN_RULE, NAN, (double)emogi_requests(s[x].monitor) / 1e6 / EMOGI_SOURCES,
 			      "BFS %s: millions of requests", way_names[x]);
 	for (x = 0; x < 2; x++) {
-		q = 1 - (double)requests(&s[x + 1]) / (double)requests(&s[x]);
+		q = 1 - (double)emogi_requests(s[x + 1].monitor) / (double)emogi_requests(s[x].monitor);
 		sum->removed[x] = fmax(sum->removed[x], q);
 		if (lab_run_wants(r, 7))
 			lab_table_add(t, 7, label, LAB_COUNT_RULE, x ? for_graph(symbol, "ML=0.288") : NAN, q,
 				      "BFS %s: requests removed", x ? "aligned from merged" : "merged from naive");
-		q = (double)s[x].cycles / (double)s[x + 1].cycles;
+		q = (double)s[x].lab.cycles / (double)s[x + 1].lab.cycles;
 		sum->gain[x] += log(q) / r->graphs;
 		if (lab_run_wants(r, 9))
 			lab_table_add(t, 9, label, LAB_OPEN_RULE, NAN, q, "BFS %s: speed-up", x ? "aligned over merged" : "merged over naive");
@@ -185,7 +180,7 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 	for (x = 0; x < WAY_UVM && lab_run_wants(r, 8); x++)
 		lab_table_add(t, 8, label, LAB_OPEN_RULE, NAN, longest_list(r, g, x, &s[x]),
 			      "BFS %s: share of the time of the longest list", way_names[x]);
-	q = (double)s[2].link_bytes / list;
+	q = (double)s[2].monitor[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] / list;
 	sum->amplified[0] = fmax(sum->amplified[0], q);
 	if (lab_run_wants(r, 10))
 		lab_table_add(t, 10, label, LAB_OPEN_RULE, NAN, q, "BFS aligned: bytes read over the edge list's");
@@ -194,20 +189,20 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 			      "no sector shared by lists: bytes read over the edge list's");
 	if (!m->uvm)
 		return;
-	q = (double)s[WAY_UVM].uvm_bytes_in / list;
+	q = (double)s[WAY_UVM].lab.uvm_bytes_in / list;
 	sum->amplified[1] = fmax(sum->amplified[1], q);
 	if (lab_run_wants(r, 10))
 		lab_table_add(t, 10, label, LAB_COUNT_RULE, for_graph(symbol, "FS=5.16 ML=2.28"), q,
 			      "BFS UVM: bytes read over the edge list's");
 	for (x = 0; x < WAY_UVM; x++) {
-		q = (double)s[WAY_UVM].cycles / (double)s[x].cycles;
+		q = (double)s[WAY_UVM].lab.cycles / (double)s[x].lab.cycles;
 		sum->over_uvm[x] += log(q) / r->graphs;
 		if (lab_run_wants(r, 9))
 			lab_table_add(t, 9, label, LAB_OPEN_RULE, NAN, q, "BFS %s: speed-up over UVM", way_names[x]);
 	}
 	for (x = ON_FAULT20; x <= ON_FAULT50 && lab_run_wants(r, 9); x++) {
-		other = emogi_stats(e, g, LAB_EMOGI_BFS, WAY_UVM, WIDTH_8, x);
-		*(x == ON_FAULT20 ? &sum->at20 : &sum->at50) += log((double)other.cycles / (double)s[1].cycles) / r->graphs;
+		other = emogi_counts(e, g, LAB_EMOGI_BFS, WAY_UVM, WIDTH_8, x);
+		*(x == ON_FAULT20 ? &sum->at20 : &sum->at50) += log((double)other.lab.cycles / (double)s[1].lab.cycles) / r->graphs;
 	}
 }
 
@@ -286,7 +281,7 @@ static bool has(const struct emogi *e, const struct ratio *q)
 static void ratio_figure(struct emogi *e, const struct ratio *q)
 {
 	struct lab_run *r = e->r;
-	struct lab_stats from, to;
+	struct lab_emogi_counts from, to;
 	double all = 0, sum, x;
 	unsigned g, a, n, each;
 
@@ -294,9 +289,9 @@ static void ratio_figure(struct emogi *e, const struct ratio *q)
 		for (g = each = 0, sum = 0; g < r->graphs; g++) {
 			if (left_out(r, g, a))
 				continue;
-			from = emogi_stats(e, g, a, q->from.way, q->from.width, q->from.on);
-			to = emogi_stats(e, g, a, q->to.way, q->to.width, q->to.on);
-			x = (double)from.cycles / (double)to.cycles;
+			from = emogi_counts(e, g, a, q->from.way, q->from.width, q->from.on);
+			to = emogi_counts(e, g, a, q->to.way, q->to.width, q->to.on);
+			x = (double)from.lab.cycles / (double)to.lab.cycles;
 			lab_table_add(&r->table, q->figure, lab_run_label(r, g), LAB_OPEN_RULE, NAN, x, "%s: %s",
 				      lab_emogi_algorithm_name(a), q->text);
 			sum += log(x);

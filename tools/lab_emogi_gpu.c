@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "gtu/gpu.h"
-#include "lab/emogi.h"
+#include "lab_emogi_runs.h"
 #include "lab_expect.h"
 #include "lab_run.h"
 
@@ -140,7 +140,7 @@ static int link_rows(struct lab_run *r, struct gtu_device *dev, double *ceiling,
 static int request_rows(struct lab_run *r, const struct subject *s, unsigned g, struct gtu_error *err)
 {
 	static const char *const naive = "laboratory: BFS naive: share of 32-byte requests";
-	struct lab_stats stats[LAB_VARIANTS];
+	struct lab_emogi_counts counts[LAB_VARIANTS];
 	struct gtu_graph wide = s->g;
 	uint64_t *col = malloc(8 * s->g.m), e;
 	double all[LAB_VARIANTS];
@@ -156,20 +156,19 @@ static int request_rows(struct lab_run *r, const struct subject *s, unsigned g, 
 	for (x = 0; x < LAB_VARIANTS && !rc; x++) {
 		struct lab_emogi how = { .variant = x, .algorithm = LAB_EMOGI_BFS, .graph = &wide, .source = s->source[0] };
 
-		rc = lab_emogi_run(&r->m, &how, r->progress, s->result32, &stats[x], err);
-		r->instructions += rc ? 0 : stats[x].warp_instructions;
-		all[x] = rc ? 1 : (double)(stats[x].link_request[1] + stats[x].link_request[2] + stats[x].link_request[3] +
-					   stats[x].link_request[4]);
+		rc = lab_emogi_run(&r->m, &how, r->progress, s->result32, &counts[x], err);
+		r->instructions += rc ? 0 : counts[x].lab.warp_instructions;
+		all[x] = rc ? 1 : (double)emogi_requests(counts[x].monitor);
 	}
 	free(col);
 	if (rc)
 		return rc;
 	if (lab_run_wants(r, 5)) {
-		lab_table_add(&r->table, 5, lab_run_label(r, g), LAB_OPEN_RULE, NAN, (double)stats[0].link_request[1] / all[0], "%s",
+		lab_table_add(&r->table, 5, lab_run_label(r, g), LAB_OPEN_RULE, NAN, emogi_share(counts[0].monitor, 1), "%s",
 			      naive);
 		for (x = LAB_MERGED; x < LAB_VARIANTS; x++)
 			lab_table_add(&r->table, 5, lab_run_label(r, g), LAB_OPEN_RULE, x == LAB_MERGED ? 0.40 : NAN,
-				      (double)stats[x].link_request[4] / all[x], "laboratory: BFS %s: share of 128-byte requests",
+				      emogi_share(counts[x].monitor, 4), "laboratory: BFS %s: share of 128-byte requests",
 				      lab_emogi_variant_name(x));
 	}
 	for (x = LAB_MERGED; x < LAB_VARIANTS && lab_run_wants(r, 7); x++)

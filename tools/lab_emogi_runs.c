@@ -122,7 +122,7 @@ static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, s
 	result = malloc(4 * how.graph->n);
 	if (!result)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the result of %s", how.graph->name);
-	rc = lab_emogi_run(&m, &how, progress, result, &s->stats[j->algorithm][j->way][j->width][j->on][j->source], err);
+	rc = lab_emogi_run(&m, &how, progress, result, &s->counts[j->algorithm][j->way][j->width][j->on][j->source], err);
 	rc = rc ? rc : lab_expect_same(&s->wide[WIDTH_4], what[j->algorithm], s->whole[j->algorithm][j->source], result, err);
 	free(result);
 	return rc;
@@ -170,11 +170,11 @@ int emogi_run_all(struct emogi *e, struct gtu_error *err)
 	rc = rc ? rc : lab_jobs(list(e, false), "runs", run_job, e, e->r->progress, err);
 	for (i = 0; i < n && !rc; i++) {
 		const struct emogi_job *j = &e->job[i];
-		const struct lab_stats *s = j->algorithm == ARRAY ? &e->array[j->way] :
-					    &e->s[j->graph].stats[j->algorithm][j->way][j->width][j->on][j->source];
+		const struct lab_emogi_counts *c = j->algorithm == ARRAY ? &e->array[j->way] :
+			&e->s[j->graph].counts[j->algorithm][j->way][j->width][j->on][j->source];
 
 		e->r->checked++;
-		e->r->instructions += s->warp_instructions;
+		e->r->instructions += c->lab.warp_instructions;
 	}
 	for (k = 0; k < LAB_EMOGI_ALGORITHMS * EMOGI_SOURCES; k++)
 		for (i = 0; i < e->r->graphs; i++) {
@@ -197,14 +197,21 @@ void emogi_free(struct emogi *e)
 	free(e);
 }
 
-struct lab_stats emogi_stats(const struct emogi *e, unsigned graph, unsigned algorithm, unsigned way, unsigned width, unsigned on)
+struct lab_emogi_counts emogi_counts(const struct emogi *e, unsigned graph, unsigned algorithm, unsigned way, unsigned width,
+				     unsigned on)
 {
-	struct lab_stats sum = { 0 };
+	const struct lab_emogi_counts *runs = e->s[graph].counts[algorithm][way][width][on];
+	struct lab_emogi_counts sum = { 0 };
+	uint64_t most = 0;
 	unsigned i;
 	size_t k;
 
-	for (i = 0; i < emogi_sources(algorithm); i++)
+	for (i = 0; i < emogi_sources(algorithm); i++) {
 		for (k = 0; k < sizeof(sum) / 8; k++)
-			((uint64_t *)&sum)[k] += ((const uint64_t *)&e->s[graph].stats[algorithm][way][width][on][i])[k];
+			((uint64_t *)&sum)[k] += ((const uint64_t *)&runs[i])[k];
+		if (runs[i].monitor[GTU_ZCM_C_FLIGHT_MAX] > most)
+			most = runs[i].monitor[GTU_ZCM_C_FLIGHT_MAX];
+	}
+	sum.monitor[GTU_ZCM_C_FLIGHT_MAX] = most;
 	return sum;
 }

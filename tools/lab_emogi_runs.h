@@ -24,14 +24,14 @@ struct emogi_subject {
 	uint64_t memory;		/* bytes of the device for unified memory */
 	uint64_t *whole[LAB_EMOGI_ALGORITHMS][EMOGI_SOURCES]; /* the reference's */
 	bool wanted[LAB_EMOGI_ALGORITHMS][WAYS][WIDTHS][ONS];
-	struct lab_stats stats[LAB_EMOGI_ALGORITHMS][WAYS][WIDTHS][ONS][EMOGI_SOURCES];
+	struct lab_emogi_counts counts[LAB_EMOGI_ALGORITHMS][WAYS][WIDTHS][ONS][EMOGI_SOURCES];
 };
 
 struct emogi {
 	struct lab_run *r;
 	struct lab_machine m[ONS];
 	struct emogi_subject s[LAB_RUN_GRAPHS];
-	struct lab_stats array[WAYS];
+	struct lab_emogi_counts array[WAYS];
 	bool array_wanted;
 	struct emogi_job *job;
 };
@@ -41,9 +41,19 @@ int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err);
 /* Every run that is wanted, checked against the reference. */
 int emogi_run_all(struct emogi *e, struct gtu_error *err);
 void emogi_free(struct emogi *e);
-/* Counts of a run, summed over its sources. */
-struct lab_stats emogi_stats(const struct emogi *e, unsigned graph, unsigned algorithm, unsigned way, unsigned width,
-			     unsigned on);
+/* Counts of a run, summed over its sources; of requests outstanding, the most of any. */
+struct lab_emogi_counts emogi_counts(const struct emogi *e, unsigned graph, unsigned algorithm, unsigned way, unsigned width,
+				     unsigned on);
+/* What the monitor @seen: requests that read host memory, and how many of them had so many sectors. */
+static inline uint64_t emogi_requests(const uint64_t *seen)
+{
+	return seen[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, 1)] + seen[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, 2)] +
+	       seen[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, 3)] + seen[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, 4)];
+}
+static inline double emogi_share(const uint64_t *seen, unsigned sectors)
+{
+	return (double)seen[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, sectors)] / (double)emogi_requests(seen);
+}
 /* BFS and SSSP have a source. */
 static inline unsigned emogi_sources(unsigned algorithm)
 {

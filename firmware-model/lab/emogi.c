@@ -348,18 +348,32 @@ static int pagerank(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
+/* What was counted in all; @m: the monitor, if one was watching. */
+static int counted(const struct lab *lab, struct lab_monitor *m, struct lab_emogi_counts *counts, struct gtu_error *err)
+{
+	counts->lab = *lab_stats(lab);
+	memset(counts->monitor, 0, sizeof(counts->monitor));
+	if (!m)
+		return 0;
+	memcpy(counts->monitor, m->count, sizeof(counts->monitor));
+	counts->monitor[GTU_ZCM_C_WATCHED] = counts->lab.cycles;
+	return lab_monitor_check(lab, m, err);
+}
+
 int lab_emogi_run(const struct lab_machine *m, const struct lab_emogi *how, const struct gtu_progress *progress,
-		  uint32_t *result, struct lab_stats *stats, struct gtu_error *err)
+		  uint32_t *result, struct lab_emogi_counts *counts, struct gtu_error *err)
 {
 	struct run r = { .how = how, .progress = progress };
+	struct lab_monitor watching = { 0 };
 	int rc = lab_create(m, &r.lab, err);
 
+	rc = rc || how->managed ? rc : lab_monitor_attach(r.lab, &watching, err);
 	rc = rc ? rc : arrays(&r, err);
 	rc = rc ? rc : how->algorithm == LAB_EMOGI_PR ? pagerank(&r, err) : rounds(&r, err);
-	if (!rc) {
+	rc = rc ? rc : counted(r.lab, how->managed ? NULL : &watching, counts, err);
+	if (!rc)
 		memcpy(result, r.a.value.data, 4 * how->graph->n);
-		*stats = *lab_stats(r.lab);
-	}
+	lab_monitor_free(&watching);
 	lab_destroy(r.lab);
 	return rc;
 }
@@ -406,15 +420,17 @@ static const struct lab_kernel kernel_copy_words = { .name = "copy_words", .warp
 						     .statements = 2 };
 
 int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant, bool managed, uint32_t words,
-		    const struct gtu_progress *progress, struct lab_stats *stats, struct gtu_error *err)
+		    const struct gtu_progress *progress, struct lab_emogi_counts *counts, struct gtu_error *err)
 {
 	struct copy_args a = { .shift = variant == LAB_MERGED ? 8 : 0 };
 	struct lab_launch l = { variant == LAB_NAIVE ? &kernel_copy_blocks : &kernel_copy_words, &a, 0, 256, progress };
+	struct lab_monitor watching = { 0 };
 	struct lab *lab;
 	uint32_t i, *from;
 	int rc = lab_create(m, &lab, err);
 
 	l.grid = words / (variant == LAB_NAIVE ? 8192 : 256);
+	rc = rc || managed ? rc : lab_monitor_attach(lab, &watching, err);
 	rc = rc ? rc : lab_alloc(lab, "from", 4ull * (words + 8), managed ? LAB_MANAGED : LAB_HOST, &a.from, err);
 	rc = rc ? rc : lab_alloc(lab, "to", 4ull * words, LAB_DEVICE, &a.to, err);
 	for (from = a.from.data, i = 0; !rc && i < words + 8; i++)
@@ -422,8 +438,8 @@ int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant,
 	rc = rc ? rc : lab_run(lab, &l, NULL, err);
 	if (!rc && memcmp(a.to.data, from + a.shift, 4ull * words))
 		rc = gtu_fail(err, GTU_ERR_VERIFY, "the copy of an array over the link differs from it");
-	if (!rc)
-		*stats = *lab_stats(lab);
+	rc = rc ? rc : counted(lab, managed ? NULL : &watching, counts, err);
+	lab_monitor_free(&watching);
 	lab_destroy(lab);
 	return rc;
 }

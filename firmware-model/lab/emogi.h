@@ -11,6 +11,7 @@
 
 #include "gtu/graph.h"
 #include "lab/lab.h"
+#include "lab/monitor.h"
 
 enum lab_emogi_variant { LAB_NAIVE, LAB_MERGED, LAB_ALIGNED, LAB_VARIANTS };
 enum lab_emogi_algorithm { LAB_EMOGI_BFS, LAB_EMOGI_SSSP, LAB_EMOGI_CC, LAB_EMOGI_PR, LAB_EMOGI_ALGORITHMS };
@@ -26,17 +27,23 @@ struct lab_emogi {
 	bool managed;			/* edges and weights in unified memory that migrates, not on the host */
 };
 
+/* Everything that was counted: by the laboratory, and by the device's monitor on its link (0: unified memory, no link watched). */
+struct lab_emogi_counts {
+	struct lab_stats lab;
+	uint64_t monitor[GTU_ZCM_COUNTERS];
+};
+
 /* "naive", ..., "bfs", ...; NULL beyond the last. */
 const char *lab_emogi_variant_name(unsigned variant);
 const char *lab_emogi_algorithm_name(unsigned algorithm);
 
 /*
  * Run to the end on @m, from cold caches. @result, n words: levels, distances, least vertex of the component, or
- * ranks (float; damping 0.85). @stats: all that was counted. GTU_ERR_USAGE where the graph is too large for
- * 32-bit indices, has not the weights, or @m has no link (or no unified memory); errors of lab_run().
+ * ranks (float; damping 0.85). GTU_ERR_USAGE where the graph is too large for 32-bit indices, has not the weights, or @m
+ * has no link (or no unified memory); GTU_ERR_VERIFY of lab_monitor_check(); errors of lab_run().
  */
 int lab_emogi_run(const struct lab_machine *m, const struct lab_emogi *how, const struct gtu_progress *progress,
-		  uint32_t *result, struct lab_stats *stats, struct gtu_error *err);
+		  uint32_t *result, struct lab_emogi_counts *counts, struct gtu_error *err);
 
 /*
  * Figure 4: an array of @words 4-byte words (a multiple of 8192) in host memory is copied to the device. NAIVE: each thread copies a
@@ -44,6 +51,6 @@ int lab_emogi_run(const struct lab_machine *m, const struct lab_emogi *how, cons
  * @managed: out of unified memory. GTU_ERR_VERIFY where the copy differs.
  */
 int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant, bool managed, uint32_t words,
-		    const struct gtu_progress *progress, struct lab_stats *stats, struct gtu_error *err);
+		    const struct gtu_progress *progress, struct lab_emogi_counts *counts, struct gtu_error *err);
 
 #endif

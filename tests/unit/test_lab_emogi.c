@@ -55,7 +55,7 @@ static bool same(const struct gtu_graph *g, const struct lab_emogi *how)
 TEST(every_variant_computes_what_the_reference_does)
 {
 	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_UNIFORM, GTU_GEN_ROAD };
-	struct lab_stats s;
+	struct lab_emogi_counts s;
 	unsigned k, a, x, bytes;
 
 	/* those of 4 bytes out of unified memory, with less of it on the device than there is */
@@ -71,7 +71,7 @@ TEST(every_variant_computes_what_the_reference_does)
 					struct lab_emogi how = { x, a, g, 5, 4, bytes == 4 };
 
 					CHECKF(!lab_emogi_run(&v100, &how, NULL, result, &s, &err), "%s", err.text);
-					CHECK(s.uvm_evictions > 0 || bytes == 8 || g->m * 4 <= 16384);
+					CHECK(s.lab.uvm_evictions > 0 || bytes == 8 || g->m * 4 <= 16384);
 					CHECKF(same(g, &how), "%s %s of %u bytes on %s differs", lab_emogi_variant_name(x),
 					       lab_emogi_algorithm_name(a), bytes, g->name);
 				}
@@ -90,7 +90,7 @@ TEST(requests_of_one_list_are_those_of_the_paper)
 	uint64_t src[73], dst[73];
 	struct gtu_read_options o = { .direction = GTU_DIRECTED, .edge_bytes = 8 };
 	struct gtu_graph *g;
-	struct lab_stats s;
+	struct lab_emogi_counts s;
 	unsigned i, x;
 
 	for (i = 0; i < 73; i++) {
@@ -104,8 +104,10 @@ TEST(requests_of_one_list_are_those_of_the_paper)
 
 		CHECKF(!lab_emogi_run(&v100, &how, NULL, result, &s, &err), "%s", err.text);
 		for (i = 0; i < LAB_SIZES; i++)
-			CHECKF(s.link_request[i] == want[x][i], "%s: %llu requests of %u bytes", lab_emogi_variant_name(x),
-			       (unsigned long long)s.link_request[i], 32 * i);
+			CHECKF(s.lab.link_request[i] == want[x][i], "%s: %llu requests of %u bytes", lab_emogi_variant_name(x),
+			       (unsigned long long)s.lab.link_request[i], 32 * i);
+		for (i = 1; i < LAB_SIZES; i++)
+			CHECK_EQ(s.monitor[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, i)], want[x][i]);
 		CHECK_EQ(result[73], 1);
 		CHECK_EQ(result[0], LAB_NEVER);
 	}
@@ -114,17 +116,65 @@ TEST(requests_of_one_list_are_those_of_the_paper)
 
 TEST(an_array_is_copied_by_requests_of_the_papers_sizes)
 {
-	struct lab_stats s;
+	struct lab_emogi_counts s;
 
 	CHECK(!lab_machine_open("v100", &v100, &err));
 	CHECKF(!lab_emogi_array(&v100, LAB_ALIGNED, false, 65536, NULL, &s, &err), "%s", err.text);
-	CHECK_EQ(s.link_request[4], 2048);
+	CHECK_EQ(s.lab.link_request[4], 2048);
 	CHECKF(!lab_emogi_array(&v100, LAB_MERGED, false, 65536, NULL, &s, &err), "%s", err.text);
-	CHECK_EQ(s.link_request[1], 2048);
-	CHECK_EQ(s.link_request[3], 2048);
+	CHECK_EQ(s.lab.link_request[1], 2048);
+	CHECK_EQ(s.lab.link_request[3], 2048);
 	CHECKF(!lab_emogi_array(&v100, LAB_NAIVE, false, 65536, NULL, &s, &err), "%s", err.text);
-	CHECK_EQ(s.link_request[1], 8192);
-	CHECK_EQ(s.link_host_bytes, 2 * s.link_bytes);
+	CHECK_EQ(s.lab.link_request[1], 8192);
+	CHECK_EQ(s.lab.link_host_bytes, 2 * s.lab.link_bytes);
+}
+
+/* The monitor that the device has, fed one request at a time: what is under way, when it is answered, in what order. */
+TEST(the_monitor_keeps_requests_until_they_are_answered)
+{
+	uint64_t count[GTU_ZCM_COUNTERS] = { 0 };
+	struct zcm_flight room[3];
+	struct zcm z = { .count = count, .flight = room, .room = 3 };
+
+	zcm_stream(&z, GTU_ZCM_HOST_READ, 96, 64, 10, 100);	/* two lines: answered in 110 and 111 */
+	zcm_stream(&z, GTU_ZCM_HOST_READ, 256, 128, 12, 8);	/* overtakes: in 20 */
+	CHECK_EQ(zcm_in_flight(&z, 19), 3);
+	CHECK_EQ(zcm_in_flight(&z, 20), 2);
+	CHECK_EQ(zcm_in_flight(&z, 110), 1);
+	CHECK_EQ(zcm_in_flight(&z, 111), 0);
+	CHECK_EQ(count[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, 1)], 2);
+	CHECK_EQ(count[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, 4)], 1);
+	CHECK_EQ(count[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)], 192);
+	CHECK_EQ(count[GTU_ZCM_C_FLIGHT_SUM], 208);
+	CHECK_EQ(count[GTU_ZCM_C_FLIGHT_MAX], 3);
+	CHECK_EQ(count[GTU_ZCM_C_TRIP(6)], 2);
+	CHECK_EQ(count[GTU_ZCM_C_TRIP(3)], 1);
+	/* a fourth access finds no room: its requests go with the last one's, and none is forgotten */
+	for (unsigned i = 0; i < 4; i++)
+		zcm_stream(&z, GTU_ZCM_HOST_WRITE, 128 * i, 128, 200 + i, 50);
+	CHECK_EQ(zcm_in_flight(&z, 203), 4);
+	CHECK_EQ(zcm_in_flight(&z, 252), 1);
+	CHECK_EQ(zcm_in_flight(&z, 253), 0);
+	CHECK_EQ(count[GTU_ZCM_C_FLIGHT_MAX], 4);
+}
+
+/* A request that the monitor does not see, and one that nobody sent. */
+TEST(a_monitor_that_sees_other_requests_than_the_link_fails_the_run)
+{
+	struct lab_monitor m;
+	struct lab *lab;
+
+	CHECK(!lab_machine_open("v100", &v100, &err) && !lab_create(&v100, &lab, &err));
+	CHECKF(!lab_monitor_attach(lab, &m, &err), "%s", err.text);
+	CHECKF(!lab_monitor_check(lab, &m, &err), "%s", err.text);
+	zcm_stream(&m.zcm, GTU_ZCM_HOST_READ, 0, 32, 0, 1);
+	CHECK_EQ(lab_monitor_check(lab, &m, &err), GTU_ERR_VERIFY);
+	CHECKF(strstr(err.text, "1 requests of 32 bytes on the link, which carried 0"), "%s", err.text);
+	lab_monitor_free(&m);
+	lab_destroy(lab);
+	CHECK(!lab_machine_open("gtx980", &v100, &err) && !lab_create(&v100, &lab, &err));
+	CHECK_EQ(lab_monitor_attach(lab, &m, &err), GTU_ERR_USAGE);
+	lab_destroy(lab);
 }
 
 TEST(what_cannot_be_run_is_refused)
@@ -132,7 +182,7 @@ TEST(what_cannot_be_run_is_refused)
 	struct gtu_graph *g = generated(GTU_GEN_UNIFORM, 4);
 	struct lab_emogi how = { LAB_NAIVE, LAB_EMOGI_SSSP, g, 5, 0, false };
 	struct lab_machine gtx;
-	struct lab_stats s;
+	struct lab_emogi_counts s;
 
 	CHECK(!lab_machine_open("gtx980", &gtx, &err));
 	CHECK_EQ(lab_emogi_run(&gtx, &how, NULL, result, &s, &err), GTU_ERR_USAGE);

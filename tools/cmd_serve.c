@@ -15,17 +15,11 @@
 
 #include "bringup.h"
 #include "cli.h"
+#include "pace.h"
 #include "vfio_user.h"
 
 #define APERTURE_DEFAULT	(16u << 20)
 #define APERTURE_MAX		(64ull << 30)
-
-/* A message waits at most this long behind a working device. */
-#define QUANTUM_NS		50000
-#define BUDGET_LEAST		64u
-#define BUDGET_MOST		(1u << 22)
-/* How often a device is told of the time while its work waits for somebody. */
-#define IDLE_MS			10
 
 struct server {
 	const char *path;
@@ -35,7 +29,7 @@ struct server {
 	int listener, signals;
 	struct pci_function *function;	/* as after power-on, until a machine attaches */
 	struct vfio_user *peer;
-	uint64_t budget;		/* cycles that take about QUANTUM_NS */
+	uint64_t budget;		/* cycles of a step */
 	struct stat made;		/* the socket's file, to remove no other */
 };
 
@@ -196,20 +190,16 @@ static uint64_t now_ns(void)
 
 static void step(struct server *s)
 {
-	uint64_t before = now_ns(), took;
+	uint64_t before = now_ns();
 
 	pci_function_step(s->function, s->budget);
-	took = now_ns() - before;
-	if (took < QUANTUM_NS / 2 && s->budget < BUDGET_MOST)
-		s->budget *= 2;
-	else if (took > QUANTUM_NS * 2 && s->budget > BUDGET_LEAST)
-		s->budget /= 2;
+	s->budget = pace_next(s->budget, now_ns() - before);
 }
 
 static int power_on(struct server *s, struct gtu_error *err)
 {
 	pci_function_destroy(s->function);
-	s->budget = 1024;
+	s->budget = PACE_BUDGET_FIRST;
 	s->function = pci_function_create(&s->setup, err);
 	return s->function ? 0 : err->code;
 }
@@ -280,7 +270,7 @@ static int loop(struct server *s, struct gtu_error *err)
 		bool busy = s->peer && pci_function_pending(s->function);
 		bool waiting = s->peer && !busy && pci_function_waiting(s->function);
 		uint64_t before = waiting ? now_ns() : 0;
-		int n = poll(p, 3, busy ? 0 : waiting ? IDLE_MS : -1), code = 0;
+		int n = poll(p, 3, busy ? 0 : waiting ? PACE_IDLE_MS : -1), code = 0;
 
 		if (n < 0 && errno != EINTR)
 			return gtu_fail(err, GTU_ERR_FAIL, "cannot wait: %s", strerror(errno));

@@ -89,7 +89,7 @@ static void *map_file(int fd, uint64_t offset, uint64_t size, bool read, bool wr
 int dma_table_map(struct dma_table *t, uint64_t start, uint64_t size, int fd, uint64_t offset,
 		  bool read, bool write, struct gtu_error *err)
 {
-	struct dma_range r = { start, start + size - 1, NULL, read, write };
+	struct dma_range r = { start, start + size - 1, NULL, read, write, false };
 	size_t at;
 	int code;
 
@@ -125,6 +125,26 @@ int dma_table_map(struct dma_table *t, uint64_t start, uint64_t size, int fd, ui
 	return 0;
 }
 
+int dma_table_lend(struct dma_table *t, uint64_t start, uint64_t size, void *host, bool read, bool write)
+{
+	const struct dma_range r = { start, start + size - 1, host, read, write, true };
+
+	if (!size || r.last < start)
+		return -EINVAL;
+	dma_table_unmap(t, start, size);
+	if (t->count >= DMA_TABLE_MAX)
+		return -ENOSPC;
+	if (!reserve(t))
+		return -ENOMEM;
+	insert(t, lower_bound(t, start), &r);
+	return 0;
+}
+
+static bool is_mapped(const struct dma_range *r)
+{
+	return r->host && !r->lent;
+}
+
 /* Cut start..last (inside the range) out of range @at; the range may become two, or none. */
 static void cut(struct dma_table *t, size_t at, uint64_t start, uint64_t last)
 {
@@ -135,7 +155,7 @@ static void cut(struct dma_table *t, size_t at, uint64_t start, uint64_t last)
 	 * Where the middle cannot be unmapped alone (not a multiple of a page, a huge page, no room for
 	 * the second half) all of it goes: less than was promised to the device, never more.
 	 */
-	if (!whole && r->host) {
+	if (!whole && is_mapped(r)) {
 		whole = (start - r->start) % PAGE || (last + 1 - start) % PAGE || !reserve(t);
 		r = &t->range[at];
 		if (!whole)
@@ -145,7 +165,7 @@ static void cut(struct dma_table *t, size_t at, uint64_t start, uint64_t last)
 		r = &t->range[at];
 	}
 	if (whole) {
-		if (r->host)
+		if (is_mapped(r))
 			munmap(r->host, range_bytes(r));
 		memmove(r, r + 1, (t->count - at - 1) * sizeof(*r));
 		t->count--;
@@ -189,7 +209,7 @@ void dma_table_clear(struct dma_table *t)
 	size_t i;
 
 	for (i = 0; i < t->count; i++)
-		if (t->range[i].host)
+		if (is_mapped(&t->range[i]))
 			munmap(t->range[i].host, range_bytes(&t->range[i]));
 	free(t->range);
 	memset(t, 0, sizeof(*t));
@@ -222,7 +242,7 @@ bool dma_table_mend(struct dma_table *t, const void *fault)
 	for (i = 0; i < t->count; i++) {
 		const struct dma_range *r = &t->range[i];
 
-		if (!r->host || p < (uintptr_t)r->host || p - (uintptr_t)r->host >= range_bytes(r))
+		if (!is_mapped(r) || p < (uintptr_t)r->host || p - (uintptr_t)r->host >= range_bytes(r))
 			continue;
 		t->torn = true;
 		/* the whole range: part of a huge page cannot be replaced */

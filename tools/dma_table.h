@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a device in a process of its own sees of a guest's memory: ranges of bus addresses, most of them
- * mapped from a file descriptor, some (ROM, other devices' BARs) known but out of reach.
+ * What a device sees of a guest's memory: ranges of bus addresses. In a process of its own most of them are
+ * mapped from a file descriptor, some (ROM, other devices' BARs) known but out of reach; compiled into QEMU
+ * they are lent by it.
  */
 #ifndef GTU_DMA_TABLE_H
 #define GTU_DMA_TABLE_H
@@ -19,6 +20,7 @@ struct dma_range {
 	uint64_t start, last;		/* bus addresses, both included */
 	uint8_t *host;			/* NULL: out of reach */
 	bool read, write;
+	bool lent;			/* the memory is the caller's: never unmapped here */
 };
 
 struct dma_table {
@@ -34,6 +36,11 @@ struct dma_table {
  */
 int dma_table_map(struct dma_table *t, uint64_t start, uint64_t size, int fd, uint64_t offset,
 		  bool read, bool write, struct gtu_error *err);
+/*
+ * Add @size bytes at bus address @start that are at @host, the caller's, in place of what was mapped there.
+ * Returns 0 or a negative errno: -EINVAL for what is no range, -ENOSPC, -ENOMEM.
+ */
+int dma_table_lend(struct dma_table *t, uint64_t start, uint64_t size, void *host, bool read, bool write);
 /*
  * Forget every byte of @size at @start; unknown ranges are no error. A range that reaches out on a side
  * keeps what is outside. No pointer into it may be in use. Returns the bytes that were known.

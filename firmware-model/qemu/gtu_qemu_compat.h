@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * QEMU 7.2 to 10.2 under the names of 10.0. A front includes this (by gtu_qemu.h) before anything else of QEMU's.
+ */
+#ifndef GTU_QEMU_COMPAT_H
+#define GTU_QEMU_COMPAT_H
+
+#include "qemu/osdep.h"
+
+#define GTU_QEMU_VERSION	(QEMU_VERSION_MAJOR * 100 + QEMU_VERSION_MINOR)
+
+#include "hw/qdev-properties.h"
+#include "migration/blocker.h"
+#include "qapi/error.h"
+#include "qemu/error-report.h"
+#include "qemu/main-loop.h"
+#include "qemu/module.h"
+#include "qemu/thread.h"
+#include "qemu/units.h"
+
+#if GTU_QEMU_VERSION >= 1001
+#include "system/memory.h"
+#else
+#include "exec/memory.h"
+#endif
+#if GTU_QEMU_VERSION >= 1000
+#include "system/runstate.h"
+#else
+#include "sysemu/runstate.h"
+#endif
+
+#if GTU_QEMU_VERSION < 900
+#define bql_locked()	qemu_mutex_iothread_locked()
+#endif
+
+/* A device's reset, as it was before phases. */
+static inline void gtu_class_set_reset(DeviceClass *dc, void (*reset)(DeviceState *dev))
+{
+#if GTU_QEMU_VERSION >= 902
+	device_class_set_legacy_reset(dc, reset);
+#else
+	dc->reset = reset;
+#endif
+}
+
+/* *reason is taken over, and NULL after a failure. */
+static inline bool gtu_block_migration(Error **reason, Error **errp)
+{
+#if GTU_QEMU_VERSION >= 802
+	return migrate_add_blocker(reason, errp) >= 0;
+#else
+	if (migrate_add_blocker(*reason, errp) >= 0)
+		return true;
+	error_free(*reason);
+	*reason = NULL;
+	return false;
+#endif
+}
+
+static inline void gtu_unblock_migration(Error **reason)
+{
+#if GTU_QEMU_VERSION >= 802
+	migrate_del_blocker(reason);
+#else
+	if (*reason) {
+		migrate_del_blocker(*reason);
+		error_free(*reason);
+		*reason = NULL;
+	}
+#endif
+}
+
+/* Lists of properties ended with a mark, and were not constant. */
+#if GTU_QEMU_VERSION >= 1000
+#define GTU_PROPERTIES		static const Property
+#define GTU_PROPERTIES_END
+#else
+#define GTU_PROPERTIES		static Property
+#define GTU_PROPERTIES_END	DEFINE_PROP_END_OF_LIST(),
+#endif
+
+#if GTU_QEMU_VERSION >= 1001
+#define GTU_CLASS_DATA		const void *
+#define GTU_INTERFACES		static const InterfaceInfo
+#else
+#define GTU_CLASS_DATA		void *
+#define GTU_INTERFACES		static InterfaceInfo
+#endif
+
+#endif

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+CONFIG_ARM_VIRT=y
+CONFIG_PCIE_PORT=y
+CONFIG_GTU_PCI=y

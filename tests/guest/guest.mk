@@ -9,6 +9,9 @@
 #   make guest-test     the kernel door's tests of `make test`; GUEST='PLAN...': some; guest-test-all: every plan
 #   make guest-graphs   every real graph through /dev/gtu0
 #   make check-driver   static checks of the driver
+#   make qemu           a QEMU with the device compiled in, build/guest/qemu-gtu-VERSION/run: of the source tree QEMU_SRC=DIR
+#                       (7.2 or later; it stays as it is), else of this distribution's source package;
+#                       QEMU_TARGETS='x86_64-softmmu aarch64-softmmu'
 
 # Debian's names of what guests need; module: headers and what building against them takes; then what the debug
 # kernel's build takes, 32-bit programs, and what checks the driver.
@@ -42,6 +45,19 @@ guest-tools-all:
 
 module: guest-tools
 	@tests/guest/build-module.sh --kernel '$(KERNEL)'
+
+# What of the device is linked into QEMU.
+MODEL_OBJ := $(filter $(B)/obj/firmware-model/%,$(LIB_OBJ)) $(B)/obj/tools/dma_table.o $(B)/obj/libruntime/error.o
+$(B)/libgtu-model.a: $(MODEL_OBJ)
+	@rm -f $@
+	$(call say,AR,$@)
+	$(Q)ar qcs $@ $^
+
+QEMU_SRC ?=
+QEMU_TARGETS ?= x86_64-softmmu
+.PHONY: qemu
+qemu: build/libgtu-model.a
+	@JOBS='$(JOBS)' firmware-model/qemu/build-qemu $(if $(QEMU_SRC),--source '$(QEMU_SRC)') --targets '$(QEMU_TARGETS)'
 
 build/guest/pci_probe: tests/guest/pci_probe.c include/gtu/hw.h
 	@mkdir -p $(@D)

@@ -103,17 +103,18 @@ static bool add_capabilities(GtuPci *s, Error **errp)
 	PCIDevice *pci = PCI_DEVICE(s);
 	unsigned i, vectors = gtu_qemu_config(&s->core)->vectors;
 
+	/* the one added last is the list's first */
+	memory_region_init(&s->msix, OBJECT(s), "gtu-msix", GTU_BAR_MSIX_SIZE);
+	if (msix_init(pci, vectors, &s->msix, GTU_BAR_MSIX, 0, &s->msix, GTU_BAR_MSIX, GTU_MSIX_PBA, CAP_MSIX, errp))
+		return false;
+	for (i = 0; i < vectors; i++)
+		msix_vector_use(pci, i);
 	if (pcie_endpoint_cap_init(pci, CAP_EXP) < 0) {
 		error_setg(errp, "the function's PCI Express capability cannot be made");
 		return false;
 	}
 	pcie_cap_flr_init(pci);
 	set_link(pci);
-	memory_region_init(&s->msix, OBJECT(s), "gtu-msix", GTU_BAR_MSIX_SIZE);
-	if (msix_init(pci, vectors, &s->msix, GTU_BAR_MSIX, 0, &s->msix, GTU_BAR_MSIX, GTU_MSIX_PBA, CAP_MSIX, errp))
-		return false;
-	for (i = 0; i < vectors; i++)
-		msix_vector_use(pci, i);
 	return pcie_aer_init(pci, PCI_ERR_VER, CAP_AER, PCI_ERR_SIZEOF, errp) >= 0;
 }
 

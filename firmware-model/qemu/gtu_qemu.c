@@ -155,13 +155,16 @@ static void translate(struct gtu_qemu *g, hwaddr addr, bool write)
 	MemoryRegionSection s;
 	IOMMUTLBEntry e;
 	hwaddr from, bytes;
+	uint64_t one = 1;
+	/* QEMU answers for the direction that it was asked for, and says "both" */
+	const bool had_other = dma_table_find(&g->memory, addr, &one, !write);
 
 	g->serving = true;
 	WITH_RCU_READ_LOCK_GUARD() {
 		e = address_space_get_iotlb_entry(g->setup.as, addr, write, MEMTXATTRS_UNSPECIFIED);
 	}
 	g->serving = false;
-	if (!(e.perm & (write ? IOMMU_WO : IOMMU_RO)) || !e.target_as)
+	if (e.perm == IOMMU_NONE || !e.target_as)
 		return;
 	from = e.translated_addr & ~e.addr_mask;
 	bytes = e.addr_mask + 1 ? e.addr_mask + 1 : UINT64_MAX;
@@ -178,7 +181,7 @@ static void translate(struct gtu_qemu *g, hwaddr addr, bool write)
 		}
 		dma_table_lend(&g->memory, addr & ~e.addr_mask, MIN(bytes, int128_get64(s.size)),
 			       (uint8_t *)memory_region_get_ram_ptr(s.mr) + s.offset_within_region,
-			       e.perm & IOMMU_RO, e.perm & IOMMU_WO && !s.readonly);
+			       !write || had_other, (write || had_other) && !s.readonly);
 	}
 	memory_region_unref(s.mr);
 }

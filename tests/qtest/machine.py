@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""A virtual machine without a processor: QEMU's qtest, whose socket does what a processor would, and its monitor (QMP).
+Nothing of a QEMU tree is needed but the program, in the environment variable GTU_QEMU."""
+import json, os, shutil, socket, struct, subprocess, tempfile, time
+
+LIMIT = 60                              # seconds that anything may take before it counts as hanging
+MCH = (0, 0, 0)                         # q35's host bridge
+ECAM = 0xb0000000
+COMMAND, MEMORY, MASTER = 4, 2, 4
+
+
+class Line:
+    """A socket on which QEMU answers in lines; it connects to us."""
+
+    def __init__(self, path):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen(1)
+        self.listener.settimeout(LIMIT)
+        self.pending = b""
+
+    def accept(self, process):
+        self.listener.settimeout(0.1)
+        deadline = time.monotonic() + LIMIT
+        while True:
+            try:
+                self.socket = self.listener.accept()[0]
+                break
+            except TimeoutError:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise Ended
+        self.socket.settimeout(LIMIT)
+
+    def receive(self):
+        while b"\n" not in self.pending:
+            try:
+                data = self.socket.recv(65536)
+            except ConnectionResetError:
+                data = b""
+            if not data:
+                raise Ended
+            self.pending += data
+        line, self.pending = self.pending.split(b"\n", 1)
+        return line
+
+    def close(self):
+        self.listener.close()
+        if hasattr(self, "socket"):
+            self.socket.close()
+
+
+class Ended(Exception):
+    """QEMU has ended; what it said."""
+
+
+class Machine:
+    """q35 with 128 MiB and the -device options given; `options` are more of QEMU's own."""
+
+    def __init__(self, *devices, options=()):
+        self.folder = tempfile.mkdtemp(prefix="gtu-qtest-")
+        bios = os.path.join(self.folder, "bios")
+        with open(bios, "wb") as f:
+            f.write(bytes(65536))
+        self.qtest, self.qmp = Line(os.path.join(self.folder, "qtest")), Line(os.path.join(self.folder, "qmp"))
+        command = [os.environ["GTU_QEMU"], "-machine", "q35", "-accel", "qtest", "-m", "128M", "-nodefaults", "-display",
+                   "none", "-bios", bios, "-qtest", f"unix:{self.folder}/qtest", "-qtest-log", "/dev/null", "-chardev",
+                   f"socket,id=qmp,path={self.folder}/qmp", "-mon", "chardev=qmp,mode=control", *options]
+        for device in devices:
+            command += ["-device", device]
+        self.log = open(os.path.join(self.folder, "log"), "w+")
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        try:
+            self.qtest.accept(self.process)
+            self.qmp.accept(self.process)
+            self.qmp.receive()
+            self.monitor("qmp_capabilities")
+        except BaseException as e:
+            self.process.kill()
+            self.process.wait()
+            said = self.said()
+            self.forget()
+            if isinstance(e, Ended):
+                raise Ended(said.strip()) from None
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        self.close()
+
+    def said(self):
+        """What QEMU printed."""
+        self.log.seek(0)
+        return self.log.read()
+
+    def forget(self):
+        self.qtest.close()
+        self.qmp.close()
+        self.log.close()
+        shutil.rmtree(self.folder)
+
+    def close(self):
+        """Ends QEMU as its monitor does, so that what the device leaves behind is seen; its exit status."""
+        try:
+            self.monitor("quit")
+        except (Ended, OSError):
+            pass
+        try:
+            status = self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError("QEMU does not end")
+        finally:
+            text = self.said()
+            self.forget()
+        if status:
+            raise AssertionError(f"QEMU ended with {status}: {text}")
+        return status
+
+    # ---- The monitor ----
+    def monitor(self, command, **arguments):
+        """The answer; AssertionError with QEMU's sentence where it refuses."""
+        message = {"execute": command, "arguments": {k.replace("_", "-"): v for k, v in arguments.items()}}
+        self.qmp.socket.sendall(json.dumps(message).encode() + b"\n")
+        while True:
+            answer = json.loads(self.qmp.receive())
+            if "error" in answer:
+                raise Refused(answer["error"]["desc"])
+            if "return" in answer:
+                return answer["return"]
+
+    # ---- What a processor does ----
+    def _ask(self, line):
+        self.qtest.socket.sendall(line.encode() + b"\n")
+        while True:
+            answer = self.qtest.receive().decode().split()
+            if answer[0] == "IRQ":
+                continue
+            assert answer[0] == "OK", f"qtest: {line[:60]}: {' '.join(answer)}"
+            return int(answer[1], 0) if len(answer) > 1 and len(answer[1]) < 20 else answer[-1]
+
+    def load(self, address, size):
+        """A read of 1, 2, 4 or 8 bytes in one access."""
+        return self._ask(f"read{'bwlq'[size.bit_length() - 1]} {address:#x}")
+
+    def store(self, address, size, value):
+        self._ask(f"write{'bwlq'[size.bit_length() - 1]} {address:#x} {value:#x}")
+
+    def read(self, address, length):
+        """Bytes of memory."""
+        data = b""
+        while length:
+            n = min(length, 65536)
+            self.qtest.socket.sendall(f"read {address:#x} {n:#x}\n".encode())
+            data += bytes.fromhex(self.qtest.receive().decode().split()[1][2:])
+            address, length = address + n, length - n
+        return data
+
+    def write(self, address, data):
+        for i in range(0, len(data), 32768):
+            part = data[i:i + 32768]
+            self._ask(f"write {address + i:#x} {len(part):#x} 0x{part.hex()}")
+
+    def fill(self, address, length, byte):
+        self._ask(f"memset {address:#x} {length:#x} {byte:#x}")
+
+    # ---- PCI configuration space: bus, slot, function ----
+    def _select(self, where, at):
+        bus, slot, function = where
+        self._ask(f"outl 0xcf8 {1 << 31 | bus << 16 | slot << 11 | function << 8 | at & 0xfc:#x}")
+        return 0xcfc + (at & 3)
+
+    def config(self, where, at, size):
+        port = self._select(where, at)
+        return self._ask(f"in{'bwl'[size.bit_length() - 1]} {port:#x}")
+
+    def set_config(self, where, at, size, value):
+        port = self._select(where, at)
+        self._ask(f"out{'bwl'[size.bit_length() - 1]} {port:#x} {value:#x}")
+
+    def extended(self, where, at):
+        """A word of the configuration space behind the first 256 bytes: memory-mapped, as on every PCI Express machine."""
+        bus, slot, function = where
+        self.set_config(MCH, 0x60, 4, ECAM | 1)
+        return self.load(ECAM + (bus << 20 | slot << 15 | function << 12) + at, 4)
+
+
+class Refused(AssertionError):
+    """The monitor's sentence."""
+
+
+def wait(what, condition):
+    """Until it is true; nothing is timed but a hang."""
+    deadline = time.monotonic() + LIMIT
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"hangs: {what}"
+        time.sleep(0.001)
+
+
+def pack(fmt, *values):
+    return struct.pack("<" + fmt, *values)

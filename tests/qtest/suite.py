@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""Collects tests, runs them, prints TAP."""
+import traceback
+
+tests = []
+
+
+def test(function):
+    tests.append(function)
+    return function
+
+
+def run(wanted):
+    chosen = [t for t in tests if not wanted or t.__name__ in wanted or t.__module__ in wanted]
+    bad = 0
+    for number, t in enumerate(chosen, 1):
+        name = f"{t.__module__.removeprefix('test_')}: {t.__name__.replace('_', ' ')}"
+        try:
+            t()
+            print(f"ok {number} - {name}", flush=True)
+        except Exception as e:
+            bad += 1
+            for line in traceback.format_exc().splitlines():
+                print("# " + line)
+            print(f"not ok {number} - {name}: {e}".splitlines()[0], flush=True)
+    print(f"1..{len(chosen)}")
+    return bool(bad) or not chosen

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""The device behind an emulated IOMMU (VT-d): its translations, its rights, and that an unmapping is one at once."""
+import time
+
+from gtu import *
+from machine import Machine, wait
+from suite import test
+from test_jobs import data
+from test_life import BATCH, PIECE, batch, still
+
+UNIT, ROOT, CONTEXT, PAGES = 0xfed90000, 0x700000, 0x701000, 0x710000
+GLOBAL_COMMAND, GLOBAL_STATUS, ROOT_ADDRESS, CONTEXT_COMMAND, FAULTS, INVALIDATE_IOTLB = 0x18, 0x1c, 0x20, 0x28, 0x34, 0xf8
+
+
+class Iommu:
+    """Three levels of tables for the function in slot 4: a table a GiB, 4 KiB pages."""
+
+    def __init__(self, m):
+        self.m = m
+        m.fill(ROOT, 0x2000, 0)
+        m.fill(PAGES, 0x80000, 0)
+        m.write(ROOT, pack("QQ", CONTEXT | 1, 0))
+        m.write(CONTEXT + 16 * (4 << 3), pack("QQ", PAGES | 1, 1 << 8 | 1))
+        m.write(PAGES, pack("Q", PAGES + 0x1000 | 3))
+        for i in range(64):
+            m.write(PAGES + 0x1000 + 8 * i, pack("Q", PAGES + 0x2000 + 0x1000 * i | 3))
+
+    def on(self):
+        self.m.store(UNIT + ROOT_ADDRESS, 8, ROOT)
+        self.m.store(UNIT + GLOBAL_COMMAND, 4, 1 << 30)
+        self.m.store(UNIT + CONTEXT_COMMAND, 8, 5 << 61)
+        self.forget()
+        self.m.store(UNIT + GLOBAL_COMMAND, 4, 1 << 31)
+        assert self.m.load(UNIT + GLOBAL_STATUS, 4) >> 31, "translation is off"
+
+    def forget(self):
+        self.m.store(UNIT + INVALIDATE_IOTLB, 8, 1 << 63 | 1 << 60)
+        wait("an invalidation", lambda: not self.m.load(UNIT + INVALIDATE_IOTLB, 8) >> 63)
+
+    def map(self, bus, physical, length, rights=3):
+        """Below 128 MiB, as all here."""
+        entries = b"".join(pack("Q", physical + i | rights if rights else 0) for i in range(0, length, 4096))
+        self.m.write(PAGES + 0x2000 + 8 * (bus >> 12), entries)
+
+
+def behind(m):
+    """The device with everything mapped one to one but source and target; those are elsewhere."""
+    g, iommu = Gtu(m), Iommu(m)
+    iommu.map(0, 0, 0x700000)
+    iommu.on()
+    return g, iommu
+
+
+@test
+def translations():
+    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
+        g, iommu = behind(m)
+        q = g.start()
+        source, target = data(g, 65536)
+        n = 65536
+        # nothing there yet
+        q.run(COPY, (source, n, 0), (target, n, 0)).expect(DMA)
+        assert m.load(UNIT + FAULTS, 4) & 2, "the IOMMU knows of no fault"
+        iommu.map(SOURCE, SOURCE, n, 1)
+        q.run(COPY, (source, n, 0), (target, n, 0)).expect(DMA, operand=1)
+        # pages in the opposite order
+        for i in range(0, n, 4096):
+            iommu.map(TARGET + i, TARGET + n - 4096 - i, 4096)
+        iommu.forget()
+        q.run(COPY, (source, n, 0), (target, n, 0)).expect(OK)
+        for i in range(0, n, 4096):
+            assert m.read(TARGET + n - 4096 - i, 4096) == m.read(SOURCE + i, 4096)
+        # read-only there, whatever the region says
+        q.run(COPY, (target, n, 0), (g.region(SOURCE, n), n, 0)).expect(DMA, operand=1)
+        # elsewhere from now on
+        iommu.map(TARGET, TARGET + (8 << 20), 4096)
+        iommu.forget()
+        m.fill(TARGET, 65536, 0x33)
+        q.run(COPY, (source, 4096, 0), (target, 4096, 0)).expect(OK)
+        assert m.read(TARGET + (8 << 20), 4096) == m.read(SOURCE, 4096) and m.read(TARGET, 65536) == b"\x33" * 65536
+
+
+@test
+def unmapped_in_mid_job():
+    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
+        g, iommu = behind(m)
+        q = g.start()
+        iommu.map(SOURCE, SOURCE, PIECE, 1)
+        iommu.map(TARGET, TARGET, PIECE)
+        batch(g, q)
+        iommu.map(TARGET, 0, PIECE, 0)
+        iommu.forget()
+        m.fill(TARGET, PIECE, 0x11)
+        wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(DMA, operand=1)
+        assert m.read(TARGET, 1 << 20) == b"\x11" * (1 << 20), "written to after the unmapping"
+
+
+@test
+def messages_of_faults_find_the_device_at_work():
+    # each access faults, with the IOMMU's own interrupt on: asking it needs the big lock, which the thread must not take
+    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
+        g, iommu = behind(m)
+        q = g.start()
+        m.store(UNIT + 0x3c, 4, 0x41)
+        m.store(UNIT + 0x40, 4, 0xfee00000)
+        m.store(UNIT + 0x38, 4, 0)
+        nowhere, target = g.region(SOURCE, PIECE, READ), g.region(TARGET, PIECE)
+        for _ in range(BATCH):
+            q.put(COPY, (nowhere, PIECE, 0), (target, PIECE, 0))
+        q.ring()
+        while q.completion(BATCH - 1) is None:
+            assert g.r32(MAGIC) == 0x31555447
+            g.w64(SCRATCH, 1)
+            m.store(UNIT + FAULTS, 4, 0xff)
+        q.completion(BATCH - 1).expect(DMA)
+
+
+@test
+def reset_while_asking():
+    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
+        for _ in range(5):
+            g, iommu = behind(m)
+            q = g.start()
+            iommu.map(SOURCE, SOURCE, PIECE, 1)
+            iommu.map(TARGET, TARGET, PIECE)
+            batch(g, q)
+            iommu.forget()
+            m.set_config(g.where, CAP_EXP + 8, 2, 1 << 15)
+            still(g, q)

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""What is taken away from the device while it works: its bus, its memory, its life; and its interrupts."""
+import time
+
+from gtu import *
+from machine import COMMAND, MASTER, MEMORY, Machine, Refused, wait
+from suite import test
+from test_jobs import data, machine, stream
+from test_registers import check_reset_values
+
+BATCH, PIECE = 250, 8 << 20
+
+
+def batch(g, q, source=SOURCE, target=TARGET, piece=PIECE):
+    """Minutes of work for a processor, well under a second for the device: copies of the same bytes. Under way at return."""
+    g.m.fill(source, piece, 0x5a)
+    g.m.fill(target, piece, 0)
+    a, b = g.region(source, piece, READ), g.region(target, piece)
+    for _ in range(BATCH):
+        q.put(COPY, (a, piece // 8, 0), (b, piece // 8, 0), param=3)
+    q.ring()
+    wait("the first copies", lambda: q.completion(1))
+
+
+def still(g, q, target=TARGET, length=PIECE):
+    """From now on nothing writes to the target or to the completions, and not all of the batch was done before."""
+    g.m.fill(target, length, 0x11)
+    before = g.m.read(q.cq, 64 << RING_LOG2)
+    done = sum(q.completion(i) is not None for i in range(BATCH))
+    assert done < BATCH, "the batch ended too early for this to tell anything"
+    time.sleep(0.05)
+    assert g.m.read(q.cq, 64 << RING_LOG2) == before, "completions came afterwards"
+    for at in range(0, length, 1 << 20):
+        assert g.m.read(target + at, 1 << 16) == b"\x11" * (1 << 16), "written to afterwards"
+
+
+def works(g):
+    """All of it set up anew."""
+    g.regions = 0
+    q = g.start()
+    source, target = data(g)
+    q.run(COPY, (source, 512, 0), (target, 512, 0), param=3).expect(OK)
+    assert g.m.read(TARGET, 4096) == g.m.read(SOURCE, 4096)
+
+
+def reset_in_mid_job(reset, place=False):
+    with machine() as m:
+        for job in (batch, stream):
+            g = Gtu(m)
+            epoch = g.r32(EPOCH)
+            q = g.start()
+            g.w64(SCRATCH, 0x77)
+            m.store(g.bars[4], 8, 0x1234)
+            job(g, q)
+            assert g.r32(STATUS) & 2
+            reset(g)
+            if place:
+                assert not m.config(g.where, COMMAND, 2) & (MEMORY | MASTER)
+                g.place()
+            if job == batch:
+                still(g, q)
+            assert g.r32(EPOCH) == epoch + 1
+            check_reset_values(g)
+            assert m.load(g.bars[4], 8) == 0x1234, "the aperture's content stays"
+            works(g)
+            g.w32(RESET, RESET_KEY)
+
+
+@test
+def reset_register_in_mid_job():
+    reset_in_mid_job(lambda g: g.w32(RESET, RESET_KEY))
+
+
+@test
+def function_level_reset_in_mid_job():
+    reset_in_mid_job(lambda g: g.m.set_config(g.where, CAP_EXP + 8, 2, 1 << 15), place=True)
+
+
+@test
+def system_reset_in_mid_job():
+    def reset(g):
+        g.m.monitor("system_reset")
+        wait("the reset", lambda: not g.m.config(g.where, COMMAND, 2) & MEMORY)
+    reset_in_mid_job(reset, place=True)
+
+
+@test
+def bus_master_off_in_mid_job():
+    with machine() as m:
+        g = Gtu(m)
+        q = g.start()
+        batch(g, q)
+        g.command(MEMORY)
+        still(g, q)
+        wait("the queue's error", lambda: q.state() == DMA_ERROR)
+        assert g.r32(ERROR) & E_DMA
+        g.command(MEMORY | MASTER)
+        still(g, q)
+        g.w32(ERROR, 0xf)
+        q.clear()
+        g.do(QUEUE_RESET, 0)
+        q.run(NOP).expect(OK)
+
+
+@test
+def no_bus_master_no_memory():
+    with machine() as m:
+        g = Gtu(m, master=False)
+        m.fill(TABLE, 4096, 0)
+        g.do(CTX_ENABLE, 0, TABLE, 6, 1)
+        g.do(QUEUE_ENABLE, 0, 0, RINGS, RINGS + 0x10000, RING_LOG2 | RING_LOG2 << 8, NO_RING)
+        q = Queue(g, 0, RINGS)
+        q.clear()
+        q.put(NOP)
+        q.ring()
+        wait("the queue's error", lambda: q.state() == DMA_ERROR)
+        assert not any(m.read(q.cq, 64))
+
+
+@test
+def memory_goes_in_mid_job():
+    # memory that can go without a guest's consent is another function's: its BAR 4, mapped
+    with Machine("gtu-pci,addr=4", "gtu-pci,addr=5,map-aperture=on") as m:
+        other = Gtu(m, (0, 5, 0), shift=0x4000000)
+        g = Gtu(m)
+        q = g.start()
+        there = other.bars[4]
+        batch(g, q, target=there)
+        assert m.read(there, 4096) == b"\x5a" * 4096
+        other.command(0)
+        wait("an error of DMA", lambda: [c for i in range(BATCH) for c in [q.completion(i)] if c and c.status == DMA])
+        wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(DMA, operand=1)
+        q.head = BATCH
+        other.command(MEMORY)
+        m.fill(there, PIECE, 0x22)
+        time.sleep(0.02)
+        assert m.read(there, 65536) == b"\x22" * 65536
+        a, b = g.region(SOURCE, 4096, READ), g.region(there, 4096)
+        q.run(COPY, (a, 4096, 0), (b, 4096, 0)).expect(OK)
+        assert m.read(there, 4096) == b"\x5a" * 4096
+        # moved elsewhere: neither the old place nor an old pointer is good
+        other.bars[4] = 0xc8000000
+        other.place()
+        q.run(COPY, (a, 4096, 0), (b, 4096, 0)).expect(DMA, operand=1)
+        assert m.read(other.bars[4], 4096) == b"\x5a" * 4096
+
+
+@test
+def memory_becomes_read_only():
+    # q35's registers PAM decide what 0xd0000 is: 0x33 memory, 0x11 memory that is read-only
+    with machine() as m:
+        g = Gtu(m)
+        q = g.start()
+        source, _ = data(g)
+        low = g.region(0xd0000, 4096)
+        for value, status in ((0x33, OK), (0x11, DMA), (0x33, OK)):
+            m.set_config((0, 0, 0), 0x93, 1, value)
+            q.run(COPY, (source, 4096, 0), (low, 4096, 0)).expect(status)
+        assert m.read(0xd0000, 4096) == m.read(SOURCE, 4096)
+
+
+@test
+def aperture_is_memory_or_not():
+    for options in ("", ",map-aperture=on"):
+        with machine(options) as m:
+            g = Gtu(m)
+            q = g.start()
+            m.write(g.bars[4] + 0x1000, bytes(range(256)))
+            inside, target = g.region(0x1000, 256, READ | APERTURE), g.region(TARGET, 256)
+            q.run(COPY, (inside, 256, 0), (target, 256, 0)).expect(OK)
+            assert m.read(TARGET, 256) == bytes(range(256))
+
+
+@test
+def paused():
+    with machine() as m:
+        g = Gtu(m)
+        q = g.start()
+        batch(g, q)
+        m.monitor("stop")
+        still(g, q)
+        m.monitor("cont")
+        wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(OK)
+
+
+@test
+def migration():
+    with Machine("gtu-pci,addr=4,id=unit") as m:
+        try:
+            m.monitor("migrate", uri="exec:cat >/dev/null")
+        except Refused as e:
+            assert "unit cannot be migrated: its queues, jobs and memory exist only here" in str(e), str(e)
+        else:
+            raise AssertionError("migration was begun")
+
+
+# ---- Interrupts ----
+
+def error_interrupt(g):
+    """Vector 0: ERROR goes from 0 to something."""
+    g.w32(ERROR, 0xf)
+    g.m.fill(MESSAGES, 4096, 0)
+    g.r32(0x6000)
+
+
+def event_interrupts(g, vectors):
+    """An event ring a vector, and a queue each that uses it; a function that lets a queue raise its event."""
+    g.m.fill(TABLE, 4096, 0)
+    g.do(CTX_ENABLE, 0, TABLE, 6, 1)
+    g.m.fill(EVENTS, 0x10000, 0)
+    for ring, vector in enumerate(vectors):
+        g.do(EVENT_ENABLE, ring, EVENTS + 0x1000 * ring, 4, vector)
+        g.queues[ring] = q = Queue(g, ring, RINGS + ring * RING_BYTES)
+        q.clear()
+        g.do(QUEUE_ENABLE, ring, 0, q.sq, q.cq, RING_LOG2 | RING_LOG2 << 8, ring)
+
+    def event(ring):
+        q = g.queues[ring]
+        g.m.store(q.bell + 8, 4, q.tail)
+        q.run(NOP).expect(OK)
+    return event
+
+
+@test
+def messages():
+    with machine() as m:
+        g = Gtu(m)
+        g.msix()
+        error_interrupt(g)
+        wait("vector 0", lambda: g.message(0) == 0x100)
+        event = event_interrupts(g, (1, 7, 32))
+        for ring, vector in enumerate((1, 7, 32)):
+            event(ring)
+            wait(f"vector {vector}", lambda: g.message(vector) == 0x100 + vector)
+            assert m.load(EVENTS + 0x1000 * ring, 4) == 1 << 31 | ring
+        assert not any(g.message(v) for v in range(1, 33) if v not in (1, 7, 32)), "a message that nobody asked for"
+
+
+@test
+def masked_messages():
+    with machine() as m:
+        g = Gtu(m)
+        g.msix()
+        event = event_interrupts(g, (5,))
+        # one vector
+        g.mask(5, True)
+        event(0)
+        wait("pending", lambda: g.pending(5))
+        assert not g.message(5)
+        g.mask(5, False)
+        wait("the message", lambda: g.message(5) == 0x105)
+        assert not g.pending(5)
+        # the whole function
+        m.store(MESSAGES + 20, 4, 0)
+        m.set_config(g.where, CAP_MSIX + 2, 2, 3 << 14)
+        event(0)
+        wait("pending", lambda: g.pending(5))
+        assert not g.message(5)
+        m.set_config(g.where, CAP_MSIX + 2, 2, 2 << 14)
+        wait("the message", lambda: g.message(5) == 0x105)
+        assert not g.pending(5)
+
+
+@test
+def messages_wait_for_bus_master():
+    with machine() as m:
+        g = Gtu(m)
+        g.msix()
+        g.command(MEMORY)
+        error_interrupt(g)
+        wait("pending", lambda: g.pending(0))
+        assert not g.message(0)
+        g.command(MEMORY | MASTER)
+        wait("the message", lambda: g.message(0) == 0x100)
+        assert not g.pending(0)
+        # and none is sent, or kept, while MSI-X is off
+        m.set_config(g.where, CAP_MSIX + 2, 2, 0)
+        error_interrupt(g)
+        assert not g.pending(0) and not g.message(0)
+        m.set_config(g.where, CAP_MSIX + 2, 2, 1 << 15)
+        assert not g.message(0)
+
+
+@test
+def message_to_itself():
+    # a message may be sent anywhere, also to a register of the function: nothing hangs
+    with machine() as m:
+        g = Gtu(m)
+        g.msix()
+        m.store(g.bars[1], 4, g.bars[0] + SCRATCH)
+        error_interrupt(g)
+        wait("the write", lambda: g.r64(SCRATCH) == 0x100 or g.r32(ERROR))
+        m.store(g.bars[1], 4, g.bars[0] + 0x6000)
+        g.w32(ERROR, 0xf)
+        g.r32(0x6000)
+        assert g.r32(MAGIC) == 0x31555447
+        works(g)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""The function and its registers: identity, reset values, reserved bits, accesses that are wrong."""
+import zlib
+
+from gtu import *
+from machine import COMMAND, MEMORY, Ended, Machine
+from suite import test
+
+
+def pages():
+    return {0x1000: b"SCU ", 0x2000: b"IRU ", 0x3000: b"PEG ", 0x4000: b"WVR ", 0x5000: b"ZCM "}
+
+
+@test
+def identity():
+    with Machine("gtu-pci,addr=4") as m:
+        where = (0, 4, 0)
+        assert m.config(where, 0, 4) == 0x47541234
+        assert m.config(where, 8, 4) == 0x12000001
+        assert m.config(where, 0x2c, 4) == 0x47541234
+        assert m.config(where, 0x34, 1) == CAP_EXP
+        assert m.config(where, CAP_EXP, 2) == 0x10 | CAP_MSIX << 8, "PCI Express, then MSI-X"
+        assert m.config(where, CAP_EXP + 4, 4) & 1 << 28, "function-level reset"
+        assert m.config(where, CAP_EXP + 0x12, 2) == 0x103, "third generation, 16 lanes"
+        assert m.config(where, CAP_MSIX, 4) & 0x7ff00ff == 32 << 16 | 0x11
+        assert m.config(where, CAP_MSIX + 4, 4) == 1 and m.config(where, CAP_MSIX + 8, 4) == 0x801
+        assert m.extended(where, 0x100) & 0xffff == 1, "advanced error reporting"
+
+
+@test
+def bars():
+    with Machine("gtu-pci,addr=4,aperture=64M,queues=64") as m:
+        where = (0, 4, 0)
+        for bar, size, flags in ((0, 0x10000, 0), (1, 0x1000, 0), (2, 64 << 16, 4), (4, 64 << 20, 0xc)):
+            m.set_config(where, 0x10 + 4 * bar, 4, 0xffffffff)
+            assert m.config(where, 0x10 + 4 * bar, 4) == (-size & 0xffffffff) | flags, f"BAR {bar}"
+        for bar in (2, 4):
+            m.set_config(where, 0x14 + 4 * bar, 4, 0xffffffff)
+            assert m.config(where, 0x14 + 4 * bar, 4) == 0xffffffff, f"high half of BAR {bar}"
+        g = Gtu(m)
+        assert g.r32(0x44) == 64 and g.r64(0x70) == 64 << 20
+
+
+@test
+def reset_values():
+    with Machine("gtu-pci,addr=4") as m:
+        g = Gtu(m)
+        check_reset_values(g)
+
+
+def check_reset_values(g):
+    for at, value in ((MAGIC, 0x31555447), (VERSION, 0x00010001), (UNITS, 0x1f), (STATUS, 1), (RESET, 0), (ERROR, 0),
+                      (0x40, 256), (0x44, 256), (0x48, 12), (0x4c, 12), (VECTORS, 33), (0x54, 33), (STRIDE, 16),
+                      (0x80, 0x8000), (CMD, 0), (MBOX, 0), (0x200, 0)):
+        assert g.r32(at) == value, f"register {at:#x} is {g.r32(at):#x}, not {value:#x}"
+    for at, value in ((CAPS, 0x3f), (SCRATCH, 0), (ERROR_INFO, 0), (0x60, 1270000000), (0x68, 0), (0x70, 16 << 20),
+                      (0x90, 1 << 40), *((ARG + 8 * n, 0) for n in range(6)), *((RESULT + 8 * n, 0) for n in range(3))):
+        assert g.r64(at) == value, f"register {at:#x} is {g.r64(at):#x}, not {value:#x}"
+    for page, name in pages().items():
+        assert g.r32(page) == int.from_bytes(name, "little")
+        assert g.r32(page + 8) == 1
+        for n in range(64):
+            assert not g.r64(page + 0x100 + 8 * n), f"counter {n} of {name}"
+    assert g.r32(ERROR) == 0, "reading what is there is no error"
+
+
+@test
+def device_tree():
+    with Machine("gtu-pci,addr=4") as m:
+        g = Gtu(m)
+        length = g.r32(0x84)
+        blob = b"".join(pack("I", g.r32(0x8000 + i)) for i in range(0, length + 3 & ~3, 4))[:length]
+        assert blob[:4] == b"\xd0\x0d\xfe\xed" and zlib.crc32(blob) == g.r32(0x88)
+        # at any size and alignment
+        assert m.load(g.bars[0] + 0x8001, 1) == 0x0d and m.load(g.bars[0] + 0x8002, 2) == 0xedfe
+        assert g.r32(ERROR) == 0
+
+
+@test
+def reserved_bits():
+    with Machine("gtu-pci,addr=4") as m:
+        g = Gtu(m)
+        constant = (MAGIC, VERSION, CAPS, UNITS, EPOCH, STATUS, 0x40, 0x44, VECTORS, 0x84, 0x88)
+        before = {at: g.r32(at) for at in constant}
+        for at in constant:
+            g.w32(at, 0xffffffff)
+        for at in constant:
+            assert g.r32(at) == before[at], f"register {at:#x} is {g.r32(at):#x}, and was {before[at]:#x}"
+        assert g.r32(ERROR) == 0, "a write to a read-only register is ignored"
+        g.w64(SCRATCH, 0x0123456789abcdef)
+        g.w32(SCRATCH + 4, 0xfedcba98)
+        assert g.r64(SCRATCH) == 0xfedcba9889abcdef
+        assert g.r32(SCRATCH) == 0x89abcdef and g.r32(SCRATCH + 4) == 0xfedcba98
+        g.w32(RESET, 0x12345678)
+        assert g.r64(SCRATCH) == 0xfedcba9889abcdef, "a reset without its key is none"
+        # the configuration space's, too
+        g.command(0xffff)
+        assert m.config(g.where, COMMAND, 2) & ~0x547 == 0
+        g.command(MEMORY)
+
+
+@test
+def error_register():
+    with Machine("gtu-pci,addr=4") as m:
+        g = Gtu(m)
+
+        def wrong(access, at):
+            g.w32(ERROR, 0xffffffff)
+            assert g.r32(ERROR) == 0 and g.r32(STATUS) == 1
+            access()
+            assert g.r32(ERROR) == E_REGISTER, f"no error of the access at {at:#x}"
+            assert g.r64(ERROR_INFO) == at, f"error at {g.r64(ERROR_INFO):#x}, not at {at:#x}"
+            assert g.r32(STATUS) == 5
+
+        base = g.bars[0]
+        g.w64(SCRATCH, 0x5555)
+        wrong(lambda: m.load(base + SCRATCH, 1), SCRATCH)
+        wrong(lambda: m.load(base + SCRATCH, 2), SCRATCH)
+        wrong(lambda: m.store(base + SCRATCH, 2, 0xffff), SCRATCH)
+        wrong(lambda: m.load(base + 2, 4), 2)
+        wrong(lambda: m.load(base + 4, 8), 4)
+        wrong(lambda: m.store(base + EPOCH, 8, 0), EPOCH)
+        for at in (0x05c, 0x0f0, 0xffc, 0x5ffc, 0x6000, 0x7ffc):
+            wrong(lambda: g.r32(at), at)
+            wrong(lambda: g.w32(at, 1), at)
+        assert m.load(base + SCRATCH, 1) == 0, "a wrong access reads as zero"
+        assert g.r64(SCRATCH) == 0x5555, "a wrong access changes nothing"
+        # the first error's place stays
+        g.r32(0x6000)
+        assert g.r64(ERROR_INFO) == 0x7ffc
+
+
+@test
+def out_of_range_bars():
+    with Machine("gtu-pci,addr=4") as m:
+        g = Gtu(m)
+        # doorbells: a queue that is not enabled, the last one's page, and what is behind the first 4 KiB of a stride
+        for at in (0, 255 << 16, (255 << 16) + 0x18):
+            m.store(g.bars[2] + at, 8 if not at & 8 else 4, 0xffffffff)
+        assert m.load(g.bars[2], 8) == 0
+        assert m.load(g.bars[2] + 0x10000 - 8, 8) == 0 and m.load(g.bars[2] + SIZES[2] - 8, 8) == 0
+        # the aperture, byte by byte at its end; what is behind is nobody's
+        end = g.bars[4] + SIZES[4]
+        m.store(end - 8, 8, 0x1122334455667788)
+        assert m.load(end - 1, 1) == 0x11 and m.load(end - 4, 4) == 0x11223344
+        m.store(end, 4, 0xdead)
+        m.store(g.bars[0] + SIZES[0], 4, 0xdead)
+        assert g.r32(MAGIC) == 0x31555447
+        # and nothing answers where memory is not decoded
+        g.command(0)
+        assert m.load(g.bars[0], 4) != 0x31555447
+        g.command(MEMORY)
+        assert g.r32(MAGIC) == 0x31555447 and m.load(end - 8, 8) == 0x1122334455667788
+
+
+@test
+def mailbox_errors():
+    with Machine("gtu-pci,addr=4") as m:
+        g = Gtu(m)
+        E_COMMAND, E_INDEX, E_STATE, E_ARG = 1, 2, 3, 4
+        g.start()
+        for want, command, *arguments in (
+                (0, MB_NOP), (E_COMMAND, 12), (E_COMMAND, 0xffffffff), (E_INDEX, CTX_ENABLE, 256, TABLE, 4, 1),
+                (E_STATE, CTX_ENABLE, 0, TABLE, 4, 1), (E_ARG, CTX_ENABLE, 1, TABLE + 4, 4, 1),
+                (E_ARG, CTX_ENABLE, 1, TABLE, 13, 1), (E_ARG, CTX_ENABLE, 1, TABLE, 4, 17),
+                (E_STATE, CTX_DISABLE, 1), (E_INDEX, INVALIDATE, 0, 64), (E_STATE, INVALIDATE, 1, 0),
+                (E_INDEX, QUEUE_ENABLE, 256, 0, RINGS, RINGS, 0x404, NO_RING),
+                (E_STATE, QUEUE_ENABLE, 0, 0, RINGS, RINGS, 0x404, NO_RING),
+                (E_STATE, QUEUE_ENABLE, 1, 1, RINGS, RINGS, 0x404, NO_RING),
+                (E_ARG, QUEUE_ENABLE, 1, 0, RINGS + 8, RINGS, 0x404, NO_RING),
+                (E_ARG, QUEUE_ENABLE, 1, 0, RINGS, RINGS, 0x40d, NO_RING),
+                (E_INDEX, QUEUE_STATE, 256), (E_STATE, QUEUE_RESET, 9), (E_ARG, QUEUE_CANCEL, 0, 1),
+                (E_INDEX, EVENT_ENABLE, 33, EVENTS, 4, 0), (E_INDEX, EVENT_ENABLE, 0, EVENTS, 4, 33),
+                (E_ARG, EVENT_ENABLE, 0, EVENTS + 1, 4, 1), (E_STATE, EVENT_DISABLE, 0)):
+            got = g.mailbox(command, *arguments)
+            assert got == want, f"command {command} {arguments}: {got}, not {want}"
+
+
+@test
+def properties():
+    for options, sentence in (("aperture=3M", "power of two"), ("vectors=65", "at most 64"), ("queues=0x100000", "queues"),
+                              ("contexts=0x10000000", "contexts")):
+        try:
+            Machine("gtu-pci," + options).close()
+        except Ended as e:
+            assert sentence in str(e), f"{options}: {e}"
+        else:
+            raise AssertionError(f"{options} was taken")

@@ -79,7 +79,7 @@ all: $(B)/gtu $(B)/libgtu.so $(B)/libgtu.a $(B)/gtu.pc
 HEADERS := libfdt.h lzma.h zlib.h zstd.h expat.h
 $(B)/.headers:
 	@mkdir -p $(@D)
-	@printf '#include <%s>\n' $(HEADERS) | $(CC) -fsyntax-only -x c - 2>/dev/null || { \
+	@printf '#include <%s>\n' $(HEADERS) | $(CC) $(CPPFLAGS) -fsyntax-only -x c - 2>/dev/null || { \
 		echo "gtu: no C compiler, or a library's headers are missing: 'make deps' as root installs" >&2; \
 		echo "     $(BUILD_PACKAGES)" >&2; exit 1; }
 	@touch $@
@@ -103,12 +103,12 @@ endif
 $(B)/libgtu.a: $(LIB_OBJ)
 	@rm -f $@
 	$(call say,AR,$@)
-	$(Q)ar qcs $@ $^
+	$(Q)$(AR) qcs $@ $^
 
 $(B)/liblab.a: $(LAB_OBJ)
 	@rm -f $@
 	$(call say,AR,$@)
-	$(Q)ar qcs $@ $^
+	$(Q)$(AR) qcs $@ $^
 # .incbin leaves no trace in the dependencies that the compiler writes
 $(B)/obj/firmware-model/lab/machines.o: $(wildcard firmware-model/machines/*.machine)
 
@@ -201,7 +201,7 @@ build/fuzz/obj/%.o: %.c
 build/fuzz/libgtu.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
 	@rm -f $@
 	$(call say,AR,$@)
-	$(Q)ar qcs $@ $^
+	$(Q)$(AR) qcs $@ $^
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/libgtu.a
 	$(call say,LD,$@)
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)

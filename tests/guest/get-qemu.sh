@@ -1,19 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Makes build/guest/qemu/run: a QEMU for x86 that can attach to a device over vfio-user (10.1 or later).
-# The machine's own if it can; else a newer Debian's, unpacked (not installed) from the mirror that the
+# Makes build/guest/qemu/run: a QEMU for x86 that can attach to a device over vfio-user (10.1 or later). With the
+# word arm64 build/guest/qemu-arm64/run, which emulates that. The machine's own if it can; else a newer Debian's, unpacked (not installed) from the mirror that the
 # machine's own apt sources name, by apt itself with a state of its own. Needs no root.
 set -u
 . "$(dirname "$0")/common.sh"
 . "$here/apt.sh"
 
-dir=$cache/qemu
+dir=$cache/qemu program=qemu-system-x86_64 wanted="qemu-system-x86 seabios" machine=q35
+case ${1:-x86} in
+x86) ;;
+arm64) dir=$cache/qemu-arm64 program=qemu-system-aarch64 wanted=qemu-system-arm machine=virt ;;
+*) die "get-qemu.sh: no machine $1: x86 or arm64" ;;
+esac
 suites="trixie:trixie-backports stable:stable-backports testing:testing"
-wanted="qemu-system-x86 seabios"
 
+# asked for this one alone: for all of them it would load modules, those of another build too if one is installed
 can_attach() {
-	"$@" -device help 2>/dev/null </dev/null | grep -q '"vfio-user-pci"'
+	"$@" -machine $machine -device vfio-user-pci,help 2>/dev/null </dev/null | grep -q 'socket='
 }
 
 write_run() {
@@ -40,9 +45,9 @@ if [ -x "$dir/run" ] && can_attach "$dir/run"; then
 	exit 0
 fi
 mkdir -p "$dir" || exit 1
-if command -v qemu-system-x86_64 >/dev/null && can_attach qemu-system-x86_64; then
+if command -v $program >/dev/null && can_attach $program; then
 	say "this machine's own QEMU can attach to the device"
-	write_run 'exec qemu-system-x86_64 "$@"'
+	write_run "exec $program"' "$@"'
 	exit
 fi
 
@@ -50,12 +55,13 @@ fi
 loader='here=$(cd "$(dirname "$0")" && pwd)/tree
 lib=$here/usr/lib/x86_64-linux-gnu
 QEMU_MODULE_DIR=$lib/qemu exec "$lib/ld-linux-x86-64.so.2" --library-path "$lib" \
-	"$here/usr/bin/qemu-system-x86_64" -L "$here/usr/share/qemu" -L "$here/usr/share/seabios" "$@"'
-advice="Install QEMU 10.1 or later (qemu-system-x86_64 in PATH) and run again"
+	"$here/usr/bin/PROGRAM" -L "$here/usr/share/qemu" -L "$here/usr/share/seabios" "$@"'
+loader=${loader/PROGRAM/$program}
+advice="Install QEMU 10.1 or later ($program in PATH) and run again"
 [ "$(uname -m)" = x86_64 ] || die "no QEMU 10.1 here, and none can be unpacked on $(uname -m). $advice"
 mirror=$(need_mirror) || die "the machine's apt sources name no Debian mirror ('apt-get update' run?). $advice"
 for pair in $suites; do
-	say "unpacking QEMU from ${pair#*:} (about 40 MB to load) into build/guest/qemu"
+	say "unpacking QEMU from ${pair#*:} (about 40 MB to load) into build/guest/${dir##*/}"
 	if unpack_from "$mirror" "$pair" && write_run "$loader" && can_attach "$dir/run"; then
 		exit 0
 	fi

@@ -18,6 +18,23 @@ shift
 tree=$(mktemp -d "$cache/initrd-XXXXXX") || exit 1
 trap 'rm -rf "$tree"' EXIT
 
+# needs PROGRAM: the libraries that it loads, as paths of this machine and of the guest
+needs() {
+	local name at
+
+	if [ "$kernel" != arm64 ]; then
+		ldd "$1" 2>/dev/null | grep -o '/[^ ]*' | sed 's/.*/& &/'
+		return
+	fi
+	# what the libraries need is among what the program needs, but for the loader
+	{ "${cross}readelf" -d "$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; echo ld-linux-aarch64.so.1; } |
+		while read -r name; do
+			for at in "$cache/cross-arm64/lib" /usr/aarch64-linux-gnu/lib /lib/aarch64-linux-gnu; do
+				[ -e "$at/$name" ] && echo "$at/$name /lib/$name" && break
+			done
+		done
+}
+
 # put SOURCE DEST: with the libraries it needs, at the paths where it looks for them
 put() {
 	local lib
@@ -26,15 +43,23 @@ put() {
 	mkdir -p "$tree$(dirname "$2")"
 	cp -rL "$1" "$tree$2" || die "cannot copy $1"
 	[ -f "$1" ] || return 0
-	ldd "$1" 2>/dev/null | grep -o '/[^ ]*' | while read -r lib; do
-		[ -e "$tree$lib" ] && continue
-		mkdir -p "$tree$(dirname "$lib")"
-		cp -L "$lib" "$tree$lib" || die "cannot copy $lib"
+	needs "$1" | while read -r lib there; do
+		[ -e "$tree$there" ] && continue
+		mkdir -p "$tree$(dirname "$there")"
+		cp -L "$lib" "$tree$there" || die "cannot copy $lib"
 	done
 }
 
-busybox=$(command -v busybox) && ! ldd "$busybox" >/dev/null 2>&1 ||
-	die "a static busybox is needed. As root: apt-get install busybox-static"
+kernel=distribution
+[ "${1:-}" = --kernel ] && kernel=${2:-} && shift 2
+need_kernel_name "$kernel"
+if [ "$kernel" = arm64 ]; then
+	busybox=$cache/cross-arm64/busybox
+	[ -x "$busybox" ] || die "no programs for arm64 yet: make arm64"
+else
+	busybox=$(command -v busybox) && ! ldd "$busybox" >/dev/null 2>&1 ||
+		die "a static busybox is needed. As root: apt-get install busybox-static"
+fi
 mkdir -p "$tree"/{bin,etc,modules}
 # it becomes the guest's root folder, which others than root must be able to enter
 chmod 755 "$tree"
@@ -46,9 +71,6 @@ printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
 : >"$tree/tests"
 unload=
 # busybox looks for modules below /lib/modules; the rest of /lib is the libraries'
-kernel=distribution
-[ "${1:-}" = --kernel ] && kernel=${2:-} && shift 2
-need_kernel_name "$kernel"
 mkdir -p "$tree/lib" && cp -r "$cache/kernel-$kernel/lib/modules" "$tree/lib/" || exit 1
 
 while [ $# -gt 0 ]; do

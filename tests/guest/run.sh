@@ -5,7 +5,8 @@
 #
 #   tests/guest/run.sh [options] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
 #
-#   --kernel NAME      one of tests/guest/kernel [distribution]; its module is build/module-NAME/gtu.ko
+#   --kernel NAME      one of tests/guest/kernel [distribution]; its module is build/module-NAME/gtu.ko. arm64: a
+#                      machine whose device tree has the device, and no PCI (edit-tree.sh, wire.c)
 #   --gtu PROGRAM      the tool that serves the device [build/gtu]
 #   --serve OPTION     an option for gtu serve; may be given more than once
 #   --also OPTION      one more device, whose gtu serve has this option alone; may be given more than once
@@ -63,7 +64,9 @@ for ((i = 1; i < devices; i++)); do
 done
 dir=$cache/$name
 mkdir -p "$dir" && rm -f "$dir"/*.log || exit 1
-[ -x "$cache/qemu/run" ] && [ -e "${system:-$cache/kernel-$kernel}/vmlinuz" ] ||
+emulator=$cache/qemu/run
+[ "$kernel" = arm64 ] && emulator=$cache/qemu-arm64/run
+[ -x "$emulator" ] && [ -e "${system:-$cache/kernel-$kernel}/vmlinuz" ] ||
 	die "no QEMU or no kernel yet: make guest-tools KERNEL=$kernel"
 # the socket's path must be short, and no other guest's
 scratch=$(mktemp -d /tmp/gtu-guest-XXXXXX) || exit 1
@@ -99,11 +102,21 @@ else
 	timed "initial RAM disk" "$here/make-initrd.sh" "$ram" --kernel "$kernel" "${initrd[@]}" || exit 1
 fi
 
-qemu=(-accel tcg -smp "$cpus" -m "$mem" -machine q35,memory-backend=ram
-	-object "memory-backend-memfd,id=ram,size=$mem,share=on" -nodefaults -no-reboot -display none
-	-kernel "$from" -initrd "$ram")
-# no_timer_check: emulated, the timer can come too late for the kernel's look at it, which ends in a panic
-words="console=ttyS0 panic=-1 no_timer_check guest.limit=$test_limit"
+qemu=(-accel tcg -smp "$cpus" -m "$mem"
+	-object "memory-backend-memfd,id=ram,size=$mem,share=on" -nodefaults -no-reboot -display none)
+if [ "$kernel" = arm64 ]; then
+	[ -z "$iommu$share$system" ] && [ "$devices" = 1 ] && [ ${#also[@]} -eq 0 ] ||
+		die "run.sh: the arm64 guest has one device, no IOMMU and no shared folder"
+	qemu+=(-machine virt,gic-version=2,memory-backend=ram -cpu cortex-a72)
+	"$here/edit-tree.sh" "$dir/guest.dtb" "$gtu" "$emulator" "${qemu[@]}" || exit 1
+	qemu+=(-dtb "$dir/guest.dtb")
+	words="console=ttyAMA0 panic=-1 guest.limit=$test_limit"
+else
+	qemu+=(-machine q35,memory-backend=ram)
+	# no_timer_check: emulated, the timer can come too late for the kernel's look at it, which ends in a panic
+	words="console=ttyS0 panic=-1 no_timer_check guest.limit=$test_limit"
+fi
+qemu+=(-kernel "$from" -initrd "$ram")
 [ -n "$system" ] && words+=" root=/dev/vda rw" && qemu+=(-drive "file=$system/disk,format=raw,if=virtio")
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
 [ -n "$share" ] && words+=" guest.share=1" &&
@@ -136,20 +149,20 @@ for option in "${also[@]}"; do
 done
 
 if [ "$shell" = commands ]; then
-	"$cache/qemu/run" "${qemu[@]}" -append "$words loglevel=8 guest.shell=1" -serial "file:$dir/console.log" \
+	"$emulator" "${qemu[@]}" -append "$words loglevel=8 guest.shell=1" -serial "file:$dir/console.log" \
 		-chardev stdio,id=out,signal=off -serial chardev:out 2>"$dir/qemu.log" </dev/null |
 		tr -d '\r' | awk '/^@exit [0-9]+$/ { rc = $2; ended = 1; next } { print; fflush() } END { exit ended ? rc : 125 }'
 	rc=$?
 	[ $rc -ne 125 ] || die "the guest ended before its commands did: build/guest/$name has its logs"
 	exit $rc
 elif [ -n "$shell" ]; then
-	"$cache/qemu/run" "${qemu[@]}" -append "$words loglevel=4 guest.shell=1" -serial mon:stdio
+	"$emulator" "${qemu[@]}" -append "$words loglevel=4 guest.shell=1" -serial mon:stdio
 	exit
 fi
 
 start=$EPOCHREALTIME
 mkfifo "$scratch/results"
-timeout -k 5 "$limit" "$cache/qemu/run" "${qemu[@]}" -append "$words loglevel=8" \
+timeout -k 5 "$limit" "$emulator" "${qemu[@]}" -append "$words loglevel=8" \
 	-serial "file:$dir/console.log" -chardev stdio,id=out,signal=off -serial chardev:out \
 	>"$scratch/results" 2>"$dir/qemu.log" </dev/null &
 qemu_pid=$!

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The device tree of an emulated arm64 machine, with the device in it as a node of its own and without PCI: the node is
+# what `gtu fdt overlay` says, as an overlay. Where the node says it is the function is put by wire.c.
+#
+#   tests/guest/edit-tree.sh OUT GTU QEMU ARGUMENT...
+set -u
+. "$(dirname "$0")/common.sh"
+
+[ $# -ge 4 ] || die "usage: edit-tree.sh OUT GTU QEMU ARGUMENT..."
+out=$1 gtu=$2
+shift 2
+for tool in dtc fdtoverlay fdtput; do
+	command -v $tool >/dev/null || die "$tool is missing (apt-get install device-tree-compiler)"
+done
+# inside the window of PCI that lies below 4 GiB, and the interrupts of the frame that messages go to
+"$gtu" fdt overlay --registers 0x10000000 --doorbells 0x11000000 --aperture 0x12000000 --irq 48 >"$out.dts" &&
+	dtc -q -@ -I dts -O dtb -o "$out.overlay" "$out.dts" || die "no overlay: $(head -3 "$out.dts")"
+"$@" -machine dumpdtb="$out.machine" -serial null -serial null >"$out.log" 2>&1 &&
+	fdtoverlay -i "$out.machine" -o "$out" "$out.overlay" >>"$out.log" 2>&1 &&
+	fdtput -t s "$out" "$(fdtget -l "$out" / | sed -n 's|^pcie@|/&|p')" status disabled ||
+	die "no device tree: $(tail -3 "$out.log")"
+"$gtu" fdt check "$out" >&2 || die "the device tree is not as the binding says"

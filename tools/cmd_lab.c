@@ -17,7 +17,8 @@ static const char help[] =
 	"       gtu lab machine NAME|FILE [--set KEY=VALUE]...\n"
 	"       gtu lab check DIR [--only TEXT] [--json FILE|-]\n"
 	"       gtu lab run PAPER [--figure N | --table N] [--graph FILE]... [--scale N] [--machine NAME|FILE]\n"
-	"                   [--algorithm NAME] [--set KEY=VALUE]... [--json FILE|-] [--plot FILE.svg|-] [--device cuda:N]\n\n"
+	"                   [--algorithm NAME] [--set KEY=VALUE]... [--sweep KEY=V1,V2,...] [--json FILE|-]\n"
+	"                   [--plot FILE.svg|-] [--device cuda:N]\n\n"
 	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
 	"are measured. Documentation/laboratory.md says what it models and how it was checked.\n\n"
 	"  list                  the machines there are, and what can be run\n"
@@ -33,6 +34,7 @@ static const char help[] =
 	"  --machine M           not the paper's\n"
 	"  --only TEXT           runs whose graph,kernel,config contains it\n"
 	"  --set KEY=VALUE       change a number of the machine\n"
+	"  --sweep KEY=V1,V2,...  run once for each value of a number of the machine or unit: a column for each\n"
 	"  --json FILE           the result as JSON; - is standard output, and then nothing else is printed\n"
 	"  --device cuda:0       emogi on a real GPU: what one card on one link gives of the paper's figures\n"
 	"  --plot FILE.svg       the figures as bar charts: a panel for each, the paper's bars hatched beside ours\n\n"
@@ -40,7 +42,8 @@ static const char help[] =
 	"  gtu lab check ../shared/oracles --only rmat12,bfs_level\n"
 	"  gtu lab machine gtx980 --set 'l1.mshrs=32'\n"
 	"  gtu lab run emogi --figure 8 --set 'link.round_trip=1600 ns'\n"
-	"  gtu lab run iru --plot iru.svg\n";
+	"  gtu lab run iru --plot iru.svg\n"
+	"  gtu lab run iru --figure 16 --scale 14 --sweep iru.prefetch=1,4,8,64 --plot prefetch.svg\n";
 
 enum { EXACT, ISA, TOLERANCE, INPUT, BOUND, OTHER, CLASSES };
 static const char *const class_names[] = { "exact", "isa", "tolerance", "input", "bound", "other" };
@@ -335,11 +338,27 @@ static int list(void)
 	return CLI_DONE;
 }
 
+static int experiment(struct lab_run *run, const char *name, const char *sweep, struct gtu_error *err)
+{
+	struct lab_sweep values = { 0 };
+	int rc = 0;
+
+	if (sweep) {
+		rc = run->device ? gtu_fail(err, GTU_ERR_USAGE, "--sweep changes the laboratory's machine, and a GPU has its own numbers") :
+		     lab_sweep_parse(sweep, &values, err);
+		run->sweep = &values;
+	}
+	rc = rc ? rc : lab_run_experiment(run, name, err);
+	lab_sweep_free(&values);
+	return rc;
+}
+
 int cmd_lab(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "only", required_argument, NULL, 'o' },
 		{ "set", required_argument, NULL, 's' },
+		{ "sweep", required_argument, NULL, 'w' },
 		{ "figure", required_argument, NULL, 'f' },
 		{ "table", required_argument, NULL, 't' },
 		{ "graph", required_argument, NULL, 'g' },
@@ -353,7 +372,7 @@ int cmd_lab(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	static const char *const subjects[] = { "list", "machine", "check", "run", NULL };
-	const char *only = NULL, *json = NULL, *set[64], *file[LAB_RUN_GRAPHS];
+	const char *only = NULL, *json = NULL, *sweep = NULL, *set[64], *file[LAB_RUN_GRAPHS];
 	struct lab_run run = { .set = set, .file = file };
 	struct gtu_error err = { 0 };
 	struct lab_machine m;
@@ -366,6 +385,11 @@ int cmd_lab(int argc, char **argv)
 		case 'j': json = optarg; break;
 		case 'p': run.plot = optarg; break;
 		case 'd': run.device = optarg; break;
+		case 'w':
+			if (sweep)
+				return cli_usage("--sweep is taken once; other numbers are changed with --set");
+			sweep = optarg;
+			break;
 		case 's':
 			if (sets == 64)
 				return cli_usage("--set is taken at most 64 times");
@@ -405,8 +429,8 @@ int cmd_lab(int argc, char **argv)
 				 argc - optind - 1);
 	if ((what != 2 && only) || (what < 2 && json) || (what != 1 && what != 3 && sets))
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
-	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device || run.algorithm))
-		return cli_usage("--figure, --table, --algorithm, --graph, --scale, --machine, --plot and --device are for 'gtu lab run'");
+	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device || run.algorithm || sweep))
+		return cli_usage("--figure, --table, --algorithm, --graph, --scale, --machine, --sweep, --plot and --device are for 'gtu lab run'");
 	if (run.files && run.scale)
 		return cli_usage("--scale is for generated graphs, --graph names others");
 	if (!what)
@@ -417,7 +441,7 @@ int cmd_lab(int argc, char **argv)
 		run.sets = sets;
 		run.json = json;
 		run.progress = cli_progress();
-		return cli_exit(&err, lab_run_experiment(&run, argv[optind + 1], &err));
+		return cli_exit(&err, experiment(&run, argv[optind + 1], sweep, &err));
 	}
 	rc = lab_machine_open(argv[optind + 1], &m, &err);
 	for (i = 0; i < sets && !rc; i++)

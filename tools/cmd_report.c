@@ -33,6 +33,7 @@ static const char help[] =
 #define FILES_MOST 256
 
 static const struct report_kind report_kinds[] = {
+	{ "gtu lab run --sweep", { { "experiment", JSON_STRING }, { "sweep", JSON_OBJECT }, { "rows", JSON_ARRAY } }, report_title_sweep, report_sweep },
 	{ "gtu lab run", { { "experiment", JSON_STRING }, { "rows", JSON_ARRAY } }, report_title_lab, report_lab },
 	{ "gtu lab check", { { "folder", JSON_STRING }, { "classes", JSON_OBJECT }, { "kernels", JSON_ARRAY } }, report_title_check, report_check },
 	{ "gtu run", { { "algorithm", JSON_STRING }, { "unit", JSON_STRING }, { "graph", JSON_STRING }, { "seconds", JSON_OBJECT } }, report_title_run,

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "lab_plot.h"
+#include "report.h"
 #include "whole_file.h"
 
 static const struct experiment {
@@ -112,6 +113,12 @@ static void print_report(const struct lab_run *r)
 		printf("graph   %-12s %s%s (%" PRIu64 " vertices, %" PRIu64 " edges)\n", lab_run_label(r, g),
 		       *r->symbol[g] ? "in its place: " : "", r->graph[g]->name, r->graph[g]->n, r->graph[g]->m);
 	putchar('\n');
+	if (r->sweep) {
+		lab_sweep_print(r->sweep);
+		printf("\n%" PRIu64 " results were equal to the reference's; %.1f M warp instructions were simulated.\n", r->checked,
+		       (double)r->instructions / 1e6);
+		return;
+	}
 	lab_table_print(&r->table);
 	printf("\nCounts are to be within 15%% of the paper's; speed-ups on its side of 1 and within a third of its logarithm.\n"
 	       "Rank order (Spearman's) is to be 0.8 or more.\n"
@@ -119,49 +126,77 @@ static void print_report(const struct lab_run *r)
 	       (double)r->instructions / 1e6);
 }
 
+struct subject {
+	const struct lab_run *r;
+	const char *name;		/* of the experiment */
+};
+
+static void put_json(const struct lab_run *r, const char *name, struct json *j)
+{
+	unsigned g;
+
+	json_begin_object(j, NULL);
+	json_string(j, "experiment", name);
+	json_string(j, "machine", r->m.name);
+	json_begin_array(j, "set");
+	for (g = 0; g < r->sets; g++)
+		json_string(j, NULL, r->set[g]);
+	json_end_array(j);
+	json_begin_array(j, "graphs");
+	for (g = 0; g < r->graphs; g++) {
+		json_begin_object(j, NULL);
+		json_string(j, "name", lab_run_label(r, g));
+		json_string(j, "graph", r->graph[g]->name);
+		json_bool(j, "sibling", *r->symbol[g]);
+		json_u64(j, "vertices", r->graph[g]->n);
+		json_u64(j, "edges", r->graph[g]->m);
+		json_end_object(j);
+	}
+	json_end_array(j);
+	if (r->sweep)
+		lab_sweep_json(r->sweep, j);
+	else
+		lab_table_json(&r->table, j);
+	json_u64(j, "results_checked", r->checked);
+	json_u64(j, "warp_instructions", r->instructions);
+	json_end_object(j);
+}
+
 static int write_report(const struct lab_run *r, const char *name, struct gtu_error *err)
 {
 	struct whole_file w;
 	struct json j;
-	unsigned g;
 	int rc = whole_file_open(&w, r->json, err);
 
 	if (rc)
 		return rc;
 	json_start(&j, w.file);
-	json_begin_object(&j, NULL);
-	json_string(&j, "experiment", name);
-	json_string(&j, "machine", r->m.name);
-	json_begin_array(&j, "set");
-	for (g = 0; g < r->sets; g++)
-		json_string(&j, NULL, r->set[g]);
-	json_end_array(&j);
-	json_begin_array(&j, "graphs");
-	for (g = 0; g < r->graphs; g++) {
-		json_begin_object(&j, NULL);
-		json_string(&j, "name", lab_run_label(r, g));
-		json_string(&j, "graph", r->graph[g]->name);
-		json_bool(&j, "sibling", *r->symbol[g]);
-		json_u64(&j, "vertices", r->graph[g]->n);
-		json_u64(&j, "edges", r->graph[g]->m);
-		json_end_object(&j);
-	}
-	json_end_array(&j);
-	lab_table_json(&r->table, &j);
-	json_u64(&j, "results_checked", r->checked);
-	json_u64(&j, "warp_instructions", r->instructions);
-	json_end_object(&j);
+	put_json(r, name, &j);
 	if (json_finish(&j))
 		rc = whole_file_failed(&w, err);
 	return whole_file_close(&w, rc, err);
+}
+
+static void put_subject(const void *subject, FILE *to)
+{
+	const struct subject *s = subject;
+	struct json j;
+
+	json_start(&j, to);
+	put_json(s->r, s->name, &j);
+	json_finish(&j);
 }
 
 static int write_plot(const struct lab_run *r, const char *name, struct gtu_error *err)
 {
 	struct whole_file w;
 	char head[160];
-	int rc = whole_file_open(&w, r->plot, err);
+	struct subject sweep = { r, name };
+	int rc;
 
+	if (r->sweep)
+		return report_plot(r->plot, put_subject, &sweep, report_chart_sweep, err);
+	rc = whole_file_open(&w, r->plot, err);
 	if (rc)
 		return rc;
 	snprintf(head, sizeof(head), "%s on machine %s, %s", name, r->m.name, r->files ? "graphs of the user's" :
@@ -188,6 +223,69 @@ static int figure_known(const struct experiment *e, uint64_t figure, struct gtu_
 			lab_figure_name((unsigned)figure).text, known);
 }
 
+static int run_table(struct lab_run *r, const struct experiment *e, struct gtu_error *err)
+{
+	int rc = e->run(r, err);
+
+	lab_table_rank(&r->table);
+	lab_table_sort(&r->table);
+	return rc || !r->table.no_memory ? rc : gtu_fail(err, GTU_ERR_NOMEM, "no memory for the table");
+}
+
+static void close_graphs(struct lab_run *r)
+{
+	while (r->graphs)
+		gtu_graph_close(r->graph[--r->graphs]);
+}
+
+/* A run for each value. Graphs and machine that are named in the report are those of the first. */
+static int run_sweep(struct lab_run *r, const struct experiment *e, struct gtu_error *err)
+{
+	const char **set = malloc((r->sets + 1) * sizeof(*set));
+	struct lab_run first = *r;
+	unsigned i;
+	int rc = 0;
+
+	if (!set)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for --sweep");
+	for (i = 0; i < r->sets; i++)
+		set[i] = r->set[i];
+	for (i = 0; i < r->sweep->values && !rc; i++) {
+		struct lab_run one = first;
+
+		set[one.sets++] = r->sweep->set[i];
+		one.set = set;
+		rc = run_table(&one, e, err);
+		rc = rc ? rc : lab_sweep_take(r->sweep, &one.table, err);
+		lab_table_free(&one.table);
+		r->checked += one.checked;
+		r->instructions += one.instructions;
+		if (i) {
+			close_graphs(&one);
+		} else {
+			r->m = one.m;
+			r->graphs = one.graphs;
+			memcpy(r->graph, one.graph, sizeof(r->graph));
+			memcpy(r->symbol, one.symbol, sizeof(r->symbol));
+		}
+	}
+	free(set);
+	return rc;
+}
+
+/* Everything that was asked for, of what there is. */
+static int put_all(const struct lab_run *r, const char *name, struct gtu_error *err)
+{
+	int rc = r->json ? write_report(r, name, err) : 0;
+
+	if (!rc && r->plot)
+		rc = write_plot(r, name, err);
+	if (rc || (r->json && whole_file_is_stdout(r->json)) || (r->plot && whole_file_is_stdout(r->plot)))
+		return rc;
+	print_report(r);
+	return fflush(stdout) ? gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno)) : 0;
+}
+
 int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *err)
 {
 	const struct experiment *e = NULL;
@@ -212,23 +310,16 @@ int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *er
 		rc = gtu_fail(err, GTU_ERR_USAGE, "--json and --plot cannot both go to %s", r->plot);
 	rc = !rc && r->json ? whole_file_try(r->json, err) : rc;
 	rc = !rc && r->plot ? whole_file_try(r->plot, err) : rc;
-	rc = rc ? rc : e->run(r, err);
-	lab_table_rank(&r->table);
-	lab_table_sort(&r->table);
-	cli_clear_bar();
-	if (!rc && r->table.no_memory)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the table");
-	if (!rc && r->json)
-		rc = write_report(r, e->name, err);
-	if (!rc && r->plot)
-		rc = write_plot(r, e->name, err);
-	if (!rc && (!r->json || !whole_file_is_stdout(r->json)) && (!r->plot || !whole_file_is_stdout(r->plot))) {
-		print_report(r);
-		if (fflush(stdout))
-			rc = gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno));
+	if (!rc) {
+		rc = r->sweep ? run_sweep(r, e, err) : run_table(r, e, err);
+		cli_clear_bar();
+		/* values of a sweep that were run before one that cannot be are not lost */
+		if (!rc)
+			rc = put_all(r, e->name, err);
+		else if (r->sweep && r->sweep->done)
+			put_all(r, e->name, NULL);
 	}
 	lab_table_free(&r->table);
-	for (i = 0; i < r->graphs; i++)
-		gtu_graph_close(r->graph[i]);
+	close_graphs(r);
 	return rc;
 }

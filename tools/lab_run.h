@@ -5,6 +5,7 @@
 
 #include "gtu/graph.h"
 #include "lab/machine.h"
+#include "lab_sweep.h"
 #include "lab_table.h"
 
 #define LAB_RUN_GRAPHS 16
@@ -19,6 +20,7 @@ struct lab_run {
 	uint64_t scale;			/* log2 of a sibling's size, as the experiment says */
 	uint64_t figure;		/* or LAB_TABLE(); 0: all */
 	const char *json, *plot;
+	struct lab_sweep *sweep;	/* NULL: one run */
 	const char *algorithm;		/* NULL: all of the experiment's */
 	const char *device;		/* a GPU that runs it, not the laboratory; NULL: none */
 	const struct gtu_progress *progress;

@@ -40,12 +40,14 @@ struct report_kind {
 };
 
 void report_title_lab(const struct json_value *doc, char *text, size_t size);
+void report_title_sweep(const struct json_value *doc, char *text, size_t size);
 void report_title_check(const struct json_value *doc, char *text, size_t size);
 void report_title_run(const struct json_value *doc, char *text, size_t size);
 void report_title_bench(const struct json_value *doc, char *text, size_t size);
 void report_title_bench_lab(const struct json_value *doc, char *text, size_t size);
 void report_title_stat(const struct json_value *doc, char *text, size_t size);
 void report_lab(struct report *r, const struct json_value *doc);
+void report_sweep(struct report *r, const struct json_value *doc);
 void report_check(struct report *r, const struct json_value *doc);
 void report_run(struct report *r, const struct json_value *doc);
 void report_bench_units(struct report *r, const struct json_value *doc);
@@ -62,6 +64,7 @@ void report_roofline(struct report *r, const struct report_file *file, unsigned 
 void report_chart_units(struct report *r, const struct json_value *doc);
 void report_chart_ioctl(struct report *r, const struct json_value *doc);
 void report_chart_gpu(struct report *r, const struct json_value *doc);
+void report_chart_sweep(struct report *r, const struct json_value *doc);
 /*
  * Vertices a degree over the degree: @vertices[i] have a degree of @low[i] up to @low[i + 1] - 1, @n times. @name: the graph's.
  */

@@ -80,6 +80,30 @@ exits 2 "an IRU that cannot be built" gtu lab run iru --set iru.prefetch=300
 says "says why" "fetches 1 to 256 lines ahead"
 exits 2 "a key that it has not" gtu lab run iru --set iru.color=3
 exits 2 "the IRU's keys elsewhere" gtu lab run emogi --set iru.prefetch=3
+check "a sweep" gtu lab run iru --scale 8 --figure 16 --algorithm pr --sweep "iru.prefetch=1, 8,64" --json sw.json --plot sw.svg
+says "has a column for each value" "paper +1 +8 +64\$" "$out"
+cp "$out" swept
+check "whose columns" gtu lab run iru --scale 8 --figure 16 --algorithm pr --set iru.prefetch=8 --json one.json
+check "are what a run with that value gives" python3 -c '
+import json
+s, one = json.load(open("sw.json")), json.load(open("one.json"))
+assert s["sweep"] == {"key": "iru.prefetch", "values": ["1", "8", "64"]}, s["sweep"]
+assert [r["ours"][1] for r in s["rows"]] == [r["ours"] for r in one["rows"]]
+assert any(r["ours"][0] != r["ours"][1] for r in s["rows"])
+assert s["results_checked"] == 3 * one["results_checked"]'
+says "its plot is lines over the number" ">iru.prefetch<" sw.svg
+check "a page of it" gtu report sw.json -o sw.html
+says "has the columns too" "<th[^>]*>64" sw.html
+exits 2 "a value that cannot be" gtu lab run iru --scale 8 --figure 16 --algorithm pr --sweep iru.prefetch=1,300
+says "says why" "fetches 1 to 256 lines ahead"
+says "behind what was run before it" "^36|results were equal" "$out"
+exits 2 "a sweep of one value" gtu lab run iru --sweep iru.prefetch=1
+exits 2 "of the same twice" gtu lab run iru --sweep iru.prefetch=1,2,1
+exits 2 "of nothing" gtu lab run iru --sweep iru.prefetch=1,,2
+exits 2 "of no key" gtu lab run iru --sweep 1,2
+exits 2 "two sweeps" gtu lab run iru --sweep iru.prefetch=1,2 --sweep iru.timeout=1,2
+exits 2 "a sweep elsewhere" gtu lab check own --sweep iru.prefetch=1,2
+exits 2 "a sweep of a real GPU" gtu lab run emogi --device cuda:0 --sweep link.requests=1,2
 check "run sparseweaver" gtu lab run sparseweaver --scale 8 --json w.json
 says "every figure and the table" '"table": 5' w.json
 says "all results are the reference's" '"results_checked": [34][0-9][0-9]' w.json

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "gtu/gtu.h"
+#include "subjects.h"
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */
@@ -16,29 +17,6 @@
 static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
 static const uint32_t chunk_log2[] = { 0, 1, 4 };
 #define CHUNKS (sizeof(chunk_log2) / sizeof(chunk_log2[0]))
-
-static struct gtu_device *dev;
-
-static void open_device(void)
-{
-	struct gtu_error err;
-
-	if (!dev && gtu_open("model", &dev, &err))
-		test_fail(__FILE__, __LINE__, "no device: %s", err.text);
-}
-
-static struct gtu_graph *from_edges(uint64_t n, uint64_t m, const uint64_t *src,
-				    const uint64_t *dst, uint32_t weight_type, const void *weight,
-				    uint32_t direction, uint32_t edge_bytes)
-{
-	struct gtu_read_options opt = { .direction = direction, .edge_bytes = edge_bytes };
-	struct gtu_error err;
-	struct gtu_graph *g;
-	int rc = gtu_graph_from_edges(n, m, src, dst, weight_type, weight, &opt, &g, &err);
-
-	CHECKF(!rc, "graph: %s", err.text);
-	return g;
-}
 
 /* ---- One algorithm by every unit ------------------------------------------------------------------ */
 
@@ -154,8 +132,7 @@ static void check_edges(uint64_t n, uint64_t m, const uint64_t *src, const uint6
 
 	for (unsigned i = 0; i < 2; i++) {
 		for (uint32_t bytes = 4; bytes <= 8; bytes += 4) {
-			struct gtu_graph *g = from_edges(n, m, src, dst, GTU_WEIGHT_NONE, NULL,
-							 direction[i], bytes);
+			struct gtu_graph *g = from_edges(n, m, src, dst, direction[i], bytes);
 
 			check_all(g, 0);
 			check_all(g, n - 1);
@@ -223,7 +200,7 @@ TEST(ladder_of_many_paths)
 
 TEST(empty_graph)
 {
-	struct gtu_graph *g = from_edges(0, 0, NULL, NULL, GTU_WEIGHT_NONE, NULL, GTU_DIRECTED, 4);
+	struct gtu_graph *g = from_edges(0, 0, NULL, NULL, GTU_DIRECTED, 4);
 	struct gtu_algorithm_options opt = { 0 };
 	struct gtu_error err;
 	uint64_t integer = 7;
@@ -280,7 +257,7 @@ static void check_weights(uint64_t n, uint64_t m, uint64_t seed, double (*draw)(
 	}
 	for (unsigned t = 0; t < 3; t++) {
 		for (uint32_t bytes = 4; bytes <= 8; bytes += 4) {
-			g = from_edges(n, m, src, dst, type[t], weight[t], GTU_DIRECTED, bytes);
+			g = weighted_edges(n, m, src, dst, type[t], weight[t], GTU_DIRECTED, bytes);
 			hub = hub_of(g);
 			for (unsigned unit = 0; unit < UNITS; unit++) {
 				check_sssp(g, 0, 0, unit, 0);
@@ -352,7 +329,7 @@ TEST(distances_outgrow_late)
 		dst[i] = i + 1;
 		weight[i] = i < 100 ? 1 : 50000000;
 	}
-	g = from_edges(N + 1, N, src, dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
+	g = weighted_edges(N + 1, N, src, dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
 	for (unsigned unit = 0; unit < UNITS; unit++)
 		check_sssp(g, 0, 0, unit, 0);
 	gtu_graph_close(g);
@@ -369,8 +346,8 @@ TEST(negative_weights_are_refused)
 	open_device();
 	for (unsigned i = 0; i < 4; i++) {
 		const double weight[] = { 1, 2, bad[i] };
-		struct gtu_graph *g = from_edges(4, 3, src, dst, GTU_WEIGHT_F64, weight,
-						 GTU_DIRECTED, 4);
+		struct gtu_graph *g = weighted_edges(4, 3, src, dst, GTU_WEIGHT_F64, weight,
+							  GTU_DIRECTED, 4);
 
 		for (opt.unit = 0; opt.unit < UNITS; opt.unit++) {
 			CHECK_EQ(gtu_sssp(dev, g, &opt, distance, NULL, &err), GTU_ERR_INPUT);
@@ -399,8 +376,8 @@ TEST(random_graphs)
 			dst[e] = round % 2 ? test_random(&seed) % n : test_random(&seed) % n % 5 % n;
 			weight[e] = (uint32_t)(test_random(&seed) % 100);
 		}
-		g = from_edges(n, m, src, dst, GTU_WEIGHT_U32, weight,
-			       round % 3 ? GTU_DIRECTED : GTU_UNDIRECTED, round % 4 < 2 ? 4 : 8);
+		g = weighted_edges(n, m, src, dst, GTU_WEIGHT_U32, weight,
+				   round % 3 ? GTU_DIRECTED : GTU_UNDIRECTED, round % 4 < 2 ? 4 : 8);
 		check_all(g, test_random(&seed) % n);
 		gtu_graph_close(g);
 		free(src);
@@ -425,7 +402,7 @@ TEST(many_sparse_graphs)
 			dst[e] = test_random(&seed) % n;
 			weight[e] = (uint32_t)(test_random(&seed) % 16);
 		}
-		g = from_edges(n, m, src, dst, GTU_WEIGHT_U32, weight, GTU_DIRECTED + round % 2, 4);
+		g = weighted_edges(n, m, src, dst, GTU_WEIGHT_U32, weight, GTU_DIRECTED + round % 2, 4);
 		for (unsigned unit = 0; unit < UNITS; unit++) {
 			uint32_t chunk = 1 + (uint32_t)(test_random(&seed) % 6);
 
@@ -565,7 +542,7 @@ TEST(interruption)
 TEST(options_are_checked)
 {
 	const uint64_t src[] = { 0 }, dst[] = { 1 };
-	struct gtu_graph *g = from_edges(3, 1, src, dst, GTU_WEIGHT_NONE, NULL, GTU_DIRECTED, 4);
+	struct gtu_graph *g = from_edges(3, 1, src, dst, GTU_DIRECTED, 4);
 	struct gtu_algorithm_options opt = { 0 };
 	struct gtu_error err;
 	uint64_t integer[3];
@@ -672,7 +649,7 @@ TEST(vertex_ranges)
 		dst[e] = test_random(&seed) % N;
 	}
 	for (unsigned d = GTU_DIRECTED; d <= GTU_UNDIRECTED; d++) {
-		struct gtu_graph *g = from_edges(N, M, src, dst, GTU_WEIGHT_NONE, NULL, d, 4);
+		struct gtu_graph *g = from_edges(N, M, src, dst, d, 4);
 
 		CHECK(!reference_components(g, whole));
 		for (unsigned unit = 0; unit < UNITS; unit++) {
@@ -693,8 +670,7 @@ TEST(vertex_ranges)
 						part_src[m] = v;
 						part_dst[m++] = gtu_graph_target(g, e);
 					}
-				part = from_edges(N, m, part_src, part_dst, GTU_WEIGHT_NONE, NULL,
-						  GTU_DIRECTED, 4);
+				part = from_edges(N, m, part_src, part_dst, GTU_DIRECTED, 4);
 				CHECK(!reference_bfs(part, opt.source, want));
 				CHECK(!gtu_bfs(dev, g, &opt, integer, NULL, &err));
 				same_integers(integer, want, N, "part of bfs", unit, 3);

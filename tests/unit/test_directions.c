@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "gtu/gtu.h"
+#include "subjects.h"
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */
@@ -11,28 +12,6 @@
 static const uint32_t unit[] = { GTU_WITH_PEG, GTU_WITH_WEAVER };
 static const char *const unit_name[] = { "peg", "weaver" };
 static const char *const direction_name[] = { "push", "pull", "auto" };
-
-static struct gtu_device *dev;
-
-static void open_device(void)
-{
-	struct gtu_error err;
-
-	if (!dev && gtu_open("model", &dev, &err))
-		test_fail(__FILE__, __LINE__, "no device: %s", err.text);
-}
-
-static struct gtu_graph *from_edges(uint64_t n, uint64_t m, const uint64_t *src, const uint64_t *dst,
-				    uint32_t direction, uint32_t edge_bytes)
-{
-	struct gtu_read_options opt = { .direction = direction, .edge_bytes = edge_bytes };
-	struct gtu_error err;
-	struct gtu_graph *g;
-	int rc = gtu_graph_from_edges(n, m, src, dst, GTU_WEIGHT_NONE, NULL, &opt, &g, &err);
-
-	CHECKF(!rc, "graph: %s", err.text);
-	return g;
-}
 
 static void check_bfs(const struct gtu_graph *g, const struct gtu_algorithm_options *opt, const char *name)
 {

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Hash lookups by every unit against a search through all keys; buckets empty, full and all in one. */
 #include "gtu/hash.h"
+#include "subjects.h"
 #include "test.h"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
-
-static struct gtu_device *dev;
-
-static void open_device(void)
-{
-	struct gtu_error err;
-
-	if (!dev && gtu_open("model", &dev, &err))
-		test_fail(__FILE__, __LINE__, "no device: %s", err.text);
-}
 
 static void check_table(const struct gtu_hash_table *t, const uint64_t *key, uint64_t m, uint64_t buckets)
 {

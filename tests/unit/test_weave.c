@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "gtu/weave.h"
+#include "subjects.h"
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */
@@ -14,16 +15,6 @@
 #define UNITS (GTU_WITH_WEAVER + 1)
 #define FAR UINT64_MAX
 static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
-
-static struct gtu_device *dev;
-
-static void open_device(void)
-{
-	struct gtu_error err;
-
-	if (!dev && gtu_open("model", &dev, &err))
-		test_fail(__FILE__, __LINE__, "no device: %s", err.text);
-}
 
 struct data {
 	const struct gtu_graph *g;

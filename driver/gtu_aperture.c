@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "gtu_drv.h"
 
@@ -138,6 +139,86 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
 		return ERR_PTR(ret);
 	}
 	return r;
+}
+
+/*
+ * ---- Sleep --------------------------------------------------------------------------------------
+ */
+
+void gtu_aperture_forget(struct gtu_device *gtu)
+{
+	vfree(gtu->aperture_copy);
+	kvfree(gtu->aperture_kept);
+	gtu->aperture_copy = NULL;
+	gtu->aperture_kept = NULL;
+}
+
+/* Copy page @n of the aperture to or from the @at-th of the copy. */
+static int gtu_aperture_move(struct gtu_device *gtu, unsigned long n, unsigned long at, bool out)
+{
+	void __iomem *page = ioremap_wc(gtu->aperture_phys + ((u64)n << PAGE_SHIFT), PAGE_SIZE);
+	void *copy = gtu->aperture_copy + (at << PAGE_SHIFT);
+
+	if (!page)
+		return -ENOMEM;
+	if (out)
+		memcpy_fromio(copy, page, PAGE_SIZE);
+	else
+		memcpy_toio(page, copy, PAGE_SIZE);
+	iounmap(page);
+	cond_resched();
+	return 0;
+}
+
+/* Before the power goes: what is in use, into memory. No user runs, so that no page comes to it. */
+int gtu_aperture_save(struct gtu_device *gtu)
+{
+	size_t bytes = BITS_TO_LONGS(gtu->aperture_pages) * sizeof(long);
+	unsigned long n, at = 0, used;
+	int ret = -ENOMEM;
+
+	if (!gtu->aperture_pages)
+		return 0;
+	mutex_lock(&gtu->aperture_lock);
+	used = bitmap_weight(gtu->aperture_used, gtu->aperture_pages);
+	if (used) {
+		gtu->aperture_kept = kvmalloc(bytes, GFP_KERNEL | __GFP_NOWARN);
+		gtu->aperture_copy = __vmalloc(used << PAGE_SHIFT, GFP_KERNEL | __GFP_NOWARN);
+	}
+	if (gtu->aperture_kept && gtu->aperture_copy) {
+		memcpy(gtu->aperture_kept, gtu->aperture_used, bytes);
+		ret = 0;
+		for_each_set_bit(n, gtu->aperture_kept, gtu->aperture_pages) {
+			ret = gtu_aperture_move(gtu, n, at++, true);
+			if (ret)
+				break;
+		}
+	}
+	if (!used)
+		ret = 0;
+	if (ret) {
+		dev_warn(gtu->parent, "cannot sleep: no memory for %lu pages of the aperture\n", used);
+		gtu_aperture_forget(gtu);
+	}
+	mutex_unlock(&gtu->aperture_lock);
+	return ret;
+}
+
+/* The power is back: what was saved, as far as it is still somebody's. */
+void gtu_aperture_restore(struct gtu_device *gtu)
+{
+	unsigned long n, at = 0;
+
+	mutex_lock(&gtu->aperture_lock);
+	if (gtu->aperture_copy) {
+		for_each_set_bit(n, gtu->aperture_kept, gtu->aperture_pages) {
+			if (test_bit(n, gtu->aperture_used) && gtu_aperture_move(gtu, n, at, false))
+				dev_err(gtu->parent, "page %lu of the aperture is lost\n", n);
+			at++;
+		}
+	}
+	gtu_aperture_forget(gtu);
+	mutex_unlock(&gtu->aperture_lock);
 }
 
 /*

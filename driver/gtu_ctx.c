@@ -31,6 +31,13 @@ void gtu_ctx_put(struct gtu_ctx *ctx)
 	kref_put(&ctx->ref, gtu_ctx_kref_release);
 }
 
+/* Have the device know the context. Under ctx->lock, once others know it. */
+int gtu_ctx_enable(struct gtu_ctx *ctx)
+{
+	return GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_CTX_ENABLE, ctx->id, ctx->table_dma,
+			ctx->gtu->regions_log2, 1);
+}
+
 struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *mapping)
 {
 	struct gtu_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
@@ -70,8 +77,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	/* A reset in between makes the epoch stale: try with the new one. */
 	do {
 		ctx->epoch = READ_ONCE(gtu->epoch);
-		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_ENABLE, ctx->id, ctx->table_dma,
-			       gtu->regions_log2, 1);
+		ret = gtu_ctx_enable(ctx);
 	} while (ret == -ESTALE && READ_ONCE(gtu->state) == GTU_STATE_UP);
 	if (ret)
 		goto err_enable;

@@ -118,6 +118,7 @@ static void gtu_device_release(struct device *dev)
 	ida_destroy(&gtu->queue_ids);
 	cleanup_srcu_struct(&gtu->srcu);
 	kvfree(gtu->queue);
+	gtu_aperture_forget(gtu);
 	kvfree(gtu->aperture_used);
 	kvfree(gtu->fdt);
 	kfree(gtu);

@@ -46,6 +46,7 @@
 #define GTU_CTX_QUEUES		32	/* queues of a context */
 #define GTU_CTX_CHUNKS		65536	/* chunks of page lists of a context: 256 MiB */
 #define GTU_UNIT_PAGES		5
+#define GTU_EPOCH_NEVER		(~0u)	/* of a context that is dead, whatever the device counts */
 
 enum gtu_state {
 	GTU_STATE_UP,
@@ -104,7 +105,7 @@ struct gtu_device {
 	/* Every entry from user space runs under srcu and looks at state first. */
 	struct srcu_struct srcu;
 	enum gtu_state state;
-	u32 epoch;			/* the device's; contexts of another one are dead */
+	u32 epoch;			/* the device's; contexts of another one are dead; 0: away */
 
 	/* What the registers say, read once. */
 	u32 version, units, max_contexts, max_queues, max_ring, vectors_hw, rings_hw, stride;
@@ -136,6 +137,8 @@ struct gtu_device {
 	unsigned long aperture_pages;	/* 0: the device has none that can be given out */
 	struct mutex aperture_lock;	/* protects aperture_used */
 	unsigned long *aperture_used;	/* a bit a page */
+	unsigned long *aperture_kept;	/* those whose content is in aperture_copy, during a sleep */
+	void *aperture_copy;
 
 	struct delayed_work watch;	/* looks after who waits, while anybody does */
 	struct ratelimit_state dump_limit;
@@ -148,7 +151,8 @@ struct gtu_ctx {
 	struct kref ref;		/* the file; remove() while it looks at it */
 	struct gtu_device *gtu;		/* holds a reference */
 	struct address_space *mapping;	/* of the file; valid until the file's release */
-	struct list_head link;		/* under gtu->ctx_lock */
+	struct list_head link;		/* under gtu->ctx_lock, with rests */
+	bool rests;			/* to be set up again after a sleep */
 	u32 id;
 	u32 epoch;
 	pid_t pid;			/* who opened the file */
@@ -275,6 +279,11 @@ struct gtu_queue {
 		bool untold;		/* it had moved since the last event */
 	} seen;
 
+	struct {			/* under ctx->lock; where it stood when the system went to sleep */
+		bool keep;
+		u32 index, tail, head;
+	} rest;
+
 	struct list_head ready;		/* in ctx->ready, under ctx->event_lock */
 	atomic_t waiters;		/* in ioctl(WAIT) */
 };
@@ -315,6 +324,8 @@ int gtu_alive(struct gtu_device *gtu);
 bool gtu_force_quiet(struct gtu_ctx *ctx, const char *why);
 void gtu_reset_begin(struct gtu_device *gtu);
 void gtu_reset_end(struct gtu_device *gtu);
+void gtu_hw_away(struct gtu_device *gtu);
+int gtu_hw_back(struct gtu_device *gtu);
 int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value);
 int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value);
 int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value);
@@ -353,11 +364,24 @@ static inline bool gtu_ctx_dead(struct gtu_ctx *ctx)
 	       READ_ONCE(ctx->gtu->epoch) != ctx->epoch;
 }
 
+/* gtu_sleep.c */
+int gtu_suspend(struct device *dev);
+int gtu_resume(struct device *dev);
+void gtu_error_begin(struct gtu_device *gtu);
+int gtu_error_end(struct gtu_device *gtu);
+
 /* gtu_ctx.c */
+int gtu_ctx_enable(struct gtu_ctx *ctx);
 struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *mapping);
 void gtu_ctx_teardown(struct gtu_ctx *ctx);
 void gtu_ctx_close(struct gtu_ctx *ctx);
 void gtu_ctx_put(struct gtu_ctx *ctx);
+
+/* A register of the queue's doorbell page. */
+static inline void __iomem *gtu_bell(struct gtu_queue *q, u32 reg)
+{
+	return q->ctx->gtu->bells + ((size_t)q->id << q->ctx->gtu->stride) + reg;
+}
 
 /* gtu_ioctl.c */
 long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg);
@@ -387,6 +411,9 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
 void gtu_piece_put(struct gtu_piece *p);
 int gtu_piece_mmap(struct gtu_piece *p, struct vm_area_struct *vma);
 void gtu_aperture_unmap(struct gtu_ctx *ctx);
+int gtu_aperture_save(struct gtu_device *gtu);
+void gtu_aperture_restore(struct gtu_device *gtu);
+void gtu_aperture_forget(struct gtu_device *gtu);
 
 /* gtu_dmabuf.c */
 #ifdef CONFIG_DMA_SHARED_BUFFER
@@ -419,6 +446,7 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id);
 int gtu_queue_reset(struct gtu_ctx *ctx, u32 id);
 void gtu_queue_kill(struct gtu_queue *q, bool quiet);
 void gtu_queues_stop(struct gtu_ctx *ctx);
+int gtu_queue_resume(struct gtu_queue *q);
 int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until);
 
 /* gtu_wait.c */

@@ -207,7 +207,8 @@ bool gtu_hw_forget(struct gtu_device *gtu)
 	return !gtu_reset_bare(gtu, gtu_rd(gtu, GTU_REG_EPOCH));
 }
 
-static int gtu_reset_locked(struct gtu_device *gtu)
+/* All of it, but for telling whose contexts have died. */
+static int gtu_reset_quietly(struct gtu_device *gtu)
 {
 	u32 before = gtu_rd(gtu, GTU_REG_EPOCH);
 	int ret = gtu_reset_bare(gtu, before);
@@ -219,6 +220,13 @@ static int gtu_reset_locked(struct gtu_device *gtu)
 		dev_err(gtu->parent, "reset failed: %d\n", ret);
 		gtu_gone(gtu);
 	}
+	return ret;
+}
+
+static int gtu_reset_locked(struct gtu_device *gtu)
+{
+	int ret = gtu_reset_quietly(gtu);
+
 	gtu_queues_wake(gtu);
 	return ret;
 }
@@ -240,8 +248,9 @@ bool gtu_force_quiet(struct gtu_ctx *ctx, const char *why)
 		dev_err(gtu->parent, "%s: resetting the device\n", why);
 		gtu_reset_locked(gtu);
 	}
-	/* A device that is up in a later epoch has forgotten the context. */
-	quiet = (gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) || gtu_silent(gtu);
+	/* A device that is up in a later epoch has forgotten the context; one that is away is silent. */
+	quiet = (gtu->epoch && gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) ||
+		gtu_silent(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 	return quiet;
 }
@@ -271,6 +280,33 @@ void gtu_reset_end(struct gtu_device *gtu)
 	/* Again: until it was reset the device wrote its own view of the queues. */
 	gtu_queues_wake(gtu);
 	mutex_unlock(&gtu->mbox_lock);
+}
+
+/*
+ * The registers are nobody's for a while (sleep, an error of the bus), and the device is kept from
+ * memory. Contexts read as dead; whether they are is for the caller to tell.
+ */
+void gtu_hw_away(struct gtu_device *gtu)
+{
+	mutex_lock(&gtu->mbox_lock);
+	gtu_silent(gtu);
+	WRITE_ONCE(gtu->epoch, 0);
+	mutex_unlock(&gtu->mbox_lock);
+}
+
+/* From whatever state it is in by now, as after a reset; those whose contexts have died are not told. */
+int gtu_hw_back(struct gtu_device *gtu)
+{
+	int ret = -ENODEV;
+
+	mutex_lock(&gtu->mbox_lock);
+	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
+		gtu->silenced = false;
+		gtu->bus->allow(gtu);
+		ret = gtu_reset_quietly(gtu);
+	}
+	mutex_unlock(&gtu->mbox_lock);
+	return ret;
 }
 
 /*
@@ -445,8 +481,8 @@ int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
 		return -EINVAL;
 	mutex_lock(&gtu->mbox_lock);
 	*value = bytes == 8 ? gtu_rd64(gtu, offset) : gtu_rd(gtu, offset);
-	if ((u32)*value == GTU_GONE_U32)
-		ret = gtu_alive(gtu);
+	if ((u32)*value == GTU_GONE_U32 || !gtu->epoch)
+		ret = gtu->epoch ? gtu_alive(gtu) : -ENODEV;
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }

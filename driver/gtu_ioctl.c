@@ -254,7 +254,8 @@ static int gtu_do_wait(struct gtu_call *c)
 	if (ret == -ENODEV || ret == -ECANCELED)
 		return ret;
 	out = gtu_respond(c, sizeof(*a));
-	return ret ?: out;
+	/* EINTR to who has a handler for the signal; who was only stopped or frozen goes on */
+	return ret == -EINTR ? -ERESTARTNOHAND : ret ?: out;
 }
 
 static int gtu_do_submit(struct gtu_call *c)

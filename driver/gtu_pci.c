@@ -72,7 +72,11 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	at.aperture_phys = pci_resource_start(pdev, GTU_BAR_APERTURE);
 	if (pci_resource_flags(pdev, GTU_BAR_APERTURE) & IORESOURCE_MEM && at.aperture_phys)
 		at.aperture_bytes = pci_resource_len(pdev, GTU_BAR_APERTURE);
-	return gtu_bind(&pdev->dev, &gtu_pci_bus, NULL, &at);
+	ret = gtu_bind(&pdev->dev, &gtu_pci_bus, NULL, &at);
+	/* with interrupts and bus mastering: what an error's reset is followed by */
+	if (!ret)
+		pci_save_state(pdev);
+	return ret;
 }
 
 static void gtu_pci_remove(struct pci_dev *pdev)
@@ -95,7 +99,42 @@ static void gtu_pci_reset_done(struct pci_dev *pdev)
 	gtu_reset_end(pci_get_drvdata(pdev));
 }
 
+/*
+ * The port above has met an error of this function, or of the link to it. What was under way then is
+ * not to be trusted, whatever kind of error it was: contexts are told, and the device begins anew.
+ */
+static pci_ers_result_t gtu_pci_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+{
+	struct gtu_device *gtu = pci_get_drvdata(pdev);
+
+	if (state == pci_channel_io_perm_failure) {
+		dev_err(&pdev->dev, "the bus has given it up\n");
+		gtu_gone(gtu);
+		return PCI_ERS_RESULT_DISCONNECT;
+	}
+	dev_err(&pdev->dev, "an error of the bus (%s): contexts end\n",
+		state == pci_channel_io_frozen ? "the link is reset" : "the link works");
+	gtu_error_begin(gtu);
+	return PCI_ERS_RESULT_NEED_RESET;
+}
+
+static pci_ers_result_t gtu_pci_slot_reset(struct pci_dev *pdev)
+{
+	pci_restore_state(pdev);
+	pci_save_state(pdev);
+	return gtu_error_end(pci_get_drvdata(pdev)) ? PCI_ERS_RESULT_DISCONNECT :
+						      PCI_ERS_RESULT_RECOVERED;
+}
+
+static void gtu_pci_error_resume(struct pci_dev *pdev)
+{
+	dev_info(&pdev->dev, "works again after an error of the bus\n");
+}
+
 static const struct pci_error_handlers gtu_pci_errors = {
+	.error_detected = gtu_pci_error_detected,
+	.slot_reset = gtu_pci_slot_reset,
+	.resume = gtu_pci_error_resume,
 	.reset_prepare = gtu_pci_reset_prepare,
 	.reset_done = gtu_pci_reset_done,
 };
@@ -106,13 +145,7 @@ static const struct pci_device_id gtu_pci_ids[] = {
 };
 MODULE_DEVICE_TABLE(pci, gtu_pci_ids);
 
-/* Nothing saves what contexts have on the device: sleep is refused rather than losing it unsaid. */
-static int gtu_pci_suspend(struct device *dev)
-{
-	dev_warn(dev, "cannot sleep: unload the driver first\n");
-	return -EBUSY;
-}
-static DEFINE_SIMPLE_DEV_PM_OPS(gtu_pci_pm, gtu_pci_suspend, NULL);
+static DEFINE_SIMPLE_DEV_PM_OPS(gtu_pci_pm, gtu_suspend, gtu_resume);
 
 static struct pci_driver gtu_pci_driver = {
 	.name = GTU_NAME,

@@ -155,8 +155,9 @@ ssize_t gtu_ctx_read(struct gtu_ctx *ctx, char __user *to, size_t bytes, bool bl
 			break;
 		if (!block)
 			return -EAGAIN;
+		/* EINTR to who has a handler for the signal; who was only stopped or frozen goes on */
 		if (wait_event_interruptible(ctx->event_wait, gtu_reader_awake(ctx)))
-			return -EINTR;
+			return -ERESTARTNOHAND;
 	}
 	if (copy_to_user(to, event, n * sizeof(*event))) {
 		gtu_events_give_back(ctx, event, n);

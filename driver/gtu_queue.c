@@ -259,6 +259,33 @@ out:
 	return ret;
 }
 
+/*
+ * After a sleep: set the queue up where it stood, with the rings as they are. -EOPNOTSUPP: it has had
+ * jobs, and the device begins at 0 alone.
+ */
+int gtu_queue_resume(struct gtu_queue *q)
+{
+	struct gtu_ctx *ctx = q->ctx;
+	u32 index = q->rest.index, head = q->rest.head;
+	int ret;
+
+	lockdep_assert_held(&ctx->lock);
+	if ((index || head) && !(ctx->gtu->caps & GTU_CAP_SEEK))
+		return -EOPNOTSUPP;
+	ret = gtu_queue_enable(q);
+	if (!ret && (index || head))
+		ret = GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_SEEK, q->id, index, head);
+	if (ret)
+		return ret;
+	if (q->rest.tail != index)
+		writeq(q->rest.tail | (u64)head << 32, gtu_bell(q, GTU_DB_SUBMIT));
+	spin_lock_irq(&q->wait_lock);
+	q->seen.told = false;
+	q->seen.since = jiffies;
+	spin_unlock_irq(&q->wait_lock);
+	return 0;
+}
+
 /* Stop all jobs of the context; its queues then read GTU_QUEUE_DISABLED until they are reset. */
 void gtu_queues_stop(struct gtu_ctx *ctx)
 {

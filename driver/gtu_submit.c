@@ -132,11 +132,6 @@ int gtu_submit_init(struct gtu_queue *q)
  * ---- Submission ---------------------------------------------------------------------------------
  */
 
-static void __iomem *gtu_submit_bell(struct gtu_queue *q)
-{
-	return q->ctx->gtu->bells + ((size_t)q->id << q->ctx->gtu->stride) + GTU_DB_SUBMIT;
-}
-
 /* The one descriptor, into the ring. */
 static void gtu_submit_put(struct gtu_queue *q, struct gtu_hw_desc *d, struct gtu_check *c)
 {
@@ -217,7 +212,7 @@ static unsigned int gtu_submit_batch(struct gtu_queue *q, struct gtu_hw_desc *d,
 	/* Without a new job too: the device may wait for room in the completion ring. */
 	if (i || a->cq_head != q->cq_head) {
 		q->cq_head = a->cq_head;
-		writeq(q->sq_tail | (u64)q->cq_head << 32, gtu_submit_bell(q));
+		writeq(q->sq_tail | (u64)q->cq_head << 32, gtu_bell(q, GTU_DB_SUBMIT));
 	}
 out:
 	mutex_unlock(&ctx->lock);
@@ -283,7 +278,7 @@ void gtu_submit_kick(struct gtu_queue *q)
 
 	spin_lock_irqsave(&q->wait_lock, flags);
 	if (!q->dead)
-		writel(0, gtu_submit_bell(q) + GTU_DB_KICK - GTU_DB_SUBMIT);
+		writel(0, gtu_bell(q, GTU_DB_KICK));
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 }
 

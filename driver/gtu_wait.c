@@ -11,11 +11,6 @@
 /* A lost interrupt, or a user who arms his queue himself, costs a waiter this long and no more. */
 #define GTU_WAIT_SLICE_NS	(100 * NSEC_PER_MSEC)
 
-static void __iomem *gtu_bell(struct gtu_queue *q, u32 reg)
-{
-	return q->ctx->gtu->bells + ((size_t)q->id << q->ctx->gtu->stride) + reg;
-}
-
 /*
  * ---- Events -------------------------------------------------------------------------------------
  */

@@ -40,7 +40,8 @@
  * %ENOMEM      no memory
  * %EACCES      mmap with rights that the mapping does not give
  * %ETIMEDOUT   the deadline has passed
- * %EINTR       a signal came; nothing was changed, except where said; never restarted by the kernel
+ * %EINTR       a signal's handler has run; nothing was changed, except where said. WAIT and read() go
+ *              on where a process was only stopped, or frozen while the system slept
  * %EIO         the queue is in error, or the device refused; a queue's error ends with QUEUE_RESET
  * %EAGAIN      SUBMIT: no place in the ring; read() without blocking: no event
  * %EBADF       no such file descriptor, or not of the kind wanted

@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/time.h>
 
-#include "gtu_util.h"
+#include "gtu_stream.h"
 
 #define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(1u << 20)
@@ -39,18 +39,6 @@ FIXTURE_TEARDOWN(event)
 {
 	if (self->fd >= 0)
 		close(self->fd);
-}
-
-static int set_eventfd(struct queue *q, int efd)
-{
-	struct gtu_ioctl_queue_eventfd a = { .size = sizeof(a), .id = q->c.id, .fd = efd };
-
-	return call(q->fd, GTU_IOCTL_QUEUE_EVENTFD, &a);
-}
-
-static void arm(struct queue *q, uint32_t index)
-{
-	*(volatile uint32_t *)(q->db + GTU_DB_ARM) = index;
 }
 
 /* What poll() says of @fd within @ms. */
@@ -449,25 +437,6 @@ TEST_F(event, read_signal)
 /*
  * ---- Streams ------------------------------------------------------------------------------------
  */
-
-#define RECORDS		4u
-#define INDICES		(40u * GTU_WARP)
-#define INDICES_AT	65536u
-
-/* A stream of INDICES indices into a ring of RECORDS at the memory's begin. */
-static struct gtu_hw_desc stream_job(uint8_t *memory, uint32_t key)
-{
-	struct gtu_hw_desc d = { .opcode = GTU_OP_IRU_STREAM,
-				 .param = GTU_IRU_OP_NONE | 2 << GTU_IRU_TARGET_SHIFT };
-	uint32_t i, *index = (uint32_t *)(memory + INDICES_AT);
-
-	memset(memory, 0, INDICES_AT);
-	for (i = 0; i < INDICES; i++)
-		index[i] = i * 7 % INDICES;
-	d.operand[GTU_IRU_INDICES] = (struct gtu_hw_operand){ key, INDICES, INDICES_AT };
-	d.operand[GTU_IRU_RING] = (struct gtu_hw_operand){ key, RECORDS, 0 };
-	return d;
-}
 
 #define NEEDS(cap)                                                                                 \
 	do {                                                                                       \

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sleep and recovery. The device comes to rest, what it has is noted, and it is set up again as it was
+ * when the power is back: rings, tables and regions stay where they are in memory. Users are frozen
+ * from before the first to behind the last of it, so that no doorbell rings; what else may still come
+ * is the end of a file.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+
+#include "gtu_drv.h"
+
+static unsigned int sleep_ms = 5000;
+module_param(sleep_ms, uint, 0644);
+MODULE_PARM_DESC(sleep_ms, "ms that running jobs have to end before the system sleeps; then it is refused");
+
+/*
+ * ---- To rest ------------------------------------------------------------------------------------
+ */
+
+/* Queue @id with its context, which is locked and referenced; NULL: there is none that lives. */
+static struct gtu_queue *gtu_queue_lock(struct gtu_device *gtu, u32 id)
+{
+	struct gtu_ctx *ctx = NULL;
+	struct gtu_queue *q;
+
+	spin_lock_irq(&gtu->queue_lock);
+	q = gtu->queue[id];
+	if (q && !gtu_ctx_dead(q->ctx)) {
+		ctx = q->ctx;
+		kref_get(&ctx->ref);
+	}
+	spin_unlock_irq(&gtu->queue_lock);
+	if (!ctx)
+		return NULL;
+	mutex_lock(&ctx->lock);
+	q = ctx->torn ? NULL : xa_load(&ctx->queue, id);
+	if (!q) {
+		mutex_unlock(&ctx->lock);
+		gtu_ctx_put(ctx);
+	}
+	return q;
+}
+
+static void gtu_queue_unlock(struct gtu_queue *q)
+{
+	struct gtu_ctx *ctx = q->ctx;
+
+	mutex_unlock(&ctx->lock);
+	gtu_ctx_put(ctx);
+}
+
+/*
+ * Note where the queue stands. -EAGAIN: it has a job that runs, or could. Jobs that wait for places
+ * in the completion ring, which only the frozen user makes, are left for later; an error stays.
+ */
+static int gtu_queue_rest(struct gtu_queue *q)
+{
+	struct gtu_ctx *ctx = q->ctx;
+	u64 result[GTU_MBOX_RESULTS];
+	u32 status, cq_tail;
+	int ret;
+
+	lockdep_assert_held(&ctx->lock);
+	q->rest.keep = false;
+	ret = gtu_mbox_ask(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
+			   (const u64 [GTU_MBOX_ARGS]) { q->id }, &status, result);
+	if (ret)
+		return ret == -ESTALE ? 0 : ret;
+	if ((u32)result[2] != GTU_QUEUE_ENABLED)
+		return 0;
+	q->rest.index = result[0];
+	q->rest.tail = result[0] >> 32;
+	cq_tail = result[1];
+	q->rest.head = result[1] >> 32;
+	if (cq_tail != q->rest.index)
+		return -EAGAIN;
+	if (q->rest.tail != q->rest.index && cq_tail - q->rest.head < BIT(q->cq_log2))
+		return -EAGAIN;
+	q->rest.keep = true;
+	return 0;
+}
+
+/* All queues, or a sentence about the first that does not come to rest. */
+static int gtu_queues_rest(struct gtu_device *gtu)
+{
+	unsigned int ms = READ_ONCE(sleep_ms);
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
+	struct gtu_queue *q;
+	int ret;
+	u32 id;
+
+	for (id = 0; id < gtu->max_queues;) {
+		bool late = time_after(jiffies, end);
+
+		q = gtu_queue_lock(gtu, id);
+		if (!q) {
+			id++;
+			continue;
+		}
+		ret = gtu_queue_rest(q);
+		if (ret == -EAGAIN && late)
+			dev_warn(gtu->parent,
+				 "cannot sleep: queue %u of %s[%d] has jobs that did not end in %u ms\n",
+				 id, q->ctx->comm, q->ctx->pid, ms);
+		else if (ret && ret != -EAGAIN)
+			dev_warn(gtu->parent, "cannot sleep: queue %u does not say how it stands: %d\n",
+				 id, ret);
+		gtu_queue_unlock(q);
+		if (ret == -EAGAIN && !late)
+			usleep_range(1000, 2000);
+		else if (ret)
+			return READ_ONCE(gtu->state) == GTU_STATE_UP ? -EBUSY : 0;
+		else
+			id++;
+	}
+	return 0;
+}
+
+/* Who is dead stays so, whatever epochs the device will count. */
+static void gtu_contexts_rest(struct gtu_device *gtu)
+{
+	struct gtu_ctx *ctx;
+
+	spin_lock_irq(&gtu->ctx_lock);
+	list_for_each_entry(ctx, &gtu->contexts, link) {
+		ctx->rests = !gtu_ctx_dead(ctx);
+		if (!ctx->rests)
+			WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
+	}
+	spin_unlock_irq(&gtu->ctx_lock);
+}
+
+/*
+ * For a bus's driver, before the power goes. 0: the device is at rest and touches no memory any more,
+ * gtu_resume() is to follow. Else, with a sentence in the log, nothing has changed.
+ */
+int gtu_suspend(struct device *dev)
+{
+	struct gtu_device *gtu = dev_get_drvdata(dev);
+	int ret;
+
+	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
+		return 0;
+	ret = gtu_queues_rest(gtu);
+	if (!ret)
+		ret = gtu_aperture_save(gtu);
+	if (ret)
+		return ret;
+	gtu_watch_end(gtu);
+	gtu_contexts_rest(gtu);
+	gtu_hw_away(gtu);
+	return 0;
+}
+
+/*
+ * ---- And back -----------------------------------------------------------------------------------
+ */
+
+/* A context that rested, with a reference; each once. */
+static struct gtu_ctx *gtu_ctx_resting(struct gtu_device *gtu)
+{
+	struct gtu_ctx *ctx, *found = NULL;
+
+	spin_lock_irq(&gtu->ctx_lock);
+	list_for_each_entry(ctx, &gtu->contexts, link) {
+		if (ctx->rests) {
+			ctx->rests = false;
+			kref_get(&ctx->ref);
+			found = ctx;
+			break;
+		}
+	}
+	spin_unlock_irq(&gtu->ctx_lock);
+	return found;
+}
+
+static int gtu_ctx_wake_queues(struct gtu_ctx *ctx)
+{
+	struct gtu_queue *q;
+	unsigned long id;
+	int ret;
+
+	xa_for_each(&ctx->queue, id, q) {
+		if (!q->rest.keep)
+			continue;
+		ret = gtu_queue_resume(q);
+		if (ret)
+			return ret;
+		/* What was asked for by ARM is forgotten: whoever waits looks, and asks again. */
+		gtu_queue_notify(q);
+	}
+	return 0;
+}
+
+static void gtu_ctx_wake(struct gtu_ctx *ctx)
+{
+	struct gtu_device *gtu = ctx->gtu;
+	int ret;
+
+	mutex_lock(&ctx->lock);
+	if (ctx->torn)
+		goto out;
+	WRITE_ONCE(ctx->epoch, READ_ONCE(gtu->epoch));
+	ret = gtu_ctx_enable(ctx);
+	if (!ret) {
+		ret = gtu_ctx_wake_queues(ctx);
+		if (ret && GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id))
+			gtu_force_quiet(ctx, "a context could not be set up again");
+	}
+	if (ret) {
+		dev_warn(gtu->parent, "context %u of %s[%d] did not survive the sleep: %d\n", ctx->id,
+			 ctx->comm, ctx->pid, ret);
+		WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
+	}
+out:
+	mutex_unlock(&ctx->lock);
+}
+
+/*
+ * The power is back, or was never gone. Contexts go on; those for which that could not be done are
+ * told as in a reset. -ENODEV: the device does not come back, and everybody has been told.
+ */
+int gtu_resume(struct device *dev)
+{
+	struct gtu_device *gtu = dev_get_drvdata(dev);
+	struct gtu_ctx *ctx;
+	int ret;
+
+	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
+		return 0;
+	ret = gtu_hw_back(gtu);
+	if (!ret)
+		gtu_aperture_restore(gtu);
+	while ((ctx = gtu_ctx_resting(gtu))) {
+		if (ret)
+			WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
+		else
+			gtu_ctx_wake(ctx);
+		gtu_ctx_put(ctx);
+	}
+	gtu_queues_wake(gtu);
+	if (!ret)
+		gtu_watch(gtu);
+	return ret;
+}
+
+/*
+ * ---- Errors of the bus --------------------------------------------------------------------------
+ */
+
+/* The device has met an error that only a reset ends: contexts are told, registers are left alone. */
+void gtu_error_begin(struct gtu_device *gtu)
+{
+	gtu_hw_away(gtu);
+	gtu_queues_wake(gtu);
+}
+
+/* It can be spoken to again. */
+int gtu_error_end(struct gtu_device *gtu)
+{
+	int ret = gtu_hw_back(gtu);
+
+	gtu_queues_wake(gtu);
+	return ret;
+}

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The system sleeps with the device in use: who had it open goes on where he was, or the sleep is
+ * refused and nothing has happened. Every machine that this runs on would be put to sleep, so it has to
+ * be asked for: GTU_SLEEP=devices freezes users and suspends devices for a moment (/sys/power/pm_test),
+ * GTU_SLEEP=mem goes to S3 and needs somebody who wakes the machine; "@host wake" on standard output
+ * says when. Needs root.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include "gtu_stream.h"
+
+#define RW		(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define BYTES		(1u << 20)
+#define APERTURE	(3u * 65536)
+#define LIMIT_FILE	"/sys/module/gtu/parameters/sleep_ms"
+
+static const char *sleep_kind(void)
+{
+	return getenv("GTU_SLEEP");
+}
+
+/* Sleep and wake: 0 or the errno with which it was refused. */
+static int system_sleep(void)
+{
+	bool mem = !strcmp(sleep_kind(), "mem");
+	int ret;
+
+	write_to("/sys/module/suspend/parameters/pm_test_delay", "1");
+	write_to("/sys/power/mem_sleep", "deep");
+	ret = write_to("/sys/power/pm_test", mem ? "none" : "devices");
+	if (ret)
+		return ret;
+	if (mem) {
+		printf("@host wake\n");
+		fflush(stdout);
+	}
+	return write_to("/sys/power/state", "mem");
+}
+
+FIXTURE(sleep)
+{
+	int fd;
+	struct queue q;
+	uint8_t *memory;
+	uint32_t key;
+	bool seek;
+};
+
+FIXTURE_SETUP(sleep)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+
+	self->fd = -1;
+	if (!sleep_kind())
+		SKIP(return, "set GTU_SLEEP=devices or mem: this puts the machine to sleep");
+	if (geteuid())
+		SKIP(return, "needs root");
+	OPEN_OR_SKIP(self->fd);
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	self->seek = info.caps & GTU_CAP_SEEK;
+	self->memory = pages(BYTES);
+	ASSERT_NE(MAP_FAILED, (void *)self->memory);
+	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
+	ASSERT_EQ(0, queue_create(self->fd, 3, 3, &self->q));
+}
+
+FIXTURE_TEARDOWN(sleep)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+/* For tests of what survives. */
+#define NEEDS_SEEK                                                                                 \
+	do {                                                                                       \
+		if (!self->seek)                                                                   \
+			SKIP(return, "the device cannot set a queue up where it was");             \
+	} while (0)
+
+/* COPY of a page with something new in it; true when it arrived. */
+static bool copies(struct queue *q, uint8_t *memory, uint32_t key, uint8_t value)
+{
+	struct gtu_hw_desc d = copy_job(key, 0, key, 8192, 4096, 0);
+	struct gtu_hw_cpl c;
+	int ret;
+
+	memset(memory, value, 4096);
+	ret = run(q, &d, &c);
+	if (ret != GTU_CPL_OK)
+		return printf("# a job ended with %d: %s\n", ret, ret < 0 ? strerror(-ret) : "status") < 0;
+	return !memcmp(memory, memory + 8192, 4096) && memory[8192] == value;
+}
+
+/* Rings, keys, memory of both kinds, settings: all of it is there afterwards, and only counters are new. */
+TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
+{
+	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE, .length = APERTURE, .rights = RW };
+	struct gtu_ioctl_reg setting = { .size = sizeof(setting), .offset = GTU_PAGE_IRU + GTU_UREG_SET(GTU_IRU_S_TIMEOUT) };
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct gtu_ioctl_reg epoch = { .size = sizeof(epoch), .offset = GTU_REG_EPOCH };
+	uint64_t *piece = MAP_FAILED, old = 0;
+	long pinned;
+	struct queue other;
+	uint32_t i, key;
+
+	NEEDS_SEEK;
+	/* an odd place in the rings, in their later passes */
+	for (i = 0; i < 29; i++)
+		ASSERT_TRUE(copies(&self->q, self->memory, self->key, (uint8_t)i));
+	if (!call(self->fd, GTU_IOCTL_BUFFER_ALLOC, &a)) {
+		piece = mmap(NULL, APERTURE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, (off_t)a.mmap_offset);
+		ASSERT_NE(MAP_FAILED, (void *)piece);
+		for (i = 0; i < APERTURE / 8; i++)
+			piece[i] = i * 0x9e3779b97f4a7c15u;
+	}
+	if (!call(self->fd, GTU_IOCTL_REG_READ, &setting)) {
+		old = setting.value;
+		setting.value = old + 13;
+		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_REG_WRITE, &setting));
+	}
+	pinned = status_kib("VmPin");
+	ASSERT_EQ(0, system_sleep());
+
+	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&self->q));
+	for (i = 0; i < 29; i++)
+		ASSERT_TRUE(copies(&self->q, self->memory, self->key, (uint8_t)(i + 100)));
+	EXPECT_EQ(58u, self->q.consumed);
+	EXPECT_EQ(pinned, status_kib("VmPin"));
+	if (piece != MAP_FAILED) {
+		struct gtu_hw_desc d = copy_job(a.key, 0, self->key, 0, APERTURE / 8, 3);
+		struct gtu_hw_cpl c;
+
+		for (i = 0; i < APERTURE / 8; i++)
+			ASSERT_EQ(i * 0x9e3779b97f4a7c15u, piece[i]);
+		EXPECT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
+		EXPECT_EQ(0, memcmp(self->memory, piece, 65536));
+	}
+	if (old) {
+		setting.value = 0;
+		EXPECT_EQ(0, call(self->fd, GTU_IOCTL_REG_READ, &setting));
+		EXPECT_EQ(old + 13, setting.value);
+		setting.value = old;
+		EXPECT_EQ(0, call(self->fd, GTU_IOCTL_REG_WRITE, &setting));
+	}
+	/* the file lives in the device's epoch, whichever that is now */
+	EXPECT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(0, call(self->fd, GTU_IOCTL_REG_READ, &epoch));
+	EXPECT_EQ(epoch.value, info.epoch);
+	/* a revoked key is dead, a new one is alive, and queues come and go */
+	EXPECT_EQ(0, region_remove(self->fd, self->key));
+	EXPECT_FALSE(copies(&self->q, self->memory, self->key, 1));
+	EXPECT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &key));
+	EXPECT_EQ(0, queue_create(self->fd, 2, 2, &other));
+	EXPECT_TRUE(copies(&other, self->memory, key, 2));
+	EXPECT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_TRUE(copies(&self->q, self->memory, key, 3));
+}
+
+struct waiter {
+	struct queue *q;
+	int how, ret;
+	struct gtu_event e;
+	pthread_t thread;
+};
+
+/* One who waits in the ioctl, one in read(): neither hears of the sleep. */
+static void *wait_somehow(void *arg)
+{
+	struct waiter *w = arg;
+
+	if (!w->how)
+		w->ret = queue_wait(w->q, w->q->submitted, GTU_WAIT_FOREVER);
+	else
+		w->ret = read(w->q->fd, &w->e, sizeof(w->e)) == sizeof(w->e) ? 0 : errno;
+	return NULL;
+}
+
+TEST_F_TIMEOUT(sleep, who_waits_goes_on, 120)
+{
+	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+	struct waiter w[2] = { { .q = &self->q }, { .q = &self->q, .how = 1 } };
+	int efd = eventfd(0, EFD_NONBLOCK), i;
+	uint64_t events = 0;
+	struct gtu_hw_cpl c;
+
+	NEEDS_SEEK;
+	ASSERT_TRUE(copies(&self->q, self->memory, self->key, 1));
+	ASSERT_LE(0, efd);
+	ASSERT_EQ(0, set_eventfd(&self->q, efd));
+	for (i = 0; i < 2; i++) {
+		w[i].ret = -1;
+		pthread_create(&w[i].thread, NULL, wait_somehow, &w[i]);
+	}
+	usleep(100000);
+	ASSERT_EQ(0, system_sleep());
+	usleep(100000);
+	/* what was asked for by ARM may be lost: who has an eventfd is told to look */
+	EXPECT_EQ((ssize_t)sizeof(events), read(efd, &events, sizeof(events)));
+	EXPECT_EQ(-1, w[0].ret);
+	arm(&self->q, self->q.submitted);
+	submit(&self->q, &nop);
+	for (i = 0; i < 2; i++) {
+		pthread_join(w[i].thread, NULL);
+		EXPECT_EQ(0, w[i].ret);
+	}
+	EXPECT_EQ(self->q.c.id, w[1].e.queue);
+	EXPECT_EQ(0, take(&self->q, &c));
+	close(efd);
+}
+
+static volatile bool stop;
+
+struct user {
+	pthread_t thread;
+	bool submit;
+	uint64_t jobs;
+	const char *failed;
+};
+
+/* A file of his own, jobs without a pause, every byte looked at. */
+static void *busy_user(void *arg)
+{
+	struct user *u = arg;
+	uint8_t *memory = pages(65536);
+	struct gtu_hw_desc d;
+	struct queue q;
+	uint32_t key;
+	int fd = open(device_path(), O_RDWR);
+
+	if (fd < 0 || region_add(fd, memory, 65536, RW, &key)) {
+		u->failed = "no file or region";
+		return NULL;
+	}
+	if (u->submit) {
+		struct gtu_ioctl_queue_create c = { .size = sizeof(c), .flags = GTU_QUEUE_SUBMIT, .sq_log2 = 4, .cq_log2 = 4 };
+		uint32_t n = 0;
+
+		if (call(fd, GTU_IOCTL_QUEUE_CREATE, &c))
+			u->failed = "no queue";
+		q = (struct queue){ .fd = fd, .c = c };
+		while (!stop && !u->failed) {
+			struct gtu_ioctl_submit s = { .size = sizeof(s), .id = c.id, .count = 1, .cq_head = n };
+
+			d = copy_job(key, 0, key, 8192, 4096, 0);
+			s.descs = (uintptr_t)&d;
+			memset(memory, (int)n, 4096);
+			if (call(fd, GTU_IOCTL_SUBMIT, &s) || s.sq_index != n)
+				u->failed = "SUBMIT";
+			else if (queue_wait(&q, n, now_ns() + 60 * SECOND))
+				u->failed = "WAIT";
+			else if (memcmp(memory, memory + 8192, 4096))
+				u->failed = "the bytes";
+			u->jobs = ++n;
+		}
+	} else {
+		if (queue_create(fd, 2, 2, &q))
+			u->failed = "no queue";
+		while (!stop && !u->failed) {
+			if (!copies(&q, memory, key, (uint8_t)u->jobs))
+				u->failed = "a job";
+			u->jobs++;
+		}
+	}
+	close(fd);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(sleep, under_load, 180)
+{
+	struct user u[4] = { { .submit = true }, { .submit = false }, { .submit = true }, { .submit = false } };
+	uint64_t before[4];
+	int i, n;
+
+	NEEDS_SEEK;
+	stop = false;
+	for (i = 0; i < 4; i++)
+		pthread_create(&u[i].thread, NULL, busy_user, &u[i]);
+	for (n = 0; n < 3; n++) {
+		usleep(300000);
+		for (i = 0; i < 4; i++)
+			before[i] = u[i].jobs;
+		EXPECT_EQ(0, system_sleep());
+	}
+	for (n = 0; n < 200 && !stop; n++) {
+		usleep(50000);
+		for (i = 0; i < 4 && (u[i].failed || u[i].jobs > before[i] + 2); i++)
+			;
+		stop = i == 4;
+	}
+	stop = true;
+	for (i = 0; i < 4; i++) {
+		pthread_join(u[i].thread, NULL);
+		EXPECT_EQ(NULL, u[i].failed) {
+			TH_LOG("user %d after %llu jobs: %s", i, (unsigned long long)u[i].jobs, u[i].failed);
+		}
+		EXPECT_LT(before[i], u[i].jobs);
+	}
+}
+
+/* Jobs that wait for places in the completion ring wait behind the sleep too, and none is lost. */
+TEST_F_TIMEOUT(sleep, full_completion_ring, 120)
+{
+	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+	struct gtu_hw_cpl c;
+	struct queue q;
+	uint32_t i;
+
+	NEEDS_SEEK;
+	ASSERT_EQ(0, queue_create(self->fd, 4, 2, &q));
+	for (i = 0; i < 11; i++)
+		put(&q, &nop);
+	doorbell(&q, q.submitted, 0);
+	ASSERT_EQ(0, queue_wait(&q, 3, now_ns() + 10 * SECOND));
+	ASSERT_EQ(0, system_sleep());
+	for (i = 0; i < 11; i++) {
+		ASSERT_EQ(0, queue_wait(&q, i, now_ns() + 10 * SECOND));
+		ASSERT_EQ(0, take(&q, &c));
+		EXPECT_EQ(0x1000 + i, c.cookie);
+		doorbell(&q, q.submitted, q.consumed);
+	}
+	EXPECT_FALSE(completed(&q, 11));
+}
+
+/* An error lasts until the queue is reset, whatever the system does. */
+TEST_F_TIMEOUT(sleep, an_error_stays, 120)
+{
+	struct queue q;
+
+	NEEDS_SEEK;
+	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q));
+	doorbell(&q, 1000, 0);
+	EXPECT_EQ(EIO, queue_wait(&q, 0, now_ns() + 10 * SECOND));
+	ASSERT_EQ(0, system_sleep());
+	EXPECT_EQ(GTU_QUEUE_E_TAIL, queue_state(&q));
+	EXPECT_EQ(EIO, queue_wait(&q, 0, now_ns() + SECOND));
+	EXPECT_EQ(0, queue_call(&q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_TRUE(copies(&q, self->memory, self->key, 9));
+}
+
+/* A stream whose consumer is frozen cannot end: no sleep, and the stream goes on as if nobody had asked. */
+TEST_F_TIMEOUT(sleep, refused_while_a_job_runs, 120)
+{
+	volatile struct gtu_hw_ring *ring = (void *)self->memory;
+	struct gtu_hw_desc d = stream_job(self->memory, self->key);
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	char limit[32] = "";
+	struct gtu_hw_cpl c;
+	uint32_t index, records = 0;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (!(info.units & GTU_UNIT_IRU))
+		SKIP(return, "the device has no IRU");
+	if (!strcmp(sleep_kind(), "mem"))
+		SKIP(return, "nobody would be woken");
+	read_from(LIMIT_FILE, limit, sizeof(limit));
+	ASSERT_EQ(0, write_to(LIMIT_FILE, "300"));
+	index = submit(&self->q, &d);
+	while (ring->producer != RECORDS)
+		usleep(1000);
+	EXPECT_EQ(EBUSY, system_sleep());
+	EXPECT_EQ(0, write_to(LIMIT_FILE, limit));
+	while (!completed(&self->q, index)) {
+		records += ring->producer - ring->consumer;
+		__atomic_store_n(&ring->consumer, ring->producer, __ATOMIC_SEQ_CST);
+		*(volatile uint32_t *)(self->q.db + GTU_DB_KICK) = 1;
+		usleep(1000);
+	}
+	records += ring->producer - ring->consumer;
+	EXPECT_EQ(0, take(&self->q, &c));
+	EXPECT_EQ(GTU_CPL_OK, c.status);
+	EXPECT_EQ(records, c.count);
+	EXPECT_TRUE(copies(&self->q, self->memory, self->key, 4));
+}
+
+/* Where queues begin at 0 alone: who has used his is told that he is lost, who has not goes on. */
+TEST_F_TIMEOUT(sleep, told_where_it_cannot_be_kept, 120)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct pollfd p = { .events = POLLIN };
+	struct waiter w = { .q = &self->q, .ret = -1 };
+	struct queue fresh;
+	uint8_t *memory = pages(65536);
+	uint32_t key;
+	int fd;
+
+	if (self->seek)
+		SKIP(return, "the device can");
+	fd = open(device_path(), O_RDWR);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, region_add(fd, memory, 65536, RW, &key));
+	ASSERT_EQ(0, queue_create(fd, 2, 2, &fresh));
+	ASSERT_TRUE(copies(&self->q, self->memory, self->key, 4));
+	pthread_create(&w.thread, NULL, wait_somehow, &w);
+	usleep(100000);
+	ASSERT_EQ(0, system_sleep());
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(ENODEV, w.ret);
+	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
+	p.fd = self->fd;
+	EXPECT_EQ(1, poll(&p, 1, 1000));
+	EXPECT_EQ(POLLERR | POLLHUP, p.revents);
+	EXPECT_TRUE(copies(&fresh, memory, key, 5));
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

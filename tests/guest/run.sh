@@ -14,6 +14,9 @@
 #   --no-device        a guest without the device that --serve is for
 #   --limit S          seconds the guest may take in all [300]; --test-limit S: one test [60]
 #   --mem SIZE         the guest's memory [512M]; --cpus N [2]
+#   --ports            devices are in slots that they can be taken out of: gtu0, gtu1, ... behind port0, port1, ...
+#   --monitor          lines "@host ..." of the tests are carried out (tests/guest/monitor)
+#   --word WORD        one more for the kernel's command line
 #   --iommu            with an IOMMU in the machine, in use
 #   --system FOLDER    a system that boots by itself, instead of tests: vmlinuz, initrd.img and disk in FOLDER. It
 #                      prints to its second serial port what tests/guest/init does
@@ -29,12 +32,14 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= shell= device=1 system=
+devices=1 iommu= share= shell= device=1 system= ports= monitor= word=
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--no-device) device= ; shift; continue ;;
 	--iommu) iommu=1; shift; continue ;;
+	--ports) ports=1; shift; continue ;;
+	--monitor) monitor=1; shift; continue ;;
 	--shell) shell=1 limit=86400; shift; continue ;;
 	esac
 	[ $# -ge 2 ] || die "run.sh: $1 needs a value"
@@ -51,6 +56,7 @@ while [ $# -gt 0 ]; do
 	--share) share=$2 ;;
 	--system) system=$2 ;;
 	--name) name=$2 ;;
+	--word) word+=" $2" ;;
 	--module | --file | --test) initrd+=("$1" "$2") ;;
 	*) die "run.sh: no option $1" ;;
 	esac
@@ -116,6 +122,7 @@ else
 	# no_timer_check: emulated, the timer can come too late for the kernel's look at it, which ends in a panic
 	words="console=ttyS0 panic=-1 no_timer_check guest.limit=$test_limit"
 fi
+words+=$word
 qemu+=(-kernel "$from" -initrd "$ram")
 [ -n "$system" ] && words+=" root=/dev/vda rw" && qemu+=(-drive "file=$system/disk,format=raw,if=virtio")
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
@@ -134,8 +141,19 @@ attach() {
 		sleep 0.05
 	done
 	[ -S "$socket" ] || die "gtu serve does not listen: $(cat "$log")"
-	qemu+=(-device '{"driver":"vfio-user-pci","socket":{"type":"unix","path":"'"$socket"'"}}')
+	local json='{"driver":"vfio-user-pci","socket":{"type":"unix","path":"'"$socket"'"}}'
+	if [ -n "$ports" ]; then
+		qemu+=(-device "pcie-root-port,id=port$attached,chassis=$((attached + 1)),slot=$((attached + 1))")
+		json="{\"id\":\"gtu$attached\",\"bus\":\"port$attached\",${json#\{}"
+		echo "$json" >"$scratch/gtu$attached.json"
+	fi
+	qemu+=(-device "$json")
+	attached=$((attached + 1))
 }
+attached=0
+# the slots' own controller, which the kernel drives, not the firmware's
+[ -n "$ports" ] && qemu+=(-global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off)
+[ -n "$monitor" ] && qemu+=(-chardev "pipe,id=qmp,path=$scratch/qmp" -mon chardev=qmp,mode=control)
 
 [ -x "$gtu" ] || die "$gtu is not built"
 if [ -n "$device" ]; then
@@ -162,12 +180,14 @@ fi
 
 start=$EPOCHREALTIME
 mkfifo "$scratch/results"
+through=(tr -d '\r')
+[ -n "$monitor" ] && mkfifo "$scratch"/qmp.{in,out} && through=("$here/monitor" "$scratch")
 timeout -k 5 "$limit" "$emulator" "${qemu[@]}" -append "$words loglevel=8" \
 	-serial "file:$dir/console.log" -chardev stdio,id=out,signal=off -serial chardev:out \
 	>"$scratch/results" 2>"$dir/qemu.log" </dev/null &
 qemu_pid=$!
 # in the background, since a signal is only heeded in wait
-tr -d '\r' <"$scratch/results" | tee "$dir/results.log" | awk -f "$here/flatten.awk" &
+"${through[@]}" <"$scratch/results" | tee "$dir/results.log" | awk -f "$here/flatten.awk" &
 wait $! 2>/dev/null
 results=$?
 wait "$qemu_pid" 2>/dev/null

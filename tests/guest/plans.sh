@@ -199,6 +199,8 @@ tiny_guest() {
 		--test "same-as-the-model=$(sound_bringup /dev/gtu0 --lockstep 2000)"
 }
 
+. "$here/plans_life.sh"
+
 run_plan() (
 	# a folder of its own: plans run beside each other
 	arguments=() work=$cache/test-$1 graph=$cache/test-$1/graph.gtu
@@ -231,6 +233,9 @@ run_plan() (
 		need distribution
 		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
 		tiny_guest ;;
+	life)
+		need distribution
+		life_guest ;;
 	6.12)
 		need 6.12
 		kselftest_arguments "" $some nocopy_test event_test

@@ -15,6 +15,7 @@
 #   --limit S          seconds the guest may take in all [300]; --test-limit S: one test [60]
 #   --mem SIZE         the guest's memory [512M]; --cpus N [2]
 #   --ports            devices are in slots that they can be taken out of: gtu0, gtu1, ... behind port0, port1, ...
+#   --absent gtuN      that one of them is not in its slot yet
 #   --monitor          lines "@host ..." of the tests are carried out (tests/guest/monitor)
 #   --word WORD        one more for the kernel's command line
 #   --iommu            with an IOMMU in the machine, in use
@@ -32,7 +33,7 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= shell= device=1 system= ports= monitor= word=
+devices=1 iommu= share= shell= device=1 system= ports= absent= monitor= word=
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -56,6 +57,7 @@ while [ $# -gt 0 ]; do
 	--share) share=$2 ;;
 	--system) system=$2 ;;
 	--name) name=$2 ;;
+	--absent) absent=$2 ;;
 	--word) word+=" $2" ;;
 	--module | --file | --test) initrd+=("$1" "$2") ;;
 	*) die "run.sh: no option $1" ;;
@@ -147,7 +149,7 @@ attach() {
 		json="{\"id\":\"gtu$attached\",\"bus\":\"port$attached\",${json#\{}"
 		echo "$json" >"$scratch/gtu$attached.json"
 	fi
-	qemu+=(-device "$json")
+	[ -n "$absent" ] && [ "gtu$attached" = "$absent" ] || qemu+=(-device "$json")
 	attached=$((attached + 1))
 }
 attached=0

@@ -107,10 +107,10 @@ static int gtu_queues_rest(struct gtu_device *gtu)
 			dev_warn(gtu->parent, "cannot sleep: queue %u does not say how it stands: %d\n",
 				 id, ret);
 		gtu_queue_unlock(q);
-		if (ret == -EAGAIN && !late)
-			usleep_range(1000, 2000);
-		else if (ret)
+		if (ret && (ret != -EAGAIN || late))
 			return READ_ONCE(gtu->state) == GTU_STATE_UP ? -EBUSY : 0;
+		if (ret)
+			usleep_range(1000, 2000);
 		else
 			id++;
 	}

@@ -38,3 +38,12 @@ kernel_arguments() {
 	echo ARCH=arm64
 	[ "$(uname -m)" = aarch64 ] || echo CROSS_COMPILE=$cross
 }
+
+# The QEMU that has the device compiled in: $GTU_QEMU, or what `make qemu` builds here.
+compiled_in() {
+	local dir
+
+	[ -n "${GTU_QEMU:-}" ] && echo "$GTU_QEMU" && return
+	dir=$("$root/firmware-model/qemu/build-qemu" --name) && [ -x "$dir/run" ] || return 1
+	echo "$dir/run"
+}

@@ -33,10 +33,10 @@ guest-tools:
 	@tests/guest/get-qemu.sh
 	@tests/guest/get-kernel.sh '$(KERNEL)'
 
-# the kernels of `make test`
+# the kernels of `make test`, and the QEMU with the device compiled in
 guest-tools-test:
 	@failed=; for kernel in distribution 6.12; do \
-		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; test -z "$$failed"
+		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; $(MAKE) qemu || failed=1; test -z "$$failed"
 
 # each for itself: one that cannot be had is no reason to go without the others
 guest-tools-all:

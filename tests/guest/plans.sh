@@ -25,6 +25,11 @@ need() {
 	exit 1
 }
 
+# need_compiled_in: a QEMU that has the device, or the end of this plan
+need_compiled_in() {
+	emulator=$(compiled_in 2>/dev/null) || skip_all "no QEMU with the device compiled in (make qemu says why)"
+}
+
 # boot NAME KERNEL ARGUMENTS: those in `first` come before the driver
 boot() {
 	local name=$1 kernel=$2 rc
@@ -236,6 +241,27 @@ run_plan() (
 	life)
 		need distribution
 		life_guest ;;
+	qtest)
+		command -v python3 >/dev/null || skip_all "python3 is missing"
+		need_compiled_in
+		GTU_QEMU=$emulator "$root/tests/qtest/run" ;;
+	compiled-in)
+		need_compiled_in
+		need distribution
+		kselftest_arguments "" $some nocopy_test event_test aperture_test
+		sound_guest "$1" distribution --door compiled-in --devices 2 --limit 900 ;;
+	all-compiled-in)
+		need_compiled_in
+		need distribution
+		kselftest_arguments ""
+		kselftest_arguments _32 $some
+		sound_guest "$1" distribution --door compiled-in --devices 2 --limit 1400 ;;
+	compiled-in-iommu)
+		need_compiled_in
+		need distribution
+		kselftest_arguments ""
+		sound_guest "$1" distribution --door compiled-in --iommu --devices 2 --limit 1400 \
+			--test "behind-iommu=$behind_iommu" ;;
 	6.12)
 		need 6.12
 		kselftest_arguments "" $some nocopy_test event_test

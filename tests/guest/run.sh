@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Boots a guest with the device attached over vfio-user, runs tests in it, and prints TAP.
+# Boots a guest with the device attached over vfio-user, or compiled in, runs tests in it, and prints TAP.
 #
 #   tests/guest/run.sh [options] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
 #
@@ -10,6 +10,7 @@
 #   --gtu PROGRAM      the tool that serves the device [build/gtu]
 #   --serve OPTION     an option for gtu serve; may be given more than once
 #   --also OPTION      one more device, whose gtu serve has this option alone; may be given more than once
+#   --door NAME        vfio-user: a gtu serve for each device; compiled-in: the QEMU of `make qemu`, or $GTU_QEMU [vfio-user]
 #   --devices N        N devices in all, those beyond --serve's without options
 #   --no-device        a guest without the device that --serve is for
 #   --limit S          seconds the guest may take in all [300]; --test-limit S: one test [60]
@@ -33,7 +34,7 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= shell= device=1 system= ports= absent= monitor= word=
+devices=1 iommu= share= shell= device=1 system= ports= absent= monitor= word= door=vfio-user
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -47,6 +48,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=$2 ;;
 	--devices) devices=$2 ;;
+	--door) door=$2 ;;
 	--gtu) gtu=$2 ;;
 	--serve) serve+=("$2") ;;
 	--also) also+=("$2") ;;
@@ -72,8 +74,16 @@ for ((i = 1; i < devices; i++)); do
 done
 dir=$cache/$name
 mkdir -p "$dir" && rm -f "$dir"/*.log || exit 1
-emulator=$cache/qemu/run
-[ "$kernel" = arm64 ] && emulator=$cache/qemu-arm64/run
+case $door in
+vfio-user)
+	emulator=$cache/qemu/run
+	[ "$kernel" = arm64 ] && emulator=$cache/qemu-arm64/run ;;
+compiled-in)
+	emulator=$(compiled_in) || exit 1
+	[ ${#serve[@]} -eq 0 ] && [[ "${also[*]}$share$system" != *[![:space:]]* ]] ||
+		die "run.sh: behind --door compiled-in there is no gtu serve, no shared folder and no disk" ;;
+*) die "run.sh: there is no door '$door': vfio-user, compiled-in" ;;
+esac
 [ -x "$emulator" ] && [ -e "${system:-$cache/kernel-$kernel}/vmlinuz" ] ||
 	die "no QEMU or no kernel yet: make guest-tools KERNEL=$kernel"
 # the socket's path must be short, and no other guest's
@@ -130,10 +140,11 @@ qemu+=(-kernel "$from" -initrd "$ram")
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
 [ -n "$share" ] && words+=" guest.share=1" &&
 	qemu+=(-virtfs "local,path=$share,mount_tag=share,security_model=none")
-# attach NAME OPTIONS: a server of its own, its process in started_pid
-attach() {
+# start_server NAME OPTIONS: a server of its own, its process in started_pid and the device in json
+start_server() {
 	local socket=$scratch/$1 log=$dir/$1.log
 	shift
+
 	# --foreground: else timeout sends SIGCONT too, on which the leak sanitizer can hang at the end
 	timeout --foreground -k 5 $((limit + 10)) "$gtu" serve --socket "$socket" "$@" >"$log" 2>&1 &
 	started_pid=$!
@@ -143,7 +154,14 @@ attach() {
 		sleep 0.05
 	done
 	[ -S "$socket" ] || die "gtu serve does not listen: $(cat "$log")"
-	local json='{"driver":"vfio-user-pci","socket":{"type":"unix","path":"'"$socket"'"}}'
+	json='{"driver":"vfio-user-pci","socket":{"type":"unix","path":"'"$socket"'"}}'
+}
+# attach NAME OPTIONS: a device
+attach() {
+	local json='{"driver":"gtu-pci"}'
+
+	started_pid=
+	[ "$door" = compiled-in ] || start_server "$@"
 	if [ -n "$ports" ]; then
 		qemu+=(-device "pcie-root-port,id=port$attached,chassis=$((attached + 1)),slot=$((attached + 1))")
 		json="{\"id\":\"gtu$attached\",\"bus\":\"port$attached\",${json#\{}"
@@ -165,7 +183,7 @@ fi
 for option in "${also[@]}"; do
 	# shellcheck disable=SC2086 # an option and its value
 	attach "also-${#also_pids[@]}" $option
-	also_pids+=("$started_pid")
+	[ -z "$started_pid" ] || also_pids+=("$started_pid")
 done
 
 if [ "$shell" = commands ]; then

@@ -31,6 +31,12 @@ class Line:
                     raise Ended
         self.socket.settimeout(LIMIT)
 
+    def send(self, line):
+        try:
+            self.socket.sendall(line.encode() + b"\n")
+        except (BrokenPipeError, ConnectionResetError):
+            raise Ended from None
+
     def receive(self):
         while b"\n" not in self.pending:
             try:
@@ -104,7 +110,7 @@ class Machine:
         """Ends QEMU as its monitor does, so that what the device leaves behind is seen; its exit status."""
         try:
             self.monitor("quit")
-        except (Ended, OSError):
+        except Ended:
             pass
         try:
             status = self.process.wait(LIMIT)
@@ -123,7 +129,7 @@ class Machine:
     def monitor(self, command, **arguments):
         """The answer; AssertionError with QEMU's sentence where it refuses."""
         message = {"execute": command, "arguments": {k.replace("_", "-"): v for k, v in arguments.items()}}
-        self.qmp.socket.sendall(json.dumps(message).encode() + b"\n")
+        self.qmp.send(json.dumps(message))
         while True:
             answer = json.loads(self.qmp.receive())
             if "error" in answer:
@@ -133,7 +139,7 @@ class Machine:
 
     # ---- What a processor does ----
     def _ask(self, line):
-        self.qtest.socket.sendall(line.encode() + b"\n")
+        self.qtest.send(line)
         while True:
             answer = self.qtest.receive().decode().split()
             if answer[0] == "IRQ":
@@ -153,7 +159,7 @@ class Machine:
         data = b""
         while length:
             n = min(length, 65536)
-            self.qtest.socket.sendall(f"read {address:#x} {n:#x}\n".encode())
+            self.qtest.send(f"read {address:#x} {n:#x}")
             data += bytes.fromhex(self.qtest.receive().decode().split()[1][2:])
             address, length = address + n, length - n
         return data

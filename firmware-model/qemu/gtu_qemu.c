@@ -28,6 +28,14 @@ static bool enter(struct gtu_qemu *g)
 	return true;
 }
 
+/* The same for what no IOMMU does while it is asked: changes of the machine. */
+static void enter_surely(struct gtu_qemu *g)
+{
+	bool entered = enter(g);
+
+	g_assert(entered);
+}
+
 /* Writes went past QEMU: what it has translated of that memory is stale, and logs of changes want to know. */
 static void tell_written(struct gtu_qemu *g)
 {
@@ -67,7 +75,9 @@ static void leave(struct gtu_qemu *g)
 	g->raised |= g->irqs;
 	g->irqs = 0;
 	raised = g->raised;
-	qemu_cond_signal(&g->work);
+	/* most accesses give no work, and waking the thread costs more than they do */
+	if (g->stop || gtu_dev_pending(g->dev) || (g->asleep && gtu_dev_busy(g->dev)))
+		qemu_cond_signal(&g->work);
 	qemu_mutex_unlock(&g->lock);
 	if (raised)
 		deliver(g);
@@ -107,7 +117,9 @@ static void rest(struct gtu_qemu *g)
 	int64_t before = get_clock();
 
 	if (!g->running || gtu_dev_pending(g->dev) || !gtu_dev_busy(g->dev)) {
+		g->asleep = true;
 		qemu_cond_wait(&g->work, &g->lock);
+		g->asleep = false;
 		return;
 	}
 	if (!qemu_cond_timedwait(&g->work, &g->lock, PACE_IDLE_MS) && g->running)
@@ -137,7 +149,7 @@ static void on_vm_state(void *opaque, bool running, RunState state)
 {
 	struct gtu_qemu *g = opaque;
 
-	enter(g);
+	enter_surely(g);
 	g->running = running;
 	leave(g);
 }
@@ -336,7 +348,7 @@ static void on_region_add(MemoryListener *l, MemoryRegionSection *s)
 
 	if (!memory_region_is_iommu(s->mr) && !is_plain(s))
 		return;
-	enter(g);
+	enter_surely(g);
 	if (memory_region_is_iommu(s->mr)) {
 		add_iommu(g, s);
 	} else {
@@ -356,7 +368,7 @@ static void on_region_del(MemoryListener *l, MemoryRegionSection *s)
 
 	if (!iommu && !is_plain(s))
 		return;
-	enter(g);
+	enter_surely(g);
 	dma_table_unmap(&g->memory, section_start(s), section_last(s) - section_start(s) + 1);
 	QLIST_FOREACH(i, &g->iommus, next) {
 		if (MEMORY_REGION(i->region) == s->mr && i->start == section_start(s))
@@ -442,8 +454,7 @@ const struct gtu_dev_config *gtu_qemu_config(const struct gtu_qemu *g)
 
 void gtu_qemu_reset(struct gtu_qemu *g)
 {
-	if (!enter(g))
-		return;
+	enter_surely(g);
 	gtu_dev_reset(g->dev);
 	/* what it sent before is of the time before */
 	g->irqs = 0;
@@ -521,7 +532,7 @@ void gtu_qemu_unrealize(struct gtu_qemu *g)
 {
 	qemu_del_vm_change_state_handler(g->vm_state);
 	memory_listener_unregister(&g->listener);
-	enter(g);
+	enter_surely(g);
 	g->stop = true;
 	leave(g);
 	qemu_thread_join(&g->thread);

@@ -63,6 +63,7 @@ struct gtu_qemu {
 	QemuMutex lock;
 	QemuCond work, turn, answer;	/* for the thread; for those who wait for it; for its request */
 	bool stepping;			/* the thread calls the model, without `lock` */
+	bool asleep;			/* it waits for `work`, however long that takes */
 	bool stop, running;		/* running: the virtual machine is not paused */
 	unsigned waiting;		/* threads that want to call the model */
 	bool serving;			/* the IOMMU is being asked; under the big lock */

@@ -63,6 +63,7 @@ class Machine:
     """q35 with 128 MiB and the -device options given; `options` are more of QEMU's own."""
 
     def __init__(self, *devices, options=()):
+        self.events = []                # of the monitor, that came so far
         self.folder = tempfile.mkdtemp(prefix="gtu-qtest-")
         bios = os.path.join(self.folder, "bios")
         with open(bios, "wb") as f:
@@ -132,6 +133,8 @@ class Machine:
         self.qmp.send(json.dumps(message))
         while True:
             answer = json.loads(self.qmp.receive())
+            if "event" in answer:
+                self.events.append(answer)
             if "error" in answer:
                 raise Refused(answer["error"]["desc"])
             if "return" in answer:
@@ -185,6 +188,14 @@ class Machine:
     def set_config(self, where, at, size, value):
         port = self._select(where, at)
         self._ask(f"out{'bwl'[size.bit_length() - 1]} {port:#x} {value:#x}")
+
+    def capability(self, where, number):
+        """Where it lies."""
+        at = self.config(where, 0x34, 1)
+        while at and self.config(where, at, 1) != number:
+            at = self.config(where, at + 1, 1)
+        assert at, f"no capability {number:#x}"
+        return at
 
     def extended(self, where, at):
         """A word of the configuration space behind the first 256 bytes: memory-mapped, as on every PCI Express machine."""

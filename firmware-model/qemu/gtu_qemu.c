@@ -294,7 +294,8 @@ static void host_irq(void *host, unsigned vector)
 
 static const struct gtu_host_ops host_ops = { .dma = host_dma, .irq = host_irq };
 
-static void on_iommu_unmap(IOMMUNotifier *n, IOMMUTLBEntry *e)
+/* A mapping that is new or gone; what was translated before is forgotten. */
+static void on_iommu_change(IOMMUNotifier *n, IOMMUTLBEntry *e)
 {
 	struct gtu_qemu_iommu *i = container_of(n, struct gtu_qemu_iommu, notifier);
 	struct gtu_qemu *g = i->core;
@@ -318,6 +319,17 @@ static hwaddr section_last(const MemoryRegionSection *s)
 	return s->offset_within_address_space + int128_get64(int128_sub(s->size, int128_one()));
 }
 
+/*
+ * Until QEMU 8.1 VT-d tells those who only listen for unmappings nothing of an invalidation of a domain or of all: only
+ * those who follow every mapping, for which it needs caching-mode=on.
+ */
+static IOMMUNotifierFlag wanted_events(MemoryRegion *mr)
+{
+	if (GTU_QEMU_VERSION < 801 && object_dynamic_cast(OBJECT(mr), "intel-iommu-iommu-memory-region"))
+		return IOMMU_NOTIFIER_IOTLB_EVENTS;
+	return IOMMU_NOTIFIER_UNMAP;
+}
+
 static void add_iommu(struct gtu_qemu *g, MemoryRegionSection *s)
 {
 	struct gtu_qemu_iommu *i = g_new0(struct gtu_qemu_iommu, 1);
@@ -328,7 +340,7 @@ static void add_iommu(struct gtu_qemu *g, MemoryRegionSection *s)
 	i->start = section_start(s);
 	i->last = section_last(s);
 	i->shift = s->offset_within_address_space - s->offset_within_region;
-	iommu_notifier_init(&i->notifier, on_iommu_unmap, IOMMU_NOTIFIER_UNMAP, i->start - i->shift, i->last - i->shift,
+	iommu_notifier_init(&i->notifier, on_iommu_change, wanted_events(s->mr), i->start - i->shift, i->last - i->shift,
 			    memory_region_iommu_attrs_to_index(i->region, MEMTXATTRS_UNSPECIFIED));
 	/* without its word on what it unmaps its memory is out of reach */
 	if (memory_region_register_iommu_notifier(s->mr, &i->notifier, &err)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QEMU 7.2 to 10.2 under the names of 10.0. A front includes this (by gtu_qemu.h) before anything else of QEMU's.
+ * QEMU 7.2 and later under the names of 10.0. 10.1 and later are untried. A front includes this (by gtu_qemu.h) before anything else of QEMU's.
  */
 #ifndef GTU_QEMU_COMPAT_H
 #define GTU_QEMU_COMPAT_H

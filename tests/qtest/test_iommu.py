@@ -87,6 +87,8 @@ def unmapped_in_mid_job():
         q = g.start()
         iommu.map(SOURCE, SOURCE, PIECE, 1)
         iommu.map(TARGET, TARGET, PIECE)
+        # in caching mode what is new is announced, too
+        iommu.forget()
         batch(g, q)
         iommu.map(TARGET, 0, PIECE, 0)
         iommu.forget()

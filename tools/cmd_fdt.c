@@ -19,7 +19,7 @@ static const char help[] =
 	"A GTU describes itself by a device tree in its registers; on a system without PCI the system's tree\n"
 	"describes where it is. WHERE is one of\n"
 	"  model, model:scu_width=8,... /dev/gtu0   what a device says of itself [model]\n"
-	"  board.dtb                                a blob's file (gtu info --fdt writes one)\n"
+	"  board.dtb                                a blob's file (gtu info --fdt writes one; /sys/firmware/fdt)\n"
 	"  system                                   the running system's, /proc/device-tree\n"
 	"  a folder                                 one unpacked as the kernel shows it\n\n"
 	"check looks at every node that is compatible with \"gtu,gtu-1\": a root without reg is a device's own\n"
@@ -55,15 +55,17 @@ struct check {
 static void wrong(struct check *c, int node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static void wrong(struct check *c, int node, const char *fmt, ...)
 {
-	char path[256];
+	char path[256], text[512];
 	va_list ap;
 
 	if (fdt_get_path(c->fdt, node, path, sizeof(path)))
 		strcpy(path, "?");
-	printf("%s: ", path);
 	va_start(ap, fmt);
-	vprintf(fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	fdt_blob_text(stdout, path);
+	fputs(": ", stdout);
+	fdt_blob_text(stdout, text);
 	putchar('\n');
 	c->wrong++;
 }
@@ -135,6 +137,53 @@ static void check_unit(struct check *c, int node)
 		wrong(c, node, "gtu,version is missing, or 0");
 }
 
+/* What the binding has; the rest of a node is the core's and the user's. */
+static bool in_binding(const char *name)
+{
+	static const char *const has[] = {
+		"compatible", "reg", "reg-names", "interrupts", "interrupts-extended", "interrupt-parent", "dma-coherent",
+		"iommus", "clocks", "resets", "power-domains", "status", "phandle", "linux,phandle", "name", "label",
+		"assigned-clocks", "assigned-clock-parents", "assigned-clock-rates",
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(has) / sizeof(has[0]); i++)
+		if (!strcmp(name, has[i]))
+			return true;
+	return false;
+}
+
+static void check_names(struct check *c, int node)
+{
+	const char *name;
+	int prop;
+
+	fdt_for_each_property_offset(prop, c->fdt, node)
+		if (fdt_getprop_by_offset(c->fdt, prop, &name, NULL) && !in_binding(name))
+			wrong(c, node, "%s is no property of the binding", name);
+}
+
+/* Whole pages, apart from each other. */
+static void check_places(struct check *c, int node, const fdt32_t *reg, unsigned a, unsigned s, unsigned entries)
+{
+	static const char *const what[] = { "registers", "doorbells", "aperture" };
+	uint64_t at[3], bytes[3];
+	unsigned i, j;
+
+	for (i = 0; i < entries; i++, reg += a + s) {
+		at[i] = cells(reg, a);
+		bytes[i] = cells(reg + a, s);
+		if (!i && bytes[i] < GTU_BAR_REGS_SIZE)
+			wrong(c, node, "the registers have 0x%" PRIx64 " bytes, at least 0x%x are right", bytes[i], GTU_BAR_REGS_SIZE);
+		if (at[i] % 4096 || !bytes[i] || bytes[i] % 4096 || at[i] + bytes[i] - 1 < at[i])
+			wrong(c, node, "the %s %s not whole pages: 0x%" PRIx64 " bytes at 0x%" PRIx64, what[i], i == 2 ? "is" : "are",
+			      bytes[i], at[i]);
+		for (j = 0; j < i; j++)
+			if (at[i] < at[j] + bytes[j] && at[j] < at[i] + bytes[i])
+				wrong(c, node, "%s and %s overlap", what[j], what[i]);
+	}
+}
+
 /* reg, reg-names, interrupts, coherence: what a system says of a device, and a device does not of itself. */
 static void check_system(struct check *c, int node)
 {
@@ -152,12 +201,9 @@ static void check_system(struct check *c, int node)
 		return;
 	}
 	entries = (unsigned)bytes / (4 * (a + s));
-	if (cells(reg + a, s) < GTU_BAR_REGS_SIZE)
-		wrong(c, node, "the registers have 0x%" PRIx64 " bytes, at least 0x%x are right", cells(reg + a, s), GTU_BAR_REGS_SIZE);
-	if (cells(reg + a + s + a, s) < 4096 || cells(reg + a + s, a) % 4096)
-		wrong(c, node, "the doorbells are not whole pages");
+	check_places(c, node, reg, a, s, entries);
 	name = fdt_getprop(c->fdt, node, "reg-names", &length);
-	if (name && (length != (int)(entries == 3 ? sizeof(names) : sizeof("registers\0doorbells")) || memcmp(name, names, (size_t)length)))
+	if (!name || (length != (int)(entries == 3 ? sizeof(names) : sizeof("registers\0doorbells")) || memcmp(name, names, (size_t)length)))
 		wrong(c, node, "reg-names are not \"registers\", \"doorbells\"%s", entries == 3 ? ", \"aperture\"" : "");
 	if (!fdt_getprop(c->fdt, node, "interrupts", &length) && !fdt_getprop(c->fdt, node, "interrupts-extended", &length))
 		wrong(c, node, "no interrupts: one at least, for errors and events");
@@ -172,8 +218,10 @@ static void check_device(struct check *c, int node)
 
 	c->devices++;
 	check_values(c, node, own);
-	if (!own)
+	if (!own) {
 		check_system(c, node);
+		check_names(c, node);
+	}
 	fdt_for_each_subnode(child, c->fdt, node)
 		check_unit(c, child);
 }
@@ -201,7 +249,11 @@ static void show_property(const char *sign, const char *path, const char *name, 
 	const uint8_t *v = value;
 	int i;
 
-	printf("%s %s%s%s =", sign, path, strcmp(path, "/") ? "/" : "", name);
+	printf("%s ", sign);
+	fdt_blob_text(stdout, path);
+	fputs(strcmp(path, "/") ? "/" : "", stdout);
+	fdt_blob_text(stdout, name);
+	fputs(" =", stdout);
 	for (i = 0; i < bytes && i < 32; i++)
 		printf("%s%02x", i % 4 ? "" : " ", v[i]);
 	printf("%s\n", i < bytes ? " ..." : "");
@@ -216,11 +268,16 @@ static unsigned one_way(const void *a, const void *b, const char *sign, bool bac
 	char path[512];
 
 	for (node = 0; node >= 0 && depth >= 0; node = fdt_next_node(a, node, &depth)) {
-		if (fdt_get_path(a, node, path, sizeof(path)))
+		if (fdt_get_path(a, node, path, sizeof(path))) {
+			printf("%s a node whose path has more than %zu characters: not compared\n", sign, sizeof(path) - 1);
+			differ++;
 			continue;
+		}
 		other = fdt_path_offset(b, path);
 		if (other < 0) {
-			printf("%s %s\n", sign, path);
+			printf("%s ", sign);
+			fdt_blob_text(stdout, path);
+			putchar('\n');
 			differ++;
 			continue;
 		}

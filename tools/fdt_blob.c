@@ -82,6 +82,16 @@ unsigned fdt_blob_compare(const void *blob, const struct fdt_values *regs, struc
 
 /* ---- As text ------------------------------------------------------------------------------------ */
 
+void fdt_blob_text(FILE *to, const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < 32 || (unsigned char)*text > 126)
+			fprintf(to, "\\x%02x", (unsigned char)*text);
+		else
+			fputc(*text, to);
+	}
+}
+
 static bool is_text(const char *value, int length)
 {
 	int i;
@@ -98,7 +108,7 @@ static void print_property(FILE *to, const char *name, const char *value, int le
 {
 	int i;
 
-	fprintf(to, "%s", name);
+	fdt_blob_text(to, name);
 	if (is_text(value, length)) {
 		for (i = 0; i < length; i += strlen(value + i) + 1)
 			fprintf(to, "%s\"%s\"", i ? ", " : " = ", value + i);
@@ -120,7 +130,9 @@ void fdt_blob_print(FILE *to, const void *fdt)
 	for (node = fdt_next_node(fdt, -1, &depth); node >= 0 && depth >= 0;
 	     node = fdt_next_node(fdt, node, &depth)) {
 		name = fdt_get_name(fdt, node, NULL);
-		fprintf(to, "%*s%s\n", 2 * depth, "", name && *name ? name : "/");
+		fprintf(to, "%*s", 2 * depth, "");
+		fdt_blob_text(to, name && *name ? name : "/");
+		fputc('\n', to);
 		fdt_for_each_property_offset(prop, fdt, node) {
 			value = fdt_getprop_by_offset(fdt, prop, &name, &length);
 			if (!value)

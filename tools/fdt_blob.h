@@ -30,4 +30,7 @@ void fdt_blob_print(FILE *to, const void *blob);
  */
 void *fdt_blob_load(const char *where, struct gtu_error *err);
 
+/* Text of a tree that may be anybody's: what a terminal could obey is written \xNN. */
+void fdt_blob_text(FILE *to, const char *text);
+
 #endif

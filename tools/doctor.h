@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gtu doctor: what stands between a person and a working device. Findings come in the order in which one
- * would look: the computer (doctor_system.c), the device through its driver (doctor_device.c), a GPU
+ * would look: the computer (doctor_system.c, doctor_tree.c), the device through its driver (doctor_device.c), a GPU
  * (doctor_cuda.c). cmd_doctor.c runs them and shows what they found.
  */
 #ifndef GTU_DOCTOR_H
@@ -24,7 +24,7 @@ struct doctor {
 	bool behind_kernel;		/* device is a file of a driver's */
 	bool blocked;			/* something before has failed: there is no use in trying the device */
 	char node[64];			/* "gtu0": the device's name in sysfs */
-	char function[64];		/* "0000:00:04.0", or "" */
+	char function[64];		/* "0000:00:04.0", or "10000000.gtu" of a device tree, or "" */
 };
 
 /* "ok|warn|fail|skip TAB name TAB sentence": what is, and unless it is well, what to do. */
@@ -36,6 +36,11 @@ bool doctor_read(const struct doctor *d, const char *path, char *text, size_t si
 bool doctor_exists(const struct doctor *d, const char *path);
 /* @path below the root, in a buffer of the function's own. */
 const char *doctor_path(const struct doctor *d, const char *path);
+
+/* The last part of what a link below the root points at, or "". */
+void doctor_link(const struct doctor *d, const char *path, char *name, size_t size);
+/* A device that the device tree describes: false when there is none. What is between it and the driver is said. */
+bool doctor_tree(struct doctor *d);
 
 /* The parts, in their order. */
 void doctor_system(struct doctor *d);

@@ -125,8 +125,7 @@ static bool is_ours(const struct doctor *d, const char *function)
 	return doctor_read(d, path, text, sizeof(text)) && strtoul(text, NULL, 16) == GTU_PCI_DEVICE;
 }
 
-/* The last part of what a link below the root points at, or "". */
-static void link_name(const struct doctor *d, const char *path, char *name, size_t size)
+void doctor_link(const struct doctor *d, const char *path, char *name, size_t size)
 {
 	char target[256];
 	ssize_t n = readlink(doctor_path(d, path), target, sizeof(target) - 1);
@@ -143,7 +142,7 @@ static void find_function(struct doctor *d)
 	size_t i;
 
 	snprintf(path, sizeof(path), "/sys/class/gtu/%s/device", d->node);
-	link_name(d, path, d->function, sizeof(d->function));
+	doctor_link(d, path, d->function, sizeof(d->function));
 	if (d->function[0] && is_ours(d, d->function))
 		return;
 	d->function[0] = 0;
@@ -152,7 +151,7 @@ static void find_function(struct doctor *d)
 		if (!is_ours(d, basename(all.gl_pathv[i])))
 			continue;
 		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", basename(all.gl_pathv[i]));
-		link_name(d, path, driver, sizeof(driver));
+		doctor_link(d, path, driver, sizeof(driver));
 		if (d->function[0] && !strcmp(driver, "gtu"))
 			continue;
 		snprintf(d->function, sizeof(d->function), "%s", basename(all.gl_pathv[i]));
@@ -233,7 +232,7 @@ static void check_driver(struct doctor *d)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", d->function);
-	link_name(d, path, driver, sizeof(driver));
+	doctor_link(d, path, driver, sizeof(driver));
 	if (!strcmp(driver, "gtu")) {
 		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/config", d->function);
 		f = fopen(doctor_path(d, path), "re");
@@ -278,12 +277,12 @@ static void check_link(struct doctor *d)
 		doctor_say(d, FOUND_OK, "link", "%s lanes at %s", text[0], text[2]);
 }
 
-static void check_iommu(struct doctor *d)
+static void check_iommu(struct doctor *d, const char *bus)
 {
 	char path[160], group[32], type[32] = "";
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group", d->function);
-	link_name(d, path, group, sizeof(group));
+	snprintf(path, sizeof(path), "/sys/bus/%s/devices/%s/iommu_group", bus, d->function);
+	doctor_link(d, path, group, sizeof(group));
 	if (group[0]) {
 		snprintf(path, sizeof(path), "/sys/kernel/iommu_groups/%s/type", group);
 		doctor_read(d, path, type, sizeof(type));
@@ -300,6 +299,10 @@ static void check_iommu(struct doctor *d)
 static void check_bus(struct doctor *d)
 {
 	find_function(d);
+	if (!d->function[0] && doctor_tree(d)) {
+		check_iommu(d, "platform");
+		return;
+	}
 	if (!d->function[0]) {
 		d->blocked = true;
 		doctor_say(d, FOUND_FAIL, "bus", "no function %04x:%04x is on the bus: %s", GTU_PCI_VENDOR, GTU_PCI_DEVICE,
@@ -315,7 +318,7 @@ static void check_bus(struct doctor *d)
 	if (!d->blocked || doctor_exists(d, "/sys/module/gtu"))
 		check_driver(d);
 	check_link(d);
-	check_iommu(d);
+	check_iommu(d, "pci");
 }
 
 /* ---- The device's file ------------------------------------------------------------------------------ */

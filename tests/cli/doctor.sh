@@ -111,6 +111,33 @@ mkdir -p tree/sys/class/dmi/id
 echo QEMU >tree/sys/class/dmi/id/sys_vendor
 ill "no function in a virtual machine"
 finds "says what to start" "gtu serve --socket"
+
+# no PCI, but a node of the device tree
+treed() {
+	healthy
+	rm -r tree/sys/bus/pci/devices/$bdf tree/sys/class/gtu/gtu0/device
+	mkdir -p tree/sys/bus/platform/{devices,drivers/gtu} tree/sys/bus/platform/devices/{9000000.pl011,10000000.gtu}/of_node
+	printf 'arm,pl011\0' >tree/sys/bus/platform/devices/9000000.pl011/of_node/compatible
+	printf '%b' "${1:-gtu,gtu-1\\0}" >tree/sys/bus/platform/devices/10000000.gtu/of_node/compatible
+	ln -s ../../drivers/gtu tree/sys/bus/platform/devices/10000000.gtu/driver
+	ln -s ../../../../kernel/iommu_groups/3 tree/sys/bus/platform/devices/10000000.gtu/iommu_group
+	ln -s ../../../bus/platform/devices/10000000.gtu tree/sys/class/gtu/gtu0/device
+}
+treed
+ill "a device tree's device"
+finds "says where it is" "^ok +bus +10000000.gtu is a node of the device tree"
+finds "says who has it" "^ok +driver +the driver gtu has 10000000.gtu"
+finds "looks at its IOMMU" "^ok +iommu +on \(group 3"
+treed 'vendor,board\0gtu,gtu-1\0'
+ill "a board's own name before the device's"
+finds "knows it all the same" "^ok +bus +10000000.gtu is a node"
+treed 'gtu,gtu-11\0'
+ill "another device's name"
+finds "is not taken for it" "^fail +bus +no function 1234:4754"
+treed
+rm tree/sys/bus/platform/devices/10000000.gtu/driver
+ill "no driver for the node"
+finds "says how to bind it" "^fail +driver +no driver has 10000000.gtu: .* echo 10000000.gtu > /sys/bus/platform/drivers/gtu/bind"
 healthy
 rm tree/sys/bus/pci/devices/$bdf/driver
 ill "no driver"

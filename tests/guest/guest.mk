@@ -7,6 +7,7 @@
 #   make module         gtu.ko for KERNEL, in build/module or build/module-NAME
 #   make guest-tools    a QEMU and KERNEL, under build/guest (loaded or built once); guest-tools-all: every kernel
 #   make guest-test     the kernel door's tests of `make test`; GUEST='PLAN...': some; guest-test-all: every plan
+#   make arm64          user space for arm64, cross-compiled, in build/arm64
 #   make guest-graphs   every real graph through /dev/gtu0
 #   make check-driver   static checks of the driver
 #   make qemu           a QEMU with the device compiled in, build/guest/qemu-gtu-VERSION/run: of the source tree QEMU_SRC=DIR
@@ -16,7 +17,7 @@
 # Debian's names of what guests need; module: headers and what building against them takes; then what the debug
 # kernel's build takes, 32-bit programs, and what checks the driver.
 GUEST_PACKAGES := make linux-headers-amd64 kmod cpio busybox-static gzip flex bison bc libelf-dev perl \
-	gcc-multilib sparse coccinelle dwarves
+	gcc-multilib sparse coccinelle dwarves gcc-aarch64-linux-gnu libc6-dev-arm64-cross device-tree-compiler dt-schema
 
 SHARE ?= $(ROOT)/build/guest/share
 MEM ?= 1G
@@ -30,12 +31,12 @@ guest-packages:
 # what cannot be installed may not be needed by what follows, which says so if it is
 guest-tools:
 	@$(MAKE) guest-packages || true
-	@tests/guest/get-qemu.sh
+	@tests/guest/get-qemu.sh $(filter arm64,$(KERNEL))
 	@tests/guest/get-kernel.sh '$(KERNEL)'
 
 # the kernels of `make test`, and the QEMU with the device compiled in
 guest-tools-test:
-	@failed=; for kernel in distribution 6.12; do \
+	@failed=; for kernel in distribution 6.12 arm64; do \
 		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; $(MAKE) qemu || failed=1; test -z "$$failed"
 
 # each for itself: one that cannot be had is no reason to go without the others
@@ -64,6 +65,22 @@ build/guest/pci_probe: tests/guest/pci_probe.c include/gtu/hw.h
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -o $@ $<
 
+# User space for arm64, in build/arm64: a warning is an error.
+CROSS := aarch64-linux-gnu-
+CROSS_TREE := $(ROOT)/build/guest/cross-arm64
+.PHONY: arm64
+arm64:
+	@command -v $(CROSS)gcc >/dev/null || { \
+		echo "gtu: $(CROSS)gcc is missing (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross)" >&2; exit 1; }
+	@tests/guest/get-cross.sh
+	@CPPFLAGS='-isystem $(CROSS_TREE)/include' LDFLAGS='-L$(CROSS_TREE)/lib -Wl,-rpath-link,$(CROSS_TREE)/lib' CFLAGS=-Werror \
+		$(MAKE) SAN= B=build/arm64 CC=$(CROSS)gcc AR=$(CROSS)ar NVCC= all build/arm64/wire
+	@CFLAGS=-Werror $(MAKE) -s -C tests/kselftest/gtu CC=$(CROSS)gcc OUT=$(ROOT)/build/arm64/kselftest GTU_INCLUDE=$(ROOT)/include
+build/arm64/wire: tests/guest/wire.c include/gtu/hw.h
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -Werror -static -o $@ $<
+
 # The tests of the driver, as programs that need nothing of the guest; for 32-bit callers too where gcc can.
 .PHONY: kselftest
 kselftest:
@@ -76,6 +93,7 @@ kselftest:
 .PHONY: guest-programs
 guest-programs: build/gtu build/guest/pci_probe kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
+	@$(MAKE) arm64 >&2 || true
 
 guest-test: guest-programs
 	@$(if $(GUEST),,$(MAKE) guest-tools-test >&2 || true)

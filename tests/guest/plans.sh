@@ -5,6 +5,8 @@ gtu=$root/build/gtu
 server=${GTU_SERVER:-$root/build/san/gtu}
 [ -x "$server" ] || server=$gtu
 kselftests=$root/build/kselftest
+# what guests have of it
+inside=$gtu
 first=()
 
 skip_all() { echo "1..0 # SKIP $*"; exit 0; }
@@ -16,12 +18,25 @@ need() {
 	for tool in cpio busybox; do
 		command -v $tool >/dev/null || skip_all "$tool is missing (apt-get install cpio busybox-static)"
 	done
-	[ -x "$cache/qemu/run" ] || skip_all "no QEMU that can attach to the device (make guest-tools says why)"
+	[ -x "$cache/qemu$([ "$1" != arm64 ] || echo -arm64)/run" ] ||
+		skip_all "no QEMU that can attach to the device (make guest-tools says why)"
 	"$here/get-kernel.sh" --check "$1" 2>/dev/null ||
 		skip_all "no kernel '$1' for the guest (make guest-tools KERNEL=$1 says why)"
 	timed "module for $1" "$here/build-module.sh" --kernel "$1" && return
 	echo "1..1"
 	echo "not ok 1 - gtu.ko builds against kernel $1"
+	exit 1
+}
+
+# need_arm64: the same of user space for arm64
+need_arm64() {
+	command -v ${cross}gcc >/dev/null || skip_all "${cross}gcc is missing (apt-get install gcc-aarch64-linux-gnu" \
+		"libc6-dev-arm64-cross)"
+	command -v fdtoverlay >/dev/null || skip_all "fdtoverlay is missing (apt-get install device-tree-compiler)"
+	"$here/get-cross.sh" --check || skip_all "no libraries for arm64 (make arm64 says why)"
+	timed "user space for arm64" make -s -C "$root" arm64 >&2 && return
+	echo "1..1"
+	echo "not ok 1 - user space compiles for arm64 without a warning"
 	exit 1
 }
 
@@ -35,7 +50,7 @@ boot() {
 	local name=$1 kernel=$2 rc
 	shift 2
 	"$here/run.sh" --name "$name" --kernel "$kernel" --gtu "$server" "${first[@]}" --module "$(module_folder "$kernel")/gtu.ko" \
-		--file "$gtu:/usr/bin/gtu" --file "$graph:/graph.gtu" --file "$here/same-run:/usr/bin/same-run" "$@"
+		--file "$inside:/usr/bin/gtu" --file "$graph:/graph.gtu" --file "$here/same-run:/usr/bin/same-run" "$@"
 	rc=$?
 	[ $rc -eq 0 ] || echo "not ok - $name guest (exit status $rc)"
 }
@@ -167,6 +182,9 @@ graphs_guest() {
 some="uapi_test gtu_test queue_test dmabuf_test"
 memory="gtu_test pin_test nocopy_test dmabuf_test memory_life_test submit_test aperture_test isolation_test"
 
+# What may differ on a bus without PCI and on a processor with weaker memory.
+device_tree="uapi_test gtu_test queue_test life_test event_test submit_test aperture_test dmabuf_test"
+
 # Mistakes that are planted in a guest's devices, one each. Not dma-32, which needs memory above 4 GiB, and not
 # msix-mask: QEMU masks vectors itself.
 bringup_bugs="bar-size fdt-crc stuck-bit w1c ro-writable latch epoch aperture-alias byte-enable doorbell-index flr-state
@@ -202,6 +220,18 @@ tiny_guest() {
 	command -v python3 >/dev/null || skip_all "python3 is missing"
 	boot tiny distribution --limit 200 --test "doctor=gtu doctor" \
 		--test "same-as-the-model=$(sound_bringup /dev/gtu0 --lockstep 2000)"
+}
+
+# arm64_guest: a device tree's device, where the kernel sees no PCI
+arm64_guest() {
+	inside=$root/build/arm64/gtu kselftests=$root/build/arm64/kselftest
+	kselftest_arguments "" $device_tree
+	bfs_arguments
+	first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
+	boot arm64 arm64 --limit 600 --test "no-pci=! ls /sys/bus/pci/devices | grep ." \
+		--test 'by-its-node=test -e /sys/class/gtu/gtu0/device/of_node/reg-names' \
+		--test "check=gtu fdt check system" --test "doctor=gtu doctor" "${arguments[@]}" \
+		--test "info=gtu info --device /dev/gtu0 >/dev/null" --test "interrupts=grep -q 'Edge *gtu' /proc/interrupts"
 }
 
 . "$here/plans_life.sh"
@@ -241,6 +271,10 @@ run_plan() (
 	life)
 		need distribution
 		life_guest ;;
+	arm64)
+		need arm64
+		need_arm64
+		arm64_guest ;;
 	qtest)
 		command -v python3 >/dev/null || skip_all "python3 is missing"
 		need_compiled_in

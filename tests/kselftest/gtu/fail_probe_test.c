@@ -40,6 +40,7 @@ static int arm(const char *what)
 
 FIXTURE_SETUP(fail_probe)
 {
+	char path[128];
 	int fd;
 
 	self->bind = self->nth = -1;
@@ -52,7 +53,8 @@ FIXTURE_SETUP(fail_probe)
 	OPEN_OR_SKIP(fd);
 	close(fd);
 	ASSERT_EQ(0, bus_function(device_path(), self->function));
-	self->bind = open("/sys/bus/pci/drivers/gtu/bind", O_WRONLY);
+	driver_path(self->function, "bind", path);
+	self->bind = open(path, O_WRONLY);
 	ASSERT_LE(0, self->bind);
 	ASSERT_EQ(0, driver_file(self->function, "unbind"));
 }

@@ -166,12 +166,22 @@ static inline int bus_function(const char *path, char *name)
 	return 0;
 }
 
+/* A file of the driver on the bus that @function is on, in 128 bytes: a device tree's has another. */
+static inline void driver_path(const char *function, const char *what, char *path)
+{
+	char pci[128];
+
+	snprintf(pci, sizeof(pci), "/sys/bus/pci/devices/%.60s", function);
+	snprintf(path, 128, "/sys/bus/%s/drivers/gtu/%.20s", access(pci, F_OK) ? "platform" : "pci",
+		 what);
+}
+
 /* "bind" or "unbind" @function. */
 static inline int driver_file(const char *function, const char *what)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/gtu/%s", what);
+	driver_path(function, what, path);
 	return write_to(path, function);
 }
 

@@ -169,18 +169,19 @@ int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 	if (!iru->running)
 		return 0;
 	/* What was given at the last call is free again now. */
-	__atomic_store_n(&ring->consumer, iru->taken, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&ring->producer, __ATOMIC_ACQUIRE) == iru->taken) {
-		if (__atomic_load_n(&ring->ended, __ATOMIC_ACQUIRE) ||
+	gtu_tell(&ring->consumer, iru->taken);
+	while (gtu_hear(&ring->producer) == iru->taken) {
+		if (gtu_hear(&ring->ended) ||
 		    gtu_completed(&q->rings, (uint32_t)q->consumed)) {
-			if (__atomic_load_n(&ring->producer, __ATOMIC_ACQUIRE) != iru->taken)
+			if (gtu_hear(&ring->producer) != iru->taken)
 				break;
 			return finish(iru, err);
 		}
 		rc = gtu_queue_check(q, err);
 		if (rc)
 			return rc;
-		if (__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE))
+		gtu_device_fence();	/* what was taken is seen, or `waiting` here */
+		if (gtu_hear(&ring->waiting))
 			gtu_queue_ring(q, GTU_DB_KICK, 1);
 		/* a wait may end early, however often */
 		if (!deadline)

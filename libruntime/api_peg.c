@@ -232,11 +232,6 @@ int configure_peg(struct gtu_queue *q, const struct gtu_peg_config *config, stru
 
 /* ---- Records ---------------------------------------------------------------------------------------- */
 
-static uint32_t hear(const uint32_t *word)
-{
-	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
-
 /* Sleep until something in the rings has moved after @moved was read. */
 static int wait_moved(struct gtu_peg *peg, uint32_t moved, uint64_t *deadline, struct gtu_error *err)
 {
@@ -246,8 +241,8 @@ static int wait_moved(struct gtu_peg *peg, uint32_t moved, uint64_t *deadline, s
 
 	if (rc)
 		return rc;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);	/* what was written is seen, or `waiting` here */
-	if (hear(&peg->engine[0].ring->waiting))
+	gtu_device_fence();	/* what was written is seen, or `waiting` here */
+	if (gtu_hear(&peg->engine[0].ring->waiting))
 		gtu_queue_ring(q, GTU_DB_KICK, 1);
 	if (!*deadline)
 		*deadline = gtu_deadline(q->dev, GTU_FOREVER);
@@ -262,7 +257,7 @@ static int wait_moved(struct gtu_peg *peg, uint32_t moved, uint64_t *deadline, s
 static void release(struct engine *e)
 {
 	if (e->held)
-		__atomic_store_n(&e->ring->consumer, e->taken, __ATOMIC_RELEASE);
+		gtu_tell(&e->ring->consumer, e->taken);
 	e->held = 0;
 }
 
@@ -285,16 +280,16 @@ static int look(struct gtu_peg *peg, uint32_t first, uint32_t n, bool completed,
 	*best = n;
 	for (uint32_t at = 0; at < n; at++) {
 		struct engine *e = &peg->engine[first + at];
-		const uint32_t over = hear(&e->ring->ended), there = hear(&e->ring->producer) - e->taken;
+		const uint32_t over = gtu_hear(&e->ring->ended), there = gtu_hear(&e->ring->producer) - e->taken;
 
 		if (there > peg->records)
 			return gtu_fail(err, GTU_ERR_FAIL, "%s says that it wrote %u records into a ring of %u of "
 					"which %u were taken: its streams cannot be trusted",
-					peg->q->dev->info.path, hear(&e->ring->producer), peg->records, e->taken);
+					peg->q->dev->info.path, gtu_hear(&e->ring->producer), peg->records, e->taken);
 		if (!there) {
 			*ended += over || completed;
 			if (peg->demand && !over)
-				__atomic_store_n(&e->ring->asked, e->taken + 1, __ATOMIC_RELEASE);
+				gtu_tell(&e->ring->asked, e->taken + 1);
 			continue;
 		}
 		cycle = record_at(peg, e)->cycle;
@@ -317,7 +312,7 @@ static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const st
 	for (uint32_t i = 0; i < n; i++)
 		release(&peg->engine[first + i]);
 	for (;;) {
-		const uint32_t moved = hear(&peg->engine[0].ring->moved);
+		const uint32_t moved = gtu_hear(&peg->engine[0].ring->moved);
 		const bool completed = gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed);
 		uint32_t ended, best;
 		int rc = look(peg, first, n, completed, &ended, &best, err);
@@ -509,9 +504,9 @@ int push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, const uint64
 		if (!(lanes >> lane & 1))
 			continue;
 		for (;;) {
-			const uint32_t moved = hear(&peg->engine[0].ring->moved);
+			const uint32_t moved = gtu_hear(&peg->engine[0].ring->moved);
 
-			if (sent - hear(&ring->received) < peg->push_size)
+			if (sent - gtu_hear(&ring->received) < peg->push_size)
 				break;
 			if (gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed))
 				return take_completion(peg, err);
@@ -523,7 +518,7 @@ int push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, const uint64
 			((uint64_t *)(void *)at)[slot] = vertex[lane];
 		else
 			((uint32_t *)(void *)at)[slot] = (uint32_t)vertex[lane];
-		__atomic_store_n(&ring->sent, sent + 1, __ATOMIC_RELEASE);
+		gtu_tell(&ring->sent, sent + 1);
 	}
 	return 0;
 }
@@ -538,13 +533,13 @@ int gtu_peg_finish(struct gtu_peg *peg, uint64_t *listed, struct gtu_error *err)
 	if (!peg->running)
 		return gtu_fail(err, GTU_ERR_USAGE, "the stream is over");
 	for (unsigned e = 0; e < peg->engines; e++)
-		if (!hear(&peg->engine[e].ring->ended) ||
-		    hear(&peg->engine[e].ring->producer) != peg->engine[e].taken)
+		if (!gtu_hear(&peg->engine[e].ring->ended) ||
+		    gtu_hear(&peg->engine[e].ring->producer) != peg->engine[e].taken)
 			return gtu_fail(err, GTU_ERR_USAGE, "engine %u still has edges: pop them, or close the stream", e);
 	for (unsigned e = 0; e < peg->engines; e++)
-		__atomic_store_n(&peg->engine[e].ring->closed, 1, __ATOMIC_RELEASE);
+		gtu_tell(&peg->engine[e].ring->closed, 1);
 	while (!rc && !gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed))
-		rc = wait_moved(peg, hear(&peg->engine[0].ring->moved), &deadline, err);
+		rc = wait_moved(peg, gtu_hear(&peg->engine[0].ring->moved), &deadline, err);
 	if (rc)
 		return rc;
 	rc = take_completion(peg, err);

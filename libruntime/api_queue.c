@@ -66,7 +66,7 @@ void gtu_queue_ring(struct gtu_queue *q, uint32_t reg, uint64_t value)
 		return;
 	}
 	/* What was written to the rings is there before the bell is heard. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	gtu_device_fence();
 	if (reg == GTU_DB_SUBMIT)
 		*(volatile uint64_t *)((volatile char *)bell + reg) = value;
 	else
@@ -86,7 +86,7 @@ static void ring_submit(struct gtu_queue *q)
 
 int gtu_queue_check(struct gtu_queue *q, struct gtu_error *err)
 {
-	const uint32_t state = __atomic_load_n(&q->rings.status->state, __ATOMIC_ACQUIRE);
+	const uint32_t state = gtu_hear(&q->rings.status->state);
 
 	switch (state) {
 	case GTU_QUEUE_ENABLED:

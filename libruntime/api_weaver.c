@@ -201,11 +201,6 @@ static int submit(struct gtu_weaver *w, struct gtu_error *err)
 	return 0;
 }
 
-static uint32_t hear(const uint32_t *word)
-{
-	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
-
 static int wait_moved(struct gtu_weaver *w, uint32_t moved, uint64_t *deadline, struct gtu_error *err)
 {
 	const struct gtu_record_wait wait = { &w->ring->moved, moved };
@@ -214,8 +209,8 @@ static int wait_moved(struct gtu_weaver *w, uint32_t moved, uint64_t *deadline, 
 
 	if (rc)
 		return rc;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);	/* what was written is seen, or `waiting` here */
-	if (hear(&w->ring->waiting))
+	gtu_device_fence();	/* what was written is seen, or `waiting` here */
+	if (gtu_hear(&w->ring->waiting))
 		gtu_queue_ring(q, GTU_DB_KICK, 1);
 	if (!*deadline)
 		*deadline = gtu_deadline(q->dev, GTU_FOREVER);
@@ -232,21 +227,21 @@ static int record(struct gtu_weaver *w, const struct gtu_hw_warp **record, struc
 	int rc;
 
 	for (;;) {
-		const uint32_t moved = hear(&w->ring->moved);
-		const bool over = hear(&w->ring->ended) ||
+		const uint32_t moved = gtu_hear(&w->ring->moved);
+		const bool over = gtu_hear(&w->ring->ended) ||
 				  gtu_completed(&w->q->rings, (uint32_t)w->q->consumed);
-		const uint32_t there = hear(&w->ring->producer) - w->taken;
+		const uint32_t there = gtu_hear(&w->ring->producer) - w->taken;
 
 		if (there > w->records)
 			return gtu_fail(err, GTU_ERR_FAIL, "%s says that it wrote %u records into a ring of %u of which %u "
 					"were taken: its streams cannot be trusted", w->q->dev->info.path,
-					hear(&w->ring->producer), w->records, w->taken);
+					gtu_hear(&w->ring->producer), w->records, w->taken);
 		if (there)
 			break;
 		if (over)
 			return 0;
 		if (w->demand)
-			__atomic_store_n(&w->ring->asked, w->taken + 1, __ATOMIC_RELEASE);
+			gtu_tell(&w->ring->asked, w->taken + 1);
 		rc = wait_moved(w, moved, &deadline, err);
 		if (rc)
 			return rc;
@@ -299,7 +294,7 @@ int weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint
 	if (active)
 		*active = mask;
 	w->taken++;
-	__atomic_store_n(&w->ring->consumer, w->taken, __ATOMIC_RELEASE);
+	gtu_tell(&w->ring->consumer, w->taken);
 	return 1;
 }
 
@@ -321,19 +316,19 @@ int weaver_skip(struct gtu_weaver *w, uint64_t vid, struct gtu_error *err)
 		return 0;	/* nothing is left to be skipped */
 	sent = w->ring->sent;
 	for (;;) {
-		const uint32_t moved = hear(&w->ring->moved);
+		const uint32_t moved = gtu_hear(&w->ring->moved);
 		int rc;
 
-		if (sent - hear(&w->ring->received) < w->skip_size)
+		if (sent - gtu_hear(&w->ring->received) < w->skip_size)
 			break;
-		if (hear(&w->ring->ended) || gtu_completed(&w->q->rings, (uint32_t)w->q->consumed))
+		if (gtu_hear(&w->ring->ended) || gtu_completed(&w->q->rings, (uint32_t)w->q->consumed))
 			return 0;
 		rc = wait_moved(w, moved, &deadline, err);
 		if (rc)
 			return rc;
 	}
 	back[sent & (w->skip_size - 1)] = vid;
-	__atomic_store_n(&w->ring->sent, sent + 1, __ATOMIC_RELEASE);
+	gtu_tell(&w->ring->sent, sent + 1);
 	return 0;
 }
 

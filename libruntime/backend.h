@@ -108,17 +108,55 @@ int gtu_device_take_info(struct gtu_device *dev, struct gtu_error *err);
 
 uint64_t gtu_now_ns(void);		/* CLOCK_MONOTONIC */
 
+/*
+ * Memory that a device reads and writes too. C's fences order what processors see of each other; a device can lie outside of
+ * the domain that arm64's are for, so there they are those that the kernel takes for DMA.
+ */
+static inline void gtu_device_fence(void)
+{
+#ifdef __aarch64__
+	__asm__ volatile("dmb osh" ::: "memory");
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* A word that the device writes; what it wrote before is seen by what follows. */
+static inline uint32_t gtu_hear(const uint32_t *word)
+{
+	const uint32_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+
+#ifdef __aarch64__
+	__asm__ volatile("dmb oshld" ::: "memory");
+#endif
+	return value;
+}
+
+/* A word that the device reads; it sees what was done before when it sees this. */
+static inline void gtu_tell(uint32_t *word, uint32_t value)
+{
+#ifdef __aarch64__
+	__asm__ volatile("dmb osh" ::: "memory");
+#endif
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
 /* Completion @index (running freely) is in the ring. */
 static inline bool gtu_completed(const struct gtu_rings *r, uint32_t index)
 {
 	const uint32_t size = 1u << r->cq_log2;
 
-	return __atomic_load_n(&r->cq[index & (size - 1)].phase, __ATOMIC_ACQUIRE) == (index & size ? 0 : 1);
+	const bool there = __atomic_load_n(&r->cq[index & (size - 1)].phase, __ATOMIC_ACQUIRE) == (index & size ? 0 : 1);
+
+#ifdef __aarch64__
+	__asm__ volatile("dmb oshld" ::: "memory");
+#endif
+	return there;
 }
 /* A record that is waited for is in its ring. */
 static inline bool gtu_recorded(const struct gtu_record_wait *w)
 {
-	return (int32_t)(__atomic_load_n(w->producer, __ATOMIC_ACQUIRE) - w->record) > 0;
+	return (int32_t)(gtu_hear(w->producer) - w->record) > 0;
 }
 
 #endif

@@ -497,7 +497,7 @@ static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq
 	switch (errno) {
 	case EIO:
 		/* in error: the caller looks at the queue's state, if that says so too */
-		return __atomic_load_n(&r->status->state, __ATOMIC_ACQUIRE) != GTU_QUEUE_ENABLED ?
+		return gtu_hear(&r->status->state) != GTU_QUEUE_ENABLED ?
 			       0 : contradiction(dev, &w, err);
 	case EOPNOTSUPP:
 	case EINVAL:

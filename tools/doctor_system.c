@@ -287,7 +287,10 @@ static void check_iommu(struct doctor *d, const char *bus)
 		snprintf(path, sizeof(path), "/sys/kernel/iommu_groups/%s/type", group);
 		doctor_read(d, path, type, sizeof(type));
 	}
-	if (!group[0] || !strcmp(type, "identity"))
+	if (!group[0] && !strcmp(bus, "platform"))
+		doctor_say(d, FOUND_WARN, "iommu", "off: what the device does to memory is as good as the device; to have it held "
+			   "to its regions its node needs iommus, if the system has one");
+	else if (!group[0] || !strcmp(type, "identity"))
 		doctor_say(d, FOUND_WARN, "iommu", "%s: what the device does to memory is as good as the device; to have "
 			   "it held to its regions: intel_iommu=on or amd_iommu=on%s", group[0] ? "passed through" : "off",
 			   group[0] ? ", without iommu=pt" : ", and IOMMU in the firmware (QEMU: -device intel-iommu)");

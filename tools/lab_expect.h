@@ -13,7 +13,7 @@ uint64_t *lab_expect(const struct gtu_graph *g, enum lab_expect_what what, uint6
 		     struct gtu_error *err);
 /*
  * GTU_ERR_VERIFY with the first vertex whose 32-bit @result is another. Not reached is all ones. Ranks and shares are floats, summed in any
- * order: within a thousandth.
+ * order: within a thousandth, or what so many roundings can come to at a vertex with over 16,000 edges.
  */
 int lab_expect_same(const struct gtu_graph *g, enum lab_expect_what what, const uint64_t *expected,
 		    const uint32_t *result, struct gtu_error *err);

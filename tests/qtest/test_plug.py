@@ -78,3 +78,12 @@ def migration_may_begin_when_it_is_gone():
         state = wait("the end of the migration", lambda: (lambda s: s in ("completed", "failed") and s)(
             m.monitor("query-migrate")["status"]))
         assert state == "completed"
+
+
+@test
+def errors_are_reported():
+    with machine() as m:
+        plug(m)
+        assert m.extended(INSIDE, 0x104) == 0, "an error before there was one"
+        m.monitor("human-monitor-command", command_line="pcie_aer_inject_error unit UNSUP")
+        assert m.extended(INSIDE, 0x104) == 1 << 20, "an unsupported request is not in the function's log"

@@ -188,7 +188,7 @@ static void cut(struct dma_table *t, size_t at, uint64_t start, uint64_t last)
 uint64_t dma_table_unmap(struct dma_table *t, uint64_t start, uint64_t size)
 {
 	uint64_t last = size > UINT64_MAX - start ? UINT64_MAX : start + size - 1, known = 0;
-	size_t at;
+	size_t at, n;
 
 	if (!size)
 		return 0;
@@ -198,6 +198,17 @@ uint64_t dma_table_unmap(struct dma_table *t, uint64_t start, uint64_t size)
 		uint64_t from = r->start > start ? r->start : start;
 		uint64_t to = r->last < last ? r->last : last;
 
+		/* those that go as a whole go together: an IOMMU may take thousands at once */
+		for (n = 0; at + n < t->count && r[n].start >= start && r[n].last <= last; n++) {
+			known += range_bytes(&r[n]);
+			if (is_mapped(&r[n]))
+				munmap(r[n].host, range_bytes(&r[n]));
+		}
+		if (n) {
+			memmove(&t->range[at], &t->range[at + n], (t->count - at - n) * sizeof(*r));
+			t->count -= n;
+			continue;
+		}
 		known += to - from + 1;
 		cut(t, at, from, to);
 	}

@@ -161,6 +161,14 @@ static bool is_plain(const MemoryRegionSection *s)
 	return memory_region_is_ram(s->mr) && !memory_region_is_ram_device(s->mr);
 }
 
+static void forget_translations(struct gtu_qemu *g)
+{
+	struct gtu_qemu_iommu *i;
+
+	QLIST_FOREACH(i, &g->iommus, next)
+		dma_table_unmap(&g->memory, i->start, i->last - i->start + 1 ? i->last - i->start + 1 : UINT64_MAX);
+}
+
 /* Ask the IOMMU. Under the big lock and nothing else; the thread, if it is its request, stands still. */
 static void translate(struct gtu_qemu *g, hwaddr addr, bool write)
 {
@@ -186,7 +194,7 @@ static void translate(struct gtu_qemu *g, hwaddr addr, bool write)
 	if (s.offset_within_address_space == from && is_plain(&s)) {
 		/* pointers that this step has already stay good: the regions are held, and were not unmapped */
 		if (g->memory.count >= TRANSLATIONS_MAX)
-			dma_table_clear(&g->memory);
+			forget_translations(g);
 		if (!g_hash_table_contains(g->held, s.mr)) {
 			memory_region_ref(s.mr);
 			g_hash_table_add(g->held, s.mr);

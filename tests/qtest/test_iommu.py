@@ -129,3 +129,25 @@ def reset_while_asking():
             iommu.forget()
             m.set_config(g.where, CAP_EXP + 8, 2, 1 << 15)
             still(g, q)
+
+
+@test
+def more_pages_than_are_kept():
+    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
+        g, iommu = behind(m)
+        q = g.start()
+        half = 32 << 20
+        iommu.map(SOURCE, SOURCE, half, 1)
+        # with the rings more than 16384; the target's are in the opposite order by MiB
+        for i in range(32):
+            iommu.map(TARGET + (i << 20), TARGET + half - (i + 1 << 20), 1 << 20)
+        iommu.forget()
+        for i in range(32):
+            m.fill(SOURCE + (i << 20), 1 << 20, i + 1)
+        a, b = g.region(SOURCE, half, READ), g.region(TARGET, half)
+        for _ in range(2):
+            m.fill(TARGET, half, 0)
+            q.run(COPY, (a, half // 8, 0), (b, half // 8, 0), param=3).expect(OK)
+            for i in range(32):
+                for at in (0, 0x80000, 0xffff8):
+                    assert m.read(TARGET + half - (i + 1 << 20) + at, 8) == bytes([i + 1]) * 8, f"MiB {i}"

@@ -147,13 +147,21 @@ static void gtu_platform_shutdown(struct platform_device *pdev)
 	gtu_shutdown(platform_get_drvdata(pdev));
 }
 
-/* Nothing saves what contexts have on the device: sleep is refused rather than losing it unsaid. */
-static int gtu_platform_suspend(struct device *dev)
+/* Its domain may have lost power meanwhile: then it is as after power-on, in reset if it has a line. */
+static int gtu_platform_resume(struct device *dev)
 {
-	dev_warn(dev, "cannot sleep: unload the driver first\n");
-	return -EBUSY;
+	struct gtu_device *gtu = dev_get_drvdata(dev);
+	struct gtu_platform *p = gtu->bus_own;
+	int ret = reset_control_deassert(p->reset);
+
+	if (ret) {
+		dev_err(dev, "is not let out of reset after sleep: %d\n", ret);
+		gtu_gone(gtu);
+		return ret;
+	}
+	return gtu_resume(dev);
 }
-static DEFINE_SIMPLE_DEV_PM_OPS(gtu_platform_pm, gtu_platform_suspend, NULL);
+static DEFINE_SIMPLE_DEV_PM_OPS(gtu_platform_pm, gtu_suspend, gtu_platform_resume);
 
 static const struct of_device_id gtu_platform_ids[] = {
 	{ .compatible = "gtu,gtu-1" },

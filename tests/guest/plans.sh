@@ -231,7 +231,7 @@ arm64_guest() {
 	boot arm64 arm64 --limit 600 --test "no-pci=! ls /sys/bus/pci/devices | grep ." \
 		--test 'by-its-node=test -e /sys/class/gtu/gtu0/device/of_node/reg-names' \
 		--test "check=gtu fdt check system" --test "doctor=gtu doctor" "${arguments[@]}" \
-		--file "$kselftests/sleep_test" --test "sleep=GTU_SLEEP=devices sleep_test" \
+		--file "$kselftests/sleep_test" --test "sleep=GTU_SLEEP=devices sleep_test everything_is_kept" \
 		--test "info=gtu info --device /dev/gtu0 >/dev/null" --test "interrupts=grep -q 'Edge *gtu' /proc/interrupts"
 }
 

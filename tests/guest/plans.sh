@@ -291,6 +291,13 @@ run_plan() (
 		kselftest_arguments ""
 		kselftest_arguments _32 $some
 		sound_guest "$1" distribution --door compiled-in --devices 2 --limit 1400 ;;
+	compiled-in-slots)
+		need_compiled_in
+		need distribution
+		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 12 "$graph" >&2 || die "cannot make a graph"
+		boot "$1" distribution --door compiled-in --devices 3 --ports --absent gtu2 --monitor --test-limit 180 \
+			--file "$here/slots:/usr/bin/slots" --test "errors=slots errors UNSUP MALF_TLP" \
+			--test "unplug=slots unplug" --test "plug=slots plug" ;;
 	compiled-in-iommu)
 		need_compiled_in
 		need distribution

@@ -76,7 +76,13 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	ctx->id = id;
 	/* A reset in between makes the epoch stale: try with the new one. */
 	do {
-		ctx->epoch = READ_ONCE(gtu->epoch);
+		ctx->epoch = gtu_epoch_now(gtu);
+		if (!ctx->epoch) {
+			/* Nothing was said to it. */
+			ret = -ENODEV;
+			ida_free(&gtu->ctx_ids, id);
+			goto err_table;
+		}
 		ret = gtu_ctx_enable(ctx);
 	} while (ret == -ESTALE && READ_ONCE(gtu->state) == GTU_STATE_UP);
 	if (ret)

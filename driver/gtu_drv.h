@@ -316,6 +316,7 @@ static inline void gtu_platform_unregister(void) { }
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes);
 int gtu_hw_start(struct gtu_device *gtu);
 bool gtu_hw_forget(struct gtu_device *gtu);
+u32 gtu_epoch_now(struct gtu_device *gtu);
 int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg);
 int gtu_mbox_ask(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
 		 u64 *result);

@@ -125,6 +125,19 @@ static int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 	return gtu_mbox_status(gtu, cmd, arg, &status);
 }
 
+/* The device's epoch, once whoever resets it is through; 0: it is away for longer. */
+u32 gtu_epoch_now(struct gtu_device *gtu)
+{
+	u32 epoch = READ_ONCE(gtu->epoch);
+
+	if (!epoch) {
+		mutex_lock(&gtu->mbox_lock);
+		epoch = gtu->epoch;
+		mutex_unlock(&gtu->mbox_lock);
+	}
+	return epoch;
+}
+
 /*
  * One command. -ESTALE: the device was reset after @epoch, so that it knows nothing of the caller's
  * contexts and queues; -ENODEV: gone; -ETIMEDOUT; -EIO: refused.

@@ -41,4 +41,11 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define GTU_PLATFORM_REMOVE remove
 #endif
 
+/* Binary attributes became constant. */
+#ifdef GTU_HAS_BIN_ATTRS_CONST
+#define GTU_BIN_CONST const
+#else
+#define GTU_BIN_CONST
+#endif
+
 #endif

@@ -58,8 +58,9 @@ static struct attribute *gtu_attrs[] = {
 	NULL
 };
 
-static ssize_t fdt_read(struct file *file, struct kobject *kobj, struct bin_attribute *attr,
-			char *buf, loff_t at, size_t bytes)
+static ssize_t fdt_read(struct file *file, struct kobject *kobj,
+			GTU_BIN_CONST struct bin_attribute *attr, char *buf, loff_t at,
+			size_t bytes)
 {
 	struct gtu_device *gtu = gtu_of(kobj_to_dev(kobj));
 
@@ -67,9 +68,10 @@ static ssize_t fdt_read(struct file *file, struct kobject *kobj, struct bin_attr
 }
 static BIN_ATTR_RO(fdt, 0);
 
-static struct bin_attribute *gtu_bin_attrs[] = { &bin_attr_fdt, NULL };
+static GTU_BIN_CONST struct bin_attribute *GTU_BIN_CONST gtu_bin_attrs[] = { &bin_attr_fdt, NULL };
 
-static umode_t gtu_bin_visible(struct kobject *kobj, struct bin_attribute *attr, int n)
+static umode_t gtu_bin_visible(struct kobject *kobj, GTU_BIN_CONST struct bin_attribute *attr,
+			       int n)
 {
 	return gtu_of(kobj_to_dev(kobj))->fdt ? attr->attr.mode : 0;
 }

@@ -35,4 +35,7 @@ for folder in driver include; do
 done
 # same file, same time: what has not changed is not built again
 cp -pRu driver include Kbuild "$to/" || exit 1
-timeout -k 5 600 make -C "$headers" M="$to" CONFIG_DEBUG_INFO_BTF_MODULES= "${arguments[@]}" "$@" modules >&2 || die "the module does not build"
+# a newer compiler's kernel has a make that runs where that is
+maker=$(dirname "$headers")/make
+[ -x "$maker" ] && make=("$maker" "$to") || make=(make -C "$headers" M="$to")
+timeout -k 5 600 "${make[@]}" CONFIG_DEBUG_INFO_BTF_MODULES= "${arguments[@]}" "$@" modules >&2 || die "the module does not build"

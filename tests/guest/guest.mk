@@ -8,6 +8,7 @@
 #   make guest-tools    a QEMU and KERNEL, under build/guest (loaded or built once); guest-tools-all: every kernel
 #   make guest-test     the kernel door's tests of `make test`; GUEST='PLAN...': some; guest-test-all: every plan
 #   make arm64          user space for arm64, cross-compiled, in build/arm64
+#   make fuzz-ioctl     an hour of fuzzing the driver's calls, with coverage (GTU_FUZZ_IOCTL= seconds)
 #   make guest-graphs   every real graph through /dev/gtu0
 #   make check-driver   static checks of the driver
 #   make qemu           a QEMU with the device compiled in, build/guest/qemu-gtu-VERSION/run: of the source tree QEMU_SRC=DIR
@@ -60,6 +61,17 @@ QEMU_TARGETS ?= x86_64-softmmu
 qemu: build/libgtu-model.a
 	@JOBS='$(JOBS)' firmware-model/qemu/build-qemu $(if $(QEMU_SRC),--source '$(QEMU_SRC)') --targets '$(QEMU_TARGETS)'
 
+build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) include/uapi/gtu.h include/gtu/hw.h
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -Iinclude -std=gnu11 -O1 -g -Wall -Wextra -static -o $@ $(filter %.c,$^)
+
+# An hour of fuzzing the driver's calls; what it keeps is in build/guest/test-fuzz/share/corpus.
+.PHONY: fuzz-ioctl
+fuzz-ioctl:
+	@$(MAKE) guest-tools KERNEL=debug-6.12 >&2 || true
+	@GTU_FUZZ_IOCTL=$${GTU_FUZZ_IOCTL:-3600} $(MAKE) guest-test GUEST=fuzz
+
 build/guest/pci_probe: tests/guest/pci_probe.c include/gtu/hw.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
@@ -91,7 +103,7 @@ kselftest:
 # What cannot be had (no network, no root) makes the tests skips that say so, not failures.
 # The device runs under the sanitizers, what is in the guest does not.
 .PHONY: guest-programs
-guest-programs: build/gtu build/guest/pci_probe kselftest
+guest-programs: build/gtu build/guest/pci_probe build/fuzz_ioctl kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
 	@$(MAKE) arm64 >&2 || true
 

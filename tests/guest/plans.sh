@@ -304,6 +304,18 @@ run_plan() (
 		kselftest_arguments ""
 		sound_guest "$1" distribution --door compiled-in --iommu --devices 2 --limit 1400 \
 			--test "behind-iommu=$behind_iommu" ;;
+	fuzz)
+		fuzz_guest ;;
+	7.2)
+		[ "$(id -u)" -eq 0 ] || skip_all "modules for 7.2 are built in a tree of their own, which takes root"
+		need 7.2
+		kselftest_arguments ""
+		sound_guest "$1" 7.2 --devices 2 --limit 900 ;;
+	vfio)
+		need debug-6.12
+		vfio_guest ;;
+	fuzz-planted)
+		planted_guest ;;
 	6.12)
 		need 6.12
 		kselftest_arguments "" $some nocopy_test event_test

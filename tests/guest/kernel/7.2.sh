@@ -34,7 +34,7 @@ make_kernel() {
 	for deb in linux-binary-*.deb linux-modules-*.deb; do
 		dpkg-deb -x "$deb" image || die "cannot unpack $deb"
 	done
-	cp image/boot/vmlinuz-* vmlinuz || die "linux-binary-$release has no kernel in it"
+	cp "image/usr/lib/modules/$release/vmlinuz" vmlinuz || die "linux-binary-$release has no kernel where it was"
 	add_modules "$(echo image/usr/lib/modules/*/kernel)" "$release"
 	rm -rf image linux-*.deb "$apt" tree/usr/share/{doc,man,locale,info}
 	ln -s "tree/usr/src/linux-headers-$release" headers

@@ -8,7 +8,9 @@
 
 #include "bench.h"
 #include "bench_gpu.h"
+#include "bench_gpu_ranks.h"
 #include "cli.h"
+#include "end_weights.h"
 #include "gpu_options.h"
 #include "graph_options.h"
 #include "host.h"
@@ -21,7 +23,8 @@
 static const char help[] =
 	"usage: gtu bench gpu [--graph G]... [--device D] [--only NAME,...] [--sources N]\n"
 	"                     [--sssp-sources N] [--iterations N] [--link BYTES] [--gpu-memory B,...]\n"
-	"                     [--seconds S] [--verify] [--json FILE|-] [--plot FILE.svg|-]\n\n"
+	"                     [--ranks NAME=FILE]... [--seconds S] [--verify] [--json FILE|-]\n"
+	"                     [--plot FILE.svg|-]\n\n"
 	"How fast a GPU reads host memory by the shape of the reads, and how fast it traverses graphs\n"
 	"whose edges lie there: the paper's kernels and this library's, beside each other in one run, and\n"
 	"always with the edges on the card as well.\n\n"
@@ -35,6 +38,9 @@ static const char help[] =
 	"  --link BYTES     of memory for the link's measurement (1G)\n"
 	"  --gpu-memory B,...  of the card's memory for edges, each a row; without it none and one eighth\n"
 	"                   of the 4-byte edge list\n"
+	"  --ranks NAME=FILE  of one graph, ranks by another code, a 4-byte real a vertex: how far they are from\n"
+	"                   converged ones, and the time of ours with the fewest iterations that come as near,\n"
+	"                   on each placement with some of the card's memory\n"
 	"  --seconds S      stop after about so many, whole rows only\n"
 	"  --verify         also against the reference code (slow on large graphs)\n"
 	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n"
@@ -89,6 +95,12 @@ struct bench {
 	uint64_t *source;
 	void *result;
 	uint64_t hash[4][64];		/* by algorithm and source; 0: none yet */
+	struct bench_ranks ranks[BENCH_RANKS_MOST];
+	unsigned ranked;
+	struct {			/* of each graph that was opened */
+		uint64_t n, m, source[64];
+	} seen[16];
+	unsigned seens;
 };
 
 static double now(void)
@@ -163,14 +175,6 @@ static int measure_link(struct bench *b, struct gtu_error *err)
 
 /* ---- The graph ---------------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
 static int open_graph(struct bench *b, const char *name, struct gtu_error *err)
 {
 	struct gtu_generate_options make = { .degree = 16, .seed = 1 };
@@ -187,32 +191,13 @@ static int open_graph(struct bench *b, const char *name, struct gtu_error *err)
 	return gtu_graph_generate(&make, cli_progress(), &b->opened, err);
 }
 
-/* By the ends alone, so that both directions agree. */
-static int fill_weights(void *arg, uint64_t first, uint64_t end)
-{
-	struct bench *b = arg;
-	const struct gtu_graph *g = &b->g;
-	uint64_t v, e, stop, to;
-
-	for (v = first; v < end; v++) {
-		gtu_graph_edges(g, v, &e, &stop);
-		for (; e < stop; e++) {
-			to = gtu_graph_target(g, e);
-			b->weight[e] = LEAST_WEIGHT + (uint32_t)(mix((v < to ? v : to) << 32 ^ (v < to ? to : v)) %
-								 (MOST_WEIGHT - LEAST_WEIGHT + 1));
-		}
-	}
-	return 0;
-}
-
 static int make_weights(struct bench *b, struct gtu_error *err)
 {
 	struct gtu_graph *g = &b->g;
 
-	b->weight = malloc((g->m + 1) * sizeof(*b->weight));
+	b->weight = end_weights(g, LEAST_WEIGHT, MOST_WEIGHT);
 	if (!b->weight)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %" PRIu64 " weights", g->m);
-	gtu_parallel(fill_weights, b, g->n);
 	g->weight = b->weight;
 	g->weight_type = GTU_WEIGHT_U32;
 	return 0;
@@ -242,10 +227,13 @@ static int prepare_graph(struct bench *b, const char *name, struct gtu_error *er
 	if (!b->result || !b->source)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results of %" PRIu64 " vertices", b->g.n);
 	for (i = 0; i < 64;) {
-		v = mix(state++) % b->g.n;
+		v = mix_bits(state++) % b->g.n;
 		if (b->g.row[v] != b->g.row[v + 1])
 			b->source[i++] = v;
 	}
+	b->seen[b->seens].n = b->g.n;
+	b->seen[b->seens].m = b->g.m;
+	memcpy(b->seen[b->seens++].source, b->source, 64 * sizeof(*b->source));
 	memset(b->hash, 0, sizeof(b->hash));
 	if (b->table)
 		printf("\n%s: %s vertices, %s edges; ready in %.1f s\n", name, grouped(b->g.n), grouped(b->g.m), now() - start);
@@ -267,16 +255,32 @@ static void release_graph(struct bench *b)
 
 /* ---- Runs ---------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_result(const struct bench *b, unsigned algorithm)
+struct hashing {
+	const void *result;
+	uint64_t n, sum;
+	bool ranks;
+};
+
+static int hash_part(void *arg, uint64_t first, uint64_t end)
 {
-	const uint64_t *x = b->result;
-	const double *real = b->result;
-	uint64_t v, h = 0;
+	struct hashing *h = arg;
+	const uint64_t *x = h->result;
+	const double *real = h->result;
+	uint64_t v, sum = 0;
 
 	/* sums of ranks are made in another order each time: seven digits count */
-	for (v = 0; v < b->g.n; v++)
-		h += algorithm == 3 ? (uint64_t)llround(real[v] * (double)b->g.n * 1e4) : mix(x[v] ^ v << 1);
-	return h ? h : 1;
+	for (v = first; v < end; v++)
+		sum += h->ranks ? (uint64_t)llround(real[v] * (double)h->n * 1e4) : mix_bits(x[v] ^ v << 1);
+	__atomic_fetch_add(&h->sum, sum, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static uint64_t hash_result(const struct bench *b, unsigned algorithm)
+{
+	struct hashing h = { .result = b->result, .n = b->g.n, .ranks = algorithm == 3 };
+
+	gtu_parallel(hash_part, &h, b->g.n);
+	return h.sum ? h.sum : 1;
 }
 
 static bool same_ranks(uint64_t a, uint64_t b, uint64_t n)
@@ -384,6 +388,8 @@ static int run_row(struct bench *b, unsigned algorithm, const struct config *c, 
 	return 0;
 }
 
+#define BIT(kernel) (1u << GTU_KERNEL_##kernel)
+
 static int run_config(struct bench *b, const struct config *c, struct gtu_error *err)
 {
 	unsigned algorithm;
@@ -397,10 +403,14 @@ static int run_config(struct bench *b, const struct config *c, struct gtu_error 
 			if (c->kernels >> kernel & 1 && wanted(b, subjects[algorithm + 1], subjects) &&
 			    wanted(b, gtu_kernel_name(kernel), kernels) && time_left(b))
 				rc = run_row(b, algorithm, c, kernel, err);
+	if (!rc && b->ranked && c->kernels == BIT(AUTO) && c->place.gpu_memory > 1 && !c->place.compressed && wanted(b, "pr", subjects))
+		rc = bench_ranks_run(b->dev, &b->g, b->ranks, b->ranked, err);
+	else
+		return rc;
+	if (!rc && b->table)
+		bench_ranks_print(b->ranks, b->ranked);
 	return rc;
 }
-
-#define BIT(kernel) (1u << GTU_KERNEL_##kernel)
 
 static unsigned configs_of(const struct bench *b, struct config *c)
 {
@@ -492,6 +502,20 @@ static void put_json(const void *subject, FILE *to)
 		json_end_object(&j);
 	}
 	json_end_object(&j);
+	json_begin_array(&j, "graphs");
+	for (i = 0; i < b->seens; i++) {
+		json_begin_object(&j, NULL);
+		json_string(&j, "graph", b->graph[i]);
+		json_u64(&j, "vertices", b->seen[i].n);
+		json_u64(&j, "edges", b->seen[i].m);
+		json_begin_array(&j, "sources");
+		for (a = 0; a < 64; a++)
+			json_u64(&j, NULL, b->seen[i].source[a]);
+		json_end_array(&j);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	bench_ranks_json(&j, b->ranks, b->ranked);
 	json_begin_array(&j, "results");
 	for (i = 0; i < b->rows; i++)
 		json_row(&j, b, &b->row[i]);
@@ -563,6 +587,7 @@ static int parse(int argc, char **argv, struct bench *b)
 		{ "iterations", required_argument, NULL, 'i' },
 		{ "link", required_argument, NULL, 'l' },
 		{ "gpu-memory", required_argument, NULL, 'm' },
+		{ "ranks", required_argument, NULL, 'r' },
 		{ "seconds", required_argument, NULL, 't' },
 		{ "verify", no_argument, NULL, 'v' },
 		{ "json", required_argument, NULL, 'j' },
@@ -588,6 +613,11 @@ static int parse(int argc, char **argv, struct bench *b)
 		case 'i': good = count_option("--iterations", optarg, 1000, &b->iterations); break;
 		case 'l': good = cli_u64("--link", optarg, 1 << 20, UINT64_MAX, &b->link_bytes); break;
 		case 'm': good = parse_memories(b, optarg); break;
+		case 'r':
+			if (b->ranked == BENCH_RANKS_MOST)
+				return cli_usage("at most %d --ranks at a time", BENCH_RANKS_MOST);
+			good = bench_ranks_take(optarg, &b->ranks[b->ranked++]);
+			break;
 		case 't': good = cli_double("--seconds", optarg, 0, 1e9, &b->limit); break;
 		case 'v': b->verify = true; break;
 		case 'j': b->json = optarg; break;
@@ -602,6 +632,8 @@ static int parse(int argc, char **argv, struct bench *b)
 		return cli_usage("takes no '%s'", argv[optind]);
 	if (!bench_targets(b->json, b->plot))
 		return CLI_USAGE;
+	if (b->ranked && b->graphs != 1)
+		return cli_usage("--ranks are of one --graph, and %u are named", b->graphs);
 	if (!b->graphs)
 		b->graph[b->graphs++] = "kronecker:22";
 	return CLI_DONE;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* gtu generate: graphs by rule and seed. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "end_weights.h"
 #include "graph_options.h"
 #include "whole_file.h"
 
@@ -24,6 +26,7 @@ static const char help[] =
 	"  --unknowns U          fem3d: vertices a node\n"
 	"  --seed X              another graph of the same kind (0)\n"
 	"  --weights MAX         weights 1 to MAX, drawn uniformly, the same in both directions\n"
+	"  --weights LEAST:MAX   weights that the two ends of an edge determine: the same whatever is generated\n"
 	"  --directed            kronecker, uniform, powerlaw: keep one direction of each edge\n"
 	"  --simplify            drop self loops and duplicate edges, which kronecker, uniform and\n"
 	"                        powerlaw have\n"
@@ -61,7 +64,24 @@ static bool take_u32(const char *what, uint64_t min, uint64_t max, uint32_t *out
 	return true;
 }
 
-static bool take_option(int c, struct gtu_generate_options *o)
+/* Of "8:72", both; "72" are random weights as the library draws them, and *most stays 0. */
+static bool take_weights(struct gtu_generate_options *o, uint32_t *least, uint32_t *most)
+{
+	char *colon = strchr(optarg, ':');
+	uint64_t low, high;
+
+	if (!colon)
+		return take_u32("greatest weight", 1, UINT32_MAX, &o->random_weights);
+	*colon = 0;
+	if (!cli_u64("least weight", optarg, 0, UINT32_MAX - 1, &low) ||
+	    !cli_u64("greatest weight", colon + 1, low ? low : 1, UINT32_MAX, &high))
+		return false;
+	*least = (uint32_t)low;
+	*most = (uint32_t)high;
+	return true;
+}
+
+static bool take_option(int c, struct gtu_generate_options *o, uint32_t *least, uint32_t *most)
 {
 	switch (c) {
 	case 's': return take_u32("scale", 1, 40, &o->scale);
@@ -70,7 +90,7 @@ static bool take_option(int c, struct gtu_generate_options *o)
 	case 'x': return cli_double("exponent", optarg, 2, 10, &o->exponent);
 	case 'u': return take_u32("unknowns", 1, 64, &o->unknowns);
 	case 'S': return cli_u64("seed", optarg, 0, UINT64_MAX, &o->seed);
-	case 'w': return take_u32("greatest weight", 1, UINT32_MAX, &o->random_weights);
+	case 'w': return take_weights(o, least, most);
 	case 'e': return take_u32("edge bytes", 4, 8, &o->edge_bytes);
 	case 't': return take_u32("number of threads", 1, 64, &o->threads);
 	}
@@ -87,10 +107,11 @@ static int find_kind(const char *word)
 	return cli_choice("kind", word, names);
 }
 
-static int write_graph(const struct gtu_generate_options *o, const char *out)
+static int write_graph(const struct gtu_generate_options *o, uint32_t least, uint32_t most, const char *out)
 {
 	struct gtu_error err = { 0 };
-	struct gtu_graph *g;
+	uint32_t *weight = NULL;
+	struct gtu_graph *g, it;
 	char kind[64];
 	int rc;
 
@@ -100,10 +121,20 @@ static int write_graph(const struct gtu_generate_options *o, const char *out)
 		rc = gtu_graph_generate(o, cli_progress(), &g, &err);
 	if (rc)
 		return cli_exit(&err, rc);
-	rc = gtu_graph_save(g, out, cli_progress(), &err);
+	it = *g;
+	if (most) {
+		weight = end_weights(g, least, most);
+		it.weight = weight;
+		it.weight_type = GTU_WEIGHT_U32;
+		if (!weight)
+			rc = gtu_fail(&err, GTU_ERR_NOMEM, "no memory for the weights of %s", edges(g->m));
+	}
+	if (!rc)
+		rc = gtu_graph_save(&it, out, cli_progress(), &err);
 	if (!rc && !cli_quiet())
 		printf("%s: %s; %s, %s (%s)\n", out, g->name, vertices(g->n), edges(g->m),
-		       graph_kind(g, kind));
+		       graph_kind(&it, kind));
+	free(weight);
 	gtu_graph_close(g);
 	return cli_exit(&err, rc);
 }
@@ -111,6 +142,7 @@ static int write_graph(const struct gtu_generate_options *o, const char *out)
 int cmd_generate(int argc, char **argv)
 {
 	struct gtu_generate_options o = { 0 };
+	uint32_t least = 0, most = 0;
 	const char *out;
 	size_t length;
 	int c, kind;
@@ -130,7 +162,7 @@ int cmd_generate(int argc, char **argv)
 		case ':':
 			return cli_option(argc, argv, c, options);
 		default:
-			if (!take_option(c, &o))
+			if (!take_option(c, &o, &least, &most))
 				return CLI_USAGE;
 		}
 	}
@@ -153,5 +185,5 @@ int cmd_generate(int argc, char **argv)
 	} else if (o.scale) {
 		o.n = 1ull << o.scale;
 	}
-	return write_graph(&o, out);
+	return write_graph(&o, least, most, out);
 }

@@ -39,7 +39,7 @@ static int published(struct bfs *b)
 	for (b->now = 0; b->now < GPU_UNREACHED - 1; b->now++) {
 		rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_launch(r, "emogi_bfs", gpu_run_mode(r), true, gpu_run_workers(r), args);
+			rc = gpu_run_launch(r, "emogi_bfs", gpu_run_mode(r), true, r->graph.n, args);
 		if (!rc)
 			rc = gpu_run_read(r);
 		if (rc)
@@ -61,11 +61,14 @@ static double cost_up(const struct bfs *b)
 {
 	const struct gpu_graph *g = &b->r.graph;
 	double width = gpu_entry_bytes(b->r.gpu), part = (double)b->frontier_edges / (double)g->m,
-	       list = (double)g->m / (double)b->r.gpu->placed.connected * width / LINE + 1, lines;
+	       list = (double)g->m / (double)b->r.gpu->placed.connected * width / LINE + 1, lines, cached, asks;
 
+	/* vertices that have neighbours in the cache, and those that these do not answer */
+	cached = (double)g->cache_end / (double)g->n;
+	asks = 1 - cached + cached * pow(1 - fmin(part, 1), g->cache_degree);
 	lines = fmin(list, fmax(1, width / (part * LINE)));
-	return (double)b->unvisited * pow(1 - fmin(part, 1), g->cache_degree) * lines * LINE +
-	       (double)g->n * (8 + 4.0 * g->cache_degree) * CARD_TO_LINK;
+	return (double)b->unvisited * asks * lines * LINE +
+	       (double)g->n * (8 + 4.0 * g->cache_degree * cached) * CARD_TO_LINK;
 }
 
 /* A list begins and ends within a line. */

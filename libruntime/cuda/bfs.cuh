@@ -94,11 +94,11 @@ __device__ static void bfs_down(const gpu_graph &g, const u64 *queue, u64 count,
 extern "C" __global__ void bfs_up_near(gpu_graph g, const u32 *frontier, u32 *visited, u32 *level,
 				       u32 next, u32 *frontier_next, u64 *left)
 {
-	const u32 *cache = (const u32 *)g.cache, k = g.cache_degree;
+	const u32 *cache = (const u32 *)g.cache;
 	u64 v, padded = (g.n + 31) & ~31ull, vertices = 0, edges = 0, degree;
 
 	for (v = thread_id(); v < padded; v += thread_count()) {
-		u32 word = visited[v >> 5], found = 0, i, u;
+		u32 word = visited[v >> 5], found = 0, i, u, k = v < g.cache_end ? g.cache_degree : 0;
 		bool asks = !(word >> lane_id() & 1);
 
 		if (word == ALL_LANES) {
@@ -226,7 +226,7 @@ template <typename R> __device__ static void cache_fill(const gpu_graph &g, u32 
 	tally t = { 0, 0 };
 	u64 v, s, e;
 
-	for (v = thread_id() / 32; v < g.n; v += thread_count() / 32) {
+	for (v = thread_id() / 32; v < g.cache_end; v += thread_count() / 32) {
 		u64 best = 0;
 
 		edges_of(g, v, &s, &e);

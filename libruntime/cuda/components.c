@@ -45,34 +45,14 @@ static int find_giant(struct components *c, uint32_t *giant)
 	return 0;
 }
 
-static int sample(struct components *c, uint32_t *giant)
-{
-	uint32_t i;
-	void *args[] = { &c->label, &i, NULL };
-	int rc = 0;
-
-	*giant = GPU_NOBODY;
-	for (i = 0; i < c->r.graph.cache_degree && !rc; i++) {
-		rc = gpu_run_launch(&c->r, "components_sample", NULL, false, c->r.graph.n, args);
-		if (!rc)
-			rc = flatten(c);
-	}
-	/* an edge is stored only once in a directed graph, maybe with a vertex of the giant */
-	if (!rc && i && c->r.undirected)
-		rc = find_giant(c, giant);
-	return rc;
-}
-
-static int hook(struct components *c)
+/* The lists of those vertices that are not labelled @giant. */
+static int join(struct components *c, uint32_t giant, uint32_t slice)
 {
 	struct gpu_run *r = &c->r;
-	uint32_t giant;
 	uint64_t items;
-	void *collect[] = { &c->label, &giant, &c->queue, NULL }, *join[] = { &c->queue, &items, &c->label, NULL };
-	int rc = sample(c, &giant);
+	void *collect[] = { &c->label, &giant, &slice, &c->queue, NULL }, *join[] = { &c->queue, &items, &c->label, NULL };
+	int rc = gpu_run_clear(r);
 
-	if (!rc)
-		rc = gpu_run_clear(r);
 	if (!rc)
 		rc = gpu_run_launch(r, "components_collect", NULL, true, r->graph.n, collect);
 	if (!rc)
@@ -80,8 +60,31 @@ static int hook(struct components *c)
 	items = r->counters.items;
 	if (!rc && items)
 		rc = gpu_run_launch(r, "components_join", NULL, true, items * 32, join);
-	r->a.stats->iterations = 1;
 	return rc ? rc : flatten(c);
+}
+
+static int hook(struct components *c)
+{
+	struct gpu_run *r = &c->r;
+	/* an edge is stored only once in a directed graph, maybe with a vertex of the giant */
+	bool skips = r->undirected && r->whole, part = skips && (!r->graph.cache_degree || r->graph.cache_end < r->graph.n);
+	uint32_t giant = GPU_NOBODY, i;
+	void *args[] = { &c->label, &i, NULL };
+	int rc = 0;
+
+	for (i = 0; i < r->graph.cache_degree && !rc; i++) {
+		rc = gpu_run_launch(r, "components_sample", NULL, false, r->graph.n, args);
+		if (!rc)
+			rc = flatten(c);
+	}
+	if (!rc && part)
+		rc = join(c, GPU_NOBODY, GPU_SLICE_ONE);
+	if (!rc && skips)
+		rc = find_giant(c, &giant);
+	if (!rc)
+		rc = join(c, giant, part ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
+	r->a.stats->iterations = 1;
+	return rc;
 }
 
 static int published(struct components *c)
@@ -98,7 +101,7 @@ static int published(struct components *c)
 		if (!rc)
 			rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_launch(r, "emogi_components", gpu_run_mode(r), true, gpu_run_workers(r), args);
+			rc = gpu_run_launch(r, "emogi_components", gpu_run_mode(r), true, r->graph.n, args);
 		if (!rc)
 			rc = gpu_run_read(r);
 		swap = c->visit[0];

@@ -2,7 +2,9 @@
 /*
  * Components by hooking: of two roots the higher hangs itself under the lower, so that a component's label ends
  * as its lowest vertex. Sampling (Sutton, Ben-Nun, Barak 2018, "Afforest"): the cached neighbours join most of
- * the giant component without a byte over the link, and then only lists of vertices outside of it are read.
+ * the giant component without a byte over the link, and then only lists of vertices outside of it are read. Where the
+ * cache has not a neighbour of each vertex, the whole lists of some vertices are the sample: sampling one neighbour
+ * of each would ask for as many lines as a pass over all lists of up to 128 bytes.
  */
 #ifndef GTU_CUDA_COMPONENTS_CUH
 #define GTU_CUDA_COMPONENTS_CUH
@@ -63,7 +65,7 @@ extern "C" __global__ void components_sample(gpu_graph g, u32 *label, u32 i)
 	const u32 *cache = (const u32 *)g.cache;
 	u32 u;
 
-	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
+	for (u64 v = thread_id(); v < g.cache_end; v += thread_count()) {
 		u = cache[v * g.cache_degree + i];
 		if (u != GPU_NOBODY)
 			join(label, (u32)v, u);
@@ -95,19 +97,23 @@ extern "C" __global__ void components_ask(gpu_graph g, const u32 *label, u32 *an
 		answer[i] = label[(i * 0x9e3779b97f4a7c15ull >> 16) % g.n];
 }
 
-/* Work items of all who are not labelled @giant (GPU_NOBODY: of all), and whom the cache did not show whole. */
+/*
+ * Work items of all who are not labelled @giant (GPU_NOBODY: of all), and whom the cache did not show whole. A slice is every
+ * GPU_SLICES-th run of 32 vertices, whose lists lie together.
+ */
 template <typename R>
-__device__ static void components_collect(const gpu_graph &g, const u32 *label, u32 giant,
-					  u64 *queue)
+__device__ static void components_collect(const gpu_graph &g, const u32 *label, u32 giant, u32 slice, u64 *queue)
 {
 	u64 v, s, e, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
 
 	for (v = thread_id(); v < padded; v += thread_count()) {
 		u32 items = 0;
 
-		if (v < g.n && (giant == GPU_NOBODY || label[v] != giant)) {
+		bool mine = slice == GPU_SLICE_ALL || (v / 32 % GPU_SLICES == 0) == (slice == GPU_SLICE_ONE);
+
+		if (v < g.n && mine && (giant == GPU_NOBODY || label[v] != giant)) {
 			edges_of(g, v, &s, &e);
-			if (e - s > g.cache_degree)
+			if (e - s > (v < g.cache_end ? g.cache_degree : 0))
 				items = items_of<R>(s, e);
 		}
 		push_block(queue, &counters_of(g)->items, (u32)v, items);
@@ -134,9 +140,9 @@ __device__ static void components_join(const gpu_graph &g, const u64 *queue, u64
 
 #define COMPONENTS_KERNELS(R, width)                                                               \
 	extern "C" __global__ void components_collect_##width(gpu_graph g, const u32 *label,       \
-							      u32 giant, u64 *queue)               \
+							      u32 giant, u32 slice, u64 *queue)    \
 	{                                                                                          \
-		components_collect<R>(g, label, giant, queue);                                     \
+		components_collect<R>(g, label, giant, slice, queue);                              \
 	}                                                                                          \
 	extern "C" __global__ void components_join_##width(gpu_graph g, const u64 *queue,          \
 							   u64 count, u32 *label)                  \

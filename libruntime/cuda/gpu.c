@@ -182,7 +182,7 @@ int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **arg
 
 	if (rc)
 		return gtu_cuda_fail(&gpu->api, rc, err, "cuModuleGetFunction of %s", kernel);
-	/* the paper's kernels have a worker a vertex, and the hardware hands them out as others end */
+	/* the paper's kernels have a thread a vertex, and the hardware hands them out as others end */
 	if (blocks > most && strncmp(kernel, "emogi_", 6))
 		blocks = most;
 	if (blocks > BLOCKS_MOST)

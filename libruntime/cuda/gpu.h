@@ -25,7 +25,7 @@ struct gpu_memory {
 	CUdeviceptr device;
 };
 
-/* Of the list in as many bits as it needs: its first tiles, for BITS (packed.c). */
+/* Of the list in as many bits as it needs: some of its tiles, for BITS (packed.c). */
 enum gpu_cache { GPU_CACHE_EMPTY, GPU_CACHE_NEIGHBOURS, GPU_CACHE_PREFIX, GPU_CACHE_BITS };
 
 struct gpu_placed {
@@ -40,7 +40,7 @@ struct gpu_placed {
 	bool any_width;			/* nobody asked for a width of entries */
 	struct gpu_memory bits_list;	/* entries of `bits` bits, or none yet */
 	uint32_t bits;
-	uint64_t near_tiles;		/* of it, that the cache holds */
+	uint64_t near_share;		/* of its tiles, that the cache holds, of 2^32 */
 };
 
 struct gpu {
@@ -156,8 +156,6 @@ int gpu_run_read(struct gpu_run *r);
 void gpu_run_iteration(struct gpu_run *r, uint64_t frontier);
 /* "_naive", "_merged", "_aligned"; NULL for AUTO. */
 const char *gpu_run_mode(const struct gpu_run *r);
-/* Threads of one a vertex, or one warp a vertex. */
-uint64_t gpu_run_workers(const struct gpu_run *r);
 
 int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uint64_t *level,
 	    struct gtu_algorithm_stats *stats, struct gtu_error *err);

@@ -13,6 +13,7 @@
 #define GPU_CACHE_MOST	4u		/* neighbours a vertex in the cache, at most */
 #define GPU_CACHE_LOOKS	1024u		/* of this many of a vertex, those of highest degree are cached */
 #define GPU_TALLIES	64u
+#define GPU_SLICES	8u		/* of the vertices, one is joined whole before the giant component is looked for */
 #define GPU_SAMPLES	1024u		/* vertices asked which component is the giant */
 
 /* Addresses are the device's. */
@@ -23,7 +24,8 @@ struct gpu_graph {
 	uint64_t near_end;		/* entries; of a coded list: words of 4 bytes */
 	uint64_t near_weight_end;	/* weights */
 	uint64_t index, table;		/* of a coded list: the words of coded.h */
-	uint64_t cache;			/* cache_degree neighbours of each vertex, 4 bytes each */
+	uint64_t cache;			/* cache_degree neighbours of each vertex below cache_end, 4 bytes each */
+	uint64_t cache_end;
 	uint64_t n, m;
 	uint64_t first, end;		/* vertices that have edges in this run */
 	uint64_t counters;		/* struct gpu_counters */
@@ -32,6 +34,9 @@ struct gpu_graph {
 	uint32_t weight_least;		/* added to them */
 	uint32_t entry_bits;		/* of a coded list */
 };
+
+/* Which vertices components_collect takes. */
+enum gpu_slice { GPU_SLICE_ALL, GPU_SLICE_ONE, GPU_SLICE_OTHERS };
 
 struct gpu_counters {
 	uint64_t items;			/* in the queue that a kernel fills */

@@ -64,7 +64,8 @@ static int make(struct gpu *gpu, struct gtu_error *err)
 int gpu_packed_hold(struct gpu *gpu, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
-	uint64_t tile, tiles;
+	uint64_t tile, tiles, all, share;
+	void *args[] = { &p->bits_list.device, &p->cache.device, &share, &p->bits, &all };
 	int rc = 0;
 
 	if (!p->bits_list.kind)
@@ -75,13 +76,17 @@ int gpu_packed_hold(struct gpu *gpu, struct gtu_error *err)
 	p->args.near_end = 0;
 	p->args.near_weight_end = 0;
 	p->args.cache_degree = 0;
+	p->args.cache_end = 0;
 	tile = (uint64_t)(GPU_TILE / 8) * p->bits;
 	tiles = p->cache.bytes / tile;
-	if (tiles > p->bits_list.bytes / tile)
-		tiles = p->bits_list.bytes / tile;
-	rc = tiles ? gpu_upload(gpu, p->cache.device, p->bits_list.host, tiles * tile, err) : 0;
+	all = p->bits_list.bytes / tile;
+	share = ((tiles < all ? tiles : all) << 32) / all;
+	if (share)
+		rc = gpu_launch(gpu, "pagerank_near_fill", all * GPU_BLOCK, args, err);
+	if (!rc && share)
+		rc = gpu_wait(gpu, "the cache", err);
 	if (!rc) {
-		p->near_tiles = tiles;
+		p->near_share = share;
 		p->holds = GPU_CACHE_BITS;
 	}
 	return rc;

@@ -52,7 +52,7 @@ static int pass(struct pagerank *p)
 	const char *mode = gpu_run_mode(&p->r);
 	void *pull[] = { &p->first, &p->tiles, &p->give, &p->sum, NULL }, *push[] = { &p->give, &p->sum, NULL };
 	struct gpu_placed *at = &p->r.gpu->placed;
-	void *bits[] = { &at->bits_list.device, &at->cache.device, &at->near_tiles, &at->bits, &p->first, &p->tiles,
+	void *bits[] = { &at->bits_list.device, &at->cache.device, &at->near_share, &at->bits, &p->first, &p->tiles,
 			 &p->give, &p->sum, NULL };
 
 	void *coded[] = { &p->queue, &p->items, &p->give, &p->sum, NULL };
@@ -64,16 +64,15 @@ static int pass(struct pagerank *p)
 		return gpu_run_launch(&p->r, "pagerank_pull_bits", NULL, false, p->tiles * GPU_BLOCK, bits);
 	if (!mode && p->r.undirected)
 		return gpu_run_launch(&p->r, "pagerank_pull", NULL, true, p->tiles * GPU_BLOCK, pull);
-	return gpu_run_launch(&p->r, "emogi_push", mode ? mode : "_aligned", true,
-			      mode ? gpu_run_workers(&p->r) : p->r.graph.n * 32, push);
+	return gpu_run_launch(&p->r, "emogi_push", mode ? mode : "_aligned", true, p->r.graph.n, push);
 }
 
 /* All lists, once for all iterations. */
 static int list_items(struct pagerank *p)
 {
 	struct gpu_run *r = &p->r;
-	uint32_t nobody = GPU_NOBODY;
-	void *args[] = { &p->first, &nobody, &p->queue, NULL };
+	uint32_t nobody = GPU_NOBODY, slice = GPU_SLICE_ALL;
+	void *args[] = { &p->first, &nobody, &slice, &p->queue, NULL };
 	int rc = gpu_run_queue(r, &p->queue);
 
 	r->graph.cache_degree = 0;

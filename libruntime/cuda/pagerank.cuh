@@ -125,12 +125,33 @@ __device__ static void pagerank_pull(const gpu_graph &g, const u32 *first, u64 t
 }
 
 /*
- * The same over entries of @bits bits (packed.c): a tile is 64 * bits words, whole lines. Tiles below @near_tiles
- * are read at @near.
+ * Of the tiles of a packed list the card holds some, evenly spread, so that the link never waits for those to be summed: @share
+ * of 2^32. How many of them are below @tile, which is where they lie.
  */
+__device__ static inline u64 near_below(u64 tile, u64 share)
+{
+	return tile * share >> 32;
+}
+
+/* The card's tiles out of the list, a block each. */
+extern "C" __global__ void pagerank_near_fill(const u32 *list, u32 *near, u64 share, u32 bits, u64 tiles)
+{
+	const u32 words = GPU_TILE / 32 * bits;
+	u64 tile, at;
+
+	for (tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+		at = near_below(tile, share);
+		if (at == near_below(tile + 1, share))
+			continue;
+		for (u32 i = threadIdx.x; i < words; i += GPU_BLOCK)
+			near[at * words + i] = list[tile * words + i];
+	}
+}
+
+/* The same over entries of @bits bits (packed.c): a tile is 64 * bits words, whole lines. */
 extern "C" __global__ void __launch_bounds__(GPU_BLOCK)
-pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 near_tiles, u32 bits, const u32 *first,
-		   u64 tiles, const double *give, double *sum)
+pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 share, u32 bits, const u32 *first, u64 tiles,
+		   const double *give, double *sum)
 {
 	__shared__ double part[GPU_TILE];
 	__shared__ u32 word[GPU_TILE + 1];
@@ -141,7 +162,9 @@ pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 near_tiles
 
 	for (tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
 		u64 begin = tile * GPU_TILE, end = begin + GPU_TILE < g.m ? begin + GPU_TILE : g.m;
-		const u32 *from = (tile < near_tiles ? near : list) + tile * words;
+		const u64 at = near_below(tile, share);
+		const bool here = at != near_below(tile + 1, share);
+		const u32 *from = here ? near + at * words : list + tile * words;
 		u32 got[GPU_TILE / GPU_BLOCK];
 
 #pragma unroll
@@ -161,7 +184,7 @@ pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 near_tiles
 			if (begin + i < end)
 				part[i] = give[__funnelshift_r(word[at >> 5], word[(at >> 5) + 1], at & 31) & mask];
 		}
-		if (tile < near_tiles)
+		if (here)
 			t.near += words / 8;
 		else
 			t.far += words / 8;

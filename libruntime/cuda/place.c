@@ -342,7 +342,8 @@ void gpu_unplace(struct gtu_device *dev)
 
 /* ---- The cache ------------------------------------------------------------------------------------- */
 
-static int hold_neighbours(struct gpu *gpu, uint32_t degree, struct gtu_error *err)
+/* @degree neighbours of each vertex below @end. */
+static int hold_neighbours(struct gpu *gpu, uint32_t degree, uint64_t end, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	uint64_t n = p->args.n;
@@ -359,9 +360,10 @@ static int hold_neighbours(struct gpu *gpu, uint32_t degree, struct gtu_error *e
 		return rc;
 	args.counters = counters.device;
 	args.cache_degree = degree;
+	args.cache_end = end;
 	args.end = n;
 	snprintf(kernel, sizeof(kernel), "cache_fill_%s", gpu_entry_name(gpu));
-	rc = gpu_launch(gpu, kernel, n * 32, launch, err);
+	rc = gpu_launch(gpu, kernel, end * 32, launch, err);
 	if (!rc)
 		rc = gpu_wait(gpu, "the cache", err);
 	gpu_memory_give(gpu, &counters);
@@ -369,6 +371,7 @@ static int hold_neighbours(struct gpu *gpu, uint32_t degree, struct gtu_error *e
 		return rc;
 	p->args.cache = p->cache.device;
 	p->args.cache_degree = degree;
+	p->args.cache_end = end;
 	return 0;
 }
 
@@ -418,7 +421,7 @@ static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
 int gpu_cache_hold(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
-	uint64_t n = p->args.n, degree = 0, used;
+	uint64_t n = p->args.n, degree = 0, end = n, used;
 	int rc = 0;
 
 	if (what == GPU_CACHE_BITS)
@@ -429,13 +432,19 @@ int gpu_cache_hold(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 	p->args.near_end = 0;
 	p->args.near_weight_end = 0;
 	p->args.cache_degree = 0;
+	p->args.cache_end = 0;
 	if (what == GPU_CACHE_NEIGHBOURS) {
 		degree = p->cache.bytes / (4 * n);
 		degree = degree > GPU_CACHE_MOST ? GPU_CACHE_MOST : degree;
+		/* not one for each: one for as many as there is room for */
+		if (!degree) {
+			end = p->cache.bytes / 4 & ~31ull;
+			degree = end > 0;
+		}
 		if (degree)
-			rc = hold_neighbours(gpu, (uint32_t)degree, err);
+			rc = hold_neighbours(gpu, (uint32_t)degree, end, err);
 	}
-	used = (4 * n * degree + 255) & ~255ull;
+	used = (4 * end * degree + 255) & ~255ull;
 	if (!rc)
 		rc = hold_prefix(gpu, used, err);
 	if (!rc)

@@ -161,8 +161,3 @@ const char *gpu_run_mode(const struct gpu_run *r)
 
 	return mode[r->a.opt->kernel];
 }
-
-uint64_t gpu_run_workers(const struct gpu_run *r)
-{
-	return r->graph.n * (r->a.opt->kernel == GTU_KERNEL_NAIVE ? 1 : 32);
-}

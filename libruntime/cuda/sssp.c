@@ -99,7 +99,7 @@ static int published(struct sssp *s)
 		if (!rc)
 			rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_launch(r, "emogi_sssp", suffix, true, gpu_run_workers(r), args);
+			rc = gpu_run_launch(r, "emogi_sssp", suffix, true, r->graph.n, args);
 		if (!rc)
 			rc = gpu_run_read(r);
 		swap = s->visit[0];

@@ -131,12 +131,9 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 {
 	typedef typename S::bits D;
 	tally t = { 0, 0 };
-	u64 v, step;
 	bool any = false;
 
-	for (v = worker<MODE>(&step); v < g.n; v += step) {
-		if (!visit[v])
-			continue;
+	each_active<MODE>(g, [&](u64 v) { return visit[v]; }, [&](u64 v) {
 		D from = distance[v];
 
 		walk_list<R, W, MODE>(g, v, t, [&](R entry, W weight) {
@@ -148,7 +145,7 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 				any = true;
 			}
 		});
-	}
+	});
 	__syncwarp();
 	if (any)
 		counters_of(g)->changed = 1;

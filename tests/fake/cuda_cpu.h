@@ -89,6 +89,10 @@ static inline bool __any_sync(unsigned mask, bool x)
 {
 	return __ballot_sync(mask, x) != 0;
 }
+static inline int __ffs(int x)
+{
+	return __builtin_ffs(x);
+}
 static inline void __syncwarp(void)
 {
 	cpu_meet(false);

@@ -373,7 +373,7 @@ TEST(kinds_of_memory)
 /* ---- Each call fails once ------------------------------------------------------------------------------ */
 
 struct job {
-	uint32_t edges, kernel, memory, weights;
+	uint32_t edges, kernel, memory, weights, compressed;
 };
 
 #define PROBED 1u			/* a byte of the card holds no list: a probe decides */
@@ -381,7 +381,7 @@ struct job {
 /* All of it: open, place, four algorithms. */
 static int whole_run(const struct job *j, const struct gtu_graph *g, void *result, struct gtu_error *err)
 {
-	struct gtu_place_options place = { .edges = j->edges, .gpu_memory = j->memory };
+	struct gtu_place_options place = { .edges = j->edges, .gpu_memory = j->memory, .compressed = j->compressed };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = j->kernel, .iterations = 2 };
 	struct gtu_device *dev;
 	int rc = gtu_open("cuda:0", &dev, err);
@@ -448,25 +448,31 @@ static void fail_each(const struct job *j, CUresult failure, int code)
 
 TEST(each_call_fails_managed)
 {
-	fail_each(&(struct job){ GTU_EDGES_MANAGED, GTU_KERNEL_AUTO, 3000, 9 }, 719, GTU_ERR_FAIL);
+	fail_each(&(struct job){ GTU_EDGES_MANAGED, GTU_KERNEL_AUTO, 3000, 9, 0 }, 719, GTU_ERR_FAIL);
 }
 TEST(each_call_fails_pinned)
 {
-	fail_each(&(struct job){ GTU_EDGES_PINNED, GTU_KERNEL_ALIGNED, 0, 0x7fffffff }, CUDA_ERROR_OUT_OF_MEMORY,
+	fail_each(&(struct job){ GTU_EDGES_PINNED, GTU_KERNEL_ALIGNED, 0, 0x7fffffff, 0 }, CUDA_ERROR_OUT_OF_MEMORY,
 		  GTU_ERR_NOMEM);
 }
 TEST(each_call_fails_registered)
 {
-	fail_each(&(struct job){ GTU_EDGES_REGISTERED, GTU_KERNEL_NAIVE, 0, 9 }, 700, GTU_ERR_FAIL);
+	fail_each(&(struct job){ GTU_EDGES_REGISTERED, GTU_KERNEL_NAIVE, 0, 9, 0 }, 700, GTU_ERR_FAIL);
 }
 TEST(each_call_fails_device)
 {
-	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_MERGED, 0, 0 }, 700, GTU_ERR_FAIL);
+	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_MERGED, 0, 0, 0 }, 700, GTU_ERR_FAIL);
+}
+TEST(each_call_fails_compressed)
+{
+	fail_each(&(struct job){ GTU_EDGES_MANAGED, GTU_KERNEL_AUTO, 3000, 9, 1 }, 700, GTU_ERR_FAIL);
+	fail_each(&(struct job){ GTU_EDGES_PINNED, GTU_KERNEL_AUTO, 0, 0x7fffffff, 1 }, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
+	fail_each(&(struct job){ GTU_EDGES_DEVICE, GTU_KERNEL_AUTO, 0, 0, 1 }, 719, GTU_ERR_FAIL);
 }
 /* the probe, too */
 TEST(each_call_fails_auto)
 {
-	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_AUTO, PROBED, 0 }, 999, GTU_ERR_FAIL);
+	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_AUTO, PROBED, 0, 0 }, 999, GTU_ERR_FAIL);
 }
 
 TEST_MAIN

@@ -91,6 +91,7 @@ static const struct placing placings[] = {
 	{ "pinned, cache, beside", { .edges = GTU_EDGES_PINNED, .gpu_memory = 300000, .plain_weights = 1 } },
 	{ "pinned", { .edges = GTU_EDGES_PINNED } },
 	{ "pinned, 4", { .edges = GTU_EDGES_PINNED, .edge_bytes = 4, .gpu_memory = 30000 } },
+	{ "pinned, neighbours of some", { .edges = GTU_EDGES_PINNED, .gpu_memory = 600 } },
 	{ "registered", { .edges = GTU_EDGES_REGISTERED } },
 	{ "uvm", { .edges = GTU_EDGES_UVM } },
 	{ "compressed, managed", { .edges = GTU_EDGES_MANAGED, .compressed = 1 } },

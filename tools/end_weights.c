@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
+#include "end_weights.h"
+#include "parallel.h"
+
+struct filling {
+	const struct gtu_graph *g;
+	uint32_t *weight, least;
+	uint64_t values;
+};
+
+static int fill(void *arg, uint64_t first, uint64_t end)
+{
+	struct filling *f = arg;
+	uint64_t v, e, stop, to;
+
+	for (v = first; v < end; v++) {
+		gtu_graph_edges(f->g, v, &e, &stop);
+		for (; e < stop; e++) {
+			to = gtu_graph_target(f->g, e);
+			f->weight[e] = f->least + (uint32_t)(mix_bits((v < to ? v : to) << 32 ^ (v < to ? to : v)) % f->values);
+		}
+	}
+	return 0;
+}
+
+uint32_t *end_weights(const struct gtu_graph *g, uint32_t least, uint32_t most)
+{
+	struct filling f = { .g = g, .least = least, .values = (uint64_t)most - least + 1 };
+
+	f.weight = malloc((g->m + 1) * sizeof(*f.weight));
+	/* lists differ in length by far: small shares */
+	if (f.weight)
+		gtu_parallel_by(1 << 14, fill, &f, g->n);
+	return f.weight;
+}

@@ -67,6 +67,7 @@ struct row {
 	char config[32];
 	uint32_t kernel;
 	struct gtu_placement placement;
+	uint64_t gpu_memory;		/* as --gpu-memory would have it; 0: no limit */
 	unsigned runs;
 	double seconds, least, most, edges, iterations;
 	double list_bytes, cached_bytes;
@@ -376,6 +377,7 @@ static int run_row(struct bench *b, unsigned algorithm, const struct config *c, 
 	r->algorithm = subjects[algorithm + 1];
 	r->kernel = kernel;
 	r->placement = *gtu_get_placement(b->dev);
+	r->gpu_memory = c->place.gpu_memory;
 	snprintf(r->config, sizeof(r->config), "%s %s%s", gtu_edges_name(r->placement.edges),
 		 r->placement.edge_bytes == 8 ? "8" : r->placement.edge_bytes ? "4" : "z", c->name);
 	for (i = 0; i < runs && !rc && (!i || time_left(b)); i++)
@@ -467,6 +469,7 @@ static void json_row(struct json *j, const struct bench *b, const struct row *r)
 	json_string(j, "algorithm", r->algorithm);
 	json_string(j, "kernel", gtu_kernel_name(r->kernel));
 	gpu_json_placement(j, &r->placement);
+	json_u64(j, "gpu_memory", r->gpu_memory);
 	json_u64(j, "runs", r->runs);
 	json_double(j, "seconds", r->seconds / n);
 	json_double(j, "seconds_least", r->least);

@@ -23,10 +23,10 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The label that most of the asked vertices have. */
-static int find_giant(struct components *c, uint32_t *giant)
+/* The label that most of the asked vertices have, and how many of GPU_SAMPLES. */
+static int find_giant(struct components *c, uint32_t *giant, uint32_t *votes)
 {
-	uint32_t answer[GPU_SAMPLES], i, run = 0, most = 0;
+	uint32_t answer[GPU_SAMPLES], i, run = 0;
 	void *args[] = { &c->label, &c->answer, NULL };
 	int rc = gpu_run_launch(&c->r, "components_ask", NULL, false, GPU_SAMPLES, args);
 
@@ -35,10 +35,11 @@ static int find_giant(struct components *c, uint32_t *giant)
 	if (rc)
 		return rc;
 	qsort(answer, GPU_SAMPLES, sizeof(*answer), ascending);
+	*votes = 0;
 	for (i = 0; i < GPU_SAMPLES; i++) {
 		run = i && answer[i] == answer[i - 1] ? run + 1 : 1;
-		if (run > most) {
-			most = run;
+		if (run > *votes) {
+			*votes = run;
 			*giant = answer[i];
 		}
 	}
@@ -67,8 +68,8 @@ static int hook(struct components *c)
 {
 	struct gpu_run *r = &c->r;
 	/* an edge is stored only once in a directed graph, maybe with a vertex of the giant */
-	bool skips = r->undirected && r->whole, part = skips && (!r->graph.cache_degree || r->graph.cache_end < r->graph.n);
-	uint32_t giant = GPU_NOBODY, i;
+	bool skips = r->undirected && r->whole, slice = false;
+	uint32_t giant = GPU_NOBODY, votes = 0, i;
 	void *args[] = { &c->label, &i, NULL };
 	int rc = 0;
 
@@ -77,12 +78,17 @@ static int hook(struct components *c)
 		if (!rc)
 			rc = flatten(c);
 	}
-	if (!rc && part)
+	if (!rc && skips && r->graph.cache_degree)
+		rc = find_giant(c, &giant, &votes);
+	/* the cache, of few vertices or with one neighbour of each, may have joined less than half of who has edges */
+	if (!rc && skips && 2.0 * votes * (double)r->graph.n < (double)GPU_SAMPLES * (double)r->gpu->placed.connected) {
+		slice = true;
 		rc = join(c, GPU_NOBODY, GPU_SLICE_ONE);
-	if (!rc && skips)
-		rc = find_giant(c, &giant);
+		if (!rc)
+			rc = find_giant(c, &giant, &votes);
+	}
 	if (!rc)
-		rc = join(c, giant, part ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
+		rc = join(c, giant, slice ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
 	r->a.stats->iterations = 1;
 	return rc;
 }

@@ -3,7 +3,7 @@
  * Components by hooking: of two roots the higher hangs itself under the lower, so that a component's label ends
  * as its lowest vertex. Sampling (Sutton, Ben-Nun, Barak 2018, "Afforest"): the cached neighbours join most of
  * the giant component without a byte over the link, and then only lists of vertices outside of it are read. Where the
- * cache has not a neighbour of each vertex, the whole lists of some vertices are the sample: sampling one neighbour
+ * cache has too few neighbours for that, the whole lists of some vertices are the sample: sampling one neighbour
  * of each would ask for as many lines as a pass over all lists of up to 128 bytes.
  */
 #ifndef GTU_CUDA_COMPONENTS_CUH

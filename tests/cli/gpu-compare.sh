@@ -15,7 +15,7 @@ case $1 in
 generate|convert) echo graph >"$last"; exit ;;
 esac
 [ -e no-gpu ] && { echo "gtu: no CUDA driver on this computer"; exit 1; }
-row() { echo "{\"algorithm\":\"$1\",\"kernel\":\"auto\",\"seconds\":$2,\"placement\":{\"edges\":\"$3\",\"edge_bytes\":4,\"compressed\":false,\"cache_bytes\":$4}}"; }
+row() { echo "{\"algorithm\":\"$1\",\"kernel\":\"auto\",\"gpu_memory\":$4,\"seconds\":$2,\"placement\":{\"edges\":\"$3\",\"edge_bytes\":4,\"compressed\":false,\"cache_bytes\":$4}}"; }
 case "$*" in
 *"--only link"*) body='"link_gbps":{"pinned":{"sequential":51.5},"device":{"sequential":900}}' ;;
 *--ranks*) body='"ranks":[{"name":"EMOGI","error":0.001,"iterations":3,"own_error":0.0009,"seconds":0.0061}],"results":[]' ;;

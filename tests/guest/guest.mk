@@ -16,9 +16,10 @@
 #                       QEMU_TARGETS='x86_64-softmmu aarch64-softmmu'
 
 # Debian's names of what guests need; module: headers and what building against them takes; then what the debug
-# kernel's build takes, 32-bit programs, and what checks the driver.
-GUEST_PACKAGES := make linux-headers-amd64 kmod cpio busybox-static gzip flex bison bc libelf-dev perl \
-	gcc-multilib sparse coccinelle dwarves gcc-aarch64-linux-gnu libc6-dev-arm64-cross device-tree-compiler dt-schema
+# kernel's build takes, 32-bit programs, and what checks the driver. Not gcc-multilib, which no cross compiler may stand
+# beside: what it depends on, named after the compiler's version.
+GUEST_PACKAGES = make linux-headers-amd64 kmod cpio busybox-static gzip flex bison bc libelf-dev perl \
+	gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-multilib sparse coccinelle dwarves gcc-aarch64-linux-gnu libc6-dev-arm64-cross device-tree-compiler dt-schema
 
 SHARE ?= $(ROOT)/build/guest/share
 MEM ?= 1G

@@ -87,7 +87,7 @@ kselftest_arguments() {
 		if [ -x "$kselftests/$program" ]; then
 			arguments+=(--file "$kselftests/$program" --test "$program=$program")
 		elif [ -n "$suffix" ]; then
-			arguments+=(--test "$program=echo '1..0 # SKIP not built: gcc has no -m32 (gcc-multilib)'")
+			arguments+=(--test "$program=echo '1..0 # SKIP not built: gcc has no -m32 (gcc-12-multilib, of its version)'")
 		else
 			echo "not ok - $program is not built"
 		fi

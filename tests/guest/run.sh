@@ -189,7 +189,7 @@ done
 if [ "$shell" = commands ]; then
 	"$emulator" "${qemu[@]}" -append "$words loglevel=8 guest.shell=1" -serial "file:$dir/console.log" \
 		-chardev stdio,id=out,signal=off -serial chardev:out 2>"$dir/qemu.log" </dev/null |
-		tr -d '\r' | awk '/^@exit [0-9]+$/ { rc = $2; ended = 1; next } { print; fflush() } END { exit ended ? rc : 125 }'
+		sed -u 's/\r//g' | awk '/^@exit [0-9]+$/ { rc = $2; ended = 1; next } { print; fflush() } END { exit ended ? rc : 125 }'
 	rc=$?
 	[ $rc -ne 125 ] || die "the guest ended before its commands did: build/guest/$name has its logs"
 	exit $rc
@@ -200,7 +200,7 @@ fi
 
 start=$EPOCHREALTIME
 mkfifo "$scratch/results"
-through=(tr -d '\r')
+through=(sed -u 's/\r//g')
 [ -n "$monitor" ] && mkfifo "$scratch"/qmp.{in,out} && through=("$here/monitor" "$scratch")
 timeout -k 5 "$limit" "$emulator" "${qemu[@]}" -append "$words loglevel=8" \
 	-serial "file:$dir/console.log" -chardev stdio,id=out,signal=off -serial chardev:out \

@@ -47,7 +47,7 @@ need_arm64() {
 
 # need_compiled_in: a QEMU that has the device, or the end of this plan
 need_compiled_in() {
-	emulator=$(compiled_in 2>/dev/null) || skip_all "no QEMU with the device compiled in (make qemu says why)"
+	emulator=$(compiled_in 2>/dev/null) || skip_all "no QEMU with the device compiled in (make qemu builds it)"
 }
 
 # boot NAME KERNEL ARGUMENTS: those in `first` come before the driver

@@ -6,7 +6,7 @@
 #include "gtu/gtu.h"
 #include "test.h"
 
-static struct gtu_device *dev;
+static struct gtu_device *dev;	/* the model, or what a test has opened itself */
 
 /* The model, opened by the first who asks and kept for all tests of the program. */
 static inline void open_device(void)

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "gtu/gpu.h"
+#include "subjects.h"
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */
 #include "../../tools/reference.c"
 
-static struct gtu_device *dev;
 
 /* On a CPU and under the sanitizers this takes minutes: each graph has a third of the placings, another one each time. */
 #if defined(ON_CPU) && defined(__SANITIZE_ADDRESS__)
@@ -49,7 +49,7 @@ static void choose_driver(void)
 }
 #endif
 
-static void open_device(void)
+static void open_gpu(void)
 {
 	struct gtu_error err = { 0 };
 
@@ -60,18 +60,6 @@ static void open_device(void)
 		SKIP("%s", err.text);
 	if (gtu_open("cuda:0", &dev, &err))
 		test_fail(__FILE__, __LINE__, "no device: %s", err.text);
-}
-
-static struct gtu_graph *from_edges(uint64_t n, uint64_t m, const uint64_t *src, const uint64_t *dst,
-				    uint32_t weight_type, const void *weight, uint32_t direction, uint32_t edge_bytes)
-{
-	struct gtu_read_options opt = { .direction = direction, .edge_bytes = edge_bytes };
-	struct gtu_error err;
-	struct gtu_graph *g;
-	int rc = gtu_graph_from_edges(n, m, src, dst, weight_type, weight, &opt, &g, &err);
-
-	CHECKF(!rc, "graph: %s", err.text);
-	return g;
 }
 
 struct placing {
@@ -128,7 +116,7 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 	uint32_t k;
 
 	graph++;
-	open_device();
+	open_gpu();
 	CHECK(!reference_bfs(g, source, bfs) && !reference_sssp(g, source, sssp) && !reference_components(g, cc));
 	CHECK(!reference_pagerank(g, 0.85, 7, pr, &change));
 	CHECK(!gtu_bfs(NULL, g, &part, part_bfs, NULL, &err) && !gtu_components(NULL, g, &part, part_cc, NULL, &err));
@@ -196,7 +184,7 @@ static void check_generated(uint32_t kind, uint32_t scale, uint32_t directed, ui
 {
 	struct gtu_graph *g;
 
-	open_device();
+	open_gpu();
 	g = generate(kind, scale - SMALLER, directed, weights);
 	check_graph(g, busiest(g));
 	gtu_graph_close(g);
@@ -219,7 +207,7 @@ static void check_random(uint64_t n, uint64_t m, uint32_t weight_type, uint32_t 
 	double *f64;
 	struct gtu_graph *g;
 
-	open_device();
+	open_gpu();
 	n = (n + FEWER - 1) / FEWER;
 	m /= FEWER;
 	src = calloc(m + 1, 8);
@@ -237,7 +225,7 @@ static void check_random(uint64_t n, uint64_t m, uint32_t weight_type, uint32_t 
 		else if (weight_type == GTU_WEIGHT_F64)
 			f64[e] = (double)(test_random(&state) % 100000) * 1e-5;
 	}
-	g = from_edges(n, m, src, dst, weight_type, weight_type ? u32 : NULL, direction, edge_bytes);
+	g = weighted_edges(n, m, src, dst, weight_type, weight_type ? u32 : NULL, direction, edge_bytes);
 	check_graph(g, busiest(g));
 	gtu_graph_close(g);
 	free(src), free(dst), free(u32);
@@ -257,14 +245,14 @@ TEST(star_and_path)
 	uint64_t n = 9000 / FEWER, hub = n - PATH, *src, *dst, e;
 	struct gtu_graph *g;
 
-	open_device();
+	open_gpu();
 	src = calloc(n, 8);
 	dst = calloc(n, 8);
 	for (e = 0; e < n - 1; e++) {
 		src[e] = e < hub ? 17 : e;
 		dst[e] = e < hub ? e : e + 1;
 	}
-	g = from_edges(n, n - 1, src, dst, GTU_WEIGHT_NONE, NULL, GTU_UNDIRECTED, 4);
+	g = from_edges(n, n - 1, src, dst, GTU_UNDIRECTED, 4);
 	if (FEWER == 1)
 		check_graph(g, 17);
 	check_graph(g, n - 2);
@@ -278,7 +266,7 @@ TEST(link_rates)
 	struct gtu_error err;
 	uint32_t kind, a;
 
-	open_device();
+	open_gpu();
 #ifdef ON_CPU
 	SKIP("nothing is measured on a CPU");
 #endif
@@ -310,7 +298,7 @@ static void check_long(uint32_t compressed)
 
 	if (!getenv("GTU_TEST_LARGE"))
 		SKIP("takes 36 GB of memory: GTU_TEST_LARGE=1 runs it");
-	open_device();
+	open_gpu();
 	row = malloc(8 * (n + 1));
 	col = malloc(4 * m);
 	level = malloc(8 * n);
@@ -349,7 +337,7 @@ TEST(compressed_container)
 	char path[400];
 	struct gtu_error err;
 
-	open_device();
+	open_gpu();
 	made = generate(GTU_GEN_KRONECKER, 8, 0, 100);
 	snprintf(path, sizeof(path), "%s/g.gtu", test_tmpdir());
 	CHECK(!gtu_graph_save_compressed(made, path, NULL, &err));

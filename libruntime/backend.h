@@ -121,14 +121,20 @@ static inline void gtu_device_fence(void)
 #endif
 }
 
+/* Behind a read with __ATOMIC_ACQUIRE of what the device has written: all that it wrote before is seen from here on. */
+static inline void gtu_device_read_fence(void)
+{
+#ifdef __aarch64__
+	__asm__ volatile("dmb oshld" ::: "memory");
+#endif
+}
+
 /* A word that the device writes; what it wrote before is seen by what follows. */
 static inline uint32_t gtu_hear(const uint32_t *word)
 {
 	const uint32_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
-#ifdef __aarch64__
-	__asm__ volatile("dmb oshld" ::: "memory");
-#endif
+	gtu_device_read_fence();
 	return value;
 }
 
@@ -136,7 +142,7 @@ static inline uint32_t gtu_hear(const uint32_t *word)
 static inline void gtu_tell(uint32_t *word, uint32_t value)
 {
 #ifdef __aarch64__
-	__asm__ volatile("dmb osh" ::: "memory");
+	gtu_device_fence();
 #endif
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
@@ -145,12 +151,9 @@ static inline void gtu_tell(uint32_t *word, uint32_t value)
 static inline bool gtu_completed(const struct gtu_rings *r, uint32_t index)
 {
 	const uint32_t size = 1u << r->cq_log2;
-
 	const bool there = __atomic_load_n(&r->cq[index & (size - 1)].phase, __ATOMIC_ACQUIRE) == (index & size ? 0 : 1);
 
-#ifdef __aarch64__
-	__asm__ volatile("dmb oshld" ::: "memory");
-#endif
+	gtu_device_read_fence();
 	return there;
 }
 /* A record that is waited for is in its ring. */

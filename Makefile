@@ -40,7 +40,8 @@ say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 ifdef SAN
 B := build/san
-SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# to follow variables through what the sanitizers add takes as long as the rest of compiling it
+SANFLAGS := -fno-var-tracking -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else
 B := build
 SANFLAGS :=

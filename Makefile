@@ -209,6 +209,11 @@ build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/libgtu.a
 .PHONY: fuzzers
 fuzzers: $(FUZZ_BIN)
 
+# The unit test's lies in every field, as many as are asked for, with progress. SAN=1: under the sanitizers.
+.PHONY: fuzz-descriptors
+fuzz-descriptors: $(B)/tests/test_hostile
+	@GTU_HOSTILE_JOBS='$(or $(COUNT),10000000)' GTU_SEED='$(or $(SEED),1)' $(B)/tests/test_hostile random_descriptors
+
 # ---- What a person calls ---------------------------------------------------------------------
 
 .PHONY: help deps test run install lab
@@ -217,6 +222,7 @@ help:
 	@echo "make run GRAPH=file SOURCE=id ALGO=bfs|sssp|pr|cc|bc|gc|kc|cdlp|lcc UNIT=none|scu|scu-basic|iru|peg|weaver"
 	@echo "make test TESTS='unit/test_x cli'   groups or names: unit san cli fuzz valgrind guest"
 	@echo "make deps | unit-tests | fuzzers    packages; test programs; libFuzzer programs"
+	@echo "make fuzz-descriptors COUNT=1e8     random descriptors on the model, between guard pages"
 	@echo "make man                            the man pages, in build/man: man -l build/man/man1/gtu.1"
 	@echo "make deb | deb-test                 Debian packages, in build/deb; they are installed into an empty Debian"
 

@@ -46,6 +46,7 @@ struct fx {
 	uint32_t slot;
 	struct fx_queue queue[FX_QUEUES];
 	uint64_t seed;
+	uint64_t missed, missed_at;	/* times the device asked for memory that it has not been given, and where last */
 	unsigned irqs[64];
 };
 
@@ -76,11 +77,13 @@ static inline void *fx_dma(void *host, uint64_t addr, uint64_t *len, bool write)
 			continue;
 		}
 		if (write && !b->writable)
-			return NULL;
+			break;
 		if (*len > room)
 			*len = room;
 		return b->at + at;
 	}
+	f->missed++;
+	f->missed_at = addr;
 	return NULL;
 }
 

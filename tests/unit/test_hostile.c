@@ -1,289 +1,401 @@
 // SPDX-License-Identifier: MIT
 /*
- * A context that lies in every field: descriptors of random bytes and of plausible ones, while another
- * thread rewrites parameter block, indices, counts, masks, tables and ring headers under the device's
- * hands. Whatever happens, nothing outside the context's regions changes (canaries around each region, and
- * inaccessible pages around each buffer), read-only regions keep their bytes, and every job ends.
+ * Contexts that lie in every field: descriptors of random bytes and of plausible ones for every unit, in several
+ * queues of two contexts, while another thread rewrites descriptors, parameter blocks, graphs, indices, masks, tables
+ * and ring headers under the device's hands; meanwhile regions come and go (their memory is unmapped once INVALIDATE
+ * is done), and queues, contexts and the device are reset in mid-job. Whatever happens:
+ *
+ *   the device asks for no address that it has not been given, and touches no byte outside regions (canaries in the
+ *   rest of their pages and of the aperture; inaccessible pages around);
+ *   read-only regions keep their bytes, and the jobs of a third context are done rightly;
+ *   every job ends, in order, when it is canceled at the latest; memory does not grow.
+ *
+ * GTU_HOSTILE_JOBS: how many descriptors (`make fuzz-descriptors COUNT=` sets it, and progress is shown);
+ * GTU_SEED: others. The other thread's timing is not repeated by a seed.
  */
-#include <pthread.h>
-#include <stdatomic.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "fixture.h"
+#include "hostile_world.h"
 
-#define REGIONS		8u
-#define CANARY		0xa7
+#define SOUND_BYTES	8192u
+#define ROUND		1024u		/* batches between two looks at everything */
+#define PATIENCE	300u		/* turns until a job that is not done is canceled */
+#define STEPS_MAX	1000000u	/* in which a device that is left alone ends everything */
+#define GROWTH_MAX	(4ull << 20)
 
-struct victim {
-	struct fx *f;
-	struct fx_buffer *b[REGIONS];
-	uint64_t first[REGIONS], length[REGIONS];
-	uint32_t key[REGIONS];
-	atomic_bool stop;
-	uint64_t seed;
-};
+static volatile sig_atomic_t many;	/* progress is shown */
+static struct world *the_world;
 
-/* Small numbers mostly: they reach further into the units than noise does. */
-static uint64_t lie(uint64_t *seed, uint64_t length)
+static uint64_t now_ns(void)
 {
-	const uint64_t r = test_random(seed);
+	struct timespec t;
 
-	switch (r & 7) {
-	case 0:
-		return r;
-	case 1:
-		return length + (r >> 8) % 5 - 2;
-	case 2:
-		return ~0ull - (r >> 8) % 3;
-	default:
-		return (r >> 8) % 64;
-	}
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void *rewrite(void *arg)
+static uint64_t resident(void)
 {
-	struct victim *v = arg;
-	uint64_t seed = v->seed ^ 0x5555;
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
 
-	while (!atomic_load(&v->stop)) {
-		const unsigned i = 1 + test_random(&seed) % (REGIONS - 1);	/* 0 is read-only and watched */
-		const uint64_t at = test_random(&seed) % (v->length[i] / 8) * 8;
-		uint64_t value = lie(&seed, v->length[i]);
-
-		if (test_random(&seed) & 1)	/* operands of the block: plausible keys */
-			value = v->key[value % REGIONS] | (lie(&seed, 64) & 0xff) << 32;
-		*(volatile uint64_t *)(v->b[i]->at + v->first[i] + at) = value;
-	}
-	return NULL;
+	if (f && fscanf(f, "%*u %lu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static struct gtu_hw_operand operand(struct victim *v)
+/* An inaccessible page was touched, by whoever it was: the last words. */
+static void outside(int number, siginfo_t *info, void *context)
 {
-	const unsigned i = test_random(&v->seed) % REGIONS;
-	struct gtu_hw_operand op = { v->key[i], (uint32_t)lie(&v->seed, v->length[i]),
-				     lie(&v->seed, v->length[i]) & ~7ull };
+	char text[160];
+	int n = snprintf(text, sizeof(text), "# after %llu descriptors: an access outside, at %p\n",
+			 the_world ? (unsigned long long)the_world->jobs : 0ull, info->si_addr);
 
-	switch (test_random(&v->seed) % 16) {
-	case 0 ... 4:
-		return (struct gtu_hw_operand){ 0 };
-	case 5:
-		op.key = (uint32_t)test_random(&v->seed);
-		break;
-	case 6 ... 12:
-		op.offset = test_random(&v->seed) % 4 * 64;
-		op.count = (uint32_t)(16u << test_random(&v->seed) % 5);
-		break;
-	}
-	return op;
+	(void)context;
+	if (write(STDOUT_FILENO, text, (size_t)n) < 0)
+		_exit(1);
+	signal(number, SIG_DFL);
+	raise(number);
 }
 
-/* A parameter word that means something. */
-static uint32_t scu_param(struct victim *v, unsigned opcode)
-{
-	const uint64_t r = test_random(&v->seed);
-	uint32_t p = (r & 3) << GTU_SCU_WIDTH_SHIFT;
-	const uint32_t how = r >> 16 & 7;
+/* ---- Who does as he should ------------------------------------------------------------------------------ */
 
-	if (opcode == GTU_OP_SCU_BITMASK)
-		return p | (r >> 8 & 1) << GTU_SCU_TYPE_SHIFT | (r >> 9) % 6 << GTU_SCU_CMP_SHIFT;
-	if (opcode == GTU_OP_SCU_ACCESS || opcode == GTU_OP_SCU_EXPAND)
-		p |= (2 + (r >> 8 & 1)) << GTU_SCU_INDEX_SHIFT;
-	if (opcode == GTU_OP_SCU_REPLICATE || opcode == GTU_OP_SCU_EXPAND)
-		p |= (2 + (r >> 9 & 1)) << GTU_SCU_COUNT_SHIFT;
-	if (how == 0)
-		return p;
-	if (how == 1)
-		return p | GTU_STEP_APPLY << GTU_SCU_STEP_SHIFT;
-	p |= (r >> 10 & 1 ? GTU_STEP_PRODUCE : GTU_STEP_FUSED) << GTU_SCU_STEP_SHIFT;
-	p |= how & 1 ? GTU_SCU_KEEP : 0;
-	p |= how & 2 ? GTU_SCU_GROUP | (r >> 20 & 7) << GTU_SCU_TARGET_SHIFT : 0;
-	if (how & 4 || !(how & 2))
-		p |= r >> 11 & 1 ? GTU_SCU_UNIQUE :
-				   GTU_SCU_BEST | (r >> 12) % 3 << GTU_SCU_TYPE_SHIFT |
-					   (2 + (r >> 14 & 1)) << GTU_SCU_COST_SHIFT;
-	return p;
+static void sound_asks(struct world *w)
+{
+	const uint32_t count = 1 + (uint32_t)pick(w, 256);
+
+	w->asked = (struct gtu_hw_desc){
+		.opcode = GTU_OP_COPY, .param = 2, .cookie = w->jobs,
+		.operand = { { GTU_KEY(1, 0), count, 4 * pick(w, 1024) }, { GTU_KEY(1, 1), count, 4 * pick(w, 1024) } },
+	};
+	memset(w->sound->at + SOUND_BYTES, 0, SOUND_BYTES);
+	fx_submit_to(w->f, SOUND, &w->asked);
+	w->waiting = true;
 }
 
-/* Give the operands that the parameter word asks for, of about the right size, through a block. */
-static struct gtu_hw_desc wanted(struct victim *v, struct gtu_hw_desc d)
+static void sound_looks(struct world *w, const struct gtu_hw_cpl *c)
 {
-	struct gtu_hw_operand *op = (struct gtu_hw_operand *)(v->b[1]->at + v->first[1]);
-	const bool iru = d.opcode == GTU_OP_IRU_STREAM, filters = d.param & (GTU_SCU_UNIQUE | GTU_SCU_BEST);
-	const uint32_t n = 1u + test_random(&v->seed) % 300, step = d.param >> GTU_SCU_STEP_SHIFT & 3;
-	const uint32_t lines = 16u << test_random(&v->seed) % 2;
-	uint32_t need = iru ? 7 : 1u << GTU_SCU_DATA | 1u << GTU_SCU_OUT, i;
+	const uint8_t *from = w->sound->at + w->asked.operand[0].offset, *to = w->sound->at + SOUND_BYTES;
+	const uint64_t at = w->asked.operand[1].offset, bytes = 4ull * w->asked.operand[0].count;
+	uint64_t i;
 
-	if (!iru && d.opcode != GTU_OP_SCU_BITMASK && test_random(&v->seed) & 1)
-		need |= 1u << GTU_SCU_MASK;
-	if (d.opcode == GTU_OP_SCU_ACCESS || d.opcode == GTU_OP_SCU_EXPAND)
-		need |= 1u << GTU_SCU_INDEX;
-	if (d.opcode == GTU_OP_SCU_REPLICATE || d.opcode == GTU_OP_SCU_EXPAND)
-		need |= 1u << GTU_SCU_COUNT;
-	if (!iru && step) {
-		need |= filters || step == GTU_STEP_APPLY ? 1u << GTU_SCU_FILTER : 0;
-		need |= filters ? 1u << GTU_SCU_FILTER_TABLE : 0;
-		need |= d.param & GTU_SCU_GROUP ? 1u << GTU_SCU_GROUP_TABLE | 1u << GTU_SCU_REORDER : 0;
-		need |= d.param & GTU_SCU_BEST ? 1u << GTU_SCU_COST_INPUT : 0;
-		need &= step == GTU_STEP_PRODUCE ? ~(1u << GTU_SCU_OUT) : ~0u;
-	}
-	for (i = 0; i < GTU_SCU_OPERANDS; i++) {
-		const bool table = !iru && (i == GTU_SCU_FILTER_TABLE || i == GTU_SCU_GROUP_TABLE);
-
-		op[i] = (struct gtu_hw_operand){ 0 };
-		if (need >> i & 1) {
-			op[i].key = v->key[1 + test_random(&v->seed) % (REGIONS - 1)];
-			op[i].offset = test_random(&v->seed) % 8 * 64;
-			op[i].count = table ? lines : iru && i == GTU_IRU_RING ? 4 : n;
-		}
-	}
-	if (!iru && test_random(&v->seed) & 1)
-		op[GTU_SCU_DATA].key = v->key[0];
-	d.flags = GTU_DESC_BLOCK;
-	d.operand[0] = (struct gtu_hw_operand){ v->key[1], iru ? 3 : GTU_SCU_OPERANDS, 0 };
-	return d;
+	if (c->status || c->count != w->asked.operand[0].count || c->cookie != w->asked.cookie || memcmp(to + at, from, bytes))
+		fail(w, "the job of a context that does nothing wrong ended with status %u, %" PRIu64 " elements", c->status, (uint64_t)c->count);
+	for (i = 0; i < SOUND_BYTES; i++)
+		if ((i < at || i >= at + bytes) && to[i])
+			fail(w, "the memory of a context that does nothing wrong was written to, at %" PRIu64, i);
+	w->waiting = false;
 }
 
-static struct gtu_hw_desc descriptor(struct victim *v)
+/* ---- The jobs ----------------------------------------------------------------------------------------- */
+
+static void submit(struct world *w)
 {
-	struct gtu_hw_desc d = { 0 };
-	uint64_t r = test_random(&v->seed);
+	const unsigned n = pick(w, QUEUES);
+	struct fx_queue *q = &w->f->queue[n];
+	const unsigned room = RING - (q->tail - q->head), most = 1 + (unsigned)pick(w, 6);
 	unsigned i;
 
-	if (r % 8 == 0) {
-		for (i = 0; i < sizeof(d) / 8; i++)
-			((uint64_t *)&d)[i] = test_random(&v->seed);
-		d.limit = 64;
-		return d;
+	if (w->queue[n].odd)
+		return;
+	for (i = 0; i < room && i < most && w->jobs < w->total; i++, w->jobs++) {
+		const struct gtu_hw_desc d = descriptor(&w->liar[w->queue[n].context]);
+
+		w->queue[n].opcode[q->tail % RING] = d.opcode;
+		q->sq[q->tail++ % RING] = d;
 	}
-	d.opcode = (r >> 8) % 8 < 5 ? GTU_OP_SCU_BITMASK + (r >> 8) % 8 :
-		   (r >> 8) % 8 < 7 ? GTU_OP_IRU_STREAM : (uint8_t)(r >> 16);
-	d.param = (uint32_t)test_random(&v->seed) &
-		  (d.opcode == GTU_OP_IRU_STREAM ? GTU_IRU_PARAM_MASK & ~GTU_IRU_DEMAND : GTU_SCU_PARAM_MASK);
-	if (d.opcode <= GTU_OP_SCU_EXPAND && r >> 40 & 7)
-		d.param = scu_param(v, d.opcode);
-	d.imm = d.opcode == GTU_OP_IRU_STREAM || d.param & GTU_SCU_GROUP ? lie(&v->seed, 4096) : 0;
-	d.limit = 64;
-	if (r >> 33 & 3)
-		return wanted(v, d);
-	if (r >> 32 & 1) {
-		d.flags = GTU_DESC_BLOCK;
-		d.operand[0] = (struct gtu_hw_operand){ v->key[1], 11, 0 };
-		for (i = 0; i < 11; i++)
-			((struct gtu_hw_operand *)(v->b[1]->at + v->first[1]))[i] = operand(v);
-	} else {
-		for (i = 0; i < GTU_DESC_OPERANDS; i++)
-			d.operand[i] = operand(v);
-	}
-	return d;
+	fx_doorbell(w->f, n, GTU_DB_SUBMIT, q->tail | (uint64_t)q->head << 32);
 }
 
-static void canaries(struct victim *v, uint64_t crc_of_0)
+static void collect(struct world *w)
 {
-	uint64_t i, n, sum = 0;
-
-	for (i = 0; i < REGIONS; i++) {
-		for (n = 0; n < v->b[i]->bytes; n++) {
-			if (n >= v->first[i] && n < v->first[i] + v->length[i])
-				sum += i ? 0 : v->b[0]->at[n] * (n + 1);
-			else
-				CHECKF(v->b[i]->at[n] == CANARY, "byte %" PRIu64 " of buffer %" PRIu64
-				       " changed, its region is %" PRIu64 " from %" PRIu64, n, i, v->length[i],
-				       v->first[i]);
-		}
-	}
-	CHECK_EQ(sum, crc_of_0);
-}
-
-/* The other thread writes to what this one's stack holds: it ends first. */
-static void fail(struct victim *v, pthread_t thread, unsigned job, unsigned opcode, const char *what)
-{
-	atomic_store(&v->stop, true);
-	pthread_join(thread, NULL);
-	test_fail(__FILE__, __LINE__, "job %u (operation 0x%02x) %s", job, opcode, what);
-}
-
-static void attack(unsigned jobs, uint64_t seed)
-{
-	static const struct gtu_dev_config small = {
-		.iru_sets = 32, .iru_latency = 20, .scu_latency = 20, .queues = 4, .contexts = 2,
-	};
-	struct victim v = { .f = fx_open(&small, seed), .seed = seed };
-	uint64_t sum = 0, done[GTU_CPL_COUNT] = { 0 };
 	struct gtu_hw_cpl c;
-	pthread_t thread;
-	unsigned i, steps;
+	unsigned n;
 
-	for (i = 0; i < REGIONS; i++) {
-		const uint32_t rights = i ? GTU_REGION_READ | GTU_REGION_WRITE : GTU_REGION_READ;
+	for (n = 0; n <= QUEUES; n++) {
+		struct fx_queue *q = &w->f->queue[n];
 
-		v.b[i] = fx_buffer(v.f, i % 2 ? 12000 : 70000);
-		v.first[i] = 8 * (test_random(&v.seed) % 200);
-		v.length[i] = v.b[i]->bytes - v.first[i] - 8 * (test_random(&v.seed) % 200);
-		memset(v.b[i]->at, CANARY, v.b[i]->bytes);
-		for (uint64_t n = 0; n < v.length[i]; n++)
-			v.b[i]->at[v.first[i] + n] = (uint8_t)(test_random(&v.seed) % 7 ? 0 : test_random(&v.seed));
-		v.key[i] = i % 3 == 2 ? fx_region_scattered(v.f, v.b[i], v.first[i], v.length[i], rights, 1) :
-					fx_region(v.f, v.b[i], v.first[i], v.length[i], rights);
-	}
-	for (uint64_t n = v.first[0]; n < v.first[0] + v.length[0]; n++)
-		sum += v.b[0]->at[n] * (n + 1);
-	CHECK(!pthread_create(&thread, NULL, rewrite, &v));
-	for (i = 0; i < jobs; i++) {
-		const struct gtu_hw_desc d = descriptor(&v);
-		bool ended = false;
-
-		fx_submit_to(v.f, 0, &d);
-		for (steps = 0; !ended; steps++) {
-			const uint64_t until[2] = { 0, v.f->queue[0].tail };
-
-			if (test_random(&v.seed) % 32 == 0)
-				fx_doorbell(v.f, 0, GTU_DB_ARM_STREAM, (uint32_t)lie(&v.seed, 64));
-			/* a stream that waits for its consumer: let it go, in either way; others now and then too */
-			if ((!gtu_dev_pending(v.f->dev) && test_random(&v.seed) & 1) || test_random(&v.seed) % 512 == 0) {
-				fx_mailbox(v.f, GTU_MBOX_QUEUE_CANCEL, 2, until);
-				gtu_dev_step(v.f->dev, 1);
-				ended = fx_poll(v.f, 0, &c);
-				if (!ended)
-					fail(&v, thread, i, d.opcode, "was canceled and has no completion");
-				break;
-			}
-			if (!gtu_dev_pending(v.f->dev)) {
-				const uint64_t queue = 0;
-
-				memset(v.f->queue[0].cq, 0, GTU_CQ_BYTES(FX_RING_LOG2));
-				fx_mailbox(v.f, GTU_MBOX_QUEUE_RESET, 1, &queue);
-				v.f->queue[0].tail = v.f->queue[0].head = 0;
-				break;
-			}
-			gtu_dev_step(v.f->dev, 1 + test_random(&v.seed) % 500);
-			ended = fx_poll(v.f, 0, &c);
-			if (!ended && steps == 1000000)
-				fail(&v, thread, i, d.opcode, "does not end");
+		if (w->queue[n].odd) {
+			if (pick(w, 8) == 0)
+				queue_reset(w, n);
+			continue;
 		}
-		if (ended && c.status >= GTU_CPL_COUNT)
-			fail(&v, thread, i, d.opcode, "ended with a status that does not exist");
-		if (ended)
-			done[c.status]++;
+		w->queue[n].age += q->tail != q->head;
+		while (fx_poll(w->f, n, &c)) {
+			const uint8_t opcode = w->queue[n].opcode[(q->head - 1) % RING];
+
+			if (c.status >= GTU_CPL_COUNT || c.sq_index != q->head - 1 || (int32_t)(q->tail - q->head) < 0)
+				fail(w, "queue %u, job %u of %u: a completion of job %u with status %u", n, q->head - 1, q->tail, c.sq_index, c.status);
+			w->queue[n].age = 0;
+			if (n == SOUND) {
+				sound_looks(w, &c);
+				continue;
+			}
+			w->status[c.status]++;
+			w->done[opcode < OPCODES ? opcode : 0] += c.status == GTU_CPL_OK;
+		}
 	}
-	atomic_store(&v.stop, true);
-	pthread_join(thread, NULL);
-	canaries(&v, sum);
-	printf("# of %u jobs %" PRIu64 " were done, %" PRIu64 " met an index outside, %" PRIu64
-	       " an output too small, %" PRIu64 " ended behind a region, %" PRIu64 " were canceled\n", jobs,
-	       done[GTU_CPL_OK], done[GTU_CPL_INDEX], done[GTU_CPL_OVERFLOW], done[GTU_CPL_BOUNDS],
-	       done[GTU_CPL_CANCELED]);
-	CHECKF(done[GTU_CPL_OK] > jobs / 1000 && done[GTU_CPL_INDEX] && done[GTU_CPL_BOUNDS] &&
-	       done[GTU_CPL_CANCELED],
-	       "the lies were too wild to reach the units");
-	fx_close(v.f);
+}
+
+/* A stream may wait for a consumer who never comes, and others behind it: in one way or another they go on. */
+static void hurry(struct world *w)
+{
+	unsigned n;
+
+	for (n = 0; n < QUEUES; n++) {
+		struct queue *q = &w->queue[n];
+		const uint64_t arg[2] = { n, w->f->queue[n].tail };
+
+		if (q->odd || w->f->queue[n].tail == w->f->queue[n].head || (q->age < PATIENCE && gtu_dev_pending(w->f->dev)))
+			continue;
+		if (q->age > 100 * PATIENCE)
+			fail(w, "queue %u was canceled, and %u jobs have no completion", n, (unsigned)(arg[1] - w->f->queue[n].head));
+		switch (pick(w, 4)) {
+		case 0:
+			queue_reset(w, n);
+			break;
+		case 1:
+			fx_doorbell(w->f, n, GTU_DB_KICK, 0);
+			break;
+		default:
+			command(w, GTU_MBOX_QUEUE_CANCEL, 2, arg);
+		}
+	}
+}
+
+/* ---- Looking at everything ---------------------------------------------------------------------------- */
+
+static void look_at(struct world *w, unsigned c, unsigned i)
+{
+	const struct place *p = &w->liar[c].place[i];
+	uint64_t n;
+
+	if (!p->there || i == APERTURE)
+		return;
+	for (n = 0; n < p->b->bytes; n++)
+		if ((n < p->first || n >= p->first + p->length) && p->b->at[n] != CANARY)
+			fail(w, "byte %" PRIu64 " of a buffer changed; region %u of context %u in it is %" PRIu64 " bytes from %" PRIu64, n, i, c, p->length, p->first);
+	if (i == STILL && still_sum(p) != p->sum)
+		fail(w, "read-only region %u of context %u changed", i, c);
+}
+
+static void look(struct world *w)
+{
+	const struct place *a = &w->liar[0].place[APERTURE], *b = &w->liar[1].place[APERTURE];
+	unsigned steps, c, i;
+	uint64_t n;
+
+	for (steps = 0; gtu_dev_pending(w->f->dev); steps++) {
+		gtu_dev_step(w->f->dev, 10000);
+		if (steps == STEPS_MAX)
+			fail(w, "a job does not end, though it has a limit");
+	}
+	collect(w);
+	hold(w, true);
+	for (c = 0; c < LIARS; c++)
+		for (i = 0; i < REGIONS; i++)
+			look_at(w, c, i);
+	for (n = 0; n < APERTURE_BYTES; n++)
+		if ((n < a->first || n >= a->first + a->length) && (n < b->first || n >= b->first + b->length) && w->aperture->at[n] != CANARY)
+			fail(w, "byte %" PRIu64 " of the aperture changed, which is no region", n);
+	for (i = 4u << EVENTS_LOG2; i < w->events->bytes && w->events->at[i] == CANARY; i++)
+		;
+	if (i < w->events->bytes)
+		fail(w, "byte %u behind the event ring changed", i);
+	/* graphs and tables as they were, for the next round */
+	for (c = 0; c < LIARS; c++)
+		for (i = BLOCKS; i < OUT; i++)
+			if (w->liar[c].place[i].there)
+				fill_place(&w->liar[c], i);
+	hold(w, false);
+	if (w->f->missed)
+		fail(w, "the device asked %" PRIu64 " times for memory that it does not have, last for 0x%" PRIx64, w->f->missed, w->f->missed_at);
+	w->checked++;
+	w->rss = resident();
+	if (!w->rss_first && w->jobs > w->total / 10)
+		w->rss_first = w->rss;
+#ifndef __SANITIZE_ADDRESS__
+	if (w->rss_first && w->rss > w->rss_first + GROWTH_MAX)
+		fail(w, "memory grows: %" PRIu64 " KiB, once it was %" PRIu64, w->rss >> 10, w->rss_first >> 10);
+#endif
+}
+
+static void progress(struct world *w)
+{
+	const uint64_t now = now_ns(), step = isatty(STDERR_FILENO) ? 1000000000u : 30000000000u;
+	const double rate = (double)w->jobs * 1e9 / (double)(now - w->started + 1), left = (double)(w->total - w->jobs) / (rate + 1);
+
+	if (!many || now - w->said < step)
+		return;
+	w->said = now;
+	fprintf(stderr, "%s%" PRIu64 " of %" PRIu64 " descriptors (%.1f%%), %.0f/s, %.0f min %02.0f s left, %.1f MiB%s",
+		isatty(STDERR_FILENO) ? "\r\033[K" : "", w->jobs, w->total, 100.0 * (double)w->jobs / (double)w->total, rate,
+		(double)((uint64_t)left / 60), (double)((uint64_t)left % 60), (double)w->rss / 1048576, isatty(STDERR_FILENO) ? "" : "\n");
+}
+
+/* ---- All of it -------------------------------------------------------------------------------------------- */
+
+static void open_world(struct world *w, struct fx_buffer *aperture)
+{
+	const struct gtu_dev_config small = {
+		.contexts = 4, .queues = 4, .event_rings = 2, .vectors = 2, .aperture_bytes = APERTURE_BYTES, .aperture = aperture->at,
+		.iru_sets = 32, .iru_latency = 20, .scu_latency = 20, .peg_engines = 3, .peg_entries = 4, .peg_list_bytes = 256,
+		.peg_edge_bytes = 1024, .peg_latency = 10, .peg_message = 4, .peg_interval = 64, .wvr_entries = 128, .wvr_latency = 10,
+	};
+	static const uint32_t of_queue[QUEUES + 1] = { 0, 0, 1, LIARS };
+	struct gtu_hw_region *e;
+	unsigned c, i;
+
+	w->f = fx_open(&small, w->seed);
+	w->aperture = aperture;
+	memset(aperture->at, CANARY, APERTURE_BYTES);
+	gtu_dev_reset(w->f->dev);		/* what the fixture has set up is done otherwise here */
+	for (c = 0; c <= QUEUES; c++) {
+		w->queue[c].context = of_queue[c];
+		w->queue[c].sq = fx_buffer(w->f, GTU_SQ_BYTES(FX_RING_LOG2));
+		w->queue[c].cq = fx_buffer(w->f, GTU_CQ_BYTES(FX_RING_LOG2));
+		w->queue[c].sq->writable = false;
+		w->f->queue[c] = (struct fx_queue){ .sq = (void *)w->queue[c].sq->at, .cq = (void *)w->queue[c].cq->at };
+	}
+	w->events = fx_buffer(w->f, 4u << EVENTS_LOG2);
+	memset(w->events->at, CANARY, w->events->bytes);
+	for (c = 0; c < LIARS; c++) {
+		w->liar[c] = (struct liar){ .f = w->f, .context = c, .seed = &w->seed, .table = fx_buffer(w->f, 16 * sizeof(*e)) };
+		w->liar[c].table->writable = false;
+		for (i = 0; i < REGIONS; i++)
+			place_come(&w->liar[c], i);
+	}
+	w->sound = fx_buffer(w->f, 2 * SOUND_BYTES);
+	for (i = 0; i < SOUND_BYTES; i++)
+		w->sound->at[i] = (uint8_t)(i * 7 + (i >> 8) + 1);
+	w->sound_table = fx_buffer(w->f, 16 * sizeof(*e));
+	e = (void *)w->sound_table->at;
+	for (i = 0; i < 2; i++)
+		e[i] = (struct gtu_hw_region){ .key = GTU_KEY(1, i), .length = SOUND_BYTES, .base = w->sound->bus + i * SOUND_BYTES,
+			.flags = GTU_REGION_VALID | 12u << GTU_REGION_PAGE_SHIFT | (i ? GTU_REGION_WRITE : GTU_REGION_READ) };
+	events_enable(w);
+	for (c = 0; c <= LIARS; c++)
+		context_enable(w, c);
+	gtu_dev_write(w->f->dev, GTU_BAR_REGS, GTU_REG_CYCLE_LIMIT, 8, 100000);
+	w->f->missed = 0;
+}
+
+static void report(const struct world *w)
+{
+	static const struct { uint8_t opcode; const char *name; } kind[] = {
+		{ GTU_OP_COPY, "COPY" }, { GTU_OP_FILL, "FILL" }, { GTU_OP_FENCE, "FENCE" }, { GTU_OP_SCU_BITMASK, "SCU BITMASK" },
+		{ GTU_OP_SCU_DATA, "SCU DATA" }, { GTU_OP_SCU_ACCESS, "SCU ACCESS" }, { GTU_OP_SCU_REPLICATE, "SCU REPLICATE" },
+		{ GTU_OP_SCU_EXPAND, "SCU EXPAND" }, { GTU_OP_IRU_STREAM, "IRU" }, { GTU_OP_PEG_STREAM, "PEG" }, { GTU_OP_WVR_STREAM, "WVR" },
+	};
+	static const uint8_t met[] = { GTU_CPL_INDEX, GTU_CPL_BOUNDS, GTU_CPL_CANCELED, GTU_CPL_KEY, GTU_CPL_OVERFLOW };
+	unsigned i;
+
+	printf("# %" PRIu64 " descriptors, %.0f a second; %" PRIu64 " were swept away by %" PRIu64 " resets; %" PRIu64 " regions moved, %" PRIu64
+	       " words rewritten, everything looked at %" PRIu64 " times; %.1f MiB, %.1f at first\n", w->jobs,
+	       (double)w->jobs * 1e9 / (double)(now_ns() - w->started + 1), w->swept, w->resets, w->moves, w->rewritten, w->checked,
+	       (double)w->rss / 1048576, (double)w->rss_first / 1048576);
+	printf("# done:");
+	for (i = 0; i < sizeof(kind) / sizeof(kind[0]); i++)
+		printf(" %s %" PRIu64, kind[i].name, w->done[kind[i].opcode]);
+	printf("\n# ended with status");
+	for (i = 0; i < GTU_CPL_COUNT; i++)
+		printf(" %u: %" PRIu64, i, w->status[i]);
+	printf("\n");
+	for (i = 0; i < sizeof(kind) / sizeof(kind[0]); i++)
+		CHECKF(w->done[kind[i].opcode] > w->total / 10000, "the lies were too wild to reach %s", kind[i].name);
+	for (i = 0; i < sizeof(met); i++)
+		CHECKF(w->status[met[i]] > w->total / 10000, "hardly a job met status %u", met[i]);
+}
+
+static void attack(struct world *w, enum gtu_bug bug)
+{
+	const struct gtu_dev_faults faults = { .bug = bug };
+	static struct fx_buffer aperture;
+	uint64_t batch;
+
+	memset(&aperture, 0, sizeof(aperture));
+	aperture.map_bytes = APERTURE_BYTES + 2 * FX_PAGE;
+	aperture.map = mmap(NULL, aperture.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(aperture.map != MAP_FAILED);
+	aperture.at = aperture.map + FX_PAGE;
+	CHECK(!mprotect(aperture.at, APERTURE_BYTES, PROT_READ | PROT_WRITE));
+	open_world(w, &aperture);
+	gtu_dev_set_faults(w->f->dev, &faults);
+	CHECK(!pthread_mutex_init(&w->still, NULL) && !pthread_create(&w->thread, NULL, rewrite, w));
+	w->started = w->said = now_ns();
+	for (batch = 1; w->jobs < w->total; batch++) {
+		submit(w);
+		if (!w->waiting && pick(w, 8) == 0)
+			sound_asks(w);
+		for (uint64_t turns = 1 + pick(w, 3); turns; turns--) {
+			gtu_dev_step(w->f->dev, 1 + pick(w, 3000));
+			something_happens(w);
+		}
+		collect(w);
+		hurry(w);
+		if (batch % ROUND == 0) {
+			look(w);
+			progress(w);
+		}
+	}
+	look(w);
+	atomic_store(&w->stop, true);
+	pthread_join(w->thread, NULL);
+	CHECKF(w->f->irqs[1] > w->total / 10000, "%u interrupts: hardly an event came", w->f->irqs[1]);
+	fx_close(w->f);
+	fx_buffer_free(&aperture);
+	report(w);
 }
 
 TEST(random_descriptors_under_rewriting)
 {
-	const char *many = getenv("GTU_HOSTILE_JOBS");
-	uint64_t seed;
+	static struct world w;
+	const char *jobs = getenv("GTU_HOSTILE_JOBS"), *seed = getenv("GTU_SEED");
 
-	for (seed = 1; seed <= 4; seed++)
-		attack(many ? (unsigned)strtoul(many, NULL, 10) : 50000, seed * 77);
+	many = jobs != NULL;
+	w.total = jobs ? (uint64_t)strtod(jobs, NULL) : TEST_CASES(500000);
+	w.seed = seed ? strtoull(seed, NULL, 0) : 77;
+	CHECKF(w.total >= 50000, "GTU_HOSTILE_JOBS=%s: at least 50000", jobs);
+	the_world = &w;
+#ifndef __SANITIZE_ADDRESS__
+	{
+		const struct sigaction last = { .sa_sigaction = outside, .sa_flags = SA_SIGINFO };
+
+		sigaction(SIGSEGV, &last, NULL);
+	}
+#endif
+	attack(&w, GTU_BUG_NONE);
+}
+
+/* A device that does not look at what it should: the test has to fail. */
+TEST(what_is_planted_is_found)
+{
+	static const enum gtu_bug bugs[] = { GTU_BUG_BOUNDS, GTU_BUG_RIGHTS, GTU_BUG_DMA_PAGE, GTU_BUG_DMA_32, GTU_BUG_TAIL_LOST };
+	static struct world w;
+	unsigned i;
+	int status;
+
+	if (getenv("GTU_HOSTILE_JOBS"))
+		SKIP("GTU_HOSTILE_JOBS is set: only descriptors are wanted");
+	for (i = 0; i < sizeof(bugs) / sizeof(bugs[0]); i++) {
+		const pid_t child = fork();
+
+		CHECK(child >= 0);
+		if (!child) {
+			signal(SIGSEGV, SIG_DFL);
+			if (!freopen("/dev/null", "w", stdout) || setjmp(test_exit))
+				_exit(3);
+			w = (struct world){ .total = 100000, .seed = 5 };
+			attack(&w, bugs[i]);
+			_exit(0);
+		}
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECKF(!WIFEXITED(status) || WEXITSTATUS(status) == 3, "'%s' is planted, and nothing was found", gtu_bug_name(bugs[i]));
+	}
 }
 
 TEST_MAIN

@@ -281,16 +281,22 @@ static void summary(const struct bringup *b)
 {
 	const char *name[16];
 	unsigned i, n = bringup_diagnoses(b, name, 16);
+	double total = 0;
 
 	if (!b->show)
 		return;
-	if (!b->fails) {
-		printf("\nnothing failed\n");
-		return;
-	}
-	printf("\n%u failed", b->fails);
+	if (b->fails)
+		printf("\n%u failed", b->fails);
+	else
+		printf("\nnothing failed");
 	for (i = 0; i < n; i++)
 		printf("%s%s", i ? ", " : n > 1 ? "; what was seen is explained by these mistakes: " : "; what was seen is explained by: ", name[i]);
+	printf("\n");
+	for (i = 0; i < b->times; i++)
+		total += b->time[i].seconds;
+	printf("%.2f s", total);
+	for (i = 0; i < b->times; i++)
+		printf("%s%s %.2f", i ? ", " : ": ", b->time[i].name, b->time[i].seconds);
 	printf("\n");
 }
 

@@ -206,6 +206,12 @@ build/fuzz/libgtu.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/libgtu.a
 	$(call say,LD,$@)
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
+# What stands on the tool's sources too.
+FUZZ_BRINGUP := $(filter-out tools/bringup_pci.c tools/bringup_vfio.c,$(wildcard tools/bringup_*.c)) \
+	$(addprefix tools/,cli.c dma_table.c fdt_blob.c html.c json.c pci_function.c svg.c whole_file.c)
+build/fuzz/fuzz_bringup: build/fuzz/obj/tests/fuzz/fuzz_bringup.o $(FUZZ_BRINGUP:%.c=build/fuzz/obj/%.o) build/fuzz/libgtu.a
+	$(call say,LD,$@)
+	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
 .PHONY: fuzzers
 fuzzers: $(FUZZ_BIN)
 

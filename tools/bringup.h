@@ -17,6 +17,8 @@ enum bringup_state { BRINGUP_OK, BRINGUP_WARN, BRINGUP_FAIL, BRINGUP_SKIP };
 #define BRINGUP_FINDINGS	160
 #define BRINGUP_REGISTERS	128
 #define BRINGUP_UNITS		5
+#define BRINGUP_STEPS		11
+#define BRINGUP_STEP_TOLD	16	/* findings of a step that are told one by one, beside what is right */
 
 struct bringup_finding {
 	enum bringup_state state;
@@ -50,6 +52,7 @@ struct bringup {
 	/* what was found */
 	struct bringup_finding finding[BRINGUP_FINDINGS];
 	unsigned findings, fails;
+	unsigned told, untold;		/* of the step that is running, beside what is right */
 	const char *step;		/* that is running */
 	struct { const char *name; double seconds; } time[16];
 	unsigned times;
@@ -79,6 +82,10 @@ void bringup_say(struct bringup *b, enum bringup_state state, const char *bug, c
 	__attribute__((format(printf, 4, 5)));
 /* A planted bug by name; false after a complaint. */
 bool bringup_bug(const char *name, enum gtu_bug *bug);
+
+/* Name of step @i, in their order; NULL behind the last. And do those whose bits are set: what they find is in @b. */
+const char *bringup_step_name(unsigned i);
+void bringup_run(struct bringup *b, uint32_t chosen);
 
 /* The steps that need no memory, in their order. */
 void bringup_config(struct bringup *b);

@@ -9,16 +9,21 @@
 #define CAPABILITIES_MAX	48	/* a list that is longer goes round in circles */
 
 #define PATIENCE_NS		4000000000ull
-#define PATIENCE_TURNS		50000	/* of a function in this process: there is none it does not work in */
+#define GAVE_UP_MAX		10	/* 4 ms */
+#define PATIENCE_TURNS		50000u	/* of a function in this process: there is none it does not work in */
 
 bool access_patient(struct access *a, struct access_patience *p)
 {
 	const bool here = strcmp(a->ops->kind, "model") == 0;
 
 	if (!p->end)
-		p->end = gtu_now_ns() + PATIENCE_NS;
-	if (here ? p->turns >= PATIENCE_TURNS : gtu_now_ns() > p->end)
+		p->end = gtu_now_ns() + (PATIENCE_NS >> a->gave_up);
+	if (here ? p->turns >= PATIENCE_TURNS >> a->gave_up : gtu_now_ns() > p->end) {
+		if (!p->over && a->gave_up < GAVE_UP_MAX)
+			a->gave_up++;
+		p->over = true;
 		return false;
+	}
 	a->ops->work(a);
 	p->turns++;
 	return true;

@@ -20,6 +20,7 @@ struct access {
 	char name[96];			/* for sentences */
 	char link[96];			/* what the bus says of the link, or "" */
 	bool has_memory, has_irqs;	/* memory() and the irq_ calls may work */
+	unsigned gave_up;		/* times that it was waited for in vain */
 	uint8_t *block;			/* a rig's memory, kept for the next one */
 	uint64_t block_bus;
 	void *own;
@@ -31,7 +32,7 @@ struct access_ops {
 	void (*config_write)(struct access *a, unsigned at, unsigned bytes, uint32_t value);
 	/* Bytes of a BAR, 0: there is none. */
 	uint64_t (*bar_size)(struct access *a, unsigned bar);
-	/* One access of 1, 2, 4 or 8 bytes, inside the BAR. */
+	/* One access of 1, 2, 4 or 8 bytes; outside of the BAR: all ones, and nothing is written. */
 	uint64_t (*read)(struct access *a, unsigned bar, uint64_t offset, unsigned bytes);
 	void (*write)(struct access *a, unsigned bar, uint64_t offset, unsigned bytes, uint64_t value);
 	/* A function-level reset; configuration space is afterwards as before. */
@@ -68,11 +69,13 @@ struct access *access_vfio(const char *address, struct gtu_error *err);
 
 /*
  * One turn of waiting for what the function is to do: it works, or a moment passes. False: it has had time enough,
- * four seconds where it is not in this process. @p begins as zeros.
+ * four seconds where it is not in this process, and half of that after each time that it was waited for in vain: who
+ * never answers does not hold up a step of thousands of questions. @p begins as zeros.
  */
 struct access_patience {
 	uint64_t end;
 	unsigned turns;
+	bool over;
 };
 bool access_patient(struct access *a, struct access_patience *p);
 

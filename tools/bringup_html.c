@@ -42,16 +42,19 @@ static void verdict(FILE *f, const struct bringup *b)
 	}
 }
 
-static void findings(FILE *f, const struct bringup *b)
+/* Those that failed, or, not @failed, all in the order in which they came. */
+static void findings(FILE *f, const struct bringup *b, bool failed)
 {
 	unsigned i;
 
-	fputs("<h2>Findings</h2>\n<table><tr><th>step<th><th></tr>\n", f);
+	fprintf(f, "<h2>%s</h2>\n<table><tr><th>step<th><th>what was seen</tr>\n", failed ? "What failed" : "All findings");
 	for (i = 0; i < b->findings; i++) {
 		const struct bringup_finding *d = &b->finding[i];
 
-		fprintf(f, "<tr%s><td>%s<td class=\"%s\">%s<td>", d->state == BRINGUP_FAIL ? " class=\"bad\"" : "", d->step, class_of[d->state],
-			class_of[d->state]);
+		if (failed && d->state != BRINGUP_FAIL)
+			continue;
+		fprintf(f, "<tr%s><td style=\"white-space:nowrap\">%s<td class=\"%s\" style=\"white-space:nowrap\">%s<td>",
+			d->state == BRINGUP_FAIL ? " class=\"bad\"" : "", d->step, class_of[d->state], class_of[d->state]);
 		if (*d->bug)
 			fprintf(f, "<span class=\"name\">%s</span> ", d->bug);
 		text(f, d->text);
@@ -64,7 +67,9 @@ static const char *size_of(uint64_t bytes)
 {
 	static char s[32];
 
-	if (bytes >> 20 && !(bytes & 0xfffff))
+	if (bytes >> 30 && !(bytes & 0x3fffffff))
+		snprintf(s, sizeof(s), "%" PRIu64 " GiB", bytes >> 30);
+	else if (bytes >> 20 && !(bytes & 0xfffff))
 		snprintf(s, sizeof(s), "%" PRIu64 " MiB", bytes >> 20);
 	else if (bytes >> 10 && !(bytes & 0x3ff))
 		snprintf(s, sizeof(s), "%" PRIu64 " KiB", bytes >> 10);
@@ -86,16 +91,19 @@ static void bar_map(FILE *f, const struct bringup *b)
 {
 	static const char *const what[ACCESS_BARS] = { "registers", "MSI-X", "doorbells", "", "aperture", "" };
 	double x = 10, y;
-	unsigned i, u;
+	unsigned i, u, bars = 0;
 
-	fputs("<h2>BAR map</h2>\n<svg class=\"paper\" viewBox=\"0 0 900 330\" role=\"img\" aria-label=\"BAR map\">\n", f);
+	for (i = 0; i < ACCESS_BARS; i++)
+		bars += b->bar[i] != 0;
+	fprintf(f, "<h2>BAR map</h2>\n<svg class=\"paper\" viewBox=\"0 0 %u 330\" role=\"img\" aria-label=\"BAR map\">\n", bars > 4 ? 220 * bars + 20 : 900);
 	for (i = 0; i < ACCESS_BARS; i++) {
 		char label[96];
 		unsigned log2 = 0;
 
 		if (!b->bar[i])
 			continue;
-		while (2ull << log2 <= b->bar[i])
+		/* more than the page is high says no more */
+		while (log2 < 31 && 2ull << log2 <= b->bar[i])
 			log2++;
 		snprintf(label, sizeof(label), "BAR %u  %s", i, size_of(b->bar[i]));
 		fprintf(f, "<text x=\"%.0f\" y=\"16\" font-weight=\"600\">%s</text><text x=\"%.0f\" y=\"32\">0x%" PRIx64 ", %s-bit%s</text>\n", x, label, x,
@@ -127,7 +135,7 @@ static void register_diff(FILE *f, const struct bringup *b)
 
 	if (!b->regs)
 		return;
-	fputs("<h2>Registers after a reset</h2>\n<table><tr><th>offset<th>name<th>access<th>expected<th>read<th>bits that differ</tr>\n", f);
+	fputs("<h2>Registers after a reset, then those that did not keep what was written</h2>\n<table><tr><th class=\"n\">offset<th>name<th>access<th class=\"n\">expected<th class=\"n\">read<th class=\"n\">bits that differ</tr>\n", f);
 	for (i = 0; i < b->regs; i++) {
 		const struct bringup_register *r = &b->reg[i];
 
@@ -135,7 +143,8 @@ static void register_diff(FILE *f, const struct bringup *b)
 			r->access);
 		fprintf(f, r->wanted ? "0x%" PRIx64 : "&ndash;", r->want);
 		fprintf(f, "<td class=\"n\">0x%" PRIx64 "<td class=\"n\">", r->got);
-		fprintf(f, r->bad ? "0x%" PRIx64 : "", r->got ^ r->want);
+		if (r->bad)
+			fprintf(f, "0x%" PRIx64, r->got ^ r->want);
 		fputs("</tr>\n", f);
 	}
 	fputs("</table>\n", f);
@@ -193,10 +202,12 @@ int bringup_html(const struct bringup *b, const char *path, struct gtu_error *er
 		return rc;
 	html_begin(w.file, "GTU bring-up");
 	verdict(w.file, b);
-	findings(w.file, b);
+	if (b->fails)
+		findings(w.file, b, true);
 	bar_map(w.file, b);
 	register_diff(w.file, b);
 	histogram(w.file, b);
+	findings(w.file, b, false);
 	times(w.file, b);
 	html_end(w.file);
 	if (ferror(w.file))

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* gtu bringup: the first day of a board. The steps are in bringup_*.c; this is their order and what may be done. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "backend.h"
 #include "bringup.h"
@@ -60,46 +58,7 @@ static void help(void)
 	     "1 it could not be looked at, 2 usage, 4 something is wrong.");
 }
 
-/* ---- Findings ---------------------------------------------------------------------------------------- */
-
-const char *const bringup_state_name[] = { "ok", "warn", "FAIL", "skip" };
-
-void bringup_say(struct bringup *b, enum bringup_state state, const char *bug, const char *fmt, ...)
-{
-	static struct bringup_finding spare;
-	struct bringup_finding *f = b->findings < BRINGUP_FINDINGS ? &b->finding[b->findings++] : &spare;
-	va_list ap;
-
-	f->state = state;
-	f->step = b->step;
-	snprintf(f->bug, sizeof(f->bug), "%s", bug ? bug : "");
-	va_start(ap, fmt);
-	vsnprintf(f->text, sizeof(f->text), fmt, ap);
-	va_end(ap);
-	b->fails += state == BRINGUP_FAIL;
-	if (!b->show)
-		return;
-	cli_clear_bar();
-	printf("%-4s  %-9s  %s%s%s%s\n", bringup_state_name[state], b->step, *f->bug ? "[" : "", f->bug, *f->bug ? "] " : "", f->text);
-	fflush(stdout);
-}
-
-unsigned bringup_diagnoses(const struct bringup *b, const char **name, unsigned room)
-{
-	unsigned i, n = 0, k;
-
-	for (i = 0; i < b->findings; i++) {
-		const struct bringup_finding *f = &b->finding[i];
-
-		if (f->state != BRINGUP_FAIL || !*f->bug)
-			continue;
-		for (k = 0; k < n && strcmp(name[k], f->bug); k++)
-			;
-		if (k == n && n < room)
-			name[n++] = f->bug;
-	}
-	return n;
-}
+/* ---- Words of the command line --------------------------------------------------------------------------- */
 
 bool bringup_bug(const char *name, enum gtu_bug *bug)
 {
@@ -129,85 +88,16 @@ static void list_bugs(void)
 		printf("%-16s  %s\n", gtu_bug_name(i), gtu_bug_text(i));
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------------ */
-
-enum needs { NOTHING, IDENTIFIED, MEMORY };
-
-static const struct step {
-	const char *name;
-	void (*run)(struct bringup *b);
-	enum needs needs;
-	bool driver;			/* goes through a driver too */
-} steps[] = {
-	{ "config", bringup_config, NOTHING, false },
-	{ "identity", bringup_identity, NOTHING, false },
-	{ "registers", bringup_registers, IDENTIFIED, false },
-	{ "mailbox", bringup_mailbox, IDENTIFIED, false },
-	{ "aperture", bringup_aperture, IDENTIFIED, false },
-	{ "doorbells", bringup_doorbells, IDENTIFIED, false },
-	{ "flr", bringup_flr, IDENTIFIED, false },
-	{ "dma", bringup_dma, MEMORY, false },
-	{ "irqs", bringup_irqs, MEMORY, false },
-	{ "units", bringup_units, MEMORY, true },
-	{ "lockstep", bringup_lockstep, MEMORY, true },
-};
-#define STEPS (sizeof(steps) / sizeof(steps[0]))
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Whether the step may run; if not, why is said. */
-static bool may_run(struct bringup *b, const struct step *s)
-{
-	if (!b->a)
-		return s->driver;
-	if (s->needs != NOTHING && !b->identified) {
-		bringup_say(b, BRINGUP_SKIP, NULL, "the device has not said who it is");
-		return false;
-	}
-	if (s->needs == MEMORY && b->fails && !b->force) {
-		bringup_say(b, BRINGUP_SKIP, NULL, "something before has failed: it is not given memory (--force gives it)");
-		return false;
-	}
-	return true;
-}
-
-static void run_steps(struct bringup *b, uint32_t chosen)
-{
-	unsigned i;
-
-	for (i = 0; i < STEPS && !cli_interrupted(); i++) {
-		const double start = seconds();
-
-		/* the others stand on what these two read */
-		if (!(chosen >> i & 1) && i > 1)
-			continue;
-		b->step = steps[i].name;
-		if (!may_run(b, &steps[i]))
-			continue;
-		steps[i].run(b);
-		b->time[b->times].name = steps[i].name;
-		b->time[b->times++].seconds = seconds() - start;
-	}
-	b->step = "end";
-}
-
 /* "a,b" into bits; false after a complaint. */
 static bool choose(char *text, uint32_t *chosen)
 {
-	const char *names[STEPS + 1];
+	const char *names[BRINGUP_STEPS + 1];
 	char *word, *rest = NULL;
 	unsigned i;
 	int k;
 
-	for (i = 0; i < STEPS; i++)
-		names[i] = steps[i].name;
-	names[STEPS] = NULL;
+	for (i = 0; i <= BRINGUP_STEPS; i++)
+		names[i] = bringup_step_name(i);
 	*chosen = 0;
 	for (word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
 		k = cli_choice("step", word, names);
@@ -313,7 +203,7 @@ static int run(struct bringup *b, const char *where, enum gtu_bug bug, const str
 	if (rc)
 		return cli_exit(&err, rc);
 	cli_progress();
-	run_steps(b, chosen);
+	bringup_run(b, chosen);
 	if (b->a)
 		b->a->ops->close(b->a);
 	b->a = NULL;

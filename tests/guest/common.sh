@@ -39,11 +39,13 @@ kernel_arguments() {
 	[ "$(uname -m)" = aarch64 ] || echo CROSS_COMPILE=$cross
 }
 
-# The QEMU that has the device compiled in: $GTU_QEMU, or what `make qemu` builds here.
+# compiled_in [x86_64 | aarch64]: the QEMU that has the device compiled in: $GTU_QEMU or $GTU_QEMU_ARM64, which may be of any
+# version, else what `make qemu` builds here of this machine's own release.
 compiled_in() {
-	local dir
+	local target=${1:-x86_64} dir variable=GTU_QEMU
 
-	[ -n "${GTU_QEMU:-}" ] && echo "$GTU_QEMU" && return
-	dir=$("$root/firmware-model/qemu/build-qemu" --name) && [ -x "$dir/run" ] || return 1
+	[ "$target" = x86_64 ] || variable=GTU_QEMU_ARM64
+	[ -n "${!variable:-}" ] && realpath -e "${!variable}" && return
+	dir=$("$root/firmware-model/qemu/build-qemu" --targets "$target-softmmu" --name) && [ -x "$dir/run" ] || return 1
 	echo "$dir/run"
 }

@@ -12,8 +12,8 @@
 #   make guest-graphs   every real graph through /dev/gtu0
 #   make check-driver   static checks of the driver
 #   make qemu           a QEMU with the device compiled in, build/guest/qemu-gtu-VERSION/run: of the source tree QEMU_SRC=DIR
-#                       (7.2 or later; it stays as it is), else of this distribution's source package;
-#                       QEMU_TARGETS='x86_64-softmmu aarch64-softmmu'
+#                       (7.2 or later; it stays as it is), of the Debian release QEMU_SUITE=trixie, else of this machine's
+#                       release; QEMU_TARGETS='x86_64-softmmu aarch64-softmmu'
 
 # Debian's names of what guests need; module: headers and what building against them takes; then what the debug
 # kernel's build takes, 32-bit programs, and what checks the driver. Not gcc-multilib, which no cross compiler may stand
@@ -36,16 +36,21 @@ guest-tools:
 	@tests/guest/get-qemu.sh $(filter arm64,$(KERNEL))
 	@tests/guest/get-kernel.sh '$(KERNEL)'
 
-# the kernels of `make test`; and the QEMU with the device compiled in, where there is one: to build it takes 4 minutes
+# the kernels of `make test`; and QEMUs with the device compiled in, where they are: to build one takes 4 minutes
 guest-tools-test:
 	@failed=; for kernel in distribution 6.12 arm64; do \
 		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; \
-	[ -z "$$GTU_ALL" ] && ! ls build/guest/qemu-gtu-*/run >/dev/null 2>&1 || $(MAKE) qemu || failed=1; test -z "$$failed"
+	for target in x86_64-softmmu aarch64-softmmu; do \
+		dir=$$(firmware-model/qemu/build-qemu --targets $$target --name 2>/dev/null) && [ -x "$$dir/run" ] || \
+			[ -n "$$GTU_ALL" ] || continue; \
+		$(MAKE) qemu QEMU_TARGETS=$$target || failed=1; done; test -z "$$failed"
 
 # each for itself: one that cannot be had is no reason to go without the others
 guest-tools-all:
 	@failed=; for kernel in $$(tests/guest/get-kernel.sh --list); do \
-		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; $(MAKE) qemu || failed=1; test -z "$$failed"
+		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; \
+	for target in x86_64-softmmu aarch64-softmmu; do \
+		$(MAKE) qemu QEMU_TARGETS=$$target || failed=1; done; test -z "$$failed"
 
 module: guest-tools
 	@tests/guest/build-module.sh --kernel '$(KERNEL)'
@@ -58,10 +63,12 @@ $(B)/libgtu-model.a: $(MODEL_OBJ)
 	$(Q)ar qcs $@ $^
 
 QEMU_SRC ?=
+QEMU_SUITE ?=
 QEMU_TARGETS ?= x86_64-softmmu
 .PHONY: qemu
 qemu: build/libgtu-model.a
-	@JOBS='$(JOBS)' firmware-model/qemu/build-qemu $(if $(QEMU_SRC),--source '$(QEMU_SRC)') --targets '$(QEMU_TARGETS)'
+	@JOBS='$(JOBS)' firmware-model/qemu/build-qemu $(if $(QEMU_SRC),--source '$(QEMU_SRC)') \
+		$(if $(QEMU_SUITE),--suite '$(QEMU_SUITE)') --targets '$(QEMU_TARGETS)'
 
 build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) include/uapi/gtu.h include/gtu/hw.h
 	@mkdir -p $(@D)

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# make qemu where it cannot be: each a sentence, before anything is loaded or built.
+. "${0%/*}/tap.bash"
+
+build=$root/firmware-model/qemu/build-qemu
+fake() {
+	mkdir -p "$1"/{hw,configs/devices} && touch "$1"/{configure,hw/Kconfig,hw/meson.build} && echo "$2" >"$1/VERSION"
+}
+mkdir plain && fake old 6.2.0 && fake strange newest && fake good 10.0.2 && fake half 10.0.2 && rm half/hw/Kconfig
+
+exits 1 "a folder that is none" "$build" --source "$work/none"
+says "is named" "there is no folder '.*/none' to take QEMU's source from"
+exits 1 "a folder without QEMU" "$build" --source plain
+says "lacks what is named" "plain is not a QEMU source tree: it has no configure$"
+exits 1 "half of a tree" "$build" --source half
+says "lacks it, too" "it has no hw/Kconfig$"
+exits 1 "a version that is too old" "$build" --source old
+says "is told with the oldest that is not" "old is QEMU 6.2.0; the device is written for 7.2 and later"
+exits 1 "no version" "$build" --source strange
+says "is told" "'newest' in VERSION is no version"
+exits 1 "a target that there is not" "$build" --source good --targets 'x86_64-softmmu riscv64-softmmu'
+says "is told with those that there are" "no target 'riscv64-softmmu': QEMU_TARGETS is of aarch64-softmmu x86_64-softmmu"
+exits 1 "no target" "$build" --source good --targets ' '
+says "names none" "QEMU_TARGETS names no target"
+exits 1 "two sources" "$build" --source good --suite trixie
+says "are one too many" "QEMU_SRC and QEMU_SUITE"
+exits 1 "a release that has no such name" "$build" --suite ../etc
+says "is told" "'../etc' is no name of a Debian release"
+check "a version has its folder" "$build" --source good --name
+says "which is named after it" "/qemu-gtu-10.0.2$" "$out"
+check "other targets have theirs" "$build" --source good --targets 'x86_64-softmmu aarch64-softmmu' --name
+says "which is named after them" "/qemu-gtu-10.0.2-x86_64-aarch64$" "$out"
+
+# a machine without the packages, whose user is not root
+mkdir bin
+printf '#!/bin/sh\nexit 1\n' | tee bin/dpkg-query >bin/sudo
+printf '#!/bin/sh\n[ "$1" = -u ] && echo 1000 || echo user\n' >bin/id
+chmod +x bin/*
+exits 1 "packages that are missing" env PATH="$work/bin:$PATH" "$build" --source good
+says "are what root would install" "missing packages, and no way to become root. As root: apt-get install ninja-build meson"
+
+# a tree that its user may not write to
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	mkdir -p tree/build && cp -r "$root"/{firmware-model,packaging} tree/ && mkdir tree/tests &&
+		cp -r "$root/tests/guest" tree/tests/ && chmod -R go+rX "$work" && mkdir -p tree/build/guest
+	exits 1 "a build folder of somebody else's" env HOME="$work" setpriv --reuid=65534 --regid=65534 --clear-groups \
+		tree/firmware-model/qemu/build-qemu --source good
+	says "is named" "nothing can be written to .*/tree/build/guest"
+else
+	report ok "a build folder of somebody else's # SKIP takes root"
+fi
+finish

@@ -10,7 +10,8 @@
  * table between two steps too, so that no pointer lives longer than what it points to.
  *
  * An IOMMU is asked under the big lock, which the model's thread does not take: it leaves a request, and whoever holds
- * the big lock and waits for the device serves it, else the main loop does.
+ * the big lock and waits for the device serves it, else the main loop does. While it is asked, an IOMMU may write to where
+ * its user says, this device's registers and configuration space included: such accesses find nothing, and changes wait.
  */
 #ifndef GTU_QEMU_H
 #define GTU_QEMU_H
@@ -42,6 +43,28 @@ struct gtu_qemu_iommu {
 	QLIST_ENTRY(gtu_qemu_iommu) next;
 };
 
+/* A change that needs the model's turn. */
+enum gtu_qemu_what {
+	GTU_QEMU_ADD,			/* memory, or an IOMMU */
+	GTU_QEMU_DROP,
+	GTU_QEMU_UNMAP,			/* by an IOMMU */
+	GTU_QEMU_RESET,
+};
+
+struct gtu_qemu_change {
+	enum gtu_qemu_what what;
+	MemoryRegion *mr;		/* of ADD and DROP */
+	hwaddr start, last;		/* bus addresses, both included */
+	hwaddr offset;			/* of `start` in the region */
+	bool readonly;
+};
+
+/* A region that is no longer used, and what listened to it. */
+struct gtu_qemu_gone {
+	MemoryRegion *mr;
+	struct gtu_qemu_iommu *iommu;
+};
+
 /* What a front gives; it stays the front's. */
 struct gtu_qemu_setup {
 	DeviceState *owner;
@@ -65,8 +88,12 @@ struct gtu_qemu {
 	bool stepping;			/* the thread calls the model, without `lock` */
 	bool asleep;			/* it waits for `work`, however long that takes */
 	bool stop, running;		/* running: the virtual machine is not paused */
+	bool warned;			/* of an IOMMU that tells nothing */
 	unsigned waiting;		/* threads that want to call the model */
 	bool serving;			/* the IOMMU is being asked; under the big lock */
+	bool cut;			/* it is not asked any more; `lock` */
+	GArray *later;			/* struct gtu_qemu_change: came while it was asked; under the big lock */
+	GArray *gone;			/* struct gtu_qemu_gone; of whom may call the model */
 
 	/* memory; of whom may call the model */
 	MemoryListener listener;

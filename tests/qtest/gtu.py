@@ -24,6 +24,7 @@ NO_RING = 0xffffffff
 TABLE, MESSAGES, EVENTS, RINGS, SOURCE, TARGET = 0x100000, 0x110000, 0x120000, 0x200000, 0x1000000, 0x3000000
 RING_BYTES = 0x20000
 RING_LOG2 = 8
+VIRT_BARS = {0: 0x3e000000, 1: 0x3e100000, 2: 0x20000000, 4: 0x10000000}
 BARS = {0: 0xe0000000, 1: 0xe0100000, 2: 0xd0000000, 4: 0xc0000000}
 SIZES = {0: 0x10000, 1: 0x1000, 2: 0x1000000, 4: 0x1000000}
 CAP_EXP, CAP_MSIX = 0x40, 0x80
@@ -33,7 +34,8 @@ class Gtu:
     """The function at `where`, with its BARs placed and decoded; `shift` keeps a second one's apart."""
 
     def __init__(self, machine, where=(0, 4, 0), shift=0, master=True):
-        self.m, self.where, self.bars = machine, where, {n: base + shift for n, base in BARS.items()}
+        bars = VIRT_BARS if machine.ram else BARS
+        self.m, self.where, self.bars = machine, where, {n: base + shift for n, base in bars.items()}
         self.queues, self.regions, self.cookie = {}, 0, 0
         self.place(master)
 
@@ -75,12 +77,12 @@ class Gtu:
     def start(self, queues=1, event_ring=NO_RING):
         """Context 0 and its queues, in rings that are clear."""
         self.m.fill(TABLE, 64 * 64, 0)
-        self.do(CTX_ENABLE, 0, TABLE, 6, 1)
+        self.do(CTX_ENABLE, 0, self.m.at(TABLE), 6, 1)
         self.queues = {}
         for number in range(queues):
             self.queues[number] = q = Queue(self, number, RINGS + number * RING_BYTES)
             q.clear()
-            self.do(QUEUE_ENABLE, number, 0, q.sq, q.cq, RING_LOG2 | RING_LOG2 << 8, event_ring)
+            self.do(QUEUE_ENABLE, number, 0, self.m.at(q.sq), self.m.at(q.cq), RING_LOG2 | RING_LOG2 << 8, event_ring)
         return self.queues[0]
 
     # ---- Regions ----
@@ -89,6 +91,7 @@ class Gtu:
         if slot is None:
             slot, self.regions = self.regions, self.regions + 1
         key = generation << 16 | slot
+        base = base if rights & APERTURE else self.m.at(base)
         self.m.write(TABLE + 64 * slot, pack("IIQQQ32x", key, 1 | rights | levels << 8 | 12 << 16, length, base, offset))
         return key
 
@@ -112,6 +115,14 @@ class Gtu:
 
     def message(self, vector):
         return self.m.load(MESSAGES + 4 * vector, 4)
+
+
+class Platform(Gtu):
+    """The device that no bus has: it lies where it was told, and may reach memory from the first moment."""
+
+    def __init__(self, machine, registers=0x0cff0000, doorbells=0x0b000000, aperture=0x0d000000):
+        self.m, self.bars = machine, {0: registers, 2: doorbells, 4: aperture}
+        self.queues, self.regions, self.cookie = {}, 0, 0
 
 
 class Queue:

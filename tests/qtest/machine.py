@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A virtual machine without a processor: QEMU's qtest, whose socket does what a processor would, and its monitor (QMP).
-Nothing of a QEMU tree is needed but the program, in the environment variable GTU_QEMU."""
+Nothing of a QEMU tree is needed but the program: in the environment variable GTU_QEMU, for arm64 GTU_QEMU_ARM64."""
 import json, os, shutil, socket, struct, subprocess, tempfile, time
 
 LIMIT = 60                              # seconds that anything may take before it counts as hanging
+RAM_BYTES = 128 << 20
 MCH = (0, 0, 0)                         # q35's host bridge
 ECAM = 0xb0000000
 COMMAND, MEMORY, MASTER = 4, 2, 4
@@ -60,18 +61,17 @@ class Ended(Exception):
 
 
 class Machine:
-    """q35 with 128 MiB and the -device options given; `options` are more of QEMU's own."""
+    """q35 with 128 MiB and the -device options given; `options` are more of QEMU's own. Tests name memory by its distance
+    from the first byte of it, `ram`."""
+    program, board, ram = "GTU_QEMU", ("q35",), 0
 
     def __init__(self, *devices, options=()):
         self.events = []                # of the monitor, that came so far
         self.folder = tempfile.mkdtemp(prefix="gtu-qtest-")
-        bios = os.path.join(self.folder, "bios")
-        with open(bios, "wb") as f:
-            f.write(bytes(65536))
         self.qtest, self.qmp = Line(os.path.join(self.folder, "qtest")), Line(os.path.join(self.folder, "qmp"))
-        command = [os.environ["GTU_QEMU"], "-machine", "q35", "-accel", "qtest", "-m", "128M", "-nodefaults", "-display",
-                   "none", "-bios", bios, "-qtest", f"unix:{self.folder}/qtest", "-qtest-log", "/dev/null", "-chardev",
-                   f"socket,id=qmp,path={self.folder}/qmp", "-mon", "chardev=qmp,mode=control", *options]
+        command = [os.environ[self.program], "-machine", *self.board, "-accel", "qtest", "-m", "128M", "-nodefaults", "-display",
+                   "none", "-qtest", f"unix:{self.folder}/qtest", "-qtest-log", "/dev/null", "-chardev",
+                   f"socket,id=qmp,path={self.folder}/qmp", "-mon", "chardev=qmp,mode=control", *self.firmware(), *options]
         for device in devices:
             command += ["-device", device]
         self.log = open(os.path.join(self.folder, "log"), "w+")
@@ -89,6 +89,16 @@ class Machine:
             if isinstance(e, Ended):
                 raise Ended(said.strip()) from None
             raise
+
+    def firmware(self):
+        bios = os.path.join(self.folder, "bios")
+        with open(bios, "wb") as f:
+            f.write(bytes(65536))
+        return "-bios", bios
+
+    def at(self, address):
+        """Where memory lies for the processor and for devices; other addresses are what they are."""
+        return address + self.ram if address < RAM_BYTES else address
 
     def __enter__(self):
         return self
@@ -150,16 +160,23 @@ class Machine:
             assert answer[0] == "OK", f"qtest: {line[:60]}: {' '.join(answer)}"
             return int(answer[1], 0) if len(answer) > 1 and len(answer[1]) < 20 else answer[-1]
 
+    def together(self, *lines):
+        """Lines that QEMU carries out without looking at anything else in between."""
+        self.qtest.send("\n".join(lines))
+        for _ in lines:
+            while self.qtest.receive().startswith(b"IRQ"):
+                pass
+
     def load(self, address, size):
         """A read of 1, 2, 4 or 8 bytes in one access."""
-        return self._ask(f"read{'bwlq'[size.bit_length() - 1]} {address:#x}")
+        return self._ask(f"read{'bwlq'[size.bit_length() - 1]} {self.at(address):#x}")
 
     def store(self, address, size, value):
-        self._ask(f"write{'bwlq'[size.bit_length() - 1]} {address:#x} {value:#x}")
+        self._ask(f"write{'bwlq'[size.bit_length() - 1]} {self.at(address):#x} {value:#x}")
 
     def read(self, address, length):
         """Bytes of memory."""
-        data = b""
+        data, address = b"", self.at(address)
         while length:
             n = min(length, 65536)
             self.qtest.send(f"read {address:#x} {n:#x}")
@@ -168,12 +185,13 @@ class Machine:
         return data
 
     def write(self, address, data):
+        address = self.at(address)
         for i in range(0, len(data), 32768):
             part = data[i:i + 32768]
             self._ask(f"write {address + i:#x} {len(part):#x} 0x{part.hex()}")
 
     def fill(self, address, length, byte):
-        self._ask(f"memset {address:#x} {length:#x} {byte:#x}")
+        self._ask(f"memset {self.at(address):#x} {length:#x} {byte:#x}")
 
     # ---- PCI configuration space: bus, slot, function ----
     def _select(self, where, at):
@@ -202,6 +220,25 @@ class Machine:
         bus, slot, function = where
         self.set_config(MCH, 0x60, 4, ECAM | 1)
         return self.load(ECAM + (bus << 20 | slot << 15 | function << 12) + at, 4)
+
+
+class Virt(Machine):
+    """arm64's `virt`, whose configuration space is memory, with one processor and a GICv2."""
+    program, board, ram = "GTU_QEMU_ARM64", ("virt,gic-version=2,highmem=off", "-cpu", "cortex-a72"), 0x40000000
+    ecam = 0x3f000000
+
+    def firmware(self):
+        return ()
+
+    def _config(self, where, at):
+        bus, slot, function = where
+        return self.ecam + (bus << 20 | slot << 15 | function << 12) + at
+
+    def config(self, where, at, size):
+        return self.load(self._config(where, at), size)
+
+    def set_config(self, where, at, size, value):
+        self.store(self._config(where, at), size, value)
 
 
 class Refused(AssertionError):

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Collects tests, runs them, prints TAP."""
-import traceback
+import os, traceback
 
 tests = []
 
 
-def test(function):
+def test(function, program="GTU_QEMU"):
+    function.program = program
     tests.append(function)
     return function
+
+
+def test_arm64(function):
+    return test(function, "GTU_QEMU_ARM64")
 
 
 def run(wanted):
@@ -15,6 +20,9 @@ def run(wanted):
     bad = 0
     for number, t in enumerate(chosen, 1):
         name = f"{t.__module__.removeprefix('test_')}: {t.__name__.replace('_', ' ')}"
+        if not os.environ.get(t.program):
+            print(f"ok {number} - {name} # SKIP no such QEMU: {t.program} is not set", flush=True)
+            continue
         try:
             t()
             print(f"ok {number} - {name}", flush=True)

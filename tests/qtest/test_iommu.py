@@ -43,6 +43,11 @@ class Iommu:
         self.m.write(PAGES + 0x2000 + 8 * (bus >> 12), entries)
 
 
+    def map_large(self, bus, physical):
+        """2 MiB as one page."""
+        self.m.write(PAGES + 0x1000 + 8 * (bus >> 21), pack("Q", physical | 0x80 | 3))
+
+
 def behind(m):
     """The device with everything mapped one to one but source and target; those are elsewhere."""
     g, iommu = Gtu(m), Iommu(m)
@@ -151,3 +156,26 @@ def more_pages_than_are_kept():
             for i in range(32):
                 for at in (0, 0x80000, 0xffff8):
                     assert m.read(TARGET + half - (i + 1 << 20) + at, 8) == bytes([i + 1]) * 8, f"MiB {i}"
+
+
+@test
+def large_pages_of_many_pieces():
+    # the first 2 MiB of memory as one page: RAM, ROM from 0xc0000 on, RAM from 0xe0000 on, the BIOS, RAM
+    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
+        g, iommu = behind(m)
+        q = g.start()
+        bus = 8 << 21
+        iommu.map_large(bus, 0)
+        iommu.map(TARGET, TARGET, 65536)
+        iommu.forget()
+        m.fill(0x1c0000, 4096, 0x77)
+        target = g.region(TARGET, 65536)
+        for at in (0x1c0000, 0x1000, 0xbf000, 0xd0000, 0xe8000, 0xf8000, 0x17f000, 0x1ff000):
+            page = g.region(bus + at, 4096, slot=40)
+            g.do(INVALIDATE, 0, 40)
+            q.run(COPY, (page, 4096, 0), (target, 4096, 0)).expect(OK)
+            assert m.read(TARGET, 4096) == m.read(at, 4096), f"{at:#x}"
+            writable = not 0xc0000 <= at < 0xe0000 and not 0xf0000 <= at < 0x100000
+            m.fill(TARGET, 4096, at >> 12 & 0xff)
+            q.run(COPY, (target, 4096, 0), (page, 4096, 0)).expect(OK if writable else DMA)
+            assert (m.read(at, 4096) == m.read(TARGET, 4096)) == writable, f"{at:#x}"

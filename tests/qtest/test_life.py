@@ -3,7 +3,7 @@
 import time
 
 from gtu import *
-from machine import COMMAND, MASTER, MEMORY, Machine, Refused, wait
+from machine import COMMAND, ECAM, MASTER, MEMORY, Ended, Machine, Refused, wait
 from suite import test
 from test_jobs import data, machine, stream
 from test_registers import check_reset_values
@@ -192,6 +192,39 @@ def migration():
             assert "unit cannot be migrated: its queues, jobs and memory exist only here" in str(e), str(e)
         else:
             raise AssertionError("migration was begun")
+        said = m.monitor("human-monitor-command", command_line="savevm before")
+        assert "unit cannot be migrated" in said, f"savevm: {said}"
+
+
+@test
+def only_migratable():
+    try:
+        Machine("gtu-pci,addr=4,id=unit", options=("-only-migratable",)).close()
+    except Ended as e:
+        assert "unit cannot be migrated" in str(e), str(e)
+    else:
+        raise AssertionError("it was taken where only what can be migrated is wanted")
+
+
+@test
+def two_beside_each_other():
+    # jobs of one do not see what happens to the other
+    with Machine("gtu-pci,addr=4", "gtu-pci,addr=5") as m:
+        g, other = Gtu(m), Gtu(m, (0, 5, 0), shift=0x4000000)
+        g.msix()
+        q = g.start()
+        batch(g, q)
+        for reset in (lambda: other.w32(RESET, RESET_KEY), lambda: m.set_config(other.where, CAP_EXP + 8, 2, 1 << 15)):
+            other.place()
+            other.r32(0x6000)
+            assert other.r32(ERROR) and not g.r32(ERROR)
+            reset()
+        wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(OK)
+        assert not g.message(0), "the other's interrupt"
+        g.w32(RESET, RESET_KEY)
+        for one in (g, other):
+            one.place()
+            works(one)
 
 
 # ---- Interrupts ----
@@ -295,3 +328,40 @@ def message_to_itself():
         g.r32(0x6000)
         assert g.r32(MAGIC) == 0x31555447
         works(g)
+
+
+@test
+def messages_that_move_memory():
+    # they reconfigure another function; while QEMU itself changes what memory is that has to wait
+    places = 0xc8000000, 0xca000000
+    with Machine("gtu-pci,addr=4", "gtu-pci,addr=5,map-aperture=on") as m:
+        g, other = Gtu(m), (0, 5, 0)
+        m.extended(g.where, 0x100)
+        g.msix()
+        m.set_config(other, COMMAND, 2, MEMORY)
+        m.fill(EVENTS, 0x10000, 0)
+        q = g.start()
+        g.do(QUEUE_DISABLE, 0)
+        for ring in range(2):
+            entry = g.bars[1] + 16 * ring
+            m.store(entry, 4, ECAM + (5 << 15) + 0x20)
+            m.store(entry + 8, 4, places[ring])
+            g.do(EVENT_ENABLE, ring, EVENTS + 0x1000 * ring, 4, ring)
+        a, b = g.region(SOURCE, 4096, READ), [g.region(place, 4096) for place in places]
+        for i in range(20):
+            place = i & 1
+            q.clear()
+            g.do(QUEUE_ENABLE, 0, 0, q.sq, q.cq, RING_LOG2 | RING_LOG2 << 8, place)
+            m.store(q.bell + 8, 4, 0)
+            q.put(NOP)
+            # the event comes while QEMU is busy, and what is 0xd8000 changes before it looks at events
+            m.together(f"writeq {q.bell:#x} {q.tail | q.head << 32:#x}", f"memset {SOURCE:#x} {16 << 20:#x} {i:#x}",
+                       f"outl 0xcf8 {1 << 31 | 0x90:#x}", f"outb 0xcff {(0x33, 0x11)[place]:#x}")
+            q.take().expect(OK)
+            wait("the message", lambda: m.config(other, 0x20, 4) & ~15 == places[place])
+            m.fill(places[place], 4096, 0xee)
+            q.run(COPY, (a, 4096, 0), (b[place], 4096, 0)).expect(OK)
+            assert m.read(places[place], 4096) == bytes([i]) * 4096
+            q.run(COPY, (a, 4096, 0), (b[1 - place], 4096, 0)).expect(DMA)
+            g.do(QUEUE_DISABLE, 0)
+            g.w32(0x200 + 4 * place, i // 2 + 1)

@@ -28,8 +28,8 @@ def power(m, what):
     m.set_config(PORT, m.capability(PORT, 0x10) + SLOT_CONTROL, 2, what)
 
 
-def plug(m):
-    m.monitor("device_add", driver="gtu-pci", id="unit", bus="root1")
+def plug(m, **properties):
+    m.monitor("device_add", driver="gtu-pci", id="unit", bus="root1", **properties)
     power(m, ON)
     wait("the function", lambda: m.config(INSIDE, 0, 4) == 0x47541234)
     return Gtu(m, INSIDE)
@@ -46,8 +46,8 @@ def unplug(m):
 @test
 def comes_and_goes():
     with machine() as m:
-        for _ in range(10):
-            g = plug(m)
+        for i in range(10):
+            g = plug(m, map_aperture=bool(i & 1))
             assert g.r32(MAGIC) == 0x31555447
             works(g)
             unplug(m)

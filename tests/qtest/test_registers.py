@@ -178,11 +178,32 @@ def mailbox_errors():
 
 @test
 def properties():
-    for options, sentence in (("aperture=3M", "power of two"), ("vectors=65", "at most 64"), ("queues=0x100000", "queues"),
-                              ("contexts=0x10000000", "contexts")):
+    for options, *sentences in (
+            ("aperture=3M", "aperture=3145728", "a power of two, 4096 to 2^40"), ("vectors=65", "vectors=65", "at most 64"),
+            ("aperture=3M,map-aperture=on", "aperture=3145728", "a power of two"),
+            ("aperture=2T", "aperture=2199023255552", "4096 to 2^40"), ("aperture=1", "aperture=1,", "4096 to 2^40"),
+            ("queues=257", "queues=257", "at most 256"), ("contexts=4097", "contexts=4097", "at most 4096"),
+            ("contexts=4294967295", "contexts=4294967295", "at most 4096"),
+            ("x-iru-index-bits=33", "x-iru-index-bits=33", "at most 32"),
+            ("bus=nowhere", "nowhere"), ("queues=many", "many")):
         try:
             Machine("gtu-pci," + options).close()
         except Ended as e:
-            assert sentence in str(e), f"{options}: {e}"
+            for sentence in sentences:
+                assert sentence in str(e), f"{options}: {e}"
         else:
             raise AssertionError(f"{options} was taken")
+
+
+@test
+def what_is_at_the_limits():
+    for options, values in (("aperture=4096,queues=1,contexts=1,vectors=1", (1, 1, 1, 4096)),
+                            ("aperture=32M,queues=65,contexts=4096,vectors=64", (65, 4096, 64, 32 << 20))):
+        with Machine("gtu-pci,addr=4," + options) as m:
+            g = Gtu(m)
+            assert (g.r32(0x44), g.r32(0x40), g.r32(VECTORS), g.r64(0x70)) == values
+            # BAR 2 has room for a power of two of queues
+            if values[0] == 65:
+                m.store(g.bars[2] + (65 << 16), 8, 1)
+                m.store(g.bars[2] + (127 << 16), 8, 1)
+            g.start().run(NOP).expect(OK)

@@ -159,10 +159,10 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 }
 
 /*
- * Nobody can open it any more. Who is inside leaves; nothing of any context is mapped or pinned for the
- * device when this returns.
+ * Nobody can open it any more, or it is gone. Who is inside leaves; nothing of any context is mapped or
+ * pinned for the device when this returns.
  */
-static void gtu_contexts_end(struct gtu_device *gtu)
+void gtu_contexts_end(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx;
 

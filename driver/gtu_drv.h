@@ -343,6 +343,7 @@ extern struct class gtu_class;
 struct gtu_device *gtu_device_alloc(struct device *parent);
 int gtu_device_add(struct gtu_device *gtu);
 void gtu_device_remove(struct gtu_device *gtu);
+void gtu_contexts_end(struct gtu_device *gtu);
 int gtu_chrdev_init(void);
 void gtu_chrdev_exit(void);
 

@@ -53,9 +53,12 @@ int gtu_alive(struct gtu_device *gtu)
 {
 	u32 epoch = READ_ONCE(gtu->epoch);
 
+	/* away: on some buses the CPU itself would suffer from what does not answer */
+	if (!epoch)
+		return -ENODEV;
 	if (gtu_rd(gtu, GTU_REG_MAGIC) == GTU_MAGIC)
 		return 0;
-	if (epoch && READ_ONCE(gtu->epoch) == epoch)
+	if (READ_ONCE(gtu->epoch) == epoch)
 		gtu_gone(gtu);
 	return -ENODEV;
 }
@@ -493,9 +496,13 @@ int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
 	if (!bytes)
 		return -EINVAL;
 	mutex_lock(&gtu->mbox_lock);
-	*value = bytes == 8 ? gtu_rd64(gtu, offset) : gtu_rd(gtu, offset);
-	if ((u32)*value == GTU_GONE_U32 || !gtu->epoch)
-		ret = gtu->epoch ? gtu_alive(gtu) : -ENODEV;
+	if (!gtu->epoch) {
+		ret = -ENODEV;
+	} else {
+		*value = bytes == 8 ? gtu_rd64(gtu, offset) : gtu_rd(gtu, offset);
+		if ((u32)*value == GTU_GONE_U32)
+			ret = gtu_alive(gtu);
+	}
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }
@@ -511,6 +518,10 @@ int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
 	if (!set && (reg != GTU_UREG_CTRL || value & ~(u64)(GTU_CTRL_SNAPSHOT | GTU_CTRL_CLEAR)))
 		return -EINVAL;
 	mutex_lock(&gtu->mbox_lock);
+	if (!gtu->epoch) {
+		mutex_unlock(&gtu->mbox_lock);
+		return -ENODEV;
+	}
 	gtu_wr(gtu, offset, value);
 	if (!set)
 		gtu->snapshot[page] = ktime_get();

@@ -10,6 +10,7 @@
 #include <linux/platform_device.h>
 #include <linux/pm.h>
 #include <linux/pm_runtime.h>
+#include <linux/property.h>
 #include <linux/reset.h>
 
 #include "gtu_drv.h"
@@ -17,8 +18,44 @@
 #define GTU_PULSE_US	10	/* that its reset is held */
 
 struct gtu_platform {
+	struct device *dev;
+	struct clk *clk;		/* NULL: it runs by itself */
 	struct reset_control *reset;	/* NULL: it has no reset line */
+	bool on;			/* clocked and out of reset: its registers may be touched */
 };
+
+/*
+ * Not by devres: that comes behind the detachment of the power domain, where a clock or a reset line
+ * may not be reached any more.
+ */
+static int gtu_platform_on(struct gtu_platform *p)
+{
+	int ret = clk_prepare_enable(p->clk);
+
+	if (ret)
+		return dev_err_probe(p->dev, ret, "its clock does not start\n");
+	ret = reset_control_deassert(p->reset);
+	if (ret) {
+		clk_disable_unprepare(p->clk);
+		return dev_err_probe(p->dev, ret, "is not let out of reset\n");
+	}
+	p->on = true;
+	return 0;
+}
+
+/* It is silent already, so that a line which cannot be held is no harm. */
+static void gtu_platform_off(struct gtu_platform *p)
+{
+	int ret;
+
+	if (!p->on)
+		return;
+	p->on = false;
+	ret = reset_control_assert(p->reset);
+	if (ret)
+		dev_warn(p->dev, "is not held in reset: %d\n", ret);
+	clk_disable_unprepare(p->clk);
+}
 
 /* Nothing keeps it from memory but that it knows of none. */
 static void gtu_platform_allow(struct gtu_device *gtu)
@@ -34,6 +71,8 @@ static bool gtu_platform_silence(struct gtu_device *gtu)
 	struct gtu_platform *p = gtu->bus_own;
 	int ret = -EOPNOTSUPP;
 
+	if (!p->on)
+		return true;
 	if (p->reset) {
 		ret = reset_control_assert(p->reset);
 		if (!ret) {
@@ -90,6 +129,14 @@ static int gtu_platform_map(struct platform_device *pdev, const char *name, void
 	return 0;
 }
 
+static void gtu_platform_end(struct gtu_platform *p)
+{
+	gtu_platform_off(p);
+	pm_runtime_disable(p->dev);
+	pm_runtime_set_suspended(p->dev);
+	pm_runtime_put_noidle(p->dev);
+}
+
 static int gtu_platform_probe(struct platform_device *pdev)
 {
 	struct device *dev = &pdev->dev;
@@ -97,21 +144,21 @@ static int gtu_platform_probe(struct platform_device *pdev)
 	struct gtu_platform *p;
 	struct resource *r;
 	phys_addr_t phys;
-	struct clk *clk;
 	int ret;
 
 	p = devm_kzalloc(dev, sizeof(*p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;
-	clk = devm_clk_get_optional_enabled(dev, NULL);
-	if (IS_ERR(clk))
-		return dev_err_probe(dev, PTR_ERR(clk), "no clock\n");
+	p->dev = dev;
+	p->clk = devm_clk_get_optional(dev, NULL);
+	/* only a deferral is told apart from a clock that the node does not name */
+	if (!p->clk && device_property_present(dev, "clocks"))
+		p->clk = ERR_PTR(-ENOENT);
+	if (IS_ERR(p->clk))
+		return dev_err_probe(dev, PTR_ERR(p->clk), "no clock\n");
 	p->reset = devm_reset_control_get_optional_exclusive(dev, NULL);
 	if (IS_ERR(p->reset))
 		return dev_err_probe(dev, PTR_ERR(p->reset), "no reset line\n");
-	ret = reset_control_deassert(p->reset);
-	if (ret)
-		return dev_err_probe(dev, ret, "is not let out of reset\n");
 	ret = gtu_platform_map(pdev, "registers", &at.regs, &phys, &at.regs_bytes) ?:
 	      gtu_platform_map(pdev, "doorbells", &at.bells, &at.bells_phys, &at.bells_bytes);
 	if (ret)
@@ -121,25 +168,26 @@ static int gtu_platform_probe(struct platform_device *pdev)
 		at.aperture_phys = r->start;
 		at.aperture_bytes = resource_size(r);
 	}
+	ret = gtu_platform_on(p);
+	if (ret)
+		return ret;
 	/* a power domain stays on as long as the driver has the device */
 	pm_runtime_get_noresume(dev);
 	pm_runtime_set_active(dev);
 	pm_runtime_enable(dev);
 	ret = gtu_bind(dev, &gtu_platform_bus, p, &at);
-	if (ret) {
-		pm_runtime_disable(dev);
-		pm_runtime_set_suspended(dev);
-		pm_runtime_put_noidle(dev);
-	}
+	if (ret)
+		gtu_platform_end(p);
 	return ret;
 }
 
 static void gtu_platform_remove(struct platform_device *pdev)
 {
-	gtu_unbind(platform_get_drvdata(pdev));
-	pm_runtime_disable(&pdev->dev);
-	pm_runtime_set_suspended(&pdev->dev);
-	pm_runtime_put_noidle(&pdev->dev);
+	struct gtu_device *gtu = platform_get_drvdata(pdev);
+	struct gtu_platform *p = gtu->bus_own;
+
+	gtu_unbind(gtu);
+	gtu_platform_end(p);
 }
 
 static void gtu_platform_shutdown(struct platform_device *pdev)
@@ -147,21 +195,46 @@ static void gtu_platform_shutdown(struct platform_device *pdev)
 	gtu_shutdown(platform_get_drvdata(pdev));
 }
 
+/* An interrupt that is late would be served from registers that do not answer. */
+static int gtu_platform_suspend(struct device *dev)
+{
+	struct gtu_device *gtu = dev_get_drvdata(dev);
+	struct gtu_platform *p = gtu->bus_own;
+	int ret = gtu_suspend(dev);
+	unsigned int i;
+
+	if (ret || !p->on)
+		return ret;
+	for (i = 0; i < gtu->vectors; i++)
+		disable_irq(gtu->vector[i].irq);
+	gtu_platform_off(p);
+	return 0;
+}
+
 /* Its domain may have lost power meanwhile: then it is as after power-on, in reset if it has a line. */
 static int gtu_platform_resume(struct device *dev)
 {
 	struct gtu_device *gtu = dev_get_drvdata(dev);
 	struct gtu_platform *p = gtu->bus_own;
-	int ret = reset_control_deassert(p->reset);
+	unsigned int i;
+	int ret;
 
-	if (ret) {
-		dev_err(dev, "is not let out of reset after sleep: %d\n", ret);
-		gtu_gone(gtu);
-		return ret;
+	if (!p->on) {
+		ret = gtu_platform_on(p);
+		if (ret) {
+			dev_err(dev, "does not come back from sleep\n");
+			gtu_gone(gtu);
+			gtu_hw_away(gtu);
+			/* who has its doorbells mapped would touch what does not answer */
+			gtu_contexts_end(gtu);
+			return ret;
+		}
+		for (i = 0; i < gtu->vectors; i++)
+			enable_irq(gtu->vector[i].irq);
 	}
 	return gtu_resume(dev);
 }
-static DEFINE_SIMPLE_DEV_PM_OPS(gtu_platform_pm, gtu_suspend, gtu_platform_resume);
+static DEFINE_SIMPLE_DEV_PM_OPS(gtu_platform_pm, gtu_platform_suspend, gtu_platform_resume);
 
 static const struct of_device_id gtu_platform_ids[] = {
 	{ .compatible = "gtu,gtu-1" },

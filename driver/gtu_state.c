@@ -78,7 +78,7 @@ void gtu_state_registers(struct gtu_text *t, struct gtu_device *gtu, struct gtu_
 
 	/* Halves of a 64-bit register belong together; and a reset by others is waited for. */
 	mutex_lock(&gtu->mbox_lock);
-	if (readl(gtu->regs + GTU_REG_MAGIC) != GTU_MAGIC) {
+	if (!gtu->epoch || readl(gtu->regs + GTU_REG_MAGIC) != GTU_MAGIC) {
 		gtu_print(t, "the device does not answer\n");
 		goto out;
 	}

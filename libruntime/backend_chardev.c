@@ -461,9 +461,17 @@ static bool spin(const struct gtu_rings *r, uint32_t cq_index, const struct gtu_
 	return false;
 }
 
-/* The driver and the ring do not agree: going round once more would not change that. */
+/*
+ * The driver and the ring do not agree: going round once more would not change that. Unless the device went between
+ * the two looks, and zeroes took the place of the ring.
+ */
 static int contradiction(struct gtu_device *dev, const struct gtu_ioctl_wait *w, struct gtu_error *err)
 {
+	const struct chardev *c = dev->backend;
+	struct gtu_ioctl_wait again = { .size = sizeof(again), .id = w->id, .index = w->index };
+
+	if (ioctl(c->fd, GTU_IOCTL_WAIT, &again) && errno == ENODEV)
+		return gone(dev, err);
 	return gtu_fail(err, GTU_ERR_FAIL,
 			"%s counts %u completions (queue state %u), but number %u is not in the ring: its "
 			"completions cannot be trusted; reset the queue, or the device", dev->info.path, w->cq_tail,

@@ -5,8 +5,10 @@
 #
 #   tests/guest/build-module.sh [HEADERS [FOLDER]] [MAKE ARGUMENTS]     the distribution's kernel; build/module
 #   tests/guest/build-module.sh --kernel NAME [MAKE ARGUMENTS]          build/module-NAME (see get-kernel.sh)
+#   tests/guest/build-module.sh --kernel NAME --of FOLDER [MAKE ARGUMENTS]   not gtu.ko but what the Kbuild of that
+#                                                                       folder says; build/module-NAME-FOLDER
 set -u
-arguments=()
+arguments=() from=(driver include Kbuild)
 . "$(dirname "$0")/common.sh"
 
 if [ "${1:-}" = --kernel ]; then
@@ -15,6 +17,11 @@ if [ "${1:-}" = --kernel ]; then
 	headers=$cache/kernel-$2/headers to=$(module_folder "$2")
 	arguments=($(kernel_arguments "$2"))
 	[ -e "$headers/Makefile" ] || die "no headers of kernel $2 yet: make guest-tools KERNEL=$2"
+	if [ "${3:-}" = --of ]; then
+		[ -e "${4:-}/Kbuild" ] || die "--of needs a folder with a Kbuild"
+		from=(include "$4"/*) to+=-$(basename "$4")
+		shift 2
+	fi
 else
 	headers=${1:-$cache/kernel-distribution/headers} to=${2:-$(module_folder distribution)}
 	[ -e "$headers/Makefile" ] || die "no kernel headers at $headers: make guest-tools"
@@ -34,7 +41,7 @@ for folder in driver include; do
 	done
 done
 # same file, same time: what has not changed is not built again
-cp -pRu driver include Kbuild "$to/" || exit 1
+cp -pRu "${from[@]}" "$to/" || exit 1
 # a newer compiler's kernel has a make that runs where that is
 maker=$(dirname "$headers")/make
 [ -x "$maker" ] && make=("$maker" "$to") || make=(make -C "$headers" M="$to")

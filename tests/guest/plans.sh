@@ -240,6 +240,23 @@ arm64_guest() {
 		--test "info=gtu info --device /dev/gtu0 >/dev/null" --test "interrupts=grep -q 'Edge *gtu' /proc/interrupts"
 }
 
+# supplies_guest: that device takes a clock, a reset line and a power domain, of a module that comes behind the driver
+supplies_guest() {
+	inside=$root/build/arm64/gtu kselftests=$root/build/arm64/kselftest
+	timed "module for its supplies" "$here/build-module.sh" --kernel arm64 --of "$here/provider" W=1 ||
+		{ echo "not ok - gtu_supplies.ko builds"; return; }
+	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+	first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
+	# the kernel would wait for what a device needs for a time of its own
+	boot supplies arm64 --supplies --word "deferred_probe_timeout=-1 cma=0" --limit 400 --test-limit 120 \
+		--file "$(module_folder arm64)-provider/gtu_supplies.ko:/usr/bin/gtu_supplies.ko" \
+		--file "$here/supplies:/usr/bin/supplies" --file "$kselftests/sleep_test" \
+		--test "deferred=supplies deferred" --test "check=gtu fdt check system" --test "unbind=supplies unbind" \
+		--test "sleep-devices=supplies sleep devices" --test "sleep-platform=supplies sleep platform" \
+		--test "sleep-until-alarm=supplies sleep alarm" --test "fails=supplies fails" --test "wakes=supplies wakes" \
+		--test "taken=supplies taken" --file "$kselftests/charge_test" --test "charge-without-cma=charge_test"
+}
+
 . "$here/plans_life.sh"
 
 run_plan() (
@@ -276,11 +293,18 @@ run_plan() (
 		tiny_guest ;;
 	life)
 		need distribution
-		life_guest ;;
+		life_guest "$1" distribution --limit 400 --test-limit 180 ;;
+	debug-life)
+		need debug-6.12
+		life_guest "$1" debug-6.12 --mem 1G --limit 1500 --test-limit 500 ;;
 	arm64)
 		need arm64
 		need_arm64
 		arm64_guest ;;
+	supplies)
+		need arm64
+		need_arm64
+		supplies_guest ;;
 	qtest)
 		command -v python3 >/dev/null || skip_all "python3 is missing"
 		need_compiled_in

@@ -20,6 +20,7 @@
 #   --monitor          lines "@host ..." of the tests are carried out (tests/guest/monitor)
 #   --word WORD        one more for the kernel's command line
 #   --iommu            with an IOMMU in the machine, in use
+#   --supplies         arm64: a clock, a reset line and a power domain for the device (edit-tree.sh)
 #   --system FOLDER    a system that boots by itself, instead of tests: vmlinuz, initrd.img and disk in FOLDER. It
 #                      prints to its second serial port what tests/guest/init does
 #   --share FOLDER     seen as /mnt/share in the guest
@@ -34,12 +35,13 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= shell= device=1 system= ports= absent= monitor= word= door=vfio-user
+devices=1 iommu= share= shell= device=1 system= supplies= ports= absent= monitor= word= door=vfio-user
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--no-device) device= ; shift; continue ;;
 	--iommu) iommu=1; shift; continue ;;
+	--supplies) supplies=--supplies; shift; continue ;;
 	--ports) ports=1; shift; continue ;;
 	--monitor) monitor=1; shift; continue ;;
 	--shell) shell=1 limit=86400; shift; continue ;;
@@ -126,7 +128,7 @@ if [ "$kernel" = arm64 ]; then
 	[ -z "$iommu$share$system" ] && [ "$devices" = 1 ] && [ ${#also[@]} -eq 0 ] ||
 		die "run.sh: the arm64 guest has one device, no IOMMU and no shared folder"
 	qemu+=(-machine virt,gic-version=2,memory-backend=ram -cpu cortex-a72)
-	"$here/edit-tree.sh" "$dir/guest.dtb" "$gtu" "$emulator" "${qemu[@]}" || exit 1
+	"$here/edit-tree.sh" $supplies "$dir/guest.dtb" "$gtu" "$emulator" "${qemu[@]}" || exit 1
 	qemu+=(-dtb "$dir/guest.dtb")
 	words="console=ttyAMA0 panic=-1 guest.limit=$test_limit"
 else

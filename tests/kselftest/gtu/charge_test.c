@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the kernel allocates for a user is charged to his memory control group: rings, page lists,
- * region tables, buffers. Needs root, and control groups of version 2.
+ * region tables, buffers. What the platform takes from CMA is charged to nobody, but no more than CMA
+ * has: there the two together are looked at. Needs root, and control groups of version 2.
  */
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -52,28 +53,53 @@ static long long charged(void)
 	return read_from(GROUP "/memory.current", text, sizeof(text)) > 0 ? atoll(text) : -1;
 }
 
+/* Bytes that are left of CMA; 0 where there is none. */
+static long long cma_free(void)
+{
+	char line[128];
+	long long kib = 0;
+	FILE *f = fopen("/proc/meminfo", "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "CmaFree: %lld", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib * 1024;
+}
+
+/* What somebody answers for: the group, or the area that it was taken from. */
+static long long accounted(void)
+{
+	return charged() - cma_free();
+}
+
 /* Bytes taken by queues, a scattered region's page list, contexts; in a process of the group. */
 static void take_and_tell(int fd, long long *told)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct gtu_ioctl_queue_create q = { .size = sizeof(q) };
-	long long before;
+	long long before, group, cma;
 	unsigned int i;
 
 	if (write_to(GROUP "/cgroup.procs", "0") || call(fd, GTU_IOCTL_INFO, &info))
 		return;
 	q.sq_log2 = q.cq_log2 = info.max_ring_log2 < 12 ? info.max_ring_log2 : 12;
-	before = charged();
+	group = charged();
+	cma = cma_free();
+	before = accounted();
 	for (i = 0; i < 4; i++)
 		if (call(fd, GTU_IOCTL_QUEUE_CREATE, &q))
 			return;
-	told[0] = charged() - before;
+	told[0] = accounted() - before;
 	told[1] = 4ll * (128 + 64) << q.sq_log2;
-	before = charged();
+	before = accounted();
 	for (i = 0; i < 64; i++)
 		if (open(device_path(), O_RDWR | O_CLOEXEC) < 0)
 			return;
-	told[2] = charged() - before;
+	told[2] = accounted() - before;
+	told[4] = charged() - group;
+	told[5] = cma - cma_free();
 	told[3] = 64ll * 64 << info.max_regions_log2;
 }
 
@@ -92,6 +118,7 @@ TEST_F_TIMEOUT(charge, rings_and_tables, 60)
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_LT(0, told[3]);
+	TH_LOG("%lld bytes charged, %lld taken from CMA", told[4], told[5]);
 	/* a CPU has some pages of the group in store */
 	EXPECT_LE(told[1] * 3 / 4, told[0]) {
 		TH_LOG("rings of %lld bytes, %lld charged", told[1], told[0]);

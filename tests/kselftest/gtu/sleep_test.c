@@ -2,9 +2,9 @@
 /*
  * The system sleeps with the device in use: who had it open goes on where he was, or the sleep is
  * refused and nothing has happened. Every machine that this runs on would be put to sleep, so it has to
- * be asked for: GTU_SLEEP=devices freezes users and suspends devices for a moment (/sys/power/pm_test),
- * GTU_SLEEP=mem goes to S3 and needs somebody who wakes the machine; "@host wake" on standard output
- * says when. Needs root.
+ * be asked for: GTU_SLEEP=devices freezes users and suspends devices for a moment (/sys/power/pm_test, of
+ * which it may be any other word, too), GTU_SLEEP=mem goes to S3 and needs somebody who wakes the machine;
+ * "@host wake" on standard output says when. GTU_SLEEP=alarm sleeps until the clock's alarm. Needs root.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -25,12 +25,14 @@ static const char *sleep_kind(void)
 /* Sleep and wake: 0 or the errno with which it was refused. */
 static int system_sleep(void)
 {
-	bool mem = !strcmp(sleep_kind(), "mem");
+	bool mem = !strcmp(sleep_kind(), "mem"), alarm = !strcmp(sleep_kind(), "alarm");
 	int ret;
 
 	write_to("/sys/module/suspend/parameters/pm_test_delay", "1");
 	write_to("/sys/power/mem_sleep", "deep");
-	ret = write_to("/sys/power/pm_test", mem ? "none" : "devices");
+	ret = write_to("/sys/power/pm_test", mem || alarm ? "none" : sleep_kind());
+	if (!ret && alarm)
+		ret = write_to("/sys/class/rtc/rtc0/wakealarm", "+2");
 	if (ret)
 		return ret;
 	if (mem) {
@@ -340,6 +342,56 @@ TEST_F_TIMEOUT(sleep, an_error_stays, 120)
 	EXPECT_TRUE(copies(&q, self->memory, self->key, 9));
 }
 
+/* A reset in between has ended a file. Where epochs start anew with the power, its own comes round again. */
+TEST_F_TIMEOUT(sleep, who_is_dead_stays_dead, 120)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	char function[64], path[128];
+	int fd, n;
+
+	NEEDS_SEEK;
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
+	if (access(path, W_OK))
+		SKIP(return, "the function has no reset of its own here");
+	for (n = 0; n < 2; n++) {
+		ASSERT_EQ(0, system_sleep());
+		fd = open(device_path(), O_RDWR);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+		ASSERT_EQ(0, write_to(path, "1"));
+		EXPECT_EQ(ENODEV, call(fd, GTU_IOCTL_INFO, &info));
+		EXPECT_EQ(0, system_sleep());
+		EXPECT_EQ(ENODEV, call(fd, GTU_IOCTL_INFO, &info));
+		close(fd);
+	}
+	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
+}
+
+/* Who has nothing but an eventfd is looked after behind the sleep too. */
+TEST_F_TIMEOUT(sleep, lost_interrupts_cost_time_only, 120)
+{
+	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+	const char *fault = getenv("GTU_FAULT");
+	struct pollfd p = { .events = POLLIN };
+	uint64_t events;
+
+	if (!fault || strcmp(fault, "lose-irq"))
+		SKIP(return, "needs a device that loses all interrupts, and GTU_FAULT=lose-irq");
+	p.fd = eventfd(0, EFD_NONBLOCK);
+	ASSERT_LE(0, p.fd);
+	ASSERT_EQ(0, set_eventfd(&self->q, p.fd));
+	ASSERT_EQ(0, system_sleep());
+	/* the one with which everybody is asked to look again */
+	usleep(100000);
+	ASSERT_EQ((ssize_t)sizeof(events), read(p.fd, &events, sizeof(events)));
+	arm(&self->q, self->q.submitted);
+	submit(&self->q, &nop);
+	EXPECT_EQ(1, poll(&p, 1, 5000));
+	close(p.fd);
+}
+
 /* A stream whose consumer is frozen cannot end: no sleep, and the stream goes on as if nobody had asked. */
 TEST_F_TIMEOUT(sleep, refused_while_a_job_runs, 120)
 {
@@ -353,7 +405,7 @@ TEST_F_TIMEOUT(sleep, refused_while_a_job_runs, 120)
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	if (!(info.units & GTU_UNIT_IRU))
 		SKIP(return, "the device has no IRU");
-	if (!strcmp(sleep_kind(), "mem"))
+	if (!strcmp(sleep_kind(), "mem") || !strcmp(sleep_kind(), "alarm"))
 		SKIP(return, "nobody would be woken");
 	read_from(LIMIT_FILE, limit, sizeof(limit));
 	ASSERT_EQ(0, write_to(LIMIT_FILE, "300"));
@@ -375,13 +427,17 @@ TEST_F_TIMEOUT(sleep, refused_while_a_job_runs, 120)
 	EXPECT_TRUE(copies(&self->q, self->memory, self->key, 4));
 }
 
-/* Where queues begin at 0 alone: who has used his is told that he is lost, who has not goes on. */
+/*
+ * Where queues begin at 0 alone: who has used his is told that he is lost, who has not goes on. Of the former nothing
+ * is left on the device, though his first queue could be set up again before the second could not.
+ */
 TEST_F_TIMEOUT(sleep, told_where_it_cannot_be_kept, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct pollfd p = { .events = POLLIN };
-	struct waiter w = { .q = &self->q, .ret = -1 };
-	struct queue fresh;
+	struct queue fresh, used;
+	struct waiter w = { .q = &used, .ret = -1 };
+	struct gtu_hw_desc d;
 	uint8_t *memory = pages(65536);
 	uint32_t key;
 	int fd;
@@ -392,17 +448,25 @@ TEST_F_TIMEOUT(sleep, told_where_it_cannot_be_kept, 120)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, region_add(fd, memory, 65536, RW, &key));
 	ASSERT_EQ(0, queue_create(fd, 2, 2, &fresh));
-	ASSERT_TRUE(copies(&self->q, self->memory, self->key, 4));
+	ASSERT_EQ(0, queue_create(self->fd, 3, 3, &used));
+	ASSERT_LT(self->q.c.id, used.c.id);
+	ASSERT_TRUE(copies(&used, self->memory, self->key, 4));
 	pthread_create(&w.thread, NULL, wait_somehow, &w);
 	usleep(100000);
 	ASSERT_EQ(0, system_sleep());
 	pthread_join(w.thread, NULL);
 	EXPECT_EQ(ENODEV, w.ret);
 	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&used));
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
 	p.fd = self->fd;
 	EXPECT_EQ(1, poll(&p, 1, 1000));
 	EXPECT_EQ(POLLERR | POLLHUP, p.revents);
+	memset(self->memory, 5, 4096);
+	d = copy_job(self->key, 0, self->key, 8192, 4096, 0);
+	submit(&self->q, &d);
+	usleep(300000);
+	EXPECT_EQ(4, self->memory[8192]);
 	EXPECT_TRUE(copies(&fresh, memory, key, 5));
 	close(fd);
 }

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For a guest whose device tree has the device: a clock, a reset line and a power domain that are
+ * noted and that can be told to fail. They are as real as they can be where the device is a PCI
+ * function that the kernel does not see: while one of them is missing the function decodes nothing, so
+ * that it reads as all ones and writes are lost, and what it had is forgotten by a reset.
+ *
+ * In debugfs, gtu-supplies/: `log` has each call, in order, with its error (writing empties it);
+ * `state` what is on; `fail` takes "CALL ERRNO", as "reset deassert 5", until "CALL 0"; `dead` set, the
+ * device answers no more once it was off.
+ */
+#include <linux/clk-provider.h>
+#include <linux/debugfs.h>
+#include <linux/delay.h>
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/of_address.h>
+#include <linux/pci_regs.h>
+#include <linux/platform_device.h>
+#include <linux/pm_domain.h>
+#include <linux/reset-controller.h>
+#include <linux/seq_file.h>
+#include <linux/spinlock.h>
+
+#include <gtu/hw.h>
+
+#define LOG_LINES	256
+#define SLOT_BYTES	0x8000		/* of configuration space: 8 functions */
+#define BUS_BYTES	(32 * SLOT_BYTES)
+#define RESET_US	200000
+
+enum call {
+	CLOCK_GET, CLOCK_PREPARE, CLOCK_ENABLE, CLOCK_DISABLE, CLOCK_UNPREPARE,
+	RESET_GET, RESET_ASSERT, RESET_DEASSERT, POWER_ON, POWER_OFF, CALLS
+};
+
+static const char *const names[CALLS] = {
+	"clock get", "clock prepare", "clock enable", "clock disable", "clock unprepare",
+	"reset get", "reset assert", "reset deassert", "power on", "power off"
+};
+
+struct supplies {
+	struct clk_hw clock;
+	struct reset_controller_dev reset;
+	struct generic_pm_domain power;
+	void __iomem *config, *regs;
+	struct dentry *folder;
+	spinlock_t lock;		/* all of what follows */
+	int fail[CALLS];
+	bool clocked, prepared, held, powered, answers;
+	bool dead;
+	unsigned int lines;
+	struct {
+		enum call call;
+		int error;
+	} log[LOG_LINES];
+};
+
+/* The device forgets what it had, and is away; or it is there. With the lock. */
+static void supplies_apply(struct supplies *s)
+{
+	bool answers = s->powered && s->clocked && !s->held && (s->answers || !s->dead);
+	u32 before, n;
+
+	if (answers == s->answers)
+		return;
+	s->answers = answers;
+	if (!answers) {
+		before = readl(s->regs + GTU_REG_EPOCH);
+		writel(GTU_RESET_KEY, s->regs + GTU_REG_RESET);
+		for (n = 0; n < RESET_US && readl(s->regs + GTU_REG_EPOCH) == before; n += 10)
+			udelay(10);
+	}
+	writew(answers ? PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER : 0, s->config + PCI_COMMAND);
+	/* behind which it is so */
+	readw(s->config + PCI_COMMAND);
+}
+
+/* Note it, and do it: @what becomes @to. */
+static int supplies_call(struct supplies *s, enum call call, bool *what, bool to)
+{
+	unsigned long flags;
+	int error;
+
+	spin_lock_irqsave(&s->lock, flags);
+	error = s->fail[call];
+	if (s->lines < LOG_LINES) {
+		s->log[s->lines].call = call;
+		s->log[s->lines++].error = error;
+	}
+	if (!error && what) {
+		*what = to;
+		supplies_apply(s);
+	}
+	spin_unlock_irqrestore(&s->lock, flags);
+	return error;
+}
+
+static int supplies_prepare(struct clk_hw *hw)
+{
+	struct supplies *s = container_of(hw, struct supplies, clock);
+
+	return supplies_call(s, CLOCK_PREPARE, &s->prepared, true);
+}
+
+static void supplies_unprepare(struct clk_hw *hw)
+{
+	struct supplies *s = container_of(hw, struct supplies, clock);
+
+	supplies_call(s, CLOCK_UNPREPARE, &s->prepared, false);
+}
+
+static int supplies_enable(struct clk_hw *hw)
+{
+	struct supplies *s = container_of(hw, struct supplies, clock);
+
+	return supplies_call(s, CLOCK_ENABLE, &s->clocked, true);
+}
+
+static void supplies_disable(struct clk_hw *hw)
+{
+	struct supplies *s = container_of(hw, struct supplies, clock);
+
+	supplies_call(s, CLOCK_DISABLE, &s->clocked, false);
+}
+
+static const struct clk_ops supplies_clock_ops = {
+	.prepare = supplies_prepare,
+	.unprepare = supplies_unprepare,
+	.enable = supplies_enable,
+	.disable = supplies_disable,
+};
+
+static struct clk_hw *supplies_clock_get(struct of_phandle_args *args, void *data)
+{
+	struct supplies *s = data;
+	int error = supplies_call(s, CLOCK_GET, NULL, false);
+
+	return error ? ERR_PTR(error) : &s->clock;
+}
+
+static int supplies_assert(struct reset_controller_dev *rcdev, unsigned long id)
+{
+	struct supplies *s = container_of(rcdev, struct supplies, reset);
+
+	return supplies_call(s, RESET_ASSERT, &s->held, true);
+}
+
+static int supplies_deassert(struct reset_controller_dev *rcdev, unsigned long id)
+{
+	struct supplies *s = container_of(rcdev, struct supplies, reset);
+
+	return supplies_call(s, RESET_DEASSERT, &s->held, false);
+}
+
+static const struct reset_control_ops supplies_reset_ops = {
+	.assert = supplies_assert,
+	.deassert = supplies_deassert,
+};
+
+static int supplies_reset_get(struct reset_controller_dev *rcdev,
+			      const struct of_phandle_args *args)
+{
+	struct supplies *s = container_of(rcdev, struct supplies, reset);
+
+	return supplies_call(s, RESET_GET, NULL, false);
+}
+
+static int supplies_power_on(struct generic_pm_domain *domain)
+{
+	struct supplies *s = container_of(domain, struct supplies, power);
+
+	return supplies_call(s, POWER_ON, &s->powered, true);
+}
+
+static int supplies_power_off(struct generic_pm_domain *domain)
+{
+	struct supplies *s = container_of(domain, struct supplies, power);
+
+	return supplies_call(s, POWER_OFF, &s->powered, false);
+}
+
+/* A file to read, by @name_show, and to write, by @name_write. */
+#define SUPPLIES_FILE(name)									\
+static int name##_open(struct inode *inode, struct file *file)					\
+{												\
+	return single_open(file, name##_show, inode->i_private);				\
+}												\
+static const struct file_operations name##_file = {						\
+	.owner = THIS_MODULE,									\
+	.open = name##_open,									\
+	.read = seq_read,									\
+	.write = name##_write,									\
+	.llseek = seq_lseek,									\
+	.release = single_release,								\
+}
+
+static int supplies_log_show(struct seq_file *m, void *unused)
+{
+	struct supplies *s = m->private;
+	unsigned int i;
+
+	for (i = 0; i < READ_ONCE(s->lines); i++)
+		if (s->log[i].error)
+			seq_printf(m, "%s = %d\n", names[s->log[i].call], s->log[i].error);
+		else
+			seq_printf(m, "%s\n", names[s->log[i].call]);
+	return 0;
+}
+
+static ssize_t supplies_log_write(struct file *file, const char __user *from, size_t bytes,
+				   loff_t *at)
+{
+	struct supplies *s = ((struct seq_file *)file->private_data)->private;
+
+	spin_lock_irq(&s->lock);
+	s->lines = 0;
+	spin_unlock_irq(&s->lock);
+	return bytes;
+}
+SUPPLIES_FILE(supplies_log);
+
+static int supplies_state_show(struct seq_file *m, void *unused)
+{
+	struct supplies *s = m->private;
+
+	seq_printf(m, "power %d clock %d%d held %d\n", s->powered, s->prepared, s->clocked, s->held);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(supplies_state);
+
+static int supplies_fail_show(struct seq_file *m, void *unused)
+{
+	struct supplies *s = m->private;
+	unsigned int i;
+
+	for (i = 0; i < CALLS; i++)
+		if (s->fail[i])
+			seq_printf(m, "%s %d\n", names[i], -s->fail[i]);
+	return 0;
+}
+
+static ssize_t supplies_fail_write(struct file *file, const char __user *from, size_t bytes,
+				   loff_t *at)
+{
+	struct supplies *s = ((struct seq_file *)file->private_data)->private;
+	char text[64] = "", *number;
+	int i, error;
+
+	if (bytes >= sizeof(text) || copy_from_user(text, from, bytes))
+		return -EINVAL;
+	number = strrchr(strim(text), ' ');
+	if (!number || kstrtoint(number + 1, 10, &error) || error < 0 || error > MAX_ERRNO)
+		return -EINVAL;
+	*number = 0;
+	i = match_string(names, CALLS, text);
+	if (i < 0)
+		return -EINVAL;
+	WRITE_ONCE(s->fail[i], -error);
+	return bytes;
+}
+SUPPLIES_FILE(supplies_fail);
+
+static int supplies_dead_get(void *data, u64 *value)
+{
+	*value = ((struct supplies *)data)->dead;
+	return 0;
+}
+
+static int supplies_dead_set(void *data, u64 value)
+{
+	struct supplies *s = data;
+
+	WRITE_ONCE(s->dead, value);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(supplies_dead_fops, supplies_dead_get, supplies_dead_set, "%llu\n");
+
+/* The function that wire.c has put where the device's node says. */
+static int supplies_find(struct device *dev, struct supplies *s)
+{
+	struct device_node *host = of_find_compatible_node(NULL, NULL, "pci-host-ecam-generic");
+	struct device_node *node = of_find_compatible_node(NULL, NULL, "gtu,gtu-1");
+	struct resource ecam, regs;
+	void __iomem *bus = NULL;
+	unsigned int at;
+
+	if (!of_address_to_resource(host, 0, &ecam) && !of_address_to_resource(node, 0, &regs)) {
+		bus = devm_ioremap(dev, ecam.start, BUS_BYTES);
+		s->regs = devm_ioremap(dev, regs.start, resource_size(&regs));
+	}
+	for (at = 0; bus && s->regs && at < BUS_BYTES && !s->config; at += SLOT_BYTES)
+		if (readl(bus + at) == (GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16))
+			s->config = bus + at;
+	of_node_put(host);
+	of_node_put(node);
+	return s->config ? 0 : -ENODEV;
+}
+
+/* It is part of what devres frees; without one 6.1 complains. */
+static void supplies_power_release(struct device *dev)
+{
+}
+
+static int supplies_probe(struct platform_device *pdev)
+{
+	const struct clk_init_data clock = { .name = "gtu-supplies", .ops = &supplies_clock_ops };
+	struct device *dev = &pdev->dev;
+	struct supplies *s;
+	int ret;
+
+	s = devm_kzalloc(dev, sizeof(*s), GFP_KERNEL);
+	if (!s)
+		return -ENOMEM;
+	spin_lock_init(&s->lock);
+	ret = supplies_find(dev, s);
+	if (ret)
+		return dev_err_probe(dev, ret, "no function to supply\n");
+	s->held = true;
+	s->answers = true;
+	supplies_apply(s);
+	platform_set_drvdata(pdev, s);
+
+	s->clock.init = &clock;
+	ret = devm_clk_hw_register(dev, &s->clock);
+	if (ret)
+		return ret;
+	s->reset.ops = &supplies_reset_ops;
+	s->reset.owner = THIS_MODULE;
+	s->reset.of_node = dev->of_node;
+	s->reset.of_xlate = supplies_reset_get;
+	s->reset.nr_resets = 1;
+	ret = devm_reset_controller_register(dev, &s->reset);
+	if (ret)
+		return ret;
+	s->power.name = "gtu-supplies";
+	s->power.power_on = supplies_power_on;
+	s->power.power_off = supplies_power_off;
+	s->power.dev.release = supplies_power_release;
+	ret = pm_genpd_init(&s->power, NULL, true);
+	if (ret)
+		return ret;
+	ret = of_genpd_add_provider_simple(dev->of_node, &s->power);
+	if (ret)
+		goto err_domain;
+	ret = devm_of_clk_add_hw_provider(dev, supplies_clock_get, s);
+	if (ret)
+		goto err_provider;
+	s->folder = debugfs_create_dir("gtu-supplies", NULL);
+	debugfs_create_file("log", 0600, s->folder, s, &supplies_log_file);
+	debugfs_create_file("state", 0400, s->folder, s, &supplies_state_fops);
+	debugfs_create_file("fail", 0600, s->folder, s, &supplies_fail_file);
+	debugfs_create_file("dead", 0600, s->folder, s, &supplies_dead_fops);
+	return 0;
+err_provider:
+	of_genpd_del_provider(dev->of_node);
+err_domain:
+	pm_genpd_remove(&s->power);
+	return ret;
+}
+
+static int supplies_remove(struct platform_device *pdev)
+{
+	struct supplies *s = platform_get_drvdata(pdev);
+
+	debugfs_remove_recursive(s->folder);
+	of_genpd_del_provider(pdev->dev.of_node);
+	if (pm_genpd_remove(&s->power))
+		dev_err(&pdev->dev, "its power domain is still in use\n");
+	return 0;
+}
+
+static const struct of_device_id supplies_ids[] = {
+	{ .compatible = "gtu,test-supplies" },
+	{ }
+};
+MODULE_DEVICE_TABLE(of, supplies_ids);
+
+static struct platform_driver supplies_driver = {
+	.probe = supplies_probe,
+	.remove = supplies_remove,
+	.driver = {
+		.name = "gtu-supplies",
+		.of_match_table = supplies_ids,
+	},
+};
+module_platform_driver(supplies_driver);
+MODULE_DESCRIPTION("A clock, a reset line and a power domain for tests of a GTU's driver");
+MODULE_LICENSE("GPL");

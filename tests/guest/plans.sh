@@ -187,8 +187,11 @@ graphs_guest() {
 some="uapi_test gtu_test queue_test dmabuf_test"
 memory="gtu_test pin_test nocopy_test dmabuf_test memory_life_test submit_test aperture_test isolation_test"
 
-# What may differ on a bus without PCI and on a processor with weaker memory.
-device_tree="uapi_test gtu_test queue_test life_test event_test submit_test aperture_test dmabuf_test"
+# Where neither PCI nor x86 is: all but devices_test, which takes two devices, fail_nth_test and fail_probe_test, which take
+# fault injection in the kernel, and fault_test and stuck_test, whose devices the faulty guest has. sleep_test is asked for.
+device_tree="uapi_test gtu_test queue_test life_test event_test submit_test aperture_test dmabuf_test charge_test count_test
+	isolation_test memory_life_test nocopy_test outside_test pin_test race_test random_test storm_test surface_test
+	syscall_test"
 
 # Mistakes that are planted in a guest's devices, one each. Not dma-32, which needs memory above 4 GiB, and not
 # msix-mask: QEMU masks vectors itself.
@@ -233,10 +236,10 @@ arm64_guest() {
 	kselftest_arguments "" $device_tree
 	bfs_arguments
 	first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
-	boot arm64 arm64 --limit 600 --test "no-pci=! ls /sys/bus/pci/devices | grep ." \
+	boot arm64 arm64 --limit 800 --test-limit 120 --test "no-pci=! ls /sys/bus/pci/devices | grep ." \
 		--test 'by-its-node=test -e /sys/class/gtu/gtu0/device/of_node/reg-names' \
 		--test "check=gtu fdt check system" --test "doctor=gtu doctor" "${arguments[@]}" \
-		--file "$kselftests/sleep_test" --test "sleep=GTU_SLEEP=devices sleep_test everything_is_kept" \
+		--file "$kselftests/sleep_test" --test "sleep=GTU_SLEEP=devices sleep_test" --test "sleep-until-alarm=GTU_SLEEP=alarm sleep_test" \
 		--test "info=gtu info --device /dev/gtu0 >/dev/null" --test "interrupts=grep -q 'Edge *gtu' /proc/interrupts"
 }
 

@@ -8,6 +8,8 @@ kselftests=$root/build/kselftest
 # what guests have of it
 inside=$gtu
 first=()
+# before a kselftest: on a kernel that looks at everything its time limits are longer
+slow=
 
 skip_all() { echo "1..0 # SKIP $*"; exit 0; }
 
@@ -85,7 +87,7 @@ kselftest_arguments() {
 		[ "$name" != fault_test ] && [ "$name" != stuck_test ] || continue
 		program=$name$suffix
 		if [ -x "$kselftests/$program" ]; then
-			arguments+=(--file "$kselftests/$program" --test "$program=$program")
+			arguments+=(--file "$kselftests/$program" --test "$program=$slow$program")
 		elif [ -n "$suffix" ]; then
 			arguments+=(--test "$program=echo '1..0 # SKIP not built: gcc has no -m32 (gcc-12-multilib, of its version)'")
 		else
@@ -284,6 +286,7 @@ run_plan() (
 		faulty_guest ;;
 	debug)
 		need debug
+		slow="KSELFTEST_SLOW=4 "
 		kselftest_arguments ""
 		sound_guest "$1" debug --devices 2 --mem 1G --limit 2300 --test-limit 900 ;;
 	bringup)
@@ -364,10 +367,12 @@ run_plan() (
 		sound_guest "$1" distribution --devices 2 --limit 1400 ;;
 	debug-32)
 		need debug
+		slow="KSELFTEST_SLOW=4 "
 		kselftest_arguments _32
 		sound_guest "$1" debug --devices 2 --mem 1G --limit 2800 --test-limit 1200 ;;
 	debug-iommu)
 		need debug
+		slow="KSELFTEST_SLOW=4 "
 		kselftest_arguments ""
 		sound_guest "$1" debug --iommu --devices 2 --mem 1G --limit 2800 --test-limit 1200 ;;
 	6.12-iommu)

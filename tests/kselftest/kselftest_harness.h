@@ -4,7 +4,8 @@
  * with the same output (KTAP), for machines without kernel sources. In a kernel tree the test's
  * #include "../kselftest_harness.h" finds the real one.
  *
- * Each test runs in a process of its own with a time limit. EXPECT_* notes a failure and goes on,
+ * Each test runs in a process of its own with a time limit, which KSELFTEST_SLOW=N makes N times as long.
+ * EXPECT_* notes a failure and goes on,
  * ASSERT_* ends the test; a statement or block behind either runs on failure.
  */
 #ifndef KSELFTEST_HARNESS_H
@@ -229,6 +230,7 @@ static inline bool __run_test(struct __test_metadata *t, struct __fixture_varian
 	const char *sep = v ? "." : "", *vname = v ? v->name : "";
 	struct sigaction act = { .sa_handler = __test_timed_out };
 	bool passed;
+	const char *slow = getenv("KSELFTEST_SLOW");
 	int status;
 
 	memset(t->results, 0, sizeof(*t->results));
@@ -241,7 +243,7 @@ static inline bool __run_test(struct __test_metadata *t, struct __fixture_varian
 		_exit(t->failed);
 	}
 	sigaction(SIGALRM, &act, NULL);
-	alarm((unsigned int)t->timeout);
+	alarm((unsigned int)t->timeout * (slow && atoi(slow) > 0 ? (unsigned int)atoi(slow) : 1));
 	while (waitpid(__test_child, &status, 0) < 0)
 		;
 	alarm(0);

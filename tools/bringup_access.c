@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* bringup: what the ways to a function share. */
 #include <linux/pci_regs.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "backend.h"
 #include "bringup_access.h"
+#include "gtu/hw.h"
 
 #define CAPABILITIES_MAX	48	/* a list that is longer goes round in circles */
 
@@ -42,6 +44,36 @@ unsigned access_capability(struct access *a, unsigned id)
 		at = a->ops->config_read(a, at + 1, 1) & ~3u;
 	}
 	return 0;
+}
+
+bool access_pci_address(char *address, size_t room, const char *word)
+{
+	unsigned domain, bus, device, function;
+	int end = 0;
+
+	if (sscanf(word, "%4x:%2x:%2x.%1x%n", &domain, &bus, &device, &function, &end) != 4 || word[end]) {
+		domain = 0;
+		end = 0;
+		if (sscanf(word, "%2x:%2x.%1x%n", &bus, &device, &function, &end) != 3 || word[end])
+			return false;
+	}
+	/* what sscanf takes beside digits */
+	if (word[strspn(word, "0123456789abcdefABCDEF:.")] || device > 31 || function > 7)
+		return false;
+	snprintf(address, room, "%04x:%02x:%02x.%x", domain, bus, device, function);
+	return true;
+}
+
+int access_kind(struct access *a, const char *address, struct gtu_error *err)
+{
+	const uint32_t id = a->ops->config_read(a, PCI_VENDOR_ID, 4), class = a->ops->config_read(a, PCI_CLASS_REVISION, 4) >> 8;
+
+	/* all ones: nobody answers, which the first step tells */
+	if (id == (GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16) || class == GTU_PCI_CLASS || id == ~0u)
+		return 0;
+	return gtu_fail(err, GTU_ERR_FAIL, "%s is %04x:%04x, class %06x: neither %04x:%04x nor a processing accelerator (%06x). Nothing was "
+			"written to it; --force takes it for a GTU all the same", address, id & 0xffff, id >> 16, class, GTU_PCI_VENDOR,
+			GTU_PCI_DEVICE, GTU_PCI_CLASS);
 }
 
 /* One access each, as wide as it is said: the bus carries what is asked for. */

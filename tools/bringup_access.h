@@ -62,10 +62,15 @@ struct access_permission {
 	bool unbind;			/* take it from its driver, and give it back at the end */
 	bool rescan;			/* remove it and scan the bus again first */
 	bool hugepage;			/* give it physical memory */
+	bool force;			/* take it for a GTU, whatever it says it is */
 };
+/* A slip of the finger names a bridge or a disk: GTU_ERR_FAIL for what does not say that it is of our kind. Reads only. */
+int access_kind(struct access *a, const char *address, struct gtu_error *err);
+/* An address as the kernel writes it, "0000:00:04.0", from that or "00:04.0"; false: it is neither. */
+bool access_pci_address(char *address, size_t room, const char *word);
 /* @address: "0000:00:04.0", or NULL: the only one there is. */
 struct access *access_pci(const char *address, const struct access_permission *may, struct gtu_error *err);
-struct access *access_vfio(const char *address, struct gtu_error *err);
+struct access *access_vfio(const char *address, const struct access_permission *may, struct gtu_error *err);
 
 /*
  * One turn of waiting for what the function is to do: it works, or a moment passes. False: it has had time enough,

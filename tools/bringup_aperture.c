@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "bringup.h"
+#include "cli.h"
 
 #define MARCH_WINDOWS	2
+#define TICK		4096u
 
 static uint64_t get(struct bringup *b, uint64_t at, unsigned bytes)
 {
@@ -111,8 +113,13 @@ static bool address_lines(struct bringup *b, uint64_t size)
 	return true;
 }
 
+struct pace {
+	const struct gtu_progress *progress;
+	uint64_t done, total;		/* cells, in all elements */
+};
+
 /* March C-: up w0; up r0 w1; up r1 w0; down r0 w1; down r1 w0; up r0. 0 and 1 are the cell's own number and its inverse. */
-static bool march(struct bringup *b, uint64_t from, uint64_t bytes, unsigned width)
+static bool march(struct bringup *b, uint64_t from, uint64_t bytes, unsigned width, struct pace *p)
 {
 	static const struct {
 		bool down, reads, writes, was, becomes;
@@ -131,6 +138,10 @@ static bool march(struct bringup *b, uint64_t from, uint64_t bytes, unsigned wid
 			const uint64_t want = element[e].was ? ~zero & mask : zero;
 			uint64_t is;
 
+			if (++p->done % TICK == 0 && p->progress->tick(p->progress->user, "march", p->done, p->total)) {
+				bringup_say(b, BRINGUP_WARN, NULL, "the march tests were interrupted, at width %u", width);
+				return false;
+			}
 			if (element[e].reads && (is = get(b, at, width)) != want) {
 				bringup_say(b, BRINGUP_FAIL, NULL, "march test, %u bytes wide, element %u: 0x%" PRIx64 " holds 0x%" PRIx64 ", not 0x%" PRIx64
 					    " (bits 0x%" PRIx64 ")", width, e, at, is, want, is ^ want);
@@ -146,6 +157,7 @@ static bool march(struct bringup *b, uint64_t from, uint64_t bytes, unsigned wid
 void bringup_aperture(struct bringup *b)
 {
 	const uint64_t size = b->aperture < b->bar[GTU_BAR_APERTURE] ? b->aperture : b->bar[GTU_BAR_APERTURE];
+	struct pace pace = { .progress = cli_progress() };
 	uint64_t window = b->march, at;
 	unsigned width, w;
 
@@ -158,10 +170,12 @@ void bringup_aperture(struct bringup *b)
 	bringup_say(b, BRINGUP_OK, NULL, "lanes and byte enables at widths 1, 2, 4, 8; address lines up to 0x%" PRIx64, size - 1);
 	if (window > size)
 		window = size;
+	/* six elements at 8, 4, 2 and 1 bytes: 15 cells for 8 bytes */
+	pace.total = 6 * 15 * (window / 8) * (window == size ? 1 : MARCH_WINDOWS);
 	for (w = 0; w < MARCH_WINDOWS; w++) {
 		at = w ? size - window : 0;
 		for (width = 1; width <= 8; width *= 2)
-			if (!march(b, at, window, width))
+			if (!march(b, at, window, width, &pace))
 				return;
 		if (window == size)
 			break;

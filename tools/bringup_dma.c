@@ -45,21 +45,32 @@ struct copied {
 	struct gtu_hw_cpl cpl;
 };
 
+/* Number of the first byte of @n that is another; -1: none. */
+static int64_t first_wrong(const uint8_t *is, const uint8_t *want, uint32_t n)
+{
+	uint32_t i = 0;
+
+	if (!memcmp(is, want, n))
+		return -1;
+	while (i < n && is[i] == want[i])
+		i++;
+	return i;
+}
+
 static bool try_copy(struct rig *r, uint32_t source, uint32_t target, struct copied *c, struct gtu_error *err)
 {
 	const struct gtu_hw_desc d = copy(source, c->from, target, c->to, c->bytes, 0);
-	const uint8_t *want = at(r, SOURCE) + c->from, *is = at(r, TARGET);
-	uint32_t i;
+	static uint8_t want[ROOM];
 
+	memset(want, GUARD, ROOM);
+	memcpy(want + c->to, at(r, SOURCE) + c->from, c->bytes);
 	memset(at(r, TARGET), GUARD, ROOM);
 	c->crosses = c->from % 4096 + c->bytes > 4096 || c->to % 4096 + c->bytes > 4096;
 	c->first = -1;
 	c->done = rig_do(r, &d, &c->cpl, err);
 	if (!c->done)
 		return false;
-	for (i = 0; i < ROOM && c->first < 0; i++)
-		if (is[i] != (i >= c->to && i - c->to < c->bytes ? want[i - c->to] : GUARD))
-			c->first = i;
+	c->first = first_wrong(at(r, TARGET), want, ROOM);
 	return true;
 }
 

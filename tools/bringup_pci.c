@@ -107,15 +107,6 @@ static int find(char *address, size_t room, struct gtu_error *err)
 	return 0;
 }
 
-static int rescan(const char *address, struct gtu_error *err)
-{
-	struct gtu_error ignored;
-
-	if (address)
-		say(file_of(address, "remove"), "1", &ignored);
-	return say("/sys/bus/pci/rescan", "1", err);
-}
-
 static void driver_of(const char *address, char *name, size_t room)
 {
 	char target[PATH_MAX];
@@ -128,6 +119,12 @@ static void driver_of(const char *address, char *name, size_t room)
 	snprintf(name, room, "%.60s", strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
 }
 
+static int owned(const char *address, const char *driver, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_FAIL, "the driver '%s' owns %s: its queues would be torn down under whoever uses them. --unbind takes "
+			"it away and gives it back at the end; --device /dev/gtuN goes through the driver", driver, address);
+}
+
 static int take_from_driver(struct pci *p, const struct access_permission *may, struct gtu_error *err)
 {
 	char path[PATH_MAX];
@@ -137,9 +134,7 @@ static int take_from_driver(struct pci *p, const struct access_permission *may, 
 	if (!*p->driver)
 		return 0;
 	if (!may->unbind) {
-		rc = gtu_fail(err, GTU_ERR_FAIL, "the driver '%s' owns %s: its queues would be torn down under whoever uses them. "
-			      "--unbind takes it away and gives it back at the end; --device /dev/gtuN goes through the driver",
-			      p->driver, p->address);
+		rc = owned(p->address, p->driver, err);
 		*p->driver = 0;
 		return rc;
 	}
@@ -425,6 +420,33 @@ static void read_link(struct access *a)
 		snprintf(a->link, sizeof(a->link), "%.40s x%.40s", text[0], text[1]);
 }
 
+/* The bus is scanned again; @address, if it is there, is removed before. Nobody else's function is. */
+static int rescan(struct access *a, const char *address, const struct access_permission *may, struct gtu_error *err)
+{
+	struct pci *p = pci(a);
+	char driver[sizeof(p->driver)];
+	struct gtu_error ignored;
+	int rc = 0;
+
+	if (address && !access(file_of(address, "config"), F_OK)) {
+		snprintf(p->address, sizeof(p->address), "%s", address);
+		p->config = open(file_of(address, "config"), O_RDONLY | O_CLOEXEC);
+		if (p->config < 0)
+			return gtu_fail(err, GTU_ERR_FAIL, "cannot open the configuration space of %s: %s", address, strerror(errno));
+		if (!may->force)
+			rc = access_kind(a, p->address, err);
+		close(p->config);
+		p->config = -1;
+		driver_of(address, driver, sizeof(driver));
+		if (!rc && *driver && !may->unbind)
+			rc = owned(address, driver, err);
+		if (rc)
+			return rc;
+		say(file_of(address, "remove"), "1", &ignored);
+	}
+	return say("/sys/bus/pci/rescan", "1", err);
+}
+
 static int open_function(struct access *a, const struct access_permission *may, struct gtu_error *err)
 {
 	struct pci *p = pci(a);
@@ -434,9 +456,11 @@ static int open_function(struct access *a, const struct access_permission *may, 
 	if (p->config < 0)
 		return gtu_fail(err, GTU_ERR_FAIL, "cannot open the configuration space of %s: %s%s", p->address, strerror(errno),
 				errno == EACCES ? " (this needs root)" : "");
-	rc = take_from_driver(p, may, err);
+	rc = may->force ? 0 : access_kind(a, p->address, err);
+	if (!rc)
+		rc = take_from_driver(p, may, err);
 	if (rc) {
-		close(p->config);	/* the driver's: not even its command register is ours */
+		close(p->config);	/* somebody else's: not even its command register is ours */
 		p->config = -1;
 		return rc;
 	}
@@ -461,8 +485,11 @@ struct access *access_pci(const char *address, const struct access_permission *m
 	a->ops = &ops;
 	p->config = -1;
 	p->hugepage = may->hugepage;
-	if (may->rescan)
-		rc = rescan(address, err);
+	if (access(DEVICES, X_OK))
+		rc = gtu_fail(err, GTU_ERR_FAIL, "no " DEVICES ": %s; sysfs is not mounted, or the kernel knows no PCI bus (a device of a "
+			      "device tree: --device /dev/gtu0)", strerror(errno));
+	if (!rc && may->rescan)
+		rc = rescan(a, address, may, err);
 	if (!rc && address)
 		snprintf(p->address, sizeof(p->address), "%s", address);
 	else if (!rc)

@@ -409,8 +409,9 @@ static bool queues_enable(struct bringup *b, uint32_t queues)
  */
 void bringup_doorbells(struct bringup *b)
 {
-	uint32_t q, wrong = 0, first = 0, reached = ~0u, shift = 0;
+	uint32_t q, wrong = 0, first = 0, reached = ~0u, shift = 0, status;
 	uint64_t info;
+	bool cleared;
 
 	access_set(b->a, GTU_REG_RESET, GTU_RESET_KEY);
 	if (!queues_enable(b, b->queues)) {
@@ -421,10 +422,16 @@ void bringup_doorbells(struct bringup *b)
 		const uint64_t at = (uint64_t)q << b->stride, arg[6] = { q };
 
 		clear_error(b);
+		/* an ERROR that cannot be cleared keeps the information of its first: the queue's state has to do */
+		cleared = !access_reg(b->a, GTU_REG_ERROR);
 		b->a->ops->write(b->a, GTU_BAR_DOORBELL, at + GTU_DB_SUBMIT, 8, 0x40000000u);
 		info = access_reg64(b->a, GTU_REG_ERROR_INFO);
-		if (!command(b, GTU_MBOX_QUEUE_STATE, arg) && access_reg64(b->a, GTU_REG_MBOX_RESULT(2)) == GTU_QUEUE_E_TAIL &&
-		    (uint32_t)info == q)
+		status = command(b, GTU_MBOX_QUEUE_STATE, arg);
+		if (status & GTU_MBOX_BUSY) {
+			bringup_say(b, BRINGUP_FAIL, NULL, "the mailbox stays busy at QUEUE_STATE of queue %u (MBOX_STATUS 0x%x)", q, status);
+			return;
+		}
+		if (!status && access_reg64(b->a, GTU_REG_MBOX_RESULT(2)) == GTU_QUEUE_E_TAIL && (!cleared || (uint32_t)info == q))
 			continue;
 		if (!wrong++) {
 			first = q;

@@ -277,7 +277,7 @@ static int map_regions(struct vfio *v, struct gtu_error *err)
 	return 0;
 }
 
-struct access *access_vfio(const char *address, struct gtu_error *err)
+struct access *access_vfio(const char *address, const struct access_permission *may, struct gtu_error *err)
 {
 	struct access *a = calloc(1, sizeof(*a));
 	struct vfio *v = calloc(1, sizeof(*v));
@@ -295,6 +295,8 @@ struct access *access_vfio(const char *address, struct gtu_error *err)
 	rc = open_group(v, address, err);
 	if (!rc)
 		rc = map_regions(v, err);
+	if (!rc && !may->force)
+		rc = access_kind(a, address, err);
 	if (rc) {
 		close_vfio(a);
 		return NULL;

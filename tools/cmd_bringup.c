@@ -27,7 +27,8 @@ static void help(void)
 	     "  --hugepage        let the function read and write a huge page of physical memory (no IOMMU before\n"
 	     "                    it, or iommu=pt): DMA, interrupts, units and lock step without a driver. The page\n"
 	     "                    has to be there: echo 2 >/proc/sys/vm/nr_hugepages\n"
-	     "  --force           give it memory though its registers are wrong: it may write anywhere\n"
+	     "  --force           give it memory though its registers are wrong: it may write anywhere. And take\n"
+	     "                    a function for a GTU that has neither its ids nor its class\n"
 	     "  --no-reset        leave out the function-level reset\n\n"
 	     "What it looks at:\n"
 	     "  --only STEP,...   these steps (and identity, which the others need):\n"
@@ -151,18 +152,21 @@ static int identify_by_driver(struct bringup *b, struct gtu_error *err)
 
 static int reach(struct bringup *b, const char *where, enum gtu_bug bug, const struct access_permission *may, struct gtu_error *err)
 {
+	const bool vfio = where && !strncmp(where, "vfio:", 5);
+	char address[16];
+
 	if (where && !strcmp(where, "model")) {
 		b->a = access_model(NULL, bug, err);
 	} else if (where && !strncmp(where, "/dev/gtu", 8)) {
 		b->device = where;
 		return identify_by_driver(b, err);
-	} else if (where && !strncmp(where, "vfio:", 5)) {
-		b->a = access_vfio(where + 5, err);
-	} else if (where && strspn(where, "0123456789abcdefABCDEF:.") != strlen(where)) {
+	} else if (where && !access_pci_address(address, sizeof(address), vfio ? where + 5 : where)) {
 		return gtu_fail(err, GTU_ERR_USAGE, "--device '%s' is neither model, nor /dev/gtuN, nor a PCI address as 0000:01:00.0 or "
 				"vfio:0000:01:00.0", where);
+	} else if (vfio) {
+		b->a = access_vfio(address, may, err);
 	} else {
-		b->a = access_pci(where, may, err);
+		b->a = access_pci(where ? address : NULL, may, err);
 	}
 	return b->a ? 0 : err->code;
 }
@@ -251,7 +255,7 @@ int cmd_bringup(int argc, char **argv)
 		case UNBIND: may.unbind = true; break;
 		case RESCAN: may.rescan = true; break;
 		case HUGEPAGE: may.hugepage = true; break;
-		case FORCE: b->force = true; break;
+		case FORCE: b->force = may.force = true; break;
 		case NO_RESET: b->reset = false; break;
 		case ONLY: ok = choose(optarg, &chosen); break;
 		case LOCKSTEP: ok = cli_u64("--lockstep", optarg, 1, UINT64_MAX, &b->lockstep); break;
@@ -273,6 +277,9 @@ int cmd_bringup(int argc, char **argv)
 		code = cli_usage("takes no '%s'", argv[optind]), ok = false;
 	if (ok && bug && !(where && !strcmp(where, "model")))
 		code = cli_usage("--bug is for --device model; 'gtu serve --bug' plants one for a virtual machine"), ok = false;
+	if (ok && (may.unbind || may.rescan || may.hugepage) && where && strchr("m/v", *where))
+		code = cli_usage("%s is for a function on the PCI bus that is named by its address, not for %s",
+				 may.unbind ? "--unbind" : may.rescan ? "--rescan" : "--hugepage", where), ok = false;
 	if (ok && b->march & 7)
 		code = cli_usage("--march %llu is not a multiple of 8", (unsigned long long)b->march), ok = false;
 	if (ok && json && html && whole_file_same(json, html))

@@ -4,6 +4,7 @@
 
 check "a sound function" gtu bringup --device model --json ok.json --html ok.html
 says "says so" "^nothing failed$" "$out"
+says "and where the time went" "^[0-9.]+ s: config [0-9.]+, identity .*, lockstep [0-9.]+$" "$out"
 for step in config identity registers mailbox aperture doorbells flr dma irqs units lockstep; do
 	says "step $step was done" "^ok +$step " "$out"
 done
@@ -58,6 +59,20 @@ exits 2 "an unknown step" gtu bringup --only dmaa
 says "suggests a step" "did you mean dma"
 exits 2 "no such place" gtu bringup --device nowhere
 says "says what there is" "neither model, nor /dev/gtuN, nor a PCI address"
+exits 2 "no address" gtu bringup --device 00:40.0
+says "is told how one looks" "as 0000:01:00.0"
+exits 2 "what may be done to a machine, for none" gtu bringup --device model --unbind
+says "says for whom it is" "for a function on the PCI bus"
+# nothing is written to what is not ours; nobody but root could
+other=$(grep -Lsi 0x4754 /sys/bus/pci/devices/*/device | head -1)
+if [ -n "$other" ]; then
+	other=$(basename "$(dirname "$other")")
+	exits 1 "a function of another kind" gtu bringup --device "$other"
+	says "is left alone" "neither 1234:4754 nor a processing accelerator|needs root"
+	exits 1 "also before the bus is scanned again" gtu bringup --device "$other" --rescan
+	says "for the same reason" "neither 1234:4754 nor a processing accelerator|Permission denied"
+	check "it is still there" test -e "/sys/bus/pci/devices/$other"
+fi
 exits 2 "a GPU" gtu bringup --device cuda:0
 exits 2 "both reports into one file" gtu bringup --device model --json same --html same
 exits 1 "a report that cannot be written" gtu bringup --device model --html /nonexistent/page

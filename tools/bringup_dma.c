@@ -4,6 +4,7 @@
  * regions that must be refused, completions over several passes of their ring.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bringup_rig.h"
@@ -79,7 +80,7 @@ static bool completion_right(struct bringup *b, const struct copied *c, unsigned
 	const struct gtu_hw_cpl *p = &c->cpl;
 
 	if (p->status != GTU_CPL_OK) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "a COPY of %u bytes ended with status %u, operand %u, element %" PRIu64 "%s", c->bytes, p->status,
+		bringup_say(b, BRINGUP_FAIL, NULL, "a COPY of %u bytes ended with status %u (%s), operand %u, element %" PRIu64 "%s", c->bytes, p->status, rig_status(p->status),
 			    p->operand, p->element, p->status == GTU_CPL_DMA ? ": memory does not answer (an IOMMU, a wrong address?)" : "");
 		return false;
 	}
@@ -155,6 +156,15 @@ static bool copies(struct bringup *b, struct rig *r)
 	return true;
 }
 
+/* Why a job is not what it should be: it has not ended (@err), or ended otherwise. */
+static const char *why_not(bool ended, const struct gtu_hw_cpl *cpl, const struct gtu_error *err)
+{
+	static char text[48];
+
+	snprintf(text, sizeof(text), "it ends with status %u (%s)", ended ? cpl->status : 0, rig_status(ended ? cpl->status : 0));
+	return ended ? text : err->text;
+}
+
 /* ---- FILL, scattered pages ------------------------------------------------------------------------------------- */
 
 static bool fills(struct bringup *b, struct rig *r)
@@ -163,6 +173,7 @@ static bool fills(struct bringup *b, struct rig *r)
 	const uint64_t imm = 0x8877665544332211u;
 	struct gtu_hw_cpl cpl;
 	struct gtu_error err;
+	bool ended;
 	unsigned w, i;
 
 	for (w = 0; w < 4; w++) {
@@ -171,8 +182,9 @@ static bool fills(struct bringup *b, struct rig *r)
 		const uint64_t reversed = __builtin_bswap64(imm) >> (64 - 8 * bytes);
 
 		memset(at(r, TARGET), GUARD, 256);
-		if (!rig_do(r, &d, &cpl, &err) || cpl.status) {
-			bringup_say(b, BRINGUP_FAIL, NULL, "a FILL of 10 elements of %u bytes: %s", bytes, cpl.status ? "an error" : err.text);
+		ended = rig_do(r, &d, &cpl, &err);
+		if (!ended || cpl.status) {
+			bringup_say(b, BRINGUP_FAIL, NULL, "a FILL of 10 elements of %u bytes: %s", bytes, why_not(ended, &cpl, &err));
 			return false;
 		}
 		for (i = 0; i < 256; i++) {
@@ -198,6 +210,7 @@ static bool scattered(struct bringup *b, struct rig *r)
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl cpl;
 	struct gtu_error err;
+	bool ended;
 
 	for (i = 0; i < 4; i++)
 		page[i] = SCATTERED / 4096 + order[i];
@@ -206,8 +219,9 @@ static bool scattered(struct bringup *b, struct rig *r)
 	key = rig_region_scattered(r, page, 4, 24, 4 * 4096 - 24, GTU_REGION_READ);
 	memset(at(r, TARGET), GUARD, ROOM);
 	d = copy(key, 8, target, 0, 4 * 4096 - 32, 0);
-	if (!rig_do(r, &d, &cpl, &err) || cpl.status) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "a COPY out of a region of 4 scattered pages: %s", cpl.status ? "an error" : err.text);
+	ended = rig_do(r, &d, &cpl, &err);
+	if (!ended || cpl.status) {
+		bringup_say(b, BRINGUP_FAIL, NULL, "a COPY out of a region of 4 scattered pages: %s", why_not(ended, &cpl, &err));
 		return false;
 	}
 	for (i = 0; i < 4 * 4096 - 32; i++) {
@@ -256,8 +270,8 @@ static void refusals(struct bringup *b, struct rig *r)
 		if (cpl.status == cases[i].want)
 			continue;
 		bad++;
-		bringup_say(b, BRINGUP_FAIL, cpl.status == GTU_CPL_OK ? cases[i].bug : NULL, "%s ends with status %u, not %u%s", cases[i].what, cpl.status,
-			    cases[i].want, cpl.status == GTU_CPL_OK ? ": it was not refused" : "");
+		bringup_say(b, BRINGUP_FAIL, cpl.status == GTU_CPL_OK ? cases[i].bug : NULL, "%s ends with status %u (%s), not %u (%s)%s", cases[i].what, cpl.status,
+			    rig_status(cpl.status), cases[i].want, rig_status(cases[i].want), cpl.status == GTU_CPL_OK ? ": it was not refused" : "");
 	}
 	if (!bad)
 		bringup_say(b, BRINGUP_OK, NULL, "bounds, rights, generations and descriptors are checked, each with its status");
@@ -361,8 +375,8 @@ static void high_memory(struct bringup *b, struct rig *r)
 		bringup_say(b, BRINGUP_FAIL, "dma-32", "what was copied to 0x%" PRIx64 " has arrived at 0x%" PRIx64 ": addresses lose their upper half", bus + HIGH,
 			    r->bus + HIGH);
 	} else if (cpl.status || memcmp(high + HIGH, at(r, SOURCE), 4096)) {
-		bringup_say(b, BRINGUP_FAIL, cpl.status == GTU_CPL_DMA ? "dma-32" : NULL, "a COPY to 0x%" PRIx64 " ends with status %u, and the bytes are %s",
-			    bus + HIGH, cpl.status, memcmp(high + HIGH, at(r, SOURCE), 4096) ? "not there" : "there");
+		bringup_say(b, BRINGUP_FAIL, cpl.status == GTU_CPL_DMA ? "dma-32" : NULL, "a COPY to 0x%" PRIx64 " ends with status %u (%s), and the bytes are %s",
+			    bus + HIGH, cpl.status, rig_status(cpl.status), memcmp(high + HIGH, at(r, SOURCE), 4096) ? "not there" : "there");
 	} else {
 		bringup_say(b, BRINGUP_OK, NULL, "memory above 4 GiB (0x%" PRIx64 ") is reached", bus + HIGH);
 	}

@@ -322,9 +322,13 @@ static void say_completion(struct pair *p, uint64_t number, const struct gtu_hw_
 {
 	uint64_t x = 0, y = 0;
 	const char *field = field_that_differs(&p->cpl[0][i], &p->cpl[1][i], &x, &y);
+	char names[64] = "";
+
+	if (!strcmp(field, "status"))
+		snprintf(names, sizeof(names), ": %s, not %s", rig_status((unsigned)x), rig_status((unsigned)y));
 
 	bringup_say(p->b, BRINGUP_FAIL, !strcmp(field, "cycles") ? "cycles" : !strcmp(field, "count") ? "completion-count" : NULL,
-		    "descriptor %" PRIu64 " of seed %" PRIu64 ": %s: the completion's %s is %" PRIu64 ", the model's %" PRIu64, number, p->b->seed, words_of(d), field, x, y);
+		    "descriptor %" PRIu64 " of seed %" PRIu64 ": %s: the completion's %s is %" PRIu64 ", the model's %" PRIu64 "%s", number, p->b->seed, words_of(d), field, x, y, names);
 }
 
 static void say_byte(struct pair *p, uint64_t number, const struct gtu_hw_desc *d)

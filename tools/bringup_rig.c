@@ -7,6 +7,16 @@
 
 #include "bringup_rig.h"
 
+const char *rig_status(unsigned status)
+{
+	static const char *const name[GTU_CPL_COUNT] = {
+		"OK", "OPCODE", "RESERVED", "PARAM", "OPERAND", "KEY", "RIGHTS", "BOUNDS", "INDEX", "OVERFLOW", "DMA", "ABSENT", "LIMIT",
+		"WIDTH", "STALLED", "CANCELED",
+	};
+
+	return status < GTU_CPL_COUNT ? name[status] : "not one that there is";
+}
+
 uint32_t rig_command(struct rig *r, uint32_t command, const uint64_t *arg)
 {
 	struct access_patience patience = { 0 };

@@ -33,6 +33,9 @@ struct rig {
 	bool on;
 };
 
+/* "BOUNDS" of GTU_CPL_BOUNDS, as hardware.md calls it. */
+const char *rig_status(unsigned status);
+
 /* @vector: of the queues' events. Memory is kept by the access; a rig may be opened on it again. */
 int rig_open(struct rig *r, struct bringup *b, struct access *a, uint32_t vector, struct gtu_error *err);
 void rig_close(struct rig *r);

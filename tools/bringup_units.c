@@ -41,8 +41,8 @@ static bool golden(struct bringup *b, struct side *s, const char *what, const st
 		return false;
 	}
 	if (cpl.status || cpl.count != count || cpl.dropped != dropped) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "%s: status %u (operand %u, element %" PRIu64 "), count %" PRIu64 ", dropped %" PRIu64 "; OK, %" PRIu64 ", %" PRIu64
-			    " are right", what, cpl.status, cpl.operand, cpl.element, cpl.count, cpl.dropped, count, dropped);
+		bringup_say(b, BRINGUP_FAIL, NULL, "%s: status %u (%s; operand %u, element %" PRIu64 "), count %" PRIu64 ", dropped %" PRIu64 "; OK, %" PRIu64 ", %" PRIu64
+			    " are right", what, cpl.status, rig_status(cpl.status), cpl.operand, cpl.element, cpl.count, cpl.dropped, count, dropped);
 		return false;
 	}
 	for (i = 0; i < n && got[i] == want[i]; i++)
@@ -205,11 +205,15 @@ static bool absent(struct bringup *b, struct side *s, const char *name, unsigned
 	struct gtu_hw_cpl cpl;
 	struct gtu_error err;
 
-	if (!s->run(s, &d, 1, &cpl, &err) && (cpl.status == GTU_CPL_ABSENT || cpl.status == GTU_CPL_OPCODE)) {
+	if (s->run(s, &d, 1, &cpl, &err)) {
+		bringup_say(b, BRINGUP_FAIL, NULL, "%s is not in this build; its operation 0x%02x: %s", name, opcode, err.text);
+		return false;
+	}
+	if (cpl.status == GTU_CPL_ABSENT || cpl.status == GTU_CPL_OPCODE) {
 		bringup_say(b, BRINGUP_SKIP, NULL, "%s is not in this build, and says so", name);
 		return true;
 	}
-	bringup_say(b, BRINGUP_FAIL, NULL, "%s is not in this build; its operation 0x%02x ends with status %u, not ABSENT", name, opcode, cpl.status);
+	bringup_say(b, BRINGUP_FAIL, NULL, "%s is not in this build; its operation 0x%02x ends with status %u (%s), not ABSENT", name, opcode, cpl.status, rig_status(cpl.status));
 	return false;
 }
 

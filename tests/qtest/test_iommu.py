@@ -13,14 +13,16 @@ GLOBAL_COMMAND, GLOBAL_STATUS, ROOT_ADDRESS, CONTEXT_COMMAND, FAULTS, INVALIDATE
 
 
 class Iommu:
-    """Three levels of tables for the function in slot 4: a table a GiB, 4 KiB pages."""
+    """Three levels of tables for the function in slot 4, or for function 0 of slot 0 of bus 1: a table a GiB, 4 KiB pages."""
 
     def __init__(self, m):
         self.m = m
         m.fill(ROOT, 0x2000, 0)
         m.fill(PAGES, 0x80000, 0)
         m.write(ROOT, pack("QQ", CONTEXT | 1, 0))
-        m.write(CONTEXT + 16 * (4 << 3), pack("QQ", PAGES | 1, 1 << 8 | 1))
+        m.write(ROOT + 16, pack("QQ", CONTEXT | 1, 0))
+        for function in (4 << 3, 0):
+            m.write(CONTEXT + 16 * function, pack("QQ", PAGES | 1, 1 << 8 | 1))
         m.write(PAGES, pack("Q", PAGES + 0x1000 | 3))
         for i in range(64):
             m.write(PAGES + 0x1000 + 8 * i, pack("Q", PAGES + 0x2000 + 0x1000 * i | 3))

@@ -5,15 +5,16 @@ import time
 from gtu import *
 from machine import Machine, wait
 from suite import test
+from test_iommu import GLOBAL_COMMAND, UNIT, Iommu
 from test_life import BATCH, PIECE, batch, works
 
 PORT, INSIDE = (0, 5, 0), (1, 0, 0)
 SLOT_CONTROL, ON, OFF = 0x18, 0x100, 0x700     # power indicator and power
 
 
-def machine():
+def machine(*before):
     # the slot's own registers decide, not ACPI's
-    m = Machine("pcie-root-port,id=root1,addr=5,chassis=1",
+    m = Machine(*before, "pcie-root-port,id=root1,addr=5,chassis=1",
                 options=("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"))
     m.set_config(PORT, 0x18, 4, 0x00010100)             # buses 0, 1, 1
     m.set_config(PORT, 0x20, 4, 0xe010d000)             # 0xd0000000 to 0xe01fffff
@@ -67,6 +68,24 @@ def goes_in_mid_job():
             time.sleep(0.02)
             assert m.read(TARGET, 1 << 20) == b"\x11" * (1 << 20), "written to by what is gone"
             assert done == sum(q.completion(i) is not None for i in range(BATCH))
+
+
+@test
+def goes_while_it_asks_an_iommu():
+    with machine("intel-iommu,caching-mode=on") as m:
+        for _ in range(3):
+            g = plug(m)
+            iommu = Iommu(m)
+            for at, length, rights in ((0, 0x700000, 3), (SOURCE, PIECE, 1), (TARGET, PIECE, 3)):
+                iommu.map(at, at, length, rights)
+            iommu.on()
+            q = g.start()
+            batch(g, q)
+            # every page is asked for anew
+            iommu.forget()
+            unplug(m)
+            assert not all(q.completion(i) for i in range(BATCH)), "the batch ended too early for this to tell anything"
+            m.store(UNIT + GLOBAL_COMMAND, 4, 0)
 
 
 @test

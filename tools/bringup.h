@@ -64,7 +64,8 @@ struct bringup {
 	struct bringup_register reg[BRINGUP_REGISTERS];
 	unsigned regs;
 
-	bool identified;
+	bool identified;		/* and still there */
+	const char *lost;		/* why it is not, or NULL */
 	uint64_t caps, clock_hz, aperture;
 	uint32_t version, units, contexts, queues, regions_log2, ring_log2, vectors, event_rings, stride;
 	uint32_t param[BRINGUP_UNITS][GTU_UREG_PARAMS];
@@ -80,6 +81,8 @@ extern const char *const bringup_state_name[];
 
 void bringup_say(struct bringup *b, enum bringup_state state, const char *bug, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Nothing more can be asked of the function: a finding, and @lost, which steps that are left out give as their reason. */
+void bringup_lose(struct bringup *b, const char *lost, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* A planted bug by name; false after a complaint. */
 bool bringup_bug(const char *name, enum gtu_bug *bug);
 

@@ -76,6 +76,47 @@ int access_kind(struct access *a, const char *address, struct gtu_error *err)
 			GTU_PCI_DEVICE, GTU_PCI_CLASS);
 }
 
+uint64_t access_probe_bar(struct access *a, unsigned bar)
+{
+	const unsigned at = PCI_BASE_ADDRESS_0 + 4 * bar;
+	const uint32_t before = a->ops->config_read(a, at, 4);
+	const bool wide = before & PCI_BASE_ADDRESS_MEM_TYPE_64;
+	uint32_t high = 0;
+	uint64_t mask;
+
+	/* the high half of a 64-bit one below is no BAR of its own */
+	if (bar && bar % 2 && a->ops->config_read(a, at - 4, 4) & PCI_BASE_ADDRESS_MEM_TYPE_64)
+		return 0;
+	a->ops->config_write(a, at, 4, ~0u);
+	mask = a->ops->config_read(a, at, 4) & ~0xfull;
+	a->ops->config_write(a, at, 4, before);
+	if (wide) {
+		high = a->ops->config_read(a, at + 4, 4);
+		a->ops->config_write(a, at + 4, 4, ~0u);
+		mask |= (uint64_t)a->ops->config_read(a, at + 4, 4) << 32;
+		a->ops->config_write(a, at + 4, 4, high);
+	} else if (mask) {
+		mask |= ~0ull << 32;
+	}
+	return mask ? ~mask + 1 : 0;
+}
+
+int access_flr(struct access *a, struct gtu_error *err)
+{
+	const unsigned at = access_capability(a, PCI_CAP_ID_EXP);
+	uint32_t kept[16];
+	unsigned i;
+
+	if (!at || !(a->ops->config_read(a, at + PCI_EXP_DEVCAP, 4) & PCI_EXP_DEVCAP_FLR))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the function does not say that it has a function-level reset");
+	for (i = 0; i < 16; i++)
+		kept[i] = a->ops->config_read(a, 4 * i, 4);
+	a->ops->config_write(a, at + PCI_EXP_DEVCTL, 2, a->ops->config_read(a, at + PCI_EXP_DEVCTL, 2) | PCI_EXP_DEVCTL_BCR_FLR);
+	for (i = 0; i < 16; i++)
+		a->ops->config_write(a, 4 * i, 4, kept[i]);
+	return 0;
+}
+
 /* One access each, as wide as it is said: the bus carries what is asked for. */
 uint64_t access_load(const volatile void *at, unsigned bytes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How bringup reaches a function: configuration space, BARs and, where there is a way, memory that the function
- * reaches and its interrupts. bringup_model.c is a function in this process, bringup_pci.c one on the bus without a
- * driver (sysfs), bringup_vfio.c one that vfio-pci holds.
+ * reaches and its interrupts. bringup_model.c is a function in this process, bringup_socket.c one in another
+ * (gtu serve), bringup_pci.c one on the bus without a driver (sysfs), bringup_vfio.c one that vfio-pci holds.
  */
 #ifndef GTU_BRINGUP_ACCESS_H
 #define GTU_BRINGUP_ACCESS_H
@@ -27,7 +27,7 @@ struct access {
 };
 
 struct access_ops {
-	const char *kind;		/* "model", "sysfs", "vfio" */
+	const char *kind;		/* "model", "socket", "sysfs", "vfio" */
 	uint32_t (*config_read)(struct access *a, unsigned at, unsigned bytes);
 	void (*config_write)(struct access *a, unsigned at, unsigned bytes, uint32_t value);
 	/* Bytes of a BAR, 0: there is none. */
@@ -70,6 +70,8 @@ int access_kind(struct access *a, const char *address, struct gtu_error *err);
 bool access_pci_address(char *address, size_t room, const char *word);
 /* @address: "0000:00:04.0", or NULL: the only one there is. */
 struct access *access_pci(const char *address, const struct access_permission *may, struct gtu_error *err);
+/* The function that a `gtu serve` shows at a socket: this process is the machine. */
+struct access *access_socket(const char *path, struct gtu_error *err);
 struct access *access_vfio(const char *address, const struct access_permission *may, struct gtu_error *err);
 
 /*
@@ -86,6 +88,9 @@ bool access_patient(struct access *a, struct access_patience *p);
 
 /* Where a capability (PCI_CAP_ID_*) lies in the configuration space; 0: there is none. */
 unsigned access_capability(struct access *a, unsigned id);
+/* Where there is no kernel between: a BAR's size as firmware finds it, and a reset by Device Control. */
+uint64_t access_probe_bar(struct access *a, unsigned bar);
+int access_flr(struct access *a, struct gtu_error *err);
 /* What the pci and vfio ways share: accesses to mapped BARs. */
 uint64_t access_load(const volatile void *at, unsigned bytes);
 void access_store(volatile void *at, unsigned bytes, uint64_t value);

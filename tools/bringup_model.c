@@ -82,32 +82,6 @@ static void config_write(struct access *a, unsigned at, unsigned bytes, uint32_t
 	vectors_follow(a);
 }
 
-/* As a machine's firmware finds it: write all ones, and see which bits stay. */
-static uint64_t bar_size(struct access *a, unsigned bar)
-{
-	const unsigned at = PCI_BASE_ADDRESS_0 + 4 * bar;
-	const uint32_t before = config_read(a, at, 4);
-	const bool wide = before & PCI_BASE_ADDRESS_MEM_TYPE_64;
-	uint32_t high = 0;
-	uint64_t mask;
-
-	/* the high half of a 64-bit one below is no BAR of its own */
-	if (bar && bar % 2 && config_read(a, at - 4, 4) & PCI_BASE_ADDRESS_MEM_TYPE_64)
-		return 0;
-	config_write(a, at, 4, ~0u);
-	mask = config_read(a, at, 4) & ~0xfull;
-	config_write(a, at, 4, before);
-	if (wide) {
-		high = config_read(a, at + 4, 4);
-		config_write(a, at + 4, 4, ~0u);
-		mask |= (uint64_t)config_read(a, at + 4, 4) << 32;
-		config_write(a, at + 4, 4, high);
-	} else if (mask) {
-		mask |= ~0ull << 32;
-	}
-	return mask ? ~mask + 1 : 0;
-}
-
 static uint64_t read_bar(struct access *a, unsigned bar, uint64_t offset, unsigned bytes)
 {
 	return region(a, bar, offset, bytes, false, 0);
@@ -118,22 +92,6 @@ static void write_bar(struct access *a, unsigned bar, uint64_t offset, unsigned 
 	region(a, bar, offset, bytes, true, value);
 	if (bar == GTU_BAR_MSIX)
 		vectors_follow(a);
-}
-
-static int flr(struct access *a, struct gtu_error *err)
-{
-	const unsigned at = access_capability(a, PCI_CAP_ID_EXP);
-	uint32_t kept[16];
-	unsigned i;
-
-	if (!at || !(config_read(a, at + PCI_EXP_DEVCAP, 4) & PCI_EXP_DEVCAP_FLR))
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the function does not say that it has a function-level reset");
-	for (i = 0; i < 16; i++)
-		kept[i] = config_read(a, 4 * i, 4);
-	config_write(a, at + PCI_EXP_DEVCTL, 2, config_read(a, at + PCI_EXP_DEVCTL, 2) | PCI_EXP_DEVCTL_BCR_FLR);
-	for (i = 0; i < 16; i++)
-		config_write(a, 4 * i, 4, kept[i]);
-	return 0;
 }
 
 static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bus, struct gtu_error *err)
@@ -228,8 +186,8 @@ static void close_model(struct access *a)
 }
 
 static const struct access_ops ops = {
-	.kind = "model", .config_read = config_read, .config_write = config_write, .bar_size = bar_size,
-	.read = read_bar, .write = write_bar, .flr = flr, .memory = memory, .irq_on = irq_on, .irq_off = irq_off,
+	.kind = "model", .config_read = config_read, .config_write = config_write, .bar_size = access_probe_bar,
+	.read = read_bar, .write = write_bar, .flr = access_flr, .memory = memory, .irq_on = irq_on, .irq_off = irq_off,
 	.irq_mask = irq_mask, .irq_came = irq_came, .work = work, .close = close_model,
 };
 

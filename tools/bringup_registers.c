@@ -95,7 +95,8 @@ static void reset_and_read(struct bringup *b)
 		;
 	after = access_reg(b->a, GTU_REG_EPOCH);
 	if (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY)) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "STATUS is not READY after a reset");
+		bringup_lose(b, "it does not come out of its reset", "STATUS (0x018) is 0x%08x after RESET was written: READY does not come",
+			     access_reg(b->a, GTU_REG_STATUS));
 		return;
 	}
 	if (after == before)
@@ -312,6 +313,8 @@ void bringup_registers(struct bringup *b)
 	bool told;
 
 	reset_and_read(b);
+	if (!b->identified)
+		return;
 	told = write_one_to_clear(b);
 	read_only(b);
 	fails = b->fails;
@@ -476,6 +479,11 @@ void bringup_flr(struct bringup *b)
 	}
 	while (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_patient(b->a, &patience))
 		;
+	if (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY)) {
+		bringup_lose(b, "it does not come out of its reset", "STATUS (0x018) is 0x%08x after a function-level reset: READY does not come",
+			     access_reg(b->a, GTU_REG_STATUS));
+		return;
+	}
 	epoch = access_reg(b->a, GTU_REG_EPOCH);
 	scratch = access_reg64(b->a, GTU_REG_SCRATCH);
 	state = command(b, GTU_MBOX_QUEUE_STATE, queue) ? ~0u : (uint32_t)access_reg64(b->a, GTU_REG_MBOX_RESULT(2));

@@ -22,12 +22,44 @@ static bool diagnosed(const struct bringup *b, const char *bug)
 	return false;
 }
 
+/* A function that has gone fails in everything: that is what is told, once, and no name is given to what follows. */
+static bool gone(struct bringup *b)
+{
+	uint32_t magic;
+
+	if (b->lost)
+		return true;
+	if (!b->a || !b->identified)
+		return false;
+	magic = access_reg(b->a, GTU_REG_MAGIC);
+	if (magic == GTU_MAGIC)
+		return false;
+	bringup_lose(b, "the function is gone", "MAGIC reads 0x%08x, no longer 0x%08x: the function is gone, in this step (its link or power, a "
+		     "surprise reset, memory decode off)", magic, GTU_MAGIC);
+	return true;
+}
+
+void bringup_lose(struct bringup *b, const char *lost, const char *fmt, ...)
+{
+	char text[GTU_ERROR_TEXT];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	b->identified = false;
+	bringup_say(b, BRINGUP_FAIL, NULL, "%s", text);
+	b->lost = lost;
+}
+
 void bringup_say(struct bringup *b, enum bringup_state state, const char *bug, const char *fmt, ...)
 {
 	static struct bringup_finding spare;
 	struct bringup_finding *f;
 	va_list ap;
 
+	if (state == BRINGUP_FAIL && gone(b))
+		return;
 	/* a function that is wrong everywhere would be told of in a thousand lines; what has a name of its own is told */
 	if (state != BRINGUP_OK && b->told++ >= BRINGUP_STEP_TOLD && (!bug || diagnosed(b, bug))) {
 		b->untold++;
@@ -109,7 +141,7 @@ static bool may_run(struct bringup *b, const struct step *s)
 	if (!b->a)
 		return s->driver;
 	if (s->needs != NOTHING && !b->identified) {
-		bringup_say(b, BRINGUP_SKIP, NULL, "the device has not said who it is");
+		bringup_say(b, BRINGUP_SKIP, NULL, "%s", b->lost ? b->lost : "the device has not said who it is");
 		return false;
 	}
 	if (s->needs == MEMORY && b->fails && !b->force) {

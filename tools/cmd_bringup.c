@@ -20,6 +20,7 @@ static void help(void)
 	     "                                   the only GTU there is. Needs root\n"
 	     "                    vfio:0000:01:00.0   one that vfio-pci holds: memory and interrupts behind an IOMMU\n"
 	     "                    /dev/gtu0      through the driver: units and lock step only\n"
+	     "                    socket:PATH    one that 'gtu serve --socket PATH' shows, without a virtual machine\n"
 	     "                    model          a function in this process; --bug NAME plants a mistake\n\n"
 	     "What it may do (none of it unless it is said):\n"
 	     "  --unbind          take the function from its driver; it is given back at the end\n"
@@ -160,9 +161,11 @@ static int reach(struct bringup *b, const char *where, enum gtu_bug bug, const s
 	} else if (where && !strncmp(where, "/dev/gtu", 8)) {
 		b->device = where;
 		return identify_by_driver(b, err);
+	} else if (where && !strncmp(where, "socket:", 7)) {
+		b->a = access_socket(where + 7, err);
 	} else if (where && !access_pci_address(address, sizeof(address), vfio ? where + 5 : where)) {
-		return gtu_fail(err, GTU_ERR_USAGE, "--device '%s' is neither model, nor /dev/gtuN, nor a PCI address as 0000:01:00.0 or "
-				"vfio:0000:01:00.0", where);
+		return gtu_fail(err, GTU_ERR_USAGE, "--device '%s' is neither model, nor /dev/gtuN, nor socket:PATH, nor a PCI "
+				"address as 0000:01:00.0 or vfio:0000:01:00.0", where);
 	} else if (vfio) {
 		b->a = access_vfio(address, may, err);
 	} else {
@@ -277,7 +280,7 @@ int cmd_bringup(int argc, char **argv)
 		code = cli_usage("takes no '%s'", argv[optind]), ok = false;
 	if (ok && bug && !(where && !strcmp(where, "model")))
 		code = cli_usage("--bug is for --device model; 'gtu serve --bug' plants one for a virtual machine"), ok = false;
-	if (ok && (may.unbind || may.rescan || may.hugepage) && where && strchr("m/v", *where))
+	if (ok && (may.unbind || may.rescan || may.hugepage) && where && strchr("m/vs", *where))
 		code = cli_usage("%s is for a function on the PCI bus that is named by its address, not for %s",
 				 may.unbind ? "--unbind" : may.rescan ? "--rescan" : "--hugepage", where), ok = false;
 	if (ok && b->march & 7)

@@ -14,73 +14,11 @@
 
 #include "gtu/hw.h"
 #include "vfio_user.h"
-
-/* ---- What travels ---------------------------------------------------------------------------- */
-
-enum command {
-	CMD_VERSION = 1,
-	CMD_DMA_MAP = 2,
-	CMD_DMA_UNMAP = 3,
-	CMD_GET_INFO = 4,
-	CMD_GET_REGION_INFO = 5,
-	CMD_GET_IRQ_INFO = 7,
-	CMD_SET_IRQS = 8,
-	CMD_REGION_READ = 9,
-	CMD_REGION_WRITE = 10,
-	CMD_RESET = 13,
-	CMD_COUNT
-};
-
-#define FLAG_TYPE	0xfu		/* 0: a request, 1: a reply */
-#define FLAG_REPLY	0x1u
-#define FLAG_NO_REPLY	0x10u
-#define FLAG_ERROR	0x20u
-
-struct header {
-	uint16_t id, command;
-	uint32_t size;			/* this header included */
-	uint32_t flags, error;
-};
-struct dma_map {
-	uint32_t argsz, flags;
-	uint64_t offset, address, size;
-};
-struct dma_unmap {
-	uint32_t argsz, flags;
-	uint64_t address, size;
-};
-struct device_info {
-	uint32_t argsz, flags, regions, irqs;
-};
-struct region_info {
-	uint32_t argsz, flags, index, cap_offset;
-	uint64_t size, offset;
-};
-/* A region that can be mapped in one piece. */
-struct region_sparse {
-	struct region_info info;
-	struct vfio_info_cap_header cap;
-	uint32_t areas, reserved;
-	uint64_t offset, size;
-};
-struct irq_info {
-	uint32_t argsz, flags, index, count;
-};
-struct irq_set {
-	uint32_t argsz, flags, index, start, count;
-};
-struct region_access {
-	uint64_t offset;
-	uint32_t region, count;
-};
-_Static_assert(sizeof(struct header) == 16 && sizeof(struct dma_map) == 32 &&
-	       sizeof(struct dma_unmap) == 24 && sizeof(struct region_info) == 32 &&
-	       sizeof(struct region_sparse) == 64 && sizeof(struct irq_set) == 20 &&
-	       sizeof(struct region_access) == 16, "the protocol's layouts");
+#include "vfio_user_wire.h"
 
 /* What this side says it takes. */
 #define MAX_DATA	1048576u	/* of one read or write */
-#define MAX_FDS		8u		/* with one message */
+#define MAX_FDS		VFIO_USER_FDS
 #define MAX_PAYLOAD	(MAX_DATA + sizeof(struct region_access))
 static const char capabilities[] =
 	"{\"capabilities\":{\"max_msg_fds\":8,\"max_data_xfer_size\":1048576,\"max_dma_maps\":65535}}";

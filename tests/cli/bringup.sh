@@ -58,7 +58,7 @@ exits 2 "a mistake in a board" gtu bringup --device 0000:00:00.0 --bug w1c
 exits 2 "an unknown step" gtu bringup --only dmaa
 says "suggests a step" "did you mean dma"
 exits 2 "no such place" gtu bringup --device nowhere
-says "says what there is" "neither model, nor /dev/gtuN, nor a PCI address"
+says "says what there is" "neither model, nor /dev/gtuN, nor socket:PATH, nor a PCI address"
 exits 2 "no address" gtu bringup --device 00:40.0
 says "is told how one looks" "as 0000:01:00.0"
 exits 2 "what may be done to a machine, for none" gtu bringup --device model --unbind
@@ -78,5 +78,47 @@ exits 2 "both reports into one file" gtu bringup --device model --json same --ht
 exits 1 "a report that cannot be written" gtu bringup --device model --html /nonexistent/page
 says "is told before any work" "/nonexistent/page"
 check "and nothing was done" test ! -s "$out"
+# over vfio-user, without a virtual machine: gtu serve is another process
+serving() {
+	rm -f s
+	gtu --quiet serve --socket s "$@" >served 2>&1 &
+	served=$!
+	for _ in {1..200}; do [ -S s ] && break; sleep 0.05; done
+}
+served() { kill "$served" 2>/dev/null; wait "$served" 2>/dev/null; }
+trap 'served; rm -rf "$work"' EXIT
+serving
+check "a function behind a socket" gtu bringup --device socket:s --json -
+served
+check "is looked at in every step" python3 - "$out" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["failed"] == 0 and {f["state"] for f in r["findings"]} == {"ok"}, r["findings"]
+assert set(r["seconds"]) == set("config identity registers mailbox aperture doorbells flr dma irqs units lockstep".split())
+assert r["lockstep"]["agreed"] == 20000
+END
+for bug in w1c dma-32 msix-mask data; do
+	serving --bug $bug
+	exits 4 "there too $bug is found" gtu bringup --device socket:s
+	served
+	says "and named" "explained by: $bug$" "$out"
+done
+serving --fault all-ones=700
+exits 4 "a function that goes away" gtu bringup --device socket:s --force
+served
+says "is told of once" "^1 failed$" "$out"
+says "as what it is" "MAGIC reads 0xffffffff, no longer 0x31555447: the function is gone" "$out"
+says "and is not asked any more" "^skip +lockstep +the function is gone" "$out"
+serving --fault stuck-reset
+exits 4 "one that does not come back from its reset" gtu bringup --device socket:s --force
+served
+says "is told of once too" "^1 failed$" "$out"
+serving --fault die-at=3000
+exits 4 "a server that dies" gtu bringup --device socket:s
+served
+says "is a function that is gone" "the function is gone" "$out"
+exits 1 "nobody at the socket" gtu bringup --device socket:none
+says "says so" "nobody serves a device at none"
+
 exits 2 "gtu serve with an unknown mistake" gtu serve --socket s --bug nonsense
 finish

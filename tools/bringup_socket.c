@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+/*
+ * bringup: a function that `gtu serve` shows at a socket, without a virtual machine between: this process speaks
+ * vfio-user to it as a machine does, lends it memory and takes its interrupts.
+ */
+#include <errno.h>
+#include <linux/pci_regs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bringup_access.h"
+#include "gtu/hw.h"
+#include "vfio_user_wire.h"
+
+#define LOW_BUS		0x40000000ull
+#define HIGH_BUS	(LOW_BUS + (1ull << 32))
+#define BLOCK_MAX	(2u << 20)
+#define BLOCKS		4
+#define VECTORS_MAX	64
+#define WAIT_S		10		/* for an answer */
+#define DATA_MAX	4096u		/* of an answer that is looked at */
+
+struct socket {
+	int fd;
+	uint16_t id;
+	bool gone;			/* it does not answer any more: reads give all ones, as on a bus */
+	struct {
+		uint8_t *at;
+		uint64_t bytes;
+	} block[BLOCKS];
+	unsigned blocks, low, high;
+	int vector[VECTORS_MAX];	/* an eventfd each, or -1 */
+	unsigned msix;
+};
+
+static struct socket *of(struct access *a)
+{
+	return a->own;
+}
+
+/* ---- Messages ----------------------------------------------------------------------------------- */
+
+static bool take(struct socket *s, void *to, size_t bytes)
+{
+	size_t have = 0;
+	ssize_t n;
+
+	while (have < bytes) {
+		n = recv(s->fd, (char *)to + have, bytes - have, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		have += (size_t)n;
+	}
+	return true;
+}
+
+static bool give(struct socket *s, const void *from, size_t bytes, const int *fd, unsigned fds)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(VFIO_USER_FDS * sizeof(int))];
+	} control = { .room = { 0 } };
+	struct iovec iov = { (void *)(uintptr_t)from, bytes };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fds) {
+		m.msg_control = control.room;
+		m.msg_controllen = CMSG_SPACE(fds * sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(fds * sizeof(int));
+		memcpy(CMSG_DATA(&control.head), fd, fds * sizeof(int));
+	}
+	return sendmsg(s->fd, &m, MSG_NOSIGNAL) == (ssize_t)bytes;
+}
+
+/*
+ * A request of @bytes with @fds descriptors, and its answer, of which the first @most bytes go to @answer. 0, the
+ * errno that the other side answers with, or -1: it is gone.
+ */
+static int ask(struct socket *s, unsigned command, const void *data, uint32_t bytes, const int *fd, unsigned fds, void *answer, uint32_t most)
+{
+	struct {
+		struct header head;
+		uint8_t data[64];
+	} m = { .head = { ++s->id, (uint16_t)command, (uint32_t)sizeof(struct header) + bytes, 0, 0 } };
+	uint8_t in[DATA_MAX];
+	uint32_t left;
+
+	if (s->gone)
+		return -1;
+	if (bytes)
+		memcpy(m.data, data, bytes);
+	s->gone = !give(s, &m, m.head.size, fd, fds) || !take(s, &m.head, sizeof(m.head)) || m.head.id != s->id ||
+		  (m.head.flags & FLAG_TYPE) != FLAG_REPLY || m.head.size < sizeof(m.head) || m.head.size - sizeof(m.head) > DATA_MAX;
+	left = m.head.size - (uint32_t)sizeof(m.head);
+	s->gone = s->gone || !take(s, in, left);
+	if (s->gone)
+		return -1;
+	if (m.head.flags & FLAG_ERROR)
+		return m.head.error ? (int)m.head.error : EIO;
+	if (left < most)
+		return EPROTO;
+	if (most)
+		memcpy(answer, in, most);
+	return 0;
+}
+
+static uint64_t region(struct access *a, unsigned where, uint64_t at, unsigned bytes, bool write, uint64_t value)
+{
+	struct {
+		struct region_access head;
+		uint8_t data[8];
+	} m = { .head = { at, where, bytes } };
+	unsigned i;
+
+	for (i = 0; i < bytes; i++)
+		m.data[i] = (uint8_t)(value >> 8 * i);
+	if (ask(of(a), write ? CMD_REGION_WRITE : CMD_REGION_READ, &m, (uint32_t)sizeof(m.head) + (write ? bytes : 0), NULL, 0, &m,
+		(uint32_t)sizeof(m.head) + (write ? 0 : bytes)))
+		return ~0ull;
+	for (value = 0, i = bytes; i-- > 0;)
+		value = value << 8 | m.data[i];
+	return value;
+}
+
+static uint32_t config_read(struct access *a, unsigned at, unsigned bytes)
+{
+	return (uint32_t)region(a, VFIO_PCI_CONFIG_REGION_INDEX, at, bytes, false, 0);
+}
+
+static void config_write(struct access *a, unsigned at, unsigned bytes, uint32_t value)
+{
+	region(a, VFIO_PCI_CONFIG_REGION_INDEX, at, bytes, true, value);
+}
+
+static uint64_t read_bar(struct access *a, unsigned bar, uint64_t offset, unsigned bytes)
+{
+	return region(a, bar, offset, bytes, false, 0);
+}
+
+static void write_bar(struct access *a, unsigned bar, uint64_t offset, unsigned bytes, uint64_t value)
+{
+	region(a, bar, offset, bytes, true, value);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------- */
+
+static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bus, struct gtu_error *err)
+{
+	struct socket *s = of(a);
+	unsigned *n = high ? &s->high : &s->low;
+	struct dma_map m = { .argsz = sizeof(m), .flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE, .size = bytes };
+	uint8_t *at = MAP_FAILED;
+	int fd, code;
+
+	if (bytes > BLOCK_MAX || s->blocks == BLOCKS) {
+		gtu_fail(err, GTU_ERR_NOMEM, "at most %u blocks of %u bytes are to be had", BLOCKS, BLOCK_MAX);
+		return NULL;
+	}
+	fd = memfd_create("bringup", MFD_CLOEXEC);
+	if (fd >= 0 && !ftruncate(fd, (off_t)bytes))
+		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED) {
+		gtu_fail(err, GTU_ERR_NOMEM, "no memory: %s", strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	m.address = *bus = (high ? HIGH_BUS : LOW_BUS) + (uint64_t)*n * BLOCK_MAX;
+	code = ask(s, CMD_DMA_MAP, &m, sizeof(m), &fd, 1, NULL, 0);
+	close(fd);
+	if (code) {
+		gtu_fail(err, GTU_ERR_FAIL, "the server does not take memory: %s", code < 0 ? "it is gone" : strerror(code));
+		munmap(at, bytes);
+		return NULL;
+	}
+	s->block[s->blocks].at = at;
+	s->block[s->blocks++].bytes = bytes;
+	++*n;
+	return at;
+}
+
+/* ---- Interrupts ---------------------------------------------------------------------------------------- */
+
+/* Vectors from @first on have these eventfds; no @fd: none. */
+static int set_vectors(struct socket *s, unsigned first, unsigned count, const int *fd)
+{
+	const struct irq_set m = { .argsz = sizeof(m), .flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
+				   .index = VFIO_PCI_MSIX_IRQ_INDEX, .start = first, .count = count };
+
+	return ask(s, CMD_SET_IRQS, &m, sizeof(m), fd, fd ? count : 0, NULL, 0);
+}
+
+static void irq_mask(struct access *a, unsigned vector, bool masked)
+{
+	struct socket *s = of(a);
+
+	write_bar(a, GTU_BAR_MSIX, vector * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_VECTOR_CTRL, 4, masked);
+	/* a machine keeps the masks, and takes a masked vector's eventfd away */
+	set_vectors(s, vector, 1, masked ? NULL : &s->vector[vector]);
+}
+
+static int irq_on(struct access *a, unsigned count, struct gtu_error *err)
+{
+	struct socket *s = of(a);
+	unsigned v, n;
+
+	if (!s->msix || count > VECTORS_MAX)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors, at most %u are looked at; MSI-X capability at 0x%x", count, VECTORS_MAX, s->msix);
+	for (v = 0; v < count; v++) {
+		if (s->vector[v] < 0)
+			s->vector[v] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (s->vector[v] < 0)
+			return gtu_fail(err, GTU_ERR_FAIL, "no eventfd: %s", strerror(errno));
+		write_bar(a, GTU_BAR_MSIX, v * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_VECTOR_CTRL, 4, 0);
+	}
+	config_write(a, s->msix + PCI_MSIX_FLAGS, 2, config_read(a, s->msix + PCI_MSIX_FLAGS, 2) | PCI_MSIX_FLAGS_ENABLE);
+	for (v = 0; v < count; v += n) {
+		n = count - v < VFIO_USER_FDS ? count - v : VFIO_USER_FDS;
+		if (set_vectors(s, v, n, &s->vector[v]))
+			return gtu_fail(err, GTU_ERR_FAIL, "the server does not take eventfds for vectors %u to %u", v, v + n - 1);
+	}
+	return 0;
+}
+
+static void irq_off(struct access *a)
+{
+	struct socket *s = of(a);
+	const struct irq_set none = { .argsz = sizeof(none), .flags = VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER,
+				      .index = VFIO_PCI_MSIX_IRQ_INDEX };
+
+	ask(s, CMD_SET_IRQS, &none, sizeof(none), NULL, 0, NULL, 0);
+	config_write(a, s->msix + PCI_MSIX_FLAGS, 2, config_read(a, s->msix + PCI_MSIX_FLAGS, 2) & ~PCI_MSIX_FLAGS_ENABLE);
+}
+
+static bool irq_came(struct access *a, unsigned vector)
+{
+	uint64_t n;
+
+	return vector < VECTORS_MAX && of(a)->vector[vector] >= 0 && read(of(a)->vector[vector], &n, sizeof(n)) == sizeof(n);
+}
+
+static void work(struct access *a)
+{
+	const struct timespec nap = { 0, 20000 };
+
+	(void)a;
+	nanosleep(&nap, NULL);
+}
+
+/* ---- Life ------------------------------------------------------------------------------------------------ */
+
+static void close_socket(struct access *a)
+{
+	struct socket *s = of(a);
+	unsigned i;
+
+	/* the server drops the memory with the connection */
+	if (s->fd >= 0)
+		close(s->fd);
+	for (i = 0; i < s->blocks; i++)
+		munmap(s->block[i].at, s->block[i].bytes);
+	for (i = 0; i < VECTORS_MAX; i++)
+		if (s->vector[i] >= 0)
+			close(s->vector[i]);
+	free(s);
+	free(a);
+}
+
+static const struct access_ops ops = {
+	.kind = "socket", .config_read = config_read, .config_write = config_write, .bar_size = access_probe_bar,
+	.read = read_bar, .write = write_bar, .flr = access_flr, .memory = memory, .irq_on = irq_on, .irq_off = irq_off,
+	.irq_mask = irq_mask, .irq_came = irq_came, .work = work, .close = close_socket,
+};
+
+static int meet(struct socket *s, const char *path, struct gtu_error *err)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	const struct timeval limit = { .tv_sec = WAIT_S };
+	const uint16_t version[2] = { 0, 0 };
+	int code;
+
+	if (!*path || strlen(path) >= sizeof(addr.sun_path))
+		return gtu_fail(err, GTU_ERR_USAGE, "socket:'%s': a socket's path has 1 to %zu bytes", path, sizeof(addr.sun_path) - 1);
+	strcpy(addr.sun_path, path);
+	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (s->fd < 0 || connect(s->fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return gtu_fail(err, GTU_ERR_FAIL, "nobody serves a device at %s: %s (gtu serve --socket %s)", path, strerror(errno), path);
+	setsockopt(s->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	code = ask(s, CMD_VERSION, version, sizeof(version), NULL, 0, NULL, 0);
+	if (code)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s does not speak vfio-user 0.0, or serves a machine already: %s", path,
+				code < 0 ? "no answer" : strerror(code));
+	return 0;
+}
+
+struct access *access_socket(const char *path, struct gtu_error *err)
+{
+	struct access *a = calloc(1, sizeof(*a));
+	struct socket *s = calloc(1, sizeof(*s));
+	unsigned i;
+
+	if (!a || !s) {
+		free(a);
+		free(s);
+		gtu_fail(err, GTU_ERR_NOMEM, "no memory");
+		return NULL;
+	}
+	s->fd = -1;
+	for (i = 0; i < VECTORS_MAX; i++)
+		s->vector[i] = -1;
+	a->own = s;
+	a->ops = &ops;
+	if (meet(s, path, err)) {
+		close_socket(a);
+		return NULL;
+	}
+	a->has_memory = a->has_irqs = true;
+	snprintf(a->name, sizeof(a->name), "%.90s", path);
+	s->msix = access_capability(a, PCI_CAP_ID_MSIX);
+	config_write(a, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
+	return a;
+}

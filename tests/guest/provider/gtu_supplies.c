@@ -28,6 +28,7 @@
 #define SLOT_BYTES	0x8000		/* of configuration space: 8 functions */
 #define BUS_BYTES	(32 * SLOT_BYTES)
 #define RESET_US	200000
+#define NOISE_BYTES	0x8000		/* at the start of the aperture */
 
 enum call {
 	CLOCK_GET, CLOCK_PREPARE, CLOCK_ENABLE, CLOCK_DISABLE, CLOCK_UNPREPARE,
@@ -43,7 +44,7 @@ struct supplies {
 	struct clk_hw clock;
 	struct reset_controller_dev reset;
 	struct generic_pm_domain power;
-	void __iomem *config, *regs;
+	void __iomem *config, *regs, *aperture;
 	struct dentry *folder;
 	spinlock_t lock;		/* all of what follows */
 	int fail[CALLS];
@@ -177,6 +178,12 @@ static int supplies_power_off(struct generic_pm_domain *domain)
 {
 	struct supplies *s = container_of(domain, struct supplies, power);
 
+	/* what is in the aperture is lost with it */
+	if (s->aperture && !s->answers) {
+		writew(PCI_COMMAND_MEMORY, s->config + PCI_COMMAND);
+		memset_io(s->aperture, 0x5a, NOISE_BYTES);
+		writew(0, s->config + PCI_COMMAND);
+	}
 	return supplies_call(s, POWER_OFF, &s->powered, false);
 }
 
@@ -281,13 +288,15 @@ static int supplies_find(struct device *dev, struct supplies *s)
 {
 	struct device_node *host = of_find_compatible_node(NULL, NULL, "pci-host-ecam-generic");
 	struct device_node *node = of_find_compatible_node(NULL, NULL, "gtu,gtu-1");
-	struct resource ecam, regs;
+	struct resource ecam, regs, aperture;
 	void __iomem *bus = NULL;
 	unsigned int at;
 
 	if (!of_address_to_resource(host, 0, &ecam) && !of_address_to_resource(node, 0, &regs)) {
 		bus = devm_ioremap(dev, ecam.start, BUS_BYTES);
 		s->regs = devm_ioremap(dev, regs.start, resource_size(&regs));
+		if (!of_address_to_resource(node, 2, &aperture))
+			s->aperture = devm_ioremap(dev, aperture.start, NOISE_BYTES);
 	}
 	for (at = 0; bus && s->regs && at < BUS_BYTES && !s->config; at += SLOT_BYTES)
 		if (readl(bus + at) == (GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16))

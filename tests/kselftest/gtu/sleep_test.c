@@ -349,11 +349,39 @@ TEST_F_TIMEOUT(sleep, full_completion_ring, 120)
 		ASSERT_EQ(0, queue_wait(&q, i, now_ns() + 10 * SECOND));
 		ASSERT_EQ(0, take(&q, &c));
 		EXPECT_EQ(0x1000 + i, c.cookie);
-		/* the head alone: that there are jobs was said before the sleep */
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		*(volatile uint32_t *)(q.db + GTU_DB_SUBMIT + 4) = q.consumed;
+		doorbell(&q, q.submitted, q.consumed);
 	}
 	EXPECT_FALSE(completed(&q, 11));
+}
+
+/* That they wait the device knows afterwards, without another doorbell: all of them can be canceled. */
+TEST_F_TIMEOUT(sleep, waiting_jobs_are_known, 120)
+{
+	struct gtu_ioctl_queue_cancel cancel = { .size = sizeof(cancel), .flags = GTU_CANCEL_ALL };
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+	struct gtu_hw_cpl c;
+	struct queue q;
+	uint32_t i;
+
+	NEEDS_SEEK;
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (!(info.caps & GTU_CAP_CANCEL))
+		SKIP(return, "the device cannot cancel");
+	ASSERT_EQ(0, queue_create(self->fd, 4, 2, &q));
+	for (i = 0; i < 9; i++)
+		put(&q, &nop);
+	doorbell(&q, q.submitted, 0);
+	ASSERT_EQ(0, queue_wait(&q, 3, now_ns() + 10 * SECOND));
+	ASSERT_EQ(0, system_sleep());
+	cancel.id = q.c.id;
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CANCEL, &cancel));
+	for (i = 0; i < 9; i++) {
+		ASSERT_EQ(0, queue_wait(&q, i, now_ns() + 10 * SECOND));
+		ASSERT_EQ(0, take(&q, &c));
+		EXPECT_EQ(i < 4 ? GTU_CPL_OK : GTU_CPL_CANCELED, c.status);
+		doorbell(&q, q.submitted, q.consumed);
+	}
 }
 
 /* An error lasts until the queue is reset, whatever the system does. */

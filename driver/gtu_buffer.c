@@ -62,6 +62,8 @@ static int gtu_buffer_fill(struct gtu_buffer *b)
 		split_page(page, order);
 		for (i = 0; i < 1u << order; i++)
 			b->page[n++] = page + i;
+		/* a quarter of the memory is zeroed here, if he asks for that */
+		cond_resched();
 	}
 	return 0;
 }

@@ -65,7 +65,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	if (!ctx->used || !ctx->generation || !ctx->region)
 		goto err_free;
 	ctx->table = dma_alloc_coherent(gtu->parent, gtu_table_bytes(ctx), &ctx->table_dma,
-					GFP_KERNEL_ACCOUNT);
+					GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!ctx->table)
 		goto err_free;
 	id = ida_alloc_max(&gtu->ctx_ids, gtu->max_contexts - 1, GFP_KERNEL);

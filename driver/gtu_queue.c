@@ -25,8 +25,9 @@ static int gtu_ring_alloc(struct gtu_device *gtu, struct gtu_ring *ring, size_t 
 
 	ring->bytes = PAGE_ALIGN(bytes);
 	ring->pfn = kvcalloc(ring->bytes >> PAGE_SHIFT, sizeof(*ring->pfn), GFP_KERNEL_ACCOUNT);
+	/* A user asks for so much in one piece: where there is none he is told, not the log. */
 	ring->cpu = dma_alloc_coherent(gtu->parent, ring->bytes, &ring->dma,
-				       GFP_KERNEL_ACCOUNT);
+				       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	ret = -ENOMEM;
 	if (!ring->pfn || !ring->cpu)
 		goto err;

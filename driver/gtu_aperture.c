@@ -238,11 +238,7 @@ static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
 		return ret;
 	mutex_lock(&ctx->aperture_lock);
 	if (ctx->aperture_gone || READ_ONCE(ctx->gtu->state) != GTU_STATE_UP) {
-		if (!ctx->blank)
-			ctx->blank = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		ret = VM_FAULT_OOM;
-		if (ctx->blank)
-			ret = vmf_insert_pfn(vma, vmf->address, page_to_pfn(ctx->blank));
+		ret = gtu_insert_blank(vmf, &ctx->blank);
 	} else {
 		pfn = PHYS_PFN(ctx->gtu->aperture_phys) + p->first + page;
 		end = min(vma->vm_end, vmf->address + (GTU_FAULT_PAGES << PAGE_SHIFT));

@@ -509,6 +509,7 @@ int gtu_region_peek(struct gtu_region *r, u64 offset, void *to, size_t bytes);
 #define GTU_MAP_ID_SHIFT	24	/* the greatest ring is 8 MiB */
 u64 gtu_map_offset(u32 kind, u32 id);
 int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma);
+vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank);
 void gtu_queue_unmap(struct gtu_queue *q);
 
 #endif

@@ -23,6 +23,22 @@ static const struct gtu_ring *gtu_map_ring(struct gtu_queue *q, u32 kind)
 	return kind == GTU_MAP_SQ ? &q->sq : &q->cq;
 }
 
+/*
+ * Memory of zeroes where the device was. As memory is mapped, not as the device was: past the caches the
+ * page may still have what it had before it was zeroed.
+ */
+vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank)
+{
+	struct vm_area_struct *vma = vmf->vma;
+
+	if (!*blank)
+		*blank = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!*blank)
+		return VM_FAULT_OOM;
+	return vmf_insert_pfn_prot(vma, vmf->address, page_to_pfn(*blank),
+				   vm_get_page_prot(vma->vm_flags));
+}
+
 static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
@@ -34,11 +50,7 @@ static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
 
 	mutex_lock(&q->map_lock);
 	if (q->dead) {
-		if (!q->blank)
-			q->blank = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		ret = VM_FAULT_OOM;
-		if (q->blank)
-			ret = vmf_insert_pfn(vma, vmf->address, page_to_pfn(q->blank));
+		ret = gtu_insert_blank(vmf, &q->blank);
 	} else if (kind == GTU_MAP_DOORBELL) {
 		ret = vmf_insert_pfn(vma, vmf->address,
 				     PHYS_PFN(gtu->bells_phys + ((u64)q->id << gtu->stride)));

@@ -8,6 +8,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 
 #include "gtu_drv.h"
 #include "gtu_trace.h"
@@ -315,6 +316,7 @@ struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32
 	struct gtu_region *r;
 	int ret = -ENOMEM;
 
+	addr = untagged_addr((unsigned long)addr);
 	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
 	batch = (struct page **)__get_free_page(GFP_KERNEL);
 	if (!r || !batch)

@@ -203,8 +203,9 @@ static void gtu_ctx_wake(struct gtu_ctx *ctx)
 		goto out;
 	WRITE_ONCE(ctx->epoch, READ_ONCE(gtu->epoch));
 	ret = gtu_ctx_enable(ctx);
-	if (!ret) {
-		ret = gtu_ctx_wake_queues(ctx);
+	/* Refused: the device does not know it. After a time-out it may know it all the same. */
+	if (ret != -EIO) {
+		ret = ret ?: gtu_ctx_wake_queues(ctx);
 		if (ret && GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id))
 			gtu_force_quiet(ctx, "a context could not be set up again");
 	}

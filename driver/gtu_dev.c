@@ -45,29 +45,45 @@ static int gtu_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/*
+ * The device stays from here on until gtu_leave(), to which the answer is to be given; -ENODEV: it is gone,
+ * or has forgotten the context. Nobody touches user memory in between: it comes when its owner likes
+ * (userfaultfd, FUSE), and the device's removal would wait for that.
+ */
+int gtu_enter(struct gtu_ctx *ctx)
+{
+	int idx = srcu_read_lock(&ctx->gtu->srcu);
+
+	if (!gtu_ctx_dead(ctx)) {
+		__release(&ctx->gtu->srcu);	/* for sparse: held until gtu_leave() */
+		return idx;
+	}
+	srcu_read_unlock(&ctx->gtu->srcu, idx);
+	return -ENODEV;
+}
+
+void gtu_leave(struct gtu_ctx *ctx, int inside)
+{
+	if (inside < 0)
+		return;
+	__acquire(&ctx->gtu->srcu);
+	srcu_read_unlock(&ctx->gtu->srcu, inside);
+}
+
 static long gtu_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct gtu_ctx *ctx = file->private_data;
-	long ret = -ENODEV;
-	int idx;
-
-	idx = srcu_read_lock(&ctx->gtu->srcu);
-	if (!gtu_ctx_dead(ctx))
-		ret = gtu_ioctl(ctx, cmd, (void __user *)arg);
-	srcu_read_unlock(&ctx->gtu->srcu, idx);
-	return ret;
+	return gtu_ioctl(file->private_data, cmd, (void __user *)arg);
 }
 
 static int gtu_file_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct gtu_ctx *ctx = file->private_data;
-	int ret = -ENODEV;
-	int idx;
+	int inside = gtu_enter(ctx), ret;
 
-	idx = srcu_read_lock(&ctx->gtu->srcu);
-	if (!gtu_ctx_dead(ctx))
-		ret = gtu_ctx_mmap(ctx, vma);
-	srcu_read_unlock(&ctx->gtu->srcu, idx);
+	if (inside < 0)
+		return inside;
+	ret = gtu_ctx_mmap(ctx, vma);
+	gtu_leave(ctx, inside);
 	return ret;
 }
 
@@ -85,14 +101,7 @@ static __poll_t gtu_file_poll(struct file *file, poll_table *wait)
 
 static ssize_t gtu_file_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
 {
-	struct gtu_ctx *ctx = file->private_data;
-	ssize_t ret;
-	int idx;
-
-	idx = srcu_read_lock(&ctx->gtu->srcu);
-	ret = gtu_ctx_read(ctx, to, bytes, !(file->f_flags & O_NONBLOCK));
-	srcu_read_unlock(&ctx->gtu->srcu, idx);
-	return ret;
+	return gtu_ctx_read(file->private_data, to, bytes, !(file->f_flags & O_NONBLOCK));
 }
 
 static const struct file_operations gtu_fops = {

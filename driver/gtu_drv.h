@@ -344,6 +344,8 @@ struct gtu_device *gtu_device_alloc(struct device *parent);
 int gtu_device_add(struct gtu_device *gtu);
 void gtu_device_remove(struct gtu_device *gtu);
 void gtu_contexts_end(struct gtu_device *gtu);
+int gtu_enter(struct gtu_ctx *ctx);
+void gtu_leave(struct gtu_ctx *ctx, int inside);
 int gtu_chrdev_init(void);
 void gtu_chrdev_exit(void);
 
@@ -494,7 +496,7 @@ int gtu_check_desc(struct gtu_check *c, struct gtu_ctx *ctx, const struct gtu_hw
 int gtu_submit_init(struct gtu_queue *q);
 void gtu_submit_reset(struct gtu_queue *q);
 void gtu_submit_end(struct gtu_queue *q);
-int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a);
+int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside);
 void gtu_submit_kick(struct gtu_queue *q);
 int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r);
 int gtu_region_peek(struct gtu_region *r, u64 offset, void *to, size_t bytes);

@@ -10,6 +10,7 @@
 struct gtu_call {
 	struct gtu_ctx *ctx;
 	void __user *arg;
+	int inside;			/* of gtu_enter() */
 	u32 size;			/* as the caller gave it */
 	union gtu_args {
 		struct {
@@ -32,10 +33,22 @@ struct gtu_call {
 	} u;
 };
 
-/* Give the caller the fields he knows of. */
+/* Give the caller the fields he knows of; nobody need be inside any more when this returns. */
 static int gtu_respond(struct gtu_call *c, size_t bytes)
 {
-	return copy_to_user(c->arg, &c->u, min_t(size_t, c->size, bytes)) ? -EFAULT : 0;
+	int ret;
+
+	gtu_leave(c->ctx, c->inside);
+	ret = copy_to_user(c->arg, &c->u, min_t(size_t, c->size, bytes)) ? -EFAULT : 0;
+	c->inside = gtu_enter(c->ctx);
+	return ret;
+}
+
+/* The caller of @c was not told of region @key: it goes, unless with its context it has gone or will. */
+static void gtu_untold_region(struct gtu_call *c, u32 key)
+{
+	if (c->inside >= 0)
+		gtu_region_remove(c->ctx, key);
 }
 
 static int gtu_do_info(struct gtu_call *c)
@@ -92,15 +105,22 @@ static int gtu_do_region_add(struct gtu_call *c)
 		return -EINVAL;
 	if (a->addr + a->length < a->addr || a->addr + a->length > ULONG_MAX - PAGE_SIZE)
 		return -EOVERFLOW;
+	gtu_leave(c->ctx, c->inside);
 	r = gtu_region_pin(c->ctx, a->addr, a->length, a->rights);
+	c->inside = gtu_enter(c->ctx);
 	if (IS_ERR(r))
 		return PTR_ERR(r);
+	ret = c->inside < 0 ? c->inside : gtu_region_map(c->ctx, r);
+	if (ret) {
+		gtu_region_free(c->ctx, r, true);
+		return ret;
+	}
 	ret = gtu_do_publish(c->ctx, r, &a->key);
 	if (ret)
 		return ret;
 	ret = gtu_respond(c, sizeof(*a));
 	if (ret)
-		gtu_region_remove(c->ctx, a->key);
+		gtu_untold_region(c, a->key);
 	return ret;
 }
 
@@ -126,7 +146,7 @@ static int gtu_do_buffer_alloc(struct gtu_call *c)
 					a->key & 0xffff);
 	ret = gtu_respond(c, sizeof(*a));
 	if (ret)
-		gtu_region_remove(c->ctx, a->key);
+		gtu_untold_region(c, a->key);
 	return ret;
 }
 
@@ -186,7 +206,7 @@ static int gtu_do_region_import(struct gtu_call *c)
 		return ret;
 	ret = gtu_respond(c, sizeof(*a));
 	if (ret)
-		gtu_region_remove(c->ctx, a->key);
+		gtu_untold_region(c, a->key);
 	return ret;
 }
 
@@ -214,7 +234,7 @@ static int gtu_do_queue_create(struct gtu_call *c)
 	a->db_bytes = submit ? 0 : PAGE_SIZE;
 	gtu_queue_put(q);
 	ret = gtu_respond(c, sizeof(*a));
-	if (ret)
+	if (ret && c->inside >= 0)
 		gtu_queue_destroy(c->ctx, a->id);
 	return ret;
 }
@@ -271,7 +291,7 @@ static int gtu_do_submit(struct gtu_call *c)
 	q = gtu_queue_get(c->ctx, a->id);
 	if (IS_ERR(q))
 		return PTR_ERR(q);
-	ret = q->submit ? gtu_submit(q, a) : -EINVAL;
+	ret = q->submit ? gtu_submit(q, a, &c->inside) : -EINVAL;
 	gtu_queue_put(q);
 	if (ret == -ENODEV || ret == -ECANCELED)
 		return ret;
@@ -360,6 +380,9 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)
 	unsigned int nr = _IOC_NR(cmd);
 	int ret;
 
+	/* before all else, as it makes all else pointless */
+	if (gtu_ctx_dead(ctx))
+		return -ENODEV;
 	if (nr >= ARRAY_SIZE(gtu_calls) || gtu_calls[nr].cmd != cmd)
 		return -ENOTTY;
 	e = &gtu_calls[array_index_nospec(nr, ARRAY_SIZE(gtu_calls))];
@@ -377,7 +400,11 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)
 	c.u.head.size = min(c.size, e->size);
 	if (c.u.head.flags & ~e->flags)
 		return -EOPNOTSUPP;
+	c.inside = gtu_enter(ctx);
+	if (c.inside < 0)
+		return c.inside;
 	ret = e->call(&c);
+	gtu_leave(ctx, c.inside);
 	/* A code that restarts a system call means something inside the kernel only. */
 	return ret == -ERESTARTSYS ? -EINTR : ret;
 }

@@ -307,7 +307,8 @@ static int gtu_runs_table(struct gtu_region *r, struct gtu_runs *runs, int ret)
 }
 
 /*
- * Pin @length bytes at @addr where they are, charge them to the caller and map them for the device.
+ * Pin @length bytes at @addr where they are and charge them to the caller, who maps them for the device.
+ * Touches user memory, and of the device nothing.
  */
 struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32 rights)
 {
@@ -330,8 +331,6 @@ struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32
 		goto err;
 	ret = gtu_pin_pages(r, addr & PAGE_MASK, batch, &runs);
 	ret = gtu_runs_table(r, &runs, ret);
-	if (!ret)
-		ret = gtu_region_map(ctx, r);
 	if (ret)
 		goto err;
 	trace_gtu_pin(ctx->gtu, r->pages, rights);

@@ -140,25 +140,39 @@ static bool gtu_reader_awake(struct gtu_ctx *ctx)
 	return gtu_ctx_dead(ctx) || !list_empty_careful(&ctx->ready);
 }
 
-ssize_t gtu_ctx_read(struct gtu_ctx *ctx, char __user *to, size_t bytes, bool block)
+static int gtu_events_wait(struct gtu_ctx *ctx, struct gtu_event *event, unsigned int max, bool block)
 {
-	struct gtu_event event[GTU_CTX_QUEUES];
-	unsigned int max = min_t(size_t, bytes / sizeof(*event), GTU_CTX_QUEUES), n;
+	int n;
 
-	if (!max)
-		return -EINVAL;
 	for (;;) {
 		if (gtu_ctx_dead(ctx))
 			return -ENODEV;
 		n = gtu_events_take(ctx, event, max);
 		if (n)
-			break;
+			return n;
 		if (!block)
 			return -EAGAIN;
 		/* EINTR to who has a handler for the signal; who was only stopped or frozen goes on */
 		if (wait_event_interruptible(ctx->event_wait, gtu_reader_awake(ctx)))
 			return -ERESTARTNOHAND;
 	}
+}
+
+ssize_t gtu_ctx_read(struct gtu_ctx *ctx, char __user *to, size_t bytes, bool block)
+{
+	struct gtu_event event[GTU_CTX_QUEUES];
+	unsigned int max = min_t(size_t, bytes / sizeof(*event), GTU_CTX_QUEUES);
+	int inside, n;
+
+	if (!max)
+		return -EINVAL;
+	inside = gtu_enter(ctx);
+	if (inside < 0)
+		return inside;
+	n = gtu_events_wait(ctx, event, max, block);
+	gtu_leave(ctx, inside);
+	if (n < 0)
+		return n;
 	if (copy_to_user(to, event, n * sizeof(*event))) {
 		gtu_events_give_back(ctx, event, n);
 		return -EFAULT;

@@ -230,8 +230,23 @@ static bool gtu_has_block(const struct gtu_hw_desc *d, unsigned int n)
 	return false;
 }
 
-/* Take descriptors until one cannot be; out fields of @a, and 0 if any was taken. */
-int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a)
+/* The next descriptors; *@inside: of gtu_enter(), which user memory is not for. */
+static int gtu_submit_copy(struct gtu_ctx *ctx, struct gtu_hw_desc *batch, unsigned int n, u64 from,
+			   int *inside)
+{
+	bool fault;
+
+	gtu_leave(ctx, *inside);
+	fault = copy_from_user(batch, u64_to_user_ptr(from), n * sizeof(*batch));
+	*inside = gtu_enter(ctx);
+	return *inside < 0 ? *inside : fault ? -EFAULT : 0;
+}
+
+/*
+ * Take descriptors until one cannot be; out fields of @a, and 0 if any was taken. The caller is inside,
+ * and may be outside when this returns.
+ */
+int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside)
 {
 	struct gtu_hw_desc *batch;
 	unsigned int n, taken;
@@ -245,11 +260,9 @@ int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a)
 		return -ENOMEM;
 	do {
 		n = min(a->count - a->done, GTU_BATCH);
-		if (copy_from_user(batch, u64_to_user_ptr(a->descs) + a->done * sizeof(*batch),
-				   n * sizeof(*batch))) {
-			ret = -EFAULT;
+		ret = gtu_submit_copy(q->ctx, batch, n, a->descs + a->done * sizeof(*batch), inside);
+		if (ret)
 			break;
-		}
 		if (gtu_has_block(batch, n)) {
 			ret = gtu_blocks_alloc(q);
 			if (ret)

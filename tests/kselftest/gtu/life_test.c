@@ -3,8 +3,11 @@
  * The device goes while files are open: unbound, or reset under them, again and again. Needs root.
  * Each test leaves the device bound and working.
  */
+#include <linux/userfaultfd.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 
 #include "gtu_util.h"
 
@@ -196,6 +199,121 @@ TEST_F_TIMEOUT(life, unbind_storm, 90)
 	expect_alive(_metadata);
 }
 
+/*
+ * Memory that comes when its owner likes, a page a call. Removing the device must not wait for it: any
+ * user could hold that up for ever.
+ */
+#define LATE	5
+
+struct late {
+	int fd, which, ret;
+	uint32_t queue;
+	char *at;
+	pthread_t thread;
+};
+
+static void *late_call(void *arg)
+{
+	struct late *l = arg;
+	struct gtu_ioctl_submit s = { .size = sizeof(s), .id = l->queue, .count = 1,
+				      .descs = (uintptr_t)l->at };
+	uint32_t key;
+
+	switch (l->which) {
+	case 0:			/* what a call takes; or, of a page that may be read, gives */
+	case 4:
+		l->ret = call(l->fd, GTU_IOCTL_INFO, l->at);
+		break;
+	case 1:
+		l->ret = call(l->fd, GTU_IOCTL_SUBMIT, &s);
+		break;
+	case 2:
+		l->ret = region_add(l->fd, l->at, 4096, RW, &key);
+		break;
+	case 3:			/* behind its first fields */
+		l->ret = call(l->fd, GTU_IOCTL_INFO, l->at - 8);
+		break;
+	}
+	return NULL;
+}
+
+static void *unbind_call(void *arg)
+{
+	struct late *l = arg;
+
+	l->ret = driver_file(l->at, "unbind");
+	__atomic_store_n(&l->which, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
+{
+	struct gtu_ioctl_queue_create c = { .size = sizeof(c), .flags = GTU_QUEUE_SUBMIT, .sq_log2 = 2,
+					    .cq_log2 = 2 };
+	const struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct uffdio_api api = { .api = UFFD_API };
+	struct late late[LATE], unbind = { .at = self->function };
+	int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC), i, n = LATE;
+	/* between them pages that are there */
+	char *at = pages(2 * LATE * 4096);
+	struct uffd_msg m;
+
+	if (uffd < 0 || ioctl(uffd, UFFDIO_API, &api))
+		SKIP(return, "no userfaultfd: %s", strerror(errno));
+	if (!(api.features & UFFD_FEATURE_PAGEFAULT_FLAG_WP))
+		n--;
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &c));
+	for (i = 0; i < n; i++) {
+		char *page = at + (2 * i + 1) * 4096;
+		struct uffdio_register r = { .range = { (uintptr_t)page, 4096 },
+					     .mode = UFFDIO_REGISTER_MODE_MISSING };
+		struct uffdio_writeprotect w = { .range = r.range,
+						 .mode = UFFDIO_WRITEPROTECT_MODE_WP };
+		struct pollfd p = { .fd = uffd, .events = POLLIN };
+
+		memcpy(page - 8, &info, 8);
+		if (i == 4) {
+			memcpy(page, &info, sizeof(info));
+			r.mode = UFFDIO_REGISTER_MODE_WP;
+		}
+		ASSERT_EQ(0, ioctl(uffd, UFFDIO_REGISTER, &r));
+		if (i == 4)
+			ASSERT_EQ(0, ioctl(uffd, UFFDIO_WRITEPROTECT, &w));
+		late[i] = (struct late){ .fd = self->fd, .which = i, .queue = c.id, .at = page };
+		pthread_create(&late[i].thread, NULL, late_call, &late[i]);
+		ASSERT_EQ(1, poll(&p, 1, 5000)) {
+			TH_LOG("call %d does not ask for its page", i);
+		}
+		ASSERT_EQ((ssize_t)sizeof(m), read(uffd, &m, sizeof(m)));
+	}
+	pthread_create(&unbind.thread, NULL, unbind_call, &unbind);
+	for (i = 0; i < 500 && !__atomic_load_n(&unbind.which, __ATOMIC_ACQUIRE); i++)
+		usleep(10000);
+	EXPECT_EQ(1, unbind.which) {
+		TH_LOG("the driver waits for users' memory");
+	}
+	for (i = 0; i < n; i++) {
+		struct uffdio_zeropage z = { .range = { (uintptr_t)late[i].at, 4096 } };
+		struct uffdio_writeprotect w = { .range = z.range };
+
+		ASSERT_EQ(0, i == 4 ? ioctl(uffd, UFFDIO_WRITEPROTECT, &w) :
+				      ioctl(uffd, UFFDIO_ZEROPAGE, &z));
+		pthread_join(late[i].thread, NULL);
+	}
+	pthread_join(unbind.thread, NULL);
+	EXPECT_EQ(0, unbind.ret);
+	/* a page of zeroes has no size; others find no device any more, or are told what it was */
+	for (i = 0; i < n; i++)
+		EXPECT_EQ(i == 4 ? 0 : i ? ENODEV : EINVAL, late[i].ret) {
+			TH_LOG("call %d", i);
+		}
+	EXPECT_EQ(0, status_kib("VmPin"));
+	munmap(at, 2 * LATE * 4096);
+	close(uffd);
+	ASSERT_EQ(0, driver_file(self->function, "bind"));
+	expect_alive(_metadata);
+}
+
 /* Somebody resets the function: who had it open before has to open it again, and nothing else. */
 TEST_F_TIMEOUT(life, function_reset, 60)
 {
@@ -232,6 +350,35 @@ TEST_F_TIMEOUT(life, function_reset, 60)
 	close(self->fd);
 	self->fd = -1;
 	EXPECT_EQ(0, status_kib("VmPin"));
+}
+
+/*
+ * Where a reset takes the device's power its epochs start anew, at a number that a context may have: that
+ * one is dead all the same (gtu serve --fault power-loss; other devices count on).
+ */
+TEST_F_TIMEOUT(life, function_reset_again, 60)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct queue q;
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", self->function);
+	if (access(path, W_OK))
+		SKIP(return, "the function has no reset of its own here");
+	ASSERT_EQ(0, write_to(path, "1"));
+	fd = open(device_path(), O_RDWR);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+	ASSERT_EQ(0, queue_create(fd, 2, 2, &q));
+	ASSERT_EQ(0, write_to(path, "1"));
+	EXPECT_EQ(ENODEV, call(fd, GTU_IOCTL_INFO, &info)) {
+		TH_LOG("a context of epoch %u lives on behind a reset", info.epoch);
+	}
+	expect_dead(_metadata, fd, &q);
+	queue_unmap(&q);
+	close(fd);
+	expect_alive(_metadata);
 }
 
 TEST_HARNESS_MAIN

@@ -117,7 +117,6 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *own,
 	ret = gtu_irqs_request(gtu);
 	if (ret)
 		goto err;
-	bus->allow(gtu);
 	ret = gtu_hw_start(gtu);
 	if (ret)
 		goto err;

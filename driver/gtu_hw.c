@@ -188,6 +188,23 @@ static int gtu_reload(struct gtu_device *gtu)
 	return gtu_events_enable(gtu, gtu_mbox_locked);
 }
 
+/*
+ * Epochs start anew where a reset has taken the device's power: who lived in an earlier one of this number
+ * must not live again.
+ */
+static void gtu_epoch_begin(struct gtu_device *gtu, u32 epoch)
+{
+	struct gtu_ctx *ctx;
+
+	lockdep_assert_held(&gtu->mbox_lock);
+	spin_lock_irq(&gtu->ctx_lock);
+	list_for_each_entry(ctx, &gtu->contexts, link)
+		if (ctx->epoch == epoch)
+			WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
+	spin_unlock_irq(&gtu->ctx_lock);
+	WRITE_ONCE(gtu->epoch, epoch);
+}
+
 /* Wait until the device is out of a reset that began in epoch @before. */
 static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
 {
@@ -204,7 +221,7 @@ static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
 	if (!ret && status == GTU_GONE_U32)
 		ret = -ENODEV;
 	if (!ret)
-		WRITE_ONCE(gtu->epoch, epoch);
+		gtu_epoch_begin(gtu, epoch);
 	return ret;
 }
 
@@ -223,12 +240,17 @@ bool gtu_hw_forget(struct gtu_device *gtu)
 	return !gtu_reset_bare(gtu, gtu_rd(gtu, GTU_REG_EPOCH));
 }
 
-/* All of it, but for telling whose contexts have died. */
-static int gtu_reset_quietly(struct gtu_device *gtu)
+/*
+ * All of it, but for telling whose contexts have died. @kept: it may not reach memory yet, and must not
+ * before it has forgotten what it was told: that memory is others' by now.
+ */
+static int gtu_reset_quietly(struct gtu_device *gtu, bool kept)
 {
 	u32 before = gtu_rd(gtu, GTU_REG_EPOCH);
 	int ret = gtu_reset_bare(gtu, before);
 
+	if (!ret && kept)
+		gtu->bus->allow(gtu);
 	if (!ret)
 		ret = gtu_reload(gtu);
 	trace_gtu_reset(gtu, before, ret);
@@ -241,7 +263,7 @@ static int gtu_reset_quietly(struct gtu_device *gtu)
 
 static int gtu_reset_locked(struct gtu_device *gtu)
 {
-	int ret = gtu_reset_quietly(gtu);
+	int ret = gtu_reset_quietly(gtu, false);
 
 	gtu_queues_wake(gtu);
 	return ret;
@@ -286,6 +308,9 @@ void gtu_reset_end(struct gtu_device *gtu)
 {
 	int ret = gtu_reset_wait(gtu, 0);
 
+	/* it was let to memory again with all else of its state; the bus's record of that state is used up */
+	if (!ret && !gtu->silenced)
+		gtu->bus->allow(gtu);
 	if (!ret)
 		ret = gtu_reload(gtu);
 	trace_gtu_reset(gtu, 0, ret);
@@ -318,8 +343,7 @@ int gtu_hw_back(struct gtu_device *gtu)
 	mutex_lock(&gtu->mbox_lock);
 	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
 		gtu->silenced = false;
-		gtu->bus->allow(gtu);
-		ret = gtu_reset_quietly(gtu);
+		ret = gtu_reset_quietly(gtu, true);
 	}
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
@@ -426,7 +450,7 @@ int gtu_hw_start(struct gtu_device *gtu)
 	int ret;
 
 	mutex_lock(&gtu->mbox_lock);
-	ret = gtu_reset_locked(gtu);
+	ret = gtu_reset_quietly(gtu, true);
 	if (!ret)
 		gtu_fdt_take(gtu);
 	mutex_unlock(&gtu->mbox_lock);
@@ -518,10 +542,9 @@ int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
 	if (!set && (reg != GTU_UREG_CTRL || value & ~(u64)(GTU_CTRL_SNAPSHOT | GTU_CTRL_CLEAR)))
 		return -EINVAL;
 	mutex_lock(&gtu->mbox_lock);
-	if (!gtu->epoch) {
-		mutex_unlock(&gtu->mbox_lock);
-		return -ENODEV;
-	}
+	ret = -ENODEV;
+	if (!gtu->epoch)
+		goto out;
 	gtu_wr(gtu, offset, value);
 	if (!set)
 		gtu->snapshot[page] = ktime_get();
@@ -531,6 +554,7 @@ int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
 		gtu->setting[page][n] = gtu_rd(gtu, offset);
 		gtu->setting_valid[page] |= BIT(n);
 	}
+out:
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }
@@ -542,15 +566,19 @@ int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
 int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value)
 {
 	u32 page = offset / GTU_PAGE - 1;
-	int ret;
+	int ret = -ENODEV;
 
 	mutex_lock(&gtu->mbox_lock);
+	/* after an error of the bus it is not to be spoken to */
+	if (!gtu->epoch)
+		goto out;
 	if (ktime_us_delta(ktime_get(), gtu->snapshot[page]) > GTU_SNAPSHOT_US) {
 		gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT);
 		gtu->snapshot[page] = ktime_get();
 	}
 	*value = gtu_rd64(gtu, offset);
 	ret = gtu_alive(gtu);
+out:
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }

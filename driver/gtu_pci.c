@@ -6,9 +6,17 @@
 
 #include "gtu_drv.h"
 
+/*
+ * What is saved here is what the driver gives back after an error of the bus: all but bus mastering, since
+ * the device has not been reset by then. The PCI core uses it up in its own resets and in sleep.
+ */
 static void gtu_pci_allow(struct gtu_device *gtu)
 {
-	pci_set_master(to_pci_dev(gtu->parent));
+	struct pci_dev *pdev = to_pci_dev(gtu->parent);
+
+	pci_clear_master(pdev);
+	pci_save_state(pdev);
+	pci_set_master(pdev);
 }
 
 static bool gtu_pci_silence(struct gtu_device *gtu)
@@ -61,6 +69,11 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = pci_set_power_state(pdev, PCI_D0);
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "has no power\n");
+	/* A doorbell's address becomes a user's page: it must not be the number of a port. */
+	if (!(pci_resource_flags(pdev, GTU_BAR_REGS) & IORESOURCE_MEM) ||
+	    !(pci_resource_flags(pdev, GTU_BAR_DOORBELL) & IORESOURCE_MEM))
+		return dev_err_probe(&pdev->dev, -ENODEV, "BARs %u and %u are not both memory\n",
+				     GTU_BAR_REGS, GTU_BAR_DOORBELL);
 	ret = pcim_iomap_regions(pdev, BIT(GTU_BAR_REGS) | BIT(GTU_BAR_DOORBELL), GTU_NAME);
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "its registers cannot be reached\n");
@@ -72,11 +85,7 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	at.aperture_phys = pci_resource_start(pdev, GTU_BAR_APERTURE);
 	if (pci_resource_flags(pdev, GTU_BAR_APERTURE) & IORESOURCE_MEM && at.aperture_phys)
 		at.aperture_bytes = pci_resource_len(pdev, GTU_BAR_APERTURE);
-	ret = gtu_bind(&pdev->dev, &gtu_pci_bus, NULL, &at);
-	/* with interrupts and bus mastering: what an error's reset is followed by */
-	if (!ret)
-		pci_save_state(pdev);
-	return ret;
+	return gtu_bind(&pdev->dev, &gtu_pci_bus, NULL, &at);
 }
 
 static void gtu_pci_remove(struct pci_dev *pdev)
@@ -121,7 +130,6 @@ static pci_ers_result_t gtu_pci_error_detected(struct pci_dev *pdev, pci_channel
 static pci_ers_result_t gtu_pci_slot_reset(struct pci_dev *pdev)
 {
 	pci_restore_state(pdev);
-	pci_save_state(pdev);
 	return gtu_error_end(pci_get_drvdata(pdev)) ? PCI_ERS_RESULT_DISCONNECT :
 						      PCI_ERS_RESULT_RECOVERED;
 }

@@ -15,6 +15,7 @@ life_guest() {
 	arguments+=(--file "$here/slots:/usr/bin/slots" --file "$kselftests/sleep_test")
 	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test" --test "sleep-under-bfs=slots sleep /graph.gtu")
 	arguments+=(--test "sleep-without-seek=GTU_DEVICE=/dev/gtu1 GTU_SLEEP=devices sleep_test told_where_it_cannot_be_kept")
+	arguments+=(--file "$kselftests/life_test" --test "epochs-anew=life_test function_reset_again")
 	arguments+=(--test "sleep-without-interrupts=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu2 GTU_SLEEP=devices sleep_test lost_interrupts_cost_time_only")
 	arguments+=(--test "held=slots held" --test "errors=slots errors UNSUP MALF_TLP" --test "plug=slots plug gtu3")
 	arguments+=(--test "S3=GTU_SLEEP=mem sleep_test")

@@ -86,8 +86,11 @@ static void ring_submit(struct gtu_queue *q)
 
 int gtu_queue_check(struct gtu_queue *q, struct gtu_error *err)
 {
-	const uint32_t state = gtu_hear(&q->rings.status->state);
+	uint32_t state;
 
+	if (gtu_is_parents(q->dev))
+		return gtu_fail_parents(q->dev, err);
+	state = gtu_hear(&q->rings.status->state);
 	switch (state) {
 	case GTU_QUEUE_ENABLED:
 		return 0;
@@ -240,6 +243,8 @@ int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *ou
 		return of_a_stream(q, err);
 	if (q->consumed == q->submitted)
 		return gtu_fail(err, GTU_ERR_USAGE, "no job is outstanding");
+	if (gtu_is_parents(q->dev))
+		return gtu_fail_parents(q->dev, err);
 	while (!gtu_completed(&q->rings, index)) {
 		if (!deadline)
 			deadline = gtu_deadline(q->dev, timeout_ns);

@@ -98,7 +98,20 @@ struct gtu_device {
 	const struct gtu_graph *placed;	/* by gtu_place(); NULL: nothing */
 	void *fdt;			/* malloc'ed copy, checked; NULL for a GPU */
 	size_t fdt_bytes;
+	const volatile unsigned char *ours; /* reads 0 in a child of fork(), which has no rings; NULL: it may go on */
 };
+
+/* This process is a child of the one that opened the device: queues and regions are the parent's. */
+static inline bool gtu_is_parents(const struct gtu_device *dev)
+{
+	return dev->ours && !*dev->ours;
+}
+
+static inline int gtu_fail_parents(const struct gtu_device *dev, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_USAGE, "%s was opened by this process's parent: after fork() a child opens it itself",
+			dev->info.path);
+}
 
 /* Copy the blob out, check magic, length, CRC and libfdt's own rules; fill dev->fdt. (device.c) */
 int gtu_device_take_fdt(struct gtu_device *dev, const void *blob, size_t bytes, uint32_t crc,

@@ -28,7 +28,9 @@ struct chardev {
 	int fd;
 	dev_t number;
 	bool stream_events;		/* of the device, and the driver knows them */
+	unsigned char *ours;		/* a page: 1, and 0 in children of fork() */
 };
+#define OURS_BYTES	4096u
 
 /* What of a queue has to be unmapped. */
 struct mapped_queue {
@@ -196,8 +198,28 @@ static void chardev_close(struct gtu_device *dev)
 		return;
 	if (c->fd >= 0)
 		close(c->fd);
+	if (c->ours)
+		munmap(c->ours, OURS_BYTES);
 	free(c);
 	dev->backend = NULL;
+	dev->ours = NULL;
+}
+
+/*
+ * A child of fork() has the file, by which it could end what its parent has, but no ring: it is told so. On a
+ * kernel that cannot wipe memory at fork() it is not.
+ */
+static int mark_ours(struct gtu_device *dev, struct chardev *c, struct gtu_error *err)
+{
+	void *at = mmap(NULL, OURS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", dev->info.path);
+	c->ours = at;
+	c->ours[0] = 1;
+	if (!madvise(at, OURS_BYTES, MADV_WIPEONFORK))
+		dev->ours = c->ours;
+	return 0;
 }
 
 /* The driver keeps the device's tree in sysfs, beside the device number. */
@@ -254,7 +276,9 @@ static int chardev_open(struct gtu_device *dev, const char *name, struct gtu_err
 	}
 	c->number = st.st_rdev;
 	c->stream_events = info.caps & GTU_CAP_STREAM_EVENTS && info.uapi_version >= 2;
-	rc = gtu_device_take_info(dev, err);
+	rc = mark_ours(dev, c, err);
+	if (!rc)
+		rc = gtu_device_take_info(dev, err);
 	if (!rc)
 		rc = info.fdt_bytes ? take_fdt(dev, &info, st.st_rdev, err)
 				    : gtu_fail(err, GTU_ERR_FAIL,
@@ -278,6 +302,8 @@ static int chardev_region_add(struct gtu_device *dev, void *addr, uint64_t lengt
 		.size = sizeof(add), .addr = (uintptr_t)addr, .length = length, .rights = rights,
 	};
 
+	if (gtu_is_parents(dev))
+		return gtu_fail_parents(dev, err);
 	if (ioctl(c->fd, GTU_IOCTL_REGION_ADD, &add))
 		return no_region(dev, addr, length, errno, err);
 	*key = add.key;
@@ -289,7 +315,8 @@ static int chardev_region_remove(struct gtu_device *dev, uint32_t key, struct gt
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_region_remove rm = { .size = sizeof(rm), .key = key };
 
-	if (!ioctl(c->fd, GTU_IOCTL_REGION_REMOVE, &rm))
+	/* what the parent has stays the parent's */
+	if (gtu_is_parents(dev) || !ioctl(c->fd, GTU_IOCTL_REGION_REMOVE, &rm))
 		return 0;
 	/* What a device that is gone had is given back with the file, if not before. */
 	if (errno == ENODEV)
@@ -305,6 +332,8 @@ static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_
 		.size = sizeof(alloc), .length = length, .rights = rights};
 	int error;
 
+	if (gtu_is_parents(dev))
+		return gtu_fail_parents(dev, err);
 	if (ioctl(c->fd, GTU_IOCTL_BUFFER_ALLOC, &alloc)) {
 		if (errno == ENODEV)
 			return gone(dev, err);
@@ -332,8 +361,8 @@ static int chardev_region_free(struct gtu_device *dev, void *addr, uint64_t leng
 {
 	int rc = chardev_region_remove(dev, key, err);
 
-	/* Without its device the memory is still there to unmap. */
-	if (!rc || rc == GTU_ERR_GONE)
+	/* Without its device the memory is still there to unmap; in a child it never was. */
+	if ((!rc || rc == GTU_ERR_GONE) && !gtu_is_parents(dev))
 		munmap(addr, length);
 	return rc;
 }
@@ -342,15 +371,15 @@ static int chardev_region_free(struct gtu_device *dev, void *addr, uint64_t leng
  * ---- Queues -------------------------------------------------------------------------------------
  */
 
-static void unmap_queue(struct gtu_rings *r)
+static void unmap_queue(struct gtu_rings *r, bool mapped)
 {
 	struct mapped_queue *m = r->cookie;
 
-	if (r->sq)
+	if (mapped && r->sq)
 		munmap(r->sq, m->sq_bytes);
-	if (r->cq)
+	if (mapped && r->cq)
 		munmap(r->cq, m->cq_bytes);
-	if (r->doorbell)
+	if (mapped && r->doorbell)
 		munmap((void *)r->doorbell, m->db_bytes);
 	r->sq = NULL;
 	r->cq = NULL;
@@ -365,8 +394,9 @@ static void chardev_queue_destroy(struct gtu_device *dev, struct gtu_rings *r)
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_queue q = { .size = sizeof(q), .id = r->id };
 
-	ioctl(c->fd, GTU_IOCTL_QUEUE_DESTROY, &q);
-	unmap_queue(r);
+	if (!gtu_is_parents(dev))
+		ioctl(c->fd, GTU_IOCTL_QUEUE_DESTROY, &q);
+	unmap_queue(r, !gtu_is_parents(dev));
 }
 
 static void *map_part(struct chardev *c, uint64_t bytes, uint64_t offset, int rights)
@@ -382,9 +412,12 @@ static int chardev_queue_create(struct gtu_device *dev, struct gtu_rings *r, str
 	struct gtu_ioctl_queue_create q = {
 		.size = sizeof(q), .sq_log2 = r->sq_log2, .cq_log2 = r->cq_log2,
 	};
-	struct mapped_queue *m = malloc(sizeof(*m));
+	struct mapped_queue *m;
 	int error;
 
+	if (gtu_is_parents(dev))
+		return gtu_fail_parents(dev, err);
+	m = malloc(sizeof(*m));
 	if (!m)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a queue");
 	if (ioctl(c->fd, GTU_IOCTL_QUEUE_CREATE, &q)) {
@@ -426,6 +459,8 @@ static int chardev_queue_reset(struct gtu_device *dev, struct gtu_rings *r, stru
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_queue q = { .size = sizeof(q), .id = r->id };
 
+	if (gtu_is_parents(dev))
+		return gtu_fail_parents(dev, err);
 	if (!ioctl(c->fd, GTU_IOCTL_QUEUE_RESET, &q))
 		return 0;
 	if (errno == ENODEV)
@@ -492,6 +527,8 @@ static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq
 	};
 	const struct timespec nap = { 0, NAP_NS };
 
+	if (gtu_is_parents(dev))
+		return gtu_fail_parents(dev, err);
 	if (spin(r, cq_index, stream))
 		return 0;
 	if (stream && !c->stream_events) {

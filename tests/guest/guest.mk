@@ -81,6 +81,10 @@ fuzz-ioctl:
 	@$(MAKE) guest-tools KERNEL=debug-6.12 >&2 || true
 	@GTU_FUZZ_IOCTL=$${GTU_FUZZ_IOCTL:-3600} $(MAKE) guest-test GUEST=fuzz
 
+build/forked: tests/guest/forked.c build/libgtu.a
+	$(call say,CC,$@)
+	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -o $@ $^ $(LIBS)
+
 build/guest/pci_probe: tests/guest/pci_probe.c include/gtu/hw.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
@@ -112,7 +116,7 @@ kselftest:
 # What cannot be had (no network, no root) makes the tests skips that say so, not failures.
 # The device runs under the sanitizers, what is in the guest does not.
 .PHONY: guest-programs
-guest-programs: build/gtu build/guest/pci_probe build/fuzz_ioctl kselftest
+guest-programs: build/gtu build/forked build/guest/pci_probe build/fuzz_ioctl kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
 	@$(MAKE) arm64 >&2 || true
 

@@ -272,7 +272,8 @@ run_plan() (
 		need distribution
 		kselftest_arguments ""
 		kselftest_arguments _32 $some
-		sound_guest "$1" distribution --devices 2 --limit 900 ;;
+		sound_guest "$1" distribution --devices 2 --limit 900 \
+			--file "$root/build/forked" --test "forked=forked /dev/gtu0" ;;
 	iommu)
 		need distribution
 		kselftest_arguments "" $memory

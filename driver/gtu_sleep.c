@@ -233,6 +233,8 @@ int gtu_resume(struct device *dev)
 	ret = gtu_hw_back(gtu);
 	if (!ret)
 		gtu_aperture_restore(gtu);
+	else
+		gtu_aperture_forget(gtu);
 	while ((ctx = gtu_ctx_resting(gtu))) {
 		if (ret)
 			WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);

@@ -394,7 +394,7 @@ TEST(what_is_planted_is_found)
 			_exit(0);
 		}
 		CHECK(waitpid(child, &status, 0) == child);
-		CHECKF(!WIFEXITED(status) || WEXITSTATUS(status) == 3, "'%s' is planted, and nothing was found", gtu_bug_name(bugs[i]));
+		CHECKF(!WIFEXITED(status) || WEXITSTATUS(status), "'%s' is planted, and nothing was found", gtu_bug_name(bugs[i]));
 	}
 }
 

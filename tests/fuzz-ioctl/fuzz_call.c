@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: MIT
 /* The calls themselves. Their errors are of no interest: what is wrong, the kernel says. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "fuzz_ioctl.h"
 #include "gtu/hw.h"
-#include "uapi/gtu.h"
 
 #define ARENA		(64u * 4096u)
+#define WINDOW		0x200000000000ull	/* where everything that a program maps is put, to be taken away at once */
+#define WINDOW_BYTES	(1ull << 32)
+#define BLOCK		2048u		/* where in the arena a parameter block is */
 #define THINGS		16u		/* of a kind that are remembered */
-#define WAIT_NS		20000000ull	/* longest that a call may sleep */
-#define CHILDREN	3u
+#define TICK_US		20000u		/* a signal each so often ends what sleeps longer, */
+#define TICKS		50u		/* and the process after so many */
+#define CHILDREN	2u		/* processes and threads that a program may add */
 
 struct things {
 	uint64_t thing[THINGS];
@@ -29,194 +37,59 @@ struct things {
 
 static struct things have[FUZZ_KINDS];
 static uint8_t *arena;
-static const char *path;
-static unsigned children;
+static const char *const *path;
+static unsigned children, ticks;
+static uint64_t mapped_bytes;
+static bool resets, spoilt, forked;
 
-static void give(enum fuzz_kind kind, uint64_t value)
+/* Threads of a program share what it has, and overtake each other: what is read is one of the things all the same. */
+void fuzz_give(enum fuzz_kind kind, uint64_t value)
 {
-	have[kind].thing[have[kind].n++ % THINGS] = value;
+	unsigned n = __atomic_fetch_add(&have[kind].n, 1, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&have[kind].thing[n % THINGS], value, __ATOMIC_RELAXED);
 }
 
-static uint64_t resolve(uint64_t value)
+uint64_t fuzz_resolve(uint64_t value)
 {
 	const unsigned kind = value >> 56, back = value & 0xff;
+	unsigned n;
 
 	if (kind == FUZZ_PLAIN || kind >= FUZZ_KINDS)
 		return value;
-	if (kind == FUZZ_ADDRESS && !have[kind].n)
+	n = __atomic_load_n(&have[kind].n, __ATOMIC_RELAXED);
+	if (kind == FUZZ_ADDRESS && !n)
 		return (uintptr_t)arena;
-	return back < have[kind].n && back < THINGS ? have[kind].thing[(have[kind].n - 1 - back) % THINGS] : 0;
+	return back < n && back < THINGS ? __atomic_load_n(&have[kind].thing[(n - 1 - back) % THINGS], __ATOMIC_RELAXED) : 0;
 }
 
-/* What WAIT may ask for: soon, or never where somebody else ends it. */
-static uint64_t deadline(uint64_t value)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return value & 1 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec + WAIT_NS * (value >> 1 & 1) : 0;
-}
-
-/* A descriptor out of a call's values: mostly one that the device takes. */
+/* A descriptor out of a call's values: mostly one that the device takes. OPERAND gives it others. */
 static void describe(struct gtu_hw_desc *d, const uint64_t *v)
 {
 	unsigned i;
 
 	memset(d, 0, sizeof(*d));
 	d->opcode = (uint8_t)v[1];
-	d->param = (uint32_t)(v[2] & 0xffff);
-	d->flags = (uint16_t)(v[2] >> 16 & 3);
+	d->param = (uint32_t)v[2];
+	d->flags = (uint16_t)(v[2] >> 32);
 	d->imm = v[3];
 	for (i = 0; i < 2; i++) {
-		d->operand[i].key = (uint32_t)resolve(v[4 + i]);
+		d->operand[i].key = (uint32_t)fuzz_resolve(v[4 + i]);
 		d->operand[i].count = d->operand[i].key ? (uint32_t)v[6] : 0;
 		d->operand[i].offset = d->operand[i].key ? v[7] : 0;
 	}
 }
 
-union arguments {
-	uint32_t size;
-	struct { uint32_t size, flags; } head;
-	struct gtu_ioctl_info info;
-	struct gtu_ioctl_region_add add;
-	struct gtu_ioctl_buffer_alloc alloc;
-	struct gtu_ioctl_region_remove remove;
-	struct gtu_ioctl_queue_create create;
-	struct gtu_ioctl_queue queue;
-	struct gtu_ioctl_wait wait;
-	struct gtu_ioctl_reg reg;
-	struct gtu_ioctl_buffer_export export;
-	struct gtu_ioctl_region_import import;
-	struct gtu_ioctl_submit submit;
-	struct gtu_ioctl_queue_cancel cancel;
-	struct gtu_ioctl_queue_eventfd eventfd;
-	uint8_t bytes[8192];
-};
-
-static const struct {
-	unsigned long cmd;
-	uint32_t size;
-} calls[FUZZ_IOCTLS] = {
-	[FUZZ_INFO] = { GTU_IOCTL_INFO, sizeof(struct gtu_ioctl_info) },
-	[FUZZ_REGION_ADD] = { GTU_IOCTL_REGION_ADD, sizeof(struct gtu_ioctl_region_add) },
-	[FUZZ_BUFFER_ALLOC] = { GTU_IOCTL_BUFFER_ALLOC, sizeof(struct gtu_ioctl_buffer_alloc) },
-	[FUZZ_REGION_REMOVE] = { GTU_IOCTL_REGION_REMOVE, sizeof(struct gtu_ioctl_region_remove) },
-	[FUZZ_QUEUE_CREATE] = { GTU_IOCTL_QUEUE_CREATE, sizeof(struct gtu_ioctl_queue_create) },
-	[FUZZ_QUEUE_DESTROY] = { GTU_IOCTL_QUEUE_DESTROY, sizeof(struct gtu_ioctl_queue) },
-	[FUZZ_QUEUE_RESET] = { GTU_IOCTL_QUEUE_RESET, sizeof(struct gtu_ioctl_queue) },
-	[FUZZ_WAIT] = { GTU_IOCTL_WAIT, sizeof(struct gtu_ioctl_wait) },
-	[FUZZ_REG_READ] = { GTU_IOCTL_REG_READ, sizeof(struct gtu_ioctl_reg) },
-	[FUZZ_REG_WRITE] = { GTU_IOCTL_REG_WRITE, sizeof(struct gtu_ioctl_reg) },
-	[FUZZ_BUFFER_EXPORT] = { GTU_IOCTL_BUFFER_EXPORT, sizeof(struct gtu_ioctl_buffer_export) },
-	[FUZZ_REGION_IMPORT] = { GTU_IOCTL_REGION_IMPORT, sizeof(struct gtu_ioctl_region_import) },
-	[FUZZ_SUBMIT] = { GTU_IOCTL_SUBMIT, sizeof(struct gtu_ioctl_submit) },
-	[FUZZ_QUEUE_CANCEL] = { GTU_IOCTL_QUEUE_CANCEL, sizeof(struct gtu_ioctl_queue_cancel) },
-	[FUZZ_QUEUE_EVENTFD] = { GTU_IOCTL_QUEUE_EVENTFD, sizeof(struct gtu_ioctl_queue_eventfd) },
-};
-
-/* value[0]: the file; [1]: flags; the others by place in the struct. */
-static void fill(union arguments *a, const struct fuzz_call *c, struct gtu_hw_desc *desc)
+/* Operand v[1] of the newest descriptor; behind its own, of the parameter block in the arena. */
+static void give_operand(struct gtu_hw_desc *d, const uint64_t *v)
 {
-	const uint64_t *v = c->value;
+	struct gtu_hw_operand op = { .offset = v[4], .count = (uint32_t)v[3], .key = (uint32_t)fuzz_resolve(v[2]) };
+	const unsigned at = (unsigned)v[1] % (GTU_DESC_OPERANDS + GTU_BLOCK_OPERANDS);
 
-	switch (c->op) {
-	case FUZZ_REGION_ADD:
-		a->add.addr = resolve(v[2]) + (v[5] & 0xffff8);
-		a->add.length = v[3];
-		a->add.rights = (uint32_t)v[4];
-		break;
-	case FUZZ_BUFFER_ALLOC:
-		a->alloc.length = v[2];
-		a->alloc.rights = (uint32_t)v[3];
-		break;
-	case FUZZ_REGION_REMOVE:
-		a->remove.key = (uint32_t)resolve(v[2]);
-		break;
-	case FUZZ_QUEUE_CREATE:
-		a->create.sq_log2 = (uint32_t)v[2];
-		a->create.cq_log2 = (uint32_t)v[3];
-		break;
-	case FUZZ_QUEUE_DESTROY:
-	case FUZZ_QUEUE_RESET:
-		a->queue.id = (uint32_t)resolve(v[2]);
-		break;
-	case FUZZ_WAIT:
-		a->wait.id = (uint32_t)resolve(v[2]);
-		a->wait.index = (uint32_t)v[3];
-		a->wait.deadline_ns = deadline(v[4]);
-		a->wait.record = (uint32_t)v[5];
-		break;
-	case FUZZ_REG_READ:
-	case FUZZ_REG_WRITE:
-		a->reg.offset = (uint32_t)v[2];
-		a->reg.value = v[3];
-		break;
-	case FUZZ_BUFFER_EXPORT:
-		a->export.key = (uint32_t)resolve(v[2]);
-		a->export.rights = (uint32_t)v[3];
-		break;
-	case FUZZ_REGION_IMPORT:
-		a->import.fd = (int32_t)resolve(v[2]);
-		a->import.rights = (uint32_t)v[3];
-		break;
-	case FUZZ_SUBMIT:
-		/* the descriptors are those of the JOB before it */
-		a->submit.id = (uint32_t)resolve(v[2]);
-		a->submit.count = (uint32_t)v[3];
-		a->submit.descs = v[4] ? resolve(v[4]) : (uintptr_t)desc;
-		a->submit.cq_head = (uint32_t)v[5];
-		break;
-	case FUZZ_QUEUE_CANCEL:
-		a->cancel.id = (uint32_t)resolve(v[2]);
-		a->cancel.until = (uint32_t)v[3];
-		break;
-	case FUZZ_QUEUE_EVENTFD:
-		a->eventfd.id = (uint32_t)resolve(v[2]);
-		a->eventfd.fd = (int32_t)resolve(v[3]);
-		break;
-	}
-}
-
-static void call_ioctl(const struct fuzz_call *c, struct gtu_hw_desc *desc)
-{
-	static union arguments a;
-	const uint32_t size = calls[c->op].size;
-	unsigned long cmd = calls[c->op].cmd;
-	void *at = &a;
-
-	memset(&a, 0, sizeof(a));
-	a.head.size = size;
-	a.head.flags = (uint32_t)c->value[1];
-	fill(&a, c, desc);
-	switch (c->wrong & 7) {
-	case 1: a.size = (uint32_t)(c->wrong >> 3) * 4; break;
-	case 2: a.size = size + 1 + (c->wrong >> 3) * 64u; a.bytes[size + (c->wrong >> 3)] = c->wrong & 8; break;
-	case 3: a.bytes[8 + (c->wrong >> 3) % (size - 8)] ^= 0x80; break;
-	case 4: a.head.flags ^= 1u << (c->wrong >> 3); break;
-	case 5: at = c->wrong & 8 ? (uint8_t *)&a + 4096 - size / 2 : (void *)(uintptr_t)(c->wrong >> 4); break;
-	case 6: cmd ^= 1ul << (c->wrong >> 3); break;
-	}
-	if (ioctl((int)resolve(c->value[0]), cmd, at))
-		return;
-	switch (c->op) {
-	case FUZZ_REGION_ADD: give(FUZZ_KEY, a.add.key); break;
-	case FUZZ_BUFFER_ALLOC:
-		give(FUZZ_KEY, a.alloc.key);
-		give(FUZZ_OFFSET, a.alloc.mmap_offset);
-		give(FUZZ_BYTES, (a.alloc.length + 4095) & ~4095ull);
-		break;
-	case FUZZ_QUEUE_CREATE:
-		give(FUZZ_QUEUE, a.create.id);
-		give(FUZZ_OFFSET, a.create.sq_offset);
-		give(FUZZ_BYTES, a.create.sq_bytes);
-		give(FUZZ_OFFSET, a.create.cq_offset);
-		give(FUZZ_BYTES, a.create.cq_bytes);
-		give(FUZZ_OFFSET, a.create.db_offset);
-		give(FUZZ_BYTES, a.create.db_bytes);
-		break;
-	case FUZZ_BUFFER_EXPORT: give(FUZZ_FD, (uint64_t)a.export.fd); break;
-	case FUZZ_REGION_IMPORT: give(FUZZ_KEY, a.import.key); break;
-	}
+	if (at < GTU_DESC_OPERANDS)
+		d->operand[at] = op;
+	else
+		memcpy(arena + BLOCK + (at - GTU_DESC_OPERANDS) * sizeof(op), &op, sizeof(op));
 }
 
 /* Memory that a program has mapped may be gone, or not be allowed: a signal would end him too early. */
@@ -227,107 +100,345 @@ static bool mapped(uint64_t at)
 	return at % 4096 == 0 && !mincore((void *)(uintptr_t)at, 4096, &in) && in <= 1;
 }
 
-static void run(const struct fuzz_program *p, unsigned from)
+/* A place for @bytes, of which none is another mapping's neighbour. */
+static void *place(size_t bytes)
 {
+	const uint64_t step = (bytes + 0x3fffff) & ~0x1fffffull;
+
+	return (void *)(uintptr_t)(WINDOW + __atomic_fetch_add(&mapped_bytes, step, __ATOMIC_RELAXED) % WINDOW_BYTES);
+}
+
+static __thread sigjmp_buf escape;
+static __thread volatile sig_atomic_t storing;
+
+static void fault(int signal)
+{
+	(void)signal;
+	if (!storing)
+		_exit(0);
+	siglongjmp(escape, 1);
+}
+
+/* Into the first page of a mapping, which another thread may take away meanwhile, or which nobody may write. */
+static void store(uint64_t at, uint64_t offset, const uint64_t *words, size_t bytes)
+{
+	volatile uint64_t *to = (uint64_t *)(uintptr_t)(at + offset);
+	size_t i;
+
+	if (!mapped(at))
+		return;
+	if (!sigsetjmp(escape, 1)) {
+		storing = 1;
+		for (i = 0; i < bytes / sizeof(*words); i++)
+			to[i] = words[i];
+	}
+	storing = 0;
+}
+
+static void call_mmap(const uint64_t *v)
+{
+	const size_t bytes = fuzz_resolve(v[2]) & 0xffffff;
+	void *map = mmap(place(bytes), bytes, (int)(v[3] & 7), v[4] & 1 ? MAP_PRIVATE : MAP_SHARED, (int)fuzz_resolve(v[0]),
+			 (off_t)(fuzz_resolve(v[1]) + (v[5] & 0xf000)));
+
+	if (map == MAP_FAILED)
+		return;
+	fuzz_give(FUZZ_ADDRESS, (uintptr_t)map);
+	/* so that touching it does not end him */
+	if (!(v[3] & PROT_READ) || !(v[3] & PROT_WRITE))
+		mprotect(map, 4096, PROT_READ | PROT_WRITE);
+}
+
+/* Memory to make a region of: v[0] the kind, v[1] the length. */
+static void call_memory(const uint64_t *v)
+{
+	const size_t length = fuzz_resolve(v[1]) & 0x3fffff;
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS, fd = -1, prot = PROT_READ | PROT_WRITE;
+	void *map;
+
+	switch (v[0] & 7) {
+	case 1:
+		prot = PROT_READ;
+		break;
+	case 2:
+		fd = memfd_create("fuzz", 0);
+		flags = MAP_SHARED;
+		if (ftruncate(fd, (off_t)length))
+			prot = PROT_READ;
+		break;
+	case 3:
+		fd = open("/proc/self/exe", O_RDONLY);
+		flags = MAP_PRIVATE;
+		break;
+	case 4:
+		flags |= MAP_HUGETLB;
+		break;
+	case 5:
+		fd = open("/proc/self/exe", O_RDONLY);
+		flags = MAP_SHARED;
+		prot = PROT_READ;
+		break;
+	}
+	map = mmap(place(length), length, prot, flags, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (map != MAP_FAILED)
+		fuzz_give(FUZZ_ADDRESS, (uintptr_t)map);
+}
+
+/* A dma-buf of another driver. */
+static void call_foreign(const uint64_t *v)
+{
+	const uint64_t length = (v[0] & 15) * 4096;
+	struct udmabuf_create create = { .memfd = (uint32_t)memfd_create("fuzz", MFD_ALLOW_SEALING), .size = length };
+	int fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), made;
+
+	if (ftruncate((int)create.memfd, (off_t)length) || fcntl((int)create.memfd, F_ADD_SEALS, F_SEAL_SHRINK))
+		create.size = 0;
+	made = ioctl(fd, UDMABUF_CREATE, &create);
+	if (made >= 0)
+		fuzz_give(FUZZ_FD, (uint64_t)made);
+	close(fd);
+	close((int)create.memfd);
+}
+
+/* What others may read of the device while it is used. */
+static void call_look(const uint64_t *v)
+{
+	static const char *const what[] = { "/sys/kernel/debug/gtu/%s/registers", "/sys/kernel/debug/gtu/%s/contexts",
+		"/sys/kernel/debug/gtu/%s/queues", "/sys/kernel/debug/gtu/%s/regions", "/sys/kernel/debug/gtu/%s/events",
+		"/sys/kernel/debug/gtu/%s/dump", "/sys/class/gtu/%s/state", "/sys/class/gtu/%s/fdt" };
+	char name[96], some[4096];
+	int fd;
+
+	snprintf(name, sizeof(name), what[v[0] & 7], path[v[1] & 1] + sizeof("/dev/") - 1);
+	fd = open(name, O_RDONLY);
+	while (fd >= 0 && read(fd, some, sizeof(some)) > 0)
+		;
+	close(fd);
+}
+
+/* The function is reset under everybody who has it open. */
+static void call_reset(const uint64_t *v)
+{
+	char name[96];
+	int fd;
+
+	if (!resets)
+		return;
+	resets = false;
+	snprintf(name, sizeof(name), "/sys/class/gtu/%s/device/reset", path[v[0] & 1] + sizeof("/dev/") - 1);
+	fd = open(name, O_WRONLY);
+	if (fd >= 0 && write(fd, "1", 1) < 0)
+		resets = true;
+	close(fd);
+}
+
+static void nobody(const uint64_t *v)
+{
+	struct rlimit limit = { .rlim_cur = v[0] & 0xfffff, .rlim_max = v[0] & 0xfffff };
+
+	spoilt = true;
+	if (setrlimit(RLIMIT_MEMLOCK, &limit) || setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+		return;
+}
+
+static void tick(int signal)
+{
+	(void)signal;
+	if (++ticks >= TICKS)
+		_exit(0);
+}
+
+static void begin_ticking(void)
+{
+	const struct itimerval each = { { 0, TICK_US }, { 0, TICK_US } };
+
+	ticks = 0;
+	setitimer(ITIMER_REAL, &each, NULL);
+}
+
+struct rest {
+	const struct fuzz_program *program;
+	unsigned from;
 	struct gtu_hw_desc desc[4];
-	unsigned i, n;
+};
 
-	memset(desc, 0, sizeof(desc));
-	for (i = from; i < p->calls; i++) {
-		const struct fuzz_call *c = &p->call[i];
-		const uint64_t *v = c->value, at = resolve(v[1]);
-		struct pollfd poll_fd = { .fd = (int)resolve(v[0]), .events = (short)v[1] };
-		uint8_t some[256];
-		void *map;
-		int fd;
+static void run(const struct fuzz_program *p, unsigned from, struct gtu_hw_desc *desc);
 
-		switch (c->op) {
-		case FUZZ_OPEN:
-			fd = open(path, (v[1] & (O_NONBLOCK | O_CLOEXEC | O_ACCMODE)) | (v[1] & 1 ? 0 : O_RDWR));
-			if (fd >= 0)
-				give(FUZZ_FD, (uint64_t)fd);
+static void *run_thread(void *arg)
+{
+	struct rest *rest = arg;
+
+	run(rest->program, rest->from, rest->desc);
+	return NULL;
+}
+
+/* Both go on in the same process, v[0] calls apart: what one has is the other's too. */
+static void call_thread(const struct fuzz_program *p, unsigned from, const struct gtu_hw_desc *desc, pthread_t *thread)
+{
+	struct rest *rest = malloc(sizeof(*rest));
+
+	if (!rest)
+		return;
+	rest->program = p;
+	rest->from = from;
+	memcpy(rest->desc, desc, sizeof(rest->desc));
+	*thread = 0;
+	/* what it was given is gone with the process */
+	pthread_create(thread, NULL, run_thread, rest);
+}
+
+/* One call that is not the driver's own. */
+static void call_other(const struct fuzz_call *c, struct gtu_hw_desc *desc)
+{
+	const uint64_t *v = c->value, at = fuzz_resolve(v[1]);
+	struct pollfd poll_fd = { .fd = (int)fuzz_resolve(v[0]), .events = (short)v[1] };
+	uint64_t doorbell[1];
+	uint8_t some[256];
+	unsigned n;
+	void *map;
+	int fd;
+
+	switch (c->op) {
+	case FUZZ_OPEN:
+		fd = open(path[v[0] & 1], (int)(v[1] & (O_NONBLOCK | O_CLOEXEC | O_ACCMODE)) | (v[1] & 1 ? 0 : O_RDWR));
+		if (fd >= 0)
+			fuzz_give(FUZZ_FD, (uint64_t)fd);
+		break;
+	case FUZZ_CLOSE:
+		if (fuzz_resolve(v[0]) > 2)
+			close((int)fuzz_resolve(v[0]));
+		break;
+	case FUZZ_DUP:
+		fd = dup((int)fuzz_resolve(v[0]));
+		if (fd >= 0)
+			fuzz_give(FUZZ_FD, (uint64_t)fd);
+		break;
+	case FUZZ_MMAP: call_mmap(v); break;
+	case FUZZ_MUNMAP:
+		if (mapped(at))
+			munmap((void *)(uintptr_t)at, fuzz_resolve(v[2]) & 0x3fffff);
+		break;
+	case FUZZ_MREMAP:
+		if (!mapped(at))
 			break;
-		case FUZZ_CLOSE:
-			if (resolve(v[0]) > 2)
-				close((int)resolve(v[0]));
+		n = (unsigned)fuzz_resolve(v[3]) & 0x3fffff;
+		map = v[4] & 1 ? mremap((void *)(uintptr_t)at, fuzz_resolve(v[2]) & 0x3fffff, n, MREMAP_MAYMOVE | MREMAP_FIXED, place(n)) :
+				 mremap((void *)(uintptr_t)at, fuzz_resolve(v[2]) & 0x3fffff, n, 0);
+		if (map != MAP_FAILED)
+			fuzz_give(FUZZ_ADDRESS, (uintptr_t)map);
+		break;
+	case FUZZ_TOUCH:
+		if (!mapped(at))
 			break;
-		case FUZZ_DUP:
-			fd = dup((int)resolve(v[0]));
-			if (fd >= 0)
-				give(FUZZ_FD, (uint64_t)fd);
-			break;
-		case FUZZ_FORK:
-			/* both go on: what is shared is used by both at a time */
-			if (children < CHILDREN) {
-				children++;
-				fork();
-			}
-			break;
-		case FUZZ_MMAP:
-			map = mmap(NULL, resolve(v[2]) & 0xffffff, (int)(v[3] & 7), v[4] & 1 ? MAP_PRIVATE : MAP_SHARED,
-				   (int)resolve(v[0]), (off_t)(at + (v[5] & 0xf000)));
-			if (map != MAP_FAILED) {
-				give(FUZZ_ADDRESS, (uintptr_t)map);
-				/* so that touching it does not end him */
-				if (!(v[3] & PROT_READ) || !(v[3] & PROT_WRITE))
-					mprotect(map, 4096, PROT_READ | PROT_WRITE);
-			}
-			break;
-		case FUZZ_MUNMAP:
-			if (mapped(at))
-				munmap((void *)(uintptr_t)at, v[2] & 0xffff);
-			break;
-		case FUZZ_TOUCH:
-			if (!mapped(at))
-				break;
-			/* by the kernel, whose copies fail where a store would be the end */
-			fd = open("/dev/zero", O_RDONLY);
-			n = (unsigned)(read(fd, (void *)(uintptr_t)at, v[2] & 0xfff) >= 0);
-			close(fd);
-			madvise((void *)(uintptr_t)at, 4096, (int)(v[3] & 31));
-			break;
-		case FUZZ_DOORBELL:
-			if (mapped(at) && at != (uintptr_t)arena)
-				for (n = 0; n < 8; n += 4)
-					*(volatile uint32_t *)(uintptr_t)(at + (v[2] & 0x1c & ~7ull) + n) =
-						(uint32_t)(v[3] >> 8 * n);
-			break;
-		case FUZZ_JOB:
-			memmove(desc + 1, desc, sizeof(desc) - sizeof(*desc));
-			describe(desc, v);
-			if (mapped(at) && at != (uintptr_t)arena)
-				break;
-			memcpy(arena, desc, sizeof(desc));
-			break;
-		case FUZZ_READ:
-			fcntl((int)resolve(v[0]), F_SETFL, O_NONBLOCK);
-			if (resolve(v[0]) > 2)
-				(void)!read((int)resolve(v[0]), some, v[1] & 255);
-			break;
-		case FUZZ_POLL:
-			poll(&poll_fd, 1, (int)(v[2] & 15));
-			break;
-		case FUZZ_EVENTFD:
-			fd = eventfd((unsigned int)v[0] & 3, EFD_NONBLOCK);
-			if (fd >= 0)
-				give(FUZZ_FD, (uint64_t)fd);
-			break;
-		case FUZZ_RAW:
-			if (resolve(v[0]) > 2)
-				ioctl((int)resolve(v[0]), v[1], v[2] & 1 ? (void *)arena : (void *)(uintptr_t)v[3]);
-			break;
-		default:
-			call_ioctl(c, desc);
-		}
+		/* by the kernel, whose copies fail where a store would be the end */
+		fd = open("/dev/zero", O_RDONLY);
+		n = (unsigned)(read(fd, (void *)(uintptr_t)at, v[2] & 0xfff) >= 0);
+		close(fd);
+		madvise((void *)(uintptr_t)at, 4096 * n, (int)(v[3] & 31));
+		break;
+	case FUZZ_DOORBELL:
+		/* 64 bits at a time where the tail and the head go */
+		doorbell[0] = v[3];
+		store(at, v[2] & 0xff8, doorbell, sizeof(doorbell));
+		break;
+	case FUZZ_JOB:
+		for (n = 3; n; n--)
+			desc[n] = desc[n - 1];
+		describe(desc, v);
+		store(fuzz_resolve(v[0]), 0, (const uint64_t *)desc, 4 * sizeof(*desc));
+		break;
+	case FUZZ_OPERAND:
+		give_operand(desc, v);
+		store(fuzz_resolve(v[0]), 0, (const uint64_t *)desc, sizeof(*desc));
+		break;
+	case FUZZ_READ:
+		if (!(v[2] & 1))
+			fcntl((int)fuzz_resolve(v[0]), F_SETFL, O_NONBLOCK);
+		if (fuzz_resolve(v[0]) > 2)
+			(void)!read((int)fuzz_resolve(v[0]), v[3] & 1 ? NULL : some, v[1] & 255);
+		break;
+	case FUZZ_POLL: poll(&poll_fd, 1, (int)(v[2] & 3)); break;
+	case FUZZ_EVENTFD:
+		fd = eventfd((unsigned int)v[0] & 3, EFD_NONBLOCK);
+		if (fd >= 0)
+			fuzz_give(FUZZ_FD, (uint64_t)fd);
+		break;
+	case FUZZ_RAW:
+		if (v[2] & 1)
+			store((uintptr_t)arena, 0, v + 3, (FUZZ_VALUES - 3) * sizeof(*v));
+		if (fuzz_resolve(v[0]) > 2)
+			ioctl((int)fuzz_resolve(v[0]), v[1], v[2] & 1 ? (void *)arena : (void *)(uintptr_t)v[3]);
+		break;
+	case FUZZ_MEMORY: call_memory(v); break;
+	case FUZZ_FOREIGN: call_foreign(v); break;
+	case FUZZ_LOOK: call_look(v); break;
+	case FUZZ_RESET: call_reset(v); break;
+	case FUZZ_NOBODY: nobody(v); break;
 	}
 }
 
-void fuzz_execute(const struct fuzz_program *p, const char *device)
+static void run(const struct fuzz_program *p, unsigned from, struct gtu_hw_desc *desc)
+{
+	pthread_t thread[CHILDREN];
+	unsigned i, threads = 0;
+
+	for (i = from; i < p->calls; i++) {
+		const struct fuzz_call *c = &p->call[i];
+
+		if (c->op < FUZZ_IOCTLS) {
+			fuzz_ioctl(c, desc);
+		} else if (c->op == FUZZ_FORK) {
+			/* both go on: what is shared is used by both at a time */
+			if (__atomic_fetch_add(&children, 1, __ATOMIC_RELAXED) < CHILDREN && !fork()) {
+				forked = true;
+				begin_ticking();
+			}
+		} else if (c->op == FUZZ_THREAD) {
+			if (__atomic_fetch_add(&children, 1, __ATOMIC_RELAXED) < CHILDREN)
+				call_thread(p, i + 1 + (c->value[0] & 3), desc, &thread[threads++]);
+		} else {
+			call_other(c, desc);
+		}
+	}
+	while (threads--)
+		if (thread[threads])
+			pthread_join(thread[threads], NULL);
+}
+
+void fuzz_prepare(const char *const device[2])
 {
 	path = device;
-	arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	run(p, 0);
+	/* without SA_RESTART: what sleeps is told */
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = tick }, NULL);
+	sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = fault }, NULL);
+	sigaction(SIGBUS, &(struct sigaction){ .sa_handler = fault }, NULL);
+}
+
+bool fuzz_execute(const struct fuzz_program *p, bool may_reset)
+{
+	struct gtu_hw_desc desc[4];
+
+	memset(have, 0, sizeof(have));
+	memset(desc, 0, sizeof(desc));
+	mapped_bytes = 0;
+	children = 0;
+	resets = may_reset;
+	begin_ticking();
+	arena = mmap(place(ARENA), ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	run(p, 0, desc);
 	/* who came by FORK is not waited for by name: there are a few at most, and each ends by itself */
 	while (wait(NULL) > 0)
 		;
+	if (forked || spoilt)
+		return false;
+	if (p->calls & 1) {
+		close_range(3, ~0u, 0);
+		munmap((void *)WINDOW, WINDOW_BYTES);
+	} else {
+		munmap((void *)WINDOW, WINDOW_BYTES);
+		close_range(3, ~0u, 0);
+	}
+	return true;
 }

@@ -1,37 +1,54 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzz_ioctl: sequences of ioctl, mmap, close, fork and dup on /dev/gtuN, each program in a process of its own. Where
- * the kernel has KCOV and the module was built with it, programs that reach new code of the driver are kept and changed
- * further; without it they are made out of the valid ones alone.
+ * fuzz_ioctl: sequences of ioctl, mmap, close, fork and so on on /dev/gtuN, each program in a process of its own, some at a
+ * time. Where the kernel has KCOV and the module was built with it, programs that reach new code of the driver are kept
+ * and changed further; without it they are made out of those it begins with.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/kcov.h>
+#include <poll.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "fuzz_ioctl.h"
 
-#define COVER_WORDS	(64u << 10)
-#define SEEN_LOG2	20u
-#define CORPUS		4096u
-#define PROGRAM_SECONDS	20u		/* after which a program has hung */
-#define TEXT		(FUZZ_CALLS * 180u)
+#define CORPUS		8192u
+#define END_SECONDS	45u		/* that workers have for their end once one was told of a complaint */
+#define WORKERS		8u
+#define NOTES		64u		/* programs that a worker remembers */
+#define RESET_EACH	32u		/* programs of which one may reset the device */
+#define SPLATS		64u
 
-static struct fuzz_program corpus[CORPUS];
-static unsigned kept;
-static uint8_t seen[1u << SEEN_LOG2];
-static unsigned long *cover;
-static int kcov = -1, last = -1;
-static const char *device = "/dev/gtu0", *folder;
+/* What a worker has run last: it outlives the guest where its memory does. */
+struct note {
+	uint64_t number;		/* of the program, from 1 on, over all workers; 0: none */
+	struct fuzz_program program;
+};
+
+static struct shared {
+	unsigned kept, gains, runs, next, stop, begin;
+	struct fuzz_program corpus[CORPUS];
+} *shared;
+
+static struct options {
+	double seconds;
+	uint64_t seed;
+	const char *keep, *notes, *replay, *places, *distil;
+	const char *device[2];
+	unsigned workers, times;
+} opt = { .seconds = 10, .seed = 1, .device = { "/dev/gtu0", "/dev/gtu0" }, .workers = 1, .times = 20 };
+
+static struct note *notes;
+static bool covered;
 
 static double now(void)
 {
@@ -41,150 +58,246 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* What the kernel says of itself: it has warned (W), or worse. The module's own marks do not count. */
+/*
+ * ---- What the kernel says of itself -------------------------------------------------------------
+ */
+
+static regex_t splat[SPLATS];
+static unsigned splats;
+static unsigned long taint;
+static int log_fd = -1;
+
+/* It has warned (W), or worse. */
 static unsigned long tainted(void)
 {
+	static int fd = -1;
 	char text[32] = "";
-	int fd = open("/proc/sys/kernel/tainted", O_RDONLY);
 
-	if (fd >= 0 && read(fd, text, sizeof(text) - 1) < 0)
+	if (fd < 0)
+		fd = open("/proc/sys/kernel/tainted", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && pread(fd, text, sizeof(text) - 1, 0) < 0)
 		text[0] = 0;
-	close(fd);
 	return strtoul(text, NULL, 10);
 }
 
-static bool open_kcov(void)
+/* The kernel's log from now on, and which of its lines are complaints: regular expressions, a line each. */
+static void listen_to_kernel(const char *file)
 {
-	kcov = open("/sys/kernel/debug/kcov", O_RDWR);
-	if (kcov < 0 || ioctl(kcov, KCOV_INIT_TRACE, COVER_WORDS))
-		return false;
-	cover = mmap(NULL, COVER_WORDS * sizeof(*cover), PROT_READ | PROT_WRITE, MAP_SHARED, kcov, 0);
-	if (cover == MAP_FAILED)
-		cover = NULL;
-	return cover != NULL;
-}
+	char line[256];
+	FILE *f = fopen(file, "r");
 
-/* The program before it runs, where it outlives the machine. */
-static void write_last(const struct fuzz_program *p)
-{
-	char text[TEXT];
-	size_t n = fuzz_write(p, text, sizeof(text));
-
-	if (last >= 0 && (pwrite(last, text, n, 0) < 0 || ftruncate(last, (off_t)n)))
-		perror("fuzz_ioctl: the program could not be noted");
-}
-
-/* Pairs of places one behind the other that nobody has been at before. */
-static unsigned new_pairs(void)
-{
-	unsigned long n = cover ? __atomic_load_n(&cover[0], __ATOMIC_RELAXED) : 0, i, before = 0;
-	unsigned found = 0;
-
-	for (i = 1; i <= n && i < COVER_WORDS; i++) {
-		uint64_t h = (cover[i] ^ before) * 0x9e3779b97f4a7c15u >> (64 - SEEN_LOG2);
-
-		found += !seen[h];
-		seen[h] = 1;
-		before = cover[i] << 1;
+	taint = tainted();
+	log_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (log_fd >= 0)
+		lseek(log_fd, 0, SEEK_END);
+	if (!f || log_fd < 0) {
+		printf("# the kernel's log is not looked at (%s: %s): its taint says whether it complains\n", file, strerror(errno));
+		if (f)
+			fclose(f);
+		return;
 	}
-	return found;
+	while (splats < SPLATS && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		splats += line[0] && line[0] != '#' && !regcomp(&splat[splats], line, REG_EXTENDED | REG_NOSUB);
+	}
+	fclose(f);
 }
 
-/* Run @p in a process of its own. False: it does not end, whatever is done to it. */
-static bool run(const struct fuzz_program *p)
+/* Whether it has complained since the last time; waits @ms for it to say anything. */
+static bool complains(int ms)
 {
-	double end = now() + PROGRAM_SECONDS;
-	pid_t pid;
+	struct pollfd p = { .fd = log_fd, .events = POLLIN };
+	char line[8192];
+	bool found = false;
+	ssize_t n;
+	unsigned i;
 
-	write_last(p);
-	pid = fork();
-	if (!pid) {
-		setpgid(0, 0);
-		alarm(5);
-		if (cover) {
-			__atomic_store_n(&cover[0], 0, __ATOMIC_RELAXED);
-			ioctl(kcov, KCOV_ENABLE, KCOV_TRACE_PC);
-			close(kcov);
-		}
-		/* descriptors are among what a program makes up */
-		close(last);
-		fuzz_execute(p, device);
-		_exit(0);
+	poll(&p, 1, ms);
+	while (log_fd >= 0 && ((n = read(log_fd, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE))) {
+		line[n > 0 ? n : 0] = 0;
+		for (i = 0; i < splats && !found; i++)
+			found = !regexec(&splat[i], line, 0, NULL, 0);
 	}
-	setpgid(pid, pid);
-	while (!waitpid(pid, NULL, WNOHANG)) {
-		if (now() > end)
-			return false;
-		if (now() > end - PROGRAM_SECONDS + 6)
-			kill(-pid, SIGKILL);
-		usleep(500);
-	}
-	/* those that it has forked */
-	kill(-pid, SIGKILL);
-	return true;
+	return found || tainted() != taint;
 }
 
-static void print(const char *why, const struct fuzz_program *p)
-{
-	char text[TEXT];
+/*
+ * ---- What ran last ------------------------------------------------------------------------------
+ */
 
-	text[fuzz_write(p, text, sizeof(text))] = 0;
-	printf("# %s; again: fuzz_ioctl --replay FILE with\n", why);
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		printf("#\t%s\n", line);
+/* Of the notes those that ran last, the newest at the end. */
+static void print_notes(struct note *all, unsigned count, unsigned last)
+{
+	uint64_t newest = 0;
+	unsigned i;
+
+	for (i = 0; i < count; i++)
+		newest = all[i].number > newest ? all[i].number : newest;
+	for (; last; last--) {
+		for (i = 0; i < count && (!all[i].number || all[i].number + last != newest + 1); i++)
+			;
+		if (i == count || !fuzz_valid(&all[i].program))
+			continue;
+		printf("# program %llu\n", (unsigned long long)all[i].number);
+		fuzz_write(&all[i].program, stdout);
+	}
 	fflush(stdout);
 }
 
-static void keep(const struct fuzz_program *p, bool save)
+static bool map_notes(void)
 {
-	char name[512], text[TEXT];
-	FILE *f;
+	const size_t bytes = sizeof(*notes) * NOTES * WORKERS;
+	int fd = opt.notes ? open(opt.notes, O_RDWR | O_CLOEXEC) : -1;
+	struct stat st;
 
-	if (kept < CORPUS)
-		corpus[kept++] = *p;
-	if (!save || !folder)
-		return;
-	text[fuzz_write(p, text, sizeof(text))] = 0;
-	snprintf(name, sizeof(name), "%s/%08x", folder, kept);
-	f = fopen(name, "w");
-	if (!f || fputs(text, f) < 0)
-		perror(name);
-	if (f)
-		fclose(f);
-}
-
-static bool load(const char *name, struct fuzz_program *p)
-{
-	char text[TEXT + 1];
-	FILE *f = fopen(name, "r");
-	size_t n;
-
-	if (!f) {
-		fprintf(stderr, "fuzz_ioctl: %s: %s\n", name, strerror(errno));
+	if (opt.notes && (fd < 0 || fstat(fd, &st))) {
+		fprintf(stderr, "fuzz_ioctl: %s: %s\n", opt.notes, strerror(errno));
 		return false;
 	}
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = 0;
-	fclose(f);
-	return fuzz_read(p, text);
+	if (opt.notes && (size_t)st.st_size < bytes) {
+		fprintf(stderr, "fuzz_ioctl: %s has %lld bytes, fewer than the %zu of the notes\n", opt.notes, (long long)st.st_size, bytes);
+		return false;
+	}
+	notes = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+	close(fd);
+	if (notes == MAP_FAILED) {
+		fprintf(stderr, "fuzz_ioctl: %zu bytes of %s cannot be mapped: %s\n", bytes, opt.notes, strerror(errno));
+		return false;
+	}
+	return true;
 }
 
-static void load_folder(void)
-{
-	DIR *dir = opendir(folder);
-	struct fuzz_program p;
-	struct dirent *e;
-	char name[512];
+/*
+ * ---- The corpus ---------------------------------------------------------------------------------
+ */
 
-	while (dir && (e = readdir(dir))) {
-		if (e->d_name[0] == '.')
-			continue;
-		snprintf(name, sizeof(name), "%s/%s", folder, e->d_name);
-		if (load(name, &p))
-			keep(&p, false);
+static void keep(const struct fuzz_program *p, bool save)
+{
+	unsigned at = __atomic_fetch_add(&shared->next, 1, __ATOMIC_RELAXED);
+	char text[FUZZ_TEXT];
+	FILE *f;
+	int fd;
+
+	if (at < CORPUS) {
+		shared->corpus[at] = *p;
+		/* another worker's place before it may not be filled yet: an empty program does no harm */
+		__atomic_store_n(&shared->kept, at + 1, __ATOMIC_RELEASE);
 	}
-	if (dir)
-		closedir(dir);
+	if (!save || !opt.keep)
+		return;
+	f = fmemopen(text, sizeof(text), "w");
+	fuzz_write(p, f);
+	fclose(f);
+	/* at once, so that two workers' do not mix */
+	fd = open(opt.keep, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		perror(opt.keep);
+	close(fd);
+}
+
+/* All programs of a file, which is there or else @must. */
+static bool load(const char *name, bool must)
+{
+	FILE *f = fopen(name, "r");
+	struct fuzz_program p;
+	int got;
+
+	if (!f) {
+		if (must)
+			fprintf(stderr, "fuzz_ioctl: %s: %s\n", name, strerror(errno));
+		return !must;
+	}
+	while ((got = fuzz_read(&p, f)) > 0)
+		keep(&p, false);
+	fclose(f);
+	return got == 0;
+}
+
+/*
+ * ---- Workers ------------------------------------------------------------------------------------
+ */
+
+enum { WORKER_DONE, WORKER_HANGS = 3 };
+
+static void work(unsigned who)
+{
+	uint64_t seed = opt.seed * WORKERS + who;
+	const double end = now() + opt.seconds;
+	struct fuzz_program p;
+
+	fuzz_cover_open();
+	if (!fuzz_lane_open(opt.device))
+		_exit(WORKER_HANGS);
+	while (now() < end && !__atomic_load_n(&shared->stop, __ATOMIC_RELAXED)) {
+		const unsigned number = __atomic_fetch_add(&shared->runs, 1, __ATOMIC_RELAXED);
+		const unsigned kept = __atomic_load_n(&shared->kept, __ATOMIC_ACQUIRE);
+		struct note *note = &notes[who * NOTES + number % NOTES];
+
+		/* what is there already is run once as it is */
+		p = shared->corpus[number < shared->begin ? number : fuzz_random(&seed) % kept];
+		if (number >= shared->begin)
+			fuzz_mutate(&p, &shared->corpus[fuzz_random(&seed) % kept], &seed);
+		note->program = p;
+		__atomic_store_n(&note->number, number + 1, __ATOMIC_RELEASE);
+		if (!fuzz_run(&p, number % RESET_EACH == 0))
+			_exit(WORKER_HANGS);
+		if (fuzz_cover_new() && number >= shared->begin) {
+			__atomic_fetch_add(&shared->gains, 1, __ATOMIC_RELAXED);
+			keep(&p, true);
+		}
+	}
+	fuzz_lane_end();
+	_exit(WORKER_DONE);
+}
+
+static void say(double since)
+{
+	printf("# %u programs (%.1f a second), %u with something new, %u pairs of places, %u places\n", shared->runs,
+	       shared->runs / (now() - since), shared->gains, fuzz_cover_pairs(), fuzz_cover_places());
+	fflush(stdout);
+}
+
+/* All workers at a time, until the seconds are over or the kernel complains. */
+static bool fuzz(void)
+{
+	double start = now(), said = start, began = 0;
+	unsigned left = 0, i;
+	bool bad = false;
+	int status;
+
+	shared->begin = shared->kept;
+	for (i = 0; i < opt.workers; i++, left++)
+		if (!fork())
+			work(i);
+	while (left) {
+		if (!bad && complains(250)) {
+			printf("# the kernel complains: the programs that ran last, the newest at the end (fuzz_ioctl --replay FILE)\n");
+			print_notes(notes, NOTES * opt.workers, 2 * opt.workers + 2);
+			bad = true;
+			began = now();
+			__atomic_store_n(&shared->stop, 1, __ATOMIC_RELAXED);
+		}
+		while (waitpid(-1, &status, WNOHANG) > 0) {
+			left--;
+			if (!status)
+				continue;
+			printf("# a worker has ended with %#x: a program does not end, nor by SIGKILL\n", (unsigned)status);
+			print_notes(notes, NOTES * opt.workers, 2 * opt.workers + 2);
+			bad = true;
+			began = now();
+			__atomic_store_n(&shared->stop, 1, __ATOMIC_RELAXED);
+		}
+		if (bad && now() > began + END_SECONDS)
+			return false;
+		if (bad)
+			usleep(100000);
+		if (now() > said + 60) {
+			said = now();
+			say(start);
+		}
+	}
+	say(start);
+	return !bad;
 }
 
 /* Nobody has a file open any more: what the module counts of itself must be gone too. */
@@ -208,97 +321,188 @@ static bool nothing_left(void)
 	return false;
 }
 
+/* TAP: what ran, where. */
+static bool sum_up(bool sound)
+{
+	struct utsname where;
+
+	uname(&where);
+	if (sound && covered && fuzz_cover_pairs() < 100) {
+		printf("# the driver is not built with KCOV\n");
+		sound = false;
+	}
+	if (sound && covered && opt.places)
+		sound = fuzz_cover_write(opt.places, "gtu");
+	sound = sound && nothing_left();
+	printf("%s 1 - %u programs in %.0f s on Linux %s, %s coverage\n", sound ? "ok" : "not ok", shared->runs, opt.seconds, where.release,
+	       covered ? "with" : "without");
+	return sound;
+}
+
+/* The programs of a file, one after the other, @times over; every second time in one process, as far as they let it be. */
+static int replay(void)
+{
+	const double start = now();
+	unsigned i, n;
+
+	if (!load(opt.replay, true) || !fuzz_lane_open(opt.device))
+		return 2;
+	for (n = 0; n < opt.times; n++) {
+		for (i = 0; i < shared->kept; i++) {
+			/* a process's end is a part of what it does */
+			if (fuzz_run(&shared->corpus[i], n == 0) && (n % 2 || fuzz_lane_end()) && !complains(0))
+				continue;
+			printf("# the kernel complains (or a program does not end) over program %u of %s, time %u\n", i + 1, opt.replay,
+			       n + 1);
+			return 1;
+		}
+	}
+	fuzz_lane_end();
+	/* what is freed a little later */
+	if (complains(500)) {
+		printf("# the kernel complains after the last program of %s\n", opt.replay);
+		return 1;
+	}
+	printf("# nothing happens over %u programs, %u times, in %.1f s\n", shared->kept, opt.times, now() - start);
+	return 0;
+}
+
+static int by_calls(const void *a, const void *b)
+{
+	const struct fuzz_program *x = a, *y = b;
+
+	return (int)x->calls - (int)y->calls;
+}
+
+/*
+ * Of the corpus those that reach something that the built-in ones and smaller ones before them do not, into a file: with it
+ * a run begins where the corpus stands.
+ */
+static int distil(void)
+{
+	unsigned i, n = 0;
+	FILE *f = fopen(opt.distil, "w");
+
+	if (!f || !fuzz_cover_open() || !fuzz_lane_open(opt.device)) {
+		fprintf(stderr, "fuzz_ioctl: %s cannot be written, or the kernel has no KCOV: %s\n", opt.distil, strerror(errno));
+		return 2;
+	}
+	for (i = 0; i < fuzz_seed_count; i++) {
+		fuzz_run(&fuzz_seeds[i], true);
+		fuzz_cover_new();
+	}
+	qsort(shared->corpus, shared->kept, sizeof(*shared->corpus), by_calls);
+	fprintf(f, "# Programs that long runs have found (fuzz_ioctl --distil): each reaches something that no smaller one before it does.\n");
+	for (i = 0; i < shared->kept; i++) {
+		if (!fuzz_run(&shared->corpus[i], true))
+			return 1;
+		if (!fuzz_cover_new())
+			continue;
+		fuzz_write(&shared->corpus[i], f);
+		n++;
+	}
+	fuzz_lane_end();
+	fclose(f);
+	printf("# %u of %u programs are kept: %u pairs of places, %u places\n", n, shared->kept, fuzz_cover_pairs(), fuzz_cover_places());
+	return 0;
+}
+
+static int dump_notes(const char *name)
+{
+	opt.notes = name;
+	if (!map_notes())
+		return 2;
+	print_notes(notes, NOTES * WORKERS, NOTES);
+	return 0;
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "usage: fuzz_ioctl [--seconds S] [--seed N] [--workers N] [--corpus FILE]... [--keep FILE] [--notes MEMORY]\n"
+			"                  [--places FILE] [--splats FILE] [--device FILE] [--other FILE]\n"
+			"       fuzz_ioctl --replay FILE [--times N]\n"
+			"       fuzz_ioctl --distil FILE [--corpus FILE]...\n"
+			"       fuzz_ioctl --read-notes MEMORY\n"
+			"fuzz_ioctl: what is '%s'?\n", what);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long taint = tainted(), runs = 0, gains = 0;
-	double seconds = 10, end, said;
-	struct fuzz_program p;
-	const char *replay = NULL;
-	uint64_t seed = 1;
+	const char *splat_file = "/splats";
 	unsigned i;
 	int fd;
 
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED || !fuzz_cover_share()) {
+		perror("fuzz_ioctl");
+		return 2;
+	}
 	for (i = 1; i + 1 < (unsigned)argc; i += 2) {
-		if (!strcmp(argv[i], "--seconds"))
-			seconds = atof(argv[i + 1]);
-		else if (!strcmp(argv[i], "--seed"))
-			seed = strtoull(argv[i + 1], NULL, 0);
-		else if (!strcmp(argv[i], "--corpus"))
-			folder = argv[i + 1];
-		else if (!strcmp(argv[i], "--last"))
-			last = open(argv[i + 1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-		else if (!strcmp(argv[i], "--replay"))
-			replay = argv[i + 1];
-		else if (!strcmp(argv[i], "--device"))
-			device = argv[i + 1];
-		else
-			break;
-	}
-	if (i < (unsigned)argc) {
-		fprintf(stderr, "usage: fuzz_ioctl [--seconds S] [--seed N] [--corpus FOLDER] [--last FILE] [--replay FILE] "
-				"[--device FILE]: what is '%s'?\n", argv[i]);
-		return 2;
-	}
-	fd = open(device, O_RDWR);
-	if (fd < 0) {
-		fprintf(stderr, "fuzz_ioctl: %s: %s\n", device, strerror(errno));
-		return 2;
-	}
-	close(fd);
-	signal(SIGPIPE, SIG_IGN);
-	if (replay) {
-		if (!load(replay, &p))
+		const char *word = argv[i], *value = argv[i + 1];
+
+		if (!strcmp(word, "--corpus") && !load(value, true))
 			return 2;
-		for (i = 0; i < 20; i++) {
-			if (!run(&p) || tainted() != taint) {
-				print("the kernel complains (or hangs) over this", &p);
-				return 1;
-			}
-		}
-		printf("# nothing happens, 20 times\n");
-		return 0;
+		if (!strcmp(word, "--corpus"))
+			continue;
+		if (!strcmp(word, "--seconds"))
+			opt.seconds = atof(value);
+		else if (!strcmp(word, "--seed"))
+			opt.seed = strtoull(value, NULL, 0);
+		else if (!strcmp(word, "--workers"))
+			opt.workers = (unsigned)atoi(value);
+		else if (!strcmp(word, "--times"))
+			opt.times = (unsigned)atoi(value);
+		else if (!strcmp(word, "--keep"))
+			opt.keep = value;
+		else if (!strcmp(word, "--notes"))
+			opt.notes = value;
+		else if (!strcmp(word, "--places"))
+			opt.places = value;
+		else if (!strcmp(word, "--splats"))
+			splat_file = value;
+		else if (!strcmp(word, "--distil"))
+			opt.distil = value;
+		else if (!strcmp(word, "--replay"))
+			opt.replay = value;
+		else if (!strcmp(word, "--read-notes"))
+			return dump_notes(value);
+		else if (!strcmp(word, "--device"))
+			opt.device[0] = opt.device[1] = value;
+		else if (!strcmp(word, "--other"))
+			opt.device[1] = value;
+		else
+			return usage(word);
 	}
-	if (!open_kcov())
-		printf("# without coverage: the kernel has no KCOV (%s)\n", strerror(errno));
+	if (i < (unsigned)argc)
+		return usage(argv[i]);
+	if (!opt.workers || opt.workers > WORKERS) {
+		fprintf(stderr, "fuzz_ioctl: --workers %u is not from 1 to %u\n", opt.workers, WORKERS);
+		return 2;
+	}
+	for (i = 0; i < 2; i++) {
+		fd = strncmp(opt.device[i], "/dev/", 5) ? (errno = ENODEV, -1) : open(opt.device[i], O_RDWR);
+		if (fd < 0) {
+			fprintf(stderr, "fuzz_ioctl: %s: %s\n", opt.device[i], strerror(errno));
+			return 2;
+		}
+		close(fd);
+	}
+	signal(SIGPIPE, SIG_IGN);
+	listen_to_kernel(splat_file);
+	if (opt.replay)
+		return replay();
+	if (opt.distil)
+		return distil();
+	if (!map_notes() || (opt.keep && !load(opt.keep, false)))
+		return 2;
 	for (i = 0; i < fuzz_seed_count; i++)
 		keep(&fuzz_seeds[i], false);
-	if (folder)
-		load_folder();
-	end = now() + seconds;
-	said = now();
-	while (now() < end) {
-		const struct fuzz_program *other = &corpus[fuzz_random(&seed) % kept];
-		unsigned pairs;
-
-		/* what is there already is run once as it is */
-		p = runs < kept ? corpus[runs] : corpus[fuzz_random(&seed) % kept];
-		if (runs >= kept)
-			fuzz_mutate(&p, other, &seed);
-		if (!run(&p)) {
-			print("a program does not end, nor by SIGKILL", &p);
-			return 1;
-		}
-		pairs = new_pairs();
-		if (runs++ >= kept && pairs) {
-			gains++;
-			keep(&p, true);
-		}
-		if (tainted() != taint) {
-			print("the kernel complains over this, or over what ran just before", &p);
-			return 1;
-		}
-		if (now() > said + 30) {
-			said = now();
-			printf("# %lu programs, %lu with something new\n", runs, gains);
-			fflush(stdout);
-		}
-	}
-	for (i = 0, fd = 0; i < sizeof(seen); i++)
-		fd += seen[i];
-	printf("# %lu programs in %.0f s, %lu with something new, %d pairs of places reached\n", runs, seconds, gains, fd);
-	if (cover && (!gains || fd < 100)) {
-		printf("# the driver is not built with KCOV\n");
-		return 1;
-	}
-	return nothing_left() ? 0 : 1;
+	if (access("/sys/kernel/debug/kcov", F_OK))
+		printf("# without coverage: the kernel has no KCOV\n");
+	else
+		covered = true;
+	printf("# begins with %u programs, %u at a time\n", shared->kept, opt.workers);
+	fflush(stdout);
+	return sum_up(fuzz()) ? 0 : 1;
 }

@@ -73,13 +73,14 @@ qemu: build/libgtu-model.a
 build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) include/uapi/gtu.h include/gtu/hw.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) -Iinclude -std=gnu11 -O1 -g -Wall -Wextra -static -o $@ $(filter %.c,$^)
+	$(Q)$(CC) -Iinclude -std=gnu11 -O1 -g -Wall -Wextra -static -pthread -o $@ $(filter %.c,$^)
 
-# An hour of fuzzing the driver's calls; what it keeps is in build/guest/test-fuzz/share/corpus.
+# An hour of fuzzing the driver's calls; what it keeps is in build/guest/test-fuzz/share.
 .PHONY: fuzz-ioctl
-fuzz-ioctl:
+fuzz-ioctl: build/gtu build/fuzz_ioctl
+	@$(MAKE) SAN=1 build/san/gtu >&2
 	@$(MAKE) guest-tools KERNEL=debug-6.12 >&2 || true
-	@GTU_FUZZ_IOCTL=$${GTU_FUZZ_IOCTL:-3600} $(MAKE) guest-test GUEST=fuzz
+	@GTU_FUZZ_IOCTL=$${GTU_FUZZ_IOCTL:-3600} tests/guest/guest-test fuzz
 
 build/forked: tests/guest/forked.c build/libgtu.a
 	$(call say,CC,$@)

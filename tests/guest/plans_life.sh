@@ -22,12 +22,14 @@ life_guest() {
 	boot "$name" "$kernel" "$@" "${arguments[@]}"
 }
 
-# What the fuzzer runs on: the 6.12 debug kernel with the driver's coverage where it is there (make guest-tools
-# KERNEL=debug-6.12 builds it), else the distribution's kernel without.
+# What the fuzzer runs on: the 6.12 debug kernel with the driver's coverage where it is there (or GTU_ALL=1 makes it: 8
+# minutes), else the 6.12 kernel of `make test`, without coverage; or what GTU_FUZZ_KERNEL says.
 fuzz_kernel() {
+	[ -z "${GTU_FUZZ_KERNEL:-}" ] || { echo "$GTU_FUZZ_KERNEL"; return; }
+	[ -z "${GTU_ALL:-}" ] || make -s -C "$root" guest-tools KERNEL=debug-6.12 >&2
 	"$here/get-kernel.sh" --check debug-6.12 2>/dev/null && echo debug-6.12 && return
 	say "fuzzing without coverage: kernel 'debug-6.12' is not there (make guest-tools KERNEL=debug-6.12)"
-	echo distribution
+	echo 6.12
 }
 
 # fuzz_module KERNEL FOLDER: with coverage where the kernel has it; a copy in FOLDER that may have been changed stays so
@@ -38,59 +40,88 @@ fuzz_module() {
 	timed "module for $1" "$here/build-module.sh" "$cache/kernel-$1/headers" "$2" $coverage
 }
 
-# fuzz_boot NAME KERNEL MODULE-FOLDER FUZZER-ARGUMENTS
+# fuzz_boot NAME KERNEL MODULE-FOLDER FUZZER-ARGUMENTS: beside the device one that checks no access itself
 fuzz_boot() {
-	local name=$1 kernel=$2 folder=$3
+	local name=$1 kernel=$2 folder=$3 share=()
+	local notes='$(dirname $(grep -l 0x1110 /sys/bus/pci/devices/*/device))'
 	shift 3
 
-	mkdir -p "$work/share/corpus"
-	"$here/run.sh" --name "$name" --kernel "$kernel" --gtu "$server" --mem 1G --limit $((fuzz_seconds + 500)) \
-		--test-limit $((fuzz_seconds + 120)) --share "$work/share" --module "$folder/gtu.ko" --file "$root/build/fuzz_ioctl" \
-		--test "fuzz=fuzz_ioctl $* --last /mnt/share/last"
+	mkdir -p "$work/share" && rm -f "$work/notes" && touch "$work/found"
+	# nothing is kept where nobody knows what is new
+	[ "$kernel" != debug-6.12 ] || share=(--share "$work/share")
+	"$here/run.sh" --name "$name" --kernel "$kernel" --gtu "$server" --mem 1G --cpus "${GTU_FUZZ_CPUS:-1}" --limit $((fuzz_seconds + 1200)) \
+		--test-limit $((fuzz_seconds + 300)) --also "--without regions" "${share[@]}" --notes "$work/notes" \
+		--module "$folder/gtu.ko" --file "$root/build/fuzz_ioctl" --file "$root/tests/fuzz-ioctl/corpus:/corpus" --file "$work/found:/found" \
+		--test "notes=echo 1 >$notes/enable" --test "fuzz=fuzz_ioctl $* --workers 3 --other /dev/gtu1 --notes $notes/resource2"
 }
 
 # fuzz_guest: for GTU_FUZZ_IOCTL seconds [300]; what is kept of earlier runs is gone on with
 fuzz_guest() {
-	local kernel fuzz_seconds=${GTU_FUZZ_IOCTL:-300}
+	local kernel fuzz_seconds=${GTU_FUZZ_IOCTL:-300} places=$work/share/places kept=() rc
 
 	kernel=$(fuzz_kernel)
 	need_kernel "$kernel"
 	fuzz_module "$kernel" "$root/build/module-fuzz-$kernel" || { echo "not ok - the module builds"; return; }
+	[ "$kernel" != debug-6.12 ] || kept=(--keep /mnt/share/kept --places /mnt/share/places)
+	rm -f "$places"
 	fuzz_boot fuzz "$kernel" "$root/build/module-fuzz-$kernel" --seconds "$fuzz_seconds" --seed "${GTU_FUZZ_SEED:-$RANDOM}" \
-		--corpus /mnt/share/corpus && return
+		--corpus /corpus "${kept[@]}"
+	rc=$?
+	[ ! -e "$places" ] || "$root/tests/fuzz-ioctl/places" "$root/build/module-fuzz-$kernel/gtu.ko" "$places" | sed 's/^/# /'
+	[ $rc -ne 0 ] || return 0
 	echo "not ok - fuzzing"
-	sed 's/^/# last program: /' "$work/share/last"
+	"$root/build/fuzz_ioctl" --read-notes "$work/notes" | tail -60 | sed 's/^/# ran last: /'
 }
 
-# planted_guest: a mapping of a buffer that is cut in two is counted once, which none of the valid programs does. The fuzzer
-# has to find it, and its program to show it again.
-planted_guest() {
-	local kernel fuzz_seconds=${GTU_FUZZ_IOCTL:-300} folder output=$work/output
+# Mistakes of several kinds: a name, what is planted, the file of the driver, a sed script for it.
+planted='
+cut-in-two|a mapping that is cut in two and counted once|gtu_mmap.c|/^static void gtu_buffer_vma_open/,/^}/s/kref_get(&b->ref);//
+any-slot|a slot of the region table that nobody has bounded|gtu_region.c|s/slot < ctx->slots ? ctx->region\[array_index_nospec(slot, ctx->slots)\] : NULL/ctx->region[slot]/
+kept-lock|a lock that is kept on the way of an error|gtu_queue.c|/^int gtu_queue_destroy/,/ENOENT/s/mutex_unlock(&ctx->lock);//
+let-go|a queue that is let go before it is waited for|gtu_ioctl.c|/^static int gtu_do_wait/,/^}/{s/gtu_queue_put(q);//;s/^\tif (q->submit)$/\tgtu_queue_put(q);\n&/}
+'
 
-	kernel=$(fuzz_kernel)
+# plant FILE SCRIPT: in the copy of the driver in $folder, where all else is as it was
+plant() {
+	local file
+
+	for file in "$root"/driver/*.c; do
+		cmp -s "$file" "$folder/driver/${file##*/}" || cp "$file" "$folder/driver/"
+	done
+	sed -i "$2" "$folder/driver/$1" && ! cmp -s "$root/driver/$1" "$folder/driver/$1"
+}
+
+# planted_guest: the fuzzer has to find each mistake (or those that GTU_PLANTED names), and its last programs to show it again.
+planted_guest() {
+	local kernel=debug-6.12 fuzz_seconds=${GTU_FUZZ_IOCTL:-300} folder output=$work/output name what file script
+
 	need_kernel "$kernel"
 	folder=$root/build/module-planted-$kernel
-	mkdir -p "$folder" && rm -f "$folder/driver/gtu_mmap.c" && cp -pR "$root"/{driver,include,Kbuild} "$folder/" &&
-		sed -i '/^static void gtu_buffer_vma_open/,/^}/s/kref_get(&b->ref);//' "$folder/driver/gtu_mmap.c" &&
-		! cmp -s "$folder/driver/gtu_mmap.c" "$root/driver/gtu_mmap.c" && fuzz_module "$kernel" "$folder" ||
-		{ echo "not ok - the module with a mistake builds"; return; }
-	rm -rf "$work/share" && mkdir -p "$work/share"
-	fuzz_boot planted "$kernel" "$folder" --seconds "$fuzz_seconds" >"$output" 2>&1
-	if ! grep -q 'the kernel complains over this' "$output"; then
-		sed 's/^/# /' "$output"
-		echo "not ok - the fuzzer finds a mapping that is cut in two and counted once"
-		return
-	fi
-	echo "ok - the fuzzer finds a mapping that is cut in two and counted once"
-	grep '^#' "$output"
-	cp "$work/share/last" "$work/share/found"
-	fuzz_boot planted "$kernel" "$folder" --replay /mnt/share/found >"$output" 2>&1
-	if grep -q 'the kernel complains' "$output"; then
-		echo "ok - its program shows it again"
-	else
-		sed 's/^/# /' "$output"
-		echo "not ok - its program shows it again"
-	fi
+	mkdir -p "$folder" "$work/share" && cp -pRu "$root"/{driver,include,Kbuild} "$folder/" || exit 1
+	while IFS='|' read -r name what file script; do
+		[ -n "$name" ] && [[ " ${GTU_PLANTED:-$name} " == *" $name "* ]] || continue
+		if ! plant "$file" "$script" || ! fuzz_module "$kernel" "$folder" </dev/null; then
+			echo "not ok - the module with a mistake builds: $what"
+			continue
+		fi
+		fuzz_boot "planted-$name" "$kernel" "$folder" --seconds "$fuzz_seconds" --seed "${GTU_FUZZ_SEED:-$RANDOM}" \
+			--corpus /corpus >"$output" 2>&1 </dev/null
+		if ! grep -Eq '^# (the kernel complains|a worker has ended)|the guest ended in fuzz before' "$output"; then
+			sed 's/^/# /' "$output"
+			echo "not ok - the fuzzer finds $what"
+			continue
+		fi
+		echo "ok - the fuzzer finds $what"
+		sed -n '/complains:/,/programs (/p; /dmesg/p' "$output"
+		"$root/build/fuzz_ioctl" --read-notes "$work/notes" >"$work/found"
+		fuzz_boot "planted-$name" "$kernel" "$folder" --replay /found >"$output" 2>&1 </dev/null
+		if grep -Eq '^# the kernel complains|the guest ended in fuzz before' "$output"; then
+			echo "ok - its programs show it again: $what"
+		else
+			sed 's/^/# /' "$output"
+			echo "not ok - its programs show it again: $what"
+		fi
+	done <<<"$planted"
 }
 
 # vfio_guest: the device given to a program behind an IOMMU. A kernel that has VFIO built in.

@@ -24,6 +24,8 @@
 #   --system FOLDER    a system that boots by itself, instead of tests: vmlinuz, initrd.img and disk in FOLDER. It
 #                      prints to its second serial port what tests/guest/init does
 #   --share FOLDER     seen as /mnt/share in the guest
+#   --notes FILE       1 MiB of it are the memory of a PCI function (1af4:1110, BAR 2): what the guest stores there is
+#                      there when it has died
 #   --shell            a shell on this terminal instead of tests, for a day at most; where standard input is no
 #                      terminal, the commands in it, whose output and exit status are this script's
 #   --name NAME        its folder under build/guest, with every log [run]
@@ -35,7 +37,7 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= shell= device=1 system= supplies= ports= absent= monitor= word= door=vfio-user
+devices=1 iommu= share= notes= shell= device=1 system= supplies= ports= absent= monitor= word= door=vfio-user
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -59,6 +61,7 @@ while [ $# -gt 0 ]; do
 	--mem) mem=$2 ;;
 	--cpus) cpus=$2 ;;
 	--share) share=$2 ;;
+	--notes) notes=$2 ;;
 	--system) system=$2 ;;
 	--name) name=$2 ;;
 	--absent) absent=$2 ;;
@@ -142,6 +145,8 @@ qemu+=(-kernel "$from" -initrd "$ram")
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
 [ -n "$share" ] && words+=" guest.share=1" &&
 	qemu+=(-virtfs "local,path=$share,mount_tag=share,security_model=none")
+[ -n "$notes" ] && qemu+=(-object "memory-backend-file,id=notes,mem-path=$notes,size=1M,share=on"
+	-device ivshmem-plain,memdev=notes)
 # start_server NAME OPTIONS: a server of its own, its process in started_pid and the device in json
 start_server() {
 	local socket=$scratch/$1 log=$dir/$1.log

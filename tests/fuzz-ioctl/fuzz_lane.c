@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+/* Programs run in a child: handing them over, its end, and what is done about one that does not end. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fuzz_ioctl.h"
+
+#define PROGRAM_SECONDS	20u		/* after which a program has hung */
+#define PROGRAMS	64u		/* that a process runs at most */
+
+/*
+ * A worker and the child that runs its programs share this, and nothing else that they would write: a page that a process
+ * touches first costs more than most calls. @go and @done count programs.
+ */
+static struct lane {
+	uint32_t go, done, may_reset;
+	struct fuzz_program program;
+} *lane;
+static volatile sig_atomic_t died;
+static pid_t child;
+static unsigned ran;
+static const char *const *devices;
+
+static long futex(uint32_t *word, int op, uint32_t value, const struct timespec *limit)
+{
+	return syscall(SYS_futex, word, op, value, limit, NULL, 0);
+}
+
+/* From here on, nothing is waited for that the child would have to do. */
+static void child_ended(int signal)
+{
+	(void)signal;
+	died = 1;
+	__atomic_store_n(&lane->done, lane->go, __ATOMIC_RELEASE);
+}
+
+/* In the child, a process group of its own so that all of it can be ended. */
+static void run_programs(void)
+{
+	uint32_t at = __atomic_load_n(&lane->done, __ATOMIC_ACQUIRE);
+	struct fuzz_program p;
+
+	setpgid(0, 0);
+	signal(SIGCHLD, SIG_DFL);
+	fuzz_cover_on();
+	fuzz_prepare(devices);
+	for (;;) {
+		while (__atomic_load_n(&lane->go, __ATOMIC_ACQUIRE) == at)
+			futex(&lane->go, FUTEX_WAIT, at, NULL);
+		at = lane->go;
+		p = lane->program;
+		if (!fuzz_execute(&p, lane->may_reset))
+			_exit(0);
+		__atomic_store_n(&lane->done, at, __ATOMIC_RELEASE);
+		futex(&lane->done, FUTEX_WAKE, 1, NULL);
+	}
+}
+
+/* The child goes, if there is one, with all that came of it. False: it does not. */
+bool fuzz_lane_end(void)
+{
+	unsigned ms;
+	const pid_t pid = child;
+
+	child = 0;
+	if (!pid)
+		return true;
+	kill(-pid, SIGKILL);
+	for (ms = 0; waitpid(pid, NULL, WNOHANG) != pid; ms++) {
+		if (ms > 1000 * PROGRAM_SECONDS)
+			return false;
+		usleep(1000);
+	}
+	kill(-pid, SIGKILL);
+	return true;
+}
+
+/* Run @p in a process that has run few others. False: it does not end, whatever is done to it. */
+bool fuzz_run(const struct fuzz_program *p, bool may_reset)
+{
+	const struct timespec limit = { PROGRAM_SECONDS, 0 };
+	uint32_t done;
+
+	if (ran++ % PROGRAMS == 0 && !fuzz_lane_end())
+		return false;
+	if (!child) {
+		died = 0;
+		child = fork();
+		if (!child)
+			run_programs();
+		if (child < 0) {
+			perror("fuzz_ioctl: fork");
+			return false;
+		}
+		setpgid(child, child);
+	}
+	lane->program = *p;
+	lane->may_reset = may_reset;
+	fuzz_cover_begin();
+	__atomic_store_n(&lane->go, lane->go + 1, __ATOMIC_RELEASE);
+	futex(&lane->go, FUTEX_WAKE, 1, NULL);
+	/* the child's death came before, or comes now: either way the two counts are the same then */
+	if (died)
+		child_ended(0);
+	while ((done = __atomic_load_n(&lane->done, __ATOMIC_ACQUIRE)) != lane->go)
+		if (futex(&lane->done, FUTEX_WAIT, done, &limit) && errno == ETIMEDOUT && !fuzz_lane_end())
+			return false;
+	return !died || fuzz_lane_end();
+}
+
+bool fuzz_lane_open(const char *const device[2])
+{
+	devices = device;
+	lane = mmap(NULL, sizeof(*lane), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = child_ended }, NULL);
+	return lane != MAP_FAILED;
+}

@@ -78,9 +78,12 @@ static bool gtu_platform_silence(struct gtu_device *gtu)
 		if (!ret) {
 			fsleep(GTU_PULSE_US);
 			ret = reset_control_deassert(p->reset);
-		} else {
-			ret = reset_control_reset(p->reset);
+			if (ret)
+				dev_err(gtu->parent, "is not let out of reset: %d\n", ret);
+			/* either way it was in reset */
+			return true;
 		}
+		ret = reset_control_reset(p->reset);
 		if (ret)
 			dev_err(gtu->parent, "its reset line fails: %d\n", ret);
 	}
@@ -223,7 +226,6 @@ static int gtu_platform_resume(struct device *dev)
 		ret = gtu_platform_on(p);
 		if (ret) {
 			dev_err(dev, "does not come back from sleep\n");
-			gtu_gone(gtu);
 			gtu_hw_away(gtu);
 			/* who has its doorbells mapped would touch what does not answer */
 			gtu_contexts_end(gtu);

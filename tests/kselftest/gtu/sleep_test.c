@@ -428,6 +428,25 @@ TEST_F_TIMEOUT(sleep, who_is_dead_stays_dead, 120)
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
 }
 
+/* It does not come back: its memory is its own again, and where its rings and doorbell were are zeroes. */
+TEST_F_TIMEOUT(sleep, nothing_is_left, 120)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	const char *fault = getenv("GTU_FAULT");
+
+	if (!fault || strcmp(fault, "no-resume"))
+		SKIP(return, "needs a device that does not come back, and GTU_FAULT=no-resume");
+	ASSERT_TRUE(copies(&self->q, self->memory, self->key, 1));
+	EXPECT_NE(0, self->q.sq[0].opcode);
+	EXPECT_LT(0, status_kib("VmPin"));
+	ASSERT_EQ(0, system_sleep());
+	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(0, self->q.sq[0].opcode);
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
+	doorbell(&self->q, 1, 0);
+	EXPECT_EQ(0, status_kib("VmPin"));
+}
+
 /* Who has nothing but an eventfd is looked after behind the sleep too. */
 TEST_F_TIMEOUT(sleep, lost_interrupts_cost_time_only, 120)
 {

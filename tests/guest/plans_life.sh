@@ -112,7 +112,7 @@ planted_guest() {
 			continue
 		fi
 		echo "ok - the fuzzer finds $what"
-		sed -n '/complains:/,/programs (/p; /dmesg/p' "$output"
+		sed -n '/complains:/,/programs (/s/^/# /p; /dmesg/s/^/# /p' "$output"
 		"$root/build/fuzz_ioctl" --read-notes "$work/notes" >"$work/found"
 		fuzz_boot "planted-$name" "$kernel" "$folder" --replay /found >"$output" 2>&1 </dev/null
 		if grep -Eq '^# the kernel complains|the guest ended in fuzz before' "$output"; then

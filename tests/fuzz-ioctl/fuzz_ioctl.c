@@ -252,8 +252,10 @@ static void work(unsigned who)
 
 static void say(double since)
 {
-	printf("# %u programs (%.1f a second), %u with something new, %u pairs of places, %u places\n", shared->runs,
-	       shared->runs / (now() - since), shared->gains, fuzz_cover_pairs(), fuzz_cover_places());
+	printf("# %u programs (%.1f a second)", shared->runs, shared->runs / (now() - since));
+	if (covered)
+		printf(", %u with something new, %u pairs of places, %u places", shared->gains, fuzz_cover_pairs(), fuzz_cover_places());
+	putchar('\n');
 	fflush(stdout);
 }
 

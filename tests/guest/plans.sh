@@ -47,9 +47,10 @@ need_arm64() {
 	exit 1
 }
 
-# need_compiled_in: a QEMU that has the device, or the end of this plan
+# need_compiled_in [TARGET]: a QEMU that has the device, or the end of this plan
 need_compiled_in() {
-	emulator=$(compiled_in 2>/dev/null) || skip_all "no QEMU with the device compiled in (make qemu builds it)"
+	emulator=$(compiled_in "$@" 2>/dev/null) || skip_all "no QEMU with the device compiled in (make qemu${1:+ QEMU_TARGETS=$1-softmmu}" \
+		"builds it)"
 }
 
 # boot NAME KERNEL ARGUMENTS: those in `first` come before the driver
@@ -232,13 +233,15 @@ tiny_guest() {
 		--test "same-as-the-model=$(sound_bringup /dev/gtu0 --lockstep 2000)"
 }
 
-# arm64_guest: a device tree's device, where the kernel sees no PCI
+# arm64_guest NAME ARGUMENTS: a device tree's device
 arm64_guest() {
+	local name=$1
+	shift
+
 	inside=$root/build/arm64/gtu kselftests=$root/build/arm64/kselftest
 	kselftest_arguments "" $device_tree
 	bfs_arguments
-	first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
-	boot arm64 arm64 --limit 800 --test-limit 120 --test "no-pci=! ls /sys/bus/pci/devices | grep ." \
+	boot "$name" arm64 --limit 800 --test-limit 120 "$@" \
 		--test 'by-its-node=test -e /sys/class/gtu/gtu0/device/of_node/reg-names' \
 		--test "check=gtu fdt check system" --test "doctor=gtu doctor" "${arguments[@]}" \
 		--file "$kselftests/sleep_test" --test "sleep=GTU_SLEEP=devices sleep_test" --test "sleep-until-alarm=GTU_SLEEP=alarm sleep_test" \
@@ -307,15 +310,23 @@ run_plan() (
 	arm64)
 		need arm64
 		need_arm64
-		arm64_guest ;;
+		# the kernel sees no PCI; what is there is wired to the node
+		first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
+		arm64_guest "$1" --test "no-pci=! ls /sys/bus/pci/devices | grep ." ;;
 	supplies)
 		need arm64
 		need_arm64
 		supplies_guest ;;
+	compiled-in-arm64)
+		need_compiled_in aarch64
+		need arm64
+		need_arm64
+		arm64_guest "$1" --door compiled-in --test "not-pci=! grep 0x4754 /sys/bus/pci/devices/*/device" ;;
 	qtest)
 		command -v python3 >/dev/null || skip_all "python3 is missing"
-		need_compiled_in
-		GTU_QEMU=$emulator "$root/tests/qtest/run" ;;
+		arm=$(compiled_in aarch64 2>/dev/null)
+		[ -n "$arm" ] || need_compiled_in
+		GTU_QEMU=$(compiled_in 2>/dev/null) GTU_QEMU_ARM64=$arm "$root/tests/qtest/run" ;;
 	compiled-in)
 		need_compiled_in
 		need distribution

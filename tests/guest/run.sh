@@ -6,11 +6,12 @@
 #   tests/guest/run.sh [options] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
 #
 #   --kernel NAME      one of tests/guest/kernel [distribution]; its module is build/module-NAME/gtu.ko. arm64: a
-#                      machine whose device tree has the device, and no PCI (edit-tree.sh, wire.c)
+#                      machine whose device tree has the device: over vfio-user by edit-tree.sh and wire.c, without PCI
 #   --gtu PROGRAM      the tool that serves the device [build/gtu]
 #   --serve OPTION     an option for gtu serve; may be given more than once
 #   --also OPTION      one more device, whose gtu serve has this option alone; may be given more than once
-#   --door NAME        vfio-user: a gtu serve for each device; compiled-in: the QEMU of `make qemu`, or $GTU_QEMU [vfio-user]
+#   --door NAME        vfio-user: a gtu serve for each device; compiled-in: the QEMU of `make qemu`, or
+#                      $GTU_QEMU, $GTU_QEMU_ARM64 [vfio-user]
 #   --devices N        N devices in all, those beyond --serve's without options
 #   --no-device        a guest without the device that --serve is for
 #   --limit S          seconds the guest may take in all [300]; --test-limit S: one test [60]
@@ -84,7 +85,7 @@ vfio-user)
 	emulator=$cache/qemu/run
 	[ "$kernel" = arm64 ] && emulator=$cache/qemu-arm64/run ;;
 compiled-in)
-	emulator=$(compiled_in) || exit 1
+	emulator=$(compiled_in $([ "$kernel" != arm64 ] || echo aarch64)) || exit 1
 	[ ${#serve[@]} -eq 0 ] && [[ "${also[*]}$share$system" != *[![:space:]]* ]] ||
 		die "run.sh: behind --door compiled-in there is no gtu serve, no shared folder and no disk" ;;
 *) die "run.sh: there is no door '$door': vfio-user, compiled-in" ;;
@@ -131,8 +132,10 @@ if [ "$kernel" = arm64 ]; then
 	[ -z "$iommu$share$system" ] && [ "$devices" = 1 ] && [ ${#also[@]} -eq 0 ] ||
 		die "run.sh: the arm64 guest has one device, no IOMMU and no shared folder"
 	qemu+=(-machine virt,gic-version=2,memory-backend=ram -cpu cortex-a72)
-	"$here/edit-tree.sh" $supplies "$dir/guest.dtb" "$gtu" "$emulator" "${qemu[@]}" || exit 1
-	qemu+=(-dtb "$dir/guest.dtb")
+	[ "$door" = compiled-in ] || {
+		"$here/edit-tree.sh" $supplies "$dir/guest.dtb" "$gtu" "$emulator" "${qemu[@]}" || exit 1
+		qemu+=(-dtb "$dir/guest.dtb")
+	}
 	words="console=ttyAMA0 panic=-1 guest.limit=$test_limit"
 else
 	qemu+=(-machine q35,memory-backend=ram)
@@ -141,6 +144,9 @@ else
 fi
 words+=$word
 qemu+=(-kernel "$from" -initrd "$ram")
+second=(-serial chardev:out)
+# this machine has a second serial line since QEMU 9.1
+[ "$kernel$door" != arm64compiled-in ] || { second=(-device pci-serial,chardev=out) && words+=" guest.out=ttyS0"; }
 [ -n "$system" ] && words+=" root=/dev/vda rw" && qemu+=(-drive "file=$system/disk,format=raw,if=virtio")
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
 [ -n "$share" ] && words+=" guest.share=1" &&
@@ -167,6 +173,7 @@ start_server() {
 attach() {
 	local json='{"driver":"gtu-pci"}'
 
+	[ "$kernel" != arm64 ] || json='{"driver":"gtu-platform"}'
 	started_pid=
 	[ "$door" = compiled-in ] || start_server "$@"
 	if [ -n "$ports" ]; then
@@ -195,7 +202,7 @@ done
 
 if [ "$shell" = commands ]; then
 	"$emulator" "${qemu[@]}" -append "$words loglevel=8 guest.shell=1" -serial "file:$dir/console.log" \
-		-chardev stdio,id=out,signal=off -serial chardev:out 2>"$dir/qemu.log" </dev/null |
+		-chardev stdio,id=out,signal=off "${second[@]}" 2>"$dir/qemu.log" </dev/null |
 		sed -u 's/\r//g' | awk '/^@exit [0-9]+$/ { rc = $2; ended = 1; next } { print; fflush() } END { exit ended ? rc : 125 }'
 	rc=$?
 	[ $rc -ne 125 ] || die "the guest ended before its commands did: build/guest/$name has its logs"
@@ -210,7 +217,7 @@ mkfifo "$scratch/results"
 through=(sed -u 's/\r//g')
 [ -n "$monitor" ] && mkfifo "$scratch"/qmp.{in,out} && through=("$here/monitor" "$scratch")
 timeout -k 5 "$limit" "$emulator" "${qemu[@]}" -append "$words loglevel=8" \
-	-serial "file:$dir/console.log" -chardev stdio,id=out,signal=off -serial chardev:out \
+	-serial "file:$dir/console.log" -chardev stdio,id=out,signal=off "${second[@]}" \
 	>"$scratch/results" 2>"$dir/qemu.log" </dev/null &
 qemu_pid=$!
 # in the background, since a signal is only heeded in wait

@@ -394,7 +394,7 @@ static int distil(void)
 		fuzz_cover_new();
 	}
 	qsort(shared->corpus, shared->kept, sizeof(*shared->corpus), by_calls);
-	fprintf(f, "# Programs that long runs have found (fuzz_ioctl --distil): each reaches something that no smaller one before it does.\n");
+	fprintf(f, "# SPDX-License-Identifier: MIT\n# Programs that long runs have found (fuzz_ioctl --distil): each reaches something that no smaller one before it does.\n");
 	for (i = 0; i < shared->kept; i++) {
 		if (!fuzz_run(&shared->corpus[i], true))
 			return 1;

@@ -22,6 +22,32 @@ static const char *sleep_kind(void)
 	return getenv("GTU_SLEEP");
 }
 
+/*
+ * Until the clock's alarm. One that goes off while the machine is on its way to sleep is lost unless the kernel is told
+ * how many wakeups were known before: it stays awake then, and a later alarm is tried.
+ */
+static int sleep_until_alarm(void)
+{
+	char known[32], alarm[16];
+	int seconds, ret;
+
+	for (seconds = 5; seconds < 100; seconds *= 4) {
+		if (read_from("/sys/power/wakeup_count", known, sizeof(known)) <= 0)
+			return EIO;
+		snprintf(alarm, sizeof(alarm), "+%d", seconds);
+		write_to("/sys/class/rtc/rtc0/wakealarm", "0");
+		ret = write_to("/sys/class/rtc/rtc0/wakealarm", alarm);
+		if (!ret)
+			ret = write_to("/sys/power/wakeup_count", known);
+		if (!ret)
+			ret = write_to("/sys/power/state", "mem");
+		if (ret != EBUSY && ret != EINVAL)
+			return ret;
+		printf("# awake before it slept: an alarm later than %s s\n", alarm);
+	}
+	return ret;
+}
+
 /* Sleep and wake: 0 or the errno with which it was refused. */
 static int system_sleep(void)
 {
@@ -31,10 +57,10 @@ static int system_sleep(void)
 	write_to("/sys/module/suspend/parameters/pm_test_delay", "1");
 	write_to("/sys/power/mem_sleep", "deep");
 	ret = write_to("/sys/power/pm_test", mem || alarm ? "none" : sleep_kind());
-	if (!ret && alarm)
-		ret = write_to("/sys/class/rtc/rtc0/wakealarm", "+2");
 	if (ret)
 		return ret;
+	if (alarm)
+		return sleep_until_alarm();
 	if (mem) {
 		printf("@host wake\n");
 		fflush(stdout);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 
 #include "gtu_util.h"
 
@@ -246,6 +247,19 @@ static void *unbind_call(void *arg)
 	return NULL;
 }
 
+/*
+ * Before 6.2 what is pinned for long has to be there, else it is EFAULT (which a debug kernel writes about
+ * in its log).
+ */
+static bool pins_late_memory(void)
+{
+	struct utsname u;
+	unsigned int major = 0, minor = 0;
+
+	return !uname(&u) && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 2));
+}
+
 TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
 {
 	struct gtu_ioctl_queue_create c = { .size = sizeof(c), .flags = GTU_QUEUE_SUBMIT, .sq_log2 = 2,
@@ -279,11 +293,10 @@ TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
 		ASSERT_EQ(0, ioctl(uffd, UFFDIO_REGISTER, &r));
 		if (i == 4)
 			ASSERT_EQ(0, ioctl(uffd, UFFDIO_WRITEPROTECT, &w));
-		late[i] = (struct late){ .fd = self->fd, .which = i, .queue = c.id, .at = page };
+		late[i] = (struct late){ .fd = self->fd, .which = i == 2 && !pins_late_memory() ? 0 : i,
+					 .queue = c.id, .at = page };
 		pthread_create(&late[i].thread, NULL, late_call, &late[i]);
-		/* before 6.2 what is pinned for long has to be there: EFAULT */
-		if (poll(&p, 1, i == 2 ? 1000 : 10000) != 1 && i == 2)
-			continue;
+		poll(&p, 1, 10000);
 		ASSERT_EQ((ssize_t)sizeof(m), read(uffd, &m, sizeof(m))) {
 			TH_LOG("call %d does not ask for its page", i);
 		}
@@ -306,8 +319,7 @@ TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
 	EXPECT_EQ(0, unbind.ret);
 	/* a page of zeroes has no size; others find no device any more, or are told what it was */
 	for (i = 0; i < n; i++)
-		EXPECT_EQ(i == 4 ? 0 : i == 2 && late[i].ret == EFAULT ? EFAULT : i ? ENODEV : EINVAL,
-			  late[i].ret) {
+		EXPECT_EQ(i == 4 ? 0 : late[i].which ? ENODEV : EINVAL, late[i].ret) {
 			TH_LOG("call %d", i);
 		}
 	EXPECT_EQ(0, status_kib("VmPin"));

@@ -48,7 +48,9 @@ struct gtu_info {
 /*
  * Open "model" (the device in this process; "model:KEY=VALUE,..." sets parameters by the names in
  * gtu_model.h, as scu_width, iru_timeout), a character device such as "/dev/gtu0", or a GPU as "cuda:0" (see
- * gtu/gpu.h: it has no units and no queues, and runs whole algorithms). NULL: "model".
+ * gtu/gpu.h: it has no units and no queues, and runs whole algorithms). NULL: "model". What is opened is this
+ * process's: a child of fork() opens a character device itself, and may only destroy and close what it has of its
+ * parent's, which leaves the parent's as it is (a stream that runs is not looked after).
  */
 int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err);
 void gtu_close(struct gtu_device *dev);

@@ -135,7 +135,7 @@ $(B)/gtu.pc: packaging/gtu.pc.in Makefile
 # From --help, the public headers and the driver; Documentation/man has what is written by hand.
 .PHONY: man
 man: $(B)/man/.made
-$(B)/man/.made: $(B)/gtu $(wildcard Documentation/man/* include/gtu/*.h driver/*.c) include/uapi/gtu.h \
+$(B)/man/.made: $(B)/gtu $(wildcard Documentation/man/* include/gtu/*.h include/uapi/gtu/*.h driver/*.c) \
 		Documentation/ABI/sysfs-class-gtu Makefile
 	$(call say,MAN,$(B)/man)
 	$(Q)Documentation/man/make-man $(B)/gtu $(B)/man '$(RELEASED)'
@@ -159,7 +159,7 @@ endif
 CPU_KERNEL := extern "C" __global__ void( __launch_bounds__\([^)]*\))? [a-z0-9_]+\(
 CPU_FLAGS := -Itests/fake -Itests/cuda -Ilibruntime/cuda -Ilibruntime -Iinclude -std=c++17 -Wall -Wextra -Wno-unknown-pragmas \
 	-fno-strict-aliasing -fPIC
-RECORDS_SRC := tests/cuda/records.cu include/gtu/warp_records.cuh include/gtu/hw.h
+RECORDS_SRC := tests/cuda/records.cu include/gtu/warp_records.cuh include/uapi/gtu/hw.h
 build/tests/fake/kernels.list: $(CUDA_SRC) $(RECORDS_SRC)
 	@mkdir -p $(@D)
 	$(Q)cat libruntime/cuda/kernels.cu tests/cuda/records.cu | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | tr '\n\t' '  ' | tr -s ' ' | \

@@ -32,8 +32,8 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include <gtu/hw.h>
-#include <uapi/gtu.h>
+#include <uapi/gtu/hw.h>
+#include <uapi/gtu/gtu.h>
 
 #include "gtu_compat.h"
 

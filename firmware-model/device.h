@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "gtu_model.h"
 
 struct gtu_job;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #define IRU_LANES		GTU_WARP
 #define IRU_PARTITIONS_MAX	16u

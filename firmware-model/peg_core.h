@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #define PEG_LANES	GTU_WARP
 #define PEG_CHUNK	32u	/* vertices of the input list dealt at a time: a refill does not cross them */

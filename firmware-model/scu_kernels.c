@@ -2,7 +2,7 @@
 /* The SCU's inner loops in portable C, and the choice between instruction sets. */
 #include <string.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "scu_kernels.h"
 
 /* ---- Compaction ------------------------------------------------------------------------------ */

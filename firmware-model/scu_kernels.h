@@ -21,7 +21,7 @@ typedef uint64_t __attribute__((aligned(1), may_alias)) scu_u64;
 #define SCU_WAYS 16u
 #define SCU_FETCH_AHEAD 24u	/* runs: about what a core can have in flight */
 
-/* The filter table as a kernel sees it: all of it in one piece. Layout: gtu/hw.h, GTU_TABLE_WAYS. */
+/* The filter table as a kernel sees it: all of it in one piece. Layout: uapi/gtu/hw.h, GTU_TABLE_WAYS. */
 struct scu_sets {
 	uint8_t *set;
 	uint8_t *state;			/* a byte a set */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "scu_kernels.h"
 
 #define TARGET __attribute__((target("avx2,popcnt,bmi,bmi2")))

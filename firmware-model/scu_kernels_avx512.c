@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "scu_kernels.h"
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt,bmi,bmi2")))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The SCU's two tables (scu.txt, sections 4.2 and 4.3) in the caller's memory. Layout: gtu/hw.h.
+ * The SCU's two tables (scu.txt, sections 4.2 and 4.3) in the caller's memory. Layout: uapi/gtu/hw.h.
  * What stands in them may be anything at any time; nothing of it is used unbounded.
  */
 #ifndef GTU_SCU_TABLE_H

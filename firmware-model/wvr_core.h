@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #define WVR_LANES	GTU_WARP
 #define WVR_ENTRIES_MAX	65536u

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #define ZCM_SECTORS	(GTU_LINE_BYTES / GTU_SECTOR_BYTES)
 

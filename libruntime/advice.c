@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "advice.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 int gtu_advise_no_module(const char *path, struct gtu_error *err)
 {

@@ -8,7 +8,7 @@
 #define GTU_BACKEND_H
 
 #include "gtu/gtu.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 struct gtu_device;
 struct gtu_place_options;

@@ -19,7 +19,7 @@
 
 #include "advice.h"
 #include "backend.h"
-#include "uapi/gtu.h"
+#include "uapi/gtu/gtu.h"
 
 #define SPINS	256u			/* looks at a ring before the kernel is asked to wait */
 #define NAP_NS 20000u /* between looks at a stream's ring, where it raises no events */

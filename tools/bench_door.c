@@ -10,7 +10,7 @@
 
 #include "advice.h"
 #include "bench_ioctl.h"
-#include "uapi/gtu.h"
+#include "uapi/gtu/gtu.h"
 
 #define RING_LOG2	8u
 #define SPIN_LIMIT_S	10

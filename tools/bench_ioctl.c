@@ -14,7 +14,7 @@
 #include "backend.h"
 #include "bench_ioctl.h"
 #include "cli.h"
-#include "uapi/gtu.h"
+#include "uapi/gtu/gtu.h"
 
 #define DEPTH		256u
 #define WAIT_MS		10000

@@ -10,7 +10,7 @@
 #define GTU_BRINGUP_H
 
 #include "bringup_access.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 enum bringup_state { BRINGUP_OK, BRINGUP_WARN, BRINGUP_FAIL, BRINGUP_SKIP };
 

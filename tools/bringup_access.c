@@ -6,7 +6,7 @@
 
 #include "backend.h"
 #include "bringup_access.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #define CAPABILITIES_MAX	48	/* a list that is longer goes round in circles */
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bringup_access.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "pci_function.h"
 
 /* Where the function sees the first block, and how much it may do at a time. */

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "bringup_access.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #define DEVICES		"/sys/bus/pci/devices"
 #define BLOCK		(2u << 20)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "bringup_access.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "vfio_user_wire.h"
 
 #define LOW_BUS		0x40000000ull

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "bringup_access.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 /* Where the function sees memory: below 4 GiB, away from where interrupts are written to, and 4 GiB above that. */
 #define LOW_BUS		0x40000000ull

@@ -8,7 +8,7 @@
 
 #include "cli.h"
 #include "fdt_blob.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 static const char help[] =
 	"usage: gtu fdt show [WHERE]             every node and property\n"

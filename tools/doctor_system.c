@@ -17,7 +17,7 @@
 #include "advice.h"
 #include "doctor.h"
 #include "gtu/graph.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #define MEMLOCK_MODEST	(1ull << 30)	/* without a graph to ask for: less than this is soon too little */
 

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "fdt_blob.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 uint32_t fdt_blob_crc(const void *blob, size_t bytes)
 {

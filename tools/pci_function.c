@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "pci_function.h"
 
 /* Where the capabilities lie in the configuration space. */

@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "vfio_user.h"
 #include "vfio_user_wire.h"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # gtu(4): a hand-written part whose lines @PARAMETERS, @IOCTLS, @ERRORS and @SYSFS are replaced by what the driver,
-# include/uapi/gtu.h and Documentation/ABI/sysfs-class-gtu say.
+# include/uapi/gtu/gtu.h and Documentation/ABI/sysfs-class-gtu say.
 #
-#   awk -v date=... -v part=FILE -f mdoc.awk -f device.awk driver/*.c include/uapi/gtu.h ABI/sysfs-class-gtu
+#   awk -v date=... -v part=FILE -f mdoc.awk -f device.awk driver/*.c include/uapi/gtu/gtu.h ABI/sysfs-class-gtu
 function clean(s)
 {
 	gsub(/[%@]/, "", s)

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 enum scu_stage { SCU_VECTOR, SCU_DATA, SCU_FILTER, SCU_GROUP, SCU_WRITE, SCU_STAGES };
 

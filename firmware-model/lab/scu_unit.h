@@ -13,7 +13,7 @@
 /* scu.txt, tables 1 and 2, and what is settled of them: widths 4 and 1; an element of a buffer is 16 bytes. */
 extern const struct scu_pipe_shape lab_scu_published;
 
-/* Sums over all operations; elements, probes and the like as the unit's counters have them (gtu/hw.h). */
+/* Sums over all operations; elements, probes and the like as the unit's counters have them (uapi/gtu/hw.h). */
 struct lab_scu_counts {
 	uint64_t operations, cycles;
 	uint64_t slots;			/* of these: what the device charges apart from its fetches */
@@ -26,7 +26,7 @@ int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, struct l
 void lab_scu_free(struct lab_scu *u);	/* after its lab; NULL is allowed */
 const struct lab_scu_counts *lab_scu_counts(struct lab_scu *u);
 
-/* A descriptor: opcode, param and imm of gtu/hw.h; operand places without an array are not given. */
+/* A descriptor: opcode, param and imm of uapi/gtu/hw.h; operand places without an array are not given. */
 struct lab_scu_op {
 	uint8_t opcode;
 	uint32_t param;

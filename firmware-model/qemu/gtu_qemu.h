@@ -19,7 +19,7 @@
 #include "gtu_qemu_compat.h"
 
 #include "dma_table.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "gtu_model.h"
 
 #define GTU_QEMU_VECTORS_MAX	64u

@@ -17,7 +17,7 @@
 
 #include "gtu/error.h"
 #include "gtu/graph.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #ifdef __cplusplus
 extern "C" {

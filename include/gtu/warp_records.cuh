@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Warp records in a CUDA kernel: what IRU, PEG and Weaver streams put out (struct gtu_hw_warp in gtu/hw.h), read from a
+ * Warp records in a CUDA kernel: what IRU, PEG and Weaver streams put out (struct gtu_hw_warp in uapi/gtu/hw.h), read from a
  * ring that lies in host memory and is mapped for the GPU. CUDA C++; tests compile it for a CPU, too.
  *
  * The host makes the ring in pinned memory that both sides reach (cuMemHostAlloc, added to the device as a region),
@@ -32,7 +32,7 @@
 #ifndef GTU_WARP_RECORDS_CUH
 #define GTU_WARP_RECORDS_CUH
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #define GTU_RECORD_FIELDS	64u	/* byte of the first field: 32 lanes of 4 or 8 bytes; the next follows it */
 #define GTU_RECORDS_BROKEN	(-1)	/* the ring's indices cannot be: its producer is not to be trusted */

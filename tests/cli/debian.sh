@@ -34,7 +34,7 @@ has libgtu1 '/usr/lib/[^/]*/libgtu.so.1'
 has libgtu-dev /usr/include/gtu/gtu.h '/usr/lib/[^/]*/libgtu.so' '/usr/lib/[^/]*/libgtu.a' '/usr/lib/[^/]*/pkgconfig/gtu.pc' \
 	/usr/share/man/man3/gtu_scu.3.gz /usr/share/man/man3/gtu_scu_data.3.gz /usr/share/doc/libgtu-dev/examples/scu.c
 has gtu-dkms /usr/src/gtu-$version/dkms.conf /usr/src/gtu-$version/Kbuild /usr/src/gtu-$version/driver/gtu_pci.c \
-	/usr/src/gtu-$version/include/uapi/gtu.h /etc/modprobe.d/gtu.conf /usr/share/man/man4/gtu.4.gz \
+	/usr/src/gtu-$version/include/uapi/gtu/gtu.h /etc/modprobe.d/gtu.conf /usr/share/man/man4/gtu.4.gz \
 	/usr/share/doc/gtu-dkms/README.Debian
 has python3-gtu /usr/lib/python3/dist-packages/gtu/__init__.py /usr/lib/python3/dist-packages/gtu/py.typed
 has gtu-tests /usr/libexec/gtu/tests/run /usr/libexec/gtu/tests/gtu_test /usr/libexec/gtu/tests/cli/run.sh

@@ -2,7 +2,7 @@
 # What libgtu.so offers is what the public headers declare, and an installed library can be used.
 . "${0%/*}/tap.bash"
 
-headers=$(cd "$root/include" && echo gtu/*.h)
+headers=$(cd "$root/include" && echo gtu/*.h uapi/gtu/hw.h)
 for h in $headers; do echo "#include <$h>"; done >all.c
 # every prototype that the headers declare without defining it
 gcc -aux-info prototypes -fsyntax-only -I"$root/include" all.c

@@ -45,11 +45,11 @@ same "and no other" <(sort pages) families
 
 # section 4
 {
-	grep -o '^#define GTU_IOCTL_[A-Z_]*	*_IO(' "$root/include/uapi/gtu.h" | grep -o 'GTU_IOCTL_[A-Z_]*'
+	grep -o '^#define GTU_IOCTL_[A-Z_]*	*_IO(' "$root/include/uapi/gtu/gtu.h" | grep -o 'GTU_IOCTL_[A-Z_]*'
 	grep -h '^module_param(' "$root"/driver/*.c | sed 's/.*(\([a-z_]*\),.*/\1/'
 	sed -n 's/^GTU_ATTR(\([a-z_0-9]*\),.*/\1/p' "$root/driver/gtu_sysfs.c"
 	# errors: the table of the interface
-	sed -n 's/^ \* %\(E[A-Z0-9]*\)  *.*/\1/p' "$root/include/uapi/gtu.h" | head -19
+	sed -n 's/^ \* %\(E[A-Z0-9]*\)  *.*/\1/p' "$root/include/uapi/gtu/gtu.h" | head -19
 } >of_driver
 check "there are ioctls, parameters and attributes" test "$(wc -l <of_driver)" -ge 50
 while read -r word; do
@@ -63,7 +63,7 @@ grep -h '^module_param(' "$root"/driver/*.c | sed 's/.*(\([a-z_]*\),.*/\1/' >>wa
 same "and none that is not" said <(sort -u want)
 
 # what hand-written parts name exists
-cat "$root"/include/gtu/*.h "$root/include/uapi/gtu.h" >headers
+cat "$root"/include/gtu/*.h "$root"/include/uapi/gtu/*.h >headers
 grep -hoE '\b(GTU_[A-Z_0-9]+|struct [a-z_]+|Fn [a-z_0-9]+)\b' "$root"/Documentation/man/gtu.[47].part | sed 's/^Fn //' |
 	sort -u >named
 while read -r word; do

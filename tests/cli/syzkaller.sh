@@ -4,7 +4,7 @@
 . "${0%/*}/tap.bash"
 
 text=$root/tests/syzkaller/dev_gtu.txt
-header=$root/include/uapi/gtu.h
+header=$root/include/uapi/gtu/gtu.h
 
 # agrees FOLDER: the descriptions against the headers in FOLDER
 agrees() {
@@ -26,7 +26,7 @@ sed -n 's/^#define \(GTU_[A-Z_]*\)\t.*(.*/\1/p' "$header" | grep -v 'GTU_IOCTL_\
 sed -n 's/^\([A-Z_]*\) = .*/\1/p' "$text.const" | sort >described-flags
 comm -23 flags described-flags >missing
 check "every flag is described" test ! -s missing
-sed -n 's/^#define \(GTU_OP_[A-Z_]*\)\t.*/\1/p' "$root/include/gtu/hw.h" | sort >opcodes
+sed -n 's/^#define \(GTU_OP_[A-Z_]*\)\t.*/\1/p' "$root/include/uapi/gtu/hw.h" | sort >opcodes
 comm -23 opcodes described-flags >missing
 check "every opcode is described" test ! -s missing
 
@@ -41,9 +41,9 @@ done
 # a header that has changed is noticed: a field that moves, one that is added, a call of another number
 mkdir -p changed && cp -r "$root/include/." changed/
 altered() { # altered NAME SED-EXPRESSION
-	cp "$root/include/uapi/gtu.h" changed/uapi/gtu.h
-	sed -i "$2" changed/uapi/gtu.h
-	check "the header differs: $1" test "$(cmp -s "$header" changed/uapi/gtu.h; echo $?)" = 1
+	cp "$root/include/uapi/gtu/gtu.h" changed/uapi/gtu/gtu.h
+	sed -i "$2" changed/uapi/gtu/gtu.h
+	check "the header differs: $1" test "$(cmp -s "$header" changed/uapi/gtu/gtu.h; echo $?)" = 1
 	if agrees "$PWD/changed" 2>/dev/null && ./described >constants && cmp -s "$text.const" constants; then
 		report "not ok" "is noticed: $1"
 	else

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "fuzz_ioctl.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #define ARENA		(64u * 4096u)
 #define WINDOW		0x200000000000ull	/* where everything that a program maps is put, to be taken away at once */

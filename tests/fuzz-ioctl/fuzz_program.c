@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "fuzz_ioctl.h"
-#include "gtu/hw.h"
-#include "uapi/gtu.h"
+#include "uapi/gtu/hw.h"
+#include "uapi/gtu/gtu.h"
 
 #define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define FD(n)	FUZZ_REF(FUZZ_FD, n)

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "fuzz_ioctl.h"
-#include "gtu/hw.h"
-#include "uapi/gtu.h"
+#include "uapi/gtu/hw.h"
+#include "uapi/gtu/gtu.h"
 
 #define WAIT_NS		3000000ull	/* longest that a call may sleep by what it says itself */
 

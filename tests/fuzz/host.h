@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "gtu_model.h"
 
 #define FUZZ_BLOCKS 16u

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "gtu/gtu.h"
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 static int bad(const char *what, int rc, const struct gtu_error *err)
 {

@@ -70,7 +70,7 @@ qemu: build/libgtu-model.a
 	@JOBS='$(JOBS)' firmware-model/qemu/build-qemu $(if $(QEMU_SRC),--source '$(QEMU_SRC)') \
 		$(if $(QEMU_SUITE),--suite '$(QEMU_SUITE)') --targets '$(QEMU_TARGETS)'
 
-build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) include/uapi/gtu.h include/gtu/hw.h
+build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) include/uapi/gtu/gtu.h include/uapi/gtu/hw.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -std=gnu11 -O1 -g -Wall -Wextra -static -pthread -o $@ $(filter %.c,$^)
@@ -86,7 +86,7 @@ build/forked: tests/guest/forked.c build/libgtu.a
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -o $@ $^ $(LIBS)
 
-build/guest/pci_probe: tests/guest/pci_probe.c include/gtu/hw.h
+build/guest/pci_probe: tests/guest/pci_probe.c include/uapi/gtu/hw.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -o $@ $<
@@ -102,7 +102,7 @@ arm64:
 	@CPPFLAGS='-isystem $(CROSS_TREE)/include' LDFLAGS='-L$(CROSS_TREE)/lib -Wl,-rpath-link,$(CROSS_TREE)/lib' CFLAGS=-Werror \
 		$(MAKE) SAN= B=build/arm64 CC=$(CROSS)gcc AR=$(CROSS)ar NVCC= all build/arm64/wire
 	@CFLAGS=-Werror $(MAKE) -s -C tests/kselftest/gtu CC=$(CROSS)gcc OUT=$(ROOT)/build/arm64/kselftest GTU_INCLUDE=$(ROOT)/include
-build/arm64/wire: tests/guest/wire.c include/gtu/hw.h
+build/arm64/wire: tests/guest/wire.c include/uapi/gtu/hw.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -Werror -static -o $@ $<

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 static unsigned count, failed;
 

@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 #define TREE		"/proc/device-tree"
 #define FUNCTION_BYTES	0x1000		/* of configuration space, 8 functions a device */

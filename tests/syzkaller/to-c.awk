@@ -50,7 +50,7 @@ name != "" {
 	at += b
 }
 END {
-	print "#include <fcntl.h>\n#include <stddef.h>\n#include <stdio.h>\n#include \"uapi/gtu.h\"\n#include \"gtu/hw.h\"\n" out
+	print "#include <fcntl.h>\n#include <stddef.h>\n#include <stdio.h>\n#include \"uapi/gtu/gtu.h\"\n#include \"uapi/gtu/hw.h\"\n" out
 	print "int main(void)\n{\n\tputs(\"# SPDX-License-Identifier: MIT\\n# Printed by the program that to-c.awk makes of the descriptions.\\narches = amd64\");"
 	for (i = 1; i <= constants; i++)
 		for (j = i + 1; j <= constants; j++)

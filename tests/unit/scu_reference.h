@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 
 /* An array of elements (or bits) as a job's operand. */
 struct ref_array {

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gtu/hw.h"
+#include "uapi/gtu/hw.h"
 #include "test.h"
 
 enum { VERSION = 1, DMA_MAP, DMA_UNMAP, GET_INFO, GET_REGION_INFO, GET_IRQ_INFO = 7, SET_IRQS,

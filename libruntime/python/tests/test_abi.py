@@ -12,7 +12,7 @@ from pathlib import Path
 from gtu import _abi
 from support import ROOT
 
-HEADERS = ("error.h", "graph.h", "hw.h", "gtu.h", "gpu.h", "hash.h")
+HEADERS = ("gtu/error.h", "gtu/graph.h", "uapi/gtu/hw.h", "gtu/gtu.h", "gtu/gpu.h", "gtu/hash.h")
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 OPEN = ("gtu_device", "gtu_graph_backing")
 
@@ -40,7 +40,7 @@ def in_c(ctype):
 
 
 def text_of_headers():
-    text = "".join((ROOT / "include/gtu" / h).read_text() for h in HEADERS)
+    text = "".join((ROOT / "include" / h).read_text() for h in HEADERS)
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
     return re.sub(r"^#.*?(?<!\\)$", " ", text, flags=re.M | re.S)
 
@@ -58,7 +58,7 @@ def plain(declaration):
 @unittest.skipUnless((ROOT / "include/gtu/gtu.h").exists(), "no headers: not the source tree")
 class Abi(unittest.TestCase):
     def compiled(self):
-        lines = [f"#include <gtu/{h}>" for h in HEADERS]
+        lines = [f"#include <{h}>" for h in HEADERS]
         lines += ["#include <stdio.h>", "#include <stddef.h>",
                   '#define KIND(x) _Generic((x), uint64_t: "u64", uint32_t: "u32", int32_t: "i32", double: "f64", '
                   'char: "char", default: "other")', "int main(void) {"]

@@ -22,7 +22,7 @@
 #include <linux/seq_file.h>
 #include <linux/spinlock.h>
 
-#include <gtu/hw.h>
+#include <uapi/gtu/hw.h>
 
 #define LOG_LINES	256
 #define SLOT_BYTES	0x8000		/* of configuration space: 8 functions */

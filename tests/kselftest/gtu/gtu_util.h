@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gtu/hw.h"
-#include "uapi/gtu.h"
+#include "uapi/gtu/hw.h"
+#include "uapi/gtu/gtu.h"
 
 #include "../kselftest_harness.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * GTU: what the driver and user space agree on. Descriptors, completions and doorbells, which user
- * space handles without the driver, are in gtu/hw.h.
+ * space handles without the driver, are in uapi/gtu/hw.h.
  */
 #ifndef _UAPI_GTU_H
 #define _UAPI_GTU_H

@@ -48,13 +48,13 @@ SANFLAGS :=
 endif
 
 LIBS := -lfdt -llzma -lz -lzstd -lexpat -lm -lpthread -ldl
-CPPFLAGS += -Iinclude -Ifirmware-model -Ilibruntime -D_GNU_SOURCE -DGTU_VERSION='"$(VERSION)"'
+CPPFLAGS += -Iinclude -I. -Ilibruntime -D_GNU_SOURCE -DGTU_VERSION='"$(VERSION)"'
 CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Wno-psabi -ffp-contract=off -fPIC -fno-strict-aliasing $(SANFLAGS)
 LDFLAGS += $(SANFLAGS)
 
-LIB_SRC := $(wildcard firmware-model/*.c libruntime/*.c libruntime/*/*.c)
+LIB_SRC := $(wildcard firmware-model/device/*.c firmware-model/units/*/*.c libruntime/*.c libruntime/*/*.c)
 # The laboratory is no part of the runtime: the tool and the tests link it beside libgtu.a.
-LAB_SRC := $(wildcard firmware-model/lab/*.c)
+LAB_SRC := $(wildcard firmware-model/lab/*/*.c)
 # Kernels for a GPU, where there is nvcc (NVCC= on the command line: without). They are bytes of the library.
 NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 CUDA_FATBIN := build/cuda/kernels.fatbin
@@ -64,7 +64,8 @@ CUDA_MAJOR := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\)\..*/\1/
 CUDA_FLAGS := -DGTU_CUDA_FATBIN='"$(CUDA_FATBIN)"' -DGTU_CUDA_MAJOR=$(CUDA_MAJOR)
 endif
 
-TOOL_SRC := $(wildcard tools/*.c)
+# firmware-model/transport/qemu is compiled by QEMU.
+TOOL_SRC := $(wildcard tools/*.c firmware-model/transport/*.c firmware-model/transport/vfio-user/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
@@ -111,7 +112,7 @@ $(B)/liblab.a: $(LAB_OBJ)
 	$(call say,AR,$@)
 	$(Q)$(AR) qcs $@ $^
 # .incbin leaves no trace in the dependencies that the compiler writes
-$(B)/obj/firmware-model/lab/machines.o: $(wildcard firmware-model/machines/*.machine)
+$(B)/obj/firmware-model/lab/engine/machines.o: $(wildcard firmware-model/machines/*.machine)
 
 $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
 	$(call say,LD,$@)
@@ -208,7 +209,7 @@ build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/libgtu.a
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
 # What stands on the tool's sources too.
 FUZZ_BRINGUP := $(filter-out tools/bringup_pci.c tools/bringup_vfio.c,$(wildcard tools/bringup_*.c)) \
-	$(addprefix tools/,cli.c dma_table.c fdt_blob.c html.c json.c pci_function.c svg.c whole_file.c)
+	$(wildcard firmware-model/transport/*.c) $(addprefix tools/,cli.c fdt_blob.c html.c json.c svg.c whole_file.c)
 build/fuzz/fuzz_bringup: build/fuzz/obj/tests/fuzz/fuzz_bringup.o $(FUZZ_BRINGUP:%.c=build/fuzz/obj/%.o) build/fuzz/libgtu.a
 	$(call say,LD,$@)
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)

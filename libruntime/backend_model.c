@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "backend.h"
-#include "gtu_model.h"
+#include "firmware-model/device/gtu_model.h"
 
 #define TABLE_LOG2	12u
 #define STEP_CYCLES	(1u << 16)

@@ -15,7 +15,7 @@
 #include "cli.h"
 #include "gtu/graph.h"
 #include "json.h"
-#include "lab/kernels.h"
+#include "firmware-model/lab/kernels/kernels.h"
 #include "whole_file.h"
 
 #define CASES 4

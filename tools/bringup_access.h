@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "gtu/error.h"
-#include "gtu_model.h"
+#include "firmware-model/device/gtu_model.h"
 
 #define ACCESS_BARS	6
 

@@ -10,7 +10,7 @@
 
 #include "bringup_access.h"
 #include "uapi/gtu/hw.h"
-#include "pci_function.h"
+#include "firmware-model/transport/pci_function.h"
 
 /* Where the function sees the first block, and how much it may do at a time. */
 #define LOW_BUS		0x40000000ull

@@ -18,7 +18,7 @@
 
 #include "bringup_access.h"
 #include "uapi/gtu/hw.h"
-#include "vfio_user_wire.h"
+#include "firmware-model/transport/vfio-user/vfio_user_wire.h"
 
 #define LOW_BUS		0x40000000ull
 #define HIGH_BUS	(LOW_BUS + (1ull << 32))

@@ -11,10 +11,10 @@
 #include "bench_lab.h"
 #include "cli.h"
 #include "host.h"
-#include "iru_kernel.h"
+#include "firmware-model/units/iru/iru_kernel.h"
 #include "json.h"
 #include "report.h"
-#include "scu_kernels.h"
+#include "firmware-model/units/scu/scu_kernels.h"
 #include "whole_file.h"
 
 static const char help[] =

@@ -8,7 +8,7 @@
 
 #include "cli.h"
 #include "json.h"
-#include "lab/oracle.h"
+#include "firmware-model/lab/oracle/oracle.h"
 #include "lab_run.h"
 #include "whole_file.h"
 

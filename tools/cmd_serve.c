@@ -15,8 +15,8 @@
 
 #include "bringup.h"
 #include "cli.h"
-#include "pace.h"
-#include "vfio_user.h"
+#include "firmware-model/transport/pace.h"
+#include "firmware-model/transport/vfio-user/vfio_user.h"
 
 #define APERTURE_DEFAULT	(16u << 20)
 #define APERTURE_MAX		(64ull << 30)

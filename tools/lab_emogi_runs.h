@@ -3,7 +3,7 @@
 #ifndef GTU_LAB_EMOGI_RUNS_H
 #define GTU_LAB_EMOGI_RUNS_H
 
-#include "lab/emogi.h"
+#include "firmware-model/lab/kernels/emogi.h"
 #include "lab_run.h"
 
 #define EMOGI_SOURCES 2u

@@ -3,7 +3,7 @@
 #ifndef GTU_LAB_ENERGY_ROWS_H
 #define GTU_LAB_ENERGY_ROWS_H
 
-#include "lab/energy.h"
+#include "firmware-model/lab/engine/energy.h"
 #include "lab_run.h"
 
 /* Zeroed: geometric means over graphs. */

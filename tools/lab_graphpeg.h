@@ -3,7 +3,7 @@
 #ifndef GTU_LAB_GRAPHPEG_H
 #define GTU_LAB_GRAPHPEG_H
 
-#include "lab/peg_graph.h"
+#include "firmware-model/lab/kernels/peg_graph.h"
 #include "lab_run.h"
 
 #define PAPER_SCALE 20			/* at which siblings have the papers' vertices */

@@ -4,7 +4,7 @@
 #define GTU_LAB_RUN_H
 
 #include "gtu/graph.h"
-#include "lab/machine.h"
+#include "firmware-model/lab/engine/machine.h"
 #include "lab_sweep.h"
 #include "lab_table.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/scu_graph.h"
+#include "firmware-model/lab/kernels/scu_graph.h"
 #include "lab_energy_rows.h"
 #include "lab_expect.h"
 #include "lab_jobs.h"

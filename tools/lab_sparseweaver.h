@@ -6,7 +6,7 @@
 #ifndef GTU_LAB_SPARSEWEAVER_H
 #define GTU_LAB_SPARSEWEAVER_H
 
-#include "lab/wvr_graph.h"
+#include "firmware-model/lab/kernels/wvr_graph.h"
 #include "lab_run.h"
 
 #define WEAVER_GRAPHS	16		/* 9 siblings, 6 of the skew generator, or files */

@@ -12,7 +12,7 @@
  * tests/unit/test_degrees.c holds it to plain code, with jobs cut at every cycle (fixture.h); driver/gtu_check.c
  * has what the kernel may let through by ioctl.
  */
-#include "core.h"
+#include "firmware-model/device/core.h"
 
 /* hw.h */
 #define GTU_OP_DEGREES		0x50	/* operand 0: n + 1 offsets of 8 bytes; 1: n degrees of 8 bytes */

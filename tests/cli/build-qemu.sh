@@ -3,7 +3,7 @@
 # make qemu where it cannot be: each a sentence, before anything is loaded or built.
 . "${0%/*}/tap.bash"
 
-build=$root/firmware-model/qemu/build-qemu
+build=$root/firmware-model/transport/qemu/build-qemu
 fake() {
 	mkdir -p "$1"/{hw,configs/devices} && touch "$1"/{configure,hw/Kconfig,hw/meson.build} && echo "$2" >"$1/VERSION"
 }
@@ -45,7 +45,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	mkdir -p tree/build && cp -r "$root"/{firmware-model,packaging} tree/ && mkdir tree/tests &&
 		cp -r "$root/tests/guest" tree/tests/ && chmod -R go+rX "$work" && mkdir -p tree/build/guest
 	exits 1 "a build folder of somebody else's" env HOME="$work" setpriv --reuid=65534 --regid=65534 --clear-groups \
-		tree/firmware-model/qemu/build-qemu --source good
+		tree/firmware-model/transport/qemu/build-qemu --source good
 	says "is named" "nothing can be written to .*/tree/build/guest"
 else
 	report ok "a build folder of somebody else's # SKIP takes root"

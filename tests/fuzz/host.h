@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "uapi/gtu/hw.h"
-#include "gtu_model.h"
+#include "firmware-model/device/gtu_model.h"
 
 #define FUZZ_BLOCKS 16u
 

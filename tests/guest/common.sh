@@ -46,6 +46,6 @@ compiled_in() {
 
 	[ "$target" = x86_64 ] || variable=GTU_QEMU_ARM64
 	[ -n "${!variable:-}" ] && realpath -e "${!variable}" && return
-	dir=$("$root/firmware-model/qemu/build-qemu" --targets "$target-softmmu" --name) && [ -x "$dir/run" ] || return 1
+	dir=$("$root/firmware-model/transport/qemu/build-qemu" --targets "$target-softmmu" --name) && [ -x "$dir/run" ] || return 1
 	echo "$dir/run"
 }

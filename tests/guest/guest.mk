@@ -41,7 +41,7 @@ guest-tools-test:
 	@failed=; for kernel in distribution 6.12 arm64; do \
 		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; \
 	for target in x86_64-softmmu aarch64-softmmu; do \
-		dir=$$(firmware-model/qemu/build-qemu --targets $$target --name 2>/dev/null) && [ -x "$$dir/run" ] || \
+		dir=$$(firmware-model/transport/qemu/build-qemu --targets $$target --name 2>/dev/null) && [ -x "$$dir/run" ] || \
 			[ -n "$$GTU_ALL" ] || continue; \
 		$(MAKE) qemu QEMU_TARGETS=$$target || failed=1; done; test -z "$$failed"
 
@@ -56,7 +56,7 @@ module: guest-tools
 	@tests/guest/build-module.sh --kernel '$(KERNEL)'
 
 # What of the device is linked into QEMU.
-MODEL_OBJ := $(filter $(B)/obj/firmware-model/%,$(LIB_OBJ)) $(B)/obj/tools/dma_table.o $(B)/obj/libruntime/error.o
+MODEL_OBJ := $(filter $(B)/obj/firmware-model/%,$(LIB_OBJ)) $(B)/obj/firmware-model/transport/dma_table.o $(B)/obj/libruntime/error.o
 $(B)/libgtu-model.a: $(MODEL_OBJ)
 	@rm -f $@
 	$(call say,AR,$@)
@@ -67,7 +67,7 @@ QEMU_SUITE ?=
 QEMU_TARGETS ?= x86_64-softmmu
 .PHONY: qemu
 qemu: build/libgtu-model.a
-	@JOBS='$(JOBS)' firmware-model/qemu/build-qemu $(if $(QEMU_SRC),--source '$(QEMU_SRC)') \
+	@JOBS='$(JOBS)' firmware-model/transport/qemu/build-qemu $(if $(QEMU_SRC),--source '$(QEMU_SRC)') \
 		$(if $(QEMU_SUITE),--suite '$(QEMU_SUITE)') --targets '$(QEMU_TARGETS)'
 
 build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) include/uapi/gtu/gtu.h include/uapi/gtu/hw.h

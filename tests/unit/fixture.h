@@ -9,8 +9,8 @@
 
 #include <sys/mman.h>
 
-#include "device.h"
-#include "gtu_model.h"
+#include "firmware-model/device/device.h"
+#include "firmware-model/device/gtu_model.h"
 #include "test.h"
 
 #define FX_PAGE		4096u

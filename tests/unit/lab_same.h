@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "lab/iru_graph.h"
+#include "firmware-model/lab/kernels/iru_graph.h"
 
 /* the reference belongs to the tool, which tests do not link */
 #include "../../tools/reference.c"

@@ -4,7 +4,7 @@
 #define PEG_BED_H
 
 #include "fixture.h"
-#include "peg_core.h"
+#include "firmware-model/units/peg/peg_core.h"
 
 #define N_MAX		3000u
 #define RING_LOG2	6u

@@ -3,7 +3,7 @@
  * Two ways not to wait for a job's end: an event when its stream moves (ARM_STREAM), and ending it before it
  * is done (QUEUE_CANCEL), wherever it stands and whoever waits for what it holds.
  */
-#include "core.h"
+#include "firmware-model/device/core.h"
 #include "fixture.h"
 
 #define RW	(GTU_REGION_READ | GTU_REGION_WRITE)

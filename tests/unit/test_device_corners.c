@@ -3,7 +3,7 @@
  * Corners of the device's core, each once a mistake: fences and what becomes of the queues they wait for,
  * units that are held, limits at any cut, events of queues that end, halves of registers.
  */
-#include "core.h"
+#include "firmware-model/device/core.h"
 #include "fixture.h"
 
 #define RW (GTU_REGION_READ | GTU_REGION_WRITE)

@@ -3,8 +3,8 @@
  * The IRU's schedule against a naive reading of its rules: the same records in the same cycles, for
  * random builds, streams, latencies and requests, however the run is cut.
  */
-#include "iru_core.h"
-#include "iru_kernel.h"
+#include "firmware-model/units/iru/iru_core.h"
+#include "firmware-model/units/iru/iru_kernel.h"
 #include "iru_naive.h"
 #include "test.h"
 

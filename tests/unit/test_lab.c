@@ -2,9 +2,9 @@
 /* The laboratory as a whole: oracles, laws, the warp language, machine files, units beside it. */
 #include <sys/stat.h>
 
-#include "lab/kernels.h"
-#include "lab/oracle.h"
-#include "lab/warp.h"
+#include "firmware-model/lab/kernels/kernels.h"
+#include "firmware-model/lab/oracle/oracle.h"
+#include "firmware-model/lab/engine/warp.h"
 #include "test.h"
 
 static struct gtu_error err;

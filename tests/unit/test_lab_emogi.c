@@ -2,7 +2,7 @@
 /* Traversal over the link: results against the reference, requests against a list worked out by hand. */
 #include <math.h>
 
-#include "lab/emogi.h"
+#include "firmware-model/lab/kernels/emogi.h"
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Coalescer, caches, crossbar, DRAM and link, each in cases small enough to be worked out by hand. */
-#include "lab/coalesce.h"
-#include "lab/internal.h"
+#include "firmware-model/lab/engine/coalesce.h"
+#include "firmware-model/lab/engine/internal.h"
 #include "test.h"
 
 /* ---- Coalescer --------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lab/peg_graph.h"
+#include "firmware-model/lab/kernels/peg_graph.h"
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The SCU in a laboratory: its pipeline by hand, and the device's results and cycles. */
-#include "lab/energy.h"
-#include "lab/scu_graph.h"
+#include "firmware-model/lab/engine/energy.h"
+#include "firmware-model/lab/kernels/scu_graph.h"
 #include "lab_same.h"
 #include "scu_reference.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Unified memory that migrates: times, prefetch, eviction, all worked out by hand. */
-#include "lab/lab.h"
-#include "lab/warp.h"
+#include "firmware-model/lab/engine/lab.h"
+#include "firmware-model/lab/engine/warp.h"
 #include "test.h"
 
 /*

@@ -2,8 +2,8 @@
 /* Weaver in a laboratory's SMs: cycles worked out by hand, work as registered, all mappings alike. */
 #include <math.h>
 
-#include "lab/wvr_eghw.h"
-#include "lab/wvr_graph.h"
+#include "firmware-model/lab/units/wvr_eghw.h"
+#include "firmware-model/lab/kernels/wvr_graph.h"
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */

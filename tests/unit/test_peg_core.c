@@ -4,7 +4,7 @@
  * builds, graphs, latencies and requests, however the run is cut; the paper's walk-through of balancing to
  * the number; and the multiset of edges, whatever sizes, engines, replies and exchanges there are.
  */
-#include "peg_core.h"
+#include "firmware-model/units/peg/peg_core.h"
 #include "peg_naive.h"
 #include "test.h"
 

@@ -5,7 +5,7 @@
  * completions and cycles must be those of the reference every time.
  */
 #include "fixture.h"
-#include "scu_kernels.h"
+#include "firmware-model/units/scu/scu_kernels.h"
 #include "scu_reference.h"
 
 #define POOL_BYTES	(192u << 10)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The SCU over megabytes: output that goes past the caches, many quanta, several levels of page lists. */
 #include "fixture.h"
-#include "scu_kernels.h"
+#include "firmware-model/units/scu/scu_kernels.h"
 #include "scu_reference.h"
 
 #define RW (GTU_REGION_READ | GTU_REGION_WRITE)

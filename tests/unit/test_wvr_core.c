@@ -4,7 +4,7 @@
  * that is in one state a cycle, for random registrations, requests and skips.
  */
 #include "test.h"
-#include "wvr_core.h"
+#include "firmware-model/units/wvr/wvr_core.h"
 
 static struct wvr_core *make(const struct wvr_shape *shape)
 {

@@ -5,7 +5,7 @@
  * leave its operands.
  */
 #include "fixture.h"
-#include "wvr_core.h"
+#include "firmware-model/units/wvr/wvr_core.h"
 
 #define TABLE_MAX	4096u
 

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The device's own state, shared by the parts of the core (device, mailbox, queue, memory) only. */
+#ifndef GTU_CORE_H
+#define GTU_CORE_H
+
+#include "device.h"
+#include "firmware-model/units/zcm/zcm_core.h"
+
+#define GTU_QUEUES_MAX		256u
+#define GTU_CONTEXTS_MAX	4096u
+#define GTU_QUANTUM		4096u	/* cycles a context of weight 1 gets in its turn */
+#define GTU_STALL_LIMIT		(1ull << 30)	/* cycles an exclusive unit may be held by a stalled stream */
+#define GTU_UNITS		6u
+
+#define GTU_BITMAP_WORDS	(GTU_QUEUES_MAX / 64)
+
+struct gtu_context {
+	bool enabled;
+	uint8_t table_log2, weight;
+	uint64_t table;			/* bus address of the region table */
+	int64_t deficit;		/* of the round robin, cycles */
+	uint32_t next_queue;		/* where the context's own round robin goes on */
+	uint64_t queues[GTU_BITMAP_WORDS];
+};
+
+struct gtu_hwq {
+	bool enabled;
+	uint8_t sq_log2, cq_log2;
+	bool armed, event_due, error_due;
+	bool active;			/* job holds a fetched descriptor */
+	bool stalled;			/* the job waits for its consumer */
+	bool canceling;			/* jobs before cancel_until end with CANCELED */
+	uint32_t id, context, event_ring, arm_index;
+	uint16_t life;			/* times it was enabled or reset */
+	uint64_t sq, cq;		/* bus addresses */
+	uint32_t sq_head, sq_tail, cq_head, cq_tail;
+	uint32_t state;			/* GTU_QUEUE_* */
+	uint32_t cancel_until;
+	uint32_t submit_low;		/* of a doorbell written in halves */
+	uint64_t stalled_for;		/* cycles */
+	struct gtu_job job;
+};
+
+struct gtu_event_ring {
+	bool enabled;
+	uint8_t log2;
+	uint32_t vector, head, tail;
+	uint64_t addr;
+};
+
+struct gtu_unit_page {
+	const struct gtu_unit *unit;
+	uint32_t param[GTU_UREG_PARAMS];
+	uint32_t setting[GTU_UREG_SETS];
+	uint64_t live[GTU_UREG_COUNTERS];
+	uint64_t shown[GTU_UREG_COUNTERS];	/* as of the last snapshot */
+	void *state;
+	struct gtu_hwq *owner;		/* of an exclusive unit */
+	struct gtu_hwq *heir;		/* who has it next */
+};
+
+#define GTU_FLIGHTS 64u			/* accesses that the monitor keeps apart */
+
+struct gtu_dev {
+	struct gtu_dev_config config;
+	struct gtu_host_ops ops;
+	void *host;
+	uint8_t *aperture;
+	bool aperture_owned;
+
+	uint32_t epoch, error;
+	uint64_t error_info, scratch, cycle_limit, cycles;
+	uint32_t latch_offset, latch_high;
+	uint64_t mbox_arg[GTU_MBOX_ARGS], mbox_result[GTU_MBOX_RESULTS];
+	uint32_t mbox_status;
+
+	struct gtu_context *context;	/* [config.contexts] */
+	struct gtu_hwq *queue;		/* [config.queues] */
+	struct gtu_event_ring event[GTU_EVENT_RINGS_MAX];
+	uint32_t turn;			/* context whose turn it is */
+	uint64_t work[GTU_BITMAP_WORDS]; /* queues that may go on */
+	uint32_t fences;		/* jobs of that kind under way */
+	struct gtu_unit_page page[GTU_UNITS];
+
+	bool faulty;			/* any of the faults is set */
+	bool stuck;			/* in a reset that does not end */
+	struct gtu_dev_faults faults;
+	uint64_t completions, records, invalidates, resets, power_losses;	/* so far, for the faults */
+	uint32_t bug_word;		/* what a planted bug has to remember */
+
+	uint8_t *fdt;			/* GTU_FDT_WINDOW_SIZE */
+	uint32_t fdt_bytes, fdt_crc;
+
+	struct gtu_mem mem[GTU_BLOCK_OPERANDS];
+	struct gtu_watch *watch;
+	bool monitor;			/* ZCM is on */
+	uint64_t run_cycles;		/* device clock when the running job's cycle 0 was */
+	uint64_t monitor_since;
+	struct zcm zcm;
+	struct zcm_flight flight[GTU_FLIGHTS];
+};
+
+/* device.c */
+struct gtu_unit_page *gtu_dev_page(struct gtu_dev *dev, const struct gtu_unit *unit);
+const struct gtu_unit *gtu_dev_unit(const struct gtu_dev *dev, unsigned opcode);
+void gtu_dev_error(struct gtu_dev *dev, uint32_t bit, uint64_t info);
+
+/* fault.c: only where dev->faulty */
+void gtu_fault_completion(struct gtu_dev *dev, struct gtu_hw_cpl *cpl, uint16_t *phase);
+void gtu_fault_status(struct gtu_dev *dev, struct gtu_hw_queue_status *s, uint32_t *state);
+uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word);
+/* A record on its way into a stream's ring: its header, and its @words of lanes. */
+void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *lane, unsigned words);
+bool gtu_fault_invalidate(struct gtu_dev *dev);	/* true: it is never done */
+bool gtu_fault_reset(struct gtu_dev *dev);	/* true: it does not end */
+void gtu_fault_power(struct gtu_dev *dev);	/* behind a function-level reset */
+
+/* bug.c: only where dev->faulty */
+uint64_t gtu_bug_read(const struct gtu_dev *dev, uint32_t offset, uint64_t value);
+bool gtu_bug_write(struct gtu_dev *dev, uint32_t offset, unsigned size, uint64_t *value);	/* true: it is lost */
+uint64_t gtu_bug_aperture(const struct gtu_dev *dev, uint64_t offset);
+void gtu_bug_record(uint32_t *lane, unsigned words);
+void gtu_bug_completion(const struct gtu_dev *dev, const struct gtu_job *job, struct gtu_hw_cpl *cpl, uint16_t *phase);
+
+/* fdt.c: fill dev->fdt; false (with *why) when it does not fit. */
+bool gtu_fdt_build(struct gtu_dev *dev, const char **why);
+
+/* mailbox.c */
+void gtu_mailbox(struct gtu_dev *dev, uint32_t command);
+
+/* memory.c */
+void *gtu_dma(struct gtu_dev *dev, uint64_t addr, uint64_t bytes, bool write);
+bool gtu_dma_read(struct gtu_dev *dev, uint64_t addr, void *to, uint64_t bytes);
+bool gtu_dma_write(struct gtu_dev *dev, uint64_t addr, const void *from, uint64_t bytes);
+
+/* queue.c */
+void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsigned size,
+			uint64_t value);
+void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q);	/* job gone, unit released */
+void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q);	/* indices 0, enabled */
+/* Go on at @index of both rings; @head: what is consumed. For a queue that has just been started. */
+void gtu_queue_seek(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t index, uint32_t head);
+bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until); /* false: beyond the tail */
+void gtu_queue_wake_all(struct gtu_dev *dev);
+void gtu_events_retry(struct gtu_dev *dev, uint32_t ring);
+
+/* zcm.c */
+void gtu_zcm_stream(struct gtu_dev *dev, unsigned direction, uint64_t addr, uint64_t bytes,
+		    uint64_t cycle, uint64_t latency);
+void gtu_zcm_gather(struct gtu_dev *dev, unsigned direction, const uint64_t *addr, unsigned n,
+		    unsigned width, uint64_t cycle, uint64_t latency);
+void gtu_zcm_snapshot(struct gtu_dev *dev);
+void gtu_zcm_clear(struct gtu_dev *dev);
+
+/* Is it built with this mistake? */
+static inline bool gtu_bug(const struct gtu_dev *dev, enum gtu_bug bug)
+{
+	return __builtin_expect(dev->faulty, 0) && dev->faults.bug == bug;
+}
+
+static inline bool gtu_bit(const uint64_t *map, unsigned i)
+{
+	return map[i / 64] >> (i % 64) & 1;
+}
+static inline void gtu_bit_set(uint64_t *map, unsigned i)
+{
+	map[i / 64] |= 1ull << (i % 64);
+}
+static inline void gtu_bit_clear(uint64_t *map, unsigned i)
+{
+	map[i / 64] &= ~(1ull << (i % 64));
+}
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include <string.h>
+
+#include "coalesce.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define BEFORE 4u			/* words before the first sorted index, so that it has a neighbour */
+
+/* All active indices, descending, equal ones side by side: transactions are runs of them. */
+static unsigned sort_plain(const uint32_t *index, uint32_t mask, uint32_t *sorted)
+{
+	unsigned n = 0, i;
+	bool up = true;
+	uint32_t v;
+
+	if (mask == ~0u) {
+		for (i = 1; i < LAB_LANES; i++)
+			up &= index[i - 1] <= index[i];
+		if (up) {
+			for (i = 0; i < LAB_LANES; i++)
+				sorted[i] = index[LAB_LANES - 1 - i];
+			return LAB_LANES;
+		}
+	}
+	for (; mask; mask &= mask - 1) {
+		v = index[__builtin_ctz(mask)];
+		for (i = n++; i && sorted[i - 1] < v; i--)
+			sorted[i] = sorted[i - 1];
+		sorted[i] = v;
+	}
+	return n;
+}
+
+/* Sectors of a line whose 4-byte words in @words (a bit each) are not all there. */
+static uint8_t partial_sectors(uint32_t words)
+{
+	uint8_t p = 0;
+	unsigned s;
+
+	for (s = 0; s < 4; s++) {
+		unsigned part = words >> (8 * s) & 0xff;
+
+		p |= (uint8_t)((part != 0 && part != 0xff) << s);
+	}
+	return p;
+}
+
+static void atomics(const uint32_t *sorted, unsigned n, unsigned shift, uint64_t base, struct lab_coalesced *out)
+{
+	unsigned i, run, most, k;
+	uint32_t sector;
+
+	out->n = 0;
+	for (i = 0; i < n;) {
+		sector = sorted[i] >> shift;
+		most = run = 1;
+		for (i++; i < n && sorted[i] >> shift == sector; i++) {
+			run = sorted[i] == sorted[i - 1] ? run + 1 : 1;
+			most = run > most ? run : most;
+		}
+		for (k = 0; k < most; k++) {
+			out->unit[out->n] = base + (uint64_t)sector * LAB_SECTOR;
+			out->bits[out->n] = (uint8_t)(1u << (sector & 3));
+			out->partial[out->n++] = 0;
+		}
+	}
+	out->sectors = out->n;
+}
+
+/* Of half a warp, added to *out: lines, a word of them once a transaction. */
+static void atomic_lines(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base,
+			 struct lab_coalesced *out)
+{
+	unsigned line_shift = 7 - width_log2, sector_shift = 5 - width_log2, i, first, run, k;
+	uint32_t line;
+
+	for (i = 0; i < n;) {
+		line = sorted[i] >> line_shift;
+		first = out->n;
+		for (run = 0; i < n && sorted[i] >> line_shift == line; i++) {
+			run = run && sorted[i] == sorted[i - 1] ? run + 1 : 1;
+			k = first + run - 1; /* the run-th lane on a word goes with the run-th of the line's */
+			if (k == out->n) {
+				out->unit[k] = base + (uint64_t)line * LAB_LINE;
+				out->bits[k] = out->partial[k] = 0;
+				out->n++;
+			}
+			out->bits[k] |= (uint8_t)(1u << (sorted[i] >> sector_shift & 3));
+		}
+	}
+}
+
+typedef unsigned sort_lanes(const uint32_t *index, uint32_t mask, uint32_t *sorted);
+
+static void atomics_by_halves(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base,
+			      sort_lanes *sort, struct lab_coalesced *out)
+{
+	uint32_t sorted[LAB_LANES], half, i;
+
+	out->n = out->sectors = 0;
+	for (i = 0; i < 2; i++) {
+		half = mask & 0xffffu << 16 * i;
+		if (half)
+			atomic_lines(sorted, sort(index, half, sorted), width_log2, base, out);
+	}
+	for (i = 0; i < out->n; i++)
+		out->sectors += lab_sectors(out->bits[i]);
+}
+
+/* Bits of those of @n sorted indices whose @shift-ed value is not that of the one before; sorted[-1] may be read. */
+static uint32_t changes(const uint32_t *sorted, unsigned n, unsigned shift)
+{
+	uint32_t bits = 0;
+	unsigned i;
+
+#ifdef __SSE2__
+	const __m128i by = _mm_cvtsi32_si128((int)shift);
+
+	for (i = 0; i < n; i += 4) {
+		__m128i a = _mm_srl_epi32(_mm_loadu_si128((const __m128i *)(sorted + i)), by);
+		__m128i b = _mm_srl_epi32(_mm_loadu_si128((const __m128i *)(sorted + i - 1)), by);
+
+		bits |= (~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(a, b))) & 0xf) << i;
+	}
+#else
+	for (i = 1; i < n; i++)
+		bits |= (uint32_t)(sorted[i] >> shift != sorted[i - 1] >> shift) << i;
+#endif
+	return (bits | 1) & ~0u >> (LAB_LANES - n);
+}
+
+/* Loads: what matters is which sectors there are. */
+static void merge_loads(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
+			struct lab_coalesced *out)
+{
+	unsigned shift = 5 - width_log2, line_log2 = unit == LAB_LINE ? 2 : 0, unit_log2 = unit == LAB_LINE ? 7 : 5;
+	uint32_t m = changes(sorted, n, shift), at, last = 0, k = 0, sector;
+
+	out->sectors = 0;
+	for (; m; m &= m - 1, out->sectors++) {
+		sector = sorted[__builtin_ctz(m)] >> shift;
+		at = sector >> line_log2;
+		if (!k || at != last) {
+			out->unit[k] = base + ((uint64_t)at << unit_log2);
+			out->partial[k] = 0;
+			out->bits[k++] = 0;
+			last = at;
+		}
+		out->bits[k - 1] |= (uint8_t)(1u << (sector & 3));
+	}
+	out->n = k;
+}
+
+static void merge(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
+		  enum lab_kind kind, struct lab_coalesced *out)
+{
+	unsigned shift = 5 - width_log2, unit_shift = unit == LAB_LINE ? 7 - width_log2 : shift;
+	unsigned unit_log2 = unit == LAB_LINE ? 7 : 5, i, words_log2 = width_log2 - 2;
+	uint32_t at = ~(sorted[0] >> unit_shift), words = 0, sector;
+	struct lab_coalesced *o = out;
+	int k = -1;
+
+	for (i = 0; i < n; i++) {
+		sector = sorted[i] >> shift;
+		if (sorted[i] >> unit_shift != at) {
+			if (kind == LAB_STORE && k >= 0)
+				o->partial[k] = partial_sectors(words);
+			at = sorted[i] >> unit_shift;
+			k++;
+			o->unit[k] = base + ((uint64_t)at << unit_log2);
+			o->bits[k] = 0;
+			words = 0;
+		}
+		o->bits[k] |= (uint8_t)(1u << (sector & 3));
+		words |= (width_log2 == 3 ? 3u : 1u) << ((sorted[i] << words_log2) & 31);
+	}
+	if (kind == LAB_STORE)
+		o->partial[k] = partial_sectors(words);
+	o->n = (uint32_t)k + 1;
+	o->sectors = 0;
+	for (i = 0; i < o->n; i++)
+		o->sectors += lab_sectors(o->bits[i]);
+}
+
+void lab_coalesce_plain(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base,
+			unsigned unit, enum lab_kind kind, struct lab_coalesced *out)
+{
+	uint32_t room[BEFORE + LAB_LANES], *sorted = room + BEFORE;
+	unsigned n;
+
+	if (kind == LAB_ATOMIC && unit == LAB_LINE) {
+		atomics_by_halves(index, mask, width_log2, base, sort_plain, out);
+		return;
+	}
+	n = sort_plain(index, mask, sorted);
+	if (kind == LAB_ATOMIC)
+		atomics(sorted, n, 5 - width_log2, base, out);
+	else if (kind == LAB_LOAD)
+		merge_loads(sorted, n, width_log2, base, unit, out);
+	else
+		merge(sorted, n, width_log2, base, unit, kind, out);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+/* One step of Batcher's bitonic sort: lane i keeps the smaller of itself and lane i ^ d where @low says so. */
+#define STEP(v, perm, low)                                                                         \
+	do {                                                                                       \
+		__m512i other_ = _mm512_permutexvar_epi32(perm, v);                                \
+		v = _mm512_mask_min_epu32(_mm512_max_epu32(v, other_), low, v, other_);            \
+	} while (0)
+
+/* Descending. Lanes that are off count as 0 and come last, which the number of active ones cuts off. */
+__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq")))
+static unsigned sort_avx512(const uint32_t *index, uint32_t mask, uint32_t *sorted)
+{
+	const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+	const __m512i x1 = _mm512_xor_si512(lane, _mm512_set1_epi32(1));
+	const __m512i x2 = _mm512_xor_si512(lane, _mm512_set1_epi32(2));
+	const __m512i x4 = _mm512_xor_si512(lane, _mm512_set1_epi32(4));
+	const __m512i x8 = _mm512_xor_si512(lane, _mm512_set1_epi32(8));
+	__m512i a = _mm512_maskz_loadu_epi32((__mmask16)mask, index);
+	__m512i b = _mm512_maskz_loadu_epi32((__mmask16)(mask >> 16), index + 16);
+	__m512i c;
+
+	/* a descends, b ascends: then one bitonic merge of the two */
+	STEP(a, x1, 0x6666); STEP(b, x1, 0x9999);
+	STEP(a, x2, 0x3c3c); STEP(b, x2, 0xc3c3);
+	STEP(a, x1, 0x5a5a); STEP(b, x1, 0xa5a5);
+	STEP(a, x4, 0x0ff0); STEP(b, x4, 0xf00f);
+	STEP(a, x2, 0x33cc); STEP(b, x2, 0xcc33);
+	STEP(a, x1, 0x55aa); STEP(b, x1, 0xaa55);
+	STEP(a, x8, 0xff00); STEP(b, x8, 0x00ff);
+	STEP(a, x4, 0xf0f0); STEP(b, x4, 0x0f0f);
+	STEP(a, x2, 0xcccc); STEP(b, x2, 0x3333);
+	STEP(a, x1, 0xaaaa); STEP(b, x1, 0x5555);
+	c = _mm512_max_epu32(a, b);
+	b = _mm512_min_epu32(a, b);
+	a = c;
+	STEP(a, x8, 0xff00); STEP(b, x8, 0xff00);
+	STEP(a, x4, 0xf0f0); STEP(b, x4, 0xf0f0);
+	STEP(a, x2, 0xcccc); STEP(b, x2, 0xcccc);
+	STEP(a, x1, 0xaaaa); STEP(b, x1, 0xaaaa);
+	_mm512_storeu_si512(sorted, a);
+	_mm512_storeu_si512(sorted + 16, b);
+	return (unsigned)__builtin_popcount(mask);
+}
+
+void lab_coalesce(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base, unsigned unit,
+		  enum lab_kind kind, struct lab_coalesced *out)
+{
+	static int wide = -1;
+	uint32_t room[BEFORE + LAB_LANES], *sorted = room + BEFORE;
+	unsigned n;
+
+	if (wide < 0)
+		wide = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+		       __builtin_cpu_supports("avx512dq");
+	if (kind == LAB_ATOMIC && unit == LAB_LINE) {
+		atomics_by_halves(index, mask, width_log2, base, wide ? sort_avx512 : sort_plain, out);
+		return;
+	}
+	n = wide && mask & (mask - 1) ? sort_avx512(index, mask, sorted) : sort_plain(index, mask, sorted);
+	if (kind == LAB_ATOMIC)
+		atomics(sorted, n, 5 - width_log2, base, out);
+	else if (kind == LAB_LOAD)
+		merge_loads(sorted, n, width_log2, base, unit, out);
+	else
+		merge(sorted, n, width_log2, base, unit, kind, out);
+}
+#else
+void lab_coalesce(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base, unsigned unit,
+		  enum lab_kind kind, struct lab_coalesced *out)
+{
+	lab_coalesce_plain(index, mask, width_log2, base, unit, kind, out);
+}
+#endif

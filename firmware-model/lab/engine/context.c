@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "context.h"
+
+#if defined(__x86_64__) && !defined(LAB_UCONTEXT)
+
+/* Registers that a called function keeps: rbp, rbx, r12 to r15. Rounding and masks of SSE are never changed. */
+__asm__(".text\n"
+	".p2align 4\n"
+	".hidden lab_context_switch\n"
+	".globl lab_context_switch\n"
+	".type lab_context_switch, @function\n"
+	"lab_context_switch:\n"
+	"	pushq %rbp\n"
+	"	pushq %rbx\n"
+	"	pushq %r12\n"
+	"	pushq %r13\n"
+	"	pushq %r14\n"
+	"	pushq %r15\n"
+	"	movq %rsp, (%rdi)\n"
+	"	movq %rsi, %rsp\n"
+	"	popq %r15\n"
+	"	popq %r14\n"
+	"	popq %r13\n"
+	"	popq %r12\n"
+	"	popq %rbx\n"
+	"	popq %rbp\n"
+	"	ret\n"
+	".size lab_context_switch, .-lab_context_switch\n"
+	".hidden lab_context_start\n"
+	".type lab_context_start, @function\n"
+	"lab_context_start:\n"
+	"	movq %r12, %rdi\n"
+	"	callq *%r13\n"
+	"	ud2\n"
+	".size lab_context_start, .-lab_context_start\n");
+
+void lab_context_start(void) __attribute__((visibility("hidden")));
+
+void *lab_context_make(void *top, void (*entry)(void *arg), void *arg)
+{
+	uint64_t *sp = (uint64_t *)((uintptr_t)top & ~(uintptr_t)63);
+
+	*--sp = 0;
+	*--sp = (uint64_t)(uintptr_t)lab_context_start; /* popped by ret: the stack is then 16 - 8 mod 16 */
+	*--sp = 0;				/* rbp */
+	*--sp = 0;				/* rbx */
+	*--sp = (uint64_t)(uintptr_t)arg;	/* r12 */
+	*--sp = (uint64_t)(uintptr_t)entry;	/* r13 */
+	*--sp = 0;				/* r14 */
+	*--sp = 0;				/* r15 */
+	return sp;
+}
+
+#elif defined(__aarch64__) && !defined(LAB_UCONTEXT)
+
+__asm__(".text\n"
+	".p2align 2\n"
+	".hidden lab_context_switch\n"
+	".globl lab_context_switch\n"
+	".type lab_context_switch, %function\n"
+	"lab_context_switch:\n"
+	"	sub sp, sp, #160\n"
+	"	stp x19, x20, [sp]\n"
+	"	stp x21, x22, [sp, #16]\n"
+	"	stp x23, x24, [sp, #32]\n"
+	"	stp x25, x26, [sp, #48]\n"
+	"	stp x27, x28, [sp, #64]\n"
+	"	stp x29, x30, [sp, #80]\n"
+	"	stp d8, d9, [sp, #96]\n"
+	"	stp d10, d11, [sp, #112]\n"
+	"	stp d12, d13, [sp, #128]\n"
+	"	stp d14, d15, [sp, #144]\n"
+	"	mov x9, sp\n"
+	"	str x9, [x0]\n"
+	"	mov sp, x1\n"
+	"	ldp x19, x20, [sp]\n"
+	"	ldp x21, x22, [sp, #16]\n"
+	"	ldp x23, x24, [sp, #32]\n"
+	"	ldp x25, x26, [sp, #48]\n"
+	"	ldp x27, x28, [sp, #64]\n"
+	"	ldp x29, x30, [sp, #80]\n"
+	"	ldp d8, d9, [sp, #96]\n"
+	"	ldp d10, d11, [sp, #112]\n"
+	"	ldp d12, d13, [sp, #128]\n"
+	"	ldp d14, d15, [sp, #144]\n"
+	"	add sp, sp, #160\n"
+	"	ret\n"
+	".size lab_context_switch, .-lab_context_switch\n"
+	".hidden lab_context_start\n"
+	".type lab_context_start, %function\n"
+	"lab_context_start:\n"
+	"	mov x0, x19\n"
+	"	blr x20\n"
+	"	brk #0\n"
+	".size lab_context_start, .-lab_context_start\n");
+
+void lab_context_start(void) __attribute__((visibility("hidden")));
+
+void *lab_context_make(void *top, void (*entry)(void *arg), void *arg)
+{
+	uint64_t *sp = (uint64_t *)((uintptr_t)top & ~(uintptr_t)63) - 20;
+	unsigned i;
+
+	for (i = 0; i < 20; i++)
+		sp[i] = 0;
+	sp[0] = (uint64_t)(uintptr_t)arg;
+	sp[1] = (uint64_t)(uintptr_t)entry;
+	sp[11] = (uint64_t)(uintptr_t)lab_context_start;
+	return sp;
+}
+
+#else
+
+#include <ucontext.h>
+
+/* The context lies at the top of its own stack; that of the caller, on the caller's stack while it waits. */
+struct frame {
+	ucontext_t context;
+	void (*entry)(void *arg);
+	void *arg;
+};
+
+static void start(unsigned high, unsigned low)
+{
+	struct frame *f = (struct frame *)(uintptr_t)((uint64_t)high << 32 | low);
+
+	f->entry(f->arg);
+	abort();
+}
+
+void *lab_context_make(void *top, void (*entry)(void *arg), void *arg)
+{
+	struct frame *f = (struct frame *)(((uintptr_t)top - sizeof(*f)) & ~(uintptr_t)63);
+	char *bottom = (char *)top - LAB_STACK;
+
+	f->entry = entry;
+	f->arg = arg;
+	getcontext(&f->context);
+	f->context.uc_stack.ss_sp = bottom;
+	f->context.uc_stack.ss_size = (size_t)((char *)f - bottom);
+	f->context.uc_link = NULL;
+	makecontext(&f->context, (void (*)(void))start, 2, (unsigned)((uint64_t)(uintptr_t)f >> 32),
+		    (unsigned)(uintptr_t)f);
+	return &f->context;
+}
+
+void lab_context_switch(void **from, void *to)
+{
+	ucontext_t here;
+
+	*from = &here;
+	swapcontext(&here, to);
+}
+
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || defined(LAB_UCONTEXT) || !(defined(__x86_64__) || defined(__aarch64__))
+#define GUARDED 1
+#else
+#define GUARDED 0
+#endif
+#define HUGE_PAGE (2u << 20)
+
+static size_t mapped(unsigned count, size_t each)
+{
+	return (each * count + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+}
+
+/*
+ * A thousand warps' frames are the laboratory's most used memory. Without guard pages between them they lie in huge
+ * pages, so that the host does not look up a page table for each; and not at a power of two from one another, which
+ * would put all of them into the same few sets of its caches.
+ */
+void *lab_stacks_map(unsigned count, size_t *each)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
+	char *map, *start;
+	unsigned i;
+
+	*each = GUARDED ? ((LAB_STACK + page - 1) / page) * page + page : LAB_STACK + 4096 + 1088;
+	bytes = mapped(count, *each);
+	map = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED)
+		return NULL;
+	start = (char *)(((uintptr_t)map + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+	if (start != map)
+		munmap(map, (size_t)(start - map));
+	munmap(start + bytes, HUGE_PAGE - (size_t)(start - map));
+	if (!GUARDED) {
+		madvise(start, bytes, MADV_HUGEPAGE); /* what there is without them is as right, and slower */
+		return start;
+	}
+	for (i = 0; i < count; i++)
+		if (mprotect(start + *each * i, page, PROT_NONE)) {
+			munmap(start, bytes);
+			return NULL;
+		}
+	return start;
+}
+
+void lab_stacks_unmap(void *stacks, unsigned count, size_t each)
+{
+	if (stacks)
+		munmap(stacks, mapped(count, each));
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "energy.h"
+
+/*
+ * "MMGPU": Arunkumar et al., Understanding the Future of Energy Efficiency in Multi-Module GPUs, HPCA 2019: microbenchmarks
+ * on a Tesla K40 (28 nm, GDDR5), table Ib. "Horowitz": Computing's Energy Problem, ISSCC 2014 (45 nm). "FGDRAM":
+ * O'Connor et al., Fine-Grained DRAM, MICRO 2017. "Tom's": Tom's Hardware, GeForce GTX 980 and 970 review, 2014, idle power.
+ */
+static const struct lab_energy_cost discrete[LAB_EVENTS] = {
+	[LAB_E_INSTRUCTION] = { "thread instruction", "MMGPU: integer and float instructions of 50 to 70 pJ; half as much and again",
+				{ 30, 60, 90 } },
+	[LAB_E_L1] = { "L1 access", "MMGPU: L1 to registers 5.99 nJ for 128 bytes; least: half", { 3000, 5990, 5990 } },
+	[LAB_E_SHARED] = { "shared memory access", "MMGPU: shared memory to registers 5.45 nJ for 128 bytes; least: half",
+			   { 2700, 5450, 5450 } },
+	[LAB_E_L2] = { "L2 sector", "MMGPU: L2 to L1 3.96 nJ for 32 bytes; least: half", { 1980, 3960, 3960 } },
+	[LAB_E_DRAM] = { "DRAM sector", "MMGPU: DRAM to L2 7.82 nJ for 32 bytes; least: FGDRAM, GDDR5 of 14 pJ a bit",
+			 { 3580, 7820, 7820 } },
+	[LAB_E_UNIT] = { "unit element", "assumed: four accesses of a buffer; Horowitz: 10 pJ at 8 KB, 20 pJ at 32 KB",
+			 { 40, 80, 160 } },
+	[LAB_E_SECOND] = { "static power", "Tom's: 9.2 and 15.8 W idle (two GTX 980); most: MMGPU, 62 W of a K40", { 9.2, 15.8, 62 } },
+};
+
+static const struct lab_energy_cost mobile[LAB_EVENTS] = {
+	[LAB_E_INSTRUCTION] = { "thread instruction", "assumed: half of the discrete chip's, at 20 nm and a lower voltage; most: all",
+				{ 15, 30, 60 } },
+	[LAB_E_L1] = { "L1 access", "as above", { 1500, 3000, 5990 } },
+	[LAB_E_SHARED] = { "shared memory access", "as above", { 1350, 2720, 5450 } },
+	[LAB_E_L2] = { "L2 sector", "as above, wires a quarter to a half as long", { 500, 1000, 1980 } },
+	[LAB_E_DRAM] = { "DRAM sector", "assumed: LPDDR4 of 4 to 12 pJ a bit", { 1020, 2050, 3070 } },
+	[LAB_E_UNIT] = { "unit element", "assumed: four accesses of a buffer; Horowitz: 10 pJ at 8 KB, 20 pJ at 32 KB",
+			 { 20, 60, 160 } },
+	[LAB_E_SECOND] = { "static power", "assumed: a tenth of the 10 W that NVIDIA gives for a Jetson TX1, by two",
+			   { 0.5, 1, 2 } },
+};
+
+const struct lab_energy_cost *lab_energy_costs(const struct lab_machine *m)
+{
+	return m->dram_gbs < 64 ? mobile : m->dram_gbs < 400 ? discrete : NULL;
+}
+
+static double sum(const uint64_t *v, unsigned n)
+{
+	double s = 0;
+
+	while (n--)
+		s += (double)v[n];
+	return s;
+}
+
+void lab_energy_add(struct lab_energy *e, const struct lab_machine *m, const struct lab_stats *s, uint64_t cycles,
+		    uint64_t elements)
+{
+	e->count[LAB_E_INSTRUCTION] += (double)s->thread_instructions;
+	e->count[LAB_E_L1] += sum(s->l1_load, LAB_STATUSES) + sum(s->l1_store, LAB_STATUSES);
+	e->count[LAB_E_SHARED] += (double)s->shared_accesses;
+	e->count[LAB_E_L2] += sum(s->l2_read, LAB_STATUSES) + sum(s->l2_write, LAB_STATUSES);
+	e->count[LAB_E_DRAM] += (double)s->dram_reads + (double)s->dram_writes;
+	e->count[LAB_E_UNIT] += (double)elements;
+	e->count[LAB_E_SECOND] += lab_seconds(m, cycles);
+}
+
+/* pJ; bit k of @high: event k at its most, else at its least. */
+static double corner(const struct lab_energy_cost *cost, const struct lab_energy *e, unsigned high)
+{
+	double j = 0;
+	unsigned k;
+
+	for (k = 0; k < LAB_EVENTS; k++)
+		j += e->count[k] * (high >> k & 1 ? cost[k].cost.most : cost[k].cost.least) * (k == LAB_E_SECOND ? 1e12 : 1);
+	return j;
+}
+
+static double likely(const struct lab_energy_cost *cost, const struct lab_energy *e)
+{
+	double j = 0;
+	unsigned k;
+
+	for (k = 0; k < LAB_EVENTS; k++)
+		j += e->count[k] * cost[k].cost.likely * (k == LAB_E_SECOND ? 1e12 : 1);
+	return j;
+}
+
+struct lab_energy_range lab_energy_joules(const struct lab_energy_cost *cost, const struct lab_energy *e)
+{
+	return (struct lab_energy_range){ 1e-12 * corner(cost, e, 0), 1e-12 * likely(cost, e),
+					  1e-12 * corner(cost, e, (1u << LAB_EVENTS) - 1) };
+}
+
+/* A quotient of sums that are linear in each cost has its extremes where each cost has. */
+struct lab_energy_range lab_energy_ratio(const struct lab_energy_cost *cost, const struct lab_energy *a,
+					 const struct lab_energy *b)
+{
+	struct lab_energy_range r = { 0, likely(cost, a) / likely(cost, b), 0 };
+	unsigned high;
+
+	for (high = 0; high < 1u << LAB_EVENTS; high++) {
+		double q = corner(cost, a, high) / corner(cost, b, high);
+
+		r.least = !high || q < r.least ? q : r.least;
+		r.most = !high || q > r.most ? q : r.most;
+	}
+	return r;
+}

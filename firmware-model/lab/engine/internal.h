@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside the laboratory: sm.c (warps, schedulers, LSU), l1.c, memory.c (crossbar, L2, DRAM), link.c,
+ * units.c. A request is a node; whoever has it reserves the next port or array it needs from the cycle
+ * on in which that is free, so that queueing costs no event of its own.
+ */
+#ifndef GTU_LAB_INTERNAL_H
+#define GTU_LAB_INTERNAL_H
+
+#include "coalesce.h"
+#include "context.h"
+#include "events.h"
+#include "uvm.h"
+#include "warp.h"
+
+#define LAB_NODES_MAX	(1u << 26)	/* of address space, not of memory */
+#define LAB_STATEMENTS	64u		/* of a kernel whose counts nobody wants */
+#define LAB_FRACTION	8		/* bits of a cycle in which buses keep time */
+
+enum lab_warp_state { WARP_FREE, WARP_LIVES, WARP_AT_BARRIER, WARP_ENDS };
+
+/* What is known of a line: its sectors as bits. */
+struct lab_way {
+	uint8_t valid, pending, dirty, partial;
+	uint32_t used;			/* of a clock of accesses, which is renewed before it wraps */
+	uint64_t ready;			/* L2: cycle when the pending ones are there; L1: MSHR, the latest of the line */
+};
+struct lab_tags {
+	uint32_t sets, ways;
+	uint32_t *line;			/* [set][way]; 0: none */
+	struct lab_way *way;
+	uint32_t clock;
+};
+
+/* Line numbers of host memory, beside those of the device's (address / 128, below it). */
+#define LAB_HOST_LINE	0x80000000u
+
+struct lab_mshr {
+	uint32_t way;			/* [set * ways + way] */
+	uint8_t sectors, merges;
+	uint8_t parts;			/* requests still under way: over the link one a run of sectors */
+	uint16_t next_free;
+	struct { uint32_t warp; uint8_t board; } wants[64];
+};
+
+struct lab_scheduler {
+	uint64_t free;			/* next cycle it may issue in */
+	uint64_t ready;			/* slots */
+	uint8_t last;			/* slot */
+	bool event;			/* one is under way for it */
+};
+
+struct lab_block {
+	uint64_t number;
+	uint32_t alive, arrived;
+	uint64_t slots;
+	bool used;
+};
+
+/*
+ * What is on its way through the L1's pipeline: transactions of loads and stores, looked up in order when they have
+ * been in it for the L1's latency. Where one cannot be looked up it holds up those behind it; the LSU goes on until
+ * the pipeline is full, and atomics, which go past the L1, go past all of it.
+ */
+#define LAB_PIPE 256u
+struct lab_l1_part {			/* transactions of one operation that entered in consecutive cycles */
+	uint64_t cycle;			/* in which the first did */
+	uint32_t warp;
+	uint16_t n;
+	uint8_t kind, board;
+};
+struct lab_l1_pipe {
+	uint64_t free;			/* next cycle for a lookup */
+	uint32_t parts, part_head, head, count, done; /* done: of the first part's */
+	bool event, stalled;
+	uint64_t stalled_since;
+	struct lab_l1_part part[LAB_PIPE];
+	uint32_t line[LAB_PIPE];
+	uint8_t sectors[LAB_PIPE], partial[LAB_PIPE];
+};
+
+struct lab_sm {
+	uint64_t lsu_free;
+	bool lsu_event, lsu_stalled, lsu_active;
+	uint8_t fifo_head, fifo_count, fifo[LAB_WARPS_MAX]; /* slots whose operations wait */
+	uint32_t next_transaction;
+	struct lab_coalesced now;	/* of the operation at the LSU */
+	struct lab_scheduler scheduler[8];
+	uint64_t slots_used;
+	uint32_t blocks, shared_free;
+	struct lab_block block[LAB_WARPS_MAX];
+	uint8_t *shared;		/* of all its blocks */
+	uint64_t stalled_since;
+	struct lab_tags l1;
+	struct lab_mshr *mshr;
+	uint16_t mshr_free;		/* 0xffff: none */
+	uint32_t mshr_used;
+	struct lab_l1_pipe pipe;
+};
+
+/*
+ * Cycles in which an output of the crossbar is taken, of the next LAB_SLOTS: packets reserve theirs in the order in
+ * which the model meets them, which is not that of time, and one that comes later may still go earlier.
+ */
+#define LAB_SLOTS 4096u
+struct lab_slots {
+	uint64_t word[LAB_SLOTS / 64];
+	uint64_t from[LAB_SLOTS / 64];	/* cycle of the word's first bit, / 64 */
+	uint64_t run, run_end;		/* all from run on, below run_end, are known to be taken */
+};
+
+/* Where packets wait for the crossbar, one behind the other. */
+struct lab_input {
+	uint64_t free;			/* the cycle after that in which the last one goes, and to which output */
+	const struct lab_slots *to;
+};
+
+/* A port of the crossbar: an SM's or a unit's. */
+struct lab_port {
+	struct lab_input out;
+	uint32_t outstanding;
+	struct lab_slots in;
+};
+
+struct lab_bank {
+	uint64_t free;			/* in fractions of a cycle, as the rest of DRAM */
+	uint32_t row;			/* + 1; 0: none open */
+};
+struct lab_channel {
+	uint64_t bus_free;
+	struct lab_bank *bank;
+};
+struct lab_slice {
+	uint64_t free;
+	struct lab_input out;
+	struct lab_slots in;
+	struct lab_tags tags;
+	uint32_t channel, number;	/* number: among those of its channel */
+};
+
+struct lab_link {
+	uint64_t down_free, up_free;	/* fractions */
+	uint64_t byte_time;		/* fractions a byte, times 256 */
+	uint32_t in_flight;
+	uint32_t wait_head, wait_tail;	/* nodes that wait for a tag */
+	uint64_t since;
+};
+
+struct lab {
+	struct lab_machine m;
+	struct lab_calendar calendar;
+	struct lab_stats stats;
+	volatile uint8_t part;
+	struct lab_warp *warp;		/* [sms * warps] */
+	lab_u64 *value;			/* of every warp */
+	struct lab_sm *sm;
+	struct lab_port *port;		/* [sms + LAB_UNITS] */
+	struct lab_slice *slice;
+	struct lab_channel *channel;
+	struct lab_link link;
+	struct lab_uvm uvm;
+	uint32_t node_scheduler, node_lsu, node_l1, node_block, node_unit, node_pool, node_end, node_free;
+	uint32_t in_flight;		/* requests that are not yet done with */
+	size_t node_map_bytes;
+
+	/* derived from the machine */
+	uint64_t dram_atom, dram_hit, dram_miss; /* fractions */
+	uint32_t slices_channel, lines_row;
+	uint32_t row_log2, banks_log2;	/* of lines_row and dram.banks; 32: no power of two */
+	uint32_t slices_log2;		/* 32: no power of two */
+	uint32_t reply_flits;		/* of one sector */
+	uint8_t request_flits[LAB_SIZES]; /* by sectors carried */
+
+	/* the launch */
+	const struct lab_launch *launch;
+	struct lab_count *count, uncounted[LAB_STATEMENTS];
+	uint64_t next_block, live_blocks, first_blocks; /* first: of the initial ones, still to start */
+	uint32_t age, block_warps;
+	bool fault, broken;
+	struct gtu_error error;
+	void *main_sp;
+	void *stacks;
+	size_t stack_each;
+	void *asan_stack;
+	const void *main_bottom;
+	size_t main_size;
+
+	/* memory */
+	struct lab_owned { void *data; uint64_t bytes; } *owned;
+	uint32_t owned_count;
+	uint64_t next_addr[3], owned_bytes;
+
+	struct lab_unit unit[LAB_UNITS];
+	uint64_t unit_wake[LAB_UNITS];
+	int units;
+	const struct lab_observer *observer;
+};
+
+/* sm.c */
+void lab_warp_try_wake(struct lab *lab, struct lab_warp *w);
+void lab_lsu_run(struct lab *lab, unsigned sm);
+void lab_wake_event(struct lab *lab, uint32_t node);
+void lab_issue_event(struct lab *lab, uint32_t node);
+void lab_scheduler_event(struct lab *lab, uint32_t node);
+void lab_lsu_event(struct lab *lab, uint32_t node);
+void lab_l1_event(struct lab *lab, uint32_t node);
+void lab_block_refill(struct lab *lab, unsigned sm);
+void lab_block_start(struct lab *lab, unsigned sm);
+/* A request of @w on @board has its last word in cycle @when. */
+static inline void lab_warp_done(struct lab *lab, struct lab_warp *w, unsigned board, uint64_t when)
+{
+	w->done[board] = when > w->done[board] ? when : w->done[board];
+	if (!--w->pending[board])
+		lab_warp_try_wake(lab, w);
+}
+
+/* What waits there for a reply, a fill or room goes on. */
+static inline void lab_sm_resume(struct lab *lab, unsigned sm);
+
+/* l1.c */
+/* Up to @n transactions of an operation, from number @from of @c on, enter the pipeline from @cycle on: how many did. */
+unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op,
+		      const struct lab_coalesced *c, unsigned from, uint64_t cycle);
+void lab_l1_run(struct lab *lab, unsigned sm);
+void lab_l1_fill(struct lab *lab, uint32_t node);
+void lab_l1_empty(struct lab *lab);
+
+static inline void lab_sm_resume(struct lab *lab, unsigned sm)
+{
+	if (lab->sm[sm].pipe.stalled)
+		lab_l1_run(lab, sm);
+	if (lab->sm[sm].lsu_stalled)
+		lab_lsu_run(lab, sm);
+}
+
+/* memory.c */
+bool lab_tags_init(struct lab_tags *t, uint32_t size, uint32_t ways);
+void lab_tags_renew(struct lab_tags *t);
+void lab_tags_free(struct lab_tags *t);
+uint32_t lab_node_take(struct lab *lab);
+void lab_node_give(struct lab *lab, uint32_t node);
+/* Send the request in @node (op, sectors, line, owner, port set) over the crossbar from @cycle on. */
+void lab_send(struct lab *lab, uint32_t node, uint64_t cycle);
+/*
+ * The crossbar has a queue at each of its inputs, whose first packet goes when the output that it wants takes it, and
+ * holds up those behind it. A packet of @flits is ready at @cycle to go from an input that is free at *@free:
+ * the cycle in which it has come through @to.
+ */
+uint64_t lab_cross(struct lab *lab, struct lab_input *from, struct lab_slots *to, uint64_t cycle, unsigned flits);
+/* The same where only one end is the crossbar's: from @port to what takes a packet a cycle; to @port from such. */
+uint64_t lab_port_out(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
+uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
+void lab_memory_arrive(struct lab *lab, uint32_t node);
+void lab_memory_reply(struct lab *lab, uint32_t node);
+/* The slice of a line, the set in it, and its place among the slice's lines. */
+void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t *set, uint32_t *group);
+
+/* link.c */
+/* Sectors of the run that begins at or after bit *@from; *@from is its first; 0: there is none. */
+static inline unsigned lab_run_of(unsigned bits, unsigned *from)
+{
+	unsigned run = 0;
+
+	while (*from < 4 && !(bits >> *from & 1))
+		++*from;
+	while (*from + run < 4 && bits >> (*from + run) & 1)
+		run++;
+	return run;
+}
+void lab_link_send(struct lab *lab, uint32_t node, uint64_t cycle);
+void lab_link_event(struct lab *lab, uint32_t node);
+
+/* units.c */
+void lab_unit_event(struct lab *lab, uint32_t node);
+
+/* The way was used now. */
+static inline void lab_touch(struct lab_tags *t, uint32_t at)
+{
+	if (__builtin_expect(t->clock == UINT32_MAX, 0))
+		lab_tags_renew(t);
+	t->way[at].used = ++t->clock;
+}
+
+static inline int lab_find(const struct lab_tags *t, uint32_t set, uint32_t line)
+{
+	const uint32_t *tag = t->line + (size_t)set * t->ways;
+	uint32_t i;
+
+#ifdef __SSE2__
+	if (!(t->ways & 3)) {
+		__m128i want = _mm_set1_epi32((int)line);
+
+		for (i = 0; i < t->ways; i += 4) {
+			int m = _mm_movemask_epi8(_mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(tag + i)), want));
+
+			if (m)
+				return (int)i + __builtin_ctz((unsigned)m) / 4;
+		}
+		return -1;
+	}
+#endif
+	for (i = 0; i < t->ways; i++)
+		if (tag[i] == line)
+			return (int)i;
+	return -1;
+}
+
+static inline uint32_t lab_set_of(uint32_t index, uint32_t line, uint32_t sets)
+{
+	uint32_t low, up;
+
+	switch (index) {
+	case LAB_INDEX_FERMI:		/* bits of the address, which is 128 * line */
+		low = line & 31;
+		up = (line >> 6 & 7) | (line >> 10 & 1) << 3 | (line >> 12 & 1) << 4;
+		return (low ^ up) + 32 * (line >> 5 & 1);
+	case LAB_INDEX_FOLDED:
+		line ^= line >> 16;
+		line ^= line >> 8;
+		return line & (sets - 1);
+	}
+	return line & (sets - 1);
+}
+
+static inline uint64_t lab_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+/* The L1 of an SM: loads allocate on a miss, stores write through and take away the line they hit. */
+#include "internal.h"
+
+#define NONE 0xffffu			/* of a line's MSHR */
+
+static uint32_t l1_set(const struct lab *lab, const struct lab_tags *t, uint32_t line)
+{
+	return lab_set_of(lab->m.l1_index, line, t->sets);
+}
+
+/*
+ * The least recently used line; UINT32_MAX while that is on its way. To take a younger one instead, as soon as
+ * it is there, would make what is replaced depend on the order of fills: the rule of the oracles is plain LRU.
+ */
+static uint32_t victim(const struct lab_tags *t, uint32_t first)
+{
+	uint32_t i, best = first;
+
+	for (i = first; i < first + t->ways; i++) {
+		if (!t->line[i])
+			return i;
+		if (t->way[i].used < t->way[best].used)
+			best = i;
+	}
+	return t->way[best].pending ? UINT32_MAX : best;
+}
+
+static void join(struct lab_mshr *h, struct lab_warp *w, unsigned board)
+{
+	h->wants[h->merges].warp = w->id;
+	h->wants[h->merges++].board = (uint8_t)board;
+	w->pending[board]++;
+}
+
+/* A load of @sectors of a line, looked up in @cycle. False: nothing has changed; it is tried again after a fill. */
+static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned board, uint32_t line,
+		    unsigned sectors, uint64_t cycle)
+{
+	struct lab_sm *s = &lab->sm[sm];
+	struct lab_tags *t = &s->l1;
+	uint32_t set = l1_set(lab, t, line), at, missing, node;
+	int way = lab_find(t, set, line);
+	bool host = line >= LAB_HOST_LINE;
+	uint64_t *count = host ? lab->stats.l1_host : lab->stats.l1_load;
+	unsigned from, run;
+	struct lab_mshr *h;
+	struct lab_node *n;
+
+	if (!lab->m.l1_sectored)
+		sectors = 0xf;
+	at = way < 0 ? UINT32_MAX : set * t->ways + (uint32_t)way;
+	if (way >= 0 && !(sectors & ~t->way[at].valid)) {
+		count[LAB_HIT]++;
+		lab_touch(t, at);
+		w->done[board] = lab_max(w->done[board], cycle);
+		return true;
+	}
+	if (way >= 0 && t->way[at].pending && t->way[at].ready != NONE) {
+		h = &s->mshr[t->way[at].ready];
+		if (!(sectors & ~(t->way[at].valid | h->sectors))) {
+			if (h->merges == lab->m.l1_merges)
+				return false;
+			count[LAB_PENDING]++;
+			lab_touch(t, at);
+			join(h, w, board);
+			return true;
+		}
+	}
+	missing = way < 0 ? sectors : sectors & ~(t->way[at].valid | t->way[at].pending);
+	if (!missing || s->mshr_free == 0xffff)
+		return false;
+	if (way < 0) {
+		at = victim(t, set * t->ways);
+		if (at == UINT32_MAX)
+			return false;
+		t->line[at] = line;
+		t->way[at].valid = t->way[at].pending = 0;
+	}
+	count[way < 0 ? LAB_MISS : LAB_SECTOR_MISS]++;
+	lab_touch(t, at);
+	t->way[at].ready = s->mshr_free;
+	t->way[at].pending |= (uint8_t)missing;
+	h = &s->mshr[s->mshr_free];
+	s->mshr_free = h->next_free;
+	s->mshr_used++;
+	h->way = at;
+	h->sectors = (uint8_t)missing;
+	h->merges = 0;
+	join(h, w, board);
+	h->parts = 0;
+	for (from = 0; (run = host ? lab_run_of(missing, &from) : !from); from += run) {
+		node = lab_node_take(lab);
+		n = &lab->calendar.node[node];
+		n->op = LAB_LOAD;
+		n->sectors = (uint8_t)(host ? ((1u << run) - 1) << from : missing);
+		n->partial = 0;
+		n->line = line;
+		n->port = (uint16_t)sm;
+		n->flags = LAB_OF_MSHR;
+		n->owner = (uint32_t)t->way[at].ready;
+		if (host) {
+			n->value = LAB_HOST_BASE + (uint64_t)(line - LAB_HOST_LINE) * LAB_LINE + from * LAB_SECTOR;
+			n->bytes = (uint8_t)(run * LAB_SECTOR);
+		}
+		h->parts++;
+		if (host)
+			lab_link_send(lab, node, cycle);
+		else
+			lab_send(lab, node, cycle);
+	}
+	return true;
+}
+
+/* A store of part of a line: it goes on to the L2 in any case. */
+static void store(struct lab *lab, unsigned sm, uint32_t line, unsigned sectors, unsigned partial, uint64_t cycle)
+{
+	struct lab_tags *t = &lab->sm[sm].l1;
+	uint32_t set = l1_set(lab, t, line), at;
+	int way = lab_find(t, set, line);
+	uint32_t node = lab_node_take(lab);
+	struct lab_node *n = &lab->calendar.node[node];
+
+	lab->stats.l1_store[way < 0 ? LAB_MISS : LAB_HIT]++;
+	if (way >= 0) {
+		at = set * t->ways + (uint32_t)way;
+		t->way[at].valid = 0;	/* what is on its way still comes, for those who wait for it */
+		if (!t->way[at].pending)
+			t->line[at] = 0;
+	}
+	n->op = LAB_STORE;
+	n->sectors = (uint8_t)sectors;
+	n->partial = (uint8_t)partial;
+	n->line = line;
+	n->port = (uint16_t)sm;
+	n->flags = LAB_OF_NOBODY;
+	lab_send(lab, node, cycle);
+}
+
+/* ---- Its pipeline ------------------------------------------------------------------------------ */
+
+unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op,
+		      const struct lab_coalesced *c, unsigned from, uint64_t cycle)
+{
+	struct lab_l1_pipe *p = &lab->sm[sm].pipe;
+	unsigned room = lab->m.l1_latency < LAB_PIPE ? lab->m.l1_latency : LAB_PIPE, n = c->n - from, i, at;
+
+	room = p->count < room ? room - p->count : 0;
+	n = n < room ? n : room;
+	if (!n)
+		return 0;
+	p->part[(p->part_head + p->parts++) % LAB_PIPE] = (struct lab_l1_part){
+		.cycle = cycle, .warp = w->id, .n = (uint16_t)n, .kind = op->kind, .board = op->board };
+	for (i = from; i < from + n; i++) {
+		at = (p->head + p->count++) % LAB_PIPE;
+		p->line[at] = op->space == LAB_HOST ? LAB_HOST_LINE | (uint32_t)((c->unit[i] - LAB_HOST_BASE) / LAB_LINE) :
+			      (uint32_t)(c->unit[i] / LAB_LINE);
+		p->sectors[at] = c->bits[i];
+		p->partial[at] = c->partial[i];
+	}
+	if (op->kind == LAB_LOAD)
+		w->pending[op->board]++; /* until all are looked up */
+	if (!p->event && !p->stalled)
+		lab_l1_run(lab, sm);
+	return n;
+}
+
+/* The lookups of the first part, as far as they can be done; false: it will be gone on with. */
+static bool look_up_part(struct lab *lab, unsigned sm, struct lab_l1_pipe *p)
+{
+	const struct lab_l1_part *a = &p->part[p->part_head];
+	struct lab_warp *w = &lab->warp[a->warp];
+	uint64_t now = lab->calendar.now, t = now, queue = lab->m.l1_miss_queue;
+
+	for (; p->done < a->n; p->done++, p->count--, p->head = (p->head + 1) % LAB_PIPE) {
+		t = lab_max(a->cycle + p->done + lab->m.l1_latency, p->free);
+		if (lab->port[sm].out.free > t + queue) {
+			p->free = lab->port[sm].out.free - queue;
+			lab->stats.lsu_stalled += p->free - t;
+			p->event = true;
+			lab_at(&lab->calendar, p->free, lab->node_l1 + sm, EV_L1);
+			return false;
+		}
+		if (lab->port[sm].outstanding >= lab->m.noc_outstanding ||
+		    (a->kind == LAB_LOAD &&
+		     !look_up(lab, sm, w, a->board, p->line[p->head], p->sectors[p->head], t))) {
+			p->stalled = true;
+			p->stalled_since = p->free = t;
+			return false;
+		}
+		if (a->kind == LAB_STORE)
+			store(lab, sm, p->line[p->head], p->sectors[p->head], p->partial[p->head], t);
+		p->free = t + 1;
+	}
+	if (a->kind == LAB_LOAD)
+		lab_warp_done(lab, w, a->board, t);
+	return true;
+}
+
+void lab_l1_run(struct lab *lab, unsigned sm)
+{
+	struct lab_l1_pipe *p = &lab->sm[sm].pipe;
+	uint64_t now = lab->calendar.now, due;
+
+	if (p->event)
+		return;
+	if (p->stalled && now > p->stalled_since) {
+		lab->stats.lsu_stalled += now - p->stalled_since;
+		p->free = lab_max(p->free, now);
+	}
+	p->stalled = false;
+	while (p->parts) {
+		due = lab_max(p->part[p->part_head].cycle + p->done + lab->m.l1_latency, p->free);
+		if (due > now) {
+			p->event = true;
+			lab_at(&lab->calendar, due, lab->node_l1 + sm, EV_L1);
+			break;
+		}
+		if (!look_up_part(lab, sm, p))
+			break;
+		p->parts--;
+		p->part_head = (p->part_head + 1) % LAB_PIPE;
+		p->done = 0;
+	}
+	if (lab->sm[sm].lsu_stalled)
+		lab_lsu_run(lab, sm);
+}
+
+void lab_l1_fill(struct lab *lab, uint32_t node)
+{
+	struct lab_node *n = &lab->calendar.node[node];
+	unsigned sm = n->port, i;
+	struct lab_sm *s = &lab->sm[sm];
+	struct lab_mshr *h = &s->mshr[n->owner];
+	struct lab_tags *t = &s->l1;
+
+	if (--h->parts) {
+		lab_node_give(lab, node);
+		return;
+	}
+	t->way[h->way].pending &= (uint8_t)~h->sectors;
+	t->way[h->way].valid |= h->sectors;
+	if (t->way[h->way].ready == n->owner)
+		t->way[h->way].ready = NONE; /* an older one of the line may still be under way: nobody joins this */
+	for (i = 0; i < h->merges; i++)
+		lab_warp_done(lab, &lab->warp[h->wants[i].warp], h->wants[i].board, lab->calendar.now);
+	h->next_free = s->mshr_free;
+	s->mshr_free = (uint16_t)n->owner;
+	s->mshr_used--;
+	lab_node_give(lab, node);
+	lab_sm_resume(lab, sm);
+}
+
+/* Between kernels: nothing is on its way then. */
+void lab_l1_empty(struct lab *lab)
+{
+	uint32_t i;
+
+	for (i = 0; i < lab->m.sms && lab->m.l1_size; i++) { /* order of use goes with it: all are equally old */
+		struct lab_tags *t = &lab->sm[i].l1;
+
+		memset(t->line, 0, (size_t)t->sets * t->ways * sizeof(*t->line));
+		memset(t->way, 0, (size_t)t->sets * t->ways * sizeof(*t->way));
+	}
+}

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: MIT
+/* A laboratory from lab_create() to lab_destroy(): its memory, its launches, its laws. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "internal.h"
+
+/* ---- Making one -------------------------------------------------------------------------------- */
+
+static void derive(struct lab *lab)
+{
+	const struct lab_machine *m = &lab->m;
+	double cycle_ns = 1000 / m->core_mhz, one = 1 << LAB_FRACTION;
+	unsigned i;
+
+	lab->dram_hit = (uint64_t)(m->dram_hit_ns / cycle_ns * one);
+	lab->dram_miss = (uint64_t)(m->dram_miss_ns / cycle_ns * one);
+	lab->dram_atom = (uint64_t)(LAB_SECTOR * m->dram_channels / m->dram_gbs / cycle_ns * one + 0.5);
+	lab->slices_channel = m->l2_slices / m->dram_channels;
+	lab->lines_row = m->dram_row / LAB_LINE;
+	lab->row_log2 = lab->lines_row & (lab->lines_row - 1) ? 32 : (uint32_t)__builtin_ctz(lab->lines_row);
+	lab->banks_log2 = m->dram_banks & (m->dram_banks - 1) ? 32 : (uint32_t)__builtin_ctz(m->dram_banks);
+	lab->slices_log2 = m->l2_slices & (m->l2_slices - 1) ? 32 : (uint32_t)__builtin_ctz(m->l2_slices);
+	lab->reply_flits = (m->noc_header + LAB_SECTOR + m->noc_flit - 1) / m->noc_flit;
+	for (i = 0; i < LAB_SIZES; i++)
+		lab->request_flits[i] = (uint8_t)((m->noc_header + i * LAB_SECTOR + m->noc_flit - 1) / m->noc_flit);
+	if (m->link)
+		lab->link.byte_time = (uint64_t)(256 * one / m->link_gbs / cycle_ns + 0.5);
+}
+
+static bool make_sm(struct lab *lab, struct lab_sm *s)
+{
+	uint32_t i;
+
+	s->shared_free = lab->m.shared;
+	s->shared = calloc(1, lab->m.shared ? lab->m.shared : 1);
+	if (!s->shared)
+		return false;
+	if (!lab->m.l1_size)
+		return true;
+	s->mshr = calloc(lab->m.l1_mshrs, sizeof(*s->mshr));
+	if (!s->mshr || !lab_tags_init(&s->l1, lab->m.l1_size, lab->m.l1_ways))
+		return false;
+	for (i = 0; i < lab->m.l1_mshrs; i++)
+		s->mshr[i].next_free = (uint16_t)(i + 1 < lab->m.l1_mshrs ? i + 1 : 0xffff);
+	return true;
+}
+
+static bool make(struct lab *lab)
+{
+	const struct lab_machine *m = &lab->m;
+	uint32_t warps = m->sms * m->warps, i;
+
+	lab->warp = aligned_alloc(128, (warps + 1) * sizeof(*lab->warp));
+	lab->value = aligned_alloc(256, sizeof(*lab->value));
+	lab->sm = calloc(m->sms, sizeof(*lab->sm));
+	lab->port = calloc(m->sms + LAB_UNITS, sizeof(*lab->port));
+	lab->slice = calloc(m->l2_slices, sizeof(*lab->slice));
+	lab->channel = calloc(m->dram_channels, sizeof(*lab->channel));
+	lab->node_map_bytes = (size_t)LAB_NODES_MAX * sizeof(struct lab_node);
+	lab->calendar.node = mmap(NULL, lab->node_map_bytes, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	lab->stacks = lab_stacks_map(warps, &lab->stack_each);
+	if (lab->calendar.node == MAP_FAILED)
+		lab->calendar.node = NULL;
+	if (!lab_calendar_init(&lab->calendar) || !lab->warp || !lab->value || !lab->sm || !lab->port || !lab->slice || !lab->channel || !lab->calendar.node ||
+	    !lab->stacks)
+		return false;
+	memset(lab->warp, 0, (warps + 1) * sizeof(*lab->warp));
+	for (i = 0; i <= warps; i++)
+		lab->warp[i].id = i;
+	for (i = 0; i < m->sms; i++)
+		if (!make_sm(lab, &lab->sm[i]))
+			return false;
+	for (i = 0; i < m->l2_slices; i++) {
+		lab->slice[i].channel = i / lab->slices_channel;
+		lab->slice[i].number = i % lab->slices_channel;
+		if (!lab_tags_init(&lab->slice[i].tags, m->l2_size, m->l2_ways))
+			return false;
+	}
+	for (i = 0; i < m->dram_channels; i++) {
+		lab->channel[i].bank = calloc(m->dram_banks, sizeof(struct lab_bank));
+		if (!lab->channel[i].bank)
+			return false;
+	}
+	lab->node_scheduler = warps + 1;
+	lab->node_lsu = lab->node_scheduler + m->sms * m->schedulers;
+	lab->node_l1 = lab->node_lsu + m->sms;
+	lab->node_block = lab->node_l1 + m->sms;
+	for (i = 0; i < m->sms * m->schedulers; i++) {
+		lab->calendar.node[lab->node_scheduler + i].port = (uint16_t)(i / m->schedulers);
+		lab->calendar.node[lab->node_scheduler + i].slice = (uint8_t)(i % m->schedulers);
+	}
+	lab->node_end = lab->node_pool = lab->node_block + 1;
+	return true;
+}
+
+int lab_create(const struct lab_machine *m, struct lab **out, struct gtu_error *err)
+{
+	struct lab *lab = calloc(1, sizeof(*lab));
+
+	*out = NULL;
+	if (!lab)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a laboratory");
+	lab->m = *m;
+	derive(lab);
+	lab->next_addr[LAB_DEVICE] = LAB_BASE;
+	lab->next_addr[LAB_HOST] = LAB_HOST_BASE;
+	lab->next_addr[LAB_MANAGED] = LAB_MANAGED_BASE;
+	if (!make(lab)) {
+		lab_destroy(lab);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for machine %s (%u SMs of %u warps, %u slices of L2)",
+				m->name, m->sms, m->warps, m->l2_slices);
+	}
+	*out = lab;
+	return 0;
+}
+
+void lab_destroy(struct lab *lab)
+{
+	uint32_t i;
+
+	if (!lab)
+		return;
+	lab_free_all(lab);
+	for (i = 0; i < lab->m.sms && lab->sm; i++) {
+		free(lab->sm[i].shared);
+		free(lab->sm[i].mshr);
+		lab_tags_free(&lab->sm[i].l1);
+	}
+	for (i = 0; i < lab->m.l2_slices && lab->slice; i++)
+		lab_tags_free(&lab->slice[i].tags);
+	for (i = 0; i < lab->m.dram_channels && lab->channel; i++)
+		free(lab->channel[i].bank);
+	lab_stacks_unmap(lab->stacks, lab->m.sms * lab->m.warps, lab->stack_each);
+	if (lab->calendar.node)
+		munmap(lab->calendar.node, lab->node_map_bytes);
+	lab_calendar_free(&lab->calendar);
+	free(lab->channel);
+	free(lab->slice);
+	free(lab->port);
+	free(lab->sm);
+	free(lab->warp);
+	free(lab->value);
+	free(lab);
+}
+
+const struct lab_machine *lab_machine_of(const struct lab *lab)
+{
+	return &lab->m;
+}
+
+const struct lab_stats *lab_stats(const struct lab *lab)
+{
+	return &lab->stats;
+}
+
+void lab_stats_since(const struct lab_stats *before, const struct lab_stats *after, struct lab_stats *to)
+{
+	const uint64_t *a = (const uint64_t *)after, *b = (const uint64_t *)before;
+	size_t i;
+
+	for (i = 0; i < sizeof(*to) / 8; i++)
+		((uint64_t *)to)[i] = a[i] - b[i];
+}
+
+uint64_t lab_now(const struct lab *lab)
+{
+	return lab->calendar.now;
+}
+
+void lab_observe(struct lab *lab, const struct lab_observer *o)
+{
+	lab->observer = o;
+}
+
+const volatile uint8_t *lab_part(const struct lab *lab)
+{
+	return &lab->part;
+}
+
+const char *lab_part_name(enum lab_part part)
+{
+	static const char *const names[] = { "other", "programs", "coalescer", "SM and L1", "crossbar, L2, DRAM" };
+
+	return part < LAB_PARTS ? names[part] : NULL;
+}
+
+uint64_t lab_bytes(const struct lab *lab)
+{
+	const struct lab_machine *m = &lab->m;
+	uint64_t warps = (uint64_t)m->sms * m->warps, lines = (uint64_t)m->l2_slices * (m->l2_size / LAB_LINE);
+
+	return sizeof(*lab) + warps * (sizeof(*lab->warp) + lab->stack_each) + lines * 20 + lab->owned_bytes +
+	       m->sms * (sizeof(struct lab_sm) + m->shared + m->l1_size / LAB_LINE * 20ull) +
+	       (uint64_t)lab->node_end * sizeof(struct lab_node) +
+	       (uint64_t)lab->calendar.chunk_end * sizeof(struct lab_chunk);
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------ */
+
+static int place(struct lab *lab, const char *name, uint64_t bytes, enum lab_space space, struct lab_array *out,
+		 struct gtu_error *err)
+{
+	static const uint64_t limits[] = { LAB_MANAGED_BASE, LAB_HOST_BASE + (1ull << 38), 1ull << 38 };
+	uint64_t at = lab->next_addr[space], limit = limits[space];
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	if (space == LAB_HOST && !lab->m.link)
+		return gtu_fail(err, GTU_ERR_USAGE, "array %s is to be in host memory, but machine %s has no link", name,
+				lab->m.name);
+	if (bytes > limit - at)
+		return gtu_fail(err, GTU_ERR_NOMEM, "array %s of %" PRIu64 " bytes: the laboratory has addresses for %" PRIu64,
+				name, bytes, limit - at);
+	if (space == LAB_MANAGED) {	/* each array has blocks of its own */
+		rc = lab_uvm_grow(lab, at + bytes, err);
+		if (rc)
+			return rc;
+	}
+	out->addr = at;
+	out->bytes = bytes;
+	out->space = space;
+	out->name = name;
+	at += bytes ? bytes : 1;
+	lab->next_addr[space] = space == LAB_MANAGED ? (at + lab->m.uvm_block - 1) / lab->m.uvm_block * lab->m.uvm_block :
+				(at + 255) & ~255ull;
+	return 0;
+}
+
+int lab_alloc(struct lab *lab, const char *name, uint64_t bytes, enum lab_space space, struct lab_array *out,
+	      struct gtu_error *err)
+{
+	struct lab_owned *more;
+	int rc = place(lab, name, bytes, space, out, err);
+
+	if (rc)
+		return rc;
+	more = realloc(lab->owned, (lab->owned_count + 1) * sizeof(*more));
+	if (more)
+		lab->owned = more;
+	out->data = more ? calloc(1, bytes ? bytes : 1) : NULL;
+	if (!out->data)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for array %s of %" PRIu64 " bytes", name, bytes);
+	lab->owned[lab->owned_count++] = (struct lab_owned){ out->data, bytes };
+	lab->owned_bytes += bytes;
+	return 0;
+}
+
+int lab_map(struct lab *lab, const char *name, const void *data, uint64_t bytes, enum lab_space space,
+	    struct lab_array *out, struct gtu_error *err)
+{
+	int rc = place(lab, name, bytes, space, out, err);
+
+	out->data = (void *)(uintptr_t)data;
+	out->read_only = true;
+	return rc;
+}
+
+void lab_free_all(struct lab *lab)
+{
+	while (lab->owned_count)
+		free(lab->owned[--lab->owned_count].data);
+	free(lab->owned);
+	lab->owned = NULL;
+	lab->owned_bytes = 0;
+	lab->next_addr[LAB_DEVICE] = LAB_BASE;
+	lab->next_addr[LAB_HOST] = LAB_HOST_BASE;
+	lab->next_addr[LAB_MANAGED] = LAB_MANAGED_BASE;
+	lab_uvm_forget(lab);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------- */
+
+static void place_blocks(struct lab *lab);
+
+static void dispatch(struct lab *lab, uint32_t node)
+{
+	switch (lab->calendar.node[node].kind) {
+	case EV_WAKE:
+		lab->part = LAB_PART_SM;
+		lab_wake_event(lab, node);
+		break;
+	case EV_ISSUE:
+		lab->part = LAB_PART_SM;
+		lab_issue_event(lab, node);
+		break;
+	case EV_SCHEDULER:
+		lab->part = LAB_PART_SM;
+		lab_scheduler_event(lab, node);
+		break;
+	case EV_LSU:
+		lab->part = LAB_PART_SM;
+		lab_lsu_event(lab, node);
+		break;
+	case EV_L1:
+		lab->part = LAB_PART_SM;
+		lab_l1_event(lab, node);
+		break;
+	case EV_BLOCK:
+		lab->part = LAB_PART_SM;
+		place_blocks(lab);
+		break;
+	case EV_ARRIVE:
+		lab->part = LAB_PART_MEMORY;
+		lab_memory_arrive(lab, node);
+		break;
+	case EV_REPLY:
+		lab->part = LAB_PART_MEMORY;
+		lab_memory_reply(lab, node);
+		break;
+	case EV_FILL:
+		lab->part = LAB_PART_SM;
+		lab_l1_fill(lab, node);
+		break;
+	case EV_UVM:
+		lab->part = LAB_PART_MEMORY;
+		lab_uvm_event(lab, node);
+		break;
+	case EV_LINK: case EV_LINK_DONE:
+		lab->part = LAB_PART_MEMORY;
+		lab_link_event(lab, node);
+		break;
+	default:
+		lab->part = LAB_PART_OTHER;
+		lab_unit_event(lab, node);
+	}
+}
+
+/* What an event will touch besides its node. */
+static inline void fetch_for(const struct lab *lab, uint32_t node)
+{
+	const struct lab_node *n = &lab->calendar.node[node];
+	const struct lab_tags *t;
+	const char *at;
+
+	switch (n->kind) {
+	case EV_WAKE:
+		at = (const char *)(uintptr_t)n->value;
+		__builtin_prefetch(at);
+		__builtin_prefetch(at + 64);
+		__builtin_prefetch(at + 128);
+		__builtin_prefetch(at + 192);
+		at = (const char *)&lab->warp[node];
+		__builtin_prefetch(at);
+		__builtin_prefetch(at + 64);
+		__builtin_prefetch(at + 128);
+		break;
+	case EV_ARRIVE:
+		t = &lab->slice[n->slice].tags;
+		at = (const char *)&t->way[n->set * t->ways];
+		__builtin_prefetch(&t->line[n->set * t->ways]);
+		__builtin_prefetch(at);
+		__builtin_prefetch(at + 64);
+		__builtin_prefetch(at + 128);
+		__builtin_prefetch(at + 192);
+		break;
+	case EV_REPLY:
+		if (n->flags == LAB_OF_WARP)
+			__builtin_prefetch((const char *)&lab->warp[n->owner] + 64);
+		break;
+	}
+}
+
+/*
+ * With a thousand warps what an event touches is seldom in the host's nearest caches. When a chunk of events
+ * is begun: what they touch, whose nodes were fetched with the chunk before; the nodes of the chunk behind
+ * it; and the chunk behind that.
+ */
+static void look_ahead(const struct lab *lab, uint32_t first)
+{
+	const struct lab_calendar *c = &lab->calendar;
+	uint32_t b = (uint32_t)c->now & (LAB_RING - 1), k, i;
+
+	if (!(c->bits[b / 64] >> (b % 64) & 1)) { /* that was the only event of this cycle */
+		fetch_for(lab, first);
+		return;
+	}
+	k = c->head[b];
+	for (i = c->at; i < c->chunk[k].n; i++)
+		fetch_for(lab, c->chunk[k].node[i]);
+	k = lab_calendar_after(c, k, &b);
+	for (i = 0; k && i < c->chunk[k].n; i++)
+		__builtin_prefetch(&c->node[c->chunk[k].node[i]]);
+	if (k)
+		__builtin_prefetch(&c->chunk[lab_calendar_after(c, k, &b)]);
+}
+
+/* All events there are; what it ends in. */
+static int run_events(struct lab *lab, const struct gtu_progress *progress, struct gtu_error *err)
+{
+	uint64_t events = 0;
+	uint32_t node;
+
+	while ((node = lab_calendar_take(&lab->calendar))) {
+		if (lab->calendar.opened)
+			look_ahead(lab, node);
+		dispatch(lab, node);
+		if (lab->fault || lab->calendar.no_memory)
+			break;
+		if (!(++events & 0xfffff) && lab->launch &&
+		    gtu_tick(progress, lab->launch->kernel->name, lab->next_block - lab->live_blocks, lab->launch->grid)) {
+			lab->broken = true;
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted");
+		}
+	}
+	lab->part = LAB_PART_OTHER;
+	if (lab->fault) {
+		lab->broken = true;
+		return gtu_fail(err, lab->error.code, "%s", lab->error.text);
+	}
+	if (lab->calendar.no_memory) {
+		lab->broken = true;
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the requests that are under way at once");
+	}
+	return 0;
+}
+
+static int check_launch(struct lab *lab, const struct lab_launch *l, struct gtu_error *err)
+{
+	const struct lab_kernel *k = l->kernel;
+
+	if (lab->broken)
+		return gtu_fail(err, GTU_ERR_USAGE, "this laboratory stopped in the middle of a kernel and runs no other");
+	if (!l->block || l->block % LAB_LANES || l->block / LAB_LANES > lab->m.warps)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: a block of %u threads is no multiple of %u up to the %u that an SM of %s has",
+				k->name, l->block, LAB_LANES, lab->m.warps * LAB_LANES, lab->m.name);
+	if (k->shared > lab->m.shared)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: a block has %u bytes of shared memory, an SM of %s has %u", k->name,
+				k->shared, lab->m.name, lab->m.shared);
+	if (l->grid > UINT32_MAX / (l->block / LAB_LANES))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: %" PRIu64 " blocks are more than there are numbers for", k->name, l->grid);
+	return 0;
+}
+
+/* Blocks go round the SMs as long as they fit; the rest go where one ends. */
+static void first_blocks(struct lab *lab, uint64_t cycle)
+{
+	uint64_t each = lab->m.warps / lab->block_warps, shared = lab->launch->kernel->shared, at_once;
+
+	each = each < lab->m.blocks ? each : lab->m.blocks;
+	if (shared && lab->m.shared / shared < each)
+		each = lab->m.shared / shared;
+	at_once = each * lab->m.sms;
+	lab->live_blocks = lab->launch->grid < at_once ? lab->launch->grid : at_once;
+	lab->first_blocks = lab->live_blocks;
+	if (lab->live_blocks)
+		lab_at(&lab->calendar, cycle, lab->node_block, EV_BLOCK);
+}
+
+/* One a cycle and SM. */
+static void place_blocks(struct lab *lab)
+{
+	uint32_t sm;
+
+	for (sm = 0; sm < lab->m.sms && lab->first_blocks; sm++, lab->first_blocks--)
+		lab_block_start(lab, sm);
+	if (lab->first_blocks)
+		lab_at(&lab->calendar, lab->calendar.now + 1, lab->node_block, EV_BLOCK);
+	else
+		for (sm = 0; sm < lab->m.sms; sm++) /* where some have ended already */
+			lab_block_refill(lab, sm);
+}
+
+int lab_run(struct lab *lab, const struct lab_launch *l, struct lab_count *count, struct gtu_error *err)
+{
+	uint64_t begin = lab->calendar.now;
+	int rc = check_launch(lab, l, err);
+
+	if (rc)
+		return rc;
+	if (!count && l->kernel->statements > LAB_STATEMENTS)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has %u statements: give room for their counts", l->kernel->name,
+				l->kernel->statements);
+	lab->launch = l;
+	lab->count = count ? count : lab->uncounted;
+	lab->next_block = lab->live_blocks = 0;
+	lab->age = 0;
+	lab->block_warps = l->block / LAB_LANES;
+	lab_l1_empty(lab);
+	first_blocks(lab, begin + lab->m.launch_latency);
+	rc = run_events(lab, l->progress, err);
+	if (!rc && (lab->live_blocks || lab->next_block < l->grid)) {
+		lab->broken = true;
+		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: %" PRIu64 " blocks wait at a barrier or for a unit, and nothing comes any more",
+			      l->kernel->name, lab->live_blocks);
+	}
+	lab->launch = NULL;
+	lab->stats.launches++;
+	lab->stats.cycles += lab->calendar.now - begin;
+	return rc ? rc : lab_check(lab, err);
+}
+
+int lab_run_units(struct lab *lab, struct gtu_error *err)
+{
+	uint64_t begin = lab->calendar.now;
+	int rc = run_events(lab, NULL, err);
+
+	lab->stats.cycles += lab->calendar.now - begin;
+	return rc ? rc : lab_check(lab, err);
+}
+
+/* ---- Laws -------------------------------------------------------------------------------------- */
+
+static int law(struct gtu_error *err, const char *what, uint64_t a, uint64_t b)
+{
+	if (a == b)
+		return 0;
+	return gtu_fail(err, GTU_ERR_VERIFY, "the model broke a law of conservation: %s, %" PRIu64 " against %" PRIu64, what,
+			a, b);
+}
+
+static uint64_t sum(const uint64_t *v, unsigned n)
+{
+	uint64_t s = 0;
+
+	while (n--)
+		s += v[n];
+	return s;
+}
+
+int lab_check(const struct lab *lab, struct gtu_error *err)
+{
+	const struct lab_stats *s = &lab->stats;
+	const struct lab_machine *m = &lab->m;
+	uint64_t bytes, sectors;
+	unsigned k, i;
+	int rc = 0;
+
+	rc = rc ? rc : law(err, "requests still under way", lab->in_flight, 0);
+	for (k = 0; k < LAB_KINDS && !rc; k++) {
+		bytes = 0;
+		sectors = 0;
+		for (i = 0; i < LAB_SIZES; i++) {
+			bytes += s->request[k][i] * (m->noc_header + i * LAB_SECTOR);
+			sectors += s->request[k][i] * i;
+		}
+		rc = law(err, "requests sent and arrived", sum(s->request[k], LAB_SIZES), s->arrived[k]);
+		rc = rc ? rc : law(err, "bytes of requests sent and arrived", s->request_bytes[k], s->arrived_bytes[k]);
+		rc = rc ? rc : law(err, "bytes of requests and their packets' sizes", s->request_bytes[k], bytes);
+		rc = rc ? rc : law(err, "replies sent and received", s->reply[k], s->answered[k]);
+		rc = rc ? rc : law(err, "bytes of replies sent and received", s->reply_bytes[k], s->answered_bytes[k]);
+		if (k == LAB_STORE)
+			rc = rc ? rc : law(err, "sectors stored and acknowledged", sectors, s->reply[k]);
+		if (k == LAB_ATOMIC)
+			rc = rc ? rc : law(err, "sectors of atomics sent and answered", sectors, s->reply[k]);
+	}
+	if (!lab->units) {
+		rc = rc ? rc : law(err, "sectors written that L2 looked up", s->reply[LAB_STORE], sum(s->l2_write, LAB_STATUSES));
+		rc = rc ? rc : law(err, "sectors read that L2 looked up", s->reply[LAB_LOAD] + s->reply[LAB_ATOMIC],
+				   sum(s->l2_read, LAB_STATUSES));
+	}
+	rc = rc ? rc : law(err, "sectors missed in L2 and read from DRAM", s->l2_read[LAB_MISS] + s->l2_read[LAB_SECTOR_MISS],
+			   s->dram_reads);
+	rc = rc ? rc : law(err, "sectors read from DRAM and filled", s->dram_reads, s->l2_filled_sectors);
+	rc = rc ? rc : law(err, "dirty sectors evicted and written to DRAM", s->l2_evicted_sectors, s->dram_writes);
+	rc = rc ? rc : law(err, "DRAM commands by row and in all", s->dram_row_hits + s->dram_row_misses,
+			   s->dram_reads + s->dram_writes);
+	rc = rc ? rc : law(err, "requests over the link and back", sum(s->link_request, LAB_SIZES), s->link_arrived);
+	rc = rc ? rc : law(err, "requests held by page faults and sent again", s->uvm_held, s->uvm_replayed);
+	rc = rc ? rc : law(err, "bytes of pages that came and their number", s->uvm_bytes_in, s->uvm_pages * m->uvm_page);
+	rc = rc ? rc : law(err, "pages that came, and those dropped and still there", s->uvm_pages, s->uvm_dropped_pages + lab_uvm_pages(lab));
+	rc = rc ? rc : law(err, "questions to units and their answers", s->unit_requests, s->unit_replies);
+	if (!rc && m->l1_size && !lab->units) {
+		/* a load that missed is one request; one that hit or joined is none; the link's go past the L1 */
+		rc = law(err, "loads that missed the L1 and requests", s->l1_load[LAB_MISS] + s->l1_load[LAB_SECTOR_MISS],
+			 sum(s->request[LAB_LOAD], LAB_SIZES));
+	}
+	return rc;
+}

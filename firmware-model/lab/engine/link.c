@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The link to host memory: emogi.txt, section 3. A request waits for a tag, travels for the round trip and
+ * brings its data through the link, header included; at most link.requests are between the two ends.
+ */
+#include "internal.h"
+
+static uint64_t over(const struct lab *lab, uint32_t bytes)
+{
+	return (bytes * lab->link.byte_time) >> 8;
+}
+
+static void start(struct lab *lab, uint32_t node)
+{
+	struct lab_node *n = &lab->calendar.node[node];
+	struct lab_link *l = &lab->link;
+	struct lab_stats *s = &lab->stats;
+	uint64_t now = lab->calendar.now << LAB_FRACTION, done, atom = lab->m.link_host_atom, first, end;
+	uint64_t trip = (uint64_t)(lab->m.link_round_trip_ns * lab->m.core_mhz / 1000 * (1 << LAB_FRACTION));
+	uint64_t *bus = n->op == LAB_STORE ? &l->up_free : &l->down_free;
+
+	s->link_in_flight_cycles += l->in_flight * (lab->calendar.now - l->since);
+	l->since = lab->calendar.now;
+	l->in_flight++;
+	s->link_in_flight_most = lab_max(s->link_in_flight_most, l->in_flight);
+	s->link_request[n->bytes / LAB_SECTOR]++;
+	s->link_bytes += n->bytes;
+	s->link_header_bytes += lab->m.link_header;
+	first = n->value / atom * atom;
+	end = (n->value + n->bytes + atom - 1) / atom * atom;
+	s->link_host_bytes += end - first;
+	/* unloaded, data is there after the round trip; else when the link is through with those before it */
+	*bus = lab_max(now + trip - over(lab, n->bytes + lab->m.link_header), *bus) +
+	       over(lab, n->bytes + lab->m.link_header);
+	done = *bus >> LAB_FRACTION;
+	if (lab->observer && lab->observer->link) {
+		struct lab_link_request r = { n->value, lab->calendar.now, done, n->bytes, n->op };
+
+		lab->observer->link(lab->observer->ctx, &r);
+	}
+	lab_at(&lab->calendar, done, node, EV_LINK_DONE);
+}
+
+void lab_link_send(struct lab *lab, uint32_t node, uint64_t cycle)
+{
+	struct lab_node *n = &lab->calendar.node[node];
+	unsigned flits = lab->request_flits[n->op == LAB_STORE ? n->bytes / LAB_SECTOR : 0];
+	lab->port[n->port].outstanding++;
+	lab_at(&lab->calendar, lab_port_out(lab, n->port, cycle, flits), node, EV_LINK);
+}
+
+void lab_link_event(struct lab *lab, uint32_t node)
+{
+	struct lab_node *n = &lab->calendar.node[node];
+	struct lab_link *l = &lab->link;
+	unsigned port = n->port;
+	uint64_t t;
+	uint32_t next;
+
+	if (n->kind == EV_LINK) {
+		if (l->in_flight < lab->m.link_requests) {
+			start(lab, node);
+			return;
+		}
+		n->next = 0;
+		if (l->wait_tail)
+			lab->calendar.node[l->wait_tail].next = node;
+		else
+			l->wait_head = node;
+		l->wait_tail = node;
+		return;
+	}
+	lab->stats.link_in_flight_cycles += l->in_flight * (lab->calendar.now - l->since);
+	l->since = lab->calendar.now;
+	l->in_flight--;
+	lab->stats.link_arrived++;
+	lab->port[port].outstanding--;
+	t = lab_port_in(lab, port, lab->calendar.now, n->op == LAB_STORE ? 1 :
+			(n->bytes + lab->m.noc_header + lab->m.noc_flit - 1) / lab->m.noc_flit);
+	if (n->flags == LAB_OF_MSHR) {
+		lab_at(&lab->calendar, t, node, EV_FILL);
+	} else {
+		if (n->flags == LAB_OF_WARP)
+			lab_warp_done(lab, &lab->warp[n->owner], n->board, t);
+		lab_node_give(lab, node);
+	}
+	next = l->wait_head;
+	if (next) {
+		l->wait_head = lab->calendar.node[next].next;
+		if (!l->wait_head)
+			l->wait_tail = 0;
+		start(lab, next);
+	}
+	if (port < lab->m.sms)
+		lab_sm_resume(lab, port);
+}

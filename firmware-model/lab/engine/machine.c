@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: MIT
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+
+enum dimension { NUMBER, BYTES, CYCLES, MHZ, GBS, NS, WORD, TEXT };
+
+enum group { NEEDED, LINK, UVM, GROUPS };
+static const char *const group_names[] = { "", "link to host memory", "unified memory" };
+
+struct key {
+	const char *name;
+	enum dimension dimension;
+	size_t at;
+	bool real;			/* a double, else a uint32_t */
+	uint8_t group;			/* may be missing with the others of it */
+	double min, max;
+	const char *words[4];		/* WORD: their places are the value */
+};
+
+#define K(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, NEEDED, lo, hi, { 0 } }
+#define R(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, NEEDED, lo, hi, { 0 } }
+#define LK(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, LINK, lo, hi, { 0 } }
+#define LR(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, LINK, lo, hi, { 0 } }
+#define UK(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, UVM, lo, hi, { 0 } }
+#define UR(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, UVM, lo, hi, { 0 } }
+#define W(name, field, ...) { name, WORD, offsetof(struct lab_machine, field), false, NEEDED, 0, 0, { __VA_ARGS__ } }
+#define T(name, field, size) { name, TEXT, offsetof(struct lab_machine, field), false, NEEDED, 0, size, { 0 } }
+
+static const struct key keys[] = {
+	T("machine", name, 64),
+	T("oracle", oracle, 64),
+	T("note", note, 256),
+	R("core.clock", MHZ, core_mhz, 1, 1e5),
+	K("sm.count", NUMBER, sms, 1, LAB_SMS_MAX),
+	K("sm.warps", NUMBER, warps, 1, LAB_WARPS_MAX),
+	K("sm.blocks", NUMBER, blocks, 1, LAB_WARPS_MAX),
+	K("sm.schedulers", NUMBER, schedulers, 1, 8),
+	W("sm.policy", policy, "gto", "rr"),
+	W("sm.atomics", atomics, "free", "block", "store"),
+	K("sm.alu_latency", CYCLES, alu_latency, 1, 1000),
+	K("sm.shared", BYTES, shared, 0, 1 << 20),
+	K("sm.shared_latency", CYCLES, shared_latency, 1, 1000),
+	K("launch.latency", CYCLES, launch_latency, 0, 1 << 24),
+	K("coalesce.load", BYTES, load_unit, 32, 128),
+	K("coalesce.store", BYTES, store_unit, 32, 128),
+	K("coalesce.atomic", BYTES, atomic_unit, 32, 128),
+	K("l1.size", BYTES, l1_size, 0, 1 << 20),
+	K("l1.ways", NUMBER, l1_ways, 1, 256),
+	W("l1.index", l1_index, "linear", "fermi", "folded"),
+	W("l1.sectored", l1_sectored, "no", "yes"),
+	K("l1.latency", CYCLES, l1_latency, 1, 10000),
+	K("l1.mshrs", NUMBER, l1_mshrs, 1, 4096),
+	K("l1.merges", NUMBER, l1_merges, 1, 64),
+	K("l1.miss_queue", NUMBER, l1_miss_queue, 1, 4096),
+	K("noc.flit", BYTES, noc_flit, 8, 256),
+	K("noc.header", BYTES, noc_header, 1, 64),
+	K("noc.latency", CYCLES, noc_latency, 0, 10000),
+	K("noc.outstanding", NUMBER, noc_outstanding, 32, 65536),
+	K("l2.slices", NUMBER, l2_slices, 1, LAB_SLICES_MAX),
+	K("l2.size", BYTES, l2_size, LAB_LINE, 1 << 28),
+	K("l2.ways", NUMBER, l2_ways, 1, 32),
+	W("l2.index", l2_index, "linear", "fermi", "folded"),
+	K("l2.latency", CYCLES, l2_latency, 1, 10000),
+	K("dram.channels", NUMBER, dram_channels, 1, LAB_SLICES_MAX),
+	K("dram.latency", CYCLES, dram_latency, 0, 10000),
+	R("dram.bandwidth", GBS, dram_gbs, 0.1, 1e5),
+	K("dram.banks", NUMBER, dram_banks, 1, 256),
+	K("dram.row", BYTES, dram_row, LAB_LINE, 1 << 20),
+	R("dram.hit", NS, dram_hit_ns, 0, 1e5),
+	R("dram.miss", NS, dram_miss_ns, 0, 1e5),
+	LR("link.bandwidth", GBS, link_gbs, 0.01, 1e5),
+	LK("link.header", BYTES, link_header, 0, 128),
+	LK("link.requests", NUMBER, link_requests, 1, 65536),
+	LR("link.round_trip", NS, link_round_trip_ns, 1, 1e6),
+	LK("link.host_atom", BYTES, link_host_atom, 32, 4096),
+	{ "link.cache", WORD, offsetof(struct lab_machine, link_cached), false, LINK, 0, 0, { "none", "l1" } },
+	UK("uvm.page", BYTES, uvm_page, 4096, 1 << 21),
+	UK("uvm.block", BYTES, uvm_block, 4096, 1 << 24),
+	UR("uvm.memory", BYTES, uvm_memory, 4096, 1e15),
+	UK("uvm.batch", NUMBER, uvm_batch, 1, 65536),
+	UK("uvm.prefetch", NUMBER, uvm_prefetch, 0, 100),
+	UR("uvm.fault", NS, uvm_fault_ns, 0, 1e9),
+	UR("uvm.bandwidth", GBS, uvm_gbs, 0.01, 1e5),
+	{ "uvm.advice", WORD, offsetof(struct lab_machine, uvm_read_mostly), false, UVM, 0, 0, { "none", "read_mostly" } },
+};
+#define KEYS (sizeof(keys) / sizeof(keys[0]))
+
+static const struct { const char *name; enum dimension of; double factor; } units[] = {
+	{ "", NUMBER, 1 }, { "B", BYTES, 1 }, { "KiB", BYTES, 1024 }, { "MiB", BYTES, 1048576 }, { "GiB", BYTES, 1073741824 },
+	{ "cycles", CYCLES, 1 }, { "MHz", MHZ, 1 }, { "GB/s", GBS, 1 }, { "ns", NS, 1 },
+};
+#define UNITS (sizeof(units) / sizeof(units[0]))
+
+static const char *unit_of(enum dimension d)
+{
+	unsigned i;
+
+	for (i = 0; i < UNITS; i++)
+		if (units[i].of == d)
+			return units[i].name;
+	return "";
+}
+
+static const struct key *find_key(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < KEYS; i++)
+		if (!strcmp(keys[i].name, name))
+			return &keys[i];
+	return NULL;
+}
+
+/* "12 KiB" for @k into *m; on failure a reason without a place, in @why. */
+static bool set_value(struct lab_machine *m, const struct key *k, const char *text, char *why, size_t size)
+{
+	char *field = (char *)m + k->at, *end;
+	unsigned i;
+	double v;
+
+	if (k->dimension == TEXT) {
+		if (!*text || strlen(text) >= (size_t)k->max) {
+			snprintf(why, size, "'%s' needs a text of 1 to %d characters", k->name, (int)k->max - 1);
+			return false;
+		}
+		strcpy(field, text);
+		return true;
+	}
+	if (k->dimension == WORD) {
+		for (i = 0; i < 4 && k->words[i]; i++)
+			if (!strcmp(k->words[i], text)) {
+				*(uint32_t *)field = i;
+				return true;
+			}
+		snprintf(why, size, "'%s' is %s or %s%s%s, not '%.40s'", k->name, k->words[0], k->words[1],
+			 k->words[2] ? " or " : "", k->words[2] ? k->words[2] : "", text);
+		return false;
+	}
+	v = strtod(text, &end);
+	if (end == text || !(isdigit((unsigned char)*text) || *text == '.')) {
+		snprintf(why, size, "'%s' needs a number, not '%.40s'", k->name, text);
+		return false;
+	}
+	while (*end == ' ' || *end == '\t')
+		end++;
+	for (i = 0; i < UNITS; i++)
+		if (units[i].of == k->dimension && !strcmp(units[i].name, end))
+			break;
+	if (i == UNITS) {
+		snprintf(why, size, *unit_of(k->dimension) ? "'%s' is given in %s, not in '%.40s'" :
+			 "'%s' has no unit%s, but '%.40s' was given", k->name, unit_of(k->dimension), end);
+		return false;
+	}
+	v *= units[i].factor;
+	if (!(v >= k->min && v <= k->max)) {
+		snprintf(why, size, "'%s' is within %.15g to %.15g%s%s, not %.15g", k->name, k->min, k->max,
+			 *unit_of(k->dimension) ? " " : "", unit_of(k->dimension), v);
+		return false;
+	}
+	if (!k->real && v != (double)(uint32_t)v) {
+		snprintf(why, size, "'%s' is a whole number, not %.15g", k->name, v);
+		return false;
+	}
+	if (k->real)
+		*(double *)field = v;
+	else
+		*(uint32_t *)field = (uint32_t)v;
+	return true;
+}
+
+static bool power_of_two(uint32_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+/* Do the numbers fit each other? */
+static bool consistent(const struct lab_machine *m, char *why, size_t size)
+{
+	if ((m->load_unit != 32 && m->load_unit != 128) || (m->store_unit != 32 && m->store_unit != 128))
+		snprintf(why, size, "coalesce.load %u and coalesce.store %u: each is 32 or 128 B", m->load_unit,
+			 m->store_unit);
+	else if (m->atomic_unit != 32 && m->atomic_unit != 128)
+		snprintf(why, size, "coalesce.atomic %u is 32 or 128 B", m->atomic_unit);
+	else if (m->l1_size && (m->l1_size % (m->l1_ways * LAB_LINE) ||
+				!power_of_two(m->l1_size / (m->l1_ways * LAB_LINE))))
+		snprintf(why, size, "l1.size %u B is no power of two of sets of %u lines of %u B", m->l1_size,
+			 m->l1_ways, LAB_LINE);
+	else if (m->l1_size && m->l1_index == LAB_INDEX_FERMI && m->l1_size / (m->l1_ways * LAB_LINE) != 64)
+		snprintf(why, size, "l1.index fermi is for 64 sets, l1.size %u B and l1.ways %u make %u",
+			 m->l1_size, m->l1_ways, m->l1_size / (m->l1_ways * LAB_LINE));
+	else if (m->l1_size && m->load_unit != 128 && !m->l1_sectored)
+		snprintf(why, size, "coalesce.load of 32 B needs l1.sectored = yes, or l1.size = 0 B");
+	else if (m->l2_size % (m->l2_ways * LAB_LINE) || !power_of_two(m->l2_size / (m->l2_ways * LAB_LINE)))
+		snprintf(why, size, "l2.size %u B is no power of two of sets of %u lines of %u B", m->l2_size,
+			 m->l2_ways, LAB_LINE);
+	else if (m->l2_size / (m->l2_ways * LAB_LINE) > 65536)
+		snprintf(why, size, "l2.size %u B makes %u sets, of at most 65536", m->l2_size,
+			 m->l2_size / (m->l2_ways * LAB_LINE));
+	else if (m->l2_index == LAB_INDEX_FERMI)
+		snprintf(why, size, "l2.index is linear or folded");
+	else if (m->l2_slices % m->dram_channels)
+		snprintf(why, size, "l2.slices %u is no multiple of dram.channels %u", m->l2_slices,
+			 m->dram_channels);
+	else if (m->warps % m->schedulers)
+		snprintf(why, size, "sm.warps %u is no multiple of sm.schedulers %u", m->warps, m->schedulers);
+	else if (m->dram_row % LAB_LINE)
+		snprintf(why, size, "dram.row %u B is no multiple of a line of %u B", m->dram_row, LAB_LINE);
+	else if (m->link && m->link_cached && (!m->l1_size || !m->l1_sectored))
+		snprintf(why, size, "link.cache = l1 needs an L1 (l1.size %u B) and l1.sectored = yes", m->l1_size);
+	else if (m->uvm && (!power_of_two(m->uvm_page) || !power_of_two(m->uvm_block) || m->uvm_block < m->uvm_page ||
+			    m->uvm_block / m->uvm_page > 64))
+		snprintf(why, size, "uvm.page %u B and uvm.block %u B: powers of two, a block of 1 to 64 pages", m->uvm_page,
+			 m->uvm_block);
+	else if (m->uvm && (m->uvm_memory < m->uvm_block || m->uvm_memory / m->uvm_block >= 4294967295.0))
+		snprintf(why, size, "uvm.memory %.15g B is less than a block of %u B, or more than 2^32 of them", m->uvm_memory,
+			 m->uvm_block);
+	else if (m->dram_miss_ns < m->dram_hit_ns)
+		snprintf(why, size, "dram.miss %g ns is less than dram.hit %g ns", m->dram_miss_ns, m->dram_hit_ns);
+	else
+		return true;
+	return false;
+}
+
+static char *trim(char *s)
+{
+	char *end;
+
+	while (*s == ' ' || *s == '\t')
+		s++;
+	end = s + strlen(s);
+	while (end > s && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+		*--end = 0;
+	return s;
+}
+
+/* One line, without its newline; *which is the key it gave, NULL for none. */
+static bool parse_line(struct lab_machine *m, char *line, const struct key **which, char *why, size_t size)
+{
+	char *hash, *equals, *name, *value, *source = NULL;
+	const struct key *k;
+
+	*which = NULL;
+	line = trim(line);
+	if (!*line || *line == '#')
+		return true;
+	hash = strchr(line, '#');
+	if (hash) {
+		*hash = 0;
+		source = trim(hash + 1);
+	}
+	equals = strchr(line, '=');
+	if (!equals) {
+		snprintf(why, size, "'%.60s' is no 'key = value'", line);
+		return false;
+	}
+	*equals = 0;
+	name = trim(line);
+	value = trim(equals + 1);
+	k = find_key(name);
+	if (!k) {
+		snprintf(why, size, "no key is called '%.60s'", name);
+		return false;
+	}
+	if (k->dimension != TEXT && (!source || strncmp(source, "source:", 7) || !*trim(source + 7))) {
+		snprintf(why, size, "'%s' has no '# source: ...' behind its value", k->name);
+		return false;
+	}
+	*which = k;
+	return set_value(m, k, value, why, size);
+}
+
+static int finish(struct lab_machine *m, const uint32_t *given, const char *file, struct gtu_error *err)
+{
+	const struct key *first[GROUPS] = { 0 }, *missing[GROUPS] = { 0 };
+	char why[200];
+	unsigned i;
+
+	for (i = 0; i < KEYS; i++) {
+		if (given[i])
+			first[keys[i].group] = &keys[i];
+		else if (keys[i].group)
+			missing[keys[i].group] = &keys[i];
+		else if (keys[i].dimension != TEXT || !i)
+			return gtu_fail(err, GTU_ERR_INPUT, "%s: the key '%s' is missing", file, keys[i].name);
+	}
+	for (i = LINK; i < GROUPS; i++)
+		if (first[i] && missing[i])
+			return gtu_fail(err, GTU_ERR_INPUT, "%s: '%s' is given, but '%s' is missing", file, first[i]->name,
+					missing[i]->name);
+	m->link = first[LINK] != NULL;
+	m->uvm = first[UVM] != NULL;
+	if (!consistent(m, why, sizeof(why)))
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %s", file, why);
+	return 0;
+}
+
+int lab_machine_parse(const char *text, size_t bytes, const char *file, struct lab_machine *m,
+		      struct gtu_error *err)
+{
+	uint32_t given[KEYS] = { 0 };
+	const char *end = text + bytes, *newline;
+	unsigned number = 0;
+	char line[512], why[200];
+	const struct key *k;
+	size_t length;
+
+	memset(m, 0, sizeof(*m));
+	for (; text < end; text += length + (newline != NULL)) {
+		newline = memchr(text, '\n', (size_t)(end - text));
+		length = newline ? (size_t)(newline - text) : (size_t)(end - text);
+		number++;
+		if (length >= sizeof(line) || memchr(text, 0, length))
+			return gtu_fail(err, GTU_ERR_INPUT, "%s:%u: a line has at most %zu characters, none of them NUL",
+					file, number, sizeof(line) - 1);
+		memcpy(line, text, length);
+		line[length] = 0;
+		if (!parse_line(m, line, &k, why, sizeof(why)))
+			return gtu_fail(err, GTU_ERR_INPUT, "%s:%u: %s", file, number, why);
+		if (k && given[k - keys])
+			return gtu_fail(err, GTU_ERR_INPUT, "%s:%u: '%s' was given in line %u already", file, number,
+					k->name, given[k - keys]);
+		if (k)
+			given[k - keys] = number;
+	}
+	return finish(m, given, file, err);
+}
+
+int lab_machine_read(const char *path, struct lab_machine *m, struct gtu_error *err)
+{
+	static const size_t most = 1 << 18;
+	FILE *f = fopen(path, "rb");
+	size_t n;
+	char *text;
+	int rc;
+
+	if (!f)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be opened: %s", path, strerror(errno));
+	text = malloc(most + 1);
+	if (!text) {
+		fclose(f);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to read %s", path);
+	}
+	n = fread(text, 1, most + 1, f);
+	if (ferror(f))
+		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be read: %s", path, strerror(errno));
+	else if (n > most)
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: more than %zu bytes are no machine's description", path, most);
+	else
+		rc = lab_machine_parse(text, n, path, m, err);
+	free(text);
+	fclose(f);
+	return rc;
+}
+
+static bool has_group(const struct lab_machine *m, unsigned group)
+{
+	return group == LINK ? m->link : group == UVM ? m->uvm : true;
+}
+
+int lab_machine_set(struct lab_machine *m, const char *assignment, struct gtu_error *err)
+{
+	struct lab_machine changed = *m;
+	char copy[512], why[200], *equals;
+	const struct key *k;
+
+	snprintf(copy, sizeof(copy), "%s", assignment);
+	equals = strchr(copy, '=');
+	if (!equals)
+		return gtu_fail(err, GTU_ERR_USAGE, "'%.100s' is no key=value", assignment);
+	*equals = 0;
+	k = find_key(trim(copy));
+	if (!k)
+		return gtu_fail(err, GTU_ERR_USAGE, "no key of a machine is called '%.60s'", trim(copy));
+	if (!has_group(m, k->group))
+		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no %s whose %s could be set", m->name, group_names[k->group],
+				k->name);
+	if (!set_value(&changed, k, trim(equals + 1), why, sizeof(why)) || !consistent(&changed, why, sizeof(why)))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s", why);
+	*m = changed;
+	return 0;
+}
+
+void lab_machine_print(const struct lab_machine *m, FILE *to)
+{
+	unsigned i;
+
+	for (i = 0; i < KEYS; i++) {
+		const char *field = (const char *)m + keys[i].at;
+
+		if (!has_group(m, keys[i].group) || (keys[i].dimension == TEXT && !*field))
+			continue;
+		fprintf(to, "%s = ", keys[i].name);
+		if (keys[i].dimension == TEXT)
+			fputs(field, to);
+		else if (keys[i].dimension == WORD)
+			fputs(keys[i].words[*(const uint32_t *)field], to);
+		else if (keys[i].real)
+			fprintf(to, "%.15g", *(const double *)field);
+		else
+			fprintf(to, "%u", *(const uint32_t *)field);
+		fprintf(to, "%s%s\n", *unit_of(keys[i].dimension) ? " " : "", unit_of(keys[i].dimension));
+	}
+}

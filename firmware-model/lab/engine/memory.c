@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+/* Crossbar, L2 slices and DRAM: what happens to a request that left an SM. */
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* ---- Nodes ------------------------------------------------------------------------------------- */
+
+uint32_t lab_node_take(struct lab *lab)
+{
+	uint32_t n = lab->node_free;
+
+	lab->in_flight++;
+	if (n) {
+		lab->node_free = lab->calendar.node[n].next;
+		return n;
+	}
+	if (lab->node_end == LAB_NODES_MAX) {
+		lab->calendar.no_memory = true; /* the run fails; the last node serves until then */
+		return LAB_NODES_MAX - 1;
+	}
+	return lab->node_end++;
+}
+
+void lab_node_give(struct lab *lab, uint32_t node)
+{
+	lab->in_flight--;
+	lab->calendar.node[node].next = lab->node_free;
+	lab->node_free = node;
+}
+
+/* ---- Tags -------------------------------------------------------------------------------------- */
+
+bool lab_tags_init(struct lab_tags *t, uint32_t size, uint32_t ways)
+{
+	size_t lines = size / LAB_LINE;
+
+	memset(t, 0, sizeof(*t));
+	t->ways = ways;
+	t->sets = (uint32_t)lines / ways;
+	t->line = aligned_alloc(64, (lines * sizeof(*t->line) + 63) & ~(size_t)63);
+	t->way = aligned_alloc(64, (lines * sizeof(*t->way) + 63) & ~(size_t)63);
+	if (!t->line || !t->way)
+		return false;
+	memset(t->line, 0, lines * sizeof(*t->line));
+	memset(t->way, 0, lines * sizeof(*t->way));
+	return true;
+}
+
+void lab_tags_free(struct lab_tags *t)
+{
+	free(t->line);
+	free(t->way);
+}
+
+/* Once in 2^32 accesses: keep the order within each set, with small numbers. */
+void lab_tags_renew(struct lab_tags *t)
+{
+	uint32_t set, i, k, rank[256];
+
+	for (set = 0; set < t->sets; set++) {
+		struct lab_way *w = t->way + (size_t)set * t->ways;
+
+		for (i = 0; i < t->ways; i++)
+			for (rank[i] = k = 0; k < t->ways; k++)
+				rank[i] += w[k].used < w[i].used;
+		for (i = 0; i < t->ways; i++)
+			w[i].used = rank[i];
+	}
+	t->clock = t->ways;
+}
+
+/*
+ * Lines go over the slices in groups of one each, turned by a hash of the group, so that no stride
+ * meets one slice only and every aligned stretch is spread evenly.
+ */
+void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t *set, uint32_t *group)
+{
+	uint32_t n = lab->m.l2_slices, g, r, turn;
+
+	line -= (uint32_t)(LAB_BASE / LAB_LINE);
+	g = lab->slices_log2 < 32 ? line >> lab->slices_log2 : line / n;
+	r = line - g * n;
+	turn = (g * 0x9E3779B1u) >> 16;
+	turn = (uint32_t)(((uint64_t)turn * n) >> 16);
+	r += turn;
+	*slice = r >= n ? r - n : r;
+	*group = g;
+	*set = lab_set_of(lab->m.l2_index, g, lab->slice[0].tags.sets);
+}
+
+/* ---- Ports ------------------------------------------------------------------------------------- */
+
+/* Take the first @n cycles that are left from @t on; the last of them. */
+static uint64_t take_slots(struct lab_slots *s, uint64_t now, uint64_t t, unsigned n)
+{
+	uint64_t begin = t, w = t / 64, left, last = t;
+	unsigned i = w % (LAB_SLOTS / 64);
+
+	if (n == 1 && s->from[i] == w && !(s->word[i] >> t % 64 & 1)) { /* as it mostly is */
+		s->word[i] |= 1ull << t % 64;
+		return t;
+	}
+	if (t >= s->run && t < s->run_end) {
+		begin = s->run;
+		t = s->run_end;
+	}
+	if (t + n + 64 >= (now & ~63ull) + LAB_SLOTS) { /* beyond what is kept: behind all that is */
+		s->run = now;
+		s->run_end = lab_max(s->run_end, t) + n;
+		return s->run_end - 1;
+	}
+	for (w = t / 64; n; t = ++w * 64) {
+		i = w % (LAB_SLOTS / 64);
+		if (s->from[i] != w) {
+			s->from[i] = w;
+			s->word[i] = 0;
+		}
+		for (left = ~s->word[i] & ~0ull << t % 64; left && n; left &= left - 1, n--) {
+			last = w * 64 + (unsigned)__builtin_ctzll(left);
+			s->word[i] |= left & -left;
+		}
+	}
+	s->run = begin;
+	s->run_end = last + 1;
+	return last;
+}
+
+uint64_t lab_cross(struct lab *lab, struct lab_input *from, struct lab_slots *to, uint64_t cycle, unsigned flits)
+{
+	/* outputs choose one after the other: who went to one may in this very cycle go to a later one */
+	uint64_t first = lab_max(cycle, from->free - (from->free && to > from->to));
+	uint64_t last = take_slots(to, lab->calendar.now, first, flits);
+
+	from->free = last + 1;
+	from->to = to;
+	return last + 1 + lab->m.noc_latency;
+}
+
+uint64_t lab_port_out(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits)
+{
+	struct lab_port *p = &lab->port[port];
+
+	p->out.free = lab_max(cycle, p->out.free) + flits;
+	p->out.to = NULL;
+	return p->out.free + lab->m.noc_latency;
+}
+
+uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits)
+{
+	return take_slots(&lab->port[port].in, lab->calendar.now, cycle, flits) + 1 + lab->m.noc_latency;
+}
+
+/* Sectors of a store's or an atomic's packet: 1, an aligned 2, or all 4. */
+static unsigned packet_sectors(unsigned bits)
+{
+	if (!(bits & (bits - 1)))
+		return bits;
+	return !(bits & 0xc) ? 0x3 : !(bits & 0x3) ? 0xc : 0xf;
+}
+
+void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
+{
+	struct lab_node *n = &lab->calendar.node[node];
+	struct lab_stats *s = &lab->stats;
+	uint32_t set, group, slice, bytes = lab->m.noc_header, carried = 0, flits;
+
+	if (n->line >= LAB_MANAGED_LINE && lab_uvm_holds(lab, node, cycle))
+		return;
+	if (n->op != LAB_LOAD) {
+		unsigned whole = packet_sectors(n->sectors);
+
+		if (n->op == LAB_STORE)
+			n->partial |= (uint8_t)(whole & ~n->sectors);
+		n->sectors = (uint8_t)whole;
+		carried = lab_sectors(whole);
+	}
+	bytes += carried * LAB_SECTOR;
+	flits = lab->request_flits[carried];
+	lab_locate(lab, n->line, &slice, &set, &group);
+	n->slice = (uint8_t)slice;
+	n->set = (uint16_t)set;
+	n->bytes = (uint8_t)bytes;
+	lab->port[n->port].outstanding++;
+	if (n->flags == LAB_OF_UNIT) {
+		s->unit_sectors += lab_sectors(n->sectors);
+		if (lab->unit[n->owner].place == LAB_IN_PARTITION) {
+			lab_at(&lab->calendar, cycle + 1, node, EV_ARRIVE);
+			return;
+		}
+	}
+	s->request[n->op][carried]++;
+	s->request_bytes[n->op] += bytes;
+	s->request_flits += flits;
+	lab_at(&lab->calendar,
+	       lab_cross(lab, &lab->port[n->port].out, &lab->slice[slice].in, cycle, flits), node, EV_ARRIVE);
+}
+
+static bool by_crossbar(const struct lab *lab, const struct lab_node *n)
+{
+	return n->flags != LAB_OF_UNIT || lab->unit[n->owner].place != LAB_IN_PARTITION;
+}
+
+/* ---- DRAM -------------------------------------------------------------------------------------- */
+
+/* One sector's command; the cycle (in fractions) in which its data is over the bus. */
+static uint64_t dram(struct lab *lab, struct lab_slice *s, uint32_t group, uint64_t t)
+{
+	struct lab_channel *c = &lab->channel[s->channel];
+	uint32_t row = group * lab->slices_channel + s->number, banks = lab->m.dram_banks;
+	struct lab_bank *b;
+	uint64_t start, data;
+
+	row = lab->row_log2 < 32 ? row >> lab->row_log2 : row / lab->lines_row;
+	b = lab->banks_log2 < 32 ? &c->bank[(row ^ row >> lab->banks_log2) & (banks - 1)] : &c->bank[(row ^ row / banks) % banks];
+	start = lab_max(t, b->free);
+	if (b->row == row + 1) {
+		lab->stats.dram_row_hits++;
+		data = start + lab->dram_hit;
+		b->free = start;
+	} else {
+		lab->stats.dram_row_misses++;
+		data = start + lab->dram_miss;
+		b->free = start + lab->dram_miss - lab->dram_hit;
+		b->row = row + 1;
+	}
+	c->bus_free = lab_max(data, c->bus_free) + lab->dram_atom;
+	return c->bus_free;
+}
+
+/* ---- L2 ---------------------------------------------------------------------------------------- */
+
+static uint32_t victim(const struct lab_tags *t, uint32_t first, uint64_t cycle)
+{
+	uint32_t i, best = UINT32_MAX, oldest = first;
+	const struct lab_way *w = t->way;
+
+	for (i = first; i < first + t->ways; i++) {
+		if (!t->line[i])
+			return i;
+		if (w[i].used < w[oldest].used)
+			oldest = i;
+		if ((!w[i].pending || w[i].ready <= cycle) && (best == UINT32_MAX || w[i].used < w[best].used))
+			best = i;
+	}
+	return best == UINT32_MAX ? oldest : best;
+}
+
+static void evict(struct lab *lab, struct lab_slice *s, uint32_t at, uint64_t cycle)
+{
+	uint32_t slice, set, group, dirty = s->tags.line[at] ? s->tags.way[at].dirty : 0;
+
+	s->tags.way[at] = (struct lab_way){ 0 };
+	if (!dirty)
+		return;
+	lab_locate(lab, s->tags.line[at], &slice, &set, &group);
+	for (; dirty; dirty &= dirty - 1) {
+		dram(lab, s, group, cycle << LAB_FRACTION);
+		lab->stats.dram_writes++;
+		lab->stats.l2_evicted_sectors++;
+	}
+}
+
+/* Fetch @miss sectors of the line at @w; the cycle in which all that are on their way are there. */
+static uint64_t fetch(struct lab *lab, struct lab_slice *s, struct lab_way *w, uint32_t line, uint32_t miss,
+		      uint64_t cycle)
+{
+	uint64_t data = 0;
+	uint32_t slice, set, group;
+
+	lab_locate(lab, line, &slice, &set, &group);
+	if (!w->pending)
+		w->ready = 0;
+	w->valid |= (uint8_t)miss;
+	w->partial &= (uint8_t)~miss;
+	w->pending |= (uint8_t)miss;
+	for (; miss; miss &= miss - 1) {
+		data = dram(lab, s, group, cycle << LAB_FRACTION);
+		w->ready = lab_max(w->ready, (data >> LAB_FRACTION) + 1);
+		lab->stats.dram_reads++;
+		lab->stats.l2_filled_sectors++;
+	}
+	return w->ready;
+}
+
+/*
+ * Look up the sectors of a request; @t is the cycle in which the slice has it in hand. Returns when the
+ * data is there (a write: when it is accepted).
+ */
+static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab_node *n, uint64_t t)
+{
+	struct lab_tags *g = &s->tags;
+	uint32_t at, miss, hit, wait;
+	/* the pipeline is between crossbar and L2 (GPGPU-Sim: ROP delay): who is in the partition is behind it */
+	uint64_t pipe = by_crossbar(lab, n) ? lab->m.l2_latency : 1, ready = t + pipe;
+	bool write = n->op == LAB_STORE;
+	uint64_t *count = write ? lab->stats.l2_write : lab->stats.l2_read;
+	int way = lab_find(g, n->set, n->line);
+	struct lab_way *w;
+
+	at = n->set * g->ways + (uint32_t)way;
+	if (way < 0) {
+		at = victim(g, n->set * g->ways, t);
+		evict(lab, s, at, ready);
+		g->line[at] = n->line;
+	}
+	w = &g->way[at];
+	lab_touch(g, at);
+	if (w->pending && w->ready <= t)
+		w->pending = 0;
+	wait = n->sectors & w->pending;
+	hit = n->sectors & w->valid & ~w->pending;
+	if (!write)
+		hit &= ~(uint32_t)w->partial; /* written in part: the rest has still to be fetched */
+	miss = n->sectors & ~hit & ~wait;
+	count[LAB_HIT] += lab_sectors(hit);
+	count[LAB_PENDING] += lab_sectors(wait);
+	count[LAB_SECTOR_MISS] += lab_sectors(miss) - (way < 0 && miss);
+	count[LAB_MISS] += way < 0 && miss;
+	if (write) {
+		w->partial |= (uint8_t)(n->partial & miss);
+		w->valid |= n->sectors;
+		w->dirty |= n->sectors;
+		return ready;
+	}
+	if (n->op == LAB_ATOMIC)
+		w->dirty |= n->sectors;
+	if (wait)
+		ready = lab_max(ready, w->ready);
+	if (miss)
+		ready = lab_max(ready, fetch(lab, s, w, n->line, miss, t + pipe + lab->m.dram_latency));
+	return ready;
+}
+
+void lab_memory_arrive(struct lab *lab, uint32_t node)
+{
+	struct lab_node *n = &lab->calendar.node[node];
+	struct lab_slice *s = &lab->slice[n->slice];
+	uint32_t sectors = lab_sectors(n->sectors), flits;
+	uint64_t t = lab_max(lab->calendar.now, s->free);
+
+	flits = lab->request_flits[n->op == LAB_LOAD ? 0 : sectors];
+	s->free = t + (flits > sectors ? flits : sectors);
+	if (by_crossbar(lab, n)) {
+		lab->stats.arrived[n->op]++;
+		lab->stats.arrived_bytes[n->op] += n->bytes;
+	}
+	lab_at(&lab->calendar, l2_access(lab, s, n, t), node, EV_REPLY);
+}
+
+void lab_memory_reply(struct lab *lab, uint32_t node)
+{
+	struct lab_node *n = &lab->calendar.node[node];
+	struct lab_slice *s = &lab->slice[n->slice];
+	uint32_t sectors = lab_sectors(n->sectors), flits, bytes;
+	uint64_t t = lab->calendar.now;
+	unsigned port = n->port;
+
+	lab->port[port].outstanding--;
+	if (by_crossbar(lab, n)) {
+		bytes = sectors * (lab->m.noc_header + (n->op == LAB_STORE ? 0 : LAB_SECTOR));
+		flits = n->op == LAB_STORE ? sectors : sectors * lab->reply_flits;
+		lab->stats.reply[n->op] += sectors;
+		lab->stats.reply_bytes[n->op] += bytes;
+		lab->stats.reply_flits += flits;
+		t = lab_cross(lab, &s->out, &lab->port[port].in, t, flits);
+		lab->stats.answered[n->op] += sectors;
+		lab->stats.answered_bytes[n->op] += bytes;
+	}
+	switch (n->flags) {
+	case LAB_OF_MSHR:
+		lab_at(&lab->calendar, t, node, EV_FILL);
+		break;
+	case LAB_OF_UNIT:
+		lab_at(&lab->calendar, t, node, EV_UNIT_REPLY);
+		break;
+	case LAB_OF_WARP:
+		lab_warp_done(lab, &lab->warp[n->owner], n->board, t);
+		/* fall through */
+	default:
+		lab_node_give(lab, node);
+	}
+	if (port < lab->m.sms)
+		lab_sm_resume(lab, port);
+}

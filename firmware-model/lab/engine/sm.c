@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: MIT
+/* An SM: who issues, what its load/store unit does with a warp's operations, when warps go on. */
+#include <stdarg.h>
+
+#include "internal.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define LAB_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LAB_ASAN 1
+#endif
+#endif
+#ifdef LAB_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+/* ---- Programs ---------------------------------------------------------------------------------- */
+
+static void *stack_of(const struct lab *lab, const struct lab_warp *w)
+{
+	return (char *)lab->stacks + lab->stack_each * (w->id - 1) + (lab->stack_each - LAB_STACK);
+}
+
+static void to_program(struct lab *lab, struct lab_warp *w)
+{
+	lab->part = LAB_PART_PROGRAM;
+#ifdef LAB_ASAN
+	__sanitizer_start_switch_fiber(&lab->asan_stack, stack_of(lab, w), LAB_STACK);
+#endif
+	lab_context_switch(&lab->main_sp, w->sp);
+#ifdef LAB_ASAN
+	__sanitizer_finish_switch_fiber(lab->asan_stack, NULL, NULL);
+#endif
+	lab->part = LAB_PART_SM;
+}
+
+/* From a program; @last: it will not be gone on with. */
+static void to_main(struct lab_warp *w, bool last)
+{
+#ifdef LAB_ASAN
+	__sanitizer_start_switch_fiber(last ? NULL : &w->asan_stack, w->lab->main_bottom, w->lab->main_size);
+#else
+	(void)last;
+#endif
+	lab_context_switch(&w->sp, w->lab->main_sp);
+#ifdef LAB_ASAN
+	__sanitizer_finish_switch_fiber(w->asan_stack, &w->lab->main_bottom, &w->lab->main_size);
+#endif
+}
+
+static void program(void *arg)
+{
+	struct lab_warp *w = arg;
+
+#ifdef LAB_ASAN
+	__sanitizer_finish_switch_fiber(NULL, &w->lab->main_bottom, &w->lab->main_size);
+#endif
+	w->lab->launch->kernel->warp(w, w->lab->launch->args);
+	w->state = WARP_ENDS;
+	w->waiting = (1u << LAB_BOARDS) - 1;
+	to_main(w, true);
+}
+
+void lab_wait_for(struct lab_warp *w, unsigned boards)
+{
+	unsigned b;
+
+	if (!w->ops) {
+		for (b = 0; b < LAB_BOARDS; b++)
+			if (boards >> b & 1 && (w->pending[b] || w->done[b] > w->lab->calendar.now))
+				break;
+		if (b == LAB_BOARDS)
+			return;
+	}
+	w->waiting = (uint8_t)boards;
+	to_main(w, false);
+}
+
+void lab_barrier(struct lab_warp *w)
+{
+	if (w->mask != lab_on(w, ~0u) && w->mask)
+		lab_fault(w, "%s: a barrier where only some lanes of the warp are (%08x)",
+			  w->lab->launch->kernel->name, w->mask);
+	lab_alu(w, 1);
+	w->lab->stats.barriers++;
+	w->state = WARP_AT_BARRIER;
+	w->waiting = 0;
+	to_main(w, false);
+}
+
+void lab_fault(struct lab_warp *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!w->lab->fault)
+		gtu_vfail(&w->lab->error, GTU_ERR_FAIL, fmt, ap);
+	va_end(ap);
+	w->lab->fault = true;
+	to_main(w, true);
+	__builtin_unreachable();
+}
+
+/* ---- Warps go on ------------------------------------------------------------------------------- */
+
+void lab_warp_try_wake(struct lab *lab, struct lab_warp *w)
+{
+	uint64_t when = lab_max(lab->calendar.now, w->not_before);
+	unsigned b;
+
+	if (!w->asleep || w->queued || w->state == WARP_AT_BARRIER)
+		return;
+	for (b = 0; b < LAB_BOARDS; b++) {
+		if (!(w->waiting >> b & 1))
+			continue;
+		if (w->pending[b])
+			return;
+		when = lab_max(when, w->done[b]);
+	}
+	w->asleep = false;
+	lab_at(&lab->calendar, when, w->id, EV_WAKE);
+}
+
+static void release_barrier(struct lab *lab, struct lab_sm *s, struct lab_block *b, unsigned sm)
+{
+	uint64_t slots;
+
+	if (b->arrived < b->alive)
+		return;
+	b->arrived = 0;
+	for (slots = b->slots; slots; slots &= slots - 1) {
+		struct lab_warp *w = &lab->warp[sm * lab->m.warps + (unsigned)__builtin_ctzll(slots) + 1];
+
+		if (w->state != WARP_AT_BARRIER)
+			continue;
+		w->state = WARP_LIVES;
+		lab_warp_try_wake(lab, w);
+	}
+	(void)s;
+}
+
+static void start_warp(struct lab *lab, unsigned sm, unsigned slot, unsigned block_slot, uint32_t in_block)
+{
+	struct lab_sm *s = &lab->sm[sm];
+	struct lab_warp *w = &lab->warp[sm * lab->m.warps + slot + 1];
+	uint32_t id = w->id;
+
+	memset(w, 0, offsetof(struct lab_warp, op));
+	w->id = id;
+	w->mask = ~0u;
+	w->in_block = in_block;
+	w->block_warps = lab->block_warps;
+	w->sm = sm;
+	w->block = s->block[block_slot].number;
+	w->grid = lab->launch->grid;
+	w->shared = s->shared + block_slot * (size_t)lab->launch->kernel->shared;
+	w->shared_bytes = lab->launch->kernel->shared;
+	w->lab = lab;
+	w->value = lab->value;
+	w->state = WARP_LIVES;
+	w->waiting = 0;
+	w->slot = (uint8_t)slot;
+	w->scheduler = (uint8_t)(slot % lab->m.schedulers);
+	w->block_slot = (uint16_t)block_slot;
+	w->age = lab->age++;
+	w->queued = w->op_next = 0;
+	w->not_before = 0;
+	w->asleep = true;
+	w->sp = lab_context_make((char *)stack_of(lab, w) + LAB_STACK, program, w);
+	lab_warp_try_wake(lab, w);
+}
+
+static bool block_fits(const struct lab *lab, unsigned sm)
+{
+	const struct lab_sm *s = &lab->sm[sm];
+
+	return s->blocks < lab->m.blocks && s->shared_free >= lab->launch->kernel->shared &&
+	       lab->m.warps - (uint32_t)__builtin_popcountll(s->slots_used) >= lab->block_warps;
+}
+
+void lab_block_start(struct lab *lab, unsigned sm)
+{
+	struct lab_sm *s = &lab->sm[sm];
+	struct lab_block *b;
+	unsigned at = 0, i, slot;
+
+	while (s->block[at].used)
+		at++;
+	b = &s->block[at];
+	*b = (struct lab_block){ .number = lab->next_block++, .alive = lab->block_warps, .used = true };
+	s->blocks++;
+	s->shared_free -= lab->launch->kernel->shared;
+	if (lab->launch->kernel->shared)
+		memset(s->shared + at * (size_t)lab->launch->kernel->shared, 0, lab->launch->kernel->shared);
+	lab->stats.blocks++;
+	for (i = 0; i < lab->block_warps; i++) {
+		slot = (unsigned)__builtin_ctzll(~s->slots_used);
+		s->slots_used |= 1ull << slot;
+		b->slots |= 1ull << slot;
+		start_warp(lab, sm, slot, at, i);
+	}
+}
+
+/* As many of the blocks that are left as find room. */
+void lab_block_refill(struct lab *lab, unsigned sm)
+{
+	while (lab->next_block < lab->launch->grid && block_fits(lab, sm)) {
+		lab->live_blocks++;
+		lab_block_start(lab, sm);
+	}
+}
+
+static void end_warp(struct lab *lab, struct lab_warp *w)
+{
+	struct lab_sm *s = &lab->sm[w->sm];
+	struct lab_block *b = &s->block[w->block_slot];
+
+	w->state = WARP_FREE;
+	s->slots_used &= ~(1ull << w->slot);
+	b->slots &= ~(1ull << w->slot);
+	if (--b->alive) {
+		if (b->arrived)
+			release_barrier(lab, s, b, w->sm);
+		return;
+	}
+	b->used = false;
+	s->blocks--;
+	s->shared_free += lab->launch->kernel->shared;
+	lab->live_blocks--;
+	if (!lab->first_blocks)
+		lab_block_refill(lab, w->sm);
+}
+
+/* ---- Issue ------------------------------------------------------------------------------------- */
+
+static void lsu_put(struct lab *lab, struct lab_warp *w)
+{
+	struct lab_sm *s = &lab->sm[w->sm];
+
+	s->fifo[(s->fifo_head + s->fifo_count++) % LAB_WARPS_MAX] = w->slot;
+	if (!s->lsu_event && !s->lsu_stalled)
+		lab_lsu_run(lab, w->sm);
+}
+
+static void too_deep(struct lab *lab, const struct lab_warp *w)
+{
+	if (!lab->fault)
+		gtu_fail(&lab->error, GTU_ERR_FAIL, "%s: warp %u of block %llu has %td bytes of its stack's %u left, and must leave %u",
+			 lab->launch->kernel->name, w->in_block, (unsigned long long)w->block,
+			 (char *)w->sp - (char *)stack_of(lab, w), LAB_STACK, LAB_STACK_LEAST);
+	lab->fault = true;
+}
+
+/* @w has the scheduler in this cycle: run its program to where it stops. */
+static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
+{
+	uint64_t now = lab->calendar.now, first, n;
+	struct lab_sm *s = &lab->sm[w->sm];
+
+	w->ops = w->alu_first = w->alu = w->extra = 0;
+	w->threads = 0;
+	to_program(lab, w);
+	if (__builtin_expect((char *)w->sp - (char *)stack_of(lab, w) < (ptrdiff_t)LAB_STACK_LEAST, 0))
+		too_deep(lab, w);
+	if (lab->fault)
+		return;
+	lab->calendar.node[w->id].value = (uintptr_t)w->sp;
+	n = w->alu_first + w->ops + w->alu;
+	first = (uint64_t)w->alu_first * lab->m.alu_latency;
+	lab->stats.warp_instructions += n;
+	lab->stats.thread_instructions += w->threads;
+	lab->stats.issue_busy += n;
+	k->free = now + (n ? n : 1);
+	w->not_before = now + first + w->ops + (uint64_t)w->alu * lab->m.alu_latency + w->extra;
+	w->asleep = true;
+	w->queued = w->ops;
+	w->op_next = 0;
+	if (w->state == WARP_AT_BARRIER) {
+		struct lab_block *b = &s->block[w->block_slot];
+
+		b->arrived++;
+		release_barrier(lab, s, b, w->sm);
+	}
+	if (!w->ops)
+		lab_warp_try_wake(lab, w);
+	else if (first)
+		lab_at(&lab->calendar, now + first, w->id, EV_ISSUE);
+	else
+		lsu_put(lab, w);
+}
+
+static unsigned choose(const struct lab *lab, unsigned sm, const struct lab_scheduler *k)
+{
+	const struct lab_warp *w = &lab->warp[sm * lab->m.warps + 1];
+	uint64_t ready, above;
+	unsigned best;
+
+	if (lab->m.policy == LAB_ROUND_ROBIN) {
+		above = k->last < 63 ? k->ready & (~0ull << (k->last + 1)) : 0;
+		return (unsigned)__builtin_ctzll(above ? above : k->ready);
+	}
+	if (k->ready >> k->last & 1)
+		return k->last;
+	best = (unsigned)__builtin_ctzll(k->ready);
+	for (ready = k->ready & (k->ready - 1); ready; ready &= ready - 1)
+		if (w[__builtin_ctzll(ready)].age < w[best].age)
+			best = (unsigned)__builtin_ctzll(ready);
+	return best;
+}
+
+static void schedule(struct lab *lab, unsigned sm, unsigned which)
+{
+	struct lab_scheduler *k = &lab->sm[sm].scheduler[which];
+	unsigned slot = choose(lab, sm, k);
+
+	k->ready &= ~(1ull << slot);
+	k->last = (uint8_t)slot;
+	issue(lab, &lab->warp[sm * lab->m.warps + slot + 1], k);
+	if (k->ready && !k->event) {
+		k->event = true;
+		lab_at(&lab->calendar, k->free, lab->node_scheduler + sm * lab->m.schedulers + which, EV_SCHEDULER);
+	}
+}
+
+static void wake(struct lab *lab, struct lab_warp *w)
+{
+	struct lab_scheduler *k = &lab->sm[w->sm].scheduler[w->scheduler];
+
+	if (w->state == WARP_ENDS) {
+		end_warp(lab, w);
+		return;
+	}
+	k->ready |= 1ull << w->slot;
+	if (k->event)
+		return;
+	if (k->free <= lab->calendar.now) {
+		schedule(lab, w->sm, w->scheduler);
+		return;
+	}
+	k->event = true;
+	lab_at(&lab->calendar, k->free, lab->node_scheduler + w->sm * lab->m.schedulers + w->scheduler,
+	       EV_SCHEDULER);
+}
+
+/* ---- The load/store unit ----------------------------------------------------------------------- */
+
+static void observe(struct lab *lab, unsigned sm, const struct lab_warp *w, const struct lab_op *op,
+		    const struct lab_coalesced *c)
+{
+	const struct lab_kernel *k = lab->launch->kernel;
+	struct lab_access a = {
+		.kernel = k->name, .statement = k->statement[op->statement], .cycle = lab->calendar.now,
+		.sm = sm, .warp = w->id, .kind = op->kind, .space = op->space, .width = 1u << op->width_log2,
+		.active = lab_popcount(op->mask), .base = op->base,
+		.index = (const uint32_t *)&w->index[w->op_next], .transactions = c->n, .unit = c->unit, .sectors = c->bits,
+	};
+
+	lab->observer->access(lab->observer->ctx, &a);
+}
+
+static void begin_op(struct lab *lab, unsigned sm, struct lab_sm *s, struct lab_warp *w, const struct lab_op *op)
+{
+	uint32_t lanes = lab_popcount(op->mask), unit;
+	struct lab_coalesced *c = &s->now;
+
+	unit = op->space == LAB_HOST ? LAB_LINE : op->kind == LAB_LOAD ? lab->m.load_unit :
+	       op->kind == LAB_STORE ? lab->m.store_unit : lab->m.atomic_unit;
+	lab->part = LAB_PART_COALESCER;
+	lab_coalesce((const uint32_t *)&w->index[w->op_next], op->mask, op->width_log2, op->base, unit,
+		     op->kind == LAB_ATOMIC && lab->m.atomics == LAB_ATOMICS_STORE ? LAB_LOAD : op->kind, c);
+	lab->part = LAB_PART_SM;
+	s->next_transaction = 0;
+	s->lsu_active = true;
+	lab->stats.accesses[op->kind]++;
+	lab->stats.lanes[op->kind] += lanes;
+	lab->stats.transactions[op->kind] += c->n;
+	lab->stats.sectors[op->kind] += c->sectors;
+	lab->count[op->statement].lanes += lanes;
+	lab->count[op->statement].warps++;
+	lab->count[op->statement].transactions += c->n;
+	if (lab->observer && lab->observer->access)
+		observe(lab, sm, w, op, c);
+}
+
+static uint32_t request(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op, uint64_t unit,
+			unsigned sectors)
+{
+	uint32_t node = lab_node_take(lab);
+	struct lab_node *n = &lab->calendar.node[node];
+
+	n->op = op->kind;
+	n->sectors = (uint8_t)sectors;
+	n->partial = 0;
+	n->line = op->space == LAB_HOST ? LAB_HOST_LINE : (uint32_t)(unit / LAB_LINE);
+	n->port = (uint16_t)sm;
+	n->board = op->board;
+	n->owner = w->id;
+	n->flags = LAB_OF_NOBODY;
+	if (op->board != LAB_BOARDS) {
+		n->flags = LAB_OF_WARP;
+		w->pending[op->board]++;
+	}
+	return node;
+}
+
+/* Over the link go runs of contiguous sectors, each a request. */
+static void to_host(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op, uint64_t line,
+		    unsigned bits, uint64_t cycle)
+{
+	unsigned from, run;
+	uint32_t node;
+
+	for (from = 0; (run = lab_run_of(bits, &from)); from += run) {
+		node = request(lab, sm, w, op, line, ((1u << run) - 1) << from);
+		lab->calendar.node[node].value = line + from * LAB_SECTOR;
+		lab->calendar.node[node].bytes = (uint8_t)(run * LAB_SECTOR);
+		lab_link_send(lab, node, cycle);
+	}
+}
+
+static bool by_l1(const struct lab *lab, const struct lab_op *op)
+{
+	if (op->space == LAB_HOST)
+		return op->kind == LAB_LOAD && lab->m.link_cached;
+	return op->kind != LAB_ATOMIC && lab->m.l1_size;
+}
+
+/* One transaction past the L1 in @cycle; false: it cannot go now, and a reply will say when to try again. */
+static bool transact(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op, unsigned i,
+		     uint64_t cycle)
+{
+	struct lab_coalesced *c = &lab->sm[sm].now;
+	uint32_t node;
+
+	if (lab->port[sm].outstanding >= lab->m.noc_outstanding)
+		return false;
+	if (op->space == LAB_HOST) {
+		to_host(lab, sm, w, op, c->unit[i] & ~(uint64_t)(LAB_LINE - 1), c->bits[i], cycle);
+		return true;
+	}
+	node = request(lab, sm, w, op, c->unit[i], c->bits[i]);
+	if (op->kind == LAB_STORE)
+		lab->calendar.node[node].partial = c->partial[i];
+	lab_send(lab, node, cycle);
+	return true;
+}
+
+static void lsu_later(struct lab *lab, unsigned sm, uint64_t when)
+{
+	struct lab_sm *s = &lab->sm[sm];
+
+	s->lsu_event = true;
+	lab_at(&lab->calendar, when, lab->node_lsu + sm, EV_LSU);
+}
+
+/* Transactions from where it stopped; false: it stops again, and knows when it goes on. */
+static bool lsu_operation(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op)
+{
+	struct lab_sm *s = &lab->sm[sm];
+	uint64_t t = lab->calendar.now, queue = lab->m.l1_miss_queue;
+	unsigned entered;
+
+	if (by_l1(lab, op)) {
+		entered = lab_l1_enter(lab, sm, w, op, &s->now, s->next_transaction, t);
+		s->next_transaction += entered;
+		lab->stats.lsu_busy += entered;
+		s->lsu_free = t + entered;
+		s->lsu_active = s->lsu_stalled = s->next_transaction < s->now.n;
+		s->stalled_since = s->lsu_free;
+		return !s->lsu_active;
+	}
+	for (; s->next_transaction < s->now.n; s->next_transaction++, t++) {
+		if (lab->port[sm].out.free > t + queue) {
+			s->lsu_free = lab->port[sm].out.free - queue;
+			lab->stats.lsu_stalled += s->lsu_free - t;
+			lsu_later(lab, sm, s->lsu_free);
+			return false;
+		}
+		if (!transact(lab, sm, w, op, s->next_transaction, t)) {
+			s->lsu_stalled = true;
+			s->lsu_free = t;
+			s->stalled_since = t;
+			return false;
+		}
+		lab->stats.lsu_busy++;
+	}
+	s->lsu_free = t;
+	s->lsu_active = false;
+	return true;
+}
+
+void lab_lsu_run(struct lab *lab, unsigned sm)
+{
+	struct lab_sm *s = &lab->sm[sm];
+	uint64_t now = lab->calendar.now;
+	struct lab_warp *w;
+	const struct lab_op *op;
+
+	if (s->lsu_event)
+		return;
+	if (s->lsu_stalled && now > s->stalled_since)
+		lab->stats.lsu_stalled += now - s->stalled_since;
+	s->lsu_stalled = false;
+	while (s->fifo_count) {
+		if (s->lsu_free > now) {
+			lsu_later(lab, sm, s->lsu_free);
+			return;
+		}
+		w = &lab->warp[sm * lab->m.warps + s->fifo[s->fifo_head] + 1];
+		op = &w->op[w->op_next];
+		if (!s->lsu_active)
+			begin_op(lab, sm, s, w, op);
+		if (!lsu_operation(lab, sm, w, op))
+			return;
+		w->op_next++;
+		if (!--w->queued) {
+			s->fifo_head = (uint8_t)((s->fifo_head + 1) % LAB_WARPS_MAX);
+			s->fifo_count--;
+			lab_warp_try_wake(lab, w);
+		}
+	}
+}
+
+void lab_wake_event(struct lab *lab, uint32_t node)
+{
+	wake(lab, &lab->warp[node]);
+}
+
+void lab_issue_event(struct lab *lab, uint32_t node)
+{
+	lsu_put(lab, &lab->warp[node]);
+}
+
+void lab_scheduler_event(struct lab *lab, uint32_t node)
+{
+	unsigned sm = lab->calendar.node[node].port, which = lab->calendar.node[node].slice;
+
+	lab->sm[sm].scheduler[which].event = false;
+	if (lab->sm[sm].scheduler[which].ready)
+		schedule(lab, sm, which);
+}
+
+void lab_lsu_event(struct lab *lab, uint32_t node)
+{
+	unsigned sm = node - lab->node_lsu;
+
+	lab->sm[sm].lsu_event = false;
+	lab_lsu_run(lab, sm);
+}
+
+void lab_l1_event(struct lab *lab, uint32_t node)
+{
+	unsigned sm = node - lab->node_l1;
+
+	lab->sm[sm].pipe.event = false;
+	lab_l1_run(lab, sm);
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
+#include "emogi.h"
+#include "firmware-model/lab/engine/warp.h"
+
+/* Numbers of lab_alu() are counts of index arithmetic, comparisons and branches of the listings, not fitted to
+ * anything: over the link they hide behind a microsecond.
+ */
+struct emogi_args {
+	uint32_t n, current, edge_bytes;
+	float damping, base;
+	struct lab_array row, col, weight; /* col and weight: of the host, or unified memory */
+	struct lab_array value, other;	/* level; cost and new cost; label; rank and sum */
+	struct lab_array active, next;	/* vertices to be expanded; of the next round */
+	struct lab_array changed;
+};
+
+/* Statements that all kernels share, by these numbers. */
+enum { ACTIVE, VALUE, ROW, ROW1, COL, WEIGHT, TARGET, UPDATE, MARK, CHANGED, STATEMENTS };
+static const char *const names[STATEMENTS] = {
+	"active[v]", "value[v]", "row[v]", "row[v+1]", "col[k]", "weight[k]", "value[c]", "value[c]=", "active[c]=",
+	"changed=",
+};
+
+LAB_INLINE lab_u32 worker(const struct lab_warp *w, enum lab_emogi_variant x)
+{
+	return x == LAB_NAIVE ? lab_thread(w) : lab_thread(w) >> 5;
+}
+
+/* The edges of @v: from *first to *end; the lane begins at *k. */
+LAB_INLINE void edges_of(struct lab_warp *w, const struct emogi_args *a, enum lab_emogi_variant x, lab_u32 v,
+			 lab_u32 *first, lab_u32 *k, lab_u32 *end)
+{
+	*first = lab_low(lab_load64(w, ROW, &a->row, v));
+	*end = lab_low(lab_load64(w, ROW1, &a->row, v + 1));
+	lab_wait(w);
+	lab_alu(w, x == LAB_NAIVE ? 2 : 4);
+	*k = *first;
+	if (x == LAB_ALIGNED)
+		*k &= lab_all(~(128 / a->edge_bytes - 1));
+	if (x != LAB_NAIVE)
+		*k += lab_lane();
+}
+
+LAB_INLINE lab_u32 target(struct lab_warp *w, const struct emogi_args *a, lab_u32 k)
+{
+	if (a->edge_bytes == 8)
+		return lab_low(lab_load64(w, COL, &a->col, k));
+	return lab_load32(w, COL, &a->col, k);
+}
+
+/* The body of a loop over a lane's edges; the lanes before the list's beginning are off. */
+#define EACH_EDGE(w, x, first, k, end)                                                             \
+	LAB_WHILE(w, lab_lt(k, end))                                                               \
+		for (bool step_ = (lab_alu(w, x == LAB_ALIGNED ? 4 : 3), true); step_;             \
+		     k += x == LAB_NAIVE ? 1 : 32, step_ = false)                                  \
+			LAB_IF(w, lab_ge(k, first))
+
+LAB_INLINE void bfs(struct lab_warp *w, const struct emogi_args *a, enum lab_emogi_variant x)
+{
+	lab_u32 v = worker(w, x), level, first, k, end, c;
+
+	lab_alu(w, 6);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		level = lab_load32(w, VALUE, &a->value, v);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_eq(level, lab_all(a->current))) {
+			edges_of(w, a, x, v, &first, &k, &end);
+			EACH_EDGE(w, x, first, k, end) {
+				c = target(w, a, k);
+				lab_wait(w);
+				level = lab_load32(w, TARGET, &a->value, c);
+				lab_wait(w);
+				lab_alu(w, 2);
+				LAB_IF(w, lab_eq(level, lab_all(LAB_NEVER))) {
+					lab_store32(w, UPDATE, &a->value, c, lab_all(a->current + 1));
+					lab_store32(w, CHANGED, &a->changed, lab_all(0), lab_all(1));
+				}
+			}
+		}
+	}
+}
+
+LAB_INLINE void sssp(struct lab_warp *w, const struct emogi_args *a, enum lab_emogi_variant x)
+{
+	lab_u32 v = worker(w, x), on, cost, first, k, end, c, d, old;
+
+	lab_alu(w, 6);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		on = lab_load32(w, ACTIVE, &a->active, v);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_ne(on, lab_all(0))) {
+			cost = lab_load32(w, VALUE, &a->value, v);
+			edges_of(w, a, x, v, &first, &k, &end);
+			EACH_EDGE(w, x, first, k, end) {
+				c = target(w, a, k);
+				d = lab_load32(w, WEIGHT, &a->weight, k);
+				lab_wait(w);
+				d += cost;
+				old = lab_load32(w, TARGET, &a->other, c);
+				lab_wait(w);
+				lab_alu(w, 3);
+				LAB_IF(w, lab_lt(d, old))
+					lab_do_atomic(w, UPDATE, &a->other, LAB_MIN_U32, &c, &d, NULL, NULL);
+			}
+			lab_store32(w, MARK, &a->active, v, lab_all(0));
+		}
+	}
+}
+
+/* Costs that fell become valid, and their vertices active. */
+static void sssp_update(struct lab_warp *w, const void *p)
+{
+	const struct emogi_args *a = p;
+	lab_u32 v = lab_thread(w), cost, fresh;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		cost = lab_load32(w, VALUE, &a->value, v);
+		fresh = lab_load32(w, TARGET, &a->other, v);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_lt(fresh, cost)) {
+			lab_store32(w, UPDATE, &a->value, v, fresh);
+			lab_store32(w, MARK, &a->active, v, lab_all(1));
+			lab_store32(w, CHANGED, &a->changed, lab_all(0), lab_all(1));
+		}
+	}
+}
+
+LAB_INLINE void cc(struct lab_warp *w, const struct emogi_args *a, enum lab_emogi_variant x)
+{
+	lab_u32 v = worker(w, x), on, label, first, k, end, c, old;
+
+	lab_alu(w, 6);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		on = lab_load32(w, ACTIVE, &a->active, v);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_ne(on, lab_all(0))) {
+			lab_store32(w, MARK, &a->active, v, lab_all(0));
+			label = lab_load32(w, VALUE, &a->value, v);
+			edges_of(w, a, x, v, &first, &k, &end);
+			EACH_EDGE(w, x, first, k, end) {
+				c = target(w, a, k);
+				lab_wait(w);
+				old = lab_load32(w, TARGET, &a->value, c);
+				lab_wait(w);
+				lab_alu(w, 2);
+				LAB_IF(w, lab_lt(label, old)) {
+					lab_do_atomic(w, UPDATE, &a->value, LAB_MIN_U32, &c, &label, NULL, NULL);
+					lab_store32(w, MARK, &a->next, c, lab_all(1));
+					lab_store32(w, CHANGED, &a->changed, lab_all(0), lab_all(1));
+				}
+			}
+		}
+	}
+}
+
+LAB_INLINE void pr(struct lab_warp *w, const struct emogi_args *a, enum lab_emogi_variant x)
+{
+	lab_u32 v = worker(w, x), first, k, end, c;
+	lab_f32 share;
+
+	lab_alu(w, 6);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		share = lab_load_f32(w, VALUE, &a->value, v);
+		edges_of(w, a, x, v, &first, &k, &end);
+		lab_alu(w, 10);		/* a division */
+		share = share / lab_to_f32(lab_select(lab_ne(first, end), end - first, lab_all(1)));
+		EACH_EDGE(w, x, first, k, end) {
+			c = target(w, a, k);
+			lab_wait(w);
+			lab_atomic_add_f32(w, UPDATE, &a->other, c, share);
+		}
+	}
+}
+
+static void pr_update(struct lab_warp *w, const void *p)
+{
+	const struct emogi_args *a = p;
+	lab_u32 v = lab_thread(w);
+	lab_f32 sum;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		sum = lab_load_f32(w, TARGET, &a->other, v);
+		lab_wait(w);
+		lab_alu(w, 2);
+		lab_store_f32(w, UPDATE, &a->value, v, lab_all_f32(a->base) + sum * a->damping);
+		lab_store_f32(w, MARK, &a->other, v, lab_all_f32(0));
+	}
+}
+
+#define KERNEL(id, text, program)                                                                  \
+	static const struct lab_kernel id = { .name = text, .warp = program, .statement = names, .statements = STATEMENTS }
+#define VARIANT(algorithm, suffix, x)                                                              \
+	LAB_PROGRAM static void algorithm##_##suffix(struct lab_warp *w, const void *p)             \
+	{                                                                                          \
+		algorithm(w, p, x);                                                                \
+	}                                                                                          \
+	KERNEL(kernel_##algorithm##_##suffix, #algorithm "_" #suffix, algorithm##_##suffix)
+#define VARIANTS(algorithm)                                                                        \
+	VARIANT(algorithm, naive, LAB_NAIVE);                                                      \
+	VARIANT(algorithm, merged, LAB_MERGED);                                                    \
+	VARIANT(algorithm, aligned, LAB_ALIGNED)
+
+VARIANTS(bfs);
+VARIANTS(sssp);
+VARIANTS(cc);
+VARIANTS(pr);
+KERNEL(kernel_sssp_update, "sssp_update", sssp_update);
+KERNEL(kernel_pr_update, "pr_update", pr_update);
+
+#define ALL(algorithm) { &kernel_##algorithm##_naive, &kernel_##algorithm##_merged, &kernel_##algorithm##_aligned }
+static const struct lab_kernel *const kernels[LAB_EMOGI_ALGORITHMS][LAB_VARIANTS] = { ALL(bfs), ALL(sssp), ALL(cc), ALL(pr) };
+
+const char *lab_emogi_variant_name(unsigned variant)
+{
+	static const char *const text[] = { "naive", "merged", "aligned" };
+
+	return variant < LAB_VARIANTS ? text[variant] : NULL;
+}
+
+const char *lab_emogi_algorithm_name(unsigned algorithm)
+{
+	static const char *const text[] = { "bfs", "sssp", "cc", "pr" };
+
+	return algorithm < LAB_EMOGI_ALGORITHMS ? text[algorithm] : NULL;
+}
+
+/* ---- On the host ------------------------------------------------------------------------------- */
+
+#define BLOCK 128u
+
+struct run {
+	struct lab *lab;
+	const struct lab_emogi *how;
+	const struct gtu_progress *progress;
+	struct emogi_args a;
+};
+
+static int arrays(struct run *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = r->how->graph;
+	struct emogi_args *a = &r->a;
+	struct lab *lab = r->lab;
+	enum lab_space space = r->how->managed ? LAB_MANAGED : LAB_HOST;
+	int rc;
+
+	/* a lane's next edge, 32 behind the last, is still a number */
+	if (g->n >= LAB_NEVER / LAB_LANES || g->m >= LAB_NEVER - 2 * LAB_LANES)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: %llu vertices and %llu edges; the laboratory takes less than %u and %u",
+				g->name, (unsigned long long)g->n, (unsigned long long)g->m, LAB_NEVER / LAB_LANES,
+				LAB_NEVER - 2 * LAB_LANES);
+	if (r->how->algorithm == LAB_EMOGI_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs weights that are 32-bit integers", g->name);
+	if (r->how->source >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: vertex %u of %llu", g->name, r->how->source, (unsigned long long)g->n);
+	a->n = (uint32_t)g->n;
+	a->edge_bytes = g->edge_bytes;
+	rc = lab_map(lab, "row", g->row, 8 * (g->n + 1), LAB_DEVICE, &a->row, err);
+	rc = rc ? rc : lab_map(lab, "col", g->col, g->edge_bytes * g->m, space, &a->col, err);
+	if (!rc && r->how->algorithm == LAB_EMOGI_SSSP)
+		rc = lab_map(lab, "weight", g->weight, 4 * g->m, space, &a->weight, err);
+	rc = rc ? rc : lab_alloc(lab, "value", 4 * g->n, LAB_DEVICE, &a->value, err);
+	rc = rc ? rc : lab_alloc(lab, "other", 4 * g->n, LAB_DEVICE, &a->other, err);
+	rc = rc ? rc : lab_alloc(lab, "active", 4 * g->n, LAB_DEVICE, &a->active, err);
+	rc = rc ? rc : lab_alloc(lab, "next", 4 * g->n, LAB_DEVICE, &a->next, err);
+	return rc ? rc : lab_alloc(lab, "changed", 4, LAB_DEVICE, &a->changed, err);
+}
+
+static int launch(struct run *r, const struct lab_kernel *k, bool warp_a_vertex, struct gtu_error *err)
+{
+	uint64_t threads = (uint64_t)r->a.n * (warp_a_vertex ? LAB_LANES : 1);
+	struct lab_launch l = { k, &r->a, (threads + BLOCK - 1) / BLOCK, BLOCK, r->progress };
+
+	return lab_run(r->lab, &l, NULL, err);
+}
+
+static int expand(struct run *r, struct gtu_error *err)
+{
+	return launch(r, kernels[r->how->algorithm][r->how->variant], r->how->variant != LAB_NAIVE, err);
+}
+
+/* Whether something changed, and forget it: a copy of four bytes, whose time is in launch.latency. */
+static bool changed(struct run *r)
+{
+	uint32_t *flag = r->a.changed.data, was = *flag;
+
+	*flag = 0;
+	return was;
+}
+
+static int rounds(struct run *r, struct gtu_error *err)
+{
+	struct emogi_args *a = &r->a;
+	uint32_t v, *value = a->value.data, *other = a->other.data, *active = a->active.data;
+	enum lab_emogi_algorithm algorithm = r->how->algorithm;
+	struct lab_array swap;
+	int rc;
+
+	for (v = 0; v < a->n; v++) {
+		value[v] = algorithm == LAB_EMOGI_CC ? v : LAB_NEVER;
+		other[v] = LAB_NEVER;
+		active[v] = algorithm == LAB_EMOGI_CC;
+	}
+	if (algorithm != LAB_EMOGI_CC) {
+		value[r->how->source] = other[r->how->source] = 0;
+		active[r->how->source] = 1;
+	}
+	do {
+		rc = expand(r, err);
+		if (!rc && algorithm == LAB_EMOGI_SSSP)
+			rc = launch(r, &kernel_sssp_update, false, err);
+		a->current++;
+		swap = a->active;
+		if (algorithm == LAB_EMOGI_CC) {
+			a->active = a->next;
+			a->next = swap;
+		}
+	} while (!rc && changed(r));
+	return rc;
+}
+
+/* As gtu_pagerank(): what vertices without edges have is spread over all. The host adds it up. */
+static int pagerank(struct run *r, struct gtu_error *err)
+{
+	const uint64_t *row = r->a.row.data;
+	float *rank = r->a.value.data;
+	uint32_t v, i;
+	double lost;
+	int rc = 0;
+
+	r->a.damping = 0.85f;
+	for (v = 0; v < r->a.n; v++)
+		rank[v] = (float)(1 / (double)r->a.n);
+	for (i = 0; i < r->how->iterations && !rc; i++) {
+		for (lost = 0, v = 0; v < r->a.n; v++)
+			lost += row[v] == row[v + 1] ? rank[v] : 0;
+		r->a.base = (float)((0.15 + 0.85 * lost) / (double)r->a.n);
+		rc = expand(r, err);
+		rc = rc ? rc : launch(r, &kernel_pr_update, false, err);
+	}
+	return rc;
+}
+
+/* What was counted in all; @m: the monitor, if one was watching. */
+static int counted(const struct lab *lab, struct lab_monitor *m, struct lab_emogi_counts *counts, struct gtu_error *err)
+{
+	counts->lab = *lab_stats(lab);
+	memset(counts->monitor, 0, sizeof(counts->monitor));
+	if (!m)
+		return 0;
+	memcpy(counts->monitor, m->count, sizeof(counts->monitor));
+	counts->monitor[GTU_ZCM_C_WATCHED] = counts->lab.cycles;
+	return lab_monitor_check(lab, m, err);
+}
+
+int lab_emogi_run(const struct lab_machine *m, const struct lab_emogi *how, const struct gtu_progress *progress,
+		  uint32_t *result, struct lab_emogi_counts *counts, struct gtu_error *err)
+{
+	struct run r = { .how = how, .progress = progress };
+	struct lab_monitor watching = { 0 };
+	int rc = lab_create(m, &r.lab, err);
+
+	rc = rc || how->managed ? rc : lab_monitor_attach(r.lab, &watching, err);
+	rc = rc ? rc : arrays(&r, err);
+	rc = rc ? rc : how->algorithm == LAB_EMOGI_PR ? pagerank(&r, err) : rounds(&r, err);
+	rc = rc ? rc : counted(r.lab, how->managed ? NULL : &watching, counts, err);
+	if (!rc)
+		memcpy(result, r.a.value.data, 4 * how->graph->n);
+	lab_monitor_free(&watching);
+	lab_destroy(r.lab);
+	return rc;
+}
+
+/* ---- Figure 4 ---------------------------------------------------------------------------------- */
+
+struct copy_args {
+	struct lab_array from, to;
+	uint32_t shift;			/* words from a boundary */
+};
+
+static const char *const copy_names[] = { "from[i]", "to[i]" };
+
+LAB_PROGRAM static void copy_blocks(struct lab_warp *w, const void *p)
+{
+	const struct copy_args *a = p;
+	lab_u32 i = lab_thread(w) * 32, value;
+	unsigned n;
+
+	lab_alu(w, 4);
+	for (n = 0; n < 32; n++) {
+		value = lab_load32(w, 0, &a->from, i);
+		lab_wait(w);
+		lab_store32(w, 1, &a->to, i, value);
+		lab_alu(w, 3);
+		i += 1;
+	}
+}
+
+LAB_PROGRAM static void copy_words(struct lab_warp *w, const void *p)
+{
+	const struct copy_args *a = p;
+	lab_u32 i = lab_thread(w), value;
+
+	lab_alu(w, 5);
+	value = lab_load32(w, 0, &a->from, i + a->shift);
+	lab_wait(w);
+	lab_store32(w, 1, &a->to, i, value);
+}
+
+static const struct lab_kernel kernel_copy_blocks = { .name = "copy_blocks", .warp = copy_blocks, .statement = copy_names,
+						      .statements = 2 };
+static const struct lab_kernel kernel_copy_words = { .name = "copy_words", .warp = copy_words, .statement = copy_names,
+						     .statements = 2 };
+
+int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant, bool managed, uint32_t words,
+		    const struct gtu_progress *progress, struct lab_emogi_counts *counts, struct gtu_error *err)
+{
+	struct copy_args a = { .shift = variant == LAB_MERGED ? 8 : 0 };
+	struct lab_launch l = { variant == LAB_NAIVE ? &kernel_copy_blocks : &kernel_copy_words, &a, 0, 256, progress };
+	struct lab_monitor watching = { 0 };
+	struct lab *lab;
+	uint32_t i, *from;
+	int rc = lab_create(m, &lab, err);
+
+	l.grid = words / (variant == LAB_NAIVE ? 8192 : 256);
+	rc = rc || managed ? rc : lab_monitor_attach(lab, &watching, err);
+	rc = rc ? rc : lab_alloc(lab, "from", 4ull * (words + 8), managed ? LAB_MANAGED : LAB_HOST, &a.from, err);
+	rc = rc ? rc : lab_alloc(lab, "to", 4ull * words, LAB_DEVICE, &a.to, err);
+	for (from = a.from.data, i = 0; !rc && i < words + 8; i++)
+		from[i] = i * 0x9E3779B1u;
+	rc = rc ? rc : lab_run(lab, &l, NULL, err);
+	if (!rc && memcmp(a.to.data, from + a.shift, 4ull * words))
+		rc = gtu_fail(err, GTU_ERR_VERIFY, "the copy of an array over the link differs from it");
+	rc = rc ? rc : counted(lab, managed ? NULL : &watching, counts, err);
+	lab_monitor_free(&watching);
+	lab_destroy(lab);
+	return rc;
+}

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: MIT
+#include "firmware-model/lab/engine/graph_kernels.h"
+#include "iru_graph.h"
+
+#define NEVER	0xffffffffu
+#define BLOCK	256u
+
+struct graph_args {
+	uint32_t n, count, depth, threshold;
+	uint32_t first;			/* SSSP: what element 0 of this frontier is called in the look-up table */
+	float damping, base;
+	bool list, weights, share;	/* expand: from a list of vertices; carry costs; carry shares of ranks */
+	bool in_place;			/* edges are read where they are, not copied to a frontier */
+	bool again;			/* SSSP: elements of the far pile, whose costs have been seen before */
+	struct lab_array row, col, weight;
+	struct lab_array label, sum, old; /* level, distance or rank; PageRank: sums, ranks before */
+	struct lab_array from, near, far, far_cost; /* vertex lists: read; written */
+	struct lab_array edge, cost;	/* the edge frontier, and its secondary */
+	struct lab_array lookup;	/* SSSP: the element of a frontier that may list a vertex */
+	struct lab_array tail;		/* words: of edge, near, far; PageRank's flag */
+	struct lab_iru *iru;
+};
+enum { EDGES, NEARS, FARS, CHANGED, TAILS };
+
+enum { FROM, ROW, ROW1, SELF, TAIL, COL, WEIGHT, EDGE, COST, PUT, PUT_COST, LABEL, UPDATE, LOOKUP, STATEMENTS };
+static const char *const names[STATEMENTS] = {
+	"from[i]", "row[v]", "row[v+1]", "label[v]", "tail", "col[k]", "weight[k]", "edge[i]", "cost[i]", "edge[j]=",
+	"cost[j]=", "label[c]", "label[c]=", "lookup[c]",
+};
+
+LAB_INLINE lab_u32 reserve(struct lab_warp *w, const struct graph_args *a, unsigned list, uint32_t total, lab_u32 rank)
+{
+	return lab_reserve(w, TAIL, &a->tail, list, total, rank);
+}
+
+/* Edge @k of a vertex whose cost or share is @self, for the active lanes, to @place of the frontier. */
+LAB_INLINE void put_edge(struct lab_warp *w, const struct graph_args *a, lab_u32 k, lab_u32 self, lab_u32 place)
+{
+	lab_u32 c = { 0 };
+
+	if (a->share)			/* all edges of all vertices: they stay where they are */
+		place = k;
+	if (!a->in_place)
+		c = lab_load32(w, COL, &a->col, k);
+	if (a->weights)
+		self += lab_load32(w, WEIGHT, &a->weight, k);
+	lab_wait(w);
+	lab_alu(w, 2);
+	if (!a->in_place)
+		lab_store32(w, PUT, &a->edge, place, c);
+	if (a->weights || a->share)
+		lab_store32(w, PUT_COST, &a->cost, place, self);
+}
+
+/*
+ * A whole block takes the edges of one vertex after the other that has as many as it has threads (Merrill): who has one
+ * writes its number to shared memory, one of these stays, and tells the others where its edges are. Returns the lanes done.
+ */
+enum { WHO, WHO2, BEGIN, END, OWN, PLACE, WORDS };
+LAB_INLINE lab_mask expand_large(struct lab_warp *w, const struct graph_args *a, lab_u32 b, lab_u32 e, lab_u32 self)
+{
+	lab_mask large = lab_ge(e - b, lab_all(BLOCK)), done = 0, mine;
+	lab_u32 who, first, degree, own, at, place, base = { 0 };
+	unsigned round;
+
+	for (round = 0;; round++) {	/* two words in turn: one is written while the other is still read */
+		LAB_IF(w, large & ~done)
+			lab_shared_store(w, lab_all(WHO + round % 2), lab_lane() + w->in_block * LAB_LANES + 1);
+		lab_barrier(w);
+		who = lab_shared_load(w, lab_all(WHO + round % 2));
+		lab_alu(w, 1);
+		if (!who[0])
+			return done;
+		mine = (who[0] - 1) / LAB_LANES == w->in_block ? 1u << (who[0] - 1) % LAB_LANES : 0;
+		LAB_IF(w, mine) {
+			if (!a->share) {
+				base = lab_atomic_add(w, TAIL, &a->tail, lab_all(EDGES), e - b);
+				lab_wait(w);
+			}
+			lab_shared_store(w, lab_all(BEGIN), b);
+			lab_shared_store(w, lab_all(END), e);
+			lab_shared_store(w, lab_all(OWN), self);
+			lab_shared_store(w, lab_all(PLACE), base);
+		}
+		done |= mine;
+		lab_barrier(w);
+		LAB_IF(w, mine)
+			lab_shared_store(w, lab_all(WHO + round % 2), lab_all(0));
+		first = lab_shared_load(w, lab_all(BEGIN));
+		degree = lab_shared_load(w, lab_all(END)) - first;
+		own = lab_shared_load(w, lab_all(OWN));
+		place = lab_shared_load(w, lab_all(PLACE));
+		at = lab_lane() + w->in_block * LAB_LANES;
+		LAB_WHILE(w, lab_lt(at, degree)) {
+			lab_alu(w, 3);
+			put_edge(w, a, first + at, own, place + at);
+			at += BLOCK;
+		}
+	}
+}
+
+/* The edges of 32 vertices, 32 at a time: each lane finds whose the edge is among the sums of degrees. */
+LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), v = i, b = { 0 }, e = { 0 }, self = { 0 }, k, cost, at, place = { 0 };
+	struct lab_runs runs;
+	uint32_t total;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
+		if (a->list) {
+			v = lab_load32(w, FROM, &a->from, i);
+			lab_wait(w);
+		}
+		b = lab_load32(w, ROW, &a->row, v);
+		e = lab_load32(w, ROW1, &a->row, v + 1);
+		if (a->weights || a->share)
+			self = lab_load32(w, SELF, &a->label, v);
+		lab_wait(w);
+		lab_alu(w, a->share ? 11 : 1); /* a division */
+	}
+	if (a->share)
+		self = (lab_u32)((lab_f32)self / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1))));
+	e = lab_select(expand_large(w, a, b, e, self), b, e);
+	total = lab_runs_begin(w, &runs, e - b);
+	if (!total)
+		return;
+	at = lab_lane();
+	if (!a->share)
+		place = reserve(w, a, EDGES, total, at);
+	LAB_WHILE(w, lab_lt(at, lab_all(total))) {
+		lab_runs_take(w, &runs, at, b, self, &k, &cost);
+		put_edge(w, a, k, cost, place);
+		at += 32;
+		place += 32;
+	}
+}
+
+/* Element @i of the edge frontier for the active lanes, by load_iru() or by plain loads. */
+LAB_INLINE lab_mask element(struct lab_warp *w, const struct graph_args *a, const struct lab_array *edge, lab_u32 *i,
+			    lab_u32 *c, lab_u32 *cost)
+{
+	struct lab_iru_lanes lanes;
+
+	if (a->iru) {
+		if ((*i)[0] >= a->count)	/* a warp without elements, of the last block */
+			return 0;
+		lab_load_iru(w, a->iru, &lanes);
+		*c = lanes.index;
+		*cost = lanes.secondary;
+		*i = lanes.position;
+		return lanes.active;
+	}
+	w->mask &= lab_lt(*i, lab_all(a->count));
+	*c = lab_load32(w, EDGE, edge, *i);
+	if (a->cost.data)
+		*cost = lab_load32(w, COST, &a->cost, *i);
+	lab_wait(w);
+	return w->mask;
+}
+
+LAB_PROGRAM static void bfs_contract(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), c, none = { 0 }, label, at, depth = lab_all(a->depth);
+
+	lab_alu(w, 5);
+	LAB_IF(w, element(w, a, &a->edge, &i, &c, &none)) {
+		label = lab_load32(w, LABEL, &a->label, c);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_eq(label, lab_all(NEVER))) {
+			LAB_IF(w, lab_cull(w, c)) {
+				label = lab_atomic_min(w, UPDATE, &a->label, c, depth);
+				lab_wait(w);
+				lab_alu(w, 2);
+				LAB_IF(w, lab_lt(depth, label)) {
+					at = reserve(w, a, NEARS, lab_popcount(w->mask), lab_rank(w->mask));
+					lab_store32(w, PUT, &a->near, at, c);
+				}
+			}
+		}
+	}
+}
+
+/* An element that lowers its vertex's distance, or has what the far pile's vertex still has, may list it: one of them stays. */
+LAB_PROGRAM static void sssp_relax(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), c, cost = { 0 }, label;
+
+	lab_alu(w, 5);
+	LAB_IF(w, element(w, a, &a->edge, &i, &c, &cost)) {
+		label = lab_load32(w, LABEL, &a->label, c);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, a->again ? lab_eq(cost, label) : lab_lt(cost, label)) {
+			if (!a->again)
+				lab_do_atomic(w, UPDATE, &a->label, LAB_MIN_U32, &c, &cost, NULL, NULL);
+			lab_store32(w, LOOKUP, &a->lookup, c, i + a->first);
+		}
+	}
+}
+
+/* Those that stayed list their vertices as near or far. */
+LAB_PROGRAM static void sssp_list(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), c, cost, who, at;
+	lab_mask near, all;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
+		c = lab_load32(w, EDGE, &a->edge, i);
+		lab_wait(w);
+		who = lab_load32(w, LOOKUP, &a->lookup, c);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_eq(who, i + a->first)) {
+			cost = lab_load32(w, LABEL, &a->label, c);
+			lab_wait(w);
+			lab_alu(w, 2);
+			near = lab_lt(cost, lab_all(a->threshold));
+			all = w->mask;
+			LAB_IF(w, near) {
+				at = reserve(w, a, NEARS, lab_popcount(w->mask), lab_rank(w->mask));
+				lab_store32(w, PUT, &a->near, at, c);
+			}
+			LAB_IF(w, all & ~near) {
+				at = reserve(w, a, FARS, lab_popcount(w->mask), lab_rank(w->mask));
+				lab_store32(w, PUT, &a->far, at, c);
+				lab_store32(w, PUT_COST, &a->far_cost, at, cost);
+			}
+		}
+	}
+}
+
+LAB_PROGRAM static void pr_add(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 i = lab_thread(w), c, share = { 0 };
+
+	lab_alu(w, 5);
+	LAB_IF(w, element(w, a, a->in_place ? &a->col : &a->edge, &i, &c, &share)) {
+		lab_alu(w, 2);
+		lab_atomic_add_f32(w, UPDATE, &a->sum, c, (lab_f32)share);
+	}
+}
+
+LAB_PROGRAM static void pr_finish(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_u32 v = lab_thread(w);
+	lab_u32 old;
+	lab_f32 sum;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		sum = lab_load_f32(w, LABEL, &a->sum, v);
+		old = lab_load32(w, SELF, &a->label, v);
+		lab_wait(w);
+		lab_alu(w, 2);
+		lab_store_f32(w, UPDATE, &a->label, v, lab_all_f32(a->base) + sum * a->damping);
+		lab_store32(w, PUT_COST, &a->old, v, old);
+		lab_store_f32(w, PUT, &a->sum, v, lab_all_f32(0));
+	}
+}
+
+/* Has any rank changed by more than a hundredth of the mean? */
+LAB_PROGRAM static void pr_check(struct lab_warp *w, const void *p)
+{
+	const struct graph_args *a = p;
+	lab_f32 now, was, bound = lab_all_f32(0.01f / (float)a->n);
+	lab_u32 v = lab_thread(w);
+	lab_mask changed;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		now = lab_load_f32(w, LABEL, &a->label, v);
+		was = lab_load_f32(w, SELF, &a->old, v);
+		lab_wait(w);
+		lab_alu(w, 5);		/* difference, its size, comparison, ballot */
+		changed = (lab_lt_f32(bound, now - was) | lab_lt_f32(bound, was - now)) & w->mask;
+		LAB_IF(w, changed & -changed)
+			lab_store32(w, TAIL, &a->tail, lab_all(CHANGED), lab_all(1));
+	}
+}
+
+#define KERNEL(id, bytes)                                                                          \
+	static const struct lab_kernel kernel_##id = { .name = #id, .warp = id, .statement = names,  \
+						       .statements = STATEMENTS, .shared = bytes }
+KERNEL(expand, 4 * WORDS);
+KERNEL(bfs_contract, 4 * LAB_CULL * BLOCK / LAB_LANES);
+KERNEL(sssp_relax, 0);
+KERNEL(sssp_list, 0);
+KERNEL(pr_add, 0);
+KERNEL(pr_finish, 0);
+KERNEL(pr_check, 0);
+
+const char *lab_iru_algorithm_name(unsigned algorithm)
+{
+	static const char *const text[] = { "bfs", "sssp", "pr" };
+
+	return algorithm < LAB_IRU_ALGORITHMS ? text[algorithm] : NULL;
+}
+
+/* ---- On the host ------------------------------------------------------------------------------- */
+
+struct run {
+	struct lab *lab;
+	struct lab_iru *iru;
+	const struct lab_iru_how *how;
+	const struct gtu_progress *progress;
+	struct graph_args a;
+};
+
+static int launch(struct run *r, const struct lab_kernel *k, uint32_t count, struct gtu_error *err)
+{
+	struct lab_launch l = { k, &r->a, ((uint64_t)count + BLOCK - 1) / BLOCK, BLOCK, r->progress };
+
+	r->a.count = count;
+	return lab_run(r->lab, &l, NULL, err);
+}
+
+/* A kernel that consumes @count elements of the edge frontier; its grid is exact, a warp an answer. */
+static int consume(struct run *r, const struct lab_kernel *k, const struct lab_array *target,
+		   const struct lab_array *edge, uint32_t count, unsigned op, bool secondary, bool position,
+		   struct gtu_error *err)
+{
+	int rc;
+
+	if (!count)
+		return 0;
+	if (!r->how->iru)
+		return launch(r, k, count, err);
+	r->a.iru = r->iru;
+	lab_iru_configure(r->iru, target, edge, secondary ? &r->a.cost : NULL, count, op, position);
+	rc = launch(r, k, count, err);
+	r->a.iru = NULL;
+	return rc ? rc : lab_iru_finish(r->iru, err);
+}
+
+static uint32_t tail(const struct run *r, unsigned list)
+{
+	return ((const uint32_t *)r->a.tail.data)[list];
+}
+
+static void empty(struct run *r, unsigned list)
+{
+	((uint32_t *)r->a.tail.data)[list] = 0;
+}
+
+static void swap(struct lab_array *a, struct lab_array *b)
+{
+	struct lab_array c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+static int bfs(struct run *r, struct gtu_error *err)
+{
+	struct graph_args *a = &r->a;
+	uint32_t count = 1;
+	int rc = 0;
+
+	a->list = true;
+	((uint32_t *)a->label.data)[r->how->source] = 0;
+	((uint32_t *)a->from.data)[0] = r->how->source;
+	for (a->depth = 1; count && !rc; a->depth++) {
+		empty(r, EDGES);
+		empty(r, NEARS);
+		rc = launch(r, &kernel_expand, count, err);
+		rc = rc ? rc : consume(r, &kernel_bfs_contract, &a->label, &a->edge, tail(r, EDGES), GTU_IRU_OP_NONE, false,
+				       false, err);
+		count = tail(r, NEARS);
+		swap(&a->from, &a->near);
+	}
+	return rc;
+}
+
+/* Contract @count elements of a->edge and a->cost: lower distances, then list what fell. */
+static int contract(struct run *r, uint32_t count, struct gtu_error *err)
+{
+	struct graph_args *a = &r->a;
+	int rc;
+
+	if (!count)
+		return 0;
+	if (count > UINT32_MAX - a->first) { /* the numbers begin anew, no old one may be met */
+		memset(a->lookup.data, 0, a->lookup.bytes);
+		a->first = 1;
+	}
+	rc = consume(r, &kernel_sssp_relax, &a->label, &a->edge, count, GTU_IRU_OP_MIN_U32, true, true, err);
+	rc = rc ? rc : launch(r, &kernel_sssp_list, count, err);
+	a->first += count;
+	return rc;
+}
+
+/* When the near list is empty: the far pile is contracted, under the next threshold. */
+static int next_far(struct run *r, uint32_t step, struct lab_array *other, struct lab_array *other_cost,
+		    struct gtu_error *err)
+{
+	struct graph_args *a = &r->a;
+	struct lab_array edge = a->edge, cost = a->cost;
+	uint32_t count = tail(r, FARS);
+	int rc;
+
+	a->threshold = a->threshold > NEVER - step ? NEVER : a->threshold + step;
+	empty(r, FARS);
+	swap(&a->far, other);
+	swap(&a->far_cost, other_cost);
+	a->edge = *other;
+	a->cost = *other_cost;
+	a->again = true;
+	rc = contract(r, count, err);
+	a->again = false;
+	a->edge = edge;
+	a->cost = cost;
+	return rc;
+}
+
+static int sssp(struct run *r, struct lab_array *other, struct lab_array *other_cost, struct gtu_error *err)
+{
+	struct graph_args *a = &r->a;
+	double factor = r->how->step ? r->how->step : 1, wide = factor * lab_near_far_step(r->how->graph);
+	uint32_t count = 1, step = wide < 1 ? 1 : wide > 1e9 ? 1000000000u : (uint32_t)wide;
+	int rc = 0;
+
+	a->list = a->weights = true;
+	a->threshold = step;
+	a->first = 1;
+	((uint32_t *)a->label.data)[r->how->source] = 0;
+	((uint32_t *)a->from.data)[0] = r->how->source;
+	while (!rc && (count || tail(r, FARS))) {
+		empty(r, NEARS);
+		if (count) {
+			empty(r, EDGES);
+			rc = launch(r, &kernel_expand, count, err);
+			rc = rc ? rc : contract(r, tail(r, EDGES), err);
+		} else {
+			rc = next_far(r, step, other, other_cost, err);
+		}
+		count = tail(r, NEARS);
+		swap(&a->from, &a->near);
+	}
+	return rc;
+}
+
+static int pagerank(struct run *r, struct gtu_error *err)
+{
+	const uint32_t *row = r->a.row.data;
+	float *rank = r->a.label.data;
+	struct graph_args *a = &r->a;
+	uint32_t v, i;
+	double lost;
+	int rc = 0;
+
+	a->share = true;
+	a->in_place = !r->how->frontier;
+	a->damping = 0.85f;
+	memset(a->sum.data, 0, 4ull * a->n);
+	for (v = 0; v < a->n; v++)
+		rank[v] = (float)(1 / (double)a->n);
+	for (i = 0; i < r->how->iterations && !rc; i++) {
+		for (lost = 0, v = 0; v < a->n; v++)
+			lost += row[v] == row[v + 1] ? rank[v] : 0;
+		a->base = (float)((0.15 + 0.85 * lost) / (double)a->n);
+		rc = launch(r, &kernel_expand, a->n, err);
+		rc = rc ? rc : consume(r, &kernel_pr_add, &a->sum, a->in_place ? &a->col : &a->edge, (uint32_t)r->how->graph->m, GTU_IRU_OP_ADD_F32, true,
+				       false, err);
+		rc = rc ? rc : launch(r, &kernel_pr_finish, a->n, err);
+		rc = rc ? rc : launch(r, &kernel_pr_check, a->n, err);
+	}
+	return rc;
+}
+
+static int arrays(struct run *r, struct lab_array *other, struct lab_array *other_cost, struct gtu_error *err)
+{
+	const struct gtu_graph *g = r->how->graph;
+	bool paths = r->how->algorithm == LAB_IRU_SSSP, ranks = r->how->algorithm == LAB_IRU_PR;
+	uint64_t v, lists = g->n + g->m, vertices = ranks ? 1 : g->n + 32;
+	struct graph_args *a = &r->a;
+	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
+		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", TAILS },
+		{ &a->from, "from", vertices }, { &a->near, "near", vertices },
+		{ &a->edge, "edge", ranks && !r->how->frontier ? 1 : g->m },
+		{ &a->sum, "sum", ranks ? g->n : 1 }, { &a->old, "old", ranks ? g->n : 1 },
+		{ &a->lookup, "lookup", paths ? g->n : 1 },
+		{ &a->far, "far", paths ? lists : 1 }, { &a->far_cost, "far_cost", paths ? lists : 1 },
+		{ other, "far'", paths ? lists : 1 }, { other_cost, "far_cost'", paths ? lists : 1 },
+	};
+	unsigned i;
+	int rc = 0;
+
+	if (g->edge_bytes != 4 || g->n >= 1u << 31 || g->m >= 1ull << 31 || r->how->source >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: the laboratory's IRU takes 4 bytes an edge, less than 2^31 vertices and edges, and a source that exists",
+				g->name);
+	if (paths && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs weights that are 32-bit integers", g->name);
+	a->n = (uint32_t)g->n;
+	rc = lab_map(r->lab, "col", g->col, 4 * g->m, LAB_DEVICE, &a->col, err);
+	if (!rc && paths)
+		rc = lab_map(r->lab, "weight", g->weight, 4 * g->m, LAB_DEVICE, &a->weight, err);
+	if (!rc && (paths || ranks))
+		rc = lab_alloc(r->lab, "cost", 4 * g->m, LAB_DEVICE, &a->cost, err);
+	for (i = 0; i < sizeof(want) / sizeof(want[0]) && !rc; i++)
+		rc = lab_alloc(r->lab, want[i].name, 4 * want[i].words, LAB_DEVICE, want[i].array, err);
+	if (rc)
+		return rc;
+	for (v = 0; v <= g->n; v++)
+		((uint32_t *)a->row.data)[v] = (uint32_t)g->row[v];
+	memset(a->label.data, 0xff, 4 * g->n);
+	return 0;
+}
+
+int lab_iru_run(const struct lab_machine *m, const struct lab_iru_how *how, const struct gtu_progress *progress,
+		uint32_t *result, struct lab_stats *stats, struct lab_iru_counts *counts, struct gtu_error *err)
+{
+	struct run r = { .how = how, .progress = progress };
+	struct lab_array other, other_cost;
+	int rc = lab_create(m, &r.lab, err);
+
+	rc = rc || !how->iru ? rc : lab_iru_attach(r.lab, &how->shape, how->timeout, &r.iru, err);
+	rc = rc ? rc : arrays(&r, &other, &other_cost, err);
+	if (!rc)
+		rc = how->algorithm == LAB_IRU_BFS ? bfs(&r, err) : how->algorithm == LAB_IRU_PR ? pagerank(&r, err) :
+		     sssp(&r, &other, &other_cost, err);
+	if (!rc) {
+		memcpy(result, r.a.label.data, 4 * how->graph->n);
+		*stats = *lab_stats(r.lab);
+		if (counts && r.iru)
+			*counts = *lab_iru_counts(r.iru);
+	}
+	lab_destroy(r.lab);
+	lab_iru_free(r.iru);
+	return rc;
+}

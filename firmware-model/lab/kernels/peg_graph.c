@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: MIT
+/* The algorithms of peg_graph.h on the host: which list goes through what, until when. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "peg_graph_parts.h"
+
+/* A list of vertices: in memory, or in the unit as it was pushed. */
+struct list {
+	struct lab_array array;
+	uint32_t first, count;
+	bool pushed;
+};
+
+struct run {
+	struct lab *lab;
+	const struct lab_pg_how *how;
+	const struct gtu_progress *progress;
+	struct lab_pg_result *result;
+	enum lab_pg_strategy strategy;	/* hybrid: what it is for this graph */
+	bool may_pull, pulling;
+	uint64_t frontier_edges, unexplored; /* of the list that is next; of vertices not reached */
+	struct lab_array one, two;	/* room for lists, read and written in turn */
+	struct pg_args a;
+};
+
+const char *lab_pg_algorithm_name(unsigned algorithm)
+{
+	static const char *const text[] = { "bfs", "sssp", "bc", "stcon", "gc", "kc" };
+
+	return algorithm < LAB_PG_ALGORITHMS ? text[algorithm] : NULL;
+}
+
+const char *lab_pg_strategy_name(unsigned strategy)
+{
+	static const char *const text[] = { "simple", "balanced", "cooperative", "hybrid", "hwwl", "peg" };
+
+	return strategy < LAB_PG_STRATEGIES ? text[strategy] : NULL;
+}
+
+static uint32_t *word(const struct run *r, unsigned which)
+{
+	return (uint32_t *)r->a.tail.data + which;
+}
+
+static bool enough(const struct run *r)
+{
+	return r->how->edges && r->result->edges >= r->how->edges;
+}
+
+static int launch(struct run *r, enum pg_kernel k, uint64_t threads, struct gtu_error *err)
+{
+	const struct lab_launch l = { &pg_kernel[k], &r->a, (threads + PG_BLOCK - 1) / PG_BLOCK, PG_BLOCK, r->progress };
+
+	return lab_run(r->lab, &l, NULL, err);
+}
+
+/* So many blocks an SM that live as long as the unit has something. */
+static int launch_persistent(struct run *r, enum pg_kernel k, struct gtu_error *err)
+{
+	const struct lab_machine *m = lab_machine_of(r->lab);
+	uint64_t blocks = m->warps / (PG_BLOCK / LAB_LANES);
+
+	if (r->strategy == LAB_PG_PEG && r->how->peg_blocks && r->how->peg_blocks < blocks)
+		blocks = r->how->peg_blocks;
+	return launch(r, k, blocks * m->sms * PG_BLOCK, err);
+}
+
+/* ---- One step through a strategy ----------------------------------------------------------------- */
+
+static int scan_degrees(struct run *r, struct gtu_error *err)
+{
+	uint64_t begun = lab_now(r->lab), tiles = (r->a.count + PG_TILE - 1ull) / PG_TILE, total;
+	const struct lab_machine *m = lab_machine_of(r->lab);
+	uint32_t blocks = m->sms * (m->warps / (PG_BLOCK / LAB_LANES));
+	struct pg_args *a = &r->a;
+	int rc = launch(r, PG_DEGREES, a->count, err);
+
+	rc = rc ? rc : launch(r, PG_SCAN_TILES, tiles * PG_BLOCK, err);
+	if (tiles > 1) {
+		rc = rc ? rc : launch(r, PG_SCAN_SUMS, PG_BLOCK, err);
+		rc = rc ? rc : launch(r, PG_SCAN_ADD, a->count, err);
+	}
+	total = *word(r, PG_TOTAL);
+	a->chunk = (uint32_t)((total + blocks - 1) / blocks + PG_BLOCK - 1) / PG_BLOCK * PG_BLOCK;
+	if (total >= PG_LIGHT)
+		rc = rc ? rc : launch(r, PG_SEARCH, (total + a->chunk - 1) / a->chunk, err);
+	r->result->balancing += lab_now(r->lab) - begun;
+	return rc;
+}
+
+static int balanced(struct run *r, struct gtu_error *err)
+{
+	struct pg_args *a = &r->a;
+	uint32_t count = a->count, total;
+	int rc = scan_degrees(r, err);
+
+	total = *word(r, PG_TOTAL);
+	a->slots = a->visit->pushes;
+	if (!rc && total)
+		rc = total < PG_LIGHT ? launch(r, PG_COOPERATIVE, count, err) :
+		     launch(r, PG_PARTITION, (total + a->chunk - 1ull) / a->chunk * PG_BLOCK, err);
+	if (!rc && total && a->slots) {
+		a->count = total;
+		rc = launch(r, PG_COMPACT, total, err);
+	}
+	a->slots = false;
+	return rc;
+}
+
+static struct lab_peg_stream peg_stream(const struct run *r, const struct list *from)
+{
+	const struct pg_args *a = &r->a;
+	const struct gtu_graph *g = r->how->graph;
+
+	return (struct lab_peg_stream){
+		.row = &a->row, .col = &a->col, .weight = &a->weight, .list = from->pushed ? NULL : &from->array, .vertices = g->n,
+		.edges = g->m, .first = from->first, .count = from->count,
+	};
+}
+
+/* The edges of @from through @visit; what that pushed is @to's count of vertices behind to->first, or in the unit. */
+static int advance(struct run *r, const struct pg_visit *visit, const struct list *from, struct list *to, struct gtu_error *err)
+{
+	struct pg_args *a = &r->a;
+	struct lab_peg_stream s = peg_stream(r, from);
+	int rc;
+
+	a->visit = visit;
+	a->in = from->array;
+	a->first = from->first;
+	a->count = from->count;
+	a->out = to->array;
+	*word(r, PG_LIST) = to->first;
+	to->count = 0;
+	r->result->iterations++;
+	if (!from->count)
+		return 0;
+	switch (r->strategy) {
+	case LAB_PG_PEG:
+		s.pull = a->pull;
+		s.source = visit->sources;
+		s.destination = true;
+		s.with_weight = visit->weights;
+		rc = lab_peg_begin(a->peg, &s, err);
+		rc = rc ? rc : launch_persistent(r, PG_PEG, err);
+		rc = rc ? rc : lab_peg_end(a->peg, err);
+		to->count = (uint32_t)lab_peg_pushed(a->peg);
+		to->pushed = true;
+		return rc;
+	case LAB_PG_HWWL:
+		lab_hwwl_begin(a->hwwl, s.list, s.first, s.count);
+		rc = launch_persistent(r, PG_HWWL, err);
+		rc = rc ? rc : lab_hwwl_end(a->hwwl, err);
+		to->count = (uint32_t)lab_hwwl_pushed(a->hwwl);
+		to->pushed = true;
+		return rc;
+	case LAB_PG_BALANCED:
+		rc = balanced(r, err);
+		break;
+	case LAB_PG_COOPERATIVE:
+		rc = launch(r, PG_COOPERATIVE, a->count, err);
+		break;
+	default:
+		rc = launch(r, PG_SIMPLE, a->count, err);
+	}
+	to->count = *word(r, PG_LIST) - to->first;
+	return rc;
+}
+
+/* Vertices of @from (NULL: all of the graph) through @filter. A list in memory does not need the unit to read it. */
+static int filter(struct run *r, const struct pg_filter *filter, const struct list *from, struct list *to, struct gtu_error *err)
+{
+	struct pg_args *a = &r->a;
+	struct lab_array order = a->order;
+	uint64_t *pushed = a->pushed_edges;
+	struct lab_peg_stream s;
+	int rc;
+
+	a->filter = filter;
+	a->all = !from;
+	a->count = from ? from->count : a->n;
+	a->first = from ? from->first : 0;
+	a->in = from ? from->array : r->one;
+	a->out = to->array;
+	a->order.data = NULL;
+	a->pushed_edges = NULL;
+	*word(r, PG_LIST) = to->first;
+	to->count = 0;
+	if (from && from->pushed && a->peg) {
+		s = peg_stream(r, from);
+		s.vertex_list = true;
+		rc = lab_peg_begin(a->peg, &s, err);
+		rc = rc ? rc : launch_persistent(r, PG_FILTER_PEG, err);
+		rc = rc ? rc : lab_peg_end(a->peg, err);
+	} else if (from && from->pushed) {
+		lab_hwwl_begin(a->hwwl, NULL, 0, 0);
+		rc = launch_persistent(r, PG_FILTER_HWWL, err);
+		rc = rc ? rc : lab_hwwl_end(a->hwwl, err);
+	} else {
+		if (a->peg)
+			lab_peg_clear(a->peg);
+		if (a->hwwl)
+			lab_hwwl_clear(a->hwwl);
+		rc = launch(r, PG_FILTER, a->count, err);
+	}
+	a->order = order;
+	a->pushed_edges = pushed;
+	to->pushed = a->peg || a->hwwl;
+	to->count = (uint32_t)(a->peg ? lab_peg_pushed(a->peg) : a->hwwl ? lab_hwwl_pushed(a->hwwl) : *word(r, PG_LIST) - to->first);
+	return rc;
+}
+
+static void swap(struct lab_array *a, struct lab_array *b)
+{
+	struct lab_array c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* The frontier @list through @push, or all that may be reached by @pull where its edges are many; @to is the next one. */
+static int expand(struct run *r, const struct pg_visit *push, const struct pg_visit *pull, const struct pg_filter *candidates,
+		  const struct list *list, struct list *to, struct gtu_error *err)
+{
+	struct list open = { .array = r->two };
+	int rc;
+
+	if (r->may_pull) {
+		r->unexplored -= r->frontier_edges < r->unexplored ? r->frontier_edges : r->unexplored;
+		if (!r->pulling)
+			r->pulling = r->frontier_edges > r->unexplored / 14;
+		else
+			r->pulling = list->count > r->a.n / 24;
+		r->frontier_edges = 0;
+	}
+	if (!r->pulling)
+		return advance(r, push, list, to, err);
+	r->result->pulled++;
+	rc = filter(r, candidates, NULL, &open, err);
+	r->a.pull = true;
+	rc = rc ? rc : advance(r, pull, &open, to, err);
+	r->a.pull = false;
+	return rc;
+}
+
+/* ---- Algorithms ---------------------------------------------------------------------------------- */
+
+/* A list in memory of the vertices @v. */
+static struct list start_with(struct run *r, const uint32_t *v, uint32_t count)
+{
+	struct list l = { .array = r->one, .count = count };
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		((uint32_t *)r->one.data)[i] = v[i];
+		r->frontier_edges += r->how->graph->row[v[i] + 1] - r->how->graph->row[v[i]];
+	}
+	return l;
+}
+
+/* What was written is read next, and written where it was read from. */
+static void turn(struct run *r, struct list *list, struct list *next)
+{
+	struct lab_array was = list->array;
+
+	(void)r;
+	*list = *next;
+	next->array = was;
+	next->first = 0;
+}
+
+static int bfs(struct run *r, struct gtu_error *err)
+{
+	struct list list = start_with(r, &r->how->source, 1), next = { .array = r->a.far };
+	int rc = 0;
+
+	memset(r->a.label.data, 0xff, 4ull * r->a.n);
+	((uint32_t *)r->a.label.data)[r->how->source] = 0;
+	for (r->a.depth = 1; list.count && !rc && !enough(r); r->a.depth++) {
+		rc = expand(r, &pg_bfs, &pg_bfs_pull, &pg_unreached, &list, &next, err);
+		turn(r, &list, &next);
+	}
+	r->result->whole = !list.count;
+	return rc;
+}
+
+static int sssp(struct run *r, struct gtu_error *err)
+{
+	struct list near = start_with(r, &r->how->source, 1), fell = { .array = r->two }, far = { .array = r->a.other };
+	struct pg_args *a = &r->a;
+	uint32_t step = lab_near_far_step(r->how->graph);
+	int rc = 0;
+
+	memset(a->label.data, 0xff, 4ull * a->n);
+	((uint32_t *)a->label.data)[r->how->source] = 0;
+	a->threshold = step;
+	while (!rc && (near.count || *word(r, PG_FAR)) && !enough(r)) {
+		a->round++;
+		if (near.count) {
+			rc = advance(r, &pg_sssp, &near, &fell, err);
+			near = (struct list){ .array = r->one };
+			if (!rc && fell.count)
+				rc = filter(r, &pg_near, &fell, &near, err);
+			fell.pushed = false;
+			continue;
+		}
+		a->floor = a->threshold;
+		a->threshold = a->threshold > PG_NEVER - step ? PG_NEVER : a->threshold + step;
+		swap(&a->far, &far.array);
+		far.count = *word(r, PG_FAR);
+		*word(r, PG_FAR) = 0;
+		rc = filter(r, &pg_far, &far, &near, err);
+	}
+	r->result->whole = !near.count && !*word(r, PG_FAR);
+	return rc;
+}
+
+/* Forward, keeping all levels in one array; then back over them. */
+static int bc(struct run *r, struct gtu_error *err)
+{
+	struct pg_args *a = &r->a;
+	const bool unit = a->peg || a->hwwl;
+	struct lab_array order = a->seen, none = { 0 };
+	struct list list = { .array = order, .count = 1 }, next = { .array = order, .first = 1 };
+	uint32_t *first = NULL, *more, levels = 0, room = 0, at = 0;
+	float *paths = a->other.data;
+	int rc = 0;
+
+	start_with(r, &r->how->source, 1);
+	memset(a->label.data, 0xff, 4ull * a->n);
+	((uint32_t *)a->label.data)[r->how->source] = 0;
+	((uint32_t *)order.data)[0] = r->how->source;
+	paths[r->how->source] = ldexpf(1, -100); /* only ratios matter, and there are many paths */
+	*word(r, PG_ORDER) = 1;
+	a->order = unit ? order : none;
+	for (a->depth = 1; list.count && !rc && !enough(r); a->depth++) {
+		if (levels == room) {
+			more = realloc(first, 8 * (room = 2 * room + 64));
+			rc = more ? 0 : gtu_fail(err, GTU_ERR_NOMEM, "no memory for the levels of a search");
+			first = more ? more : first;
+		}
+		if (rc)
+			break;
+		first[2 * levels] = at;
+		first[2 * levels++ + 1] = list.count;
+		at += list.count;
+		next.first = at;
+		rc = expand(r, &pg_bc, &pg_bc_pull, &pg_unreached, &list, &next, err);
+		list = next;
+	}
+	a->order = none;
+	r->result->whole = !list.count;
+	for (; !rc && r->result->whole && levels > 1; levels--) {
+		list = (struct list){ .array = order, .first = first[2 * (levels - 1)], .count = first[2 * (levels - 1) + 1] };
+		a->depth = levels - 1;
+		next = (struct list){ .array = r->two };
+		rc = enough(r) ? 0 : advance(r, &pg_bc_back, &list, &next, err);
+		r->result->whole = !enough(r) || levels == 2;
+	}
+	free(first);
+	return rc;
+}
+
+static int stcon(struct run *r, struct gtu_error *err)
+{
+	const uint32_t ends[2] = { r->how->source, r->how->target };
+	struct list list, next = { .array = r->a.far };
+	uint32_t *owner = r->a.label.data, *level = r->a.seen.data;
+	int rc = 0;
+
+	if (ends[0] == ends[1]) {
+		owner[ends[0]] = 1;
+		r->result->met = r->result->whole = true;
+		return 0;
+	}
+	list = start_with(r, ends, 2);
+	r->a.levels = r->may_pull;
+	memset(level, 0xff, 4ull * r->a.n);
+	for (unsigned i = 0; i < 2; i++) {
+		owner[ends[i]] = i + 1;
+		level[ends[i]] = 0;
+	}
+	for (r->a.depth = 1; list.count && !*word(r, PG_MET) && !rc && !enough(r); r->a.depth++) {
+		rc = expand(r, &pg_stcon, &pg_stcon_pull, &pg_unmet, &list, &next, err);
+		turn(r, &list, &next);
+	}
+	r->result->met = *word(r, PG_MET);
+	r->result->whole = r->result->met || !list.count;
+	return rc;
+}
+
+/* All vertices, in memory. */
+static struct list everything(struct run *r)
+{
+	struct list all = { .array = r->one, .count = r->a.n };
+	uint32_t v;
+
+	for (v = 0; v < r->a.n; v++)
+		((uint32_t *)r->one.data)[v] = v;
+	return all;
+}
+
+static int gc(struct run *r, struct gtu_error *err)
+{
+	struct list list = everything(r), next = { .array = r->two };
+	int rc = 0;
+
+	for (r->a.round = 0; list.count && !rc && !enough(r); r->a.round++) {
+		rc = advance(r, &pg_gc, &list, &next, err);
+		turn(r, &list, &next);
+	}
+	r->result->whole = !list.count;
+	return rc;
+}
+
+static int kc(struct run *r, struct gtu_error *err)
+{
+	struct list list = everything(r), next = { .array = r->two };
+	uint32_t gone = 0;
+	int rc = advance(r, &pg_kc_count, &list, &next, err);
+
+	for (r->a.depth = 0; gone < r->a.n && !rc && !enough(r); r->a.depth++) {
+		list = (struct list){ .array = r->one };
+		next = (struct list){ .array = r->two };
+		rc = filter(r, &pg_peel, NULL, &list, err);
+		for (; list.count && !rc && !enough(r); turn(r, &list, &next)) {
+			gone += list.count;
+			rc = advance(r, &pg_kc, &list, &next, err);
+		}
+		gone += list.count;
+		r->result->whole = !list.count;
+	}
+	r->result->whole &= gone == r->a.n;
+	return rc;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------- */
+
+static int arrays(struct run *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = r->how->graph;
+	const struct lab_machine *m = lab_machine_of(r->lab);
+	const bool paths = r->how->algorithm == LAB_PG_SSSP, balance = r->strategy == LAB_PG_BALANCED;
+	struct pg_args *a = &r->a;
+	uint64_t v, long_list = g->n + (paths ? 2 * g->m : 0) + 32;
+	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
+		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", PG_TAILS },
+		{ &r->one, "list", g->n + 32 }, { &r->two, "list'", long_list }, { &a->far, "far", long_list },
+		{ &a->other, "other", long_list }, { &a->third, "third", g->n }, { &a->seen, "seen", g->n + 32 },
+		{ &a->scan, "scan", balance ? g->n + 1 : 1 }, { &a->sum, "sum", balance ? g->n / PG_TILE + 2 : 1 },
+		{ &a->slot, "slot", balance ? g->m + 1 : 1 }, { &a->begin, "begin", balance ? m->sms * m->warps + 1 : 1 },
+	};
+	unsigned i;
+	int rc = lab_map(r->lab, "col", g->col, 4 * g->m, LAB_DEVICE, &a->col, err);
+
+	if (!rc && paths)
+		rc = lab_map(r->lab, "weight", g->weight, 4 * g->m, LAB_DEVICE, &a->weight, err);
+	for (i = 0; i < sizeof(want) / sizeof(want[0]) && !rc; i++)
+		rc = lab_alloc(r->lab, want[i].name, 4 * want[i].words, LAB_DEVICE, want[i].array, err);
+	if (rc)
+		return rc;
+	for (v = 0; v <= g->n; v++)
+		((uint32_t *)a->row.data)[v] = (uint32_t)g->row[v];
+	a->n = (uint32_t)g->n;
+	r->unexplored = g->m;
+	return 0;
+}
+
+static int check(const struct lab_pg_how *how, struct gtu_error *err)
+{
+	const struct gtu_graph *g = how->graph;
+
+	if (g->edge_bytes != 4 || g->n >= 1u << 31 || g->m >= 1ull << 30 || how->source >= g->n || how->target >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: PEG in the laboratory takes 4 bytes an edge, less than 2^31 vertices and 2^30 edges, and ends that exist",
+				g->name);
+	if (g->flags & GTU_GRAPH_DIRECTED)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: PEG in the laboratory takes graphs that have each edge both ways", g->name);
+	if (how->algorithm == LAB_PG_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs weights that are 32-bit integers", g->name);
+	return 0;
+}
+
+/* What hybrid is for this graph, and whether it pulls. */
+static void settle(struct run *r)
+{
+	const struct gtu_graph *g = r->how->graph;
+	uint64_t most = 0, v;
+	bool skewed;
+
+	for (v = 0; v < g->n; v++)
+		most = g->row[v + 1] - g->row[v] > most ? g->row[v + 1] - g->row[v] : most;
+	skewed = r->how->scale_free || most * g->n >= LAB_PG_SKEWED * g->m;
+	r->strategy = r->how->strategy;
+	r->may_pull = skewed && !r->how->push_only && (r->strategy == LAB_PG_HYBRID || r->strategy == LAB_PG_PEG);
+	if (r->strategy == LAB_PG_HYBRID)
+		r->strategy = skewed ? LAB_PG_COOPERATIVE : LAB_PG_SIMPLE;
+	if (r->may_pull)
+		r->a.pushed_edges = &r->frontier_edges;
+}
+
+int lab_pg_run(const struct lab_machine *m, const struct lab_pg_how *how, const struct gtu_progress *progress,
+	       struct lab_pg_result *result, struct gtu_error *err)
+{
+	static int (*const run_it[])(struct run *, struct gtu_error *) = { bfs, sssp, bc, stcon, gc, kc };
+	struct run r = { .how = how, .progress = progress, .result = result };
+	struct lab_machine mine = *m;
+	struct pg_args *a = &r.a;
+	uint64_t n = how->graph->n;
+	int rc = check(how, err);
+
+	*result = (struct lab_pg_result){ .value = result->value, .score = result->score };
+	if (rc)
+		return rc;
+	settle(&r);
+	rc = lab_create(&mine, &r.lab, err);
+	if (!rc && r.strategy == LAB_PG_PEG)
+		rc = lab_peg_attach(r.lab, &how->peg, &a->peg, err);
+	if (!rc && r.strategy == LAB_PG_HWWL)
+		rc = lab_hwwl_attach(r.lab, how->worklist_bytes, &a->hwwl, err);
+	rc = rc ? rc : arrays(&r, err);
+	a->edges = &result->edges;
+	rc = rc ? rc : run_it[how->algorithm](&r, err);
+	if (!rc) {
+		memcpy(result->value, a->label.data, 4 * n);
+		if (how->algorithm == LAB_PG_BC && result->score)
+			memcpy(result->score, a->third.data, 4 * n);
+		result->stats = *lab_stats(r.lab);
+		result->cycles = result->stats.cycles;
+		if (a->peg)
+			result->peg = *lab_peg_counts(a->peg);
+		if (a->hwwl)
+			result->hwwl = *lab_hwwl_counts(a->hwwl);
+	}
+	lab_destroy(r.lab);
+	lab_peg_free(a->peg);
+	lab_hwwl_free(a->hwwl);
+	return rc;
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+/* What the algorithms of peg_graph.h do with an edge, and with a vertex of a list. */
+#include "peg_graph_parts.h"
+
+/* The source's word of label, once a source where a strategy keeps it. */
+LAB_PROGRAM static void label_of(struct lab_warp *w, const struct pg_args *a, const lab_u32 *source, lab_u32 *value)
+{
+	*value = lab_load32(w, PG_VALUE, &a->label, *source);
+}
+
+LAB_PROGRAM static void other_of(struct lab_warp *w, const struct pg_args *a, const lab_u32 *source, lab_u32 *value)
+{
+	*value = lab_load32(w, PG_VALUE, &a->other, *source);
+}
+
+/* ---- BFS --------------------------------------------------------------------------------------- */
+
+LAB_PROGRAM static lab_mask bfs(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 depth = lab_all(a->depth), old;
+
+	lab_alu(w, 2);
+	old = lab_atomic_min(w, PG_UPDATE, &a->label, e->target, depth);
+	lab_wait(w);
+	lab_alu(w, 1);
+	*push = e->target;
+	return lab_lt(depth, old) & w->mask;
+}
+
+/* Figure 4(b), with an atomic where it has a store: a vertex is pushed once. */
+LAB_PROGRAM static lab_mask bfs_pull(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 depth = lab_all(a->depth), label;
+	lab_mask first = 0;
+
+	lab_alu(w, 2);
+	label = lab_load32(w, PG_LABEL, &a->label, e->source);
+	lab_wait(w);
+	lab_alu(w, 1);
+	LAB_IF(w, lab_eq(label, depth - 1)) {
+		label = lab_load32(w, PG_OTHER, &a->label, e->target);
+		lab_wait(w);
+		lab_alu(w, 1);
+		LAB_IF(w, lab_lt(depth, label))
+			first = bfs(w, a, e, push);
+	}
+	*push = e->target;
+	return first;
+}
+
+LAB_PROGRAM static lab_mask unreached(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+{
+	lab_u32 label = lab_load32(w, PG_LABEL, &a->label, *v);
+
+	lab_wait(w);
+	lab_alu(w, 1);
+	return lab_eq(label, lab_all(PG_NEVER)) & w->mask;
+}
+
+/* ---- SSSP -------------------------------------------------------------------------------------- */
+
+LAB_PROGRAM static lab_mask sssp(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 cost = e->value + e->weight, old;
+
+	lab_alu(w, 2);
+	old = lab_atomic_min(w, PG_UPDATE, &a->label, e->target, cost);
+	lab_wait(w);
+	lab_alu(w, 1);
+	*push = e->target;
+	return lab_lt(cost, old) & w->mask;
+}
+
+/* A vertex whose distance fell goes to the near list or behind the far one, once a round. */
+LAB_INLINE lab_mask near_or_far(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v, lab_u32 distance)
+{
+	lab_u32 round = lab_all(a->round), was = lab_all(0), at;
+	lab_mask near = 0, all;
+
+	lab_do_atomic(w, PG_SEEN, &a->seen, LAB_MAX_U32, v, &round, NULL, &was);
+	lab_wait(w);
+	lab_alu(w, 2);
+	LAB_IF(w, lab_lt(was, round)) {
+		all = w->mask;
+		near = lab_lt(distance, lab_all(a->threshold)) & all;
+		LAB_IF(w, all & ~near) {
+			at = pg_reserve(w, a, PG_FAR);
+			lab_store32(w, PG_PUT, &a->far, at, *v);
+		}
+	}
+	return near;
+}
+
+LAB_PROGRAM static lab_mask near(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+{
+	lab_u32 distance = lab_load32(w, PG_LABEL, &a->label, *v);
+
+	lab_wait(w);
+	return near_or_far(w, a, v, distance);
+}
+
+/* Of the far list: those below the last threshold were near since, and are done. */
+LAB_PROGRAM static lab_mask far(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+{
+	lab_u32 distance = lab_load32(w, PG_LABEL, &a->label, *v);
+	lab_mask m = 0;
+
+	lab_wait(w);
+	lab_alu(w, 1);
+	LAB_IF(w, lab_ge(distance, lab_all(a->floor)))
+		m = near_or_far(w, a, v, distance);
+	return m;
+}
+
+/* ---- Betweenness ------------------------------------------------------------------------------- */
+
+LAB_PROGRAM static lab_mask bc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 depth = lab_all(a->depth), old;
+
+	lab_alu(w, 2);
+	old = lab_atomic_min(w, PG_UPDATE, &a->label, e->target, depth);
+	lab_wait(w);
+	lab_alu(w, 1);
+	LAB_IF(w, lab_ge(old, depth))
+		lab_atomic_add_f32(w, PG_OTHER, &a->other, e->target, (lab_f32)e->value);
+	lab_alu(w, 1);
+	*push = e->target;
+	return lab_lt(depth, old) & w->mask;
+}
+
+LAB_PROGRAM static lab_mask bc_pull(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 depth = lab_all(a->depth), label;
+	struct pg_edges with = *e;
+	lab_mask first = 0;
+
+	lab_alu(w, 2);
+	label = lab_load32(w, PG_LABEL, &a->label, e->source);
+	lab_wait(w);
+	lab_alu(w, 1);
+	LAB_IF(w, lab_eq(label, depth - 1)) {
+		other_of(w, a, &e->source, &with.value);
+		lab_wait(w);
+		first = bc(w, a, &with, push);
+	}
+	*push = e->target;
+	return first;
+}
+
+/* The dependency of a vertex of level depth from its edges to the next level. */
+LAB_PROGRAM static lab_mask bc_back(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 label = lab_load32(w, PG_LABEL, &a->label, e->target);
+	lab_f32 paths, dependency, share;
+
+	(void)push;
+	lab_wait(w);
+	lab_alu(w, 2);
+	LAB_IF(w, lab_eq(label, lab_all(a->depth + 1))) {
+		paths = lab_load_f32(w, PG_OTHER, &a->other, e->target);
+		dependency = lab_load_f32(w, PG_SUM, &a->third, e->target);
+		lab_wait(w);
+		lab_alu(w, 11);		/* a division among them */
+		paths = lab_select_f32(w->mask, paths, lab_all_f32(1));
+		share = (lab_f32)e->value / paths * (dependency + 1);
+		lab_atomic_add_f32(w, PG_UPDATE, &a->third, e->source, share);
+	}
+	return 0;
+}
+
+/* ---- ST-connectivity --------------------------------------------------------------------------- */
+
+/* Who was first at the target; where it was the other side, they have met. */
+LAB_PROGRAM static lab_mask stcon(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 old = lab_atomic_cas(w, PG_UPDATE, &a->label, e->target, lab_all(0), e->value);
+	lab_mask first;
+
+	lab_wait(w);
+	lab_alu(w, 3);
+	first = lab_eq(old, lab_all(0)) & w->mask;
+	if (a->levels)
+		LAB_IF(w, first)
+			lab_store32(w, PG_SEEN, &a->seen, e->target, lab_all(a->depth));
+	LAB_IF(w, ~first & lab_ne(old, e->value))
+		lab_store32(w, PG_OTHER, &a->tail, lab_all(PG_MET), lab_all(1));
+	*push = e->target;
+	return first;
+}
+
+/* The candidates are those not reached and those reached last: two sides may meet at an edge between the latter. */
+LAB_PROGRAM static lab_mask stcon_pull(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 level = lab_load32(w, PG_SEEN, &a->seen, e->source);
+	struct pg_edges with = *e;
+	lab_mask first = 0;
+
+	lab_wait(w);
+	lab_alu(w, 2);
+	LAB_IF(w, lab_eq(level, lab_all(a->depth - 1))) {
+		label_of(w, a, &e->source, &with.value);
+		lab_wait(w);
+		first = stcon(w, a, &with, push);
+	}
+	*push = e->target;
+	return first;
+}
+
+LAB_PROGRAM static lab_mask unmet(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+{
+	lab_u32 label = lab_load32(w, PG_LABEL, &a->label, *v);
+	lab_u32 level = lab_load32(w, PG_SEEN, &a->seen, *v);
+
+	lab_wait(w);
+	lab_alu(w, 3);
+	return (lab_eq(label, lab_all(0)) | lab_eq(level, lab_all(a->depth - 1))) & w->mask;
+}
+
+/* ---- Colouring --------------------------------------------------------------------------------- */
+
+/* A vertex' random number; its id decides between equal ones. */
+LAB_INLINE lab_u32 number_of(lab_u32 v)
+{
+	v *= 0x9e3779b1u;
+	v ^= v >> 15;
+	v *= 0x85ebca77u;
+	return v ^ v >> 13;
+}
+
+/* Of a vertex that is not coloured yet: a neighbour of the same kind with a greater number keeps it so. */
+LAB_PROGRAM static lab_mask gc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 round = lab_all(a->round), next = round + 1, theirs, mine, one, two;
+	lab_mask greater, first = 0;
+
+	lab_alu(w, 2);
+	theirs = lab_load32(w, PG_LABEL, &a->label, e->target);
+	mine = lab_load32(w, PG_OTHER, &a->label, e->source);
+	lab_wait(w);
+	lab_alu(w, 14);			/* two numbers, three comparisons */
+	one = number_of(e->source);
+	two = number_of(e->target);
+	greater = lab_lt(one, two) | (lab_eq(one, two) & lab_lt(e->source, e->target));
+	LAB_IF(w, greater & lab_ge(theirs, round) & lab_lt(mine, next)) {
+		lab_do_atomic(w, PG_UPDATE, &a->label, LAB_MAX_U32, &e->source, &next, NULL, &mine);
+		lab_wait(w);
+		lab_alu(w, 1);
+		first = lab_lt(mine, next) & w->mask;
+	}
+	*push = e->source;
+	return first;
+}
+
+/* ---- Cores ------------------------------------------------------------------------------------- */
+
+LAB_PROGRAM static lab_mask kc_count(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 one = lab_all(1);
+
+	(void)push;
+	lab_alu(w, 2);
+	LAB_IF(w, lab_ne(e->source, e->target))
+		lab_do_atomic(w, PG_UPDATE, &a->label, LAB_ADD_U32, &e->target, &one, NULL, NULL);
+	return 0;
+}
+
+/* A neighbour falls by one, but not below the level that is peeled. */
+LAB_PROGRAM static lab_mask kc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
+{
+	lab_u32 level = lab_all(a->depth), degree, one = lab_all(1);
+	lab_mask fell = 0;
+
+	lab_alu(w, 2);
+	degree = lab_load32(w, PG_LABEL, &a->label, e->target);
+	lab_wait(w);
+	lab_alu(w, 1);
+	LAB_IF(w, lab_lt(level, degree)) {
+		degree = lab_atomic_add(w, PG_UPDATE, &a->label, e->target, lab_all(0xffffffffu));
+		lab_wait(w);
+		lab_alu(w, 2);
+		fell = lab_eq(degree, level + 1) & w->mask;
+		LAB_IF(w, lab_ge(level, degree))
+			lab_do_atomic(w, PG_UPDATE, &a->label, LAB_ADD_U32, &e->target, &one, NULL, NULL);
+	}
+	*push = e->target;
+	return fell;
+}
+
+LAB_PROGRAM static lab_mask peel(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+{
+	lab_u32 degree = lab_load32(w, PG_LABEL, &a->label, *v);
+
+	lab_wait(w);
+	lab_alu(w, 1);
+	return lab_eq(degree, lab_all(a->depth)) & w->mask;
+}
+
+const struct pg_visit pg_bfs = { "bfs", .pushes = true, .edge = bfs };
+const struct pg_visit pg_bfs_pull = { "bfs, pull", .sources = true, .pushes = true, .edge = bfs_pull };
+const struct pg_visit pg_sssp = { "sssp", .weights = true, .values = true, .sources = true, .pushes = true, .value = label_of,
+				  .edge = sssp };
+const struct pg_visit pg_bc = { "bc", .values = true, .sources = true, .pushes = true, .value = other_of, .edge = bc };
+const struct pg_visit pg_bc_pull = { "bc, pull", .sources = true, .pushes = true, .edge = bc_pull };
+const struct pg_visit pg_bc_back = { "bc, backward", .values = true, .sources = true, .value = other_of, .edge = bc_back };
+const struct pg_visit pg_stcon = { "stcon", .values = true, .sources = true, .pushes = true, .value = label_of, .edge = stcon };
+const struct pg_visit pg_stcon_pull = { "stcon, pull", .sources = true, .pushes = true, .edge = stcon_pull };
+const struct pg_visit pg_gc = { "gc", .sources = true, .pushes = true, .edge = gc };
+const struct pg_visit pg_kc_count = { "kc, degrees", .sources = true, .edge = kc_count };
+const struct pg_visit pg_kc = { "kc", .pushes = true, .edge = kc };
+const struct pg_filter pg_unreached = { "not reached", unreached };
+const struct pg_filter pg_unmet = { "not reached, or last", unmet };
+const struct pg_filter pg_near = { "near", near };
+const struct pg_filter pg_far = { "far", far };
+const struct pg_filter pg_peel = { "peel", peel };

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How edges come to lanes (sparseweaver.txt, sections II-B, III-A and V-H), apart from what is done with them. A mapping is
+ * one of the functions below, a kernel its product with an algorithm, inlined. Who includes this has defined, as
+ * LAB_INLINE, for its algorithms (@u, a constant):
+ *
+ *	bool udf_weight(u)			whether its edges' weights are wanted
+ *	lab_mask udf_filter(w, a, u, v)		of the active lanes, those whose base vertex takes part
+ *	void udf_neighbor(w, a, u, v, begin, end) where its edges begin and end
+ *	lab_mask udf_edge(w, a, u, edge)	gather and sum; which lanes want no more edges of their base vertex
+ *
+ * Every kernel is launched once, with a block an SM of all its warps, and goes through the base vertices in strides.
+ */
+#ifndef GTU_LAB_WVR_GRAPH_MAP_H
+#define GTU_LAB_WVR_GRAPH_MAP_H
+
+#include "wvr_graph_run.h"
+
+/* Time of a warp, by stage: from one mark to the next. */
+struct meter {
+	uint64_t since;
+};
+LAB_INLINE void mark(struct lab_warp *w, const struct gather_args *a, struct meter *t, enum lab_wvr_stage stage)
+{
+	uint64_t now = lab_now(w->lab);
+
+	a->stage[stage] += now - t->since;
+	t->since = now;
+}
+
+/* Registration: begin and degree of vertices @v that exist and take part, the answer, else degree 0. */
+LAB_INLINE lab_mask registered(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, lab_u32 v,
+			       lab_u32 *begin, lab_u32 *degree)
+{
+	lab_mask part = 0;
+	lab_u32 end;
+
+	*begin = *degree = lab_all(0);
+	lab_alu(w, 3);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		LAB_IF(w, udf_filter(w, a, u, &v)) {
+			part = w->mask;
+			udf_neighbor(w, a, u, &v, begin, &end);
+			lab_alu(w, 1);
+			*degree = end - *begin;
+		}
+	}
+	return part;
+}
+
+/* getEdge() */
+LAB_INLINE void get_edge(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, struct edge *e)
+{
+	e->other = load(w, COL, &a->col, e->id);
+	if (udf_weight(u))
+		e->weight = load(w, WEIGHT, &a->weight, e->id);
+	lab_wait(w);
+}
+
+LAB_INLINE lab_mask do_edge(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, struct edge *e,
+			    struct meter *t)
+{
+	lab_mask done;
+
+	mark(w, a, t, LAB_STAGE_WORK_ID);
+	get_edge(w, a, u, e);
+	mark(w, a, t, LAB_STAGE_EDGE);
+	done = udf_edge(w, a, u, e);
+	mark(w, a, t, LAB_STAGE_GATHER);
+	return done;
+}
+
+/* S_vm: a thread a vertex, one edge after the other. */
+LAB_INLINE void by_vertex(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
+{
+	struct meter t = { lab_now(w->lab) };
+	lab_u32 v = lab_thread(w), degree;
+	struct edge e = { 0 };
+	lab_mask done;
+
+	lab_alu(w, 6);
+	mark(w, a, &t, LAB_STAGE_INIT);
+	for (; v[0] < a->n; v += threads_of(w)) {
+		registered(w, a, u, v, &e.id, &degree);
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+		e.base = v;
+		degree += e.id;
+		LAB_WHILE(w, lab_lt(e.id, degree)) {
+			done = do_edge(w, a, u, &e, &t);
+			LAB_IF(w, done)
+				lab_break(w);
+			lab_alu(w, 3);
+			e.id += 1;
+		}
+		mark(w, a, &t, LAB_STAGE_WORK_ID);
+	}
+}
+
+/* S_em: a thread an edge, whose base is read as well. */
+LAB_INLINE void by_edge(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
+{
+	struct meter t = { lab_now(w->lab) };
+	struct edge e = { .id = lab_thread(w) };
+
+	lab_alu(w, 6);
+	mark(w, a, &t, LAB_STAGE_INIT);
+	for (; e.id[0] < a->m; e.id += threads_of(w)) {
+		lab_alu(w, 3);
+		LAB_IF(w, lab_lt(e.id, lab_all(a->m))) {
+			e.base = load(w, BASE, &a->base, e.id);
+			lab_wait(w);
+			LAB_IF(w, udf_filter(w, a, u, &e.base))
+				do_edge(w, a, u, &e, &t);
+		}
+	}
+}
+
+/*
+ * What warps or blocks share: base vertices, begins, exclusive sums of degrees (0 to @entries - 1 from @first on), in
+ * shared memory. Places @at to @total go to their edges by a binary search.
+ */
+LAB_INLINE void by_search(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, uint32_t first,
+			  uint32_t entries, lab_u32 at, uint32_t step, uint32_t total, struct meter *t)
+{
+	struct edge e = { 0 };
+	lab_u32 lo, sum;
+	uint32_t half;
+
+	LAB_WHILE(w, lab_lt(at, lab_all(total))) {
+		lo = lab_all(first);
+		for (half = entries / 2; half; half /= 2) {
+			lab_alu(w, 4);	/* middle, compare, choose, halve */
+			sum = lab_shared_load(w, lo + half + 2 * BLOCK);
+			lo += lab_lanes_of(w->mask & lab_ge(at, sum)) & half;
+		}
+		lab_alu(w, 4);
+		e.base = lab_shared_load(w, lo);
+		e.id = lab_shared_load(w, lo + BLOCK);
+		sum = lab_shared_load(w, lo + 2 * BLOCK);
+		e.id += at - sum;
+		do_edge(w, a, u, &e, t);
+		lab_alu(w, 3);
+		at += step;
+	}
+	mark(w, a, t, LAB_STAGE_WORK_ID);
+}
+
+LAB_INLINE void share(struct lab_warp *w, lab_u32 place, lab_u32 v, lab_u32 begin, lab_u32 before)
+{
+	lab_shared_store(w, place, v);
+	lab_shared_store(w, place + BLOCK, begin);
+	lab_shared_store(w, place + 2 * BLOCK, before);
+}
+
+/* A warp's exclusive sums: five shuffles, five additions, and one more of each. */
+LAB_INLINE uint32_t warp_scan(struct lab_warp *w, lab_u32 degree, lab_u32 *before)
+{
+	uint32_t sum = 0, l;
+
+	lab_alu(w, 12);
+	for (l = 0; l < LAB_LANES; l++) {
+		(*before)[l] = sum;
+		sum += degree[l];
+	}
+	return sum;
+}
+
+/* S_wm: a warp shares 32 vertices. */
+LAB_INLINE void by_warp(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
+{
+	struct meter t = { lab_now(w->lab) };
+	lab_u32 v = lab_thread(w), begin, degree, before = { 0 };
+	uint32_t first = w->in_block * LAB_LANES, total;
+
+	lab_alu(w, 6);
+	mark(w, a, &t, LAB_STAGE_INIT);
+	for (; v[0] < a->n; v += threads_of(w)) {
+		registered(w, a, u, v, &begin, &degree);
+		total = warp_scan(w, degree, &before);
+		share(w, lab_lane() + first, v, begin, before);
+		lab_alu(w, 1);		/* the warp's own synchronisation */
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+		by_search(w, a, u, first, LAB_LANES, lab_lane(), LAB_LANES, total, &t);
+	}
+}
+
+/* S_cm: a block shares a vertex a thread. Sums of warps go through 32 words, and one warp adds them up. */
+LAB_INLINE void by_block(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
+{
+	const uint32_t warps = w->block_warps, sums = 3 * BLOCK, whole = sums + LAB_LANES;
+	struct meter t = { lab_now(w->lab) };
+	lab_u32 v = lab_thread(w), begin, degree, before = { 0 }, all;
+	uint32_t first, total, base;
+
+	lab_alu(w, 6);
+	mark(w, a, &t, LAB_STAGE_INIT);
+	for (first = (uint32_t)(w->block * warps * LAB_LANES); first < a->n; first += threads_of(w), v += threads_of(w)) {
+		registered(w, a, u, v, &begin, &degree);
+		total = warp_scan(w, degree, &before);
+		LAB_IF(w, 1)
+			lab_shared_store(w, lab_all(sums + w->in_block), lab_all(total));
+		lab_barrier(w);
+		if (!w->in_block) {
+			LAB_IF(w, warps == LAB_LANES ? ~0u : (1u << warps) - 1) {
+				all = lab_shared_load(w, lab_lane() + sums);
+				total = warp_scan(w, all, &degree);
+				lab_shared_store(w, lab_lane() + sums, degree);
+				lab_shared_store(w, lab_all(whole), lab_all(total));
+			}
+		}
+		lab_barrier(w);
+		base = lab_shared_load(w, lab_all(sums + w->in_block))[0];
+		total = lab_shared_load(w, lab_all(whole))[0];
+		lab_alu(w, 1);
+		share(w, lab_lane() + w->in_block * LAB_LANES, v, begin, before + base);
+		lab_barrier(w);
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+		by_search(w, a, u, 0, warps * LAB_LANES, lab_lane() + w->in_block * LAB_LANES, warps * LAB_LANES, total, &t);
+		lab_barrier(w);
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+	}
+}
+
+/* SparseWeaver, figure 9. A round is of as many vertices as the table has entries. */
+LAB_INLINE void by_weaver(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
+{
+	uint32_t warps = lab_weaver_warps(a->weaver), each = warps * LAB_LANES, first;
+	struct meter t = { lab_now(w->lab) };
+	lab_u32 v, begin, degree;
+	lab_mask on, done, part;
+	struct edge e;
+
+	lab_alu(w, 6);
+	mark(w, a, &t, LAB_STAGE_INIT);
+	for (first = (uint32_t)w->block * each; first < a->n; first += (uint32_t)w->grid * each) {
+		if (w->in_block < warps) {
+			v = lab_lane() + (first + w->in_block * LAB_LANES);
+			part = registered(w, a, u, v, &begin, &degree);
+			LAB_IF(w, lab_lt(v, lab_all(a->n)) & (a->leave_out ? part : ~0u))
+				lab_weaver_reg(w, a->weaver, &v, &begin, &degree);
+		}
+		lab_barrier(w);
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+		while ((on = lab_weaver_dec_id(w, a->weaver, &e.base))) {
+			lab_weaver_dec_loc(w, a->weaver, &e.id);
+			lab_alu(w, 2);	/* compare, branch */
+			LAB_IF(w, on) {
+				done = do_edge(w, a, u, &e, &t);
+				/* a vertex that fills a warp has more edges than it is worth to look at */
+				if (on == ~0u && done >> 31 && e.base[0] == e.base[31]) {
+					lab_weaver_skip(w, a->weaver, e.base[0]);
+				}
+			}
+		}
+		lab_alu(w, 2);
+		mark(w, a, &t, LAB_STAGE_WORK_ID);
+		lab_barrier(w);		/* before the table is another round's */
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+	}
+}
+
+/* EGHW: base vertices go to its buffer, edges with all that belongs to them come from it. */
+LAB_INLINE void by_eghw(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
+{
+	const uint32_t at = w->in_block * LAB_EGHW_WORDS;
+	struct meter t = { lab_now(w->lab) };
+	lab_u32 v = lab_thread(w);
+	uint32_t first;
+	struct edge e = { 0 };
+	lab_mask on;
+
+	lab_alu(w, 6);
+	mark(w, a, &t, LAB_STAGE_INIT);
+	for (first = (uint32_t)(w->block * w->block_warps * LAB_LANES); first < a->n; first += threads_of(w), v += threads_of(w)) {
+		lab_alu(w, 3);
+		LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+			LAB_IF(w, udf_filter(w, a, u, &v))
+				lab_eghw_put(w, a->eghw, &v);
+		}
+		lab_barrier(w);
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+		while ((on = lab_eghw_get(w, a->eghw, (uint32_t *)w->shared + at))) {
+			mark(w, a, &t, LAB_STAGE_WORK_ID);
+			lab_alu(w, 3);
+			LAB_IF(w, on) {
+				e.base = lab_shared_load(w, lab_lane() + at);
+				e.id = lab_shared_load(w, lab_lane() + (at + LAB_LANES));
+				e.other = lab_shared_load(w, lab_lane() + (at + 2 * LAB_LANES));
+				if (udf_weight(u))
+					e.weight = lab_shared_load(w, lab_lane() + (at + 3 * LAB_LANES));
+				lab_wait_for(w, 0);
+				mark(w, a, &t, LAB_STAGE_EDGE);
+				udf_edge(w, a, u, &e);
+				mark(w, a, &t, LAB_STAGE_GATHER);
+			}
+		}
+		mark(w, a, &t, LAB_STAGE_WORK_ID);
+		lab_barrier(w);
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+	}
+}
+
+/*
+ * A kernel for each mapping of an algorithm: MAPPED(pr, LAB_WVR_PR) is an array of them. Not LAB_PROGRAM: three forms of as
+ * many functions, with all inlined, take the compiler a minute.
+ */
+#define MAPPED_ONE(id, udf, mapping)                                                              \
+	static void id##_##mapping(struct lab_warp *w, const void *p)                              \
+	{                                                                                          \
+		mapping(w, p, udf);                                                               \
+	}
+#define MAPPED_KERNEL(id, mapping, bytes)                                                         \
+	{ .name = #id " " #mapping, .warp = id##_##mapping, .statement = lab_wvr_statements,       \
+	  .statements = STATEMENTS, .shared = bytes }
+#define SHARED_WARP	(3 * 4 * BLOCK)
+#define SHARED_BLOCK	(SHARED_WARP + 4 * (LAB_LANES + 1))
+#define SHARED_EGHW	(32 * 4 * LAB_EGHW_WORDS)
+#define MAPPED(id, udf)                                                                           \
+	MAPPED_ONE(id, udf, by_vertex)                                                             \
+	MAPPED_ONE(id, udf, by_edge)                                                               \
+	MAPPED_ONE(id, udf, by_warp)                                                               \
+	MAPPED_ONE(id, udf, by_block)                                                              \
+	MAPPED_ONE(id, udf, by_eghw)                                                               \
+	MAPPED_ONE(id, udf, by_weaver)                                                             \
+	const struct lab_kernel lab_wvr_##id[LAB_WVR_MAPPINGS] = {                                 \
+		MAPPED_KERNEL(id, by_vertex, 0), MAPPED_KERNEL(id, by_edge, 0),                    \
+		MAPPED_KERNEL(id, by_warp, SHARED_WARP), MAPPED_KERNEL(id, by_block, SHARED_BLOCK), \
+		MAPPED_KERNEL(id, by_eghw, SHARED_EGHW), MAPPED_KERNEL(id, by_weaver, 0),          \
+	}
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The operators of a graph convolution (sparseweaver.txt, section V-I): y = A x and z[v] = sum of y[u] / sqrt(d(v) d(u)), 16
+ * features a vertex. Edge by edge, a lane goes through the features of its edge and adds each to its vertex by an
+ * atomic; the coefficient is computed once an edge. By feature, a lane has a vertex and a feature and adds up by
+ * itself, the coefficient being computed by each of the 16. And the hash lookup of algorithm 1.
+ */
+#include <math.h>
+
+#include "wvr_graph_run.h"
+
+#define F LAB_WVR_FEATURES
+#define COEFFICIENT (4 + 1 + 8 + 8)	/* a conversion, a product, a root and a division of 32 lanes by 4 units */
+
+/* 1 / sqrt(d(v) d(u)), degrees at least 1 */
+LAB_INLINE lab_f32 coefficient(lab_u32 d, lab_u32 o)
+{
+	lab_f32 c;
+	unsigned i;
+
+	for (i = 0; i < LAB_LANES; i++)
+		c[i] = 1 / sqrtf((float)(d[i] ? d[i] : 1) * (float)(o[i] ? o[i] : 1));
+	return c;
+}
+
+LAB_INLINE lab_u32 degree_of(struct lab_warp *w, const struct gather_args *a, lab_u32 v)
+{
+	lab_u32 begin = load(w, DEGREE, &a->row, v), end = lab_load32(w, DEGREE1, &a->row, v + 1);
+
+	lab_alu(w, 1);
+	return end - begin;
+}
+
+LAB_INLINE void add_features(struct lab_warp *w, const struct gather_args *a, const struct edge *e, lab_f32 factor)
+{
+	lab_u32 from = e->other * F, to = e->base * F;
+	lab_f32 x;
+	uint32_t f;
+
+	lab_alu(w, 4);
+	for (f = 0; f < F; f++) {
+		x = lab_load_f32(w, OTHER, &a->value, from + f);
+		lab_wait(w);
+		lab_alu(w, 4);		/* a product; the loop */
+		lab_atomic_add_f32(w, UPDATE, &a->out, to + f, x * factor);
+	}
+}
+
+LAB_INLINE lab_mask spmm_edge(struct lab_warp *w, const struct gather_args *a, const struct edge *e)
+{
+	add_features(w, a, e, lab_to_f32(e->weight));
+	return 0;
+}
+
+LAB_INLINE lab_mask graphsum_edge(struct lab_warp *w, const struct gather_args *a, const struct edge *e)
+{
+	lab_u32 own = degree_of(w, a, e->base), other = degree_of(w, a, e->other);
+
+	lab_wait(w);
+	lab_alu(w, COEFFICIENT);
+	add_features(w, a, e, coefficient(own, other));
+	return 0;
+}
+
+/* S_vm by weights first, then vertices: 16 lanes a vertex. */
+LAB_INLINE void by_feature(struct lab_warp *w, const struct gather_args *a, bool sum)
+{
+	lab_u32 i = lab_thread(w), v, f, e, end, other, own = lab_all(1), d, m = lab_all(1);
+	lab_f32 all, x;
+
+	lab_alu(w, 6);
+	for (; i[0] < a->n * F; i += threads_of(w)) {
+		lab_alu(w, 5);
+		v = i / F;
+		f = i % F;
+		all = lab_all_f32(0);
+		LAB_IF(w, lab_lt(i, lab_all(a->n * F))) {
+			csr_neighbor(w, a, &v, &e, &end);
+			own = end - e;
+			LAB_WHILE(w, lab_lt(e, end)) {
+				other = load(w, COL, &a->col, e);
+				if (!sum)
+					m = load(w, WEIGHT, &a->weight, e);
+				lab_wait(w);
+				d = sum ? degree_of(w, a, other) : m;
+				lab_alu(w, 2);
+				x = (lab_f32)load(w, OTHER, &a->value, other * F + f);
+				lab_wait(w);
+				lab_alu(w, 2 + (sum ? COEFFICIENT : 1) + 3);
+				x = x * (sum ? coefficient(own, d) : lab_to_f32(m));
+				all = lab_select_f32(w->mask, all + x, all);
+				e += 1;
+			}
+			lab_alu(w, 2);
+			lab_store_f32(w, OUT, &a->out, i, all);
+		}
+	}
+}
+LAB_PROGRAM static void spmm_feature(struct lab_warp *w, const void *p)
+{
+	by_feature(w, p, false);
+}
+LAB_PROGRAM static void graphsum_feature(struct lab_warp *w, const void *p)
+{
+	by_feature(w, p, true);
+}
+const struct lab_kernel lab_wvr_feature[2] = {
+	{ .name = "spmm by_feature", .warp = spmm_feature, .statement = lab_wvr_statements, .statements = STATEMENTS },
+	{ .name = "graphsum by_feature", .warp = graphsum_feature, .statement = lab_wvr_statements, .statements = STATEMENTS },
+};
+
+/* ---- Algorithm 1: base vertices are keys that are looked up ------------------------------------- */
+
+LAB_INLINE void hash_neighbor(struct lab_warp *w, const struct gather_args *a, const lab_u32 *v, lab_u32 *begin, lab_u32 *end)
+{
+	lab_u32 key = load(w, KEY, &a->stamp, *v), bucket;
+	unsigned i;
+
+	lab_wait(w);
+	lab_alu(w, 3);			/* two products, a shift */
+	for (i = 0; i < LAB_LANES; i++)
+		bucket[i] = lab_wvr_bucket(key[i], a->features);
+	csr_neighbor(w, a, &bucket, begin, end);
+}
+
+LAB_INLINE lab_mask hash_edge(struct lab_warp *w, const struct gather_args *a, const struct edge *e)
+{
+	lab_u32 key = load(w, KEY, &a->stamp, e->base);
+
+	lab_wait(w);
+	lab_alu(w, 1);
+	LAB_IF(w, lab_eq(key, e->other)) {
+		lab_alu(w, 2);
+		lab_store32(w, OUT, &a->out, e->base, e->id);
+	}
+	return 0;
+}
+
+/* ---- Under every mapping ----------------------------------------------------------------------- */
+
+LAB_INLINE bool udf_weight(enum lab_wvr_algorithm u)
+{
+	return u == LAB_WVR_SPMM;
+}
+LAB_INLINE lab_mask udf_filter(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, const lab_u32 *v)
+{
+	(void)a, (void)u, (void)v;
+	return w->mask;
+}
+LAB_INLINE void udf_neighbor(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, const lab_u32 *v,
+			     lab_u32 *begin, lab_u32 *end)
+{
+	if (u == LAB_WVR_HASH)
+		hash_neighbor(w, a, v, begin, end);
+	else
+		csr_neighbor(w, a, v, begin, end);
+}
+LAB_INLINE lab_mask udf_edge(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, const struct edge *e)
+{
+	if (u == LAB_WVR_HASH)
+		return hash_edge(w, a, e);
+	return u == LAB_WVR_SPMM ? spmm_edge(w, a, e) : graphsum_edge(w, a, e);
+}
+#include "wvr_graph_map.h"
+
+MAPPED(spmm, LAB_WVR_SPMM);
+MAPPED(graphsum, LAB_WVR_GRAPHSUM);
+MAPPED(hash, LAB_WVR_HASH);

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+/* The host's part: arrays, and which kernel runs until when. */
+#include <stdlib.h>
+
+#include "wvr_graph_run.h"
+
+struct run {
+	struct lab *lab;
+	const struct lab_wvr_how *how;
+	const struct gtu_progress *progress;
+	struct gather_args a;
+	struct lab_wvr_report *report;
+	struct lab_count count[STATEMENTS];
+};
+
+const char *lab_wvr_algorithm_name(unsigned algorithm)
+{
+	static const char *const text[] = { "bfs", "sssp", "pr", "cc", "spmm", "graphsum", "hash" };
+
+	return algorithm < LAB_WVR_ALGORITHMS ? text[algorithm] : NULL;
+}
+
+const char *lab_wvr_mapping_name(unsigned mapping)
+{
+	static const char *const text[] = { "vertex", "edge", "warp", "block", "EGHW", "SparseWeaver", "feature" };
+
+	return mapping <= LAB_MAP_FEATURE ? text[mapping] : NULL;
+}
+
+/* Its cycles are from the first block on: a launch costs the same under every mapping. */
+static int launch(struct run *r, const struct lab_kernel *k, bool gather, struct gtu_error *err)
+{
+	const struct lab_machine *m = lab_machine_of(r->lab);
+	struct lab_launch l = { k, &r->a, m->sms, m->warps * LAB_LANES, r->progress };
+	uint64_t begin = lab_now(r->lab), cycles;
+	int rc = lab_run(r->lab, &l, gather ? r->count : NULL, err);
+
+	if (rc)
+		return rc;
+	cycles = lab_now(r->lab) - begin - m->launch_latency;
+	r->report->cycles += cycles;
+	r->report->gather_cycles += gather ? cycles : 0;
+	return 0;
+}
+
+static uint32_t *words(const struct lab_array *a)
+{
+	return a->data;
+}
+
+/* Rounds until nothing changes; @apply NULL: none. */
+static int rounds(struct run *r, const struct lab_kernel *gather, const struct lab_kernel *apply, struct gtu_error *err)
+{
+	int rc = 0;
+
+	for (r->a.depth = 1; !rc; r->a.depth++) {
+		words(&r->a.changed)[0] = 0;
+		rc = launch(r, gather, true, err);
+		if (rc || !words(&r->a.changed)[0])
+			break;
+		rc = apply ? launch(r, apply, false, err) : 0;
+	}
+	return rc;
+}
+
+static int pagerank(struct run *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = r->how->graph;
+	uint32_t i, v, d;
+	double lost;
+	int rc = 0;
+
+	r->a.damping = 0.85f;
+	r->a.push = r->how->push;
+	r->a.leave_out = r->how->leave_out;
+	for (v = 0; v < g->n; v++) {
+		d = (uint32_t)(g->row[v + 1] - g->row[v]);
+		((float *)r->a.out.data)[v] = (float)(1 / (double)g->n);
+		((float *)r->a.value.data)[v] = (float)(1 / (double)g->n) / (float)(d ? d : 1);
+	}
+	for (i = 0; i < r->how->iterations && !rc; i++) {
+		for (lost = 0, v = 0; v < g->n; v++)
+			lost += g->row[v] == g->row[v + 1] ? ((float *)r->a.out.data)[v] : 0;
+		r->a.rest = (float)((0.15 + 0.85 * lost) / (double)g->n);
+		rc = launch(r, &lab_wvr_pr[r->how->mapping], true, err);
+		rc = rc ? rc : launch(r, &lab_wvr_pr_apply, false, err);
+	}
+	return rc;
+}
+
+static int operators(struct run *r, struct gtu_error *err)
+{
+	bool sum = r->how->algorithm == LAB_WVR_GRAPHSUM;
+
+	memcpy(r->a.value.data, r->how->in, 4ull * LAB_WVR_FEATURES * r->how->graph->n);
+	if (r->how->mapping == LAB_MAP_FEATURE)
+		return launch(r, &lab_wvr_feature[sum], true, err);
+	return launch(r, sum ? &lab_wvr_graphsum[r->how->mapping] : &lab_wvr_spmm[r->how->mapping], true, err);
+}
+
+static int execute(struct run *r, struct gtu_error *err)
+{
+	const unsigned mapping = r->how->mapping;
+	uint32_t v;
+
+	switch (r->how->algorithm) {
+	case LAB_WVR_BFS:
+		memset(r->a.value.data, 0xff, r->a.value.bytes);
+		words(&r->a.value)[r->how->source] = 0;
+		return rounds(r, &lab_wvr_bfs[mapping], NULL, err);
+	case LAB_WVR_SSSP:
+		memset(r->a.value.data, 0xff, r->a.value.bytes);
+		memset(r->a.stamp.data, 0xff, r->a.stamp.bytes);
+		words(&r->a.value)[r->how->source] = 0;
+		words(&r->a.stamp)[r->how->source] = 0;
+		return rounds(r, &lab_wvr_sssp[mapping], NULL, err);
+	case LAB_WVR_PR:
+		return pagerank(r, err);
+	case LAB_WVR_CC:
+		for (v = 0; v < r->a.n; v++)
+			words(&r->a.value)[v] = v;
+		return rounds(r, &lab_wvr_cc[mapping], &lab_wvr_cc_apply, err);
+	case LAB_WVR_SPMM: case LAB_WVR_GRAPHSUM:
+		return operators(r, err);
+	default:
+		memset(r->a.out.data, 0xff, r->a.out.bytes);
+		memcpy(r->a.stamp.data, r->how->key, 4ull * r->how->keys);
+		return launch(r, &lab_wvr_hash[mapping], true, err);
+	}
+}
+
+static int check(const struct lab_machine *m, const struct lab_wvr_how *how, struct gtu_error *err)
+{
+	const struct gtu_graph *g = how->graph;
+	bool weights = how->algorithm == LAB_WVR_SSSP || how->algorithm == LAB_WVR_SPMM;
+	bool gcn = how->algorithm == LAB_WVR_SPMM || how->algorithm == LAB_WVR_GRAPHSUM;
+
+	if (m->warps > 32 || m->warps & (m->warps - 1))
+		return gtu_fail(err, GTU_ERR_USAGE, "machine %s: the mappings of SparseWeaver's experiment take an SM of 1, 2, 4 .. 32 warps, not %u",
+				m->name, m->warps);
+	if (g->edge_bytes != 4 || g->n >= 1u << 27 || g->m >= 1ull << 31 || how->source >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: SparseWeaver's experiment takes 4 bytes an edge, less than 2^27 vertices and 2^31 edges, and a source that exists",
+				g->name);
+	if (weights && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: %s in the laboratory needs weights that are 32-bit integers", g->name,
+				lab_wvr_algorithm_name(how->algorithm));
+	if (how->mapping == LAB_MAP_FEATURE && !gcn)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has no features to map", lab_wvr_algorithm_name(how->algorithm));
+	if (how->algorithm == LAB_WVR_HASH && (how->mapping == LAB_MAP_EDGE || how->mapping == LAB_MAP_EGHW))
+		return gtu_fail(err, GTU_ERR_USAGE, "the hash lookup has no list of its edges: mapping %s cannot do it",
+				lab_wvr_mapping_name(how->mapping));
+	return 0;
+}
+
+static int arrays(struct run *r, struct gtu_error *err)
+{
+	const struct lab_wvr_how *how = r->how;
+	const struct gtu_graph *g = how->graph;
+	bool hash = how->algorithm == LAB_WVR_HASH, edge = how->mapping == LAB_MAP_EDGE;
+	bool gcn = how->algorithm == LAB_WVR_SPMM || how->algorithm == LAB_WVR_GRAPHSUM;
+	struct gather_args *a = &r->a;
+	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
+		{ &a->row, "row", g->n + 1 }, { &a->base, "base", edge ? g->m + 1 : 1 },
+		{ &a->value, "value", gcn ? LAB_WVR_FEATURES * g->n : g->n },
+		{ &a->sum, "sum", g->n }, { &a->stamp, "stamp", hash ? how->keys + 1ull : g->n },
+		{ &a->out, "out", gcn ? LAB_WVR_FEATURES * g->n : hash ? how->keys + 1ull : g->n },
+		{ &a->changed, "changed", 1 },
+	};
+	uint64_t v, e;
+	unsigned i;
+	int rc = lab_map(r->lab, "col", g->col, 4 * g->m, LAB_DEVICE, &a->col, err);
+
+	if (!rc && g->weight)
+		rc = lab_map(r->lab, "weight", g->weight, 4 * g->m, LAB_DEVICE, &a->weight, err);
+	for (i = 0; i < sizeof(want) / sizeof(want[0]) && !rc; i++)
+		rc = lab_alloc(r->lab, want[i].name, 4 * want[i].words, LAB_DEVICE, want[i].array, err);
+	if (rc)
+		return rc;
+	a->n = hash ? how->keys : (uint32_t)g->n;
+	a->m = (uint32_t)g->m;
+	a->features = hash ? (uint32_t)g->n : LAB_WVR_FEATURES;
+	for (v = 0; v <= g->n; v++)
+		words(&a->row)[v] = (uint32_t)g->row[v];
+	for (v = 0; v < g->n && edge; v++)
+		for (e = g->row[v]; e < g->row[v + 1]; e++)
+			words(&a->base)[e] = (uint32_t)v;
+	return 0;
+}
+
+int lab_wvr_run(const struct lab_machine *m, const struct lab_wvr_how *how, const struct gtu_progress *progress,
+		uint32_t *result, struct lab_wvr_report *report, struct gtu_error *err)
+{
+	struct run r = { .how = how, .progress = progress, .report = report };
+	bool ranks = how->algorithm == LAB_WVR_PR || how->algorithm >= LAB_WVR_GRAPH_ALGORITHMS;
+	bool weights = how->algorithm == LAB_WVR_SSSP || how->algorithm == LAB_WVR_SPMM;
+	struct lab_machine mine = *m;
+	int rc = check(m, how, err);
+
+	if (rc)
+		return rc;
+	memset(report, 0, sizeof(*report));
+	if (how->mapping == LAB_MAP_WEAVER)
+		mine.l1_size /= 2;
+	rc = lab_create(&mine, &r.lab, err);
+	if (!rc && how->mapping == LAB_MAP_WEAVER)
+		rc = lab_weaver_attach(r.lab, &how->shape, &r.a.weaver, err);
+	if (!rc && how->mapping == LAB_MAP_EGHW)
+		rc = lab_eghw_attach(r.lab, how->eghw_requests, &r.a.eghw, err);
+	rc = rc ? rc : arrays(&r, err);
+	if (!rc && r.a.eghw)
+		lab_eghw_graph(r.a.eghw, &r.a.row, &r.a.col, weights ? &r.a.weight : NULL);
+	r.a.stage = report->stage;
+	rc = rc ? rc : execute(&r, err);
+	if (!rc) {
+		memcpy(result, ranks ? r.a.out.data : r.a.value.data, ranks ? (size_t)(r.a.out.bytes - (how->algorithm == LAB_WVR_HASH ? 4 : 0)) : 4 * (size_t)how->graph->n);
+		report->stats = *lab_stats(r.lab);
+		report->warp_iterations = r.count[COL].warps;
+		if (r.a.weaver)
+			lab_weaver_counts(r.a.weaver, &report->weaver);
+	}
+	lab_destroy(r.lab);
+	lab_weaver_free(r.a.weaver);
+	lab_eghw_free(r.a.eghw);
+	return rc;
+}

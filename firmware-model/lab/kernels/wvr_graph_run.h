@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernels of wvr_graph.c and wvr_graph_ops.c share with wvr_graph_run.c: their arguments, and they. A memory
+ * operation takes two instructions for its address before it (RISC-V scales no index), a loop three a turn (step,
+ * compare, branch).
+ */
+#ifndef GTU_LAB_WVR_GRAPH_RUN_H
+#define GTU_LAB_WVR_GRAPH_RUN_H
+
+#include "firmware-model/lab/units/wvr_eghw.h"
+#include "wvr_graph.h"
+#include "firmware-model/lab/units/wvr_unit.h"
+
+#define NEVER		0xffffffffu
+#define BLOCK		(32 * LAB_LANES) /* vertices of a block by the mappings that share them */
+
+struct gather_args {
+	uint32_t n, m;			/* base vertices, edges */
+	uint32_t depth, features;
+	bool push, leave_out;
+	struct lab_array row, col, base, weight; /* base: of each edge, for edge mapping */
+	struct lab_array value, sum, stamp, changed; /* level, distance, component, or what a rank gives each edge */
+	struct lab_array out;		/* GCN: by vertex and feature; hash: places */
+	float damping, rest;		/* PR */
+	struct lab_weaver *weaver;
+	struct lab_eghw *eghw;
+	uint64_t *stage;		/* warp cycles, by enum lab_wvr_stage */
+};
+
+enum {
+	ROW, ROW1, BASE, COL, WEIGHT, OWN, OTHER, FILTER, UPDATE, STAMP, CHANGED, DEGREE, DEGREE1, KEY, OUT, STATEMENTS
+};
+extern const char *const lab_wvr_statements[STATEMENTS];
+
+struct edge {
+	lab_u32 base, id, other, weight;
+};
+
+LAB_INLINE lab_u32 load(struct lab_warp *w, unsigned s, const struct lab_array *a, lab_u32 i)
+{
+	lab_alu(w, 2);
+	return lab_load32(w, s, a, i);
+}
+
+LAB_INLINE uint32_t threads_of(const struct lab_warp *w)
+{
+	return (uint32_t)(w->grid * w->block_warps * LAB_LANES);
+}
+
+/* The rows of a graph, as most algorithms have them. */
+LAB_INLINE void csr_neighbor(struct lab_warp *w, const struct gather_args *a, const lab_u32 *v, lab_u32 *begin, lab_u32 *end)
+{
+	*begin = load(w, ROW, &a->row, *v);
+	*end = lab_load32(w, ROW1, &a->row, *v + 1); /* the same address and an offset */
+	lab_wait(w);
+}
+
+extern const struct lab_kernel lab_wvr_bfs[LAB_WVR_MAPPINGS], lab_wvr_sssp[LAB_WVR_MAPPINGS],
+	lab_wvr_pr[LAB_WVR_MAPPINGS], lab_wvr_cc[LAB_WVR_MAPPINGS], lab_wvr_spmm[LAB_WVR_MAPPINGS],
+	lab_wvr_graphsum[LAB_WVR_MAPPINGS], lab_wvr_hash[LAB_WVR_MAPPINGS];
+extern const struct lab_kernel lab_wvr_feature[2];	/* SPMM, GRAPHSUM by vertex and feature */
+extern const struct lab_kernel lab_wvr_pr_apply, lab_wvr_cc_apply;
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* What oracle.c (counters, verdicts), oracle_read.c (the folder) and oracle_run.c (the kernels) share. */
+#ifndef GTU_LAB_ORACLE_PARTS_H
+#define GTU_LAB_ORACLE_PARTS_H
+
+#include "firmware-model/lab/kernels/kernels.h"
+#include "oracle.h"
+
+#define ORACLE_ARRAYS 6
+#define ORACLE_FIELDS 6
+
+struct oracle_line {
+	const char *field[ORACLE_FIELDS]; /* graph, kernel, config, counter, value, class */
+};
+
+struct oracle_folder {
+	char *text;
+	struct oracle_line *line;
+	size_t lines;
+};
+
+/* Rows and columns in the order of the file: nothing sorted, merged or dropped. */
+struct oracle_graph {
+	uint32_t n, m;
+	uint32_t *row, *col;
+};
+
+/* One kernel on one graph and machine. */
+struct oracle_run {
+	const struct oracle_graph *g;
+	struct lab *lab;
+	const struct lab_kernel *kernel;
+	struct lab_array array[ORACLE_ARRAYS];
+	unsigned arrays;
+	struct lab_count count[8];
+	uint64_t launches;
+	double seconds;
+};
+
+/* What was read before an error is freed with oracle_folder_free(). */
+int oracle_folder_read(const char *dir, struct oracle_folder *f, struct gtu_error *err);
+void oracle_folder_free(struct oracle_folder *f);
+int oracle_graph_read(const char *dir, const char *name, struct oracle_graph *g, struct gtu_error *err);
+void oracle_graph_free(struct oracle_graph *g);
+
+bool oracle_kernel_known(const char *name);
+/* Run it in run->lab and check what it computed: GTU_ERR_VERIFY. */
+int oracle_run_kernel(struct oracle_run *run, const char *name, struct gtu_error *err);
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
+#include "iru_unit.h"
+
+const struct iru_shape lab_iru_published = {
+	.sets_log2 = 10, .partitions_log2 = 2, .banks_log2 = 1, .interleave_log2 = 8, .index_bits = 32,
+	.position_bits = 32, .prefetch = 8, .ring_depth = 64, .queue_depth = 64,
+};
+
+struct request {
+	uint32_t warp;
+	unsigned at;
+};
+
+struct lab_iru {
+	struct lab *lab;
+	int unit;
+	struct iru_shape shape;
+	struct iru_core *core;
+	uint64_t timeout;
+
+	/* the stream */
+	bool running;
+	uint64_t begun;			/* lab's cycle in which the core's was 0 */
+	struct lab_array index, secondary;
+	uint64_t asked, answered, active;
+	unsigned fields;
+
+	struct request *queue;		/* open ones, oldest first: a ring */
+	uint32_t queue_size, queue_head, queue_count;
+	uint8_t waiting[IRU_PARTITIONS_MAX][IRU_PREFETCH_MAX]; /* lines still to come, of each fetch */
+	struct lab_iru_counts counts;
+};
+
+/* What lab_unit_answer() brings, packed as it travels: the mask, then 32 words for each field. */
+struct answer {
+	uint32_t mask, field[3][LAB_LANES];
+};
+
+/* ---- The core's port --------------------------------------------------------------------------- */
+
+static void fetch_line(struct lab_iru *u, const struct lab_array *a, unsigned p, unsigned slot, uint64_t first,
+		       unsigned count)
+{
+	uint64_t addr = a->addr + 4 * first;
+	unsigned from = addr / LAB_SECTOR % 4, to = (unsigned)((addr + 4 * count - 1) / LAB_SECTOR % 4);
+
+	u->waiting[p][slot]++;
+	u->counts.fetches++;
+	lab_unit_memory(u->lab, u->unit, p, LAB_LOAD, addr & ~(uint64_t)(LAB_LINE - 1), (2u << to) - (1u << from),
+			(uint64_t)p << 16 | slot);
+}
+
+/* Arrays begin at multiples of 256 bytes, so that what lies in one line of indices does so of secondaries. */
+static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsigned count, uint64_t cycle)
+{
+	struct lab_iru *u = ctx;
+
+	(void)cycle;
+	fetch_line(u, &u->index, p, slot, first, count);
+	if (u->secondary.data)
+		fetch_line(u, &u->secondary, p, slot, first, count);
+	return IRU_NEVER;
+}
+
+static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **index, const uint32_t **secondary,
+		 uint32_t (*copy)[IRU_LANES])
+{
+	struct lab_iru *u = ctx;
+
+	(void)count, (void)copy;
+	*index = (const uint32_t *)u->index.data + first;
+	if (u->secondary.data)
+		*secondary = (const uint32_t *)u->secondary.data + first;
+	return true;
+}
+
+/* ---- Its clock --------------------------------------------------------------------------------- */
+
+static void answer(struct lab_iru *u, const struct iru_record *r)
+{
+	struct request q = u->queue[u->queue_head];
+	struct answer a = { .mask = r->head.active };
+	unsigned f;
+
+	/* the core never answers more than was asked, nor out of order */
+	u->queue_head = (u->queue_head + 1) % u->queue_size;
+	u->queue_count--;
+	u->answered++;
+	u->active += lab_popcount(r->head.active);
+	u->counts.lines += r->head.lines;
+	for (f = 0; f < u->fields; f++)
+		memcpy(a.field[f], r->field[f], sizeof(a.field[f]));
+	/* a disabled record is a header alone */
+	lab_unit_answer(u->lab, u->unit, q.at, q.warp, &a,
+			r->head.active ? (uint32_t)(4 + sizeof(a.field[0]) * u->fields) : 4);
+}
+
+/* All cycles up to the lab's own, this one included. */
+static void run(struct lab_iru *u, uint64_t cycle)
+{
+	uint64_t until = cycle - u->begun + 1;
+	enum iru_status status;
+	unsigned i;
+
+	do {
+		status = iru_core_run(u->core, until);
+		for (i = 0; i < u->core->out_count; i++)
+			answer(u, iru_core_out(u->core, i));
+		iru_core_taken(u->core);
+	} while (status == IRU_OUT);
+	if (status == IRU_MORE)
+		lab_unit_wake(u->lab, u->unit, cycle + 1);
+}
+
+static void on_clock(void *ctx, uint64_t cycle)
+{
+	struct lab_iru *u = ctx;
+
+	if (u->running)
+		run(u, cycle);
+}
+
+static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64_t cycle)
+{
+	struct lab_iru *u = ctx;
+
+	(void)value;
+	u->queue[(u->queue_head + u->queue_count++) % u->queue_size] = (struct request){ warp, at };
+	iru_core_advance(u->core, cycle - u->begun);
+	iru_core_ask(u->core, ++u->asked);
+	run(u, cycle);
+}
+
+static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
+{
+	struct lab_iru *u = ctx;
+	unsigned p = (unsigned)(tag >> 16), slot = tag & 0xffff;
+
+	if (--u->waiting[p][slot])
+		return;
+	iru_core_advance(u->core, cycle - u->begun);
+	iru_core_reply(u->core, p, slot, u->core->cycle);
+	run(u, cycle);
+}
+
+/* ---- For the host ------------------------------------------------------------------------------ */
+
+int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t timeout, struct lab_iru **out,
+		   struct gtu_error *err)
+{
+	const struct lab_machine *m = lab_machine_of(lab);
+	struct lab_unit unit = { .name = "iru", .place = LAB_IN_PARTITION, .ask = on_ask, .reply = on_reply, .clock = on_clock };
+	const char *why = iru_shape_check(shape);
+	struct lab_iru *u;
+
+	*out = NULL;
+	if (why)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s", why);
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an IRU");
+	u->lab = lab;
+	u->shape = *shape;
+	u->timeout = timeout ? timeout : 1;
+	u->queue_size = m->sms * m->warps; /* a warp has one request at most */
+	u->queue = calloc(u->queue_size, sizeof(*u->queue));
+	u->core = aligned_alloc(64, (iru_core_bytes(shape) + 63) & ~(size_t)63);
+	if (!u->queue || !u->core) {
+		lab_iru_free(u);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an IRU");
+	}
+	iru_core_init(u->core, shape);
+	unit.ctx = u;
+	u->unit = lab_attach(lab, &unit, err);
+	if (u->unit < 0) {
+		lab_iru_free(u);
+		return GTU_ERR_USAGE;
+	}
+	*out = u;
+	return 0;
+}
+
+void lab_iru_free(struct lab_iru *u)
+{
+	if (!u)
+		return;
+	free(u->queue);
+	free(u->core);
+	free(u);
+}
+
+const struct lab_iru_counts *lab_iru_counts(const struct lab_iru *u)
+{
+	return &u->counts;
+}
+
+void lab_iru_configure(struct lab_iru *u, const struct lab_array *target, const struct lab_array *index,
+		       const struct lab_array *secondary, uint64_t n, unsigned op, bool position)
+{
+	const struct iru_stream stream = {
+		.n = n, .addr = index->addr, .base = target->addr, .timeout = u->timeout, .target_log2 = 2,
+		.op = (uint8_t)op, .all = true, .secondary = secondary != NULL, .position = position,
+	};
+	const struct iru_port port = { .ctx = u, .fetch = fetch, .load = load };
+
+	u->index = *index;
+	u->secondary = secondary ? *secondary : (struct lab_array){ 0 };
+	u->asked = u->answered = u->active = 0;
+	u->queue_head = u->queue_count = 0;
+	u->fields = iru_fields(&stream);
+	u->begun = lab_now(u->lab);
+	u->running = true;
+	iru_core_start(u->core, &stream, &port);
+	/* "when the kernel is launched, the IRU triggers the prefetching": not before its warps can run */
+	u->begun += lab_machine_of(u->lab)->launch_latency;
+	lab_unit_wake(u->lab, u->unit, u->begun);
+}
+
+int lab_iru_finish(struct lab_iru *u, struct gtu_error *err)
+{
+	const struct iru_core *c = u->core;
+	uint64_t n = c->stream.n, warps = (n + LAB_LANES - 1) / LAB_LANES;
+
+	u->running = false;
+	if (u->asked != warps || u->answered != warps || u->queue_count || c->left || u->active + c->count.merged != n)
+		return gtu_fail(err, GTU_ERR_VERIFY,
+				"IRU: of %llu elements %llu came out and %llu were merged, by %llu records for %llu requests of %llu warps",
+				(unsigned long long)n, (unsigned long long)u->active, (unsigned long long)c->count.merged,
+				(unsigned long long)u->answered, (unsigned long long)u->asked, (unsigned long long)warps);
+	u->counts.elements += n;
+	u->counts.merged += c->count.merged;
+	u->counts.records += u->answered;
+	u->counts.cycles += c->cycle;
+	u->counts.full += c->count.full;
+	u->counts.timeout += c->count.timeout;
+	u->counts.end += c->count.end;
+	u->counts.disabled += c->count.disabled;
+	return 0;
+}
+
+void lab_load_iru(struct lab_warp *w, struct lab_iru *u, struct lab_iru_lanes *lanes)
+{
+	struct answer a = { 0 };
+	unsigned p = (unsigned)((w->block * w->block_warps + w->in_block) & (u->core->partitions - 1)), f = 1;
+
+	lab_unit_ask(w, u->unit, p, 0, &a, sizeof(a));
+	lanes->active = a.mask;
+	memcpy(&lanes->index, a.field[0], sizeof(lanes->index));
+	lanes->secondary = lanes->position = (lab_u32){ 0 };
+	if (u->secondary.data)
+		memcpy(&lanes->secondary, a.field[f++], sizeof(lanes->secondary));
+	if (f < u->fields)
+		memcpy(&lanes->position, a.field[f], sizeof(lanes->position));
+}

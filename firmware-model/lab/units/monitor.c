@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "monitor.h"
+
+static void seen(void *ctx, const struct lab_link_request *r)
+{
+	struct lab_monitor *m = ctx;
+	uint64_t trip = r->answered > r->sent ? r->answered - r->sent : 1;
+
+	zcm_stream(&m->zcm, r->kind == LAB_STORE ? GTU_ZCM_HOST_WRITE : GTU_ZCM_HOST_READ, r->addr, r->bytes, r->sent, trip);
+}
+
+int lab_monitor_attach(struct lab *lab, struct lab_monitor *m, struct gtu_error *err)
+{
+	const struct lab_machine *of = lab_machine_of(lab);
+
+	*m = (struct lab_monitor){ .observer = { m, NULL, seen } };
+	if (!of->link)
+		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory to be watched", of->name);
+	m->zcm.count = m->count;
+	m->zcm.room = of->link_requests;
+	m->zcm.flight = malloc(m->zcm.room * sizeof(*m->zcm.flight));
+	if (!m->zcm.flight)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u requests in flight", m->zcm.room);
+	lab_observe(lab, &m->observer);
+	return 0;
+}
+
+void lab_monitor_free(struct lab_monitor *m)
+{
+	free(m->zcm.flight);
+	m->zcm.flight = NULL;
+}
+
+static int same(uint64_t seen, uint64_t carried, const char *what, struct gtu_error *err)
+{
+	if (seen == carried)
+		return 0;
+	return gtu_fail(err, GTU_ERR_VERIFY, "the monitor saw %" PRIu64 " %s on the link, which carried %" PRIu64, seen, what, carried);
+}
+
+int lab_monitor_check(const struct lab *lab, struct lab_monitor *m, struct gtu_error *err)
+{
+	static const char *const size[] = { "requests of 32 bytes", "requests of 64 bytes", "requests of 96 bytes",
+					    "requests of 128 bytes" };
+	const struct lab_stats *s = lab_stats(lab);
+	const uint64_t *c = m->count;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 1; i <= ZCM_SECTORS && !rc; i++)
+		rc = same(c[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, i)] + c[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_WRITE, i)],
+			  s->link_request[i], size[i - 1], err);
+	rc = rc ? rc : same(c[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] + c[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_WRITE)], s->link_bytes,
+			    "bytes", err);
+	rc = rc ? rc : same(c[GTU_ZCM_C_FLIGHT_SUM], s->link_in_flight_cycles, "cycles of requests in flight", err);
+	return rc ? rc : same(zcm_in_flight(&m->zcm, lab_now(lab)), 0, "requests without an answer", err);
+}

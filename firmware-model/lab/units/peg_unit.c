@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
+#include "firmware-model/lab/engine/internal.h"
+#include "peg_unit.h"
+
+const struct lab_peg_build lab_peg_published = {
+	.entries = 24, .edge_bytes = 2048, .list_bytes = 46 << 10, .balance_edges = true, .shift = 4, .interval = 512, .floor = 32,
+};
+
+#define LINE_WORDS (LAB_LINE / 4)
+#define KINDS	3u			/* enum peg_kind */
+#define WRITTEN	UINT64_MAX		/* tag of what nobody waits for */
+
+/* What an engine has off chip of a list: its values, and how many of them are in memory (the rest wait for a line). */
+struct pile {
+	uint32_t *at;
+	uint64_t count, room, sent;
+};
+
+struct waiting {			/* warps that asked an engine, oldest first: a ring */
+	uint32_t *warp;
+	uint32_t head, count;
+	uint64_t asked;
+};
+
+struct lab_peg {
+	struct lab *lab;
+	int unit;
+	unsigned engines, warps;
+	struct lab_peg_build build;
+	struct peg_core *core;
+	struct lab_array region;	/* where lists are spilled to: a stretch an engine and list */
+	uint64_t stretch;		/* words of one; longer lists go round it */
+
+	/* the stream */
+	struct lab_peg_stream s;
+	bool running, no_memory;
+	enum peg_status failed;
+	uint64_t begun;			/* lab's cycle in which the core's was 0 */
+	uint64_t left[PEG_ENGINES_MAX];
+	unsigned fields;
+
+	struct waiting waiting[PEG_ENGINES_MAX];
+	struct pile in[PEG_ENGINES_MAX], out[PEG_ENGINES_MAX];
+	unsigned which;			/* stretch of the output lists: 0 or 1 */
+	uint8_t *parts[KINDS];		/* requests still to come, of each fetch */
+	unsigned slots[KINDS];
+	struct lab_peg_counts counts;
+};
+
+struct answer {
+	uint32_t mask, field[3][LAB_LANES];
+};
+
+/* ---- The core's port --------------------------------------------------------------------------- */
+
+static void ask_memory(struct lab_peg *u, unsigned e, enum lab_kind kind, uint64_t addr, uint64_t words, uint64_t tag)
+{
+	unsigned from = addr / LAB_SECTOR % 4, to = (unsigned)((addr + 4 * words - 1) / LAB_SECTOR % 4);
+
+	u->counts.requests++;
+	lab_unit_memory(u->lab, u->unit, e, kind, addr & ~(uint64_t)(LAB_LINE - 1), (2u << to) - (1u << from), tag);
+}
+
+/* Words [@first, @first + @words) of @a, which may lie in two lines. */
+static uint64_t fetch(struct lab_peg *u, enum peg_kind kind, unsigned e, unsigned slot, uint64_t addr, uint64_t words)
+{
+	uint64_t tag = (uint64_t)kind << 48 | (uint64_t)e << 32 | slot, rest = (LAB_LINE - addr % LAB_LINE) / 4;
+	uint8_t *parts = &u->parts[kind][e * u->slots[kind] + slot];
+
+	*parts += 1 + (words > rest);
+	ask_memory(u, e, LAB_LOAD, addr, words < rest ? words : rest, tag);
+	if (words > rest)
+		ask_memory(u, e, LAB_LOAD, addr + 4 * rest, words - rest, tag);
+	return PEG_NEVER;
+}
+
+/* Number in the whole list of the @i-th vertex dealt to engine @e. */
+static uint64_t dealt(const struct lab_peg *u, unsigned e, uint64_t i)
+{
+	return u->s.first + (i / PEG_CHUNK * u->engines + e) * PEG_CHUNK + i % PEG_CHUNK;
+}
+
+static uint64_t spill_addr(const struct lab_peg *u, unsigned e, unsigned which, uint64_t i)
+{
+	return u->region.addr + 4 * ((2 * e + which) * u->stretch + i % u->stretch);
+}
+
+static uint64_t refill(void *ctx, unsigned e, unsigned slot, uint64_t first, unsigned count, uint64_t cycle)
+{
+	struct lab_peg *u = ctx;
+
+	(void)cycle;
+	return fetch(u, PEG_REFILL, e, slot, u->s.list ? u->s.list->addr + 4 * dealt(u, e, first) :
+		     spill_addr(u, e, !u->which, first), count);
+}
+
+static uint64_t fetch_index(void *ctx, unsigned e, unsigned slot, uint64_t vertex, uint64_t cycle)
+{
+	struct lab_peg *u = ctx;
+
+	(void)cycle;
+	return fetch(u, PEG_INDEX, e, slot, u->s.row->addr + 4 * vertex, 2);
+}
+
+static uint64_t fetch_edges(void *ctx, unsigned e, unsigned slot, uint64_t first, unsigned count, uint64_t cycle)
+{
+	struct lab_peg *u = ctx;
+
+	(void)cycle;
+	if (u->s.with_weight)
+		fetch(u, PEG_EDGES, e, slot, u->s.weight->addr + 4 * first, count);
+	return fetch(u, PEG_EDGES, e, slot, u->s.col->addr + 4 * first, count);
+}
+
+static bool load_vertices(void *ctx, unsigned e, uint64_t first, unsigned count, void *to)
+{
+	const struct lab_peg *u = ctx;
+
+	memcpy(to, u->s.list ? (const uint32_t *)u->s.list->data + dealt(u, e, first) : u->in[e].at + first, 4ull * count);
+	return true;
+}
+
+static bool load_index(void *ctx, unsigned e, uint64_t vertex, uint64_t *start, uint64_t *end)
+{
+	const struct lab_peg *u = ctx;
+	const uint32_t *row = u->s.row->data;
+
+	(void)e;
+	*start = row[vertex];
+	*end = row[vertex + 1];
+	return true;
+}
+
+static bool load_edges(void *ctx, unsigned e, uint64_t first, unsigned count, void *ids, void *weights)
+{
+	const struct lab_peg *u = ctx;
+
+	(void)e;
+	if (ids)
+		memcpy(ids, (const uint32_t *)u->s.col->data + first, 4ull * count);
+	if (weights)
+		memcpy(weights, (const uint32_t *)u->s.weight->data + first, 4ull * count);
+	return true;
+}
+
+/* What fills a line goes to memory; the rest of @p waits for more, or for the list's end. */
+static void send_lines(struct lab_peg *u, unsigned e, struct pile *p, unsigned which, bool all)
+{
+	uint64_t words;
+
+	while (p->count - p->sent >= LINE_WORDS || (all && p->count > p->sent)) {
+		words = LINE_WORDS - p->sent % LINE_WORDS;
+		words = words < p->count - p->sent ? words : p->count - p->sent;
+		ask_memory(u, e, LAB_STORE, spill_addr(u, e, which, p->sent), words, WRITTEN);
+		p->sent += words;
+	}
+}
+
+static bool spill(void *ctx, unsigned e, const uint64_t *vertex, unsigned count)
+{
+	struct lab_peg *u = ctx;
+	struct pile *p = &u->out[e];
+	uint32_t *more;
+
+	if (p->count + count > p->room) {
+		more = realloc(p->at, 4 * (2 * p->room + 1024));
+		if (!more) {
+			u->no_memory = true;
+			return false;
+		}
+		p->at = more;
+		p->room = 2 * p->room + 1024;
+	}
+	while (count--)
+		p->at[p->count++] = (uint32_t)*vertex++;
+	send_lines(u, e, p, u->which, false);
+	return true;
+}
+
+/* What was written already has to be read again; nobody waits for that, as the list moves on its own. */
+static bool unspill(void *ctx, unsigned e, uint64_t *vertex, unsigned count)
+{
+	struct lab_peg *u = ctx;
+	struct pile *p = &u->out[e];
+	unsigned i;
+
+	p->count -= count;
+	for (i = 0; i < count; i++)
+		vertex[i] = p->at[p->count + i];
+	while (p->sent > p->count) {
+		uint64_t first = (p->sent - 1) / LINE_WORDS * LINE_WORDS;
+
+		first = first > p->count ? first : p->count;
+		ask_memory(u, e, LAB_LOAD, spill_addr(u, e, u->which, first), p->sent - first, WRITTEN);
+		p->sent = first;
+	}
+	return true;
+}
+
+/* ---- Its clock --------------------------------------------------------------------------------- */
+
+static void answer(struct lab_peg *u, unsigned e, const uint8_t *record)
+{
+	struct waiting *q = &u->waiting[e];
+	uint32_t warp = q->warp[q->head];
+	struct answer a = { 0 };
+
+	q->head = (q->head + 1) % u->warps;
+	q->count--;
+	if (record) {
+		a.mask = ((const struct gtu_hw_warp *)(const void *)record)->active;
+		memcpy(a.field, record + sizeof(struct gtu_hw_warp), u->fields * sizeof(a.field[0]));
+	}
+	lab_unit_answer(u->lab, u->unit, e, warp, &a, (uint32_t)(4 + u->fields * sizeof(a.field[0])));
+}
+
+/* All cycles up to the lab's own, this one included. */
+static void run(struct lab_peg *u, uint64_t cycle)
+{
+	uint64_t until = cycle - u->begun + 1, next;
+	struct peg_core *c = u->core;
+	enum peg_status status;
+	unsigned e;
+
+	do {
+		status = peg_core_run(c, until);
+		next = c->control;
+		for (e = 0; e < u->engines; e++) {
+			struct peg_engine *g = &c->engine[e];
+
+			while (peg_core_waiting(c, e)) {
+				answer(u, e, peg_core_out(c, e));
+				peg_core_taken(c, e);
+			}
+			while (g->ended && u->waiting[e].count)
+				answer(u, e, NULL);
+			next = g->next < next ? g->next : next;
+		}
+	} while (status == PEG_OUT);
+	if (status == PEG_MORE && next != PEG_NEVER)
+		lab_unit_wake(u->lab, u->unit, u->begun + (next > until ? next : until));
+	else if (status > PEG_DONE)
+		u->failed = status;
+}
+
+static void on_clock(void *ctx, uint64_t cycle)
+{
+	struct lab_peg *u = ctx;
+
+	if (u->running && !u->failed)
+		run(u, cycle);
+}
+
+static void on_ask(void *ctx, uint32_t warp, unsigned e, uint64_t value, uint64_t cycle)
+{
+	struct lab_peg *u = ctx;
+	struct waiting *q = &u->waiting[e];
+
+	(void)value;
+	q->warp[(q->head + q->count++) % u->warps] = warp;
+	if (u->failed)
+		return;
+	if (u->core->engine[e].ended) {
+		answer(u, e, NULL);
+		return;
+	}
+	peg_core_advance(u->core, cycle - u->begun);
+	peg_core_ask(u->core, e, ++q->asked);
+	run(u, cycle);
+}
+
+static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
+{
+	struct lab_peg *u = ctx;
+	unsigned kind = (unsigned)(tag >> 48), e = tag >> 32 & 0xffff, slot = (uint32_t)tag;
+
+	if (tag == WRITTEN || u->failed || --u->parts[kind][e * u->slots[kind] + slot])
+		return;
+	peg_core_advance(u->core, cycle - u->begun);
+	peg_core_reply(u->core, e, (enum peg_kind)kind, slot, u->core->cycle);
+	run(u, cycle);
+}
+
+/* ---- For the host ------------------------------------------------------------------------------ */
+
+static struct peg_shape shape_of(const struct lab_machine *m, const struct lab_peg_build *b)
+{
+	return (struct peg_shape){ .engines = (uint16_t)m->sms, .entries = (uint16_t)b->entries, .edge_bytes = b->edge_bytes,
+				   .list_bytes = b->list_bytes };
+}
+
+const char *lab_peg_check(const struct lab_machine *m, const struct lab_peg_build *b)
+{
+	const struct peg_shape shape = shape_of(m, b);
+
+	if (m->sms > PEG_ENGINES_MAX)
+		return "a machine of more than 64 SMs has more engines than one control processor looks at here";
+	if (b->entries > UINT16_MAX)
+		return "peg.entries: 1 to 4096";
+	if (b->edge_bytes > m->shared || b->list_bytes > m->shared - b->edge_bytes)
+		return "edges and lists are to fit the shared memory of an SM";
+	if (!b->interval || b->shift > 63 || b->floor < 2)
+		return "balancing looks every cycle at most; N is at most 63, the floor at least 2";
+	return peg_shape_check(&shape);
+}
+
+/* A stream of nothing: from then on the output lists exist, and can be pushed to. */
+static bool first_lists(struct lab_peg *u)
+{
+	const struct peg_stream none = { .engines = (uint16_t)u->engines, .vertex_list = true, .demand = true, .id_log2 = 2,
+					 .offset_log2 = 2, .weight_log2 = 2, .field = { true }, .left = u->left };
+	const struct peg_port port = { .ctx = u, .spill = spill, .unspill = unspill };
+
+	return peg_core_start(u->core, &none, &port);
+}
+
+int lab_peg_attach(struct lab *lab, const struct lab_peg_build *build, struct lab_peg **out, struct gtu_error *err)
+{
+	const struct lab_machine *m = lab_machine_of(lab);
+	struct lab_unit unit = { .name = "peg", .place = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
+	const struct peg_shape shape = shape_of(m, build);
+	const char *why = lab_peg_check(m, build);
+	struct lab_peg *u;
+	unsigned e, k;
+	bool ok;
+	int rc;
+
+	*out = NULL;
+	if (why)
+		return gtu_fail(err, GTU_ERR_USAGE, "PEG: %s", why);
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for GraphPEG");
+	u->lab = lab;
+	u->build = *build;
+	u->engines = m->sms;
+	u->warps = m->warps;
+	u->core = aligned_alloc(64, (peg_core_bytes(&shape) + 63) & ~(size_t)63);
+	ok = u->core != NULL;
+	for (e = 0; e < u->engines; e++) {
+		u->waiting[e].warp = calloc(u->warps, sizeof(uint32_t));
+		ok = ok && u->waiting[e].warp;
+	}
+	if (ok) {
+		peg_core_init(u->core, &shape);
+		u->slots[PEG_REFILL] = u->core->engine[0].refill.mask + 1;
+		u->slots[PEG_INDEX] = build->entries;
+		u->slots[PEG_EDGES] = u->core->engine[0].fetch.mask + 1;
+	}
+	for (k = 0; k < KINDS && ok; k++) {
+		u->parts[k] = calloc((size_t)u->engines * u->slots[k], 1);
+		ok = u->parts[k] != NULL;
+	}
+	unit.ctx = u;
+	u->stretch = 1 << 16;
+	rc = ok && first_lists(u) ? lab_alloc(lab, "spilled", 8 * u->stretch * u->engines, LAB_DEVICE, &u->region, err) :
+	     gtu_fail(err, GTU_ERR_NOMEM, "no memory for GraphPEG");
+	if (!rc && (u->unit = lab_attach(lab, &unit, err)) < 0)
+		rc = GTU_ERR_USAGE;
+	if (rc) {
+		lab_peg_free(u);
+		return rc;
+	}
+	*out = u;
+	return 0;
+}
+
+void lab_peg_free(struct lab_peg *u)
+{
+	unsigned i;
+
+	if (!u)
+		return;
+	for (i = 0; i < PEG_ENGINES_MAX; i++) {
+		free(u->waiting[i].warp);
+		free(u->in[i].at);
+		free(u->out[i].at);
+	}
+	for (i = 0; i < KINDS; i++)
+		free(u->parts[i]);
+	free(u->core);
+	free(u);
+}
+
+const struct lab_peg_counts *lab_peg_counts(const struct lab_peg *u)
+{
+	return &u->counts;
+}
+
+/* The lists change places, or are dropped for the one that is dealt from memory. */
+static void turn_lists(struct lab_peg *u)
+{
+	unsigned e;
+
+	for (e = 0; e < u->engines; e++) {
+		struct pile was = u->in[e];
+
+		if (!u->s.list) {
+			send_lines(u, e, &u->out[e], u->which, true);
+			u->in[e] = u->out[e];
+			u->out[e] = was;
+		}
+		u->out[e].count = u->out[e].sent = 0;
+		u->left[e] = 0;
+	}
+	u->which ^= !u->s.list;
+	for (e = 0; u->s.list && e < u->engines; e++) {
+		uint64_t chunks = u->s.count / PEG_CHUNK, mine = chunks / u->engines + (e < chunks % u->engines);
+
+		u->left[e] = mine * PEG_CHUNK + (e == chunks % u->engines ? u->s.count % PEG_CHUNK : 0);
+	}
+}
+
+int lab_peg_begin(struct lab_peg *u, const struct lab_peg_stream *s, struct gtu_error *err)
+{
+	const struct lab_machine *m = lab_machine_of(u->lab);
+	const struct lab_peg_build *b = &u->build;
+	struct peg_stream stream = {
+		.engines = (uint16_t)u->engines, .vertex_list = s->vertex_list, .pull = s->pull, .demand = true,
+		.balance_edges = b->balance_edges && !s->vertex_list, .balance_lists = b->balance_lists, .id_log2 = 2,
+		.offset_log2 = 2, .weight_log2 = 2, .field = { s->source || s->vertex_list, s->destination, s->with_weight },
+		.edges_addr = s->vertex_list ? 0 : s->col->addr % LAB_LINE, .vertices = s->vertices, .edges = s->edges,
+		.interval = b->free ? 1 : b->interval, .floor = b->floor, .shift = b->shift,
+		.message = (uint16_t)(b->free ? 1 : m->noc_latency + 1), .left = s->list ? u->left : NULL,
+	};
+	const struct peg_port port = {
+		.ctx = u, .refill = refill, .index = fetch_index, .edges = fetch_edges, .load_vertices = load_vertices,
+		.load_index = load_index, .load_edges = load_edges, .spill = spill, .unspill = unspill,
+	};
+	unsigned e;
+
+	stream.stand_by = stream.balance_edges;
+	u->s = *s;
+	turn_lists(u);
+	if (!peg_core_start(u->core, &stream, &port))
+		return gtu_fail(err, GTU_ERR_USAGE, "PEG: %u bytes of gathered edges hold no warp's edges with all their fields",
+				b->edge_bytes);
+	u->fields = stream.field[0] + stream.field[1] + stream.field[2];
+	for (e = 0; e < u->engines; e++)
+		u->waiting[e].head = u->waiting[e].count = 0, u->waiting[e].asked = 0;
+	u->failed = PEG_MORE;
+	u->running = true;
+	u->begun = lab_now(u->lab) + m->launch_latency;
+	lab_unit_wake(u->lab, u->unit, u->begun);
+	return 0;
+}
+
+int lab_peg_end(struct lab_peg *u, struct gtu_error *err)
+{
+	const struct peg_counters *n = &u->core->count;
+	struct lab_peg_counts *c = &u->counts;
+	unsigned e;
+
+	u->running = false;
+	if (u->no_memory)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a list that GraphPEG spills");
+	if (u->failed)
+		return gtu_fail(err, GTU_ERR_VERIFY, "PEG: engine %u stopped with status %d", u->core->bad_engine, u->failed);
+	for (e = 0; e < u->engines; e++)
+		if (!u->core->engine[e].ended || u->waiting[e].count)
+			return gtu_fail(err, GTU_ERR_VERIFY, "PEG: the engine of SM %u was not asked to its end", e);
+	c->streams++;
+	c->cycles += u->core->cycle;
+	c->records += n->records;
+	c->partial += n->partial;
+	c->vertices += n->vertices;
+	c->edges += n->edges;
+	c->index_fetches += n->index_fetches;
+	c->edge_fetches += n->edge_fetches;
+	c->refills += n->refills;
+	c->spilled += n->spilled;
+	c->pushed += n->pushed;
+	c->looks += n->looks;
+	c->moves += n->moves;
+	c->moved += n->moved;
+	c->refused += n->refused;
+	c->list_moves += n->list_moves;
+	c->list_moved += n->list_moved;
+	return 0;
+}
+
+uint64_t lab_peg_pushed(const struct lab_peg *u)
+{
+	uint64_t n = 0;
+	unsigned e;
+
+	for (e = 0; e < u->engines; e++)
+		n += peg_core_pushed(u->core, e);
+	return n;
+}
+
+uint64_t lab_peg_listed(const struct lab_peg *u, unsigned e, uint32_t *to)
+{
+	const struct peg_list *l = &u->core->engine[e].out;
+	uint64_t n = 0, i;
+
+	while (n < l->count) {
+		to[n] = (uint32_t)peg_list_get(u->core, l, (uint32_t)n);
+		n++;
+	}
+	for (i = 0; i < u->out[e].count; i++)
+		to[n++] = u->out[e].at[i];
+	return n;
+}
+
+void lab_peg_clear(struct lab_peg *u)
+{
+	unsigned e;
+
+	for (e = 0; e < u->engines; e++) {
+		u->core->engine[e].out.count = 0;
+		u->core->engine[e].spilled = 0;
+		u->out[e].count = u->out[e].sent = 0;
+	}
+}
+
+/* ---- For warps --------------------------------------------------------------------------------- */
+
+/* An access to shared memory that has no conflicts; what a field more takes is an instruction more. */
+static void shared_access(struct lab_warp *w, uint32_t cycles)
+{
+	w->lab->stats.shared_accesses++;
+	w->extra += cycles;
+}
+
+void lab_pop(struct lab_warp *w, struct lab_peg *u, struct lab_peg_lanes *lanes)
+{
+	lab_u32 *const field[3] = { &lanes->source, &lanes->destination, &lanes->weight };
+	const bool *gathered = u->core->stream.field;
+	struct answer a = { 0 };
+	unsigned i, f = 0;
+
+	lab_unit_ask(w, u->unit, w->sm, 0, &a, sizeof(a));
+	lanes->active = a.mask;
+	for (i = 0; i < 3; i++) {
+		*field[i] = (lab_u32){ 0 };
+		if (!gathered[i])
+			continue;
+		memcpy(field[i], a.field[f++], sizeof(*field[i]));
+		if (f > 1)
+			lab_alu(w, 1);
+		shared_access(w, f == 1 ? lab_machine_of(w->lab)->shared_latency : 1);
+	}
+}
+
+void lab_push(struct lab_warp *w, struct lab_peg *u, lab_mask m, const lab_u32 *vertex)
+{
+	lab_mask was = w->mask;
+	uint64_t out[LAB_LANES];
+	unsigned n = 0;
+
+	w->mask &= m;
+	if (w->mask) {
+		lab_alu(w, 1);
+		shared_access(w, 1);
+	}
+	for (m = w->mask; m; m &= m - 1)
+		out[n++] = (*vertex)[__builtin_ctz(m)];
+	w->mask = was;
+	if (n && !peg_core_push(u->core, w->sm, out, n))
+		lab_fault(w, "no memory for a list that GraphPEG spills");
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+#include "scu_pipe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BEATS		(1u << 14)	/* under way at once; a power of two */
+#define ACCESSES	(1u << 17)	/* of these */
+#define MOST		2048u		/* of one beat */
+#define TICKETS		(1u << 17)	/* requests among which the oldest may still be open */
+#define MERGE_MAX	64u
+#define PLACES		16u
+#define NOT_ASKED	UINT32_MAX
+
+struct access {
+	uint64_t line;
+	uint32_t ticket;
+	uint8_t sectors, place;
+};
+
+struct beat {
+	uint32_t end[SCU_STAGES];	/* of its accesses, by stage; a stage's begin where the one before ends */
+	uint32_t begin, cycles, vector_bytes;
+};
+
+struct recent {
+	uint64_t line;
+	uint32_t ticket;
+	uint8_t sectors;
+};
+
+struct coalescer {
+	struct recent recent[MERGE_MAX]; /* the last accesses, a ring */
+	uint32_t at, in_flight;
+	bool full;			/* since the last call */
+};
+
+struct scu_pipe {
+	struct scu_pipe_shape shape;
+	struct scu_pipe_port port;
+	struct scu_pipe_counts counts;
+	uint32_t room[SCU_STAGES];	/* beats between a stage and the next */
+
+	uint64_t begun, now, wanted;
+	bool running, last;		/* last: the device has no more beats */
+	uint32_t made;			/* beats, and how many have passed each stage */
+	uint32_t passed[SCU_STAGES];
+	uint64_t ready[SCU_STAGES];	/* cycle in which a stage takes its next beat */
+	uint32_t asked[SCU_STAGES], there[SCU_STAGES]; /* accesses: next to ask; next to look for at the following stage */
+	uint32_t vector_bytes;		/* in the buffer */
+	uint32_t accesses;		/* made */
+
+	struct coalescer unit[2];
+	struct recent vector[PLACES];	/* the line that each vector is at */
+	struct { uint64_t line; uint8_t sectors; } open[MERGE_MAX]; /* written, not yet sent: oldest first */
+	uint32_t opened, writing;
+	uint32_t ticket;
+
+	/* the beat that is being made */
+	struct access stage[SCU_STAGES][MOST];
+	uint32_t staged[SCU_STAGES], staged_bytes;
+
+	struct beat beat[BEATS];
+	struct access access[ACCESSES];
+	uint8_t answered[TICKETS], unit_of[TICKETS]; /* 2: a write */
+};
+
+const char *scu_pipe_check(const struct scu_pipe_shape *s)
+{
+	if (!s->width || s->width > 32)
+		return "the SCU's width is 1 to 32 elements a cycle";
+	if (!s->merge || s->merge > MERGE_MAX)
+		return "the SCU's merge window is 1 to 64 elements";
+	if (!s->in_flight || s->in_flight > 4096)
+		return "the SCU's coalescing units hold 1 to 4096 requests";
+	if (!s->entry_bytes || s->fifo_bytes / s->entry_bytes < s->width || s->hash_bytes / s->entry_bytes < s->width)
+		return "the SCU's buffers hold a cycle's elements at least";
+	if (s->fifo_bytes / s->entry_bytes > BEATS / 4 || s->hash_bytes / s->entry_bytes > BEATS / 8)
+		return "the SCU's FIFO is of at most 4096 elements, its hash buffer of at most 2048";
+	return s->vector_bytes >= 128 ? NULL : "the SCU's vector buffer has 128 bytes or more";
+}
+
+struct scu_pipe *scu_pipe_create(const struct scu_pipe_shape *s, const struct scu_pipe_port *port)
+{
+	struct scu_pipe *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->shape = *s;
+	p->port = *port;
+	p->room[SCU_VECTOR] = p->room[SCU_DATA] = s->fifo_bytes / s->entry_bytes / s->width;
+	p->room[SCU_FILTER] = p->room[SCU_GROUP] = s->hash_bytes / s->entry_bytes / s->width;
+	return p;
+}
+
+void scu_pipe_free(struct scu_pipe *p)
+{
+	free(p);
+}
+
+const struct scu_pipe_counts *scu_pipe_counts(const struct scu_pipe *p)
+{
+	return &p->counts;
+}
+
+void scu_pipe_start(struct scu_pipe *p, uint64_t cycle)
+{
+	unsigned s;
+
+	p->begun = p->now = cycle;
+	p->running = true;
+	p->last = false;
+	for (s = 0; s < SCU_STAGES; s++)
+		p->ready[s] = cycle;
+	/* what is still in the units' windows is of another operation, and may have been written since */
+	memset(p->vector, 0, sizeof(p->vector));
+	memset(p->unit[0].recent, 0, sizeof(p->unit[0].recent));
+	memset(p->unit[1].recent, 0, sizeof(p->unit[1].recent));
+}
+
+bool scu_pipe_ended(const struct scu_pipe *p)
+{
+	return !p->running;
+}
+
+/* ---- Requests ---------------------------------------------------------------------------------- */
+
+static uint32_t send(struct scu_pipe *p, unsigned unit, uint64_t line, unsigned sectors)
+{
+	uint32_t ticket = p->ticket++ % TICKETS;
+
+	p->answered[ticket] = 0;
+	p->unit_of[ticket] = (uint8_t)unit;
+	if (unit == 2) {
+		p->writing++;
+		p->counts.writes++;
+	} else {
+		p->unit[unit].in_flight++;
+		p->counts.reads++;
+	}
+	p->port.send(p->port.ctx, ticket, line * GTU_LINE_BYTES, sectors, unit == 2);
+	return ticket;
+}
+
+void scu_pipe_reply(struct scu_pipe *p, uint32_t tag)
+{
+	p->answered[tag] = 1;
+	if (p->unit_of[tag] == 2)
+		p->writing--;
+	else
+		p->unit[p->unit_of[tag]].in_flight--;
+}
+
+static bool has_room(struct scu_pipe *p, unsigned unit)
+{
+	if (p->unit[unit].in_flight < p->shape.in_flight)
+		return true;
+	p->unit[unit].full = true;
+	return false;
+}
+
+/* A line of a vector is asked for once, whole. */
+static bool ask_vector(struct scu_pipe *p, struct access *a)
+{
+	struct recent *v = &p->vector[a->place];
+
+	if (v->line != a->line || !v->sectors) {
+		if (!has_room(p, 0))
+			return false;
+		*v = (struct recent){ a->line, 0, a->sectors };
+		v->ticket = send(p, 0, a->line, a->sectors);
+		p->counts.read_accesses++;
+	}
+	a->ticket = v->ticket;
+	return true;
+}
+
+/*
+ * Merged with one of the last accesses where that has the line; of sectors which that did not ask for there is a
+ * request of their own. Whom the earlier one belongs to is ahead of this in the same stage: its answer need not be waited for here.
+ */
+static bool ask_coalesced(struct scu_pipe *p, unsigned unit, struct access *a)
+{
+	struct coalescer *c = &p->unit[unit];
+	unsigned i, sectors = a->sectors;
+
+	a->ticket = NOT_ASKED;
+	for (i = 0; i < p->shape.merge; i++) {
+		const struct recent *r = &c->recent[i];
+
+		if (r->line == a->line && r->sectors & sectors) {
+			sectors &= ~(unsigned)r->sectors;
+			a->ticket = r->ticket;
+		}
+	}
+	if (sectors) {
+		if (!has_room(p, unit))
+			return false;
+		a->ticket = send(p, unit, a->line, sectors);
+	}
+	p->counts.read_accesses++;
+	c->recent[c->at] = (struct recent){ a->line, a->ticket, a->sectors };
+	c->at = (c->at + 1) % p->shape.merge;
+	return true;
+}
+
+static void close_write(struct scu_pipe *p)
+{
+	send(p, 2, p->open[0].line, p->open[0].sectors);
+	memmove(p->open, p->open + 1, --p->opened * sizeof(p->open[0]));
+}
+
+static void put(struct scu_pipe *p, const struct access *a)
+{
+	unsigned i;
+
+	p->counts.write_accesses++;
+	for (i = 0; i < p->opened; i++) {
+		if (p->open[i].line == a->line) {
+			p->open[i].sectors |= a->sectors;
+			return;
+		}
+	}
+	if (p->opened == p->shape.merge)
+		close_write(p);
+	p->open[p->opened].line = a->line;
+	p->open[p->opened++].sectors = a->sectors;
+}
+
+/* ---- Beats ------------------------------------------------------------------------------------- */
+
+void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned place, uint64_t addr, uint64_t bytes, uint64_t limit)
+{
+	uint64_t line = addr / GTU_LINE_BYTES, last = (addr + bytes - 1) / GTU_LINE_BYTES;
+
+	/* of data, only what goes on to the next line is bounded by the FIFO, not by the vectors' buffer */
+	if (stage == SCU_VECTOR && place != GTU_SCU_DATA && place != GTU_SCU_COST_GATHERED)
+		p->staged_bytes += (uint32_t)bytes;
+	for (; line <= last && p->staged[stage] < MOST; line++) {
+		uint64_t from = line * GTU_LINE_BYTES, to = from + GTU_LINE_BYTES;
+		unsigned low, high;
+
+		if (stage > SCU_DATA) {
+			from = addr > from ? addr : from;
+			to = addr + bytes < to ? addr + bytes : to;
+		} else {
+			to = limit < to ? limit : to;
+		}
+		low = from % GTU_LINE_BYTES / GTU_SECTOR_BYTES;
+		high = (to - 1) % GTU_LINE_BYTES / GTU_SECTOR_BYTES;
+		p->stage[stage][p->staged[stage]++] = (struct access){
+			.line = line, .sectors = (uint8_t)((2u << high) - (1u << low)), .place = (uint8_t)place,
+		};
+	}
+}
+
+/* The device's next beat, behind those that there are. */
+static void make(struct scu_pipe *p)
+{
+	struct beat *b = &p->beat[p->made % BEATS];
+	unsigned s, i;
+
+	memset(p->staged, 0, sizeof(p->staged));
+	p->staged_bytes = 0;
+	b->begin = p->accesses;
+	p->last = !p->port.beat(p->port.ctx, p, &b->cycles);
+	if (p->last)
+		return;
+	for (s = 0; s < SCU_STAGES; s++) {
+		for (i = 0; i < p->staged[s]; i++)
+			p->access[p->accesses++ % ACCESSES] = p->stage[s][i];
+		b->end[s] = p->accesses;
+	}
+	b->vector_bytes = p->staged_bytes;
+	p->made++;
+	p->counts.beats++;
+}
+
+static bool room_for_another(const struct scu_pipe *p)
+{
+	const uint32_t oldest = p->passed[SCU_WRITE];
+
+	return p->made - oldest < BEATS &&
+	       p->accesses - (p->made == oldest ? p->accesses : p->beat[oldest % BEATS].begin) < ACCESSES - SCU_STAGES * MOST;
+}
+
+static void want(struct scu_pipe *p, uint64_t cycle)
+{
+	p->wanted = cycle < p->wanted ? cycle : p->wanted;
+}
+
+static uint32_t stage_begin(const struct beat *b, unsigned s)
+{
+	return s ? b->end[s - 1] : b->begin;
+}
+
+/* What the stage before asked for is there. */
+static bool arrived(struct scu_pipe *p, unsigned s, const struct beat *b)
+{
+	const uint32_t begin = stage_begin(b, s - 1);
+
+	if ((int32_t)(p->there[s] - begin) < 0)
+		p->there[s] = begin;
+	for (; p->there[s] != b->end[s - 1]; p->there[s]++)
+		if (!p->answered[p->access[p->there[s] % ACCESSES].ticket])
+			return false;
+	return true;
+}
+
+/* All that the stage asks for, as far as there is room. */
+static bool ask_all(struct scu_pipe *p, unsigned s, const struct beat *b)
+{
+	const uint32_t begin = stage_begin(b, s);
+
+	if ((int32_t)(p->asked[s] - begin) < 0)
+		p->asked[s] = begin;
+	for (; p->asked[s] != b->end[s]; p->asked[s]++) {
+		struct access *a = &p->access[p->asked[s] % ACCESSES];
+
+		if (s == SCU_WRITE)
+			put(p, a);
+		else if (s == SCU_VECTOR ? !ask_vector(p, a) : !ask_coalesced(p, s > SCU_DATA, a))
+			return false;
+	}
+	return true;
+}
+
+/* True where a beat passed the stage. */
+static bool step(struct scu_pipe *p, unsigned s)
+{
+	const uint32_t n = p->passed[s];
+	struct beat *b = &p->beat[n % BEATS];
+
+	if (n == (s ? p->passed[s - 1] : p->made))
+		return false;
+	if (p->now < p->ready[s]) {
+		want(p, p->ready[s]);
+		return false;
+	}
+	if (s && !arrived(p, s, b))
+		return false;
+	if (s < SCU_WRITE && n - p->passed[s + 1] >= p->room[s])
+		return false;
+	if (s == SCU_VECTOR && p->vector_bytes && p->vector_bytes + b->vector_bytes > p->shape.vector_bytes)
+		return false;
+	if (!ask_all(p, s, b))
+		return false;
+	if (s == SCU_VECTOR)
+		p->vector_bytes += b->vector_bytes;
+	if (s == SCU_DATA)
+		p->vector_bytes -= b->vector_bytes;
+	p->passed[s]++;
+	p->ready[s] = p->now + b->cycles;
+	return true;
+}
+
+uint64_t scu_pipe_run(struct scu_pipe *p, uint64_t cycle)
+{
+	bool moved;
+	unsigned s;
+
+	if (!p->running)
+		return UINT64_MAX;
+	for (s = 0; s < 2; s++) {
+		p->counts.full[s] += p->unit[s].full ? cycle - p->now : 0;
+		p->unit[s].full = false;
+	}
+	p->now = cycle;
+	p->wanted = UINT64_MAX;
+	do {				/* a stage that frees room lets the one before it go on in the same cycle */
+		moved = false;
+		if (!p->last && p->made == p->passed[SCU_VECTOR] && room_for_another(p))
+			make(p);
+		for (s = 0; s < SCU_STAGES; s++)
+			moved |= step(p, s);
+	} while (moved);
+	if (p->last && p->passed[SCU_WRITE] == p->made) {
+		while (p->opened)
+			close_write(p);
+		if (cycle < p->ready[SCU_WRITE]) {
+			want(p, p->ready[SCU_WRITE]);
+		} else if (!p->writing) {
+			p->running = false;
+			p->counts.cycles += cycle - p->begun;
+		}
+	}
+	return p->wanted;
+}

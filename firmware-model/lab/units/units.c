@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/* Units beside the machine: what reaches them, what they ask of memory, what they answer. */
+#include "firmware-model/lab/engine/internal.h"
+
+int lab_attach(struct lab *lab, const struct lab_unit *unit, struct gtu_error *err)
+{
+	if (lab->units == LAB_UNITS)
+		return gtu_fail(err, GTU_ERR_USAGE, "a laboratory has at most %d units, '%s' is one more", LAB_UNITS,
+				unit->name);
+	lab->unit[lab->units] = *unit;
+	lab->unit_wake[lab->units] = UINT64_MAX;
+	return lab->units++;
+}
+
+static unsigned port_of(const struct lab *lab, int unit, unsigned at)
+{
+	return lab->unit[unit].place == LAB_IN_SM ? at : lab->m.sms + (unsigned)unit;
+}
+
+void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr, unsigned sectors,
+		     uint64_t tag)
+{
+	uint32_t node = lab_node_take(lab);
+	struct lab_node *n = &lab->calendar.node[node];
+
+	n->op = (uint8_t)kind;
+	n->sectors = (uint8_t)sectors;
+	n->partial = 0;
+	n->line = (uint32_t)(addr / LAB_LINE);
+	n->port = (uint16_t)port_of(lab, unit, at);
+	n->flags = LAB_OF_UNIT;
+	n->owner = (uint32_t)unit;
+	n->value = tag;
+	lab_send(lab, node, lab->calendar.now);
+}
+
+void lab_unit_wake(struct lab *lab, int unit, uint64_t cycle)
+{
+	uint32_t node;
+
+	if (lab->unit_wake[unit] <= cycle)
+		return;
+	lab->unit_wake[unit] = cycle;
+	node = lab_node_take(lab);	/* an earlier one that is now too late finds nothing to do */
+	lab->calendar.node[node].owner = (uint32_t)unit;
+	lab->calendar.node[node].value = cycle;
+	lab_at(&lab->calendar, lab_max(cycle, lab->calendar.now), node, EV_UNIT_CLOCK);
+}
+
+void lab_unit_ask(struct lab_warp *w, int unit, unsigned at, uint64_t value, void *answer, uint32_t answer_bytes)
+{
+	struct lab *lab = w->lab;
+	uint32_t node;
+	struct lab_node *n;
+	uint64_t arrives;
+	unsigned flits;
+
+	if (!w->mask)
+		return;
+	if (unit < 0 || unit >= lab->units)
+		lab_fault(w, "%s: unit %d of %d", lab->launch->kernel->name, unit, lab->units);
+	if (w->ops)			/* what it wrote before is on its way first */
+		lab_wait_for(w, 0);
+	node = lab_node_take(lab);
+	n = &lab->calendar.node[node];
+	lab_alu(w, 1);
+	w->answer = answer;
+	w->answer_bytes = answer_bytes;
+	w->pending[LAB_ANSWERS]++;
+	lab->stats.unit_requests++;
+	n->owner = (uint32_t)unit;
+	n->line = w->id;
+	n->port = (uint16_t)at;
+	n->value = value;
+	if (lab->unit[unit].place == LAB_IN_SM) {
+		arrives = lab->calendar.now + 1;
+	} else {
+		flits = (lab->m.noc_header + 8 + lab->m.noc_flit - 1) / lab->m.noc_flit;
+		lab->stats.request_flits += flits;
+		arrives = lab_port_out(lab, w->sm, lab->calendar.now, flits);
+	}
+	lab_at(&lab->calendar, arrives, node, EV_UNIT_ASK);
+	lab_wait_for(w, 1u << LAB_ANSWERS);
+}
+
+void lab_unit_answer(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes)
+{
+	lab_unit_answer_at(lab, unit, at, warp, data, bytes, lab->calendar.now);
+}
+
+void lab_unit_answer_at(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes,
+			uint64_t cycle)
+{
+	struct lab_warp *w = &lab->warp[warp];
+	uint64_t t = cycle + 1;
+	uint32_t room = bytes < w->answer_bytes ? bytes : w->answer_bytes, node, flits;
+
+	(void)at;
+	memcpy(w->answer, data, room);
+	lab->stats.unit_replies++;
+	if (lab->unit[unit].place != LAB_IN_SM) {
+		flits = (lab->m.noc_header + bytes + lab->m.noc_flit - 1) / lab->m.noc_flit;
+		lab->stats.reply_flits += flits;
+		t = lab_port_in(lab, w->sm, cycle, flits);
+	}
+	node = lab_node_take(lab);
+	lab->calendar.node[node].owner = warp;
+	lab_at(&lab->calendar, t, node, EV_UNIT_ANSWER);
+}
+
+void lab_unit_event(struct lab *lab, uint32_t node)
+{
+	struct lab_node n = lab->calendar.node[node];
+	const struct lab_unit *u;
+
+	lab_node_give(lab, node);
+	if (n.kind == EV_UNIT_ANSWER) {
+		lab_warp_done(lab, &lab->warp[n.owner], LAB_ANSWERS, lab->calendar.now);
+		return;
+	}
+	u = &lab->unit[n.owner];
+	switch (n.kind) {
+	case EV_UNIT_ASK:
+		lab->stats.unit_arrived++;
+		u->ask(u->ctx, n.line, n.port, n.value, lab->calendar.now);
+		break;
+	case EV_UNIT_REPLY:
+		u->reply(u->ctx, n.value, lab->calendar.now);
+		break;
+	case EV_UNIT_CLOCK:
+		if (lab->unit_wake[n.owner] != n.value)
+			break;
+		lab->unit_wake[n.owner] = UINT64_MAX;
+		u->clock(u->ctx, lab->calendar.now);
+		break;
+	}
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
+#include "wvr_eghw.h"
+
+#define VERTICES	(LAB_WARPS_MAX * LAB_LANES) /* of a round */
+#define NEVER		UINT64_MAX
+
+enum { PUT, GET };
+
+/* On the stack of a warp that waits. */
+struct operands {
+	unsigned what;
+	uint32_t warp;			/* in its block */
+	lab_mask mask;
+	const uint32_t *vid;
+	lab_mask got;
+};
+
+struct sm {
+	/* the round */
+	uint32_t vid[VERTICES];
+	uint64_t valid[VERTICES / 64];
+	uint32_t next;			/* entry to look at */
+	bool serving;			/* get() was called since the last put() */
+	/* the vertex in hand */
+	uint32_t now, start, degree;
+	bool looking_up;		/* its row offsets are on their way */
+	uint32_t row_line;		/* kept; 0: none */
+	/* the group in hand */
+	uint32_t lanes, group[4][LAB_LANES];
+	uint64_t line[2 * LAB_LANES];	/* what has to be read for it */
+	uint8_t sectors[2 * LAB_LANES];
+	uint32_t lines, asked;
+	bool fetching;
+	uint32_t outstanding;
+	uint64_t at;			/* cycle of its next step; NEVER: it waits */
+	/* warps that wait */
+	struct { uint32_t warp; struct operands *o; } waits[LAB_WARPS_MAX];
+	uint32_t head, waiting;
+};
+
+struct lab_eghw {
+	struct lab *lab;
+	int unit;
+	unsigned sms;
+	uint32_t requests;
+	const struct lab_machine *m;
+	struct lab_array row, col, weight;
+	struct lab_eghw_counts count;
+	struct sm *sm;
+};
+
+static void ask_memory(struct lab_eghw *u, unsigned at, uint64_t line, unsigned sectors)
+{
+	u->sm[at].outstanding++;
+	u->count.requests++;
+	lab_unit_memory(u->lab, u->unit, at, LAB_LOAD, line, sectors, at);
+}
+
+static uint32_t word(const struct lab_array *a, uint32_t i)
+{
+	return ((const uint32_t *)a->data)[i];
+}
+
+/* Line of a word, as a number that is not 0. */
+static uint32_t line_of(const struct lab_array *a, uint32_t i)
+{
+	return (uint32_t)((a->addr + 4ull * i) / LAB_LINE);
+}
+
+/* The lines that elements @first to @first + @n - 1 lie in; what the last of them has in common is joined. */
+static void want(struct sm *s, const struct lab_array *a, uint32_t first, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = first; i < first + n; i++) {
+		uint64_t addr = a->addr + 4ull * i, line = addr & ~(uint64_t)(LAB_LINE - 1);
+
+		if (!s->lines || s->line[s->lines - 1] != line) {
+			s->line[s->lines] = line;
+			s->sectors[s->lines++] = 0;
+		}
+		s->sectors[s->lines - 1] |= (uint8_t)(1u << (addr / LAB_SECTOR % 4));
+	}
+}
+
+static bool next_vertex(struct sm *s)
+{
+	for (; s->next < VERTICES; s->next++)
+		if (s->valid[s->next / 64] >> (s->next % 64) & 1) {
+			s->now = s->vid[s->next++];
+			return true;
+		}
+	return false;
+}
+
+static void deal(struct sm *s)
+{
+	uint32_t room = LAB_LANES - s->lanes, n = s->degree < room ? s->degree : room, i;
+
+	for (i = 0; i < n; i++) {
+		s->group[0][s->lanes + i] = s->now;
+		s->group[1][s->lanes + i] = s->start + i;
+	}
+	s->lanes += n;
+	s->start += n;
+	s->degree -= n;
+}
+
+/* Every edge's other end, then every edge's weight: lanes of one vertex are neighbours. */
+static void list_lines(struct lab_eghw *u, struct sm *s)
+{
+	const struct lab_array *array[2] = { &u->col, &u->weight };
+	unsigned k;
+	uint32_t i;
+
+	s->lines = s->asked = 0;
+	for (k = 0; k < 2; k++)
+		for (i = 0; i < s->lanes && array[k]->data; i++) {
+			want(s, array[k], s->group[1][i], 1);
+			s->group[2 + k][i] = word(array[k], s->group[1][i]);
+		}
+	s->fetching = true;
+}
+
+static void answer(struct lab_eghw *u, unsigned at, uint64_t cycle)
+{
+	struct sm *s = &u->sm[at];
+	struct operands *o = s->waits[s->head].o;
+
+	o->got = s->lanes == LAB_LANES ? ~0u : (1u << s->lanes) - 1;
+	u->count.groups += s->lanes != 0;
+	u->count.edges += s->lanes;
+	lab_unit_answer_at(u->lab, u->unit, at, s->waits[s->head].warp, s->group, s->lanes ? sizeof(s->group) : 0, cycle);
+	s->head = (s->head + 1) % LAB_WARPS_MAX;
+	s->waiting--;
+	s->lanes = 0;
+	s->fetching = false;
+}
+
+/* One step in @cycle; when the next is, or NEVER while a reply or a warp has to come first. */
+static uint64_t step(struct lab_eghw *u, unsigned at, uint64_t cycle)
+{
+	struct sm *s = &u->sm[at];
+	uint32_t first, words = u->weight.data ? 4 : 3;
+
+	if (!s->waiting)
+		return NEVER;
+	if (s->fetching) {
+		while (s->asked < s->lines && s->outstanding < u->requests) {
+			ask_memory(u, at, s->line[s->asked], s->sectors[s->asked]);
+			s->asked++;
+		}
+		if (s->outstanding)
+			return NEVER;
+		cycle += words - 1 + u->m->shared_latency; /* a row of the buffer a cycle */
+		answer(u, at, cycle);
+		return cycle + 1;
+	}
+	if (s->looking_up) {
+		if (s->outstanding)
+			return NEVER;
+		s->start = word(&u->row, s->now);
+		s->degree = word(&u->row, s->now + 1) - s->start;
+		s->row_line = line_of(&u->row, s->now + 1);
+		s->looking_up = false;
+	}
+	if (s->degree) {
+		deal(s);
+		if (s->lanes == LAB_LANES)
+			list_lines(u, s);
+		return cycle + 1;
+	}
+	if (next_vertex(s)) {
+		first = line_of(&u->row, s->now);
+		if (first != s->row_line)
+			ask_memory(u, at, (uint64_t)first * LAB_LINE, 0xf);
+		if (line_of(&u->row, s->now + 1) != first)
+			ask_memory(u, at, (uint64_t)(first + 1) * LAB_LINE, 0xf);
+		s->looking_up = true;
+		return s->outstanding ? NEVER : cycle + u->m->shared_latency; /* of the vertex, from the buffer */
+	}
+	if (s->lanes) {
+		list_lines(u, s);
+		return cycle + 1;
+	}
+	answer(u, at, cycle);
+	return cycle + 1;
+}
+
+static void run(struct lab_eghw *u, unsigned at, uint64_t cycle)
+{
+	struct sm *s = &u->sm[at];
+
+	s->at = step(u, at, cycle);
+	if (s->at != NEVER)
+		lab_unit_wake(u->lab, u->unit, s->at);
+}
+
+static void on_clock(void *ctx, uint64_t cycle)
+{
+	struct lab_eghw *u = ctx;
+	uint64_t next = NEVER;
+	unsigned i;
+
+	for (i = 0; i < u->sms; i++) {
+		if (u->sm[i].at <= cycle)
+			u->sm[i].at = step(u, i, cycle);
+		next = u->sm[i].at < next ? u->sm[i].at : next;
+	}
+	if (next != NEVER)
+		lab_unit_wake(u->lab, u->unit, next);
+}
+
+static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
+{
+	struct lab_eghw *u = ctx;
+
+	u->sm[tag].outstanding--;
+	run(u, (unsigned)tag, cycle);
+}
+
+static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64_t cycle)
+{
+	struct operands *o = (struct operands *)(uintptr_t)value;
+	struct lab_eghw *u = ctx;
+	struct sm *s = &u->sm[at];
+	lab_mask m;
+
+	if (o->what == PUT) {
+		if (s->serving) {
+			memset(s->valid, 0, sizeof(s->valid));
+			s->next = 0;
+			s->serving = false;
+		}
+		for (m = o->mask; m; m &= m - 1) {
+			uint32_t entry = o->warp * LAB_LANES + (uint32_t)__builtin_ctz(m);
+
+			s->vid[entry] = o->vid[__builtin_ctz(m)];
+			s->valid[entry / 64] |= 1ull << (entry % 64);
+		}
+		lab_unit_answer_at(u->lab, u->unit, at, warp, o, 0, cycle + u->m->shared_latency - 1);
+		return;
+	}
+	s->serving = true;
+	s->waits[(s->head + s->waiting) % LAB_WARPS_MAX].warp = warp;
+	s->waits[(s->head + s->waiting) % LAB_WARPS_MAX].o = o;
+	if (!s->waiting++ && s->at == NEVER)
+		run(u, at, cycle);
+}
+
+/* ---- For the host, for programs ---------------------------------------------------------------- */
+
+int lab_eghw_attach(struct lab *lab, uint32_t requests, struct lab_eghw **out, struct gtu_error *err)
+{
+	struct lab_unit unit = { .name = "eghw", .place = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
+	struct lab_eghw *u = calloc(1, sizeof(*u));
+	unsigned i;
+
+	*out = NULL;
+	if (requests < 1 || requests > 64) {
+		free(u);
+		return gtu_fail(err, GTU_ERR_USAGE, "edge-generating hardware has 1 to 64 requests on their way, not %u", requests);
+	}
+	if (u)
+		u->sm = calloc(lab_machine_of(lab)->sms, sizeof(*u->sm));
+	if (!u || !u->sm) {
+		lab_eghw_free(u);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for edge-generating hardware");
+	}
+	u->lab = lab;
+	u->m = lab_machine_of(lab);
+	u->sms = u->m->sms;
+	u->requests = requests;
+	for (i = 0; i < u->sms; i++)
+		u->sm[i].at = NEVER;
+	unit.ctx = u;
+	u->unit = lab_attach(lab, &unit, err);
+	if (u->unit < 0) {
+		lab_eghw_free(u);
+		return GTU_ERR_USAGE;
+	}
+	*out = u;
+	return 0;
+}
+
+void lab_eghw_free(struct lab_eghw *u)
+{
+	if (u)
+		free(u->sm);
+	free(u);
+}
+
+void lab_eghw_counts(const struct lab_eghw *u, struct lab_eghw_counts *counts)
+{
+	*counts = u->count;
+}
+
+void lab_eghw_graph(struct lab_eghw *u, const struct lab_array *row, const struct lab_array *col,
+		    const struct lab_array *weight)
+{
+	u->row = *row;
+	u->col = *col;
+	u->weight = weight ? *weight : (struct lab_array){ 0 };
+}
+
+void lab_eghw_put(struct lab_warp *w, struct lab_eghw *u, const lab_u32 *vid)
+{
+	struct operands o = { .what = PUT, .warp = w->in_block, .mask = w->mask, .vid = (const uint32_t *)vid };
+
+	lab_unit_ask(w, u->unit, w->sm, (uintptr_t)&o, &o, 0);
+}
+
+lab_mask lab_eghw_get(struct lab_warp *w, struct lab_eghw *u, uint32_t *words)
+{
+	struct operands o = { .what = GET, .warp = w->in_block };
+
+	lab_unit_ask(w, u->unit, w->sm, (uintptr_t)&o, words, 4 * LAB_EGHW_WORDS);
+	return o.got;
+}

@@ -48,17 +48,18 @@ SANFLAGS :=
 endif
 
 LIBS := -lfdt -llzma -lz -lzstd -lexpat -lm -lpthread -ldl
-CPPFLAGS += -Iinclude -I. -Ilibruntime -D_GNU_SOURCE -DGTU_VERSION='"$(VERSION)"'
+CPPFLAGS += -Iinclude -I. -D_GNU_SOURCE -DGTU_VERSION='"$(VERSION)"'
 CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Wno-psabi -ffp-contract=off -fPIC -fno-strict-aliasing $(SANFLAGS)
 LDFLAGS += $(SANFLAGS)
 
-LIB_SRC := $(wildcard firmware-model/device/*.c firmware-model/units/*/*.c libruntime/*.c libruntime/*/*.c)
+LIB_SRC := $(shell find firmware-model/device firmware-model/units libruntime -name '*.c')
 # The laboratory is no part of the runtime: the tool and the tests link it beside libgtu.a.
-LAB_SRC := $(wildcard firmware-model/lab/*/*.c)
+LAB_SRC := $(shell find firmware-model/lab -name '*.c')
 # Kernels for a GPU, where there is nvcc (NVCC= on the command line: without). They are bytes of the library.
 NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+CUDA := libruntime/backend/cuda
 CUDA_FATBIN := build/cuda/kernels.fatbin
-CUDA_SRC := $(wildcard libruntime/cuda/*.cu libruntime/cuda/*.cuh) libruntime/cuda/kernels.h libruntime/coded.h
+CUDA_SRC := $(wildcard $(CUDA)/*.cu $(CUDA)/*.cuh) $(CUDA)/kernels.h libruntime/graph/coded.h
 ifneq ($(strip $(NVCC)),)
 CUDA_MAJOR := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
 CUDA_FLAGS := -DGTU_CUDA_FATBIN='"$(CUDA_FATBIN)"' -DGTU_CUDA_MAJOR=$(CUDA_MAJOR)
@@ -94,12 +95,12 @@ $(B)/obj/%.o: %.c | $(B)/.headers
 ifneq ($(strip $(NVCC)),)
 $(CUDA_FATBIN): $(CUDA_SRC)
 	@mkdir -p $(@D)
-	$(call say,NVCC,libruntime/cuda/kernels.cu)
+	$(call say,NVCC,$(CUDA)/kernels.cu)
 	$(Q)$(NVCC) -O3 -std=c++17 -fatbin -gencode arch=compute_90,code=sm_90 \
-		-gencode arch=compute_80,code=compute_80 -Ilibruntime/cuda -o $@.part libruntime/cuda/kernels.cu
+		-gencode arch=compute_80,code=compute_80 -I. -o $@.part $(CUDA)/kernels.cu
 	@mv $@.part $@
-$(B)/obj/libruntime/cuda/kernels_blob.o: CPPFLAGS += $(CUDA_FLAGS)
-$(B)/obj/libruntime/cuda/kernels_blob.o: $(CUDA_FATBIN)
+$(B)/obj/$(CUDA)/kernels_blob.o: CPPFLAGS += $(CUDA_FLAGS)
+$(B)/obj/$(CUDA)/kernels_blob.o: $(CUDA_FATBIN)
 endif
 
 $(B)/libgtu.a: $(LIB_OBJ)
@@ -158,24 +159,24 @@ ifneq ($(shell command -v $(CXX)),)
 FAKE_CUDA += build/tests/fake/libcuda-cpu.so.1
 endif
 CPU_KERNEL := extern "C" __global__ void( __launch_bounds__\([^)]*\))? [a-z0-9_]+\(
-CPU_FLAGS := -Itests/fake -Itests/cuda -Ilibruntime/cuda -Ilibruntime -Iinclude -std=c++17 -Wall -Wextra -Wno-unknown-pragmas \
+CPU_FLAGS := -Iinclude -I. -std=c++17 -Wall -Wextra -Wno-unknown-pragmas \
 	-fno-strict-aliasing -fPIC
 RECORDS_SRC := tests/cuda/records.cu include/gtu/warp_records.cuh include/uapi/gtu/hw.h
 build/tests/fake/kernels.list: $(CUDA_SRC) $(RECORDS_SRC)
 	@mkdir -p $(@D)
-	$(Q)cat libruntime/cuda/kernels.cu tests/cuda/records.cu | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | tr '\n\t' '  ' | tr -s ' ' | \
+	$(Q)printf '#include "%s"\n' $(CUDA)/kernels.cu tests/cuda/records.cu | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | tr '\n\t' '  ' | tr -s ' ' | \
 		grep -oE '$(CPU_KERNEL)' | sed -E 's/.* ([a-z0-9_]+)\($$/KERNEL(\1)/' >$@.part
 	@mv $@.part $@
 build/tests/fake/kernels_cpu.o: tests/fake/kernels_cpu.cpp tests/fake/cuda_cpu.h build/tests/fake/kernels.list
 	$(call say,CXX,$<)
 	$(Q)$(CXX) $(CPU_FLAGS) -O1 -g -U_FORTIFY_SOURCE \
 		-DKERNELS_LIST='"$(CURDIR)/build/tests/fake/kernels.list"' -c $< -o $@
-build/tests/fake/libcuda-cpu.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h libruntime/cuda/api.h \
+build/tests/fake/libcuda-cpu.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h $(CUDA)/api.h \
 		build/tests/fake/kernels_cpu.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CPPFLAGS) -DFAKE_CPU -O1 -g -Wall -Wextra -fPIC -c -o $(@D)/libcuda-cpu.o $<
 	$(Q)$(CXX) -shared -o $@ $(@D)/libcuda-cpu.o build/tests/fake/kernels_cpu.o
-build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h libruntime/cuda/api.h
+build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h $(CUDA)/api.h
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CPPFLAGS) -O1 -Wall -Wextra -fPIC -shared $(if $(findstring old,$@),-DFAKE_OLD) -o $@ $<

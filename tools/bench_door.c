@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "advice.h"
+#include "libruntime/support/advice.h"
 #include "bench_ioctl.h"
 #include "uapi/gtu/gtu.h"
 

@@ -15,7 +15,7 @@
 #include "graph_options.h"
 #include "host.h"
 #include "json.h"
-#include "parallel.h"
+#include "libruntime/support/parallel.h"
 #include "reference.h"
 #include "report.h"
 #include "whole_file.h"

@@ -7,7 +7,7 @@
 
 #include "bench_gpu_ranks.h"
 #include "cli.h"
-#include "parallel.h"
+#include "libruntime/support/parallel.h"
 
 #define CONVERGED	200		/* iterations at most; 0.85^200 is 1e-14 */
 #define ITERATIONS_MOST	60

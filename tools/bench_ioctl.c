@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "advice.h"
-#include "backend.h"
+#include "libruntime/support/advice.h"
+#include "libruntime/device/backend.h"
 #include "bench_ioctl.h"
 #include "cli.h"
 #include "uapi/gtu/gtu.h"

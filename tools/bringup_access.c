@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
+#include "libruntime/device/backend.h"
 #include "bringup_access.h"
 #include "uapi/gtu/hw.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "libruntime/device/backend.h"
 #include "bringup_rig.h"
 
 /* ---- A rig ------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "libruntime/device/backend.h"
 #include "bringup.h"
 #include "cli.h"
 #include "whole_file.h"

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "advice.h"
+#include "libruntime/support/advice.h"
 #include "cli.h"
 #include "doctor.h"
 #include "json.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "backend.h"
+#include "libruntime/device/backend.h"
 #include "doctor.h"
-#include "queue.h"
+#include "libruntime/device/queue.h"
 
 #define COPY_BYTES	65536u
 #define PATIENCE_NS	5000000000ull

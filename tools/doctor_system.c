@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "advice.h"
+#include "libruntime/support/advice.h"
 #include "doctor.h"
 #include "gtu/graph.h"
 #include "uapi/gtu/hw.h"

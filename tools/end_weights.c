@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "end_weights.h"
-#include "parallel.h"
+#include "libruntime/support/parallel.h"
 
 struct filling {
 	const struct gtu_graph *g;

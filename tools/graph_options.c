@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "graph_container.h"
+#include "libruntime/graph/graph_container.h"
 #include "graph_options.h"
-#include "read/reader.h"
+#include "libruntime/graph/read/reader.h"
 #include "whole_file.h"
 
 bool graph_option(int returned, struct gtu_read_options *read)

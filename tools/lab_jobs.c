@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "parallel.h"
+#include "libruntime/support/parallel.h"
 
 struct jobs {
 	const char *what;

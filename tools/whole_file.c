@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "advice.h"
+#include "libruntime/support/advice.h"
 #include "whole_file.h"
 
 #define LINKS_MAX 40			/* as the kernel's own limit */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "algorithm/visit.h"
+#include "visit.h"
 
 #define UNVISITED UINT32_MAX
 

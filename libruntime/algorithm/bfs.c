@@ -14,8 +14,8 @@
  * reached, made anew for each level, and a vertex is reached by an edge from the last level. GraphPEG
  * gathers all their edges; with Weaver a vertex that has been reached is skipped (sparseweaver.txt, figure 9).
  */
-#include "algorithm/visit.h"
-#include "algorithm/traverse.h"
+#include "visit.h"
+#include "traverse.h"
 
 /* Labels are levels in 4 bytes, as in the papers: half the memory that the random accesses touch. */
 #define UNVISITED UINT32_MAX

@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "algorithm/shares.h"
-#include "algorithm/visit.h"
+#include "shares.h"
+#include "visit.h"
 
 #define SHARE		128u		/* vertices that a CPU takes at a time */
 #define SIEVE_LOG2	4

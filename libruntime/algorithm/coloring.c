@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithm/visit.h"
+#include "visit.h"
 
 #define UNCOLORED UINT32_MAX
 #define WINDOW 64			/* colours that are looked at in a pass */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithm/common.h"
-#include "backend.h"
+#include "common.h"
+#include "libruntime/device/backend.h"
 
 #define TICK_NS		2000000u	/* between two calls of tick() */
 #define LOOK_EDGES	65536u		/* that plain code traverses between two looks at the clock */

@@ -8,7 +8,7 @@
 #define GTU_ALGORITHM_COMMON_H
 
 #include "gtu/gtu.h"
-#include "graph_internal.h"
+#include "libruntime/graph/graph_internal.h"
 
 #define GTU_ALG_CHUNK_LOG2	22
 #define GTU_ALG_CHUNK_LOG2_MAX	31	/* a job of the SCU takes 2^32 - 2 elements, and ordinals are u32 */

@@ -17,8 +17,8 @@
  */
 #include <string.h>
 
-#include "algorithm/visit.h"
-#include "algorithm/traverse.h"
+#include "visit.h"
+#include "traverse.h"
 
 /* Edges as stored, and, where labels must also go against them, turned round. */
 struct direction {

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "algorithm/visit.h"
+#include "visit.h"
 
 #define FEATURES 16
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "algorithm/visit.h"
+#include "visit.h"
 
 struct cores {
 	struct gtu_alg a;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithm/visit.h"
+#include "visit.h"
 #include "gtu/hash.h"
 
 #define BLOCK 65536u			/* queries that are vertices at a time */

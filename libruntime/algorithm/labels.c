@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "algorithm/shares.h"
-#include "algorithm/visit.h"
+#include "shares.h"
+#include "visit.h"
 
 #define ITERATIONS	10
 #define SHARE		512u	/* vertices that a CPU takes at a time */

@@ -18,8 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "algorithm/visit.h"
-#include "algorithm/traverse.h"
+#include "visit.h"
+#include "traverse.h"
 
 #define DAMPING			0.85
 #define ITERATIONS		20

@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "algorithm/common.h"
-#include "parallel.h"
+#include "common.h"
+#include "libruntime/support/parallel.h"
 
 /* What a thread works with; grows with what it meets, zeroed where it is new. */
 struct gtu_alg_scratch {

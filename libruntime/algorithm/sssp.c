@@ -13,9 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "algorithm/visit.h"
-#include "algorithm/traverse.h"
-#include "algorithm/distance.h"
+#include "visit.h"
+#include "traverse.h"
+#include "distance.h"
 
 /* Near-far step in mean weights over the mean degree: about a warp of work a vertex (Davidson et al.). */
 #define DELTA_FACTOR	32.0

@@ -4,7 +4,7 @@
  * Searches from both ends where edges are stored both ways, a whole level of the smaller frontier at a
  * time; else from the source alone. Ends at the first level at which the two meet.
  */
-#include "algorithm/visit.h"
+#include "visit.h"
 
 #define UNVISITED UINT32_MAX
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "algorithm/visit.h"
+#include "visit.h"
 
 int gtu_alg_visit_begin(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_graph *g,
 			uint32_t target_width)

@@ -11,7 +11,7 @@
 #ifndef GTU_ALGORITHM_VISIT_H
 #define GTU_ALGORITHM_VISIT_H
 
-#include "algorithm/common.h"
+#include "common.h"
 #include "gtu/weave.h"
 
 #define GTU_ALG_BATCH 1024

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithm/visit.h"
+#include "visit.h"
 
 /* ---- Storage ------------------------------------------------------------------------------------- */
 

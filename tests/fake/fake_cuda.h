@@ -2,7 +2,7 @@
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
-#include "cuda/api.h"
+#include "libruntime/backend/cuda/api.h"
 
 /* What the driver of libcuda.c is like, and what was asked of it. */
 struct fake_cuda {

@@ -9,8 +9,8 @@
 
 #include "cuda_cpu.h"
 
-#include "kernels.cu"
-#include "records.cu"
+#include "libruntime/backend/cuda/kernels.cu"
+#include "tests/cuda/records.cu"
 
 #define THREADS_MOST	1024
 #define STACK		(256 << 10)

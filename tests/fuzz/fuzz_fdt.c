@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "backend.h"
+#include "libruntime/device/backend.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

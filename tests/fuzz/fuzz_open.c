@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fuzz_read.h"
-#include "graph_container.h"
+#include "libruntime/graph/graph_container.h"
 
 /* Where sums go, so that no read is optimized away. */
 uint64_t fuzz_sink;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "read/reader.h"
+#include "libruntime/graph/read/reader.h"
 
 #define FUZZ_REQUIRE(cond)                                                                         \
 	do {                                                                                       \

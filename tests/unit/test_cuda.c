@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../fake/fake_cuda.h"
-#include "cuda/gpu.h"
+#include "libruntime/backend/cuda/gpu.h"
 #include "test.h"
 
 static struct fake_cuda *fake, fresh;

@@ -7,7 +7,7 @@
 #include "gtu/gtu.h"
 
 /* The backend's inside, to reach the model in it. */
-#include "../../libruntime/backend_model.c"
+#include "libruntime/backend/backend_model.c"
 
 static struct gtu_error err;
 

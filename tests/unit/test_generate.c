@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "generate/generate.h"
-#include "graph_build_parallel.h"
+#include "libruntime/graph/generate/generate.h"
+#include "libruntime/graph/graph_build_parallel.h"
 #include "test.h"
 
 static struct gtu_graph *generate(struct gtu_generate_options o)

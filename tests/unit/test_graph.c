@@ -2,7 +2,7 @@
 /* CSR building, turning, symmetrizing, numbering and measuring against transcriptions that nobody doubts. */
 #include <stdbool.h>
 
-#include "graph_internal.h"
+#include "libruntime/graph/graph_internal.h"
 #include "gtu/gtu.h"
 #include "test.h"
 

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "graph_coded.h"
-#include "graph_container.h"
-#include "graph_internal.h"
+#include "libruntime/graph/graph_coded.h"
+#include "libruntime/graph/graph_container.h"
+#include "libruntime/graph/graph_internal.h"
 #include "test.h"
 
 static char *in_tmp(const char *name)

@@ -8,8 +8,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "read/reader.h"
-#include "read/scan.h"
+#include "libruntime/graph/read/reader.h"
+#include "libruntime/graph/read/scan.h"
 #include "test.h"
 
 static struct gtu_error err;

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "cuda/gpu.h"
-#include "queue.h"
+#include "libruntime/backend/cuda/gpu.h"
+#include "libruntime/device/queue.h"
 #include "test.h"
 
 /* as in gtu/warp_records.cuh, which is CUDA C++ */

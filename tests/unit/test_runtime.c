@@ -11,7 +11,7 @@
 /* Long work is cut into jobs: here already at 1000 elements. */
 #define JOB_MOST	1000u
 #define JOB_CHUNK	256ull
-#include "../../libruntime/api_scu.c"
+#include "libruntime/device/api_scu.c"
 
 static struct gtu_error err;
 

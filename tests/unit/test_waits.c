@@ -3,7 +3,7 @@
  * libgtu and a device that takes its time, or lies: waits that end, jobs that are canceled, completions that
  * cannot be. The unit that a stalled stream holds is the model's way of never being done.
  */
-#include "queue.h"
+#include "libruntime/device/queue.h"
 #include "test.h"
 
 static struct gtu_error err;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "oracle_parts.h"
-#include "libruntime/read/input.h"
-#include "libruntime/read/scan.h"
+#include "libruntime/graph/read/input.h"
+#include "libruntime/graph/read/scan.h"
 
 static int grow(void **array, size_t *room, size_t used, size_t bytes)
 {

@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A device behind the kernel's driver: /dev/gtu0. Contexts, regions and queues are the driver's;
+ * rings and doorbells are mapped here, so that neither submitting a job nor seeing it done is a
+ * system call.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libruntime/support/advice.h"
+#include "libruntime/device/backend.h"
+#include "uapi/gtu/gtu.h"
+
+#define SPINS	256u			/* looks at a ring before the kernel is asked to wait */
+#define NAP_NS 20000u /* between looks at a stream's ring, where it raises no events */
+
+struct chardev {
+	int fd;
+	dev_t number;
+	bool stream_events;		/* of the device, and the driver knows them */
+	unsigned char *ours;		/* a page: 1, and 0 in children of fork() */
+};
+#define OURS_BYTES	4096u
+
+/* What of a queue has to be unmapped. */
+struct mapped_queue {
+	size_t sq_bytes, cq_bytes, db_bytes;
+};
+
+_Static_assert(GTU_READ == GTU_RIGHT_READ && GTU_WRITE == GTU_RIGHT_WRITE,
+	       "rights pass as they are");
+
+/*
+ * ---- Sentences ----------------------------------------------------------------------------------
+ */
+
+/* What the driver says of the device in sysfs: "up", "resetting", "gone"; "" where it says nothing. */
+static void driver_state(dev_t number, char state[16])
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/state", major(number), minor(number));
+	state[0] = 0;
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%15s", state) != 1)
+		state[0] = 0;
+	if (f)
+		fclose(f);
+}
+
+/* The driver says ENODEV: is the file still that of a device, which has then been reset? */
+static int gone(struct gtu_device *dev, struct gtu_error *err)
+{
+	const char *path = dev->info.path;
+	struct chardev *c = dev->backend;
+	struct stat now;
+	char state[16];
+
+	driver_state(c ? c->number : 0, state);
+	if (!strcmp(state, "resetting"))
+		return gtu_advise_in_reset(path, err);
+	if (!strcmp(state, "gone"))
+		return gtu_advise_dead(path, err);
+	if (c && !stat(path, &now) && S_ISCHR(now.st_mode) && now.st_rdev == c->number)
+		return gtu_advise_was_reset(path, err);
+	return gtu_advise_removed(path, err);
+}
+
+/* Why opening @path failed. */
+static int no_device(const char *path, int error, struct gtu_error *err)
+{
+	struct stat st;
+
+	switch (error) {
+	case ENOENT:
+		return access("/sys/module/gtu", F_OK) ? gtu_advise_no_module(path, err) :
+							 gtu_advise_no_node(path, err);
+	case EACCES:
+	case EPERM:
+		if (stat(path, &st))
+			return gtu_fail(err, GTU_ERR_PERMISSION, "%s may not be reached: %s", path,
+					strerror(error));
+		return gtu_advise_permission(path, &st, err);
+	case ENODEV:
+		return gtu_advise_dead(path, err);
+	case ENXIO:
+		return gtu_advise_removed(path, err);
+	case ENOSPC:
+		return gtu_advise_busy(path, err);
+	case ENOMEM:
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a context of %s", path);
+	case ETIMEDOUT:
+		return gtu_advise_silent(path, 5, err);
+	}
+	return gtu_fail(err, GTU_ERR_FAIL, "%s cannot be opened: %s", path, strerror(error));
+}
+
+static int no_region(struct gtu_device *dev, const void *addr, uint64_t length, int error,
+		     struct gtu_error *err)
+{
+	const unsigned long long bytes = length;
+	struct rlimit limit;
+
+	switch (error) {
+	case EDQUOT:
+		if (getrlimit(RLIMIT_MEMLOCK, &limit))
+			limit.rlim_cur = 0;
+		return gtu_advise_memlock(length, limit.rlim_cur, gtu_pinned_bytes("/proc/self/status"), err);
+	case EOPNOTSUPP:
+		return gtu_fail(
+			err, GTU_ERR_UNSUPPORTED,
+			"the %llu bytes at %p cannot be reached where they "
+			"are: a private file mapping that is only to be read (map it with "
+			"MAP_SHARED), or "
+			"this machine copies what devices access (kernel option swiotlb=force, or "
+			"encrypted memory)",
+			bytes, addr);
+	case EFAULT:
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"the %llu bytes at %p are not all memory of this process "
+				"with the rights asked for",
+				bytes, addr);
+	case ENOSPC:
+		return gtu_fail(err, GTU_ERR_NOMEM,
+				"no place for a region of %llu bytes: all of the context's "
+				"regions or page lists are in use",
+				bytes);
+	case ENOMEM:
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to make %llu bytes reachable",
+				bytes);
+	case EINTR:
+		return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted while pinning %llu bytes",
+				bytes);
+	case ENODEV:
+		return gone(dev, err);
+	}
+	return gtu_fail(err, GTU_ERR_FAIL, "%llu bytes at %p cannot be made reachable: %s", bytes,
+			addr, strerror(error));
+}
+
+/*
+ * ---- Registers ----------------------------------------------------------------------------------
+ */
+
+static int chardev_read(struct gtu_device *dev, uint32_t offset, uint64_t *value,
+			struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_reg reg = { .size = sizeof(reg), .offset = offset };
+
+	if (ioctl(c->fd, GTU_IOCTL_REG_READ, &reg)) {
+		if (errno == ENODEV)
+			return gone(dev, err);
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"the driver does not let register 0x%x be read: %s", offset,
+				strerror(errno));
+	}
+	*value = reg.value;
+	return 0;
+}
+
+static int chardev_write(struct gtu_device *dev, uint32_t offset, uint32_t value,
+			 struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_reg reg = { .size = sizeof(reg), .offset = offset, .value = value };
+
+	if (ioctl(c->fd, GTU_IOCTL_REG_WRITE, &reg)) {
+		if (errno == ENODEV)
+			return gone(dev, err);
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"the driver does not let 0x%x be written to register 0x%x: %s",
+				value, offset, strerror(errno));
+	}
+	return 0;
+}
+
+/*
+ * ---- Open, close -------------------------------------------------------------------------------
+ */
+
+static void chardev_close(struct gtu_device *dev)
+{
+	struct chardev *c = dev->backend;
+
+	if (!c)
+		return;
+	if (c->fd >= 0)
+		close(c->fd);
+	if (c->ours)
+		munmap(c->ours, OURS_BYTES);
+	free(c);
+	dev->backend = NULL;
+	dev->ours = NULL;
+}
+
+/*
+ * A child of fork() has the file, by which it could end what its parent has, but no ring: it is told so. On a
+ * kernel that cannot wipe memory at fork() it is not.
+ */
+static int mark_ours(struct gtu_device *dev, struct chardev *c, struct gtu_error *err)
+{
+	void *at = mmap(NULL, OURS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", dev->info.path);
+	c->ours = at;
+	c->ours[0] = 1;
+	if (!madvise(at, OURS_BYTES, MADV_WIPEONFORK))
+		dev->ours = c->ours;
+	return 0;
+}
+
+/* The driver keeps the device's tree in sysfs, beside the device number. */
+static int take_fdt(struct gtu_device *dev, const struct gtu_ioctl_info *info, dev_t number,
+		    struct gtu_error *err)
+{
+	char path[64], *blob;
+	ssize_t got = 0, n = 0;
+	int fd, rc;
+
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/fdt", major(number), minor(number));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "the tree of %s cannot be read from %s: %s",
+				dev->info.path, path, strerror(errno));
+	blob = malloc(info->fdt_bytes);
+	if (!blob) {
+		close(fd);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a tree of %u bytes",
+				info->fdt_bytes);
+	}
+	while (got < (ssize_t)info->fdt_bytes &&
+	       (n = read(fd, blob + got, info->fdt_bytes - (size_t)got)) > 0)
+		got += n;
+	if (n < 0)
+		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: %s", path, strerror(errno));
+	else
+		rc = gtu_device_take_fdt(dev, blob, (size_t)got, info->fdt_crc, err);
+	free(blob);
+	close(fd);
+	return rc;
+}
+
+static int chardev_open(struct gtu_device *dev, const char *name, struct gtu_error *err)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct chardev *c;
+	struct stat st;
+	int rc;
+
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", name);
+	dev->backend = c;
+	c->fd = open(name, O_RDWR | O_CLOEXEC);
+	if (c->fd < 0) {
+		rc = no_device(name, errno, err);
+		goto fail;
+	}
+	if (fstat(c->fd, &st) || !S_ISCHR(st.st_mode) || ioctl(c->fd, GTU_IOCTL_INFO, &info)) {
+		rc = errno == ENODEV ? gone(dev, err) :
+				       gtu_fail(err, GTU_ERR_USAGE, "%s is not a GTU; its driver calls them /dev/gtu0, /dev/gtu1 and so on, and \"model\" is one in this process", name);
+		goto fail;
+	}
+	c->number = st.st_rdev;
+	c->stream_events = info.caps & GTU_CAP_STREAM_EVENTS && info.uapi_version >= 2;
+	rc = mark_ours(dev, c, err);
+	if (!rc)
+		rc = gtu_device_take_info(dev, err);
+	if (!rc)
+		rc = info.fdt_bytes ? take_fdt(dev, &info, st.st_rdev, err)
+				    : gtu_fail(err, GTU_ERR_FAIL,
+					       "%s has no tree, or a damaged one: see dmesg", name);
+	if (!rc)
+		return 0;
+fail:
+	chardev_close(dev);
+	return rc;
+}
+
+/*
+ * ---- Regions ------------------------------------------------------------------------------------
+ */
+
+static int chardev_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights,
+			      uint32_t *key, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_region_add add = {
+		.size = sizeof(add), .addr = (uintptr_t)addr, .length = length, .rights = rights,
+	};
+
+	if (gtu_is_parents(dev))
+		return gtu_fail_parents(dev, err);
+	if (ioctl(c->fd, GTU_IOCTL_REGION_ADD, &add))
+		return no_region(dev, addr, length, errno, err);
+	*key = add.key;
+	return 0;
+}
+
+static int chardev_region_remove(struct gtu_device *dev, uint32_t key, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_region_remove rm = { .size = sizeof(rm), .key = key };
+
+	/* what the parent has stays the parent's */
+	if (gtu_is_parents(dev) || !ioctl(c->fd, GTU_IOCTL_REGION_REMOVE, &rm))
+		return 0;
+	/* What a device that is gone had is given back with the file, if not before. */
+	if (errno == ENODEV)
+		return gone(dev, err);
+	return gtu_fail(err, GTU_ERR_USAGE, "no region has key 0x%08x", key);
+}
+
+static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights,
+				void **addr, uint32_t *key, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_buffer_alloc alloc = {
+		.size = sizeof(alloc), .length = length, .rights = rights};
+	int error;
+
+	if (gtu_is_parents(dev))
+		return gtu_fail_parents(dev, err);
+	if (ioctl(c->fd, GTU_IOCTL_BUFFER_ALLOC, &alloc)) {
+		if (errno == ENODEV)
+			return gone(dev, err);
+		return gtu_fail(
+			err, errno == ENOSPC || errno == ENOMEM ? GTU_ERR_NOMEM : GTU_ERR_FAIL,
+			"the driver has no buffer of %llu bytes: %s", (unsigned long long)length,
+			errno == ENOSPC
+				? "its limit is reached (parameter buffer_mib of the module)"
+				: strerror(errno));
+	}
+	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,
+		     (off_t)alloc.mmap_offset);
+	if (*addr == MAP_FAILED) {
+		error = errno;
+		chardev_region_remove(dev, alloc.key, NULL);
+		return gtu_fail(err, GTU_ERR_NOMEM, "a buffer of %llu bytes cannot be mapped: %s",
+				(unsigned long long)length, strerror(error));
+	}
+	*key = alloc.key;
+	return 0;
+}
+
+static int chardev_region_free(struct gtu_device *dev, void *addr, uint64_t length, uint32_t key,
+			       struct gtu_error *err)
+{
+	int rc = chardev_region_remove(dev, key, err);
+
+	/* Without its device the memory is still there to unmap; in a child it never was. */
+	if ((!rc || rc == GTU_ERR_GONE) && !gtu_is_parents(dev))
+		munmap(addr, length);
+	return rc;
+}
+
+/*
+ * ---- Queues -------------------------------------------------------------------------------------
+ */
+
+static void unmap_queue(struct gtu_rings *r, bool mapped)
+{
+	struct mapped_queue *m = r->cookie;
+
+	if (mapped && r->sq)
+		munmap(r->sq, m->sq_bytes);
+	if (mapped && r->cq)
+		munmap(r->cq, m->cq_bytes);
+	if (mapped && r->doorbell)
+		munmap((void *)r->doorbell, m->db_bytes);
+	r->sq = NULL;
+	r->cq = NULL;
+	r->status = NULL;
+	r->doorbell = NULL;
+	r->cookie = NULL;
+	free(m);
+}
+
+static void chardev_queue_destroy(struct gtu_device *dev, struct gtu_rings *r)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_queue q = { .size = sizeof(q), .id = r->id };
+
+	if (!gtu_is_parents(dev))
+		ioctl(c->fd, GTU_IOCTL_QUEUE_DESTROY, &q);
+	unmap_queue(r, !gtu_is_parents(dev));
+}
+
+static void *map_part(struct chardev *c, uint64_t bytes, uint64_t offset, int rights)
+{
+	void *at = mmap(NULL, bytes, rights, MAP_SHARED, c->fd, (off_t)offset);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static int chardev_queue_create(struct gtu_device *dev, struct gtu_rings *r, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_queue_create q = {
+		.size = sizeof(q), .sq_log2 = r->sq_log2, .cq_log2 = r->cq_log2,
+	};
+	struct mapped_queue *m;
+	int error;
+
+	if (gtu_is_parents(dev))
+		return gtu_fail_parents(dev, err);
+	m = malloc(sizeof(*m));
+	if (!m)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a queue");
+	if (ioctl(c->fd, GTU_IOCTL_QUEUE_CREATE, &q)) {
+		error = errno;
+		free(m);
+		switch (error) {
+		case ENODEV:
+			return gone(dev, err);
+		case ENOSPC:
+			return gtu_fail(err, GTU_ERR_NOMEM, "no queue is left: %s has %u in all",
+					dev->info.path, dev->info.max_queues);
+		case ENOMEM:
+			return gtu_fail(err, GTU_ERR_NOMEM,
+					"no memory for rings of 2^%u and 2^%u entries", r->sq_log2,
+					r->cq_log2);
+		}
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"no queue with rings of 2^%u and 2^%u entries: %s", r->sq_log2,
+				r->cq_log2, strerror(error));
+	}
+	*m = (struct mapped_queue){ q.sq_bytes, q.cq_bytes, q.db_bytes };
+	r->cookie = m;
+	r->id = q.id;
+	r->sq = map_part(c, q.sq_bytes, q.sq_offset, PROT_READ | PROT_WRITE);
+	r->cq = map_part(c, q.cq_bytes, q.cq_offset, PROT_READ);
+	r->doorbell = map_part(c, q.db_bytes, q.db_offset, PROT_WRITE);
+	if (!r->sq || !r->cq || !r->doorbell) {
+		error = errno;
+		chardev_queue_destroy(dev, r);
+		return gtu_fail(err, GTU_ERR_NOMEM, "a queue's rings cannot be mapped: %s",
+				strerror(error));
+	}
+	r->status = (const struct gtu_hw_queue_status *)(r->cq + ((size_t)1 << r->cq_log2));
+	return 0;
+}
+
+static int chardev_queue_reset(struct gtu_device *dev, struct gtu_rings *r, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_queue q = { .size = sizeof(q), .id = r->id };
+
+	if (gtu_is_parents(dev))
+		return gtu_fail_parents(dev, err);
+	if (!ioctl(c->fd, GTU_IOCTL_QUEUE_RESET, &q))
+		return 0;
+	if (errno == ENODEV)
+		return gone(dev, err);
+	return gtu_fail(err, GTU_ERR_FAIL, "the queue cannot be reset: %s", strerror(errno));
+}
+
+static int chardev_cancel(struct gtu_device *dev, struct gtu_rings *r, uint32_t until, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_queue_cancel q = { .size = sizeof(q), .id = r->id, .until = until };
+
+	if (!ioctl(c->fd, GTU_IOCTL_QUEUE_CANCEL, &q))
+		return 0;
+	switch (errno) {
+	case ENODEV:
+		return gone(dev, err);
+	case ENOTTY:
+	case EOPNOTSUPP:
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the driver of %s cannot cancel jobs", dev->info.path);
+	}
+	return gtu_fail(err, GTU_ERR_FAIL, "jobs before %u cannot be canceled: %s", until, strerror(errno));
+}
+
+/* A few looks are cheaper than a system call where the device is about to be done. */
+static bool spin(const struct gtu_rings *r, uint32_t cq_index, const struct gtu_record_wait *stream)
+{
+	unsigned i;
+
+	for (i = 0; i < SPINS; i++)
+		if (gtu_completed(r, cq_index) || (stream && gtu_recorded(stream)))
+			return true;
+	return false;
+}
+
+/*
+ * The driver and the ring do not agree: going round once more would not change that. Unless the device went between
+ * the two looks, and zeroes took the place of the ring.
+ */
+static int contradiction(struct gtu_device *dev, const struct gtu_ioctl_wait *w, struct gtu_error *err)
+{
+	const struct chardev *c = dev->backend;
+	struct gtu_ioctl_wait again = { .size = sizeof(again), .id = w->id, .index = w->index };
+
+	if (ioctl(c->fd, GTU_IOCTL_WAIT, &again) && errno == ENODEV)
+		return gone(dev, err);
+	return gtu_fail(err, GTU_ERR_FAIL,
+			"%s counts %u completions (queue state %u), but number %u is not in the ring: its "
+			"completions cannot be trusted; reset the queue, or the device", dev->info.path, w->cq_tail,
+			w->state, w->index);
+}
+
+static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_index,
+			const struct gtu_record_wait *stream, uint64_t deadline_ns, struct gtu_error *err)
+{
+	struct chardev *c = dev->backend;
+	struct gtu_ioctl_wait w = {
+		.size = sizeof(w),
+		.id = r->id,
+		.index = cq_index,
+		.deadline_ns = deadline_ns,
+		.flags = stream && c->stream_events ? GTU_WAIT_STREAM : 0,
+		.record = stream && c->stream_events ? stream->record : 0,
+	};
+	const struct timespec nap = { 0, NAP_NS };
+
+	if (gtu_is_parents(dev))
+		return gtu_fail_parents(dev, err);
+	if (spin(r, cq_index, stream))
+		return 0;
+	if (stream && !c->stream_events) {
+		if (deadline_ns != UINT64_MAX && gtu_now_ns() >= deadline_ns)
+			return gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
+		nanosleep(&nap, NULL);
+		return 0;
+	}
+	if (!ioctl(c->fd, GTU_IOCTL_WAIT, &w))
+		return stream || gtu_completed(r, cq_index) ? 0 : contradiction(dev, &w, err);
+	switch (errno) {
+	case EIO:
+		/* in error: the caller looks at the queue's state, if that says so too */
+		return gtu_hear(&r->status->state) != GTU_QUEUE_ENABLED ?
+			       0 : contradiction(dev, &w, err);
+	case EOPNOTSUPP:
+	case EINVAL:
+		if (!w.flags)
+			break;
+		c->stream_events = false;	/* an older driver */
+		return 0;
+	case ETIMEDOUT:
+		return gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
+	case EINTR:
+		return gtu_fail(err, GTU_ERR_INTERRUPTED,
+				"a signal came while a job was waited for");
+	case ECANCELED:
+		return gtu_fail(err, GTU_ERR_FAIL,
+				"the queue was reset while a job of it was waited for");
+	case ENODEV:
+		return gone(dev, err);
+	}
+	return gtu_fail(err, GTU_ERR_FAIL, "the job cannot be waited for: %s", strerror(errno));
+}
+
+/* Doorbells are always mapped, so no .doorbell. */
+const struct gtu_backend_ops gtu_backend_chardev = {
+	.name = "chardev",
+	.open = chardev_open,
+	.close = chardev_close,
+	.region_add = chardev_region_add,
+	.region_remove = chardev_region_remove,
+	.region_alloc = chardev_region_alloc,
+	.region_free = chardev_region_free,
+	.queue_create = chardev_queue_create,
+	.queue_destroy = chardev_queue_destroy,
+	.queue_reset = chardev_queue_reset,
+	.cancel = chardev_cancel,
+	.wait = chardev_wait,
+	.read = chardev_read,
+	.write = chardev_write,
+};

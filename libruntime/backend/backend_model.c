@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The device in this process. This backend plays the driver for it: it owns one context, its region
+ * table and its rings, and programs them through registers, exactly as gtu.ko does. Bus addresses are
+ * this process' own, so a region is one contiguous run and nothing is copied or listed.
+ *
+ * The device runs in the thread that waits for it, under a lock: it has one owner at a time.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libruntime/device/backend.h"
+#include "firmware-model/device/gtu_model.h"
+
+#define TABLE_LOG2	12u
+#define STEP_CYCLES	(1u << 16)
+#define NAP_NS		1000000u	/* without a word of another thread */
+
+struct model {
+	struct gtu_dev *dev;
+	pthread_mutex_t lock;
+	pthread_cond_t moved;		/* a doorbell, or the device has worked */
+	unsigned sleepers;
+	uint64_t idle_told;		/* until when the device knows that it was idle, ns */
+	struct gtu_hw_region *table;
+	uint16_t generation[1u << TABLE_LOG2];
+	uint32_t next_slot;
+	uint8_t queue_used[256];
+};
+
+static void *dma(void *host, uint64_t addr, uint64_t *len, bool write)
+{
+	/* Only rings, tables and regions that this backend entered are ever asked for. */
+	(void)host, (void)len, (void)write;
+	return (void *)(uintptr_t)addr;
+}
+
+static const struct gtu_host_ops host_ops = { .dma = dma };
+
+/* ---- Parameters: "model:scu_width=1,iru_sets=256" ---------------------------------------------- */
+
+#define PARAMETER(field) { #field, offsetof(struct gtu_dev_config, field),                        \
+			   sizeof(((struct gtu_dev_config *)0)->field) }
+static const struct {
+	const char *name;
+	size_t offset, bytes;
+} parameters[] = {
+	PARAMETER(contexts), PARAMETER(queues), PARAMETER(regions_log2), PARAMETER(ring_log2),
+	PARAMETER(clock_hz), PARAMETER(aperture_bytes), PARAMETER(scu_width), PARAMETER(scu_latency),
+	PARAMETER(scu_merge), PARAMETER(iru_sets), PARAMETER(iru_partitions), PARAMETER(iru_banks),
+	PARAMETER(iru_interleave), PARAMETER(iru_prefetch), PARAMETER(iru_latency),
+	PARAMETER(iru_index_bits), PARAMETER(iru_position_bits), PARAMETER(iru_ring_depth),
+	PARAMETER(iru_queue_depth), PARAMETER(iru_timeout), PARAMETER(peg_engines),
+	PARAMETER(peg_entries), PARAMETER(peg_edge_bytes), PARAMETER(peg_list_bytes),
+	PARAMETER(peg_latency), PARAMETER(peg_message), PARAMETER(peg_interval), PARAMETER(peg_shift),
+	PARAMETER(peg_floor), PARAMETER(wvr_entries), PARAMETER(wvr_warps),
+	PARAMETER(wvr_table_latency), PARAMETER(wvr_latency), PARAMETER(absent_units),
+};
+#define PARAMETERS (sizeof(parameters) / sizeof(*parameters))
+
+static int parse_one(char *item, struct gtu_dev_config *config, struct gtu_error *err)
+{
+	char *value = strchr(item, '='), *end;
+	unsigned long long v;
+	size_t i;
+
+	if (!value)
+		return gtu_fail(err, GTU_ERR_USAGE, "\"%s\": a parameter is NAME=VALUE", item);
+	*value++ = 0;
+	for (i = 0; i < PARAMETERS && strcmp(parameters[i].name, item); i++)
+		;
+	if (i == PARAMETERS) {
+		char known[768] = "";
+
+		for (i = 0; i < PARAMETERS; i++)
+			snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s",
+				 parameters[i].name);
+		return gtu_fail(err, GTU_ERR_USAGE, "the model has no parameter \"%s\"; it has%s", item, known);
+	}
+	errno = 0;
+	v = strtoull(value, &end, 0);
+	if (errno || end == value || *end || *value == '-' || !v ||
+	    (parameters[i].bytes == 4 && v > UINT32_MAX))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s: not a number from 1 to %llu", item, value,
+				parameters[i].bytes == 4 ? (unsigned long long)UINT32_MAX : ~0ull);
+	if (parameters[i].bytes == 4)
+		*(uint32_t *)((char *)config + parameters[i].offset) = (uint32_t)v;
+	else
+		*(uint64_t *)((char *)config + parameters[i].offset) = v;
+	return 0;
+}
+
+static int parse(const char *name, struct gtu_dev_config *config, struct gtu_error *err)
+{
+	const char *list = strchr(name, ':');
+	char *copy, *item, *rest;
+	int rc = 0;
+
+	if (!list || !list[1])
+		return 0;
+	copy = strdup(list + 1);
+	if (!copy)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the model's parameters");
+	for (item = strtok_r(copy, ",", &rest); item && !rc; item = strtok_r(NULL, ",", &rest))
+		rc = parse_one(item, config, err);
+	free(copy);
+	return rc;
+}
+
+/* ---- Registers and the mailbox ----------------------------------------------------------------- */
+
+static int mailbox(struct model *m, uint32_t command, const uint64_t *arg, unsigned args,
+		   struct gtu_error *err)
+{
+	static const char *const why[] = {
+		"done", "unknown command", "an index beyond what the device has",
+		"already in use, or not enabled", "a bad address or size",
+	};
+	uint32_t status;
+	unsigned i;
+
+	for (i = 0; i < GTU_MBOX_ARGS; i++)
+		gtu_dev_write(m->dev, GTU_BAR_REGS, GTU_REG_MBOX_ARG(i), 8, i < args ? arg[i] : 0);
+	gtu_dev_write(m->dev, GTU_BAR_REGS, GTU_REG_MBOX_CMD, 4, command);
+	status = (uint32_t)gtu_dev_read(m->dev, GTU_BAR_REGS, GTU_REG_MBOX_STATUS, 4);
+	if (status)
+		return gtu_fail(err, GTU_ERR_FAIL, "the device refused mailbox command %u: %s", command,
+				status < sizeof(why) / sizeof(*why) ? why[status] : "unknown reason");
+	return 0;
+}
+
+static bool is_wide(uint32_t offset)
+{
+	const uint32_t reg = offset & (GTU_PAGE - 1);
+
+	if (offset >= GTU_PAGE)
+		return reg >= GTU_UREG_COUNTER(0);
+	return reg == GTU_REG_CAPS || reg == GTU_REG_CLOCK_HZ || reg == GTU_REG_CYCLES ||
+	       reg == GTU_REG_APERTURE_SIZE || reg == GTU_REG_CYCLE_LIMIT;
+}
+
+static int model_read(struct gtu_device *dev, uint32_t offset, uint64_t *value, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+
+	(void)err;
+	pthread_mutex_lock(&m->lock);
+	*value = gtu_dev_read(m->dev, GTU_BAR_REGS, offset, is_wide(offset) ? 8 : 4);
+	pthread_mutex_unlock(&m->lock);
+	return 0;
+}
+
+static int model_write(struct gtu_device *dev, uint32_t offset, uint32_t value, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+
+	(void)err;
+	pthread_mutex_lock(&m->lock);
+	gtu_dev_write(m->dev, GTU_BAR_REGS, offset, 4, value);
+	pthread_mutex_unlock(&m->lock);
+	return 0;
+}
+
+/* ---- Open, close ------------------------------------------------------------------------------- */
+
+static void model_close(struct gtu_device *dev)
+{
+	struct model *m = dev->backend;
+
+	if (!m)
+		return;
+	gtu_dev_destroy(m->dev);
+	pthread_cond_destroy(&m->moved);
+	pthread_mutex_destroy(&m->lock);
+	free(m->table);
+	free(m);
+	dev->backend = NULL;
+}
+
+static int model_open(struct gtu_device *dev, const char *name, struct gtu_error *err)
+{
+	struct gtu_dev_config config = { 0 };
+	const char *why = NULL;
+	pthread_condattr_t clock;
+	uint32_t length, crc;
+	void *blob = NULL;
+	struct model *m;
+	uint64_t arg[4];
+	int rc;
+
+	rc = parse(name, &config, err);
+	if (rc)
+		return rc;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the device model");
+	dev->backend = m;
+	pthread_mutex_init(&m->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&m->moved, &clock);
+	pthread_condattr_destroy(&clock);
+	m->table = aligned_alloc(64, sizeof(*m->table) << TABLE_LOG2);
+	m->dev = gtu_dev_create(&config, &host_ops, m, &why);
+	if (!m->table || !m->dev) {
+		/* what is wrong with a parameter names it: "scu_width: at most 64" */
+		rc = gtu_fail(err, why && strchr(why, ':') ? GTU_ERR_USAGE : GTU_ERR_NOMEM,
+			      "cannot build the device model as \"%s\": %s", name, why ? why : "no memory");
+		goto fail;
+	}
+	memset(m->table, 0, sizeof(*m->table) << TABLE_LOG2);
+	rc = gtu_device_take_info(dev, err);
+	if (rc)
+		goto fail;
+	length = (uint32_t)gtu_dev_read(m->dev, GTU_BAR_REGS, GTU_REG_FDT_LENGTH, 4);
+	crc = (uint32_t)gtu_dev_read(m->dev, GTU_BAR_REGS, GTU_REG_FDT_CRC, 4);
+	blob = calloc(1, length + 4);
+	for (uint32_t i = 0; blob && i < length; i += 4)
+		((uint32_t *)blob)[i / 4] = (uint32_t)gtu_dev_read(m->dev, GTU_BAR_REGS, GTU_FDT_WINDOW + i, 4);
+	rc = blob ? gtu_device_take_fdt(dev, blob, length, crc, err) :
+		    gtu_fail(err, GTU_ERR_NOMEM, "no memory for the device's tree");
+	free(blob);
+	if (rc)
+		goto fail;
+	arg[0] = 0;
+	arg[1] = (uintptr_t)m->table;
+	arg[2] = TABLE_LOG2 < dev->info.max_regions_log2 ? TABLE_LOG2 : dev->info.max_regions_log2;
+	arg[3] = 1;
+	rc = mailbox(m, GTU_MBOX_CTX_ENABLE, arg, 4, err);
+	if (!rc)
+		return 0;
+fail:
+	model_close(dev);
+	return rc;
+}
+
+/* ---- Regions ----------------------------------------------------------------------------------- */
+
+static int model_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights,
+			    uint32_t *key, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+	const uint32_t slots = 1u << (TABLE_LOG2 < dev->info.max_regions_log2 ?
+					      TABLE_LOG2 : dev->info.max_regions_log2);
+	const uint64_t at = (uintptr_t)addr;
+	struct gtu_hw_region *r;
+	uint32_t i, slot;
+
+	pthread_mutex_lock(&m->lock);
+	for (i = 0; i < slots; i++) {
+		slot = (m->next_slot + i) % slots;
+		if (!(m->table[slot].flags & GTU_REGION_VALID) && m->generation[slot] < UINT16_MAX)
+			break;
+	}
+	if (i == slots) {
+		pthread_mutex_unlock(&m->lock);
+		return gtu_fail(err, GTU_ERR_NOMEM, "all %u regions of the context are in use", slots);
+	}
+	m->next_slot = slot + 1;
+	m->generation[slot]++;
+	r = &m->table[slot];
+	*r = (struct gtu_hw_region){
+		.key = GTU_KEY(m->generation[slot], slot),
+		.length = length,
+		.base = at & ~(uint64_t)4095,
+		.offset = at & 4095,
+		.flags = GTU_REGION_VALID | 12u << GTU_REGION_PAGE_SHIFT |
+			 (rights & GTU_READ ? GTU_REGION_READ : 0) |
+			 (rights & GTU_WRITE ? GTU_REGION_WRITE : 0),
+	};
+	*key = r->key;
+	pthread_mutex_unlock(&m->lock);
+	return 0;
+}
+
+static int model_region_remove(struct gtu_device *dev, uint32_t key, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+	const uint32_t slot = GTU_KEY_SLOT(key);
+	const uint64_t arg[2] = { 0, slot };
+	int rc;
+
+	if (slot >= 1u << TABLE_LOG2 || m->table[slot].key != key ||
+	    !(m->table[slot].flags & GTU_REGION_VALID))
+		return gtu_fail(err, GTU_ERR_USAGE, "no region has key 0x%08x", key);
+	pthread_mutex_lock(&m->lock);
+	m->table[slot].flags = 0;
+	rc = mailbox(m, GTU_MBOX_INVALIDATE, arg, 2, err);
+	pthread_mutex_unlock(&m->lock);
+	return rc;
+}
+
+static int model_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr,
+			      uint32_t *key, struct gtu_error *err)
+{
+	int rc;
+
+	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (*addr == MAP_FAILED)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a region of %llu bytes: %s",
+				(unsigned long long)length, strerror(errno));
+	rc = model_region_add(dev, *addr, length, rights, key, err);
+	if (rc)
+		munmap(*addr, length);
+	return rc;
+}
+
+static int model_region_free(struct gtu_device *dev, void *addr, uint64_t length, uint32_t key,
+			     struct gtu_error *err)
+{
+	int rc = model_region_remove(dev, key, err);
+
+	if (!rc)
+		munmap(addr, length);
+	return rc;
+}
+
+/* ---- Queues ------------------------------------------------------------------------------------ */
+
+static int model_queue_create(struct gtu_device *dev, struct gtu_rings *r, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+	uint64_t arg[GTU_MBOX_ARGS];
+	uint32_t id, limit = dev->info.max_queues;
+	int rc;
+
+	pthread_mutex_lock(&m->lock);
+	if (limit > sizeof(m->queue_used))
+		limit = sizeof(m->queue_used);
+	for (id = 0; id < limit && m->queue_used[id]; id++)
+		;
+	if (id == limit) {
+		pthread_mutex_unlock(&m->lock);
+		return gtu_fail(err, GTU_ERR_NOMEM, "all %u queues of the device are in use", limit);
+	}
+	r->sq = aligned_alloc(4096, (GTU_SQ_BYTES(r->sq_log2) + 4095) & ~4095ull);
+	r->cq = aligned_alloc(4096, (GTU_CQ_BYTES(r->cq_log2) + 4095) & ~4095ull);
+	if (!r->sq || !r->cq) {
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for rings of 2^%u and 2^%u entries", r->sq_log2,
+			      r->cq_log2);
+		goto fail;
+	}
+	memset(r->sq, 0, GTU_SQ_BYTES(r->sq_log2));
+	memset(r->cq, 0, GTU_CQ_BYTES(r->cq_log2));
+	arg[0] = id;
+	arg[1] = 0;
+	arg[2] = (uintptr_t)r->sq;
+	arg[3] = (uintptr_t)r->cq;
+	arg[4] = r->sq_log2 | r->cq_log2 << 8;
+	arg[5] = GTU_RING_NONE;
+	rc = mailbox(m, GTU_MBOX_QUEUE_ENABLE, arg, 6, err);
+	if (rc)
+		goto fail;
+	m->queue_used[id] = 1;
+	r->id = id;
+	r->status = (const struct gtu_hw_queue_status *)(r->cq + ((size_t)1 << r->cq_log2));
+	r->doorbell = NULL;
+	pthread_mutex_unlock(&m->lock);
+	return 0;
+fail:
+	free(r->sq);
+	free(r->cq);
+	pthread_mutex_unlock(&m->lock);
+	return rc;
+}
+
+static void model_queue_destroy(struct gtu_device *dev, struct gtu_rings *r)
+{
+	struct model *m = dev->backend;
+	const uint64_t arg[1] = { r->id };
+
+	pthread_mutex_lock(&m->lock);
+	mailbox(m, GTU_MBOX_QUEUE_DISABLE, arg, 1, NULL);
+	m->queue_used[r->id] = 0;
+	pthread_mutex_unlock(&m->lock);
+	free(r->sq);
+	free(r->cq);
+}
+
+static int model_queue_reset(struct gtu_device *dev, struct gtu_rings *r, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+	const uint64_t arg[1] = { r->id };
+	int rc;
+
+	pthread_mutex_lock(&m->lock);
+	memset(r->cq, 0, GTU_CQ_BYTES(r->cq_log2));
+	rc = mailbox(m, GTU_MBOX_QUEUE_RESET, arg, 1, err);
+	pthread_mutex_unlock(&m->lock);
+	return rc;
+}
+
+/* Who sleeps has something to look at. Under the lock. */
+static void wake(struct model *m)
+{
+	if (m->sleepers)
+		pthread_cond_broadcast(&m->moved);
+}
+
+static int model_cancel(struct gtu_device *dev, struct gtu_rings *r, uint32_t until, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+	const uint64_t arg[2] = { r->id, until };
+	int rc;
+
+	pthread_mutex_lock(&m->lock);
+	rc = mailbox(m, GTU_MBOX_QUEUE_CANCEL, arg, 2, err);
+	wake(m);
+	pthread_mutex_unlock(&m->lock);
+	return rc;
+}
+
+static void model_doorbell(struct gtu_device *dev, struct gtu_rings *r, uint32_t reg, uint64_t value)
+{
+	struct model *m = dev->backend;
+	const uint64_t at = ((uint64_t)r->id << dev->info.doorbell_stride_log2) + reg;
+
+	pthread_mutex_lock(&m->lock);
+	gtu_dev_write(m->dev, GTU_BAR_DOORBELL, at, reg == GTU_DB_SUBMIT ? 8 : 4, value);
+	wake(m);
+	pthread_mutex_unlock(&m->lock);
+}
+
+/* Another thread has to act (a stream's consumer, another queue). Under the lock; wall time passes. */
+static void sleep_until_moved(struct gtu_device *dev, uint64_t deadline_ns)
+{
+	struct model *m = dev->backend;
+	uint64_t start = gtu_now_ns(), until = start + NAP_NS, now;
+	struct timespec t;
+
+	until = until < deadline_ns ? until : deadline_ns;
+	t.tv_sec = (time_t)(until / 1000000000u);
+	t.tv_nsec = (long)(until % 1000000000u);
+	m->sleepers++;
+	pthread_cond_timedwait(&m->moved, &m->lock, &t);
+	m->sleepers--;
+	now = gtu_now_ns();
+	/* several may sleep over the same time, which passes once */
+	start = start > m->idle_told ? start : m->idle_told;
+	if (now > start)
+		gtu_dev_idle(m->dev, (now - start) * (dev->info.clock_hz / 1000000) / 1000);
+	m->idle_told = now;
+}
+
+static int model_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_index,
+		      const struct gtu_record_wait *stream, uint64_t deadline_ns, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+	bool could, more, there;
+	int rc = 0;
+
+	/* One step at a time: a stream's consumer looks at its ring in between. */
+	pthread_mutex_lock(&m->lock);
+	for (;;) {
+		could = gtu_dev_pending(m->dev);
+		more = gtu_dev_step(m->dev, STEP_CYCLES);
+		if (could)
+			wake(m);
+		there = gtu_completed(r, cq_index) || (stream && gtu_recorded(stream));
+		/* in error: the caller looks */
+		if (there || __atomic_load_n(&r->status->state, __ATOMIC_ACQUIRE) != GTU_QUEUE_ENABLED)
+			break;
+		if (deadline_ns != UINT64_MAX && gtu_now_ns() >= deadline_ns) {
+			rc = gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
+			break;
+		}
+		if (stream && could)
+			break;
+		if (!more)
+			sleep_until_moved(dev, deadline_ns);
+		if (!more && stream)
+			break;
+		/* another thread may want the device */
+		pthread_mutex_unlock(&m->lock);
+		pthread_mutex_lock(&m->lock);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return rc;
+}
+
+const struct gtu_backend_ops gtu_backend_model = {
+	.name = "model",
+	.open = model_open,
+	.close = model_close,
+	.region_add = model_region_add,
+	.region_remove = model_region_remove,
+	.region_alloc = model_region_alloc,
+	.region_free = model_region_free,
+	.queue_create = model_queue_create,
+	.queue_destroy = model_queue_destroy,
+	.queue_reset = model_queue_reset,
+	.doorbell = model_doorbell,
+	.cancel = model_cancel,
+	.wait = model_wait,
+	.read = model_read,
+	.write = model_write,
+};

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/*
+ * "cuda:N": a GPU through the CUDA Driver API. It has no units, queues or registers; it runs whole algorithms over
+ * placed graphs (gtu/gpu.h).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+
+static int build_has_kernels(struct gtu_error *err)
+{
+	if (gtu_cuda_kernels_bytes)
+		return 0;
+	return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+			"this build has no kernels for a GPU: it was made without nvcc (use \"model\" or \"/dev/gtu0\")");
+}
+
+int gtu_gpu_count(struct gtu_error *err)
+{
+	struct cuda_api api;
+	int rc = build_has_kernels(err), count;
+
+	if (!rc)
+		rc = gtu_cuda_load(&api, NULL, gtu_cuda_kernels_major, err);
+	if (rc)
+		return rc;
+	count = api.devices;
+	gtu_cuda_unload(&api);
+	return count;
+}
+
+static int which(const char *name, int *ordinal, struct gtu_error *err)
+{
+	char *rest;
+	long n;
+
+	errno = 0;
+	n = name[4] == ':' && name[5] >= '0' && name[5] <= '9' ? strtol(name + 5, &rest, 10) : -1;
+	if (!strcmp(name, "cuda"))
+		n = 0;
+	else if (n < 0 || errno || *rest || n > 1023)
+		return gtu_fail(err, GTU_ERR_USAGE, "no device \"%s\": a GPU is \"cuda:0\", \"cuda:1\" and so on", name);
+	*ordinal = (int)n;
+	return 0;
+}
+
+static int look(struct gpu *gpu, struct gtu_error *err)
+{
+	struct gtu_gpu_info *i = &gpu->info;
+	const struct {
+		int attribute;
+		uint32_t *to;
+	} want[] = {
+		{ CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &i->compute_major },
+		{ CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &i->compute_minor },
+		{ CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &i->multiprocessors },
+		{ CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, &i->managed },
+		{ CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, &i->registered },
+		{ CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, &i->registered_readonly },
+	};
+	int value = 0;
+	size_t bytes = 0;
+	unsigned k;
+	CUresult rc = gpu->api.cuDeviceGetName(i->name, sizeof(i->name), gpu->device);
+
+	for (k = 0; k < sizeof(want) / sizeof(want[0]) && !rc; k++) {
+		rc = gpu->api.cuDeviceGetAttribute(&value, want[k].attribute, gpu->device);
+		*want[k].to = value > 0 ? (uint32_t)value : 0;
+	}
+	if (!rc)
+		rc = gpu->api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, gpu->device);
+	i->l2_bytes = value > 0 ? (uint64_t)value : 0;
+	if (!rc)
+		rc = gpu->api.cuDeviceTotalMem_v2(&bytes, gpu->device);
+	i->memory_bytes = bytes;
+	i->driver_major = (uint32_t)gpu->api.version / 1000;
+	i->driver_minor = (uint32_t)gpu->api.version % 1000 / 10;
+	i->kernels_major = (uint32_t)gtu_cuda_kernels_major;
+	if (rc)
+		return gtu_cuda_fail(&gpu->api, rc, err, "cuDeviceGetAttribute");
+	if (i->compute_major < 8)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+				"%s has compute capability %u.%u, and the kernels need 8.0 or newer", i->name,
+				i->compute_major, i->compute_minor);
+	return i->multiprocessors ? 0 : gtu_fail(err, GTU_ERR_FAIL, "%s says it has no multiprocessor", i->name);
+}
+
+static int start(struct gpu *gpu, struct gtu_error *err)
+{
+	CUresult rc = gpu->api.cuDevicePrimaryCtxRetain(&gpu->context, gpu->device);
+	int ret;
+
+	if (rc) {
+		gpu->context = NULL;
+		return gtu_cuda_fail(&gpu->api, rc, err, "cuDevicePrimaryCtxRetain of %s", gpu->info.name);
+	}
+	ret = gpu_enter(gpu, err);
+	if (ret)
+		return ret;
+	rc = gpu->api.cuModuleLoadData(&gpu->module, gtu_cuda_kernels);
+	if (rc) {
+		gpu->module = NULL;
+		ret = gtu_cuda_fail(&gpu->api, rc, err, "cuModuleLoadData of %zu bytes of kernels on %s",
+				    gtu_cuda_kernels_bytes, gpu->info.name);
+	}
+	if (!ret)
+		ret = gpu_free_bytes(gpu, &gpu->info.free_bytes, err);
+	gpu_leave(gpu);
+	return ret;
+}
+
+static void stop(struct gpu *gpu)
+{
+	if (gpu->module && !gpu_enter(gpu, NULL)) {
+		gpu->api.cuModuleUnload(gpu->module);
+		gpu_leave(gpu);
+	}
+	if (gpu->context)
+		gpu->api.cuDevicePrimaryCtxRelease_v2(gpu->device);
+	gtu_cuda_unload(&gpu->api);
+	free(gpu);
+}
+
+static int cuda_open(struct gtu_device *dev, const char *name, struct gtu_error *err)
+{
+	struct gpu *gpu;
+	CUresult code;
+	int rc, ordinal = 0;
+
+	rc = which(name, &ordinal, err);
+	if (!rc)
+		rc = build_has_kernels(err);
+	if (rc)
+		return rc;
+	gpu = calloc(1, sizeof(*gpu));
+	if (!gpu)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a device");
+	rc = gtu_cuda_load(&gpu->api, NULL, gtu_cuda_kernels_major, err);
+	if (rc) {
+		free(gpu);
+		return rc;
+	}
+	if (ordinal >= gpu->api.devices)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "no device \"%s\": this computer has %d GPU%s", name,
+			      gpu->api.devices, gpu->api.devices == 1 ? "" : "s");
+	if (!rc) {
+		code = gpu->api.cuDeviceGet(&gpu->device, ordinal);
+		rc = code ? gtu_cuda_fail(&gpu->api, code, err, "cuDeviceGet of GPU %d", ordinal) : 0;
+	}
+	if (!rc)
+		rc = look(gpu, err);
+	if (!rc)
+		rc = start(gpu, err);
+	if (rc) {
+		stop(gpu);
+		return rc;
+	}
+	dev->backend = gpu;
+	return 0;
+}
+
+static void cuda_close(struct gtu_device *dev)
+{
+	stop(dev->backend);
+}
+
+const struct gtu_gpu_info *gtu_get_gpu_info(const struct gtu_device *dev)
+{
+	return dev && dev->ops == &gtu_backend_cuda ? &((struct gpu *)dev->backend)->info : NULL;
+}
+
+const struct gtu_placement *gtu_get_placement(const struct gtu_device *dev)
+{
+	return dev && dev->ops == &gtu_backend_cuda && dev->placed ? &((struct gpu *)dev->backend)->placement : NULL;
+}
+
+int gtu_link_measure(struct gtu_device *dev, uint32_t edges, uint64_t bytes, uint32_t rounds,
+		     double rate[GTU_LINK_ACCESSES], struct gtu_error *err)
+{
+	struct gpu *gpu = dev->backend;
+	int rc;
+
+	if (dev->ops != &gtu_backend_cuda)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s is no GPU", dev->info.path);
+	rc = gpu_enter(gpu, err);
+	if (rc)
+		return rc;
+	rc = gpu_link_measure(gpu, edges, bytes, rounds, rate, err);
+	gpu_leave(gpu);
+	return rc;
+}
+
+/* ---- What a GPU is not ---------------------------------------------------------------------------- */
+
+static int refuse(struct gtu_device *dev, const char *what, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+			"%s has no %s: it runs whole algorithms over placed graphs (unit gpu)", dev->info.path, what);
+}
+
+static int no_region(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights, uint32_t *key,
+		     struct gtu_error *err)
+{
+	(void)addr, (void)length, (void)rights, (void)key;
+	return refuse(dev, "regions", err);
+}
+
+static int no_region_remove(struct gtu_device *dev, uint32_t key, struct gtu_error *err)
+{
+	(void)key;
+	return refuse(dev, "regions", err);
+}
+
+static int no_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr, uint32_t *key,
+			   struct gtu_error *err)
+{
+	(void)length, (void)rights, (void)addr, (void)key;
+	return refuse(dev, "regions", err);
+}
+
+static int no_region_free(struct gtu_device *dev, void *addr, uint64_t length, uint32_t key, struct gtu_error *err)
+{
+	(void)addr, (void)length, (void)key;
+	return refuse(dev, "regions", err);
+}
+
+static int no_queue(struct gtu_device *dev, struct gtu_rings *rings, struct gtu_error *err)
+{
+	(void)rings;
+	return refuse(dev, "queues", err);
+}
+
+static int no_read(struct gtu_device *dev, uint32_t offset, uint64_t *value, struct gtu_error *err)
+{
+	(void)offset, (void)value;
+	return refuse(dev, "registers", err);
+}
+
+static int no_write(struct gtu_device *dev, uint32_t offset, uint32_t value, struct gtu_error *err)
+{
+	(void)offset, (void)value;
+	return refuse(dev, "registers", err);
+}
+
+static const struct gtu_traversal_ops traversal = {
+	.place = gpu_place,
+	.unplace = gpu_unplace,
+	.bfs = gpu_bfs,
+	.sssp = gpu_sssp,
+	.pagerank = gpu_pagerank,
+	.components = gpu_components,
+};
+
+/* No queue is ever made, so what works on one is never called. */
+const struct gtu_backend_ops gtu_backend_cuda = {
+	.name = "cuda",
+	.traversal = &traversal,
+	.open = cuda_open,
+	.close = cuda_close,
+	.region_add = no_region,
+	.region_remove = no_region_remove,
+	.region_alloc = no_region_alloc,
+	.region_free = no_region_free,
+	.queue_create = no_queue,
+	.read = no_read,
+	.write = no_write,
+};

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Breadth-first search. The paper's kernels go down level by level over all vertices; ours choose the direction
+ * of each level by the bytes that it would ask of the link.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "gpu.h"
+
+#define LINE		128.0
+#define CARD_TO_LINK	0.02		/* bytes of the link that a byte of the card's memory is worth */
+
+struct bfs {
+	struct gpu_run r;
+	CUdeviceptr level, visited, bits[2], queue[2];
+	bool have_bits, have_queue;	/* what the frontier is at hand as: bits[0], queue[0] */
+	uint64_t items;			/* in queue[0] */
+	uint64_t frontier, frontier_edges, unvisited;
+	uint32_t now;
+};
+
+static void swap(CUdeviceptr x[2])
+{
+	CUdeviceptr y = x[0];
+
+	x[0] = x[1];
+	x[1] = y;
+}
+
+/* ---- As published -------------------------------------------------------------------------------- */
+
+static int published(struct bfs *b)
+{
+	struct gpu_run *r = &b->r;
+	void *args[] = { &b->level, &b->now, NULL };
+	int rc;
+
+	for (b->now = 0; b->now < GPU_UNREACHED - 1; b->now++) {
+		rc = gpu_run_clear(r);
+		if (!rc)
+			rc = gpu_run_launch(r, "emogi_bfs", gpu_run_mode(r), true, r->graph.n, args);
+		if (!rc)
+			rc = gpu_run_read(r);
+		if (rc)
+			return rc;
+		gpu_run_iteration(r, 0);
+		if (!r->counters.changed)
+			break;
+	}
+	return 0;
+}
+
+/* ---- Both directions ------------------------------------------------------------------------------- */
+
+/*
+ * The link answers so many requests a second, whether of 32 bytes or of 128, so requests are what counts; in bytes
+ * of whole lines. A step up: who is not answered by the cache reads lines until a hit.
+ */
+static double cost_up(const struct bfs *b)
+{
+	const struct gpu_graph *g = &b->r.graph;
+	double width = gpu_entry_bytes(b->r.gpu), part = (double)b->frontier_edges / (double)g->m,
+	       list = (double)g->m / (double)b->r.gpu->placed.connected * width / LINE + 1, lines, cached, asks;
+
+	/* vertices that have neighbours in the cache, and those that these do not answer */
+	cached = (double)g->cache_end / (double)g->n;
+	asks = 1 - cached + cached * pow(1 - fmin(part, 1), g->cache_degree);
+	lines = fmin(list, fmax(1, width / (part * LINE)));
+	return (double)b->unvisited * asks * lines * LINE +
+	       (double)g->n * (8 + 4.0 * g->cache_degree * cached) * CARD_TO_LINK;
+}
+
+/* A list begins and ends within a line. */
+static double cost_down(const struct bfs *b)
+{
+	return (double)b->frontier_edges * gpu_entry_bytes(b->r.gpu) + (double)b->frontier * LINE;
+}
+
+static int collect(struct bfs *b)
+{
+	void *args[] = { &b->level, &b->now, &b->queue[0], NULL };
+	int rc = gpu_run_clear(&b->r);
+
+	if (!rc)
+		rc = gpu_run_launch(&b->r, "bfs_collect", NULL, true, b->r.graph.n, args);
+	if (!rc)
+		rc = gpu_run_read(&b->r);
+	b->items = b->r.counters.items;
+	b->have_queue = true;
+	return rc;
+}
+
+static int down(struct bfs *b)
+{
+	uint32_t next = b->now + 1;
+	void *args[] = { &b->queue[0], &b->items, &b->visited, &b->level, &next, &b->queue[1], NULL };
+	int rc = b->have_queue ? 0 : collect(b);
+
+	if (!rc)
+		rc = gpu_run_clear(&b->r);
+	if (!rc)
+		rc = gpu_run_launch(&b->r, "bfs_down", NULL, true, b->items * 32, args);
+	if (!rc)
+		rc = gpu_run_read(&b->r);
+	b->items = b->r.counters.items;
+	swap(b->queue);
+	b->have_bits = false;
+	return rc;
+}
+
+static int up(struct bfs *b)
+{
+	uint32_t next = b->now + 1;
+	uint64_t left;
+	void *to_bits[] = { &b->level, &b->now, &b->bits[0], NULL };
+	void *near[] = { &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], &b->queue[1], NULL };
+	void *far[] = { &b->queue[1], &left, &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], NULL };
+	int rc = 0;
+
+	if (!b->have_bits)
+		rc = gpu_run_launch(&b->r, "bfs_bits", NULL, false, b->r.graph.n, to_bits);
+	if (!rc)
+		rc = gpu_run_clear(&b->r);
+	if (!rc)
+		rc = gpu_run_launch(&b->r, "bfs_up_near", NULL, false, b->r.graph.n, near);
+	if (!rc)
+		rc = gpu_run_read(&b->r);
+	left = b->r.counters.left;
+	if (!rc && left) {
+		rc = gpu_run_launch(&b->r, "bfs_up_far", NULL, true, left * 32, far);
+		if (!rc)
+			rc = gpu_run_read(&b->r);
+	}
+	swap(b->bits);
+	b->have_bits = true;
+	b->have_queue = false;
+	return rc;
+}
+
+static int prepare(struct bfs *b)
+{
+	struct gpu_run *r = &b->r;
+	uint32_t skip = r->undirected && r->whole, word = 0;
+	uint64_t source = r->a.opt->source, words = (r->graph.n + 31) / 32;
+	CUdeviceptr at;
+	void *args[] = { &b->visited, &skip, NULL };
+	int rc;
+
+	rc = gpu_run_buffer(r, 4 * words, &b->visited);
+	if (!rc)
+		rc = gpu_run_buffer(r, 4 * words, &b->bits[0]);
+	if (!rc)
+		rc = gpu_run_buffer(r, 4 * words, &b->bits[1]);
+	if (!rc)
+		rc = gpu_run_queue(r, &b->queue[0]);
+	if (!rc)
+		rc = gpu_run_queue(r, &b->queue[1]);
+	gtu_alg_phase(&r->a, "traverse");
+	if (!rc)
+		rc = gpu_run_launch(r, "bfs_begin", NULL, false, r->graph.n, args);
+	at = b->visited + source / 32 * 4;
+	if (!rc)
+		rc = gpu_download(r->gpu, &word, at, 4, r->a.err);
+	word |= 1u << (source & 31);
+	return rc ? rc : gpu_upload(r->gpu, at, &word, 4, r->a.err);
+}
+
+static int both_ways(struct bfs *b)
+{
+	struct gpu_run *r = &b->r;
+	const struct gtu_graph *g = r->a.g;
+	int rc = prepare(b);
+
+	b->frontier = 1;
+	b->frontier_edges = g->row[r->a.opt->source + 1] - g->row[r->a.opt->source];
+	b->unvisited = r->gpu->placed.connected - (b->frontier_edges > 0);
+	for (b->now = 0; !rc && b->frontier; b->now++) {
+		if (b->now == GPU_UNREACHED - 1)
+			return gtu_fail(r->a.err, GTU_ERR_UNSUPPORTED,
+					"the search is %u levels deep, and labels hold no more", b->now);
+		rc = r->undirected && r->whole && cost_up(b) < cost_down(b) ? up(b) : down(b);
+		r->a.stats->edges += b->frontier_edges;
+		gpu_run_iteration(r, b->frontier);
+		b->frontier = r->counters.vertices;
+		b->frontier_edges = r->counters.edges;
+		b->unvisited -= b->frontier < b->unvisited ? b->frontier : b->unvisited;
+	}
+	return rc;
+}
+
+/* ---- The result ------------------------------------------------------------------------------------ */
+
+struct levels {
+	const struct gtu_graph *g;
+	const uint32_t *from;
+	uint64_t *to;
+	struct gtu_algorithm_stats *stats;
+};
+
+static int widen(void *arg, uint64_t first, uint64_t end)
+{
+	struct levels *l = arg;
+	uint64_t v, reached = 0, edges = 0;
+
+	for (v = first; v < end; v++) {
+		l->to[v] = l->from[v] == GPU_UNREACHED ? GTU_UNREACHED : l->from[v];
+		if (l->from[v] == GPU_UNREACHED)
+			continue;
+		reached++;
+		edges += l->g->row[v + 1] - l->g->row[v];
+	}
+	__atomic_fetch_add(&l->stats->vertices, reached, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&l->stats->edges, edges, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static int give_levels(struct bfs *b, uint64_t *level)
+{
+	struct gpu_run *r = &b->r;
+	struct levels l = { .g = r->a.g, .to = level, .stats = r->a.stats };
+	uint32_t *host = malloc(4 * r->graph.n);
+	int rc;
+
+	gtu_alg_phase(&r->a, "result");
+	if (!host)
+		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "no memory for the levels of %llu vertices",
+				(unsigned long long)r->graph.n);
+	rc = gpu_download(r->gpu, host, b->level, 4 * r->graph.n, r->a.err);
+	l.from = host;
+	l.stats->edges = 0;
+	if (!rc)
+		gtu_parallel(widen, &l, r->graph.n);
+	free(host);
+	return rc;
+}
+
+int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uint64_t *level,
+	    struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct bfs b = { 0 };
+	uint32_t zero = 0;
+	int rc = gpu_run_begin(&b.r, dev, "bfs", opt, stats, GPU_CACHE_NEIGHBOURS, err);
+
+	if (!rc)
+		rc = gpu_run_buffer(&b.r, 4 * b.r.graph.n, &b.level);
+	if (!rc)
+		rc = gpu_fill(b.r.gpu, b.level, 0xff, 4 * b.r.graph.n, err);
+	if (!rc)
+		rc = gpu_upload(b.r.gpu, b.level + 4 * opt->source, &zero, 4, err);
+	if (!rc && opt->kernel != GTU_KERNEL_AUTO)
+		gtu_alg_phase(&b.r.a, "traverse");
+	if (!rc)
+		rc = opt->kernel == GTU_KERNEL_AUTO ? both_ways(&b) : published(&b);
+	if (!rc)
+		rc = give_levels(&b, level);
+	return gpu_run_end(&b.r, rc);
+}

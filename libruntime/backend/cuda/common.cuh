@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading edge lists in whole 128-byte lines, queues of work items, sums over warps and blocks. */
+#ifndef GTU_CUDA_COMMON_CUH
+#define GTU_CUDA_COMMON_CUH
+
+#include "libruntime/graph/coded.h"
+#include "kernels.h"
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef unsigned long long ull;
+
+#define ALL_LANES 0xffffffffu
+
+__device__ static inline u32 lane_id(void)
+{
+	return threadIdx.x & 31;
+}
+
+__device__ static inline u64 thread_id(void)
+{
+	return (u64)blockIdx.x * GPU_BLOCK + threadIdx.x;
+}
+
+__device__ static inline u64 thread_count(void)
+{
+	return (u64)gridDim.x * GPU_BLOCK;
+}
+
+__device__ static inline struct gpu_counters *counters_of(const gpu_graph &g)
+{
+	return (struct gpu_counters *)g.counters;
+}
+
+__device__ static inline void add(uint64_t *to, u64 value)
+{
+	atomicAdd((ull *)to, (ull)value);
+}
+
+__device__ static inline u64 warp_sum(u64 x)
+{
+	for (int d = 16; d; d >>= 1)
+		x += __shfl_xor_sync(ALL_LANES, x, d);
+	return x;
+}
+
+__device__ static inline double warp_sum_real(double x)
+{
+	for (int d = 16; d; d >>= 1)
+		x += __shfl_xor_sync(ALL_LANES, x, d);
+	return x;
+}
+
+/* An entry of a compressed list (coded.cuh), decoded: R is this, or u32 or u64 of a plain one. */
+struct coded {
+	u32 to, weight;
+};
+
+/* ---- Rows ------------------------------------------------------------------------------------- */
+
+__device__ static inline u64 row_at(const gpu_graph &g, u64 v)
+{
+	return ((const uint64_t *)g.row)[v];
+}
+
+/* The edges of @v as [*s, *e); none outside of the run's vertex range. */
+__device__ static inline void edges_of(const gpu_graph &g, u64 v, u64 *s, u64 *e)
+{
+	*s = row_at(g, v);
+	*e = v >= g.first && v < g.end ? row_at(g, v + 1) : *s;
+}
+
+/* Work items of @v: its list in pieces of GPU_CHUNK bytes that begin at 128-byte boundaries. */
+template <typename R> __device__ static inline u32 items_of(u64 s, u64 e)
+{
+	const u64 line = 128 / sizeof(R), per = GPU_CHUNK / sizeof(R);
+
+	return e > s ? (u32)((e - (s & ~(line - 1)) + per - 1) / per) : 0;
+}
+template <> __device__ inline u32 items_of<coded>(u64 s, u64 e)
+{
+	return (u32)gtu_coded_pieces(e - s);
+}
+
+/* ---- Edge lists --------------------------------------------------------------------------------- */
+
+template <typename R> __device__ static inline u32 target_of(const gpu_graph &g, R raw)
+{
+	return (u32)(raw >> g.weight_bits);
+}
+template <> __device__ inline u32 target_of<coded>(const gpu_graph &, coded raw)
+{
+	return raw.to;
+}
+
+template <typename R> __device__ static inline u32 packed_weight(const gpu_graph &g, R raw)
+{
+	return (u32)(raw & ((1u << g.weight_bits) - 1)) + g.weight_least;
+}
+template <> __device__ inline u32 packed_weight<coded>(const gpu_graph &g, coded raw)
+{
+	return raw.weight + g.weight_least;
+}
+
+template <typename R> __device__ static inline R entry_at(const gpu_graph &g, u64 e)
+{
+	return ((const R *)(e < g.near_end ? g.near : g.list))[e];
+}
+
+struct no_weight { };
+
+template <typename W> __device__ static inline W weight_at(const gpu_graph &g, u64 e)
+{
+	return ((const W *)(e < g.near_weight_end ? g.near_weight : g.weight))[e];
+}
+template <> __device__ inline no_weight weight_at<no_weight>(const gpu_graph &, u64)
+{
+	return no_weight();
+}
+
+template <typename W> struct width_of { static const u32 bytes = sizeof(W); };
+template <> struct width_of<no_weight> { static const u32 bytes = 0; };
+
+/* Sectors of 32 bytes asked for, by a warp; put into the run's counters when it ends. */
+struct tally {
+	u64 far, near;
+};
+
+template <typename R, typename W>
+__device__ static inline void count_sectors(const gpu_graph &g, tally &t, u64 s, u64 e)
+{
+	u64 sectors;
+
+	if (e <= s)
+		return;
+	sectors = (e * sizeof(R) + 31) / 32 - s * sizeof(R) / 32;
+	if (width_of<W>::bytes)
+		sectors += (e * width_of<W>::bytes + 31) / 32 - s * width_of<W>::bytes / 32;
+	if (s < g.near_end)
+		t.near += sectors;
+	else
+		t.far += sectors;
+}
+
+/* Every lane of the warp has the same tally. */
+__device__ static inline void report(const gpu_graph &g, const tally &t)
+{
+	auto *to = &counters_of(g)->tally[thread_id() / 32 % GPU_TALLIES];
+
+	if (lane_id())
+		return;
+	if (t.far)
+		add(&to->far, t.far);
+	if (t.near)
+		add(&to->near, t.near);
+}
+
+/*
+ * One work item by a warp: f(valid, entry, weight) for 32 edges at a time, every lane calling each time. The
+ * reads of an item are all asked for before the first is used: the link's latency is what must be hidden.
+ */
+template <typename R, typename W, typename F>
+__device__ static inline void walk_plain(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+{
+	const u64 line = 128 / sizeof(R), per = GPU_CHUNK / sizeof(R);
+	const int reads = GPU_CHUNK / 32 / sizeof(R);
+	u64 s, e, base, stop, i;
+	R entry[reads];
+	W weight[reads];
+	int k;
+
+	edges_of(g, v, &s, &e);
+	base = (s & ~(line - 1)) + chunk * per;
+	stop = e < base + per ? e : base + per;
+	count_sectors<R, W>(g, t, s > base ? s : base, stop);
+#pragma unroll
+	for (k = 0; k < reads; k++) {
+		i = base + k * 32 + lane_id();
+		entry[k] = 0;
+		if (i >= s && i < stop) {
+			entry[k] = entry_at<R>(g, i);
+			weight[k] = weight_at<W>(g, i);
+		}
+	}
+#pragma unroll
+	for (k = 0; k < reads; k++) {
+		if (base + k * 32 >= stop)
+			break;
+		i = base + k * 32 + lane_id();
+		f(i >= s && i < stop, entry[k], weight[k]);
+	}
+}
+
+template <typename W, bool WEIGHED, typename F>
+__device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally &t, F f);
+
+template <typename R, typename W, bool WEIGHED> struct walker {
+	template <typename F>
+	__device__ static inline void walk(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+	{
+		walk_plain<R, W>(g, v, chunk, t, f);
+	}
+};
+template <typename W, bool WEIGHED> struct walker<coded, W, WEIGHED> {
+	template <typename F>
+	__device__ static inline void walk(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+	{
+		walk_piece<W, WEIGHED>(g, v, chunk, t, f);
+	}
+};
+
+/* The same over lists of either form; @WEIGHED: f uses a weight that is in the entry. */
+template <typename R, typename W, bool WEIGHED = false, typename F>
+__device__ static inline void walk_item(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+{
+	walker<R, W, WEIGHED>::walk(g, v, chunk, t, f);
+}
+
+/* ---- Queues ----------------------------------------------------------------------------------- */
+
+/* Append the @items work items of vertex @v (0: none); every lane of a warp calls. */
+__device__ static inline void push_warp(u64 *queue, uint64_t *count, u32 v, u32 items)
+{
+	u32 sum = items, lane = lane_id(), other, i;
+	u64 at = 0;
+
+	if (!__any_sync(ALL_LANES, items))
+		return;
+	for (int d = 1; d < 32; d <<= 1) {
+		other = __shfl_up_sync(ALL_LANES, sum, d);
+		if (lane >= (u32)d)
+			sum += other;
+	}
+	if (lane == 31)
+		at = atomicAdd((ull *)count, (ull)sum);
+	at = __shfl_sync(ALL_LANES, at, 31) + sum - items;
+	for (i = 0; i < items; i++)
+		queue[at + i] = (u64)i << 32 | v;
+}
+
+/* The same for a block, all of whose threads call: one atomic for 256 vertices. */
+__device__ static inline void push_block(u64 *queue, uint64_t *count, u32 v, u32 items)
+{
+	__shared__ u32 sums[GPU_BLOCK / 32];
+	__shared__ u64 base;
+	u32 sum = items, lane = lane_id(), warp = threadIdx.x / 32, before = 0, other, i;
+	u64 at;
+
+	for (int d = 1; d < 32; d <<= 1) {
+		other = __shfl_up_sync(ALL_LANES, sum, d);
+		if (lane >= (u32)d)
+			sum += other;
+	}
+	if (lane == 31)
+		sums[warp] = sum;
+	__syncthreads();
+	for (i = 0; i < warp; i++)
+		before += sums[i];
+	if (threadIdx.x == GPU_BLOCK - 1)
+		base = before + sum ? atomicAdd((ull *)count, (ull)(before + sum)) : 0;
+	__syncthreads();
+	at = base + before + sum - items;
+	for (i = 0; i < items; i++)
+		queue[at + i] = (u64)i << 32 | v;
+	__syncthreads();
+}
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+/* Weakly connected components: by samples out of the cache, then the lists that the giant does not make needless. */
+#include <stdlib.h>
+
+#include "gpu.h"
+
+struct components {
+	struct gpu_run r;
+	CUdeviceptr label, queue, answer, visit[2];
+};
+
+static int flatten(struct components *c)
+{
+	void *args[] = { &c->label, NULL };
+
+	return gpu_run_launch(&c->r, "components_flatten", NULL, false, c->r.graph.n, args);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The label that most of the asked vertices have, and how many of GPU_SAMPLES. */
+static int find_giant(struct components *c, uint32_t *giant, uint32_t *votes)
+{
+	uint32_t answer[GPU_SAMPLES], i, run = 0;
+	void *args[] = { &c->label, &c->answer, NULL };
+	int rc = gpu_run_launch(&c->r, "components_ask", NULL, false, GPU_SAMPLES, args);
+
+	if (!rc)
+		rc = gpu_download(c->r.gpu, answer, c->answer, sizeof(answer), c->r.a.err);
+	if (rc)
+		return rc;
+	qsort(answer, GPU_SAMPLES, sizeof(*answer), ascending);
+	*votes = 0;
+	for (i = 0; i < GPU_SAMPLES; i++) {
+		run = i && answer[i] == answer[i - 1] ? run + 1 : 1;
+		if (run > *votes) {
+			*votes = run;
+			*giant = answer[i];
+		}
+	}
+	return 0;
+}
+
+/* The lists of those vertices that are not labelled @giant. */
+static int join(struct components *c, uint32_t giant, uint32_t slice)
+{
+	struct gpu_run *r = &c->r;
+	uint64_t items;
+	void *collect[] = { &c->label, &giant, &slice, &c->queue, NULL }, *join[] = { &c->queue, &items, &c->label, NULL };
+	int rc = gpu_run_clear(r);
+
+	if (!rc)
+		rc = gpu_run_launch(r, "components_collect", NULL, true, r->graph.n, collect);
+	if (!rc)
+		rc = gpu_run_read(r);
+	items = r->counters.items;
+	if (!rc && items)
+		rc = gpu_run_launch(r, "components_join", NULL, true, items * 32, join);
+	return rc ? rc : flatten(c);
+}
+
+static int hook(struct components *c)
+{
+	struct gpu_run *r = &c->r;
+	/* an edge is stored only once in a directed graph, maybe with a vertex of the giant */
+	bool skips = r->undirected && r->whole, slice = false;
+	uint32_t giant = GPU_NOBODY, votes = 0, i;
+	void *args[] = { &c->label, &i, NULL };
+	int rc = 0;
+
+	for (i = 0; i < r->graph.cache_degree && !rc; i++) {
+		rc = gpu_run_launch(r, "components_sample", NULL, false, r->graph.n, args);
+		if (!rc)
+			rc = flatten(c);
+	}
+	if (!rc && skips && r->graph.cache_degree)
+		rc = find_giant(c, &giant, &votes);
+	/* the cache, of few vertices or with one neighbour of each, may have joined less than half of who has edges */
+	if (!rc && skips && 2.0 * votes * (double)r->graph.n < (double)GPU_SAMPLES * (double)r->gpu->placed.connected) {
+		slice = true;
+		rc = join(c, GPU_NOBODY, GPU_SLICE_ONE);
+		if (!rc)
+			rc = find_giant(c, &giant, &votes);
+	}
+	if (!rc)
+		rc = join(c, giant, slice ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
+	r->a.stats->iterations = 1;
+	return rc;
+}
+
+static int published(struct components *c)
+{
+	struct gpu_run *r = &c->r;
+	/* labels go against edges too: where an edge is stored once, its source has to look again */
+	uint32_t everybody = !r->undirected || !r->whole;
+	CUdeviceptr swap;
+	void *args[] = { &c->label, &c->visit[0], &c->visit[1], &everybody, NULL };
+	int rc = gpu_fill(r->gpu, c->visit[0], 1, r->graph.n, r->a.err);
+
+	while (!rc) {
+		rc = gpu_fill(r->gpu, c->visit[1], 0, r->graph.n, r->a.err);
+		if (!rc)
+			rc = gpu_run_clear(r);
+		if (!rc)
+			rc = gpu_run_launch(r, "emogi_components", gpu_run_mode(r), true, r->graph.n, args);
+		if (!rc)
+			rc = gpu_run_read(r);
+		swap = c->visit[0];
+		c->visit[0] = c->visit[1];
+		c->visit[1] = swap;
+		gpu_run_iteration(r, 0);
+		if (!rc && !r->counters.changed)
+			break;
+	}
+	return rc;
+}
+
+static int prepare(struct components *c)
+{
+	struct gpu_run *r = &c->r;
+	void *args[] = { &c->label, NULL };
+	int rc = gpu_run_buffer(r, 4 * r->graph.n, &c->label);
+
+	/* samples would join vertices outside of the range */
+	if (!r->whole)
+		r->graph.cache_degree = 0;
+	if (r->a.opt->kernel == GTU_KERNEL_AUTO) {
+		if (!rc)
+			rc = gpu_run_buffer(r, 4 * GPU_SAMPLES, &c->answer);
+		if (!rc)
+			rc = gpu_run_queue(r, &c->queue);
+	} else {
+		if (!rc)
+			rc = gpu_run_buffer(r, r->graph.n, &c->visit[0]);
+		if (!rc)
+			rc = gpu_run_buffer(r, r->graph.n, &c->visit[1]);
+	}
+	if (!rc)
+		rc = gpu_wait(r->gpu, "setting up", r->a.err);
+	gtu_alg_phase(&r->a, "traverse");
+	return rc ? rc : gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, args);
+}
+
+struct labels {
+	const uint32_t *from;
+	uint64_t *to;
+};
+
+static int widen(void *arg, uint64_t first, uint64_t end)
+{
+	struct labels *l = arg;
+	uint64_t v;
+
+	for (v = first; v < end; v++)
+		l->to[v] = l->from[v];
+	return 0;
+}
+
+static int give_labels(struct components *c, uint64_t *component)
+{
+	struct gpu_run *r = &c->r;
+	struct labels l = { .to = component };
+	uint32_t *host = malloc(4 * r->graph.n + 1);
+	int rc;
+
+	gtu_alg_phase(&r->a, "result");
+	if (!host)
+		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "no memory for the components of %llu vertices",
+				(unsigned long long)r->graph.n);
+	rc = gpu_download(r->gpu, host, c->label, 4 * r->graph.n, r->a.err);
+	l.from = host;
+	if (!rc)
+		gtu_parallel(widen, &l, r->graph.n);
+	r->a.stats->vertices = r->graph.n;
+	r->a.stats->edges = r->graph.m;
+	free(host);
+	return rc;
+}
+
+int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uint64_t *component,
+		   struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct components c = { 0 };
+	int rc = gpu_run_begin(&c.r, dev, "components", opt, stats, GPU_CACHE_NEIGHBOURS, err);
+
+	if (!rc && c.r.graph.n) {
+		rc = prepare(&c);
+		if (!rc)
+			rc = opt->kernel == GTU_KERNEL_AUTO ? hook(&c) : published(&c);
+		if (!rc)
+			rc = gpu_run_read(&c.r);
+		if (!rc)
+			rc = give_labels(&c, component);
+	}
+	return gpu_run_end(&c.r, rc);
+}

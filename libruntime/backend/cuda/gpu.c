@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/* Memory of all kinds, copies and launches; each failed call becomes a sentence with its sizes. */
+#include <string.h>
+
+#include "gpu.h"
+
+#define BLOCKS_MOST	0x7fffffffu
+#define BLOCKS_A_PROCESSOR 8		/* of 256 threads: what a multiprocessor holds at most */
+
+typedef unsigned long long ull;
+
+int gpu_enter(struct gpu *gpu, struct gtu_error *err)
+{
+	CUresult rc = gpu->api.cuCtxPushCurrent_v2(gpu->context);
+
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuCtxPushCurrent") : 0;
+}
+
+void gpu_leave(struct gpu *gpu)
+{
+	CUcontext old;
+
+	gpu->api.cuCtxPopCurrent_v2(&old);
+}
+
+int gpu_free_bytes(struct gpu *gpu, uint64_t *bytes, struct gtu_error *err)
+{
+	size_t unused = 0, total = 0;
+	CUresult rc = gpu->api.cuMemGetInfo_v2(&unused, &total);
+
+	*bytes = unused;
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuMemGetInfo") : 0;
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------ */
+
+static int get_managed(struct gpu *gpu, struct gpu_memory *m, struct gtu_error *err)
+{
+	bool uvm = m->kind == GTU_EDGES_UVM;
+	uint64_t unused;
+	CUresult rc;
+	int ret;
+
+	if (!gpu->info.managed)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+				"%s does not access managed memory while the CPU does: take pinned memory",
+				gpu->info.name);
+	ret = gpu_free_bytes(gpu, &unused, err);
+	if (ret)
+		return ret;
+	if (m->bytes > unused)
+		return gtu_fail(err, GTU_ERR_NOMEM,
+				"%llu bytes of managed memory are more than the %llu that the card has free, which can hang it: take pinned memory",
+				(ull)m->bytes, (ull)unused);
+	rc = gpu->api.cuMemAllocManaged(&m->device, m->bytes, CU_MEM_ATTACH_GLOBAL);
+	if (rc)
+		return gtu_cuda_fail(&gpu->api, rc, err, "cuMemAllocManaged of %llu bytes", (ull)m->bytes);
+	m->host = (void *)(uintptr_t)m->device;
+	if (uvm)
+		rc = gpu->api.cuMemAdvise(m->device, m->bytes, CU_MEM_ADVISE_SET_READ_MOSTLY, gpu->device);
+	else
+		rc = gpu->api.cuMemAdvise(m->device, m->bytes, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, CU_DEVICE_CPU);
+	if (!rc && !uvm)
+		rc = gpu->api.cuMemAdvise(m->device, m->bytes, CU_MEM_ADVISE_SET_ACCESSED_BY, gpu->device);
+	if (rc) {
+		ret = gtu_cuda_fail(&gpu->api, rc, err, "cuMemAdvise of %llu bytes", (ull)m->bytes);
+		gpu->api.cuMemFree_v2(m->device);
+	}
+	return ret;
+}
+
+static int get_pinned(struct gpu *gpu, struct gpu_memory *m, struct gtu_error *err)
+{
+	CUresult rc = gpu->api.cuMemHostAlloc(&m->host, m->bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+
+	if (rc)
+		return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostAlloc of %llu bytes", (ull)m->bytes);
+	rc = gpu->api.cuMemHostGetDevicePointer_v2(&m->device, m->host, 0);
+	if (!rc)
+		return 0;
+	gpu->api.cuMemFreeHost(m->host);
+	return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostGetDevicePointer of %llu bytes", (ull)m->bytes);
+}
+
+int gpu_memory_get(struct gpu *gpu, uint32_t kind, uint64_t bytes, struct gpu_memory *out, struct gtu_error *err)
+{
+	CUresult rc;
+	int ret = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->kind = kind;
+	out->bytes = bytes ? bytes : 1;
+	if (kind == GTU_EDGES_MANAGED || kind == GTU_EDGES_UVM) {
+		ret = get_managed(gpu, out, err);
+	} else if (kind == GTU_EDGES_PINNED) {
+		ret = get_pinned(gpu, out, err);
+	} else {
+		rc = gpu->api.cuMemAlloc_v2(&out->device, out->bytes);
+		if (rc)
+			ret = gtu_cuda_fail(&gpu->api, rc, err, "cuMemAlloc of %llu bytes on the card",
+					    (ull)out->bytes);
+	}
+	if (ret)
+		memset(out, 0, sizeof(*out));
+	return ret;
+}
+
+int gpu_memory_register(struct gpu *gpu, void *addr, uint64_t bytes, bool io, struct gpu_memory *out,
+			struct gtu_error *err)
+{
+	unsigned flags = CU_MEMHOSTREGISTER_DEVICEMAP | (io ? CU_MEMHOSTREGISTER_IOMEMORY : 0);
+	CUresult rc;
+
+	memset(out, 0, sizeof(*out));
+	if (!gpu->info.registered)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s cannot reach registered memory", gpu->info.name);
+	rc = gpu->api.cuMemHostRegister_v2(addr, bytes, flags);
+	/* a container is mapped without the right to write */
+	if (rc && rc != CUDA_ERROR_OUT_OF_MEMORY && gpu->info.registered_readonly)
+		rc = gpu->api.cuMemHostRegister_v2(addr, bytes, flags | CU_MEMHOSTREGISTER_READ_ONLY);
+	if (rc)
+		return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostRegister of %llu bytes%s", (ull)bytes,
+				     gpu->info.registered_readonly ? "" :
+				     " (this driver registers no read-only memory, as a mapped container is)");
+	rc = gpu->api.cuMemHostGetDevicePointer_v2(&out->device, addr, 0);
+	if (rc) {
+		gpu->api.cuMemHostUnregister(addr);
+		memset(out, 0, sizeof(*out));
+		return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostGetDevicePointer of %llu bytes", (ull)bytes);
+	}
+	out->kind = GTU_EDGES_REGISTERED;
+	out->bytes = bytes;
+	out->host = addr;
+	return 0;
+}
+
+void gpu_memory_give(struct gpu *gpu, struct gpu_memory *m)
+{
+	if (m->kind == GTU_EDGES_PINNED)
+		gpu->api.cuMemFreeHost(m->host);
+	else if (m->kind == GTU_EDGES_REGISTERED)
+		gpu->api.cuMemHostUnregister(m->host);
+	else if (m->kind)
+		gpu->api.cuMemFree_v2(m->device);
+	memset(m, 0, sizeof(*m));
+}
+
+int gpu_upload(struct gpu *gpu, CUdeviceptr to, const void *from, uint64_t bytes, struct gtu_error *err)
+{
+	CUresult rc = bytes ? gpu->api.cuMemcpyHtoD_v2(to, from, bytes) : CUDA_SUCCESS;
+
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuMemcpyHtoD of %llu bytes", (ull)bytes) : 0;
+}
+
+int gpu_download(struct gpu *gpu, void *to, CUdeviceptr from, uint64_t bytes, struct gtu_error *err)
+{
+	CUresult rc = bytes ? gpu->api.cuMemcpyDtoH_v2(to, from, bytes) : CUDA_SUCCESS;
+
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuMemcpyDtoH of %llu bytes", (ull)bytes) : 0;
+}
+
+int gpu_fill(struct gpu *gpu, CUdeviceptr to, uint8_t value, uint64_t bytes, struct gtu_error *err)
+{
+	CUresult rc = bytes ? gpu->api.cuMemsetD8Async(to, value, bytes, NULL) : CUDA_SUCCESS;
+
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuMemsetD8Async of %llu bytes", (ull)bytes) : 0;
+}
+
+int gpu_wait(struct gpu *gpu, const char *what, struct gtu_error *err)
+{
+	CUresult rc = gpu->api.cuStreamSynchronize(NULL);
+
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "the kernels of %s: cuStreamSynchronize", what) : 0;
+}
+
+int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **args, struct gtu_error *err)
+{
+	uint64_t blocks = (threads + GPU_BLOCK - 1) / GPU_BLOCK,
+		 most = (uint64_t)gpu->info.multiprocessors * BLOCKS_A_PROCESSOR;
+	CUfunction f;
+	CUresult rc = gpu->api.cuModuleGetFunction(&f, gpu->module, kernel);
+
+	if (rc)
+		return gtu_cuda_fail(&gpu->api, rc, err, "cuModuleGetFunction of %s", kernel);
+	/* the paper's kernels have a thread a vertex, and the hardware hands them out as others end */
+	if (blocks > most && strncmp(kernel, "emogi_", 6))
+		blocks = most;
+	if (blocks > BLOCKS_MOST)
+		blocks = BLOCKS_MOST;
+	if (!blocks)
+		blocks = 1;
+	rc = gpu->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, GPU_BLOCK, 1, 1, 0, NULL, args, NULL);
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuLaunchKernel of %s over %llu threads", kernel,
+				  (ull)threads) : 0;
+}
+
+int gpu_touch(struct gpu *gpu, const struct gpu_memory *memory, struct gtu_error *err)
+{
+	struct gpu_memory sink;
+	uint64_t from = memory->device, words = memory->bytes / 4;
+	void *args[] = { &from, &words, &sink.device };
+	int rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, 4, &sink, err);
+
+	if (rc)
+		return rc;
+	rc = gpu_launch(gpu, "link_touch", words / 1024 + 1, args, err);
+	if (!rc)
+		rc = gpu_wait(gpu, "a first look at the edge list", err);
+	gpu_memory_give(gpu, &sink);
+	return rc;
+}

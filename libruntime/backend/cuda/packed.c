@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The edge list in as many bits an entry as its vertices need (25 for 2^25), for whoever reads all of it in order:
+ * PageRank. Tiles of GPU_TILE entries are whole 128-byte lines, so that a tile is found and read by itself. Made by
+ * the first run that wants it, in pinned memory: in order that is as fast as any.
+ */
+#include <string.h>
+
+#include "gpu.h"
+
+struct packing {
+	const struct gtu_graph *g;
+	uint32_t *to, bits;
+};
+
+static int pack_tiles(void *arg, uint64_t first, uint64_t end)
+{
+	struct packing *p = arg;
+	uint64_t tile, e, stop, value;
+	uint32_t *to, at;
+
+	/* a share is whole tiles */
+	for (tile = first / GPU_TILE; tile * GPU_TILE < end; tile++) {
+		to = p->to + tile * (GPU_TILE / 32 * p->bits);
+		memset(to, 0, GPU_TILE / 8 * p->bits);
+		stop = (tile + 1) * GPU_TILE < end ? (tile + 1) * GPU_TILE : end;
+		for (e = tile * GPU_TILE, at = 0; e < stop; e++, at += p->bits) {
+			value = gtu_graph_target(p->g, e) << (at & 31);
+			to[at >> 5] |= (uint32_t)value;
+			if ((at & 31) + p->bits > 32)
+				to[(at >> 5) + 1] |= (uint32_t)(value >> 32);
+		}
+	}
+	return 0;
+}
+
+static uint32_t bits_of(uint64_t n)
+{
+	return n > 2 ? 64 - (uint32_t)__builtin_clzll(n - 1) : 1;
+}
+
+bool gpu_packed_helps(const struct gpu *gpu)
+{
+	const struct gpu_placed *p = &gpu->placed;
+
+	return p->any_width && gpu->placement.edge_bytes && bits_of(p->args.n) <= 28 && p->args.m &&
+	       (gpu->placement.edges == GTU_EDGES_MANAGED || gpu->placement.edges == GTU_EDGES_PINNED);
+}
+
+static int make(struct gpu *gpu, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	struct packing k = { .g = p->graph, .bits = bits_of(p->args.n) };
+	uint64_t tiles = (p->args.m + GPU_TILE - 1) / GPU_TILE;
+	int rc = gpu_memory_get(gpu, GTU_EDGES_PINNED, tiles * (GPU_TILE / 8) * k.bits, &p->bits_list, err);
+
+	if (rc)
+		return rc;
+	k.to = p->bits_list.host;
+	p->bits = k.bits;
+	return gtu_parallel(pack_tiles, &k, p->args.m);
+}
+
+int gpu_packed_hold(struct gpu *gpu, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	uint64_t tile, tiles, all, share;
+	void *args[] = { &p->bits_list.device, &p->cache.device, &share, &p->bits, &all };
+	int rc = 0;
+
+	if (!p->bits_list.kind)
+		rc = make(gpu, err);
+	if (rc || p->holds == GPU_CACHE_BITS)
+		return rc;
+	p->holds = GPU_CACHE_EMPTY;
+	p->args.near_end = 0;
+	p->args.near_weight_end = 0;
+	p->args.cache_degree = 0;
+	p->args.cache_end = 0;
+	tile = (uint64_t)(GPU_TILE / 8) * p->bits;
+	tiles = p->cache.bytes / tile;
+	all = p->bits_list.bytes / tile;
+	share = ((tiles < all ? tiles : all) << 32) / all;
+	if (share)
+		rc = gpu_launch(gpu, "pagerank_near_fill", all * GPU_BLOCK, args, err);
+	if (!rc && share)
+		rc = gpu_wait(gpu, "the cache", err);
+	if (!rc) {
+		p->near_share = share;
+		p->holds = GPU_CACHE_BITS;
+	}
+	return rc;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+/* PageRank: pulled over an undirected graph, pushed (as the paper's kernels do) over a directed one. */
+#include <math.h>
+
+#include "gpu.h"
+
+#define DAMPING			0.85
+#define ITERATIONS		20
+#define ITERATIONS_EPSILON	1000
+
+struct pagerank {
+	struct gpu_run r;
+	double damping, dangling;
+	uint64_t iterations, tiles;
+	CUdeviceptr rank, sum, give, first;
+	CUdeviceptr queue;		/* compressed lists: work items of all vertices */
+	uint64_t items;
+	bool bits;			/* the list in fewer bits is read */
+};
+
+static int settle(struct pagerank *p)
+{
+	const struct gtu_algorithm_options *opt = p->r.a.opt;
+
+	if (!p->r.whole)
+		return gtu_fail(p->r.a.err, GTU_ERR_UNSUPPORTED,
+				"PageRank over a part of the vertices needs the ranks of the other parts after each iteration, which is not there yet");
+	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
+	if (!(p->damping > 0 && p->damping < 1))
+		return gtu_fail(p->r.a.err, GTU_ERR_USAGE, "a damping factor of %g is not between 0 and 1", p->damping);
+	if (!(opt->epsilon >= 0))
+		return gtu_fail(p->r.a.err, GTU_ERR_USAGE, "an epsilon of %g is not 0 or more", opt->epsilon);
+	p->iterations = opt->iterations ? opt->iterations : opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
+	return 0;
+}
+
+static int update(struct pagerank *p, uint32_t begin)
+{
+	void *args[] = { &p->rank, &p->sum, &p->give, &p->damping, &p->dangling, &begin, NULL };
+	int rc = gpu_run_clear(&p->r);
+
+	if (!rc)
+		rc = gpu_run_launch(&p->r, "pagerank_update", NULL, false, p->r.graph.n, args);
+	if (!rc)
+		rc = gpu_run_read(&p->r);
+	p->dangling = p->r.counters.dangling;
+	return rc;
+}
+
+static int pass(struct pagerank *p)
+{
+	const char *mode = gpu_run_mode(&p->r);
+	void *pull[] = { &p->first, &p->tiles, &p->give, &p->sum, NULL }, *push[] = { &p->give, &p->sum, NULL };
+	struct gpu_placed *at = &p->r.gpu->placed;
+	void *bits[] = { &at->bits_list.device, &at->cache.device, &at->near_share, &at->bits, &p->first, &p->tiles,
+			 &p->give, &p->sum, NULL };
+
+	void *coded[] = { &p->queue, &p->items, &p->give, &p->sum, NULL };
+
+	if (p->queue)
+		return gpu_run_launch(&p->r, p->r.undirected ? "pagerank_pull" : "pagerank_push", NULL, true,
+				      p->items * 32, coded);
+	if (p->bits)
+		return gpu_run_launch(&p->r, "pagerank_pull_bits", NULL, false, p->tiles * GPU_BLOCK, bits);
+	if (!mode && p->r.undirected)
+		return gpu_run_launch(&p->r, "pagerank_pull", NULL, true, p->tiles * GPU_BLOCK, pull);
+	return gpu_run_launch(&p->r, "emogi_push", mode ? mode : "_aligned", true, p->r.graph.n, push);
+}
+
+/* All lists, once for all iterations. */
+static int list_items(struct pagerank *p)
+{
+	struct gpu_run *r = &p->r;
+	uint32_t nobody = GPU_NOBODY, slice = GPU_SLICE_ALL;
+	void *args[] = { &p->first, &nobody, &slice, &p->queue, NULL };
+	int rc = gpu_run_queue(r, &p->queue);
+
+	r->graph.cache_degree = 0;
+	if (!rc)
+		rc = gpu_run_clear(r);
+	if (!rc)
+		rc = gpu_run_launch(r, "components_collect", NULL, true, r->graph.n, args);
+	if (!rc)
+		rc = gpu_run_read(r);
+	p->items = r->counters.items;
+	return rc;
+}
+
+static int iterate(struct pagerank *p)
+{
+	struct gpu_run *r = &p->r;
+	uint64_t n = r->graph.n;
+	void *args[] = { &p->first, &p->tiles, NULL };
+	int rc;
+
+	p->tiles = (r->graph.m + GPU_TILE - 1) / GPU_TILE;
+	rc = gpu_run_buffer(r, 8 * n, &p->rank);
+	if (!rc)
+		rc = gpu_run_buffer(r, 8 * n, &p->sum);
+	if (!rc)
+		rc = gpu_run_buffer(r, 8 * n, &p->give);
+	if (!rc)
+		rc = gpu_run_buffer(r, 4 * (p->tiles + 1), &p->first);
+	if (!rc)
+		rc = gpu_run_launch(r, "pagerank_tiles", NULL, false, p->tiles + 1, args);
+	if (!rc && !r->gpu->placement.edge_bytes)
+		rc = list_items(p);
+	if (!rc)
+		rc = gpu_wait(r->gpu, "setting up", r->a.err);
+	gtu_alg_phase(&r->a, "traverse");
+	if (!rc)
+		rc = update(p, 1);
+	while (!rc && r->a.stats->iterations < p->iterations) {
+		rc = pass(p);
+		if (!rc)
+			rc = update(p, 0);
+		r->a.stats->edges += r->graph.m;
+		gpu_run_iteration(r, n);
+		if (!rc && r->a.opt->epsilon > 0 && r->counters.most <= r->a.opt->epsilon)
+			break;
+	}
+	return rc;
+}
+
+int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *rank,
+		 struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	const struct gpu *gpu = dev->backend;
+	struct pagerank p = { .bits = opt->kernel == GTU_KERNEL_AUTO && gpu_packed_helps(gpu) &&
+				      !(gpu->placed.graph->flags & GTU_GRAPH_DIRECTED) };
+	int rc = gpu_run_begin(&p.r, dev, "pagerank", opt, stats, p.bits ? GPU_CACHE_BITS : GPU_CACHE_PREFIX, err);
+
+	if (!rc)
+		rc = settle(&p);
+	if (!rc && p.r.graph.n) {
+		rc = iterate(&p);
+		gtu_alg_phase(&p.r.a, "result");
+		if (!rc)
+			rc = gpu_download(p.r.gpu, rank, p.rank, 8 * p.r.graph.n, err);
+		p.r.a.stats->vertices = p.r.graph.n;
+	}
+	return gpu_run_end(&p.r, rc);
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: MIT
+/* Placing a graph: rows onto the card, the edge list where the plan says, checked as it is copied. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+
+typedef unsigned long long ull;
+
+/* ---- Rows, targets and weights in bounds --------------------------------------------------------- */
+
+struct copy {
+	const struct gtu_graph *g;
+	const struct gtu_placement *p;
+	uint32_t bits;
+	uint64_t least;			/* weight, of packed ones */
+	void *list, *weight;		/* to; NULL: only look */
+	bool checked;			/* by coding the lists */
+	atomic_uint_fast64_t bad;	/* a vertex or an entry that is wrong */
+	atomic_uint_fast64_t connected;	/* vertices with edges */
+};
+
+static int check_rows(void *arg, uint64_t first, uint64_t end)
+{
+	struct copy *c = arg;
+	const struct gtu_graph *g = c->g;
+	uint64_t v, connected = 0;
+
+	for (v = first; v < end; v++) {
+		if (g->row[v] > g->row[v + 1] || g->row[v + 1] > g->m) {
+			atomic_store(&c->bad, v);
+			return GTU_ERR_INPUT;
+		}
+		connected += g->row[v] != g->row[v + 1];
+	}
+	atomic_fetch_add(&c->connected, connected);
+	return 0;
+}
+
+/* Copy entries (and weights) into the form that kernels read; a target that is no vertex ends it. */
+static int copy_entries(void *arg, uint64_t first, uint64_t end)
+{
+	struct copy *c = arg;
+	const struct gtu_graph *g = c->g;
+	const uint32_t *weight = g->weight;
+	uint64_t e, target, entry;
+	size_t bytes = gtu_weight_bytes(g->weight_type);
+
+	for (e = first; e < end; e++) {
+		target = gtu_graph_target(g, e);
+		if (gtu_unlikely(target >= g->n)) {
+			atomic_store(&c->bad, e);
+			return GTU_ERR_INPUT;
+		}
+		if (!c->list)
+			continue;
+		entry = target;
+		if (c->p->packed)
+			entry = target << c->bits | (weight[e] - c->least);
+		gtu_put(c->list, c->p->edge_bytes, e, entry);
+	}
+	if (c->weight)
+		memcpy((char *)c->weight + first * bytes, (const char *)g->weight + first * bytes,
+		       (end - first) * bytes);
+	return 0;
+}
+
+struct weights {
+	const struct gtu_graph *g;
+	double *least, *most, *sum;	/* a share of gtu_parallel() each */
+	atomic_uint_fast64_t bad;
+};
+
+static double weight_at(const struct gtu_graph *g, uint64_t e)
+{
+	switch (g->weight_type) {
+	case GTU_WEIGHT_U32: return ((const uint32_t *)g->weight)[e];
+	case GTU_WEIGHT_F32: return (double)((const float *)g->weight)[e];
+	case GTU_WEIGHT_F64: return ((const double *)g->weight)[e];
+	}
+	return 1;
+}
+
+static int look_at_weights(void *arg, uint64_t first, uint64_t end)
+{
+	struct weights *w = arg;
+	uint64_t share = first >> GTU_SHARE_LOG2, e;
+	double x, least = INFINITY, most = 0, sum = 0;
+
+	for (e = first; e < end; e++) {
+		x = weight_at(w->g, e);
+		if (!(x >= 0)) {
+			atomic_store(&w->bad, e);
+			return GTU_ERR_INPUT;
+		}
+		least = x < least ? x : least;
+		most = x > most ? x : most;
+		sum += x;
+	}
+	w->least[share] = least;
+	w->most[share] = most;
+	w->sum[share] = sum;
+	return 0;
+}
+
+static int measure_weights(struct gpu_placed *p, struct gtu_error *err)
+{
+	const struct gtu_graph *g = p->graph;
+	struct weights w = { .g = g };
+	uint64_t shares = (g->m >> GTU_SHARE_LOG2) + 1, i;
+	double sum = 0;
+	int rc;
+
+	p->weight_least = p->weight_most = p->weight_mean = 1;
+	p->weight_type = g->weight_type;
+	if (g->weight_type == GTU_WEIGHT_NONE || !g->m)
+		return 0;
+	w.least = malloc(3 * shares * sizeof(double));
+	if (!w.least)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to look at %llu weights", (ull)g->m);
+	w.most = w.least + shares;
+	w.sum = w.most + shares;
+	for (i = 0; i < shares; i++) {
+		w.least[i] = INFINITY;
+		w.most[i] = w.sum[i] = 0;
+	}
+	rc = gtu_parallel(look_at_weights, &w, g->m);
+	if (rc)
+		gtu_fail(err, rc, "%s: the weight of edge %llu is %g: not 0 or more", g->name,
+			 (ull)atomic_load(&w.bad), weight_at(g, atomic_load(&w.bad)));
+	p->weight_least = INFINITY;
+	p->weight_most = 0;
+	for (i = 0; i < shares; i++) {
+		p->weight_least = fmin(p->weight_least, w.least[i]);
+		p->weight_most = fmax(p->weight_most, w.most[i]);
+		sum += w.sum[i];
+	}
+	p->weight_mean = sum / (double)g->m;
+	free(w.least);
+	return rc;
+}
+
+static int check_graph(struct gpu_placed *p, struct gtu_error *err)
+{
+	const struct gtu_graph *g = p->graph;
+	struct copy c = { .g = g };
+	uint64_t v;
+
+	if (g->edge_bytes != 4 && g->edge_bytes != 8)
+		return gtu_fail(err, GTU_ERR_USAGE, "edge entries of %u bytes: there are 4 and 8", g->edge_bytes);
+	if (!gtu_parallel(check_rows, &c, g->n)) {
+		p->connected = atomic_load(&c.connected);
+		return 0;
+	}
+	v = atomic_load(&c.bad);
+	return gtu_fail(err, GTU_ERR_INPUT,
+			"%s: the edges of vertex %llu are said to be entries %llu up to %llu of %llu: the graph is damaged",
+			g->name, (ull)v, (ull)g->row[v], (ull)g->row[v + 1], (ull)g->m);
+}
+
+static int copy_list(struct copy *c, struct gtu_error *err)
+{
+	uint64_t e;
+
+	if (!c->list && !c->weight && (c->checked || c->g->flags & GTU_GRAPH_CHECKED))
+		return 0;
+	if (!gtu_parallel(copy_entries, c, c->g->m))
+		return 0;
+	e = atomic_load(&c->bad);
+	return gtu_fail(err, GTU_ERR_INPUT,
+			"%s: entry %llu of the edge list leads to vertex %llu of only %llu: the graph is damaged",
+			c->g->name, (ull)e, (ull)gtu_graph_target(c->g, e), (ull)c->g->n);
+}
+
+/* ---- Where it goes -------------------------------------------------------------------------------- */
+
+/* List and weights through memory of our own: as they are placed, or on their way to the card. */
+static int place_copy(struct gpu *gpu, struct copy *c, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	const struct gtu_placement *at = &gpu->placement;
+	uint64_t m = c->g->m, list = m * at->edge_bytes, weight = m * at->weight_bytes;
+	bool card = at->edges == GTU_EDGES_DEVICE;
+	int rc = 0;
+
+	if (at->edge_bytes)
+		rc = gpu_memory_get(gpu, at->edges, list, &p->list, err);
+	if (!rc && weight)
+		rc = gpu_memory_get(gpu, at->edges, weight, &p->weight, err);
+	if (rc)
+		return rc;
+	c->list = !at->edge_bytes ? NULL : card ? malloc(list + 1) : p->list.host;
+	c->weight = card || !weight ? NULL : p->weight.host;
+	if (!c->list && at->edge_bytes)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an edge list of %llu bytes", (ull)list);
+	rc = copy_list(c, err);
+	if (card) {
+		if (!rc && at->edge_bytes)
+			rc = gpu_upload(gpu, p->list.device, c->list, list, err);
+		if (!rc && weight)
+			rc = gpu_upload(gpu, p->weight.device, c->g->weight, weight, err);
+		free(c->list);
+		return rc;
+	}
+	if (!rc && at->edges == GTU_EDGES_MANAGED && at->edge_bytes)
+		rc = gpu_touch(gpu, &p->list, err);
+	if (!rc && at->edges == GTU_EDGES_MANAGED && weight)
+		rc = gpu_touch(gpu, &p->weight, err);
+	return rc;
+}
+
+static int place_registered(struct gpu *gpu, struct copy *c, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	const struct gtu_graph *g = c->g;
+	int rc = copy_list(c, err);
+
+	if (!rc && g->m)
+		rc = gpu_memory_register(gpu, (void *)(uintptr_t)g->col, g->m * g->edge_bytes, false, &p->list,
+					 err);
+	if (!rc && g->m && gpu->placement.weight_bytes)
+		rc = gpu_memory_register(gpu, (void *)(uintptr_t)g->weight,
+					 g->m * gpu->placement.weight_bytes, false, &p->weight, err);
+	return rc;
+}
+
+static void fill_args(struct gpu *gpu, uint32_t bits, const struct gtu_coded *coded)
+{
+	struct gpu_placed *p = &gpu->placed;
+	struct gpu_graph *a = &p->args;
+
+	memset(a, 0, sizeof(*a));
+	a->row = p->row.device;
+	a->list = p->list.device;
+	a->weight = p->weight.device;
+	a->n = p->graph->n;
+	a->m = p->graph->m;
+	a->weight_bits = bits;
+	a->weight_least = gpu->placement.packed ? (uint32_t)p->weight_least : 1;
+	if (gpu->placement.edge_bytes)
+		return;
+	a->index = p->index.device;
+	a->table = p->index.device + 8 * a->n;
+	a->entry_bits = coded->entry_bits;
+	a->weight_bits = coded->weight_bits;
+}
+
+/* Asked for, or what a compressed container is for: unless the card holds the list anyway. */
+static bool wants_coded(const struct gpu_plan_input *in, const struct gtu_graph *g, const struct gtu_place_options *opt)
+{
+	if (opt->compressed)
+		return true;
+	return g->flags & GTU_GRAPH_COMPRESSED && !opt->edge_bytes && opt->edges != GTU_EDGES_REGISTERED &&
+	       opt->edges != GTU_EDGES_DEVICE && (opt->edges != GTU_EDGES_AUTO || gpu_plan_probes(in, opt));
+}
+
+static int plan(struct gpu *gpu, const struct gtu_place_options *opt, struct gtu_coded *coded, uint32_t *bits,
+		struct gtu_error *err)
+{
+	const struct gtu_graph *g = gpu->placed.graph;
+	struct gpu_plan_input in = {
+		.n = g->n, .m = g->m, .edge_bytes = g->edge_bytes, .weight_type = g->weight_type,
+		.weight_least = gpu->placed.weight_least, .weight_most = gpu->placed.weight_most,
+		.managed = gpu->info.managed, .registered = gpu->info.registered,
+	};
+	int rc = gpu_free_bytes(gpu, &in.free_bytes, err);
+	uint64_t probe;
+
+	if (!rc && wants_coded(&in, g, opt))
+		rc = gpu_coded_measure(gpu, opt, coded, &in, err);
+	probe = rc ? 0 : gpu_plan_probes(&in, opt);
+	if (probe)
+		rc = gpu_probe(gpu, probe, err);
+	in.managed_gbps = gpu->managed_gbps;
+	in.pinned_gbps = gpu->pinned_gbps;
+	return rc ? rc : gpu_plan(&in, opt, &gpu->placement, bits, err);
+}
+
+int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_place_options *opt,
+	      struct gtu_error *err)
+{
+	struct gpu *gpu = dev->backend;
+	struct gpu_placed *p = &gpu->placed;
+	struct copy c = { .g = g, .p = &gpu->placement };
+	struct gtu_coded coded = { 0 };
+	uint64_t start = gtu_now_ns();
+	int rc;
+
+	memset(p, 0, sizeof(*p));
+	rc = gpu_enter(gpu, err);
+	if (rc)
+		return rc;
+	p->graph = g;
+	p->any_width = !opt->edge_bytes;
+	rc = check_graph(p, err);
+	if (!rc)
+		rc = measure_weights(p, err);
+	if (!rc)
+		rc = plan(gpu, opt, &coded, &c.bits, err);
+	c.checked = coded.width;
+	c.least = (uint64_t)p->weight_least;
+	if (!rc)
+		rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, 8 * (g->n + 1), &p->row, err);
+	if (!rc)
+		rc = gpu_upload(gpu, p->row.device, g->row, 8 * (g->n + 1), err);
+	if (!rc && gpu->placement.edges == GTU_EDGES_REGISTERED)
+		rc = place_registered(gpu, &c, err);
+	else if (!rc)
+		rc = place_copy(gpu, &c, err);
+	if (!rc && !gpu->placement.edge_bytes)
+		rc = gpu_coded_place(gpu, &coded, err);
+	if (!rc && gpu->placement.cache_bytes)
+		rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, gpu->placement.cache_bytes, &p->cache, err);
+	fill_args(gpu, c.bits, &coded);
+	gtu_coded_free(&coded);
+	gpu_leave(gpu);
+	gpu->placement.seconds = 1e-9 * (double)(gtu_now_ns() - start);
+	if (rc)
+		gpu_unplace(dev);
+	return rc;
+}
+
+void gpu_unplace(struct gtu_device *dev)
+{
+	struct gpu *gpu = dev->backend;
+	struct gpu_placed *p = &gpu->placed;
+
+	if (gpu_enter(gpu, NULL))
+		return;
+	gpu_memory_give(gpu, &p->cache);
+	gpu_memory_give(gpu, &p->bits_list);
+	gpu_memory_give(gpu, &p->index);
+	gpu_memory_give(gpu, &p->weight);
+	gpu_memory_give(gpu, &p->list);
+	gpu_memory_give(gpu, &p->row);
+	gpu_leave(gpu);
+	memset(p, 0, sizeof(*p));
+}
+
+/* ---- The cache ------------------------------------------------------------------------------------- */
+
+/* @degree neighbours of each vertex below @end. */
+static int hold_neighbours(struct gpu *gpu, uint32_t degree, uint64_t end, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	uint64_t n = p->args.n;
+	struct gpu_memory counters;
+	CUdeviceptr to = p->cache.device;
+	struct gpu_graph args = p->args;
+	void *launch[] = { &args, &to };
+	char kernel[32];
+	int rc;
+
+	/* unused by the kernel, but no kernel gets an address that is none */
+	rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, sizeof(struct gpu_counters), &counters, err);
+	if (rc)
+		return rc;
+	args.counters = counters.device;
+	args.cache_degree = degree;
+	args.cache_end = end;
+	args.end = n;
+	snprintf(kernel, sizeof(kernel), "cache_fill_%s", gpu_entry_name(gpu));
+	rc = gpu_launch(gpu, kernel, end * 32, launch, err);
+	if (!rc)
+		rc = gpu_wait(gpu, "the cache", err);
+	gpu_memory_give(gpu, &counters);
+	if (rc)
+		return rc;
+	p->args.cache = p->cache.device;
+	p->args.cache_degree = degree;
+	p->args.cache_end = end;
+	return 0;
+}
+
+/* Likewise words of a compressed list, whole lines of them. */
+static int hold_words(struct gpu *gpu, CUdeviceptr at, uint64_t room, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	uint64_t bytes = room < p->list.bytes ? room & ~127ull : p->list.bytes & ~3ull;
+	int rc = gpu_upload(gpu, at, p->list.host, bytes, err);
+
+	if (!rc) {
+		p->args.near = at;
+		p->args.near_end = bytes / 4;
+	}
+	return rc;
+}
+
+/* What is left of the cache after @used bytes holds the first entries of the list. */
+static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	uint32_t edge = gpu->placement.edge_bytes, weight = gpu->placement.weight_bytes;
+	uint64_t room = p->cache.bytes > used ? p->cache.bytes - used : 0, count;
+	CUdeviceptr at = p->cache.device + used;
+	int rc;
+
+	if (!edge)
+		return room && gpu->placement.edges != GTU_EDGES_DEVICE ? hold_words(gpu, at, room, err) : 0;
+	/* whole lines of both, so that no line is cut */
+	count = room / (edge + weight) & ~255ull;
+	if (count > p->args.m)
+		count = p->args.m;
+	if (!count || gpu->placement.edges == GTU_EDGES_DEVICE)
+		return 0;
+	rc = gpu_upload(gpu, at, p->list.host, count * edge, err);
+	if (!rc && weight)
+		rc = gpu_upload(gpu, at + count * edge, p->weight.host, count * weight, err);
+	if (rc)
+		return rc;
+	p->args.near = at;
+	p->args.near_weight = at + count * edge;
+	p->args.near_end = count;
+	p->args.near_weight_end = count;
+	return 0;
+}
+
+int gpu_cache_hold(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	uint64_t n = p->args.n, degree = 0, end = n, used;
+	int rc = 0;
+
+	if (what == GPU_CACHE_BITS)
+		return gpu_packed_hold(gpu, err);
+	if (!p->cache.bytes || p->holds == what || what == GPU_CACHE_EMPTY || !p->args.m)
+		return 0;
+	p->holds = GPU_CACHE_EMPTY;
+	p->args.near_end = 0;
+	p->args.near_weight_end = 0;
+	p->args.cache_degree = 0;
+	p->args.cache_end = 0;
+	if (what == GPU_CACHE_NEIGHBOURS) {
+		degree = p->cache.bytes / (4 * n);
+		degree = degree > GPU_CACHE_MOST ? GPU_CACHE_MOST : degree;
+		/* not one for each: one for as many as there is room for */
+		if (!degree) {
+			end = p->cache.bytes / 4 & ~31ull;
+			degree = end > 0;
+		}
+		if (degree)
+			rc = hold_neighbours(gpu, (uint32_t)degree, end, err);
+	}
+	used = (4 * end * degree + 255) & ~255ull;
+	if (!rc)
+		rc = hold_prefix(gpu, used, err);
+	if (!rc)
+		p->holds = what;
+	return rc;
+}

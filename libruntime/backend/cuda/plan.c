@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/* Where an edge list goes, decided from numbers alone, so that a test can ask for any card. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu.h"
+
+#define SPARE	(256ull << 20)		/* left free for the driver and for kernels */
+#define RATIO	1.1			/* that managed memory must be faster by: it is copied, and never swapped in */
+
+typedef unsigned long long ull;
+
+static const char *const edges_name[] = { "auto", "managed", "pinned", "registered", "device", "uvm" };
+static const char *const kernel_name[] = { "auto", "naive", "merged", "aligned" };
+
+const char *gtu_edges_name(uint32_t edges)
+{
+	return edges < GTU_EDGES_KINDS ? edges_name[edges] : NULL;
+}
+
+const char *gtu_kernel_name(uint32_t kernel)
+{
+	return kernel < GTU_KERNELS ? kernel_name[kernel] : NULL;
+}
+
+uint64_t gpu_run_bytes(uint64_t n, uint64_t m)
+{
+	/* the most is BFS: levels, three bitmaps, two queues of items and one of vertices */
+	return 4 * n + n / 2 + 2 * 8 * (n + n / 4 + m / 64) + 8 * n + 8 * n;
+}
+
+static uint32_t bits_for(uint64_t most)
+{
+	return most ? 64 - (uint32_t)__builtin_clzll(most) : 0;
+}
+
+/* The weight can share an entry of 4 bytes with the vertex. */
+static bool packs(const struct gpu_plan_input *in, const struct gtu_place_options *opt, uint32_t *bits)
+{
+	*bits = 0;
+	if (in->coded)
+		return in->coded_weighted;
+	if (in->weight_type != GTU_WEIGHT_U32 || opt->plain_weights || opt->edge_bytes == 8 ||
+	    opt->edges == GTU_EDGES_REGISTERED || !in->n)
+		return false;
+	*bits = bits_for((uint64_t)in->weight_most - (uint64_t)in->weight_least);
+	if (*bits < 32 && bits_for(in->n - 1) + *bits <= 32)
+		return true;
+	*bits = 0;
+	return false;
+}
+
+/* Of rows, and of the index of a compressed list. */
+static uint64_t vertex_bytes(const struct gpu_plan_input *in)
+{
+	return 8 * (in->n + 1) + in->index_bytes;
+}
+
+static uint64_t budget(const struct gpu_plan_input *in, const struct gtu_place_options *opt)
+{
+	uint64_t used = vertex_bytes(in) + gpu_run_bytes(in->n, in->m) + SPARE,
+		 room = in->free_bytes > used ? in->free_bytes - used : 0, wanted = opt->gpu_memory;
+
+	if (!wanted && (opt->edges == GTU_EDGES_AUTO || opt->edges == GTU_EDGES_DEVICE))
+		wanted = GTU_GPU_MEMORY_ALL;
+	return wanted < room ? wanted : room;
+}
+
+static uint64_t list_bytes(const struct gpu_plan_input *in, const struct gtu_place_options *opt)
+{
+	uint32_t bits, edge = opt->edge_bytes ? opt->edge_bytes :
+			      opt->edges == GTU_EDGES_REGISTERED ? in->edge_bytes : 4;
+
+	edge = in->coded ? 0 : edge;
+	return in->coded_bytes + in->m * (edge + (packs(in, opt, &bits) ? 0 : gtu_weight_bytes(in->weight_type)));
+}
+
+uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_place_options *opt)
+{
+	uint64_t bytes = list_bytes(in, opt);
+
+	return opt->edges == GTU_EDGES_AUTO && bytes > budget(in, opt) ? bytes : 0;
+}
+
+static int check(const struct gpu_plan_input *in, const struct gtu_place_options *opt, struct gtu_error *err)
+{
+	uint64_t vertices = vertex_bytes(in) + gpu_run_bytes(in->n, in->m) + SPARE;
+
+	if (opt->edges >= GTU_EDGES_KINDS)
+		return gtu_fail(err, GTU_ERR_USAGE, "edges of kind %u: there are 0 to %u", opt->edges,
+				GTU_EDGES_KINDS - 1);
+	if (opt->edge_bytes && opt->edge_bytes != 4 && opt->edge_bytes != 8)
+		return gtu_fail(err, GTU_ERR_USAGE, "edges of %u bytes: there are 4 and 8", opt->edge_bytes);
+	if (in->n > 0xfffffffe)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+				"the graph has %llu vertices, and the kernels name %u at most", (ull)in->n,
+				0xfffffffe);
+	if (opt->edges == GTU_EDGES_REGISTERED && opt->edge_bytes && opt->edge_bytes != in->edge_bytes)
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"registered edges are read as they are, %u bytes each, not %u", in->edge_bytes,
+				opt->edge_bytes);
+	if (vertices > in->free_bytes)
+		return gtu_fail(err, GTU_ERR_NOMEM,
+				"the vertex data of %llu vertices needs up to %llu bytes of the card, which has %llu free",
+				(ull)in->n, (ull)vertices, (ull)in->free_bytes);
+	return 0;
+}
+
+static void choose(const struct gpu_plan_input *in, uint64_t room, struct gtu_placement *out)
+{
+	bool fits = out->list_bytes <= in->free_bytes / 10 * 9;
+
+	if (out->list_bytes <= room) {
+		out->edges = GTU_EDGES_DEVICE;
+		snprintf(out->why, sizeof(out->why), "the edge list fits into the card's memory");
+	} else if (in->managed && fits && in->managed_gbps > RATIO * in->pinned_gbps) {
+		out->edges = GTU_EDGES_MANAGED;
+		snprintf(out->why, sizeof(out->why),
+			 "the probe's random 128-byte blocks come at %.1f GB/s out of managed memory, %.1f out of pinned",
+			 in->managed_gbps, in->pinned_gbps);
+	} else {
+		out->edges = GTU_EDGES_PINNED;
+		snprintf(out->why, sizeof(out->why), in->managed && !fits ?
+			 "managed memory must fit into the card's %.1f GB free, and this would not" :
+			 "managed memory is not faster here (random 128-byte blocks: %.1f GB/s, pinned %.1f)",
+			 in->managed && !fits ? 1e-9 * (double)in->free_bytes : in->managed_gbps, in->pinned_gbps);
+	}
+}
+
+int gpu_plan(const struct gpu_plan_input *in, const struct gtu_place_options *opt, struct gtu_placement *out,
+	     uint32_t *weight_bits, struct gtu_error *err)
+{
+	uint64_t room;
+	int rc = check(in, opt, err);
+
+	memset(out, 0, sizeof(*out));
+	if (rc)
+		return rc;
+	room = budget(in, opt);
+	out->packed = packs(in, opt, weight_bits);
+	out->edge_bytes = in->coded ? 0 : opt->edge_bytes ? opt->edge_bytes :
+			  opt->edges == GTU_EDGES_REGISTERED ? in->edge_bytes : 4;
+	out->weight_bytes = out->packed ? 0 : (uint32_t)gtu_weight_bytes(in->weight_type);
+	out->list_bytes = list_bytes(in, opt);
+	out->vertex_bytes = vertex_bytes(in);
+	out->managed_gbps = in->managed_gbps;
+	out->pinned_gbps = in->pinned_gbps;
+	out->edges = opt->edges;
+	snprintf(out->why, sizeof(out->why), "asked for");
+	if (opt->edges == GTU_EDGES_AUTO)
+		choose(in, room, out);
+	if (out->edges == GTU_EDGES_DEVICE) {
+		if (out->list_bytes > room)
+			return gtu_fail(err, GTU_ERR_NOMEM,
+					"an edge list of %llu bytes does not fit into %llu of the card's memory: take managed or pinned edges",
+					(ull)out->list_bytes, (ull)room);
+		room -= out->list_bytes;
+		if (room > 4ull * GPU_CACHE_MOST * in->n)
+			room = 4ull * GPU_CACHE_MOST * in->n;
+	} else if (out->edges == GTU_EDGES_MANAGED || out->edges == GTU_EDGES_UVM) {
+		if (out->list_bytes > in->free_bytes / 10 * 9)
+			return gtu_fail(err, GTU_ERR_NOMEM,
+					"an edge list of %llu bytes is more than managed memory may have: nine tenths of the %llu that the card has free; take pinned edges",
+					(ull)out->list_bytes, (ull)in->free_bytes);
+	}
+	/* more than all of the list helps nobody */
+	out->cache_bytes = room < out->list_bytes + 4ull * GPU_CACHE_MOST * in->n ? room :
+			   out->list_bytes + 4ull * GPU_CACHE_MOST * in->n;
+	return 0;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+/* What the algorithms on a GPU share: one run with its buffers, launches and counters. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu.h"
+
+#define ARGS_MOST 12
+
+int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, const struct gtu_algorithm_options *opt,
+		  struct gtu_algorithm_stats *stats, enum gpu_cache cache, struct gtu_error *err)
+{
+	struct gpu *gpu = dev->backend;
+	int rc;
+
+	memset(r, 0, sizeof(*r));
+	r->gpu = gpu;
+	r->a.name = name;
+	r->a.dev = dev;
+	r->a.g = gpu->placed.graph;
+	r->a.opt = opt;
+	r->a.stats = stats ? stats : &r->a.unused;
+	r->a.err = err;
+	memset(r->a.stats, 0, sizeof(*r->a.stats));
+	r->a.started_ns = gtu_now_ns();
+	gtu_alg_phase(&r->a, "setup");
+	r->whole = !opt->first_vertex && (!opt->end_vertex || opt->end_vertex == r->a.g->n);
+	r->undirected = !(r->a.g->flags & GTU_GRAPH_DIRECTED);
+	if (opt->kernel != GTU_KERNEL_AUTO && !gpu->placement.edge_bytes)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+				"the paper's kernels (%s) read plain edge lists and these are compressed: place them with 4 or 8 bytes an edge",
+				gtu_kernel_name(opt->kernel));
+	rc = gpu_enter(gpu, err);
+	if (rc)
+		return rc;
+	r->entered = true;
+	gtu_alg_phase(&r->a, "cache");
+	/* the paper's kernels have none */
+	if (opt->kernel == GTU_KERNEL_AUTO)
+		rc = gpu_cache_hold(gpu, cache, err);
+	gtu_alg_phase(&r->a, "setup");
+	if (!rc)
+		rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, sizeof(struct gpu_counters), &r->counter_memory, err);
+	if (!rc)
+		rc = gpu_fill(gpu, r->counter_memory.device, 0, sizeof(struct gpu_counters), err);
+	r->graph = gpu->placed.args;
+	r->graph.counters = r->counter_memory.device;
+	r->graph.first = opt->first_vertex;
+	r->graph.end = opt->end_vertex ? opt->end_vertex : r->graph.n;
+	if (opt->kernel != GTU_KERNEL_AUTO) {
+		r->graph.near_end = 0;
+		r->graph.near_weight_end = 0;
+		r->graph.cache_degree = 0;
+	}
+	return rc;
+}
+
+/* Tallies are sums over the run. */
+static void count_bytes(struct gpu_run *r)
+{
+	struct gtu_algorithm_stats *s = r->a.stats;
+	unsigned i;
+
+	s->list_bytes = 0;
+	s->cached_bytes = 0;
+	for (i = 0; i < GPU_TALLIES; i++) {
+		s->list_bytes += 32 * r->counters.tally[i].far;
+		s->cached_bytes += 32 * r->counters.tally[i].near;
+	}
+}
+
+void gpu_run_iteration(struct gpu_run *r, uint64_t frontier)
+{
+	count_bytes(r);
+	gtu_alg_iteration(&r->a, frontier);
+}
+
+int gpu_run_end(struct gpu_run *r, int rc)
+{
+	struct gtu_algorithm_stats *s = r->a.stats;
+	unsigned i;
+
+	if (r->entered) {
+		for (i = 0; i < r->buffers; i++)
+			gpu_memory_give(r->gpu, &r->buffer[i]);
+		gpu_memory_give(r->gpu, &r->counter_memory);
+		gpu_leave(r->gpu);
+	}
+	gtu_alg_phase(&r->a, "setup");
+	s->seconds = 1e-9 * (double)(r->a.phase_ns - r->a.started_ns);
+	count_bytes(r);
+	for (i = 0; i < s->phases; i++)
+		if (!strcmp(s->phase[i].name, "traverse"))
+			s->gpu_seconds = s->phase[i].seconds;
+	return rc;
+}
+
+int gpu_run_buffer(struct gpu_run *r, uint64_t bytes, CUdeviceptr *out)
+{
+	struct gpu_memory *m = &r->buffer[r->buffers];
+	int rc;
+
+	if (r->buffers == GPU_BUFFERS)
+		return gtu_fail(r->a.err, GTU_ERR_FAIL, "%s takes more than %d buffers", r->a.name, GPU_BUFFERS);
+	rc = gpu_memory_get(r->gpu, GTU_EDGES_DEVICE, bytes, m, r->a.err);
+	if (rc)
+		return rc;
+	r->buffers++;
+	*out = m->device;
+	return 0;
+}
+
+int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out)
+{
+	/* pieces of GPU_CHUNK bytes, of 256 entries where compressed: one more than whole ones for each vertex, and what a boundary may add */
+	uint64_t per = GPU_CHUNK / (r->gpu->placement.edge_bytes ? r->gpu->placement.edge_bytes : 4);
+
+	return gpu_run_buffer(r, 8 * (r->graph.n + r->graph.n / 8 + r->graph.m / per + 64), out);
+}
+
+int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bool widths, uint64_t threads,
+		   void **args)
+{
+	void *all[ARGS_MOST + 1] = { &r->graph };
+	char name[96];
+	unsigned i;
+
+	if (widths)
+		snprintf(name, sizeof(name), "%s_%s%s", kernel, gpu_entry_name(r->gpu), suffix ? suffix : "");
+	else
+		snprintf(name, sizeof(name), "%s%s", kernel, suffix ? suffix : "");
+	for (i = 0; args && args[i] && i < ARGS_MOST; i++)
+		all[i + 1] = args[i];
+	return gpu_launch(r->gpu, name, threads, all, r->a.err);
+}
+
+int gpu_run_clear(struct gpu_run *r)
+{
+	CUdeviceptr at = r->counter_memory.device;
+	int rc;
+
+	rc = gpu_fill(r->gpu, at, 0, offsetof(struct gpu_counters, tally), r->a.err);
+	return rc ? rc : gpu_fill(r->gpu, at + offsetof(struct gpu_counters, least), 0xff, 8, r->a.err);
+}
+
+int gpu_run_read(struct gpu_run *r)
+{
+	int rc = gpu_wait(r->gpu, r->a.name, r->a.err);
+
+	if (!rc)
+		rc = gpu_download(r->gpu, &r->counters, r->counter_memory.device, sizeof(r->counters), r->a.err);
+	if (!rc && gtu_tick(r->a.opt->progress, r->a.name, r->a.stats->edges, 0))
+		rc = gtu_fail(r->a.err, GTU_ERR_INTERRUPTED, "%s was interrupted", r->a.name);
+	return rc;
+}
+
+const char *gpu_run_mode(const struct gpu_run *r)
+{
+	static const char *const mode[] = { NULL, "_naive", "_merged", "_aligned" };
+
+	return mode[r->a.opt->kernel];
+}

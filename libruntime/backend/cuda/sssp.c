@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Shortest paths. In buckets no wider than the least weight a vertex is expanded once, at its final distance: the
+ * list is read once. The paper's kernels expand whoever got nearer in the round before.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gpu.h"
+
+#define BUCKET	4		/* mean weights a bucket, divided by the mean degree */
+
+struct sssp {
+	struct gpu_run r;
+	enum distance_type type;
+	char kernel[24];		/* suffix: "_u32_beside" */
+	double delta;
+	bool once;			/* the bucket is no wider than the least weight */
+	CUdeviceptr distance, expanded, queue, visit[2];
+};
+
+static uint64_t unreached(const struct sssp *s)
+{
+	return distance_width(s->type) == 4 ? UINT32_MAX : UINT64_MAX;
+}
+
+static int settle(struct sssp *s)
+{
+	static const char *const name[] = { "u32", "u64", "f32", "f64" };
+	const struct gpu_placed *p = &s->r.gpu->placed;
+	const struct gtu_graph *g = s->r.a.g;
+	double delta = s->r.a.opt->delta;
+
+	if (p->weight_type == GTU_WEIGHT_F32)
+		s->type = DISTANCE_F32;
+	else if (p->weight_type == GTU_WEIGHT_F64)
+		s->type = DISTANCE_F64;
+	else	/* the longest path has n - 1 edges */
+		s->type = (double)g->n * p->weight_most < (double)UINT32_MAX ? DISTANCE_U32 : DISTANCE_U64;
+	snprintf(s->kernel, sizeof(s->kernel), "_%s%s", name[s->type],
+		 s->r.gpu->placement.weight_bytes ? "_beside" : "");
+	if (isnan(delta) || delta < 0)
+		return gtu_fail(s->r.a.err, GTU_ERR_USAGE, "the near-far step is %g: not a positive number", delta);
+	if (delta == 0)
+		delta = fmax(p->weight_least, g->m ? BUCKET * p->weight_mean * (double)g->n / (double)g->m : 1);
+	if (s->type <= DISTANCE_U64 && delta < 1)
+		delta = 1;
+	s->delta = delta;
+	s->once = delta <= p->weight_least;
+	return 0;
+}
+
+static int buckets(struct sssp *s)
+{
+	struct gpu_run *r = &s->r;
+	uint64_t bound = distance_above(s->type, 0, s->delta), items;
+	const char *bits = distance_width(s->type) == 4 ? "_32" : "_64";
+	void *due[] = { &s->distance, &s->expanded, &bound, &s->queue, NULL };
+	void *relax[] = { &s->queue, &items, &s->distance, NULL };
+	int rc;
+
+	for (;;) {
+		rc = gpu_run_clear(r);
+		if (!rc)
+			rc = gpu_run_launch(r, "sssp_collect", bits, true, r->graph.n, due);
+		if (!rc)
+			rc = gpu_run_read(r);
+		if (rc)
+			return rc;
+		items = r->counters.items;
+		if (!items && r->counters.least == UINT64_MAX)
+			return 0;
+		if (!items) {
+			bound = distance_above(s->type, r->counters.least, s->delta);
+			continue;
+		}
+		rc = gpu_run_launch(r, "sssp_relax", s->kernel, true, items * 32, relax);
+		if (rc)
+			return rc;
+		r->a.stats->iterations++;
+		/* nothing falls below the bound again */
+		if (s->once)
+			bound = distance_above(s->type, bound, s->delta);
+	}
+}
+
+static int published(struct sssp *s)
+{
+	struct gpu_run *r = &s->r;
+	CUdeviceptr swap;
+	void *args[] = { &s->distance, &s->visit[0], &s->visit[1], NULL };
+	char suffix[40];
+	int rc = 0;
+
+	snprintf(suffix, sizeof(suffix), "%s%s", s->kernel, gpu_run_mode(r));
+	do {
+		rc = gpu_fill(r->gpu, s->visit[1], 0, r->graph.n, r->a.err);
+		if (!rc)
+			rc = gpu_run_clear(r);
+		if (!rc)
+			rc = gpu_run_launch(r, "emogi_sssp", suffix, true, r->graph.n, args);
+		if (!rc)
+			rc = gpu_run_read(r);
+		swap = s->visit[0];
+		s->visit[0] = s->visit[1];
+		s->visit[1] = swap;
+		gpu_run_iteration(r, 0);
+	} while (!rc && r->counters.changed);
+	return rc;
+}
+
+static int prepare(struct sssp *s)
+{
+	struct gpu_run *r = &s->r;
+	uint64_t n = r->graph.n, zero = 0, source = r->a.opt->source;
+	uint32_t width = distance_width(s->type);
+	bool paper = r->a.opt->kernel != GTU_KERNEL_AUTO;
+	uint8_t one = 1;
+	int rc = gpu_run_buffer(r, n * width, &s->distance);
+
+	if (!rc)
+		rc = gpu_fill(r->gpu, s->distance, 0xff, n * width, r->a.err);
+	if (!rc)
+		rc = gpu_upload(r->gpu, s->distance + source * width, &zero, width, r->a.err);
+	if (!rc && !paper) {
+		rc = gpu_run_buffer(r, n * width, &s->expanded);
+		if (!rc)
+			rc = gpu_fill(r->gpu, s->expanded, 0xff, n * width, r->a.err);
+		return rc ? rc : gpu_run_queue(r, &s->queue);
+	}
+	if (!rc)
+		rc = gpu_run_buffer(r, n, &s->visit[0]);
+	if (!rc)
+		rc = gpu_run_buffer(r, n, &s->visit[1]);
+	if (!rc)
+		rc = gpu_fill(r->gpu, s->visit[0], 0, n, r->a.err);
+	return rc ? rc : gpu_upload(r->gpu, s->visit[0] + source, &one, 1, r->a.err);
+}
+
+struct distances {
+	const struct sssp *s;
+	const void *from;
+	double *to;
+	uint64_t reached, edges;
+};
+
+static int widen(void *arg, uint64_t first, uint64_t end)
+{
+	struct distances *d = arg;
+	const struct gtu_graph *g = d->s->r.a.g;
+	uint64_t v, bits, reached = 0, edges = 0, none = unreached(d->s);
+
+	for (v = first; v < end; v++) {
+		bits = gtu_get(d->from, distance_width(d->s->type), v);
+		d->to[v] = bits == none ? INFINITY : distance_number(d->s->type, bits);
+		if (bits == none)
+			continue;
+		reached++;
+		edges += g->row[v + 1] - g->row[v];
+	}
+	__atomic_fetch_add(&d->reached, reached, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&d->edges, edges, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static int give_distances(struct sssp *s, double *distance)
+{
+	struct gpu_run *r = &s->r;
+	struct distances d = { .s = s, .to = distance };
+	uint64_t bytes = r->graph.n * distance_width(s->type);
+	void *host = malloc(bytes);
+	int rc;
+
+	gtu_alg_phase(&r->a, "result");
+	if (!host)
+		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "no memory for the distances of %llu vertices",
+				(unsigned long long)r->graph.n);
+	rc = gpu_download(r->gpu, host, s->distance, bytes, r->a.err);
+	d.from = host;
+	if (!rc)
+		gtu_parallel(widen, &d, r->graph.n);
+	r->a.stats->vertices = d.reached;
+	r->a.stats->edges = d.edges;
+	free(host);
+	return rc;
+}
+
+int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *distance,
+	     struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct sssp s = { 0 };
+	int rc = gpu_run_begin(&s.r, dev, "sssp", opt, stats, GPU_CACHE_PREFIX, err);
+
+	if (!rc)
+		rc = settle(&s);
+	if (!rc)
+		rc = prepare(&s);
+	if (!rc)
+		rc = gpu_wait(s.r.gpu, "setting up", err);
+	gtu_alg_phase(&s.r.a, "traverse");
+	if (!rc)
+		rc = opt->kernel == GTU_KERNEL_AUTO ? buckets(&s) : published(&s);
+	if (!rc)
+		rc = gpu_run_read(&s.r);
+	if (!rc)
+		rc = give_distances(&s, distance);
+	return gpu_run_end(&s.r, rc);
+}

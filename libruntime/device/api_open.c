@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+/* Opening devices: backends by name, identity from registers, the device tree checked by libfdt. */
+#include <errno.h>
+#include <libfdt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zlib.h>
+
+#include "libruntime/support/advice.h"
+#include "backend.h"
+#include "gtu/gpu.h"
+
+uint64_t gtu_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
+{
+	const struct gtu_backend_ops *ops;
+	struct gtu_device *dev;
+	int rc;
+
+	*out = NULL;
+	if (!name || !*name)
+		name = "model";
+	if (!strcmp(name, "model") || !strncmp(name, "model:", 6))
+		ops = &gtu_backend_model;
+	else if (*name == '/')
+		ops = &gtu_backend_chardev;
+	else if (!strncmp(name, "cuda", 4) && (!name[4] || name[4] == ':'))
+		ops = &gtu_backend_cuda;
+	else
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"no device \"%s\": there are \"model\" (in this process; "
+				"\"model:scu_width=1\" sets a parameter), \"/dev/gtu0\" and \"cuda:0\"", name);
+	dev = calloc(1, sizeof(*dev));
+	if (!dev)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a device");
+	dev->ops = ops;
+	dev->patience_ns = GTU_FOREVER;
+	snprintf(dev->info.backend, sizeof(dev->info.backend), "%s", ops->name);
+	snprintf(dev->info.path, sizeof(dev->info.path), "%s", name);
+	rc = ops->open(dev, name, err);
+	if (rc) {
+		free(dev->fdt);
+		free(dev);
+		return rc;
+	}
+	*out = dev;
+	return 0;
+}
+
+void gtu_close(struct gtu_device *dev)
+{
+	if (!dev)
+		return;
+	gtu_unplace(dev);
+	dev->ops->close(dev);
+	free(dev->fdt);
+	free(dev);
+}
+
+void gtu_set_timeout(struct gtu_device *dev, uint64_t timeout_ns)
+{
+	dev->patience_ns = timeout_ns;
+}
+
+const struct gtu_info *gtu_get_info(const struct gtu_device *dev)
+{
+	return &dev->info;
+}
+
+const void *gtu_get_fdt(const struct gtu_device *dev, size_t *bytes)
+{
+	if (bytes)
+		*bytes = dev->fdt_bytes;
+	return dev->fdt;
+}
+
+int gtu_device_take_fdt(struct gtu_device *dev, const void *blob, size_t bytes, uint32_t crc,
+			struct gtu_error *err)
+{
+	void *copy;
+	int bad;
+
+	if (bytes < sizeof(struct fdt_header) || bytes > GTU_FDT_WINDOW_SIZE)
+		return gtu_fail(err, GTU_ERR_FAIL, "the device's tree is %zu bytes long, not %zu to %u",
+				bytes, sizeof(struct fdt_header), GTU_FDT_WINDOW_SIZE);
+	copy = malloc(bytes);
+	if (!copy)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the device's tree of %zu bytes", bytes);
+	memcpy(copy, blob, bytes);
+	if (crc32(0, copy, (uInt)bytes) != crc) {
+		bad = gtu_fail(err, GTU_ERR_FAIL, "the device's tree has CRC %08lx, its register says %08x",
+			       crc32(0, copy, (uInt)bytes), crc);
+		goto fail;
+	}
+	bad = fdt_check_full(copy, bytes);
+	if (bad) {
+		bad = gtu_fail(err, GTU_ERR_FAIL, "the device's tree is damaged: %s", fdt_strerror(bad));
+		goto fail;
+	}
+	if (fdt_node_check_compatible(copy, 0, "gtu,gtu-1")) {
+		bad = gtu_fail(err, GTU_ERR_FAIL, "the device's tree is not of a \"gtu,gtu-1\"");
+		goto fail;
+	}
+	free(dev->fdt);
+	dev->fdt = copy;
+	dev->fdt_bytes = bytes;
+	return 0;
+fail:
+	free(copy);
+	return bad;
+}
+
+struct field {
+	uint32_t offset;
+	void *to;
+	bool wide;
+};
+
+int gtu_device_take_info(struct gtu_device *dev, struct gtu_error *err)
+{
+	struct gtu_info *i = &dev->info;
+	const struct field field[] = {
+		{ GTU_REG_VERSION, &i->version, false },
+		{ GTU_REG_UNITS, &i->units, false },
+		{ GTU_REG_EPOCH, &i->epoch, false },
+		{ GTU_REG_MAX_CONTEXTS, &i->max_contexts, false },
+		{ GTU_REG_MAX_QUEUES, &i->max_queues, false },
+		{ GTU_REG_MAX_REGIONS, &i->max_regions_log2, false },
+		{ GTU_REG_MAX_RING, &i->max_ring_log2, false },
+		{ GTU_REG_VECTORS, &i->vectors, false },
+		{ GTU_REG_DOORBELL_STRIDE, &i->doorbell_stride_log2, false },
+		{ GTU_REG_CLOCK_HZ, &i->clock_hz, true },
+		{ GTU_REG_APERTURE_SIZE, &i->aperture_bytes, true },
+		{ GTU_REG_CAPS, &i->caps, true },
+	};
+	uint64_t value;
+	unsigned n;
+	int rc;
+
+	rc = dev->ops->read(dev, GTU_REG_MAGIC, &value, err);
+	if (rc)
+		return rc;
+	if ((uint32_t)value == 0xffffffffu)
+		return gtu_advise_all_ones(i->path, err);
+	if ((uint32_t)value != GTU_MAGIC)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s is not a GTU: its magic is %08x, not %08x", i->path,
+				(uint32_t)value, GTU_MAGIC);
+	for (n = 0; n < sizeof(field) / sizeof(*field); n++) {
+		rc = dev->ops->read(dev, field[n].offset, &value, err);
+		if (rc)
+			return rc;
+		if (field[n].wide)
+			*(uint64_t *)field[n].to = value;
+		else
+			*(uint32_t *)field[n].to = (uint32_t)value;
+	}
+	if (i->version >> 16 != GTU_HW_VERSION >> 16)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+				"%s speaks version %u.%u of the programming model, this library %u.%u",
+				i->path, i->version >> 16, i->version & 0xffff, GTU_HW_VERSION >> 16,
+				GTU_HW_VERSION & 0xffff);
+	{
+		const struct { uint32_t unit, first, n, *to; } words[] = {
+			{ GTU_UNIT_SCU, GTU_PAGE_SCU + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->scu },
+			{ GTU_UNIT_IRU, GTU_PAGE_IRU + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->iru },
+			{ GTU_UNIT_PEG, GTU_PAGE_PEG + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->peg },
+			{ GTU_UNIT_PEG, GTU_PAGE_PEG + GTU_UREG_SET(0), GTU_UREG_SETS, i->peg_setting },
+			{ GTU_UNIT_WVR, GTU_PAGE_WVR + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->wvr },
+		};
+
+		for (unsigned w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+			for (n = 0; i->units & words[w].unit && n < words[w].n; n++) {
+				rc = dev->ops->read(dev, words[w].first + 4 * n, &value, err);
+				if (rc)
+					return rc;
+				words[w].to[n] = (uint32_t)value;
+			}
+		}
+	}
+	if (i->units & GTU_UNIT_IRU) {
+		rc = dev->ops->read(dev, GTU_PAGE_IRU + GTU_UREG_SET(GTU_IRU_S_TIMEOUT), &value, err);
+		if (rc)
+			return rc;
+		i->iru_timeout = (uint32_t)value;
+	}
+	return 0;
+}
+
+/* ---- Counters and settings -------------------------------------------------------------------- */
+
+static const char *const scu_counters[] = {
+	"jobs", "cycles", "in", "out", "dropped", "probes", "evictions", "groups", "grouped", NULL,
+};
+static const char *const iru_counters[] = {
+	"jobs", "cycles", "in", "merged", "records", "full", "timeout", "end", "disabled", "lines",
+	"hops", "blocked", NULL,
+};
+static const char *const peg_counters[] = {
+	"jobs", "cycles", "vertices", "edges", "records", "partial", "index_fetches", "edge_fetches",
+	"refills", "pushed", "spilled", "looks", "moves", "moved", "refused", "list_moves", "list_moved",
+	NULL,
+};
+static const char *const wvr_counters[] = {
+	"jobs", "cycles", "rounds", "registered", "work", "records", "partial", "skips", "skipped",
+	"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", NULL,
+};
+#define ZCM_SIZES(dir) dir "_32", dir "_64", dir "_96", dir "_128"
+static const char *const zcm_counters[] = {
+	ZCM_SIZES("host_read"), ZCM_SIZES("host_write"), ZCM_SIZES("aperture_read"),
+	ZCM_SIZES("aperture_write"), "host_read_bytes", "host_write_bytes", "aperture_read_bytes",
+	"aperture_write_bytes", "in_flight", "in_flight_max", "in_flight_sum", "watched_cycles",
+	"trip_1", "trip_2", "trip_4", "trip_8", "trip_16", "trip_32", "trip_64", "trip_128", "trip_256",
+	"trip_512", "trip_1024", "trip_2048", "trip_4096", "trip_8192", "trip_16384", "trip_32768", NULL,
+};
+_Static_assert(sizeof(scu_counters) / sizeof(char *) == GTU_SCU_COUNTERS + 1, "a name a counter");
+_Static_assert(sizeof(iru_counters) / sizeof(char *) == GTU_IRU_COUNTERS + 1, "a name a counter");
+_Static_assert(sizeof(peg_counters) / sizeof(char *) == GTU_PEG_COUNTERS + 1, "a name a counter");
+_Static_assert(sizeof(wvr_counters) / sizeof(char *) == GTU_WVR_COUNTERS + 1, "a name a counter");
+_Static_assert(sizeof(zcm_counters) / sizeof(char *) == GTU_ZCM_COUNTERS + 1, "a name a counter");
+
+const char *const *gtu_counter_names(uint32_t unit)
+{
+	static const char *const none[] = { NULL };
+
+	switch (unit) {
+	case GTU_UNIT_SCU: return scu_counters;
+	case GTU_UNIT_IRU: return iru_counters;
+	case GTU_UNIT_PEG: return peg_counters;
+	case GTU_UNIT_WVR: return wvr_counters;
+	case GTU_UNIT_ZCM: return zcm_counters;
+	}
+	return none;
+}
+
+static int unit_page(struct gtu_device *dev, uint32_t unit, uint32_t *page, struct gtu_error *err)
+{
+	switch (unit) {
+	case GTU_UNIT_SCU: *page = GTU_PAGE_SCU; break;
+	case GTU_UNIT_IRU: *page = GTU_PAGE_IRU; break;
+	case GTU_UNIT_PEG: *page = GTU_PAGE_PEG; break;
+	case GTU_UNIT_WVR: *page = GTU_PAGE_WVR; break;
+	case GTU_UNIT_ZCM: *page = GTU_PAGE_ZCM; break;
+	default:
+		return gtu_fail(err, GTU_ERR_USAGE, "no unit has bit 0x%x", unit);
+	}
+	if (!(dev->info.units & unit))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no unit with bit 0x%x (it has 0x%x)",
+				dev->info.path, unit, dev->info.units);
+	return 0;
+}
+
+int gtu_counters(struct gtu_device *dev, uint32_t unit, bool clear,
+		 uint64_t counter[GTU_UREG_COUNTERS], struct gtu_error *err)
+{
+	const char *const *name = gtu_counter_names(unit);
+	uint32_t page;
+	unsigned n;
+	int rc = unit_page(dev, unit, &page, err);
+
+	if (rc)
+		return rc;
+	memset(counter, 0, GTU_UREG_COUNTERS * sizeof(*counter));
+	rc = dev->ops->write(dev, page + GTU_UREG_CTRL,
+			     GTU_CTRL_SNAPSHOT | (clear ? GTU_CTRL_CLEAR : 0), err);
+	for (n = 0; !rc && name[n]; n++)
+		rc = dev->ops->read(dev, page + GTU_UREG_COUNTER(n), &counter[n], err);
+	return rc;
+}
+
+int gtu_setting(struct gtu_device *dev, uint32_t unit, uint32_t setting, uint32_t value,
+		struct gtu_error *err)
+{
+	uint32_t page;
+	uint64_t now;
+	int rc = unit_page(dev, unit, &page, err);
+
+	if (rc)
+		return rc;
+	if (setting >= GTU_UREG_SETS)
+		return gtu_fail(err, GTU_ERR_USAGE, "setting %u: a unit has %u", setting, GTU_UREG_SETS);
+	rc = dev->ops->write(dev, page + GTU_UREG_SET(setting), value, err);
+	if (!rc)
+		rc = dev->ops->read(dev, page + GTU_UREG_SET(setting), &now, err);
+	if (rc)
+		return rc;
+	if (now != value)
+		return gtu_fail(err, GTU_ERR_USAGE, "setting %u of unit 0x%x does not take the value %u",
+				setting, unit, value);
+	if (unit == GTU_UNIT_IRU && setting == GTU_IRU_S_TIMEOUT)
+		dev->info.iru_timeout = value;
+	if (unit == GTU_UNIT_PEG)
+		dev->info.peg_setting[setting] = value;
+	return 0;
+}

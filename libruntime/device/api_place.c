@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+/* Graphs placed on devices that run whole algorithms, and the way of an algorithm there. */
+#include <stdlib.h>
+
+#include "libruntime/algorithm/traverse.h"
+#include "backend.h"
+#include "gtu/gpu.h"
+
+static int can_place(const struct gtu_device *dev, struct gtu_error *err)
+{
+	if (!dev)
+		return gtu_fail(err, GTU_ERR_USAGE, "a graph is placed on a device, and there is none");
+	if (!dev->ops->traversal)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no GPU: it does unit operations, not whole algorithms",
+				dev->info.path);
+	return 0;
+}
+
+int gtu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_place_options *opt,
+	      struct gtu_error *err)
+{
+	static const struct gtu_place_options usual;
+	int rc = can_place(dev, err);
+
+	if (rc)
+		return rc;
+	gtu_unplace(dev);
+	rc = dev->ops->traversal->place(dev, g, opt ? opt : &usual, err);
+	if (!rc)
+		dev->placed = g;
+	return rc;
+}
+
+void gtu_unplace(struct gtu_device *dev)
+{
+	if (!dev || !dev->placed)
+		return;
+	dev->ops->traversal->unplace(dev);
+	dev->placed = NULL;
+}
+
+static int check(const struct gtu_graph *g, enum gtu_traversal what, const struct gtu_algorithm_options *opt,
+		 struct gtu_error *err)
+{
+	bool from_source = what == GTU_TRAVERSE_BFS || what == GTU_TRAVERSE_SSSP;
+
+	if (opt->kernel >= GTU_KERNELS)
+		return gtu_fail(err, GTU_ERR_USAGE, "kernel %u: there are 0 to %u", opt->kernel, GTU_KERNELS - 1);
+	if (from_source && opt->source >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is beyond the graph's %llu",
+				(unsigned long long)opt->source, (unsigned long long)g->n);
+	if (opt->first_vertex > opt->end_vertex || opt->end_vertex > g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "vertices %llu up to %llu are not a range of the graph's %llu",
+				(unsigned long long)opt->first_vertex, (unsigned long long)opt->end_vertex,
+				(unsigned long long)g->n);
+	return 0;
+}
+
+int gtu_traverse(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_traversal what,
+		 const struct gtu_algorithm_options *opt, void *result, struct gtu_algorithm_stats *stats,
+		 struct gtu_error *err)
+{
+	bool mine;
+	int rc = can_place(dev, err);
+
+	if (!rc)
+		rc = check(g, what, opt, err);
+	mine = !rc && dev->placed != g;
+	if (mine)
+		rc = gtu_place(dev, g, NULL, err);
+	if (rc)
+		return rc;
+	switch (what) {
+	case GTU_TRAVERSE_BFS:
+		rc = dev->ops->traversal->bfs(dev, opt, result, stats, err);
+		break;
+	case GTU_TRAVERSE_SSSP:
+		rc = dev->ops->traversal->sssp(dev, opt, result, stats, err);
+		break;
+	case GTU_TRAVERSE_PAGERANK:
+		rc = dev->ops->traversal->pagerank(dev, opt, result, stats, err);
+		break;
+	case GTU_TRAVERSE_COMPONENTS:
+		rc = dev->ops->traversal->components(dev, opt, result, stats, err);
+		break;
+	}
+	if (mine)
+		gtu_unplace(dev);
+	return rc;
+}

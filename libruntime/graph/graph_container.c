@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "graph_coded.h"
+#include "libruntime/support/advice.h"
+#include "graph_container.h"
+#include "graph_internal.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "containers are mapped in place and little-endian"
+#endif
+
+#define CHUNK (8u << 20)		/* bytes written or summed between two ticks; a multiple of 32 */
+
+static const char *const section_name[GTU_SECTIONS] = { "row", "edge", "weight", "id" };
+
+/* Four independent lanes of multiply and rotate over 8-byte words: as fast as memory, no dependency. */
+struct sum {
+	uint64_t lane[4], bytes;
+};
+
+static void sum_words(struct sum *s, const uint64_t w[4])
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		uint64_t x = s->lane[i] ^ (w[i] * 0x9E3779B97F4A7C15ull);
+
+		s->lane[i] = (x << 27 | x >> 37) * 0xBF58476D1CE4E5B9ull + 1;
+	}
+}
+
+/* Only the last piece may have a length that is not a multiple of 32. */
+static void sum_add(struct sum *s, const void *data, uint64_t bytes)
+{
+	const char *p = data;
+	uint64_t w[4];
+
+	s->bytes += bytes;
+	for (; bytes >= sizeof(w); bytes -= sizeof(w), p += sizeof(w)) {
+		memcpy(w, p, sizeof(w));
+		sum_words(s, w);
+	}
+	if (bytes) {
+		memset(w, 0, sizeof(w));
+		memcpy(w, p, bytes);
+		sum_words(s, w);
+	}
+}
+
+static uint64_t sum_value(const struct sum *s)
+{
+	uint64_t h = s->bytes;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		h = (h ^ s->lane[i]) * 0x94D049BB133111EBull;
+		h ^= h >> 31;
+	}
+	return h;
+}
+
+uint64_t gtu_container_header_sum(const struct gtu_container_header *h)
+{
+	struct sum s = { 0 };
+
+	sum_add(&s, h, offsetof(struct gtu_container_header, sum));
+	return sum_value(&s);
+}
+
+static uint64_t round_up(uint64_t x)
+{
+	return (x + GTU_CONTAINER_ALIGN - 1) & ~(GTU_CONTAINER_ALIGN - 1);
+}
+
+/* Where, in the edge section of a compressed container, the stream begins. */
+static uint64_t coded_at(const struct gtu_container_header *h)
+{
+	return (h->coded_pieces + 7) & ~7ull;
+}
+
+/* Bytes that each section must have; false when the sizes are beyond any file. */
+static bool section_bytes(const struct gtu_container_header *h, bool ids, uint64_t bytes[GTU_SECTIONS])
+{
+	if (h->n >= 1ull << 59 || h->m >= 1ull << 59)
+		return false;
+	if (h->coded_pieces > h->m || h->coded_bits >= 1ull << 62)
+		return false;
+	bytes[GTU_SECTION_ROW] = (h->n + 1) * 8;
+	bytes[GTU_SECTION_COL] = h->version == GTU_CONTAINER_COMPRESSED ?
+				 coded_at(h) + gtu_coded_bytes(h->coded_bits) : h->m * h->edge_bytes;
+	bytes[GTU_SECTION_WEIGHT] = h->weighted ? 0 : h->m * gtu_weight_bytes(h->weight_type);
+	bytes[GTU_SECTION_IDS] = ids ? h->n * 8 : 0;
+	return true;
+}
+
+/* What version 2 adds. */
+static int check_coding(const struct gtu_container_header *h, const char *name, struct gtu_error *err)
+{
+	bool coded = h->version == GTU_CONTAINER_COMPRESSED;
+
+	if (!coded && (h->coded_pieces || h->coded_bits || h->entry_bits || h->weight_bits || h->weight_least ||
+		       h->weighted))
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: version %u and yet words of compressed edges that are not zero",
+				name, h->version);
+	if (!coded)
+		return 0;
+	/* so much memory is taken before the first of them is seen */
+	if (h->coded_pieces < h->m / GTU_CODED_PIECE + !!(h->m % GTU_CODED_PIECE))
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu compressed edges are not in %llu pieces of at most %u", name,
+				(unsigned long long)h->m, (unsigned long long)h->coded_pieces, GTU_CODED_PIECE);
+	if (!h->entry_bits || h->entry_bits > GTU_CODED_BITS_MOST ||
+	    h->weight_bits > GTU_CODED_BITS_MOST - h->entry_bits)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: compressed entries of %u bits and weights of %u: 1 to %u in all",
+				name, h->entry_bits, h->weight_bits, GTU_CODED_BITS_MOST);
+	if (h->weighted > 1 || (h->weighted && h->weight_type != GTU_WEIGHT_U32) ||
+	    (!h->weighted && (h->weight_bits || h->weight_least)))
+		return gtu_fail(err, GTU_ERR_INPUT,
+				"%s: weights among compressed edges (%u, %u bits from %u on) do not go with weight type %u",
+				name, h->weighted, h->weight_bits, h->weight_least, h->weight_type);
+	return 0;
+}
+
+static int check_header(const struct gtu_container_header *h, uint64_t file_bytes, const char *name,
+			struct gtu_error *err)
+{
+	uint64_t bytes[GTU_SECTIONS], next = GTU_CONTAINER_ALIGN;
+	size_t i;
+
+	if (h->version != GTU_CONTAINER_VERSION && h->version != GTU_CONTAINER_COMPRESSED)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: container version %u; this build reads versions %u and %u",
+				name, h->version, GTU_CONTAINER_VERSION, GTU_CONTAINER_COMPRESSED);
+	if (h->sum != gtu_container_header_sum(h))
+		return gtu_fail(err, GTU_ERR_INPUT,
+				"%s: the header's checksum is %016llx and its content gives %016llx", name,
+				(unsigned long long)h->sum, (unsigned long long)gtu_container_header_sum(h));
+	if (h->flags & ~(GTU_GRAPH_DIRECTED | GTU_GRAPH_SORTED))
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: header flags 0x%x are unknown to this build", name,
+				h->flags);
+	for (i = 0; i < sizeof(h->reserved) / sizeof(h->reserved[0]); i++)
+		if (h->reserved[i])
+			return gtu_fail(err, GTU_ERR_INPUT, "%s: reserved header word %zu is not zero", name, i);
+	if ((h->edge_bytes != 4 && h->edge_bytes != 8) || h->weight_type > GTU_WEIGHT_F64)
+		return gtu_fail(err, GTU_ERR_INPUT,
+				"%s: edge entries of %u bytes with weight type %u; known are 4 or 8 bytes and types 0 to 3",
+				name, h->edge_bytes, h->weight_type);
+	if (check_coding(h, name, err))
+		return GTU_ERR_INPUT;
+	if (h->edge_bytes == 4 && h->n > 1ull << 32)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu vertices do not fit 4-byte edge entries", name,
+				(unsigned long long)h->n);
+	if (h->n > GTU_ID_LIMIT || h->id_base > GTU_ID_LIMIT - h->n)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: ids from %llu on for %llu vertices pass 2^63", name,
+				(unsigned long long)h->id_base, (unsigned long long)h->n);
+	if (h->m && !h->n)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu edges without a vertex", name,
+				(unsigned long long)h->m);
+	/* It will be printed: no control characters, nothing that a terminal obeys. */
+	for (i = 0; i < sizeof(h->name) && h->name[i] && (h->name[i] & 0x80 || h->name[i] >= ' ') &&
+		    h->name[i] != 0x7f; i++)
+		;
+	if (i == sizeof(h->name) || h->name[i])
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: the graph's name in the header is no text", name);
+	if (h->file_bytes != file_bytes)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %s: the header says %llu bytes and the file has %llu; write or copy it again",
+				name, file_bytes < h->file_bytes ? "cut short" : "too long",
+				(unsigned long long)h->file_bytes, (unsigned long long)file_bytes);
+	if (!section_bytes(h, h->section[GTU_SECTION_IDS].bytes != 0, bytes))
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu vertices and %llu edges are beyond any file", name,
+				(unsigned long long)h->n, (unsigned long long)h->m);
+	for (i = 0; i < GTU_SECTIONS; i++) {
+		if (h->section[i].bytes != bytes[i])
+			return gtu_fail(err, GTU_ERR_INPUT, "%s: the %s section has %llu bytes, not %llu", name,
+					section_name[i], (unsigned long long)h->section[i].bytes,
+					(unsigned long long)bytes[i]);
+		if (!bytes[i])
+			continue;
+		if (h->section[i].offset < next || h->section[i].offset % GTU_CONTAINER_ALIGN ||
+		    h->section[i].offset > file_bytes || bytes[i] > file_bytes - h->section[i].offset)
+			return gtu_fail(err, GTU_ERR_INPUT,
+					"%s: the %s section at byte %llu is not between byte %llu and the end at %llu on a multiple of 4096",
+					name, section_name[i], (unsigned long long)h->section[i].offset,
+					(unsigned long long)next, (unsigned long long)file_bytes);
+		next = round_up(h->section[i].offset + bytes[i]);
+	}
+	return 0;
+}
+
+static const void *section(const struct gtu_graph *g, const struct gtu_container_header *h, int i)
+{
+	return h->section[i].bytes ? (char *)g->backing->map + h->section[i].offset : NULL;
+}
+
+/* Edges, and weights that are among them, into memory of the graph's own. */
+static int decode(struct gtu_graph *g, const struct gtu_container_header *h, const char *name,
+		  const struct gtu_progress *progress, struct gtu_error *err)
+{
+	struct gtu_coded c = { .entry_bits = h->entry_bits, .weight_bits = h->weight_bits,
+			       .weight_least = h->weight_least, .weighted = h->weighted, .pieces = h->coded_pieces,
+			       .bits = h->coded_bits, .width = (uint8_t *)section(g, h, GTU_SECTION_COL) };
+	struct gtu_graph_backing *b = g->backing;
+
+	b->col = gtu_array_alloc(h->m * h->edge_bytes);
+	b->weight = h->weighted ? gtu_array_alloc(h->m * 4) : NULL;
+	if (!b->col || (h->weighted && !b->weight))
+		return gtu_fail(err, GTU_ERR_NOMEM, "%s: no memory to decode %llu edges", name, (unsigned long long)h->m);
+	g->col = b->col;
+	if (b->weight)
+		g->weight = b->weight;
+	g->flags |= GTU_GRAPH_COMPRESSED;
+	return gtu_coded_read(g, &c, (const uint32_t *)(c.width + coded_at(h)), b->col, b->weight, name, progress, err);
+}
+
+int gtu_container_open(int fd, const char *name, const struct gtu_progress *progress, struct gtu_graph **out,
+		       struct gtu_error *err)
+{
+	struct gtu_container_header h;
+	struct gtu_graph *g;
+	struct stat st;
+	ssize_t got;
+	int rc;
+
+	*out = NULL;
+	if (fstat(fd, &st))
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: %s", name, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	got = pread(fd, &h, sizeof(h), 0);
+	if (got < 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: %s", name, strerror(errno));
+	if (got < GTU_CONTAINER_MAGIC_BYTES || memcmp(h.magic, GTU_CONTAINER_MAGIC, sizeof(h.magic)))
+		return 0;
+	if (got < (ssize_t)sizeof(h))
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: cut short: a header takes %zu bytes and the file has %lld",
+				name, sizeof(h), (long long)st.st_size);
+	rc = check_header(&h, (uint64_t)st.st_size, name, err);
+	if (rc)
+		return rc;
+	g = gtu_graph_new();
+	if (!g)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a graph");
+	/* Shared: a private mapping of file pages would be copied when a device pins it. */
+	g->backing->map = mmap(NULL, h.file_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (g->backing->map == MAP_FAILED) {
+		g->backing->map = NULL;
+		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot map %llu bytes: %s", name,
+			      (unsigned long long)h.file_bytes, strerror(errno));
+		gtu_graph_close(g);
+		return rc;
+	}
+	g->backing->map_bytes = h.file_bytes;
+	g->backing->path = strdup(name);
+	if (!g->backing->path) {
+		gtu_graph_close(g);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a file name");
+	}
+	/*
+	 * A page fault reads ahead, megabytes on many systems. What fits memory is soon there and scans are
+	 * ten times as fast for it; what does not would throw out pages in use for pages nobody asked for.
+	 */
+	if (h.file_bytes / 2 > (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4)
+		madvise(g->backing->map, h.file_bytes, MADV_RANDOM);
+	g->n = h.n;
+	g->m = h.m;
+	g->stored = h.stored;
+	g->flags = h.flags;
+	g->edge_bytes = h.edge_bytes;
+	g->weight_type = h.weight_type;
+	g->id_base = h.section[GTU_SECTION_IDS].bytes ? 0 : h.id_base;
+	g->row = section(g, &h, GTU_SECTION_ROW);
+	g->col = section(g, &h, GTU_SECTION_COL);
+	g->weight = section(g, &h, GTU_SECTION_WEIGHT);
+	g->ids = section(g, &h, GTU_SECTION_IDS);
+	gtu_graph_set_name(g, *h.name ? h.name : name);
+	rc = h.version == GTU_CONTAINER_COMPRESSED && h.m ? decode(g, &h, name, progress, err) : 0;
+	if (rc) {
+		gtu_graph_close(g);
+		return rc;
+	}
+	*out = g;
+	return 1;
+}
+
+int gtu_container_check_sums(const struct gtu_graph *g, const struct gtu_progress *progress,
+			     struct gtu_error *err)
+{
+	const struct gtu_container_header *h = g->backing->map;
+	int i;
+
+	for (i = 0; i < GTU_SECTIONS; i++) {
+		const char *data = section(g, h, i);
+		uint64_t at, bytes = h->section[i].bytes, piece;
+		struct sum s = { 0 };
+
+		for (at = 0; at < bytes; at += piece) {
+			piece = bytes - at > CHUNK ? CHUNK : bytes - at;
+			sum_add(&s, data + at, piece);
+			if (gtu_tick(progress, "verifying checksums", at + piece, bytes))
+				return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped",
+						gtu_graph_label(g));
+		}
+		if (sum_value(&s) != h->section[i].sum)
+			return gtu_fail(err, GTU_ERR_INPUT,
+					"%s: the %s section was damaged: its checksum is %016llx and its content gives %016llx",
+					gtu_graph_label(g), section_name[i], (unsigned long long)h->section[i].sum,
+					(unsigned long long)sum_value(&s));
+	}
+	return 0;
+}
+
+static int write_all(int fd, const void *data, uint64_t bytes, uint64_t offset)
+{
+	const char *p = data;
+	ssize_t done;
+
+	while (bytes) {
+		done = pwrite(fd, p, bytes > CHUNK ? CHUNK : bytes, (off_t)offset);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			errno = done ? errno : ENOSPC;
+			return -1;
+		}
+		p += done;
+		offset += (uint64_t)done;
+		bytes -= (uint64_t)done;
+	}
+	return 0;
+}
+
+struct writer {
+	int fd;
+	const char *path;
+	const struct gtu_progress *progress;
+};
+
+static int write_section(const struct writer *w, struct gtu_container_header *h, int i,
+			 const char *data, struct gtu_error *err)
+{
+	uint64_t at, piece, bytes = h->section[i].bytes;
+	struct sum s = { 0 };
+
+	for (at = 0; at < bytes; at += piece) {
+		piece = bytes - at > CHUNK ? CHUNK : bytes - at;
+		if (write_all(w->fd, data + at, piece, h->section[i].offset + at))
+			return gtu_fail(err, GTU_ERR_FAIL, "cannot write %s: %s", w->path, strerror(errno));
+		sum_add(&s, data + at, piece);
+		if (gtu_tick(w->progress, "writing", h->section[i].offset + at + piece, h->file_bytes))
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "writing %s was stopped", w->path);
+	}
+	h->section[i].sum = sum_value(&s);
+	return 0;
+}
+
+/* The edge section of a compressed container, from malloc(); fills the header's words about it. */
+static void *code(const struct gtu_graph *g, struct gtu_container_header *h, struct gtu_error *err)
+{
+	struct gtu_coded c;
+	char *data = NULL;
+
+	if (!gtu_coded_measure(g, 1, &c, err)) {
+		h->version = GTU_CONTAINER_COMPRESSED;
+		h->coded_pieces = c.pieces;
+		h->coded_bits = c.bits;
+		h->entry_bits = c.entry_bits;
+		h->weight_bits = c.weight_bits;
+		h->weight_least = c.weight_least;
+		h->weighted = c.weighted;
+		data = calloc(1, coded_at(h) + gtu_coded_bytes(c.bits) + 1);
+		if (data) {
+			memcpy(data, c.width, c.pieces);
+			gtu_coded_write(g, &c, (uint32_t *)(data + coded_at(h)));
+		} else {
+			gtu_fail(err, GTU_ERR_NOMEM, "no memory to code %llu edges", (unsigned long long)g->m);
+		}
+	}
+	gtu_coded_free(&c);
+	return data;
+}
+
+static int write_graph(const struct writer *w, const struct gtu_graph *g, struct gtu_container_header *start,
+		       const void *col, struct gtu_error *err)
+{
+	const void *data[GTU_SECTIONS] = { g->row, col, start->weighted ? NULL : g->weight, g->ids };
+	struct gtu_container_header h = *start;
+	uint64_t bytes[GTU_SECTIONS];
+	int i, rc;
+
+	memcpy(h.magic, GTU_CONTAINER_MAGIC, sizeof(h.magic));
+	h.flags = g->flags & (GTU_GRAPH_DIRECTED | GTU_GRAPH_SORTED);
+	h.edge_bytes = g->edge_bytes;
+	h.weight_type = g->weight_type;
+	h.n = g->n;
+	h.m = g->m;
+	h.stored = g->stored;
+	h.id_base = g->ids ? 0 : g->id_base;
+	for (i = 0; i < (int)sizeof(h.name) - 1 && g->name[i]; i++)
+		h.name[i] = !(g->name[i] & 0x80) && (g->name[i] < ' ' || g->name[i] == 0x7f) ? '?' : g->name[i];
+	if (!section_bytes(&h, g->ids != NULL, bytes))
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices and %llu edges are beyond any file",
+				(unsigned long long)g->n, (unsigned long long)g->m);
+	h.file_bytes = GTU_CONTAINER_ALIGN;
+	for (i = 0; i < GTU_SECTIONS; i++) {
+		h.section[i].offset = bytes[i] ? h.file_bytes : 0;
+		h.section[i].bytes = bytes[i];
+		h.file_bytes = round_up(h.file_bytes + bytes[i]);
+	}
+	/* Says now, not after an hour, that the disk is too small; the gaps become zero. */
+	if (ftruncate(w->fd, (off_t)h.file_bytes) ||
+	    ((errno = posix_fallocate(w->fd, 0, (off_t)h.file_bytes)) && errno != EOPNOTSUPP &&
+	     errno != EINVAL))
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot make room for %llu bytes at %s: %s",
+				(unsigned long long)h.file_bytes, w->path, strerror(errno));
+	for (i = 0; i < GTU_SECTIONS; i++) {
+		rc = write_section(w, &h, i, data[i], err);
+		if (rc)
+			return rc;
+	}
+	h.sum = gtu_container_header_sum(&h);
+	if (write_all(w->fd, &h, sizeof(h), 0) || fsync(w->fd))
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot write %s: %s", w->path, strerror(errno));
+	return 0;
+}
+
+static int save(const struct gtu_graph *g, const char *path, bool compress, const struct gtu_progress *progress,
+		struct gtu_error *err)
+{
+	struct writer w = { .path = path, .progress = progress };
+	struct gtu_container_header h = { .version = GTU_CONTAINER_VERSION };
+	void *coded = NULL;
+	struct gtu_graph view = *g;
+	struct gtu_error own = { 0 };
+	struct stat st;
+	char *temporary;
+	mode_t mask;
+	int rc;
+
+	/* What cannot be read back must not be written. */
+	rc = gtu_graph_check(&view, progress, err);
+	if (rc)
+		return rc;
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is not a regular file: a container needs one; name another", path);
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a file name");
+	w.fd = mkostemp(temporary, O_CLOEXEC);
+	if (w.fd < 0) {
+		rc = gtu_advise_write(path, errno, err);
+		free(temporary);
+		return rc;
+	}
+	mask = umask(0);
+	umask(mask);
+	if (compress) {
+		coded = code(&view, &h, &own);
+		rc = coded ? 0 : own.code;
+	}
+	if (!rc)
+		rc = write_graph(&w, g, &h, compress ? coded : g->col, err);
+	else if (err)
+		*err = own;
+	free(coded);
+	if (!rc && fchmod(w.fd, 0666 & ~mask))
+		rc = gtu_fail(err, GTU_ERR_FAIL, "cannot set the mode of %s: %s", temporary, strerror(errno));
+	if (close(w.fd) && !rc)
+		rc = gtu_fail(err, GTU_ERR_FAIL, "cannot write %s: %s", path, strerror(errno));
+	if (!rc && rename(temporary, path))
+		rc = gtu_fail(err, GTU_ERR_FAIL, "cannot rename %s to %s: %s", temporary, path,
+			      strerror(errno));
+	if (rc)
+		unlink(temporary);
+	free(temporary);
+	return rc;
+}
+
+int gtu_graph_save(const struct gtu_graph *g, const char *path, const struct gtu_progress *progress,
+		   struct gtu_error *err)
+{
+	return save(g, path, false, progress, err);
+}
+
+int gtu_graph_save_compressed(const struct gtu_graph *g, const char *path, const struct gtu_progress *progress,
+			      struct gtu_error *err)
+{
+	return save(g, path, true, progress, err);
+}

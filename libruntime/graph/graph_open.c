@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/* A graph by path: mapped if it is a container, read if it is anything else. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "graph_container.h"
+#include "graph_internal.h"
+#include "libruntime/graph/read/reader.h"
+
+/* EMOGI names a graph X.bel where X.bel.col, X.bel.dst and X.bel.val are files: the .col is the one read. */
+static char *emogi_path(const char *path)
+{
+	size_t base = gtu_path_base(path);
+	char *col = NULL;
+
+	if (gtu_path_ends(path, ".bel.dst") || gtu_path_ends(path, ".bel.val"))
+		base -= 4;
+	else if (!gtu_path_ends(path, ".bel") || !access(path, F_OK))
+		return NULL;
+	return asprintf(&col, "%.*s.col%s", (int)base, path, path + gtu_path_base(path)) < 0 ? NULL : col;
+}
+
+static int open_container(const char *path, const struct gtu_read_options *opt,
+			  const struct gtu_progress *progress, struct gtu_graph **out,
+			  struct gtu_error *err)
+{
+	struct stat st;
+	int fd, rc;
+
+	/* A pipe must not be opened twice. What cannot be opened at all the reader complains of. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	rc = gtu_container_open(fd, path, progress, out, err);
+	close(fd);
+	if (rc == 1 && opt)
+		rc = gtu_graph_reshape(out, opt, progress, err) ? : 1;
+	return rc;
+}
+
+int gtu_graph_open(const char *path, const struct gtu_read_options *opt,
+		   const struct gtu_progress *progress, struct gtu_graph **out, struct gtu_error *err)
+{
+	struct gtu_input in;
+	char *other = emogi_path(path);
+	int rc;
+
+	*out = NULL;
+	if (opt && (opt->direction > GTU_UNDIRECTED || opt->weight_column < -1)) {
+		free(other);
+		return gtu_fail(err, GTU_ERR_USAGE, "direction %u and weight column %d have no meaning",
+				opt->direction, opt->weight_column);
+	}
+	rc = other ? 0 : open_container(path, opt, progress, out, err);
+	if (!rc) {
+		rc = gtu_input_open(&in, other ? other : path, progress, err);
+		if (!rc) {
+			rc = gtu_graph_read(&in, NULL, opt, out, err);
+			gtu_input_close(&in);
+		}
+	}
+	free(other);
+	return rc > 0 ? 0 : rc;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers and columns of a text line, without a library call in the common case. All functions work
+ * on [p, end) and never look at *end.
+ */
+#ifndef GTU_READ_SCAN_H
+#define GTU_READ_SCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libruntime/graph/graph_internal.h"
+
+static inline bool gtu_is_blank(uint8_t c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static inline bool gtu_is_separator(uint8_t c)
+{
+	return gtu_is_blank(c) || c == ',' || c == ';' || c == '|';
+}
+
+static inline const uint8_t *gtu_skip_blanks(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && gtu_is_blank(*p))
+		p++;
+	return p;
+}
+
+/* To the next column: blanks with at most one comma, so that an empty column is seen as one. */
+static inline const uint8_t *gtu_skip_separator(const uint8_t *p, const uint8_t *end)
+{
+	p = gtu_skip_blanks(p, end);
+	if (p < end && (*p == ',' || *p == ';' || *p == '|'))
+		p = gtu_skip_blanks(p + 1, end);
+	return p;
+}
+
+static inline const uint8_t *gtu_skip_column(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && !gtu_is_separator(*p))
+		p++;
+	return p;
+}
+
+/*
+ * A decimal number below 2^63 that fills its column: moves *p behind it. False, with *p where it was,
+ * if there is anything else.
+ */
+static inline bool gtu_scan_u64(const uint8_t **p, const uint8_t *end, uint64_t *value)
+{
+	const uint8_t *q = *p;
+	uint64_t x = 0;
+	unsigned int digit;
+
+	while (q < end && (digit = (unsigned int)*q - '0') < 10) {
+		if (gtu_unlikely(x >= GTU_ID_LIMIT / 10 && (x > GTU_ID_LIMIT / 10 || digit >= GTU_ID_LIMIT % 10)))
+			return false;
+		x = x * 10 + digit;
+		q++;
+	}
+	if (q == *p || (q < end && !gtu_is_separator(*q)))
+		return false;
+	*value = x;
+	*p = q;
+	return true;
+}
+
+/*
+ * A number as strtod() takes it (also hexadecimal, also "inf"; not NaN, nothing too large) that fills its
+ * column, correctly rounded and independent of the locale.
+ */
+bool gtu_scan_real(const uint8_t **p, const uint8_t *end, double *value);
+
+/* Whether the column is meant as a number, also as one that gtu_scan_real() refuses: NaN, too large. */
+bool gtu_looks_real(const uint8_t *p, const uint8_t *end);
+
+/* A weight of the edge pushed last: an integer stays one. False if the column is no number. */
+static inline int gtu_scan_weight(struct gtu_edge_list *l, const uint8_t **p, const uint8_t *end,
+				  bool *number, struct gtu_error *err)
+{
+	uint64_t whole;
+	double real;
+
+	*number = true;
+	if (gtu_scan_u64(p, end, &whole))
+		return gtu_edges_weight_u64(l, whole, err);
+	*number = gtu_scan_real(p, end, &real);
+	return *number ? gtu_edges_weight_f64(l, real, err) : 0;
+}
+
+#endif

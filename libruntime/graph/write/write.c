@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Graphs into files of other programs. What a format cannot hold is refused with a sentence, or adapted and told of;
+ * what is written reads back as the graph it was (tests/unit/test_write.c).
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "libruntime/support/advice.h"
+#include "libruntime/graph/read/input.h"
+#include "writer.h"
+
+#define DECLARED_ALWAYS (1ull << 24)	/* as gtu_input_check_declared() */
+
+static const struct gtu_write_format formats[] = {
+	{ ".mtx", "Matrix Market", 1, GTU_MAY, GTU_MAY, 0, 0, true, false, true, true, gtu_write_matrix },
+	{ ".txt", "a SNAP edge list", -1, GTU_MAY, GTU_MAY, 0, 0, false, false, true, false, gtu_write_snap },
+	{ ".gr", "DIMACS .gr", 1, GTU_ALWAYS, GTU_ALWAYS, -9007199254740992., 9007199254740992., true, false, false, true,
+	  gtu_write_dimacs },
+	{ ".graph", "METIS", 1, GTU_MAY, GTU_NEVER, 1, 9007199254740992., true, true, false, false, gtu_write_metis },
+	{ ".e", "LDBC Graphalytics", -1, GTU_MAY, GTU_MAY, 0, 0, true, false, true, false, gtu_write_ldbc },
+	{ ".bel", "EMOGI .bel", 0, GTU_MAY, GTU_ALWAYS, 0, 4294967295., true, false, false, false, gtu_write_emogi },
+	{ ".sg", "GAP .sg", 0, GTU_NEVER, GTU_MAY, 0, 0, true, false, false, false, gtu_write_gap },
+	{ ".wsg", "GAP .wsg", 0, GTU_ALWAYS, GTU_MAY, -2147483648., 2147483647., true, false, false, false, gtu_write_gap },
+};
+
+static const struct gtu_write_format *format_of(const char *path)
+{
+	size_t i, n = strlen(path), k;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		k = strlen(formats[i].suffix);
+		if (n > k && !strcmp(path + n - k, formats[i].suffix))
+			return &formats[i];
+	}
+	return NULL;
+}
+
+bool gtu_graph_can_write(const char *path)
+{
+	const size_t n = strlen(path);
+
+	return format_of(path) || (n > 4 && !strcmp(path + n - 4, ".gtu"));
+}
+
+/* ---- What formats share ---------------------------------------------------------------------------- */
+
+double gtu_graph_weight(const struct gtu_graph *g, uint64_t e)
+{
+	switch (g->weight_type) {
+	case GTU_WEIGHT_U32: return ((const uint32_t *)g->weight)[e];
+	case GTU_WEIGHT_F32: return ((const float *)g->weight)[e];
+	case GTU_WEIGHT_F64: return ((const double *)g->weight)[e];
+	}
+	return 1;
+}
+
+void gtu_writing_weight(const struct gtu_writing *w, struct gtu_output *o, uint64_t e, char end)
+{
+	double x = gtu_graph_weight(w->g, e);
+
+	if (w->unit_weights || w->g->weight_type == GTU_WEIGHT_U32) {
+		gtu_output_u64(o, (uint64_t)x, end);
+	} else if (w->integers) {
+		if (x < 0)
+			gtu_output_bytes(o, "-", 1);
+		gtu_output_u64(o, (uint64_t)fabs(x), end);
+	} else {
+		gtu_output_real(o, x, end);
+	}
+}
+
+int gtu_writing_tick(struct gtu_writing *w, uint64_t done, uint64_t total)
+{
+	unsigned i;
+
+	for (i = 0; i < w->files; i++)
+		if (w->file[i].reason)	/* gtu_output_close() says what it was */
+			return GTU_ERR_FAIL;
+	return gtu_tick(w->progress, "writing", done, total) ?
+		       gtu_fail(w->err, GTU_ERR_INTERRUPTED, "writing %s was stopped", w->path) : 0;
+}
+
+static inline bool is_of(enum gtu_triangle part, uint64_t v, uint64_t target)
+{
+	return part == GTU_ALL_ENTRIES || (part == GTU_UPPER ? target >= v : target <= v);
+}
+
+uint64_t gtu_writing_count(const struct gtu_writing *w, enum gtu_triangle part)
+{
+	uint64_t v, e, count = 0;
+
+	if (part == GTU_ALL_ENTRIES)
+		return w->g->m;
+	for (v = 0; v < w->g->n; v++)
+		for (e = w->g->row[v]; e < w->g->row[v + 1]; e++)
+			count += is_of(part, v, gtu_graph_target(w->g, e));
+	return count;
+}
+
+int gtu_writing_each(struct gtu_writing *w, enum gtu_triangle part,
+		     int (*fn)(struct gtu_writing *w, uint64_t v, uint64_t e))
+{
+	uint64_t v, e, ticked = 0;
+	int rc = 0;
+
+	for (v = 0; v < w->g->n && !rc; v++) {
+		for (e = w->g->row[v]; e < w->g->row[v + 1] && !rc; e++)
+			if (is_of(part, v, gtu_graph_target(w->g, e)))
+				rc = fn(w, v, e);
+		if (!rc && e - ticked > 65536) {
+			ticked = e;
+			rc = gtu_writing_tick(w, e, w->g->m);
+		}
+	}
+	return rc;
+}
+
+int gtu_writing_open(struct gtu_writing *w, size_t cut, const char *suffix)
+{
+	int rc = gtu_output_open(&w->file[w->files], w->path, strlen(w->path) - cut, suffix, w->err);
+
+	w->files += !rc;
+	return rc;
+}
+
+/* ---- What a format cannot hold ---------------------------------------------------------------------- */
+
+/* Refuse, or, where it was asked for and @instead says what is done then, go on and tell of it. */
+static int differs(struct gtu_writing *w, const char *instead, const char *reason, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int differs(struct gtu_writing *w, const char *instead, const char *reason, ...)
+{
+	struct gtu_error why;
+	va_list ap;
+	size_t at;
+
+	va_start(ap, reason);
+	gtu_vfail(&why, GTU_ERR_UNSUPPORTED, reason, ap);
+	va_end(ap);
+	if (!w->adapt || !instead)
+		return gtu_fail(w->err, GTU_ERR_UNSUPPORTED, "%s: not written: %s%s%s", w->path, why.text,
+				instead ? "; --adapt (GTU_WRITE_ADAPT) " : "", instead ? instead : "");
+	if (w->changed) {
+		at = strlen(w->changed);
+		snprintf(w->changed + at, GTU_ERROR_TEXT - at, "%s%s", at ? "; " : "", why.text);
+	}
+	return 0;
+}
+
+static int settle_ids(struct gtu_writing *w, const struct gtu_write_format *f)
+{
+	const struct gtu_graph *g = w->g;
+
+	if (f->first_id < 0 || !g->n || (!g->ids && g->id_base == (uint64_t)f->first_id))
+		return 0;
+	w->renumber = true;
+	w->first_id = (uint64_t)f->first_id;
+	return differs(w, "numbers them so", "%s numbers vertices from %d on, without gaps, and the graph's ids are %llu to %llu",
+		       f->name, (int)f->first_id, (unsigned long long)gtu_graph_id(g, 0),
+		       (unsigned long long)gtu_graph_id(g, g->n - 1));
+}
+
+static int settle_direction(struct gtu_writing *w, const struct gtu_write_format *f)
+{
+	const bool directed = w->g->flags & GTU_GRAPH_DIRECTED;
+
+	if (f->directed == GTU_ALWAYS && !directed)
+		return differs(w, "writes each edge as two",
+			       "%s holds directed edges only, and the graph's have no direction", f->name);
+	if (f->directed == GTU_NEVER && directed)
+		return differs(w, NULL, "%s holds edges without direction, and the graph's have one; read it with --undirected",
+			       f->name);
+	w->once = f->once && !directed;
+	return 0;
+}
+
+static int check_weights(struct gtu_writing *w, const struct gtu_write_format *f)
+{
+	uint64_t e;
+	double x;
+
+	for (e = 0; e < w->g->m; e++) {
+		x = gtu_graph_weight(w->g, e);
+		if (!isfinite(x))
+			return differs(w, NULL, "entry %llu of the edge list has the weight %g; --weights none leaves weights out",
+				       (unsigned long long)e, x);
+		if (w->integers && (x != floor(x) || x < f->least || x > f->most))
+			return differs(w, NULL, "%s holds whole weights from %.0f to %.0f, and entry %llu of the edge list has %.17g; --weights none leaves weights out",
+				       f->name, f->least, f->most, (unsigned long long)e, x);
+	}
+	return 0;
+}
+
+static int settle_weights(struct gtu_writing *w, const struct gtu_write_format *f)
+{
+	w->weighted = w->g->weight_type != GTU_WEIGHT_NONE;
+	w->integers = f->least < f->most;
+	if (f->weights == GTU_NEVER && w->weighted) {
+		w->weighted = false;
+		return differs(w, "leaves them out", "%s has no weights, and the graph has", f->name);
+	}
+	if (f->weights == GTU_ALWAYS && !w->weighted) {
+		w->weighted = w->unit_weights = true;
+		return differs(w, "gives every edge the weight 1", "%s has a weight for each edge, and the graph has none", f->name);
+	}
+	return w->weighted ? check_weights(w, f) : 0;
+}
+
+static int check_isolated(struct gtu_writing *w, const struct gtu_write_format *f)
+{
+	const struct gtu_graph *g = w->g;
+	uint8_t *met = calloc(g->n + 1, 1);
+	uint64_t v, e, first = 0, count = 0;
+
+	if (!met)
+		return gtu_fail(w->err, GTU_ERR_NOMEM, "no memory to look for vertices without edges");
+	for (v = 0; v < g->n; v++)
+		for (e = g->row[v]; e < g->row[v + 1]; e++)
+			met[v] = met[gtu_graph_target(g, e)] = 1;
+	for (v = 0; v < g->n; v++)
+		if (!met[v] && !count++)
+			first = v;
+	free(met);
+	if (!g->m)
+		return differs(w, NULL, "%s knows vertices by their edges, and the graph has none", f->name);
+	return count ? differs(w, "leaves them out", "%s knows vertices by their edges, and %llu of the graph's %llu have none, %llu the first",
+			       f->name, (unsigned long long)count, (unsigned long long)g->n,
+			       (unsigned long long)gtu_graph_id(g, first)) : 0;
+}
+
+/* Lists that ascend, as every reader makes them: turned round twice, a graph is what it was, sorted. */
+static int sort_lists(struct gtu_writing *w, struct gtu_graph **sorted)
+{
+	const struct gtu_graph *g = w->g;
+	struct gtu_graph *turned;
+	uint64_t v, e;
+	bool ascend = true;
+	int rc;
+
+	for (v = 0; v < g->n && ascend; v++)
+		for (e = g->row[v]; e + 1 < g->row[v + 1] && ascend; e++)
+			ascend = gtu_graph_target(g, e) <= gtu_graph_target(g, e + 1);
+	if (ascend)
+		return 0;
+	rc = gtu_graph_transpose(g, w->progress, &turned, w->err);
+	if (rc)
+		return rc;
+	rc = gtu_graph_transpose(turned, w->progress, sorted, w->err);
+	gtu_graph_close(turned);
+	if (!rc)
+		w->g = *sorted;
+	return rc;
+}
+
+/*
+ * What is written once must be the same from both ends. The entries of v that lead upwards are met in their order
+ * while the rows above it are gone through, so that one place a vertex tells which comes next.
+ */
+static int check_both_ends(struct gtu_writing *w)
+{
+	const struct gtu_graph *g = w->g;
+	uint64_t *next = malloc((g->n + 1) * sizeof(*next)), v, u, e;
+	int rc = 0;
+
+	if (!next)
+		return gtu_fail(w->err, GTU_ERR_NOMEM, "no memory to compare both directions of %llu edges",
+				(unsigned long long)g->m);
+	for (v = 0; v < g->n; v++)
+		for (next[v] = g->row[v]; next[v] < g->row[v + 1] && gtu_graph_target(g, next[v]) <= v; next[v]++)
+			;
+	for (u = 0; u < g->n && !rc; u++)
+		for (e = g->row[u]; e < g->row[u + 1] && !rc && (v = gtu_graph_target(g, e)) < u; e++) {
+			if (next[v] == g->row[v + 1] || gtu_graph_target(g, next[v]) != u)
+				rc = differs(w, NULL, "vertices %llu and %llu do not have the same edges with each other, which edges without direction have",
+					     (unsigned long long)gtu_graph_id(g, v), (unsigned long long)gtu_graph_id(g, u));
+			else if (w->once && w->weighted && gtu_graph_weight(g, e) != gtu_graph_weight(g, next[v]))
+				rc = differs(w, NULL, "an edge between %llu and %llu weighs %.17g one way and %.17g the other; --directed keeps both",
+					     (unsigned long long)gtu_graph_id(g, v), (unsigned long long)gtu_graph_id(g, u),
+					     gtu_graph_weight(g, next[v]), gtu_graph_weight(g, e));
+			next[v]++;
+		}
+	for (v = 0; v < g->n && !rc; v++)
+		if (next[v] < g->row[v + 1])
+			rc = differs(w, NULL, "vertex %llu has an edge to %llu, which has none to it",
+				     (unsigned long long)gtu_graph_id(g, v),
+				     (unsigned long long)gtu_graph_id(g, gtu_graph_target(g, next[v])));
+	free(next);
+	return rc;
+}
+
+static int check_simple(struct gtu_writing *w, const struct gtu_write_format *f)
+{
+	const struct gtu_graph *g = w->g;
+	uint64_t v, e;
+
+	for (v = 0; v < g->n; v++)
+		for (e = g->row[v]; e < g->row[v + 1]; e++) {
+			if (gtu_graph_target(g, e) == v)
+				return differs(w, NULL, "%s has no loops, and vertex %llu has one; --simplify drops them", f->name,
+					       (unsigned long long)gtu_graph_id(g, v));
+			if (e > g->row[v] && gtu_graph_target(g, e) == gtu_graph_target(g, e - 1))
+				return differs(w, NULL, "%s has no edge twice, and %llu %llu is; --simplify drops them", f->name,
+					       (unsigned long long)gtu_graph_id(g, v),
+					       (unsigned long long)gtu_graph_id(g, gtu_graph_target(g, e)));
+		}
+	return 0;
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------------- */
+
+static int settle(struct gtu_writing *w, const struct gtu_write_format *f, struct gtu_graph **sorted)
+{
+	struct gtu_graph view = *w->g;
+	int rc = gtu_graph_check(&view, w->progress, w->err);
+
+	if (!rc)
+		rc = settle_direction(w, f);
+	if (!rc)
+		rc = settle_ids(w, f);
+	if (!rc)
+		rc = settle_weights(w, f);
+	if (!rc && !f->isolated)
+		rc = check_isolated(w, f);
+	if (!rc && (w->once || f->directed == GTU_NEVER)) {
+		rc = sort_lists(w, sorted);
+		if (!rc)
+			rc = check_both_ends(w);
+	}
+	return !rc && f->simple ? check_simple(w, f) : rc;
+}
+
+static int check_declared(struct gtu_writing *w, const struct gtu_write_format *f)
+{
+	const uint64_t bytes = w->file[0].written + w->file[0].used;
+
+	if (!f->mentions || w->g->n <= DECLARED_ALWAYS || w->g->n / 64 <= bytes)
+		return 0;
+	return differs(w, NULL, "%llu vertices in a file of %llu bytes, of which it names few: no reader believes that",
+		       (unsigned long long)w->g->n, (unsigned long long)bytes);
+}
+
+int gtu_graph_write(const struct gtu_graph *g, const char *path, uint32_t flags, char changed[GTU_ERROR_TEXT],
+		    const struct gtu_progress *progress, struct gtu_error *err)
+{
+	const struct gtu_write_format *f = format_of(path);
+	struct gtu_writing w = { .g = g, .path = path, .progress = progress, .err = err, .changed = changed,
+				 .adapt = flags & GTU_WRITE_ADAPT };
+	struct gtu_graph *sorted = NULL;
+	int rc;
+
+	if (changed)
+		*changed = 0;
+	if (!f && gtu_graph_can_write(path))
+		return gtu_graph_save(g, path, progress, err);
+	if (!f)
+		return gtu_fail(err, GTU_ERR_USAGE,
+				"%s: the name says no format that is written: .gtu, .mtx, .txt (SNAP), .gr, .graph (METIS), .e (LDBC), .bel, .sg or .wsg",
+				path);
+	if (flags & ~GTU_WRITE_ADAPT)
+		return gtu_fail(err, GTU_ERR_USAGE, "flags %#x of writing a graph have no meaning", flags);
+	rc = settle(&w, f, &sorted);
+	if (!rc)
+		rc = f->write(&w);
+	if (!rc)
+		rc = check_declared(&w, f);
+	/* a write that failed ended it without a sentence */
+	if (rc == GTU_ERR_FAIL && w.files) {
+		unsigned i;
+
+		for (i = 0; i < w.files; i++)
+			if (w.file[i].reason)
+				gtu_advise_write(w.file[i].path, w.file[i].reason, err);
+	}
+	rc = gtu_output_close(w.file, w.files, rc, err);
+	gtu_graph_close(sorted);
+	return rc;
+}

@@ -66,7 +66,7 @@ CUDA_FLAGS := -DGTU_CUDA_FATBIN='"$(CUDA_FATBIN)"' -DGTU_CUDA_MAJOR=$(CUDA_MAJOR
 endif
 
 # firmware-model/transport/qemu is compiled by QEMU.
-TOOL_SRC := $(wildcard tools/*.c firmware-model/transport/*.c firmware-model/transport/vfio-user/*.c)
+TOOL_SRC := $(wildcard tools/*/*.c firmware-model/transport/*.c firmware-model/transport/vfio-user/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
@@ -209,8 +209,8 @@ build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/libgtu.a
 	$(call say,LD,$@)
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
 # What stands on the tool's sources too.
-FUZZ_BRINGUP := $(filter-out tools/bringup_pci.c tools/bringup_vfio.c,$(wildcard tools/bringup_*.c)) \
-	$(wildcard firmware-model/transport/*.c) $(addprefix tools/,cli.c fdt_blob.c html.c json.c svg.c whole_file.c)
+FUZZ_BRINGUP := $(filter-out %_pci.c %_vfio.c,$(wildcard tools/bringup/*.c)) \
+	$(wildcard firmware-model/transport/*.c) $(addprefix tools/support/,cli.c fdt_blob.c html.c json.c svg.c whole_file.c)
 build/fuzz/fuzz_bringup: build/fuzz/obj/tests/fuzz/fuzz_bringup.o $(FUZZ_BRINGUP:%.c=build/fuzz/obj/%.o) build/fuzz/libgtu.a
 	$(call say,LD,$@)
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
@@ -247,7 +247,7 @@ test: deps
 
 run: deps
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all
-	@GRAPH='$(GRAPH)' SOURCE='$(SOURCE)' ALGO='$(ALGO)' UNIT='$(UNIT)' tools/first-run
+	@GRAPH='$(GRAPH)' SOURCE='$(SOURCE)' ALGO='$(ALGO)' UNIT='$(UNIT)' tools/support/first-run
 
 # Documentation/laboratory.md has the table that this gives.
 lab: all

@@ -32,7 +32,7 @@ Package: app
 Version: 0.9
 Depends: never-read
 END
-check "reads an index" bash -c "'$root/tools/debian-graph' edges names <index"
+check "reads an index" bash -c "'$root/tools/support/debian-graph' edges names <index"
 # as "from to" by name
 awk 'NR == FNR { name[$1] = $2; next } { print name[$1], name[$2] }' names edges | sort >got
 sort >want <<'END'
@@ -49,11 +49,11 @@ same "edges: needs, alternatives, providers; no doubles, no removed, no older ve
 awk '{ print $1 }' names >ids
 seq 0 $(($(wc -l <names) - 1)) >expected
 same "names number the vertices from 0 without a gap" ids expected
-exits 3 "an index without dependencies is refused" bash -c "echo 'Package: x' | '$root/tools/debian-graph' e n"
+exits 3 "an index without dependencies is refused" bash -c "echo 'Package: x' | '$root/tools/support/debian-graph' e n"
 says "and says why" "names no package that needs another"
-exits 2 "usage" "$root/tools/debian-graph"
+exits 2 "usage" "$root/tools/support/debian-graph"
 if [ -s /var/lib/dpkg/status ]; then
-	check "this machine's own database" bash -c "'$root/tools/debian-graph' e n </var/lib/dpkg/status"
+	check "this machine's own database" bash -c "'$root/tools/support/debian-graph' e n </var/lib/dpkg/status"
 	check "has edges between names that exist" awk 'NR == FNR { n[$1]; next } !($1 in n) || !($2 in n) { exit 1 }' n e
 else
 	skip "this machine's own database" "no /var/lib/dpkg/status here"

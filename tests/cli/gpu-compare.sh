@@ -6,7 +6,7 @@ if ! command -v python3 >/dev/null; then
 	skip "gpu-compare" "no python3"
 	finish
 fi
-compare=${GTU_ROOT:-${0%/*}/../..}/tools/gpu-compare
+compare=${GTU_ROOT:-${0%/*}/../..}/tools/bench/gpu-compare
 cat >gtu <<'END'
 #!/bin/sh
 echo "$*" >>calls

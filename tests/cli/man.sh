@@ -8,16 +8,16 @@ check "there are verbs" test "$(wc -w <<<"$verbs")" -ge 9
 
 # the options that a verb's parser knows, macros undone, and those that its page explains
 parsed() {
-	gcc -E -P -D_GNU_SOURCE -DGTU_VERSION='""' -I"$root/include" -I"$root/firmware-model" -I"$root/libruntime" \
-		-I"$root/tools" "$@" | tr -d '\n' | grep -oE '\{ ?"[a-z-]+", ?[012], ' | sed 's/[^"]*"\([^"]*\).*/\1/' | grep -vx help |
+	gcc -E -P -D_GNU_SOURCE -DGTU_VERSION='""' -I"$root/include" -I"$root" \
+		"$@" | tr -d '\n' | grep -oE '\{ ?"[a-z-]+", ?[012], ' | sed 's/[^"]*"\([^"]*\).*/\1/' | grep -vx help |
 		sort -u
 }
 explained() {
 	sed -n '/^\.Sh DESCRIPTION/,/^\.Sh [^D]/p' "$1" | grep '^\.It' | grep -o 'Fl \\-[^ ]*' | sed 's/^Fl \\-//; s/\\-/-/g' | sort -u
 }
 for verb in $verbs; do
-	sources=("$root/tools/cmd_$verb.c")
-	[ "$verb" = bench ] && sources+=("$root/tools/bench_gpu.c")
+	sources=("$root/tools/cmd/cmd_$verb.c")
+	[ "$verb" = bench ] && sources+=("$root/tools/bench/bench_gpu.c")
 	check "gtu-$verb(1) has its part by hand" test -s "$root/Documentation/man/gtu-$verb.part"
 	check "gtu-$verb(1) is there" test -s "man/man1/gtu-$verb.1"
 	parsed "${sources[@]}" >parsed

@@ -109,7 +109,7 @@ done
 # every status has its exit code; a wrong result cannot be had from a right device, so 4 is asked for here
 cat >codes.c <<'END'
 #include <stdlib.h>
-#include "cli.h"
+#include "tools/support/cli.h"
 
 int main(int argc, char **argv)
 {
@@ -119,8 +119,8 @@ int main(int argc, char **argv)
 	return cli_exit(&err, atoi(argv[1]));
 }
 END
-check "a program with the tool's exit codes" gcc -D_GNU_SOURCE -I"$root/include" -I"$root/tools" codes.c \
-	"$root/tools/cli.c" "$root/libruntime/error.c" -o codes -lm
+check "a program with the tool's exit codes" gcc -D_GNU_SOURCE -I"$root/include" -I"$root" codes.c \
+	"$root/tools/support/cli.c" "$root/libruntime/device/error.c" -o codes -lm
 for pair in 0:0 -1:1 -2:2 -3:3 -4:4 -5:1 -6:1 -7:1 -8:130 -9:1 -10:1 -11:1; do
 	exits "${pair#*:}" "status ${pair%:*} is exit code ${pair#*:}" ./codes "${pair%:*}"
 done

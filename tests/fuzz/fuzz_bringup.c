@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../tools/bringup_rig.h"
+#include "tools/bringup/bringup_rig.h"
 
 struct liar {
 	struct access *model;

@@ -8,7 +8,7 @@
 #include "firmware-model/lab/kernels/iru_graph.h"
 
 /* the reference belongs to the tool, which tests do not link */
-#include "../../tools/reference.c"
+#include "tools/reference/reference.c"
 
 static bool same(const struct gtu_graph *g, unsigned algorithm, uint32_t source, uint32_t iterations,
 		 const uint32_t *got)

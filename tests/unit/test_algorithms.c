@@ -11,7 +11,7 @@
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */
-#include "../../tools/reference.c"
+#include "tools/reference/reference.c"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };

@@ -7,7 +7,7 @@
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */
-#include "../../tools/reference.c"
+#include "tools/reference/reference.c"
 
 static const uint32_t unit[] = { GTU_WITH_PEG, GTU_WITH_WEAVER };
 static const char *const unit_name[] = { "peg", "weaver" };

@@ -12,7 +12,7 @@
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */
-#include "../../tools/reference.c"
+#include "tools/reference/reference.c"
 
 
 /* On a CPU and under the sanitizers this takes minutes: each graph has a third of the placings, another one each time. */

@@ -6,7 +6,7 @@
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */
-#include "../../tools/reference.c"
+#include "tools/reference/reference.c"
 
 static struct gtu_error err;
 static struct lab_machine v100;

@@ -7,10 +7,10 @@
 #include "test.h"
 
 /* these belong to the tool, which tests do not link */
-#include "../../tools/json.c"
-#include "../../tools/lab_plot.c"
-#include "../../tools/lab_table.c"
-#include "../../tools/svg.c"
+#include "tools/support/json.c"
+#include "tools/experiments/lab_plot.c"
+#include "tools/experiments/lab_table.c"
+#include "tools/support/svg.c"
 
 TEST(rank_correlation_is_that_of_ranks)
 {

@@ -10,7 +10,7 @@
 #include "test.h"
 
 /* the reference belongs to the tool, which tests do not link */
-#include "../../tools/reference.c"
+#include "tools/reference/reference.c"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 #define FAR UINT64_MAX

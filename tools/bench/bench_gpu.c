@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: MIT
+/* gtu bench gpu: what the link gives, then every algorithm by every way of reading the edges, in one run. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "bench_gpu.h"
+#include "bench_gpu_ranks.h"
+#include "tools/support/cli.h"
+#include "tools/experiments/end_weights.h"
+#include "tools/support/gpu_options.h"
+#include "tools/support/graph_options.h"
+#include "tools/support/host.h"
+#include "tools/support/json.h"
+#include "libruntime/support/parallel.h"
+#include "tools/reference/reference.h"
+#include "tools/report/report.h"
+#include "tools/support/whole_file.h"
+
+static const char help[] =
+	"usage: gtu bench gpu [--graph G]... [--device D] [--only NAME,...] [--sources N]\n"
+	"                     [--sssp-sources N] [--iterations N] [--link BYTES] [--gpu-memory B,...]\n"
+	"                     [--ranks NAME=FILE]... [--seconds S] [--verify] [--json FILE|-]\n"
+	"                     [--plot FILE.svg|-]\n\n"
+	"How fast a GPU reads host memory by the shape of the reads, and how fast it traverses graphs\n"
+	"whose edges lie there: the paper's kernels and this library's, beside each other in one run, and\n"
+	"always with the edges on the card as well.\n\n"
+	"  --graph G        a file, kronecker:SCALE or uniform:SCALE (degree 16, both ways; default\n"
+	"                   kronecker:22); several are measured in turn\n"
+	"  --device D       cuda:0, the default, or another\n"
+	"  --only NAMES     of: link, bfs, sssp, cc, pr, naive, merged, aligned, auto, device, uvm\n"
+	"  --sources N      of BFS, drawn among vertices with edges (8)\n"
+	"  --sssp-sources N  of SSSP, likewise (4)\n"
+	"  --iterations N   of PageRank (10)\n"
+	"  --link BYTES     of memory for the link's measurement (1G)\n"
+	"  --gpu-memory B,...  of the card's memory for edges, each a row; without it none and one eighth\n"
+	"                   of the 4-byte edge list\n"
+	"  --ranks NAME=FILE  of one graph, ranks by another code, a 4-byte real a vertex: how far they are from\n"
+	"                   converged ones, and the time of ours with the fewest iterations that come as near,\n"
+	"                   on each placement with some of the card's memory\n"
+	"  --seconds S      stop after about so many, whole rows only\n"
+	"  --verify         also against the reference code (slow on large graphs)\n"
+	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n"
+	"  --plot FILE.svg  edges a second as a bar chart (the link's rates with --only link); - likewise\n\n"
+	"time      of the traversal alone, mean over the sources; results are not copied back in it\n"
+	"edges     where they lie, bytes of one (z: compressed), and how much of the card may hold some\n"
+	"GB/s      of 32-byte sectors of the edge list asked for over that time; share: of the link's\n"
+	"          sequential rate, measured before. Sectors of the card's own copy count for neither.\n"
+	"All variants must give the same results, by a hash of them.\n";
+
+#define CONFIGS_MOST	16
+#define ROWS_MOST	512
+#define LEAST_WEIGHT	8
+#define MOST_WEIGHT	72
+
+struct config {
+	const char *name;
+	struct gtu_place_options place;
+	uint32_t kernels;		/* bit: enum gtu_kernel */
+};
+
+struct row {
+	const char *graph, *algorithm;
+	char config[32];
+	uint32_t kernel;
+	struct gtu_placement placement;
+	uint64_t gpu_memory;		/* as --gpu-memory would have it; 0: no limit */
+	unsigned runs;
+	double seconds, least, most, edges, iterations;
+	double list_bytes, cached_bytes;
+	double phase_seconds;		/* all of a run */
+	bool verified;
+};
+
+struct bench {
+	struct gtu_device *dev;
+	const char *only, *json, *plot, *device;
+	const char *graph[16];
+	unsigned graphs, sources, sssp_sources;
+	uint32_t iterations;
+	uint64_t link_bytes, memory[8];
+	unsigned memories;
+	double limit, start;
+	bool verify, table;
+	double link[GTU_EDGES_KINDS][GTU_LINK_ACCESSES];
+	double ceiling;			/* 10^9 bytes a second */
+	struct row row[ROWS_MOST];
+	unsigned rows;
+	/* of the graph under test */
+	struct gtu_graph *opened, g;
+	const char *name;
+	uint32_t *weight;
+	uint64_t *source;
+	void *result;
+	uint64_t hash[4][64];		/* by algorithm and source; 0: none yet */
+	struct bench_ranks ranks[BENCH_RANKS_MOST];
+	unsigned ranked;
+	struct {			/* of each graph that was opened */
+		uint64_t n, m, source[64];
+	} seen[16];
+	unsigned seens;
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool wanted(const struct bench *b, const char *name, const char *const *group)
+{
+	size_t length = strlen(name);
+	const char *p;
+	bool any = false, in;
+	unsigned i;
+
+	/* a group that --only names nothing of is wanted whole */
+	for (p = b->only; p && *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] == ',')) {
+		in = strcspn(p, ",") == length && !strncmp(p, name, length);
+		if (in)
+			return true;
+		for (i = 0; group[i]; i++)
+			any = any || (strcspn(p, ",") == strlen(group[i]) && !strncmp(p, group[i], strlen(group[i])));
+	}
+	return !any;
+}
+
+static const char *const subjects[] = { "link", "bfs", "sssp", "cc", "pr", NULL };
+static const char *const kernels[] = { "naive", "merged", "aligned", "auto", NULL };
+static const char *const places[] = { "device", "uvm", NULL };
+
+static bool time_left(const struct bench *b)
+{
+	return now() - b->start < b->limit && !cli_interrupted();
+}
+
+/* ---- The link --------------------------------------------------------------------------------------- */
+
+static int measure_link(struct bench *b, struct gtu_error *err)
+{
+	const struct gtu_gpu_info *info = gtu_get_gpu_info(b->dev);
+	static const uint32_t kind[] = { GTU_EDGES_MANAGED, GTU_EDGES_PINNED, GTU_EDGES_REGISTERED, GTU_EDGES_DEVICE };
+	unsigned i, a;
+	int rc;
+
+	if (b->table) {
+		printf("link, %s bytes, GB/s\n%-12s", grouped(b->link_bytes), "");
+		for (a = 0; a < GTU_LINK_ACCESSES; a++)
+			printf(" %11s", gtu_link_access_name(a));
+		putchar('\n');
+	}
+	for (i = 0; i < 4; i++) {
+		if ((kind[i] == GTU_EDGES_MANAGED && !info->managed) ||
+		    (kind[i] == GTU_EDGES_REGISTERED && !info->registered))
+			continue;
+		rc = gtu_link_measure(b->dev, kind[i], b->link_bytes, 3, b->link[kind[i]], err);
+		if (rc)
+			return rc;
+		if (b->table) {
+			printf("%-12s", gtu_edges_name(kind[i]));
+			for (a = 0; a < GTU_LINK_ACCESSES; a++)
+				printf(" %11.1f", b->link[kind[i]][a]);
+			putchar('\n');
+			fflush(stdout);
+		}
+		if (kind[i] != GTU_EDGES_DEVICE)
+			b->ceiling = fmax(b->ceiling, b->link[kind[i]][GTU_LINK_SEQUENTIAL]);
+	}
+	return 0;
+}
+
+/* ---- The graph ---------------------------------------------------------------------------------------- */
+
+static int open_graph(struct bench *b, const char *name, struct gtu_error *err)
+{
+	struct gtu_generate_options make = { .degree = 16, .seed = 1 };
+	const char *colon = strchr(name, ':');
+	uint64_t scale = 0;
+
+	make.kind = !strncmp(name, "uniform:", 8) ? GTU_GEN_UNIFORM : GTU_GEN_KRONECKER;
+	if (strncmp(name, "uniform:", 8) && strncmp(name, "kronecker:", 10))
+		return gtu_graph_open(name, NULL, cli_progress(), &b->opened, err);
+	if (!cli_u64("the scale of --graph", colon + 1, 1, 31, &scale))
+		return gtu_fail(err, GTU_ERR_USAGE, "--graph %s is no graph", name);
+	make.scale = (uint32_t)scale;
+	make.n = 1ull << scale;
+	return gtu_graph_generate(&make, cli_progress(), &b->opened, err);
+}
+
+static int make_weights(struct bench *b, struct gtu_error *err)
+{
+	struct gtu_graph *g = &b->g;
+
+	b->weight = end_weights(g, LEAST_WEIGHT, MOST_WEIGHT);
+	if (!b->weight)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %" PRIu64 " weights", g->m);
+	g->weight = b->weight;
+	g->weight_type = GTU_WEIGHT_U32;
+	return 0;
+}
+
+static int prepare_graph(struct bench *b, const char *name, struct gtu_error *err)
+{
+	double start = now();
+	uint64_t v, state = 1;
+	unsigned i;
+	int rc = open_graph(b, name, err);
+
+	if (rc)
+		return rc;
+	b->name = name;
+	b->g = *b->opened;
+	if (!b->g.n || !b->g.m)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", name);
+	rc = gtu_graph_check(b->opened, cli_progress(), err);
+	b->g.flags = b->opened->flags;
+	if (!rc && wanted(b, "sssp", subjects) && b->g.weight_type == GTU_WEIGHT_NONE)
+		rc = make_weights(b, err);
+	if (rc)
+		return rc;
+	b->result = malloc(8 * b->g.n);
+	b->source = malloc(64 * sizeof(*b->source));
+	if (!b->result || !b->source)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results of %" PRIu64 " vertices", b->g.n);
+	for (i = 0; i < 64;) {
+		v = mix_bits(state++) % b->g.n;
+		if (b->g.row[v] != b->g.row[v + 1])
+			b->source[i++] = v;
+	}
+	b->seen[b->seens].n = b->g.n;
+	b->seen[b->seens].m = b->g.m;
+	memcpy(b->seen[b->seens++].source, b->source, 64 * sizeof(*b->source));
+	memset(b->hash, 0, sizeof(b->hash));
+	if (b->table)
+		printf("\n%s: %s vertices, %s edges; ready in %.1f s\n", name, grouped(b->g.n), grouped(b->g.m), now() - start);
+	return 0;
+}
+
+static void release_graph(struct bench *b)
+{
+	gtu_unplace(b->dev);
+	gtu_graph_close(b->opened);
+	free(b->weight);
+	free(b->source);
+	free(b->result);
+	b->opened = NULL;
+	b->weight = NULL;
+	b->source = NULL;
+	b->result = NULL;
+}
+
+/* ---- Runs ---------------------------------------------------------------------------------------------- */
+
+struct hashing {
+	const void *result;
+	uint64_t n, sum;
+	bool ranks;
+};
+
+static int hash_part(void *arg, uint64_t first, uint64_t end)
+{
+	struct hashing *h = arg;
+	const uint64_t *x = h->result;
+	const double *real = h->result;
+	uint64_t v, sum = 0;
+
+	/* sums of ranks are made in another order each time: seven digits count */
+	for (v = first; v < end; v++)
+		sum += h->ranks ? (uint64_t)llround(real[v] * (double)h->n * 1e4) : mix_bits(x[v] ^ v << 1);
+	__atomic_fetch_add(&h->sum, sum, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static uint64_t hash_result(const struct bench *b, unsigned algorithm)
+{
+	struct hashing h = { .result = b->result, .n = b->g.n, .ranks = algorithm == 3 };
+
+	gtu_parallel(hash_part, &h, b->g.n);
+	return h.sum ? h.sum : 1;
+}
+
+static bool same_ranks(uint64_t a, uint64_t b, uint64_t n)
+{
+	return (a > b ? a - b : b - a) <= n / 1000 + 1;
+}
+
+static int check_reference(struct bench *b, unsigned algorithm, const struct gtu_algorithm_options *opt,
+			   struct gtu_error *err)
+{
+	const uint64_t *got = b->result;
+	const double *real = b->result;
+	double *want = malloc(8 * b->g.n), change;
+	uint64_t v;
+	int rc;
+
+	if (!want)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with");
+	rc = algorithm == 0 ? reference_bfs(&b->g, opt->source, (uint64_t *)want) :
+	     algorithm == 1 ? reference_sssp(&b->g, opt->source, want) :
+	     algorithm == 2 ? reference_components(&b->g, (uint64_t *)want) :
+			      reference_pagerank(&b->g, 0.85, opt->iterations, want, &change);
+	for (v = 0; v < b->g.n && !rc; v++)
+		if (algorithm == 3 ? fabs(real[v] - want[v]) > 1e-6 * want[v] : got[v] != ((uint64_t *)want)[v])
+			rc = gtu_fail(err, GTU_ERR_VERIFY, "%s on %s: vertex %" PRIu64 " differs from the reference",
+				      subjects[algorithm + 1], b->name, v);
+	free(want);
+	return rc == -1 ? gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with") : rc;
+}
+
+static int run_once(struct bench *b, unsigned algorithm, unsigned i, uint32_t kernel, struct row *r,
+		    struct gtu_error *err)
+{
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = kernel, .source = b->source[i],
+					     .iterations = algorithm == 3 ? b->iterations : 0,
+					     .progress = cli_progress() };
+	struct gtu_algorithm_stats s;
+	uint64_t hash, *known = &b->hash[algorithm][algorithm < 2 ? i : 0];
+	int rc = algorithm == 0 ? gtu_bfs(b->dev, &b->g, &opt, b->result, &s, err) :
+		 algorithm == 1 ? gtu_sssp(b->dev, &b->g, &opt, b->result, &s, err) :
+		 algorithm == 2 ? gtu_components(b->dev, &b->g, &opt, b->result, &s, err) :
+				  gtu_pagerank(b->dev, &b->g, &opt, b->result, &s, err);
+
+	if (rc)
+		return rc;
+	if (b->verify && !*known) {
+		rc = check_reference(b, algorithm, &opt, err);
+		if (rc)
+			return rc;
+	}
+	hash = hash_result(b, algorithm);
+	if (!*known)
+		*known = hash;
+	if (algorithm == 3 ? !same_ranks(hash, *known, b->g.n) : hash != *known)
+		return gtu_fail(err, GTU_ERR_VERIFY, "%s on %s: kernel %s gives another result than the one before it",
+				subjects[algorithm + 1], b->name, gtu_kernel_name(kernel));
+	r->least = r->runs ? fmin(r->least, s.gpu_seconds) : s.gpu_seconds;
+	r->most = fmax(r->most, s.gpu_seconds);
+	r->seconds += s.gpu_seconds;
+	r->edges += (double)s.edges;
+	r->iterations += (double)s.iterations;
+	r->list_bytes += (double)s.list_bytes;
+	r->cached_bytes += (double)s.cached_bytes;
+	r->phase_seconds += s.seconds;
+	r->runs++;
+	return 0;
+}
+
+static void print_row(const struct bench *b, const struct row *r)
+{
+	double n = r->runs;
+
+	printf("%-4s %-18s %-8s %10.2f %9.2f %9.2f %6.1f %6.1f%% %9.1f %10.2f %10.2f\n", r->algorithm, r->config,
+	       gtu_kernel_name(r->kernel), 1e3 * r->seconds / n, 1e3 * r->least, 1e3 * r->most, r->iterations / n,
+	       b->ceiling > 0 ? 100e-9 * r->list_bytes / r->seconds / b->ceiling : 0, 1e-6 * r->edges / r->seconds,
+	       1e-9 * r->list_bytes / n, 1e-9 * r->cached_bytes / n);
+	fflush(stdout);
+}
+
+static int run_row(struct bench *b, unsigned algorithm, const struct config *c, uint32_t kernel, struct gtu_error *err)
+{
+	unsigned i, runs = algorithm == 0 ? b->sources : algorithm == 1 ? b->sssp_sources : 2;
+	struct row *r = &b->row[b->rows];
+	int rc = 0;
+
+	if (b->rows == ROWS_MOST)
+		return gtu_fail(err, GTU_ERR_FAIL, "more than %d rows", ROWS_MOST);
+	/* one run of what is known to be slow tells enough */
+	if (kernel == GTU_KERNEL_NAIVE || c->place.edges == GTU_EDGES_UVM || (algorithm == 3 && kernel))
+		runs = 1;
+	memset(r, 0, sizeof(*r));
+	r->graph = b->name;
+	r->algorithm = subjects[algorithm + 1];
+	r->kernel = kernel;
+	r->placement = *gtu_get_placement(b->dev);
+	r->gpu_memory = c->place.gpu_memory;
+	snprintf(r->config, sizeof(r->config), "%s %s%s", gtu_edges_name(r->placement.edges),
+		 r->placement.edge_bytes == 8 ? "8" : r->placement.edge_bytes ? "4" : "z", c->name);
+	for (i = 0; i < runs && !rc && (!i || time_left(b)); i++)
+		rc = run_once(b, algorithm, i, kernel, r, err);
+	if (rc)
+		return rc;
+	if (b->table)
+		print_row(b, r);
+	b->rows++;
+	return 0;
+}
+
+#define BIT(kernel) (1u << GTU_KERNEL_##kernel)
+
+static int run_config(struct bench *b, const struct config *c, struct gtu_error *err)
+{
+	unsigned algorithm;
+	uint32_t kernel;
+	int rc = gtu_place(b->dev, &b->g, &c->place, err);
+
+	if (!rc && b->table)
+		gpu_print_placement(gtu_get_placement(b->dev), stdout);
+	for (algorithm = 0; algorithm < 4 && !rc; algorithm++)
+		for (kernel = GTU_KERNELS; kernel-- > 0 && !rc;)
+			if (c->kernels >> kernel & 1 && wanted(b, subjects[algorithm + 1], subjects) &&
+			    wanted(b, gtu_kernel_name(kernel), kernels) && time_left(b))
+				rc = run_row(b, algorithm, c, kernel, err);
+	if (!rc && b->ranked && c->kernels == BIT(AUTO) && c->place.gpu_memory > 1 && !c->place.compressed && wanted(b, "pr", subjects))
+		rc = bench_ranks_run(b->dev, &b->g, b->ranks, b->ranked, err);
+	else
+		return rc;
+	if (!rc && b->table)
+		bench_ranks_print(b->ranks, b->ranked);
+	return rc;
+}
+
+static unsigned configs_of(const struct bench *b, struct config *c)
+{
+	static const char *const memory_name[] = { " +m1", " +m2", " +m3", " +m4", " +m5", " +m6", " +m7", " +m8" };
+	unsigned n = 0, i;
+
+	/* one byte of the card is as good as none, and lets the probe choose between managed and pinned */
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 8, .plain_weights = 1 },
+				  BIT(NAIVE) | BIT(MERGED) | BIT(ALIGNED) };
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 4, .plain_weights = 1 },
+				  BIT(ALIGNED) };
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1 }, BIT(AUTO) };
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .compressed = 1 }, BIT(AUTO) };
+	if (!b->memories)
+		c[n++] = (struct config){ " +1/8", { .edges = GTU_EDGES_AUTO, .gpu_memory = b->g.m / 2,
+						     .compressed = 1 }, BIT(AUTO) };
+	if (!b->memories)
+		c[n++] = (struct config){ " +1/8", { .edges = GTU_EDGES_AUTO, .gpu_memory = b->g.m / 2 },
+					  BIT(AUTO) };
+	for (i = 0; i < b->memories; i++)
+		c[n++] = (struct config){ memory_name[i], { .edges = GTU_EDGES_AUTO, .gpu_memory = b->memory[i] }, BIT(AUTO) };
+	if (wanted(b, "device", places))
+		c[n++] = (struct config){ "", { .edges = GTU_EDGES_DEVICE, .edge_bytes = 4 }, BIT(ALIGNED) | BIT(AUTO) };
+	if (b->only && strstr(b->only, "uvm"))
+		c[n++] = (struct config){ "", { .edges = GTU_EDGES_UVM, .edge_bytes = 8, .plain_weights = 1 },
+					  BIT(ALIGNED) };
+	return n;
+}
+
+static int run_graph(struct bench *b, const char *name, struct gtu_error *err)
+{
+	struct config config[CONFIGS_MOST];
+	unsigned n, i;
+	int rc = prepare_graph(b, name, err);
+
+	if (!rc && b->table)
+		printf("%-4s %-18s %-8s %10s %9s %9s %6s %7s %9s %10s %10s\n", "", "edges", "kernel", "mean ms", "least",
+		       "most", "steps", "share", "M edges/s", "GB link", "GB card");
+	n = rc ? 0 : configs_of(b, config);
+	for (i = 0; i < n && !rc && time_left(b); i++)
+		rc = run_config(b, &config[i], err);
+	release_graph(b);
+	return rc;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------------------- */
+
+static void json_row(struct json *j, const struct bench *b, const struct row *r)
+{
+	double n = r->runs;
+
+	json_begin_object(j, NULL);
+	json_string(j, "graph", r->graph);
+	json_string(j, "algorithm", r->algorithm);
+	json_string(j, "kernel", gtu_kernel_name(r->kernel));
+	gpu_json_placement(j, &r->placement);
+	json_u64(j, "gpu_memory", r->gpu_memory);
+	json_u64(j, "runs", r->runs);
+	json_double(j, "seconds", r->seconds / n);
+	json_double(j, "seconds_least", r->least);
+	json_double(j, "seconds_most", r->most);
+	json_double(j, "seconds_whole_run", r->phase_seconds / n);
+	json_double(j, "iterations", r->iterations / n);
+	json_double(j, "edges", r->edges / n);
+	json_double(j, "list_bytes_read", r->list_bytes / n);
+	json_double(j, "cached_bytes_read", r->cached_bytes / n);
+	json_double(j, "read_amplification", r->list_bytes / n / ((double)r->placement.list_bytes + 1));
+	json_double(j, "link_gbps", 1e-9 * r->list_bytes / r->seconds);
+	json_double(j, "share_of_link", b->ceiling > 0 ? 1e-9 * r->list_bytes / r->seconds / b->ceiling : 0);
+	json_end_object(j);
+}
+
+static void put_json(const void *subject, FILE *to)
+{
+	const struct bench *b = subject;
+	struct json j;
+	unsigned i, a;
+
+	json_start(&j, to);
+	json_begin_object(&j, NULL);
+	json_string(&j, "device", b->device);
+	gpu_json_info(&j, gtu_get_gpu_info(b->dev));
+	host_json(&j, "host");
+	json_u64(&j, "link_bytes", b->link_bytes);
+	json_begin_object(&j, "link_gbps");
+	for (i = 1; i < GTU_EDGES_UVM; i++) {
+		json_begin_object(&j, gtu_edges_name(i));
+		for (a = 0; a < GTU_LINK_ACCESSES; a++)
+			json_double(&j, gtu_link_access_name(a), b->link[i][a]);
+		json_end_object(&j);
+	}
+	json_end_object(&j);
+	json_begin_array(&j, "graphs");
+	for (i = 0; i < b->seens; i++) {
+		json_begin_object(&j, NULL);
+		json_string(&j, "graph", b->graph[i]);
+		json_u64(&j, "vertices", b->seen[i].n);
+		json_u64(&j, "edges", b->seen[i].m);
+		json_begin_array(&j, "sources");
+		for (a = 0; a < 64; a++)
+			json_u64(&j, NULL, b->seen[i].source[a]);
+		json_end_array(&j);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	bench_ranks_json(&j, b->ranks, b->ranked);
+	json_begin_array(&j, "results");
+	for (i = 0; i < b->rows; i++)
+		json_row(&j, b, &b->row[i]);
+	json_end_array(&j);
+	json_end_object(&j);
+	json_finish(&j);
+}
+
+/* ---- Command line ----------------------------------------------------------------------------------------- */
+
+static bool parse_memories(struct bench *b, const char *text)
+{
+	char word[32];
+	size_t length;
+
+	for (; *text; text += length + (text[length] == ',')) {
+		length = strcspn(text, ",");
+		if (b->memories == 8 || length >= sizeof(word)) {
+			cli_usage("--gpu-memory takes at most 8 sizes, as in 64M,1G");
+			return false;
+		}
+		memcpy(word, text, length);
+		word[length] = 0;
+		if (!cli_u64("--gpu-memory", word, 1, UINT64_MAX - 1, &b->memory[b->memories++]))
+			return false;
+	}
+	return true;
+}
+
+static bool only_is_known(const char *only)
+{
+	const char *const *const group[] = { subjects, kernels, places };
+	const char *names[16];
+	unsigned n = 0, i, k;
+	char word[32];
+	size_t length;
+
+	for (k = 0; k < 3; k++)
+		for (i = 0; group[k][i]; i++)
+			names[n++] = group[k][i];
+	names[n] = NULL;
+	for (; *only; only += length + (only[length] == ',')) {
+		length = strcspn(only, ",");
+		snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), only);
+		if (cli_choice("--only", word, names) < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool count_option(const char *what, const char *value, unsigned most, unsigned *out)
+{
+	uint64_t n = 0;
+
+	if (!cli_u64(what, value, 1, most, &n))
+		return false;
+	*out = (unsigned)n;
+	return true;
+}
+
+static int parse(int argc, char **argv, struct bench *b)
+{
+	static const struct option options[] = {
+		{ "graph", required_argument, NULL, 'g' },
+		{ "device", required_argument, NULL, 'd' },
+		{ "only", required_argument, NULL, 'o' },
+		{ "sources", required_argument, NULL, 's' },
+		{ "sssp-sources", required_argument, NULL, 'S' },
+		{ "iterations", required_argument, NULL, 'i' },
+		{ "link", required_argument, NULL, 'l' },
+		{ "gpu-memory", required_argument, NULL, 'm' },
+		{ "ranks", required_argument, NULL, 'r' },
+		{ "seconds", required_argument, NULL, 't' },
+		{ "verify", no_argument, NULL, 'v' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "plot", required_argument, NULL, 'p' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	bool good = true;
+	int opt;
+
+	optind = 0;
+	while (good && (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (opt) {
+		case 'g':
+			if (b->graphs == 16)
+				return cli_usage("at most 16 graphs at a time");
+			b->graph[b->graphs++] = optarg;
+			break;
+		case 'd': b->device = optarg; break;
+		case 'o': b->only = optarg; good = only_is_known(optarg); break;
+		case 's': good = count_option("--sources", optarg, 64, &b->sources); break;
+		case 'S': good = count_option("--sssp-sources", optarg, 64, &b->sssp_sources); break;
+		case 'i': good = count_option("--iterations", optarg, 1000, &b->iterations); break;
+		case 'l': good = cli_u64("--link", optarg, 1 << 20, UINT64_MAX, &b->link_bytes); break;
+		case 'm': good = parse_memories(b, optarg); break;
+		case 'r':
+			if (b->ranked == BENCH_RANKS_MOST)
+				return cli_usage("at most %d --ranks at a time", BENCH_RANKS_MOST);
+			good = bench_ranks_take(optarg, &b->ranks[b->ranked++]);
+			break;
+		case 't': good = cli_double("--seconds", optarg, 0, 1e9, &b->limit); break;
+		case 'v': b->verify = true; break;
+		case 'j': b->json = optarg; break;
+		case 'p': b->plot = optarg; break;
+		case 'h': fputs(help, stdout); return -1;
+		default: return cli_option(argc, argv, opt, options);
+		}
+	}
+	if (!good)
+		return CLI_USAGE;
+	if (optind < argc)
+		return cli_usage("takes no '%s'", argv[optind]);
+	if (!bench_targets(b->json, b->plot))
+		return CLI_USAGE;
+	if (b->ranked && b->graphs != 1)
+		return cli_usage("--ranks are of one --graph, and %u are named", b->graphs);
+	if (!b->graphs)
+		b->graph[b->graphs++] = "kronecker:22";
+	return CLI_DONE;
+}
+
+int bench_gpu(int argc, char **argv)
+{
+	static struct bench b = { .device = "cuda:0", .sources = 8, .sssp_sources = 4, .iterations = 10,
+				  .link_bytes = 1ull << 30, .limit = 1e9 };
+	struct gtu_error err = { 0 };
+	bool traversals;
+	unsigned i;
+	int rc = parse(argc, argv, &b);
+
+	if (rc)
+		return rc < 0 ? CLI_DONE : rc;
+	b.start = now();
+	b.table = bench_has_table(b.json, b.plot);
+	rc = b.json ? whole_file_try(b.json, &err) : 0;
+	if (!rc && b.plot)
+		rc = whole_file_try(b.plot, &err);
+	if (!rc)
+		rc = gtu_open(b.device, &b.dev, &err);
+	if (!rc && !gtu_get_gpu_info(b.dev))
+		rc = gtu_fail(&err, GTU_ERR_USAGE, "%s is no GPU", b.device);
+	if (!rc && b.table)
+		gpu_print_info(gtu_get_gpu_info(b.dev), stdout);
+	if (!rc && wanted(&b, "link", subjects))
+		rc = measure_link(&b, &err);
+	traversals = wanted(&b, "bfs", subjects) || wanted(&b, "sssp", subjects) || wanted(&b, "cc", subjects) ||
+		     wanted(&b, "pr", subjects);
+	for (i = 0; i < b.graphs && !rc && traversals && time_left(&b); i++)
+		rc = run_graph(&b, b.graph[i], &err);
+	cli_clear_bar();
+	if (!rc)
+		rc = bench_write(b.json, b.plot, put_json, &b, report_chart_gpu, &err);
+	gtu_close(b.dev);
+	return cli_exit(&err, rc);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/* Ranks that another code wrote, and how many of our iterations are as good. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_gpu_ranks.h"
+#include "tools/support/cli.h"
+#include "libruntime/support/parallel.h"
+
+#define CONVERGED	200		/* iterations at most; 0.85^200 is 1e-14 */
+#define ITERATIONS_MOST	60
+
+bool bench_ranks_take(char *text, struct bench_ranks *to)
+{
+	char *equals = strchr(text, '=');
+
+	if (!equals || equals == text || !equals[1]) {
+		cli_usage("--ranks takes NAME=FILE, not '%s'", text);
+		return false;
+	}
+	*equals = 0;
+	to->name = text;
+	to->path = equals + 1;
+	return true;
+}
+
+struct difference {
+	const double *converged, *real;
+	const float *other;		/* or NULL: real */
+	double scale, *part;		/* a share of gtu_parallel() each */
+};
+
+static int differ(void *arg, uint64_t first, uint64_t end)
+{
+	struct difference *d = arg;
+	double sum = 0;
+	uint64_t v;
+
+	for (v = first; v < end; v++)
+		sum += fabs((d->other ? (double)d->other[v] * d->scale : d->real[v]) - d->converged[v]);
+	d->part[first >> GTU_SHARE_LOG2] = sum;
+	return 0;
+}
+
+static int add_up(void *arg, uint64_t first, uint64_t end)
+{
+	struct difference *d = arg;
+	double sum = 0;
+	uint64_t v;
+
+	for (v = first; v < end; v++)
+		sum += (double)d->other[v];
+	d->part[first >> GTU_SHARE_LOG2] = sum;
+	return 0;
+}
+
+static double total(struct difference *d, int (*of)(void *, uint64_t, uint64_t), uint64_t n)
+{
+	double sum = 0;
+	uint64_t i;
+
+	gtu_parallel(of, d, n);
+	for (i = 0; i <= (n - 1) >> GTU_SHARE_LOG2; i++)
+		sum += d->part[i];
+	return sum;
+}
+
+static int read_ranks(const struct bench_ranks *r, float *to, uint64_t n, struct gtu_error *err)
+{
+	FILE *f = fopen(r->path, "rb");
+	size_t got;
+
+	if (!f)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: cannot be opened: %m", r->path);
+	got = fread(to, sizeof(*to), n, f);
+	if (got != n || fgetc(f) != EOF) {
+		fclose(f);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: not the ranks of %llu vertices, 4 bytes each: it has %s", r->path,
+				(unsigned long long)n, got == n ? "more" : "fewer");
+	}
+	fclose(f);
+	return 0;
+}
+
+static int iterate(struct gtu_device *dev, const struct gtu_graph *g, uint32_t iterations, double *rank, double *seconds,
+		   struct gtu_error *err)
+{
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = iterations, .progress = cli_progress(),
+					     .epsilon = iterations == CONVERGED ? 1e-13 / (double)g->n : 0 };
+	struct gtu_algorithm_stats stats;
+	int rc = gtu_pagerank(dev, g, &opt, rank, &stats, err);
+
+	*seconds = stats.gpu_seconds;
+	return rc;
+}
+
+/* Another run with as many iterations: the first one may have found the card asleep. */
+static int time_again(struct gtu_device *dev, const struct gtu_graph *g, struct bench_ranks *r, double *rank,
+		      struct gtu_error *err)
+{
+	double seconds;
+	int rc = iterate(dev, g, r->iterations, rank, &seconds, err);
+
+	r->seconds = (r->seconds + seconds) / 2;
+	return rc;
+}
+
+static int measure(struct gtu_device *dev, const struct gtu_graph *g, struct bench_ranks *ranks, unsigned count,
+		   double *converged, double *rank, float *other, double *part, struct gtu_error *err)
+{
+	struct difference d = { .converged = converged, .part = part };
+	double seconds, error;
+	uint32_t k;
+	unsigned i, left = count;
+	int rc = iterate(dev, g, CONVERGED, converged, &seconds, err);
+
+	for (i = 0; i < count && !rc; i++) {
+		rc = read_ranks(&ranks[i], other, g->n, err);
+		if (rc)
+			return rc;
+		d.other = other;
+		d.scale = 1 / total(&d, add_up, g->n);
+		ranks[i].error = total(&d, differ, g->n);
+		if (!isfinite(ranks[i].error))
+			return gtu_fail(err, GTU_ERR_INPUT, "%s: holds ranks that are no numbers, or whose sum is 0",
+					ranks[i].path);
+		ranks[i].iterations = 0;
+	}
+	d.other = NULL;
+	d.real = rank;
+	for (k = 1; k <= ITERATIONS_MOST && left && !rc; k++) {
+		rc = iterate(dev, g, k, rank, &seconds, err);
+		error = rc ? 0 : total(&d, differ, g->n);
+		for (i = 0; i < count && !rc; i++) {
+			if (ranks[i].iterations || error > ranks[i].error)
+				continue;
+			ranks[i].iterations = k;
+			ranks[i].own_error = error;
+			ranks[i].seconds = seconds;
+			rc = time_again(dev, g, &ranks[i], rank, err);
+			left--;
+		}
+	}
+	return rc;
+}
+
+int bench_ranks_run(struct gtu_device *dev, const struct gtu_graph *g, struct bench_ranks *ranks, unsigned count,
+		    struct gtu_error *err)
+{
+	double *converged, *rank, *part;
+	float *other;
+	int rc;
+
+	if (!count)
+		return 0;
+	converged = malloc(8 * g->n);
+	rank = malloc(8 * g->n);
+	other = malloc(4 * g->n);
+	part = malloc(8 * ((g->n >> GTU_SHARE_LOG2) + 1));
+	if (!converged || !rank || !other || !part)
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory to compare the ranks of %llu vertices", (unsigned long long)g->n);
+	else
+		rc = measure(dev, g, ranks, count, converged, rank, other, part, err);
+	free(converged);
+	free(rank);
+	free(other);
+	free(part);
+	return rc;
+}
+
+void bench_ranks_print(const struct bench_ranks *ranks, unsigned count)
+{
+	for (; count; count--, ranks++) {
+		if (ranks->iterations)
+			printf("pr   as near as %s (%.2g from the converged ranks in sum): %u iterations, %.2f ms (%.2g)\n",
+			       ranks->name, ranks->error, ranks->iterations, 1e3 * ranks->seconds, ranks->own_error);
+		else
+			printf("pr   as near as %s (%.2g from the converged ranks in sum): not in %d iterations\n", ranks->name,
+			       ranks->error, ITERATIONS_MOST);
+	}
+}
+
+void bench_ranks_json(struct json *j, const struct bench_ranks *ranks, unsigned count)
+{
+	json_begin_array(j, "ranks");
+	for (; count; count--, ranks++) {
+		json_begin_object(j, NULL);
+		json_string(j, "name", ranks->name);
+		json_double(j, "error", ranks->error);
+		json_u64(j, "iterations", ranks->iterations);
+		json_double(j, "own_error", ranks->own_error);
+		json_double(j, "seconds", ranks->seconds);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}

@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: MIT
+/* gtu bench ioctl: the measurements. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libruntime/support/advice.h"
+#include "libruntime/device/backend.h"
+#include "bench_ioctl.h"
+#include "tools/support/cli.h"
+#include "uapi/gtu/gtu.h"
+
+#define DEPTH		256u
+#define WAIT_MS		10000
+#define MAP_BYTES	(2u << 20)
+#define GIB		1073741824.0
+#define ROUNDS_MIN	9
+#define ROUNDS_MAX	2000
+
+static const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- Things that are done again and again ------------------------------------------------------------- */
+
+/* What one of them works with; made by prepare(), ended by finish(). */
+struct work {
+	struct ioctl_bench *b;
+	struct door_queue q;
+	int eventfd;
+	uint64_t buffer;		/* offset for mmap */
+	uint32_t key;
+};
+
+struct thing {
+	const char *name, *what;
+	bool kernel;			/* needs a driver */
+	int (*prepare)(struct work *w, struct gtu_error *err);
+	int (*once)(struct work *w, struct gtu_error *err);
+	int (*after)(struct work *w, struct gtu_error *err);	/* not timed; may be NULL */
+};
+
+static int call_getppid(struct work *w, struct gtu_error *err)
+{
+	(void)err;
+	syscall(SYS_getppid);
+	w->b->door.calls++;
+	return 0;
+}
+
+static int call_info(struct work *w, struct gtu_error *err)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+
+	return door_ioctl(&w->b->door, GTU_IOCTL_INFO, &info, "INFO", err);
+}
+
+static int doors_queue(struct work *w, struct gtu_error *err)
+{
+	return door_queue_create(&w->b->door, false, &w->q, err);
+}
+
+static int checked_queue(struct work *w, struct gtu_error *err)
+{
+	return door_queue_create(&w->b->door, true, &w->q, err);
+}
+
+static int submit_one(struct work *w, struct gtu_error *err)
+{
+	return door_submit(&w->q, 1, err);
+}
+
+static int spin(struct work *w, struct gtu_error *err)
+{
+	return door_spin(&w->q, err);
+}
+
+static int submit_and_spin(struct work *w, struct gtu_error *err)
+{
+	int rc = door_submit(&w->q, 1, err);
+
+	return rc ? rc : door_spin(&w->q, err);
+}
+
+static int submit_and_wait(struct work *w, struct gtu_error *err)
+{
+	struct gtu_ioctl_wait wait = {
+		.size = sizeof(wait), .id = w->q.id, .index = w->q.head,
+		.deadline_ns = gtu_now_ns() + WAIT_MS * 1000000ull,
+	};
+	int rc = door_submit(&w->q, 1, err);
+
+	if (!rc)
+		rc = door_ioctl(&w->b->door, GTU_IOCTL_WAIT, &wait, "WAIT", err);
+	return rc ? rc : door_spin(&w->q, err);
+}
+
+static int with_eventfd(struct work *w, struct gtu_error *err)
+{
+	struct gtu_ioctl_queue_eventfd e = { .size = sizeof(e) };
+	int rc = doors_queue(w, err);
+
+	if (rc)
+		return rc;
+	w->eventfd = eventfd(0, EFD_CLOEXEC);
+	if (w->eventfd < 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "no eventfd: %s", strerror(errno));
+	e.id = w->q.id;
+	e.fd = w->eventfd;
+	return door_ioctl(&w->b->door, GTU_IOCTL_QUEUE_EVENTFD, &e, "eventfd of a queue (QUEUE_EVENTFD)", err);
+}
+
+/* Sleep until @fd is readable, and read what is there. */
+static int sleep_on(struct work *w, int fd, void *to, size_t bytes, bool look_first, struct gtu_error *err)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (look_first) {
+		w->b->door.calls++;
+		if (poll(&p, 1, WAIT_MS) <= 0)
+			return gtu_advise_silent(w->b->device, WAIT_MS / 1e3, err);
+		if (p.revents & POLLNVAL || !(p.revents & POLLIN))
+			return gtu_fail(err, GTU_ERR_UNSUPPORTED, "poll() on %s says 0x%x: no events there", w->b->device,
+					(unsigned)p.revents);
+	}
+	w->b->door.calls++;
+	if (read(fd, to, bytes) > 0)
+		return 0;
+	if (errno == EINVAL || errno == EOPNOTSUPP)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the driver of %s gives no events to read", w->b->device);
+	return gtu_fail(err, GTU_ERR_FAIL, "%s: no event can be read: %s", w->b->device, strerror(errno));
+}
+
+static int submit_and_eventfd(struct work *w, struct gtu_error *err)
+{
+	uint64_t count;
+	int rc = door_submit(&w->q, 1, err);
+
+	if (rc)
+		return rc;
+	door_arm(&w->q);
+	rc = sleep_on(w, w->eventfd, &count, sizeof(count), false, err);
+	return rc ? rc : door_spin(&w->q, err);
+}
+
+static int submit_and_poll(struct work *w, struct gtu_error *err)
+{
+	struct gtu_event event[4];
+	int rc = door_submit(&w->q, 1, err);
+
+	if (rc)
+		return rc;
+	door_arm(&w->q);
+	rc = sleep_on(w, w->b->door.fd, event, sizeof(event), true, err);
+	return rc ? rc : door_spin(&w->q, err);
+}
+
+static int library_submit(struct work *w, struct gtu_error *err)
+{
+	return gtu_submit(w->b->q, &nop, NULL, err);
+}
+
+static int library_next(struct work *w, struct gtu_error *err)
+{
+	struct gtu_completion c;
+
+	return gtu_next(w->b->q, GTU_FOREVER, &c, err);
+}
+
+static int library_do(struct work *w, struct gtu_error *err)
+{
+	return gtu_do(w->b->q, &nop, GTU_FOREVER, NULL, err);
+}
+
+static int open_and_close(struct work *w, struct gtu_error *err)
+{
+	struct gtu_device *dev;
+	struct door d;
+	int rc;
+
+	if (!w->b->kernel) {
+		rc = gtu_open(w->b->device, &dev, err);
+		if (!rc)
+			gtu_close(dev);
+		return rc;
+	}
+	d.calls = 0;
+	rc = door_open(&d, w->b->device, err);
+	if (!rc)
+		door_close(&d);
+	w->b->door.calls += d.calls;
+	return rc;
+}
+
+static int queue_and_end(struct work *w, struct gtu_error *err)
+{
+	struct gtu_queue *q;
+	int rc = gtu_queue_create(w->b->dev, NULL, &q, err);
+
+	if (!rc)
+		gtu_queue_destroy(q);
+	return rc;
+}
+
+static int make_buffer(struct work *w, struct gtu_error *err)
+{
+	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .length = MAP_BYTES, .rights = GTU_RIGHT_READ };
+	int rc = door_ioctl(&w->b->door, GTU_IOCTL_BUFFER_ALLOC, &a, "driver buffer", err);
+
+	w->buffer = a.mmap_offset;
+	w->key = a.key;
+	return rc;
+}
+
+static int map_and_unmap(struct work *w, struct gtu_error *err)
+{
+	void *at = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->b->door.fd, (off_t)w->buffer);
+
+	w->b->door.calls += 2;
+	if (at == MAP_FAILED)
+		return gtu_fail(err, GTU_ERR_FAIL, "a driver buffer cannot be mapped: %s", strerror(errno));
+	munmap(at, MAP_BYTES);
+	return 0;
+}
+
+static const struct thing things[] = {
+	{ "syscall", "a system call that does nothing (getppid)", false, NULL, call_getppid, NULL },
+	{ "null_ioctl", "ioctl(INFO), of the least size", true, NULL, call_info, NULL },
+	{ "submit_doorbell", "one job into the ring, doorbell", true, doors_queue, submit_one, spin },
+	{ "submit_ioctl", "one job by ioctl(SUBMIT)", true, checked_queue, submit_one, spin },
+	{ "submit_library", "gtu_submit() of one job", false, NULL, library_submit, library_next },
+	{ "trip_memory", "doorbell until the completion is seen in memory", true, doors_queue, submit_and_spin,
+	  NULL },
+	{ "trip_wait", "doorbell, then ioctl(WAIT)", true, doors_queue, submit_and_wait, NULL },
+	{ "trip_eventfd", "doorbell, ARM, then read() of an eventfd", true, with_eventfd, submit_and_eventfd, NULL },
+	{ "trip_poll", "doorbell, ARM, then poll() and read() of the device", true, doors_queue, submit_and_poll,
+	  NULL },
+	{ "trip_library", "gtu_do(): looks a little, then sleeps", false, NULL, library_do, NULL },
+	{ "mmap", "mmap() and munmap() of 2 MiB of a driver buffer", true, make_buffer, map_and_unmap, NULL },
+	{ "queue", "a queue made and ended by the library", false, NULL, queue_and_end, NULL },
+	{ "context", "open() and close() of the device", false, NULL, open_and_close, NULL },
+};
+#define THINGS (sizeof(things) / sizeof(things[0]))
+_Static_assert(THINGS <= IOCTL_SERIES, "a place for each");
+
+static void finish(struct work *w)
+{
+	struct gtu_ioctl_region_remove rm = { .size = sizeof(rm), .key = w->key };
+
+	door_queue_destroy(&w->q);
+	if (w->eventfd >= 0)
+		close(w->eventfd);
+	if (w->key)
+		door_ioctl(&w->b->door, GTU_IOCTL_REGION_REMOVE, &rm, "end of a buffer", NULL);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int tick(struct ioctl_bench *b, const char *what, unsigned done, unsigned total, struct gtu_error *err)
+{
+	(void)b;
+	return gtu_tick(cli_progress(), what, done, total) ? gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted") : 0;
+}
+
+/* What a device lacks is said in its place; anything else that fails ends the bench. */
+static int lacking(int rc, char *text, struct gtu_error *err)
+{
+	if (rc != GTU_ERR_UNSUPPORTED)
+		return rc;
+	snprintf(text, GTU_ERROR_TEXT, "%s", err->text);
+	return 0;
+}
+
+static int measure(struct ioctl_bench *b, const struct thing *t, double seconds, struct gtu_error *err)
+{
+	struct series *s = &b->series[b->n_series++];
+	struct work w = { .b = b, .eventfd = -1 };
+	const uint64_t end = gtu_now_ns() + (uint64_t)(seconds * 1e9);
+	uint64_t calls = 0;
+	int rc = 0;
+
+	s->name = t->name;
+	s->what = t->what;
+	if (t->kernel && !b->kernel) {
+		snprintf(s->lacking, sizeof(s->lacking), "%s has no driver", b->device);
+		return 0;
+	}
+	s->ns = malloc(IOCTL_SAMPLES * sizeof(*s->ns));
+	if (!s->ns)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u samples", IOCTL_SAMPLES);
+	if (t->prepare)
+		rc = t->prepare(&w, err);
+	while (!rc && s->n < IOCTL_SAMPLES && (s->n < 20 || gtu_now_ns() < end)) {
+		const uint64_t before = b->door.calls, start = gtu_now_ns();
+
+		rc = t->once(&w, err);
+		s->ns[s->n] = gtu_now_ns() - start;
+		calls += b->door.calls - before;
+		s->n += !rc;
+		if (!rc && t->after)
+			rc = t->after(&w, err);
+		if (!rc && !(s->n & 255))
+			rc = tick(b, t->name, b->n_series, THINGS, err);
+	}
+	finish(&w);
+	rc = lacking(rc, s->lacking, err);
+	if (s->lacking[0])
+		s->n = 0;
+	s->calls = s->n ? (double)calls / s->n : 0;
+	qsort(s->ns, s->n, sizeof(*s->ns), ascending);
+	return rc;
+}
+
+/* ---- CPU time of submitting --------------------------------------------------------------------------- */
+
+/*
+ * Rings of jobs are submitted between two looks at the thread's clock, which is dear itself, and waited for
+ * outside of them. The median of the rings: what a guest takes for its CPU time holds what its host gave to
+ * others.
+ */
+static int cost_of(struct ioctl_bench *b, bool checked, unsigned batch, double seconds, struct gtu_error *err)
+{
+	struct submit_cost *c = &b->cost[b->n_costs++];
+	const uint64_t end = gtu_now_ns() + (uint64_t)(seconds * 1e9);
+	static uint64_t cpu[ROUNDS_MAX];
+	struct door_queue q = { 0 };
+	uint64_t calls = 0, start, i;
+	unsigned n = 0;
+	int rc;
+
+	c->path = checked ? "ioctl" : "doorbell";
+	c->batch = batch;
+	if (!b->kernel) {
+		snprintf(c->lacking, sizeof(c->lacking), "%s has no driver", b->device);
+		return 0;
+	}
+	rc = door_queue_create(&b->door, checked, &q, err);
+	while (!rc && n < ROUNDS_MAX && (n < ROUNDS_MIN || gtu_now_ns() < end)) {
+		calls -= b->door.calls;
+		start = cpu_ns();
+		for (i = 0; i < DEPTH && !rc; i += batch)
+			rc = door_submit(&q, batch, err);
+		cpu[n++] = cpu_ns() - start;
+		calls += b->door.calls;
+		for (i = 0; i < DEPTH && !rc; i++)
+			rc = door_spin(&q, err);
+		if (!rc)
+			rc = tick(b, "CPU time", b->n_costs, IOCTL_COSTS, err);
+	}
+	door_queue_destroy(&q);
+	rc = lacking(rc, c->lacking, err);
+	qsort(cpu, n, sizeof(cpu[0]), ascending);
+	c->cpu_ns = n ? (double)cpu[n / 2] / DEPTH : 0;
+	c->calls = n ? (double)calls / n / DEPTH : 0;
+	return rc;
+}
+
+static int costs(struct ioctl_bench *b, double seconds, struct gtu_error *err)
+{
+	static const unsigned batch[] = { 1, 8, 32, 256 };
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < IOCTL_COSTS && !rc; i++)
+		rc = cost_of(b, i >= 4, batch[i % 4], seconds / IOCTL_COSTS, err);
+	return rc;
+}
+
+/* ---- Jobs a second --------------------------------------------------------------------------------------- */
+
+static int rate_of(struct ioctl_bench *b, unsigned batch, unsigned depth, double seconds, struct gtu_error *err)
+{
+	struct rate *r = &b->rate[b->n_rates++];
+	const uint64_t start = gtu_now_ns(), end = start + (uint64_t)(seconds * 1e9), cpu = cpu_ns();
+	static const struct gtu_hw_desc nops[DEPTH];
+	struct gtu_completion c;
+	uint64_t sent = 0, got = 0;
+	double took;
+	int rc = 0;
+
+	while (!rc && (!sent || gtu_now_ns() < end)) {
+		rc = gtu_submit_batch(b->q, nops, batch, NULL, err);
+		sent += batch;
+		while (!rc && sent - got > depth - batch) {
+			rc = gtu_next(b->q, GTU_FOREVER, &c, err);
+			got++;
+		}
+	}
+	while (!rc && got < sent) {
+		rc = gtu_next(b->q, GTU_FOREVER, &c, err);
+		got++;
+	}
+	took = (double)(gtu_now_ns() - start) * 1e-9;
+	r->batch = batch;
+	r->depth = depth;
+	r->jobs = (double)got / took;
+	r->cpu_ns = (double)(cpu_ns() - cpu) / (double)(got ? got : 1);
+	return rc ? rc : tick(b, "jobs a second", b->n_rates, 18, err);
+}
+
+static int rates(struct ioctl_bench *b, double seconds, struct gtu_error *err)
+{
+	unsigned n;
+	int rc = 0;
+
+	for (n = 1; n <= DEPTH && !rc; n *= 2)
+		rc = rate_of(b, n, DEPTH, seconds / 18, err);
+	for (n = 1; n <= DEPTH && !rc; n *= 2)
+		rc = rate_of(b, 1, n, seconds / 18, err);
+	return rc;
+}
+
+/* ---- Pinning ------------------------------------------------------------------------------------------------ */
+
+/* Memory of one kind of pages, touched; NULL after a sentence. */
+static void *pages(const struct ioctl_bench *b, unsigned kind, char *why)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (kind == 2 ? MAP_HUGETLB : 0);
+	const size_t huge = 2u << 20, bytes = b->pin_bytes + (kind == 1 ? huge : 0);
+	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0), *first;
+
+	if (at == MAP_FAILED) {
+		snprintf(why, GTU_ERROR_TEXT, "no %llu bytes of them: %s%s", (unsigned long long)b->pin_bytes,
+			 strerror(errno), kind == 2 ? " (as root: echo N > /proc/sys/vm/nr_hugepages)" : "");
+		return NULL;
+	}
+	/* what is not aligned to them cannot be transparent huge pages at its ends */
+	first = at;
+	if (kind == 1) {
+		first = (char *)(((uintptr_t)at + huge - 1) & ~(uintptr_t)(huge - 1));
+		if (first > at)
+			munmap(at, (size_t)(first - at));
+		if (first < at + huge)
+			munmap(first + b->pin_bytes, (size_t)(at + huge - first));
+	}
+	if (kind < 2 && madvise(first, b->pin_bytes, kind ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) && kind)
+		snprintf(why, GTU_ERROR_TEXT, "this kernel has none: %s", strerror(errno));
+	memset(first, 1, b->pin_bytes);
+	return first;
+}
+
+static void unmap(const struct ioctl_bench *b, void *at)
+{
+	if (at)
+		munmap(at, b->pin_bytes);
+}
+
+static int pin_once(struct ioctl_bench *b, void *at, struct pin_cost *p, struct gtu_error *err)
+{
+	struct gtu_ioctl_region_add add = {
+		.size = sizeof(add), .addr = (uintptr_t)at, .length = b->pin_bytes, .rights = GTU_RIGHT_READ,
+	};
+	struct gtu_ioctl_region_remove rm = { .size = sizeof(rm) };
+	uint64_t t0 = gtu_now_ns(), t1, t2;
+	struct gtu_region region;
+	int rc;
+
+	/* the library knows the sentence for each way in which this fails */
+	rc = door_ioctl(&b->door, GTU_IOCTL_REGION_ADD, &add, "region of user memory", err);
+	if (rc)
+		return gtu_region_add(b->dev, at, b->pin_bytes, GTU_READ, &region, err) ?: rc;
+	t1 = gtu_now_ns();
+	rm.key = add.key;
+	rc = door_ioctl(&b->door, GTU_IOCTL_REGION_REMOVE, &rm, "end of a region", err);
+	t2 = gtu_now_ns();
+	if (!p->pin || (double)(t1 - t0) < p->pin)
+		p->pin = (double)(t1 - t0);
+	if (!p->unpin || (double)(t2 - t1) < p->unpin)
+		p->unpin = (double)(t2 - t1);
+	return rc;
+}
+
+/* The best of five, of pages and of memcpy over the same pages. */
+static int pin_kind(struct ioctl_bench *b, unsigned kind, struct gtu_error *err)
+{
+	static const char *const name[IOCTL_PINS] = { "4 KiB", "transparent huge", "hugetlb" };
+	const double scale = GIB / (double)b->pin_bytes * 1e-9;
+	struct pin_cost *p = &b->pin[b->n_pins++];
+	void *from, *to = NULL;
+	uint64_t start;
+	unsigned i;
+	int rc = 0;
+
+	p->pages = name[kind];
+	if (!b->kernel) {
+		snprintf(p->lacking, sizeof(p->lacking), "%s reaches all memory of this process: nothing is pinned",
+			 b->device);
+		return 0;
+	}
+	from = pages(b, kind, p->lacking);
+	if (from && !p->lacking[0])
+		to = pages(b, kind, p->lacking);
+	for (i = 0; i < 5 && !rc && to; i++) {
+		rc = pin_once(b, from, p, err);
+		start = gtu_now_ns();
+		memcpy(to, from, b->pin_bytes);
+		if (!p->copy || (double)(gtu_now_ns() - start) < p->copy)
+			p->copy = (double)(gtu_now_ns() - start);
+		if (!rc)
+			rc = tick(b, "pinning", kind * 5 + i, IOCTL_PINS * 5, err);
+	}
+	p->pin *= scale;
+	p->unpin *= scale;
+	p->copy *= scale;
+	unmap(b, from);
+	unmap(b, to);
+	return lacking(rc, p->lacking, err);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------------- */
+
+int ioctl_bench_run(struct ioctl_bench *b, struct gtu_error *err)
+{
+	const struct gtu_queue_options opt = { .sq_log2 = 8, .cq_log2 = 9 };
+	const uint64_t start = gtu_now_ns();
+	unsigned i;
+	int rc;
+
+	b->door.fd = -1;
+	b->kernel = b->device[0] == '/';
+	rc = gtu_open(b->device, &b->dev, err);
+	if (!rc)
+		gtu_set_timeout(b->dev, WAIT_MS * 1000000ull);
+	if (!rc)
+		rc = gtu_queue_create(b->dev, &opt, &b->q, err);
+	if (!rc && b->kernel)
+		rc = door_open(&b->door, b->device, err);
+	for (i = 0; i < THINGS && !rc; i++)
+		rc = measure(b, &things[i], b->seconds * .5 / THINGS, err);
+	if (!rc)
+		rc = costs(b, b->seconds * .2, err);
+	if (!rc)
+		rc = rates(b, b->seconds * .3, err);
+	for (i = 0; i < IOCTL_PINS && !rc; i++)
+		rc = pin_kind(b, i, err);
+	b->took = (double)(gtu_now_ns() - start) * 1e-9;
+	return rc;
+}
+
+void ioctl_bench_free(struct ioctl_bench *b)
+{
+	unsigned i;
+
+	for (i = 0; i < b->n_series; i++)
+		free(b->series[i].ns);
+	if (b->door.fd >= 0)
+		door_close(&b->door);
+	gtu_queue_destroy(b->q);
+	gtu_close(b->dev);
+}
+
+double ioctl_bench_doorbell_share(const struct ioctl_bench *b)
+{
+	double doorbell = 0, ioctl = 0;
+	unsigned i;
+
+	for (i = 0; i < b->n_costs; i++) {
+		const struct submit_cost *c = &b->cost[i];
+
+		if (c->lacking[0])
+			continue;
+		if (!strcmp(c->path, "doorbell") && c->batch == 32)
+			doorbell = c->cpu_ns;
+		if (!strcmp(c->path, "ioctl") && c->batch == 1)
+			ioctl = c->cpu_ns;
+	}
+	return doorbell && ioctl ? doorbell / ioctl : 0;
+}

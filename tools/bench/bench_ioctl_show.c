@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+/* gtu bench ioctl: tables, histograms, JSON. */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench_ioctl.h"
+#include "tools/support/host.h"
+#include "tools/support/json.h"
+
+#define BAR 32
+
+static uint64_t percentile(const struct series *s, double part)
+{
+	return s->ns[(unsigned)(part * (s->n - 1) + .5)];
+}
+
+static double mean(const struct series *s)
+{
+	double sum = 0;
+	unsigned i;
+
+	for (i = 0; i < s->n; i++)
+		sum += (double)s->ns[i];
+	return sum / s->n;
+}
+
+/* Bucket of a time: the power of two below it. */
+static unsigned bucket(uint64_t ns)
+{
+	return ns ? 63u - (unsigned)__builtin_clzll(ns) : 0;
+}
+
+static void count(const struct series *s, unsigned in[IOCTL_BUCKETS], unsigned *first, unsigned *last)
+{
+	unsigned i;
+
+	memset(in, 0, IOCTL_BUCKETS * sizeof(*in));
+	for (i = 0; i < s->n; i++)
+		in[bucket(s->ns[i])]++;
+	*first = bucket(s->ns[0]);
+	*last = bucket(s->ns[s->n - 1]);
+}
+
+static void time_text(double ns, char *text, size_t size)
+{
+	if (ns < 9999.5)
+		snprintf(text, size, "%.0f ns", ns);
+	else if (ns < 9999500)
+		snprintf(text, size, "%.1f us", ns * 1e-3);
+	else
+		snprintf(text, size, "%.1f ms", ns * 1e-6);
+}
+
+static void print_series(const struct ioctl_bench *b)
+{
+	static const double part[] = { .5, .9, .99, .999, 1 };
+	char text[32];
+	unsigned i, k;
+
+	printf("%-16s %9s %9s %9s %9s %9s %6s  \n", "", "50%", "90%", "99%", "99.9%", "max", "calls");
+	for (i = 0; i < b->n_series; i++) {
+		const struct series *s = &b->series[i];
+
+		printf("%-16s", s->name);
+		if (!s->n) {
+			printf(" not here: %s\n", s->lacking);
+			continue;
+		}
+		for (k = 0; k < 5; k++) {
+			time_text((double)percentile(s, part[k]), text, sizeof(text));
+			printf(" %9s", text);
+		}
+		printf(" %6.2f  %s\n", s->calls, s->what);
+	}
+	printf("calls: system calls each time, as this program counts its own\n");
+}
+
+static void print_histograms(const struct ioctl_bench *b)
+{
+	unsigned in[IOCTL_BUCKETS], first, last, i, k, n, most;
+	char from[32];
+
+	for (i = 0; i < b->n_series; i++) {
+		const struct series *s = &b->series[i];
+
+		if (!s->n || (strncmp(s->name, "trip_", 5) && strncmp(s->name, "submit_", 7)))
+			continue;
+		count(s, in, &first, &last);
+		for (most = 1, k = first; k <= last; k++)
+			most = in[k] > most ? in[k] : most;
+		printf("\n%s, %u times\n", s->name, s->n);
+		for (k = first; k <= last; k++) {
+			if (!in[k] && k && !in[k - 1])
+				continue;	/* one line for a gap */
+			time_text((double)(1ull << k), from, sizeof(from));
+			printf("  from %9s %7u ", from, in[k]);
+			for (n = 0; n < in[k] * (double)BAR / most; n++)
+				putchar('#');
+			putchar('\n');
+		}
+	}
+}
+
+static void print_costs(const struct ioctl_bench *b)
+{
+	double share = ioctl_bench_doorbell_share(b);
+	unsigned i;
+
+	printf("\nCPU time of submitting, a job; the median of rings of 256 jobs\n");
+	for (i = 0; i < b->n_costs; i++) {
+		const struct submit_cost *c = &b->cost[i];
+
+		printf("  %-9s batches of %3u  ", c->path, c->batch);
+		if (c->lacking[0])
+			printf("not here: %s\n", c->lacking);
+		else
+			printf("%10.0f ns  %6.3f system calls\n", c->cpu_ns, c->calls);
+	}
+	if (share)
+		printf("  the doorbell in batches of 32 costs %.3f of one job an ioctl\n", share);
+}
+
+static void print_rates(const struct ioctl_bench *b)
+{
+	unsigned i;
+
+	printf("\njobs a second through the library (NOPs; one queue, one thread)\n");
+	printf("  %6s %6s %12s %14s\n", "batch", "depth", "jobs/s", "CPU ns a job");
+	for (i = 0; i < b->n_rates; i++)
+		printf("  %6u %6u %12.0f %14.0f\n", b->rate[i].batch, b->rate[i].depth, b->rate[i].jobs,
+		       b->rate[i].cpu_ns);
+}
+
+static void print_pins(const struct ioctl_bench *b)
+{
+	unsigned i;
+
+	printf("\npinning %llu MiB for the device to read, seconds a GiB, the best of five\n",
+	       (unsigned long long)b->pin_bytes >> 20);
+	printf("  %-17s %9s %9s %9s  pin / memcpy\n", "pages", "pin", "unpin", "memcpy");
+	for (i = 0; i < b->n_pins; i++) {
+		const struct pin_cost *p = &b->pin[i];
+
+		if (p->lacking[0])
+			printf("  %-17s not here: %s\n", p->pages, p->lacking);
+		else
+			printf("  %-17s %9.5f %9.5f %9.5f  1/%.1f\n", p->pages, p->pin, p->unpin, p->copy,
+			       p->copy / p->pin);
+	}
+}
+
+void ioctl_bench_print(const struct ioctl_bench *b)
+{
+	const struct host *h = host_describe();
+
+	printf("device %s; %s, %u CPUs, %s\n\n", b->device, h->cpu, h->cpus, h->system);
+	print_series(b);
+	print_histograms(b);
+	print_costs(b);
+	print_rates(b);
+	print_pins(b);
+}
+
+static void json_series(struct json *j, const struct series *s)
+{
+	unsigned in[IOCTL_BUCKETS], first, last, k;
+
+	json_begin_object(j, NULL);
+	json_string(j, "name", s->name);
+	json_string(j, "what", s->what);
+	if (s->n) {
+		json_u64(j, "samples", s->n);
+		json_double(j, "mean_ns", mean(s));
+		json_u64(j, "p50_ns", percentile(s, .5));
+		json_u64(j, "p90_ns", percentile(s, .9));
+		json_u64(j, "p99_ns", percentile(s, .99));
+		json_u64(j, "p99_9_ns", percentile(s, .999));
+		json_u64(j, "max_ns", percentile(s, 1));
+		json_double(j, "system_calls", s->calls);
+		count(s, in, &first, &last);
+		json_begin_array(j, "histogram");
+		for (k = first; k <= last; k++) {
+			json_begin_object(j, NULL);
+			json_u64(j, "from_ns", k ? 1ull << k : 0);
+			json_u64(j, "count", in[k]);
+			json_end_object(j);
+		}
+		json_end_array(j);
+	} else {
+		json_string(j, "lacking", s->lacking);
+	}
+	json_end_object(j);
+}
+
+static void json_costs(struct json *j, const struct ioctl_bench *b)
+{
+	double share = ioctl_bench_doorbell_share(b);
+	unsigned i;
+
+	json_begin_array(j, "submit_cpu");
+	for (i = 0; i < b->n_costs; i++) {
+		const struct submit_cost *c = &b->cost[i];
+
+		json_begin_object(j, NULL);
+		json_string(j, "path", c->path);
+		json_u64(j, "batch", c->batch);
+		if (c->lacking[0]) {
+			json_string(j, "lacking", c->lacking);
+		} else {
+			json_double(j, "cpu_ns", c->cpu_ns);
+			json_double(j, "system_calls", c->calls);
+		}
+		json_end_object(j);
+	}
+	json_end_array(j);
+	if (share)
+		json_double(j, "doorbell_32_share_of_ioctl", share);
+	else
+		json_null(j, "doorbell_32_share_of_ioctl");
+}
+
+static void json_rates(struct json *j, const struct ioctl_bench *b)
+{
+	unsigned i;
+
+	json_begin_array(j, "rates");
+	for (i = 0; i < b->n_rates; i++) {
+		json_begin_object(j, NULL);
+		json_u64(j, "batch", b->rate[i].batch);
+		json_u64(j, "depth", b->rate[i].depth);
+		json_double(j, "jobs_per_second", b->rate[i].jobs);
+		json_double(j, "cpu_ns", b->rate[i].cpu_ns);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void json_pins(struct json *j, const struct ioctl_bench *b)
+{
+	unsigned i;
+
+	json_u64(j, "pin_bytes", b->pin_bytes);
+	json_begin_array(j, "pins");
+	for (i = 0; i < b->n_pins; i++) {
+		const struct pin_cost *p = &b->pin[i];
+
+		json_begin_object(j, NULL);
+		json_string(j, "pages", p->pages);
+		if (p->lacking[0]) {
+			json_string(j, "lacking", p->lacking);
+		} else {
+			json_double(j, "pin_seconds_per_gib", p->pin);
+			json_double(j, "unpin_seconds_per_gib", p->unpin);
+			json_double(j, "memcpy_seconds_per_gib", p->copy);
+		}
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+void ioctl_bench_json(const void *subject, FILE *to)
+{
+	const struct ioctl_bench *b = subject;
+	struct json j;
+	unsigned i;
+
+	json_start(&j, to);
+	json_begin_object(&j, NULL);
+	json_string(&j, "device", b->device);
+	host_json(&j, "host");
+	json_double(&j, "seconds", b->took);
+	json_begin_array(&j, "series");
+	for (i = 0; i < b->n_series; i++)
+		json_series(&j, &b->series[i]);
+	json_end_array(&j);
+	json_costs(&j, b);
+	json_rates(&j, b);
+	json_pins(&j, b);
+	json_end_object(&j);
+	json_finish(&j);
+}

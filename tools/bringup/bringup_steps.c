@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/* bringup: the steps in their order, what each may do, and what they find. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "bringup.h"
+#include "tools/support/cli.h"
+
+/* ---- Findings ---------------------------------------------------------------------------------------- */
+
+const char *const bringup_state_name[] = { "ok", "warn", "FAIL", "skip" };
+
+static bool diagnosed(const struct bringup *b, const char *bug)
+{
+	unsigned i;
+
+	for (i = 0; i < b->findings; i++)
+		if (!strcmp(b->finding[i].bug, bug))
+			return true;
+	return false;
+}
+
+/* A function that has gone fails in everything: that is what is told, once, and no name is given to what follows. */
+static bool gone(struct bringup *b)
+{
+	uint32_t magic;
+
+	if (b->lost)
+		return true;
+	if (!b->a || !b->identified)
+		return false;
+	magic = access_reg(b->a, GTU_REG_MAGIC);
+	if (magic == GTU_MAGIC)
+		return false;
+	bringup_lose(b, "the function is gone", "MAGIC reads 0x%08x, no longer 0x%08x: the function is gone, in this step (its link or power, a "
+		     "surprise reset, memory decode off)", magic, GTU_MAGIC);
+	return true;
+}
+
+void bringup_lose(struct bringup *b, const char *lost, const char *fmt, ...)
+{
+	char text[GTU_ERROR_TEXT];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	b->identified = false;
+	bringup_say(b, BRINGUP_FAIL, NULL, "%s", text);
+	b->lost = lost;
+}
+
+void bringup_say(struct bringup *b, enum bringup_state state, const char *bug, const char *fmt, ...)
+{
+	static struct bringup_finding spare;
+	struct bringup_finding *f;
+	va_list ap;
+
+	if (state == BRINGUP_FAIL && gone(b))
+		return;
+	/* a function that is wrong everywhere would be told of in a thousand lines; what has a name of its own is told */
+	if (state != BRINGUP_OK && b->told++ >= BRINGUP_STEP_TOLD && (!bug || diagnosed(b, bug))) {
+		b->untold++;
+		b->fails += state == BRINGUP_FAIL;
+		return;
+	}
+	f = b->findings < BRINGUP_FINDINGS ? &b->finding[b->findings++] : &spare;
+	f->state = state;
+	f->step = b->step;
+	snprintf(f->bug, sizeof(f->bug), "%s", bug ? bug : "");
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+	b->fails += state == BRINGUP_FAIL;
+	if (!b->show)
+		return;
+	cli_clear_bar();
+	printf("%-4s  %-9s  %s%s%s%s\n", bringup_state_name[state], b->step, *f->bug ? "[" : "", f->bug, *f->bug ? "] " : "", f->text);
+	fflush(stdout);
+}
+
+unsigned bringup_diagnoses(const struct bringup *b, const char **name, unsigned room)
+{
+	unsigned i, n = 0, k;
+
+	for (i = 0; i < b->findings; i++) {
+		const struct bringup_finding *f = &b->finding[i];
+
+		if (f->state != BRINGUP_FAIL || !*f->bug)
+			continue;
+		for (k = 0; k < n && strcmp(name[k], f->bug); k++)
+			;
+		if (k == n && n < room)
+			name[n++] = f->bug;
+	}
+	return n;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------ */
+
+enum needs { NOTHING, IDENTIFIED, MEMORY };
+
+static const struct step {
+	const char *name;
+	void (*run)(struct bringup *b);
+	enum needs needs;
+	bool driver;			/* goes through a driver too */
+} steps[] = {
+	{ "config", bringup_config, NOTHING, false },
+	{ "identity", bringup_identity, NOTHING, false },
+	{ "registers", bringup_registers, IDENTIFIED, false },
+	{ "mailbox", bringup_mailbox, IDENTIFIED, false },
+	{ "aperture", bringup_aperture, IDENTIFIED, false },
+	{ "doorbells", bringup_doorbells, IDENTIFIED, false },
+	{ "flr", bringup_flr, IDENTIFIED, false },
+	{ "dma", bringup_dma, MEMORY, false },
+	{ "irqs", bringup_irqs, MEMORY, false },
+	{ "units", bringup_units, MEMORY, true },
+	{ "lockstep", bringup_lockstep, MEMORY, true },
+};
+_Static_assert(sizeof(steps) / sizeof(steps[0]) == BRINGUP_STEPS, "BRINGUP_STEPS");
+
+const char *bringup_step_name(unsigned i)
+{
+	return i < BRINGUP_STEPS ? steps[i].name : NULL;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Whether the step may run; if not, why is said. */
+static bool may_run(struct bringup *b, const struct step *s)
+{
+	if (!b->a)
+		return s->driver;
+	if (s->needs != NOTHING && !b->identified) {
+		bringup_say(b, BRINGUP_SKIP, NULL, "%s", b->lost ? b->lost : "the device has not said who it is");
+		return false;
+	}
+	if (s->needs == MEMORY && b->fails && !b->force) {
+		bringup_say(b, BRINGUP_SKIP, NULL, "something before has failed: it is not given memory (--force gives it)");
+		return false;
+	}
+	return true;
+}
+
+void bringup_run(struct bringup *b, uint32_t chosen)
+{
+	unsigned i;
+
+	for (i = 0; i < BRINGUP_STEPS && !cli_interrupted(); i++) {
+		const double start = seconds();
+
+		/* the others stand on what these two read */
+		if (!(chosen >> i & 1) && i > 1)
+			continue;
+		b->step = steps[i].name;
+		b->told = b->untold = 0;
+		if (!may_run(b, &steps[i]))
+			continue;
+		steps[i].run(b);
+		if (b->untold) {
+			b->told = 0;
+			bringup_say(b, BRINGUP_WARN, NULL, "%u more findings of this step, of the same kinds", b->untold);
+		}
+		b->time[b->times].name = steps[i].name;
+		b->time[b->times++].seconds = seconds() - start;
+	}
+	b->step = "end";
+}

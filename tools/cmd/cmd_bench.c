@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: MIT
+/* gtu bench: rounds of memcpy, unit and plain software in turn, medians, a table and JSON. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_gpu.h"
+#include "tools/bench/bench_ioctl.h"
+#include "tools/bench/bench_lab.h"
+#include "tools/support/cli.h"
+#include "tools/support/host.h"
+#include "firmware-model/units/iru/iru_kernel.h"
+#include "tools/support/json.h"
+#include "tools/report/report.h"
+#include "firmware-model/units/scu/scu_kernels.h"
+#include "tools/support/whole_file.h"
+
+static const char help[] =
+	"usage: gtu bench units [--seconds S] [--only NAME,...] [--largest BYTES] [--device D]\n"
+	"                       [--json FILE|-] [--plot FILE.svg|-]\n"
+	"       gtu bench ioctl [--seconds S] [--pin BYTES] [--device D] [--json FILE|-] [--plot FILE.svg|-]\n"
+	"       gtu bench lab [--scale N] [--machine NAME|FILE] [--json FILE|-]\n"
+	"       gtu bench gpu [...]      the link and the traversals of a GPU: gtu bench gpu --help\n\n"
+	"units: how fast the units are, each job as a whole through the runtime, beside memcpy of the same\n"
+	"bytes and beside the plain software that one would write. The three are measured in turn, round\n"
+	"after round, so that a noisy computer disturbs all alike; the medians are printed.\n\n"
+	"  --seconds S      for all of it, about (default 60; three rounds a case at the least)\n"
+	"  --only NAMES     units or operations: scu, iru, bitmask, data, access, replicate, expand,\n"
+	"                   unique, best, group, reorder, filter, minimum, add\n"
+	"  --largest BYTES  leave out greater working sets (1M, 64M; default: none)\n"
+	"  --device D       as in gtu info (default model)\n"
+	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n"
+	"  --plot FILE.svg  a bar chart, of units: GB/s beside memcpy and plain software; of ioctl: times; - likewise\n\n"
+	"set       working set: bytes read plus written by one job, about\n"
+	"unit      GB/s of these bytes: input, index, count, mask, gathered data and output, each once\n"
+	"memcpy    GB/s read plus written by memcpy of as many bytes\n"
+	"share     unit / memcpy: the median of the rounds' ratios, not the ratio of the two medians beside it\n"
+	"M/s       million elements a second, of input or output, whichever is more: of the unit, and of\n"
+	"          plain software. Beside reordering and grouping that is an LSD radix sort by line, beside\n"
+	"          filtering a bitmap of what was seen.\n\n"
+	"ioctl: what the way to the device costs: a system call, a job by doorbell and by ioctl, waiting\n"
+	"for it in four ways, pinning memory beside copying it, mmap, queues, contexts; CPU time a job by\n"
+	"batch; jobs a second by batch and by depth. With percentiles and histograms; what a device or its\n"
+	"driver lacks is said in its place.\n\n"
+	"  --device D       /dev/gtu0 for all of it (default model: what there is of it in process)\n"
+	"  --pin BYTES      memory that is pinned at a time (default 128M; two such pieces are needed)\n"
+	"  --seconds S      for all of it, about (default 60), besides pinning\n\n"
+	"lab: how fast the laboratory simulates, BFS and PageRank over a Kronecker graph of 2^N vertices and edge\n"
+	"factor 16: CPU time of one core, simulated warp instructions and sector requests a second.\n\n"
+	"  --scale N        default 18\n"
+	"  --machine M      as 'gtu lab list' names them, or a file (default gtx980)\n";
+
+#define ROUNDS_MIN	3
+#define ROUNDS_MAX	200
+#define SLICE		0.002		/* seconds that one measurement takes at the least */
+
+enum { COPY, UNIT, PLAIN, SUBJECTS };
+
+struct result {
+	const struct bench_case *c;
+	unsigned rounds;
+	uint64_t bytes, elements, cycles;
+	double seconds[SUBJECTS];	/* medians, of one run */
+	double share, share_low, share_high; /* median and quartiles of unit / memcpy */
+	double speedup;			/* median of unit / plain */
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static int run_subject(struct bench_work *w, int subject, unsigned times, double *seconds,
+		       struct gtu_error *err)
+{
+	double start = now();
+	unsigned i;
+	int ret = 0;
+
+	for (i = 0; i < times && !ret; i++) {
+		if (subject == COPY)
+			bench_run_memcpy(w);
+		else if (subject == PLAIN)
+			bench_run_plain(w);
+		else
+			ret = bench_run_unit(w, err);
+	}
+	*seconds = (now() - start) / times;
+	return ret;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The @part-th of @n sorted numbers, @part of 0 .. 1. */
+static double quantile(const double *v, unsigned n, double part)
+{
+	return v[(unsigned)(part * (n - 1) + .5)];
+}
+
+static int measure(struct gtu_queue *q, const struct bench_case *c, double budget,
+		   const struct gtu_progress *progress, struct result *r, struct gtu_error *err)
+{
+	static double t[SUBJECTS][ROUNDS_MAX], share[ROUNDS_MAX], speedup[ROUNDS_MAX];
+	unsigned times[SUBJECTS], n;
+	struct bench_work *w;
+	double start, once;
+	int s, ret;
+
+	ret = bench_prepare(q, c, &w, err);
+	if (ret)
+		return ret;
+	for (s = 0; s < SUBJECTS && !ret; s++) {
+		ret = run_subject(w, s, 1, &once, err);
+		times[s] = once > SLICE ? 1 : once > SLICE / 1e6 ? SLICE / once + 1 : 1000000;
+	}
+	start = now();
+	for (n = 0; !ret && n < ROUNDS_MAX && (n < ROUNDS_MIN || now() - start < budget); n++) {
+		for (s = 0; s < SUBJECTS && !ret; s++)
+			ret = run_subject(w, s, times[s], &t[s][n], err);
+		share[n] = t[COPY][n] / t[UNIT][n];
+		speedup[n] = t[PLAIN][n] / t[UNIT][n];
+		if (!ret && gtu_tick(progress, "measuring", 0, 0))
+			ret = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted");
+	}
+	if (!ret) {
+		r->c = c;
+		r->rounds = n;
+		r->bytes = bench_bytes(w);
+		r->elements = bench_elements(w);
+		r->cycles = bench_cycles(w);
+		for (s = 0; s < SUBJECTS; s++) {
+			qsort(t[s], n, sizeof(double), ascending);
+			r->seconds[s] = quantile(t[s], n, .5);
+		}
+		qsort(share, n, sizeof(double), ascending);
+		qsort(speedup, n, sizeof(double), ascending);
+		r->share = quantile(share, n, .5);
+		r->share_low = quantile(share, n, .25);
+		r->share_high = quantile(share, n, .75);
+		r->speedup = quantile(speedup, n, .5);
+	}
+	bench_release(w);
+	return ret;
+}
+
+static double gbps(const struct result *r, int subject)
+{
+	return r->bytes / r->seconds[subject] * 1e-9;
+}
+
+static double rate(const struct result *r, int subject)
+{
+	return r->elements / r->seconds[subject] * 1e-6;
+}
+
+static bool has_target(const struct bench_case *c)
+{
+	return c->target.share || c->target.rate;
+}
+
+static bool target_met(const struct result *r)
+{
+	const struct bench_target *t = &r->c->target;
+
+	return t->share ? r->share >= t->share : rate(r, UNIT) >= t->rate;
+}
+
+static void size_text(uint64_t bytes, char *text, size_t size)
+{
+	if (bytes >= 1 << 20)
+		snprintf(text, size, "%.0f MiB", bytes / 1048576.);
+	else
+		snprintf(text, size, "%.0f KiB", bytes / 1024.);
+}
+
+static void print_head(const struct gtu_info *info)
+{
+	const struct host *h = host_describe();
+
+	printf("device %s; %s, one core; instruction sets: %s\n", info->path, h->cpu, h->sets);
+	if (!strcmp(info->backend, "model"))
+		printf("the model runs its SCU with %s code and its IRU with %s code\n",
+		       gtu_scu_kernels()->isa, iru_kernel_best()->name);
+	printf("caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n\n", h->l1_kib, h->l2_kib, h->llc_kib);
+	printf("%-14s %-28s %8s %7s %7s %6s %8s %8s %7s\n", "operation", "", "set", "unit",
+	       "memcpy", "share", "unit", "plain", "unit/");
+	printf("%-14s %-28s %8s %7s %7s %6s %8s %8s %7s\n", "", "", "", "GB/s", "GB/s", "", "M/s",
+	       "M/s", "plain");
+}
+
+static void print_result(const struct result *r)
+{
+	const struct bench_target *t = &r->c->target;
+	char variant[64], set[24], name[32];
+
+	bench_variant(r->c, variant, sizeof(variant));
+	size_text(r->c->set, set, sizeof(set));
+	snprintf(name, sizeof(name), "%s %s", r->c->unit, r->c->operation);
+	printf("%-14s %-28s %8s %7.2f %7.2f %5.0f%% %8.1f %8.1f %7.2f", name, variant, set,
+	       gbps(r, UNIT), gbps(r, COPY), r->share * 100, rate(r, UNIT), rate(r, PLAIN),
+	       r->speedup);
+	if (t->share)
+		printf("  %s %.0f%%", target_met(r) ? "reaches" : "BELOW", t->share * 100);
+	else if (t->rate)
+		printf("  %s %.0f M/s", target_met(r) ? "reaches" : "BELOW", t->rate);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* What was asked for, what was reached, and what the most could be. */
+static void print_targets(const struct result *r, unsigned n)
+{
+	char variant[64];
+	unsigned i;
+
+	for (i = 0; i < n && !has_target(r[i].c); i++)
+		;
+	if (i == n)
+		return;
+	printf("\ntargets (a share's limit is memcpy, which moves each byte once and decides nothing; a\n"
+	       "stream's is what memcpy would need for what it reads and for the records)\n");
+	for (i = 0; i < n; i++) {
+		const struct bench_target *t = &r[i].c->target;
+
+		if (!has_target(r[i].c))
+			continue;
+		bench_variant(r[i].c, variant, sizeof(variant));
+		if (t->share)
+			printf("  %s %s, %s: %.0f%% of memcpy (half of the rounds %.0f to %.0f%%), asked %.0f%%: %s\n",
+			       r[i].c->unit, r[i].c->operation, variant, r[i].share * 100,
+			       r[i].share_low * 100, r[i].share_high * 100, t->share * 100,
+			       target_met(&r[i]) ? "met" : "not met");
+		else
+			printf("  %s %s, %s: %.1f M/s, asked %.0f: %s; limit %.0f; %.2f times %s\n",
+			       r[i].c->unit, r[i].c->operation, variant, rate(&r[i], UNIT), t->rate,
+			       target_met(&r[i]) ? "met" : "not met", rate(&r[i], COPY), r[i].speedup,
+			       r[i].c->kind == BENCH_IRU ? "the radix sort" : "plain software");
+	}
+}
+
+static void json_result(struct json *j, const struct result *r)
+{
+	char variant[64];
+
+	bench_variant(r->c, variant, sizeof(variant));
+	json_begin_object(j, NULL);
+	json_string(j, "unit", r->c->unit);
+	json_string(j, "operation", r->c->operation);
+	json_string(j, "variant", variant);
+	json_u64(j, "working_set", r->c->set);
+	json_u64(j, "bytes", r->bytes);
+	json_u64(j, "elements", r->elements);
+	json_u64(j, "cycles", r->cycles);
+	json_u64(j, "rounds", r->rounds);
+	json_double(j, "unit_seconds", r->seconds[UNIT]);
+	json_double(j, "memcpy_seconds", r->seconds[COPY]);
+	json_double(j, "plain_seconds", r->seconds[PLAIN]);
+	json_double(j, "unit_gbps", gbps(r, UNIT));
+	json_double(j, "memcpy_gbps", gbps(r, COPY));
+	json_double(j, "unit_melements", rate(r, UNIT));
+	json_double(j, "plain_melements", rate(r, PLAIN));
+	json_double(j, "share_of_memcpy", r->share);
+	json_double(j, "share_quartile_low", r->share_low);
+	json_double(j, "share_quartile_high", r->share_high);
+	json_double(j, "speedup_over_plain", r->speedup);
+	if (has_target(r->c)) {
+		json_begin_object(j, "target");
+		if (r->c->target.share)
+			json_double(j, "share_of_memcpy", r->c->target.share);
+		else
+			json_double(j, "unit_melements", r->c->target.rate);
+		json_bool(j, "met", target_met(r));
+		json_end_object(j);
+	}
+	json_end_object(j);
+}
+
+struct results {
+	const struct gtu_info *info;
+	double seconds;
+	const struct result *r;
+	unsigned n;
+};
+
+static void put_json(const void *subject, FILE *to)
+{
+	const struct results *all = subject;
+	const struct gtu_info *info = all->info;
+	struct json j;
+	unsigned i;
+
+	json_start(&j, to);
+	json_begin_object(&j, NULL);
+	json_string(&j, "device", info->path);
+	host_json(&j, "host");
+	if (!strcmp(info->backend, "model")) {
+		json_string(&j, "scu_code", gtu_scu_kernels()->isa);
+		json_string(&j, "iru_code", iru_kernel_best()->name);
+	}
+	json_double(&j, "seconds", all->seconds);
+	json_begin_array(&j, "results");
+	for (i = 0; i < all->n; i++)
+		json_result(&j, &all->r[i]);
+	json_end_array(&j);
+	json_end_object(&j);
+	json_finish(&j);
+}
+
+struct request {
+	const char *only, *device, *json, *plot;
+	uint64_t pin;
+	double seconds;
+	uint64_t largest;
+};
+
+/* Whether @name is one of the comma-separated @list. */
+static bool listed(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+	const char *p;
+
+	for (p = list; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+		if (!strncmp(p, name, length) && (!p[length] || p[length] == ','))
+			return true;
+	return false;
+}
+
+static bool selected(const struct request *rq, const struct bench_case *c)
+{
+	return c->set <= rq->largest &&
+	       (!rq->only || listed(rq->only, c->unit) || listed(rq->only, c->operation));
+}
+
+/* Every name of --only is a unit or an operation. */
+static bool only_is_known(const char *only)
+{
+	const char *names[40], *nearest;
+	char word[32];
+	unsigned n = 0, i, c;
+
+	for (c = 0; bench_cases[c].unit; c++) {
+		const char *both[] = { bench_cases[c].unit, bench_cases[c].operation };
+		unsigned k;
+
+		for (k = 0; k < 2; k++) {
+			for (i = 0; i < n && strcmp(names[i], both[k]); i++)
+				;
+			if (i == n && n < 39)
+				names[n++] = both[k];
+		}
+	}
+	names[n] = NULL;
+	while (*only) {
+		size_t length = strcspn(only, ",");
+
+		snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), only);
+		for (i = 0; i < n && strcmp(names[i], word); i++)
+			;
+		if (i == n) {
+			nearest = cli_nearest(word, names);
+			cli_usage("--only '%s' is no unit and no operation%s%s%s", word,
+				  nearest ? "; did you mean " : "", nearest ? nearest : "",
+				  nearest ? "?" : "");
+			return false;
+		}
+		only += length + (only[length] == ',');
+	}
+	return true;
+}
+
+bool bench_has_table(const char *json, const char *plot)
+{
+	return !(json && whole_file_is_stdout(json)) && !(plot && whole_file_is_stdout(plot));
+}
+
+bool bench_targets(const char *json, const char *plot)
+{
+	if (whole_file_same(json, plot))
+		cli_usage("--json and --plot cannot both go to %s", whole_file_is_stdout(json) ? "standard output" : json);
+	return !whole_file_same(json, plot);
+}
+
+int bench_write(const char *json, const char *plot, void (*write)(const void *subject, FILE *to), const void *subject,
+		void (*chart)(struct report *r, const struct json_value *doc), struct gtu_error *err)
+{
+	struct whole_file w;
+	int rc = 0;
+
+	if (json) {
+		rc = whole_file_open(&w, json, err);
+		if (rc)
+			return rc;
+		errno = 0;
+		write(subject, w.file);
+		if (fflush(w.file) || ferror(w.file))
+			rc = whole_file_failed(&w, err);
+		rc = whole_file_close(&w, rc, err);
+	}
+	return !rc && plot ? report_plot(plot, write, subject, chart, err) : rc;
+}
+
+static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu_error *err)
+{
+	const struct gtu_info *info = gtu_get_info(gtu_queue_device(q));
+	bool table = bench_has_table(rq->json, rq->plot);
+	unsigned cases = 0, n = 0, i;
+	struct result *results;
+	double start = now();
+	int ret = 0;
+
+	for (i = 0; bench_cases[i].unit; i++)
+		cases += selected(rq, &bench_cases[i]);
+	if (!cases)
+		return gtu_fail(err, GTU_ERR_USAGE, "no case has such a name and so small a working set");
+	results = calloc(cases, sizeof(*results));
+	if (!results)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results");
+	if (table)
+		print_head(info);
+	for (i = 0; bench_cases[i].unit && !ret; i++) {
+		if (!selected(rq, &bench_cases[i]))
+			continue;
+		ret = measure(q, &bench_cases[i], rq->seconds / cases, cli_progress(), &results[n], err);
+		cli_clear_bar();
+		if (!ret && table)
+			print_result(&results[n]);
+		n += !ret;
+	}
+	if (!ret && table)
+		print_targets(results, n);
+	if (!ret) {
+		struct results all = { info, now() - start, results, n };
+
+		ret = bench_write(rq->json, rq->plot, put_json, &all, report_chart_units, err);
+	}
+	free(results);
+	return ret;
+}
+
+static int bench_ioctl(const struct request *rq, struct gtu_error *err)
+{
+	struct ioctl_bench *b = calloc(1, sizeof(*b));
+	int ret;
+
+	if (!b)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results");
+	b->device = rq->device ? rq->device : "model";
+	b->seconds = rq->seconds;
+	b->pin_bytes = rq->pin & ~((2ull << 20) - 1);
+	ret = ioctl_bench_run(b, err);
+	cli_clear_bar();
+	if (!ret && bench_has_table(rq->json, rq->plot))
+		ioctl_bench_print(b);
+	if (!ret)
+		ret = bench_write(rq->json, rq->plot, ioctl_bench_json, b, report_chart_ioctl, err);
+	ioctl_bench_free(b);
+	free(b);
+	return ret;
+}
+
+static int units_of(const struct request *rq, struct gtu_error *err)
+{
+	struct gtu_queue *q = NULL;
+	struct gtu_device *dev;
+	int ret;
+
+	ret = gtu_open(rq->device, &dev, err);
+	if (ret)
+		return ret;
+	gtu_set_timeout(dev, cli_timeout_ns(CLI_TIMEOUT));
+	ret = gtu_queue_create(dev, NULL, &q, err);
+	if (!ret)
+		ret = bench_units(rq, q, err);
+	gtu_queue_destroy(q);
+	gtu_close(dev);
+	return ret;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seconds", required_argument, NULL, 's' },
+		{ "only", required_argument, NULL, 'o' },
+		{ "largest", required_argument, NULL, 'l' },
+		{ "pin", required_argument, NULL, 'p' },
+		{ "device", required_argument, NULL, 'd' },
+		{ "scale", required_argument, NULL, 'c' },
+		{ "machine", required_argument, NULL, 'm' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "plot", required_argument, NULL, 'P' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	static const char *const subjects[] = { "units", "ioctl", "lab", "gpu", NULL };
+	struct bench_lab lab = { .scale = 18, .machine = "gtx980" };
+	struct request rq = { .seconds = 60, .largest = UINT64_MAX, .pin = 128 << 20 };
+	bool for_units = false, for_ioctl = false, for_lab = false;
+	struct gtu_error err = { 0 };
+	int opt, subject, ret;
+
+	if (argc > 1 && !strcmp(argv[1], "gpu"))
+		return bench_gpu(argc - 1, argv + 1);
+	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (opt) {
+		case 's':
+			if (!cli_double("--seconds", optarg, 0, 86400, &rq.seconds))
+				return CLI_USAGE;
+			break;
+		case 'l':
+			if (!cli_u64("--largest", optarg, 1, UINT64_MAX, &rq.largest))
+				return CLI_USAGE;
+			for_units = true;
+			break;
+		case 'p':
+			if (!cli_u64("--pin", optarg, 2 << 20, 1ull << 40, &rq.pin))
+				return CLI_USAGE;
+			for_ioctl = true;
+			break;
+		case 'o':
+			rq.only = optarg;
+			for_units = true;
+			break;
+		case 'c':
+			if (!cli_u64("--scale", optarg, 4, 26, &lab.scale))
+				return CLI_USAGE;
+			for_lab = true;
+			break;
+		case 'm':
+			lab.machine = optarg;
+			for_lab = true;
+			break;
+		case 'd': rq.device = optarg; break;
+		case 'j': rq.json = lab.json = optarg; break;
+		case 'P': rq.plot = optarg; break;
+		case 'h': fputs(help, stdout); return CLI_DONE;
+		default: return cli_option(argc, argv, opt, options);
+		}
+	}
+	if (optind == argc)
+		return cli_usage("what? 'gtu bench units', 'gtu bench ioctl', 'gtu bench lab' or 'gtu bench gpu'");
+	subject = cli_choice("the subject", argv[optind], subjects);
+	if (subject < 0)
+		return CLI_USAGE;
+	if (subject == 3)
+		return cli_usage("'gpu' comes first: gtu bench gpu [options]");
+	if (for_lab && subject != 2)
+		return cli_usage("--scale and --machine are for 'gtu bench lab'");
+	if (subject == 2 && (for_units || for_ioctl || rq.device || rq.plot))
+		return cli_usage("'gtu bench lab' takes --scale, --machine and --json");
+	if (subject ? for_units : for_ioctl)
+		return cli_usage(subject ? "--only and --largest are for 'gtu bench units'" :
+					   "--pin is for 'gtu bench ioctl'");
+	if (optind + 1 < argc)
+		return cli_usage("takes no '%s'", argv[optind + 1]);
+	if (rq.only && !only_is_known(rq.only))
+		return CLI_USAGE;
+	if (!bench_targets(rq.json, rq.plot))
+		return CLI_USAGE;
+	ret = rq.json ? whole_file_try(rq.json, &err) : 0;
+	if (!ret && rq.plot)
+		ret = whole_file_try(rq.plot, &err);
+	if (!ret)
+		ret = subject == 2 ? bench_lab(&lab, cli_progress(), &err) :
+		      subject ? bench_ioctl(&rq, &err) : units_of(&rq, &err);
+	return cli_exit(&err, ret);
+}

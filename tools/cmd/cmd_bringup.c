@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+/* gtu bringup: the first day of a board. The steps are in bringup_*.c; this is their order and what may be done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libruntime/device/backend.h"
+#include "tools/bringup/bringup.h"
+#include "tools/support/cli.h"
+#include "tools/support/whole_file.h"
+
+#define LOCKSTEP_DEFAULT	20000u
+#define MARCH_DEFAULT		2048u
+
+static void help(void)
+{
+	puts("usage: gtu bringup [--device WHERE] [options]\n\n"
+	     "The first day of a board: looks at the function from its configuration space up, step by step, and\n"
+	     "says what is wrong and, where what was seen has a name, which mistake it is. No driver is needed.\n\n"
+	     "  --device WHERE    0000:01:00.0   a function on the PCI bus that no driver owns; without --device\n"
+	     "                                   the only GTU there is. Needs root\n"
+	     "                    vfio:0000:01:00.0   one that vfio-pci holds: memory and interrupts behind an IOMMU\n"
+	     "                    /dev/gtu0      through the driver: units and lock step only\n"
+	     "                    socket:PATH    one that 'gtu serve --socket PATH' shows, without a virtual machine\n"
+	     "                    model          a function in this process; --bug NAME plants a mistake\n\n"
+	     "What it may do (none of it unless it is said):\n"
+	     "  --unbind          take the function from its driver; it is given back at the end\n"
+	     "  --rescan          scan the bus again first (after loading gateware), without the function that\n"
+	     "                    --device names until then\n"
+	     "  --hugepage        let the function read and write a huge page of physical memory (no IOMMU before\n"
+	     "                    it, or iommu=pt): DMA, interrupts, units and lock step without a driver. The page\n"
+	     "                    has to be there: echo 2 >/proc/sys/vm/nr_hugepages\n"
+	     "  --force           give it memory though its registers are wrong: it may write anywhere. And take\n"
+	     "                    a function for a GTU that has neither its ids nor its class\n"
+	     "  --no-reset        leave out the function-level reset\n\n"
+	     "What it looks at:\n"
+	     "  --only STEP,...   these steps (and identity, which the others need):\n"
+	     "                      config      identity of the function, capabilities, link, BARs\n"
+	     "                      identity    MAGIC, limits, units, the device tree, its CRC and values\n"
+	     "                      registers   values after a reset, read-only, write-one-to-clear, each bit, widths\n"
+	     "                      mailbox     commands and refusals, without memory\n"
+	     "                      aperture    lanes, byte enables, address lines, march tests; its content is lost\n"
+	     "                      doorbells   each page reaches its queue\n"
+	     "                      flr         a function-level reset\n"
+	     "                      dma         lengths, page borders, guards, refusals, rings\n"
+	     "                      irqs        MSI-X: each vector, masks, pending bits\n"
+	     "                      units       each unit's golden vectors\n"
+	     "                      lockstep    the same random descriptors here and in the model of the same build;\n"
+	     "                                  stops at the first completion, byte or counter that differs\n"
+	     "  --lockstep N      descriptors of the lock step [20000]\n"
+	     "  --seed S          which ones [1]\n"
+	     "  --march SIZE      bytes of the aperture that are marched through at its start and its end [2K]\n"
+	     "  --bug NAME        with --device model: plant this mistake\n"
+	     "  --bugs            list the mistakes that are known by name, then end\n\n"
+	     "What it writes:\n"
+	     "  --json FILE       the findings as JSON; - is standard output, and then nothing else is printed\n"
+	     "  --html FILE       one page with the BAR map, the register diff and the histogram of requests\n\n"
+	     "  gtu bringup --device model --bug dma-page        what a found mistake looks like\n"
+	     "  gtu bringup --unbind --hugepage --html day1.html  everything, on the board in this machine\n"
+	     "  gtu bringup --device /dev/gtu0 --only lockstep --lockstep 10000000\n\n"
+	     "Each line is ok, warn, FAIL [name of the mistake] or skip, with its reason. Exit codes: 0 nothing failed,\n"
+	     "1 it could not be looked at, 2 usage, 4 something is wrong.");
+}
+
+/* ---- Words of the command line --------------------------------------------------------------------------- */
+
+bool bringup_bug(const char *name, enum gtu_bug *bug)
+{
+	const char *names[GTU_BUGS + 1];
+	const char *nearest;
+	unsigned i;
+
+	for (i = 0; i < GTU_BUGS; i++) {
+		names[i] = gtu_bug_name(i);
+		if (strcmp(names[i], name))
+			continue;
+		*bug = i;
+		return true;
+	}
+	names[GTU_BUGS] = NULL;
+	nearest = cli_nearest(name, names);
+	cli_usage("--bug '%s' is none of those that 'gtu bringup --bugs' lists%s%s%s", name, nearest ? "; did you mean " : "",
+		  nearest ? nearest : "", nearest ? "?" : "");
+	return false;
+}
+
+static void list_bugs(void)
+{
+	unsigned i;
+
+	for (i = GTU_BUG_NONE + 1; i < GTU_BUGS; i++)
+		printf("%-16s  %s\n", gtu_bug_name(i), gtu_bug_text(i));
+}
+
+/* "a,b" into bits; false after a complaint. */
+static bool choose(char *text, uint32_t *chosen)
+{
+	const char *names[BRINGUP_STEPS + 1];
+	char *word, *rest = NULL;
+	unsigned i;
+	int k;
+
+	for (i = 0; i <= BRINGUP_STEPS; i++)
+		names[i] = bringup_step_name(i);
+	*chosen = 0;
+	for (word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+		k = cli_choice("step", word, names);
+		if (k < 0)
+			return false;
+		*chosen |= 1u << k;
+	}
+	if (!*chosen) {
+		cli_usage("--only names no step");
+		return false;
+	}
+	return true;
+}
+
+/* ---- Where ---------------------------------------------------------------------------------------------------- */
+
+/* What a driver tells of its device: as much as the steps need that go through it. */
+static int identify_by_driver(struct bringup *b, struct gtu_error *err)
+{
+	struct gtu_device *dev;
+	unsigned u, n;
+	int rc = gtu_open(b->device, &dev, err);
+
+	if (rc)
+		return rc;
+	if (dev->ops->traversal) {
+		gtu_close(dev);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s takes no descriptors: there is nothing to bring up", b->device);
+	}
+	b->identified = true;
+	b->version = dev->info.version;
+	b->caps = dev->info.caps;
+	b->units = dev->info.units;
+	b->clock_hz = dev->info.clock_hz;
+	b->aperture = dev->info.aperture_bytes;
+	b->contexts = dev->info.max_contexts;
+	b->queues = dev->info.max_queues;
+	b->ring_log2 = dev->info.max_ring_log2;
+	for (u = 0; !rc && u < BRINGUP_UNITS; u++)
+		for (n = 0; !rc && n < GTU_UREG_PARAMS && b->units >> u & 1; n++) {
+			uint64_t value = 0;
+
+			rc = dev->ops->read(dev, bringup_page(u) + GTU_UREG_PARAM(n), &value, err);
+			b->param[u][n] = (uint32_t)value;
+		}
+	b->iru_timeout = dev->info.iru_timeout;
+	memcpy(b->peg_setting, dev->info.peg_setting, sizeof(b->peg_setting));
+	gtu_close(dev);
+	return rc;
+}
+
+static int reach(struct bringup *b, const char *where, enum gtu_bug bug, const struct access_permission *may, struct gtu_error *err)
+{
+	const bool vfio = where && !strncmp(where, "vfio:", 5);
+	char address[16];
+
+	if (where && !strcmp(where, "model")) {
+		b->a = access_model(NULL, bug, err);
+	} else if (where && !strncmp(where, "/dev/gtu", 8)) {
+		b->device = where;
+		return identify_by_driver(b, err);
+	} else if (where && !strncmp(where, "socket:", 7)) {
+		b->a = access_socket(where + 7, err);
+	} else if (where && !access_pci_address(address, sizeof(address), vfio ? where + 5 : where)) {
+		return gtu_fail(err, GTU_ERR_USAGE, "--device '%s' is neither model, nor /dev/gtuN, nor socket:PATH, nor a PCI "
+				"address as 0000:01:00.0 or vfio:0000:01:00.0", where);
+	} else if (vfio) {
+		b->a = access_vfio(address, may, err);
+	} else {
+		b->a = access_pci(where ? address : NULL, may, err);
+	}
+	return b->a ? 0 : err->code;
+}
+
+static void summary(const struct bringup *b)
+{
+	const char *name[16];
+	unsigned i, n = bringup_diagnoses(b, name, 16);
+	double total = 0;
+
+	if (!b->show)
+		return;
+	if (b->fails)
+		printf("\n%u failed", b->fails);
+	else
+		printf("\nnothing failed");
+	for (i = 0; i < n; i++)
+		printf("%s%s", i ? ", " : n > 1 ? "; what was seen is explained by these mistakes: " : "; what was seen is explained by: ", name[i]);
+	printf("\n");
+	for (i = 0; i < b->times; i++)
+		total += b->time[i].seconds;
+	printf("%.2f s", total);
+	for (i = 0; i < b->times; i++)
+		printf("%s%s %.2f", i ? ", " : ": ", b->time[i].name, b->time[i].seconds);
+	printf("\n");
+}
+
+static int run(struct bringup *b, const char *where, enum gtu_bug bug, const struct access_permission *may, uint32_t chosen,
+	       const char *json, const char *html)
+{
+	struct gtu_error err = { .text = "" };
+	int rc = json ? whole_file_try(json, &err) : 0;
+
+	if (!rc && html)
+		rc = whole_file_try(html, &err);
+	if (!rc)
+		rc = reach(b, where, bug, may, &err);
+	if (rc)
+		return cli_exit(&err, rc);
+	cli_progress();
+	bringup_run(b, chosen);
+	if (b->a)
+		b->a->ops->close(b->a);
+	b->a = NULL;
+	summary(b);
+	if (json)
+		rc = bringup_json(b, json, &err);
+	if (!rc && html)
+		rc = bringup_html(b, html, &err);
+	if (rc)
+		return cli_exit(&err, rc);
+	return cli_interrupted() ? CLI_INTERRUPTED : b->fails ? CLI_VERIFY : CLI_DONE;
+}
+
+int cmd_bringup(int argc, char **argv)
+{
+	enum { DEVICE = 1, BUG, BUGS, UNBIND, RESCAN, HUGEPAGE, FORCE, NO_RESET, ONLY, LOCKSTEP, SEED, MARCH, JSON, HTML, HELP = 'h' };
+	static const struct option options[] = {
+		{ "device", required_argument, NULL, DEVICE },	{ "bug", required_argument, NULL, BUG },
+		{ "bugs", no_argument, NULL, BUGS },		{ "unbind", no_argument, NULL, UNBIND },
+		{ "rescan", no_argument, NULL, RESCAN },	{ "hugepage", no_argument, NULL, HUGEPAGE },
+		{ "force", no_argument, NULL, FORCE },		{ "no-reset", no_argument, NULL, NO_RESET },
+		{ "only", required_argument, NULL, ONLY },	{ "lockstep", required_argument, NULL, LOCKSTEP },
+		{ "seed", required_argument, NULL, SEED },	{ "march", required_argument, NULL, MARCH },
+		{ "json", required_argument, NULL, JSON },	{ "html", required_argument, NULL, HTML },
+		{ "help", no_argument, NULL, HELP },		{ NULL, 0, NULL, 0 },
+	};
+	struct bringup *b = calloc(1, sizeof(*b));
+	struct access_permission may = { 0 };
+	const char *where = NULL, *json = NULL, *html = NULL;
+	enum gtu_bug bug = GTU_BUG_NONE;
+	uint32_t chosen = ~0u;
+	int option, code = CLI_USAGE;
+	bool ok = b;
+
+	if (!b)
+		return cli_exit(NULL, GTU_ERR_NOMEM);
+	b->lockstep = LOCKSTEP_DEFAULT;
+	b->march = MARCH_DEFAULT;
+	b->seed = 1;
+	b->reset = true;
+	while (ok && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (option) {
+		case DEVICE: where = optarg; break;
+		case BUG: ok = bringup_bug(optarg, &bug); break;
+		case UNBIND: may.unbind = true; break;
+		case RESCAN: may.rescan = true; break;
+		case HUGEPAGE: may.hugepage = true; break;
+		case FORCE: b->force = may.force = true; break;
+		case NO_RESET: b->reset = false; break;
+		case ONLY: ok = choose(optarg, &chosen); break;
+		case LOCKSTEP: ok = cli_u64("--lockstep", optarg, 1, UINT64_MAX, &b->lockstep); break;
+		case SEED: ok = cli_u64("--seed", optarg, 0, UINT64_MAX, &b->seed); break;
+		case MARCH: ok = cli_u64("--march", optarg, 64, UINT64_MAX, &b->march); break;
+		case JSON: json = optarg; break;
+		case HTML: html = optarg; break;
+		case BUGS:
+		case HELP:
+			(option == HELP ? help : list_bugs)();
+			free(b);
+			return CLI_DONE;
+		default:
+			code = cli_option(argc, argv, option, options);
+			ok = false;
+		}
+	}
+	if (ok && optind < argc)
+		code = cli_usage("takes no '%s'", argv[optind]), ok = false;
+	if (ok && bug && !(where && !strcmp(where, "model")))
+		code = cli_usage("--bug is for --device model; 'gtu serve --bug' plants one for a virtual machine"), ok = false;
+	if (ok && (may.unbind || may.rescan || may.hugepage) && where && strchr("m/vs", *where))
+		code = cli_usage("%s is for a function on the PCI bus that is named by its address, not for %s",
+				 may.unbind ? "--unbind" : may.rescan ? "--rescan" : "--hugepage", where), ok = false;
+	if (ok && b->march & 7)
+		code = cli_usage("--march %llu is not a multiple of 8", (unsigned long long)b->march), ok = false;
+	if (ok && json && html && whole_file_same(json, html))
+		code = cli_usage("--json and --html name the same file"), ok = false;
+	if (ok) {
+		b->show = !(json && whole_file_is_stdout(json)) && !(html && whole_file_is_stdout(html));
+		code = run(b, where, bug, &may, chosen, json, html);
+	}
+	free(b);
+	return code;
+}

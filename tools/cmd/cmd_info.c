@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+/* gtu info: what the device says of itself, and what this computer has for it. */
+#include <glob.h>
+#include <inttypes.h>
+#include <libfdt.h>
+#include <string.h>
+
+#include "tools/support/cli.h"
+#include "tools/support/fdt_blob.h"
+#include "tools/support/gpu_options.h"
+#include "gtu/gtu.h"
+#include "tools/support/host.h"
+#include "tools/support/json.h"
+#include "tools/support/whole_file.h"
+
+static const char help[] =
+	"usage: gtu info [--device D] [--json FILE|-] [--fdt FILE|-]\n\n"
+	"What the device is: its version, the units that are there and those that are not, every\n"
+	"parameter, its own description (a flattened device tree), and what this computer has for it.\n\n"
+	"  --device D     model (the default: the device in this process), model:KEY=VALUE,... as in\n"
+	"                 model:scu_width=8,iru_timeout=256, a device file as /dev/gtu0, or a GPU\n"
+	"                 as cuda:0\n"
+	"  --json FILE    the same as JSON; - is standard output, and then nothing else is printed\n"
+	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it); - likewise\n";
+
+struct param {
+	unsigned index;
+	const char *name, *unit;
+};
+
+static const struct param scu_params[] = {
+	{ GTU_SCU_P_WIDTH, "width", "elements a cycle" },
+	{ GTU_SCU_P_LATENCY, "latency", "cycles of a fetch" },
+	{ GTU_SCU_P_MERGE, "merge", "elements of the merge window" },
+	{ GTU_SCU_P_WAYS, "ways", "ways of a table's set" },
+	{ GTU_SCU_P_GROUP, "group", "elements a group" },
+	{ GTU_SCU_P_LINES_LOG2, "lines_log2", "log2 of the greatest table's lines" },
+	{ 0, NULL, NULL }
+};
+
+static const struct param iru_params[] = {
+	{ GTU_IRU_P_SETS, "sets", "hash sets in all" },
+	{ GTU_IRU_P_PARTITIONS, "partitions", "partitions" },
+	{ GTU_IRU_P_BANKS, "banks", "banks a partition" },
+	{ GTU_IRU_P_LANES, "lanes", "elements a set and a record" },
+	{ GTU_IRU_P_INTERLEAVE, "interleave", "bytes a partition fetches in turn" },
+	{ GTU_IRU_P_PREFETCH, "prefetch", "fetches in flight a partition" },
+	{ GTU_IRU_P_LATENCY, "latency", "cycles of a fetch" },
+	{ GTU_IRU_P_INDEX_BITS, "index_bits", "bits of an index" },
+	{ GTU_IRU_P_POSITION_BITS, "position_bits", "bits of a position" },
+	{ GTU_IRU_P_RING_DEPTH, "ring_depth", "elements a partition's ring input holds" },
+	{ GTU_IRU_P_QUEUE_DEPTH, "queue_depth", "elements a classifier queue holds" },
+	{ 0, NULL, NULL }
+};
+
+static const struct param peg_params[] = {
+	{ GTU_PEG_P_ENGINES, "engines", "engines" },
+	{ GTU_PEG_P_ENTRIES, "entries", "entries of an engine's working table" },
+	{ GTU_PEG_P_LANES, "lanes", "edges a record" },
+	{ GTU_PEG_P_EDGE_BYTES, "edge_bytes", "bytes an engine has for gathered edges" },
+	{ GTU_PEG_P_LIST_BYTES, "list_bytes", "bytes an engine has for vertex lists" },
+	{ GTU_PEG_P_LATENCY, "latency", "cycles of a fetch" },
+	{ GTU_PEG_P_MESSAGE, "message", "cycles from an engine to the control processor" },
+	{ GTU_PEG_P_CHUNK, "chunk", "vertices dealt at a time" },
+	{ 0, NULL, NULL }
+};
+
+static const struct param wvr_params[] = {
+	{ GTU_WVR_P_ENTRIES, "entries", "entries of the sparse work table" },
+	{ GTU_WVR_P_WARPS, "warps", "warps of the dense id table" },
+	{ GTU_WVR_P_LANES, "lanes", "threads a warp" },
+	{ GTU_WVR_P_TABLE_LATENCY, "table_latency", "cycles of a table's read" },
+	{ GTU_WVR_P_LATENCY, "latency", "cycles of a fetch" },
+	{ 0, NULL, NULL }
+};
+
+static const struct {
+	uint32_t bit;
+	const char *name, *what;
+	const struct param *params;
+} units[] = {
+	{ GTU_UNIT_SCU, "scu", "stream compaction", scu_params },
+	{ GTU_UNIT_IRU, "iru", "irregular accesses reordering", iru_params },
+	{ GTU_UNIT_PEG, "peg", "edge gathering and distribution", peg_params },
+	{ GTU_UNIT_WVR, "wvr", "weaving of sparse work", wvr_params },
+	{ GTU_UNIT_ZCM, "zcm", "zero-copy monitor", NULL },
+};
+#define UNITS (sizeof(units) / sizeof(units[0]))
+
+static const uint32_t *unit_values(const struct gtu_info *info, uint32_t bit)
+{
+	switch (bit) {
+	case GTU_UNIT_SCU: return info->scu;
+	case GTU_UNIT_PEG: return info->peg;
+	case GTU_UNIT_WVR: return info->wvr;
+	}
+	return info->iru;
+}
+
+/* ---- Backends --------------------------------------------------------------------------------- */
+
+#define BACKENDS_MAX 10
+
+struct backend {
+	char name[64];
+	bool usable;
+	char sentence[GTU_ERROR_TEXT];
+};
+
+static void try_device_file(struct backend *b, const char *path)
+{
+	struct gtu_error err = { 0 };
+	struct gtu_device *dev;
+
+	snprintf(b->name, sizeof(b->name), "%s", path);
+	if (gtu_open(path, &dev, &err)) {
+		snprintf(b->sentence, sizeof(b->sentence), "%s", err.text);
+		return;
+	}
+	gtu_close(dev);
+	b->usable = true;
+	snprintf(b->sentence, sizeof(b->sentence), "a device behind the kernel's driver");
+}
+
+static void try_gpus(struct backend *b)
+{
+	struct gtu_error err = { 0 };
+	int count = gtu_gpu_count(&err);
+
+	strcpy(b->name, "cuda");
+	b->usable = count > 0;
+	if (count > 0)
+		snprintf(b->sentence, sizeof(b->sentence), "%d GPU%s: cuda:0%s", count, count > 1 ? "s" : "",
+			 count > 1 ? " and so on" : "");
+	else
+		snprintf(b->sentence, sizeof(b->sentence), "%s", err.text);
+}
+
+static unsigned find_backends(struct backend *b)
+{
+	glob_t files = { 0 };
+	unsigned n = 0, i;
+
+	memset(b, 0, BACKENDS_MAX * sizeof(*b));
+	strcpy(b[n].name, "model");
+	b[n].usable = true;
+	strcpy(b[n++].sentence, "the device in this process; needs no kernel and no privileges");
+	glob("/dev/gtu[0-9]*", 0, NULL, &files);
+	for (i = 0; i < files.gl_pathc && n < BACKENDS_MAX - 1; i++)
+		try_device_file(&b[n++], files.gl_pathv[i]);
+	globfree(&files);
+	if (!i) {
+		strcpy(b[n].name, "/dev/gtu0");
+		strcpy(b[n++].sentence, "no such device file: no device, or the driver is not loaded");
+	}
+	try_gpus(&b[n++]);
+	return n;
+}
+
+/* ---- The device tree --------------------------------------------------------------------------- */
+
+static int count_nodes(const void *fdt)
+{
+	int node, depth = 0, count = 0;
+
+	for (node = fdt_next_node(fdt, -1, &depth); node >= 0 && depth >= 0;
+	     node = fdt_next_node(fdt, node, &depth))
+		count++;
+	return count;
+}
+
+static int write_fdt(const char *path, const void *fdt, size_t bytes, struct gtu_error *err)
+{
+	struct whole_file w;
+	int rc = whole_file_open(&w, path, err);
+
+	if (rc)
+		return rc;
+	if (fwrite(fdt, 1, bytes, w.file) != bytes)
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
+}
+
+/* ---- The two forms ----------------------------------------------------------------------------- */
+
+static void print_host(void)
+{
+	const struct host *host = host_describe();
+	struct backend backend[BACKENDS_MAX];
+	unsigned i, n;
+
+	printf("\nhost          %s, %u CPUs, %s\n", host->cpu, host->cpus, host->system);
+	printf("              instruction sets: %s\n", host->sets);
+	printf("              caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n", host->l1_kib,
+	       host->l2_kib, host->llc_kib);
+	printf("\nbackends\n");
+	n = find_backends(backend);
+	for (i = 0; i < n; i++)
+		printf("  %-10s  %-9s %s\n", backend[i].name, backend[i].usable ? "usable:" : "not here:",
+		       backend[i].sentence);
+}
+
+static void print_info(const struct gtu_info *info, const void *fdt, size_t bytes)
+{
+	const struct param *p;
+	unsigned i;
+
+	printf("device        %s (backend %s), programming model %u.%u, epoch %u\n", info->path,
+	       info->backend, info->version >> 16, info->version & 0xffff, info->epoch);
+	printf("clock         %.0f MHz (nominal, of the logical cycles)\n", info->clock_hz / 1e6);
+	printf("aperture      %" PRIu64 " bytes of device memory\n", info->aperture_bytes);
+	printf("limits        %u contexts, %u queues, %u regions a context, %u descriptors a ring\n",
+	       info->max_contexts, info->max_queues, 1u << info->max_regions_log2,
+	       1u << info->max_ring_log2);
+	printf("interrupts    %u vectors; doorbells %u bytes apart\n", info->vectors,
+	       1u << info->doorbell_stride_log2);
+	printf("capabilities  %s%s%s(0x%" PRIx64 ")\n",
+	       info->caps & GTU_CAP_REGIONS ? "regions " : "",
+	       info->caps & GTU_CAP_STREAMS ? "streams " : "",
+	       info->caps & GTU_CAP_LINEAR ? "linear " : "", info->caps);
+	printf("\nunits\n");
+	for (i = 0; i < UNITS; i++) {
+		bool present = info->units & units[i].bit;
+
+		printf("  %s  %-8s %s\n", units[i].name, present ? "present" : "absent",
+		       units[i].what);
+		for (p = units[i].params; present && p && p->name; p++)
+			printf("       %8u %s (%s)\n", unit_values(info, units[i].bit)[p->index],
+			       p->unit, p->name);
+		if (present && units[i].bit == GTU_UNIT_IRU)
+			printf("       %8u cycles of the time-out (setting iru_timeout)\n",
+			       info->iru_timeout);
+		if (present && units[i].bit == GTU_UNIT_PEG)
+			printf("       %8u cycles between two looks of the balancing (setting peg_interval)\n"
+			       "       %8u N of its threshold Rmax / 2^N (setting peg_shift)\n"
+			       "       %8u least of its threshold (setting peg_floor)\n",
+			       info->peg_setting[GTU_PEG_S_INTERVAL], info->peg_setting[GTU_PEG_S_SHIFT],
+			       info->peg_setting[GTU_PEG_S_FLOOR]);
+	}
+	printf("\ndevice tree   %zu bytes, version %" PRIu32 "\n", bytes, fdt_version(fdt));
+	fdt_blob_print(stdout, fdt);
+	print_host();
+}
+
+static void print_device(const struct gtu_device *dev, const void *fdt, size_t bytes)
+{
+	if (!gtu_get_gpu_info(dev)) {
+		print_info(gtu_get_info(dev), fdt, bytes);
+		return;
+	}
+	printf("device        %s (backend cuda): whole algorithms over graphs in place\n", gtu_get_info(dev)->path);
+	gpu_print_info(gtu_get_gpu_info(dev), stdout);
+	print_host();
+}
+
+static void json_units(struct json *j, const struct gtu_info *info)
+{
+	const struct param *p;
+	unsigned i;
+
+	json_begin_object(j, "units");
+	for (i = 0; i < UNITS; i++) {
+		bool present = info->units & units[i].bit;
+
+		json_begin_object(j, units[i].name);
+		json_bool(j, "present", present);
+		for (p = units[i].params; present && p && p->name; p++)
+			json_u64(j, p->name, unit_values(info, units[i].bit)[p->index]);
+		if (present && units[i].bit == GTU_UNIT_IRU)
+			json_u64(j, "timeout", info->iru_timeout);
+		if (present && units[i].bit == GTU_UNIT_PEG) {
+			json_u64(j, "interval", info->peg_setting[GTU_PEG_S_INTERVAL]);
+			json_u64(j, "shift", info->peg_setting[GTU_PEG_S_SHIFT]);
+			json_u64(j, "floor", info->peg_setting[GTU_PEG_S_FLOOR]);
+		}
+		json_end_object(j);
+	}
+	json_end_object(j);
+}
+
+static void json_unit_device(struct json *j, const struct gtu_info *info, const void *fdt, size_t bytes)
+{
+	json_u64(j, "version_major", info->version >> 16);
+	json_u64(j, "version_minor", info->version & 0xffff);
+	json_u64(j, "epoch", info->epoch);
+	json_u64(j, "clock_hz", info->clock_hz);
+	json_u64(j, "aperture_bytes", info->aperture_bytes);
+	json_u64(j, "capabilities", info->caps);
+	json_u64(j, "max_contexts", info->max_contexts);
+	json_u64(j, "max_queues", info->max_queues);
+	json_u64(j, "max_regions", 1ull << info->max_regions_log2);
+	json_u64(j, "max_ring", 1ull << info->max_ring_log2);
+	json_u64(j, "vectors", info->vectors);
+	json_u64(j, "doorbell_stride", 1ull << info->doorbell_stride_log2);
+	json_units(j, info);
+	json_begin_object(j, "fdt");
+	json_u64(j, "bytes", bytes);
+	json_u64(j, "version", fdt_version(fdt));
+	json_u64(j, "nodes", count_nodes(fdt));
+	json_end_object(j);
+}
+
+static int json_info(FILE *f, const struct gtu_device *dev, const void *fdt, size_t bytes)
+{
+	const struct gtu_info *info = gtu_get_info(dev);
+	struct backend backend[BACKENDS_MAX];
+	unsigned i, n = find_backends(backend);
+	struct json j;
+
+	json_start(&j, f);
+	json_begin_object(&j, NULL);
+	json_string(&j, "device", info->path);
+	json_string(&j, "backend", info->backend);
+	if (gtu_get_gpu_info(dev))
+		gpu_json_info(&j, gtu_get_gpu_info(dev));
+	else
+		json_unit_device(&j, info, fdt, bytes);
+	host_json(&j, "host");
+	json_begin_array(&j, "backends");
+	for (i = 0; i < n; i++) {
+		json_begin_object(&j, NULL);
+		json_string(&j, "name", backend[i].name);
+		json_bool(&j, "usable", backend[i].usable);
+		json_string(&j, "sentence", backend[i].sentence);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	json_end_object(&j);
+	return json_finish(&j);
+}
+
+static int write_json(const char *path, const struct gtu_device *dev, const void *fdt, size_t bytes,
+		      struct gtu_error *err)
+{
+	struct whole_file w;
+	int rc = whole_file_open(&w, path, err);
+
+	if (rc)
+		return rc;
+	if (json_info(w.file, dev, fdt, bytes))
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
+}
+
+int cmd_info(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "device", required_argument, NULL, 'd' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "fdt", required_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	const char *device = NULL, *json = NULL, *blob = NULL;
+	struct gtu_error err = { 0 };
+	struct gtu_device *dev;
+	const void *fdt;
+	size_t bytes;
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (opt) {
+		case 'd': device = optarg; break;
+		case 'j': json = optarg; break;
+		case 'f': blob = optarg; break;
+		case 'h': fputs(help, stdout); return CLI_DONE;
+		default: return cli_option(argc, argv, opt, options);
+		}
+	}
+	if (optind < argc)
+		return cli_usage("takes no '%s'", argv[optind]);
+	if (whole_file_same(blob, json))
+		return cli_usage("--fdt and --json cannot both go to %s",
+				 whole_file_is_stdout(json) ? "standard output" : json);
+	ret = gtu_open(device, &dev, &err);
+	if (ret)
+		return cli_exit(&err, ret);
+	fdt = gtu_get_fdt(dev, &bytes);
+	if (blob && !fdt)
+		ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a GPU and has no device tree to write", device);
+	else if (blob)
+		ret = write_fdt(blob, fdt, bytes, &err);
+	if (!ret && json)
+		ret = write_json(json, dev, fdt, bytes, &err);
+	if (!ret && !(json && whole_file_is_stdout(json)) && !(blob && whole_file_is_stdout(blob)))
+		print_device(dev, fdt, bytes);
+	gtu_close(dev);
+	return cli_exit(&err, ret);
+}

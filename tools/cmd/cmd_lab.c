@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT
+/* gtu lab: the laboratory's machines, the papers' experiments, its counts beside independent ones. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/support/cli.h"
+#include "tools/support/json.h"
+#include "firmware-model/lab/oracle/oracle.h"
+#include "tools/experiments/lab_run.h"
+#include "tools/support/whole_file.h"
+
+static const char help[] =
+	"usage: gtu lab list\n"
+	"       gtu lab machine NAME|FILE [--set KEY=VALUE]...\n"
+	"       gtu lab check DIR [--only TEXT] [--json FILE|-]\n"
+	"       gtu lab run PAPER [--figure N | --table N] [--graph FILE]... [--scale N] [--machine NAME|FILE]\n"
+	"                   [--algorithm NAME] [--set KEY=VALUE]... [--sweep KEY=V1,V2,...] [--json FILE|-]\n"
+	"                   [--plot FILE.svg|-] [--device cuda:N]\n\n"
+	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
+	"are measured. Documentation/laboratory.md says what it models and how it was checked.\n\n"
+	"  list                  the machines there are, and what can be run\n"
+	"  machine               the numbers of one, read and checked; a name with '.' or '/' is a file\n"
+	"  check                 run the kernels of a folder of independent counts (counts.csv, graphs/) and compare:\n"
+	"                        rows marked exact must be equal (exit code 4 where not), others are given as ratios\n"
+	"  run                   a paper's experiments: its figure, ours, the difference; every result is compared with the\n"
+	"                        reference's\n"
+	"  --figure N, --table N  that figure or table only\n"
+	"  --graph FILE          over these graphs, not generated siblings of the paper's\n"
+	"  --scale N             siblings of about 2^N vertices\n"
+	"  --algorithm NAME      iru and scu: of bfs, sssp and pr this one only\n"
+	"  --machine M           not the paper's\n"
+	"  --only TEXT           runs whose graph,kernel,config contains it\n"
+	"  --set KEY=VALUE       change a number of the machine\n"
+	"  --sweep KEY=V1,V2,...  run once for each value of a number of the machine or unit: a column for each\n"
+	"  --json FILE           the result as JSON; - is standard output, and then nothing else is printed\n"
+	"  --device cuda:0       emogi on a real GPU: what one card on one link gives of the paper's figures\n"
+	"  --plot FILE.svg       the figures as bar charts: a panel for each, the paper's bars hatched beside ours\n\n"
+	"  gtu lab check ../shared/oracles\n"
+	"  gtu lab check ../shared/oracles --only rmat12,bfs_level\n"
+	"  gtu lab machine gtx980 --set 'l1.mshrs=32'\n"
+	"  gtu lab run emogi --figure 8 --set 'link.round_trip=1600 ns'\n"
+	"  gtu lab run iru --plot iru.svg\n"
+	"  gtu lab run iru --figure 16 --scale 14 --sweep iru.prefetch=1,4,8,64 --plot prefetch.svg\n";
+
+enum { EXACT, ISA, TOLERANCE, INPUT, BOUND, OTHER, CLASSES };
+static const char *const class_names[] = { "exact", "isa", "tolerance", "input", "bound", "other" };
+
+struct ratios {
+	uint64_t n;
+	double log_sum, least, most;
+};
+
+struct group {			/* a kernel on a machine */
+	char kernel[64], config[64];
+	bool unknown;
+	uint64_t runs, rows[CLASSES], equal[CLASSES];
+	struct ratios cycles, l1_misses, l2_accesses;
+};
+
+struct mismatch {
+	char text[256];
+	double value;
+	uint64_t ours;
+};
+
+struct report {
+	struct group *group;
+	unsigned groups;
+	struct mismatch *mismatch;
+	unsigned mismatches;
+	uint64_t rows[CLASSES], equal[CLASSES], not_modelled, skipped, outside;
+	double seconds;
+	bool no_memory;
+};
+
+static unsigned class_of(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < OTHER; i++)
+		if (!strcmp(name, class_names[i]))
+			return i;
+	return OTHER;
+}
+
+static struct group *group_of(struct report *r, const struct lab_oracle_row *row)
+{
+	struct group *more;
+	unsigned i;
+
+	for (i = 0; i < r->groups; i++)
+		if (!strcmp(r->group[i].kernel, row->kernel) && !strcmp(r->group[i].config, row->config))
+			return &r->group[i];
+	more = realloc(r->group, (r->groups + 1) * sizeof(*more));
+	if (!more) {
+		r->no_memory = true;
+		return NULL;
+	}
+	r->group = more;
+	more += r->groups++;
+	memset(more, 0, sizeof(*more));
+	snprintf(more->kernel, sizeof(more->kernel), "%s", row->kernel);
+	snprintf(more->config, sizeof(more->config), "%s", row->config);
+	return more;
+}
+
+static void add_ratio(struct ratios *r, const struct lab_oracle_row *row)
+{
+	double q;
+
+	if (!row->ours || row->value <= 0)
+		return;
+	q = (double)row->ours / row->value;
+	r->least = r->n && r->least < q ? r->least : q;
+	r->most = r->n && r->most > q ? r->most : q;
+	r->log_sum += log(q);
+	r->n++;
+}
+
+static void add_mismatch(struct report *r, const struct lab_oracle_row *row)
+{
+	struct mismatch *more = realloc(r->mismatch, (r->mismatches + 1) * sizeof(*more));
+
+	if (!more) {
+		r->no_memory = true;
+		return;
+	}
+	r->mismatch = more;
+	more += r->mismatches++;
+	snprintf(more->text, sizeof(more->text), "%s %s %s %s%s", row->graph, row->kernel, row->config, row->counter,
+		 row->verdict == LAB_NOT_MODELLED ? " (no such counter here)" : "");
+	more->value = row->value;
+	more->ours = row->ours;
+}
+
+static void take_row(void *user, const struct lab_oracle_row *row)
+{
+	struct report *r = user;
+	struct group *g = group_of(r, row);
+	unsigned c = class_of(row->class_name);
+
+	if (!g)
+		return;
+	g->runs += !strcmp(row->counter, "cycles");
+	r->seconds += row->seconds;
+	switch (row->verdict) {
+	case LAB_UNKNOWN_KERNEL: case LAB_UNKNOWN_MACHINE:
+		g->unknown = true;
+		/* fall through */
+	case LAB_NO_COUNT: case LAB_UNKNOWN_CLASS:
+		r->skipped++;
+		return;
+	case LAB_NOT_MODELLED:
+		r->not_modelled++;
+		if (c == EXACT)
+			break;
+		return;
+	default:
+		break;
+	}
+	r->rows[c]++;
+	g->rows[c]++;
+	if (row->verdict == LAB_EQUAL || row->verdict == LAB_WITHIN) {
+		r->equal[c]++;
+		g->equal[c]++;
+	} else if (c == EXACT || c == INPUT || c == BOUND) {
+		add_mismatch(r, row);
+	}
+	if (!strcmp(row->counter, "cycles"))
+		add_ratio(&g->cycles, row);
+	if (!strcmp(row->counter, "l1d[GLOBAL_ACC_R][MISS]"))
+		add_ratio(&g->l1_misses, row);
+	if (!strcmp(row->counter, "l2_accesses"))
+		add_ratio(&g->l2_accesses, row);
+}
+
+static const char *ratio_text(const struct ratios *r, char *text, size_t size)
+{
+	if (!r->n)
+		snprintf(text, size, "-");
+	else
+		snprintf(text, size, "%.2f (%.2f-%.2f)", exp(r->log_sum / (double)r->n), r->least, r->most);
+	return text;
+}
+
+static void print_report(const struct report *r)
+{
+	char a[64], b[64], c[64], d[32], e[32];
+	unsigned i;
+
+	printf("%-20s %-13s %5s %11s %7s   %-18s %-18s %s\n", "kernel", "machine", "runs", "exact", "isa", "cycles",
+	       "L1 read misses", "L2 accesses");
+	for (i = 0; i < r->groups; i++) {
+		const struct group *g = &r->group[i];
+
+		if (g->unknown) {
+			printf("%-20s %-13s not known here: not run\n", g->kernel, g->config);
+			continue;
+		}
+		snprintf(d, sizeof(d), "%" PRIu64 "/%" PRIu64, g->equal[EXACT], g->rows[EXACT]);
+		snprintf(e, sizeof(e), "%" PRIu64 "/%" PRIu64, g->equal[ISA], g->rows[ISA]);
+		printf("%-20s %-13s %5" PRIu64 " %11s %7s   %-18s %-18s %s\n", g->kernel, g->config, g->runs, d, e,
+		       ratio_text(&g->cycles, a, sizeof(a)), ratio_text(&g->l1_misses, b, sizeof(b)),
+		       ratio_text(&g->l2_accesses, c, sizeof(c)));
+	}
+	printf("\nRatios are ours over theirs: geometric mean (least-greatest) over the graphs.\n\n");
+	for (i = 0; i < CLASSES; i++)
+		if (r->rows[i])
+			printf("%-10s %6" PRIu64 " of %6" PRIu64 " equal%s\n", class_names[i], r->equal[i], r->rows[i],
+			       i == BOUND ? " (within)" : "");
+	printf("%" PRIu64 " rows are of counters that the laboratory has not, %" PRIu64 " have nothing to compare; %.2f s\n",
+	       r->not_modelled, r->skipped, r->seconds);
+	for (i = 0; i < r->mismatches && i < 20; i++)
+		printf("differs: %s is %.15g, ours %" PRIu64 "\n", r->mismatch[i].text, r->mismatch[i].value,
+		       r->mismatch[i].ours);
+	if (r->mismatches > 20)
+		printf("... and %u more\n", r->mismatches - 20);
+}
+
+static void json_ratios(struct json *j, const char *key, const struct ratios *r)
+{
+	if (!r->n)
+		return;
+	json_begin_object(j, key);
+	json_double(j, "geometric_mean", exp(r->log_sum / (double)r->n));
+	json_double(j, "least", r->least);
+	json_double(j, "greatest", r->most);
+	json_end_object(j);
+}
+
+static int write_report(const char *path, const char *dir, const struct report *r, struct gtu_error *err)
+{
+	struct whole_file w;
+	struct json j;
+	unsigned i, c;
+	int rc = whole_file_open(&w, path, err);
+
+	if (rc)
+		return rc;
+	json_start(&j, w.file);
+	json_begin_object(&j, NULL);
+	json_string(&j, "folder", dir);
+	json_begin_object(&j, "classes");
+	for (c = 0; c < CLASSES; c++) {
+		json_begin_object(&j, class_names[c]);
+		json_u64(&j, "rows", r->rows[c]);
+		json_u64(&j, "equal", r->equal[c]);
+		json_end_object(&j);
+	}
+	json_end_object(&j);
+	json_u64(&j, "not_modelled", r->not_modelled);
+	json_double(&j, "seconds", r->seconds);
+	json_begin_array(&j, "kernels");
+	for (i = 0; i < r->groups; i++) {
+		json_begin_object(&j, NULL);
+		json_string(&j, "kernel", r->group[i].kernel);
+		json_string(&j, "machine", r->group[i].config);
+		json_bool(&j, "known", !r->group[i].unknown);
+		json_u64(&j, "exact_rows", r->group[i].rows[EXACT]);
+		json_u64(&j, "exact_equal", r->group[i].equal[EXACT]);
+		json_ratios(&j, "cycles", &r->group[i].cycles);
+		json_ratios(&j, "l1_read_misses", &r->group[i].l1_misses);
+		json_ratios(&j, "l2_accesses", &r->group[i].l2_accesses);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	json_begin_array(&j, "mismatches");
+	for (i = 0; i < r->mismatches; i++) {
+		json_begin_object(&j, NULL);
+		json_string(&j, "row", r->mismatch[i].text);
+		json_double(&j, "value", r->mismatch[i].value);
+		json_u64(&j, "ours", r->mismatch[i].ours);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	json_end_object(&j);
+	if (json_finish(&j))
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
+}
+
+static int check(const char *dir, const char *only, const char *json, struct gtu_error *err)
+{
+	struct report r = { 0 };
+	uint64_t compared = 0;
+	unsigned i;
+	int rc = json ? whole_file_try(json, err) : 0;
+
+	if (!rc)
+		rc = lab_oracle_check(dir, only, take_row, &r, cli_progress(), err);
+	cli_clear_bar();
+	if (!rc && r.no_memory)
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the report");
+	for (i = 0; i < CLASSES; i++)
+		compared += r.rows[i];
+	if (!rc && !r.groups)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "no run of %s has '%s' in its graph,kernel,config", dir, only);
+	if (!rc && json)
+		rc = write_report(json, dir, &r, err);
+	if (!rc && (!json || !whole_file_is_stdout(json))) {
+		print_report(&r);
+		if (fflush(stdout))
+			rc = gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno));
+	}
+	if (!rc && !compared)
+		rc = gtu_fail(err, GTU_ERR_INPUT, "nothing in %s is known here: not one row was compared", dir);
+	if (!rc && r.mismatches)
+		rc = gtu_fail(err, GTU_ERR_VERIFY, "%u rows that must be equal (exact, input) or within (bound) are not",
+			      r.mismatches);
+	free(r.group);
+	free(r.mismatch);
+	return rc;
+}
+
+static int list(void)
+{
+	struct lab_machine m;
+	unsigned i;
+
+	printf("Machines (gtu lab machine NAME shows one):\n");
+	for (i = 0; lab_machine_shipped(i); i++) {
+		struct gtu_error err = { 0 };
+		int rc = lab_machine_open(lab_machine_shipped(i), &m, &err);
+
+		if (rc)
+			return cli_exit(&err, rc);
+		printf("  %-15s %3u SMs of %4u threads at %4.0f MHz, L1 %u KiB, L2 %u KiB in %u slices, DRAM %g GB/s%s\n", m.name,
+		       m.sms, m.warps * LAB_LANES, m.core_mhz, m.l1_size >> 10, m.l2_slices * m.l2_size >> 10, m.l2_slices,
+		       m.dram_gbs, m.link ? ", link" : "");
+	}
+	printf("\nWhat can be run:\n"
+	       "  gtu lab check DIR     counts of a folder like ../shared/oracles, on oracle-gtx980 and oracle-titanx\n"
+	       "  gtu bench lab         how fast the laboratory is\n");
+	lab_run_list();
+	return CLI_DONE;
+}
+
+static int experiment(struct lab_run *run, const char *name, const char *sweep, struct gtu_error *err)
+{
+	struct lab_sweep values = { 0 };
+	int rc = 0;
+
+	if (sweep) {
+		rc = run->device ? gtu_fail(err, GTU_ERR_USAGE, "--sweep changes the laboratory's machine, and a GPU has its own numbers") :
+		     lab_sweep_parse(sweep, &values, err);
+		run->sweep = &values;
+	}
+	rc = rc ? rc : lab_run_experiment(run, name, err);
+	lab_sweep_free(&values);
+	return rc;
+}
+
+int cmd_lab(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "only", required_argument, NULL, 'o' },
+		{ "set", required_argument, NULL, 's' },
+		{ "sweep", required_argument, NULL, 'w' },
+		{ "figure", required_argument, NULL, 'f' },
+		{ "table", required_argument, NULL, 't' },
+		{ "graph", required_argument, NULL, 'g' },
+		{ "algorithm", required_argument, NULL, 'a' },
+		{ "scale", required_argument, NULL, 'S' },
+		{ "machine", required_argument, NULL, 'm' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "plot", required_argument, NULL, 'p' },
+		{ "device", required_argument, NULL, 'd' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static const char *const subjects[] = { "list", "machine", "check", "run", NULL };
+	const char *only = NULL, *json = NULL, *sweep = NULL, *set[64], *file[LAB_RUN_GRAPHS];
+	struct lab_run run = { .set = set, .file = file };
+	struct gtu_error err = { 0 };
+	struct lab_machine m;
+	unsigned sets = 0, i;
+	int c, rc, what;
+
+	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (c) {
+		case 'o': only = optarg; break;
+		case 'j': json = optarg; break;
+		case 'p': run.plot = optarg; break;
+		case 'd': run.device = optarg; break;
+		case 'w':
+			if (sweep)
+				return cli_usage("--sweep is taken once; other numbers are changed with --set");
+			sweep = optarg;
+			break;
+		case 's':
+			if (sets == 64)
+				return cli_usage("--set is taken at most 64 times");
+			set[sets++] = optarg;
+			break;
+		case 'f':
+			if (!cli_u64("--figure", optarg, 1, LAB_TABLE(0) - 1, &run.figure))
+				return CLI_USAGE;
+			break;
+		case 't':
+			if (!cli_u64("--table", optarg, 1, 63 - LAB_TABLE(0), &run.figure))
+				return CLI_USAGE;
+			run.figure += LAB_TABLE(0);
+			break;
+		case 'S':
+			if (!cli_u64("--scale", optarg, 8, 26, &run.scale))
+				return CLI_USAGE;
+			break;
+		case 'a': run.algorithm = optarg; break;
+		case 'm': run.machine = optarg; break;
+		case 'g':
+			if (run.files == LAB_RUN_GRAPHS)
+				return cli_usage("--graph is taken at most %d times", LAB_RUN_GRAPHS);
+			file[run.files++] = optarg;
+			break;
+		case 'h': fputs(help, stdout); return CLI_DONE;
+		default: return cli_option(argc, argv, c, options);
+		}
+	}
+	if (optind == argc)
+		return cli_usage("what? list, machine, check or run");
+	what = cli_choice("the subject", argv[optind], subjects);
+	if (what < 0)
+		return CLI_USAGE;
+	if (argc - optind != (what ? 2 : 1))
+		return cli_usage(what ? "%s takes one name, got %d" : "%s takes no name, got %d", subjects[what],
+				 argc - optind - 1);
+	if ((what != 2 && only) || (what < 2 && json) || (what != 1 && what != 3 && sets))
+		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
+	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device || run.algorithm || sweep))
+		return cli_usage("--figure, --table, --algorithm, --graph, --scale, --machine, --sweep, --plot and --device are for 'gtu lab run'");
+	if (run.files && run.scale)
+		return cli_usage("--scale is for generated graphs, --graph names others");
+	if (!what)
+		return list();
+	if (what == 2)
+		return cli_exit(&err, check(argv[optind + 1], only, json, &err));
+	if (what == 3) {
+		run.sets = sets;
+		run.json = json;
+		run.progress = cli_progress();
+		return cli_exit(&err, experiment(&run, argv[optind + 1], sweep, &err));
+	}
+	rc = lab_machine_open(argv[optind + 1], &m, &err);
+	for (i = 0; i < sets && !rc; i++)
+		rc = lab_machine_set(&m, set[i], &err);
+	if (!rc)
+		lab_machine_print(&m, stdout);
+	return cli_exit(&err, rc);
+}

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: MIT
+/* gtu run: an algorithm on a graph, through a unit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/support/cli.h"
+#include "tools/support/graph_options.h"
+#include "tools/run/run_request.h"
+#include "tools/support/whole_file.h"
+
+static const char help[] =
+	"usage: gtu run ALGORITHM GRAPH [options]\n\n"
+	"Runs an algorithm on a graph through a unit of the device and shows what came out.\n\n"
+	"  bfs            hops from a source (breadth-first search)\n"
+	"  sssp           distances from a source (near and far sets)\n"
+	"  pr, pagerank   ranks\n"
+	"  cc, wcc        weakly connected components\n"
+	"  bc             betweenness centrality over shortest paths from some sources\n"
+	"  stcon          whether, and by how few edges, a path leads from a source to a target\n"
+	"  gc             colours, no two neighbours the same\n"
+	"  kc             core numbers\n"
+	"  cdlp           communities by label propagation, as LDBC Graphalytics has it\n"
+	"  lcc            local clustering coefficients, likewise\n"
+	"  gcn            a graph convolution of features of each vertex: SpMM, then GraphSum\n"
+	"  hash           lookups in a hash table whose keys are the graph's edges\n\n"
+	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru, peg,\n"
+	"                 weaver, none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
+	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
+	"                 a device file as /dev/gtu0, or a GPU as cuda:0\n"
+	"  --direction D  bfs, pr with peg or weaver: push (the default) along edges that leave a vertex,\n"
+	"                 pull along those that lead to it, or auto: bfs pulls while the frontier is large\n"
+	"                 and has many of the edges that are left, pr where edges are stored both ways\n"
+	"  --source ID    bfs, sssp, stcon: where to start, an id of the input file; without it, at the\n"
+	"                 vertex of most edges. bc: ID,ID,...\n"
+	"  --sources N    bc: so many sources drawn at random, N:SEED or all (16)\n"
+	"  --target ID    stcon: where the path leads to\n"
+	"  --directed, --undirected   take the file's edges one way or both ways\n"
+	"  --weights W    sssp, gcn: a column of a text file (1: the first after the ids), unit (every\n"
+	"                 edge 1) or random[:SEED] (1 to 255, the same both ways); without it, the\n"
+	"                 file's own, or unit\n"
+	"  --delta D      sssp: step of the near-far threshold; without it, chosen from the weights\n"
+	"  --damping D    pr: damping factor (0.85)\n"
+	"  --iterations N  pr: iterations (20; at most 1000 with --epsilon); cdlp: at most (10)\n"
+	"  --epsilon E    pr: stop when no rank changes by more than E\n"
+	"  --features F   gcn: so many features a vertex (16)\n"
+	"  --queries N    hash: so many lookups, every other one of an edge that exists (1000000)\n"
+	"  --seed S       gcn: of the features it begins with; hash: of the queries (1)\n"
+	"  --output FILE  a line \"id value\" a vertex, ids ascending; - is standard output\n"
+	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter, each iteration; - likewise\n"
+	"  --timeout S    give up when the device is not done with one job, or with the next record of a\n"
+	"                 stream, after S seconds (60); 0: wait without end\n"
+	"  --monitor      count what the device asks of memory, by request size (the zero-copy monitor)\n"
+	"  --verify       compare with plain reference code; exit code 4 where they differ\n\n"
+	GPU_OPTIONS_HELP "\n"
+	"Values: bfs hops, 9223372036854775807 where there is no path; sssp distances, infinity where\n"
+	"there is none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one\n"
+	"line, the target and its hops; gc colours from 0; kc core numbers; cdlp the community's label,\n"
+	"an id; lcc reals with 17 digits; gcn F reals;\n"
+	"hash a line a query: its number, the edge's two ids, its place in the table or none.\n";
+
+#define QUERIES 1000000			/* of a hash table, where no number is given */
+#define FEATURES 16			/* of a convolution, where none are asked for */
+
+/* ---- Command line -------------------------------------------------------------------------------- */
+
+static bool parse_unit(struct request *q, const char *word)
+{
+	static const char *const names[] = { "none", "scu", "scu-basic", "iru", "peg", "weaver",
+					      "gpu", NULL };
+	static const uint32_t unit[] = { GTU_WITH_NONE, GTU_WITH_SCU, GTU_WITH_SCU_BASIC,
+					 GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER,
+					 GTU_WITH_GPU };
+	int i = cli_choice("unit", word, names);
+
+	if (i < 0)
+		return false;
+	q->run.unit = names[i];
+	q->run.opt.unit = unit[i];
+	return true;
+}
+
+static bool parse_weights(struct request *q, const char *word)
+{
+	if (!strcmp(word, "unit")) {
+		q->weights = W_UNIT;
+		return true;
+	}
+	if (!strncmp(word, "random", 6) && (!word[6] || word[6] == ':')) {
+		q->weights = W_RANDOM;
+		q->seed = 1;
+		return !word[6] || cli_u64("the seed of --weights", word + 7, 0, UINT64_MAX, &q->seed);
+	}
+	q->weights = W_COLUMN;
+	if (*word < '0' || *word > '9') {
+		cli_usage("--weights '%s' is none of: a column, unit, random, random:SEED", word);
+		return false;
+	}
+	return cli_u64("the column of --weights", word, 1, INT32_MAX, &q->weight_column);
+}
+
+/* ID,ID,... */
+static bool parse_source(struct request *q, const char *word)
+{
+	const char *at = word;
+	uint64_t count = 1;
+	char number[32];
+	size_t length;
+
+	for (; *at; at++)
+		count += *at == ',';
+	free(q->source);
+	q->source_count = 0;
+	q->source = malloc(count * sizeof(*q->source));
+	for (at = word; q->source; at += length + 1) {
+		length = strcspn(at, ",");
+		snprintf(number, sizeof(number), "%.*s", (int)(length < 31 ? length : 31), at);
+		if (!cli_u64("--source", number, 0, UINT64_MAX, &q->source[q->source_count++]))
+			return false;
+		if (!at[length])
+			return true;
+	}
+	cli_usage("no memory for %llu sources", (unsigned long long)count);
+	return false;
+}
+
+/* N, N:SEED or all */
+static bool parse_sources(struct request *q, const char *word)
+{
+	char number[32];
+	size_t length = strcspn(word, ":");
+
+	q->sources_given = true;
+	q->sources = 0;
+	q->sources_seed = 1;
+	if (!strcmp(word, "all"))
+		return true;
+	snprintf(number, sizeof(number), "%.*s", (int)(length < 31 ? length : 31), word);
+	return cli_u64("--sources", number, 1, UINT64_MAX, &q->sources) &&
+	       (!word[length] ||
+		cli_u64("the seed of --sources", word + length + 1, 0, UINT64_MAX, &q->sources_seed));
+}
+
+static bool parse_direction(struct request *q, const char *word)
+{
+	static const char *const names[] = { "push", "pull", "auto", NULL };
+	int i = cli_choice("direction", word, names);
+
+	q->run.opt.direction = i < 0 ? GTU_PUSH : (uint32_t)i;
+	q->run.direction = i < 0 ? NULL : names[i];
+	return i >= 0;
+}
+
+/* Other than options that are passed over, it says what is measured: nothing is run by another direction. */
+static bool check_direction(const struct run *r)
+{
+	if (!r->direction)
+		return true;
+	if (!(r->kind->takes & RUN_TAKES_DIRECTION))
+		cli_usage("--direction %s is for bfs and pr; %s knows one direction only", r->direction, r->kind->name);
+	else if (r->opt.direction != GTU_PUSH && r->opt.unit != GTU_WITH_PEG && r->opt.unit != GTU_WITH_WEAVER)
+		cli_usage("--direction %s is for --unit peg and weaver; with %s %s pushes", r->direction, r->unit,
+			  r->kind->name);
+	else
+		return true;
+	return false;
+}
+
+static bool parse_special(struct request *q, int option, const char *value)
+{
+	struct gtu_algorithm_options *o = &q->run.opt;
+	uint64_t n = 0;
+	bool good = true;
+
+	switch (option) {
+	case 's':
+		return parse_source(q, value);
+	case 'S':
+		return parse_sources(q, value);
+	case 'T':
+		q->target_given = true;
+		return cli_u64("--target", value, 0, UINT64_MAX, &q->target);
+	case 'w':
+		return parse_weights(q, value);
+	case 'f':
+		good = cli_u64("--features", value, 1, GTU_FEATURES_MAX, &n);
+		o->features = (uint32_t)n;
+		return good;
+	case 'q':
+		return cli_u64("--queries", value, 1, UINT64_MAX >> 4, &q->run.queries);
+	case 'x':
+		return cli_u64("--seed", value, 0, UINT64_MAX, &o->seed);
+	case 'D':
+		return cli_double("--delta", value, 1e-300, 1e300, &o->delta);
+	case 'p':
+		return cli_double("--damping", value, 1e-9, 1 - 1e-9, &o->damping);
+	case 'i':
+		good = cli_u64("--iterations", value, 1, UINT32_MAX, &n);
+		o->iterations = (uint32_t)n;
+		return good;
+	case 'e':
+		return cli_double("--epsilon", value, 0, 1, &o->epsilon);
+	}
+	return false;
+}
+
+static bool is_for(const struct run_kind *kind, int option)
+{
+	switch (option) {
+	case 's': return kind->takes & RUN_TAKES_SOURCE;
+	case 'S': return kind->takes & RUN_TAKES_SOURCES;
+	case 'T': return kind->takes & RUN_TAKES_TARGET;
+	case 'w': return kind->takes & RUN_TAKES_WEIGHTS;
+	case 'D': return kind->takes & RUN_TAKES_DELTA;
+	case 'f': return kind->takes & RUN_TAKES_FEATURES;
+	case 'q': return kind->takes & RUN_TAKES_QUERIES;
+	case 'x': return kind->takes & RUN_TAKES_SEED;
+	case 'i': return kind->takes & RUN_TAKES_ITERATIONS;
+	}
+	return kind->takes & RUN_TAKES_RANKS;
+}
+
+static const struct option options[] = {
+	{ "unit", required_argument, NULL, 'u' },
+	{ "device", required_argument, NULL, 'd' },
+	{ "direction", required_argument, NULL, 'r' },
+	{ "source", required_argument, NULL, 's' },
+	{ "sources", required_argument, NULL, 'S' },
+	{ "target", required_argument, NULL, 'T' },
+	{ "directed", no_argument, NULL, '1' },
+	{ "undirected", no_argument, NULL, '2' },
+	{ "weights", required_argument, NULL, 'w' },
+	{ "delta", required_argument, NULL, 'D' },
+	{ "damping", required_argument, NULL, 'p' },
+	{ "iterations", required_argument, NULL, 'i' },
+	{ "epsilon", required_argument, NULL, 'e' },
+	{ "features", required_argument, NULL, 'f' },
+	{ "queries", required_argument, NULL, 'q' },
+	{ "seed", required_argument, NULL, 'x' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "json", required_argument, NULL, 'j' },
+	{ "monitor", no_argument, NULL, 'm' },
+	{ "timeout", required_argument, NULL, 't' },
+	{ "verify", no_argument, NULL, 'v' },
+	GPU_OPTIONS,
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+/* What is written loses neither the graph nor what else is written. */
+static int check_targets(const struct run *r)
+{
+	const char *const target[] = { r->output, r->json };
+	static const char *const name[] = { "--output", "--json" };
+	unsigned i;
+
+	if (whole_file_same(r->output, r->json))
+		return cli_usage("--output and --json cannot both go to %s",
+				 whole_file_is_stdout(r->json) ? "standard output" : r->json);
+	for (i = 0; i < 2; i++)
+		if (target[i] && graph_is_part(r->path, target[i]))
+			return cli_usage("%s %s is the graph itself, or a part of it, which would be lost", name[i],
+					 target[i]);
+	return CLI_DONE;
+}
+
+/* Unit and device say something of each other where only one was given. */
+static bool settle_unit(struct run *r)
+{
+	if (!r->device)
+		r->device = r->unit && r->opt.unit == GTU_WITH_GPU ? "cuda:0" : "model";
+	if (!r->unit) {
+		r->unit = gpu_is_device(r->device) ? "gpu" : "scu";
+		r->opt.unit = gpu_is_device(r->device) ? GTU_WITH_GPU : GTU_WITH_SCU;
+	}
+	r->opt.kernel = r->gpu.kernel;
+	if (r->gpu.given && r->opt.unit != GTU_WITH_GPU)
+		cli_usage("--%s is for --device cuda:N, not for unit %s on %s", r->gpu.given, r->unit, r->device);
+	return !r->gpu.given || r->opt.unit == GTU_WITH_GPU;
+}
+
+/* CLI_DONE to go on; -1 when help was asked for and given. */
+static int parse(int argc, char **argv, struct request *q)
+{
+	const char *special[128] = { NULL };	/* by option: its name, where it was given */
+	uint32_t direction;
+	int opt, taken, place = -1;
+
+	q->timeout = CLI_TIMEOUT;
+	q->run.opt.features = FEATURES;
+	q->run.queries = QUERIES;
+	q->run.opt.seed = 1;
+	while ((opt = getopt_long(argc, argv, ":h", options, &place)) != -1) {
+		switch (opt) {
+		case 'h':
+			fputs(help, stdout);
+			return -1;
+		case 'u':
+			if (!parse_unit(q, optarg))
+				return CLI_USAGE;
+			break;
+		case 'd': q->run.device = optarg; break;
+		case 'r':
+			if (!parse_direction(q, optarg))
+				return CLI_USAGE;
+			break;
+		case 'o': q->run.output = optarg; break;
+		case 'j': q->run.json = optarg; break;
+		case 'm': q->run.monitor = true; break;
+		case 'v': q->verify = true; break;
+		case 't':
+			if (!cli_double("--timeout", optarg, 0, 1e9, &q->timeout))
+				return CLI_USAGE;
+			break;
+		case '1':
+		case '2':
+			direction = opt == '1' ? GTU_DIRECTED : GTU_UNDIRECTED;
+			if (q->direction && q->direction != direction)
+				return cli_usage("--directed and --undirected exclude each other");
+			q->direction = direction;
+			break;
+		case '?':
+		case ':':
+			return cli_option(argc, argv, opt, options);
+		default:
+			taken = gpu_option(opt, optarg, &q->run.gpu);
+			if (taken < 0)
+				return CLI_USAGE;
+			if (taken)
+				break;
+			if (!parse_special(q, opt, optarg))
+				return CLI_USAGE;
+			special[opt] = options[place].name;
+		}
+	}
+	if (argc - optind < 2)
+		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc, bc, stcon, gc, kc, cdlp, lcc, gcn, hash), and on which graph?" :
+						  "on which graph?");
+	if (argc - optind > 2)
+		return cli_usage("takes no '%s'", argv[optind + 2]);
+	q->run.kind = run_kind(argv[optind]);
+	if (!q->run.kind)
+		return CLI_USAGE;
+	q->run.path = argv[optind + 1];
+	for (opt = 0; opt < 128; opt++)
+		if (special[opt] && !is_for(q->run.kind, opt))
+			/* a script may give the same options to every algorithm */
+			fprintf(stderr, "gtu run: --%s means nothing to %s; going on without it\n",
+				special[opt], q->run.kind->name);
+	if (q->run.kind->takes & RUN_TAKES_TARGET && !q->target_given)
+		return cli_usage("%s needs --target ID: where is the path to lead to?", q->run.kind->name);
+	if (q->source_count > 1 && q->run.kind->takes & RUN_TAKES_SOURCE &&
+	    !(q->run.kind->takes & RUN_TAKES_SOURCES))
+		return cli_usage("%s starts at one source, and --source names %llu", q->run.kind->name,
+				 (unsigned long long)q->source_count);
+	if (q->run.kind->takes & RUN_TAKES_SOURCES && q->source && q->sources_given)
+		return cli_usage("--source and --sources exclude each other");
+	return settle_unit(&q->run) && check_direction(&q->run) ? check_targets(&q->run) : CLI_USAGE;
+}
+
+/* ---- The run ----------------------------------------------------------------------------------------- */
+
+static int read_counters(struct run *r, bool clear, struct gtu_error *err)
+{
+	static const struct {
+		uint32_t unit;
+		const char *name;
+	} known[] = { { GTU_UNIT_SCU, "scu" }, { GTU_UNIT_IRU, "iru" },
+		      { GTU_UNIT_PEG, "peg" }, { GTU_UNIT_WVR, "wvr" },
+		      { GTU_UNIT_ZCM, "zcm" } };
+	unsigned i;
+	int rc;
+
+	r->units = 0;
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!(gtu_get_info(r->dev)->units & known[i].unit))
+			continue;
+		r->counters[r->units].unit = known[i].unit;
+		r->counters[r->units].name = known[i].name;
+		rc = gtu_counters(r->dev, known[i].unit, clear, r->counters[r->units++].value, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int compute(struct request *q, struct gtu_error *err)
+{
+	struct run *r = &q->run;
+	const uint64_t values = run_values(r);
+	int rc = 0;
+
+	if (values < (UINT64_MAX >> 4) / run_width(r))
+		r->result = malloc((values + 1) * run_width(r) * 8);
+	if (!r->result)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the values of %llu %s",
+				(unsigned long long)values,
+				r->kind->takes & RUN_TAKES_QUERIES ? "queries" : "vertices");
+	if (r->json)
+		rc = run_steps_begin(r, err);
+	if (rc)
+		return rc;
+	if (r->opt.unit == GTU_WITH_NONE) {
+		r->device = "none";
+		return r->kind->compute(r, err);
+	}
+	rc = gtu_open(r->device, &r->dev, err);
+	if (!rc)
+		gtu_set_timeout(r->dev, cli_timeout_ns(q->timeout));
+	if (!rc && r->monitor)
+		rc = gtu_setting(r->dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, err);
+	if (!rc)
+		rc = read_counters(r, true, err);
+	/* the paper's kernels read plain lists, of what a compressed container holds, too */
+	if (r->opt.kernel && !r->gpu.place.compressed && !r->gpu.place.edge_bytes &&
+	    r->gpu.place.edges != GTU_EDGES_REGISTERED)
+		r->gpu.place.edge_bytes = 4;
+	if (!rc && r->opt.unit == GTU_WITH_GPU)
+		rc = gtu_place(r->dev, &r->graph, &r->gpu.place, err);
+	if (!rc)
+		rc = r->kind->compute(r, err);
+	if (!rc)
+		rc = read_counters(r, false, err);
+	/* the setting is the device's, and others may share it */
+	if (r->dev && r->monitor)
+		gtu_setting(r->dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 0, NULL);
+	return rc;
+}
+
+/* ---- Verification --------------------------------------------------------------------------------------- */
+
+static int verify(struct request *q, struct gtu_error *err)
+{
+	double start = run_now();
+	int rc = gtu_graph_check(q->graph, q->run.opt.progress, err);
+
+	if (!rc)
+		rc = q->run.kind->verify(&q->run, err);
+	q->run.verify_seconds = run_now() - start;
+	return rc;
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------------- */
+
+/* Results are written even where they are wrong: whoever looks for the mistake wants to see them. */
+static int report(struct request *q, struct gtu_error *err)
+{
+	struct run *r = &q->run;
+	bool stdout_taken = (r->output && whole_file_is_stdout(r->output)) ||
+			    (r->json && whole_file_is_stdout(r->json));
+	int rc = 0;
+
+	cli_clear_bar();
+	if (!cli_quiet() && !stdout_taken)
+		run_print(r, stdout);
+	if (r->output)
+		rc = run_write_output(r, err);
+	if (!rc && r->json)
+		rc = run_write_json(r, err);
+	return rc;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct gtu_error err = { 0 }, verdict = { 0 };
+	struct request q = { 0 };
+	int rc, verify_rc = 0;
+
+	rc = parse(argc, argv, &q);
+	if (rc) {
+		free(q.source);
+		return rc < 0 ? CLI_DONE : rc;
+	}
+	q.run.opt.progress = cli_progress();
+	/* a name that cannot be written is found now, not when the work is done */
+	rc = q.run.output ? whole_file_try(q.run.output, &err) : 0;
+	if (!rc && q.run.json)
+		rc = whole_file_try(q.run.json, &err);
+	if (!rc)
+		rc = run_open_graph(&q, &err);
+	if (!rc)
+		rc = compute(&q, &err);
+	if (!rc && q.verify)
+		verify_rc = verify(&q, &verdict);
+	if (!rc && (!verify_rc || verify_rc == GTU_ERR_VERIFY))
+		rc = report(&q, &err);
+	if (!rc && verify_rc) {
+		rc = verify_rc;
+		err = verdict;
+	}
+	if (q.run.dev)
+		gtu_close(q.run.dev);
+	gtu_graph_close(q.graph);
+	free(q.run.result);
+	free(q.run.step);
+	free(q.run.query);
+	gtu_hash_free(&q.run.table);
+	free(q.random_weights);
+	free(q.source_list);
+	free(q.source);
+	return cli_exit(&err, rc);
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+/* gtu serve: the device as a process of its own, which a stock QEMU attaches to over a socket. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/bringup/bringup.h"
+#include "tools/support/cli.h"
+#include "firmware-model/transport/pace.h"
+#include "firmware-model/transport/vfio-user/vfio_user.h"
+
+#define APERTURE_DEFAULT	(16u << 20)
+#define APERTURE_MAX		(64ull << 30)
+
+struct server {
+	const char *path;
+	struct pci_setup setup;
+	bool map_aperture, once, trace;
+
+	int listener, signals;
+	struct pci_function *function;	/* as after power-on, until a machine attaches */
+	struct vfio_user *peer;
+	uint64_t budget;		/* cycles of a step */
+	struct stat made;		/* the socket's file, to remove no other */
+};
+
+static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", "corrupt-completions",
+					   "forge-records", "no-invalidate", "stuck-reset", "keep-master", "power-loss", NULL };
+_Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "a name for each fault");
+
+/* in the order of the register's bits */
+static const char *const cap_names[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek", NULL };
+
+static void help(void)
+{
+	puts("usage: gtu serve --socket PATH [options]\n\n"
+	     "Serves the device over vfio-user, for QEMU 10.1 or later:\n"
+	     "  qemu-system-x86_64 ... -machine q35,memory-backend=m \\\n"
+	     "    -object memory-backend-memfd,id=m,size=512M,share=on -m 512M \\\n"
+	     "    -device '{\"driver\":\"vfio-user-pci\",\"socket\":{\"type\":\"unix\",\"path\":\"PATH\"}}'\n"
+	     "The guest's memory must be shared (as above): the device reads and writes it in place.\n\n"
+	     "  --socket PATH     where to listen; made here, removed at the end\n"
+	     "  --once            end when the first machine has gone (else the next may come)\n"
+	     "  --aperture SIZE   device memory behind BAR 4, a power of two [16M]\n"
+	     "  --map-aperture    let the machine map BAR 4: each access takes nanoseconds instead of tens\n"
+	     "                    of microseconds, but the monitor (ZCM) does not see it, and QEMU waits for\n"
+	     "                    every register write\n"
+	     "  --without CAP     do not say that the device has it: regions, streams, linear, cancel,\n"
+	     "                    stream-events, seek; may be given more than once, for drivers of such devices\n"
+	     "  --fault KIND[=N]  go wrong on purpose; may be given more than once. Accesses to BARs 0, 2\n"
+	     "                    and 4 are counted from 1 on, N is 1 where it is not given:\n"
+	     "                      lose-irq   every N-th interrupt is not sent\n"
+	     "                      stall      from access N on no work is done, registers answer\n"
+	     "                      all-ones   from access N on the function is gone, reads give all ones\n"
+	     "                      die-at     the process is killed at access N\n"
+	     "                      corrupt-completions  from the N-th on, completions have wrong phases, indices,\n"
+	     "                                 cookies, states and counts, events name other queues, and\n"
+	     "                                 status blocks lie; the bytes of jobs are right\n"
+	     "                      forge-records  from the N-th on, records of streams have other lanes active,\n"
+	     "                                 and other indices, positions or edges in them\n"
+	     "                      no-invalidate  the N-th INVALIDATE and those after it are never done\n"
+	     "                      stuck-reset  from the N-th reset on the device does not come back\n"
+	     "                      keep-master  from the N-th time on that bus mastering is taken away, it stays\n"
+	     "                      power-loss  from the N-th function-level reset on the aperture's content is\n"
+	     "                                 lost with it and epochs start anew, as without power\n"
+	     "  --bug NAME        a mistake in the gateware, for 'gtu bringup' to find; 'gtu bringup --bugs'\n"
+	     "                    lists them\n"
+	     "  --seed S          of what corrupt-completions and forge-records make up [1]: the same S,\n"
+	     "                    the same lies\n"
+	     "  --trace           a line on stderr for each message\n\n"
+	     "Each machine finds the device as after power-on. Exit codes: 0 ended by SIGTERM, SIGINT or --once,\n"
+	     "1 failed at run time, 2 usage.");
+}
+
+/* ---- The socket ------------------------------------------------------------------------------- */
+
+/* A file is there already: is somebody listening behind it, or was it left behind by one who died? */
+static int clear_path(const struct sockaddr_un *addr, struct gtu_error *err)
+{
+	struct stat st;
+	int fd, taken;
+
+	if (lstat(addr->sun_path, &st)) {
+		if (errno == ENOENT)
+			return 0;
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot look at %s: %s", addr->sun_path, strerror(errno));
+	}
+	if (!S_ISSOCK(st.st_mode))
+		return gtu_fail(err, GTU_ERR_FAIL, "%s exists and is not a socket; choose another path",
+				addr->sun_path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	taken = fd < 0 || !connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) || errno != ECONNREFUSED;
+	if (fd >= 0)
+		close(fd);
+	if (taken)
+		return gtu_fail(err, GTU_ERR_FAIL, "somebody serves on %s already; stop that one or choose another path",
+				addr->sun_path);
+	if (unlink(addr->sun_path))
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot remove the dead socket %s: %s", addr->sun_path,
+				strerror(errno));
+	return 0;
+}
+
+static int start_listening(struct server *s, struct gtu_error *err)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int code;
+
+	if (strlen(s->path) >= sizeof(addr.sun_path))
+		return gtu_fail(err, GTU_ERR_USAGE, "the socket's path has %zu bytes, at most %zu are possible: %s",
+				strlen(s->path), sizeof(addr.sun_path) - 1, s->path);
+	strcpy(addr.sun_path, s->path);
+	code = clear_path(&addr, err);
+	if (code)
+		return code;
+	s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&addr, sizeof(addr)))
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot make the socket %s: %s", s->path, strerror(errno));
+	if (lstat(s->path, &s->made) || listen(s->listener, 4))
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot listen on %s: %s", s->path, strerror(errno));
+	return 0;
+}
+
+static void stop_listening(struct server *s)
+{
+	struct stat st;
+
+	if (s->listener < 0)
+		return;
+	/* the path may be another server's by now */
+	if (s->made.st_ino && !lstat(s->path, &st) && st.st_ino == s->made.st_ino &&
+	    st.st_dev == s->made.st_dev)
+		unlink(s->path);
+	close(s->listener);
+}
+
+/* ---- Signals ---------------------------------------------------------------------------------- */
+
+static struct server *serving;		/* for the handler below, which gets no argument */
+
+/*
+ * A peer that shortens the file behind memory it has mapped here makes the next touch a bus error. The
+ * touch gets zero pages instead, and the peer is dropped as soon as the device's step is over.
+ */
+static void on_bus_error(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (serving && serving->function &&
+	    dma_table_mend(pci_function_memory(serving->function), info->si_addr))
+		return;
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static int take_signals(struct server *s, struct gtu_error *err)
+{
+	struct sigaction bus = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+	sigset_t set;
+
+	serving = s;
+	sigaction(SIGBUS, &bus, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals < 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot wait for signals: %s", strerror(errno));
+	return 0;
+}
+
+/* ---- The loop --------------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void step(struct server *s)
+{
+	uint64_t before = now_ns();
+
+	pci_function_step(s->function, s->budget);
+	s->budget = pace_next(s->budget, now_ns() - before);
+}
+
+static int power_on(struct server *s, struct gtu_error *err)
+{
+	pci_function_destroy(s->function);
+	s->budget = PACE_BUDGET_FIRST;
+	s->function = pci_function_create(&s->setup, err);
+	return s->function ? 0 : err->code;
+}
+
+static int accept_peer(struct server *s, struct gtu_error *err)
+{
+	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (s->peer) {
+		fprintf(stderr, "gtu serve: turned a second connection away; the device has one machine\n");
+		close(fd);
+		return 0;
+	}
+	s->peer = vfio_user_open(fd, s->function, s->map_aperture, s->trace);
+	if (!s->peer)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a connection");
+	return 0;
+}
+
+/* The machine went, for @code and @why: whoever comes next finds the device as after power-on. */
+static int drop_peer(struct server *s, int code, const struct gtu_error *why, bool *done, struct gtu_error *err)
+{
+	bool greeted = vfio_user_greeted(s->peer);
+
+	if (code != GTU_ERR_GONE)
+		fprintf(stderr, "gtu serve: dropped the machine: %s\n", why->text);
+	else if (greeted && !cli_quiet())
+		fprintf(stderr, "gtu serve: the machine has gone\n");
+	vfio_user_close(s->peer);
+	s->peer = NULL;
+	*done = s->once && greeted;
+	return *done ? 0 : power_on(s, err);
+}
+
+static int serve_peer(struct server *s, bool *done, struct gtu_error *err)
+{
+	bool greeted = vfio_user_greeted(s->peer);
+	struct gtu_error why = { .text = "" };
+	int code = vfio_user_serve(s->peer, &why);
+
+	if (!greeted && vfio_user_greeted(s->peer) && !cli_quiet())
+		fprintf(stderr, "gtu serve: a machine has attached\n");
+	return code ? drop_peer(s, code, &why, done, err) : 0;
+}
+
+/* The device's turn. */
+static int step_peer(struct server *s, bool *done, struct gtu_error *err)
+{
+	struct gtu_error why = { .text = "it made a file shorter than the memory mapped from it" };
+
+	step(s);
+	return pci_function_memory(s->function)->torn ? drop_peer(s, GTU_ERR_INPUT, &why, done, err) : 0;
+}
+
+static int loop(struct server *s, struct gtu_error *err)
+{
+	bool done = false;
+
+	while (!done) {
+		struct pollfd p[3] = {
+			{ .fd = s->signals, .events = POLLIN },
+			{ .fd = s->listener, .events = POLLIN },
+			{ .fd = s->peer ? vfio_user_fd(s->peer) : -1,
+			  .events = s->peer ? vfio_user_events(s->peer) : 0 },
+		};
+		bool busy = s->peer && pci_function_pending(s->function);
+		bool waiting = s->peer && !busy && pci_function_waiting(s->function);
+		uint64_t before = waiting ? now_ns() : 0;
+		int n = poll(p, 3, busy ? 0 : waiting ? PACE_IDLE_MS : -1), code = 0;
+
+		if (n < 0 && errno != EINTR)
+			return gtu_fail(err, GTU_ERR_FAIL, "cannot wait: %s", strerror(errno));
+		if (p[0].revents)
+			return 0;
+		if (waiting)
+			pci_function_idle(s->function, now_ns() - before);
+		/* nothing holds a pointer into the machine's memory here: what it unmaps is let go of at once */
+		if (p[2].revents)
+			code = serve_peer(s, &done, err);
+		if (!code && p[1].revents)
+			code = accept_peer(s, err);
+		if (!code && s->peer)
+			code = step_peer(s, &done, err);
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+/* ---- The verb --------------------------------------------------------------------------------- */
+
+/* KIND or KIND=N into the plan; false after a complaint. */
+static bool parse_fault(char *text, uint64_t *plan)
+{
+	char *value = strchr(text, '=');
+	uint64_t n = 1;
+	int kind;
+
+	if (value)
+		*value++ = 0;
+	kind = cli_choice("fault", text, fault_names);
+	if (kind < 0 || (value && !cli_u64("the fault's number", value, 1, UINT64_MAX, &n)))
+		return false;
+	plan[kind] = n;
+	return true;
+}
+
+static int run_server(struct server *s)
+{
+	struct gtu_error err = { .text = "" };
+	int code = power_on(s, &err);
+
+	if (!code)
+		code = take_signals(s, &err);
+	if (!code)
+		code = start_listening(s, &err);
+	if (!code && !cli_quiet())
+		fprintf(stderr, "gtu serve: waiting for a machine on %s\n", s->path);
+	if (!code)
+		code = loop(s, &err);
+	stop_listening(s);
+	vfio_user_close(s->peer);
+	pci_function_destroy(s->function);
+	s->function = NULL;
+	if (s->signals >= 0)
+		close(s->signals);
+	return cli_exit(&err, code);
+}
+
+int cmd_serve(int argc, char **argv)
+{
+	enum { SOCKET = 1, ONCE, APERTURE, MAP_APERTURE, WITHOUT, FAULT, BUG, SEED, TRACE, HELP = 'h' };
+	static const struct option options[] = {
+		{ "socket", required_argument, NULL, SOCKET },
+		{ "once", no_argument, NULL, ONCE },
+		{ "aperture", required_argument, NULL, APERTURE },
+		{ "map-aperture", no_argument, NULL, MAP_APERTURE },
+		{ "without", required_argument, NULL, WITHOUT },
+		{ "fault", required_argument, NULL, FAULT },
+		{ "bug", required_argument, NULL, BUG },
+		{ "seed", required_argument, NULL, SEED },
+		{ "trace", no_argument, NULL, TRACE },
+		{ "help", no_argument, NULL, HELP },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct server s = { .listener = -1, .signals = -1, .setup.seed = 1 };
+	uint64_t aperture = APERTURE_DEFAULT;
+	int option, cap;
+
+	while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		switch (option) {
+		case SOCKET: s.path = optarg; break;
+		case ONCE: s.once = true; break;
+		case MAP_APERTURE: s.map_aperture = true; break;
+		case TRACE: s.trace = true; break;
+		case APERTURE:
+			if (!cli_u64("--aperture", optarg, 4096, APERTURE_MAX, &aperture))
+				return CLI_USAGE;
+			if (aperture & (aperture - 1))
+				return cli_usage("--aperture %s is not a power of two", optarg);
+			break;
+		case WITHOUT:
+			cap = cli_choice("capability", optarg, cap_names);
+			if (cap < 0)
+				return CLI_USAGE;
+			s.setup.device.caps_off |= 1ull << cap;
+			break;
+		case FAULT:
+			if (!parse_fault(optarg, s.setup.fault))
+				return CLI_USAGE;
+			break;
+		case BUG:
+			if (!bringup_bug(optarg, &s.setup.bug))
+				return CLI_USAGE;
+			break;
+		case SEED:
+			if (!cli_u64("--seed", optarg, 0, UINT64_MAX, &s.setup.seed))
+				return CLI_USAGE;
+			break;
+		case HELP:
+			help();
+			return CLI_DONE;
+		default:
+			return cli_option(argc, argv, option, options);
+		}
+	}
+	if (optind < argc)
+		return cli_usage("takes no '%s'", argv[optind]);
+	if (!s.path || !*s.path)
+		return cli_usage("needs --socket PATH");
+	s.setup.device.aperture_bytes = aperture;
+	return run_server(&s);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/* The gtu tool: finds the verb. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "tools/support/cli.h"
+
+static int cmd_help(int argc, char **argv);
+static int cmd_version(int argc, char **argv);
+
+static const struct verb {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *line;
+} verbs[] = {
+	{ "info", cmd_info, "what the device is: units, parameters, backends" },
+	{ "doctor", cmd_doctor, "what stands between you and a working device, and what to do" },
+	{ "convert", cmd_convert, "a graph file of any format into one that is mapped in place" },
+	{ "generate", cmd_generate, "a graph by rule and seed" },
+	{ "stat", cmd_stat, "degrees and components of a graph" },
+	{ "run", cmd_run, "an algorithm on a graph, through a unit, verified if you like" },
+	{ "bench", cmd_bench, "how fast the units are beside memcpy and plain software" },
+	{ "lab", cmd_lab, "the laboratory: a GPU's memory hierarchy, its counts beside independent ones" },
+	{ "report", cmd_report, "what run, lab, bench and stat have written, as one page with charts" },
+	{ "top", cmd_top, "live devices: units busy, jobs, requests by size" },
+	{ "bringup", cmd_bringup, "the first day of a board: each step from its configuration space to lock step" },
+	{ "fdt", cmd_fdt, "device trees: shown, checked against the binding, compared, as an overlay" },
+	{ "serve", cmd_serve, "the device as a process that a virtual machine attaches to" },
+	{ "help", cmd_help, "this page, or that of one verb" },
+	{ "version", cmd_version, "the version of this program" },
+};
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static const struct verb *find_verb(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < VERBS; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+static int unknown_verb(const char *name)
+{
+	const char *names[VERBS + 1], *nearest;
+	unsigned i;
+
+	for (i = 0; i < VERBS; i++)
+		names[i] = verbs[i].name;
+	names[VERBS] = NULL;
+	nearest = cli_nearest(name, names);
+	if (nearest)
+		return cli_usage("no verb '%s'; did you mean '%s'?", name, nearest);
+	return cli_usage("no verb '%s'", name);
+}
+
+static void print_help(FILE *to)
+{
+	unsigned i;
+
+	fputs("gtu: graphs through the units of the graph traversal unit.\n\n"
+	      "usage: gtu VERB [options]        gtu VERB --help says what a verb takes\n\n", to);
+	for (i = 0; i < VERBS; i++)
+		fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].line);
+	fputs("\nA first walk:\n"
+	      "  gtu info                                        the device in this process\n"
+	      "  gtu generate kronecker --scale 16 k16.gtu       a graph to try things on\n"
+	      "  gtu stat k16.gtu                                what it is like\n"
+	      "  gtu run bfs k16.gtu --unit scu --verify         hops from one vertex, checked\n"
+	      "  gtu run pagerank k16.gtu --unit iru --output ranks.txt\n"
+	      "  gtu run bfs k16.gtu --monitor --json bfs.json\n"
+	      "  gtu report bfs.json                             a page with charts: report.html\n"
+	      "  gtu convert roads.gr.xz roads.gtu               your own graph, once\n"
+	      "  gtu run sssp roads.gtu --source 42 --unit iru --json -\n"
+	      "\n--quiet, with any verb: no progress bar, nothing that was not asked for.\n"
+	      "Exit codes: 0 done, 1 failed at run time, 2 usage, 3 bad input, 4 verification failed,\n"
+	      "130 interrupted.\n", to);
+}
+
+static bool asks_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	const struct verb *v;
+	char *help[] = { NULL, "--help", NULL };
+
+	if (argc > 2)
+		return cli_usage("takes one VERB, got %d names", argc - 1);
+	if (argc < 2) {
+		print_help(stdout);
+		return CLI_DONE;
+	}
+	if (asks_help(argv[1])) {
+		fputs("usage: gtu help [VERB]\n\nWhat the program can do, or what VERB takes.\n\n"
+		      "  gtu help run\n", stdout);
+		return CLI_DONE;
+	}
+	if (argv[1][0] == '-')
+		return cli_usage("no option %s", argv[1]);
+	v = find_verb(argv[1]);
+	if (!v)
+		return unknown_verb(argv[1]);
+	help[0] = argv[1];
+	cli_start(v->name, cli_quiet());
+	return v->run(2, help);
+}
+
+static int cmd_version(int argc, char **argv)
+{
+	if (argc > 1 && asks_help(argv[1])) {
+		fputs("usage: gtu version\n\nThe version of this program, as 'gtu " GTU_VERSION "'.\n", stdout);
+		return CLI_DONE;
+	}
+	if (argc > 1)
+		return cli_usage("takes no '%s'", argv[1]);
+	puts("gtu " GTU_VERSION);
+	return CLI_DONE;
+}
+
+/* --quiet is every verb's, and may stand anywhere before a "--". */
+static int take_quiet(int argc, char **argv, bool *quiet)
+{
+	int from, to = 1;
+	bool options = true;
+
+	for (from = 1; from < argc; from++) {
+		options = options && strcmp(argv[from], "--");
+		if (options && !strcmp(argv[from], "--quiet"))
+			*quiet = true;
+		else
+			argv[to++] = argv[from];
+	}
+	argv[to] = NULL;
+	return to;
+}
+
+static int run_tool(int argc, char **argv)
+{
+	const struct verb *v;
+	bool quiet = false;
+
+	argc = take_quiet(argc, argv, &quiet);
+	cli_start(NULL, quiet);
+	if (argc < 2) {
+		print_help(stderr);
+		return CLI_USAGE;
+	}
+	if (asks_help(argv[1])) {
+		print_help(stdout);
+		return CLI_DONE;
+	}
+	if (!strcmp(argv[1], "--version"))
+		argv[1] = "version";
+	v = find_verb(argv[1]);
+	if (!v)
+		return unknown_verb(argv[1]);
+	cli_start(v->name, quiet);
+	return v->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	int code;
+
+	/* at a limit on file sizes a write fails, and what was begun is removed, instead of the end here */
+	signal(SIGXFSZ, SIG_IGN);
+	code = run_tool(argc, argv);
+	cli_clear_bar();
+	errno = 0;
+	/* what did not reach the reader is not done */
+	if ((fflush(stdout) || ferror(stdout)) && code == CLI_DONE) {
+		fprintf(stderr, "gtu: cannot write to standard output%s%s; send it to where there is room\n", errno ? ": " : "",
+			errno ? strerror(errno) : "");
+		code = CLI_FAILED;
+	}
+	return code;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "lab_expect.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/reference/reference.h"
+
+uint64_t lab_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+uint32_t lab_source(const struct gtu_graph *g, unsigned i)
+{
+	uint64_t k, v;
+
+	for (k = i * 1000003ull; v = lab_mix(k + 1) % g->n, g->row[v] == g->row[v + 1]; k++)
+		;
+	return (uint32_t)v;
+}
+
+uint64_t *lab_expect(const struct gtu_graph *g, enum lab_expect_what what, uint64_t source, uint64_t iterations,
+		     struct gtu_error *err)
+{
+	uint64_t *whole = malloc(8 * g->n + 8), v;
+	double *real = malloc(8 * g->n + 8), change;
+	int rc = whole && real ? 0 : -1;
+
+	if (!rc && what == LAB_LEVELS)
+		rc = reference_bfs(g, source, whole);
+	else if (!rc && what == LAB_COMPONENTS)
+		rc = reference_components(g, whole);
+	else if (!rc && what == LAB_DISTANCES)
+		rc = reference_sssp(g, source, real);
+	else if (!rc && what == LAB_CORES)
+		rc = reference_cores(g, whole);
+	else if (!rc && what == LAB_SHARES)
+		rc = reference_betweenness(g, &source, 1, real);
+	else if (!rc)
+		rc = reference_pagerank(g, 0.85, iterations, real, &change);
+	for (v = 0; v < g->n && !rc && what == LAB_DISTANCES; v++)
+		whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
+	if (!rc && (what == LAB_RANKS || what == LAB_SHARES))
+		memcpy(whole, real, 8 * g->n);
+	free(real);
+	if (!rc)
+		return whole;
+	free(whole);
+	gtu_fail(err, GTU_ERR_NOMEM, "no memory for the reference's result of %s", g->name);
+	return NULL;
+}
+
+/*
+ * How many edges lead to each vertex, so many floats were added up for it; or NULL. n of them, each added with an error of
+ * 2^-24 of the sum at most, are off by n times as much at most: where a hub's terms are all alike and small, they nearly are.
+ */
+static uint64_t *terms(const struct gtu_graph *g)
+{
+	uint64_t *n = calloc(g->n + 1, sizeof(*n)), e;
+
+	for (e = 0; n && e < g->m; e++)
+		n[gtu_graph_target(g, e)]++;
+	return n;
+}
+
+static int same_floats(const struct gtu_graph *g, const char *name, const uint64_t *expected, const uint32_t *result,
+		       struct gtu_error *err)
+{
+	uint64_t *added = terms(g), v;
+	double real, off;
+	float rank;
+	int rc = 0;
+
+	if (!added)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to compare the results of %s", g->name);
+	for (v = 0; v < g->n && !rc; v++) {
+		memcpy(&real, &expected[v], 8);
+		memcpy(&rank, &result[v], 4);
+		off = fmax(1e-3, ldexp((double)added[v], -24));
+		if (!(fabs((double)rank - real) <= off * real))
+			rc = gtu_fail(err, GTU_ERR_VERIFY, "%s: the %s of vertex %" PRIu64 " is %g, not %g", g->name, name, v, (double)rank,
+				      real);
+	}
+	free(added);
+	return rc;
+}
+
+int lab_expect_same(const struct gtu_graph *g, enum lab_expect_what what, const uint64_t *expected,
+		    const uint32_t *result, struct gtu_error *err)
+{
+	static const char *const names[] = { "level", "distance", "component", "rank", "core", "dependency" };
+	uint64_t v;
+
+	if (what == LAB_RANKS || what == LAB_SHARES)
+		return same_floats(g, names[what], expected, result, err);
+	for (v = 0; v < g->n; v++)
+		if (result[v] != (uint32_t)expected[v])
+			return gtu_fail(err, GTU_ERR_VERIFY, "%s: the %s of vertex %" PRIu64 " is %u, not %u", g->name,
+					names[what], v, result[v], (uint32_t)expected[v]);
+	return 0;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_expect.h"
+#include "lab_graphpeg.h"
+#include "tools/reference/reference.h"
+
+#define WORKLIST    (48u << 10)
+
+/* ---- Runs ---------------------------------------------------------------------------------------- */
+
+static bool same(const struct graphpeg_want *a, const struct graphpeg_want *b)
+{
+	const struct lab_peg_build *p = &a->how.peg, *q = &b->how.peg;
+
+	if (a->graph != b->graph || a->sms != b->sms || a->how.algorithm != b->how.algorithm || a->how.strategy != b->how.strategy ||
+	    a->how.edges != b->how.edges || a->how.push_only != b->how.push_only)
+		return false;
+	return a->how.strategy != LAB_PG_PEG ||
+	       (p->entries == q->entries && p->edge_bytes == q->edge_bytes && p->list_bytes == q->list_bytes && p->shift == q->shift &&
+		p->balance_edges == q->balance_edges && p->balance_lists == q->balance_lists && p->free == q->free);
+}
+
+const struct graphpeg_outcome *graphpeg_outcome(struct graphpeg *x, const struct graphpeg_want *w)
+{
+	static const struct graphpeg_outcome none;
+	struct graphpeg_want *more;
+	unsigned i;
+
+	for (i = 0; i < x->wants; i++)
+		if (same(&x->want[i], w))
+			return x->planned ? &x->outcome[i] : &none;
+	if (x->wants == x->room) {
+		more = realloc(x->want, (2 * x->room + 64) * sizeof(*more));
+		if (!more) {
+			x->no_memory = true;
+			return &none;
+		}
+		x->want = more;
+		x->room = 2 * x->room + 64;
+	}
+	x->want[x->wants++] = *w;
+	return &none;
+}
+
+struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigned algorithm, unsigned strategy, uint64_t edges)
+{
+	const struct lab_run *r = x->r;
+	struct graphpeg_want w = { .graph = g };
+	double smaller = r->files ? 1 : exp2((double)r->scale - PAPER_SCALE);
+
+	w.how = (struct lab_pg_how){
+		.algorithm = algorithm, .strategy = strategy, .edges = (uint64_t)((double)edges * smaller) + 1, .peg = x->build,
+		.peg_blocks = x->blocks, .worklist_bytes = WORKLIST, .scale_free = !strcmp(r->symbol[g], "COP"),
+	};
+	if (edges == PARAMETERS && algorithm >= LAB_PG_GC)
+		w.how.edges = 1;	/* "only the first iteration was simulated" */
+	return w;
+}
+
+/* What was computed until it was cut short. */
+static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *w, const struct lab_pg_result *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = &s->graph;
+	const uint32_t *value = r->value;
+	uint64_t v, e;
+	bool bad;
+
+	for (v = 0; v < g->n; v++) {
+		switch (w->how.algorithm) {
+		case LAB_PG_BFS:
+		case LAB_PG_BC:
+			bad = value[v] != (uint32_t)s->levels[v] && (value[v] != UINT32_MAX || s->levels[v] < r->iterations);
+			break;
+		case LAB_PG_SSSP:
+			bad = value[v] < (uint32_t)s->distances[v];
+			break;
+		case LAB_PG_KC:
+			bad = value[v] < s->cores[v];
+			break;
+		case LAB_PG_GC:		/* those that have had their round are coloured */
+			for (bad = false, e = g->row[v]; e < g->row[v + 1] && value[v] < r->iterations; e++)
+				bad |= value[s->col[e]] == value[v] && s->col[e] != v;
+			break;
+		default:
+			bad = value[v] > 2;
+		}
+		if (bad)
+			return gtu_fail(err, GTU_ERR_VERIFY, "%s, %s on %s: vertex %llu has %u after %llu iterations",
+					lab_pg_algorithm_name(w->how.algorithm), lab_pg_strategy_name(w->how.strategy), g->name,
+					(unsigned long long)v, value[v], (unsigned long long)r->iterations);
+	}
+	return 0;
+}
+
+static int verify(const struct graphpeg_subject *s, const struct graphpeg_want *w, const struct lab_pg_result *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = &s->graph;
+	const char *by = lab_pg_strategy_name(w->how.strategy);
+	int rc;
+
+	if (!r->whole)
+		return so_far(s, w, r, err);
+	switch (w->how.algorithm) {
+	case LAB_PG_BFS:
+		return lab_expect_same(g, LAB_LEVELS, s->levels, r->value, err);
+	case LAB_PG_SSSP:
+		return lab_expect_same(g, LAB_DISTANCES, s->distances, r->value, err);
+	case LAB_PG_BC:
+		rc = lab_expect_same(g, LAB_LEVELS, s->levels, r->value, err);
+		return rc ? rc : lab_expect_same(g, LAB_SHARES, s->shares, (const uint32_t *)r->score, err);
+	case LAB_PG_KC:
+		return lab_expect_same(g, LAB_CORES, s->cores, r->value, err);
+	case LAB_PG_GC:
+		return reference_same_color(g, r->value) == UINT64_MAX ? 0 :
+		       gtu_fail(err, GTU_ERR_VERIFY, "gc, %s: two neighbours in %s have one colour", by, g->name);
+	default:
+		return r->met == (s->levels[s->target] != UINT64_MAX) ? 0 :
+		       gtu_fail(err, GTU_ERR_VERIFY, "stcon, %s: %u and %u in %s are%s connected", by, s->source, s->target, g->name,
+				r->met ? " not" : "");
+	}
+}
+
+int graphpeg_run(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
+{
+	struct graphpeg *x = ctx;
+	struct graphpeg_want *w = &x->want[i];
+	const struct graphpeg_subject *s = &x->subject[w->graph];
+	struct graphpeg_outcome *o = &x->outcome[i];
+	struct lab_pg_result *r = &o->r;
+	struct lab_machine m = x->r->m;
+	const struct lab_stats *n = &r->stats;
+	double edges, sent;
+	unsigned k;
+	int rc;
+
+	m.sms = w->sms ? w->sms : m.sms;
+	w->how.graph = &s->graph;
+	w->how.source = s->source;
+	w->how.target = s->target;
+	r->value = malloc(4 * s->graph.n + 4);
+	r->score = malloc(4 * s->graph.n + 4);
+	rc = r->value && r->score ? lab_pg_run(&m, &w->how, progress, r, err) :
+	     gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results of %s", s->graph.name);
+	rc = rc ? rc : verify(s, w, r, err);
+	free(r->value);
+	free(r->score);
+	r->value = NULL;
+	r->score = NULL;
+	if (rc)
+		return rc;
+	edges = r->edges ? (double)r->edges : 1;
+	for (sent = (double)(r->peg.requests + r->hwwl.requests), k = 0; k < LAB_KINDS; k++)
+		sent += (double)n->transactions[k];
+	o->rate = r->cycles ? edges / lab_seconds(&m, r->cycles) : NAN;
+	o->balancing = (double)r->balancing / (double)r->cycles;
+	o->instructions = (double)n->warp_instructions / edges;
+	o->requests = sent / edges;
+	o->warp_instructions = n->warp_instructions;
+	return 0;
+}
+
+/* ---- Graphs --------------------------------------------------------------------------------------- */
+
+int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, struct gtu_error *err)
+{
+	uint64_t v, e, t;
+	int rc = in->flags & GTU_GRAPH_DIRECTED ? gtu_graph_symmetrize(in, NULL, &s->both, err) : 0;
+	const struct gtu_graph *g = s->both ? s->both : in;
+	bool weighted;
+
+	if (rc)
+		return rc;
+	if (!g->m || g->n < 2)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
+	s->graph = *g;
+	s->weight = malloc(4 * g->m);
+	s->col = malloc(4 * g->m);
+	if (!s->weight || !s->col)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+	weighted = g->weight && g->weight_type == GTU_WEIGHT_U32;
+	for (v = 0; v < g->n; v++) {
+		for (e = g->row[v]; e < g->row[v + 1]; e++) {
+			t = gtu_graph_target(g, e);
+			s->col[e] = (uint32_t)t;
+			s->weight[e] = weighted ? ((const uint32_t *)g->weight)[e] :
+				       1 + (uint32_t)(lab_mix((v < t ? v : t) << 32 | (v < t ? t : v)) % 64);
+		}
+	}
+	s->graph.col = s->col;
+	s->graph.edge_bytes = 4;
+	s->graph.weight = s->weight;
+	s->graph.weight_type = GTU_WEIGHT_U32;
+	s->source = lab_source(g, 0);
+	s->target = lab_source(g, 1);
+	return 0;
+}
+
+int graphpeg_expect(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
+{
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_SHARES, LAB_CORES };
+	struct graphpeg *x = ctx;
+	struct graphpeg_subject *s = &x->subject[i / 4];
+	uint64_t **const to[] = { &s->levels, &s->distances, &s->shares, &s->cores };
+
+	(void)progress;
+	*to[i % 4] = lab_expect(&s->graph, what[i % 4], s->source, 0, err);
+	return *to[i % 4] ? 0 : err->code;
+}
+
+void graphpeg_free(struct graphpeg *x)
+{
+	unsigned i;
+
+	for (i = 0; i < LAB_RUN_GRAPHS; i++) {
+		struct graphpeg_subject *s = &x->subject[i];
+
+		gtu_graph_close(s->both);
+		free(s->col);
+		free(s->weight);
+		free(s->levels);
+		free(s->distances);
+		free(s->shares);
+		free(s->cores);
+	}
+	free(x->want);
+	free(x->outcome);
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+#include "lab_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/support/cli.h"
+#include "lab_plot.h"
+#include "tools/report/report.h"
+#include "tools/support/whole_file.h"
+
+static const struct experiment {
+	const char *name, *text;
+	int (*run)(struct lab_run *r, struct gtu_error *err);
+	uint64_t figures;		/* bits, of figures and LAB_TABLE() */
+	unsigned scale;
+	bool algorithms;		/* --algorithm: its rows are of one at a time */
+} experiments[] = {
+	{ "emogi", "edge list over the link or in unified memory: figures 3 to 13, table 2", lab_run_emogi,
+	  0x7ff << 3 | 1ull << LAB_TABLE(2), 14, false },
+	{ "iru", "BFS, SSSP, PageRank with the IRU and without: figures 12 to 16", lab_run_iru,
+	  1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, 18, true },
+	{ "scu", "BFS, SSSP, PageRank with the SCU and without, gtx980 and tx1: figures 1, 9 to 13", lab_run_scu,
+	  1 << 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13, 12, true },
+	{ "sparseweaver", "Weaver and software mappings: figures 2, 10 to 15, 17 to 19, table 5 (no area, no NVIDIA)",
+	  lab_run_sparseweaver,
+	  1 << 2 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 17 | 1 << 18 | 1 << 19 | 1ull << LAB_TABLE(5),
+	  14, false },
+	{ "graphpeg", "six algorithms by edge gathering and five other strategies: figures 2, 7 to 11, tables 4, 5", lab_run_graphpeg,
+	  1 << 2 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1ull << LAB_TABLE(4) | 1ull << LAB_TABLE(5), 16, false },
+};
+#define EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
+
+/* --device: the one that a real GPU runs. */
+static const struct experiment on_gpu = {
+	"emogi", "what a GPU on its link gives of it", lab_run_emogi_gpu,
+	1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12, 16, false
+};
+
+void lab_run_list(void)
+{
+	unsigned i;
+
+	for (i = 0; i < EXPERIMENTS; i++)
+		printf("  gtu lab run %-12s %s\n", experiments[i].name, experiments[i].text);
+}
+
+const char *lab_run_label(const struct lab_run *r, unsigned g)
+{
+	return *r->symbol[g] ? r->symbol[g] : r->graph[g]->name;
+}
+
+static int add_file(struct lab_run *r, const char *path, struct gtu_error *err)
+{
+	int rc = gtu_graph_open(path, NULL, r->progress, &r->graph[r->graphs], err);
+
+	if (rc)
+		return rc;
+	r->symbol[r->graphs] = "";
+	return gtu_graph_check(r->graph[r->graphs++], r->progress, err);
+}
+
+int lab_run_algorithms(const struct lab_run *r, const char *name(unsigned), unsigned *number, unsigned *count,
+		       struct gtu_error *err)
+{
+	char known[160] = "";
+	unsigned i;
+
+	*count = 0;
+	for (i = 0; name(i); i++) {
+		if (!r->algorithm || !strcmp(r->algorithm, name(i)))
+			number[(*count)++] = i;
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s %s", i ? "," : "", name(i));
+	}
+	return *count ? 0 : gtu_fail(err, GTU_ERR_USAGE, "no algorithm here is called '%.40s'; there are%s", r->algorithm, known);
+}
+
+int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, const struct lab_sibling *sibling,
+		  unsigned siblings, struct gtu_error *err)
+{
+	struct gtu_generate_options o;
+	unsigned i;
+	int rc = lab_machine_open(r->machine ? r->machine : machine, &r->m, err);
+
+	for (i = 0; i < r->sets && !rc; i++)
+		if (!unit || strncmp(r->set[i], unit, strlen(unit)))
+			rc = lab_machine_set(&r->m, r->set[i], err);
+	for (i = 0; i < r->files && !rc; i++)
+		rc = add_file(r, r->file[i], err);
+	for (i = 0; i < siblings && !r->files && !rc; i++) {
+		o = sibling[i].how;
+		o.n = (uint64_t)(sibling[i].vertices * (double)(1ull << r->scale));
+		o.scale = (uint32_t)lround(log2((double)o.n));
+		o.seed = 1;
+		if (sibling[i].density)
+			o.degree *= exp2((double)r->scale - sibling[i].density);
+		rc = gtu_graph_generate(&o, r->progress, &r->graph[r->graphs], err);
+		r->symbol[r->graphs] = sibling[i].symbol;
+		r->graphs += !rc;
+	}
+	return rc;
+}
+
+static void print_report(const struct lab_run *r)
+{
+	unsigned g;
+
+	printf("machine %s\n", r->m.name);
+	for (g = 0; g < r->graphs; g++)
+		printf("graph   %-12s %s%s (%" PRIu64 " vertices, %" PRIu64 " edges)\n", lab_run_label(r, g),
+		       *r->symbol[g] ? "in its place: " : "", r->graph[g]->name, r->graph[g]->n, r->graph[g]->m);
+	putchar('\n');
+	if (r->sweep) {
+		lab_sweep_print(r->sweep);
+		printf("\n%" PRIu64 " results were equal to the reference's; %.1f M warp instructions were simulated.\n", r->checked,
+		       (double)r->instructions / 1e6);
+		return;
+	}
+	lab_table_print(&r->table);
+	printf("\nCounts are to be within 15%% of the paper's; speed-ups on its side of 1 and within a third of its logarithm.\n"
+	       "Rank order (Spearman's) is to be 0.8 or more.\n"
+	       "%" PRIu64 " results were equal to the reference's; %.1f M warp instructions were simulated.\n", r->checked,
+	       (double)r->instructions / 1e6);
+}
+
+struct subject {
+	const struct lab_run *r;
+	const char *name;		/* of the experiment */
+};
+
+static void put_json(const struct lab_run *r, const char *name, struct json *j)
+{
+	unsigned g;
+
+	json_begin_object(j, NULL);
+	json_string(j, "experiment", name);
+	json_string(j, "machine", r->m.name);
+	json_begin_array(j, "set");
+	for (g = 0; g < r->sets; g++)
+		json_string(j, NULL, r->set[g]);
+	json_end_array(j);
+	json_begin_array(j, "graphs");
+	for (g = 0; g < r->graphs; g++) {
+		json_begin_object(j, NULL);
+		json_string(j, "name", lab_run_label(r, g));
+		json_string(j, "graph", r->graph[g]->name);
+		json_bool(j, "sibling", *r->symbol[g]);
+		json_u64(j, "vertices", r->graph[g]->n);
+		json_u64(j, "edges", r->graph[g]->m);
+		json_end_object(j);
+	}
+	json_end_array(j);
+	if (r->sweep)
+		lab_sweep_json(r->sweep, j);
+	else
+		lab_table_json(&r->table, j);
+	json_u64(j, "results_checked", r->checked);
+	json_u64(j, "warp_instructions", r->instructions);
+	json_end_object(j);
+}
+
+static int write_report(const struct lab_run *r, const char *name, struct gtu_error *err)
+{
+	struct whole_file w;
+	struct json j;
+	int rc = whole_file_open(&w, r->json, err);
+
+	if (rc)
+		return rc;
+	json_start(&j, w.file);
+	put_json(r, name, &j);
+	if (json_finish(&j))
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
+}
+
+static void put_subject(const void *subject, FILE *to)
+{
+	const struct subject *s = subject;
+	struct json j;
+
+	json_start(&j, to);
+	put_json(s->r, s->name, &j);
+	json_finish(&j);
+}
+
+static int write_plot(const struct lab_run *r, const char *name, struct gtu_error *err)
+{
+	struct whole_file w;
+	char head[160];
+	struct subject sweep = { r, name };
+	int rc;
+
+	if (r->sweep)
+		return report_plot(r->plot, put_subject, &sweep, report_chart_sweep, err);
+	rc = whole_file_open(&w, r->plot, err);
+	if (rc)
+		return rc;
+	snprintf(head, sizeof(head), "%s on machine %s, %s", name, r->m.name, r->files ? "graphs of the user's" :
+		 "over siblings of the paper's graphs");
+	errno = 0;
+	lab_plot(&r->table, head, false, w.file);
+	if (fflush(w.file) || ferror(w.file))
+		rc = whole_file_failed(&w, err);
+	return whole_file_close(&w, rc, err);
+}
+
+static int figure_known(const struct experiment *e, uint64_t figure, struct gtu_error *err)
+{
+	char known[320] = "";
+	unsigned i;
+
+	if (!figure || (figure < 64 && e->figures >> figure & 1))
+		return 0;
+	for (i = 0; i < 64; i++)
+		if (e->figures >> i & 1)
+			snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s %s", *known ? "," : "",
+				 lab_figure_name(i).text);
+	return gtu_fail(err, GTU_ERR_USAGE, "%s has no %s%s here; it has%s", e->name, figure < LAB_TABLE(0) ? "figure " : "",
+			lab_figure_name((unsigned)figure).text, known);
+}
+
+static int run_table(struct lab_run *r, const struct experiment *e, struct gtu_error *err)
+{
+	int rc = e->run(r, err);
+
+	lab_table_rank(&r->table);
+	lab_table_sort(&r->table);
+	return rc || !r->table.no_memory ? rc : gtu_fail(err, GTU_ERR_NOMEM, "no memory for the table");
+}
+
+static void close_graphs(struct lab_run *r)
+{
+	while (r->graphs)
+		gtu_graph_close(r->graph[--r->graphs]);
+}
+
+/* A run for each value. Graphs and machine that are named in the report are those of the first. */
+static int run_sweep(struct lab_run *r, const struct experiment *e, struct gtu_error *err)
+{
+	const char **set = malloc((r->sets + 1) * sizeof(*set));
+	struct lab_run first = *r;
+	unsigned i;
+	int rc = 0;
+
+	if (!set)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for --sweep");
+	for (i = 0; i < r->sets; i++)
+		set[i] = r->set[i];
+	for (i = 0; i < r->sweep->values && !rc; i++) {
+		struct lab_run one = first;
+
+		set[one.sets++] = r->sweep->set[i];
+		one.set = set;
+		rc = run_table(&one, e, err);
+		rc = rc ? rc : lab_sweep_take(r->sweep, &one.table, err);
+		lab_table_free(&one.table);
+		r->checked += one.checked;
+		r->instructions += one.instructions;
+		if (i) {
+			close_graphs(&one);
+		} else {
+			r->m = one.m;
+			r->graphs = one.graphs;
+			memcpy(r->graph, one.graph, sizeof(r->graph));
+			memcpy(r->symbol, one.symbol, sizeof(r->symbol));
+		}
+	}
+	free(set);
+	return rc;
+}
+
+/* Everything that was asked for, of what there is. */
+static int put_all(const struct lab_run *r, const char *name, struct gtu_error *err)
+{
+	int rc = r->json ? write_report(r, name, err) : 0;
+
+	if (!rc && r->plot)
+		rc = write_plot(r, name, err);
+	if (rc || (r->json && whole_file_is_stdout(r->json)) || (r->plot && whole_file_is_stdout(r->plot)))
+		return rc;
+	print_report(r);
+	return fflush(stdout) ? gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno)) : 0;
+}
+
+int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *err)
+{
+	const struct experiment *e = NULL;
+	unsigned i;
+	int rc;
+
+	for (i = 0; i < EXPERIMENTS; i++)
+		if (!strcmp(experiments[i].name, name))
+			e = &experiments[i];
+	if (!e)
+		return gtu_fail(err, GTU_ERR_USAGE, "no experiment is called '%.40s'; 'gtu lab list' has them", name);
+	if (r->device && strcmp(e->name, on_gpu.name))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s runs in the laboratory alone: --device is for emogi", e->name);
+	if (r->device)
+		e = &on_gpu;
+	if (r->algorithm && !e->algorithms)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s sets its algorithms side by side: --algorithm is for iru and scu", e->name);
+	if (!r->scale)
+		r->scale = e->scale;
+	rc = figure_known(e, r->figure, err);
+	if (!rc && r->json && r->plot && whole_file_same(r->json, r->plot))
+		rc = gtu_fail(err, GTU_ERR_USAGE, "--json and --plot cannot both go to %s", r->plot);
+	rc = !rc && r->json ? whole_file_try(r->json, err) : rc;
+	rc = !rc && r->plot ? whole_file_try(r->plot, err) : rc;
+	if (!rc) {
+		rc = r->sweep ? run_sweep(r, e, err) : run_table(r, e, err);
+		cli_clear_bar();
+		/* values of a sweep that were run before one that cannot be are not lost */
+		if (!rc)
+			rc = put_all(r, e->name, err);
+		else if (r->sweep && r->sweep->done)
+			put_all(r, e->name, NULL);
+	}
+	lab_table_free(&r->table);
+	close_graphs(r);
+	return rc;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/* --plot of benchmarks: the chart is made from their JSON, so that page and drawing cannot differ. And how both end. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report.h"
+#include "tools/support/whole_file.h"
+
+int report_close(struct report *r, struct whole_file *w, struct gtu_error *err)
+{
+	int rc = 0;
+
+	report_free(r);
+	if (fflush(w->file) || ferror(w->file))
+		rc = whole_file_failed(w, err);
+	else if (r->no_memory)
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the %s", r->page ? "page" : "drawing");
+	return whole_file_close(w, rc, err);
+}
+
+static int draw(const char *path, const struct json_value *doc, void (*chart)(struct report *r, const struct json_value *doc),
+		struct gtu_error *err)
+{
+	struct report r = { .page = false };
+	struct whole_file w;
+	int rc = whole_file_open(&w, path, err);
+
+	if (rc)
+		return rc;
+	r.to = w.file;
+	errno = 0;
+	chart(&r, doc);
+	return report_close(&r, &w, err);
+}
+
+int report_plot(const char *path, void (*write)(const void *subject, FILE *to), const void *subject,
+		void (*chart)(struct report *r, const struct json_value *doc), struct gtu_error *err)
+{
+	const struct json_value *doc;
+	struct json_tree *tree = NULL;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+	int rc;
+
+	if (f)
+		write(subject, f);
+	if (!f || fclose(f))
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the drawing");
+	else
+		rc = json_read_text("the benchmark's own JSON", text, size, &tree, &doc, err);
+	if (!rc)
+		rc = draw(path, doc, chart, err);
+	json_read_free(tree);
+	free(text);
+	return rc;
+}

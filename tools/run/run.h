@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* One run of `gtu run`: what cmd_run.c fills in and run_report.c writes out. */
+#ifndef GTU_RUN_H
+#define GTU_RUN_H
+
+#include <stdio.h>
+
+#include "tools/support/gpu_options.h"
+#include "gtu/gtu.h"
+#include "gtu/hash.h"
+
+struct json;
+struct run;
+
+/* Options that mean something to some algorithms only. */
+#define RUN_TAKES_SOURCE	(1u << 0)
+#define RUN_TAKES_SOURCES	(1u << 1)	/* --source with several, --sources */
+#define RUN_TAKES_TARGET	(1u << 2)
+#define RUN_TAKES_WEIGHTS	(1u << 3)
+#define RUN_TAKES_RANKS		(1u << 4)	/* --damping, --epsilon */
+#define RUN_TAKES_DELTA		(1u << 5)
+#define RUN_TAKES_FEATURES	(1u << 6)
+#define RUN_TAKES_SEED		(1u << 7)
+#define RUN_TAKES_DIRECTION	(1u << 9)
+#define RUN_TAKES_QUERIES	(1u << 8)	/* a value a query, not a vertex */
+#define RUN_TAKES_ITERATIONS	(1u << 10)
+
+/* An algorithm as `gtu run` sees it. To add one: a row in run_kind.c, and what it shows in run_values.c. */
+struct run_kind {
+	const char *name;
+	const char *alias;		/* or NULL */
+	unsigned takes;			/* RUN_TAKES_* */
+	uint32_t value_bytes;		/* of a value: 4 or 8 */
+	bool one;			/* one value in all, not one a vertex */
+	const char *rounds;		/* what its iterations are */
+	int (*compute)(struct run *r, struct gtu_error *err);
+	/* Compare with plain reference code: r->verdict, and GTU_ERR_VERIFY with the first difference. */
+	int (*verify)(struct run *r, struct gtu_error *err);
+	/* Value @v of @values, a line without what it belongs to, for --output. */
+	void (*write)(const struct run *r, const void *values, uint64_t v, FILE *f);
+	/* Members of the JSON's "result". */
+	void (*json)(const struct run *r, struct json *j);
+	void (*print)(const struct run *r, FILE *to);
+};
+
+/* By name or alias; NULL after a complaint. */
+const struct run_kind *run_kind(const char *word);
+
+/* An iteration, or some that followed one another, where there are many. */
+#define RUN_STEPS 2048u
+struct run_step {
+	struct gtu_iteration sum;	/* number: of the first */
+	uint64_t iterations;
+	uint64_t bytes[2];		/* --monitor: read and written by units, of the computer's memory */
+};
+
+enum run_verdict { RUN_NOT_VERIFIED, RUN_EQUAL, RUN_DIFFERENT };
+
+struct run {
+	const struct run_kind *kind;
+	const char *path;		/* of the graph */
+	const char *unit, *device;	/* as named; device is "none" without a unit */
+	const char *direction;		/* as named, or NULL */
+	const char *output, *json;	/* files, "-", or NULL */
+	struct gtu_graph graph;		/* as opened, with the weights that were asked for */
+	struct gtu_device *dev;
+	struct gtu_algorithm_options opt;
+	struct gtu_algorithm_stats stats;
+	bool source_chosen;		/* by us */
+	struct gpu_request gpu;
+	bool monitor;			/* ZCM watches */
+	const char *sources_text;	/* BC: how they were chosen, for a person */
+	const char *weights;		/* what they are, for a person; SSSP */
+	double open_seconds;
+	union {
+		uint64_t *integer;	/* BFS levels, CC and CDLP vertices, cores, the distance of stcon, places */
+		double *real;		/* SSSP distances, PR ranks, BC scores, LCC, GCN features */
+		uint32_t *color;	/* GC */
+		void *result;
+	};
+	struct {
+		uint32_t unit;
+		const char *name;
+		uint64_t value[GTU_UREG_COUNTERS];
+	} counters[5];
+	unsigned units;			/* of them */
+	struct run_step *step;		/* with --json: its iterations, RUN_STEPS at most */
+	unsigned steps;
+	uint64_t per_step;		/* iterations of a step, but of the last one */
+	uint64_t seen_bytes[2];		/* --monitor: of memory, by direction, up to the last iteration */
+	enum run_verdict verdict;
+	double verify_seconds;
+	struct gtu_hash_table table;	/* hash: of the graph's edges */
+	uint64_t *query, queries;	/* keys that are looked up in it */
+	double change;			/* PR: of the reference's last iteration */
+};
+
+/* How many values there are. */
+static inline uint64_t run_values(const struct run *r)
+{
+	return r->kind->one ? 1 : r->kind->takes & RUN_TAKES_QUERIES ? r->queries : r->graph.n;
+}
+
+/* Of how many numbers each consists. */
+static inline uint64_t run_width(const struct run *r)
+{
+	return r->kind->takes & RUN_TAKES_FEATURES ? r->opt.features : 1;
+}
+
+/* One vertex is where it starts (betweenness has a list of them). */
+static inline bool run_has_source(const struct run *r)
+{
+	return (r->kind->takes & (RUN_TAKES_SOURCE | RUN_TAKES_SOURCES)) == RUN_TAKES_SOURCE;
+}
+
+/* run_values.c, for the table of run_kind.c */
+void run_write_hops(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_distance(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_real(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_features(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_vertex(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_core(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_write_color(const struct run *r, const void *values, uint64_t v, FILE *f);
+void run_json_bfs(const struct run *r, struct json *j);
+void run_json_sssp(const struct run *r, struct json *j);
+void run_json_pr(const struct run *r, struct json *j);
+void run_json_cc(const struct run *r, struct json *j);
+void run_json_bc(const struct run *r, struct json *j);
+void run_json_stcon(const struct run *r, struct json *j);
+void run_json_gc(const struct run *r, struct json *j);
+void run_json_kc(const struct run *r, struct json *j);
+void run_print_bfs(const struct run *r, FILE *to);
+void run_print_sssp(const struct run *r, FILE *to);
+void run_print_pr(const struct run *r, FILE *to);
+void run_print_cc(const struct run *r, FILE *to);
+void run_print_bc(const struct run *r, FILE *to);
+void run_print_stcon(const struct run *r, FILE *to);
+void run_print_gc(const struct run *r, FILE *to);
+void run_json_cdlp(const struct run *r, struct json *j);
+void run_print_cdlp(const struct run *r, FILE *to);
+void run_json_lcc(const struct run *r, struct json *j);
+void run_print_lcc(const struct run *r, FILE *to);
+void run_json_gcn(const struct run *r, struct json *j);
+void run_print_gcn(const struct run *r, FILE *to);
+void run_print_kc(const struct run *r, FILE *to);
+
+/* run_hash.c, likewise */
+int run_compute_hash(struct run *r, struct gtu_error *err);
+int run_verify_hash(struct run *r, struct gtu_error *err);
+void run_write_place(const struct run *r, const void *values, uint64_t q, FILE *f);
+void run_json_hash(const struct run *r, struct json *j);
+void run_print_hash(const struct run *r, FILE *to);
+
+/* run_steps.c: have the run's iterations kept (0, or GTU_ERR_NOMEM), write them as "steps". */
+int run_steps_begin(struct run *r, struct gtu_error *err);
+void run_steps_json(const struct run *r, struct json *j);
+
+/* --output and --json. Whole or not at all: a temporary file is renamed. */
+int run_write_output(const struct run *r, struct gtu_error *err);
+int run_write_json(const struct run *r, struct gtu_error *err);
+/* What a person wants to see. */
+void run_print(const struct run *r, FILE *to);
+
+#endif

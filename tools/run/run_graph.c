@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+/* The graph of `gtu run`: opened, with the weights, sources and target that were asked for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/support/cli.h"
+#include "tools/support/graph_options.h"
+#include "run_request.h"
+
+#define RANDOM_WEIGHTS 255
+#define SOURCES 16			/* of betweenness, where none are asked for */
+
+/* A weight of 1 to 255 an edge, by its ends alone: the same in both directions and in every format. */
+static int make_random_weights(struct request *q, struct gtu_error *err)
+{
+	struct gtu_graph *g = &q->run.graph;
+	uint64_t v, e, end, a, b, target;
+
+	q->random_weights = malloc((g->m + 1) * sizeof(*q->random_weights));
+	if (!q->random_weights)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu random weights",
+				(unsigned long long)g->m);
+	for (v = 0; v < g->n; v++) {
+		gtu_graph_edges(g, v, &e, &end);
+		for (; e < end; e++) {
+			target = gtu_graph_target(g, e);
+			if (target >= g->n)
+				return gtu_fail(err, GTU_ERR_INPUT,
+						"%s: entry %llu of the edge list leads to vertex %llu of only %llu: the graph is damaged",
+						g->name, (unsigned long long)e,
+						(unsigned long long)target, (unsigned long long)g->n);
+			a = gtu_graph_id(g, v);
+			b = gtu_graph_id(g, target);
+			q->random_weights[e] = (uint32_t)(1 + run_mix(run_mix(run_mix(q->seed) ^ (a < b ? a : b)) ^
+								  (a < b ? b : a)) % RANDOM_WEIGHTS);
+		}
+		if (!(v & 0xffff) && gtu_tick(q->run.opt.progress, "weights", v, g->n))
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted");
+	}
+	g->weight = q->random_weights;
+	g->weight_type = GTU_WEIGHT_U32;
+	return 0;
+}
+
+static int settle_weights(struct request *q, struct gtu_error *err)
+{
+	static const char *const type[] = { "none", "integers", "floats", "doubles" };
+	struct gtu_graph *g = &q->run.graph;
+
+	q->run.weights = q->weights_text;
+	if (q->weights == W_RANDOM) {
+		snprintf(q->weights_text, sizeof(q->weights_text), "random, 1 to %d, seed %llu",
+			 RANDOM_WEIGHTS, (unsigned long long)q->seed);
+		return make_random_weights(q, err);
+	}
+	if (q->weights == W_UNIT) {
+		g->weight = NULL;
+		g->weight_type = GTU_WEIGHT_NONE;
+	}
+	if (g->weight_type == GTU_WEIGHT_NONE)
+		snprintf(q->weights_text, sizeof(q->weights_text), "%s",
+			 q->weights == W_UNIT ? "every edge 1" : "every edge 1: the graph has none");
+	else
+		snprintf(q->weights_text, sizeof(q->weights_text), "the graph's, %s",
+			 type[g->weight_type & 3]);
+	return 0;
+}
+
+/* The vertex of most edges. */
+static uint64_t hub(const struct gtu_graph *g)
+{
+	uint64_t v, first, end, most = 0, found = 0;
+
+	for (v = 0; v < g->n; v++) {
+		gtu_graph_edges(g, v, &first, &end);
+		if (end - first > most) {
+			most = end - first;
+			found = v;
+		}
+	}
+	return found;
+}
+
+static int settle_source(struct request *q, struct gtu_error *err)
+{
+	if (!q->source) {
+		q->run.source_chosen = true;
+		q->run.opt.source = hub(&q->run.graph);
+		return 0;
+	}
+	return gtu_graph_vertex(&q->run.graph, q->source[0], &q->run.opt.source, err);
+}
+
+/* The vertices of --source. */
+static int list_sources(struct request *q, struct gtu_error *err)
+{
+	uint64_t i;
+	int rc = 0;
+
+	q->source_list = malloc(q->source_count * sizeof(*q->source_list));
+	if (!q->source_list)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu sources",
+				(unsigned long long)q->source_count);
+	for (i = 0; i < q->source_count && !rc; i++)
+		rc = gtu_graph_vertex(&q->run.graph, q->source[i], &q->source_list[i], err);
+	q->run.opt.source_count = q->source_count;
+	snprintf(q->sources_text, sizeof(q->sources_text), "those of --source");
+	return rc;
+}
+
+/* @count different vertices, by Floyd's method: each draw that came before is replaced by the last one. */
+static int draw_sources(struct request *q, uint64_t count, struct gtu_error *err)
+{
+	const uint64_t n = q->run.graph.n;
+	uint8_t *drawn = calloc(n + 1, 1);
+	uint64_t i, v, state = q->sources_seed;
+
+	q->source_list = malloc((count + 1) * sizeof(*q->source_list));
+	if (!drawn || !q->source_list) {
+		free(drawn);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu sources",
+				(unsigned long long)count);
+	}
+	for (i = n - count; i < n; i++) {
+		state = run_mix(state);
+		v = state % (i + 1);
+		if (drawn[v])
+			v = i;
+		drawn[v] = 1;
+		q->source_list[q->run.opt.source_count++] = v;
+	}
+	free(drawn);
+	snprintf(q->sources_text, sizeof(q->sources_text), "drawn at random, seed %llu",
+		 (unsigned long long)q->sources_seed);
+	return 0;
+}
+
+static int settle_sources(struct request *q, struct gtu_error *err)
+{
+	const uint64_t n = q->run.graph.n;
+	int rc;
+
+	q->run.sources_text = q->sources_text;
+	if (!q->sources_given) {
+		q->sources = SOURCES;
+		q->sources_seed = 1;
+	}
+	if (q->source) {
+		rc = list_sources(q, err);
+	} else if (!q->sources || q->sources >= n) {
+		snprintf(q->sources_text, sizeof(q->sources_text), "all vertices");
+		return 0;
+	} else {
+		rc = draw_sources(q, q->sources, err);
+	}
+	q->run.opt.sources = q->source_list;
+	return rc;
+}
+
+static int settle_ends(struct request *q, struct gtu_error *err)
+{
+	const unsigned takes = q->run.kind->takes;
+	int rc = 0;
+
+	if (!(takes & (RUN_TAKES_SOURCE | RUN_TAKES_SOURCES)))
+		return 0;
+	if (!q->run.graph.n)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices to start from", q->run.path);
+	rc = takes & RUN_TAKES_SOURCES ? settle_sources(q, err) : settle_source(q, err);
+	if (!rc && takes & RUN_TAKES_TARGET)
+		rc = gtu_graph_vertex(&q->run.graph, q->target, &q->run.opt.target, err);
+	return rc;
+}
+
+int run_open_graph(struct request *q, struct gtu_error *err)
+{
+	struct gtu_read_options read = { .direction = q->direction };
+	double start = run_now();
+	int rc;
+
+	if (q->weights == W_COLUMN)
+		read.weight_column = (int32_t)q->weight_column;
+	rc = q->run.kind->takes & RUN_TAKES_WEIGHTS ?
+		     graph_check_column(q->run.path, read.weight_column, err) : 0;
+	if (rc)
+		return rc;
+	rc = gtu_graph_open(q->run.path, &read, q->run.opt.progress, &q->graph, err);
+	if (rc == GTU_ERR_INPUT && q->weights == W_COLUMN && err) {
+		const size_t at = strlen(err->text);
+
+		snprintf(err->text + at, sizeof(err->text) - at,
+			 " (--weights %llu asks for that column; without it the file's own are taken, --weights unit takes 1)",
+			 (unsigned long long)q->weight_column);
+	}
+	if (rc)
+		return rc;
+	q->run.graph = *q->graph;
+	if (q->run.kind->takes & RUN_TAKES_WEIGHTS)
+		rc = settle_weights(q, err);
+	q->run.open_seconds = run_now() - start;
+	return rc ? rc : settle_ends(q, err);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gtu run hash: is there an edge from u to v, and where? The table's keys are the graph's edges, u * n + v, in as many
+ * buckets as there are vertices. Rows of the graph itself would be buckets without a hash, and queries would
+ * follow the degrees of vertices: an edge lookup, which BFS measures already. A key an edge gives algorithm 1 as
+ * printed, with a real graph's number of keys, its repeated edges as repeated keys, and answers that mean something.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tools/support/cli.h"
+#include "tools/support/graph_options.h"
+#include "tools/support/json.h"
+#include "run_request.h"
+
+static uint64_t key_of(const struct gtu_graph *g, uint64_t u, uint64_t v)
+{
+	return u * g->n + v;
+}
+
+static int make_table(struct run *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = &r->graph;
+	uint64_t *key, u, e, end, n = 0;
+	int rc = 0;
+
+	if (!g->n)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices to ask for", r->path);
+	if (g->n > UINT32_MAX)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "hash numbers pairs of vertices in 64 bits: %llu vertices are more than %u",
+				(unsigned long long)g->n, UINT32_MAX);
+	key = malloc((g->m + 1) * sizeof(*key));
+	if (!key)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu keys", (unsigned long long)g->m);
+	for (u = 0; u < g->n && !rc; u++) {
+		gtu_graph_edges(g, u, &e, &end);
+		/* rows of a damaged graph may overlap */
+		if (end - e > g->m - n)
+			rc = gtu_fail(err, GTU_ERR_INPUT, "%s has more edges in its rows than the %llu it says: the graph is damaged",
+				      g->name, (unsigned long long)g->m);
+		for (; !rc && e < end; e++)
+			key[n++] = key_of(g, u, gtu_graph_target(g, e));
+	}
+	if (!rc)
+		rc = gtu_hash_build(key, n, g->n, &r->table, err);
+	free(key);
+	return rc;
+}
+
+/* Every other query is for an edge that exists, the others for any pair. */
+static int make_queries(struct run *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = &r->graph;
+	uint64_t q, x;
+
+	r->query = malloc((r->queries + 1) * sizeof(*r->query));
+	if (!r->query)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu queries", (unsigned long long)r->queries);
+	for (q = 0; q < r->queries; q++) {
+		x = run_mix(run_mix(r->opt.seed) + q);
+		r->query[q] = q % 2 == 0 && r->table.entries ?
+				      r->table.key[x % r->table.entries] :
+				      key_of(g, x % g->n, run_mix(x) % g->n);
+	}
+	return 0;
+}
+
+int run_compute_hash(struct run *r, struct gtu_error *err)
+{
+	int rc = make_table(r, err);
+
+	if (!rc)
+		rc = make_queries(r, err);
+	if (!rc)
+		rc = gtu_hash_lookup(r->dev, &r->table, &r->opt, r->query, r->queries, r->integer, &r->stats,
+				     err);
+	return rc;
+}
+
+struct entry {
+	uint64_t key, place;
+};
+
+static int by_key(const void *x, const void *y)
+{
+	const struct entry *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* The first of the sorted entries with this key, by halving; no hash. */
+static uint64_t first_of(const struct entry *sorted, uint64_t n, uint64_t key)
+{
+	uint64_t low = 0, high = n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (sorted[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && sorted[low].key == key ? sorted[low].place : GTU_NOT_FOUND;
+}
+
+/* By the graph's own edges, sorted: is it there; and by the table's, sorted: where. */
+int run_verify_hash(struct run *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = &r->graph;
+	struct entry *edge = malloc((g->m + 1) * sizeof(*edge)), *place = malloc((g->m + 1) * sizeof(*place));
+	uint64_t u, e, q, want, first = 0, differing = 0;
+	int rc = 0;
+
+	if (!edge || !place) {
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with");
+		goto out;
+	}
+	for (u = 0; u < g->n; u++)
+		for (e = g->row[u]; e < g->row[u + 1]; e++)
+			edge[e] = (struct entry){ key_of(g, u, gtu_graph_target(g, e)), e };
+	for (e = 0; e < g->m; e++)
+		place[e] = (struct entry){ r->table.key[e], e };
+	qsort(edge, g->m, sizeof(*edge), by_key);
+	qsort(place, g->m, sizeof(*place), by_key);
+	for (q = 0; q < r->queries; q++) {
+		want = first_of(place, g->m, r->query[q]);
+		if ((r->integer[q] != want ||
+		     (want == GTU_NOT_FOUND) != (first_of(edge, g->m, r->query[q]) == GTU_NOT_FOUND)) &&
+		    !differing++)
+			first = q;
+	}
+	r->verdict = differing ? RUN_DIFFERENT : RUN_EQUAL;
+	if (differing)
+		rc = gtu_fail(err, GTU_ERR_VERIFY,
+			      "hash through %s gives query %llu the place %lld, the sorted list %lld; %llu of %llu queries differ",
+			      r->unit, (unsigned long long)first, (long long)r->integer[first],
+			      (long long)first_of(place, g->m, r->query[first]), (unsigned long long)differing,
+			      (unsigned long long)r->queries);
+out:
+	free(edge);
+	free(place);
+	return rc;
+}
+
+/* Ids of the pair that was asked for, and its place in the table. */
+void run_write_place(const struct run *r, const void *values, uint64_t q, FILE *f)
+{
+	const uint64_t place = ((const uint64_t *)values)[q], key = r->query[q];
+
+	fprintf(f, "%" PRIu64 " %" PRIu64, gtu_graph_id(&r->graph, key / r->graph.n),
+		gtu_graph_id(&r->graph, key % r->graph.n));
+	if (place == GTU_NOT_FOUND)
+		fputs(" none\n", f);
+	else
+		fprintf(f, " %" PRIu64 "\n", place);
+}
+
+static uint64_t fullest(const struct gtu_hash_table *t)
+{
+	uint64_t b, most = 0;
+
+	for (b = 0; b < t->buckets; b++)
+		if (t->offset[b + 1] - t->offset[b] > most)
+			most = t->offset[b + 1] - t->offset[b];
+	return most;
+}
+
+void run_json_hash(const struct run *r, struct json *j)
+{
+	json_u64(j, "queries", r->queries);
+	json_u64(j, "seed", r->opt.seed);
+	json_u64(j, "found", r->stats.vertices);
+	json_u64(j, "buckets", r->table.buckets);
+	json_u64(j, "fullest", fullest(&r->table));
+}
+
+void run_print_hash(const struct run *r, FILE *to)
+{
+	fprintf(to, "\ntable     %s keys in %s buckets, %s in the fullest\n", grouped(r->table.entries),
+		grouped(r->table.buckets), grouped(fullest(&r->table)));
+	fprintf(to, "found     %s of %s queries, seed %" PRIu64 "\n", grouped(r->stats.vertices),
+		grouped(r->queries), r->opt.seed);
+}

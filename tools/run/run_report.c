@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/support/cli.h"
+#include "tools/support/graph_options.h"
+#include "tools/support/json.h"
+#include "run.h"
+#include "tools/support/whole_file.h"
+
+/* ---- Files ------------------------------------------------------------------------------------ */
+
+int run_write_output(const struct run *r, struct gtu_error *err)
+{
+	struct whole_file t;
+	uint64_t v;
+	int rc;
+
+	rc = whole_file_open(&t, r->output, err);
+	if (rc)
+		return rc;
+	for (v = 0; v < run_values(r) && !rc; v++) {
+		fprintf(t.file, "%" PRIu64 " ", r->kind->takes & RUN_TAKES_QUERIES ? v :
+			gtu_graph_id(&r->graph, r->kind->one ? r->opt.target : v));
+		r->kind->write(r, r->result, v, t.file);
+		if (ferror(t.file))
+			rc = whole_file_failed(&t, err);
+		else if (v % 65536 == 0 && gtu_tick(r->opt.progress, "writing", v, run_values(r)))
+			rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted; %s is not written",
+				      r->output);
+	}
+	return whole_file_close(&t, rc, err);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------- */
+
+static void json_counters(struct json *j, const struct run *r)
+{
+	const char *const *name;
+	unsigned i, k;
+
+	json_begin_object(j, "counters");
+	for (i = 0; i < r->units; i++) {
+		json_begin_object(j, r->counters[i].name);
+		name = gtu_counter_names(r->counters[i].unit);
+		for (k = 0; name && name[k]; k++)
+			json_u64(j, name[k], r->counters[i].value[k]);
+		json_end_object(j);
+	}
+	json_end_object(j);
+}
+
+/* Iterations [@first, @end) went this way. */
+static void json_way(struct json *j, const char *direction, uint64_t first, uint64_t end)
+{
+	if (first >= end)
+		return;
+	json_begin_object(j, NULL);
+	json_string(j, "direction", direction);
+	json_u64(j, "first", first);
+	json_u64(j, "iterations", end - first);
+	json_end_object(j);
+}
+
+static void json_directions(struct json *j, const struct gtu_algorithm_stats *s)
+{
+	json_begin_array(j, "directions");
+	json_way(j, "push", 0, s->pull_first);
+	json_way(j, "pull", s->pull_first, s->pull_end);
+	json_way(j, "push", s->pull_end, s->iterations);
+	json_end_array(j);
+}
+
+static int json_run(const struct run *r, FILE *f)
+{
+	const struct gtu_algorithm_stats *s = &r->stats;
+	struct json j;
+	unsigned i;
+
+	json_start(&j, f);
+	json_begin_object(&j, NULL);
+	json_string(&j, "algorithm", r->kind->name);
+	json_string(&j, "unit", r->unit);
+	json_string(&j, "device", r->device);
+	json_string(&j, "graph", r->path);
+	json_u64(&j, "vertices", r->graph.n);
+	json_u64(&j, "edges", r->graph.m);
+	json_u64(&j, "edges_stored", r->graph.stored);
+	json_bool(&j, "directed", r->graph.flags & GTU_GRAPH_DIRECTED);
+	if (run_has_source(r))
+		json_u64(&j, "source", gtu_graph_id(&r->graph, r->opt.source));
+	if (r->kind->takes & RUN_TAKES_TARGET)
+		json_u64(&j, "target", gtu_graph_id(&r->graph, r->opt.target));
+	if (r->kind->takes & RUN_TAKES_WEIGHTS)
+		json_string(&j, "weights", r->weights);
+	json_u64(&j, "iterations", s->iterations);
+	json_u64(&j, "edges_traversed", s->edges);
+	if (r->kind->takes & RUN_TAKES_DIRECTION)
+		json_directions(&j, s);
+	json_begin_object(&j, "seconds");
+	json_double(&j, "open", r->open_seconds);
+	for (i = 0; i < s->phases; i++)
+		json_double(&j, s->phase[i].name, s->phase[i].seconds);
+	json_double(&j, "total", s->seconds);
+	json_end_object(&j);
+	run_steps_json(r, &j);
+	if (r->dev && gtu_get_placement(r->dev)) {
+		gpu_json_info(&j, gtu_get_gpu_info(r->dev));
+		gpu_json_placement(&j, gtu_get_placement(r->dev));
+		json_string(&j, "kernel", gtu_kernel_name(r->opt.kernel));
+		json_double(&j, "gpu_seconds", s->gpu_seconds);
+		json_u64(&j, "list_bytes_read", s->list_bytes);
+		json_u64(&j, "cached_bytes_read", s->cached_bytes);
+	}
+	json_u64(&j, "jobs", s->jobs);
+	json_u64(&j, "job_cycles", s->job_cycles);
+	json_counters(&j, r);
+	json_begin_object(&j, "result");
+	r->kind->json(r, &j);
+	json_end_object(&j);
+	if (r->verdict == RUN_NOT_VERIFIED)
+		json_null(&j, "verified");
+	else
+		json_bool(&j, "verified", r->verdict == RUN_EQUAL);
+	json_end_object(&j);
+	return json_finish(&j);
+}
+
+int run_write_json(const struct run *r, struct gtu_error *err)
+{
+	struct whole_file t;
+	int rc = whole_file_open(&t, r->json, err);
+
+	if (rc)
+		return rc;
+	if (json_run(r, t.file))
+		rc = whole_file_failed(&t, err);
+	return whole_file_close(&t, rc, err);
+}
+
+/* ---- For a person --------------------------------------------------------------------------------- */
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_time(const struct run *r, FILE *to)
+{
+	const struct gtu_algorithm_stats *s = &r->stats;
+	unsigned i;
+
+	fprintf(to, "time      %.6f s:", s->seconds);
+	for (i = 0; i < s->phases; i++)
+		fprintf(to, "%s %s %.6f", i ? "," : "", s->phase[i].name, s->phase[i].seconds);
+	fprintf(to, "; opening the graph took %.6f s\n", r->open_seconds);
+	/* "passes" of one is a pass, all others lose their s */
+	fprintf(to, "edges     %s traversed in %s %.*s", grouped(s->edges), grouped(s->iterations),
+		(int)(strlen(r->kind->rounds) - (s->iterations != 1 ? 0 : !strcmp(r->kind->rounds, "passes") ? 2 : 1)),
+		r->kind->rounds);
+	if (s->pull_end > s->pull_first)
+		fprintf(to, " (%s pulled, from the %s. on)", grouped(s->pull_end - s->pull_first),
+			grouped(s->pull_first + 1));
+	if (s->seconds > 0)
+		fprintf(to, ", %.1f million a second", 1e-6 * (double)s->edges / s->seconds);
+	fputc('\n', to);
+}
+
+static const uint64_t *counters_of(const struct run *r, uint32_t unit)
+{
+	unsigned i;
+
+	for (i = 0; i < r->units; i++)
+		if (r->counters[i].unit == unit)
+			return r->counters[i].value;
+	return NULL;
+}
+
+static void print_gpu(const struct run *r, FILE *to)
+{
+	const struct gtu_algorithm_stats *s = &r->stats;
+
+	fprintf(to, "gpu       %s, kernel %s: %.6f s", gtu_get_gpu_info(r->dev)->name,
+		gtu_kernel_name(r->opt.kernel), s->gpu_seconds);
+	if (s->gpu_seconds > 0)
+		fprintf(to, ", %.1f million edges a second; %s bytes of the list asked for (%.1f GB/s), %s more of the card's copy",
+			1e-6 * (double)s->edges / s->gpu_seconds, grouped(s->list_bytes),
+			1e-9 * (double)s->list_bytes / s->gpu_seconds, grouped(s->cached_bytes));
+	fputc('\n', to);
+	gpu_print_placement(gtu_get_placement(r->dev), to);
+}
+
+static void print_units(const struct run *r, FILE *to)
+{
+	const uint64_t *c = counters_of(r, GTU_UNIT_SCU);
+	uint64_t clock;
+
+	if (!r->dev)
+		return;
+	if (gtu_get_placement(r->dev)) {
+		print_gpu(r, to);
+		return;
+	}
+	clock = gtu_get_info(r->dev)->clock_hz;
+	fprintf(to, "unit      %s on %s: %s jobs, %s logical cycles", r->unit, r->device,
+		grouped(r->stats.jobs), grouped(r->stats.job_cycles));
+	if (clock)
+		fprintf(to, " (%.3f ms at %.0f MHz)",
+			1e3 * (double)r->stats.job_cycles / (double)clock, 1e-6 * (double)clock);
+	fputc('\n', to);
+	if (c && c[GTU_SCU_C_JOBS]) {
+		fprintf(to, "          %s elements put out", grouped(c[GTU_SCU_C_OUT]));
+		if (c[GTU_SCU_C_PROBES])
+			fprintf(to, "; %s of %s looked up were filtered out (%.1f %%)",
+				grouped(c[GTU_SCU_C_DROPPED]), grouped(c[GTU_SCU_C_PROBES]),
+				percent(c[GTU_SCU_C_DROPPED], c[GTU_SCU_C_PROBES]));
+		if (c[GTU_SCU_C_GROUPS])
+			fprintf(to, "; groups by line hold %.2f of them on average",
+				(double)c[GTU_SCU_C_GROUPED] / (double)c[GTU_SCU_C_GROUPS]);
+		fputc('\n', to);
+	}
+	c = counters_of(r, GTU_UNIT_IRU);
+	if (c && c[GTU_IRU_C_JOBS]) {
+		fprintf(to, "          %s indices in, %s merged (%.1f %%), %s warps of %.2f lines each\n",
+			grouped(c[GTU_IRU_C_IN]), grouped(c[GTU_IRU_C_MERGED]),
+			percent(c[GTU_IRU_C_MERGED], c[GTU_IRU_C_IN]),
+			grouped(c[GTU_IRU_C_RECORDS]),
+			c[GTU_IRU_C_RECORDS] ? (double)c[GTU_IRU_C_LINES] /
+					       (double)c[GTU_IRU_C_RECORDS] : 0);
+	}
+}
+
+/* What a link would have carried: emogi.txt, section 3. */
+static void print_requests(const struct run *r, FILE *to)
+{
+	static const char *const what[] = { "reads", "writes" };
+	const uint64_t *c = counters_of(r, GTU_UNIT_ZCM);
+	uint64_t all;
+	unsigned dir, size;
+
+	if (!r->monitor)
+		return;
+	if (!c) {
+		fprintf(to, "monitor   no unit worked: nothing was asked of memory\n");
+		return;
+	}
+	for (dir = GTU_ZCM_HOST_READ; dir <= GTU_ZCM_HOST_WRITE; dir++) {
+		for (size = 1, all = 0; size <= 4; size++)
+			all += c[GTU_ZCM_C_REQUESTS(dir, size)];
+		fprintf(to, "%s%s %s requests, %s bytes of memory:", dir ? "          " : "monitor   ", what[dir],
+			grouped(all), grouped(c[GTU_ZCM_C_BYTES(dir)]));
+		for (size = 1; size <= 4; size++)
+			fprintf(to, " %.1f %% of %u%s", percent(c[GTU_ZCM_C_REQUESTS(dir, size)], all), 32 * size,
+				size < 4 ? "," : " bytes\n");
+	}
+}
+
+void run_print(const struct run *r, FILE *to)
+{
+	const struct gtu_graph *g = &r->graph;
+
+	fprintf(to, "graph     %s: %s, %s (%s)\n", g->name, vertices(g->n),
+		edges(g->m), g->flags & GTU_GRAPH_DIRECTED ? "directed" : "undirected, each both ways");
+	if (run_has_source(r))
+		fprintf(to, "source    %" PRIu64 "%s\n", gtu_graph_id(g, r->opt.source),
+			r->source_chosen ? ", the vertex of most edges; --source ID takes another" : "");
+	else if (r->kind->takes & RUN_TAKES_SOURCES)
+		fprintf(to, "sources   %s: %s\n", grouped(r->opt.sources ? r->opt.source_count : g->n), r->sources_text);
+	if (r->kind->takes & RUN_TAKES_WEIGHTS)
+		fprintf(to, "weights   %s\n", r->weights);
+	r->kind->print(r, to);
+	print_time(r, to);
+	print_units(r, to);
+	print_requests(r, to);
+	if (r->verdict == RUN_EQUAL)
+		fprintf(to, "verified  the plain reference code gives the same (%.6f s)\n",
+			r->verify_seconds);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "top.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/support/chart.h"
+#include "tools/support/json.h"
+
+#define BAR 20u
+
+/* What lies between two looks at a device. */
+struct change {
+	const struct top_device *now, *before; /* before: NULL where there is nothing to compare with */
+	double seconds;
+	bool reset;			/* the device began anew */
+};
+
+static const char *const direction[4] = { "host reads", "host writes", "own reads", "own writes" };
+static const char *const direction_key[4] = { "host_read", "host_write", "aperture_read", "aperture_write" };
+
+static struct change change_of(const struct top_look *before, const struct top_look *now, unsigned i)
+{
+	struct change c = { .now = &now->device[i] };
+	unsigned k;
+
+	if (!before || now->ns <= before->ns)
+		return c;
+	for (k = 0; k < before->devices; k++)
+		if (!strcmp(before->device[k].name, c.now->name))
+			c.before = &before->device[k];
+	c.seconds = 1e-9 * (double)(now->ns - before->ns);
+	c.reset = c.before && c.before->epoch != c.now->epoch;
+	return c;
+}
+
+/* How much a counter has grown. One that is smaller than it was has been cleared, and counts from 0. */
+static double grown(const struct change *c, unsigned unit, unsigned counter)
+{
+	uint64_t now = c->now->unit[unit].value[counter], before;
+
+	if (!c->before)
+		return 0;
+	before = c->before->unit[unit].there && !c->reset ? c->before->unit[unit].value[counter] : 0;
+	return (double)(now >= before ? now - before : now);
+}
+
+static double rate(const struct change *c, unsigned unit, unsigned counter)
+{
+	return c->seconds > 0 ? grown(c, unit, counter) / c->seconds : 0;
+}
+
+/* Of the clock's cycles, those in which a job ran. The model's cycles are logical ones: it may have more of them than the clock. */
+static double busy(const struct change *c, unsigned unit)
+{
+	return c->now->clock_hz ? rate(c, unit, 1) / (double)c->now->clock_hz : 0;
+}
+
+/* What a unit takes in and gives out, by its counters. */
+static const struct flow {
+	unsigned in, out;
+	const char *in_name, *out_name;
+} flows[TOP_ZCM] = {
+	{ GTU_SCU_C_IN, GTU_SCU_C_OUT, "elements", "elements" },
+	{ GTU_IRU_C_IN, GTU_IRU_C_RECORDS, "indices", "records" },
+	{ GTU_PEG_C_VERTICES, GTU_PEG_C_EDGES, "vertices", "edges" },
+	{ GTU_WVR_C_REGISTERED, GTU_WVR_C_WORK, "registered", "work ids" },
+};
+
+static void put_bar(double part, FILE *to)
+{
+	unsigned i, filled = part >= 1 ? BAR : (unsigned)(part * BAR + 0.5);
+
+	fputc('[', to);
+	for (i = 0; i < BAR; i++)
+		fputc(i < filled ? '#' : '.', to);
+	fputc(']', to);
+}
+
+static void show_units(const struct change *c, FILE *to)
+{
+	unsigned u;
+
+	fprintf(to, "  %-4s %6s  %-22s %9s %9s   %s\n", "unit", "busy", "", "jobs/s", "jobs", "a second in, out");
+	for (u = 0; u < TOP_ZCM; u++) {
+		const struct flow *f = &flows[u];
+
+		if (!c->now->unit[u].there)
+			continue;
+		fprintf(to, "  %-4s %5.1f%%  ", top_unit_name[u], 100 * busy(c, u));
+		put_bar(busy(c, u), to);
+		fprintf(to, " %9s", chart_number(rate(c, u, 0)).text);
+		fprintf(to, " %9s", chart_number((double)c->now->unit[u].value[0]).text);
+		fprintf(to, "   %s %s,", chart_number(rate(c, u, f->in)).text, f->in_name);
+		fprintf(to, " %s %s\n", chart_number(rate(c, u, f->out)).text, f->out_name);
+	}
+}
+
+static void show_requests(const struct change *c, FILE *to)
+{
+	const struct top_unit *z = &c->now->unit[TOP_ZCM];
+	double requests, n[4], bytes, trips;
+	unsigned d, s;
+
+	if (!z->there)
+		return;
+	if (!c->now->watching) {
+		fprintf(to, "  requests  the monitor is off: 'gtu run --monitor' has it count, for as long as it runs\n");
+		return;
+	}
+	fprintf(to, "  %-11s %9s %9s  %7s %7s %7s %7s\n", "requests", "a second", "bytes/s", "32 B", "64 B", "96 B", "128 B");
+	for (d = 0; d < 4; d++) {
+		for (requests = 0, s = 0; s < 4; s++) {
+			n[s] = rate(c, TOP_ZCM, GTU_ZCM_C_REQUESTS(d, s + 1));
+			requests += n[s];
+		}
+		bytes = rate(c, TOP_ZCM, GTU_ZCM_C_BYTES(d));
+		/* the device's own memory is not always there */
+		if (d > 1 && !(requests > 0))
+			continue;
+		fprintf(to, "  %-11s %9s", direction[d], chart_number(requests).text);
+		fprintf(to, " %9s ", chart_number(bytes).text);
+		for (s = 0; s < 4; s++)
+			fprintf(to, " %6.1f%%", requests > 0 ? 100 * n[s] / requests : 0);
+		fputc('\n', to);
+	}
+	trips = grown(c, TOP_ZCM, GTU_ZCM_C_WATCHED);
+	fprintf(to, "  in flight   %" PRIu64 " now, %" PRIu64 " at most", z->value[GTU_ZCM_C_FLIGHT_NOW], z->value[GTU_ZCM_C_FLIGHT_MAX]);
+	if (trips > 0)
+		fprintf(to, ", %.1f in the mean", grown(c, TOP_ZCM, GTU_ZCM_C_FLIGHT_SUM) / trips);
+	fputc('\n', to);
+}
+
+static void show_users(const struct top_device *d, FILE *to)
+{
+	unsigned i;
+
+	if (!d->users_known) {
+		fprintf(to, "  queues    at most %" PRIu64 ", of %" PRIu64 " contexts; who has them is in debugfs, which is not to be read here\n",
+			d->max_queues, d->max_contexts);
+		return;
+	}
+	fprintf(to, "  queues    %u of %" PRIu64 ", of %u contexts (%" PRIu64 " at most)", d->queues, d->max_queues, d->contexts, d->max_contexts);
+	for (i = 0; i < d->users; i++)
+		fprintf(to, "%s %s: %u", i ? "," : ":", d->user[i].process, d->user[i].queues);
+	if (d->contexts > d->users && d->users)
+		fprintf(to, ", and %u more", d->contexts - d->users);
+	fputc('\n', to);
+}
+
+void top_show(const struct top_look *before, const struct top_look *now, FILE *to)
+{
+	unsigned i;
+
+	if (!now->devices)
+		fprintf(to, "no device\n");
+	for (i = 0; i < now->devices; i++) {
+		struct change c = change_of(before, now, i);
+
+		fprintf(to, "%s\1%s  %s, epoch %" PRIu64, i ? "\n" : "", c.now->name, c.now->state, c.now->epoch);
+		if (c.reset)
+			fprintf(to, " (reset)");
+		if (*c.now->version)
+			fprintf(to, ", model %s", c.now->version);
+		if (c.now->clock_hz)
+			fprintf(to, ", %.0f MHz", 1e-6 * (double)c.now->clock_hz);
+		fputc('\n', to);
+		show_users(c.now, to);
+		show_units(&c, to);
+		show_requests(&c, to);
+	}
+}
+
+static void json_requests(struct json *j, const struct change *c)
+{
+	static const char *const size[] = { "32", "64", "96", "128" };
+	char key[40];
+	unsigned d, s;
+
+	json_begin_object(j, "requests_per_second");
+	for (d = 0; d < 4; d++) {
+		json_begin_object(j, direction_key[d]);
+		for (s = 0; s < 4; s++)
+			json_double(j, size[s], rate(c, TOP_ZCM, GTU_ZCM_C_REQUESTS(d, s + 1)));
+		json_end_object(j);
+	}
+	json_end_object(j);
+	for (d = 0; d < 4; d++) {
+		snprintf(key, sizeof(key), "%s_bytes_per_second", direction_key[d]);
+		json_double(j, key, rate(c, TOP_ZCM, GTU_ZCM_C_BYTES(d)));
+	}
+}
+
+static void json_unit(struct json *j, const struct change *c, unsigned u)
+{
+	const char *const *name = gtu_counter_names(1u << u);
+	unsigned k;
+
+	json_begin_object(j, top_unit_name[u]);
+	if (u < TOP_ZCM) {
+		json_double(j, "busy", busy(c, u));
+		json_double(j, "jobs_per_second", rate(c, u, 0));
+		json_double(j, "in_per_second", rate(c, u, flows[u].in));
+		json_double(j, "out_per_second", rate(c, u, flows[u].out));
+	} else {
+		json_bool(j, "watching", c->now->watching);
+		json_requests(j, c);
+	}
+	json_begin_object(j, "counters");
+	for (k = 0; name[k]; k++)
+		if (c->now->unit[u].has[k])
+			json_u64(j, name[k], c->now->unit[u].value[k]);
+	json_end_object(j);
+	json_end_object(j);
+}
+
+int top_json(const struct top_look *before, const struct top_look *now, FILE *to)
+{
+	struct json j;
+	unsigned i, u;
+
+	json_start(&j, to);
+	json_begin_object(&j, NULL);
+	json_double(&j, "seconds", before ? 1e-9 * (double)(now->ns - before->ns) : 0);
+	json_begin_array(&j, "devices");
+	for (i = 0; i < now->devices; i++) {
+		struct change c = change_of(before, now, i);
+
+		json_begin_object(&j, NULL);
+		json_string(&j, "name", c.now->name);
+		json_string(&j, "state", c.now->state);
+		json_u64(&j, "epoch", c.now->epoch);
+		json_bool(&j, "reset", c.reset);
+		json_u64(&j, "clock_hz", c.now->clock_hz);
+		json_u64(&j, "max_queues", c.now->max_queues);
+		json_u64(&j, "max_contexts", c.now->max_contexts);
+		if (c.now->users_known) {
+			json_u64(&j, "queues", c.now->queues);
+			json_u64(&j, "contexts", c.now->contexts);
+		}
+		json_begin_object(&j, "units");
+		for (u = 0; u < TOP_UNITS; u++)
+			if (c.now->unit[u].there)
+				json_unit(&j, &c, u);
+		json_end_object(&j);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	json_end_object(&j);
+	return json_finish(&j);
+}

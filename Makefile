@@ -67,12 +67,12 @@ endif
 
 # firmware-model/transport/qemu is compiled by QEMU.
 TOOL_SRC := $(wildcard tools/*/*.c firmware-model/transport/*.c firmware-model/transport/vfio-user/*.c)
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 LAB_OBJ := $(LAB_SRC:%.c=$(B)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/obj/%.o)
-UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
+UNIT_BIN := $(patsubst %.c,$(B)/tests/%,$(notdir $(UNIT_SRC)))
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 
 .PHONY: all
@@ -125,10 +125,12 @@ $(B)/gtu: $(TOOL_OBJ) $(B)/liblab.a $(B)/libgtu.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(B)/liblab.a $(B)/libgtu.a $(LIBS)
 
-$(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/obj/tests/unit/harness.o $(B)/liblab.a $(B)/libgtu.a
+# build/tests/test_x from tests/unit/FOLDER/test_x.c
+$(foreach s,$(UNIT_SRC),$(eval $(B)/tests/$(basename $(notdir $s)): $(B)/obj/$(s:.c=.o)))
+$(UNIT_BIN): $(B)/obj/tests/unit/harness.o $(B)/liblab.a $(B)/libgtu.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 $(B)/gtu.pc: packaging/gtu.pc.in Makefile
 	@mkdir -p $(@D)

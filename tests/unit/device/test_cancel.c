@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Two ways not to wait for a job's end: an event when its stream moves (ARM_STREAM), and ending it before it
+ * is done (QUEUE_CANCEL), wherever it stands and whoever waits for what it holds.
+ */
+#include "firmware-model/device/core.h"
+#include "tests/unit/fixture.h"
+
+#define RW	(GTU_REGION_READ | GTU_REGION_WRITE)
+#define SLOTS	(1u << FX_RING_LOG2)
+
+static const struct gtu_hw_desc fence = { .opcode = GTU_OP_FENCE }, nop = { .opcode = GTU_OP_NOP };
+
+static struct gtu_hw_desc stream(struct fx *f, uint32_t n, uint32_t records, uint32_t param,
+				 struct gtu_hw_ring **ring)
+{
+	struct fx_buffer *in = fx_buffer(f, 4 * n), *out = fx_buffer(f, 64 + records * GTU_WARP_BYTES(1, 0));
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		((uint32_t *)in->at)[i] = i * 7919;
+	if (ring)
+		*ring = (void *)out->at;
+	return (struct gtu_hw_desc){
+		.opcode = GTU_OP_IRU_STREAM,
+		.param = param,
+		.operand = {
+			{ fx_region(f, in, 0, in->bytes, GTU_REGION_READ), n, 0 },
+			{ 0 },
+			{ fx_region(f, out, 0, out->bytes, RW), records, 0 },
+		},
+	};
+}
+
+static struct gtu_hw_desc fill(struct fx *f, uint32_t bytes)
+{
+	struct fx_buffer *b = fx_buffer(f, bytes);
+
+	return (struct gtu_hw_desc){
+		.opcode = GTU_OP_FILL,
+		.operand = { { 0 }, { fx_region(f, b, 0, b->bytes, RW), bytes, 0 } },
+	};
+}
+
+static void run_dry(struct fx *f)
+{
+	unsigned i;
+
+	for (i = 0; i < 100000 && gtu_dev_step(f->dev, 1u << 16); i++)
+		;
+}
+
+static uint32_t try_cancel(struct fx *f, uint64_t queue, uint64_t until)
+{
+	const uint64_t arg[2] = { queue, until };
+
+	fx_mailbox(f, GTU_MBOX_QUEUE_CANCEL, 2, arg);
+	return fx_mailbox_status(f);
+}
+
+static void cancel(struct fx *f, uint64_t queue, uint32_t until)
+{
+	CHECK_EQ(try_cancel(f, queue, until), GTU_MBOX_E_OK);
+}
+
+/* The next completion of queue @n is there and says @status. */
+static struct gtu_hw_cpl expect(struct fx *f, unsigned n, unsigned status)
+{
+	const uint32_t index = f->queue[n].head;
+	struct gtu_hw_cpl c;
+
+	CHECKF(fx_poll(f, n, &c), "completion %u of queue %u is not there", index, n);
+	CHECK_EQ(c.status, status);
+	CHECK_EQ(c.sq_index, index);
+	CHECK_EQ(c.operand, 0xff);
+	return c;
+}
+
+static void nothing_more(struct fx *f, unsigned n)
+{
+	struct gtu_hw_cpl c;
+
+	CHECKF(!fx_poll(f, n, &c), "queue %u: a completion too many, status %u", n, c.status);
+}
+
+static void event_ring_open(struct fx *f)
+{
+	struct fx_buffer *e = fx_buffer(f, 4096);
+	const uint64_t ring[4] = { 0, e->bus, 10, 1 };
+
+	fx_mailbox(f, GTU_MBOX_EVENT_ENABLE, 4, ring);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+}
+
+/* ---- Cancel ------------------------------------------------------------------------------------- */
+
+TEST(cancel_of_jobs_that_wait_run_and_are_done)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc d = fill(f, 1 << 20);
+	unsigned i;
+
+	fx_submit_to(f, 0, &nop);
+	run_dry(f);
+	for (i = 0; i < 4; i++)
+		fx_submit_to(f, 0, &d);
+	gtu_dev_step(f->dev, 1000);
+	cancel(f, 0, 3);
+	run_dry(f);
+	expect(f, 0, GTU_CPL_OK);
+	CHECKF(expect(f, 0, GTU_CPL_CANCELED).count > 0, "the running job had put nothing out");
+	CHECK_EQ(expect(f, 0, GTU_CPL_CANCELED).cycles, 0);
+	CHECK_EQ(expect(f, 0, GTU_CPL_OK).count, 1 << 20);
+	expect(f, 0, GTU_CPL_OK);
+	nothing_more(f, 0);
+	fx_close(f);
+}
+
+TEST(cancel_is_idempotent_and_knows_its_limits)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc d = fill(f, 1 << 20);
+	unsigned i;
+
+	for (i = 0; i < 6; i++)
+		fx_submit_to(f, 0, &d);
+	CHECK_EQ(try_cancel(f, 0, 7), GTU_MBOX_E_ARG);
+	CHECK_EQ(try_cancel(f, 0, 0x7fffffff), GTU_MBOX_E_ARG);
+	CHECK_EQ(try_cancel(f, 0, 1ull << 32), GTU_MBOX_E_ARG);
+	CHECK_EQ(try_cancel(f, 1, 0), GTU_MBOX_E_STATE);
+	CHECK_EQ(try_cancel(f, 256, 0), GTU_MBOX_E_INDEX);
+	cancel(f, 0, 0);
+	cancel(f, 0, 0xfffffff0);		/* long ago */
+	run_dry(f);
+	for (i = 0; i < 6; i++)
+		expect(f, 0, GTU_CPL_OK);
+	for (i = 0; i < 6; i++)
+		fx_submit_to(f, 0, &d);
+	cancel(f, 0, 10);
+	cancel(f, 0, 10);
+	cancel(f, 0, 8);			/* takes nothing back */
+	run_dry(f);
+	for (i = 6; i < 12; i++)
+		expect(f, 0, i < 10 ? GTU_CPL_CANCELED : GTU_CPL_OK);
+	cancel(f, 0, 12);			/* all have ended */
+	fx_submit_to(f, 0, &nop);
+	run_dry(f);
+	expect(f, 0, GTU_CPL_OK);
+	nothing_more(f, 0);
+	fx_close(f);
+}
+
+TEST(cancel_where_indices_wrap)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hwq *q = &f->dev->queue[0];
+	unsigned i;
+
+	/* four jobs before 2^32; the ring's places and phases stay as they are */
+	q->sq_head = q->sq_tail = q->cq_head = q->cq_tail = 0u - 4;
+	f->queue[0].tail = f->queue[0].head = 0u - 4;
+	memset(f->queue[0].cq, 0xff, SLOTS * sizeof(*f->queue[0].cq));
+	for (i = 0; i < 8; i++)
+		fx_submit_to(f, 0, &nop);
+	CHECK_EQ(try_cancel(f, 0, 5), GTU_MBOX_E_ARG);
+	cancel(f, 0, 2);
+	run_dry(f);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(f->queue[0].cq[SLOTS - 4 + i].status, GTU_CPL_CANCELED);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(f->queue[0].cq[i].status, i < 2 ? GTU_CPL_CANCELED : GTU_CPL_OK);
+	fx_close(f);
+}
+
+TEST(cancel_of_a_stalled_demand_stream_frees_its_unit)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_ring *ring;
+	struct gtu_hw_desc s = stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
+	struct gtu_hw_desc other = stream(f, 100, 128, 0, NULL);
+	struct gtu_hw_cpl c;
+
+	fx_queue_open(f, 1, 0, GTU_RING_NONE);
+	fx_submit_to(f, 0, &s);
+	fx_submit_to(f, 0, &nop);
+	run_dry(f);
+	CHECK_EQ(ring->waiting, 1);
+	fx_submit_to(f, 1, &other);
+	run_dry(f);
+	CHECK(!fx_poll(f, 1, &c));
+	cancel(f, 0, 1);
+	/* the consumer that sees nothing but its ring knows at once; so does who waits for the unit */
+	CHECK(ring->ended == 1 && ring->waiting == 0);
+	expect(f, 0, GTU_CPL_CANCELED);
+	run_dry(f);
+	expect(f, 1, GTU_CPL_OK);
+	expect(f, 0, GTU_CPL_OK);
+	/* and the unit is whole */
+	fx_submit_to(f, 0, &other);
+	run_dry(f);
+	expect(f, 0, GTU_CPL_OK);
+	fx_close(f);
+}
+
+TEST(cancel_of_a_stream_that_waits_for_room)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_ring *ring;
+	struct gtu_hw_desc s = stream(f, 10000, 2, 0, &ring);
+
+	fx_submit_to(f, 0, &s);
+	run_dry(f);
+	CHECK(ring->waiting == 1 && ring->producer == 2);
+	cancel(f, 0, 1);
+	CHECK_EQ(expect(f, 0, GTU_CPL_CANCELED).count, 2);
+	CHECK_EQ(ring->ended, 1);
+	fx_close(f);
+}
+
+TEST(cancel_in_the_line_for_a_unit)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_ring *ring;
+	struct gtu_hw_desc s = stream(f, 10000, 2, 0, &ring), other = stream(f, 100, 128, 0, NULL);
+
+	fx_queue_open(f, 1, 0, GTU_RING_NONE);
+	fx_queue_open(f, 2, 0, GTU_RING_NONE);
+	fx_submit_to(f, 0, &s);
+	run_dry(f);
+	fx_submit_to(f, 1, &other);
+	run_dry(f);
+	fx_submit_to(f, 2, &other);
+	run_dry(f);
+	cancel(f, 1, 1);
+	CHECK_EQ(expect(f, 1, GTU_CPL_CANCELED).cycles, 0);
+	/* nobody in line any more but queue 2: it gets the unit, not a place that is kept for nobody */
+	cancel(f, 0, 1);
+	run_dry(f);
+	expect(f, 0, GTU_CPL_CANCELED);
+	expect(f, 2, GTU_CPL_OK);
+	fx_submit_to(f, 1, &other);
+	run_dry(f);
+	expect(f, 1, GTU_CPL_OK);
+	fx_close(f);
+}
+
+TEST(cancel_at_a_fence_and_of_what_a_fence_waits_for)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc s = stream(f, 10000, 2, 0, NULL);
+
+	fx_queue_open(f, 1, 0, GTU_RING_NONE);
+	fx_queue_open(f, 2, 0, GTU_RING_NONE);
+	fx_submit_to(f, 0, &s);
+	fx_submit_to(f, 1, &fence);
+	fx_submit_to(f, 1, &nop);
+	fx_submit_to(f, 2, &fence);
+	run_dry(f);
+	nothing_more(f, 1);
+	cancel(f, 1, 1);
+	run_dry(f);
+	expect(f, 1, GTU_CPL_CANCELED);
+	expect(f, 1, GTU_CPL_OK);
+	nothing_more(f, 2);
+	cancel(f, 0, 1);
+	run_dry(f);
+	expect(f, 0, GTU_CPL_CANCELED);
+	expect(f, 2, GTU_CPL_OK);
+	CHECK_EQ(f->dev->fences, 0);
+	fx_close(f);
+}
+
+TEST(cancel_beside_a_full_completion_ring)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct fx_queue *q = &f->queue[0];
+	unsigned i;
+
+	for (i = 0; i < SLOTS; i++)
+		fx_submit_to(f, 0, &nop);
+	run_dry(f);
+	for (i = 0; i < SLOTS; i++)
+		fx_submit_to(f, 0, &nop);
+	run_dry(f);
+	CHECK_EQ(q->status->cq_tail, SLOTS);
+	cancel(f, 0, SLOTS + 10);
+	run_dry(f);
+	CHECK_EQ(q->status->cq_tail, SLOTS);	/* no place, no completion: none is lost */
+	for (i = 0; i < SLOTS; i++) {
+		expect(f, 0, GTU_CPL_OK);
+		fx_doorbell(f, 0, GTU_DB_SUBMIT, q->tail | (uint64_t)q->head << 32);
+		run_dry(f);
+		CHECK_EQ(q->status->cq_tail, SLOTS + i + 1);
+	}
+	for (i = 0; i < SLOTS; i++)
+		expect(f, 0, i < 10 ? GTU_CPL_CANCELED : GTU_CPL_OK);
+	fx_close(f);
+}
+
+TEST(cancel_ends_with_a_reset_or_an_error)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct fx_queue *q = &f->queue[0];
+	const uint64_t queue = 0;
+	unsigned i;
+
+	for (i = 0; i < 8; i++)
+		fx_submit_to(f, 0, &nop);
+	cancel(f, 0, 8);
+	fx_mailbox(f, GTU_MBOX_QUEUE_RESET, 1, &queue);
+	memset(q->cq, 0, SLOTS * sizeof(*q->cq));
+	q->tail = q->head = 0;
+	for (i = 0; i < 8; i++)
+		fx_submit_to(f, 0, &nop);
+	run_dry(f);
+	for (i = 0; i < 8; i++)
+		expect(f, 0, GTU_CPL_OK);
+	fx_doorbell(f, 0, GTU_DB_SUBMIT, (8 + SLOTS + 1) | 8ull << 32);
+	CHECK_EQ(q->status->state, GTU_QUEUE_E_TAIL);
+	CHECK_EQ(try_cancel(f, 0, 8), GTU_MBOX_E_STATE);
+	fx_close(f);
+}
+
+TEST(a_canceled_job_raises_the_events_asked_for)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc s = stream(f, 10000, 2, 0, NULL);
+
+	event_ring_open(f);
+	fx_queue_open(f, 1, 0, 0);
+	fx_submit_to(f, 1, &s);
+	run_dry(f);
+	fx_doorbell(f, 1, GTU_DB_ARM, 0);
+	CHECK_EQ(f->irqs[1], 0);
+	cancel(f, 1, 1);
+	CHECK_EQ(f->irqs[1], 1);
+	fx_submit_to(f, 1, &s);
+	run_dry(f);
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 100);
+	CHECK_EQ(f->irqs[1], 1);
+	cancel(f, 1, 2);
+	CHECK_EQ(f->irqs[1], 2);
+	fx_close(f);
+}
+
+/* ---- Events of streams ---------------------------------------------------------------------------- */
+
+/* A device with queue 1 on event ring 0, vector 1. */
+static struct fx *armed_open(void)
+{
+	struct fx *f = fx_open(NULL, 1);
+
+	event_ring_open(f);
+	fx_queue_open(f, 1, 0, 0);
+	return f;
+}
+
+TEST(the_record_that_was_asked_for)
+{
+	struct fx *f = armed_open();
+	struct gtu_hw_ring *ring;
+	struct gtu_hw_desc s = stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
+
+	fx_submit_to(f, 1, &s);
+	run_dry(f);
+	CHECK_EQ(ring->producer, 0);
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 1);
+	__atomic_store_n(&ring->asked, 1, __ATOMIC_RELEASE);
+	fx_doorbell(f, 1, GTU_DB_KICK, 1);
+	run_dry(f);
+	CHECK_EQ(ring->producer, 1);
+	CHECK_EQ(f->irqs[1], 0);		/* record 0 is there, 1 was asked for */
+	__atomic_store_n(&ring->asked, 3, __ATOMIC_RELEASE);
+	fx_doorbell(f, 1, GTU_DB_KICK, 1);
+	run_dry(f);
+	CHECK_EQ(f->irqs[1], 1);
+	__atomic_store_n(&ring->consumer, 3, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->asked, 4, __ATOMIC_RELEASE);
+	fx_doorbell(f, 1, GTU_DB_KICK, 1);
+	run_dry(f);
+	CHECK_EQ(ring->producer, 4);
+	CHECK_EQ(f->irqs[1], 1);		/* once */
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 3);
+	CHECK_EQ(f->irqs[1], 2);		/* it is there already */
+	fx_close(f);
+}
+
+TEST(armed_before_the_job_starts)
+{
+	struct fx *f = armed_open();
+	struct gtu_hw_desc s = stream(f, 1000, 1024, 0, NULL);
+
+	fx_submit_to(f, 1, &s);
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
+	CHECK_EQ(f->irqs[1], 0);
+	while (f->irqs[1] == 0 && gtu_dev_step(f->dev, 10))
+		;
+	CHECK_EQ(f->irqs[1], 1);
+	nothing_more(f, 1);			/* by the record, not by the end */
+	run_dry(f);
+	expect(f, 1, GTU_CPL_OK);
+	CHECK_EQ(f->irqs[1], 1);
+	fx_close(f);
+}
+
+TEST(armed_when_nothing_runs)
+{
+	struct fx *f = armed_open();
+	struct gtu_hw_desc s = stream(f, 1000, 1024, 0, NULL);
+	unsigned i;
+
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
+	CHECK_EQ(f->irqs[1], 1);
+	fx_submit_to(f, 1, &s);
+	run_dry(f);
+	CHECK_EQ(f->irqs[1], 1);		/* that one was used up */
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 1000000);	/* after its end */
+	CHECK_EQ(f->irqs[1], 2);
+	expect(f, 1, GTU_CPL_OK);
+	/* jobs there are, but none can start: completions have to be taken first */
+	for (i = 0; i < SLOTS; i++)
+		fx_submit_to(f, 1, &nop);
+	run_dry(f);
+	fx_submit_to(f, 1, &nop);
+	run_dry(f);
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
+	CHECK_EQ(f->irqs[1], 3);
+	fx_close(f);
+}
+
+TEST(a_stream_that_ends_before_its_record)
+{
+	struct fx *f = armed_open();
+	struct gtu_hw_desc s = stream(f, 1000, 1024, 0, NULL), d = fill(f, 1 << 20);
+
+	fx_submit_to(f, 1, &s);
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 100000);
+	run_dry(f);
+	expect(f, 1, GTU_CPL_OK);
+	CHECK_EQ(f->irqs[1], 1);
+	/* a job that is no stream: its completion */
+	fx_submit_to(f, 1, &d);
+	gtu_dev_step(f->dev, 100);
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
+	CHECK_EQ(f->irqs[1], 1);
+	run_dry(f);
+	CHECK_EQ(f->irqs[1], 2);
+	fx_close(f);
+}
+
+TEST(two_arms_and_both_kinds)
+{
+	struct fx *f = armed_open();
+	struct gtu_hw_ring *ring;
+	struct gtu_hw_desc s = stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
+
+	fx_submit_to(f, 1, &s);
+	run_dry(f);
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 2);	/* in place of the first */
+	fx_doorbell(f, 1, GTU_DB_ARM, 0);
+	__atomic_store_n(&ring->asked, 2, __ATOMIC_RELEASE);
+	fx_doorbell(f, 1, GTU_DB_KICK, 1);
+	run_dry(f);
+	CHECK(ring->producer == 2 && f->irqs[1] == 0);
+	__atomic_store_n(&ring->asked, 3, __ATOMIC_RELEASE);
+	fx_doorbell(f, 1, GTU_DB_KICK, 1);
+	run_dry(f);
+	CHECK_EQ(f->irqs[1], 1);
+	cancel(f, 1, 1);				/* ARM is still there */
+	CHECK_EQ(f->irqs[1], 2);
+	/* an ARM that a stream's event does not use up */
+	fx_submit_to(f, 1, &nop);
+	fx_submit_to(f, 1, &nop);
+	fx_doorbell(f, 1, GTU_DB_ARM, 2);
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 5);
+	gtu_dev_step(f->dev, 1);
+	CHECK_EQ(f->irqs[1], 3);
+	run_dry(f);
+	CHECK_EQ(f->irqs[1], 4);
+	fx_close(f);
+}
+
+TEST(a_reset_forgets_what_was_armed)
+{
+	struct fx *f = armed_open();
+	struct gtu_hw_desc s = stream(f, 1000, 2, 0, NULL);
+	const uint64_t queue = 1;
+
+	fx_submit_to(f, 1, &s);
+	run_dry(f);
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 50);
+	fx_mailbox(f, GTU_MBOX_QUEUE_RESET, 1, &queue);
+	memset(f->queue[1].cq, 0, SLOTS * sizeof(*f->queue[1].cq));
+	f->queue[1].tail = f->queue[1].head = 0;
+	fx_submit_to(f, 1, &nop);
+	run_dry(f);
+	CHECK_EQ(f->irqs[1], 0);
+	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CAPS, 8) & GTU_CAP_CANCEL);
+	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CAPS, 8) & GTU_CAP_STREAM_EVENTS);
+	fx_close(f);
+}
+
+/* No cut of the work may lose the event: whoever sleeps on the record would sleep for ever. */
+TEST(no_event_is_lost_at_any_cut)
+{
+	uint64_t seed = 3;
+	unsigned round;
+
+	for (round = 0; round < 300; round++) {
+		struct fx *f = armed_open();
+		struct gtu_hw_ring *ring;
+		struct gtu_hw_desc s = stream(f, 500, 2, 0, &ring);
+		uint32_t taken = 0;
+		unsigned events = 0;
+		struct gtu_hw_cpl c;
+
+		fx_submit_to(f, 1, &s);
+		while (!fx_poll(f, 1, &c)) {
+			unsigned i = (unsigned)(test_random(&seed) % 20);
+
+			for (; i; i--)
+				gtu_dev_step(f->dev, 1 + test_random(&seed) % 60);
+			if (ring->producer != taken) {
+				taken++;
+				__atomic_store_n(&ring->consumer, taken, __ATOMIC_RELEASE);
+				continue;
+			}
+			if (ring->waiting)
+				fx_doorbell(f, 1, GTU_DB_KICK, 1);
+			events = f->irqs[1];
+			fx_doorbell(f, 1, GTU_DB_ARM_STREAM, taken);
+			run_dry(f);	/* asleep */
+			CHECKF(f->irqs[1] == events + 1, "record %u: no event, and the ring has %u", taken,
+			       ring->producer);
+			gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_EVENT_HEAD(0), 4, f->irqs[1]);
+		}
+		fx_close(f);
+	}
+}
+
+TEST_MAIN

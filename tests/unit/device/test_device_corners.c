@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Corners of the device's core, each once a mistake: fences and what becomes of the queues they wait for,
+ * units that are held, limits at any cut, events of queues that end, halves of registers.
+ */
+#include "firmware-model/device/core.h"
+#include "tests/unit/fixture.h"
+
+#define RW (GTU_REGION_READ | GTU_REGION_WRITE)
+
+static const struct gtu_hw_desc fence = { .opcode = GTU_OP_FENCE }, nop = { .opcode = GTU_OP_NOP };
+
+/* A stream of @n indices into a ring of @records. */
+static struct gtu_hw_desc stream(struct fx *f, uint32_t n, uint32_t records, struct gtu_hw_ring **ring)
+{
+	struct fx_buffer *in = fx_buffer(f, 4 * n), *out = fx_buffer(f, 64 + records * GTU_WARP_BYTES(1, 0));
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		((uint32_t *)in->at)[i] = i * 7919;
+	if (ring)
+		*ring = (void *)out->at;
+	return (struct gtu_hw_desc){
+		.opcode = GTU_OP_IRU_STREAM,
+		.operand = {
+			{ fx_region(f, in, 0, in->bytes, GTU_REGION_READ), n, 0 },
+			{ 0 },
+			{ fx_region(f, out, 0, out->bytes, RW), records, 0 },
+		},
+	};
+}
+
+static struct gtu_hw_desc fill(struct fx *f, uint32_t bytes)
+{
+	struct fx_buffer *b = fx_buffer(f, bytes);
+
+	return (struct gtu_hw_desc){
+		.opcode = GTU_OP_FILL,
+		.operand = { { 0 }, { fx_region(f, b, 0, b->bytes, RW), bytes, 0 } },
+	};
+}
+
+static void run_dry(struct fx *f)
+{
+	unsigned i;
+
+	for (i = 0; i < 100000 && gtu_dev_step(f->dev, 1u << 16); i++)
+		;
+}
+
+static void context_open(struct fx *f, uint64_t id)
+{
+	const uint64_t arg[4] = { id, f->buffer[0].bus, FX_TABLE_LOG2, 1 };
+
+	fx_mailbox(f, GTU_MBOX_CTX_ENABLE, 4, arg);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+}
+
+static void queue_command(struct fx *f, uint32_t command, uint64_t queue)
+{
+	fx_mailbox(f, command, 1, &queue);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+	memset(f->queue[queue].cq, 0, GTU_CQ_BYTES(FX_RING_LOG2));
+	f->queue[queue].tail = f->queue[queue].head = 0;
+}
+
+TEST(fence_behind_a_job_that_is_refused)
+{
+	const struct gtu_hw_desc bad = { .opcode = 0xff };
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_cpl c;
+
+	fx_queue_open(f, 1, 0, GTU_RING_NONE);
+	fx_submit_to(f, 1, &bad);
+	fx_submit_to(f, 0, &fence);
+	run_dry(f);
+	CHECK(fx_poll(f, 1, &c) && fx_poll(f, 0, &c));
+	fx_close(f);
+}
+
+TEST(fence_and_a_queue_that_begins_anew)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc s = stream(f, 100000, 2, NULL);
+	struct gtu_hw_cpl c;
+
+	fx_queue_open(f, 1, 0, GTU_RING_NONE);
+	fx_submit_to(f, 1, &s);
+	run_dry(f);
+	fx_submit_to(f, 0, &fence);
+	run_dry(f);
+	CHECK(!fx_poll(f, 0, &c));
+	/* reset, and full again before the device looks */
+	queue_command(f, GTU_MBOX_QUEUE_RESET, 1);
+	fx_submit_to(f, 1, &s);
+	run_dry(f);
+	CHECK(fx_poll(f, 0, &c));
+	/* the same queue in the hands of another context */
+	fx_submit_to(f, 0, &fence);
+	run_dry(f);
+	CHECK(!fx_poll(f, 0, &c));
+	context_open(f, 1);
+	queue_command(f, GTU_MBOX_QUEUE_DISABLE, 1);
+	fx_queue_open(f, 1, 1, GTU_RING_NONE);
+	fx_submit_to(f, 1, &s);
+	run_dry(f);
+	CHECK(fx_poll(f, 0, &c));
+	fx_close(f);
+}
+
+static struct gtu_hw_cpl limited(bool iru, uint64_t budget, uint32_t *ended)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_ring *ring = NULL;
+	struct gtu_hw_desc d = iru ? stream(f, 6000, 1024, &ring) : fill(f, 32000);
+	struct gtu_hw_cpl c;
+
+	d.limit = 1;
+	c = fx_do(f, &d, budget);
+	*ended = ring ? ring->ended : 1;
+	fx_close(f);
+	return c;
+}
+
+TEST(limits_at_any_cut)
+{
+	static const uint64_t budget[] = { 1 << 20, 100, 1 };
+	uint32_t ended;
+	unsigned i, iru;
+
+	for (iru = 0; iru < 2; iru++) {
+		for (i = 0; i < 3; i++) {
+			const struct gtu_hw_cpl c = limited(iru, budget[i], &ended);
+
+			CHECKF(c.status == GTU_CPL_LIMIT && c.cycles <= 1024 && (!iru || c.cycles == 1024),
+			       "%s in turns of %" PRIu64 ": status %u after %" PRIu64 " cycles", iru ? "IRU" : "FILL",
+			       budget[i], c.status, c.cycles);
+			CHECK_EQ(ended, 1);
+		}
+	}
+}
+
+TEST(a_limit_beyond_all_sizes)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc d = fill(f, 64);
+
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CYCLE_LIMIT, 8, 1ull << 59);
+	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OK);
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CYCLE_LIMIT, 8, ~0ull);
+	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OK);
+	fx_close(f);
+}
+
+TEST(who_stalls_an_exclusive_unit_loses_it)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_ring *ring;
+	struct gtu_hw_desc s = stream(f, 100000, 2, &ring), other = stream(f, 100, 4, NULL);
+	struct gtu_hw_cpl c;
+
+	fx_queue_open(f, 1, 0, GTU_RING_NONE);
+	fx_submit_to(f, 0, &s);
+	run_dry(f);
+	CHECK_EQ(ring->waiting, 1);
+	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_STATUS, 4) & GTU_STATUS_BUSY);
+	/* a waiter that goes away again does not cost the owner anything */
+	fx_submit_to(f, 1, &other);
+	run_dry(f);
+	queue_command(f, GTU_MBOX_QUEUE_DISABLE, 1);
+	gtu_dev_idle(f->dev, GTU_STALL_LIMIT);
+	run_dry(f);
+	CHECK(!fx_poll(f, 0, &c));
+	/* one that stays does; the consumer learns it from the ring alone */
+	fx_queue_open(f, 1, 0, GTU_RING_NONE);
+	fx_submit_to(f, 1, &other);
+	run_dry(f);
+	gtu_dev_idle(f->dev, GTU_STALL_LIMIT);
+	run_dry(f);
+	CHECK(fx_poll(f, 0, &c));
+	CHECK_EQ(c.status, GTU_CPL_STALLED);
+	CHECK(ring->ended == 1 && ring->waiting == 0);
+	CHECK(fx_poll(f, 1, &c) && c.status == GTU_CPL_OK);
+	fx_close(f);
+}
+
+TEST(stalling_beside_a_busy_queue_counts_too)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc s = stream(f, 100000, 2, NULL), d = fill(f, 1 << 20);
+	struct gtu_hw_cpl c;
+	uint64_t start, now;
+	bool ended = false;
+
+	fx_queue_open(f, 1, 0, GTU_RING_NONE);
+	fx_queue_open(f, 2, 0, GTU_RING_NONE);
+	fx_submit_to(f, 0, &s);
+	run_dry(f);
+	fx_submit_to(f, 1, &s);
+	/* most of the time passes idle, the rest while a third queue works all the time */
+	run_dry(f);
+	gtu_dev_idle(f->dev, GTU_STALL_LIMIT - (1 << 24));
+	start = now = gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CYCLES, 8);
+	while (!ended && now - start < 1 << 25) {
+		while (f->queue[2].tail - f->queue[2].head < 8)
+			fx_submit_to(f, 2, &d);
+		gtu_dev_step(f->dev, 1 << 16);
+		while (fx_poll(f, 2, &c))
+			;
+		ended = fx_poll(f, 0, &c);
+		now = gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CYCLES, 8);
+	}
+	CHECK(ended && c.status == GTU_CPL_STALLED);
+	fx_close(f);
+}
+
+TEST(an_exclusive_unit_goes_round)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc many = stream(f, 2000, 1024, NULL), one = stream(f, 100, 1024, NULL);
+	struct gtu_hw_cpl c;
+	unsigned done = 0, i;
+
+	context_open(f, 1);
+	fx_queue_open(f, 1, 1, GTU_RING_NONE);
+	for (i = 0; i < 12; i++)
+		fx_submit_to(f, 0, &many);
+	gtu_dev_step(f->dev, 10);
+	fx_submit_to(f, 1, &one);
+	while (!fx_poll(f, 1, &c)) {
+		gtu_dev_step(f->dev, 100);
+		while (fx_poll(f, 0, &c)) {
+			done++;
+			fx_submit_to(f, 0, &many);
+		}
+		CHECKF(done < 16, "%u streams of one context went before the one of the other", done);
+	}
+	fx_close(f);
+}
+
+TEST(events_of_queues_and_rings_that_end)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct fx_buffer *e = fx_buffer(f, 4096);
+	const uint64_t ring[4] = { 0, e->bus, 1, 1 };
+	unsigned before;
+
+	/* due before its ring is there: put out when the ring comes */
+	fx_queue_open(f, 1, 0, 0);
+	fx_queue_open(f, 2, 0, 0);
+	fx_doorbell(f, 1, GTU_DB_ARM, 0);
+	fx_submit_to(f, 1, &nop);
+	fx_submit_to(f, 2, &nop);
+	run_dry(f);
+	fx_mailbox(f, GTU_MBOX_EVENT_ENABLE, 4, ring);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+	CHECK_EQ(f->irqs[1], 1);
+	/* due in a full ring, and the queue ends: no event of a queue that is not there */
+	fx_doorbell(f, 2, GTU_DB_ARM, 0);
+	fx_doorbell(f, 1, GTU_DB_ARM, 0);
+	queue_command(f, GTU_MBOX_QUEUE_DISABLE, 1);
+	before = f->irqs[1];
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_EVENT_HEAD(0), 4, 2);
+	CHECK_EQ(f->irqs[1], before);
+	fx_close(f);
+}
+
+TEST(halves_of_registers)
+{
+	struct fx *f = fx_open(NULL, 1);
+
+	/* the latch is for the next read only */
+	gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_SCRATCH, 4);
+	gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MAGIC, 4);
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_SCRATCH + 4, 4, 5);
+	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_SCRATCH + 4, 4), 5);
+	/* writes to read-only registers are ignored, whole or by halves */
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CAPS, 8, 5);
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CAPS + 4, 4, 5);
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_RESULT(1), 8, 5);
+	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_ERROR, 4), 0);
+	fx_close(f);
+}
+
+TEST(checks_come_in_their_order)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 3 };
+	struct fx_buffer *b = fx_buffer(f, 4096);
+
+	d.operand[1] = (struct gtu_hw_operand){ GTU_KEY(1, 200), 4, 3 };	/* misaligned, no such key */
+	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OPERAND);
+	d.operand[1] = (struct gtu_hw_operand){ fx_region(f, b, 0, 4096, GTU_REGION_READ), GTU_COUNT_REST, 0 };
+	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OPERAND);
+	f->table[200] = (struct gtu_hw_region){
+		.key = GTU_KEY(1, 200),
+		.flags = GTU_REGION_VALID | RW | GTU_REGION_APERTURE | 12u << GTU_REGION_PAGE_SHIFT,
+		.length = 64,
+		.offset = 4,
+	};
+	d.operand[1] = (struct gtu_hw_operand){ GTU_KEY(1, 200), 4, 0 };
+	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_KEY);
+	fx_close(f);
+}
+
+TEST_MAIN

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A device that lies on purpose (fault.c), seen from its registers and rings, and from the library: whatever it
+ * writes, nothing hangs, nothing is reached outside, and the user is told.
+ */
+#include "tests/unit/fixture.h"
+#include "gtu/gtu.h"
+
+/* The backend's inside, to reach the model in it. */
+#include "libruntime/backend/backend_model.c"
+
+static struct gtu_error err;
+
+#define OK(call)                                                                                   \
+	do {                                                                                       \
+		int rc_ = (call);                                                                  \
+		if (rc_)                                                                           \
+			test_fail(__FILE__, __LINE__, "%s: %d %s", #call, rc_, err.text);          \
+	} while (0)
+
+#define SLOTS (1u << FX_RING_LOG2)
+
+static const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+
+static void faults(struct gtu_dev *dev, uint64_t corrupt, uint64_t invalidate, uint64_t reset, uint64_t seed)
+{
+	gtu_dev_set_faults(dev, &(struct gtu_dev_faults){ .corrupt_completions = corrupt, .no_invalidate = invalidate,
+							  .stuck_reset = reset, .seed = seed });
+}
+
+/* A ring of NOPs under corruption from job @from on: the completion ring, with its status, in @cq. */
+static void ring_of_nops(uint64_t from, uint64_t seed, uint8_t cq[GTU_CQ_BYTES(FX_RING_LOG2)])
+{
+	struct fx *f = fx_open(NULL, 1);
+	unsigned i;
+
+	faults(f->dev, from, 0, 0, seed);
+	for (i = 0; i < SLOTS; i++)
+		fx_submit_to(f, 0, &nop);
+	for (i = 0; i < 1000 && gtu_dev_step(f->dev, 100); i++)
+		;
+	memcpy(cq, f->queue[0].cq, GTU_CQ_BYTES(FX_RING_LOG2));
+	fx_close(f);
+}
+
+TEST(completions_lie_from_the_one_that_was_named_and_alike_for_a_seed)
+{
+	static uint8_t a[GTU_CQ_BYTES(FX_RING_LOG2)], b[sizeof(a)], right[sizeof(a)];
+	unsigned different = 0;
+	uint64_t seed;
+
+	ring_of_nops(0, 1, right);
+	for (seed = 1; seed < 20; seed++) {
+		ring_of_nops(4, seed, a);
+		ring_of_nops(4, seed, b);
+		CHECK(!memcmp(a, b, sizeof(a)));
+		CHECK(!memcmp(a, right, 3 * sizeof(struct gtu_hw_cpl)));
+		CHECK(memcmp(a, right, SLOTS * sizeof(struct gtu_hw_cpl)));
+		ring_of_nops(4, seed + 100, b);
+		different += memcmp(a, b, sizeof(a)) != 0;
+	}
+	CHECK(different > 15);
+}
+
+/* Power is lost with a function-level reset: the aperture is noise, epochs start anew. RESET loses neither. */
+TEST(power_that_is_lost)
+{
+	struct fx *f = fx_open(NULL, 1);
+	uint64_t at, same = 0;
+
+	gtu_dev_set_faults(f->dev, &(struct gtu_dev_faults){ .power_loss = 2, .seed = 7 });
+	for (at = 0; at < 65536; at += 8)
+		gtu_dev_write(f->dev, GTU_BAR_APERTURE, at, 8, at);
+	gtu_dev_reset(f->dev);
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_RESET, 4, GTU_RESET_KEY);
+	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_EPOCH, 4) > 2);
+	for (at = 0; at < 65536; at += 8)
+		same += gtu_dev_read(f->dev, GTU_BAR_APERTURE, at, 8) == at;
+	CHECK_EQ(same, 65536 / 8);
+	gtu_dev_reset(f->dev);
+	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_EPOCH, 4), 1);
+	for (same = at = 0; at < 65536; at += 8)
+		same += gtu_dev_read(f->dev, GTU_BAR_APERTURE, at, 8) == at;
+	CHECK(same < 4);
+	fx_close(f);
+}
+
+TEST(each_kind_of_lie_is_told)
+{
+	unsigned phase = 0, index = 0, status = 0, cookie = 0, count = 0, state = 0, tail = 0;
+	static uint8_t ring[GTU_CQ_BYTES(FX_RING_LOG2)];
+	const struct gtu_hw_cpl *c = (void *)ring;
+	const struct gtu_hw_queue_status *s = (void *)(ring + SLOTS * sizeof(*c));
+	uint64_t seed;
+	unsigned i;
+
+	for (seed = 1; seed < 100; seed++) {
+		ring_of_nops(1, seed, ring);
+		for (i = 0; i < SLOTS; i++) {
+			phase += c[i].phase != 1;
+			index += c[i].sq_index != i;
+			status += c[i].status >= GTU_CPL_COUNT;
+			cookie += c[i].cookie != 0;
+			count += c[i].count != 0;
+		}
+		state += s->state != GTU_QUEUE_ENABLED;
+		tail += s->cq_tail != SLOTS;
+	}
+	CHECKF(phase && index && status && cookie && count && state && tail, "%u %u %u %u %u %u %u", phase, index,
+	       status, cookie, count, state, tail);
+}
+
+TEST(events_name_others)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct fx_buffer *e = fx_buffer(f, 4096);
+	const uint64_t ring[4] = { 0, e->bus, 8, 1 };
+	unsigned wrong = 0, i;
+
+	fx_mailbox(f, GTU_MBOX_EVENT_ENABLE, 4, ring);
+	fx_queue_open(f, 1, 0, 0);
+	faults(f->dev, 1, 0, 0, 5);
+	for (i = 0; i < SLOTS; i++) {
+		fx_doorbell(f, 1, GTU_DB_ARM, i);
+		fx_submit_to(f, 1, &nop);
+		while (gtu_dev_step(f->dev, 10))
+			;
+	}
+	for (i = 0; i < SLOTS; i++) {
+		const uint32_t word = ((uint32_t *)e->at)[i];
+
+		CHECK(word & GTU_EVENT_PHASE);
+		wrong += (word & ~GTU_EVENT_PHASE) != 1;
+	}
+	CHECKF(wrong > 2 && wrong < SLOTS, "%u of %u", wrong, SLOTS);
+	CHECK_EQ(f->irqs[1], SLOTS);
+	fx_close(f);
+}
+
+TEST(an_invalidate_that_is_never_done)
+{
+	struct fx *f = fx_open(NULL, 1);
+	const uint64_t arg[2] = { 0, 3 };
+
+	faults(f->dev, 0, 2, 0, 0);
+	fx_mailbox(f, GTU_MBOX_INVALIDATE, 2, arg);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+	fx_mailbox(f, GTU_MBOX_INVALIDATE, 2, arg);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
+	/* nothing gets in while it is busy */
+	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_ARG(1), 8, 77);
+	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_ARG(1), 8), 3);
+	fx_mailbox(f, GTU_MBOX_NOP, 0, NULL);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
+	/* but jobs go on, and a reset frees it */
+	CHECK_EQ(fx_do(f, &nop, 0).status, GTU_CPL_OK);
+	gtu_dev_reset(f->dev);
+	fx_mailbox(f, GTU_MBOX_NOP, 0, NULL);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+	fx_close(f);
+}
+
+TEST(a_reset_that_does_not_end)
+{
+	struct fx *f = fx_open(NULL, 1);
+	unsigned i;
+
+	faults(f->dev, 0, 0, 2, 0);
+	gtu_dev_reset(f->dev);
+	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_STATUS, 4) & GTU_STATUS_READY);
+	for (i = 0; i < 3; i++) {
+		gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_RESET, 4, GTU_RESET_KEY);
+		CHECK(!(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_STATUS, 4) & GTU_STATUS_READY));
+		fx_mailbox(f, GTU_MBOX_NOP, 0, NULL);
+		CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
+		CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MAGIC, 4), GTU_MAGIC);
+	}
+	fx_close(f);
+}
+
+/* ---- The library ------------------------------------------------------------------------------------- */
+
+static void told(int rc, uint64_t seed, const char *what)
+{
+	CHECKF(!rc || strlen(err.text) > 10, "seed %" PRIu64 ", %s: %d without a sentence", seed, what, rc);
+}
+
+/* Jobs one by one until one fails; how many went well. */
+static unsigned nops(struct gtu_queue *q, uint64_t seed)
+{
+	struct gtu_completion c;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < 30 && !rc; i++) {
+		err.text[0] = 0;
+		rc = gtu_do(q, &nop, GTU_FOREVER, &c, &err);
+		told(rc, seed, "nop");
+	}
+	return i - !!rc;
+}
+
+TEST(the_library_tells_and_goes_on)
+{
+	unsigned failed = 0, reset = 0;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 200; seed++) {
+		struct gtu_device *dev;
+		struct gtu_queue *q;
+
+		OK(gtu_open("model", &dev, &err));
+		gtu_set_timeout(dev, 2000000);
+		OK(gtu_queue_create(dev, NULL, &q, &err));
+		faults(((struct model *)dev->backend)->dev, 5, 0, 0, seed);
+		CHECK(nops(q, seed) >= 4);
+		failed += nops(q, seed) < 30;
+		/* an honest device again: a reset queue is as new */
+		faults(((struct model *)dev->backend)->dev, 0, 0, 0, 0);
+		OK(gtu_queue_reset(q, &err));
+		CHECK_EQ(nops(q, seed), 30);
+		reset++;
+		gtu_queue_destroy(q);
+		gtu_close(dev);
+	}
+	CHECKF(failed > 150 && reset == 200, "%u of 200", failed);
+}
+
+TEST(algorithms_tell)
+{
+	static const uint32_t unit[] = { GTU_WITH_SCU_BASIC, GTU_WITH_SCU, GTU_WITH_IRU };
+	struct gtu_graph *g;
+	uint64_t *level, seed;
+	unsigned failed = 0;
+
+	OK(gtu_graph_generate(&(struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 8 },
+			      NULL, &g, &err));
+	level = malloc(g->n * sizeof(*level));
+	CHECK(level);
+	for (seed = 1; seed <= 150; seed++) {
+		struct gtu_algorithm_options opt = { .unit = unit[seed % 3], .chunk_log2 = 6 };
+		struct gtu_device *dev;
+		int rc;
+
+		OK(gtu_open("model", &dev, &err));
+		gtu_set_timeout(dev, 2000000);
+		faults(((struct model *)dev->backend)->dev, 1 + seed % 40, 0, 0, seed);
+		err.text[0] = 0;
+		rc = gtu_bfs(dev, g, &opt, level, NULL, &err);
+		told(rc, seed, "bfs");
+		failed += rc != 0;
+		gtu_close(dev);
+	}
+	CHECKF(failed > 100, "%u of 150", failed);
+	free(level);
+	gtu_graph_close(g);
+}
+
+/* Every algorithm by every unit that gives records: forged, they index nothing that is not the algorithm's. */
+TEST(forged_records_are_told)
+{
+	static const uint32_t unit[] = { GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER };
+	struct gtu_graph *g;
+	uint64_t *integer, seed;
+	double *real;
+	unsigned failed = 0, lies = 0;
+
+	OK(gtu_graph_generate(&(struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 8,
+							      .random_weights = 9 }, NULL, &g, &err));
+	integer = malloc(g->n * sizeof(*integer));
+	real = malloc(g->n * sizeof(*real));
+	CHECK(integer && real);
+	for (seed = 1; seed <= 240; seed++) {
+		struct gtu_algorithm_options opt = { .unit = unit[seed % 3], .chunk_log2 = 6, .iterations = 2 };
+		struct gtu_device *dev;
+		int rc;
+
+		OK(gtu_open("model", &dev, &err));
+		gtu_set_timeout(dev, 2000000);
+		gtu_dev_set_faults(((struct model *)dev->backend)->dev,
+				   &(struct gtu_dev_faults){ .forge_records = 1 + seed % 50, .seed = seed });
+		err.text[0] = 0;
+		switch (seed / 3 % 4) {
+		case 0: rc = gtu_bfs(dev, g, &opt, integer, NULL, &err); break;
+		case 1: rc = gtu_sssp(dev, g, &opt, real, NULL, &err); break;
+		case 2: rc = gtu_pagerank(dev, g, &opt, real, NULL, &err); break;
+		default: rc = gtu_components(dev, g, &opt, integer, NULL, &err);
+		}
+		told(rc, seed, "forged");
+		failed += rc != 0;
+		lies += rc == GTU_ERR_FAIL && strstr(err.text, "trusted");
+		gtu_close(dev);
+	}
+	/* a lane that is lost, or another vertex of the graph, nobody can tell */
+	CHECKF(failed > 120 && lies > 60, "%u of 240 failed, %u as lies", failed, lies);
+	free(integer);
+	free(real);
+	gtu_graph_close(g);
+}
+
+TEST_MAIN

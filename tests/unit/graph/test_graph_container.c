@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: MIT
+/* The native container: round trips, mapping without copying, damage and hostility. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libruntime/graph/graph_coded.h"
+#include "libruntime/graph/graph_container.h"
+#include "libruntime/graph/graph_internal.h"
+#include "tests/unit/test.h"
+
+static char *in_tmp(const char *name)
+{
+	static char path[8][400];
+	static unsigned int next;
+	char *p = path[next++ % 8];
+
+	snprintf(p, 400, "%s/%s", test_tmpdir(), name);
+	return p;
+}
+
+static struct gtu_graph *make(uint32_t weight_type, uint32_t edge_bytes, uint64_t seed)
+{
+	static uint64_t src[3000], dst[3000];
+	static double weight[3000];
+	const struct gtu_read_options o = { .edge_bytes = edge_bytes };
+	struct gtu_error err = { 0 };
+	struct gtu_graph *g;
+	int i;
+
+	for (i = 0; i < 3000; i++) {
+		src[i] = test_random(&seed) % 500;
+		dst[i] = test_random(&seed) % 500;
+		if (weight_type == GTU_WEIGHT_F64)
+			weight[i] = (double)test_random(&seed) / 3;
+		else
+			((uint32_t *)weight)[i] = (uint32_t)test_random(&seed);
+	}
+	CHECKF(!gtu_graph_from_edges(500, 3000, src, dst, weight_type, weight, &o, &g, &err), "%s", err.text);
+	return g;
+}
+
+static void check_equal(const struct gtu_graph *a, const struct gtu_graph *b)
+{
+	CHECK(a->n == b->n && a->m == b->m && a->stored == b->stored && a->edge_bytes == b->edge_bytes);
+	CHECK(a->weight_type == b->weight_type && a->id_base == b->id_base);
+	CHECK((a->flags & 3) == (b->flags & 3) && (!*a->name || !strcmp(a->name, b->name)));
+	CHECK(!memcmp(a->row, b->row, (a->n + 1) * 8));
+	CHECK(!a->m || !memcmp(a->col, b->col, a->m * a->edge_bytes));
+	CHECK(!a->weight == !b->weight && !a->ids == !b->ids);
+	CHECK(!a->weight || !memcmp(a->weight, b->weight, a->m * gtu_weight_bytes(a->weight_type)));
+	CHECK(!a->ids || !memcmp(a->ids, b->ids, a->n * 8));
+}
+
+static struct gtu_graph *reopen(const char *path, const struct gtu_read_options *o)
+{
+	struct gtu_error err = { 0 };
+	struct gtu_graph *g;
+
+	CHECKF(!gtu_graph_open(path, o, NULL, &g, &err), "%s", err.text);
+	return g;
+}
+
+TEST(every_kind_comes_back_as_it_was)
+{
+	static const uint32_t weights[] = { GTU_WEIGHT_NONE, GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
+	const char *path = in_tmp("kinds.gtu");
+	struct gtu_error err = { 0 };
+	struct gtu_graph *a, *b;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		a = make(weights[i / 2], i % 2 ? 8 : 4, (uint64_t)i);
+		CHECKF(!gtu_graph_save(a, path, NULL, &err), "%s", err.text);
+		b = reopen(path, NULL);
+		check_equal(a, b);
+		CHECK(b->backing->map && !(b->flags & GTU_GRAPH_CHECKED));
+		CHECKF(!gtu_graph_check(b, NULL, &err), "%s", err.text);
+		CHECK(b->flags & GTU_GRAPH_CHECKED);
+		gtu_graph_close(a);
+		gtu_graph_close(b);
+	}
+}
+
+/* Saved compressed, opened, equal; *bytes is the file's length. */
+static void through_compressed(const struct gtu_graph *a, uint64_t *bytes)
+{
+	const char *path = in_tmp("compressed.gtu"), *plain = in_tmp("decompressed.gtu");
+	struct gtu_error err = { 0 };
+	struct gtu_graph *b;
+	struct stat st;
+
+	CHECKF(!gtu_graph_save_compressed(a, path, NULL, &err), "%s", err.text);
+	CHECK(!stat(path, &st));
+	*bytes = (uint64_t)st.st_size;
+	b = reopen(path, NULL);
+	check_equal(a, b);
+	CHECK(!(b->flags & GTU_GRAPH_CHECKED) && !(b->flags & GTU_GRAPH_COMPRESSED) == !a->m);
+	CHECKF(!gtu_graph_check(b, NULL, &err), "%s", err.text);
+	CHECK(!gtu_graph_save(b, plain, NULL, &err));
+	gtu_graph_close(b);
+	b = reopen(plain, NULL);
+	check_equal(a, b);
+	CHECK(!(b->flags & GTU_GRAPH_COMPRESSED));
+	gtu_graph_close(b);
+}
+
+TEST(compressed_edges_come_back_as_they_were)
+{
+	static const uint32_t weights[] = { GTU_WEIGHT_NONE, GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
+	struct gtu_graph *a;
+	uint64_t bytes;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		a = make(weights[i / 2], i % 2 ? 8 : 4, (uint64_t)i);
+		through_compressed(a, &bytes);
+		gtu_graph_close(a);
+	}
+}
+
+/* A graph of one's own making, whose rows and entries are as given. */
+static struct gtu_graph given(uint64_t n, const uint64_t *row, const uint32_t *col, const uint32_t *weight)
+{
+	struct gtu_graph g = { .n = n, .m = row[n], .stored = row[n], .edge_bytes = 4, .row = row, .col = col,
+			       .weight = weight, .flags = GTU_GRAPH_DIRECTED | GTU_GRAPH_CHECKED,
+			       .weight_type = weight ? GTU_WEIGHT_U32 : GTU_WEIGHT_NONE };
+
+	return g;
+}
+
+TEST(compressed_lists_of_every_length_and_order)
+{
+	/* around a piece's 256 entries, and around the end of the vertices that need another bit */
+	static const uint64_t degrees[] = { 0, 1, 2, 31, 33, 255, 256, 257, 511, 512, 513, 5000 };
+	static uint64_t row[14];
+	static uint32_t col[20000], weight[20000];
+	uint64_t state = 9, v, e, bytes, n = 13;
+	uint32_t how;
+	struct gtu_graph g;
+
+	for (how = 0; how < 6; how++) {
+		for (v = 0, e = 0; v < n; v++) {
+			row[v] = e;
+			for (; v < 12 && e < row[v] + degrees[v]; e++) {
+				/* any order; the same over and over; ascending; greatest first */
+				col[e] = (uint32_t)(how < 2 ? test_random(&state) % n : how == 2 ? n - 1 :
+						    how == 3 ? (e - row[v]) * n / degrees[v] : (e - row[v]) % 2 ? 0 : n - 1);
+				weight[e] = how == 5 ? 7 : (uint32_t)(test_random(&state) % (how ? 1000 : UINT32_MAX));
+			}
+		}
+		row[n] = e;
+		g = given(n, row, col, how == 4 ? NULL : weight);
+		through_compressed(&g, &bytes);
+		/* steps of no bits: rows, a byte a piece, and what each begins with */
+		if (how == 2)
+			CHECKF(bytes < 8192 + e * 10 / 8 + 2 * 4096, "%llu bytes", (unsigned long long)bytes);
+	}
+	n = 1;
+	row[0] = 0, row[1] = 3;
+	col[0] = col[1] = col[2] = 0;
+	g = given(n, row, col, NULL);
+	through_compressed(&g, &bytes);
+	row[1] = 0;
+	g = given(n, row, col, NULL);
+	through_compressed(&g, &bytes);
+	g = given(0, row, col, NULL);
+	through_compressed(&g, &bytes);
+}
+
+/* The greatest vertices that 32 bits name. */
+TEST(compressed_entries_of_32_bits)
+{
+	const uint64_t n = 1ull << 32, row_bytes = (n + 1) * 8;
+	uint64_t *row = mmap(NULL, row_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const uint32_t col[4] = { 0, UINT32_MAX, 5, UINT32_MAX - 1 };
+	struct gtu_coded c;
+	struct gtu_error err;
+	uint32_t stream[8];
+	struct gtu_graph g;
+
+	if (!getenv("GTU_TEST_LARGE"))
+		SKIP("takes 32 GB of memory: GTU_TEST_LARGE=1 runs it");
+	CHECK(row != MAP_FAILED);
+	for (uint64_t v = 1; v <= n; v++)
+		row[v] = 4;
+	g = given(n, row, col, NULL);
+	CHECK(!gtu_coded_measure(&g, 0, &c, &err));
+	CHECK(c.entry_bits == 32 && c.bits == 4 * 32 && c.pieces == 1);
+	gtu_coded_write(&g, &c, stream);
+	CHECK(!memcmp(stream, (uint32_t[]){ 0, UINT32_MAX, 6, UINT32_MAX - 6 }, 16));
+	gtu_coded_free(&c);
+	g.n++;
+	CHECK(gtu_coded_measure(&g, 0, &c, &err) == GTU_ERR_UNSUPPORTED && strstr(err.text, "4294967297"));
+	munmap(row, row_bytes);
+}
+
+TEST(ids_are_kept_through_a_container)
+{
+	const char *text = in_tmp("ids.txt"), *path = in_tmp("ids.gtu");
+	struct gtu_error err = { 0 };
+	struct gtu_graph *a, *b;
+	FILE *f = fopen(text, "w");
+	uint64_t v;
+
+	fputs("70 9000000000\n9000000000 12\n12 70\n", f);
+	fclose(f);
+	a = reopen(text, NULL);
+	CHECK(a->n == 3 && gtu_graph_id(a, 0) == 12 && gtu_graph_id(a, 1) == 70 && gtu_graph_id(a, 2) == 9000000000);
+	CHECK(!gtu_graph_save(a, path, NULL, &err));
+	b = reopen(path, NULL);
+	check_equal(a, b);
+	CHECK(!gtu_graph_vertex(b, 70, &v, &err) && v == 1);
+	CHECK(gtu_graph_vertex(b, 71, &v, &err) == GTU_ERR_USAGE && strstr(err.text, "12 to 9000000000"));
+	gtu_graph_close(a);
+	gtu_graph_close(b);
+}
+
+TEST(options_on_a_container_change_a_copy)
+{
+	const char *path = in_tmp("options.gtu");
+	struct gtu_read_options o = { .edge_bytes = 8, .weight_column = -1, .simplify = 1,
+				      .direction = GTU_UNDIRECTED };
+	struct gtu_graph *a = make(GTU_WEIGHT_U32, 4, 77), *b;
+	struct gtu_graph_stat stat;
+	struct gtu_error err;
+
+	CHECK(!gtu_graph_save(a, path, NULL, &err));
+	b = reopen(path, &o);
+	CHECK(b->edge_bytes == 8 && !b->weight && !b->backing->map && !(b->flags & GTU_GRAPH_DIRECTED));
+	CHECK(!gtu_graph_measure(b, NULL, &stat, &err) && !stat.self_loops && !stat.duplicates);
+	gtu_graph_close(a);
+	gtu_graph_close(b);
+}
+
+static uint64_t resident(void)
+{
+	unsigned long long size, pages;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	CHECK(f && fscanf(f, "%llu %llu", &size, &pages) == 2);
+	fclose(f);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Resident kilobytes of the mapping that begins at @address, from smaps. */
+static uint64_t resident_of(const void *address)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	unsigned long long from, to, kb = 0;
+	bool inside = false;
+	char line[512];
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx-%llx ", &from, &to) == 2)
+			inside = (uintptr_t)address >= from && (uintptr_t)address < to;
+		else if (inside && sscanf(line, "Rss: %llu kB", &kb) == 1)
+			break;
+	}
+	fclose(f);
+	return kb * 1024;
+}
+
+static void write_header(int fd, struct gtu_container_header *h)
+{
+	h->sum = gtu_container_header_sum(h);
+	CHECK(pwrite(fd, h, sizeof(*h), 0) == sizeof(*h));
+}
+
+static struct gtu_container_header blank_header(uint64_t n, uint64_t m, uint32_t edge_bytes)
+{
+	struct gtu_container_header h = { .version = 1, .edge_bytes = edge_bytes, .n = n, .m = m, .stored = m };
+
+	memcpy(h.magic, GTU_CONTAINER_MAGIC, sizeof(h.magic));
+	h.flags = GTU_GRAPH_DIRECTED;
+	h.section[0].offset = 4096;
+	h.section[0].bytes = (n + 1) * 8;
+	h.section[1].offset = (4096 + (n + 1) * 8 + 4095) / 4096 * 4096;
+	h.section[1].bytes = m * edge_bytes;
+	h.file_bytes = (h.section[1].offset + m * edge_bytes + 4095) / 4096 * 4096;
+	return h;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A sparse file: a billion edges of 8 bytes, then more than 2^32 edges of 4. */
+static void open_huge(uint64_t n, uint64_t m, uint32_t edge_bytes)
+{
+	const char *path = in_tmp("huge.gtu");
+	struct gtu_container_header h = blank_header(n, m, edge_bytes);
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	uint64_t before, target = 5, e = m - 3, sum = 0, i, touched;
+	const uint64_t end[2] = { 0, m };
+	struct gtu_graph *g;
+	double start, took;
+
+	CHECK(fd >= 0);
+	if (ftruncate(fd, (off_t)h.file_bytes)) {
+		close(fd);
+		SKIP("no sparse file of %" PRIu64 " bytes here", h.file_bytes);
+	}
+	write_header(fd, &h);
+	CHECK(pwrite(fd, &end[1], 8, (off_t)(4096 + n * 8)) == 8);
+	CHECK(pwrite(fd, &target, edge_bytes, (off_t)(h.section[1].offset + e * edge_bytes)) == (ssize_t)edge_bytes);
+	close(fd);
+	gtu_graph_close(reopen(path, NULL)); /* what the first opening costs the process is not the graph's */
+	before = resident();
+	start = now();
+	g = reopen(path, NULL);
+	took = now() - start;
+	CHECKF(took < 1, "opening took %g s", took);
+	CHECKF(resident() - before < 1 << 20, "opening added %" PRIu64 " bytes", resident() - before);
+	CHECK(g->m == m && g->edge_bytes == edge_bytes);
+	/* The edge list is the file: at its offset in the mapping, none of it resident yet. */
+	CHECK((char *)g->col == (char *)g->backing->map + h.section[1].offset);
+	CHECKF(resident_of(g->col) <= 1 << 20, "%" PRIu64 " bytes resident", resident_of(g->col));
+	CHECK_EQ(gtu_graph_target(g, e), 5);
+	for (i = 0; i < 50; i++)
+		sum += gtu_graph_target(g, m / 50 * i);
+	CHECK_EQ(sum, 0);
+	/* Fifty places were touched; a fault may map the pages around each that happen to be in memory. */
+	touched = resident_of(g->col);
+	CHECKF(touched >= 50 * 4096 && touched < 52ull << 21, "%" PRIu64 " bytes resident after 50 touches",
+	       touched);
+	/* Written through the file, seen through the graph: one and the same page. */
+	fd = open(path, O_RDWR);
+	target = 6;
+	CHECK(pwrite(fd, &target, edge_bytes, (off_t)(h.section[1].offset + e * edge_bytes)) == (ssize_t)edge_bytes);
+	close(fd);
+	CHECK_EQ(gtu_graph_target(g, e), 6);
+	gtu_graph_close(g);
+	unlink(path);
+}
+
+TEST(a_billion_edges_open_at_once_and_are_not_copied)
+{
+	open_huge(30000000, 1000000000, 8);
+}
+
+TEST(more_than_2_to_32_edges)
+{
+	open_huge(1000, (1ull << 32) + 1000, 4);
+}
+
+/* The container's bytes, a header to be changed, and what opening or checking the result says. */
+static int try_header(const char *path, const struct gtu_container_header *h, struct gtu_error *err)
+{
+	struct gtu_graph *g;
+	int fd = open(path, O_RDWR), rc;
+	uint64_t v, e, first, end, sum = 0;
+
+	CHECK(pwrite(fd, h, sizeof(*h), 0) == sizeof(*h));
+	close(fd);
+	err->text[0] = 0;
+	rc = gtu_graph_open(path, NULL, NULL, &g, err);
+	if (rc) {
+		CHECKF(!g && *err->text, "no sentence");
+		return rc;
+	}
+	for (v = 0; v < g->n; v++) {
+		gtu_graph_edges(g, v, &first, &end);
+		for (e = first; e < end; e++)
+			sum += gtu_graph_target(g, e) + (g->weight_type ? ((const uint8_t *)g->weight)[e] : 0);
+		sum += gtu_graph_id(g, v);
+	}
+	rc = gtu_graph_check(g, NULL, err);
+	gtu_graph_close(g);
+	return rc ? rc : (int)(sum == 0);
+}
+
+static void check_headers(int compressed)
+{
+	const char *path = in_tmp("hostile.gtu");
+	struct gtu_container_header good, bad;
+	struct gtu_graph *g = make(GTU_WEIGHT_F32, 4, 5);
+	uint64_t state = 1;
+	struct gtu_error err;
+	size_t word;
+	int fd, i;
+
+	CHECK(!(compressed ? gtu_graph_save_compressed : gtu_graph_save)(g, path, NULL, &err));
+	gtu_graph_close(g);
+	fd = open(path, O_RDONLY);
+	CHECK(pread(fd, &good, sizeof(good), 0) == sizeof(good));
+	close(fd);
+	CHECK(try_header(path, &good, &err) >= 0);
+	/* One bit wrong and the sum not: always refused. */
+	for (i = 0; i < (int)sizeof(good) * 8; i++) {
+		bad = good;
+		((uint8_t *)&bad)[i / 8] ^= (uint8_t)(1 << i % 8);
+		CHECKF(try_header(path, &bad, &err) < 0, "bit %d", i);
+	}
+	/* Any word wrong and the sum right: refused, or every access stays inside (the sanitizers watch). */
+	for (i = 0; i < 20000; i++) {
+		static const uint64_t extremes[] = { 0, 1, 4, 7, 8, 4095, 4096, 8192, 1ull << 32, 1ull << 59,
+						     1ull << 63, UINT64_MAX, UINT64_MAX - 4095, 500, 501, 3000 };
+		uint64_t value = extremes[test_random(&state) % 16];
+
+		bad = good;
+		word = 1 + test_random(&state) % (offsetof(struct gtu_container_header, sum) / 8 - 1);
+		if (i % 3 == 0)
+			value = ((uint64_t *)&bad)[word] + test_random(&state) % 64 * 8 - 256;
+		((uint64_t *)&bad)[word] = value;
+		bad.sum = gtu_container_header_sum(&bad);
+		try_header(path, &bad, &err);
+	}
+}
+
+TEST(a_header_with_any_field_wrong_is_refused_or_harmless) { check_headers(0); }
+TEST(so_is_one_of_compressed_edges) { check_headers(1); }
+
+static void damage(const char *path, uint64_t offset, uint64_t value, size_t bytes)
+{
+	int fd = open(path, O_RDWR);
+
+	CHECK(pwrite(fd, &value, bytes, (off_t)offset) == (ssize_t)bytes);
+	close(fd);
+}
+
+TEST(damage_behind_the_header_is_found_by_the_check_and_by_all_that_scatter)
+{
+	const char *path = in_tmp("damage.gtu");
+	struct gtu_graph *a = make(GTU_WEIGHT_U32, 4, 5), *g, *out;
+	struct { uint64_t offset, value; size_t bytes; const char *says; } cases[] = {
+		{ 4096 + 8 * 100, UINT64_MAX, 8, "row offset 100" },
+		{ 4096 + 8 * 100, 0, 8, "row offset 100" },
+		{ 4096, 1, 8, "row offset 0" },
+		{ 8192 + 4 * 77, 500, 4, "edge 77 leads to vertex 500" },
+		{ 8192 + 4 * 77, 3, 4, "the edge section was damaged" },
+		{ 8192 + 12288 + 4 * 9, 123456, 4, "the weight section was damaged" },
+	};
+	struct gtu_graph_stat stat;
+	struct gtu_error err;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CHECK(!gtu_graph_save(a, path, NULL, &err));
+		damage(path, cases[i].offset, cases[i].value, cases[i].bytes);
+		g = reopen(path, NULL);
+		CHECK(gtu_graph_transpose(g, NULL, &out, &err) == GTU_ERR_INPUT && !out);
+		CHECK(gtu_graph_symmetrize(g, NULL, &out, &err) == GTU_ERR_INPUT && !out);
+		CHECK(gtu_graph_measure(g, NULL, &stat, &err) == GTU_ERR_INPUT);
+		CHECK(gtu_graph_save(g, in_tmp("copy.gtu"), NULL, &err) == GTU_ERR_INPUT);
+		CHECK(gtu_graph_check(g, NULL, &err) == GTU_ERR_INPUT && !(g->flags & GTU_GRAPH_CHECKED));
+		CHECKF(strstr(err.text, cases[i].says), "case %zu says: %s", i, err.text);
+		gtu_graph_close(g);
+	}
+	gtu_graph_close(a);
+}
+
+TEST(damage_in_compressed_edges_is_found_or_harmless)
+{
+	const char *path = in_tmp("damage.gtu");
+	struct gtu_graph *a = make(GTU_WEIGHT_U32, 4, 5), *g;
+	struct gtu_container_header h;
+	uint64_t state = 4, at, value;
+	struct gtu_error err;
+	uint32_t *small;
+	int fd, i, rc, refused[2] = { 0 };
+
+	/* weights that share the stream */
+	small = malloc(4 * a->m);
+	for (at = 0; at < a->m; at++)
+		small[at] = (uint32_t)at % 100;
+	free(a->backing->weight);
+	a->weight = a->backing->weight = small;
+	for (i = 0; i < 400; i++) {
+		CHECK(!gtu_graph_save_compressed(a, path, NULL, &err));
+		fd = open(path, O_RDONLY);
+		CHECK(pread(fd, &h, sizeof(h), 0) == sizeof(h));
+		close(fd);
+		CHECK(h.weighted && !h.section[GTU_SECTION_WEIGHT].bytes);
+		/* a width; a word of the stream; a row */
+		at = i % 3 == 2 ? h.section[GTU_SECTION_ROW].offset + test_random(&state) % 501 * 8 :
+		     i % 3 ? h.section[GTU_SECTION_COL].offset + (h.coded_pieces + 7) / 8 * 8 +
+			     test_random(&state) % (h.coded_bits / 8) :
+			     h.section[GTU_SECTION_COL].offset + test_random(&state) % h.coded_pieces;
+		value = i % 2 ? test_random(&state) : test_random(&state) % 64;
+		damage(path, at, value, i % 3 == 2 ? 8 : 1);
+		rc = gtu_graph_open(path, NULL, NULL, &g, &err);
+		CHECKF(!rc || (rc == GTU_ERR_INPUT && strstr(err.text, path)), "%d %s", rc, err.text);
+		refused[0] += rc != 0;
+		if (rc)
+			continue;
+		/* every entry leads to a vertex, and what is not as it was is found */
+		rc = gtu_graph_check(g, NULL, &err);
+		if (rc)
+			CHECKF(strstr(err.text, "damaged"), "%s", err.text);
+		else
+			check_equal(a, g);
+		refused[1] += rc != 0;
+		gtu_graph_close(g);
+	}
+	CHECKF(refused[0] > 50 && refused[1] > 50, "%d and %d", refused[0], refused[1]);
+	gtu_graph_close(a);
+}
+
+static int stop_decoding(void *user, const char *what, uint64_t done, uint64_t total)
+{
+	(void)user, (void)done, (void)total;
+	return !strcmp(what, "decoding");
+}
+
+TEST(decoding_can_be_stopped)
+{
+	const struct gtu_progress stop = { stop_decoding, NULL };
+	const char *path = in_tmp("stop.gtu");
+	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *g;
+	struct gtu_error err;
+
+	CHECK(!gtu_graph_save_compressed(a, path, NULL, &err));
+	CHECK(gtu_graph_open(path, NULL, &stop, &g, &err) == GTU_ERR_INTERRUPTED && !g);
+	CHECK(strstr(err.text, "opening"));
+	gtu_graph_close(a);
+}
+
+TEST(a_container_cut_short_says_so)
+{
+	const char *path = in_tmp("short.gtu");
+	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *g;
+	struct gtu_error err;
+	struct stat st;
+
+	CHECK(!gtu_graph_save(a, path, NULL, &err) && !stat(path, &st));
+	CHECK(!truncate(path, st.st_size - 1));
+	CHECK(gtu_graph_open(path, NULL, NULL, &g, &err) == GTU_ERR_INPUT && strstr(err.text, "cut short"));
+	CHECK(!truncate(path, 100));
+	CHECK(gtu_graph_open(path, NULL, NULL, &g, &err) == GTU_ERR_INPUT && strstr(err.text, "cut short"));
+	gtu_graph_close(a);
+}
+
+static int stop_now(void *user, const char *what, uint64_t done, uint64_t total)
+{
+	(void)user, (void)done, (void)total;
+	return !strcmp(what, "writing");
+}
+
+static int count_files(const char *folder)
+{
+	DIR *d = opendir(folder);
+	int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
+}
+
+TEST(a_stopped_write_leaves_what_was_there)
+{
+	const struct gtu_progress stop = { stop_now, NULL };
+	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *b = make(GTU_WEIGHT_NONE, 4, 6), *g;
+	const char *folder = in_tmp("stopped");
+	struct gtu_error err;
+	char path[500];
+
+	CHECK(!mkdir(folder, 0700));
+	snprintf(path, sizeof(path), "%s/g.gtu", folder);
+	CHECK(gtu_graph_save(a, path, &stop, &err) == GTU_ERR_INTERRUPTED);
+	CHECK_EQ(count_files(folder), 0);
+	CHECK(!gtu_graph_save(a, path, NULL, &err));
+	CHECK(gtu_graph_save(b, path, &stop, &err) == GTU_ERR_INTERRUPTED);
+	CHECK_EQ(count_files(folder), 1);
+	g = reopen(path, NULL);
+	check_equal(a, g);
+	/* Over a mapped graph: the mapping stays whole, the name is the new one. */
+	CHECK(!gtu_graph_save(b, path, NULL, &err));
+	check_equal(a, g);
+	gtu_graph_close(g);
+	g = reopen(path, NULL);
+	check_equal(b, g);
+	gtu_graph_close(g);
+	gtu_graph_close(a);
+	gtu_graph_close(b);
+}
+
+TEST(a_disk_that_is_full_is_said_and_leaves_nothing)
+{
+	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5);
+	struct gtu_error err;
+
+	CHECK(gtu_graph_save(a, "/dev/full", NULL, &err) == GTU_ERR_USAGE);
+	CHECK(gtu_graph_save(a, in_tmp("no/such/folder.gtu"), NULL, &err) == GTU_ERR_FAIL);
+	CHECK(strstr(err.text, "No such file"));
+	gtu_graph_close(a);
+}
+
+TEST_MAIN

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+/* The IRU in a laboratory's partitions: what goes in comes out, and graph kernels compute the same with it. */
+#include "lab_same.h"
+#include "tests/unit/test.h"
+
+static struct gtu_error err;
+static uint32_t result[2][4096];
+
+/* ---- A stream of its own ----------------------------------------------------------------------- */
+
+static const char *const stream_names[] = { "out" };
+struct stream_args {
+	struct lab_iru *iru;
+	struct lab_array out[3], target;
+	uint32_t warps;
+};
+
+static void take(struct lab_warp *w, const void *p)
+{
+	const struct stream_args *a = p;
+	lab_u32 i = lab_thread(w);
+	struct lab_iru_lanes lanes;
+
+	if (i[0] / 32 >= a->warps)
+		return;
+	lab_load_iru(w, a->iru, &lanes);
+	LAB_IF(w, lanes.active) {
+		lab_store32(w, 0, &a->out[0], i, lanes.index + 1);
+		lab_store32(w, 0, &a->out[1], i, lanes.secondary);
+		lab_store32(w, 0, &a->out[2], i, lanes.position);
+	}
+}
+static const struct lab_kernel take_kernel = { .name = "take", .warp = take, .statement = stream_names, .statements = 1 };
+
+static void stream(uint32_t n, uint32_t range, unsigned op)
+{
+	struct stream_args a = { .warps = (n + 31) / 32 };
+	struct lab_launch l = { &take_kernel, &a, (a.warps + 3) / 4, 128, NULL };
+	struct lab_array index, secondary;
+	struct lab_machine m;
+	struct lab *lab;
+	const struct lab_iru_counts *c;
+	uint64_t seed = n + range, sum = 0, got = 0, out = 0;
+	uint32_t i, *o[3], *in, *with;
+	uint8_t *met = calloc(n, 1);
+
+	CHECK(!lab_machine_open("gtx980", &m, &err));
+	CHECK(!lab_create(&m, &lab, &err));
+	CHECKF(!lab_iru_attach(lab, &lab_iru_published, LAB_IRU_TIMEOUT, &a.iru, &err), "%s", err.text);
+	CHECK(!lab_alloc(lab, "index", 4 * n, LAB_DEVICE, &index, &err));
+	CHECK(!lab_alloc(lab, "secondary", 4 * n, LAB_DEVICE, &secondary, &err));
+	CHECK(!lab_alloc(lab, "target", 4 * range, LAB_DEVICE, &a.target, &err));
+	for (i = 0; i < 3; i++) {
+		CHECK(!lab_alloc(lab, "out", 128 * a.warps, LAB_DEVICE, &a.out[i], &err));
+		o[i] = a.out[i].data;
+	}
+	in = index.data;
+	with = secondary.data;
+	for (i = 0; i < n; i++) {
+		in[i] = (uint32_t)(test_random(&seed) % range);
+		with[i] = (uint32_t)(test_random(&seed) % 1000);
+		sum += with[i];
+	}
+	lab_iru_configure(a.iru, &a.target, &index, &secondary, n, op, true);
+	CHECKF(!lab_run(lab, &l, NULL, &err), "%s", err.text);
+	CHECKF(!lab_iru_finish(a.iru, &err), "%s", err.text);
+	c = lab_iru_counts(a.iru);
+	for (i = 0; i < 32 * a.warps; i++) {
+		if (!o[0][i])
+			continue;
+		out++;
+		got += o[1][i];
+		CHECK(o[2][i] < n && !met[o[2][i]]++);
+		CHECK_EQ(in[o[2][i]], o[0][i] - 1);
+		CHECK_EQ(with[o[2][i]], o[1][i]);
+	}
+	CHECK_EQ(c->elements, n);
+	CHECK_EQ(out + c->merged, n);
+	CHECK_EQ(c->records, a.warps);
+	if (op == GTU_IRU_OP_NONE)
+		CHECK_EQ(got, sum);
+	else
+		CHECK(got <= sum && c->merged > 0);
+	/* each line of both arrays once */
+	CHECK_EQ(c->fetches, 2 * a.warps);
+	CHECK_EQ(lab_stats(lab)->unit_sectors, 2 * ((n + 7) / 8));
+	CHECK_EQ(lab_stats(lab)->unit_requests, a.warps);
+	lab_destroy(lab);
+	lab_iru_free(a.iru);
+	free(met);
+}
+
+TEST(a_stream_comes_out_whole)
+{
+	stream(1, 10, GTU_IRU_OP_NONE);
+	stream(33, 100, GTU_IRU_OP_NONE);
+	stream(20000, 3000, GTU_IRU_OP_NONE);
+	stream(20001, 200, GTU_IRU_OP_MIN_U32);
+}
+
+/* A kernel that asks less than there is leaves elements behind, and is told so. */
+TEST(elements_that_nobody_asked_for_are_missed)
+{
+	struct stream_args a = { .warps = 2 };
+	struct lab_launch l = { &take_kernel, &a, 1, 128, NULL };
+	struct lab_array index;
+	struct lab_machine m;
+	struct lab *lab;
+	unsigned i;
+
+	CHECK(!lab_machine_open("gtx980", &m, &err));
+	CHECK(!lab_create(&m, &lab, &err));
+	CHECK(!lab_iru_attach(lab, &lab_iru_published, LAB_IRU_TIMEOUT, &a.iru, &err));
+	CHECK(!lab_alloc(lab, "index", 4 * 96, LAB_DEVICE, &index, &err));
+	for (i = 0; i < 3; i++)
+		CHECK(!lab_alloc(lab, "out", 512, LAB_DEVICE, &a.out[i], &err));
+	lab_iru_configure(a.iru, &index, &index, NULL, 96, GTU_IRU_OP_NONE, true);
+	CHECKF(!lab_run(lab, &l, NULL, &err), "%s", err.text);
+	CHECK_EQ(lab_iru_finish(a.iru, &err), GTU_ERR_VERIFY);
+	lab_destroy(lab);
+	lab_iru_free(a.iru);
+}
+
+/* ---- Graphs ------------------------------------------------------------------------------------ */
+
+TEST(graphs_give_the_same_with_it_and_without)
+{
+	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_PLANAR, GTU_GEN_ROAD, GTU_GEN_UNIFORM };
+	struct lab_iru_counts c;
+	struct lab_stats s;
+	struct lab_machine m;
+	unsigned k, a, with;
+
+	CHECK(!lab_machine_open("gtx980", &m, &err));
+	for (k = 0; k < 4; k++) {
+		struct gtu_generate_options o = { .kind = kinds[k], .scale = 10, .n = 900, .seed = 7, .random_weights = 64 };
+		struct gtu_graph *g;
+
+		CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
+		for (a = 0; a < LAB_IRU_ALGORITHMS; a++)
+			for (with = 0; with < 2; with++) {
+				struct lab_iru_how how = { a, g, 3, 3, with, with, lab_iru_published, LAB_IRU_TIMEOUT, with };
+
+				memset(&c, 0, sizeof(c));
+				CHECKF(!lab_iru_run(&m, &how, NULL, result[with], &s, &c, &err), "%s %s: %s", g->name,
+				       lab_iru_algorithm_name(a), err.text);
+				CHECKF(same(g, how.algorithm, how.source, how.iterations, result[with]), "%s %s differs on %s", lab_iru_algorithm_name(a),
+				       with ? "with an IRU" : "without", g->name);
+				CHECK(!with || c.elements >= g->m / 2);
+				CHECK(!with || a != LAB_IRU_BFS || !c.merged);
+			}
+		gtu_graph_close(g);
+	}
+}
+
+/* Two vertices of more edges than a block has threads, in one block and in one warp, among such of a few. */
+TEST(a_block_expands_vertices_of_many_edges)
+{
+	static uint64_t row[1025];
+	static uint32_t col[4096], weight[4096];
+	struct gtu_graph g = { .name = "two hubs", .n = 1024, .edge_bytes = 4, .row = row, .col = col, .weight = weight,
+			       .weight_type = GTU_WEIGHT_U32 };
+	struct lab_iru_how how = { LAB_IRU_BFS, &g, 0, 1, true, false, lab_iru_published, LAB_IRU_TIMEOUT, 0 };
+	struct lab_machine m;
+	struct lab_stats s;
+	uint64_t v, k;
+
+	for (v = 0; v < g.n; v++) {
+		uint64_t degree = v == 0 ? 3 : v == 1 ? 700 : v == 2 ? 300 : v == 3 ? 256 : 1;
+
+		row[v] = g.m;
+		for (k = 0; k < degree; k++, g.m++) {
+			/* 0 leads to 1, 2 and 3; 1 to 4..703, 2 to 700..999, 3 to 768..1023; the rest to 1 */
+			col[g.m] = (uint32_t)(v == 0 ? 1 + k : v == 1 ? 4 + k : v == 2 ? 700 + k : v == 3 ? 768 + k : 1);
+			weight[g.m] = (uint32_t)(1 + (v + k) % 7);
+		}
+	}
+	row[g.n] = g.m;
+	CHECK(!lab_machine_open("gtx980", &m, &err));
+	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
+	for (v = 0; v < g.n; v++)
+		CHECK_EQ(result[0][v], v == 0 ? 0 : v < 4 ? 1 : 2);
+	CHECK_EQ(s.lanes[LAB_STORE], 2 * g.m + g.n - 1 - g.m); /* every edge once into the frontier, every vertex listed once */
+	how.algorithm = LAB_IRU_SSSP;
+	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
+	CHECK(same(&g, how.algorithm, how.source, how.iterations, result[0]));
+	how.algorithm = LAB_IRU_PR;
+	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
+	CHECK(same(&g, how.algorithm, how.source, how.iterations, result[0]));
+}
+
+TEST_MAIN

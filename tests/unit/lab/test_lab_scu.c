@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT
+/* The SCU in a laboratory: its pipeline by hand, and the device's results and cycles. */
+#include "firmware-model/lab/engine/energy.h"
+#include "firmware-model/lab/kernels/scu_graph.h"
+#include "lab_same.h"
+#include "tests/unit/scu_reference.h"
+#include "tests/unit/test.h"
+
+static struct gtu_error err;
+
+/* ---- The pipeline over a memory that always takes as long ---------------------------------------- */
+
+#define LATENCY	50u
+#define REPLIES	(1u << 16)
+
+/* Beats of one slot group each: indices of @width elements, then what they select. */
+struct script {
+	struct scu_pipe *pipe;
+	uint32_t beats, at, width, elements;
+	const uint64_t *data;		/* line of each element; NULL: no second stage */
+	uint64_t now;
+	struct { uint64_t when; uint32_t tag; } reply[REPLIES];
+	uint32_t first, last;		/* replies under way, in order */
+};
+
+static bool next_beat(void *ctx, struct scu_pipe *p, uint32_t *cycles)
+{
+	struct script *s = ctx;
+	uint32_t i, n;
+
+	if (s->at == s->beats)
+		return false;
+	n = s->elements - s->at * s->width < s->width ? s->elements - s->at * s->width : s->width;
+	scu_pipe_access(p, SCU_VECTOR, GTU_SCU_INDEX, 4096 + 4ull * s->at * s->width, 4 * n, 4096 + 4ull * s->elements);
+	for (i = 0; s->data && i < n; i++)
+		scu_pipe_access(p, SCU_DATA, GTU_SCU_DATA, (1 << 20) + 128 * s->data[s->at * s->width + i], 4, 1 << 29);
+	scu_pipe_access(p, SCU_WRITE, GTU_SCU_OUT, (1 << 30) + 4ull * s->at * s->width, 4 * n, 0);
+	s->at++;
+	*cycles = 1;
+	return true;
+}
+
+static void ideal(void *ctx, uint32_t tag, uint64_t addr, unsigned sectors, bool write)
+{
+	struct script *s = ctx;
+
+	(void)addr;
+	CHECK(sectors && sectors < 16);
+	if (write) {
+		scu_pipe_reply(s->pipe, tag);
+		return;
+	}
+	s->reply[s->last].when = s->now + LATENCY;
+	s->reply[s->last++ % REPLIES].tag = tag;
+	CHECK(s->last < REPLIES);
+}
+
+/* Cycles of @elements elements; @data as above. */
+static uint64_t play(struct scu_pipe_shape shape, uint32_t elements, const uint64_t *data, struct scu_pipe_counts *counts)
+{
+	static struct script s;
+	uint64_t next = 0;
+
+	s = (struct script){ .beats = (elements + shape.width - 1) / shape.width, .width = shape.width, .elements = elements,
+			     .data = data };
+	CHECK(!scu_pipe_check(&shape));
+	s.pipe = scu_pipe_create(&shape, &(struct scu_pipe_port){ &s, next_beat, ideal });
+	scu_pipe_start(s.pipe, 0);
+	while (!scu_pipe_ended(s.pipe)) {
+		if (s.first < s.last && s.reply[s.first].when < next)
+			next = s.reply[s.first].when;
+		CHECKF(next != UINT64_MAX, "beat %u of %u: nothing comes any more", s.at, s.beats);
+		s.now = next;
+		while (s.first < s.last && s.reply[s.first].when == s.now)
+			scu_pipe_reply(s.pipe, s.reply[s.first++].tag);
+		next = scu_pipe_run(s.pipe, s.now);
+	}
+	*counts = *scu_pipe_counts(s.pipe);
+	CHECK_EQ(counts->cycles, s.now);
+	scu_pipe_free(s.pipe);
+	return s.now;
+}
+
+/* What the device charges: a fetch, then ceil(n / width) cycles. */
+TEST(a_compaction_takes_a_fetch_and_its_slots)
+{
+	struct scu_pipe_shape shape = lab_scu_published;
+	struct scu_pipe_counts c;
+
+	CHECK_EQ(play(shape, 4096, NULL, &c), LATENCY + 1024);
+	CHECK_EQ(c.reads, 4096 / 32);		/* each line once */
+	CHECK_EQ(c.writes, 4096 / 32);
+	CHECK_EQ(play(shape, 4097, NULL, &c), LATENCY + 1025);
+	CHECK_EQ(play(shape, 1, NULL, &c), LATENCY + 1);
+	shape.width = 1;
+	CHECK_EQ(play(shape, 1000, NULL, &c), LATENCY + 1000);
+	/* a vector buffer of 32 elements: a line's worth a latency */
+	shape.vector_bytes = 128;
+	CHECK(play(shape, 1024, NULL, &c) > 1024 / 32 * LATENCY);
+}
+
+/* A second fetch follows the first; 32 requests are in flight at most, one an element that is merged with nobody. */
+TEST(gathers_are_bound_by_what_is_in_flight)
+{
+	static uint64_t line[8192];
+	struct scu_pipe_shape shape = lab_scu_published;
+	struct scu_pipe_counts c;
+	uint64_t cycles;
+	unsigned i;
+
+	shape.in_flight = 1024;
+	for (i = 0; i < 8192; i++)
+		line[i] = 7 * i;
+	CHECK_EQ(play(shape, 4096, line, &c), 2 * LATENCY + 1024);
+	CHECK_EQ(c.reads, 4096 + 4096 / 32);
+	CHECK_EQ(c.full[0], 0);
+	shape.in_flight = 32;
+	cycles = play(shape, 4096, line, &c);
+	CHECKF(cycles >= 4096 / 32 * LATENCY && cycles <= 4096 / 32 * LATENCY * 11 / 10, "%llu cycles",
+	       (unsigned long long)cycles);
+	CHECK(c.full[0]);
+}
+
+/* Accesses go to @lines lines in turn: merged up to the window, not at all behind it. */
+TEST(the_merge_window_is_four)
+{
+	static uint64_t line[1024];
+	struct scu_pipe_counts c;
+	unsigned i, lines;
+
+	for (lines = 1; lines < 8; lines++) {
+		for (i = 0; i < 1024; i++)
+			line[i] = i % lines;
+		play(lab_scu_published, 1024, line, &c);
+		CHECK_EQ(c.reads - 1024 / 32, lines <= 4 ? lines : 1024);
+	}
+}
+
+TEST(a_pipeline_that_cannot_be_is_refused)
+{
+	struct scu_pipe_shape s = lab_scu_published;
+
+	CHECK(!scu_pipe_check(&s));
+	s.width = 33;
+	CHECK(scu_pipe_check(&s));
+	s = lab_scu_published;
+	s.fifo_bytes = 16;
+	CHECK(scu_pipe_check(&s));
+	s = lab_scu_published;
+	s.hash_bytes = 1 << 20;
+	CHECK(scu_pipe_check(&s));
+}
+
+/* ---- On a machine ------------------------------------------------------------------------------- */
+
+static struct lab *lab;
+static struct lab_scu *scu;
+static struct lab_array held[GTU_SCU_OPERANDS];
+static struct lab_scu_op op;
+static struct ref_job ref;
+static struct ref_tables tables;
+
+static void open_machine(const char *machine, const struct scu_pipe_shape *shape)
+{
+	struct lab_machine m;
+
+	CHECK(!lab_machine_open(machine, &m, &err));
+	CHECK(!lab_create(&m, &lab, &err));
+	CHECKF(!lab_scu_attach(lab, shape, &scu, &err), "%s", err.text);
+	memset(&op, 0, sizeof(op));
+	memset(&ref, 0, sizeof(ref));
+	ref.lanes = shape->width;
+	ref.limit = UINT64_MAX;
+}
+
+static void close_machine(void)
+{
+	unsigned i;
+
+	for (i = 0; i < GTU_SCU_OPERANDS; i++)
+		free(ref.a[i].bytes);
+	lab_destroy(lab);
+	lab_scu_free(scu);
+}
+
+/* An operand of @count elements of 1 << log2 bytes (3 < log2: bits) in the lab, and its twin of the reference. */
+static uint32_t *operand(unsigned place, unsigned log2, uint64_t count)
+{
+	uint64_t bytes = log2 > 3 ? (count + 7) / 8 : count << log2;
+
+	CHECK(!lab_alloc(lab, "operand", bytes, LAB_DEVICE, &held[place], &err));
+	op.operand[place] = (struct lab_scu_operand){ &held[place], count };
+	ref.a[place] = (struct ref_array){ true, log2 > 3 ? 0 : log2, count, calloc(1, bytes + 8) };
+	return held[place].data;
+}
+
+static void twins(void)
+{
+	unsigned i;
+
+	for (i = 0; i < GTU_SCU_OPERANDS; i++)
+		if (ref.a[i].given)
+			memcpy(ref.a[i].bytes, held[i].data, held[i].bytes);
+}
+
+/* Run both and compare what they wrote and count. */
+static void both(unsigned opcode, unsigned step, uint32_t param)
+{
+	struct lab_scu_counts before = *lab_scu_counts(scu), after;
+	uint64_t count;
+	unsigned i;
+
+	op.opcode = (uint8_t)opcode;
+	op.param = param | step << GTU_SCU_STEP_SHIFT | 2 << GTU_SCU_WIDTH_SHIFT;
+	ref.op = opcode;
+	ref.step = step;
+	ref.unique = param & GTU_SCU_UNIQUE;
+	ref.best = param & GTU_SCU_BEST;
+	ref.group = param & GTU_SCU_GROUP;
+	ref.target = param >> GTU_SCU_TARGET_SHIFT & 7;
+	ref.imm = op.imm;
+	twins();
+	ref_run(&ref, &tables);
+	CHECK_EQ(ref.status, GTU_CPL_OK);
+	CHECKF(!lab_scu_run(scu, &op, &count, &err), "%s", err.text);
+	after = *lab_scu_counts(scu);
+	CHECK_EQ(count, ref.count);
+	CHECK_EQ(after.dropped - before.dropped, step == GTU_STEP_APPLY ? 0 : ref.dropped);
+	CHECK_EQ(after.probes - before.probes, ref.probes);
+	CHECK_EQ(after.groups - before.groups, ref.groups);
+	/* without a latency the reference's cycles are the slots' */
+	CHECK_EQ(after.slots - before.slots, ref.cycles);
+	CHECK(after.cycles - before.cycles > ref.cycles);
+	for (i = 0; i < GTU_SCU_OPERANDS; i++)
+		if (ref.a[i].given && i != GTU_SCU_FILTER_TABLE && i != GTU_SCU_GROUP_TABLE)
+			CHECKF(!memcmp(ref.a[i].bytes, held[i].data, held[i].bytes), "operand %u differs", i);
+}
+
+static void forget(unsigned place)
+{
+	op.operand[place].array = NULL;
+	free(ref.a[place].bytes);
+	ref.a[place] = (struct ref_array){ 0 };
+}
+
+#define EXPAND_PARAM	(2u << GTU_SCU_INDEX_SHIFT | 2u << GTU_SCU_COUNT_SHIFT)
+
+/* The steps that BFS and SSSP take on a frontier, against the element-by-element description. */
+static void frontier(const char *machine, const struct scu_pipe_shape *shape, uint32_t n, uint32_t edges)
+{
+	uint32_t *index, *count, *data, *weight, *base, i, total = 0;
+	uint64_t seed = n + edges;
+	const struct lab_scu_counts *c;
+
+	open_machine(machine, shape);
+	ref_tables_open(&tables, 64, 16);
+	data = operand(GTU_SCU_DATA, 2, edges);
+	for (i = 0; i < edges; i++)
+		data[i] = (uint32_t)(test_random(&seed) % (edges / 4));
+	index = operand(GTU_SCU_INDEX, 2, n);
+	count = operand(GTU_SCU_COUNT, 2, n);
+	for (i = 0; i < n; i++) {
+		count[i] = i % 7 ? (uint32_t)(test_random(&seed) % 9) : (uint32_t)(test_random(&seed) % 200);
+		index[i] = (uint32_t)(test_random(&seed) % (edges - 200));
+		total += count[i];
+	}
+	operand(GTU_SCU_OUT, 2, total);
+	both(GTU_OP_SCU_EXPAND, GTU_STEP_PLAIN, EXPAND_PARAM);
+
+	/* filter by best cost, group, apply */
+	forget(GTU_SCU_OUT);
+	operand(GTU_SCU_FILTER, 4, total);
+	operand(GTU_SCU_FILTER_TABLE, 6, 1024);
+	weight = operand(GTU_SCU_COST_GATHERED, 2, edges);
+	base = operand(GTU_SCU_COST_INPUT, 2, n);
+	for (i = 0; i < edges; i++)
+		weight[i] = (uint32_t)(test_random(&seed) % 64);
+	for (i = 0; i < n; i++)
+		base[i] = (uint32_t)(test_random(&seed) % 64);
+	/* the layout of a table is a matter of the unit's: its bytes are not compared, what comes out is */
+	held[GTU_SCU_FILTER_TABLE] = (struct lab_array){ 0 };
+	CHECK(!lab_alloc(lab, "table", GTU_FILTER_TABLE_BYTES(1024, 4, 4), LAB_DEVICE, &held[GTU_SCU_FILTER_TABLE], &err));
+	ref.a[GTU_SCU_FILTER_TABLE].given = false;
+	both(GTU_OP_SCU_EXPAND, GTU_STEP_PRODUCE, EXPAND_PARAM | GTU_SCU_BEST | 2u << GTU_SCU_COST_SHIFT);
+	forget(GTU_SCU_FILTER_TABLE);
+	forget(GTU_SCU_COST_GATHERED);
+	forget(GTU_SCU_COST_INPUT);
+
+	operand(GTU_SCU_REORDER, 2, total);
+	operand(GTU_SCU_GROUP_TABLE, 6, 256);
+	CHECK(!lab_alloc(lab, "table", GTU_GROUP_TABLE_BYTES(256), LAB_DEVICE, &held[GTU_SCU_GROUP_TABLE], &err));
+	ref.a[GTU_SCU_GROUP_TABLE].given = false;
+	both(GTU_OP_SCU_EXPAND, GTU_STEP_PRODUCE, EXPAND_PARAM | GTU_SCU_GROUP | 2u << GTU_SCU_TARGET_SHIFT);
+	c = lab_scu_counts(scu);
+	/* both steps count what was dropped */
+	CHECK(c->grouped && c->dropped);
+	CHECK_EQ(c->grouped + c->dropped / 2, total);
+	forget(GTU_SCU_GROUP_TABLE);
+	forget(GTU_SCU_FILTER);
+	operand(GTU_SCU_OUT, 2, c->grouped);
+	both(GTU_OP_SCU_EXPAND, GTU_STEP_APPLY, EXPAND_PARAM);
+
+	ref_tables_close(&tables);
+	close_machine();
+}
+
+TEST(it_computes_what_the_device_does)
+{
+	struct scu_pipe_shape narrow = lab_scu_published, tight = lab_scu_published;
+
+	narrow.width = 1;
+	tight.in_flight = 1;
+	tight.vector_bytes = 128;
+	tight.fifo_bytes = tight.hash_bytes = 64;
+	frontier("gtx980", &lab_scu_published, 3000, 20000);
+	frontier("tx1", &narrow, 500, 5000);
+	frontier("gtx980", &tight, 300, 2000);
+}
+
+/* Sequential data, a mask: each line of the input is read once, each of the output written once. */
+TEST(lines_are_moved_once)
+{
+	const struct lab_scu_counts *c;
+	uint32_t *data, i;
+	uint8_t *mask;
+
+	open_machine("gtx980", &lab_scu_published);
+	data = operand(GTU_SCU_DATA, 2, 4096);
+	for (i = 0; i < 4096; i++)
+		data[i] = 3 * i;
+	mask = (uint8_t *)operand(GTU_SCU_MASK, 4, 4096);
+	memset(mask, 0x55, 512);
+	operand(GTU_SCU_OUT, 2, 2048);
+	both(GTU_OP_SCU_DATA, GTU_STEP_PLAIN, 0);
+	c = lab_scu_counts(scu);
+	CHECK_EQ(c->pipe.reads, 4096 / 32 + 512 / 128);
+	CHECK_EQ(c->pipe.writes, 2048 / 32);
+	CHECK_EQ(lab_stats(lab)->unit_sectors, 4 * (c->pipe.reads + c->pipe.writes));
+	CHECK_EQ(lab_stats(lab)->dram_reads, 4 * c->pipe.reads);
+	CHECK_EQ(c->in, 4096);
+	CHECK_EQ(c->out, 2048);
+	close_machine();
+}
+
+TEST(errors_of_the_device_are_told)
+{
+	uint64_t count;
+	uint32_t *index;
+
+	open_machine("gtx980", &lab_scu_published);
+	operand(GTU_SCU_DATA, 2, 100);
+	index = operand(GTU_SCU_INDEX, 2, 64);
+	operand(GTU_SCU_OUT, 2, 64);
+	index[40] = 100;
+	op.opcode = GTU_OP_SCU_ACCESS;
+	op.param = 2 << GTU_SCU_WIDTH_SHIFT | 2 << GTU_SCU_INDEX_SHIFT;
+	CHECK_EQ(lab_scu_run(scu, &op, &count, &err), GTU_ERR_FAIL);
+	CHECKF(strstr(err.text, "element 40"), "%s", err.text);
+	index[40] = 99;
+	CHECKF(!lab_scu_run(scu, &op, &count, &err), "%s", err.text);
+	CHECK_EQ(count, 64);
+	op.operand[GTU_SCU_OUT].count = 63;
+	CHECK_EQ(lab_scu_run(scu, &op, &count, &err), GTU_ERR_FAIL);
+	op.param |= GTU_SCU_GROUP | GTU_STEP_FUSED << GTU_SCU_STEP_SHIFT;
+	CHECK_EQ(lab_scu_run(scu, &op, &count, &err), GTU_ERR_USAGE);
+	close_machine();
+}
+
+/* ---- Graphs --------------------------------------------------------------------------------------- */
+
+static void all_ways(const char *machine, const struct gtu_graph *g, uint32_t lines)
+{
+	static uint32_t result[4096];
+	struct lab_scu_how how = { .graph = g, .source = 3, .iterations = 2, .shape = lab_scu_published, .bfs_lines = lines,
+				   .sssp_lines = lines, .group_lines = lines };
+	struct lab_scu_result r[LAB_SCU_WAYS];
+	struct lab_machine m;
+	unsigned a, w;
+
+	CHECK(!lab_machine_open(machine, &m, &err));
+	while (g->row[how.source] == g->row[how.source + 1])
+		how.source++;
+	for (a = 0; a < LAB_IRU_ALGORITHMS; a++) {
+		for (w = 0; w < LAB_SCU_WAYS; w++) {
+			how.algorithm = a;
+			how.way = w;
+			if (!lab_scu_way_of(a, w)) {
+				CHECK_EQ(lab_scu_graph_run(&m, &how, NULL, result, &r[w], &err), GTU_ERR_USAGE);
+				continue;
+			}
+			CHECKF(!lab_scu_graph_run(&m, &how, NULL, result, &r[w], &err), "%s %s, %s: %s", g->name,
+			       lab_iru_algorithm_name(a), lab_scu_way_name(w), err.text);
+			CHECKF(same(g, how.algorithm, how.source, how.iterations, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name(a),
+			       lab_scu_way_name(w));
+			CHECK(!r[w].unit.operations == (w < LAB_SCU_BASIC));
+			/* the time is that of the parts */
+			CHECK_EQ(r[w].gpu.cycles, r[w].processing + r[w].compaction + r[w].gpu.launches * m.launch_latency);
+			CHECK_EQ(r[w].scu.cycles, r[w].unit.cycles);
+			CHECK(r[w].unit.slots <= r[w].unit.cycles);
+		}
+		/* GPU and SCU give the kernels the same elements; filtered ones are fewer */
+		if (a == LAB_IRU_PR)
+			CHECK_EQ(r[LAB_SCU_BASIC].elements, r[LAB_SCU_SPLIT].elements);
+		else if (lines > g->n)
+			CHECKF(r[LAB_SCU_FILTERED].elements < r[LAB_SCU_BASIC].elements, "%s", lab_iru_algorithm_name(a));
+	}
+}
+
+TEST(graphs_give_the_same_in_every_way)
+{
+	struct gtu_generate_options o = { .kind = GTU_GEN_KRONECKER, .scale = 10, .n = 1024, .degree = 8, .seed = 5, .simplify = 1,
+					  .random_weights = 64 };
+	struct gtu_graph *g;
+
+	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
+	all_ways("gtx980", g, 1 << 12);
+	all_ways("tx1", g, 16);		/* tables that forget nearly everything */
+	gtu_graph_close(g);
+	o.kind = GTU_GEN_PLANAR;	/* many levels, a long far list */
+	o.degree = 5;
+	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
+	all_ways("tx1", g, 1 << 12);
+	gtu_graph_close(g);
+}
+
+/* ---- Energy --------------------------------------------------------------------------------------- */
+
+TEST(energy_is_counts_times_costs)
+{
+	static const struct lab_energy_cost cost[LAB_EVENTS] = {
+		[LAB_E_INSTRUCTION] = { "i", "", { 1, 2, 4 } },
+		[LAB_E_DRAM] = { "d", "", { 100, 200, 300 } },
+		[LAB_E_SECOND] = { "s", "", { 1, 1, 2 } },
+	};
+	struct lab_energy a = { 0 }, b = { 0 };
+	struct lab_stats s = { .thread_instructions = 1000, .dram_reads = 6, .dram_writes = 4, .cycles = 99 };
+	struct lab_energy_range r;
+	struct lab_machine m;
+
+	CHECK(!lab_machine_open("tx1", &m, &err));
+	CHECK(lab_energy_costs(&m));
+	m.dram_gbs = 4000;
+	CHECK(!lab_energy_costs(&m));
+	lab_energy_add(&a, &m, &s, 2, 0);	/* 2 cycles of 1 ns */
+	r = lab_energy_joules(cost, &a);
+	CHECK(fabs(r.least * 1e12 - (1000 + 1000 + 2000)) < 1e-6);
+	CHECK(fabs(r.likely * 1e12 - (2000 + 2000 + 2000)) < 1e-6);
+	CHECK(fabs(r.most * 1e12 - (4000 + 3000 + 4000)) < 1e-6);
+	/* half the instructions, all else equal: most where instructions are dear and the rest is cheap */
+	s.thread_instructions = 500;
+	lab_energy_add(&b, &m, &s, 2, 0);
+	r = lab_energy_ratio(cost, &a, &b);
+	CHECK(fabs(r.likely - 6000.0 / 5000) < 1e-9);
+	CHECK(fabs(r.most - 7000.0 / 5000) < 1e-9);
+	CHECK(fabs(r.least - 8000.0 / 7500) < 1e-9);
+}
+
+TEST_MAIN

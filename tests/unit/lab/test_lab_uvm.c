@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+/* Unified memory that migrates: times, prefetch, eviction, all worked out by hand. */
+#include "firmware-model/lab/engine/lab.h"
+#include "firmware-model/lab/engine/warp.h"
+#include "tests/unit/test.h"
+
+/*
+ * A cycle is a nanosecond; pages of 4 KiB take 1000 cycles, four are a block, two blocks fit the device; a batch
+ * costs 700 cycles before its pages move. No region is ever more than 100 per cent full: no prefetch.
+ */
+static const char *const settings[] = {
+	"core.clock=1000 MHz", "uvm.block=64 KiB", "uvm.page=4 KiB", "uvm.block=16 KiB", "uvm.memory=32 KiB", "uvm.batch=256", "uvm.prefetch=100",
+	"uvm.fault=700 ns", "uvm.bandwidth=4.096 GB/s", "uvm.advice=read_mostly", "launch.latency=0 cycles",
+};
+#define BATCH 700u
+#define PAGE 1000u
+
+static struct gtu_error err;
+static struct lab_machine machine;
+
+static void set(const char *assignment)
+{
+	CHECKF(!lab_machine_set(&machine, assignment, &err), "%s", err.text);
+}
+
+static void machine_for_tests(void)
+{
+	unsigned i;
+
+	CHECKF(!lab_machine_open("v100", &machine, &err), "%s", err.text);
+	for (i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		set(settings[i]);
+}
+
+struct args {
+	struct lab_array a;
+	const uint32_t *page;		/* of each step, one word is read; | WRITE: written */
+	unsigned steps;
+	uint32_t stride;		/* pages between lanes, one step of all lanes; 0: lane 0 only */
+};
+#define WRITE 0x80000000u
+#define WORDS 1024u			/* a page */
+
+LAB_PROGRAM static void touch(struct lab_warp *w, const void *p)
+{
+	const struct args *a = p;
+	lab_u32 at;
+	unsigned i;
+
+	if (a->stride) {
+		lab_load32(w, 0, &a->a, lab_lane() * lab_all(a->stride * WORDS));
+		lab_wait(w);
+		return;
+	}
+	LAB_IF(w, lab_eq(lab_lane(), lab_all(0))) {
+		for (i = 0; i < a->steps; i++) {
+			/* another line each time: a page that is there is asked for again, past the caches */
+			at = lab_all((a->page[i] & ~WRITE) * WORDS + i * 32);
+			if (a->page[i] & WRITE)
+				lab_store32(w, 0, &a->a, at, lab_all(i));
+			else
+				lab_load32(w, 0, &a->a, at);
+			lab_wait(w);
+		}
+	}
+}
+
+static const char *const names[] = { "a" };
+static const struct lab_kernel kernel = { .name = "touch", .warp = touch, .statement = names, .statements = 1 };
+
+/* One warp over 64 pages; what it counted. */
+static struct lab_stats run(enum lab_space space, const uint32_t *page, unsigned steps, uint32_t stride)
+{
+	struct args a = { .page = page, .steps = steps, .stride = stride };
+	struct lab_launch l = { &kernel, &a, 1, 32, NULL };
+	struct lab_stats s = { 0 };
+	struct lab *lab;
+	int rc = lab_create(&machine, &lab, &err);
+
+	rc = rc ? rc : lab_alloc(lab, "a", 64 * 4096, space, &a.a, &err);
+	rc = rc ? rc : lab_run(lab, &l, NULL, &err);
+	CHECKF(!rc, "%s", err.text);
+	if (!rc)
+		s = *lab_stats(lab);
+	lab_destroy(lab);
+	return s;
+}
+
+TEST(a_page_fault_costs_the_driver_and_the_page)
+{
+	static const uint32_t once[] = { 5 }, again[] = { 5, 5, 5 };
+	struct lab_stats s, without;
+
+	machine_for_tests();
+	s = run(LAB_MANAGED, once, 1, 0);
+	without = run(LAB_DEVICE, once, 1, 0);
+	CHECKF(s.cycles - without.cycles == BATCH + PAGE, "%lu cycles more", (unsigned long)(s.cycles - without.cycles));
+	CHECK(s.uvm_faults == 1 && s.uvm_batches == 1 && s.uvm_pages == 1 && s.uvm_bytes_in == 4096 && !s.uvm_bytes_out);
+	CHECK(s.uvm_busy_cycles == BATCH + PAGE && s.dram_reads == without.dram_reads);
+	s = run(LAB_MANAGED, again, 3, 0);
+	without = run(LAB_DEVICE, again, 3, 0);
+	CHECKF(s.cycles - without.cycles == BATCH + PAGE, "%lu cycles more", (unsigned long)(s.cycles - without.cycles));
+}
+
+/* Lanes on 32 pages, all at once: in as many batches as that takes, each with its cost. */
+TEST(faults_are_taken_in_batches)
+{
+	struct lab_stats s, without;
+
+	machine_for_tests();
+	set("uvm.batch=6");
+	set("uvm.memory=512 KiB");
+	s = run(LAB_MANAGED, NULL, 0, 1);	/* 32 pages */
+	CHECKF(s.uvm_batches == 6 && s.uvm_faults == 32 && s.uvm_pages == 32, "%lu batches", (unsigned long)s.uvm_batches);
+	CHECK(s.uvm_busy_cycles == 6 * BATCH + 32 * PAGE && s.uvm_held == 32);
+	set("uvm.batch=32");
+	s = run(LAB_MANAGED, NULL, 0, 1);
+	without = run(LAB_DEVICE, NULL, 0, 1);
+	CHECK(s.uvm_batches == 1 && s.uvm_busy_cycles == BATCH + 32 * PAGE);
+	CHECKF(s.cycles > without.cycles + BATCH + 31 * PAGE, "%lu", (unsigned long)s.cycles);
+}
+
+/* More blocks than fit, in one batch: two at a time, and none of a batch is evicted for another of it. */
+TEST(a_batch_has_no_more_blocks_than_the_device)
+{
+	struct lab_stats s;
+
+	machine_for_tests();
+	s = run(LAB_MANAGED, NULL, 0, 2);	/* 32 pages, two a block: 16 blocks */
+	CHECKF(s.uvm_batches == 8 && s.uvm_pages == 32 && s.uvm_evictions == 14, "%lu batches, %lu evictions",
+	       (unsigned long)s.uvm_batches, (unsigned long)s.uvm_evictions);
+}
+
+/* Blocks 0 and 1, 0 again, 2, 0: what hits is not seen by the driver, so that 2 takes the place of 0, and 0 of 1. */
+TEST(the_block_longest_without_a_new_page_goes)
+{
+	static const uint32_t steps[] = { 0, 4, 0, 8, 0, 8, 4 }, fresh[] = { 0, 4, 1, 8, 0 };
+	struct lab_stats s;
+
+	machine_for_tests();
+	s = run(LAB_MANAGED, steps, 5, 0);
+	CHECKF(s.uvm_pages == 4 && s.uvm_evictions == 2 && !s.uvm_bytes_out, "%lu pages", (unsigned long)s.uvm_pages);
+	s = run(LAB_MANAGED, steps, 7, 0);	/* 8 is still there, 4 is not */
+	CHECK(s.uvm_pages == 5 && s.uvm_evictions == 3);
+	/* a new page of block 0 makes it the newest: 1 goes for 2 */
+	s = run(LAB_MANAGED, fresh, 5, 0);
+	CHECKF(s.uvm_pages == 4 && s.uvm_evictions == 1, "%lu pages", (unsigned long)s.uvm_pages);
+}
+
+/* At 51 per cent: 0 alone; 1 fills the pair, not more than half of the four; 2 makes it three of four. */
+TEST(more_than_half_of_a_region_brings_the_rest)
+{
+	static const uint32_t steps[] = { 0, 1, 2, 3 };
+	struct lab_stats s;
+
+	machine_for_tests();
+	set("uvm.prefetch=51");
+	s = run(LAB_MANAGED, steps, 3, 0);
+	CHECKF(s.uvm_faults == 3 && s.uvm_pages == 4, "%lu faults, %lu pages", (unsigned long)s.uvm_faults, (unsigned long)s.uvm_pages);
+	CHECK(s.uvm_busy_cycles == 3 * BATCH + 4 * PAGE);
+	s = run(LAB_MANAGED, steps, 4, 0);
+	CHECK(s.uvm_faults == 3);
+	set("uvm.prefetch=49");		/* a pair is half full with one */
+	s = run(LAB_MANAGED, steps, 4, 0);
+	CHECKF(s.uvm_faults == 2 && s.uvm_pages == 4, "%lu faults", (unsigned long)s.uvm_faults);
+}
+
+TEST(what_was_written_or_has_no_copy_goes_back)
+{
+	/* block 0 goes, with two pages; nobody waits for the store, whose fault shares a batch with the next */
+	static const uint32_t steps[] = { 0, 1 | WRITE, 4, 8 };
+	struct lab_stats s;
+
+	machine_for_tests();
+	s = run(LAB_MANAGED, steps, 4, 0);
+	CHECKF(s.uvm_evictions == 1 && s.uvm_bytes_out == 4096, "%lu bytes", (unsigned long)s.uvm_bytes_out);
+	CHECK(s.uvm_busy_cycles == 3 * BATCH + 5 * PAGE);
+	set("uvm.advice=none");
+	s = run(LAB_MANAGED, steps, 4, 0);
+	CHECK(s.uvm_bytes_out == 2 * 4096 && s.uvm_busy_cycles == 3 * BATCH + 6 * PAGE);
+}
+
+TEST(keys_that_do_not_fit)
+{
+	machine_for_tests();
+	CHECK(lab_machine_set(&machine, "uvm.block=48 KiB", &err) && strstr(err.text, "powers of two"));
+	CHECK(lab_machine_set(&machine, "uvm.memory=8 KiB", &err) && strstr(err.text, "less than a block"));
+	CHECK(!lab_machine_open("gtx980", &machine, &err));
+	CHECK(lab_machine_set(&machine, "uvm.batch=1", &err) && strstr(err.text, "has no unified memory whose"));
+}
+
+TEST_MAIN

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+/* Weaver in a laboratory's SMs: cycles worked out by hand, work as registered, all mappings alike. */
+#include <math.h>
+
+#include "firmware-model/lab/units/wvr_eghw.h"
+#include "firmware-model/lab/kernels/wvr_graph.h"
+#include "tests/unit/test.h"
+
+/* the reference belongs to the tool, which tests do not link */
+#include "tools/reference/reference.c"
+
+static struct gtu_error err;
+
+/* ---- Instructions ------------------------------------------------------------------------------ */
+
+static const char *const no_names[] = { "out" };
+enum { MOMENTS = 12 };
+struct hand {
+	struct lab_weaver *weaver;
+	uint64_t at[MOMENTS];		/* cycles after an instruction */
+	uint32_t vid[MOMENTS][LAB_LANES], eid[MOMENTS][LAB_LANES];
+	lab_mask on[MOMENTS];
+	uint32_t warps;			/* that register at once */
+	uint32_t twice, skip;
+};
+
+/*
+ * Warp 0 registers lane 0 (vertex 7, edges 100 to 139), lane 1 (vertex 8, none) and lane 5 (vertex 9, edge 5), decodes
+ * three times and asks where; the others end at once.
+ */
+static void one_warp(struct lab_warp *w, const void *p)
+{
+	struct hand *h = (struct hand *)(uintptr_t)p;
+	lab_u32 vid = { 7, 8, 0, 0, 0, 9 }, start = { 100, 0, 0, 0, 0, 5 }, degree = { 40, 0, 0, 0, 0, 1 }, got;
+	unsigned i;
+
+	if (w->in_block || w->block)
+		return;
+	for (i = 0; i < 4; i++) {	/* until all others have ended; there is nothing yet */
+		lab_weaver_dec_loc(w, h->weaver, &got);
+		CHECK_EQ(lab_ne(got, lab_all(LAB_NO_WORK)), 0);
+	}
+	h->at[0] = lab_now(w->lab);
+	LAB_IF(w, 0x23)
+		lab_weaver_reg(w, h->weaver, &vid, &start, &degree);
+	h->at[1] = lab_now(w->lab);
+	if (h->twice)
+		LAB_IF(w, 2)
+			lab_weaver_reg(w, h->weaver, &vid, &start, &degree);
+	for (i = 0; i < 3; i++) {
+		h->on[i] = lab_weaver_dec_id(w, h->weaver, &got);
+		memcpy(h->vid[i], &got, sizeof(got));
+		h->at[2 + 2 * i] = lab_now(w->lab);
+		lab_weaver_dec_loc(w, h->weaver, &got);
+		memcpy(h->eid[i], &got, sizeof(got));
+		h->at[3 + 2 * i] = lab_now(w->lab);
+		if (!i && h->skip)
+			lab_weaver_skip(w, h->weaver, 7);
+	}
+}
+static const struct lab_kernel one_kernel = { .name = "one", .warp = one_warp, .statement = no_names, .statements = 1 };
+
+static int by_hand(struct hand *h, uint32_t latency, bool ahead, struct lab_weaver_counts *c)
+{
+	struct wvr_shape shape = lab_weaver_published;
+	struct lab_machine m;
+	struct lab_launch l = { &one_kernel, h, 1, 1024, NULL };
+	struct lab *lab;
+	int rc;
+
+	shape.table_latency = latency;
+	shape.read_ahead = ahead;
+	CHECK(!lab_machine_open("vortex", &m, &err));
+	CHECK(!lab_create(&m, &lab, &err));
+	CHECKF(!lab_weaver_attach(lab, &shape, &h->weaver, &err), "%s", err.text);
+	rc = lab_run(lab, &l, NULL, &err);
+	if (!rc)
+		lab_weaver_counts(h->weaver, c);
+	lab_destroy(lab);
+	lab_weaver_free(h->weaver);
+	return rc;
+}
+
+TEST(cycles_by_hand)
+{
+	struct hand h = { 0 };
+	struct lab_weaver_counts c;
+	uint32_t latency[] = { 10, 40, 40 }, L, S3;
+	unsigned i, k;
+
+	for (i = 0; i < 3; i++) {
+		L = latency[i];
+		S3 = i == 2 ? 1 : L;	/* entries read ahead */
+		CHECKF(!by_hand(&h, L, i == 2, &c), "%s", err.text);
+		/*
+		 * An instruction reaches the unit a cycle after it was issued, its answer the warp a cycle after it was
+		 * made; the warp goes on no sooner than the instruction's own 6 cycles.
+		 * WEAVER_REG: three words through the port, then the table's latency.
+		 */
+		CHECK_EQ(h.at[1] - h.at[0], 1 + (3 - 1 + L) + 1);
+		/* DEC_ID: S1 (L), S2, S5: the answer is of S5 */
+		CHECK_EQ(h.at[2] - h.at[1], 1 + L + 1 + 1);
+		/* DEC_LOC: the dense table's latency */
+		CHECK_EQ(h.at[3] - h.at[2], 1 + L);
+		/* the rest: S6, S2 (8 lanes), S3 S4 S2 (degree 0), S3 S4 S2 (one lane), S3 (none, a cycle), S7 */
+		CHECK_EQ(h.at[4] - h.at[3], 1 + 1 + 1 + 2 * (S3 + 2) + 1 + 1);
+		/* the end is a request of S8: the warp's own six cycles are longer */
+		CHECK_EQ(h.at[6] - h.at[5], 6);
+		CHECK_EQ(h.on[0], 0xffffffffu);
+		CHECK_EQ(h.on[1], 0x1ffu);
+		CHECK_EQ(h.on[2], 0);
+		for (k = 0; k < 32; k++) {
+			CHECK_EQ(h.vid[0][k], 7);
+			CHECK_EQ(h.eid[0][k], 100 + k);
+			CHECK_EQ(h.vid[1][k], k < 8 ? 7u : k == 8 ? 9u : LAB_NO_WORK);
+			CHECK_EQ(h.eid[1][k], k < 8 ? 132 + k : k == 8 ? 5u : LAB_NO_WORK);
+			CHECK_EQ(h.vid[2][k], LAB_NO_WORK);
+			CHECK_EQ(h.eid[2][k], LAB_NO_WORK);
+		}
+		CHECK_EQ(c.rounds, 1);
+		CHECK_EQ(c.registered, 3);
+		CHECK_EQ(c.work, 41);
+		CHECK_EQ(c.requests, 3);
+	}
+}
+
+TEST(a_skip_takes_the_rest)
+{
+	struct hand h = { .skip = 1 };
+	struct lab_weaver_counts c;
+
+	CHECKF(!by_hand(&h, 10, false, &c), "%s", err.text);
+	CHECK_EQ(h.on[0], 0xffffffffu);
+	CHECK_EQ(h.on[1], 1);
+	CHECK_EQ(h.vid[1][0], 9);
+	CHECK_EQ(c.work, 33);
+	CHECK_EQ(c.skipped, 8);
+}
+
+TEST(mistakes_of_a_program_are_sentences)
+{
+	struct hand h = { .twice = 1 };
+	struct lab_weaver_counts c;
+	struct wvr_shape shape = lab_weaver_published;
+	struct lab_weaver *u;
+	struct lab_eghw *e;
+	struct lab_machine m;
+	struct lab *lab;
+
+	CHECK_EQ(by_hand(&h, 10, false, &c), GTU_ERR_FAIL);
+	CHECK(strstr(err.text, "entry 1 of 512 is registered twice"));
+	CHECK(!lab_machine_open("vortex", &m, &err));
+	CHECK(!lab_create(&m, &lab, &err));
+	shape.entries = 31;
+	CHECK_EQ(lab_weaver_attach(lab, &shape, &u, &err), GTU_ERR_USAGE);
+	shape = lab_weaver_published;
+	shape.table_latency = 0;
+	CHECK_EQ(lab_weaver_attach(lab, &shape, &u, &err), GTU_ERR_USAGE);
+	CHECK_EQ(lab_eghw_attach(lab, 65, &e, &err), GTU_ERR_USAGE);
+	CHECK_EQ(lab_eghw_attach(lab, 0, &e, &err), GTU_ERR_USAGE);
+	lab_destroy(lab);
+}
+
+/* ---- Algorithms -------------------------------------------------------------------------------- */
+
+static uint32_t result[16 * 1200];
+
+static struct lab_wvr_how how_of(const struct gtu_graph *g, unsigned algorithm, unsigned mapping)
+{
+	return (struct lab_wvr_how){ .mapping = mapping, .algorithm = algorithm, .graph = g, .source = 3, .iterations = 2,
+				     .shape = lab_weaver_published, .eghw_requests = 1 };
+}
+
+static void same(const struct gtu_graph *g, unsigned algorithm, const char *mapping)
+{
+	uint64_t *whole = calloc(g->n, 8), v;
+	double *real = calloc(g->n, 8), change;
+
+	if (algorithm == LAB_WVR_BFS)
+		reference_bfs(g, 3, whole);
+	if (algorithm == LAB_WVR_SSSP)
+		reference_sssp(g, 3, real);
+	if (algorithm == LAB_WVR_PR)
+		reference_pagerank(g, 0.85, 2, real, &change);
+	if (algorithm == LAB_WVR_CC)
+		reference_components(g, whole);
+	for (v = 0; v < g->n; v++) {
+		if (algorithm == LAB_WVR_SSSP)
+			whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
+		if (algorithm == LAB_WVR_PR)
+			CHECKF(fabs((double)((const float *)result)[v] - real[v]) <= 1e-4 * real[v], "%s: rank of %d by %s", g->name,
+			       (int)v, mapping);
+		else
+			CHECKF(result[v] == (uint32_t)whole[v], "%s: %s of %d by %s is %u, not %u", g->name,
+			       lab_wvr_algorithm_name(algorithm), (int)v, mapping, result[v], (uint32_t)whole[v]);
+	}
+	free(whole);
+	free(real);
+}
+
+/* Edges brought where nothing is filtered: all of them, once. */
+static void all_mappings(const struct lab_machine *m, const struct gtu_graph *g, unsigned algorithm, bool push)
+{
+	struct lab_wvr_report r;
+	unsigned k;
+
+	for (k = 0; k < LAB_WVR_MAPPINGS; k++) {
+		struct lab_wvr_how how = how_of(g, algorithm, k);
+
+		how.push = push;
+		CHECKF(!lab_wvr_run(m, &how, NULL, result, &r, &err), "%s: %s", lab_wvr_mapping_name(k), err.text);
+		same(g, algorithm, lab_wvr_mapping_name(k));
+		if (k != LAB_MAP_WEAVER)
+			continue;
+		if (algorithm == LAB_WVR_PR) {
+			CHECK_EQ(r.weaver.work, 2 * g->m);
+			CHECK_EQ(r.weaver.registered, 2 * g->n);
+			CHECK_EQ(r.weaver.rounds, 2 * ((g->n + 511) / 512));
+		}
+		CHECK(r.cycles >= r.gather_cycles && r.gather_cycles > 0);
+	}
+}
+
+TEST(every_mapping_computes_the_same)
+{
+	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_ROAD, GTU_GEN_POWERLAW, GTU_GEN_PLANAR };
+	struct lab_machine m;
+	unsigned i, a;
+
+	CHECK(!lab_machine_open("vortex", &m, &err));
+	for (i = 0; i < 4; i++) {
+		struct gtu_generate_options o = { .kind = kinds[i], .scale = 10, .n = 1100, .seed = 3, .random_weights = 64 };
+		struct gtu_graph *g;
+
+		CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
+		for (a = 0; a < LAB_WVR_GRAPH_ALGORITHMS; a++)
+			all_mappings(&m, g, a, false);
+		all_mappings(&m, g, LAB_WVR_PR, true);
+		gtu_graph_close(g);
+	}
+}
+
+/* A path whose end has every edge of a star: a few vertices, no edges, a vertex that all lanes have. */
+TEST(small_graphs)
+{
+	static uint64_t src[64], dst[64];
+	struct gtu_read_options o = { .direction = GTU_UNDIRECTED };
+	struct lab_machine m;
+	struct gtu_graph *g;
+	unsigned n, e, a;
+
+	CHECK(!lab_machine_open("vortex", &m, &err));
+	for (n = 4; n < 64; n += 29) {
+		for (e = 0; e < n - 1; e++) {
+			src[e] = e < 3 ? e : 3;
+			dst[e] = e + 1;
+		}
+		CHECKF(!gtu_graph_from_edges(n, n - 1, src, dst, GTU_WEIGHT_NONE, NULL, &o, &g, &err), "%s", err.text);
+		for (a = 0; a < LAB_WVR_GRAPH_ALGORITHMS; a++)
+			if (a != LAB_WVR_SSSP)
+				all_mappings(&m, g, a, false);
+		gtu_graph_close(g);
+	}
+}
+
+TEST(convolution_and_lookups)
+{
+	struct gtu_generate_options o = { .kind = GTU_GEN_POWERLAW, .n = 500, .seed = 3, .random_weights = 8, .simplify = 1 };
+	static float in[16 * 500], sum[16 * 500], all[16 * 500];
+	struct lab_wvr_report r;
+	struct lab_machine m;
+	struct gtu_graph *g;
+	uint64_t v, e;
+	unsigned k, f, a;
+
+	CHECK(!lab_machine_open("vortex", &m, &err));
+	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
+	for (v = 0; v < 16 * g->n; v++)
+		in[v] = (float)(v * 7 % 31) / 31 - 0.5f;
+	for (a = LAB_WVR_SPMM; a <= LAB_WVR_GRAPHSUM; a++) {
+		for (v = 0; v < g->n; v++)
+			for (f = 0; f < 16; f++) {
+				double s = 0, size = 0, x;
+
+				for (e = g->row[v]; e < g->row[v + 1]; e++) {
+					uint64_t u = gtu_graph_target(g, e);
+
+					x = (double)in[16 * u + f] *
+					    (a == LAB_WVR_SPMM ? (double)((const uint32_t *)g->weight)[e] :
+					     1 / sqrt((double)(g->row[v + 1] - g->row[v]) * (double)(g->row[u + 1] - g->row[u])));
+					s += x;
+					size += fabs(x);
+				}
+				sum[16 * v + f] = (float)s;
+				all[16 * v + f] = (float)size;
+			}
+		for (k = 0; k <= LAB_MAP_FEATURE; k++) {
+			struct lab_wvr_how how = how_of(g, a, k);
+
+			how.in = in;
+			CHECKF(!lab_wvr_run(&m, &how, NULL, result, &r, &err), "%s", err.text);
+			for (v = 0; v < 16 * g->n; v++)
+				CHECKF(fabsf(((float *)result)[v] - sum[v]) <= 1e-4f * all[v] + 1e-12f, "%s by %s: %d",
+				       lab_wvr_algorithm_name(a), lab_wvr_mapping_name(k), (int)v);
+		}
+	}
+	gtu_graph_close(g);
+}
+
+TEST(hash_lookups)
+{
+	enum { BUCKETS = 100, ENTRIES = 700, KEYS = 1500 };
+	static uint64_t src[ENTRIES], dst[ENTRIES];
+	static uint32_t key[KEYS];
+	struct lab_wvr_report r;
+	struct lab_machine m;
+	struct gtu_graph *g;
+	uint64_t i, e;
+	unsigned k;
+
+	/* entry i has key 3 i; the table is a graph of buckets whose edges' ends are keys: those are beyond its vertices */
+	for (i = 0; i < ENTRIES; i++) {
+		src[i] = lab_wvr_bucket((uint32_t)(3 * i), BUCKETS);
+		dst[i] = 3 * i;
+	}
+	CHECKF(!gtu_graph_from_edges(3 * ENTRIES, ENTRIES, src, dst, GTU_WEIGHT_NONE, NULL, NULL, &g, &err), "%s", err.text);
+	for (i = 0; i < KEYS; i++)
+		key[i] = (uint32_t)(i * 7 % (3 * ENTRIES));
+	CHECK(!lab_machine_open("vortex", &m, &err));
+	for (k = 0; k < LAB_WVR_MAPPINGS; k++) {
+		struct gtu_graph table = *g;
+		struct lab_wvr_how how = how_of(&table, LAB_WVR_HASH, k);
+
+		table.n = BUCKETS;
+		how.key = key;
+		how.keys = KEYS;
+		if (k == LAB_MAP_EDGE || k == LAB_MAP_EGHW) {
+			CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
+			continue;
+		}
+		CHECKF(!lab_wvr_run(&m, &how, NULL, result, &r, &err), "%s", err.text);
+		for (i = 0; i < KEYS; i++) {
+			e = result[i];
+			CHECK(key[i] % 3 ? e == UINT32_MAX : e < g->m && gtu_graph_target(g, e) == key[i]);
+		}
+	}
+	gtu_graph_close(g);
+}
+
+TEST(what_does_not_fit_is_refused)
+{
+	struct gtu_generate_options o = { .kind = GTU_GEN_UNIFORM, .n = 64, .edge_bytes = 8 };
+	struct lab_wvr_how how;
+	struct lab_wvr_report r;
+	struct lab_machine m;
+	struct gtu_graph *g;
+
+	CHECK(!lab_machine_open("vortex", &m, &err));
+	CHECK(!gtu_graph_generate(&o, NULL, &g, &err));
+	how = how_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
+	CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
+	gtu_graph_close(g);
+	o.edge_bytes = 4;
+	CHECK(!gtu_graph_generate(&o, NULL, &g, &err));
+	how = how_of(g, LAB_WVR_SSSP, LAB_MAP_VERTEX);
+	CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
+	CHECK(strstr(err.text, "weights"));
+	how = how_of(g, LAB_WVR_BFS, LAB_MAP_FEATURE);
+	CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
+	how = how_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
+	how.source = 64;
+	CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
+	how = how_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
+	CHECK(!lab_machine_set(&m, "sm.warps=24", &err));
+	CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
+	gtu_graph_close(g);
+}
+
+TEST_MAIN

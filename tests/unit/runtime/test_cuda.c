@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The GPU backend without a GPU: what is missing is said in a sentence, a graph goes where the card allows, and
+ * whichever call of the driver fails, the run ends with that call's name and gives everything back.
+ */
+#include <dlfcn.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "tests/fake/fake_cuda.h"
+#include "libruntime/backend/cuda/gpu.h"
+#include "tests/unit/test.h"
+
+static struct fake_cuda *fake, fresh;
+static char fake_path[512];
+
+static const char *path_of(const char *name)
+{
+	static char path[512];
+	const char *root = getenv("GTU_ROOT");
+
+	snprintf(path, sizeof(path), "%s/build/tests/fake/%s", root ? root : ".", name);
+	return path;
+}
+
+static void use_fake(void)
+{
+	void *library;
+
+	if (!fake) {
+		snprintf(fake_path, sizeof(fake_path), "%s", path_of("libcuda.so.1"));
+		library = dlopen(fake_path, RTLD_NOW);
+		CHECKF(library, "%s", dlerror());
+		fake = dlsym(library, "fake_cuda");
+		CHECK(fake);
+		fresh = *fake;
+		setenv("GTU_CUDA_LIBRARY", fake_path, 1);
+	}
+	*fake = fresh;
+}
+
+/* ---- What is missing -------------------------------------------------------------------------------- */
+
+static void load_says(const char *library, int major, const char *want)
+{
+	struct cuda_api api;
+	struct gtu_error err = { 0 };
+	int rc = gtu_cuda_load(&api, library, major, &err);
+
+	if (!rc)
+		gtu_cuda_unload(&api);
+	CHECK_EQ(rc, GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(err.code, GTU_ERR_UNSUPPORTED);
+	CHECKF(strstr(err.text, want), "'%s' says nothing of '%s'", err.text, want);
+}
+
+TEST(no_driver) { load_says("libcuda-that-nobody-has.so.1", 12, "no CUDA driver on this computer"); }
+
+TEST(damaged_driver) { load_says(path_of("libcuda-old.so.1"), 12, "has no cuGetErrorName"); }
+
+TEST(no_gpu)
+{
+	use_fake();
+	fake->init = CUDA_ERROR_NO_DEVICE;
+	load_says(fake_path, 12, "finds no GPU");
+	use_fake();
+	fake->devices = 0;
+	load_says(fake_path, 12, "finds no GPU");
+}
+
+TEST(driver_that_does_not_start)
+{
+	use_fake();
+	fake->init = CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
+	load_says(fake_path, 12, "does not start: cuInit failed");
+}
+
+TEST(old_driver)
+{
+	struct cuda_api api;
+	struct gtu_error err;
+
+	use_fake();
+	fake->version = 11040;
+	load_says(fake_path, 13, "speaks CUDA 11.4, and the kernels of this build need 13.0");
+	CHECK(!gtu_cuda_load(&api, fake_path, 11, &err));
+	CHECK_EQ(api.devices, 1);
+	gtu_cuda_unload(&api);
+}
+
+static void need_kernels(void)
+{
+	if (!gtu_cuda_kernels_bytes)
+		SKIP("built without nvcc");
+}
+
+static void open_says(const char *name, int code, const char *want)
+{
+	struct gtu_device *dev;
+	struct gtu_error err = { 0 };
+	int rc = gtu_open(name, &dev, &err);
+
+	if (!rc)
+		gtu_close(dev);
+	CHECKF(rc == code, "%s: %d, not %d: %s", name, rc, code, err.text);
+	CHECKF(strstr(err.text, want), "'%s' says nothing of '%s'", err.text, want);
+	CHECK(!fake || (!fake->contexts && !fake->pushed && !fake->live));
+}
+
+TEST(names)
+{
+	use_fake();
+	open_says("cuda:", GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
+	open_says("cuda:-1", GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
+	open_says("cuda:0x", GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
+	open_says("cuda:99999999999999999999", GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
+	open_says("cudax", GTU_ERR_USAGE, "no device \"cudax\"");
+	if (!gtu_cuda_kernels_bytes)
+		open_says("cuda:0", GTU_ERR_UNSUPPORTED, "made without nvcc");
+	need_kernels();
+	open_says("cuda:1", GTU_ERR_USAGE, "this computer has 1 GPU");
+	fake->compute_major = 7;
+	open_says("cuda:0", GTU_ERR_UNSUPPORTED, "compute capability 7");
+}
+
+/* ---- Refusals ------------------------------------------------------------------------------------------ */
+
+static struct gtu_device *open_fake(void)
+{
+	struct gtu_device *dev;
+	struct gtu_error err;
+	int rc;
+
+	use_fake();
+	need_kernels();
+	rc = gtu_open("cuda:0", &dev, &err);
+	CHECKF(!rc, "%s", err.text);
+	return dev;
+}
+
+static struct gtu_graph *small_graph(uint32_t weights, uint32_t edge_bytes)
+{
+	struct gtu_generate_options o = { .kind = GTU_GEN_UNIFORM, .n = 300, .degree = 4, .random_weights = weights,
+					  .edge_bytes = edge_bytes };
+	struct gtu_error err;
+	struct gtu_graph *g;
+
+	CHECK(!gtu_graph_generate(&o, NULL, &g, &err));
+	return g;
+}
+
+TEST(no_units_no_queues)
+{
+	struct gtu_device *dev = open_fake();
+	struct gtu_graph *g = small_graph(0, 4);
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_SCU };
+	struct gtu_queue *q;
+	struct gtu_region region;
+	struct gtu_error err;
+	uint64_t level[300];
+
+	CHECK_EQ(gtu_queue_create(dev, NULL, &q, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_region_add(dev, level, sizeof(level), GTU_READ, &region, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_region_alloc(dev, 4096, &region, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECKF(strstr(err.text, "cuda:0 has not got the SCU"), "%s", err.text);
+	CHECK(!gtu_get_fdt(dev, NULL));
+	gtu_graph_close(g);
+	gtu_close(dev);
+	CHECK(!fake->contexts && !fake->pushed && !fake->live);
+}
+
+TEST(gpu_wants_a_gpu)
+{
+	struct gtu_graph *g = small_graph(0, 4);
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+	struct gtu_device *model;
+	struct gtu_error err;
+	uint64_t level[300];
+
+	CHECK(!gtu_open("model", &model, &err));
+	CHECK_EQ(gtu_bfs(NULL, g, &opt, level, NULL, &err), GTU_ERR_USAGE);
+	CHECK_EQ(gtu_bfs(model, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_place(model, g, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECK(!gtu_get_placement(model) && !gtu_get_gpu_info(model));
+	gtu_unplace(model);
+	gtu_close(model);
+	gtu_graph_close(g);
+}
+
+TEST(options_out_of_range)
+{
+	struct gtu_device *dev = open_fake();
+	struct gtu_graph *g = small_graph(0, 4);
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = GTU_KERNELS };
+	struct gtu_place_options place = { .edges = GTU_EDGES_KINDS };
+	struct gtu_error err;
+	uint64_t level[300];
+
+	CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_USAGE);
+	opt.kernel = 0;
+	opt.source = 300;
+	CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_USAGE);
+	opt.source = 0;
+	opt.first_vertex = 5;
+	opt.end_vertex = 301;
+	CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_USAGE);
+	CHECK_EQ(gtu_place(dev, g, &place, &err), GTU_ERR_USAGE);
+	place.edges = GTU_EDGES_PINNED;
+	place.edge_bytes = 3;
+	CHECK_EQ(gtu_place(dev, g, &place, &err), GTU_ERR_USAGE);
+	place.edges = GTU_EDGES_REGISTERED;
+	place.edge_bytes = 8;
+	CHECK_EQ(gtu_place(dev, g, &place, &err), GTU_ERR_USAGE);
+	gtu_graph_close(g);
+	gtu_close(dev);
+	CHECK(!fake->contexts && !fake->pushed && !fake->live);
+}
+
+TEST(damaged_graphs)
+{
+	struct gtu_device *dev = open_fake();
+	struct gtu_graph *g = small_graph(7, 4), bad = *g;
+	uint64_t *row = malloc(8 * (g->n + 1));
+	uint32_t *col = malloc(4 * g->m);
+	float *weight = malloc(4 * g->m);
+	struct gtu_error err;
+	uint64_t e;
+
+	memcpy(row, g->row, 8 * (g->n + 1));
+	memcpy(col, g->col, 4 * g->m);
+	for (e = 0; e < g->m; e++)
+		weight[e] = 1;
+	bad.flags &= ~GTU_GRAPH_CHECKED;
+	bad.row = row;
+	bad.col = col;
+	CHECK(!gtu_place(dev, &bad, NULL, &err));
+	row[17] = g->m + 1;
+	CHECK_EQ(gtu_place(dev, &bad, NULL, &err), GTU_ERR_INPUT);
+	CHECKF(strstr(err.text, "vertex 1"), "%s", err.text);
+	CHECK(!gtu_get_placement(dev));
+	row[17] = g->row[17];
+	col[5] = 300;
+	CHECK_EQ(gtu_place(dev, &bad, NULL, &err), GTU_ERR_INPUT);
+	CHECKF(strstr(err.text, "entry 5") && strstr(err.text, "vertex 300"), "%s", err.text);
+	col[5] = 3;
+	bad.weight = weight;
+	bad.weight_type = GTU_WEIGHT_F32;
+	weight[9] = -1;
+	CHECK_EQ(gtu_place(dev, &bad, NULL, &err), GTU_ERR_INPUT);
+	CHECKF(strstr(err.text, "edge 9") && strstr(err.text, "-1"), "%s", err.text);
+	weight[9] = NAN;
+	CHECK_EQ(gtu_place(dev, &bad, NULL, &err), GTU_ERR_INPUT);
+	free(row), free(col), free(weight);
+	gtu_graph_close(g);
+	gtu_close(dev);
+	CHECK(!fake->contexts && !fake->pushed && !fake->live);
+}
+
+/* ---- Where a list goes ------------------------------------------------------------------------------------ */
+
+static int plan_of(struct gpu_plan_input in, struct gtu_place_options opt, struct gtu_placement *p)
+{
+	struct gtu_error err;
+	uint32_t bits;
+
+	return gpu_plan(&in, &opt, p, &bits, &err);
+}
+
+#define GB (1ull << 30)
+
+TEST(plans)
+{
+	/* 2^25 vertices, 2^30 edges: 4 GiB of edges, 8 with weights beside */
+	struct gpu_plan_input in = { .n = 1 << 25, .m = 1 << 30, .edge_bytes = 4, .weight_least = 1, .weight_most = 1,
+				     .free_bytes = 80 * GB, .managed = true, .registered = true };
+	struct gtu_place_options any = { 0 }, eighth = { .gpu_memory = GB / 2 };
+	struct gtu_placement p;
+	struct gtu_error err;
+	uint32_t bits;
+
+	CHECK(!plan_of(in, any, &p));
+	CHECK_EQ(p.edges, GTU_EDGES_DEVICE);
+	CHECK_EQ(p.list_bytes, 4 * GB);
+	CHECK_EQ(gpu_plan_probes(&in, &any), 0);
+	CHECK_EQ(gpu_plan_probes(&in, &eighth), 4 * GB);
+	in.managed_gbps = 48;
+	in.pinned_gbps = 5.5;
+	CHECK(!plan_of(in, eighth, &p));
+	CHECK_EQ(p.edges, GTU_EDGES_MANAGED);
+	CHECK_EQ(p.cache_bytes, GB / 2);
+	CHECK(strstr(p.why, "48.0") && strstr(p.why, "5.5"));
+	in.pinned_gbps = 47;
+	CHECK(!plan_of(in, eighth, &p));
+	CHECK_EQ(p.edges, GTU_EDGES_PINNED);
+	in.pinned_gbps = 5.5;
+	in.managed = false;
+	CHECK(!plan_of(in, eighth, &p));
+	CHECK_EQ(p.edges, GTU_EDGES_PINNED);
+	in.managed = true;
+	/* a card that the vertices fill, nearly: managed memory never more than it has free */
+	in.free_bytes = 8 * (in.n + 1) + gpu_run_bytes(in.n, in.m) + GB / 2;
+	in.m = 1ull << 32;
+	in.free_bytes = 8 * (in.n + 1) + gpu_run_bytes(in.n, in.m) + GB / 2;
+	CHECK(!plan_of(in, any, &p));
+	CHECK_EQ(p.edges, GTU_EDGES_PINNED);
+	CHECK(p.cache_bytes <= GB / 2);
+	CHECK_EQ(plan_of(in, (struct gtu_place_options){ .edges = GTU_EDGES_MANAGED }, &p), GTU_ERR_NOMEM);
+	CHECK_EQ(plan_of(in, (struct gtu_place_options){ .edges = GTU_EDGES_UVM }, &p), GTU_ERR_NOMEM);
+	CHECK_EQ(plan_of(in, (struct gtu_place_options){ .edges = GTU_EDGES_DEVICE }, &p), GTU_ERR_NOMEM);
+	in.free_bytes = GB / 4;
+	CHECK_EQ(plan_of(in, any, &p), GTU_ERR_NOMEM);
+	in.n = 1ull << 32;
+	in.free_bytes = 1000 * GB;
+	CHECK_EQ(plan_of(in, any, &p), GTU_ERR_UNSUPPORTED);
+	/* weights */
+	in.n = 1 << 25;
+	in.m = 1 << 30;
+	in.weight_type = GTU_WEIGHT_U32;
+	in.weight_least = 8;
+	in.weight_most = 8 + 127;
+	CHECK(!gpu_plan(&in, &any, &p, &bits, &err));
+	CHECK(p.packed && bits == 7 && p.list_bytes == 4 * GB && !p.weight_bytes);
+	in.weight_most++;
+	CHECK(!gpu_plan(&in, &any, &p, &bits, &err));
+	CHECK(!p.packed && !bits && p.list_bytes == 8 * GB && p.weight_bytes == 4);
+	in.weight_most = 8;
+	CHECK(!gpu_plan(&in, &(struct gtu_place_options){ .plain_weights = 1 }, &p, &bits, &err));
+	CHECK(!p.packed && p.list_bytes == 8 * GB);
+	CHECK(!gpu_plan(&in, &(struct gtu_place_options){ .edge_bytes = 8 }, &p, &bits, &err));
+	CHECK(!p.packed && p.list_bytes == 12 * GB);
+}
+
+TEST(kinds_of_memory)
+{
+	struct gtu_device *dev = open_fake();
+	struct gtu_graph *g = small_graph(0, 4);
+	struct gtu_place_options place = { .edges = GTU_EDGES_MANAGED };
+	struct gpu_memory io;
+	struct gtu_error err;
+
+	CHECK(!gtu_place(dev, g, &place, &err));
+	CHECK_EQ(fake->advised, 1u << CU_MEM_ADVISE_SET_PREFERRED_LOCATION | 1u << CU_MEM_ADVISE_SET_ACCESSED_BY);
+	fake->advised = 0;
+	place.edges = GTU_EDGES_UVM;
+	CHECK(!gtu_place(dev, g, &place, &err));
+	CHECK_EQ(fake->advised, 1u << CU_MEM_ADVISE_SET_READ_MOSTLY);
+	place.edges = GTU_EDGES_REGISTERED;
+	CHECK(!gtu_place(dev, g, &place, &err));
+	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP);
+	/* a mapped container: only to be had for reading */
+	fake->register_needs = CU_MEMHOSTREGISTER_READ_ONLY;
+	CHECK(!gtu_place(dev, g, &place, &err));
+	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY);
+	fake->register_needs = 0;
+	/* the aperture of a device file */
+	CHECK(!gpu_memory_register(dev->backend, (void *)(uintptr_t)g->col, 64, true, &io, &err));
+	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY);
+	gpu_memory_give(dev->backend, &io);
+	gtu_close(dev);
+	CHECK(!fake->live);
+	use_fake();
+	fake->managed = 0;
+	CHECK(!gtu_open("cuda:0", &dev, &err));
+	place.edges = GTU_EDGES_MANAGED;
+	CHECK_EQ(gtu_place(dev, g, &place, &err), GTU_ERR_UNSUPPORTED);
+	gtu_close(dev);
+	gtu_graph_close(g);
+	CHECK(!fake->contexts && !fake->pushed && !fake->live);
+}
+
+/* ---- Each call fails once ------------------------------------------------------------------------------ */
+
+struct job {
+	uint32_t edges, kernel, memory, weights, compressed;
+};
+
+#define PROBED 1u			/* a byte of the card holds no list: a probe decides */
+
+/* All of it: open, place, four algorithms. */
+static int whole_run(const struct job *j, const struct gtu_graph *g, void *result, struct gtu_error *err)
+{
+	struct gtu_place_options place = { .edges = j->edges, .gpu_memory = j->memory, .compressed = j->compressed };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = j->kernel, .iterations = 2 };
+	struct gtu_device *dev;
+	int rc = gtu_open("cuda:0", &dev, err);
+
+	if (rc)
+		return rc;
+	rc = gtu_place(dev, g, &place, err);
+	if (!rc)
+		rc = gtu_bfs(dev, g, &opt, result, NULL, err);
+	if (!rc)
+		rc = gtu_sssp(dev, g, &opt, result, NULL, err);
+	if (!rc)
+		rc = gtu_components(dev, g, &opt, result, NULL, err);
+	if (!rc)
+		rc = gtu_pagerank(dev, g, &opt, result, NULL, err);
+	gtu_close(dev);
+	return rc;
+}
+
+static void fail_each(const struct job *j, CUresult failure, int code)
+{
+	struct gtu_graph *g = small_graph(j->weights, 4);
+	uint64_t *result = calloc(g->n, 8);
+	struct gtu_error err = { 0 };
+	long calls, i;
+	int rc;
+
+	use_fake();
+	need_kernels();
+	rc = whole_run(j, g, result, &err);
+	CHECKF(!rc, "%s", err.text);
+	CHECK(fake->launches > 3);
+	calls = fake->calls;
+	CHECK(calls > 40);
+	for (i = 1; i <= calls; i++) {
+		use_fake();
+		fake->fail_at = i;
+		fake->failure = failure;
+		err.text[0] = 0;
+		rc = whole_run(j, g, result, &err);
+		/* what the probe found faster took fewer calls this time */
+		if (!fake->failed && j->memory == PROBED && i > calls - 10) {
+			CHECK(!rc);
+			continue;
+		}
+		CHECKF(fake->failed, "call %ld was not reached", i);
+		/* registering is tried in two ways; who cannot enter to give back leaves it to the context's end */
+		if (!rc && !strncmp(fake->failed, "cuCtxPush", 9)) {
+			CHECK(i > calls - 20 && !fake->contexts && !fake->pushed);
+			continue;
+		}
+		if (rc || strcmp(fake->failed, "cuMemHostRegister_v2")) {
+			CHECKF(rc == code, "call %ld, %s: %d, %s", i, fake->failed, rc, err.text);
+			CHECKF(strstr(err.text, " failed: ") && !strncmp(strstr(err.text, "cu"), fake->failed, 8),
+			       "call %ld, %s: %s", i, fake->failed, err.text);
+		}
+		CHECKF(!fake->live && !fake->contexts && !fake->pushed,
+		       "call %ld, %s: %ld pieces of memory, %ld contexts, %ld entered are left", i, fake->failed,
+		       fake->live, fake->contexts, fake->pushed);
+	}
+	free(result);
+	gtu_graph_close(g);
+}
+
+TEST(each_call_fails_managed)
+{
+	fail_each(&(struct job){ GTU_EDGES_MANAGED, GTU_KERNEL_AUTO, 3000, 9, 0 }, 719, GTU_ERR_FAIL);
+}
+TEST(each_call_fails_pinned)
+{
+	fail_each(&(struct job){ GTU_EDGES_PINNED, GTU_KERNEL_ALIGNED, 0, 0x7fffffff, 0 }, CUDA_ERROR_OUT_OF_MEMORY,
+		  GTU_ERR_NOMEM);
+}
+TEST(each_call_fails_registered)
+{
+	fail_each(&(struct job){ GTU_EDGES_REGISTERED, GTU_KERNEL_NAIVE, 0, 9, 0 }, 700, GTU_ERR_FAIL);
+}
+TEST(each_call_fails_device)
+{
+	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_MERGED, 0, 0, 0 }, 700, GTU_ERR_FAIL);
+}
+TEST(each_call_fails_compressed)
+{
+	fail_each(&(struct job){ GTU_EDGES_MANAGED, GTU_KERNEL_AUTO, 3000, 9, 1 }, 700, GTU_ERR_FAIL);
+	fail_each(&(struct job){ GTU_EDGES_PINNED, GTU_KERNEL_AUTO, 0, 0x7fffffff, 1 }, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
+	fail_each(&(struct job){ GTU_EDGES_DEVICE, GTU_KERNEL_AUTO, 0, 0, 1 }, 719, GTU_ERR_FAIL);
+}
+/* the probe, too */
+TEST(each_call_fails_auto)
+{
+	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_AUTO, PROBED, 0, 0 }, 999, GTU_ERR_FAIL);
+}
+
+TEST_MAIN

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A real GPU against the reference code: every algorithm by every kernel, with edges in every kind of memory, 4
+ * and 8 bytes wide and compressed, with and without a cache. Skips, with what is missing, where there is no GPU.
+ * test_gpu_cpu.c is the same with the kernels as CPU code, and smaller graphs.
+ */
+#include <math.h>
+#include <unistd.h>
+
+#include "gtu/gpu.h"
+#include "subjects.h"
+#include "tests/unit/test.h"
+
+/* the reference belongs to the tool, which tests do not link */
+#include "tools/reference/reference.c"
+
+
+/* On a CPU and under the sanitizers this takes minutes: each graph has a third of the placings, another one each time. */
+#if defined(ON_CPU) && defined(__SANITIZE_ADDRESS__)
+#define SPARSE 3u
+#else
+#define SPARSE 1u
+#endif
+
+#ifdef ON_CPU
+#define SMALLER 6u			/* scales; counts are a tenth */
+#define FEWER 10u
+#define PAPERS 3u			/* placings that the paper's kernels see */
+#define PATH 12u
+
+static void choose_driver(void)
+{
+	const char *root = getenv("GTU_ROOT");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/build/tests/fake/libcuda-cpu.so.1", root ? root : ".");
+	if (access(path, F_OK))
+		SKIP("no C++ compiler made %s", path);
+	setenv("GTU_CUDA_LIBRARY", path, 1);
+}
+#else
+#define SMALLER 0u
+#define FEWER 1u
+#define PAPERS PLACINGS
+#define PATH 500u
+
+static void choose_driver(void)
+{
+}
+#endif
+
+static void open_gpu(void)
+{
+	struct gtu_error err = { 0 };
+
+	if (dev)
+		return;
+	choose_driver();
+	if (gtu_gpu_count(&err) < 0)
+		SKIP("%s", err.text);
+	if (gtu_open("cuda:0", &dev, &err))
+		test_fail(__FILE__, __LINE__, "no device: %s", err.text);
+}
+
+struct placing {
+	const char *name;
+	struct gtu_place_options place;
+};
+
+static const struct placing placings[] = {
+	{ "auto", { 0 } },
+	{ "device, 8", { .edges = GTU_EDGES_DEVICE, .edge_bytes = 8 } },
+	{ "managed", { .edges = GTU_EDGES_MANAGED } },
+	{ "managed, 8, beside", { .edges = GTU_EDGES_MANAGED, .edge_bytes = 8, .plain_weights = 1 } },
+	{ "managed, beside", { .edges = GTU_EDGES_MANAGED, .plain_weights = 1 } },
+	{ "managed, little cache", { .edges = GTU_EDGES_MANAGED, .gpu_memory = 40000 } },
+	{ "managed, cache", { .edges = GTU_EDGES_MANAGED, .gpu_memory = 1 << 20 } },
+	{ "pinned, 8, cache", { .edges = GTU_EDGES_PINNED, .edge_bytes = 8, .gpu_memory = 300000 } },
+	{ "pinned, cache, beside", { .edges = GTU_EDGES_PINNED, .gpu_memory = 300000, .plain_weights = 1 } },
+	{ "pinned", { .edges = GTU_EDGES_PINNED } },
+	{ "pinned, 4", { .edges = GTU_EDGES_PINNED, .edge_bytes = 4, .gpu_memory = 30000 } },
+	{ "pinned, neighbours of some", { .edges = GTU_EDGES_PINNED, .gpu_memory = 600 } },
+	{ "registered", { .edges = GTU_EDGES_REGISTERED } },
+	{ "uvm", { .edges = GTU_EDGES_UVM } },
+	{ "compressed, managed", { .edges = GTU_EDGES_MANAGED, .compressed = 1 } },
+	{ "compressed, beside", { .edges = GTU_EDGES_PINNED, .compressed = 1, .plain_weights = 1, .gpu_memory = 3000 } },
+	{ "compressed, cache", { .edges = GTU_EDGES_PINNED, .compressed = 1, .gpu_memory = 1 << 20 } },
+	{ "compressed, device", { .edges = GTU_EDGES_DEVICE, .compressed = 1 } },
+};
+#define PLACINGS (sizeof(placings) / sizeof(placings[0]))
+
+static void check_values(const void *got, const void *want, uint64_t n, bool rank, const char *what,
+			 const char *placing, uint32_t kernel)
+{
+	const uint64_t *a = got, *b = want;
+	const double *x = got, *y = want;
+
+	for (uint64_t v = 0; v < n; v++)
+		CHECKF(rank ? fabs(x[v] - y[v]) <= 1e-9 * y[v] : a[v] == b[v],
+		       "%s, edges %s, kernel %s: vertex %llu has %llu (%g), not %llu (%g)", what, placing,
+		       gtu_kernel_name(kernel), (unsigned long long)v, (unsigned long long)a[v], x[v],
+		       (unsigned long long)b[v], y[v]);
+}
+
+/* All four, and parts of the vertex range, against what the CPU gives. */
+static void check_graph(const struct gtu_graph *g, uint64_t source)
+{
+	uint64_t *got = calloc(g->n + 1, 8), *bfs = calloc(g->n + 1, 8), *cc = calloc(g->n + 1, 8);
+	double *sssp = calloc(g->n + 1, 8), *pr = calloc(g->n + 1, 8), change;
+	uint64_t *part_bfs = calloc(g->n + 1, 8), *part_cc = calloc(g->n + 1, 8);
+	struct gtu_algorithm_options part = { .source = source, .first_vertex = g->n / 4, .end_vertex = g->n };
+	struct gtu_algorithm_stats stats;
+	struct gtu_error err;
+	static unsigned graph;
+	unsigned p;
+	uint32_t k;
+
+	graph++;
+	open_gpu();
+	CHECK(!reference_bfs(g, source, bfs) && !reference_sssp(g, source, sssp) && !reference_components(g, cc));
+	CHECK(!reference_pagerank(g, 0.85, 7, pr, &change));
+	CHECK(!gtu_bfs(NULL, g, &part, part_bfs, NULL, &err) && !gtu_components(NULL, g, &part, part_cc, NULL, &err));
+	part.unit = GTU_WITH_GPU;
+	for (p = 0; p < PLACINGS; p++) {
+		const char *name = placings[p].name;
+		int rc;
+
+		if ((p + graph) % SPARSE)
+			continue;
+		rc = gtu_place(dev, g, &placings[p].place, &err);
+		if (rc == GTU_ERR_UNSUPPORTED)
+			continue;
+		CHECKF(!rc, "placing %s: %s", name, err.text);
+		if (placings[p].place.compressed) {
+			part.kernel = GTU_KERNEL_MERGED;
+			CHECK(gtu_bfs(dev, g, &part, got, &stats, &err) == GTU_ERR_UNSUPPORTED);
+			CHECKF(strstr(err.text, "merged") && strstr(err.text, "compressed"), "%s", err.text);
+		}
+		for (k = 0; k < (placings[p].place.compressed || p >= PAPERS ? 1 : GTU_KERNELS); k++) {
+			struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = k, .source = source,
+							     .iterations = 7 };
+
+			CHECKF(!gtu_bfs(dev, g, &opt, got, &stats, &err), "%s: bfs: %s", name, err.text);
+			check_values(got, bfs, g->n, false, "bfs", name, k);
+			CHECKF(!gtu_sssp(dev, g, &opt, (double *)got, &stats, &err), "%s: sssp: %s", name, err.text);
+			check_values(got, sssp, g->n, false, "sssp", name, k);
+			CHECKF(!gtu_components(dev, g, &opt, got, &stats, &err), "%s: cc: %s", name, err.text);
+			check_values(got, cc, g->n, false, "cc", name, k);
+			CHECKF(!gtu_pagerank(dev, g, &opt, (double *)got, &stats, &err), "%s: pr: %s", name, err.text);
+			check_values(got, pr, g->n, true, "pr", name, k);
+			part.kernel = k;
+			CHECKF(!gtu_bfs(dev, g, &part, got, &stats, &err), "%s: part: %s", name, err.text);
+			check_values(got, part_bfs, g->n, false, "bfs of a part", name, k);
+			CHECKF(!gtu_components(dev, g, &part, got, &stats, &err), "%s: part: %s", name, err.text);
+			check_values(got, part_cc, g->n, false, "cc of a part", name, k);
+		}
+		gtu_unplace(dev);
+	}
+	free(got), free(bfs), free(cc), free(sssp), free(pr), free(part_bfs), free(part_cc);
+}
+
+static struct gtu_graph *generate(uint32_t kind, uint32_t scale, uint32_t directed, uint32_t weights)
+{
+	struct gtu_generate_options o = { .kind = kind, .scale = scale, .n = 1ull << scale, .seed = scale + 1,
+					  .directed = directed, .random_weights = weights };
+	struct gtu_error err;
+	struct gtu_graph *g;
+
+	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
+	return g;
+}
+
+static uint64_t busiest(const struct gtu_graph *g)
+{
+	uint64_t v, best = 0;
+
+	for (v = 0; v < g->n; v++)
+		if (g->row[v + 1] - g->row[v] > g->row[best + 1] - g->row[best])
+			best = v;
+	return best;
+}
+
+static void check_generated(uint32_t kind, uint32_t scale, uint32_t directed, uint32_t weights)
+{
+	struct gtu_graph *g;
+
+	open_gpu();
+	g = generate(kind, scale - SMALLER, directed, weights);
+	check_graph(g, busiest(g));
+	gtu_graph_close(g);
+}
+
+TEST(kronecker) { check_generated(GTU_GEN_KRONECKER, 14, 0, 0); }
+TEST(kronecker_weighted) { check_generated(GTU_GEN_KRONECKER, 13, 0, 200); }
+TEST(kronecker_directed) { check_generated(GTU_GEN_KRONECKER, 12, 1, 9); }
+TEST(uniform) { check_generated(GTU_GEN_UNIFORM, 13, 0, 64); }
+TEST(uniform_directed) { check_generated(GTU_GEN_UNIFORM, 12, 1, 0); }
+TEST(powerlaw) { check_generated(GTU_GEN_POWERLAW, 13, 0, 0xfffffff); }
+TEST(road) { check_generated(GTU_GEN_ROAD, 12, 0, 0); }
+
+/* Random pairs over few vertices with weights of a type; many duplicates, loops, and vertices without edges. */
+static void check_random(uint64_t n, uint64_t m, uint32_t weight_type, uint32_t direction, uint32_t edge_bytes)
+{
+	uint64_t *src, *dst, state = n * 77 + m, e;
+	uint32_t *u32;
+	float *f32;
+	double *f64;
+	struct gtu_graph *g;
+
+	open_gpu();
+	n = (n + FEWER - 1) / FEWER;
+	m /= FEWER;
+	src = calloc(m + 1, 8);
+	dst = calloc(m + 1, 8);
+	u32 = calloc(m + 1, 8);
+	f32 = (float *)u32;
+	f64 = (double *)u32;
+	for (e = 0; e < m; e++) {
+		src[e] = test_random(&state) % n;
+		dst[e] = test_random(&state) % (n / 2 + 1);
+		if (weight_type == GTU_WEIGHT_U32)
+			u32[e] = test_random(&state) % 5 ? (uint32_t)(test_random(&state) % 1000) : 0;
+		else if (weight_type == GTU_WEIGHT_F32)
+			f32[e] = (float)(test_random(&state) % 100000) * 1e-3f;
+		else if (weight_type == GTU_WEIGHT_F64)
+			f64[e] = (double)(test_random(&state) % 100000) * 1e-5;
+	}
+	g = weighted_edges(n, m, src, dst, weight_type, weight_type ? u32 : NULL, direction, edge_bytes);
+	check_graph(g, busiest(g));
+	gtu_graph_close(g);
+	free(src), free(dst), free(u32);
+}
+
+TEST(random_u32) { check_random(3000, 20000, GTU_WEIGHT_U32, GTU_UNDIRECTED, 4); }
+TEST(random_f32) { check_random(2000, 9000, GTU_WEIGHT_F32, GTU_UNDIRECTED, 4); }
+TEST(random_f64) { check_random(2000, 9000, GTU_WEIGHT_F64, GTU_DIRECTED, 8); }
+TEST(random_wide) { check_random(1500, 30000, GTU_WEIGHT_U32, GTU_DIRECTED, 8); }
+TEST(sparse) { check_random(5000, 2500, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
+TEST(one_vertex) { check_random(1, 3, GTU_WEIGHT_U32, GTU_UNDIRECTED, 4); }
+TEST(no_edges) { check_random(40, 0, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
+
+/* A hub whose list takes many work items, and a path as deep as the graph is long. */
+TEST(star_and_path)
+{
+	uint64_t n = 9000 / FEWER, hub = n - PATH, *src, *dst, e;
+	struct gtu_graph *g;
+
+	open_gpu();
+	src = calloc(n, 8);
+	dst = calloc(n, 8);
+	for (e = 0; e < n - 1; e++) {
+		src[e] = e < hub ? 17 : e;
+		dst[e] = e < hub ? e : e + 1;
+	}
+	g = from_edges(n, n - 1, src, dst, GTU_UNDIRECTED, 4);
+	if (FEWER == 1)
+		check_graph(g, 17);
+	check_graph(g, n - 2);
+	gtu_graph_close(g);
+	free(src), free(dst);
+}
+
+TEST(link_rates)
+{
+	double rate[GTU_LINK_ACCESSES];
+	struct gtu_error err;
+	uint32_t kind, a;
+
+	open_gpu();
+#ifdef ON_CPU
+	SKIP("nothing is measured on a CPU");
+#endif
+	for (kind = GTU_EDGES_MANAGED; kind < GTU_EDGES_UVM; kind++) {
+		int rc = gtu_link_measure(dev, kind, 16 << 20, 1, rate, &err);
+
+		if (rc == GTU_ERR_UNSUPPORTED)
+			continue;
+		CHECKF(!rc, "%s: %s", gtu_edges_name(kind), err.text);
+		for (a = kind == GTU_EDGES_DEVICE; a < GTU_LINK_ACCESSES; a++)
+			CHECKF(rate[a] > 0, "%s %s", gtu_edges_name(kind), gtu_link_access_name(a));
+	}
+	CHECK_EQ(gtu_link_measure(dev, GTU_EDGES_UVM, 16 << 20, 1, rate, &err), GTU_ERR_USAGE);
+	CHECK_EQ(gtu_link_measure(dev, GTU_EDGES_PINNED, 16, 1, rate, &err), GTU_ERR_USAGE);
+}
+
+/* More than 2^32 edges: a few lists, each very long, so that it is made in seconds; needs 18 GB and more. */
+static void check_long(uint32_t compressed)
+{
+	uint64_t n = 1 << 16, degree = (1ull << 32) / n + 8, m = n * degree, v, e, *row;
+	struct gtu_graph g = { .n = n, .m = m, .flags = GTU_GRAPH_DIRECTED | GTU_GRAPH_CHECKED, .edge_bytes = 4 };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .source = 0 };
+	struct gtu_place_options place = { .edges = GTU_EDGES_PINNED, .compressed = compressed };
+	struct gtu_algorithm_stats stats;
+	uint64_t *level, last;
+	struct gtu_error err;
+	uint32_t *col;
+	int rc;
+
+	if (!getenv("GTU_TEST_LARGE"))
+		SKIP("takes 36 GB of memory: GTU_TEST_LARGE=1 runs it");
+	open_gpu();
+	row = malloc(8 * (n + 1));
+	col = malloc(4 * m);
+	level = malloc(8 * n);
+	CHECK(row && col && level);
+	for (v = 0; v <= n; v++)
+		row[v] = v * degree;
+	/* all lead to the vertex itself but the very last of each, which leads to the next */
+	for (v = 0; v < n; v++)
+		for (e = row[v]; e < row[v + 1]; e++)
+			col[e] = (uint32_t)(e + 1 < row[v + 1] || v % 64 == 63 ? v : v + 1);
+	g.row = row;
+	g.col = col;
+	rc = gtu_place(dev, &g, &place, &err);
+	CHECKF(!rc, "%s", err.text);
+	for (last = n / 64, v = 0; v < 2; v++) {
+		opt.source = v ? (last - 1) * 64 : 0;
+		rc = gtu_bfs(dev, &g, &opt, level, &stats, &err);
+		CHECKF(!rc, "%s", err.text);
+		for (e = 0; e < n; e++)
+			CHECK(level[e] == (e / 64 == opt.source / 64 ? e % 64 : GTU_UNREACHED));
+	}
+	gtu_unplace(dev);
+	free(row), free(col), free(level);
+}
+
+TEST(long_offsets) { check_long(0); }
+TEST(long_offsets_compressed) { check_long(1); }
+
+/* What a compressed container holds stays compressed, but where it goes to the card or a width is asked for. */
+TEST(compressed_container)
+{
+	struct gtu_place_options place = { .edges = GTU_EDGES_PINNED };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+	struct gtu_graph *made, *g;
+	uint64_t *level, *want;
+	char path[400];
+	struct gtu_error err;
+
+	open_gpu();
+	made = generate(GTU_GEN_KRONECKER, 8, 0, 100);
+	snprintf(path, sizeof(path), "%s/g.gtu", test_tmpdir());
+	CHECK(!gtu_graph_save_compressed(made, path, NULL, &err));
+	CHECKF(!gtu_graph_open(path, NULL, NULL, &g, &err), "%s", err.text);
+	level = malloc(16 * g->n);
+	want = level + g->n;
+	opt.source = busiest(g);
+	CHECK(!reference_bfs(made, opt.source, want));
+	CHECK(!gtu_place(dev, g, &place, &err) && !gtu_get_placement(dev)->edge_bytes);
+	CHECK(gtu_get_placement(dev)->packed && gtu_get_placement(dev)->list_bytes < 4 * g->m);
+	CHECK(!gtu_bfs(dev, g, &opt, level, NULL, &err) && !memcmp(level, want, 8 * g->n));
+	place.edge_bytes = 4;
+	CHECK(!gtu_place(dev, g, &place, &err) && gtu_get_placement(dev)->edge_bytes == 4);
+	CHECK(!gtu_place(dev, g, NULL, &err) && gtu_get_placement(dev)->edge_bytes == 4);
+	CHECK(gtu_get_placement(dev)->edges == GTU_EDGES_DEVICE);
+	place.compressed = 1;
+	CHECK(gtu_place(dev, g, &place, &err) == GTU_ERR_USAGE);
+	place = (struct gtu_place_options){ .edges = GTU_EDGES_REGISTERED, .compressed = 1 };
+	CHECK(gtu_place(dev, g, &place, &err) == GTU_ERR_USAGE);
+	free(level);
+	gtu_graph_close(g);
+	gtu_graph_close(made);
+}
+
+TEST_MAIN

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Warp records in a kernel (gtu/warp_records.cuh): IRU, PEG and Weaver of the model write into a ring of pinned
+ * memory, a kernel takes them. On a GPU with GTU_TEST_GPU=1, else with the kernel as CPU code.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "libruntime/backend/cuda/gpu.h"
+#include "libruntime/device/queue.h"
+#include "tests/unit/test.h"
+
+/* as in gtu/warp_records.cuh, which is CUDA C++ */
+struct records {
+	uint64_t ring;
+	uint32_t count, stride;
+	uint64_t ticket, kick, stop;
+	uint32_t demand, back, back_bytes;
+};
+
+#define ROOM		(1u << 16)	/* pairs */
+#define RING_BYTES	(1u << 20)
+#define FLAGS_AT	(2 * RING_BYTES - 4096)
+#define TURNS		60000u		/* of a millisecond */
+
+static struct {
+	struct cuda_api api;
+	CUmodule module;
+	CUfunction take;
+	struct gtu_device *model;
+	struct gtu_queue *q;
+	struct gtu_region region;
+	char *host;			/* pinned: the ring, inputs, a page of flags */
+	CUdeviceptr device, out, words;
+	unsigned blocks;
+} b;
+
+#define OK(call)                                                                                   \
+	do {                                                                                       \
+		CUresult rc_ = (call);                                                             \
+		CHECKF(!rc_, "%s: %d", #call, rc_);                                                \
+	} while (0)
+
+static void *slurp(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	char *all = calloc(1, 8 << 20);
+
+	if (f && fread(all, 1, 8 << 20, f) < 64)
+		CHECKF(false, "%s is not a module", path);
+	if (f)
+		fclose(f);
+	return all;
+}
+
+static void open_both(void)
+{
+	const char *root = getenv("GTU_ROOT"), *gpu = getenv("GTU_TEST_GPU");
+	char path[512];
+	struct gtu_error err;
+	CUcontext context;
+	void *image;
+
+	root = root ? root : ".";
+	if (b.take)
+		return;
+	snprintf(path, sizeof(path), "%s/build/tests/fake/libcuda-cpu.so.1", root);
+	if (!gpu && access(path, F_OK))
+		SKIP("no C++ compiler made %s", path);
+	if (gtu_cuda_load(&b.api, gpu ? NULL : path, gpu ? 1 : 0, &err))
+		SKIP("%s", err.text);
+	b.blocks = gpu ? 8 : 1;
+	OK(b.api.cuDevicePrimaryCtxRetain(&context, 0));
+	OK(b.api.cuCtxPushCurrent_v2(context));
+	snprintf(path, sizeof(path), "%s/build/tests/records.fatbin", root);
+	image = slurp(path);
+	OK(b.api.cuModuleLoadData(&b.module, image));
+	free(image);
+	OK(b.api.cuModuleGetFunction(&b.take, b.module, "take_records"));
+	OK(b.api.cuMemHostAlloc((void **)&b.host, 2 * RING_BYTES + 8192,
+				CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+	OK(b.api.cuMemHostGetDevicePointer_v2(&b.device, b.host, 0));
+	/* pages begin at the same place for both */
+	b.device += -(uintptr_t)b.host & 4095;
+	b.host += -(uintptr_t)b.host & 4095;
+	OK(b.api.cuMemAlloc_v2(&b.out, 16 * ROOM));
+	OK(b.api.cuMemAlloc_v2(&b.words, 4 * (ROOM + 64)));
+	CHECKF(!gtu_open("model", &b.model, &err), "%s", err.text);
+	CHECKF(!gtu_queue_create(b.model, NULL, &b.q, &err), "%s", err.text);
+	CHECKF(!gtu_region_add(b.model, b.host, 2 * RING_BYTES, GTU_READ | GTU_WRITE, &b.region, &err), "%s", err.text);
+}
+
+static struct gtu_completion cpl;
+
+/*
+ * The host's part: the job's completion, which is also what the model runs for, and kicks. A job that fails writes no
+ * more, and not that it ended; one that stands still is nobody's to wait for: both end the kernel.
+ */
+static bool serving;
+static void *serve(void *arg)
+{
+	struct gtu_hw_ring *ring = arg;
+	struct gtu_error err;
+	unsigned turn;
+	int rc = GTU_ERR_TIMEOUT;
+
+	for (turn = 0; serving && rc == GTU_ERR_TIMEOUT && turn < TURNS; turn++) {
+		if (__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE))
+			gtu_stream_kick(b.q);
+		rc = gtu_next(b.q, 1000000, &cpl, &err);
+	}
+	if (serving && (rc || cpl.status)) {
+		cpl.status = rc ? GTU_CPL_COUNT : cpl.status;
+		__atomic_store_n((uint32_t *)(b.host + FLAGS_AT), 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+struct taken {
+	uint32_t elements, records, error, disorder, warps;
+};
+
+/* A stream and how its records look: two fields, where they begin and whether they are wide. */
+struct stream {
+	const struct gtu_hw_desc *desc;	/* NULL: nobody produces */
+	uint32_t count, stride, a, a_wide, f, f_wide, back, demand, give_up;
+};
+
+static uint64_t (*got)[2], (*want)[2];
+
+/* The stream, whose ring is at the region's beginning, against the kernel; pairs of the fields go to got[]. */
+static struct taken run(struct stream x)
+{
+	struct records s = { .ring = b.device, .count = x.count, .stride = x.stride, .ticket = b.words,
+			     .stop = b.device + FLAGS_AT, .demand = x.demand, .back = x.back, .back_bytes = 4 };
+	CUdeviceptr claim = x.back ? b.words + 256 : 0, result = b.words + 128;
+	uint32_t room = ROOM;
+	void *args[] = { &s, &x.a, &x.a_wide, &x.f, &x.f_wide, &b.out, &room, &claim, &result };
+	struct gtu_error err;
+	struct taken t;
+	pthread_t server;
+
+	memset(b.host, 0, sizeof(struct gtu_hw_ring));
+	*(uint32_t *)(b.host + FLAGS_AT) = x.give_up;
+	OK(b.api.cuMemsetD8Async(b.words, 0, 4 * (ROOM + 64), NULL));
+	if (x.desc)
+		CHECKF(!gtu_submit(b.q, x.desc, NULL, &err), "%s", err.text);
+	serving = x.desc;
+	CHECK(!pthread_create(&server, NULL, serve, b.host));
+	OK(b.api.cuLaunchKernel(b.take, b.blocks, 1, 1, 256, 1, 1, 0, NULL, args, NULL));
+	OK(b.api.cuStreamSynchronize(NULL));
+	pthread_join(server, NULL);
+	if (x.desc && cpl.status)
+		gtu_completion_error(x.desc, &cpl, &err);
+	CHECKF(!x.desc || !cpl.status, "%s", err.text);
+	OK(b.api.cuMemcpyDtoH_v2(&t, result, sizeof(t)));
+	CHECK(t.elements <= ROOM);
+	OK(b.api.cuMemcpyDtoH_v2(got, b.out, 16ull * t.elements));
+	return t;
+}
+
+static int ascending(const void *p, const void *q)
+{
+	const uint64_t *x = p, *y = q;
+
+	return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+static void same(uint64_t n, struct taken t)
+{
+	CHECK_EQ(cpl.status, GTU_CPL_OK);
+	CHECKF(!t.error && !t.disorder, "error %u, %u records out of their order", t.error, t.disorder);
+	CHECK_EQ(t.records, cpl.count);
+	CHECK_EQ(t.elements, n);
+	qsort(got, n, 16, ascending);
+	qsort(want, n, 16, ascending);
+	for (uint64_t i = 0; i < n; i++)
+		CHECKF(!memcmp(got[i], want[i], 16), "element %llu is %llu, %llu, not %llu, %llu", (unsigned long long)i,
+		       (unsigned long long)got[i][0], (unsigned long long)got[i][1], (unsigned long long)want[i][0],
+		       (unsigned long long)want[i][1]);
+}
+
+static void begin(void)
+{
+	open_both();
+	if (!got) {
+		got = calloc(ROOM, 16);
+		want = calloc(ROOM, 16);
+	}
+}
+
+/* Every index comes once, with its position. */
+static void check_iru(uint32_t count, bool demand)
+{
+	const uint32_t n = 20000;
+	uint32_t *index = (uint32_t *)(b.host + RING_BYTES), i;
+	struct gtu_hw_desc desc = {
+		.opcode = GTU_OP_IRU_STREAM,
+		.param = 2 << GTU_IRU_TARGET_SHIFT | GTU_IRU_WITH_POSITION | (demand ? GTU_IRU_DEMAND : 0),
+		.operand = {
+			[GTU_IRU_INDICES] = { .key = b.region.key, .count = n, .offset = RING_BYTES },
+			[GTU_IRU_RING] = { .key = b.region.key, .count = count },
+		},
+	};
+	uint64_t state = count;
+
+	for (i = 0; i < n; i++) {
+		index[i] = (uint32_t)test_random(&state) % 50000;
+		want[i][0] = index[i];
+		want[i][1] = i;
+	}
+	same(n, run((struct stream){ .desc = &desc, .count = count, .stride = GTU_WARP_BYTES(2, 0), .a = 64,
+				     .f = 64 + 128, .demand = demand }));
+}
+
+/* By a large ring, and by one that is full most of the time. */
+TEST(iru)
+{
+	begin();
+	check_iru(256, false);
+	check_iru(2, false);
+}
+
+TEST(iru_on_demand)
+{
+	begin();
+	check_iru(8, true);
+}
+
+/* Edges of a graph with their sources; who is seen first is pushed, and the output list holds each once. */
+TEST(peg)
+{
+	struct gtu_generate_options o = { .kind = GTU_GEN_KRONECKER, .scale = 9, .degree = 8, .seed = 3 };
+	const uint32_t count = 16, back = 64;
+	struct gtu_hw_desc desc;
+	struct gtu_graph *g;
+	struct gtu_error err;
+	uint64_t v, e, n = 0, pushed = 0, offset[3] = { RING_BYTES };
+	uint8_t seen[512] = { 0 };
+	uint32_t *list;
+
+	begin();
+	CHECK(!gtu_graph_generate(&o, NULL, &g, &err));
+	CHECK(g->edge_bytes == 4);
+	offset[1] = offset[0] + 8 * (g->n + 1);
+	offset[2] = offset[1] + 4 * g->m;
+	CHECK(offset[2] + 4 * g->n < FLAGS_AT);
+	memcpy(b.host + offset[0], g->row, 8 * (g->n + 1));
+	memcpy(b.host + offset[1], g->col, 4 * g->m);
+	for (v = 0; v < g->n; v++)
+		for (e = g->row[v]; e < g->row[v + 1]; e++, n++) {
+			want[n][0] = gtu_graph_target(g, e);
+			want[n][1] = v;
+			pushed += !seen[want[n][0]];
+			seen[want[n][0]] = 1;
+		}
+	desc = (struct gtu_hw_desc){
+		.opcode = GTU_OP_PEG_STREAM,
+		.param = GTU_PEG_OFFSETS_8 | GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST | 1 << GTU_PEG_ENGINES_SHIFT,
+		.param2 = 6,
+		.operand = {
+			[GTU_PEG_VERTICES] = { .key = b.region.key, .count = (uint32_t)g->n + 1, .offset = offset[0] },
+			[GTU_PEG_EDGES] = { .key = b.region.key, .count = (uint32_t)g->m, .offset = offset[1] },
+			[GTU_PEG_RINGS] = { .key = b.region.key, .count = count },
+			[GTU_PEG_OUTPUT] = { .key = b.region.key, .count = (uint32_t)g->n, .offset = offset[2] },
+		},
+	};
+	same(n, run((struct stream){ .desc = &desc, .count = count, .stride = GTU_WARP_BYTES(2, 0), .a = 64 + 128,
+				     .f = 64, .back = back }));
+	CHECK_EQ(cpl.needed, pushed);
+	list = (uint32_t *)(b.host + offset[2]);
+	for (e = 0; e < pushed; e++) {
+		CHECK(list[e] < g->n && seen[list[e]] == 1);
+		seen[list[e]] = 2;
+	}
+	gtu_graph_close(g);
+}
+
+/* Work ids of registered ranges: each edge once, with its vertex; 8-byte edge ids. */
+TEST(weaver)
+{
+	struct gtu_hw_registration *table;
+	const uint32_t registered = 500, count = 8;
+	struct gtu_hw_desc desc;
+	uint64_t state = 8, n = 0, start = 1ull << 33, e;
+	uint32_t i;
+
+	begin();
+	table = (void *)(b.host + RING_BYTES);
+	for (i = 0; i < registered; i++) {
+		table[i] = (struct gtu_hw_registration){ .entry = i, .vid = 7 * i, .start = start,
+							 .degree = test_random(&state) % (i % 50 ? 20 : 2000) };
+		for (e = 0; e < table[i].degree; e++, n++) {
+			want[n][0] = 7 * i;
+			want[n][1] = start + e;
+		}
+		start += table[i].degree;
+	}
+	desc = (struct gtu_hw_desc){
+		.opcode = GTU_OP_WVR_STREAM,
+		.param = GTU_WVR_EIDS_8,
+		.operand = {
+			[GTU_WVR_TABLE] = { .key = b.region.key, .count = registered, .offset = RING_BYTES },
+			[GTU_WVR_RING] = { .key = b.region.key, .count = count },
+		},
+	};
+	same(n, run((struct stream){ .desc = &desc, .count = count, .stride = GTU_WARP_BYTES(1, 1), .a = 64,
+				     .f = 64 + 128, .f_wide = 1 }));
+}
+
+/* Where nobody produces, the flag ends the wait. */
+TEST(a_ring_that_stands_still)
+{
+	struct taken t;
+
+	begin();
+	t = run((struct stream){ .count = 8, .stride = GTU_WARP_BYTES(1, 0), .a = 64, .give_up = 1 });
+	CHECK_EQ(t.error, 2);
+	CHECK_EQ(t.records, 0);
+}
+
+static void *lie(void *arg)
+{
+	struct gtu_hw_ring *ring = arg;
+
+	usleep(20000);
+	__atomic_store_n(&ring->producer, 1000, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* An index that cannot be is not believed. */
+TEST(a_producer_that_lies)
+{
+	pthread_t liar;
+	struct taken t;
+
+	begin();
+	CHECK(!pthread_create(&liar, NULL, lie, b.host));
+	t = run((struct stream){ .count = 8, .stride = GTU_WARP_BYTES(1, 0), .a = 64 });
+	pthread_join(liar, NULL);
+	CHECK_EQ(t.error, 1);
+	CHECK_EQ(t.records, 0);
+}
+
+TEST_MAIN

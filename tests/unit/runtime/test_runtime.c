@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: MIT
+/* libgtu over the model: opening, regions, queues, jobs, the paper's functions, mapped graphs, sentences. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gtu/gtu.h"
+#include "tests/unit/test.h"
+
+/* Long work is cut into jobs: here already at 1000 elements. */
+#define JOB_MOST	1000u
+#define JOB_CHUNK	256ull
+#include "libruntime/device/api_scu.c"
+
+static struct gtu_error err;
+
+#define OK(call)                                                                                   \
+	do {                                                                                       \
+		int rc_ = (call);                                                                  \
+		if (rc_)                                                                           \
+			test_fail(__FILE__, __LINE__, "%s: %d %s", #call, rc_, err.text);          \
+	} while (0)
+#define FAILS(call, code_, words)                                                                  \
+	do {                                                                                       \
+		int rc_ = (call);                                                                  \
+		if (rc_ != (code_) || !strstr(err.text, words))                                    \
+			test_fail(__FILE__, __LINE__, "%s gave %d \"%s\", expected %d and \"%s\"", #call, rc_, \
+				  err.text, code_, words);                                         \
+	} while (0)
+
+static struct gtu_device *device(const char *name, struct gtu_queue **q)
+{
+	struct gtu_device *dev;
+
+	OK(gtu_open(name, &dev, &err));
+	OK(gtu_queue_create(dev, NULL, q, &err));
+	return dev;
+}
+
+static void done(struct gtu_device *dev, struct gtu_queue *q)
+{
+	gtu_queue_destroy(q);
+	gtu_close(dev);
+}
+
+TEST(open_says_what_is_wrong)
+{
+	struct gtu_device *dev;
+
+	FAILS(gtu_open("gpu", &dev, &err), GTU_ERR_USAGE, "no device \"gpu\"");
+	FAILS(gtu_open("cuda:x", &dev, &err), GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
+	FAILS(gtu_open("model:colour=3", &dev, &err), GTU_ERR_USAGE, "no parameter \"colour\"");
+	FAILS(gtu_open("model:scu_width", &dev, &err), GTU_ERR_USAGE, "NAME=VALUE");
+	FAILS(gtu_open("model:scu_width=-1", &dev, &err), GTU_ERR_USAGE, "not a number");
+	FAILS(gtu_open("model:scu_width=4294967297", &dev, &err), GTU_ERR_USAGE, "not a number");
+	FAILS(gtu_open("model:iru_banks=2147483648", &dev, &err), GTU_ERR_USAGE, "at most 64");
+	FAILS(gtu_open("model:iru_partitions=3", &dev, &err), GTU_ERR_USAGE, "power of two");
+	CHECK(!dev);
+	FAILS(gtu_open("/dev/null/gtu0", &dev, &err), err.code, "/dev/null/gtu0");
+	CHECK(err.code < 0);
+}
+
+TEST(info_is_read_from_registers)
+{
+	struct gtu_device *dev;
+	size_t bytes;
+
+	OK(gtu_open("model:scu_width=1,iru_sets=256,aperture_bytes=0x100000", &dev, &err));
+	CHECK_EQ(gtu_get_info(dev)->scu[GTU_SCU_P_WIDTH], 1);
+	CHECK_EQ(gtu_get_info(dev)->iru[GTU_IRU_P_SETS], 256);
+	CHECK_EQ(gtu_get_info(dev)->aperture_bytes, 0x100000);
+	CHECK_EQ(gtu_get_info(dev)->units, GTU_UNIT_SCU | GTU_UNIT_IRU | GTU_UNIT_PEG |
+					   GTU_UNIT_WVR | GTU_UNIT_ZCM);
+	CHECK_EQ(gtu_get_info(dev)->peg[GTU_PEG_P_ENTRIES], 24);
+	CHECK_EQ(gtu_get_info(dev)->wvr[GTU_WVR_P_ENTRIES], 512);
+	CHECK_EQ(gtu_get_info(dev)->peg_setting[GTU_PEG_S_INTERVAL], 512);
+	OK(gtu_setting(dev, GTU_UNIT_PEG, GTU_PEG_S_SHIFT, 0, &err));
+	CHECK_EQ(gtu_get_info(dev)->peg_setting[GTU_PEG_S_SHIFT], 0);
+	FAILS(gtu_setting(dev, GTU_UNIT_PEG, GTU_PEG_S_FLOOR, 1, &err), GTU_ERR_USAGE, "does not take");
+	CHECK(gtu_get_fdt(dev, &bytes) && bytes > 200);
+	OK(gtu_setting(dev, GTU_UNIT_IRU, GTU_IRU_S_TIMEOUT, 77, &err));
+	CHECK_EQ(gtu_get_info(dev)->iru_timeout, 77);
+	FAILS(gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 5, &err), GTU_ERR_USAGE, "does not take");
+	gtu_close(dev);
+	OK(gtu_open("model:absent_units=0x4", &dev, &err));
+	FAILS(gtu_setting(dev, GTU_UNIT_PEG, 0, 1, &err), GTU_ERR_UNSUPPORTED, "no unit");
+	gtu_close(dev);
+}
+
+TEST(a_million_jobs_through_one_ring)
+{
+	struct gtu_hw_desc nop[8] = { { 0 } };
+	struct gtu_queue *q;
+	struct gtu_device *dev = device("model", &q);
+	struct gtu_completion c;
+	uint64_t sent = 0, got = 0, first;
+
+	while (got < 1000000) {
+		if (sent < 1000000 && sent - got < 200) {
+			OK(gtu_submit_batch(q, nop, 8, &first, &err));
+			CHECK_EQ(first, sent);
+			sent += 8;
+		} else {
+			OK(gtu_next(q, GTU_FOREVER, &c, &err));
+			CHECK(c.job == got && c.status == 0 && c.cycles == 1);
+			got++;
+		}
+	}
+	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_USAGE, "no job");
+	done(dev, q);
+}
+
+TEST(rings_fill_and_drain)
+{
+	struct gtu_queue_options small = { .sq_log2 = 2, .cq_log2 = 1 };
+	struct gtu_hw_desc nop = { 0 };
+	struct gtu_device *dev;
+	struct gtu_queue *q;
+	struct gtu_completion c;
+	int rc, sent = 0, got = 0;
+
+	OK(gtu_open("model", &dev, &err));
+	FAILS(gtu_queue_create(dev, &(struct gtu_queue_options){ .sq_log2 = 20 }, &q, &err), GTU_ERR_USAGE,
+	      "2^12 at most");
+	OK(gtu_queue_create(dev, &small, &q, &err));
+	while ((rc = gtu_submit(q, &nop, NULL, &err)) == 0)
+		sent++;
+	CHECK(rc == GTU_ERR_USAGE && strstr(err.text, "take completions") && sent >= 4);
+	while (got < sent) {
+		OK(gtu_next(q, GTU_FOREVER, &c, &err));
+		CHECK_EQ(c.job, got);
+		got++;
+	}
+	OK(gtu_submit(q, &nop, NULL, &err));
+	OK(gtu_next(q, GTU_FOREVER, &c, &err));
+	done(dev, q);
+}
+
+TEST(waits_have_limits)
+{
+	struct gtu_queue *q;
+	struct gtu_device *dev = device("model", &q);
+	struct gtu_region a;
+	struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 3 };
+	struct gtu_completion c;
+
+	OK(gtu_region_alloc(dev, 64 << 20, &a, &err));
+	d.operand[1] = (struct gtu_hw_operand){ a.key, 8 << 20, 0 };
+	OK(gtu_submit(q, &d, NULL, &err));
+	FAILS(gtu_next(q, 1000, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0 within");
+	OK(gtu_next(q, GTU_FOREVER, &c, &err));		/* it went on */
+	CHECK(c.status == 0 && c.count == 8 << 20);
+	OK(gtu_submit(q, &d, NULL, &err));
+	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_TIMEOUT, "has not completed job");
+	OK(gtu_queue_reset(q, &err));
+	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_USAGE, "no job");
+	OK(gtu_do(q, &d, GTU_FOREVER, &c, &err));
+	OK(gtu_region_remove(dev, &a, &err));
+	FAILS(gtu_do(q, &d, GTU_FOREVER, &c, &err), GTU_ERR_USAGE, "does not exist or was removed");
+	done(dev, q);
+}
+
+TEST(regions)
+{
+	struct gtu_queue *q;
+	struct gtu_device *dev = device("model:regions_log2=4", &q);
+	struct gtu_region r[17], x;
+	static uint64_t memory[64];
+	unsigned i, round;
+
+	FAILS(gtu_region_add(dev, (char *)memory + 1, 8, GTU_READ, &x, &err), GTU_ERR_USAGE, "aligned");
+	FAILS(gtu_region_add(dev, memory, 0, GTU_READ, &x, &err), GTU_ERR_USAGE, "0 bytes");
+	FAILS(gtu_region_add(dev, memory, 8, 4, &x, &err), GTU_ERR_USAGE, "rights");
+	for (i = 0; i < 16; i++)
+		OK(gtu_region_add(dev, memory, 512, GTU_READ, &r[i], &err));
+	FAILS(gtu_region_add(dev, memory, 512, GTU_READ, &r[16], &err), GTU_ERR_NOMEM, "in use");
+	for (i = 0; i < 16; i++)
+		OK(gtu_region_remove(dev, &r[i], &err));
+	OK(gtu_region_remove(dev, &r[0], &err));	/* nothing: it is zeroed */
+	/* a key never comes back, and when a slot's generations are used up it retires */
+	for (round = 0; round < 20; round++) {
+		uint32_t key;
+
+		OK(gtu_region_add(dev, memory, 512, GTU_READ, &x, &err));
+		key = x.key;
+		OK(gtu_region_remove(dev, &x, &err));
+		OK(gtu_region_add(dev, memory, 512, GTU_READ, &x, &err));
+		CHECK(x.key != key);
+		OK(gtu_region_remove(dev, &x, &err));
+	}
+	for (i = 0; !gtu_region_add(dev, memory, 512, GTU_READ, &x, &err); i++)
+		OK(gtu_region_remove(dev, &x, &err));
+	CHECKF(i > 15 * 65000 && strstr(err.text, "in use"), "%u regions", i);
+	done(dev, q);
+}
+
+struct worker {
+	struct gtu_device *dev;
+	uint64_t seed;
+	char failed[GTU_ERROR_TEXT];
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct gtu_error e = { 0 };
+	struct gtu_region a = { 0 }, b = { 0 };
+	struct gtu_queue *q = NULL;
+	struct gtu_completion c;
+	unsigned round;
+	int rc = gtu_queue_create(w->dev, NULL, &q, &e);
+
+	rc = rc ? rc : gtu_region_alloc(w->dev, 1 << 16, &a, &e);
+	rc = rc ? rc : gtu_region_alloc(w->dev, 1 << 16, &b, &e);
+	for (round = 0; !rc && round < 300; round++) {
+		const uint64_t n = 1 + test_random(&w->seed) % 65536;
+		const struct gtu_hw_desc copy = {
+			.opcode = GTU_OP_COPY,
+			.operand = { { a.key, (uint32_t)n, 0 }, { b.key, (uint32_t)n, 0 } },
+		};
+
+		memset(a.addr, (int)test_random(&w->seed), n);
+		rc = gtu_do(q, &copy, GTU_FOREVER, &c, &e);
+		if (!rc && (memcmp(a.addr, b.addr, n) || c.cycles != 200 + (n + 31) / 32))
+			rc = gtu_fail(&e, GTU_ERR_FAIL, "round %u: %llu bytes differ or took %llu cycles", round,
+				      (unsigned long long)n, (unsigned long long)c.cycles);
+	}
+	if (rc)
+		snprintf(w->failed, sizeof(w->failed), "%s", e.text);
+	gtu_queue_destroy(q);
+	gtu_region_remove(w->dev, &a, NULL);
+	gtu_region_remove(w->dev, &b, NULL);
+	return NULL;
+}
+
+TEST(threads_share_a_device)
+{
+	struct gtu_device *dev;
+	struct worker w[6];
+	pthread_t thread[6];
+	unsigned i;
+
+	OK(gtu_open("model", &dev, &err));
+	for (i = 0; i < 6; i++) {
+		w[i] = (struct worker){ .dev = dev, .seed = i + 1 };
+		CHECK(!pthread_create(&thread[i], NULL, work, &w[i]));
+	}
+	for (i = 0; i < 6; i++)
+		pthread_join(thread[i], NULL);
+	for (i = 0; i < 6; i++)
+		CHECKF(!w[i].failed[0], "thread %u: %s", i, w[i].failed);
+	gtu_close(dev);
+}
+
+/* All five operations over more elements than a job takes: the same as in one go. */
+TEST(long_work_is_cut)
+{
+	const uint64_t n = 5003, data_n = 3000;
+	struct gtu_queue *q;
+	struct gtu_device *dev = device("model", &q);
+	struct gtu_region in, mask, index, count, data, out;
+	uint64_t seed = 9, i, j, expect, total = 0;
+	struct gtu_completion c;
+	uint32_t *in_, *index_, *count_, *data_, *out_;
+	uint8_t *mask_;
+
+	OK(gtu_region_alloc(dev, n * 4, &in, &err));
+	OK(gtu_region_alloc(dev, n / 8 + 8, &mask, &err));
+	OK(gtu_region_alloc(dev, n * 4, &index, &err));
+	OK(gtu_region_alloc(dev, n * 4, &count, &err));
+	OK(gtu_region_alloc(dev, data_n * 4, &data, &err));
+	OK(gtu_region_alloc(dev, n * 8 * 4, &out, &err));
+	in_ = in.addr, index_ = index.addr, count_ = count.addr, data_ = data.addr, out_ = out.addr;
+	mask_ = mask.addr;
+	for (i = 0; i < data_n; i++)
+		data_[i] = (uint32_t)test_random(&seed);
+	for (i = 0; i < n; i++) {
+		in_[i] = (uint32_t)test_random(&seed) % 1000;
+		count_[i] = (uint32_t)test_random(&seed) % 8;
+		index_[i] = (uint32_t)test_random(&seed) % (data_n - 8);
+	}
+	struct gtu_array a_in = gtu_array(&in, 0, n, 4), a_mask = gtu_array(&mask, 0, n, 0),
+			 a_index = gtu_array(&index, 0, n, 4), a_count = gtu_array(&count, 0, n, 4),
+			 a_data = gtu_array(&data, 0, data_n, 4), a_out = gtu_array(&out, 0, n * 8, 4);
+
+	OK(gtu_scu_bitmask(q, &a_in, GTU_CMP_LT, GTU_TYPE_UNSIGNED, 500, &a_mask, &c, &err));
+	CHECK_EQ(c.count, n);
+	for (i = 0; i < n; i++)
+		CHECK((mask_[i / 8] >> i % 8 & 1) == (in_[i] < 500));
+	OK(gtu_scu_data(q, &a_in, &a_mask, NULL, &a_out, &c, &err));
+	for (i = j = 0; i < n; i++)
+		if (in_[i] < 500)
+			CHECK(out_[j++] == in_[i]);
+	CHECK_EQ(c.count, j);
+	expect = j;
+	OK(gtu_scu_access(q, &a_data, &a_index, &a_mask, NULL, &a_out, &c, &err));
+	for (i = j = 0; i < n; i++)
+		if (in_[i] < 500)
+			CHECK(out_[j++] == data_[index_[i]]);
+	CHECK_EQ(c.count, j);
+	OK(gtu_scu_replicate(q, &a_in, &a_count, NULL, NULL, &a_out, &c, &err));
+	for (i = j = 0; i < n; i++)
+		for (uint32_t k = 0; k < count_[i]; k++)
+			CHECK(out_[j++] == in_[i]);
+	CHECK_EQ(c.count, j);
+	OK(gtu_scu_expand(q, &a_data, &a_index, &a_count, &a_mask, NULL, &a_out, &c, &err));
+	for (i = j = 0; i < n; i++)
+		for (uint32_t k = 0; in_[i] < 500 && k < count_[i]; k++)
+			CHECK(out_[j++] == data_[index_[i] + k]);
+	CHECK_EQ(c.count, j);
+	total = j;
+	/* the need is of the whole, not of the piece that did not fit; nothing is written behind the end */
+	a_out.count = 700;
+	memset(out_, 0xee, 4 * n);
+	FAILS(gtu_scu_expand(q, &a_data, &a_index, &a_count, &a_mask, NULL, &a_out, &c, &err), GTU_ERR_SPACE,
+	      "room for 700");
+	CHECK_EQ(c.needed, total);
+	CHECK_EQ(out_[700], 0xeeeeeeee);
+	a_out.count = expect - 1;
+	FAILS(gtu_scu_data(q, &a_in, &a_mask, NULL, &a_out, &c, &err), GTU_ERR_SPACE, "do");
+	CHECK_EQ(c.needed, expect);
+	CHECK_EQ(out_[expect - 1], 0xeeeeeeee);
+	/* the element of an error is counted from the start */
+	a_out.count = n * 8;
+	index_[4000] = (uint32_t)data_n;
+	FAILS(gtu_scu_access(q, &a_data, &a_index, NULL, NULL, &a_out, &c, &err), GTU_ERR_INPUT, "outside");
+	CHECK_EQ(c.element, 4000);
+	a_mask.width = 1;
+	FAILS(gtu_scu_data(q, &a_in, &a_mask, NULL, &a_out, &c, &err), GTU_ERR_USAGE, "single bits");
+	a_mask.width = 0, a_mask.count--;
+	FAILS(gtu_scu_data(q, &a_in, &a_mask, NULL, &a_out, &c, &err), GTU_ERR_USAGE, "the mask has 5002");
+	done(dev, q);
+}
+
+TEST(iru_under_its_own_names)
+{
+	const uint64_t n = 10000;
+	struct gtu_queue *q;
+	struct gtu_device *dev = device("model", &q);
+	struct gtu_iru_config config = { .target_width = 4, .positions = true, .ring_log2 = 2 };
+	struct gtu_region index, secondary;
+	struct gtu_iru *iru = NULL;
+	struct gtu_warp w;
+	uint64_t seed = 4, seen = 0, records, i;
+	uint8_t *met = calloc(n, 1);
+	int rc, lane, round;
+
+	OK(gtu_region_alloc(dev, n * 4, &index, &err));
+	OK(gtu_region_alloc(dev, n * 4, &secondary, &err));
+	for (i = 0; i < n; i++) {
+		((uint32_t *)index.addr)[i] = (uint32_t)test_random(&seed) % 5000;
+		((uint32_t *)secondary.addr)[i] = (uint32_t)i * 3;
+	}
+	config.indices = gtu_array(&index, 0, n, 4);
+	config.secondary = gtu_array(&secondary, 0, n, 4);
+	for (round = 0; round < 3; round++) {
+		struct gtu_hw_desc nop = { 0 };
+
+		memset(met, 0, n);
+		seen = records = 0;
+		OK(configure_iru(q, &config, &iru, &err));
+		FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_USAGE, "running IRU");
+		while ((rc = load_iru(iru, &w, &err)) == 1) {
+			CHECK_EQ(w.sequence, records);
+			records++;
+			for (lane = 0; lane < 32; lane++) {
+				if (!(w.active >> lane & 1))
+					continue;
+				CHECK(w.position[lane] < n && !met[w.position[lane]]);
+				met[w.position[lane]] = 1;
+				CHECK_EQ(w.index[lane], ((uint32_t *)index.addr)[w.position[lane]]);
+				CHECK_EQ(w.secondary[lane], w.position[lane] * 3);
+				seen++;
+			}
+		}
+		CHECKF(rc == 0, "load_iru gave %d: %s", rc, err.text);
+		CHECK_EQ(seen, n);
+		CHECK_EQ(gtu_iru_result(iru)->count, records);
+		CHECK_EQ(load_iru(iru, &w, &err), 0);
+		OK(gtu_do(q, &nop, GTU_FOREVER, NULL, &err));
+	}
+	/* leave one in the middle: the queue is usable again */
+	OK(configure_iru(q, &config, &iru, &err));
+	CHECK_EQ(load_iru(iru, &w, &err), 1);
+	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "has not ended");
+	gtu_iru_close(iru);
+	iru = NULL;
+	OK(configure_iru(q, &config, &iru, &err));
+	CHECK_EQ(load_iru(iru, &w, &err), 1);
+	gtu_iru_close(iru);
+	iru = NULL;
+	config.target_width = 3;
+	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "power of two");
+	config.target_width = 4, config.operation = GTU_IRU_OP_ADD_F32, config.secondary.key = 0;
+	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "none is given");
+	CHECK(!iru);
+	free(met);
+	done(dev, q);
+}
+
+/* What must not be done to a queue while a stream has it, and waits that are long but not for ever. */
+TEST(a_stream_keeps_its_queue)
+{
+	const uint64_t n = 100000;
+	struct gtu_queue *q, *other;
+	struct gtu_device *dev = device("model", &q);
+	struct gtu_iru_config config = { .target_width = 4, .ring_log2 = 1 };
+	struct gtu_hw_desc fill = { .opcode = GTU_OP_FILL };
+	struct gtu_iru *iru = NULL, *second = NULL;
+	struct gtu_completion c;
+	struct gtu_region index;
+	struct gtu_warp w;
+	int rc;
+
+	OK(gtu_region_alloc(dev, n * 4, &index, &err));
+	OK(gtu_queue_create(dev, NULL, &other, &err));
+	config.indices = gtu_array(&index, 0, n, 4);
+	OK(configure_iru(q, &config, &iru, &err));
+	CHECK_EQ(load_iru(iru, &w, &err), 1);
+	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_USAGE, "running IRU");
+	FAILS(gtu_queue_reset(q, &err), GTU_ERR_USAGE, "running IRU");
+	/* one thread, two streams: the first, whose consumer does not come, gives way in the end */
+	OK(configure_iru(other, &config, &second, &err));
+	while ((rc = load_iru(second, &w, &err)) == 1)
+		;
+	CHECKF(rc == 0, "%s", err.text);
+	while ((rc = load_iru(iru, &w, &err)) == 1)
+		;
+	CHECKF(rc == GTU_ERR_TIMEOUT && strstr(err.text, "held the unit too long"), "%d %s", rc, err.text);
+	fill.operand[1] = (struct gtu_hw_operand){ index.key, (uint32_t)n * 4, 0 };
+	OK(gtu_do(q, &fill, GTU_FOREVER - 1, &c, &err));	/* no overflow on the way to the deadline */
+	gtu_iru_close(iru);
+	gtu_iru_close(second);
+	gtu_queue_destroy(other);
+	done(dev, q);
+}
+
+static long resident_pages(void)
+{
+	long size = 0, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	CHECK(f && fscanf(f, "%ld %ld", &size, &resident) == 2);
+	fclose(f);
+	return resident;
+}
+
+/* Eight GiB of edges in a sparse file: mapped to the device, and an expansion reads only what it asks for. */
+TEST(edge_lists_are_read_in_place)
+{
+	const uint64_t m = 1ull << 30;
+	struct gtu_graph g = { .n = 4, .m = m, .edge_bytes = 8 };
+	uint64_t row[5] = { 0, 100, 100, m - 50, m };
+	struct gtu_mapped_graph mg;
+	struct gtu_queue *q;
+	struct gtu_device *dev = device("model", &q);
+	struct gtu_region io;
+	struct gtu_array index, count, out;
+	struct gtu_completion c;
+	char path[300];
+	uint64_t *edges, *word, i;
+	long before, after;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/edges", test_tmpdir());
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	CHECK(fd >= 0);
+	if (ftruncate(fd, (off_t)(m * 8)))
+		SKIP("no sparse file of 8 GiB in %s", path);
+	edges = mmap(NULL, m * 8, PROT_READ, MAP_SHARED, fd, 0);
+	CHECK(edges != MAP_FAILED);
+	for (i = 0; i < 50; i++) {
+		const uint64_t v = i * i;
+
+		CHECK_EQ(pwrite(fd, &v, 8, (off_t)((m - 50 + i) * 8)), 8);
+	}
+	g.row = row;
+	g.col = edges;
+	OK(gtu_region_alloc(dev, 65536, &io, &err));
+	before = resident_pages();
+	OK(gtu_graph_map(dev, &g, &mg, &err));
+	CHECK(mg.col.key && mg.col.count == m);
+	word = io.addr;
+	word[0] = 3, word[1] = m - 50;
+	word[2] = 50, word[3] = 7;
+	word[0] = m - 50, word[1] = 20;
+	word[2] = 50, word[3] = 10;
+	index = gtu_array(&io, 0, 2, 8);
+	count = gtu_array(&io, 16, 2, 8);
+	out = gtu_array(&io, 4096, 100, 8);
+	OK(gtu_scu_expand(q, &mg.col, &index, &count, NULL, NULL, &out, &c, &err));
+	after = resident_pages();
+	CHECK_EQ(c.count, 60);
+	for (i = 0; i < 50; i++)
+		CHECK_EQ(word[512 + i], i * i);
+	CHECKF(after - before < 64, "%ld pages more are resident", after - before);
+	/* the very pages: what is written to the file is what the device reads */
+	i = 12345;
+	CHECK_EQ(pwrite(fd, &i, 8, (off_t)((m - 50) * 8)), 8);
+	OK(gtu_scu_expand(q, &mg.col, &index, &count, NULL, NULL, &out, &c, &err));
+	CHECK_EQ(word[512], 12345);
+	word[0] = m - 49;
+	FAILS(gtu_scu_expand(q, &mg.col, &index, &count, NULL, NULL, &out, &c, &err), GTU_ERR_INPUT, "outside");
+	OK(gtu_graph_unmap(&mg, &err));
+	munmap(edges, m * 8);
+	close(fd);
+	done(dev, q);
+}
+
+TEST_MAIN

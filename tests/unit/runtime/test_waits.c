@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+/*
+ * libgtu and a device that takes its time, or lies: waits that end, jobs that are canceled, completions that
+ * cannot be. The unit that a stalled stream holds is the model's way of never being done.
+ */
+#include "libruntime/device/queue.h"
+#include "tests/unit/test.h"
+
+static struct gtu_error err;
+
+#define OK(call)                                                                                   \
+	do {                                                                                       \
+		int rc_ = (call);                                                                  \
+		if (rc_)                                                                           \
+			test_fail(__FILE__, __LINE__, "%s: %d %s", #call, rc_, err.text);          \
+	} while (0)
+#define FAILS(call, code_, words)                                                                  \
+	do {                                                                                       \
+		int rc_ = (call);                                                                  \
+		if (rc_ != (code_) || !strstr(err.text, words))                                    \
+			test_fail(__FILE__, __LINE__, "%s gave %d \"%s\", expected %d and \"%s\"", #call, rc_, \
+				  err.text, code_, words);                                         \
+	} while (0)
+
+static const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+
+/* At 1 MHz no stream stalls for so long that it would be thrown out while a test runs. */
+static struct gtu_device *device(struct gtu_queue **q, uint32_t sq_log2, uint32_t cq_log2)
+{
+	const struct gtu_queue_options opt = { .sq_log2 = sq_log2, .cq_log2 = cq_log2 };
+	struct gtu_device *dev;
+
+	OK(gtu_open("model:clock_hz=1000000", &dev, &err));
+	OK(gtu_queue_create(dev, &opt, q, &err));
+	return dev;
+}
+
+/* A stream that waits for a consumer who never asks. */
+static struct gtu_hw_desc stuck(struct gtu_device *dev, struct gtu_region *r)
+{
+	OK(gtu_region_alloc(dev, 65536, r, &err));
+	return (struct gtu_hw_desc){
+		.opcode = GTU_OP_IRU_STREAM,
+		.param = GTU_IRU_DEMAND,
+		.operand = { { r->key, 1000, 32768 }, { 0 }, { r->key, 16, 0 } },
+	};
+}
+
+TEST(every_wait_ends)
+{
+	struct gtu_queue *q, *other;
+	struct gtu_device *dev = device(&q, 3, 3);
+	struct gtu_region r, s;
+	struct gtu_hw_desc d = stuck(dev, &r);
+	struct gtu_iru_config config = { .target_width = 4 };
+	struct gtu_iru *iru = NULL;
+	struct gtu_completion c;
+	struct gtu_warp warp;
+	struct gtu_array a;
+	unsigned i;
+
+	gtu_set_timeout(dev, 5000000);
+	OK(gtu_queue_create(dev, NULL, &other, &err));
+	OK(gtu_submit(q, &d, NULL, &err));
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0 within 0.005 s");
+	FAILS(gtu_next(q, 1000000, &c, &err), GTU_ERR_TIMEOUT, "within 0.001 s");
+	/* a ring that is full and does not move */
+	for (i = 1; i < 8; i++)
+		OK(gtu_submit(q, &nop, NULL, &err));
+	FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_TIMEOUT, "has not completed job 0");
+	/* a unit that somebody else holds */
+	OK(gtu_region_alloc(dev, 4096, &s, &err));
+	config.indices = gtu_array(&s, 0, 1000, 4);
+	OK(configure_iru(other, &config, &iru, &err));
+	FAILS(load_iru(iru, &warp, &err), GTU_ERR_TIMEOUT, "has not written record 0 of a stream within 0.005 s");
+	gtu_iru_close(iru);
+	a = gtu_array(&s, 0, 16, 4);
+	OK(gtu_queue_reset(q, &err));
+	OK(gtu_copy(other, &a, &a, &c, &err));
+	gtu_queue_destroy(q);
+	gtu_queue_destroy(other);
+	gtu_close(dev);
+}
+
+TEST(a_full_ring_is_waited_for)
+{
+	struct gtu_queue *q;
+	struct gtu_device *dev = device(&q, 2, 6);
+	struct gtu_hw_desc batch[4] = { nop, nop, nop, nop };
+	struct gtu_completion c;
+	unsigned i;
+
+	gtu_set_timeout(dev, 10000000000u);
+	for (i = 0; i < 15; i++)
+		OK(gtu_submit_batch(q, batch, 1 + i % 4, NULL, &err));
+	/* the status block is the device's to write; what the ring holds is what counts */
+	((struct gtu_hw_queue_status *)(uintptr_t)q->rings.status)->sq_head = 0xdeadbeef;
+	for (; i < 25; i++)
+		OK(gtu_submit_batch(q, batch, 1 + i % 4, NULL, &err));
+	FAILS(gtu_submit_batch(q, (struct gtu_hw_desc[5]){ nop }, 5, NULL, &err), GTU_ERR_USAGE, "has 4 entries");
+	while (!gtu_submit_batch(q, batch, 4, NULL, &err))
+		;
+	CHECKF(err.code == GTU_ERR_USAGE && strstr(err.text, "take completions"), "%s", err.text);
+	for (i = 0; q->consumed < q->submitted; i++) {
+		OK(gtu_next(q, GTU_FOREVER, &c, &err));
+		CHECK_EQ(c.job, i);
+	}
+	CHECKF(i > 60 && i <= 68, "%u jobs went in", i);
+	gtu_queue_destroy(q);
+	gtu_close(dev);
+}
+
+TEST(jobs_are_canceled)
+{
+	struct gtu_queue *q;
+	struct gtu_device *dev = device(&q, 4, 4);
+	struct gtu_region r;
+	struct gtu_hw_desc d = stuck(dev, &r);
+	struct gtu_completion c;
+	unsigned i;
+
+	OK(gtu_cancel(q, GTU_ALL_JOBS, &err));
+	FAILS(gtu_cancel(q, 0, &err), GTU_ERR_USAGE, "job 0 cannot be canceled: 0 were submitted");
+	OK(gtu_submit(q, &d, NULL, &err));
+	for (i = 1; i < 6; i++)
+		OK(gtu_submit(q, &nop, NULL, &err));
+	FAILS(gtu_next(q, 1000000, &c, &err), GTU_ERR_TIMEOUT, "job 0");
+	FAILS(gtu_cancel(q, 6, &err), GTU_ERR_USAGE, "6 were submitted");
+	OK(gtu_cancel(q, 2, &err));
+	for (i = 0; i < 6; i++) {
+		OK(gtu_next(q, GTU_FOREVER, &c, &err));
+		CHECK_EQ(c.status, i <= 2 ? GTU_CPL_CANCELED : GTU_CPL_OK);
+		if (i == 1)
+			FAILS(gtu_completion_error(&nop, &c, &err), GTU_ERR_INTERRUPTED,
+			      "nop: canceled before it began");
+	}
+	OK(gtu_cancel(q, 2, &err));		/* long over */
+	OK(gtu_cancel(q, GTU_ALL_JOBS, &err));
+	for (i = 0; i < 3; i++)
+		OK(gtu_submit(q, i ? &nop : &d, NULL, &err));
+	OK(gtu_cancel(q, GTU_ALL_JOBS, &err));
+	for (i = 0; i < 3; i++) {
+		OK(gtu_next(q, GTU_FOREVER, &c, &err));
+		CHECK_EQ(c.status, GTU_CPL_CANCELED);
+	}
+	OK(gtu_do(q, &nop, GTU_FOREVER, &c, &err));
+	dev->info.caps &= ~GTU_CAP_CANCEL;	/* a device of version 1.0 */
+	OK(gtu_submit(q, &nop, NULL, &err));
+	FAILS(gtu_cancel(q, GTU_ALL_JOBS, &err), GTU_ERR_UNSUPPORTED, "cannot cancel jobs");
+	gtu_queue_destroy(q);
+	gtu_close(dev);
+}
+
+TEST(a_stream_is_canceled)
+{
+	struct gtu_queue *q;
+	struct gtu_device *dev = device(&q, 4, 4);
+	struct gtu_iru_config config = { .target_width = 4, .ring_log2 = 2 };
+	struct gtu_iru *iru = NULL;
+	struct gtu_region r;
+	struct gtu_warp warp;
+	unsigned records = 0;
+	int rc;
+
+	OK(gtu_region_alloc(dev, 400000, &r, &err));
+	config.indices = gtu_array(&r, 0, 100000, 4);
+	OK(configure_iru(q, &config, &iru, &err));
+	CHECK_EQ(load_iru(iru, &warp, &err), 1);
+	OK(gtu_cancel(q, GTU_ALL_JOBS, &err));
+	while ((rc = load_iru(iru, &warp, &err)) == 1)
+		records++;
+	CHECKF(rc == GTU_ERR_INTERRUPTED && strstr(err.text, "canceled") && records < 1000, "%d %s", rc, err.text);
+	OK(configure_iru(q, &config, &iru, &err));	/* and the next one runs */
+	for (records = 0; (rc = load_iru(iru, &warp, &err)) == 1; records++)
+		;
+	CHECK_EQ(rc, 0);
+	CHECK(records > 3000);
+	gtu_iru_close(iru);
+	gtu_queue_destroy(q);
+	gtu_close(dev);
+}
+
+/* One job of @q is completed, and nobody has looked yet. */
+static struct gtu_hw_cpl *completed(struct gtu_queue *q, struct gtu_queue *other)
+{
+	struct gtu_completion c;
+	const uint64_t slot = q->submitted & ((1u << q->rings.cq_log2) - 1);
+
+	OK(gtu_submit(q, &nop, NULL, &err));
+	OK(gtu_do(other, &nop, GTU_FOREVER, &c, &err));
+	OK(gtu_do(other, &nop, GTU_FOREVER, &c, &err));
+	CHECK(gtu_completed(&q->rings, (uint32_t)(q->submitted - 1)));
+	return &q->rings.cq[slot];
+}
+
+TEST(completions_that_cannot_be)
+{
+	struct gtu_queue *q, *other;
+	struct gtu_device *dev = device(&q, 4, 4);
+	struct gtu_hw_queue_status *status = (void *)(uintptr_t)q->rings.status;
+	struct gtu_hw_cpl *cpl;
+	struct gtu_completion c;
+
+	gtu_set_timeout(dev, 5000000);
+	OK(gtu_queue_create(dev, NULL, &other, &err));
+	cpl = completed(q, other);
+	cpl->sq_index = 7;
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "(entry 7 of its ring), expected was job 0");
+	cpl->sq_index = 0;
+	cpl->cookie = ~0ull;
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "cannot be trusted");
+	cpl->cookie = 0;
+	cpl->status = GTU_CPL_COUNT;
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "status 16, which does not exist");
+	cpl->status = 0;
+	cpl->phase = 2;
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0");
+	cpl->phase = 1;
+	OK(gtu_next(q, GTU_FOREVER, &c, &err));
+	/* a state that is none */
+	OK(gtu_submit(q, &nop, NULL, &err));
+	status->state = 77;
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "state reads 0x4d, which does not exist");
+	FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_FAIL, "state reads 0x4d, which does not exist");
+	status->state = ~0u;
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_GONE, "reads as all ones");
+	status->state = GTU_QUEUE_ENABLED;
+	OK(gtu_next(q, GTU_FOREVER, &c, &err));
+	gtu_queue_destroy(q);
+	gtu_queue_destroy(other);
+	gtu_close(dev);
+}
+
+TEST(a_stream_that_claims_too_much)
+{
+	struct gtu_queue *q, *other;
+	struct gtu_device *dev = device(&q, 4, 4);
+	struct gtu_iru_config config = { .target_width = 4, .ring_log2 = 2 };
+	struct gtu_hw_desc hold;
+	struct gtu_iru *iru = NULL;
+	struct gtu_region r, s;
+	struct gtu_warp warp;
+
+	gtu_set_timeout(dev, 5000000);
+	OK(gtu_queue_create(dev, NULL, &other, &err));
+	hold = stuck(dev, &s);
+	OK(gtu_submit(other, &hold, NULL, &err));
+	FAILS(gtu_next(other, 100000, &(struct gtu_completion){ 0 }, &err), GTU_ERR_TIMEOUT, "");
+	OK(gtu_region_alloc(dev, 4096, &r, &err));
+	config.indices = gtu_array(&r, 0, 1000, 4);
+	OK(configure_iru(q, &config, &iru, &err));
+	/* the unit is another's, so that these words are nobody's but the test's */
+	((struct gtu_hw_ring *)gtu_iru_ring(iru))->producer = 5;
+	FAILS(load_iru(iru, &warp, &err), GTU_ERR_FAIL, "5 records into a ring of 4");
+	((struct gtu_hw_ring *)gtu_iru_ring(iru))->producer = 0;
+	((struct gtu_hw_ring *)gtu_iru_ring(iru))->ended = 1;
+	FAILS(load_iru(iru, &warp, &err), GTU_ERR_TIMEOUT, "has not completed job 0");
+	gtu_iru_close(iru);
+	gtu_queue_destroy(q);
+	gtu_queue_destroy(other);
+	gtu_close(dev);
+}
+
+TEST_MAIN

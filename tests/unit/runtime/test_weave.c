@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: MIT
+/*
+ * BFS, SSSP, PageRank and components written over gtu/weave.h, by every unit, pushing and pulling, over whole and
+ * split vertices, against the reference code; and storages of the caller's own.
+ */
+#include <math.h>
+
+#include "gtu/weave.h"
+#include "subjects.h"
+#include "tests/unit/test.h"
+
+/* the reference belongs to the tool, which tests do not link */
+#include "tools/reference/reference.c"
+
+#define UNITS (GTU_WITH_WEAVER + 1)
+#define FAR UINT64_MAX
+static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
+
+struct data {
+	const struct gtu_graph *g;
+	uint64_t source;
+	uint64_t *level;		/* or component */
+	double *value, *sum;		/* distance, or rank */
+	uint8_t *active, *next;
+	double dangling, dangling_next;
+};
+
+/* ---- BFS ---------------------------------------------------------------------------------------- */
+
+static void bfs_init(const struct gtu_weave_turn *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	d->level[v] = v == d->source ? 0 : FAR;
+}
+
+static bool bfs_old(const struct gtu_weave_turn *t, uint64_t v)
+{
+	return ((struct data *)t->context)->level[v] != t->iteration;
+}
+
+static bool bfs_reached(const struct gtu_weave_turn *t, uint64_t v)
+{
+	return ((struct data *)t->context)->level[v] != FAR;
+}
+
+static void bfs_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight)
+{
+	struct data *d = t->context;
+
+	(void)weight;
+	CHECK_EQ(d->level[source], t->iteration);
+	CHECK_EQ(d->level[target], FAR);
+	d->level[target] = t->iteration + 1;
+}
+
+static bool bfs_apply(const struct gtu_weave_turn *t, uint64_t v)
+{
+	return ((struct data *)t->context)->level[v] == t->iteration + 1;
+}
+
+static const struct gtu_weave_functions bfs = { bfs_init, bfs_old, bfs_reached, bfs_gather, bfs_apply };
+
+/* ---- SSSP --------------------------------------------------------------------------------------- */
+
+static void sssp_init(const struct gtu_weave_turn *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	d->value[v] = v == d->source ? 0 : INFINITY;
+	d->active[v] = v == d->source;
+	d->next[v] = 0;
+}
+
+static bool sleeps(const struct gtu_weave_turn *t, uint64_t v)
+{
+	return !((struct data *)t->context)->active[v];
+}
+
+static void sssp_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight)
+{
+	struct data *d = t->context;
+
+	if (d->value[source] + weight >= d->value[target])
+		return;
+	d->value[target] = d->value[source] + weight;
+	d->next[target] = 1;
+}
+
+static bool wake(const struct gtu_weave_turn *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	d->active[v] = d->next[v];
+	d->next[v] = 0;
+	return d->active[v];
+}
+
+static const struct gtu_weave_functions sssp = { sssp_init, sleeps, NULL, sssp_gather, wake };
+
+/* ---- Components ----------------------------------------------------------------------------------- */
+
+static void cc_init(const struct gtu_weave_turn *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	d->level[v] = v;
+	d->active[v] = 1;
+	d->next[v] = 0;
+}
+
+static void cc_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight)
+{
+	struct data *d = t->context;
+
+	(void)weight;
+	if (d->level[source] >= d->level[target])
+		return;
+	d->level[target] = d->level[source];
+	d->next[target] = 1;
+}
+
+static const struct gtu_weave_functions cc = { cc_init, sleeps, NULL, cc_gather, wake };
+
+/* ---- PageRank --------------------------------------------------------------------------------------- */
+
+static uint64_t degree(const struct data *d, uint64_t v)
+{
+	return d->g->row[v + 1] - d->g->row[v];
+}
+
+static void pr_init(const struct gtu_weave_turn *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	d->value[v] = 1 / (double)d->g->n;
+	d->sum[v] = 0;
+	if (!v)
+		d->dangling = d->dangling_next = 0;
+	d->dangling += degree(d, v) ? 0 : d->value[v];
+}
+
+static void pr_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight)
+{
+	struct data *d = t->context;
+
+	(void)weight;
+	d->sum[target] += d->value[source] / (double)degree(d, source);
+}
+
+static bool pr_apply(const struct gtu_weave_turn *t, uint64_t v)
+{
+	struct data *d = t->context;
+	const double n = (double)d->g->n;
+
+	d->value[v] = .15 / n + .85 * (d->sum[v] + d->dangling / n);
+	d->sum[v] = 0;
+	d->dangling_next += degree(d, v) ? 0 : d->value[v];
+	if (v == d->g->n - 1) {
+		d->dangling = d->dangling_next;
+		d->dangling_next = 0;
+	}
+	return true;
+}
+
+static const struct gtu_weave_functions pr = { pr_init, NULL, NULL, pr_gather, pr_apply };
+
+/* ---- All of them --------------------------------------------------------------------------------------- */
+
+static void check_one(const struct gtu_graph *g, const struct gtu_weave_storage *s,
+		      struct gtu_algorithm_options opt)
+{
+	struct data d = { .g = g, .source = g->n / 3 };
+	double *want = calloc(g->n, 8), change;
+	uint64_t *number = calloc(g->n, 8), v;
+	struct gtu_algorithm_stats stats;
+	const char *by = unit_name[opt.unit];
+	struct gtu_error err;
+	int rc;
+
+	d.level = calloc(g->n, 8);
+	d.value = calloc(g->n, 8);
+	d.sum = calloc(g->n, 8);
+	d.active = calloc(g->n, 1);
+	d.next = calloc(g->n, 1);
+	rc = gtu_weave(dev, s, &bfs, &d, &opt, &stats, &err);
+	CHECKF(!rc, "bfs by %s: %s", by, err.text);
+	CHECK(!reference_bfs(g, d.source, number));
+	for (v = 0; v < g->n; v++)
+		CHECKF(d.level[v] == number[v], "bfs by %s, %s: vertex %llu at %lld, not %lld", by,
+		       s->pull ? "pull" : "push", (unsigned long long)v, (long long)d.level[v], (long long)number[v]);
+	CHECK_EQ(stats.pull_end, s->pull ? stats.iterations : 0);
+	if (g->weight_type != GTU_WEIGHT_NONE) {
+		rc = gtu_weave(dev, s, &sssp, &d, &opt, NULL, &err);
+		CHECKF(!rc, "sssp by %s: %s", by, err.text);
+		CHECK(!reference_sssp(g, d.source, want));
+		for (v = 0; v < g->n; v++)
+			CHECKF(d.value[v] == want[v], "sssp by %s, %s: vertex %llu at %g, not %g", by,
+			       s->pull ? "pull" : "push", (unsigned long long)v, d.value[v], want[v]);
+	}
+	if (!(g->flags & GTU_GRAPH_DIRECTED)) {
+		rc = gtu_weave(dev, s, &cc, &d, &opt, NULL, &err);
+		CHECKF(!rc, "cc by %s: %s", by, err.text);
+		CHECK(!reference_components(g, number));
+		for (v = 0; v < g->n; v++)
+			CHECK_EQ(d.level[v], number[v]);
+	}
+	opt.iterations = 6;
+	rc = gtu_weave(dev, s, &pr, &d, &opt, &stats, &err);
+	CHECKF(!rc, "pr by %s: %s", by, err.text);
+	CHECK_EQ(stats.iterations, 6);
+	CHECK_EQ(stats.edges, 6 * g->m);
+	CHECK(!reference_pagerank(g, .85, 6, want, &change));
+	for (v = 0; v < g->n; v++)
+		CHECKF(fabs(d.value[v] - want[v]) <= 1e-9 * want[v], "pr by %s: vertex %llu has %.17g, not %.17g", by,
+		       (unsigned long long)v, d.value[v], want[v]);
+	free(want);
+	free(number);
+	free(d.level);
+	free(d.value);
+	free(d.sum);
+	free(d.active);
+	free(d.next);
+}
+
+static void check_graph(const struct gtu_graph *g)
+{
+	static const uint64_t part[] = { 0, 1, 7 };
+	struct gtu_weave_storage s;
+	struct gtu_error err;
+
+	open_device();
+	for (unsigned i = 0; i < 6; i++) {
+		CHECK(!(i % 2 ? gtu_weave_csc : gtu_weave_csr)(g, part[i / 2], &s, &err));
+		CHECK(s.entries >= s.vertices && s.vertices == g->n);
+		for (uint64_t entry = 0; entry < s.entries && part[i / 2]; entry++) {
+			uint64_t base, first, edges;
+
+			CHECK(!s.get_neighbor(&s, entry, &base, &first, &edges, &err));
+			CHECK(edges <= part[i / 2]);
+		}
+		for (uint32_t unit = 0; unit < UNITS; unit++)
+			for (uint32_t chunk = 0; chunk <= 4; chunk += 4)
+				check_one(g, &s, (struct gtu_algorithm_options){ .unit = unit, .chunk_log2 = chunk });
+		gtu_weave_close(&s);
+	}
+}
+
+static void check_edges(uint64_t n, uint64_t m, const uint64_t *src, const uint64_t *dst)
+{
+	static const uint32_t direction[] = { GTU_DIRECTED, GTU_UNDIRECTED };
+	uint32_t *weight = calloc(m + 1, 4);
+	uint64_t seed = 1;
+
+	for (uint64_t e = 0; e < m; e++)
+		weight[e] = (uint32_t)(test_random(&seed) % 20);
+	for (unsigned i = 0; i < 4; i++) {
+		struct gtu_read_options opt = { .direction = direction[i % 2], .edge_bytes = i / 2 ? 8 : 4 };
+		struct gtu_error err;
+		struct gtu_graph *g;
+
+		CHECK(!gtu_graph_from_edges(n, m, src, dst, i / 2 ? GTU_WEIGHT_U32 : GTU_WEIGHT_NONE,
+					    i / 2 ? weight : NULL, &opt, &g, &err));
+		check_graph(g);
+		gtu_graph_close(g);
+	}
+	free(weight);
+}
+
+TEST(small)
+{
+	const uint64_t src[] = { 0, 0, 1, 1, 2, 3, 3, 4, 6 }, dst[] = { 0, 1, 1, 2, 0, 1, 3, 2, 5 };
+
+	check_edges(1, 0, NULL, NULL);
+	check_edges(1, 1, src, dst);
+	check_edges(9, 9, src, dst);
+}
+
+TEST(random_graphs)
+{
+	uint64_t seed = 5, src[3000], dst[3000];
+
+	for (unsigned round = 0; round < 2; round++) {
+		const uint64_t n = round ? 700 : 90, m = round ? 3000 : 400;
+
+		for (uint64_t e = 0; e < m; e++) {
+			src[e] = test_random(&seed) % n * (test_random(&seed) % n) / n;
+			dst[e] = test_random(&seed) % n;
+		}
+		check_edges(n, m, src, dst);
+	}
+}
+
+/* Everybody points at vertex 0: pulling, it has had enough after one edge, however it is split. */
+TEST(enough)
+{
+	enum { N = 40000 };
+	static uint64_t src[N], dst[N], level[N + 1];
+	struct gtu_read_options read = { .direction = GTU_DIRECTED };
+	struct data d = { .source = 5, .level = level };
+	struct gtu_algorithm_stats stats;
+	struct gtu_weave_storage s;
+	struct gtu_graph *g;
+	struct gtu_error err;
+
+	open_device();
+	for (uint64_t i = 0; i < N; i++) {
+		src[i] = i + 1;
+		dst[i] = 0;
+	}
+	CHECK(!gtu_graph_from_edges(N + 1, N, src, dst, GTU_WEIGHT_NONE, NULL, &read, &g, &err));
+	for (uint64_t part = 0; part <= 100; part += 100)
+		for (uint32_t unit = 0; unit < UNITS; unit++) {
+			struct gtu_algorithm_options opt = { .unit = unit };
+
+			CHECK(!gtu_weave_csc(g, part, &s, &err));
+			CHECK(!gtu_weave(dev, &s, &bfs, &d, &opt, &stats, &err));
+			CHECK_EQ(level[0], 1);
+			CHECK_EQ(level[1], FAR);
+			if (unit == GTU_WITH_NONE)
+				CHECK_EQ(stats.edges, 5);	/* the sixth is not looked at */
+			else if (unit == GTU_WITH_WEAVER)
+				CHECK(stats.edges < 600);	/* what is split is skipped within a round */
+			else
+				CHECK_EQ(stats.edges, N);
+			gtu_weave_close(&s);
+		}
+	gtu_graph_close(g);
+}
+
+/* ---- A storage of the caller's own ----------------------------------------------------------------------- */
+
+/* A ring in which nothing is stored: v leads to v + 1, by edge v; entries backwards. */
+struct ring {
+	uint64_t bad;			/* which answer is wrong; 0: none */
+};
+
+static int ring_neighbor(const struct gtu_weave_storage *s, uint64_t entry, uint64_t *base, uint64_t *first,
+			 uint64_t *edges, struct gtu_error *err)
+{
+	const struct ring *r = s->context;
+
+	*base = r->bad == 1 ? s->vertices : s->vertices - 1 - entry;
+	*first = r->bad == 2 ? s->edges : *base;
+	*edges = r->bad == 3 ? UINT64_MAX : 1;
+	return r->bad == 4 ? gtu_fail(err, GTU_ERR_FAIL, "the ring is broken") : 0;
+}
+
+static int ring_edge(const struct gtu_weave_storage *s, uint64_t edge, uint64_t *other, double *weight,
+		     struct gtu_error *err)
+{
+	const struct ring *r = s->context;
+
+	*other = r->bad == 5 ? s->vertices : (edge + 1) % s->vertices;
+	*weight = 1;
+	return r->bad == 6 ? gtu_fail(err, GTU_ERR_FAIL, "the ring is broken") : 0;
+}
+
+TEST(own_storage)
+{
+	static const uint32_t unit[] = { GTU_WITH_NONE, GTU_WITH_WEAVER };
+	enum { N = 3000 };
+	static uint64_t level[N];
+	struct data d = { .source = 7, .level = level };
+	struct ring ring = { 0 };
+	struct gtu_weave_storage s = {
+		.vertices = N, .edges = N, .entries = N, .get_neighbor = ring_neighbor,
+		.get_edge = ring_edge, .context = &ring,
+	};
+	struct gtu_algorithm_options opt = { .iterations = 40 };
+	struct gtu_weave_functions none = bfs;
+	struct gtu_error err;
+
+	open_device();
+	for (unsigned u = 0; u < 2; u++) {
+		opt.unit = unit[u];
+		CHECK(!gtu_weave(dev, &s, &bfs, &d, &opt, NULL, &err));
+		for (uint64_t v = 0; v < N; v++)
+			CHECK_EQ(level[v], v >= 7 && v <= 47 ? v - 7 : FAR);
+		for (ring.bad = 1; ring.bad <= 6; ring.bad++)
+			CHECK_EQ(gtu_weave(dev, &s, &bfs, &d, &opt, NULL, &err),
+				 ring.bad % 3 == 1 && ring.bad > 3 ? GTU_ERR_FAIL :
+				 ring.bad == 6 ? GTU_ERR_FAIL : GTU_ERR_INPUT);
+		ring.bad = 0;
+	}
+	opt.unit = GTU_WITH_PEG;
+	CHECK_EQ(gtu_weave(dev, &s, &bfs, &d, &opt, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECKF(strstr(err.text, "other units read rows in memory"), "%s", err.text);
+	none.gather = NULL;
+	CHECK_EQ(gtu_weave(dev, &s, &none, &d, &opt, NULL, &err), GTU_ERR_USAGE);
+}
+
+TEST(damaged_graphs)
+{
+	uint64_t row[] = { 0, 2, 3, 4 }, level[3];
+	uint32_t col[] = { 1, 2, 9, 0 };
+	struct gtu_graph g = { .n = 3, .m = 4, .edge_bytes = 4, .row = row, .col = col, .name = "bad" };
+	struct data d = { .level = level };
+	struct gtu_weave_storage s;
+	struct gtu_error err;
+
+	open_device();
+	for (uint32_t unit = 0; unit < UNITS; unit++) {
+		struct gtu_algorithm_options opt = { .unit = unit };
+
+		col[2] = 9;
+		row[2] = 3;
+		for (uint64_t part = 0; part < 2; part++) {
+			CHECK(!gtu_weave_csr(&g, part, &s, &err));
+			CHECK_EQ(gtu_weave(dev, &s, &bfs, &d, &opt, NULL, &err), GTU_ERR_INPUT);
+			gtu_weave_close(&s);
+		}
+		col[2] = 1;
+		row[2] = 1ull << 40;
+		CHECK_EQ(gtu_weave_csr(&g, 1, &s, &err), GTU_ERR_INPUT);
+		CHECK(!gtu_weave_csr(&g, 0, &s, &err));
+		CHECK_EQ(gtu_weave(dev, &s, &bfs, &d, &opt, NULL, &err), GTU_ERR_INPUT);
+		gtu_weave_close(&s);
+	}
+}
+
+TEST_MAIN

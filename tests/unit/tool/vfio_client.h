@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The other side of `gtu serve` for tests: starts the tool ($GTU_TOOL, else the one built beside the test),
+ * speaks vfio-user to it over a socket, and ends it whatever becomes of the test. One server at a time.
+ */
+#ifndef GTU_TEST_VFIO_CLIENT_H
+#define GTU_TEST_VFIO_CLIENT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/pci_regs.h>
+#include <linux/vfio.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "uapi/gtu/hw.h"
+#include "tests/unit/test.h"
+
+enum { VERSION = 1, DMA_MAP, DMA_UNMAP, GET_INFO, GET_REGION_INFO, GET_IRQ_INFO = 7, SET_IRQS,
+       REGION_READ, REGION_WRITE, RESET = 13 };
+#define NO_REPLY	0x10u
+#define CONFIG		7u
+#define WAIT_S		20	/* until a test that waits for the server has failed */
+
+struct message {
+	uint16_t id, command;
+	uint32_t size, flags, error;
+};
+
+static pid_t server_pid;
+static char server_path[100];	/* what a socket's address holds */
+
+static inline void end_server(void)
+{
+	if (server_pid > 0) {
+		kill(server_pid, SIGKILL);
+		waitpid(server_pid, NULL, 0);
+	}
+	server_pid = 0;
+}
+
+static inline const char *tool_path(void)
+{
+	static char path[512];
+	const char *given = getenv("GTU_TOOL");
+	char *slash;
+	ssize_t n;
+
+	if (given)
+		return given;
+	n = readlink("/proc/self/exe", path, sizeof(path) - 16);
+	CHECK(n > 0);
+	path[n] = 0;
+	slash = strrchr(path, '/');
+	strcpy(slash, "/../gtu");
+	return path;
+}
+
+/* Start gtu serve with at most five more arguments (NULL ends them); does not wait. */
+static inline void spawn_server(const char *path, const char *const *more)
+{
+	const char *argv[12] = { "gtu", "--quiet", "serve", "--socket", path };
+	static bool registered;
+	unsigned i;
+
+	end_server();
+	if (!registered)
+		atexit(end_server);
+	registered = true;
+	for (i = 0; more && more[i]; i++)
+		argv[5 + i] = more[i];
+	server_pid = fork();
+	CHECK(server_pid >= 0);
+	if (server_pid)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* refusals are what these tests are after; they would look like failures */
+	if (!getenv("GTU_TEST_VERBOSE")) {
+		int null = open("/dev/null", O_WRONLY);
+
+		dup2(null, 2);
+		close(null);
+	}
+	execv(tool_path(), (char *const *)argv);
+	_exit(99);
+}
+
+static inline int server_status(void)
+{
+	int status = 0, i;
+	pid_t got = 0;
+
+	for (i = 0; i < WAIT_S * 100 && !got; i++) {
+		got = waitpid(server_pid, &status, WNOHANG);
+		if (!got)
+			usleep(10000);
+	}
+	CHECKF(got == server_pid, "the server did not end");
+	server_pid = 0;
+	return status;
+}
+
+/* A connected socket, or -1 where nobody listens. */
+static inline int try_connect(const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = WAIT_S };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	CHECK(strlen(path) < sizeof(addr.sun_path));
+	strcpy(addr.sun_path, path);
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr))) {
+		close(fd);
+		return -1;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	return fd;
+}
+
+static inline int connect_server(void)
+{
+	int i, fd = -1;
+
+	for (i = 0; i < WAIT_S * 100 && fd < 0; i++) {
+		fd = try_connect(server_path);
+		if (fd >= 0)
+			break;
+		if (waitpid(server_pid, NULL, WNOHANG) == server_pid) {
+			server_pid = 0;
+			test_fail(__FILE__, __LINE__, "%s serve ended at once", tool_path());
+		}
+		usleep(10000);
+	}
+	CHECKF(fd >= 0, "no server at %s", server_path);
+	return fd;
+}
+
+/* Send @bytes with @fds descriptors. False when the other side has closed. */
+static inline bool send_raw(int sock, const void *data, size_t bytes, const int *fd, unsigned fds)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(32 * sizeof(int))];
+	} control = { .room = { 0 } };
+	struct iovec iov = { (void *)data, bytes };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fds) {
+		m.msg_control = control.room;
+		m.msg_controllen = CMSG_SPACE(fds * sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(fds * sizeof(int));
+		memcpy(CMSG_DATA(&control.head), fd, fds * sizeof(int));
+	}
+	return sendmsg(sock, &m, MSG_NOSIGNAL) == (ssize_t)bytes;
+}
+
+/* Exactly @bytes; false at the end of the connection. A descriptor that came along goes to *fd. */
+static inline bool receive_raw(int sock, void *data, size_t bytes, int *fd)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	size_t have = 0;
+
+	while (have < bytes) {
+		struct iovec iov = { (char *)data + have, bytes - have };
+		struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.room,
+				    .msg_controllen = sizeof(control.room) };
+		ssize_t n = recvmsg(sock, &m, 0);
+
+		CHECKF(n >= 0 || errno == ECONNRESET, "no answer: %s", strerror(errno));
+		if (n <= 0)
+			return false;
+		if (CMSG_FIRSTHDR(&m) && fd)
+			memcpy(fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(*fd));
+		have += (size_t)n;
+	}
+	return true;
+}
+
+struct reply {
+	struct message head;
+	int fd;				/* that came along, or -1 */
+	_Alignas(8) uint8_t data[70000];
+};
+
+/* Receive one reply; false at the end of the connection. */
+static inline bool receive_reply(int sock, struct reply *r)
+{
+	r->fd = -1;
+	if (!receive_raw(sock, &r->head, sizeof(r->head), &r->fd))
+		return false;
+	CHECKF(r->head.size >= sizeof(r->head) && r->head.size <= sizeof(r->head) + sizeof(r->data),
+	       "a reply of %u bytes", r->head.size);
+	CHECK_EQ(r->head.flags & 0xf, 1);
+	return receive_raw(sock, r->data, r->head.size - sizeof(r->head), NULL);
+}
+
+/* Send a request and receive its reply, whose errno (0: none) is returned; -1: the server hung up. */
+static inline int ask_fds(int sock, unsigned command, const void *payload, uint32_t bytes, const int *fd,
+			  unsigned fds, struct reply *r)
+{
+	static uint8_t out[70000];
+	static uint16_t id;
+	struct message head = { ++id, command, sizeof(head) + bytes, 0, 0 };
+
+	memcpy(out, &head, sizeof(head));
+	if (bytes)
+		memcpy(out + sizeof(head), payload, bytes);
+	if (!send_raw(sock, out, head.size, fd, fds) || !receive_reply(sock, r))
+		return -1;
+	CHECK_EQ(r->head.id, id);
+	CHECK_EQ(r->head.command, command);
+	if (r->head.flags & 0x20) {
+		CHECK_EQ(r->head.size, sizeof(head));
+		CHECK(r->head.error);
+	}
+	return r->head.flags & 0x20 ? (int)r->head.error : 0;
+}
+
+static inline int ask(int sock, unsigned command, const void *payload, uint32_t bytes, struct reply *r)
+{
+	return ask_fds(sock, command, payload, bytes, NULL, 0, r);
+}
+
+static inline int say_version(int sock, struct reply *r)
+{
+	static const char hello[] = "\0\0\0\0{\"capabilities\":{\"max_msg_fds\":8}}";
+
+	return ask(sock, VERSION, hello, sizeof(hello), r);
+}
+
+/* server_path: a name in the tests' folder */
+static inline void name_socket(void)
+{
+	size_t n = strlen(test_tmpdir());
+
+	CHECKF(n + 3 < sizeof(server_path), "TMPDIR is too long a name for sockets");
+	memcpy(server_path, test_tmpdir(), n);
+	memcpy(server_path + n, "/s", 3);
+}
+
+/* A server with @more arguments, and a connection that has said its version. */
+static inline int start_server(const char *const *more)
+{
+	static struct reply r;
+	int sock;
+
+	name_socket();
+	spawn_server(server_path, more);
+	sock = connect_server();
+	CHECK_EQ(say_version(sock, &r), 0);
+	return sock;
+}
+
+struct access {
+	uint64_t offset;
+	uint32_t region, count;
+	uint8_t data[64];
+};
+
+/* errno of a read of up to 8 bytes into *value */
+static inline int read_region(int sock, unsigned region, uint64_t offset, uint32_t count, uint64_t *value)
+{
+	static struct reply r;
+	struct access a = { offset, region, count, { 0 } };
+	int code = ask(sock, REGION_READ, &a, 16, &r);
+
+	*value = 0;
+	if (!code) {
+		CHECK_EQ(r.head.size, 32 + count);
+		memcpy(value, r.data + 16, count);
+	}
+	return code;
+}
+
+static inline uint64_t get_region(int sock, unsigned region, uint64_t offset, uint32_t count)
+{
+	uint64_t value;
+
+	CHECK_EQ(read_region(sock, region, offset, count, &value), 0);
+	return value;
+}
+
+static inline int write_region(int sock, unsigned region, uint64_t offset, uint32_t count, uint64_t value)
+{
+	static struct reply r;
+	struct access a = { offset, region, count, { 0 } };
+
+	memcpy(a.data, &value, sizeof(value));
+	return ask(sock, REGION_WRITE, &a, 16 + count, &r);
+}
+
+static inline void put_region(int sock, unsigned region, uint64_t offset, uint32_t count, uint64_t value)
+{
+	CHECK_EQ(write_region(sock, region, offset, count, value), 0);
+}
+
+struct map {
+	uint32_t argsz, flags;
+	uint64_t offset, address, size;
+};
+
+/* errno of mapping; @fd < 0: none goes along */
+static inline int map_memory(int sock, uint64_t address, uint64_t size, int fd, uint64_t offset)
+{
+	static struct reply r;
+	struct map m = { sizeof(m), 3, offset, address, size };
+
+	return ask_fds(sock, DMA_MAP, &m, sizeof(m), &fd, fd >= 0, &r);
+}
+
+static inline int unmap_memory(int sock, uint64_t address, uint64_t size)
+{
+	static struct reply r;
+	struct {
+		uint32_t argsz, flags;
+		uint64_t address, size;
+	} m = { 24, 0, address, size };
+
+	return ask(sock, DMA_UNMAP, &m, sizeof(m), &r);
+}
+
+struct irqs {
+	uint32_t argsz, flags, index, start, count;
+};
+
+/* errno of SET_IRQS for MSI-X */
+static inline int set_irqs(int sock, uint32_t flags, uint32_t start, uint32_t count, const int *fd, unsigned fds)
+{
+	static struct reply r;
+	struct irqs s = { sizeof(s), flags, VFIO_PCI_MSIX_IRQ_INDEX, start, count };
+
+	return ask_fds(sock, SET_IRQS, &s, sizeof(s), fd, fds, &r);
+}
+#define BY_EVENTFD	(VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER)
+#define BY_NOTHING	(VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER)
+
+/* What an eventfd holds after at most @ms, 0: nothing. */
+static inline uint64_t take_event(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint64_t n = 0;
+
+	if (poll(&p, 1, ms) == 1 && read(fd, &n, sizeof(n)) != sizeof(n))
+		n = 0;
+	return n;
+}
+
+static inline void enable_bus_master(int sock)
+{
+	put_region(sock, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+}
+
+#endif

@@ -1,0 +1,691 @@
+// SPDX-License-Identifier: MIT
+/*
+ * GraphPEG's schedule against a naive reading of its rules: the same records in the same cycles, for random
+ * builds, graphs, latencies and requests, however the run is cut; the paper's walk-through of balancing to
+ * the number; and the multiset of edges, whatever sizes, engines, replies and exchanges there are.
+ */
+#include "firmware-model/units/peg/peg_core.h"
+#include "peg_naive.h"
+#include "tests/unit/test.h"
+
+#define VERTICES_MAX 1200u
+
+struct scene {
+	uint64_t seed;
+	struct peg_shape shape;
+	struct peg_stream stream;
+	struct nv_config cfg;
+	uint64_t row[VERTICES_MAX + 1], left[NV_ENGINES];
+	struct nv_ask ask[80];
+	bool cut, random_latency;
+	uint64_t random;
+	struct { uint64_t at[4096]; unsigned n; } off_chip[NV_ENGINES];
+	struct {
+		enum peg_kind kind;
+		unsigned engine, slot;
+		uint64_t cycle;
+		bool open;
+	} reply[8192];
+	unsigned replies;
+};
+
+static unsigned pick(uint64_t *r, unsigned low, unsigned high)
+{
+	return low + (unsigned)(test_random(r) % (high - low + 1));
+}
+
+/* ---- What the core fetches ------------------------------------------------------------------------ */
+
+static uint64_t when(struct scene *s, enum peg_kind kind, unsigned e, unsigned slot, uint64_t cycle)
+{
+	if (!s->random_latency)
+		return cycle + s->cfg.latency;
+	if (pick(&s->random, 0, 2))
+		return cycle + pick(&s->random, 1, 300);
+	CHECK(s->replies < 8192);
+	s->reply[s->replies].kind = kind;
+	s->reply[s->replies].engine = e;
+	s->reply[s->replies].slot = slot;
+	s->reply[s->replies].cycle = cycle + pick(&s->random, 1, 600);
+	s->reply[s->replies++].open = true;
+	return PEG_NEVER;
+}
+
+static uint64_t ask_refill(void *ctx, unsigned e, unsigned slot, uint64_t first, unsigned count, uint64_t cycle)
+{
+	struct scene *s = ctx;
+
+	CHECK(count && count <= PEG_CHUNK && first + count <= s->cfg.inputs[e]);
+	CHECK(first / PEG_CHUNK == (first + count - 1) / PEG_CHUNK);
+	return when(s, PEG_REFILL, e, slot, cycle);
+}
+
+static uint64_t ask_index(void *ctx, unsigned e, unsigned slot, uint64_t vertex, uint64_t cycle)
+{
+	CHECK(vertex < ((struct scene *)ctx)->cfg.vertices);
+	return when(ctx, PEG_INDEX, e, slot, cycle);
+}
+
+static uint64_t ask_edges(void *ctx, unsigned e, unsigned slot, uint64_t first, unsigned count, uint64_t cycle)
+{
+	const struct scene *s = ctx;
+	const uint64_t a = s->cfg.addr + first * s->cfg.id_bytes;
+
+	CHECK(count && a / 128 == (a + (uint64_t)count * s->cfg.id_bytes - 1) / 128);
+	return when(ctx, PEG_EDGES, e, slot, cycle);
+}
+
+static void put(void *to, unsigned i, unsigned log2, uint64_t value)
+{
+	if (log2 == 3)
+		((uint64_t *)to)[i] = value;
+	else
+		((uint32_t *)to)[i] = (uint32_t)value;
+}
+
+static uint64_t get(const void *from, unsigned i, unsigned log2)
+{
+	return log2 == 3 ? ((const uint64_t *)from)[i] : ((const uint32_t *)from)[i];
+}
+
+static bool load_vertices(void *ctx, unsigned e, uint64_t first, unsigned count, void *to)
+{
+	const struct scene *s = ctx;
+
+	for (unsigned i = 0; i < count; i++)
+		put(to, i, s->stream.id_log2, s->cfg.input[e][first + i]);
+	return true;
+}
+
+static bool load_index(void *ctx, unsigned e, uint64_t v, uint64_t *start, uint64_t *end)
+{
+	(void)e;
+	*start = ((struct scene *)ctx)->row[v];
+	*end = ((struct scene *)ctx)->row[v + 1];
+	return true;
+}
+
+/* Edge i leads to 7 i + 3 and weighs 5 i. */
+static bool load_edges(void *ctx, unsigned e, uint64_t first, unsigned count, void *ids, void *weights)
+{
+	const struct scene *s = ctx;
+
+	(void)e;
+	for (unsigned i = 0; i < count; i++) {
+		if (ids)
+			put(ids, i, s->stream.id_log2, 7 * (first + i) + 3);
+		if (weights)
+			put(weights, i, s->stream.weight_log2, 5 * (first + i));
+	}
+	return true;
+}
+
+static bool spill(void *ctx, unsigned e, const uint64_t *vertex, unsigned count)
+{
+	struct scene *s = ctx;
+
+	for (unsigned i = 0; i < count; i++) {
+		CHECK(s->off_chip[e].n < 4096);
+		s->off_chip[e].at[s->off_chip[e].n++] = vertex[i];
+	}
+	return true;
+}
+
+static bool unspill(void *ctx, unsigned e, uint64_t *vertex, unsigned count)
+{
+	struct scene *s = ctx;
+
+	CHECK(count <= s->off_chip[e].n);
+	s->off_chip[e].n -= count;
+	memcpy(vertex, s->off_chip[e].at + s->off_chip[e].n, count * sizeof(*vertex));
+	return true;
+}
+
+/* ---- Scenes ----------------------------------------------------------------------------------------- */
+
+static void make(struct scene *s, uint64_t seed)
+{
+	uint64_t r = seed * 31 + 7, edges = 0;
+	const bool published = !pick(&r, 0, 3);
+	struct peg_stream *t = &s->stream;
+	struct nv_config *c = &s->cfg;
+	unsigned kind = pick(&r, 0, 4), inputs, edge = 0;
+
+	memset(s, 0, offsetof(struct scene, off_chip));
+	for (unsigned n = 0; n < NV_ENGINES; n++)
+		s->off_chip[n].n = 0;
+	s->seed = s->random = seed;
+	s->replies = 0;
+	c->engines = published ? pick(&r, 1, 16) : pick(&r, 1, 6);
+	s->shape = (struct peg_shape){
+		.engines = (uint16_t)(c->engines + pick(&r, 0, 2)),
+		.entries = published ? 24 : (uint16_t)pick(&r, 1, 40),
+		.edge_bytes = published ? 2048 : 1024 + 32 * pick(&r, 0, 60),
+		.list_bytes = published ? 46 * 1024 : 16 * pick(&r, 1, pick(&r, 0, 1) ? 10 : 60),
+	};
+	c->entries = s->shape.entries;
+	c->latency = published ? 200 : pick(&r, 1, 250);
+	c->vertices = pick(&r, 1, pick(&r, 0, 3) ? 300 : VERTICES_MAX);
+	for (unsigned i = 0; i < c->vertices; i++) {
+		s->row[i] = edges;
+		edges += kind == 0 ? pick(&r, 0, 4) : kind == 1 ? pick(&r, 0, 80) : kind == 2 ? 1 :
+			 !pick(&r, 0, 60) ? pick(&r, 500, 3000) : pick(&r, 0, 6);
+	}
+	s->row[c->vertices] = edges;
+	*t = (struct peg_stream){
+		.engines = (uint16_t)c->engines,
+		.vertex_list = !pick(&r, 0, 7),
+		.pull = pick(&r, 0, 1),
+		.id_log2 = 2 + (uint8_t)pick(&r, 0, 1),
+		.offset_log2 = 2 + (uint8_t)pick(&r, 0, 1),
+		.weight_log2 = 2 + (uint8_t)pick(&r, 0, 1),
+		.vertices = c->vertices,
+		.edges = edges,
+		.interval = pick(&r, 0, 2) ? 512 : pick(&r, 1, 700),
+		.floor = pick(&r, 0, 1) ? 32 : pick(&r, 2, 600),
+		.shift = (uint8_t)pick(&r, 0, 8),
+		.message = (uint16_t)pick(&r, 1, 60),
+		.balance_edges = pick(&r, 0, 3),
+	};
+	t->stand_by = t->balance_edges && pick(&r, 0, 1);
+	t->edges_addr = (uint64_t)pick(&r, 0, 99) << t->id_log2;
+	if (t->vertex_list) {
+		t->balance_edges = t->stand_by = t->pull = false;
+		t->field[0] = true;
+	} else {
+		for (unsigned f = 0; f < 4; f++)
+			t->field[f] = pick(&r, 0, 1);
+		t->field[3] |= !t->field[0] && !t->field[1] && !t->field[2];
+	}
+	for (unsigned f = 0; f < 4; f++)
+		edge += t->field[f] ? 1u << (f < 2 ? t->id_log2 : f == 2 ? t->weight_log2 : t->offset_log2) : 0;
+	c->edge_cap = s->shape.edge_bytes / edge;
+	c->list_cap = s->shape.list_bytes / 2 >> t->id_log2;
+	c->interval = t->interval;
+	c->floor = t->floor;
+	c->shift = t->shift;
+	c->message = t->message;
+	c->vertex_list = t->vertex_list;
+	c->balance = t->balance_edges;
+	c->stand_by = t->stand_by;
+	c->addr = t->edges_addr;
+	c->id_bytes = 1u << t->id_log2;
+	c->row = s->row;
+	inputs = pick(&r, 0, 5) ? pick(&r, 0, (unsigned)c->vertices) : pick(&r, 0, 3);
+	for (unsigned n = 0; n < c->engines; n++)
+		c->input[n] = calloc(inputs + 1, sizeof(uint64_t));
+	for (unsigned i = 0; i < inputs; i++) {
+		const unsigned n = kind == 4 ? 0 : i / 32 % c->engines;	/* 4: one engine has it all */
+
+		c->input[n][c->inputs[n]++] = pick(&r, 0, (unsigned)c->vertices - 1);
+	}
+	for (unsigned n = 0; n < c->engines; n++)
+		s->left[n] = c->inputs[n];
+	t->left = s->left;
+	if (!pick(&r, 0, 3)) {
+		uint64_t cycle = 0, asked[NV_ENGINES] = { 0 };
+
+		t->demand = true;
+		c->ask = s->ask;
+		c->asks = pick(&r, 0, 60 - c->engines);
+		for (unsigned i = 0; i < c->asks; i++) {
+			const unsigned e = pick(&r, 0, c->engines - 1);
+
+			cycle += pick(&r, 0, 1) ? pick(&r, 0, 20) : pick(&r, 0, 1500);
+			s->ask[i] = (struct nv_ask){ cycle, asked[e] += pick(&r, 0, 20), e };
+		}
+		for (unsigned e = 0; e < c->engines; e++)	/* in the end all is asked for */
+			s->ask[c->asks++] = (struct nv_ask){ cycle + 3000 + pick(&r, 0, 1) * e, 1 << 30, e };
+		for (unsigned i = 1; i < c->asks; i++)
+			CHECK(s->ask[i].cycle >= s->ask[i - 1].cycle || i >= c->asks - c->engines);
+		for (unsigned i = c->asks - c->engines; i < c->asks; i++)
+			s->ask[i].cycle = cycle + 3000 + i;
+	}
+	s->cut = pick(&r, 0, 1);
+}
+
+static void unmake(struct scene *s)
+{
+	for (unsigned n = 0; n < s->cfg.engines; n++)
+		free(s->cfg.input[n]);
+}
+
+static struct peg_port port_of(struct scene *s)
+{
+	return (struct peg_port){
+		.ctx = s, .refill = ask_refill, .index = ask_index, .edges = ask_edges,
+		.load_vertices = load_vertices, .load_index = load_index, .load_edges = load_edges,
+		.spill = spill, .unspill = unspill, .latency = s->random_latency ? 0 : (uint32_t)s->cfg.latency,
+	};
+}
+
+/* Lane @l of record @r carries edge @index of vertex @near. */
+static void check_lane(const struct scene *s, const struct peg_core *c, const uint8_t *r, unsigned l,
+		       uint64_t near, uint64_t index)
+{
+	const struct peg_stream *t = &s->stream;
+	const uint64_t far = 7 * index + 3;
+	const uint64_t want[4] = { t->pull ? far : near, t->pull ? near : far, 5 * index, index };
+
+	for (unsigned f = 0; f < 4; f++) {
+		if (!t->field[f])
+			continue;
+		CHECKF(get(r + c->at[f], l, c->log2[f]) == (c->log2[f] == 3 ? want[f] : (uint32_t)want[f]),
+		       "seed %" PRIu64 ": field %u of lane %u is %" PRIu64 ", expected %" PRIu64, s->seed, f, l,
+		       get(r + c->at[f], l, c->log2[f]), want[f]);
+	}
+}
+
+static void check_rest(const struct scene *s, const struct peg_core *c, const uint8_t *r, unsigned l)
+{
+	for (unsigned f = 0; f < 4; f++)
+		for (unsigned i = l; s->stream.field[f] && i < 32; i++)
+			CHECK(get(r + c->at[f], i, c->log2[f]) == (c->log2[f] == 3 ? ~0ull : ~0u));
+}
+
+#define SAME(a, b)                                                                                 \
+	CHECKF((a) == (b), "seed %" PRIu64 ", engine %u, record %" PRIu64 ": " #a " is %llu, expected %llu", \
+	       s->seed, n, i, (unsigned long long)(a), (unsigned long long)(b))
+
+static void play(struct scene *s, void *memory)
+{
+	struct peg_core *c = peg_core_init(memory, &s->shape);
+	const struct peg_port port = port_of(s);
+	size_t next[NV_ENGINES] = { 0 };
+	enum peg_status status = PEG_MORE;
+	uint64_t r = s->seed, last = 0;
+	unsigned ask = 0;
+	struct naive v;
+
+	CHECKF(naive_run(&v, &s->cfg), "seed %" PRIu64 ": the rules themselves hang", s->seed);
+	CHECK(peg_core_start(c, &s->stream, &port));
+	while (status != PEG_DONE) {
+		uint64_t until = s->cut ? c->cycle + pick(&r, 0, 90) : c->cycle + 100000;
+
+		for (; ask < s->cfg.asks && s->ask[ask].cycle <= c->cycle; ask++)
+			peg_core_ask(c, s->ask[ask].engine, s->ask[ask].asked);
+		if (ask < s->cfg.asks && until > s->ask[ask].cycle)
+			until = s->ask[ask].cycle;
+		status = peg_core_run(c, until);
+		CHECKF(status <= PEG_DONE, "seed %" PRIu64 ": status %u", s->seed, status);
+		if (status == PEG_IDLE) {
+			CHECKF(ask < s->cfg.asks, "seed %" PRIu64 ": it hangs at cycle %" PRIu64, s->seed, c->cycle);
+			peg_core_advance(c, s->ask[ask].cycle);
+		}
+		for (unsigned n = 0; n < s->cfg.engines; n++) {
+			for (; peg_core_waiting(c, n); peg_core_taken(c, n)) {
+				const uint8_t *rec = peg_core_out(c, n);
+				const struct gtu_hw_warp *w = (const void *)rec;
+				const uint64_t i = w->sequence;
+				const struct nv_record *want;
+
+				while (next[n] < v.out.tail && v.out.at[next[n]].engine != n)
+					next[n]++;
+				CHECKF(next[n] < v.out.tail, "seed %" PRIu64 ": engine %u puts out too much", s->seed, n);
+				want = &v.out.at[next[n]++];
+				SAME(w->cycle, want->cycle);
+				SAME((uint64_t)w->active, (1ull << want->lanes) - 1);
+				SAME(w->reason, want->lanes < 32 ? GTU_WARP_END : GTU_WARP_FULL);
+				for (unsigned l = 0; l < want->lanes; l++) {
+					if (s->stream.vertex_list)
+						SAME(get(rec + 64, l, s->stream.id_log2), want->lane[l].near);
+					else
+						check_lane(s, c, rec, l, want->lane[l].near, want->lane[l].index);
+				}
+				check_rest(s, c, rec, want->lanes);
+			}
+		}
+	}
+	for (unsigned n = 0; n < s->cfg.engines; n++) {
+		const uint64_t i = 0;
+
+		SAME(c->engine[n].records, v.e[n].records);
+		SAME(c->engine[n].end, v.e[n].end);
+		last = v.e[n].end > last ? v.e[n].end : last;
+	}
+	CHECK_EQ(c->cycle, last);
+	CHECK_EQ(c->count.moves, v.moves);
+	CHECK_EQ(c->count.moved, v.moved);
+	CHECK_EQ(c->count.refused, v.refused);
+	naive_free(&v);
+}
+
+static struct scene scene;
+
+TEST(the_schedule_is_that_of_the_rules)
+{
+	uint64_t moves = 0;
+
+	for (uint64_t seed = 1; seed <= TEST_CASES(1500); seed++) {
+		void *memory;
+
+		make(&scene, seed);
+		CHECK(!peg_shape_check(&scene.shape));
+		memory = aligned_alloc(64, (peg_core_bytes(&scene.shape) + 63) & ~63ull);
+		CHECK(memory);
+		play(&scene, memory);
+		moves += ((struct peg_core *)memory)->count.moves;
+		free(memory);
+		unmake(&scene);
+	}
+	CHECK(moves > TEST_CASES(500));	/* balancing did happen */
+}
+
+/* ---- Whatever the timing -------------------------------------------------------------------------- */
+
+/* Each edge's, or listed vertex', number of times; pushed vertices by engine, in order. */
+struct tally {
+	uint32_t edge[200000], vertex[VERTICES_MAX];
+	struct { uint64_t at[4096]; unsigned n; } pushed[NV_ENGINES];
+};
+static struct tally got, want;
+
+static void expect(const struct scene *s, uint64_t v)
+{
+	want.vertex[v]++;
+	for (uint64_t i = s->row[v]; !s->stream.vertex_list && i < s->row[v + 1]; i++)
+		want.edge[i]++;
+}
+
+/* Take a record; push some of its vertices, to this engine's list. */
+static void take(struct scene *s, struct peg_core *c, unsigned n, bool push)
+{
+	const uint8_t *r = peg_core_out(c, n);
+	const struct gtu_hw_warp *w = (const void *)r;
+	const unsigned lanes = (unsigned)__builtin_popcount(w->active);
+	uint64_t vertex[32];
+	unsigned some = 0;
+
+	CHECK(lanes && !(w->active & (w->active + 1)));
+	for (unsigned l = 0; l < lanes; l++) {
+		if (s->stream.vertex_list) {
+			const uint64_t v = get(r + 64, l, s->stream.id_log2);
+
+			CHECK(v < s->cfg.vertices);
+			got.vertex[v]++;
+			vertex[some++] = v;
+		} else {
+			const uint64_t i = get(r + c->at[3], l, c->log2[3]);
+			const uint64_t near = get(r + c->at[s->stream.pull], l, c->log2[0]);
+
+			CHECK(i < s->row[s->cfg.vertices]);
+			CHECK(near < s->cfg.vertices && s->row[near] <= i && i < s->row[near + 1]);
+			got.edge[i]++;
+			if (!pick(&s->random, 0, 3))
+				vertex[some++] = near;
+		}
+	}
+	for (unsigned i = 0; push && i < some && got.pushed[n].n < 300; i++)
+		got.pushed[n].at[got.pushed[n].n++] = vertex[i];
+	peg_core_taken(c, n);
+}
+
+static void stream(struct scene *s, struct peg_core *c, bool push)
+{
+	unsigned had[NV_ENGINES] = { 0 };
+	enum peg_status status = PEG_MORE;
+	uint64_t stuck = 0;
+
+	while (status != PEG_DONE) {
+		const unsigned due = s->replies;
+
+		status = peg_core_run(c, c->cycle + pick(&s->random, 0, 400));
+		CHECKF(status <= PEG_DONE, "seed %" PRIu64 ": status %u", s->seed, status);
+		for (unsigned n = 0; n < s->cfg.engines; n++) {
+			for (unsigned k = pick(&s->random, 0, 20); k && peg_core_waiting(c, n); k--)
+				take(s, c, n, push);
+			while (had[n] < got.pushed[n].n) {
+				const unsigned k = pick(&s->random, 1, got.pushed[n].n - had[n]);
+
+				CHECK(peg_core_push(c, n, &got.pushed[n].at[had[n]], k));
+				had[n] += k;
+			}
+			if (s->stream.demand && !pick(&s->random, 0, 3))
+				peg_core_ask(c, n, c->engine[n].records + pick(&s->random, 0, 9));
+		}
+		for (unsigned i = 0; i < due; i++) {
+			if (s->reply[i].open && (pick(&s->random, 0, 1) || status == PEG_IDLE)) {
+				peg_core_reply(c, s->reply[i].engine, s->reply[i].kind, s->reply[i].slot,
+					       s->reply[i].cycle > c->cycle ? s->reply[i].cycle : c->cycle);
+				s->reply[i].open = false;
+			}
+		}
+		for (unsigned i = 0, to = 0, n = s->replies; i < n; i++) {
+			if (s->reply[i].open)
+				s->reply[to++] = s->reply[i];
+			s->replies = to;
+		}
+		CHECKF(++stuck < 3000000, "seed %" PRIu64 ": it hangs at cycle %" PRIu64, s->seed, c->cycle);
+	}
+	for (unsigned n = 0; n < s->cfg.engines; n++)
+		while (peg_core_waiting(c, n))
+			take(s, c, n, false);
+}
+
+static void compare(const struct scene *s)
+{
+	if (s->stream.vertex_list)
+		for (unsigned v = 0; v < s->cfg.vertices; v++)
+			CHECKF(got.vertex[v] == want.vertex[v], "seed %" PRIu64 ": vertex %u came %u times, not %u",
+			       s->seed, v, got.vertex[v], want.vertex[v]);
+	else
+		for (uint64_t i = 0; i < s->row[s->cfg.vertices]; i++)
+			CHECKF(got.edge[i] == want.edge[i], "seed %" PRIu64 ": edge %" PRIu64 " came %u times, not %u",
+			       s->seed, i, got.edge[i], want.edge[i]);
+}
+
+static void forget(const struct scene *s)
+{
+	memset(got.edge, 0, s->row[s->cfg.vertices] * sizeof(got.edge[0]));
+	memset(want.edge, 0, s->row[s->cfg.vertices] * sizeof(want.edge[0]));
+	memset(got.vertex, 0, sizeof(got.vertex));
+	memset(want.vertex, 0, sizeof(want.vertex));
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* What was pushed is in the lists, once each: by engine and in order, unless lists were balanced. */
+static void check_lists(struct scene *s, struct peg_core *c, bool balanced)
+{
+	static uint64_t all[2][NV_ENGINES * 300];
+	unsigned n_all[2] = { 0, 0 };
+
+	for (unsigned n = 0; n < s->cfg.engines; n++) {
+		const struct peg_engine *e = &c->engine[n];
+
+		CHECK_EQ(e->spilled, s->off_chip[n].n);
+		CHECK(e->out.count <= c->list_cap && (e->out.count == c->list_cap || !e->spilled || balanced));
+		CHECK(balanced || peg_core_pushed(c, n) == got.pushed[n].n);
+		for (unsigned i = 0; i < got.pushed[n].n; i++)
+			all[0][n_all[0]++] = got.pushed[n].at[i];
+		for (unsigned i = 0; i < peg_core_pushed(c, n); i++) {
+			const uint64_t v = i < e->out.count ? peg_list_get(c, &e->out, i) :
+							      s->off_chip[n].at[i - e->out.count];
+
+			CHECK(balanced || v == got.pushed[n].at[i]);
+			CHECK(n_all[1] < sizeof(all[1]) / sizeof(all[1][0]));
+			all[1][n_all[1]++] = v;
+			expect(s, v);
+		}
+	}
+	CHECK_EQ(n_all[0], n_all[1]);
+	qsort(all[0], n_all[0], 8, by_value);
+	qsort(all[1], n_all[1], 8, by_value);
+	CHECKF(!memcmp(all[0], all[1], 8 * n_all[0]), "seed %" PRIu64 ": lists lost or repeat a vertex", s->seed);
+}
+
+TEST(nothing_is_lost_or_repeated_whatever_the_timing)
+{
+	uint64_t spilled = 0, moves = 0, list_moves = 0;
+
+	for (uint64_t seed = 1; seed <= TEST_CASES(10000); seed++) {
+		struct scene *s = &scene;
+		struct peg_core *c;
+		struct peg_port port;
+		void *memory;
+		bool balanced;
+
+		make(s, seed + 100000);
+		s->stream.field[0] = true;
+		if (!s->stream.vertex_list) {
+			s->stream.field[1] = s->stream.field[3] = true;
+			s->stream.offset_log2 = 3;
+		}
+		s->random_latency = pick(&s->random, 0, 1);
+		s->stream.balance_lists = balanced = pick(&s->random, 0, 1);
+		port = port_of(s);
+		memory = aligned_alloc(64, (peg_core_bytes(&s->shape) + 63) & ~63ull);
+		c = peg_core_init(memory, &s->shape);
+		forget(s);
+		for (unsigned n = 0; n < s->cfg.engines; n++) {
+			got.pushed[n].n = 0;
+			for (uint64_t i = 0; i < s->cfg.inputs[n]; i++)
+				expect(s, s->cfg.input[n][i]);
+		}
+		CHECK(peg_core_start(c, &s->stream, &port));
+		stream(s, c, true);
+		compare(s);
+		forget(s);
+		check_lists(s, c, balanced);
+		spilled += c->count.spilled;
+		moves += c->count.moves;
+		list_moves += c->count.list_moves;
+		/* and what was pushed is the next stream's input, where it is */
+		s->stream.left = NULL;
+		for (unsigned n = 0; n < s->cfg.engines; n++) {
+			s->cfg.input[n] = realloc(s->cfg.input[n], (s->off_chip[n].n + 1) * sizeof(uint64_t));
+			memcpy(s->cfg.input[n], s->off_chip[n].at, s->off_chip[n].n * sizeof(uint64_t));
+			s->cfg.inputs[n] = s->off_chip[n].n;
+			s->off_chip[n].n = 0;
+		}
+		CHECK(peg_core_start(c, &s->stream, &port));
+		stream(s, c, false);
+		compare(s);
+		free(memory);
+		unmake(s);
+	}
+	CHECK(spilled > TEST_CASES(10000) && moves > TEST_CASES(1000) && list_moves > TEST_CASES(1000));
+}
+
+/* ---- The paper's examples ---------------------------------------------------------------------------- */
+
+/* Figure 6: engine 0 has 896 edges more than engine 1, and 448 of its entry from 1304 on go over. */
+TEST(figure_6_to_the_number)
+{
+	struct scene *s = &scene;
+	struct peg_core *c;
+	struct peg_port port;
+	const struct peg_engine *e;
+	void *memory;
+
+	memset(s, 0, offsetof(struct scene, off_chip));
+	s->shape = (struct peg_shape){ .engines = 2, .entries = 24, .edge_bytes = 2048, .list_bytes = 46 * 1024 };
+	s->cfg = (struct nv_config){ .engines = 2, .latency = 100, .vertices = 5, .id_bytes = 4 };
+	/* 3: gathered, fills the space on chip; 4: to be cut; 2: the other engine's */
+	memcpy(s->row, (uint64_t[]){ 0, 0, 600, 1048, 1304, 2304 }, 6 * sizeof(uint64_t));
+	s->row[2] = 688;	/* vertex 2: 360 edges */
+	s->cfg.input[0] = (uint64_t[]){ 3, 4 };
+	s->cfg.input[1] = (uint64_t[]){ 2 };
+	s->cfg.inputs[0] = 2;
+	s->cfg.inputs[1] = 1;
+	s->left[0] = 2;
+	s->left[1] = 1;
+	s->stream = (struct peg_stream){
+		.engines = 2, .demand = true, .id_log2 = 2, .offset_log2 = 2, .weight_log2 = 2,
+		.field = { true, true }, .vertices = 5, .edges = 2304, .balance_edges = true, .interval = 512,
+		.floor = 32, .shift = 4, .message = 16, .left = s->left,
+	};
+	port = port_of(s);
+	memory = aligned_alloc(64, (peg_core_bytes(&s->shape) + 63) & ~63ull);
+	c = peg_core_init(memory, &s->shape);
+	CHECK(peg_core_start(c, &s->stream, &port));
+	e = c->engine;
+	CHECK_EQ(peg_core_run(c, 512), PEG_MORE);		/* T0 */
+	CHECK_EQ(e[0].efs, 256 + 1000);
+	CHECK_EQ(e[1].efs, 360);
+	CHECK_EQ(e[0].bc, GTU_PEG_BC_NONE);
+	CHECK_EQ(peg_core_run(c, 512 + 17), PEG_MORE);		/* T1 */
+	CHECK_EQ(e[0].bc, GTU_PEG_BC_ED);
+	CHECK_EQ(e[1].bc, GTU_PEG_BC_ERS);
+	CHECK_EQ(e[1].bs, GTU_PEG_BS_READY);
+	CHECK_EQ(e[0].efs, 1256);
+	CHECK_EQ(peg_core_run(c, 512 + 33), PEG_MORE);		/* T2 */
+	CHECK_EQ(e[0].bs, GTU_PEG_BS_DONE);
+	CHECK_EQ(e[0].bw[0], 1304);
+	CHECK_EQ(e[0].bw[1], 1752);
+	CHECK_EQ(e[0].bw[2], 4);
+	CHECK_EQ(e[0].efs, 808);
+	CHECK_EQ(e[1].efs, 360);
+	CHECK_EQ(e[0].entry[1].start, 1752);	/* of the second entry */
+	CHECK_EQ(e[0].entry[1].end, 2304);
+	CHECK_EQ(peg_core_run(c, 512 + 49), PEG_MORE);
+	CHECK_EQ(e[1].bc, GTU_PEG_BC_ER);
+	CHECK_EQ(e[1].bs, GTU_PEG_BS_DONE);
+	CHECK_EQ(e[1].bw[0], 1304);
+	CHECK_EQ(e[1].bw[1], 1752);
+	CHECK_EQ(e[1].bw[2], 4);
+	CHECK_EQ(e[1].efs, 808);
+	CHECK_EQ(e[1].entry[1].start, 1304);
+	CHECK_EQ(e[1].entry[1].end, 1752);
+	CHECK_EQ(c->count.moved, 448);
+	free(memory);
+}
+
+/* Figure 5: edges of several vertices make up one warp, in the order they were gathered. */
+TEST(a_warp_holds_edges_of_several_vertices)
+{
+	static uint64_t input[] = { 2, 0, 1, 3 };
+	struct scene *s = &scene;
+	const struct gtu_hw_warp *w;
+	const uint32_t *src, *dst;
+	struct peg_core *c;
+	struct peg_port port;
+	void *memory;
+
+	memset(s, 0, offsetof(struct scene, off_chip));
+	s->shape = (struct peg_shape){ .engines = 1, .entries = 24, .edge_bytes = 2048, .list_bytes = 46 * 1024 };
+	s->cfg = (struct nv_config){ .engines = 1, .latency = 200, .vertices = 4, .id_bytes = 4 };
+	memcpy(s->row, (uint64_t[]){ 0, 10, 10, 15, 41 }, 5 * sizeof(uint64_t));
+	s->cfg.input[0] = input;
+	s->cfg.inputs[0] = s->left[0] = 4;
+	s->stream = (struct peg_stream){
+		.engines = 1, .id_log2 = 2, .offset_log2 = 2, .weight_log2 = 2, .field = { true, true },
+		.vertices = 4, .edges = 41, .interval = 512, .left = s->left,
+	};
+	port = port_of(s);
+	memory = aligned_alloc(64, (peg_core_bytes(&s->shape) + 63) & ~63ull);
+	c = peg_core_init(memory, &s->shape);
+	CHECK(peg_core_start(c, &s->stream, &port));
+	CHECK_EQ(peg_core_run(c, 100000), PEG_DONE);
+	CHECK_EQ(peg_core_waiting(c, 0), 2);
+	w = (const void *)peg_core_out(c, 0);
+	src = (const void *)(w + 1);
+	dst = src + 32;
+	CHECK_EQ(w->active, ~0u);
+	for (unsigned l = 0; l < 32; l++) {
+		const uint32_t i = l < 5 ? 10 + l : l < 15 ? l - 5 : l;
+
+		CHECK_EQ(src[l], l < 5 ? 2 : l < 15 ? 0 : 3);
+		CHECK_EQ(dst[l], 7 * i + 3);
+	}
+	peg_core_taken(c, 0);
+	w = (const void *)peg_core_out(c, 0);
+	CHECK_EQ(w->active, 0x1ff);
+	CHECK_EQ(w->reason, GTU_WARP_END);
+	/*
+	 * By the rules: the list is asked for in cycle 0 and there in 200; its first vertex can be taken in
+	 * 201, its offsets are there in 401, its line is asked for in 402 and there in 602. Vertex 0's follows
+	 * in 403, and 3's two lines in 405 and 406 (vertex 1 has none, so 404 brings nothing): the first
+	 * warp's last edge is there in 605 and it goes out in 606, the rest in 607.
+	 */
+	CHECK_EQ(w->cycle, 607);
+	CHECK_EQ(c->cycle, 608);
+	free(memory);
+}
+
+TEST_MAIN

@@ -21,7 +21,7 @@ timed() {
 }
 
 # The kernels that guests can have, a line each.
-kernel_names() { (cd "$here/kernel" && printf '%s\n' *.sh | sed 's/\.sh$//'); }
+kernel_names() { (cd "$here/build/kernel" && printf '%s\n' *.sh | sed 's/\.sh$//'); }
 
 # need_kernel_name NAME: one of them, or the end
 need_kernel_name() {

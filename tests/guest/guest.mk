@@ -33,8 +33,8 @@ guest-packages:
 # what cannot be installed may not be needed by what follows, which says so if it is
 guest-tools:
 	@$(MAKE) guest-packages || true
-	@tests/guest/get-qemu.sh $(filter arm64,$(KERNEL))
-	@tests/guest/get-kernel.sh '$(KERNEL)'
+	@tests/guest/build/get-qemu.sh $(filter arm64,$(KERNEL))
+	@tests/guest/build/get-kernel.sh '$(KERNEL)'
 
 # the kernels of `make test`; and QEMUs with the device compiled in, where they are: to build one takes 4 minutes
 guest-tools-test:
@@ -47,13 +47,13 @@ guest-tools-test:
 
 # each for itself: one that cannot be had is no reason to go without the others
 guest-tools-all:
-	@failed=; for kernel in $$(tests/guest/get-kernel.sh --list); do \
+	@failed=; for kernel in $$(tests/guest/build/get-kernel.sh --list); do \
 		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; \
 	for target in x86_64-softmmu aarch64-softmmu; do \
 		$(MAKE) qemu QEMU_TARGETS=$$target || failed=1; done; test -z "$$failed"
 
 module: guest-tools
-	@tests/guest/build-module.sh --kernel '$(KERNEL)'
+	@tests/guest/build/build-module.sh --kernel '$(KERNEL)'
 
 # What of the device is linked into QEMU.
 MODEL_OBJ := $(filter $(B)/obj/firmware-model/%,$(LIB_OBJ)) $(B)/obj/firmware-model/transport/dma_table.o $(B)/obj/libruntime/error.o
@@ -82,11 +82,11 @@ fuzz-ioctl: build/gtu build/fuzz_ioctl
 	@$(MAKE) guest-tools KERNEL=debug-6.12 >&2 || true
 	@GTU_FUZZ_IOCTL=$${GTU_FUZZ_IOCTL:-3600} tests/guest/guest-test fuzz
 
-build/forked: tests/guest/forked.c build/libgtu.a
+build/forked: tests/guest/programs/forked.c build/libgtu.a
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -o $@ $^ $(LIBS)
 
-build/guest/pci_probe: tests/guest/pci_probe.c include/uapi/gtu/hw.h
+build/guest/pci_probe: tests/guest/programs/pci_probe.c include/uapi/gtu/hw.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -o $@ $<
@@ -98,11 +98,11 @@ CROSS_TREE := $(ROOT)/build/guest/cross-arm64
 arm64:
 	@command -v $(CROSS)gcc >/dev/null || { \
 		echo "gtu: $(CROSS)gcc is missing (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross)" >&2; exit 1; }
-	@tests/guest/get-cross.sh
+	@tests/guest/build/get-cross.sh
 	@CPPFLAGS='-isystem $(CROSS_TREE)/include' LDFLAGS='-L$(CROSS_TREE)/lib -Wl,-rpath-link,$(CROSS_TREE)/lib' CFLAGS=-Werror \
 		$(MAKE) SAN= B=build/arm64 CC=$(CROSS)gcc AR=$(CROSS)ar NVCC= all build/arm64/wire
 	@CFLAGS=-Werror $(MAKE) -s -C tests/kselftest/gtu CC=$(CROSS)gcc OUT=$(ROOT)/build/arm64/kselftest GTU_INCLUDE=$(ROOT)/include
-build/arm64/wire: tests/guest/wire.c include/uapi/gtu/hw.h
+build/arm64/wire: tests/guest/programs/wire.c include/uapi/gtu/hw.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -Werror -static -o $@ $<

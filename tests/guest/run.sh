@@ -5,7 +5,7 @@
 #
 #   tests/guest/run.sh [options] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
 #
-#   --kernel NAME      one of tests/guest/kernel [distribution]; its module is build/module-NAME/gtu.ko. arm64: a
+#   --kernel NAME      one of tests/guest/build/kernel [distribution]; its module is build/module-NAME/gtu.ko. arm64: a
 #                      machine whose device tree has the device: over vfio-user by edit-tree.sh and wire.c, without PCI
 #   --gtu PROGRAM      the tool that serves the device [build/gtu]
 #   --serve OPTION     an option for gtu serve; may be given more than once
@@ -23,7 +23,7 @@
 #   --iommu            with an IOMMU in the machine, in use
 #   --supplies         arm64: a clock, a reset line and a power domain for the device (edit-tree.sh)
 #   --system FOLDER    a system that boots by itself, instead of tests: vmlinuz, initrd.img and disk in FOLDER. It
-#                      prints to its second serial port what tests/guest/init does
+#                      prints to its second serial port what tests/guest/programs/init does
 #   --share FOLDER     seen as /mnt/share in the guest
 #   --notes FILE       1 MiB of it are the memory of a PCI function (1af4:1110, BAR 2): what the guest stores there is
 #                      there when it has died
@@ -31,7 +31,7 @@
 #                      terminal, the commands in it, whose output and exit status are this script's
 #   --name NAME        its folder under build/guest, with every log [run]
 #
-# A test passes when its command ends with 0 and the kernel's log has no complaint (tests/guest/splats); where
+# A test passes when its command ends with 0 and the kernel's log has no complaint (tests/guest/programs/splats); where
 # the command prints KTAP itself, each of its lines counts. Exit status 1 when something failed. Every
 # process started here is gone at the end, however that comes.
 set -u
@@ -123,7 +123,7 @@ from=$cache/kernel-$kernel/vmlinuz ram=$dir/initrd.gz
 if [ -n "$system" ]; then
 	from=$system/vmlinuz ram=$system/initrd.img
 else
-	timed "initial RAM disk" "$here/make-initrd.sh" "$ram" --kernel "$kernel" "${initrd[@]}" || exit 1
+	timed "initial RAM disk" "$here/build/make-initrd.sh" "$ram" --kernel "$kernel" "${initrd[@]}" || exit 1
 fi
 
 qemu=(-accel tcg -smp "$cpus" -m "$mem"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
 # A 6.1 kernel with everything that looks for mistakes (debug.config), built from the distribution's source
-# package. For tests/guest/get-kernel.sh. Another kernel of the kind sources this and names its own.
+# package. For tests/guest/build/get-kernel.sh. Another kernel of the kind sources this and names its own.
 source=linux-source-6.1
 suites="bookworm bookworm-updates"
 # what a later one says of a symbol counts
-configs=("$here/kernel/debug.config")
+configs=("$here/build/kernel/debug.config")
 
 # `1` goes up with every change of this script that makes another kernel
 key() { cat "${configs[@]}" | grep -v '^ *#' | sha256sum | sed 's/ .*/ 1/'; }

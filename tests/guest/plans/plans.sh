@@ -22,14 +22,14 @@ need_kernel() {
 	done
 	[ -x "$cache/qemu$([ "$1" != arm64 ] || echo -arm64)/run" ] ||
 		skip_all "no QEMU that can attach to the device (make guest-tools says why)"
-	"$here/get-kernel.sh" --check "$1" 2>/dev/null ||
+	"$here/build/get-kernel.sh" --check "$1" 2>/dev/null ||
 		skip_all "no kernel '$1' for the guest (make guest-tools KERNEL=$1 says why)"
 }
 
 # need KERNEL: the same, and its module
 need() {
 	need_kernel "$1"
-	timed "module for $1" "$here/build-module.sh" --kernel "$1" && return
+	timed "module for $1" "$here/build/build-module.sh" --kernel "$1" && return
 	echo "1..1"
 	echo "not ok 1 - gtu.ko builds against kernel $1"
 	exit 1
@@ -40,7 +40,7 @@ need_arm64() {
 	command -v ${cross}gcc >/dev/null || skip_all "${cross}gcc is missing (apt-get install gcc-aarch64-linux-gnu" \
 		"libc6-dev-arm64-cross)"
 	command -v fdtoverlay >/dev/null || skip_all "fdtoverlay is missing (apt-get install device-tree-compiler)"
-	"$here/get-cross.sh" --check || skip_all "no libraries for arm64 (make arm64 says why)"
+	"$here/build/get-cross.sh" --check || skip_all "no libraries for arm64 (make arm64 says why)"
 	timed "user space for arm64" make -s -C "$root" arm64 >&2 && return
 	echo "1..1"
 	echo "not ok 1 - user space compiles for arm64 without a warning"
@@ -58,7 +58,7 @@ boot() {
 	local name=$1 kernel=$2 rc
 	shift 2
 	"$here/run.sh" --name "$name" --kernel "$kernel" --gtu "$server" "${first[@]}" --module "$(module_folder "$kernel")/gtu.ko" \
-		--file "$inside:/usr/bin/gtu" --file "$graph:/graph.gtu" --file "$here/same-run:/usr/bin/same-run" "$@"
+		--file "$inside:/usr/bin/gtu" --file "$graph:/graph.gtu" --file "$here/programs/same-run:/usr/bin/same-run" "$@"
 	rc=$?
 	[ $rc -eq 0 ] || echo "not ok - $name guest (exit status $rc)"
 }
@@ -130,7 +130,7 @@ sound_guest() {
 # faulty_guest: /dev/gtu0 is sound. The next go wrong after they were found (which takes fewer than 560
 # accesses), the last while the driver looks at them.
 faulty_guest() {
-	local arguments=(--file "$kselftests/fault_test" --file "$here/rebind:/usr/bin/rebind") fault
+	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") fault
 	arguments+=(--file "$kselftests/stuck_test" --file "$kselftests/event_test")
 	local bfs="gtu --quiet run bfs /graph.gtu --unit scu --device"
 
@@ -174,11 +174,11 @@ graphs_guest() {
 	}
 	if [ -d "$graphs" ]; then
 		timed "expected results" "$here/expect-graphs" "$gtu" "$share" "$graphs" "$@" || return
-		real=(--share "$share" --file "$here/same-graphs:/usr/bin/same-graphs" --test graphs=same-graphs)
+		real=(--share "$share" --file "$here/programs/same-graphs:/usr/bin/same-graphs" --test graphs=same-graphs)
 	fi
 	bfs_arguments
 	if [ "$name" = graphs ]; then
-		arguments+=(--file "$here/noisy:/usr/bin/noisy" --test noisy=noisy --file "$kselftests/life_test")
+		arguments+=(--file "$here/programs/noisy:/usr/bin/noisy" --test noisy=noisy --file "$kselftests/life_test")
 		arguments+=(--file "$kselftests/gtu_test" --test "gtu1=GTU_DEVICE=/dev/gtu1 gtu_test")
 		arguments+=(--test "life-beside=noisy life")
 	fi
@@ -210,7 +210,7 @@ sound_bringup() {
 bringup_guest() {
 	local bug arguments=()
 
-	arguments+=(--file "$here/bringup-bugs:/usr/bin/bringup-bugs")
+	arguments+=(--file "$here/programs/bringup-bugs:/usr/bin/bringup-bugs")
 	arguments+=(--test "memory=echo 4 >/proc/sys/vm/nr_hugepages; grep -q 'HugePages_Free: *[2-9]' /proc/meminfo")
 	for bug in $bringup_bugs; do
 		arguments+=(--also "--bug $bug")
@@ -251,21 +251,21 @@ arm64_guest() {
 # supplies_guest: that device takes a clock, a reset line and a power domain, of a module that comes behind the driver
 supplies_guest() {
 	inside=$root/build/arm64/gtu kselftests=$root/build/arm64/kselftest
-	timed "module for its supplies" "$here/build-module.sh" --kernel arm64 --of "$here/provider" W=1 ||
+	timed "module for its supplies" "$here/build/build-module.sh" --kernel arm64 --of "$here/programs/provider" W=1 ||
 		{ echo "not ok - gtu_supplies.ko builds"; return; }
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
 	first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
 	# the kernel would wait for what a device needs for a time of its own
 	boot supplies arm64 --supplies --word "deferred_probe_timeout=-1 cma=0" --limit 400 --test-limit 120 \
 		--file "$(module_folder arm64)-provider/gtu_supplies.ko:/usr/bin/gtu_supplies.ko" \
-		--file "$here/supplies:/usr/bin/supplies" --file "$kselftests/sleep_test" \
+		--file "$here/programs/supplies:/usr/bin/supplies" --file "$kselftests/sleep_test" \
 		--test "deferred=supplies deferred" --test "check=gtu fdt check system" --test "unbind=supplies unbind" \
 		--test "sleep-devices=supplies sleep devices" --test "sleep-platform=supplies sleep platform" \
 		--test "sleep-until-alarm=supplies sleep alarm" --test "fails=supplies fails" --test "wakes=supplies wakes" \
 		--test "taken=supplies taken" --file "$kselftests/charge_test" --test "charge-without-cma=charge_test"
 }
 
-. "$here/plans_life.sh"
+. "$here/plans/plans_life.sh"
 
 run_plan() (
 	# a folder of its own: plans run beside each other
@@ -343,7 +343,7 @@ run_plan() (
 		need distribution
 		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 12 "$graph" >&2 || die "cannot make a graph"
 		boot "$1" distribution --door compiled-in --devices 3 --ports --absent gtu2 --monitor --test-limit 180 \
-			--file "$here/slots:/usr/bin/slots" --test "errors=slots errors UNSUP MALF_TLP" \
+			--file "$here/programs/slots:/usr/bin/slots" --test "errors=slots errors UNSUP MALF_TLP" \
 			--test "unplug=slots unplug" --test "plug=slots plug" ;;
 	compiled-in-iommu)
 		need_compiled_in

@@ -3,13 +3,13 @@
 #
 # Builds gtu.ko against a kernel's headers, from copies, so that the source tree stays clean.
 #
-#   tests/guest/build-module.sh [HEADERS [FOLDER]] [MAKE ARGUMENTS]     the distribution's kernel; build/module
-#   tests/guest/build-module.sh --kernel NAME [MAKE ARGUMENTS]          build/module-NAME (see get-kernel.sh)
-#   tests/guest/build-module.sh --kernel NAME --of FOLDER [MAKE ARGUMENTS]   not gtu.ko but what the Kbuild of that
+#   tests/guest/build/build-module.sh [HEADERS [FOLDER]] [MAKE ARGUMENTS]     the distribution's kernel; build/module
+#   tests/guest/build/build-module.sh --kernel NAME [MAKE ARGUMENTS]          build/module-NAME (see get-kernel.sh)
+#   tests/guest/build/build-module.sh --kernel NAME --of FOLDER [MAKE ARGUMENTS]   not gtu.ko but what the Kbuild of that
 #                                                                       folder says; build/module-NAME-FOLDER
 set -u
 arguments=() from=(driver include Kbuild)
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../common.sh"
 
 if [ "${1:-}" = --kernel ]; then
 	[ $# -ge 2 ] || die "--kernel needs a value: one of" $(kernel_names)

@@ -2,7 +2,7 @@
 #
 # Kernel 7.2, from a newer Debian's backports: image, headers and the compiler that modules for it are built with, with
 # all that those need, unpacked into a tree in which the build runs (`make`, by chroot: only root can).
-# For tests/guest/get-kernel.sh.
+# For tests/guest/build/get-kernel.sh.
 base=trixie suite=trixie-backports
 
 key() { echo "7.2 of $suite 1"; }
@@ -14,7 +14,7 @@ make_kernel() {
 	new_state "$apt" "$mirror" $base $suite || die "the index of $suite could not be loaded. Is the network there?"
 	release=$(private_apt "$apt" apt-cache search --names-only '^linux-image-7\.2\.[0-9.]*\+deb[0-9]*-amd64$' |
 		sed 's/^linux-image-\([^ ]*\).*/\1/' | sort -V | tail -1)
-	[ -n "$release" ] || die "$suite has no kernel 7.2 any more: tests/guest/kernel/7.2.sh needs another suite"
+	[ -n "$release" ] || die "$suite has no kernel 7.2 any more: tests/guest/build/kernel/7.2.sh needs another suite"
 	say "loading kernel $release and its compiler (about 200 MB)"
 	private_apt "$apt" apt-get install -y --no-install-recommends --download-only "linux-headers-$release" \
 		make bash coreutils sed grep mawk findutils base-files >/dev/null || die "the headers of $release could not be loaded"

@@ -5,8 +5,8 @@
 # word arm64 build/guest/qemu-arm64/run, which emulates that. The machine's own if it can; else a newer Debian's, unpacked (not installed) from the mirror that the
 # machine's own apt sources name, by apt itself with a state of its own. Needs no root.
 set -u
-. "$(dirname "$0")/common.sh"
-. "$here/apt.sh"
+. "$(dirname "$0")/../common.sh"
+. "$here/build/apt.sh"
 
 dir=$cache/qemu program=qemu-system-x86_64 wanted="qemu-system-x86 seabios" machine=q35
 case ${1:-x86} in
@@ -22,7 +22,7 @@ can_attach() {
 }
 
 write_run() {
-	printf '#!/bin/sh\n# made by tests/guest/get-qemu.sh\n%s\n' "$1" >"$dir/run.new" &&
+	printf '#!/bin/sh\n# made by tests/guest/build/get-qemu.sh\n%s\n' "$1" >"$dir/run.new" &&
 		chmod +x "$dir/run.new" && mv "$dir/run.new" "$dir/run"
 }
 

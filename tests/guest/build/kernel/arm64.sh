@@ -2,7 +2,7 @@
 #
 # The distribution's kernel 6.1 for arm64, whose devices a device tree describes: image and headers of the mirror that
 # the machine's apt sources name, unpacked; the programs that modules are built with are this machine's own. For
-# tests/guest/get-kernel.sh.
+# tests/guest/build/get-kernel.sh.
 suite=bookworm
 
 # A newer build of it is no reason to load it again. The number goes up with every change that makes another.
@@ -15,7 +15,7 @@ make_kernel() {
 	new_state "$apt" "$mirror" $suite || die "the index of $suite for arm64 could not be loaded. Is the network there?"
 	release=$(private_apt "$apt" apt-cache search --names-only '^linux-image-6\.1\.0-[0-9]*-arm64$' |
 		sed 's/^linux-image-\([^ ]*\).*/\1/' | sort -V | tail -1)
-	[ -n "$release" ] || die "$suite has no kernel 6.1 for arm64: tests/guest/kernel/arm64.sh needs another suite"
+	[ -n "$release" ] || die "$suite has no kernel 6.1 for arm64: tests/guest/build/kernel/arm64.sh needs another suite"
 	say "loading kernel $release (about 75 MB)"
 	private_apt "$apt" apt-get download linux-image-$release linux-headers-$release \
 		linux-headers-${release%-arm64}-common >&2 || die "the packages of kernel $release could not be loaded"

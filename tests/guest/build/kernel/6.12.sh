@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The next long-term kernel, 6.12, from the backports of the mirror that the machine's apt sources name: image,
-# headers and the programs that modules are built with, unpacked. For tests/guest/get-kernel.sh.
+# headers and the programs that modules are built with, unpacked. For tests/guest/build/get-kernel.sh.
 suite=bookworm-backports
 
 # A newer build of it is no reason to load it again. The number goes up with every change that makes another.
@@ -13,7 +13,7 @@ make_kernel() {
 	new_state "$apt" "$mirror" $suite || die "the index of $suite could not be loaded. Is the network there?"
 	release=$(private_apt "$apt" apt-cache search --names-only '^linux-image-6\.12\.[0-9.]*\+deb[0-9]*-amd64$' |
 		sed 's/^linux-image-\([^ ]*\).*/\1/' | sort -V | tail -1)
-	[ -n "$release" ] || die "$suite has no kernel 6.12 any more: tests/guest/kernel/6.12.sh needs another suite"
+	[ -n "$release" ] || die "$suite has no kernel 6.12 any more: tests/guest/build/kernel/6.12.sh needs another suite"
 	say "loading kernel $release (about 125 MB)"
 	for name in linux-image-$release linux-headers-$release linux-headers-${release%-amd64}-common \
 		linux-kbuild-${release%-amd64}; do

@@ -4,14 +4,14 @@
 # Makes a kernel for guests, build/guest/kernel-NAME: vmlinuz, the modules that guests use (lib/modules), its
 # `release`, and `headers`, what a module is built with.
 #
-#   tests/guest/get-kernel.sh [NAME]...     the kernels of tests/guest/kernel/*.sh [distribution]
-#   tests/guest/get-kernel.sh --check NAME  nothing is made; exit status 1 when it is not there
-#   tests/guest/get-kernel.sh --list        their names
+#   tests/guest/build/get-kernel.sh [NAME]...     the kernels of tests/guest/build/kernel/*.sh [distribution]
+#   tests/guest/build/get-kernel.sh --check NAME  nothing is made; exit status 1 when it is not there
+#   tests/guest/build/get-kernel.sh --list        their names
 #
 # What is there, whole and made from the same is kept. A kernel appears under its name when it is complete.
 set -u
-. "$(dirname "$0")/common.sh"
-. "$here/apt.sh"
+. "$(dirname "$0")/../common.sh"
+. "$here/build/apt.sh"
 
 # the shared folder (9p over virtio) is all that a guest needs beyond what is built in
 modules="fs/9p fs/netfs fs/fscache net/9p drivers/virtio"
@@ -59,7 +59,7 @@ complete() {
 # get NAME: in a shell of its own, since each kernel's script defines the same names
 get() (
 	dir=$cache/kernel-$1
-	. "$here/kernel/$1.sh"
+	. "$here/build/kernel/$1.sh"
 	wanted=$(key) || exit 1
 	complete "$dir" "$wanted" && exit 0
 	[ -n "$check" ] && exit 1

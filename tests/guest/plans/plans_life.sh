@@ -12,7 +12,7 @@ life_guest() {
 
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 12 "$graph" >&2 || die "cannot make a graph"
 	arguments+=(--also "--without seek" --also "--fault lose-irq" --also "" --serve --fault --serve power-loss=1)
-	arguments+=(--file "$here/slots:/usr/bin/slots" --file "$kselftests/sleep_test")
+	arguments+=(--file "$here/programs/slots:/usr/bin/slots" --file "$kselftests/sleep_test")
 	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test" --test "sleep-under-bfs=slots sleep /graph.gtu")
 	arguments+=(--test "sleep-without-seek=GTU_DEVICE=/dev/gtu1 GTU_SLEEP=devices sleep_test told_where_it_cannot_be_kept")
 	arguments+=(--file "$kselftests/life_test" --test "epochs-anew=life_test function_reset_again")
@@ -27,7 +27,7 @@ life_guest() {
 fuzz_kernel() {
 	[ -z "${GTU_FUZZ_KERNEL:-}" ] || { echo "$GTU_FUZZ_KERNEL"; return; }
 	[ -z "${GTU_ALL:-}" ] || make -s -C "$root" guest-tools KERNEL=debug-6.12 >&2
-	"$here/get-kernel.sh" --check debug-6.12 2>/dev/null && echo debug-6.12 && return
+	"$here/build/get-kernel.sh" --check debug-6.12 2>/dev/null && echo debug-6.12 && return
 	say "fuzzing without coverage: kernel 'debug-6.12' is not there (make guest-tools KERNEL=debug-6.12)"
 	echo 6.12
 }
@@ -37,7 +37,7 @@ fuzz_module() {
 	local coverage=
 
 	[ "$1" = debug-6.12 ] && coverage=KCOV_INSTRUMENT=y
-	timed "module for $1" "$here/build-module.sh" "$cache/kernel-$1/headers" "$2" $coverage
+	timed "module for $1" "$here/build/build-module.sh" "$cache/kernel-$1/headers" "$2" $coverage
 }
 
 # fuzz_boot NAME KERNEL MODULE-FOLDER FUZZER-ARGUMENTS: beside the device one that checks no access itself
@@ -127,6 +127,6 @@ planted_guest() {
 # vfio_guest: the device given to a program behind an IOMMU. A kernel that has VFIO built in.
 vfio_guest() {
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
-	boot vfio debug-6.12 --iommu --mem 1G --limit 900 --test-limit 400 --file "$here/vfio:/usr/bin/vfio" \
+	boot vfio debug-6.12 --iommu --mem 1G --limit 900 --test-limit 400 --file "$here/programs/vfio:/usr/bin/vfio" \
 		--test "vfio=vfio bringup" --test "rescan=vfio rescan"
 }

@@ -4,11 +4,11 @@
 # Makes build/guest/cross-arm64: what user space for arm64 is built with (include, lib) and runs with (lib, busybox)
 # beside the cross compiler's own C library; unpacked (not installed) from the mirror that the machine's apt sources name. Needs no root.
 #
-#   tests/guest/get-cross.sh             what is there, whole and made from the same is kept
-#   tests/guest/get-cross.sh --check     nothing is made; exit status 1 when it is not there
+#   tests/guest/build/get-cross.sh             what is there, whole and made from the same is kept
+#   tests/guest/build/get-cross.sh --check     nothing is made; exit status 1 when it is not there
 set -u
-. "$(dirname "$0")/common.sh"
-. "$here/apt.sh"
+. "$(dirname "$0")/../common.sh"
+. "$here/build/apt.sh"
 
 dir=$cache/cross-arm64 suite=bookworm
 packages="busybox-static libfdt-dev libfdt1 libzstd-dev libzstd1 liblzma-dev liblzma5 zlib1g-dev zlib1g libexpat1-dev libexpat1"

@@ -3,14 +3,14 @@
 #
 # Makes a guest's initial RAM disk.
 #
-#   tests/guest/make-initrd.sh OUT [--kernel NAME] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
+#   tests/guest/build/make-initrd.sh OUT [--kernel NAME] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
 #
 # --kernel   which kernel's own modules to bring [distribution]
 # --module   a kernel module that is loaded (a test) at this place among the tests, and unloaded behind the last
 # --file     a file or folder; DEST is absolute [/usr/bin/NAME]. Programs bring the libraries they need
 # --test     a command that init runs, with a name without blanks
 set -u
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../common.sh"
 
 [ $# -ge 1 ] || die "usage: make-initrd.sh OUT [--kernel NAME] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]..."
 out=$1
@@ -64,8 +64,8 @@ mkdir -p "$tree"/{bin,etc,modules}
 # it becomes the guest's root folder, which others than root must be able to enter
 chmod 755 "$tree"
 cp "$busybox" "$tree/bin/busybox"
-cp "$here/init" "$tree/init"
-grep -v "^#" "$here/splats" >"$tree/splats"
+cp "$here/programs/init" "$tree/init"
+grep -v "^#" "$here/programs/splats" >"$tree/splats"
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$tree/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
 : >"$tree/tests"

@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: MIT
-#
-# The same of 6.12, with KCOV and UBSAN (debug-6.12.config). For tests/guest/get-kernel.sh.
-. "$here/kernel/debug.sh"
-source=linux-source-6.12
-suites="bookworm bookworm-updates bookworm-backports"
-configs+=("$here/kernel/debug-6.12.config")

@@ -51,7 +51,7 @@ struct gtu_place_options {
 	uint64_t gpu_memory;
 	uint32_t plain_weights;		/* non-zero: weights stay beside the edge list, never packed into it */
 	/*
-	 * Non-zero: lists are compressed (libruntime/coded.h) and decoded by the kernels; edge_bytes must be 0. Graphs from
+	 * Non-zero: lists are compressed (libruntime/graph/coded.h) and decoded by the kernels; edge_bytes must be 0. Graphs from
 	 * a compressed container are without it, too, where edge_bytes is 0 and a plain list would not go to the card.
 	 */
 	uint32_t compressed;

@@ -126,7 +126,7 @@ int gtu_graph_save(const struct gtu_graph *g, const char *path,
 		   const struct gtu_progress *progress, struct gtu_error *err);
 
 /*
- * The same with compressed edge lists (libruntime/coded.h): smaller, and decoded into memory whenever it is opened.
+ * The same with compressed edge lists (libruntime/graph/coded.h): smaller, and decoded into memory whenever it is opened.
  * GTU_ERR_UNSUPPORTED: the graph has more than 2^32 vertices.
  */
 int gtu_graph_save_compressed(const struct gtu_graph *g, const char *path, const struct gtu_progress *progress,

@@ -88,7 +88,7 @@ struct gtu_backend_ops {
 
 extern const struct gtu_backend_ops gtu_backend_model;	/* backend_model.c */
 extern const struct gtu_backend_ops gtu_backend_chardev; /* backend_chardev.c */
-extern const struct gtu_backend_ops gtu_backend_cuda;	/* cuda/backend.c */
+extern const struct gtu_backend_ops gtu_backend_cuda;	/* backend/cuda/backend.c */
 
 struct gtu_device {
 	const struct gtu_backend_ops *ops;

@@ -11,7 +11,7 @@ check "there is a picture with names" test "$(wc -l <names)" -ge 40
 found() {
 	local folder
 
-	for folder in . include include/gtu firmware-model libruntime driver tools Documentation libruntime/read; do
+	for folder in . include include/gtu firmware-model libruntime driver tools Documentation libruntime/graph/read; do
 		[ -e "$root/$folder/$1" ] && return
 	done
 	echo "$1 is in the page, and nowhere in the source" >&2

@@ -39,17 +39,18 @@ else
 fi
 
 # the unit, where its own comment puts it
-mkdir model
-cp "$root"/firmware-model/*.[ch] model
-cp "$root/Documentation/examples/unit.c" model/degrees.c
-units=$(sed -n 's/^#define GTU_UNITS[^0-9]*\([0-9]*\)u$/\1/p' model/core.h)
+mkdir -p firmware-model/units/degrees
+cp -r "$root"/firmware-model/{device,units} firmware-model
+cp "$root/Documentation/examples/unit.c" firmware-model/units/degrees/degrees.c
+model=firmware-model/device
+units=$(sed -n 's/^#define GTU_UNITS[^0-9]*\([0-9]*\)u$/\1/p' $model/core.h)
 check "the number of units is where the comment says" test -n "$units"
-sed -i "s/^\(#define GTU_UNITS[^0-9]*\)${units}u/\1$((units + 1))u/" model/core.h
-sed -i 's/^extern const struct gtu_unit gtu_unit_zcm;.*/&\nextern const struct gtu_unit gtu_unit_degrees;/' model/device.h
-sed -i 's/&gtu_unit_zcm,$/\&gtu_unit_zcm, \&gtu_unit_degrees,/' model/device.c
-sed -i 's/offset <= GTU_PAGE_ZCM + GTU_PAGE - 1/offset <= 0x6000 + GTU_PAGE - 1/' model/device.c
-check "and so are the other places" grep -q 'offset <= 0x6000 + GTU_PAGE - 1' model/device.c
-check "in the table and its header, too" test "$(grep -c gtu_unit_degrees model/device.h model/device.c | grep -c ':1$')" -eq 2
+sed -i "s/^\(#define GTU_UNITS[^0-9]*\)${units}u/\1$((units + 1))u/" $model/core.h
+sed -i 's/^extern const struct gtu_unit gtu_unit_zcm;.*/&\nextern const struct gtu_unit gtu_unit_degrees;/' $model/device.h
+sed -i 's/&gtu_unit_zcm,$/\&gtu_unit_zcm, \&gtu_unit_degrees,/' $model/device.c
+sed -i 's/offset <= GTU_PAGE_ZCM + GTU_PAGE - 1/offset <= 0x6000 + GTU_PAGE - 1/' $model/device.c
+check "and so are the other places" grep -q 'offset <= 0x6000 + GTU_PAGE - 1' $model/device.c
+check "in the table and its header, too" test "$(grep -c gtu_unit_degrees $model/device.h $model/device.c | grep -c ':1$')" -eq 2
 cat >use.c <<'END'
 #include <stdio.h>
 #include <gtu/gtu.h>
@@ -89,11 +90,11 @@ END
 build_unit() {
 	local file
 
-	for file in model/*.c; do
-		gcc -std=gnu11 -O0 -Wall -Wextra -Werror -Wno-psabi -D_GNU_SOURCE -Imodel -I"$root/include" -c "$file" -o "${file%.c}.o" ||
+	for file in $(find firmware-model -name '*.c'); do
+		gcc -std=gnu11 -O0 -Wall -Wextra -Werror -Wno-psabi -D_GNU_SOURCE -I. -I"$root/include" -c "$file" -o "${file%.c}.o" ||
 			return 1
 	done
-	gcc -I"$root/include" use.c model/*.o "$bin/libgtu.a" -lfdt -llzma -lz -lzstd -lexpat -lm -lpthread -ldl -o use
+	gcc -I"$root/include" use.c $(find firmware-model -name '*.o') "$bin/libgtu.a" -lfdt -llzma -lz -lzstd -lexpat -lm -lpthread -ldl -o use
 }
 check "a device with the new unit builds" build_unit
 check "a job for it runs" ./use

@@ -6,7 +6,7 @@
 #
 #   tests/guest/edit-tree.sh [--supplies] OUT GTU QEMU ARGUMENT...
 #
-# --supplies   it has a clock, a reset line and a power domain, of the node that provider/gtu_supplies.c drives
+# --supplies   it has a clock, a reset line and a power domain, of the node that programs/provider/gtu_supplies.c drives
 set -u
 . "$(dirname "$0")/common.sh"
 

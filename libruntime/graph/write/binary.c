@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* EMOGI's and GAP's binary formats (read/emogi.c and read/gap.c say where they come from). Little-endian. */
+/* EMOGI's and GAP's binary formats (graph/read/emogi.c and graph/read/gap.c say where they come from). Little-endian. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Graphs into files of other programs. What a format cannot hold is refused with a sentence, or adapted and told of;
- * what is written reads back as the graph it was (tests/unit/test_write.c).
+ * what is written reads back as the graph it was (tests/unit/graph/test_write.c).
  */
 #include <math.h>
 #include <stdarg.h>

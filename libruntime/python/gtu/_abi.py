@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-libgtu.so.1 as ctypes sees it: structs, constants and prototypes of include/gtu/*.h and include/uapi/gtu/hw.h, and finding the library.
+libgtu.so.1 as ctypes sees it: structs, constants and prototypes of include/gtu/*.h and include/uapi/gtu/hw.h, and
+finding the library.
 
 tests/test_abi.py compiles the headers and compares each of them, so that they cannot drift: what is not in the
 tables here is not called.

@@ -166,7 +166,8 @@ CPU_FLAGS := -Iinclude -I. -std=c++17 -Wall -Wextra -Wno-unknown-pragmas \
 RECORDS_SRC := tests/cuda/records.cu include/gtu/warp_records.cuh include/uapi/gtu/hw.h
 build/tests/fake/kernels.list: $(CUDA_SRC) $(RECORDS_SRC)
 	@mkdir -p $(@D)
-	$(Q)printf '#include "%s"\n' $(CUDA)/kernels.cu tests/cuda/records.cu | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | tr '\n\t' '  ' | tr -s ' ' | \
+	$(Q)printf '#include "%s"\n' $(CUDA)/kernels.cu tests/cuda/records.cu | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | \
+		tr '\n\t' '  ' | tr -s ' ' | \
 		grep -oE '$(CPU_KERNEL)' | sed -E 's/.* ([a-z0-9_]+)\($$/KERNEL(\1)/' >$@.part
 	@mv $@.part $@
 build/tests/fake/kernels_cpu.o: tests/fake/kernels_cpu.cpp tests/fake/cuda_cpu.h build/tests/fake/kernels.list

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tools/support/cli.h"
-#include "lab_plot.h"
+#include "tools/report/lab_plot.h"
 #include "tools/report/report.h"
 #include "tools/support/whole_file.h"
 

@@ -6,7 +6,7 @@
 #include "gtu/graph.h"
 #include "firmware-model/lab/engine/machine.h"
 #include "lab_sweep.h"
-#include "lab_table.h"
+#include "tools/report/lab_table.h"
 
 #define LAB_RUN_GRAPHS 16
 

@@ -4,7 +4,7 @@
 #define GTU_LAB_SWEEP_H
 
 #include "gtu/error.h"
-#include "lab_table.h"
+#include "tools/report/lab_table.h"
 
 #define LAB_SWEEP_VALUES 16u
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/experiments/lab_plot.h"
-#include "tools/experiments/lab_table.h"
+#include "lab_plot.h"
+#include "lab_table.h"
 #include "report.h"
 
 void report_title_lab(const struct json_value *doc, char *text, size_t size)

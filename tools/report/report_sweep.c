@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/experiments/lab_table.h"
+#include "lab_table.h"
 #include "report.h"
 
 #define LINES 8u			/* that a chart can tell apart */

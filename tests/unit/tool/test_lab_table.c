@@ -8,8 +8,8 @@
 
 /* these belong to the tool, which tests do not link */
 #include "tools/support/json.c"
-#include "tools/experiments/lab_plot.c"
-#include "tools/experiments/lab_table.c"
+#include "tools/report/lab_plot.c"
+#include "tools/report/lab_table.c"
 #include "tools/support/svg.c"
 
 TEST(rank_correlation_is_that_of_ranks)

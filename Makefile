@@ -27,13 +27,6 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 JOBS ?= $(shell nproc)
 
-# Debian's names; "a,b" is either.
-BUILD_PACKAGES := gcc libc6-dev libfdt-dev libzstd-dev liblzma-dev zlib1g-dev libexpat1-dev
-TEST_PACKAGES = clang libclang-rt-14-dev,libclang-rt-19-dev valgrind pkg-config g++ python3 xz-utils zstd \
-	man-db groff mandoc zsh dpkg-dev debhelper dh-dkms dh-python fakeroot \
-	python3-numpy python3-scipy python3-networkx python3-pip python3-setuptools mypy \
-	$(GUEST_PACKAGES)
-
 ROOT := $(CURDIR)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
@@ -84,7 +77,7 @@ $(B)/.headers:
 	@mkdir -p $(@D)
 	@printf '#include <%s>\n' $(HEADERS) | $(CC) $(CPPFLAGS) -fsyntax-only -x c - 2>/dev/null || { \
 		echo "gtu: no C compiler, or a library's headers are missing: 'make deps' as root installs" >&2; \
-		echo "     $(BUILD_PACKAGES)" >&2; exit 1; }
+		echo "     $$(packaging/need --list build)" >&2; exit 1; }
 	@touch $@
 
 $(B)/obj/%.o: %.c | $(B)/.headers
@@ -194,6 +187,9 @@ $(RECORDS_FATBIN): $(RECORDS_SRC)
 		-gencode arch=compute_80,code=compute_80 -Iinclude -o $@ tests/cuda/records.cu
 endif
 
+# what these open at run time
+$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_records): | $(FAKE_CUDA) $(RECORDS_FATBIN)
+
 .PHONY: unit-tests
 unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(RECORDS_FATBIN)
 
@@ -227,26 +223,31 @@ fuzz-descriptors: $(B)/tests/test_hostile
 
 # ---- What a person calls ---------------------------------------------------------------------
 
-.PHONY: help deps test run install lab
+.PHONY: help deps test test-quick fresh-test run install lab
 help:
 	@sed -n '3,/^$$/s/^#  \?//p' Makefile
 	@echo "make run GRAPH=file SOURCE=id ALGO=bfs|sssp|pr|cc|bc|gc|kc|cdlp|lcc UNIT=none|scu|scu-basic|iru|peg|weaver"
 	@echo "make test TESTS='unit/test_x cli'   groups or names: unit san cli fuzz valgrind guest"
+	@echo "make test-quick                     unit and cli tests without the slow ones, in less than 3 minutes"
+	@echo "make fresh-test SUITE=trixie        make run and make test in an empty Debian (bookworm or trixie), as root"
 	@echo "make deps | unit-tests | fuzzers    packages; test programs; libFuzzer programs"
 	@echo "make fuzz-descriptors COUNT=1e8     random descriptors on the model, between guard pages"
 	@echo "make man                            the man pages, in build/man: man -l build/man/man1/gtu.1"
 	@echo "make deb | deb-test                 Debian packages, in build/deb; they are installed into an empty Debian"
 
 deps:
-	@packaging/need $(BUILD_PACKAGES)
+	@packaging/need build
 
-# What only tests need may be missing: those tests are skipped then, and say so.
+# tests/run installs and builds what the chosen tests need. A missing package skips the tests that need it, by name.
 test: deps
-	@packaging/need $(TEST_PACKAGES) || true
-	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all unit-tests man completion
-	@$(MAKE) $(if $(V),,-s) -j$(JOBS) SAN=1 all unit-tests
-	@if command -v $(CLANG) >/dev/null; then $(MAKE) $(if $(V),,-s) -j$(JOBS) fuzzers; fi
-	@tests/run $(TESTS)
+	@V='$(V)' JOBS='$(JOBS)' CLANG='$(CLANG)' tests/run $(TESTS)
+
+test-quick: deps
+	@V='$(V)' JOBS='$(JOBS)' tests/run --quick
+
+# Both commands of the README in an empty Debian; as root, with a network.
+fresh-test:
+	@packaging/fresh-test '$(or $(SUITE),bookworm)'
 
 run: deps
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all
@@ -271,17 +272,16 @@ uninstall: man completion
 	$(Q)$(foreach w,$(INSTALL_WORDS),$(w)='$($(w))') packaging/install uninstall
 
 # Debian packages, in build/deb; deb-test installs, upgrades and removes them in an empty Debian (SUITE=trixie: 13).
-DEB_PACKAGES := dpkg-dev debhelper dh-dkms dh-python lintian fakeroot
 .PHONY: deb deb-test
 deb: deps
-	@packaging/need $(DEB_PACKAGES)
+	@packaging/need packages lintian
 	@packaging/make-deb
 	@lintian --fail-on error,warning build/deb/*.changes
 
 deb-test:
 	@packaging/deb-test build/deb
 
-# The virtual machine's tests: GUEST_PACKAGES and the target guest-test.
+# Targets for virtual machines: guest, guest-test and others.
 -include tests/guest/guest.mk
 
 .SECONDARY:

@@ -15,12 +15,6 @@
 #                       (7.2 or later; it stays as it is), of the Debian release QEMU_SUITE=trixie, else of this machine's
 #                       release; QEMU_TARGETS='x86_64-softmmu aarch64-softmmu'
 
-# Debian's names of what guests need; module: headers and what building against them takes; then what the debug
-# kernel's build takes, 32-bit programs, and what checks the driver. Not gcc-multilib, which no cross compiler may stand
-# beside: what it depends on, named after the compiler's version.
-GUEST_PACKAGES = make linux-headers-amd64 kmod cpio busybox-static gzip flex bison bc libelf-dev perl \
-	gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-multilib sparse coccinelle dwarves gcc-aarch64-linux-gnu libc6-dev-arm64-cross device-tree-compiler dt-schema
-
 SHARE ?= $(ROOT)/build/guest/share
 MEM ?= 1G
 KERNEL ?= distribution
@@ -28,11 +22,11 @@ DEVICES ?= 1
 
 .PHONY: guest-packages guest-tools guest-tools-test guest-tools-all module guest-test guest-test-all guest-graphs guest
 guest-packages:
-	@packaging/need $(GUEST_PACKAGES)
+	@packaging/need --optional module guest multilib check-driver arm64 device-tree dt-schema
 
 # what cannot be installed may not be needed by what follows, which says so if it is
 guest-tools:
-	@$(MAKE) guest-packages || true
+	@$(MAKE) guest-packages
 	@tests/guest/build/get-qemu.sh $(filter arm64,$(KERNEL))
 	@tests/guest/build/get-kernel.sh '$(KERNEL)'
 

@@ -420,6 +420,21 @@ static void read_link(struct access *a)
 		snprintf(a->link, sizeof(a->link), "%.40s x%.40s", text[0], text[1]);
 }
 
+/* Read-only, so that a foreign function is named where its configuration space cannot be written to. */
+static int identify(struct access *a, const struct access_permission *may, struct gtu_error *err)
+{
+	struct pci *p = pci(a);
+	int rc;
+
+	p->config = open(file_of(p->address, "config"), O_RDONLY | O_CLOEXEC);
+	if (p->config < 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot open the configuration space of %s: %s", p->address, strerror(errno));
+	rc = may->force ? 0 : access_kind(a, p->address, err);
+	close(p->config);
+	p->config = -1;
+	return rc;
+}
+
 /* The bus is scanned again; @address, if it is there, is removed before. Nobody else's function is. */
 static int rescan(struct access *a, const char *address, const struct access_permission *may, struct gtu_error *err)
 {
@@ -430,13 +445,7 @@ static int rescan(struct access *a, const char *address, const struct access_per
 
 	if (address && !access(file_of(address, "config"), F_OK)) {
 		snprintf(p->address, sizeof(p->address), "%s", address);
-		p->config = open(file_of(address, "config"), O_RDONLY | O_CLOEXEC);
-		if (p->config < 0)
-			return gtu_fail(err, GTU_ERR_FAIL, "cannot open the configuration space of %s: %s", address, strerror(errno));
-		if (!may->force)
-			rc = access_kind(a, p->address, err);
-		close(p->config);
-		p->config = -1;
+		rc = identify(a, may, err);
 		driver_of(address, driver, sizeof(driver));
 		if (!rc && *driver && !may->unbind)
 			rc = owned(address, driver, err);
@@ -450,20 +459,16 @@ static int rescan(struct access *a, const char *address, const struct access_per
 static int open_function(struct access *a, const struct access_permission *may, struct gtu_error *err)
 {
 	struct pci *p = pci(a);
-	int rc;
+	int rc = identify(a, may, err);
 
+	if (!rc)
+		rc = take_from_driver(p, may, err);
+	if (rc)
+		return rc;
 	p->config = open(file_of(p->address, "config"), O_RDWR | O_CLOEXEC);
 	if (p->config < 0)
 		return gtu_fail(err, GTU_ERR_FAIL, "cannot open the configuration space of %s: %s%s", p->address, strerror(errno),
 				errno == EACCES ? " (this needs root)" : "");
-	rc = may->force ? 0 : access_kind(a, p->address, err);
-	if (!rc)
-		rc = take_from_driver(p, may, err);
-	if (rc) {
-		close(p->config);	/* somebody else's: not even its command register is ours */
-		p->config = -1;
-		return rc;
-	}
 	p->command = (uint16_t)config_read(a, PCI_COMMAND, 2);
 	config_write(a, PCI_COMMAND, 2, (p->command | PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_DISABLE) & ~PCI_COMMAND_MASTER);
 	return map_bars(p, err);

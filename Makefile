@@ -105,6 +105,13 @@ $(B)/liblab.a: $(LAB_OBJ)
 	@rm -f $@
 	$(call say,AR,$@)
 	$(Q)$(AR) qcs $@ $^
+
+# What of the tool is no verb: the tests link it too.
+$(B)/libtools.a: $(filter-out $(B)/obj/tools/cmd/%,$(TOOL_OBJ))
+	@rm -f $@
+	$(call say,AR,$@)
+	$(Q)$(AR) qcs $@ $^
+
 # .incbin leaves no trace in the dependencies that the compiler writes
 $(B)/obj/firmware-model/lab/engine/machines.o: $(wildcard firmware-model/machines/*.machine)
 
@@ -114,13 +121,13 @@ $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
 		-Wl,--no-undefined -o $@.$(ABI) $(LIB_OBJ) $(LIBS)
 	@ln -sf libgtu.so.$(ABI) $@
 
-$(B)/gtu: $(TOOL_OBJ) $(B)/liblab.a $(B)/libgtu.a
+$(B)/gtu: $(filter $(B)/obj/tools/cmd/%,$(TOOL_OBJ)) $(B)/libtools.a $(B)/liblab.a $(B)/libgtu.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(B)/liblab.a $(B)/libgtu.a $(LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # build/tests/test_x from tests/unit/FOLDER/test_x.c
 $(foreach s,$(UNIT_SRC),$(eval $(B)/tests/$(basename $(notdir $s)): $(B)/obj/$(s:.c=.o)))
-$(UNIT_BIN): $(B)/obj/tests/unit/harness.o $(B)/liblab.a $(B)/libgtu.a
+$(UNIT_BIN): $(B)/obj/tests/unit/harness.o $(B)/libtools.a $(B)/liblab.a $(B)/libgtu.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)

@@ -6,9 +6,7 @@
 #include <math.h>
 
 #include "firmware-model/lab/kernels/iru_graph.h"
-
-/* the reference belongs to the tool, which tests do not link */
-#include "tools/reference/reference.c"
+#include "tools/reference/reference.h"
 
 static bool same(const struct gtu_graph *g, unsigned algorithm, uint32_t source, uint32_t iterations,
 		 const uint32_t *got)

@@ -4,9 +4,7 @@
 
 #include "firmware-model/lab/kernels/emogi.h"
 #include "tests/unit/test.h"
-
-/* the reference belongs to the tool, which tests do not link */
-#include "tools/reference/reference.c"
+#include "tools/reference/reference.h"
 
 static struct gtu_error err;
 static struct lab_machine v100;

@@ -5,9 +5,7 @@
 #include "firmware-model/lab/units/wvr_eghw.h"
 #include "firmware-model/lab/kernels/wvr_graph.h"
 #include "tests/unit/test.h"
-
-/* the reference belongs to the tool, which tests do not link */
-#include "tools/reference/reference.c"
+#include "tools/reference/reference.h"
 
 static struct gtu_error err;
 

@@ -9,9 +9,7 @@
 #include "gtu/gtu.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-
-/* the reference belongs to the tool, which tests do not link */
-#include "tools/reference/reference.c"
+#include "tools/reference/reference.h"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
@@ -634,6 +632,13 @@ TEST(edges_beyond_2_to_the_32)
 		}
 	}
 	munmap(col, bytes);
+}
+
+static uint64_t root_of(const uint64_t *parent, uint64_t v)
+{
+	while (parent[v] != v)
+		v = parent[v];
+	return v;
 }
 
 /* Edges that leave the range alone: as if the others were not there; and the parts unite. */

@@ -10,9 +10,7 @@
 #include "gtu/gpu.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-
-/* the reference belongs to the tool, which tests do not link */
-#include "tools/reference/reference.c"
+#include "tools/reference/reference.h"
 
 
 /* On a CPU and under the sanitizers this takes minutes: each graph has a third of the placings, another one each time. */

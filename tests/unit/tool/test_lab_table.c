@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "tests/unit/test.h"
-
-/* these belong to the tool, which tests do not link */
-#include "tools/support/json.c"
-#include "tools/report/lab_plot.c"
-#include "tools/report/lab_table.c"
-#include "tools/support/svg.c"
+#include "tools/report/lab_plot.h"
+#include "tools/report/lab_table.h"
+#include "tools/support/json.h"
+#include "tools/support/svg.h"
 
 TEST(rank_correlation_is_that_of_ranks)
 {

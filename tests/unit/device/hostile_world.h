@@ -38,7 +38,7 @@ struct world {
 	struct gtu_hw_desc asked;	/* the sound context's job, while it is `waiting` */
 	bool waiting;
 	uint64_t seed, jobs, total, started, said, rss_first, rss;
-	uint64_t status[GTU_CPL_COUNT], done[OPCODES], swept, resets, moves, checked;
+	uint64_t status[GTU_CPL_COUNT], done[OPCODES], swept, resets, moves, checked, sound_jobs;
 	/* the other thread */
 	pthread_t thread;
 	pthread_mutex_t still;		/* held: memory does not change, and may go */

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <linux/pci_regs.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +32,7 @@ struct pci_function {
 	uint8_t msix[GTU_BAR_MSIX_SIZE];	/* table, then pending bits */
 	uint64_t fault[PCI_FAULTS], accesses, interrupts;
 	uint64_t mastered;		/* times that bus mastering was taken away */
-	bool stalled, gone;
+	bool stalled, gone, died;
 	enum gtu_bug bug;
 };
 
@@ -221,8 +220,13 @@ static void count_access(struct pci_function *f)
 	f->gone |= at[PCI_FAULT_ALL_ONES] && n >= at[PCI_FAULT_ALL_ONES];
 	if (at[PCI_FAULT_DIE_AT] && n >= at[PCI_FAULT_DIE_AT]) {
 		fprintf(stderr, "gtu serve: killed at access %" PRIu64 ", as --fault die-at asked\n", n);
-		kill(getpid(), SIGKILL);
+		f->died = true;
 	}
+}
+
+bool pci_function_died(const struct pci_function *f)
+{
+	return f->died;
 }
 
 void pci_function_step(struct pci_function *f, uint64_t budget)

@@ -64,6 +64,9 @@ struct dma_table *pci_function_memory(struct pci_function *f);
 int pci_function_access(struct pci_function *f, unsigned region, uint64_t offset, void *data,
 			uint32_t count, bool write, struct gtu_error *err);
 
+/* PCI_FAULT_DIE_AT has come: the caller ends the process without an answer. */
+bool pci_function_died(const struct pci_function *f);
+
 /* The eventfd that vector @vector (below pci_function_vectors()) is sent to from now on, or -1; takes it. */
 void pci_function_set_irq(struct pci_function *f, unsigned vector, int fd);
 /* Send @vector, as the device would. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <linux/vfio.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -374,6 +375,20 @@ static int run_command(struct vfio_user *vu, struct gtu_error *err)
 	return commands[command].run(vu, vu->in, bytes, err);
 }
 
+/*
+ * Ends the process without an answer (--fault die-at). The connection is shut down and emptied first: a process that ends
+ * with unread messages resets the connection, and QEMU 11.1 aborts when it reads ECONNRESET instead of an end of file
+ * (error_setv: Assertion `*errp == NULL').
+ */
+static void __attribute__((noreturn)) die(struct vfio_user *vu)
+{
+	shutdown(vu->sock, SHUT_RDWR);
+	while (recv(vu->sock, vu->in, sizeof(vu->in), MSG_DONTWAIT) > 0)
+		;
+	kill(getpid(), SIGKILL);
+	_exit(1);
+}
+
 /* The message in head and in is whole: act on it and put the reply together. */
 static int answer(struct vfio_user *vu, struct gtu_error *err)
 {
@@ -388,6 +403,8 @@ static int answer(struct vfio_user *vu, struct gtu_error *err)
 	result = run_command(vu, &why);
 	if (vu->trace)
 		trace(vu, result);
+	if (pci_function_died(vu->function))
+		die(vu);
 	if (result < 0 && vu->complaints < COMPLAINTS) {
 		fprintf(stderr, "gtu serve: refused %s: %s%s\n", command_name(vu->head.command), why.text,
 			++vu->complaints == COMPLAINTS ? " (further refusals are not shown)" : "");

@@ -323,6 +323,34 @@ TEST(fault_die_at)
 	close(sock);
 }
 
+/* Messages that it leaves unread must not reset the connection: QEMU 11.1 aborts over that. */
+TEST(fault_die_at_ends_the_stream)
+{
+	static const char *const first[] = { "--fault", "die-at=1", NULL };
+	struct {
+		struct message head;
+		uint64_t offset;
+		uint32_t region, count;
+	} ask[64];
+	int sock = start_server(first), status;
+	unsigned i;
+	char byte;
+
+	for (i = 0; i < 64; i++) {
+		memset(&ask[i], 0, sizeof(ask[i]));
+		ask[i].head = (struct message){ .id = (uint16_t)i, .command = REGION_READ, .size = sizeof(ask[i]) };
+		ask[i].offset = GTU_REG_MAGIC;
+		ask[i].count = 4;
+	}
+	CHECK(send_raw(sock, ask, sizeof(ask), NULL, 0));
+	CHECK_EQ(recv(sock, &byte, 1, 0), 0);
+	status = server_status();
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	/* also when the process has ended */
+	CHECK_EQ(recv(sock, &byte, 1, 0), 0);
+	close(sock);
+}
+
 /* ---- The process --------------------------------------------------------------------------------- */
 
 static int run_tool(const char *path, const char *const *more)

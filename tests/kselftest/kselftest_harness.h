@@ -7,6 +7,8 @@
  * Each test runs in a process of its own with a time limit, which KSELFTEST_SLOW=N makes N times as long.
  * EXPECT_* notes a failure and goes on,
  * ASSERT_* ends the test; a statement or block behind either runs on failure.
+ * A test that neither reaches an EXPECT_* or ASSERT_* of its own nor skips fails. A program whose tests all skip ends
+ * with KSFT_SKIP.
  */
 #ifndef KSELFTEST_HARNESS_H
 #define KSELFTEST_HARNESS_H
@@ -25,6 +27,12 @@
 
 #define TEST_TIMEOUT_DEFAULT 30
 
+#ifndef KSFT_SKIP
+#define KSFT_PASS 0
+#define KSFT_FAIL 1
+#define KSFT_SKIP 4
+#endif
+
 struct __test_metadata;
 struct __fixture_metadata;
 
@@ -39,9 +47,10 @@ struct __fixture_metadata {
 	struct __fixture_variant_metadata *variant, **last;
 };
 
-/* What a test's process tells its parent. */
+/* Shared by a test's process and its parent. */
 struct __test_results {
 	bool skip;
+	unsigned int checks;		/* EXPECT_* and ASSERT_* behind the setup */
 	char reason[512];
 };
 
@@ -92,6 +101,7 @@ static inline void __register_variant(struct __fixture_metadata *f,
 		(void)variant;                                                                     \
 		if (!setjmp(_metadata->env))                                                       \
 			test_name(_metadata);                                                      \
+		_metadata->failed |= __no_check(_metadata);                                        \
 	}                                                                                          \
 	static struct __test_metadata _##test_name##_object = {                                    \
 		.name = #test_name, .fixture = &_fixture_global, .fn = wrapper_##test_name,        \
@@ -151,9 +161,11 @@ static inline void __register_variant(struct __fixture_metadata *f,
                                                                                                    \
 		if (!setjmp(_metadata->env)) {                                                     \
 			fixture_name##_setup(_metadata, &self, variant);                           \
+			_metadata->results->checks = 0;                                            \
 			if (!_metadata->failed && !_metadata->results->skip)                       \
 				fixture_name##_##test_name(_metadata, &self, variant);             \
 		}                                                                                  \
+		_metadata->failed |= __no_check(_metadata);                                        \
 		if (!setjmp(_metadata->env))                                                       \
 			fixture_name##_teardown(_metadata, &self, variant);                        \
 	}                                                                                          \
@@ -169,6 +181,15 @@ static inline void __register_variant(struct __fixture_metadata *f,
 		struct __test_metadata __attribute__((unused)) *_metadata,                         \
 		FIXTURE_DATA(fixture_name) __attribute__((unused)) *self,                          \
 		const FIXTURE_VARIANT(fixture_name) __attribute__((unused)) *variant)
+
+/* A test that checked nothing cannot fail: it does. */
+static inline bool __no_check(const struct __test_metadata *t)
+{
+	if (t->failed || t->results->skip || t->results->checks)
+		return false;
+	printf("# %s: no check was reached\n", t->name);
+	return true;
+}
 
 /*
  * Behind a check: an optional statement that runs when it failed, then the end of a test that
@@ -194,6 +215,7 @@ static inline bool __bail(struct __test_metadata *t)
 	do {                                                                                       \
 		__typeof__(expected) __exp = (expected);                                           \
 		__typeof__(seen) __seen = (seen);                                                  \
+		_metadata->results->checks++;                                                      \
 		if (!(__exp op __seen))                                                            \
 			__FAIL("Expected %s (%lld) " #op " %s (%lld)", expected_str,               \
 			       (long long)(intptr_t)__exp, seen_str, (long long)(intptr_t)__seen); \
@@ -224,8 +246,8 @@ static void __test_timed_out(int sig)
 	kill(__test_child, SIGKILL);
 }
 
-static inline bool __run_test(struct __test_metadata *t, struct __fixture_variant_metadata *v,
-			      unsigned int number)
+static inline int __run_test(struct __test_metadata *t, struct __fixture_variant_metadata *v,
+			     unsigned int number)
 {
 	const char *sep = v ? "." : "", *vname = v ? v->name : "";
 	struct sigaction act = { .sa_handler = __test_timed_out };
@@ -257,7 +279,7 @@ static inline bool __run_test(struct __test_metadata *t, struct __fixture_varian
 	       vname, t->name, passed && t->results->skip ? " # SKIP " : "",
 	       passed && t->results->skip ? t->results->reason : "");
 	fflush(stdout);
-	return passed;
+	return !passed ? KSFT_FAIL : t->results->skip ? KSFT_SKIP : KSFT_PASS;
 }
 
 /* With arguments: only the tests of these names. */
@@ -271,40 +293,49 @@ static inline bool __test_wanted(const struct __test_metadata *t, int argc, char
 	return argc < 2;
 }
 
+/* Whether each argument names a test. */
+static inline bool __names_exist(int argc, char **argv)
+{
+	struct __test_metadata *t;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		for (t = __test_first; t && strcmp(argv[i], t->name); t = t->next)
+			;
+		if (!t) {
+			printf("# there is no test '%s'\n", argv[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
 static inline int test_harness_run(int argc, char **argv)
 {
 	struct __fixture_variant_metadata *v;
 	struct __test_metadata *t;
-	unsigned int n = 0, failed = 0, tests = 0;
+	unsigned int count[KSFT_SKIP + 1] = { 0 }, tests = 0;
 	struct __test_results *results = mmap(NULL, sizeof(*results), PROT_READ | PROT_WRITE,
 					      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (results == MAP_FAILED)
-		return 1;
-	for (t = __test_first; t; t = t->next) {
-		if (!__test_wanted(t, argc, argv))
-			continue;
-		n += !t->fixture->variant;
-		for (v = t->fixture->variant; v; v = v->next)
-			n++;
-	}
-	if (!n) {
-		printf("# no test has one of these names\n");
-		return 1;
-	}
-	printf("TAP version 13\n1..%u\n", n);
+	if (results == MAP_FAILED || !__test_first || !__names_exist(argc, argv))
+		return KSFT_FAIL;
+	printf("TAP version 13\n");
 	for (t = __test_first; t; t = t->next) {
 		if (!__test_wanted(t, argc, argv))
 			continue;
 		t->results = results;
 		v = t->fixture->variant;
 		do {
-			failed += !__run_test(t, v, ++tests);
+			count[__run_test(t, v, ++tests)]++;
 			v = v ? v->next : NULL;
 		} while (v);
 	}
-	printf("# Totals: pass:%u fail:%u\n", tests - failed, failed);
-	return failed ? 1 : 0;
+	printf("# Totals: pass:%u fail:%u skip:%u\n", count[KSFT_PASS], count[KSFT_FAIL],
+	       count[KSFT_SKIP]);
+	/* behind the results, since only they tell whether all of it was skipped */
+	printf("1..%u%s\n", tests, count[KSFT_SKIP] == tests ? " # SKIP every test was skipped" : "");
+	return count[KSFT_FAIL] ? KSFT_FAIL : count[KSFT_SKIP] == tests ? KSFT_SKIP : KSFT_PASS;
 }
 
 #define TEST_HARNESS_MAIN                                                                          \

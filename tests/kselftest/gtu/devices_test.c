@@ -44,7 +44,7 @@ FIXTURE_SETUP(devices)
 	self->one.fd = self->two.fd = -1;
 	OPEN_OR_SKIP(self->one.fd);
 	self->two.fd = open(second_path(), O_RDWR | O_CLOEXEC);
-	if (self->two.fd < 0 && errno == ENOENT)
+	if (self->two.fd < 0 && errno == ENOENT && !getenv("GTU_SECOND"))
 		SKIP(return, "there is one device only: no %s", second_path());
 	ASSERT_LE(0, self->two.fd);
 	ASSERT_EQ(0, side_open(&self->one));

@@ -138,6 +138,7 @@ TEST_F(event, eventfd_replaced)
 }
 
 static volatile bool stop;
+static unsigned int replaced;
 
 static void *replacer(void *arg)
 {
@@ -146,7 +147,8 @@ static void *replacer(void *arg)
 
 	while (!stop) {
 		efd = eventfd(0, EFD_NONBLOCK);
-		set_eventfd(q, efd);
+		if (!set_eventfd(q, efd))
+			replaced++;
 		close(efd);
 	}
 	return NULL;
@@ -167,6 +169,7 @@ TEST_F(event, eventfd_replaced_all_the_time)
 	}
 	stop = true;
 	pthread_join(thread, NULL);
+	EXPECT_LT(0u, replaced);
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
 	armed_job(&self->q);
 	EXPECT_EQ(POLLIN, polled(self->efd, 10000));
@@ -176,8 +179,7 @@ static void *wait_thread(void *arg)
 {
 	struct queue *q = arg;
 
-	queue_wait(q, 5, now_ns() + 20 * SECOND);
-	return NULL;
+	return queue_wait(q, 5, now_ns() + 20 * SECOND) ? "failed" : NULL;
 }
 
 /* WAIT takes the queue's one ARM away from who polls: he is told late, but he is. */
@@ -185,6 +187,7 @@ TEST_F(event, eventfd_beside_wait)
 {
 	pthread_t thread;
 	uint64_t start;
+	void *failed;
 
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
 	arm(&self->q, 0);
@@ -197,7 +200,8 @@ TEST_F(event, eventfd_beside_wait)
 	EXPECT_GT(10 * SECOND, now_ns() - start);
 	while (self->q.submitted <= 5)
 		submit(&self->q, &NO_JOB);
-	pthread_join(thread, NULL);
+	pthread_join(thread, &failed);
+	EXPECT_EQ(NULL, failed);
 }
 
 /* An error, a reset and the end are events that nobody has to ask for. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A device that goes wrong while it is used: everybody who waits is told, everything is given back. The
- * device is made to go wrong from outside (gtu serve --fault); GTU_FAULT says how: "gone" (it dies, or
- * answers all-ones, after some accesses) or "stalled" (it answers but does no work any more).
+ * device is made to go wrong from outside (gtu serve --fault); GTU_FAULT says how: "removed" (its server dies, or it
+ * answers all ones, after some accesses) or "stalled" (it answers but does no work any more).
  */
 #include "gtu_util.h"
 
@@ -20,7 +20,7 @@ FIXTURE_VARIANT(fault)
 {
 	const char *kind;
 };
-FIXTURE_VARIANT_ADD(fault, gone) { .kind = "gone" };
+FIXTURE_VARIANT_ADD(fault, removed) { .kind = "removed" };
 FIXTURE_VARIANT_ADD(fault, stalled) { .kind = "stalled" };
 
 FIXTURE_SETUP(fault)
@@ -41,9 +41,9 @@ FIXTURE_TEARDOWN(fault)
 		close(self->fd);
 }
 
-TEST_F_TIMEOUT(fault, everybody_is_told, 60)
+TEST_F_TIMEOUT(fault, waiters_are_notified, 60)
 {
-	const bool gone = !strcmp(variant->kind, "gone");
+	const bool removed = !strcmp(variant->kind, "removed");
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	const struct gtu_hw_desc nothing = { 0 };
 	unsigned int jobs = 0;
@@ -56,16 +56,16 @@ TEST_F_TIMEOUT(fault, everybody_is_told, 60)
 
 		start = now_ns();
 		/* Without a deadline where the device dies: it is for the driver to find out. */
-		ret = queue_wait(&self->q, index, gone ? GTU_WAIT_FOREVER : start + SECOND / 2);
+		ret = queue_wait(&self->q, index, removed ? GTU_WAIT_FOREVER : start + SECOND / 2);
 		jobs += !ret && !take(&self->q, &c);
 	} while (!ret && jobs < 100000);
 	TH_LOG("%u jobs, then: %s, after %llu ms", jobs, strerror(ret),
 	       (unsigned long long)(now_ns() - start) / 1000000);
-	EXPECT_EQ(gone ? ENODEV : ETIMEDOUT, ret);
+	EXPECT_EQ(removed ? ENODEV : ETIMEDOUT, ret);
 	EXPECT_GT(5 * SECOND, now_ns() - start);
 
 	start = now_ns();
-	if (gone) {
+	if (removed) {
 		EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
 		EXPECT_EQ(ENODEV, region_remove(self->fd, self->key));
 		EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));

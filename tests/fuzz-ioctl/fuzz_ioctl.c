@@ -26,7 +26,7 @@
 #define WORKERS		8u
 #define NOTES		64u		/* programs that a worker remembers */
 #define RESET_EACH	32u		/* programs of which one may reset the device */
-#define SPLATS		64u
+#define PATTERNS		64u
 
 /* What a worker has run last: it outlives the guest where its memory does. */
 struct note {
@@ -62,8 +62,8 @@ static double now(void)
  * ---- What the kernel says of itself -------------------------------------------------------------
  */
 
-static regex_t splat[SPLATS];
-static unsigned splats;
+static regex_t pattern[PATTERNS];
+static unsigned patterns;
 static unsigned long taint;
 static int log_fd = -1;
 
@@ -96,9 +96,9 @@ static void listen_to_kernel(const char *file)
 			fclose(f);
 		return;
 	}
-	while (splats < SPLATS && fgets(line, sizeof(line), f)) {
+	while (patterns < PATTERNS && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = 0;
-		splats += line[0] && line[0] != '#' && !regcomp(&splat[splats], line, REG_EXTENDED | REG_NOSUB);
+		patterns += line[0] && line[0] != '#' && !regcomp(&pattern[patterns], line, REG_EXTENDED | REG_NOSUB);
 	}
 	fclose(f);
 }
@@ -115,8 +115,8 @@ static bool complains(int ms)
 	poll(&p, 1, ms);
 	while (log_fd >= 0 && ((n = read(log_fd, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE))) {
 		line[n > 0 ? n : 0] = 0;
-		for (i = 0; i < splats && !found; i++)
-			found = !regexec(&splat[i], line, 0, NULL, 0);
+		for (i = 0; i < patterns && !found; i++)
+			found = !regexec(&pattern[i], line, 0, NULL, 0);
 	}
 	return found || tainted() != taint;
 }
@@ -421,7 +421,7 @@ static int dump_notes(const char *name)
 static int usage(const char *what)
 {
 	fprintf(stderr, "usage: fuzz_ioctl [--seconds S] [--seed N] [--workers N] [--corpus FILE]... [--keep FILE] [--notes MEMORY]\n"
-			"                  [--places FILE] [--splats FILE] [--device FILE] [--other FILE]\n"
+			"                  [--places FILE] [--dmesg-check FILE] [--device FILE] [--other FILE]\n"
 			"       fuzz_ioctl --replay FILE [--times N]\n"
 			"       fuzz_ioctl --distil FILE [--corpus FILE]...\n"
 			"       fuzz_ioctl --read-notes MEMORY\n"
@@ -431,7 +431,7 @@ static int usage(const char *what)
 
 int main(int argc, char **argv)
 {
-	const char *splat_file = "/splats";
+	const char *pattern_file = "/dmesg-check";
 	unsigned i;
 	int fd;
 
@@ -461,8 +461,8 @@ int main(int argc, char **argv)
 			opt.notes = value;
 		else if (!strcmp(word, "--places"))
 			opt.places = value;
-		else if (!strcmp(word, "--splats"))
-			splat_file = value;
+		else if (!strcmp(word, "--dmesg-check"))
+			pattern_file = value;
 		else if (!strcmp(word, "--distil"))
 			opt.distil = value;
 		else if (!strcmp(word, "--replay"))
@@ -491,7 +491,7 @@ int main(int argc, char **argv)
 		close(fd);
 	}
 	signal(SIGPIPE, SIG_IGN);
-	listen_to_kernel(splat_file);
+	listen_to_kernel(pattern_file);
 	if (opt.replay)
 		return replay();
 	if (opt.distil)

@@ -9,6 +9,9 @@ mkdir -p "$cache" || exit 1
 
 say() { echo "guest: $*" >&2; }
 die() { say "$*"; exit 1; }
+# unavailable MESSAGE...: ends with 77, because a tool, a package, root or the network is missing. It makes skips of the
+# tests that need what was to be prepared; any other exit status is a failure of the preparation.
+unavailable() { say "$*"; exit 77; }
 
 # timed WHAT COMMAND...: run it and say how long it took
 timed() {

@@ -4,14 +4,14 @@
 # The device tree of an emulated arm64 machine, with the device in it as a node of its own and without PCI: the node is
 # what `gtu fdt overlay` says, as an overlay. Where the node says it is the function is put by wire.c.
 #
-#   tests/guest/edit-tree.sh [--supplies] OUT GTU QEMU ARGUMENT...
+#   tests/guest/edit-tree.sh [--power-resources] OUT GTU QEMU ARGUMENT...
 #
-# --supplies   it has a clock, a reset line and a power domain, of the node that programs/provider/gtu_supplies.c drives
+# --power-resources   it has a clock, a reset line and a power domain, of the node that programs/provider/gtu_power_resources.c drives
 set -u
 . "$(dirname "$0")/common.sh"
 
-supplies=
-[ "${1:-}" = --supplies ] && supplies=1 && shift
+power_resources=
+[ "${1:-}" = --power-resources ] && power_resources=1 && shift
 [ $# -ge 4 ] || die "usage: edit-tree.sh OUT GTU QEMU ARGUMENT..."
 out=$1 gtu=$2
 shift 2
@@ -20,9 +20,9 @@ for tool in dtc fdtoverlay fdtput; do
 done
 # inside the window of PCI that lies below 4 GiB, and the interrupts of the frame that messages go to
 "$gtu" fdt overlay --registers 0x10000000 --doorbells 0x11000000 --aperture 0x12000000 --irq 48 >"$out.dts" &&
-	if [ -n "$supplies" ]; then sed -i \
-		-e 's|^\tgtu@.*|\tsupplies: supplies {\n\t\tcompatible = "gtu,test-supplies";\n\t\t#clock-cells = <0>;\n\t\t#reset-cells = <0>;\n\t\t#power-domain-cells = <0>;\n\t};\n\n&|' \
-		-e 's|^\t\tdma-coherent;|&\n\t\tclocks = <\&supplies>;\n\t\tresets = <\&supplies>;\n\t\tpower-domains = <\&supplies>;|' "$out.dts"; fi &&
+	if [ -n "$power_resources" ]; then sed -i \
+		-e 's|^\tgtu@.*|\tpower_resources: power-resources {\n\t\tcompatible = "gtu,test-power-resources";\n\t\t#clock-cells = <0>;\n\t\t#reset-cells = <0>;\n\t\t#power-domain-cells = <0>;\n\t};\n\n&|' \
+		-e 's|^\t\tdma-coherent;|&\n\t\tclocks = <\&power_resources>;\n\t\tresets = <\&power_resources>;\n\t\tpower-domains = <\&power_resources>;|' "$out.dts"; fi &&
 	dtc -q -@ -I dts -O dtb -o "$out.overlay" "$out.dts" || die "no overlay: $(head -3 "$out.dts")"
 "$@" -machine dumpdtb="$out.machine" -serial null -serial null >"$out.log" 2>&1 &&
 	fdtoverlay -i "$out.machine" -o "$out" "$out.overlay" >>"$out.log" 2>&1 &&

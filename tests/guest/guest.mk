@@ -6,7 +6,7 @@
 #                       IOMMU=1, MEM=1G, DEVICES=1. Commands may come over a pipe instead.
 #   make module         gtu.ko for KERNEL, in build/module or build/module-NAME
 #   make guest-tools    a QEMU and KERNEL, under build/guest (loaded or built once); guest-tools-all: every kernel
-#   make guest-test     the kernel door's tests of `make test`; GUEST='PLAN...': some; guest-test-all: every plan
+#   make guest-test     the driver's tests of `make test`; GUEST='PLAN...': some; guest-test-all: every plan
 #   make arm64          user space for arm64, cross-compiled, in build/arm64
 #   make fuzz-ioctl     an hour of fuzzing the driver's calls, with coverage (GTU_FUZZ_IOCTL= seconds)
 #   make guest-graphs   every real graph through /dev/gtu0
@@ -22,27 +22,41 @@ DEVICES ?= 1
 
 .PHONY: guest-packages guest-tools guest-tools-test guest-tools-all module guest-test guest-test-all guest-graphs guest
 guest-packages:
-	@packaging/need --optional module guest multilib check-driver arm64 device-tree dt-schema
+	@$(optional_packages)
 
-# what cannot be installed may not be needed by what follows, which says so if it is
+# $(call optional,COMMAND): succeeds, too, if a tool, a package, root or the network is missing (exit status 77). The tests
+# that need what COMMAND prepares are then skipped and name it. Any other failure is one.
+optional = { { $(1); } || { rc=$$?; [ $$rc -eq 77 ]; }; }
+# a missing package is reported by what needs it
+optional_packages = packaging/need --optional module guest multilib check-driver arm64 device-tree dt-schema
+# of the shell variable `kernel`
+tools_of_kernel = tests/guest/build/get-qemu.sh $$(! [ $$kernel = arm64 ] || echo arm64) && tests/guest/build/get-kernel.sh $$kernel
+
 guest-tools:
-	@$(MAKE) guest-packages
-	@tests/guest/build/get-qemu.sh $(filter arm64,$(KERNEL))
-	@tests/guest/build/get-kernel.sh '$(KERNEL)'
+	@$(optional_packages)
+	@kernel='$(KERNEL)'; $(tools_of_kernel)
+
+# the same where it can be had
+.PHONY: guest-tools-optional
+guest-tools-optional:
+	@$(optional_packages)
+	@kernel='$(KERNEL)'; $(call optional,$(tools_of_kernel))
 
 # the kernels of `make test`; and QEMUs with the device compiled in, where they are: to build one takes 4 minutes
 guest-tools-test:
+	@$(optional_packages)
 	@failed=; for kernel in distribution 6.12 arm64; do \
-		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; \
+		$(call optional,$(tools_of_kernel)) || failed=1; done; \
 	for target in x86_64-softmmu aarch64-softmmu; do \
 		dir=$$(firmware-model/transport/qemu/build-qemu --targets $$target --name 2>/dev/null) && [ -x "$$dir/run" ] || \
 			[ -n "$$GTU_ALL" ] || continue; \
 		$(MAKE) qemu QEMU_TARGETS=$$target || failed=1; done; test -z "$$failed"
 
-# each for itself: one that cannot be had is no reason to go without the others
+# one that fails is no reason to go without the others
 guest-tools-all:
+	@$(optional_packages)
 	@failed=; for kernel in $$(tests/guest/build/get-kernel.sh --list); do \
-		$(MAKE) guest-tools KERNEL=$$kernel || failed=1; done; \
+		$(call optional,$(tools_of_kernel)) || failed=1; done; \
 	for target in x86_64-softmmu aarch64-softmmu; do \
 		$(MAKE) qemu QEMU_TARGETS=$$target || failed=1; done; test -z "$$failed"
 
@@ -50,7 +64,7 @@ module: guest-tools
 	@tests/guest/build/build-module.sh --kernel '$(KERNEL)'
 
 # What of the device is linked into QEMU.
-MODEL_OBJ := $(filter $(B)/obj/firmware-model/%,$(LIB_OBJ)) $(B)/obj/firmware-model/transport/dma_table.o $(B)/obj/libruntime/error.o
+MODEL_OBJ := $(filter $(B)/obj/firmware-model/%,$(LIB_OBJ)) $(B)/obj/firmware-model/transport/dma_table.o $(B)/obj/libruntime/device/error.o
 $(B)/libgtu-model.a: $(MODEL_OBJ)
 	@rm -f $@
 	$(call say,AR,$@)
@@ -73,7 +87,7 @@ build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) include/uapi/gtu/gtu.h inc
 .PHONY: fuzz-ioctl
 fuzz-ioctl: build/gtu build/fuzz_ioctl
 	@$(MAKE) SAN=1 build/san/gtu >&2
-	@$(MAKE) guest-tools KERNEL=debug-6.12 >&2 || true
+	@$(MAKE) guest-tools-optional KERNEL=debug-6.12 >&2
 	@GTU_FUZZ_IOCTL=$${GTU_FUZZ_IOCTL:-3600} tests/guest/guest-test fuzz
 
 build/forked: tests/guest/programs/forked.c build/libgtu.a
@@ -108,23 +122,24 @@ kselftest:
 	@if echo 'int main(void){return 0;}' | $(CC) -m32 -static -x c -o /dev/null - 2>/dev/null; then \
 		$(MAKE) -s -C tests/kselftest/gtu m32 >&2; fi
 
-# What cannot be had (no network, no root) makes the tests skips that say so, not failures.
+# A program that does not compile is a failure; without a cross compiler or its libraries the plans of arm64 are skipped.
 # The device runs under the sanitizers, what is in the guest does not.
 .PHONY: guest-programs
 guest-programs: build/gtu build/forked build/guest/pci_probe build/fuzz_ioctl kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
-	@$(MAKE) arm64 >&2 || true
+	@if ! command -v $(CROSS)gcc >/dev/null; then echo "guest: no programs for arm64: $(CROSS)gcc is missing" >&2; \
+	elif tests/guest/build/get-cross.sh; then $(MAKE) arm64 >&2; else [ $$? -eq 77 ]; fi
 
 guest-test: guest-programs
-	@$(if $(GUEST),,$(MAKE) guest-tools-test >&2 || true)
+	@$(if $(GUEST),,$(MAKE) guest-tools-test >&2)
 	@tests/guest/guest-test $(GUEST)
 
 guest-test-all:
-	@$(MAKE) guest-tools-all >&2 || true
+	@$(MAKE) guest-tools-all >&2
 	@$(MAKE) guest-test GUEST="$$(tests/guest/guest-test --list-all | tr '\n' ' ')"
 
 guest-graphs:
-	@$(MAKE) guest-tools >&2 || true
+	@$(MAKE) guest-tools-optional >&2
 	@$(MAKE) guest-test GUEST=all-graphs
 
 .PHONY: check-driver

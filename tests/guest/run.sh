@@ -21,7 +21,7 @@
 #   --monitor          lines "@host ..." of the tests are carried out (tests/guest/monitor)
 #   --word WORD        one more for the kernel's command line
 #   --iommu            with an IOMMU in the machine, in use
-#   --supplies         arm64: a clock, a reset line and a power domain for the device (edit-tree.sh)
+#   --power-resources         arm64: a clock, a reset line and a power domain for the device (edit-tree.sh)
 #   --system FOLDER    a system that boots by itself, instead of tests: vmlinuz, initrd.img and disk in FOLDER. It
 #                      prints to its second serial port what tests/guest/programs/init does
 #   --share FOLDER     seen as /mnt/share in the guest
@@ -31,20 +31,20 @@
 #                      terminal, the commands in it, whose output and exit status are this script's
 #   --name NAME        its folder under build/guest, with every log [run]
 #
-# A test passes when its command ends with 0 and the kernel's log has no complaint (tests/guest/programs/splats); where
+# A test passes when its command ends with 0 and the kernel's log has no complaint (tests/guest/programs/dmesg-check); where
 # the command prints KTAP itself, each of its lines counts. Exit status 1 when something failed. Every
 # process started here is gone at the end, however that comes.
 set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= notes= shell= device=1 system= supplies= ports= absent= monitor= word= door=vfio-user
+devices=1 iommu= share= notes= shell= device=1 system= power_resources= ports= absent= monitor= word= door=vfio-user
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--no-device) device= ; shift; continue ;;
 	--iommu) iommu=1; shift; continue ;;
-	--supplies) supplies=--supplies; shift; continue ;;
+	--power-resources) power_resources=--power-resources; shift; continue ;;
 	--ports) ports=1; shift; continue ;;
 	--monitor) monitor=1; shift; continue ;;
 	--shell) shell=1 limit=86400; shift; continue ;;
@@ -133,7 +133,7 @@ if [ "$kernel" = arm64 ]; then
 		die "run.sh: the arm64 guest has one device, no IOMMU and no shared folder"
 	qemu+=(-machine virt,gic-version=2,memory-backend=ram -cpu cortex-a72)
 	[ "$door" = compiled-in ] || {
-		"$here/edit-tree.sh" $supplies "$dir/guest.dtb" "$gtu" "$emulator" "${qemu[@]}" || exit 1
+		"$here/edit-tree.sh" $power_resources "$dir/guest.dtb" "$gtu" "$emulator" "${qemu[@]}" || exit 1
 		qemu+=(-dtb "$dir/guest.dtb")
 	}
 	words="console=ttyAMA0 panic=-1 guest.limit=$test_limit"
@@ -143,6 +143,8 @@ else
 	words="console=ttyS0 panic=-1 no_timer_check guest.limit=$test_limit"
 fi
 words+=$word
+# kernels that are built with kmemleak (kernel/debug.config): without its file the test fails
+[[ $kernel != debug* ]] || words+=" guest.kmemleak=1"
 qemu+=(-kernel "$from" -initrd "$ram")
 second=(-serial chardev:out)
 # this machine has a second serial line since QEMU 9.1
@@ -227,15 +229,17 @@ results=$?
 wait "$qemu_pid" 2>/dev/null
 qemu_rc=$?
 qemu_pid=
-# stop NAME PID OPTIONS: a server that ends in any other way than it should is a failure (one asked to die may)
+# stop NAME PID OPTIONS: a server that ends in any other way than it should is a failure; one with --fault die-at must
+# have been killed
 bad_servers=
 stop() {
-	local name=$1 pid=$2 rc
+	local name=$1 pid=$2 rc want
 	shift 2
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 	rc=$?
-	[[ "$*" == *die-at* ]] || [ $rc -eq 0 ] || bad_servers+=", $name: $rc"
+	[[ "$*" == *die-at* ]] && want=137 || want=0
+	[ $rc -eq $want ] || bad_servers+=", $name: $rc"
 }
 [ -n "$serve_pid" ] && stop serve "$serve_pid" "${serve[@]}"
 for i in "${!also_pids[@]}"; do

@@ -19,13 +19,13 @@ wanted="$packages of $suite 1"
 [ "${1:-}" = --check ] && exit 1
 exec 9>"$dir.lock" && flock 9
 [ "$(cat "$dir/made-from" 2>/dev/null)" = "$wanted" ] && exit 0
-mirror=$(need_mirror) || die "the machine's apt sources name no Debian mirror ('apt-get update' run?)"
+mirror=$(need_mirror) || unavailable "the machine's apt sources name no Debian mirror ('apt-get update' run?)"
 say "loading libraries for arm64 (about 3 MB, and an index of 10)"
 rm -rf "$dir.new"
 mkdir -p "$dir.new" && cd "$dir.new" || exit 1
 apt_architecture=arm64
-new_state "$PWD/apt" "$mirror" $suite || die "the index of $suite for arm64 could not be loaded. Is the network there?"
-private_apt "$PWD/apt" apt-get download $packages >&2 || die "the libraries could not be loaded"
+new_state "$PWD/apt" "$mirror" $suite || unavailable "the index of $suite for arm64 could not be loaded. Is the network there?"
+private_apt "$PWD/apt" apt-get download $packages >&2 || unavailable "the libraries could not be loaded"
 for deb in *.deb; do
 	dpkg-deb -x "$deb" tree || die "cannot unpack $deb"
 done

@@ -29,7 +29,8 @@ add_modules() {
 	: >"$to/modules.order"
 	: >"$to/modules.builtin"
 	: >"$to/modules.builtin.modinfo"
-	/sbin/depmod -b "$PWD" "$2" || die "depmod failed (package kmod)"
+	[ -x /sbin/depmod ] || unavailable "depmod is missing. As root: apt-get install kmod"
+	/sbin/depmod -b "$PWD" "$2" || die "depmod failed"
 }
 
 # unpack_image PACKAGE RELEASE: vmlinuz and modules out of a package
@@ -60,7 +61,7 @@ complete() {
 get() (
 	dir=$cache/kernel-$1
 	. "$here/build/kernel/$1.sh"
-	wanted=$(key) || exit 1
+	wanted=$(key) || exit
 	complete "$dir" "$wanted" && exit 0
 	[ -n "$check" ] && exit 1
 	# two makes of one tree would spoil it
@@ -68,7 +69,7 @@ get() (
 	complete "$dir" "$wanted" && exit 0
 	mkdir -p "$dir.new" && cd "$dir.new" || exit 1
 	[ -e unpacked ] || rm -rf -- *
-	make_kernel 9>&- || exit 1
+	make_kernel 9>&- || exit
 	sums >sums && echo "$wanted" >made-from || exit 1
 	cd "$root" && rm -rf "$dir" && mv "$dir.new" "$dir"
 )
@@ -87,5 +88,5 @@ for name; do
 	need_kernel_name "$name"
 done
 for name; do
-	get "$name" || exit 1
+	get "$name" || exit
 done

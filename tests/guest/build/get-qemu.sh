@@ -58,8 +58,8 @@ QEMU_MODULE_DIR=$lib/qemu exec "$lib/ld-linux-x86-64.so.2" --library-path "$lib"
 	"$here/usr/bin/PROGRAM" -L "$here/usr/share/qemu" -L "$here/usr/share/seabios" "$@"'
 loader=${loader/PROGRAM/$program}
 advice="Install QEMU 10.1 or later ($program in PATH) and run again"
-[ "$(uname -m)" = x86_64 ] || die "no QEMU 10.1 here, and none can be unpacked on $(uname -m). $advice"
-mirror=$(need_mirror) || die "the machine's apt sources name no Debian mirror ('apt-get update' run?). $advice"
+[ "$(uname -m)" = x86_64 ] || unavailable "no QEMU 10.1 here, and none can be unpacked on $(uname -m). $advice"
+mirror=$(need_mirror) || unavailable "the machine's apt sources name no Debian mirror ('apt-get update' run?). $advice"
 for pair in $suites; do
 	say "unpacking QEMU from ${pair#*:} (about 40 MB to load) into build/guest/${dir##*/}"
 	if unpack_from "$mirror" "$pair" && write_run "$loader" && can_attach "$dir/run"; then
@@ -68,4 +68,4 @@ for pair in $suites; do
 	rm -rf "$dir/run" "$dir/tree" "$dir/tree.new"
 	say "${pair#*:} did not give a QEMU that can attach to the device"
 done
-die "no QEMU could be had. Is the network there ('apt-get update')? $advice"
+unavailable "no QEMU could be loaded. Is the network there ('apt-get update')? $advice"

@@ -15,6 +15,12 @@ set -u
 [ $# -ge 1 ] || die "usage: make-initrd.sh OUT [--kernel NAME] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]..."
 out=$1
 shift
+# an empty command would succeed
+last=
+for word; do
+	[ "$last" != --test ] || [[ $word =~ ^[^\ =]+=.*[^[:space:]] ]] || die "--test '$word' is not NAME=COMMAND, with a name without blanks"
+	last=$word
+done
 tree=$(mktemp -d "$cache/initrd-XXXXXX") || exit 1
 trap 'rm -rf "$tree"' EXIT
 
@@ -65,7 +71,7 @@ mkdir -p "$tree"/{bin,etc,modules}
 chmod 755 "$tree"
 cp "$busybox" "$tree/bin/busybox"
 cp "$here/programs/init" "$tree/init"
-grep -v "^#" "$here/programs/splats" >"$tree/splats"
+grep -v "^#" "$here/programs/dmesg-check" >"$tree/dmesg-check" && [ -s "$tree/dmesg-check" ] || die "no patterns in dmesg-check"
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$tree/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
 : >"$tree/tests"

@@ -63,32 +63,20 @@ boot() {
 	[ $rc -eq 0 ] || echo "not ok - $name guest (exit status $rc)"
 }
 
-# boot_again NAME KERNEL ARGUMENTS: for guests whose devices are killed. QEMU 11.1 can abort over that: it sets an
-# error twice when the socket ends while a request is under way. What it printed then says nothing of the driver.
-boot_again() {
-	local try output=$cache/$1.tap
-
-	for try in 1 2 3; do
-		boot "$@" >"$output"
-		grep -qs 'error_setv: Assertion' "$cache/$1/qemu.log" || break
-		say "QEMU has aborted itself (error_setv), try $try of 3"
-	done
-	cat "$output"
-}
-
 # kselftest_arguments SUFFIX [NAME]...: the driver's tests, all or these, of 64-bit callers (no suffix) or 32-bit
 # ones (_32)
 kselftest_arguments() {
-	local suffix=$1 program name
+	local suffix=$1 program name second
 	shift
 
 	[ $# -gt 0 ] || set -- $(cd "$root/tests/kselftest/gtu" && printf '%s\n' *_test.c | sed 's/\.c$//')
 	for name; do
 		# for a device that goes wrong: the faulty guest has some
 		[ "$name" != fault_test ] && [ "$name" != stuck_test ] || continue
-		program=$name$suffix
+		program=$name$suffix second=
+		[ "$name" != devices_test ] || second="GTU_SECOND=/dev/gtu1 "
 		if [ -x "$kselftests/$program" ]; then
-			arguments+=(--file "$kselftests/$program" --test "$program=$slow$program")
+			arguments+=(--file "$kselftests/$program" --test "$program=$slow$second$program")
 		elif [ -n "$suffix" ]; then
 			arguments+=(--test "$program=echo '1..0 # SKIP not built: gcc has no -m32 (gcc-12-multilib, of its version)'")
 		else
@@ -135,24 +123,24 @@ faulty_guest() {
 	local bfs="gtu --quiet run bfs /graph.gtu --unit scu --device"
 
 	for fault in all-ones=560 stall=560 die-at=560 lose-irq all-ones=560 stall=560 die-at=560 \
-		corrupt-completions=3 no-invalidate "no-invalidate --fault stuck-reset=3" \
-		"no-invalidate --fault stuck-reset=3 --fault keep-master" stuck-reset \
-		all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
+			corrupt-completions=3 no-invalidate "no-invalidate --fault stuck-reset=3" \
+			"no-invalidate --fault stuck-reset=3 --fault keep-master" stuck-reset \
+			all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
 		arguments+=(--also "--fault $fault")
 	done
-	# who waits for a device that has gone is told so: exit status 1
-	arguments+=(--test "gone=$bfs /dev/gtu1; test \$? -eq 1" --test "killed=$bfs /dev/gtu3; test \$? -eq 1")
-	# who waits for a stalled one is told so, or ends it by a signal: SIGKILL is not needed
+	# who waits for a device that was removed or whose server died gets an error: exit status 1
+	arguments+=(--test "all-ones=$bfs /dev/gtu1; test \$? -eq 1" --test "server-killed=$bfs /dev/gtu3; test \$? -eq 1")
+	# who waits for a stalled one gets an error, or is ended by a signal: SIGKILL is not needed
 	arguments+=(--test "stalled=timeout -k 10 40 $bfs /dev/gtu2 --timeout 3; test \$? -eq 1")
-	arguments+=(--test "stalled-signal=timeout -k 10 3 $bfs /dev/gtu2; rc=\$?; test \$rc -ne 0 && test \$rc -ne 137")
-	# a device that lies: a sentence (of input too, where it makes up such an error) or a result, and nothing hangs
-	arguments+=(--test "lies=for i in 1 2 3 4; do timeout -k 5 30 $bfs /dev/gtu8 --timeout 3; test \$? -le 4 || exit 1; done")
-	# a region is not let go: the device is reset for it
+	arguments+=(--test "stalled-signal=timeout -k 10 3 $bfs /dev/gtu2; rc=\$?; echo \"exit status \$rc\"; test \$rc -eq 143")
+	# corrupt completions: an error (of input too, where the device makes up such a status) or a result, and no hang
+	arguments+=(--test "corrupt-completions=for i in 1 2 3 4; do timeout -k 5 30 $bfs /dev/gtu8 --timeout 3; test \$? -le 4 || exit 1; done")
+	# INVALIDATE is never done: the device is reset
 	arguments+=(--test "no-invalidate=timeout -k 5 50 $bfs /dev/gtu9; test \$? -eq 1")
-	# completions are in memory: an interrupt that is lost costs time, no result
+	# completions are in memory: a lost interrupt costs time, not a result
 	arguments+=(--test "no-interrupts=$bfs /dev/gtu4" --test "sound-beside=$bfs /dev/gtu0")
-	for fault in gone:5 stalled:6 gone:7; do
-		arguments+=(--test "everybody-is-told-$fault=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test")
+	for fault in removed:5 stalled:6 removed:7; do
+		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test")
 	done
 	for fault in no-invalidate:9 stuck-reset:10 keep-master:11; do
 		arguments+=(--test "stuck-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} stuck_test")
@@ -160,27 +148,27 @@ faulty_guest() {
 	arguments+=(--test "lost-events=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts")
 	arguments+=(--test "rebind=rebind" --test "sound-after=$bfs /dev/gtu0")
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
-	boot_again faulty distribution "${arguments[@]}"
+	boot faulty distribution "${arguments[@]}"
 }
 
-# graphs_guest NAME PATTERN...: the real graphs of these names, two devices, noise
+# graphs_guest NAME PATTERN...: the real graphs of these names; plan graphs also two devices under load
 graphs_guest() {
 	local name=$1 share=$cache/graphs-$1 graphs=${GTU_SHARED:-$root/../shared}/graphs arguments=() real=()
 	shift
 
-	[ -d "$graphs" ] || {
-		echo "ok - real graphs # SKIP there are none beside the source (set GTU_SHARED)"
-		[ "$name" = graphs ] || return
-	}
 	if [ -d "$graphs" ]; then
 		timed "expected results" "$here/expect-graphs" "$gtu" "$share" "$graphs" "$@" || return
 		real=(--share "$share" --file "$here/programs/same-graphs:/usr/bin/same-graphs" --test graphs=same-graphs)
+	elif [ "$name" = graphs ]; then
+		real=(--test "graphs=echo '1..0 # SKIP no real graphs in $graphs (set GTU_SHARED)'")
+	else
+		skip_all "no real graphs in $graphs (set GTU_SHARED)"
 	fi
 	bfs_arguments
 	if [ "$name" = graphs ]; then
-		arguments+=(--file "$here/programs/noisy:/usr/bin/noisy" --test noisy=noisy --file "$kselftests/life_test")
+		arguments+=(--file "$here/programs/under-load:/usr/bin/under-load" --test bfs-under-load=under-load --file "$kselftests/life_test")
 		arguments+=(--file "$kselftests/gtu_test" --test "gtu1=GTU_DEVICE=/dev/gtu1 gtu_test")
-		arguments+=(--test "life-beside=noisy life")
+		arguments+=(--test "life-under-load=under-load life")
 	fi
 	boot "$name" distribution --devices 2 --mem 1G --test-limit 3000 --limit 3300 "${arguments[@]}" "${real[@]}"
 }
@@ -196,14 +184,19 @@ device_tree="uapi_test gtu_test queue_test life_test event_test submit_test aper
 	isolation_test memory_life_test nocopy_test outside_test pin_test race_test random_test storm_test surface_test
 	syscall_test"
 
-# Mistakes that are planted in a guest's devices, one each. Not dma-32, which needs memory above 4 GiB, and not
+# Bugs that are injected into the devices of a guest, one each. Not dma-32, which needs memory above 4 GiB, and not
 # msix-mask: QEMU masks vectors itself.
 bringup_bugs="bar-size fdt-crc stuck-bit w1c ro-writable latch epoch aperture-alias byte-enable doorbell-index flr-state
 	dma-page length-4k byte-order completion-count tail-lost bounds irq-vector lanes data"
 
-# sound_bringup DEVICE OPTIONS: a test. Its exit status 4 is a fault that was found, not the harness's skip.
+# shown COMMAND...: a test of a command whose lines (ok ..., skip ...) are not TAP
+shown() {
+	echo "$* >/tmp/.shown; rc=\$?; sed 's/^/# /' /tmp/.shown; exit \$rc"
+}
+
+# sound_bringup DEVICE OPTIONS: a test
 sound_bringup() {
-	echo "gtu --quiet bringup --device $* >/tmp/.bringup; rc=\$?; sed 's/^/# /' /tmp/.bringup; test \$rc -eq 0"
+	shown "gtu --quiet bringup --device $*"
 }
 
 # bringup_guest: a board's first day, without a driver; then with it, through /dev/gtu0
@@ -229,7 +222,7 @@ bringup_guest() {
 tiny_guest() {
 	server=$root/tests/tiny/tiny.py
 	command -v python3 >/dev/null || skip_all "python3 is missing"
-	boot tiny distribution --limit 200 --test "doctor=gtu doctor" \
+	boot tiny distribution --limit 200 --test "doctor=$(shown gtu doctor)" \
 		--test "same-as-the-model=$(sound_bringup /dev/gtu0 --lockstep 2000)"
 }
 
@@ -243,26 +236,26 @@ arm64_guest() {
 	bfs_arguments
 	boot "$name" arm64 --limit 800 --test-limit 120 "$@" \
 		--test 'by-its-node=test -e /sys/class/gtu/gtu0/device/of_node/reg-names' \
-		--test "check=gtu fdt check system" --test "doctor=gtu doctor" "${arguments[@]}" \
+		--test "check=gtu fdt check system" --test "doctor=$(shown gtu doctor)" "${arguments[@]}" \
 		--file "$kselftests/sleep_test" --test "sleep=GTU_SLEEP=devices sleep_test" --test "sleep-until-alarm=GTU_SLEEP=alarm sleep_test" \
 		--test "info=gtu info --device /dev/gtu0 >/dev/null" --test "interrupts=grep -q 'Edge *gtu' /proc/interrupts"
 }
 
-# supplies_guest: that device takes a clock, a reset line and a power domain, of a module that comes behind the driver
-supplies_guest() {
+# power_resources_guest: that device has a clock, a reset line and a power domain, of a module that is loaded after the driver
+power_resources_guest() {
 	inside=$root/build/arm64/gtu kselftests=$root/build/arm64/kselftest
-	timed "module for its supplies" "$here/build/build-module.sh" --kernel arm64 --of "$here/programs/provider" W=1 ||
-		{ echo "not ok - gtu_supplies.ko builds"; return; }
+	timed "module for its power resources" "$here/build/build-module.sh" --kernel arm64 --of "$here/programs/provider" W=1 ||
+		{ echo "not ok - gtu_power_resources.ko builds"; return; }
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
 	first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
 	# the kernel would wait for what a device needs for a time of its own
-	boot supplies arm64 --supplies --word "deferred_probe_timeout=-1 cma=0" --limit 400 --test-limit 120 \
-		--file "$(module_folder arm64)-provider/gtu_supplies.ko:/usr/bin/gtu_supplies.ko" \
-		--file "$here/programs/supplies:/usr/bin/supplies" --file "$kselftests/sleep_test" \
-		--test "deferred=supplies deferred" --test "check=gtu fdt check system" --test "unbind=supplies unbind" \
-		--test "sleep-devices=supplies sleep devices" --test "sleep-platform=supplies sleep platform" \
-		--test "sleep-until-alarm=supplies sleep alarm" --test "fails=supplies fails" --test "wakes=supplies wakes" \
-		--test "taken=supplies taken" --file "$kselftests/charge_test" --test "charge-without-cma=charge_test"
+	boot power-resources arm64 --power-resources --word "deferred_probe_timeout=-1 cma=0" --limit 400 --test-limit 120 \
+		--file "$(module_folder arm64)-provider/gtu_power_resources.ko:/usr/bin/gtu_power_resources.ko" \
+		--file "$here/programs/power-resources:/usr/bin/power-resources" --file "$kselftests/sleep_test" \
+		--test "deferred=power-resources deferred" --test "check=gtu fdt check system" --test "unbind=power-resources unbind" \
+		--test "sleep-devices=power-resources sleep devices" --test "sleep-platform=power-resources sleep platform" \
+		--test "sleep-until-alarm=power-resources sleep alarm" --test "call-failures=power-resources call-failures" --test "resume-failures=power-resources resume-failures" \
+		--test "provider-removal=power-resources provider-removal" --file "$kselftests/charge_test" --test "charge-without-cma=charge_test"
 }
 
 . "$here/plans/plans_life.sh"
@@ -313,10 +306,10 @@ run_plan() (
 		# the kernel sees no PCI; what is there is wired to the node
 		first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
 		arm64_guest "$1" --test "no-pci=! ls /sys/bus/pci/devices | grep ." ;;
-	supplies)
+	power-resources)
 		need arm64
 		need_arm64
-		supplies_guest ;;
+		power_resources_guest ;;
 	compiled-in-arm64)
 		need_compiled_in aarch64
 		need arm64
@@ -338,13 +331,13 @@ run_plan() (
 		kselftest_arguments ""
 		kselftest_arguments _32 $some
 		sound_guest "$1" distribution --door compiled-in --devices 2 --limit 1400 ;;
-	compiled-in-slots)
+	compiled-in-hotplug)
 		need_compiled_in
 		need distribution
 		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 12 "$graph" >&2 || die "cannot make a graph"
 		boot "$1" distribution --door compiled-in --devices 3 --ports --absent gtu2 --monitor --test-limit 180 \
-			--file "$here/programs/slots:/usr/bin/slots" --test "errors=slots errors UNSUP MALF_TLP" \
-			--test "unplug=slots unplug" --test "plug=slots plug" ;;
+			--file "$here/programs/hotplug:/usr/bin/hotplug" --test "errors=hotplug errors UNSUP MALF_TLP" \
+			--test "unplug=hotplug unplug" --test "plug=hotplug plug" ;;
 	compiled-in-iommu)
 		need_compiled_in
 		need distribution
@@ -361,8 +354,8 @@ run_plan() (
 	vfio)
 		need debug-6.12
 		vfio_guest ;;
-	fuzz-planted)
-		planted_guest ;;
+	fuzz-injected-bugs)
+		injected_bugs_guest ;;
 	6.12)
 		need 6.12
 		kselftest_arguments "" $some nocopy_test event_test

@@ -12,12 +12,12 @@ life_guest() {
 
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 12 "$graph" >&2 || die "cannot make a graph"
 	arguments+=(--also "--without seek" --also "--fault lose-irq" --also "" --serve --fault --serve power-loss=1)
-	arguments+=(--file "$here/programs/slots:/usr/bin/slots" --file "$kselftests/sleep_test")
-	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test" --test "sleep-under-bfs=slots sleep /graph.gtu")
+	arguments+=(--file "$here/programs/hotplug:/usr/bin/hotplug" --file "$kselftests/sleep_test")
+	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test" --test "sleep-under-bfs=hotplug sleep /graph.gtu")
 	arguments+=(--test "sleep-without-seek=GTU_DEVICE=/dev/gtu1 GTU_SLEEP=devices sleep_test told_where_it_cannot_be_kept")
-	arguments+=(--file "$kselftests/life_test" --test "epochs-anew=life_test function_reset_again")
+	arguments+=(--file "$kselftests/life_test" --test "epochs-restart=life_test function_reset_again")
 	arguments+=(--test "sleep-without-interrupts=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu2 GTU_SLEEP=devices sleep_test lost_interrupts_cost_time_only")
-	arguments+=(--test "held=slots held" --test "errors=slots errors UNSUP MALF_TLP" --test "plug=slots plug gtu3")
+	arguments+=(--test "module-in-use=hotplug module-in-use" --test "errors=hotplug errors UNSUP MALF_TLP" --test "plug=hotplug plug gtu3")
 	arguments+=(--test "S3=GTU_SLEEP=mem sleep_test")
 	boot "$name" "$kernel" "$@" "${arguments[@]}"
 }
@@ -73,16 +73,16 @@ fuzz_guest() {
 	"$root/build/fuzz_ioctl" --read-notes "$work/notes" | tail -60 | sed 's/^/# ran last: /'
 }
 
-# Mistakes of several kinds: a name, what is planted, the file of the driver, a sed script for it.
-planted='
+# Bugs of several kinds: a name, what the bug is, the file of the driver, a sed script that injects it.
+injected='
 cut-in-two|a mapping that is cut in two and counted once|gtu_mmap.c|/^static void gtu_buffer_vma_open/,/^}/s/kref_get(&b->ref);//
 any-slot|a slot of the region table that nobody has bounded|gtu_region.c|s/slot < ctx->slots ? ctx->region\[array_index_nospec(slot, ctx->slots)\] : NULL/ctx->region[slot]/
 kept-lock|a lock that is kept on the way of an error|gtu_queue.c|/^int gtu_queue_destroy/,/ENOENT/s/mutex_unlock(&ctx->lock);//
 let-go|a queue that is let go before it is waited for|gtu_ioctl.c|/^static int gtu_do_wait/,/^}/{s/gtu_queue_put(q);//;s/^\tif (q->submit)$/\tgtu_queue_put(q);\n&/}
 '
 
-# plant FILE SCRIPT: in the copy of the driver in $folder, where all else is as it was
-plant() {
+# inject FILE SCRIPT: in the copy of the driver in $folder, where all else is as it was
+inject() {
 	local file
 
 	for file in "$root"/driver/*.c; do
@@ -91,20 +91,20 @@ plant() {
 	sed -i "$2" "$folder/driver/$1" && ! cmp -s "$root/driver/$1" "$folder/driver/$1"
 }
 
-# planted_guest: the fuzzer has to find each mistake (or those that GTU_PLANTED names), and its last programs to show it again.
-planted_guest() {
+# injected_bugs_guest: the fuzzer must find each bug (or those that GTU_INJECTED names), and its last programs must reproduce it.
+injected_bugs_guest() {
 	local kernel=debug-6.12 fuzz_seconds=${GTU_FUZZ_IOCTL:-300} folder output=$work/output name what file script
 
 	need_kernel "$kernel"
-	folder=$root/build/module-planted-$kernel
+	folder=$root/build/module-injected-$kernel
 	mkdir -p "$folder" "$work/share" && cp -pRu "$root"/{driver,include,Kbuild} "$folder/" || exit 1
 	while IFS='|' read -r name what file script; do
-		[ -n "$name" ] && [[ " ${GTU_PLANTED:-$name} " == *" $name "* ]] || continue
-		if ! plant "$file" "$script" || ! fuzz_module "$kernel" "$folder" </dev/null; then
-			echo "not ok - the module with a mistake builds: $what"
+		[ -n "$name" ] && [[ " ${GTU_INJECTED:-$name} " == *" $name "* ]] || continue
+		if ! inject "$file" "$script" || ! fuzz_module "$kernel" "$folder" </dev/null; then
+			echo "not ok - the module with the injected bug builds: $what"
 			continue
 		fi
-		fuzz_boot "planted-$name" "$kernel" "$folder" --seconds "$fuzz_seconds" --seed "${GTU_FUZZ_SEED:-$RANDOM}" \
+		fuzz_boot "injected-$name" "$kernel" "$folder" --seconds "$fuzz_seconds" --seed "${GTU_FUZZ_SEED:-$RANDOM}" \
 			--corpus /corpus >"$output" 2>&1 </dev/null
 		if ! grep -Eq '^# (the kernel complains|a worker has ended)|the guest ended in fuzz before' "$output"; then
 			sed 's/^/# /' "$output"
@@ -114,14 +114,14 @@ planted_guest() {
 		echo "ok - the fuzzer finds $what"
 		sed -n '/complains:/,/programs (/s/^/# /p; /dmesg/s/^/# /p' "$output"
 		"$root/build/fuzz_ioctl" --read-notes "$work/notes" >"$work/found"
-		fuzz_boot "planted-$name" "$kernel" "$folder" --replay /found >"$output" 2>&1 </dev/null
+		fuzz_boot "injected-$name" "$kernel" "$folder" --replay /found >"$output" 2>&1 </dev/null
 		if grep -Eq '^# the kernel complains|the guest ended in fuzz before' "$output"; then
-			echo "ok - its programs show it again: $what"
+			echo "ok - its programs reproduce it: $what"
 		else
 			sed 's/^/# /' "$output"
-			echo "not ok - its programs show it again: $what"
+			echo "not ok - its programs reproduce it: $what"
 		fi
-	done <<<"$planted"
+	done <<<"$injected"
 }
 
 # vfio_guest: the device given to a program behind an IOMMU. A kernel that has VFIO built in.

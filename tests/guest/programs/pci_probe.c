@@ -136,8 +136,8 @@ int main(void)
 	int fd;
 
 	if (!find(folder, sizeof(folder))) {
-		printf("1..0 # SKIP no function %04x:%04x here\n", GTU_PCI_VENDOR, GTU_PCI_DEVICE);
-		return 4;
+		printf("not ok 1 - there is a function %04x:%04x\n1..1\n", GTU_PCI_VENDOR, GTU_PCI_DEVICE);
+		return 1;
 	}
 	report(say_one(folder, "enable"), "the function can be enabled");
 	fd = open_in(folder, "resource0", O_RDWR | O_SYNC);

@@ -9,15 +9,15 @@ key() { echo "6.12 of $suite 2"; }
 
 make_kernel() {
 	local mirror release name deb apt=$PWD/apt
-	mirror=$(need_mirror) || die "the machine's apt sources name no Debian mirror ('apt-get update' run?)"
-	new_state "$apt" "$mirror" $suite || die "the index of $suite could not be loaded. Is the network there?"
+	mirror=$(need_mirror) || unavailable "the machine's apt sources name no Debian mirror ('apt-get update' run?)"
+	new_state "$apt" "$mirror" $suite || unavailable "the index of $suite could not be loaded. Is the network there?"
 	release=$(private_apt "$apt" apt-cache search --names-only '^linux-image-6\.12\.[0-9.]*\+deb[0-9]*-amd64$' |
 		sed 's/^linux-image-\([^ ]*\).*/\1/' | sort -V | tail -1)
-	[ -n "$release" ] || die "$suite has no kernel 6.12 any more: tests/guest/build/kernel/6.12.sh needs another suite"
+	[ -n "$release" ] || unavailable "$suite has no kernel 6.12 any more: tests/guest/build/kernel/6.12.sh needs another suite"
 	say "loading kernel $release (about 125 MB)"
 	for name in linux-image-$release linux-headers-$release linux-headers-${release%-amd64}-common \
 		linux-kbuild-${release%-amd64}; do
-		private_apt "$apt" apt-get download "$name" >&2 || die "package $name could not be loaded"
+		private_apt "$apt" apt-get download "$name" >&2 || unavailable "package $name could not be loaded"
 	done
 	unpack_image linux-image-*.deb "$release"
 	for deb in linux-headers-*.deb linux-kbuild-*.deb; do

@@ -9,15 +9,15 @@ key() { echo "7.2 of $suite 1"; }
 
 make_kernel() {
 	local mirror release name deb tool apt=$PWD/apt
-	mirror=$(need_mirror) || die "the machine's apt sources name no Debian mirror ('apt-get update' run?)"
-	[ "$(id -u)" -eq 0 ] || die "modules for 7.2 are built in a tree of their own, which takes root"
-	new_state "$apt" "$mirror" $base $suite || die "the index of $suite could not be loaded. Is the network there?"
+	mirror=$(need_mirror) || unavailable "the machine's apt sources name no Debian mirror ('apt-get update' run?)"
+	[ "$(id -u)" -eq 0 ] || unavailable "modules for 7.2 are built in a tree of their own, which takes root"
+	new_state "$apt" "$mirror" $base $suite || unavailable "the index of $suite could not be loaded. Is the network there?"
 	release=$(private_apt "$apt" apt-cache search --names-only '^linux-image-7\.2\.[0-9.]*\+deb[0-9]*-amd64$' |
 		sed 's/^linux-image-\([^ ]*\).*/\1/' | sort -V | tail -1)
-	[ -n "$release" ] || die "$suite has no kernel 7.2 any more: tests/guest/build/kernel/7.2.sh needs another suite"
+	[ -n "$release" ] || unavailable "$suite has no kernel 7.2 any more: tests/guest/build/kernel/7.2.sh needs another suite"
 	say "loading kernel $release and its compiler (about 200 MB)"
 	private_apt "$apt" apt-get install -y --no-install-recommends --download-only "linux-headers-$release" \
-		make bash coreutils sed grep mawk findutils base-files >/dev/null || die "the headers of $release could not be loaded"
+		make bash coreutils sed grep mawk findutils base-files >/dev/null || unavailable "the headers of $release could not be loaded"
 	# what a tree needs to be one comes first
 	for deb in "$apt"/cache/archives/base-files_*.deb "$apt"/cache/archives/*.deb; do
 		dpkg-deb -x "$deb" tree || die "cannot unpack $deb"
@@ -29,7 +29,7 @@ make_kernel() {
 	done
 	mkdir -p tree/module
 	for name in "linux-binary-$release" "linux-modules-$release"; do
-		private_apt "$apt" apt-get download "$name" >&2 || die "package $name could not be loaded"
+		private_apt "$apt" apt-get download "$name" >&2 || unavailable "package $name could not be loaded"
 	done
 	for deb in linux-binary-*.deb linux-modules-*.deb; do
 		dpkg-deb -x "$deb" image || die "cannot unpack $deb"

@@ -10,20 +10,20 @@ key() { echo "arm64 6.1 of $suite 1"; }
 
 make_kernel() {
 	local mirror release deb apt=$PWD/apt
-	mirror=$(need_mirror) || die "the machine's apt sources name no Debian mirror ('apt-get update' run?)"
+	mirror=$(need_mirror) || unavailable "the machine's apt sources name no Debian mirror ('apt-get update' run?)"
 	apt_architecture=arm64
-	new_state "$apt" "$mirror" $suite || die "the index of $suite for arm64 could not be loaded. Is the network there?"
+	new_state "$apt" "$mirror" $suite || unavailable "the index of $suite for arm64 could not be loaded. Is the network there?"
 	release=$(private_apt "$apt" apt-cache search --names-only '^linux-image-6\.1\.0-[0-9]*-arm64$' |
 		sed 's/^linux-image-\([^ ]*\).*/\1/' | sort -V | tail -1)
-	[ -n "$release" ] || die "$suite has no kernel 6.1 for arm64: tests/guest/build/kernel/arm64.sh needs another suite"
+	[ -n "$release" ] || unavailable "$suite has no kernel 6.1 for arm64: tests/guest/build/kernel/arm64.sh needs another suite"
 	say "loading kernel $release (about 75 MB)"
 	private_apt "$apt" apt-get download linux-image-$release linux-headers-$release \
-		linux-headers-${release%-arm64}-common >&2 || die "the packages of kernel $release could not be loaded"
+		linux-headers-${release%-arm64}-common >&2 || unavailable "the packages of kernel $release could not be loaded"
 	# modpost and its like run here, whatever they look at
 	if [ "$(dpkg --print-architecture)" = arm64 ] || ! load_package linux-kbuild-6.1; then
 		apt_architecture=$(dpkg --print-architecture)
 		new_state "$apt-here" "$mirror" $suite && private_apt "$apt-here" apt-get download linux-kbuild-6.1 >&2 ||
-			die "package linux-kbuild-6.1 could not be loaded"
+			unavailable "package linux-kbuild-6.1 could not be loaded"
 	fi
 	unpack_image linux-image-*.deb "$release"
 	for deb in linux-headers-*.deb linux-kbuild-*.deb; do

@@ -22,7 +22,7 @@ unpack() {
 	if ! load_package $source; then
 		mirror=$(need_mirror) && new_state "$PWD/apt" "$mirror" $suites &&
 			private_apt "$PWD/apt" apt-get download $source >&2 ||
-			die "package $source could not be loaded. Is the network there?"
+			unavailable "package $source could not be loaded. Is the network there?"
 	fi
 	set -o pipefail
 	dpkg-deb --fsys-tarfile $source*.deb | tar -xO "./usr/src/$source.tar.xz" | xz -dcT0 |
@@ -58,12 +58,17 @@ take_headers() {
 make_kernel() {
 	local log=$PWD/build.log make=(make -s ARCH=x86 KBUILD_BUILD_USER=gtu KBUILD_BUILD_HOST=guest)
 
+	local tool
+
+	for tool in make gcc flex bison bc; do
+		command -v $tool >/dev/null || unavailable "$tool is missing, which the kernel's build needs. As root: apt-get install $tool"
+	done
 	[ "$(cat unpacked 2>/dev/null)" = "$(key)" ] || unpack
 	rm -rf headers vmlinuz release lib
 	cd "$source" || die "$source has no folder of its name"
 	awk -F= '/^CONFIG_/ { line[$1] = $0 } END { for (name in line) print line[name] }' "${configs[@]}" >wanted.config
 	"${make[@]}" KCONFIG_ALLCONFIG=wanted.config allnoconfig >"$log" 2>&1 ||
-		die "the kernel cannot be configured (flex and bison installed?): $(tail -3 "$log")"
+		die "the kernel cannot be configured: $(tail -3 "$log")"
 	check_config
 	say "building the debug kernel (7 minutes with two processors; the log is $log)"
 	timed "debug kernel" "${make[@]}" -j"${JOBS:-$(nproc)}" bzImage modules headers >>"$log" 2>&1 ||

@@ -6,19 +6,19 @@ key() {
 	release=$(for d in /lib/modules/*/build; do
 		[ -e "$d/Makefile" ] && basename "$(dirname "$d")"
 	done | sort -V | tail -1)
-	[ -n "$release" ] || die "no kernel headers are installed. As root: apt-get install linux-headers-amd64"
+	[ -n "$release" ] || unavailable "no kernel headers are installed. As root: apt-get install linux-headers-amd64"
 	echo "$release"
 }
 
 make_kernel() {
 	local release from
-	release=$(key) || exit 1
+	release=$(key) || exit
 	if [ -r "/boot/vmlinuz-$release" ] && [ -d "/lib/modules/$release/kernel" ]; then
 		cp "/boot/vmlinuz-$release" vmlinuz && add_modules "/lib/modules/$release/kernel" "$release"
 	else
 		say "loading the image of kernel $release (about 70 MB)"
 		load_package "linux-image-$release" ||
-			die "the image of kernel $release could not be loaded. Is the network there? If the archive" \
+			unavailable "the image of kernel $release could not be loaded. Is the network there? If the archive" \
 				"has a newer one by now, as root: apt-get update && apt-get install linux-headers-amd64"
 		unpack_image linux-image-*.deb "$release"
 	fi

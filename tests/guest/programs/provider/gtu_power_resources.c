@@ -5,7 +5,7 @@
  * function that the kernel does not see: while one of them is missing the function decodes nothing, so
  * that it reads as all ones and writes are lost, and what it had is forgotten by a reset.
  *
- * In debugfs, gtu-supplies/: `log` has each call, in order, with its error (writing empties it);
+ * In debugfs, gtu-power-resources/: `log` has each call, in order, with its error (writing empties it);
  * `state` what is on; `fail` takes "CALL ERRNO", as "reset deassert 5", until "CALL 0"; `dead` set, the
  * device answers no more once it was off.
  */
@@ -40,7 +40,7 @@ static const char *const names[CALLS] = {
 	"reset get", "reset assert", "reset deassert", "power on", "power off"
 };
 
-struct supplies {
+struct resources {
 	struct clk_hw clock;
 	struct reset_controller_dev reset;
 	struct generic_pm_domain power;
@@ -58,7 +58,7 @@ struct supplies {
 };
 
 /* The device forgets what it had, and is away; or it is there. With the lock. */
-static void supplies_apply(struct supplies *s)
+static void resources_apply(struct resources *s)
 {
 	bool answers = s->powered && s->clocked && !s->held && (s->answers || !s->dead);
 	u32 before, n;
@@ -78,7 +78,7 @@ static void supplies_apply(struct supplies *s)
 }
 
 /* Note it, and do it: @what becomes @to. */
-static int supplies_call(struct supplies *s, enum call call, bool *what, bool to)
+static int resources_call(struct resources *s, enum call call, bool *what, bool to)
 {
 	unsigned long flags;
 	int error;
@@ -91,92 +91,92 @@ static int supplies_call(struct supplies *s, enum call call, bool *what, bool to
 	}
 	if (!error && what) {
 		*what = to;
-		supplies_apply(s);
+		resources_apply(s);
 	}
 	spin_unlock_irqrestore(&s->lock, flags);
 	return error;
 }
 
-static int supplies_prepare(struct clk_hw *hw)
+static int resources_prepare(struct clk_hw *hw)
 {
-	struct supplies *s = container_of(hw, struct supplies, clock);
+	struct resources *s = container_of(hw, struct resources, clock);
 
-	return supplies_call(s, CLOCK_PREPARE, &s->prepared, true);
+	return resources_call(s, CLOCK_PREPARE, &s->prepared, true);
 }
 
-static void supplies_unprepare(struct clk_hw *hw)
+static void resources_unprepare(struct clk_hw *hw)
 {
-	struct supplies *s = container_of(hw, struct supplies, clock);
+	struct resources *s = container_of(hw, struct resources, clock);
 
-	supplies_call(s, CLOCK_UNPREPARE, &s->prepared, false);
+	resources_call(s, CLOCK_UNPREPARE, &s->prepared, false);
 }
 
-static int supplies_enable(struct clk_hw *hw)
+static int resources_enable(struct clk_hw *hw)
 {
-	struct supplies *s = container_of(hw, struct supplies, clock);
+	struct resources *s = container_of(hw, struct resources, clock);
 
-	return supplies_call(s, CLOCK_ENABLE, &s->clocked, true);
+	return resources_call(s, CLOCK_ENABLE, &s->clocked, true);
 }
 
-static void supplies_disable(struct clk_hw *hw)
+static void resources_disable(struct clk_hw *hw)
 {
-	struct supplies *s = container_of(hw, struct supplies, clock);
+	struct resources *s = container_of(hw, struct resources, clock);
 
-	supplies_call(s, CLOCK_DISABLE, &s->clocked, false);
+	resources_call(s, CLOCK_DISABLE, &s->clocked, false);
 }
 
-static const struct clk_ops supplies_clock_ops = {
-	.prepare = supplies_prepare,
-	.unprepare = supplies_unprepare,
-	.enable = supplies_enable,
-	.disable = supplies_disable,
+static const struct clk_ops resources_clock_ops = {
+	.prepare = resources_prepare,
+	.unprepare = resources_unprepare,
+	.enable = resources_enable,
+	.disable = resources_disable,
 };
 
-static struct clk_hw *supplies_clock_get(struct of_phandle_args *args, void *data)
+static struct clk_hw *resources_clock_get(struct of_phandle_args *args, void *data)
 {
-	struct supplies *s = data;
-	int error = supplies_call(s, CLOCK_GET, NULL, false);
+	struct resources *s = data;
+	int error = resources_call(s, CLOCK_GET, NULL, false);
 
 	return error ? ERR_PTR(error) : &s->clock;
 }
 
-static int supplies_assert(struct reset_controller_dev *rcdev, unsigned long id)
+static int resources_assert(struct reset_controller_dev *rcdev, unsigned long id)
 {
-	struct supplies *s = container_of(rcdev, struct supplies, reset);
+	struct resources *s = container_of(rcdev, struct resources, reset);
 
-	return supplies_call(s, RESET_ASSERT, &s->held, true);
+	return resources_call(s, RESET_ASSERT, &s->held, true);
 }
 
-static int supplies_deassert(struct reset_controller_dev *rcdev, unsigned long id)
+static int resources_deassert(struct reset_controller_dev *rcdev, unsigned long id)
 {
-	struct supplies *s = container_of(rcdev, struct supplies, reset);
+	struct resources *s = container_of(rcdev, struct resources, reset);
 
-	return supplies_call(s, RESET_DEASSERT, &s->held, false);
+	return resources_call(s, RESET_DEASSERT, &s->held, false);
 }
 
-static const struct reset_control_ops supplies_reset_ops = {
-	.assert = supplies_assert,
-	.deassert = supplies_deassert,
+static const struct reset_control_ops resources_reset_ops = {
+	.assert = resources_assert,
+	.deassert = resources_deassert,
 };
 
-static int supplies_reset_get(struct reset_controller_dev *rcdev,
+static int resources_reset_get(struct reset_controller_dev *rcdev,
 			      const struct of_phandle_args *args)
 {
-	struct supplies *s = container_of(rcdev, struct supplies, reset);
+	struct resources *s = container_of(rcdev, struct resources, reset);
 
-	return supplies_call(s, RESET_GET, NULL, false);
+	return resources_call(s, RESET_GET, NULL, false);
 }
 
-static int supplies_power_on(struct generic_pm_domain *domain)
+static int resources_power_on(struct generic_pm_domain *domain)
 {
-	struct supplies *s = container_of(domain, struct supplies, power);
+	struct resources *s = container_of(domain, struct resources, power);
 
-	return supplies_call(s, POWER_ON, &s->powered, true);
+	return resources_call(s, POWER_ON, &s->powered, true);
 }
 
-static int supplies_power_off(struct generic_pm_domain *domain)
+static int resources_power_off(struct generic_pm_domain *domain)
 {
-	struct supplies *s = container_of(domain, struct supplies, power);
+	struct resources *s = container_of(domain, struct resources, power);
 
 	/* what is in the aperture is lost with it */
 	if (s->aperture && !s->answers) {
@@ -184,11 +184,11 @@ static int supplies_power_off(struct generic_pm_domain *domain)
 		memset_io(s->aperture, 0x5a, NOISE_BYTES);
 		writew(0, s->config + PCI_COMMAND);
 	}
-	return supplies_call(s, POWER_OFF, &s->powered, false);
+	return resources_call(s, POWER_OFF, &s->powered, false);
 }
 
 /* A file to read, by @name_show, and to write, by @name_write. */
-#define SUPPLIES_FILE(name)									\
+#define RESOURCES_FILE(name)									\
 static int name##_open(struct inode *inode, struct file *file)					\
 {												\
 	return single_open(file, name##_show, inode->i_private);				\
@@ -202,9 +202,9 @@ static const struct file_operations name##_file = {						\
 	.release = single_release,								\
 }
 
-static int supplies_log_show(struct seq_file *m, void *unused)
+static int resources_log_show(struct seq_file *m, void *unused)
 {
-	struct supplies *s = m->private;
+	struct resources *s = m->private;
 	unsigned int i;
 
 	for (i = 0; i < READ_ONCE(s->lines); i++)
@@ -215,30 +215,30 @@ static int supplies_log_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static ssize_t supplies_log_write(struct file *file, const char __user *from, size_t bytes,
+static ssize_t resources_log_write(struct file *file, const char __user *from, size_t bytes,
 				   loff_t *at)
 {
-	struct supplies *s = ((struct seq_file *)file->private_data)->private;
+	struct resources *s = ((struct seq_file *)file->private_data)->private;
 
 	spin_lock_irq(&s->lock);
 	s->lines = 0;
 	spin_unlock_irq(&s->lock);
 	return bytes;
 }
-SUPPLIES_FILE(supplies_log);
+RESOURCES_FILE(resources_log);
 
-static int supplies_state_show(struct seq_file *m, void *unused)
+static int resources_state_show(struct seq_file *m, void *unused)
 {
-	struct supplies *s = m->private;
+	struct resources *s = m->private;
 
 	seq_printf(m, "power %d clock %d%d held %d\n", s->powered, s->prepared, s->clocked, s->held);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(supplies_state);
+DEFINE_SHOW_ATTRIBUTE(resources_state);
 
-static int supplies_fail_show(struct seq_file *m, void *unused)
+static int resources_fail_show(struct seq_file *m, void *unused)
 {
-	struct supplies *s = m->private;
+	struct resources *s = m->private;
 	unsigned int i;
 
 	for (i = 0; i < CALLS; i++)
@@ -247,10 +247,10 @@ static int supplies_fail_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static ssize_t supplies_fail_write(struct file *file, const char __user *from, size_t bytes,
+static ssize_t resources_fail_write(struct file *file, const char __user *from, size_t bytes,
 				   loff_t *at)
 {
-	struct supplies *s = ((struct seq_file *)file->private_data)->private;
+	struct resources *s = ((struct seq_file *)file->private_data)->private;
 	char text[64] = "", *number;
 	int i, error;
 
@@ -266,25 +266,25 @@ static ssize_t supplies_fail_write(struct file *file, const char __user *from, s
 	WRITE_ONCE(s->fail[i], -error);
 	return bytes;
 }
-SUPPLIES_FILE(supplies_fail);
+RESOURCES_FILE(resources_fail);
 
-static int supplies_dead_get(void *data, u64 *value)
+static int resources_dead_get(void *data, u64 *value)
 {
-	*value = ((struct supplies *)data)->dead;
+	*value = ((struct resources *)data)->dead;
 	return 0;
 }
 
-static int supplies_dead_set(void *data, u64 value)
+static int resources_dead_set(void *data, u64 value)
 {
-	struct supplies *s = data;
+	struct resources *s = data;
 
 	WRITE_ONCE(s->dead, value);
 	return 0;
 }
-DEFINE_DEBUGFS_ATTRIBUTE(supplies_dead_fops, supplies_dead_get, supplies_dead_set, "%llu\n");
+DEFINE_DEBUGFS_ATTRIBUTE(resources_dead_fops, resources_dead_get, resources_dead_set, "%llu\n");
 
 /* The function that wire.c has put where the device's node says. */
-static int supplies_find(struct device *dev, struct supplies *s)
+static int resources_find(struct device *dev, struct resources *s)
 {
 	struct device_node *host = of_find_compatible_node(NULL, NULL, "pci-host-ecam-generic");
 	struct device_node *node = of_find_compatible_node(NULL, NULL, "gtu,gtu-1");
@@ -307,59 +307,59 @@ static int supplies_find(struct device *dev, struct supplies *s)
 }
 
 /* It is part of what devres frees; without one 6.1 complains. */
-static void supplies_power_release(struct device *dev)
+static void resources_power_release(struct device *dev)
 {
 }
 
-static int supplies_probe(struct platform_device *pdev)
+static int resources_probe(struct platform_device *pdev)
 {
-	const struct clk_init_data clock = { .name = "gtu-supplies", .ops = &supplies_clock_ops };
+	const struct clk_init_data clock = { .name = "gtu-power-resources", .ops = &resources_clock_ops };
 	struct device *dev = &pdev->dev;
-	struct supplies *s;
+	struct resources *s;
 	int ret;
 
 	s = devm_kzalloc(dev, sizeof(*s), GFP_KERNEL);
 	if (!s)
 		return -ENOMEM;
 	spin_lock_init(&s->lock);
-	ret = supplies_find(dev, s);
+	ret = resources_find(dev, s);
 	if (ret)
 		return dev_err_probe(dev, ret, "no function to supply\n");
 	s->held = true;
 	s->answers = true;
-	supplies_apply(s);
+	resources_apply(s);
 	platform_set_drvdata(pdev, s);
 
 	s->clock.init = &clock;
 	ret = devm_clk_hw_register(dev, &s->clock);
 	if (ret)
 		return ret;
-	s->reset.ops = &supplies_reset_ops;
+	s->reset.ops = &resources_reset_ops;
 	s->reset.owner = THIS_MODULE;
 	s->reset.of_node = dev->of_node;
-	s->reset.of_xlate = supplies_reset_get;
+	s->reset.of_xlate = resources_reset_get;
 	s->reset.nr_resets = 1;
 	ret = devm_reset_controller_register(dev, &s->reset);
 	if (ret)
 		return ret;
-	s->power.name = "gtu-supplies";
-	s->power.power_on = supplies_power_on;
-	s->power.power_off = supplies_power_off;
-	s->power.dev.release = supplies_power_release;
+	s->power.name = "gtu-power-resources";
+	s->power.power_on = resources_power_on;
+	s->power.power_off = resources_power_off;
+	s->power.dev.release = resources_power_release;
 	ret = pm_genpd_init(&s->power, NULL, true);
 	if (ret)
 		return ret;
 	ret = of_genpd_add_provider_simple(dev->of_node, &s->power);
 	if (ret)
 		goto err_domain;
-	ret = devm_of_clk_add_hw_provider(dev, supplies_clock_get, s);
+	ret = devm_of_clk_add_hw_provider(dev, resources_clock_get, s);
 	if (ret)
 		goto err_provider;
-	s->folder = debugfs_create_dir("gtu-supplies", NULL);
-	debugfs_create_file("log", 0600, s->folder, s, &supplies_log_file);
-	debugfs_create_file("state", 0400, s->folder, s, &supplies_state_fops);
-	debugfs_create_file("fail", 0600, s->folder, s, &supplies_fail_file);
-	debugfs_create_file("dead", 0600, s->folder, s, &supplies_dead_fops);
+	s->folder = debugfs_create_dir("gtu-power-resources", NULL);
+	debugfs_create_file("log", 0600, s->folder, s, &resources_log_file);
+	debugfs_create_file("state", 0400, s->folder, s, &resources_state_fops);
+	debugfs_create_file("fail", 0600, s->folder, s, &resources_fail_file);
+	debugfs_create_file("dead", 0600, s->folder, s, &resources_dead_fops);
 	return 0;
 err_provider:
 	of_genpd_del_provider(dev->of_node);
@@ -368,9 +368,9 @@ err_domain:
 	return ret;
 }
 
-static int supplies_remove(struct platform_device *pdev)
+static int resources_remove(struct platform_device *pdev)
 {
-	struct supplies *s = platform_get_drvdata(pdev);
+	struct resources *s = platform_get_drvdata(pdev);
 
 	debugfs_remove_recursive(s->folder);
 	of_genpd_del_provider(pdev->dev.of_node);
@@ -379,20 +379,20 @@ static int supplies_remove(struct platform_device *pdev)
 	return 0;
 }
 
-static const struct of_device_id supplies_ids[] = {
-	{ .compatible = "gtu,test-supplies" },
+static const struct of_device_id resources_ids[] = {
+	{ .compatible = "gtu,test-power-resources" },
 	{ }
 };
-MODULE_DEVICE_TABLE(of, supplies_ids);
+MODULE_DEVICE_TABLE(of, resources_ids);
 
-static struct platform_driver supplies_driver = {
-	.probe = supplies_probe,
-	.remove = supplies_remove,
+static struct platform_driver resources_driver = {
+	.probe = resources_probe,
+	.remove = resources_remove,
 	.driver = {
-		.name = "gtu-supplies",
-		.of_match_table = supplies_ids,
+		.name = "gtu-power-resources",
+		.of_match_table = resources_ids,
 	},
 };
-module_platform_driver(supplies_driver);
+module_platform_driver(resources_driver);
 MODULE_DESCRIPTION("A clock, a reset line and a power domain for tests of a GTU's driver");
 MODULE_LICENSE("GPL");

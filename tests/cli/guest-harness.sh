@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+# The harness of the guests, without a guest: each way in which a test, a guest or a plan can fail is reported as a
+# failure, and only what says that it was skipped, and why, as a skip.
+. "${0%/*}/tap.bash"
+
+# the folder's layout is not this test's business
+file_of() { find "$root/tests/guest" -type f -name "$1" -print -quit; }
+
+flatten=$(file_of flatten.awk) init=$(file_of init)
+
+# guest CODE NAME REGEX: flatten.awk on a guest whose tests print what is on standard input
+guest() {
+	{ printf '%s\n' "@up 1.0" "@boot 0"; cat; echo "@end 9.0"; } >stream
+	exits "$1" "$2" awk -f "$flatten" stream
+	says "$2: the line" "$3" "$out"
+}
+
+# one CODE NAME REGEX STATUS LINE...: a guest with one test of this exit status and output, and a clean kernel log
+one() {
+	local code=$1 name=$2 regex=$3 status=$4
+	shift 4
+	{ echo "@test t"; [ $# -eq 0 ] || printf '%s\n' "$@"; echo "@exit $status 0.10 0"; } >lines
+	guest "$code" "$name" "$regex" <lines
+}
+
+one 0 "a test without TAP that succeeds" '^ok 2 - t$' 0 hello
+one 1 "a test without TAP that fails" '^not ok 2 - t: exit status 1$' 1
+one 1 "exit status 4 without TAP, which is gtu's 'verification failed'" '^not ok 2 - t: exit status 4$' 4 "counts differ"
+one 1 "exit status 4 with a result that is no skip" '^not ok 3 - t: exit status 4$' 4 "TAP version 13" "ok 1 a" "1..1"
+one 1 "exit status 4 with a skip and another result" '^not ok 4 - t: exit status 4$' 4 "ok 1 a # SKIP no tool" "ok 2 b" "1..2"
+one 0 "a kselftest that skipped every test" '^ok 2 - t: a # SKIP no tool$' 4 "TAP version 13" "ok 1 a # SKIP no tool" \
+	"1..1 # SKIP every test was skipped"
+one 0 "a skipped program" '^ok 2 - t # SKIP no tool$' 4 "1..0 # SKIP no tool"
+one 1 "a skipped program that fails" '^not ok 2 - t: exit status 1$' 1 "1..0 # SKIP no tool"
+one 1 "an empty plan without a reason" '^not ok 2 - t: planned no test' 0 "1..0"
+one 1 "an empty plan with an empty reason" '^not ok 2 - t: planned no test' 0 "1..0 # SKIP"
+one 1 "a skip without a reason" '^not ok 3 - t: skipped a test without a reason$' 0 "ok 1 a # SKIP" "1..1"
+one 1 "TAP without a result" '^not ok 2 - t: printed results but no plan' 0 "TAP version 13"
+one 1 "results without a plan" '^not ok 3 - t: printed results but no plan' 0 "ok 1 a"
+one 1 "fewer results than planned" '^not ok 3 - t: planned 2 tests, reported 1$' 0 "1..2" "ok 1 a"
+one 1 "more results than planned" '^not ok 4 - t: planned 1 tests, reported 2$' 0 "1..1" "ok 1 a" "ok 2 b"
+one 1 "a failed result" '^not ok 2 - t: a$' 1 "not ok 1 a" "1..1"
+one 1 "a failed result and exit status 0" '^not ok 2 - t: a$' 0 "not ok 1 a" "1..1"
+one 1 "good results and a bad exit status" '^not ok 3 - t: exit status 2$' 2 "ok 1 a" "1..1"
+one 1 "TAP that bails out" '^not ok 2 - t: Bail out! no memory$' 0 "Bail out! no memory" "1..0 # SKIP no memory"
+one 1 "a time limit" '^not ok 3 - t: stopped after its time limit$' 124 "ok 1 a" "1..1"
+guest 1 "a complaint in the kernel's log" "^not ok 3 - t: complaints in the kernel's log: 2\$" <<<$'@test t\n@exit 0 0.1 2'
+guest 1 "a kernel log that was not read" "^not ok 3 - t: the kernel's log could not be read\$" <<<$'@test t\n@exit 0 0.1 unread'
+guest 1 "no word about the kernel log" "^not ok 3 - t: the kernel's log could not be read\$" <<<$'@test t\n@exit 0 0.1'
+guest 1 "a test without an exit status" '^not ok 2 - t: reported no exit status$' <<<$'@test t\n@test u\n@exit 0 0.1 0'
+guest 1 "a guest without a test" '^not ok 2 - the guest ran no test$' </dev/null
+printf '@boot unread\n@test t\n@exit 0 0.1 0\n@end 1\n' >stream
+exits 1 "a boot whose log was not read" awk -f "$flatten" stream
+says "a boot whose log was not read: the line" "^not ok 1 - boot: the kernel's log could not be read\$" "$out"
+printf '@boot 0\n@test t\nok 1 a\n' >stream
+exits 1 "a guest that ends in a test" awk -f "$flatten" stream
+says "a guest that ends in a test: the line" '^not ok 3 - the guest ended in t before its tests did$' "$out"
+
+# function NAME: that one of init, in files of this folder
+function_of_init() { sed -n "/^$1() {/,/^}/p" "$init" | sed "s|/tmp/|$work/|g; s|/dmesg-check|$work/patterns|; s/sleep 6/sleep 0/"; }
+
+# kmemleak FILE STATUS: kmemleak's test, with that file for the kernel's
+function_of_init kmemleak >kmemleak
+leaks() { sh -c "$(sed "s|/sys/kernel/debug/kmemleak|$1|" kmemleak)
+kmemleak"; }
+check "kmemleak that reports nothing passes" leaks /dev/null
+exits 1 "kmemleak that takes no scan, as one that has disabled itself, fails" leaks "$work"
+says "kmemleak that takes no scan: the reason" "^kmemleak does not scan$" "$out"
+exits 1 "kmemleak without its file fails" leaks "$work/none/kmemleak"
+echo leak >leak
+exits 1 "kmemleak that reports something fails" leaks "$work/leak"
+
+function_of_init complaints >complaints
+# log LINE: what complaints makes of a kernel log
+log() { sh -c 'dmesg() { [ "$line" != broken ] && echo "$line"; }
+line=$1
+. "$2"
+complaints' - "$1" "$work/complaints"; }
+grep -v '^#' "$(file_of dmesg-check)" >patterns
+check "a quiet kernel log is read" log "all is well"
+says "it has 0 complaints" "^0$" "$out"
+check "a complaint is read" log "WARNING: CPU: 0"
+says "it is 1 complaint" "^1$" "$out"
+check "kmemleak's end is read" log "kmemleak: Kernel memory leak detector disabled"
+says "it is a complaint" "^1$" "$out"
+check "a log that dmesg cannot read" log broken
+says "is unread" "^unread$" "$out"
+rm patterns
+check "a log without the patterns" log "WARNING: CPU: 0"
+says "is unread, too" "^unread$" "$out"
+
+# guest-test with plans that need no guest
+mkdir tree && cp -r "$root/tests" tree/
+# shellcheck disable=SC2016 # the plans' own
+find tree/tests/guest -name plans.sh | while read -r plans; do
+	echo 'run_plan() (
+		case $1 in
+		distribution) printf "ok 1 - a\n1..1\n" ;;
+		faulty) printf "ok 1 - a\nnot ok 2 - b\n1..2\n" ;;
+		graphs) echo "1..0 # SKIP no tool" ;;
+		bringup) ;;
+		6.12) echo "1..0" ;;
+		iommu) printf "ok - c # SKIP no tool\nok 1 - a\n1..1\n" ;;
+		tiny) printf "ok 1 - a\n1..2\n" ;;
+		life) printf "ok 1 - a\n1..1\n"; exit 3 ;;
+		esac
+	)' >"$plans"
+done
+plan() { bash "$(find tree/tests/guest -name guest-test)" "$@"; }
+check "a plan that passes" plan distribution
+says "a plan that passes: its plan line" '^1\.\.1$' "$out"
+exits 1 "one plan that fails" plan faulty
+says "one plan that fails: the line" '^not ok 2 - b$' "$out"
+exits 1 "a plan that fails before one that passes" plan faulty distribution
+says "a plan that fails before one that passes: one plan line" '^1\.\.3$' "$out"
+check "a plan that is skipped" plan graphs
+says "a plan that is skipped: the line" '^ok 1 - graphs # SKIP no tool$' "$out"
+check "a plan that is skipped before one that passes" plan graphs distribution
+says "a plan that is skipped before one that passes: both are there" '^1\.\.2$' "$out"
+check "a result beside those of the guest" plan iommu
+says "a result beside those of the guest is counted" '^1\.\.2$' "$out"
+exits 1 "a plan that reports nothing" plan bringup distribution
+says "a plan that reports nothing: the line" '^not ok 1 - bringup: reported no test$' "$out"
+exits 1 "a plan that is empty without a reason" plan 6.12
+exits 1 "a plan with fewer results than planned" plan tiny
+says "a plan with fewer results than planned: the line" '^not ok 2 - tiny: planned 2 tests, reported 1$' "$out"
+exits 1 "a plan with a bad exit status" plan life
+says "a plan with a bad exit status: the line" '^not ok 2 - life: exit status 3$' "$out"
+exits 1 "an unknown plan" plan nonsense
+
+# what a guest needs is prepared: what this machine lacks (status 77) is no failure, anything else is
+cp "$root/Makefile" tree/ && mkdir tree/packaging
+find tree/tests/guest -name get-qemu.sh -o -name get-cross.sh | while read -r script; do
+	printf '#!/bin/sh\nexit 0\n' >"$script"
+done
+printf '#!/bin/sh\nexit 1\n' >tree/packaging/need && chmod 755 tree/packaging/need
+prepared() {
+	printf '#!/bin/sh\n[ "$1" = --list ] && echo a && echo b && exit\n[ "$1" != b ] || exit 0\nexit %s\n' "$1" \
+		>"$(find tree/tests/guest -name get-kernel.sh)"
+	make -s -C tree "$2" KERNEL=a
+}
+check "tools that are there" prepared 0 guest-tools
+exits 2 "tools that this machine lacks, for a person" prepared 77 guest-tools
+check "tools that this machine lacks, for tests that then skip" prepared 77 guest-tools-optional
+exits 2 "tools that do not build, for tests" prepared 1 guest-tools-optional
+check "the kernels of make test that this machine lacks" prepared 77 guest-tools-test
+exits 2 "a kernel of make test that does not build" prepared 1 guest-tools-test
+
+# what every guest runs is in its list of tests: a name and a command
+for test in name= =command "a name=command" "name= "; do
+	exits 1 "a test '$test' is refused" bash "$(file_of make-initrd.sh)" initrd --test "$test"
+	says "a test '$test' is refused: the reason" "is not NAME=COMMAND" "$err"
+done
+
+# the kselftests' harness
+cat >t.c <<'END'
+#include "kselftest_harness.h"
+TEST(checks) { EXPECT_EQ(1, 1); }
+TEST(fails) { EXPECT_EQ(1, 2); }
+TEST(skips) { SKIP(return, "no tool"); }
+TEST(checks_nothing) { if (getpid()) return; EXPECT_EQ(1, 1); }
+FIXTURE(f) { int a; };
+FIXTURE_SETUP(f) { ASSERT_EQ(0, self->a); }
+FIXTURE_TEARDOWN(f) { EXPECT_EQ(0, self->a); }
+TEST_F(f, checks_in_setup_alone) { (void)self; }
+TEST_HARNESS_MAIN
+END
+check "a program of the kselftests' harness compiles" ${CC:-gcc} -D_GNU_SOURCE -Wall -Werror -I "$root/tests/kselftest" -o t t.c
+check "a kselftest that passes" ./t checks
+says "a kselftest that passes: totals" "pass:1 fail:0 skip:0" "$out"
+exits 1 "a kselftest that fails" ./t checks fails skips
+says "a kselftest that fails: totals" "pass:1 fail:1 skip:1" "$out"
+exits 4 "kselftests that all skip" ./t skips
+says "kselftests that all skip: totals" "pass:0 fail:0 skip:1" "$out"
+says "kselftests that all skip: the plan" '^1\.\.1 # SKIP ' "$out"
+check "kselftests of which one skips" ./t checks skips
+exits 1 "a kselftest that checks nothing" ./t checks_nothing
+exits 1 "a kselftest that checks nothing but in its setup" ./t checks_in_setup_alone
+exits 1 "a kselftest that does not exist" ./t checks nonsense
+finish

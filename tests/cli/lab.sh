@@ -118,6 +118,10 @@ says "all results are the reference's" '"results_checked": 270' p.json
 says "a mean over all" '"what": "PEG over hardware worklists"' p.json
 check "tables of it, over a file" gtu lab run graphpeg --table 4 --graph own.mtx --set peg.blocks=1
 says "value by value" "table 4  kc: unlimited over 8 entries" "$out"
+check "lab run graphpeg --table 5 runs over a file" gtu lab run graphpeg --table 5 --graph own.mtx
+says "table 5 has the file's row of every algorithm" "table 5  kc: unlimited over 24 entries +own.mtx" "$out"
+exits 2 "a figure without a row over a file is refused" gtu lab run sparseweaver --figure 11 --graph own.mtx
+says "the refusal names the figure" "figure 11 has no row over these graphs"
 exits 2 "a PEG that cannot be built" gtu lab run graphpeg --set peg.list_bytes=48128
 says "says why" "are to fit the shared memory"
 exits 2 "a key that PEG has not" gtu lab run graphpeg --set peg.color=3

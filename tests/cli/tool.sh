@@ -38,6 +38,13 @@ for word in "^device  *model" "^  scu  present" "^  iru  present" "^  peg  prese
 	"^  zcm  present" "elements a cycle" "^device tree" "instruction sets: " "^  cuda  "; do
 	says "info shows $word" "$word" "$out"
 done
+# the model of this build has every capability that hw.h defines
+capabilities=$(sed -n 's/^#define GTU_CAP_\([A-Z_]*\).*/\1/p' "$root/include/gtu/hw.h" | tr 'A-Z_' 'a-z-')
+check "hw.h defines at least 6 capabilities" test "$(wc -w <<<"$capabilities")" -ge 6
+check "gtu info prints its capabilities" gtu info
+for word in $capabilities; do
+	says "gtu info names the capability $word" "^capabilities .*\b$word " "$out"
+done
 check "info with a parameter" gtu info --device model:scu_width=8,iru_timeout=256
 says "which it reports" " 8 elements a cycle" "$out"
 says "as the other" " 256 cycles of the time-out" "$out"
@@ -165,6 +172,18 @@ says "suggests" "did you mean units"
 exits 2 "bench with an unknown operation" gtu bench units --only comppact
 exits 2 "bench for no time" gtu bench units --seconds soon
 # each result is compared with plain software's before it is timed
+exits 2 "bench units --cycles refuses --json" gtu bench units --cycles --json -
+check "bench units --portable runs" gtu bench units --portable --only data --seconds 0.1 --largest 1M
+says "bench units --portable runs portable code" "SCU with portable code and its IRU with portable code" "$out"
+check "bench units --cycles runs" gtu bench units --cycles --largest 1M
+cp "$out" cycles
+check "bench units --cycles --portable runs" gtu bench units --cycles --portable --largest 1M
+same "logical cycles do not depend on the code that the model runs" cycles "$out"
+check "bench units --cycles has a row for each of the 4 units" test "$(grep -oE '^(scu|iru|peg|wvr) ' cycles | sort -u | wc -l)" -eq 4
+gtu bench --help | sed -n '/--only NAMES/,/--largest/p' >only
+for name in $(sed 1d cycles | awk '{ print $1; print $2 }' | sort -u); do
+	says "bench --help lists $name among the names of --only" "\b$name\b" only
+done
 check "bench of everything small" gtu bench units --seconds 0.1 --largest 1M --json bench.json
 says "names the instruction set" "instruction set" "$out"
 says "has a line for compaction" "^scu data " "$out"

@@ -19,7 +19,7 @@
 
 static const char help[] =
 	"usage: gtu bench units [--seconds S] [--only NAME,...] [--largest BYTES] [--device D]\n"
-	"                       [--json FILE|-] [--plot FILE.svg|-]\n"
+	"                       [--portable] [--cycles] [--json FILE|-] [--plot FILE.svg|-]\n"
 	"       gtu bench ioctl [--seconds S] [--pin BYTES] [--device D] [--json FILE|-] [--plot FILE.svg|-]\n"
 	"       gtu bench lab [--scale N] [--machine NAME|FILE] [--json FILE|-]\n"
 	"       gtu bench gpu [...]      the link and the traversals of a GPU: gtu bench gpu --help\n\n"
@@ -27,10 +27,13 @@ static const char help[] =
 	"bytes and beside the plain software that one would write. The three are measured in turn, round\n"
 	"after round, so that a noisy computer disturbs all alike; the medians are printed.\n\n"
 	"  --seconds S      for all of it, about (default 60; three rounds a case at the least)\n"
-	"  --only NAMES     units or operations: scu, iru, bitmask, data, access, replicate, expand,\n"
-	"                   unique, best, group, reorder, filter, minimum, add\n"
+	"  --only NAMES     units or operations: scu, iru, peg, wvr, bitmask, data, access, replicate, expand,\n"
+	"                   unique, best, group, reorder, filter, minimum, add, gather, weave\n"
 	"  --largest BYTES  leave out greater working sets (1M, 64M; default: none)\n"
 	"  --device D       as in gtu info (default model)\n"
+	"  --portable       the model's portable C, not the vector code that this processor could run\n"
+	"  --cycles         no times: elements, bytes and logical cycles of one job each, which are the same\n"
+	"                   on every computer\n"
 	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n"
 	"  --plot FILE.svg  a bar chart, of units: GB/s beside memcpy and plain software; of ioctl: times; - likewise\n\n"
 	"set       working set: bytes read plus written by one job, about\n"
@@ -175,6 +178,11 @@ static bool target_met(const struct result *r)
 	return t->share ? r->share >= t->share : rate(r, UNIT) >= t->rate;
 }
 
+static double per_cycle(const struct bench_work *w)
+{
+	return (double)bench_elements(w) / (double)bench_cycles(w);
+}
+
 static void size_text(uint64_t bytes, char *text, size_t size)
 {
 	if (bytes >= 1 << 20)
@@ -183,7 +191,37 @@ static void size_text(uint64_t bytes, char *text, size_t size)
 		snprintf(text, size, "%.0f KiB", bytes / 1024.);
 }
 
-static void print_head(const struct gtu_info *info)
+static double read_rate(const uint64_t *p, uint64_t words)
+{
+	double start = now(), seconds;
+	uint64_t sum = 0, i;
+
+	for (i = 0; i < words; i++)
+		sum += p[i];
+	__asm__ volatile("" : : "r"(sum));
+	seconds = now() - start;
+	return (double)words * 8 / seconds * 1e-9;
+}
+
+/* What a loop that adds up 64 MiB reads, 10^9 bytes a second, median of nine: the limit of what only reads. */
+static double read_loop(void)
+{
+	const uint64_t words = 8 << 20;
+	uint64_t *p = malloc(words * 8);
+	double rate[9];
+	unsigned i;
+
+	if (!p)
+		return 0;
+	memset(p, 1, words * 8);
+	for (i = 0; i < 9; i++)
+		rate[i] = read_rate(p, words);
+	free(p);
+	qsort(rate, 9, sizeof(*rate), ascending);
+	return rate[4];
+}
+
+static void print_head(const struct gtu_info *info, double reads)
 {
 	const struct host *h = host_describe();
 
@@ -191,10 +229,11 @@ static void print_head(const struct gtu_info *info)
 	if (!strcmp(info->backend, "model"))
 		printf("the model runs its SCU with %s code and its IRU with %s code\n",
 		       gtu_scu_kernels()->isa, iru_kernel_best()->name);
-	printf("caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n\n", h->l1_kib, h->l2_kib, h->llc_kib);
-	printf("%-14s %-28s %8s %7s %7s %6s %8s %8s %7s\n", "operation", "", "set", "unit",
+	printf("caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n", h->l1_kib, h->l2_kib, h->llc_kib);
+	printf("a loop that adds up 64 MiB reads %.1f GB/s\n\n", reads);
+	printf("%-14s %-36s %8s %7s %7s %6s %8s %8s %7s\n", "operation", "", "set", "unit",
 	       "memcpy", "share", "unit", "plain", "unit/");
-	printf("%-14s %-28s %8s %7s %7s %6s %8s %8s %7s\n", "", "", "", "GB/s", "GB/s", "", "M/s",
+	printf("%-14s %-36s %8s %7s %7s %6s %8s %8s %7s\n", "", "", "", "GB/s", "GB/s", "", "M/s",
 	       "M/s", "plain");
 }
 
@@ -206,7 +245,7 @@ static void print_result(const struct result *r)
 	bench_variant(r->c, variant, sizeof(variant));
 	size_text(r->c->set, set, sizeof(set));
 	snprintf(name, sizeof(name), "%s %s", r->c->unit, r->c->operation);
-	printf("%-14s %-28s %8s %7.2f %7.2f %5.0f%% %8.1f %8.1f %7.2f", name, variant, set,
+	printf("%-14s %-36s %8s %7.2f %7.2f %5.0f%% %8.1f %8.1f %7.2f", name, variant, set,
 	       gbps(r, UNIT), gbps(r, COPY), r->share * 100, rate(r, UNIT), rate(r, PLAIN),
 	       r->speedup);
 	if (t->share)
@@ -287,7 +326,7 @@ static void json_result(struct json *j, const struct result *r)
 
 struct results {
 	const struct gtu_info *info;
-	double seconds;
+	double seconds, reads;
 	const struct result *r;
 	unsigned n;
 };
@@ -308,6 +347,7 @@ static void put_json(const void *subject, FILE *to)
 		json_string(&j, "iru_code", iru_kernel_best()->name);
 	}
 	json_double(&j, "seconds", all->seconds);
+	json_double(&j, "read_loop_gbps", all->reads);
 	json_begin_array(&j, "results");
 	for (i = 0; i < all->n; i++)
 		json_result(&j, &all->r[i]);
@@ -321,6 +361,7 @@ struct request {
 	uint64_t pin;
 	double seconds;
 	uint64_t largest;
+	bool portable, cycles;
 };
 
 /* Whether @name is one of the comma-separated @list. */
@@ -409,24 +450,57 @@ int bench_write(const char *json, const char *plot, void (*write)(const void *su
 	return !rc && plot ? report_plot(plot, write, subject, chart, err) : rc;
 }
 
+/* One job a case: what does not depend on the computer. */
+static int show_cycles(const struct request *rq, struct gtu_queue *q, struct gtu_error *err)
+{
+	char variant[64], set[24], name[32];
+	const struct bench_case *c;
+	struct bench_work *w;
+	int ret = 0;
+
+	printf("%-14s %-36s %8s %10s %11s %10s %10s\n", "operation", "", "set", "elements", "bytes", "cycles", "a cycle");
+	for (c = bench_cases; c->unit && !ret; c++) {
+		if (!selected(rq, c))
+			continue;
+		ret = bench_prepare(q, c, &w, err);
+		if (ret)
+			break;
+		bench_variant(c, variant, sizeof(variant));
+		size_text(c->set, set, sizeof(set));
+		snprintf(name, sizeof(name), "%s %s", c->unit, c->operation);
+		printf("%-14s %-36s %8s %10llu %11llu %10llu %10.3f\n", name, variant, set,
+		       (unsigned long long)bench_elements(w), (unsigned long long)bench_bytes(w),
+		       (unsigned long long)bench_cycles(w), per_cycle(w));
+		fflush(stdout);
+		bench_release(w);
+		if (gtu_tick(cli_progress(), "counting", 0, 0))
+			ret = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted");
+	}
+	cli_clear_bar();
+	return ret;
+}
+
 static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu_error *err)
 {
 	const struct gtu_info *info = gtu_get_info(gtu_queue_device(q));
 	bool table = bench_has_table(rq->json, rq->plot);
 	unsigned cases = 0, n = 0, i;
 	struct result *results;
-	double start = now();
+	double start = now(), reads;
 	int ret = 0;
 
 	for (i = 0; bench_cases[i].unit; i++)
 		cases += selected(rq, &bench_cases[i]);
 	if (!cases)
 		return gtu_fail(err, GTU_ERR_USAGE, "no case has such a name and so small a working set");
+	if (rq->cycles)
+		return show_cycles(rq, q, err);
 	results = calloc(cases, sizeof(*results));
 	if (!results)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results");
+	reads = read_loop();
 	if (table)
-		print_head(info);
+		print_head(info, reads);
 	for (i = 0; bench_cases[i].unit && !ret; i++) {
 		if (!selected(rq, &bench_cases[i]))
 			continue;
@@ -439,7 +513,7 @@ static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu
 	if (!ret && table)
 		print_targets(results, n);
 	if (!ret) {
-		struct results all = { info, now() - start, results, n };
+		struct results all = { info, now() - start, reads, results, n };
 
 		ret = bench_write(rq->json, rq->plot, put_json, &all, report_chart_units, err);
 	}
@@ -474,6 +548,10 @@ static int units_of(const struct request *rq, struct gtu_error *err)
 	struct gtu_device *dev;
 	int ret;
 
+	if (rq->portable) {
+		gtu_scu_kernels_use(gtu_scu_portable.isa);
+		iru_kernel_use_portable(true);
+	}
 	ret = gtu_open(rq->device, &dev, err);
 	if (ret)
 		return ret;
@@ -494,6 +572,8 @@ int cmd_bench(int argc, char **argv)
 		{ "largest", required_argument, NULL, 'l' },
 		{ "pin", required_argument, NULL, 'p' },
 		{ "device", required_argument, NULL, 'd' },
+		{ "portable", no_argument, NULL, 'C' },
+		{ "cycles", no_argument, NULL, 'y' },
 		{ "scale", required_argument, NULL, 'c' },
 		{ "machine", required_argument, NULL, 'm' },
 		{ "json", required_argument, NULL, 'j' },
@@ -519,6 +599,14 @@ int cmd_bench(int argc, char **argv)
 		case 'l':
 			if (!cli_u64("--largest", optarg, 1, UINT64_MAX, &rq.largest))
 				return CLI_USAGE;
+			for_units = true;
+			break;
+		case 'C':
+			rq.portable = true;
+			for_units = true;
+			break;
+		case 'y':
+			rq.cycles = true;
 			for_units = true;
 			break;
 		case 'p':
@@ -558,10 +646,12 @@ int cmd_bench(int argc, char **argv)
 	if (subject == 2 && (for_units || for_ioctl || rq.device || rq.plot))
 		return cli_usage("'gtu bench lab' takes --scale, --machine and --json");
 	if (subject ? for_units : for_ioctl)
-		return cli_usage(subject ? "--only and --largest are for 'gtu bench units'" :
+		return cli_usage(subject ? "--only, --largest, --portable and --cycles are for 'gtu bench units'" :
 					   "--pin is for 'gtu bench ioctl'");
 	if (optind + 1 < argc)
 		return cli_usage("takes no '%s'", argv[optind + 1]);
+	if (rq.cycles && (rq.json || rq.plot))
+		return cli_usage("--cycles prints a table: for JSON leave it out, \"cycles\" is there in any case");
 	if (rq.only && !only_is_known(rq.only))
 		return CLI_USAGE;
 	if (!bench_targets(rq.json, rq.plot))

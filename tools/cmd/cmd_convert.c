@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "libruntime/graph/graph_container.h"
 #include "tools/support/graph_options.h"
 #include "tools/support/whole_file.h"
 
@@ -69,6 +70,20 @@ static int try_output(const char *out, struct gtu_error *err)
 	return whole_file_try(first, err);
 }
 
+/* Bits of the edge section of container @path, an edge of @m; 0: the header cannot be read. */
+static double bits_an_edge(const char *path, uint64_t m)
+{
+	struct gtu_container_header h = { .version = 0 };
+	FILE *f = fopen(path, "rb");
+
+	if (!f)
+		return 0;
+	if (fread(&h, sizeof(h), 1, f) != 1)
+		h.section[GTU_SECTION_COL].bytes = 0;
+	fclose(f);
+	return 8.0 * (double)h.section[GTU_SECTION_COL].bytes / (double)m;
+}
+
 static void say(const struct gtu_graph *g, const char *out, bool compress, double seconds)
 {
 	struct stat st;
@@ -87,7 +102,8 @@ static void say(const struct gtu_graph *g, const char *out, bool compress, doubl
 		printf("%s bytes in %.1f s; 'gtu stat %s' shows what it is like\n", grouped((uint64_t)st.st_size),
 		       seconds, out);
 	if (compress && g->m)
-		printf("compressed: %.3f of what it is without\n", (double)st.st_size / plain);
+		printf("compressed: %.3f of what it is without; %.1f bits an edge\n", (double)st.st_size / plain,
+		       bits_an_edge(out, g->m));
 }
 
 static double now(void)

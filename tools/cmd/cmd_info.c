@@ -200,6 +200,9 @@ static void print_host(void)
 		       backend[i].sentence);
 }
 
+/* By bit, named as GTU_CAP_* are. */
+static const char *const capability[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek" };
+
 static void print_info(const struct gtu_info *info, const void *fdt, size_t bytes)
 {
 	const struct param *p;
@@ -214,10 +217,11 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 	       1u << info->max_ring_log2);
 	printf("interrupts    %u vectors; doorbells %u bytes apart\n", info->vectors,
 	       1u << info->doorbell_stride_log2);
-	printf("capabilities  %s%s%s(0x%" PRIx64 ")\n",
-	       info->caps & GTU_CAP_REGIONS ? "regions " : "",
-	       info->caps & GTU_CAP_STREAMS ? "streams " : "",
-	       info->caps & GTU_CAP_LINEAR ? "linear " : "", info->caps);
+	printf("capabilities  ");
+	for (i = 0; i < sizeof(capability) / sizeof(capability[0]); i++)
+		if (info->caps >> i & 1)
+			printf("%s ", capability[i]);
+	printf("(0x%" PRIx64 ")\n", info->caps);
 	printf("\nunits\n");
 	for (i = 0; i < UNITS; i++) {
 		bool present = info->units & units[i].bit;

@@ -56,8 +56,8 @@ struct ratios {
 struct group {			/* a kernel on a machine */
 	char kernel[64], config[64];
 	bool unknown;
-	uint64_t runs, rows[CLASSES], equal[CLASSES];
-	struct ratios cycles, l1_misses, l2_accesses;
+	uint64_t runs, rows[CLASSES], equal[CLASSES], equal_warps;
+	struct ratios warps, cycles, l1_misses, l2_accesses;
 };
 
 struct mismatch {
@@ -169,6 +169,10 @@ static void take_row(void *user, const struct lab_oracle_row *row)
 	} else if (c == EXACT || c == INPUT || c == BOUND) {
 		add_mismatch(r, row);
 	}
+	if (!strcmp(row->counter, "warp_instructions")) {
+		add_ratio(&g->warps, row);
+		g->equal_warps += row->verdict == LAB_EQUAL;
+	}
 	if (!strcmp(row->counter, "cycles"))
 		add_ratio(&g->cycles, row);
 	if (!strcmp(row->counter, "l1d[GLOBAL_ACC_R][MISS]"))
@@ -188,10 +192,10 @@ static const char *ratio_text(const struct ratios *r, char *text, size_t size)
 
 static void print_report(const struct report *r)
 {
-	char a[64], b[64], c[64], d[32], e[32];
+	char a[64], b[64], c[64], d[32], e[64];
 	unsigned i;
 
-	printf("%-20s %-13s %5s %11s %7s   %-18s %-18s %s\n", "kernel", "machine", "runs", "exact", "isa", "cycles",
+	printf("%-20s %-13s %5s %9s  %-21s  %-18s %-18s %s\n", "kernel", "machine", "runs", "exact", "warp instructions", "cycles",
 	       "L1 read misses", "L2 accesses");
 	for (i = 0; i < r->groups; i++) {
 		const struct group *g = &r->group[i];
@@ -201,12 +205,14 @@ static void print_report(const struct report *r)
 			continue;
 		}
 		snprintf(d, sizeof(d), "%" PRIu64 "/%" PRIu64, g->equal[EXACT], g->rows[EXACT]);
-		snprintf(e, sizeof(e), "%" PRIu64 "/%" PRIu64, g->equal[ISA], g->rows[ISA]);
-		printf("%-20s %-13s %5" PRIu64 " %11s %7s   %-18s %-18s %s\n", g->kernel, g->config, g->runs, d, e,
+		snprintf(e, sizeof(e), g->warps.n ? "%" PRIu64 "/%" PRIu64 " (%.4f-%.4f)" : "-", g->equal_warps, g->warps.n,
+			 g->warps.least, g->warps.most);
+		printf("%-20s %-13s %5" PRIu64 " %9s  %-21s  %-18s %-18s %s\n", g->kernel, g->config, g->runs, d, e,
 		       ratio_text(&g->cycles, a, sizeof(a)), ratio_text(&g->l1_misses, b, sizeof(b)),
 		       ratio_text(&g->l2_accesses, c, sizeof(c)));
 	}
-	printf("\nRatios are ours over theirs: geometric mean (least-greatest) over the graphs.\n\n");
+	printf("\nRatios are ours over theirs: geometric mean (least-greatest) over the graphs; of warp instructions the\n"
+	       "runs with as many, of all, and least and greatest.\n\n");
 	for (i = 0; i < CLASSES; i++)
 		if (r->rows[i])
 			printf("%-10s %6" PRIu64 " of %6" PRIu64 " equal%s\n", class_names[i], r->equal[i], r->rows[i],
@@ -261,6 +267,8 @@ static int write_report(const char *path, const char *dir, const struct report *
 		json_bool(&j, "known", !r->group[i].unknown);
 		json_u64(&j, "exact_rows", r->group[i].rows[EXACT]);
 		json_u64(&j, "exact_equal", r->group[i].equal[EXACT]);
+		json_u64(&j, "warp_instructions_equal", r->group[i].equal_warps);
+		json_ratios(&j, "warp_instructions", &r->group[i].warps);
 		json_ratios(&j, "cycles", &r->group[i].cycles);
 		json_ratios(&j, "l1_read_misses", &r->group[i].l1_misses);
 		json_ratios(&j, "l2_accesses", &r->group[i].l2_accesses);

@@ -165,9 +165,27 @@ static double paper_4(const struct graphpeg *x, unsigned g, unsigned a)
 	return NAN;
 }
 
+/* Tables of 12 to 24 entries: the paper's pairs of algorithm and graph; of a file, every algorithm. */
+static void table_5_of(struct graphpeg *x, unsigned g)
+{
+	unsigned a, i, e;
+
+	for (a = 0; a < ALL; a++) {
+		const struct hard_pair *pair = NULL;
+
+		for (i = 0; i < sizeof(table_5) / sizeof(table_5[0]); i++)
+			if (table_5[i].algorithm == a && !strcmp(x->r->symbol[g], table_5[i].graph))
+				pair = &table_5[i];
+		for (e = 0; e < 4 && (pair || !*x->r->symbol[g]); e++)
+			row(x, LAB_TABLE(5), lab_run_label(x->r, g), LAB_COUNT_RULE, pair ? pair->paper[e] : NAN,
+			    unlimited_over(x, g, a, 12 + 4 * e), "%s: unlimited over %u entries", lab_pg_algorithm_name(a),
+			    12 + 4 * e);
+	}
+}
+
 static void tables(struct graphpeg *x)
 {
-	unsigned g, a, i, e, within = 0, hard = 0, all = 0;
+	unsigned g, a, within = 0, hard = 0, all = 0;
 
 	if (lab_run_wants(x->r, LAB_TABLE(4))) {
 		EACH(x, g, a) {
@@ -183,11 +201,7 @@ static void tables(struct graphpeg *x)
 		row(x, LAB_TABLE(4), "count", LAB_OPEN_RULE, 9, hard, "values above 1.1, of %u", all);
 	}
 	for (g = 0; g < x->r->graphs && lab_run_wants(x->r, LAB_TABLE(5)); g++)
-		for (i = 0; i < sizeof(table_5) / sizeof(table_5[0]); i++)
-			for (e = 0; e < 4 && !strcmp(x->r->symbol[g], table_5[i].graph); e++)
-				row(x, LAB_TABLE(5), x->r->symbol[g], LAB_COUNT_RULE, table_5[i].paper[e],
-				    unlimited_over(x, g, table_5[i].algorithm, 12 + 4 * e), "%s: unlimited over %u entries",
-				    lab_pg_algorithm_name(table_5[i].algorithm), 12 + 4 * e);
+		table_5_of(x, g);
 }
 
 /* Balancing between SMs against one that looks every cycle and takes no time. */

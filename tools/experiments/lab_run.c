@@ -229,7 +229,13 @@ static int run_table(struct lab_run *r, const struct experiment *e, struct gtu_e
 
 	lab_table_rank(&r->table);
 	lab_table_sort(&r->table);
-	return rc || !r->table.no_memory ? rc : gtu_fail(err, GTU_ERR_NOMEM, "no memory for the table");
+	if (!rc && r->table.no_memory)
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the table");
+	if (!rc && !r->table.rows)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%s%s has no row over these graphs and algorithms: leave out --figure, --table "
+			      "or --algorithm", r->figure && r->figure < LAB_TABLE(0) ? "figure " : "",
+			      r->figure ? lab_figure_name((unsigned)r->figure).text : e->name);
+	return rc;
 }
 
 static void close_graphs(struct lab_run *r)

@@ -299,7 +299,7 @@ static const struct iru_kernel kernel_avx512 = {
 	.record = record_avx512,
 };
 
-const struct iru_kernel *iru_kernel_best(void)
+static const struct iru_kernel *best(void)
 {
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
 	    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
@@ -310,9 +310,21 @@ const struct iru_kernel *iru_kernel_best(void)
 
 #else
 
-const struct iru_kernel *iru_kernel_best(void)
+static const struct iru_kernel *best(void)
 {
 	return &iru_kernel_portable;
 }
 
 #endif
+
+static bool only_portable;
+
+const struct iru_kernel *iru_kernel_best(void)
+{
+	return only_portable ? &iru_kernel_portable : best();
+}
+
+void iru_kernel_use_portable(bool yes)
+{
+	only_portable = yes;
+}

@@ -27,8 +27,9 @@ struct iru_kernel {
 };
 
 extern const struct iru_kernel iru_kernel_portable;
-/* What this processor runs best. */
+/* What this processor runs best; the portable one after iru_kernel_use_portable(true), for measurements. */
 const struct iru_kernel *iru_kernel_best(void);
+void iru_kernel_use_portable(bool yes);
 
 /* A partition's queues, as struct iru_split counts them, among all. */
 static inline unsigned iru_split_queue(const struct iru_core *c, unsigned p, unsigned k)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+# The documents' deterministic numbers are what their commands print. A block behind the comment "output" has
+# commands on lines that begin with "$ ", each with its output, both streams, below it. A line "..." there stands
+# for any lines, and "..." within a line for any text: times differ from run to run.
+. "${0%/*}/tap.bash"
+
+shared=${GTU_SHARED:-$root/../shared}
+ln -s "$shared" shared		# blocks run in a folder each document: ../shared is where the reader's is
+
+# blocks FILE: each marked block as BLOCK.command and BLOCK.want files, numbered; prints the number of markers and of fences
+blocks() {
+	awk -v to="$2" '
+	/^<!-- output -->$/ { markers++; marked = NR; next }
+	marked == NR - 1 && /^```/ { fences++; inside = 1; next }
+	inside && /^```/ { inside = 0; next }
+	inside && /^\$ / {
+		name = sprintf("%s/%03d", to, ++commands)
+		print substr($0, 3) >(name ".command")
+		printf "" >(name ".want")
+		next
+	}
+	inside && !commands { print "# " FILENAME ": output before a command"; exit 1 }
+	inside { print >(name ".want") }
+	END { print markers + 0, fences + 0, commands + 0 }' "$1"
+}
+
+# matches WANT GOT: line by line, "..." as above
+matches() {
+	awk '
+	{ sub(/ +$/, "") }		# editors take blanks at the end of a line away
+	function pattern(s, n, part, i, out) {
+		n = split(s, part, /\.\.\./)
+		for (i = 1; i <= n; i++) {
+			gsub(/[][\\.*+?(){}|^$]/, "\\\\&", part[i])
+			out = out (i > 1 ? ".*" : "") part[i]
+		}
+		return "^" out "$"
+	}
+	FILENAME == ARGV[1] { want[++wants] = $0; next }
+	{ got[++gots] = $0 }
+	END {
+		for (w = g = 1; w <= wants; w++) {
+			if (want[w] == "...") {
+				for (w++; g <= gots && !(w <= wants && got[g] ~ pattern(want[w])); g++)
+					;
+				if (w > wants)
+					exit 0
+			}
+			if (g > gots || got[g] !~ pattern(want[w])) {
+				print "document: " want[w]
+				print "command:  " (g > gots ? "(no further line)" : got[g])
+				exit 1
+			}
+			g++
+		}
+		if (g <= gots) {
+			print "the document lacks: " got[g]
+			exit 1
+		}
+	}' "$1" "$2"
+}
+
+all=0
+for document in "$root"/README.md "$root"/Documentation/*.md; do
+	name=$(basename "$document" .md)
+	mkdir -p "$name/.blocks" "$name/build"
+	counts=$(blocks "$document" "$name/.blocks")
+	read -r markers fences commands <<<"$counts"
+	check "every output comment of $name.md is followed by a block" test "$markers" -eq "$fences"
+	all=$((all + fences))
+	for command in "$name"/.blocks/*.command; do
+		[ -e "$command" ] || continue
+		text=$(cat "$command")
+		if [[ $text == *../shared/* && ! -d $shared ]]; then
+			skip "$name.md: '$text' prints what the document shows" "no graphs beside the source (set GTU_SHARED)"
+			continue
+		fi
+		(cd "$name" && timeout 120 bash -c "$text" >"$work/got" 2>&1 </dev/null)
+		status=$?
+		check "$name.md: '$text' succeeds" test $status -eq 0
+		check "$name.md: '$text' prints what the document shows" matches "${command%.command}.want" got
+	done
+done
+check "the documents have at least 12 blocks of output" test $all -ge 12
+
+# the comparison itself can fail
+printf 'a 1\n...\nb ... c\n' >want
+printf 'a 1\nx\ny\nb 2 c\n' >got
+check "a line of three dots stands for any lines" matches want got
+printf 'a 2\nb 2 c\n' >got
+exits 1 "another number differs" matches want got
+printf 'a 1\nb 2 c\nd\n' >got
+exits 1 "a line that the document lacks differs" matches want got
+printf 'a 1\n' >got
+exits 1 "a line that the command lacks differs" matches want got
+printf 'a.1\n' >want
+printf 'ab1\n' >got
+exits 1 "a dot of the document is only a dot" matches want got
+finish

@@ -12,7 +12,7 @@ says "says so" "has no '# source"
 check "--set" gtu lab machine gtx980 --set "l1.mshrs = 7"
 says "changes a number" "^l1.mshrs = 7$" "$out"
 exits 2 "--set of what is not there" gtu lab machine gtx980 --set "l3.size=1 B"
-says "says so" "no key of a machine is called 'l3.size'"
+says "says so" "unknown machine key 'l3.size'"
 exits 2 "an unknown machine" gtu lab machine gtx970
 says "names those there are" "oracle-gtx980"
 exits 3 "check of a folder that is not there" gtu lab check ./none

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* The coalescer: sort the lanes' indices, then merge runs of equal sectors or lines. */
 #include <string.h>
 
 #include "coalesce.h"
@@ -7,9 +8,10 @@
 #include <emmintrin.h>
 #endif
 
-#define BEFORE 4u			/* words before the first sorted index, so that it has a neighbour */
+#define BEFORE 4u			/* words before the first sorted index, so that it has a
+					 * predecessor */
 
-/* All active indices, descending, equal ones side by side: transactions are runs of them. */
+/* All active indices in descending order, so that a transaction is a run. */
 static unsigned sort_plain(const uint32_t *index, uint32_t mask, uint32_t *sorted)
 {
 	unsigned n = 0, i;
@@ -34,7 +36,7 @@ static unsigned sort_plain(const uint32_t *index, uint32_t mask, uint32_t *sorte
 	return n;
 }
 
-/* Sectors of a line whose 4-byte words in @words (a bit each) are not all there. */
+/* Sectors of a line whose 4-byte words in @words (one bit each) are only partly covered. */
 static uint8_t partial_sectors(uint32_t words)
 {
 	uint8_t p = 0;
@@ -70,7 +72,7 @@ static void atomics(const uint32_t *sorted, unsigned n, unsigned shift, uint64_t
 	out->sectors = out->n;
 }
 
-/* Of half a warp, added to *out: lines, a word of them once a transaction. */
+/* Append the transactions of one half warp to *out; each word is in a transaction once. */
 static void atomic_lines(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base,
 			 struct lab_coalesced *out)
 {
@@ -82,7 +84,8 @@ static void atomic_lines(const uint32_t *sorted, unsigned n, unsigned width_log2
 		first = out->n;
 		for (run = 0; i < n && sorted[i] >> line_shift == line; i++) {
 			run = run && sorted[i] == sorted[i - 1] ? run + 1 : 1;
-			k = first + run - 1; /* the run-th lane on a word goes with the run-th of the line's */
+			k = first + run - 1; /* the n-th lane on a word joins the line's n-th
+					      * transaction */
 			if (k == out->n) {
 				out->unit[k] = base + (uint64_t)line * LAB_LINE;
 				out->bits[k] = out->partial[k] = 0;
@@ -110,7 +113,10 @@ static void atomics_by_halves(const uint32_t *index, uint32_t mask, unsigned wid
 		out->sectors += lab_sectors(out->bits[i]);
 }
 
-/* Bits of those of @n sorted indices whose @shift-ed value is not that of the one before; sorted[-1] may be read. */
+/*
+ * Bits of the sorted indices whose value >> @shift differs from the predecessor's. Reads
+ * sorted[-1].
+ */
 static uint32_t changes(const uint32_t *sorted, unsigned n, unsigned shift)
 {
 	uint32_t bits = 0;
@@ -132,7 +138,7 @@ static uint32_t changes(const uint32_t *sorted, unsigned n, unsigned shift)
 	return (bits | 1) & ~0u >> (LAB_LANES - n);
 }
 
-/* Loads: what matters is which sectors there are. */
+/* Loads need only the set of sectors. */
 static void merge_loads(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
 			struct lab_coalesced *out)
 {
@@ -207,14 +213,17 @@ void lab_coalesce_plain(const uint32_t *index, uint32_t mask, unsigned width_log
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 
-/* One step of Batcher's bitonic sort: lane i keeps the smaller of itself and lane i ^ d where @low says so. */
+/*
+ * One step of Batcher's bitonic sort: lane i keeps the smaller of itself and lane i ^ d where @low
+ * is set.
+ */
 #define STEP(v, perm, low)                                                                         \
 	do {                                                                                       \
 		__m512i other_ = _mm512_permutexvar_epi32(perm, v);                                \
 		v = _mm512_mask_min_epu32(_mm512_max_epu32(v, other_), low, v, other_);            \
 	} while (0)
 
-/* Descending. Lanes that are off count as 0 and come last, which the number of active ones cuts off. */
+/* Descending. Inactive lanes count as 0 and sort last; the number of active lanes cuts them off. */
 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq")))
 static unsigned sort_avx512(const uint32_t *index, uint32_t mask, uint32_t *sorted)
 {
@@ -227,7 +236,7 @@ static unsigned sort_avx512(const uint32_t *index, uint32_t mask, uint32_t *sort
 	__m512i b = _mm512_maskz_loadu_epi32((__mmask16)(mask >> 16), index + 16);
 	__m512i c;
 
-	/* a descends, b ascends: then one bitonic merge of the two */
+	/* a descends, b ascends: then one bitonic merge of both */
 	STEP(a, x1, 0x6666); STEP(b, x1, 0x9999);
 	STEP(a, x2, 0x3c3c); STEP(b, x2, 0xc3c3);
 	STEP(a, x1, 0x5a5a); STEP(b, x1, 0xa5a5);

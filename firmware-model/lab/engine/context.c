@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+/*
+ * Context switching on x86-64 and aarch64, with ucontext elsewhere, and the mapping of the stacks.
+ */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -7,7 +10,10 @@
 
 #if defined(__x86_64__) && !defined(LAB_UCONTEXT)
 
-/* Registers that a called function keeps: rbp, rbx, r12 to r15. Rounding and masks of SSE are never changed. */
+/*
+ * Saves the callee-saved registers rbp, rbx, r12 to r15. MXCSR and the x87 control word never
+ * change.
+ */
 __asm__(".text\n"
 	".p2align 4\n"
 	".hidden lab_context_switch\n"
@@ -45,7 +51,8 @@ void *lab_context_make(void *top, void (*entry)(void *arg), void *arg)
 	uint64_t *sp = (uint64_t *)((uintptr_t)top & ~(uintptr_t)63);
 
 	*--sp = 0;
-	*--sp = (uint64_t)(uintptr_t)lab_context_start; /* popped by ret: the stack is then 16 - 8 mod 16 */
+	*--sp = (uint64_t)(uintptr_t)lab_context_start; /* popped by ret: the stack is then 16 -
+							 * 8 mod 16 */
 	*--sp = 0;				/* rbp */
 	*--sp = 0;				/* rbx */
 	*--sp = (uint64_t)(uintptr_t)arg;	/* r12 */
@@ -117,7 +124,7 @@ void *lab_context_make(void *top, void (*entry)(void *arg), void *arg)
 
 #include <ucontext.h>
 
-/* The context lies at the top of its own stack; that of the caller, on the caller's stack while it waits. */
+/* A program's context is at the top of its own stack; the caller's is on the caller's stack. */
 struct frame {
 	ucontext_t context;
 	void (*entry)(void *arg);
@@ -171,9 +178,9 @@ static size_t mapped(unsigned count, size_t each)
 }
 
 /*
- * A thousand warps' frames are the laboratory's most used memory. Without guard pages between them they lie in huge
- * pages, so that the host does not look up a page table for each; and not at a power of two from one another, which
- * would put all of them into the same few sets of its caches.
+ * The frames of a thousand warps are the simulator's hottest memory. Without guard pages the stacks
+ * use huge pages, which saves TLB misses. Their distance is not a power of two, which would map all
+ * of them to the same few cache sets.
  */
 void *lab_stacks_map(unsigned count, size_t *each)
 {
@@ -191,7 +198,8 @@ void *lab_stacks_map(unsigned count, size_t *each)
 		munmap(map, (size_t)(start - map));
 	munmap(start + bytes, HUGE_PAGE - (size_t)(start - map));
 	if (!GUARDED) {
-		madvise(start, bytes, MADV_HUGEPAGE); /* what there is without them is as right, and slower */
+		madvise(start, bytes, MADV_HUGEPAGE); /* without huge pages it is slower, but
+						       * correct */
 		return start;
 	}
 	for (i = 0; i < count; i++)

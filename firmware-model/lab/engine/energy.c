@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
+/* Energy costs per event, for discrete and mobile GPUs, and sums over them. */
 #include "energy.h"
 
 /*
- * "MMGPU": Arunkumar et al., Understanding the Future of Energy Efficiency in Multi-Module GPUs, HPCA 2019: microbenchmarks
- * on a Tesla K40 (28 nm, GDDR5), table Ib. "Horowitz": Computing's Energy Problem, ISSCC 2014 (45 nm). "FGDRAM":
- * O'Connor et al., Fine-Grained DRAM, MICRO 2017. "Tom's": Tom's Hardware, GeForce GTX 980 and 970 review, 2014, idle power.
+ * "MMGPU": Arunkumar et al., Understanding the Future of Energy Efficiency in Multi-Module GPUs,
+ * HPCA 2019, table Ib: microbenchmarks on a Tesla K40 (28 nm, GDDR5).
+ * "Horowitz": Computing's Energy Problem, ISSCC 2014 (45 nm).
+ * "FGDRAM": O'Connor et al., Fine-Grained DRAM, MICRO 2017.
+ * "Tom's": Tom's Hardware, GeForce GTX 980 and 970 review, 2014, idle power.
  */
 static const struct lab_energy_cost discrete[LAB_EVENTS] = {
 	[LAB_E_INSTRUCTION] = { "thread instruction", "MMGPU: integer and float instructions of 50 to 70 pJ; half as much and again",
@@ -59,7 +62,7 @@ void lab_energy_add(struct lab_energy *e, const struct lab_machine *m, const str
 	e->count[LAB_E_SECOND] += lab_seconds(m, cycles);
 }
 
-/* pJ; bit k of @high: event k at its most, else at its least. */
+/* In pJ. Bit k of @high selects event k's highest cost, otherwise its lowest. */
 static double corner(const struct lab_energy_cost *cost, const struct lab_energy *e, unsigned high)
 {
 	double j = 0;
@@ -86,7 +89,7 @@ struct lab_energy_range lab_energy_joules(const struct lab_energy_cost *cost, co
 					  1e-12 * corner(cost, e, (1u << LAB_EVENTS) - 1) };
 }
 
-/* A quotient of sums that are linear in each cost has its extremes where each cost has. */
+/* A quotient of sums that are linear in each cost is extreme where each cost is extreme. */
 struct lab_energy_range lab_energy_ratio(const struct lab_energy_cost *cost, const struct lab_energy *a,
 					 const struct lab_energy *b)
 {

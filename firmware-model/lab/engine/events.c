@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* The event queue: ring buckets, the heap of later events, and the search for the next event. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -29,17 +30,17 @@ static bool before(const struct lab_far *a, const struct lab_far *b)
 void lab_calendar_far(struct lab_calendar *c, uint64_t when, uint32_t node)
 {
 	struct lab_far *bigger, f = { when, c->order++, node };
-	uint32_t i, room;
+	uint32_t i, capacity;
 
-	if (c->far_count == c->far_room) {
-		room = c->far_room ? 2 * c->far_room : 256;
-		bigger = realloc(c->far, room * sizeof(*bigger));
+	if (c->far_count == c->far_capacity) {
+		capacity = c->far_capacity ? 2 * c->far_capacity : 256;
+		bigger = realloc(c->far, capacity * sizeof(*bigger));
 		if (!bigger) {
 			c->no_memory = true;
 			return;
 		}
 		c->far = bigger;
-		c->far_room = room;
+		c->far_capacity = capacity;
 	}
 	for (i = c->far_count++; i && before(&f, &c->far[(i - 1) / 2]); i = (i - 1) / 2)
 		c->far[i] = c->far[(i - 1) / 2];
@@ -62,7 +63,7 @@ static uint32_t take_far(struct lab_calendar *c)
 	return node;
 }
 
-/* First cycle at or after now that has an event in the ring, which is not empty. */
+/* First cycle at or after now with an event in the ring, which must not be empty. */
 static uint64_t next_in_ring(const struct lab_calendar *c)
 {
 	uint32_t b = (uint32_t)c->now & (LAB_RING - 1), word = b / 64, found;
@@ -71,7 +72,7 @@ static uint64_t next_in_ring(const struct lab_calendar *c)
 	if (here) {
 		found = word * 64 + (uint32_t)__builtin_ctzll(here);
 	} else {
-		/* the words behind it, then round to those up to it */
+		/* the later words, then wrap around */
 		rest = word < 63 ? c->summary & (~0ull << (word + 1)) : 0;
 		word = (uint32_t)__builtin_ctzll(rest ? rest : c->summary);
 		found = word * 64 + (uint32_t)__builtin_ctzll(c->bits[word]);
@@ -112,11 +113,11 @@ uint32_t lab_calendar_advance(struct lab_calendar *c)
 		c->now = c->far[0].when;
 	else
 		return 0;
-	/* what comes into the ring's reach goes in before anything can be put there directly */
+	/* events that are now within the ring's range go in before others can be added directly */
 	while (c->far_count && c->far[0].when - c->now < LAB_RING) {
 		when = c->far[0].when;
 		node = take_far(c);
-		lab_calendar_put(c, when, node);
+		lab_calendar_push(c, when, node);
 	}
-	return lab_calendar_take(c);
+	return lab_calendar_pop(c);
 }

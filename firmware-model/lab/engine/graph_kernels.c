@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* The near-far step width. */
 #include "graph_kernels.h"
 
 uint32_t lab_near_far_step(const struct gtu_graph *g)

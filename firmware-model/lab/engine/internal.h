@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the laboratory: sm.c (warps, schedulers, LSU), l1.c, memory.c (crossbar, L2, DRAM), link.c,
- * units.c. A request is a node; whoever has it reserves the next port or array it needs from the cycle
- * on in which that is free, so that queueing costs no event of its own.
+ * Internal interfaces of the simulator: sm.c (warps, schedulers, LSU), l1.c, memory.c (crossbar,
+ * L2, DRAM), link.c, units.c. A request is a node. Each stage reserves the next port or array from
+ * the first cycle in which that is free, so that queueing needs no events.
  */
 #ifndef GTU_LAB_INTERNAL_H
 #define GTU_LAB_INTERNAL_H
@@ -13,17 +13,18 @@
 #include "uvm.h"
 #include "warp.h"
 
-#define LAB_NODES_MAX	(1u << 26)	/* of address space, not of memory */
-#define LAB_STATEMENTS	64u		/* of a kernel whose counts nobody wants */
-#define LAB_FRACTION	8		/* bits of a cycle in which buses keep time */
+#define LAB_NODES_MAX	(1u << 26)	/* reserved address space, not memory */
+#define LAB_STATEMENTS	64u		/* most statements of a kernel run without a @count array */
+#define LAB_FRACTION	8		/* fractional bits of a cycle in bus times */
 
 enum lab_warp_state { WARP_FREE, WARP_LIVES, WARP_AT_BARRIER, WARP_ENDS };
 
-/* What is known of a line: its sectors as bits. */
+/* State of a cache line; masks of sectors. */
 struct lab_way {
 	uint8_t valid, pending, dirty, partial;
-	uint32_t used;			/* of a clock of accesses, which is renewed before it wraps */
-	uint64_t ready;			/* L2: cycle when the pending ones are there; L1: MSHR, the latest of the line */
+	uint32_t used;			/* LRU clock, renumbered before it wraps */
+	uint64_t ready;			/* L2: cycle in which pending sectors arrive; L1: latest
+					 * MSHR of the line */
 };
 struct lab_tags {
 	uint32_t sets, ways;
@@ -32,22 +33,23 @@ struct lab_tags {
 	uint32_t clock;
 };
 
-/* Line numbers of host memory, beside those of the device's (address / 128, below it). */
+/* Line numbers of host memory; device lines (address / 128) are below. */
 #define LAB_HOST_LINE	0x80000000u
 
 struct lab_mshr {
 	uint32_t way;			/* [set * ways + way] */
 	uint8_t sectors, merges;
-	uint8_t parts;			/* requests still under way: over the link one a run of sectors */
+	uint8_t parts;			/* requests in flight; over the link, one per run of
+					 * sectors */
 	uint16_t next_free;
-	struct { uint32_t warp; uint8_t board; } wants[64];
+	struct { uint32_t warp; uint8_t board; } waiters[64];
 };
 
 struct lab_scheduler {
-	uint64_t free;			/* next cycle it may issue in */
-	uint64_t ready;			/* slots */
+	uint64_t free;			/* next cycle in which it may issue */
+	uint64_t ready;			/* slots of ready warps */
 	uint8_t last;			/* slot */
-	bool event;			/* one is under way for it */
+	bool event;			/* an event is scheduled */
 };
 
 struct lab_block {
@@ -58,20 +60,21 @@ struct lab_block {
 };
 
 /*
- * What is on its way through the L1's pipeline: transactions of loads and stores, looked up in order when they have
- * been in it for the L1's latency. Where one cannot be looked up it holds up those behind it; the LSU goes on until
- * the pipeline is full, and atomics, which go past the L1, go past all of it.
+ * The L1 pipeline: load and store transactions, looked up in order after l1.latency cycles. A
+ * blocked lookup stalls those behind it. The LSU continues until the pipeline is full. Atomics
+ * bypass the L1 and its pipeline.
  */
 #define LAB_PIPE 256u
-struct lab_l1_part {			/* transactions of one operation that entered in consecutive cycles */
-	uint64_t cycle;			/* in which the first did */
+struct lab_l1_part {			/* transactions of one operation that entered in
+					 * consecutive cycles */
+	uint64_t cycle;			/* in which the first entered */
 	uint32_t warp;
 	uint16_t n;
 	uint8_t kind, board;
 };
 struct lab_l1_pipe {
 	uint64_t free;			/* next cycle for a lookup */
-	uint32_t parts, part_head, head, count, done; /* done: of the first part's */
+	uint32_t parts, part_head, head, count, done; /* done: transactions of the first part */
 	bool event, stalled;
 	uint64_t stalled_since;
 	struct lab_l1_part part[LAB_PIPE];
@@ -82,9 +85,9 @@ struct lab_l1_pipe {
 struct lab_sm {
 	uint64_t lsu_free;
 	bool lsu_event, lsu_stalled, lsu_active;
-	uint8_t fifo_head, fifo_count, fifo[LAB_WARPS_MAX]; /* slots whose operations wait */
+	uint8_t fifo_head, fifo_count, fifo[LAB_WARPS_MAX]; /* slots with operations for the LSU */
 	uint32_t next_transaction;
-	struct lab_coalesced now;	/* of the operation at the LSU */
+	struct lab_coalesced now;	/* the operation in the LSU */
 	struct lab_scheduler scheduler[8];
 	uint64_t slots_used;
 	uint32_t blocks, shared_free;
@@ -99,23 +102,24 @@ struct lab_sm {
 };
 
 /*
- * Cycles in which an output of the crossbar is taken, of the next LAB_SLOTS: packets reserve theirs in the order in
- * which the model meets them, which is not that of time, and one that comes later may still go earlier.
+ * Reserved cycles of a crossbar output, within the next LAB_SLOTS. Packets reserve slots in
+ * simulation order, not in the order of time: a later reservation may take an earlier cycle.
  */
 #define LAB_SLOTS 4096u
 struct lab_slots {
 	uint64_t word[LAB_SLOTS / 64];
-	uint64_t from[LAB_SLOTS / 64];	/* cycle of the word's first bit, / 64 */
-	uint64_t run, run_end;		/* all from run on, below run_end, are known to be taken */
+	uint64_t from[LAB_SLOTS / 64];	/* word's first cycle / 64 */
+	uint64_t run, run_end;		/* cycles from run up to run_end are known to be taken */
 };
 
-/* Where packets wait for the crossbar, one behind the other. */
+/* An input queue of the crossbar. */
 struct lab_input {
-	uint64_t free;			/* the cycle after that in which the last one goes, and to which output */
+	uint64_t free;			/* the cycle after the last packet's, and that packet's
+					 * output */
 	const struct lab_slots *to;
 };
 
-/* A port of the crossbar: an SM's or a unit's. */
+/* A crossbar port of an SM or unit. */
 struct lab_port {
 	struct lab_input out;
 	uint32_t outstanding;
@@ -123,8 +127,8 @@ struct lab_port {
 };
 
 struct lab_bank {
-	uint64_t free;			/* in fractions of a cycle, as the rest of DRAM */
-	uint32_t row;			/* + 1; 0: none open */
+	uint64_t free;			/* in fractions of a cycle, as all DRAM times */
+	uint32_t row;			/* open row + 1; 0: none */
 };
 struct lab_channel {
 	uint64_t bus_free;
@@ -135,14 +139,14 @@ struct lab_slice {
 	struct lab_input out;
 	struct lab_slots in;
 	struct lab_tags tags;
-	uint32_t channel, number;	/* number: among those of its channel */
+	uint32_t channel, number;	/* number: among the slices of its channel */
 };
 
 struct lab_link {
-	uint64_t down_free, up_free;	/* fractions */
-	uint64_t byte_time;		/* fractions a byte, times 256 */
+	uint64_t down_free, up_free;	/* fractions of a cycle */
+	uint64_t byte_time;		/* fractions of a cycle per byte, times 256 */
 	uint32_t in_flight;
-	uint32_t wait_head, wait_tail;	/* nodes that wait for a tag */
+	uint32_t wait_head, wait_tail;	/* queue of nodes that wait for a tag */
 	uint64_t since;
 };
 
@@ -152,7 +156,7 @@ struct lab {
 	struct lab_stats stats;
 	volatile uint8_t part;
 	struct lab_warp *warp;		/* [sms * warps] */
-	lab_u64 *value;			/* of every warp */
+	lab_u64 *value;			/* buffer shared by all warps */
 	struct lab_sm *sm;
 	struct lab_port *port;		/* [sms + LAB_UNITS] */
 	struct lab_slice *slice;
@@ -160,21 +164,22 @@ struct lab {
 	struct lab_link link;
 	struct lab_uvm uvm;
 	uint32_t node_scheduler, node_lsu, node_l1, node_block, node_unit, node_pool, node_end, node_free;
-	uint32_t in_flight;		/* requests that are not yet done with */
+	uint32_t in_flight;		/* requests in flight */
 	size_t node_map_bytes;
 
 	/* derived from the machine */
 	uint64_t dram_atom, dram_hit, dram_miss; /* fractions */
 	uint32_t slices_channel, lines_row;
-	uint32_t row_log2, banks_log2;	/* of lines_row and dram.banks; 32: no power of two */
-	uint32_t slices_log2;		/* 32: no power of two */
-	uint32_t reply_flits;		/* of one sector */
+	uint32_t row_log2, banks_log2;	/* of lines_row and dram.banks; 32: not a power of two */
+	uint32_t slices_log2;		/* 32: not a power of two */
+	uint32_t reply_flits;		/* per sector */
 	uint8_t request_flits[LAB_SIZES]; /* by sectors carried */
 
 	/* the launch */
 	const struct lab_launch *launch;
 	struct lab_count *count, uncounted[LAB_STATEMENTS];
-	uint64_t next_block, live_blocks, first_blocks; /* first: of the initial ones, still to start */
+	uint64_t next_block, live_blocks, first_blocks; /* first_blocks: initial blocks still to
+							 * start */
 	uint32_t age, block_warps;
 	bool fault, broken;
 	struct gtu_error error;
@@ -206,7 +211,7 @@ void lab_lsu_event(struct lab *lab, uint32_t node);
 void lab_l1_event(struct lab *lab, uint32_t node);
 void lab_block_refill(struct lab *lab, unsigned sm);
 void lab_block_start(struct lab *lab, unsigned sm);
-/* A request of @w on @board has its last word in cycle @when. */
+/* A request of @w on @board completes in cycle @when. */
 static inline void lab_warp_done(struct lab *lab, struct lab_warp *w, unsigned board, uint64_t when)
 {
 	w->done[board] = when > w->done[board] ? when : w->done[board];
@@ -214,11 +219,14 @@ static inline void lab_warp_done(struct lab *lab, struct lab_warp *w, unsigned b
 		lab_warp_try_wake(lab, w);
 }
 
-/* What waits there for a reply, a fill or room goes on. */
+/* Resume the L1 pipeline and the LSU after a reply, a fill or freed space. */
 static inline void lab_sm_resume(struct lab *lab, unsigned sm);
 
 /* l1.c */
-/* Up to @n transactions of an operation, from number @from of @c on, enter the pipeline from @cycle on: how many did. */
+/*
+ * Transactions of an operation, from number @from of @c on, enter the pipeline from @cycle on.
+ * Returns how many entered.
+ */
 unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op,
 		      const struct lab_coalesced *c, unsigned from, uint64_t cycle);
 void lab_l1_run(struct lab *lab, unsigned sm);
@@ -237,26 +245,35 @@ static inline void lab_sm_resume(struct lab *lab, unsigned sm)
 bool lab_tags_init(struct lab_tags *t, uint32_t size, uint32_t ways);
 void lab_tags_renew(struct lab_tags *t);
 void lab_tags_free(struct lab_tags *t);
-uint32_t lab_node_take(struct lab *lab);
-void lab_node_give(struct lab *lab, uint32_t node);
-/* Send the request in @node (op, sectors, line, owner, port set) over the crossbar from @cycle on. */
+uint32_t lab_node_alloc(struct lab *lab);
+void lab_node_free(struct lab *lab, uint32_t node);
+/*
+ * Send the request @node (op, sectors, line, owner and port are set) over the crossbar from @cycle
+ * on.
+ */
 void lab_send(struct lab *lab, uint32_t node, uint64_t cycle);
 /*
- * The crossbar has a queue at each of its inputs, whose first packet goes when the output that it wants takes it, and
- * holds up those behind it. A packet of @flits is ready at @cycle to go from an input that is free at *@free:
- * the cycle in which it has come through @to.
+ * Each crossbar input has a queue; its first packet leaves when its output takes it and blocks
+ * those behind it. @from's packet of @flits is ready at @cycle. Returns the cycle in which the
+ * whole packet has passed @to.
  */
 uint64_t lab_cross(struct lab *lab, struct lab_input *from, struct lab_slots *to, uint64_t cycle, unsigned flits);
-/* The same where only one end is the crossbar's: from @port to what takes a packet a cycle; to @port from such. */
+/*
+ * The same with one end on the crossbar: from @port to a sink that takes a packet a cycle; to
+ * @port.
+ */
 uint64_t lab_port_out(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
 uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
 void lab_memory_arrive(struct lab *lab, uint32_t node);
 void lab_memory_reply(struct lab *lab, uint32_t node);
-/* The slice of a line, the set in it, and its place among the slice's lines. */
+/* The slice of a line, its set there, and its index among the slice's lines. */
 void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t *set, uint32_t *group);
 
 /* link.c */
-/* Sectors of the run that begins at or after bit *@from; *@from is its first; 0: there is none. */
+/*
+ * Length of the run of set bits at or after bit *@from, which is moved to its first; 0: no more
+ * runs.
+ */
 static inline unsigned lab_run_of(unsigned bits, unsigned *from)
 {
 	unsigned run = 0;
@@ -273,7 +290,7 @@ void lab_link_event(struct lab *lab, uint32_t node);
 /* units.c */
 void lab_unit_event(struct lab *lab, uint32_t node);
 
-/* The way was used now. */
+/* Mark a way as most recently used. */
 static inline void lab_touch(struct lab_tags *t, uint32_t at)
 {
 	if (__builtin_expect(t->clock == UINT32_MAX, 0))

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* The L1 of an SM: loads allocate on a miss, stores write through and take away the line they hit. */
+/*
+ * The L1 of an SM: loads allocate on a miss; stores write through and invalidate the line on a hit.
+ */
 #include "internal.h"
 
-#define NONE 0xffffu			/* of a line's MSHR */
+#define NONE 0xffffu			/* the line has no MSHR to merge with */
 
 static uint32_t l1_set(const struct lab *lab, const struct lab_tags *t, uint32_t line)
 {
@@ -10,8 +12,8 @@ static uint32_t l1_set(const struct lab *lab, const struct lab_tags *t, uint32_t
 }
 
 /*
- * The least recently used line; UINT32_MAX while that is on its way. To take a younger one instead, as soon as
- * it is there, would make what is replaced depend on the order of fills: the rule of the oracles is plain LRU.
+ * The LRU line, or UINT32_MAX while its fill is in flight. Choosing a younger line instead would
+ * make the replacement depend on the order of fills; the oracles use plain LRU.
  */
 static uint32_t victim(const struct lab_tags *t, uint32_t first)
 {
@@ -28,12 +30,12 @@ static uint32_t victim(const struct lab_tags *t, uint32_t first)
 
 static void join(struct lab_mshr *h, struct lab_warp *w, unsigned board)
 {
-	h->wants[h->merges].warp = w->id;
-	h->wants[h->merges++].board = (uint8_t)board;
+	h->waiters[h->merges].warp = w->id;
+	h->waiters[h->merges++].board = (uint8_t)board;
 	w->pending[board]++;
 }
 
-/* A load of @sectors of a line, looked up in @cycle. False: nothing has changed; it is tried again after a fill. */
+/* Look up a load of @sectors of a line in @cycle. False: nothing changed; retry after a fill. */
 static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned board, uint32_t line,
 		    unsigned sectors, uint64_t cycle)
 {
@@ -90,14 +92,14 @@ static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned b
 	join(h, w, board);
 	h->parts = 0;
 	for (from = 0; (run = host ? lab_run_of(missing, &from) : !from); from += run) {
-		node = lab_node_take(lab);
+		node = lab_node_alloc(lab);
 		n = &lab->calendar.node[node];
 		n->op = LAB_LOAD;
 		n->sectors = (uint8_t)(host ? ((1u << run) - 1) << from : missing);
 		n->partial = 0;
 		n->line = line;
 		n->port = (uint16_t)sm;
-		n->flags = LAB_OF_MSHR;
+		n->reply_to = LAB_REPLY_TO_MSHR;
 		n->owner = (uint32_t)t->way[at].ready;
 		if (host) {
 			n->value = LAB_HOST_BASE + (uint64_t)(line - LAB_HOST_LINE) * LAB_LINE + from * LAB_SECTOR;
@@ -112,19 +114,20 @@ static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned b
 	return true;
 }
 
-/* A store of part of a line: it goes on to the L2 in any case. */
+/* A store to part of a line; it is always forwarded to the L2. */
 static void store(struct lab *lab, unsigned sm, uint32_t line, unsigned sectors, unsigned partial, uint64_t cycle)
 {
 	struct lab_tags *t = &lab->sm[sm].l1;
 	uint32_t set = l1_set(lab, t, line), at;
 	int way = lab_find(t, set, line);
-	uint32_t node = lab_node_take(lab);
+	uint32_t node = lab_node_alloc(lab);
 	struct lab_node *n = &lab->calendar.node[node];
 
 	lab->stats.l1_store[way < 0 ? LAB_MISS : LAB_HIT]++;
 	if (way >= 0) {
 		at = set * t->ways + (uint32_t)way;
-		t->way[at].valid = 0;	/* what is on its way still comes, for those who wait for it */
+		t->way[at].valid = 0;	/* a fill in flight still serves the loads that wait for
+					 * it */
 		if (!t->way[at].pending)
 			t->line[at] = 0;
 	}
@@ -133,11 +136,13 @@ static void store(struct lab *lab, unsigned sm, uint32_t line, unsigned sectors,
 	n->partial = (uint8_t)partial;
 	n->line = line;
 	n->port = (uint16_t)sm;
-	n->flags = LAB_OF_NOBODY;
+	n->reply_to = LAB_REPLY_TO_NONE;
 	lab_send(lab, node, cycle);
 }
 
-/* ---- Its pipeline ------------------------------------------------------------------------------ */
+/*
+ * ---- The pipeline ------------------------------------------------------------------------------
+ */
 
 unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op,
 		      const struct lab_coalesced *c, unsigned from, uint64_t cycle)
@@ -165,7 +170,7 @@ unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const st
 	return n;
 }
 
-/* The lookups of the first part, as far as they can be done; false: it will be gone on with. */
+/* Look up the transactions of the first part. False: blocked, to be resumed. */
 static bool look_up_part(struct lab *lab, unsigned sm, struct lab_l1_pipe *p)
 {
 	const struct lab_l1_part *a = &p->part[p->part_head];
@@ -178,7 +183,7 @@ static bool look_up_part(struct lab *lab, unsigned sm, struct lab_l1_pipe *p)
 			p->free = lab->port[sm].out.free - queue;
 			lab->stats.lsu_stalled += p->free - t;
 			p->event = true;
-			lab_at(&lab->calendar, p->free, lab->node_l1 + sm, EV_L1);
+			lab_schedule(&lab->calendar, p->free, lab->node_l1 + sm, EV_L1);
 			return false;
 		}
 		if (lab->port[sm].outstanding >= lab->m.noc_outstanding ||
@@ -213,7 +218,7 @@ void lab_l1_run(struct lab *lab, unsigned sm)
 		due = lab_max(p->part[p->part_head].cycle + p->done + lab->m.l1_latency, p->free);
 		if (due > now) {
 			p->event = true;
-			lab_at(&lab->calendar, due, lab->node_l1 + sm, EV_L1);
+			lab_schedule(&lab->calendar, due, lab->node_l1 + sm, EV_L1);
 			break;
 		}
 		if (!look_up_part(lab, sm, p))
@@ -235,28 +240,29 @@ void lab_l1_fill(struct lab *lab, uint32_t node)
 	struct lab_tags *t = &s->l1;
 
 	if (--h->parts) {
-		lab_node_give(lab, node);
+		lab_node_free(lab, node);
 		return;
 	}
 	t->way[h->way].pending &= (uint8_t)~h->sectors;
 	t->way[h->way].valid |= h->sectors;
 	if (t->way[h->way].ready == n->owner)
-		t->way[h->way].ready = NONE; /* an older one of the line may still be under way: nobody joins this */
+		t->way[h->way].ready = NONE; /* an older MSHR of the line may still be in flight:
+					      * loads must not merge with it */
 	for (i = 0; i < h->merges; i++)
-		lab_warp_done(lab, &lab->warp[h->wants[i].warp], h->wants[i].board, lab->calendar.now);
+		lab_warp_done(lab, &lab->warp[h->waiters[i].warp], h->waiters[i].board, lab->calendar.now);
 	h->next_free = s->mshr_free;
 	s->mshr_free = (uint16_t)n->owner;
 	s->mshr_used--;
-	lab_node_give(lab, node);
+	lab_node_free(lab, node);
 	lab_sm_resume(lab, sm);
 }
 
-/* Between kernels: nothing is on its way then. */
+/* Invalidate all L1s. Called between kernels, when nothing is in flight. */
 void lab_l1_empty(struct lab *lab)
 {
 	uint32_t i;
 
-	for (i = 0; i < lab->m.sms && lab->m.l1_size; i++) { /* order of use goes with it: all are equally old */
+	for (i = 0; i < lab->m.sms && lab->m.l1_size; i++) { /* this resets the LRU order as well */
 		struct lab_tags *t = &lab->sm[i].l1;
 
 		memset(t->line, 0, (size_t)t->sets * t->ways * sizeof(*t->line));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The link to host memory: emogi.txt, section 3. A request waits for a tag, travels for the round trip and
- * brings its data through the link, header included; at most link.requests are between the two ends.
+ * The link to host memory (EMOGI, section 3). A request waits for a tag, takes one round trip and
+ * occupies the link for its data and header. At most link.requests are in flight.
  */
 #include "internal.h"
 
-static uint64_t over(const struct lab *lab, uint32_t bytes)
+static uint64_t transfer_time(const struct lab *lab, uint32_t bytes)
 {
 	return (bytes * lab->link.byte_time) >> 8;
 }
@@ -29,16 +29,16 @@ static void start(struct lab *lab, uint32_t node)
 	first = n->value / atom * atom;
 	end = (n->value + n->bytes + atom - 1) / atom * atom;
 	s->link_host_bytes += end - first;
-	/* unloaded, data is there after the round trip; else when the link is through with those before it */
-	*bus = lab_max(now + trip - over(lab, n->bytes + lab->m.link_header), *bus) +
-	       over(lab, n->bytes + lab->m.link_header);
+	/* without load, data arrives after the round trip; else after the requests before it */
+	*bus = lab_max(now + trip - transfer_time(lab, n->bytes + lab->m.link_header), *bus) +
+	       transfer_time(lab, n->bytes + lab->m.link_header);
 	done = *bus >> LAB_FRACTION;
 	if (lab->observer && lab->observer->link) {
 		struct lab_link_request r = { n->value, lab->calendar.now, done, n->bytes, n->op };
 
 		lab->observer->link(lab->observer->ctx, &r);
 	}
-	lab_at(&lab->calendar, done, node, EV_LINK_DONE);
+	lab_schedule(&lab->calendar, done, node, EV_LINK_DONE);
 }
 
 void lab_link_send(struct lab *lab, uint32_t node, uint64_t cycle)
@@ -46,7 +46,7 @@ void lab_link_send(struct lab *lab, uint32_t node, uint64_t cycle)
 	struct lab_node *n = &lab->calendar.node[node];
 	unsigned flits = lab->request_flits[n->op == LAB_STORE ? n->bytes / LAB_SECTOR : 0];
 	lab->port[n->port].outstanding++;
-	lab_at(&lab->calendar, lab_port_out(lab, n->port, cycle, flits), node, EV_LINK);
+	lab_schedule(&lab->calendar, lab_port_out(lab, n->port, cycle, flits), node, EV_LINK);
 }
 
 void lab_link_event(struct lab *lab, uint32_t node)
@@ -77,12 +77,12 @@ void lab_link_event(struct lab *lab, uint32_t node)
 	lab->port[port].outstanding--;
 	t = lab_port_in(lab, port, lab->calendar.now, n->op == LAB_STORE ? 1 :
 			(n->bytes + lab->m.noc_header + lab->m.noc_flit - 1) / lab->m.noc_flit);
-	if (n->flags == LAB_OF_MSHR) {
-		lab_at(&lab->calendar, t, node, EV_FILL);
+	if (n->reply_to == LAB_REPLY_TO_MSHR) {
+		lab_schedule(&lab->calendar, t, node, EV_FILL);
 	} else {
-		if (n->flags == LAB_OF_WARP)
+		if (n->reply_to == LAB_REPLY_TO_WARP)
 			lab_warp_done(lab, &lab->warp[n->owner], n->board, t);
-		lab_node_give(lab, node);
+		lab_node_free(lab, node);
 	}
 	next = l->wait_head;
 	if (next) {

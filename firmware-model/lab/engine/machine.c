@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* The parser and the consistency checks of machine descriptions. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -16,9 +17,9 @@ struct key {
 	enum dimension dimension;
 	size_t at;
 	bool real;			/* a double, else a uint32_t */
-	uint8_t group;			/* may be missing with the others of it */
+	uint8_t group;			/* optional, but only with the rest of its group */
 	double min, max;
-	const char *words[4];		/* WORD: their places are the value */
+	const char *words[4];		/* WORD: the value is the index */
 };
 
 #define K(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, NEEDED, lo, hi, { 0 } }
@@ -115,7 +116,7 @@ static const struct key *find_key(const char *name)
 	return NULL;
 }
 
-/* "12 KiB" for @k into *m; on failure a reason without a place, in @why. */
+/* Parse "12 KiB" for @k into *m. On failure, @why has the reason without file and line. */
 static bool set_value(struct lab_machine *m, const struct key *k, const char *text, char *why, size_t size)
 {
 	char *field = (char *)m + k->at, *end;
@@ -157,7 +158,7 @@ static bool set_value(struct lab_machine *m, const struct key *k, const char *te
 	}
 	v *= units[i].factor;
 	if (!(v >= k->min && v <= k->max)) {
-		snprintf(why, size, "'%s' is within %.15g to %.15g%s%s, not %.15g", k->name, k->min, k->max,
+		snprintf(why, size, "'%s' must be between %.15g and %.15g%s%s, not %.15g", k->name, k->min, k->max,
 			 *unit_of(k->dimension) ? " " : "", unit_of(k->dimension), v);
 		return false;
 	}
@@ -177,7 +178,7 @@ static bool power_of_two(uint32_t v)
 	return v && !(v & (v - 1));
 }
 
-/* Do the numbers fit each other? */
+/* Check parameters that depend on each other. */
 static bool consistent(const struct lab_machine *m, char *why, size_t size)
 {
 	if ((m->load_unit != 32 && m->load_unit != 128) || (m->store_unit != 32 && m->store_unit != 128))
@@ -187,7 +188,7 @@ static bool consistent(const struct lab_machine *m, char *why, size_t size)
 		snprintf(why, size, "coalesce.atomic %u is 32 or 128 B", m->atomic_unit);
 	else if (m->l1_size && (m->l1_size % (m->l1_ways * LAB_LINE) ||
 				!power_of_two(m->l1_size / (m->l1_ways * LAB_LINE))))
-		snprintf(why, size, "l1.size %u B is no power of two of sets of %u lines of %u B", m->l1_size,
+		snprintf(why, size, "l1.size %u B is not a power of two of sets of %u lines of %u B", m->l1_size,
 			 m->l1_ways, LAB_LINE);
 	else if (m->l1_size && m->l1_index == LAB_INDEX_FERMI && m->l1_size / (m->l1_ways * LAB_LINE) != 64)
 		snprintf(why, size, "l1.index fermi is for 64 sets, l1.size %u B and l1.ways %u make %u",
@@ -195,7 +196,7 @@ static bool consistent(const struct lab_machine *m, char *why, size_t size)
 	else if (m->l1_size && m->load_unit != 128 && !m->l1_sectored)
 		snprintf(why, size, "coalesce.load of 32 B needs l1.sectored = yes, or l1.size = 0 B");
 	else if (m->l2_size % (m->l2_ways * LAB_LINE) || !power_of_two(m->l2_size / (m->l2_ways * LAB_LINE)))
-		snprintf(why, size, "l2.size %u B is no power of two of sets of %u lines of %u B", m->l2_size,
+		snprintf(why, size, "l2.size %u B is not a power of two of sets of %u lines of %u B", m->l2_size,
 			 m->l2_ways, LAB_LINE);
 	else if (m->l2_size / (m->l2_ways * LAB_LINE) > 65536)
 		snprintf(why, size, "l2.size %u B makes %u sets, of at most 65536", m->l2_size,
@@ -203,12 +204,12 @@ static bool consistent(const struct lab_machine *m, char *why, size_t size)
 	else if (m->l2_index == LAB_INDEX_FERMI)
 		snprintf(why, size, "l2.index is linear or folded");
 	else if (m->l2_slices % m->dram_channels)
-		snprintf(why, size, "l2.slices %u is no multiple of dram.channels %u", m->l2_slices,
+		snprintf(why, size, "l2.slices %u is not a multiple of dram.channels %u", m->l2_slices,
 			 m->dram_channels);
 	else if (m->warps % m->schedulers)
-		snprintf(why, size, "sm.warps %u is no multiple of sm.schedulers %u", m->warps, m->schedulers);
+		snprintf(why, size, "sm.warps %u is not a multiple of sm.schedulers %u", m->warps, m->schedulers);
 	else if (m->dram_row % LAB_LINE)
-		snprintf(why, size, "dram.row %u B is no multiple of a line of %u B", m->dram_row, LAB_LINE);
+		snprintf(why, size, "dram.row %u B is not a multiple of a line of %u B", m->dram_row, LAB_LINE);
 	else if (m->link && m->link_cached && (!m->l1_size || !m->l1_sectored))
 		snprintf(why, size, "link.cache = l1 needs an L1 (l1.size %u B) and l1.sectored = yes", m->l1_size);
 	else if (m->uvm && (!power_of_two(m->uvm_page) || !power_of_two(m->uvm_block) || m->uvm_block < m->uvm_page ||
@@ -237,7 +238,7 @@ static char *trim(char *s)
 	return s;
 }
 
-/* One line, without its newline; *which is the key it gave, NULL for none. */
+/* Parse one line, without its newline. *@which is its key, or NULL if it has none. */
 static bool parse_line(struct lab_machine *m, char *line, const struct key **which, char *why, size_t size)
 {
 	char *hash, *equals, *name, *value, *source = NULL;
@@ -254,7 +255,7 @@ static bool parse_line(struct lab_machine *m, char *line, const struct key **whi
 	}
 	equals = strchr(line, '=');
 	if (!equals) {
-		snprintf(why, size, "'%.60s' is no 'key = value'", line);
+		snprintf(why, size, "'%.60s' is not 'key = value'", line);
 		return false;
 	}
 	*equals = 0;
@@ -262,7 +263,7 @@ static bool parse_line(struct lab_machine *m, char *line, const struct key **whi
 	value = trim(equals + 1);
 	k = find_key(name);
 	if (!k) {
-		snprintf(why, size, "no key is called '%.60s'", name);
+		snprintf(why, size, "unknown key '%.60s'", name);
 		return false;
 	}
 	if (k->dimension != TEXT && (!source || strncmp(source, "source:", 7) || !*trim(source + 7))) {
@@ -348,7 +349,7 @@ int lab_machine_read(const char *path, struct lab_machine *m, struct gtu_error *
 	if (ferror(f))
 		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be read: %s", path, strerror(errno));
 	else if (n > most)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: more than %zu bytes are no machine's description", path, most);
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: a machine description has at most %zu bytes", path, most);
 	else
 		rc = lab_machine_parse(text, n, path, m, err);
 	free(text);
@@ -370,13 +371,13 @@ int lab_machine_set(struct lab_machine *m, const char *assignment, struct gtu_er
 	snprintf(copy, sizeof(copy), "%s", assignment);
 	equals = strchr(copy, '=');
 	if (!equals)
-		return gtu_fail(err, GTU_ERR_USAGE, "'%.100s' is no key=value", assignment);
+		return gtu_fail(err, GTU_ERR_USAGE, "'%.100s' is not key=value", assignment);
 	*equals = 0;
 	k = find_key(trim(copy));
 	if (!k)
-		return gtu_fail(err, GTU_ERR_USAGE, "no key of a machine is called '%.60s'", trim(copy));
+		return gtu_fail(err, GTU_ERR_USAGE, "unknown machine key '%.60s'", trim(copy));
 	if (!has_group(m, k->group))
-		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no %s whose %s could be set", m->name, group_names[k->group],
+		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no %s, so %s cannot be set", m->name, group_names[k->group],
 				k->name);
 	if (!set_value(&changed, k, trim(equals + 1), why, sizeof(why)) || !consistent(&changed, why, sizeof(why)))
 		return gtu_fail(err, GTU_ERR_USAGE, "%s", why);

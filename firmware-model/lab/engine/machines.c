@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The descriptions that are shipped, as they stand in firmware-model/machines. */
+/* The built-in machine descriptions, embedded from firmware-model/machines. */
 #include <string.h>
 
 #include "machine.h"
@@ -58,6 +58,6 @@ int lab_machine_open(const char *name, struct lab_machine *m, struct gtu_error *
 						 shipped[i].name, m, err);
 		strcat(strcat(known, i ? ", " : ""), shipped[i].name);
 	}
-	return gtu_fail(err, GTU_ERR_USAGE, "no machine is called '%.60s'; there are %s, and files (with a '.' or '/')",
+	return gtu_fail(err, GTU_ERR_USAGE, "unknown machine '%.60s'; use one of %s, or a file name with a '.' or '/'",
 			name, known);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Crossbar, L2 slices and DRAM: what happens to a request that left an SM. */
+/* The crossbar, the L2 slices and DRAM: the path of a request that has left an SM. */
 #include <stdlib.h>
 
 #include "internal.h"
 
 /* ---- Nodes ------------------------------------------------------------------------------------- */
 
-uint32_t lab_node_take(struct lab *lab)
+uint32_t lab_node_alloc(struct lab *lab)
 {
 	uint32_t n = lab->node_free;
 
@@ -16,13 +16,14 @@ uint32_t lab_node_take(struct lab *lab)
 		return n;
 	}
 	if (lab->node_end == LAB_NODES_MAX) {
-		lab->calendar.no_memory = true; /* the run fails; the last node serves until then */
+		lab->calendar.no_memory = true; /* the run fails; the last node is reused until
+						 * then */
 		return LAB_NODES_MAX - 1;
 	}
 	return lab->node_end++;
 }
 
-void lab_node_give(struct lab *lab, uint32_t node)
+void lab_node_free(struct lab *lab, uint32_t node)
 {
 	lab->in_flight--;
 	lab->calendar.node[node].next = lab->node_free;
@@ -53,7 +54,7 @@ void lab_tags_free(struct lab_tags *t)
 	free(t->way);
 }
 
-/* Once in 2^32 accesses: keep the order within each set, with small numbers. */
+/* Once in 2^32 accesses: renumber each set's LRU clocks and keep their order. */
 void lab_tags_renew(struct lab_tags *t)
 {
 	uint32_t set, i, k, rank[256];
@@ -71,19 +72,19 @@ void lab_tags_renew(struct lab_tags *t)
 }
 
 /*
- * Lines go over the slices in groups of one each, turned by a hash of the group, so that no stride
- * meets one slice only and every aligned stretch is spread evenly.
+ * Lines are interleaved over the slices in groups of one line per slice. A hash of the group
+ * rotates the group, so that no stride hits one slice only and aligned ranges are spread evenly.
  */
 void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t *set, uint32_t *group)
 {
-	uint32_t n = lab->m.l2_slices, g, r, turn;
+	uint32_t n = lab->m.l2_slices, g, r, rotation;
 
 	line -= (uint32_t)(LAB_BASE / LAB_LINE);
 	g = lab->slices_log2 < 32 ? line >> lab->slices_log2 : line / n;
 	r = line - g * n;
-	turn = (g * 0x9E3779B1u) >> 16;
-	turn = (uint32_t)(((uint64_t)turn * n) >> 16);
-	r += turn;
+	rotation = (g * 0x9E3779B1u) >> 16;
+	rotation = (uint32_t)(((uint64_t)rotation * n) >> 16);
+	r += rotation;
 	*slice = r >= n ? r - n : r;
 	*group = g;
 	*set = lab_set_of(lab->m.l2_index, g, lab->slice[0].tags.sets);
@@ -91,13 +92,13 @@ void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t 
 
 /* ---- Ports ------------------------------------------------------------------------------------- */
 
-/* Take the first @n cycles that are left from @t on; the last of them. */
+/* Take the first @n free cycles from @t on and return the last of these. */
 static uint64_t take_slots(struct lab_slots *s, uint64_t now, uint64_t t, unsigned n)
 {
 	uint64_t begin = t, w = t / 64, left, last = t;
 	unsigned i = w % (LAB_SLOTS / 64);
 
-	if (n == 1 && s->from[i] == w && !(s->word[i] >> t % 64 & 1)) { /* as it mostly is */
+	if (n == 1 && s->from[i] == w && !(s->word[i] >> t % 64 & 1)) { /* the common case */
 		s->word[i] |= 1ull << t % 64;
 		return t;
 	}
@@ -105,7 +106,8 @@ static uint64_t take_slots(struct lab_slots *s, uint64_t now, uint64_t t, unsign
 		begin = s->run;
 		t = s->run_end;
 	}
-	if (t + n + 64 >= (now & ~63ull) + LAB_SLOTS) { /* beyond what is kept: behind all that is */
+	if (t + n + 64 >= (now & ~63ull) + LAB_SLOTS) { /* beyond the recorded range: after all
+							 * recorded slots */
 		s->run = now;
 		s->run_end = lab_max(s->run_end, t) + n;
 		return s->run_end - 1;
@@ -128,7 +130,10 @@ static uint64_t take_slots(struct lab_slots *s, uint64_t now, uint64_t t, unsign
 
 uint64_t lab_cross(struct lab *lab, struct lab_input *from, struct lab_slots *to, uint64_t cycle, unsigned flits)
 {
-	/* outputs choose one after the other: who went to one may in this very cycle go to a later one */
+	/*
+	 * outputs arbitrate in order: an input served by one may send to a later one in the same
+	 * cycle
+	 */
 	uint64_t first = lab_max(cycle, from->free - (from->free && to > from->to));
 	uint64_t last = take_slots(to, lab->calendar.now, first, flits);
 
@@ -151,7 +156,7 @@ uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned fl
 	return take_slots(&lab->port[port].in, lab->calendar.now, cycle, flits) + 1 + lab->m.noc_latency;
 }
 
-/* Sectors of a store's or an atomic's packet: 1, an aligned 2, or all 4. */
+/* Sectors carried by a store or atomic packet: 1, an aligned pair, or all 4. */
 static unsigned packet_sectors(unsigned bits)
 {
 	if (!(bits & (bits - 1)))
@@ -182,28 +187,31 @@ void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
 	n->set = (uint16_t)set;
 	n->bytes = (uint8_t)bytes;
 	lab->port[n->port].outstanding++;
-	if (n->flags == LAB_OF_UNIT) {
+	if (n->reply_to == LAB_REPLY_TO_UNIT) {
 		s->unit_sectors += lab_sectors(n->sectors);
-		if (lab->unit[n->owner].place == LAB_IN_PARTITION) {
-			lab_at(&lab->calendar, cycle + 1, node, EV_ARRIVE);
+		if (lab->unit[n->owner].attach_point == LAB_IN_PARTITION) {
+			lab_schedule(&lab->calendar, cycle + 1, node, EV_ARRIVE);
 			return;
 		}
 	}
 	s->request[n->op][carried]++;
 	s->request_bytes[n->op] += bytes;
 	s->request_flits += flits;
-	lab_at(&lab->calendar,
+	lab_schedule(&lab->calendar,
 	       lab_cross(lab, &lab->port[n->port].out, &lab->slice[slice].in, cycle, flits), node, EV_ARRIVE);
 }
 
 static bool by_crossbar(const struct lab *lab, const struct lab_node *n)
 {
-	return n->flags != LAB_OF_UNIT || lab->unit[n->owner].place != LAB_IN_PARTITION;
+	return n->reply_to != LAB_REPLY_TO_UNIT || lab->unit[n->owner].attach_point != LAB_IN_PARTITION;
 }
 
 /* ---- DRAM -------------------------------------------------------------------------------------- */
 
-/* One sector's command; the cycle (in fractions) in which its data is over the bus. */
+/*
+ * Issue the command for one sector. Returns the time (in fractions) at which its data is
+ * transferred.
+ */
 static uint64_t dram(struct lab *lab, struct lab_slice *s, uint32_t group, uint64_t t)
 {
 	struct lab_channel *c = &lab->channel[s->channel];
@@ -261,7 +269,10 @@ static void evict(struct lab *lab, struct lab_slice *s, uint32_t at, uint64_t cy
 	}
 }
 
-/* Fetch @miss sectors of the line at @w; the cycle in which all that are on their way are there. */
+/*
+ * Fetch the @miss sectors of the line at @w. Returns the cycle in which all pending sectors have
+ * arrived.
+ */
 static uint64_t fetch(struct lab *lab, struct lab_slice *s, struct lab_way *w, uint32_t line, uint32_t miss,
 		      uint64_t cycle)
 {
@@ -284,14 +295,17 @@ static uint64_t fetch(struct lab *lab, struct lab_slice *s, struct lab_way *w, u
 }
 
 /*
- * Look up the sectors of a request; @t is the cycle in which the slice has it in hand. Returns when the
- * data is there (a write: when it is accepted).
+ * Look up the sectors of a request; the slice starts it in cycle @t. Returns the cycle in which the
+ * data is available (a write: is accepted).
  */
 static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab_node *n, uint64_t t)
 {
 	struct lab_tags *g = &s->tags;
 	uint32_t at, miss, hit, wait;
-	/* the pipeline is between crossbar and L2 (GPGPU-Sim: ROP delay): who is in the partition is behind it */
+	/*
+	 * l2.latency is before the L2, like GPGPU-Sim's ROP delay: requests from the partition skip
+	 * it
+	 */
 	uint64_t pipe = by_crossbar(lab, n) ? lab->m.l2_latency : 1, ready = t + pipe;
 	bool write = n->op == LAB_STORE;
 	uint64_t *count = write ? lab->stats.l2_write : lab->stats.l2_read;
@@ -311,7 +325,7 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 	wait = n->sectors & w->pending;
 	hit = n->sectors & w->valid & ~w->pending;
 	if (!write)
-		hit &= ~(uint32_t)w->partial; /* written in part: the rest has still to be fetched */
+		hit &= ~(uint32_t)w->partial; /* partly written sectors must still be fetched */
 	miss = n->sectors & ~hit & ~wait;
 	count[LAB_HIT] += lab_sectors(hit);
 	count[LAB_PENDING] += lab_sectors(wait);
@@ -345,7 +359,7 @@ void lab_memory_arrive(struct lab *lab, uint32_t node)
 		lab->stats.arrived[n->op]++;
 		lab->stats.arrived_bytes[n->op] += n->bytes;
 	}
-	lab_at(&lab->calendar, l2_access(lab, s, n, t), node, EV_REPLY);
+	lab_schedule(&lab->calendar, l2_access(lab, s, n, t), node, EV_REPLY);
 }
 
 void lab_memory_reply(struct lab *lab, uint32_t node)
@@ -367,18 +381,18 @@ void lab_memory_reply(struct lab *lab, uint32_t node)
 		lab->stats.answered[n->op] += sectors;
 		lab->stats.answered_bytes[n->op] += bytes;
 	}
-	switch (n->flags) {
-	case LAB_OF_MSHR:
-		lab_at(&lab->calendar, t, node, EV_FILL);
+	switch (n->reply_to) {
+	case LAB_REPLY_TO_MSHR:
+		lab_schedule(&lab->calendar, t, node, EV_FILL);
 		break;
-	case LAB_OF_UNIT:
-		lab_at(&lab->calendar, t, node, EV_UNIT_REPLY);
+	case LAB_REPLY_TO_UNIT:
+		lab_schedule(&lab->calendar, t, node, EV_UNIT_REPLY);
 		break;
-	case LAB_OF_WARP:
+	case LAB_REPLY_TO_WARP:
 		lab_warp_done(lab, &lab->warp[n->owner], n->board, t);
 		/* fall through */
 	default:
-		lab_node_give(lab, node);
+		lab_node_free(lab, node);
 	}
 	if (port < lab->m.sms)
 		lab_sm_resume(lab, port);

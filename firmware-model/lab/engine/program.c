@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the memory operations of the warp language do to memory, and what they leave for the LSU. */
+/* Memory operations of the warp language: functional effect, and the entry queued for the LSU. */
 #include "internal.h"
 
 /* Lanes of @mask whose index is @count or more. */
@@ -27,7 +27,7 @@ static struct lab_op *begin(struct lab_warp *w, unsigned s, const struct lab_arr
 	uint64_t count = a->bytes >> width_log2;
 	struct lab_op *op;
 	lab_mask bad;
-	lab_u32 *place;
+	lab_u32 *slot;
 
 	if (s >= k->statements)
 		lab_fault(w, "%s: statement %u of %u", k->name, s, k->statements);
@@ -37,15 +37,15 @@ static struct lab_op *begin(struct lab_warp *w, unsigned s, const struct lab_arr
 			  k->name, k->statement[s], __builtin_ctz(bad), w->in_block, (unsigned long long)w->block,
 			  (*index)[__builtin_ctz(bad)], a->name, (unsigned long long)count);
 	if (kind != LAB_LOAD && a->read_only)
-		lab_fault(w, "%s: %s writes to array %s, which is the caller's own", k->name, k->statement[s], a->name);
+		lab_fault(w, "%s: %s writes to array %s, which is read-only", k->name, k->statement[s], a->name);
 	if (kind == LAB_ATOMIC && a->space == LAB_HOST)
-		lab_fault(w, "%s: %s is an atomic on array %s in host memory, which no machine here does", k->name,
+		lab_fault(w, "%s: %s is an atomic on array %s in host memory, which the link does not support", k->name,
 			  k->statement[s], a->name);
 	if (w->ops == LAB_OPS)
 		lab_wait_for(w, 0);
-	place = &w->index[w->ops];
-	if (index != place)
-		*place = *index;
+	slot = &w->index[w->ops];
+	if (index != slot)
+		*slot = *index;
 	op = &w->op[w->ops++];
 	op->base = a->addr;
 	op->mask = w->mask;
@@ -137,7 +137,8 @@ static uint32_t apply(enum lab_atomic op, uint32_t old, uint32_t value, uint32_t
 void lab_atomic_ready(struct lab_warp *w)
 {
 	if (w->lab->m.atomics != LAB_ATOMICS_STORE)
-		lab_wait_for(w, 1u << LAB_ATOMICS); /* it would write the same register as the one before */
+		lab_wait_for(w, 1u << LAB_ATOMICS); /* it would write the same destination
+						     * register as the previous one */
 }
 
 void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, enum lab_atomic op,
@@ -179,7 +180,7 @@ void *lab_shared_words(struct lab_warp *w, const lab_u32 *index)
 		lab_fault(w, "%s: lane %d of warp %u, block %llu is at word %u of its shared memory, which has %u",
 			  w->lab->launch->kernel->name, __builtin_ctz(bad), w->in_block, (unsigned long long)w->block,
 			  (*index)[__builtin_ctz(bad)], words);
-	/* a bank serves one word at a time, to all lanes that want it */
+	/* a bank serves one word per cycle, to all lanes that access it */
 	for (m = w->mask; m; m &= m - 1) {
 		uint32_t word = at[__builtin_ctz(m)], bank = word % LAB_LANES;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* An SM: who issues, what its load/store unit does with a warp's operations, when warps go on. */
+/* The SM: warp schedulers, the load/store unit, thread blocks, and the warps' coroutines. */
 #include <stdarg.h>
 
 #include "internal.h"
@@ -22,7 +22,7 @@ static void *stack_of(const struct lab *lab, const struct lab_warp *w)
 	return (char *)lab->stacks + lab->stack_each * (w->id - 1) + (lab->stack_each - LAB_STACK);
 }
 
-static void to_program(struct lab *lab, struct lab_warp *w)
+static void switch_to_program(struct lab *lab, struct lab_warp *w)
 {
 	lab->part = LAB_PART_PROGRAM;
 #ifdef LAB_ASAN
@@ -35,8 +35,8 @@ static void to_program(struct lab *lab, struct lab_warp *w)
 	lab->part = LAB_PART_SM;
 }
 
-/* From a program; @last: it will not be gone on with. */
-static void to_main(struct lab_warp *w, bool last)
+/* Switch from a program to the simulator; @last: the program is not resumed. */
+static void switch_to_simulator(struct lab_warp *w, bool last)
 {
 #ifdef LAB_ASAN
 	__sanitizer_start_switch_fiber(last ? NULL : &w->asan_stack, w->lab->main_bottom, w->lab->main_size);
@@ -59,7 +59,7 @@ static void program(void *arg)
 	w->lab->launch->kernel->warp(w, w->lab->launch->args);
 	w->state = WARP_ENDS;
 	w->waiting = (1u << LAB_BOARDS) - 1;
-	to_main(w, true);
+	switch_to_simulator(w, true);
 }
 
 void lab_wait_for(struct lab_warp *w, unsigned boards)
@@ -74,19 +74,19 @@ void lab_wait_for(struct lab_warp *w, unsigned boards)
 			return;
 	}
 	w->waiting = (uint8_t)boards;
-	to_main(w, false);
+	switch_to_simulator(w, false);
 }
 
 void lab_barrier(struct lab_warp *w)
 {
 	if (w->mask != lab_on(w, ~0u) && w->mask)
-		lab_fault(w, "%s: a barrier where only some lanes of the warp are (%08x)",
+		lab_fault(w, "%s: barrier reached by only some lanes of the warp (mask %08x)",
 			  w->lab->launch->kernel->name, w->mask);
 	lab_alu(w, 1);
 	w->lab->stats.barriers++;
 	w->state = WARP_AT_BARRIER;
 	w->waiting = 0;
-	to_main(w, false);
+	switch_to_simulator(w, false);
 }
 
 void lab_fault(struct lab_warp *w, const char *fmt, ...)
@@ -98,11 +98,13 @@ void lab_fault(struct lab_warp *w, const char *fmt, ...)
 		gtu_vfail(&w->lab->error, GTU_ERR_FAIL, fmt, ap);
 	va_end(ap);
 	w->lab->fault = true;
-	to_main(w, true);
+	switch_to_simulator(w, true);
 	__builtin_unreachable();
 }
 
-/* ---- Warps go on ------------------------------------------------------------------------------- */
+/*
+ * ---- Waking warps ------------------------------------------------------------------------------
+ */
 
 void lab_warp_try_wake(struct lab *lab, struct lab_warp *w)
 {
@@ -119,7 +121,7 @@ void lab_warp_try_wake(struct lab *lab, struct lab_warp *w)
 		when = lab_max(when, w->done[b]);
 	}
 	w->asleep = false;
-	lab_at(&lab->calendar, when, w->id, EV_WAKE);
+	lab_schedule(&lab->calendar, when, w->id, EV_WAKE);
 }
 
 static void release_barrier(struct lab *lab, struct lab_sm *s, struct lab_block *b, unsigned sm)
@@ -202,7 +204,7 @@ void lab_block_start(struct lab *lab, unsigned sm)
 	}
 }
 
-/* As many of the blocks that are left as find room. */
+/* Start as many of the remaining blocks as fit. */
 void lab_block_refill(struct lab *lab, unsigned sm)
 {
 	while (lab->next_block < lab->launch->grid && block_fits(lab, sm)) {
@@ -243,7 +245,7 @@ static void lsu_put(struct lab *lab, struct lab_warp *w)
 		lab_lsu_run(lab, w->sm);
 }
 
-static void too_deep(struct lab *lab, const struct lab_warp *w)
+static void stack_overflow(struct lab *lab, const struct lab_warp *w)
 {
 	if (!lab->fault)
 		gtu_fail(&lab->error, GTU_ERR_FAIL, "%s: warp %u of block %llu has %td bytes of its stack's %u left, and must leave %u",
@@ -252,7 +254,7 @@ static void too_deep(struct lab *lab, const struct lab_warp *w)
 	lab->fault = true;
 }
 
-/* @w has the scheduler in this cycle: run its program to where it stops. */
+/* @w is scheduled in this cycle: run its program until it stalls. */
 static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
 {
 	uint64_t now = lab->calendar.now, first, n;
@@ -260,9 +262,9 @@ static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
 
 	w->ops = w->alu_first = w->alu = w->extra = 0;
 	w->threads = 0;
-	to_program(lab, w);
+	switch_to_program(lab, w);
 	if (__builtin_expect((char *)w->sp - (char *)stack_of(lab, w) < (ptrdiff_t)LAB_STACK_LEAST, 0))
-		too_deep(lab, w);
+		stack_overflow(lab, w);
 	if (lab->fault)
 		return;
 	lab->calendar.node[w->id].value = (uintptr_t)w->sp;
@@ -285,7 +287,7 @@ static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
 	if (!w->ops)
 		lab_warp_try_wake(lab, w);
 	else if (first)
-		lab_at(&lab->calendar, now + first, w->id, EV_ISSUE);
+		lab_schedule(&lab->calendar, now + first, w->id, EV_ISSUE);
 	else
 		lsu_put(lab, w);
 }
@@ -319,7 +321,7 @@ static void schedule(struct lab *lab, unsigned sm, unsigned which)
 	issue(lab, &lab->warp[sm * lab->m.warps + slot + 1], k);
 	if (k->ready && !k->event) {
 		k->event = true;
-		lab_at(&lab->calendar, k->free, lab->node_scheduler + sm * lab->m.schedulers + which, EV_SCHEDULER);
+		lab_schedule(&lab->calendar, k->free, lab->node_scheduler + sm * lab->m.schedulers + which, EV_SCHEDULER);
 	}
 }
 
@@ -339,7 +341,7 @@ static void wake(struct lab *lab, struct lab_warp *w)
 		return;
 	}
 	k->event = true;
-	lab_at(&lab->calendar, k->free, lab->node_scheduler + w->sm * lab->m.schedulers + w->scheduler,
+	lab_schedule(&lab->calendar, k->free, lab->node_scheduler + w->sm * lab->m.schedulers + w->scheduler,
 	       EV_SCHEDULER);
 }
 
@@ -386,7 +388,7 @@ static void begin_op(struct lab *lab, unsigned sm, struct lab_sm *s, struct lab_
 static uint32_t request(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op, uint64_t unit,
 			unsigned sectors)
 {
-	uint32_t node = lab_node_take(lab);
+	uint32_t node = lab_node_alloc(lab);
 	struct lab_node *n = &lab->calendar.node[node];
 
 	n->op = op->kind;
@@ -396,15 +398,15 @@ static uint32_t request(struct lab *lab, unsigned sm, struct lab_warp *w, const 
 	n->port = (uint16_t)sm;
 	n->board = op->board;
 	n->owner = w->id;
-	n->flags = LAB_OF_NOBODY;
+	n->reply_to = LAB_REPLY_TO_NONE;
 	if (op->board != LAB_BOARDS) {
-		n->flags = LAB_OF_WARP;
+		n->reply_to = LAB_REPLY_TO_WARP;
 		w->pending[op->board]++;
 	}
 	return node;
 }
 
-/* Over the link go runs of contiguous sectors, each a request. */
+/* Each run of contiguous sectors is one link request. */
 static void to_host(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op, uint64_t line,
 		    unsigned bits, uint64_t cycle)
 {
@@ -426,7 +428,7 @@ static bool by_l1(const struct lab *lab, const struct lab_op *op)
 	return op->kind != LAB_ATOMIC && lab->m.l1_size;
 }
 
-/* One transaction past the L1 in @cycle; false: it cannot go now, and a reply will say when to try again. */
+/* Send one transaction past the L1 in @cycle. False: no free request; a reply resumes the LSU. */
 static bool transact(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op, unsigned i,
 		     uint64_t cycle)
 {
@@ -446,15 +448,15 @@ static bool transact(struct lab *lab, unsigned sm, struct lab_warp *w, const str
 	return true;
 }
 
-static void lsu_later(struct lab *lab, unsigned sm, uint64_t when)
+static void schedule_lsu(struct lab *lab, unsigned sm, uint64_t when)
 {
 	struct lab_sm *s = &lab->sm[sm];
 
 	s->lsu_event = true;
-	lab_at(&lab->calendar, when, lab->node_lsu + sm, EV_LSU);
+	lab_schedule(&lab->calendar, when, lab->node_lsu + sm, EV_LSU);
 }
 
-/* Transactions from where it stopped; false: it stops again, and knows when it goes on. */
+/* Send the remaining transactions. False: the LSU stalls; an event or a reply resumes it. */
 static bool lsu_operation(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op)
 {
 	struct lab_sm *s = &lab->sm[sm];
@@ -474,7 +476,7 @@ static bool lsu_operation(struct lab *lab, unsigned sm, struct lab_warp *w, cons
 		if (lab->port[sm].out.free > t + queue) {
 			s->lsu_free = lab->port[sm].out.free - queue;
 			lab->stats.lsu_stalled += s->lsu_free - t;
-			lsu_later(lab, sm, s->lsu_free);
+			schedule_lsu(lab, sm, s->lsu_free);
 			return false;
 		}
 		if (!transact(lab, sm, w, op, s->next_transaction, t)) {
@@ -504,7 +506,7 @@ void lab_lsu_run(struct lab *lab, unsigned sm)
 	s->lsu_stalled = false;
 	while (s->fifo_count) {
 		if (s->lsu_free > now) {
-			lsu_later(lab, sm, s->lsu_free);
+			schedule_lsu(lab, sm, s->lsu_free);
 			return;
 		}
 		w = &lab->warp[sm * lab->m.warps + s->fifo[s->fifo_head] + 1];

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
+/* Unified memory: page faults, batches, prefetch, eviction and replay. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "internal.h"
 
-enum { FETCHES, REPLAYS };		/* what the driver does when its event comes, in the node's board */
+enum { FETCHES, REPLAYS };		/* the driver's next step, stored in the event's board
+					 * field */
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
@@ -42,7 +44,7 @@ int lab_uvm_grow(struct lab *lab, uint64_t end, struct gtu_error *err)
 	return 0;
 }
 
-void lab_uvm_forget(struct lab *lab)
+void lab_uvm_reset(struct lab *lab)
 {
 	free(lab->uvm.block);
 	free(lab->uvm.pages);
@@ -56,7 +58,7 @@ uint64_t lab_uvm_pages(const struct lab *lab)
 	uint32_t b;
 
 	for (b = 0; b < lab->uvm.blocks; b++)
-		pages += (uint64_t)__builtin_popcountll(lab->uvm.block[b].there);
+		pages += (uint64_t)__builtin_popcountll(lab->uvm.block[b].resident);
 	return pages;
 }
 
@@ -77,7 +79,7 @@ static void make_newest(struct lab_uvm *u, uint32_t b)
 	u->newest = b + 1;
 }
 
-/* The frame will hold other data. What the L2 has yet to write goes on its way as if it had gone before. */
+/* Invalidate clean lines of an evicted frame. Dirty L2 lines stay and are written back later. */
 static void drop_lines(struct lab_tags *t, uint32_t first, uint32_t lines)
 {
 	uint32_t i;
@@ -91,24 +93,24 @@ static void drop_lines(struct lab_tags *t, uint32_t first, uint32_t lines)
 	}
 }
 
-/* The block longest without a new page loses its memory; the bytes that are copied to the host. */
+/* Evict the block whose last new page is oldest. Returns the bytes copied to the host. */
 static uint64_t evict(struct lab *lab)
 {
 	struct lab_uvm *u = &lab->uvm;
 	uint32_t b = u->oldest - 1, i, lines = u->block_pages * u->page / LAB_LINE;
 	struct lab_uvm_block *k = &u->block[b];
-	uint64_t copied = lab->m.uvm_read_mostly ? k->dirty : k->there, bytes;
+	uint64_t copied = lab->m.uvm_read_mostly ? k->dirty : k->resident, bytes;
 
 	bytes = (uint64_t)__builtin_popcountll(copied) * u->page;
 	lab->stats.uvm_evictions++;
-	lab->stats.uvm_dropped_pages += (uint64_t)__builtin_popcountll(k->there);
+	lab->stats.uvm_dropped_pages += (uint64_t)__builtin_popcountll(k->resident);
 	lab->stats.uvm_bytes_out += bytes;
 	for (i = 0; i < lab->m.sms && lab->m.l1_size; i++)
 		drop_lines(&lab->sm[i].l1, LAB_MANAGED_LINE + b * lines, lines);
 	for (i = 0; i < lab->m.l2_slices; i++)
 		drop_lines(&lab->slice[i].tags, LAB_MANAGED_LINE + b * lines, lines);
 	unlink_block(u, b);
-	k->there = k->dirty = 0;
+	k->resident = k->dirty = 0;
 	k->has_memory = false;
 	u->used--;
 	return bytes;
@@ -116,13 +118,13 @@ static uint64_t evict(struct lab *lab)
 
 /* ---- The driver -------------------------------------------------------------------------------- */
 
-/* Pages of a block to be fetched for those of @wanted. */
+/* The faulting pages of a block and those that the prefetcher adds. */
 static uint64_t with_prefetch(const struct lab *lab, const struct lab_uvm_block *k)
 {
-	uint64_t have = k->there | k->wanted, fetch = k->wanted, left, region, best;
+	uint64_t have = k->resident | k->faulted, fetch = k->faulted, left, region, best;
 	uint32_t n, page;
 
-	for (left = k->wanted; left; left &= left - 1) {
+	for (left = k->faulted; left; left &= left - 1) {
 		page = (uint32_t)__builtin_ctzll(left);
 		best = 0;
 		for (n = 2; n <= lab->uvm.block_pages; n *= 2) {
@@ -132,7 +134,7 @@ static uint64_t with_prefetch(const struct lab *lab, const struct lab_uvm_block 
 		}
 		fetch |= best;
 	}
-	return fetch & ~k->there;
+	return fetch & ~k->resident;
 }
 
 static uint64_t cycles_of(const struct lab *lab, double ns)
@@ -140,16 +142,18 @@ static uint64_t cycles_of(const struct lab *lab, double ns)
 	return (uint64_t)(ns * lab->m.core_mhz / 1000);
 }
 
-static void driver_later(struct lab *lab, uint64_t when, uint8_t does)
+static void schedule_driver(struct lab *lab, uint64_t when, uint8_t step)
 {
-	uint32_t node = lab_node_take(lab);
+	uint32_t node = lab_node_alloc(lab);
 
-	lab->calendar.node[node].board = does;
-	lab_at(&lab->calendar, when, node, EV_UVM);
+	lab->calendar.node[node].board = step;
+	lab_schedule(&lab->calendar, when, node, EV_UVM);
 }
 
-/* One block of a batch: memory for it, and the bytes that move. */
-static uint64_t serve(struct lab *lab, uint32_t b)
+/*
+ * Service one block of a batch: allocate its memory, evicting if needed. Returns the bytes moved.
+ */
+static uint64_t service_block(struct lab *lab, uint32_t b)
 {
 	struct lab_uvm *u = &lab->uvm;
 	struct lab_uvm_block *k = &u->block[b];
@@ -162,15 +166,18 @@ static uint64_t serve(struct lab *lab, uint32_t b)
 		unlink_block(u, b);
 	k->has_memory = true;
 	make_newest(u, b);
-	k->coming = with_prefetch(lab, k);
-	k->wanted = 0;
-	in = (uint64_t)__builtin_popcountll(k->coming) * u->page;
-	lab->stats.uvm_pages += (uint64_t)__builtin_popcountll(k->coming);
+	k->migrating = with_prefetch(lab, k);
+	k->faulted = 0;
+	in = (uint64_t)__builtin_popcountll(k->migrating) * u->page;
+	lab->stats.uvm_pages += (uint64_t)__builtin_popcountll(k->migrating);
 	lab->stats.uvm_bytes_in += in;
 	return bytes + in;
 }
 
-/* Take a batch of faults and move its pages; no more blocks than the device has memory for. */
+/*
+ * Take a batch of faults and start moving its pages; at most as many blocks as the device has
+ * memory for.
+ */
 static void fetch(struct lab *lab)
 {
 	struct lab_uvm *u = &lab->uvm;
@@ -181,16 +188,17 @@ static void fetch(struct lab *lab)
 	for (taken = 0; u->queue && taken < lab->m.uvm_batch; taken++) {
 		page = u->queue - 1;
 		b = page / u->block_pages;
-		if (!u->block[b].wanted) {
+		if (!u->block[b].faulted) {
 			if (u->in_batch == u->memory)
 				break;
 			u->batch[u->in_batch++] = b;
-			if (u->block[b].has_memory) { /* nor may a block of this batch be evicted for another one */
+			if (u->block[b].has_memory) { /* so that this batch does not evict it for
+						       * another block */
 				unlink_block(u, b);
 				make_newest(u, b);
 			}
 		}
-			u->block[b].wanted |= 1ull << page % u->block_pages;
+			u->block[b].faulted |= 1ull << page % u->block_pages;
 		u->queue = u->pages[page].next;
 		if (!u->queue)
 			u->queue_end = 0;
@@ -199,18 +207,21 @@ static void fetch(struct lab *lab)
 	}
 	lab->stats.uvm_batches++;
 	for (b = 0; b < u->in_batch; b++)
-		bytes += serve(lab, u->batch[b]);
-	driver_later(lab, lab->calendar.now + cycles_of(lab, (double)bytes / lab->m.uvm_gbs), REPLAYS);
+		bytes += service_block(lab, u->batch[b]);
+	schedule_driver(lab, lab->calendar.now + cycles_of(lab, (double)bytes / lab->m.uvm_gbs), REPLAYS);
 }
 
-static void begin(struct lab *lab, uint64_t cycle)
+static void begin_batch(struct lab *lab, uint64_t cycle)
 {
 	lab->uvm.busy = true;
 	lab->uvm.since = cycle;
-	driver_later(lab, cycle + cycles_of(lab, lab->m.uvm_fault_ns), FETCHES);
+	schedule_driver(lab, cycle + cycles_of(lab, lab->m.uvm_fault_ns), FETCHES);
 }
 
-/* Faults on pages that have come by a prefetch are dropped, as the driver flushes them before a replay. */
+/*
+ * Drop queued faults on pages that a prefetch has brought, as the driver's flush before a replay
+ * does.
+ */
 static void flush(struct lab_uvm *u)
 {
 	uint32_t *at = &u->queue, page;
@@ -218,7 +229,7 @@ static void flush(struct lab_uvm *u)
 	u->queue_end = 0;
 	while (*at) {
 		page = *at - 1;
-		if (u->block[page / u->block_pages].there >> page % u->block_pages & 1) {
+		if (u->block[page / u->block_pages].resident >> page % u->block_pages & 1) {
 			*at = u->pages[page].next;
 			u->pages[page].next = 0;
 			continue;
@@ -228,7 +239,7 @@ static void flush(struct lab_uvm *u)
 	}
 }
 
-/* What waited for the pages of the batch goes on. */
+/* Make the batch's pages resident and replay the requests that waited for them. */
 static void replay(struct lab *lab)
 {
 	struct lab_uvm *u = &lab->uvm;
@@ -241,9 +252,9 @@ static void replay(struct lab *lab)
 	u->busy = false;
 	for (i = 0; i < u->in_batch; i++) {
 		k = &u->block[u->batch[i]];
-		pages = k->coming;
-		k->there |= k->coming;
-		k->coming = 0;
+		pages = k->migrating;
+		k->resident |= k->migrating;
+		k->migrating = 0;
 		for (; pages; pages &= pages - 1) {
 			p = &u->pages[u->batch[i] * u->block_pages + (uint32_t)__builtin_ctzll(pages)];
 			node = p->first;
@@ -257,15 +268,15 @@ static void replay(struct lab *lab)
 	}
 	flush(u);
 	if (u->queue)
-		begin(lab, now);
+		begin_batch(lab, now);
 }
 
 void lab_uvm_event(struct lab *lab, uint32_t node)
 {
-	uint8_t does = lab->calendar.node[node].board;
+	uint8_t step = lab->calendar.node[node].board;
 
-	lab_node_give(lab, node);
-	if (does == FETCHES)
+	lab_node_free(lab, node);
+	if (step == FETCHES)
 		fetch(lab);
 	else
 		replay(lab);
@@ -282,7 +293,7 @@ bool lab_uvm_holds(struct lab *lab, uint32_t node, uint64_t cycle)
 	uint64_t bit = 1ull << page % u->block_pages;
 	struct lab_uvm_page *p = &u->pages[page];
 
-	if (k->there & bit) {
+	if (k->resident & bit) {
 		if (n->op != LAB_LOAD)
 			k->dirty |= bit;
 		return false;
@@ -295,11 +306,11 @@ bool lab_uvm_holds(struct lab *lab, uint32_t node, uint64_t cycle)
 		return true;
 	}
 	p->first = p->last = node;
-	if (k->coming & bit)		/* it was fetched before anyone asked, and is on its way */
+	if (k->migrating & bit)		/* a prefetch of this page is in flight */
 		return true;
 	*(u->queue_end ? &u->pages[u->queue_end - 1].next : &u->queue) = page + 1;
 	u->queue_end = page + 1;
 	if (!u->busy)
-		begin(lab, cycle);
+		begin_batch(lab, cycle);
 	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The warp language: C functions over values of 32 lanes.
+ * The warp language: a kernel is a C function over vectors of 32 lanes.
  *
  *	static void pull(struct lab_warp *w, const void *p)
  *	{
@@ -20,16 +20,15 @@
  *		}
  *	}
  *
- * A value is a vector of 32 lanes; arithmetic is that of the C compiler's vectors and concerns all
- * lanes. What has an effect (memory, LAB_IF, LAB_WHILE) concerns the lanes of w->mask. Reconvergence is
- * at the end of the statement: in a loop, lanes that are done wait for the others.
+ * Arithmetic uses the compiler's vector types and applies to all lanes. Operations with side
+ * effects (memory, LAB_IF, LAB_WHILE) apply to the active lanes, w->mask. Lanes reconverge at the
+ * end of the statement: in a loop, lanes that have left wait for the others.
  *
- * A load gives its value at once and counts as under way; lab_wait() is where the program would use it
- * first, and stops the warp until it is there. Loads before one lab_wait() overlap, as on a machine with
- * a scoreboard. What a program computes is therefore decided in the order in which warps run, never by
- * how long a request takes on its way.
+ * A load returns its value at once and is then in flight in the timing model. lab_wait() marks the
+ * first use: it stalls the warp until the load has completed. Loads before one lab_wait() overlap,
+ * as with a scoreboard. Results therefore depend on the order in which warps run, never on latency.
  *
- * Instructions: a memory operation is one, lab_alu(w, n) n more, of the lanes then active.
+ * A memory operation counts as one instruction; lab_alu(w, n) adds n for the active lanes.
  */
 #ifndef GTU_LAB_WARP_H
 #define GTU_LAB_WARP_H
@@ -46,13 +45,17 @@ typedef uint32_t lab_u32 __attribute__((vector_size(128)));
 typedef int32_t lab_i32 __attribute__((vector_size(128)));
 typedef float lab_f32 __attribute__((vector_size(128)));
 typedef uint64_t lab_u64 __attribute__((vector_size(256)));
-typedef uint32_t lab_mask;		/* a bit a lane */
+typedef uint32_t lab_mask;		/* one bit per lane */
 
-/* Whatever takes or returns such vectors is inlined: how they are passed never matters (-Wno-psabi). */
+/*
+ * Functions that take or return such vectors are inlined, so that the ABI does not matter
+ * (-Wno-psabi).
+ */
 #define LAB_INLINE static inline __attribute__((always_inline))
-#define LAB_OPS 4			/* memory operations under way between two waits, before it stops anyway */
+#define LAB_OPS 4			/* memory operations in flight between two waits; one
+					 * more stalls the warp */
 
-/* What a warp waits for. */
+/* Scoreboard entries: what a warp can wait for. */
 enum lab_board { LAB_LOADS, LAB_ATOMICS, LAB_ANSWERS, LAB_BOARDS };
 
 struct lab_op {
@@ -60,44 +63,48 @@ struct lab_op {
 	lab_mask mask;
 	uint16_t statement;
 	uint8_t kind, width_log2, space;
-	uint8_t board;			/* enum lab_board; LAB_BOARDS: nobody waits for it */
+	uint8_t board;			/* enum lab_board; LAB_BOARDS: the warp does not wait */
 };
 
 struct lab_warp {
-	/* what a program reads */
+	/* read by programs */
 	lab_mask mask;			/* active lanes; LAB_IF and LAB_WHILE narrow it */
-	uint32_t id;			/* handle, the same as long as the warp lives */
-	uint32_t in_block, block_warps;	/* its number in its block; warps a block */
+	uint32_t id;			/* handle, constant while the warp is resident */
+	uint32_t in_block, block_warps;	/* warp index in its block; warps per block */
 	uint32_t sm;
 	uint64_t block, grid;
-	uint8_t *shared;		/* the block's */
+	uint8_t *shared;		/* of the thread block */
 	uint32_t shared_bytes;
 
-	/* the language's own */
-	lab_u64 *value;			/* where vectors are handed over: one place for all warps, in the host's nearest cache */
-	lab_mask gone, broke, skipped;	/* lanes off: for good, for this loop, for this iteration */
+	/* language state */
+	lab_u64 *value;			/* buffer for passing vectors; shared by all warps, so
+					 * that it stays in the host's L1 */
+	lab_mask exited, broke, skipped;	/* inactive lanes: returned, broke out of this loop, or
+					 * continued */
 	uint32_t ops;
-	uint32_t alu_first, alu;	/* instructions before the first operation, and after it */
-	uint32_t extra;			/* cycles of shared memory */
-	uint64_t threads;		/* thread instructions since it was resumed */
+	uint32_t alu_first, alu;	/* instructions before the first memory operation, and
+					 * after it */
+	uint32_t extra;			/* cycles of shared memory accesses */
+	uint64_t threads;		/* thread instructions since the last resume */
 
-	/* the scheduler's */
+	/* scheduler state */
 	struct lab *lab;
-	void *sp;			/* of the stack that is not running */
-	uint8_t state, waiting;		/* waiting: bits of boards */
-	bool asleep;			/* stopped, and no event that wakes it is under way */
-	uint8_t queued, op_next;	/* operations the LSU has still to take, and the next of them */
-	uint8_t slot, scheduler;	/* of its SM */
+	void *sp;			/* saved stack pointer */
+	uint8_t state, waiting;		/* waiting: bits of enum lab_board */
+	bool asleep;			/* stalled, with no wake-up event scheduled */
+	uint8_t queued, op_next;	/* operations that the LSU has not taken yet, and the
+					 * next of these */
+	uint8_t slot, scheduler;	/* in its SM */
 	uint16_t block_slot;
 	uint32_t age;
 	uint32_t pending[LAB_BOARDS];
-	uint64_t done[LAB_BOARDS];	/* cycle in which the last that is known of comes */
+	uint64_t done[LAB_BOARDS];	/* latest known completion cycle */
 	uint64_t not_before;
 	void *answer;
 	uint32_t answer_bytes;
 	void *asan_stack;
 
-	/* operations under way, and their lanes' indices */
+	/* operations in flight, and their lanes' indices */
 	struct lab_op op[LAB_OPS];
 	lab_u32 index[LAB_OPS];
 };
@@ -106,7 +113,8 @@ LAB_INLINE unsigned lab_popcount(uint32_t x)
 {
 #ifdef __POPCNT__
 	return (unsigned)__builtin_popcount(x);
-#else					/* the compiler's own is a call without that instruction */
+#else					/* without that instruction, the compiler's builtin is a
+					 * library call */
 	x -= x >> 1 & 0x55555555u;
 	x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
 	return ((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
@@ -114,8 +122,8 @@ LAB_INLINE unsigned lab_popcount(uint32_t x)
 }
 
 /*
- * A kernel's program, where it is worth it: compiled for what the processor has. Vectors are added, never
- * contracted, so that all forms compute the same.
+ * Compile a kernel's program for several instruction sets. Additions are never contracted, so that
+ * all versions compute the same results.
  */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define LAB_PROGRAM __attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
@@ -126,8 +134,8 @@ LAB_INLINE unsigned lab_popcount(uint32_t x)
 /* ---- Lanes ------------------------------------------------------------------------------------- */
 
 /*
- * Compilers take values wider than the processor's vectors apart for arithmetic, but comparisons, conversions
- * and shifts of them lane by lane: these are done here in pieces of four.
+ * Compilers split arithmetic on vectors wider than the processor's, but scalarize comparisons,
+ * conversions and shifts. These are written here in pieces of four lanes.
  */
 typedef uint32_t lab_q4 __attribute__((vector_size(16)));
 typedef int32_t lab_i4 __attribute__((vector_size(16)));
@@ -163,7 +171,7 @@ LAB_INLINE lab_u32 lab_thread(const struct lab_warp *w)
 	return lab_lane() + (uint32_t)((w->block * w->block_warps + w->in_block) * LAB_LANES);
 }
 
-/* Lanes of a comparison's result (all ones or zero a lane) as bits. */
+/* A comparison's result (all ones or zero per lane) as a lane mask. */
 LAB_INLINE lab_mask lab_bits(const lab_i4 *v)
 {
 #ifdef __SSE2__
@@ -212,7 +220,7 @@ LAB_INLINE lab_u32 lab_lanes_of(lab_mask m)
 	memcpy(&v, q, sizeof(v));
 	return v;
 }
-/* a where the lane's bit is set, b elsewhere */
+/* @a in the lanes of @m, @b elsewhere. */
 LAB_INLINE lab_u32 lab_select(lab_mask m, lab_u32 a, lab_u32 b)
 {
 	lab_u32 k = lab_lanes_of(m);
@@ -223,7 +231,7 @@ LAB_INLINE lab_f32 lab_select_f32(lab_mask m, lab_f32 a, lab_f32 b)
 {
 	return (lab_f32)lab_select(m, (lab_u32)a, (lab_u32)b);
 }
-/* Of numbers below 2^31. */
+/* Values must be below 2^31. */
 LAB_INLINE lab_f32 lab_to_f32(lab_u32 a)
 {
 	lab_i4 q[LAB_PIECES];
@@ -246,7 +254,7 @@ LAB_INLINE lab_u32 lab_low(lab_u64 a)
 		r[i] = (uint32_t)a[i];
 	return r;
 }
-/* Number of active lanes below each lane: a warp's exclusive prefix sum of ones. */
+/* Number of active lanes below each lane: the warp's exclusive prefix sum of ones. */
 LAB_INLINE lab_u32 lab_rank(lab_mask m)
 {
 	lab_u32 r;
@@ -257,14 +265,16 @@ LAB_INLINE lab_u32 lab_rank(lab_mask m)
 	return r;
 }
 
-/* ---- Control ----------------------------------------------------------------------------------- */
+/*
+ * ---- Control flow ------------------------------------------------------------------------------
+ */
 
 LAB_INLINE lab_mask lab_on(const struct lab_warp *w, lab_mask m)
 {
-	return m & ~(w->gone | w->broke | w->skipped);
+	return m & ~(w->exited | w->broke | w->skipped);
 }
 
-/* n instructions without memory, executed by the lanes that are active now. */
+/* Count @n non-memory instructions of the active lanes. */
 LAB_INLINE void lab_alu(struct lab_warp *w, uint32_t n)
 {
 	if (!w->mask)
@@ -276,13 +286,15 @@ LAB_INLINE void lab_alu(struct lab_warp *w, uint32_t n)
 	w->threads += (uint64_t)n * (uint32_t)lab_popcount(w->mask);
 }
 
-/* The statement after it runs for the lanes of @cond, if any. */
+/*
+ * Run the next statement for the lanes of @cond, if any. For an else branch, with c known before:
+ * LAB_IF(w, c) {...} LAB_IF(w, ~c) {...}
+ */
 #define LAB_IF(w, cond)                                                                            \
 	for (lab_mask lab_was_ = (w)->mask, lab_todo_ = ((w)->mask = lab_was_ & (cond)) != 0;      \
 	     lab_todo_ || ((w)->mask = lab_on((w), lab_was_), 0); lab_todo_ = 0)
-/* For those of @m (known before an LAB_IF) that are not of @cond: LAB_IF(w, c) {...} LAB_IF(w, ~c) {...} */
 
-/* While any lane's condition holds; a lane whose does not waits at the end. */
+/* Loop while any lane's condition holds; lanes whose condition is false wait at the end. */
 #define LAB_WHILE(w, cond)                                                                         \
 	for (struct lab_loop lab_loop_ = lab_loop_begin(w);                                        \
 	     lab_loop_next((w), &lab_loop_) && ((w)->mask &= (cond)) != 0 ? 1 :                    \
@@ -303,7 +315,7 @@ LAB_INLINE struct lab_loop lab_loop_begin(struct lab_warp *w)
 LAB_INLINE bool lab_loop_next(struct lab_warp *w, const struct lab_loop *l)
 {
 	w->skipped = 0;
-	w->mask = l->mask & ~(w->gone | w->broke);
+	w->mask = l->mask & ~(w->exited | w->broke);
 	return w->mask != 0;
 }
 LAB_INLINE void lab_loop_end(struct lab_warp *w, const struct lab_loop *l)
@@ -312,7 +324,7 @@ LAB_INLINE void lab_loop_end(struct lab_warp *w, const struct lab_loop *l)
 	w->skipped = l->skipped;
 	w->mask = lab_on(w, l->was);
 }
-/* The active lanes leave the innermost loop, go on to its next iteration, or end. */
+/* The active lanes break out of the innermost loop, continue with its next iteration, or return. */
 LAB_INLINE void lab_break(struct lab_warp *w)
 {
 	w->broke |= w->mask;
@@ -325,27 +337,27 @@ LAB_INLINE void lab_continue(struct lab_warp *w)
 }
 LAB_INLINE void lab_return(struct lab_warp *w)
 {
-	w->gone |= w->mask;
+	w->exited |= w->mask;
 	w->mask = 0;
 }
 
-/* Stop until all loads (and atomics whose value is wanted) are there. */
+/* Stall until all loads (and atomics with a result) have completed. */
 void lab_wait_for(struct lab_warp *w, unsigned boards);
 LAB_INLINE void lab_wait(struct lab_warp *w)
 {
 	lab_wait_for(w, 1u << LAB_LOADS);
 }
-/* Stop until all warps of the block are here. */
+/* Stall until all warps of the block have arrived. */
 void lab_barrier(struct lab_warp *w);
-/* End the launch with GTU_ERR_FAIL and this sentence; does not return. */
+/* End the launch with GTU_ERR_FAIL and this message; does not return. */
 void lab_fault(struct lab_warp *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
 /* ---- Memory: element @index of an array, for the active lanes ----------------------------------- */
 
 /*
- * @index may be lab_place(w), where the operation keeps it anyway: a program's own stack is one of a thousand and
- * seldom in the host's nearest caches, so that every vector that is not put there counts.
+ * @index may be lab_index_slot(w), the operation's own buffer. A program's stack is one of a
+ * thousand and seldom in the host's L1, so every vector kept off it saves time.
  */
 void lab_do_load32(struct lab_warp *w, unsigned s, const struct lab_array *a, const lab_u32 *index,
 		   lab_u32 *value);
@@ -354,32 +366,32 @@ void lab_do_load64(struct lab_warp *w, unsigned s, const struct lab_array *a, co
 void lab_do_store32(struct lab_warp *w, unsigned s, const struct lab_array *a, const lab_u32 *index,
 		    const lab_u32 *value);
 enum lab_atomic { LAB_ADD_U32, LAB_ADD_F32, LAB_MIN_U32, LAB_MAX_U32, LAB_CAS_U32, LAB_EXCHANGE };
-/* @old NULL: the program has no use for it, and waits for it only before its next such atomic. */
+/* @old NULL: the result is unused; the warp waits for it only before its next such atomic. */
 void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, enum lab_atomic op,
 		   const lab_u32 *index, const lab_u32 *value, const lab_u32 *compare, lab_u32 *old);
 
-/* Where the next operation's indices are kept. The caller has active lanes. */
-LAB_INLINE lab_u32 *lab_place(struct lab_warp *w)
+/* Index buffer of the next operation. At least one lane must be active. */
+LAB_INLINE lab_u32 *lab_index_slot(struct lab_warp *w)
 {
 	if (w->ops == LAB_OPS)
 		lab_wait_for(w, 0);
 	return &w->index[w->ops];
 }
 
-/* Stop until an atomic may be begun whose value nobody wants; lab_do_atomic() does so itself. */
+/* Stall until an atomic without a result may be issued; lab_do_atomic() calls it. */
 void lab_atomic_ready(struct lab_warp *w);
 
-/* Inactive lanes are zero. */
+/* Inactive lanes return zero. */
 LAB_INLINE lab_u32 lab_load32(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 			      lab_u32 index)
 {
-	lab_u32 *place;
+	lab_u32 *slot;
 
 	if (!w->mask)
 		return lab_all(0);
-	place = lab_place(w);
-	*place = index;
-	lab_do_load32(w, statement, a, place, (lab_u32 *)w->value);
+	slot = lab_index_slot(w);
+	*slot = index;
+	lab_do_load32(w, statement, a, slot, (lab_u32 *)w->value);
 	return *(lab_u32 *)w->value;
 }
 LAB_INLINE lab_f32 lab_load_f32(struct lab_warp *w, unsigned statement, const struct lab_array *a,
@@ -390,48 +402,48 @@ LAB_INLINE lab_f32 lab_load_f32(struct lab_warp *w, unsigned statement, const st
 LAB_INLINE lab_u64 lab_load64(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 			      lab_u32 index)
 {
-	lab_u32 *place;
+	lab_u32 *slot;
 
 	if (!w->mask)
 		return (lab_u64){ 0 };
-	place = lab_place(w);
-	*place = index;
-	lab_do_load64(w, statement, a, place, w->value);
+	slot = lab_index_slot(w);
+	*slot = index;
+	lab_do_load64(w, statement, a, slot, w->value);
 	return *w->value;
 }
-/* Of lanes that store to the same word, the highest one's value stays. */
+/* If several lanes store to one word, the highest lane's value is kept. */
 LAB_INLINE void lab_store32(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 			    lab_u32 index, lab_u32 value)
 {
-	lab_u32 *place;
+	lab_u32 *slot;
 
 	if (!w->mask)
 		return;
-	place = lab_place(w);
-	*place = index;
+	slot = lab_index_slot(w);
+	*slot = index;
 	*(lab_u32 *)w->value = value;
-	lab_do_store32(w, statement, a, place, (lab_u32 *)w->value);
+	lab_do_store32(w, statement, a, slot, (lab_u32 *)w->value);
 }
 LAB_INLINE void lab_store_f32(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 			      lab_u32 index, lab_f32 value)
 {
 	lab_store32(w, statement, a, index, (lab_u32)value);
 }
-/* Lanes take their turns from the lowest on. */
+/* Lanes are added in ascending order. */
 LAB_INLINE void lab_atomic_add_f32(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 				   lab_u32 index, lab_f32 value)
 {
-	lab_u32 *place;
+	lab_u32 *slot;
 
 	if (!w->mask)
 		return;
 	lab_atomic_ready(w);
-	place = lab_place(w);
-	*place = index;
+	slot = lab_index_slot(w);
+	*slot = index;
 	*(lab_u32 *)w->value = (lab_u32)value;
-	lab_do_atomic(w, statement, a, LAB_ADD_F32, place, (lab_u32 *)w->value, NULL, NULL);
+	lab_do_atomic(w, statement, a, LAB_ADD_F32, slot, (lab_u32 *)w->value, NULL, NULL);
 }
-/* What was there before; lab_wait() before it is used. */
+/* Returns the old values; call lab_wait() before using them. */
 LAB_INLINE lab_u32 lab_atomic_add(struct lab_warp *w, unsigned statement, const struct lab_array *a,
 				  lab_u32 index, lab_u32 value)
 {
@@ -457,7 +469,9 @@ LAB_INLINE lab_u32 lab_atomic_cas(struct lab_warp *w, unsigned statement, const 
 	return old;
 }
 
-/* The block's shared memory, word @index: as long as its conflict degree over 32 banks. */
+/*
+ * Word @index of the block's shared memory. Latency grows with the conflict degree over 32 banks.
+ */
 void *lab_shared_words(struct lab_warp *w, const lab_u32 *index);
 LAB_INLINE lab_u32 lab_shared_load(struct lab_warp *w, lab_u32 index)
 {
@@ -479,8 +493,8 @@ LAB_INLINE void lab_shared_store(struct lab_warp *w, lab_u32 index, lab_u32 valu
 }
 
 /*
- * Send @value to unit @unit at @at (an SM, a port or a partition) and stop until
- * it has answered with as many as @answer_bytes, which are then in @answer.
+ * Send @value to unit @unit at @at (SM, port or partition number) and stall until it has replied.
+ * The reply, at most @answer_bytes, is copied to @answer.
  */
 void lab_unit_ask(struct lab_warp *w, int unit, unsigned at, uint64_t value, void *answer,
 		  uint32_t answer_bytes);

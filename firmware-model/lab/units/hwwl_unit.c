@@ -163,7 +163,7 @@ static void on_clock(void *ctx, uint64_t cycle)
 int lab_hwwl_attach(struct lab *lab, uint32_t bytes, struct lab_hwwl **out, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	struct lab_unit unit = { .name = "hwwl", .place = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
+	struct lab_unit unit = { .name = "hwwl", .attach_point = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
 	struct lab_hwwl *u;
 	unsigned i;
 	int rc = 0;

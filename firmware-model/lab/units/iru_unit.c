@@ -151,7 +151,7 @@ int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t time
 		   struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	struct lab_unit unit = { .name = "iru", .place = LAB_IN_PARTITION, .ask = on_ask, .reply = on_reply, .clock = on_clock };
+	struct lab_unit unit = { .name = "iru", .attach_point = LAB_IN_PARTITION, .ask = on_ask, .reply = on_reply, .clock = on_clock };
 	const char *why = iru_shape_check(shape);
 	struct lab_iru *u;
 

@@ -319,7 +319,7 @@ static bool first_lists(struct lab_peg *u)
 int lab_peg_attach(struct lab *lab, const struct lab_peg_build *build, struct lab_peg **out, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	struct lab_unit unit = { .name = "peg", .place = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
+	struct lab_unit unit = { .name = "peg", .attach_point = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
 	const struct peg_shape shape = shape_of(m, build);
 	const char *why = lab_peg_check(m, build);
 	struct lab_peg *u;

@@ -143,7 +143,7 @@ int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, struct l
 		.absent_units = ~(uint32_t)GTU_UNIT_SCU, .scu_width = shape->width,
 		.scu_merge = shape->merge < GTU_WARP ? shape->merge : GTU_WARP,
 	};
-	struct lab_unit unit = { .name = "scu", .place = LAB_ON_CROSSBAR, .reply = on_reply, .clock = on_clock };
+	struct lab_unit unit = { .name = "scu", .attach_point = LAB_ON_CROSSBAR, .reply = on_reply, .clock = on_clock };
 	const char *why = scu_pipe_check(shape);
 	struct lab_scu *u;
 

@@ -14,13 +14,13 @@ int lab_attach(struct lab *lab, const struct lab_unit *unit, struct gtu_error *e
 
 static unsigned port_of(const struct lab *lab, int unit, unsigned at)
 {
-	return lab->unit[unit].place == LAB_IN_SM ? at : lab->m.sms + (unsigned)unit;
+	return lab->unit[unit].attach_point == LAB_IN_SM ? at : lab->m.sms + (unsigned)unit;
 }
 
 void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr, unsigned sectors,
 		     uint64_t tag)
 {
-	uint32_t node = lab_node_take(lab);
+	uint32_t node = lab_node_alloc(lab);
 	struct lab_node *n = &lab->calendar.node[node];
 
 	n->op = (uint8_t)kind;
@@ -28,7 +28,7 @@ void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind,
 	n->partial = 0;
 	n->line = (uint32_t)(addr / LAB_LINE);
 	n->port = (uint16_t)port_of(lab, unit, at);
-	n->flags = LAB_OF_UNIT;
+	n->reply_to = LAB_REPLY_TO_UNIT;
 	n->owner = (uint32_t)unit;
 	n->value = tag;
 	lab_send(lab, node, lab->calendar.now);
@@ -41,10 +41,10 @@ void lab_unit_wake(struct lab *lab, int unit, uint64_t cycle)
 	if (lab->unit_wake[unit] <= cycle)
 		return;
 	lab->unit_wake[unit] = cycle;
-	node = lab_node_take(lab);	/* an earlier one that is now too late finds nothing to do */
+	node = lab_node_alloc(lab);	/* an earlier one that is now too late finds nothing to do */
 	lab->calendar.node[node].owner = (uint32_t)unit;
 	lab->calendar.node[node].value = cycle;
-	lab_at(&lab->calendar, lab_max(cycle, lab->calendar.now), node, EV_UNIT_CLOCK);
+	lab_schedule(&lab->calendar, lab_max(cycle, lab->calendar.now), node, EV_UNIT_CLOCK);
 }
 
 void lab_unit_ask(struct lab_warp *w, int unit, unsigned at, uint64_t value, void *answer, uint32_t answer_bytes)
@@ -61,7 +61,7 @@ void lab_unit_ask(struct lab_warp *w, int unit, unsigned at, uint64_t value, voi
 		lab_fault(w, "%s: unit %d of %d", lab->launch->kernel->name, unit, lab->units);
 	if (w->ops)			/* what it wrote before is on its way first */
 		lab_wait_for(w, 0);
-	node = lab_node_take(lab);
+	node = lab_node_alloc(lab);
 	n = &lab->calendar.node[node];
 	lab_alu(w, 1);
 	w->answer = answer;
@@ -72,14 +72,14 @@ void lab_unit_ask(struct lab_warp *w, int unit, unsigned at, uint64_t value, voi
 	n->line = w->id;
 	n->port = (uint16_t)at;
 	n->value = value;
-	if (lab->unit[unit].place == LAB_IN_SM) {
+	if (lab->unit[unit].attach_point == LAB_IN_SM) {
 		arrives = lab->calendar.now + 1;
 	} else {
 		flits = (lab->m.noc_header + 8 + lab->m.noc_flit - 1) / lab->m.noc_flit;
 		lab->stats.request_flits += flits;
 		arrives = lab_port_out(lab, w->sm, lab->calendar.now, flits);
 	}
-	lab_at(&lab->calendar, arrives, node, EV_UNIT_ASK);
+	lab_schedule(&lab->calendar, arrives, node, EV_UNIT_ASK);
 	lab_wait_for(w, 1u << LAB_ANSWERS);
 }
 
@@ -98,14 +98,14 @@ void lab_unit_answer_at(struct lab *lab, int unit, unsigned at, uint32_t warp, c
 	(void)at;
 	memcpy(w->answer, data, room);
 	lab->stats.unit_replies++;
-	if (lab->unit[unit].place != LAB_IN_SM) {
+	if (lab->unit[unit].attach_point != LAB_IN_SM) {
 		flits = (lab->m.noc_header + bytes + lab->m.noc_flit - 1) / lab->m.noc_flit;
 		lab->stats.reply_flits += flits;
 		t = lab_port_in(lab, w->sm, cycle, flits);
 	}
-	node = lab_node_take(lab);
+	node = lab_node_alloc(lab);
 	lab->calendar.node[node].owner = warp;
-	lab_at(&lab->calendar, t, node, EV_UNIT_ANSWER);
+	lab_schedule(&lab->calendar, t, node, EV_UNIT_ANSWER);
 }
 
 void lab_unit_event(struct lab *lab, uint32_t node)
@@ -113,7 +113,7 @@ void lab_unit_event(struct lab *lab, uint32_t node)
 	struct lab_node n = lab->calendar.node[node];
 	const struct lab_unit *u;
 
-	lab_node_give(lab, node);
+	lab_node_free(lab, node);
 	if (n.kind == EV_UNIT_ANSWER) {
 		lab_warp_done(lab, &lab->warp[n.owner], LAB_ANSWERS, lab->calendar.now);
 		return;

@@ -254,7 +254,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 
 int lab_eghw_attach(struct lab *lab, uint32_t requests, struct lab_eghw **out, struct gtu_error *err)
 {
-	struct lab_unit unit = { .name = "eghw", .place = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
+	struct lab_unit unit = { .name = "eghw", .attach_point = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
 	struct lab_eghw *u = calloc(1, sizeof(*u));
 	unsigned i;
 

@@ -106,7 +106,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 int lab_weaver_attach(struct lab *lab, const struct wvr_shape *shape, struct lab_weaver **out, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	struct lab_unit unit = { .name = "weaver", .place = LAB_IN_SM, .ask = on_ask };
+	struct lab_unit unit = { .name = "weaver", .attach_point = LAB_IN_SM, .ask = on_ask };
 	struct lab_weaver *u = calloc(1, sizeof(*u));
 	const char *why;
 	unsigned i;

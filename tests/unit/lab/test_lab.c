@@ -339,7 +339,7 @@ TEST(what_a_program_must_not_do_is_said)
 {
 	struct lab *lab = lab_of("tx1", NULL);
 	struct out_args a = { .out = array_of(lab, "out", 40) };
-	struct lab_unit unit = { .name = "deaf", .place = LAB_IN_SM, .ask = deaf };
+	struct lab_unit unit = { .name = "deaf", .attach_point = LAB_IN_SM, .ask = deaf };
 
 	CHECK_EQ(launch(lab, &beyond_kernel, &a, 1, 64), GTU_ERR_FAIL);
 	CHECKF(strstr(err.text, "out[i] in lane 8 of warp 1, block 0 is element 40 of array out, which has 40"), "%s", err.text);
@@ -420,7 +420,7 @@ static const struct lab_kernel ask_kernel = { .name = "ask", .warp = ask_double,
 
 TEST(a_unit_is_asked_reads_memory_and_answers)
 {
-	enum lab_place places[] = { LAB_IN_SM, LAB_ON_CROSSBAR, LAB_IN_PARTITION };
+	enum lab_attach_point places[] = { LAB_IN_SM, LAB_ON_CROSSBAR, LAB_IN_PARTITION };
 	unsigned k, i;
 
 	for (k = 0; k < 3; k++) {
@@ -479,16 +479,16 @@ TEST(a_machine_file_is_taken_whole_or_refused_with_a_reason)
 {
 	SAYS("sm.count = 16			# source: README, the two machines\n", "", "the key 'sm.count' is missing");
 	SAYS("sm.count = 16	", "sm.count = 16\nsm.count = 16	", "has no '# source:");
-	SAYS("sm.count = 16	", "sm.count = 0	", "'sm.count' is within 1 to 256, not 0");
+	SAYS("sm.count = 16	", "sm.count = 0	", "'sm.count' must be between 1 and 256, not 0");
 	SAYS("sm.count = 16	", "sm.count = 16 cycles	", "'sm.count' has no unit");
 	SAYS("sm.count = 16	", "sm.count = many	", "needs a number, not 'many'");
 	SAYS("sm.count = 16	", "sm.count = 1.5	", "whole number");
-	SAYS("sm.count = 16	", "sm.counts = 16	", "no key is called 'sm.counts'");
+	SAYS("sm.count = 16	", "sm.counts = 16	", "unknown key 'sm.counts'");
 	SAYS("sm.policy = gto", "sm.policy = fifo", "'sm.policy' is gto or rr, not 'fifo'");
 	SAYS("l1.size = 32 KiB", "l1.size = 32 ns", "'l1.size' is given in B, not in 'ns'");
 	SAYS("l1.size = 32 KiB", "l1.size = 24 KiB", "no power of two of sets");
 	SAYS("l2.slices = 16", "l2.slices = 15", "no multiple of dram.channels 8");
-	SAYS("machine = oracle-gtx980\n", "machine = oracle-gtx980\nnonsense\n", "'nonsense' is no 'key = value'");
+	SAYS("machine = oracle-gtx980\n", "machine = oracle-gtx980\nnonsense\n", "'nonsense' is not 'key = value'");
 	SAYS("machine = oracle-gtx980\n", "machine = a\nlink.header = 18 B # source: x\n",
 	     "'link.header' is given, but 'link.cache' is missing");
 	SAYS("machine = oracle-gtx980\n", "machine = a\nmachine = b\n", "'machine' was given in line");

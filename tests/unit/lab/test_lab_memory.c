@@ -167,19 +167,19 @@ TEST(events_come_in_order_of_time_and_of_entry)
 	CHECK(lab_calendar_init(&k));
 	for (i = 1; i < 5000; i++) {
 		when[i] = i % 3 ? test_random(&seed) % 4000 : test_random(&seed) % 100000;
-		lab_at(&k, when[i], i, EV_WAKE);
+		lab_schedule(&k, when[i], i, EV_WAKE);
 	}
 	for (i = 1; i < 5000; i++) {
-		n = lab_calendar_take(&k);
+		n = lab_calendar_pop(&k);
 		CHECK(n);
 		CHECK_EQ(k.now, when[n]);
 		CHECK(k.now > last || n > before);
 		last = k.now;
 		before = n;
 	}
-	CHECK_EQ(lab_calendar_take(&k), 0);
-	lab_at(&k, k.now + 1000000, 1, EV_WAKE);	/* far beyond the ring, from an empty calendar */
-	CHECK_EQ(lab_calendar_take(&k), 1);
+	CHECK_EQ(lab_calendar_pop(&k), 0);
+	lab_schedule(&k, k.now + 1000000, 1, EV_WAKE);	/* far beyond the ring, from an empty calendar */
+	CHECK_EQ(lab_calendar_pop(&k), 1);
 	CHECK_EQ(k.now, last + 1000000);
 	lab_calendar_free(&k);
 }
@@ -472,12 +472,12 @@ static void line_came(void *ctx, uint64_t tag, uint64_t cycle)
 
 TEST(a_unit_in_the_partition_is_behind_the_l2s_pipeline)
 {
-	static const enum lab_place place[] = { LAB_IN_PARTITION, LAB_ON_CROSSBAR };
+	static const enum lab_attach_point place[] = { LAB_IN_PARTITION, LAB_ON_CROSSBAR };
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {
 		struct asker a = { .lab = hand(NULL) };
-		struct lab_unit u = { .name = "asker", .place = place[i], .ctx = &a, .reply = line_came, .clock = ask_line };
+		struct lab_unit u = { .name = "asker", .attach_point = place[i], .ctx = &a, .reply = line_came, .clock = ask_line };
 		struct gtu_error err = { 0 };
 		struct lab_array array;
 		uint64_t way = i ? 1 + 10 + 50 : 1 + 1, back = i ? 10 + 4 : 0;

@@ -112,7 +112,7 @@ cp "$out" table
 check "of whose rounds is seen" gtu lab run sparseweaver --scale 9 --figure 13
 exits 1 "as other cycles" cmp "$out" table
 exits 2 "a Weaver that cannot be built" gtu lab run sparseweaver --set wvr.entries=31
-says "says why" "a whole number of 32 to 65536"
+says "says why" "an integer from 32 to 65536"
 check "run graphpeg" gtu lab run graphpeg --scale 8 --figure 10 --json p.json
 says "all results are the reference's" '"results_checked": 270' p.json
 says "a mean over all" '"what": "PEG over hardware worklists"' p.json
@@ -123,7 +123,7 @@ says "table 5 has the file's row of every algorithm" "table 5  kc: unlimited ove
 exits 2 "a figure without a row over a file is refused" gtu lab run sparseweaver --figure 11 --graph own.mtx
 says "the refusal names the figure" "figure 11 has no row over these graphs"
 exits 2 "a PEG that cannot be built" gtu lab run graphpeg --set peg.list_bytes=48128
-says "says why" "are to fit the shared memory"
+says "says why" "exceed an SM"
 exits 2 "a key that PEG has not" gtu lab run graphpeg --set peg.color=3
 check "run scu" gtu lab run scu --scale 8 --json s.json
 says "all results are the reference's" '"results_checked": 180' s.json

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Edge weights as a function of the two endpoints, computed in parallel. */
 #include <stdlib.h>
 
 #include "end_weights.h"
@@ -30,7 +31,7 @@ uint32_t *end_weights(const struct gtu_graph *g, uint32_t least, uint32_t most)
 	struct filling f = { .g = g, .least = least, .values = (uint64_t)most - least + 1 };
 
 	f.weight = malloc((g->m + 1) * sizeof(*f.weight));
-	/* lists differ in length by far: small shares */
+	/* adjacency lists differ widely in length: use small shares */
 	if (f.weight)
 		gtu_parallel_by(1 << 14, fill, &f, g->n);
 	return f.weight;

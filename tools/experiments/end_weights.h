@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights made of an edge's two ends, by all CPUs: both directions agree, and whoever knows the rule can make them again. */
+/* Edge weights as a function of the two endpoints: equal in both directions, and reproducible. */
 #ifndef GTU_END_WEIGHTS_H
 #define GTU_END_WEIGHTS_H
 
 #include "gtu/graph.h"
 
-/* A bijection of 64-bit words without a pattern (the finalizer of splitmix64). */
+/* The finalizer of splitmix64, a bijection of 64-bit words. */
 static inline uint64_t mix_bits(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15u;
@@ -14,7 +14,10 @@ static inline uint64_t mix_bits(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* @least + mix_bits(lower end << 32 ^ higher end) % (@most - @least + 1) for each of g->m entries; NULL: no memory. */
+/*
+ * For each of the g->m entries: @least + mix_bits(min(u, v) << 32 ^ max(u, v)) % (@most - @least +
+ * 1). NULL: out of memory.
+ */
 uint32_t *end_weights(const struct gtu_graph *g, uint32_t least, uint32_t most);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The figures of emogi.txt, sections 3.3 and 5, but for HALO and Subway. */
+/* The figures of EMOGI, sections 3.3 and 5, except HALO and Subway. */
 #include "lab_emogi_runs.h"
 
 #include <math.h>
@@ -7,26 +7,27 @@
 #include <string.h>
 
 /*
- * GAP-kron and GAP-urand have 2^27 vertices of mean degree 32; Friendster 55, its longest list 5214 entries; MOLIERE 222.
- * All but the last are without duplicates. The exponent of FS is the one whose longest list is about Friendster's.
+ * GAP-kron and GAP-urand have 2^27 vertices of mean degree 32; Friendster has mean degree 55 and a
+ * longest list of 5214 entries; MOLIERE has 222. All but the last have no duplicates. FS's exponent
+ * is the one that gives about Friendster's longest list.
  */
-static const struct lab_sibling siblings[] = {
+static const struct lab_standin standins[] = {
 	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16, .simplify = 1 }, 1, 0 },
 	{ "GU", { .kind = GTU_GEN_UNIFORM, .degree = 16, .simplify = 1 }, 1, 0 },
 	{ "FS", { .kind = GTU_GEN_POWERLAW, .degree = 55, .exponent = 2.9, .simplify = 1 }, 0.5, 0 },
 	{ "ML", { .kind = GTU_GEN_POWERLAW, .degree = 222, .exponent = 2.9 }, 0.125, 0 },
 };
 
-static const char *const way_names[WAYS] = { "naive", "merged", "aligned", "UVM" };
+static const char *const access_names[ACCESSES] = { "naive", "merged", "aligned", "UVM" };
 
-/* Data over the link, zero-copy (as the monitor saw it) or pages, a second. */
+/* GB/s over the link: zero-copy reads (from the monitor) or migrated pages. */
 static double gbs(const struct lab_machine *m, const struct lab_emogi_counts *c)
 {
 	return (double)(c->monitor[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] + c->lab.uvm_bytes_in) / lab_seconds(m, c->lab.cycles) / 1e9;
 }
 
-/* What the paper gives for graph @symbol, of the ones named in @of ("GK=1.86 GU=1.25"). */
-static double for_graph(const char *symbol, const char *of)
+/* The paper's value for graph @symbol in a list like "GK=1.86 GU=1.25", or NAN. */
+static double paper_value(const char *symbol, const char *of)
 {
 	const char *at = *symbol ? strstr(of, symbol) : NULL;
 
@@ -34,10 +35,11 @@ static double for_graph(const char *symbol, const char *of)
 }
 
 /*
- * The part of a run's time that the longest edge list alone takes at least, one round trip after the other: a
- * lane's sectors, or a warp's 32 edges. In a small graph it is large: what the paper measured had 2^27 vertices.
+ * Lower bound for the longest edge list's share of the run time: one round trip after another, for
+ * a lane's sectors or a warp's 32 edges. It is large for small graphs; the paper's graphs have 2^27
+ * vertices.
  */
-static double longest_list(const struct lab_run *r, unsigned g, unsigned way, const struct lab_emogi_counts *c)
+static double longest_list(const struct lab_run *r, unsigned g, unsigned access, const struct lab_emogi_counts *c)
 {
 	const struct gtu_graph *graph = r->graph[g];
 	uint64_t v, most = 0;
@@ -45,11 +47,14 @@ static double longest_list(const struct lab_run *r, unsigned g, unsigned way, co
 
 	for (v = 0; v < graph->n; v++)
 		most = graph->row[v + 1] - graph->row[v] > most ? graph->row[v + 1] - graph->row[v] : most;
-	trips = ceil((double)most / (way == WAY_NAIVE ? 4 : 32));
+	trips = ceil((double)most / (access == ACCESS_NAIVE ? 4 : 32));
 	return EMOGI_SOURCES * trips * r->m.link_round_trip_ns * 1e-9 / lab_seconds(&r->m, c->lab.cycles);
 }
 
-/* Sectors that the lists of 8-byte entries touch, each for itself, over the bytes of all: what no cache would give. */
+/*
+ * Bytes of sectors that the lists of 8-byte entries touch, counted per list, over the bytes of all
+ * lists: the amplification without any cache.
+ */
 static double lists_alone(const struct gtu_graph *g)
 {
 	uint64_t v, sectors = 0;
@@ -63,32 +68,32 @@ static double lists_alone(const struct gtu_graph *g)
 static void array_figures(struct emogi *e)
 {
 	static const char *const text[] = { "strided", "merged, 32 bytes off", "merged and aligned", "UVM" };
-	const struct lab_machine *m = &e->m[ON_PCIE3];
+	const struct lab_machine *m = &e->m[SETUP_PCIE3];
 	struct lab_table *t = &e->r->table;
 	unsigned x;
 
-	for (x = 0; x < WAYS; x++) {
+	for (x = 0; x < ACCESSES; x++) {
 		const struct lab_emogi_counts *c = &e->array[x];
 		const uint64_t *seen = c->monitor;
 		uint64_t asked = seen[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)], moved = asked + c->lab.uvm_bytes_in;
 
 		if (!moved)
-			continue;	/* no unified memory on this machine */
+			continue;	/* the machine has no unified memory */
 		if (lab_run_wants(e->r, 4))
-			lab_table_add(t, 4, "array", x == WAY_UVM ? LAB_OPEN_RULE : LAB_COUNT_RULE, x == WAY_ALIGNED ? 12.23 :
-				      x == WAY_UVM ? 9 : NAN, gbs(m, c), "%s: GB/s over the link", text[x]);
-		if (x == WAY_UVM)
+			lab_table_add(t, 4, "array", x == ACCESS_UVM ? LAB_OPEN_RULE : LAB_COUNT_RULE, x == ACCESS_ALIGNED ? 12.23 :
+				      x == ACCESS_UVM ? 9 : NAN, gbs(m, c), "%s: GB/s over the link", text[x]);
+		if (x == ACCESS_UVM)
 			continue;
 		if (lab_run_wants(e->r, 4)) {
-			lab_table_add(t, 4, "array", LAB_COUNT_RULE, x == WAY_MERGED ? NAN : x ? 1 : 2,
+			lab_table_add(t, 4, "array", LAB_COUNT_RULE, x == ACCESS_MERGED ? NAN : x ? 1 : 2,
 				      (double)c->lab.link_host_bytes / (double)asked, "%s: bytes DRAM reads for each asked", text[x]);
 			lab_table_add(t, 4, "array", LAB_OPEN_RULE, NAN, (double)asked / (double)(4 * c->lab.lanes[LAB_LOAD]),
 				      "%s: bytes moved for each of the array", text[x]);
 		}
 		if (lab_run_wants(e->r, 3)) {
-			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == WAY_ALIGNED ? 1 : NAN, emogi_share(seen, 4),
+			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == ACCESS_ALIGNED ? 1 : NAN, emogi_share(seen, 4),
 				      "%s: share of 128-byte requests", text[x]);
-			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == WAY_NAIVE ? 1 : x == WAY_MERGED ? 0.5 : NAN, emogi_share(seen, 1),
+			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == ACCESS_NAIVE ? 1 : x == ACCESS_MERGED ? 0.5 : NAN, emogi_share(seen, 1),
 				      "%s: share of 32-byte requests", text[x]);
 			lab_table_add(t, 3, "array", LAB_OPEN_RULE, NAN, (double)seen[GTU_ZCM_C_FLIGHT_SUM] / (double)seen[GTU_ZCM_C_WATCHED],
 				      "%s: requests outstanding, mean", text[x]);
@@ -98,7 +103,7 @@ static void array_figures(struct emogi *e)
 	}
 }
 
-/* Figure 6 and table 2: what the graphs are like. */
+/* Figure 6 and table 2: properties of the graphs. */
 static void graph_figures(struct emogi *e)
 {
 	static const unsigned upto[] = { 16, 32, 48, 96 };
@@ -119,67 +124,67 @@ static void graph_figures(struct emogi *e)
 			middle += degree >= 16 && degree <= 48 ? degree : 0;
 		}
 		if (lab_run_wants(r, LAB_TABLE(2)))
-			lab_table_add(t, LAB_TABLE(2), label, LAB_COUNT_RULE, for_graph(symbol, "GK=31.4 GU=32 FS=55 ML=221"),
+			lab_table_add(t, LAB_TABLE(2), label, LAB_COUNT_RULE, paper_value(symbol, "GK=31.4 GU=32 FS=55 ML=221"),
 				      (double)graph->m / (double)graph->n, "edges a vertex");
 		if (!lab_run_wants(r, 6))
 			continue;
 		for (i = 0; i < 4; i++)
 			lab_table_add(t, 6, label, LAB_OPEN_RULE, NAN, (double)below[i] / (double)graph->m,
 				      "degree up to %u: share of the edges", upto[i]);
-		lab_table_add(t, 6, label, LAB_COUNT_RULE, for_graph(symbol, "GU=1"), (double)middle / (double)graph->m,
+		lab_table_add(t, 6, label, LAB_COUNT_RULE, paper_value(symbol, "GU=1"), (double)middle / (double)graph->m,
 			      "degree 16 to 48: share of the edges");
 	}
 }
 
 /* Sums over graphs. */
 struct bfs_sums {
-	double removed[2], merged_share, bandwidth[WAYS], gain[2], over_uvm[3], at20, at50, amplified[2];
+	double removed[2], merged_share, bandwidth[ACCESSES], gain[2], over_uvm[3], at20, at50, amplified[2];
 };
 
 static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 {
 	struct lab_run *r = e->r;
 	struct lab_table *t = &r->table;
-	const struct lab_machine *m = &e->m[ON_PCIE3];
+	const struct lab_machine *m = &e->m[SETUP_PCIE3];
 	const char *label = lab_run_label(r, g), *symbol = r->symbol[g];
 	double list = 8.0 * (double)r->graph[g]->m * EMOGI_SOURCES, q;
-	struct lab_emogi_counts s[WAYS], other;
-	unsigned x, ways = m->uvm ? WAYS : WAY_UVM;
+	struct lab_emogi_counts s[ACCESSES], other;
+	unsigned x, accesses = m->uvm ? ACCESSES : ACCESS_UVM;
 
-	for (x = 0; x < ways; x++)
-		s[x] = emogi_counts(e, g, LAB_EMOGI_BFS, x, WIDTH_8, ON_PCIE3);
+	for (x = 0; x < accesses; x++)
+		s[x] = emogi_counts(e, g, LAB_EMOGI_BFS, x, WIDTH_8, SETUP_PCIE3);
 	if (lab_run_wants(r, 5)) {
-		lab_table_add(t, 5, label, LAB_COUNT_RULE, for_graph(symbol, "FS=0.987"), emogi_share(s[0].monitor, 1),
+		lab_table_add(t, 5, label, LAB_COUNT_RULE, paper_value(symbol, "FS=0.987"), emogi_share(s[0].monitor, 1),
 			      "BFS naive: share of 32-byte requests");
-		for (x = 0; x < WAY_UVM; x++)
-			lab_table_add(t, 5, label, LAB_COUNT_RULE, x == WAY_MERGED ? for_graph(symbol, "ML=0.467") : NAN, emogi_share(s[x].monitor, 4),
-				      "BFS %s: share of 128-byte requests", way_names[x]);
-		lab_table_add(t, 5, label, LAB_SPEEDUP_RULE, for_graph(symbol, "GK=1.86 GU=1.25"), emogi_share(s[2].monitor, 4) / emogi_share(s[1].monitor, 4),
+		for (x = 0; x < ACCESS_UVM; x++)
+			lab_table_add(t, 5, label, LAB_COUNT_RULE, x == ACCESS_MERGED ? paper_value(symbol, "ML=0.467") : NAN, emogi_share(s[x].monitor, 4),
+				      "BFS %s: share of 128-byte requests", access_names[x]);
+		lab_table_add(t, 5, label, LAB_SPEEDUP_RULE, paper_value(symbol, "GK=1.86 GU=1.25"), emogi_share(s[2].monitor, 4) / emogi_share(s[1].monitor, 4),
 			      "BFS aligned: 128-byte share over merged's");
 	}
 	sum->merged_share += emogi_share(s[1].monitor, 4) / r->graphs;
-	for (x = 0; x < WAY_UVM && lab_run_wants(r, 7); x++)
+	for (x = 0; x < ACCESS_UVM && lab_run_wants(r, 7); x++)
 		lab_table_add(t, 7, label, LAB_OPEN_RULE, NAN, (double)emogi_requests(s[x].monitor) / 1e6 / EMOGI_SOURCES,
-			      "BFS %s: millions of requests", way_names[x]);
+			      "BFS %s: millions of requests", access_names[x]);
 	for (x = 0; x < 2; x++) {
 		q = 1 - (double)emogi_requests(s[x + 1].monitor) / (double)emogi_requests(s[x].monitor);
 		sum->removed[x] = fmax(sum->removed[x], q);
 		if (lab_run_wants(r, 7))
-			lab_table_add(t, 7, label, LAB_COUNT_RULE, x ? for_graph(symbol, "ML=0.288") : NAN, q,
+			lab_table_add(t, 7, label, LAB_COUNT_RULE, x ? paper_value(symbol, "ML=0.288") : NAN, q,
 				      "BFS %s: requests removed", x ? "aligned from merged" : "merged from naive");
 		q = (double)s[x].lab.cycles / (double)s[x + 1].lab.cycles;
 		sum->gain[x] += log(q) / r->graphs;
 		if (lab_run_wants(r, 9))
 			lab_table_add(t, 9, label, LAB_OPEN_RULE, NAN, q, "BFS %s: speed-up", x ? "aligned over merged" : "merged over naive");
 	}
-	for (x = 0; x < ways; x++) {
+	for (x = 0; x < accesses; x++) {
 		sum->bandwidth[x] = fmax(sum->bandwidth[x], gbs(m, &s[x]));
 		if (lab_run_wants(r, 8))
-			lab_table_add(t, 8, label, LAB_OPEN_RULE, NAN, gbs(m, &s[x]), "BFS %s: GB/s over the link", way_names[x]);
+			lab_table_add(t, 8, label, LAB_OPEN_RULE, NAN, gbs(m, &s[x]), "BFS %s: GB/s over the link", access_names[x]);
 	}
-	for (x = 0; x < WAY_UVM && lab_run_wants(r, 8); x++)
+	for (x = 0; x < ACCESS_UVM && lab_run_wants(r, 8); x++)
 		lab_table_add(t, 8, label, LAB_OPEN_RULE, NAN, longest_list(r, g, x, &s[x]),
-			      "BFS %s: share of the time of the longest list", way_names[x]);
+			      "BFS %s: share of the time of the longest list", access_names[x]);
 	q = (double)s[2].monitor[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] / list;
 	sum->amplified[0] = fmax(sum->amplified[0], q);
 	if (lab_run_wants(r, 10))
@@ -189,24 +194,24 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 			      "no sector shared by lists: bytes read over the edge list's");
 	if (!m->uvm)
 		return;
-	q = (double)s[WAY_UVM].lab.uvm_bytes_in / list;
+	q = (double)s[ACCESS_UVM].lab.uvm_bytes_in / list;
 	sum->amplified[1] = fmax(sum->amplified[1], q);
 	if (lab_run_wants(r, 10))
-		lab_table_add(t, 10, label, LAB_COUNT_RULE, for_graph(symbol, "FS=5.16 ML=2.28"), q,
+		lab_table_add(t, 10, label, LAB_COUNT_RULE, paper_value(symbol, "FS=5.16 ML=2.28"), q,
 			      "BFS UVM: bytes read over the edge list's");
-	for (x = 0; x < WAY_UVM; x++) {
-		q = (double)s[WAY_UVM].lab.cycles / (double)s[x].lab.cycles;
+	for (x = 0; x < ACCESS_UVM; x++) {
+		q = (double)s[ACCESS_UVM].lab.cycles / (double)s[x].lab.cycles;
 		sum->over_uvm[x] += log(q) / r->graphs;
 		if (lab_run_wants(r, 9))
-			lab_table_add(t, 9, label, LAB_OPEN_RULE, NAN, q, "BFS %s: speed-up over UVM", way_names[x]);
+			lab_table_add(t, 9, label, LAB_OPEN_RULE, NAN, q, "BFS %s: speed-up over UVM", access_names[x]);
 	}
-	for (x = ON_FAULT20; x <= ON_FAULT50 && lab_run_wants(r, 9); x++) {
-		other = emogi_counts(e, g, LAB_EMOGI_BFS, WAY_UVM, WIDTH_8, x);
-		*(x == ON_FAULT20 ? &sum->at20 : &sum->at50) += log((double)other.lab.cycles / (double)s[1].lab.cycles) / r->graphs;
+	for (x = SETUP_FAULT20; x <= SETUP_FAULT50 && lab_run_wants(r, 9); x++) {
+		other = emogi_counts(e, g, LAB_EMOGI_BFS, ACCESS_UVM, WIDTH_8, x);
+		*(x == SETUP_FAULT20 ? &sum->at20 : &sum->at50) += log((double)other.lab.cycles / (double)s[1].lab.cycles) / r->graphs;
 	}
 }
 
-/* Figures 5 and 7 to 10: BFS, 8 bytes an edge. */
+/* Figures 5 and 7 to 10: BFS, 8-byte edges. */
 static void bfs_figures(struct emogi *e)
 {
 	struct bfs_sums sum = { 0 };
@@ -228,14 +233,14 @@ static void bfs_figures(struct emogi *e)
 		lab_table_add(t, 8, "most", LAB_COUNT_RULE, 11, sum.bandwidth[1], "BFS merged: GB/s over the link");
 		lab_table_add(t, 8, "most", LAB_COUNT_RULE, 12, sum.bandwidth[2], "BFS aligned: GB/s over the link");
 		if (e->m[0].uvm)
-			lab_table_add(t, 8, "most", LAB_OPEN_RULE, 9, sum.bandwidth[WAY_UVM], "BFS UVM: GB/s over the link");
+			lab_table_add(t, 8, "most", LAB_OPEN_RULE, 9, sum.bandwidth[ACCESS_UVM], "BFS UVM: GB/s over the link");
 	}
 	if (lab_run_wants(r, 9)) {
 		lab_table_add(t, 9, "mean", LAB_SPEEDUP_RULE, 3.24 / 0.73, exp(sum.gain[0]), "BFS merged over naive: speed-up");
 		lab_table_add(t, 9, "mean", LAB_SPEEDUP_RULE, 1.10, exp(sum.gain[1]), "BFS aligned over merged: speed-up");
 		for (x = 0; x < 3 && e->m[0].uvm; x++)
 			lab_table_add(t, 9, "mean", LAB_OPEN_RULE, over_uvm[x], exp(sum.over_uvm[x]), "BFS %s: speed-up over UVM",
-				      way_names[x]);
+				      access_names[x]);
 		if (e->m[0].uvm) {
 			lab_table_add(t, 9, "mean", LAB_OPEN_RULE, 3.24, exp(sum.at20), "merged, faults of 20 us: speed-up over UVM");
 			lab_table_add(t, 9, "mean", LAB_OPEN_RULE, 3.24, exp(sum.at50), "merged, faults of 50 us: speed-up over UVM");
@@ -248,34 +253,34 @@ static void bfs_figures(struct emogi *e)
 	}
 }
 
-/* As in the paper: labels follow edges one way only; MOLIERE is a multigraph. */
-static bool left_out(const struct lab_run *r, unsigned g, unsigned a)
+/* Excluded as in the paper: labels follow edges one way only; MOLIERE is a multigraph. */
+static bool is_excluded(const struct lab_run *r, unsigned g, unsigned a)
 {
 	return (a == LAB_EMOGI_CC && r->graph[g]->flags & GTU_GRAPH_DIRECTED) || (a == LAB_EMOGI_PR && !strcmp(r->symbol[g], "ML"));
 }
 
-/* A run as a bar over another: figures 11 to 13. */
+/* Ratios of two runs: figures 11 to 13. */
 static const struct ratio {
 	unsigned figure;
 	enum lab_rule rule;
 	double paper;
-	struct { unsigned way, width, on; } from, to;
+	struct { unsigned access, width, setup; } from, to;
 	const char *text;
 } ratios[] = {
-	{ 11, LAB_OPEN_RULE, 2.60, { WAY_UVM, WIDTH_8, ON_PCIE3 }, { WAY_ALIGNED, WIDTH_8, ON_PCIE3 }, "speed-up over UVM" },
-	{ 12, LAB_SPEEDUP_RULE, 1.57, { WAY_ALIGNED, WIDTH_8, ON_PCIE3 }, { WAY_ALIGNED, WIDTH_4, ON_PCIE3 },
+	{ 11, LAB_OPEN_RULE, 2.60, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE3 }, "speed-up over UVM" },
+	{ 12, LAB_SPEEDUP_RULE, 1.57, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_4, SETUP_PCIE3 },
 	  "speed-up by 4 bytes an edge" },
-	{ 13, LAB_SPEEDUP_RULE, 1.88, { WAY_ALIGNED, WIDTH_8, ON_PCIE3 }, { WAY_ALIGNED, WIDTH_8, ON_PCIE4 },
+	{ 13, LAB_SPEEDUP_RULE, 1.88, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE4 },
 	  "EMOGI's speed-up by PCIe 4.0" },
-	{ 13, LAB_OPEN_RULE, 1.53, { WAY_UVM, WIDTH_8, ON_PCIE3 }, { WAY_UVM, WIDTH_8, ON_PCIE4 }, "UVM's speed-up by PCIe 4.0" },
-	{ 13, LAB_OPEN_RULE, NAN, { WAY_UVM, WIDTH_8, ON_PCIE4 }, { WAY_ALIGNED, WIDTH_8, ON_PCIE4 },
+	{ 13, LAB_OPEN_RULE, 1.53, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_UVM, WIDTH_8, SETUP_PCIE4 }, "UVM's speed-up by PCIe 4.0" },
+	{ 13, LAB_OPEN_RULE, NAN, { ACCESS_UVM, WIDTH_8, SETUP_PCIE4 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE4 },
 	  "speed-up over UVM, both with PCIe 4.0" },
 };
 #define RATIOS (sizeof(ratios) / sizeof(ratios[0]))
 
-static bool has(const struct emogi *e, const struct ratio *q)
+static bool is_available(const struct emogi *e, const struct ratio *q)
 {
-	return lab_run_wants(e->r, q->figure) && (e->m[0].uvm || (q->from.way != WAY_UVM && q->to.way != WAY_UVM));
+	return lab_run_wants(e->r, q->figure) && (e->m[0].uvm || (q->from.access != ACCESS_UVM && q->to.access != ACCESS_UVM));
 }
 
 static void ratio_figure(struct emogi *e, const struct ratio *q)
@@ -287,10 +292,10 @@ static void ratio_figure(struct emogi *e, const struct ratio *q)
 
 	for (a = n = 0; a < LAB_EMOGI_ALGORITHMS; a++) {
 		for (g = each = 0, sum = 0; g < r->graphs; g++) {
-			if (left_out(r, g, a))
+			if (is_excluded(r, g, a))
 				continue;
-			from = emogi_counts(e, g, a, q->from.way, q->from.width, q->from.on);
-			to = emogi_counts(e, g, a, q->to.way, q->to.width, q->to.on);
+			from = emogi_counts(e, g, a, q->from.access, q->from.width, q->from.setup);
+			to = emogi_counts(e, g, a, q->to.access, q->to.width, q->to.setup);
 			x = (double)from.lab.cycles / (double)to.lab.cycles;
 			lab_table_add(&r->table, q->figure, lab_run_label(r, g), LAB_OPEN_RULE, NAN, x, "%s: %s",
 				      lab_emogi_algorithm_name(a), q->text);
@@ -306,8 +311,8 @@ static void ratio_figure(struct emogi *e, const struct ratio *q)
 	lab_table_add(&r->table, q->figure, "mean", q->rule, q->paper, exp(all / n), "all: %s", q->text);
 }
 
-/* Which runs the figures need. */
-static void want(struct emogi *e)
+/* Plan the runs that the figures need. */
+static void plan_runs(struct emogi *e)
 {
 	const struct lab_run *r = e->r;
 	bool bfs = lab_run_wants(r, 5) || lab_run_wants(r, 7) || lab_run_wants(r, 8) || lab_run_wants(r, 9) || lab_run_wants(r, 10);
@@ -317,36 +322,36 @@ static void want(struct emogi *e)
 	for (g = 0; g < r->graphs; g++) {
 		struct emogi_subject *s = &e->s[g];
 
-		for (x = 0; x < (e->m[0].uvm ? WAYS : WAY_UVM); x++)
-			s->wanted[LAB_EMOGI_BFS][x][WIDTH_8][ON_PCIE3] |= bfs;
+		for (x = 0; x < (e->m[0].uvm ? ACCESSES : ACCESS_UVM); x++)
+			s->wanted[LAB_EMOGI_BFS][x][WIDTH_8][SETUP_PCIE3] |= bfs;
 		if (lab_run_wants(r, 9) && e->m[0].uvm)
-			s->wanted[LAB_EMOGI_BFS][WAY_UVM][WIDTH_8][ON_FAULT20] = s->wanted[LAB_EMOGI_BFS][WAY_UVM][WIDTH_8][ON_FAULT50] = true;
+			s->wanted[LAB_EMOGI_BFS][ACCESS_UVM][WIDTH_8][SETUP_FAULT20] = s->wanted[LAB_EMOGI_BFS][ACCESS_UVM][WIDTH_8][SETUP_FAULT50] = true;
 		for (i = 0; i < RATIOS; i++)
 			for (a = 0; a < LAB_EMOGI_ALGORITHMS; a++)
-				if (has(e, &ratios[i]) && !left_out(r, g, a)) {
-					s->wanted[a][ratios[i].from.way][ratios[i].from.width][ratios[i].from.on] = true;
-					s->wanted[a][ratios[i].to.way][ratios[i].to.width][ratios[i].to.on] = true;
+				if (is_available(e, &ratios[i]) && !is_excluded(r, g, a)) {
+					s->wanted[a][ratios[i].from.access][ratios[i].from.width][ratios[i].from.setup] = true;
+					s->wanted[a][ratios[i].to.access][ratios[i].to.width][ratios[i].to.setup] = true;
 				}
 	}
 }
 
-/* PCIe 4.0 is to the machine's link what that of v100-pcie4 is to v100's. */
+/* Scale the machine's link to PCIe 4.0 by the ratio of v100-pcie4's link to v100's. */
 static int machines(struct emogi *e, struct gtu_error *err)
 {
-	struct lab_machine pcie3, pcie4, *m = &e->m[ON_PCIE4];
+	struct lab_machine pcie3, pcie4, *m = &e->m[SETUP_PCIE4];
 	int rc = lab_machine_open("v100", &pcie3, err);
 	unsigned i;
 
 	rc = rc ? rc : lab_machine_open("v100-pcie4", &pcie4, err);
 	if (!rc && !e->r->m.link)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory, which emogi is about", e->r->m.name);
-	for (i = 0; i < ONS; i++)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory, which the emogi experiment needs", e->r->m.name);
+	for (i = 0; i < SETUPS; i++)
 		e->m[i] = e->r->m;
 	m->link_gbs *= pcie4.link_gbs / pcie3.link_gbs;
 	m->uvm_gbs *= pcie4.uvm_gbs / pcie3.uvm_gbs;
 	m->link_requests = m->link_requests * pcie4.link_requests / pcie3.link_requests;
-	e->m[ON_FAULT20].uvm_fault_ns = 20000;
-	e->m[ON_FAULT50].uvm_fault_ns = 50000;
+	e->m[SETUP_FAULT20].uvm_fault_ns = 20000;
+	e->m[SETUP_FAULT50].uvm_fault_ns = 50000;
 	return rc;
 }
 
@@ -357,22 +362,22 @@ int lab_run_emogi(struct lab_run *r, struct gtu_error *err)
 	int rc;
 
 	if (!e)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an experiment");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the experiment");
 	e->r = r;
-	rc = lab_run_begin(r, "v100", NULL, siblings, sizeof(siblings) / sizeof(siblings[0]), err);
+	rc = lab_run_begin(r, "v100", NULL, standins, sizeof(standins) / sizeof(standins[0]), err);
 	rc = rc ? rc : machines(e, err);
 	for (g = 0; g < r->graphs && !rc; g++)
 		rc = emogi_subject_of(e, g, err);
-	want(e);
+	plan_runs(e);
 	rc = rc ? rc : emogi_run_all(e, err);
 	if (!rc && e->array_wanted)
 		array_figures(e);
 	if (!rc)
 		graph_figures(e);
-	if (!rc && e->s[0].wanted[LAB_EMOGI_BFS][WAY_NAIVE][WIDTH_8][ON_PCIE3])
+	if (!rc && e->s[0].wanted[LAB_EMOGI_BFS][ACCESS_NAIVE][WIDTH_8][SETUP_PCIE3])
 		bfs_figures(e);
 	for (i = 0; i < RATIOS && !rc; i++)
-		if (has(e, &ratios[i]))
+		if (is_available(e, &ratios[i]))
 			ratio_figure(e, &ratios[i]);
 	emogi_free(e);
 	return rc;

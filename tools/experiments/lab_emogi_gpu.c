@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * gtu lab run emogi --device cuda:0: what one GPU on one link can give of emogi.txt, section 5, in the table of the
- * laboratory's runs. A GPU does not see the sizes of its requests: those rows are the laboratory's, over the same
- * graphs, and say so. Another link (figure 13) and other cards are not to be had here.
+ * gtu lab run emogi --device cuda:0: EMOGI, section 5, on one real GPU and its link, in the format
+ * of the laboratory's runs. A GPU does not report its request sizes: those rows come from the
+ * laboratory, on the same graphs, and are labelled so. Another link (figure 13) and other cards are
+ * not available.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,18 +16,18 @@
 #include "lab_run.h"
 
 #define SOURCES		2u
-#define LAB_EDGES_MOST	(1ull << 24)	/* above, a simulation takes hours */
+#define LAB_EDGES_MOST	(1ull << 24)	/* a larger simulation takes hours */
 #define LINK_BYTES	(256ull << 20)
 #define ALGORITHMS	3u		/* as in section 5: BFS, SSSP, components */
 
-static const struct lab_sibling siblings[] = {
+static const struct lab_standin standins[] = {
 	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16 }, 1, 0 },
 	{ "GU", { .kind = GTU_GEN_UNIFORM, .degree = 16 }, 1, 0 },
 	{ "FS", { .kind = GTU_GEN_POWERLAW, .degree = 55 }, 0.5, 0 },
 };
 static const char *const algorithm_name[ALGORITHMS] = { "BFS", "SSSP", "CC" };
 
-/* What a run took, over its sources. */
+/* Time and bytes of a run, summed over its sources. */
 struct took {
 	double seconds, list_bytes;
 };
@@ -50,8 +51,8 @@ static int subject_of(struct subject *s, const struct gtu_graph *g, struct gtu_e
 	s->result = malloc(8 * g->n);
 	s->result32 = malloc(4 * g->n);
 	if (!s->weight || !s->result || !s->result32)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
-	for (e = 0; e < g->m; e++)	/* as the paper weighs its graphs: 8 to 72 */
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
+	for (e = 0; e < g->m; e++)	/* the paper's weights: 8 to 72 */
 		s->weight[e] = 8 + (uint32_t)(lab_mix(e) % 65);
 	s->g.weight = s->weight;
 	s->g.weight_type = GTU_WEIGHT_U32;
@@ -72,7 +73,7 @@ static void subject_free(struct subject *s)
 	free(s->result32);
 }
 
-/* Against the tool's reference, as the laboratory's own results are. */
+/* Compare with the tool's reference, like the laboratory's results. */
 static int compare(struct lab_run *r, struct subject *s, unsigned a, unsigned i, struct gtu_error *err)
 {
 	static const enum lab_expect_what what[ALGORITHMS] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS };
@@ -112,7 +113,10 @@ static int take(struct lab_run *r, struct gtu_device *dev, struct subject *s, un
 	return rc;
 }
 
-/* Figures 3 and 4 ask for the array's shapes; here the link's rates by shape, the paper's are of PCIe 3.0. */
+/*
+ * Figures 3 and 4 are about the array; here, link rates by access pattern. The paper's are of PCIe
+ * 3.0.
+ */
 static int link_rows(struct lab_run *r, struct gtu_device *dev, double *ceiling, struct gtu_error *err)
 {
 	static const struct {
@@ -136,7 +140,7 @@ static int link_rows(struct lab_run *r, struct gtu_device *dev, double *ceiling,
 	return rc;
 }
 
-/* Sizes of requests, and how many fall away: the laboratory's, 8 bytes an edge. */
+/* Request sizes and their reduction, from the laboratory, with 8-byte edges. */
 static int request_rows(struct lab_run *r, const struct subject *s, unsigned g, struct gtu_error *err)
 {
 	static const char *const naive = "laboratory: BFS naive: share of 32-byte requests";
@@ -148,15 +152,15 @@ static int request_rows(struct lab_run *r, const struct subject *s, unsigned g, 
 	int rc = 0;
 
 	if (!col)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", s->g.name);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", s->g.name);
 	for (e = 0; e < s->g.m; e++)
 		col[e] = gtu_graph_target(&s->g, e);
 	wide.col = col;
 	wide.edge_bytes = 8;
 	for (x = 0; x < LAB_VARIANTS && !rc; x++) {
-		struct lab_emogi how = { .variant = x, .algorithm = LAB_EMOGI_BFS, .graph = &wide, .source = s->source[0] };
+		struct lab_emogi config = { .variant = x, .algorithm = LAB_EMOGI_BFS, .graph = &wide, .source = s->source[0] };
 
-		rc = lab_emogi_run(&r->m, &how, r->progress, s->result32, &counts[x], err);
+		rc = lab_emogi_run(&r->m, &config, r->progress, s->result32, &counts[x], err);
 		r->instructions += rc ? 0 : counts[x].lab.warp_instructions;
 		all[x] = rc ? 1 : (double)emogi_requests(counts[x].monitor);
 	}
@@ -185,7 +189,7 @@ struct sums {
 
 static int place(struct gtu_device *dev, const struct subject *s, uint32_t edges, uint32_t width, struct gtu_error *err)
 {
-	/* a byte of the card holds no edges, and lets the probe choose */
+	/* one byte of GPU memory caches no edges, so the probe chooses */
 	const struct gtu_place_options p = { .edges = edges, .edge_bytes = width, .plain_weights = 1, .gpu_memory = 1 };
 
 	return gtu_place(dev, &s->g, &p, err);
@@ -221,7 +225,10 @@ static void bfs_rows(struct lab_run *r, unsigned g, const struct subject *s, con
 			      "BFS aligned: bytes read over those of the edge list");
 }
 
-/* One graph: the paper's kernels at 8 bytes, aligned at 4, and memory that migrates, cold. */
+/*
+ * One graph: the paper's kernels with 8-byte edges, aligned with 4-byte edges, and cold managed
+ * memory.
+ */
 static int graph_rows(struct lab_run *r, struct gtu_device *dev, struct subject *s, unsigned g, double ceiling,
 		      struct sums *sum, struct gtu_error *err)
 {
@@ -275,7 +282,7 @@ static void mean_rows(struct lab_run *r, const struct sums *sum, bool uvm)
 	if (lab_run_wants(r, 10))
 		lab_table_add(&r->table, 10, "most", LAB_COUNT_RULE, 1.31, sum->amplified,
 			      "BFS aligned: bytes read over those of the edge list");
-	/* the paper's graphs are larger than its card, these are not */
+	/* unlike the paper's graphs, these fit the card */
 	if (lab_run_wants(r, 11) && uvm)
 		lab_table_add(&r->table, 11, "mean", LAB_OPEN_RULE, 2.60, exp(sum->over_uvm / sum->pairs),
 			      "aligned: speed-up over unified memory, cold");
@@ -296,8 +303,8 @@ int lab_run_emogi_gpu(struct lab_run *r, struct gtu_error *err)
 	if (rc)
 		return rc;
 	if (!gtu_get_gpu_info(dev))
-		rc = gtu_fail(err, GTU_ERR_USAGE, "%s is no GPU: --device takes cuda:0, or nothing for the laboratory", r->device);
-	rc = rc ? rc : lab_run_begin(r, "v100", NULL, siblings, sizeof(siblings) / sizeof(siblings[0]), err);
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%s is not a GPU: use --device cuda:0, or leave it out for the laboratory", r->device);
+	rc = rc ? rc : lab_run_begin(r, "v100", NULL, standins, sizeof(standins) / sizeof(standins[0]), err);
 	rc = rc ? rc : link_rows(r, dev, &ceiling, err);
 	for (g = 0; g < r->graphs && !rc; g++) {
 		rc = subject_of(&s[g], r->graph[g], err);
@@ -307,7 +314,7 @@ int lab_run_emogi_gpu(struct lab_run *r, struct gtu_error *err)
 	if (!rc)
 		mean_rows(r, &sum, gtu_get_gpu_info(dev)->managed);
 	if (!rc)
-		snprintf(r->m.name, sizeof(r->m.name), "%.40s; v100 in rows of it", gtu_get_gpu_info(dev)->name);
+		snprintf(r->m.name, sizeof(r->m.name), "%.40s; lab rows on v100", gtu_get_gpu_info(dev)->name);
 	for (g = 0; g < r->graphs; g++)
 		subject_free(&s[g]);
 	gtu_close(dev);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Plans, runs and verifies the simulations of EMOGI's experiments. */
 #include "lab_emogi_runs.h"
 
 #include <stdlib.h>
@@ -7,22 +8,22 @@
 #include "lab_expect.h"
 #include "lab_jobs.h"
 
-#define ARRAY LAB_EMOGI_ALGORITHMS	/* instead of an algorithm: the array of figure 4 */
+#define ARRAY LAB_EMOGI_ALGORITHMS	/* pseudo-algorithm: the array copy of figure 4 */
 
 struct emogi_job {
-	uint8_t graph, algorithm, way, width, on, source;
-	bool reference;			/* what the tool's own code finds, for the runs to be compared with */
+	uint8_t graph, algorithm, access, width, setup, source;
+	bool reference;			/* compute the reference result instead of running */
 };
 
 /*
- * Table 2: vertices, and GiB of the edge list of 8-byte entries. The device has the 16 GiB of uvm.memory for what the runs
- * allocate: beside the edge list 12 bytes a vertex (offset and value).
+ * Table 2: vertices, and size of the edge list with 8-byte entries in GiB. Of uvm.memory (16 GiB),
+ * 12 bytes per vertex (offset and value) are not available for edges.
  */
 static const struct { const char *symbol; double vertices, gib; } table2[] = {
 	{ "GK", 134.2e6, 31.5 }, { "GU", 134.2e6, 32.0 }, { "FS", 65.6e6, 26.9 }, { "ML", 30.2e6, 49.7 },
 };
 
-/* The part of the edge list that the device can hold; of a graph that stands for none, half. */
+/* Share of the edge list that fits the device; half for a graph from a file. */
 static double held(const struct emogi *e, unsigned graph)
 {
 	unsigned i;
@@ -44,7 +45,7 @@ int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
 	s->weight = malloc(4 * g->m);
 	if (!s->weight)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
 	for (edge = 0; edge < g->m; edge++)
 		s->weight[edge] = 8 + (uint32_t)(lab_mix(edge) % 65);
 	for (w = 0; w < WIDTHS; w++) {
@@ -55,7 +56,7 @@ int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
 			continue;
 		s->own[w] = malloc((4 + 4 * w) * g->m);
 		if (!s->own[w])
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
 		for (edge = 0; edge < g->m; edge++) {
 			if (w)
 				((uint64_t *)s->own[w])[edge] = gtu_graph_target(g, edge);
@@ -82,8 +83,9 @@ static int reference(struct emogi *e, const struct emogi_job *j, struct gtu_erro
 }
 
 /*
- * The device holds @memory bytes. The paper's held thousands of blocks, many batches of faults, so that what a batch
- * brings stays for a while; where ours would not hold eight batches, pages come and go alone, in batches of an eighth.
+ * Scale paging to @memory bytes of device memory. The paper's device held thousands of blocks, many
+ * batches of faults, so that migrated pages stayed for a while. If ours held fewer than eight
+ * batches, use single pages as blocks and batches of an eighth.
  */
 static void scale_paging(struct lab_machine *m, uint64_t memory)
 {
@@ -106,36 +108,37 @@ static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, s
 	struct emogi *e = ctx;
 	const struct emogi_job *j = &e->job[i];
 	struct emogi_subject *s = &e->s[j->graph];
-	struct lab_machine m = e->m[j->on];
-	struct lab_emogi how = { j->way == WAY_UVM ? LAB_MERGED : (enum lab_emogi_variant)j->way, j->algorithm, &s->wide[j->width],
-				 s->source[j->source], EMOGI_ITERATIONS, j->way == WAY_UVM };
+	struct lab_machine m = e->m[j->setup];
+	struct lab_emogi config = { j->access == ACCESS_UVM ? LAB_MERGED : (enum lab_emogi_variant)j->access, j->algorithm, &s->wide[j->width],
+				 s->source[j->source], EMOGI_ITERATIONS, j->access == ACCESS_UVM };
 	uint64_t scale = e->r->scale;
 	uint32_t words = 1u << (scale < 16 ? scale + 6 : 22), *result;
 	int rc;
 
-	if (j->algorithm == ARRAY) /* by unified memory it is as long as what its driver was calibrated on */
-		return lab_emogi_array(&m, j->way == WAY_UVM ? LAB_ALIGNED : how.variant, how.managed,
-				       j->way == WAY_UVM && scale >= 16 ? 1u << 23 : words, progress, &e->array[j->way], err);
+	/* with unified memory, as long as the array that its driver was calibrated on */
+	if (j->algorithm == ARRAY)
+		return lab_emogi_array(&m, j->access == ACCESS_UVM ? LAB_ALIGNED : config.variant, config.managed,
+				       j->access == ACCESS_UVM && scale >= 16 ? 1u << 23 : words, progress, &e->array[j->access], err);
 	if (j->reference)
 		return reference(e, j, err);
 	scale_paging(&m, s->memory);
-	result = malloc(4 * how.graph->n);
+	result = malloc(4 * config.graph->n);
 	if (!result)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the result of %s", how.graph->name);
-	rc = lab_emogi_run(&m, &how, progress, result, &s->counts[j->algorithm][j->way][j->width][j->on][j->source], err);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the result of %s", config.graph->name);
+	rc = lab_emogi_run(&m, &config, progress, result, &s->counts[j->algorithm][j->access][j->width][j->setup][j->source], err);
 	rc = rc ? rc : lab_expect_same(&s->wide[WIDTH_4], what[j->algorithm], s->whole[j->algorithm][j->source], result, err);
 	free(result);
 	return rc;
 }
 
-/* Jobs with @reference or without, into e->job where that is there; their number. */
+/* List the jobs with or without @reference in e->job, if allocated. Returns their number. */
 static unsigned list(struct emogi *e, bool reference)
 {
 	struct emogi_job j = { .reference = reference };
 	unsigned n = 0, runs;
 	bool some;
 
-	for (j.algorithm = ARRAY, j.way = 0; j.way < WAYS && e->array_wanted && !reference; j.way++, n++)
+	for (j.algorithm = ARRAY, j.access = 0; j.access < ACCESSES && e->array_wanted && !reference; j.access++, n++)
 		if (e->job)
 			e->job[n] = j;
 	for (j.graph = 0; j.graph < e->r->graphs; j.graph++)
@@ -143,13 +146,13 @@ static unsigned list(struct emogi *e, bool reference)
 			for (j.source = 0; j.source < emogi_sources(j.algorithm); j.source++) {
 				const bool *wanted = &e->s[j.graph].wanted[j.algorithm][0][0][0];
 
-				for (runs = 0, some = false; runs < WAYS * WIDTHS * ONS; runs++) {
+				for (runs = 0, some = false; runs < ACCESSES * WIDTHS * SETUPS; runs++) {
 					if (!wanted[runs] || (reference && some))
 						continue;
 					some = true;
-					j.way = (uint8_t)(runs / (WIDTHS * ONS));
-					j.width = (uint8_t)(runs / ONS % WIDTHS);
-					j.on = (uint8_t)(runs % ONS);
+					j.access = (uint8_t)(runs / (WIDTHS * SETUPS));
+					j.width = (uint8_t)(runs / SETUPS % WIDTHS);
+					j.setup = (uint8_t)(runs % SETUPS);
 					if (e->job)
 						e->job[n] = j;
 					n++;
@@ -165,13 +168,13 @@ int emogi_run_all(struct emogi *e, struct gtu_error *err)
 
 	e->job = calloc(n + 1, sizeof(*e->job));
 	if (!e->job)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u runs", n);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u runs", n);
 	rc = lab_jobs(list(e, true), "results to compare with", run_job, e, e->r->progress, err);
 	rc = rc ? rc : lab_jobs(list(e, false), "runs", run_job, e, e->r->progress, err);
 	for (i = 0; i < n && !rc; i++) {
 		const struct emogi_job *j = &e->job[i];
-		const struct lab_emogi_counts *c = j->algorithm == ARRAY ? &e->array[j->way] :
-			&e->s[j->graph].counts[j->algorithm][j->way][j->width][j->on][j->source];
+		const struct lab_emogi_counts *c = j->algorithm == ARRAY ? &e->array[j->access] :
+			&e->s[j->graph].counts[j->algorithm][j->access][j->width][j->setup][j->source];
 
 		e->r->checked++;
 		e->r->instructions += c->lab.warp_instructions;
@@ -197,10 +200,10 @@ void emogi_free(struct emogi *e)
 	free(e);
 }
 
-struct lab_emogi_counts emogi_counts(const struct emogi *e, unsigned graph, unsigned algorithm, unsigned way, unsigned width,
-				     unsigned on)
+struct lab_emogi_counts emogi_counts(const struct emogi *e, unsigned graph, unsigned algorithm, unsigned access, unsigned width,
+				     unsigned setup)
 {
-	const struct lab_emogi_counts *runs = e->s[graph].counts[algorithm][way][width][on];
+	const struct lab_emogi_counts *runs = e->s[graph].counts[algorithm][access][width][setup];
 	struct lab_emogi_counts sum = { 0 };
 	uint64_t most = 0;
 	unsigned i;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Energy rows of an experiment's table. */
 #include "lab_energy_rows.h"
 
 #include <math.h>

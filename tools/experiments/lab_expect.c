@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Reference results for the laboratory's graph kernels, from the tool's reference code. */
 #include "lab_expect.h"
 
 #include <inttypes.h>
@@ -51,13 +52,14 @@ uint64_t *lab_expect(const struct gtu_graph *g, enum lab_expect_what what, uint6
 	if (!rc)
 		return whole;
 	free(whole);
-	gtu_fail(err, GTU_ERR_NOMEM, "no memory for the reference's result of %s", g->name);
+	gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the reference's result of %s", g->name);
 	return NULL;
 }
 
 /*
- * How many edges lead to each vertex, so many floats were added up for it; or NULL. n of them, each added with an error of
- * 2^-24 of the sum at most, are off by n times as much at most: where a hub's terms are all alike and small, they nearly are.
+ * Number of edges to each vertex, that is, of floats summed; or NULL. Each of n additions has an
+ * error of at most 2^-24 of the sum. The bound n * 2^-24 is nearly reached at a hub with many
+ * small, similar terms.
  */
 static uint64_t *terms(const struct gtu_graph *g)
 {
@@ -77,7 +79,7 @@ static int same_floats(const struct gtu_graph *g, const char *name, const uint64
 	int rc = 0;
 
 	if (!added)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to compare the results of %s", g->name);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory to compare the results of %s", g->name);
 	for (v = 0; v < g->n && !rc; v++) {
 		memcpy(&real, &expected[v], 8);
 		memcpy(&rank, &result[v], 4);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The experiments of graphpeg.txt, sections 2.2 and 4. Each figure says which runs it needs and what it makes of them; it is
- * gone through twice: runs are noted, then all of them are made side by side, then rows are added.
+ * The experiments of GraphPEG, sections 2.2 and 4. The figures are evaluated twice: first to plan
+ * the runs; after these were run in parallel, to add rows.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 
 #define ALL	    LAB_PG_ALGORITHMS
 
-/* Exponents are those that give the greatest degrees of table 3 (2752, 549) at the paper's number of vertices. */
-static const struct lab_sibling siblings[] = {
+/* The exponents give table 3's maximum degrees (2752, 549) at the paper's number of vertices. */
+static const struct lab_standin standins[] = {
 	{ "AMAZ", { .kind = GTU_GEN_POWERLAW, .degree = 12, .exponent = 3.05 }, 0.385, 0 },
 	{ "COM", { .kind = GTU_GEN_POWERLAW, .degree = 5.5, .exponent = 3.4 }, 0.319, 0 },
 	{ "COP", { .kind = GTU_GEN_FEM3D, .degree = 74 }, 0.414, 0 },
@@ -23,10 +23,10 @@ static const struct lab_sibling siblings[] = {
 	{ "NACA", { .kind = GTU_GEN_DELAUNAY }, 0.991, 0 },
 	{ "USAC", { .kind = GTU_GEN_ROAD }, 1.803, 0 },
 };
-#define SIBLINGS (sizeof(siblings) / sizeof(siblings[0]))
+#define STANDINS (sizeof(standins) / sizeof(standins[0]))
 
-/* By algorithm and graph, as siblings[] has them. */
-static const double table_4[ALL][SIBLINGS] = {
+/* By algorithm and graph, in the order of standins[]. */
+static const double table_4[ALL][STANDINS] = {
 	[LAB_PG_BFS] = { 1.08, 1.10, 1.07, 0.99, 1.34, 1.91 }, [LAB_PG_SSSP] = { 1.04, 1.05, 1.01, 0.99, 1.04, 1.28 },
 	[LAB_PG_BC] = { 1.01, 0.96, 1.01, 0.99, 0.98, 1.16 }, [LAB_PG_STCON] = { 0.99, 0.94, 0.99, 0.94, 0.87, 1.11 },
 	[LAB_PG_GC] = { 0.96, 1.01, 1.02, 1.01, 0.82, 1.19 }, [LAB_PG_KC] = { 1.00, 1.02, 1.22, 1.02, 1.03, 1.48 },
@@ -43,7 +43,9 @@ static const struct hard_pair {
 	{ LAB_PG_KC, "USAC", { 1.14, 0.98, 0.90, 0.89 } },
 };
 
-/* ---- Figures -------------------------------------------------------------------------------------- */
+/*
+ * ---- Figures -----------------------------------------------------------------------------------
+ */
 
 struct mean {				/* over graphs and algorithms */
 	double log_sum, sum, least, most;
@@ -59,7 +61,7 @@ static void mean_add(struct mean *m, double v)
 	m->n++;
 }
 
-/* Its arguments note runs, also where no row comes of it yet. */
+/* While planning, evaluating the arguments plans runs, and no row is added. */
 static void __attribute__((format(printf, 7, 8))) row(struct graphpeg *x, unsigned figure, const char *graph, enum lab_rule rule,
 						       double paper, double ours, const char *what, ...)
 {
@@ -80,7 +82,9 @@ static double faster(struct graphpeg *x, const struct graphpeg_want *a, const st
 	return graphpeg_outcome(x, a)->rate / graphpeg_outcome(x, b)->rate;
 }
 
-/* Gunrock's gain over the simple code, and what balancing takes of it; the share is figure 10's, too. */
+/*
+ * Gunrock's gain over the simple code, and the share of its balancing, which figure 10 also uses.
+ */
 static void figure_2(struct graphpeg *x)
 {
 	struct mean gain = { 0 }, share = { 0 };
@@ -102,7 +106,10 @@ static void figure_2(struct graphpeg *x)
 	row(x, 2, "most", LAB_COUNT_RULE, 0.5395, share.most, "share of balancing");
 }
 
-/* 1, 2, 4 and 8 KB of shared memory for edges: how far each is behind the best, unlimited table, free balancing. */
+/*
+ * 1, 2, 4 and 8 KB of shared memory for edges: gap to the best, with an unlimited table and ideal
+ * balancing.
+ */
 static void figure_7(struct graphpeg *x)
 {
 	double rate[4], best, all[4] = { 0 }, most_of_all[4] = { 0 };
@@ -115,11 +122,11 @@ static void figure_7(struct graphpeg *x)
 			for (best = 0, i = 0; i < 4; i++) {
 				struct graphpeg_want w = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS);
 
-				w.how.peg.entries = PEG_ENTRIES_MAX;
-				w.how.peg.free = true;
-				w.how.peg.list_bytes += w.how.peg.edge_bytes;
-				w.how.peg.edge_bytes = 1024u << i;
-				w.how.peg.list_bytes -= w.how.peg.edge_bytes;
+				w.config.peg.entries = PEG_ENTRIES_MAX;
+				w.config.peg.free = true;
+				w.config.peg.list_bytes += w.config.peg.edge_bytes;
+				w.config.peg.edge_bytes = 1024u << i;
+				w.config.peg.list_bytes -= w.config.peg.edge_bytes;
 				rate[i] = graphpeg_outcome(x, &w)->rate;
 				best = rate[i] > best ? rate[i] : best;
 			}
@@ -143,15 +150,15 @@ static void figure_7(struct graphpeg *x)
 	}
 }
 
-/* A table of so many entries against an unlimited one: what the latter makes faster. */
+/* Speed of an unlimited table over one with @entries entries. */
 static double unlimited_over(struct graphpeg *x, unsigned g, unsigned a, uint32_t entries)
 {
 	struct graphpeg_want w = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS), all;
 
-	w.how.peg.entries = entries;
-	w.how.peg.free = true;
+	w.config.peg.entries = entries;
+	w.config.peg.free = true;
 	all = w;
-	all.how.peg.entries = PEG_ENTRIES_MAX;
+	all.config.peg.entries = PEG_ENTRIES_MAX;
 	return faster(x, &all, &w);
 }
 
@@ -159,8 +166,8 @@ static double paper_4(const struct graphpeg *x, unsigned g, unsigned a)
 {
 	unsigned i;
 
-	for (i = 0; i < SIBLINGS; i++)
-		if (!strcmp(x->r->symbol[g], siblings[i].symbol))
+	for (i = 0; i < STANDINS; i++)
+		if (!strcmp(x->r->symbol[g], standins[i].symbol))
 			return table_4[a][i];
 	return NAN;
 }
@@ -204,10 +211,10 @@ static void tables(struct graphpeg *x)
 		table_5_of(x, g);
 }
 
-/* Balancing between SMs against one that looks every cycle and takes no time. */
+/* Balancing between SMs relative to ideal balancing (every cycle, no latency). */
 static void figure_8(struct graphpeg *x)
 {
-	static const struct { const char *text; uint8_t shift; bool edges, lists; } how[] = {
+	static const struct { const char *text; uint8_t shift; bool edges, lists; } config[] = {
 		{ "edges, N = 4", 4, true, false }, { "edges, N = 2", 2, true, false }, { "edges and lists", 4, true, true },
 		{ "lists", 4, false, true },
 	};
@@ -217,24 +224,24 @@ static void figure_8(struct graphpeg *x)
 	EACH(x, g, a) {
 		struct graphpeg_want ideal = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS), w;
 
-		ideal.how.peg.free = true;
+		ideal.config.peg.free = true;
 		for (i = 0; i < 4; i++) {
 			bool named = !strcmp(x->r->symbol[g], "KRON") && a == LAB_PG_STCON;
 			double q;
 
 			w = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS);
-			w.how.peg.shift = how[i].shift;
-			w.how.peg.balance_edges = how[i].edges;
-			w.how.peg.balance_lists = how[i].lists;
+			w.config.peg.shift = config[i].shift;
+			w.config.peg.balance_edges = config[i].edges;
+			w.config.peg.balance_lists = config[i].lists;
 			q = faster(x, &w, &ideal);
 			mean_add(&mean[i], q);
 			row(x, 8, lab_run_label(x->r, g), named && i % 3 == 0 ? LAB_COUNT_RULE : LAB_OPEN_RULE,
 			    named && i == 0 ? 1.0103 : named && i == 3 ? 0.1733 : NAN, q, "%s: %s against ideal",
-			    lab_pg_algorithm_name(a), how[i].text);
+			    lab_pg_algorithm_name(a), config[i].text);
 		}
 	}
 	for (i = 0; i < 4; i++)
-		row(x, 8, "mean", LAB_OPEN_RULE, NAN, exp(mean[i].log_sum / mean[i].n), "%s against ideal", how[i].text);
+		row(x, 8, "mean", LAB_OPEN_RULE, NAN, exp(mean[i].log_sum / mean[i].n), "%s against ideal", config[i].text);
 }
 
 static void figure_9(struct graphpeg *x)
@@ -252,7 +259,9 @@ static void figure_9(struct graphpeg *x)
 	}
 }
 
-/* Of an edge, as runs are cut short after different ones; or of a cycle, without what the chip takes doing nothing. */
+/*
+ * Per edge, since runs stop after different numbers of edges; or per cycle, without static power.
+ */
 static struct lab_energy energy_of(const struct graphpeg *x, const struct graphpeg_outcome *o, bool dynamic_power)
 {
 	double by = dynamic_power ? (double)o->r.cycles : (double)o->r.edges;
@@ -329,13 +338,13 @@ static void figure_10(struct graphpeg *x)
 		row(x, 10, label, LAB_OPEN_RULE, NAN, with->requests / gunrock->requests, "%s: memory requests an edge, of Gunrock's",
 		    name);
 		w = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL);
-		w.how.push_only = true;
+		w.config.push_only = true;
 		if (a < LAB_PG_GC && a != LAB_PG_SSSP && graphpeg_outcome(x, &w)->r.whole && with->r.pulled)
 			row(x, 10, label, LAB_OPEN_RULE, NAN, (double)graphpeg_outcome(x, &w)->r.cycles / (double)with->r.cycles,
 			    "%s: time by push alone over push and pull", name);
 		for (i = 0; i < 3; i++) {
 			w = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL);
-			w.how.peg.list_bytes = shared[i].bytes - w.how.peg.edge_bytes;
+			w.config.peg.list_bytes = shared[i].bytes - w.config.peg.edge_bytes;
 			mean_add(&less[i], faster(x, &w, &peg));
 			row(x, 10, label, LAB_OPEN_RULE, NAN, faster(x, &w, &peg), "%s: %u KB of shared memory against all", name,
 			    shared[i].bytes >> 10);
@@ -346,13 +355,13 @@ static void figure_10(struct graphpeg *x)
 		row(x, 10, "least", LAB_SPEEDUP_RULE, over[i].least, mean[i].least, "PEG over %s", over[i].text);
 		row(x, 10, "most", LAB_SPEEDUP_RULE, over[i].most, mean[i].most, "PEG over %s", over[i].text);
 	}
-	for (i = 0; i < 3; i++)		/* pull looks at more edges: a rate of edges is not a time */
+	for (i = 0; i < 3; i++)		/* pull visits more edges: a rate of edges is not a time */
 		if (to_the_end[i].n)
 			row(x, 10, "mean", LAB_OPEN_RULE, NAN, to_the_end[i].sum / to_the_end[i].n,
 			    "PEG over %s, time of %u that ended", over[i].text, to_the_end[i].n);
 	row(x, 10, "mean", LAB_OPEN_RULE, 0.125, instructions.sum / instructions.n, "instructions an edge, of Gunrock's");
 	row(x, 10, "mean", LAB_COUNT_RULE, 1 - 0.2739, requests.sum / requests.n, "memory requests an edge, of Gunrock's");
-	for (i = 0; i < 3; i++)		/* effects under 10% are judged by their order */
+	for (i = 0; i < 3; i++)		/* effects below 10% are judged by their order */
 		row(x, 10, "mean", LAB_OPEN_RULE, shared[i].paper, less[i].sum / less[i].n, "%u KB of shared memory against all",
 		    shared[i].bytes >> 10);
 }
@@ -413,11 +422,11 @@ static int set_build(struct graphpeg *x, const char *assignment, struct gtu_erro
 			break;
 	if (i == sizeof(keys) / sizeof(keys[0]))
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"'%.60s': of PEG can be set peg.entries, peg.edge_bytes, peg.list_bytes, peg.interval, peg.floor and peg.blocks",
+				"unknown key in '%.60s'; PEG has the keys peg.entries, peg.edge_bytes, peg.list_bytes, peg.interval, peg.floor and peg.blocks",
 				assignment);
 	v = strtoull(equals + 1, &end, 10);
 	if (end == equals + 1 || *end || !v || v > keys[i].most)
-		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': a whole number of 1 to %u", assignment, keys[i].most);
+		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from 1 to %u", assignment, keys[i].most);
 	*keys[i].value = (uint32_t)v;
 	return 0;
 }
@@ -432,7 +441,7 @@ static int begin(struct graphpeg *x, struct gtu_error *err)
 	for (i = 0; i < r->sets && !rc; i++)
 		if (!strncmp(r->set[i], "peg.", 4))
 			rc = set_build(x, r->set[i], err);
-	rc = rc ? rc : lab_run_begin(r, "graphpeg", "peg.", siblings, SIBLINGS, err);
+	rc = rc ? rc : lab_run_begin(r, "graphpeg", "peg.", standins, STANDINS, err);
 	if (rc)
 		return rc;
 	why = lab_peg_check(&r->m, &x->build);
@@ -453,7 +462,7 @@ int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err)
 		figures(&x);
 		x.outcome = calloc(x.wants + 1, sizeof(*x.outcome));
 		if (x.no_memory || !x.outcome)
-			rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u runs", x.wants);
+			rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u runs", x.wants);
 	}
 	rc = rc ? rc : lab_jobs(x.wants, "run", graphpeg_run, &x, r->progress, err);
 	if (!rc) {

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Between lab_graphpeg.c, what its figures need and say, and lab_graphpeg_runs.c, the runs and what they have to compute. */
+/* Shared by lab_graphpeg.c (figures) and lab_graphpeg_runs.c (runs and their verification). */
 #ifndef GTU_LAB_GRAPHPEG_H
 #define GTU_LAB_GRAPHPEG_H
 
 #include "firmware-model/lab/kernels/peg_graph.h"
 #include "lab_run.h"
 
-#define PAPER_SCALE 20			/* at which siblings have the papers' vertices */
-#define PARAMETERS  4000000u		/* edges after which figures 7 and 8 and tables 4 and 5 stop; figures 2, 9, 10, 11 */
+#define PAPER_SCALE 20 /* scale at which stand-in graphs have the papers' number of vertices */
+/* edges after which runs stop: of figures 7, 8 and tables 4, 5; of figures 2, 9, 10, 11 */
+#define PARAMETERS  4000000u
 #define OVERALL	    40000000u
 
-/* A graph as the kernels take it, and what they have to compute. */
+/* A graph as the kernels take it, and its reference results. */
 struct graphpeg_subject {
-	struct gtu_graph graph, *both;	/* both: where the input is directed */
+	struct gtu_graph graph, *both;	/* both: symmetrized input, if that is directed */
 	uint32_t *col, *weight, source, target;
 	uint64_t *levels, *distances, *shares, *cores;
 };
 
 struct graphpeg_want {
-	struct lab_pg_how how;
+	struct lab_pg_config config;
 	uint32_t graph, sms;		/* sms 0: the machine's */
 };
 struct graphpeg_outcome {
-	double rate;			/* edges a second */
-	double balancing, instructions, requests; /* of the cycles; an edge */
+	double rate;			/* edges per second */
+	double balancing, instructions, requests; /* share of the cycles; per edge */
 	uint64_t warp_instructions;
 	struct lab_pg_result r;		/* without its arrays */
 };
 struct graphpeg {
 	struct lab_run *r;
-	struct lab_peg_build build;	/* the published one, and what --set says */
+	struct lab_peg_build build;	/* the published build, modified by --set */
 	uint32_t blocks;
 	struct graphpeg_subject subject[LAB_RUN_GRAPHS];
 	struct graphpeg_want *want;
@@ -38,15 +39,15 @@ struct graphpeg {
 	bool planned, no_memory;
 };
 
-/* Noted the first time; what it gave the second, when all runs were made. */
+/* Plans the run the first time; returns its result after all runs. */
 const struct graphpeg_outcome *graphpeg_outcome(struct graphpeg *x, const struct graphpeg_want *w);
-/* An algorithm over a graph; siblings that are smaller than the paper's graphs stop after so many times fewer edges. */
+/* A run of an algorithm on a graph. On stand-in graphs, the edge limit is scaled with the graph. */
 struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigned algorithm, unsigned strategy, uint64_t edges);
-/* Job @i: that run, checked against the reference. */
+/* Job @i: one run, verified against the reference. */
 int graphpeg_run(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err);
-/* Both ways, 4 bytes an edge, weights of 1 to 64 the same both ways unless it has u32 ones. */
+/* Symmetrize, with 4-byte edges. Without u32 weights, weights are 1 to 64, equal both ways. */
 int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, struct gtu_error *err);
-/* Job @i of 4 a graph: what it gives by the reference. */
+/* Job @i of 4 per graph: a reference result. */
 int graphpeg_expect(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err);
 void graphpeg_free(struct graphpeg *x);
 

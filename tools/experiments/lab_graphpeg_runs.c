@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Runs and verifies the simulations of GraphPEG's experiment. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +10,18 @@
 
 #define WORKLIST    (48u << 10)
 
-/* ---- Runs ---------------------------------------------------------------------------------------- */
+/*
+ * ---- Runs --------------------------------------------------------------------------------------
+ */
 
 static bool same(const struct graphpeg_want *a, const struct graphpeg_want *b)
 {
-	const struct lab_peg_build *p = &a->how.peg, *q = &b->how.peg;
+	const struct lab_peg_build *p = &a->config.peg, *q = &b->config.peg;
 
-	if (a->graph != b->graph || a->sms != b->sms || a->how.algorithm != b->how.algorithm || a->how.strategy != b->how.strategy ||
-	    a->how.edges != b->how.edges || a->how.push_only != b->how.push_only)
+	if (a->graph != b->graph || a->sms != b->sms || a->config.algorithm != b->config.algorithm || a->config.strategy != b->config.strategy ||
+	    a->config.edges != b->config.edges || a->config.push_only != b->config.push_only)
 		return false;
-	return a->how.strategy != LAB_PG_PEG ||
+	return a->config.strategy != LAB_PG_PEG ||
 	       (p->entries == q->entries && p->edge_bytes == q->edge_bytes && p->list_bytes == q->list_bytes && p->shift == q->shift &&
 		p->balance_edges == q->balance_edges && p->balance_lists == q->balance_lists && p->free == q->free);
 }
@@ -51,16 +54,16 @@ struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigne
 	struct graphpeg_want w = { .graph = g };
 	double smaller = r->files ? 1 : exp2((double)r->scale - PAPER_SCALE);
 
-	w.how = (struct lab_pg_how){
+	w.config = (struct lab_pg_config){
 		.algorithm = algorithm, .strategy = strategy, .edges = (uint64_t)((double)edges * smaller) + 1, .peg = x->build,
 		.peg_blocks = x->blocks, .worklist_bytes = WORKLIST, .scale_free = !strcmp(r->symbol[g], "COP"),
 	};
 	if (edges == PARAMETERS && algorithm >= LAB_PG_GC)
-		w.how.edges = 1;	/* "only the first iteration was simulated" */
+		w.config.edges = 1;	/* "only the first iteration was simulated" */
 	return w;
 }
 
-/* What was computed until it was cut short. */
+/* Verify the partial result of a run that was stopped. */
 static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *w, const struct lab_pg_result *r, struct gtu_error *err)
 {
 	const struct gtu_graph *g = &s->graph;
@@ -69,7 +72,7 @@ static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *
 	bool bad;
 
 	for (v = 0; v < g->n; v++) {
-		switch (w->how.algorithm) {
+		switch (w->config.algorithm) {
 		case LAB_PG_BFS:
 		case LAB_PG_BC:
 			bad = value[v] != (uint32_t)s->levels[v] && (value[v] != UINT32_MAX || s->levels[v] < r->iterations);
@@ -80,7 +83,7 @@ static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *
 		case LAB_PG_KC:
 			bad = value[v] < s->cores[v];
 			break;
-		case LAB_PG_GC:		/* those that have had their round are coloured */
+		case LAB_PG_GC:		/* vertices of past rounds are coloured */
 			for (bad = false, e = g->row[v]; e < g->row[v + 1] && value[v] < r->iterations; e++)
 				bad |= value[s->col[e]] == value[v] && s->col[e] != v;
 			break;
@@ -89,7 +92,7 @@ static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *
 		}
 		if (bad)
 			return gtu_fail(err, GTU_ERR_VERIFY, "%s, %s on %s: vertex %llu has %u after %llu iterations",
-					lab_pg_algorithm_name(w->how.algorithm), lab_pg_strategy_name(w->how.strategy), g->name,
+					lab_pg_algorithm_name(w->config.algorithm), lab_pg_strategy_name(w->config.strategy), g->name,
 					(unsigned long long)v, value[v], (unsigned long long)r->iterations);
 	}
 	return 0;
@@ -98,12 +101,12 @@ static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *
 static int verify(const struct graphpeg_subject *s, const struct graphpeg_want *w, const struct lab_pg_result *r, struct gtu_error *err)
 {
 	const struct gtu_graph *g = &s->graph;
-	const char *by = lab_pg_strategy_name(w->how.strategy);
+	const char *by = lab_pg_strategy_name(w->config.strategy);
 	int rc;
 
 	if (!r->whole)
 		return so_far(s, w, r, err);
-	switch (w->how.algorithm) {
+	switch (w->config.algorithm) {
 	case LAB_PG_BFS:
 		return lab_expect_same(g, LAB_LEVELS, s->levels, r->value, err);
 	case LAB_PG_SSSP:
@@ -137,13 +140,13 @@ int graphpeg_run(void *ctx, unsigned i, const struct gtu_progress *progress, str
 	int rc;
 
 	m.sms = w->sms ? w->sms : m.sms;
-	w->how.graph = &s->graph;
-	w->how.source = s->source;
-	w->how.target = s->target;
+	w->config.graph = &s->graph;
+	w->config.source = s->source;
+	w->config.target = s->target;
 	r->value = malloc(4 * s->graph.n + 4);
 	r->score = malloc(4 * s->graph.n + 4);
-	rc = r->value && r->score ? lab_pg_run(&m, &w->how, progress, r, err) :
-	     gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results of %s", s->graph.name);
+	rc = r->value && r->score ? lab_pg_run(&m, &w->config, progress, r, err) :
+	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the results of %s", s->graph.name);
 	rc = rc ? rc : verify(s, w, r, err);
 	free(r->value);
 	free(r->score);
@@ -162,7 +165,9 @@ int graphpeg_run(void *ctx, unsigned i, const struct gtu_progress *progress, str
 	return 0;
 }
 
-/* ---- Graphs --------------------------------------------------------------------------------------- */
+/*
+ * ---- Graphs ------------------------------------------------------------------------------------
+ */
 
 int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, struct gtu_error *err)
 {
@@ -179,7 +184,7 @@ int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, str
 	s->weight = malloc(4 * g->m);
 	s->col = malloc(4 * g->m);
 	if (!s->weight || !s->col)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
 	weighted = g->weight && g->weight_type == GTU_WEIGHT_U32;
 	for (v = 0; v < g->n; v++) {
 		for (e = g->row[v]; e < g->row[v + 1]; e++) {

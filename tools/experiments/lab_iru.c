@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The experiments of iru.txt, section 6, but for area. */
+/* The experiments of IRU, section 6, except area. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 #include "lab_run.h"
 #include "lab_upc.h"
 
-struct pair {				/* of a graph and an algorithm: [0] without the IRU, [1] with it */
+struct pair { /* of a graph and an algorithm: [0] without the IRU, [1] with it */
 	struct lab_stats s[2];
 	struct lab_iru_counts c;
 };
 
-/* One number of a run; what is compared is with over without. */
+/* Measures of a run; the experiment compares with and without the IRU. */
 static double l1_accesses(const struct pair *p, unsigned with)
 {
 	double n = 0;
@@ -27,7 +27,7 @@ static double l1_accesses(const struct pair *p, unsigned with)
 	return n;
 }
 
-/* Requests, as GPGPU-Sim 3.2 counts them, which has no sectors; those of the IRU's prefetcher are among them. */
+/* Requests, as counted by GPGPU-Sim 3.2, which has no sectors; includes the IRU's prefetches. */
 static double l2_accesses(const struct pair *p, unsigned with)
 {
 	const struct lab_stats *s = &p->s[with];
@@ -46,7 +46,7 @@ static double dram(const struct pair *p, unsigned with)
 	return (double)(p->s[with].dram_reads + p->s[with].dram_writes);
 }
 
-/* A load_iru() is an instruction of one request. */
+/* A load_iru() counts as an instruction with one request. */
 static double accesses_each(const struct pair *p, unsigned with)
 {
 	const struct lab_stats *s = &p->s[with];
@@ -60,13 +60,16 @@ static double accesses_each(const struct pair *p, unsigned with)
 	return sent / instructions;
 }
 
-/* Cycles in kernels: launches take the same with the unit and without (settled: the paper does not say). */
+/*
+ * Cycles in kernels, without launches, which take equal time with and without the unit (our
+ * choice).
+ */
 static double in_kernels(const struct lab_run *r, const struct pair *p, unsigned with)
 {
 	return (double)(p->s[with].cycles - p->s[with].launches * r->m.launch_latency);
 }
 
-/* The published build, changed by --set iru.KEY=NUMBER, and near-far's step in hundredths of Davidson's. */
+/* The published build with --set iru.KEY=NUMBER, and the near-far step in percent of Davidson's. */
 struct build {
 	struct iru_shape shape;
 	uint64_t timeout, step;
@@ -86,11 +89,11 @@ static int set_build(struct build *b, const char *assignment, struct gtu_error *
 			break;
 	if (i == 6)
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"'%.60s': of the IRU can be set iru.prefetch, iru.timeout, iru.step (percent), iru.ring_depth, iru.queue_depth and iru.sets_log2",
+				"unknown key in '%.60s'; the IRU has the keys iru.prefetch, iru.timeout, iru.step (percent), iru.ring_depth, iru.queue_depth and iru.sets_log2",
 				assignment);
 	v = strtoull(equals + 1, &end, 10);
 	if (end == equals + 1 || *end || !v || v > 1000000000 || (i > 2 && v > UINT16_MAX) || (!i && v > UINT16_MAX))
-		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': a whole number of 1 to %d", assignment, i == 1 || i == 2 ? 1000000000 : UINT16_MAX);
+		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from 1 to %d", assignment, i == 1 || i == 2 ? 1000000000 : UINT16_MAX);
 	switch (i) {
 	case 0: b->shape.prefetch = (uint16_t)v; break;
 	case 1: b->timeout = v; break;
@@ -103,7 +106,7 @@ static int set_build(struct build *b, const char *assignment, struct gtu_error *
 }
 
 struct subject {
-	struct gtu_graph graph;		/* with 4 bytes an edge, and weights */
+	struct gtu_graph graph;		/* with 4-byte edges and weights */
 	uint32_t *weight, *col;
 	struct pair pair[LAB_IRU_ALGORITHMS];
 };
@@ -112,10 +115,10 @@ struct state {
 	struct lab_run *r;
 	struct build build;
 	struct subject *subject;
-	unsigned algorithm[LAB_IRU_ALGORITHMS], algorithms; /* those asked for */
+	unsigned algorithm[LAB_IRU_ALGORITHMS], algorithms; /* requested algorithms */
 };
 
-/* Job @i: a graph, an algorithm, without the IRU or with it. */
+/* Job @i: a graph and an algorithm, with or without the IRU. */
 static int run_one(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
 {
 	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
@@ -123,16 +126,16 @@ static int run_one(void *ctx, unsigned i, const struct gtu_progress *progress, s
 	unsigned with = i % 2, algorithm = st->algorithm[i / 2 % st->algorithms];
 	struct subject *s = &st->subject[i / (2 * st->algorithms)];
 	const struct gtu_graph *g = &s->graph;
-	struct lab_iru_how how = { .algorithm = algorithm, .graph = g, .source = lab_source(g, 0), .iterations = 1,
+	struct lab_iru_config config = { .algorithm = algorithm, .graph = g, .source = lab_source(g, 0), .iterations = 1,
 				   .frontier = true, .iru = with, .shape = st->build.shape, .timeout = st->build.timeout,
 				   .step = (double)st->build.step / 100 };
-	uint64_t *expected = lab_expect(g, what[algorithm], how.source, how.iterations, err);
+	uint64_t *expected = lab_expect(g, what[algorithm], config.source, config.iterations, err);
 	uint32_t *result = malloc(4 * g->n + 4);
 	int rc = expected ? 0 : err->code;
 
 	if (!rc && !result)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
-	rc = rc ? rc : lab_iru_run(&st->r->m, &how, progress, result, &s->pair[algorithm].s[with],
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
+	rc = rc ? rc : lab_iru_run(&st->r->m, &config, progress, result, &s->pair[algorithm].s[with],
 				   with ? &s->pair[algorithm].c : NULL, err);
 	rc = rc ? rc : lab_expect_same(g, what[algorithm], expected, result, err);
 	free(expected);
@@ -156,11 +159,11 @@ static const struct measure {
 };
 #define MEASURES (sizeof(measures) / sizeof(measures[0]))
 
-/* Over all graphs. */
+/* Sums over all graphs. */
 struct sums {
 	struct lab_energy_rows energy[LAB_IRU_ALGORITHMS];
 	double of[MEASURES], each[2], filtered[LAB_IRU_ALGORITHMS], speed[LAB_IRU_ALGORITHMS], issued;
-	unsigned n, runs;		/* graphs; of these and the algorithms */
+	unsigned n, runs;		/* graphs; pairs of graph and algorithm */
 };
 
 /* Energy with the IRU over energy without. */
@@ -222,7 +225,7 @@ static void rows_of(struct lab_run *r, unsigned g, unsigned a, const struct pair
 	}
 }
 
-/* The published means over all algorithms stand beside ours only where all were run. */
+/* The published means over all algorithms are shown only if all were run. */
 static void means(const struct state *st, const struct sums *sum)
 {
 	static const double speed[] = { 1.16, 1.14, 1.40 }, energy[] = { 0.83, 0.95, 0.85 };
@@ -259,7 +262,8 @@ static void means(const struct state *st, const struct sums *sum)
 			lab_table_add(t, 16, "mean", LAB_SPEEDUP_RULE, speed[i], exp(sum->speed[i] / n), "%s: speed-up in kernels",
 				      lab_iru_algorithm_name(i));
 	}
-	if (lab_run_wants(r, 16)) {	/* the published 1.33 is no mean of its parts; the machine was calibrated on 13.5% */
+	/* the published 1.33 is not a mean of its parts; the machine is calibrated on 13.5% */
+	if (lab_run_wants(r, 16)) {
 		lab_table_add(t, 16, "mean", LAB_OPEN_RULE, whole ? 1.33 : NAN, exp(log_all / all), "speed-up in kernels");
 		if (whole)
 			lab_table_add(t, 16, "rank order", LAB_RANK_RULE, 1, lab_spearman(speed, sum->speed, LAB_IRU_ALGORITHMS),
@@ -306,11 +310,11 @@ int lab_run_iru(struct lab_run *r, struct gtu_error *err)
 	for (g = 0; g < r->sets && !rc; g++)
 		if (!strncmp(r->set[g], "iru.", 4))
 			rc = set_build(&st.build, r->set[g], err);
-	rc = rc ? rc : lab_run_begin(r, "gtx980", "iru.", lab_upc_siblings, LAB_UPC_SIBLINGS, err);
+	rc = rc ? rc : lab_run_begin(r, "gtx980", "iru.", lab_upc_standins, LAB_UPC_STANDINS, err);
 	if (rc)
 		return rc;
 	st.subject = calloc(r->graphs, sizeof(*st.subject));
-	rc = st.subject ? run_all(&st, err) : gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u graphs", r->graphs);
+	rc = st.subject ? run_all(&st, err) : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u graphs", r->graphs);
 	for (g = 0; g < r->graphs && st.subject; g++) {
 		free(st.subject[g].weight);
 		free(st.subject[g].col);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Runs independent simulations on all CPUs. */
 #include "lab_jobs.h"
 
 #include <pthread.h>
@@ -13,11 +14,11 @@ struct jobs {
 	unsigned n, done;
 	const struct gtu_progress *progress;
 	struct gtu_error *err;
-	pthread_mutex_t lock;		/* of @done, @err, @progress */
+	pthread_mutex_t lock;		/* protects @done, @err, @progress */
 	atomic_int rc;
 };
 
-/* What the jobs' own ticks are for here is to hear of an end; the bar counts jobs. */
+/* Progress of a job: polls for interruption; the progress bar counts jobs. */
 static int tick(void *user, const char *what, uint64_t done, uint64_t total)
 {
 	struct jobs *j = user;

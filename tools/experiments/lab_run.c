@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* gtu lab run: options, machine and graphs of an experiment, and its reports. */
 #include "lab_run.h"
 
 #include <errno.h>
@@ -15,9 +16,9 @@
 static const struct experiment {
 	const char *name, *text;
 	int (*run)(struct lab_run *r, struct gtu_error *err);
-	uint64_t figures;		/* bits, of figures and LAB_TABLE() */
+	uint64_t figures;		/* bits: figures and LAB_TABLE() */
 	unsigned scale;
-	bool algorithms;		/* --algorithm: its rows are of one at a time */
+	bool algorithms;		/* --algorithm is supported */
 } experiments[] = {
 	{ "emogi", "edge list over the link or in unified memory: figures 3 to 13, table 2", lab_run_emogi,
 	  0x7ff << 3 | 1ull << LAB_TABLE(2), 14, false },
@@ -34,9 +35,9 @@ static const struct experiment {
 };
 #define EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
 
-/* --device: the one that a real GPU runs. */
+/* --device: the experiment on a real GPU. */
 static const struct experiment on_gpu = {
-	"emogi", "what a GPU on its link gives of it", lab_run_emogi_gpu,
+	"emogi", "on a real GPU and its link", lab_run_emogi_gpu,
 	1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12, 16, false
 };
 
@@ -75,11 +76,11 @@ int lab_run_algorithms(const struct lab_run *r, const char *name(unsigned), unsi
 			number[(*count)++] = i;
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s %s", i ? "," : "", name(i));
 	}
-	return *count ? 0 : gtu_fail(err, GTU_ERR_USAGE, "no algorithm here is called '%.40s'; there are%s", r->algorithm, known);
+	return *count ? 0 : gtu_fail(err, GTU_ERR_USAGE, "unknown algorithm '%.40s'; use one of%s", r->algorithm, known);
 }
 
-int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, const struct lab_sibling *sibling,
-		  unsigned siblings, struct gtu_error *err)
+int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, const struct lab_standin *standin,
+		  unsigned standins, struct gtu_error *err)
 {
 	struct gtu_generate_options o;
 	unsigned i;
@@ -90,15 +91,15 @@ int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, cons
 			rc = lab_machine_set(&r->m, r->set[i], err);
 	for (i = 0; i < r->files && !rc; i++)
 		rc = add_file(r, r->file[i], err);
-	for (i = 0; i < siblings && !r->files && !rc; i++) {
-		o = sibling[i].how;
-		o.n = (uint64_t)(sibling[i].vertices * (double)(1ull << r->scale));
+	for (i = 0; i < standins && !r->files && !rc; i++) {
+		o = standin[i].options;
+		o.n = (uint64_t)(standin[i].vertices * (double)(1ull << r->scale));
 		o.scale = (uint32_t)lround(log2((double)o.n));
 		o.seed = 1;
-		if (sibling[i].density)
-			o.degree *= exp2((double)r->scale - sibling[i].density);
+		if (standin[i].density)
+			o.degree *= exp2((double)r->scale - standin[i].density);
 		rc = gtu_graph_generate(&o, r->progress, &r->graph[r->graphs], err);
-		r->symbol[r->graphs] = sibling[i].symbol;
+		r->symbol[r->graphs] = standin[i].symbol;
 		r->graphs += !rc;
 	}
 	return rc;
@@ -111,24 +112,24 @@ static void print_report(const struct lab_run *r)
 	printf("machine %s\n", r->m.name);
 	for (g = 0; g < r->graphs; g++)
 		printf("graph   %-12s %s%s (%" PRIu64 " vertices, %" PRIu64 " edges)\n", lab_run_label(r, g),
-		       *r->symbol[g] ? "in its place: " : "", r->graph[g]->name, r->graph[g]->n, r->graph[g]->m);
+		       *r->symbol[g] ? "stand-in: " : "", r->graph[g]->name, r->graph[g]->n, r->graph[g]->m);
 	putchar('\n');
 	if (r->sweep) {
 		lab_sweep_print(r->sweep);
-		printf("\n%" PRIu64 " results were equal to the reference's; %.1f M warp instructions were simulated.\n", r->checked,
+		printf("\n%" PRIu64 " results equal the reference's; %.1f M warp instructions simulated.\n", r->checked,
 		       (double)r->instructions / 1e6);
 		return;
 	}
 	lab_table_print(&r->table);
-	printf("\nCounts are to be within 15%% of the paper's; speed-ups on its side of 1 and within a third of its logarithm.\n"
-	       "Rank order (Spearman's) is to be 0.8 or more.\n"
-	       "%" PRIu64 " results were equal to the reference's; %.1f M warp instructions were simulated.\n", r->checked,
+	printf("\nCriteria: counts within 15%% of the paper's; speed-ups on its side of 1, their logarithm within a third;\n"
+	       "rank order (Spearman's) at least 0.8.\n"
+	       "%" PRIu64 " results equal the reference's; %.1f M warp instructions simulated.\n", r->checked,
 	       (double)r->instructions / 1e6);
 }
 
 struct subject {
 	const struct lab_run *r;
-	const char *name;		/* of the experiment */
+	const char *name;		/* experiment name */
 };
 
 static void put_json(const struct lab_run *r, const char *name, struct json *j)
@@ -199,8 +200,8 @@ static int write_plot(const struct lab_run *r, const char *name, struct gtu_erro
 	rc = whole_file_open(&w, r->plot, err);
 	if (rc)
 		return rc;
-	snprintf(head, sizeof(head), "%s on machine %s, %s", name, r->m.name, r->files ? "graphs of the user's" :
-		 "over siblings of the paper's graphs");
+	snprintf(head, sizeof(head), "%s on machine %s, %s", name, r->m.name, r->files ? "on the user's graphs" :
+		 "on stand-ins for the paper's graphs");
 	errno = 0;
 	lab_plot(&r->table, head, false, w.file);
 	if (fflush(w.file) || ferror(w.file))
@@ -219,7 +220,7 @@ static int figure_known(const struct experiment *e, uint64_t figure, struct gtu_
 		if (e->figures >> i & 1)
 			snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s %s", *known ? "," : "",
 				 lab_figure_name(i).text);
-	return gtu_fail(err, GTU_ERR_USAGE, "%s has no %s%s here; it has%s", e->name, figure < LAB_TABLE(0) ? "figure " : "",
+	return gtu_fail(err, GTU_ERR_USAGE, "%s does not reproduce %s%s; it has%s", e->name, figure < LAB_TABLE(0) ? "figure " : "",
 			lab_figure_name((unsigned)figure).text, known);
 }
 
@@ -230,7 +231,7 @@ static int run_table(struct lab_run *r, const struct experiment *e, struct gtu_e
 	lab_table_rank(&r->table);
 	lab_table_sort(&r->table);
 	if (!rc && r->table.no_memory)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the table");
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the table");
 	if (!rc && !r->table.rows)
 		rc = gtu_fail(err, GTU_ERR_USAGE, "%s%s has no row over these graphs and algorithms: leave out --figure, --table "
 			      "or --algorithm", r->figure && r->figure < LAB_TABLE(0) ? "figure " : "",
@@ -244,7 +245,7 @@ static void close_graphs(struct lab_run *r)
 		gtu_graph_close(r->graph[--r->graphs]);
 }
 
-/* A run for each value. Graphs and machine that are named in the report are those of the first. */
+/* Run once per value. The report names the graphs and the machine of the first run. */
 static int run_sweep(struct lab_run *r, const struct experiment *e, struct gtu_error *err)
 {
 	const char **set = malloc((r->sets + 1) * sizeof(*set));
@@ -253,7 +254,7 @@ static int run_sweep(struct lab_run *r, const struct experiment *e, struct gtu_e
 	int rc = 0;
 
 	if (!set)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for --sweep");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for --sweep");
 	for (i = 0; i < r->sets; i++)
 		set[i] = r->set[i];
 	for (i = 0; i < r->sweep->values && !rc; i++) {
@@ -279,7 +280,7 @@ static int run_sweep(struct lab_run *r, const struct experiment *e, struct gtu_e
 	return rc;
 }
 
-/* Everything that was asked for, of what there is. */
+/* Write and print all requested reports. */
 static int put_all(const struct lab_run *r, const char *name, struct gtu_error *err)
 {
 	int rc = r->json ? write_report(r, name, err) : 0;
@@ -302,13 +303,13 @@ int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *er
 		if (!strcmp(experiments[i].name, name))
 			e = &experiments[i];
 	if (!e)
-		return gtu_fail(err, GTU_ERR_USAGE, "no experiment is called '%.40s'; 'gtu lab list' has them", name);
+		return gtu_fail(err, GTU_ERR_USAGE, "unknown experiment '%.40s'; 'gtu lab list' shows all", name);
 	if (r->device && strcmp(e->name, on_gpu.name))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s runs in the laboratory alone: --device is for emogi", e->name);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s runs only in the laboratory: --device is for emogi", e->name);
 	if (r->device)
 		e = &on_gpu;
 	if (r->algorithm && !e->algorithms)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s sets its algorithms side by side: --algorithm is for iru and scu", e->name);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s compares its algorithms: --algorithm is for iru and scu", e->name);
 	if (!r->scale)
 		r->scale = e->scale;
 	rc = figure_known(e, r->figure, err);
@@ -319,7 +320,7 @@ int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *er
 	if (!rc) {
 		rc = r->sweep ? run_sweep(r, e, err) : run_table(r, e, err);
 		cli_clear_bar();
-		/* values of a sweep that were run before one that cannot be are not lost */
+		/* if a value of a sweep fails, report the values before it */
 		if (!rc)
 			rc = put_all(r, e->name, err);
 		else if (r->sweep && r->sweep->done)

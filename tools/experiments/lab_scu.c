@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The experiments of scu.txt, section 6, and figure 1; not its area. */
+/* The experiments of SCU, section 6, and figure 1; no area. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +11,17 @@
 #include "lab_upc.h"
 
 #define MACHINES	2u
-/* Beside lab_scu_way: the SCU with as many requests in flight as its buffers have entries. */
-#define WIDE		LAB_SCU_WAYS
+/* An extra column: the SCU with as many requests in flight as its buffers have entries. */
+#define WIDE		LAB_SCU_VARIANTS
 #define ALL		((1u << LAB_IRU_ALGORITHMS) - 1)
-#define COLUMNS		(LAB_SCU_WAYS + 1u)
+#define COLUMNS		(LAB_SCU_VARIANTS + 1u)
 
-/* The published builds (scu.txt, tables 1 and 2; lines of the tables as settled). */
+/* The published builds (SCU, tables 1 and 2; the tables' lines are our choice). */
 static const struct build {
 	const char *machine;
 	uint32_t width, bfs_lines, sssp_lines, group_lines;
-	double speed, energy[LAB_IRU_ALGORITHMS + 1]; /* as published: speed-up over all; energy by algorithm, then over all */
+	/* as published: speed-up over all; energy by algorithm, then over all */
+	double speed, energy[LAB_IRU_ALGORITHMS + 1];
 } builds[MACHINES] = {
 	{ "gtx980", 4, 1 << 18, 1 << 17, 1 << 15, 1.37, { 12.3, 11, 4.65, 6.55 } },
 	{ "tx1", 1, 1 << 15, 1 << 14, 1 << 12, 2.32, { 5.35, 4.54, 1.5, 3.24 } },
@@ -30,9 +31,9 @@ struct key {
 	const char *name;
 	size_t at;
 };
-/* What --set scu.KEY=NUMBER changes, of both machines. */
+/* Keys of --set scu.KEY=NUMBER, for both machines. */
 static const struct key keys[] = {
-#define KEY(name, field) { name, offsetof(struct lab_scu_how, field) }
+#define KEY(name, field) { name, offsetof(struct lab_scu_config, field) }
 	KEY("width", shape.width), KEY("merge", shape.merge), KEY("in_flight", shape.in_flight),
 	KEY("vector_bytes", shape.vector_bytes), KEY("fifo_bytes", shape.fifo_bytes), KEY("hash_bytes", shape.hash_bytes),
 	KEY("entry_bytes", shape.entry_bytes), KEY("bfs_lines", bfs_lines), KEY("sssp_lines", sssp_lines),
@@ -45,12 +46,12 @@ struct experiment {
 	struct lab_run *r;
 	unsigned machines;
 	struct lab_machine m[MACHINES];
-	const struct build *build[MACHINES]; /* whose published figures the machine is compared with; NULL: none */
-	struct lab_scu_how how[MACHINES];
+	const struct build *build[MACHINES]; /* published figures to compare with; NULL: none */
+	struct lab_scu_config config[MACHINES];
 	struct gtu_graph graph[LAB_RUN_GRAPHS];
 	uint32_t *weight[LAB_RUN_GRAPHS], *col[LAB_RUN_GRAPHS];
 	uint64_t *expected[LAB_RUN_GRAPHS][LAB_IRU_ALGORITHMS];
-	unsigned algorithms;		/* asked for, as bits */
+	unsigned algorithms;		/* requested ones, as bits */
 	struct lab_scu_result *result;	/* [machine][graph][algorithm][column] */
 };
 
@@ -59,15 +60,17 @@ static struct lab_scu_result *result_of(const struct experiment *e, unsigned m, 
 	return &e->result[((m * e->r->graphs + g) * LAB_IRU_ALGORITHMS + a) * COLUMNS + c];
 }
 
-/* The most that the algorithm uses of the SCU. */
-static unsigned best_way(unsigned algorithm)
+/* The variant with most SCU features for the algorithm. */
+static unsigned best_variant(unsigned algorithm)
 {
 	return algorithm == LAB_IRU_BFS ? LAB_SCU_FILTERED : algorithm == LAB_IRU_SSSP ? LAB_SCU_GROUPED : LAB_SCU_BASIC;
 }
 
-/* ---- What is run ---------------------------------------------------------------------------------- */
+/*
+ * ---- Runs --------------------------------------------------------------------------------------
+ */
 
-static int set_key(struct lab_scu_how *how, const char *assignment, struct gtu_error *err)
+static int set_key(struct lab_scu_config *config, const char *assignment, struct gtu_error *err)
 {
 	const char *name = assignment + strlen("scu."), *equals = strchr(name, '=');
 	size_t length = equals ? (size_t)(equals - name) : 0;
@@ -80,12 +83,12 @@ static int set_key(struct lab_scu_how *how, const char *assignment, struct gtu_e
 			break;
 	if (i == KEYS)
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"'%.60s': of the SCU can be set scu.width, merge, in_flight, vector_bytes, fifo_bytes, hash_bytes, entry_bytes, bfs_lines, sssp_lines and group_lines",
+				"unknown key in '%.60s'; the SCU has the keys scu.width, merge, in_flight, vector_bytes, fifo_bytes, hash_bytes, entry_bytes, bfs_lines, sssp_lines and group_lines",
 				assignment);
 	v = strtoul(equals + 1, &end, 10);
 	if (end == equals + 1 || *end || !v || v > 1 << 24)
-		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': a whole number of 1 to %d", assignment, 1 << 24);
-	*(uint32_t *)((char *)how + keys[i].at) = (uint32_t)v;
+		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from 1 to %d", assignment, 1 << 24);
+	*(uint32_t *)((char *)config + keys[i].at) = (uint32_t)v;
 	return 0;
 }
 
@@ -101,13 +104,13 @@ static int set_machine(struct experiment *e, unsigned i, struct gtu_error *err)
 		b = strcmp(name, builds[k].machine) ? b : &builds[k];
 	e->build[i] = b;
 	b = b ? b : &builds[0];
-	e->how[i] = (struct lab_scu_how){ .iterations = 1, .shape = lab_scu_published, .bfs_lines = b->bfs_lines,
+	e->config[i] = (struct lab_scu_config){ .iterations = 1, .shape = lab_scu_published, .bfs_lines = b->bfs_lines,
 					  .sssp_lines = b->sssp_lines, .group_lines = b->group_lines };
-	e->how[i].shape.width = b->width;
+	e->config[i].shape.width = b->width;
 	for (k = 0; k < r->sets && !rc; k++)
 		rc = strncmp(r->set[k], "scu.", 4) ? lab_machine_set(&e->m[i], r->set[k], err) :
-		     set_key(&e->how[i], r->set[k], err);
-	why = rc ? NULL : scu_pipe_check(&e->how[i].shape);
+		     set_key(&e->config[i], r->set[k], err);
+	why = rc ? NULL : scu_pipe_check(&e->config[i].shape);
 	return why ? gtu_fail(err, GTU_ERR_USAGE, "%s", why) : rc;
 }
 
@@ -115,25 +118,25 @@ static int one(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 {
 	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
 	struct experiment *e = ctx;
-	/* the largest first: both CPUs have work to the end */
+	/* largest graph first, so that all CPUs are busy until the end */
 	unsigned c = i % COLUMNS, a = i / COLUMNS % LAB_IRU_ALGORITHMS, m = i / COLUMNS / LAB_IRU_ALGORITHMS % e->machines;
 	unsigned g = e->r->graphs - 1 - i / COLUMNS / LAB_IRU_ALGORITHMS / e->machines;
-	struct lab_scu_how how = e->how[m];
+	struct lab_scu_config config = e->config[m];
 	uint32_t *values;
 	int rc;
 
-	if (!(e->algorithms >> a & 1) || (c != WIDE && !lab_scu_way_of(a, c)))
+	if (!(e->algorithms >> a & 1) || (c != WIDE && !lab_scu_has_variant(a, c)))
 		return 0;
-	how.graph = &e->graph[g];
-	how.algorithm = a;
-	how.way = c == WIDE ? best_way(a) : c;
-	how.source = lab_source(how.graph, 0);
+	config.graph = &e->graph[g];
+	config.algorithm = a;
+	config.variant = c == WIDE ? best_variant(a) : c;
+	config.source = lab_source(config.graph, 0);
 	if (c == WIDE)
-		how.shape.in_flight = how.shape.fifo_bytes / how.shape.entry_bytes;
-	values = malloc(4 * how.graph->n + 4);
-	rc = values ? lab_scu_graph_run(&e->m[m], &how, progress, values, result_of(e, m, g, a, c), err) :
-	     gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", how.graph->name);
-	rc = rc ? rc : lab_expect_same(how.graph, what[a], e->expected[g][a], values, err);
+		config.shape.in_flight = config.shape.fifo_bytes / config.shape.entry_bytes;
+	values = malloc(4 * config.graph->n + 4);
+	rc = values ? lab_scu_graph_run(&e->m[m], &config, progress, values, result_of(e, m, g, a, c), err) :
+	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", config.graph->name);
+	rc = rc ? rc : lab_expect_same(config.graph, what[a], e->expected[g][a], values, err);
 	free(values);
 	return rc;
 }
@@ -147,7 +150,7 @@ static int run_all(struct experiment *e, struct gtu_error *err)
 
 	e->result = calloc(n ? n : 1, sizeof(*e->result));
 	if (!e->result)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u results", n);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u results", n);
 	for (g = 0; g < r->graphs && !rc; g++) {
 		rc = lab_upc_prepare(r->graph[g], &e->graph[g], &e->weight[g], &e->col[g],
 				     e->algorithms >> LAB_IRU_SSSP & 1, err);
@@ -166,9 +169,11 @@ static int run_all(struct experiment *e, struct gtu_error *err)
 	return rc;
 }
 
-/* ---- What is made of it --------------------------------------------------------------------------- */
+/*
+ * ---- Rows --------------------------------------------------------------------------------------
+ */
 
-/* Cycles without launches: the GPU's, and the SCU's (settled: the paper does not say what a launch costs). */
+/* Cycles of GPU and SCU without launches (our choice: the paper gives no launch cost). */
 static double cycles(const struct lab_scu_result *x)
 {
 	return (double)(x->processing + x->compaction + x->scu.cycles);
@@ -186,7 +191,7 @@ static double accesses_each(const struct lab_stats *s)
 	return sent / instructions;
 }
 
-/* Of the peak, over the time that counts. */
+/* Share of the peak DRAM bandwidth, over the measured time. */
 static double bandwidth(const struct lab_machine *m, const struct lab_scu_result *x)
 {
 	double bytes = (double)LAB_SECTOR * (double)(x->gpu.dram_reads + x->gpu.dram_writes + x->scu.dram_reads + x->scu.dram_writes);
@@ -203,7 +208,7 @@ static struct lab_energy energy(const struct lab_machine *m, const struct lab_sc
 	return e;
 }
 
-/* A value of each graph, and their mean: geometric of what is a ratio of times, else arithmetic. */
+/* A value per graph and their mean: geometric for ratios of times, else arithmetic. */
 struct series {
 	struct lab_run *r;
 	unsigned figure;
@@ -231,14 +236,14 @@ static void add_mean(const struct series *s, enum lab_rule rule, double paper, c
 		lab_table_add(&s->r->table, s->figure, "mean", rule, paper, mean(s), "%s", what);
 }
 
-/* What a row of a figure shows of one machine, graph and algorithm. */
+/* Value of a row for one machine, graph and algorithm. */
 enum measure { SHARE, SPEED, SPEED_LAUNCHES, SCU_SHARE, SLOTS, FULL, WIDE_SPEED, SLOT_SPEED, BASIC_SPEED, REMOVED, LEFT,
 	       GROUPING, USED_GPU, USED_SCU, MEASURES };
 
 static double measure(const struct experiment *e, enum measure what, unsigned m, unsigned g, unsigned a)
 {
 	const struct lab_scu_result *gpu = result_of(e, m, g, a, LAB_SCU_MIXED), *split = result_of(e, m, g, a, LAB_SCU_SPLIT);
-	const struct lab_scu_result *basic = result_of(e, m, g, a, LAB_SCU_BASIC), *best = result_of(e, m, g, a, best_way(a));
+	const struct lab_scu_result *basic = result_of(e, m, g, a, LAB_SCU_BASIC), *best = result_of(e, m, g, a, best_variant(a));
 	const struct lab_scu_result *filtered = result_of(e, m, g, a, LAB_SCU_FILTERED);
 
 	switch (what) {
@@ -298,8 +303,11 @@ static const struct measured {
 	{ USED_SCU, 13, "DRAM bandwidth used, with the SCU", false, 7, LAB_OPEN_RULE, { { 0 } } },
 };
 
-/* Energy without the SCU over energy with @way (LAB_SCU_WAYS: the best), of all algorithms of @algorithms. */
-static void energy_rows(const struct experiment *e, unsigned m, unsigned figure, unsigned way, unsigned algorithms,
+/*
+ * Energy without the SCU over energy with @variant (LAB_SCU_VARIANTS: the best), for each of
+ * @algorithms.
+ */
+static void energy_rows(const struct experiment *e, unsigned m, unsigned figure, unsigned variant, unsigned algorithms,
 			const char *text)
 {
 	const struct build *b = e->build[m];
@@ -317,11 +325,11 @@ static void energy_rows(const struct experiment *e, unsigned m, unsigned figure,
 		snprintf(what, sizeof(what), "%.30s %s: %s", e->m[m].name, lab_iru_algorithm_name(a), text);
 		for (g = 0; g < r->graphs; g++) {
 			struct lab_energy x = energy(&e->m[m], result_of(e, m, g, a, LAB_SCU_MIXED));
-			struct lab_energy y = energy(&e->m[m], result_of(e, m, g, a, way == LAB_SCU_WAYS ? best_way(a) : way));
+			struct lab_energy y = energy(&e->m[m], result_of(e, m, g, a, variant == LAB_SCU_VARIANTS ? best_variant(a) : variant));
 
 			lab_energy_rows_add(&rows, r, figure, g, &e->m[m], &x, &y, what);
 		}
-		paper = !b ? NAN : way == LAB_SCU_WAYS ? b->energy[a] : 2;
+		paper = !b ? NAN : variant == LAB_SCU_VARIANTS ? b->energy[a] : 2;
 		lab_energy_rows_mean(&rows, r, figure, paper, what);
 		all.least += rows.least;
 		all.likely += rows.likely;
@@ -329,7 +337,8 @@ static void energy_rows(const struct experiment *e, unsigned m, unsigned figure,
 		all.n += rows.n;
 	}
 	snprintf(what, sizeof(what), "%.30s: %s", e->m[m].name, text);
-	if (way == LAB_SCU_WAYS && e->algorithms == ALL) /* the published means are not means of their parts */
+	/* the published means are not means of their parts */
+	if (variant == LAB_SCU_VARIANTS && e->algorithms == ALL)
 		lab_energy_rows_mean(&all, r, figure, b ? b->energy[LAB_IRU_ALGORITHMS] : NAN, what);
 }
 
@@ -356,10 +365,11 @@ static void rows_of(const struct experiment *e, unsigned m)
 			all += x->what == SPEED ? s.sum / s.n / LAB_IRU_ALGORITHMS : 0;
 		}
 	}
-	if (lab_run_wants(r, 10) && e->algorithms == ALL) /* the published mean is not one of its parts */
+	/* the published mean is not a mean of its parts */
+	if (lab_run_wants(r, 10) && e->algorithms == ALL)
 		lab_table_add(&r->table, 10, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].speed : NAN, exp(all),
 			      "%.30s: speed-up", e->m[m].name);
-	energy_rows(e, m, 9, LAB_SCU_WAYS, 7, "energy reduction");
+	energy_rows(e, m, 9, LAB_SCU_VARIANTS, 7, "energy reduction");
 	energy_rows(e, m, 11, LAB_SCU_BASIC, 3, "energy reduction, basic SCU");
 }
 
@@ -373,7 +383,7 @@ int lab_run_scu(struct lab_run *r, struct gtu_error *err)
 		e.algorithms |= 1u << asked[i];
 	for (i = 0; i < e.machines && !rc; i++)
 		rc = set_machine(&e, i, err);
-	rc = rc ? rc : lab_run_begin(r, builds[0].machine, "scu.", lab_upc_siblings, LAB_UPC_SIBLINGS, err);
+	rc = rc ? rc : lab_run_begin(r, builds[0].machine, "scu.", lab_upc_standins, LAB_UPC_STANDINS, err);
 	rc = rc ? rc : run_all(&e, err);
 	for (i = 0; i < e.machines && !rc; i++)
 		rows_of(&e, i);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The experiments of sparseweaver.txt, sections II-B and V, but for area and what was measured on NVIDIA's GPUs. */
+/*
+ * The experiments of SparseWeaver, sections II-B and V, except area and measurements on NVIDIA
+ * GPUs.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +11,12 @@
 #include "lab_sparseweaver.h"
 
 /*
- * The papers' graphs (table III, its columns set right) have these mean degrees; a quarter of the dense ones' at --scale 15, where
- * they have some 10,000 vertices. What the paper does not give, the skew, is settled: exponents fall from the web
- * crawl and the collaboration network, whose greatest degrees are near the mean, to Wikipedia; that of bh is chosen by figure
- * 2a, which is of software mappings alone.
+ * The papers' graphs (table III, columns corrected) have these mean degrees; dense ones a quarter
+ * at --scale 15, with about 10,000 vertices. The paper does not give the skew. Our choice:
+ * exponents fall from the web crawl and the collaboration network, whose maximum degrees are near
+ * the mean, to Wikipedia. That of bh is fitted to figure 2a, which has software mappings only.
  */
-static const struct lab_sibling siblings[] = {
+static const struct lab_standin standins[] = {
 	{ "bh", { .kind = GTU_GEN_POWERLAW, .degree = 1108, .exponent = 3 }, 0.25, 17 },
 	{ "bm", { .kind = GTU_GEN_POWERLAW, .degree = 643, .exponent = 3 }, 0.5, 17 },
 	{ "rn", { .kind = GTU_GEN_ROAD, .degree = 2.8 }, 1, 0 },
@@ -24,7 +27,7 @@ static const struct lab_sibling siblings[] = {
 	{ "uk", { .kind = GTU_GEN_POWERLAW, .degree = 181, .exponent = 7 }, 0.5, 0 },
 	{ "wk", { .kind = GTU_GEN_POWERLAW, .degree = 35.6, .exponent = 2.5 }, 2, 0 },
 };
-#define SIBLINGS (sizeof(siblings) / sizeof(siblings[0]))
+#define STANDINS (sizeof(standins) / sizeof(standins[0]))
 
 /* Section V-B: 1.9 M edges at --scale 15. */
 static const double skew_vertices[] = { 10e3, 12e3, 16e3, 20e3, 40e3, 80e3 };
@@ -36,7 +39,9 @@ static const double skew_vertices[] = { 10e3, 12e3, 16e3, 20e3, 40e3, 80e3 };
 
 typedef void figure(struct weaver *s);
 
-/* ---- What figures are made of ------------------------------------------------------------------ */
+/*
+ * ---- Helpers -----------------------------------------------------------------------------------
+ */
 
 static double cycles(struct weaver *s, struct weaver_key key)
 {
@@ -52,7 +57,9 @@ static double over_vertex(struct weaver *s, unsigned g, enum lab_wvr_algorithm a
 	return base / cycles(s, KEY(g, a, m));
 }
 
-/* Subjects of these symbols, separated by blanks; of files all, up to as many. */
+/*
+ * Subjects with these symbols, separated by blanks. With files: the first ones, as many as symbols.
+ */
 static unsigned pick(const struct weaver *s, const char *symbols, unsigned *index)
 {
 	unsigned n = 0, i, most = 1;
@@ -71,7 +78,7 @@ static unsigned pick(const struct weaver *s, const char *symbols, unsigned *inde
 	return n;
 }
 
-/* The graphs that are not of the skew generator. */
+/* Number of graphs that are not from the skew generator. */
 static unsigned graphs(const struct weaver *s)
 {
 	unsigned n = 0;
@@ -81,10 +88,10 @@ static unsigned graphs(const struct weaver *s)
 	return n;
 }
 
-/* Nothing while it is planned; "SYMBOL=VALUE" in @published is the paper's. */
+/* Adds nothing while planning. @published is a list of "SYMBOL=VALUE". */
 #define ROW(s, figure, graph, rule, paper, ours, ...)                                             \
 	do {                                                                                       \
-		double ours_ = (ours);	/* which plans runs, too */                                \
+		double ours_ = (ours);	/* evaluating it plans runs */                                \
                                                                                                    \
 		if (!(s)->planning)                                                                \
 			lab_table_add(&(s)->r->table, figure, graph, rule, paper, ours_, __VA_ARGS__); \
@@ -97,7 +104,9 @@ static double published(const struct weaver *s, unsigned g, const char *text)
 	return at ? strtod(at + strlen(symbol) + 1, NULL) : NAN;
 }
 
-/* ---- Figures ----------------------------------------------------------------------------------- */
+/*
+ * ---- Figures -----------------------------------------------------------------------------------
+ */
 
 /* Warp iterations, then speed, of software mappings. */
 static void figure2(struct weaver *s)
@@ -118,8 +127,9 @@ static void figure2(struct weaver *s)
 }
 
 /*
- * The same, by what figures 9 and 13 say instead of figure 6 and section III-C: filtered vertices are not registered, and the
- * tables' latency is not seen. It is no row of the paper's, so that no verdict rests on the choice.
+ * The same under the reading of figures 9 and 13 instead of figure 6 and section III-C: filtered
+ * vertices are not registered, and the tables' latency is hidden. Without a verdict, so that none
+ * depends on the choice.
  */
 static void other_reading(struct weaver *s, const double *paper)
 {
@@ -167,7 +177,7 @@ static void figure10(struct weaver *s)
 		ROW(s, 10, "mean", k ? LAB_OPEN_RULE : LAB_SPEEDUP_RULE, k ? NAN : 2.63, exp((all[3] - all[k]) / (4 * n)),
 		    "SparseWeaver over %s", base[k]);
 	other_reading(s, paper);
-	/* algorithm 1, which the paper names as a use and does not measure */
+	/* algorithm 1: the paper names it as a use, but does not measure it */
 	for (k = 1; k < 4; k++)
 		ROW(s, 10, "table", LAB_OPEN_RULE, NAN, over_vertex(s, 0, LAB_WVR_HASH, to[k]), "hash: %s over vertex",
 		    lab_wvr_mapping_name(to[k]));
@@ -192,7 +202,7 @@ static void figure11(struct weaver *s)
 	ROW(s, 11, "rank order", LAB_RANK_RULE, 1, lab_spearman(curve[0], curve[1], n), "pr: SparseWeaver's curve and edge mapping's");
 }
 
-/* The core's clock rises, the memory's stays. */
+/* The core clock rises; the memory clock is constant. */
 static void figure12(struct weaver *s)
 {
 	static const char *const clocks[] = { NULL, "core.clock=2000 MHz", "core.clock=3000 MHz", "core.clock=4000 MHz",
@@ -211,12 +221,14 @@ static void figure12(struct weaver *s)
 			}
 }
 
-/* As figure 6 has it, an entry being read when the one before is used up; and with entries read ahead. */
+/*
+ * As in figure 6, an entry is read when the previous one is used up; and with entries read ahead.
+ */
 static void latencies(struct weaver *s, bool ahead)
 {
 	static const uint32_t latency[] = { 10, 20, 40, 80, 160 };
 	unsigned g[4], n = pick(s, "hw uk co rn", g), i, k;
-	const char *how = ahead ? ", entries read ahead" : "";
+	const char *suffix = ahead ? ", entries read ahead" : "";
 	double sum[5] = { 0 };
 
 	for (k = 1; k < 5; k++) {
@@ -227,9 +239,9 @@ static void latencies(struct weaver *s, bool ahead)
 			key.latency = latency[k];
 			q = cycles(s, key) / base;
 			sum[k] += log(q);
-			ROW(s, 13, s->subject[g[i]].label, LAB_OPEN_RULE, 1, q, "pr: table latency %u over 10, cycles%s", latency[k], how);
+			ROW(s, 13, s->subject[g[i]].label, LAB_OPEN_RULE, 1, q, "pr: table latency %u over 10, cycles%s", latency[k], suffix);
 		}
-		ROW(s, 13, "mean", LAB_OPEN_RULE, 1, exp(sum[k] / n), "pr: table latency %u over 10, cycles%s", latency[k], how);
+		ROW(s, 13, "mean", LAB_OPEN_RULE, 1, exp(sum[k] / n), "pr: table latency %u over 10, cycles%s", latency[k], suffix);
 	}
 }
 
@@ -239,7 +251,10 @@ static void figure13(struct weaver *s)
 	latencies(s, true);
 }
 
-/* No third level here: an L2 of four times the size and no more latency is the most that one could give. */
+/*
+ * The model has no L3: an L2 of four times the size at equal latency is an upper bound of its
+ * benefit.
+ */
 static void figure14(struct weaver *s)
 {
 	static const enum lab_wvr_mapping to[] = { LAB_MAP_VERTEX, LAB_MAP_EDGE, LAB_MAP_WEAVER };
@@ -292,7 +307,10 @@ static double warp_cycles(const struct lab_wvr_report *r)
 	return sum;
 }
 
-/* Of each graph's warp cycles, the share of each stage; means over the graphs, over those of @base's whole time. */
+/*
+ * Each stage's share of warp cycles, averaged over the graphs and scaled by the time relative to
+ * @base.
+ */
 static void breakdown(struct weaver *s, unsigned number, const char *series, struct weaver_key key, struct weaver_key base)
 {
 	double share[LAB_STAGES] = { 0 };
@@ -396,7 +414,9 @@ static void table5(struct weaver *s)
 	}
 }
 
-/* ---- The experiment ---------------------------------------------------------------------------- */
+/*
+ * ---- The experiment ----------------------------------------------------------------------------
+ */
 
 static const struct {
 	unsigned number;
@@ -416,7 +436,7 @@ static void all_figures(struct weaver *s, bool planning)
 			figures[i].make(s);
 }
 
-/* Edges are gathered either way: a file's graph has them in both directions. */
+/* Edges are gathered in both directions: symmetrize directed graphs of files. */
 static int both_ways(struct lab_run *r, struct gtu_error *err)
 {
 	struct gtu_graph *g;
@@ -448,7 +468,7 @@ static int add_skews(struct weaver *s, struct gtu_error *err)
 						  .seed = 1 };
 
 		o.degree = SKEW_EDGES / skew_vertices[i];
-		if (o.degree > (double)o.n / 4)	/* of the smallest scales */
+		if (o.degree > (double)o.n / 4)	/* at the smallest scales */
 			o.degree = (double)o.n / 4;
 		rc = gtu_graph_generate(&o, r->progress, &r->graph[r->graphs], err);
 		if (rc)
@@ -469,7 +489,7 @@ int lab_run_sparseweaver(struct lab_run *r, struct gtu_error *err)
 	for (i = 0; i < r->sets && !rc; i++)
 		if (!strncmp(r->set[i], "wvr.", 4))
 			rc = weaver_set(&s, r->set[i], err);
-	rc = rc ? rc : lab_run_begin(r, "vortex", "wvr.", siblings, SIBLINGS, err);
+	rc = rc ? rc : lab_run_begin(r, "vortex", "wvr.", standins, STANDINS, err);
 	rc = rc ? rc : both_ways(r, err);
 	for (i = 0; i < r->graphs && !rc; i++)
 		rc = weaver_add(&s, r->graph[i], lab_run_label(r, i), r->symbol[i], err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs of SparseWeaver's experiment. Its figures (lab_sparseweaver.c) are gone through twice: first they say which runs they
- * need, each once whoever needs it; these are made side by side; then they take the numbers.
+ * Runs of SparseWeaver's experiment. The figures (lab_sparseweaver.c) are evaluated twice: first to
+ * plan the runs, each once; after these were run in parallel, to take their results.
  */
 #ifndef GTU_LAB_SPARSEWEAVER_H
 #define GTU_LAB_SPARSEWEAVER_H
@@ -9,17 +9,18 @@
 #include "firmware-model/lab/kernels/wvr_graph.h"
 #include "lab_run.h"
 
-#define WEAVER_GRAPHS	16		/* 9 siblings, 6 of the skew generator, or files */
+#define WEAVER_GRAPHS	16		/* 9 stand-ins, 6 of the skew generator, or files */
 
-/* What is run. */
+/* Identifies a run. */
 struct weaver_key {
 	unsigned graph;
 	enum lab_wvr_algorithm algorithm;
 	enum lab_wvr_mapping mapping;
 	bool push;
 	uint32_t latency;		/* of the tables; 0: as built */
-	bool ahead, leave_out;		/* Weaver reads entries ahead, leaves filtered vertices out, however it is built */
-	const char *set[2];		/* of the machine, literals; NULL: none */
+	/* read entries ahead; do not register filtered vertices; both in addition to the build */
+	bool ahead, leave_out;
+	const char *set[2];		/* machine settings, literals; NULL: none */
 };
 
 struct weaver_run {
@@ -27,7 +28,7 @@ struct weaver_run {
 	struct lab_wvr_report report;
 };
 
-/* A graph with 4 bytes an edge and weights, and what the reference says. */
+/* A graph with 4-byte edges and weights, and reference results. */
 struct weaver_subject {
 	const char *label, *symbol;
 	struct gtu_graph g;
@@ -49,14 +50,14 @@ struct weaver {
 	bool no_memory;
 };
 
-/* The run of a key; while planning one of all ones. The pointer is good until the next is asked for. */
+/* The report of a run; all ones while planning. The pointer is valid until the next call. */
 const struct lab_wvr_report *weaver_report(struct weaver *s, struct weaver_key key);
-/* Add @g, which outlives it, under its label. */
+/* Add @g, which must outlive @s, under its label. */
 int weaver_add(struct weaver *s, const struct gtu_graph *g, const char *label, const char *symbol, struct gtu_error *err);
-/* All that was planned. GTU_ERR_VERIFY where a result is not the reference's. */
+/* Run all planned runs. GTU_ERR_VERIFY: a result differs from the reference's. */
 int weaver_run_all(struct weaver *s, struct gtu_error *err);
 void weaver_free(struct weaver *s);
-/* --set wvr.KEY=NUMBER */
+/* Parse --set wvr.KEY=NUMBER. */
 int weaver_set(struct weaver *s, const char *assignment, struct gtu_error *err);
 
 #endif

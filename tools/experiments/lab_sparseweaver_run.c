@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Plans, runs and verifies the simulations of SparseWeaver's experiment. */
 #include "lab_sparseweaver.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include "tools/reference/reference.h"
 
 #define GCN_SEED	1
-#define TOLERANCE	1e-4		/* of the sum of magnitudes: sums of floats in any order */
+#define TOLERANCE	1e-4 /* relative to the sum of magnitudes: floats are summed in any order */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -34,7 +35,7 @@ const struct lab_wvr_report *weaver_report(struct weaver *s, struct weaver_key k
 		if (same_key(&s->run[i].key, &key))
 			return s->planning ? &ones : &s->run[i].report;
 	if (!s->planning)
-		abort();		/* a figure asks for what it did not plan */
+		abort();		/* a figure uses a run that it did not plan */
 	if (s->runs == s->room) {
 		struct weaver_run *more = realloc(s->run, (2 * s->room + 64) * sizeof(*more));
 
@@ -50,14 +51,14 @@ const struct lab_wvr_report *weaver_report(struct weaver *s, struct weaver_key k
 	return &ones;
 }
 
-/* Weights of 1 to 64 (settled: the paper does not say). */
+/* Weights are 1 to 64 (our choice; the paper does not say). */
 int weaver_add(struct weaver *s, const struct gtu_graph *g, const char *label, const char *symbol, struct gtu_error *err)
 {
 	struct weaver_subject *t = &s->subject[s->subjects];
 	uint64_t e;
 
 	if (s->subjects == WEAVER_GRAPHS)
-		return gtu_fail(err, GTU_ERR_USAGE, "SparseWeaver's experiment takes at most %d graphs", WEAVER_GRAPHS);
+		return gtu_fail(err, GTU_ERR_USAGE, "SparseWeaver's experiment supports at most %d graphs", WEAVER_GRAPHS);
 	if (!g->m)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
 	s->subjects++;
@@ -67,7 +68,7 @@ int weaver_add(struct weaver *s, const struct gtu_graph *g, const char *label, c
 	t->col = malloc(4 * g->m);
 	t->weight = malloc(4 * g->m);
 	if (!t->col || !t->weight)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", g->name);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
 	for (e = 0; e < g->m; e++) {
 		t->col[e] = (uint32_t)gtu_graph_target(g, e);
 		t->weight[e] = 1 + (uint32_t)(lab_mix(e) % 64);
@@ -94,9 +95,11 @@ void weaver_free(struct weaver *s)
 	free(s->run);
 }
 
-/* ---- What the reference says ------------------------------------------------------------------- */
+/*
+ * ---- Reference results -------------------------------------------------------------------------
+ */
 
-/* Of a graph; in the order of the algorithms. */
+/* In the order of the algorithms. */
 static const enum lab_expect_what expect_what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS, LAB_COMPONENTS };
 
 static bool planned(const struct weaver *s, unsigned graph, unsigned algorithm)
@@ -128,7 +131,7 @@ static int expect(void *ctx, unsigned i, const struct gtu_progress *progress, st
 	t->z = malloc(bytes);
 	t->magnitude = malloc(bytes);
 	if (!t->z || !t->magnitude || reference_gcn(&t->g, LAB_WVR_FEATURES, GCN_SEED, t->z, t->magnitude))
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the convolution of %s", t->g.name);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the convolution of %s", t->g.name);
 	return 0;
 }
 
@@ -145,24 +148,24 @@ static int same_features(const struct weaver_subject *t, const float *z, struct 
 	return 0;
 }
 
-/* SpMM, then GraphSum of what it gave; the report is of the one that was asked for. */
-static int convolution(const struct lab_machine *m, struct lab_wvr_how *how, const struct weaver_subject *t,
+/* Run SpMM, then GraphSum on its output; the report is that of the requested one. */
+static int convolution(const struct lab_machine *m, struct lab_wvr_config *config, const struct weaver_subject *t,
 		       const struct gtu_progress *progress, struct lab_wvr_report *report, struct gtu_error *err)
 {
 	size_t n = LAB_WVR_FEATURES * t->g.n, i;
 	float *x = malloc(4 * n), *y = malloc(4 * n);
 	struct lab_wvr_report first;
-	enum lab_wvr_algorithm wanted = how->algorithm;
-	int rc = x && y ? 0 : gtu_fail(err, GTU_ERR_NOMEM, "no memory for the features of %s", t->g.name);
+	enum lab_wvr_algorithm wanted = config->algorithm;
+	int rc = x && y ? 0 : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the features of %s", t->g.name);
 
 	for (i = 0; i < n && !rc; i++)
 		x[i] = (float)gtu_gcn_feature(GCN_SEED, i / LAB_WVR_FEATURES, (uint32_t)(i % LAB_WVR_FEATURES));
-	how->in = x;
-	how->algorithm = LAB_WVR_SPMM;
-	rc = rc ? rc : lab_wvr_run(m, how, progress, (uint32_t *)y, &first, err);
-	how->in = y;
-	how->algorithm = LAB_WVR_GRAPHSUM;
-	rc = rc ? rc : lab_wvr_run(m, how, progress, (uint32_t *)x, report, err);
+	config->in = x;
+	config->algorithm = LAB_WVR_SPMM;
+	rc = rc ? rc : lab_wvr_run(m, config, progress, (uint32_t *)y, &first, err);
+	config->in = y;
+	config->algorithm = LAB_WVR_GRAPHSUM;
+	rc = rc ? rc : lab_wvr_run(m, config, progress, (uint32_t *)x, report, err);
 	rc = rc ? rc : same_features(t, x, err);
 	if (!rc && wanted == LAB_WVR_SPMM)
 		*report = first;
@@ -172,35 +175,36 @@ static int convolution(const struct lab_machine *m, struct lab_wvr_how *how, con
 }
 
 /*
- * Algorithm 1: as many buckets as the graph has vertices, as many entries as edges in 8 of them, every other key looked up
- * is there.
+ * Algorithm 1: as many buckets as the graph has vertices, 8 entries per bucket on average; every
+ * other key looked up exists.
  */
-static int lookups(const struct lab_machine *m, struct lab_wvr_how *how, const struct weaver_subject *t,
+static int lookups(const struct lab_machine *m, struct lab_wvr_config *config, const struct weaver_subject *t,
 		   const struct gtu_progress *progress, struct lab_wvr_report *report, struct gtu_error *err)
 {
 	uint32_t buckets = (uint32_t)t->g.n, entries = 8 * buckets, i, b;
 	uint64_t *row = calloc(buckets + 2ull, 8);
 	uint32_t *key = malloc(4ull * entries), *ask = malloc(4ull * entries), *place = malloc(4ull * entries);
 	struct gtu_graph table = { .n = buckets, .m = entries, .edge_bytes = 4, .row = row, .col = key };
-	int rc = row && key && ask && place ? 0 : gtu_fail(err, GTU_ERR_NOMEM, "no memory for a hash table");
+	int rc = row && key && ask && place ? 0 : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a hash table");
 
 	strcpy(table.name, "table");
 	for (i = 0; i < entries && !rc; i++)
 		row[lab_wvr_bucket(2 * i, buckets) + 2]++;
 	for (b = 1; b < buckets && !rc; b++)
 		row[b + 1] += row[b];
-	for (i = 0; i < entries && !rc; i++) /* row[b + 1] is where b's next entry goes, in the end where b + 1 begins */
+	/* row[b + 1] is the position of b's next entry, and finally the start of b + 1 */
+	for (i = 0; i < entries && !rc; i++)
 		key[row[lab_wvr_bucket(2 * i, buckets) + 1]++] = 2 * i;
 	for (i = 0; i < entries && !rc; i++)
 		ask[i] = (uint32_t)(lab_mix(i) % (2ull * entries));
-	how->graph = &table;
-	how->source = 0;
-	how->key = ask;
-	how->keys = entries;
-	rc = rc ? rc : lab_wvr_run(m, how, progress, place, report, err);
+	config->graph = &table;
+	config->source = 0;
+	config->key = ask;
+	config->keys = entries;
+	rc = rc ? rc : lab_wvr_run(m, config, progress, place, report, err);
 	for (i = 0; i < entries && !rc; i++)
 		if (ask[i] % 2 ? place[i] != UINT32_MAX : place[i] >= entries || key[place[i]] != ask[i])
-			rc = gtu_fail(err, GTU_ERR_VERIFY, "the lookup of key %u found place %u", ask[i], place[i]);
+			rc = gtu_fail(err, GTU_ERR_VERIFY, "the lookup of key %u returned position %u", ask[i], place[i]);
 	free(row);
 	free(key);
 	free(ask);
@@ -214,7 +218,7 @@ static int job(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 	struct weaver_run *run = &s->run[i];
 	const struct weaver_key *k = &run->key;
 	struct weaver_subject *t = &s->subject[k->graph];
-	struct lab_wvr_how how = { .mapping = k->mapping, .algorithm = k->algorithm, .graph = &t->g, .iterations = 1,
+	struct lab_wvr_config config = { .mapping = k->mapping, .algorithm = k->algorithm, .graph = &t->g, .iterations = 1,
 				   .source = lab_source(&t->g, 0), .push = k->push, .shape = s->shape,
 				   .leave_out = s->leave_out, .eghw_requests = s->eghw_requests };
 	struct lab_machine m = s->r->m;
@@ -222,20 +226,20 @@ static int job(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 	int rc = 0;
 
 	if (k->latency)
-		how.shape.table_latency = k->latency;
-	how.shape.read_ahead |= k->ahead;
-	how.leave_out |= k->leave_out;
+		config.shape.table_latency = k->latency;
+	config.shape.read_ahead |= k->ahead;
+	config.leave_out |= k->leave_out;
 	rc = k->set[0] ? lab_machine_set(&m, k->set[0], err) : 0;
 	rc = rc || !k->set[1] ? rc : lab_machine_set(&m, k->set[1], err);
 	if (rc)
 		return rc;
 	if (k->algorithm == LAB_WVR_HASH)
-		return lookups(&m, &how, t, progress, &run->report, err);
+		return lookups(&m, &config, t, progress, &run->report, err);
 	if (k->algorithm >= LAB_WVR_GRAPH_ALGORITHMS)
-		return convolution(&m, &how, t, progress, &run->report, err);
+		return convolution(&m, &config, t, progress, &run->report, err);
 	result = malloc(4 * t->g.n + 4);
-	rc = result ? lab_wvr_run(&m, &how, progress, result, &run->report, err) :
-	     gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", t->g.name);
+	rc = result ? lab_wvr_run(&m, &config, progress, result, &run->report, err) :
+	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", t->g.name);
 	rc = rc ? rc : lab_expect_same(&t->g, expect_what[k->algorithm], t->expected[k->algorithm], result, err);
 	free(result);
 	return rc;
@@ -244,10 +248,11 @@ static int job(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 int weaver_run_all(struct weaver *s, struct gtu_error *err)
 {
 	unsigned i;
-	int rc = s->no_memory ? gtu_fail(err, GTU_ERR_NOMEM, "no memory for the list of runs") : 0;
+	int rc = s->no_memory ? gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the list of runs") : 0;
 
 	s->planning = true;
-	for (i = 0; i < s->runs; i++)	/* both operators are made by a run of either; the reference is of both */
+	/* one run executes both operators, and the reference covers both */
+	for (i = 0; i < s->runs; i++)
 		if (s->run[i].key.algorithm == LAB_WVR_SPMM) {
 			struct weaver_key both = s->run[i].key;
 
@@ -262,7 +267,9 @@ int weaver_run_all(struct weaver *s, struct gtu_error *err)
 	return rc;
 }
 
-/* ---- --set ------------------------------------------------------------------------------------- */
+/*
+ * ---- --set -------------------------------------------------------------------------------------
+ */
 
 static const struct {
 	const char *key;
@@ -286,10 +293,10 @@ int weaver_set(struct weaver *s, const char *assignment, struct gtu_error *err)
 			break;
 	if (i == KEYS)
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"'%.60s': can be set are wvr.entries, wvr.table_latency, wvr.read_ahead, wvr.leave_out and wvr.eghw_requests", assignment);
+				"unknown key in '%.60s'; the keys are wvr.entries, wvr.table_latency, wvr.read_ahead, wvr.leave_out and wvr.eghw_requests", assignment);
 	v = strtoull(equals + 1, &end, 10);
 	if (end == equals + 1 || *end || equals[1] == '-' || v < keys[i].least || v > keys[i].most)
-		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': a whole number of %u to %u", assignment, keys[i].least, keys[i].most);
+		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from %u to %u", assignment, keys[i].least, keys[i].most);
 	if (i == 3)
 		s->shape.read_ahead = v;
 	else if (i == 4)

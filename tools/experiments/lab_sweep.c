@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Parses --sweep and merges the tables of its runs. */
 #include "lab_sweep.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ static int add_value(struct lab_sweep *s, char *value, struct gtu_error *err)
 			return gtu_fail(err, GTU_ERR_USAGE, "--sweep %s has the value %s twice", s->key, value);
 	s->set[s->values] = malloc(strlen(s->key) + strlen(value) + 2);
 	if (!s->set[s->values])
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for --sweep");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for --sweep");
 	sprintf(s->set[s->values], "%s=%s", s->key, value);
 	s->value[s->values++] = value;
 	return 0;
@@ -42,7 +43,7 @@ int lab_sweep_parse(const char *text, struct lab_sweep *s, struct gtu_error *err
 
 	*s = (struct lab_sweep){ .text = strdup(text) };
 	if (!s->text)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for --sweep");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for --sweep");
 	rest = strchr(s->text, '=');
 	if (!rest || rest == s->text)
 		return gtu_fail(err, GTU_ERR_USAGE, "--sweep is KEY=VALUE,VALUE,..., not '%s'", text);
@@ -51,7 +52,7 @@ int lab_sweep_parse(const char *text, struct lab_sweep *s, struct gtu_error *err
 	while (!rc && (value = strsep(&rest, ",")))
 		rc = add_value(s, value, err);
 	if (!rc && s->values < 2)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "--sweep %s has one value: --set is for that", s->key);
+		rc = gtu_fail(err, GTU_ERR_USAGE, "--sweep %s has only one value: use --set", s->key);
 	return rc;
 }
 
@@ -66,7 +67,7 @@ void lab_sweep_free(struct lab_sweep *s)
 	*s = (struct lab_sweep){ 0 };
 }
 
-/* Of the rows with these words, the first that this value has not yet; a new one where there is none. */
+/* The first row with this text that lacks the current value, or a new one. */
 static struct lab_sweep_row *place(struct lab_sweep *s, const struct lab_row *r)
 {
 	struct lab_sweep_row *more;
@@ -95,7 +96,7 @@ int lab_sweep_take(struct lab_sweep *s, const struct lab_table *t, struct gtu_er
 	for (i = 0; i < t->rows; i++) {
 		at = place(s, &t->row[i]);
 		if (!at)
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the table");
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the table");
 		at->ours[s->done] = t->row[i].ours;
 	}
 	s->done++;

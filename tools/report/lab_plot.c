@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Draws a table of the laboratory as bar charts in SVG. */
 #include "lab_plot.h"
 
 #include <math.h>
@@ -10,16 +11,17 @@
 #define WIDTH 1000.0
 #define LEFT 92.0
 #define RIGHT 24.0
-#define HIGH 270.0			/* of the axes */
+#define HIGH 270.0			/* height of the axes */
 #define BAR_MOST 44.0
-#define NAMES 64u			/* series, and groups, of a panel */
+#define NAMES 64u			/* most series, and groups, per panel */
 struct panel {
 	const struct lab_table *t;
 	unsigned figure;
 	const char *measure;
-	const char *group[NAMES], *series[NAMES]; /* series: the text of the first row that has it */
-	unsigned bars[NAMES];		/* of a group */
-	unsigned groups, aggregates, numbers, papers; /* numbers: of series; aggregates: of groups, the last ones */
+	const char *group[NAMES], *series[NAMES]; /* series: the text of its first row */
+	unsigned bars[NAMES];		/* per group */
+	/* aggregates: number of groups at the end that are means or extremes; numbers: of series */
+	unsigned groups, aggregates, numbers, papers;
 	double least, most, low, high, bar, top;
 	bool speedup, logarithmic;
 };
@@ -78,7 +80,7 @@ static void seen(struct panel *p, double v)
 	p->most = fmax(p->most, v);
 }
 
-/* Groups, series, bars and the axis; false where there is no number in it. */
+/* Collect groups, series and the axis range; false without finite values. */
 static bool measure_panel(struct panel *p)
 {
 	unsigned i, aggregate;
@@ -106,7 +108,7 @@ static bool measure_panel(struct panel *p)
 	p->logarithmic = p->speedup && p->least > 0 && fmax(p->most, 1) / fmin(p->least, 1) > 8;
 	if (p->logarithmic) {
 		p->low = fmin(p->least, 1) / 1.25;
-		p->high = fmax(p->most, 1) * 1.6; /* room for numbers over the bars */
+		p->high = fmax(p->most, 1) * 1.6; /* space for numbers above the bars */
 		return true;
 	}
 	step = svg_step(fmax(fmax(p->most, -p->least), 1e-12) / 5);
@@ -150,7 +152,7 @@ static void axis(const struct panel *p, FILE *to)
 		for (v = p->low; v <= p->high + step / 1e6; v += step)
 			tick(p, fabs(v) < step / 1e6 ? 0 : v, to);
 	}
-	/* in two lines where it is long */
+	/* break long labels into two lines */
 	if (n > 34)
 		for (cut = n / 2; cut < n && p->measure[cut] != ' '; cut++)
 			;
@@ -247,7 +249,7 @@ static double legend_item(double x, double y, const char *fill, const char *stro
 	return x + 20 + (double)length * 14 * SVG_CHARACTER + 22;
 }
 
-/* Over the axes, in as many lines as it needs; without @to only their number. */
+/* Draw the legend above the axes. Returns the number of lines; @to NULL only counts. */
 static unsigned legend(const struct panel *p, double y, FILE *to)
 {
 	double x = LEFT, wide;
@@ -286,7 +288,7 @@ static double names_high(const struct panel *p)
 	return longest > 8 ? 24 + (double)longest * 13 * SVG_CHARACTER * 0.43 : 30;
 }
 
-/* Where it ends, from @y on; without @to it is only measured. */
+/* Draw a panel at @y and return its end; @to NULL only measures. */
 static double panel(struct panel *p, double y, FILE *to)
 {
 	unsigned lines = legend(p, 0, NULL);
@@ -312,7 +314,7 @@ static double panel(struct panel *p, double y, FILE *to)
 	return bottom + 44;
 }
 
-/* All panels; the height they take. */
+/* Draw all panels. Returns the height. */
 static double panels(const struct lab_table *t, FILE *to)
 {
 	double y = 44;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* The table of an experiment: verdicts, rank correlation, text and JSON output. */
 #include "lab_table.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ bool lab_row_aggregate(const struct lab_row *r)
 	return false;
 }
 
-/* Of v[i] among @n: how many are less, and half of those that are equal. */
+/* Rank of v[i] among @n: the number of smaller values, plus half of the equal ones. */
 static double rank_of(const double *v, unsigned n, unsigned i)
 {
 	double rank = 0;
@@ -136,7 +137,7 @@ void lab_table_print(const struct lab_table *t)
 	char paper[32], difference[32];
 	unsigned i;
 
-	printf("%8s  %-56s %-20.20s %9s %9s %10s  %s\n", "figure", "", "graph", "paper", "ours", "difference", "by the rule");
+	printf("%8s  %-56s %-20.20s %9s %9s %10s  %s\n", "figure", "", "graph", "paper", "ours", "difference", "verdict");
 	for (i = 0; i < t->rows; i++) {
 		const struct lab_row *r = &t->row[i];
 

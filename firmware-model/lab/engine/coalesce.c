@@ -8,8 +8,7 @@
 #include <emmintrin.h>
 #endif
 
-#define BEFORE 4u			/* words before the first sorted index, so that it has a
-					 * predecessor */
+#define BEFORE 4u /* words before the first sorted index, so that it has a predecessor */
 
 /* All active indices in descending order, so that a transaction is a run. */
 static unsigned sort_plain(const uint32_t *index, uint32_t mask, uint32_t *sorted)
@@ -84,8 +83,8 @@ static void atomic_lines(const uint32_t *sorted, unsigned n, unsigned width_log2
 		first = out->n;
 		for (run = 0; i < n && sorted[i] >> line_shift == line; i++) {
 			run = run && sorted[i] == sorted[i - 1] ? run + 1 : 1;
-			k = first + run - 1; /* the n-th lane on a word joins the line's n-th
-					      * transaction */
+			/* the n-th lane on a word joins the line's n-th transaction */
+			k = first + run - 1;
 			if (k == out->n) {
 				out->unit[k] = base + (uint64_t)line * LAB_LINE;
 				out->bits[k] = out->partial[k] = 0;

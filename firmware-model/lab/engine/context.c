@@ -51,8 +51,8 @@ void *lab_context_make(void *top, void (*entry)(void *arg), void *arg)
 	uint64_t *sp = (uint64_t *)((uintptr_t)top & ~(uintptr_t)63);
 
 	*--sp = 0;
-	*--sp = (uint64_t)(uintptr_t)lab_context_start; /* popped by ret: the stack is then 16 -
-							 * 8 mod 16 */
+	/* popped by ret: the stack is then 16 - 8 mod 16 */
+	*--sp = (uint64_t)(uintptr_t)lab_context_start;
 	*--sp = 0;				/* rbp */
 	*--sp = 0;				/* rbx */
 	*--sp = (uint64_t)(uintptr_t)arg;	/* r12 */
@@ -198,8 +198,8 @@ void *lab_stacks_map(unsigned count, size_t *each)
 		munmap(map, (size_t)(start - map));
 	munmap(start + bytes, HUGE_PAGE - (size_t)(start - map));
 	if (!GUARDED) {
-		madvise(start, bytes, MADV_HUGEPAGE); /* without huge pages it is slower, but
-						       * correct */
+		/* without huge pages it is slower, but correct */
+		madvise(start, bytes, MADV_HUGEPAGE);
 		return start;
 	}
 	for (i = 0; i < count; i++)

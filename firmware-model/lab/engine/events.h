@@ -18,8 +18,8 @@ enum lab_event {
 	EV_WAKE, EV_ISSUE,		/* a warp: may resume; its operations reach the LSU */
 	EV_SCHEDULER, EV_LSU, EV_L1,	/* of an SM: free again; lookups are due */
 	EV_BLOCK,			/* the SMs take blocks */
-	EV_ARRIVE, EV_REPLY, EV_FILL,	/* request at its L2 slice; data ready there; fill at the
-					 * L1 */
+	/* request at its L2 slice; data ready there; fill at the L1 */
+	EV_ARRIVE, EV_REPLY, EV_FILL,
 	EV_LINK, EV_LINK_DONE,		/* a request: at the link; completed by it */
 	EV_UVM,				/* a step of the unified memory driver */
 	EV_UNIT_ASK, EV_UNIT_ANSWER, EV_UNIT_REPLY, EV_UNIT_CLOCK,
@@ -34,10 +34,8 @@ struct lab_node {
 	uint16_t port, set;		/* port: of an SM or a unit; set: in the slice's tags */
 	uint32_t line;			/* address / 128; a link request has its address in value */
 	uint8_t slice, board, reply_to;	/* reply_to: LAB_REPLY_TO_* */
-	uint8_t bytes;			/* of the request packet; of a link request: bytes
-					 * requested */
-	uint64_t value;			/* a unit's tag, a link request's address, or a warp's
-					 * stack pointer */
+	uint8_t bytes; /* of the request packet; of a link request: bytes requested */
+	uint64_t value; /* a unit's tag, a link request's address, or a warp's stack pointer */
 };
 _Static_assert(sizeof(struct lab_node) == 32, "two nodes a cache line");
 
@@ -72,8 +70,8 @@ struct lab_calendar {
 	bool no_memory;			/* an allocation failed: the run must end */
 };
 
-bool lab_calendar_init(struct lab_calendar *c);	/* Allocates the chunks; the caller provides the
-						 * nodes. */
+/* Allocates the chunks; the caller provides the nodes. */
+bool lab_calendar_init(struct lab_calendar *c);
 void lab_calendar_free(struct lab_calendar *c);
 void lab_calendar_far(struct lab_calendar *c, uint64_t when, uint32_t node);
 /* Returns the next event and moves c->now to its cycle; 0: no events. */

@@ -49,8 +49,8 @@ LAB_INLINE lab_mask lab_cull(struct lab_warp *w, lab_u32 c)
 
 /* A warp's runs of elements, one run per lane, processed 32 elements at a time. */
 struct lab_runs {
-	uint32_t before[LAB_LANES + 1];	/* exclusive prefix sums of the lanes' lengths, and the
-					 * total */
+	/* exclusive prefix sums of the lanes' lengths, and the total */
+	uint32_t before[LAB_LANES + 1];
 	uint32_t next;			/* the run with the next 32 elements' first */
 };
 /* Returns the total number of elements. */
@@ -64,8 +64,8 @@ LAB_INLINE uint32_t lab_runs_begin(struct lab_warp *w, struct lab_runs *r, lab_u
 	return r->before[LAB_LANES];
 }
 /*
- * Map elements @at, ascending over lanes and calls, to *@position, their index in an array where each
- * run begins at @first, and to *@own, their run's @with.
+ * Map elements @at, ascending over lanes and calls, to *@position, their index in an array where
+ * each run begins at @first, and to *@own, their run's @with.
  */
 LAB_INLINE void lab_runs_take(struct lab_warp *w, struct lab_runs *r, lab_u32 at, lab_u32 first, lab_u32 with,
 			      lab_u32 *position, lab_u32 *own)

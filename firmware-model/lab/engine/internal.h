@@ -23,8 +23,7 @@ enum lab_warp_state { WARP_FREE, WARP_LIVES, WARP_AT_BARRIER, WARP_ENDS };
 struct lab_way {
 	uint8_t valid, pending, dirty, partial;
 	uint32_t used;			/* LRU clock, renumbered before it wraps */
-	uint64_t ready;			/* L2: cycle in which pending sectors arrive; L1: latest
-					 * MSHR of the line */
+	uint64_t ready; /* L2: cycle in which pending sectors arrive; L1: latest MSHR of the line */
 };
 struct lab_tags {
 	uint32_t sets, ways;
@@ -39,8 +38,7 @@ struct lab_tags {
 struct lab_mshr {
 	uint32_t way;			/* [set * ways + way] */
 	uint8_t sectors, merges;
-	uint8_t parts;			/* requests in flight; over the link, one per run of
-					 * sectors */
+	uint8_t parts; /* requests in flight; over the link, one per run of sectors */
 	uint16_t next_free;
 	struct { uint32_t warp; uint8_t board; } waiters[64];
 };
@@ -65,8 +63,7 @@ struct lab_block {
  * bypass the L1 and its pipeline.
  */
 #define LAB_PIPE 256u
-struct lab_l1_part {			/* transactions of one operation that entered in
-					 * consecutive cycles */
+struct lab_l1_part { /* transactions of one operation that entered in consecutive cycles */
 	uint64_t cycle;			/* in which the first entered */
 	uint32_t warp;
 	uint16_t n;
@@ -114,8 +111,7 @@ struct lab_slots {
 
 /* An input queue of the crossbar. */
 struct lab_input {
-	uint64_t free;			/* the cycle after the last packet's, and that packet's
-					 * output */
+	uint64_t free; /* the cycle after the last packet's, and that packet's output */
 	const struct lab_slots *to;
 };
 
@@ -178,8 +174,8 @@ struct lab {
 	/* the launch */
 	const struct lab_launch *launch;
 	struct lab_count *count, uncounted[LAB_STATEMENTS];
-	uint64_t next_block, live_blocks, first_blocks; /* first_blocks: initial blocks still to
-							 * start */
+	/* first_blocks: initial blocks still to start */
+	uint64_t next_block, live_blocks, first_blocks;
 	uint32_t age, block_warps;
 	bool fault, broken;
 	struct gtu_error error;

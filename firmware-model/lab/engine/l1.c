@@ -126,8 +126,7 @@ static void store(struct lab *lab, unsigned sm, uint32_t line, unsigned sectors,
 	lab->stats.l1_store[way < 0 ? LAB_MISS : LAB_HIT]++;
 	if (way >= 0) {
 		at = set * t->ways + (uint32_t)way;
-		t->way[at].valid = 0;	/* a fill in flight still serves the loads that wait for
-					 * it */
+		t->way[at].valid = 0; /* a fill in flight still serves the loads that wait for it */
 		if (!t->way[at].pending)
 			t->line[at] = 0;
 	}
@@ -246,8 +245,8 @@ void lab_l1_fill(struct lab *lab, uint32_t node)
 	t->way[h->way].pending &= (uint8_t)~h->sectors;
 	t->way[h->way].valid |= h->sectors;
 	if (t->way[h->way].ready == n->owner)
-		t->way[h->way].ready = NONE; /* an older MSHR of the line may still be in flight:
-					      * loads must not merge with it */
+		/* an older MSHR of the line may still be in flight: loads must not merge with it */
+		t->way[h->way].ready = NONE;
 	for (i = 0; i < h->merges; i++)
 		lab_warp_done(lab, &lab->warp[h->waiters[i].warp], h->waiters[i].board, lab->calendar.now);
 	h->next_free = s->mshr_free;

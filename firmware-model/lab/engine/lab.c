@@ -112,7 +112,7 @@ int lab_create(const struct lab_machine *m, struct lab **out, struct gtu_error *
 	lab->next_addr[LAB_MANAGED] = LAB_MANAGED_BASE;
 	if (!allocate(lab)) {
 		lab_destroy(lab);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for machine %s (%u SMs of %u warps, %u slices of L2)",
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for machine %s (%u SMs of %u warps, %u slices of L2)",
 				m->name, m->sms, m->warps, m->l2_slices);
 	}
 	*out = lab;
@@ -244,7 +244,7 @@ int lab_alloc(struct lab *lab, const char *name, uint64_t bytes, enum lab_space 
 		lab->owned = more;
 	out->data = more ? calloc(1, bytes ? bytes : 1) : NULL;
 	if (!out->data)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for array %s of %" PRIu64 " bytes", name, bytes);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for array %s of %" PRIu64 " bytes", name, bytes);
 	lab->owned[lab->owned_count++] = (struct lab_owned){ out->data, bytes };
 	lab->owned_bytes += bytes;
 	return 0;

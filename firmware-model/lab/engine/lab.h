@@ -46,8 +46,8 @@ struct lab_stats {
 
 	uint64_t l1_load[LAB_STATUSES], l1_store[LAB_STATUSES];
 	uint64_t l1_host[LAB_STATUSES];	/* loads of host memory, where the L1 caches them */
-	uint64_t l2_read[LAB_STATUSES], l2_write[LAB_STATUSES]; /* in sectors; atomics count as
-								 * reads */
+	/* in sectors; atomics count as reads */
+	uint64_t l2_read[LAB_STATUSES], l2_write[LAB_STATUSES];
 	uint64_t l2_evicted_sectors;	/* dirty sectors written back */
 	uint64_t dram_reads, dram_writes; /* in sectors */
 	uint64_t dram_row_hits, dram_row_misses;
@@ -220,8 +220,7 @@ struct lab_access {
 	enum lab_kind kind;
 	enum lab_space space;
 	uint32_t width, active;		/* bytes per element; active lanes */
-	uint64_t base;			/* address of element 0; lane l accesses base + index[l]
-					 * * width */
+	uint64_t base; /* address of element 0; lane l accesses base + index[l] * width */
 	const uint32_t *index;		/* [LAB_LANES] */
 	uint32_t transactions;
 	const uint64_t *unit;		/* address of each transaction, in issue order */

@@ -343,7 +343,7 @@ int lab_machine_read(const char *path, struct lab_machine *m, struct gtu_error *
 	text = malloc(most + 1);
 	if (!text) {
 		fclose(f);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to read %s", path);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory to read %s", path);
 	}
 	n = fread(text, 1, most + 1, f);
 	if (ferror(f))

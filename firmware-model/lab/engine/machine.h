@@ -33,16 +33,15 @@
 enum lab_atomics { LAB_ATOMICS_FREE, LAB_ATOMICS_BLOCK, LAB_ATOMICS_STORE };
 enum lab_policy { LAB_GTO, LAB_ROUND_ROBIN };
 /*
- * Set index of a line: its low bits; the Fermi hash of GPGPU-Sim's GTX980-like L1; or the low bits
- * XOR the higher bits, folded.
+ * Set index of a line: its low bits; the L1 hash of GTX980_like, a machine of the oracle counts; or
+ * the low bits XOR the higher bits, folded.
  */
 enum lab_index { LAB_INDEX_LINEAR, LAB_INDEX_FERMI, LAB_INDEX_FOLDED };
 
 /* Sizes in bytes, times in core cycles unless the name has another unit. */
 struct lab_machine {
 	char name[64];
-	char oracle[64];		/* the machine's name in an oracle folder's counts.csv;
-					 * may be empty */
+	char oracle[64]; /* the machine's name in an oracle folder's counts.csv; may be empty */
 	char note[256];
 
 	double core_mhz;
@@ -50,13 +49,12 @@ struct lab_machine {
 	uint32_t schedulers;		/* per SM; each issues one warp instruction per cycle */
 	uint32_t policy;		/* enum lab_policy */
 	uint32_t atomics;		/* enum lab_atomics */
-	uint32_t alu_latency;		/* from an arithmetic instruction to one that uses its
-					 * result */
+	uint32_t alu_latency; /* from an arithmetic instruction to one that uses its result */
 	uint32_t shared, shared_latency;
 	uint32_t launch_latency;
 
-	uint32_t load_unit, store_unit, atomic_unit; /* transaction size in the coalescer: 32 or
-						      * 128 */
+	/* transaction size in the coalescer: 32 or 128 */
+	uint32_t load_unit, store_unit, atomic_unit;
 
 	uint32_t l1_size;		/* 0: no L1; global accesses bypass it */
 	uint32_t l1_ways, l1_index, l1_latency, l1_mshrs, l1_merges, l1_miss_queue;
@@ -83,12 +81,11 @@ struct lab_machine {
 	bool uvm;			/* there is unified memory (uvm.h) */
 	uint32_t uvm_page, uvm_block;	/* bytes of a page; bytes of an allocation block */
 	double uvm_memory;		/* device memory for it, in bytes */
-	uint32_t uvm_batch, uvm_prefetch; /* faults per batch; density threshold of the
-					   * prefetcher in percent */
-	double uvm_fault_ns, uvm_gbs;	/* the driver's time per batch; bandwidth in 10^9 bytes
-					 * per second */
-	uint32_t uvm_read_mostly;	/* pages are copies: clean ones are dropped without a
-					 * transfer */
+	/* faults per batch; density threshold of the prefetcher in percent */
+	uint32_t uvm_batch, uvm_prefetch;
+	/* the driver's time per batch; bandwidth in 10^9 bytes per second */
+	double uvm_fault_ns, uvm_gbs;
+	uint32_t uvm_read_mostly; /* pages are copies: clean ones are dropped without a transfer */
 };
 
 /*

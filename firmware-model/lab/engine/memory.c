@@ -16,8 +16,8 @@ uint32_t lab_node_alloc(struct lab *lab)
 		return n;
 	}
 	if (lab->node_end == LAB_NODES_MAX) {
-		lab->calendar.no_memory = true; /* the run fails; the last node is reused until
-						 * then */
+		/* the run fails; the last node is reused until then */
+		lab->calendar.no_memory = true;
 		return LAB_NODES_MAX - 1;
 	}
 	return lab->node_end++;
@@ -106,8 +106,8 @@ static uint64_t take_slots(struct lab_slots *s, uint64_t now, uint64_t t, unsign
 		begin = s->run;
 		t = s->run_end;
 	}
-	if (t + n + 64 >= (now & ~63ull) + LAB_SLOTS) { /* beyond the recorded range: after all
-							 * recorded slots */
+	/* beyond the recorded range: after all recorded slots */
+	if (t + n + 64 >= (now & ~63ull) + LAB_SLOTS) {
 		s->run = now;
 		s->run_end = lab_max(s->run_end, t) + n;
 		return s->run_end - 1;

@@ -137,8 +137,8 @@ static uint32_t apply(enum lab_atomic op, uint32_t old, uint32_t value, uint32_t
 void lab_atomic_ready(struct lab_warp *w)
 {
 	if (w->lab->m.atomics != LAB_ATOMICS_STORE)
-		lab_wait_for(w, 1u << LAB_ATOMICS); /* it would write the same destination
-						     * register as the previous one */
+		/* it would write the same destination register as the previous one */
+		lab_wait_for(w, 1u << LAB_ATOMICS);
 }
 
 void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, enum lab_atomic op,

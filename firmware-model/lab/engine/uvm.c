@@ -5,8 +5,7 @@
 
 #include "internal.h"
 
-enum { FETCHES, REPLAYS };		/* the driver's next step, stored in the event's board
-					 * field */
+enum { FETCHES, REPLAYS }; /* the driver's next step, stored in the event's board field */
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
@@ -36,7 +35,7 @@ int lab_uvm_grow(struct lab *lab, uint64_t end, struct gtu_error *err)
 	if (batch)
 		u->batch = batch;
 	if (!block || !pages || !batch)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the page tables of %u blocks of unified memory", blocks);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the page tables of %u blocks of unified memory", blocks);
 	memset(block + u->blocks, 0, (blocks - u->blocks) * sizeof(*block));
 	memset(pages + (size_t)u->blocks * u->block_pages, 0,
 	       (size_t)(blocks - u->blocks) * u->block_pages * sizeof(*pages));
@@ -192,8 +191,8 @@ static void fetch(struct lab *lab)
 			if (u->in_batch == u->memory)
 				break;
 			u->batch[u->in_batch++] = b;
-			if (u->block[b].has_memory) { /* so that this batch does not evict it for
-						       * another block */
+			/* so that this batch does not evict it for another block */
+			if (u->block[b].has_memory) {
 				unlink_block(u, b);
 				make_newest(u, b);
 			}

@@ -37,8 +37,8 @@ struct lab_uvm_block {
 
 struct lab_uvm {
 	uint32_t page, block_pages;	/* bytes; pages */
-	uint32_t blocks, memory, used;	/* number of blocks: in total, that fit the device, with
-					 * memory */
+	/* number of blocks: in total, that fit the device, with memory */
+	uint32_t blocks, memory, used;
 	uint32_t oldest, newest;	/* block + 1 */
 	struct lab_uvm_block *block;
 	struct lab_uvm_page {

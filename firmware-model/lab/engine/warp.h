@@ -52,8 +52,7 @@ typedef uint32_t lab_mask;		/* one bit per lane */
  * (-Wno-psabi).
  */
 #define LAB_INLINE static inline __attribute__((always_inline))
-#define LAB_OPS 4			/* memory operations in flight between two waits; one
-					 * more stalls the warp */
+#define LAB_OPS 4 /* memory operations in flight between two waits; one more stalls the warp */
 
 /* Scoreboard entries: what a warp can wait for. */
 enum lab_board { LAB_LOADS, LAB_ATOMICS, LAB_ANSWERS, LAB_BOARDS };
@@ -77,13 +76,12 @@ struct lab_warp {
 	uint32_t shared_bytes;
 
 	/* language state */
-	lab_u64 *value;			/* buffer for passing vectors; shared by all warps, so
-					 * that it stays in the host's L1 */
-	lab_mask exited, broke, skipped;	/* inactive lanes: returned, broke out of this loop, or
-					 * continued */
+	/* buffer for passing vectors; shared by all warps, so that it stays in the host's L1 */
+	lab_u64 *value;
+	/* inactive lanes: returned, broke out of this loop, or continued */
+	lab_mask exited, broke, skipped;
 	uint32_t ops;
-	uint32_t alu_first, alu;	/* instructions before the first memory operation, and
-					 * after it */
+	uint32_t alu_first, alu; /* instructions before the first memory operation, and after it */
 	uint32_t extra;			/* cycles of shared memory accesses */
 	uint64_t threads;		/* thread instructions since the last resume */
 
@@ -92,8 +90,8 @@ struct lab_warp {
 	void *sp;			/* saved stack pointer */
 	uint8_t state, waiting;		/* waiting: bits of enum lab_board */
 	bool asleep;			/* stalled, with no wake-up event scheduled */
-	uint8_t queued, op_next;	/* operations that the LSU has not taken yet, and the
-					 * next of these */
+	/* operations that the LSU has not taken yet, and the next of these */
+	uint8_t queued, op_next;
 	uint8_t slot, scheduler;	/* in its SM */
 	uint16_t block_slot;
 	uint32_t age;
@@ -113,8 +111,7 @@ LAB_INLINE unsigned lab_popcount(uint32_t x)
 {
 #ifdef __POPCNT__
 	return (unsigned)__builtin_popcount(x);
-#else					/* without that instruction, the compiler's builtin is a
-					 * library call */
+#else /* without that instruction, the compiler's builtin is a library call */
 	x -= x >> 1 & 0x55555555u;
 	x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
 	return ((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;

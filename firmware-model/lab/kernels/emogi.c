@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: MIT
+/*
+ * EMOGI's kernels: BFS, SSSP, CC and PageRank with the edge list in host memory, and figure 4's
+ * copies.
+ */
 #include <stdlib.h>
 
 #include "emogi.h"
 #include "firmware-model/lab/engine/warp.h"
 
-/* Numbers of lab_alu() are counts of index arithmetic, comparisons and branches of the listings, not fitted to
- * anything: over the link they hide behind a microsecond.
+/*
+ * lab_alu() counts the index arithmetic, comparisons and branches of the listings. They are not
+ * fitted: over the link they are hidden behind a microsecond of latency.
  */
 struct emogi_args {
 	uint32_t n, current, edge_bytes;
 	float damping, base;
-	struct lab_array row, col, weight; /* col and weight: of the host, or unified memory */
+	struct lab_array row, col, weight; /* col, weight: in host or unified memory */
 	struct lab_array value, other;	/* level; cost and new cost; label; rank and sum */
-	struct lab_array active, next;	/* vertices to be expanded; of the next round */
+	struct lab_array active, next;	/* vertices to expand now, and in the next round */
 	struct lab_array changed;
 };
 
-/* Statements that all kernels share, by these numbers. */
+/* Statement numbers, common to all kernels. */
 enum { ACTIVE, VALUE, ROW, ROW1, COL, WEIGHT, TARGET, UPDATE, MARK, CHANGED, STATEMENTS };
 static const char *const names[STATEMENTS] = {
 	"active[v]", "value[v]", "row[v]", "row[v+1]", "col[k]", "weight[k]", "value[c]", "value[c]=", "active[c]=",
@@ -28,7 +33,7 @@ LAB_INLINE lab_u32 worker(const struct lab_warp *w, enum lab_emogi_variant x)
 	return x == LAB_NAIVE ? lab_thread(w) : lab_thread(w) >> 5;
 }
 
-/* The edges of @v: from *first to *end; the lane begins at *k. */
+/* Edges of @v: [*first, *end); the lane starts at *k. */
 LAB_INLINE void edges_of(struct lab_warp *w, const struct emogi_args *a, enum lab_emogi_variant x, lab_u32 v,
 			 lab_u32 *first, lab_u32 *k, lab_u32 *end)
 {
@@ -50,7 +55,7 @@ LAB_INLINE lab_u32 target(struct lab_warp *w, const struct emogi_args *a, lab_u3
 	return lab_load32(w, COL, &a->col, k);
 }
 
-/* The body of a loop over a lane's edges; the lanes before the list's beginning are off. */
+/* Loop over a lane's edges; lanes before the first edge are inactive. */
 #define EACH_EDGE(w, x, first, k, end)                                                             \
 	LAB_WHILE(w, lab_lt(k, end))                                                               \
 		for (bool step_ = (lab_alu(w, x == LAB_ALIGNED ? 4 : 3), true); step_;             \
@@ -111,7 +116,7 @@ LAB_INLINE void sssp(struct lab_warp *w, const struct emogi_args *a, enum lab_em
 	}
 }
 
-/* Costs that fell become valid, and their vertices active. */
+/* Make lowered costs valid and activate their vertices. */
 static void sssp_update(struct lab_warp *w, const void *p)
 {
 	const struct emogi_args *a = p;
@@ -232,39 +237,41 @@ const char *lab_emogi_algorithm_name(unsigned algorithm)
 	return algorithm < LAB_EMOGI_ALGORITHMS ? text[algorithm] : NULL;
 }
 
-/* ---- On the host ------------------------------------------------------------------------------- */
+/*
+ * ---- Host --------------------------------------------------------------------------------------
+ */
 
 #define BLOCK 128u
 
 struct run {
 	struct lab *lab;
-	const struct lab_emogi *how;
+	const struct lab_emogi *config;
 	const struct gtu_progress *progress;
 	struct emogi_args a;
 };
 
 static int arrays(struct run *r, struct gtu_error *err)
 {
-	const struct gtu_graph *g = r->how->graph;
+	const struct gtu_graph *g = r->config->graph;
 	struct emogi_args *a = &r->a;
 	struct lab *lab = r->lab;
-	enum lab_space space = r->how->managed ? LAB_MANAGED : LAB_HOST;
+	enum lab_space space = r->config->managed ? LAB_MANAGED : LAB_HOST;
 	int rc;
 
-	/* a lane's next edge, 32 behind the last, is still a number */
+	/* a lane's edge index may run 32 past the last edge and must not overflow */
 	if (g->n >= LAB_NEVER / LAB_LANES || g->m >= LAB_NEVER - 2 * LAB_LANES)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: %llu vertices and %llu edges; the laboratory takes less than %u and %u",
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: %llu vertices and %llu edges; the laboratory takes fewer than %u and %u",
 				g->name, (unsigned long long)g->n, (unsigned long long)g->m, LAB_NEVER / LAB_LANES,
 				LAB_NEVER - 2 * LAB_LANES);
-	if (r->how->algorithm == LAB_EMOGI_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs weights that are 32-bit integers", g->name);
-	if (r->how->source >= g->n)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: vertex %u of %llu", g->name, r->how->source, (unsigned long long)g->n);
+	if (r->config->algorithm == LAB_EMOGI_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs 32-bit integer weights", g->name);
+	if (r->config->source >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: source %u does not exist among %llu vertices", g->name, r->config->source, (unsigned long long)g->n);
 	a->n = (uint32_t)g->n;
 	a->edge_bytes = g->edge_bytes;
 	rc = lab_map(lab, "row", g->row, 8 * (g->n + 1), LAB_DEVICE, &a->row, err);
 	rc = rc ? rc : lab_map(lab, "col", g->col, g->edge_bytes * g->m, space, &a->col, err);
-	if (!rc && r->how->algorithm == LAB_EMOGI_SSSP)
+	if (!rc && r->config->algorithm == LAB_EMOGI_SSSP)
 		rc = lab_map(lab, "weight", g->weight, 4 * g->m, space, &a->weight, err);
 	rc = rc ? rc : lab_alloc(lab, "value", 4 * g->n, LAB_DEVICE, &a->value, err);
 	rc = rc ? rc : lab_alloc(lab, "other", 4 * g->n, LAB_DEVICE, &a->other, err);
@@ -283,10 +290,10 @@ static int launch(struct run *r, const struct lab_kernel *k, bool warp_a_vertex,
 
 static int expand(struct run *r, struct gtu_error *err)
 {
-	return launch(r, kernels[r->how->algorithm][r->how->variant], r->how->variant != LAB_NAIVE, err);
+	return launch(r, kernels[r->config->algorithm][r->config->variant], r->config->variant != LAB_NAIVE, err);
 }
 
-/* Whether something changed, and forget it: a copy of four bytes, whose time is in launch.latency. */
+/* Read and clear the changed flag. The time of the four-byte copy is part of launch.latency. */
 static bool changed(struct run *r)
 {
 	uint32_t *flag = r->a.changed.data, was = *flag;
@@ -299,7 +306,7 @@ static int rounds(struct run *r, struct gtu_error *err)
 {
 	struct emogi_args *a = &r->a;
 	uint32_t v, *value = a->value.data, *other = a->other.data, *active = a->active.data;
-	enum lab_emogi_algorithm algorithm = r->how->algorithm;
+	enum lab_emogi_algorithm algorithm = r->config->algorithm;
 	struct lab_array swap;
 	int rc;
 
@@ -309,8 +316,8 @@ static int rounds(struct run *r, struct gtu_error *err)
 		active[v] = algorithm == LAB_EMOGI_CC;
 	}
 	if (algorithm != LAB_EMOGI_CC) {
-		value[r->how->source] = other[r->how->source] = 0;
-		active[r->how->source] = 1;
+		value[r->config->source] = other[r->config->source] = 0;
+		active[r->config->source] = 1;
 	}
 	do {
 		rc = expand(r, err);
@@ -326,7 +333,7 @@ static int rounds(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/* As gtu_pagerank(): what vertices without edges have is spread over all. The host adds it up. */
+/* As gtu_pagerank(): the rank of vertices without edges is spread over all; the host sums it. */
 static int pagerank(struct run *r, struct gtu_error *err)
 {
 	const uint64_t *row = r->a.row.data;
@@ -338,7 +345,7 @@ static int pagerank(struct run *r, struct gtu_error *err)
 	r->a.damping = 0.85f;
 	for (v = 0; v < r->a.n; v++)
 		rank[v] = (float)(1 / (double)r->a.n);
-	for (i = 0; i < r->how->iterations && !rc; i++) {
+	for (i = 0; i < r->config->iterations && !rc; i++) {
 		for (lost = 0, v = 0; v < r->a.n; v++)
 			lost += row[v] == row[v + 1] ? rank[v] : 0;
 		r->a.base = (float)((0.15 + 0.85 * lost) / (double)r->a.n);
@@ -348,8 +355,8 @@ static int pagerank(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/* What was counted in all; @m: the monitor, if one was watching. */
-static int counted(const struct lab *lab, struct lab_monitor *m, struct lab_emogi_counts *counts, struct gtu_error *err)
+/* Copy all counters; @m: the monitor, or NULL. */
+static int copy_counts(const struct lab *lab, struct lab_monitor *m, struct lab_emogi_counts *counts, struct gtu_error *err)
 {
 	counts->lab = *lab_stats(lab);
 	memset(counts->monitor, 0, sizeof(counts->monitor));
@@ -360,20 +367,20 @@ static int counted(const struct lab *lab, struct lab_monitor *m, struct lab_emog
 	return lab_monitor_check(lab, m, err);
 }
 
-int lab_emogi_run(const struct lab_machine *m, const struct lab_emogi *how, const struct gtu_progress *progress,
+int lab_emogi_run(const struct lab_machine *m, const struct lab_emogi *config, const struct gtu_progress *progress,
 		  uint32_t *result, struct lab_emogi_counts *counts, struct gtu_error *err)
 {
-	struct run r = { .how = how, .progress = progress };
-	struct lab_monitor watching = { 0 };
+	struct run r = { .config = config, .progress = progress };
+	struct lab_monitor monitor = { 0 };
 	int rc = lab_create(m, &r.lab, err);
 
-	rc = rc || how->managed ? rc : lab_monitor_attach(r.lab, &watching, err);
+	rc = rc || config->managed ? rc : lab_monitor_attach(r.lab, &monitor, err);
 	rc = rc ? rc : arrays(&r, err);
-	rc = rc ? rc : how->algorithm == LAB_EMOGI_PR ? pagerank(&r, err) : rounds(&r, err);
-	rc = rc ? rc : counted(r.lab, how->managed ? NULL : &watching, counts, err);
+	rc = rc ? rc : config->algorithm == LAB_EMOGI_PR ? pagerank(&r, err) : rounds(&r, err);
+	rc = rc ? rc : copy_counts(r.lab, config->managed ? NULL : &monitor, counts, err);
 	if (!rc)
-		memcpy(result, r.a.value.data, 4 * how->graph->n);
-	lab_monitor_free(&watching);
+		memcpy(result, r.a.value.data, 4 * config->graph->n);
+	lab_monitor_free(&monitor);
 	lab_destroy(r.lab);
 	return rc;
 }
@@ -382,7 +389,7 @@ int lab_emogi_run(const struct lab_machine *m, const struct lab_emogi *how, cons
 
 struct copy_args {
 	struct lab_array from, to;
-	uint32_t shift;			/* words from a boundary */
+	uint32_t shift;			/* offset from the alignment boundary in words */
 };
 
 static const char *const copy_names[] = { "from[i]", "to[i]" };
@@ -424,22 +431,22 @@ int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant,
 {
 	struct copy_args a = { .shift = variant == LAB_MERGED ? 8 : 0 };
 	struct lab_launch l = { variant == LAB_NAIVE ? &kernel_copy_blocks : &kernel_copy_words, &a, 0, 256, progress };
-	struct lab_monitor watching = { 0 };
+	struct lab_monitor monitor = { 0 };
 	struct lab *lab;
 	uint32_t i, *from;
 	int rc = lab_create(m, &lab, err);
 
 	l.grid = words / (variant == LAB_NAIVE ? 8192 : 256);
-	rc = rc || managed ? rc : lab_monitor_attach(lab, &watching, err);
+	rc = rc || managed ? rc : lab_monitor_attach(lab, &monitor, err);
 	rc = rc ? rc : lab_alloc(lab, "from", 4ull * (words + 8), managed ? LAB_MANAGED : LAB_HOST, &a.from, err);
 	rc = rc ? rc : lab_alloc(lab, "to", 4ull * words, LAB_DEVICE, &a.to, err);
 	for (from = a.from.data, i = 0; !rc && i < words + 8; i++)
 		from[i] = i * 0x9E3779B1u;
 	rc = rc ? rc : lab_run(lab, &l, NULL, err);
 	if (!rc && memcmp(a.to.data, from + a.shift, 4ull * words))
-		rc = gtu_fail(err, GTU_ERR_VERIFY, "the copy of an array over the link differs from it");
-	rc = rc ? rc : counted(lab, managed ? NULL : &watching, counts, err);
-	lab_monitor_free(&watching);
+		rc = gtu_fail(err, GTU_ERR_VERIFY, "the array copied over the link differs from its source");
+	rc = rc ? rc : copy_counts(lab, managed ? NULL : &monitor, counts, err);
+	lab_monitor_free(&monitor);
 	lab_destroy(lab);
 	return rc;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* BFS, SSSP and PageRank of the IRU paper, with the IRU or with plain loads. */
 #include "firmware-model/lab/engine/graph_kernels.h"
 #include "iru_graph.h"
 
@@ -7,17 +8,18 @@
 
 struct graph_args {
 	uint32_t n, count, depth, threshold;
-	uint32_t first;			/* SSSP: what element 0 of this frontier is called in the look-up table */
+	uint32_t first; /* SSSP: number of this frontier's element 0 in the look-up table */
 	float damping, base;
-	bool list, weights, share;	/* expand: from a list of vertices; carry costs; carry shares of ranks */
-	bool in_place;			/* edges are read where they are, not copied to a frontier */
-	bool again;			/* SSSP: elements of the far pile, whose costs have been seen before */
+	bool list, weights, share; /* expand: read a vertex list; carry costs; carry rank shares */
+	bool in_place;			/* edges are read from the CSR, not copied to a frontier */
+	bool again;			/* SSSP: the elements are the far pile's */
 	struct lab_array row, col, weight;
-	struct lab_array label, sum, old; /* level, distance or rank; PageRank: sums, ranks before */
+	/* level, distance or rank; PageRank: sums, previous ranks */
+	struct lab_array label, sum, old;
 	struct lab_array from, near, far, far_cost; /* vertex lists: read; written */
-	struct lab_array edge, cost;	/* the edge frontier, and its secondary */
-	struct lab_array lookup;	/* SSSP: the element of a frontier that may list a vertex */
-	struct lab_array tail;		/* words: of edge, near, far; PageRank's flag */
+	struct lab_array edge, cost;	/* the edge frontier and its secondary */
+	struct lab_array lookup;	/* SSSP: which element of a frontier may list a vertex */
+	struct lab_array tail;		/* list lengths: of edge, near, far; PageRank's flag */
 	struct lab_iru *iru;
 };
 enum { EDGES, NEARS, FARS, CHANGED, TAILS };
@@ -33,13 +35,16 @@ LAB_INLINE lab_u32 reserve(struct lab_warp *w, const struct graph_args *a, unsig
 	return lab_reserve(w, TAIL, &a->tail, list, total, rank);
 }
 
-/* Edge @k of a vertex whose cost or share is @self, for the active lanes, to @place of the frontier. */
-LAB_INLINE void put_edge(struct lab_warp *w, const struct graph_args *a, lab_u32 k, lab_u32 self, lab_u32 place)
+/*
+ * Write edge @k of a vertex with cost or share @self to @position of the frontier, for the active
+ * lanes.
+ */
+LAB_INLINE void write_edge(struct lab_warp *w, const struct graph_args *a, lab_u32 k, lab_u32 self, lab_u32 position)
 {
 	lab_u32 c = { 0 };
 
-	if (a->share)			/* all edges of all vertices: they stay where they are */
-		place = k;
+	if (a->share) /* all edges of all vertices: the frontier has the CSR's order */
+		position = k;
 	if (!a->in_place)
 		c = lab_load32(w, COL, &a->col, k);
 	if (a->weights)
@@ -47,31 +52,33 @@ LAB_INLINE void put_edge(struct lab_warp *w, const struct graph_args *a, lab_u32
 	lab_wait(w);
 	lab_alu(w, 2);
 	if (!a->in_place)
-		lab_store32(w, PUT, &a->edge, place, c);
+		lab_store32(w, PUT, &a->edge, position, c);
 	if (a->weights || a->share)
-		lab_store32(w, PUT_COST, &a->cost, place, self);
+		lab_store32(w, PUT_COST, &a->cost, position, self);
 }
 
 /*
- * A whole block takes the edges of one vertex after the other that has as many as it has threads (Merrill): who has one
- * writes its number to shared memory, one of these stays, and tells the others where its edges are. Returns the lanes done.
+ * Merrill's block-wide expansion: the block processes vertices with at least as many edges as it
+ * has threads one at a time. Their threads write their number to shared memory; the winner
+ * publishes its edge range. Returns the lanes whose vertices are done.
  */
-enum { WHO, WHO2, BEGIN, END, OWN, PLACE, WORDS };
+enum { WINNER, WINNER2, BEGIN, END, OWN, POSITION, WORDS };
 LAB_INLINE lab_mask expand_large(struct lab_warp *w, const struct graph_args *a, lab_u32 b, lab_u32 e, lab_u32 self)
 {
 	lab_mask large = lab_ge(e - b, lab_all(BLOCK)), done = 0, mine;
-	lab_u32 who, first, degree, own, at, place, base = { 0 };
+	lab_u32 winner, first, degree, own, at, position, base = { 0 };
 	unsigned round;
 
-	for (round = 0;; round++) {	/* two words in turn: one is written while the other is still read */
+	/* two alternating words: one is written while the other is still read */
+	for (round = 0;; round++) {
 		LAB_IF(w, large & ~done)
-			lab_shared_store(w, lab_all(WHO + round % 2), lab_lane() + w->in_block * LAB_LANES + 1);
+			lab_shared_store(w, lab_all(WINNER + round % 2), lab_lane() + w->in_block * LAB_LANES + 1);
 		lab_barrier(w);
-		who = lab_shared_load(w, lab_all(WHO + round % 2));
+		winner = lab_shared_load(w, lab_all(WINNER + round % 2));
 		lab_alu(w, 1);
-		if (!who[0])
+		if (!winner[0])
 			return done;
-		mine = (who[0] - 1) / LAB_LANES == w->in_block ? 1u << (who[0] - 1) % LAB_LANES : 0;
+		mine = (winner[0] - 1) / LAB_LANES == w->in_block ? 1u << (winner[0] - 1) % LAB_LANES : 0;
 		LAB_IF(w, mine) {
 			if (!a->share) {
 				base = lab_atomic_add(w, TAIL, &a->tail, lab_all(EDGES), e - b);
@@ -80,30 +87,33 @@ LAB_INLINE lab_mask expand_large(struct lab_warp *w, const struct graph_args *a,
 			lab_shared_store(w, lab_all(BEGIN), b);
 			lab_shared_store(w, lab_all(END), e);
 			lab_shared_store(w, lab_all(OWN), self);
-			lab_shared_store(w, lab_all(PLACE), base);
+			lab_shared_store(w, lab_all(POSITION), base);
 		}
 		done |= mine;
 		lab_barrier(w);
 		LAB_IF(w, mine)
-			lab_shared_store(w, lab_all(WHO + round % 2), lab_all(0));
+			lab_shared_store(w, lab_all(WINNER + round % 2), lab_all(0));
 		first = lab_shared_load(w, lab_all(BEGIN));
 		degree = lab_shared_load(w, lab_all(END)) - first;
 		own = lab_shared_load(w, lab_all(OWN));
-		place = lab_shared_load(w, lab_all(PLACE));
+		position = lab_shared_load(w, lab_all(POSITION));
 		at = lab_lane() + w->in_block * LAB_LANES;
 		LAB_WHILE(w, lab_lt(at, degree)) {
 			lab_alu(w, 3);
-			put_edge(w, a, first + at, own, place + at);
+			write_edge(w, a, first + at, own, position + at);
 			at += BLOCK;
 		}
 	}
 }
 
-/* The edges of 32 vertices, 32 at a time: each lane finds whose the edge is among the sums of degrees. */
+/*
+ * Expand 32 vertices, 32 edges at a time: each lane searches its edge's vertex in the degrees'
+ * prefix sums.
+ */
 LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
-	lab_u32 i = lab_thread(w), v = i, b = { 0 }, e = { 0 }, self = { 0 }, k, cost, at, place = { 0 };
+	lab_u32 i = lab_thread(w), v = i, b = { 0 }, e = { 0 }, self = { 0 }, k, cost, at, position = { 0 };
 	struct lab_runs runs;
 	uint32_t total;
 
@@ -118,7 +128,7 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 		if (a->weights || a->share)
 			self = lab_load32(w, SELF, &a->label, v);
 		lab_wait(w);
-		lab_alu(w, a->share ? 11 : 1); /* a division */
+		lab_alu(w, a->share ? 11 : 1); /* with a division */
 	}
 	if (a->share)
 		self = (lab_u32)((lab_f32)self / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1))));
@@ -128,23 +138,23 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 		return;
 	at = lab_lane();
 	if (!a->share)
-		place = reserve(w, a, EDGES, total, at);
+		position = reserve(w, a, EDGES, total, at);
 	LAB_WHILE(w, lab_lt(at, lab_all(total))) {
 		lab_runs_take(w, &runs, at, b, self, &k, &cost);
-		put_edge(w, a, k, cost, place);
+		write_edge(w, a, k, cost, position);
 		at += 32;
-		place += 32;
+		position += 32;
 	}
 }
 
-/* Element @i of the edge frontier for the active lanes, by load_iru() or by plain loads. */
+/* Load element *@i of the edge frontier for the active lanes, by load_iru() or by plain loads. */
 LAB_INLINE lab_mask element(struct lab_warp *w, const struct graph_args *a, const struct lab_array *edge, lab_u32 *i,
 			    lab_u32 *c, lab_u32 *cost)
 {
 	struct lab_iru_lanes lanes;
 
 	if (a->iru) {
-		if ((*i)[0] >= a->count)	/* a warp without elements, of the last block */
+		if ((*i)[0] >= a->count)	/* a warp of the last block without elements */
 			return 0;
 		lab_load_iru(w, a->iru, &lanes);
 		*c = lanes.index;
@@ -184,7 +194,10 @@ LAB_PROGRAM static void bfs_contract(struct lab_warp *w, const void *p)
 	}
 }
 
-/* An element that lowers its vertex's distance, or has what the far pile's vertex still has, may list it: one of them stays. */
+/*
+ * An element that lowers its vertex's distance writes its number to the vertex's look-up entry; one
+ * is kept. The far pile's elements do so if their cost is still the vertex's distance.
+ */
 LAB_PROGRAM static void sssp_relax(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
@@ -203,21 +216,21 @@ LAB_PROGRAM static void sssp_relax(struct lab_warp *w, const void *p)
 	}
 }
 
-/* Those that stayed list their vertices as near or far. */
+/* The elements kept list their vertices as near or far. */
 LAB_PROGRAM static void sssp_list(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
-	lab_u32 i = lab_thread(w), c, cost, who, at;
+	lab_u32 i = lab_thread(w), c, cost, winner, at;
 	lab_mask near, all;
 
 	lab_alu(w, 5);
 	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
 		c = lab_load32(w, EDGE, &a->edge, i);
 		lab_wait(w);
-		who = lab_load32(w, LOOKUP, &a->lookup, c);
+		winner = lab_load32(w, LOOKUP, &a->lookup, c);
 		lab_wait(w);
 		lab_alu(w, 2);
-		LAB_IF(w, lab_eq(who, i + a->first)) {
+		LAB_IF(w, lab_eq(winner, i + a->first)) {
 			cost = lab_load32(w, LABEL, &a->label, c);
 			lab_wait(w);
 			lab_alu(w, 2);
@@ -267,7 +280,7 @@ LAB_PROGRAM static void pr_finish(struct lab_warp *w, const void *p)
 	}
 }
 
-/* Has any rank changed by more than a hundredth of the mean? */
+/* Set the flag if any rank changed by more than a hundredth of the mean. */
 LAB_PROGRAM static void pr_check(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
@@ -280,7 +293,7 @@ LAB_PROGRAM static void pr_check(struct lab_warp *w, const void *p)
 		now = lab_load_f32(w, LABEL, &a->label, v);
 		was = lab_load_f32(w, SELF, &a->old, v);
 		lab_wait(w);
-		lab_alu(w, 5);		/* difference, its size, comparison, ballot */
+		lab_alu(w, 5);		/* difference, absolute value, comparison, ballot */
 		changed = (lab_lt_f32(bound, now - was) | lab_lt_f32(bound, was - now)) & w->mask;
 		LAB_IF(w, changed & -changed)
 			lab_store32(w, TAIL, &a->tail, lab_all(CHANGED), lab_all(1));
@@ -305,12 +318,14 @@ const char *lab_iru_algorithm_name(unsigned algorithm)
 	return algorithm < LAB_IRU_ALGORITHMS ? text[algorithm] : NULL;
 }
 
-/* ---- On the host ------------------------------------------------------------------------------- */
+/*
+ * ---- Host --------------------------------------------------------------------------------------
+ */
 
 struct run {
 	struct lab *lab;
 	struct lab_iru *iru;
-	const struct lab_iru_how *how;
+	const struct lab_iru_config *config;
 	const struct gtu_progress *progress;
 	struct graph_args a;
 };
@@ -323,7 +338,7 @@ static int launch(struct run *r, const struct lab_kernel *k, uint32_t count, str
 	return lab_run(r->lab, &l, NULL, err);
 }
 
-/* A kernel that consumes @count elements of the edge frontier; its grid is exact, a warp an answer. */
+/* Launch a kernel that consumes @count elements of the edge frontier; one warp per IRU reply. */
 static int consume(struct run *r, const struct lab_kernel *k, const struct lab_array *target,
 		   const struct lab_array *edge, uint32_t count, unsigned op, bool secondary, bool position,
 		   struct gtu_error *err)
@@ -332,7 +347,7 @@ static int consume(struct run *r, const struct lab_kernel *k, const struct lab_a
 
 	if (!count)
 		return 0;
-	if (!r->how->iru)
+	if (!r->config->iru)
 		return launch(r, k, count, err);
 	r->a.iru = r->iru;
 	lab_iru_configure(r->iru, target, edge, secondary ? &r->a.cost : NULL, count, op, position);
@@ -366,8 +381,8 @@ static int bfs(struct run *r, struct gtu_error *err)
 	int rc = 0;
 
 	a->list = true;
-	((uint32_t *)a->label.data)[r->how->source] = 0;
-	((uint32_t *)a->from.data)[0] = r->how->source;
+	((uint32_t *)a->label.data)[r->config->source] = 0;
+	((uint32_t *)a->from.data)[0] = r->config->source;
 	for (a->depth = 1; count && !rc; a->depth++) {
 		empty(r, EDGES);
 		empty(r, NEARS);
@@ -380,7 +395,10 @@ static int bfs(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/* Contract @count elements of a->edge and a->cost: lower distances, then list what fell. */
+/*
+ * Contract @count elements of a->edge and a->cost: lower distances, then list the improved
+ * vertices.
+ */
 static int contract(struct run *r, uint32_t count, struct gtu_error *err)
 {
 	struct graph_args *a = &r->a;
@@ -388,7 +406,7 @@ static int contract(struct run *r, uint32_t count, struct gtu_error *err)
 
 	if (!count)
 		return 0;
-	if (count > UINT32_MAX - a->first) { /* the numbers begin anew, no old one may be met */
+	if (count > UINT32_MAX - a->first) { /* element numbers restart; old ones must not match */
 		memset(a->lookup.data, 0, a->lookup.bytes);
 		a->first = 1;
 	}
@@ -398,7 +416,7 @@ static int contract(struct run *r, uint32_t count, struct gtu_error *err)
 	return rc;
 }
 
-/* When the near list is empty: the far pile is contracted, under the next threshold. */
+/* The near list is empty: contract the far pile under the next threshold. */
 static int next_far(struct run *r, uint32_t step, struct lab_array *other, struct lab_array *other_cost,
 		    struct gtu_error *err)
 {
@@ -424,15 +442,15 @@ static int next_far(struct run *r, uint32_t step, struct lab_array *other, struc
 static int sssp(struct run *r, struct lab_array *other, struct lab_array *other_cost, struct gtu_error *err)
 {
 	struct graph_args *a = &r->a;
-	double factor = r->how->step ? r->how->step : 1, wide = factor * lab_near_far_step(r->how->graph);
+	double factor = r->config->step ? r->config->step : 1, wide = factor * lab_near_far_step(r->config->graph);
 	uint32_t count = 1, step = wide < 1 ? 1 : wide > 1e9 ? 1000000000u : (uint32_t)wide;
 	int rc = 0;
 
 	a->list = a->weights = true;
 	a->threshold = step;
 	a->first = 1;
-	((uint32_t *)a->label.data)[r->how->source] = 0;
-	((uint32_t *)a->from.data)[0] = r->how->source;
+	((uint32_t *)a->label.data)[r->config->source] = 0;
+	((uint32_t *)a->from.data)[0] = r->config->source;
 	while (!rc && (count || tail(r, FARS))) {
 		empty(r, NEARS);
 		if (count) {
@@ -458,17 +476,17 @@ static int pagerank(struct run *r, struct gtu_error *err)
 	int rc = 0;
 
 	a->share = true;
-	a->in_place = !r->how->frontier;
+	a->in_place = !r->config->frontier;
 	a->damping = 0.85f;
 	memset(a->sum.data, 0, 4ull * a->n);
 	for (v = 0; v < a->n; v++)
 		rank[v] = (float)(1 / (double)a->n);
-	for (i = 0; i < r->how->iterations && !rc; i++) {
+	for (i = 0; i < r->config->iterations && !rc; i++) {
 		for (lost = 0, v = 0; v < a->n; v++)
 			lost += row[v] == row[v + 1] ? rank[v] : 0;
 		a->base = (float)((0.15 + 0.85 * lost) / (double)a->n);
 		rc = launch(r, &kernel_expand, a->n, err);
-		rc = rc ? rc : consume(r, &kernel_pr_add, &a->sum, a->in_place ? &a->col : &a->edge, (uint32_t)r->how->graph->m, GTU_IRU_OP_ADD_F32, true,
+		rc = rc ? rc : consume(r, &kernel_pr_add, &a->sum, a->in_place ? &a->col : &a->edge, (uint32_t)r->config->graph->m, GTU_IRU_OP_ADD_F32, true,
 				       false, err);
 		rc = rc ? rc : launch(r, &kernel_pr_finish, a->n, err);
 		rc = rc ? rc : launch(r, &kernel_pr_check, a->n, err);
@@ -478,14 +496,14 @@ static int pagerank(struct run *r, struct gtu_error *err)
 
 static int arrays(struct run *r, struct lab_array *other, struct lab_array *other_cost, struct gtu_error *err)
 {
-	const struct gtu_graph *g = r->how->graph;
-	bool paths = r->how->algorithm == LAB_IRU_SSSP, ranks = r->how->algorithm == LAB_IRU_PR;
+	const struct gtu_graph *g = r->config->graph;
+	bool paths = r->config->algorithm == LAB_IRU_SSSP, ranks = r->config->algorithm == LAB_IRU_PR;
 	uint64_t v, lists = g->n + g->m, vertices = ranks ? 1 : g->n + 32;
 	struct graph_args *a = &r->a;
 	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
 		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", TAILS },
 		{ &a->from, "from", vertices }, { &a->near, "near", vertices },
-		{ &a->edge, "edge", ranks && !r->how->frontier ? 1 : g->m },
+		{ &a->edge, "edge", ranks && !r->config->frontier ? 1 : g->m },
 		{ &a->sum, "sum", ranks ? g->n : 1 }, { &a->old, "old", ranks ? g->n : 1 },
 		{ &a->lookup, "lookup", paths ? g->n : 1 },
 		{ &a->far, "far", paths ? lists : 1 }, { &a->far_cost, "far_cost", paths ? lists : 1 },
@@ -494,11 +512,11 @@ static int arrays(struct run *r, struct lab_array *other, struct lab_array *othe
 	unsigned i;
 	int rc = 0;
 
-	if (g->edge_bytes != 4 || g->n >= 1u << 31 || g->m >= 1ull << 31 || r->how->source >= g->n)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: the laboratory's IRU takes 4 bytes an edge, less than 2^31 vertices and edges, and a source that exists",
+	if (g->edge_bytes != 4 || g->n >= 1u << 31 || g->m >= 1ull << 31 || r->config->source >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: the laboratory's IRU needs 4-byte edges, fewer than 2^31 vertices and edges, and an existing source",
 				g->name);
 	if (paths && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs weights that are 32-bit integers", g->name);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs 32-bit integer weights", g->name);
 	a->n = (uint32_t)g->n;
 	rc = lab_map(r->lab, "col", g->col, 4 * g->m, LAB_DEVICE, &a->col, err);
 	if (!rc && paths)
@@ -515,20 +533,20 @@ static int arrays(struct run *r, struct lab_array *other, struct lab_array *othe
 	return 0;
 }
 
-int lab_iru_run(const struct lab_machine *m, const struct lab_iru_how *how, const struct gtu_progress *progress,
+int lab_iru_run(const struct lab_machine *m, const struct lab_iru_config *config, const struct gtu_progress *progress,
 		uint32_t *result, struct lab_stats *stats, struct lab_iru_counts *counts, struct gtu_error *err)
 {
-	struct run r = { .how = how, .progress = progress };
+	struct run r = { .config = config, .progress = progress };
 	struct lab_array other, other_cost;
 	int rc = lab_create(m, &r.lab, err);
 
-	rc = rc || !how->iru ? rc : lab_iru_attach(r.lab, &how->shape, how->timeout, &r.iru, err);
+	rc = rc || !config->iru ? rc : lab_iru_attach(r.lab, &config->shape, config->timeout, &r.iru, err);
 	rc = rc ? rc : arrays(&r, &other, &other_cost, err);
 	if (!rc)
-		rc = how->algorithm == LAB_IRU_BFS ? bfs(&r, err) : how->algorithm == LAB_IRU_PR ? pagerank(&r, err) :
+		rc = config->algorithm == LAB_IRU_BFS ? bfs(&r, err) : config->algorithm == LAB_IRU_PR ? pagerank(&r, err) :
 		     sssp(&r, &other, &other_cost, err);
 	if (!rc) {
-		memcpy(result, r.a.label.data, 4 * how->graph->n);
+		memcpy(result, r.a.label.data, 4 * config->graph->n);
 		*stats = *lab_stats(r.lab);
 		if (counts && r.iru)
 			*counts = *lab_iru_counts(r.iru);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* The kernels of the oracle counts: PageRank, BFS, gather. */
 #include "kernels.h"
 #include "firmware-model/lab/engine/warp.h"
 
@@ -45,7 +46,7 @@ const struct lab_kernel lab_pr_push_vm = { .name = "pr_push_vm", .warp = pr_push
 
 static const char *const push_wm_names[] = { "row[v+1]", "row[v]", "rank[v]", "col[k]", "next[col[k]]" };
 
-/* @aligned: start at the 128-byte boundary below, with the lanes before the first edge off. */
+/* @aligned: start at the 128-byte boundary below, with lanes before the first edge inactive. */
 LAB_INLINE void push_wm(struct lab_warp *w, const struct lab_csr_args *a, bool aligned)
 {
 	lab_u32 v = lab_thread(w) >> 5, lane = lab_lane(), b, e, k, c;
@@ -116,7 +117,8 @@ LAB_PROGRAM static void pr_pull_vm(struct lab_warp *w, const void *p)
 			lab_wait(w);
 			lab_alu(w, 3);
 			d = lab_load32(w, 3, &a->deg, c);
-			lab_wait(w); /* it is converted before the next load issues: their cycles say so */
+			lab_wait(w); /* the oracle's cycles show that it is converted before the
+				      * next load issues */
 			r = lab_load_f32(w, 4, &a->rank, c);
 			lab_wait(w);
 			sum += lab_select_f32(w->mask, r / lab_to_f32(lab_select(w->mask, d, lab_all(1))),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernels of the oracle counts, written as their README states them; PageRank and BFS of them also
- * serve as the laboratory's benchmark. Numbers of lab_alu() are those of the compiled PTX there (the
- * rows warp_instructions), fitted a kernel.
+ * The kernels of the oracle counts, as their README specifies them. PageRank and BFS also serve as
+ * the laboratory's benchmark. lab_alu() counts are fitted per kernel to the compiled PTX there (the
+ * rows warp_instructions).
  */
 #ifndef GTU_LAB_KERNELS_H
 #define GTU_LAB_KERNELS_H
@@ -11,14 +11,14 @@
 
 #define LAB_BFS_INF 0x7fffffffu
 
-/* Arrays by their names in the statements; a kernel uses those it needs. */
+/* Arrays, named as in the statements; a kernel uses those it needs. */
 struct lab_csr_args {
 	uint32_t n, m;
 	struct lab_array row, col, rank, next, deg, level;
 	uint32_t current;		/* bfs_level: the level of this launch */
 };
 struct lab_gather_args {
-	uint32_t m;			/* elements to be gathered */
+	uint32_t m;			/* elements to gather */
 	struct lab_array idx, data, out;
 };
 

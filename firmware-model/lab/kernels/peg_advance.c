@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The strategies of peg_graph.h: how edges and vertices get to threads, and pushes into lists. */
+/* The strategies of peg_graph.h: mapping of edges and vertices to threads, and pushes to lists. */
 #include "peg_graph_parts.h"
 
 const char *const pg_names[PG_STATEMENTS] = {
@@ -7,12 +7,14 @@ const char *const pg_names[PG_STATEMENTS] = {
 	"slot[e]", "degree[i]", "scan[i]", "sum[b]", "begin[b]", "seen[c]",
 };
 
-/* Words of a block's shared memory. */
+/* Layout of a block's shared memory, in words. */
 enum { VERTEX = 0, START = PG_BLOCK, SCAN = 2 * PG_BLOCK, PARTS = 3 * PG_BLOCK + 1, WORDS = PARTS + PG_BLOCK / LAB_LANES };
 
-/* ---- Lists ------------------------------------------------------------------------------------- */
+/*
+ * ---- Lists -------------------------------------------------------------------------------------
+ */
 
-/* The lanes of @m list @what; @slot: the edges' numbers, where each has a place of its own. */
+/* The lanes of @m push @what. @slot: the edges' output slots, if each edge has one. */
 LAB_INLINE void emit(struct lab_warp *w, const struct pg_args *a, lab_mask m, const lab_u32 *what, const lab_u32 *slot)
 {
 	const uint32_t *row = a->row.data;
@@ -37,7 +39,7 @@ LAB_INLINE void emit(struct lab_warp *w, const struct pg_args *a, lab_mask m, co
 			lab_store32(w, PG_PUT, &a->order, pg_reserve(w, a, PG_ORDER), *what);
 }
 
-/* The other ends @c of edges of the vertices @v, through the algorithm. */
+/* Apply the edge function to edges between the vertices @v and their neighbors @c. */
 LAB_INLINE void visit(struct lab_warp *w, const struct pg_args *a, struct pg_edges *e, lab_u32 v, lab_u32 c, const lab_u32 *slot)
 {
 	lab_u32 push = lab_all(0);
@@ -51,7 +53,9 @@ LAB_INLINE void visit(struct lab_warp *w, const struct pg_args *a, struct pg_edg
 		emit(w, a, m, &push, slot);
 }
 
-/* ---- A thread a vertex ------------------------------------------------------------------------- */
+/*
+ * ---- One thread per vertex ---------------------------------------------------------------------
+ */
 
 LAB_INLINE void walk(struct lab_warp *w, const struct pg_args *a, lab_u32 v)
 {
@@ -68,7 +72,7 @@ LAB_INLINE void walk(struct lab_warp *w, const struct pg_args *a, lab_u32 v)
 			e.weight = lab_load32(w, PG_WEIGHT, &a->weight, k);
 		lab_wait(w);
 		visit(w, a, &e, v, c, NULL);
-		lab_alu(w, 2);		/* the next edge, and whether there is one */
+		lab_alu(w, 2);		/* increment and loop condition */
 		k += 1;
 	}
 }
@@ -101,9 +105,11 @@ LAB_PROGRAM static void hwwl(struct lab_warp *w, const void *p)
 	}
 }
 
-/* ---- Edges of many vertices together -------------------------------------------------------------- */
+/*
+ * ---- Cooperative strategies --------------------------------------------------------------------
+ */
 
-/* Exclusive sums of @x over the block's threads, and of all; two barriers. */
+/* Exclusive prefix sums of @x over the block's threads, and the total; two barriers. */
 LAB_INLINE lab_u32 block_scan(struct lab_warp *w, lab_u32 x, uint32_t *total)
 {
 	uint32_t sum = 0, base = 0, i;
@@ -128,7 +134,10 @@ LAB_INLINE lab_u32 block_scan(struct lab_warp *w, lab_u32 x, uint32_t *total)
 	return before + base;
 }
 
-/* Largest number of a vertex whose first edge is not beyond @edge: a search among the sums in shared memory. */
+/*
+ * The last vertex whose first edge is not after @edge: binary search of the prefix sums in shared
+ * memory.
+ */
 LAB_INLINE lab_u32 owner_of(struct lab_warp *w, lab_u32 edge)
 {
 	lab_u32 at = lab_all(0), sum;
@@ -142,10 +151,13 @@ LAB_INLINE lab_u32 owner_of(struct lab_warp *w, lab_u32 edge)
 	return at;
 }
 
-/* Edges [@from, @end) of those of the vertices in shared memory, a thread an edge at a time. Their slots begin at @slot. */
+/*
+ * Process edges [@from, @end) of the vertices in shared memory, one per thread and step. @slot:
+ * slot of edge 0.
+ */
 LAB_INLINE void share_edges(struct lab_warp *w, const struct pg_args *a, uint32_t from, uint32_t end, uint32_t slot)
 {
-	lab_u32 i = lab_lane() + (from + w->in_block * LAB_LANES), owner, v, k, c, place;
+	lab_u32 i = lab_lane() + (from + w->in_block * LAB_LANES), owner, v, k, c, output_slot;
 	struct pg_edges e = { .value = lab_all(0) };
 
 	lab_alu(w, 2);
@@ -160,14 +172,17 @@ LAB_INLINE void share_edges(struct lab_warp *w, const struct pg_args *a, uint32_
 		if (a->visit->values)
 			a->visit->value(w, a, &v, &e.value);
 		lab_wait(w);
-		place = i + slot;
-		visit(w, a, &e, v, c, &place);
+		output_slot = i + slot;
+		visit(w, a, &e, v, c, &output_slot);
 		lab_alu(w, 2);
 		i += PG_BLOCK;
 	}
 }
 
-/* Vertices [@lo, @lo + 256) of the list, as far as there are; their first edges; their degrees. */
+/*
+ * Load vertices [@lo, @lo + 256) of the list and their first edges to shared memory. Returns the
+ * degrees.
+ */
 LAB_INLINE lab_u32 stage(struct lab_warp *w, const struct pg_args *a, uint32_t lo)
 {
 	lab_u32 t = lab_lane() + w->in_block * LAB_LANES, v = lab_all(0), b = lab_all(0), e = lab_all(0);
@@ -204,7 +219,7 @@ LAB_PROGRAM static void cooperative(struct lab_warp *w, const void *p)
 	share_edges(w, a, 0, total, slot[0]);
 }
 
-/* An equal share of all edges. */
+/* Each block processes an equal share of all edges. */
 LAB_PROGRAM static void partition(struct lab_warp *w, const void *p)
 {
 	const struct pg_args *a = p;
@@ -231,7 +246,9 @@ LAB_PROGRAM static void partition(struct lab_warp *w, const void *p)
 	}
 }
 
-/* ---- What balances it ----------------------------------------------------------------------------- */
+/*
+ * ---- Balancing ---------------------------------------------------------------------------------
+ */
 
 LAB_PROGRAM static void degrees(struct lab_warp *w, const void *p)
 {
@@ -250,7 +267,7 @@ LAB_PROGRAM static void degrees(struct lab_warp *w, const void *p)
 	}
 }
 
-/* One thread stores the sum of all, behind the list's too. */
+/* One thread stores the total, also after the last element of the scan. */
 LAB_INLINE void put_total(struct lab_warp *w, const struct pg_args *a, uint32_t total)
 {
 	if (w->in_block)
@@ -261,7 +278,7 @@ LAB_INLINE void put_total(struct lab_warp *w, const struct pg_args *a, uint32_t 
 	w->mask = ~0u;
 }
 
-/* Degrees to their sums within a tile of 1024; the tile's own to sum[]. */
+/* Scan degrees within tiles of 1024; the tiles' sums go to sum[]. */
 LAB_PROGRAM static void scan_tiles(struct lab_warp *w, const void *p)
 {
 	const struct pg_args *a = p;
@@ -283,7 +300,7 @@ LAB_PROGRAM static void scan_tiles(struct lab_warp *w, const void *p)
 		}
 		lab_alu(w, 12);
 	}
-	all[LAB_LANES - 1] = sum;	/* lane 31's is the warp's */
+	all[LAB_LANES - 1] = sum;	/* lane 31 has the warp's sum */
 	before = block_scan(w, all, &total);
 	for (r = 0; r < 4; r++)
 		LAB_IF(w, lab_lt(i[r], lab_all(a->count)))
@@ -297,7 +314,7 @@ LAB_PROGRAM static void scan_tiles(struct lab_warp *w, const void *p)
 	}
 }
 
-/* One block: the tiles' sums. */
+/* Scan the tiles' sums, in one block. */
 LAB_PROGRAM static void scan_sums(struct lab_warp *w, const void *p)
 {
 	const struct pg_args *a = p;
@@ -334,7 +351,7 @@ LAB_PROGRAM static void scan_add(struct lab_warp *w, const void *p)
 	}
 }
 
-/* Where the blocks' shares begin: a binary search of each share's first edge among the sums. */
+/* First vertex of each block's share: binary search of the share's first edge in the scan. */
 LAB_PROGRAM static void search(struct lab_warp *w, const void *p)
 {
 	const struct pg_args *a = p;
@@ -359,7 +376,7 @@ LAB_PROGRAM static void search(struct lab_warp *w, const void *p)
 	}
 }
 
-/* Slots that an edge was put in, to the list. */
+/* Compact the filled slots to the list. */
 LAB_PROGRAM static void compact(struct lab_warp *w, const void *p)
 {
 	const struct pg_args *a = p;
@@ -375,7 +392,9 @@ LAB_PROGRAM static void compact(struct lab_warp *w, const void *p)
 	}
 }
 
-/* ---- Popped edges and vertices -------------------------------------------------------------------- */
+/*
+ * ---- Popped edges and vertices -----------------------------------------------------------------
+ */
 
 LAB_PROGRAM static void peg(struct lab_warp *w, const void *p)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The algorithms of peg_graph.h on the host: which list goes through what, until when. */
+/* The algorithms of peg_graph.h on the host: the sequence of advances and filters. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "peg_graph_parts.h"
 
-/* A list of vertices: in memory, or in the unit as it was pushed. */
+/* A list of vertices, in memory or in the unit. */
 struct list {
 	struct lab_array array;
 	uint32_t first, count;
@@ -14,13 +14,13 @@ struct list {
 
 struct run {
 	struct lab *lab;
-	const struct lab_pg_how *how;
+	const struct lab_pg_config *config;
 	const struct gtu_progress *progress;
 	struct lab_pg_result *result;
-	enum lab_pg_strategy strategy;	/* hybrid: what it is for this graph */
+	enum lab_pg_strategy strategy;	/* resolved for this graph if hybrid */
 	bool may_pull, pulling;
-	uint64_t frontier_edges, unexplored; /* of the list that is next; of vertices not reached */
-	struct lab_array one, two;	/* room for lists, read and written in turn */
+	uint64_t frontier_edges, unexplored; /* edges of the next list; of unreached vertices */
+	struct lab_array one, two;	/* list buffers, read and written alternately */
 	struct pg_args a;
 };
 
@@ -43,9 +43,9 @@ static uint32_t *word(const struct run *r, unsigned which)
 	return (uint32_t *)r->a.tail.data + which;
 }
 
-static bool enough(const struct run *r)
+static bool limit_reached(const struct run *r)
 {
-	return r->how->edges && r->result->edges >= r->how->edges;
+	return r->config->edges && r->result->edges >= r->config->edges;
 }
 
 static int launch(struct run *r, enum pg_kernel k, uint64_t threads, struct gtu_error *err)
@@ -55,18 +55,20 @@ static int launch(struct run *r, enum pg_kernel k, uint64_t threads, struct gtu_
 	return lab_run(r->lab, &l, NULL, err);
 }
 
-/* So many blocks an SM that live as long as the unit has something. */
+/* As many blocks per SM as fit (PEG: at most peg_blocks), which run until the unit is empty. */
 static int launch_persistent(struct run *r, enum pg_kernel k, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(r->lab);
 	uint64_t blocks = m->warps / (PG_BLOCK / LAB_LANES);
 
-	if (r->strategy == LAB_PG_PEG && r->how->peg_blocks && r->how->peg_blocks < blocks)
-		blocks = r->how->peg_blocks;
+	if (r->strategy == LAB_PG_PEG && r->config->peg_blocks && r->config->peg_blocks < blocks)
+		blocks = r->config->peg_blocks;
 	return launch(r, k, blocks * m->sms * PG_BLOCK, err);
 }
 
-/* ---- One step through a strategy ----------------------------------------------------------------- */
+/*
+ * ---- One step under a strategy -----------------------------------------------------------------
+ */
 
 static int scan_degrees(struct run *r, struct gtu_error *err)
 {
@@ -111,7 +113,7 @@ static int balanced(struct run *r, struct gtu_error *err)
 static struct lab_peg_stream peg_stream(const struct run *r, const struct list *from)
 {
 	const struct pg_args *a = &r->a;
-	const struct gtu_graph *g = r->how->graph;
+	const struct gtu_graph *g = r->config->graph;
 
 	return (struct lab_peg_stream){
 		.row = &a->row, .col = &a->col, .weight = &a->weight, .list = from->pushed ? NULL : &from->array, .vertices = g->n,
@@ -119,7 +121,9 @@ static struct lab_peg_stream peg_stream(const struct run *r, const struct list *
 	};
 }
 
-/* The edges of @from through @visit; what that pushed is @to's count of vertices behind to->first, or in the unit. */
+/*
+ * Apply @visit to the edges of @from. *@to: the vertices pushed, from to->first on or in the unit.
+ */
 static int advance(struct run *r, const struct pg_visit *visit, const struct list *from, struct list *to, struct gtu_error *err)
 {
 	struct pg_args *a = &r->a;
@@ -168,7 +172,10 @@ static int advance(struct run *r, const struct pg_visit *visit, const struct lis
 	return rc;
 }
 
-/* Vertices of @from (NULL: all of the graph) through @filter. A list in memory does not need the unit to read it. */
+/*
+ * Apply @filter to the vertices of @from (NULL: all vertices). Lists in memory are read without the
+ * unit.
+ */
 static int filter(struct run *r, const struct pg_filter *filter, const struct list *from, struct list *to, struct gtu_error *err)
 {
 	struct pg_args *a = &r->a;
@@ -219,7 +226,10 @@ static void swap(struct lab_array *a, struct lab_array *b)
 	*b = c;
 }
 
-/* The frontier @list through @push, or all that may be reached by @pull where its edges are many; @to is the next one. */
+/*
+ * One step from the frontier @list: @push, or @pull over @candidates if the frontier has many
+ * edges. @to: the next frontier.
+ */
 static int expand(struct run *r, const struct pg_visit *push, const struct pg_visit *pull, const struct pg_filter *candidates,
 		  const struct list *list, struct list *to, struct gtu_error *err)
 {
@@ -244,9 +254,11 @@ static int expand(struct run *r, const struct pg_visit *push, const struct pg_vi
 	return rc;
 }
 
-/* ---- Algorithms ---------------------------------------------------------------------------------- */
+/*
+ * ---- Algorithms --------------------------------------------------------------------------------
+ */
 
-/* A list in memory of the vertices @v. */
+/* A list in memory with the vertices @v. */
 static struct list start_with(struct run *r, const uint32_t *v, uint32_t count)
 {
 	struct list l = { .array = r->one, .count = count };
@@ -254,13 +266,13 @@ static struct list start_with(struct run *r, const uint32_t *v, uint32_t count)
 
 	for (i = 0; i < count; i++) {
 		((uint32_t *)r->one.data)[i] = v[i];
-		r->frontier_edges += r->how->graph->row[v[i] + 1] - r->how->graph->row[v[i]];
+		r->frontier_edges += r->config->graph->row[v[i] + 1] - r->config->graph->row[v[i]];
 	}
 	return l;
 }
 
-/* What was written is read next, and written where it was read from. */
-static void turn(struct run *r, struct list *list, struct list *next)
+/* The list written is read next; the one read is written next. */
+static void swap_lists(struct run *r, struct list *list, struct list *next)
 {
 	struct lab_array was = list->array;
 
@@ -272,14 +284,14 @@ static void turn(struct run *r, struct list *list, struct list *next)
 
 static int bfs(struct run *r, struct gtu_error *err)
 {
-	struct list list = start_with(r, &r->how->source, 1), next = { .array = r->a.far };
+	struct list list = start_with(r, &r->config->source, 1), next = { .array = r->a.far };
 	int rc = 0;
 
 	memset(r->a.label.data, 0xff, 4ull * r->a.n);
-	((uint32_t *)r->a.label.data)[r->how->source] = 0;
-	for (r->a.depth = 1; list.count && !rc && !enough(r); r->a.depth++) {
+	((uint32_t *)r->a.label.data)[r->config->source] = 0;
+	for (r->a.depth = 1; list.count && !rc && !limit_reached(r); r->a.depth++) {
 		rc = expand(r, &pg_bfs, &pg_bfs_pull, &pg_unreached, &list, &next, err);
-		turn(r, &list, &next);
+		swap_lists(r, &list, &next);
 	}
 	r->result->whole = !list.count;
 	return rc;
@@ -287,15 +299,15 @@ static int bfs(struct run *r, struct gtu_error *err)
 
 static int sssp(struct run *r, struct gtu_error *err)
 {
-	struct list near = start_with(r, &r->how->source, 1), fell = { .array = r->two }, far = { .array = r->a.other };
+	struct list near = start_with(r, &r->config->source, 1), fell = { .array = r->two }, far = { .array = r->a.other };
 	struct pg_args *a = &r->a;
-	uint32_t step = lab_near_far_step(r->how->graph);
+	uint32_t step = lab_near_far_step(r->config->graph);
 	int rc = 0;
 
 	memset(a->label.data, 0xff, 4ull * a->n);
-	((uint32_t *)a->label.data)[r->how->source] = 0;
+	((uint32_t *)a->label.data)[r->config->source] = 0;
 	a->threshold = step;
-	while (!rc && (near.count || *word(r, PG_FAR)) && !enough(r)) {
+	while (!rc && (near.count || *word(r, PG_FAR)) && !limit_reached(r)) {
 		a->round++;
 		if (near.count) {
 			rc = advance(r, &pg_sssp, &near, &fell, err);
@@ -316,28 +328,29 @@ static int sssp(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/* Forward, keeping all levels in one array; then back over them. */
+/* Forward, keeping all levels in one array; then backward over them. */
 static int bc(struct run *r, struct gtu_error *err)
 {
 	struct pg_args *a = &r->a;
 	const bool unit = a->peg || a->hwwl;
 	struct lab_array order = a->seen, none = { 0 };
 	struct list list = { .array = order, .count = 1 }, next = { .array = order, .first = 1 };
-	uint32_t *first = NULL, *more, levels = 0, room = 0, at = 0;
+	uint32_t *first = NULL, *more, levels = 0, capacity = 0, at = 0;
 	float *paths = a->other.data;
 	int rc = 0;
 
-	start_with(r, &r->how->source, 1);
+	start_with(r, &r->config->source, 1);
 	memset(a->label.data, 0xff, 4ull * a->n);
-	((uint32_t *)a->label.data)[r->how->source] = 0;
-	((uint32_t *)order.data)[0] = r->how->source;
-	paths[r->how->source] = ldexpf(1, -100); /* only ratios matter, and there are many paths */
+	((uint32_t *)a->label.data)[r->config->source] = 0;
+	((uint32_t *)order.data)[0] = r->config->source;
+	/* only ratios matter, and path counts grow large */
+	paths[r->config->source] = ldexpf(1, -100);
 	*word(r, PG_ORDER) = 1;
 	a->order = unit ? order : none;
-	for (a->depth = 1; list.count && !rc && !enough(r); a->depth++) {
-		if (levels == room) {
-			more = realloc(first, 8 * (room = 2 * room + 64));
-			rc = more ? 0 : gtu_fail(err, GTU_ERR_NOMEM, "no memory for the levels of a search");
+	for (a->depth = 1; list.count && !rc && !limit_reached(r); a->depth++) {
+		if (levels == capacity) {
+			more = realloc(first, 8 * (capacity = 2 * capacity + 64));
+			rc = more ? 0 : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the levels of a search");
 			first = more ? more : first;
 		}
 		if (rc)
@@ -355,8 +368,8 @@ static int bc(struct run *r, struct gtu_error *err)
 		list = (struct list){ .array = order, .first = first[2 * (levels - 1)], .count = first[2 * (levels - 1) + 1] };
 		a->depth = levels - 1;
 		next = (struct list){ .array = r->two };
-		rc = enough(r) ? 0 : advance(r, &pg_bc_back, &list, &next, err);
-		r->result->whole = !enough(r) || levels == 2;
+		rc = limit_reached(r) ? 0 : advance(r, &pg_bc_back, &list, &next, err);
+		r->result->whole = !limit_reached(r) || levels == 2;
 	}
 	free(first);
 	return rc;
@@ -364,7 +377,7 @@ static int bc(struct run *r, struct gtu_error *err)
 
 static int stcon(struct run *r, struct gtu_error *err)
 {
-	const uint32_t ends[2] = { r->how->source, r->how->target };
+	const uint32_t ends[2] = { r->config->source, r->config->target };
 	struct list list, next = { .array = r->a.far };
 	uint32_t *owner = r->a.label.data, *level = r->a.seen.data;
 	int rc = 0;
@@ -381,9 +394,9 @@ static int stcon(struct run *r, struct gtu_error *err)
 		owner[ends[i]] = i + 1;
 		level[ends[i]] = 0;
 	}
-	for (r->a.depth = 1; list.count && !*word(r, PG_MET) && !rc && !enough(r); r->a.depth++) {
+	for (r->a.depth = 1; list.count && !*word(r, PG_MET) && !rc && !limit_reached(r); r->a.depth++) {
 		rc = expand(r, &pg_stcon, &pg_stcon_pull, &pg_unmet, &list, &next, err);
-		turn(r, &list, &next);
+		swap_lists(r, &list, &next);
 	}
 	r->result->met = *word(r, PG_MET);
 	r->result->whole = r->result->met || !list.count;
@@ -406,9 +419,9 @@ static int gc(struct run *r, struct gtu_error *err)
 	struct list list = everything(r), next = { .array = r->two };
 	int rc = 0;
 
-	for (r->a.round = 0; list.count && !rc && !enough(r); r->a.round++) {
+	for (r->a.round = 0; list.count && !rc && !limit_reached(r); r->a.round++) {
 		rc = advance(r, &pg_gc, &list, &next, err);
-		turn(r, &list, &next);
+		swap_lists(r, &list, &next);
 	}
 	r->result->whole = !list.count;
 	return rc;
@@ -417,31 +430,33 @@ static int gc(struct run *r, struct gtu_error *err)
 static int kc(struct run *r, struct gtu_error *err)
 {
 	struct list list = everything(r), next = { .array = r->two };
-	uint32_t gone = 0;
+	uint32_t peeled = 0;
 	int rc = advance(r, &pg_kc_count, &list, &next, err);
 
-	for (r->a.depth = 0; gone < r->a.n && !rc && !enough(r); r->a.depth++) {
+	for (r->a.depth = 0; peeled < r->a.n && !rc && !limit_reached(r); r->a.depth++) {
 		list = (struct list){ .array = r->one };
 		next = (struct list){ .array = r->two };
 		rc = filter(r, &pg_peel, NULL, &list, err);
-		for (; list.count && !rc && !enough(r); turn(r, &list, &next)) {
-			gone += list.count;
+		for (; list.count && !rc && !limit_reached(r); swap_lists(r, &list, &next)) {
+			peeled += list.count;
 			rc = advance(r, &pg_kc, &list, &next, err);
 		}
-		gone += list.count;
+		peeled += list.count;
 		r->result->whole = !list.count;
 	}
-	r->result->whole &= gone == r->a.n;
+	r->result->whole &= peeled == r->a.n;
 	return rc;
 }
 
-/* ---- All ------------------------------------------------------------------------------------------- */
+/*
+ * ---- Run ---------------------------------------------------------------------------------------
+ */
 
 static int arrays(struct run *r, struct gtu_error *err)
 {
-	const struct gtu_graph *g = r->how->graph;
+	const struct gtu_graph *g = r->config->graph;
 	const struct lab_machine *m = lab_machine_of(r->lab);
-	const bool paths = r->how->algorithm == LAB_PG_SSSP, balance = r->strategy == LAB_PG_BALANCED;
+	const bool paths = r->config->algorithm == LAB_PG_SSSP, balance = r->strategy == LAB_PG_BALANCED;
 	struct pg_args *a = &r->a;
 	uint64_t v, long_list = g->n + (paths ? 2 * g->m : 0) + 32;
 	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
@@ -467,63 +482,63 @@ static int arrays(struct run *r, struct gtu_error *err)
 	return 0;
 }
 
-static int check(const struct lab_pg_how *how, struct gtu_error *err)
+static int check(const struct lab_pg_config *config, struct gtu_error *err)
 {
-	const struct gtu_graph *g = how->graph;
+	const struct gtu_graph *g = config->graph;
 
-	if (g->edge_bytes != 4 || g->n >= 1u << 31 || g->m >= 1ull << 30 || how->source >= g->n || how->target >= g->n)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: PEG in the laboratory takes 4 bytes an edge, less than 2^31 vertices and 2^30 edges, and ends that exist",
+	if (g->edge_bytes != 4 || g->n >= 1u << 31 || g->m >= 1ull << 30 || config->source >= g->n || config->target >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: PEG in the laboratory needs 4-byte edges, fewer than 2^31 vertices and 2^30 edges, and existing source and target",
 				g->name);
 	if (g->flags & GTU_GRAPH_DIRECTED)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: PEG in the laboratory takes graphs that have each edge both ways", g->name);
-	if (how->algorithm == LAB_PG_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs weights that are 32-bit integers", g->name);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: PEG in the laboratory needs an undirected graph, with each edge stored both ways", g->name);
+	if (config->algorithm == LAB_PG_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs 32-bit integer weights", g->name);
 	return 0;
 }
 
-/* What hybrid is for this graph, and whether it pulls. */
-static void settle(struct run *r)
+/* Resolve hybrid for this graph, and whether it may pull. */
+static void resolve_strategy(struct run *r)
 {
-	const struct gtu_graph *g = r->how->graph;
+	const struct gtu_graph *g = r->config->graph;
 	uint64_t most = 0, v;
 	bool skewed;
 
 	for (v = 0; v < g->n; v++)
 		most = g->row[v + 1] - g->row[v] > most ? g->row[v + 1] - g->row[v] : most;
-	skewed = r->how->scale_free || most * g->n >= LAB_PG_SKEWED * g->m;
-	r->strategy = r->how->strategy;
-	r->may_pull = skewed && !r->how->push_only && (r->strategy == LAB_PG_HYBRID || r->strategy == LAB_PG_PEG);
+	skewed = r->config->scale_free || most * g->n >= LAB_PG_SKEWED * g->m;
+	r->strategy = r->config->strategy;
+	r->may_pull = skewed && !r->config->push_only && (r->strategy == LAB_PG_HYBRID || r->strategy == LAB_PG_PEG);
 	if (r->strategy == LAB_PG_HYBRID)
 		r->strategy = skewed ? LAB_PG_COOPERATIVE : LAB_PG_SIMPLE;
 	if (r->may_pull)
 		r->a.pushed_edges = &r->frontier_edges;
 }
 
-int lab_pg_run(const struct lab_machine *m, const struct lab_pg_how *how, const struct gtu_progress *progress,
+int lab_pg_run(const struct lab_machine *m, const struct lab_pg_config *config, const struct gtu_progress *progress,
 	       struct lab_pg_result *result, struct gtu_error *err)
 {
-	static int (*const run_it[])(struct run *, struct gtu_error *) = { bfs, sssp, bc, stcon, gc, kc };
-	struct run r = { .how = how, .progress = progress, .result = result };
-	struct lab_machine mine = *m;
+	static int (*const run_algorithm[])(struct run *, struct gtu_error *) = { bfs, sssp, bc, stcon, gc, kc };
+	struct run r = { .config = config, .progress = progress, .result = result };
+	struct lab_machine machine = *m;
 	struct pg_args *a = &r.a;
-	uint64_t n = how->graph->n;
-	int rc = check(how, err);
+	uint64_t n = config->graph->n;
+	int rc = check(config, err);
 
 	*result = (struct lab_pg_result){ .value = result->value, .score = result->score };
 	if (rc)
 		return rc;
-	settle(&r);
-	rc = lab_create(&mine, &r.lab, err);
+	resolve_strategy(&r);
+	rc = lab_create(&machine, &r.lab, err);
 	if (!rc && r.strategy == LAB_PG_PEG)
-		rc = lab_peg_attach(r.lab, &how->peg, &a->peg, err);
+		rc = lab_peg_attach(r.lab, &config->peg, &a->peg, err);
 	if (!rc && r.strategy == LAB_PG_HWWL)
-		rc = lab_hwwl_attach(r.lab, how->worklist_bytes, &a->hwwl, err);
+		rc = lab_hwwl_attach(r.lab, config->worklist_bytes, &a->hwwl, err);
 	rc = rc ? rc : arrays(&r, err);
 	a->edges = &result->edges;
-	rc = rc ? rc : run_it[how->algorithm](&r, err);
+	rc = rc ? rc : run_algorithm[config->algorithm](&r, err);
 	if (!rc) {
 		memcpy(result->value, a->label.data, 4 * n);
-		if (how->algorithm == LAB_PG_BC && result->score)
+		if (config->algorithm == LAB_PG_BC && result->score)
 			memcpy(result->score, a->third.data, 4 * n);
 		result->stats = *lab_stats(r.lab);
 		result->cycles = result->stats.cycles;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Between peg_graph.c (algorithms on the host), peg_visit.c (what they do to an edge) and peg_advance.c (strategies). */
+/*
+ * Shared by peg_graph.c (algorithms on the host), peg_visit.c (edge functions), peg_advance.c
+ * (strategies).
+ */
 #ifndef GTU_LAB_PEG_GRAPH_PARTS_H
 #define GTU_LAB_PEG_GRAPH_PARTS_H
 
@@ -10,7 +13,7 @@
 #define PG_BLOCK	256u
 #define PG_LIGHT	4096u		/* Gunrock's threshold: fewer edges are not partitioned */
 
-/* Statements of all kernels here. */
+/* Statements of all kernels. */
 enum { PG_IN, PG_ROW, PG_ROW1, PG_COL, PG_WEIGHT, PG_VALUE, PG_LABEL, PG_UPDATE, PG_OTHER, PG_TAIL, PG_PUT, PG_SLOT, PG_DEGREE,
        PG_SCAN, PG_SUM, PG_BEGIN, PG_SEEN, PG_STATEMENTS };
 extern const char *const pg_names[PG_STATEMENTS];
@@ -23,19 +26,19 @@ struct pg_args;
 /* Edges of the active lanes. */
 struct pg_edges {
 	lab_u32 source, target, weight;
-	lab_u32 value;			/* of the source, where the visit wants one */
+	lab_u32 value;			/* of the source, if the visit uses values */
 };
 
-/* What an algorithm does with an edge; each returns the active lanes that push, and in @push what. */
+/* An algorithm's edge function. Returns the lanes that push, and the pushed vertices in @push. */
 struct pg_visit {
 	const char *name;
-	bool weights, values, sources;	/* uses the edge's weight, the source's value, the source itself */
+	bool weights, values, sources;	/* uses the edge's weight, the source's value, the source */
 	bool pushes;
 	void (*value)(struct lab_warp *w, const struct pg_args *a, const lab_u32 *source, lab_u32 *value);
 	lab_mask (*edge)(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push);
 };
 
-/* What it does with a vertex of a list; the lanes that push theirs. */
+/* An algorithm's vertex function for a list. Returns the lanes whose vertices are pushed. */
 struct pg_filter {
 	const char *name;
 	lab_mask (*vertex)(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v);
@@ -44,17 +47,17 @@ struct pg_filter {
 struct pg_args {
 	uint32_t n, first, count;	/* list: elements [first, first + count) of in */
 	uint32_t depth, threshold, floor, round;
-	uint32_t chunk;			/* edges a block of a partition */
+	uint32_t chunk;			/* edges per block of a partition */
 	bool pull, all;			/* all: the list is 0 .. count - 1, without an array */
-	bool slots;			/* pushes go to slot[], an edge each */
-	bool levels;			/* STCON: keep them in seen, for pull */
+	bool slots;			/* pushes go to slot[], one slot per edge */
+	bool levels;			/* STCON: store levels in seen, for pull */
 	struct lab_array row, col, weight;
 	struct lab_array label, other, third; /* level, distance, colour, ...; paths; dependency */
 	struct lab_array in, out, far, seen, order, tail;
 	struct lab_array scan, sum, slot, begin;
 	const struct pg_visit *visit;
 	const struct pg_filter *filter;
-	struct lab_peg *peg;		/* pushes and pops go there; NULL: not */
+	struct lab_peg *peg;		/* unit for pushes and pops, or NULL */
 	struct lab_hwwl *hwwl;
 	uint64_t *edges, *pushed_edges;	/* counted on the host */
 };
@@ -66,9 +69,11 @@ extern const struct pg_filter pg_unreached, pg_unmet, pg_near, pg_far, pg_peel;
 enum pg_kernel { PG_SIMPLE, PG_COOPERATIVE, PG_PARTITION, PG_HWWL, PG_PEG, PG_DEGREES, PG_SCAN_TILES, PG_SCAN_SUMS, PG_SCAN_ADD,
 		 PG_SEARCH, PG_COMPACT, PG_FILTER, PG_FILTER_HWWL, PG_FILTER_PEG, PG_KERNELS };
 extern const struct lab_kernel pg_kernel[PG_KERNELS];
-#define PG_TILE 1024u			/* degrees that a block of 256 threads scans */
+#define PG_TILE 1024u			/* degrees scanned by a block of 256 threads */
 
-/* Room for the active lanes behind the end of list @word of tail: the place of each. */
+/*
+ * Reserve space for the active lanes at the end of list @word of tail. Returns each lane's index.
+ */
 LAB_INLINE lab_u32 pg_reserve(struct lab_warp *w, const struct pg_args *a, unsigned word)
 {
 	return lab_reserve(w, PG_TAIL, &a->tail, word, lab_popcount(w->mask), lab_rank(w->mask));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What the algorithms of peg_graph.h do with an edge, and with a vertex of a list. */
+/* The edge and vertex functions of the algorithms of peg_graph.h. */
 #include "peg_graph_parts.h"
 
-/* The source's word of label, once a source where a strategy keeps it. */
+/* Load the source's label, once per source if the strategy keeps it. */
 LAB_PROGRAM static void label_of(struct lab_warp *w, const struct pg_args *a, const lab_u32 *source, lab_u32 *value)
 {
 	*value = lab_load32(w, PG_VALUE, &a->label, *source);
@@ -13,7 +13,9 @@ LAB_PROGRAM static void other_of(struct lab_warp *w, const struct pg_args *a, co
 	*value = lab_load32(w, PG_VALUE, &a->other, *source);
 }
 
-/* ---- BFS --------------------------------------------------------------------------------------- */
+/*
+ * ---- BFS ---------------------------------------------------------------------------------------
+ */
 
 LAB_PROGRAM static lab_mask bfs(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
@@ -27,7 +29,7 @@ LAB_PROGRAM static lab_mask bfs(struct lab_warp *w, const struct pg_args *a, con
 	return lab_lt(depth, old) & w->mask;
 }
 
-/* Figure 4(b), with an atomic where it has a store: a vertex is pushed once. */
+/* Figure 4(b), with an atomic instead of a store, so that a vertex is pushed once. */
 LAB_PROGRAM static lab_mask bfs_pull(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
 	lab_u32 depth = lab_all(a->depth), label;
@@ -71,7 +73,7 @@ LAB_PROGRAM static lab_mask sssp(struct lab_warp *w, const struct pg_args *a, co
 	return lab_lt(cost, old) & w->mask;
 }
 
-/* A vertex whose distance fell goes to the near list or behind the far one, once a round. */
+/* A vertex whose distance was lowered goes to the near or the far list, once per round. */
 LAB_INLINE lab_mask near_or_far(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v, lab_u32 distance)
 {
 	lab_u32 round = lab_all(a->round), was = lab_all(0), at;
@@ -99,7 +101,7 @@ LAB_PROGRAM static lab_mask near(struct lab_warp *w, const struct pg_args *a, co
 	return near_or_far(w, a, v, distance);
 }
 
-/* Of the far list: those below the last threshold were near since, and are done. */
+/* Of the far list: vertices below the previous threshold have been near since and are done. */
 LAB_PROGRAM static lab_mask far(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
 	lab_u32 distance = lab_load32(w, PG_LABEL, &a->label, *v);
@@ -112,7 +114,9 @@ LAB_PROGRAM static lab_mask far(struct lab_warp *w, const struct pg_args *a, con
 	return m;
 }
 
-/* ---- Betweenness ------------------------------------------------------------------------------- */
+/*
+ * ---- Betweenness centrality --------------------------------------------------------------------
+ */
 
 LAB_PROGRAM static lab_mask bc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
@@ -148,7 +152,7 @@ LAB_PROGRAM static lab_mask bc_pull(struct lab_warp *w, const struct pg_args *a,
 	return first;
 }
 
-/* The dependency of a vertex of level depth from its edges to the next level. */
+/* Dependency of a vertex of level depth from its edges to the next level. */
 LAB_PROGRAM static lab_mask bc_back(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
 	lab_u32 label = lab_load32(w, PG_LABEL, &a->label, e->target);
@@ -161,7 +165,7 @@ LAB_PROGRAM static lab_mask bc_back(struct lab_warp *w, const struct pg_args *a,
 		paths = lab_load_f32(w, PG_OTHER, &a->other, e->target);
 		dependency = lab_load_f32(w, PG_SUM, &a->third, e->target);
 		lab_wait(w);
-		lab_alu(w, 11);		/* a division among them */
+		lab_alu(w, 11);		/* including a division */
 		paths = lab_select_f32(w->mask, paths, lab_all_f32(1));
 		share = (lab_f32)e->value / paths * (dependency + 1);
 		lab_atomic_add_f32(w, PG_UPDATE, &a->third, e->source, share);
@@ -171,7 +175,7 @@ LAB_PROGRAM static lab_mask bc_back(struct lab_warp *w, const struct pg_args *a,
 
 /* ---- ST-connectivity --------------------------------------------------------------------------- */
 
-/* Who was first at the target; where it was the other side, they have met. */
+/* Claim the target for the source's side; if the other side has it, the searches have met. */
 LAB_PROGRAM static lab_mask stcon(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
 	lab_u32 old = lab_atomic_cas(w, PG_UPDATE, &a->label, e->target, lab_all(0), e->value);
@@ -189,7 +193,10 @@ LAB_PROGRAM static lab_mask stcon(struct lab_warp *w, const struct pg_args *a, c
 	return first;
 }
 
-/* The candidates are those not reached and those reached last: two sides may meet at an edge between the latter. */
+/*
+ * Candidates: unreached vertices and those of the last level, since the sides may meet at an edge
+ * between two of the latter.
+ */
 LAB_PROGRAM static lab_mask stcon_pull(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
 	lab_u32 level = lab_load32(w, PG_SEEN, &a->seen, e->source);
@@ -219,7 +226,7 @@ LAB_PROGRAM static lab_mask unmet(struct lab_warp *w, const struct pg_args *a, c
 
 /* ---- Colouring --------------------------------------------------------------------------------- */
 
-/* A vertex' random number; its id decides between equal ones. */
+/* A vertex's random number; ties are broken by vertex ID. */
 LAB_INLINE lab_u32 number_of(lab_u32 v)
 {
 	v *= 0x9e3779b1u;
@@ -228,7 +235,7 @@ LAB_INLINE lab_u32 number_of(lab_u32 v)
 	return v ^ v >> 13;
 }
 
-/* Of a vertex that is not coloured yet: a neighbour of the same kind with a greater number keeps it so. */
+/* An uncoloured vertex stays uncoloured if an uncoloured neighbour has a greater number. */
 LAB_PROGRAM static lab_mask gc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
 	lab_u32 round = lab_all(a->round), next = round + 1, theirs, mine, one, two;
@@ -252,7 +259,9 @@ LAB_PROGRAM static lab_mask gc(struct lab_warp *w, const struct pg_args *a, cons
 	return first;
 }
 
-/* ---- Cores ------------------------------------------------------------------------------------- */
+/*
+ * ---- K-core ------------------------------------------------------------------------------------
+ */
 
 LAB_PROGRAM static lab_mask kc_count(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
@@ -265,7 +274,7 @@ LAB_PROGRAM static lab_mask kc_count(struct lab_warp *w, const struct pg_args *a
 	return 0;
 }
 
-/* A neighbour falls by one, but not below the level that is peeled. */
+/* Decrement a neighbour's degree, but not below the level being peeled. */
 LAB_PROGRAM static lab_mask kc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
 	lab_u32 level = lab_all(a->depth), degree, one = lab_all(1);

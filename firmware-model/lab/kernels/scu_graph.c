@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: MIT
+/*
+ * BFS, SSSP and PageRank of the SCU paper on the host: kernels on the GPU, compaction on GPU or
+ * SCU.
+ */
 #include "scu_graph.h"
 
 #include "scu_kernels_gpu.h"
@@ -13,32 +17,35 @@
 struct run {
 	struct lab *lab;
 	struct lab_scu *scu;
-	const struct lab_scu_how *how;
+	const struct lab_scu_config *config;
 	const struct gtu_progress *progress;
 	struct lab_scu_result *out;
 	struct scu_args a;
-	uint64_t room;			/* elements of an edge frontier */
-	struct lab_array next, far[2], far_cost[2]; /* next: of vertex lists; far: the far list and its successor */
+	uint64_t capacity;			/* capacity of an edge frontier in elements */
+	/* next: of vertex lists; far: the far list and its successor */
+	struct lab_array next, far[2], far_cost[2];
 	uint32_t fars;			/* elements of far[0] */
-	struct lab_array filter, reorder; /* a bit and a place an element */
+	struct lab_array filter, reorder; /* a bit, and a position, per element */
 	struct lab_array table[2], group_table; /* filter tables: of expansion and of contraction */
-	bool kept[2];			/* a filter table has something in it */
+	bool kept[2];			/* the filter table has content */
 };
 
-const char *lab_scu_way_name(unsigned way)
+const char *lab_scu_variant_name(unsigned variant)
 {
 	static const char *const text[] = { "GPU", "GPU, split", "basic SCU", "filtering SCU", "filtering and grouping SCU" };
 
-	return way < LAB_SCU_WAYS ? text[way] : NULL;
+	return variant < LAB_SCU_VARIANTS ? text[variant] : NULL;
 }
 
-bool lab_scu_way_of(enum lab_iru_algorithm algorithm, enum lab_scu_way way)
+bool lab_scu_has_variant(enum lab_iru_algorithm algorithm, enum lab_scu_variant variant)
 {
-	return way <= LAB_SCU_BASIC || (way == LAB_SCU_FILTERED && algorithm != LAB_IRU_PR) ||
-	       (way == LAB_SCU_GROUPED && algorithm == LAB_IRU_SSSP);
+	return variant <= LAB_SCU_BASIC || (variant == LAB_SCU_FILTERED && algorithm != LAB_IRU_PR) ||
+	       (variant == LAB_SCU_GROUPED && algorithm == LAB_IRU_SSSP);
 }
 
-/* ---- Kernels and operations ----------------------------------------------------------------------- */
+/*
+ * ---- Kernels and operations --------------------------------------------------------------------
+ */
 
 static void add(struct lab_stats *sum, const struct lab_stats *before, const struct lab_stats *after)
 {
@@ -84,7 +91,7 @@ static uint32_t *tail(struct run *r)
 	return r->a.tail.data;
 }
 
-/* Lines of a table for @elements: what is cleared and drained for each operation need not be larger than that. */
+/* Table lines for @elements: a larger table would only cost more to clear and drain. */
 static uint64_t lines_for(uint64_t elements, uint32_t most)
 {
 	uint64_t lines = 16;
@@ -94,31 +101,31 @@ static uint64_t lines_for(uint64_t elements, uint32_t most)
 	return lines;
 }
 
-/* The filtering and the grouping of one compaction. */
+/* Filtering and grouping of one compaction. */
 struct extras {
-	int table;			/* -1: no filter; else the one, by best cost in SSSP */
-	bool keep;			/* what the filter has met before counts */
+	int table; /* -1: no filter; else the table index (SSSP: filter by best cost) */
+	bool keep;			/* the filter keeps elements of earlier operations */
 	bool group;
 };
 
 /*
- * Steps that produce what @op's elements are filtered and grouped by, then @op's parameters to apply it. *count:
- * elements kept, or @elements where nothing is filtered.
+ * Run the PRODUCE steps for @op's filter and grouping, and set @op's parameters to APPLY them.
+ * *@count: elements kept, or @elements without a filter.
  */
 static int produce(struct run *r, struct lab_scu_op *op, const struct extras *x, const struct lab_array *gathered,
 		   const struct lab_array *input, uint64_t elements, uint64_t *count, struct gtu_error *err)
 {
-	const bool best = r->how->algorithm == LAB_IRU_SSSP;
+	const bool best = r->config->algorithm == LAB_IRU_SSSP;
 	const uint64_t n = op->operand[op->operand[GTU_SCU_INDEX].array ? GTU_SCU_INDEX : GTU_SCU_DATA].count;
 	struct lab_scu_op step = *op;
 	int rc = 0;
 
 	if (x->table >= 0) {
-		const uint32_t most = best ? r->how->sssp_lines : r->how->bfs_lines;
+		const uint32_t most = best ? r->config->sssp_lines : r->config->bfs_lines;
 		const bool keep = x->keep && r->kept[x->table];
 
 		step.param |= STEP(GTU_STEP_PRODUCE) | (best ? GTU_SCU_BEST | COST4 : GTU_SCU_UNIQUE) | (keep ? GTU_SCU_KEEP : 0);
-		step.operand[GTU_SCU_FILTER] = (struct lab_scu_operand){ &r->filter, r->room };
+		step.operand[GTU_SCU_FILTER] = (struct lab_scu_operand){ &r->filter, r->capacity };
 		step.operand[GTU_SCU_FILTER_TABLE] =
 			(struct lab_scu_operand){ &r->table[x->table], x->keep ? most : lines_for(elements, most) };
 		if (gathered)
@@ -131,12 +138,12 @@ static int produce(struct run *r, struct lab_scu_op *op, const struct extras *x,
 		op->operand[GTU_SCU_FILTER] = step.operand[GTU_SCU_FILTER];
 	}
 	if (x->group && !rc) {
-		step = *op;		/* the filter, if there is one, is read */
+		step = *op;		/* reads the filter, if there is one */
 		step.param |= STEP(GTU_STEP_PRODUCE) | GTU_SCU_GROUP | LABELS;
 		step.imm = r->a.label.addr;
-		step.operand[GTU_SCU_REORDER] = (struct lab_scu_operand){ &r->reorder, r->room };
+		step.operand[GTU_SCU_REORDER] = (struct lab_scu_operand){ &r->reorder, r->capacity };
 		step.operand[GTU_SCU_GROUP_TABLE] =
-			(struct lab_scu_operand){ &r->group_table, lines_for(elements, r->how->group_lines) };
+			(struct lab_scu_operand){ &r->group_table, lines_for(elements, r->config->group_lines) };
 		rc = operate(r, &step, count, err);
 		op->operand[GTU_SCU_REORDER] = step.operand[GTU_SCU_REORDER];
 		op->operand[GTU_SCU_FILTER] = (struct lab_scu_operand){ 0 };
@@ -146,14 +153,16 @@ static int produce(struct run *r, struct lab_scu_op *op, const struct extras *x,
 	return rc;
 }
 
-/* ---- Expansion ------------------------------------------------------------------------------------ */
+/*
+ * ---- Expansion ---------------------------------------------------------------------------------
+ */
 
 static int expand_by_scu(struct run *r, uint32_t count, uint32_t *edges, struct gtu_error *err)
 {
 	struct scu_args *a = &r->a;
 	const bool costs = a->weights;
-	struct extras x = { .table = r->how->way >= LAB_SCU_FILTERED ? 0 : -1, .keep = true,
-			    .group = r->how->way == LAB_SCU_GROUPED };
+	struct extras x = { .table = r->config->variant >= LAB_SCU_FILTERED ? 0 : -1, .keep = true,
+			    .group = r->config->variant == LAB_SCU_GROUPED };
 	struct lab_scu_op op = { .opcode = GTU_OP_SCU_EXPAND, .param = WIDTH4 | RUNS | INDEXED };
 	uint64_t n = 0, again = 0;
 	int rc;
@@ -161,15 +170,15 @@ static int expand_by_scu(struct run *r, uint32_t count, uint32_t *edges, struct 
 	op.operand[GTU_SCU_DATA] = (struct lab_scu_operand){ &a->col, a->col.bytes / 4 };
 	op.operand[GTU_SCU_INDEX] = (struct lab_scu_operand){ &a->index, count };
 	op.operand[GTU_SCU_COUNT] = (struct lab_scu_operand){ &a->counts, count };
-	rc = produce(r, &op, &x, costs ? &a->weight : NULL, costs ? &a->self : NULL, r->room, &n, err);
-	op.operand[GTU_SCU_OUT] = (struct lab_scu_operand){ &a->edge, r->room };
+	rc = produce(r, &op, &x, costs ? &a->weight : NULL, costs ? &a->self : NULL, r->capacity, &n, err);
+	op.operand[GTU_SCU_OUT] = (struct lab_scu_operand){ &a->edge, r->capacity };
 	rc = rc ? rc : operate(r, &op, &n, err);
 	if (costs && !rc) {
 		op.operand[GTU_SCU_DATA].array = &a->weight;
 		op.operand[GTU_SCU_OUT].array = &a->cost;
 		rc = operate(r, &op, &again, err);
 		if (!rc && again != n)
-			rc = gtu_fail(err, GTU_ERR_VERIFY, "the SCU put out %llu edges and %llu weights", (unsigned long long)n,
+			rc = gtu_fail(err, GTU_ERR_VERIFY, "the SCU wrote %llu edges, but %llu weights", (unsigned long long)n,
 				      (unsigned long long)again);
 	}
 	if ((costs || a->share) && !rc) {
@@ -184,12 +193,12 @@ static int expand_by_scu(struct run *r, uint32_t count, uint32_t *edges, struct 
 	return rc;
 }
 
-/* The edge frontier of @count vertices: how many edges. */
+/* Expand @count vertices into the edge frontier; *@edges: its length. */
 static int expand(struct run *r, uint32_t count, uint32_t *edges, struct gtu_error *err)
 {
 	int rc = launch(r, &scu_kernel_prepare, count, false, err);
 
-	if (rc || r->how->way != LAB_SCU_SPLIT)
+	if (rc || r->config->variant != LAB_SCU_SPLIT)
 		return rc ? rc : expand_by_scu(r, count, edges, err);
 	*tail(r) = 0;
 	rc = launch(r, &scu_kernel_expand, count, true, err);
@@ -197,10 +206,12 @@ static int expand(struct run *r, uint32_t count, uint32_t *edges, struct gtu_err
 	return rc;
 }
 
-/* ---- Compaction of lists by bits -------------------------------------------------------------------- */
+/*
+ * ---- Compaction of lists by masks --------------------------------------------------------------
+ */
 
-/* What stands behind the first @from elements. */
-static struct lab_array behind(const struct lab_array *a, uint64_t from)
+/* The part of an array after its first @from elements. */
+static struct lab_array tail_of(const struct lab_array *a, uint64_t from)
 {
 	struct lab_array rest = *a;
 
@@ -211,22 +222,23 @@ static struct lab_array behind(const struct lab_array *a, uint64_t from)
 }
 
 /*
- * Elements of @in whose bits are set, of @count, to @out behind *@n, which grows, and those of @in2 to @out2 unless that
- * is NULL. @extras as above, NULL: plain; a filter by cost takes it from @in2.
+ * Append the elements of @in whose mask bits are set, of @count, to @out at *@n, which is advanced;
+ * the same from @in2 to @out2 unless that is NULL. @extras may be NULL; a filter by cost reads
+ * @in2.
  */
 static int compact(struct run *r, const struct lab_array *in, const struct lab_array *in2, const struct lab_array *bits,
 		   uint32_t count, const struct lab_array *out, const struct lab_array *out2, uint32_t *n,
 		   const struct extras *extras, struct gtu_error *err)
 {
 	struct lab_scu_op op = { .opcode = GTU_OP_SCU_DATA, .param = WIDTH4 };
-	struct lab_array to = behind(out, *n), to2;
+	struct lab_array to = tail_of(out, *n), to2;
 	struct extras none = { .table = -1 };
 	uint64_t put = 0, elements = count;
 	int rc;
 
 	if (!count)
 		return 0;
-	if (r->how->way == LAB_SCU_SPLIT) {
+	if (r->config->variant == LAB_SCU_SPLIT) {
 		r->a.in = *in;
 		r->a.in2 = out2 ? *in2 : (struct lab_array){ 0 };
 		r->a.bits = *bits;
@@ -239,12 +251,12 @@ static int compact(struct run *r, const struct lab_array *in, const struct lab_a
 	}
 	op.operand[GTU_SCU_DATA] = (struct lab_scu_operand){ in, count };
 	op.operand[GTU_SCU_MASK] = (struct lab_scu_operand){ bits, count };
-	rc = produce(r, &op, extras ? extras : &none, extras && extras->table >= 0 && r->how->algorithm == LAB_IRU_SSSP ? in2 : NULL,
+	rc = produce(r, &op, extras ? extras : &none, extras && extras->table >= 0 && r->config->algorithm == LAB_IRU_SSSP ? in2 : NULL,
 		     NULL, elements, &put, err);
 	op.operand[GTU_SCU_OUT] = (struct lab_scu_operand){ &to, to.bytes / 4 };
 	rc = rc ? rc : operate(r, &op, &put, err);
 	if (out2 && !rc) {
-		to2 = behind(out2, *n);
+		to2 = tail_of(out2, *n);
 		op.operand[GTU_SCU_DATA].array = in2;
 		op.operand[GTU_SCU_OUT].array = &to2;
 		rc = operate(r, &op, &put, err);
@@ -261,7 +273,9 @@ static void swap(struct lab_array *a, struct lab_array *b)
 	*b = c;
 }
 
-/* ---- Algorithms ----------------------------------------------------------------------------------- */
+/*
+ * ---- Algorithms --------------------------------------------------------------------------------
+ */
 
 static int bfs(struct run *r, struct gtu_error *err)
 {
@@ -270,8 +284,8 @@ static int bfs(struct run *r, struct gtu_error *err)
 	int rc = 0;
 
 	a->list = true;
-	((uint32_t *)a->label.data)[r->how->source] = 0;
-	((uint32_t *)a->from.data)[0] = r->how->source;
+	((uint32_t *)a->label.data)[r->config->source] = 0;
+	((uint32_t *)a->from.data)[0] = r->config->source;
 	for (a->depth = 1; count && !rc; a->depth++) {
 		rc = expand(r, count, &edges, err);
 		rc = rc ? rc : launch(r, &scu_kernel_bfs, edges, false, err);
@@ -282,18 +296,18 @@ static int bfs(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/* When the near list is empty: what of the far list is below the next threshold. */
+/* The near list is empty: select the far elements below the next threshold. */
 static int next_far(struct run *r, uint32_t step, uint32_t *near, struct gtu_error *err)
 {
-	const bool enhanced = r->how->way >= LAB_SCU_FILTERED;
-	const struct extras x = { .table = enhanced ? 1 : -1, .group = r->how->way == LAB_SCU_GROUPED };
+	const bool enhanced = r->config->variant >= LAB_SCU_FILTERED;
+	const struct extras x = { .table = enhanced ? 1 : -1, .group = r->config->variant == LAB_SCU_GROUPED };
 	struct scu_args *a = &r->a;
 	uint32_t count = r->fars;
 	int rc;
 
 	a->threshold = a->threshold > SCU_NEVER - step ? SCU_NEVER : a->threshold + step;
 	a->round++;
-	a->once = !enhanced;		/* the SCU finds those that are there twice */
+	a->once = !enhanced;		/* the SCU removes the duplicates */
 	a->in = r->far[0];
 	a->in2 = r->far_cost[0];
 	rc = launch(r, &scu_kernel_far, count, false, err);
@@ -308,16 +322,16 @@ static int next_far(struct run *r, uint32_t step, uint32_t *near, struct gtu_err
 
 static int sssp(struct run *r, struct gtu_error *err)
 {
-	const struct extras x = { .table = -1, .group = r->how->way == LAB_SCU_GROUPED };
+	const struct extras x = { .table = -1, .group = r->config->variant == LAB_SCU_GROUPED };
 	struct scu_args *a = &r->a;
-	uint32_t count = 1, step = lab_near_far_step(r->how->graph), edges, near;
+	uint32_t count = 1, step = lab_near_far_step(r->config->graph), edges, near;
 	int rc = 0;
 
 	a->list = a->weights = a->once = true;
-	a->two_costs = r->how->way >= LAB_SCU_BASIC;
+	a->two_costs = r->config->variant >= LAB_SCU_BASIC;
 	a->threshold = step;
-	((uint32_t *)a->label.data)[r->how->source] = 0;
-	((uint32_t *)a->from.data)[0] = r->how->source;
+	((uint32_t *)a->label.data)[r->config->source] = 0;
+	((uint32_t *)a->from.data)[0] = r->config->source;
 	while (!rc && (count || r->fars)) {
 		near = 0;
 		if (count) {
@@ -350,7 +364,7 @@ static int pagerank(struct run *r, struct gtu_error *err)
 	a->damping = 0.85f;
 	for (v = 0; v < a->n; v++)
 		rank[v] = (float)(1 / (double)a->n);
-	for (i = 0; i < r->how->iterations && !rc; i++) {
+	for (i = 0; i < r->config->iterations && !rc; i++) {
 		for (lost = 0, v = 0; v < a->n; v++)
 			lost += row[v] == row[v + 1] ? rank[v] : 0;
 		a->base = (float)((0.15 + 0.85 * lost) / (double)a->n);
@@ -361,17 +375,21 @@ static int pagerank(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/* ---- Memory --------------------------------------------------------------------------------------- */
+/*
+ * ---- Memory ------------------------------------------------------------------------------------
+ */
 
 static int arrays(struct run *r, struct gtu_error *err)
 {
-	const struct lab_scu_how *how = r->how;
-	const struct gtu_graph *g = how->graph;
-	const bool paths = how->algorithm == LAB_IRU_SSSP, ranks = how->algorithm == LAB_IRU_PR;
-	const bool filters = how->way >= LAB_SCU_FILTERED;
-	/* far elements that the SCU's filter lets pass twice are expanded twice; what has no room is an error */
+	const struct lab_scu_config *config = r->config;
+	const struct gtu_graph *g = config->graph;
+	const bool paths = config->algorithm == LAB_IRU_SSSP, ranks = config->algorithm == LAB_IRU_PR;
+	const bool filters = config->variant >= LAB_SCU_FILTERED;
+	/*
+	 * far elements that pass the SCU's filter twice are expanded twice; an overflow is an error
+	 */
 	const uint64_t m = 2 * g->m + 1024, list = g->n + g->m + 1024, words = m / 32 + 2;
-	const uint32_t lines = paths ? how->sssp_lines : how->bfs_lines;
+	const uint32_t lines = paths ? config->sssp_lines : config->bfs_lines;
 	struct scu_args *a = &r->a;
 	const struct { struct lab_array *array; const char *name; uint64_t bytes; } want[] = {
 		{ &a->row, "row", 4 * (g->n + 1) }, { &a->label, "label", 4 * g->n }, { &a->tail, "tail", 4 },
@@ -384,10 +402,10 @@ static int arrays(struct run *r, struct gtu_error *err)
 		{ &r->far[0], "far", paths ? 4 * m : 4 }, { &r->far[1], "far'", paths ? 4 * m : 4 },
 		{ &r->far_cost[0], "far_cost", paths ? 4 * m : 4 }, { &r->far_cost[1], "far_cost'", paths ? 4 * m : 4 },
 		{ &r->filter, "filter", filters ? 4 * words : 4 },
-		{ &r->reorder, "reorder", how->way == LAB_SCU_GROUPED ? 4 * m : 4 },
+		{ &r->reorder, "reorder", config->variant == LAB_SCU_GROUPED ? 4 * m : 4 },
 		{ &r->table[0], "table", filters ? GTU_FILTER_TABLE_BYTES(lines, 4, paths ? 4 : 0) : 4 },
 		{ &r->table[1], "table'", filters ? GTU_FILTER_TABLE_BYTES(lines, 4, paths ? 4 : 0) : 4 },
-		{ &r->group_table, "groups", how->way == LAB_SCU_GROUPED ? GTU_GROUP_TABLE_BYTES(how->group_lines) : 4 },
+		{ &r->group_table, "groups", config->variant == LAB_SCU_GROUPED ? GTU_GROUP_TABLE_BYTES(config->group_lines) : 4 },
 	};
 	uint64_t v;
 	unsigned i;
@@ -399,7 +417,7 @@ static int arrays(struct run *r, struct gtu_error *err)
 		rc = lab_alloc(r->lab, want[i].name, want[i].bytes, LAB_DEVICE, want[i].array, err);
 	if (rc)
 		return rc;
-	r->room = m;
+	r->capacity = m;
 	a->n = (uint32_t)g->n;
 	for (v = 0; v <= g->n; v++)
 		((uint32_t *)a->row.data)[v] = (uint32_t)g->row[v];
@@ -412,52 +430,52 @@ static bool lines_valid(uint32_t lines)
 	return lines >= GTU_TABLE_WAYS && lines <= GTU_TABLE_LINES_MAX && !(lines & (lines - 1));
 }
 
-static int check(const struct lab_scu_how *how, struct gtu_error *err)
+static int check(const struct lab_scu_config *config, struct gtu_error *err)
 {
-	const struct gtu_graph *g = how->graph;
+	const struct gtu_graph *g = config->graph;
 
-	if (!lab_scu_way_of(how->algorithm, how->way))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s is not run with a %s", lab_iru_algorithm_name(how->algorithm),
-				lab_scu_way_name(how->way));
-	if (g->edge_bytes != 4 || g->n >= 1u << 30 || g->m >= 1ull << 30 || how->source >= g->n)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: the laboratory's SCU takes 4 bytes an edge, less than 2^30 vertices and edges, and a source that exists",
+	if (!lab_scu_has_variant(config->algorithm, config->variant))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has no variant with a %s", lab_iru_algorithm_name(config->algorithm),
+				lab_scu_variant_name(config->variant));
+	if (g->edge_bytes != 4 || g->n >= 1u << 30 || g->m >= 1ull << 30 || config->source >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: the laboratory's SCU needs 4-byte edges, fewer than 2^30 vertices and edges, and an existing source",
 				g->name);
-	if (how->algorithm == LAB_IRU_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs weights that are 32-bit integers", g->name);
-	if (!lines_valid(how->bfs_lines) || !lines_valid(how->sssp_lines) || !lines_valid(how->group_lines))
-		return gtu_fail(err, GTU_ERR_USAGE, "the SCU's tables have a power of two of lines, %u to %u", GTU_TABLE_WAYS,
+	if (config->algorithm == LAB_IRU_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs 32-bit integer weights", g->name);
+	if (!lines_valid(config->bfs_lines) || !lines_valid(config->sssp_lines) || !lines_valid(config->group_lines))
+		return gtu_fail(err, GTU_ERR_USAGE, "the SCU's tables must have a power of two of lines, %u to %u", GTU_TABLE_WAYS,
 				GTU_TABLE_LINES_MAX);
 	return 0;
 }
 
-static int mixed(const struct lab_machine *m, const struct lab_scu_how *how, const struct gtu_progress *progress,
+static int mixed(const struct lab_machine *m, const struct lab_scu_config *config, const struct gtu_progress *progress,
 		 uint32_t *result, struct lab_scu_result *out, struct gtu_error *err)
 {
-	const struct lab_iru_how iru = { .algorithm = how->algorithm, .graph = how->graph, .source = how->source,
-					 .iterations = how->iterations, .frontier = true };
+	const struct lab_iru_config iru = { .algorithm = config->algorithm, .graph = config->graph, .source = config->source,
+					 .iterations = config->iterations, .frontier = true };
 	int rc = lab_iru_run(m, &iru, progress, result, &out->gpu, NULL, err);
 
 	out->processing = out->gpu.cycles - out->gpu.launches * m->launch_latency;
 	return rc;
 }
 
-int lab_scu_graph_run(const struct lab_machine *m, const struct lab_scu_how *how, const struct gtu_progress *progress,
+int lab_scu_graph_run(const struct lab_machine *m, const struct lab_scu_config *config, const struct gtu_progress *progress,
 		      uint32_t *result, struct lab_scu_result *out, struct gtu_error *err)
 {
-	struct run r = { .how = how, .progress = progress, .out = out };
-	int rc = check(how, err);
+	struct run r = { .config = config, .progress = progress, .out = out };
+	int rc = check(config, err);
 
 	*out = (struct lab_scu_result){ 0 };
-	if (rc || how->way == LAB_SCU_MIXED)
-		return rc ? rc : mixed(m, how, progress, result, out, err);
+	if (rc || config->variant == LAB_SCU_MIXED)
+		return rc ? rc : mixed(m, config, progress, result, out, err);
 	rc = lab_create(m, &r.lab, err);
-	if (!rc && how->way >= LAB_SCU_BASIC)
-		rc = lab_scu_attach(r.lab, &how->shape, &r.scu, err);
+	if (!rc && config->variant >= LAB_SCU_BASIC)
+		rc = lab_scu_attach(r.lab, &config->shape, &r.scu, err);
 	rc = rc ? rc : arrays(&r, err);
 	if (!rc)
-		rc = how->algorithm == LAB_IRU_BFS ? bfs(&r, err) : how->algorithm == LAB_IRU_PR ? pagerank(&r, err) : sssp(&r, err);
+		rc = config->algorithm == LAB_IRU_BFS ? bfs(&r, err) : config->algorithm == LAB_IRU_PR ? pagerank(&r, err) : sssp(&r, err);
 	if (!rc) {
-		memcpy(result, r.a.label.data, 4 * how->graph->n);
+		memcpy(result, r.a.label.data, 4 * config->graph->n);
 		if (r.scu)
 			out->unit = *lab_scu_counts(r.scu);
 	}

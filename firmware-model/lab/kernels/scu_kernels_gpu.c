@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* The GPU kernels of the SCU paper's algorithms. */
 #include "scu_kernels_gpu.h"
 
 enum { FROM, ROW, ROW1, SELF, INDEX, COUNTS, TAIL, COL, WEIGHT, EDGE, COST, COST2, PUT, PUT_COST, LABEL, UPDATE, SEEN, BITS,
@@ -8,7 +9,7 @@ static const char *const names[STATEMENTS] = {
 	"cost2[i]", "out[j]=", "cost[j]=", "label[c]", "label[c]=", "seen[c]", "bits",
 };
 
-/* Bits of the warp's elements: a word, by one lane. The active lanes are those that have an element. */
+/* One lane stores the mask word of the warp's elements. The active lanes have an element. */
 LAB_INLINE void put_bits(struct lab_warp *w, const struct lab_array *to, lab_u32 i, lab_mask bits)
 {
 	lab_mask was = w->mask;
@@ -19,7 +20,7 @@ LAB_INLINE void put_bits(struct lab_warp *w, const struct lab_array *to, lab_u32
 	w->mask = was;
 }
 
-/* The word of the warp's elements: all lanes load the same. */
+/* Load the mask word of the warp's elements, in all lanes. */
 LAB_INLINE lab_mask get_bits(struct lab_warp *w, const struct lab_array *from, lab_u32 i)
 {
 	lab_u32 word = lab_load32(w, BITS, from, i >> 5);
@@ -29,7 +30,7 @@ LAB_INLINE lab_mask get_bits(struct lab_warp *w, const struct lab_array *from, l
 	return word[__builtin_ctz(w->mask)];
 }
 
-/* preparationGPU: where the edges of each vertex are, and what goes along with them. */
+/* preparationGPU: edge range of each vertex, and its cost or rank share. */
 LAB_PROGRAM static void prepare(struct lab_warp *w, const void *p)
 {
 	const struct scu_args *a = p;
@@ -46,7 +47,7 @@ LAB_PROGRAM static void prepare(struct lab_warp *w, const void *p)
 		if (a->weights || a->share)
 			self = lab_load32(w, LABEL, &a->label, v);
 		lab_wait(w);
-		lab_alu(w, a->share ? 11 : 1); /* a division */
+		lab_alu(w, a->share ? 11 : 1); /* with a division */
 		if (a->share)
 			self = (lab_u32)((lab_f32)self / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1))));
 		lab_store32(w, INDEX, &a->index, i, b);
@@ -56,11 +57,11 @@ LAB_PROGRAM static void prepare(struct lab_warp *w, const void *p)
 	}
 }
 
-/* The GPU's own expansion of what was prepared: 32 runs, 32 elements at a time, each lane finding whose its element is. */
+/* The GPU's expansion of the prepared vertices: 32 runs, 32 elements at a time. */
 LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 {
 	const struct scu_args *a = p;
-	lab_u32 i = lab_thread(w), b = { 0 }, n = { 0 }, self = { 0 }, k, c, cost, at, place;
+	lab_u32 i = lab_thread(w), b = { 0 }, n = { 0 }, self = { 0 }, k, c, cost, at, position;
 	struct lab_runs runs;
 	uint32_t total;
 
@@ -76,7 +77,7 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 	if (!total)
 		return;
 	at = lab_lane();
-	place = lab_reserve(w, TAIL, &a->tail, 0, total, at);
+	position = lab_reserve(w, TAIL, &a->tail, 0, total, at);
 	LAB_WHILE(w, lab_lt(at, lab_all(total))) {
 		lab_runs_take(w, &runs, at, b, self, &k, &cost);
 		c = lab_load32(w, COL, &a->col, k);
@@ -84,15 +85,15 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 			cost += lab_load32(w, WEIGHT, &a->weight, k);
 		lab_wait(w);
 		lab_alu(w, 2);
-		lab_store32(w, PUT, &a->edge, place, c);
+		lab_store32(w, PUT, &a->edge, position, c);
 		if (a->weights || a->share)
-			lab_store32(w, PUT_COST, &a->cost, place, cost);
+			lab_store32(w, PUT_COST, &a->cost, position, cost);
 		at += 32;
-		place += 32;
+		position += 32;
 	}
 }
 
-/* The GPU's own compaction by bits, of one array or two. */
+/* The GPU's compaction by a mask, of one or two arrays. */
 LAB_PROGRAM static void compact(struct lab_warp *w, const void *p)
 {
 	const struct scu_args *a = p;
@@ -139,7 +140,7 @@ LAB_PROGRAM static void bfs(struct lab_warp *w, const void *p)
 	}
 }
 
-/* SSSP: those that make a vertex cheaper. */
+/* SSSP: mark the elements that lower a distance. */
 LAB_PROGRAM static void relax(struct lab_warp *w, const void *p)
 {
 	const struct scu_args *a = p;
@@ -173,7 +174,10 @@ LAB_PROGRAM static void relax(struct lab_warp *w, const void *p)
 	}
 }
 
-/* Of the active lanes those whose cost the vertex still has, near or far, the vertex once a round. */
+/*
+ * Split the active lanes whose cost is still the vertex's distance into near and far, a vertex once
+ * per round.
+ */
 LAB_INLINE void sort_out(struct lab_warp *w, const struct scu_args *a, lab_u32 c, lab_u32 cost, lab_mask *near, lab_mask *far)
 {
 	lab_u32 label = lab_load32(w, LABEL, &a->label, c), round = lab_all(a->round), was = lab_all(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's part of scu_graph.c: what its kernels are given. */
+/* The GPU kernels of scu_graph.c and their arguments. */
 #ifndef GTU_LAB_SCU_KERNELS_GPU_H
 #define GTU_LAB_SCU_KERNELS_GPU_H
 
@@ -11,17 +11,17 @@
 struct scu_args {
 	uint32_t n, count, depth, threshold, round;
 	float damping, base;
-	bool weights, share;		/* carry costs (SSSP), shares of ranks (PR) */
-	bool list;			/* vertices come from a list, not all of them */
-	bool two_costs;			/* a cost is weight + what the SCU replicated */
-	bool once;			/* SSSP: a vertex is listed once a round by the GPU */
+	bool weights, share;		/* carry costs (SSSP), rank shares (PR) */
+	bool list;			/* vertices are from a list; else all vertices */
+	bool two_costs;			/* the cost is weight + the cost replicated by the SCU */
+	bool once;			/* SSSP: the GPU lists a vertex once per round */
 	struct lab_array row, col, weight, label, sum, seen;
 	struct lab_array from;		/* vertex list, or the far list */
 	struct lab_array index, counts, self; /* prepared: a vertex's edges, its cost or share */
-	struct lab_array edge, cost, cost2; /* the edge frontier, and what goes with it */
-	struct lab_array fell, near, far; /* bits of its elements */
+	struct lab_array edge, cost, cost2; /* the edge frontier, and its costs */
+	struct lab_array fell, near, far; /* masks over its elements */
 	struct lab_array in, in2, bits, out, out2; /* of the GPU's compaction */
-	struct lab_array tail;		/* word 0: elements put out */
+	struct lab_array tail;		/* word 0: elements written */
 };
 
 extern const struct lab_kernel scu_kernel_prepare, scu_kernel_expand, scu_kernel_compact, scu_kernel_bfs,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* BFS, SSSP, PageRank, connected components: what they do with an edge, and their other kernels. */
+/* BFS, SSSP, PageRank and connected components: edge functions and the other kernels. */
 #include "wvr_graph_run.h"
 
 const char *const lab_wvr_statements[STATEMENTS] = {
@@ -49,8 +49,8 @@ LAB_INLINE lab_mask bfs_edge(struct lab_warp *w, const struct gather_args *a, co
 /* ---- SSSP, push -------------------------------------------------------------------------------- */
 
 /*
- * A stamp is the last round in which the distance fell. One that falls again before its own turn in a round is left
- * for the next, when the smaller distance goes on.
+ * A stamp is the last round in which the distance was lowered. A vertex improved again in a round
+ * before it was processed is postponed to the next, with the smaller distance.
  */
 LAB_INLINE lab_mask sssp_filter(struct lab_warp *w, const struct gather_args *a, const lab_u32 *v)
 {
@@ -94,7 +94,7 @@ LAB_INLINE lab_mask pr_edge(struct lab_warp *w, const struct gather_args *a, con
 	return 0;
 }
 
-/* Ranks from sums, and what each edge of the vertex is given in the next iteration: a division. */
+/* Ranks from sums, and each vertex's share per edge for the next iteration. */
 LAB_PROGRAM static void pr_apply(struct lab_warp *w, const void *p)
 {
 	const struct gather_args *a = p;
@@ -107,7 +107,8 @@ LAB_PROGRAM static void pr_apply(struct lab_warp *w, const void *p)
 		LAB_IF(w, lab_lt(v, lab_all(a->n))) {
 			sum = (lab_f32)load(w, OWN, &a->sum, v);
 			csr_neighbor(w, a, &v, &begin, &end);
-			lab_alu(w, 2 + 8 + 4); /* multiply-add; a division of 32 lanes by 4 units; conversion */
+			/* multiply-add; a division of 32 lanes on 4 units; conversion */
+			lab_alu(w, 2 + 8 + 4);
 			rank = lab_all_f32(a->rest) + sum * a->damping;
 			end -= begin;
 			lab_store_f32(w, OUT, &a->out, v, rank);
@@ -127,7 +128,8 @@ LAB_INLINE lab_mask cc_edge(struct lab_warp *w, const struct gather_args *a, con
 	lab_alu(w, 1);
 	LAB_IF(w, lab_lt(other, own)) {
 		lab_alu(w, 2);
-		lab_do_atomic(w, UPDATE, &a->value, LAB_MIN_U32, &own, &other, NULL, NULL); /* the root, after cc_apply */
+		/* own is a root after cc_apply */
+		lab_do_atomic(w, UPDATE, &a->value, LAB_MIN_U32, &own, &other, NULL, NULL);
 		note_change(w, a);
 	}
 	return 0;
@@ -166,7 +168,9 @@ LAB_PROGRAM static void cc_apply(struct lab_warp *w, const void *p)
 APPLY(pr_apply);
 APPLY(cc_apply);
 
-/* ---- Under every mapping ----------------------------------------------------------------------- */
+/*
+ * ---- Kernels under every mapping ---------------------------------------------------------------
+ */
 
 LAB_INLINE bool udf_weight(enum lab_wvr_algorithm u)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How edges come to lanes (sparseweaver.txt, sections II-B, III-A and V-H), apart from what is done with them. A mapping is
- * one of the functions below, a kernel its product with an algorithm, inlined. Who includes this has defined, as
- * LAB_INLINE, for its algorithms (@u, a constant):
+ * Mappings of edges to lanes (SparseWeaver, sections II-B, III-A and V-H). Each mapping is a
+ * function; a kernel is its product with an algorithm, inlined. The including file defines these as
+ * LAB_INLINE for its algorithms (@u, a constant):
  *
- *	bool udf_weight(u)			whether its edges' weights are wanted
- *	lab_mask udf_filter(w, a, u, v)		of the active lanes, those whose base vertex takes part
- *	void udf_neighbor(w, a, u, v, begin, end) where its edges begin and end
- *	lab_mask udf_edge(w, a, u, edge)	gather and sum; which lanes want no more edges of their base vertex
+ *	bool udf_weight(u)			the edges' weights are used
+ *	lab_mask udf_filter(w, a, u, v)		active lanes whose base vertex takes part
+ *	void udf_neighbor(w, a, u, v, begin, end) the range of its edges
+ *	lab_mask udf_edge(w, a, u, edge)	gather; returns the lanes that are done
  *
- * Every kernel is launched once, with a block an SM of all its warps, and goes through the base vertices in strides.
+ * Every kernel is launched once, with one full block per SM, and strides over the base vertices.
  */
 #ifndef GTU_LAB_WVR_GRAPH_MAP_H
 #define GTU_LAB_WVR_GRAPH_MAP_H
 
 #include "wvr_graph_run.h"
 
-/* Time of a warp, by stage: from one mark to the next. */
+/* Warp time by stage: from one mark to the next. */
 struct meter {
 	uint64_t since;
 };
@@ -28,7 +28,10 @@ LAB_INLINE void mark(struct lab_warp *w, const struct gather_args *a, struct met
 	t->since = now;
 }
 
-/* Registration: begin and degree of vertices @v that exist and take part, the answer, else degree 0. */
+/*
+ * Registration: begin and degree of the vertices @v that exist and take part (returned); else
+ * degree 0.
+ */
 LAB_INLINE lab_mask registered(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, lab_u32 v,
 			       lab_u32 *begin, lab_u32 *degree)
 {
@@ -70,7 +73,7 @@ LAB_INLINE lab_mask do_edge(struct lab_warp *w, const struct gather_args *a, enu
 	return done;
 }
 
-/* S_vm: a thread a vertex, one edge after the other. */
+/* S_vm: a thread per vertex, over its edges in a loop. */
 LAB_INLINE void by_vertex(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
 {
 	struct meter t = { lab_now(w->lab) };
@@ -96,7 +99,7 @@ LAB_INLINE void by_vertex(struct lab_warp *w, const struct gather_args *a, enum 
 	}
 }
 
-/* S_em: a thread an edge, whose base is read as well. */
+/* S_em: a thread per edge; the base vertex is loaded as well. */
 LAB_INLINE void by_edge(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
 {
 	struct meter t = { lab_now(w->lab) };
@@ -116,8 +119,9 @@ LAB_INLINE void by_edge(struct lab_warp *w, const struct gather_args *a, enum la
 }
 
 /*
- * What warps or blocks share: base vertices, begins, exclusive sums of degrees (0 to @entries - 1 from @first on), in
- * shared memory. Places @at to @total go to their edges by a binary search.
+ * Edges shared by a warp or block. Shared memory has base vertices, begins and exclusive prefix
+ * sums of degrees, @entries each from @first on. Positions @at, @at + @step, ... below @total are
+ * mapped to edges by a binary search.
  */
 LAB_INLINE void by_search(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, uint32_t first,
 			  uint32_t entries, lab_u32 at, uint32_t step, uint32_t total, struct meter *t)
@@ -129,7 +133,7 @@ LAB_INLINE void by_search(struct lab_warp *w, const struct gather_args *a, enum 
 	LAB_WHILE(w, lab_lt(at, lab_all(total))) {
 		lo = lab_all(first);
 		for (half = entries / 2; half; half /= 2) {
-			lab_alu(w, 4);	/* middle, compare, choose, halve */
+			lab_alu(w, 4);	/* middle, compare, select, halve */
 			sum = lab_shared_load(w, lo + half + 2 * BLOCK);
 			lo += lab_lanes_of(w->mask & lab_ge(at, sum)) & half;
 		}
@@ -145,14 +149,14 @@ LAB_INLINE void by_search(struct lab_warp *w, const struct gather_args *a, enum 
 	mark(w, a, t, LAB_STAGE_WORK_ID);
 }
 
-LAB_INLINE void share(struct lab_warp *w, lab_u32 place, lab_u32 v, lab_u32 begin, lab_u32 before)
+LAB_INLINE void share(struct lab_warp *w, lab_u32 position, lab_u32 v, lab_u32 begin, lab_u32 before)
 {
-	lab_shared_store(w, place, v);
-	lab_shared_store(w, place + BLOCK, begin);
-	lab_shared_store(w, place + 2 * BLOCK, before);
+	lab_shared_store(w, position, v);
+	lab_shared_store(w, position + BLOCK, begin);
+	lab_shared_store(w, position + 2 * BLOCK, before);
 }
 
-/* A warp's exclusive sums: five shuffles, five additions, and one more of each. */
+/* A warp's exclusive prefix sums: five shuffles, five additions, and one more of each. */
 LAB_INLINE uint32_t warp_scan(struct lab_warp *w, lab_u32 degree, lab_u32 *before)
 {
 	uint32_t sum = 0, l;
@@ -178,13 +182,16 @@ LAB_INLINE void by_warp(struct lab_warp *w, const struct gather_args *a, enum la
 		registered(w, a, u, v, &begin, &degree);
 		total = warp_scan(w, degree, &before);
 		share(w, lab_lane() + first, v, begin, before);
-		lab_alu(w, 1);		/* the warp's own synchronisation */
+		lab_alu(w, 1);		/* warp synchronization */
 		mark(w, a, &t, LAB_STAGE_REGISTER);
 		by_search(w, a, u, first, LAB_LANES, lab_lane(), LAB_LANES, total, &t);
 	}
 }
 
-/* S_cm: a block shares a vertex a thread. Sums of warps go through 32 words, and one warp adds them up. */
+/*
+ * S_cm: a block shares one vertex per thread. Warp sums go through 32 words and are scanned by one
+ * warp.
+ */
 LAB_INLINE void by_block(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
 {
 	const uint32_t warps = w->block_warps, sums = 3 * BLOCK, whole = sums + LAB_LANES;
@@ -221,7 +228,7 @@ LAB_INLINE void by_block(struct lab_warp *w, const struct gather_args *a, enum l
 	}
 }
 
-/* SparseWeaver, figure 9. A round is of as many vertices as the table has entries. */
+/* SparseWeaver, figure 9. A round has as many vertices as the table has entries. */
 LAB_INLINE void by_weaver(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
 {
 	uint32_t warps = lab_weaver_warps(a->weaver), each = warps * LAB_LANES, first;
@@ -246,7 +253,10 @@ LAB_INLINE void by_weaver(struct lab_warp *w, const struct gather_args *a, enum 
 			lab_alu(w, 2);	/* compare, branch */
 			LAB_IF(w, on) {
 				done = do_edge(w, a, u, &e, &t);
-				/* a vertex that fills a warp has more edges than it is worth to look at */
+				/*
+				 * a vertex that fills a warp likely has enough further edges to pay
+				 * for the skip
+				 */
 				if (on == ~0u && done >> 31 && e.base[0] == e.base[31]) {
 					lab_weaver_skip(w, a->weaver, e.base[0]);
 				}
@@ -254,12 +264,12 @@ LAB_INLINE void by_weaver(struct lab_warp *w, const struct gather_args *a, enum 
 		}
 		lab_alu(w, 2);
 		mark(w, a, &t, LAB_STAGE_WORK_ID);
-		lab_barrier(w);		/* before the table is another round's */
+		lab_barrier(w);		/* before the next round reuses the table */
 		mark(w, a, &t, LAB_STAGE_REGISTER);
 	}
 }
 
-/* EGHW: base vertices go to its buffer, edges with all that belongs to them come from it. */
+/* EGHW: put base vertices in its buffer, get complete edges from it. */
 LAB_INLINE void by_eghw(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
 {
 	const uint32_t at = w->in_block * LAB_EGHW_WORDS;
@@ -301,8 +311,8 @@ LAB_INLINE void by_eghw(struct lab_warp *w, const struct gather_args *a, enum la
 }
 
 /*
- * A kernel for each mapping of an algorithm: MAPPED(pr, LAB_WVR_PR) is an array of them. Not LAB_PROGRAM: three forms of as
- * many functions, with all inlined, take the compiler a minute.
+ * Define the kernels of an algorithm for all mappings: MAPPED(pr, LAB_WVR_PR). Not LAB_PROGRAM:
+ * compiling three versions of these functions, with everything inlined, takes a minute.
  */
 #define MAPPED_ONE(id, udf, mapping)                                                              \
 	static void id##_##mapping(struct lab_warp *w, const void *p)                              \

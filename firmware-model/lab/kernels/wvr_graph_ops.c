@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * The operators of a graph convolution (sparseweaver.txt, section V-I): y = A x and z[v] = sum of y[u] / sqrt(d(v) d(u)), 16
- * features a vertex. Edge by edge, a lane goes through the features of its edge and adds each to its vertex by an
- * atomic; the coefficient is computed once an edge. By feature, a lane has a vertex and a feature and adds up by
- * itself, the coefficient being computed by each of the 16. And the hash lookup of algorithm 1.
+ * The operators of a graph convolution (SparseWeaver, section V-I): y = A x and z[v] = sum of y[u]
+ * / sqrt(d(v) d(u)), with 16 features per vertex. Edge mappings: a lane adds all features of its
+ * edge by atomics and computes the coefficient once. Feature mapping: a lane has one vertex and one
+ * feature, sums without atomics, and computes the coefficient itself. Also the hash lookup of
+ * algorithm 1.
  */
 #include <math.h>
 
 #include "wvr_graph_run.h"
 
 #define F LAB_WVR_FEATURES
-#define COEFFICIENT (4 + 1 + 8 + 8)	/* a conversion, a product, a root and a division of 32 lanes by 4 units */
+/* conversion, product, square root and division of 32 lanes on 4 units */
+#define COEFFICIENT (4 + 1 + 8 + 8)
 
-/* 1 / sqrt(d(v) d(u)), degrees at least 1 */
+/* 1 / sqrt(d(v) d(u)); a degree of 0 counts as 1 */
 LAB_INLINE lab_f32 coefficient(lab_u32 d, lab_u32 o)
 {
 	lab_f32 c;
@@ -41,7 +43,7 @@ LAB_INLINE void add_features(struct lab_warp *w, const struct gather_args *a, co
 	for (f = 0; f < F; f++) {
 		x = lab_load_f32(w, OTHER, &a->value, from + f);
 		lab_wait(w);
-		lab_alu(w, 4);		/* a product; the loop */
+		lab_alu(w, 4);		/* a product; loop overhead */
 		lab_atomic_add_f32(w, UPDATE, &a->out, to + f, x * factor);
 	}
 }
@@ -62,7 +64,7 @@ LAB_INLINE lab_mask graphsum_edge(struct lab_warp *w, const struct gather_args *
 	return 0;
 }
 
-/* S_vm by weights first, then vertices: 16 lanes a vertex. */
+/* S_vm by features: 16 lanes per vertex. */
 LAB_INLINE void by_feature(struct lab_warp *w, const struct gather_args *a, bool sum)
 {
 	lab_u32 i = lab_thread(w), v, f, e, end, other, own = lab_all(1), d, m = lab_all(1);
@@ -109,7 +111,9 @@ const struct lab_kernel lab_wvr_feature[2] = {
 	{ .name = "graphsum by_feature", .warp = graphsum_feature, .statement = lab_wvr_statements, .statements = STATEMENTS },
 };
 
-/* ---- Algorithm 1: base vertices are keys that are looked up ------------------------------------- */
+/*
+ * ---- Algorithm 1: base vertices are keys to look up --------------------------------------------
+ */
 
 LAB_INLINE void hash_neighbor(struct lab_warp *w, const struct gather_args *a, const lab_u32 *v, lab_u32 *begin, lab_u32 *end)
 {
@@ -136,7 +140,9 @@ LAB_INLINE lab_mask hash_edge(struct lab_warp *w, const struct gather_args *a, c
 	return 0;
 }
 
-/* ---- Under every mapping ----------------------------------------------------------------------- */
+/*
+ * ---- Kernels under every mapping ---------------------------------------------------------------
+ */
 
 LAB_INLINE bool udf_weight(enum lab_wvr_algorithm u)
 {

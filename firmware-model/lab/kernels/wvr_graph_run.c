@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The host's part: arrays, and which kernel runs until when. */
+/* The host part of SparseWeaver's algorithms: arrays and launches. */
 #include <stdlib.h>
 
 #include "wvr_graph_run.h"
 
 struct run {
 	struct lab *lab;
-	const struct lab_wvr_how *how;
+	const struct lab_wvr_config *config;
 	const struct gtu_progress *progress;
 	struct gather_args a;
 	struct lab_wvr_report *report;
@@ -27,7 +27,9 @@ const char *lab_wvr_mapping_name(unsigned mapping)
 	return mapping <= LAB_MAP_FEATURE ? text[mapping] : NULL;
 }
 
-/* Its cycles are from the first block on: a launch costs the same under every mapping. */
+/*
+ * Cycles are counted from the first block on: the launch latency is the same under every mapping.
+ */
 static int launch(struct run *r, const struct lab_kernel *k, bool gather, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(r->lab);
@@ -48,7 +50,7 @@ static uint32_t *words(const struct lab_array *a)
 	return a->data;
 }
 
-/* Rounds until nothing changes; @apply NULL: none. */
+/* Launch rounds until nothing changes; @apply may be NULL. */
 static int rounds(struct run *r, const struct lab_kernel *gather, const struct lab_kernel *apply, struct gtu_error *err)
 {
 	int rc = 0;
@@ -65,24 +67,24 @@ static int rounds(struct run *r, const struct lab_kernel *gather, const struct l
 
 static int pagerank(struct run *r, struct gtu_error *err)
 {
-	const struct gtu_graph *g = r->how->graph;
+	const struct gtu_graph *g = r->config->graph;
 	uint32_t i, v, d;
 	double lost;
 	int rc = 0;
 
 	r->a.damping = 0.85f;
-	r->a.push = r->how->push;
-	r->a.leave_out = r->how->leave_out;
+	r->a.push = r->config->push;
+	r->a.leave_out = r->config->leave_out;
 	for (v = 0; v < g->n; v++) {
 		d = (uint32_t)(g->row[v + 1] - g->row[v]);
 		((float *)r->a.out.data)[v] = (float)(1 / (double)g->n);
 		((float *)r->a.value.data)[v] = (float)(1 / (double)g->n) / (float)(d ? d : 1);
 	}
-	for (i = 0; i < r->how->iterations && !rc; i++) {
+	for (i = 0; i < r->config->iterations && !rc; i++) {
 		for (lost = 0, v = 0; v < g->n; v++)
 			lost += g->row[v] == g->row[v + 1] ? ((float *)r->a.out.data)[v] : 0;
 		r->a.rest = (float)((0.15 + 0.85 * lost) / (double)g->n);
-		rc = launch(r, &lab_wvr_pr[r->how->mapping], true, err);
+		rc = launch(r, &lab_wvr_pr[r->config->mapping], true, err);
 		rc = rc ? rc : launch(r, &lab_wvr_pr_apply, false, err);
 	}
 	return rc;
@@ -90,29 +92,29 @@ static int pagerank(struct run *r, struct gtu_error *err)
 
 static int operators(struct run *r, struct gtu_error *err)
 {
-	bool sum = r->how->algorithm == LAB_WVR_GRAPHSUM;
+	bool sum = r->config->algorithm == LAB_WVR_GRAPHSUM;
 
-	memcpy(r->a.value.data, r->how->in, 4ull * LAB_WVR_FEATURES * r->how->graph->n);
-	if (r->how->mapping == LAB_MAP_FEATURE)
+	memcpy(r->a.value.data, r->config->in, 4ull * LAB_WVR_FEATURES * r->config->graph->n);
+	if (r->config->mapping == LAB_MAP_FEATURE)
 		return launch(r, &lab_wvr_feature[sum], true, err);
-	return launch(r, sum ? &lab_wvr_graphsum[r->how->mapping] : &lab_wvr_spmm[r->how->mapping], true, err);
+	return launch(r, sum ? &lab_wvr_graphsum[r->config->mapping] : &lab_wvr_spmm[r->config->mapping], true, err);
 }
 
 static int execute(struct run *r, struct gtu_error *err)
 {
-	const unsigned mapping = r->how->mapping;
+	const unsigned mapping = r->config->mapping;
 	uint32_t v;
 
-	switch (r->how->algorithm) {
+	switch (r->config->algorithm) {
 	case LAB_WVR_BFS:
 		memset(r->a.value.data, 0xff, r->a.value.bytes);
-		words(&r->a.value)[r->how->source] = 0;
+		words(&r->a.value)[r->config->source] = 0;
 		return rounds(r, &lab_wvr_bfs[mapping], NULL, err);
 	case LAB_WVR_SSSP:
 		memset(r->a.value.data, 0xff, r->a.value.bytes);
 		memset(r->a.stamp.data, 0xff, r->a.stamp.bytes);
-		words(&r->a.value)[r->how->source] = 0;
-		words(&r->a.stamp)[r->how->source] = 0;
+		words(&r->a.value)[r->config->source] = 0;
+		words(&r->a.stamp)[r->config->source] = 0;
 		return rounds(r, &lab_wvr_sssp[mapping], NULL, err);
 	case LAB_WVR_PR:
 		return pagerank(r, err);
@@ -124,46 +126,46 @@ static int execute(struct run *r, struct gtu_error *err)
 		return operators(r, err);
 	default:
 		memset(r->a.out.data, 0xff, r->a.out.bytes);
-		memcpy(r->a.stamp.data, r->how->key, 4ull * r->how->keys);
+		memcpy(r->a.stamp.data, r->config->key, 4ull * r->config->keys);
 		return launch(r, &lab_wvr_hash[mapping], true, err);
 	}
 }
 
-static int check(const struct lab_machine *m, const struct lab_wvr_how *how, struct gtu_error *err)
+static int check(const struct lab_machine *m, const struct lab_wvr_config *config, struct gtu_error *err)
 {
-	const struct gtu_graph *g = how->graph;
-	bool weights = how->algorithm == LAB_WVR_SSSP || how->algorithm == LAB_WVR_SPMM;
-	bool gcn = how->algorithm == LAB_WVR_SPMM || how->algorithm == LAB_WVR_GRAPHSUM;
+	const struct gtu_graph *g = config->graph;
+	bool weights = config->algorithm == LAB_WVR_SSSP || config->algorithm == LAB_WVR_SPMM;
+	bool gcn = config->algorithm == LAB_WVR_SPMM || config->algorithm == LAB_WVR_GRAPHSUM;
 
 	if (m->warps > 32 || m->warps & (m->warps - 1))
-		return gtu_fail(err, GTU_ERR_USAGE, "machine %s: the mappings of SparseWeaver's experiment take an SM of 1, 2, 4 .. 32 warps, not %u",
+		return gtu_fail(err, GTU_ERR_USAGE, "machine %s: SparseWeaver's mappings need 1, 2, 4, ... or 32 warps per SM, not %u",
 				m->name, m->warps);
-	if (g->edge_bytes != 4 || g->n >= 1u << 27 || g->m >= 1ull << 31 || how->source >= g->n)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: SparseWeaver's experiment takes 4 bytes an edge, less than 2^27 vertices and 2^31 edges, and a source that exists",
+	if (g->edge_bytes != 4 || g->n >= 1u << 27 || g->m >= 1ull << 31 || config->source >= g->n)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: SparseWeaver's experiment needs 4-byte edges, fewer than 2^27 vertices and 2^31 edges, and an existing source",
 				g->name);
 	if (weights && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: %s in the laboratory needs weights that are 32-bit integers", g->name,
-				lab_wvr_algorithm_name(how->algorithm));
-	if (how->mapping == LAB_MAP_FEATURE && !gcn)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s has no features to map", lab_wvr_algorithm_name(how->algorithm));
-	if (how->algorithm == LAB_WVR_HASH && (how->mapping == LAB_MAP_EDGE || how->mapping == LAB_MAP_EGHW))
-		return gtu_fail(err, GTU_ERR_USAGE, "the hash lookup has no list of its edges: mapping %s cannot do it",
-				lab_wvr_mapping_name(how->mapping));
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: %s in the laboratory needs 32-bit integer weights", g->name,
+				lab_wvr_algorithm_name(config->algorithm));
+	if (config->mapping == LAB_MAP_FEATURE && !gcn)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has no features to map", lab_wvr_algorithm_name(config->algorithm));
+	if (config->algorithm == LAB_WVR_HASH && (config->mapping == LAB_MAP_EDGE || config->mapping == LAB_MAP_EGHW))
+		return gtu_fail(err, GTU_ERR_USAGE, "the hash lookup has no edge list, which mapping %s needs",
+				lab_wvr_mapping_name(config->mapping));
 	return 0;
 }
 
 static int arrays(struct run *r, struct gtu_error *err)
 {
-	const struct lab_wvr_how *how = r->how;
-	const struct gtu_graph *g = how->graph;
-	bool hash = how->algorithm == LAB_WVR_HASH, edge = how->mapping == LAB_MAP_EDGE;
-	bool gcn = how->algorithm == LAB_WVR_SPMM || how->algorithm == LAB_WVR_GRAPHSUM;
+	const struct lab_wvr_config *config = r->config;
+	const struct gtu_graph *g = config->graph;
+	bool hash = config->algorithm == LAB_WVR_HASH, edge = config->mapping == LAB_MAP_EDGE;
+	bool gcn = config->algorithm == LAB_WVR_SPMM || config->algorithm == LAB_WVR_GRAPHSUM;
 	struct gather_args *a = &r->a;
 	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
 		{ &a->row, "row", g->n + 1 }, { &a->base, "base", edge ? g->m + 1 : 1 },
 		{ &a->value, "value", gcn ? LAB_WVR_FEATURES * g->n : g->n },
-		{ &a->sum, "sum", g->n }, { &a->stamp, "stamp", hash ? how->keys + 1ull : g->n },
-		{ &a->out, "out", gcn ? LAB_WVR_FEATURES * g->n : hash ? how->keys + 1ull : g->n },
+		{ &a->sum, "sum", g->n }, { &a->stamp, "stamp", hash ? config->keys + 1ull : g->n },
+		{ &a->out, "out", gcn ? LAB_WVR_FEATURES * g->n : hash ? config->keys + 1ull : g->n },
 		{ &a->changed, "changed", 1 },
 	};
 	uint64_t v, e;
@@ -176,7 +178,7 @@ static int arrays(struct run *r, struct gtu_error *err)
 		rc = lab_alloc(r->lab, want[i].name, 4 * want[i].words, LAB_DEVICE, want[i].array, err);
 	if (rc)
 		return rc;
-	a->n = hash ? how->keys : (uint32_t)g->n;
+	a->n = hash ? config->keys : (uint32_t)g->n;
 	a->m = (uint32_t)g->m;
 	a->features = hash ? (uint32_t)g->n : LAB_WVR_FEATURES;
 	for (v = 0; v <= g->n; v++)
@@ -187,32 +189,32 @@ static int arrays(struct run *r, struct gtu_error *err)
 	return 0;
 }
 
-int lab_wvr_run(const struct lab_machine *m, const struct lab_wvr_how *how, const struct gtu_progress *progress,
+int lab_wvr_run(const struct lab_machine *m, const struct lab_wvr_config *config, const struct gtu_progress *progress,
 		uint32_t *result, struct lab_wvr_report *report, struct gtu_error *err)
 {
-	struct run r = { .how = how, .progress = progress, .report = report };
-	bool ranks = how->algorithm == LAB_WVR_PR || how->algorithm >= LAB_WVR_GRAPH_ALGORITHMS;
-	bool weights = how->algorithm == LAB_WVR_SSSP || how->algorithm == LAB_WVR_SPMM;
-	struct lab_machine mine = *m;
-	int rc = check(m, how, err);
+	struct run r = { .config = config, .progress = progress, .report = report };
+	bool ranks = config->algorithm == LAB_WVR_PR || config->algorithm >= LAB_WVR_GRAPH_ALGORITHMS;
+	bool weights = config->algorithm == LAB_WVR_SSSP || config->algorithm == LAB_WVR_SPMM;
+	struct lab_machine machine = *m;
+	int rc = check(m, config, err);
 
 	if (rc)
 		return rc;
 	memset(report, 0, sizeof(*report));
-	if (how->mapping == LAB_MAP_WEAVER)
-		mine.l1_size /= 2;
-	rc = lab_create(&mine, &r.lab, err);
-	if (!rc && how->mapping == LAB_MAP_WEAVER)
-		rc = lab_weaver_attach(r.lab, &how->shape, &r.a.weaver, err);
-	if (!rc && how->mapping == LAB_MAP_EGHW)
-		rc = lab_eghw_attach(r.lab, how->eghw_requests, &r.a.eghw, err);
+	if (config->mapping == LAB_MAP_WEAVER)
+		machine.l1_size /= 2;
+	rc = lab_create(&machine, &r.lab, err);
+	if (!rc && config->mapping == LAB_MAP_WEAVER)
+		rc = lab_weaver_attach(r.lab, &config->shape, &r.a.weaver, err);
+	if (!rc && config->mapping == LAB_MAP_EGHW)
+		rc = lab_eghw_attach(r.lab, config->eghw_requests, &r.a.eghw, err);
 	rc = rc ? rc : arrays(&r, err);
 	if (!rc && r.a.eghw)
 		lab_eghw_graph(r.a.eghw, &r.a.row, &r.a.col, weights ? &r.a.weight : NULL);
 	r.a.stage = report->stage;
 	rc = rc ? rc : execute(&r, err);
 	if (!rc) {
-		memcpy(result, ranks ? r.a.out.data : r.a.value.data, ranks ? (size_t)(r.a.out.bytes - (how->algorithm == LAB_WVR_HASH ? 4 : 0)) : 4 * (size_t)how->graph->n);
+		memcpy(result, ranks ? r.a.out.data : r.a.value.data, ranks ? (size_t)(r.a.out.bytes - (config->algorithm == LAB_WVR_HASH ? 4 : 0)) : 4 * (size_t)config->graph->n);
 		report->stats = *lab_stats(r.lab);
 		report->warp_iterations = r.count[COL].warps;
 		if (r.a.weaver)

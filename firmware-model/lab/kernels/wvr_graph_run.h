@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernels of wvr_graph.c and wvr_graph_ops.c share with wvr_graph_run.c: their arguments, and they. A memory
- * operation takes two instructions for its address before it (RISC-V scales no index), a loop three a turn (step,
- * compare, branch).
+ * Arguments and kernels shared by wvr_graph.c, wvr_graph_ops.c and wvr_graph_run.c. Instruction
+ * counts are for RISC-V: two for the address of a memory operation (no scaled index), three for a
+ * loop iteration (step, compare, branch).
  */
 #ifndef GTU_LAB_WVR_GRAPH_RUN_H
 #define GTU_LAB_WVR_GRAPH_RUN_H
@@ -12,15 +12,17 @@
 #include "firmware-model/lab/units/wvr_unit.h"
 
 #define NEVER		0xffffffffu
-#define BLOCK		(32 * LAB_LANES) /* vertices of a block by the mappings that share them */
+/* most vertices per block in the mappings that share them */
+#define BLOCK		(32 * LAB_LANES)
 
 struct gather_args {
 	uint32_t n, m;			/* base vertices, edges */
 	uint32_t depth, features;
 	bool push, leave_out;
 	struct lab_array row, col, base, weight; /* base: of each edge, for edge mapping */
-	struct lab_array value, sum, stamp, changed; /* level, distance, component, or what a rank gives each edge */
-	struct lab_array out;		/* GCN: by vertex and feature; hash: places */
+	/* level, distance, component, or a vertex's share per edge */
+	struct lab_array value, sum, stamp, changed;
+	struct lab_array out;		/* GCN: by vertex and feature; hash: positions */
 	float damping, rest;		/* PR */
 	struct lab_weaver *weaver;
 	struct lab_eghw *eghw;
@@ -47,11 +49,11 @@ LAB_INLINE uint32_t threads_of(const struct lab_warp *w)
 	return (uint32_t)(w->grid * w->block_warps * LAB_LANES);
 }
 
-/* The rows of a graph, as most algorithms have them. */
+/* Row offsets of the vertices @v, for most algorithms. */
 LAB_INLINE void csr_neighbor(struct lab_warp *w, const struct gather_args *a, const lab_u32 *v, lab_u32 *begin, lab_u32 *end)
 {
 	*begin = load(w, ROW, &a->row, *v);
-	*end = lab_load32(w, ROW1, &a->row, *v + 1); /* the same address and an offset */
+	*end = lab_load32(w, ROW1, &a->row, *v + 1); /* the same address with an offset */
 	lab_wait(w);
 }
 

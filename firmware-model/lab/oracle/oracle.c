@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Counters of an oracle folder beside ours. */
+/* Compares the counters of an oracle folder with the laboratory's. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -182,31 +182,33 @@ static enum lab_verdict judge(const struct oracle_run *r, const struct oracle_li
 	return strcmp(name + n - 4, "_max") ? LAB_NOT_MODELLED : (double)*ours <= value ? LAB_WITHIN : LAB_OUTSIDE;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------- */
+/*
+ * ---- Runs --------------------------------------------------------------------------------------
+ */
 
 struct check {
 	const char *dir;
 	struct oracle_graph g;
-	char graph[64];			/* which g is; "": none */
+	char graph[64];			/* the loaded graph; "": none */
 	void (*each)(void *user, const struct lab_oracle_row *row);
 	void *user;
 };
 
-static void drop_graph(struct check *c)
+static void free_graph(struct check *c)
 {
 	oracle_graph_free(&c->g);
 	*c->graph = 0;
 }
 
-static int take_graph(struct check *c, const char *name, struct gtu_error *err)
+static int load_graph(struct check *c, const char *name, struct gtu_error *err)
 {
 	int rc;
 
 	if (!strcmp(c->graph, name))
 		return 0;
-	drop_graph(c);
+	free_graph(c);
 	if (strlen(name) >= sizeof(c->graph))
-		return gtu_fail(err, GTU_ERR_INPUT, "%s/counts.csv: '%.80s' is no name of a graph", c->dir, name);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s/counts.csv: '%.80s' is not a valid graph name", c->dir, name);
 	rc = oracle_graph_read(c->dir, name, &c->g, err);
 	if (!rc)
 		strcpy(c->graph, name);
@@ -229,7 +231,7 @@ static bool find_machine(const char *config, struct lab_machine *m)
 	return false;
 }
 
-/* The lines [l, l + n), which are of one run. */
+/* Check the lines [l, l + n) of one run. */
 static int check_run(struct check *c, const struct oracle_line *l, size_t n, struct gtu_error *err)
 {
 	enum lab_verdict all = LAB_EQUAL;
@@ -245,7 +247,7 @@ static int check_run(struct check *c, const struct oracle_line *l, size_t n, str
 	else if (!find_machine(l->field[2], &machine))
 		all = LAB_UNKNOWN_MACHINE;
 	if (all == LAB_EQUAL) {
-		rc = take_graph(c, l->field[0], err);
+		rc = load_graph(c, l->field[0], err);
 		if (rc)
 			return rc;
 		r.g = &c->g;
@@ -292,7 +294,7 @@ int lab_oracle_check(const char *dir, const char *only, void (*row)(void *user, 
 		else
 			rc = check_run(&c, &f.line[i], n, err);
 	}
-	drop_graph(&c);
+	free_graph(&c);
 	oracle_folder_free(&f);
 	return rc;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What oracle.c (counters, verdicts), oracle_read.c (the folder) and oracle_run.c (the kernels) share. */
+/*
+ * Shared by oracle.c (counters, verdicts), oracle_read.c (the folder) and oracle_run.c (the
+ * kernels).
+ */
 #ifndef GTU_LAB_ORACLE_PARTS_H
 #define GTU_LAB_ORACLE_PARTS_H
 
@@ -19,7 +22,7 @@ struct oracle_folder {
 	size_t lines;
 };
 
-/* Rows and columns in the order of the file: nothing sorted, merged or dropped. */
+/* Entries in file order: not sorted, merged or dropped. */
 struct oracle_graph {
 	uint32_t n, m;
 	uint32_t *row, *col;
@@ -37,14 +40,14 @@ struct oracle_run {
 	double seconds;
 };
 
-/* What was read before an error is freed with oracle_folder_free(). */
+/* On error, free a partial result with oracle_folder_free(). */
 int oracle_folder_read(const char *dir, struct oracle_folder *f, struct gtu_error *err);
 void oracle_folder_free(struct oracle_folder *f);
 int oracle_graph_read(const char *dir, const char *name, struct oracle_graph *g, struct gtu_error *err);
 void oracle_graph_free(struct oracle_graph *g);
 
 bool oracle_kernel_known(const char *name);
-/* Run it in run->lab and check what it computed: GTU_ERR_VERIFY. */
+/* Run the kernel in run->lab and verify its result: GTU_ERR_VERIFY. */
 int oracle_run_kernel(struct oracle_run *run, const char *name, struct gtu_error *err);
 
 #endif

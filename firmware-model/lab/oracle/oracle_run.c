@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The kernels of the oracle counts on their graphs, with what they compute checked. */
+/* Runs the kernels of the oracle counts and verifies their results. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Windows of 1024 entries, grouped by 128-byte line in the order in which the lines first appear. */
+/* Windows of 1024 entries, grouped by 128-byte line in order of first appearance. */
 static void bucket(const uint32_t *col, uint64_t m, uint32_t *out)
 {
 	uint64_t from, n, i, j;
@@ -68,7 +68,7 @@ static int run_gather(struct oracle_run *r, const char *name, struct gtu_error *
 	int rc;
 
 	if (!idx)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %" PRIu64 " indices", m);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %" PRIu64 " indices", m);
 	if (!strcmp(stream, "bucket"))
 		bucket(r->g->col, m, idx);
 	else
@@ -83,7 +83,7 @@ static int run_gather(struct oracle_run *r, const char *name, struct gtu_error *
 	if (!rc && !rmw)
 		rc = array(r, "out", one ? 32 : m, NULL, &a.out, err);
 	data = a.data.data;
-	for (i = 0; i < n && !rc; i++) /* small whole numbers as floats and as bits: sums are exact */
+	for (i = 0; i < n && !rc; i++) /* integers, or 1.0f, so that sums are exact */
 		data[i] = one && !rmw ? 0x3f800000u : (uint32_t)(i * 2654435761u);
 	rc = rc ? rc : one ? launch(r, &a, 1, 32, err) : launch(r, &a, (m + 255) / 256, 256, err);
 	for (i = 0; i < m && !rc && !one; i++)
@@ -97,7 +97,7 @@ static int run_gather(struct oracle_run *r, const char *name, struct gtu_error *
 	return rc;
 }
 
-/* Sums of shares in double precision beside the kernel's floats. */
+/* Recompute the sums of shares in double precision and compare. */
 static int check_ranks(const struct oracle_run *r, const struct lab_csr_args *a, bool pull, struct gtu_error *err)
 {
 	double *want = calloc(r->g->n + 1, sizeof(*want));
@@ -106,7 +106,7 @@ static int check_ranks(const struct oracle_run *r, const struct lab_csr_args *a,
 	int rc = 0;
 
 	if (!want)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to check ranks");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory to check ranks");
 	for (v = 0; v < r->g->n; v++)
 		for (k = r->g->row[v]; k < r->g->row[v + 1]; k++) {
 			uint32_t c = r->g->col[k], d;
@@ -152,14 +152,14 @@ static int run_pagerank(struct oracle_run *r, const struct lab_kernel *kernel, b
 	return rc ? rc : check_ranks(r, &a, pull, err);
 }
 
-/* Levels by a queue; how many launches the kernel needs is the greatest of them and one more. */
+/* Levels by a sequential BFS. *@last: the greatest level; the kernel needs one launch more. */
 static int levels(const struct oracle_run *r, uint32_t root, uint32_t *level, uint32_t *last, struct gtu_error *err)
 {
 	uint64_t n = r->g->n, head = 0, tail = 0, k;
 	uint32_t *queue = malloc(n * 4 + 4), v;
 
 	if (!queue)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a search");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a search");
 	for (v = 0; v < n; v++)
 		level[v] = LAB_BFS_INF;
 	level[root] = 0;
@@ -184,7 +184,7 @@ static int run_bfs(struct oracle_run *r, struct gtu_error *err)
 	int rc = 0;
 
 	if (!want)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for levels");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for levels");
 	r->kernel = &lab_bfs_level;
 	rc = array(r, "row", n + 1ull, r->g->row, &a.row, err);
 	rc = rc ? rc : array(r, "col", a.m, r->g->col, &a.col, err);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
+/* Hardware worklists: banks of vertices in the SMs, with spilling to memory. */
 #include <stdlib.h>
 
 #include "hwwl_unit.h"
 #include "firmware-model/lab/engine/internal.h"
 
 #define LINE_WORDS (LAB_LINE / 4)
-#define WRITTEN	UINT64_MAX
-#define AHEAD	8u			/* lines that a bank has under way */
+#define NO_WAITER	UINT64_MAX
+#define AHEAD	8u			/* lines in flight per bank */
 
 struct bank {				/* a ring */
 	uint32_t *at, head, count;
@@ -16,17 +17,19 @@ struct lab_hwwl {
 	struct lab *lab;
 	int unit;
 	unsigned sms, warps;
-	uint32_t room;			/* vertices of a bank */
+	uint32_t capacity;			/* vertices per bank */
 	struct bank *in, *out;
-	uint32_t *waiting;		/* [sms][warps] that found nothing while lines are under way, oldest first */
-	uint32_t *waits;		/* how many, of each SM */
-	struct lines {			/* that an SM has under way: what they bring, oldest first */
+	uint32_t *waiting; /* [sms][warps]: warps that wait for lines in flight, oldest first */
+	uint32_t *waiting_count;		/* number of waiting warps per SM */
+	struct lines { /* an SM's lines in flight with their values, oldest first */
 		uint32_t value[AHEAD][LINE_WORDS], words[AHEAD], head, count;
-	} *coming;
+	} *in_flight;
 
-	/* off chip, of all SMs: what is read, from @next on, and what is written, of which @sent is in memory */
+	/*
+	 * spilled vertices of all SMs: read from @next on; written, with the first @sent in memory
+	 */
 	uint32_t *from, *to;
-	uint64_t next, end, count, sent, from_room, to_room;
+	uint64_t next, end, count, sent, from_capacity, to_capacity;
 	uint64_t from_addr;
 	struct lab_array region[2];
 	unsigned which;
@@ -38,16 +41,16 @@ struct answer {
 	uint32_t mask, vertex[LAB_LANES];
 };
 
-static void put(struct lab_hwwl *u, struct bank *b, uint32_t v)
+static void enqueue(struct lab_hwwl *u, struct bank *b, uint32_t v)
 {
-	b->at[(b->head + b->count++) % u->room] = v;
+	b->at[(b->head + b->count++) % u->capacity] = v;
 }
 
-static uint32_t take(struct lab_hwwl *u, struct bank *b)
+static uint32_t dequeue(struct lab_hwwl *u, struct bank *b)
 {
 	uint32_t v = b->at[b->head];
 
-	b->head = (b->head + 1) % u->room;
+	b->head = (b->head + 1) % u->capacity;
 	b->count--;
 	return v;
 }
@@ -60,7 +63,7 @@ static void ask_memory(struct lab_hwwl *u, unsigned sm, enum lab_kind kind, uint
 	lab_unit_memory(u->lab, u->unit, sm, kind, addr & ~(uint64_t)(LAB_LINE - 1), (2u << to) - (1u << from), tag);
 }
 
-/* Half of what the fullest bank has, from its tail. */
+/* Take half of the fullest bank, from its tail. */
 static void balance(struct lab_hwwl *u, unsigned sm)
 {
 	struct bank *fullest = &u->in[0], *b = &u->in[sm];
@@ -72,18 +75,18 @@ static void balance(struct lab_hwwl *u, unsigned sm)
 	n = (fullest->count + 1) / 2;
 	u->counts.moved += n;
 	for (i = 0; i < n; i++)
-		put(u, b, fullest->at[(fullest->head + fullest->count - n + i) % u->room]);
+		enqueue(u, b, fullest->at[(fullest->head + fullest->count - n + i) % u->capacity]);
 	fullest->count -= n;
 }
 
-/* Lines of what is off chip, for SM @sm, as far as its bank will hold them. */
+/* Fetch lines of spilled vertices for SM @sm, as far as its bank has space. */
 static void refill(struct lab_hwwl *u, unsigned sm)
 {
-	struct lines *c = &u->coming[sm];
+	struct lines *c = &u->in_flight[sm];
 	uint64_t addr, words;
 	uint32_t at;
 
-	while (u->next < u->end && c->count < AHEAD && u->in[sm].count + (c->count + 1) * LINE_WORDS <= u->room) {
+	while (u->next < u->end && c->count < AHEAD && u->in[sm].count + (c->count + 1) * LINE_WORDS <= u->capacity) {
 		addr = u->from_addr + 4 * u->next;
 		words = (LAB_LINE - addr % LAB_LINE) / 4;
 		words = words < u->end - u->next ? words : u->end - u->next;
@@ -105,26 +108,26 @@ static void answer(struct lab_hwwl *u, unsigned sm, uint32_t warp)
 	n = b->count < LAB_LANES ? b->count : LAB_LANES;
 	a.mask = n == LAB_LANES ? ~0u : (1u << n) - 1;
 	for (i = 0; i < n; i++)
-		a.vertex[i] = take(u, b);
+		a.vertex[i] = dequeue(u, b);
 	u->counts.popped += n;
 	lab_unit_answer(u->lab, u->unit, sm, warp, &a, sizeof(a));
 }
 
-/* Whoever waits at @sm is served as far as there is something, or nothing will come. */
-static void serve(struct lab_hwwl *u, unsigned sm)
+/* Reply to the warps waiting at @sm, unless its bank is empty with lines in flight. */
+static void reply_to_waiting(struct lab_hwwl *u, unsigned sm)
 {
 	uint32_t *warp = u->waiting + sm * u->warps, served = 0;
 
-	for (; served < u->waits[sm]; served++) {
+	for (; served < u->waiting_count[sm]; served++) {
 		if (!u->in[sm].count)
 			balance(u, sm);
 		refill(u, sm);
-		if (!u->in[sm].count && u->coming[sm].count)
+		if (!u->in[sm].count && u->in_flight[sm].count)
 			break;
 		answer(u, sm, warp[served]);
 	}
-	u->waits[sm] -= served;
-	memmove(warp, warp + served, u->waits[sm] * sizeof(*warp));
+	u->waiting_count[sm] -= served;
+	memmove(warp, warp + served, u->waiting_count[sm] * sizeof(*warp));
 }
 
 static void on_ask(void *ctx, uint32_t warp, unsigned sm, uint64_t value, uint64_t cycle)
@@ -132,8 +135,8 @@ static void on_ask(void *ctx, uint32_t warp, unsigned sm, uint64_t value, uint64
 	struct lab_hwwl *u = ctx;
 
 	(void)value, (void)cycle;
-	u->waiting[sm * u->warps + u->waits[sm]++] = warp;
-	serve(u, sm);
+	u->waiting[sm * u->warps + u->waiting_count[sm]++] = warp;
+	reply_to_waiting(u, sm);
 }
 
 static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
@@ -143,14 +146,14 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 	uint32_t i;
 
 	(void)cycle;
-	if (tag == WRITTEN)
+	if (tag == NO_WAITER)
 		return;
-	c = &u->coming[tag];
+	c = &u->in_flight[tag];
 	for (i = 0; i < c->words[c->head]; i++)
-		put(u, &u->in[tag], c->value[c->head][i]);
+		enqueue(u, &u->in[tag], c->value[c->head][i]);
 	c->head = (c->head + 1) % AHEAD;
 	c->count--;
-	serve(u, (unsigned)tag);
+	reply_to_waiting(u, (unsigned)tag);
 }
 
 static void on_clock(void *ctx, uint64_t cycle)
@@ -158,7 +161,9 @@ static void on_clock(void *ctx, uint64_t cycle)
 	(void)ctx, (void)cycle;
 }
 
-/* ---- For the host ------------------------------------------------------------------------------ */
+/*
+ * ---- Host interface ----------------------------------------------------------------------------
+ */
 
 int lab_hwwl_attach(struct lab *lab, uint32_t bytes, struct lab_hwwl **out, struct gtu_error *err)
 {
@@ -171,28 +176,28 @@ int lab_hwwl_attach(struct lab *lab, uint32_t bytes, struct lab_hwwl **out, stru
 
 	*out = NULL;
 	if (bytes / 8 < LAB_LANES || bytes > m->shared)
-		return gtu_fail(err, GTU_ERR_USAGE, "hardware worklists of %u bytes: two warps' vertices (256) to the %u of an SM of %s",
+		return gtu_fail(err, GTU_ERR_USAGE, "hardware worklists of %u bytes: the size must be 256 (two warps' vertices) to %u, the shared memory of an SM of %s",
 				bytes, m->shared, m->name);
 	u = calloc(1, sizeof(*u));
 	if (!u)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for hardware worklists");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for hardware worklists");
 	u->lab = lab;
 	u->sms = m->sms;
 	u->warps = m->warps;
-	u->room = bytes / 8;
+	u->capacity = bytes / 8;
 	u->in = calloc(u->sms, sizeof(*u->in));
 	u->out = calloc(u->sms, sizeof(*u->out));
 	u->waiting = calloc((size_t)u->sms * u->warps, 4);
-	u->waits = calloc(u->sms, 4);
-	u->coming = calloc(u->sms, sizeof(*u->coming));
-	ok = u->in && u->out && u->waiting && u->waits && u->coming;
+	u->waiting_count = calloc(u->sms, 4);
+	u->in_flight = calloc(u->sms, sizeof(*u->in_flight));
+	ok = u->in && u->out && u->waiting && u->waiting_count && u->in_flight;
 	for (i = 0; i < u->sms && ok; i++) {
-		u->in[i].at = calloc(u->room, 4);
-		u->out[i].at = calloc(u->room, 4);
+		u->in[i].at = calloc(u->capacity, 4);
+		u->out[i].at = calloc(u->capacity, 4);
 		ok = u->in[i].at && u->out[i].at;
 	}
 	if (!ok)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for hardware worklists");
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for hardware worklists");
 	for (i = 0; i < 2 && !rc; i++)
 		rc = lab_alloc(lab, "spilled", 4 << 20, LAB_DEVICE, &u->region[i], err);
 	unit.ctx = u;
@@ -221,8 +226,8 @@ void lab_hwwl_free(struct lab_hwwl *u)
 	free(u->in);
 	free(u->out);
 	free(u->waiting);
-	free(u->waits);
-	free(u->coming);
+	free(u->waiting_count);
+	free(u->in_flight);
 	free(u->from);
 	free(u->to);
 	free(u);
@@ -233,7 +238,9 @@ const struct lab_hwwl_counts *lab_hwwl_counts(const struct lab_hwwl *u)
 	return &u->counts;
 }
 
-/* Lines that are whole go to memory, by the port of @sm; at a list's end the rest. The region is gone round. */
+/*
+ * Write full lines to memory over the port of @sm; with @all, also the rest. The region is a ring.
+ */
 static void send_lines(struct lab_hwwl *u, unsigned sm, bool all)
 {
 	const struct lab_array *r = &u->region[u->which];
@@ -241,7 +248,7 @@ static void send_lines(struct lab_hwwl *u, unsigned sm, bool all)
 
 	while (u->count - u->sent >= LINE_WORDS || (all && u->count > u->sent)) {
 		words = u->count - u->sent < LINE_WORDS ? u->count - u->sent : LINE_WORDS;
-		ask_memory(u, sm, LAB_STORE, r->addr + 4 * u->sent % r->bytes, words, WRITTEN);
+		ask_memory(u, sm, LAB_STORE, r->addr + 4 * u->sent % r->bytes, words, NO_WAITER);
 		u->sent += words;
 	}
 }
@@ -259,7 +266,7 @@ void lab_hwwl_begin(struct lab_hwwl *u, const struct lab_array *list, uint64_t f
 {
 	struct bank *banks = u->in;
 	uint32_t *values = u->from;
-	uint64_t room = u->from_room;
+	uint64_t capacity = u->from_capacity;
 
 	if (!list) {
 		send_lines(u, 0, true);
@@ -268,9 +275,9 @@ void lab_hwwl_begin(struct lab_hwwl *u, const struct lab_array *list, uint64_t f
 	u->in = u->out;
 	u->out = banks;
 	u->from = u->to;
-	u->from_room = u->to_room;
+	u->from_capacity = u->to_capacity;
 	u->to = values;
-	u->to_room = room;
+	u->to_capacity = capacity;
 	u->next = 0;
 	u->end = u->count;
 	u->which ^= 1;
@@ -284,7 +291,7 @@ void lab_hwwl_begin(struct lab_hwwl *u, const struct lab_array *list, uint64_t f
 	u->end = values ? count : 0;
 	if (values) {
 		u->from = values;
-		u->from_room = count;
+		u->from_capacity = count;
 		memcpy(values, (const uint32_t *)list->data + first, 4 * count);
 	}
 	u->from_addr = list->addr + 4 * first;
@@ -296,10 +303,10 @@ int lab_hwwl_end(struct lab_hwwl *u, struct gtu_error *err)
 	unsigned i;
 
 	if (u->no_memory)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a list of hardware worklists");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a list of hardware worklists");
 	for (i = 0; i < u->sms; i++)
-		left += u->in[i].count + u->waits[i] + u->coming[i].count;
-	return left ? gtu_fail(err, GTU_ERR_VERIFY, "hardware worklists: %llu vertices or warps were left",
+		left += u->in[i].count + u->waiting_count[i] + u->in_flight[i].count;
+	return left ? gtu_fail(err, GTU_ERR_VERIFY, "hardware worklists: %llu vertices or warps are left",
 			       (unsigned long long)left) : 0;
 }
 
@@ -313,7 +320,9 @@ uint64_t lab_hwwl_pushed(const struct lab_hwwl *u)
 	return n;
 }
 
-/* ---- For warps --------------------------------------------------------------------------------- */
+/*
+ * ---- Warp interface ----------------------------------------------------------------------------
+ */
 
 lab_mask lab_hwwl_pop(struct lab_warp *w, struct lab_hwwl *u, lab_u32 *vertex)
 {
@@ -331,19 +340,19 @@ static bool push(struct lab_hwwl *u, unsigned sm, uint32_t v)
 	struct bank *b = &u->out[sm];
 	unsigned i;
 
-	for (i = 0; i < u->sms && b->count == u->room; i++)
+	for (i = 0; i < u->sms && b->count == u->capacity; i++)
 		b = u->out[i].count < b->count ? &u->out[i] : b;
-	if (b->count < u->room) {
-		put(u, b, v);
+	if (b->count < u->capacity) {
+		enqueue(u, b, v);
 		return true;
 	}
-	if (u->count == u->to_room) {
-		uint32_t *more = realloc(u->to, 4 * (2 * u->to_room + 1024));
+	if (u->count == u->to_capacity) {
+		uint32_t *more = realloc(u->to, 4 * (2 * u->to_capacity + 1024));
 
 		if (!more)
 			return false;
 		u->to = more;
-		u->to_room = 2 * u->to_room + 1024;
+		u->to_capacity = 2 * u->to_capacity + 1024;
 	}
 	u->to[u->count++] = v;
 	u->counts.spilled++;
@@ -363,6 +372,6 @@ void lab_hwwl_push(struct lab_warp *w, struct lab_hwwl *u, lab_mask m, const lab
 	}
 	for (m = w->mask; m; m &= m - 1, u->counts.pushed++)
 		if (!push(u, w->sm, (*vertex)[__builtin_ctz(m)]))
-			lab_fault(w, "no memory for a list of hardware worklists");
+			lab_fault(w, "out of memory for a list of hardware worklists");
 	w->mask = was;
 }

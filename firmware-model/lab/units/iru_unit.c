@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+/*
+ * The IRU attached to the memory partitions: the port, clock and host interface of struct iru_core.
+ */
 #include <stdlib.h>
 
 #include "iru_unit.h"
@@ -22,23 +25,25 @@ struct lab_iru {
 
 	/* the stream */
 	bool running;
-	uint64_t begun;			/* lab's cycle in which the core's was 0 */
+	uint64_t start_cycle;			/* the lab's cycle at the core's cycle 0 */
 	struct lab_array index, secondary;
 	uint64_t asked, answered, active;
 	unsigned fields;
 
-	struct request *queue;		/* open ones, oldest first: a ring */
+	struct request *queue;		/* open requests, oldest first; a ring */
 	uint32_t queue_size, queue_head, queue_count;
-	uint8_t waiting[IRU_PARTITIONS_MAX][IRU_PREFETCH_MAX]; /* lines still to come, of each fetch */
+	uint8_t waiting[IRU_PARTITIONS_MAX][IRU_PREFETCH_MAX]; /* lines in flight of each fetch */
 	struct lab_iru_counts counts;
 };
 
-/* What lab_unit_answer() brings, packed as it travels: the mask, then 32 words for each field. */
+/* A reply to a warp in its packed form: the mask, then 32 words per field. */
 struct answer {
 	uint32_t mask, field[3][LAB_LANES];
 };
 
-/* ---- The core's port --------------------------------------------------------------------------- */
+/*
+ * ---- The core's port ---------------------------------------------------------------------------
+ */
 
 static void fetch_line(struct lab_iru *u, const struct lab_array *a, unsigned p, unsigned slot, uint64_t first,
 		       unsigned count)
@@ -52,7 +57,7 @@ static void fetch_line(struct lab_iru *u, const struct lab_array *a, unsigned p,
 			(uint64_t)p << 16 | slot);
 }
 
-/* Arrays begin at multiples of 256 bytes, so that what lies in one line of indices does so of secondaries. */
+/* Arrays are 256-byte aligned: indices in one line have their secondaries in one line. */
 static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsigned count, uint64_t cycle)
 {
 	struct lab_iru *u = ctx;
@@ -76,7 +81,9 @@ static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **ind
 	return true;
 }
 
-/* ---- Its clock --------------------------------------------------------------------------------- */
+/*
+ * ---- Clock -------------------------------------------------------------------------------------
+ */
 
 static void answer(struct lab_iru *u, const struct iru_record *r)
 {
@@ -84,7 +91,7 @@ static void answer(struct lab_iru *u, const struct iru_record *r)
 	struct answer a = { .mask = r->head.active };
 	unsigned f;
 
-	/* the core never answers more than was asked, nor out of order */
+	/* the core replies in order, and never more than requested */
 	u->queue_head = (u->queue_head + 1) % u->queue_size;
 	u->queue_count--;
 	u->answered++;
@@ -92,15 +99,15 @@ static void answer(struct lab_iru *u, const struct iru_record *r)
 	u->counts.lines += r->head.lines;
 	for (f = 0; f < u->fields; f++)
 		memcpy(a.field[f], r->field[f], sizeof(a.field[f]));
-	/* a disabled record is a header alone */
+	/* a disabled record is a header only */
 	lab_unit_answer(u->lab, u->unit, q.at, q.warp, &a,
 			r->head.active ? (uint32_t)(4 + sizeof(a.field[0]) * u->fields) : 4);
 }
 
-/* All cycles up to the lab's own, this one included. */
+/* Run the core up to and including the lab's @cycle. */
 static void run(struct lab_iru *u, uint64_t cycle)
 {
-	uint64_t until = cycle - u->begun + 1;
+	uint64_t until = cycle - u->start_cycle + 1;
 	enum iru_status status;
 	unsigned i;
 
@@ -128,7 +135,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 
 	(void)value;
 	u->queue[(u->queue_head + u->queue_count++) % u->queue_size] = (struct request){ warp, at };
-	iru_core_advance(u->core, cycle - u->begun);
+	iru_core_advance(u->core, cycle - u->start_cycle);
 	iru_core_ask(u->core, ++u->asked);
 	run(u, cycle);
 }
@@ -140,12 +147,14 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 
 	if (--u->waiting[p][slot])
 		return;
-	iru_core_advance(u->core, cycle - u->begun);
+	iru_core_advance(u->core, cycle - u->start_cycle);
 	iru_core_reply(u->core, p, slot, u->core->cycle);
 	run(u, cycle);
 }
 
-/* ---- For the host ------------------------------------------------------------------------------ */
+/*
+ * ---- Host interface ----------------------------------------------------------------------------
+ */
 
 int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t timeout, struct lab_iru **out,
 		   struct gtu_error *err)
@@ -160,16 +169,16 @@ int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t time
 		return gtu_fail(err, GTU_ERR_USAGE, "%s", why);
 	u = calloc(1, sizeof(*u));
 	if (!u)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an IRU");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an IRU");
 	u->lab = lab;
 	u->shape = *shape;
 	u->timeout = timeout ? timeout : 1;
-	u->queue_size = m->sms * m->warps; /* a warp has one request at most */
+	u->queue_size = m->sms * m->warps; /* at most one request per warp */
 	u->queue = calloc(u->queue_size, sizeof(*u->queue));
 	u->core = aligned_alloc(64, (iru_core_bytes(shape) + 63) & ~(size_t)63);
 	if (!u->queue || !u->core) {
 		lab_iru_free(u);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an IRU");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an IRU");
 	}
 	iru_core_init(u->core, shape);
 	unit.ctx = u;
@@ -210,12 +219,14 @@ void lab_iru_configure(struct lab_iru *u, const struct lab_array *target, const 
 	u->asked = u->answered = u->active = 0;
 	u->queue_head = u->queue_count = 0;
 	u->fields = iru_fields(&stream);
-	u->begun = lab_now(u->lab);
+	u->start_cycle = lab_now(u->lab);
 	u->running = true;
 	iru_core_start(u->core, &stream, &port);
-	/* "when the kernel is launched, the IRU triggers the prefetching": not before its warps can run */
-	u->begun += lab_machine_of(u->lab)->launch_latency;
-	lab_unit_wake(u->lab, u->unit, u->begun);
+	/*
+	 * "when the kernel is launched, the IRU triggers the prefetching": when its warps can run
+	 */
+	u->start_cycle += lab_machine_of(u->lab)->launch_latency;
+	lab_unit_wake(u->lab, u->unit, u->start_cycle);
 }
 
 int lab_iru_finish(struct lab_iru *u, struct gtu_error *err)
@@ -226,7 +237,7 @@ int lab_iru_finish(struct lab_iru *u, struct gtu_error *err)
 	u->running = false;
 	if (u->asked != warps || u->answered != warps || u->queue_count || c->left || u->active + c->count.merged != n)
 		return gtu_fail(err, GTU_ERR_VERIFY,
-				"IRU: of %llu elements %llu came out and %llu were merged, by %llu records for %llu requests of %llu warps",
+				"IRU: %llu elements in, %llu out, %llu merged; %llu records for %llu requests of %llu warps",
 				(unsigned long long)n, (unsigned long long)u->active, (unsigned long long)c->count.merged,
 				(unsigned long long)u->answered, (unsigned long long)u->asked, (unsigned long long)warps);
 	u->counts.elements += n;

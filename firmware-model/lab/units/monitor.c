@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
+/* Attaches the device's link monitor to a lab and cross-checks its counters. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "monitor.h"
 
-static void seen(void *ctx, const struct lab_link_request *r)
+static void on_request(void *ctx, const struct lab_link_request *r)
 {
 	struct lab_monitor *m = ctx;
 	uint64_t trip = r->answered > r->sent ? r->answered - r->sent : 1;
@@ -16,14 +17,14 @@ int lab_monitor_attach(struct lab *lab, struct lab_monitor *m, struct gtu_error 
 {
 	const struct lab_machine *of = lab_machine_of(lab);
 
-	*m = (struct lab_monitor){ .observer = { m, NULL, seen } };
+	*m = (struct lab_monitor){ .observer = { m, NULL, on_request } };
 	if (!of->link)
-		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory to be watched", of->name);
+		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory to monitor", of->name);
 	m->zcm.count = m->count;
 	m->zcm.room = of->link_requests;
 	m->zcm.flight = malloc(m->zcm.room * sizeof(*m->zcm.flight));
 	if (!m->zcm.flight)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %u requests in flight", m->zcm.room);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u requests in flight", m->zcm.room);
 	lab_observe(lab, &m->observer);
 	return 0;
 }
@@ -34,11 +35,11 @@ void lab_monitor_free(struct lab_monitor *m)
 	m->zcm.flight = NULL;
 }
 
-static int same(uint64_t seen, uint64_t carried, const char *what, struct gtu_error *err)
+static int same(uint64_t seen, uint64_t expected, const char *what, struct gtu_error *err)
 {
-	if (seen == carried)
+	if (seen == expected)
 		return 0;
-	return gtu_fail(err, GTU_ERR_VERIFY, "the monitor saw %" PRIu64 " %s on the link, which carried %" PRIu64, seen, what, carried);
+	return gtu_fail(err, GTU_ERR_VERIFY, "the monitor counted %" PRIu64 " %s, the link %" PRIu64, seen, what, expected);
 }
 
 int lab_monitor_check(const struct lab *lab, struct lab_monitor *m, struct gtu_error *err)
@@ -56,5 +57,5 @@ int lab_monitor_check(const struct lab *lab, struct lab_monitor *m, struct gtu_e
 	rc = rc ? rc : same(c[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] + c[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_WRITE)], s->link_bytes,
 			    "bytes", err);
 	rc = rc ? rc : same(c[GTU_ZCM_C_FLIGHT_SUM], s->link_in_flight_cycles, "cycles of requests in flight", err);
-	return rc ? rc : same(zcm_in_flight(&m->zcm, lab_now(lab)), 0, "requests without an answer", err);
+	return rc ? rc : same(zcm_in_flight(&m->zcm, lab_now(lab)), 0, "requests without a reply", err);
 }

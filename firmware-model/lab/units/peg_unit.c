@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* GraphPEG attached to the SMs: the port, clock and host interface of struct peg_core. */
 #include <stdlib.h>
 
 #include "firmware-model/lab/engine/internal.h"
@@ -10,15 +11,15 @@ const struct lab_peg_build lab_peg_published = {
 
 #define LINE_WORDS (LAB_LINE / 4)
 #define KINDS	3u			/* enum peg_kind */
-#define WRITTEN	UINT64_MAX		/* tag of what nobody waits for */
+#define NO_WAITER	UINT64_MAX		/* tag of accesses without a waiter */
 
-/* What an engine has off chip of a list: its values, and how many of them are in memory (the rest wait for a line). */
-struct pile {
+/* The part of a list that has left the core: its values, and how many are in memory already. */
+struct spill_list {
 	uint32_t *at;
-	uint64_t count, room, sent;
+	uint64_t count, capacity, sent;
 };
 
-struct waiting {			/* warps that asked an engine, oldest first: a ring */
+struct waiting {			/* ring of warps waiting for an engine, oldest first */
 	uint32_t *warp;
 	uint32_t head, count;
 	uint64_t asked;
@@ -30,21 +31,21 @@ struct lab_peg {
 	unsigned engines, warps;
 	struct lab_peg_build build;
 	struct peg_core *core;
-	struct lab_array region;	/* where lists are spilled to: a stretch an engine and list */
-	uint64_t stretch;		/* words of one; longer lists go round it */
+	struct lab_array region;	/* spill memory: one range per engine and list */
+	uint64_t range;		/* words per range; longer lists wrap around */
 
 	/* the stream */
 	struct lab_peg_stream s;
 	bool running, no_memory;
 	enum peg_status failed;
-	uint64_t begun;			/* lab's cycle in which the core's was 0 */
+	uint64_t start_cycle;			/* the lab's cycle at the core's cycle 0 */
 	uint64_t left[PEG_ENGINES_MAX];
 	unsigned fields;
 
 	struct waiting waiting[PEG_ENGINES_MAX];
-	struct pile in[PEG_ENGINES_MAX], out[PEG_ENGINES_MAX];
-	unsigned which;			/* stretch of the output lists: 0 or 1 */
-	uint8_t *parts[KINDS];		/* requests still to come, of each fetch */
+	struct spill_list in[PEG_ENGINES_MAX], out[PEG_ENGINES_MAX];
+	unsigned which;			/* range of the output lists: 0 or 1 */
+	uint8_t *parts[KINDS];		/* requests in flight of each fetch */
 	unsigned slots[KINDS];
 	struct lab_peg_counts counts;
 };
@@ -53,7 +54,9 @@ struct answer {
 	uint32_t mask, field[3][LAB_LANES];
 };
 
-/* ---- The core's port --------------------------------------------------------------------------- */
+/*
+ * ---- The core's port ---------------------------------------------------------------------------
+ */
 
 static void ask_memory(struct lab_peg *u, unsigned e, enum lab_kind kind, uint64_t addr, uint64_t words, uint64_t tag)
 {
@@ -63,7 +66,7 @@ static void ask_memory(struct lab_peg *u, unsigned e, enum lab_kind kind, uint64
 	lab_unit_memory(u->lab, u->unit, e, kind, addr & ~(uint64_t)(LAB_LINE - 1), (2u << to) - (1u << from), tag);
 }
 
-/* Words [@first, @first + @words) of @a, which may lie in two lines. */
+/* Fetch @words words at @addr, which may cross a line. */
 static uint64_t fetch(struct lab_peg *u, enum peg_kind kind, unsigned e, unsigned slot, uint64_t addr, uint64_t words)
 {
 	uint64_t tag = (uint64_t)kind << 48 | (uint64_t)e << 32 | slot, rest = (LAB_LINE - addr % LAB_LINE) / 4;
@@ -76,15 +79,15 @@ static uint64_t fetch(struct lab_peg *u, enum peg_kind kind, unsigned e, unsigne
 	return PEG_NEVER;
 }
 
-/* Number in the whole list of the @i-th vertex dealt to engine @e. */
-static uint64_t dealt(const struct lab_peg *u, unsigned e, uint64_t i)
+/* Index in the whole list of the @i-th vertex assigned to engine @e. */
+static uint64_t list_index(const struct lab_peg *u, unsigned e, uint64_t i)
 {
 	return u->s.first + (i / PEG_CHUNK * u->engines + e) * PEG_CHUNK + i % PEG_CHUNK;
 }
 
 static uint64_t spill_addr(const struct lab_peg *u, unsigned e, unsigned which, uint64_t i)
 {
-	return u->region.addr + 4 * ((2 * e + which) * u->stretch + i % u->stretch);
+	return u->region.addr + 4 * ((2 * e + which) * u->range + i % u->range);
 }
 
 static uint64_t refill(void *ctx, unsigned e, unsigned slot, uint64_t first, unsigned count, uint64_t cycle)
@@ -92,7 +95,7 @@ static uint64_t refill(void *ctx, unsigned e, unsigned slot, uint64_t first, uns
 	struct lab_peg *u = ctx;
 
 	(void)cycle;
-	return fetch(u, PEG_REFILL, e, slot, u->s.list ? u->s.list->addr + 4 * dealt(u, e, first) :
+	return fetch(u, PEG_REFILL, e, slot, u->s.list ? u->s.list->addr + 4 * list_index(u, e, first) :
 		     spill_addr(u, e, !u->which, first), count);
 }
 
@@ -118,7 +121,7 @@ static bool load_vertices(void *ctx, unsigned e, uint64_t first, unsigned count,
 {
 	const struct lab_peg *u = ctx;
 
-	memcpy(to, u->s.list ? (const uint32_t *)u->s.list->data + dealt(u, e, first) : u->in[e].at + first, 4ull * count);
+	memcpy(to, u->s.list ? (const uint32_t *)u->s.list->data + list_index(u, e, first) : u->in[e].at + first, 4ull * count);
 	return true;
 }
 
@@ -145,15 +148,15 @@ static bool load_edges(void *ctx, unsigned e, uint64_t first, unsigned count, vo
 	return true;
 }
 
-/* What fills a line goes to memory; the rest of @p waits for more, or for the list's end. */
-static void send_lines(struct lab_peg *u, unsigned e, struct pile *p, unsigned which, bool all)
+/* Write full lines to memory; with @all, also the rest. */
+static void send_lines(struct lab_peg *u, unsigned e, struct spill_list *p, unsigned which, bool all)
 {
 	uint64_t words;
 
 	while (p->count - p->sent >= LINE_WORDS || (all && p->count > p->sent)) {
 		words = LINE_WORDS - p->sent % LINE_WORDS;
 		words = words < p->count - p->sent ? words : p->count - p->sent;
-		ask_memory(u, e, LAB_STORE, spill_addr(u, e, which, p->sent), words, WRITTEN);
+		ask_memory(u, e, LAB_STORE, spill_addr(u, e, which, p->sent), words, NO_WAITER);
 		p->sent += words;
 	}
 }
@@ -161,17 +164,17 @@ static void send_lines(struct lab_peg *u, unsigned e, struct pile *p, unsigned w
 static bool spill(void *ctx, unsigned e, const uint64_t *vertex, unsigned count)
 {
 	struct lab_peg *u = ctx;
-	struct pile *p = &u->out[e];
+	struct spill_list *p = &u->out[e];
 	uint32_t *more;
 
-	if (p->count + count > p->room) {
-		more = realloc(p->at, 4 * (2 * p->room + 1024));
+	if (p->count + count > p->capacity) {
+		more = realloc(p->at, 4 * (2 * p->capacity + 1024));
 		if (!more) {
 			u->no_memory = true;
 			return false;
 		}
 		p->at = more;
-		p->room = 2 * p->room + 1024;
+		p->capacity = 2 * p->capacity + 1024;
 	}
 	while (count--)
 		p->at[p->count++] = (uint32_t)*vertex++;
@@ -179,11 +182,14 @@ static bool spill(void *ctx, unsigned e, const uint64_t *vertex, unsigned count)
 	return true;
 }
 
-/* What was written already has to be read again; nobody waits for that, as the list moves on its own. */
+/*
+ * Words already in memory are read back. No warp waits: the engine moves the list in the
+ * background.
+ */
 static bool unspill(void *ctx, unsigned e, uint64_t *vertex, unsigned count)
 {
 	struct lab_peg *u = ctx;
-	struct pile *p = &u->out[e];
+	struct spill_list *p = &u->out[e];
 	unsigned i;
 
 	p->count -= count;
@@ -193,13 +199,15 @@ static bool unspill(void *ctx, unsigned e, uint64_t *vertex, unsigned count)
 		uint64_t first = (p->sent - 1) / LINE_WORDS * LINE_WORDS;
 
 		first = first > p->count ? first : p->count;
-		ask_memory(u, e, LAB_LOAD, spill_addr(u, e, u->which, first), p->sent - first, WRITTEN);
+		ask_memory(u, e, LAB_LOAD, spill_addr(u, e, u->which, first), p->sent - first, NO_WAITER);
 		p->sent = first;
 	}
 	return true;
 }
 
-/* ---- Its clock --------------------------------------------------------------------------------- */
+/*
+ * ---- Clock -------------------------------------------------------------------------------------
+ */
 
 static void answer(struct lab_peg *u, unsigned e, const uint8_t *record)
 {
@@ -216,10 +224,10 @@ static void answer(struct lab_peg *u, unsigned e, const uint8_t *record)
 	lab_unit_answer(u->lab, u->unit, e, warp, &a, (uint32_t)(4 + u->fields * sizeof(a.field[0])));
 }
 
-/* All cycles up to the lab's own, this one included. */
+/* Run the core up to and including the lab's @cycle. */
 static void run(struct lab_peg *u, uint64_t cycle)
 {
-	uint64_t until = cycle - u->begun + 1, next;
+	uint64_t until = cycle - u->start_cycle + 1, next;
 	struct peg_core *c = u->core;
 	enum peg_status status;
 	unsigned e;
@@ -240,7 +248,7 @@ static void run(struct lab_peg *u, uint64_t cycle)
 		}
 	} while (status == PEG_OUT);
 	if (status == PEG_MORE && next != PEG_NEVER)
-		lab_unit_wake(u->lab, u->unit, u->begun + (next > until ? next : until));
+		lab_unit_wake(u->lab, u->unit, u->start_cycle + (next > until ? next : until));
 	else if (status > PEG_DONE)
 		u->failed = status;
 }
@@ -266,7 +274,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned e, uint64_t value, uint64_
 		answer(u, e, NULL);
 		return;
 	}
-	peg_core_advance(u->core, cycle - u->begun);
+	peg_core_advance(u->core, cycle - u->start_cycle);
 	peg_core_ask(u->core, e, ++q->asked);
 	run(u, cycle);
 }
@@ -276,14 +284,16 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 	struct lab_peg *u = ctx;
 	unsigned kind = (unsigned)(tag >> 48), e = tag >> 32 & 0xffff, slot = (uint32_t)tag;
 
-	if (tag == WRITTEN || u->failed || --u->parts[kind][e * u->slots[kind] + slot])
+	if (tag == NO_WAITER || u->failed || --u->parts[kind][e * u->slots[kind] + slot])
 		return;
-	peg_core_advance(u->core, cycle - u->begun);
+	peg_core_advance(u->core, cycle - u->start_cycle);
 	peg_core_reply(u->core, e, (enum peg_kind)kind, slot, u->core->cycle);
 	run(u, cycle);
 }
 
-/* ---- For the host ------------------------------------------------------------------------------ */
+/*
+ * ---- Host interface ----------------------------------------------------------------------------
+ */
 
 static struct peg_shape shape_of(const struct lab_machine *m, const struct lab_peg_build *b)
 {
@@ -296,17 +306,17 @@ const char *lab_peg_check(const struct lab_machine *m, const struct lab_peg_buil
 	const struct peg_shape shape = shape_of(m, b);
 
 	if (m->sms > PEG_ENGINES_MAX)
-		return "a machine of more than 64 SMs has more engines than one control processor looks at here";
+		return "the machine has more than 64 SMs: one control processor balances at most 64 engines";
 	if (b->entries > UINT16_MAX)
 		return "peg.entries: 1 to 4096";
 	if (b->edge_bytes > m->shared || b->list_bytes > m->shared - b->edge_bytes)
-		return "edges and lists are to fit the shared memory of an SM";
+		return "peg.edge_bytes and peg.list_bytes together exceed an SM's shared memory";
 	if (!b->interval || b->shift > 63 || b->floor < 2)
-		return "balancing looks every cycle at most; N is at most 63, the floor at least 2";
+		return "the balancing interval must be at least 1 cycle, N at most 63, the floor at least 2";
 	return peg_shape_check(&shape);
 }
 
-/* A stream of nothing: from then on the output lists exist, and can be pushed to. */
+/* Start an empty stream, so that the output lists exist and accept pushes. */
 static bool first_lists(struct lab_peg *u)
 {
 	const struct peg_stream none = { .engines = (uint16_t)u->engines, .vertex_list = true, .demand = true, .id_log2 = 2,
@@ -332,7 +342,7 @@ int lab_peg_attach(struct lab *lab, const struct lab_peg_build *build, struct la
 		return gtu_fail(err, GTU_ERR_USAGE, "PEG: %s", why);
 	u = calloc(1, sizeof(*u));
 	if (!u)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for GraphPEG");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for GraphPEG");
 	u->lab = lab;
 	u->build = *build;
 	u->engines = m->sms;
@@ -354,9 +364,9 @@ int lab_peg_attach(struct lab *lab, const struct lab_peg_build *build, struct la
 		ok = u->parts[k] != NULL;
 	}
 	unit.ctx = u;
-	u->stretch = 1 << 16;
-	rc = ok && first_lists(u) ? lab_alloc(lab, "spilled", 8 * u->stretch * u->engines, LAB_DEVICE, &u->region, err) :
-	     gtu_fail(err, GTU_ERR_NOMEM, "no memory for GraphPEG");
+	u->range = 1 << 16;
+	rc = ok && first_lists(u) ? lab_alloc(lab, "spilled", 8 * u->range * u->engines, LAB_DEVICE, &u->region, err) :
+	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for GraphPEG");
 	if (!rc && (u->unit = lab_attach(lab, &unit, err)) < 0)
 		rc = GTU_ERR_USAGE;
 	if (rc) {
@@ -389,13 +399,15 @@ const struct lab_peg_counts *lab_peg_counts(const struct lab_peg *u)
 	return &u->counts;
 }
 
-/* The lists change places, or are dropped for the one that is dealt from memory. */
-static void turn_lists(struct lab_peg *u)
+/*
+ * The output lists become the input lists, or are dropped if the stream reads a list from memory.
+ */
+static void swap_lists(struct lab_peg *u)
 {
 	unsigned e;
 
 	for (e = 0; e < u->engines; e++) {
-		struct pile was = u->in[e];
+		struct spill_list was = u->in[e];
 
 		if (!u->s.list) {
 			send_lines(u, e, &u->out[e], u->which, true);
@@ -433,17 +445,17 @@ int lab_peg_begin(struct lab_peg *u, const struct lab_peg_stream *s, struct gtu_
 
 	stream.stand_by = stream.balance_edges;
 	u->s = *s;
-	turn_lists(u);
+	swap_lists(u);
 	if (!peg_core_start(u->core, &stream, &port))
-		return gtu_fail(err, GTU_ERR_USAGE, "PEG: %u bytes of gathered edges hold no warp's edges with all their fields",
+		return gtu_fail(err, GTU_ERR_USAGE, "PEG: %u bytes of gathered edges do not hold one warp's edges with all fields",
 				b->edge_bytes);
 	u->fields = stream.field[0] + stream.field[1] + stream.field[2];
 	for (e = 0; e < u->engines; e++)
 		u->waiting[e].head = u->waiting[e].count = 0, u->waiting[e].asked = 0;
 	u->failed = PEG_MORE;
 	u->running = true;
-	u->begun = lab_now(u->lab) + m->launch_latency;
-	lab_unit_wake(u->lab, u->unit, u->begun);
+	u->start_cycle = lab_now(u->lab) + m->launch_latency;
+	lab_unit_wake(u->lab, u->unit, u->start_cycle);
 	return 0;
 }
 
@@ -455,12 +467,12 @@ int lab_peg_end(struct lab_peg *u, struct gtu_error *err)
 
 	u->running = false;
 	if (u->no_memory)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a list that GraphPEG spills");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for GraphPEG's spilled lists");
 	if (u->failed)
 		return gtu_fail(err, GTU_ERR_VERIFY, "PEG: engine %u stopped with status %d", u->core->bad_engine, u->failed);
 	for (e = 0; e < u->engines; e++)
 		if (!u->core->engine[e].ended || u->waiting[e].count)
-			return gtu_fail(err, GTU_ERR_VERIFY, "PEG: the engine of SM %u was not asked to its end", e);
+			return gtu_fail(err, GTU_ERR_VERIFY, "PEG: warps stopped popping from the engine of SM %u before its end", e);
 	c->streams++;
 	c->cycles += u->core->cycle;
 	c->records += n->records;
@@ -516,9 +528,11 @@ void lab_peg_clear(struct lab_peg *u)
 	}
 }
 
-/* ---- For warps --------------------------------------------------------------------------------- */
+/*
+ * ---- Warp interface ----------------------------------------------------------------------------
+ */
 
-/* An access to shared memory that has no conflicts; what a field more takes is an instruction more. */
+/* A shared memory access without conflicts. Each further field takes one more instruction. */
 static void shared_access(struct lab_warp *w, uint32_t cycles)
 {
 	w->lab->stats.shared_accesses++;
@@ -560,5 +574,5 @@ void lab_push(struct lab_warp *w, struct lab_peg *u, lab_mask m, const lab_u32 *
 		out[n++] = (*vertex)[__builtin_ctz(m)];
 	w->mask = was;
 	if (n && !peg_core_push(u->core, w->sm, out, n))
-		lab_fault(w, "no memory for a list that GraphPEG spills");
+		lab_fault(w, "out of memory for GraphPEG's spilled lists");
 }

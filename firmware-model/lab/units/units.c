@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Units beside the machine: what reaches them, what they ask of memory, what they answer. */
+/* Attached units: requests from warps, memory accesses, wake-ups and replies. */
 #include "firmware-model/lab/engine/internal.h"
 
 int lab_attach(struct lab *lab, const struct lab_unit *unit, struct gtu_error *err)
 {
 	if (lab->units == LAB_UNITS)
-		return gtu_fail(err, GTU_ERR_USAGE, "a laboratory has at most %d units, '%s' is one more", LAB_UNITS,
+		return gtu_fail(err, GTU_ERR_USAGE, "a laboratory has at most %d units: cannot attach '%s'", LAB_UNITS,
 				unit->name);
 	lab->unit[lab->units] = *unit;
 	lab->unit_wake[lab->units] = UINT64_MAX;
@@ -41,7 +41,7 @@ void lab_unit_wake(struct lab *lab, int unit, uint64_t cycle)
 	if (lab->unit_wake[unit] <= cycle)
 		return;
 	lab->unit_wake[unit] = cycle;
-	node = lab_node_alloc(lab);	/* an earlier one that is now too late finds nothing to do */
+	node = lab_node_alloc(lab);	/* a superseded later wake-up finds nothing to do */
 	lab->calendar.node[node].owner = (uint32_t)unit;
 	lab->calendar.node[node].value = cycle;
 	lab_schedule(&lab->calendar, lab_max(cycle, lab->calendar.now), node, EV_UNIT_CLOCK);
@@ -58,8 +58,8 @@ void lab_unit_ask(struct lab_warp *w, int unit, unsigned at, uint64_t value, voi
 	if (!w->mask)
 		return;
 	if (unit < 0 || unit >= lab->units)
-		lab_fault(w, "%s: unit %d of %d", lab->launch->kernel->name, unit, lab->units);
-	if (w->ops)			/* what it wrote before is on its way first */
+		lab_fault(w, "%s: unit %d does not exist; %d are attached", lab->launch->kernel->name, unit, lab->units);
+	if (w->ops)			/* earlier memory operations are issued first */
 		lab_wait_for(w, 0);
 	node = lab_node_alloc(lab);
 	n = &lab->calendar.node[node];
@@ -93,10 +93,10 @@ void lab_unit_answer_at(struct lab *lab, int unit, unsigned at, uint32_t warp, c
 {
 	struct lab_warp *w = &lab->warp[warp];
 	uint64_t t = cycle + 1;
-	uint32_t room = bytes < w->answer_bytes ? bytes : w->answer_bytes, node, flits;
+	uint32_t bytes_copied = bytes < w->answer_bytes ? bytes : w->answer_bytes, node, flits;
 
 	(void)at;
-	memcpy(w->answer, data, room);
+	memcpy(w->answer, data, bytes_copied);
 	lab->stats.unit_replies++;
 	if (lab->unit[unit].attach_point != LAB_IN_SM) {
 		flits = (lab->m.noc_header + bytes + lab->m.noc_flit - 1) / lab->m.noc_flit;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
+/* Edge-generating hardware: an unpipelined unit that gathers edges for a warp. */
 #include <stdlib.h>
 
 #include "wvr_eghw.h"
 
 #define VERTICES	(LAB_WARPS_MAX * LAB_LANES) /* of a round */
-#define NEVER		UINT64_MAX
+#define NO_CYCLE		UINT64_MAX
 
 enum { PUT, GET };
 
-/* On the stack of a warp that waits. */
+/* Operands of a request, on the waiting warp's stack. */
 struct operands {
 	unsigned what;
-	uint32_t warp;			/* in its block */
+	uint32_t warp;			/* warp index in its block */
 	lab_mask mask;
 	const uint32_t *vid;
 	lab_mask got;
@@ -21,21 +22,21 @@ struct sm {
 	/* the round */
 	uint32_t vid[VERTICES];
 	uint64_t valid[VERTICES / 64];
-	uint32_t next;			/* entry to look at */
+	uint32_t next;			/* next entry to check */
 	bool serving;			/* get() was called since the last put() */
-	/* the vertex in hand */
+	/* the current vertex */
 	uint32_t now, start, degree;
-	bool looking_up;		/* its row offsets are on their way */
-	uint32_t row_line;		/* kept; 0: none */
-	/* the group in hand */
+	bool looking_up;		/* its row offsets are in flight */
+	uint32_t row_line;		/* last row offset line read; 0: none */
+	/* the current group */
 	uint32_t lanes, group[4][LAB_LANES];
-	uint64_t line[2 * LAB_LANES];	/* what has to be read for it */
+	uint64_t line[2 * LAB_LANES];	/* lines to read for it */
 	uint8_t sectors[2 * LAB_LANES];
-	uint32_t lines, asked;
+	uint32_t lines, issued;
 	bool fetching;
 	uint32_t outstanding;
-	uint64_t at;			/* cycle of its next step; NEVER: it waits */
-	/* warps that wait */
+	uint64_t at;			/* cycle of the next step; NO_CYCLE: waiting */
+	/* waiting warps */
 	struct { uint32_t warp; struct operands *o; } waits[LAB_WARPS_MAX];
 	uint32_t head, waiting;
 };
@@ -63,14 +64,14 @@ static uint32_t word(const struct lab_array *a, uint32_t i)
 	return ((const uint32_t *)a->data)[i];
 }
 
-/* Line of a word, as a number that is not 0. */
+/* Line number of a word; never 0. */
 static uint32_t line_of(const struct lab_array *a, uint32_t i)
 {
 	return (uint32_t)((a->addr + 4ull * i) / LAB_LINE);
 }
 
-/* The lines that elements @first to @first + @n - 1 lie in; what the last of them has in common is joined. */
-static void want(struct sm *s, const struct lab_array *a, uint32_t first, uint32_t n)
+/* Add the lines of elements @first to @first + @n - 1; sectors of the last line are merged. */
+static void add_lines(struct sm *s, const struct lab_array *a, uint32_t first, uint32_t n)
 {
 	uint32_t i;
 
@@ -95,9 +96,9 @@ static bool next_vertex(struct sm *s)
 	return false;
 }
 
-static void deal(struct sm *s)
+static void assign_lanes(struct sm *s)
 {
-	uint32_t room = LAB_LANES - s->lanes, n = s->degree < room ? s->degree : room, i;
+	uint32_t space = LAB_LANES - s->lanes, n = s->degree < space ? s->degree : space, i;
 
 	for (i = 0; i < n; i++) {
 		s->group[0][s->lanes + i] = s->now;
@@ -108,17 +109,19 @@ static void deal(struct sm *s)
 	s->degree -= n;
 }
 
-/* Every edge's other end, then every edge's weight: lanes of one vertex are neighbours. */
+/*
+ * Add the lines of all edges' neighbors, then of their weights: lanes of one vertex are adjacent.
+ */
 static void list_lines(struct lab_eghw *u, struct sm *s)
 {
 	const struct lab_array *array[2] = { &u->col, &u->weight };
 	unsigned k;
 	uint32_t i;
 
-	s->lines = s->asked = 0;
+	s->lines = s->issued = 0;
 	for (k = 0; k < 2; k++)
 		for (i = 0; i < s->lanes && array[k]->data; i++) {
-			want(s, array[k], s->group[1][i], 1);
+			add_lines(s, array[k], s->group[1][i], 1);
 			s->group[2 + k][i] = word(array[k], s->group[1][i]);
 		}
 	s->fetching = true;
@@ -139,35 +142,35 @@ static void answer(struct lab_eghw *u, unsigned at, uint64_t cycle)
 	s->fetching = false;
 }
 
-/* One step in @cycle; when the next is, or NEVER while a reply or a warp has to come first. */
+/* One step in @cycle. Returns the next step's cycle, or NO_CYCLE to wait for a reply or a warp. */
 static uint64_t step(struct lab_eghw *u, unsigned at, uint64_t cycle)
 {
 	struct sm *s = &u->sm[at];
 	uint32_t first, words = u->weight.data ? 4 : 3;
 
 	if (!s->waiting)
-		return NEVER;
+		return NO_CYCLE;
 	if (s->fetching) {
-		while (s->asked < s->lines && s->outstanding < u->requests) {
-			ask_memory(u, at, s->line[s->asked], s->sectors[s->asked]);
-			s->asked++;
+		while (s->issued < s->lines && s->outstanding < u->requests) {
+			ask_memory(u, at, s->line[s->issued], s->sectors[s->issued]);
+			s->issued++;
 		}
 		if (s->outstanding)
-			return NEVER;
-		cycle += words - 1 + u->m->shared_latency; /* a row of the buffer a cycle */
+			return NO_CYCLE;
+		cycle += words - 1 + u->m->shared_latency; /* one row of the buffer per cycle */
 		answer(u, at, cycle);
 		return cycle + 1;
 	}
 	if (s->looking_up) {
 		if (s->outstanding)
-			return NEVER;
+			return NO_CYCLE;
 		s->start = word(&u->row, s->now);
 		s->degree = word(&u->row, s->now + 1) - s->start;
 		s->row_line = line_of(&u->row, s->now + 1);
 		s->looking_up = false;
 	}
 	if (s->degree) {
-		deal(s);
+		assign_lanes(s);
 		if (s->lanes == LAB_LANES)
 			list_lines(u, s);
 		return cycle + 1;
@@ -179,7 +182,8 @@ static uint64_t step(struct lab_eghw *u, unsigned at, uint64_t cycle)
 		if (line_of(&u->row, s->now + 1) != first)
 			ask_memory(u, at, (uint64_t)(first + 1) * LAB_LINE, 0xf);
 		s->looking_up = true;
-		return s->outstanding ? NEVER : cycle + u->m->shared_latency; /* of the vertex, from the buffer */
+		/* read the vertex from the buffer */
+		return s->outstanding ? NO_CYCLE : cycle + u->m->shared_latency;
 	}
 	if (s->lanes) {
 		list_lines(u, s);
@@ -194,14 +198,14 @@ static void run(struct lab_eghw *u, unsigned at, uint64_t cycle)
 	struct sm *s = &u->sm[at];
 
 	s->at = step(u, at, cycle);
-	if (s->at != NEVER)
+	if (s->at != NO_CYCLE)
 		lab_unit_wake(u->lab, u->unit, s->at);
 }
 
 static void on_clock(void *ctx, uint64_t cycle)
 {
 	struct lab_eghw *u = ctx;
-	uint64_t next = NEVER;
+	uint64_t next = NO_CYCLE;
 	unsigned i;
 
 	for (i = 0; i < u->sms; i++) {
@@ -209,7 +213,7 @@ static void on_clock(void *ctx, uint64_t cycle)
 			u->sm[i].at = step(u, i, cycle);
 		next = u->sm[i].at < next ? u->sm[i].at : next;
 	}
-	if (next != NEVER)
+	if (next != NO_CYCLE)
 		lab_unit_wake(u->lab, u->unit, next);
 }
 
@@ -246,11 +250,13 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 	s->serving = true;
 	s->waits[(s->head + s->waiting) % LAB_WARPS_MAX].warp = warp;
 	s->waits[(s->head + s->waiting) % LAB_WARPS_MAX].o = o;
-	if (!s->waiting++ && s->at == NEVER)
+	if (!s->waiting++ && s->at == NO_CYCLE)
 		run(u, at, cycle);
 }
 
-/* ---- For the host, for programs ---------------------------------------------------------------- */
+/*
+ * ---- Host and warp interface -------------------------------------------------------------------
+ */
 
 int lab_eghw_attach(struct lab *lab, uint32_t requests, struct lab_eghw **out, struct gtu_error *err)
 {
@@ -261,20 +267,20 @@ int lab_eghw_attach(struct lab *lab, uint32_t requests, struct lab_eghw **out, s
 	*out = NULL;
 	if (requests < 1 || requests > 64) {
 		free(u);
-		return gtu_fail(err, GTU_ERR_USAGE, "edge-generating hardware has 1 to 64 requests on their way, not %u", requests);
+		return gtu_fail(err, GTU_ERR_USAGE, "edge-generating hardware has 1 to 64 requests in flight, not %u", requests);
 	}
 	if (u)
 		u->sm = calloc(lab_machine_of(lab)->sms, sizeof(*u->sm));
 	if (!u || !u->sm) {
 		lab_eghw_free(u);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for edge-generating hardware");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for edge-generating hardware");
 	}
 	u->lab = lab;
 	u->m = lab_machine_of(lab);
 	u->sms = u->m->sms;
 	u->requests = requests;
 	for (i = 0; i < u->sms; i++)
-		u->sm[i].at = NEVER;
+		u->sm[i].at = NO_CYCLE;
 	unit.ctx = u;
 	u->unit = lab_attach(lab, &unit, err);
 	if (u->unit < 0) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Weaver attached to the SMs: its four instructions and their timing. */
 #include <stdlib.h>
 
 #include "wvr_unit.h"
@@ -11,20 +12,20 @@ const struct wvr_shape lab_weaver_published = {
 
 enum instruction { REG, DEC_ID, DEC_LOC, SKIP };
 
-/* What an instruction carries; on the stack of a warp that waits until it has been taken. */
+/* Operands of an instruction, on the waiting warp's stack. */
 struct operands {
 	enum instruction instruction;
-	uint32_t warp;			/* in its block */
+	uint32_t warp;			/* warp index in its block */
 	lab_mask mask;
 	const uint32_t *vid, *start, *degree;
 	uint32_t skip;
 	enum wvr_answer answer;
-	uint32_t entry;			/* that was wrong */
+	uint32_t entry;			/* the offending entry */
 };
 
 struct sm {
 	struct wvr_core *core;
-	uint64_t port_free;		/* cycle in which the sparse table takes the next write */
+	uint64_t port_free;		/* cycle in which the sparse table accepts the next write */
 	uint64_t requests;
 };
 
@@ -36,9 +37,11 @@ struct lab_weaver {
 	struct sm sm[LAB_SMS_MAX];
 };
 
-/* ---- What happens in an SM --------------------------------------------------------------------- */
+/*
+ * ---- In the SM ---------------------------------------------------------------------------------
+ */
 
-/* The core's clock stands where its last answer was; requests that come later find that time has passed. */
+/* The core's clock is at its last reply; advance it to the request's cycle. */
 static void catch_up(struct wvr_core *c, uint64_t cycle)
 {
 	if (c->cycle < cycle)
@@ -96,12 +99,15 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 	case SKIP:
 		catch_up(s->core, cycle);
 		wvr_core_skip(s->core, o->skip);
-		lab_unit_answer_at(u->lab, u->unit, at, warp, o, 0, cycle);	/* nobody waits for the scan */
+		/* no warp waits for the scan */
+		lab_unit_answer_at(u->lab, u->unit, at, warp, o, 0, cycle);
 		break;
 	}
 }
 
-/* ---- For the host ------------------------------------------------------------------------------ */
+/*
+ * ---- Host interface ----------------------------------------------------------------------------
+ */
 
 int lab_weaver_attach(struct lab *lab, const struct wvr_shape *shape, struct lab_weaver **out, struct gtu_error *err)
 {
@@ -113,14 +119,14 @@ int lab_weaver_attach(struct lab *lab, const struct wvr_shape *shape, struct lab
 
 	*out = NULL;
 	if (!u)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for Weaver");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for Weaver");
 	u->lab = lab;
 	u->shape = *shape;
 	u->shape.warps = m->warps;
 	u->shape.lanes = LAB_LANES;
 	why = wvr_shape_check(&u->shape);
 	if (!why && shape->entries < LAB_LANES)
-		why = "a laboratory's Weaver has at least the 32 entries of one warp";
+		why = "Weaver needs at least 32 entries, one warp's";
 	if (why) {
 		free(u);
 		return gtu_fail(err, GTU_ERR_USAGE, "%s", why);
@@ -130,7 +136,7 @@ int lab_weaver_attach(struct lab *lab, const struct wvr_shape *shape, struct lab
 
 		if (!memory) {
 			lab_weaver_free(u);
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for Weaver");
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for Weaver");
 		}
 		u->sm[i].core = wvr_core_init(memory, &u->shape);
 	}
@@ -179,12 +185,14 @@ uint32_t lab_weaver_warps(const struct lab_weaver *u)
 	return warps < u->shape.warps ? warps : u->shape.warps;
 }
 
-/* ---- For programs ------------------------------------------------------------------------------ */
+/*
+ * ---- Warp interface ----------------------------------------------------------------------------
+ */
 
 static void execute(struct lab_warp *w, struct lab_weaver *u, struct operands *o, void *answer, uint32_t bytes)
 {
 	if (w->block_warps != lab_machine_of(u->lab)->warps)
-		lab_fault(w, "Weaver knows a warp by its number: a block has all %u warps of an SM, not %u",
+		lab_fault(w, "Weaver identifies warps by their number in the block: a block must have all %u warps of an SM, not %u",
 			  lab_machine_of(u->lab)->warps, w->block_warps);
 	o->warp = w->in_block;
 	o->mask = w->mask;
@@ -200,7 +208,7 @@ void lab_weaver_reg(struct lab_warp *w, struct lab_weaver *u, const lab_u32 *vid
 	execute(w, u, &o, &o, 0);
 	if (o.answer != WVR_OK)
 		lab_fault(w, "WEAVER_REG: entry %u of %u%s", o.entry, u->shape.entries,
-			  o.answer == WVR_TWICE ? " is registered twice in a round" : " is not there");
+			  o.answer == WVR_TWICE ? " is registered twice in a round" : " does not exist");
 }
 
 lab_mask lab_weaver_dec_id(struct lab_warp *w, struct lab_weaver *u, lab_u32 *vid)

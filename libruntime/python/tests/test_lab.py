@@ -41,7 +41,7 @@ class Lab(unittest.TestCase):
         self.assertEqual(len(lab.graphs), 1)
 
     def test_what_the_tool_refuses(self):
-        with self.assertRaisesRegex(gtu.InputError, "no experiment is called 'emo'") as caught:
+        with self.assertRaisesRegex(gtu.InputError, "unknown experiment 'emo'") as caught:
             gtu.lab("emo")
         self.assertEqual(caught.exception.code, gtu.Status.USAGE)
         with self.assertRaisesRegex(gtu.Error, "figure 2"):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernels of the IRU's and the SCU's experiment have to compute, by the tool's reference. */
+/* Compares results of the IRU's and the SCU's kernels with the tool's reference. */
 #ifndef LAB_SAME_H
 #define LAB_SAME_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The laboratory as a whole: oracles, laws, the warp language, machine files, units beside it. */
+/*
+ * Tests of the laboratory as a whole: oracles, conservation checks, the warp language, machine
+ * files, units.
+ */
 #include <sys/stat.h>
 
 #include "firmware-model/lab/kernels/kernels.h"
@@ -78,12 +81,12 @@ static void oracles(const char *only, unsigned least)
 	CHECK_EQ(t.outside, 0);
 }
 
-TEST(exact_rows_of_the_oracles_are_met)
+TEST(exact_oracle_rows_match)
 {
 	oracles(NULL, 4679);
 }
 
-TEST(an_oracle_folder_that_is_none_is_refused)
+TEST(malformed_oracle_folder_is_rejected)
 {
 	char path[400];
 	FILE *f;
@@ -103,7 +106,9 @@ TEST(an_oracle_folder_that_is_none_is_refused)
 	CHECK(strstr(err.text, ":2: a line has 6 fields"));
 }
 
-/* ---- Laws -------------------------------------------------------------------------------------- */
+/*
+ * ---- Conservation ------------------------------------------------------------------------------
+ */
 
 /* A small graph: 600 vertices, vertex v with v % 7 edges. */
 static void graph_of(struct lab *lab, struct lab_csr_args *a)
@@ -132,7 +137,7 @@ static void graph_of(struct lab *lab, struct lab_csr_args *a)
 	row[a->n] = at;
 }
 
-/* What a race-free kernel executes and computes does not depend on the memory it runs on. */
+/* Instructions and results of a race-free kernel are independent of the memory system. */
 TEST(instructions_and_results_are_the_same_on_every_machine)
 {
 	static const char *const sets[] = {
@@ -169,7 +174,7 @@ TEST(instructions_and_results_are_the_same_on_every_machine)
 	CHECK(instructions > 1000);
 }
 
-TEST(the_same_run_twice_is_the_same_in_every_counter)
+TEST(runs_are_deterministic)
 {
 	struct lab_stats first = { 0 };
 	unsigned i;
@@ -194,7 +199,10 @@ struct out_args {
 	int unit;
 };
 
-/* Lane i: i iterations at most; odd lanes leave after 3, multiples of 5 skip the sum in iteration 2, lane 30 ends. */
+/*
+ * Lane i iterates at most i times; odd lanes break after 3, multiples of 5 continue in iteration 2,
+ * lane 30 returns.
+ */
 static void control(struct lab_warp *w, const void *p)
 {
 	const struct out_args *a = p;
@@ -221,7 +229,7 @@ static void control(struct lab_warp *w, const void *p)
 static const struct lab_kernel control_kernel = { .name = "control", .warp = control, .statement = one_name,
 						  .statements = 1 };
 
-TEST(lanes_leave_skip_and_end_as_in_c)
+TEST(break_continue_and_return_act_per_lane)
 {
 	struct lab *lab = lab_of("tx1", NULL);
 	struct out_args a = { .out = array_of(lab, "out", 32) };
@@ -243,7 +251,7 @@ TEST(lanes_leave_skip_and_end_as_in_c)
 	lab_destroy(lab);
 }
 
-TEST(lane_operations_are_those_of_scalars)
+TEST(lane_operations_match_scalar_code)
 {
 	uint64_t seed = 11, round;
 
@@ -274,7 +282,9 @@ TEST(lane_operations_are_those_of_scalars)
 	}
 }
 
-/* A block's sum by halves in shared memory: wrong without barriers, as warps run at their own pace. */
+/*
+ * A block's sum by halves in shared memory: wrong without barriers, as warps are not synchronized.
+ */
 static void reduce(struct lab_warp *w, const void *p)
 {
 	const struct out_args *a = p;
@@ -297,7 +307,7 @@ static void reduce(struct lab_warp *w, const void *p)
 static const struct lab_kernel reduce_kernel = { .name = "reduce", .warp = reduce, .statement = one_name, .statements = 1,
 						 .shared = 1024 };
 
-TEST(blocks_share_memory_and_meet_at_barriers)
+TEST(blocks_use_shared_memory_and_barriers)
 {
 	struct lab *lab = lab_of("gtx980", NULL);
 	struct out_args a = { .out = array_of(lab, "out", 500) };
@@ -314,53 +324,53 @@ TEST(blocks_share_memory_and_meet_at_barriers)
 	lab_destroy(lab);
 }
 
-static void beyond(struct lab_warp *w, const void *p)
+static void out_of_bounds(struct lab_warp *w, const void *p)
 {
 	const struct out_args *a = p;
 
 	lab_load32(w, 0, &a->out, lab_thread(w));
 }
-static const struct lab_kernel beyond_kernel = { .name = "beyond", .warp = beyond, .statement = one_name, .statements = 1 };
+static const struct lab_kernel out_of_bounds_kernel = { .name = "beyond", .warp = out_of_bounds, .statement = one_name, .statements = 1 };
 
-static void lonely(struct lab_warp *w, const void *p)
+static void waits_for_silent_unit(struct lab_warp *w, const void *p)
 {
 	(void)p;
 	if (!w->in_block)
-		lab_unit_ask(w, 0, 0, 7, NULL, 0); /* the unit never answers */
+		lab_unit_ask(w, 0, 0, 7, NULL, 0); /* the unit never replies */
 	lab_barrier(w);
 }
-static const struct lab_kernel lonely_kernel = { .name = "lonely", .warp = lonely, .statement = one_name, .statements = 1 };
-static void deaf(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64_t cycle)
+static const struct lab_kernel waits_for_silent_unit_kernel = { .name = "lonely", .warp = waits_for_silent_unit, .statement = one_name, .statements = 1 };
+static void silent_unit(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64_t cycle)
 {
 	(void)ctx, (void)warp, (void)at, (void)value, (void)cycle;
 }
 
-TEST(what_a_program_must_not_do_is_said)
+TEST(invalid_programs_are_reported)
 {
 	struct lab *lab = lab_of("tx1", NULL);
 	struct out_args a = { .out = array_of(lab, "out", 40) };
-	struct lab_unit unit = { .name = "deaf", .attach_point = LAB_IN_SM, .ask = deaf };
+	struct lab_unit unit = { .name = "deaf", .attach_point = LAB_IN_SM, .ask = silent_unit };
 
-	CHECK_EQ(launch(lab, &beyond_kernel, &a, 1, 64), GTU_ERR_FAIL);
+	CHECK_EQ(launch(lab, &out_of_bounds_kernel, &a, 1, 64), GTU_ERR_FAIL);
 	CHECKF(strstr(err.text, "out[i] in lane 8 of warp 1, block 0 is element 40 of array out, which has 40"), "%s", err.text);
-	CHECK_EQ(launch(lab, &beyond_kernel, &a, 1, 32), GTU_ERR_USAGE);
-	CHECK(strstr(err.text, "stopped in the middle"));
+	CHECK_EQ(launch(lab, &out_of_bounds_kernel, &a, 1, 32), GTU_ERR_USAGE);
+	CHECK(strstr(err.text, "stopped inside a kernel"));
 	lab_destroy(lab);
 	lab = lab_of("tx1", NULL);
 	a.out = array_of(lab, "out", 40);
-	CHECK_EQ(launch(lab, &beyond_kernel, &a, 1, 48), GTU_ERR_USAGE);
-	CHECK_EQ(launch(lab, &beyond_kernel, &a, 1, 512), GTU_ERR_USAGE);
-	CHECKF(!launch(lab, &beyond_kernel, &a, 0, 32), "%s", err.text);
+	CHECK_EQ(launch(lab, &out_of_bounds_kernel, &a, 1, 48), GTU_ERR_USAGE);
+	CHECK_EQ(launch(lab, &out_of_bounds_kernel, &a, 1, 512), GTU_ERR_USAGE);
+	CHECKF(!launch(lab, &out_of_bounds_kernel, &a, 0, 32), "%s", err.text);
 	CHECK(lab_attach(lab, &unit, &err) == 0);
-	CHECK_EQ(launch(lab, &lonely_kernel, &a, 1, 64), GTU_ERR_FAIL);
-	CHECKF(strstr(err.text, "1 blocks wait at a barrier or for a unit"), "%s", err.text);
+	CHECK_EQ(launch(lab, &waits_for_silent_unit_kernel, &a, 1, 64), GTU_ERR_FAIL);
+	CHECKF(strstr(err.text, "1 blocks are deadlocked at a barrier or waiting for a unit"), "%s", err.text);
 	CHECK(lab_alloc(lab, "h", 4, LAB_HOST, &a.out, &err) == GTU_ERR_USAGE); /* no link */
 	lab_destroy(lab);
 }
 
 /* ---- Units ------------------------------------------------------------------------------------- */
 
-/* Reads the sector that a warp names and answers with its first word doubled, after 100 cycles. */
+/* Reads the sector that a warp names and replies with its first word doubled, after 100 cycles. */
 struct doubler {
 	struct lab *lab;
 	int unit;
@@ -418,7 +428,7 @@ static void ask_double(struct lab_warp *w, const void *p)
 }
 static const struct lab_kernel ask_kernel = { .name = "ask", .warp = ask_double, .statement = one_name, .statements = 1 };
 
-TEST(a_unit_is_asked_reads_memory_and_answers)
+TEST(unit_replies_after_reading_memory)
 {
 	enum lab_attach_point places[] = { LAB_IN_SM, LAB_ON_CROSSBAR, LAB_IN_PARTITION };
 	unsigned k, i;
@@ -440,7 +450,7 @@ TEST(a_unit_is_asked_reads_memory_and_answers)
 		CHECK_EQ(lab_stats(lab)->unit_requests, 32);
 		CHECK_EQ(lab_stats(lab)->unit_replies, 32);
 		CHECK_EQ(lab_stats(lab)->unit_sectors, 32);
-		/* a partition's unit does not cross to its memory */
+		/* a unit in the partition does not cross to its memory */
 		CHECK_EQ(lab_stats(lab)->request[LAB_LOAD][0], places[k] == LAB_IN_PARTITION ? 0 : 32);
 		for (i = 0; i < 16 * 64; i++)
 			CHECK_EQ(((uint32_t *)a.out.data)[i], 2 * (i / 32 * 13) * (i / 32 * 13));
@@ -452,8 +462,8 @@ TEST(a_unit_is_asked_reads_memory_and_answers)
 
 static char text[8192];
 
-/* A shipped machine's lines with one changed by sed-like means: what is said about it. */
-static const char *said(const char *from, const char *to)
+/* Replace @from by @to in a built-in machine description. Returns the parser's message. */
+static const char *parser_message(const char *from, const char *to)
 {
 	struct lab_machine m;
 	FILE *f = fopen("firmware-model/machines/oracle-gtx980.machine", "rb");
@@ -473,28 +483,28 @@ static const char *said(const char *from, const char *to)
 	CHECK_EQ(lab_machine_parse(changed, strlen(changed), "m", &m, &err), GTU_ERR_INPUT);
 	return err.text;
 }
-#define SAYS(from, to, what) CHECKF(strstr(said(from, to), what), "%s", err.text)
+#define REJECTS(from, to, what) CHECKF(strstr(parser_message(from, to), what), "%s", err.text)
 
-TEST(a_machine_file_is_taken_whole_or_refused_with_a_reason)
+TEST(invalid_machine_files_are_rejected)
 {
-	SAYS("sm.count = 16			# source: README, the two machines\n", "", "the key 'sm.count' is missing");
-	SAYS("sm.count = 16	", "sm.count = 16\nsm.count = 16	", "has no '# source:");
-	SAYS("sm.count = 16	", "sm.count = 0	", "'sm.count' must be between 1 and 256, not 0");
-	SAYS("sm.count = 16	", "sm.count = 16 cycles	", "'sm.count' has no unit");
-	SAYS("sm.count = 16	", "sm.count = many	", "needs a number, not 'many'");
-	SAYS("sm.count = 16	", "sm.count = 1.5	", "whole number");
-	SAYS("sm.count = 16	", "sm.counts = 16	", "unknown key 'sm.counts'");
-	SAYS("sm.policy = gto", "sm.policy = fifo", "'sm.policy' is gto or rr, not 'fifo'");
-	SAYS("l1.size = 32 KiB", "l1.size = 32 ns", "'l1.size' is given in B, not in 'ns'");
-	SAYS("l1.size = 32 KiB", "l1.size = 24 KiB", "no power of two of sets");
-	SAYS("l2.slices = 16", "l2.slices = 15", "no multiple of dram.channels 8");
-	SAYS("machine = oracle-gtx980\n", "machine = oracle-gtx980\nnonsense\n", "'nonsense' is not 'key = value'");
-	SAYS("machine = oracle-gtx980\n", "machine = a\nlink.header = 18 B # source: x\n",
+	REJECTS("sm.count = 16			# source: README, the two machines\n", "", "the key 'sm.count' is missing");
+	REJECTS("sm.count = 16	", "sm.count = 16\nsm.count = 16	", "has no '# source:");
+	REJECTS("sm.count = 16	", "sm.count = 0	", "'sm.count' must be between 1 and 256, not 0");
+	REJECTS("sm.count = 16	", "sm.count = 16 cycles	", "'sm.count' has no unit");
+	REJECTS("sm.count = 16	", "sm.count = many	", "needs a number, not 'many'");
+	REJECTS("sm.count = 16	", "sm.count = 1.5	", "whole number");
+	REJECTS("sm.count = 16	", "sm.counts = 16	", "unknown key 'sm.counts'");
+	REJECTS("sm.policy = gto", "sm.policy = fifo", "'sm.policy' is gto or rr, not 'fifo'");
+	REJECTS("l1.size = 32 KiB", "l1.size = 32 ns", "'l1.size' is given in B, not in 'ns'");
+	REJECTS("l1.size = 32 KiB", "l1.size = 24 KiB", "not a power of two of sets");
+	REJECTS("l2.slices = 16", "l2.slices = 15", "not a multiple of dram.channels 8");
+	REJECTS("machine = oracle-gtx980\n", "machine = oracle-gtx980\nnonsense\n", "'nonsense' is not 'key = value'");
+	REJECTS("machine = oracle-gtx980\n", "machine = a\nlink.header = 18 B # source: x\n",
 	     "'link.header' is given, but 'link.cache' is missing");
-	SAYS("machine = oracle-gtx980\n", "machine = a\nmachine = b\n", "'machine' was given in line");
+	REJECTS("machine = oracle-gtx980\n", "machine = a\nmachine = b\n", "'machine' was given in line");
 }
 
-TEST(shipped_machines_are_sound)
+TEST(built_in_machines_are_valid)
 {
 	struct lab_machine m;
 	unsigned i;

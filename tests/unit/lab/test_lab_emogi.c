@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Traversal over the link: results against the reference, requests against a list worked out by hand. */
+/* Traversal over the link: results against the reference, requests against a hand calculation. */
 #include <math.h>
 
 #include "firmware-model/lab/kernels/emogi.h"
@@ -20,43 +20,43 @@ static struct gtu_graph *generated(uint32_t kind, uint32_t edge_bytes)
 	return g;
 }
 
-static bool same(const struct gtu_graph *g, const struct lab_emogi *how)
+static bool same(const struct gtu_graph *g, const struct lab_emogi *config)
 {
 	uint64_t *whole = calloc(g->n, 8), v;
 	double *real = calloc(g->n, 8), change;
 	bool equal = true;
 
-	switch (how->algorithm) {
+	switch (config->algorithm) {
 	case LAB_EMOGI_BFS:
-		reference_bfs(g, how->source, whole);
+		reference_bfs(g, config->source, whole);
 		break;
 	case LAB_EMOGI_CC:
 		reference_components(g, whole);
 		break;
 	case LAB_EMOGI_SSSP:
-		reference_sssp(g, how->source, real);
+		reference_sssp(g, config->source, real);
 		for (v = 0; v < g->n; v++)
 			whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
 		break;
 	default:
-		reference_pagerank(g, 0.85, how->iterations, real, &change);
+		reference_pagerank(g, 0.85, config->iterations, real, &change);
 		for (v = 0; v < g->n; v++)
 			equal &= fabs((double)((float *)result)[v] - real[v]) <= 1e-5 * real[v] + 1e-9;
 	}
-	for (v = 0; v < g->n && how->algorithm != LAB_EMOGI_PR; v++)
+	for (v = 0; v < g->n && config->algorithm != LAB_EMOGI_PR; v++)
 		equal &= result[v] == (uint32_t)whole[v];
 	free(whole);
 	free(real);
 	return equal;
 }
 
-TEST(every_variant_computes_what_the_reference_does)
+TEST(every_variant_matches_the_reference)
 {
 	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_UNIFORM, GTU_GEN_ROAD };
 	struct lab_emogi_counts s;
 	unsigned k, a, x, bytes;
 
-	/* those of 4 bytes out of unified memory, with less of it on the device than there is */
+	/* 4-byte edges are in unified memory, larger than the device memory for it */
 	CHECK(!lab_machine_open("v100", &v100, &err));
 	CHECK(!lab_machine_set(&v100, "uvm.block=64 KiB", &err) && !lab_machine_set(&v100, "uvm.page=4 KiB", &err) &&
 	      !lab_machine_set(&v100, "uvm.block=8 KiB", &err) && !lab_machine_set(&v100, "uvm.memory=16 KiB", &err));
@@ -66,23 +66,26 @@ TEST(every_variant_computes_what_the_reference_does)
 
 			for (a = 0; a < LAB_EMOGI_ALGORITHMS; a++)
 				for (x = 0; x < LAB_VARIANTS; x++) {
-					struct lab_emogi how = { x, a, g, 5, 4, bytes == 4 };
+					struct lab_emogi config = { x, a, g, 5, 4, bytes == 4 };
 
-					CHECKF(!lab_emogi_run(&v100, &how, NULL, result, &s, &err), "%s", err.text);
+					CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &s, &err), "%s", err.text);
 					CHECK(s.lab.uvm_evictions > 0 || bytes == 8 || g->m * 4 <= 16384);
-					CHECKF(same(g, &how), "%s %s of %u bytes on %s differs", lab_emogi_variant_name(x),
+					CHECKF(same(g, &config), "%s %s of %u bytes on %s differs", lab_emogi_variant_name(x),
 					       lab_emogi_algorithm_name(a), bytes, g->name);
 				}
 			gtu_graph_close(g);
 		}
 }
 
-/* Vertex 0 has 9 edges and is not reached; vertex 1 has 64, of 8 bytes each: bytes 72 to 583 of the list. */
-TEST(requests_of_one_list_are_those_of_the_paper)
+/*
+ * Vertex 0 has 9 edges and is unreached; vertex 1 has 64 edges of 8 bytes each: bytes 72 to 583 of
+ * the list.
+ */
+TEST(request_sizes_match_the_paper)
 {
 	static const uint64_t want[LAB_VARIANTS][5] = {
 		{ 0, 17, 0, 0, 0 },	/* sectors 2 to 18 */
-		{ 0, 1, 1, 2, 2 },	/* 72-327: 64 128 96; 328-583, whose first sector is there: 32 128 96 */
+		{ 0, 1, 1, 2, 2 }, /* 72-327: 64 128 96; 328-583, first sector present: 32 128 96 */
 		{ 0, 0, 1, 1, 3 },	/* 72-255: 64 128; 128 128; 96 */
 	};
 	uint64_t src[73], dst[73];
@@ -98,9 +101,9 @@ TEST(requests_of_one_list_are_those_of_the_paper)
 	CHECK(!lab_machine_open("v100", &v100, &err));
 	CHECKF(!gtu_graph_from_edges(74, 73, src, dst, GTU_WEIGHT_NONE, NULL, &o, &g, &err), "%s", err.text);
 	for (x = 0; x < LAB_VARIANTS; x++) {
-		struct lab_emogi how = { x, LAB_EMOGI_BFS, g, 1, 0, false };
+		struct lab_emogi config = { x, LAB_EMOGI_BFS, g, 1, 0, false };
 
-		CHECKF(!lab_emogi_run(&v100, &how, NULL, result, &s, &err), "%s", err.text);
+		CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &s, &err), "%s", err.text);
 		for (i = 0; i < LAB_SIZES; i++)
 			CHECKF(s.lab.link_request[i] == want[x][i], "%s: %llu requests of %u bytes", lab_emogi_variant_name(x),
 			       (unsigned long long)s.lab.link_request[i], 32 * i);
@@ -112,7 +115,7 @@ TEST(requests_of_one_list_are_those_of_the_paper)
 	gtu_graph_close(g);
 }
 
-TEST(an_array_is_copied_by_requests_of_the_papers_sizes)
+TEST(array_copy_request_sizes_match_the_paper)
 {
 	struct lab_emogi_counts s;
 
@@ -127,15 +130,19 @@ TEST(an_array_is_copied_by_requests_of_the_papers_sizes)
 	CHECK_EQ(s.lab.link_host_bytes, 2 * s.lab.link_bytes);
 }
 
-/* The monitor that the device has, fed one request at a time: what is under way, when it is answered, in what order. */
-TEST(the_monitor_keeps_requests_until_they_are_answered)
+/*
+ * The device's monitor, fed one request at a time: requests in flight, completion times,
+ * reordering.
+ */
+TEST(monitor_tracks_requests_in_flight)
 {
 	uint64_t count[GTU_ZCM_COUNTERS] = { 0 };
 	struct zcm_flight room[3];
 	struct zcm z = { .count = count, .flight = room, .room = 3 };
 
-	zcm_stream(&z, GTU_ZCM_HOST_READ, 96, 64, 10, 100);	/* two lines: answered in 110 and 111 */
-	zcm_stream(&z, GTU_ZCM_HOST_READ, 256, 128, 12, 8);	/* overtakes: in 20 */
+	/* two lines: completed in 110 and 111 */
+	zcm_stream(&z, GTU_ZCM_HOST_READ, 96, 64, 10, 100);
+	zcm_stream(&z, GTU_ZCM_HOST_READ, 256, 128, 12, 8);	/* overtakes: completed in 20 */
 	CHECK_EQ(zcm_in_flight(&z, 19), 3);
 	CHECK_EQ(zcm_in_flight(&z, 20), 2);
 	CHECK_EQ(zcm_in_flight(&z, 110), 1);
@@ -147,7 +154,10 @@ TEST(the_monitor_keeps_requests_until_they_are_answered)
 	CHECK_EQ(count[GTU_ZCM_C_FLIGHT_MAX], 3);
 	CHECK_EQ(count[GTU_ZCM_C_TRIP(6)], 2);
 	CHECK_EQ(count[GTU_ZCM_C_TRIP(3)], 1);
-	/* a fourth access finds no room: its requests go with the last one's, and none is forgotten */
+	/*
+	 * a fourth access exceeds the capacity: its requests complete with the last one's, and none
+	 * is lost
+	 */
 	for (unsigned i = 0; i < 4; i++)
 		zcm_stream(&z, GTU_ZCM_HOST_WRITE, 128 * i, 128, 200 + i, 50);
 	CHECK_EQ(zcm_in_flight(&z, 203), 4);
@@ -156,8 +166,8 @@ TEST(the_monitor_keeps_requests_until_they_are_answered)
 	CHECK_EQ(count[GTU_ZCM_C_FLIGHT_MAX], 4);
 }
 
-/* A request that the monitor does not see, and one that nobody sent. */
-TEST(a_monitor_that_sees_other_requests_than_the_link_fails_the_run)
+/* A request that the monitor counts but the link never carried. */
+TEST(monitor_mismatch_is_reported)
 {
 	struct lab_monitor m;
 	struct lab *lab;
@@ -167,7 +177,7 @@ TEST(a_monitor_that_sees_other_requests_than_the_link_fails_the_run)
 	CHECKF(!lab_monitor_check(lab, &m, &err), "%s", err.text);
 	zcm_stream(&m.zcm, GTU_ZCM_HOST_READ, 0, 32, 0, 1);
 	CHECK_EQ(lab_monitor_check(lab, &m, &err), GTU_ERR_VERIFY);
-	CHECKF(strstr(err.text, "1 requests of 32 bytes on the link, which carried 0"), "%s", err.text);
+	CHECKF(strstr(err.text, "1 requests of 32 bytes, the link 0"), "%s", err.text);
 	lab_monitor_free(&m);
 	lab_destroy(lab);
 	CHECK(!lab_machine_open("gtx980", &v100, &err) && !lab_create(&v100, &lab, &err));
@@ -175,22 +185,22 @@ TEST(a_monitor_that_sees_other_requests_than_the_link_fails_the_run)
 	lab_destroy(lab);
 }
 
-TEST(what_cannot_be_run_is_refused)
+TEST(invalid_runs_are_rejected)
 {
 	struct gtu_graph *g = generated(GTU_GEN_UNIFORM, 4);
-	struct lab_emogi how = { LAB_NAIVE, LAB_EMOGI_SSSP, g, 5, 0, false };
+	struct lab_emogi config = { LAB_NAIVE, LAB_EMOGI_SSSP, g, 5, 0, false };
 	struct lab_machine gtx;
 	struct lab_emogi_counts s;
 
 	CHECK(!lab_machine_open("gtx980", &gtx, &err));
-	CHECK_EQ(lab_emogi_run(&gtx, &how, NULL, result, &s, &err), GTU_ERR_USAGE);
+	CHECK_EQ(lab_emogi_run(&gtx, &config, NULL, result, &s, &err), GTU_ERR_USAGE);
 	CHECK(strstr(err.text, "has no link"));
 	CHECK(!lab_machine_open("v100", &v100, &err));
-	how.source = (uint32_t)g->n;
-	CHECK_EQ(lab_emogi_run(&v100, &how, NULL, result, &s, &err), GTU_ERR_USAGE);
-	how.source = 0;
+	config.source = (uint32_t)g->n;
+	CHECK_EQ(lab_emogi_run(&v100, &config, NULL, result, &s, &err), GTU_ERR_USAGE);
+	config.source = 0;
 	g->weight_type = GTU_WEIGHT_NONE;
-	CHECK_EQ(lab_emogi_run(&v100, &how, NULL, result, &s, &err), GTU_ERR_USAGE);
+	CHECK_EQ(lab_emogi_run(&v100, &config, NULL, result, &s, &err), GTU_ERR_USAGE);
 	CHECK(strstr(err.text, "weights"));
 	gtu_graph_close(g);
 }

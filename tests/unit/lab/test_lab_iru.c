@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* The IRU in a laboratory's partitions: what goes in comes out, and graph kernels compute the same with it. */
+/*
+ * The IRU in the memory partitions: streams are complete, and graph kernels compute the same with
+ * it.
+ */
 #include "lab_same.h"
 #include "tests/unit/test.h"
 
 static struct gtu_error err;
 static uint32_t result[2][4096];
 
-/* ---- A stream of its own ----------------------------------------------------------------------- */
+/*
+ * ---- A stream alone ----------------------------------------------------------------------------
+ */
 
 static const char *const stream_names[] = { "out" };
 struct stream_args {
@@ -90,7 +95,7 @@ static void stream(uint32_t n, uint32_t range, unsigned op)
 	free(met);
 }
 
-TEST(a_stream_comes_out_whole)
+TEST(stream_is_complete)
 {
 	stream(1, 10, GTU_IRU_OP_NONE);
 	stream(33, 100, GTU_IRU_OP_NONE);
@@ -98,8 +103,8 @@ TEST(a_stream_comes_out_whole)
 	stream(20001, 200, GTU_IRU_OP_MIN_U32);
 }
 
-/* A kernel that asks less than there is leaves elements behind, and is told so. */
-TEST(elements_that_nobody_asked_for_are_missed)
+/* A kernel that requests too few records leaves elements behind, which lab_iru_finish() reports. */
+TEST(unrequested_elements_are_reported)
 {
 	struct stream_args a = { .warps = 2 };
 	struct lab_launch l = { &take_kernel, &a, 1, 128, NULL };
@@ -123,7 +128,7 @@ TEST(elements_that_nobody_asked_for_are_missed)
 
 /* ---- Graphs ------------------------------------------------------------------------------------ */
 
-TEST(graphs_give_the_same_with_it_and_without)
+TEST(results_are_equal_with_and_without_iru)
 {
 	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_PLANAR, GTU_GEN_ROAD, GTU_GEN_UNIFORM };
 	struct lab_iru_counts c;
@@ -139,12 +144,12 @@ TEST(graphs_give_the_same_with_it_and_without)
 		CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
 		for (a = 0; a < LAB_IRU_ALGORITHMS; a++)
 			for (with = 0; with < 2; with++) {
-				struct lab_iru_how how = { a, g, 3, 3, with, with, lab_iru_published, LAB_IRU_TIMEOUT, with };
+				struct lab_iru_config config = { a, g, 3, 3, with, with, lab_iru_published, LAB_IRU_TIMEOUT, with };
 
 				memset(&c, 0, sizeof(c));
-				CHECKF(!lab_iru_run(&m, &how, NULL, result[with], &s, &c, &err), "%s %s: %s", g->name,
+				CHECKF(!lab_iru_run(&m, &config, NULL, result[with], &s, &c, &err), "%s %s: %s", g->name,
 				       lab_iru_algorithm_name(a), err.text);
-				CHECKF(same(g, how.algorithm, how.source, how.iterations, result[with]), "%s %s differs on %s", lab_iru_algorithm_name(a),
+				CHECKF(same(g, config.algorithm, config.source, config.iterations, result[with]), "%s %s differs on %s", lab_iru_algorithm_name(a),
 				       with ? "with an IRU" : "without", g->name);
 				CHECK(!with || c.elements >= g->m / 2);
 				CHECK(!with || a != LAB_IRU_BFS || !c.merged);
@@ -153,14 +158,17 @@ TEST(graphs_give_the_same_with_it_and_without)
 	}
 }
 
-/* Two vertices of more edges than a block has threads, in one block and in one warp, among such of a few. */
-TEST(a_block_expands_vertices_of_many_edges)
+/*
+ * Two vertices with more edges than a block has threads, in one block and one warp, among
+ * low-degree ones.
+ */
+TEST(block_expands_high_degree_vertices)
 {
 	static uint64_t row[1025];
 	static uint32_t col[4096], weight[4096];
 	struct gtu_graph g = { .name = "two hubs", .n = 1024, .edge_bytes = 4, .row = row, .col = col, .weight = weight,
 			       .weight_type = GTU_WEIGHT_U32 };
-	struct lab_iru_how how = { LAB_IRU_BFS, &g, 0, 1, true, false, lab_iru_published, LAB_IRU_TIMEOUT, 0 };
+	struct lab_iru_config config = { LAB_IRU_BFS, &g, 0, 1, true, false, lab_iru_published, LAB_IRU_TIMEOUT, 0 };
 	struct lab_machine m;
 	struct lab_stats s;
 	uint64_t v, k;
@@ -170,23 +178,27 @@ TEST(a_block_expands_vertices_of_many_edges)
 
 		row[v] = g.m;
 		for (k = 0; k < degree; k++, g.m++) {
-			/* 0 leads to 1, 2 and 3; 1 to 4..703, 2 to 700..999, 3 to 768..1023; the rest to 1 */
+			/*
+			 * 0 leads to 1, 2 and 3; 1 to 4..703; 2 to 700..999; 3 to 768..1023; the
+			 * rest to 1
+			 */
 			col[g.m] = (uint32_t)(v == 0 ? 1 + k : v == 1 ? 4 + k : v == 2 ? 700 + k : v == 3 ? 768 + k : 1);
 			weight[g.m] = (uint32_t)(1 + (v + k) % 7);
 		}
 	}
 	row[g.n] = g.m;
 	CHECK(!lab_machine_open("gtx980", &m, &err));
-	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
+	CHECKF(!lab_iru_run(&m, &config, NULL, result[0], &s, NULL, &err), "%s", err.text);
 	for (v = 0; v < g.n; v++)
 		CHECK_EQ(result[0][v], v == 0 ? 0 : v < 4 ? 1 : 2);
-	CHECK_EQ(s.lanes[LAB_STORE], 2 * g.m + g.n - 1 - g.m); /* every edge once into the frontier, every vertex listed once */
-	how.algorithm = LAB_IRU_SSSP;
-	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
-	CHECK(same(&g, how.algorithm, how.source, how.iterations, result[0]));
-	how.algorithm = LAB_IRU_PR;
-	CHECKF(!lab_iru_run(&m, &how, NULL, result[0], &s, NULL, &err), "%s", err.text);
-	CHECK(same(&g, how.algorithm, how.source, how.iterations, result[0]));
+	/* every edge once into the frontier, every vertex listed once */
+	CHECK_EQ(s.lanes[LAB_STORE], 2 * g.m + g.n - 1 - g.m);
+	config.algorithm = LAB_IRU_SSSP;
+	CHECKF(!lab_iru_run(&m, &config, NULL, result[0], &s, NULL, &err), "%s", err.text);
+	CHECK(same(&g, config.algorithm, config.source, config.iterations, result[0]));
+	config.algorithm = LAB_IRU_PR;
+	CHECKF(!lab_iru_run(&m, &config, NULL, result[0], &s, NULL, &err), "%s", err.text);
+	CHECK(same(&g, config.algorithm, config.source, config.iterations, result[0]));
 }
 
 TEST_MAIN

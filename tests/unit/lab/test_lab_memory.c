@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Coalescer, caches, crossbar, DRAM and link, each in cases small enough to be worked out by hand. */
+/* Coalescer, caches, crossbar, DRAM and link, in cases small enough for hand calculation. */
 #include "firmware-model/lab/engine/coalesce.h"
 #include "firmware-model/lab/engine/internal.h"
 #include "tests/unit/test.h"
@@ -30,7 +30,7 @@ TEST(consecutive_words_are_one_line_or_four_sectors)
 	CHECK_EQ(c.bits[0], 0x8);
 }
 
-TEST(a_misaligned_warp_touches_one_more)
+TEST(misaligned_access_touches_one_more_line)
 {
 	uint32_t index[32], i;
 
@@ -38,7 +38,7 @@ TEST(a_misaligned_warp_touches_one_more)
 		index[i] = 1 + i;
 	coalesce(index, ~0u, 2, 128, LAB_LOAD);
 	CHECK_EQ(c.n, 2);
-	CHECK_EQ(c.bits[0], 0x1);			/* word 32 is in the second line's first sector */
+	CHECK_EQ(c.bits[0], 0x1); /* word 32 is in the second line's first sector */
 	CHECK_EQ(c.bits[1], 0xf);
 	CHECK_EQ(c.sectors, 5);
 	coalesce(index, ~0u, 3, 128, LAB_LOAD);		/* 8-byte elements: bytes 8 to 263 */
@@ -60,8 +60,8 @@ TEST(only_active_lanes_count)
 	CHECK_EQ(c.unit[0], LAB_BASE + 8000);
 }
 
-/* For each sector as many as the most lanes on one word of it. */
-TEST(atomics_serve_a_word_once_a_transaction)
+/* A sector takes as many transactions as the most lanes on one of its words. */
+TEST(atomics_to_one_word_are_serialized)
 {
 	uint32_t index[32], i;
 
@@ -77,8 +77,8 @@ TEST(atomics_serve_a_word_once_a_transaction)
 	CHECK_EQ(c.n, 29);
 }
 
-/* GPGPU-Sim before sectors: a line, half a warp at a time. */
-TEST(atomics_by_lines_are_of_half_a_warp)
+/* GPGPU-Sim before sectors: one line per half warp. */
+TEST(line_atomics_coalesce_per_half_warp)
 {
 	uint32_t index[32], i;
 
@@ -106,7 +106,7 @@ TEST(atomics_by_lines_are_of_half_a_warp)
 	CHECK_EQ(c.n, 32);
 }
 
-TEST(stores_know_which_sectors_they_fill)
+TEST(stores_mark_partial_sectors)
 {
 	uint32_t index[32], i;
 
@@ -120,8 +120,8 @@ TEST(stores_know_which_sectors_they_fill)
 	CHECK_EQ(c.partial[0], 0);
 }
 
-/* The processor's form and the portable one agree, and both with a count by definition. */
-TEST(all_forms_agree)
+/* The SIMD and the portable implementation agree with each other and with a direct count. */
+TEST(simd_and_portable_coalescers_agree)
 {
 	uint64_t seed = 7, round;
 	struct lab_coalesced d;
@@ -154,9 +154,11 @@ TEST(all_forms_agree)
 	}
 }
 
-/* ---- Calendar ---------------------------------------------------------------------------------- */
+/*
+ * ---- Event queue -------------------------------------------------------------------------------
+ */
 
-TEST(events_come_in_order_of_time_and_of_entry)
+TEST(events_are_ordered_by_time_then_insertion)
 {
 	static struct lab_calendar k;
 	static struct lab_node node[5000];
@@ -178,13 +180,16 @@ TEST(events_come_in_order_of_time_and_of_entry)
 		before = n;
 	}
 	CHECK_EQ(lab_calendar_pop(&k), 0);
-	lab_schedule(&k, k.now + 1000000, 1, EV_WAKE);	/* far beyond the ring, from an empty calendar */
+	/* far beyond the ring, from an empty queue */
+	lab_schedule(&k, k.now + 1000000, 1, EV_WAKE);
 	CHECK_EQ(lab_calendar_pop(&k), 1);
 	CHECK_EQ(k.now, last + 1000000);
 	lab_calendar_free(&k);
 }
 
-/* ---- Timing: one warp on a machine of round numbers ---------------------------------------------- */
+/*
+ * ---- Timing: one warp on a machine with round numbers ------------------------------------------
+ */
 
 static const char machine_text[] =
 	"machine = hand\ncore.clock = 1000 MHz # source: by hand\nsm.count = 1 # source: by hand\n"
@@ -215,7 +220,7 @@ struct args {
 
 static const char *const names[] = { "access" };
 
-/* One access after the other, each waited for, with its time taken. */
+/* Accesses in sequence, each waited for and timed. */
 static void one_by_one(struct lab_warp *w, const void *p)
 {
 	struct args *a = (struct args *)(uintptr_t)p;
@@ -263,21 +268,22 @@ static void run(struct lab *lab, struct args *a, uint64_t bytes, enum lab_space 
 	CHECKF(!rc, "%s", err.text);
 }
 
-TEST(a_load_that_misses_everything_takes_the_sum_of_the_way)
+TEST(full_miss_latency_is_the_sum_of_all_stages)
 {
 	struct args a = { .step = { 0, 0, 32, ~0u } };
 	struct lab *lab = hand(NULL);
 	const struct lab_stats *s = lab_stats(lab);
 
 	run(lab, &a, 4096, LAB_DEVICE);
-	CHECK_EQ(a.begin[0], 100);			/* the launch */
+	CHECK_EQ(a.begin[0], 100);			/* the launch latency */
 	/*
-	 * 30 in the L1; 1 flit out and 10 over the crossbar; 50 in the L2 and 70 to DRAM; row miss 25, then 4 sectors
-	 * of 4 cycles each on the bus of 8 bytes a cycle, and 1 to hand them over; 10 back and 4 flits
+	 * 30 in the L1; 1 flit and 10 cycles over the crossbar; 50 in the L2 and 70 to DRAM; row
+	 * miss 25; then 4 sectors of 4 cycles each on the 8-byte bus and 1 to hand them over; 10
+	 * back and 4 flits
 	 */
 	CHECK_EQ(a.end[0] - a.begin[0], 30 + 1 + 10 + 50 + 70 + 25 + 16 + 1 + 10 + 4);
-	CHECK_EQ(a.end[1] - a.begin[1], 30);		/* the L1 has it */
-	/* the next line lies in the same row of 256 bytes */
+	CHECK_EQ(a.end[1] - a.begin[1], 30);		/* L1 hit */
+	/* the next line is in the same row of 256 bytes */
 	CHECK_EQ(a.end[2] - a.begin[2], 30 + 1 + 10 + 50 + 70 + 10 + 16 + 1 + 10 + 4);
 	CHECK_EQ(s->l1_load[LAB_HIT], 1);
 	CHECK_EQ(s->l1_load[LAB_MISS], 2);
@@ -289,7 +295,7 @@ TEST(a_load_that_misses_everything_takes_the_sum_of_the_way)
 	lab_destroy(lab);
 }
 
-TEST(an_atomic_goes_past_the_l1_and_finds_its_sector_in_the_l2)
+TEST(atomic_bypasses_l1_and_hits_l2)
 {
 	struct args a = { .step = { 0, 0, ~0u }, .atomic = true };
 	struct lab *lab = hand(NULL);
@@ -299,14 +305,17 @@ TEST(an_atomic_goes_past_the_l1_and_finds_its_sector_in_the_l2)
 	CHECK_EQ(s->transactions[LAB_ATOMIC], 8);
 	CHECK_EQ(s->request[LAB_ATOMIC][1], 8);
 	CHECK_EQ(s->l1_load[LAB_MISS] + s->l1_load[LAB_HIT], 0);
-	/* the last of four sectors leaves in cycle 3: one flit, 10 over, 50 in the L2, 10 back, one flit */
+	/*
+	 * the last of four sectors leaves in cycle 3: one flit, 10 over, 50 in the L2, 10 back, one
+	 * flit
+	 */
 	CHECK_EQ(a.end[1] - a.begin[1], 3 + 1 + 10 + 50 + 10 + 1);
 	CHECK_EQ(((uint32_t *)a.a.data)[31], 2);
 	lab_destroy(lab);
 }
 
-/* 2 ways of 4 sets in the L2: the third line of a set takes the least recently used one's place. */
-TEST(the_l2_writes_back_what_it_drops_dirty)
+/* The L2 has 4 sets of 2 ways: the third line of a set evicts the LRU line. */
+TEST(l2_writes_back_dirty_victims)
 {
 	struct args a = { .step = { 0, 128, 0, 256, ~0u }, .store = true }; /* lines 0, 4, 0, 8: one set */
 	struct lab *lab = hand(NULL);
@@ -323,8 +332,8 @@ TEST(the_l2_writes_back_what_it_drops_dirty)
 	lab_destroy(lab);
 }
 
-/* A load of what was written in part must fetch the rest. */
-TEST(a_sector_written_in_part_is_read_before_it_is_used)
+/* A load of a partly written sector must fetch the rest. */
+TEST(partial_sector_is_fetched_before_a_load)
 {
 	struct args a = { .step = { 0, ~0u }, .store = true, .spread = true }; /* a word in each of 32 lines */
 	struct lab *lab = hand("l2.size=16384 B");
@@ -336,11 +345,12 @@ TEST(a_sector_written_in_part_is_read_before_it_is_used)
 	a.store = false;
 	run(lab, &a, 4096, LAB_DEVICE);
 	CHECK_EQ(s->l2_read[LAB_MISS], 0);
-	CHECK_EQ(s->l2_read[LAB_SECTOR_MISS], 128);	/* of each line three never written, one written in part */
+	/* of each line, three sectors never written and one partly written */
+	CHECK_EQ(s->l2_read[LAB_SECTOR_MISS], 128);
 	lab_destroy(lab);
 }
 
-TEST(a_store_that_hits_takes_the_line_out_of_the_l1)
+TEST(store_hit_invalidates_l1_line)
 {
 	struct args a = { .step = { 0, 0, 0, 32, 0, ~0u }, .mixed = true }; /* load, store, load; store elsewhere; load */
 	struct lab *lab = hand(NULL);
@@ -352,25 +362,26 @@ TEST(a_store_that_hits_takes_the_line_out_of_the_l1)
 	CHECK_EQ(s->l1_store[LAB_HIT], 1);
 	CHECK_EQ(s->l1_store[LAB_MISS], 1);
 	a.mixed = false;
-	run(lab, &a, 4096, LAB_DEVICE);			/* a launch empties the L1 */
+	run(lab, &a, 4096, LAB_DEVICE);			/* a launch invalidates the L1 */
 	CHECK_EQ(s->l1_load[LAB_MISS], 4);
 	lab_destroy(lab);
 }
 
-/* 32 lines at once, 4 MSHRs, 8 lines of L1: the LSU waits, and all of them come. */
-TEST(an_lsu_without_mshrs_waits)
+/* 32 lines at once, 4 MSHRs, 8 lines of L1: the LSU stalls, and all loads complete. */
+TEST(lsu_stalls_without_free_mshr)
 {
 	struct args a = { .step = { 0, 0, ~0u }, .spread = true };
 	struct lab *lab = hand(NULL);
 	const struct lab_stats *s = lab_stats(lab);
 
 	run(lab, &a, 4096, LAB_DEVICE);
-	CHECK_EQ(s->l1_load[LAB_MISS], 64);		/* 8 lines hold none of the first 24 until they return */
+	/* 8 lines hold none of the first 24 until they return */
+	CHECK_EQ(s->l1_load[LAB_MISS], 64);
 	CHECK(s->lsu_stalled > 0);
 	lab_destroy(lab);
 }
 
-/* Warp 0 loads from 32 lines where 4 MSHRs are; warp 1 has an atomic behind it in the LSU. */
+/* Warp 0 loads from 32 lines with 4 MSHRs; warp 1's atomic is behind it in the LSU. */
 static void load_and_atomic(struct lab_warp *w, const void *p)
 {
 	struct args *a = (struct args *)(uintptr_t)p;
@@ -385,7 +396,7 @@ static void load_and_atomic(struct lab_warp *w, const void *p)
 static const struct lab_kernel load_and_atomic_kernel = { .name = "load_and_atomic", .warp = load_and_atomic,
 							  .statement = names, .statements = 1 };
 
-TEST(an_atomic_overtakes_loads_that_wait_in_the_l1)
+TEST(atomic_overtakes_stalled_loads)
 {
 	struct lab *lab = hand("l1.latency=40 cycles");
 	struct args a = { 0 };
@@ -396,17 +407,21 @@ TEST(an_atomic_overtakes_loads_that_wait_in_the_l1)
 	CHECK(!lab_alloc(lab, "b", 4096, LAB_DEVICE, &a.b, &err));
 	CHECKF(!lab_run(lab, &l, NULL, &err), "%s", err.text);
 	/*
-	 * The launch; the LSU has the loads for 32 cycles; a flit, 10 over, 50 in the L2, 70 to DRAM: its row is opened
-	 * in 25, four sectors on the bus take 4 each, 1 to hand them over, 10 back, a flit. The first load is looked
-	 * up 40 cycles after it entered and is behind it everywhere.
+	 * Launch latency; the loads occupy the LSU for 32 cycles; a flit, 10 over, 50 in the L2, 70
+	 * to DRAM; a row is opened in 25, four sectors take 4 each on the bus, 1 to hand them over;
+	 * 10 back, a flit. The first load is looked up 40 cycles after it entered and is behind the
+	 * atomic everywhere.
 	 */
 	CHECK_EQ(a.end[1], 100 + 32 + 1 + 10 + 50 + 70 + 25 + 16 + 1 + 10 + 1);
 	CHECK(a.end[0] > a.end[1] + 300);
 	lab_destroy(lab);
 }
 
-/* A pipeline of one holds the fifth of 32 misses; the LSU has to keep the rest, and what is behind them. */
-TEST(an_l1_pipeline_that_is_full_holds_the_lsu)
+/*
+ * A pipeline of one stage holds the fifth of 32 misses; the LSU must keep the rest and the
+ * operations behind them.
+ */
+TEST(full_l1_pipeline_stalls_lsu)
 {
 	struct lab *lab = hand("l1.latency=1 cycles");
 	struct args a = { 0 };
@@ -416,13 +431,13 @@ TEST(an_l1_pipeline_that_is_full_holds_the_lsu)
 	CHECK(!lab_alloc(lab, "a", 4096, LAB_DEVICE, &a.a, &err));
 	CHECK(!lab_alloc(lab, "b", 4096, LAB_DEVICE, &a.b, &err));
 	CHECKF(!lab_run(lab, &l, NULL, &err), "%s", err.text);
-	/* 27 more misses, four at a time, of 4 sectors of 4 cycles each on DRAM's bus */
+	/* 27 more misses, four at a time, with 4 sectors of 4 cycles each on the DRAM bus */
 	CHECK(a.end[1] > 100 + 27 * 16);
 	lab_destroy(lab);
 }
 
-/* Two inputs and two outputs of a crossbar of 10 cycles. */
-TEST(the_head_of_a_queue_holds_up_what_is_behind_it)
+/* Two inputs and two outputs of a crossbar with 10 cycles latency. */
+TEST(crossbar_input_has_head_of_line_blocking)
 {
 	static struct lab_slots to[2];
 	struct lab_input a = { 0 }, b = { 0 }, c = { 0 }, d = { 0 };
@@ -430,14 +445,18 @@ TEST(the_head_of_a_queue_holds_up_what_is_behind_it)
 
 	memset(to, 0, sizeof(to));
 	CHECK_EQ(lab_cross(lab, &a, &to[0], 100, 4), 100 + 4 + 10);
-	CHECK_EQ(lab_cross(lab, &b, &to[0], 100, 1), 104 + 1 + 10); /* the output is taken until then */
-	/* this one's output is free, but it is behind: not before 104, then with it, as outputs choose in turn */
+	/* the output is taken until then */
+	CHECK_EQ(lab_cross(lab, &b, &to[0], 100, 1), 104 + 1 + 10);
+	/*
+	 * this output is free, but the packet is behind another: it leaves at 104 at the earliest
+	 */
 	CHECK_EQ(lab_cross(lab, &b, &to[1], 100, 1), 104 + 1 + 10);
 	CHECK_EQ(lab_cross(lab, &b, &to[0], 100, 1), 105 + 1 + 10);
-	/* who comes later in the model may be earlier in time */
+	/* a packet that is simulated later may be earlier in time */
 	CHECK_EQ(lab_cross(lab, &c, &to[1], 200, 2), 202 + 10);
-	CHECK_EQ(lab_cross(lab, &d, &to[1], 199, 2), 203 + 10); /* 199, then 200 and 201 are taken: 202 */
-	/* a whole word of taken cycles is gone over, and what lies beyond the window still has its order */
+	/* 199; 200 and 201 are taken: 202 */
+	CHECK_EQ(lab_cross(lab, &d, &to[1], 199, 2), 203 + 10);
+	/* a whole word of taken cycles is skipped, and order is kept beyond the window */
 	CHECK_EQ(lab_cross(lab, &a, &to[0], 1000, 200), 1200 + 10);
 	CHECK_EQ(lab_cross(lab, &c, &to[0], 1001, 1), 1201 + 10);
 	CHECK_EQ(lab_cross(lab, &a, &to[1], 10000, 3), 10003 + 10);
@@ -445,7 +464,7 @@ TEST(the_head_of_a_queue_holds_up_what_is_behind_it)
 	lab_destroy(lab);
 }
 
-/* A unit that asks for the line of its array, and again when that is there. */
+/* A unit that requests the line of its array, and again after the reply. */
 struct asker {
 	struct lab *lab;
 	int unit;
@@ -470,7 +489,7 @@ static void line_came(void *ctx, uint64_t tag, uint64_t cycle)
 		lab_unit_wake(a->lab, a->unit, cycle + 20);
 }
 
-TEST(a_unit_in_the_partition_is_behind_the_l2s_pipeline)
+TEST(partition_unit_skips_l2_latency)
 {
 	static const enum lab_attach_point place[] = { LAB_IN_PARTITION, LAB_ON_CROSSBAR };
 	unsigned i;
@@ -488,14 +507,17 @@ TEST(a_unit_in_the_partition_is_behind_the_l2s_pipeline)
 		CHECK(a.unit >= 0);
 		lab_unit_wake(a.lab, a.unit, 5);
 		CHECKF(!lab_run_units(a.lab, &err), "%s", err.text);
-		/* there: a cycle, or a flit, the crossbar and the pipeline; 70 to DRAM, a row, four sectors, a cycle */
+		/*
+		 * request: a cycle, or a flit, the crossbar and the pipeline; 70 to DRAM, a row,
+		 * four sectors, a cycle
+		 */
 		CHECK_EQ(a.came[0] - a.asked[0], way + 70 + 25 + 16 + 1 + back);
 		CHECK_EQ(a.came[1] - a.asked[1], way + back);
 		lab_destroy(a.lab);
 	}
 }
 
-TEST(rows_and_bandwidth_of_dram_bound_a_stream)
+TEST(dram_rows_and_bandwidth_limit_a_stream)
 {
 	struct args a = { .step = { 0, ~0u }, .spread = true };
 	struct lab *lab = hand("l1.mshrs=64");
@@ -503,14 +525,14 @@ TEST(rows_and_bandwidth_of_dram_bound_a_stream)
 
 	run(lab, &a, 4096, LAB_DEVICE);
 	CHECK_EQ(s->dram_reads, 128);
-	CHECK_EQ(s->dram_row_misses, 16);		/* 32 lines, two a row */
-	CHECK(a.end[0] - a.begin[0] >= 128 * 4);	/* 32 bytes are 4 cycles of the bus */
+	CHECK_EQ(s->dram_row_misses, 16);		/* 32 lines, two per row */
+	CHECK(a.end[0] - a.begin[0] >= 128 * 4);	/* 32 bytes take 4 cycles of the bus */
 	lab_destroy(lab);
 }
 
 /* ---- Link -------------------------------------------------------------------------------------- */
 
-TEST(a_read_over_the_link_takes_the_round_trip)
+TEST(link_read_takes_one_round_trip)
 {
 	struct args a = { .step = { 0, ~0u } };
 	struct lab *lab = hand(NULL);
@@ -523,12 +545,15 @@ TEST(a_read_over_the_link_takes_the_round_trip)
 	CHECK_EQ(s->link_host_bytes, 128);
 	/* a flit and 10 out, 1000 ns, 10 and four flits back */
 	CHECK_EQ(a.end[0] - a.begin[0], 1 + 10 + 1000 + 10 + 4);
-	CHECK_EQ(s->l1_load[LAB_MISS], 0);		/* past the caches */
+	CHECK_EQ(s->l1_load[LAB_MISS], 0);		/* bypasses the caches */
 	lab_destroy(lab);
 }
 
-/* 32 requests of 32 bytes, two at a time: 16 round trips; and host memory reads twice what is asked. */
-TEST(requests_in_flight_bound_the_link)
+/*
+ * 32 requests of 32 bytes, two at a time: 16 round trips. Host memory reads twice the bytes
+ * requested.
+ */
+TEST(requests_in_flight_limit_the_link)
 {
 	struct args a = { .step = { 0, ~0u }, .spread = true };
 	struct lab *lab = hand(NULL);
@@ -542,8 +567,8 @@ TEST(requests_in_flight_bound_the_link)
 	lab_destroy(lab);
 }
 
-/* With requests enough, 50 bytes each at 10 GB/s are 5 ns apart. */
-TEST(bandwidth_bounds_the_link)
+/* With enough requests in flight, 50 bytes each at 10 GB/s are 5 ns apart. */
+TEST(bandwidth_limits_the_link)
 {
 	struct args a = { .step = { 0, ~0u }, .spread = true };
 	struct lab *lab = hand("link.requests=256");
@@ -553,8 +578,11 @@ TEST(bandwidth_bounds_the_link)
 	lab_destroy(lab);
 }
 
-/* Words 40 to 71: 96 bytes of one line, 32 of the next. Again: nothing. Words 32 to 63: one sector is new. */
-TEST(an_l1_that_keeps_host_memory_asks_for_what_it_lacks)
+/*
+ * Words 40 to 71: 96 bytes of one line, 32 of the next. Again: all hits. Words 32 to 63: one new
+ * sector.
+ */
+TEST(l1_fetches_only_missing_host_sectors)
 {
 	struct args a = { .step = { 40, 40, 32, ~0u } };
 	struct gtu_error err = { 0 };
@@ -578,7 +606,10 @@ TEST(an_l1_that_keeps_host_memory_asks_for_what_it_lacks)
 	lab_destroy(lab);
 }
 
-/* Sectors 0 and 2 of a line are two requests and one MSHR: it is filled when both are there. */
+/*
+ * Sectors 0 and 2 of a line are two requests with one MSHR, which is released when both have
+ * arrived.
+ */
 static void two_runs(struct lab_warp *w, const void *p)
 {
 	struct args *a = (struct args *)(uintptr_t)p;
@@ -590,7 +621,7 @@ static void two_runs(struct lab_warp *w, const void *p)
 static const struct lab_kernel two_runs_kernel = { .name = "two_runs", .warp = two_runs, .statement = names,
 						   .statements = 1 };
 
-TEST(runs_of_sectors_share_a_miss)
+TEST(sector_runs_share_one_mshr)
 {
 	struct args a = { 0 };
 	struct gtu_error err = { 0 };
@@ -609,14 +640,15 @@ TEST(runs_of_sectors_share_a_miss)
 }
 
 /*
- * Warp 0 loads sector 0, which is long in coming; warp 1 loads sector 1 of that line, which the L2 has, stores to it once
- * it is there, and loads it again while sector 0 is still on its way.
+ * Warp 0 loads sector 0, which takes long. Warp 1 loads sector 1 of that line, which hits the L2,
+ * stores to it once it has arrived, and loads it again while sector 0 is still in flight.
  */
 static void again_while_pending(struct lab_warp *w, const void *p)
 {
 	struct args *a = (struct args *)(uintptr_t)p;
 
-	if (!w->in_block)		/* who comes last to the barrier goes on first: sector 0 is asked for before sector 1 */
+	if (!w->in_block)		/* the last warp at the barrier continues first: sector 0
+					 * must be requested before sector 1 */
 		lab_atomic_add(w, 0, &a->a, lab_all(8), lab_all(1));
 	lab_wait(w);
 	lab_barrier(w);
@@ -633,8 +665,11 @@ static void again_while_pending(struct lab_warp *w, const void *p)
 static const struct lab_kernel again_while_pending_kernel = { .name = "again_while_pending", .warp = again_while_pending,
 							      .statement = names, .statements = 1 };
 
-/* The second load of sector 1 once joined the MSHR of the first, which had gone: nobody woke it. */
-TEST(nobody_joins_an_mshr_that_has_gone)
+/*
+ * Regression: the second load of sector 1 once merged with the first one's released MSHR and never
+ * completed.
+ */
+TEST(loads_do_not_merge_with_a_released_mshr)
 {
 	struct args a = { 0 };
 	struct gtu_error err = { 0 };
@@ -651,10 +686,10 @@ TEST(nobody_joins_an_mshr_that_has_gone)
 	CHECKF(!lab_run(lab, &l, NULL, &err), "%s", err.text);
 	s = lab_stats(lab);
 	CHECK_EQ(s->l1_load[LAB_MISS], 1);
-	CHECK_EQ(s->l1_load[LAB_SECTOR_MISS], 2);	/* both loads of sector 1 are requests of their own */
+	CHECK_EQ(s->l1_load[LAB_SECTOR_MISS], 2);	/* both loads of sector 1 send a request */
 	CHECK_EQ(s->l1_load[LAB_PENDING] + s->l1_load[LAB_HIT], 0);
 	CHECK_EQ(s->l1_store[LAB_HIT], 1);
-	CHECK(a.end[2] < a.end[0]);			/* sector 0 was on its way all the time */
+	CHECK(a.end[2] < a.end[0]);			/* sector 0 was in flight the whole time */
 	lab_destroy(lab);
 }
 
@@ -670,8 +705,10 @@ static void deep(struct lab_warp *w, const void *p)
 }
 static const struct lab_kernel deep_kernel = { .name = "deep", .warp = deep, .statement = names, .statements = 1 };
 
-/* No guard page is between the stacks of warps: a program that comes near its end is stopped before. */
-TEST(a_program_that_goes_too_deep_is_stopped)
+/*
+ * There is no guard page between warp stacks: a program near the end of its stack must be stopped.
+ */
+TEST(stack_overflow_is_reported)
 {
 	struct args a = { 0 };
 	struct gtu_error err = { 0 };

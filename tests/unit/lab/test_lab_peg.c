@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * GraphPEG in a laboratory's SMs: it hands out exactly the edges of its vertices; what it fetches and when is worked
- * out by hand; the six benchmarks compute the same by every strategy.
+ * GraphPEG in the SMs: it returns exactly the edges of its vertices; fetches and timing against
+ * hand calculations; all strategies compute the same results for the six benchmarks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,9 @@
 static struct gtu_error err;
 static struct lab_machine machine;
 
-/* ---- A stream of its own ----------------------------------------------------------------------- */
+/*
+ * ---- A stream alone ----------------------------------------------------------------------------
+ */
 
 #define N 700u
 #define M 20000u
@@ -25,10 +27,10 @@ struct stream_args {
 	bool push, vertices;
 	const uint32_t *row, *col, *weight;
 	bool wrong;
-	uint64_t last;			/* cycle of the last answer */
+	uint64_t last;			/* cycle of the last reply */
 };
 
-/* Each edge's place is told by its weight. */
+/* Pop all edges and count them; an edge's weight is its index. */
 static void take(struct lab_warp *w, const void *p)
 {
 	struct stream_args *a = (struct stream_args *)(uintptr_t)p;
@@ -63,7 +65,9 @@ struct bench {
 	uint32_t n, m;
 };
 
-/* Vertex v has degree(v) edges, to random ones; the list is every vertex but every third. */
+/*
+ * Vertex v has degree(v) edges to random targets; the list has every vertex except multiples of 3.
+ */
 static uint32_t bench_init(struct bench *b, const struct lab_peg_build *build, uint32_t n, uint32_t (*degree)(uint32_t v))
 {
 	uint64_t seed = n;
@@ -129,7 +133,10 @@ static uint32_t hub(uint32_t v)
 	return v == 1 ? 9000 : v % 3;
 }
 
-/* What is met is what is listed, whatever the build; then the lists that were pushed, then those vertices. */
+/*
+ * The popped edges are those of the list for any build; so are the pushed lists, and the edges of
+ * these.
+ */
 static void exactly(const struct lab_peg_build *build, uint32_t (*degree)(uint32_t v))
 {
 	struct bench b = { 0 };
@@ -157,7 +164,7 @@ static void exactly(const struct lab_peg_build *build, uint32_t (*degree)(uint32
 	for (v = 0; v < N; v++)
 		CHECK_EQ(times[v], 0);
 
-	/* what was pushed is read next: as edges */
+	/* the pushed vertices are read next: as edges */
 	b.a.push = false;
 	s.list = NULL;
 	memset(times, 0, 4 * N);
@@ -173,7 +180,7 @@ static void exactly(const struct lab_peg_build *build, uint32_t (*degree)(uint32
 	free(out);
 }
 
-/* The vertex-list mode hands out the list. */
+/* The vertex-list mode returns the list. */
 static void vertices(const struct lab_peg_build *build)
 {
 	struct bench b = { 0 };
@@ -194,9 +201,9 @@ static uint32_t forty(uint32_t v)
 }
 
 /*
- * One vertex of 40 edges, alone on SM 0, without balancing. The engine asks for its chunk of the list, for two
- * offsets, for 32 edges (the first line: edges begin at a line) and for 8: 4 fetches one behind the other but the last. A
- * fetch of a cold line takes a trip to DRAM: the crossbar there and back, L2, DRAM.
+ * One vertex of 40 edges, alone on SM 0, without balancing. The engine fetches its chunk of the
+ * list, two offsets, 32 edges (the first line, aligned) and 8 edges: 4 fetches, the last two
+ * overlapping. A fetch of a cold line takes the crossbar there and back, L2 and DRAM.
  */
 static void by_hand(void)
 {
@@ -212,7 +219,7 @@ static void by_hand(void)
 	s = stream_of(&b, 1);
 	s.with_weight = false;
 	s.weight = NULL;
-	b.a.vertices = true;		/* counts sources: there are no weights to tell edges by */
+	b.a.vertices = true; /* count sources, as there are no weights to identify edges */
 	go(&b, &s);
 	c = lab_peg_counts(b.a.peg);
 	CHECK_EQ(((const uint32_t *)b.a.met.data)[1], 40);
@@ -227,7 +234,10 @@ static void by_hand(void)
 	bench_end(&b);
 }
 
-/* A hub's 9000 edges on SM 0: balanced, other SMs get some, and it takes less time; the vertex lists alone do nothing for it. */
+/*
+ * A hub's 9000 edges on SM 0: balancing moves some to other SMs and saves time; balancing vertex
+ * lists cannot help.
+ */
 static void balancing(void)
 {
 	struct lab_peg_build build = lab_peg_published;
@@ -273,14 +283,14 @@ static struct gtu_graph *weighted(unsigned kind, uint64_t n, double degree, uint
 	return g;
 }
 
-static void check_result(const struct gtu_graph *g, const struct lab_pg_how *how, const struct lab_pg_result *r)
+static void check_result(const struct gtu_graph *g, const struct lab_pg_config *config, const struct lab_pg_result *r)
 {
-	uint64_t *whole = calloc(g->n + 1, 8), v, source = how->source;
+	uint64_t *whole = calloc(g->n + 1, 8), v, source = config->source;
 	double *real = calloc(g->n + 1, 8);
-	const char *what = lab_pg_algorithm_name(how->algorithm), *by = lab_pg_strategy_name(how->strategy);
+	const char *what = lab_pg_algorithm_name(config->algorithm), *by = lab_pg_strategy_name(config->strategy);
 
 	CHECKF(r->whole, "%s, %s", what, by);
-	switch (how->algorithm) {
+	switch (config->algorithm) {
 	case LAB_PG_BFS:
 		reference_bfs(g, source, whole);
 		break;
@@ -298,7 +308,7 @@ static void check_result(const struct gtu_graph *g, const struct lab_pg_how *how
 		break;
 	case LAB_PG_STCON:
 		reference_bfs(g, source, whole);
-		CHECKF(r->met == (whole[how->target] != UINT64_MAX), "%s, %s", what, by);
+		CHECKF(r->met == (whole[config->target] != UINT64_MAX), "%s, %s", what, by);
 		memset(whole, 0, 8 * g->n);
 		break;
 	case LAB_PG_GC:
@@ -307,37 +317,38 @@ static void check_result(const struct gtu_graph *g, const struct lab_pg_how *how
 	default:
 		reference_cores(g, whole);
 	}
-	for (v = 0; v < g->n && how->algorithm != LAB_PG_GC && how->algorithm != LAB_PG_STCON; v++)
+	for (v = 0; v < g->n && config->algorithm != LAB_PG_GC && config->algorithm != LAB_PG_STCON; v++)
 		CHECKF(r->value[v] == (uint32_t)whole[v], "%s, %s: %u of %u at %u", what, by, r->value[v], (uint32_t)whole[v], (unsigned)v);
 	free(whole);
 	free(real);
 }
 
-/* Every algorithm by every strategy, with little room on chip, and with push alone. */
+/* Every algorithm by every strategy, with large and with small on-chip memory and push only. */
 static void algorithms(const struct gtu_graph *g, uint32_t source, uint32_t target)
 {
 	struct lab_pg_result r = { .value = malloc(4 * g->n), .score = malloc(4 * g->n) };
 	uint32_t *first = malloc(4 * g->n);
-	struct lab_pg_how how = { .graph = g, .source = source, .target = target, .peg = lab_peg_published, .worklist_bytes = 48 << 10 };
+	struct lab_pg_config config = { .graph = g, .source = source, .target = target, .peg = lab_peg_published, .worklist_bytes = 48 << 10 };
 	unsigned a, s, small;
 
 	for (a = 0; a < LAB_PG_ALGORITHMS; a++) {
 		for (s = 0; s < LAB_PG_STRATEGIES; s++) {
 			for (small = 0; small < 2; small++) {
-				how.algorithm = a;
-				how.strategy = s;
-				how.push_only = small;
-				how.peg.list_bytes = small ? 512 : 46 << 10;
-				how.peg.balance_lists = small;
-				how.peg.entries = small ? 3 : 24;
-				how.worklist_bytes = small ? 256 : 48 << 10;
-				CHECKF(!lab_pg_run(&machine, &how, NULL, &r, &err), "%s, %s: %s", lab_pg_algorithm_name(a),
+				config.algorithm = a;
+				config.strategy = s;
+				config.push_only = small;
+				config.peg.list_bytes = small ? 512 : 46 << 10;
+				config.peg.balance_lists = small;
+				config.peg.entries = small ? 3 : 24;
+				config.worklist_bytes = small ? 256 : 48 << 10;
+				CHECKF(!lab_pg_run(&machine, &config, NULL, &r, &err), "%s, %s: %s", lab_pg_algorithm_name(a),
 				       lab_pg_strategy_name(s), err.text);
-				check_result(g, &how, &r);
+				check_result(g, &config, &r);
 				CHECK(r.balancing < r.cycles && !r.balancing == (s != LAB_PG_BALANCED));
 				if (s == LAB_PG_SIMPLE)
 					memcpy(first, r.value, 4 * g->n);
-				if (a == LAB_PG_GC) /* the colours are those of the numbers, whoever computes them */
+				if (a == LAB_PG_GC) /* the colours depend on the random numbers
+						     * only, not on the strategy */
 					CHECK(!memcmp(first, r.value, 4 * g->n));
 				CHECK(s != LAB_PG_PEG || r.peg.edges == r.edges);
 			}
@@ -348,17 +359,17 @@ static void algorithms(const struct gtu_graph *g, uint32_t source, uint32_t targ
 	free(first);
 }
 
-/* Cut short: no iteration begins when the edges are enough, and what is there is right so far. */
+/* Stopped early: no iteration starts after the edge limit, and the partial result is correct. */
 static void cut(const struct gtu_graph *g)
 {
 	struct lab_pg_result r = { .value = malloc(4 * g->n) };
-	struct lab_pg_how how = { .graph = g, .source = 1, .edges = 1, .peg = lab_peg_published };
+	struct lab_pg_config config = { .graph = g, .source = 1, .edges = 1, .peg = lab_peg_published };
 	unsigned a;
 
 	for (a = 0; a < LAB_PG_ALGORITHMS; a++) {
-		how.algorithm = a;
-		how.strategy = a % 2 ? LAB_PG_PEG : LAB_PG_BALANCED;
-		CHECKF(!lab_pg_run(&machine, &how, NULL, &r, &err), "%s", err.text);
+		config.algorithm = a;
+		config.strategy = a % 2 ? LAB_PG_PEG : LAB_PG_BALANCED;
+		CHECKF(!lab_pg_run(&machine, &config, NULL, &r, &err), "%s", err.text);
 		CHECK(!r.whole || a == LAB_PG_STCON);
 		CHECK_EQ(r.iterations, 1);
 	}
@@ -368,18 +379,18 @@ static void cut(const struct gtu_graph *g)
 static void refused(const struct gtu_graph *g)
 {
 	struct lab_pg_result r = { .value = malloc(4 * g->n) };
-	struct lab_pg_how how = { .graph = g, .source = (uint32_t)g->n, .peg = lab_peg_published, .strategy = LAB_PG_PEG };
+	struct lab_pg_config config = { .graph = g, .source = (uint32_t)g->n, .peg = lab_peg_published, .strategy = LAB_PG_PEG };
 	struct lab_machine many = machine;
 
-	CHECK_EQ(lab_pg_run(&machine, &how, NULL, &r, &err), GTU_ERR_USAGE);
-	how.source = 0;
-	how.peg.list_bytes = 64 << 10;
-	CHECK_EQ(lab_pg_run(&machine, &how, NULL, &r, &err), GTU_ERR_USAGE);
-	how.peg = lab_peg_published;
+	CHECK_EQ(lab_pg_run(&machine, &config, NULL, &r, &err), GTU_ERR_USAGE);
+	config.source = 0;
+	config.peg.list_bytes = 64 << 10;
+	CHECK_EQ(lab_pg_run(&machine, &config, NULL, &r, &err), GTU_ERR_USAGE);
+	config.peg = lab_peg_published;
 	many.sms = 65;
-	CHECK_EQ(lab_pg_run(&many, &how, NULL, &r, &err), GTU_ERR_USAGE);
-	how.strategy = LAB_PG_HWWL;
-	CHECK_EQ(lab_pg_run(&machine, &how, NULL, &r, &err), GTU_ERR_USAGE);
+	CHECK_EQ(lab_pg_run(&many, &config, NULL, &r, &err), GTU_ERR_USAGE);
+	config.strategy = LAB_PG_HWWL;
+	CHECK_EQ(lab_pg_run(&machine, &config, NULL, &r, &err), GTU_ERR_USAGE);
 	free(r.value);
 }
 
@@ -400,7 +411,7 @@ TEST(balancing)
 	balancing();
 }
 
-TEST(exactly_its_edges)
+TEST(pops_exactly_the_listed_edges)
 {
 	struct lab_peg_build build = lab_peg_published;
 
@@ -443,12 +454,12 @@ static void over(unsigned kind)
 	free(col);
 }
 
-TEST(algorithms_on_a_road)
+TEST(algorithms_on_a_road_graph)
 {
 	over(GTU_GEN_ROAD);
 }
 
-TEST(algorithms_on_hubs)
+TEST(algorithms_on_a_kronecker_graph)
 {
 	over(GTU_GEN_KRONECKER);
 }

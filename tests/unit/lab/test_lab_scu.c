@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The SCU in a laboratory: its pipeline by hand, and the device's results and cycles. */
+/*
+ * The SCU in the laboratory: its pipeline against hand calculations, and the device model's results
+ * and cycles.
+ */
 #include "firmware-model/lab/engine/energy.h"
 #include "firmware-model/lab/kernels/scu_graph.h"
 #include "lab_same.h"
@@ -8,19 +11,21 @@
 
 static struct gtu_error err;
 
-/* ---- The pipeline over a memory that always takes as long ---------------------------------------- */
+/*
+ * ---- The pipeline over a memory of constant latency --------------------------------------------
+ */
 
 #define LATENCY	50u
 #define REPLIES	(1u << 16)
 
-/* Beats of one slot group each: indices of @width elements, then what they select. */
+/* Beats of one slot group each: @width sequential elements, then what they select. */
 struct script {
 	struct scu_pipe *pipe;
 	uint32_t beats, at, width, elements;
 	const uint64_t *data;		/* line of each element; NULL: no second stage */
 	uint64_t now;
 	struct { uint64_t when; uint32_t tag; } reply[REPLIES];
-	uint32_t first, last;		/* replies under way, in order */
+	uint32_t first, last;		/* replies in flight, in order */
 };
 
 static bool next_beat(void *ctx, struct scu_pipe *p, uint32_t *cycles)
@@ -55,7 +60,7 @@ static void ideal(void *ctx, uint32_t tag, uint64_t addr, unsigned sectors, bool
 	CHECK(s->last < REPLIES);
 }
 
-/* Cycles of @elements elements; @data as above. */
+/* Cycles for @elements elements; @data as above. */
 static uint64_t play(struct scu_pipe_shape shape, uint32_t elements, const uint64_t *data, struct scu_pipe_counts *counts)
 {
 	static struct script s;
@@ -69,7 +74,7 @@ static uint64_t play(struct scu_pipe_shape shape, uint32_t elements, const uint6
 	while (!scu_pipe_ended(s.pipe)) {
 		if (s.first < s.last && s.reply[s.first].when < next)
 			next = s.reply[s.first].when;
-		CHECKF(next != UINT64_MAX, "beat %u of %u: nothing comes any more", s.at, s.beats);
+		CHECKF(next != UINT64_MAX, "beat %u of %u: the pipeline is deadlocked", s.at, s.beats);
 		s.now = next;
 		while (s.first < s.last && s.reply[s.first].when == s.now)
 			scu_pipe_reply(s.pipe, s.reply[s.first++].tag);
@@ -81,8 +86,8 @@ static uint64_t play(struct scu_pipe_shape shape, uint32_t elements, const uint6
 	return s.now;
 }
 
-/* What the device charges: a fetch, then ceil(n / width) cycles. */
-TEST(a_compaction_takes_a_fetch_and_its_slots)
+/* As the device charges: one fetch, then ceil(n / width) cycles. */
+TEST(compaction_takes_one_fetch_plus_slots)
 {
 	struct scu_pipe_shape shape = lab_scu_published;
 	struct scu_pipe_counts c;
@@ -94,13 +99,15 @@ TEST(a_compaction_takes_a_fetch_and_its_slots)
 	CHECK_EQ(play(shape, 1, NULL, &c), LATENCY + 1);
 	shape.width = 1;
 	CHECK_EQ(play(shape, 1000, NULL, &c), LATENCY + 1000);
-	/* a vector buffer of 32 elements: a line's worth a latency */
+	/* a vector buffer of 32 elements: one line per latency */
 	shape.vector_bytes = 128;
 	CHECK(play(shape, 1024, NULL, &c) > 1024 / 32 * LATENCY);
 }
 
-/* A second fetch follows the first; 32 requests are in flight at most, one an element that is merged with nobody. */
-TEST(gathers_are_bound_by_what_is_in_flight)
+/*
+ * A second fetch follows the first; at most 32 requests in flight, one per element without merging.
+ */
+TEST(requests_in_flight_limit_gathers)
 {
 	static uint64_t line[8192];
 	struct scu_pipe_shape shape = lab_scu_published;
@@ -121,8 +128,8 @@ TEST(gathers_are_bound_by_what_is_in_flight)
 	CHECK(c.full[0]);
 }
 
-/* Accesses go to @lines lines in turn: merged up to the window, not at all behind it. */
-TEST(the_merge_window_is_four)
+/* Accesses cycle through @lines lines: merged up to the window, beyond it not at all. */
+TEST(merge_window_is_four_accesses)
 {
 	static uint64_t line[1024];
 	struct scu_pipe_counts c;
@@ -136,7 +143,7 @@ TEST(the_merge_window_is_four)
 	}
 }
 
-TEST(a_pipeline_that_cannot_be_is_refused)
+TEST(invalid_pipeline_shapes_are_rejected)
 {
 	struct scu_pipe_shape s = lab_scu_published;
 
@@ -183,7 +190,10 @@ static void close_machine(void)
 	lab_scu_free(scu);
 }
 
-/* An operand of @count elements of 1 << log2 bytes (3 < log2: bits) in the lab, and its twin of the reference. */
+/*
+ * Allocate an operand of @count elements of 1 << log2 bytes (log2 > 3: bits) in the lab, and its
+ * copy for the reference.
+ */
 static uint32_t *operand(unsigned place, unsigned log2, uint64_t count)
 {
 	uint64_t bytes = log2 > 3 ? (count + 7) / 8 : count << log2;
@@ -203,7 +213,7 @@ static void twins(void)
 			memcpy(ref.a[i].bytes, held[i].data, held[i].bytes);
 }
 
-/* Run both and compare what they wrote and count. */
+/* Run both and compare their output and counters. */
 static void both(unsigned opcode, unsigned step, uint32_t param)
 {
 	struct lab_scu_counts before = *lab_scu_counts(scu), after;
@@ -228,7 +238,7 @@ static void both(unsigned opcode, unsigned step, uint32_t param)
 	CHECK_EQ(after.dropped - before.dropped, step == GTU_STEP_APPLY ? 0 : ref.dropped);
 	CHECK_EQ(after.probes - before.probes, ref.probes);
 	CHECK_EQ(after.groups - before.groups, ref.groups);
-	/* without a latency the reference's cycles are the slots' */
+	/* without a latency, the reference's cycles are the slots' */
 	CHECK_EQ(after.slots - before.slots, ref.cycles);
 	CHECK(after.cycles - before.cycles > ref.cycles);
 	for (i = 0; i < GTU_SCU_OPERANDS; i++)
@@ -245,7 +255,7 @@ static void forget(unsigned place)
 
 #define EXPAND_PARAM	(2u << GTU_SCU_INDEX_SHIFT | 2u << GTU_SCU_COUNT_SHIFT)
 
-/* The steps that BFS and SSSP take on a frontier, against the element-by-element description. */
+/* The operations of BFS and SSSP on a frontier, against the element-by-element reference. */
 static void frontier(const char *machine, const struct scu_pipe_shape *shape, uint32_t n, uint32_t edges)
 {
 	uint32_t *index, *count, *data, *weight, *base, i, total = 0;
@@ -277,7 +287,7 @@ static void frontier(const char *machine, const struct scu_pipe_shape *shape, ui
 		weight[i] = (uint32_t)(test_random(&seed) % 64);
 	for (i = 0; i < n; i++)
 		base[i] = (uint32_t)(test_random(&seed) % 64);
-	/* the layout of a table is a matter of the unit's: its bytes are not compared, what comes out is */
+	/* the unit defines the tables' layout: compare the output, not the tables' bytes */
 	held[GTU_SCU_FILTER_TABLE] = (struct lab_array){ 0 };
 	CHECK(!lab_alloc(lab, "table", GTU_FILTER_TABLE_BYTES(1024, 4, 4), LAB_DEVICE, &held[GTU_SCU_FILTER_TABLE], &err));
 	ref.a[GTU_SCU_FILTER_TABLE].given = false;
@@ -292,7 +302,7 @@ static void frontier(const char *machine, const struct scu_pipe_shape *shape, ui
 	ref.a[GTU_SCU_GROUP_TABLE].given = false;
 	both(GTU_OP_SCU_EXPAND, GTU_STEP_PRODUCE, EXPAND_PARAM | GTU_SCU_GROUP | 2u << GTU_SCU_TARGET_SHIFT);
 	c = lab_scu_counts(scu);
-	/* both steps count what was dropped */
+	/* both steps count dropped elements */
 	CHECK(c->grouped && c->dropped);
 	CHECK_EQ(c->grouped + c->dropped / 2, total);
 	forget(GTU_SCU_GROUP_TABLE);
@@ -304,7 +314,7 @@ static void frontier(const char *machine, const struct scu_pipe_shape *shape, ui
 	close_machine();
 }
 
-TEST(it_computes_what_the_device_does)
+TEST(results_match_the_device)
 {
 	struct scu_pipe_shape narrow = lab_scu_published, tight = lab_scu_published;
 
@@ -317,8 +327,8 @@ TEST(it_computes_what_the_device_does)
 	frontier("gtx980", &tight, 300, 2000);
 }
 
-/* Sequential data, a mask: each line of the input is read once, each of the output written once. */
-TEST(lines_are_moved_once)
+/* Sequential data with a mask: each input line is read once, each output line written once. */
+TEST(each_line_is_transferred_once)
 {
 	const struct lab_scu_counts *c;
 	uint32_t *data, i;
@@ -342,7 +352,7 @@ TEST(lines_are_moved_once)
 	close_machine();
 }
 
-TEST(errors_of_the_device_are_told)
+TEST(device_errors_are_reported)
 {
 	uint64_t count;
 	uint32_t *index;
@@ -368,37 +378,37 @@ TEST(errors_of_the_device_are_told)
 
 /* ---- Graphs --------------------------------------------------------------------------------------- */
 
-static void all_ways(const char *machine, const struct gtu_graph *g, uint32_t lines)
+static void all_variants(const char *machine, const struct gtu_graph *g, uint32_t lines)
 {
 	static uint32_t result[4096];
-	struct lab_scu_how how = { .graph = g, .source = 3, .iterations = 2, .shape = lab_scu_published, .bfs_lines = lines,
+	struct lab_scu_config config = { .graph = g, .source = 3, .iterations = 2, .shape = lab_scu_published, .bfs_lines = lines,
 				   .sssp_lines = lines, .group_lines = lines };
-	struct lab_scu_result r[LAB_SCU_WAYS];
+	struct lab_scu_result r[LAB_SCU_VARIANTS];
 	struct lab_machine m;
 	unsigned a, w;
 
 	CHECK(!lab_machine_open(machine, &m, &err));
-	while (g->row[how.source] == g->row[how.source + 1])
-		how.source++;
+	while (g->row[config.source] == g->row[config.source + 1])
+		config.source++;
 	for (a = 0; a < LAB_IRU_ALGORITHMS; a++) {
-		for (w = 0; w < LAB_SCU_WAYS; w++) {
-			how.algorithm = a;
-			how.way = w;
-			if (!lab_scu_way_of(a, w)) {
-				CHECK_EQ(lab_scu_graph_run(&m, &how, NULL, result, &r[w], &err), GTU_ERR_USAGE);
+		for (w = 0; w < LAB_SCU_VARIANTS; w++) {
+			config.algorithm = a;
+			config.variant = w;
+			if (!lab_scu_has_variant(a, w)) {
+				CHECK_EQ(lab_scu_graph_run(&m, &config, NULL, result, &r[w], &err), GTU_ERR_USAGE);
 				continue;
 			}
-			CHECKF(!lab_scu_graph_run(&m, &how, NULL, result, &r[w], &err), "%s %s, %s: %s", g->name,
-			       lab_iru_algorithm_name(a), lab_scu_way_name(w), err.text);
-			CHECKF(same(g, how.algorithm, how.source, how.iterations, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name(a),
-			       lab_scu_way_name(w));
+			CHECKF(!lab_scu_graph_run(&m, &config, NULL, result, &r[w], &err), "%s %s, %s: %s", g->name,
+			       lab_iru_algorithm_name(a), lab_scu_variant_name(w), err.text);
+			CHECKF(same(g, config.algorithm, config.source, config.iterations, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name(a),
+			       lab_scu_variant_name(w));
 			CHECK(!r[w].unit.operations == (w < LAB_SCU_BASIC));
-			/* the time is that of the parts */
+			/* the total is the sum of the parts */
 			CHECK_EQ(r[w].gpu.cycles, r[w].processing + r[w].compaction + r[w].gpu.launches * m.launch_latency);
 			CHECK_EQ(r[w].scu.cycles, r[w].unit.cycles);
 			CHECK(r[w].unit.slots <= r[w].unit.cycles);
 		}
-		/* GPU and SCU give the kernels the same elements; filtered ones are fewer */
+		/* GPU and SCU pass the same elements to the kernels; filtering passes fewer */
 		if (a == LAB_IRU_PR)
 			CHECK_EQ(r[LAB_SCU_BASIC].elements, r[LAB_SCU_SPLIT].elements);
 		else if (lines > g->n)
@@ -406,20 +416,20 @@ static void all_ways(const char *machine, const struct gtu_graph *g, uint32_t li
 	}
 }
 
-TEST(graphs_give_the_same_in_every_way)
+TEST(every_variant_matches_the_reference)
 {
 	struct gtu_generate_options o = { .kind = GTU_GEN_KRONECKER, .scale = 10, .n = 1024, .degree = 8, .seed = 5, .simplify = 1,
 					  .random_weights = 64 };
 	struct gtu_graph *g;
 
 	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
-	all_ways("gtx980", g, 1 << 12);
-	all_ways("tx1", g, 16);		/* tables that forget nearly everything */
+	all_variants("gtx980", g, 1 << 12);
+	all_variants("tx1", g, 16);		/* tables that forget nearly everything */
 	gtu_graph_close(g);
 	o.kind = GTU_GEN_PLANAR;	/* many levels, a long far list */
 	o.degree = 5;
 	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
-	all_ways("tx1", g, 1 << 12);
+	all_variants("tx1", g, 1 << 12);
 	gtu_graph_close(g);
 }
 
@@ -446,7 +456,10 @@ TEST(energy_is_counts_times_costs)
 	CHECK(fabs(r.least * 1e12 - (1000 + 1000 + 2000)) < 1e-6);
 	CHECK(fabs(r.likely * 1e12 - (2000 + 2000 + 2000)) < 1e-6);
 	CHECK(fabs(r.most * 1e12 - (4000 + 3000 + 4000)) < 1e-6);
-	/* half the instructions, all else equal: most where instructions are dear and the rest is cheap */
+	/*
+	 * half the instructions: the ratio is highest where instructions are expensive and the rest
+	 * is cheap
+	 */
 	s.thread_instructions = 500;
 	lab_energy_add(&b, &m, &s, 2, 0);
 	r = lab_energy_ratio(cost, &a, &b);

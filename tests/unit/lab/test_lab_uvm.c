@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* Unified memory that migrates: times, prefetch, eviction, all worked out by hand. */
+/* Unified memory with page migration: times, prefetch and eviction against hand calculations. */
 #include "firmware-model/lab/engine/lab.h"
 #include "firmware-model/lab/engine/warp.h"
 #include "tests/unit/test.h"
 
 /*
- * A cycle is a nanosecond; pages of 4 KiB take 1000 cycles, four are a block, two blocks fit the device; a batch
- * costs 700 cycles before its pages move. No region is ever more than 100 per cent full: no prefetch.
+ * A cycle is a nanosecond. A page of 4 KiB takes 1000 cycles; four pages are a block; two blocks
+ * fit the device. A batch costs 700 cycles before its pages move. No region is ever more than 100
+ * percent full: no prefetch.
  */
 static const char *const settings[] = {
 	"core.clock=1000 MHz", "uvm.block=64 KiB", "uvm.page=4 KiB", "uvm.block=16 KiB", "uvm.memory=32 KiB", "uvm.batch=256", "uvm.prefetch=100",
@@ -34,12 +35,12 @@ static void machine_for_tests(void)
 
 struct args {
 	struct lab_array a;
-	const uint32_t *page;		/* of each step, one word is read; | WRITE: written */
+	const uint32_t *page;		/* one word is accessed per step; | WRITE: written */
 	unsigned steps;
-	uint32_t stride;		/* pages between lanes, one step of all lanes; 0: lane 0 only */
+	uint32_t stride; /* pages between lanes, in one step of all lanes; 0: lane 0 only */
 };
 #define WRITE 0x80000000u
-#define WORDS 1024u			/* a page */
+#define WORDS 1024u			/* per page */
 
 LAB_PROGRAM static void touch(struct lab_warp *w, const void *p)
 {
@@ -54,7 +55,10 @@ LAB_PROGRAM static void touch(struct lab_warp *w, const void *p)
 	}
 	LAB_IF(w, lab_eq(lab_lane(), lab_all(0))) {
 		for (i = 0; i < a->steps; i++) {
-			/* another line each time: a page that is there is asked for again, past the caches */
+			/*
+			 * another line each time, so that a resident page is accessed past the
+			 * caches
+			 */
 			at = lab_all((a->page[i] & ~WRITE) * WORDS + i * 32);
 			if (a->page[i] & WRITE)
 				lab_store32(w, 0, &a->a, at, lab_all(i));
@@ -68,7 +72,7 @@ LAB_PROGRAM static void touch(struct lab_warp *w, const void *p)
 static const char *const names[] = { "a" };
 static const struct lab_kernel kernel = { .name = "touch", .warp = touch, .statement = names, .statements = 1 };
 
-/* One warp over 64 pages; what it counted. */
+/* Run one warp over 64 pages. Returns the counters. */
 static struct lab_stats run(enum lab_space space, const uint32_t *page, unsigned steps, uint32_t stride)
 {
 	struct args a = { .page = page, .steps = steps, .stride = stride };
@@ -86,7 +90,7 @@ static struct lab_stats run(enum lab_space space, const uint32_t *page, unsigned
 	return s;
 }
 
-TEST(a_page_fault_costs_the_driver_and_the_page)
+TEST(fault_latency_is_driver_plus_transfer)
 {
 	static const uint32_t once[] = { 5 }, again[] = { 5, 5, 5 };
 	struct lab_stats s, without;
@@ -102,8 +106,8 @@ TEST(a_page_fault_costs_the_driver_and_the_page)
 	CHECKF(s.cycles - without.cycles == BATCH + PAGE, "%lu cycles more", (unsigned long)(s.cycles - without.cycles));
 }
 
-/* Lanes on 32 pages, all at once: in as many batches as that takes, each with its cost. */
-TEST(faults_are_taken_in_batches)
+/* Lanes access 32 pages at once: as many batches as needed, each with its cost. */
+TEST(faults_are_batched)
 {
 	struct lab_stats s, without;
 
@@ -120,19 +124,21 @@ TEST(faults_are_taken_in_batches)
 	CHECKF(s.cycles > without.cycles + BATCH + 31 * PAGE, "%lu", (unsigned long)s.cycles);
 }
 
-/* More blocks than fit, in one batch: two at a time, and none of a batch is evicted for another of it. */
-TEST(a_batch_has_no_more_blocks_than_the_device)
+/* More blocks than fit in one batch: two at a time, and none evicts another of its batch. */
+TEST(batch_is_limited_by_device_memory)
 {
 	struct lab_stats s;
 
 	machine_for_tests();
-	s = run(LAB_MANAGED, NULL, 0, 2);	/* 32 pages, two a block: 16 blocks */
+	s = run(LAB_MANAGED, NULL, 0, 2);	/* 32 pages, two per block: 16 blocks */
 	CHECKF(s.uvm_batches == 8 && s.uvm_pages == 32 && s.uvm_evictions == 14, "%lu batches, %lu evictions",
 	       (unsigned long)s.uvm_batches, (unsigned long)s.uvm_evictions);
 }
 
-/* Blocks 0 and 1, 0 again, 2, 0: what hits is not seen by the driver, so that 2 takes the place of 0, and 0 of 1. */
-TEST(the_block_longest_without_a_new_page_goes)
+/*
+ * Blocks 0 and 1, 0 again, 2, 0: the driver does not see hits, so that 2 evicts 0, and 0 evicts 1.
+ */
+TEST(victim_has_the_oldest_new_page)
 {
 	static const uint32_t steps[] = { 0, 4, 0, 8, 0, 8, 4 }, fresh[] = { 0, 4, 1, 8, 0 };
 	struct lab_stats s;
@@ -140,15 +146,15 @@ TEST(the_block_longest_without_a_new_page_goes)
 	machine_for_tests();
 	s = run(LAB_MANAGED, steps, 5, 0);
 	CHECKF(s.uvm_pages == 4 && s.uvm_evictions == 2 && !s.uvm_bytes_out, "%lu pages", (unsigned long)s.uvm_pages);
-	s = run(LAB_MANAGED, steps, 7, 0);	/* 8 is still there, 4 is not */
+	s = run(LAB_MANAGED, steps, 7, 0);	/* 8 is still resident, 4 is not */
 	CHECK(s.uvm_pages == 5 && s.uvm_evictions == 3);
-	/* a new page of block 0 makes it the newest: 1 goes for 2 */
+	/* a new page of block 0 makes it the newest: 2 evicts 1 */
 	s = run(LAB_MANAGED, fresh, 5, 0);
 	CHECKF(s.uvm_pages == 4 && s.uvm_evictions == 1, "%lu pages", (unsigned long)s.uvm_pages);
 }
 
-/* At 51 per cent: 0 alone; 1 fills the pair, not more than half of the four; 2 makes it three of four. */
-TEST(more_than_half_of_a_region_brings_the_rest)
+/* At 51 percent: 0 alone; 1 completes the pair, half of the four; 2 makes it three of four. */
+TEST(dense_region_is_prefetched)
 {
 	static const uint32_t steps[] = { 0, 1, 2, 3 };
 	struct lab_stats s;
@@ -165,9 +171,12 @@ TEST(more_than_half_of_a_region_brings_the_rest)
 	CHECKF(s.uvm_faults == 2 && s.uvm_pages == 4, "%lu faults", (unsigned long)s.uvm_faults);
 }
 
-TEST(what_was_written_or_has_no_copy_goes_back)
+TEST(dirty_or_uncopied_pages_are_written_back)
 {
-	/* block 0 goes, with two pages; nobody waits for the store, whose fault shares a batch with the next */
+	/*
+	 * block 0 is evicted with two pages; the store is not waited for and shares a batch with
+	 * the next fault
+	 */
 	static const uint32_t steps[] = { 0, 1 | WRITE, 4, 8 };
 	struct lab_stats s;
 
@@ -180,13 +189,13 @@ TEST(what_was_written_or_has_no_copy_goes_back)
 	CHECK(s.uvm_bytes_out == 2 * 4096 && s.uvm_busy_cycles == 3 * BATCH + 6 * PAGE);
 }
 
-TEST(keys_that_do_not_fit)
+TEST(inconsistent_uvm_keys_are_rejected)
 {
 	machine_for_tests();
 	CHECK(lab_machine_set(&machine, "uvm.block=48 KiB", &err) && strstr(err.text, "powers of two"));
 	CHECK(lab_machine_set(&machine, "uvm.memory=8 KiB", &err) && strstr(err.text, "less than a block"));
 	CHECK(!lab_machine_open("gtx980", &machine, &err));
-	CHECK(lab_machine_set(&machine, "uvm.batch=1", &err) && strstr(err.text, "has no unified memory whose"));
+	CHECK(lab_machine_set(&machine, "uvm.batch=1", &err) && strstr(err.text, "has no unified memory, so"));
 }
 
 TEST_MAIN

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Weaver in a laboratory's SMs: cycles worked out by hand, work as registered, all mappings alike. */
+/*
+ * Weaver in the SMs: latencies against hand calculations, work as registered, equal results of all
+ * mappings.
+ */
 #include <math.h>
 
 #include "firmware-model/lab/units/wvr_eghw.h"
@@ -18,13 +21,13 @@ struct hand {
 	uint64_t at[MOMENTS];		/* cycles after an instruction */
 	uint32_t vid[MOMENTS][LAB_LANES], eid[MOMENTS][LAB_LANES];
 	lab_mask on[MOMENTS];
-	uint32_t warps;			/* that register at once */
+	uint32_t warps;			/* registered at once */
 	uint32_t twice, skip;
 };
 
 /*
- * Warp 0 registers lane 0 (vertex 7, edges 100 to 139), lane 1 (vertex 8, none) and lane 5 (vertex 9, edge 5), decodes
- * three times and asks where; the others end at once.
+ * Warp 0 registers lane 0 (vertex 7, edges 100 to 139), lane 1 (vertex 8, no edges) and lane 5
+ * (vertex 9, edge 5), then decodes IDs and locations three times; the other warps end at once.
  */
 static void one_warp(struct lab_warp *w, const void *p)
 {
@@ -34,7 +37,7 @@ static void one_warp(struct lab_warp *w, const void *p)
 
 	if (w->in_block || w->block)
 		return;
-	for (i = 0; i < 4; i++) {	/* until all others have ended; there is nothing yet */
+	for (i = 0; i < 4; i++) {	/* until all others have ended; there is no work yet */
 		lab_weaver_dec_loc(w, h->weaver, &got);
 		CHECK_EQ(lab_ne(got, lab_all(LAB_NO_WORK)), 0);
 	}
@@ -79,7 +82,7 @@ static int by_hand(struct hand *h, uint32_t latency, bool ahead, struct lab_weav
 	return rc;
 }
 
-TEST(cycles_by_hand)
+TEST(instruction_latencies)
 {
 	struct hand h = { 0 };
 	struct lab_weaver_counts c;
@@ -91,18 +94,21 @@ TEST(cycles_by_hand)
 		S3 = i == 2 ? 1 : L;	/* entries read ahead */
 		CHECKF(!by_hand(&h, L, i == 2, &c), "%s", err.text);
 		/*
-		 * An instruction reaches the unit a cycle after it was issued, its answer the warp a cycle after it was
-		 * made; the warp goes on no sooner than the instruction's own 6 cycles.
-		 * WEAVER_REG: three words through the port, then the table's latency.
+		 * A request reaches the unit one cycle after issue, its reply the warp one cycle
+		 * after it was made; the warp resumes after the instruction's own 6 cycles at the
+		 * earliest. WEAVER_REG: three words through the port, then the table's latency.
 		 */
 		CHECK_EQ(h.at[1] - h.at[0], 1 + (3 - 1 + L) + 1);
-		/* DEC_ID: S1 (L), S2, S5: the answer is of S5 */
+		/* DEC_ID: S1 (L), S2, S5: S5 replies */
 		CHECK_EQ(h.at[2] - h.at[1], 1 + L + 1 + 1);
 		/* DEC_LOC: the dense table's latency */
 		CHECK_EQ(h.at[3] - h.at[2], 1 + L);
-		/* the rest: S6, S2 (8 lanes), S3 S4 S2 (degree 0), S3 S4 S2 (one lane), S3 (none, a cycle), S7 */
+		/*
+		 * the rest: S6, S2 (8 lanes), S3 S4 S2 (degree 0), S3 S4 S2 (one lane), S3 (none, a
+		 * cycle), S7
+		 */
 		CHECK_EQ(h.at[4] - h.at[3], 1 + 1 + 1 + 2 * (S3 + 2) + 1 + 1);
-		/* the end is a request of S8: the warp's own six cycles are longer */
+		/* the end is a request in S8: the warp's own six cycles are longer */
 		CHECK_EQ(h.at[6] - h.at[5], 6);
 		CHECK_EQ(h.on[0], 0xffffffffu);
 		CHECK_EQ(h.on[1], 0x1ffu);
@@ -122,7 +128,7 @@ TEST(cycles_by_hand)
 	}
 }
 
-TEST(a_skip_takes_the_rest)
+TEST(skip_drops_remaining_edges)
 {
 	struct hand h = { .skip = 1 };
 	struct lab_weaver_counts c;
@@ -135,7 +141,7 @@ TEST(a_skip_takes_the_rest)
 	CHECK_EQ(c.skipped, 8);
 }
 
-TEST(mistakes_of_a_program_are_sentences)
+TEST(program_errors_are_reported)
 {
 	struct hand h = { .twice = 1 };
 	struct lab_weaver_counts c;
@@ -163,9 +169,9 @@ TEST(mistakes_of_a_program_are_sentences)
 
 static uint32_t result[16 * 1200];
 
-static struct lab_wvr_how how_of(const struct gtu_graph *g, unsigned algorithm, unsigned mapping)
+static struct lab_wvr_config config_of(const struct gtu_graph *g, unsigned algorithm, unsigned mapping)
 {
-	return (struct lab_wvr_how){ .mapping = mapping, .algorithm = algorithm, .graph = g, .source = 3, .iterations = 2,
+	return (struct lab_wvr_config){ .mapping = mapping, .algorithm = algorithm, .graph = g, .source = 3, .iterations = 2,
 				     .shape = lab_weaver_published, .eghw_requests = 1 };
 }
 
@@ -196,17 +202,17 @@ static void same(const struct gtu_graph *g, unsigned algorithm, const char *mapp
 	free(real);
 }
 
-/* Edges brought where nothing is filtered: all of them, once. */
+/* Without a filter, Weaver returns every edge once. */
 static void all_mappings(const struct lab_machine *m, const struct gtu_graph *g, unsigned algorithm, bool push)
 {
 	struct lab_wvr_report r;
 	unsigned k;
 
 	for (k = 0; k < LAB_WVR_MAPPINGS; k++) {
-		struct lab_wvr_how how = how_of(g, algorithm, k);
+		struct lab_wvr_config config = config_of(g, algorithm, k);
 
-		how.push = push;
-		CHECKF(!lab_wvr_run(m, &how, NULL, result, &r, &err), "%s: %s", lab_wvr_mapping_name(k), err.text);
+		config.push = push;
+		CHECKF(!lab_wvr_run(m, &config, NULL, result, &r, &err), "%s: %s", lab_wvr_mapping_name(k), err.text);
 		same(g, algorithm, lab_wvr_mapping_name(k));
 		if (k != LAB_MAP_WEAVER)
 			continue;
@@ -219,7 +225,7 @@ static void all_mappings(const struct lab_machine *m, const struct gtu_graph *g,
 	}
 }
 
-TEST(every_mapping_computes_the_same)
+TEST(every_mapping_matches_the_reference)
 {
 	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_ROAD, GTU_GEN_POWERLAW, GTU_GEN_PLANAR };
 	struct lab_machine m;
@@ -238,7 +244,10 @@ TEST(every_mapping_computes_the_same)
 	}
 }
 
-/* A path whose end has every edge of a star: a few vertices, no edges, a vertex that all lanes have. */
+/*
+ * A path whose end is a star's centre: few vertices, vertices without edges, one vertex for all
+ * lanes.
+ */
 TEST(small_graphs)
 {
 	static uint64_t src[64], dst[64];
@@ -293,10 +302,10 @@ TEST(convolution_and_lookups)
 				all[16 * v + f] = (float)size;
 			}
 		for (k = 0; k <= LAB_MAP_FEATURE; k++) {
-			struct lab_wvr_how how = how_of(g, a, k);
+			struct lab_wvr_config config = config_of(g, a, k);
 
-			how.in = in;
-			CHECKF(!lab_wvr_run(&m, &how, NULL, result, &r, &err), "%s", err.text);
+			config.in = in;
+			CHECKF(!lab_wvr_run(&m, &config, NULL, result, &r, &err), "%s", err.text);
 			for (v = 0; v < 16 * g->n; v++)
 				CHECKF(fabsf(((float *)result)[v] - sum[v]) <= 1e-4f * all[v] + 1e-12f, "%s by %s: %d",
 				       lab_wvr_algorithm_name(a), lab_wvr_mapping_name(k), (int)v);
@@ -316,7 +325,10 @@ TEST(hash_lookups)
 	uint64_t i, e;
 	unsigned k;
 
-	/* entry i has key 3 i; the table is a graph of buckets whose edges' ends are keys: those are beyond its vertices */
+	/*
+	 * entry i has key 3 i; the table is a graph of buckets whose targets are keys, beyond its
+	 * vertices
+	 */
 	for (i = 0; i < ENTRIES; i++) {
 		src[i] = lab_wvr_bucket((uint32_t)(3 * i), BUCKETS);
 		dst[i] = 3 * i;
@@ -327,16 +339,16 @@ TEST(hash_lookups)
 	CHECK(!lab_machine_open("vortex", &m, &err));
 	for (k = 0; k < LAB_WVR_MAPPINGS; k++) {
 		struct gtu_graph table = *g;
-		struct lab_wvr_how how = how_of(&table, LAB_WVR_HASH, k);
+		struct lab_wvr_config config = config_of(&table, LAB_WVR_HASH, k);
 
 		table.n = BUCKETS;
-		how.key = key;
-		how.keys = KEYS;
+		config.key = key;
+		config.keys = KEYS;
 		if (k == LAB_MAP_EDGE || k == LAB_MAP_EGHW) {
-			CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
+			CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
 			continue;
 		}
-		CHECKF(!lab_wvr_run(&m, &how, NULL, result, &r, &err), "%s", err.text);
+		CHECKF(!lab_wvr_run(&m, &config, NULL, result, &r, &err), "%s", err.text);
 		for (i = 0; i < KEYS; i++) {
 			e = result[i];
 			CHECK(key[i] % 3 ? e == UINT32_MAX : e < g->m && gtu_graph_target(g, e) == key[i]);
@@ -345,32 +357,32 @@ TEST(hash_lookups)
 	gtu_graph_close(g);
 }
 
-TEST(what_does_not_fit_is_refused)
+TEST(unsuitable_inputs_are_rejected)
 {
 	struct gtu_generate_options o = { .kind = GTU_GEN_UNIFORM, .n = 64, .edge_bytes = 8 };
-	struct lab_wvr_how how;
+	struct lab_wvr_config config;
 	struct lab_wvr_report r;
 	struct lab_machine m;
 	struct gtu_graph *g;
 
 	CHECK(!lab_machine_open("vortex", &m, &err));
 	CHECK(!gtu_graph_generate(&o, NULL, &g, &err));
-	how = how_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
-	CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
+	config = config_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
+	CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
 	gtu_graph_close(g);
 	o.edge_bytes = 4;
 	CHECK(!gtu_graph_generate(&o, NULL, &g, &err));
-	how = how_of(g, LAB_WVR_SSSP, LAB_MAP_VERTEX);
-	CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
+	config = config_of(g, LAB_WVR_SSSP, LAB_MAP_VERTEX);
+	CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
 	CHECK(strstr(err.text, "weights"));
-	how = how_of(g, LAB_WVR_BFS, LAB_MAP_FEATURE);
-	CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
-	how = how_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
-	how.source = 64;
-	CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
-	how = how_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
+	config = config_of(g, LAB_WVR_BFS, LAB_MAP_FEATURE);
+	CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
+	config = config_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
+	config.source = 64;
+	CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
+	config = config_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
 	CHECK(!lab_machine_set(&m, "sm.warps=24", &err));
-	CHECK_EQ(lab_wvr_run(&m, &how, NULL, result, &r, &err), GTU_ERR_USAGE);
+	CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
 	gtu_graph_close(g);
 }
 

@@ -117,7 +117,7 @@ told 2 "no number" "'x'" "is not a whole number" gtu run bfs g.txt --source x
 told 2 "a number out of range" "--damping 1.5" "is not within" gtu run pr g.txt --damping 1.5
 told 2 "a source out of range" 99 "the 4 vertices of g.txt have ids 1 to 4" gtu run bfs g.txt --source 99
 told 2 "a source out of one" 8 "the one vertex of one.txt has the id 7" gtu run bfs one.txt --source 8
-told 2 "a wrong machine" gtx98 "there are gtx980" gtu lab machine gtx98
+told 2 "a wrong machine" gtx98 "use one of gtx980" gtu lab machine gtx98
 told 3 "a wrong machine file" bad.machine:1 "is not 'key = value'" \
 	bash -c 'echo seed >bad.machine; exec gtu lab run iru --machine bad.machine'
 told 2 "an unknown experiment" emogy "gtu lab list" gtu lab run emogy

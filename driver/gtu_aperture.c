@@ -34,9 +34,9 @@ int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes)
  * ---- Pieces -------------------------------------------------------------------------------------
  */
 
-static void gtu_piece_release(struct kref *ref)
+static void gtu_extent_release(struct kref *ref)
 {
-	struct gtu_piece *p = container_of(ref, struct gtu_piece, ref);
+	struct gtu_extent *p = container_of(ref, struct gtu_extent, ref);
 	struct gtu_device *gtu = p->ctx->gtu;
 
 	mutex_lock(&gtu->aperture_lock);
@@ -46,17 +46,17 @@ static void gtu_piece_release(struct kref *ref)
 	kfree(p);
 }
 
-void gtu_piece_put(struct gtu_piece *p)
+void gtu_extent_put(struct gtu_extent *p)
 {
-	kref_put(&p->ref, gtu_piece_release);
+	kref_put(&p->ref, gtu_extent_release);
 }
 
-static struct gtu_piece *gtu_piece_alloc(struct gtu_ctx *ctx, unsigned long pages)
+static struct gtu_extent *gtu_extent_alloc(struct gtu_ctx *ctx, unsigned long pages)
 {
 	struct gtu_device *gtu = ctx->gtu;
 	unsigned long cap = mult_frac(gtu->aperture_pages,
 				      min(READ_ONCE(aperture_share), 100u), 100u);
-	struct gtu_piece *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	struct gtu_extent *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
 
 	if (!p)
 		return ERR_PTR(-ENOMEM);
@@ -84,7 +84,7 @@ err:
 }
 
 /* By the CPU, since who has no queue has no device to do it. */
-static int gtu_piece_zero(struct gtu_device *gtu, struct gtu_piece *p)
+static int gtu_extent_zero(struct gtu_device *gtu, struct gtu_extent *p)
 {
 	unsigned long n, i;
 
@@ -115,7 +115,7 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
 	unsigned long pages = (length + PAGE_SIZE - 1) >> PAGE_SHIFT;
 	struct gtu_device *gtu = ctx->gtu;
 	struct gtu_region *r;
-	struct gtu_piece *p;
+	struct gtu_extent *p;
 	int ret;
 
 	if (!gtu->aperture_pages)
@@ -128,11 +128,11 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
 	r->rights = rights;
 	r->length = length;
 	r->pages = pages;
-	p = gtu_piece_alloc(ctx, pages);
+	p = gtu_extent_alloc(ctx, pages);
 	ret = PTR_ERR_OR_ZERO(p);
 	if (!ret) {
-		r->piece = p;
-		ret = gtu_piece_zero(gtu, p);
+		r->extent = p;
+		ret = gtu_extent_zero(gtu, p);
 	}
 	if (ret) {
 		gtu_region_free(ctx, r, true);
@@ -145,16 +145,16 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
  * ---- Sleep --------------------------------------------------------------------------------------
  */
 
-void gtu_aperture_forget(struct gtu_device *gtu)
+void gtu_aperture_drop_copy(struct gtu_device *gtu)
 {
 	vfree(gtu->aperture_copy);
-	kvfree(gtu->aperture_kept);
+	kvfree(gtu->aperture_saved);
 	gtu->aperture_copy = NULL;
-	gtu->aperture_kept = NULL;
+	gtu->aperture_saved = NULL;
 }
 
 /* Copy page @n of the aperture to or from the @at-th of the copy. */
-static int gtu_aperture_move(struct gtu_device *gtu, unsigned long n, unsigned long at, bool out)
+static int gtu_aperture_copy(struct gtu_device *gtu, unsigned long n, unsigned long at, bool out)
 {
 	void __iomem *page = ioremap_wc(gtu->aperture_phys + ((u64)n << PAGE_SHIFT), PAGE_SIZE);
 	void *copy = gtu->aperture_copy + (at << PAGE_SHIFT);
@@ -182,14 +182,14 @@ int gtu_aperture_save(struct gtu_device *gtu)
 	mutex_lock(&gtu->aperture_lock);
 	used = bitmap_weight(gtu->aperture_used, gtu->aperture_pages);
 	if (used) {
-		gtu->aperture_kept = kvmalloc(bytes, GFP_KERNEL | __GFP_NOWARN);
+		gtu->aperture_saved = kvmalloc(bytes, GFP_KERNEL | __GFP_NOWARN);
 		gtu->aperture_copy = __vmalloc(used << PAGE_SHIFT, GFP_KERNEL | __GFP_NOWARN);
 	}
-	if (gtu->aperture_kept && gtu->aperture_copy) {
-		memcpy(gtu->aperture_kept, gtu->aperture_used, bytes);
+	if (gtu->aperture_saved && gtu->aperture_copy) {
+		memcpy(gtu->aperture_saved, gtu->aperture_used, bytes);
 		ret = 0;
-		for_each_set_bit(n, gtu->aperture_kept, gtu->aperture_pages) {
-			ret = gtu_aperture_move(gtu, n, at++, true);
+		for_each_set_bit(n, gtu->aperture_saved, gtu->aperture_pages) {
+			ret = gtu_aperture_copy(gtu, n, at++, true);
 			if (ret)
 				break;
 		}
@@ -198,7 +198,7 @@ int gtu_aperture_save(struct gtu_device *gtu)
 		ret = 0;
 	if (ret) {
 		dev_warn(gtu->parent, "cannot sleep: no memory for %lu pages of the aperture\n", used);
-		gtu_aperture_forget(gtu);
+		gtu_aperture_drop_copy(gtu);
 	}
 	mutex_unlock(&gtu->aperture_lock);
 	return ret;
@@ -211,13 +211,13 @@ void gtu_aperture_restore(struct gtu_device *gtu)
 
 	mutex_lock(&gtu->aperture_lock);
 	if (gtu->aperture_copy) {
-		for_each_set_bit(n, gtu->aperture_kept, gtu->aperture_pages) {
-			if (test_bit(n, gtu->aperture_used) && gtu_aperture_move(gtu, n, at, false))
+		for_each_set_bit(n, gtu->aperture_saved, gtu->aperture_pages) {
+			if (test_bit(n, gtu->aperture_used) && gtu_aperture_copy(gtu, n, at, false))
 				dev_err(gtu->parent, "page %lu of the aperture is lost\n", n);
 			at++;
 		}
 	}
-	gtu_aperture_forget(gtu);
+	gtu_aperture_drop_copy(gtu);
 	mutex_unlock(&gtu->aperture_lock);
 }
 
@@ -228,7 +228,7 @@ void gtu_aperture_restore(struct gtu_device *gtu)
 static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
-	struct gtu_piece *p = vma->vm_private_data;
+	struct gtu_extent *p = vma->vm_private_data;
 	struct gtu_ctx *ctx = p->ctx;
 	unsigned long page = vmf->pgoff - p->pgoff, at, end;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
@@ -237,7 +237,7 @@ static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
 	if (page >= p->pages)
 		return ret;
 	mutex_lock(&ctx->aperture_lock);
-	if (ctx->aperture_gone || READ_ONCE(ctx->gtu->state) != GTU_STATE_UP) {
+	if (ctx->aperture_revoked || READ_ONCE(ctx->gtu->state) != GTU_STATE_UP) {
 		ret = gtu_insert_blank(vmf, &ctx->blank);
 	} else {
 		pfn = PHYS_PFN(ctx->gtu->aperture_phys) + p->first + page;
@@ -253,7 +253,7 @@ static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
 
 static void gtu_aperture_vma_open(struct vm_area_struct *vma)
 {
-	struct gtu_piece *p = vma->vm_private_data;
+	struct gtu_extent *p = vma->vm_private_data;
 
 	kref_get(&p->ref);
 	atomic_inc(&p->ctx->aperture_maps);
@@ -261,10 +261,10 @@ static void gtu_aperture_vma_open(struct vm_area_struct *vma)
 
 static void gtu_aperture_vma_close(struct vm_area_struct *vma)
 {
-	struct gtu_piece *p = vma->vm_private_data;
+	struct gtu_extent *p = vma->vm_private_data;
 
 	atomic_dec(&p->ctx->aperture_maps);
-	gtu_piece_put(p);
+	gtu_extent_put(p);
 }
 
 static const struct vm_operations_struct gtu_aperture_vm_ops = {
@@ -274,7 +274,7 @@ static const struct vm_operations_struct gtu_aperture_vm_ops = {
 };
 
 /* Under ctx->lock; pages come in by faults. */
-int gtu_piece_mmap(struct gtu_piece *p, struct vm_area_struct *vma)
+int gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma)
 {
 	if (vma_pages(vma) != p->pages)
 		return -EINVAL;
@@ -291,7 +291,7 @@ int gtu_piece_mmap(struct gtu_piece *p, struct vm_area_struct *vma)
 void gtu_aperture_unmap(struct gtu_ctx *ctx)
 {
 	mutex_lock(&ctx->aperture_lock);
-	ctx->aperture_gone = true;
+	ctx->aperture_revoked = true;
 	mutex_unlock(&ctx->aperture_lock);
 	/*
 	 * Mappings keep the file open: so there are none at its release. Others' at the same offsets

@@ -46,12 +46,12 @@ static int gtu_irqs_request(struct gtu_device *gtu)
 	return 0;
 }
 
-/* The device is quiet, or what it had has been leaked. */
+/* The device is quiesced, or what it had has been leaked. */
 static void gtu_free(struct gtu_device *gtu)
 {
 	gtu_irqs_free(gtu);
 	mutex_lock(&gtu->mbox_lock);
-	if (gtu->bus->silence(gtu))
+	if (gtu->bus->quiesce(gtu))
 		gtu_events_free(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 	put_device(&gtu->dev);
@@ -61,26 +61,26 @@ static void gtu_free(struct gtu_device *gtu)
  * The aperture, for users to map: nobody else's, and write-combining wherever it is mapped. A device
  * without one, or with one that cannot be had, works all the same.
  */
-static int gtu_bind_aperture(struct gtu_device *gtu, const struct gtu_place *at)
+static int gtu_bind_aperture(struct gtu_device *gtu, const struct gtu_resources *res)
 {
-	u64 bytes = min_t(u64, at->aperture_bytes, gtu->aperture);
+	u64 bytes = min_t(u64, res->aperture_bytes, gtu->aperture);
 
 	if (bytes < PAGE_SIZE)
 		return 0;
-	if (!devm_request_mem_region(gtu->parent, at->aperture_phys, bytes, GTU_NAME) ||
-	    devm_arch_io_reserve_memtype_wc(gtu->parent, at->aperture_phys, bytes)) {
+	if (!devm_request_mem_region(gtu->parent, res->aperture_phys, bytes, GTU_NAME) ||
+	    devm_arch_io_reserve_memtype_wc(gtu->parent, res->aperture_phys, bytes)) {
 		dev_warn(gtu->parent, "%llu bytes of the aperture cannot be used\n", bytes);
 		return 0;
 	}
-	return gtu_aperture_init(gtu, at->aperture_phys, bytes);
+	return gtu_aperture_init(gtu, res->aperture_phys, bytes);
 }
 
 /*
  * Take the device that @parent is and have users see it; @at: where it is, @own: for @bus alone. The
  * driver data of @parent is the struct gtu_device from then on; gtu_unbind() is its end.
  */
-int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *own,
-	     const struct gtu_place *at)
+int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
+	     const struct gtu_resources *res)
 {
 	struct gtu_device *gtu;
 	int ret;
@@ -98,16 +98,16 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *own,
 	if (IS_ERR(gtu))
 		return PTR_ERR(gtu);
 	gtu->bus = bus;
-	gtu->bus_own = own;
-	gtu->regs = at->regs;
-	gtu->bells = at->bells;
-	gtu->bells_phys = at->bells_phys;
+	gtu->bus_data = bus_data;
+	gtu->regs = res->regs;
+	gtu->doorbells = res->doorbells;
+	gtu->doorbells_phys = res->doorbells_phys;
 	dev_set_drvdata(parent, gtu);
 
-	ret = gtu_hw_identify(gtu, at->regs_bytes, at->bells_bytes);
+	ret = gtu_hw_identify(gtu, res->regs_bytes, res->doorbells_bytes);
 	if (ret)
 		goto err;
-	ret = gtu_bind_aperture(gtu, at);
+	ret = gtu_bind_aperture(gtu, res);
 	if (ret)
 		goto err;
 	gtu->queue = kvcalloc(gtu->max_queues, sizeof(*gtu->queue), GFP_KERNEL);
@@ -140,9 +140,9 @@ void gtu_unbind(struct gtu_device *gtu)
 /* Another kernel may follow: nothing of this one's memory may be written any more. */
 void gtu_shutdown(struct gtu_device *gtu)
 {
-	gtu_gone(gtu);
+	gtu_set_dead(gtu);
 	mutex_lock(&gtu->mbox_lock);
-	gtu->bus->silence(gtu);
+	gtu->bus->quiesce(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 }
 

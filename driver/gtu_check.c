@@ -9,12 +9,12 @@
 enum {
 	GTU_WANT_READ = 1,
 	GTU_WANT_WRITE = 2,
-	GTU_WANT_MAYBE = 4,		/* may be missing */
-	GTU_WANT_START = 8,		/* how much of it is used is for the device to say */
+	GTU_WANT_OPTIONAL = 4,		/* may be missing */
+	GTU_WANT_PREFIX = 8,		/* how much of it is used is for the device to say */
 	GTU_WANT_BOTH = GTU_WANT_READ | GTU_WANT_WRITE,
 };
 
-/* What an operation makes of the operand at a place; need 0: it must not be given. */
+/* What an operation makes of the operand at a slot; need 0: it must not be given. */
 struct gtu_want {
 	u8 need;
 	u8 width;			/* log2 of the element, and of the alignment */
@@ -24,7 +24,7 @@ struct gtu_want {
 };
 
 /*
- * @check: a GTU_CPL_* status. @follows: whether each address the job will touch follows from what
+ * @check: a GTU_CPL_* status. @bounded: whether each address the job will touch bounded from what
  * was checked, and not from values in memory; NULL: never.
  */
 struct gtu_op {
@@ -33,17 +33,17 @@ struct gtu_op {
 	u32 params;			/* bits of param that have a meaning */
 	bool imm, param2;		/* may be other than 0 */
 	int (*check)(struct gtu_check *c);
-	bool (*follows)(struct gtu_check *c);
+	bool (*bounded)(struct gtu_check *c);
 };
 
-static u32 gtu_op_key(const struct gtu_check *c, unsigned int place)
+static u32 gtu_op_key(const struct gtu_check *c, unsigned int slot)
 {
-	return le32_to_cpu(c->operand[place].key);
+	return le32_to_cpu(c->operand[slot].key);
 }
 
-static u32 gtu_op_count(const struct gtu_check *c, unsigned int place)
+static u32 gtu_op_count(const struct gtu_check *c, unsigned int slot)
 {
-	return le32_to_cpu(c->operand[place].count);
+	return le32_to_cpu(c->operand[slot].count);
 }
 
 static bool gtu_op_given(const struct gtu_hw_operand *op)
@@ -51,35 +51,35 @@ static bool gtu_op_given(const struct gtu_hw_operand *op)
 	return op->key || op->count || op->offset;
 }
 
-static int gtu_check_operand(struct gtu_check *c, unsigned int place, const struct gtu_want *want)
+static int gtu_check_operand(struct gtu_check *c, unsigned int slot, const struct gtu_want *want)
 {
-	const struct gtu_hw_operand *op = &c->operand[place];
+	const struct gtu_hw_operand *op = &c->operand[slot];
 	u32 key = le32_to_cpu(op->key), count = le32_to_cpu(op->count);
-	u64 offset = le64_to_cpu(op->offset), room, bytes;
+	u64 offset = le64_to_cpu(op->offset), space, bytes;
 	struct gtu_region *r;
 
-	c->count[place] = 0;
+	c->count[slot] = 0;
 	if (!key)
-		return gtu_op_given(op) || !(!want->need || want->need & GTU_WANT_MAYBE) ?
+		return gtu_op_given(op) || !(!want->need || want->need & GTU_WANT_OPTIONAL) ?
 			       GTU_CPL_OPERAND : GTU_CPL_OK;
 	if (!want->need || offset & (BIT_ULL(want->width) - 1) ||
 	    (count == GTU_COUNT_REST && !want->rest))
 		return GTU_CPL_OPERAND;
 	r = gtu_region_find(c->ctx, key);
-	if (!r || r->leaving)
+	if (!r || r->removing)
 		return GTU_CPL_KEY;
 	if ((want->need & GTU_WANT_READ && !(r->rights & GTU_RIGHT_READ)) ||
 	    (want->need & GTU_WANT_WRITE && !(r->rights & GTU_RIGHT_WRITE)))
 		return GTU_CPL_RIGHTS;
 	if (offset > r->length)
 		return GTU_CPL_BOUNDS;
-	room = r->length - offset;
-	c->count[place] = count == GTU_COUNT_REST ? room >> want->width : count;
+	space = r->length - offset;
+	c->count[slot] = count == GTU_COUNT_REST ? space >> want->width : count;
 	bytes = want->bytes ? want->bytes :
-		want->bits ? (c->count[place] + 7) / 8 : c->count[place] << want->width;
-	if (bytes > room && !(want->need & GTU_WANT_START))
+		want->bits ? (c->count[slot] + 7) / 8 : c->count[slot] << want->width;
+	if (bytes > space && !(want->need & GTU_WANT_PREFIX))
 		return GTU_CPL_BOUNDS;
-	c->region[place] = r;
+	c->region[slot] = r;
 	return GTU_CPL_OK;
 }
 
@@ -172,7 +172,7 @@ static void gtu_scu_params(const struct gtu_check *c, struct gtu_scu *p)
 }
 
 /* What APPLY does not use may be given all the same. */
-static void gtu_scu_forget(struct gtu_check *c)
+static void gtu_scu_clear_unused(struct gtu_check *c)
 {
 	static const u8 unused[] = {
 		GTU_SCU_FILTER_TABLE, GTU_SCU_GROUP_TABLE, GTU_SCU_COST_GATHERED,
@@ -219,27 +219,27 @@ static bool gtu_scu_params_ok(const struct gtu_check *c, const struct gtu_scu *p
 	return p->group || (!p->target && (p->bitmask || !c->imm));
 }
 
-static bool gtu_scu_lines_ok(const struct gtu_check *c, unsigned int place)
+static bool gtu_scu_lines_ok(const struct gtu_check *c, unsigned int slot)
 {
-	u32 lines = gtu_op_count(c, place);
+	u32 lines = gtu_op_count(c, slot);
 
-	return !c->operand[place].key || (lines >= GTU_TABLE_WAYS && lines <= GTU_TABLE_LINES_MAX &&
-					  is_power_of_2(lines));
+	return !c->operand[slot].key || (lines >= GTU_TABLE_WAYS && lines <= GTU_TABLE_LINES_MAX &&
+					 is_power_of_2(lines));
 }
 
 static void gtu_scu_wants(const struct gtu_check *c, const struct gtu_scu *p, struct gtu_want *want)
 {
 	bool apply = p->step == GTU_STEP_APPLY, fused = p->step == GTU_STEP_FUSED;
-	u8 maybe_read = GTU_WANT_READ | GTU_WANT_MAYBE;
+	u8 optional_read = GTU_WANT_READ | GTU_WANT_OPTIONAL;
 
 	want[GTU_SCU_DATA] = (struct gtu_want){
-		.need = c->opcode == GTU_OP_SCU_ACCESS ? maybe_read : GTU_WANT_READ,
+		.need = c->opcode == GTU_OP_SCU_ACCESS ? optional_read : GTU_WANT_READ,
 		.width = p->width, .rest = p->indexed };
 	if (p->indexed)
 		want[GTU_SCU_INDEX] = (struct gtu_want){ GTU_WANT_READ, p->index };
 	if (p->runs)
 		want[GTU_SCU_COUNT] = (struct gtu_want){ GTU_WANT_READ, p->count };
-	want[GTU_SCU_MASK] = (struct gtu_want){ p->bitmask ? 0 : maybe_read, .bits = true };
+	want[GTU_SCU_MASK] = (struct gtu_want){ p->bitmask ? 0 : optional_read, .bits = true };
 	want[GTU_SCU_OUT] = (struct gtu_want){
 		.need = p->step == GTU_STEP_PRODUCE ? 0 : GTU_WANT_WRITE,
 		.width = p->bitmask ? 0 : p->width, .bits = p->bitmask };
@@ -251,10 +251,10 @@ static void gtu_scu_wants(const struct gtu_check *c, const struct gtu_scu *p, st
 		want[GTU_SCU_FILTER].need = GTU_WANT_READ;
 	} else if (p->group) {
 		want[GTU_SCU_REORDER].need = fused ? GTU_WANT_BOTH : GTU_WANT_WRITE;
-		want[GTU_SCU_FILTER].need = GTU_WANT_MAYBE |
+		want[GTU_SCU_FILTER].need = GTU_WANT_OPTIONAL |
 					    (p->filters ? GTU_WANT_WRITE : GTU_WANT_READ);
 	} else if (p->filters) {
-		want[GTU_SCU_FILTER].need = GTU_WANT_WRITE | (fused ? GTU_WANT_MAYBE : 0);
+		want[GTU_SCU_FILTER].need = GTU_WANT_WRITE | (fused ? GTU_WANT_OPTIONAL : 0);
 	}
 	want[GTU_SCU_FILTER_TABLE].width = 6;
 	want[GTU_SCU_GROUP_TABLE].width = 6;
@@ -270,9 +270,9 @@ static void gtu_scu_wants(const struct gtu_check *c, const struct gtu_scu *p, st
 		want[GTU_SCU_GROUP_TABLE].bytes =
 			GTU_GROUP_TABLE_BYTES(gtu_op_count(c, GTU_SCU_GROUP_TABLE));
 	}
-	want[GTU_SCU_COST_GATHERED] = (struct gtu_want){ p->best ? maybe_read : 0, p->cost,
+	want[GTU_SCU_COST_GATHERED] = (struct gtu_want){ p->best ? optional_read : 0, p->cost,
 							 .rest = p->indexed };
-	want[GTU_SCU_COST_INPUT] = (struct gtu_want){ p->best ? maybe_read : 0, p->cost };
+	want[GTU_SCU_COST_INPUT] = (struct gtu_want){ p->best ? optional_read : 0, p->cost };
 }
 
 /* Operands that go along with the input have at least as many elements. */
@@ -301,7 +301,7 @@ static int gtu_check_scu(struct gtu_check *c)
 
 	if (c->opcode != GTU_OP_SCU_BITMASK &&
 	    (c->param >> GTU_SCU_STEP_SHIFT & 3) == GTU_STEP_APPLY)
-		gtu_scu_forget(c);
+		gtu_scu_clear_unused(c);
 	gtu_scu_params(c, &p);
 	if (!gtu_scu_params_ok(c, &p))
 		return GTU_CPL_PARAM;
@@ -316,8 +316,8 @@ static int gtu_check_scu(struct gtu_check *c)
 	return ret;
 }
 
-/* Selection alone, into room for all: ordinals are bounded by the input, whatever the mask says. */
-static bool gtu_scu_data_follows(struct gtu_check *c)
+/* Selection alone, into space for all: ordinals are bounded by the input, whatever the mask says. */
+static bool gtu_scu_data_bounded(struct gtu_check *c)
 {
 	return (c->param >> GTU_SCU_STEP_SHIFT & 3) == GTU_STEP_PLAIN &&
 	       c->count[GTU_SCU_OUT] >= c->count[GTU_SCU_DATA];
@@ -335,7 +335,7 @@ static int gtu_check_iru(struct gtu_check *c)
 	bool secondary = op >= GTU_IRU_OP_MIN_U32 || c->param & GTU_IRU_WITH_SECONDARY;
 	struct gtu_want want[GTU_IRU_OPERANDS] = {
 		[GTU_IRU_INDICES] = { GTU_WANT_READ, 2 },
-		[GTU_IRU_SECONDARY] = { GTU_WANT_READ | (secondary ? 0 : GTU_WANT_MAYBE), 2 },
+		[GTU_IRU_SECONDARY] = { GTU_WANT_READ | (secondary ? 0 : GTU_WANT_OPTIONAL), 2 },
 		[GTU_IRU_RING] = { GTU_WANT_BOTH, 6,
 				   .bytes = sizeof(struct gtu_hw_ring) +
 					    (u64)ring * GTU_WARP_BYTES(fields, 0) },
@@ -360,16 +360,16 @@ static int gtu_check_iru(struct gtu_check *c)
 static int gtu_check_peg(struct gtu_check *c)
 {
 	static const struct gtu_want want[GTU_PEG_OPERANDS] = {
-		[GTU_PEG_VERTICES] = { GTU_WANT_READ | GTU_WANT_START, 2, .rest = true },
-		[GTU_PEG_EDGES] = { GTU_WANT_READ | GTU_WANT_START | GTU_WANT_MAYBE, 2,
+		[GTU_PEG_VERTICES] = { GTU_WANT_READ | GTU_WANT_PREFIX, 2, .rest = true },
+		[GTU_PEG_EDGES] = { GTU_WANT_READ | GTU_WANT_PREFIX | GTU_WANT_OPTIONAL, 2,
 				    .rest = true },
-		[GTU_PEG_WEIGHTS] = { GTU_WANT_READ | GTU_WANT_START | GTU_WANT_MAYBE, 2,
+		[GTU_PEG_WEIGHTS] = { GTU_WANT_READ | GTU_WANT_PREFIX | GTU_WANT_OPTIONAL, 2,
 				      .rest = true },
-		[GTU_PEG_INPUT] = { GTU_WANT_READ | GTU_WANT_START | GTU_WANT_MAYBE, 2,
+		[GTU_PEG_INPUT] = { GTU_WANT_READ | GTU_WANT_PREFIX | GTU_WANT_OPTIONAL, 2,
 				    .rest = true },
-		[GTU_PEG_RINGS] = { GTU_WANT_BOTH | GTU_WANT_START, 6 },
-		[GTU_PEG_OUTPUT] = { GTU_WANT_WRITE | GTU_WANT_START | GTU_WANT_MAYBE, 2 },
-		[GTU_PEG_SPILL] = { GTU_WANT_BOTH | GTU_WANT_START | GTU_WANT_MAYBE, 3 },
+		[GTU_PEG_RINGS] = { GTU_WANT_BOTH | GTU_WANT_PREFIX, 6 },
+		[GTU_PEG_OUTPUT] = { GTU_WANT_WRITE | GTU_WANT_PREFIX | GTU_WANT_OPTIONAL, 2 },
+		[GTU_PEG_SPILL] = { GTU_WANT_BOTH | GTU_WANT_PREFIX | GTU_WANT_OPTIONAL, 3 },
 	};
 
 	return gtu_check_operands(c, want, GTU_PEG_OPERANDS);
@@ -378,8 +378,8 @@ static int gtu_check_peg(struct gtu_check *c)
 static int gtu_check_wvr(struct gtu_check *c)
 {
 	static const struct gtu_want want[GTU_WVR_OPERANDS] = {
-		[GTU_WVR_TABLE] = { GTU_WANT_READ | GTU_WANT_START, 3 },
-		[GTU_WVR_RING] = { GTU_WANT_BOTH | GTU_WANT_START, 6 },
+		[GTU_WVR_TABLE] = { GTU_WANT_READ | GTU_WANT_PREFIX, 3 },
+		[GTU_WVR_RING] = { GTU_WANT_BOTH | GTU_WANT_PREFIX, 6 },
 	};
 
 	return gtu_check_operands(c, want, GTU_WVR_OPERANDS);
@@ -389,24 +389,24 @@ static int gtu_check_wvr(struct gtu_check *c)
  * ---- The table ----------------------------------------------------------------------------------
  */
 
-#define GTU_SCU_OP(name, follows_fn)                                                               \
+#define GTU_SCU_OP(name, bounded_fn)                                                               \
 	{ .opcode = name, .unit = GTU_UNIT_SCU, .params = GTU_SCU_PARAM_MASK, .imm = true,         \
-	  .check = gtu_check_scu, .follows = follows_fn }
+	  .check = gtu_check_scu, .bounded = bounded_fn }
 
 static const struct gtu_op gtu_ops[] = {
-	{ .opcode = GTU_OP_NOP, .check = gtu_check_none, .follows = gtu_always },
-	{ .opcode = GTU_OP_COPY, .params = 3, .check = gtu_check_copy, .follows = gtu_always },
+	{ .opcode = GTU_OP_NOP, .check = gtu_check_none, .bounded = gtu_always },
+	{ .opcode = GTU_OP_COPY, .params = 3, .check = gtu_check_copy, .bounded = gtu_always },
 	{ .opcode = GTU_OP_FILL, .params = 3, .imm = true, .check = gtu_check_fill,
-	  .follows = gtu_always },
-	{ .opcode = GTU_OP_FENCE, .check = gtu_check_none, .follows = gtu_always },
+	  .bounded = gtu_always },
+	{ .opcode = GTU_OP_FENCE, .check = gtu_check_none, .bounded = gtu_always },
 	GTU_SCU_OP(GTU_OP_SCU_BITMASK, gtu_always),
-	GTU_SCU_OP(GTU_OP_SCU_DATA, gtu_scu_data_follows),
+	GTU_SCU_OP(GTU_OP_SCU_DATA, gtu_scu_data_bounded),
 	GTU_SCU_OP(GTU_OP_SCU_ACCESS, NULL),
 	GTU_SCU_OP(GTU_OP_SCU_REPLICATE, NULL),
 	GTU_SCU_OP(GTU_OP_SCU_EXPAND, NULL),
-	/* Indices are values to it, not addresses; a record's place is the device's own count. */
+	/* Indices are values to it, not addresses; a record's slot is the device's own count. */
 	{ .opcode = GTU_OP_IRU_STREAM, .unit = GTU_UNIT_IRU, .params = GTU_IRU_PARAM_MASK,
-	  .imm = true, .param2 = true, .check = gtu_check_iru, .follows = gtu_always },
+	  .imm = true, .param2 = true, .check = gtu_check_iru, .bounded = gtu_always },
 	{ .opcode = GTU_OP_PEG_STREAM, .unit = GTU_UNIT_PEG, .params = GTU_PEG_PARAM_MASK,
 	  .imm = true, .param2 = true, .check = gtu_check_peg },
 	{ .opcode = GTU_OP_WVR_STREAM, .unit = GTU_UNIT_WVR, .params = GTU_WVR_PARAM_MASK,
@@ -436,7 +436,7 @@ static int gtu_check_block(struct gtu_check *c)
 	ret = gtu_check_operands(c, &want, 1);
 	if (ret)
 		return ret;
-	ret = gtu_region_peek(c->region[0], offset, c->given, n * sizeof(c->given[0]));
+	ret = gtu_region_read(c->region[0], offset, c->given, n * sizeof(c->given[0]));
 	memcpy(c->operand, c->given, sizeof(c->operand));
 	c->region[0] = NULL;
 	c->block = n;
@@ -445,7 +445,7 @@ static int gtu_check_block(struct gtu_check *c)
 
 /*
  * Check @d, which nobody else can change: GTU_CPL_OK, or the status with which the device would end
- * it, or -EOPNOTSUPP. Its regions are in c->region by place; with a block, its operands, of which
+ * it, or -EOPNOTSUPP. Its regions are in c->region by slot; with a block, its operands, of which
  * there are c->block, are in c->given. Under ctx->lock.
  */
 int gtu_check_desc(struct gtu_check *c, struct gtu_ctx *ctx, const struct gtu_hw_desc *d)
@@ -477,5 +477,5 @@ int gtu_check_desc(struct gtu_check *c, struct gtu_ctx *ctx, const struct gtu_hw
 	ret = op->check(c);
 	if (ret || gtu->caps & GTU_CAP_REGIONS)
 		return ret;
-	return op->follows && op->follows(c) ? GTU_CPL_OK : -EOPNOTSUPP;
+	return op->bounded && op->bounded(c) ? GTU_CPL_OK : -EOPNOTSUPP;
 }

@@ -95,7 +95,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 err_enable:
 	ret = ret == -ESTALE ? -ENODEV : ret;
 	/* After a time-out the command may still be carried out. */
-	if (ret == -EIO || gtu_force_quiet(ctx, "a context was not set up in time"))
+	if (ret == -EIO || gtu_force_quiesce(ctx, "a context was not set up in time"))
 		ida_free(&gtu->ctx_ids, id);
 	else
 		goto err_leak;
@@ -117,23 +117,23 @@ void gtu_ctx_teardown(struct gtu_ctx *ctx)
 	struct gtu_device *gtu = ctx->gtu;
 	struct gtu_queue *q;
 	unsigned long id;
-	bool quiet;
+	bool quiesced;
 
 	mutex_lock(&ctx->lock);
-	if (ctx->torn)
+	if (ctx->torn_down)
 		goto out;
-	ctx->torn = true;
+	ctx->torn_down = true;
 	/* Takes the queues with it; running jobs are dropped. */
-	quiet = !GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id) ||
-		gtu_force_quiet(ctx, "a context did not end in time");
+	quiesced = !GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id) ||
+		   gtu_force_quiesce(ctx, "a context did not end in time");
 	xa_for_each(&ctx->queue, id, q) {
 		xa_erase(&ctx->queue, id);
-		gtu_queue_kill(q, quiet);
+		gtu_queue_kill(q, quiesced);
 		gtu_queue_put(q);
 	}
 	gtu_aperture_unmap(ctx);
-	gtu_region_drop_all(ctx, quiet);
-	if (quiet) {
+	gtu_region_drop_all(ctx, quiesced);
+	if (quiesced) {
 		dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);
 		ida_free(&gtu->ctx_ids, ctx->id);
 	}

@@ -127,7 +127,7 @@ static void gtu_device_release(struct device *dev)
 	ida_destroy(&gtu->queue_ids);
 	cleanup_srcu_struct(&gtu->srcu);
 	kvfree(gtu->queue);
-	gtu_aperture_forget(gtu);
+	gtu_aperture_drop_copy(gtu);
 	kvfree(gtu->aperture_used);
 	kvfree(gtu->fdt);
 	kfree(gtu);
@@ -156,7 +156,7 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	INIT_LIST_HEAD(&gtu->contexts);
 	ida_init(&gtu->ctx_ids);
 	ida_init(&gtu->queue_ids);
-	gtu_watch_init(gtu);
+	gtu_watchdog_init(gtu);
 	ratelimit_state_init(&gtu->dump_limit, GTU_DUMP_INTERVAL, GTU_DUMP_BURST);
 	device_initialize(&gtu->dev);
 	gtu->dev.class = &gtu_class;
@@ -175,9 +175,9 @@ void gtu_contexts_end(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx;
 
-	gtu_gone(gtu);
+	gtu_set_dead(gtu);
 	synchronize_srcu(&gtu->srcu);
-	gtu_watch_end(gtu);
+	gtu_watchdog_stop(gtu);
 	for (;;) {
 		spin_lock_irq(&gtu->ctx_lock);
 		ctx = list_first_entry_or_null(&gtu->contexts, struct gtu_ctx, link);
@@ -223,7 +223,7 @@ int gtu_device_add(struct gtu_device *gtu)
  */
 void gtu_device_remove(struct gtu_device *gtu)
 {
-	gtu_gone(gtu);
+	gtu_set_dead(gtu);
 	gtu_debugfs_remove(gtu);
 	cdev_device_del(&gtu->cdev, &gtu->dev);
 	gtu_contexts_end(gtu);

@@ -202,7 +202,7 @@ struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights)
 	r = gtu_region_find(ctx, key);
 	if (r) {
 		b = r->buffer;
-		ret = r->piece ? -EOPNOTSUPP : -EINVAL;
+		ret = r->extent ? -EOPNOTSUPP : -EINVAL;
 	}
 	if (b)
 		kref_get(&b->ref);

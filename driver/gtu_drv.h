@@ -50,7 +50,7 @@
 
 enum gtu_state {
 	GTU_STATE_UP,
-	GTU_STATE_GONE,			/* removed, silent or shut down: never comes back */
+	GTU_STATE_DEAD,			/* removed, silent or shut down: never comes back */
 };
 
 struct gtu_ctx;
@@ -72,11 +72,11 @@ struct gtu_vector {
 
 /* What only the bus knows how to do. The driver's other files do not know which one it is. */
 struct gtu_bus {
-	void (*allow)(struct gtu_device *gtu);	/* the device may reach memory from here on */
+	void (*enable_dma)(struct gtu_device *gtu); /* the device may reach memory from here on */
 	/*
 	 * Keep it from memory; true when it is certain that nothing of it reaches memory any more.
 	 */
-	bool (*silence)(struct gtu_device *gtu);
+	bool (*quiesce)(struct gtu_device *gtu);
 	/* At most @want interrupts, those of vectors 0 and up; how many, or an error. */
 	int (*vectors_alloc)(struct gtu_device *gtu, unsigned int want);
 	int (*vector)(struct gtu_device *gtu, unsigned int i);	/* number of an interrupt */
@@ -84,10 +84,10 @@ struct gtu_bus {
 };
 
 /* Where a device is. */
-struct gtu_place {
-	void __iomem *regs, *bells;
-	u64 regs_bytes, bells_bytes;
-	phys_addr_t bells_phys, aperture_phys;
+struct gtu_resources {
+	void __iomem *regs, *doorbells;
+	u64 regs_bytes, doorbells_bytes;
+	phys_addr_t doorbells_phys, aperture_phys;
 	u64 aperture_bytes;		/* 0: it has none */
 };
 
@@ -97,10 +97,10 @@ struct gtu_device {
 	struct device *parent;		/* the function on the bus: DMA, messages */
 	int number;			/* N of gtuN; -1: not yet */
 	const struct gtu_bus *bus;
-	void *bus_own;
+	void *bus_data;
 	void __iomem *regs;
-	void __iomem *bells;
-	phys_addr_t bells_phys;
+	void __iomem *doorbells;
+	phys_addr_t doorbells_phys;
 
 	/* Every entry from user space runs under srcu and looks at state first. */
 	struct srcu_struct srcu;
@@ -115,7 +115,7 @@ struct gtu_device {
 	u32 fdt_bytes, fdt_crc;
 
 	struct mutex mbox_lock;		/* the mailbox, resets, epoch (writers) */
-	bool silenced, quiet;		/* under mbox_lock: silence() was called; its answer */
+	bool quiesce_called, quiesced;	/* under mbox_lock: silence() was called; its answer */
 	u32 setting[GTU_UNIT_PAGES][GTU_UREG_SETS]; /* under mbox_lock: reloaded after a reset */
 	u8 setting_valid[GTU_UNIT_PAGES];
 	ktime_t snapshot[GTU_UNIT_PAGES]; /* under mbox_lock: when counters were last taken */
@@ -137,10 +137,10 @@ struct gtu_device {
 	unsigned long aperture_pages;	/* 0: the device has none that can be given out */
 	struct mutex aperture_lock;	/* protects aperture_used */
 	unsigned long *aperture_used;	/* a bit a page */
-	unsigned long *aperture_kept;	/* those whose content is in aperture_copy, during a sleep */
+	unsigned long *aperture_saved;	/* those whose content is in aperture_copy, during a sleep */
 	void *aperture_copy;
 
-	struct delayed_work watch;	/* looks after who waits, while anybody does */
+	struct delayed_work watchdog;	/* looks after who waits, while anybody does */
 	struct ratelimit_state dump_limit;
 	struct dentry *debugfs;
 	const struct attribute_group *groups[2 * GTU_UNIT_PAGES + 1];
@@ -152,7 +152,7 @@ struct gtu_ctx {
 	struct gtu_device *gtu;		/* holds a reference */
 	struct address_space *mapping;	/* of the file; valid until the file's release */
 	struct list_head link;		/* under gtu->ctx_lock, with rests */
-	bool rests;			/* to be set up again after a sleep */
+	bool suspended;			/* to be set up again after a sleep */
 	u32 id;
 	u32 epoch;
 	pid_t pid;			/* who opened the file */
@@ -163,7 +163,7 @@ struct gtu_ctx {
 	struct list_head ready;		/* queues that had an event since it was read */
 
 	struct mutex lock;		/* protects all below */
-	bool torn;			/* nothing of it is on the device any more */
+	bool torn_down;			/* nothing of it is on the device any more */
 	unsigned int queues;
 	struct xarray queue;		/* struct gtu_queue by id */
 	struct gtu_hw_region *table;
@@ -176,8 +176,8 @@ struct gtu_ctx {
 
 	atomic_long_t aperture_pages;	/* of the aperture that it has */
 	atomic_t aperture_maps;
-	struct mutex aperture_lock;	/* protects blank, and aperture_gone against faults */
-	bool aperture_gone;
+	struct mutex aperture_lock;	/* protects blank, and aperture_revoked against faults */
+	bool aperture_revoked;
 	struct page *blank;		/* behind mappings of an aperture that has gone */
 };
 
@@ -200,7 +200,7 @@ struct gtu_buffer {
 };
 
 /* A run of the aperture's pages; mappings of user space hold it too. */
-struct gtu_piece {
+struct gtu_extent {
 	struct kref ref;
 	struct gtu_ctx *ctx;		/* outlives regions and mappings */
 	unsigned long first, pages;
@@ -217,10 +217,10 @@ struct gtu_region {
 	enum dma_data_direction dir;
 	struct mm_struct *mm;		/* user memory: who is charged */
 	struct gtu_buffer *buffer;	/* or the driver's own */
-	struct gtu_piece *piece;	/* or the device's */
+	struct gtu_extent *extent;	/* or the device's */
 	struct dma_buf_attachment *attach; /* or somebody else's */
-	bool hidden;			/* the driver's own: its key is nobody's */
-	bool leaving;			/* under ctx->lock: no new job may name it */
+	bool internal;			/* the driver's own: its key is nobody's */
+	bool removing;			/* under ctx->lock: no new job may name it */
 	struct gtu_list list;
 };
 
@@ -258,8 +258,8 @@ struct gtu_queue {
 
 	bool submit;			/* jobs by ioctl alone; under ctx->lock, with all below */
 	u32 sq_tail, cq_head;		/* as the doorbell was told */
-	u64 taken;			/* descriptors since the last reset */
-	u64 *named;			/* by slot: taken, after the last job that names it */
+	u64 submitted;			/* descriptors since the last reset */
+	u64 *last_use;			/* by slot: taken, after the last job that names it */
 	struct gtu_region *blocks;	/* parameter blocks, GTU_BLOCK_OPERANDS a slot of the ring */
 	u32 blocks_key;
 
@@ -271,26 +271,26 @@ struct gtu_queue {
 	u32 resets;
 	u32 events;
 	struct eventfd_ctx *eventfd;
-	u32 told_tail, told_state;	/* at the last event */
+	u32 notified_tail, notified_state; /* at the last event */
 	struct {			/* gtu_watch.c: as it was when last looked at */
 		u32 sq_head, cq_tail, events;
 		unsigned long since;	/* jiffies */
-		bool told;		/* that it hangs */
-		bool untold;		/* it had moved since the last event */
+		bool hang_reported;	/* that it hangs */
+		bool unnotified;	/* it had moved since the last event */
 	} seen;
 
 	struct {			/* under ctx->lock; where it stood when the system went to sleep */
-		bool keep;
+		bool valid;
 		u32 index, tail, head;
-	} rest;
+	} saved;
 
 	struct list_head ready;		/* in ctx->ready, under ctx->event_lock */
 	atomic_t waiters;		/* in ioctl(WAIT) */
 };
 
 /* gtu_bind.c */
-int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *own,
-	     const struct gtu_place *at);
+int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
+	     const struct gtu_resources *res);
 void gtu_unbind(struct gtu_device *gtu);
 void gtu_shutdown(struct gtu_device *gtu);
 
@@ -313,20 +313,20 @@ static inline void gtu_platform_unregister(void) { }
 /* gtu_hw.c */
 #define GTU_MBOX(gtu, epoch, cmd, ...)                                                             \
 	gtu_mbox(gtu, epoch, cmd, (const u64 [GTU_MBOX_ARGS]) { __VA_ARGS__ })
-int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes);
+int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes);
 int gtu_hw_start(struct gtu_device *gtu);
-bool gtu_hw_forget(struct gtu_device *gtu);
+bool gtu_hw_reset(struct gtu_device *gtu);
 u32 gtu_epoch_now(struct gtu_device *gtu);
 int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg);
-int gtu_mbox_ask(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
-		 u64 *result);
-void gtu_gone(struct gtu_device *gtu);
+int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
+		   u64 *result);
+void gtu_set_dead(struct gtu_device *gtu);
 int gtu_alive(struct gtu_device *gtu);
-bool gtu_force_quiet(struct gtu_ctx *ctx, const char *why);
+bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why);
 void gtu_reset_begin(struct gtu_device *gtu);
 void gtu_reset_end(struct gtu_device *gtu);
-void gtu_hw_away(struct gtu_device *gtu);
-int gtu_hw_back(struct gtu_device *gtu);
+void gtu_hw_stop(struct gtu_device *gtu);
+int gtu_hw_restart(struct gtu_device *gtu);
 int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value);
 int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value);
 int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value);
@@ -368,7 +368,7 @@ static inline bool gtu_ctx_dead(struct gtu_ctx *ctx)
 	       READ_ONCE(ctx->gtu->epoch) != ctx->epoch;
 }
 
-/* gtu_sleep.c */
+/* gtu_pm.c */
 int gtu_suspend(struct device *dev);
 int gtu_resume(struct device *dev);
 void gtu_error_begin(struct gtu_device *gtu);
@@ -382,9 +382,9 @@ void gtu_ctx_close(struct gtu_ctx *ctx);
 void gtu_ctx_put(struct gtu_ctx *ctx);
 
 /* A register of the queue's doorbell page. */
-static inline void __iomem *gtu_bell(struct gtu_queue *q, u32 reg)
+static inline void __iomem *gtu_doorbell(struct gtu_queue *q, u32 reg)
 {
-	return q->ctx->gtu->bells + ((size_t)q->id << q->ctx->gtu->stride) + reg;
+	return q->ctx->gtu->doorbells + ((size_t)q->id << q->ctx->gtu->stride) + reg;
 }
 
 /* gtu_ioctl.c */
@@ -393,8 +393,8 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg);
 /* gtu_region.c: the table of a context */
 int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key);
 int gtu_region_remove(struct gtu_ctx *ctx, u32 key);
-void gtu_region_remove_hidden(struct gtu_ctx *ctx, u32 key);
-void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiet);
+void gtu_region_remove_internal(struct gtu_ctx *ctx, u32 key);
+void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced);
 struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot);
 struct gtu_region *gtu_region_find(struct gtu_ctx *ctx, u32 key);
 
@@ -403,7 +403,7 @@ enum dma_data_direction gtu_direction(u32 rights);
 int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r);
 int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length);
 struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32 rights);
-void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiet);
+void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced);
 
 /* gtu_buffer.c */
 struct gtu_region *gtu_region_alloc(struct gtu_ctx *ctx, u64 length, u32 rights);
@@ -412,12 +412,12 @@ void gtu_buffer_put(struct gtu_buffer *b);
 /* gtu_aperture.c */
 int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes);
 struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 rights);
-void gtu_piece_put(struct gtu_piece *p);
-int gtu_piece_mmap(struct gtu_piece *p, struct vm_area_struct *vma);
+void gtu_extent_put(struct gtu_extent *p);
+int gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma);
 void gtu_aperture_unmap(struct gtu_ctx *ctx);
 int gtu_aperture_save(struct gtu_device *gtu);
 void gtu_aperture_restore(struct gtu_device *gtu);
-void gtu_aperture_forget(struct gtu_device *gtu);
+void gtu_aperture_drop_copy(struct gtu_device *gtu);
 
 /* gtu_dmabuf.c */
 #ifdef CONFIG_DMA_SHARED_BUFFER
@@ -448,7 +448,7 @@ struct gtu_queue *gtu_queue_get(struct gtu_ctx *ctx, u32 id);
 void gtu_queue_put(struct gtu_queue *q);
 int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id);
 int gtu_queue_reset(struct gtu_ctx *ctx, u32 id);
-void gtu_queue_kill(struct gtu_queue *q, bool quiet);
+void gtu_queue_kill(struct gtu_queue *q, bool quiesced);
 void gtu_queues_stop(struct gtu_ctx *ctx);
 int gtu_queue_resume(struct gtu_queue *q);
 int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until);
@@ -463,8 +463,8 @@ void gtu_queue_event(struct gtu_device *gtu, u32 word);
 void gtu_queues_wake(struct gtu_device *gtu);
 
 /* gtu_poll.c */
-void gtu_queue_tell(struct gtu_queue *q);
-void gtu_queue_untell(struct gtu_queue *q);
+void gtu_queue_notify_files(struct gtu_queue *q);
+void gtu_queue_cancel_notify(struct gtu_queue *q);
 void gtu_readers_wake(struct gtu_device *gtu);
 int gtu_queue_eventfd(struct gtu_queue *q, int fd);
 __poll_t gtu_ctx_poll(struct gtu_ctx *ctx, struct file *file, poll_table *wait);
@@ -485,9 +485,9 @@ void gtu_debugfs_remove(struct gtu_device *gtu);
 __printf(3, 4) void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, ...);
 
 /* gtu_watch.c */
-void gtu_watch_init(struct gtu_device *gtu);
-void gtu_watch(struct gtu_device *gtu);
-void gtu_watch_end(struct gtu_device *gtu);
+void gtu_watchdog_init(struct gtu_device *gtu);
+void gtu_watchdog_start(struct gtu_device *gtu);
+void gtu_watchdog_stop(struct gtu_device *gtu);
 
 /* gtu_check.c */
 int gtu_check_desc(struct gtu_check *c, struct gtu_ctx *ctx, const struct gtu_hw_desc *d);
@@ -499,7 +499,7 @@ void gtu_submit_end(struct gtu_queue *q);
 int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside);
 void gtu_submit_kick(struct gtu_queue *q);
 int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r);
-int gtu_region_peek(struct gtu_region *r, u64 offset, void *to, size_t bytes);
+int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes);
 
 /* gtu_mmap.c */
 #define GTU_MAP_SQ		0u

@@ -10,7 +10,7 @@
 #define GTU_MBOX_TIMEOUT_US	(2 * USEC_PER_SEC)
 #define GTU_RESET_TIMEOUT_US	(2 * USEC_PER_SEC)
 #define GTU_SNAPSHOT_US		(20 * USEC_PER_MSEC)
-#define GTU_GONE_U32		(~0u)	/* what a function that is not there reads as */
+#define GTU_ALL_ONES		(~0u)	/* what a function that is not there reads as */
 #define GTU_FDT_MAGIC_BE	0xd00dfeed
 
 static u32 gtu_rd(struct gtu_device *gtu, u32 reg)
@@ -36,11 +36,11 @@ static void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
  * Nobody comes back from here. Waiters leave with -ENODEV; the rings say GTU_QUEUE_DISABLED to
  * those who only look at memory. May be called from an interrupt.
  */
-void gtu_gone(struct gtu_device *gtu)
+void gtu_set_dead(struct gtu_device *gtu)
 {
-	if (READ_ONCE(gtu->state) == GTU_STATE_GONE)
+	if (READ_ONCE(gtu->state) == GTU_STATE_DEAD)
 		return;
-	WRITE_ONCE(gtu->state, GTU_STATE_GONE);
+	WRITE_ONCE(gtu->state, GTU_STATE_DEAD);
 	gtu_queues_wake(gtu);
 }
 
@@ -59,21 +59,21 @@ int gtu_alive(struct gtu_device *gtu)
 	if (gtu_rd(gtu, GTU_REG_MAGIC) == GTU_MAGIC)
 		return 0;
 	if (READ_ONCE(gtu->epoch) == epoch)
-		gtu_gone(gtu);
+		gtu_set_dead(gtu);
 	return -ENODEV;
 }
 
-static bool gtu_silent(struct gtu_device *gtu)
+static bool gtu_quiesce(struct gtu_device *gtu)
 {
 	lockdep_assert_held(&gtu->mbox_lock);
-	if (!gtu->silenced) {
-		gtu->silenced = true;
-		gtu->quiet = gtu->bus->silence(gtu);
-		if (!gtu->quiet)
+	if (!gtu->quiesce_called) {
+		gtu->quiesce_called = true;
+		gtu->quiesced = gtu->bus->quiesce(gtu);
+		if (!gtu->quiesced)
 			dev_err(gtu->parent,
 				"cannot be kept from memory: what it had is never freed\n");
 	}
-	return gtu->quiet;
+	return gtu->quiesced;
 }
 
 /*
@@ -85,11 +85,11 @@ static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 	int ret;
 
 	ret = read_poll_timeout(gtu_rd, *status,
-				*status == GTU_GONE_U32 || !(*status & GTU_MBOX_BUSY), 20,
+				*status == GTU_ALL_ONES || !(*status & GTU_MBOX_BUSY), 20,
 				GTU_MBOX_TIMEOUT_US, false, gtu, GTU_REG_MBOX_STATUS);
-	if (*status == GTU_GONE_U32) {
+	if (*status == GTU_ALL_ONES) {
 		dev_err(gtu->parent, "does not answer any more\n");
-		gtu_gone(gtu);
+		gtu_set_dead(gtu);
 		return -ENODEV;
 	}
 	return ret;
@@ -100,7 +100,7 @@ static int gtu_mbox_status(struct gtu_device *gtu, u32 cmd, const u64 *arg, u32 
 	int i, ret;
 
 	lockdep_assert_held(&gtu->mbox_lock);
-	if (READ_ONCE(gtu->state) == GTU_STATE_GONE && gtu->silenced)
+	if (READ_ONCE(gtu->state) == GTU_STATE_DEAD && gtu->quiesce_called)
 		return -ENODEV;
 	ret = gtu_mbox_poll(gtu, status);
 	if (ret)
@@ -157,8 +157,8 @@ int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg)
 }
 
 /* The same, with the device's answer: @status (GTU_MBOX_E_*) on 0 and -EIO, @result on 0. */
-int gtu_mbox_ask(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
-		 u64 *result)
+int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
+		   u64 *result)
 {
 	int ret = -ESTALE, i;
 
@@ -213,57 +213,57 @@ static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
 
 	ret = read_poll_timeout(gtu_rd, epoch, epoch != before, 100, GTU_RESET_TIMEOUT_US, false,
 				gtu, GTU_REG_EPOCH);
-	if (!ret && epoch != GTU_GONE_U32 && epoch)
+	if (!ret && epoch != GTU_ALL_ONES && epoch)
 		ret = read_poll_timeout(gtu_rd, status, status & GTU_STATUS_READY, 100,
 					GTU_RESET_TIMEOUT_US, false, gtu, GTU_REG_STATUS);
 	else
 		ret = ret ?: -ENODEV;
-	if (!ret && status == GTU_GONE_U32)
+	if (!ret && status == GTU_ALL_ONES)
 		ret = -ENODEV;
 	if (!ret)
 		gtu_epoch_begin(gtu, epoch);
 	return ret;
 }
 
-static int gtu_reset_bare(struct gtu_device *gtu, u32 before)
+static int gtu_reset_registers(struct gtu_device *gtu, u32 before)
 {
 	lockdep_assert_held(&gtu->mbox_lock);
-	if (before == GTU_GONE_U32)
+	if (before == GTU_ALL_ONES)
 		return -ENODEV;
 	gtu_wr(gtu, GTU_REG_RESET, GTU_RESET_KEY);
 	return gtu_reset_wait(gtu, before);
 }
 
 /* For a bus that cannot keep it from memory: true when it has forgotten everything it was told. */
-bool gtu_hw_forget(struct gtu_device *gtu)
+bool gtu_hw_reset(struct gtu_device *gtu)
 {
-	return !gtu_reset_bare(gtu, gtu_rd(gtu, GTU_REG_EPOCH));
+	return !gtu_reset_registers(gtu, gtu_rd(gtu, GTU_REG_EPOCH));
 }
 
 /*
  * All of it, but for telling whose contexts have died. @kept: it may not reach memory yet, and must not
  * before it has forgotten what it was told: that memory is others' by now.
  */
-static int gtu_reset_quietly(struct gtu_device *gtu, bool kept)
+static int gtu_reset_and_reload(struct gtu_device *gtu, bool dma_off)
 {
 	u32 before = gtu_rd(gtu, GTU_REG_EPOCH);
-	int ret = gtu_reset_bare(gtu, before);
+	int ret = gtu_reset_registers(gtu, before);
 
-	if (!ret && kept)
-		gtu->bus->allow(gtu);
+	if (!ret && dma_off)
+		gtu->bus->enable_dma(gtu);
 	if (!ret)
 		ret = gtu_reload(gtu);
 	trace_gtu_reset(gtu, before, ret);
 	if (ret) {
 		dev_err(gtu->parent, "reset failed: %d\n", ret);
-		gtu_gone(gtu);
+		gtu_set_dead(gtu);
 	}
 	return ret;
 }
 
 static int gtu_reset_locked(struct gtu_device *gtu)
 {
-	int ret = gtu_reset_quietly(gtu, false);
+	int ret = gtu_reset_and_reload(gtu, false);
 
 	gtu_queues_wake(gtu);
 	return ret;
@@ -273,11 +273,11 @@ static int gtu_reset_locked(struct gtu_device *gtu)
  * The device did not let go of what a context had. True when it certainly does not use it any more:
  * it was reset, or is kept from memory altogether. Under ctx->lock, once others know the context.
  */
-bool gtu_force_quiet(struct gtu_ctx *ctx, const char *why)
+bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 {
 	struct gtu_device *gtu = ctx->gtu;
 	u32 epoch = ctx->epoch;
-	bool quiet;
+	bool quiesced;
 
 	if (READ_ONCE(gtu->epoch) == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP)
 		gtu_dump(gtu, ctx, "%s (context %u)", why, ctx->id);
@@ -287,10 +287,10 @@ bool gtu_force_quiet(struct gtu_ctx *ctx, const char *why)
 		gtu_reset_locked(gtu);
 	}
 	/* A device that is up in a later epoch has forgotten the context; one that is away is silent. */
-	quiet = (gtu->epoch && gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) ||
-		gtu_silent(gtu);
+	quiesced = (gtu->epoch && gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) ||
+		   gtu_quiesce(gtu);
 	mutex_unlock(&gtu->mbox_lock);
-	return quiet;
+	return quiesced;
 }
 
 /*
@@ -309,14 +309,14 @@ void gtu_reset_end(struct gtu_device *gtu)
 	int ret = gtu_reset_wait(gtu, 0);
 
 	/* it was let to memory again with all else of its state; the bus's record of that state is used up */
-	if (!ret && !gtu->silenced)
-		gtu->bus->allow(gtu);
+	if (!ret && !gtu->quiesce_called)
+		gtu->bus->enable_dma(gtu);
 	if (!ret)
 		ret = gtu_reload(gtu);
 	trace_gtu_reset(gtu, 0, ret);
 	if (ret) {
 		dev_err(gtu->parent, "does not come back from a reset: %d\n", ret);
-		gtu_gone(gtu);
+		gtu_set_dead(gtu);
 	}
 	/* Again: until it was reset the device wrote its own view of the queues. */
 	gtu_queues_wake(gtu);
@@ -327,23 +327,23 @@ void gtu_reset_end(struct gtu_device *gtu)
  * The registers are nobody's for a while (sleep, an error of the bus), and the device is kept from
  * memory. Contexts read as dead; whether they are is for the caller to tell.
  */
-void gtu_hw_away(struct gtu_device *gtu)
+void gtu_hw_stop(struct gtu_device *gtu)
 {
 	mutex_lock(&gtu->mbox_lock);
-	gtu_silent(gtu);
+	gtu_quiesce(gtu);
 	WRITE_ONCE(gtu->epoch, 0);
 	mutex_unlock(&gtu->mbox_lock);
 }
 
 /* From whatever state it is in by now, as after a reset; those whose contexts have died are not told. */
-int gtu_hw_back(struct gtu_device *gtu)
+int gtu_hw_restart(struct gtu_device *gtu)
 {
 	int ret = -ENODEV;
 
 	mutex_lock(&gtu->mbox_lock);
 	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
-		gtu->silenced = false;
-		ret = gtu_reset_quietly(gtu, true);
+		gtu->quiesce_called = false;
+		ret = gtu_reset_and_reload(gtu, true);
 	}
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
@@ -354,7 +354,7 @@ int gtu_hw_back(struct gtu_device *gtu)
  */
 
 /* The device's own description, copied once. Without a good one the driver works all the same. */
-static void gtu_fdt_take(struct gtu_device *gtu)
+static void gtu_fdt_read(struct gtu_device *gtu)
 {
 	u32 offset = gtu_rd(gtu, GTU_REG_FDT_OFFSET), bytes = gtu_rd(gtu, GTU_REG_FDT_LENGTH), i;
 	u32 crc = gtu_rd(gtu, GTU_REG_FDT_CRC);
@@ -387,7 +387,7 @@ static void gtu_fdt_take(struct gtu_device *gtu)
  * Read and check what the device says of itself; every number is held against what the driver
  * needs.
  */
-int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
+int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 {
 	struct device *dev = gtu->parent;
 	u32 magic, max_regions;
@@ -401,7 +401,7 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
 	if (magic != GTU_MAGIC || gtu->version >> 16 != GTU_HW_VERSION >> 16) {
 		dev_err(dev, "not a GTU of version %u: magic %#x, version %#x%s\n",
 			GTU_HW_VERSION >> 16, magic, gtu->version,
-			magic == GTU_GONE_U32 ? " (it does not answer)" : "");
+			magic == GTU_ALL_ONES ? " (it does not answer)" : "");
 		return -ENODEV;
 	}
 	gtu->caps = gtu_rd64(gtu, GTU_REG_CAPS);
@@ -434,9 +434,9 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 bells_bytes)
 			PAGE_SHIFT);
 		return -EOPNOTSUPP;
 	}
-	if (bells_bytes >> gtu->stride < gtu->max_queues) {
-		dev_err(dev, "%llu bytes of doorbells are not enough for %u queues\n", bells_bytes,
-			gtu->max_queues);
+	if (doorbells_bytes >> gtu->stride < gtu->max_queues) {
+		dev_err(dev, "%llu bytes of doorbells are not enough for %u queues\n",
+			doorbells_bytes, gtu->max_queues);
 		return -ENODEV;
 	}
 	return 0;
@@ -450,9 +450,9 @@ int gtu_hw_start(struct gtu_device *gtu)
 	int ret;
 
 	mutex_lock(&gtu->mbox_lock);
-	ret = gtu_reset_quietly(gtu, true);
+	ret = gtu_reset_and_reload(gtu, true);
 	if (!ret)
-		gtu_fdt_take(gtu);
+		gtu_fdt_read(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }
@@ -524,7 +524,7 @@ int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
 		ret = -ENODEV;
 	} else {
 		*value = bytes == 8 ? gtu_rd64(gtu, offset) : gtu_rd(gtu, offset);
-		if ((u32)*value == GTU_GONE_U32)
+		if ((u32)*value == GTU_ALL_ONES)
 			ret = gtu_alive(gtu);
 	}
 	mutex_unlock(&gtu->mbox_lock);

@@ -45,7 +45,7 @@ static int gtu_respond(struct gtu_call *c, size_t bytes)
 }
 
 /* The caller of @c was not told of region @key: it goes, unless with its context it has gone or will. */
-static void gtu_untold_region(struct gtu_call *c, u32 key)
+static void gtu_discard_region(struct gtu_call *c, u32 key)
 {
 	if (c->inside >= 0)
 		gtu_region_remove(c->ctx, key);
@@ -120,7 +120,7 @@ static int gtu_do_region_add(struct gtu_call *c)
 		return ret;
 	ret = gtu_respond(c, sizeof(*a));
 	if (ret)
-		gtu_untold_region(c, a->key);
+		gtu_discard_region(c, a->key);
 	return ret;
 }
 
@@ -146,7 +146,7 @@ static int gtu_do_buffer_alloc(struct gtu_call *c)
 					a->key & 0xffff);
 	ret = gtu_respond(c, sizeof(*a));
 	if (ret)
-		gtu_untold_region(c, a->key);
+		gtu_discard_region(c, a->key);
 	return ret;
 }
 
@@ -206,7 +206,7 @@ static int gtu_do_region_import(struct gtu_call *c)
 		return ret;
 	ret = gtu_respond(c, sizeof(*a));
 	if (ret)
-		gtu_untold_region(c, a->key);
+		gtu_discard_region(c, a->key);
 	return ret;
 }
 

@@ -106,8 +106,8 @@ int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_regi
 	int ret;
 
 	lockdep_assert_held(&ctx->lock);
-	if (r->piece) {
-		entry->base = cpu_to_le64((u64)r->piece->first << PAGE_SHIFT);
+	if (r->extent) {
+		entry->base = cpu_to_le64((u64)r->extent->first << PAGE_SHIFT);
 		entry->flags = cpu_to_le32(GTU_REGION_APERTURE |
 					   GTU_SHIFT_MIN << GTU_REGION_PAGE_SHIFT);
 		return 0;

@@ -41,7 +41,7 @@ static bool gtu_is_translated(struct device *dev)
  * Whether the platform copies what is mapped at @addr (swiotlb), or needs to be told of every use.
  * A region lives long and is used without the driver: neither can work.
  */
-static bool gtu_is_copied(struct device *dev, dma_addr_t addr)
+static bool gtu_is_bounced(struct device *dev, dma_addr_t addr)
 {
 	return gtu_is_translated(dev) ? !dev_is_dma_coherent(dev) : dma_need_sync(dev, addr);
 }
@@ -56,7 +56,7 @@ enum dma_data_direction gtu_direction(u32 rights)
 }
 
 /* Whether the device reaches, at the mapped @addr, a page of the host's memory. */
-static bool gtu_is_paged(struct device *dev, dma_addr_t addr)
+static bool gtu_is_host_page(struct device *dev, dma_addr_t addr)
 {
 	phys_addr_t phys;
 	struct page *page;
@@ -87,8 +87,8 @@ int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length)
 	for_each_sgtable_dma_sg(sgt, sg, i) {
 		dma_addr_t addr = sg_dma_address(sg), last = addr + sg_dma_len(sg) - 1;
 
-		if (!sg_dma_len(sg) || addr % 8 || gtu_is_copied(dev, addr) ||
-		    !gtu_is_paged(dev, addr) || !gtu_is_paged(dev, last))
+		if (!sg_dma_len(sg) || addr % 8 || gtu_is_bounced(dev, addr) ||
+		    !gtu_is_host_page(dev, addr) || !gtu_is_host_page(dev, last))
 			return -EOPNOTSUPP;
 		total += sg_dma_len(sg);
 	}
@@ -110,7 +110,7 @@ int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
 		return gtu_is_translated(dev) ? ret : -EOPNOTSUPP;
 	r->sgt = &r->own;
 	for_each_sgtable_dma_sg(r->sgt, sg, i)
-		if (gtu_is_copied(dev, sg_dma_address(sg)))
+		if (gtu_is_bounced(dev, sg_dma_address(sg)))
 			return -EOPNOTSUPP;
 	return 0;
 }
@@ -181,7 +181,7 @@ struct gtu_run {
 
 struct gtu_runs {
 	struct gtu_run *run;
-	unsigned long n, room;
+	unsigned long n, capacity;
 };
 
 static void gtu_unpin_run(struct gtu_region *r, struct page *page, unsigned long pages)
@@ -203,9 +203,10 @@ static void gtu_unpin(struct gtu_region *r)
 
 static int gtu_runs_grow(struct gtu_runs *runs)
 {
-	unsigned long room = max(runs->room * 2, GTU_RUNS_FIRST);
+	unsigned long capacity = max(runs->capacity * 2, GTU_RUNS_FIRST);
 	/* more than the kernel gives in one piece is no reason for it to complain */
-	struct gtu_run *run = kvmalloc_array(room, sizeof(*run), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	struct gtu_run *run = kvmalloc_array(capacity, sizeof(*run),
+					     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 
 	if (!run)
 		return -ENOMEM;
@@ -213,7 +214,7 @@ static int gtu_runs_grow(struct gtu_runs *runs)
 		memcpy(run, runs->run, runs->n * sizeof(*run));
 	kvfree(runs->run);
 	runs->run = run;
-	runs->room = room;
+	runs->capacity = capacity;
 	return 0;
 }
 
@@ -239,7 +240,7 @@ static int gtu_runs_add(struct gtu_runs *runs, struct page **page, unsigned long
 			i = end;
 			continue;
 		}
-		if (runs->n == runs->room && gtu_runs_grow(runs)) {
+		if (runs->n == runs->capacity && gtu_runs_grow(runs)) {
 			if (longer)
 				runs->run[before - 1].pages -= longer;
 			runs->n = before;
@@ -343,10 +344,10 @@ err:
 	return ERR_PTR(ret == -ERESTARTSYS ? -EINTR : ret);
 }
 
-/* @quiet: the device does not use it any more. Otherwise it stays as it is, for ever. */
-void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiet)
+/* @quiesced: the device does not use it any more. Otherwise it stays as it is, for ever. */
+void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 {
-	if (!quiet) {
+	if (!quiesced) {
 		dev_err(ctx->gtu->parent, "%lu pages stay pinned: the device may still use them\n",
 			r->pages);
 		return;
@@ -364,7 +365,7 @@ void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiet)
 	sg_free_table(&r->own);
 	if (r->buffer)
 		gtu_buffer_put(r->buffer);
-	if (r->piece)
-		gtu_piece_put(r->piece);
+	if (r->extent)
+		gtu_extent_put(r->extent);
 	kfree(r);
 }

@@ -53,7 +53,7 @@ static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
 		ret = gtu_insert_blank(vmf, &q->blank);
 	} else if (kind == GTU_MAP_DOORBELL) {
 		ret = vmf_insert_pfn(vma, vmf->address,
-				     PHYS_PFN(gtu->bells_phys + ((u64)q->id << gtu->stride)));
+				     PHYS_PFN(gtu->doorbells_phys + ((u64)q->id << gtu->stride)));
 	} else {
 		/* all of the ring with the first fault */
 		for (at = vma->vm_start, i = 0; at < vma->vm_end && ret == VM_FAULT_NOPAGE;
@@ -164,7 +164,7 @@ static int gtu_mmap_aperture(struct gtu_ctx *ctx, struct vm_area_struct *vma, u3
 {
 	struct gtu_region *r = gtu_region_at(ctx, slot);
 
-	return r && r->piece ? gtu_piece_mmap(r->piece, vma) : -ENOENT;
+	return r && r->extent ? gtu_extent_mmap(r->extent, vma) : -ENOENT;
 }
 
 int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma)
@@ -183,7 +183,7 @@ int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma)
 	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
 	if (mutex_lock_killable(&ctx->lock))
 		return -EINTR;
-	if (ctx->torn)
+	if (ctx->torn_down)
 		ret = -ENODEV;
 	else if (kind == GTU_MAP_BUFFER)
 		ret = gtu_mmap_buffer(ctx, vma, id);

@@ -10,7 +10,7 @@
  * What is saved here is what the driver gives back after an error of the bus: all but bus mastering, since
  * the device has not been reset by then. The PCI core uses it up in its own resets and in sleep.
  */
-static void gtu_pci_allow(struct gtu_device *gtu)
+static void gtu_pci_enable_dma(struct gtu_device *gtu)
 {
 	struct pci_dev *pdev = to_pci_dev(gtu->parent);
 
@@ -19,7 +19,7 @@ static void gtu_pci_allow(struct gtu_device *gtu)
 	pci_set_master(pdev);
 }
 
-static bool gtu_pci_silence(struct gtu_device *gtu)
+static bool gtu_pci_quiesce(struct gtu_device *gtu)
 {
 	struct pci_dev *pdev = to_pci_dev(gtu->parent);
 	u16 command;
@@ -50,8 +50,8 @@ static void gtu_pci_vectors_free(struct gtu_device *gtu)
 }
 
 static const struct gtu_bus gtu_pci_bus = {
-	.allow = gtu_pci_allow,
-	.silence = gtu_pci_silence,
+	.enable_dma = gtu_pci_enable_dma,
+	.quiesce = gtu_pci_quiesce,
 	.vectors_alloc = gtu_pci_vectors_alloc,
 	.vector = gtu_pci_vector,
 	.vectors_free = gtu_pci_vectors_free,
@@ -59,7 +59,7 @@ static const struct gtu_bus gtu_pci_bus = {
 
 static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct gtu_place at = { };
+	struct gtu_resources res = { };
 	int ret;
 
 	ret = pcim_enable_device(pdev);
@@ -77,15 +77,15 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = pcim_iomap_regions(pdev, BIT(GTU_BAR_REGS) | BIT(GTU_BAR_DOORBELL), GTU_NAME);
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "its registers cannot be reached\n");
-	at.regs = pcim_iomap_table(pdev)[GTU_BAR_REGS];
-	at.regs_bytes = pci_resource_len(pdev, GTU_BAR_REGS);
-	at.bells = pcim_iomap_table(pdev)[GTU_BAR_DOORBELL];
-	at.bells_phys = pci_resource_start(pdev, GTU_BAR_DOORBELL);
-	at.bells_bytes = pci_resource_len(pdev, GTU_BAR_DOORBELL);
-	at.aperture_phys = pci_resource_start(pdev, GTU_BAR_APERTURE);
-	if (pci_resource_flags(pdev, GTU_BAR_APERTURE) & IORESOURCE_MEM && at.aperture_phys)
-		at.aperture_bytes = pci_resource_len(pdev, GTU_BAR_APERTURE);
-	return gtu_bind(&pdev->dev, &gtu_pci_bus, NULL, &at);
+	res.regs = pcim_iomap_table(pdev)[GTU_BAR_REGS];
+	res.regs_bytes = pci_resource_len(pdev, GTU_BAR_REGS);
+	res.doorbells = pcim_iomap_table(pdev)[GTU_BAR_DOORBELL];
+	res.doorbells_phys = pci_resource_start(pdev, GTU_BAR_DOORBELL);
+	res.doorbells_bytes = pci_resource_len(pdev, GTU_BAR_DOORBELL);
+	res.aperture_phys = pci_resource_start(pdev, GTU_BAR_APERTURE);
+	if (pci_resource_flags(pdev, GTU_BAR_APERTURE) & IORESOURCE_MEM && res.aperture_phys)
+		res.aperture_bytes = pci_resource_len(pdev, GTU_BAR_APERTURE);
+	return gtu_bind(&pdev->dev, &gtu_pci_bus, NULL, &res);
 }
 
 static void gtu_pci_remove(struct pci_dev *pdev)
@@ -118,7 +118,7 @@ static pci_ers_result_t gtu_pci_error_detected(struct pci_dev *pdev, pci_channel
 
 	if (state == pci_channel_io_perm_failure) {
 		dev_err(&pdev->dev, "the bus has given it up\n");
-		gtu_gone(gtu);
+		gtu_set_dead(gtu);
 		return PCI_ERS_RESULT_DISCONNECT;
 	}
 	dev_err(&pdev->dev, "an error of the bus (%s): contexts end\n",

@@ -58,7 +58,7 @@ static void gtu_platform_off(struct gtu_platform *p)
 }
 
 /* Nothing keeps it from memory but that it knows of none. */
-static void gtu_platform_allow(struct gtu_device *gtu)
+static void gtu_platform_enable_dma(struct gtu_device *gtu)
 {
 }
 
@@ -66,9 +66,9 @@ static void gtu_platform_allow(struct gtu_device *gtu)
  * A device that was reset has no context, queue or event ring: the line is certain, the register is if
  * the device says so. The line is let go again, since registers of a device in reset may not answer.
  */
-static bool gtu_platform_silence(struct gtu_device *gtu)
+static bool gtu_platform_quiesce(struct gtu_device *gtu)
 {
-	struct gtu_platform *p = gtu->bus_own;
+	struct gtu_platform *p = gtu->bus_data;
 	int ret = -EOPNOTSUPP;
 
 	if (!p->on)
@@ -87,7 +87,7 @@ static bool gtu_platform_silence(struct gtu_device *gtu)
 		if (ret)
 			dev_err(gtu->parent, "its reset line fails: %d\n", ret);
 	}
-	return !ret || gtu_hw_forget(gtu);
+	return !ret || gtu_hw_reset(gtu);
 }
 
 static int gtu_platform_vectors_alloc(struct gtu_device *gtu, unsigned int want)
@@ -111,8 +111,8 @@ static void gtu_platform_vectors_free(struct gtu_device *gtu)
 }
 
 static const struct gtu_bus gtu_platform_bus = {
-	.allow = gtu_platform_allow,
-	.silence = gtu_platform_silence,
+	.enable_dma = gtu_platform_enable_dma,
+	.quiesce = gtu_platform_quiesce,
 	.vectors_alloc = gtu_platform_vectors_alloc,
 	.vector = gtu_platform_vector,
 	.vectors_free = gtu_platform_vectors_free,
@@ -143,7 +143,7 @@ static void gtu_platform_end(struct gtu_platform *p)
 static int gtu_platform_probe(struct platform_device *pdev)
 {
 	struct device *dev = &pdev->dev;
-	struct gtu_place at = { };
+	struct gtu_resources res = { };
 	struct gtu_platform *p;
 	struct resource *r;
 	phys_addr_t phys;
@@ -162,14 +162,15 @@ static int gtu_platform_probe(struct platform_device *pdev)
 	p->reset = devm_reset_control_get_optional_exclusive(dev, NULL);
 	if (IS_ERR(p->reset))
 		return dev_err_probe(dev, PTR_ERR(p->reset), "no reset line\n");
-	ret = gtu_platform_map(pdev, "registers", &at.regs, &phys, &at.regs_bytes) ?:
-	      gtu_platform_map(pdev, "doorbells", &at.bells, &at.bells_phys, &at.bells_bytes);
+	ret = gtu_platform_map(pdev, "registers", &res.regs, &phys, &res.regs_bytes) ?:
+	      gtu_platform_map(pdev, "doorbells", &res.doorbells, &res.doorbells_phys,
+			       &res.doorbells_bytes);
 	if (ret)
 		return ret;
 	r = platform_get_resource_byname(pdev, IORESOURCE_MEM, "aperture");
 	if (r) {
-		at.aperture_phys = r->start;
-		at.aperture_bytes = resource_size(r);
+		res.aperture_phys = r->start;
+		res.aperture_bytes = resource_size(r);
 	}
 	ret = gtu_platform_on(p);
 	if (ret)
@@ -178,7 +179,7 @@ static int gtu_platform_probe(struct platform_device *pdev)
 	pm_runtime_get_noresume(dev);
 	pm_runtime_set_active(dev);
 	pm_runtime_enable(dev);
-	ret = gtu_bind(dev, &gtu_platform_bus, p, &at);
+	ret = gtu_bind(dev, &gtu_platform_bus, p, &res);
 	if (ret)
 		gtu_platform_end(p);
 	return ret;
@@ -187,7 +188,7 @@ static int gtu_platform_probe(struct platform_device *pdev)
 static void gtu_platform_remove(struct platform_device *pdev)
 {
 	struct gtu_device *gtu = platform_get_drvdata(pdev);
-	struct gtu_platform *p = gtu->bus_own;
+	struct gtu_platform *p = gtu->bus_data;
 
 	gtu_unbind(gtu);
 	gtu_platform_end(p);
@@ -202,7 +203,7 @@ static void gtu_platform_shutdown(struct platform_device *pdev)
 static int gtu_platform_suspend(struct device *dev)
 {
 	struct gtu_device *gtu = dev_get_drvdata(dev);
-	struct gtu_platform *p = gtu->bus_own;
+	struct gtu_platform *p = gtu->bus_data;
 	int ret = gtu_suspend(dev);
 	unsigned int i;
 
@@ -218,7 +219,7 @@ static int gtu_platform_suspend(struct device *dev)
 static int gtu_platform_resume(struct device *dev)
 {
 	struct gtu_device *gtu = dev_get_drvdata(dev);
-	struct gtu_platform *p = gtu->bus_own;
+	struct gtu_platform *p = gtu->bus_data;
 	unsigned int i;
 	int ret;
 
@@ -226,7 +227,7 @@ static int gtu_platform_resume(struct device *dev)
 		ret = gtu_platform_on(p);
 		if (ret) {
 			dev_err(dev, "does not come back from sleep\n");
-			gtu_hw_away(gtu);
+			gtu_hw_stop(gtu);
 			/* who has its doorbells mapped would touch what does not answer */
 			gtu_contexts_end(gtu);
 			return ret;

@@ -10,7 +10,7 @@
 #include "gtu_drv.h"
 
 /* An event of the queue, or its end. From interrupts too. */
-void gtu_queue_tell(struct gtu_queue *q)
+void gtu_queue_notify_files(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
 
@@ -19,8 +19,8 @@ void gtu_queue_tell(struct gtu_queue *q)
 		gtu_eventfd_signal(q->eventfd);
 	if (q->dead)
 		return;
-	q->told_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
-	q->told_state = le32_to_cpu(READ_ONCE(q->status->state));
+	q->notified_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
+	q->notified_state = le32_to_cpu(READ_ONCE(q->status->state));
 	spin_lock(&ctx->event_lock);
 	if (list_empty(&q->ready))
 		list_add_tail(&q->ready, &ctx->ready);
@@ -29,7 +29,7 @@ void gtu_queue_tell(struct gtu_queue *q)
 }
 
 /* The queue is dead: its end is heard by the eventfd alone, as its id goes to others. */
-void gtu_queue_untell(struct gtu_queue *q)
+void gtu_queue_cancel_notify(struct gtu_queue *q)
 {
 	struct eventfd_ctx *eventfd;
 
@@ -76,7 +76,7 @@ int gtu_queue_eventfd(struct gtu_queue *q, int fd)
 	spin_unlock_irq(&q->wait_lock);
 	if (eventfd)
 		eventfd_ctx_put(eventfd);
-	gtu_watch(q->ctx->gtu);
+	gtu_watchdog_start(q->ctx->gtu);
 	return ret;
 }
 
@@ -85,7 +85,7 @@ __poll_t gtu_ctx_poll(struct gtu_ctx *ctx, struct file *file, poll_table *wait)
 	poll_wait(file, &ctx->event_wait, wait);
 	if (gtu_ctx_dead(ctx))
 		return EPOLLERR | EPOLLHUP;
-	gtu_watch(ctx->gtu);
+	gtu_watchdog_start(ctx->gtu);
 	return list_empty_careful(&ctx->ready) ? 0 : EPOLLIN | EPOLLRDNORM;
 }
 
@@ -112,7 +112,7 @@ static unsigned int gtu_events_take(struct gtu_ctx *ctx, struct gtu_event *event
 }
 
 /* They did not reach the reader: whoever reads next gets them. */
-static void gtu_events_give_back(struct gtu_ctx *ctx, const struct gtu_event *event, unsigned int n)
+static void gtu_events_requeue(struct gtu_ctx *ctx, const struct gtu_event *event, unsigned int n)
 {
 	struct gtu_queue *q;
 
@@ -134,13 +134,14 @@ static void gtu_events_give_back(struct gtu_ctx *ctx, const struct gtu_event *ev
  * Whether read() has something to do. Asked again once the reader is in the queue of those who wait:
  * a watch that looked there just before saw nobody, and would not come again.
  */
-static bool gtu_reader_awake(struct gtu_ctx *ctx)
+static bool gtu_reader_ready(struct gtu_ctx *ctx)
 {
-	gtu_watch(ctx->gtu);
+	gtu_watchdog_start(ctx->gtu);
 	return gtu_ctx_dead(ctx) || !list_empty_careful(&ctx->ready);
 }
 
-static int gtu_events_wait(struct gtu_ctx *ctx, struct gtu_event *event, unsigned int max, bool block)
+static int gtu_events_wait(struct gtu_ctx *ctx, struct gtu_event *event, unsigned int max,
+			   bool block)
 {
 	int n;
 
@@ -153,7 +154,7 @@ static int gtu_events_wait(struct gtu_ctx *ctx, struct gtu_event *event, unsigne
 		if (!block)
 			return -EAGAIN;
 		/* EINTR to who has a handler for the signal; who was only stopped or frozen goes on */
-		if (wait_event_interruptible(ctx->event_wait, gtu_reader_awake(ctx)))
+		if (wait_event_interruptible(ctx->event_wait, gtu_reader_ready(ctx)))
 			return -ERESTARTNOHAND;
 	}
 }
@@ -174,7 +175,7 @@ ssize_t gtu_ctx_read(struct gtu_ctx *ctx, char __user *to, size_t bytes, bool bl
 	if (n < 0)
 		return n;
 	if (copy_to_user(to, event, n * sizeof(*event))) {
-		gtu_events_give_back(ctx, event, n);
+		gtu_events_requeue(ctx, event, n);
 		return -EFAULT;
 	}
 	return n * sizeof(*event);

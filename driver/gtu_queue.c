@@ -54,7 +54,7 @@ static void gtu_queue_release(struct kref *ref)
 	WARN_ON(!q->dead);
 	if (q->blank)
 		__free_page(q->blank);
-	kvfree(q->named);
+	kvfree(q->last_use);
 	kfree(q);
 }
 
@@ -112,7 +112,7 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 	init_waitqueue_head(&q->wait);
 	spin_lock_init(&q->wait_lock);
 	INIT_LIST_HEAD(&q->ready);
-	q->told_state = GTU_QUEUE_ENABLED;
+	q->notified_state = GTU_QUEUE_ENABLED;
 	q->seen.since = jiffies;
 	ret = gtu_ring_alloc(gtu, &q->sq, sizeof(struct gtu_hw_desc) << sq_log2);
 	if (!ret)
@@ -135,13 +135,13 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2, bool submit)
 {
 	struct gtu_queue *q;
-	bool quiet = true;
+	bool quiesced = true;
 	int ret;
 
 	if (mutex_lock_killable(&ctx->lock))
 		return ERR_PTR(-EINTR);
 	ret = -ENODEV;
-	if (ctx->torn)
+	if (ctx->torn_down)
 		goto out;
 	ret = -ENOSPC;
 	if (ctx->queues >= GTU_CTX_QUEUES)
@@ -162,7 +162,7 @@ struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2
 		xa_erase(&ctx->queue, q->id);
 		/* After a time-out it may be enabled all the same. */
 		if (ret != -EIO)
-			quiet = gtu_force_quiet(ctx, "a queue was not set up in time");
+			quiesced = gtu_force_quiesce(ctx, "a queue was not set up in time");
 		ret = ret == -EIO ? ret : -ENODEV;
 		goto err;
 	}
@@ -171,7 +171,7 @@ struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2
 	mutex_unlock(&ctx->lock);
 	return q;
 err:
-	gtu_queue_kill(q, quiet);
+	gtu_queue_kill(q, quiesced);
 	gtu_queue_put(q);
 out:
 	mutex_unlock(&ctx->lock);
@@ -179,11 +179,11 @@ out:
 }
 
 /*
- * The device has forgotten the queue (or is to be feared: !quiet). Waiters leave, mappings lead to
+ * The device has forgotten the queue (or is to be feared: !quiesced). Waiters leave, mappings lead to
  * blank pages, the rings are freed, the id is free for others. References may be held to what is
  * left.
  */
-void gtu_queue_kill(struct gtu_queue *q, bool quiet)
+void gtu_queue_kill(struct gtu_queue *q, bool quiesced)
 {
 	struct gtu_device *gtu = q->ctx->gtu;
 
@@ -193,7 +193,7 @@ void gtu_queue_kill(struct gtu_queue *q, bool quiet)
 	gtu_queue_dead(q);
 	mutex_unlock(&q->map_lock);
 	gtu_queue_unmap(q);
-	if (!quiet)
+	if (!quiesced)
 		return;
 	gtu_ring_free(gtu, &q->sq);
 	gtu_ring_free(gtu, &q->cq);
@@ -208,7 +208,7 @@ static int gtu_queue_disable(struct gtu_queue *q)
 int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 {
 	struct gtu_queue *q;
-	bool quiet;
+	bool quiesced;
 	int ret;
 
 	mutex_lock(&ctx->lock);
@@ -220,9 +220,9 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 	ctx->queues--;
 	/* Refused: a stopped queue is not enabled. */
 	ret = gtu_queue_disable(q);
-	quiet = !ret || ret == -EIO ||
-		gtu_force_quiet(ctx, "a queue did not end in time");
-	gtu_queue_kill(q, quiet);
+	quiesced = !ret || ret == -EIO ||
+		   gtu_force_quiesce(ctx, "a queue did not end in time");
+	gtu_queue_kill(q, quiesced);
 	mutex_unlock(&ctx->lock);
 	gtu_submit_end(q);
 	gtu_queue_put(q);
@@ -251,7 +251,7 @@ int gtu_queue_reset(struct gtu_ctx *ctx, u32 id)
 		/* Who reads its state after this event finds the one from now on. */
 		gtu_queue_notify(q);
 	} else if (ret == -ETIMEDOUT) {
-		gtu_force_quiet(ctx, "a queue was not reset in time");
+		gtu_force_quiesce(ctx, "a queue was not reset in time");
 	}
 	if (ret == -ESTALE || ret == -ETIMEDOUT)
 		ret = -ENODEV;
@@ -267,7 +267,7 @@ out:
 int gtu_queue_resume(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
-	u32 index = q->rest.index, head = q->rest.head;
+	u32 index = q->saved.index, head = q->saved.head;
 	int ret;
 
 	lockdep_assert_held(&ctx->lock);
@@ -278,10 +278,10 @@ int gtu_queue_resume(struct gtu_queue *q)
 		ret = GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_SEEK, q->id, index, head);
 	if (ret)
 		return ret;
-	if (q->rest.tail != index)
-		writeq(q->rest.tail | (u64)head << 32, gtu_bell(q, GTU_DB_SUBMIT));
+	if (q->saved.tail != index)
+		writeq(q->saved.tail | (u64)head << 32, gtu_doorbell(q, GTU_DB_SUBMIT));
 	spin_lock_irq(&q->wait_lock);
-	q->seen.told = false;
+	q->seen.hang_reported = false;
 	q->seen.since = jiffies;
 	spin_unlock_irq(&q->wait_lock);
 	return 0;
@@ -322,17 +322,17 @@ int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until)
 		goto out;
 	ret = 0;
 	if (all) {
-		ret = gtu_mbox_ask(gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
-				   (const u64 [GTU_MBOX_ARGS]) { id }, &status, result);
+		ret = gtu_mbox_query(gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
+				     (const u64 [GTU_MBOX_ARGS]) { id }, &status, result);
 		until = result[0] >> 32;
 	}
 	if (!ret)
-		ret = gtu_mbox_ask(gtu, ctx->epoch, GTU_MBOX_QUEUE_CANCEL,
-				   (const u64 [GTU_MBOX_ARGS]) { id, until }, &status, result);
+		ret = gtu_mbox_query(gtu, ctx->epoch, GTU_MBOX_QUEUE_CANCEL,
+				     (const u64 [GTU_MBOX_ARGS]) { id, until }, &status, result);
 	if (ret == -EIO && status == GTU_MBOX_E_ARG)
 		ret = -EINVAL;
 	if (ret == -ETIMEDOUT)
-		gtu_force_quiet(ctx, "jobs were not cancelled in time");
+		gtu_force_quiesce(ctx, "jobs were not cancelled in time");
 	if (ret == -ESTALE || ret == -ETIMEDOUT)
 		ret = -ENODEV;
 out:

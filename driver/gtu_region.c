@@ -15,7 +15,7 @@ static u32 gtu_key_slot(u32 key)
 }
 
 /* A free slot that is not the one freed last, or -ENOSPC. */
-static int gtu_slot_take(struct gtu_ctx *ctx)
+static int gtu_slot_alloc(struct gtu_ctx *ctx)
 {
 	u32 slot;
 
@@ -30,7 +30,7 @@ static int gtu_slot_take(struct gtu_ctx *ctx)
 	return slot;
 }
 
-static void gtu_slot_give(struct gtu_ctx *ctx, u32 slot)
+static void gtu_slot_free(struct gtu_ctx *ctx, u32 slot)
 {
 	lockdep_assert_held(&ctx->lock);
 	ctx->region[slot] = NULL;
@@ -52,12 +52,12 @@ int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 	if (ret)
 		return ret;
 	ret = -ENODEV;
-	if (ctx->torn || gtu_ctx_dead(ctx))
+	if (ctx->torn_down || gtu_ctx_dead(ctx))
 		goto out;
 	ret = gtu_list_build(ctx, r, &entry);
 	if (ret)
 		goto out;
-	slot = gtu_slot_take(ctx);
+	slot = gtu_slot_alloc(ctx);
 	if (slot < 0) {
 		gtu_list_free(ctx, &r->list);
 		ret = slot;
@@ -98,7 +98,7 @@ struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot)
 {
 	struct gtu_region *r = gtu_slot_region(ctx, slot);
 
-	return r && !r->hidden ? r : NULL;
+	return r && !r->internal ? r : NULL;
 }
 
 /* The region that a user's @key names, or NULL. Under ctx->lock. */
@@ -122,17 +122,17 @@ static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
  * not say so in time its jobs are stopped, then it is reset, then it is kept from memory; if even
  * that cannot be shown to have worked the pages stay pinned for ever.
  */
-static int gtu_region_revoke(struct gtu_ctx *ctx, u32 key, bool hidden)
+static int gtu_region_revoke(struct gtu_ctx *ctx, u32 key, bool internal)
 {
 	struct gtu_device *gtu = ctx->gtu;
 	u32 slot = gtu_key_slot(key);
 	struct gtu_region *r;
-	bool quiet = true;
+	bool quiesced = true;
 	int ret;
 
 	mutex_lock(&ctx->lock);
-	r = ctx->torn ? NULL : gtu_slot_region(ctx, slot);
-	if (!r || r->key != key || r->hidden != hidden || r->leaving)
+	r = ctx->torn_down ? NULL : gtu_slot_region(ctx, slot);
+	if (!r || r->key != key || r->internal != internal || r->removing)
 		ret = -ENOENT;
 	else
 		ret = gtu_submit_settle(ctx, r);
@@ -150,15 +150,15 @@ static int gtu_region_revoke(struct gtu_ctx *ctx, u32 key, bool hidden)
 		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
 	}
 	if (ret) {
-		quiet = gtu_force_quiet(ctx, "a region is not let go");
+		quiesced = gtu_force_quiesce(ctx, "a region is not let go");
 		ret = -ENODEV;
 	}
 	trace_gtu_region_remove(ctx, key, ret);
-	gtu_slot_give(ctx, slot);
-	if (quiet)
+	gtu_slot_free(ctx, slot);
+	if (quiesced)
 		gtu_list_free(ctx, &r->list);
 	mutex_unlock(&ctx->lock);
-	gtu_region_free(ctx, r, quiet);
+	gtu_region_free(ctx, r, quiesced);
 	return ret;
 }
 
@@ -167,13 +167,13 @@ int gtu_region_remove(struct gtu_ctx *ctx, u32 key)
 	return gtu_region_revoke(ctx, key, false);
 }
 
-void gtu_region_remove_hidden(struct gtu_ctx *ctx, u32 key)
+void gtu_region_remove_internal(struct gtu_ctx *ctx, u32 key)
 {
 	gtu_region_revoke(ctx, key, true);
 }
 
 /* All of them; the device has forgotten the context, or must be taken to use them still. */
-void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiet)
+void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced)
 {
 	u32 slot;
 
@@ -184,10 +184,10 @@ void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiet)
 		if (!r)
 			continue;
 		gtu_entry_clear(ctx, slot);
-		gtu_slot_give(ctx, slot);
-		if (quiet)
+		gtu_slot_free(ctx, slot);
+		if (quiesced)
 			gtu_list_free(ctx, &r->list);
-		gtu_region_free(ctx, r, quiet);
+		gtu_region_free(ctx, r, quiesced);
 		cond_resched();
 	}
 }

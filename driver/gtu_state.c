@@ -21,7 +21,7 @@ static __printf(2, 3) void gtu_print(struct gtu_text *t, const char *format, ...
 }
 
 /* The context with the least id from @from on, with a reference. */
-static struct gtu_ctx *gtu_ctx_from(struct gtu_device *gtu, u32 from)
+static struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u32 from)
 {
 	struct gtu_ctx *ctx, *best = NULL;
 
@@ -44,14 +44,14 @@ static void gtu_each_ctx(struct gtu_text *t, struct gtu_device *gtu, struct gtu_
 	bool locked;
 	u32 id = 0;
 
-	while ((ctx = gtu_ctx_from(gtu, id))) {
+	while ((ctx = gtu_ctx_next(gtu, id))) {
 		id = ctx->id + 1;
 		if (!held)
 			mutex_lock(&ctx->lock);
 		locked = ctx == held || !held || mutex_trylock(&ctx->lock);
 		if (!locked)
 			gtu_print(t, "context %u: busy, not shown\n", ctx->id);
-		else if (!ctx->torn || ctx == held)
+		else if (!ctx->torn_down || ctx == held)
 			show(t, ctx);
 		if (locked && ctx != held)
 			mutex_unlock(&ctx->lock);
@@ -185,7 +185,7 @@ void gtu_state_contexts(struct gtu_text *t, struct gtu_device *gtu, struct gtu_c
 
 static const char *gtu_region_kind(const struct gtu_region *r)
 {
-	return r->mm ? "of user space" : r->buffer ? "of the driver" : r->piece ? "of the device" :
+	return r->mm ? "of user space" : r->buffer ? "of the driver" : r->extent ? "of the device" :
 	       "of a dma-buf";
 }
 

@@ -26,7 +26,7 @@
  * Copy from a region's memory, as the CPU sees it. Not from the aperture, which would take as long
  * as the bus likes, nor from others' memory, which need not be mapped for the CPU.
  */
-int gtu_region_peek(struct gtu_region *r, u64 offset, void *to, size_t bytes)
+int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes)
 {
 	u64 at = r->in_page + offset;
 	struct scatterlist *sg;
@@ -81,7 +81,7 @@ static int gtu_blocks_alloc(struct gtu_queue *q)
 	r = gtu_region_alloc(ctx, GTU_BLOCK_BYTES << q->sq_log2, GTU_RIGHT_READ);
 	if (IS_ERR(r))
 		return PTR_ERR(r);
-	r->hidden = true;
+	r->internal = true;
 	/* Hidden: nobody removes it but the end of the queue. */
 	ret = gtu_region_publish(ctx, r, &key);
 	if (ret) {
@@ -96,7 +96,7 @@ static int gtu_blocks_alloc(struct gtu_queue *q)
 	}
 	mutex_unlock(&ctx->lock);
 	if (r)
-		gtu_region_remove_hidden(ctx, key);
+		gtu_region_remove_internal(ctx, key);
 	return 0;
 }
 
@@ -104,7 +104,7 @@ static int gtu_blocks_alloc(struct gtu_queue *q)
 void gtu_submit_end(struct gtu_queue *q)
 {
 	if (q->blocks)
-		gtu_region_remove_hidden(q->ctx, q->blocks_key);
+		gtu_region_remove_internal(q->ctx, q->blocks_key);
 }
 
 /* The rings are empty and begin anew, or never again. */
@@ -113,9 +113,9 @@ void gtu_submit_reset(struct gtu_queue *q)
 	lockdep_assert_held(&q->ctx->lock);
 	q->sq_tail = 0;
 	q->cq_head = 0;
-	q->taken = 0;
-	if (q->named)
-		memset(q->named, 0, q->ctx->slots * sizeof(*q->named));
+	q->submitted = 0;
+	if (q->last_use)
+		memset(q->last_use, 0, q->ctx->slots * sizeof(*q->last_use));
 }
 
 /* What a queue of GTU_QUEUE_SUBMIT needs beside its rings. */
@@ -124,8 +124,8 @@ int gtu_submit_init(struct gtu_queue *q)
 	q->submit = true;
 	if (q->ctx->gtu->caps & GTU_CAP_REGIONS)
 		return 0;
-	q->named = kvcalloc(q->ctx->slots, sizeof(*q->named), GFP_KERNEL_ACCOUNT);
-	return q->named ? 0 : -ENOMEM;
+	q->last_use = kvcalloc(q->ctx->slots, sizeof(*q->last_use), GFP_KERNEL_ACCOUNT);
+	return q->last_use ? 0 : -ENOMEM;
 }
 
 /*
@@ -149,14 +149,14 @@ static void gtu_submit_put(struct gtu_queue *q, struct gtu_hw_desc *d, struct gt
 	}
 	memcpy(q->sq.cpu + slot * sizeof(*d), d, sizeof(*d));
 	q->sq_tail++;
-	q->taken++;
-	for (i = 0; q->named && i < GTU_BLOCK_OPERANDS; i++)
+	q->submitted++;
+	for (i = 0; q->last_use && i < GTU_BLOCK_OPERANDS; i++)
 		if (c->region[i])
-			q->named[GTU_KEY_SLOT(c->region[i]->key)] = q->taken;
+			q->last_use[GTU_KEY_SLOT(c->region[i]->key)] = q->submitted;
 }
 
 /* Completions so far; 0 or why the queue takes nothing. */
-static int gtu_submit_look(struct gtu_queue *q, u32 *cq_tail)
+static int gtu_submit_check(struct gtu_queue *q, u32 *cq_tail)
 {
 	if (gtu_ctx_dead(q->ctx))
 		return -ENODEV;
@@ -186,7 +186,7 @@ static unsigned int gtu_submit_batch(struct gtu_queue *q, struct gtu_hw_desc *d,
 		*why = -EINTR;
 		return 0;
 	}
-	ret = gtu_submit_look(q, &cq_tail);
+	ret = gtu_submit_check(q, &cq_tail);
 	if (!ret && a->cq_head - q->cq_head > cq_tail - q->cq_head)
 		ret = -EINVAL;
 	if (ret)
@@ -212,7 +212,7 @@ static unsigned int gtu_submit_batch(struct gtu_queue *q, struct gtu_hw_desc *d,
 	/* Without a new job too: the device may wait for room in the completion ring. */
 	if (i || a->cq_head != q->cq_head) {
 		q->cq_head = a->cq_head;
-		writeq(q->sq_tail | (u64)q->cq_head << 32, gtu_bell(q, GTU_DB_SUBMIT));
+		writeq(q->sq_tail | (u64)q->cq_head << 32, gtu_doorbell(q, GTU_DB_SUBMIT));
 	}
 out:
 	mutex_unlock(&ctx->lock);
@@ -260,7 +260,8 @@ int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside)
 		return -ENOMEM;
 	do {
 		n = min(a->count - a->done, GTU_BATCH);
-		ret = gtu_submit_copy(q->ctx, batch, n, a->descs + a->done * sizeof(*batch), inside);
+		ret = gtu_submit_copy(q->ctx, batch, n, a->descs + a->done * sizeof(*batch),
+				      inside);
 		if (ret)
 			break;
 		if (gtu_has_block(batch, n)) {
@@ -291,7 +292,7 @@ void gtu_submit_kick(struct gtu_queue *q)
 
 	spin_lock_irqsave(&q->wait_lock, flags);
 	if (!q->dead)
-		writel(0, gtu_bell(q, GTU_DB_KICK));
+		writel(0, gtu_doorbell(q, GTU_DB_KICK));
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 }
 
@@ -300,7 +301,7 @@ void gtu_submit_kick(struct gtu_queue *q)
  */
 
 /* A queue with a job that names @slot and has not ended: its last one's index. */
-static struct gtu_queue *gtu_submit_user(struct gtu_ctx *ctx, u32 slot, u32 *index)
+static struct gtu_queue *gtu_submit_find_user(struct gtu_ctx *ctx, u32 slot, u32 *index)
 {
 	struct gtu_queue *q;
 	unsigned long id;
@@ -309,11 +310,11 @@ static struct gtu_queue *gtu_submit_user(struct gtu_ctx *ctx, u32 slot, u32 *ind
 	xa_for_each(&ctx->queue, id, q) {
 		u32 pending;
 
-		if (!q->named || !q->named[slot])
+		if (!q->last_use || !q->last_use[slot])
 			continue;
 		pending = q->sq_tail - le32_to_cpu(READ_ONCE(q->status->cq_tail));
-		if (q->named[slot] > q->taken - pending) {
-			*index = q->sq_tail - 1 - (u32)(q->taken - q->named[slot]);
+		if (q->last_use[slot] > q->submitted - pending) {
+			*index = q->sq_tail - 1 - (u32)(q->submitted - q->last_use[slot]);
 			return q;
 		}
 	}
@@ -335,20 +336,20 @@ int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
 	lockdep_assert_held(&ctx->lock);
 	if (ctx->gtu->caps & GTU_CAP_REGIONS)
 		return 0;
-	r->leaving = true;
-	while ((q = gtu_submit_user(ctx, slot, &index))) {
+	r->removing = true;
+	while ((q = gtu_submit_find_user(ctx, slot, &index))) {
 		kref_get(&q->ref);
 		mutex_unlock(&ctx->lock);
 		ret = gtu_queue_wait(q, index, NULL, deadline, &tail, &state);
 		gtu_queue_put(q);
 		mutex_lock(&ctx->lock);
-		if (ctx->torn)
+		if (ctx->torn_down)
 			return -ENODEV;
 		if (ret == -EINTR) {
-			r->leaving = false;
+			r->removing = false;
 			return ret;
 		}
-		if (ret && gtu_submit_user(ctx, slot, &index)) {
+		if (ret && gtu_submit_find_user(ctx, slot, &index)) {
 			dev_err_ratelimited(ctx->gtu->parent,
 				"jobs still name a region: stopping its context's queues\n");
 			gtu_queues_stop(ctx);

@@ -21,7 +21,7 @@ static void gtu_queue_notify_locked(struct gtu_queue *q)
 	lockdep_assert_held(&q->wait_lock);
 	q->events++;
 	q->armed = false;
-	gtu_queue_tell(q);
+	gtu_queue_notify_files(q);
 	wake_up_all(&q->wait);
 }
 
@@ -41,7 +41,7 @@ void gtu_queue_dropped(struct gtu_queue *q)
 {
 	spin_lock_irq(&q->wait_lock);
 	q->resets++;
-	q->seen.told = false;
+	q->seen.hang_reported = false;
 	q->seen.since = jiffies;
 	gtu_queue_notify_locked(q);
 	spin_unlock_irq(&q->wait_lock);
@@ -54,7 +54,7 @@ void gtu_queue_dead(struct gtu_queue *q)
 	q->dead = true;
 	gtu_queue_notify_locked(q);
 	spin_unlock_irq(&q->wait_lock);
-	gtu_queue_untell(q);
+	gtu_queue_cancel_notify(q);
 }
 
 /* An interrupt named the queue. */
@@ -108,7 +108,7 @@ void gtu_queues_wake(struct gtu_device *gtu)
  */
 
 /* 0: the completion is there; -EAGAIN: not yet; or why it will never be. */
-static int gtu_queue_look(struct gtu_queue *q, u32 index, u32 resets, u32 *tail, u32 *state)
+static int gtu_queue_check(struct gtu_queue *q, u32 index, u32 resets, u32 *tail, u32 *state)
 {
 	unsigned long flags;
 	int ret;
@@ -140,7 +140,7 @@ static void gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
 	if (!q->dead && (again || !q->armed || (s32)(index - q->arm_index) < 0)) {
 		q->armed = true;
 		q->arm_index = index;
-		writel(index, gtu_bell(q, GTU_DB_ARM));
+		writel(index, gtu_doorbell(q, GTU_DB_ARM));
 	}
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 }
@@ -157,26 +157,26 @@ static u32 gtu_queue_arm_stream(struct gtu_queue *q, u32 record)
 	spin_lock_irqsave(&q->wait_lock, flags);
 	events = q->events;
 	if (!q->dead)
-		writel(record, gtu_bell(q, GTU_DB_ARM_STREAM));
+		writel(record, gtu_doorbell(q, GTU_DB_ARM_STREAM));
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 	return events;
 }
 
 /* Whether a waiter has something to do: an event came, or there is a reason to leave. */
-static bool gtu_queue_awake(struct gtu_queue *q, u32 index, u32 resets)
+static bool gtu_queue_wait_done(struct gtu_queue *q, u32 index, u32 resets)
 {
 	u32 tail, state;
 
-	return !READ_ONCE(q->armed) || gtu_queue_look(q, index, resets, &tail, &state) != -EAGAIN;
+	return !READ_ONCE(q->armed) || gtu_queue_check(q, index, resets, &tail, &state) != -EAGAIN;
 }
 
-static int gtu_sleep(struct gtu_queue *q, u32 index, u32 resets, u64 ns)
+static int gtu_wait_event(struct gtu_queue *q, u32 index, u32 resets, u64 ns)
 {
-	return wait_event_interruptible_hrtimeout(q->wait, gtu_queue_awake(q, index, resets),
+	return wait_event_interruptible_hrtimeout(q->wait, gtu_queue_wait_done(q, index, resets),
 						  ns_to_ktime(ns));
 }
 
-static int gtu_sleep_stream(struct gtu_queue *q, u32 events, u64 ns)
+static int gtu_wait_stream_event(struct gtu_queue *q, u32 events, u64 ns)
 {
 	return wait_event_interruptible_hrtimeout(q->wait, READ_ONCE(q->events) != events,
 						  ns_to_ktime(ns));
@@ -197,7 +197,7 @@ static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record
 	for (;;) {
 		u64 now, slice = GTU_WAIT_SLICE_NS;
 
-		ret = gtu_queue_look(q, index, resets, tail, state);
+		ret = gtu_queue_check(q, index, resets, tail, state);
 		if (ret != -EAGAIN)
 			return ret;
 		now = ktime_get_ns();
@@ -206,17 +206,17 @@ static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record
 		slice = min(slice, deadline_ns - now);
 		if (record) {
 			events = gtu_queue_arm_stream(q, *record);
-			ret = gtu_sleep_stream(q, events, slice);
+			ret = gtu_wait_stream_event(q, events, slice);
 		} else {
 			gtu_queue_arm(q, index, again);
-			ret = gtu_sleep(q, index, resets, slice);
+			ret = gtu_wait_event(q, index, resets, slice);
 		}
 		if (ret == -ERESTARTSYS)
 			return -EINTR;
 		/* Nothing for so long: a device that has died would not say so. */
 		again = ret == -ETIME && !gtu_alive(q->ctx->gtu);
 		if (record && (!ret || slice == GTU_WAIT_SLICE_NS)) {
-			ret = gtu_queue_look(q, index, resets, tail, state);
+			ret = gtu_queue_check(q, index, resets, tail, state);
 			return ret == -EAGAIN ? 0 : ret;
 		}
 	}
@@ -229,7 +229,7 @@ int gtu_queue_wait(struct gtu_queue *q, u32 index, const u32 *record, u64 deadli
 
 	trace_gtu_wait_begin(q, index);
 	atomic_inc(&q->waiters);
-	gtu_watch(q->ctx->gtu);
+	gtu_watchdog_start(q->ctx->gtu);
 	ret = gtu_queue_wait_loop(q, index, record, deadline_ns, tail, state);
 	atomic_dec(&q->waiters);
 	trace_gtu_wait_end(q, index, ret);

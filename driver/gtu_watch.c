@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * While anybody waits, somebody looks now and then: whether the device is still there, whether an
- * interrupt was lost, and whether a queue hangs. Nobody waits, nothing runs.
+ * interrupt was lost, and whether a queue hung. Nobody waits, nothing runs.
  */
 #include <linux/module.h>
 
@@ -9,9 +9,9 @@
 
 static unsigned int hang_ms = 10000;
 module_param(hang_ms, uint, 0644);
-MODULE_PARM_DESC(hang_ms, "ms of no progress after which a queue waited for hangs; 0: never");
+MODULE_PARM_DESC(hang_ms, "ms of no progress after which a queue waited for hung; 0: never");
 
-static unsigned long gtu_watch_period(void)
+static unsigned long gtu_watchdog_period(void)
 {
 	unsigned int ms = READ_ONCE(hang_ms);
 
@@ -21,7 +21,7 @@ static unsigned long gtu_watch_period(void)
 static bool gtu_queue_has_waiter(struct gtu_queue *q)
 {
 	lockdep_assert_held(&q->wait_lock);
-	/* Who sleeps only after this look has asked for the next one: gtu_watch(). */
+	/* Who sleeps only after this look has asked for the next one: gtu_watchdog_start(). */
 	return atomic_read(&q->waiters) || q->eventfd || waitqueue_active(&q->ctx->event_wait);
 }
 
@@ -29,42 +29,43 @@ static bool gtu_queue_has_waiter(struct gtu_queue *q)
  * Look at a queue: true when it has stood still for too long while somebody waits, though the
  * device may say that it has nothing to do. What moved without an event is told now.
  */
-static bool gtu_queue_stands_still(struct gtu_queue *q)
+static bool gtu_queue_stalled(struct gtu_queue *q)
 {
 	u32 head = le32_to_cpu(READ_ONCE(q->status->sq_head));
 	u32 tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
 	u32 state = le32_to_cpu(READ_ONCE(q->status->state));
 	unsigned int ms = READ_ONCE(hang_ms);
-	bool untold = q->seen.untold && q->seen.events == q->events;
+	bool unnotified = q->seen.unnotified && q->seen.events == q->events;
 
 	lockdep_assert_held(&q->wait_lock);
 	/* What was not told a period ago, and still is not: its interrupt does not come any more. */
-	if (untold && (tail != q->told_tail || state != q->told_state))
-		gtu_queue_tell(q);
-	q->seen.untold = tail != q->told_tail || state != q->told_state;
+	if (unnotified && (tail != q->notified_tail || state != q->notified_state))
+		gtu_queue_notify_files(q);
+	q->seen.unnotified = tail != q->notified_tail || state != q->notified_state;
 	q->seen.events = q->events;
-	if (q->seen.sq_head != head || q->seen.cq_tail != tail || state != GTU_QUEUE_ENABLED || !ms) {
+	if (q->seen.sq_head != head || q->seen.cq_tail != tail || state != GTU_QUEUE_ENABLED ||
+	    !ms) {
 		q->seen.sq_head = head;
 		q->seen.cq_tail = tail;
 		q->seen.since = jiffies;
-		q->seen.told = false;
+		q->seen.hang_reported = false;
 		return false;
 	}
-	return !q->seen.told && time_after(jiffies, q->seen.since + msecs_to_jiffies(ms));
+	return !q->seen.hang_reported && time_after(jiffies, q->seen.since + msecs_to_jiffies(ms));
 }
 
 /*
  * A queue of @ctx, which is locked, stood still: does it have jobs that wait for nobody but the
  * device? If the mailbox does not answer, it does.
  */
-static bool gtu_queue_hangs(struct gtu_ctx *ctx, struct gtu_queue *q)
+static bool gtu_queue_hung(struct gtu_ctx *ctx, struct gtu_queue *q)
 {
 	u64 result[GTU_MBOX_RESULTS];
 	u32 status;
 	int ret;
 
-	ret = gtu_mbox_ask(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
-			   (const u64 [GTU_MBOX_ARGS]) { q->id }, &status, result);
+	ret = gtu_mbox_query(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
+			     (const u64 [GTU_MBOX_ARGS]) { q->id }, &status, result);
 	if (ret)
 		return ret == -ETIMEDOUT;
 	/* All done; or no place for a completion, which is the user's to make. */
@@ -72,28 +73,28 @@ static bool gtu_queue_hangs(struct gtu_ctx *ctx, struct gtu_queue *q)
 	       (u32)result[1] - (u32)(result[1] >> 32) < 1u << q->cq_log2;
 }
 
-static void gtu_queue_suspect(struct gtu_ctx *ctx, u32 id)
+static void gtu_queue_check_hang(struct gtu_ctx *ctx, u32 id)
 {
 	struct gtu_queue *q;
-	bool hangs = false;
+	bool hung = false;
 
 	mutex_lock(&ctx->lock);
-	q = ctx->torn ? NULL : xa_load(&ctx->queue, id);
+	q = ctx->torn_down ? NULL : xa_load(&ctx->queue, id);
 	if (q) {
-		hangs = gtu_queue_hangs(ctx, q);
+		hung = gtu_queue_hung(ctx, q);
 		spin_lock_irq(&q->wait_lock);
-		q->seen.told = hangs;
+		q->seen.hang_reported = hung;
 		q->seen.since = jiffies;
 		spin_unlock_irq(&q->wait_lock);
 	}
-	if (hangs)
+	if (hung)
 		gtu_dump(ctx->gtu, ctx, "queue %u of context %u has made no progress for %u ms", id,
 			 ctx->id, READ_ONCE(hang_ms));
 	mutex_unlock(&ctx->lock);
 }
 
 /* Whether somebody waits; *@suspect: a context, with a reference, whose queue *@id stands still. */
-static bool gtu_watch_queues(struct gtu_device *gtu, struct gtu_ctx **suspect, u32 *id)
+static bool gtu_watchdog_queues(struct gtu_device *gtu, struct gtu_ctx **suspect, u32 *id)
 {
 	bool waiter, waiters = false;
 	struct gtu_queue *q;
@@ -109,9 +110,9 @@ static bool gtu_watch_queues(struct gtu_device *gtu, struct gtu_ctx **suspect, u
 			waiter = gtu_queue_has_waiter(q);
 			waiters |= waiter;
 			if (!waiter) {
-				q->seen.untold = false;
+				q->seen.unnotified = false;
 				q->seen.since = jiffies;
-			} else if (gtu_queue_stands_still(q) && !*suspect) {
+			} else if (gtu_queue_stalled(q) && !*suspect) {
 				kref_get(&q->ctx->ref);
 				*suspect = q->ctx;
 				*id = i;
@@ -123,56 +124,56 @@ static bool gtu_watch_queues(struct gtu_device *gtu, struct gtu_ctx **suspect, u
 	return waiters;
 }
 
-static bool gtu_watch_readers(struct gtu_device *gtu)
+static bool gtu_watchdog_readers(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx;
-	bool some = false;
+	bool waiters = false;
 
 	spin_lock_irq(&gtu->ctx_lock);
 	list_for_each_entry(ctx, &gtu->contexts, link)
 		/* as in gtu_queue_has_waiter() */
-		some |= !gtu_ctx_dead(ctx) && waitqueue_active(&ctx->event_wait);
+		waiters |= !gtu_ctx_dead(ctx) && waitqueue_active(&ctx->event_wait);
 	spin_unlock_irq(&gtu->ctx_lock);
-	return some;
+	return waiters;
 }
 
-static void gtu_watch_work(struct work_struct *work)
+static void gtu_watchdog_work(struct work_struct *work)
 {
-	struct gtu_device *gtu = container_of(to_delayed_work(work), struct gtu_device, watch);
+	struct gtu_device *gtu = container_of(to_delayed_work(work), struct gtu_device, watchdog);
 	struct gtu_ctx *suspect = NULL;
-	bool some;
+	bool waiters;
 	u32 id;
 
 	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
 		return;
-	some = gtu_watch_queues(gtu, &suspect, &id);
-	some |= gtu_watch_readers(gtu);
+	waiters = gtu_watchdog_queues(gtu, &suspect, &id);
+	waiters |= gtu_watchdog_readers(gtu);
 	if (suspect) {
-		gtu_queue_suspect(suspect, id);
+		gtu_queue_check_hang(suspect, id);
 		gtu_ctx_put(suspect);
 	}
 	/* During a reset by others the registers are not the driver's. */
-	if (some && mutex_trylock(&gtu->mbox_lock)) {
+	if (waiters && mutex_trylock(&gtu->mbox_lock)) {
 		gtu_alive(gtu);
 		mutex_unlock(&gtu->mbox_lock);
 	}
-	if (some)
-		gtu_watch(gtu);
+	if (waiters)
+		gtu_watchdog_start(gtu);
 }
 
-void gtu_watch_init(struct gtu_device *gtu)
+void gtu_watchdog_init(struct gtu_device *gtu)
 {
-	INIT_DELAYED_WORK(&gtu->watch, gtu_watch_work);
+	INIT_DELAYED_WORK(&gtu->watchdog, gtu_watchdog_work);
 }
 
-/* Somebody is about to wait. Inside of srcu, with a device that is up: see gtu_watch_end(). */
-void gtu_watch(struct gtu_device *gtu)
+/* Somebody is about to wait. Inside of srcu, with a device that is up: see gtu_watchdog_stop(). */
+void gtu_watchdog_start(struct gtu_device *gtu)
 {
-	queue_delayed_work(system_unbound_wq, &gtu->watch, gtu_watch_period());
+	queue_delayed_work(system_unbound_wq, &gtu->watchdog, gtu_watchdog_period());
 }
 
 /* Nobody enters any more. */
-void gtu_watch_end(struct gtu_device *gtu)
+void gtu_watchdog_stop(struct gtu_device *gtu)
 {
-	cancel_delayed_work_sync(&gtu->watch);
+	cancel_delayed_work_sync(&gtu->watchdog);
 }

@@ -34,7 +34,7 @@ static struct gtu_queue *gtu_queue_lock(struct gtu_device *gtu, u32 id)
 	if (!ctx)
 		return NULL;
 	mutex_lock(&ctx->lock);
-	q = ctx->torn ? NULL : xa_load(&ctx->queue, id);
+	q = ctx->torn_down ? NULL : xa_load(&ctx->queue, id);
 	if (!q) {
 		mutex_unlock(&ctx->lock);
 		gtu_ctx_put(ctx);
@@ -54,7 +54,7 @@ static void gtu_queue_unlock(struct gtu_queue *q)
  * Note where the queue stands. -EAGAIN: it has a job that runs, or could. Jobs that wait for places
  * in the completion ring, which only the frozen user makes, are left for later; an error stays.
  */
-static int gtu_queue_rest(struct gtu_queue *q)
+static int gtu_queue_suspend(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
 	u64 result[GTU_MBOX_RESULTS];
@@ -62,27 +62,27 @@ static int gtu_queue_rest(struct gtu_queue *q)
 	int ret;
 
 	lockdep_assert_held(&ctx->lock);
-	q->rest.keep = false;
-	ret = gtu_mbox_ask(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
-			   (const u64 [GTU_MBOX_ARGS]) { q->id }, &status, result);
+	q->saved.valid = false;
+	ret = gtu_mbox_query(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
+			     (const u64 [GTU_MBOX_ARGS]) { q->id }, &status, result);
 	if (ret)
 		return ret == -ESTALE ? 0 : ret;
 	if ((u32)result[2] != GTU_QUEUE_ENABLED)
 		return 0;
-	q->rest.index = result[0];
-	q->rest.tail = result[0] >> 32;
+	q->saved.index = result[0];
+	q->saved.tail = result[0] >> 32;
 	cq_tail = result[1];
-	q->rest.head = result[1] >> 32;
-	if (cq_tail != q->rest.index)
+	q->saved.head = result[1] >> 32;
+	if (cq_tail != q->saved.index)
 		return -EAGAIN;
-	if (q->rest.tail != q->rest.index && cq_tail - q->rest.head < BIT(q->cq_log2))
+	if (q->saved.tail != q->saved.index && cq_tail - q->saved.head < BIT(q->cq_log2))
 		return -EAGAIN;
-	q->rest.keep = true;
+	q->saved.valid = true;
 	return 0;
 }
 
 /* All queues, or a sentence about the first that does not come to rest. */
-static int gtu_queues_rest(struct gtu_device *gtu)
+static int gtu_queues_suspend(struct gtu_device *gtu)
 {
 	unsigned int ms = READ_ONCE(sleep_ms);
 	unsigned long end = jiffies + msecs_to_jiffies(ms);
@@ -98,7 +98,7 @@ static int gtu_queues_rest(struct gtu_device *gtu)
 			id++;
 			continue;
 		}
-		ret = gtu_queue_rest(q);
+		ret = gtu_queue_suspend(q);
 		if (ret == -EAGAIN && late)
 			dev_warn(gtu->parent,
 				 "cannot sleep: queue %u of %s[%d] has jobs that did not end in %u ms\n",
@@ -118,14 +118,14 @@ static int gtu_queues_rest(struct gtu_device *gtu)
 }
 
 /* Who is dead stays so, whatever epochs the device will count. */
-static void gtu_contexts_rest(struct gtu_device *gtu)
+static void gtu_contexts_suspend(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx;
 
 	spin_lock_irq(&gtu->ctx_lock);
 	list_for_each_entry(ctx, &gtu->contexts, link) {
-		ctx->rests = !gtu_ctx_dead(ctx);
-		if (!ctx->rests)
+		ctx->suspended = !gtu_ctx_dead(ctx);
+		if (!ctx->suspended)
 			WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
 	}
 	spin_unlock_irq(&gtu->ctx_lock);
@@ -142,14 +142,14 @@ int gtu_suspend(struct device *dev)
 
 	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
 		return 0;
-	ret = gtu_queues_rest(gtu);
+	ret = gtu_queues_suspend(gtu);
 	if (!ret)
 		ret = gtu_aperture_save(gtu);
 	if (ret)
 		return ret;
-	gtu_watch_end(gtu);
-	gtu_contexts_rest(gtu);
-	gtu_hw_away(gtu);
+	gtu_watchdog_stop(gtu);
+	gtu_contexts_suspend(gtu);
+	gtu_hw_stop(gtu);
 	return 0;
 }
 
@@ -158,14 +158,14 @@ int gtu_suspend(struct device *dev)
  */
 
 /* A context that rested, with a reference; each once. */
-static struct gtu_ctx *gtu_ctx_resting(struct gtu_device *gtu)
+static struct gtu_ctx *gtu_ctx_take_suspended(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx, *found = NULL;
 
 	spin_lock_irq(&gtu->ctx_lock);
 	list_for_each_entry(ctx, &gtu->contexts, link) {
-		if (ctx->rests) {
-			ctx->rests = false;
+		if (ctx->suspended) {
+			ctx->suspended = false;
 			kref_get(&ctx->ref);
 			found = ctx;
 			break;
@@ -175,14 +175,14 @@ static struct gtu_ctx *gtu_ctx_resting(struct gtu_device *gtu)
 	return found;
 }
 
-static int gtu_ctx_wake_queues(struct gtu_ctx *ctx)
+static int gtu_ctx_resume_queues(struct gtu_ctx *ctx)
 {
 	struct gtu_queue *q;
 	unsigned long id;
 	int ret;
 
 	xa_for_each(&ctx->queue, id, q) {
-		if (!q->rest.keep)
+		if (!q->saved.valid)
 			continue;
 		ret = gtu_queue_resume(q);
 		if (ret)
@@ -193,21 +193,21 @@ static int gtu_ctx_wake_queues(struct gtu_ctx *ctx)
 	return 0;
 }
 
-static void gtu_ctx_wake(struct gtu_ctx *ctx)
+static void gtu_ctx_resume(struct gtu_ctx *ctx)
 {
 	struct gtu_device *gtu = ctx->gtu;
 	int ret;
 
 	mutex_lock(&ctx->lock);
-	if (ctx->torn)
+	if (ctx->torn_down)
 		goto out;
 	WRITE_ONCE(ctx->epoch, READ_ONCE(gtu->epoch));
 	ret = gtu_ctx_enable(ctx);
 	/* Refused: the device does not know it. After a time-out it may know it all the same. */
 	if (ret != -EIO) {
-		ret = ret ?: gtu_ctx_wake_queues(ctx);
+		ret = ret ?: gtu_ctx_resume_queues(ctx);
 		if (ret && GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id))
-			gtu_force_quiet(ctx, "a context could not be set up again");
+			gtu_force_quiesce(ctx, "a context could not be set up again");
 	}
 	if (ret) {
 		dev_warn(gtu->parent, "context %u of %s[%d] did not survive the sleep: %d\n", ctx->id,
@@ -230,21 +230,21 @@ int gtu_resume(struct device *dev)
 
 	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
 		return 0;
-	ret = gtu_hw_back(gtu);
+	ret = gtu_hw_restart(gtu);
 	if (!ret)
 		gtu_aperture_restore(gtu);
 	else
-		gtu_aperture_forget(gtu);
-	while ((ctx = gtu_ctx_resting(gtu))) {
+		gtu_aperture_drop_copy(gtu);
+	while ((ctx = gtu_ctx_take_suspended(gtu))) {
 		if (ret)
 			WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
 		else
-			gtu_ctx_wake(ctx);
+			gtu_ctx_resume(ctx);
 		gtu_ctx_put(ctx);
 	}
 	gtu_queues_wake(gtu);
 	if (!ret)
-		gtu_watch(gtu);
+		gtu_watchdog_start(gtu);
 	return ret;
 }
 
@@ -255,14 +255,14 @@ int gtu_resume(struct device *dev)
 /* The device has met an error that only a reset ends: contexts are told, registers are left alone. */
 void gtu_error_begin(struct gtu_device *gtu)
 {
-	gtu_hw_away(gtu);
+	gtu_hw_stop(gtu);
 	gtu_queues_wake(gtu);
 }
 
 /* It can be spoken to again. */
 int gtu_error_end(struct gtu_device *gtu)
 {
-	int ret = gtu_hw_back(gtu);
+	int ret = gtu_hw_restart(gtu);
 
 	gtu_queues_wake(gtu);
 	return ret;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A device comes and goes, on whatever bus: what is found is checked, woken and shown to users. */
+/* Bus-independent probe and removal of a device. */
 #include <linux/dma-map-ops.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -20,7 +20,10 @@ static void gtu_irqs_free(struct gtu_device *gtu)
 	gtu->bus->vectors_free(gtu);
 }
 
-/* A vector a CPU and one for errors; what cannot be had is done without, down to one for all. */
+/*
+ * Request one vector per CPU and one for errors. Works with any smaller number,
+ * down to one vector for all.
+ */
 static int gtu_irqs_request(struct gtu_device *gtu)
 {
 	unsigned int want = min3(num_possible_cpus(), 32u, gtu->rings_hw) + 1, i;
@@ -46,7 +49,7 @@ static int gtu_irqs_request(struct gtu_device *gtu)
 	return 0;
 }
 
-/* The device is quiesced, or what it had has been leaked. */
+/* If the device cannot be quiesced, leak the event rings. */
 static void gtu_free(struct gtu_device *gtu)
 {
 	gtu_irqs_free(gtu);
@@ -58,8 +61,8 @@ static void gtu_free(struct gtu_device *gtu)
 }
 
 /*
- * The aperture, for users to map: nobody else's, and write-combining wherever it is mapped. A device
- * without one, or with one that cannot be had, works all the same.
+ * Reserve the aperture for user mappings, write-combining everywhere. A device
+ * without a usable aperture works without one.
  */
 static int gtu_bind_aperture(struct gtu_device *gtu, const struct gtu_resources *res)
 {
@@ -76,8 +79,9 @@ static int gtu_bind_aperture(struct gtu_device *gtu, const struct gtu_resources 
 }
 
 /*
- * Take the device that @parent is and have users see it; @at: where it is, @own: for @bus alone. The
- * driver data of @parent is the struct gtu_device from then on; gtu_unbind() is its end.
+ * Probe the device @parent at @res and register it. @bus_data is private to
+ * @bus. Sets the driver data of @parent to the struct gtu_device; undo with
+ * gtu_unbind().
  */
 int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 	     const struct gtu_resources *res)
@@ -87,7 +91,9 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 
 	if (!dev_is_dma_coherent(parent))
 		return dev_err_probe(parent, -EOPNOTSUPP, "not coherent with the CPU's caches\n");
-	/* page lists, rings and tables are named by 64 bits; what the way there lacks the bus knows */
+	/*
+	 * the device has 64-bit addresses; the bus knows the limits on the way
+	 */
 	ret = dma_set_mask_and_coherent(parent, DMA_BIT_MASK(64));
 	if (ret)
 		return dev_err_probe(parent, ret, "no 64-bit addresses\n");
@@ -137,7 +143,9 @@ void gtu_unbind(struct gtu_device *gtu)
 	gtu_free(gtu);
 }
 
-/* Another kernel may follow: nothing of this one's memory may be written any more. */
+/*
+ * A kexec'ed kernel may follow: the device must not write to memory any more.
+ */
 void gtu_shutdown(struct gtu_device *gtu)
 {
 	gtu_set_dead(gtu);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the packaged module needs to build on more than one kernel; in a kernel tree this file goes.
+ * Compatibility of the out-of-tree module with several kernel versions. Not
+ * needed in a kernel tree.
  */
 #ifndef GTU_COMPAT_H
 #define GTU_COMPAT_H
@@ -21,7 +22,7 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define dma_buf_unmap_attachment_unlocked dma_buf_unmap_attachment
 #endif
 
-/* The namespace's name was a word before it was a string. */
+/* The namespace argument was a bare word before Linux 6.13. */
 #ifdef GTU_HAS_IMPORT_NS_WORD
 #define GTU_IMPORT_DMA_BUF() MODULE_IMPORT_NS(DMA_BUF)
 #else
@@ -34,14 +35,14 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define gtu_eventfd_signal(eventfd) eventfd_signal(eventfd, 1)
 #endif
 
-/* The callback that returns nothing had a name of its own for a while. */
+/* The callback without return value was named remove_new for some releases. */
 #ifdef GTU_HAS_REMOVE_NEW
 #define GTU_PLATFORM_REMOVE remove_new
 #else
 #define GTU_PLATFORM_REMOVE remove
 #endif
 
-/* Binary attributes became constant. */
+/* Binary attributes became const. */
 #ifdef GTU_HAS_BIN_ATTRS_CONST
 #define GTU_BIN_CONST const
 #else

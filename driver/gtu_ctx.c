@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A context: what one open file has on the device, and its end. */
+/* Contexts: creation, teardown and release of the resources of an open file. */
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
@@ -31,7 +31,10 @@ void gtu_ctx_put(struct gtu_ctx *ctx)
 	kref_put(&ctx->ref, gtu_ctx_kref_release);
 }
 
-/* Have the device know the context. Under ctx->lock, once others know it. */
+/*
+ * Register the context with the device. Under ctx->lock once the context is
+ * published.
+ */
 int gtu_ctx_enable(struct gtu_ctx *ctx)
 {
 	return GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_CTX_ENABLE, ctx->id, ctx->table_dma,
@@ -74,11 +77,11 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 		goto err_table;
 	}
 	ctx->id = id;
-	/* A reset in between makes the epoch stale: try with the new one. */
+	/* A concurrent reset makes the epoch stale: retry with the new one. */
 	do {
 		ctx->epoch = gtu_epoch_now(gtu);
 		if (!ctx->epoch) {
-			/* Nothing was said to it. */
+			/* The device was not told of the context. */
 			ret = -ENODEV;
 			ida_free(&gtu->ctx_ids, id);
 			goto err_table;
@@ -94,7 +97,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 
 err_enable:
 	ret = ret == -ESTALE ? -ENODEV : ret;
-	/* After a time-out the command may still be carried out. */
+	/* After a timeout the device may still execute the command. */
 	if (ret == -EIO || gtu_force_quiesce(ctx, "a context was not set up in time"))
 		ida_free(&gtu->ctx_ids, id);
 	else
@@ -108,9 +111,9 @@ err_free:
 }
 
 /*
- * Take everything of the context off the device and give it back, once; what is left is empty.
- * Called by the file's release and by the device's removal, whichever comes first; both wait for
- * the end.
+ * Remove the context from the device and free its resources, once. Called by
+ * the file's release and by device removal, in any order; both wait for
+ * completion.
  */
 void gtu_ctx_teardown(struct gtu_ctx *ctx)
 {
@@ -123,7 +126,7 @@ void gtu_ctx_teardown(struct gtu_ctx *ctx)
 	if (ctx->torn_down)
 		goto out;
 	ctx->torn_down = true;
-	/* Takes the queues with it; running jobs are dropped. */
+	/* Also disables the queues and drops running jobs. */
 	quiesced = !GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id) ||
 		   gtu_force_quiesce(ctx, "a context did not end in time");
 	xa_for_each(&ctx->queue, id, q) {
@@ -141,13 +144,16 @@ out:
 	mutex_unlock(&ctx->lock);
 }
 
-/* The file's last user has gone; jobs of his may still run. */
+/* The file is released; its jobs may still be running. */
 void gtu_ctx_close(struct gtu_ctx *ctx)
 {
 	struct gtu_device *gtu = ctx->gtu;
 
 	gtu_ctx_teardown(ctx);
-	/* Only now: remove() finds whoever is not through with the teardown, and waits for him. */
+	/*
+	 * Unlink after the teardown: remove() finds contexts in teardown here
+	 * and waits for them.
+	 */
 	spin_lock_irq(&gtu->ctx_lock);
 	list_del_init(&ctx->link);
 	spin_unlock_irq(&gtu->ctx_lock);

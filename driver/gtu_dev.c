@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The character device: files, and the end of all of them when the device goes. */
+/*
+ * Character device: file operations, and context teardown when the device is
+ * removed.
+ */
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/ratelimit.h>
@@ -7,7 +10,7 @@
 
 #include "gtu_drv.h"
 
-/* State dumps: so many in such a time, whatever users bring about. */
+/* Rate limit of state dumps, which users can provoke. */
 #define GTU_DUMP_INTERVAL	(60 * HZ)
 #define GTU_DUMP_BURST		8
 
@@ -46,9 +49,11 @@ static int gtu_release(struct inode *inode, struct file *file)
 }
 
 /*
- * The device stays from here on until gtu_leave(), to which the answer is to be given; -ENODEV: it is gone,
- * or has forgotten the context. Nobody touches user memory in between: it comes when its owner likes
- * (userfaultfd, FUSE), and the device's removal would wait for that.
+ * Hold the device until gtu_leave(), which takes the return value. Returns
+ * -ENODEV if the device or the context is dead.
+ *
+ * Do not access user memory while inside: a fault may take arbitrarily long
+ * (userfaultfd, FUSE) and removal waits for it.
  */
 int gtu_enter(struct gtu_ctx *ctx)
 {
@@ -133,7 +138,7 @@ static void gtu_device_release(struct device *dev)
 	kfree(gtu);
 }
 
-/* One reference, the caller's; put_device(&gtu->dev) gives it back. */
+/* Returns a device with one reference; drop it with put_device(&gtu->dev). */
 struct gtu_device *gtu_device_alloc(struct device *parent)
 {
 	struct gtu_device *gtu = kzalloc(sizeof(*gtu), GFP_KERNEL);
@@ -168,8 +173,9 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 }
 
 /*
- * Nobody can open it any more, or it is gone. Who is inside leaves; nothing of any context is mapped or
- * pinned for the device when this returns.
+ * Mark the device dead and tear down every context. On return no thread is
+ * inside, and nothing is mapped or pinned for the device. New files cannot be
+ * opened.
  */
 void gtu_contexts_end(struct gtu_device *gtu)
 {
@@ -193,7 +199,7 @@ void gtu_contexts_end(struct gtu_device *gtu)
 	}
 }
 
-/* From here on users may open it. */
+/* Register the character device. Users may open it from now on. */
 int gtu_device_add(struct gtu_device *gtu)
 {
 	int minor, ret;
@@ -208,7 +214,10 @@ int gtu_device_add(struct gtu_device *gtu)
 	if (!ret)
 		ret = cdev_device_add(&gtu->cdev, &gtu->dev);
 	if (ret) {
-		/* Who has a node with this number may have opened it before the rest failed. */
+		/*
+		 * A process with an old node of this number may have opened it
+		 * before the failure.
+		 */
 		gtu_contexts_end(gtu);
 		ida_free(&gtu_minors, minor);
 	} else {
@@ -218,8 +227,8 @@ int gtu_device_add(struct gtu_device *gtu)
 }
 
 /*
- * The device goes, files stay: nobody enters any more, who is inside leaves, nothing of any context
- * is mapped or pinned for the device when this returns. What is left of a file is its shell.
+ * Remove the device while files may be open. Later calls on these files return
+ * -ENODEV.
  */
 void gtu_device_remove(struct gtu_device *gtu)
 {
@@ -228,8 +237,8 @@ void gtu_device_remove(struct gtu_device *gtu)
 	cdev_device_del(&gtu->cdev, &gtu->dev);
 	gtu_contexts_end(gtu);
 	/*
-	 * Whoever comes next may have the name: files that are still open keep this object, not its
-	 * number.
+	 * Open files keep this object, not its minor number: another device may
+	 * reuse it.
 	 */
 	ida_free(&gtu_minors, gtu->number);
 }

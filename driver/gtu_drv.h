@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's own objects and how they live. Documentation/driver.md has the argument; the locks,
- * each taken before those that follow: mm->mmap_lock, ctx->lock, gtu->mbox_lock, queue->map_lock,
- * ctx->aperture_lock; gtu->aperture_lock and buffer->lock, with nothing of the above inside; then
- * the spinlocks gtu->queue_lock, queue->wait_lock, ctx->event_lock, and gtu->ctx_lock alone.
- * Nothing touches user memory under ctx->lock.
+ * Objects of the driver, their lifetimes and locks. Documentation/driver.md
+ * explains the design.
+ *
+ * Lock order: mm->mmap_lock, ctx->lock, gtu->mbox_lock, queue->map_lock,
+ * ctx->aperture_lock. Take none of these while holding gtu->aperture_lock or
+ * buffer->lock. Spinlocks, innermost: gtu->queue_lock, queue->wait_lock,
+ * ctx->event_lock. gtu->ctx_lock is taken alone. Do not access user memory
+ * under ctx->lock.
  */
 #ifndef GTU_DRV_H
 #define GTU_DRV_H
@@ -40,155 +43,173 @@
 #define GTU_NAME		"gtu"
 #define GTU_MINORS		64
 #define GTU_VECTORS		33	/* 32 for events, one for errors */
-#define GTU_EVENTS_LOG2		8	/* entries of an event ring; more stay with the device */
+/* entries of an event ring; the device holds back the rest */
+#define GTU_EVENTS_LOG2		8
 #define GTU_EVENTS		BIT(GTU_EVENTS_LOG2)
-#define GTU_REGIONS_LOG2	10	/* region slots of a context */
-#define GTU_CTX_QUEUES		32	/* queues of a context */
-#define GTU_CTX_CHUNKS		65536	/* chunks of page lists of a context: 256 MiB */
+#define GTU_REGIONS_LOG2	10	/* region slots per context */
+#define GTU_CTX_QUEUES		32	/* queues per context */
+#define GTU_CTX_CHUNKS		65536	/* page list chunks per context: 256 MiB */
 #define GTU_UNIT_PAGES		5
-#define GTU_EPOCH_NEVER		(~0u)	/* of a context that is dead, whatever the device counts */
+#define GTU_EPOCH_NEVER		(~0u)	/* epoch of a context that is dead for good */
 
 enum gtu_state {
 	GTU_STATE_UP,
-	GTU_STATE_DEAD,			/* removed, silent or shut down: never comes back */
+	GTU_STATE_DEAD,			/* removed, failed or shut down: permanent */
 };
 
 struct gtu_ctx;
 struct gtu_device;
 struct gtu_queue;
 
-/* An interrupt vector and the event ring behind it. */
+/* An interrupt vector and its event ring. */
 struct gtu_vector {
 	struct gtu_device *gtu;
 	int irq;
-	bool errors;			/* the device's errors come here */
+	bool errors;			/* also receives the device's errors */
 	bool has_ring;
-	u32 ring;			/* number of the event ring */
+	u32 ring;			/* event ring number */
 	spinlock_t lock;		/* protects head */
 	u32 head;			/* free-running */
 	__le32 *event;
 	dma_addr_t event_dma;
 };
 
-/* What only the bus knows how to do. The driver's other files do not know which one it is. */
+/*
+ * Operations of the bus driver. The rest of the driver is independent of the
+ * bus.
+ */
 struct gtu_bus {
-	void (*enable_dma)(struct gtu_device *gtu); /* the device may reach memory from here on */
+	void (*enable_dma)(struct gtu_device *gtu); /* allow the device to access memory */
 	/*
-	 * Keep it from memory; true when it is certain that nothing of it reaches memory any more.
+	 * Stop the device's memory accesses. Returns true if it is certain that
+	 * none is in flight any more.
 	 */
 	bool (*quiesce)(struct gtu_device *gtu);
-	/* At most @want interrupts, those of vectors 0 and up; how many, or an error. */
+	/*
+	 * Allocate at most @want interrupts, vectors 0 and up. Returns their
+	 * number or an error.
+	 */
 	int (*vectors_alloc)(struct gtu_device *gtu, unsigned int want);
-	int (*vector)(struct gtu_device *gtu, unsigned int i);	/* number of an interrupt */
-	void (*vectors_free)(struct gtu_device *gtu);	/* also when there are none */
+	/* Linux irq of vector @i, or an error */
+	int (*vector)(struct gtu_device *gtu, unsigned int i);
+	void (*vectors_free)(struct gtu_device *gtu);	/* also called when none were allocated */
 };
 
-/* Where a device is. */
+/* MMIO ranges of a device. */
 struct gtu_resources {
 	void __iomem *regs, *doorbells;
 	u64 regs_bytes, doorbells_bytes;
 	phys_addr_t doorbells_phys, aperture_phys;
-	u64 aperture_bytes;		/* 0: it has none */
+	u64 aperture_bytes;		/* 0: no aperture */
 };
 
 struct gtu_device {
-	struct device dev;		/* the character device; its release frees all of this */
+	struct device dev;		/* the character device; its release frees this struct */
 	struct cdev cdev;
-	struct device *parent;		/* the function on the bus: DMA, messages */
-	int number;			/* N of gtuN; -1: not yet */
+	struct device *parent;		/* the bus device, for DMA and messages */
+	int number;			/* N of gtuN; -1: none yet */
 	const struct gtu_bus *bus;
 	void *bus_data;
 	void __iomem *regs;
 	void __iomem *doorbells;
 	phys_addr_t doorbells_phys;
 
-	/* Every entry from user space runs under srcu and looks at state first. */
+	/* Every entry from user space holds srcu and checks state first. */
 	struct srcu_struct srcu;
 	enum gtu_state state;
-	u32 epoch;			/* the device's; contexts of another one are dead; 0: away */
+	/*
+	 * device epoch; contexts of another epoch are dead; 0: not accessible
+	 */
+	u32 epoch;
 
-	/* What the registers say, read once. */
+	/* Identity registers, read once at probe. */
 	u32 version, units, max_contexts, max_queues, max_ring, vectors_hw, rings_hw, stride;
 	u32 regions_log2;
 	u64 caps, clock_hz, aperture;
 	void *fdt;
 	u32 fdt_bytes, fdt_crc;
 
-	struct mutex mbox_lock;		/* the mailbox, resets, epoch (writers) */
-	bool quiesce_called, quiesced;	/* under mbox_lock: silence() was called; its answer */
-	u32 setting[GTU_UNIT_PAGES][GTU_UREG_SETS]; /* under mbox_lock: reloaded after a reset */
+	struct mutex mbox_lock;		/* serializes the mailbox, resets and writes to epoch */
+	bool quiesce_called, quiesced;	/* under mbox_lock: quiesce() was called; its result */
+	u32 setting[GTU_UNIT_PAGES][GTU_UREG_SETS]; /* under mbox_lock: restored after a reset */
 	u8 setting_valid[GTU_UNIT_PAGES];
-	ktime_t snapshot[GTU_UNIT_PAGES]; /* under mbox_lock: when counters were last taken */
+	ktime_t snapshot[GTU_UNIT_PAGES]; /* under mbox_lock: time of the last counter snapshot */
 
 	unsigned int vectors;
 	struct gtu_vector vector[GTU_VECTORS];
 	u32 event_rings;
 
-	spinlock_t ctx_lock;		/* protects contexts; taken in interrupts */
+	spinlock_t ctx_lock;		/* protects contexts; taken in interrupt context */
 	struct list_head contexts;
 	struct ida ctx_ids, queue_ids;
 
 	spinlock_t queue_lock;		/* protects queue[] */
-	struct gtu_queue **queue;	/* by id; an interrupt finds its queue here */
+	struct gtu_queue **queue;	/* by id, for lookup in interrupt context */
 
 	atomic_long_t buffer_pages;
 
 	phys_addr_t aperture_phys;
-	unsigned long aperture_pages;	/* 0: the device has none that can be given out */
+	unsigned long aperture_pages;	/* 0: no usable aperture */
 	struct mutex aperture_lock;	/* protects aperture_used */
-	unsigned long *aperture_used;	/* a bit a page */
-	unsigned long *aperture_saved;	/* those whose content is in aperture_copy, during a sleep */
+	unsigned long *aperture_used;	/* one bit per page */
+	unsigned long *aperture_saved;	/* pages saved in aperture_copy while suspended */
 	void *aperture_copy;
 
-	struct delayed_work watchdog;	/* looks after who waits, while anybody does */
+	struct delayed_work watchdog;	/* runs while there are waiters */
 	struct ratelimit_state dump_limit;
 	struct dentry *debugfs;
 	const struct attribute_group *groups[2 * GTU_UNIT_PAGES + 1];
 };
 
-/* One open file. */
+/* A context: one open file. */
 struct gtu_ctx {
-	struct kref ref;		/* the file; remove() while it looks at it */
+	struct kref ref;		/* held by the file, and by remove() during teardown */
 	struct gtu_device *gtu;		/* holds a reference */
-	struct address_space *mapping;	/* of the file; valid until the file's release */
-	struct list_head link;		/* under gtu->ctx_lock, with rests */
-	bool suspended;			/* to be set up again after a sleep */
+	struct address_space *mapping;	/* of the file; valid until its release */
+	struct list_head link;		/* under gtu->ctx_lock, with suspended */
+	bool suspended;			/* restore after a system suspend */
 	u32 id;
 	u32 epoch;
-	pid_t pid;			/* who opened the file */
+	pid_t pid;			/* of the process that opened the file */
 	char comm[TASK_COMM_LEN];
 
-	wait_queue_head_t event_wait;	/* poll() and read() */
+	wait_queue_head_t event_wait;	/* for poll() and read() */
 	spinlock_t event_lock;		/* protects ready */
-	struct list_head ready;		/* queues that had an event since it was read */
+	struct list_head ready;		/* queues with an event that was not read yet */
 
 	struct mutex lock;		/* protects all below */
-	bool torn_down;			/* nothing of it is on the device any more */
+	bool torn_down;			/* nothing of the context is left on the device */
 	unsigned int queues;
 	struct xarray queue;		/* struct gtu_queue by id */
 	struct gtu_hw_region *table;
 	dma_addr_t table_dma;
 	u32 slots, next_slot;
-	unsigned long *used;		/* slots taken or retired */
-	u16 *generation;		/* of each slot, last given out */
+	unsigned long *used;		/* slots in use or retired */
+	u16 *generation;		/* of each slot: the last one used */
 	struct gtu_region **region;	/* by slot */
-	unsigned long chunks;		/* of page lists */
+	unsigned long chunks;		/* page list chunks in use */
 
-	atomic_long_t aperture_pages;	/* of the aperture that it has */
+	atomic_long_t aperture_pages;	/* aperture pages in use */
 	atomic_t aperture_maps;
 	struct mutex aperture_lock;	/* protects blank, and aperture_revoked against faults */
 	bool aperture_revoked;
-	struct page *blank;		/* behind mappings of an aperture that has gone */
+	struct page *blank;		/* behind mappings of a revoked aperture */
 };
 
-/* Page lists for the device: chunks of 512 addresses in blocks of a page. */
+/*
+ * Page lists for the device: chunks of 512 addresses, allocated in blocks of a
+ * page.
+ */
 struct gtu_list {
 	unsigned int chunks, blocks;
 	__le64 **block;
 	dma_addr_t *block_dma;
 };
 
-/* Pages of the driver's; mappings of user space and dma-bufs hold it too. */
+/*
+ * Host memory allocated by the driver. User mappings and dma-bufs hold
+ * references too.
+ */
 struct gtu_buffer {
 	struct kref ref;
 	struct gtu_device *gtu;		/* holds a reference: a dma-buf outlives files */
@@ -196,35 +217,35 @@ struct gtu_buffer {
 	struct page **page;
 
 	struct mutex lock;		/* protects all below */
-	struct list_head attachments;	/* of all of its dma-bufs */
+	struct list_head attachments;	/* of all dma-bufs of this buffer */
 };
 
-/* A run of the aperture's pages; mappings of user space hold it too. */
+/* A contiguous range of aperture pages. User mappings hold references too. */
 struct gtu_extent {
 	struct kref ref;
 	struct gtu_ctx *ctx;		/* outlives regions and mappings */
 	unsigned long first, pages;
-	unsigned long pgoff;		/* of the first page in the file, once it can be mapped */
+	unsigned long pgoff;		/* of the first page in the file, once mapped */
 };
 
 struct gtu_region {
 	u32 key, rights;
 	u64 length;
-	unsigned int in_page;		/* byte 0's offset in the first page */
+	unsigned int in_page;		/* offset of byte 0 in the first page */
 	unsigned long pages;
-	struct sg_table *sgt;		/* once it is mapped for the device: own, or an importer's */
+	struct sg_table *sgt;		/* once DMA-mapped: &own, or an importer's */
 	struct sg_table own;
 	enum dma_data_direction dir;
-	struct mm_struct *mm;		/* user memory: who is charged */
-	struct gtu_buffer *buffer;	/* or the driver's own */
-	struct gtu_extent *extent;	/* or the device's */
-	struct dma_buf_attachment *attach; /* or somebody else's */
-	bool internal;			/* the driver's own: its key is nobody's */
-	bool removing;			/* under ctx->lock: no new job may name it */
+	struct mm_struct *mm;		/* user memory: mm that is charged */
+	struct gtu_buffer *buffer;	/* or a driver buffer */
+	struct gtu_extent *extent;	/* or aperture pages */
+	struct dma_buf_attachment *attach; /* or an imported dma-buf */
+	bool internal;			/* of the driver: users cannot name its key */
+	bool removing;			/* under ctx->lock: new jobs must not name it */
 	struct gtu_list list;
 };
 
-/* A descriptor that is being checked; see gtu_check_desc(). */
+/* State of a descriptor check; see gtu_check_desc(). */
 struct gtu_check {
 	struct gtu_ctx *ctx;
 	u8 opcode;
@@ -236,7 +257,7 @@ struct gtu_check {
 	struct gtu_region *region[GTU_BLOCK_OPERANDS];
 };
 
-/* A ring, and its pages for user space. */
+/* A ring and its page frames for user mappings. */
 struct gtu_ring {
 	void *cpu;
 	dma_addr_t dma;
@@ -245,9 +266,9 @@ struct gtu_ring {
 };
 
 struct gtu_queue {
-	struct kref ref;		/* the context, mappings, waiters */
+	struct kref ref;		/* held by the context, mappings and waiters */
 	struct gtu_ctx *ctx;		/* outlives every holder of a reference */
-	u32 id;				/* unique on the device until dead */
+	u32 id;				/* unique on the device while not dead */
 	u32 sq_log2, cq_log2;
 	u32 event_ring;
 	struct gtu_ring sq, cq;
@@ -256,15 +277,16 @@ struct gtu_queue {
 	struct mutex map_lock;		/* protects blank, and dead against faults */
 	struct page *blank;		/* behind mappings of a dead queue */
 
-	bool submit;			/* jobs by ioctl alone; under ctx->lock, with all below */
-	u32 sq_tail, cq_head;		/* as the doorbell was told */
+	bool submit;			/* GTU_QUEUE_SUBMIT; under ctx->lock, with all below */
+	u32 sq_tail, cq_head;		/* as last written to the doorbell */
 	u64 submitted;			/* descriptors since the last reset */
-	u64 *last_use;			/* by slot: taken, after the last job that names it */
-	struct gtu_region *blocks;	/* parameter blocks, GTU_BLOCK_OPERANDS a slot of the ring */
+	/* by slot: value of submitted after the last job that names it */
+	u64 *last_use;
+	struct gtu_region *blocks;	/* parameter blocks: GTU_BLOCK_OPERANDS per ring entry */
 	u32 blocks_key;
 
 	wait_queue_head_t wait;
-	spinlock_t wait_lock;		/* protects all below, and rings while not dead */
+	spinlock_t wait_lock;		/* protects all below, and the rings while not dead */
 	bool dead;
 	bool armed;
 	u32 arm_index;
@@ -272,20 +294,20 @@ struct gtu_queue {
 	u32 events;
 	struct eventfd_ctx *eventfd;
 	u32 notified_tail, notified_state; /* at the last event */
-	struct {			/* gtu_watch.c: as it was when last looked at */
+	struct {			/* state at the last watchdog run */
 		u32 sq_head, cq_tail, events;
 		unsigned long since;	/* jiffies */
-		bool hang_reported;	/* that it hangs */
-		bool unnotified;	/* it had moved since the last event */
+		bool hang_reported;
+		bool unnotified;	/* it changed without an event */
 	} seen;
 
-	struct {			/* under ctx->lock; where it stood when the system went to sleep */
+	struct {			/* under ctx->lock; position at system suspend */
 		bool valid;
 		u32 index, tail, head;
 	} saved;
 
 	struct list_head ready;		/* in ctx->ready, under ctx->event_lock */
-	atomic_t waiters;		/* in ioctl(WAIT) */
+	atomic_t waiters;		/* threads in ioctl(WAIT) */
 };
 
 /* gtu_bind.c */
@@ -294,7 +316,7 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 void gtu_unbind(struct gtu_device *gtu);
 void gtu_shutdown(struct gtu_device *gtu);
 
-/* gtu_pci.c, gtu_platform.c: as far as the kernel has the bus */
+/* gtu_pci.c, gtu_platform.c: depends on the kernel configuration */
 #ifdef CONFIG_PCI
 int gtu_pci_register(void);
 void gtu_pci_unregister(void);
@@ -349,7 +371,6 @@ void gtu_leave(struct gtu_ctx *ctx, int inside);
 int gtu_chrdev_init(void);
 void gtu_chrdev_exit(void);
 
-/* N of gtuN. */
 static inline int gtu_number(struct gtu_device *gtu)
 {
 	return gtu->number;
@@ -381,7 +402,7 @@ void gtu_ctx_teardown(struct gtu_ctx *ctx);
 void gtu_ctx_close(struct gtu_ctx *ctx);
 void gtu_ctx_put(struct gtu_ctx *ctx);
 
-/* A register of the queue's doorbell page. */
+/* Address of a register in the queue's doorbell page. */
 static inline void __iomem *gtu_doorbell(struct gtu_queue *q, u32 reg)
 {
 	return q->ctx->gtu->doorbells + ((size_t)q->id << q->ctx->gtu->stride) + reg;
@@ -390,7 +411,7 @@ static inline void __iomem *gtu_doorbell(struct gtu_queue *q, u32 reg)
 /* gtu_ioctl.c */
 long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg);
 
-/* gtu_region.c: the table of a context */
+/* gtu_region.c: region table of a context */
 int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key);
 int gtu_region_remove(struct gtu_ctx *ctx, u32 key);
 void gtu_region_remove_internal(struct gtu_ctx *ctx, u32 key);
@@ -398,7 +419,7 @@ void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced);
 struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot);
 struct gtu_region *gtu_region_find(struct gtu_ctx *ctx, u32 key);
 
-/* gtu_memory.c: what is behind a region */
+/* gtu_memory.c: memory of regions */
 enum dma_data_direction gtu_direction(u32 rights);
 int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r);
 int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length);
@@ -507,8 +528,8 @@ int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes);
 #define GTU_MAP_DOORBELL	2u
 #define GTU_MAP_BUFFER		3u
 #define GTU_MAP_APERTURE	4u
-#define GTU_MAP_KIND_SHIFT	41	/* 32-bit page numbers of 4 KiB reach eight kinds */
-#define GTU_MAP_ID_SHIFT	24	/* the greatest ring is 8 MiB */
+#define GTU_MAP_KIND_SHIFT	41	/* 8 kinds fit into 32-bit page offsets of 4 KiB */
+#define GTU_MAP_ID_SHIFT	24	/* the largest ring is 8 MiB */
 u64 gtu_map_offset(u32 kind, u32 id);
 int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma);
 vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Event rings and interrupts: from a vector to the queue whose waiters are to look again. */
+/* Interrupts and event rings. */
 #include <linux/smp.h>
 
 #include "gtu_drv.h"
@@ -7,7 +7,10 @@
 
 #define GTU_EVENTS_BYTES	(GTU_EVENTS * sizeof(__le32))
 
-/* Who counts which vector: the first has the errors; alone, it has the only ring too. */
+/*
+ * Vector 0 receives the errors. The other vectors have an event ring each; a
+ * single vector has both.
+ */
 int gtu_events_alloc(struct gtu_device *gtu)
 {
 	unsigned int i;
@@ -30,7 +33,7 @@ int gtu_events_alloc(struct gtu_device *gtu)
 	return 0;
 }
 
-/* The device does not write to them any more. */
+/* The device must not write to the event rings any more. */
 void gtu_events_free(struct gtu_device *gtu)
 {
 	unsigned int i;
@@ -45,7 +48,7 @@ void gtu_events_free(struct gtu_device *gtu)
 	}
 }
 
-/* After a reset: all rings empty, in their first pass. */
+/* Enable all event rings, empty and in their first pass, after a reset. */
 int gtu_events_enable(struct gtu_device *gtu, int (*mbox)(struct gtu_device *, u32, const u64 *))
 {
 	unsigned int i;
@@ -68,7 +71,7 @@ int gtu_events_enable(struct gtu_device *gtu, int (*mbox)(struct gtu_device *, u
 	return 0;
 }
 
-/* The ring whose interrupt is most likely to come to this CPU. */
+/* Event ring whose interrupt is most likely routed to this CPU. */
 u32 gtu_event_ring_here(struct gtu_device *gtu)
 {
 	return raw_smp_processor_id() % gtu->event_rings;
@@ -85,7 +88,7 @@ static void gtu_errors(struct gtu_device *gtu)
 		return;
 	info = readq(gtu->regs + GTU_REG_ERROR_INFO);
 	writel(error, gtu->regs + GTU_REG_ERROR);
-	/* A user can bring about all but the first as often as he likes. */
+	/* Users can provoke all errors but GTU_ERROR_DMA at any rate. */
 	if (error & GTU_ERROR_DMA)
 		dev_err_ratelimited(gtu->parent, "memory did not answer; first: %#llx\n", info);
 	else
@@ -98,13 +101,16 @@ static unsigned int gtu_events(struct gtu_vector *v)
 	unsigned int n;
 	u32 word;
 
-	/* One ring's worth at most: a device that lies does not keep the CPU. */
+	/*
+	 * Handle at most one ring of events: a faulty device must not hog the
+	 * CPU.
+	 */
 	spin_lock(&v->lock);
 	for (n = 0; n < GTU_EVENTS; n++) {
 		word = le32_to_cpu(READ_ONCE(v->event[v->head & (GTU_EVENTS - 1)]));
 		if (!(word & GTU_EVENT_PHASE) == !(v->head & GTU_EVENTS))
 			break;
-		/* The completion was written before its event. */
+		/* The device writes the completion before its event. */
 		dma_rmb();
 		gtu_queue_event(gtu, word);
 		v->head++;
@@ -125,6 +131,9 @@ irqreturn_t gtu_interrupt(int irq, void *arg)
 	if (v->has_ring)
 		n = gtu_events(v);
 	trace_gtu_interrupt(v, n);
-	/* Nobody shares it, and what came with an edge may have been served by the run before. */
+	/*
+	 * The interrupt is not shared, and an earlier run may have handled this
+	 * edge's events.
+	 */
 	return IRQ_HANDLED;
 }

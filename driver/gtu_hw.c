@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The function's registers: identity, mailbox, reset, and what user space may see of them. */
+/*
+ * Device registers: identity, mailbox, reset, and register access for user
+ * space.
+ */
 #include <linux/crc32.h>
 #include <linux/iopoll.h>
 #include <linux/slab.h>
@@ -10,7 +13,7 @@
 #define GTU_MBOX_TIMEOUT_US	(2 * USEC_PER_SEC)
 #define GTU_RESET_TIMEOUT_US	(2 * USEC_PER_SEC)
 #define GTU_SNAPSHOT_US		(20 * USEC_PER_MSEC)
-#define GTU_ALL_ONES		(~0u)	/* what a function that is not there reads as */
+#define GTU_ALL_ONES		(~0u)	/* value read from a device that does not respond */
 #define GTU_FDT_MAGIC_BE	0xd00dfeed
 
 static u32 gtu_rd(struct gtu_device *gtu, u32 reg)
@@ -33,8 +36,8 @@ static void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
  */
 
 /*
- * Nobody comes back from here. Waiters leave with -ENODEV; the rings say GTU_QUEUE_DISABLED to
- * those who only look at memory. May be called from an interrupt.
+ * Mark the device dead for good. Waiters return -ENODEV; programs that poll the
+ * rings read GTU_QUEUE_DISABLED. May be called in interrupt context.
  */
 void gtu_set_dead(struct gtu_device *gtu)
 {
@@ -45,15 +48,21 @@ void gtu_set_dead(struct gtu_device *gtu)
 }
 
 /*
- * 0, or -ENODEV: all ones may be a value of any register but this one. While somebody else resets the
- * function nothing of it answers, and whether it comes back is for gtu_reset_end() to say: the epoch
- * was 0 before that began, and is another one after.
+ * Check that the device responds. GTU_REG_MAGIC is read because any other
+ * register may legitimately read as all ones. Returns 0 or -ENODEV.
+ *
+ * A device that fails to respond during a function reset by the PCI core is not
+ * marked dead here: gtu_reset_end() decides. Such a reset sets the epoch to 0,
+ * and a new epoch follows it.
  */
 int gtu_alive(struct gtu_device *gtu)
 {
 	u32 epoch = READ_ONCE(gtu->epoch);
 
-	/* away: on some buses the CPU itself would suffer from what does not answer */
+	/*
+	 * Not accessible: on some buses reading the registers would hang the
+	 * CPU.
+	 */
 	if (!epoch)
 		return -ENODEV;
 	if (gtu_rd(gtu, GTU_REG_MAGIC) == GTU_MAGIC)
@@ -128,7 +137,10 @@ static int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 	return gtu_mbox_status(gtu, cmd, arg, &status);
 }
 
-/* The device's epoch, once whoever resets it is through; 0: it is away for longer. */
+/*
+ * Current device epoch, after a reset in progress has finished. 0: the device
+ * is not accessible.
+ */
 u32 gtu_epoch_now(struct gtu_device *gtu)
 {
 	u32 epoch = READ_ONCE(gtu->epoch);
@@ -142,8 +154,9 @@ u32 gtu_epoch_now(struct gtu_device *gtu)
 }
 
 /*
- * One command. -ESTALE: the device was reset after @epoch, so that it knows nothing of the caller's
- * contexts and queues; -ENODEV: gone; -ETIMEDOUT; -EIO: refused.
+ * Execute a mailbox command. Returns 0, -ESTALE if the device was reset after
+ * @epoch and so does not know the caller's contexts and queues, -ENODEV if the
+ * device is dead, -ETIMEDOUT, or -EIO if the device refused the command.
  */
 int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg)
 {
@@ -156,7 +169,10 @@ int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg)
 	return ret;
 }
 
-/* The same, with the device's answer: @status (GTU_MBOX_E_*) on 0 and -EIO, @result on 0. */
+/*
+ * Like gtu_mbox(), and return the device's reply: @status (GTU_MBOX_E_*) on 0
+ * and -EIO, @result on 0.
+ */
 int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
 		   u64 *result)
 {
@@ -175,7 +191,10 @@ int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u
  * ---- Reset --------------------------------------------------------------------------------------
  */
 
-/* What the device forgets in a reset and everybody shares. */
+/*
+ * Restore the state that all contexts share and a reset clears: settings and
+ * event rings.
+ */
 static int gtu_reload(struct gtu_device *gtu)
 {
 	unsigned int page, n;
@@ -189,8 +208,8 @@ static int gtu_reload(struct gtu_device *gtu)
 }
 
 /*
- * Epochs start anew where a reset has taken the device's power: who lived in an earlier one of this number
- * must not live again.
+ * Set the device epoch after a reset. Epochs restart when the reset removed
+ * power, so kill contexts of an earlier epoch of the same number.
  */
 static void gtu_epoch_begin(struct gtu_device *gtu, u32 epoch)
 {
@@ -205,7 +224,7 @@ static void gtu_epoch_begin(struct gtu_device *gtu, u32 epoch)
 	WRITE_ONCE(gtu->epoch, epoch);
 }
 
-/* Wait until the device is out of a reset that began in epoch @before. */
+/* Wait for the end of a reset that began in epoch @before. */
 static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
 {
 	u32 epoch, status;
@@ -234,15 +253,21 @@ static int gtu_reset_registers(struct gtu_device *gtu, u32 before)
 	return gtu_reset_wait(gtu, before);
 }
 
-/* For a bus that cannot keep it from memory: true when it has forgotten everything it was told. */
+/*
+ * Reset the device, for a bus that cannot block its memory accesses. Returns
+ * true if the device has dropped all addresses.
+ */
 bool gtu_hw_reset(struct gtu_device *gtu)
 {
 	return !gtu_reset_registers(gtu, gtu_rd(gtu, GTU_REG_EPOCH));
 }
 
 /*
- * All of it, but for telling whose contexts have died. @kept: it may not reach memory yet, and must not
- * before it has forgotten what it was told: that memory is others' by now.
+ * Reset the device and restore its settings, without waking the waiters of dead
+ * contexts.
+ *
+ * @dma_off: DMA is disabled. Enable it only after the reset: until then the
+ * device holds addresses of memory that may belong to others now.
  */
 static int gtu_reset_and_reload(struct gtu_device *gtu, bool dma_off)
 {
@@ -270,8 +295,9 @@ static int gtu_reset_locked(struct gtu_device *gtu)
 }
 
 /*
- * The device did not let go of what a context had. True when it certainly does not use it any more:
- * it was reset, or is kept from memory altogether. Under ctx->lock, once others know the context.
+ * Called under ctx->lock for a published context when the device did not
+ * release its resources: reset the device or, failing that, quiesce it. Returns
+ * true if the device certainly does not access them any more.
  */
 bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 {
@@ -286,7 +312,7 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 		dev_err(gtu->parent, "%s: resetting the device\n", why);
 		gtu_reset_locked(gtu);
 	}
-	/* A device that is up in a later epoch has forgotten the context; one that is away is silent. */
+	/* A device that is up in a later epoch has dropped the context. */
 	quiesced = (gtu->epoch && gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) ||
 		   gtu_quiesce(gtu);
 	mutex_unlock(&gtu->mbox_lock);
@@ -294,8 +320,8 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 }
 
 /*
- * Somebody else resets the function (through sysfs): contexts end, and the mailbox is ours
- * meanwhile.
+ * The PCI core is about to reset the function, for example through sysfs. Kill
+ * all contexts and hold the mailbox until gtu_reset_end().
  */
 void gtu_reset_begin(struct gtu_device *gtu)
 {
@@ -308,7 +334,10 @@ void gtu_reset_end(struct gtu_device *gtu)
 {
 	int ret = gtu_reset_wait(gtu, 0);
 
-	/* it was let to memory again with all else of its state; the bus's record of that state is used up */
+	/*
+	 * The core restored bus mastering with the config space, and used up
+	 * the saved state: save it again.
+	 */
 	if (!ret && !gtu->quiesce_called)
 		gtu->bus->enable_dma(gtu);
 	if (!ret)
@@ -318,14 +347,15 @@ void gtu_reset_end(struct gtu_device *gtu)
 		dev_err(gtu->parent, "does not come back from a reset: %d\n", ret);
 		gtu_set_dead(gtu);
 	}
-	/* Again: until it was reset the device wrote its own view of the queues. */
+	/* Wake again: the device wrote queue states until it was reset. */
 	gtu_queues_wake(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 }
 
 /*
- * The registers are nobody's for a while (sleep, an error of the bus), and the device is kept from
- * memory. Contexts read as dead; whether they are is for the caller to tell.
+ * Quiesce the device and stop accessing its registers, for a system suspend or
+ * a bus error. Contexts read as dead meanwhile; the caller decides which of
+ * them are.
  */
 void gtu_hw_stop(struct gtu_device *gtu)
 {
@@ -335,7 +365,10 @@ void gtu_hw_stop(struct gtu_device *gtu)
 	mutex_unlock(&gtu->mbox_lock);
 }
 
-/* From whatever state it is in by now, as after a reset; those whose contexts have died are not told. */
+/*
+ * Restart the device after gtu_hw_stop(), as after a reset. Does not wake
+ * waiters of dead contexts.
+ */
 int gtu_hw_restart(struct gtu_device *gtu)
 {
 	int ret = -ENODEV;
@@ -353,7 +386,10 @@ int gtu_hw_restart(struct gtu_device *gtu)
  * ---- Identity -----------------------------------------------------------------------------------
  */
 
-/* The device's own description, copied once. Without a good one the driver works all the same. */
+/*
+ * Copy the device tree blob of the device, once. The driver works without a
+ * valid one.
+ */
 static void gtu_fdt_read(struct gtu_device *gtu)
 {
 	u32 offset = gtu_rd(gtu, GTU_REG_FDT_OFFSET), bytes = gtu_rd(gtu, GTU_REG_FDT_LENGTH), i;
@@ -384,8 +420,7 @@ static void gtu_fdt_read(struct gtu_device *gtu)
 }
 
 /*
- * Read and check what the device says of itself; every number is held against what the driver
- * needs.
+ * Read the identity registers and check them against the limits of the driver.
  */
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 {
@@ -423,7 +458,7 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 			gtu->vectors_hw, gtu->rings_hw);
 		return -ENODEV;
 	}
-	/* A queue is named by 16 bits of an event. */
+	/* An event has 16 bits for the queue id. */
 	gtu->max_queues = min(gtu->max_queues, GTU_EVENT_QUEUE_MASK + 1);
 	gtu->max_contexts = min(gtu->max_contexts, 4096u);
 	gtu->regions_log2 = min_t(u32, max_regions, GTU_REGIONS_LOG2);
@@ -443,7 +478,7 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 }
 
 /*
- * From whatever state the function was left in. The event rings and interrupts are there already.
+ * Start the device from any state. Event rings and interrupts must be set up.
  */
 int gtu_hw_start(struct gtu_device *gtu)
 {
@@ -461,7 +496,9 @@ int gtu_hw_start(struct gtu_device *gtu)
  * ---- What user space may read and write ---------------------------------------------------------
  */
 
-/* The unit page that @offset lies in, from 0; -1: none that is present. */
+/*
+ * Index of the unit page that contains @offset, or -1 if that unit is absent.
+ */
 static int gtu_unit_page(struct gtu_device *gtu, u32 offset)
 {
 	u32 page = offset / GTU_PAGE;
@@ -470,8 +507,8 @@ static int gtu_unit_page(struct gtu_device *gtu, u32 offset)
 }
 
 /*
- * Bytes of the register at @offset, if reading it has no side effect and tells nothing of others;
- * or 0.
+ * Size in bytes of the register at @offset if users may read it: no side
+ * effects, no information about other users. Else 0.
  */
 static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
 {
@@ -550,7 +587,7 @@ int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
 		gtu->snapshot[page] = ktime_get();
 	ret = gtu_alive(gtu);
 	if (!ret && set) {
-		/* what the device took of it */
+		/* read back: the device may have clamped the value */
 		gtu->setting[page][n] = gtu_rd(gtu, offset);
 		gtu->setting_valid[page] |= BIT(n);
 	}
@@ -560,8 +597,8 @@ out:
 }
 
 /*
- * A counter of a unit, as of a moment not long ago: who reads one after the other finds all as of
- * the same. Never clears.
+ * Read a counter from a snapshot that is at most GTU_SNAPSHOT_US old, so that
+ * successive reads are consistent. Never clears counters.
  */
 int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value)
 {
@@ -569,7 +606,7 @@ int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value)
 	int ret = -ENODEV;
 
 	mutex_lock(&gtu->mbox_lock);
-	/* after an error of the bus it is not to be spoken to */
+	/* the registers are not accessible after a bus error */
 	if (!gtu->epoch)
 		goto out;
 	if (ktime_us_delta(ktime_get(), gtu->snapshot[page]) > GTU_SNAPSHOT_US) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The aperture: the device's own memory, given out by pages. A piece is one run, since a region of
- * the aperture has no page list; regions and mappings hold it, and it is nobody else's before both
- * are gone.
+ * Device memory (the aperture), allocated in pages. A region of the aperture
+ * has no page list, so an extent is contiguous. Regions and mappings hold
+ * references to it.
  */
 #include <linux/module.h>
 #include <linux/sched/signal.h>
@@ -11,13 +11,13 @@
 
 #include "gtu_drv.h"
 
-#define GTU_FAULT_PAGES		512UL	/* come in with one fault */
+#define GTU_FAULT_PAGES		512UL	/* pages inserted per fault */
 
 static unsigned int aperture_share = 100;
 module_param(aperture_share, uint, 0644);
 MODULE_PARM_DESC(aperture_share, "Most of the aperture that one context may have, in percent");
 
-/* Have @bytes at @phys given out; the caller has reserved them. */
+/* Manage @bytes of aperture at @phys, which the caller has reserved. */
 int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes)
 {
 	unsigned long pages = min_t(u64, bytes >> PAGE_SHIFT, INT_MAX);
@@ -31,7 +31,7 @@ int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes)
 }
 
 /*
- * ---- Pieces -------------------------------------------------------------------------------------
+ * ---- Extents ------------------------------------------------------------------------------------
  */
 
 static void gtu_extent_release(struct kref *ref)
@@ -83,7 +83,7 @@ err:
 	return ERR_PTR(-ENOSPC);
 }
 
-/* By the CPU, since who has no queue has no device to do it. */
+/* The CPU clears the pages: a context without a queue cannot use the device. */
 static int gtu_extent_zero(struct gtu_device *gtu, struct gtu_extent *p)
 {
 	unsigned long n, i;
@@ -93,7 +93,7 @@ static int gtu_extent_zero(struct gtu_device *gtu, struct gtu_extent *p)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		/* a removal waits for whoever is inside: not for gigabytes over a slow bus */
+		/* removal waits for threads inside: leave early */
 		if (gtu_ctx_dead(p->ctx))
 			return -ENODEV;
 		cond_resched();
@@ -105,7 +105,7 @@ static int gtu_extent_zero(struct gtu_device *gtu, struct gtu_extent *p)
 			writeq(0, to + i);
 		iounmap(to);
 	}
-	/* Before a read from the device, behind which all that was written is there. */
+	/* order the writes before the register read, which flushes them */
 	wmb();
 	return gtu_alive(gtu);
 }
@@ -142,7 +142,7 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
 }
 
 /*
- * ---- Sleep --------------------------------------------------------------------------------------
+ * ---- Suspend and resume -------------------------------------------------------------------------
  */
 
 void gtu_aperture_drop_copy(struct gtu_device *gtu)
@@ -153,7 +153,7 @@ void gtu_aperture_drop_copy(struct gtu_device *gtu)
 	gtu->aperture_saved = NULL;
 }
 
-/* Copy page @n of the aperture to or from the @at-th of the copy. */
+/* Copy page @n of the aperture to (@out) or from page @at of the copy. */
 static int gtu_aperture_copy(struct gtu_device *gtu, unsigned long n, unsigned long at, bool out)
 {
 	void __iomem *page = ioremap_wc(gtu->aperture_phys + ((u64)n << PAGE_SHIFT), PAGE_SIZE);
@@ -170,7 +170,10 @@ static int gtu_aperture_copy(struct gtu_device *gtu, unsigned long n, unsigned l
 	return 0;
 }
 
-/* Before the power goes: what is in use, into memory. No user runs, so that no page comes to it. */
+/*
+ * Save the pages in use before power is lost. User processes are frozen, so
+ * none is allocated meanwhile.
+ */
 int gtu_aperture_save(struct gtu_device *gtu)
 {
 	size_t bytes = BITS_TO_LONGS(gtu->aperture_pages) * sizeof(long);
@@ -204,7 +207,7 @@ int gtu_aperture_save(struct gtu_device *gtu)
 	return ret;
 }
 
-/* The power is back: what was saved, as far as it is still somebody's. */
+/* Restore the saved pages that are still in use. */
 void gtu_aperture_restore(struct gtu_device *gtu)
 {
 	unsigned long n, at = 0;
@@ -273,7 +276,7 @@ static const struct vm_operations_struct gtu_aperture_vm_ops = {
 	.fault = gtu_aperture_fault,
 };
 
-/* Under ctx->lock; pages come in by faults. */
+/* Called under ctx->lock. Pages are inserted by faults. */
 int gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma)
 {
 	if (vma_pages(vma) != p->pages)
@@ -287,15 +290,15 @@ int gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma)
 	return 0;
 }
 
-/* The context has no device any more: zeroes take the place of what it has mapped of the aperture. */
+/* The context is dead: replace its aperture mappings by zero pages. */
 void gtu_aperture_unmap(struct gtu_ctx *ctx)
 {
 	mutex_lock(&ctx->aperture_lock);
 	ctx->aperture_revoked = true;
 	mutex_unlock(&ctx->aperture_lock);
 	/*
-	 * Mappings keep the file open: so there are none at its release. Others' at the same offsets
-	 * come in again.
+	 * A mapping keeps its file open, so there are none at release. The
+	 * range includes mappings of other contexts, which fault in again.
 	 */
 	if (atomic_read(&ctx->aperture_maps))
 		unmap_mapping_range(ctx->mapping, gtu_map_offset(GTU_MAP_APERTURE, 0),

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory of the driver's: pages that regions, mappings and dma-bufs hold. */
+/*
+ * Host memory allocated by the driver, shared by regions, mappings and
+ * dma-bufs.
+ */
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
 
-#define GTU_BUFFER_ORDER	9	/* ask for pieces of so many pages first */
+#define GTU_BUFFER_ORDER	9	/* order of the first allocation attempt */
 
 static unsigned int buffer_mib;
 module_param(buffer_mib, uint, 0644);
@@ -39,7 +42,7 @@ static unsigned long gtu_buffer_cap(void)
 	return mib ? mib << (20 - PAGE_SHIFT) : totalram_pages() / 4;
 }
 
-/* Pages in pieces as large as can be had without pressing for them. */
+/* Allocate the largest blocks that are available without reclaim effort. */
 static int gtu_buffer_fill(struct gtu_buffer *b)
 {
 	unsigned int order = GTU_BUFFER_ORDER, i;
@@ -62,7 +65,7 @@ static int gtu_buffer_fill(struct gtu_buffer *b)
 		split_page(page, order);
 		for (i = 0; i < 1u << order; i++)
 			b->page[n++] = page + i;
-		/* a quarter of the memory is zeroed here, if he asks for that */
+		/* this may clear a quarter of all memory */
 		cond_resched();
 	}
 	return 0;

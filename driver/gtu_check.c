@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Descriptors that come in by ioctl: a table of operations, and for each what it makes of its
- * parameters and operands. The answer is the status that the device itself would give, in the
- * order in which it looks (Documentation/hardware.md).
+ * Checks descriptors submitted by ioctl, with a table of operations and their
+ * parameters and operands. The result is the status that the device would
+ * report, tested in the device's order (Documentation/hardware.md).
  */
 #include "gtu_drv.h"
 
 enum {
 	GTU_WANT_READ = 1,
 	GTU_WANT_WRITE = 2,
-	GTU_WANT_OPTIONAL = 4,		/* may be missing */
-	GTU_WANT_PREFIX = 8,		/* how much of it is used is for the device to say */
+	GTU_WANT_OPTIONAL = 4,		/* may be absent */
+	GTU_WANT_PREFIX = 8,		/* the device determines how many elements are used */
 	GTU_WANT_BOTH = GTU_WANT_READ | GTU_WANT_WRITE,
 };
 
-/* What an operation makes of the operand at a slot; need 0: it must not be given. */
+/* Requirements for an operand slot. need 0: must be absent. */
 struct gtu_want {
 	u8 need;
-	u8 width;			/* log2 of the element, and of the alignment */
-	bool bits;			/* elements of a bit */
-	bool rest;			/* GTU_COUNT_REST will do */
-	u64 bytes;			/* not 0: so many, whatever the count */
+	u8 width;			/* log2 of element size and alignment */
+	bool bits;			/* elements are bits */
+	bool rest;			/* GTU_COUNT_REST is allowed */
+	u64 bytes;			/* if not 0: size, independent of the count */
 };
 
 /*
- * @check: a GTU_CPL_* status. @bounded: whether each address the job will touch bounded from what
- * was checked, and not from values in memory; NULL: never.
+ * @check: returns a GTU_CPL_* status. @bounded: whether all addresses that the
+ * job can access follow from the checked values, not from values in memory.
+ * NULL: never.
  */
 struct gtu_op {
 	u8 opcode;
 	u32 unit;
-	u32 params;			/* bits of param that have a meaning */
-	bool imm, param2;		/* may be other than 0 */
+	u32 params;			/* valid bits of param */
+	bool imm, param2;		/* may be non-zero */
 	int (*check)(struct gtu_check *c);
 	bool (*bounded)(struct gtu_check *c);
 };
@@ -83,7 +84,7 @@ static int gtu_check_operand(struct gtu_check *c, unsigned int slot, const struc
 	return GTU_CPL_OK;
 }
 
-/* The operands of @n places, in order; none behind them may be given. */
+/* Check operands 0 to @n - 1, in order. All others must be absent. */
 static int gtu_check_operands(struct gtu_check *c, const struct gtu_want *want, unsigned int n)
 {
 	unsigned int i;
@@ -171,7 +172,7 @@ static void gtu_scu_params(const struct gtu_check *c, struct gtu_scu *p)
 	};
 }
 
-/* What APPLY does not use may be given all the same. */
+/* Clear what APPLY does not use: it may be present. */
 static void gtu_scu_clear_unused(struct gtu_check *c)
 {
 	static const u8 unused[] = {
@@ -275,7 +276,7 @@ static void gtu_scu_wants(const struct gtu_check *c, const struct gtu_scu *p, st
 	want[GTU_SCU_COST_INPUT] = (struct gtu_want){ p->best ? optional_read : 0, p->cost };
 }
 
-/* Operands that go along with the input have at least as many elements. */
+/* Operands parallel to the input need at least as many elements. */
 static bool gtu_scu_counts_ok(const struct gtu_check *c, const struct gtu_scu *p)
 {
 	static const u8 along[] = { GTU_SCU_COUNT, GTU_SCU_MASK, GTU_SCU_COST_INPUT,
@@ -316,7 +317,10 @@ static int gtu_check_scu(struct gtu_check *c)
 	return ret;
 }
 
-/* Selection alone, into space for all: ordinals are bounded by the input, whatever the mask says. */
+/*
+ * Only a selection into an output as large as the input is bounded: then
+ * ordinals never exceed it, whatever the mask.
+ */
 static bool gtu_scu_data_bounded(struct gtu_check *c)
 {
 	return (c->param >> GTU_SCU_STEP_SHIFT & 3) == GTU_STEP_PLAIN &&
@@ -354,8 +358,9 @@ static int gtu_check_iru(struct gtu_check *c)
 }
 
 /*
- * What these use of their operands depends on the build and on memory: here it is seen that the
- * operands are the caller's, with the rights that are needed. The device checks the rest.
+ * How much of these operands is used depends on the device build and on memory.
+ * Check only that the caller owns them with the required rights; the device
+ * checks the rest.
  */
 static int gtu_check_peg(struct gtu_check *c)
 {
@@ -386,7 +391,7 @@ static int gtu_check_wvr(struct gtu_check *c)
 }
 
 /*
- * ---- The table ----------------------------------------------------------------------------------
+ * ---- Operation table ----------------------------------------------------------------------------
  */
 
 #define GTU_SCU_OP(name, bounded_fn)                                                               \
@@ -404,7 +409,10 @@ static const struct gtu_op gtu_ops[] = {
 	GTU_SCU_OP(GTU_OP_SCU_ACCESS, NULL),
 	GTU_SCU_OP(GTU_OP_SCU_REPLICATE, NULL),
 	GTU_SCU_OP(GTU_OP_SCU_EXPAND, NULL),
-	/* Indices are values to it, not addresses; a record's slot is the device's own count. */
+	/*
+	 * IRU treats indices as values, not addresses, and numbers the records
+	 * itself.
+	 */
 	{ .opcode = GTU_OP_IRU_STREAM, .unit = GTU_UNIT_IRU, .params = GTU_IRU_PARAM_MASK,
 	  .imm = true, .param2 = true, .check = gtu_check_iru, .bounded = gtu_always },
 	{ .opcode = GTU_OP_PEG_STREAM, .unit = GTU_UNIT_PEG, .params = GTU_PEG_PARAM_MASK,
@@ -423,7 +431,10 @@ static const struct gtu_op *gtu_op_find(u8 opcode)
 	return NULL;
 }
 
-/* The block that operand 0 names, copied once; from then on its operands are the job's. */
+/*
+ * Copy the parameter block that operand 0 names, once. Its operands replace
+ * those of the descriptor.
+ */
 static int gtu_check_block(struct gtu_check *c)
 {
 	struct gtu_want want = { GTU_WANT_READ, 4 };
@@ -444,9 +455,10 @@ static int gtu_check_block(struct gtu_check *c)
 }
 
 /*
- * Check @d, which nobody else can change: GTU_CPL_OK, or the status with which the device would end
- * it, or -EOPNOTSUPP. Its regions are in c->region by slot; with a block, its operands, of which
- * there are c->block, are in c->given. Under ctx->lock.
+ * Check @d, a private copy of a descriptor. Returns GTU_CPL_OK, the status with
+ * which the device would reject it, or -EOPNOTSUPP. Sets c->region by slot. For
+ * a parameter block, c->given has its c->block operands. Called under
+ * ctx->lock.
  */
 int gtu_check_desc(struct gtu_check *c, struct gtu_ctx *ctx, const struct gtu_hw_desc *d)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: gtu/gtuN/, for root, to look at a device. The files of a device are gone, and nobody is
- * inside, before anything else of it goes.
+ * debugfs files in gtu/gtuN/, readable by root, with the state of a device.
+ * Removing them waits for readers.
  */
 #include <linux/debugfs.h>
 

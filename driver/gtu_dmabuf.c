@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dma-bufs: driver buffers for others, others' memory as a region. Jobs of the device raise no
- * fences: who shares memory between devices waits for completions.
+ * dma-buf export of driver buffers, and import as regions. Jobs attach no
+ * fences: users who share memory between devices must wait for completions.
  */
 #include <linux/highmem.h>
 #include <linux/iosys-map.h>
@@ -14,13 +14,16 @@
 GTU_IMPORT_DMA_BUF();
 
 /*
- * ---- Buffers of the driver's for others --------------------------------------------------------
+ * ---- Export -------------------------------------------------------------------------------------
  */
 
-/* Several devices may have the pages at a time: who has them when is said by syncs, not by mapping. */
+/*
+ * Several devices may have the buffer mapped. Explicit syncs, not map calls,
+ * transfer ownership.
+ */
 #define GTU_EXPORT_ATTRS DMA_ATTR_SKIP_CPU_SYNC
 
-/* One importer: his device sees the pages through a table of its own. */
+/* An attached importer, with its own table of the pages. */
 struct gtu_attachment {
 	struct list_head link;		/* under buffer->lock */
 	struct device *dev;
@@ -77,7 +80,7 @@ static struct sg_table *gtu_export_map(struct dma_buf_attachment *attach,
 	struct gtu_attachment *a = attach->priv;
 	int ret;
 
-	/* Who was given the file to read does not write with a device either. */
+	/* A read-only file gives a device no write access either. */
 	if (dir != DMA_TO_DEVICE && !gtu_export_writable(attach->dmabuf))
 		return ERR_PTR(-EACCES);
 	mutex_lock(&b->lock);
@@ -131,15 +134,15 @@ static int gtu_export_end(struct dma_buf *dmabuf, enum dma_data_direction dir)
 }
 
 /*
- * The mapping may be another driver's, whose file can be written: what counts is how this one was
- * made.
+ * The VMA may belong to another driver's writable file: the mode of the dma-buf
+ * counts.
  */
 static int gtu_export_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
 	struct gtu_buffer *b = dmabuf->priv;
 	vm_flags_t clear = VM_MAYEXEC;
 
-	/* not VM_SHARED, which is not set where the file is only to read */
+	/* VM_SHARED is not set for files opened read-only */
 	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
 	if (vma->vm_flags & VM_EXEC)
@@ -188,7 +191,7 @@ static const struct dma_buf_ops gtu_export_ops = {
 	.release = gtu_export_release,
 };
 
-/* A dma-buf of the buffer that @key names. */
+/* Export the buffer that @key names. */
 struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
@@ -220,12 +223,12 @@ struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights)
 }
 
 /*
- * ---- Others' memory -----------------------------------------------------------------------------
+ * ---- Import -------------------------------------------------------------------------------------
  */
 
 /*
- * An exporter may say anything; to the caller most of it means that this memory will not do for this
- * device.
+ * Exporters return any error. Map most of them to "this device cannot use the
+ * memory".
  */
 static int gtu_import_error(long error)
 {
@@ -264,7 +267,10 @@ struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights)
 	r->length = dmabuf->size;
 	r->pages = PAGE_ALIGN(dmabuf->size) >> PAGE_SHIFT;
 	r->dir = gtu_direction(rights);
-	/* Not one that can reach memory of another device: such an exporter is to refuse. */
+	/*
+	 * Not attached as peer-to-peer importer: exporters of device memory
+	 * must refuse.
+	 */
 	attach = dma_buf_attach(dmabuf, dev);
 	if (IS_ERR(attach)) {
 		kfree(r);
@@ -288,7 +294,7 @@ err_put:
 	return ERR_PTR(ret);
 }
 
-/* The device does not use it any more: unmap, detach, let go. */
+/* Unmap and release the dma-buf. The device must not use it any more. */
 void gtu_import_free(struct gtu_region *r)
 {
 	struct dma_buf *dmabuf = r->attach->dmabuf;

@@ -505,7 +505,7 @@ void gtu_debugfs_remove(struct gtu_device *gtu);
 /* gtu_dump.c */
 __printf(3, 4) void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, ...);
 
-/* gtu_watch.c */
+/* gtu_watchdog.c */
 void gtu_watchdog_init(struct gtu_device *gtu);
 void gtu_watchdog_start(struct gtu_device *gtu);
 void gtu_watchdog_stop(struct gtu_device *gtu);

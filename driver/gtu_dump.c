@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A device in trouble: its state is kept for whoever looks later, as a device core dump (a file in
- * sysfs, for root, until it is written to or some minutes have passed; the next one is not taken
- * before). One line in the log tells of it.
+ * State dumps: saves the state of a device as a device coredump, with one line
+ * in the log. The kernel keeps the dump for some minutes or until it is written
+ * to, and takes no second one meanwhile.
  */
 #include <linux/devcoredump.h>
 #include <linux/ratelimit.h>
@@ -11,7 +11,7 @@
 #include "gtu_surface.h"
 
 #define GTU_DUMP_MAX		(8u << 20)
-#define GTU_DUMP_SLACK		4096u	/* what may have come since the length was counted */
+#define GTU_DUMP_SLACK		4096u	/* space for text added since the length was counted */
 
 static void gtu_dump_keep(struct gtu_device *gtu, struct gtu_ctx *held, const char *why)
 {
@@ -24,13 +24,13 @@ static void gtu_dump_keep(struct gtu_device *gtu, struct gtu_ctx *held, const ch
 		return;
 	t.used = scnprintf(t.buf, t.bytes, "%s\n", why);
 	gtu_state_all(&t, gtu, held);
-	/* takes the memory */
+	/* takes ownership of the buffer */
 	dev_coredumpv(gtu->parent, t.buf, min(t.used, t.bytes - 1), GFP_KERNEL);
 }
 
 /*
- * Keep the device's state, for the reason given as a sentence. @held: the context whose lock the
- * caller has, or NULL; no other of the driver's locks.
+ * Save the device's state for the reason given by @format. @held: context whose
+ * lock the caller holds, or NULL. The caller holds no other lock of the driver.
  */
 void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, ...)
 {

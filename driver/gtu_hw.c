@@ -32,7 +32,7 @@ static void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
 }
 
 /*
- * ---- The end of a device ----------------------------------------------------------------------
+ * ---- Device failure -----------------------------------------------------------------------------
  */
 
 /*
@@ -493,7 +493,7 @@ int gtu_hw_start(struct gtu_device *gtu)
 }
 
 /*
- * ---- What user space may read and write ---------------------------------------------------------
+ * ---- Register access for user space -------------------------------------------------------------
  */
 
 /*

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The ioctls: one table, one door where sizes, flags and reserved fields are checked. */
+/*
+ * ioctl entry points, with central checks of sizes, flags and reserved fields.
+ */
 #include <linux/fcntl.h>
 #include <linux/file.h>
 #include <linux/nospec.h>
@@ -10,8 +12,8 @@
 struct gtu_call {
 	struct gtu_ctx *ctx;
 	void __user *arg;
-	int inside;			/* of gtu_enter() */
-	u32 size;			/* as the caller gave it */
+	int inside;			/* return value of gtu_enter() */
+	u32 size;			/* as passed by the caller */
 	union gtu_args {
 		struct {
 			u32 size;
@@ -33,7 +35,10 @@ struct gtu_call {
 	} u;
 };
 
-/* Give the caller the fields he knows of; nobody need be inside any more when this returns. */
+/*
+ * Copy the fields that the caller knows back to user space. The device may be
+ * dead on return.
+ */
 static int gtu_respond(struct gtu_call *c, size_t bytes)
 {
 	int ret;
@@ -44,7 +49,10 @@ static int gtu_respond(struct gtu_call *c, size_t bytes)
 	return ret;
 }
 
-/* The caller of @c was not told of region @key: it goes, unless with its context it has gone or will. */
+/*
+ * Remove region @key, which the caller never learned. Teardown removes it if
+ * the context is dead.
+ */
 static void gtu_discard_region(struct gtu_call *c, u32 key)
 {
 	if (c->inside >= 0)
@@ -85,7 +93,7 @@ static bool gtu_rights_ok(u32 rights)
 	return rights && !(rights & ~(GTU_RIGHT_READ | GTU_RIGHT_WRITE));
 }
 
-/* Enter a new region in the table and tell the caller its key. */
+/* Add a new region to the table. Frees it on error. */
 static int gtu_do_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 {
 	int ret = gtu_region_publish(ctx, r, key);
@@ -182,7 +190,7 @@ static int gtu_do_buffer_export(struct gtu_call *c)
 		fput(dmabuf->file);
 		return ret;
 	}
-	/* Others of the process can use it, and close it, from here on. */
+	/* From here on other threads of the process can use and close it. */
 	fd_install(fd, dmabuf->file);
 	return 0;
 }
@@ -274,7 +282,10 @@ static int gtu_do_wait(struct gtu_call *c)
 	if (ret == -ENODEV || ret == -ECANCELED)
 		return ret;
 	out = gtu_respond(c, sizeof(*a));
-	/* EINTR to who has a handler for the signal; who was only stopped or frozen goes on */
+	/*
+	 * Returns EINTR if a signal handler runs; restarts after a stop or
+	 * freeze.
+	 */
 	return ret == -EINTR ? -ERESTARTNOHAND : ret ?: out;
 }
 
@@ -339,7 +350,10 @@ static int gtu_do_queue_eventfd(struct gtu_call *c)
 	return ret;
 }
 
-/* @last: the last member of the first version, which every caller knows; @known: its flags. */
+/*
+ * @last: last member of the struct's first version, which every caller has.
+ * @known: valid flags.
+ */
 #define GTU_CALL(cmd, type, last, known, fn)                                                       \
 	[_IOC_NR(cmd)] = { cmd, sizeof(type), offsetofend(type, last), known, fn }
 
@@ -380,7 +394,7 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)
 	unsigned int nr = _IOC_NR(cmd);
 	int ret;
 
-	/* before all else, as it makes all else pointless */
+	/* report a dead context before any other error */
 	if (gtu_ctx_dead(ctx))
 		return -ENODEV;
 	if (nr >= ARRAY_SIZE(gtu_calls) || gtu_calls[nr].cmd != cmd)
@@ -390,13 +404,18 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)
 		return -EFAULT;
 	if (c.size < e->min)
 		return -EINVAL;
-	/* All that is beyond the struct is looked at: no more of it than any struct will have. */
+	/*
+	 * Bytes beyond the known struct are checked for zero: limit how many.
+	 */
 	if (c.size > SZ_4K)
 		return -E2BIG;
 	ret = copy_struct_from_user(&c.u, e->size, arg, c.size);
 	if (ret)
 		return ret;
-	/* A second read may have found another size; what was checked counts. */
+	/*
+	 * The size was read again with the struct: use the one that was
+	 * checked.
+	 */
 	c.u.head.size = min(c.size, e->size);
 	if (c.u.head.flags & ~e->flags)
 		return -EOPNOTSUPP;
@@ -405,6 +424,6 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)
 		return c.inside;
 	ret = e->call(&c);
 	gtu_leave(ctx, c.inside);
-	/* A code that restarts a system call means something inside the kernel only. */
+	/* Restart codes are internal to the kernel. */
 	return ret == -ERESTARTSYS ? -EINTR : ret;
 }

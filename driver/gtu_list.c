@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page lists: how a scattered region looks to the device. The page size is the greatest that fits
- * the *mapped* list, which an IOMMU may have made contiguous and huge pages are; a region that is
- * one run on the bus needs no list at all.
+ * Builds the page lists of scattered regions. Uses the largest page size that
+ * the DMA-mapped segments allow: an IOMMU or huge pages can make it large. A
+ * contiguous region needs no list.
  */
 #include <linux/slab.h>
 
@@ -59,8 +59,9 @@ err:
 }
 
 /*
- * log2 of the page: every break between two runs lies on a page border on both of its sides, while
- * the first run may begin and the last one end anywhere. 0: there is no break.
+ * Returns log2 of the page size: the largest for which every break between two
+ * segments is page-aligned on both sides. The first segment may start and the
+ * last one end anywhere. 0: no breaks.
  */
 static unsigned int gtu_list_shift(struct sg_table *sgt)
 {
@@ -74,11 +75,14 @@ static unsigned int gtu_list_shift(struct sg_table *sgt)
 			breaks |= sg_dma_address(sg) | end;
 		end = sg_dma_address(sg) + sg_dma_len(sg);
 	}
-	/* an odd end is a break within a page too, and no page of 2^0 */
+	/* an odd address is a break within a page, too */
 	return breaks ? clamp_t(unsigned int, __ffs64(breaks), 1, GTU_SHIFT_MAX) : 0;
 }
 
-/* Level 1: the address of each page, from the runs. Where runs touch in a page, it is the same. */
+/*
+ * Fill level 1: one address per page. Segments that share a page yield the same
+ * address.
+ */
 static void gtu_list_fill(struct gtu_list *l, struct sg_table *sgt, unsigned int shift, u64 pages)
 {
 	u64 mask = (1ull << shift) - 1, at = sg_dma_address(sgt->sgl) & mask;
@@ -96,7 +100,10 @@ static void gtu_list_fill(struct gtu_list *l, struct sg_table *sgt, unsigned int
 	}
 }
 
-/* Fill in base, offset and the layout's flags of @entry, and make r->list. Under ctx->lock. */
+/*
+ * Build r->list and set base, offset and layout flags of @entry. Called under
+ * ctx->lock.
+ */
 int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_region *entry)
 {
 	struct sg_table *sgt = r->sgt;
@@ -114,7 +121,7 @@ int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_regi
 	}
 	first = sg_dma_address(sgt->sgl);
 	shift = gtu_list_shift(sgt);
-	/* Only another driver's memory can be broken within pages. */
+	/* Only imported memory can have breaks within pages. */
 	if (shift && shift < GTU_SHIFT_MIN)
 		return -EOPNOTSUPP;
 	if (!shift && ctx->gtu->caps & GTU_CAP_LINEAR) {
@@ -142,7 +149,10 @@ int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_regi
 		return ret;
 	gtu_list_fill(&r->list, sgt, shift, pages);
 
-	/* Level by level: the chunks below, one after the other, are the entries above. */
+	/*
+	 * Each level lists the chunks of the level below, which are
+	 * consecutive.
+	 */
 	below = 0;
 	for (n = DIV_ROUND_UP_ULL(pages, GTU_CHUNK_ENTRIES); n > 1; n = above) {
 		above = DIV_ROUND_UP(n, GTU_CHUNK_ENTRIES);

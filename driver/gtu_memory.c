@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is behind a region: mapped for the device; pinned pages of user space. */
+/* Memory of regions: pins user pages and maps memory for DMA. */
 #include <linux/dma-direct.h>
 #include <linux/dma-map-ops.h>
 #include <linux/hugetlb_inline.h>
@@ -13,18 +13,18 @@
 #include "gtu_drv.h"
 #include "gtu_trace.h"
 
-/* The pages of a chunk of pinning: one page of pointers. */
+/* pages pinned per call: one page of pointers */
 #define GTU_PIN_BATCH		(PAGE_SIZE / sizeof(struct page *))
 #define GTU_SEGMENT_PAGES	((unsigned long)(SZ_1G >> PAGE_SHIFT))
 #define GTU_RUNS_FIRST		64UL
 
 /*
- * ---- Mapping for the device -------------------------------------------------------------------
+ * ---- DMA mapping --------------------------------------------------------------------------------
  */
 
 /*
- * Whether an IOMMU stands between the device and memory. It gets whole pages, which are never
- * copied.
+ * Whether an IOMMU translates the device's accesses. IOMMU mappings are made of
+ * whole pages and never bounced.
  */
 static bool gtu_is_translated(struct device *dev)
 {
@@ -38,15 +38,18 @@ static bool gtu_is_translated(struct device *dev)
 }
 
 /*
- * Whether the platform copies what is mapped at @addr (swiotlb), or needs to be told of every use.
- * A region lives long and is used without the driver: neither can work.
+ * Whether memory mapped at @addr is bounced (swiotlb) or needs syncs. Neither
+ * can work: regions are long-lived and used without the driver.
  */
 static bool gtu_is_bounced(struct device *dev, dma_addr_t addr)
 {
 	return gtu_is_translated(dev) ? !dev_is_dma_coherent(dev) : dma_need_sync(dev, addr);
 }
 
-/* Nothing is ever synchronised (see above), so the mapping itself needs not either. */
+/*
+ * Mappings that need syncs are refused (see above), so skip the implied one,
+ * too.
+ */
 #define GTU_MAP_ATTRS DMA_ATTR_SKIP_CPU_SYNC
 
 enum dma_data_direction gtu_direction(u32 rights)
@@ -55,7 +58,7 @@ enum dma_data_direction gtu_direction(u32 rights)
 	       rights == GTU_RIGHT_WRITE ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL;
 }
 
-/* Whether the device reaches, at the mapped @addr, a page of the host's memory. */
+/* Whether the DMA address @addr leads to an ordinary page of host memory. */
 static bool gtu_is_host_page(struct device *dev, dma_addr_t addr)
 {
 	phys_addr_t phys;
@@ -74,9 +77,9 @@ static bool gtu_is_host_page(struct device *dev, dma_addr_t addr)
 }
 
 /*
- * Whether the device can use memory that somebody has mapped for it, all of @length bytes: 0,
- * or -EOPNOTSUPP when it is copied on the way, is a device's, or lies so that no list of pages
- * describes it.
+ * Check that the device can use @length bytes of memory mapped by another
+ * driver. Returns 0, or -EOPNOTSUPP if the memory is bounced, belongs to a
+ * device, or cannot be described by a page list.
  */
 int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length)
 {
@@ -95,7 +98,7 @@ int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length)
 	return total < length ? -EOPNOTSUPP : 0;
 }
 
-/* Map the region's own table. */
+/* Map the region's own table for DMA. */
 int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
 {
 	struct device *dev = ctx->gtu->parent;
@@ -105,7 +108,7 @@ int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
 
 	r->dir = gtu_direction(r->rights);
 	ret = dma_map_sgtable(dev, &r->own, r->dir, GTU_MAP_ATTRS);
-	/* Without an IOMMU only what has to be copied can fail: it is too large for that. */
+	/* without an IOMMU only memory too large to bounce can fail */
 	if (ret)
 		return gtu_is_translated(dev) ? ret : -EOPNOTSUPP;
 	r->sgt = &r->own;
@@ -116,14 +119,17 @@ int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
 }
 
 /*
- * ---- Memory of user space ----------------------------------------------------------------------
+ * ---- User memory --------------------------------------------------------------------------------
  */
 
 /*
- * How to pin at @addr, and up to where. What the device only reads must still be the very page that
- * the owner goes on writing to, and pinning to read finds the zero page, or a page that is copied
- * at the next write: so private anonymous memory is pinned as if to write. A private mapping of a
- * file would be copied by that: refused, rather than read from a copy that nobody asked for.
+ * Returns the flags for pinning at @addr, and the end of their validity in
+ * *@end.
+ *
+ * Memory that the device only reads must stay the page that its owner writes
+ * to. Pinning for reading can find the zero page or a page shared for
+ * copy-on-write, so private anonymous memory is pinned for writing. That would
+ * copy private file mappings: refuse them instead of reading from a stale copy.
  */
 static int gtu_pin_flags(u64 addr, u32 rights, u64 *end)
 {
@@ -139,9 +145,9 @@ static int gtu_pin_flags(u64 addr, u32 rights, u64 *end)
 	else if (rights & GTU_RIGHT_WRITE)
 		flags |= FOLL_WRITE;
 	else if (vma->vm_flags & VM_MAYSHARE)
-		flags |= 0;	/* not VM_SHARED: that is not set where a file was opened to read */
+		flags |= 0;	/* VM_SHARED is not set for files opened read-only */
 	else if (!(vma->vm_flags & VM_READ))
-		flags = -EFAULT; /* FOLL_FORCE, below, would not ask */
+		flags = -EFAULT; /* FOLL_FORCE below would bypass this */
 	else if (vma->vm_file && !is_vm_hugetlb_page(vma))
 		flags = -EOPNOTSUPP;
 	else if (vma->vm_flags & VM_WRITE)
@@ -173,7 +179,7 @@ static void gtu_uncharge(struct gtu_region *r)
 	mmdrop(r->mm);
 }
 
-/* Pages that follow each other in memory, as many as were pinned. */
+/* A run of pinned, physically contiguous pages. */
 struct gtu_run {
 	struct page *page;
 	unsigned long pages;
@@ -186,7 +192,7 @@ struct gtu_runs {
 
 static void gtu_unpin_run(struct gtu_region *r, struct page *page, unsigned long pages)
 {
-	/* goes from folio to folio, not from page to page */
+	/* unpins by folio instead of by page */
 	unpin_user_page_range_dirty_lock(page, pages, r->rights & GTU_RIGHT_WRITE);
 }
 
@@ -204,7 +210,7 @@ static void gtu_unpin(struct gtu_region *r)
 static int gtu_runs_grow(struct gtu_runs *runs)
 {
 	unsigned long capacity = max(runs->capacity * 2, GTU_RUNS_FIRST);
-	/* more than the kernel gives in one piece is no reason for it to complain */
+	/* the size can exceed what kvmalloc() allows: do not warn */
 	struct gtu_run *run = kvmalloc_array(capacity, sizeof(*run),
 					     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 
@@ -219,8 +225,8 @@ static int gtu_runs_grow(struct gtu_runs *runs)
 }
 
 /*
- * Take over @n pinned pages, of which those that follow each other become one run: a huge page costs
- * a comparison a page here, and nothing a page later. On an error none is taken.
+ * Append @n pinned pages, merged into contiguous runs. Huge pages cost one
+ * comparison per page here and one entry later. On an error none is added.
  */
 static int gtu_runs_add(struct gtu_runs *runs, struct page **page, unsigned long n)
 {
@@ -232,7 +238,10 @@ static int gtu_runs_add(struct gtu_runs *runs, struct page **page, unsigned long
 
 		for (end = i + 1; end < n && page_to_pfn(page[end]) == pfn + end - i; end++)
 			;
-		/* a run of an earlier batch goes on, as long as a segment may be */
+		/*
+		 * extend the last run of an earlier batch, up to the maximum
+		 * segment
+		 */
 		if (!i && last && page_to_pfn(last->page) + last->pages == pfn &&
 		    last->pages + end - i <= GTU_SEGMENT_PAGES) {
 			longer = end - i;
@@ -282,7 +291,10 @@ static int gtu_pin_pages(struct gtu_region *r, u64 addr, struct page **batch, st
 	return 0;
 }
 
-/* The region's own table from what was pinned; without it nothing stays pinned. */
+/*
+ * Build the region's own table from the runs. Unpins all pages on an error,
+ * also on the caller's @ret.
+ */
 static int gtu_runs_table(struct gtu_region *r, struct gtu_runs *runs, int ret)
 {
 	struct scatterlist *sg;
@@ -293,7 +305,7 @@ static int gtu_runs_table(struct gtu_region *r, struct gtu_runs *runs, int ret)
 	if (!ret)
 		ret = sg_alloc_table(&r->own, runs->n, GFP_KERNEL_ACCOUNT);
 	if (ret) {
-		/* a table that was half made keeps its length without its entries */
+		/* a partial table keeps its length but not its entries */
 		memset(&r->own, 0, sizeof(r->own));
 		for (i = 0; i < runs->n; i++) {
 			gtu_unpin_run(r, runs->run[i].page, runs->run[i].pages);
@@ -308,8 +320,8 @@ static int gtu_runs_table(struct gtu_region *r, struct gtu_runs *runs, int ret)
 }
 
 /*
- * Pin @length bytes at @addr where they are and charge them to the caller, who maps them for the device.
- * Touches user memory, and of the device nothing.
+ * Pin @length bytes of user memory at @addr and charge them to the caller. Does
+ * not access the device; the caller maps the region for DMA.
  */
 struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32 rights)
 {
@@ -344,7 +356,7 @@ err:
 	return ERR_PTR(ret == -ERESTARTSYS ? -EINTR : ret);
 }
 
-/* @quiesced: the device does not use it any more. Otherwise it stays as it is, for ever. */
+/* @quiesced: the device does not use the region any more. Otherwise leak it. */
 void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 {
 	if (!quiesced) {

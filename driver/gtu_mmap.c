@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What user space maps. A queue's rings and doorbell come in by faults, under a lock that the end
- * of the queue takes too: so no page comes in after they were zapped, and the next access finds a
- * blank page. Pages of buffers are ordinary memory, and stay as long as they are mapped.
+ * User mappings of rings, doorbells, buffers and the aperture.
+ *
+ * Rings and doorbells are inserted by faults under queue->map_lock, which the
+ * end of the queue takes before it zaps them. So no page is inserted after the
+ * zap: later faults insert a blank page. Buffer pages are ordinary memory and
+ * stay while mapped.
  */
 #include <linux/slab.h>
 
@@ -24,8 +27,8 @@ static const struct gtu_ring *gtu_map_ring(struct gtu_queue *q, u32 kind)
 }
 
 /*
- * Memory of zeroes where the device was. As memory is mapped, not as the device was: past the caches the
- * page may still have what it had before it was zeroed.
+ * Insert a zero page in place of device memory. It is mapped cached: an
+ * uncached access could see stale data behind the cache.
  */
 vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank)
 {
@@ -55,7 +58,7 @@ static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
 		ret = vmf_insert_pfn(vma, vmf->address,
 				     PHYS_PFN(gtu->doorbells_phys + ((u64)q->id << gtu->stride)));
 	} else {
-		/* all of the ring with the first fault */
+		/* insert the whole ring at the first fault */
 		for (at = vma->vm_start, i = 0; at < vma->vm_end && ret == VM_FAULT_NOPAGE;
 		     at += PAGE_SIZE, i++)
 			ret = vmf_insert_pfn(vma, at, gtu_map_ring(q, kind)->pfn[i]);
@@ -76,7 +79,7 @@ static void gtu_queue_vma_close(struct vm_area_struct *vma)
 	gtu_queue_put(vma->vm_private_data);
 }
 
-/* A part of a ring would be a mapping that begins elsewhere: refused. */
+/* Splitting would make a mapping that starts inside the ring: refuse it. */
 static int gtu_vma_split(struct vm_area_struct *vma, unsigned long addr)
 {
 	return -EINVAL;
@@ -106,7 +109,7 @@ static const struct vm_operations_struct gtu_buffer_vm_ops = {
 	.close = gtu_buffer_vma_close,
 };
 
-/* Take the pages of a dead queue out of every mapping. */
+/* Zap all mappings of a dead queue. */
 void gtu_queue_unmap(struct gtu_queue *q)
 {
 	u32 kind;
@@ -132,7 +135,7 @@ static int gtu_mmap_queue(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 k
 			return -EACCES;
 		vm_flags_mod(vma, 0, VM_MAYWRITE);
 	}
-	/* VM_IO, so that MADV_DOFORK cannot undo VM_DONTCOPY */
+	/* VM_IO prevents MADV_DOFORK from clearing VM_DONTCOPY */
 	vm_flags_mod(vma, VM_PFNMAP | VM_IO, 0);
 	if (kind == GTU_MAP_DOORBELL)
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What people call things: the one table behind sysfs, debugfs and state dumps. */
+/* Table of register names for sysfs, debugfs and state dumps. */
 #include "gtu_surface.h"
 
 #define PARAM(unit, n, what)	{ what, GTU_PAGE_##unit + GTU_UREG_PARAM(GTU_##unit##_P_##n), 4 }
@@ -13,7 +13,7 @@
 #define STATE(s)		COUNTER(WVR, GTU_WVR_C_STATE(s), "state_" #s)
 #define TRIP(bucket, what)	COUNTER(ZCM, GTU_ZCM_C_TRIP(bucket), what)
 
-/* By unit; in a unit parameters, then settings, then counters. */
+/* Sorted by unit; parameters, then settings, then counters. */
 const struct gtu_field gtu_fields[] = {
 	PARAM(SCU, WIDTH, "width"),
 	PARAM(SCU, LATENCY, "latency"),
@@ -121,13 +121,13 @@ const struct gtu_field gtu_fields[] = {
 	TRIP(15, "trip_32768"),
 };
 static_assert(ARRAY_SIZE(gtu_fields) == GTU_FIELDS);
-/* One more in hw.h wants a name above. */
+/* A counter added to hw.h needs a name above. */
 static_assert(GTU_SCU_COUNTERS + GTU_IRU_COUNTERS + GTU_PEG_COUNTERS + GTU_WVR_COUNTERS +
 	      GTU_ZCM_COUNTERS == GTU_COUNTERS);
 
 const char *const gtu_unit_names[GTU_UNIT_PAGES] = { "scu", "iru", "peg", "wvr", "zcm" };
 
-/* The global page, as far as reading it changes nothing. */
+/* Registers of the global page that can be read without side effects. */
 const struct gtu_field gtu_globals[] = {
 	{ "magic", GTU_REG_MAGIC, 4 },
 	{ "version", GTU_REG_VERSION, 4 },

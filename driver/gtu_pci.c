@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The PCI function: BARs, MSI-X, bus mastering, resets from outside. */
+/*
+ * PCI function: BARs, MSI-X, bus mastering, function reset and error recovery.
+ */
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/pm.h>
@@ -7,8 +9,10 @@
 #include "gtu_drv.h"
 
 /*
- * What is saved here is what the driver gives back after an error of the bus: all but bus mastering, since
- * the device has not been reset by then. The PCI core uses it up in its own resets and in sleep.
+ * Enable bus mastering. The config space is saved without it: recovery from a
+ * bus error restores this state before the device is reset, and must not enable
+ * DMA then. The PCI core uses the saved state up in its own resets and in
+ * suspend.
  */
 static void gtu_pci_enable_dma(struct gtu_device *gtu)
 {
@@ -27,13 +31,16 @@ static bool gtu_pci_quiesce(struct gtu_device *gtu)
 	pci_clear_master(pdev);
 	pci_read_config_word(pdev, PCI_COMMAND, &command);
 	if (PCI_POSSIBLE_ERROR(command))
-		return true;	/* there is no function any more */
+		return true;	/* the function was removed */
 	return !(command & PCI_COMMAND_MASTER) && pci_wait_for_pending_transaction(pdev);
 }
 
 static int gtu_pci_vectors_alloc(struct gtu_device *gtu, unsigned int want)
 {
-	/* MSI too would make the error that of MSI, which a GTU has not */
+	/*
+	 * asking for MSI too would turn the error code into that of MSI, which
+	 * a GTU does not have
+	 */
 	int ret = pci_alloc_irq_vectors(to_pci_dev(gtu->parent), 1, want, PCI_IRQ_MSIX);
 
 	return ret < 0 ? dev_err_probe(gtu->parent, ret, "no MSI-X vectors\n") : ret;
@@ -65,11 +72,17 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = pcim_enable_device(pdev);
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "cannot be enabled\n");
-	/* somebody had it enabled by sysfs: then the core leaves the state unknown, without MSI-X */
+	/*
+	 * If sysfs enabled the function before, the PCI core leaves its power
+	 * state unknown, without MSI-X.
+	 */
 	ret = pci_set_power_state(pdev, PCI_D0);
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "has no power\n");
-	/* A doorbell's address becomes a user's page: it must not be the number of a port. */
+	/*
+	 * Doorbell addresses are mapped into user space: they must not be I/O
+	 * port numbers.
+	 */
 	if (!(pci_resource_flags(pdev, GTU_BAR_REGS) & IORESOURCE_MEM) ||
 	    !(pci_resource_flags(pdev, GTU_BAR_DOORBELL) & IORESOURCE_MEM))
 		return dev_err_probe(&pdev->dev, -ENODEV, "BARs %u and %u are not both memory\n",
@@ -109,8 +122,8 @@ static void gtu_pci_reset_done(struct pci_dev *pdev)
 }
 
 /*
- * The port above has met an error of this function, or of the link to it. What was under way then is
- * not to be trusted, whatever kind of error it was: contexts are told, and the device begins anew.
+ * The port has reported an error of this function or its link. Data in flight
+ * is not trusted, whatever the error: kill all contexts and reset the device.
  */
 static pci_ers_result_t gtu_pci_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {

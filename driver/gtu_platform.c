@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A device that nothing enumerates: a device tree says where it is, as driver/bindings/gtu.yaml has
- * it. It is the same device, with interrupts by wire and nobody in between who could stop its DMA.
+ * Platform device, described by a device tree node (driver/bindings/gtu.yaml).
+ * Same device as on PCI, with wired interrupts; the bus cannot block its DMA.
  */
 #include <linux/clk.h>
 #include <linux/delay.h>
@@ -15,18 +15,18 @@
 
 #include "gtu_drv.h"
 
-#define GTU_PULSE_US	10	/* that its reset is held */
+#define GTU_PULSE_US	10	/* reset pulse width */
 
 struct gtu_platform {
 	struct device *dev;
-	struct clk *clk;		/* NULL: it runs by itself */
-	struct reset_control *reset;	/* NULL: it has no reset line */
-	bool on;			/* clocked and out of reset: its registers may be touched */
+	struct clk *clk;		/* NULL: none, the clock always runs */
+	struct reset_control *reset;	/* NULL: no reset line */
+	bool on;			/* clocked and out of reset: registers are accessible */
 };
 
 /*
- * Not by devres: that comes behind the detachment of the power domain, where a clock or a reset line
- * may not be reached any more.
+ * Not devres-managed: devres runs after the power domain is detached, when
+ * clock and reset line may be inaccessible.
  */
 static int gtu_platform_on(struct gtu_platform *p)
 {
@@ -43,7 +43,10 @@ static int gtu_platform_on(struct gtu_platform *p)
 	return 0;
 }
 
-/* It is silent already, so that a line which cannot be held is no harm. */
+/*
+ * The device is quiesced already, so failing to hold the reset line is
+ * harmless.
+ */
 static void gtu_platform_off(struct gtu_platform *p)
 {
 	int ret;
@@ -57,14 +60,16 @@ static void gtu_platform_off(struct gtu_platform *p)
 	clk_disable_unprepare(p->clk);
 }
 
-/* Nothing keeps it from memory but that it knows of none. */
+/* Nothing to enable: a device that was reset holds no addresses. */
 static void gtu_platform_enable_dma(struct gtu_device *gtu)
 {
 }
 
 /*
- * A device that was reset has no context, queue or event ring: the line is certain, the register is if
- * the device says so. The line is let go again, since registers of a device in reset may not answer.
+ * Quiesce the device by resetting it: afterwards it has no context, queue or
+ * event ring. The reset line is reliable; the reset register counts only if the
+ * device reports ready. The line is deasserted again because registers may not
+ * respond in reset.
  */
 static bool gtu_platform_quiesce(struct gtu_device *gtu)
 {
@@ -80,7 +85,7 @@ static bool gtu_platform_quiesce(struct gtu_device *gtu)
 			ret = reset_control_deassert(p->reset);
 			if (ret)
 				dev_err(gtu->parent, "is not let out of reset: %d\n", ret);
-			/* either way it was in reset */
+			/* the device was in reset in either case */
 			return true;
 		}
 		ret = reset_control_reset(p->reset);
@@ -118,7 +123,7 @@ static const struct gtu_bus gtu_platform_bus = {
 	.vectors_free = gtu_platform_vectors_free,
 };
 
-/* A range that the device cannot do without. */
+/* Map a mandatory register range. */
 static int gtu_platform_map(struct platform_device *pdev, const char *name, void __iomem **to,
 			    phys_addr_t *phys, u64 *bytes)
 {
@@ -154,7 +159,10 @@ static int gtu_platform_probe(struct platform_device *pdev)
 		return -ENOMEM;
 	p->dev = dev;
 	p->clk = devm_clk_get_optional(dev, NULL);
-	/* only a deferral is told apart from a clock that the node does not name */
+	/*
+	 * devm_clk_get_optional() returns NULL for errors other than a
+	 * deferral, too
+	 */
 	if (!p->clk && device_property_present(dev, "clocks"))
 		p->clk = ERR_PTR(-ENOENT);
 	if (IS_ERR(p->clk))
@@ -175,7 +183,7 @@ static int gtu_platform_probe(struct platform_device *pdev)
 	ret = gtu_platform_on(p);
 	if (ret)
 		return ret;
-	/* a power domain stays on as long as the driver has the device */
+	/* keep the power domain on while the driver is bound */
 	pm_runtime_get_noresume(dev);
 	pm_runtime_set_active(dev);
 	pm_runtime_enable(dev);
@@ -199,7 +207,10 @@ static void gtu_platform_shutdown(struct platform_device *pdev)
 	gtu_shutdown(platform_get_drvdata(pdev));
 }
 
-/* An interrupt that is late would be served from registers that do not answer. */
+/*
+ * Interrupts are disabled: a late one would access registers that do not
+ * respond.
+ */
 static int gtu_platform_suspend(struct device *dev)
 {
 	struct gtu_device *gtu = dev_get_drvdata(dev);
@@ -215,7 +226,10 @@ static int gtu_platform_suspend(struct device *dev)
 	return 0;
 }
 
-/* Its domain may have lost power meanwhile: then it is as after power-on, in reset if it has a line. */
+/*
+ * If the domain lost power, the device is in its power-on state, in reset if it
+ * has a reset line.
+ */
 static int gtu_platform_resume(struct device *dev)
 {
 	struct gtu_device *gtu = dev_get_drvdata(dev);
@@ -228,7 +242,10 @@ static int gtu_platform_resume(struct device *dev)
 		if (ret) {
 			dev_err(dev, "does not come back from sleep\n");
 			gtu_hw_stop(gtu);
-			/* who has its doorbells mapped would touch what does not answer */
+			/*
+			 * mapped doorbells must not reach a device that does
+			 * not respond
+			 */
 			gtu_contexts_end(gtu);
 			return ret;
 		}

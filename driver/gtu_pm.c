@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sleep and recovery. The device comes to rest, what it has is noted, and it is set up again as it was
- * when the power is back: rings, tables and regions stay where they are in memory. Users are frozen
- * from before the first to behind the last of it, so that no doorbell rings; what else may still come
- * is the end of a file.
+ * System suspend and resume, and recovery from bus errors.
+ *
+ * Suspend waits until the queues are idle, saves their positions and quiesces
+ * the device. Resume restores contexts and queues; rings, tables and regions
+ * stay in memory. User processes are frozen throughout, so no doorbell is
+ * written. Files may still be closed.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -15,10 +17,13 @@ module_param(sleep_ms, uint, 0644);
 MODULE_PARM_DESC(sleep_ms, "ms that running jobs have to end before the system sleeps; then it is refused");
 
 /*
- * ---- To rest ------------------------------------------------------------------------------------
+ * ---- Suspend ------------------------------------------------------------------------------------
  */
 
-/* Queue @id with its context, which is locked and referenced; NULL: there is none that lives. */
+/*
+ * Look up queue @id and lock its context, with a reference. Returns NULL if
+ * there is no live queue.
+ */
 static struct gtu_queue *gtu_queue_lock(struct gtu_device *gtu, u32 id)
 {
 	struct gtu_ctx *ctx = NULL;
@@ -51,8 +56,11 @@ static void gtu_queue_unlock(struct gtu_queue *q)
 }
 
 /*
- * Note where the queue stands. -EAGAIN: it has a job that runs, or could. Jobs that wait for places
- * in the completion ring, which only the frozen user makes, are left for later; an error stays.
+ * Save the position of a queue. Returns -EAGAIN if a job is running or could
+ * start.
+ *
+ * Jobs that wait for space in the completion ring are left for later, because
+ * only the frozen process can free it. A queue in error is not saved.
  */
 static int gtu_queue_suspend(struct gtu_queue *q)
 {
@@ -81,7 +89,10 @@ static int gtu_queue_suspend(struct gtu_queue *q)
 	return 0;
 }
 
-/* All queues, or a sentence about the first that does not come to rest. */
+/*
+ * Wait until all queues are idle and save their positions. Logs the queue that
+ * prevents it.
+ */
 static int gtu_queues_suspend(struct gtu_device *gtu)
 {
 	unsigned int ms = READ_ONCE(sleep_ms);
@@ -117,7 +128,7 @@ static int gtu_queues_suspend(struct gtu_device *gtu)
 	return 0;
 }
 
-/* Who is dead stays so, whatever epochs the device will count. */
+/* Contexts that are dead must stay dead, whatever epochs follow. */
 static void gtu_contexts_suspend(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx;
@@ -132,8 +143,9 @@ static void gtu_contexts_suspend(struct gtu_device *gtu)
 }
 
 /*
- * For a bus's driver, before the power goes. 0: the device is at rest and touches no memory any more,
- * gtu_resume() is to follow. Else, with a sentence in the log, nothing has changed.
+ * Suspend callback of the bus drivers. On success the device is idle and does
+ * not access memory; gtu_resume() follows. On failure the reason is logged and
+ * nothing has changed.
  */
 int gtu_suspend(struct device *dev)
 {
@@ -154,10 +166,13 @@ int gtu_suspend(struct device *dev)
 }
 
 /*
- * ---- And back -----------------------------------------------------------------------------------
+ * ---- Resume -------------------------------------------------------------------------------------
  */
 
-/* A context that rested, with a reference; each once. */
+/*
+ * Take a suspended context, each only once. Returns it with a reference, or
+ * NULL.
+ */
 static struct gtu_ctx *gtu_ctx_take_suspended(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx, *found = NULL;
@@ -187,7 +202,9 @@ static int gtu_ctx_resume_queues(struct gtu_ctx *ctx)
 		ret = gtu_queue_resume(q);
 		if (ret)
 			return ret;
-		/* What was asked for by ARM is forgotten: whoever waits looks, and asks again. */
+		/*
+		 * The device has lost its ARM: let waiters check and arm again.
+		 */
 		gtu_queue_notify(q);
 	}
 	return 0;
@@ -203,7 +220,10 @@ static void gtu_ctx_resume(struct gtu_ctx *ctx)
 		goto out;
 	WRITE_ONCE(ctx->epoch, READ_ONCE(gtu->epoch));
 	ret = gtu_ctx_enable(ctx);
-	/* Refused: the device does not know it. After a time-out it may know it all the same. */
+	/*
+	 * -EIO: the device refused and does not know the context. After a
+	 * timeout it may know it.
+	 */
 	if (ret != -EIO) {
 		ret = ret ?: gtu_ctx_resume_queues(ctx);
 		if (ret && GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id))
@@ -219,8 +239,9 @@ out:
 }
 
 /*
- * The power is back, or was never gone. Contexts go on; those for which that could not be done are
- * told as in a reset. -ENODEV: the device does not come back, and everybody has been told.
+ * Resume callback of the bus drivers. Contexts that cannot be restored are
+ * dead, as after a reset. Returns -ENODEV if the device does not come back; all
+ * contexts are dead then.
  */
 int gtu_resume(struct device *dev)
 {
@@ -249,17 +270,20 @@ int gtu_resume(struct device *dev)
 }
 
 /*
- * ---- Errors of the bus --------------------------------------------------------------------------
+ * ---- Bus errors ---------------------------------------------------------------------------------
  */
 
-/* The device has met an error that only a reset ends: contexts are told, registers are left alone. */
+/*
+ * A bus error occurred that only a reset clears: kill all contexts and leave
+ * the registers alone.
+ */
 void gtu_error_begin(struct gtu_device *gtu)
 {
 	gtu_hw_stop(gtu);
 	gtu_queues_wake(gtu);
 }
 
-/* It can be spoken to again. */
+/* The registers are accessible again. */
 int gtu_error_end(struct gtu_device *gtu)
 {
 	int ret = gtu_hw_restart(gtu);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event of a queue tells others than those who wait in an ioctl: its eventfd, and poll()
- * and read() of the file. A context keeps a list of queues that had an event since they were last read.
+ * Event delivery by eventfd, poll() and read(). Each context has a list of
+ * queues with unread events. Waits by ioctl are in gtu_wait.c.
  */
 #include <linux/eventfd.h>
 #include <linux/poll.h>
@@ -9,7 +9,10 @@
 
 #include "gtu_drv.h"
 
-/* An event of the queue, or its end. From interrupts too. */
+/*
+ * Signal an event of the queue, or its end, to the eventfd and readers of the
+ * file. May be called in interrupt context.
+ */
 void gtu_queue_notify_files(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
@@ -28,7 +31,10 @@ void gtu_queue_notify_files(struct gtu_queue *q)
 	wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
 }
 
-/* The queue is dead: its end is heard by the eventfd alone, as its id goes to others. */
+/*
+ * The queue is dead: drop its eventfd and its unread events, because its id can
+ * be reused. Only the eventfd is signalled for the end of a queue.
+ */
 void gtu_queue_cancel_notify(struct gtu_queue *q)
 {
 	struct eventfd_ctx *eventfd;
@@ -44,7 +50,7 @@ void gtu_queue_cancel_notify(struct gtu_queue *q)
 	spin_unlock_irq(&q->ctx->event_lock);
 }
 
-/* Contexts have died: who polls or reads their files is told. */
+/* Wake readers of dead contexts. */
 void gtu_readers_wake(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx;
@@ -57,7 +63,7 @@ void gtu_readers_wake(struct gtu_device *gtu)
 	spin_unlock_irqrestore(&gtu->ctx_lock, flags);
 }
 
-/* Signal eventfd @fd from now on; -1: none. */
+/* Signal eventfd @fd at every event from now on. -1: none. */
 int gtu_queue_eventfd(struct gtu_queue *q, int fd)
 {
 	struct eventfd_ctx *eventfd = NULL;
@@ -99,7 +105,10 @@ static unsigned int gtu_events_take(struct gtu_ctx *ctx, struct gtu_event *event
 		q = list_first_entry_or_null(&ctx->ready, struct gtu_queue, ready);
 		if (!q)
 			break;
-		/* Before its rings go a queue leaves the list. */
+		/*
+		 * Safe: a queue is taken off the list before its rings are
+		 * freed.
+		 */
 		list_del_init(&q->ready);
 		event[n++] = (struct gtu_event){
 			.queue = q->id,
@@ -111,7 +120,7 @@ static unsigned int gtu_events_take(struct gtu_ctx *ctx, struct gtu_event *event
 	return n;
 }
 
-/* They did not reach the reader: whoever reads next gets them. */
+/* Put back events that could not be copied to user space. */
 static void gtu_events_requeue(struct gtu_ctx *ctx, const struct gtu_event *event, unsigned int n)
 {
 	struct gtu_queue *q;
@@ -131,8 +140,9 @@ static void gtu_events_requeue(struct gtu_ctx *ctx, const struct gtu_event *even
 }
 
 /*
- * Whether read() has something to do. Asked again once the reader is in the queue of those who wait:
- * a watch that looked there just before saw nobody, and would not come again.
+ * Wait condition of read(). It starts the watchdog again once the reader is on
+ * the wait queue: a watchdog run just before saw no waiter and did not
+ * reschedule itself.
  */
 static bool gtu_reader_ready(struct gtu_ctx *ctx)
 {
@@ -153,7 +163,10 @@ static int gtu_events_wait(struct gtu_ctx *ctx, struct gtu_event *event, unsigne
 			return n;
 		if (!block)
 			return -EAGAIN;
-		/* EINTR to who has a handler for the signal; who was only stopped or frozen goes on */
+		/*
+		 * Returns EINTR if a signal handler runs; restarts after a stop
+		 * or freeze.
+		 */
 		if (wait_event_interruptible(ctx->event_wait, gtu_reader_ready(ctx)))
 			return -ERESTARTNOHAND;
 	}

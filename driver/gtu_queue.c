@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queues: rings that the device and user space work on, from creation to the end. */
+/*
+ * Queues: allocation of rings, creation, destruction, reset, cancellation and
+ * resume.
+ */
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
@@ -25,7 +28,7 @@ static int gtu_ring_alloc(struct gtu_device *gtu, struct gtu_ring *ring, size_t 
 
 	ring->bytes = PAGE_ALIGN(bytes);
 	ring->pfn = kvcalloc(ring->bytes >> PAGE_SHIFT, sizeof(*ring->pfn), GFP_KERNEL_ACCOUNT);
-	/* A user asks for so much in one piece: where there is none he is told, not the log. */
+	/* users choose the size: report the failure to them, not in the log */
 	ring->cpu = dma_alloc_coherent(gtu->parent, ring->bytes, &ring->dma,
 				       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	ret = -ENOMEM;
@@ -44,7 +47,7 @@ err:
 }
 
 /*
- * ---- Life ---------------------------------------------------------------------------------------
+ * ---- Lifetime -----------------------------------------------------------------------------------
  */
 
 static void gtu_queue_release(struct kref *ref)
@@ -63,7 +66,10 @@ void gtu_queue_put(struct gtu_queue *q)
 	kref_put(&q->ref, gtu_queue_release);
 }
 
-/* Queue @id of the context, with a reference, or an ERR_PTR(). */
+/*
+ * Look up queue @id of the context. Returns it with a reference, or an
+ * ERR_PTR().
+ */
 struct gtu_queue *gtu_queue_get(struct gtu_ctx *ctx, u32 id)
 {
 	struct gtu_queue *q;
@@ -131,7 +137,9 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 	return q;
 }
 
-/* With a reference for the caller beside the context's. */
+/*
+ * Returns a queue with a reference for the caller, besides that of the context.
+ */
 struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2, bool submit)
 {
 	struct gtu_queue *q;
@@ -160,7 +168,7 @@ struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2
 	ret = gtu_queue_enable(q);
 	if (ret) {
 		xa_erase(&ctx->queue, q->id);
-		/* After a time-out it may be enabled all the same. */
+		/* after a timeout the device may have enabled it */
 		if (ret != -EIO)
 			quiesced = gtu_force_quiesce(ctx, "a queue was not set up in time");
 		ret = ret == -EIO ? ret : -ENODEV;
@@ -179,9 +187,10 @@ out:
 }
 
 /*
- * The device has forgotten the queue (or is to be feared: !quiesced). Waiters leave, mappings lead to
- * blank pages, the rings are freed, the id is free for others. References may be held to what is
- * left.
+ * The device has dropped the queue, or may still use it (!@quiesced). Wakes
+ * waiters, replaces mappings by blank pages, frees the rings and the id. If the
+ * device may still use them, rings and id are leaked. Other references remain
+ * valid.
  */
 void gtu_queue_kill(struct gtu_queue *q, bool quiesced)
 {
@@ -218,7 +227,7 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 		return -ENOENT;
 	}
 	ctx->queues--;
-	/* Refused: a stopped queue is not enabled. */
+	/* -EIO: the queue was stopped already. */
 	ret = gtu_queue_disable(q);
 	quiesced = !ret || ret == -EIO ||
 		   gtu_force_quiesce(ctx, "a queue did not end in time");
@@ -230,8 +239,9 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 }
 
 /*
- * Not the mailbox's own reset: old completions would look new in a ring that starts again, so they
- * have to go while the device is off it.
+ * Disables and enables the queue instead of using GTU_MBOX_QUEUE_RESET: old
+ * completions would look new in a restarted ring, so clear it while the device
+ * does not use it.
  */
 int gtu_queue_reset(struct gtu_ctx *ctx, u32 id)
 {
@@ -248,7 +258,7 @@ int gtu_queue_reset(struct gtu_ctx *ctx, u32 id)
 		gtu_submit_reset(q);
 		memset(q->cq.cpu, 0, q->cq.bytes);
 		ret = gtu_queue_enable(q);
-		/* Who reads its state after this event finds the one from now on. */
+		/* Readers of this event must see the new state. */
 		gtu_queue_notify(q);
 	} else if (ret == -ETIMEDOUT) {
 		gtu_force_quiesce(ctx, "a queue was not reset in time");
@@ -261,8 +271,9 @@ out:
 }
 
 /*
- * After a sleep: set the queue up where it stood, with the rings as they are. -EOPNOTSUPP: it has had
- * jobs, and the device begins at 0 alone.
+ * Restore a queue after a system suspend at its saved position, with its rings
+ * unchanged. Returns -EOPNOTSUPP if the position is not 0 and the device lacks
+ * GTU_CAP_SEEK.
  */
 int gtu_queue_resume(struct gtu_queue *q)
 {
@@ -287,7 +298,10 @@ int gtu_queue_resume(struct gtu_queue *q)
 	return 0;
 }
 
-/* Stop all jobs of the context; its queues then read GTU_QUEUE_DISABLED until they are reset. */
+/*
+ * Stop all jobs of the context. Its queues then read GTU_QUEUE_DISABLED until
+ * they are reset.
+ */
 void gtu_queues_stop(struct gtu_ctx *ctx)
 {
 	struct gtu_queue *q;
@@ -304,8 +318,8 @@ void gtu_queues_stop(struct gtu_ctx *ctx)
 }
 
 /*
- * End the jobs before @until, or all that were submitted, with GTU_CPL_CANCELED. Their completions
- * may come after this has returned.
+ * Cancel the jobs before @until, or @all that were submitted, with
+ * GTU_CPL_CANCELED. Their completions may be written after the return.
  */
 int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until)
 {

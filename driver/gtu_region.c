@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The region table of a context. A key is generation << 16 | slot; a slot whose generations are
- * used up retires, so that no key ever names a second region.
+ * Region table of a context: keys, publication and revocation. A key is
+ * generation << 16 | slot. A slot whose generations are used up is retired, so
+ * a key is never reused.
  */
 #include <linux/nospec.h>
 #include <linux/slab.h>
@@ -14,7 +15,10 @@ static u32 gtu_key_slot(u32 key)
 	return key & 0xffff;
 }
 
-/* A free slot that is not the one freed last, or -ENOSPC. */
+/*
+ * Allocate a slot, avoiding the one freed last. Returns -ENOSPC if the table is
+ * full.
+ */
 static int gtu_slot_alloc(struct gtu_ctx *ctx)
 {
 	u32 slot;
@@ -39,8 +43,9 @@ static void gtu_slot_free(struct gtu_ctx *ctx, u32 slot)
 }
 
 /*
- * Make @r known to the device; on success it belongs to the table, and *@key names it. Whoever guesses
- * the key can remove it at once, so that the caller must not look at @r any more.
+ * Publish @r to the device. On success the table owns @r and *@key names it.
+ * The caller must not use @r afterwards: a user who guesses the key can remove
+ * it.
  */
 int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 {
@@ -76,7 +81,7 @@ int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 	at->base = entry.base;
 	at->offset = entry.offset;
 	at->key = cpu_to_le32(r->key);
-	/* The device may look at any time: valid only when all else is there. */
+	/* The device may read the entry at any time: set VALID last. */
 	dma_wmb();
 	WRITE_ONCE(at->flags, cpu_to_le32(flags));
 	trace_gtu_region_add(ctx, r->key, r->length, r->rights);
@@ -93,7 +98,7 @@ static struct gtu_region *gtu_slot_region(struct gtu_ctx *ctx, u32 slot)
 	return slot < ctx->slots ? ctx->region[array_index_nospec(slot, ctx->slots)] : NULL;
 }
 
-/* The user's region of a slot, or NULL. Under ctx->lock. */
+/* The user's region in @slot, or NULL. Called under ctx->lock. */
 struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot)
 {
 	struct gtu_region *r = gtu_slot_region(ctx, slot);
@@ -101,7 +106,7 @@ struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot)
 	return r && !r->internal ? r : NULL;
 }
 
-/* The region that a user's @key names, or NULL. Under ctx->lock. */
+/* The region that a user's @key names, or NULL. Called under ctx->lock. */
 struct gtu_region *gtu_region_find(struct gtu_ctx *ctx, u32 key)
 {
 	struct gtu_region *r = gtu_region_at(ctx, gtu_key_slot(key));
@@ -113,14 +118,17 @@ static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
 {
 	WRITE_ONCE(ctx->table[slot].flags, 0);
 	WRITE_ONCE(ctx->table[slot].key, 0);
-	/* Before the device is told to look. */
+	/* before the device is told to drop the entry */
 	dma_wmb();
 }
 
 /*
- * Revocation. Jobs that a device without checks may still begin end first. Then the entry goes; then the device says that nothing in flight uses it. If it does
- * not say so in time its jobs are stopped, then it is reset, then it is kept from memory; if even
- * that cannot be shown to have worked the pages stay pinned for ever.
+ * Revoke a region. On a device that does not check accesses, first wait for
+ * jobs that name it. Then clear the entry and have the device confirm that no
+ * access is in flight.
+ *
+ * If it does not, escalate: stop the context's queues, reset the device, stop
+ * its DMA. If none of these can be shown to have worked, leak the pages.
  */
 static int gtu_region_revoke(struct gtu_ctx *ctx, u32 key, bool internal)
 {
@@ -142,7 +150,10 @@ static int gtu_region_revoke(struct gtu_ctx *ctx, u32 key, bool internal)
 	}
 	gtu_entry_clear(ctx, slot);
 	ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
-	/* Refused: some job uses it. A mailbox that does not answer says nothing more either. */
+	/*
+	 * -EIO: a job uses the region. After a mailbox timeout, stopping the
+	 * queues would fail as well.
+	 */
 	if (ret == -EIO) {
 		gtu_dump(gtu, ctx, "region %#x is still in use: stopping the queues of context %u",
 			 key, ctx->id);
@@ -172,7 +183,10 @@ void gtu_region_remove_internal(struct gtu_ctx *ctx, u32 key)
 	gtu_region_revoke(ctx, key, true);
 }
 
-/* All of them; the device has forgotten the context, or must be taken to use them still. */
+/*
+ * Remove all regions. @quiesced: the device has dropped the context. Otherwise
+ * it may still use them.
+ */
 void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced)
 {
 	u32 slot;

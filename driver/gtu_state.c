@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state of a device as text, for debugfs and dumps. Reading it changes nothing: no register
- * with a side effect, no snapshot of counters. It shows descriptors, not what they point to.
+ * Prints the state of a device as text, for debugfs and state dumps. Reading
+ * has no side effects: no register that changes, no counter snapshot. Shows
+ * descriptors, not the memory that they name.
  */
 #include "gtu_surface.h"
 
-#define GTU_SHOWN		8u	/* of a ring: so many before the head, and behind it */
+#define GTU_SHOWN		8u	/* ring entries shown before and after the head */
 
 static __printf(2, 3) void gtu_print(struct gtu_text *t, const char *format, ...)
 {
@@ -20,7 +21,7 @@ static __printf(2, 3) void gtu_print(struct gtu_text *t, const char *format, ...
 	va_end(args);
 }
 
-/* The context with the least id from @from on, with a reference. */
+/* The context with the lowest id that is at least @from, with a reference. */
 static struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u32 from)
 {
 	struct gtu_ctx *ctx, *best = NULL;
@@ -76,7 +77,10 @@ void gtu_state_registers(struct gtu_text *t, struct gtu_device *gtu, struct gtu_
 {
 	const struct gtu_field *f;
 
-	/* Halves of a 64-bit register belong together; and a reset by others is waited for. */
+	/*
+	 * The lock keeps both halves of a 64-bit register consistent, and waits
+	 * for a function reset in progress.
+	 */
 	mutex_lock(&gtu->mbox_lock);
 	if (!gtu->epoch || readl(gtu->regs + GTU_REG_MAGIC) != GTU_MAGIC) {
 		gtu_print(t, "the device does not answer\n");
@@ -100,7 +104,7 @@ static void gtu_print_descriptor(struct gtu_text *t, const struct gtu_hw_desc *a
 	const struct gtu_hw_operand *o;
 	struct gtu_hw_desc d;
 
-	/* The user may write to it meanwhile. */
+	/* user space may write to the ring concurrently */
 	memcpy(&d, at, sizeof(d));
 	gtu_print(t, "    job %u: %s (%#x) flags %#x param %#x param2 %#x imm %#llx cookie %#llx limit %u\n",
 		  index, gtu_opcode_name(d.opcode), d.opcode, le16_to_cpu(d.flags),

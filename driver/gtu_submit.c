@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Jobs by ioctl. The ring is the kernel's alone: what was checked is what the device reads. A batch
- * costs one copy, one lock and one doorbell.
+ * Job submission by ioctl. User space cannot write to the ring, so the device
+ * reads what was checked. A batch costs one copy, one lock and one doorbell.
  */
 #include <linux/highmem.h>
 #include <linux/nospec.h>
@@ -15,7 +15,10 @@
 #define GTU_BATCH		((unsigned int)(SZ_4K / sizeof(struct gtu_hw_desc)))
 #define GTU_BLOCK_BYTES		(GTU_BLOCK_OPERANDS * sizeof(struct gtu_hw_operand))
 
-/* A device that does not check takes as long as its jobs to let go of a region; longer is stopped. */
+/*
+ * A device without access checks releases a region when the jobs that name it
+ * end. Stop them after this time.
+ */
 #define GTU_SETTLE_NS		(2 * NSEC_PER_SEC)
 
 /*
@@ -23,8 +26,9 @@
  */
 
 /*
- * Copy from a region's memory, as the CPU sees it. Not from the aperture, which would take as long
- * as the bus likes, nor from others' memory, which need not be mapped for the CPU.
+ * Copy from the memory of a region, as the CPU sees it. Not from the aperture,
+ * which can be slow, nor from imported memory, which may not be mapped for the
+ * CPU.
  */
 int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes)
 {
@@ -35,7 +39,7 @@ int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes)
 
 	if (!r->mm && !r->buffer)
 		return -EOPNOTSUPP;
-	/* Aligned to its size's divisor, a block can still lie in two pages. */
+	/* a block can cross a page boundary */
 	while (bytes) {
 		size_t in_page = offset_in_page(at), n = min_t(size_t, bytes, PAGE_SIZE - in_page);
 		u64 before = 0;
@@ -68,7 +72,10 @@ int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes)
 	return 0;
 }
 
-/* Where the blocks of the queue's jobs lie for the device: nobody else's region, a place a slot. */
+/*
+ * Allocate the queue's internal region for parameter blocks, one slot per ring
+ * entry.
+ */
 static int gtu_blocks_alloc(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
@@ -82,7 +89,7 @@ static int gtu_blocks_alloc(struct gtu_queue *q)
 	if (IS_ERR(r))
 		return PTR_ERR(r);
 	r->internal = true;
-	/* Hidden: nobody removes it but the end of the queue. */
+	/* users cannot name the key: only the end of the queue removes it */
 	ret = gtu_region_publish(ctx, r, &key);
 	if (ret) {
 		gtu_region_free(ctx, r, true);
@@ -100,14 +107,18 @@ static int gtu_blocks_alloc(struct gtu_queue *q)
 	return 0;
 }
 
-/* The queue is dead and out of its context; ctx->lock is not held. The end of the context may be faster. */
+/*
+ * Free the parameter blocks. The queue is dead and not in its context any more;
+ * ctx->lock is not held. Teardown of the context may have removed the region
+ * already.
+ */
 void gtu_submit_end(struct gtu_queue *q)
 {
 	if (q->blocks)
 		gtu_region_remove_internal(q->ctx, q->blocks_key);
 }
 
-/* The rings are empty and begin anew, or never again. */
+/* The rings restart at index 0, or the queue is dead. */
 void gtu_submit_reset(struct gtu_queue *q)
 {
 	lockdep_assert_held(&q->ctx->lock);
@@ -118,7 +129,7 @@ void gtu_submit_reset(struct gtu_queue *q)
 		memset(q->last_use, 0, q->ctx->slots * sizeof(*q->last_use));
 }
 
-/* What a queue of GTU_QUEUE_SUBMIT needs beside its rings. */
+/* Allocate what a queue of GTU_QUEUE_SUBMIT needs besides its rings. */
 int gtu_submit_init(struct gtu_queue *q)
 {
 	q->submit = true;
@@ -132,7 +143,7 @@ int gtu_submit_init(struct gtu_queue *q)
  * ---- Submission ---------------------------------------------------------------------------------
  */
 
-/* The one descriptor, into the ring. */
+/* Put one checked descriptor into the ring. */
 static void gtu_submit_put(struct gtu_queue *q, struct gtu_hw_desc *d, struct gtu_check *c)
 {
 	u32 slot = q->sq_tail & (BIT(q->sq_log2) - 1);
@@ -155,7 +166,9 @@ static void gtu_submit_put(struct gtu_queue *q, struct gtu_hw_desc *d, struct gt
 			q->last_use[GTU_KEY_SLOT(c->region[i]->key)] = q->submitted;
 }
 
-/* Completions so far; 0 or why the queue takes nothing. */
+/*
+ * Read the number of completions. Returns 0, or why the queue cannot take jobs.
+ */
 static int gtu_submit_check(struct gtu_queue *q, u32 *cq_tail)
 {
 	if (gtu_ctx_dead(q->ctx))
@@ -165,13 +178,16 @@ static int gtu_submit_check(struct gtu_queue *q, u32 *cq_tail)
 	if (le32_to_cpu(READ_ONCE(q->status->state)) != GTU_QUEUE_ENABLED)
 		return -EIO;
 	*cq_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
-	/* A place is free when its job has ended: its block is read after the descriptor. */
+	/*
+	 * A ring entry is free once its job has ended, because the device reads
+	 * the parameter block after the descriptor.
+	 */
 	return 0;
 }
 
 /*
- * Up to @n descriptors into the ring, and the doorbell. Returns how many were taken; *why: what is
- * the matter with the next one.
+ * Put up to @n descriptors into the ring and write the doorbell. Returns the
+ * number taken. *@why: the error of the next descriptor, or 0.
  */
 static unsigned int gtu_submit_batch(struct gtu_queue *q, struct gtu_hw_desc *d, unsigned int n,
 				     struct gtu_ioctl_submit *a, int *why)
@@ -209,7 +225,9 @@ static unsigned int gtu_submit_batch(struct gtu_queue *q, struct gtu_hw_desc *d,
 	}
 	if (i)
 		trace_gtu_submit(q, q->sq_tail - i, i);
-	/* Without a new job too: the device may wait for room in the completion ring. */
+	/*
+	 * also without a new job: the device may wait for completion ring space
+	 */
 	if (i || a->cq_head != q->cq_head) {
 		q->cq_head = a->cq_head;
 		writeq(q->sq_tail | (u64)q->cq_head << 32, gtu_doorbell(q, GTU_DB_SUBMIT));
@@ -230,7 +248,10 @@ static bool gtu_has_block(const struct gtu_hw_desc *d, unsigned int n)
 	return false;
 }
 
-/* The next descriptors; *@inside: of gtu_enter(), which user memory is not for. */
+/*
+ * Copy the next descriptors from user space, outside of gtu_enter(): *@inside
+ * is left and entered again.
+ */
 static int gtu_submit_copy(struct gtu_ctx *ctx, struct gtu_hw_desc *batch, unsigned int n, u64 from,
 			   int *inside)
 {
@@ -243,8 +264,9 @@ static int gtu_submit_copy(struct gtu_ctx *ctx, struct gtu_hw_desc *batch, unsig
 }
 
 /*
- * Take descriptors until one cannot be; out fields of @a, and 0 if any was taken. The caller is inside,
- * and may be outside when this returns.
+ * Submit descriptors until one cannot be taken. Returns 0 if any was taken;
+ * sets the out fields of @a. Called inside gtu_enter(); *@inside is negative on
+ * return if the device died.
  */
 int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside)
 {
@@ -284,7 +306,8 @@ int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside)
 }
 
 /*
- * Who has no doorbell page cannot say that he made room in a stream's ring: his waits do.
+ * Users without a doorbell page cannot signal that they freed stream ring
+ * entries: every wait does it for them.
  */
 void gtu_submit_kick(struct gtu_queue *q)
 {
@@ -297,10 +320,13 @@ void gtu_submit_kick(struct gtu_queue *q)
 }
 
 /*
- * ---- Regions of a device that does not check ----------------------------------------------------
+ * ---- Region removal without device checks -------------------------------------------------------
  */
 
-/* A queue with a job that names @slot and has not ended: its last one's index. */
+/*
+ * Find a queue with an unfinished job that names @slot. *@index: the last such
+ * job.
+ */
 static struct gtu_queue *gtu_submit_find_user(struct gtu_ctx *ctx, u32 slot, u32 *index)
 {
 	struct gtu_queue *q;
@@ -322,9 +348,9 @@ static struct gtu_queue *gtu_submit_find_user(struct gtu_ctx *ctx, u32 slot, u32
 }
 
 /*
- * Before an entry is cleared that the device looks at without checking: no job names it any more, or
- * all of them have been stopped. Under ctx->lock, which is dropped while waiting; new jobs are
- * refused meanwhile. -EINTR: nothing has changed.
+ * Wait until no job names @r, or stop the jobs, before its entry is cleared on
+ * a device that does not check accesses. Drops ctx->lock while waiting; new
+ * jobs that name @r are refused meanwhile. On -EINTR nothing has changed.
  */
 int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
 {

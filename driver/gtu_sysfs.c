@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sysfs: what the device is and has counted. Documentation/ABI/sysfs-class-gtu is the promise. */
+/*
+ * sysfs attributes: identity, parameters and counters.
+ * Documentation/ABI/sysfs-class-gtu defines them.
+ */
 #include <linux/sysfs.h>
 
 #include "gtu_surface.h"
@@ -84,7 +87,7 @@ static const struct attribute_group gtu_group = {
 const struct attribute_group *gtu_groups[] = { &gtu_group, NULL };
 
 /*
- * ---- Units: a group of parameters and settings, and one of counters -----------------------------
+ * ---- Units: one group of parameters and settings, one of counters -------------------------------
  */
 
 #define GTU_GROUPS		(2 * GTU_UNIT_PAGES)
@@ -107,7 +110,7 @@ static ssize_t gtu_field_show(struct device *dev, struct device_attribute *attr,
 	return ret ?: sysfs_emit(buf, "%llu\n", value);
 }
 
-/* The groups of the units that a device has, for its dev.groups. */
+/* Set dev.groups to the groups of the units that the device has. */
 void gtu_sysfs_units(struct gtu_device *gtu)
 {
 	unsigned int unit, kind, n = 0;
@@ -119,7 +122,7 @@ void gtu_sysfs_units(struct gtu_device *gtu)
 	gtu->dev.groups = gtu->groups;
 }
 
-/* Once, before there is any device: attributes and groups from the table of names. */
+/* Build attributes and groups from gtu_fields[], once at module init. */
 void gtu_sysfs_init(void)
 {
 	struct attribute **list = gtu_field_list;
@@ -134,11 +137,14 @@ void gtu_sysfs_init(void)
 
 		sysfs_attr_init(&attr->attr);
 		attr->attr.name = f->name;
-		/* Counters tell what others do; who may use the device reads them there. */
+		/*
+		 * Counters reveal the activity of other users: root only. Users
+		 * of the device read them by ioctl.
+		 */
 		attr->attr.mode = counter ? 0400 : 0444;
 		attr->show = gtu_field_show;
 		if (!group->attrs) {
-			list += i ? 1 : 0;	/* the NULL behind the last group */
+			list += i ? 1 : 0;	/* NULL terminator of the last group */
 			scnprintf(gtu_counters_name[unit], sizeof(gtu_counters_name[unit]),
 				  "%s_counters", gtu_unit_names[unit]);
 			group->name = counter ? gtu_counters_name[unit] : gtu_unit_names[unit];

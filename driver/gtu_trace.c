@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tracepoints' code, once. */
+/* Instantiates the tracepoints. */
 #define CREATE_TRACE_POINTS
 #include "gtu_trace.h"

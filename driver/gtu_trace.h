@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints. Every one begins with the device's number (gtuN) and, where it is about one, the
- * context; indices are those of the rings, running freely, so that a job can be followed from its
- * submission to its completion.
+ * Tracepoints. Each starts with the device number (gtuN) and, where there is
+ * one, the context. Indices are free-running ring indices, so that a job can be
+ * followed from submission to completion.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM gtu
@@ -14,7 +14,10 @@
 
 #include "gtu_drv.h"
 
-/* Jobs @first to @first + @count - 1 come by ioctl(SUBMIT); those by doorbell are unseen. */
+/*
+ * Jobs @first to @first + @count - 1 were submitted by ioctl(SUBMIT). Jobs
+ * submitted by doorbell are not traced.
+ */
 TRACE_EVENT(gtu_submit,
 	TP_PROTO(struct gtu_queue *q, u32 first, u32 count),
 	TP_ARGS(q, first, count),
@@ -36,7 +39,10 @@ TRACE_EVENT(gtu_submit,
 		  __entry->queue, __entry->first, __entry->count)
 );
 
-/* The device told of a queue: completions before @cq_tail are there. */
+/*
+ * The device raised an event for a queue. Completions before @cq_tail are
+ * written.
+ */
 TRACE_EVENT(gtu_event,
 	TP_PROTO(struct gtu_queue *q, bool error),
 	TP_ARGS(q, error),
@@ -82,7 +88,7 @@ TRACE_EVENT(gtu_interrupt,
 		  __entry->events)
 );
 
-/* A reset is through; @ret is 0 or why there is no device any more. */
+/* A reset has finished. @ret: 0, or the error that made the device unusable. */
 TRACE_EVENT(gtu_reset,
 	TP_PROTO(struct gtu_device *gtu, u32 before, int ret),
 	TP_ARGS(gtu, before, ret),
@@ -120,7 +126,7 @@ DECLARE_EVENT_CLASS(gtu_pages,
 		  __entry->rights & GTU_RIGHT_WRITE ? "w" : "")
 );
 
-/* Pages of user space are pinned and mapped for the device, or are not any more. */
+/* User pages were pinned and mapped for the device, or unpinned. */
 DEFINE_EVENT(gtu_pages, gtu_pin,
 	TP_PROTO(struct gtu_device *gtu, u64 pages, u32 rights),
 	TP_ARGS(gtu, pages, rights)
@@ -130,7 +136,7 @@ DEFINE_EVENT(gtu_pages, gtu_unpin,
 	TP_ARGS(gtu, pages, rights)
 );
 
-/* The device may use a region from now on. */
+/* A region became accessible to the device. */
 TRACE_EVENT(gtu_region_add,
 	TP_PROTO(struct gtu_ctx *ctx, u32 key, u64 length, u32 rights),
 	TP_ARGS(ctx, key, length, rights),
@@ -153,7 +159,10 @@ TRACE_EVENT(gtu_region_add,
 		  __entry->rights & GTU_RIGHT_WRITE ? "w" : "")
 );
 
-/* The device does not use a region any more (@ret 0), or what was done about it. */
+/*
+ * A region was removed. @ret: 0, or an error if the device had to be reset or
+ * quiesced.
+ */
 TRACE_EVENT(gtu_region_remove,
 	TP_PROTO(struct gtu_ctx *ctx, u32 key, int ret),
 	TP_ARGS(ctx, key, ret),
@@ -173,7 +182,7 @@ TRACE_EVENT(gtu_region_remove,
 		  __entry->ret)
 );
 
-/* Somebody waits for completion @index of a queue, and what came of it. */
+/* A wait for completion @index of a queue begins, or ends with @ret. */
 TRACE_EVENT(gtu_wait_begin,
 	TP_PROTO(struct gtu_queue *q, u32 index),
 	TP_ARGS(q, index),

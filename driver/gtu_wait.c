@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting for a queue: an interrupt names it, whoever sleeps looks again. What the interrupt tells
+ * Waiting for completions, and wakeups from interrupts. Delivery of events to
  * files and eventfds is in gtu_poll.c.
  */
 #include <linux/sched/signal.h>
@@ -8,14 +8,17 @@
 #include "gtu_drv.h"
 #include "gtu_trace.h"
 
-/* A lost interrupt, or a user who arms his queue himself, costs a waiter this long and no more. */
+/*
+ * Longest sleep between checks: bounds the delay by a lost interrupt, or by a
+ * user who writes to ARM himself.
+ */
 #define GTU_WAIT_SLICE_NS	(100 * NSEC_PER_MSEC)
 
 /*
  * ---- Events -------------------------------------------------------------------------------------
  */
 
-/* Something happened to the queue: everybody who waits for it is told. */
+/* Wake everyone who waits for the queue. */
 static void gtu_queue_notify_locked(struct gtu_queue *q)
 {
 	lockdep_assert_held(&q->wait_lock);
@@ -25,7 +28,7 @@ static void gtu_queue_notify_locked(struct gtu_queue *q)
 	wake_up_all(&q->wait);
 }
 
-/* The same for somebody who holds no lock; nothing is told of a queue that has ended. */
+/* The same without wait_lock held. Does nothing for a dead queue. */
 void gtu_queue_notify(struct gtu_queue *q)
 {
 	unsigned long flags;
@@ -36,7 +39,7 @@ void gtu_queue_notify(struct gtu_queue *q)
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 }
 
-/* Jobs that a reset or a stop has dropped are not waited for any more. */
+/* A reset or stop dropped the queue's jobs: end waits for them. */
 void gtu_queue_dropped(struct gtu_queue *q)
 {
 	spin_lock_irq(&q->wait_lock);
@@ -47,7 +50,10 @@ void gtu_queue_dropped(struct gtu_queue *q)
 	spin_unlock_irq(&q->wait_lock);
 }
 
-/* The last event of a queue. Waiters leave; the eventfd and the file's readers forget it. */
+/*
+ * Mark the queue dead and send its last event. Waiters leave; eventfd and
+ * unread events are dropped.
+ */
 void gtu_queue_dead(struct gtu_queue *q)
 {
 	spin_lock_irq(&q->wait_lock);
@@ -57,7 +63,7 @@ void gtu_queue_dead(struct gtu_queue *q)
 	gtu_queue_cancel_notify(q);
 }
 
-/* An interrupt named the queue. */
+/* Handle event @word of an event ring. */
 void gtu_queue_event(struct gtu_device *gtu, u32 word)
 {
 	u32 id = word & GTU_EVENT_QUEUE_MASK;
@@ -80,8 +86,8 @@ void gtu_queue_event(struct gtu_device *gtu, u32 word)
 }
 
 /*
- * Contexts have died: those who wait look again, those who read their rings find the queue
- * disabled. The device is not on these rings any more, or is not there.
+ * Wake the waiters of dead contexts and mark their queues as disabled in the
+ * rings. The device no longer writes to these rings.
  */
 void gtu_queues_wake(struct gtu_device *gtu)
 {
@@ -107,7 +113,10 @@ void gtu_queues_wake(struct gtu_device *gtu)
  * ---- Waiting ------------------------------------------------------------------------------------
  */
 
-/* 0: the completion is there; -EAGAIN: not yet; or why it will never be. */
+/*
+ * Returns 0 if the completion is written, -EAGAIN if not yet, or the reason why
+ * it never will be.
+ */
 static int gtu_queue_check(struct gtu_queue *q, u32 index, u32 resets, u32 *tail, u32 *state)
 {
 	unsigned long flags;
@@ -119,7 +128,7 @@ static int gtu_queue_check(struct gtu_queue *q, u32 index, u32 resets, u32 *tail
 	} else if (q->dead || q->resets != resets) {
 		ret = -ECANCELED;
 	} else {
-		/* State first: a completion that came before an error counts. */
+		/* State first: a completion written before an error counts. */
 		*state = le32_to_cpu(READ_ONCE(q->status->state));
 		dma_rmb();
 		*tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
@@ -130,7 +139,8 @@ static int gtu_queue_check(struct gtu_queue *q, u32 index, u32 resets, u32 *tail
 }
 
 /*
- * Ask for an event at the lowest index that anyone waits for. @again: what was asked may be lost.
+ * Arm an event at the lowest index that anyone waits for. @again: the last
+ * request may be lost.
  */
 static void gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
 {
@@ -146,8 +156,9 @@ static void gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
 }
 
 /*
- * Ask for an event at a record of the running stream. The device looks at once, so the events are
- * counted from before. There is one such wish a queue: who is overtaken looks again after a slice.
+ * Arm an event at a record of the running stream. Returns the event count from
+ * before, because the event can be raised at once. A queue has one such
+ * request: a waiter whose request was replaced checks again after a slice.
  */
 static u32 gtu_queue_arm_stream(struct gtu_queue *q, u32 record)
 {
@@ -162,7 +173,7 @@ static u32 gtu_queue_arm_stream(struct gtu_queue *q, u32 record)
 	return events;
 }
 
-/* Whether a waiter has something to do: an event came, or there is a reason to leave. */
+/* Wait condition: an event arrived, or the wait is over. */
 static bool gtu_queue_wait_done(struct gtu_queue *q, u32 index, u32 resets)
 {
 	u32 tail, state;
@@ -183,9 +194,11 @@ static int gtu_wait_stream_event(struct gtu_queue *q, u32 events, u64 ns)
 }
 
 /*
- * Until completion @index is there, or @deadline_ns. Who waits for a later one is woken by each
- * event of an earlier one, and arms the queue anew. @record: also until the next event after that
- * record of the running stream was asked for, or one slice; then 0 promises nothing.
+ * Wait until completion @index is written, or until @deadline_ns. An event for
+ * an earlier index wakes later waiters too, which arm the queue again.
+ *
+ * @record: return 0 also after the next event once that record of the running
+ * stream was requested, or after one slice. The caller must check then.
  */
 static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record, u64 deadline_ns,
 			       u32 *tail, u32 *state)
@@ -213,7 +226,7 @@ static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record
 		}
 		if (ret == -ERESTARTSYS)
 			return -EINTR;
-		/* Nothing for so long: a device that has died would not say so. */
+		/* Timed out: check that the device still responds. */
 		again = ret == -ETIME && !gtu_alive(q->ctx->gtu);
 		if (record && (!ret || slice == GTU_WAIT_SLICE_NS)) {
 			ret = gtu_queue_check(q, index, resets, tail, state);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * While anybody waits, somebody looks now and then: whether the device is still there, whether an
- * interrupt was lost, and whether a queue hung. Nobody waits, nothing runs.
+ * Watchdog: while there are waiters, periodically checks for a dead device,
+ * lost interrupts and hung queues.
  */
 #include <linux/module.h>
 
@@ -21,13 +21,17 @@ static unsigned long gtu_watchdog_period(void)
 static bool gtu_queue_has_waiter(struct gtu_queue *q)
 {
 	lockdep_assert_held(&q->wait_lock);
-	/* Who sleeps only after this look has asked for the next one: gtu_watchdog_start(). */
+	/*
+	 * A thread that starts to wait after this check has scheduled the next
+	 * run: gtu_watchdog_start().
+	 */
 	return atomic_read(&q->waiters) || q->eventfd || waitqueue_active(&q->ctx->event_wait);
 }
 
 /*
- * Look at a queue: true when it has stood still for too long while somebody waits, though the
- * device may say that it has nothing to do. What moved without an event is told now.
+ * Check the progress of a queue with waiters. Returns true if it has made none
+ * for hang_ms; the queue may still be idle. Delivers an event whose interrupt
+ * was lost.
  */
 static bool gtu_queue_stalled(struct gtu_queue *q)
 {
@@ -38,7 +42,9 @@ static bool gtu_queue_stalled(struct gtu_queue *q)
 	bool unnotified = q->seen.unnotified && q->seen.events == q->events;
 
 	lockdep_assert_held(&q->wait_lock);
-	/* What was not told a period ago, and still is not: its interrupt does not come any more. */
+	/*
+	 * Progress without an event for a whole period: the interrupt was lost.
+	 */
 	if (unnotified && (tail != q->notified_tail || state != q->notified_state))
 		gtu_queue_notify_files(q);
 	q->seen.unnotified = tail != q->notified_tail || state != q->notified_state;
@@ -55,8 +61,8 @@ static bool gtu_queue_stalled(struct gtu_queue *q)
 }
 
 /*
- * A queue of @ctx, which is locked, stood still: does it have jobs that wait for nobody but the
- * device? If the mailbox does not answer, it does.
+ * Whether a stalled queue has jobs that only the device can complete, or the
+ * mailbox does not respond. Under ctx->lock.
  */
 static bool gtu_queue_hung(struct gtu_ctx *ctx, struct gtu_queue *q)
 {
@@ -68,7 +74,10 @@ static bool gtu_queue_hung(struct gtu_ctx *ctx, struct gtu_queue *q)
 			     (const u64 [GTU_MBOX_ARGS]) { q->id }, &status, result);
 	if (ret)
 		return ret == -ETIMEDOUT;
-	/* All done; or no place for a completion, which is the user's to make. */
+	/*
+	 * False if all jobs are done, or if the user must free completion ring
+	 * entries.
+	 */
 	return (u32)(result[0] >> 32) != (u32)result[1] &&
 	       (u32)result[1] - (u32)(result[1] >> 32) < 1u << q->cq_log2;
 }
@@ -93,7 +102,10 @@ static void gtu_queue_check_hang(struct gtu_ctx *ctx, u32 id)
 	mutex_unlock(&ctx->lock);
 }
 
-/* Whether somebody waits; *@suspect: a context, with a reference, whose queue *@id stands still. */
+/*
+ * Check all queues. Returns whether there are waiters. *@suspect: context of a
+ * stalled queue *@id, with a reference.
+ */
 static bool gtu_watchdog_queues(struct gtu_device *gtu, struct gtu_ctx **suspect, u32 *id)
 {
 	bool waiter, waiters = false;
@@ -131,7 +143,7 @@ static bool gtu_watchdog_readers(struct gtu_device *gtu)
 
 	spin_lock_irq(&gtu->ctx_lock);
 	list_for_each_entry(ctx, &gtu->contexts, link)
-		/* as in gtu_queue_has_waiter() */
+		/* same race as in gtu_queue_has_waiter() */
 		waiters |= !gtu_ctx_dead(ctx) && waitqueue_active(&ctx->event_wait);
 	spin_unlock_irq(&gtu->ctx_lock);
 	return waiters;
@@ -152,7 +164,7 @@ static void gtu_watchdog_work(struct work_struct *work)
 		gtu_queue_check_hang(suspect, id);
 		gtu_ctx_put(suspect);
 	}
-	/* During a reset by others the registers are not the driver's. */
+	/* During a function reset the registers are not accessible. */
 	if (waiters && mutex_trylock(&gtu->mbox_lock)) {
 		gtu_alive(gtu);
 		mutex_unlock(&gtu->mbox_lock);
@@ -166,13 +178,16 @@ void gtu_watchdog_init(struct gtu_device *gtu)
 	INIT_DELAYED_WORK(&gtu->watchdog, gtu_watchdog_work);
 }
 
-/* Somebody is about to wait. Inside of srcu, with a device that is up: see gtu_watchdog_stop(). */
+/*
+ * Called before waiting, under srcu, with a device that is up: see
+ * gtu_watchdog_stop().
+ */
 void gtu_watchdog_start(struct gtu_device *gtu)
 {
 	queue_delayed_work(system_unbound_wq, &gtu->watchdog, gtu_watchdog_period());
 }
 
-/* Nobody enters any more. */
+/* Stop the watchdog when no thread can enter any more. */
 void gtu_watchdog_stop(struct gtu_device *gtu)
 {
 	cancel_delayed_work_sync(&gtu->watchdog);

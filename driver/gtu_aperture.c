@@ -15,7 +15,7 @@
 
 static unsigned int aperture_share = 100;
 module_param(aperture_share, uint, 0644);
-MODULE_PARM_DESC(aperture_share, "Most of the aperture that one context may have, in percent");
+MODULE_PARM_DESC(aperture_share, "Maximum share of the aperture per context, in percent");
 
 /* Manage @bytes of aperture at @phys, which the caller has reserved. */
 int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes)
@@ -64,7 +64,7 @@ static struct gtu_extent *gtu_extent_alloc(struct gtu_ctx *ctx, unsigned long pa
 	p->ctx = ctx;
 	p->pages = pages;
 	if (atomic_long_add_return(pages, &ctx->aperture_pages) > cap) {
-		dev_dbg(gtu->parent, "a context asks for more than %lu pages of the aperture\n",
+		dev_dbg(gtu->parent, "aperture limit of a context reached: %lu pages\n",
 			cap);
 		goto err;
 	}
@@ -200,7 +200,8 @@ int gtu_aperture_save(struct gtu_device *gtu)
 	if (!used)
 		ret = 0;
 	if (ret) {
-		dev_warn(gtu->parent, "cannot sleep: no memory for %lu pages of the aperture\n", used);
+		dev_warn(gtu->parent, "cannot suspend: no memory to save %lu aperture pages\n",
+			 used);
 		gtu_aperture_drop_copy(gtu);
 	}
 	mutex_unlock(&gtu->aperture_lock);
@@ -216,7 +217,7 @@ void gtu_aperture_restore(struct gtu_device *gtu)
 	if (gtu->aperture_copy) {
 		for_each_set_bit(n, gtu->aperture_saved, gtu->aperture_pages) {
 			if (test_bit(n, gtu->aperture_used) && gtu_aperture_copy(gtu, n, at, false))
-				dev_err(gtu->parent, "page %lu of the aperture is lost\n", n);
+				dev_err(gtu->parent, "cannot restore aperture page %lu\n", n);
 			at++;
 		}
 	}

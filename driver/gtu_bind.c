@@ -8,7 +8,7 @@
 
 static unsigned int vectors;
 module_param(vectors, uint, 0444);
-MODULE_PARM_DESC(vectors, "Most interrupt vectors of a device; 0: one a CPU and one for errors");
+MODULE_PARM_DESC(vectors, "Maximum number of interrupt vectors per device; 0: one per CPU and one for errors");
 
 static void gtu_irqs_free(struct gtu_device *gtu)
 {
@@ -72,7 +72,7 @@ static int gtu_bind_aperture(struct gtu_device *gtu, const struct gtu_resources 
 		return 0;
 	if (!devm_request_mem_region(gtu->parent, res->aperture_phys, bytes, GTU_NAME) ||
 	    devm_arch_io_reserve_memtype_wc(gtu->parent, res->aperture_phys, bytes)) {
-		dev_warn(gtu->parent, "%llu bytes of the aperture cannot be used\n", bytes);
+		dev_warn(gtu->parent, "cannot reserve the aperture: %llu bytes\n", bytes);
 		return 0;
 	}
 	return gtu_aperture_init(gtu, res->aperture_phys, bytes);
@@ -90,13 +90,13 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 	int ret;
 
 	if (!dev_is_dma_coherent(parent))
-		return dev_err_probe(parent, -EOPNOTSUPP, "not coherent with the CPU's caches\n");
+		return dev_err_probe(parent, -EOPNOTSUPP, "DMA is not cache-coherent\n");
 	/*
 	 * the device has 64-bit addresses; the bus knows the limits on the way
 	 */
 	ret = dma_set_mask_and_coherent(parent, DMA_BIT_MASK(64));
 	if (ret)
-		return dev_err_probe(parent, ret, "no 64-bit addresses\n");
+		return dev_err_probe(parent, ret, "no 64-bit DMA\n");
 	dma_set_max_seg_size(parent, UINT_MAX);
 	dma_set_seg_boundary(parent, ULONG_MAX);
 

@@ -13,7 +13,7 @@
 
 static unsigned int buffer_mib;
 module_param(buffer_mib, uint, 0644);
-MODULE_PARM_DESC(buffer_mib, "Most MiB of driver buffers of a device; 0: a quarter of the memory");
+MODULE_PARM_DESC(buffer_mib, "Maximum MiB of driver buffers per device; 0: a quarter of the memory");
 
 static void gtu_buffer_release(struct kref *ref)
 {

@@ -98,7 +98,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 err_enable:
 	ret = ret == -ESTALE ? -ENODEV : ret;
 	/* After a timeout the device may still execute the command. */
-	if (ret == -EIO || gtu_force_quiesce(ctx, "a context was not set up in time"))
+	if (ret == -EIO || gtu_force_quiesce(ctx, "context setup timed out"))
 		ida_free(&gtu->ctx_ids, id);
 	else
 		goto err_leak;
@@ -128,7 +128,7 @@ void gtu_ctx_teardown(struct gtu_ctx *ctx)
 	ctx->torn_down = true;
 	/* Also disables the queues and drops running jobs. */
 	quiesced = !GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id) ||
-		   gtu_force_quiesce(ctx, "a context did not end in time");
+		   gtu_force_quiesce(ctx, "context teardown timed out");
 	xa_for_each(&ctx->queue, id, q) {
 		xa_erase(&ctx->queue, id);
 		gtu_queue_kill(q, quiesced);

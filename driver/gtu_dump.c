@@ -43,7 +43,7 @@ void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, 
 	vscnprintf(why, sizeof(why), format, args);
 	va_end(args);
 	dev_warn(gtu->parent, "%s%s\n", why,
-		 IS_ENABLED(CONFIG_DEV_COREDUMP) ? "; its state is in /sys/class/devcoredump" : "");
+		 IS_ENABLED(CONFIG_DEV_COREDUMP) ? "; state dump in /sys/class/devcoredump" : "");
 	if (IS_ENABLED(CONFIG_DEV_COREDUMP))
 		gtu_dump_keep(gtu, held, why);
 }

@@ -90,9 +90,9 @@ static void gtu_errors(struct gtu_device *gtu)
 	writel(error, gtu->regs + GTU_REG_ERROR);
 	/* Users can provoke all errors but GTU_ERROR_DMA at any rate. */
 	if (error & GTU_ERROR_DMA)
-		dev_err_ratelimited(gtu->parent, "memory did not answer; first: %#llx\n", info);
+		dev_err_ratelimited(gtu->parent, "DMA error: first address %#llx\n", info);
 	else
-		dev_dbg(gtu->parent, "errors %#x, first: %#llx\n", error, info);
+		dev_dbg(gtu->parent, "device errors: %#x, first info %#llx\n", error, info);
 }
 
 static unsigned int gtu_events(struct gtu_vector *v)

@@ -80,7 +80,7 @@ static bool gtu_quiesce(struct gtu_device *gtu)
 		gtu->quiesced = gtu->bus->quiesce(gtu);
 		if (!gtu->quiesced)
 			dev_err(gtu->parent,
-				"cannot be kept from memory: what it had is never freed\n");
+				"cannot stop DMA: leaking the memory that the device can access\n");
 	}
 	return gtu->quiesced;
 }
@@ -97,7 +97,7 @@ static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 				*status == GTU_ALL_ONES || !(*status & GTU_MBOX_BUSY), 20,
 				GTU_MBOX_TIMEOUT_US, false, gtu, GTU_REG_MBOX_STATUS);
 	if (*status == GTU_ALL_ONES) {
-		dev_err(gtu->parent, "does not answer any more\n");
+		dev_err(gtu->parent, "device does not respond\n");
 		gtu_set_dead(gtu);
 		return -ENODEV;
 	}
@@ -119,11 +119,11 @@ static int gtu_mbox_status(struct gtu_device *gtu, u32 cmd, const u64 *arg, u32 
 	gtu_wr(gtu, GTU_REG_MBOX_CMD, cmd);
 	ret = gtu_mbox_poll(gtu, status);
 	if (ret) {
-		dev_err(gtu->parent, "mailbox command %u is not answered\n", cmd);
+		dev_err(gtu->parent, "mailbox timeout: command %u\n", cmd);
 		return ret;
 	}
 	if (*status) {
-		dev_dbg(gtu->parent, "mailbox command %u (%#llx, %#llx, ...) refused: %u\n", cmd,
+		dev_dbg(gtu->parent, "mailbox error: command %u, arguments %#llx, %#llx, status %u\n", cmd,
 			arg[0], arg[1], *status);
 		return -EIO;
 	}
@@ -309,7 +309,7 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 		gtu_dump(gtu, ctx, "%s (context %u)", why, ctx->id);
 	mutex_lock(&gtu->mbox_lock);
 	if (gtu->epoch == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) {
-		dev_err(gtu->parent, "%s: resetting the device\n", why);
+		dev_err(gtu->parent, "resetting the device: %s\n", why);
 		gtu_reset_locked(gtu);
 	}
 	/* A device that is up in a later epoch has dropped the context. */
@@ -344,7 +344,7 @@ void gtu_reset_end(struct gtu_device *gtu)
 		ret = gtu_reload(gtu);
 	trace_gtu_reset(gtu, 0, ret);
 	if (ret) {
-		dev_err(gtu->parent, "does not come back from a reset: %d\n", ret);
+		dev_err(gtu->parent, "function reset failed: %d\n", ret);
 		gtu_set_dead(gtu);
 	}
 	/* Wake again: the device wrote queue states until it was reset. */
@@ -398,7 +398,7 @@ static void gtu_fdt_read(struct gtu_device *gtu)
 
 	if (offset < GTU_FDT_WINDOW || offset % 4 || bytes < 40 ||
 	    bytes > GTU_BAR_REGS_SIZE - min_t(u32, offset, GTU_BAR_REGS_SIZE)) {
-		dev_warn(gtu->parent, "device tree at %#x, %u bytes: not in its window\n", offset,
+		dev_warn(gtu->parent, "device tree blob is outside its window: offset %#x, %u bytes\n", offset,
 			 bytes);
 		return;
 	}
@@ -410,7 +410,7 @@ static void gtu_fdt_read(struct gtu_device *gtu)
 	if (be32_to_cpup((__be32 *)blob) != GTU_FDT_MAGIC_BE ||
 	    be32_to_cpup((__be32 *)blob + 1) > bytes ||
 	    (crc32_le(~0, (u8 *)blob, bytes) ^ ~0) != crc) {
-		dev_warn(gtu->parent, "the device tree is damaged\n");
+		dev_warn(gtu->parent, "device tree blob is corrupt\n");
 		kvfree(blob);
 		return;
 	}
@@ -428,15 +428,15 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 	u32 magic, max_regions;
 
 	if (regs_bytes < GTU_BAR_REGS_SIZE) {
-		dev_err(dev, "%llu bytes of registers, not %u\n", regs_bytes, GTU_BAR_REGS_SIZE);
+		dev_err(dev, "register range is too small: %llu bytes, need %u\n", regs_bytes, GTU_BAR_REGS_SIZE);
 		return -ENODEV;
 	}
 	magic = gtu_rd(gtu, GTU_REG_MAGIC);
 	gtu->version = gtu_rd(gtu, GTU_REG_VERSION);
 	if (magic != GTU_MAGIC || gtu->version >> 16 != GTU_HW_VERSION >> 16) {
-		dev_err(dev, "not a GTU of version %u: magic %#x, version %#x%s\n",
-			GTU_HW_VERSION >> 16, magic, gtu->version,
-			magic == GTU_ALL_ONES ? " (it does not answer)" : "");
+		dev_err(dev, "%s: magic %#x, version %#x, need major version %u\n",
+			magic == GTU_ALL_ONES ? "device does not respond" : "unsupported device",
+			magic, gtu->version, GTU_HW_VERSION >> 16);
 		return -ENODEV;
 	}
 	gtu->caps = gtu_rd64(gtu, GTU_REG_CAPS);
@@ -453,7 +453,7 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 	if (!gtu->max_contexts || !gtu->max_queues || max_regions > 16 ||
 	    gtu->max_ring < GTU_EVENTS_LOG2 || gtu->max_ring > 16 || !gtu->vectors_hw ||
 	    !gtu->rings_hw) {
-		dev_err(dev, "no sense: contexts %u, queues %u, log2 regions %u, log2 ring %u, vectors %u, event rings %u\n",
+		dev_err(dev, "invalid identity registers: contexts %u, queues %u, log2 regions %u, log2 ring %u, vectors %u, event rings %u\n",
 			gtu->max_contexts, gtu->max_queues, max_regions, gtu->max_ring,
 			gtu->vectors_hw, gtu->rings_hw);
 		return -ENODEV;
@@ -463,14 +463,14 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 	gtu->max_contexts = min(gtu->max_contexts, 4096u);
 	gtu->regions_log2 = min_t(u32, max_regions, GTU_REGIONS_LOG2);
 	if (!(gtu->caps & GTU_CAP_REGIONS))
-		dev_info(dev, "does not check accesses against regions: jobs by ioctl only\n");
+		dev_info(dev, "no access checks in the device: jobs by ioctl only\n");
 	if (gtu->stride < PAGE_SHIFT || gtu->stride > 20) {
-		dev_err(dev, "doorbells 2^%u bytes apart do not fit pages of 2^%u\n", gtu->stride,
-			PAGE_SHIFT);
+		dev_err(dev, "unsupported doorbell stride: 2^%u bytes, pages of 2^%u bytes\n",
+			gtu->stride, PAGE_SHIFT);
 		return -EOPNOTSUPP;
 	}
 	if (doorbells_bytes >> gtu->stride < gtu->max_queues) {
-		dev_err(dev, "%llu bytes of doorbells are not enough for %u queues\n",
+		dev_err(dev, "doorbell range is too small: %llu bytes for %u queues\n",
 			doorbells_bytes, gtu->max_queues);
 		return -ENODEV;
 	}

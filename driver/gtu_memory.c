@@ -360,7 +360,7 @@ err:
 void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 {
 	if (!quiesced) {
-		dev_err(ctx->gtu->parent, "%lu pages stay pinned: the device may still use them\n",
+		dev_err(ctx->gtu->parent, "leaking a region that the device may still use: %lu pages\n",
 			r->pages);
 		return;
 	}

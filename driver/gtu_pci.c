@@ -71,25 +71,25 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 	ret = pcim_enable_device(pdev);
 	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "cannot be enabled\n");
+		return dev_err_probe(&pdev->dev, ret, "cannot enable the function\n");
 	/*
 	 * If sysfs enabled the function before, the PCI core leaves its power
 	 * state unknown, without MSI-X.
 	 */
 	ret = pci_set_power_state(pdev, PCI_D0);
 	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "has no power\n");
+		return dev_err_probe(&pdev->dev, ret, "cannot set power state D0\n");
 	/*
 	 * Doorbell addresses are mapped into user space: they must not be I/O
 	 * port numbers.
 	 */
 	if (!(pci_resource_flags(pdev, GTU_BAR_REGS) & IORESOURCE_MEM) ||
 	    !(pci_resource_flags(pdev, GTU_BAR_DOORBELL) & IORESOURCE_MEM))
-		return dev_err_probe(&pdev->dev, -ENODEV, "BARs %u and %u are not both memory\n",
+		return dev_err_probe(&pdev->dev, -ENODEV, "not memory BARs: %u and %u\n",
 				     GTU_BAR_REGS, GTU_BAR_DOORBELL);
 	ret = pcim_iomap_regions(pdev, BIT(GTU_BAR_REGS) | BIT(GTU_BAR_DOORBELL), GTU_NAME);
 	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "its registers cannot be reached\n");
+		return dev_err_probe(&pdev->dev, ret, "cannot map the BARs\n");
 	res.regs = pcim_iomap_table(pdev)[GTU_BAR_REGS];
 	res.regs_bytes = pci_resource_len(pdev, GTU_BAR_REGS);
 	res.doorbells = pcim_iomap_table(pdev)[GTU_BAR_DOORBELL];
@@ -130,12 +130,12 @@ static pci_ers_result_t gtu_pci_error_detected(struct pci_dev *pdev, pci_channel
 	struct gtu_device *gtu = pci_get_drvdata(pdev);
 
 	if (state == pci_channel_io_perm_failure) {
-		dev_err(&pdev->dev, "the bus has given it up\n");
+		dev_err(&pdev->dev, "permanent bus failure\n");
 		gtu_set_dead(gtu);
 		return PCI_ERS_RESULT_DISCONNECT;
 	}
-	dev_err(&pdev->dev, "an error of the bus (%s): contexts end\n",
-		state == pci_channel_io_frozen ? "the link is reset" : "the link works");
+	dev_err(&pdev->dev, "bus error, killing all contexts: link %s\n",
+		state == pci_channel_io_frozen ? "frozen" : "usable");
 	gtu_error_begin(gtu);
 	return PCI_ERS_RESULT_NEED_RESET;
 }
@@ -149,7 +149,7 @@ static pci_ers_result_t gtu_pci_slot_reset(struct pci_dev *pdev)
 
 static void gtu_pci_error_resume(struct pci_dev *pdev)
 {
-	dev_info(&pdev->dev, "works again after an error of the bus\n");
+	dev_info(&pdev->dev, "recovered from a bus error\n");
 }
 
 static const struct pci_error_handlers gtu_pci_errors = {

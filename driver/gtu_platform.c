@@ -33,11 +33,11 @@ static int gtu_platform_on(struct gtu_platform *p)
 	int ret = clk_prepare_enable(p->clk);
 
 	if (ret)
-		return dev_err_probe(p->dev, ret, "its clock does not start\n");
+		return dev_err_probe(p->dev, ret, "cannot enable the clock\n");
 	ret = reset_control_deassert(p->reset);
 	if (ret) {
 		clk_disable_unprepare(p->clk);
-		return dev_err_probe(p->dev, ret, "is not let out of reset\n");
+		return dev_err_probe(p->dev, ret, "cannot deassert reset\n");
 	}
 	p->on = true;
 	return 0;
@@ -56,7 +56,7 @@ static void gtu_platform_off(struct gtu_platform *p)
 	p->on = false;
 	ret = reset_control_assert(p->reset);
 	if (ret)
-		dev_warn(p->dev, "is not held in reset: %d\n", ret);
+		dev_warn(p->dev, "cannot assert reset: %d\n", ret);
 	clk_disable_unprepare(p->clk);
 }
 
@@ -84,13 +84,13 @@ static bool gtu_platform_quiesce(struct gtu_device *gtu)
 			fsleep(GTU_PULSE_US);
 			ret = reset_control_deassert(p->reset);
 			if (ret)
-				dev_err(gtu->parent, "is not let out of reset: %d\n", ret);
+				dev_err(gtu->parent, "cannot deassert reset: %d\n", ret);
 			/* the device was in reset in either case */
 			return true;
 		}
 		ret = reset_control_reset(p->reset);
 		if (ret)
-			dev_err(gtu->parent, "its reset line fails: %d\n", ret);
+			dev_err(gtu->parent, "cannot pulse reset: %d\n", ret);
 	}
 	return !ret || gtu_hw_reset(gtu);
 }
@@ -131,7 +131,7 @@ static int gtu_platform_map(struct platform_device *pdev, const char *name, void
 
 	*to = devm_ioremap_resource(&pdev->dev, r);
 	if (IS_ERR(*to))
-		return dev_err_probe(&pdev->dev, PTR_ERR(*to), "its %s cannot be reached\n", name);
+		return dev_err_probe(&pdev->dev, PTR_ERR(*to), "cannot map %s\n", name);
 	*phys = r->start;
 	*bytes = resource_size(r);
 	return 0;
@@ -240,7 +240,7 @@ static int gtu_platform_resume(struct device *dev)
 	if (!p->on) {
 		ret = gtu_platform_on(p);
 		if (ret) {
-			dev_err(dev, "does not come back from sleep\n");
+			dev_err(dev, "cannot resume\n");
 			gtu_hw_stop(gtu);
 			/*
 			 * mapped doorbells must not reach a device that does

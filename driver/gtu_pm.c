@@ -14,7 +14,7 @@
 
 static unsigned int sleep_ms = 5000;
 module_param(sleep_ms, uint, 0644);
-MODULE_PARM_DESC(sleep_ms, "ms that running jobs have to end before the system sleeps; then it is refused");
+MODULE_PARM_DESC(sleep_ms, "Milliseconds to wait for running jobs before a system suspend is refused");
 
 /*
  * ---- Suspend ------------------------------------------------------------------------------------
@@ -112,11 +112,11 @@ static int gtu_queues_suspend(struct gtu_device *gtu)
 		ret = gtu_queue_suspend(q);
 		if (ret == -EAGAIN && late)
 			dev_warn(gtu->parent,
-				 "cannot sleep: queue %u of %s[%d] has jobs that did not end in %u ms\n",
-				 id, q->ctx->comm, q->ctx->pid, ms);
+				 "cannot suspend: jobs still running after %u ms: queue %u of %s[%d]\n",
+				 ms, id, q->ctx->comm, q->ctx->pid);
 		else if (ret && ret != -EAGAIN)
-			dev_warn(gtu->parent, "cannot sleep: queue %u does not say how it stands: %d\n",
-				 id, ret);
+			dev_warn(gtu->parent, "cannot suspend: cannot read queue %u: %d\n", id,
+				 ret);
 		gtu_queue_unlock(q);
 		if (ret && (ret != -EAGAIN || late))
 			return READ_ONCE(gtu->state) == GTU_STATE_UP ? -EBUSY : 0;
@@ -227,10 +227,10 @@ static void gtu_ctx_resume(struct gtu_ctx *ctx)
 	if (ret != -EIO) {
 		ret = ret ?: gtu_ctx_resume_queues(ctx);
 		if (ret && GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id))
-			gtu_force_quiesce(ctx, "a context could not be set up again");
+			gtu_force_quiesce(ctx, "context restore failed");
 	}
 	if (ret) {
-		dev_warn(gtu->parent, "context %u of %s[%d] did not survive the sleep: %d\n", ctx->id,
+		dev_warn(gtu->parent, "cannot restore context %u of %s[%d]: %d\n", ctx->id,
 			 ctx->comm, ctx->pid, ret);
 		WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
 	}

@@ -170,7 +170,7 @@ struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2
 		xa_erase(&ctx->queue, q->id);
 		/* after a timeout the device may have enabled it */
 		if (ret != -EIO)
-			quiesced = gtu_force_quiesce(ctx, "a queue was not set up in time");
+			quiesced = gtu_force_quiesce(ctx, "queue setup timed out");
 		ret = ret == -EIO ? ret : -ENODEV;
 		goto err;
 	}
@@ -230,7 +230,7 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 	/* -EIO: the queue was stopped already. */
 	ret = gtu_queue_disable(q);
 	quiesced = !ret || ret == -EIO ||
-		   gtu_force_quiesce(ctx, "a queue did not end in time");
+		   gtu_force_quiesce(ctx, "queue teardown timed out");
 	gtu_queue_kill(q, quiesced);
 	mutex_unlock(&ctx->lock);
 	gtu_submit_end(q);
@@ -261,7 +261,7 @@ int gtu_queue_reset(struct gtu_ctx *ctx, u32 id)
 		/* Readers of this event must see the new state. */
 		gtu_queue_notify(q);
 	} else if (ret == -ETIMEDOUT) {
-		gtu_force_quiesce(ctx, "a queue was not reset in time");
+		gtu_force_quiesce(ctx, "queue reset timed out");
 	}
 	if (ret == -ESTALE || ret == -ETIMEDOUT)
 		ret = -ENODEV;
@@ -346,7 +346,7 @@ int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until)
 	if (ret == -EIO && status == GTU_MBOX_E_ARG)
 		ret = -EINVAL;
 	if (ret == -ETIMEDOUT)
-		gtu_force_quiesce(ctx, "jobs were not cancelled in time");
+		gtu_force_quiesce(ctx, "job cancellation timed out");
 	if (ret == -ESTALE || ret == -ETIMEDOUT)
 		ret = -ENODEV;
 out:

@@ -155,13 +155,13 @@ static int gtu_region_revoke(struct gtu_ctx *ctx, u32 key, bool internal)
 	 * queues would fail as well.
 	 */
 	if (ret == -EIO) {
-		gtu_dump(gtu, ctx, "region %#x is still in use: stopping the queues of context %u",
-			 key, ctx->id);
+		gtu_dump(gtu, ctx, "region in use: stopping the queues of context %u, key %#x",
+			 ctx->id, key);
 		gtu_queues_stop(ctx);
 		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
 	}
 	if (ret) {
-		quiesced = gtu_force_quiesce(ctx, "a region is not let go");
+		quiesced = gtu_force_quiesce(ctx, "region invalidation failed");
 		ret = -ENODEV;
 	}
 	trace_gtu_region_remove(ctx, key, ret);

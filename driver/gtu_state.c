@@ -83,7 +83,7 @@ void gtu_state_registers(struct gtu_text *t, struct gtu_device *gtu, struct gtu_
 	 */
 	mutex_lock(&gtu->mbox_lock);
 	if (!gtu->epoch || readl(gtu->regs + GTU_REG_MAGIC) != GTU_MAGIC) {
-		gtu_print(t, "the device does not answer\n");
+		gtu_print(t, "device does not respond\n");
 		goto out;
 	}
 	for (f = gtu_globals; f < gtu_globals + GTU_GLOBALS; f++)

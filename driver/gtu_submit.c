@@ -377,7 +377,8 @@ int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
 		}
 		if (ret && gtu_submit_find_user(ctx, slot, &index)) {
 			dev_err_ratelimited(ctx->gtu->parent,
-				"jobs still name a region: stopping its context's queues\n");
+				"jobs use a removed region: stopping the queues of context %u\n",
+				ctx->id);
 			gtu_queues_stop(ctx);
 			break;
 		}

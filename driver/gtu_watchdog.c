@@ -9,7 +9,7 @@
 
 static unsigned int hang_ms = 10000;
 module_param(hang_ms, uint, 0644);
-MODULE_PARM_DESC(hang_ms, "ms of no progress after which a queue waited for hung; 0: never");
+MODULE_PARM_DESC(hang_ms, "Milliseconds without progress until a queue with waiters counts as hung; 0: never");
 
 static unsigned long gtu_watchdog_period(void)
 {
@@ -97,7 +97,7 @@ static void gtu_queue_check_hang(struct gtu_ctx *ctx, u32 id)
 		spin_unlock_irq(&q->wait_lock);
 	}
 	if (hung)
-		gtu_dump(ctx->gtu, ctx, "queue %u of context %u has made no progress for %u ms", id,
+		gtu_dump(ctx->gtu, ctx, "queue %u of context %u made no progress for %u ms", id,
 			 ctx->id, READ_ONCE(hang_ms));
 	mutex_unlock(&ctx->lock);
 }

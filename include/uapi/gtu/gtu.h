@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * GTU: what the driver and user space agree on. Descriptors, completions and doorbells, which user
- * space handles without the driver, are in uapi/gtu/hw.h.
+ * User-space interface of the GTU driver: ioctls, read() and poll() of
+ * /dev/gtuN. User space handles descriptors, completions and doorbells without
+ * the driver; uapi/gtu/hw.h defines them.
  */
 #ifndef _UAPI_GTU_H
 #define _UAPI_GTU_H
@@ -12,48 +13,58 @@
 /**
  * DOC: The protocol
  *
- * An open file of /dev/gtuN is a context: regions, queues and mappings belong to it and end with
- * it. Memory becomes reachable for the device as a region, which descriptors name by its key. A
- * queue is two rings and a doorbell page that user space maps and then works on without a system
- * call.
+ * An open file of /dev/gtuN is a context. Regions, queues and mappings belong to
+ * a context and end with it. A region makes memory accessible to the device;
+ * descriptors name it by its key. A queue is two rings and a doorbell page, which
+ * user space maps and uses without system calls.
  *
- * Every ioctl takes a pointer to a struct that begins with @size, the bytes of the struct as the
- * caller knows it, and @flags. A struct grows at its end only. Shorter than the first version:
- * %EINVAL; longer than the driver knows: %E2BIG unless what is beyond is zero. The driver writes
- * back min(@size, its own). Reserved fields must be zero. The layout is the same for 32-bit
- * callers; pointers are __u64.
+ * Every ioctl takes a pointer to a struct that begins with @size, the size of the
+ * struct as the caller knows it, and @flags. Structs grow only at the end. A
+ * @size below the first version returns %EINVAL. A @size above the driver's
+ * returns %E2BIG unless the excess bytes are zero. The driver writes back
+ * min(@size, its own). Reserved fields must be zero. The layout is the same for
+ * 32-bit callers; pointers are __u64.
  *
- * What an error means, for every ioctl:
+ * Errors of all ioctls:
  *
- * ============ ==================================================================================
+ * ============ ==================================================================
  * %ENOTTY      no such ioctl
- * %EINVAL      @size is too small, or a value has no meaning (alignment, range)
- * %E2BIG       @size is larger than the driver's and what is beyond is not zero, or it is over 4096
- * %EOPNOTSUPP  a flag or reserved field that this driver does not know is set, or a kind of memory
- *              that cannot be made reachable: the platform would have to copy it (swiotlb), or it
- *              is a private mapping of a file, to be read only (the kernel would copy it)
- * %EFAULT      a pointer does not lead to the caller's memory, or not with the rights asked for
+ * %EINVAL      @size is too small, or a value is invalid (alignment, range)
+ * %E2BIG       @size exceeds the driver's and the excess is not zero, or is over
+ *              4096
+ * %EOPNOTSUPP  an unknown flag or a reserved field is set, or the device cannot
+ *              access this kind of memory: the platform would bounce it
+ *              (swiotlb), or it is a private file mapping to be read only (the
+ *              kernel would copy it)
+ * %EFAULT      invalid pointer, or one without the rights asked for
  * %EOVERFLOW   address plus length wraps around
  * %ENOENT      no such key or queue in this context
- * %ENOSPC      nothing of that kind is left: contexts, queues, region slots, driver buffers
+ * %ENOSPC      no context, queue, region slot or driver buffer is left
  * %EDQUOT      the pages would exceed the caller's RLIMIT_MEMLOCK
- * %ENOMEM      no memory
- * %EACCES      mmap with rights that the mapping does not give
+ * %ENOMEM      out of memory
+ * %EACCES      mmap with rights that the mapping does not have
  * %ETIMEDOUT   the deadline has passed
- * %EINTR       a signal's handler has run; nothing was changed, except where said. WAIT and read() go
- *              on where a process was only stopped, or frozen while the system slept
- * %EIO         the queue is in error, or the device refused; a queue's error ends with QUEUE_RESET
- * %EAGAIN      SUBMIT: no place in the ring; read() without blocking: no event
- * %EBADF       no such file descriptor, or not of the kind wanted
- * %EMFILE      BUFFER_EXPORT: the process has no file descriptor left; %ENFILE: the system has none
- * %ECANCELED   the queue was reset or destroyed while the call waited for it
- * %ENODEV      the device is gone, or was reset after this file was opened: close it
- * ============ ==================================================================================
+ * %EINTR       a signal handler ran; unless noted, nothing was changed. WAIT and
+ *              read() restart if the process was only stopped, or frozen during
+ *              a system suspend
+ * %EIO         the queue is in error, or the device refused; QUEUE_RESET clears a
+ *              queue error
+ * %EAGAIN      SUBMIT: the ring is full; non-blocking read(): no event
+ * %EBADF       invalid file descriptor, or one of the wrong kind
+ * %EMFILE      BUFFER_EXPORT: the process has no file descriptor left; %ENFILE:
+ *              the system has none
+ * %ECANCELED   the queue was reset or destroyed during the call
+ * %ENODEV      the device is dead, or was reset after this file was opened: close
+ *              the file
+ * ============ ==================================================================
  */
 
 #define GTU_IOCTL_MAGIC		0xE9
 
-/* The size is in the struct, not in the number: a struct that has grown keeps its ioctl. */
+/*
+ * The size is in the struct, not in the ioctl number, so that a struct can
+ * grow.
+ */
 #define GTU_IOCTL_INFO		_IO(GTU_IOCTL_MAGIC, 0x00)
 #define GTU_IOCTL_REGION_ADD	_IO(GTU_IOCTL_MAGIC, 0x01)
 #define GTU_IOCTL_BUFFER_ALLOC	_IO(GTU_IOCTL_MAGIC, 0x02)
@@ -71,28 +82,28 @@
 #define GTU_IOCTL_QUEUE_CANCEL	_IO(GTU_IOCTL_MAGIC, 0x0D)
 #define GTU_IOCTL_QUEUE_EVENTFD	_IO(GTU_IOCTL_MAGIC, 0x0E)
 
-#define GTU_UAPI_VERSION	2	/* grows with what is added; nothing is taken away */
+#define GTU_UAPI_VERSION	2	/* incremented for additions; nothing is ever removed */
 
 /**
- * struct gtu_ioctl_info - ioctl(GTU_IOCTL_INFO): what the device is, from its registers
+ * struct gtu_ioctl_info - ioctl(GTU_IOCTL_INFO): identity and limits of the device
  * @size: sizeof(struct gtu_ioctl_info)
  * @flags: 0
  * @uapi_version: out: GTU_UAPI_VERSION of the driver
- * @hw_version: out: of the programming model, major << 16 | minor
+ * @hw_version: out: version of the programming model, major << 16 | minor
  * @caps: out: GTU_CAP_*
- * @units: out: GTU_UNIT_* present
- * @epoch: out: the device's epoch in which this context lives
- * @max_contexts: out
- * @max_queues: out: of the device
- * @max_regions_log2: out: of a context of this driver
- * @max_ring_log2: out
+ * @units: out: GTU_UNIT_* that are present
+ * @epoch: out: device epoch to which this context belongs
+ * @max_contexts: out: contexts of the device
+ * @max_queues: out: queues of the device
+ * @max_regions_log2: out: log2 of the regions of a context
+ * @max_ring_log2: out: log2 of the entries of the largest ring
  * @vectors: out: interrupt vectors in use
- * @doorbell_stride_log2: out
- * @clock_hz: out: of the logical cycles
- * @aperture_bytes: out
- * @fdt_bytes: out: length of the device tree blob in sysfs (attribute "fdt"); 0: there is none
- * @fdt_crc: out: its CRC-32, as the device's register gives it
- * @ctx_queues: out: queues a context may have
+ * @doorbell_stride_log2: out: log2 of the bytes between two doorbell pages
+ * @clock_hz: out: frequency of the logical cycles
+ * @aperture_bytes: out: size of the device memory
+ * @fdt_bytes: out: size of the device tree blob in sysfs (attribute "fdt"); 0: none
+ * @fdt_crc: out: its CRC-32, as in the device's register
+ * @ctx_queues: out: maximum number of queues of a context
  * @reserved: out: 0
  */
 struct gtu_ioctl_info {
@@ -117,22 +128,22 @@ struct gtu_ioctl_info {
 	__u32 reserved;
 };
 
-/* What the device may do with a region. */
+/* Access rights of the device to a region. */
 #define GTU_RIGHT_READ		(1u << 0)
 #define GTU_RIGHT_WRITE		(1u << 1)
 
 /**
- * struct gtu_ioctl_region_add - ioctl(GTU_IOCTL_REGION_ADD): make memory of the caller reachable
+ * struct gtu_ioctl_region_add - ioctl(GTU_IOCTL_REGION_ADD): make user memory accessible
  * @size: sizeof(struct gtu_ioctl_region_add)
  * @flags: 0
- * @addr: of byte 0, 8-byte aligned
- * @length: bytes, not 0
+ * @addr: address of byte 0, 8-byte aligned
+ * @length: size in bytes, not 0
  * @rights: GTU_RIGHT_*, at least one
  * @key: out: names the region in descriptors
  *
- * The pages are pinned where they are, for as long as the region lives, and charged to the caller's
- * RLIMIT_MEMLOCK. Anonymous memory, hugetlb, memfd and shared file mappings will do; of a private
- * file mapping only memory that the device may write.
+ * Pins the pages while the region exists and charges them to the caller's
+ * RLIMIT_MEMLOCK. The memory can be anonymous, hugetlb, memfd or a shared file
+ * mapping. A private file mapping is accepted only with GTU_RIGHT_WRITE.
  */
 struct gtu_ioctl_region_add {
 	__u32 size;
@@ -143,23 +154,24 @@ struct gtu_ioctl_region_add {
 	__u32 key;
 };
 
-#define GTU_BUFFER_APERTURE	(1u << 0)	/* the device's own memory, not the host's */
+#define GTU_BUFFER_APERTURE	(1u << 0)	/* device memory instead of host memory */
 
 /**
- * struct gtu_ioctl_buffer_alloc - ioctl(GTU_IOCTL_BUFFER_ALLOC): zeroed memory, as a region
+ * struct gtu_ioctl_buffer_alloc - ioctl(GTU_IOCTL_BUFFER_ALLOC): allocate zeroed memory as a region
  * @size: sizeof(struct gtu_ioctl_buffer_alloc)
  * @flags: GTU_BUFFER_*
- * @length: bytes, not 0; rounded up to pages
+ * @length: size in bytes, not 0; rounded up to pages
  * @rights: GTU_RIGHT_*, at least one
  * @key: out: names the region in descriptors
- * @mmap_offset: out: for mmap(MAP_SHARED) of all of its pages
+ * @mmap_offset: out: offset for mmap(MAP_SHARED) of all its pages
  *
- * Not charged to RLIMIT_MEMLOCK but to the memory control group, and capped by the module's
- * parameter buffer_mib. A mapping of it outlives REGION_REMOVE, as memory that no device reaches.
+ * The memory is charged to the memory control group instead of RLIMIT_MEMLOCK.
+ * The module parameter buffer_mib limits the total. A mapping outlives
+ * REGION_REMOVE, as memory that the device cannot access.
  *
- * With GTU_BUFFER_APERTURE the memory is a piece of the device's aperture: %ENOSPC when no run of
- * that many pages is free, %EOPNOTSUPP where the device has none. A mapping is write-combining; it
- * keeps the piece from being given to others, and leads to zeroes once the device is gone.
+ * GTU_BUFFER_APERTURE allocates device memory: %ENOSPC if no contiguous range is
+ * free, %EOPNOTSUPP if the device has none. Mappings are write-combining. A
+ * mapping keeps the range allocated, and reads zeroes after the device is removed.
  */
 struct gtu_ioctl_buffer_alloc {
 	__u32 size;
@@ -171,14 +183,14 @@ struct gtu_ioctl_buffer_alloc {
 };
 
 /**
- * struct gtu_ioctl_region_remove - ioctl(GTU_IOCTL_REGION_REMOVE): the device lets go of a region
+ * struct gtu_ioctl_region_remove - ioctl(GTU_IOCTL_REGION_REMOVE): revoke a region
  * @size: sizeof(struct gtu_ioctl_region_remove)
  * @flags: 0
- * @key: of the region; it is never valid again
+ * @key: key of the region; it is never valid again
  * @reserved: 0
  *
- * When this returns 0 nothing in flight uses the memory any more and it is unpinned. Jobs that name
- * the key from now on complete with GTU_CPL_KEY.
+ * On return 0 no access is in flight and the memory is unpinned. Jobs that name
+ * the key afterwards complete with GTU_CPL_KEY.
  */
 struct gtu_ioctl_region_remove {
 	__u32 size;
@@ -187,29 +199,31 @@ struct gtu_ioctl_region_remove {
 	__u32 reserved;
 };
 
-#define GTU_QUEUE_SUBMIT	(1u << 0)	/* jobs go in by ioctl(GTU_IOCTL_SUBMIT) alone */
+#define GTU_QUEUE_SUBMIT	(1u << 0)	/* jobs only by ioctl(GTU_IOCTL_SUBMIT) */
 
 /**
- * struct gtu_ioctl_queue_create - ioctl(GTU_IOCTL_QUEUE_CREATE): a queue of two rings
+ * struct gtu_ioctl_queue_create - ioctl(GTU_IOCTL_QUEUE_CREATE): create a queue with two rings
  * @size: sizeof(struct gtu_ioctl_queue_create)
  * @flags: GTU_QUEUE_*
  * @sq_log2: log2 of the submission ring's entries
  * @cq_log2: log2 of the completion ring's entries
  * @id: out: names the queue in this context
  * @reserved: 0
- * @sq_offset: out: for mmap of the submission ring, to read and write
- * @cq_offset: out: for mmap of the completion ring and the status behind it, to read only
- * @db_offset: out: for mmap of the doorbell page, to write
- * @sq_bytes: out: exactly what to map there; likewise
- * @cq_bytes: out
- * @db_bytes: out
+ * @sq_offset: out: offset for mmap of the submission ring, read-write
+ * @cq_offset: out: offset for mmap of the completion ring and the status behind it, read-only
+ * @db_offset: out: offset for mmap of the doorbell page, write
+ * @sq_bytes: out: exact size of that mapping
+ * @cq_bytes: out: likewise
+ * @db_bytes: out: likewise
  *
- * Map with MAP_SHARED and without PROT_EXEC. Mappings are not inherited by fork(). When the queue
- * ends (QUEUE_DESTROY, close, removal of the device) memory of zeroes takes their place, in which
- * the queue's status reads GTU_QUEUE_DISABLED and doorbells lead nowhere.
+ * Map with MAP_SHARED and without PROT_EXEC. fork() does not inherit the mappings.
+ * After the end of the queue (QUEUE_DESTROY, close, device removal) they read
+ * zeroes, so that the status is GTU_QUEUE_DISABLED, and doorbells have no effect.
  *
- * With GTU_QUEUE_SUBMIT only the completion ring can be mapped; @sq_bytes and @db_bytes are 0. WAIT
- * does what the doorbell KICK would: the device looks at streams' rings again. A device that does not check accesses itself (no GTU_CAP_REGIONS) has no other queues: %EOPNOTSUPP.
+ * With GTU_QUEUE_SUBMIT only the completion ring can be mapped; @sq_bytes and
+ * @db_bytes are 0. WAIT acts as the KICK doorbell: the device checks the streams'
+ * rings again. A device that does not check accesses (no GTU_CAP_REGIONS) supports
+ * only such queues, else %EOPNOTSUPP.
  */
 struct gtu_ioctl_queue_create {
 	__u32 size;
@@ -230,11 +244,12 @@ struct gtu_ioctl_queue_create {
  * struct gtu_ioctl_queue - ioctl(GTU_IOCTL_QUEUE_DESTROY) and ioctl(GTU_IOCTL_QUEUE_RESET)
  * @size: sizeof(struct gtu_ioctl_queue)
  * @flags: 0
- * @id: of the queue
+ * @id: id of the queue
  * @reserved: 0
  *
- * Either drops a running job without a completion. A reset empties the rings, sets all indices to 0
- * and clears a sticky error; nobody else may use the rings meanwhile.
+ * Both drop a running job without a completion. A reset empties the rings, sets
+ * all indices to 0 and clears a queue error; no other thread may use the rings
+ * meanwhile.
  */
 struct gtu_ioctl_queue {
 	__u32 size;
@@ -244,24 +259,26 @@ struct gtu_ioctl_queue {
 };
 
 #define GTU_WAIT_FOREVER	(~0ull)
-#define GTU_WAIT_STREAM		(1u << 0)	/* or until @record of the running stream may be there */
+#define GTU_WAIT_STREAM		(1u << 0)	/* or until @record of the stream may be written */
 
 /**
- * struct gtu_ioctl_wait - ioctl(GTU_IOCTL_WAIT): sleep until a completion is there
+ * struct gtu_ioctl_wait - ioctl(GTU_IOCTL_WAIT): wait for a completion
  * @size: sizeof(struct gtu_ioctl_wait)
  * @flags: GTU_WAIT_*
- * @id: of the queue
- * @index: number of the completion that is to be there (modulo 2^32, the first is 0)
- * @deadline_ns: CLOCK_MONOTONIC; in the past: only look; GTU_WAIT_FOREVER: none
+ * @id: id of the queue
+ * @index: index of the completion to wait for (modulo 2^32, the first is 0)
+ * @deadline_ns: CLOCK_MONOTONIC; in the past: only check; GTU_WAIT_FOREVER: none
  * @cq_tail: out: completions written so far
  * @state: out: GTU_QUEUE_*
- * @record: with GTU_WAIT_STREAM: number of the record in the stream's ring (modulo 2^32); else 0
+ * @record: with GTU_WAIT_STREAM: index of the record in the stream's ring (modulo 2^32); else 0
  * @reserved: 0
  *
- * %EIO when the queue is in error. On %EIO, %ETIMEDOUT and %EINTR the out fields are written too.
+ * Returns %EIO if the queue is in error. The out fields are also written on %EIO,
+ * %ETIMEDOUT and %EINTR.
  *
- * With GTU_WAIT_STREAM 0 means: look at the ring and at the completion again. It may come early.
- * %EOPNOTSUPP where the device raises no events for streams (GTU_CAP_STREAM_EVENTS).
+ * With GTU_WAIT_STREAM, 0 means that the caller must check the ring and the
+ * completion; wakeups may be spurious. %EOPNOTSUPP if the device raises no events
+ * for streams (GTU_CAP_STREAM_EVENTS).
  */
 struct gtu_ioctl_wait {
 	__u32 size;
@@ -279,13 +296,14 @@ struct gtu_ioctl_wait {
  * struct gtu_ioctl_reg - ioctl(GTU_IOCTL_REG_READ) and ioctl(GTU_IOCTL_REG_WRITE)
  * @size: sizeof(struct gtu_ioctl_reg)
  * @flags: 0
- * @offset: of the register in BAR0, its first byte
+ * @offset: offset of the register's first byte in BAR0
  * @reserved: 0
- * @value: in or out: all of the register, 32 or 64 bits
+ * @value: in or out: the whole register, 32 or 64 bits
  *
- * Read: identity in the global page; parameters, settings and counters of the units that are
- * present. Write: their settings, and their control (snapshot, clear). Others: %EINVAL. Settings
- * and counters are the device's, not the context's: all users share them.
+ * Readable: identity registers of the global page; parameters, settings and
+ * counters of the units that are present. Writable: settings and control (snapshot,
+ * clear) of units. Other registers: %EINVAL. Settings and counters are shared by
+ * all users of the device.
  */
 struct gtu_ioctl_reg {
 	__u32 size;
@@ -296,15 +314,15 @@ struct gtu_ioctl_reg {
 };
 
 /**
- * struct gtu_ioctl_buffer_export - ioctl(GTU_IOCTL_BUFFER_EXPORT): a driver buffer as a dma-buf
+ * struct gtu_ioctl_buffer_export - ioctl(GTU_IOCTL_BUFFER_EXPORT): export a buffer as dma-buf
  * @size: sizeof(struct gtu_ioctl_buffer_export)
  * @flags: O_CLOEXEC or 0
- * @key: of a region of BUFFER_ALLOC, not of the aperture (%EOPNOTSUPP); others: %EINVAL
+ * @key: region of BUFFER_ALLOC; %EOPNOTSUPP for the aperture, %EINVAL for other regions
  * @rights: GTU_RIGHT_*: with GTU_RIGHT_WRITE the file is O_RDWR, else O_RDONLY
  * @fd: out: file descriptor of the dma-buf
  * @reserved: 0
  *
- * The dma-buf keeps the pages, whatever becomes of region, context and device.
+ * The dma-buf keeps the pages, independent of region, context and device.
  */
 struct gtu_ioctl_buffer_export {
 	__u32 size;
@@ -316,14 +334,14 @@ struct gtu_ioctl_buffer_export {
 };
 
 /**
- * struct gtu_ioctl_region_import - ioctl(GTU_IOCTL_REGION_IMPORT): a dma-buf as a region
+ * struct gtu_ioctl_region_import - ioctl(GTU_IOCTL_REGION_IMPORT): import a dma-buf as a region
  * @size: sizeof(struct gtu_ioctl_region_import)
  * @flags: 0
- * @fd: of a dma-buf of any driver whose memory has pages in the host
+ * @fd: dma-buf of any driver, backed by pages of host memory
  * @rights: GTU_RIGHT_*, at least one; GTU_RIGHT_WRITE needs a file open for writing (%EACCES)
  * @key: out: names the region in descriptors
  * @reserved: 0
- * @length: out: its bytes
+ * @length: out: size in bytes
  */
 struct gtu_ioctl_region_import {
 	__u32 size;
@@ -338,25 +356,25 @@ struct gtu_ioctl_region_import {
 #define GTU_SUBMIT_MAX		(1u << 16)
 
 /**
- * struct gtu_ioctl_submit - ioctl(GTU_IOCTL_SUBMIT): put jobs into a queue of GTU_QUEUE_SUBMIT
+ * struct gtu_ioctl_submit - ioctl(GTU_IOCTL_SUBMIT): submit jobs to a queue of GTU_QUEUE_SUBMIT
  * @size: sizeof(struct gtu_ioctl_submit)
  * @flags: 0
- * @id: of the queue
- * @count: descriptors at @descs, 0 (only @cq_head is told) to GTU_SUBMIT_MAX
+ * @id: id of the queue
+ * @count: descriptors at @descs, 0 (only updates @cq_head) to GTU_SUBMIT_MAX
  * @descs: user address of struct gtu_hw_desc[@count], 8-byte aligned
- * @cq_head: completions that the caller is done with (modulo 2^32)
+ * @cq_head: completions that the caller has consumed (modulo 2^32)
  * @done: out: descriptors taken, from the first on
  * @sq_index: out: submission index of the first one taken
- * @status: out: with %EINVAL for a descriptor, the GTU_CPL_* that the device would give, else 0
+ * @status: out: with %EINVAL for a descriptor, the GTU_CPL_* that the device would report, else 0
  *
- * Each descriptor is copied once, checked, and then given to the device: opcode and parameters,
- * and, for each operand, key, rights and bounds. What is taken and what it would do cannot be
- * changed any more. A device without GTU_CAP_REGIONS gets only jobs whose accesses follow from the
- * descriptor alone; others end with %EOPNOTSUPP. So does a parameter block (GTU_DESC_BLOCK) that is
- * in the aperture or in a dma-buf.
+ * The driver copies each descriptor once, checks opcode, parameters, and key,
+ * rights and bounds of each operand, and passes the copy to the device. A device
+ * without GTU_CAP_REGIONS gets only jobs whose accesses follow from the descriptor
+ * alone; others return %EOPNOTSUPP. So does a parameter block (GTU_DESC_BLOCK) in
+ * the aperture or in a dma-buf.
  *
- * When a descriptor is refused, or the ring has no place for it (%EAGAIN), those before it have
- * been taken: 0 is returned if there are any, the error else.
+ * If a descriptor is refused or the ring is full (%EAGAIN), the descriptors before
+ * it have been taken: the call returns 0 if there are any, else the error.
  */
 struct gtu_ioctl_submit {
 	__u32 size;
@@ -370,18 +388,18 @@ struct gtu_ioctl_submit {
 	__u32 status;
 };
 
-#define GTU_CANCEL_ALL		(1u << 0)	/* all that has been submitted; @until must be 0 */
+#define GTU_CANCEL_ALL		(1u << 0)	/* all submitted jobs; @until must be 0 */
 
 /**
- * struct gtu_ioctl_queue_cancel - ioctl(GTU_IOCTL_QUEUE_CANCEL): end jobs before they are done
+ * struct gtu_ioctl_queue_cancel - ioctl(GTU_IOCTL_QUEUE_CANCEL): cancel jobs
  * @size: sizeof(struct gtu_ioctl_queue_cancel)
  * @flags: GTU_CANCEL_*
- * @id: of the queue
- * @until: jobs with a submission index before this one (modulo 2^32), as counted by the ring's tail
+ * @id: id of the queue
+ * @until: cancel the jobs with a submission index before this one (modulo 2^32)
  *
- * Each job that has not ended does so with GTU_CPL_CANCELED, in order: its completion comes as ever,
- * and the queue goes on. %EINVAL when @until is beyond what was submitted, %EOPNOTSUPP where the
- * device cannot (GTU_CAP_CANCEL).
+ * Each unfinished job completes with GTU_CPL_CANCELED, in order, and the queue
+ * goes on. %EINVAL if @until is beyond the submitted jobs, %EOPNOTSUPP if the
+ * device cannot cancel (GTU_CAP_CANCEL).
  */
 struct gtu_ioctl_queue_cancel {
 	__u32 size;
@@ -391,18 +409,20 @@ struct gtu_ioctl_queue_cancel {
 };
 
 /**
- * struct gtu_ioctl_queue_eventfd - ioctl(GTU_IOCTL_QUEUE_EVENTFD): tell an eventfd of events
+ * struct gtu_ioctl_queue_eventfd - ioctl(GTU_IOCTL_QUEUE_EVENTFD): signal an eventfd at events
  * @size: sizeof(struct gtu_ioctl_queue_eventfd)
  * @flags: 0
- * @id: of the queue
- * @fd: of an eventfd; -1: none any more
+ * @id: id of the queue
+ * @fd: eventfd; -1: none any more
  *
- * It is signalled by every event of the queue: one that its doorbells ARM or ARM_STREAM asked for,
- * an error, its reset, its end; the device's reset or removal. It may be signalled without one:
- * look at the ring. A queue has one eventfd at most; a new one replaces it.
+ * Every event of the queue signals the eventfd: one requested by the doorbells ARM
+ * or ARM_STREAM, an error, the reset or end of the queue, a reset or removal of the
+ * device. Signals can be spurious: check the ring. A queue has at most one eventfd;
+ * a new one replaces it.
  *
- * A queue has one ARM. WAIT rings it too, in the place of the user's own, which then may be told as
- * late as two seconds after it came: a queue is waited for by WAIT, or by events, not by both.
+ * WAIT also uses the ARM doorbell of the queue and replaces the user's request,
+ * whose event then can be up to two seconds late. Wait for a queue either by WAIT
+ * or by events, not by both.
  */
 struct gtu_ioctl_queue_eventfd {
 	__u32 size;
@@ -412,16 +432,17 @@ struct gtu_ioctl_queue_eventfd {
 };
 
 /**
- * struct gtu_event - what read() gives
- * @queue: id of a queue that had an event since it was last read
+ * struct gtu_event - an event returned by read()
+ * @queue: id of a queue with an event since it was last read
  * @cq_tail: completions written so far
  * @state: GTU_QUEUE_*
  * @reserved: 0
  *
- * poll() says EPOLLIN when a queue of the context had an event, EPOLLERR | EPOLLHUP when the device
- * is gone. Events are those that an eventfd hears of, but for a queue's end: its id may be another's
- * by then. read() takes as many events as there are, a queue once, and fit; it blocks while there are
- * none, unless O_NONBLOCK is set (%EAGAIN). Less room than one: %EINVAL.
+ * poll() reports EPOLLIN if a queue of the context has an event, and EPOLLERR |
+ * EPOLLHUP if the device is dead. The events are those that signal an eventfd,
+ * except the end of a queue, whose id can be reused. read() returns as many events
+ * as there are and fit, one per queue. It blocks while there are none, or returns
+ * %EAGAIN with O_NONBLOCK. A buffer smaller than one event returns %EINVAL.
  */
 struct gtu_event {
 	__u32 queue;

@@ -118,7 +118,7 @@ static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
 {
 	WRITE_ONCE(ctx->table[slot].flags, 0);
 	WRITE_ONCE(ctx->table[slot].key, 0);
-	/* before the device is told to drop the entry */
+	/* before GTU_MBOX_INVALIDATE */
 	dma_wmb();
 }
 

@@ -81,7 +81,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	do {
 		ctx->epoch = gtu_epoch_now(gtu);
 		if (!ctx->epoch) {
-			/* The device was not told of the context. */
+			/* The device does not know the context yet. */
 			ret = -ENODEV;
 			ida_free(&gtu->ctx_ids, id);
 			goto err_table;

@@ -10,7 +10,7 @@
 
 /*
  * Longest sleep between checks: bounds the delay by a lost interrupt, or by a
- * user who writes to ARM himself.
+ * user who writes to ARM directly.
  */
 #define GTU_WAIT_SLICE_NS	(100 * NSEC_PER_MSEC)
 

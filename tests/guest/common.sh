@@ -52,3 +52,6 @@ compiled_in() {
 	dir=$("$root/firmware-model/transport/qemu/build-qemu" --targets "$target-softmmu" --name) && [ -x "$dir/run" ] || return 1
 	echo "$dir/run"
 }
+
+# The Debian release whose kernels and libraries guests take: this machine's, so that its compiler builds modules for them.
+debian=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-bookworm}")

@@ -10,7 +10,7 @@ set -u
 . "$(dirname "$0")/../common.sh"
 . "$here/build/apt.sh"
 
-dir=$cache/cross-arm64 suite=bookworm
+dir=$cache/cross-arm64 suite=$debian
 packages="busybox-static libfdt-dev libfdt1 libzstd-dev libzstd1 liblzma-dev liblzma5 zlib1g-dev zlib1g libexpat1-dev libexpat1"
 # the number goes up with every change that makes another
 wanted="$packages of $suite 1"
@@ -30,8 +30,11 @@ for deb in *.deb; do
 	dpkg-deb -x "$deb" tree || die "cannot unpack $deb"
 done
 # one folder a kind: names for the linker lead to where Debian has a library, in the other of two folders
-mkdir lib && cp -r tree/usr/include . && cp -r include/aarch64-linux-gnu/* include/ && cp tree/bin/busybox . || exit 1
-cp -a tree/lib/aarch64-linux-gnu/*.so* tree/usr/lib/aarch64-linux-gnu/*.so* lib/ || exit 1
+mkdir lib && cp -r tree/usr/include . && cp -r include/aarch64-linux-gnu/* include/ || exit 1
+# releases since 13 have everything below usr
+cp tree/{,usr/}bin/busybox . 2>/dev/null
+cp -a tree/{,usr/}lib/aarch64-linux-gnu/*.so* lib/ 2>/dev/null
+[ -e busybox ] && [ -e lib/libfdt.so ] && [ -e lib/libexpat.so ] || die "the packages of $suite have no busybox or no libraries where they were"
 find lib -type l -lname '/*' | while read -r link; do
 	ln -sfn "$(basename "$(readlink "$link")")" "$link"
 done

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# The next long-term kernel, 6.12, from the backports of the mirror that the machine's apt sources name: image,
-# headers and the programs that modules are built with, unpacked. For tests/guest/build/get-kernel.sh.
-suite=bookworm-backports
+# Long-term kernel 6.12 from the mirror that the machine's apt sources name, of Debian 12's backports or of the machine's
+# own newer release: image, headers and the programs that modules are built with, unpacked. For
+# tests/guest/build/get-kernel.sh.
+suite=$debian
+[ $debian != bookworm ] || suite=bookworm-backports
 
 # A newer build of it is no reason to load it again. The number goes up with every change that makes another.
 key() { echo "6.12 of $suite 2"; }

@@ -1,29 +1,36 @@
 # SPDX-License-Identifier: MIT
 #
-# The distribution's kernel 6.1 for arm64, whose devices a device tree describes: image and headers of the mirror that
+# The distribution's kernel for arm64, whose devices a device tree describes: image and headers of the mirror that
 # the machine's apt sources name, unpacked; the programs that modules are built with are this machine's own. For
 # tests/guest/build/get-kernel.sh.
-suite=bookworm
+suite=$debian
+# of a release's kernels: its version, and how packages of the tools for modules are named after it
+version=6.12
+kbuild() { echo "linux-kbuild-${1%-arm64}"; }
+if [ $debian = bookworm ]; then
+	version=6.1
+	kbuild() { echo linux-kbuild-6.1; }
+fi
 
 # A newer build of it is no reason to load it again. The number goes up with every change that makes another.
-key() { echo "arm64 6.1 of $suite 1"; }
+key() { echo "arm64 $version of $suite 1"; }
 
 make_kernel() {
 	local mirror release deb apt=$PWD/apt
 	mirror=$(need_mirror) || unavailable "the machine's apt sources name no Debian mirror ('apt-get update' run?)"
 	apt_architecture=arm64
 	new_state "$apt" "$mirror" $suite || unavailable "the index of $suite for arm64 could not be loaded. Is the network there?"
-	release=$(private_apt "$apt" apt-cache search --names-only '^linux-image-6\.1\.0-[0-9]*-arm64$' |
+	release=$(private_apt "$apt" apt-cache search --names-only "^linux-image-${version/./\\.}\.[0-9.]*(-[0-9]+|\+deb[0-9]+)-arm64\$" |
 		sed 's/^linux-image-\([^ ]*\).*/\1/' | sort -V | tail -1)
-	[ -n "$release" ] || unavailable "$suite has no kernel 6.1 for arm64: tests/guest/build/kernel/arm64.sh needs another suite"
+	[ -n "$release" ] || unavailable "$suite has no kernel $version for arm64: tests/guest/build/kernel/arm64.sh needs another suite"
 	say "loading kernel $release (about 75 MB)"
 	private_apt "$apt" apt-get download linux-image-$release linux-headers-$release \
 		linux-headers-${release%-arm64}-common >&2 || unavailable "the packages of kernel $release could not be loaded"
 	# modpost and its like run here, whatever they look at
-	if [ "$(dpkg --print-architecture)" = arm64 ] || ! load_package linux-kbuild-6.1; then
+	if [ "$(dpkg --print-architecture)" = arm64 ] || ! load_package $(kbuild $release); then
 		apt_architecture=$(dpkg --print-architecture)
-		new_state "$apt-here" "$mirror" $suite && private_apt "$apt-here" apt-get download linux-kbuild-6.1 >&2 ||
-			unavailable "package linux-kbuild-6.1 could not be loaded"
+		new_state "$apt-here" "$mirror" $suite && private_apt "$apt-here" apt-get download $(kbuild $release) >&2 ||
+			unavailable "package $(kbuild $release) could not be loaded"
 	fi
 	unpack_image linux-image-*.deb "$release"
 	for deb in linux-headers-*.deb linux-kbuild-*.deb; do

@@ -2,15 +2,16 @@
 /*
  * A new unit, to begin from: one operation that puts out the degree of each vertex, row[i + 1] - row[i].
  *
- * Copy this to firmware-model/units/degrees/degrees.c, move what is marked hw.h there, and let device.h and device.c know the unit:
+ * Copy this to firmware-model/units/degrees/degrees.c, move what is marked hw.h there, and let device.h and device.c
+ * know the unit:
  *
  *	device.h	extern const struct gtu_unit gtu_unit_degrees;
  *	core.h		#define GTU_UNITS 7u
  *	device.c	&gtu_unit_degrees in the table of units; its page as the last one in register_at()
  *
- * Then: Documentation/units-degrees.md says what it computes and when; libruntime/device/api_degrees.c gives it a function;
- * tests/unit/units/test_degrees.c holds it to plain code, with jobs cut at every cycle (fixture.h); driver/gtu_check.c
- * has what the kernel may let through by ioctl.
+ * Then: Documentation/units-degrees.md says what it computes and when; libruntime/device/api_degrees.c gives it a
+ * function; tests/unit/units/test_degrees.c holds it to plain code, with jobs cut at every cycle (fixture.h);
+ * driver/gtu_check.c has what the kernel may let through by ioctl.
  */
 #include "firmware-model/device/core.h"
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "libruntime/support/advice.h"
-#include "libruntime/graph/read/input.h"
 #include "writer.h"
 
 #define DECLARED_ALWAYS (1ull << 24)	/* as gtu_input_check_declared() */

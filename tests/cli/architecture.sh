@@ -1,59 +1,66 @@
 # SPDX-License-Identifier: MIT
-# The architecture page says what is so: its picture's files are there, and nothing includes what its table forbids.
+# Checks Documentation/architecture.md against the source: the files of its picture exist, every include of another folder
+# is in its tables, every exception is still needed, and the folders have no cycles.
 . "${0%/*}/tap.bash"
 
 page=$root/Documentation/architecture.md
 [ -d "$root/firmware-model" ] || { skip "the architecture page" "no source here"; finish; exit; }
-# names in the picture and in the lists: a path, or a file of one of these folders
-{ sed -n '/^```$/,/^```$/p' "$page"; grep -o '`[^`]*`' "$page" | tr -d '`'; } |
-	grep -oE '[A-Za-z][A-Za-z_/-]+(\.(c|h|cuh|md)|/)' | grep -vE "^(gtu/|build/|dev/|core.h)" | sort -u >names
-check "there is a picture with names" test "$(wc -l <names)" -ge 40
-found() {
-	local folder
+folders="include driver firmware-model libruntime tools"
 
-	for folder in . include include/gtu firmware-model libruntime driver tools Documentation libruntime/graph/read; do
-		[ -e "$root/$folder/$1" ] && return
-	done
-	echo "$1 is in the page, and nowhere in the source" >&2
-	return 1
-}
+# Names in the picture and in the text, but not in the tables: a path, or a file of any folder.
+{ sed -n '/^```$/,/^```$/p' "$page"; grep -v '^|' "$page" | grep -o '`[^`]*`' | tr -d '`'; } |
+	grep -oE '[A-Za-z][A-Za-z0-9_/-]+(\.(c|h|cuh|md|sh)|/)' | grep -vE '^(build/|dev/)' | sort -u >names
+check "there is a picture with names" test "$(wc -l <names)" -ge 40
+(cd "$root" && find $folders Documentation tests/cli -type f -o -type d) >there
+found() { grep -qE "(^|/)${1%/}$" there; }
 while read -r name; do
 	check "$name is there" found "$name"
 done <names
 
-# where an included name lies: FILE NAME -> path from the top, nothing for the system's
-resolve() {
-	local folder
+# Every include of the project as "FILE PATH"; an include that resolves to no file of the project is the system's.
+(cd "$root" && grep -rHoE '^[ 	]*#[ 	]*include *["<][^">]+' --include=*.[ch] --include=*.cu --include=*.cuh $folders) |
+	sed -E 's/:[ 	]*#[ 	]*include *(["<])/ \1 /' | while read -r file kind name; do
+	if [ -e "$root/include/$name" ]; then
+		echo "$file include/$name"
+	elif [ "$kind" = '"' ] && [[ $name != */* ]]; then
+		echo "$file ${file%/*}/$name"
+	elif [ -e "$root/$name" ] || [[ $name == ../* ]]; then
+		echo "$file $name"
+	fi
+done | sort -u >includes
+check "includes were found" test "$(wc -l <includes)" -ge 500
+awk '{ print $2 }' includes | sort -u | while read -r path; do
+	[ -e "$root/$path" ] || grep " $path$" includes
+done >missing
+same "an include is of the same folder or names its folder" missing /dev/null
 
-	for folder in "$(dirname "$1")" include firmware-model libruntime tools driver .; do
-		[ -e "$root/$folder/$2" ] && { realpath --relative-to="$root" "$root/$folder/$2"; return; }
-	done
-}
-# a row: where, what it may include; each word a folder, or a file, or a name under include/
-rows=0
-while IFS='|' read -r _ where may _; do
-	where=$(tr -d '` ' <<<"$where")
-	allowed="^$where"
-	for word in $(tr -d '`' <<<"$may"); do
-		case $word in
-		*/*.h) allowed+="|^include/$word\$" ;;
-		gtu/) allowed+="|^include/gtu/" ;;
-		*/) allowed+="|^$word" ;;
-		*) allowed+="|/$word\$" ;;
-		esac
-	done
-	rows=$((rows + 1))
-	# a folder that has a row of its own is not judged by its parent's
-	for file in $(cd "$root" && find "$where" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | grep -E \
-		"$([ "$where" = firmware-model/ ] && echo '^firmware-model/[^/]*$' || echo .)" | grep -vE \
-		"$([ "$where" = libruntime/ ] && echo '^libruntime/algorithm/' || echo '^$')"); do
-		grep -oE '^#[ ]*include *["<][^">]+' "$root/$file" | sed 's/.*["<]//' | while read -r name; do
-			path=$(resolve "$file" "$name")
-			[ -z "$path" ] || grep -qE "$allowed" <<<"$path" || echo "$file includes $path"
-		done
-	done >crossing
-	check "$where includes what the page says, and no more" diff /dev/null crossing
-done < <(grep '^| `' "$page")
-check "every row was looked at" test "$rows" -eq 7
-check "the device calls no operating system" bash -c "! grep -lE '^#include <(sys/|unistd|pthread|fcntl|signal|time)' $root/firmware-model/*.[ch]"
+# The tables: "FOLDER | headers and folders" and "FILE | header".
+grep '^| `' "$page" | tr -d '`' | sed 's/ *| */|/g' >rows
+awk -F'|' '$2 ~ /\/$/ { print $2 "|" $3 }' rows >allowed
+awk -F'|' '$2 !~ /\/$/ { print $2, $3 }' rows | sort >exceptions
+check "both tables were read" test "$(wc -l <allowed)" -ge 20 -a "$(wc -l <exceptions)" -ge 1
+awk -F'|' '
+	FILENAME == "allowed" { may[$1] = $2; next }
+	{
+		split($0, pair, " "); file = pair[1]; path = pair[2]
+		folder = file; sub(/[^\/]*$/, "", folder)
+		target = path; sub(/[^\/]*$/, "", target)
+		if (folder == target) next
+		for (row = folder; row != "" && !(row in may); ) sub(/[^\/]*\/$/, "", row)
+		name = path; sub(/^include\//, "", name)
+		n = split(may[row], word, " "); good = 0
+		for (i = 1; i <= n; i++) if (name == word[i] || (word[i] ~ /\/$/ && index(name, word[i]) == 1)) good = 1
+		if (!good) print file, path
+	}' allowed includes | sort >beyond
+same "files include what the page allows, and its exceptions are all needed" exceptions beyond
+
+# Without the exceptions there is an order of the folders in which each uses only those before it.
+comm -23 includes exceptions | sed -E 's|([^ ]*)/[^/ ]* ([^ ]*)/[^/ ]*|\1 \2|' | sort -u >edges
+check "the folders have no cycles" tsort edges
+
+(cd "$root" && find $folders tests -path tests/fuzz/seeds -prune -o -type f -printf '%h\n') | sort | uniq -c |
+	awk '$1 > 40' >large
+same "no folder has more than 40 source files" large /dev/null
+check "the device calls no operating system" bash -c "! grep -rlE '^#include <(sys/|unistd|pthread|fcntl|signal|time)' \
+	$root/firmware-model/device $root/firmware-model/units"
 finish

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * EMOGI: the edge list stays in the host's memory and is read from there: emogi GRAPH [DEVICE]. On a GPU (cuda:0) the
- * library places it and says why there; on other devices the monitor counts the requests that a link would carry.
+ * EMOGI: BFS over an edge list in host memory: emogi GRAPH [DEVICE]. On a GPU (cuda:0) the library
+ * places the list and reports the reason; on other devices the zero-copy monitor counts the
+ * requests that a link would carry.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ int main(int argc, char **argv)
 		reached += level[v] != GTU_UNREACHED;
 	printf("%" PRIu64 " vertices within %" PRIu64 " hops\n", reached, stats.iterations - 1);
 	if (gpu) {
-		printf("edges: %s\n%" PRIu64 " bytes asked for\n", gtu_get_placement(dev)->why, stats.list_bytes);
+		printf("edges: %s\n%" PRIu64 " bytes requested\n", gtu_get_placement(dev)->why, stats.list_bytes);
 		return 0;
 	}
 	if (gtu_counters(dev, GTU_UNIT_ZCM, false, counter, &err))

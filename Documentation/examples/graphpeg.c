@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Breadth-first search over GraphPEG's intrinsics: graphpeg GRAPH [DEVICE], from vertex 0. */
+/* Breadth-first search with GraphPEG's intrinsics: graphpeg GRAPH [DEVICE], from vertex 0. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	seen[0] = 1;
 	config.row = mg.row;
 	config.col = mg.col;
-	for (depth = 0; n; depth++, reached += n) {	/* two lists in turn: this round's and the next's */
+	for (depth = 0; n; depth++, reached += n) {	/* double buffer: this round's list and the next one's */
 		config.in = gtu_array(&lists, depth % 2 * (g->n + 1) * 8, n, 8);
 		config.out = gtu_array(&lists, (depth + 1) % 2 * (g->n + 1) * 8, g->n + 1, 8);
 		if (configure_peg(q, &config, &peg, &err))

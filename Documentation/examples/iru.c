@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In-degrees by the irregular accesses reorder unit: iru GRAPH [DEVICE]. Edges come in warps whose targets share
- * lines of memory; how many lines a warp touches is what the unit is for.
+ * In-degrees with the irregular accesses reorder unit: iru GRAPH [DEVICE]. The unit groups edges
+ * into warps whose targets share cache lines; the program prints the lines per warp.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Breadth-first search whose frontiers the stream compaction unit expands: scu GRAPH [DEVICE], from vertex 0. */
+/*
+ * Breadth-first search with frontiers expanded by the stream compaction unit: scu GRAPH [DEVICE],
+ * from vertex 0.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +43,7 @@ int main(int argc, char **argv)
 		starts = gtu_array(&in, 0, frontier, 8);
 		counts = gtu_array(&in, g->n * 8, frontier, 8);
 		to = gtu_array(&out, 0, edges, 8);
-		/* the neighbours of all of them, one behind the other */
+		/* the concatenated adjacency lists of the frontier */
 		if (gtu_scu_expand(q, &mg.col, &starts, &counts, NULL, NULL, &to, &done, &err))
 			goto failed;
 		for (i = 0, frontier = 0; i < done.count; i++)

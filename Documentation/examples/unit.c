@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A new unit, to begin from: one operation that puts out the degree of each vertex, row[i + 1] - row[i].
+ * Template of a new unit: one operation that writes the degree of each vertex, row[i + 1] - row[i].
  *
- * Copy this to firmware-model/units/degrees/degrees.c, move what is marked hw.h there, and let device.h and device.c
- * know the unit:
+ * Copy this to firmware-model/units/degrees/degrees.c, move the part marked hw.h there, and register the
+ * unit:
  *
  *	device.h	extern const struct gtu_unit gtu_unit_degrees;
  *	core.h		#define GTU_UNITS 7u
  *	device.c	&gtu_unit_degrees in the table of units; its page as the last one in register_at()
  *
- * Then: Documentation/units-degrees.md says what it computes and when; libruntime/device/api_degrees.c gives it a
- * function; tests/unit/units/test_degrees.c holds it to plain code, with jobs cut at every cycle (fixture.h);
- * driver/gtu_check.c has what the kernel may let through by ioctl.
+ * Then: Documentation/units-degrees.md specifies the results and the timing;
+ * libruntime/device/api_degrees.c adds a function; tests/unit/units/test_degrees.c compares it with
+ * plain code, with jobs cut at every cycle (fixture.h); driver/gtu_check.c lists what the kernel
+ * accepts by ioctl.
  */
 #include "firmware-model/device/core.h"
 
@@ -25,18 +26,21 @@
 #define GTU_DEGREES_C_ROWS	1
 #define GTU_DEGREES_COUNTERS	2
 
-/* What a job needs between two calls of run(); zeroed before start(). */
+/* State of a job between two calls of run(); zeroed before start(). */
 struct degrees_state {
 	uint64_t next;
 };
-_Static_assert(sizeof(struct degrees_state) <= GTU_JOB_STATE_BYTES, "it fits into a job's state");
+_Static_assert(sizeof(struct degrees_state) <= GTU_JOB_STATE_BYTES, "the state fits into a job's");
 
 static void parameters(const struct gtu_dev_config *config, uint32_t *param)
 {
 	param[GTU_DEGREES_P_LATENCY] = config->scu_latency;
 }
 
-/* Keys, rights, bounds and alignment are checked here, anew at each step: a region may have been taken back. */
+/*
+ * Check keys, rights, bounds and alignment at each step: a region may have been removed since the
+ * last.
+ */
 static bool operands(struct gtu_job *job)
 {
 	static const struct gtu_want want[] = {
@@ -51,7 +55,7 @@ static bool start(struct gtu_job *job)
 {
 	const struct gtu_hw_desc *d = &job->desc;
 
-	/* what has no meaning yet must be zero, so that it can get one */
+		/* reserved fields must be zero, so that later versions can use them */
 	if (d->param || d->param2 || d->imm)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
 	if (!operands(job))
@@ -63,7 +67,7 @@ static bool start(struct gtu_job *job)
 	return true;
 }
 
-/* An offset a cycle. How @budget cuts the work must change neither bytes nor cycles. */
+/* One offset per cycle. The result and the cycles must not depend on @budget. */
 static int run(struct gtu_job *job, uint64_t budget)
 {
 	struct degrees_state *s = (struct degrees_state *)job->state;
@@ -72,7 +76,7 @@ static int run(struct gtu_job *job, uint64_t budget)
 	if (!operands(job))
 		return GTU_RUN_DONE;
 	for (; s->next < job->needed && budget; s->next++, budget--) {
-		/* loaded once: its owner may rewrite it, and the second load could be another number */
+		/* load once: the owner may modify the memory between two loads */
 		if (!gtu_mem_load(&job->mem[0], s->next * 8, pair, sizeof(pair)))
 			return GTU_RUN_DONE;
 		degree = pair[1] - pair[0];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Breadth-first search over SparseWeaver's functions: weave GRAPH [UNIT(0-5) [push|pull]]; prints "vertex level". */
+/*
+ * Breadth-first search over SparseWeaver's interface: weave GRAPH [UNIT(0-5) [push|pull]]; prints
+ * "vertex level".
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Warp records in a CUDA kernel: what IRU, PEG and Weaver streams put out (struct gtu_hw_warp in uapi/gtu/hw.h), read from a
- * ring that lies in host memory and is mapped for the GPU. CUDA C++; tests compile it for a CPU, too.
+ * Consumer side of warp-record streams (IRU, PEG, Weaver; struct gtu_hw_warp in uapi/gtu/hw.h) for
+ * CUDA kernels. The ring is in host memory, mapped for the GPU. CUDA C++; tests also compile it for
+ * a CPU.
  *
- * The host makes the ring in pinned memory that both sides reach (cuMemHostAlloc, added to the device as a region),
- * clears its header, submits the stream's descriptor with gtu_submit(), launches, and, unless the kernel reaches the
- * queue's doorbell, calls gtu_stream_kick() where `waiting` is set, between calls of gtu_next() that wait a millisecond
- * each (the in-process model runs in them). A job that ends badly never says `ended`: the host sets *stop then, so that
- * no warp waits for ever:
+ * Host side: allocate the ring in pinned memory that both devices can access (cuMemHostAlloc,
+ * registered as a region), clear its header, submit the stream's descriptor with gtu_submit(), and
+ * launch the kernel. Unless the kernel can write the queue's doorbell, also loop: call gtu_next()
+ * with a timeout of 1 ms (the in-process model runs inside it), and gtu_stream_kick() while
+ * `waiting` is set. A job that fails never sets `ended`; the host must then set *stop to release
+ * waiting warps.
  *
  *	__global__ void count(struct gtu_records s, unsigned *seen, int *error)
  *	{
@@ -25,42 +27,45 @@
  *			*error = rc;
  *	}
  *
- * Any number of warps may take records of one stream; all 32 lanes of a warp call each function together. All warps of the
- * grid must be resident at the same time where records are released in order (gtu_record_done() waits for the one
- * before): launch no more blocks than the GPU holds.
+ * Any number of warps may share a stream; all 32 lanes of a warp call each function together.
+ * Records are released in order (gtu_record_done() waits for earlier ones), so all warps of the
+ * grid must be resident at the same time: launch at most as many blocks as the GPU holds.
  */
 #ifndef GTU_WARP_RECORDS_CUH
 #define GTU_WARP_RECORDS_CUH
 
 #include "uapi/gtu/hw.h"
 
-#define GTU_RECORD_FIELDS	64u	/* byte of the first field: 32 lanes of 4 or 8 bytes; the next follows it */
-#define GTU_RECORDS_BROKEN	(-1)	/* the ring's indices cannot be: its producer is not to be trusted */
+#define GTU_RECORD_FIELDS	64u	/* byte offset of the first field: 32 lanes of 4 or 8 bytes; others follow */
+#define GTU_RECORDS_BROKEN	(-1)	/* the ring's indices are inconsistent: its producer cannot be trusted */
 #define GTU_RECORDS_STOPPED	(-2)	/* *stop was set */
 
-/* A stream as a kernel's argument. Addresses are the GPU's. */
+/* A stream, as a kernel argument. Addresses are GPU addresses. */
 struct gtu_records {
-	struct gtu_hw_ring *ring;	/* records lie behind it */
-	uint32_t count;			/* of the ring, a power of two */
+	struct gtu_hw_ring *ring;	/* followed by the records */
+	uint32_t count;			/* records in the ring, a power of two */
 	uint32_t stride;		/* bytes of a record: GTU_WARP_BYTES() */
-	uint32_t *ticket;		/* two words of the GPU's own memory, 0 at the stream's beginning */
-	uint32_t *kick;			/* the queue's doorbell register GTU_DB_KICK, mapped; NULL: the host kicks */
-	const uint32_t *stop;		/* mapped; NULL: the stream's end alone ends a wait */
+	uint32_t *ticket;		/* two words in GPU memory, 0 at the start of the stream */
+	uint32_t *kick;			/* mapped doorbell register GTU_DB_KICK of the queue; NULL: the host kicks */
+	const uint32_t *stop;		/* mapped stop flag; NULL: waits end only with the stream */
 	uint32_t demand;		/* non-zero: the stream has its DEMAND flag */
-	/* the return ring of PEG and Weaver: entries, a power of two, of 4 or 8 bytes, behind the records; 0: none */
+	/*
+	 * return ring of PEG and Weaver, after the records: capacity (a power of two; 0: none),
+	 * bytes per entry (4 or 8)
+	 */
 	uint32_t back, back_bytes;
 };
 
-/* One record as a lane sees it. */
+/* One record, as seen by one lane. */
 struct gtu_record {
 	const char *at;
-	uint32_t number;		/* in its stream, modulo 2^32 */
-	uint32_t mask, sequence, reason, lines; /* of struct gtu_hw_warp: mask is its `active` */
+	uint32_t number;		/* index in the stream, modulo 2^32 */
+	uint32_t mask, sequence, reason, lines; /* from struct gtu_hw_warp; mask is `active` */
 	uint64_t cycle;
 	bool active;			/* this lane holds an element */
 };
 
-/* ---- Words that another device writes ---------------------------------------------------------------- */
+/* ---- Words shared with another device ------------------------------------------------------------------ */
 
 __device__ static inline uint32_t gtu_hear(const uint32_t *at)
 {
@@ -93,7 +98,7 @@ __device__ static inline bool gtu_records_stop(const struct gtu_records &s)
 	return s.stop && gtu_hear(s.stop);
 }
 
-/* The producer sleeps and something it waits for has been written. */
+/* Kick the producer if it sleeps. Call after writing a word that it waits for. */
 __device__ static inline void gtu_records_wake(const struct gtu_records &s)
 {
 	__threadfence_system();
@@ -103,7 +108,7 @@ __device__ static inline void gtu_records_wake(const struct gtu_records &s)
 
 /* ---- Records -------------------------------------------------------------------------------------------- */
 
-/* By lane 0: wait for record @number. 1, 0 at the stream's end, or an error. */
+/* Wait for record @number; called by lane 0. 1: available; 0: end of stream; negative: an error. */
 __device__ static inline int gtu_records_wait(const struct gtu_records &s, uint32_t number)
 {
 	uint32_t there, done;
@@ -111,7 +116,7 @@ __device__ static inline int gtu_records_wait(const struct gtu_records &s, uint3
 	for (;;) {
 		bool ended = gtu_hear(&s.ring->ended);
 
-		/* in this order: what is done with can only be more than was there before */
+		/* in this order: the consumer index may only be older than the producer index */
 		done = gtu_hear(&s.ring->consumer);
 		there = gtu_hear(&s.ring->producer);
 		if ((int32_t)(there - number) > 0)
@@ -129,8 +134,8 @@ __device__ static inline int gtu_records_wait(const struct gtu_records &s, uint3
 }
 
 /*
- * The warp's next record: 1, and r is filled; 0: there is none any more; negative: GTU_RECORDS_*. After 1,
- * gtu_record_done() must follow before the next call, and soon: the ring is full until then.
+ * Take the warp's next record. 1: r is filled; 0: end of stream; negative: GTU_RECORDS_*. After 1,
+ * call gtu_record_done() soon and before the next call: the ring slot stays occupied until then.
  */
 __device__ static inline int gtu_record_next(const struct gtu_records &s, struct gtu_record &r)
 {
@@ -161,7 +166,7 @@ __device__ static inline int gtu_record_next(const struct gtu_records &s, struct
 	return 1;
 }
 
-/* This lane's element of the field that begins at byte @offset of a record. */
+/* This lane's element of the field at byte offset @offset of a record. */
 __device__ static inline uint32_t gtu_record_u32(const struct gtu_record &r, uint32_t offset)
 {
 	return ((const volatile uint32_t *)(r.at + offset))[threadIdx.x & 31];
@@ -171,7 +176,7 @@ __device__ static inline uint64_t gtu_record_u64(const struct gtu_record &r, uin
 	return ((const volatile uint64_t *)(r.at + offset))[threadIdx.x & 31];
 }
 
-/* The record's room is given back, in the records' order; nothing of it may be read any more. */
+/* Release the record's slot, in record order. The record must not be read afterwards. */
 __device__ static inline void gtu_record_done(const struct gtu_records &s, const struct gtu_record &r)
 {
 	__syncwarp();
@@ -186,11 +191,11 @@ __device__ static inline void gtu_record_done(const struct gtu_records &s, const
 	__syncwarp();
 }
 
-/* ---- The way back ----------------------------------------------------------------------------------------- */
+/* ---- Return ring ------------------------------------------------------------------------------------------ */
 
 /*
- * Push @value of each lane where @valid (PEG's push_vert, Weaver's skip). 1, 0 where the stream has ended and takes
- * nothing any more, or GTU_RECORDS_STOPPED.
+ * Push the @value of each lane with @valid (PEG's push_vert, Weaver's skip). 1: pushed; 0: the
+ * stream has ended and accepts no more; or GTU_RECORDS_STOPPED.
  */
 __device__ static inline int gtu_records_push(const struct gtu_records &s, bool valid, uint64_t value)
 {
@@ -205,7 +210,7 @@ __device__ static inline int gtu_records_push(const struct gtu_records &s, bool 
 		return 1;
 	if (!lane) {
 		first = atomicAdd(s.ticket + 1, n);
-		/* room for all of it, and every push before it is told: the index moves in order */
+		/* wait for space and for all earlier pushes: the index must advance in order */
 		while (rc > 0 && (first + n - gtu_hear(&s.ring->received) > s.back || gtu_hear(&s.ring->sent) != first)) {
 			if (gtu_records_stop(s))
 				rc = GTU_RECORDS_STOPPED;
@@ -237,7 +242,9 @@ __device__ static inline int gtu_records_push(const struct gtu_records &s, bool 
 	return 1;
 }
 
-/* Nothing will be pushed any more: once, after all warps are through (a PEG stream with an output list waits for it). */
+/*
+ * End pushing. Call once, after all warps are done; a PEG stream with an output list waits for it.
+ */
 __device__ static inline void gtu_records_close(const struct gtu_records &s)
 {
 	if (!(threadIdx.x & 31)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A device behind the kernel's driver: /dev/gtu0. Contexts, regions and queues are the driver's;
- * rings and doorbells are mapped here, so that neither submitting a job nor seeing it done is a
- * system call.
+ * Backend for the character device /dev/gtuN. The driver owns contexts, regions and queues. Rings
+ * and doorbells are mapped into this process, so submitting a job and detecting its completion take
+ * no system call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,30 +21,31 @@
 #include "libruntime/device/backend.h"
 #include "uapi/gtu/gtu.h"
 
-#define SPINS	256u			/* looks at a ring before the kernel is asked to wait */
-#define NAP_NS 20000u /* between looks at a stream's ring, where it raises no events */
+#define SPINS	256u			/* polls of a ring before waiting in the kernel */
+#define NAP_NS 20000u /* ns between polls of a stream's ring without stream events */
 
 struct chardev {
 	int fd;
 	dev_t number;
-	bool stream_events;		/* of the device, and the driver knows them */
-	unsigned char *ours;		/* a page: 1, and 0 in children of fork() */
+	bool stream_events;		/* supported by the device and the driver */
+	unsigned char *ours;		/* a page: 1, or 0 in children of fork() */
 };
 #define OURS_BYTES	4096u
 
-/* What of a queue has to be unmapped. */
+/* Lengths of a queue's mappings. */
 struct mapped_queue {
 	size_t sq_bytes, cq_bytes, db_bytes;
 };
 
 _Static_assert(GTU_READ == GTU_RIGHT_READ && GTU_WRITE == GTU_RIGHT_WRITE,
-	       "rights pass as they are");
+	       "rights are passed unchanged");
 
 /*
- * ---- Sentences ----------------------------------------------------------------------------------
+ * ---- Error messages
+ * ----------------------------------------------------------------------------------
  */
 
-/* What the driver says of the device in sysfs: "up", "resetting", "gone"; "" where it says nothing. */
+/* Read the device's state from sysfs: "up", "resetting", "gone"; "" if unavailable. */
 static void driver_state(dev_t number, char state[16])
 {
 	char path[64];
@@ -59,8 +60,8 @@ static void driver_state(dev_t number, char state[16])
 		fclose(f);
 }
 
-/* The driver says ENODEV: is the file still that of a device, which has then been reset? */
-static int gone(struct gtu_device *dev, struct gtu_error *err)
+/* Report ENODEV from the driver: distinguish a reset device from a removed one. */
+static int fail_removed(struct gtu_device *dev, struct gtu_error *err)
 {
 	const char *path = dev->info.path;
 	struct chardev *c = dev->backend;
@@ -77,8 +78,8 @@ static int gone(struct gtu_device *dev, struct gtu_error *err)
 	return gtu_advise_removed(path, err);
 }
 
-/* Why opening @path failed. */
-static int no_device(const char *path, int error, struct gtu_error *err)
+/* Report why opening @path failed. */
+static int fail_open(const char *path, int error, struct gtu_error *err)
 {
 	struct stat st;
 
@@ -89,7 +90,8 @@ static int no_device(const char *path, int error, struct gtu_error *err)
 	case EACCES:
 	case EPERM:
 		if (stat(path, &st))
-			return gtu_fail(err, GTU_ERR_PERMISSION, "%s may not be reached: %s", path,
+			return gtu_fail(err, GTU_ERR_PERMISSION, "access to %s is not permitted: "
+					"%s", path,
 					strerror(error));
 		return gtu_advise_permission(path, &st, err);
 	case ENODEV:
@@ -99,14 +101,14 @@ static int no_device(const char *path, int error, struct gtu_error *err)
 	case ENOSPC:
 		return gtu_advise_busy(path, err);
 	case ENOMEM:
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a context of %s", path);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a context of %s", path);
 	case ETIMEDOUT:
 		return gtu_advise_silent(path, 5, err);
 	}
-	return gtu_fail(err, GTU_ERR_FAIL, "%s cannot be opened: %s", path, strerror(error));
+	return gtu_fail(err, GTU_ERR_FAIL, "cannot open %s: %s", path, strerror(error));
 }
 
-static int no_region(struct gtu_device *dev, const void *addr, uint64_t length, int error,
+static int fail_region(struct gtu_device *dev, const void *addr, uint64_t length, int error,
 		     struct gtu_error *err)
 {
 	const unsigned long long bytes = length;
@@ -120,32 +122,31 @@ static int no_region(struct gtu_device *dev, const void *addr, uint64_t length, 
 	case EOPNOTSUPP:
 		return gtu_fail(
 			err, GTU_ERR_UNSUPPORTED,
-			"the %llu bytes at %p cannot be reached where they "
-			"are: a private file mapping that is only to be read (map it with "
-			"MAP_SHARED), or "
+			"the device cannot access the %llu bytes at %p in place: they are a "
+			"private, read-only file mapping (map it with MAP_SHARED), or "
 			"this machine copies what devices access (kernel option swiotlb=force, or "
 			"encrypted memory)",
 			bytes, addr);
 	case EFAULT:
 		return gtu_fail(err, GTU_ERR_USAGE,
 				"the %llu bytes at %p are not all memory of this process "
-				"with the rights asked for",
+				"with the requested rights",
 				bytes, addr);
 	case ENOSPC:
 		return gtu_fail(err, GTU_ERR_NOMEM,
-				"no place for a region of %llu bytes: all of the context's "
+				"cannot add a region of %llu bytes: all of the context's "
 				"regions or page lists are in use",
 				bytes);
 	case ENOMEM:
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to make %llu bytes reachable",
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory while registering %llu bytes",
 				bytes);
 	case EINTR:
 		return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted while pinning %llu bytes",
 				bytes);
 	case ENODEV:
-		return gone(dev, err);
+		return fail_removed(dev, err);
 	}
-	return gtu_fail(err, GTU_ERR_FAIL, "%llu bytes at %p cannot be made reachable: %s", bytes,
+	return gtu_fail(err, GTU_ERR_FAIL, "cannot register %llu bytes at %p: %s", bytes,
 			addr, strerror(error));
 }
 
@@ -161,9 +162,9 @@ static int chardev_read(struct gtu_device *dev, uint32_t offset, uint64_t *value
 
 	if (ioctl(c->fd, GTU_IOCTL_REG_READ, &reg)) {
 		if (errno == ENODEV)
-			return gone(dev, err);
+			return fail_removed(dev, err);
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"the driver does not let register 0x%x be read: %s", offset,
+				"the driver refused to read register 0x%x: %s", offset,
 				strerror(errno));
 	}
 	*value = reg.value;
@@ -178,9 +179,9 @@ static int chardev_write(struct gtu_device *dev, uint32_t offset, uint32_t value
 
 	if (ioctl(c->fd, GTU_IOCTL_REG_WRITE, &reg)) {
 		if (errno == ENODEV)
-			return gone(dev, err);
+			return fail_removed(dev, err);
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"the driver does not let 0x%x be written to register 0x%x: %s",
+				"the driver refused to write 0x%x to register 0x%x: %s",
 				value, offset, strerror(errno));
 	}
 	return 0;
@@ -206,15 +207,15 @@ static void chardev_close(struct gtu_device *dev)
 }
 
 /*
- * A child of fork() has the file, by which it could end what its parent has, but no ring: it is told so. On a
- * kernel that cannot wipe memory at fork() it is not.
+ * Detect use in a child of fork(). The child inherits the file, with which it could destroy the
+ * parent's objects, but no ring mappings. Not detected if the kernel lacks MADV_WIPEONFORK.
  */
 static int mark_ours(struct gtu_device *dev, struct chardev *c, struct gtu_error *err)
 {
 	void *at = mmap(NULL, OURS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (at == MAP_FAILED)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", dev->info.path);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", dev->info.path);
 	c->ours = at;
 	c->ours[0] = 1;
 	if (!madvise(at, OURS_BYTES, MADV_WIPEONFORK))
@@ -222,7 +223,7 @@ static int mark_ours(struct gtu_device *dev, struct chardev *c, struct gtu_error
 	return 0;
 }
 
-/* The driver keeps the device's tree in sysfs, beside the device number. */
+/* Read the device tree from sysfs, where the driver exports it by device number. */
 static int take_fdt(struct gtu_device *dev, const struct gtu_ioctl_info *info, dev_t number,
 		    struct gtu_error *err)
 {
@@ -233,12 +234,12 @@ static int take_fdt(struct gtu_device *dev, const struct gtu_ioctl_info *info, d
 	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/fdt", major(number), minor(number));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return gtu_fail(err, GTU_ERR_FAIL, "the tree of %s cannot be read from %s: %s",
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot read the device tree of %s from %s: %s",
 				dev->info.path, path, strerror(errno));
 	blob = malloc(info->fdt_bytes);
 	if (!blob) {
 		close(fd);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a tree of %u bytes",
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a device tree of %u bytes",
 				info->fdt_bytes);
 	}
 	while (got < (ssize_t)info->fdt_bytes &&
@@ -262,16 +263,18 @@ static int chardev_open(struct gtu_device *dev, const char *name, struct gtu_err
 
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", name);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", name);
 	dev->backend = c;
 	c->fd = open(name, O_RDWR | O_CLOEXEC);
 	if (c->fd < 0) {
-		rc = no_device(name, errno, err);
+		rc = fail_open(name, errno, err);
 		goto fail;
 	}
 	if (fstat(c->fd, &st) || !S_ISCHR(st.st_mode) || ioctl(c->fd, GTU_IOCTL_INFO, &info)) {
-		rc = errno == ENODEV ? gone(dev, err) :
-				       gtu_fail(err, GTU_ERR_USAGE, "%s is not a GTU; its driver calls them /dev/gtu0, /dev/gtu1 and so on, and \"model\" is one in this process", name);
+		rc = errno == ENODEV ? fail_removed(dev, err) :
+				       gtu_fail(err, GTU_ERR_USAGE, "%s is not a GTU; use a device "
+						"node such as /dev/gtu0, or \"model\" for the "
+						"model in this process", name);
 		goto fail;
 	}
 	c->number = st.st_rdev;
@@ -282,7 +285,7 @@ static int chardev_open(struct gtu_device *dev, const char *name, struct gtu_err
 	if (!rc)
 		rc = info.fdt_bytes ? take_fdt(dev, &info, st.st_rdev, err)
 				    : gtu_fail(err, GTU_ERR_FAIL,
-					       "%s has no tree, or a damaged one: see dmesg", name);
+					       "%s has no valid device tree: see dmesg", name);
 	if (!rc)
 		return 0;
 fail:
@@ -305,7 +308,7 @@ static int chardev_region_add(struct gtu_device *dev, void *addr, uint64_t lengt
 	if (gtu_is_parents(dev))
 		return gtu_fail_parents(dev, err);
 	if (ioctl(c->fd, GTU_IOCTL_REGION_ADD, &add))
-		return no_region(dev, addr, length, errno, err);
+		return fail_region(dev, addr, length, errno, err);
 	*key = add.key;
 	return 0;
 }
@@ -315,12 +318,12 @@ static int chardev_region_remove(struct gtu_device *dev, uint32_t key, struct gt
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_region_remove rm = { .size = sizeof(rm), .key = key };
 
-	/* what the parent has stays the parent's */
+	/* a child must not remove its parent's regions */
 	if (gtu_is_parents(dev) || !ioctl(c->fd, GTU_IOCTL_REGION_REMOVE, &rm))
 		return 0;
-	/* What a device that is gone had is given back with the file, if not before. */
+	/* the regions of a removed device are released with the file at the latest */
 	if (errno == ENODEV)
-		return gone(dev, err);
+		return fail_removed(dev, err);
 	return gtu_fail(err, GTU_ERR_USAGE, "no region has key 0x%08x", key);
 }
 
@@ -336,12 +339,13 @@ static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_
 		return gtu_fail_parents(dev, err);
 	if (ioctl(c->fd, GTU_IOCTL_BUFFER_ALLOC, &alloc)) {
 		if (errno == ENODEV)
-			return gone(dev, err);
+			return fail_removed(dev, err);
 		return gtu_fail(
 			err, errno == ENOSPC || errno == ENOMEM ? GTU_ERR_NOMEM : GTU_ERR_FAIL,
-			"the driver has no buffer of %llu bytes: %s", (unsigned long long)length,
+			"the driver cannot allocate a buffer of %llu bytes: %s",
+			(unsigned long long)length,
 			errno == ENOSPC
-				? "its limit is reached (parameter buffer_mib of the module)"
+				? "its limit is reached (module parameter buffer_mib)"
 				: strerror(errno));
 	}
 	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,
@@ -349,7 +353,7 @@ static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_
 	if (*addr == MAP_FAILED) {
 		error = errno;
 		chardev_region_remove(dev, alloc.key, NULL);
-		return gtu_fail(err, GTU_ERR_NOMEM, "a buffer of %llu bytes cannot be mapped: %s",
+		return gtu_fail(err, GTU_ERR_NOMEM, "cannot map a buffer of %llu bytes: %s",
 				(unsigned long long)length, strerror(error));
 	}
 	*key = alloc.key;
@@ -361,7 +365,7 @@ static int chardev_region_free(struct gtu_device *dev, void *addr, uint64_t leng
 {
 	int rc = chardev_region_remove(dev, key, err);
 
-	/* Without its device the memory is still there to unmap; in a child it never was. */
+	/* the mapping outlives the device; a child never had it (VM_DONTCOPY) */
 	if ((!rc || rc == GTU_ERR_GONE) && !gtu_is_parents(dev))
 		munmap(addr, length);
 	return rc;
@@ -419,23 +423,25 @@ static int chardev_queue_create(struct gtu_device *dev, struct gtu_rings *r, str
 		return gtu_fail_parents(dev, err);
 	m = malloc(sizeof(*m));
 	if (!m)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a queue");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a queue");
 	if (ioctl(c->fd, GTU_IOCTL_QUEUE_CREATE, &q)) {
 		error = errno;
 		free(m);
 		switch (error) {
 		case ENODEV:
-			return gone(dev, err);
+			return fail_removed(dev, err);
 		case ENOSPC:
-			return gtu_fail(err, GTU_ERR_NOMEM, "no queue is left: %s has %u in all",
+			return gtu_fail(err, GTU_ERR_NOMEM, "all queues are in use: %s has %u",
 					dev->info.path, dev->info.max_queues);
 		case ENOMEM:
 			return gtu_fail(err, GTU_ERR_NOMEM,
-					"no memory for rings of 2^%u and 2^%u entries", r->sq_log2,
+					"out of memory for rings of 2^%u and 2^%u entries",
+					r->sq_log2,
 					r->cq_log2);
 		}
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"no queue with rings of 2^%u and 2^%u entries: %s", r->sq_log2,
+				"cannot create a queue with rings of 2^%u and 2^%u entries: %s",
+				r->sq_log2,
 				r->cq_log2, strerror(error));
 	}
 	*m = (struct mapped_queue){ q.sq_bytes, q.cq_bytes, q.db_bytes };
@@ -447,7 +453,7 @@ static int chardev_queue_create(struct gtu_device *dev, struct gtu_rings *r, str
 	if (!r->sq || !r->cq || !r->doorbell) {
 		error = errno;
 		chardev_queue_destroy(dev, r);
-		return gtu_fail(err, GTU_ERR_NOMEM, "a queue's rings cannot be mapped: %s",
+		return gtu_fail(err, GTU_ERR_NOMEM, "cannot map a queue's rings: %s",
 				strerror(error));
 	}
 	r->status = (const struct gtu_hw_queue_status *)(r->cq + ((size_t)1 << r->cq_log2));
@@ -464,8 +470,8 @@ static int chardev_queue_reset(struct gtu_device *dev, struct gtu_rings *r, stru
 	if (!ioctl(c->fd, GTU_IOCTL_QUEUE_RESET, &q))
 		return 0;
 	if (errno == ENODEV)
-		return gone(dev, err);
-	return gtu_fail(err, GTU_ERR_FAIL, "the queue cannot be reset: %s", strerror(errno));
+		return fail_removed(dev, err);
+	return gtu_fail(err, GTU_ERR_FAIL, "cannot reset the queue: %s", strerror(errno));
 }
 
 static int chardev_cancel(struct gtu_device *dev, struct gtu_rings *r, uint32_t until, struct gtu_error *err)
@@ -477,15 +483,15 @@ static int chardev_cancel(struct gtu_device *dev, struct gtu_rings *r, uint32_t 
 		return 0;
 	switch (errno) {
 	case ENODEV:
-		return gone(dev, err);
+		return fail_removed(dev, err);
 	case ENOTTY:
 	case EOPNOTSUPP:
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the driver of %s cannot cancel jobs", dev->info.path);
 	}
-	return gtu_fail(err, GTU_ERR_FAIL, "jobs before %u cannot be canceled: %s", until, strerror(errno));
+	return gtu_fail(err, GTU_ERR_FAIL, "cannot cancel jobs before %u: %s", until, strerror(errno));
 }
 
-/* A few looks are cheaper than a system call where the device is about to be done. */
+/* Poll briefly: cheaper than a system call if the device is almost done. */
 static bool spin(const struct gtu_rings *r, uint32_t cq_index, const struct gtu_record_wait *stream)
 {
 	unsigned i;
@@ -497,8 +503,8 @@ static bool spin(const struct gtu_rings *r, uint32_t cq_index, const struct gtu_
 }
 
 /*
- * The driver and the ring do not agree: going round once more would not change that. Unless the device went between
- * the two looks, and zeroes took the place of the ring.
+ * Report that the driver and the ring disagree; waiting again would not help. Wait once more to
+ * rule out that the device was removed between the two reads and the ring replaced by zeroes.
  */
 static int contradiction(struct gtu_device *dev, const struct gtu_ioctl_wait *w, struct gtu_error *err)
 {
@@ -506,9 +512,10 @@ static int contradiction(struct gtu_device *dev, const struct gtu_ioctl_wait *w,
 	struct gtu_ioctl_wait again = { .size = sizeof(again), .id = w->id, .index = w->index };
 
 	if (ioctl(c->fd, GTU_IOCTL_WAIT, &again) && errno == ENODEV)
-		return gone(dev, err);
+		return fail_removed(dev, err);
 	return gtu_fail(err, GTU_ERR_FAIL,
-			"%s counts %u completions (queue state %u), but number %u is not in the ring: its "
+			"%s counts %u completions (queue state %u), but completion %u is not in "
+			"the ring: its "
 			"completions cannot be trusted; reset the queue, or the device", dev->info.path, w->cq_tail,
 			w->state, w->index);
 }
@@ -541,7 +548,7 @@ static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq
 		return stream || gtu_completed(r, cq_index) ? 0 : contradiction(dev, &w, err);
 	switch (errno) {
 	case EIO:
-		/* in error: the caller looks at the queue's state, if that says so too */
+		/* the queue is in error: the caller checks its state, if that agrees */
 		return gtu_hear(&r->status->state) != GTU_QUEUE_ENABLED ?
 			       0 : contradiction(dev, &w, err);
 	case EOPNOTSUPP:
@@ -554,17 +561,17 @@ static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq
 		return gtu_fail(err, GTU_ERR_TIMEOUT, "the job is not done yet");
 	case EINTR:
 		return gtu_fail(err, GTU_ERR_INTERRUPTED,
-				"a signal came while a job was waited for");
+				"a signal interrupted the wait for a job");
 	case ECANCELED:
 		return gtu_fail(err, GTU_ERR_FAIL,
-				"the queue was reset while a job of it was waited for");
+				"the queue was reset during the wait for a job");
 	case ENODEV:
-		return gone(dev, err);
+		return fail_removed(dev, err);
 	}
-	return gtu_fail(err, GTU_ERR_FAIL, "the job cannot be waited for: %s", strerror(errno));
+	return gtu_fail(err, GTU_ERR_FAIL, "cannot wait for the job: %s", strerror(errno));
 }
 
-/* Doorbells are always mapped, so no .doorbell. */
+/* Doorbells are always mapped, so there is no .doorbell. */
 const struct gtu_backend_ops gtu_backend_chardev = {
 	.name = "chardev",
 	.open = chardev_open,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The device in this process. This backend plays the driver for it: it owns one context, its region
- * table and its rings, and programs them through registers, exactly as gtu.ko does. Bus addresses are
- * this process' own, so a region is one contiguous run and nothing is copied or listed.
+ * Backend for the device model in this process. It takes the role of the driver: it owns one
+ * context, its region table and its rings, and programs them through registers as gtu.ko does. Bus
+ * addresses are virtual addresses of this process, so a region is one contiguous range without a
+ * page list.
  *
- * The device runs in the thread that waits for it, under a lock: it has one owner at a time.
+ * The model runs on the thread that waits for it, under a lock.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,14 +21,14 @@
 
 #define TABLE_LOG2	12u
 #define STEP_CYCLES	(1u << 16)
-#define NAP_NS		1000000u	/* without a word of another thread */
+#define NAP_NS		1000000u	/* maximum sleep without a notification from another thread */
 
 struct model {
 	struct gtu_dev *dev;
 	pthread_mutex_t lock;
-	pthread_cond_t moved;		/* a doorbell, or the device has worked */
+	pthread_cond_t moved;		/* signaled by doorbells and by progress of the device */
 	unsigned sleepers;
-	uint64_t idle_told;		/* until when the device knows that it was idle, ns */
+	uint64_t idle_told;		/* end of the idle time reported to the device, ns */
 	struct gtu_hw_region *table;
 	uint16_t generation[1u << TABLE_LOG2];
 	uint32_t next_slot;
@@ -36,7 +37,7 @@ struct model {
 
 static void *dma(void *host, uint64_t addr, uint64_t *len, bool write)
 {
-	/* Only rings, tables and regions that this backend entered are ever asked for. */
+	/* The device only accesses rings, tables and regions that this backend registered. */
 	(void)host, (void)len, (void)write;
 	return (void *)(uintptr_t)addr;
 }
@@ -71,7 +72,7 @@ static int parse_one(char *item, struct gtu_dev_config *config, struct gtu_error
 	size_t i;
 
 	if (!value)
-		return gtu_fail(err, GTU_ERR_USAGE, "\"%s\": a parameter is NAME=VALUE", item);
+		return gtu_fail(err, GTU_ERR_USAGE, "\"%s\" is not a parameter: use NAME=VALUE", item);
 	*value++ = 0;
 	for (i = 0; i < PARAMETERS && strcmp(parameters[i].name, item); i++)
 		;
@@ -87,7 +88,7 @@ static int parse_one(char *item, struct gtu_dev_config *config, struct gtu_error
 	v = strtoull(value, &end, 0);
 	if (errno || end == value || *end || *value == '-' || !v ||
 	    (parameters[i].bytes == 4 && v > UINT32_MAX))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s: not a number from 1 to %llu", item, value,
+		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from 1 to %llu", item, value,
 				parameters[i].bytes == 4 ? (unsigned long long)UINT32_MAX : ~0ull);
 	if (parameters[i].bytes == 4)
 		*(uint32_t *)((char *)config + parameters[i].offset) = (uint32_t)v;
@@ -106,7 +107,7 @@ static int parse(const char *name, struct gtu_dev_config *config, struct gtu_err
 		return 0;
 	copy = strdup(list + 1);
 	if (!copy)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the model's parameters");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the model's parameters");
 	for (item = strtok_r(copy, ",", &rest); item && !rc; item = strtok_r(NULL, ",", &rest))
 		rc = parse_one(item, config, err);
 	free(copy);
@@ -119,7 +120,7 @@ static int mailbox(struct model *m, uint32_t command, const uint64_t *arg, unsig
 		   struct gtu_error *err)
 {
 	static const char *const why[] = {
-		"done", "unknown command", "an index beyond what the device has",
+		"done", "unknown command", "an index out of range",
 		"already in use, or not enabled", "a bad address or size",
 	};
 	uint32_t status;
@@ -199,7 +200,7 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 		return rc;
 	m = calloc(1, sizeof(*m));
 	if (!m)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the device model");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the device model");
 	dev->backend = m;
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_condattr_init(&clock);
@@ -209,9 +210,10 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 	m->table = aligned_alloc(64, sizeof(*m->table) << TABLE_LOG2);
 	m->dev = gtu_dev_create(&config, &host_ops, m, &why);
 	if (!m->table || !m->dev) {
-		/* what is wrong with a parameter names it: "scu_width: at most 64" */
+		/* an error in a parameter starts with its name: "scu_width: at most 64" */
 		rc = gtu_fail(err, why && strchr(why, ':') ? GTU_ERR_USAGE : GTU_ERR_NOMEM,
-			      "cannot build the device model as \"%s\": %s", name, why ? why : "no memory");
+			      "cannot build the device model as \"%s\": %s", name,
+			      why ? why : "out of memory");
 		goto fail;
 	}
 	memset(m->table, 0, sizeof(*m->table) << TABLE_LOG2);
@@ -224,7 +226,7 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 	for (uint32_t i = 0; blob && i < length; i += 4)
 		((uint32_t *)blob)[i / 4] = (uint32_t)gtu_dev_read(m->dev, GTU_BAR_REGS, GTU_FDT_WINDOW + i, 4);
 	rc = blob ? gtu_device_take_fdt(dev, blob, length, crc, err) :
-		    gtu_fail(err, GTU_ERR_NOMEM, "no memory for the device's tree");
+		    gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the device tree");
 	free(blob);
 	if (rc)
 		goto fail;
@@ -303,7 +305,7 @@ static int model_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t 
 
 	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (*addr == MAP_FAILED)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a region of %llu bytes: %s",
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a region of %llu bytes: %s",
 				(unsigned long long)length, strerror(errno));
 	rc = model_region_add(dev, *addr, length, rights, key, err);
 	if (rc)
@@ -342,7 +344,8 @@ static int model_queue_create(struct gtu_device *dev, struct gtu_rings *r, struc
 	r->sq = aligned_alloc(4096, (GTU_SQ_BYTES(r->sq_log2) + 4095) & ~4095ull);
 	r->cq = aligned_alloc(4096, (GTU_CQ_BYTES(r->cq_log2) + 4095) & ~4095ull);
 	if (!r->sq || !r->cq) {
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for rings of 2^%u and 2^%u entries", r->sq_log2,
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for rings of 2^%u and 2^%u "
+			      "entries", r->sq_log2,
 			      r->cq_log2);
 		goto fail;
 	}
@@ -396,7 +399,7 @@ static int model_queue_reset(struct gtu_device *dev, struct gtu_rings *r, struct
 	return rc;
 }
 
-/* Who sleeps has something to look at. Under the lock. */
+/* Wake sleeping threads to check their conditions. Called under the lock. */
 static void wake(struct model *m)
 {
 	if (m->sleepers)
@@ -427,7 +430,10 @@ static void model_doorbell(struct gtu_device *dev, struct gtu_rings *r, uint32_t
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* Another thread has to act (a stream's consumer, another queue). Under the lock; wall time passes. */
+/*
+ * Wait for another thread (a stream's consumer, another queue). Called under the lock; device time
+ * advances.
+ */
 static void sleep_until_moved(struct gtu_device *dev, uint64_t deadline_ns)
 {
 	struct model *m = dev->backend;
@@ -441,7 +447,7 @@ static void sleep_until_moved(struct gtu_device *dev, uint64_t deadline_ns)
 	pthread_cond_timedwait(&m->moved, &m->lock, &t);
 	m->sleepers--;
 	now = gtu_now_ns();
-	/* several may sleep over the same time, which passes once */
+	/* threads may sleep at the same time: count the time once */
 	start = start > m->idle_told ? start : m->idle_told;
 	if (now > start)
 		gtu_dev_idle(m->dev, (now - start) * (dev->info.clock_hz / 1000000) / 1000);
@@ -455,7 +461,7 @@ static int model_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_i
 	bool could, more, there;
 	int rc = 0;
 
-	/* One step at a time: a stream's consumer looks at its ring in between. */
+	/* Return after each step with progress, so that a stream's consumer can check its ring. */
 	pthread_mutex_lock(&m->lock);
 	for (;;) {
 		could = gtu_dev_pending(m->dev);
@@ -463,7 +469,7 @@ static int model_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_i
 		if (could)
 			wake(m);
 		there = gtu_completed(r, cq_index) || (stream && gtu_recorded(stream));
-		/* in error: the caller looks */
+		/* in error: the caller checks the state */
 		if (there || __atomic_load_n(&r->status->state, __ATOMIC_ACQUIRE) != GTU_QUEUE_ENABLED)
 			break;
 		if (deadline_ns != UINT64_MAX && gtu_now_ns() >= deadline_ns) {
@@ -476,7 +482,7 @@ static int model_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_i
 			sleep_until_moved(dev, deadline_ns);
 		if (!more && stream)
 			break;
-		/* another thread may want the device */
+		/* let other threads use the device */
 		pthread_mutex_unlock(&m->lock);
 		pthread_mutex_lock(&m->lock);
 	}

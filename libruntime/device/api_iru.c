@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* configure_iru and load_iru: a stream of warp records out of a ring (iru.txt, section 4). */
+/* configure_iru and load_iru: a stream of warp records through a ring (IRU, section 4). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +11,13 @@ struct gtu_iru {
 	struct gtu_hw_ring *ring;
 	struct gtu_hw_desc desc;
 	struct gtu_completion result;
-	uint32_t records;		/* in the ring, a power of two */
-	uint32_t stride;		/* bytes of one */
-	uint32_t taken;			/* records given to the caller, running freely */
+	uint32_t records;		/* capacity of the ring, a power of two */
+	uint32_t stride;		/* bytes per record */
+	uint32_t taken;			/* consumer index: records returned to the caller, modulo 2^32 */
 	bool secondary, position, running;
 };
 
-/* Take the completion; the stream is over, well or not. */
+/* Take the completion; the stream has ended, with or without an error. */
 static int finish(struct gtu_iru *iru, struct gtu_error *err)
 {
 	struct gtu_queue *q = iru->q;
@@ -33,7 +33,7 @@ static int finish(struct gtu_iru *iru, struct gtu_error *err)
 	return rc;
 }
 
-/* End a stream that still runs: its records are not wanted any more. */
+/* End a stream that is still running and discard its records. */
 static void abandon(struct gtu_iru *iru)
 {
 	if (!iru->running)
@@ -48,23 +48,30 @@ static int check(const struct gtu_iru_config *c, struct gtu_error *err)
 	const bool needs = c->operation >= GTU_IRU_OP_MIN_U32;
 
 	if (!c->target_width || c->target_width > 128 || c->target_width & (c->target_width - 1))
-		return gtu_fail(err, GTU_ERR_USAGE, "a target of %u bytes an element: a power of two, 1 to 128",
+		return gtu_fail(err, GTU_ERR_USAGE, "target elements of %u bytes are not "
+				"supported: use a power of two from 1 to 128",
 				c->target_width);
 	if (c->operation > GTU_IRU_OP_ADD_F32)
 		return gtu_fail(err, GTU_ERR_USAGE, "the IRU has no operation %u", c->operation);
 	if (c->indices.key && c->indices.width != 4)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "indices of %u bytes: the IRU takes 4", c->indices.width);
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "indices of %u bytes are not supported: "
+				"the IRU takes 4-byte indices", c->indices.width);
 	if (c->secondary.key && (c->secondary.width != 4 || c->secondary.count != c->indices.count))
-		return gtu_fail(err, GTU_ERR_USAGE, "%llu secondary values of %u bytes beside %llu indices: as "
-				"many, of 4 bytes", (unsigned long long)c->secondary.count, c->secondary.width,
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu secondary values of %u bytes do not "
+				"match %llu indices: "
+				"use as many values, of 4 bytes",
+				(unsigned long long)c->secondary.count, c->secondary.width,
 				(unsigned long long)c->indices.count);
 	if (needs && !c->secondary.key)
-		return gtu_fail(err, GTU_ERR_USAGE, "the operation works on a secondary array and none is given");
+		return gtu_fail(err, GTU_ERR_USAGE, "the operation needs a secondary array, and "
+				"none was passed");
 	if (c->indices.count >= GTU_COUNT_REST)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%llu indices: a stream takes less than 2^32 - 1",
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%llu indices are too many: a stream "
+				"takes less than 2^32 - 1",
 				(unsigned long long)c->indices.count);
 	if (c->ring_log2 > 16)
-		return gtu_fail(err, GTU_ERR_USAGE, "a ring of 2^%u records: at most 2^16", c->ring_log2);
+		return gtu_fail(err, GTU_ERR_USAGE, "a ring of 2^%u records is too large: the "
+				"maximum is 2^16", c->ring_log2);
 	return 0;
 }
 
@@ -73,7 +80,7 @@ static struct gtu_hw_operand operand(const struct gtu_array *a)
 	return (struct gtu_hw_operand){ .key = a->key, .count = (uint32_t)a->count, .offset = a->offset };
 }
 
-/* A ring of the size asked for, kept from stream to stream. */
+/* Allocate a ring of the configured size; it is reused from stream to stream. */
 static int make_ring(struct gtu_iru *iru, const struct gtu_iru_config *c, struct gtu_error *err)
 {
 	const uint32_t fields = 1 + (c->secondary.key != 0) + c->positions;
@@ -105,15 +112,16 @@ int configure_iru(struct gtu_queue *q, const struct gtu_iru_config *config, stru
 	if (rc)
 		return rc;
 	if (iru && iru->q != q)
-		return gtu_fail(err, GTU_ERR_USAGE, "this iru was made on another queue");
+		return gtu_fail(err, GTU_ERR_USAGE, "this stream belongs to another queue");
 	if (iru && iru->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "the stream has not ended: load_iru() to its end, or close it");
+		return gtu_fail(err, GTU_ERR_USAGE, "the stream is still running: call load_iru() "
+				"until it ends, or gtu_iru_close()");
 	if (q->submitted != q->consumed)
 		return gtu_fail(err, GTU_ERR_USAGE, "the queue still has jobs outstanding");
 	if (!iru) {
 		iru = calloc(1, sizeof(*iru));
 		if (!iru)
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a stream");
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a stream");
 		iru->q = q;
 	}
 	rc = make_ring(iru, config, err);
@@ -139,7 +147,7 @@ int configure_iru(struct gtu_queue *q, const struct gtu_iru_config *config, stru
 	if (rc)
 		goto fail;
 	iru->running = true;
-	q->stream = "IRU stream: load_iru() to its end, or gtu_iru_close()";
+	q->stream = "IRU stream: call load_iru() until it ends, or gtu_iru_close()";
 	*out = iru;
 	return 0;
 fail:
@@ -168,7 +176,7 @@ int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 
 	if (!iru->running)
 		return 0;
-	/* What was given at the last call is free again now. */
+	/* The record of the last call is free from here on. */
 	gtu_tell(&ring->consumer, iru->taken);
 	while (gtu_hear(&ring->producer) == iru->taken) {
 		if (gtu_hear(&ring->ended) ||
@@ -180,10 +188,10 @@ int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 		rc = gtu_queue_check(q, err);
 		if (rc)
 			return rc;
-		gtu_device_fence();	/* what was taken is seen, or `waiting` here */
+		gtu_device_fence();	/* the device sees the consumer index, or this thread sees `waiting` */
 		if (gtu_hear(&ring->waiting))
 			gtu_queue_ring(q, GTU_DB_KICK, 1);
-		/* a wait may end early, however often */
+		/* wait() may return early any number of times */
 		if (!deadline)
 			deadline = gtu_deadline(q->dev, GTU_FOREVER);
 		else if (deadline != UINT64_MAX && gtu_now_ns() >= deadline)
@@ -195,7 +203,8 @@ int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 			return rc;
 	}
 	if (__atomic_load_n(&ring->producer, __ATOMIC_RELAXED) - iru->taken > iru->records)
-		return gtu_fail(err, GTU_ERR_FAIL, "%s says that it wrote %u records into a ring of %u of which %u were "
+		return gtu_fail(err, GTU_ERR_FAIL, "%s reports %u records written to a ring of %u, "
+				"of which %u were "
 				"taken: its streams cannot be trusted", q->dev->info.path, ring->producer, iru->records,
 				iru->taken);
 	w = (const void *)((const char *)(ring + 1) + (uint64_t)(iru->taken & (iru->records - 1)) * iru->stride);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Opening devices: backends by name, identity from registers, the device tree checked by libfdt. */
+/*
+ * Opens devices: finds the backend by name, reads the identity registers and validates the device
+ * tree.
+ */
 #include <errno.h>
 #include <libfdt.h>
 #include <stdio.h>
@@ -37,11 +40,12 @@ int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 		ops = &gtu_backend_cuda;
 	else
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"no device \"%s\": there are \"model\" (in this process; "
-				"\"model:scu_width=1\" sets a parameter), \"/dev/gtu0\" and \"cuda:0\"", name);
+				"there is no device \"%s\": use \"model\" (in this process; "
+				"\"model:scu_width=1\" sets a parameter), \"/dev/gtu0\" or "
+				"\"cuda:0\"", name);
 	dev = calloc(1, sizeof(*dev));
 	if (!dev)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a device");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a device");
 	dev->ops = ops;
 	dev->patience_ns = GTU_FOREVER;
 	snprintf(dev->info.backend, sizeof(dev->info.backend), "%s", ops->name);
@@ -90,24 +94,27 @@ int gtu_device_take_fdt(struct gtu_device *dev, const void *blob, size_t bytes, 
 	int bad;
 
 	if (bytes < sizeof(struct fdt_header) || bytes > GTU_FDT_WINDOW_SIZE)
-		return gtu_fail(err, GTU_ERR_FAIL, "the device's tree is %zu bytes long, not %zu to %u",
+		return gtu_fail(err, GTU_ERR_FAIL, "the device tree has %zu bytes: it must have "
+				"%zu to %u",
 				bytes, sizeof(struct fdt_header), GTU_FDT_WINDOW_SIZE);
 	copy = malloc(bytes);
 	if (!copy)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the device's tree of %zu bytes", bytes);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a device tree of %zu bytes", bytes);
 	memcpy(copy, blob, bytes);
 	if (crc32(0, copy, (uInt)bytes) != crc) {
-		bad = gtu_fail(err, GTU_ERR_FAIL, "the device's tree has CRC %08lx, its register says %08x",
+		bad = gtu_fail(err, GTU_ERR_FAIL, "the device tree has CRC %08lx, but its register "
+			       "has %08x",
 			       crc32(0, copy, (uInt)bytes), crc);
 		goto fail;
 	}
 	bad = fdt_check_full(copy, bytes);
 	if (bad) {
-		bad = gtu_fail(err, GTU_ERR_FAIL, "the device's tree is damaged: %s", fdt_strerror(bad));
+		bad = gtu_fail(err, GTU_ERR_FAIL, "the device tree is damaged: %s", fdt_strerror(bad));
 		goto fail;
 	}
 	if (fdt_node_check_compatible(copy, 0, "gtu,gtu-1")) {
-		bad = gtu_fail(err, GTU_ERR_FAIL, "the device's tree is not of a \"gtu,gtu-1\"");
+		bad = gtu_fail(err, GTU_ERR_FAIL, "the device tree is not compatible with "
+			       "\"gtu,gtu-1\"");
 		goto fail;
 	}
 	free(dev->fdt);
@@ -165,7 +172,8 @@ int gtu_device_take_info(struct gtu_device *dev, struct gtu_error *err)
 	}
 	if (i->version >> 16 != GTU_HW_VERSION >> 16)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"%s speaks version %u.%u of the programming model, this library %u.%u",
+				"%s has version %u.%u of the programming model: this library "
+				"supports %u.%u",
 				i->path, i->version >> 16, i->version & 0xffff, GTU_HW_VERSION >> 16,
 				GTU_HW_VERSION & 0xffff);
 	{
@@ -221,11 +229,16 @@ static const char *const zcm_counters[] = {
 	"trip_1", "trip_2", "trip_4", "trip_8", "trip_16", "trip_32", "trip_64", "trip_128", "trip_256",
 	"trip_512", "trip_1024", "trip_2048", "trip_4096", "trip_8192", "trip_16384", "trip_32768", NULL,
 };
-_Static_assert(sizeof(scu_counters) / sizeof(char *) == GTU_SCU_COUNTERS + 1, "a name a counter");
-_Static_assert(sizeof(iru_counters) / sizeof(char *) == GTU_IRU_COUNTERS + 1, "a name a counter");
-_Static_assert(sizeof(peg_counters) / sizeof(char *) == GTU_PEG_COUNTERS + 1, "a name a counter");
-_Static_assert(sizeof(wvr_counters) / sizeof(char *) == GTU_WVR_COUNTERS + 1, "a name a counter");
-_Static_assert(sizeof(zcm_counters) / sizeof(char *) == GTU_ZCM_COUNTERS + 1, "a name a counter");
+_Static_assert(sizeof(scu_counters) / sizeof(char *) == GTU_SCU_COUNTERS + 1, "one name per "
+	       "counter");
+_Static_assert(sizeof(iru_counters) / sizeof(char *) == GTU_IRU_COUNTERS + 1, "one name per "
+	       "counter");
+_Static_assert(sizeof(peg_counters) / sizeof(char *) == GTU_PEG_COUNTERS + 1, "one name per "
+	       "counter");
+_Static_assert(sizeof(wvr_counters) / sizeof(char *) == GTU_WVR_COUNTERS + 1, "one name per "
+	       "counter");
+_Static_assert(sizeof(zcm_counters) / sizeof(char *) == GTU_ZCM_COUNTERS + 1, "one name per "
+	       "counter");
 
 const char *const *gtu_counter_names(uint32_t unit)
 {
@@ -286,14 +299,16 @@ int gtu_setting(struct gtu_device *dev, uint32_t unit, uint32_t setting, uint32_
 	if (rc)
 		return rc;
 	if (setting >= GTU_UREG_SETS)
-		return gtu_fail(err, GTU_ERR_USAGE, "setting %u: a unit has %u", setting, GTU_UREG_SETS);
+		return gtu_fail(err, GTU_ERR_USAGE, "setting %u does not exist: a unit has %u "
+				"settings", setting, GTU_UREG_SETS);
 	rc = dev->ops->write(dev, page + GTU_UREG_SET(setting), value, err);
 	if (!rc)
 		rc = dev->ops->read(dev, page + GTU_UREG_SET(setting), &now, err);
 	if (rc)
 		return rc;
 	if (now != value)
-		return gtu_fail(err, GTU_ERR_USAGE, "setting %u of unit 0x%x does not take the value %u",
+		return gtu_fail(err, GTU_ERR_USAGE, "setting %u of unit 0x%x does not accept the "
+				"value %u",
 				setting, unit, value);
 	if (unit == GTU_UNIT_IRU && setting == GTU_IRU_S_TIMEOUT)
 		dev->info.iru_timeout = value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * GraphPEG's intrinsics over the rings of a stream (graphpeg.txt, table 1): a warp an engine, whose lanes hold
- * an edge each until every field that is asked for has been popped of it.
+ * GraphPEG's intrinsics over the rings of a stream (GraphPEG, table 1). Each engine serves one
+ * warp; a lane keeps its edge until a field is popped a second time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +11,19 @@
 #define FIELDS 4u	/* source, destination, weight, index */
 #define LANES GTU_PEG_LANES
 
-/* A warp's lanes. */
+/* The lanes of a consumer warp. */
 struct latch {
 	uint64_t field[FIELDS][LANES];
 	uint32_t has;			/* lanes that hold an edge */
-	uint32_t consumed[FIELDS];	/* of those */
-	const struct gtu_hw_warp *record; /* edges are taken from it, from lane `next` on */
+	uint32_t consumed[FIELDS];	/* lanes whose field has been popped */
+	const struct gtu_hw_warp *record; /* current record; its edges from lane `next` on are left */
 	uint32_t next;
 };
 
 struct engine {
 	struct gtu_hw_ring *ring;
-	uint32_t taken;			/* records given out, running freely */
-	uint32_t held;			/* of those, not done with: 0 or 1 */
+	uint32_t taken;			/* consumer index, modulo 2^32 */
+	uint32_t held;			/* records not yet released to the device: 0 or 1 */
 };
 
 struct gtu_peg {
@@ -35,11 +35,11 @@ struct gtu_peg {
 	struct gtu_completion result;
 	uint32_t engines, records, push_size, last;
 	uint64_t stride, record_bytes;
-	uint32_t at[FIELDS];		/* byte of a field in a record; 0: not in it */
+	uint32_t at[FIELDS];		/* byte offset of a field in a record; 0: absent */
 	bool wide[FIELDS];
 	bool running, demand, list, over;
 	struct engine engine[GTU_PEG_ENGINES_MAX];
-	struct latch latch[GTU_PEG_ENGINES_MAX + 1]; /* the last: GTU_PEG_ANY */
+	struct latch latch[GTU_PEG_ENGINES_MAX + 1]; /* the last one: GTU_PEG_ANY */
 };
 
 static int take_completion(struct gtu_peg *peg, struct gtu_error *err)
@@ -68,9 +68,10 @@ static void abandon(struct gtu_peg *peg)
 static int check_array(const struct gtu_array *a, const char *what, bool rest, struct gtu_error *err)
 {
 	if (a->key && a->width != 4 && a->width != 8)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s of %u bytes: 4 or 8", what, a->width);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s of %u bytes are not supported: use 4 or 8", what, a->width);
 	if (a->count >= GTU_COUNT_REST && !(rest && a->count == UINT64_MAX))
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%llu %s: a stream takes less than 2^32 - 1%s",
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%llu %s are too many: a stream takes "
+				"less than 2^32 - 1%s",
 				(unsigned long long)a->count, what, rest ? ", or all to the region's end" : "");
 	return 0;
 }
@@ -86,13 +87,15 @@ static int check(const struct gtu_queue *q, const struct gtu_peg_config *c, stru
 	if (!(q->dev->info.units & GTU_UNIT_PEG))
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no PEG", q->dev->info.path);
 	if (c->flags & ~flags)
-		return gtu_fail(err, GTU_ERR_USAGE, "flags 0x%x of a PEG stream mean nothing here", c->flags & ~flags);
+		return gtu_fail(err, GTU_ERR_USAGE, "flags 0x%x of a PEG stream are unknown", c->flags & ~flags);
 	if (c->engines > most)
-		return gtu_fail(err, GTU_ERR_USAGE, "%u engines: %s has %u", c->engines, q->dev->info.path, most);
+		return gtu_fail(err, GTU_ERR_USAGE, "%u engines are too many: %s has %u", c->engines, q->dev->info.path, most);
 	if (c->ring_log2 > 16)
-		return gtu_fail(err, GTU_ERR_USAGE, "a ring of 2^%u records: at most 2^16", c->ring_log2);
+		return gtu_fail(err, GTU_ERR_USAGE, "a ring of 2^%u records is too large: the "
+				"maximum is 2^16", c->ring_log2);
 	if (c->push_log2 && (c->push_log2 < 5 || c->push_log2 > 20))
-		return gtu_fail(err, GTU_ERR_USAGE, "a ring of 2^%u vertices to push: 2^5 to 2^20", c->push_log2);
+		return gtu_fail(err, GTU_ERR_USAGE, "a push ring of 2^%u vertices is out of range: "
+				"use 2^5 to 2^20", c->push_log2);
 	rc = check_array(&c->row, "offsets", false, err);
 	if (!rc)
 		rc = check_array(&c->col, "edges", true, err);
@@ -106,7 +109,8 @@ static int check(const struct gtu_queue *q, const struct gtu_peg_config *c, stru
 		return rc;
 	if ((c->in.key && c->col.key && c->in.width != c->col.width) ||
 	    (c->out.key && c->out.width != (c->col.key ? c->col.width : c->in.width)))
-		return gtu_fail(err, GTU_ERR_USAGE, "vertices of %u and %u bytes in the lists beside ids of %u: as wide",
+		return gtu_fail(err, GTU_ERR_USAGE, "vertices of %u and %u bytes in the lists do "
+				"not match ids of %u bytes: use one width",
 				c->in.width, c->out.width, c->col.key ? c->col.width : c->in.width);
 	return 0;
 }
@@ -118,8 +122,8 @@ static struct gtu_hw_operand operand(const struct gtu_array *a)
 	return (struct gtu_hw_operand){ .key = a->key, .count = count, .offset = a->offset };
 }
 
-/* A region of at least so many bytes, kept from stream to stream. */
-static int have(struct gtu_peg *peg, struct gtu_region *r, uint64_t bytes, struct gtu_error *err)
+/* Make region @r at least @bytes long; it is reused from stream to stream. */
+static int ensure_region(struct gtu_peg *peg, struct gtu_region *r, uint64_t bytes, struct gtu_error *err)
 {
 	int rc;
 
@@ -129,7 +133,7 @@ static int have(struct gtu_peg *peg, struct gtu_region *r, uint64_t bytes, struc
 	return rc ? rc : gtu_region_alloc(gtu_queue_device(peg->q), bytes, r, err);
 }
 
-/* How a record of this stream looks. */
+/* Compute the record layout of this stream. */
 static void lay_out(struct gtu_peg *peg, const struct gtu_peg_config *c)
 {
 	const bool ids = (c->col.key ? c->col.width : c->in.width) == 8;
@@ -155,15 +159,17 @@ static void lay_out(struct gtu_peg *peg, const struct gtu_peg_config *c)
 static int start(struct gtu_peg *peg, const struct gtu_peg_config *c, struct gtu_error *err)
 {
 	const uint32_t id_bytes = peg->wide[0] ? 8 : 4;
-	/* every engine's last line may be begun, and nothing that fits the output list is too much */
+	/*
+	 * each engine may have a partial last line; a list that fits the output must fit here, too
+	 */
 	const uint64_t lines = c->out.key ? c->out.count / GTU_PEG_SPILL_IDS(id_bytes) + 1 + peg->engines : 0;
 	struct gtu_hw_operand *op;
-	int rc = have(peg, &peg->region, peg->engines * peg->stride, err);
+	int rc = ensure_region(peg, &peg->region, peg->engines * peg->stride, err);
 
 	if (!rc && lines)
-		rc = have(peg, &peg->spill, lines * GTU_LINE_BYTES, err);
+		rc = ensure_region(peg, &peg->spill, lines * GTU_LINE_BYTES, err);
 	if (!rc)
-		rc = have(peg, &peg->block, GTU_PEG_OPERANDS * sizeof(*op), err);
+		rc = ensure_region(peg, &peg->block, GTU_PEG_OPERANDS * sizeof(*op), err);
 	if (rc)
 		return rc;
 	memset(peg->engine, 0, sizeof(peg->engine));
@@ -204,15 +210,16 @@ int configure_peg(struct gtu_queue *q, const struct gtu_peg_config *config, stru
 	if (rc)
 		return rc;
 	if (peg && peg->q != q)
-		return gtu_fail(err, GTU_ERR_USAGE, "this peg was made on another queue");
+		return gtu_fail(err, GTU_ERR_USAGE, "this stream belongs to another queue");
 	if (peg && peg->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "the stream has not ended: gtu_peg_finish() or close it");
+		return gtu_fail(err, GTU_ERR_USAGE, "the stream is still running: call "
+				"gtu_peg_finish() or gtu_peg_close()");
 	if (q->submitted != q->consumed)
 		return gtu_fail(err, GTU_ERR_USAGE, "the queue still has jobs outstanding");
 	if (!peg) {
 		peg = calloc(1, sizeof(*peg));
 		if (!peg)
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a stream");
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a stream");
 		peg->q = q;
 	}
 	lay_out(peg, config);
@@ -225,14 +232,14 @@ int configure_peg(struct gtu_queue *q, const struct gtu_peg_config *config, stru
 	peg->running = true;
 	peg->over = false;
 	peg->last = 0;
-	q->stream = "PEG stream: pop to its end and gtu_peg_finish(), or gtu_peg_close()";
+	q->stream = "PEG stream: pop all edges and call gtu_peg_finish(), or call gtu_peg_close()";
 	*out = peg;
 	return 0;
 }
 
 /* ---- Records ---------------------------------------------------------------------------------------- */
 
-/* Sleep until something in the rings has moved after @moved was read. */
+/* Sleep until the rings' `moved` counter differs from @moved. */
 static int wait_moved(struct gtu_peg *peg, uint32_t moved, uint64_t *deadline, struct gtu_error *err)
 {
 	const struct gtu_record_wait wait = { &peg->engine[0].ring->moved, moved };
@@ -241,19 +248,21 @@ static int wait_moved(struct gtu_peg *peg, uint32_t moved, uint64_t *deadline, s
 
 	if (rc)
 		return rc;
-	gtu_device_fence();	/* what was written is seen, or `waiting` here */
+	gtu_device_fence();	/* the device sees the writes, or this thread sees `waiting` */
 	if (gtu_hear(&peg->engine[0].ring->waiting))
 		gtu_queue_ring(q, GTU_DB_KICK, 1);
 	if (!*deadline)
 		*deadline = gtu_deadline(q->dev, GTU_FOREVER);
 	else if (*deadline != UINT64_MAX && gtu_now_ns() >= *deadline)
-		return gtu_fail(err, GTU_ERR_TIMEOUT, "a PEG stream of %s has not moved within %g s; are all its %u "
-				"engines' edges popped?", q->dev->info.path, (double)q->dev->patience_ns * 1e-9,
+		return gtu_fail(err, GTU_ERR_TIMEOUT, "a PEG stream of %s made no progress within "
+				"%g s; check that all edges of its %u "
+				"engines are popped", q->dev->info.path,
+				(double)q->dev->patience_ns * 1e-9,
 				peg->engines);
 	return q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, &wait, *deadline, err);
 }
 
-/* The records of engine @e before its current one are done with. */
+/* Return the records before the current one to engine @e. */
 static void release(struct engine *e)
 {
 	if (e->held)
@@ -261,17 +270,17 @@ static void release(struct engine *e)
 	e->held = 0;
 }
 
-/* The next one of an engine. */
+/* The next record of an engine. */
 static const struct gtu_hw_warp *record_at(const struct gtu_peg *peg, const struct engine *e)
 {
 	return (const void *)((const char *)(e->ring + 1) + (e->taken & (peg->records - 1)) * peg->record_bytes);
 }
 
 /*
- * Look into the rings of engines [first, first + n): *ended: how many will have no record any more; *best: the
- * one whose next record is the oldest, or n.
+ * Poll the rings of engines [first, first + n). *ended: the number of engines that will write no
+ * more records. *best: the engine with the oldest next record, or n.
  */
-static int look(struct gtu_peg *peg, uint32_t first, uint32_t n, bool completed, uint32_t *ended, uint32_t *best,
+static int poll_rings(struct gtu_peg *peg, uint32_t first, uint32_t n, bool completed, uint32_t *ended, uint32_t *best,
 		struct gtu_error *err)
 {
 	uint64_t cycle, oldest = 0;
@@ -283,7 +292,8 @@ static int look(struct gtu_peg *peg, uint32_t first, uint32_t n, bool completed,
 		const uint32_t over = gtu_hear(&e->ring->ended), there = gtu_hear(&e->ring->producer) - e->taken;
 
 		if (there > peg->records)
-			return gtu_fail(err, GTU_ERR_FAIL, "%s says that it wrote %u records into a ring of %u of "
+			return gtu_fail(err, GTU_ERR_FAIL, "%s reports %u records written to a "
+					"ring of %u, of "
 					"which %u were taken: its streams cannot be trusted",
 					peg->q->dev->info.path, gtu_hear(&e->ring->producer), peg->records, e->taken);
 		if (!there) {
@@ -301,7 +311,10 @@ static int look(struct gtu_peg *peg, uint32_t first, uint32_t n, bool completed,
 	return 0;
 }
 
-/* A record of one of engines [first, first + n): 1, 0 where all of them have ended, or an error. */
+/*
+ * Take the next record of engines [first, first + n). 1: taken; 0: all have ended; negative: an
+ * error.
+ */
 static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const struct gtu_hw_warp **record,
 		       uint32_t *engine, struct gtu_error *err)
 {
@@ -315,11 +328,14 @@ static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const st
 		const uint32_t moved = gtu_hear(&peg->engine[0].ring->moved);
 		const bool completed = gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed);
 		uint32_t ended, best;
-		int rc = look(peg, first, n, completed, &ended, &best, err);
+		int rc = poll_rings(peg, first, n, completed, &ended, &best, err);
 
-		/* records come in one order over all rings: what is older than one that was seen is there, too */
+		/*
+		 * records have one order over all rings: if one is visible, so are all older ones,
+		 * but perhaps only to a second poll
+		 */
 		if (!rc && best < n && n > 1)
-			rc = look(peg, first, n, completed, &ended, &best, err);
+			rc = poll_rings(peg, first, n, completed, &ended, &best, err);
 		if (rc)
 			return rc;
 		if (best < n) {
@@ -331,7 +347,7 @@ static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const st
 			e->held = 1;
 			return 1;
 		}
-		/* a job that is done before its list was closed has failed */
+		/* a job that completes before its list was closed has failed */
 		if (completed && peg->push_size)
 			return take_completion(peg, err);
 		if (ended == n) {
@@ -348,7 +364,7 @@ static int engines_of(const struct gtu_peg *peg, uint32_t engine, uint32_t *firs
 		      struct gtu_error *err)
 {
 	if (engine != GTU_PEG_ANY && engine >= peg->engines)
-		return gtu_fail(err, GTU_ERR_USAGE, "engine %u: the stream has %u", engine, peg->engines);
+		return gtu_fail(err, GTU_ERR_USAGE, "engine %u does not exist: the stream has %u", engine, peg->engines);
 	*first = engine == GTU_PEG_ANY ? 0 : engine;
 	*n = engine == GTU_PEG_ANY ? peg->engines : 1;
 	return 0;
@@ -384,7 +400,7 @@ static uint64_t lane_of(const struct gtu_peg *peg, const struct gtu_hw_warp *w, 
 	return peg->wide[f] ? ((const uint64_t *)(const void *)at)[lane] : ((const uint32_t *)(const void *)at)[lane];
 }
 
-/* The next edge into lane @lane: 1, 0 when there is none, or an error. */
+/* Fetch the next edge into lane @lane. 1: fetched; 0: no edge is left; negative: an error. */
 static int fetch(struct gtu_peg *peg, struct latch *l, uint32_t first, uint32_t n, unsigned lane,
 		 struct gtu_error *err)
 {
@@ -426,7 +442,8 @@ static int pop(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, unsigned f,
 		return rc;
 	if (list != peg->list)
 		return gtu_fail(err, GTU_ERR_USAGE, list ? "pop_vert() is for streams with GTU_PEG_VERTEX_LIST" :
-							   "a stream of vertices has no edges: pop_vert()");
+							   "a stream of vertices has no edges: use "
+							   "pop_vert()");
 	if (!peg->at[f])
 		return gtu_fail(err, GTU_ERR_USAGE, "this stream was not configured to gather %s", name[f]);
 	l = &peg->latch[engine == GTU_PEG_ANY ? GTU_PEG_ENGINES_MAX : engine];
@@ -494,8 +511,10 @@ int push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, const uint64
 	if (rc)
 		return rc;
 	if (!peg->running || !peg->push_size)
-		return gtu_fail(err, GTU_ERR_USAGE, peg->running ? "this stream has no output list to push into" :
-								   "the stream is over: nothing can be pushed");
+		return gtu_fail(err, GTU_ERR_USAGE, peg->running ? "this stream has no output "
+				"list: configure one to push" :
+								   "the stream has ended: nothing "
+								   "can be pushed");
 	ring = peg->engine[engine == GTU_PEG_ANY ? peg->last : engine].ring;
 	at = (char *)(ring + 1) + peg->records * peg->record_bytes;
 	for (unsigned lane = 0; lane < LANES; lane++) {
@@ -531,11 +550,12 @@ int gtu_peg_finish(struct gtu_peg *peg, uint64_t *listed, struct gtu_error *err)
 	if (listed)
 		*listed = 0;
 	if (!peg->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "the stream is over");
+		return gtu_fail(err, GTU_ERR_USAGE, "the stream has ended");
 	for (unsigned e = 0; e < peg->engines; e++)
 		if (!gtu_hear(&peg->engine[e].ring->ended) ||
 		    gtu_hear(&peg->engine[e].ring->producer) != peg->engine[e].taken)
-			return gtu_fail(err, GTU_ERR_USAGE, "engine %u still has edges: pop them, or close the stream", e);
+			return gtu_fail(err, GTU_ERR_USAGE, "engine %u still has edges: pop them, "
+					"or call gtu_peg_close()", e);
 	for (unsigned e = 0; e < peg->engines; e++)
 		gtu_tell(&peg->engine[e].ring->closed, 1);
 	while (!rc && !gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed))

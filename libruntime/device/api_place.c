@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Graphs placed on devices that run whole algorithms, and the way of an algorithm there. */
+/* Graph placement, and dispatch of whole algorithms to devices that run them. */
 #include <stdlib.h>
 
 #include "libruntime/algorithm/traverse.h"
@@ -9,9 +9,11 @@
 static int can_place(const struct gtu_device *dev, struct gtu_error *err)
 {
 	if (!dev)
-		return gtu_fail(err, GTU_ERR_USAGE, "a graph is placed on a device, and there is none");
+		return gtu_fail(err, GTU_ERR_USAGE, "a graph needs a device to be placed on, and "
+				"none was passed");
 	if (!dev->ops->traversal)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no GPU: it does unit operations, not whole algorithms",
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no GPU: it runs unit operations, "
+				"not whole algorithms",
 				dev->info.path);
 	return 0;
 }
@@ -45,12 +47,14 @@ static int check(const struct gtu_graph *g, enum gtu_traversal what, const struc
 	bool from_source = what == GTU_TRAVERSE_BFS || what == GTU_TRAVERSE_SSSP;
 
 	if (opt->kernel >= GTU_KERNELS)
-		return gtu_fail(err, GTU_ERR_USAGE, "kernel %u: there are 0 to %u", opt->kernel, GTU_KERNELS - 1);
+		return gtu_fail(err, GTU_ERR_USAGE, "kernel %u does not exist: use 0 to %u", opt->kernel, GTU_KERNELS - 1);
 	if (from_source && opt->source >= g->n)
-		return gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is beyond the graph's %llu",
+		return gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is out of range: the graph "
+				"has %llu vertices",
 				(unsigned long long)opt->source, (unsigned long long)g->n);
 	if (opt->first_vertex > opt->end_vertex || opt->end_vertex > g->n)
-		return gtu_fail(err, GTU_ERR_USAGE, "vertices %llu up to %llu are not a range of the graph's %llu",
+		return gtu_fail(err, GTU_ERR_USAGE, "vertices %llu up to %llu are not a range of "
+				"the graph's %llu vertices",
 				(unsigned long long)opt->first_vertex, (unsigned long long)opt->end_vertex,
 				(unsigned long long)g->n);
 	return 0;
@@ -60,13 +64,13 @@ int gtu_traverse(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_tra
 		 const struct gtu_algorithm_options *opt, void *result, struct gtu_algorithm_stats *stats,
 		 struct gtu_error *err)
 {
-	bool mine;
+	bool placed_here;
 	int rc = can_place(dev, err);
 
 	if (!rc)
 		rc = check(g, what, opt, err);
-	mine = !rc && dev->placed != g;
-	if (mine)
+	placed_here = !rc && dev->placed != g;
+	if (placed_here)
 		rc = gtu_place(dev, g, NULL, err);
 	if (rc)
 		return rc;
@@ -84,7 +88,7 @@ int gtu_traverse(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_tra
 		rc = dev->ops->traversal->components(dev, opt, result, stats, err);
 		break;
 	}
-	if (mine)
+	if (placed_here)
 		gtu_unplace(dev);
 	return rc;
 }

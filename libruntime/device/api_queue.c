@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Queues: descriptors into a ring, a doorbell, completions out of another, without a system call. The
- * order of memory accesses is the contract: a descriptor is whole before the doorbell, a completion is
- * read only after its phase bit (acquire).
+ * Queues: descriptors go to a submission ring and a doorbell, completions come from a completion
+ * ring, without a system call. Memory order is the contract: a descriptor is complete before the
+ * doorbell write, and a completion is read after its phase bit (acquire).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +26,12 @@ int gtu_queue_create(struct gtu_device *dev, const struct gtu_queue_options *opt
 	sq = opt && opt->sq_log2 ? opt->sq_log2 : 8;
 	cq = opt && opt->cq_log2 ? opt->cq_log2 : sq;
 	if (sq > most || cq > most)
-		return gtu_fail(err, GTU_ERR_USAGE, "rings of 2^%u and 2^%u entries: %s takes 2^%u at most",
+		return gtu_fail(err, GTU_ERR_USAGE, "rings of 2^%u and 2^%u entries are too large: "
+				"the maximum of %s is 2^%u",
 				sq, cq, dev->info.path, most);
 	q = calloc(1, sizeof(*q));
 	if (!q)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a queue");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a queue");
 	q->dev = dev;
 	q->rings.sq_log2 = sq;
 	q->rings.cq_log2 = cq;
@@ -65,7 +66,7 @@ void gtu_queue_ring(struct gtu_queue *q, uint32_t reg, uint64_t value)
 		q->dev->ops->doorbell(q->dev, &q->rings, reg, value);
 		return;
 	}
-	/* What was written to the rings is there before the bell is heard. */
+	/* Writes to the rings must be visible before the doorbell write. */
 	gtu_device_fence();
 	if (reg == GTU_DB_SUBMIT)
 		*(volatile uint64_t *)((volatile char *)bell + reg) = value;
@@ -95,24 +96,28 @@ int gtu_queue_check(struct gtu_queue *q, struct gtu_error *err)
 	case GTU_QUEUE_ENABLED:
 		return 0;
 	case GTU_QUEUE_DISABLED:
-		return gtu_fail(err, GTU_ERR_GONE, "the queue is gone: its device was reset or removed");
+		return gtu_fail(err, GTU_ERR_GONE, "the queue is disabled: its device was reset or "
+				"removed; open the device again");
 	case GTU_QUEUE_E_TAIL:
-		return gtu_fail(err, GTU_ERR_FAIL, "the queue is in error: a doorbell's tail was beyond the ring; "
+		return gtu_fail(err, GTU_ERR_FAIL, "the queue is in error: a doorbell's tail was "
+				"out of range; "
 				"reset the queue");
 	case GTU_QUEUE_E_HEAD:
 		return gtu_fail(err, GTU_ERR_FAIL, "the queue is in error: a doorbell's consumer index was beyond "
-				"what is completed; reset the queue");
+				"the last completion; reset the queue");
 	case GTU_QUEUE_E_DMA:
-		return gtu_fail(err, GTU_ERR_FAIL, "the queue is in error: its rings could not be reached; "
+		return gtu_fail(err, GTU_ERR_FAIL, "the queue is in error: the device could not "
+				"access its rings; "
 				"reset the queue");
 	}
 	if (state == ~0u)
 		return gtu_advise_all_ones(q->dev->info.path, err);
-	return gtu_fail(err, GTU_ERR_FAIL, "the queue's state reads 0x%x, which does not exist: what %s writes cannot be "
+	return gtu_fail(err, GTU_ERR_FAIL, "the queue's state reads 0x%x, which is undefined: the "
+			"writes of %s cannot be "
 			"trusted; reset the queue, or the device", state, q->dev->info.path);
 }
 
-static int of_a_stream(const struct gtu_queue *q, struct gtu_error *err)
+static int fail_owned_by_stream(const struct gtu_queue *q, struct gtu_error *err)
 {
 	return gtu_fail(err, GTU_ERR_USAGE, "the queue belongs to a running %s", q->stream);
 }
@@ -134,7 +139,7 @@ uint64_t gtu_deadline(const struct gtu_device *dev, uint64_t timeout_ns)
 	return deadline;
 }
 
-static int not_in_time(const struct gtu_queue *q, uint64_t job, uint64_t timeout_ns, struct gtu_error *err)
+static int fail_timeout(const struct gtu_queue *q, uint64_t job, uint64_t timeout_ns, struct gtu_error *err)
 {
 	if (timeout_ns == GTU_FOREVER)
 		timeout_ns = q->dev->patience_ns;
@@ -143,13 +148,13 @@ static int not_in_time(const struct gtu_queue *q, uint64_t job, uint64_t timeout
 }
 
 /*
- * Wait until @n descriptors fit into the ring: the last one that is in their place was fetched when it is
- * completed (jobs run one after the other), and completions are what can be waited for.
+ * Wait until the ring has space for @n descriptors. Jobs run in order, so a descriptor's slot is
+ * free at the latest when its job completes; only completions can be waited for.
  */
-static int make_room(struct gtu_queue *q, unsigned n, struct gtu_error *err)
+static int wait_for_space(struct gtu_queue *q, unsigned n, struct gtu_error *err)
 {
 	const uint64_t size = 1ull << q->rings.sq_log2, most = 1ull << q->rings.cq_log2;
-	const uint64_t need = q->submitted + n;	/* in all; job need - size - 1 stands in the way */
+	const uint64_t need = q->submitted + n;	/* total; job need - size - 1 must complete first */
 	uint64_t deadline, job;
 	int rc;
 
@@ -163,14 +168,14 @@ static int make_room(struct gtu_queue *q, unsigned n, struct gtu_error *err)
 				"%llu jobs are outstanding: take completions before submitting more",
 				(unsigned long long)(q->submitted - q->consumed));
 	if (job - q->told >= most)
-		ring_submit(q);		/* the device waits for places it does not know of */
+		ring_submit(q);		/* the device waits for a newer consumer index */
 	deadline = gtu_deadline(q->dev, GTU_FOREVER);
 	while (!gtu_completed(&q->rings, (uint32_t)job)) {
 		rc = gtu_queue_check(q, err);
 		if (!rc)
 			rc = q->dev->ops->wait(q->dev, &q->rings, (uint32_t)job, NULL, deadline, err);
 		if (rc == GTU_ERR_TIMEOUT)
-			return not_in_time(q, job, GTU_FOREVER, err);
+			return fail_timeout(q, job, GTU_FOREVER, err);
 		if (rc)
 			return rc;
 	}
@@ -185,13 +190,14 @@ int gtu_submit_batch(struct gtu_queue *q, const struct gtu_hw_desc *desc, unsign
 	int rc;
 
 	if (q->stream)
-		return of_a_stream(q, err);
+		return fail_owned_by_stream(q, err);
 	if (n > mask + 1)
-		return gtu_fail(err, GTU_ERR_USAGE, "%u jobs at once: the ring has %u entries", n, mask + 1);
+		return gtu_fail(err, GTU_ERR_USAGE, "%u jobs do not fit the ring: it has %u "
+				"entries", n, mask + 1);
 	rc = gtu_queue_check(q, err);
 	if (rc)
 		return rc;
-	rc = make_room(q, n, err);
+	rc = wait_for_space(q, n, err);
 	if (rc)
 		return rc;
 	if (first_job)
@@ -213,19 +219,21 @@ int gtu_submit(struct gtu_queue *q, const struct gtu_hw_desc *desc, uint64_t *jo
 	return gtu_submit_batch(q, desc, 1, job, err);
 }
 
-/* What the device wrote is a completion of the job that is next. */
+/* Check that the completion is valid and belongs to the next job. */
 static int check_completion(const struct gtu_queue *q, const struct gtu_hw_cpl *c, struct gtu_error *err)
 {
 	const unsigned long long job = q->consumed;
 
 	if (c->sq_index != (uint32_t)q->consumed || c->cookie != q->consumed)
 		return gtu_fail(err, GTU_ERR_FAIL,
-				"%s completed job %llu (entry %u of its ring), expected was job %llu: its completions "
+				"%s completed job %llu (ring entry %u) instead of job %llu: its "
+				"completions "
 				"cannot be trusted; reset the queue, or the device", q->dev->info.path,
 				(unsigned long long)c->cookie, c->sq_index, job);
 	if (c->status >= GTU_CPL_COUNT)
 		return gtu_fail(err, GTU_ERR_FAIL,
-				"%s completed job %llu with status %u, which does not exist: its completions cannot be "
+				"%s completed job %llu with status %u, which is undefined: its "
+				"completions cannot be "
 				"trusted; reset the queue, or the device", q->dev->info.path, job, c->status);
 	return 0;
 }
@@ -240,7 +248,7 @@ int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *ou
 	int rc;
 
 	if (q->stream)
-		return of_a_stream(q, err);
+		return fail_owned_by_stream(q, err);
 	if (q->consumed == q->submitted)
 		return gtu_fail(err, GTU_ERR_USAGE, "no job is outstanding");
 	if (gtu_is_parents(q->dev))
@@ -254,7 +262,7 @@ int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *ou
 		if (rc == GTU_ERR_TIMEOUT && gtu_completed(&q->rings, index))
 			break;
 		if (rc == GTU_ERR_TIMEOUT)
-			return not_in_time(q, q->consumed, timeout_ns, err);
+			return fail_timeout(q, q->consumed, timeout_ns, err);
 		if (rc)
 			return rc;
 	}
@@ -273,7 +281,10 @@ int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *ou
 		.operand = cpl.operand,
 	};
 	q->consumed++;
-	/* The device may wait for this place: it must hear of it. Otherwise the next doorbell tells it. */
+	/*
+	 * The device may be waiting for this slot: publish the consumer index now. Otherwise the
+	 * next doorbell does.
+	 */
 	if (q->submitted - q->told > size)
 		ring_submit(q);
 	return 0;
@@ -284,7 +295,7 @@ int gtu_cancel(struct gtu_queue *q, uint64_t job, struct gtu_error *err)
 	int rc;
 
 	if (job == GTU_ALL_JOBS)
-		job = q->submitted - 1;		/* none yet: all ones, and nothing to do */
+		job = q->submitted - 1;		/* no jobs: job + 1 is 0, and nothing is canceled */
 	else if (job >= q->submitted)
 		return gtu_fail(err, GTU_ERR_USAGE, "job %llu cannot be canceled: %llu were submitted",
 				(unsigned long long)job, (unsigned long long)q->submitted);
@@ -302,7 +313,7 @@ int gtu_queue_reset(struct gtu_queue *q, struct gtu_error *err)
 	int rc;
 
 	if (q->stream)
-		return of_a_stream(q, err);
+		return fail_owned_by_stream(q, err);
 	rc = q->dev->ops->queue_reset(q->dev, &q->rings, err);
 	if (!rc)
 		q->submitted = q->consumed = q->told = 0;
@@ -337,7 +348,7 @@ int gtu_do_operands(struct gtu_queue *q, const struct gtu_hw_desc *desc,
 	int rc;
 
 	if (n > GTU_BLOCK_OPERANDS)
-		return gtu_fail(err, GTU_ERR_USAGE, "%u operands: a job takes %u", n, GTU_BLOCK_OPERANDS);
+		return gtu_fail(err, GTU_ERR_USAGE, "%u operands are too many: a job takes %u", n, GTU_BLOCK_OPERANDS);
 	for (i = 0; i < n; i++)
 		if (operand[i].key)
 			used = i + 1;
@@ -347,7 +358,7 @@ int gtu_do_operands(struct gtu_queue *q, const struct gtu_hw_desc *desc,
 		return gtu_do(q, &d, timeout_ns, out, err);
 	}
 	if (q->submitted != q->consumed)
-		return outstanding(q, err);	/* one of them may be about to read the block */
+		return outstanding(q, err);	/* an outstanding job may still read the block */
 	if (!q->block.key) {
 		rc = gtu_region_alloc(q->dev, 4096, &q->block, err);
 		if (rc)
@@ -360,7 +371,7 @@ int gtu_do_operands(struct gtu_queue *q, const struct gtu_hw_desc *desc,
 	return gtu_do(q, &d, timeout_ns, out, err);
 }
 
-/* ---- Sentences ----------------------------------------------------------------------------------- */
+/* ---- Error messages ------------------------------------------------------------------------------ */
 
 static const char *operation_name(unsigned opcode)
 {
@@ -418,25 +429,29 @@ int gtu_completion_error(const struct gtu_hw_desc *desc, const struct gtu_comple
 	case GTU_CPL_RESERVED:
 		return gtu_fail(err, GTU_ERR_USAGE, "%s: a reserved bit or field of %s is not zero", op, what);
 	case GTU_CPL_PARAM:
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: parameter 0x%08x has no meaning here", op, desc->param);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: parameter 0x%08x is invalid", op, desc->param);
 	case GTU_CPL_OPERAND:
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: %s is missing, not wanted, misaligned or of a wrong count",
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: %s is missing, unexpected, misaligned or "
+				"has a wrong count",
 				op, what);
 	case GTU_CPL_KEY:
 		return gtu_fail(err, GTU_ERR_USAGE, "%s: %s names a region that does not exist or was removed",
 				op, what);
 	case GTU_CPL_RIGHTS:
-		return gtu_fail(err, GTU_ERR_PERMISSION, "%s: the region of %s may not be used that way", op, what);
+		return gtu_fail(err, GTU_ERR_PERMISSION, "%s: the access rights of the region of "
+				"%s do not allow this use", op, what);
 	case GTU_CPL_BOUNDS:
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: %s ends behind its region", op, what);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: %s ends beyond its region", op, what);
 	case GTU_CPL_INDEX:
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: element %llu of %s has the value %llu, which points "
-				"outside", op, element, what, needed);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: element %llu of %s has the value %llu, "
+				"which is "
+				"out of bounds", op, element, what, needed);
 	case GTU_CPL_OVERFLOW:
 		return gtu_fail(err, GTU_ERR_SPACE, "%s: the output does not fit; %llu elements are needed", op,
 				needed);
 	case GTU_CPL_DMA:
-		return gtu_fail(err, GTU_ERR_FAIL, "%s: the memory of %s did not answer", op, what);
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: the device could not access the memory of "
+				"%s", op, what);
 	case GTU_CPL_ABSENT:
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "this device has no unit for operation 0x%02x",
 				desc->opcode);
@@ -444,14 +459,16 @@ int gtu_completion_error(const struct gtu_hw_desc *desc, const struct gtu_comple
 		return gtu_fail(err, GTU_ERR_TIMEOUT, "%s: stopped after %llu cycles, the job's limit", op,
 				(unsigned long long)c->cycles);
 	case GTU_CPL_WIDTH:
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s: element %llu of %s is %llu, wider than this device "
-				"holds", op, element, what, needed);
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s: element %llu of %s is %llu, too "
+				"wide for this "
+				"device", op, element, what, needed);
 	case GTU_CPL_STALLED:
-		return gtu_fail(err, GTU_ERR_TIMEOUT, "%s: its consumer held the unit too long while others waited",
+		return gtu_fail(err, GTU_ERR_TIMEOUT, "%s: its consumer blocked the unit too long "
+				"while other jobs waited",
 				op);
 	case GTU_CPL_CANCELED:
 		return gtu_fail(err, GTU_ERR_INTERRUPTED, "%s: canceled%s", op,
-				c->cycles ? ", having run in part" : " before it began");
+				c->cycles ? " while it was running" : " before it started");
 	}
-	return gtu_fail(err, GTU_ERR_FAIL, "%s: the device gave the unknown status %u", op, c->status);
+	return gtu_fail(err, GTU_ERR_FAIL, "%s: the device returned the unknown status %u", op, c->status);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Regions: memory that the device may reach, and graphs mapped as such. */
+/* Regions: registration of memory for device access, and of a graph's arrays. */
 #include <string.h>
 
 #include "backend.h"
@@ -12,13 +12,15 @@ int gtu_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t
 
 	memset(out, 0, sizeof(*out));
 	if (!addr || (uintptr_t)addr % 8)
-		return gtu_fail(err, GTU_ERR_USAGE, "a region cannot begin at %p: 8-byte aligned, not NULL",
+		return gtu_fail(err, GTU_ERR_USAGE, "a region cannot start at %p: the address must "
+				"be 8-byte aligned and not NULL",
 				addr);
 	if (!length || (uintptr_t)addr + length < length)
-		return gtu_fail(err, GTU_ERR_USAGE, "a region at %p cannot be %llu bytes long", addr,
+		return gtu_fail(err, GTU_ERR_USAGE, "a region at %p cannot have %llu bytes", addr,
 				(unsigned long long)length);
 	if (!rights || rights & ~(GTU_READ | GTU_WRITE))
-		return gtu_fail(err, GTU_ERR_USAGE, "rights 0x%x: GTU_READ, GTU_WRITE or both", rights);
+		return gtu_fail(err, GTU_ERR_USAGE, "rights 0x%x are invalid: use GTU_READ, "
+				"GTU_WRITE or both", rights);
 	rc = dev->ops->region_add(dev, addr, length, rights, &key, err);
 	if (rc)
 		return rc;
@@ -35,7 +37,8 @@ int gtu_region_alloc(struct gtu_device *dev, uint64_t length, struct gtu_region 
 
 	memset(out, 0, sizeof(*out));
 	if (!length)
-		return gtu_fail(err, GTU_ERR_USAGE, "a region of 0 bytes");
+		return gtu_fail(err, GTU_ERR_USAGE, "a region of 0 bytes is too small: the minimum "
+				"is 1 byte");
 	rc = dev->ops->region_alloc(dev, length, GTU_READ | GTU_WRITE, &addr, &key, err);
 	if (rc)
 		return rc;
@@ -60,7 +63,7 @@ int gtu_region_remove(struct gtu_device *dev, struct gtu_region *region, struct 
 
 /* ---- Graphs -------------------------------------------------------------------------------------- */
 
-/* Arrays of no elements have no address worth mapping: the array is then given as count 0 of nothing. */
+/* An empty array is not registered: *array keeps key 0 and count 0. */
 static int map_array(struct gtu_device *dev, const void *at, uint64_t count, uint32_t width,
 		     struct gtu_region *region, struct gtu_array *array, struct gtu_error *err)
 {

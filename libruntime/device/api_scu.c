@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* The five operations of the SCU as functions, and long work cut into jobs. */
+/* The five operations of the SCU as functions; splits long arrays into jobs. */
 #include <string.h>
 
 #include "queue.h"
 
-/* Elements of one operand (one more means "to the end"), and of a job where there are more; a test has less. */
+/*
+ * Maximum elements of an operand (one more means "to the end"), and elements per job of a split
+ * array. Tests define smaller values.
+ */
 #ifndef JOB_MOST
 #define JOB_MOST	0xfffffffeu
 #define JOB_CHUNK	(1ull << 31)
@@ -26,11 +29,11 @@ static bool given(const struct gtu_array *a)
 	return a && a->key;
 }
 
-/* What is cut in step: an input advances by elements (or bits), the rest stays. */
+/* A job that can be split: inputs advance by elements (or bits), whole operands do not. */
 struct scu_job {
 	struct gtu_hw_desc desc;
-	const struct gtu_array *input[GTU_SCU_OPERANDS];	/* by place, n elements each */
-	const struct gtu_array *whole[GTU_SCU_OPERANDS];	/* by place, given as they are */
+	const struct gtu_array *input[GTU_SCU_OPERANDS];	/* by slot, n elements each */
+	const struct gtu_array *whole[GTU_SCU_OPERANDS];	/* by slot, passed unchanged */
 	const struct gtu_array *to;
 	uint64_t n;
 };
@@ -80,15 +83,16 @@ static int run(struct gtu_queue *q, const struct scu_job *job, struct gtu_comple
 		operands(job, first, count, space ? 0 : total.count, space ? 0 : capacity, op);
 		rc = gtu_do_operands(q, &job->desc, op, GTU_SCU_OPERANDS, GTU_FOREVER, &c, err);
 		if (!rc && given(job->to) && !space && c.count > capacity)
-			return gtu_fail(err, GTU_ERR_FAIL, "%s says that it put %llu elements where %llu fit: its "
+			return gtu_fail(err, GTU_ERR_FAIL, "%s reports %llu elements written where "
+					"%llu fit: its "
 					"completions cannot be trusted", gtu_get_info(gtu_queue_device(q))->path,
 					(unsigned long long)c.count, (unsigned long long)capacity);
 		if (rc == GTU_ERR_SPACE && room > capacity && count > 8) {
-			chunk = (count / 2 + 7) & ~7ull;	/* it would fit, but not into one job */
+			chunk = (count / 2 + 7) & ~7ull;	/* the output fits, but not from one job */
 			continue;
 		}
 		if (rc == GTU_ERR_SPACE) {
-			/* Go on counting, so that `needed` is of the whole. */
+			/* Continue counting, so that `needed` covers the whole input. */
 			if (!space)
 				total.needed = total.count;
 			space = rc;
@@ -112,7 +116,8 @@ static int run(struct gtu_queue *q, const struct scu_job *job, struct gtu_comple
 	if (out)
 		*out = total;
 	if (space)
-		return gtu_fail(err, space, "the output does not fit: %llu elements are needed, there is room for "
+		return gtu_fail(err, space, "the output does not fit: %llu elements are needed, "
+				"the array holds "
 				"%llu", (unsigned long long)total.needed,
 				(unsigned long long)(given(job->to) ? job->to->count : 0));
 	return 0;
@@ -120,18 +125,18 @@ static int run(struct gtu_queue *q, const struct scu_job *job, struct gtu_comple
 
 static int width_error(struct gtu_error *err, const char *what, uint32_t width, const char *allowed)
 {
-	return gtu_fail(err, GTU_ERR_USAGE, "%s are %u bytes wide: %s", what, width, allowed);
+	return gtu_fail(err, GTU_ERR_USAGE, "%s of %u bytes are not supported: use %s", what, width, allowed);
 }
 
 static int same_count(struct gtu_error *err, const char *what, const struct gtu_array *a, uint64_t n)
 {
 	if (!given(a) || a->count == n)
 		return 0;
-	return gtu_fail(err, GTU_ERR_USAGE, "%s has %llu elements, the input has %llu", what,
+	return gtu_fail(err, GTU_ERR_USAGE, "%s has %llu elements, but the input has %llu", what,
 			(unsigned long long)a->count, (unsigned long long)n);
 }
 
-/* Fold the filter's description into the job. */
+/* Apply filter @f to the job's descriptor and operands. */
 static int filtered(struct scu_job *job, const struct gtu_scu_filter *f, struct gtu_error *err)
 {
 	int cost;
@@ -140,7 +145,7 @@ static int filtered(struct scu_job *job, const struct gtu_scu_filter *f, struct 
 		return 0;
 	if (f->step > GTU_STEP_FUSED ||
 	    f->flags & ~(GTU_SCU_UNIQUE | GTU_SCU_BEST | GTU_SCU_GROUP | GTU_SCU_KEEP))
-		return gtu_fail(err, GTU_ERR_USAGE, "filter step %u or flags 0x%x have no meaning", f->step,
+		return gtu_fail(err, GTU_ERR_USAGE, "filter step %u or flags 0x%x are invalid", f->step,
 				f->flags);
 	job->desc.param |= f->step << GTU_SCU_STEP_SHIFT | f->flags;
 	if (f->flags & GTU_SCU_BEST) {
@@ -152,7 +157,8 @@ static int filtered(struct scu_job *job, const struct gtu_scu_filter *f, struct 
 	}
 	if (f->flags & GTU_SCU_GROUP) {
 		if (f->target_log2 > 7)
-			return gtu_fail(err, GTU_ERR_USAGE, "a target of 2^%u bytes an element: at most 2^7",
+			return gtu_fail(err, GTU_ERR_USAGE, "target elements of 2^%u bytes are too "
+					"large: the maximum is 2^7",
 					f->target_log2);
 		job->desc.param |= f->target_log2 << GTU_SCU_TARGET_SHIFT;
 		job->desc.imm = f->target_base;
@@ -163,7 +169,7 @@ static int filtered(struct scu_job *job, const struct gtu_scu_filter *f, struct 
 	job->whole[GTU_SCU_GROUP_TABLE] = &f->group_table;
 	job->whole[GTU_SCU_COST_GATHERED] = &f->cost_gathered;
 	job->input[GTU_SCU_COST_INPUT] = &f->cost_input;
-	return same_count(err, "the cost of the input", &f->cost_input, job->n);
+	return same_count(err, "the input's cost array", &f->cost_input, job->n);
 }
 
 int gtu_scu_bitmask(struct gtu_queue *q, const struct gtu_array *in, uint32_t cmp, uint32_t type,
@@ -176,10 +182,12 @@ int gtu_scu_bitmask(struct gtu_queue *q, const struct gtu_array *in, uint32_t cm
 	if (width < 0)
 		return width_error(err, "elements", in->width, "1, 2, 4 or 8");
 	if (cmp > GTU_CMP_GE || type > GTU_TYPE_FLOAT || (type == GTU_TYPE_FLOAT && width < 2))
-		return gtu_fail(err, GTU_ERR_USAGE, "comparison %u of type %u has no meaning for %u-byte elements",
+		return gtu_fail(err, GTU_ERR_USAGE, "comparison %u of type %u is invalid for "
+				"%u-byte elements",
 				cmp, type, in->width);
 	if (to->width)
-		return gtu_fail(err, GTU_ERR_USAGE, "a bitmask has elements of single bits (width 0), not %u bytes",
+		return gtu_fail(err, GTU_ERR_USAGE, "a bitmask of %u-byte elements is invalid: its "
+				"elements are single bits (width 0)",
 				to->width);
 	job.desc.opcode = GTU_OP_SCU_BITMASK;
 	job.desc.param = (uint32_t)width << GTU_SCU_WIDTH_SHIFT | type << GTU_SCU_TYPE_SHIFT |
@@ -189,7 +197,7 @@ int gtu_scu_bitmask(struct gtu_queue *q, const struct gtu_array *in, uint32_t cm
 	return run(q, &job, out, err);
 }
 
-/* The four compactions: which of the operands exist differs, the rest does not. */
+/* The four compactions; they differ only in their operands. */
 static int compact(struct gtu_queue *q, unsigned opcode, const struct gtu_array *data,
 		   const struct gtu_array *index, const struct gtu_array *count,
 		   const struct gtu_array *mask, const struct gtu_scu_filter *f,
@@ -204,10 +212,12 @@ static int compact(struct gtu_queue *q, unsigned opcode, const struct gtu_array 
 	if (width < 0)
 		return width_error(err, "elements", element->width, "1, 2, 4 or 8");
 	if (given(to) && to->width != element->width)
-		return gtu_fail(err, GTU_ERR_USAGE, "the output's elements are %u bytes wide, the input's %u",
+		return gtu_fail(err, GTU_ERR_USAGE, "the output's elements have %u bytes, but the "
+				"input's have %u",
 				to->width, element->width);
 	if (given(mask) && mask->width)
-		return gtu_fail(err, GTU_ERR_USAGE, "a mask has elements of single bits (width 0), not %u bytes",
+		return gtu_fail(err, GTU_ERR_USAGE, "a mask of %u-byte elements is invalid: its "
+				"elements are single bits (width 0)",
 				mask->width);
 	job.desc.opcode = (uint8_t)opcode;
 	job.desc.param = (uint32_t)width << GTU_SCU_WIDTH_SHIFT;
@@ -291,10 +301,12 @@ int gtu_copy(struct gtu_queue *q, const struct gtu_array *from, const struct gtu
 	int rc;
 
 	if (width < 0 || from->width != to->width)
-		return gtu_fail(err, GTU_ERR_USAGE, "elements of %u and %u bytes: both 1, 2, 4 or 8", from->width,
+		return gtu_fail(err, GTU_ERR_USAGE, "elements of %u and %u bytes cannot be copied: "
+				"use one width of 1, 2, 4 or 8", from->width,
 				to->width);
 	if (to->count < from->count)
-		return gtu_fail(err, GTU_ERR_SPACE, "%llu elements do not fit into %llu",
+		return gtu_fail(err, GTU_ERR_SPACE, "%llu elements do not fit into an array of "
+				"%llu",
 				(unsigned long long)from->count, (unsigned long long)to->count);
 	desc.param = (uint32_t)width;
 	do {

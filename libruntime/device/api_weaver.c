@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The four Weaver instructions over a stream of warp records (sparseweaver.txt, table II). Registrations are
- * collected round by round; the first request for work hands them to the device.
+ * The four Weaver instructions over a stream of warp records (SparseWeaver, table II).
+ * Registrations are collected in rounds; the first request for work submits them to the device.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +18,11 @@ struct gtu_weaver {
 	struct gtu_hw_desc desc;
 	struct gtu_completion result;
 	uint32_t records, stride, skip_size, entries, warps;
-	uint32_t taken;			/* records given out, running freely */
-	uint32_t round, rounds;		/* being decoded; registered for the job under way */
-	uint32_t n, first;		/* registrations collected; of the round that is open */
+	uint32_t taken;			/* consumer index, modulo 2^32 */
+	uint32_t round, rounds;		/* current round; rounds of the running job */
+	uint32_t n, first;		/* registrations collected; first one of the open round */
 	bool wide_vids, wide_eids, demand, running;
-	uint64_t *used;			/* a bit an entry: registered in the open round */
+	uint64_t *used;			/* one bit per entry: registered in the open round */
 	uint64_t (*dense)[LANES];	/* edge ids of each warp's last request */
 };
 
@@ -49,16 +49,18 @@ int configure_weaver(struct gtu_queue *q, const struct gtu_weaver_config *c, str
 	if (!(dev->info.units & GTU_UNIT_WVR))
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no Weaver", dev->info.path);
 	if (c->ring_log2 > 16 || c->skip_log2 > 16 || (c->skip_log2 && c->skip_log2 < 3))
-		return gtu_fail(err, GTU_ERR_USAGE, "rings of 2^%u records and 2^%u vertices: at most 2^16, and 2^3 to 2^16",
+		return gtu_fail(err, GTU_ERR_USAGE, "rings of 2^%u records and 2^%u vertices are "
+				"out of range: use up to 2^16, and 2^3 to 2^16",
 				c->ring_log2, c->skip_log2);
 	if (w && w->q != q)
-		return gtu_fail(err, GTU_ERR_USAGE, "this weaver was made on another queue");
+		return gtu_fail(err, GTU_ERR_USAGE, "this stream belongs to another queue");
 	if (w && w->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "work is left: weaver_dec_id() to its end, or close it");
+		return gtu_fail(err, GTU_ERR_USAGE, "work is left: call weaver_dec_id() until it "
+				"ends, or gtu_weaver_close()");
 	if (!w) {
 		w = calloc(1, sizeof(*w));
 		if (!w)
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a weaver");
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a Weaver stream");
 		w->q = q;
 		w->entries = dev->info.wvr[GTU_WVR_P_ENTRIES];
 		w->warps = dev->info.wvr[GTU_WVR_P_WARPS];
@@ -66,7 +68,8 @@ int configure_weaver(struct gtu_queue *q, const struct gtu_weaver_config *c, str
 		w->dense = calloc(w->warps, sizeof(*w->dense));
 		if (!w->used || !w->dense) {
 			gtu_weaver_close(w);
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a weaver's tables");
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the tables of a "
+					"Weaver stream");
 		}
 	}
 	w->wide_vids = c->wide_vids;
@@ -96,8 +99,8 @@ int configure_weaver(struct gtu_queue *q, const struct gtu_weaver_config *c, str
 
 /* ---- Registration -------------------------------------------------------------------------------------- */
 
-/* Room for @more registrations; what is there moves along. */
-static int grow(struct gtu_weaver *w, uint32_t more, struct gtu_error *err)
+/* Grow the table for @more registrations, keeping its content. */
+static int grow_table(struct gtu_weaver *w, uint32_t more, struct gtu_error *err)
 {
 	struct gtu_device *dev = gtu_queue_device(w->q);
 	uint64_t bytes = sizeof(*w->table) * 2 * ((uint64_t)w->n + more);
@@ -107,7 +110,8 @@ static int grow(struct gtu_weaver *w, uint32_t more, struct gtu_error *err)
 	if (w->table_region.length / sizeof(*w->table) >= (uint64_t)w->n + more)
 		return 0;
 	if ((uint64_t)w->n + more >= GTU_COUNT_REST)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u registrations before the first request: less than 2^32 - 1",
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u registrations before the first "
+				"request are too many: a job takes less than 2^32 - 1",
 				w->n);
 	rc = gtu_region_alloc(dev, bytes < 65536 ? 65536 : bytes, &r, err);
 	if (rc)
@@ -130,21 +134,24 @@ int weaver_reg(struct gtu_weaver *w, uint32_t warp, uint32_t lanes, const uint64
 	int rc;
 
 	if (w->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "work of the last round is left: weaver_dec_id() to its end first");
-	rc = grow(w, LANES, err);
+		return gtu_fail(err, GTU_ERR_USAGE, "work of the last round is left: call "
+				"weaver_dec_id() until it ends");
+	rc = grow_table(w, LANES, err);
 	if (rc)
 		return rc;
-	/* all or none of the warp */
+	/* check first: register all lanes or none */
 	for (unsigned l = 0; l < LANES; l++) {
 		const uint64_t e = (uint64_t)warp * LANES + l;
 
 		if (!(lanes >> l & 1))
 			continue;
 		if (e >= w->entries)
-			return gtu_fail(err, GTU_ERR_USAGE, "entry %llu, of lane %u of warp %u: the table has %u",
+			return gtu_fail(err, GTU_ERR_USAGE, "entry %llu (lane %u of warp %u) does "
+					"not exist: the table has %u",
 					(unsigned long long)e, l, warp, w->entries);
 		if (w->used[e / 64] >> (e % 64) & 1)
-			return gtu_fail(err, GTU_ERR_USAGE, "lane %u of warp %u is registered in this round already", l, warp);
+			return gtu_fail(err, GTU_ERR_USAGE, "lane %u of warp %u is already "
+					"registered in this round", l, warp);
 	}
 	for (unsigned l = 0; l < LANES; l++) {
 		const uint32_t e = warp * LANES + l;
@@ -162,7 +169,8 @@ int weaver_reg(struct gtu_weaver *w, uint32_t warp, uint32_t lanes, const uint64
 int weaver_sync(struct gtu_weaver *w, struct gtu_error *err)
 {
 	if (w->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "work is being given out: there is no registration to end");
+		return gtu_fail(err, GTU_ERR_USAGE, "work is being distributed: there is no "
+				"registration to end");
 	if (w->n == w->first)
 		return 0;
 	w->table[w->n - 1].flags = GTU_WVR_LAST;
@@ -197,7 +205,7 @@ static int submit(struct gtu_weaver *w, struct gtu_error *err)
 	w->taken = w->round = 0;
 	w->n = w->first = 0;
 	w->running = true;
-	w->q->stream = "Weaver stream: weaver_dec_id() to its end, or gtu_weaver_close()";
+	w->q->stream = "Weaver stream: call weaver_dec_id() until it ends, or gtu_weaver_close()";
 	return 0;
 }
 
@@ -209,18 +217,19 @@ static int wait_moved(struct gtu_weaver *w, uint32_t moved, uint64_t *deadline, 
 
 	if (rc)
 		return rc;
-	gtu_device_fence();	/* what was written is seen, or `waiting` here */
+	gtu_device_fence();	/* the device sees the writes, or this thread sees `waiting` */
 	if (gtu_hear(&w->ring->waiting))
 		gtu_queue_ring(q, GTU_DB_KICK, 1);
 	if (!*deadline)
 		*deadline = gtu_deadline(q->dev, GTU_FOREVER);
 	else if (*deadline != UINT64_MAX && gtu_now_ns() >= *deadline)
-		return gtu_fail(err, GTU_ERR_TIMEOUT, "a Weaver stream of %s has not moved within %g s",
+		return gtu_fail(err, GTU_ERR_TIMEOUT, "a Weaver stream of %s made no progress "
+				"within %g s",
 				q->dev->info.path, (double)q->dev->patience_ns * 1e-9);
 	return q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, &wait, *deadline, err);
 }
 
-/* The next record is there: 1; there is none any more: 0. */
+/* Wait for the next record. 1: available; 0: the stream has ended; negative: an error. */
 static int record(struct gtu_weaver *w, const struct gtu_hw_warp **record, struct gtu_error *err)
 {
 	uint64_t deadline = 0;
@@ -233,7 +242,8 @@ static int record(struct gtu_weaver *w, const struct gtu_hw_warp **record, struc
 		const uint32_t there = gtu_hear(&w->ring->producer) - w->taken;
 
 		if (there > w->records)
-			return gtu_fail(err, GTU_ERR_FAIL, "%s says that it wrote %u records into a ring of %u of which %u "
+			return gtu_fail(err, GTU_ERR_FAIL, "%s reports %u records written to a "
+					"ring of %u, of which %u "
 					"were taken: its streams cannot be trusted", w->q->dev->info.path,
 					gtu_hear(&w->ring->producer), w->records, w->taken);
 		if (there)
@@ -267,15 +277,15 @@ int weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint
 	int rc;
 
 	if (warp >= w->warps)
-		return gtu_fail(err, GTU_ERR_USAGE, "warp %u: the device has %u", warp, w->warps);
+		return gtu_fail(err, GTU_ERR_USAGE, "warp %u does not exist: the device has %u", warp, w->warps);
 	rc = w->running || !w->n ? 0 : submit(w, err);
 	if (!rc && w->running)
 		rc = record(w, &r, err);
-	if (rc > 0 && r->lines != w->round) {	/* it is the next round's: this one is over */
+	if (rc > 0 && r->lines != w->round) {	/* a record of the next round ends this one */
 		w->round++;
 		rc = 0;
 	} else if (!rc && w->running) {
-		w->rounds = 0;		/* those that remain had no work at all */
+		w->rounds = 0;		/* the remaining rounds have no work */
 		rc = take_completion(w, err);
 	}
 	mask = rc > 0 ? r->active : 0;
@@ -301,7 +311,7 @@ int weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint
 int weaver_dec_loc(struct gtu_weaver *w, uint32_t warp, uint64_t eid[LANES], struct gtu_error *err)
 {
 	if (warp >= w->warps)
-		return gtu_fail(err, GTU_ERR_USAGE, "warp %u: the device has %u", warp, w->warps);
+		return gtu_fail(err, GTU_ERR_USAGE, "warp %u does not exist: the device has %u", warp, w->warps);
 	memcpy(eid, w->dense[warp], LANES * sizeof(*eid));
 	return 0;
 }
@@ -313,7 +323,7 @@ int weaver_skip(struct gtu_weaver *w, uint64_t vid, struct gtu_error *err)
 	uint32_t sent;
 
 	if (!w->running)
-		return 0;	/* nothing is left to be skipped */
+		return 0;	/* no work is left to skip */
 	sent = w->ring->sent;
 	for (;;) {
 		const uint32_t moved = gtu_hear(&w->ring->moved);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Sets error structures and names status codes. */
 #include <stdio.h>
 
 #include "gtu/error.h"
@@ -27,12 +28,12 @@ const char *gtu_status_name(int code)
 	switch (code) {
 	case GTU_OK: return "done";
 	case GTU_ERR_FAIL: return "failed";
-	case GTU_ERR_USAGE: return "wrong use";
+	case GTU_ERR_USAGE: return "usage error";
 	case GTU_ERR_INPUT: return "bad input";
 	case GTU_ERR_VERIFY: return "verification failed";
 	case GTU_ERR_NOMEM: return "out of memory";
 	case GTU_ERR_TIMEOUT: return "timed out";
-	case GTU_ERR_GONE: return "device gone";
+	case GTU_ERR_GONE: return "device removed or reset";
 	case GTU_ERR_INTERRUPTED: return "interrupted";
 	case GTU_ERR_UNSUPPORTED: return "not supported";
 	case GTU_ERR_SPACE: return "output does not fit";

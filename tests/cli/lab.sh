@@ -145,7 +145,7 @@ check "bench lab" gtu bench lab --scale 8 --json b.json
 says "counts instructions" '"warp_instructions": [1-9]' b.json
 # a real GPU for emogi: without one, one sentence
 exits 1 "lab run emogi --device without a driver" env GTU_CUDA_LIBRARY=/nonexistent gtu lab run emogi --device cuda:0
-says "which says so" "no CUDA driver|made without nvcc"
+says "which says so" "no CUDA driver|built without nvcc"
 exits 2 "lab run iru --device" gtu lab run iru --device cuda:0
 says "is for emogi" "--device is for emogi"
 finish

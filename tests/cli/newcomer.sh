@@ -92,9 +92,9 @@ fi
 if [ ! -e /dev/gtu0 ]; then
 	told 1 "no driver" /dev/gtu0 "as root: modprobe gtu|is it on the bus" gtu run bfs g.txt --device /dev/gtu0
 fi
-told 2 "a device that is none" /dev/null "its driver calls them /dev/gtu0" gtu run bfs g.txt --device /dev/null
-told 2 "a device of no kind" '"gpu"' 'there are "model".*"/dev/gtu0" and "cuda:0"' gtu run bfs g.txt --device gpu
-told 1 "no GPU driver" libcuda "install NVIDIA's, or take another device" \
+told 2 "a device that is none" /dev/null "use a device node such as /dev/gtu0" gtu run bfs g.txt --device /dev/null
+told 2 "a device of no kind" '"gpu"' 'use "model".*"/dev/gtu0" or "cuda:0"' gtu run bfs g.txt --device gpu
+told 1 "no GPU driver" libcuda "install NVIDIA's driver, or use another device" \
 	env GTU_CUDA_LIBRARY=libcuda-that-nobody-has.so.1 gtu run bfs g.txt --device cuda:0
 if [ -e "$root/build/tests/fake/libcuda-old.so.1" ]; then
 	told 1 "an old GPU driver" libcuda-old "too old or damaged; install a newer one" \

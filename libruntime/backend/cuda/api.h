@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of the CUDA Driver API that this backend calls, declared here so that building takes no CUDA
- * header and running no CUDA library: libcuda is found when a device is opened (load.c). Names, values and
- * versions of entry points are the API's own.
+ * The subset of the CUDA Driver API that this backend uses. It is declared here so that the build
+ * needs no CUDA headers and the library does not link to libcuda, which is loaded when a device is
+ * opened (load.c). Names, values and versions of entry points are those of the API.
  */
 #ifndef GTU_CUDA_API_H
 #define GTU_CUDA_API_H
@@ -54,7 +54,7 @@ enum {
 #define CU_MEM_ADVISE_SET_PREFERRED_LOCATION 3
 #define CU_MEM_ADVISE_SET_ACCESSED_BY	5
 
-/* Entry point, arguments. cuMemAdvise in the form that takes a device's number. */
+/* Entry point, arguments. cuMemAdvise is the version that takes a device ordinal. */
 #define CUDA_CALLS(X)                                                                              \
 	X(cuInit, (unsigned flags))                                                                \
 	X(cuDriverGetVersion, (int *version))                                                      \
@@ -93,27 +93,30 @@ enum {
 	X(cuStreamSynchronize, (CUstream stream))
 
 struct cuda_api {
-	void *library;			/* dlopen's */
-	int version;			/* of the driver, as cuDriverGetVersion() has it: 13000 is 13.0 */
+	void *library;			/* handle from dlopen() */
+	int version;			/* from cuDriverGetVersion(): 13000 is 13.0 */
 	int devices;
 #define CUDA_MEMBER(name, args) CUresult (*name) args;
 	CUDA_CALLS(CUDA_MEMBER)
 #undef CUDA_MEMBER
 };
 
-/* The kernels (kernels_blob.c): a fat binary of nvcc's, 0 bytes without nvcc, and that nvcc's major version. */
+/*
+ * The kernels (kernels_blob.c): a fat binary (0 bytes if built without nvcc), and nvcc's major
+ * version.
+ */
 extern const unsigned char gtu_cuda_kernels[];
 extern const size_t gtu_cuda_kernels_bytes;
 extern const int gtu_cuda_kernels_major;
 
 /*
- * Find the driver's library (@library NULL: $GTU_CUDA_LIBRARY, else "libcuda.so.1"), all entry points, and at least one device.
- * @major: the CUDA version that the driver must speak at least. Each thing that may be missing has a sentence of
- * its own, GTU_ERR_UNSUPPORTED. gtu_cuda_unload() afterwards, only if this returned 0.
+ * Load the driver library (@library NULL: $GTU_CUDA_LIBRARY, else "libcuda.so.1"), resolve all
+ * entry points and require at least one device. @major: minimum CUDA version of the driver.
+ * GTU_ERR_UNSUPPORTED: names what is missing. Call gtu_cuda_unload() only if this returned 0.
  */
 int gtu_cuda_load(struct cuda_api *api, const char *library, int major, struct gtu_error *err);
 void gtu_cuda_unload(struct cuda_api *api);
-/* Set the sentence for a call that failed: @what is the call with its sizes. Returns the gtu_status. */
+/* Report a failed call; @what is the call with its sizes. Returns the gtu_status. */
 int gtu_cuda_fail(const struct cuda_api *api, CUresult rc, struct gtu_error *err, const char *what, ...)
 	__attribute__((format(printf, 4, 5)));
 

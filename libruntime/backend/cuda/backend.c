@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * "cuda:N": a GPU through the CUDA Driver API. It has no units, queues or registers; it runs whole algorithms over
- * placed graphs (gtu/gpu.h).
+ * Backend "cuda:N": a GPU through the CUDA Driver API. It has no units, queues or registers and
+ * runs whole algorithms over placed graphs (gtu/gpu.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ static int build_has_kernels(struct gtu_error *err)
 	if (gtu_cuda_kernels_bytes)
 		return 0;
 	return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-			"this build has no kernels for a GPU: it was made without nvcc (use \"model\" or \"/dev/gtu0\")");
+			"this build has no GPU kernels: it was built without nvcc (use \"model\" "
+			"or \"/dev/gtu0\")");
 }
 
 int gtu_gpu_count(struct gtu_error *err)
@@ -32,7 +33,7 @@ int gtu_gpu_count(struct gtu_error *err)
 	return count;
 }
 
-static int which(const char *name, int *ordinal, struct gtu_error *err)
+static int parse_ordinal(const char *name, int *ordinal, struct gtu_error *err)
 {
 	char *rest;
 	long n;
@@ -42,12 +43,13 @@ static int which(const char *name, int *ordinal, struct gtu_error *err)
 	if (!strcmp(name, "cuda"))
 		n = 0;
 	else if (n < 0 || errno || *rest || n > 1023)
-		return gtu_fail(err, GTU_ERR_USAGE, "no device \"%s\": a GPU is \"cuda:0\", \"cuda:1\" and so on", name);
+		return gtu_fail(err, GTU_ERR_USAGE, "there is no device \"%s\": use \"cuda:0\", "
+				"\"cuda:1\" and so on for a GPU", name);
 	*ordinal = (int)n;
 	return 0;
 }
 
-static int look(struct gpu *gpu, struct gtu_error *err)
+static int query_device(struct gpu *gpu, struct gtu_error *err)
 {
 	struct gtu_gpu_info *i = &gpu->info;
 	const struct {
@@ -83,9 +85,10 @@ static int look(struct gpu *gpu, struct gtu_error *err)
 		return gtu_cuda_fail(&gpu->api, rc, err, "cuDeviceGetAttribute");
 	if (i->compute_major < 8)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"%s has compute capability %u.%u, and the kernels need 8.0 or newer", i->name,
+				"%s has compute capability %u.%u: the kernels need 8.0 or newer",
+				i->name,
 				i->compute_major, i->compute_minor);
-	return i->multiprocessors ? 0 : gtu_fail(err, GTU_ERR_FAIL, "%s says it has no multiprocessor", i->name);
+	return i->multiprocessors ? 0 : gtu_fail(err, GTU_ERR_FAIL, "%s reports 0 multiprocessors", i->name);
 }
 
 static int start(struct gpu *gpu, struct gtu_error *err)
@@ -130,28 +133,29 @@ static int cuda_open(struct gtu_device *dev, const char *name, struct gtu_error 
 	CUresult code;
 	int rc, ordinal = 0;
 
-	rc = which(name, &ordinal, err);
+	rc = parse_ordinal(name, &ordinal, err);
 	if (!rc)
 		rc = build_has_kernels(err);
 	if (rc)
 		return rc;
 	gpu = calloc(1, sizeof(*gpu));
 	if (!gpu)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a device");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a device");
 	rc = gtu_cuda_load(&gpu->api, NULL, gtu_cuda_kernels_major, err);
 	if (rc) {
 		free(gpu);
 		return rc;
 	}
 	if (ordinal >= gpu->api.devices)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "no device \"%s\": this computer has %d GPU%s", name,
+		rc = gtu_fail(err, GTU_ERR_USAGE, "there is no device \"%s\": this computer has %d "
+			      "GPU%s", name,
 			      gpu->api.devices, gpu->api.devices == 1 ? "" : "s");
 	if (!rc) {
 		code = gpu->api.cuDeviceGet(&gpu->device, ordinal);
 		rc = code ? gtu_cuda_fail(&gpu->api, code, err, "cuDeviceGet of GPU %d", ordinal) : 0;
 	}
 	if (!rc)
-		rc = look(gpu, err);
+		rc = query_device(gpu, err);
 	if (!rc)
 		rc = start(gpu, err);
 	if (rc) {
@@ -184,7 +188,7 @@ int gtu_link_measure(struct gtu_device *dev, uint32_t edges, uint64_t bytes, uin
 	int rc;
 
 	if (dev->ops != &gtu_backend_cuda)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s is no GPU", dev->info.path);
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s is not a GPU", dev->info.path);
 	rc = gpu_enter(gpu, err);
 	if (rc)
 		return rc;
@@ -193,7 +197,7 @@ int gtu_link_measure(struct gtu_device *dev, uint32_t edges, uint64_t bytes, uin
 	return rc;
 }
 
-/* ---- What a GPU is not ---------------------------------------------------------------------------- */
+/* ---- Unsupported operations ----------------------------------------------------------------------- */
 
 static int refuse(struct gtu_device *dev, const char *what, struct gtu_error *err)
 {
@@ -254,7 +258,7 @@ static const struct gtu_traversal_ops traversal = {
 	.components = gpu_components,
 };
 
-/* No queue is ever made, so what works on one is never called. */
+/* queue_create() always fails, so operations on queues are never called. */
 const struct gtu_backend_ops gtu_backend_cuda = {
 	.name = "cuda",
 	.traversal = &traversal,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Breadth-first search. The paper's kernels go down level by level over all vertices; ours choose the direction
- * of each level by the bytes that it would ask of the link.
+ * Breadth-first search. The paper's kernels run top-down, level by level, over all vertices. The
+ * default kernels choose the direction of each level by its cost on the link.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 #include "gpu.h"
 
 #define LINE		128.0
-#define CARD_TO_LINK	0.02		/* bytes of the link that a byte of the card's memory is worth */
+#define CARD_TO_LINK	0.02		/* cost of a byte of GPU memory, in bytes over the link */
 
 struct bfs {
 	struct gpu_run r;
 	CUdeviceptr level, visited, bits[2], queue[2];
-	bool have_bits, have_queue;	/* what the frontier is at hand as: bits[0], queue[0] */
-	uint64_t items;			/* in queue[0] */
+	bool have_bits, have_queue;	/* valid representations of the frontier: bits[0], queue[0] */
+	uint64_t items;			/* work items in queue[0] */
 	uint64_t frontier, frontier_edges, unvisited;
 	uint32_t now;
 };
@@ -28,9 +28,9 @@ static void swap(CUdeviceptr x[2])
 	x[1] = y;
 }
 
-/* ---- As published -------------------------------------------------------------------------------- */
+/* ---- The paper's kernels ------------------------------------------------------------------------- */
 
-static int published(struct bfs *b)
+static int run_paper_kernels(struct bfs *b)
 {
 	struct gpu_run *r = &b->r;
 	void *args[] = { &b->level, &b->now, NULL };
@@ -51,19 +51,22 @@ static int published(struct bfs *b)
 	return 0;
 }
 
-/* ---- Both directions ------------------------------------------------------------------------------- */
+/* ---- Direction-optimizing ------------------------------------------------------------------------- */
 
 /*
- * The link answers so many requests a second, whether of 32 bytes or of 128, so requests are what counts; in bytes
- * of whole lines. A step up: who is not answered by the cache reads lines until a hit.
+ * Cost of a bottom-up step, in bytes over the link. The link serves a fixed number of requests per
+ * second, of 32 or 128 bytes alike, so each request counts as a whole line. A vertex without a hit
+ * in the cache reads lines until the first hit.
  */
-static double cost_up(const struct bfs *b)
+static double bottom_up_cost(const struct bfs *b)
 {
 	const struct gpu_graph *g = &b->r.graph;
 	double width = gpu_entry_bytes(b->r.gpu), part = (double)b->frontier_edges / (double)g->m,
 	       list = (double)g->m / (double)b->r.gpu->placed.connected * width / LINE + 1, lines, cached, asks;
 
-	/* vertices that have neighbours in the cache, and those that these do not answer */
+	/*
+	 * share of vertices with cached neighbours, then share of vertices without a hit among them
+	 */
 	cached = (double)g->cache_end / (double)g->n;
 	asks = 1 - cached + cached * pow(1 - fmin(part, 1), g->cache_degree);
 	lines = fmin(list, fmax(1, width / (part * LINE)));
@@ -71,8 +74,8 @@ static double cost_up(const struct bfs *b)
 	       (double)g->n * (8 + 4.0 * g->cache_degree * cached) * CARD_TO_LINK;
 }
 
-/* A list begins and ends within a line. */
-static double cost_down(const struct bfs *b)
+/* Cost of a top-down step: a list starts and ends within a line. */
+static double top_down_cost(const struct bfs *b)
 {
 	return (double)b->frontier_edges * gpu_entry_bytes(b->r.gpu) + (double)b->frontier * LINE;
 }
@@ -91,7 +94,7 @@ static int collect(struct bfs *b)
 	return rc;
 }
 
-static int down(struct bfs *b)
+static int top_down_step(struct bfs *b)
 {
 	uint32_t next = b->now + 1;
 	void *args[] = { &b->queue[0], &b->items, &b->visited, &b->level, &next, &b->queue[1], NULL };
@@ -109,7 +112,7 @@ static int down(struct bfs *b)
 	return rc;
 }
 
-static int up(struct bfs *b)
+static int bottom_up_step(struct bfs *b)
 {
 	uint32_t next = b->now + 1;
 	uint64_t left;
@@ -166,7 +169,7 @@ static int prepare(struct bfs *b)
 	return rc ? rc : gpu_upload(r->gpu, at, &word, 4, r->a.err);
 }
 
-static int both_ways(struct bfs *b)
+static int direction_optimizing(struct bfs *b)
 {
 	struct gpu_run *r = &b->r;
 	const struct gtu_graph *g = r->a.g;
@@ -178,8 +181,9 @@ static int both_ways(struct bfs *b)
 	for (b->now = 0; !rc && b->frontier; b->now++) {
 		if (b->now == GPU_UNREACHED - 1)
 			return gtu_fail(r->a.err, GTU_ERR_UNSUPPORTED,
-					"the search is %u levels deep, and labels hold no more", b->now);
-		rc = r->undirected && r->whole && cost_up(b) < cost_down(b) ? up(b) : down(b);
+					"the search has more than %u levels, the maximum of a "
+					"label", b->now);
+		rc = r->undirected && r->whole && bottom_up_cost(b) < top_down_cost(b) ? bottom_up_step(b) : top_down_step(b);
 		r->a.stats->edges += b->frontier_edges;
 		gpu_run_iteration(r, b->frontier);
 		b->frontier = r->counters.vertices;
@@ -189,7 +193,7 @@ static int both_ways(struct bfs *b)
 	return rc;
 }
 
-/* ---- The result ------------------------------------------------------------------------------------ */
+/* ---- Results --------------------------------------------------------------------------------------- */
 
 struct levels {
 	const struct gtu_graph *g;
@@ -215,7 +219,7 @@ static int widen(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-static int give_levels(struct bfs *b, uint64_t *level)
+static int copy_levels(struct bfs *b, uint64_t *level)
 {
 	struct gpu_run *r = &b->r;
 	struct levels l = { .g = r->a.g, .to = level, .stats = r->a.stats };
@@ -224,7 +228,8 @@ static int give_levels(struct bfs *b, uint64_t *level)
 
 	gtu_alg_phase(&r->a, "result");
 	if (!host)
-		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "no memory for the levels of %llu vertices",
+		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "out of memory for the levels of %llu "
+				"vertices",
 				(unsigned long long)r->graph.n);
 	rc = gpu_download(r->gpu, host, b->level, 4 * r->graph.n, r->a.err);
 	l.from = host;
@@ -251,8 +256,8 @@ int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uin
 	if (!rc && opt->kernel != GTU_KERNEL_AUTO)
 		gtu_alg_phase(&b.r.a, "traverse");
 	if (!rc)
-		rc = opt->kernel == GTU_KERNEL_AUTO ? both_ways(&b) : published(&b);
+		rc = opt->kernel == GTU_KERNEL_AUTO ? direction_optimizing(&b) : run_paper_kernels(&b);
 	if (!rc)
-		rc = give_levels(&b, level);
+		rc = copy_levels(&b, level);
 	return gpu_run_end(&b.r, rc);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Breadth-first search in both directions. Down: a queue of work items, so that a long list is shared out and
- * a short one costs one warp's read. Up: vertices without a level ask their cached neighbours first, 32 vertices
- * a word of the bitmap; only who finds none there reads its list over the link, line by line, and stops at the
- * first hit (direction optimization: Beamer, Asanovic, Patterson 2012).
+ * Direction-optimizing breadth-first search (Beamer, Asanovic, Patterson, "Direction-Optimizing
+ * Breadth-First Search", 2012). Top-down: a queue of work items divides long lists among warps; a
+ * short list costs one read of a warp. Bottom-up: unvisited vertices check their cached neighbours
+ * first, 32 vertices per bitmap word. Only vertices without a hit read their lists over the link,
+ * line by line, until the first hit.
  */
 #ifndef GTU_CUDA_BFS_CUH
 #define GTU_CUDA_BFS_CUH
@@ -15,7 +16,7 @@ __device__ static inline bool bit_at(const u32 *bits, u32 v)
 	return bits[v >> 5] >> (v & 31) & 1;
 }
 
-/* visited: vertices that need not be asked: where @skip, those without edges. */
+/* Initialize visited: with @skip, vertices without edges count as visited. */
 extern "C" __global__ void bfs_begin(gpu_graph g, u32 *visited, u32 skip)
 {
 	u64 v, padded = (g.n + 31) & ~31ull;
@@ -90,7 +91,10 @@ __device__ static void bfs_down(const gpu_graph &g, const u64 *queue, u64 count,
 	report(g, t);
 }
 
-/* Ask the cache. Who may still have a neighbour in the frontier goes into @left. */
+/*
+ * Bottom-up step over the cache. Vertices that may still have a neighbour in the frontier go to
+ * @left.
+ */
 extern "C" __global__ void bfs_up_near(gpu_graph g, const u32 *frontier, u32 *visited, u32 *level,
 				       u32 next, u32 *frontier_next, u64 *left)
 {
@@ -142,7 +146,7 @@ extern "C" __global__ void bfs_up_near(gpu_graph g, const u32 *frontier, u32 *vi
 	}
 }
 
-/* A plain list is asked line by line. */
+/* Search a plain list line by line. */
 template <typename R>
 __device__ static inline bool list_hits(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
 {
@@ -216,9 +220,9 @@ BFS_KERNELS(u64, 8)
 BFS_KERNELS(coded, coded)
 
 /*
- * The cache: of the first GPU_CACHE_LOOKS neighbours of each vertex or a few more, those of highest degree (each lane keeps
- * its best: exact for lists of up to 32). A hub is who a vertex without a level most likely finds in a frontier,
- * and what joins it to the giant component.
+ * Fill the cache: for each vertex, the neighbours of highest degree among about the first
+ * GPU_CACHE_LOOKS. Each lane keeps its best candidate, which is exact for lists of up to 32. A hub
+ * is the neighbour most likely in a frontier, and links the vertex to the giant component.
  */
 template <typename R> __device__ static void cache_fill(const gpu_graph &g, u32 *cache)
 {

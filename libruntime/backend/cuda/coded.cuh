@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed edge lists (coded.h) by a warp: the lines that a piece lies in are asked for whole and together, from
- * 128-byte boundaries on, and wait in shared memory; then 32 entries at a time, each lane takes its step out of them
- * and a sum over the lanes makes targets of the steps.
+ * Decoding of compressed edge lists (coded.h) by a warp. The lines of a piece are read together,
+ * from 128-byte boundaries, into shared memory. Then the warp decodes 32 entries at a time: each
+ * lane extracts its step, and a prefix sum turns steps into targets.
  */
 #ifndef GTU_CUDA_CODED_CUH
 #define GTU_CUDA_CODED_CUH
 
 #include "common.cuh"
 
-#define CODED_LINES 9			/* a piece of 1 KiB that begins anywhere */
+#define CODED_LINES 9			/* lines of an unaligned piece of 1 KiB */
 
 struct coded_piece {
-	u64 at;				/* its first bit */
-	u64 edge;			/* number of its first edge */
+	u64 at;				/* bit offset of the piece */
+	u64 edge;			/* index of its first edge */
 	u32 width, count;
-	u32 *word;			/* the warp's shared memory: from the line of its first bit on */
-	u32 have;			/* words of it that are there, or before its first */
+	u32 *word;			/* the warp's shared memory; word 0 starts the line of the first bit */
+	u32 have;			/* end of the words fetched (or before the piece) */
 };
 
 __device__ static inline u32 stream_word(const gpu_graph &g, u64 i)
@@ -24,7 +24,7 @@ __device__ static inline u32 stream_word(const gpu_graph &g, u64 i)
 	return ((const u32 *)(i < g.near_end ? g.near : g.list))[i];
 }
 
-/* Piece @k of the list of @v, which has it. */
+/* Piece @k of the list of @v; it must exist. */
 __device__ static inline coded_piece piece_of(const gpu_graph &g, u64 v, u32 k)
 {
 	__shared__ u32 lines[GPU_BLOCK / 32][CODED_LINES * 32];
@@ -43,13 +43,13 @@ __device__ static inline coded_piece piece_of(const gpu_graph &g, u64 v, u32 k)
 	return p;
 }
 
-/* Words that hold the piece's first @bits bits, counted as p.word is. */
+/* End of the words that hold the piece's first @bits bits, as an index into p.word. */
 __device__ static inline u32 words_for(const coded_piece &p, u32 bits)
 {
 	return ((u32)(p.at & 1023) + bits + 31) / 32;
 }
 
-/* Bring the words up to @end, all of them asked for before the first is waited for. */
+/* Fetch the words up to @end; all loads are issued before the first is used. */
 __device__ static inline void fetch_words(const gpu_graph &g, coded_piece &p, u32 end, tally &t)
 {
 	const u64 base = p.at / 1024 * 32;
@@ -64,7 +64,7 @@ __device__ static inline void fetch_words(const gpu_graph &g, coded_piece &p, u3
 		i = begin + k * 32 + lane_id();
 		got[k] = i >= p.have && i < end ? stream_word(g, base + i) : 0;
 	}
-	/* whoever still reads what is there */
+	/* other lanes may still read the words fetched earlier */
 	__syncwarp();
 #pragma unroll
 	for (int k = 0; k < CODED_LINES; k++) {
@@ -81,7 +81,10 @@ __device__ static inline void fetch_words(const gpu_graph &g, coded_piece &p, u3
 	p.have = end;
 }
 
-/* Targets of entries @first to @first + 31, a lane each; *carry is the last target before them, then of them. */
+/*
+ * Targets of entries @first to @first + 31, one per lane. *carry is the last target before them;
+ * updated.
+ */
 __device__ static inline u32 targets_of(const gpu_graph &g, const coded_piece &p, u32 first, u32 *carry)
 {
 	const u32 i = first + lane_id(), start = (u32)(p.at & 1023);
@@ -101,13 +104,13 @@ __device__ static inline u32 targets_of(const gpu_graph &g, const coded_piece &p
 	return sum & gtu_coded_mask(g.entry_bits);
 }
 
-/* Bits of entries 0 to @count - 1 alone. */
+/* Bits of the targets of entries 0 to @count - 1, without weights. */
 __device__ static inline u32 step_bits(const gpu_graph &g, const coded_piece &p, u32 count)
 {
 	return g.entry_bits + (count - 1) * p.width;
 }
 
-/* walk_item() of a coded list: item @k is its piece @k. Weights are read where @WEIGHED. */
+/* walk_item() for a compressed list: item @k is its piece @k. @WEIGHED: also decode weights. */
 template <typename W, bool WEIGHED, typename F>
 __device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally &t, F f)
 {
@@ -134,7 +137,7 @@ __device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally
 	}
 }
 
-/* Whether any target of @v has its bit in @bits set; 32 targets are read at a time, until one has. */
+/* Whether any target of @v has its bit set in @bits; decodes 32 targets at a time until one has. */
 __device__ static inline bool coded_hits(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
 {
 	u64 pieces = gtu_coded_pieces(row_at(g, v + 1) - row_at(g, v));

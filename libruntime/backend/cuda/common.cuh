@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading edge lists in whole 128-byte lines, queues of work items, sums over warps and blocks. */
+/* Reads of edge lists in 128-byte lines, work queues, and reductions over warps and blocks. */
 #ifndef GTU_CUDA_COMMON_CUH
 #define GTU_CUDA_COMMON_CUH
 
@@ -51,7 +51,10 @@ __device__ static inline double warp_sum_real(double x)
 	return x;
 }
 
-/* An entry of a compressed list (coded.cuh), decoded: R is this, or u32 or u64 of a plain one. */
+/*
+ * A decoded entry of a compressed list (coded.cuh). Template parameter R is this type, or u32 or
+ * u64 for a plain list.
+ */
 struct coded {
 	u32 to, weight;
 };
@@ -63,14 +66,14 @@ __device__ static inline u64 row_at(const gpu_graph &g, u64 v)
 	return ((const uint64_t *)g.row)[v];
 }
 
-/* The edges of @v as [*s, *e); none outside of the run's vertex range. */
+/* The edges of @v as [*s, *e); empty outside of the run's vertex range. */
 __device__ static inline void edges_of(const gpu_graph &g, u64 v, u64 *s, u64 *e)
 {
 	*s = row_at(g, v);
 	*e = v >= g.first && v < g.end ? row_at(g, v + 1) : *s;
 }
 
-/* Work items of @v: its list in pieces of GPU_CHUNK bytes that begin at 128-byte boundaries. */
+/* Number of work items of @v: pieces of its list of GPU_CHUNK bytes, from 128-byte boundaries. */
 template <typename R> __device__ static inline u32 items_of(u64 s, u64 e)
 {
 	const u64 line = 128 / sizeof(R), per = GPU_CHUNK / sizeof(R);
@@ -121,7 +124,7 @@ template <> __device__ inline no_weight weight_at<no_weight>(const gpu_graph &, 
 template <typename W> struct width_of { static const u32 bytes = sizeof(W); };
 template <> struct width_of<no_weight> { static const u32 bytes = 0; };
 
-/* Sectors of 32 bytes asked for, by a warp; put into the run's counters when it ends. */
+/* 32-byte sectors requested by a warp; added to the run's counters at its end. */
 struct tally {
 	u64 far, near;
 };
@@ -142,7 +145,7 @@ __device__ static inline void count_sectors(const gpu_graph &g, tally &t, u64 s,
 		t.far += sectors;
 }
 
-/* Every lane of the warp has the same tally. */
+/* Add a tally, equal in all lanes of the warp, to the counters. */
 __device__ static inline void report(const gpu_graph &g, const tally &t)
 {
 	auto *to = &counters_of(g)->tally[thread_id() / 32 % GPU_TALLIES];
@@ -156,8 +159,9 @@ __device__ static inline void report(const gpu_graph &g, const tally &t)
 }
 
 /*
- * One work item by a warp: f(valid, entry, weight) for 32 edges at a time, every lane calling each time. The
- * reads of an item are all asked for before the first is used: the link's latency is what must be hidden.
+ * Process one work item by a warp: f(valid, entry, weight) for 32 edges at a time, called by every
+ * lane each time. All reads of an item are issued before the first is used, to hide the latency of
+ * the link.
  */
 template <typename R, typename W, typename F>
 __device__ static inline void walk_plain(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
@@ -209,7 +213,7 @@ template <typename W, bool WEIGHED> struct walker<coded, W, WEIGHED> {
 	}
 };
 
-/* The same over lists of either form; @WEIGHED: f uses a weight that is in the entry. */
+/* The same for plain and compressed lists; @WEIGHED: f uses the weight in the entry. */
 template <typename R, typename W, bool WEIGHED = false, typename F>
 __device__ static inline void walk_item(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
 {
@@ -218,7 +222,7 @@ __device__ static inline void walk_item(const gpu_graph &g, u64 v, u32 chunk, ta
 
 /* ---- Queues ----------------------------------------------------------------------------------- */
 
-/* Append the @items work items of vertex @v (0: none); every lane of a warp calls. */
+/* Append the @items work items of vertex @v (0: none). Called by every lane of a warp. */
 __device__ static inline void push_warp(u64 *queue, uint64_t *count, u32 v, u32 items)
 {
 	u32 sum = items, lane = lane_id(), other, i;
@@ -238,7 +242,7 @@ __device__ static inline void push_warp(u64 *queue, uint64_t *count, u32 v, u32 
 		queue[at + i] = (u64)i << 32 | v;
 }
 
-/* The same for a block, all of whose threads call: one atomic for 256 vertices. */
+/* The same for all threads of a block: one atomic operation for 256 vertices. */
 __device__ static inline void push_block(u64 *queue, uint64_t *count, u32 v, u32 items)
 {
 	__shared__ u32 sums[GPU_BLOCK / 32];

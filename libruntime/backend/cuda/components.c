@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Weakly connected components: by samples out of the cache, then the lists that the giant does not make needless. */
+/*
+ * Weakly connected components: sampling from the cache, then the lists of vertices outside the
+ * giant component.
+ */
 #include <stdlib.h>
 
 #include "gpu.h"
@@ -23,7 +26,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The label that most of the asked vertices have, and how many of GPU_SAMPLES. */
+/* *giant: the most frequent label among GPU_SAMPLES sampled vertices; *votes: its frequency. */
 static int find_giant(struct components *c, uint32_t *giant, uint32_t *votes)
 {
 	uint32_t answer[GPU_SAMPLES], i, run = 0;
@@ -46,7 +49,7 @@ static int find_giant(struct components *c, uint32_t *giant, uint32_t *votes)
 	return 0;
 }
 
-/* The lists of those vertices that are not labelled @giant. */
+/* Process the lists of all vertices not labeled @giant. */
 static int join(struct components *c, uint32_t giant, uint32_t slice)
 {
 	struct gpu_run *r = &c->r;
@@ -67,7 +70,10 @@ static int join(struct components *c, uint32_t giant, uint32_t slice)
 static int hook(struct components *c)
 {
 	struct gpu_run *r = &c->r;
-	/* an edge is stored only once in a directed graph, maybe with a vertex of the giant */
+	/*
+	 * skipping is only valid if each edge is stored at both ends: a directed edge may be stored
+	 * in the giant only
+	 */
 	bool skips = r->undirected && r->whole, slice = false;
 	uint32_t giant = GPU_NOBODY, votes = 0, i;
 	void *args[] = { &c->label, &i, NULL };
@@ -80,7 +86,7 @@ static int hook(struct components *c)
 	}
 	if (!rc && skips && r->graph.cache_degree)
 		rc = find_giant(c, &giant, &votes);
-	/* the cache, of few vertices or with one neighbour of each, may have joined less than half of who has edges */
+	/* a small cache may have joined less than half of the vertices with edges */
 	if (!rc && skips && 2.0 * votes * (double)r->graph.n < (double)GPU_SAMPLES * (double)r->gpu->placed.connected) {
 		slice = true;
 		rc = join(c, GPU_NOBODY, GPU_SLICE_ONE);
@@ -93,13 +99,16 @@ static int hook(struct components *c)
 	return rc;
 }
 
-static int published(struct components *c)
+static int run_paper_kernels(struct components *c)
 {
 	struct gpu_run *r = &c->r;
-	/* labels go against edges too: where an edge is stored once, its source has to look again */
-	uint32_t everybody = !r->undirected || !r->whole;
+	/*
+	 * labels also propagate against edges: if an edge is stored once, its source must check
+	 * again
+	 */
+	uint32_t all_vertices = !r->undirected || !r->whole;
 	CUdeviceptr swap;
-	void *args[] = { &c->label, &c->visit[0], &c->visit[1], &everybody, NULL };
+	void *args[] = { &c->label, &c->visit[0], &c->visit[1], &all_vertices, NULL };
 	int rc = gpu_fill(r->gpu, c->visit[0], 1, r->graph.n, r->a.err);
 
 	while (!rc) {
@@ -126,7 +135,7 @@ static int prepare(struct components *c)
 	void *args[] = { &c->label, NULL };
 	int rc = gpu_run_buffer(r, 4 * r->graph.n, &c->label);
 
-	/* samples would join vertices outside of the range */
+	/* samples would join vertices outside the range */
 	if (!r->whole)
 		r->graph.cache_degree = 0;
 	if (r->a.opt->kernel == GTU_KERNEL_AUTO) {
@@ -161,7 +170,7 @@ static int widen(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-static int give_labels(struct components *c, uint64_t *component)
+static int copy_labels(struct components *c, uint64_t *component)
 {
 	struct gpu_run *r = &c->r;
 	struct labels l = { .to = component };
@@ -170,7 +179,8 @@ static int give_labels(struct components *c, uint64_t *component)
 
 	gtu_alg_phase(&r->a, "result");
 	if (!host)
-		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "no memory for the components of %llu vertices",
+		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "out of memory for the components of %llu "
+				"vertices",
 				(unsigned long long)r->graph.n);
 	rc = gpu_download(r->gpu, host, c->label, 4 * r->graph.n, r->a.err);
 	l.from = host;
@@ -191,11 +201,11 @@ int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *o
 	if (!rc && c.r.graph.n) {
 		rc = prepare(&c);
 		if (!rc)
-			rc = opt->kernel == GTU_KERNEL_AUTO ? hook(&c) : published(&c);
+			rc = opt->kernel == GTU_KERNEL_AUTO ? hook(&c) : run_paper_kernels(&c);
 		if (!rc)
 			rc = gpu_run_read(&c.r);
 		if (!rc)
-			rc = give_labels(&c, component);
+			rc = copy_labels(&c, component);
 	}
 	return gpu_run_end(&c.r, rc);
 }

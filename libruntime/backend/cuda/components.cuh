@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Components by hooking: of two roots the higher hangs itself under the lower, so that a component's label ends
- * as its lowest vertex. Sampling (Sutton, Ben-Nun, Barak 2018, "Afforest"): the cached neighbours join most of
- * the giant component without a byte over the link, and then only lists of vertices outside of it are read. Where the
- * cache has too few neighbours for that, the whole lists of some vertices are the sample: sampling one neighbour
- * of each would ask for as many lines as a pass over all lists of up to 128 bytes.
+ * Connected components by hooking: of two roots the higher is linked to the lower, so a component's
+ * final label is its lowest vertex. Sampling (Sutton, Ben-Nun, Barak, "Optimizing Parallel Graph
+ * Connectivity Computation via Subgraph Sampling", 2018): the cached neighbours join most of the
+ * giant component without link traffic; then only lists of vertices outside it are read. If the
+ * cache is too small, the whole lists of a slice of the vertices serve as the sample: one neighbour
+ * per vertex would request as many lines as a pass over all lists of up to 128 bytes.
  */
 #ifndef GTU_CUDA_COMPONENTS_CUH
 #define GTU_CUDA_COMPONENTS_CUH
@@ -17,8 +18,8 @@ __device__ static inline u32 label_at(const u32 *label, u32 v)
 }
 
 /*
- * The root above @v, and a shorter way for who comes next: a vertex that is no root never becomes one again, and its
- * label only moves up, so that a plain store is safe beside others.
+ * Find the root of @v and compress the path. A vertex that is not a root never becomes one again,
+ * and its label only moves towards the root, so plain stores are safe.
  */
 __device__ static inline u32 root_of(u32 *label, u32 v)
 {
@@ -73,8 +74,8 @@ extern "C" __global__ void components_sample(gpu_graph g, u32 *label, u32 i)
 }
 
 /*
- * Every label becomes its root. No shorter ways are laid here: one laid late would replace a root that another
- * thread has written already.
+ * Replace every label by its root. No path compression here: a delayed store could overwrite a root
+ * that another thread has already written.
  */
 extern "C" __global__ void components_flatten(gpu_graph g, u32 *label)
 {
@@ -88,7 +89,7 @@ extern "C" __global__ void components_flatten(gpu_graph g, u32 *label)
 	}
 }
 
-/* The labels of GPU_SAMPLES vertices, for the host to count. */
+/* Collect the labels of GPU_SAMPLES vertices for the host. */
 extern "C" __global__ void components_ask(gpu_graph g, const u32 *label, u32 *answer)
 {
 	u64 i = thread_id();
@@ -98,8 +99,9 @@ extern "C" __global__ void components_ask(gpu_graph g, const u32 *label, u32 *an
 }
 
 /*
- * Work items of all who are not labelled @giant (GPU_NOBODY: of all), and whom the cache did not show whole. A slice is every
- * GPU_SLICES-th run of 32 vertices, whose lists lie together.
+ * Collect work items of all vertices not labeled @giant (GPU_NOBODY: of all vertices), except
+ * vertices whose whole list is cached. A slice is every GPU_SLICES-th run of 32 vertices, whose
+ * lists are adjacent.
  */
 template <typename R>
 __device__ static void components_collect(const gpu_graph &g, const u32 *label, u32 giant, u32 slice, u64 *queue)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The paper's own kernels (emogi.txt, sections 4.2 and 4.3): every launch looks at all vertices; a thread
- * (naive) or a warp (merged, aligned) goes through the list of an active one, as its listings do.
+ * The paper's kernels (EMOGI, sections 4.2 and 4.3). Every launch checks all vertices; one thread
+ * (naive) or one warp (merged, aligned) processes the list of an active vertex, as in its listings.
  */
 #ifndef GTU_CUDA_EMOGI_CUH
 #define GTU_CUDA_EMOGI_CUH
@@ -28,8 +28,9 @@ __device__ static inline void walk_list(const gpu_graph &g, u64 v, tally &t, F f
 }
 
 /*
- * visit(v) for each vertex that active(v) names, by one thread (NAIVE) or one warp. A warp looks at 32 vertices at once and then
- * takes the active ones in turn: with a warp for each vertex, levels of few took a tenth of the time to find them.
+ * visit(v) for each vertex with active(v), by one thread (NAIVE) or one warp. A warp tests 32
+ * vertices at once, then processes the active ones in sequence: with one warp per vertex, levels
+ * with few vertices took a tenth of the time just to find them.
  */
 template <int MODE, typename P, typename F> __device__ static inline void each_active(const gpu_graph &g, P active, F visit)
 {
@@ -43,7 +44,7 @@ template <int MODE, typename P, typename F> __device__ static inline void each_a
 				visit(v);
 		} else {
 			for (u32 left = __ballot_sync(ALL_LANES, due); left; left &= left - 1) {
-				/* its reads are merged only if all lanes ask at once */
+				/* reads are merged only if all lanes issue them together */
 				__syncwarp();
 				visit((v & ~31ull) + (u32)__ffs((int)left) - 1);
 			}
@@ -82,15 +83,18 @@ __device__ static void emogi_bfs(const gpu_graph &g, u32 *level, u32 now)
 	report_workers<MODE>(g, t);
 }
 
-/* Labels fall along an edge in whichever way there is a difference; @visit says whose list is read. */
+/*
+ * Labels propagate along an edge in both directions; @visit selects the vertices whose lists are
+ * read.
+ */
 template <typename R, int MODE>
 __device__ static void emogi_components(const gpu_graph &g, u32 *label, const uint8_t *visit,
-					uint8_t *visit_next, u32 everybody)
+					uint8_t *visit_next, u32 all_vertices)
 {
 	tally t = { 0, 0 };
 	bool any = false;
 
-	each_active<MODE>(g, [&](u64 v) { return everybody || visit[v]; }, [&](u64 v) {
+	each_active<MODE>(g, [&](u64 v) { return all_vertices || visit[v]; }, [&](u64 v) {
 		walk_list<R, no_weight, MODE>(g, v, t, [&](R entry, no_weight) {
 			u32 to = target_of<R>(g, entry), a = label[v], b = label[to];
 
@@ -112,14 +116,14 @@ __device__ static void emogi_components(const gpu_graph &g, u32 *label, const ui
 	report_workers<MODE>(g, t);
 }
 
-/* sum[target] += what the source gives each of its edges. */
+/* sum[target] += the source's contribution, for each edge. */
 template <typename R, int MODE>
-__device__ static void emogi_push(const gpu_graph &g, const double *give, double *sum)
+__device__ static void emogi_push(const gpu_graph &g, const double *contrib, double *sum)
 {
 	tally t = { 0, 0 };
 
 	each_active<MODE>(g, [](u64) { return true; }, [&](u64 v) {
-		double x = give[v];
+		double x = contrib[v];
 
 		walk_list<R, no_weight, MODE>(g, v, t, [&](R entry, no_weight) {
 			atomicAdd(&sum[target_of<R>(g, entry)], x);
@@ -135,14 +139,14 @@ __device__ static void emogi_push(const gpu_graph &g, const double *give, double
 		emogi_bfs<R, MODE>(g, level, now);                                                 \
 	}                                                                                          \
 	extern "C" __global__ void emogi_components_##width##_##mode(                              \
-		gpu_graph g, u32 *label, const uint8_t *visit, uint8_t *next, u32 everybody)       \
+		gpu_graph g, u32 *label, const uint8_t *visit, uint8_t *next, u32 all_vertices)       \
 	{                                                                                          \
-		emogi_components<R, MODE>(g, label, visit, next, everybody);                       \
+		emogi_components<R, MODE>(g, label, visit, next, all_vertices);                       \
 	}                                                                                          \
-	extern "C" __global__ void emogi_push_##width##_##mode(gpu_graph g, const double *give,    \
+	extern "C" __global__ void emogi_push_##width##_##mode(gpu_graph g, const double *contrib,    \
 							       double *sum)                        \
 	{                                                                                          \
-		emogi_push<R, MODE>(g, give, sum);                                                 \
+		emogi_push<R, MODE>(g, contrib, sum);                                                 \
 	}
 #define EMOGI_WIDTHS(MODE, mode)                                                                   \
 	EMOGI_KERNELS(u32, 4, MODE, mode)                                                          \

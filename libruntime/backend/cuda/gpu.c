@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Memory of all kinds, copies and launches; each failed call becomes a sentence with its sizes. */
+/* Memory of all kinds, copies and launches. Errors name the failed call and its sizes. */
 #include <string.h>
 
 #include "gpu.h"
 
 #define BLOCKS_MOST	0x7fffffffu
-#define BLOCKS_A_PROCESSOR 8		/* of 256 threads: what a multiprocessor holds at most */
+#define BLOCKS_A_PROCESSOR 8		/* maximum blocks of 256 threads on a multiprocessor */
 
 typedef unsigned long long ull;
 
@@ -43,14 +43,15 @@ static int get_managed(struct gpu *gpu, struct gpu_memory *m, struct gtu_error *
 
 	if (!gpu->info.managed)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"%s does not access managed memory while the CPU does: take pinned memory",
+				"%s has no concurrent access to managed memory: use pinned memory",
 				gpu->info.name);
 	ret = gpu_free_bytes(gpu, &unused, err);
 	if (ret)
 		return ret;
 	if (m->bytes > unused)
 		return gtu_fail(err, GTU_ERR_NOMEM,
-				"%llu bytes of managed memory are more than the %llu that the card has free, which can hang it: take pinned memory",
+				"%llu bytes of managed memory exceed the %llu bytes of free GPU "
+				"memory, which can hang the GPU: use pinned memory",
 				(ull)m->bytes, (ull)unused);
 	rc = gpu->api.cuMemAllocManaged(&m->device, m->bytes, CU_MEM_ATTACH_GLOBAL);
 	if (rc)
@@ -97,7 +98,8 @@ int gpu_memory_get(struct gpu *gpu, uint32_t kind, uint64_t bytes, struct gpu_me
 	} else {
 		rc = gpu->api.cuMemAlloc_v2(&out->device, out->bytes);
 		if (rc)
-			ret = gtu_cuda_fail(&gpu->api, rc, err, "cuMemAlloc of %llu bytes on the card",
+			ret = gtu_cuda_fail(&gpu->api, rc, err, "cuMemAlloc of %llu bytes of GPU "
+					    "memory",
 					    (ull)out->bytes);
 	}
 	if (ret)
@@ -113,15 +115,16 @@ int gpu_memory_register(struct gpu *gpu, void *addr, uint64_t bytes, bool io, st
 
 	memset(out, 0, sizeof(*out));
 	if (!gpu->info.registered)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s cannot reach registered memory", gpu->info.name);
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s cannot access registered memory", gpu->info.name);
 	rc = gpu->api.cuMemHostRegister_v2(addr, bytes, flags);
-	/* a container is mapped without the right to write */
+	/* containers are mapped read-only */
 	if (rc && rc != CUDA_ERROR_OUT_OF_MEMORY && gpu->info.registered_readonly)
 		rc = gpu->api.cuMemHostRegister_v2(addr, bytes, flags | CU_MEMHOSTREGISTER_READ_ONLY);
 	if (rc)
 		return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostRegister of %llu bytes%s", (ull)bytes,
 				     gpu->info.registered_readonly ? "" :
-				     " (this driver registers no read-only memory, as a mapped container is)");
+				     " (this driver cannot register read-only memory such as a "
+				     "mapped container)");
 	rc = gpu->api.cuMemHostGetDevicePointer_v2(&out->device, addr, 0);
 	if (rc) {
 		gpu->api.cuMemHostUnregister(addr);
@@ -182,7 +185,10 @@ int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **arg
 
 	if (rc)
 		return gtu_cuda_fail(&gpu->api, rc, err, "cuModuleGetFunction of %s", kernel);
-	/* the paper's kernels have a thread a vertex, and the hardware hands them out as others end */
+	/*
+	 * the paper's kernels use one thread per vertex and rely on the hardware to schedule the
+	 * blocks
+	 */
 	if (blocks > most && strncmp(kernel, "emogi_", 6))
 		blocks = most;
 	if (blocks > BLOCKS_MOST)
@@ -205,7 +211,7 @@ int gpu_touch(struct gpu *gpu, const struct gpu_memory *memory, struct gtu_error
 		return rc;
 	rc = gpu_launch(gpu, "link_touch", words / 1024 + 1, args, err);
 	if (!rc)
-		rc = gpu_wait(gpu, "a first look at the edge list", err);
+		rc = gpu_wait(gpu, "touching the edge list", err);
 	gpu_memory_give(gpu, &sink);
 	return rc;
 }

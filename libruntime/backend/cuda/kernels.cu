@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* All kernels, in one module. */
+/* Includes all kernels, compiled as one module. */
 #include "common.cuh"
 #include "coded.cuh"
 #include "bfs.cuh"

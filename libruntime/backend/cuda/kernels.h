@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* What host and kernels agree on: arguments, counters, constants. Plain C and CUDA C++ both read it. */
+/* Arguments, counters and constants shared by host code and kernels; valid C and CUDA C++. */
 #ifndef GTU_CUDA_KERNELS_H
 #define GTU_CUDA_KERNELS_H
 
 #include <stdint.h>
 
-#define GPU_BLOCK	256u		/* threads a block, of every kernel */
-#define GPU_CHUNK	1024u		/* bytes of the edge list that one work item covers, from a 128-byte boundary */
+#define GPU_BLOCK	256u		/* threads per block, in every kernel */
+#define GPU_CHUNK	1024u		/* bytes of edge list per work item, from a 128-byte boundary */
 #define GPU_UNREACHED	0xffffffffu
 #define GPU_NOBODY	0xffffffffu	/* no vertex: ends a short cache entry */
 #define GPU_TILE	2048u		/* edges that a block sums at a time (PageRank) */
-#define GPU_CACHE_MOST	4u		/* neighbours a vertex in the cache, at most */
-#define GPU_CACHE_LOOKS	1024u		/* of this many of a vertex, those of highest degree are cached */
+#define GPU_CACHE_MOST	4u		/* maximum cached neighbours per vertex */
+#define GPU_CACHE_LOOKS	1024u		/* neighbours of a vertex considered for the cache */
 #define GPU_TALLIES	64u
-#define GPU_SLICES	8u		/* of the vertices, one is joined whole before the giant component is looked for */
-#define GPU_SAMPLES	1024u		/* vertices asked which component is the giant */
+#define GPU_SLICES	8u		/* one slice of the vertices is joined before the giant component is determined */
+#define GPU_SAMPLES	1024u		/* vertices sampled to find the giant component */
 
-/* Addresses are the device's. */
+/* Addresses are GPU addresses. */
 struct gpu_graph {
-	uint64_t row;			/* n + 1 of 8 bytes */
-	uint64_t list, weight;		/* where they lie; weight 0: none, or in the entry */
-	uint64_t near, near_weight;	/* the first of both in the card's memory */
-	uint64_t near_end;		/* entries; of a coded list: words of 4 bytes */
-	uint64_t near_weight_end;	/* weights */
-	uint64_t index, table;		/* of a coded list: the words of coded.h */
+	uint64_t row;			/* n + 1 offsets of 8 bytes */
+	uint64_t list, weight;		/* as placed; weight 0: none, or packed */
+	uint64_t near, near_weight;	/* their cached prefixes in GPU memory */
+	uint64_t near_end;		/* cached entries; compressed list: 4-byte words */
+	uint64_t near_weight_end;	/* cached weights */
+	uint64_t index, table;		/* compressed list: the words of coded.h */
 	uint64_t cache;			/* cache_degree neighbours of each vertex below cache_end, 4 bytes each */
 	uint64_t cache_end;
 	uint64_t n, m;
-	uint64_t first, end;		/* vertices that have edges in this run */
+	uint64_t first, end;		/* vertex range of this run */
 	uint64_t counters;		/* struct gpu_counters */
 	uint32_t cache_degree;
-	uint32_t weight_bits;		/* of an entry, lowest; the vertex is above them */
-	uint32_t weight_least;		/* added to them */
-	uint32_t entry_bits;		/* of a coded list */
+	uint32_t weight_bits;		/* low bits of an entry; the vertex is above them */
+	uint32_t weight_least;		/* offset of packed weights */
+	uint32_t entry_bits;		/* compressed list: bits of a target */
 };
 
-/* Which vertices components_collect takes. */
+/* Vertices that components_collect processes. */
 enum gpu_slice { GPU_SLICE_ALL, GPU_SLICE_ONE, GPU_SLICE_OTHERS };
 
 struct gpu_counters {
-	uint64_t items;			/* in the queue that a kernel fills */
+	uint64_t items;			/* work items in the queue that a kernel fills */
 	uint64_t left;			/* vertices in the second queue */
-	uint64_t vertices, edges;	/* entered, and their degrees */
-	uint64_t least;			/* of what was not taken */
+	uint64_t vertices, edges;	/* vertices reached, and the sum of their degrees */
+	uint64_t least;			/* minimum of the values not taken */
 	uint64_t changed;
 	double dangling, most;		/* PageRank */
 	/*
-	 * Sectors asked for of the list and of the card's copy; never cleared within a run. Many, because all warps adding
-	 * to one would take longer than the link.
+	 * Sectors requested from the list and from its copy in GPU memory; never cleared within a
+	 * run. An array, because a single counter for all warps would be slower than the link.
 	 */
 	struct gpu_tally {
 		uint64_t far, near;
@@ -55,7 +55,7 @@ struct gpu_counters {
 	} tally[GPU_TALLIES];
 };
 
-/* How a warp shares an edge list out: MODE of the kernels of emogi.txt. */
+/* Distribution of an edge list over threads: MODE of the paper's kernels. */
 enum gpu_mode { GPU_NAIVE, GPU_MERGED, GPU_ALIGNED };
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The kernels as nvcc left them, as bytes of the library; nothing where there was no nvcc. */
+/* Embeds the kernels compiled by nvcc; empty if built without nvcc. */
 #include "api.h"
 
 #ifdef GTU_CUDA_FATBIN

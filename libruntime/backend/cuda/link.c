@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* How fast the link is by the shape of the reads, and the probe that placement asks. */
+/* Measures link bandwidth by access pattern, and probes it for placement. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu.h"
 
 /*
- * Pinned memory answers random reads as fast as managed memory out of half a gigabyte, four times slower out of
- * one and ten times slower out of eight: a probe must be as wide as the list, or wide enough.
+ * Pinned memory serves random reads as fast as managed memory from 512 MB, four times slower from 1
+ * GB, and ten times slower from 8 GB. A probe must therefore cover the size of the list, or enough
+ * of it.
  */
 #define PROBE_LEAST	(16ull << 20)
 #define PROBE_MOST	(1ull << 30)
@@ -51,7 +52,7 @@ static int begin(struct link *l, struct gpu *gpu, uint32_t edges, uint64_t bytes
 	if (edges == GTU_EDGES_REGISTERED) {
 		host = aligned_alloc(4096, bytes);
 		if (!host)
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu bytes", (unsigned long long)bytes);
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu bytes", (unsigned long long)bytes);
 		gtu_parallel(fill_random, host, bytes / 8);
 		rc = gpu_memory_register(gpu, host, bytes, false, &l->memory, err);
 		if (rc)
@@ -83,7 +84,7 @@ static uint64_t block_bytes(uint32_t access)
 	return access == GTU_LINK_RANDOM_32 ? 32 : access == GTU_LINK_RANDOM_64 ? 64 : 128;
 }
 
-/* Few enough that slow memory takes no minutes. */
+/* Limits the number of reads, so that slow memory does not take minutes. */
 static uint64_t random_reads(const struct link *l, uint32_t access)
 {
 	uint64_t blocks = l->bytes / block_bytes(access);
@@ -91,7 +92,7 @@ static uint64_t random_reads(const struct link *l, uint32_t access)
 	return blocks < RANDOM_READS ? blocks : RANDOM_READS;
 }
 
-static int once(struct link *l, uint32_t access, uint64_t seed, struct gtu_error *err)
+static int launch_access(struct link *l, uint32_t access, uint64_t seed, struct gtu_error *err)
 {
 	uint64_t from = l->memory.device, words = l->bytes / 4, sink = l->sink.device, reads = random_reads(l, access);
 	uint32_t shift = access == GTU_LINK_SHIFTED ? 8 : 0, log2 = 5;
@@ -126,7 +127,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of @rounds, after one that is not counted. */
+/* The median rate of @rounds, after one warm-up round. */
 static int measure(struct link *l, uint32_t access, uint32_t rounds, double *rate, struct gtu_error *err)
 {
 	uint64_t start, bytes = access < GTU_LINK_RANDOM_128 ? l->bytes : random_reads(l, access) * block_bytes(access);
@@ -136,7 +137,7 @@ static int measure(struct link *l, uint32_t access, uint32_t rounds, double *rat
 
 	for (i = 0; i <= rounds && !rc; i++) {
 		start = gtu_now_ns();
-		rc = once(l, access, i + 1, err);
+		rc = launch_access(l, access, i + 1, err);
 		if (!rc)
 			rc = gpu_wait(l->gpu, "the link's measurement", err);
 		if (i)
@@ -157,12 +158,14 @@ int gpu_link_measure(struct gpu *gpu, uint32_t edges, uint64_t bytes, uint32_t r
 	int rc;
 
 	if (rounds < 1 || rounds > ROUNDS_MOST)
-		return gtu_fail(err, GTU_ERR_USAGE, "%u rounds: there are 1 to %u", rounds, ROUNDS_MOST);
+		return gtu_fail(err, GTU_ERR_USAGE, "%u rounds are out of range: use 1 to %u", rounds, ROUNDS_MOST);
 	if (bytes < 1 << 20)
-		return gtu_fail(err, GTU_ERR_USAGE, "%llu bytes are too few to measure a link: 1 MiB is the least",
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu bytes are too few to measure a link: the "
+				"minimum is 1 MiB",
 				(unsigned long long)bytes);
 	if (edges == GTU_EDGES_AUTO || edges >= GTU_EDGES_UVM)
-		return gtu_fail(err, GTU_ERR_USAGE, "no link is measured with edges of kind %u", edges);
+		return gtu_fail(err, GTU_ERR_USAGE, "edges of kind %u are not supported for link "
+				"measurements", edges);
 	memset(rate, 0, GTU_LINK_ACCESSES * sizeof(*rate));
 	rc = begin(&l, gpu, edges, bytes, err);
 	if (!rc && edges != GTU_EDGES_DEVICE) {

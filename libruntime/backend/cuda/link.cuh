@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the link gives: memory read in the shapes that traversals read it in. */
+/* Kernels that measure link bandwidth with the access patterns of traversals. */
 #ifndef GTU_CUDA_LINK_CUH
 #define GTU_CUDA_LINK_CUH
 
@@ -15,14 +15,14 @@ __device__ static inline u64 mix(u64 x)
 	return x ^ x >> 31;
 }
 
-/* So that no read is optimized away. */
+/* Keeps the compiler from optimizing reads away. */
 __device__ static inline void use(u32 x, u32 *sink)
 {
 	if (x == 0x5eed5eed)
 		*sink = x;
 }
 
-/* @words of 4 bytes in order, from @shift words on. */
+/* Read @words of 4 bytes in order, starting @shift words in. */
 extern "C" __global__ void link_sequential(const u32 *from, u64 words, u32 shift, u32 *sink)
 {
 	u64 step = thread_count() * UNROLL, i;
@@ -35,7 +35,7 @@ extern "C" __global__ void link_sequential(const u32 *from, u64 words, u32 shift
 	use(x, sink);
 }
 
-/* Each thread its own 4 KiB. */
+/* Each thread reads its own 4 KiB. */
 extern "C" __global__ void link_strided(const u32 *from, u64 words, u32 *sink)
 {
 	u64 piece, i;
@@ -47,7 +47,7 @@ extern "C" __global__ void link_strided(const u32 *from, u64 words, u32 *sink)
 	use(x, sink);
 }
 
-/* @reads random blocks of 4 << @log2 bytes out of @words. */
+/* Read @reads random blocks of 4 << @log2 bytes out of @words. */
 extern "C" __global__ void link_random(const u32 *from, u64 words, u32 log2, u64 seed, u64 reads, u32 *sink)
 {
 	u64 blocks = words >> log2, group = thread_id() >> log2, groups = thread_count() >> log2, b;
@@ -61,7 +61,7 @@ extern "C" __global__ void link_random(const u32 *from, u64 words, u32 log2, u64
 	use(x, sink);
 }
 
-/* One word of each 4 KiB: the device's mappings are made before anybody is timed. */
+/* Read one word of each 4 KiB, so that the device's mappings exist before a measurement. */
 extern "C" __global__ void link_touch(const u32 *from, u64 words, u32 *sink)
 {
 	u32 x = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Finding the CUDA driver when somebody asks for it, and saying what is missing where it is not there. */
+/* Loads the CUDA driver on demand and reports what is missing. */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,12 +53,14 @@ static int find_calls(struct cuda_api *api, const char *library, struct gtu_erro
 	return 0;
 }
 
-static int look_at_driver(struct cuda_api *api, int major, struct gtu_error *err)
+static int init_driver(struct cuda_api *api, int major, struct gtu_error *err)
 {
 	CUresult rc = api->cuInit(0);
 
 	if (rc == CUDA_ERROR_NO_DEVICE)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this computer; take another device (--device model), or let it see one (CUDA_VISIBLE_DEVICES)");
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this "
+				"computer; use another device (--device model), or make one "
+				"visible (CUDA_VISIBLE_DEVICES)");
 	if (rc) {
 		gtu_cuda_fail(api, rc, err, "the CUDA driver does not start: cuInit");
 		return err ? err->code = GTU_ERR_UNSUPPORTED : GTU_ERR_UNSUPPORTED;
@@ -68,13 +70,16 @@ static int look_at_driver(struct cuda_api *api, int major, struct gtu_error *err
 		return gtu_cuda_fail(api, rc, err, "cuDriverGetVersion");
 	if (api->version / 1000 < major)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"the CUDA driver speaks CUDA %d.%d, and the kernels of this build need %d.0 or newer; install a newer driver",
+				"the CUDA driver supports CUDA %d.%d, but the kernels of this "
+				"build need %d.0 or newer; install a newer driver",
 				api->version / 1000, api->version % 1000 / 10, major);
 	rc = api->cuDeviceGetCount(&api->devices);
 	if (rc)
 		return gtu_cuda_fail(api, rc, err, "cuDeviceGetCount");
 	if (api->devices < 1)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this computer; take another device (--device model), or let it see one (CUDA_VISIBLE_DEVICES)");
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this "
+				"computer; use another device (--device model), or make one "
+				"visible (CUDA_VISIBLE_DEVICES)");
 	return 0;
 }
 
@@ -89,10 +94,12 @@ int gtu_cuda_load(struct cuda_api *api, const char *library, int major, struct g
 		library = DRIVER;
 	api->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	if (!api->library)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "no CUDA driver on this computer: %s; install NVIDIA's, or take another device (--device model)", dlerror());
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "there is no CUDA driver on this "
+				"computer: %s; install NVIDIA's driver, or use another device "
+				"(--device model)", dlerror());
 	rc = find_calls(api, library, err);
 	if (!rc)
-		rc = look_at_driver(api, major, err);
+		rc = init_driver(api, major, err);
 	if (rc)
 		gtu_cuda_unload(api);
 	return rc;

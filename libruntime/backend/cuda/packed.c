@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The edge list in as many bits an entry as its vertices need (25 for 2^25), for whoever reads all of it in order:
- * PageRank. Tiles of GPU_TILE entries are whole 128-byte lines, so that a tile is found and read by itself. Made by
- * the first run that wants it, in pinned memory: in order that is as fast as any.
+ * The edge list with as many bits per entry as vertex numbers need (25 for 2^25 vertices), for
+ * PageRank, which reads all of it in order. Tiles of GPU_TILE entries are whole 128-byte lines, so
+ * that each can be located and read independently. The first run that uses it creates it in pinned
+ * memory, which is as fast as any other for sequential reads.
  */
 #include <string.h>
 
@@ -19,7 +20,7 @@ static int pack_tiles(void *arg, uint64_t first, uint64_t end)
 	uint64_t tile, e, stop, value;
 	uint32_t *to, at;
 
-	/* a share is whole tiles */
+	/* a share consists of whole tiles */
 	for (tile = first / GPU_TILE; tile * GPU_TILE < end; tile++) {
 		to = p->to + tile * (GPU_TILE / 32 * p->bits);
 		memset(to, 0, GPU_TILE / 8 * p->bits);
@@ -47,7 +48,7 @@ bool gpu_packed_helps(const struct gpu *gpu)
 	       (gpu->placement.edges == GTU_EDGES_MANAGED || gpu->placement.edges == GTU_EDGES_PINNED);
 }
 
-static int make(struct gpu *gpu, struct gtu_error *err)
+static int create_packed(struct gpu *gpu, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	struct packing k = { .g = p->graph, .bits = bits_of(p->args.n) };
@@ -69,7 +70,7 @@ int gpu_packed_hold(struct gpu *gpu, struct gtu_error *err)
 	int rc = 0;
 
 	if (!p->bits_list.kind)
-		rc = make(gpu, err);
+		rc = create_packed(gpu, err);
 	if (rc || p->holds == GPU_CACHE_BITS)
 		return rc;
 	p->holds = GPU_CACHE_EMPTY;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* PageRank: pulled over an undirected graph, pushed (as the paper's kernels do) over a directed one. */
+/*
+ * PageRank: pulls over an undirected graph; pushes over a directed one, as the paper's kernels do.
+ */
 #include <math.h>
 
 #include "gpu.h"
@@ -12,31 +14,34 @@ struct pagerank {
 	struct gpu_run r;
 	double damping, dangling;
 	uint64_t iterations, tiles;
-	CUdeviceptr rank, sum, give, first;
+	CUdeviceptr rank, sum, contrib, first;
 	CUdeviceptr queue;		/* compressed lists: work items of all vertices */
 	uint64_t items;
-	bool bits;			/* the list in fewer bits is read */
+	bool bits;			/* read the bit-packed list */
 };
 
-static int settle(struct pagerank *p)
+static int set_parameters(struct pagerank *p)
 {
 	const struct gtu_algorithm_options *opt = p->r.a.opt;
 
 	if (!p->r.whole)
 		return gtu_fail(p->r.a.err, GTU_ERR_UNSUPPORTED,
-				"PageRank over a part of the vertices needs the ranks of the other parts after each iteration, which is not there yet");
+				"PageRank over a part of the vertices is not supported: it needs "
+				"the ranks of the other parts after each iteration");
 	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
 	if (!(p->damping > 0 && p->damping < 1))
-		return gtu_fail(p->r.a.err, GTU_ERR_USAGE, "a damping factor of %g is not between 0 and 1", p->damping);
+		return gtu_fail(p->r.a.err, GTU_ERR_USAGE, "a damping factor of %g is out of "
+				"range: it must be between 0 and 1", p->damping);
 	if (!(opt->epsilon >= 0))
-		return gtu_fail(p->r.a.err, GTU_ERR_USAGE, "an epsilon of %g is not 0 or more", opt->epsilon);
+		return gtu_fail(p->r.a.err, GTU_ERR_USAGE, "an epsilon of %g is out of range: it "
+				"must be 0 or more", opt->epsilon);
 	p->iterations = opt->iterations ? opt->iterations : opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
 	return 0;
 }
 
 static int update(struct pagerank *p, uint32_t begin)
 {
-	void *args[] = { &p->rank, &p->sum, &p->give, &p->damping, &p->dangling, &begin, NULL };
+	void *args[] = { &p->rank, &p->sum, &p->contrib, &p->damping, &p->dangling, &begin, NULL };
 	int rc = gpu_run_clear(&p->r);
 
 	if (!rc)
@@ -50,12 +55,12 @@ static int update(struct pagerank *p, uint32_t begin)
 static int pass(struct pagerank *p)
 {
 	const char *mode = gpu_run_mode(&p->r);
-	void *pull[] = { &p->first, &p->tiles, &p->give, &p->sum, NULL }, *push[] = { &p->give, &p->sum, NULL };
+	void *pull[] = { &p->first, &p->tiles, &p->contrib, &p->sum, NULL }, *push[] = { &p->contrib, &p->sum, NULL };
 	struct gpu_placed *at = &p->r.gpu->placed;
 	void *bits[] = { &at->bits_list.device, &at->cache.device, &at->near_share, &at->bits, &p->first, &p->tiles,
-			 &p->give, &p->sum, NULL };
+			 &p->contrib, &p->sum, NULL };
 
-	void *coded[] = { &p->queue, &p->items, &p->give, &p->sum, NULL };
+	void *coded[] = { &p->queue, &p->items, &p->contrib, &p->sum, NULL };
 
 	if (p->queue)
 		return gpu_run_launch(&p->r, p->r.undirected ? "pagerank_pull" : "pagerank_push", NULL, true,
@@ -67,12 +72,12 @@ static int pass(struct pagerank *p)
 	return gpu_run_launch(&p->r, "emogi_push", mode ? mode : "_aligned", true, p->r.graph.n, push);
 }
 
-/* All lists, once for all iterations. */
+/* Collect the work items of all lists, once for all iterations. */
 static int list_items(struct pagerank *p)
 {
 	struct gpu_run *r = &p->r;
-	uint32_t nobody = GPU_NOBODY, slice = GPU_SLICE_ALL;
-	void *args[] = { &p->first, &nobody, &slice, &p->queue, NULL };
+	uint32_t no_giant = GPU_NOBODY, slice = GPU_SLICE_ALL;
+	void *args[] = { &p->first, &no_giant, &slice, &p->queue, NULL };
 	int rc = gpu_run_queue(r, &p->queue);
 
 	r->graph.cache_degree = 0;
@@ -98,7 +103,7 @@ static int iterate(struct pagerank *p)
 	if (!rc)
 		rc = gpu_run_buffer(r, 8 * n, &p->sum);
 	if (!rc)
-		rc = gpu_run_buffer(r, 8 * n, &p->give);
+		rc = gpu_run_buffer(r, 8 * n, &p->contrib);
 	if (!rc)
 		rc = gpu_run_buffer(r, 4 * (p->tiles + 1), &p->first);
 	if (!rc)
@@ -131,7 +136,7 @@ int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt
 	int rc = gpu_run_begin(&p.r, dev, "pagerank", opt, stats, p.bits ? GPU_CACHE_BITS : GPU_CACHE_PREFIX, err);
 
 	if (!rc)
-		rc = settle(&p);
+		rc = set_parameters(&p);
 	if (!rc && p.r.graph.n) {
 		rc = iterate(&p);
 		gtu_alg_phase(&p.r.a, "result");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PageRank over an undirected graph by pulling: the edge list is read once an iteration, every line once and in
- * order. A block takes a tile of edges whatever rows it spans, gathers what their ends give into shared memory, and
- * sums it by rows; rows that reach beyond the tile are added atomically.
+ * PageRank over an undirected graph by pulling: each iteration reads the edge list once, in order.
+ * A block takes a tile of edges regardless of row boundaries, gathers the contributions of their
+ * targets into shared memory, and sums them by rows. Rows that cross a tile boundary are added
+ * atomically.
  */
 #ifndef GTU_CUDA_PAGERANK_CUH
 #define GTU_CUDA_PAGERANK_CUH
@@ -11,7 +12,7 @@
 
 #define LONG_ROW 64u
 
-/* first[tile]: the row that the tile's first edge lies in. */
+/* first[tile]: the row that contains the tile's first edge. */
 extern "C" __global__ void pagerank_tiles(gpu_graph g, u32 *first, u64 tiles)
 {
 	u64 tile, edge, low, high, middle;
@@ -33,11 +34,14 @@ extern "C" __global__ void pagerank_tiles(gpu_graph g, u32 *first, u64 tiles)
 	}
 }
 
-/* rank from sum (not in the first round), what each edge of v carries, what is dangling, the greatest change. */
-extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *sum, double *give,
+/*
+ * Compute ranks from sums (except in the first round), contributions per edge, the dangling sum and
+ * the largest change.
+ */
+extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *sum, double *contrib,
 					   double damping, double dangling, u32 begin)
 {
-	double n = (double)g.n, hangs = 0, most = 0, now, change, other;
+	double n = (double)g.n, dangling_sum = 0, most = 0, now, change, other;
 	u64 v, degree;
 
 	for (v = thread_id(); v < g.n; v += thread_count()) {
@@ -49,22 +53,25 @@ extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *su
 		rank[v] = now;
 		sum[v] = 0;
 		degree = row_at(g, v + 1) - row_at(g, v);
-		give[v] = degree ? now / (double)degree : 0;
-		hangs += degree ? 0 : now;
+		contrib[v] = degree ? now / (double)degree : 0;
+		dangling_sum += degree ? 0 : now;
 	}
-	hangs = warp_sum_real(hangs);
+	dangling_sum = warp_sum_real(dangling_sum);
 	for (int d = 16; d; d >>= 1) {
 		other = __shfl_xor_sync(ALL_LANES, most, d);
 		most = other > most ? other : most;
 	}
 	if (!lane_id()) {
-		atomicAdd(&counters_of(g)->dangling, hangs);
-		/* not negative: orders as its bits do */
+		atomicAdd(&counters_of(g)->dangling, dangling_sum);
+		/* non-negative doubles order as their bit patterns */
 		atomicMax((ull *)&counters_of(g)->most, (ull)__double_as_longlong(most));
 	}
 }
 
-/* part[] holds what the edges [begin, end) carry: add it to the sums of their rows. All of a block calls. */
+/*
+ * Add part[], the contributions of the edges [begin, end), to the sums of their rows. Called by all
+ * threads of a block.
+ */
 __device__ static void sum_tile(const gpu_graph &g, const u32 *first, u64 tile, u64 begin, u64 end,
 				const double *part, double *sum)
 {
@@ -96,7 +103,7 @@ __device__ static void sum_tile(const gpu_graph &g, const u32 *first, u64 tile, 
 
 template <typename R>
 __device__ static void pagerank_pull(const gpu_graph &g, const u32 *first, u64 tiles,
-				     const double *give, double *sum)
+				     const double *contrib, double *sum)
 {
 	__shared__ double part[GPU_TILE];
 	tally t = { 0, 0 };
@@ -114,7 +121,7 @@ __device__ static void pagerank_pull(const gpu_graph &g, const u32 *first, u64 t
 		}
 #pragma unroll
 		for (u32 k = 0; k < GPU_TILE / GPU_BLOCK; k++)
-			part[k * GPU_BLOCK + threadIdx.x] = give[target_of<R>(g, entry[k])];
+			part[k * GPU_BLOCK + threadIdx.x] = contrib[target_of<R>(g, entry[k])];
 		count_sectors<R, no_weight>(g, t, begin, end);
 		__syncthreads();
 		sum_tile(g, first, tile, begin, end, part, sum);
@@ -125,15 +132,16 @@ __device__ static void pagerank_pull(const gpu_graph &g, const u32 *first, u64 t
 }
 
 /*
- * Of the tiles of a packed list the card holds some, evenly spread, so that the link never waits for those to be summed: @share
- * of 2^32. How many of them are below @tile, which is where they lie.
+ * GPU memory caches some tiles of a bit-packed list, evenly spaced so that the link stays busy
+ * while they are summed. @share is in units of 2^-32. The number of cached tiles below @tile is
+ * also the slot of @tile.
  */
 __device__ static inline u64 near_below(u64 tile, u64 share)
 {
 	return tile * share >> 32;
 }
 
-/* The card's tiles out of the list, a block each. */
+/* Copy the cached tiles out of the list, one per block. */
 extern "C" __global__ void pagerank_near_fill(const u32 *list, u32 *near, u64 share, u32 bits, u64 tiles)
 {
 	const u32 words = GPU_TILE / 32 * bits;
@@ -148,10 +156,10 @@ extern "C" __global__ void pagerank_near_fill(const u32 *list, u32 *near, u64 sh
 	}
 }
 
-/* The same over entries of @bits bits (packed.c): a tile is 64 * bits words, whole lines. */
+/* The same over bit-packed entries (packed.c): a tile is 64 * bits words, whole lines. */
 extern "C" __global__ void __launch_bounds__(GPU_BLOCK)
 pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 share, u32 bits, const u32 *first, u64 tiles,
-		   const double *give, double *sum)
+		   const double *contrib, double *sum)
 {
 	__shared__ double part[GPU_TILE];
 	__shared__ u32 word[GPU_TILE + 1];
@@ -180,9 +188,9 @@ pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 share, u32
 		for (u32 k = 0; k < GPU_TILE / GPU_BLOCK; k++) {
 			u32 i = k * GPU_BLOCK + threadIdx.x, at = i * bits;
 
-			/* behind the last word lies nothing that an entry needs */
+			/* bits of the word after the last one are masked off */
 			if (begin + i < end)
-				part[i] = give[__funnelshift_r(word[at >> 5], word[(at >> 5) + 1], at & 31) & mask];
+				part[i] = contrib[__funnelshift_r(word[at >> 5], word[(at >> 5) + 1], at & 31) & mask];
 		}
 		if (here)
 			t.near += words / 8;
@@ -197,10 +205,11 @@ pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 share, u32
 }
 
 /*
- * Over a compressed list, by work items: @PULL: a list's sum to its vertex, else what its vertex gives to each end.
+ * Process work items of a compressed list. @PULL: sum each list into its vertex; else add the
+ * vertex's contribution to each target.
  */
 template <bool PULL>
-__device__ static void pagerank_items(const gpu_graph &g, const u64 *queue, u64 count, const double *give, double *sum)
+__device__ static void pagerank_items(const gpu_graph &g, const u64 *queue, u64 count, const double *contrib, double *sum)
 {
 	tally t = { 0, 0 };
 	u64 i;
@@ -208,13 +217,13 @@ __device__ static void pagerank_items(const gpu_graph &g, const u64 *queue, u64 
 	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
 		const u64 item = queue[i];
 		const u32 v = (u32)item;
-		double x = 0, gives = PULL ? 0 : give[v];
+		double x = 0, own_contrib = PULL ? 0 : contrib[v];
 
 		walk_item<coded, no_weight>(g, v, (u32)(item >> 32), t, [&](bool valid, coded entry, no_weight) {
 			if (valid && PULL)
-				x += give[entry.to];
+				x += contrib[entry.to];
 			else if (valid)
-				atomicAdd(&sum[entry.to], gives);
+				atomicAdd(&sum[entry.to], own_contrib);
 			__syncwarp();
 		});
 		if (PULL) {
@@ -226,26 +235,26 @@ __device__ static void pagerank_items(const gpu_graph &g, const u64 *queue, u64 
 	report(g, t);
 }
 
-extern "C" __global__ void pagerank_pull_coded(gpu_graph g, const u64 *queue, u64 count, const double *give, double *sum)
+extern "C" __global__ void pagerank_pull_coded(gpu_graph g, const u64 *queue, u64 count, const double *contrib, double *sum)
 {
-	pagerank_items<true>(g, queue, count, give, sum);
+	pagerank_items<true>(g, queue, count, contrib, sum);
 }
 
-extern "C" __global__ void pagerank_push_coded(gpu_graph g, const u64 *queue, u64 count, const double *give, double *sum)
+extern "C" __global__ void pagerank_push_coded(gpu_graph g, const u64 *queue, u64 count, const double *contrib, double *sum)
 {
-	pagerank_items<false>(g, queue, count, give, sum);
-}
-
-extern "C" __global__ void __launch_bounds__(GPU_BLOCK)
-pagerank_pull_4(gpu_graph g, const u32 *first, u64 tiles, const double *give, double *sum)
-{
-	pagerank_pull<u32>(g, first, tiles, give, sum);
+	pagerank_items<false>(g, queue, count, contrib, sum);
 }
 
 extern "C" __global__ void __launch_bounds__(GPU_BLOCK)
-pagerank_pull_8(gpu_graph g, const u32 *first, u64 tiles, const double *give, double *sum)
+pagerank_pull_4(gpu_graph g, const u32 *first, u64 tiles, const double *contrib, double *sum)
 {
-	pagerank_pull<u64>(g, first, tiles, give, sum);
+	pagerank_pull<u32>(g, first, tiles, contrib, sum);
+}
+
+extern "C" __global__ void __launch_bounds__(GPU_BLOCK)
+pagerank_pull_8(gpu_graph g, const u32 *first, u64 tiles, const double *contrib, double *sum)
+{
+	pagerank_pull<u64>(g, first, tiles, contrib, sum);
 }
 
 #endif

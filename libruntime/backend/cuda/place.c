@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Placing a graph: rows onto the card, the edge list where the plan says, checked as it is copied. */
+/*
+ * Places a graph: rows in GPU memory, the edge list according to the plan, with checks during the
+ * copy.
+ */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,10 +19,10 @@ struct copy {
 	const struct gtu_graph *g;
 	const struct gtu_placement *p;
 	uint32_t bits;
-	uint64_t least;			/* weight, of packed ones */
-	void *list, *weight;		/* to; NULL: only look */
-	bool checked;			/* by coding the lists */
-	atomic_uint_fast64_t bad;	/* a vertex or an entry that is wrong */
+	uint64_t least;			/* minimum of the packed weights */
+	void *list, *weight;		/* destinations; NULL: check only */
+	bool checked;			/* already checked by the encoder */
+	atomic_uint_fast64_t bad;	/* an invalid vertex or entry */
 	atomic_uint_fast64_t connected;	/* vertices with edges */
 };
 
@@ -40,7 +43,7 @@ static int check_rows(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-/* Copy entries (and weights) into the form that kernels read; a target that is no vertex ends it. */
+/* Copy entries and weights into the kernels' format; stops at a target out of bounds. */
 static int copy_entries(void *arg, uint64_t first, uint64_t end)
 {
 	struct copy *c = arg;
@@ -70,7 +73,7 @@ static int copy_entries(void *arg, uint64_t first, uint64_t end)
 
 struct weights {
 	const struct gtu_graph *g;
-	double *least, *most, *sum;	/* a share of gtu_parallel() each */
+	double *least, *most, *sum;	/* one per share of gtu_parallel() */
 	atomic_uint_fast64_t bad;
 };
 
@@ -84,7 +87,7 @@ static double weight_at(const struct gtu_graph *g, uint64_t e)
 	return 1;
 }
 
-static int look_at_weights(void *arg, uint64_t first, uint64_t end)
+static int scan_weights(void *arg, uint64_t first, uint64_t end)
 {
 	struct weights *w = arg;
 	uint64_t share = first >> GTU_SHARE_LOG2, e;
@@ -120,16 +123,16 @@ static int measure_weights(struct gpu_placed *p, struct gtu_error *err)
 		return 0;
 	w.least = malloc(3 * shares * sizeof(double));
 	if (!w.least)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to look at %llu weights", (ull)g->m);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for checking %llu weights", (ull)g->m);
 	w.most = w.least + shares;
 	w.sum = w.most + shares;
 	for (i = 0; i < shares; i++) {
 		w.least[i] = INFINITY;
 		w.most[i] = w.sum[i] = 0;
 	}
-	rc = gtu_parallel(look_at_weights, &w, g->m);
+	rc = gtu_parallel(scan_weights, &w, g->m);
 	if (rc)
-		gtu_fail(err, rc, "%s: the weight of edge %llu is %g: not 0 or more", g->name,
+		gtu_fail(err, rc, "%s: the weight of edge %llu is %g: weights must be 0 or more", g->name,
 			 (ull)atomic_load(&w.bad), weight_at(g, atomic_load(&w.bad)));
 	p->weight_least = INFINITY;
 	p->weight_most = 0;
@@ -150,14 +153,15 @@ static int check_graph(struct gpu_placed *p, struct gtu_error *err)
 	uint64_t v;
 
 	if (g->edge_bytes != 4 && g->edge_bytes != 8)
-		return gtu_fail(err, GTU_ERR_USAGE, "edge entries of %u bytes: there are 4 and 8", g->edge_bytes);
+		return gtu_fail(err, GTU_ERR_USAGE, "edge entries of %u bytes are not supported: "
+				"use 4 or 8", g->edge_bytes);
 	if (!gtu_parallel(check_rows, &c, g->n)) {
 		p->connected = atomic_load(&c.connected);
 		return 0;
 	}
 	v = atomic_load(&c.bad);
 	return gtu_fail(err, GTU_ERR_INPUT,
-			"%s: the edges of vertex %llu are said to be entries %llu up to %llu of %llu: the graph is damaged",
+			"%s: vertex %llu has edges [%llu, %llu) of %llu: the graph is damaged",
 			g->name, (ull)v, (ull)g->row[v], (ull)g->row[v + 1], (ull)g->m);
 }
 
@@ -171,13 +175,14 @@ static int copy_list(struct copy *c, struct gtu_error *err)
 		return 0;
 	e = atomic_load(&c->bad);
 	return gtu_fail(err, GTU_ERR_INPUT,
-			"%s: entry %llu of the edge list leads to vertex %llu of only %llu: the graph is damaged",
+			"%s: entry %llu of the edge list is vertex %llu, but there are %llu: the "
+			"graph is damaged",
 			c->g->name, (ull)e, (ull)gtu_graph_target(c->g, e), (ull)c->g->n);
 }
 
-/* ---- Where it goes -------------------------------------------------------------------------------- */
+/* ---- Placement -------------------------------------------------------------------------------------- */
 
-/* List and weights through memory of our own: as they are placed, or on their way to the card. */
+/* Copy list and weights to host memory: their placement, or a staging buffer for GPU memory. */
 static int place_copy(struct gpu *gpu, struct copy *c, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
@@ -195,7 +200,7 @@ static int place_copy(struct gpu *gpu, struct copy *c, struct gtu_error *err)
 	c->list = !at->edge_bytes ? NULL : card ? malloc(list + 1) : p->list.host;
 	c->weight = card || !weight ? NULL : p->weight.host;
 	if (!c->list && at->edge_bytes)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an edge list of %llu bytes", (ull)list);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an edge list of %llu bytes", (ull)list);
 	rc = copy_list(c, err);
 	if (card) {
 		if (!rc && at->edge_bytes)
@@ -248,7 +253,10 @@ static void fill_args(struct gpu *gpu, uint32_t bits, const struct gtu_coded *co
 	a->weight_bits = coded->weight_bits;
 }
 
-/* Asked for, or what a compressed container is for: unless the card holds the list anyway. */
+/*
+ * Compress on request, or if the graph came from a compressed container and would not fit into GPU
+ * memory.
+ */
 static bool wants_coded(const struct gpu_plan_input *in, const struct gtu_graph *g, const struct gtu_place_options *opt)
 {
 	if (opt->compressed)
@@ -342,7 +350,7 @@ void gpu_unplace(struct gtu_device *dev)
 
 /* ---- The cache ------------------------------------------------------------------------------------- */
 
-/* @degree neighbours of each vertex below @end. */
+/* Cache @degree neighbours of each vertex below @end. */
 static int hold_neighbours(struct gpu *gpu, uint32_t degree, uint64_t end, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
@@ -354,7 +362,7 @@ static int hold_neighbours(struct gpu *gpu, uint32_t degree, uint64_t end, struc
 	char kernel[32];
 	int rc;
 
-	/* unused by the kernel, but no kernel gets an address that is none */
+	/* unused by the kernel, but it must be a valid address */
 	rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, sizeof(struct gpu_counters), &counters, err);
 	if (rc)
 		return rc;
@@ -375,7 +383,7 @@ static int hold_neighbours(struct gpu *gpu, uint32_t degree, uint64_t end, struc
 	return 0;
 }
 
-/* Likewise words of a compressed list, whole lines of them. */
+/* Cache the first words of a compressed list, in whole lines. */
 static int hold_words(struct gpu *gpu, CUdeviceptr at, uint64_t room, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
@@ -389,7 +397,7 @@ static int hold_words(struct gpu *gpu, CUdeviceptr at, uint64_t room, struct gtu
 	return rc;
 }
 
-/* What is left of the cache after @used bytes holds the first entries of the list. */
+/* Cache the first entries of the list in the space after @used bytes. */
 static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
@@ -400,7 +408,7 @@ static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
 
 	if (!edge)
 		return room && gpu->placement.edges != GTU_EDGES_DEVICE ? hold_words(gpu, at, room, err) : 0;
-	/* whole lines of both, so that no line is cut */
+	/* whole lines of entries and of weights */
 	count = room / (edge + weight) & ~255ull;
 	if (count > p->args.m)
 		count = p->args.m;
@@ -436,7 +444,7 @@ int gpu_cache_hold(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 	if (what == GPU_CACHE_NEIGHBOURS) {
 		degree = p->cache.bytes / (4 * n);
 		degree = degree > GPU_CACHE_MOST ? GPU_CACHE_MOST : degree;
-		/* not one for each: one for as many as there is room for */
+		/* too small for one neighbour per vertex: cache one for the first vertices */
 		if (!degree) {
 			end = p->cache.bytes / 4 & ~31ull;
 			degree = end > 0;

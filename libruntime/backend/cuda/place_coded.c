@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Placing compressed edge lists: coded from the graph, whatever it came from, so that kernels read what was checked. */
+/*
+ * Places compressed edge lists. Always encodes from the graph, so that kernels read checked data.
+ */
 #include <stdlib.h>
 
 #include "gpu.h"
@@ -13,9 +15,11 @@ int gpu_coded_measure(struct gpu *gpu, const struct gtu_place_options *opt, stru
 	int rc;
 
 	if (opt->edge_bytes)
-		return gtu_fail(err, GTU_ERR_USAGE, "compressed edges have no width of %u bytes", opt->edge_bytes);
+		return gtu_fail(err, GTU_ERR_USAGE, "compressed edges cannot have a width of %u "
+				"bytes: leave it 0", opt->edge_bytes);
 	if (opt->edges == GTU_EDGES_REGISTERED)
-		return gtu_fail(err, GTU_ERR_USAGE, "registered edges are read as they are, not compressed");
+		return gtu_fail(err, GTU_ERR_USAGE, "registered edges are read in place and cannot "
+				"be compressed");
 	rc = gtu_coded_measure(g, !opt->plain_weights, c, err);
 	if (rc)
 		return rc;
@@ -33,7 +37,7 @@ static int place_index(struct gpu *gpu, const struct gtu_coded *c, struct gtu_er
 	int rc;
 
 	if (!host)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an index of %llu bytes", (ull)bytes);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an index of %llu bytes", (ull)bytes);
 	rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, bytes, &p->index, err);
 	if (!rc) {
 		gtu_coded_index(p->graph, c, host, host + n);
@@ -58,7 +62,7 @@ int gpu_coded_place(struct gpu *gpu, const struct gtu_coded *c, struct gtu_error
 		return rc;
 	to = card ? malloc(bytes + 4) : p->list.host;
 	if (!to)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an edge list of %llu bytes", (ull)bytes);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an edge list of %llu bytes", (ull)bytes);
 	gtu_coded_write(p->graph, c, to);
 	if (card) {
 		rc = gpu_upload(gpu, p->list.device, to, bytes, err);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* Where an edge list goes, decided from numbers alone, so that a test can ask for any card. */
+/*
+ * Chooses the placement of an edge list, a pure function of its input so that tests can simulate
+ * any GPU.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "gpu.h"
 
-#define SPARE	(256ull << 20)		/* left free for the driver and for kernels */
-#define RATIO	1.1			/* that managed memory must be faster by: it is copied, and never swapped in */
+#define SPARE	(256ull << 20)		/* reserve for the driver and kernels */
+#define RATIO	1.1			/* minimum speed-up of managed memory: it costs a copy */
 
 typedef unsigned long long ull;
 
@@ -25,7 +28,7 @@ const char *gtu_kernel_name(uint32_t kernel)
 
 uint64_t gpu_run_bytes(uint64_t n, uint64_t m)
 {
-	/* the most is BFS: levels, three bitmaps, two queues of items and one of vertices */
+	/* BFS needs the most: levels, three bitmaps, two queues of items and one of vertices */
 	return 4 * n + n / 2 + 2 * 8 * (n + n / 4 + m / 64) + 8 * n + 8 * n;
 }
 
@@ -34,7 +37,7 @@ static uint32_t bits_for(uint64_t most)
 	return most ? 64 - (uint32_t)__builtin_clzll(most) : 0;
 }
 
-/* The weight can share an entry of 4 bytes with the vertex. */
+/* Whether the weight fits into a 4-byte entry beside the vertex. */
 static bool packs(const struct gpu_plan_input *in, const struct gtu_place_options *opt, uint32_t *bits)
 {
 	*bits = 0;
@@ -50,7 +53,7 @@ static bool packs(const struct gpu_plan_input *in, const struct gtu_place_option
 	return false;
 }
 
-/* Of rows, and of the index of a compressed list. */
+/* Bytes of rows, and of a compressed list's index. */
 static uint64_t vertex_bytes(const struct gpu_plan_input *in)
 {
 	return 8 * (in->n + 1) + in->index_bytes;
@@ -87,21 +90,25 @@ static int check(const struct gpu_plan_input *in, const struct gtu_place_options
 	uint64_t vertices = vertex_bytes(in) + gpu_run_bytes(in->n, in->m) + SPARE;
 
 	if (opt->edges >= GTU_EDGES_KINDS)
-		return gtu_fail(err, GTU_ERR_USAGE, "edges of kind %u: there are 0 to %u", opt->edges,
+		return gtu_fail(err, GTU_ERR_USAGE, "edges of kind %u do not exist: use 0 to %u", opt->edges,
 				GTU_EDGES_KINDS - 1);
 	if (opt->edge_bytes && opt->edge_bytes != 4 && opt->edge_bytes != 8)
-		return gtu_fail(err, GTU_ERR_USAGE, "edges of %u bytes: there are 4 and 8", opt->edge_bytes);
+		return gtu_fail(err, GTU_ERR_USAGE, "edges of %u bytes are not supported: use 4 or "
+				"8", opt->edge_bytes);
 	if (in->n > 0xfffffffe)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"the graph has %llu vertices, and the kernels name %u at most", (ull)in->n,
+				"the graph has %llu vertices: the kernels support at most %u",
+				(ull)in->n,
 				0xfffffffe);
 	if (opt->edges == GTU_EDGES_REGISTERED && opt->edge_bytes && opt->edge_bytes != in->edge_bytes)
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"registered edges are read as they are, %u bytes each, not %u", in->edge_bytes,
+				"registered edges are read in place with %u bytes each, not %u",
+				in->edge_bytes,
 				opt->edge_bytes);
 	if (vertices > in->free_bytes)
 		return gtu_fail(err, GTU_ERR_NOMEM,
-				"the vertex data of %llu vertices needs up to %llu bytes of the card, which has %llu free",
+				"the vertex data of %llu vertices needs up to %llu bytes of GPU "
+				"memory, of which %llu are free",
 				(ull)in->n, (ull)vertices, (ull)in->free_bytes);
 	return 0;
 }
@@ -112,17 +119,20 @@ static void choose(const struct gpu_plan_input *in, uint64_t room, struct gtu_pl
 
 	if (out->list_bytes <= room) {
 		out->edges = GTU_EDGES_DEVICE;
-		snprintf(out->why, sizeof(out->why), "the edge list fits into the card's memory");
+		snprintf(out->why, sizeof(out->why), "the edge list fits into GPU memory");
 	} else if (in->managed && fits && in->managed_gbps > RATIO * in->pinned_gbps) {
 		out->edges = GTU_EDGES_MANAGED;
 		snprintf(out->why, sizeof(out->why),
-			 "the probe's random 128-byte blocks come at %.1f GB/s out of managed memory, %.1f out of pinned",
+			 "random 128-byte reads: %.1f GB/s from managed memory, %.1f GB/s from "
+			 "pinned memory",
 			 in->managed_gbps, in->pinned_gbps);
 	} else {
 		out->edges = GTU_EDGES_PINNED;
 		snprintf(out->why, sizeof(out->why), in->managed && !fits ?
-			 "managed memory must fit into the card's %.1f GB free, and this would not" :
-			 "managed memory is not faster here (random 128-byte blocks: %.1f GB/s, pinned %.1f)",
+			 "managed memory must fit into %.1f GB of free GPU memory, and this list "
+			 "does not" :
+			 "managed memory is not faster (random 128-byte reads: %.1f GB/s, pinned "
+			 "%.1f GB/s)",
 			 in->managed && !fits ? 1e-9 * (double)in->free_bytes : in->managed_gbps, in->pinned_gbps);
 	}
 }
@@ -146,13 +156,14 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_place_options *op
 	out->managed_gbps = in->managed_gbps;
 	out->pinned_gbps = in->pinned_gbps;
 	out->edges = opt->edges;
-	snprintf(out->why, sizeof(out->why), "asked for");
+	snprintf(out->why, sizeof(out->why), "requested");
 	if (opt->edges == GTU_EDGES_AUTO)
 		choose(in, room, out);
 	if (out->edges == GTU_EDGES_DEVICE) {
 		if (out->list_bytes > room)
 			return gtu_fail(err, GTU_ERR_NOMEM,
-					"an edge list of %llu bytes does not fit into %llu of the card's memory: take managed or pinned edges",
+					"an edge list of %llu bytes does not fit into %llu bytes "
+					"of GPU memory: use managed or pinned edges",
 					(ull)out->list_bytes, (ull)room);
 		room -= out->list_bytes;
 		if (room > 4ull * GPU_CACHE_MOST * in->n)
@@ -160,10 +171,12 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_place_options *op
 	} else if (out->edges == GTU_EDGES_MANAGED || out->edges == GTU_EDGES_UVM) {
 		if (out->list_bytes > in->free_bytes / 10 * 9)
 			return gtu_fail(err, GTU_ERR_NOMEM,
-					"an edge list of %llu bytes is more than managed memory may have: nine tenths of the %llu that the card has free; take pinned edges",
+					"an edge list of %llu bytes is too large for managed "
+					"memory: the limit is nine tenths of %llu bytes of free "
+					"GPU memory; use pinned edges",
 					(ull)out->list_bytes, (ull)in->free_bytes);
 	}
-	/* more than all of the list helps nobody */
+	/* a cache larger than the list is useless */
 	out->cache_bytes = room < out->list_bytes + 4ull * GPU_CACHE_MOST * in->n ? room :
 			   out->list_bytes + 4ull * GPU_CACHE_MOST * in->n;
 	return 0;

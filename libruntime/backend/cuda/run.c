@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the algorithms on a GPU share: one run with its buffers, launches and counters. */
+/* One run of an algorithm on a GPU: buffers, launches and counters. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,14 +29,15 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 	r->undirected = !(r->a.g->flags & GTU_GRAPH_DIRECTED);
 	if (opt->kernel != GTU_KERNEL_AUTO && !gpu->placement.edge_bytes)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"the paper's kernels (%s) read plain edge lists and these are compressed: place them with 4 or 8 bytes an edge",
+				"the paper's kernels (%s) cannot read compressed edge lists: place "
+				"the graph with 4 or 8 bytes per edge",
 				gtu_kernel_name(opt->kernel));
 	rc = gpu_enter(gpu, err);
 	if (rc)
 		return rc;
 	r->entered = true;
 	gtu_alg_phase(&r->a, "cache");
-	/* the paper's kernels have none */
+	/* the paper's kernels use no cache */
 	if (opt->kernel == GTU_KERNEL_AUTO)
 		rc = gpu_cache_hold(gpu, cache, err);
 	gtu_alg_phase(&r->a, "setup");
@@ -56,7 +57,7 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 	return rc;
 }
 
-/* Tallies are sums over the run. */
+/* Update the byte statistics; tallies accumulate over the run. */
 static void count_bytes(struct gpu_run *r)
 {
 	struct gtu_algorithm_stats *s = r->a.stats;
@@ -102,7 +103,7 @@ int gpu_run_buffer(struct gpu_run *r, uint64_t bytes, CUdeviceptr *out)
 	int rc;
 
 	if (r->buffers == GPU_BUFFERS)
-		return gtu_fail(r->a.err, GTU_ERR_FAIL, "%s takes more than %d buffers", r->a.name, GPU_BUFFERS);
+		return gtu_fail(r->a.err, GTU_ERR_FAIL, "%s needs more than %d buffers", r->a.name, GPU_BUFFERS);
 	rc = gpu_memory_get(r->gpu, GTU_EDGES_DEVICE, bytes, m, r->a.err);
 	if (rc)
 		return rc;
@@ -113,7 +114,10 @@ int gpu_run_buffer(struct gpu_run *r, uint64_t bytes, CUdeviceptr *out)
 
 int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out)
 {
-	/* pieces of GPU_CHUNK bytes, of 256 entries where compressed: one more than whole ones for each vertex, and what a boundary may add */
+	/*
+	 * pieces of GPU_CHUNK bytes, or of 256 entries if compressed: per vertex one partial piece,
+	 * and one more at a boundary
+	 */
 	uint64_t per = GPU_CHUNK / (r->gpu->placement.edge_bytes ? r->gpu->placement.edge_bytes : 4);
 
 	return gpu_run_buffer(r, 8 * (r->graph.n + r->graph.n / 8 + r->graph.m / per + 64), out);

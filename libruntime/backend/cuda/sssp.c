@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Shortest paths. In buckets no wider than the least weight a vertex is expanded once, at its final distance: the
- * list is read once. The paper's kernels expand whoever got nearer in the round before.
+ * Single-source shortest paths. With buckets no wider than the minimum weight, a vertex is expanded
+ * once, at its final distance, and the edge list is read once. The paper's kernels expand all
+ * vertices whose distance fell in the previous round.
  */
 #include <math.h>
 #include <stdio.h>
@@ -9,14 +10,14 @@
 
 #include "gpu.h"
 
-#define BUCKET	4		/* mean weights a bucket, divided by the mean degree */
+#define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
 
 struct sssp {
 	struct gpu_run r;
 	enum distance_type type;
 	char kernel[24];		/* suffix: "_u32_beside" */
 	double delta;
-	bool once;			/* the bucket is no wider than the least weight */
+	bool once;			/* the bucket is no wider than the minimum weight */
 	CUdeviceptr distance, expanded, queue, visit[2];
 };
 
@@ -25,7 +26,7 @@ static uint64_t unreached(const struct sssp *s)
 	return distance_width(s->type) == 4 ? UINT32_MAX : UINT64_MAX;
 }
 
-static int settle(struct sssp *s)
+static int set_parameters(struct sssp *s)
 {
 	static const char *const name[] = { "u32", "u64", "f32", "f64" };
 	const struct gpu_placed *p = &s->r.gpu->placed;
@@ -41,7 +42,8 @@ static int settle(struct sssp *s)
 	snprintf(s->kernel, sizeof(s->kernel), "_%s%s", name[s->type],
 		 s->r.gpu->placement.weight_bytes ? "_beside" : "");
 	if (isnan(delta) || delta < 0)
-		return gtu_fail(s->r.a.err, GTU_ERR_USAGE, "the near-far step is %g: not a positive number", delta);
+		return gtu_fail(s->r.a.err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it "
+				"must be a positive number", delta);
 	if (delta == 0)
 		delta = fmax(p->weight_least, g->m ? BUCKET * p->weight_mean * (double)g->n / (double)g->m : 1);
 	if (s->type <= DISTANCE_U64 && delta < 1)
@@ -51,7 +53,7 @@ static int settle(struct sssp *s)
 	return 0;
 }
 
-static int buckets(struct sssp *s)
+static int run_buckets(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
 	uint64_t bound = distance_above(s->type, 0, s->delta), items;
@@ -79,13 +81,13 @@ static int buckets(struct sssp *s)
 		if (rc)
 			return rc;
 		r->a.stats->iterations++;
-		/* nothing falls below the bound again */
+		/* no distance falls below the bound again */
 		if (s->once)
 			bound = distance_above(s->type, bound, s->delta);
 	}
 }
 
-static int published(struct sssp *s)
+static int run_paper_kernels(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
 	CUdeviceptr swap;
@@ -115,7 +117,7 @@ static int prepare(struct sssp *s)
 	struct gpu_run *r = &s->r;
 	uint64_t n = r->graph.n, zero = 0, source = r->a.opt->source;
 	uint32_t width = distance_width(s->type);
-	bool paper = r->a.opt->kernel != GTU_KERNEL_AUTO;
+	bool paper_kernels = r->a.opt->kernel != GTU_KERNEL_AUTO;
 	uint8_t one = 1;
 	int rc = gpu_run_buffer(r, n * width, &s->distance);
 
@@ -123,7 +125,7 @@ static int prepare(struct sssp *s)
 		rc = gpu_fill(r->gpu, s->distance, 0xff, n * width, r->a.err);
 	if (!rc)
 		rc = gpu_upload(r->gpu, s->distance + source * width, &zero, width, r->a.err);
-	if (!rc && !paper) {
+	if (!rc && !paper_kernels) {
 		rc = gpu_run_buffer(r, n * width, &s->expanded);
 		if (!rc)
 			rc = gpu_fill(r->gpu, s->expanded, 0xff, n * width, r->a.err);
@@ -164,7 +166,7 @@ static int widen(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-static int give_distances(struct sssp *s, double *distance)
+static int copy_distances(struct sssp *s, double *distance)
 {
 	struct gpu_run *r = &s->r;
 	struct distances d = { .s = s, .to = distance };
@@ -174,7 +176,8 @@ static int give_distances(struct sssp *s, double *distance)
 
 	gtu_alg_phase(&r->a, "result");
 	if (!host)
-		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "no memory for the distances of %llu vertices",
+		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "out of memory for the distances of %llu "
+				"vertices",
 				(unsigned long long)r->graph.n);
 	rc = gpu_download(r->gpu, host, s->distance, bytes, r->a.err);
 	d.from = host;
@@ -193,17 +196,17 @@ int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, do
 	int rc = gpu_run_begin(&s.r, dev, "sssp", opt, stats, GPU_CACHE_PREFIX, err);
 
 	if (!rc)
-		rc = settle(&s);
+		rc = set_parameters(&s);
 	if (!rc)
 		rc = prepare(&s);
 	if (!rc)
 		rc = gpu_wait(s.r.gpu, "setting up", err);
 	gtu_alg_phase(&s.r.a, "traverse");
 	if (!rc)
-		rc = opt->kernel == GTU_KERNEL_AUTO ? buckets(&s) : published(&s);
+		rc = opt->kernel == GTU_KERNEL_AUTO ? run_buckets(&s) : run_paper_kernels(&s);
 	if (!rc)
 		rc = gpu_run_read(&s.r);
 	if (!rc)
-		rc = give_distances(&s, distance);
+		rc = copy_distances(&s, distance);
 	return gpu_run_end(&s.r, rc);
 }

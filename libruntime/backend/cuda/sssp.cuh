@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shortest paths in buckets (delta-stepping without lists of far vertices): a vertex is due when its distance
- * fell below the one it was last expanded at; those due below the bucket's bound make the queue. Distances are the
- * bits of their type, which order as unsigned integers do.
+ * Shortest paths in buckets (delta-stepping without lists of far vertices). A vertex is due if its
+ * distance fell below the distance at its last expansion; vertices due below the bucket's bound
+ * form the queue. Distances are bit patterns of their type, which order as unsigned integers do.
  */
 #ifndef GTU_CUDA_SSSP_CUH
 #define GTU_CUDA_SSSP_CUH
@@ -20,7 +20,7 @@ template <> __device__ inline u64 lower<u64>(u64 *at, u64 value)
 	return atomicMin((ull *)at, (ull)value);
 }
 
-/* A distance type, and how a weight is added: as in algorithm/distance.h. */
+/* A distance type with its addition of weights, as in algorithm/distance.h. */
 struct sum_u32 {
 	typedef u32 bits;
 	template <typename R, typename W>
@@ -93,7 +93,7 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 	report(g, t);
 }
 
-/* Who is due below @bound goes into the queue; counters.least is the least distance due from there on. */
+/* Queue vertices due below @bound; counters.least is the smallest distance due above it. */
 template <typename R, typename D>
 __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *expanded, u64 bound,
 				    u64 *queue)
@@ -124,7 +124,7 @@ __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *ex
 		atomicMin((ull *)&counters_of(g)->least, (ull)least);
 }
 
-/* The paper's: every vertex whose distance fell in the last round is expanded in this one. */
+/* The paper's kernel: expands every vertex whose distance fell in the previous round. */
 template <typename R, typename W, typename S, int MODE>
 __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance,
 				  const uint8_t *visit, uint8_t *visit_next)
@@ -170,7 +170,7 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 	SSSP_EMOGI(R, W, S, name, GPU_MERGED, merged)                                              \
 	SSSP_EMOGI(R, W, S, name, GPU_ALIGNED, aligned)
 
-/* named by width of an entry, distance, and whether weights lie beside */
+/* named by entry width, distance type, and "beside" for weights in a separate array */
 SSSP_KERNELS(u32, no_weight, sum_u32, 4_u32)
 SSSP_KERNELS(u64, no_weight, sum_u32, 8_u32)
 SSSP_KERNELS(u32, no_weight, sum_u64, 4_u64)

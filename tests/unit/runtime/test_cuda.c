@@ -82,7 +82,7 @@ TEST(old_driver)
 
 	use_fake();
 	fake->version = 11040;
-	load_says(fake_path, 13, "speaks CUDA 11.4, and the kernels of this build need 13.0");
+	load_says(fake_path, 13, "supports CUDA 11.4, but the kernels of this build need 13.0");
 	CHECK(!gtu_cuda_load(&api, fake_path, 11, &err));
 	CHECK_EQ(api.devices, 1);
 	gtu_cuda_unload(&api);
@@ -110,13 +110,13 @@ static void open_says(const char *name, int code, const char *want)
 TEST(names)
 {
 	use_fake();
-	open_says("cuda:", GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
-	open_says("cuda:-1", GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
-	open_says("cuda:0x", GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
-	open_says("cuda:99999999999999999999", GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
+	open_says("cuda:", GTU_ERR_USAGE, "use \"cuda:0\"");
+	open_says("cuda:-1", GTU_ERR_USAGE, "use \"cuda:0\"");
+	open_says("cuda:0x", GTU_ERR_USAGE, "use \"cuda:0\"");
+	open_says("cuda:99999999999999999999", GTU_ERR_USAGE, "use \"cuda:0\"");
 	open_says("cudax", GTU_ERR_USAGE, "no device \"cudax\"");
 	if (!gtu_cuda_kernels_bytes)
-		open_says("cuda:0", GTU_ERR_UNSUPPORTED, "made without nvcc");
+		open_says("cuda:0", GTU_ERR_UNSUPPORTED, "built without nvcc");
 	need_kernels();
 	open_says("cuda:1", GTU_ERR_USAGE, "this computer has 1 GPU");
 	fake->compute_major = 7;

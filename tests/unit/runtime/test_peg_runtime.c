@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* GraphPEG's intrinsics and Weaver's instructions as an algorithm's author has them, against plain loops. */
+/*
+ * GraphPEG's intrinsics and Weaver's instructions as an algorithm's author has them, against plain
+ * loops.
+ */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -98,7 +101,10 @@ static uint64_t order_of_any(const struct bed *b, uint32_t ring_log2, bool slow,
 	return n;
 }
 
-/* Who takes from all engines gets one and the same order, however fast he is and however long the rings are. */
+/*
+ * Who takes from all engines gets one and the same order, however fast he is and however long the
+ * rings are.
+ */
 TEST(any_has_one_order)
 {
 	for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -197,7 +203,10 @@ TEST(bfs_of_figure_4)
 	}
 }
 
-/* A lane keeps its edge until a field is popped that it gave before; other lanes' edges are not touched. */
+/*
+ * A lane keeps its edge until a field is popped that it gave before; other lanes' edges are not
+ * touched.
+ */
 TEST(lanes_hold_their_edges)
 {
 	struct gtu_peg *peg = NULL;
@@ -229,7 +238,10 @@ TEST(lanes_hold_their_edges)
 	CHECK_EQ(idx[0], 1);
 	CHECK_EQ(pop_edge_src(peg, 0, 1, src, NULL, &err), 1);	/* of edge 1, which it holds */
 	CHECK(row[src[0]] <= 1 && row[src[0] + 1] > 1);
-	/* more lanes: lane 0 holds edge 1, whose idx is consumed; 1 and 2 get the next, lowest first */
+	/*
+	 * more lanes: lane 0 holds edge 1, whose idx is consumed; 1 and 2 get the next, lowest
+	 * first
+	 */
 	CHECK_EQ(pop_edge_idx(peg, 0, 6, idx, NULL, &err), 1);
 	CHECK_EQ(idx[1], 2);
 	CHECK_EQ(idx[2], 3);
@@ -275,7 +287,7 @@ TEST(lanes_hold_their_edges)
 	CHECK_EQ(again[7], ~0ull);
 	OK(gtu_peg_finish(peg, NULL, &err));
 	CHECK_EQ(gtu_peg_result(peg)->count, (b.m + 31) / 32);
-	FAILS(gtu_peg_finish(peg, NULL, &err), GTU_ERR_USAGE, "is over");
+	FAILS(gtu_peg_finish(peg, NULL, &err), GTU_ERR_USAGE, "has ended");
 	CHECK_EQ(pop_edge_idx(peg, 0, ~0u, again, &valid, &err), 0);
 	free(count);
 	gtu_peg_close(peg);
@@ -473,7 +485,7 @@ TEST(weaver_skips_and_refuses)
 		degree[l] = 100;
 	}
 	OK(weaver_reg(w, 0, ~0u, vid, start, degree, &err));
-	FAILS(weaver_reg(w, 0, 1, vid, start, degree, &err), GTU_ERR_USAGE, "in this round already");
+	FAILS(weaver_reg(w, 0, 1, vid, start, degree, &err), GTU_ERR_USAGE, "already registered");
 	FAILS(weaver_reg(w, 16, 1, vid, start, degree, &err), GTU_ERR_USAGE, "the table has 512");
 	CHECK_EQ(weaver_dec_id(w, 3, vid, &active, &err), 1);
 	FAILS(weaver_reg(w, 1, 1, vid, start, degree, &err), GTU_ERR_USAGE, "work of the last round");
@@ -489,7 +501,7 @@ TEST(weaver_skips_and_refuses)
 	OK(weaver_skip(w, 0, &err));
 	vid[0] = 0xffffffff;
 	OK(weaver_reg(w, 0, 1, vid, start, degree, &err));
-	FAILS(weaver_dec_id(w, 0, vid, &active, &err), GTU_ERR_UNSUPPORTED, "wider");
+	FAILS(weaver_dec_id(w, 0, vid, &active, &err), GTU_ERR_UNSUPPORTED, "too wide");
 	gtu_weaver_close(w);
 	bed_close(&b);
 }

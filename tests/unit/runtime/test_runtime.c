@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* libgtu over the model: opening, regions, queues, jobs, the paper's functions, mapped graphs, sentences. */
+/*
+ * libgtu over the model: opening, regions, queues, jobs, the paper's functions, mapped graphs,
+ * sentences.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -49,7 +52,7 @@ TEST(open_says_what_is_wrong)
 	struct gtu_device *dev;
 
 	FAILS(gtu_open("gpu", &dev, &err), GTU_ERR_USAGE, "no device \"gpu\"");
-	FAILS(gtu_open("cuda:x", &dev, &err), GTU_ERR_USAGE, "a GPU is \"cuda:0\"");
+	FAILS(gtu_open("cuda:x", &dev, &err), GTU_ERR_USAGE, "use \"cuda:0\"");
 	FAILS(gtu_open("model:colour=3", &dev, &err), GTU_ERR_USAGE, "no parameter \"colour\"");
 	FAILS(gtu_open("model:scu_width", &dev, &err), GTU_ERR_USAGE, "NAME=VALUE");
 	FAILS(gtu_open("model:scu_width=-1", &dev, &err), GTU_ERR_USAGE, "not a number");
@@ -77,11 +80,11 @@ TEST(info_is_read_from_registers)
 	CHECK_EQ(gtu_get_info(dev)->peg_setting[GTU_PEG_S_INTERVAL], 512);
 	OK(gtu_setting(dev, GTU_UNIT_PEG, GTU_PEG_S_SHIFT, 0, &err));
 	CHECK_EQ(gtu_get_info(dev)->peg_setting[GTU_PEG_S_SHIFT], 0);
-	FAILS(gtu_setting(dev, GTU_UNIT_PEG, GTU_PEG_S_FLOOR, 1, &err), GTU_ERR_USAGE, "does not take");
+	FAILS(gtu_setting(dev, GTU_UNIT_PEG, GTU_PEG_S_FLOOR, 1, &err), GTU_ERR_USAGE, "does not accept");
 	CHECK(gtu_get_fdt(dev, &bytes) && bytes > 200);
 	OK(gtu_setting(dev, GTU_UNIT_IRU, GTU_IRU_S_TIMEOUT, 77, &err));
 	CHECK_EQ(gtu_get_info(dev)->iru_timeout, 77);
-	FAILS(gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 5, &err), GTU_ERR_USAGE, "does not take");
+	FAILS(gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 5, &err), GTU_ERR_USAGE, "does not accept");
 	gtu_close(dev);
 	OK(gtu_open("model:absent_units=0x4", &dev, &err));
 	FAILS(gtu_setting(dev, GTU_UNIT_PEG, 0, 1, &err), GTU_ERR_UNSUPPORTED, "no unit");
@@ -122,7 +125,7 @@ TEST(rings_fill_and_drain)
 
 	OK(gtu_open("model", &dev, &err));
 	FAILS(gtu_queue_create(dev, &(struct gtu_queue_options){ .sq_log2 = 20 }, &q, &err), GTU_ERR_USAGE,
-	      "2^12 at most");
+	      "maximum of model is 2^12");
 	OK(gtu_queue_create(dev, &small, &q, &err));
 	while ((rc = gtu_submit(q, &nop, NULL, &err)) == 0)
 		sent++;
@@ -310,11 +313,14 @@ TEST(long_work_is_cut)
 			CHECK(out_[j++] == data_[index_[i] + k]);
 	CHECK_EQ(c.count, j);
 	total = j;
-	/* the need is of the whole, not of the piece that did not fit; nothing is written behind the end */
+	/*
+	 * the need is of the whole, not of the piece that did not fit; nothing is written behind
+	 * the end
+	 */
 	a_out.count = 700;
 	memset(out_, 0xee, 4 * n);
 	FAILS(gtu_scu_expand(q, &a_data, &a_index, &a_count, &a_mask, NULL, &a_out, &c, &err), GTU_ERR_SPACE,
-	      "room for 700");
+	      "holds 700");
 	CHECK_EQ(c.needed, total);
 	CHECK_EQ(out_[700], 0xeeeeeeee);
 	a_out.count = expect - 1;
@@ -324,7 +330,7 @@ TEST(long_work_is_cut)
 	/* the element of an error is counted from the start */
 	a_out.count = n * 8;
 	index_[4000] = (uint32_t)data_n;
-	FAILS(gtu_scu_access(q, &a_data, &a_index, NULL, NULL, &a_out, &c, &err), GTU_ERR_INPUT, "outside");
+	FAILS(gtu_scu_access(q, &a_data, &a_index, NULL, NULL, &a_out, &c, &err), GTU_ERR_INPUT, "out of bounds");
 	CHECK_EQ(c.element, 4000);
 	a_mask.width = 1;
 	FAILS(gtu_scu_data(q, &a_in, &a_mask, NULL, &a_out, &c, &err), GTU_ERR_USAGE, "single bits");
@@ -383,7 +389,7 @@ TEST(iru_under_its_own_names)
 	/* leave one in the middle: the queue is usable again */
 	OK(configure_iru(q, &config, &iru, &err));
 	CHECK_EQ(load_iru(iru, &w, &err), 1);
-	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "has not ended");
+	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "is still running");
 	gtu_iru_close(iru);
 	iru = NULL;
 	OK(configure_iru(q, &config, &iru, &err));
@@ -393,13 +399,15 @@ TEST(iru_under_its_own_names)
 	config.target_width = 3;
 	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "power of two");
 	config.target_width = 4, config.operation = GTU_IRU_OP_ADD_F32, config.secondary.key = 0;
-	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "none is given");
+	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "none was passed");
 	CHECK(!iru);
 	free(met);
 	done(dev, q);
 }
 
-/* What must not be done to a queue while a stream has it, and waits that are long but not for ever. */
+/*
+ * What must not be done to a queue while a stream has it, and waits that are long but not for ever.
+ */
 TEST(a_stream_keeps_its_queue)
 {
 	const uint64_t n = 100000;
@@ -427,7 +435,7 @@ TEST(a_stream_keeps_its_queue)
 	CHECKF(rc == 0, "%s", err.text);
 	while ((rc = load_iru(iru, &w, &err)) == 1)
 		;
-	CHECKF(rc == GTU_ERR_TIMEOUT && strstr(err.text, "held the unit too long"), "%d %s", rc, err.text);
+	CHECKF(rc == GTU_ERR_TIMEOUT && strstr(err.text, "blocked the unit too long"), "%d %s", rc, err.text);
 	fill.operand[1] = (struct gtu_hw_operand){ index.key, (uint32_t)n * 4, 0 };
 	OK(gtu_do(q, &fill, GTU_FOREVER - 1, &c, &err));	/* no overflow on the way to the deadline */
 	gtu_iru_close(iru);
@@ -446,7 +454,10 @@ static long resident_pages(void)
 	return resident;
 }
 
-/* Eight GiB of edges in a sparse file: mapped to the device, and an expansion reads only what it asks for. */
+/*
+ * Eight GiB of edges in a sparse file: mapped to the device, and an expansion reads only what it
+ * asks for.
+ */
 TEST(edge_lists_are_read_in_place)
 {
 	const uint64_t m = 1ull << 30;
@@ -501,7 +512,7 @@ TEST(edge_lists_are_read_in_place)
 	OK(gtu_scu_expand(q, &mg.col, &index, &count, NULL, NULL, &out, &c, &err));
 	CHECK_EQ(word[512], 12345);
 	word[0] = m - 49;
-	FAILS(gtu_scu_expand(q, &mg.col, &index, &count, NULL, NULL, &out, &c, &err), GTU_ERR_INPUT, "outside");
+	FAILS(gtu_scu_expand(q, &mg.col, &index, &count, NULL, NULL, &out, &c, &err), GTU_ERR_INPUT, "out of bounds");
 	OK(gtu_graph_unmap(&mg, &err));
 	munmap(edges, m * 8);
 	close(fd);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * libgtu and a device that takes its time, or lies: waits that end, jobs that are canceled, completions that
- * cannot be. The unit that a stalled stream holds is the model's way of never being done.
+ * libgtu and a device that takes its time, or lies: waits that end, jobs that are canceled,
+ * completions that cannot be. The unit that a stalled stream holds is the model's way of never
+ * being done.
  */
 #include "libruntime/device/queue.h"
 #include "tests/unit/test.h"
@@ -132,7 +133,7 @@ TEST(jobs_are_canceled)
 		CHECK_EQ(c.status, i <= 2 ? GTU_CPL_CANCELED : GTU_CPL_OK);
 		if (i == 1)
 			FAILS(gtu_completion_error(&nop, &c, &err), GTU_ERR_INTERRUPTED,
-			      "nop: canceled before it began");
+			      "nop: canceled before it started");
 	}
 	OK(gtu_cancel(q, 2, &err));		/* long over */
 	OK(gtu_cancel(q, GTU_ALL_JOBS, &err));
@@ -205,13 +206,13 @@ TEST(completions_that_cannot_be)
 	OK(gtu_queue_create(dev, NULL, &other, &err));
 	cpl = completed(q, other);
 	cpl->sq_index = 7;
-	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "(entry 7 of its ring), expected was job 0");
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "(ring entry 7) instead of job 0");
 	cpl->sq_index = 0;
 	cpl->cookie = ~0ull;
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "cannot be trusted");
 	cpl->cookie = 0;
 	cpl->status = GTU_CPL_COUNT;
-	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "status 16, which does not exist");
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "status 16, which is undefined");
 	cpl->status = 0;
 	cpl->phase = 2;
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0");
@@ -220,8 +221,8 @@ TEST(completions_that_cannot_be)
 	/* a state that is none */
 	OK(gtu_submit(q, &nop, NULL, &err));
 	status->state = 77;
-	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "state reads 0x4d, which does not exist");
-	FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_FAIL, "state reads 0x4d, which does not exist");
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "state reads 0x4d, which is undefined");
+	FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_FAIL, "state reads 0x4d, which is undefined");
 	status->state = ~0u;
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_GONE, "reads as all ones");
 	status->state = GTU_QUEUE_ENABLED;
@@ -251,7 +252,7 @@ TEST(a_stream_that_claims_too_much)
 	OK(configure_iru(q, &config, &iru, &err));
 	/* the unit is another's, so that these words are nobody's but the test's */
 	((struct gtu_hw_ring *)gtu_iru_ring(iru))->producer = 5;
-	FAILS(load_iru(iru, &warp, &err), GTU_ERR_FAIL, "5 records into a ring of 4");
+	FAILS(load_iru(iru, &warp, &err), GTU_ERR_FAIL, "5 records written to a ring of 4");
 	((struct gtu_hw_ring *)gtu_iru_ring(iru))->producer = 0;
 	((struct gtu_hw_ring *)gtu_iru_ring(iru))->ended = 1;
 	FAILS(load_iru(iru, &warp, &err), GTU_ERR_TIMEOUT, "has not completed job 0");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Betweenness centrality by Brandes' method: from each source a breadth-first search that counts shortest
- * paths, then the dependencies backwards, level by level. Both passes go along the edges as stored, the
- * second one by looking from a vertex to its successors, so no transpose is needed.
+ * Betweenness centrality with Brandes' algorithm: a breadth-first search from each source counts
+ * shortest paths, then dependencies are accumulated backwards, level by level. Both passes follow
+ * the edges as stored (the second one from a vertex to its successors), so no transpose is needed.
  */
 #include <math.h>
 #include <string.h>
@@ -18,9 +18,9 @@ struct betweenness {
 	struct gtu_alg_buffer level;	/* n of 4 bytes */
 	struct gtu_alg_buffer paths;	/* n doubles: shortest paths from the source */
 	struct gtu_alg_buffer share;	/* n doubles: dependency of the source on the vertex */
-	struct gtu_alg_frontier order;	/* vertices as they were reached */
-	struct gtu_alg_buffer begin;	/* of each level in order, 8 bytes */
-	struct gtu_alg_frontier now;	/* one level of it */
+	struct gtu_alg_frontier order;	/* vertices in the order of their discovery */
+	struct gtu_alg_buffer begin;	/* start of each level in order, 8 bytes each */
+	struct gtu_alg_frontier now;	/* the current level */
 };
 
 static int count_paths(void *context, const struct gtu_alg_batch *batch)
@@ -60,7 +60,7 @@ static int take_shares(void *context, const struct gtu_alg_batch *batch)
 	return 0;
 }
 
-/* b->now = level @l of the order. */
+/* Set b->now to level @l of the order. */
 static int level_of(struct betweenness *b, uint32_t l, uint64_t end)
 {
 	const uint64_t first = ((const uint64_t *)b->begin.region.addr)[l];
@@ -78,7 +78,8 @@ static int level_of(struct betweenness *b, uint32_t l, uint64_t end)
 static int too_many_paths(struct betweenness *b, uint64_t source)
 {
 	return gtu_fail(b->a.err, GTU_ERR_UNSUPPORTED,
-			"the shortest paths from vertex %llu are more than a double counts (1.8e308)",
+			"the number of shortest paths from vertex %llu exceeds the range of a "
+			"double (1.8e308)",
 			(unsigned long long)gtu_graph_id(b->a.g, source));
 }
 
@@ -128,7 +129,7 @@ static int back(struct betweenness *b, uint64_t source, uint32_t levels, double 
 	memset(b->share.region.addr, 0, b->a.g->n * 8);
 	for (l = levels; l-- > 0;) {
 		rc = level_of(b, l, end);
-		/* nothing lies behind the last level */
+		/* there are no edges beyond the last level */
 		if (!rc && l + 1 < levels)
 			rc = gtu_alg_visit(&b->a, &b->visit, &b->now, take_shares, b);
 		if (rc)
@@ -167,7 +168,7 @@ static int from_source(struct betweenness *b, uint64_t source, double *score)
 
 	if (source >= b->a.g->n)
 		return gtu_fail(b->a.err, GTU_ERR_USAGE,
-				"source vertex %llu is beyond the graph's %llu",
+				"source vertex %llu is out of range: the graph has %llu vertices",
 				(unsigned long long)source, (unsigned long long)b->a.g->n);
 	rc = forth(b, source, &levels);
 	if (!rc)
@@ -191,7 +192,8 @@ int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = gtu_alg_whole(&b.a);
 	if (!rc && opt->source_count && !opt->sources)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "%llu sources are named, but no list of them is given",
+		rc = gtu_fail(err, GTU_ERR_USAGE, "source_count is %llu, but sources is NULL: pass "
+			      "a list",
 			      (unsigned long long)opt->source_count);
 	if (!rc)
 		rc = set_up(&b);

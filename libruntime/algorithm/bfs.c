@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT
 /*
- * Breadth-first search, level by level (scu.txt, algorithms 1 and 4; iru.txt, figure 9).
+ * Breadth-first search, level by level (SCU, algorithms 1 and 4; IRU, figure 9).
  *
- * SCU: expansion fills the edge frontier; the CPU's contraction reads the labels and makes a mask of
- * the unvisited; data compaction makes the node frontier. The mask is the paper's best-effort one: it
- * is made before any label of this chunk is written, so a vertex met twice passes twice. The enhanced
- * unit drops most of these, and those visited in earlier levels, with a table a phase that is kept from
- * level to level; what is left is dropped as labels are written.
+ * SCU: expansion fills the edge frontier; contraction on the CPU reads the labels and builds a mask
+ * of unvisited targets; data compaction builds the node frontier. The mask is best-effort, as in
+ * the paper: it is built before any label of the chunk is written, so duplicates in a chunk pass.
+ * The enhanced unit drops most of them, and vertices visited in earlier levels, with one table per
+ * phase that is kept across levels. The rest is dropped when labels are written.
  *
- * IRU: the edge frontier is reordered so that a warp's label accesses meet.
+ * IRU: the edge frontier is reordered so that label accesses of a warp coalesce.
  *
- * GraphPEG and Weaver also pull, over the graph turned round: the list is of vertices that have not been
- * reached, made anew for each level, and a vertex is reached by an edge from the last level. GraphPEG
- * gathers all their edges; with Weaver a vertex that has been reached is skipped (sparseweaver.txt, figure 9).
+ * GraphPEG and Weaver also pull, over the transpose. The frontier then lists the unreached
+ * vertices, rebuilt for each level; a vertex is reached by an edge from the previous level.
+ * GraphPEG gathers all their edges; Weaver skips a vertex once it is reached (SparseWeaver, figure
+ * 9).
  */
 #include "visit.h"
 #include "traverse.h"
 
-/* Labels are levels in 4 bytes, as in the papers: half the memory that the random accesses touch. */
+/* Labels are 4-byte levels, as in the papers, which halves the memory of the random accesses. */
 #define UNVISITED UINT32_MAX
 
 struct bfs {
 	struct gtu_alg a;
 	struct gtu_alg_visit visit;
-	struct gtu_alg_frontier *next;	/* while edges are visited */
+	struct gtu_alg_frontier *next;	/* output of the visitor */
 	struct gtu_alg_frontier frontier[2];
 	struct gtu_alg_buffer label;	/* n of 4 bytes */
 	struct gtu_alg_buffer mask;
@@ -31,14 +32,14 @@ struct bfs {
 	uint32_t next_level;
 	uint64_t reached;
 	/* pulling */
-	struct gtu_graph *turned;	/* NULL: the graph itself */
+	struct gtu_graph *transposed;	/* transpose; NULL: the graph itself */
 	struct gtu_alg_visit back;
-	bool turnable, pulling, pulled;	/* back is set up; this level; it is over */
+	bool back_ready, pulling, pulled;	/* back is initialized; current level pulls; pulling has ended */
 	struct gtu_alg_frontier candidates;
-	uint64_t unreached_edges;	/* that leave vertices not reached */
+	uint64_t unreached_edges;	/* edges that leave unreached vertices */
 };
 
-static int plain_level(struct bfs *b, const struct gtu_alg_frontier *now,
+static int cpu_level(struct bfs *b, const struct gtu_alg_frontier *now,
 		       struct gtu_alg_frontier *next)
 {
 	const struct gtu_graph *g = b->a.g;
@@ -69,7 +70,7 @@ static int plain_level(struct bfs *b, const struct gtu_alg_frontier *now,
 	return 0;
 }
 
-/* Bit i of the mask: edge i leads to an unvisited vertex. *ones of them. */
+/* Bit i of the mask: the target of edge i is unvisited. *ones: number of bits set. */
 static int mask_unvisited(struct bfs *b, uint64_t *ones)
 {
 	const uint32_t *label = b->label.region.addr;
@@ -93,7 +94,7 @@ static int mask_unvisited(struct bfs *b, uint64_t *ones)
 	return 0;
 }
 
-/* Label the new entries of the frontier from @from on, and keep the first of each vertex. */
+/* Label the new entries of the frontier from @from on, dropping duplicates. */
 static void label_new(struct bfs *b, struct gtu_alg_frontier *next, uint64_t from)
 {
 	uint32_t *label = b->label.region.addr;
@@ -204,7 +205,7 @@ static int unit_level(struct bfs *b, const struct gtu_alg_frontier *now,
 
 /* ---- Pulling --------------------------------------------------------------------------------------- */
 
-static int reach_back(void *context, const struct gtu_alg_batch *batch)
+static int pull_edges(void *context, const struct gtu_alg_batch *batch)
 {
 	struct bfs *b = context;
 	uint32_t *label = b->label.region.addr;
@@ -231,12 +232,12 @@ static int turn(struct bfs *b)
 	int rc;
 
 	gtu_alg_phase(&b->a, "setup");
-	rc = gtu_alg_turn(&b->a, &b->turned);
+	rc = gtu_alg_turn(&b->a, &b->transposed);
 	if (!rc)
 		rc = gtu_alg_room(&b->a, &b->candidates.ids, b->a.g->n * b->a.id_width, false);
 	if (!rc) {
-		rc = gtu_alg_visit_begin(&b->a, &b->back, b->turned ? b->turned : b->a.g, 4);
-		b->turnable = true;
+		rc = gtu_alg_visit_begin(&b->a, &b->back, b->transposed ? b->transposed : b->a.g, 4);
+		b->back_ready = true;
 	}
 	b->back.pull = true;
 	b->back.enough = b->a.opt->unit == GTU_WITH_WEAVER ? is_reached : NULL;
@@ -245,7 +246,7 @@ static int turn(struct bfs *b)
 	return rc;
 }
 
-/* The vertices of the last list that have still not been reached. */
+/* Remove reached vertices from the list of candidates. */
 static void list_candidates(struct bfs *b)
 {
 	struct gtu_alg_frontier *c = &b->candidates;
@@ -261,18 +262,18 @@ static void list_candidates(struct bfs *b)
 
 static int pull_level(struct bfs *b, struct gtu_alg_frontier *next)
 {
-	int rc = b->turnable ? 0 : turn(b);
+	int rc = b->back_ready ? 0 : turn(b);
 
 	gtu_alg_phase(&b->a, "pull");
 	b->next = next;
 	if (!rc)
 		list_candidates(b);
-	return rc ? rc : gtu_alg_visit(&b->a, &b->back, &b->candidates, reach_back, b);
+	return rc ? rc : gtu_alg_visit(&b->a, &b->back, &b->candidates, pull_edges, b);
 }
 
 /*
- * The rule of GTU_PUSH_OR_PULL: see gtu.h. A level's edges either way are what leaves the frontier and, about, what
- * leaves the vertices not reached.
+ * Choose the direction by the rule of GTU_PUSH_OR_PULL (gtu.h). The cost of a level is the number
+ * of edges that leave the frontier (push), or about that of the unreached vertices (pull).
  */
 static int choose(struct bfs *b, const struct gtu_alg_frontier *now)
 {
@@ -304,7 +305,7 @@ static int set_up(struct bfs *b)
 	int rc;
 
 	rc = gtu_alg_room(&b->a, &b->label, n * 4, false);
-	/* a frontier holds a vertex once; only the SCU writes more there before they are dropped */
+	/* a frontier holds each vertex once; only the SCU temporarily writes duplicates */
 	for (i = 0; i < 2 && !rc; i++)
 		rc = gtu_alg_room(&b->a, &b->frontier[i].ids, n * b->a.id_width, false);
 	if (!rc && b->a.opt->unit == GTU_WITH_SCU) {
@@ -336,14 +337,15 @@ static int search(struct bfs *b)
 	for (b->next_level = 1; now->count; b->next_level++) {
 		if (b->next_level == UNVISITED)
 			return gtu_fail(b->a.err, GTU_ERR_UNSUPPORTED,
-					"the search is %u levels deep, and labels hold no more",
+					"the search has more than %u levels, the maximum of a "
+					"label",
 					UNVISITED);
 		b->reached += now->count;
 		next->count = 0;
 		rc = choose(b, now);
 		if (!rc)
 			rc = b->pulling ? pull_level(b, next) :
-			     b->a.opt->unit == GTU_WITH_NONE ? plain_level(b, now, next) :
+			     b->a.opt->unit == GTU_WITH_NONE ? cpu_level(b, now, next) :
 							       unit_level(b, now, next);
 		if (rc)
 			return rc;
@@ -372,7 +374,8 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 		return gtu_traverse(dev, g, GTU_TRAVERSE_BFS, opt, level, stats, err);
 	rc = gtu_alg_begin(&b.a, "bfs", dev, g, opt, stats, err);
 	if (!rc && opt->source >= g->n)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is beyond the graph's %llu",
+		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is out of range: the graph "
+			      "has %llu vertices",
 			      (unsigned long long)opt->source, (unsigned long long)g->n);
 	if (!rc)
 		rc = gtu_alg_direction(&b.a);
@@ -388,9 +391,9 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 			level[v] = label[v] == UNVISITED ? GTU_UNREACHED : label[v];
 		b.a.stats->vertices = b.reached;
 	}
-	if (b.turnable)
+	if (b.back_ready)
 		rc = gtu_alg_visit_end(&b.a, &b.back, rc);
 	rc = gtu_alg_visit_end(&b.a, &b.visit, rc);
-	gtu_graph_close(b.turned);
+	gtu_graph_close(b.transposed);
 	return gtu_alg_end(&b.a, rc);
 }

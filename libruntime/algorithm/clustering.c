@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: MIT
 /*
- * Local clustering coefficients, as LDBC Graphalytics specifies them (specification 1.0, section 2.3.5): how many of
- * the edges that could be between a vertex' neighbours there are.
+ * Local clustering coefficients as specified by LDBC Graphalytics (specification 1.0, section
+ * 2.3.5).
  *
- * Each triangle is met once: every pair of neighbours is an edge from the one of fewer neighbours to the other, so
- * that no vertex has more than sqrt(2 m) such edges, and two of them out of one vertex are closed by a third or not
- * (Chiba and Nishizeki; Schank and Wagner's "forward"). What a triangle counts for a corner is 1 or, where the
- * opposite side is an edge in both directions, 2.
+ * Each triangle is found once. Edges are oriented from the vertex with fewer neighbours to the one
+ * with more, so that no vertex has more than sqrt(2 m) outgoing edges; two edges from one vertex
+ * either are closed by a third or not (Chiba and Nishizeki; Schank and Wagner, "forward"). A
+ * triangle counts 1 for a corner, or 2 if the opposite side is an edge in both directions.
  */
 #include <string.h>
 
 #include "shares.h"
 #include "visit.h"
 
-#define SHARE		128u		/* vertices that a CPU takes at a time */
+#define SHARE		128u		/* vertices per work share */
 #define SIEVE_LOG2	4
-#define SIEVE		(1u << SIEVE_LOG2)	/* bits a place of the table: most that is not there ends at a bit */
-#define GROUP		(1u << 16)	/* edges whose ends are visited at a time, with a unit */
+#define SIEVE		(1u << SIEVE_LOG2)	/* filter bits per table slot: most misses end at a clear bit */
+#define GROUP		(1u << 16)	/* oriented edges per group, with a unit */
 
 struct clustering {
 	struct gtu_alg a;
-	struct gtu_graph *turned, *sorted;	/* in-lists of a directed graph; ascending out-lists, where they were not */
-	const struct gtu_graph *out, *in;	/* in: NULL where edges are stored both ways */
-	struct gtu_graph *up;		/* from each vertex to its neighbours of more neighbours, ascending */
-	uint8_t *twice;			/* by entry of up: edges both ways; NULL: all are */
-	uint64_t *degree;		/* neighbours */
-	atomic_uint_fast64_t *closed;	/* ordered pairs of neighbours that are an edge */
-	atomic_bool descends;		/* a list is not ascending */
+	struct gtu_graph *transposed, *sorted;	/* transpose of a directed graph; copy with sorted lists, if they were not */
+	const struct gtu_graph *out, *in;	/* in: NULL if edges are stored in both directions */
+	struct gtu_graph *up;		/* oriented graph: edges to neighbours with more neighbours, sorted */
+	uint8_t *twice;			/* per entry of up: edge in both directions; NULL: all are */
+	uint64_t *degree;		/* number of neighbours */
+	atomic_uint_fast64_t *closed;	/* ordered pairs of neighbours joined by an edge */
+	atomic_bool descends;		/* a list is not sorted */
 	struct gtu_alg_shares shares;
-	/* with a unit: who asks for the edges of a vertex */
+	/* with a unit: the vertices whose edges are requested */
 	struct gtu_alg_visit visit;
-	struct gtu_alg_frontier asked;
-	struct gtu_alg_buffer slot;	/* n u32: place in asked, from 1; 0: not there */
-	struct gtu_alg_buffer begin;	/* of each place, u64: its askers begin there */
-	struct gtu_alg_buffer asker;	/* entries of up, u64 */
-	struct gtu_alg_buffer owner;	/* u32: of an entry of the group, its vertex, from first on */
-	uint64_t first, end, brought;
+	struct gtu_alg_frontier requested;
+	struct gtu_alg_buffer slot;	/* n u32: position in asked, from 1; 0: absent */
+	struct gtu_alg_buffer begin;	/* u64 per position: start of its requesters */
+	struct gtu_alg_buffer requester;	/* u64: requesting entries of up */
+	struct gtu_alg_buffer owner;	/* u32 per entry of the group: its vertex - first */
+	uint64_t first, end, streamed;
 };
 
 /* ---- Neighbours -------------------------------------------------------------------------------------- */
 
-/* A vertex' neighbours in ascending order, each once, itself left out. */
+/* Iterator over a vertex' neighbours: ascending, each once, without the vertex itself. */
 struct walk {
 	const struct clustering *c;
 	uint64_t v, i, i_end, k, k_end, last;
@@ -58,7 +58,7 @@ static struct walk walk_from(const struct clustering *c, uint64_t v)
 	return w;
 }
 
-/* Entries of one list that are @u are left behind: was there one? */
+/* Skip entries equal to @u; returns whether there was one. */
 static inline bool pass(const struct gtu_graph *g, uint64_t *at, uint64_t end, uint64_t u)
 {
 	const uint64_t start = *at;
@@ -138,7 +138,7 @@ static int fill_up_share(void *arg, uint64_t first, uint64_t end)
 	for (v = first; v < end; v++) {
 		struct walk w = walk_from(c, v);
 
-		/* bounded by what was counted: someone may rewrite the file meanwhile */
+		/* bounded by the count: another process may modify the file meanwhile */
 		for (at = c->up->row[v]; at < c->up->row[v + 1] && walk(&w, &u, &both);) {
 			if (!is_up(c, v, u))
 				continue;
@@ -153,23 +153,24 @@ static int fill_up_share(void *arg, uint64_t first, uint64_t end)
 
 static int no_memory(struct clustering *c)
 {
-	return gtu_fail(c->a.err, GTU_ERR_NOMEM, "%s: no memory for the neighbours of %llu vertices", c->a.name,
+	return gtu_fail(c->a.err, GTU_ERR_NOMEM, "%s: out of memory for the neighbours of %llu "
+			"vertices", c->a.name,
 			(unsigned long long)c->a.g->n);
 }
 
-/* Turned round twice, a graph is what it was, with lists that ascend. */
+/* Sort the lists: transposing twice restores the graph with sorted lists. */
 static int sort_lists(struct clustering *c)
 {
 	const struct gtu_progress *progress = c->a.opt->progress;
-	struct gtu_graph plain = *c->a.g, *turned = NULL;
+	struct gtu_graph plain = *c->a.g, *transposed = NULL;
 	int rc;
 
 	plain.weight = NULL;
 	plain.weight_type = GTU_WEIGHT_NONE;
-	rc = c->turned ? 0 : gtu_graph_transpose(&plain, progress, &turned, c->a.err);
+	rc = c->transposed ? 0 : gtu_graph_transpose(&plain, progress, &transposed, c->a.err);
 	if (!rc)
-		rc = gtu_graph_transpose(c->turned ? c->turned : turned, progress, &c->sorted, c->a.err);
-	gtu_graph_close(turned);
+		rc = gtu_graph_transpose(c->transposed ? c->transposed : transposed, progress, &c->sorted, c->a.err);
+	gtu_graph_close(transposed);
 	c->out = c->sorted;
 	return rc;
 }
@@ -184,8 +185,8 @@ static int count_neighbours(struct clustering *c)
 	if (!rc && !c->degree)
 		return no_memory(c);
 	if (!rc)
-		rc = gtu_alg_turn(&c->a, &c->turned);
-	c->in = c->turned;
+		rc = gtu_alg_turn(&c->a, &c->transposed);
+	c->in = c->transposed;
 	if (!rc)
 		rc = gtu_parallel_by(SHARE, count_share, c, c->a.g->n);
 	if (rc || !atomic_load(&c->descends))
@@ -236,12 +237,12 @@ static inline void add(struct clustering *c, uint64_t v, uint64_t count)
 		atomic_fetch_add_explicit(&c->closed[v], count, memory_order_relaxed);
 }
 
-/* Where a neighbour of v is in v's list, from 1; key 0 is free. */
+/* Hash table: position of a neighbour in v's list, from 1; key 0 is a free slot. */
 struct place {
 	uint32_t key, place;
 };
 
-/* The lowest 32 bits of a vertex tell it from all others where there are no more than 2^32 - 1. */
+/* The low 32 bits identify a vertex if there are at most 2^32 - 1. */
 static inline uint32_t key_of(uint64_t u)
 {
 	return (uint32_t)u + 1;
@@ -261,7 +262,10 @@ static inline struct place *find(struct place *table, unsigned shift, uint64_t m
 	return &table[at];
 }
 
-/* Triangles whose corner of fewest neighbours is @v. Returns edges gone along, or GTU_NO_VERTEX: no memory. */
+/*
+ * Count the triangles whose corner with the fewest neighbours is @v. Returns the edges traversed,
+ * or GTU_NO_VERTEX if out of memory.
+ */
 static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint64_t v)
 {
 	const struct gtu_graph *up = c->up;
@@ -333,9 +337,9 @@ static int close_share(void *arg, uint64_t first, uint64_t end)
 	return rc ? rc : gtu_alg_shares_progress(&c->shares, edges);
 }
 
-/* ---- Triangles, with a unit that brings edges --------------------------------------------------------- */
+/* ---- Triangles, with a unit that streams edges -------------------------------------------------------- */
 
-/* Entry of @v's list that leads to @w, or GTU_NO_VERTEX. */
+/* The entry of @v's list with target @w, or GTU_NO_VERTEX. */
 static uint64_t entry_to(const struct gtu_graph *up, uint64_t v, uint64_t w)
 {
 	uint64_t low = up->row[v], high = up->row[v + 1], middle;
@@ -350,12 +354,14 @@ static uint64_t entry_to(const struct gtu_graph *up, uint64_t v, uint64_t w)
 	return low < up->row[v + 1] && gtu_graph_target(up, low) == w ? low : GTU_NO_VERTEX;
 }
 
-/* The edge from u to w has come: it closes a triangle for those of the group who have an edge to both. */
-static int close_brought(void *context, const struct gtu_alg_batch *batch)
+/*
+ * Visitor: the edge from u to w closes a triangle for each vertex of the group with edges to both.
+ */
+static int close_streamed(void *context, const struct gtu_alg_batch *batch)
 {
 	struct clustering *c = context;
 	const uint32_t *slot = c->slot.region.addr, *owner = c->owner.region.addr;
-	const uint64_t *begin = c->begin.region.addr, *asker = c->asker.region.addr;
+	const uint64_t *begin = c->begin.region.addr, *requester = c->requester.region.addr;
 	uint64_t i, u, w, e, k, p, q, v;
 
 	for (i = 0; i < batch->n; i++) {
@@ -364,10 +370,11 @@ static int close_brought(void *context, const struct gtu_alg_batch *batch)
 		e = batch->edge[i];
 		if (gtu_unlikely(u >= c->up->n || !slot[u] || e < c->up->row[u] || e >= c->up->row[u + 1]))
 			return gtu_fail(c->a.err, GTU_ERR_FAIL,
-					"the unit gives edge %llu of vertex %llu, which was not asked for: it cannot be trusted",
+					"the unit returned edge %llu of vertex %llu, which was not "
+					"requested: it cannot be trusted",
 					(unsigned long long)e, (unsigned long long)u);
 		for (k = begin[slot[u] - 1]; k < begin[slot[u]]; k++) {
-			p = asker[k];
+			p = requester[k];
 			v = c->first + owner[p - c->up->row[c->first]];
 			q = entry_to(c->up, v, w);
 			if (q == GTU_NO_VERTEX)
@@ -377,11 +384,11 @@ static int close_brought(void *context, const struct gtu_alg_batch *batch)
 			add(c, w, weight(c, p));
 		}
 	}
-	c->brought += batch->n;
+	c->streamed += batch->n;
 	return 0;
 }
 
-/* From c->first on, the vertices whose edges upwards are a group, or one. */
+/* Choose the next group, from c->first on: at least one vertex, at most GROUP or chunk edges. */
 static int choose_group(struct clustering *c)
 {
 	const uint64_t *row = c->up->row, n = c->up->n, most = c->a.chunk < GROUP ? c->a.chunk : GROUP;
@@ -391,24 +398,27 @@ static int choose_group(struct clustering *c)
 	for (c->end = c->first + 1; c->end < n && row[c->end + 1] - row[c->first] <= most; c->end++)
 		;
 	entries = row[c->end] - row[c->first];
-	rc = gtu_alg_room(&c->a, &c->asked.ids, entries * c->a.id_width, false);
+	rc = gtu_alg_room(&c->a, &c->requested.ids, entries * c->a.id_width, false);
 	if (!rc)
 		rc = gtu_alg_room(&c->a, &c->begin, (entries + 2) * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->asker, entries * 8, false);
+		rc = gtu_alg_room(&c->a, &c->requester, entries * 8, false);
 	if (!rc)
 		rc = gtu_alg_room(&c->a, &c->owner, entries * 4, false);
 	return rc;
 }
 
-/* For each vertex with edges that the group has an edge to: who in the group has. */
-static void list_askers(struct clustering *c)
+/*
+ * For each target of the group with edges of its own, list the entries of the group that request
+ * it.
+ */
+static void list_requesters(struct clustering *c)
 {
 	const uint64_t *row = c->up->row, base = row[c->first];
 	uint32_t *slot = c->slot.region.addr, *owner = c->owner.region.addr;
-	uint64_t *begin = c->begin.region.addr, *asker = c->asker.region.addr, v, u, p, i;
+	uint64_t *begin = c->begin.region.addr, *requester = c->requester.region.addr, v, u, p, i;
 
-	c->asked.count = 0;
+	c->requested.count = 0;
 	begin[0] = begin[1] = 0;
 	for (v = c->first; v < c->end; v++)
 		for (p = row[v]; p < row[v + 1]; p++) {
@@ -417,20 +427,20 @@ static void list_askers(struct clustering *c)
 			if (row[v + 1] - row[v] < 2 || row[u + 1] == row[u])
 				continue;
 			if (!slot[u]) {
-				gtu_alg_push(&c->a, &c->asked, u);
-				slot[u] = (uint32_t)c->asked.count;
-				begin[c->asked.count + 1] = 0;
+				gtu_alg_push(&c->a, &c->requested, u);
+				slot[u] = (uint32_t)c->requested.count;
+				begin[c->requested.count + 1] = 0;
 			}
 			begin[slot[u] + 1]++;
 		}
-	/* counts lie two further on: what is filled from there comes to lie where each begins */
-	for (i = 1; i <= c->asked.count; i++)
+	/* counts are stored two positions ahead, so that filling moves each start into place */
+	for (i = 1; i <= c->requested.count; i++)
 		begin[i + 1] += begin[i];
 	for (v = c->first; v < c->end; v++)
 		for (p = row[v]; row[v + 1] - row[v] > 1 && p < row[v + 1]; p++) {
 			u = gtu_graph_target(c->up, p);
 			if (slot[u])
-				asker[begin[slot[u]]++] = p;
+				requester[begin[slot[u]]++] = p;
 		}
 }
 
@@ -447,25 +457,26 @@ static int close_by_unit(struct clustering *c)
 		rc = choose_group(c);
 		if (rc)
 			break;
-		list_askers(c);
-		c->brought = wanted = 0;
-		for (i = 0; i < c->asked.count; i++) {
-			u = gtu_alg_vertex(&c->a, &c->asked, i);
+		list_requesters(c);
+		c->streamed = wanted = 0;
+		for (i = 0; i < c->requested.count; i++) {
+			u = gtu_alg_vertex(&c->a, &c->requested, i);
 			wanted += c->up->row[u + 1] - c->up->row[u];
 		}
-		if (c->asked.count)
-			rc = gtu_alg_visit(&c->a, &c->visit, &c->asked, close_brought, c);
-		if (!rc && c->brought != wanted)
-			rc = gtu_fail(c->a.err, GTU_ERR_FAIL, "the unit brought %llu of %llu edges: it cannot be trusted",
-				      (unsigned long long)c->brought, (unsigned long long)wanted);
+		if (c->requested.count)
+			rc = gtu_alg_visit(&c->a, &c->visit, &c->requested, close_streamed, c);
+		if (!rc && c->streamed != wanted)
+			rc = gtu_fail(c->a.err, GTU_ERR_FAIL, "the unit returned %llu of %llu "
+				      "edges: it cannot be trusted",
+				      (unsigned long long)c->streamed, (unsigned long long)wanted);
 		slot = c->slot.region.addr;
-		for (i = 0; i < c->asked.count; i++)
-			slot[gtu_alg_vertex(&c->a, &c->asked, i)] = 0;
+		for (i = 0; i < c->requested.count; i++)
+			slot[gtu_alg_vertex(&c->a, &c->requested, i)] = 0;
 	}
 	return gtu_alg_visit_end(&c->a, &c->visit, rc);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------------ */
+/* ---- Entry point ---------------------------------------------------------------------------------------- */
 
 static int cluster(struct clustering *c, double *coefficient)
 {
@@ -502,17 +513,20 @@ int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 
 	if (opt->unit == GTU_WITH_IRU)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"clustering looks for neighbours in sorted lists: there is no array accessed by index for the IRU to reorder; GraphPEG, Weaver and the SCU bring the lists");
+				"clustering does not run on the IRU: it searches sorted lists and "
+				"has no indexed accesses to reorder; use GraphPEG, Weaver or the "
+				"SCU");
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to cluster with");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for clustering");
 	rc = gtu_alg_begin(&c->a, "clustering", dev, g, opt, stats, err);
 	gtu_alg_shares_begin(&c->shares, &c->a);
 	if (!rc)
 		rc = gtu_alg_whole(&c->a);
-	/* keys of 32 bits, none of which may be twice */
+	/* 32-bit keys must be unique */
 	if (!rc && g->n > UINT32_MAX)
-		rc = gtu_fail(err, GTU_ERR_UNSUPPORTED, "clustering takes up to 2^32 - 1 vertices; the graph has %llu",
+		rc = gtu_fail(err, GTU_ERR_UNSUPPORTED, "clustering supports up to 2^32 - 1 "
+			      "vertices, but the graph has %llu",
 			      (unsigned long long)g->n);
 	if (!rc && g->n)
 		rc = cluster(c, coefficient);
@@ -521,7 +535,7 @@ int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 		gtu_alg_iteration(&c->a, g->n);
 		c->a.stats->vertices = g->n;
 	}
-	gtu_graph_close(c->turned);
+	gtu_graph_close(c->transposed);
 	gtu_graph_close(c->sorted);
 	gtu_graph_close(c->up);
 	free(c->twice);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Graph colouring: neighbours get different colours. Vertices have a fixed order, those of most
- * neighbours first, ties by a hash of their number; each takes the lowest colour that no neighbour before
- * it has. In a round all vertices are coloured whose neighbours before them have colours (Jones and
- * Plassmann), so the colours are those of the sequential greedy method whatever unit brings the edges.
+ * Graph coloring. Vertices have a fixed order: by descending degree, ties by a hash of their
+ * number. Each takes the lowest color not used by an earlier neighbour. A round colors all vertices
+ * whose earlier neighbours have colors (Jones and Plassmann), so all units give the colors of the
+ * sequential greedy algorithm.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +11,21 @@
 #include "visit.h"
 
 #define UNCOLORED UINT32_MAX
-#define WINDOW 64			/* colours that are looked at in a pass */
+#define WINDOW 64			/* colors considered per pass */
 
 struct coloring {
 	struct gtu_alg a;
-	struct gtu_graph *both;		/* the graph with edges both ways, where it was directed */
+	struct gtu_graph *both;		/* symmetrized graph, if the graph is directed */
 	struct gtu_alg_visit visit;
 	uint32_t *color;
-	uint32_t base;			/* first colour of the window */
-	struct gtu_alg_buffer rank;	/* n of 8 bytes: place in the order, lower first */
+	uint32_t base;			/* first color of the window */
+	struct gtu_alg_buffer rank;	/* n of 8 bytes: position in the order, lower first */
 	struct gtu_alg_buffer color_of;	/* n of 4 bytes */
-	struct gtu_alg_buffer waiting;	/* n of 8 bytes: neighbours before it that have no colour yet */
-	struct gtu_alg_buffer taken;	/* n of 8 bytes: colours of the window that neighbours have */
+	struct gtu_alg_buffer waiting;	/* n of 8 bytes: earlier neighbours without a color */
+	struct gtu_alg_buffer taken;	/* n of 8 bytes: colors of the window used by neighbours */
 	struct gtu_alg_frontier ready, next;
 	struct gtu_alg_buffer order, mark;	/* without a unit */
-	uint64_t most;				/* neighbours of a vertex */
+	uint64_t most;				/* maximum degree */
 };
 
 static uint32_t scatter(uint64_t v)
@@ -35,7 +35,9 @@ static uint32_t scatter(uint64_t v)
 	return (uint32_t)(v ^ v >> 33);
 }
 
-/* Degree in the high half, so that a higher key comes first; vertices of one key by number. */
+/*
+ * Sort key: degree in the high half, hash in the low half; higher keys come first, ties by number.
+ */
 static uint64_t key_of(const struct gtu_graph *g, uint64_t v)
 {
 	uint64_t first, end, degree;
@@ -65,7 +67,10 @@ static int count_before(void *context, const struct gtu_alg_batch *batch)
 	return 0;
 }
 
-/* Sources have been coloured: who waited for them alone is ready. */
+/*
+ * Visitor: sources have been colored; a vertex is ready when its last earlier neighbour has a
+ * color.
+ */
 static int release(void *context, const struct gtu_alg_batch *batch)
 {
 	struct coloring *c = context;
@@ -89,7 +94,10 @@ static int find_taken(void *context, const struct gtu_alg_batch *batch)
 	unsigned i;
 
 	for (i = 0; i < batch->n; i++) {
-		/* UNCOLORED is beyond every window; a loop's own end has no colour yet */
+		/*
+		 * UNCOLORED is outside every window; with a self-loop the vertex itself is
+		 * uncolored
+		 */
 		uint32_t color = c->color[batch->target[i]] - c->base;
 
 		if (color < WINDOW && c->color[batch->target[i]] != UNCOLORED)
@@ -98,7 +106,7 @@ static int find_taken(void *context, const struct gtu_alg_batch *batch)
 	return 0;
 }
 
-/* Colour what is ready, window after window. No two of them are neighbours. */
+/* Color the ready vertices, window by window. No two of them are neighbours. */
 static int color_ready(struct coloring *c)
 {
 	uint64_t *taken = c->taken.region.addr;
@@ -153,7 +161,8 @@ static int rounds(struct coloring *c)
 	}
 	if (!rc && colored != c->a.g->n)
 		return gtu_fail(c->a.err, GTU_ERR_INPUT,
-				"%s: it says that each edge is stored both ways, but vertices have edges that are not, %llu at least: the graph is damaged",
+				"%s: edges are declared undirected, but at least %llu vertices "
+				"have edges stored in one direction only: the graph is damaged",
 				c->visit.w.g->name, (unsigned long long)(c->a.g->n - colored));
 	return rc;
 }
@@ -164,7 +173,7 @@ struct place {
 	uint64_t key, vertex;
 };
 
-static int by_place(const void *x, const void *y)
+static int by_order(const void *x, const void *y)
 {
 	const struct place *a = x, *b = y;
 
@@ -173,7 +182,7 @@ static int by_place(const void *x, const void *y)
 	return a->vertex < b->vertex ? -1 : a->vertex > b->vertex;
 }
 
-/* The lowest colour that no neighbour of @v has; @mark[c] = v + 1 where one has c. */
+/* Give @v the lowest color that no neighbour has; @mark[c] = v + 1 if a neighbour has color c. */
 static int greedy_vertex(struct coloring *c, const struct gtu_graph *g, uint64_t v, uint64_t *mark)
 {
 	uint64_t e, end, first, target;
@@ -216,8 +225,8 @@ static int plain_coloring(struct coloring *c)
 		if (key[i] >> 32 > c->most)
 			c->most = key[i] >> 32;
 	}
-	qsort(place, n, sizeof(*place), by_place);
-	/* a vertex of d neighbours finds a colour among the first d + 1 */
+	qsort(place, n, sizeof(*place), by_order);
+	/* a vertex with d neighbours uses one of the first d + 1 colors */
 	gtu_alg_phase(&c->a, "color");
 	rc = gtu_alg_room(&c->a, &c->mark, (c->most + 2) * 8, false);
 	for (i = 0; i < n && !rc; i++)
@@ -226,7 +235,7 @@ static int plain_coloring(struct coloring *c)
 	return rc;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------ */
+/* ---- Entry point ---------------------------------------------------------------------------------- */
 
 static int set_up(struct coloring *c)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
+/* Runs of algorithms: options, clock, buffers, and the steps of the SCU and the IRU. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common.h"
 #include "libruntime/device/backend.h"
 
-#define TICK_NS		2000000u	/* between two calls of tick() */
-#define LOOK_EDGES	65536u		/* that plain code traverses between two looks at the clock */
+#define TICK_NS		2000000u	/* minimum time between two calls of tick() */
+#define LOOK_EDGES	65536u		/* edges traversed between two readings of the clock */
 
 /* ---- The run ------------------------------------------------------------------------------- */
 
@@ -39,7 +40,7 @@ void gtu_alg_iteration(struct gtu_alg *a, uint64_t frontier)
 	a->stats->iterations++;
 	if (!a->opt->iteration)
 		return;
-	/* what the running phase has taken until now belongs to this iteration */
+	/* add the time of the current phase to this iteration */
 	gtu_alg_phase(a, s->phase[a->phase].name);
 	sum = (struct gtu_iteration){ .edges = s->edges, .jobs = s->jobs, .job_cycles = s->job_cycles,
 				      .list_bytes = s->list_bytes, .cached_bytes = s->cached_bytes };
@@ -71,12 +72,13 @@ static const struct {
 };
 #define UNITS (sizeof(units) / sizeof(units[0]))
 
-/* Its records carry indices and positions of so many bits and no more. */
+/* Apply the IRU's limits: width of indices and positions in its records. */
 static int check_iru(struct gtu_alg *a, const struct gtu_info *info)
 {
 	if (a->g->n > 1ull << info->iru[GTU_IRU_P_INDEX_BITS])
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-				"the IRU of %s takes indices of %u bits; the graph has %llu vertices",
+				"the IRU of %s has indices of %u bits, too few for a graph of %llu "
+				"vertices",
 				info->path, info->iru[GTU_IRU_P_INDEX_BITS],
 				(unsigned long long)a->g->n);
 	if (a->chunk > 1ull << info->iru[GTU_IRU_P_POSITION_BITS])
@@ -91,9 +93,10 @@ static int check_unit(struct gtu_alg *a)
 
 	if (a->opt->unit == GTU_WITH_GPU)
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-				"%s does not run on a GPU: bfs, sssp, pagerank and components do", a->name);
+				"%s does not run on a GPU: only bfs, sssp, pagerank and components "
+				"do", a->name);
 	if (a->opt->unit >= UNITS)
-		return gtu_fail(a->err, GTU_ERR_USAGE, "unit choice %u is none of 0 to %zu",
+		return gtu_fail(a->err, GTU_ERR_USAGE, "unit choice %u is invalid: use 0 to %zu",
 				a->opt->unit, UNITS - 1);
 	if (a->opt->unit == GTU_WITH_NONE)
 		return 0;
@@ -102,7 +105,7 @@ static int check_unit(struct gtu_alg *a)
 				units[a->opt->unit].name);
 	info = gtu_get_info(a->dev);
 	if (!(info->units & units[a->opt->unit].unit))
-		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED, "%s has not got %s", info->path,
+		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED, "%s does not have %s", info->path,
 				units[a->opt->unit].name);
 	return a->opt->unit == GTU_WITH_IRU ? check_iru(a, info) : 0;
 }
@@ -131,14 +134,17 @@ int gtu_alg_begin(struct gtu_alg *a, const char *name, struct gtu_device *dev,
 
 	if (g->edge_bytes != 8 && (g->edge_bytes != 4 || g->n > 1ull << 32))
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"edge entries of %u bytes cannot name the %llu vertices of %s",
+				"edge entries of %u bytes are too small for the %llu vertices of "
+				"%s",
 				g->edge_bytes, (unsigned long long)g->n, g->name);
 	if (log2 > GTU_ALG_CHUNK_LOG2_MAX)
-		return gtu_fail(err, GTU_ERR_USAGE, "a chunk of 2^%u edges is more than 2^%u", log2,
+		return gtu_fail(err, GTU_ERR_USAGE, "a chunk of 2^%u edges is too large: the "
+				"maximum is 2^%u", log2,
 				GTU_ALG_CHUNK_LOG2_MAX);
 	if (a->first > a->end || a->end > g->n)
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"vertices %llu up to %llu are not a range of the graph's %llu",
+				"vertices %llu up to %llu are not a range of the graph's %llu "
+				"vertices",
 				(unsigned long long)a->first, (unsigned long long)a->end,
 				(unsigned long long)g->n);
 	rc = check_unit(a);
@@ -152,7 +158,8 @@ int gtu_alg_whole(struct gtu_alg *a)
 	if (!a->first && a->end == a->g->n)
 		return 0;
 	return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-			"%s over a part of the vertices needs results of the other parts as it goes, which is not there yet",
+			"%s over a part of the vertices is not supported: it needs intermediate "
+			"results of the other parts",
 			a->name);
 }
 
@@ -169,17 +176,20 @@ int gtu_alg_direction(struct gtu_alg *a)
 	static const char *const name[] = { "pushing", "pulling", "pushing or pulling" };
 
 	if (a->opt->direction > GTU_PUSH_OR_PULL)
-		return gtu_fail(a->err, GTU_ERR_USAGE, "direction %u is none of 0 to %u", a->opt->direction,
+		return gtu_fail(a->err, GTU_ERR_USAGE, "direction %u is invalid: use 0 to %u",
+				a->opt->direction,
 				GTU_PUSH_OR_PULL);
 	if (a->opt->direction == GTU_PUSH)
 		return 0;
 	if (!gtu_alg_brings(a))
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-				"%s by %s is for GraphPEG and Weaver; with %s it pushes", a->name,
+				"%s by %s needs GraphPEG or Weaver; with %s it can only push",
+				a->name,
 				name[a->opt->direction], units[a->opt->unit].name);
 	if (a->first || a->end != a->g->n)
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-				"%s by %s over a part of the vertices: the part is of edges that leave them, so it pushes",
+				"%s by %s does not support a part of the vertices: a part consists "
+				"of outgoing edges, so it can only push",
 				a->name, name[a->opt->direction]);
 	return 0;
 }
@@ -283,7 +293,7 @@ int gtu_alg_room(struct gtu_alg *a, struct gtu_alg_buffer *b, uint64_t bytes, bo
 		new.addr = calloc(1, bytes);
 		new.length = bytes;
 		if (!new.addr)
-			return gtu_fail(a->err, GTU_ERR_NOMEM, "%s: no memory for %llu bytes",
+			return gtu_fail(a->err, GTU_ERR_NOMEM, "%s: out of memory for %llu bytes",
 					a->name, (unsigned long long)bytes);
 	}
 	list(a, b);
@@ -300,7 +310,7 @@ int gtu_alg_room(struct gtu_alg *a, struct gtu_alg_buffer *b, uint64_t bytes, bo
 int gtu_alg_bad_row(struct gtu_alg *a, const struct gtu_graph *g, uint64_t v)
 {
 	return gtu_fail(a->err, GTU_ERR_INPUT,
-			"%s: the edges of vertex %llu are said to be entries %llu up to %llu of %llu: the graph is damaged",
+			"%s: vertex %llu has edges [%llu, %llu) of %llu: the graph is damaged",
 			g->name, (unsigned long long)v, (unsigned long long)g->row[v],
 			(unsigned long long)g->row[v + 1], (unsigned long long)g->m);
 }
@@ -308,7 +318,8 @@ int gtu_alg_bad_row(struct gtu_alg *a, const struct gtu_graph *g, uint64_t v)
 int gtu_alg_bad_edge(struct gtu_alg *a, const struct gtu_graph *g, uint64_t e)
 {
 	return gtu_fail(a->err, GTU_ERR_INPUT,
-			"%s: entry %llu of the edge list leads to vertex %llu of only %llu: the graph is damaged",
+			"%s: entry %llu of the edge list is vertex %llu, but there are %llu: the "
+			"graph is damaged",
 			g->name, (unsigned long long)e,
 			(unsigned long long)gtu_graph_target(g, e), (unsigned long long)g->n);
 }
@@ -325,7 +336,7 @@ int gtu_alg_bad_work(struct gtu_alg *a, const struct gtu_alg_work *w)
 				return gtu_alg_bad_edge(a, w->g, e);
 	}
 	return gtu_fail(a->err, GTU_ERR_INPUT,
-			"%s: the edge list held a vertex beyond the last one and has changed since",
+			"%s: the edge list contained an invalid vertex and has changed since",
 			w->g->name);
 }
 
@@ -336,7 +347,7 @@ int gtu_alg_work_begin(struct gtu_alg *a, struct gtu_alg_work *w, const struct g
 	w->first = a->first;
 	w->end = a->end;
 	w->index_width = g->m >> 32 ? 8 : 4;
-	/* a region has a length: a graph without edges has nothing to map, and nothing is expanded */
+	/* a region cannot be empty: without edges nothing is mapped or expanded */
 	if (!(gtu_alg_scu(a) || a->opt->unit == GTU_WITH_PEG) || !g->m)
 		return 0;
 	return gtu_graph_map(a->dev, g, &w->map, a->err);
@@ -355,7 +366,7 @@ int gtu_alg_take(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg
 	uint64_t inputs = f->count - c->at, v, first, end, take;
 	int rc;
 
-	/* every entry has an edge at least, so a chunk of edges has no more entries than that */
+	/* every entry has at least one edge, so a chunk never needs more entries than edges */
 	if (inputs > a->chunk)
 		inputs = a->chunk;
 	rc = gtu_alg_room(a, &w->vertex, inputs * a->id_width, false);
@@ -375,7 +386,7 @@ int gtu_alg_take(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg
 			return rc;
 		if (v < w->first || v >= w->end)
 			end = first;
-		/* what was done before may be more than is left now if the file changes under us */
+		/* another process may modify the file: the rest may be shorter than before */
 		first = c->done < end - first ? first + c->done : end;
 		take = end - first;
 		if (take > a->chunk - w->edges)
@@ -422,7 +433,7 @@ int gtu_alg_filter_begin(struct gtu_alg *a, struct gtu_alg_filter *t, uint32_t f
 	t->keep = keep;
 	t->used = false;
 	memset(&t->f, 0, sizeof(t->f));
-	/* a table of twice the vertices hardly ever evicts; small graphs need no more */
+	/* a table of twice the vertices rarely evicts; small graphs need no larger one */
 	for (t->lines = GTU_TABLE_WAYS; t->lines < most && t->lines < 2 * a->g->n; t->lines *= 2)
 		;
 	t->f.cost_type = cost_type;
@@ -460,7 +471,9 @@ int gtu_alg_filter_fused(struct gtu_alg *a, struct gtu_alg_filter *t, uint64_t e
 		if (rc)
 			return rc;
 		t->f.reorder = gtu_alg_array(&t->order, elements, 4);
-		/* clearing and draining cost a table's size: no larger than the job has use for */
+		/*
+		 * clearing and draining cost the size of the table: make it no larger than needed
+		 */
 		while (lines < GTU_ALG_GROUP_LINES && lines < elements)
 			lines *= 2;
 		t->f.group_table = gtu_alg_array(&t->groups, lines, 1);
@@ -629,7 +642,8 @@ int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint64_t in
 static int forged_lane(struct gtu_alg *a, const struct gtu_warp *warp, unsigned lane)
 {
 	return gtu_fail(a->err, GTU_ERR_FAIL,
-			"the IRU gives back index %u at position %u, of indices below %llu and %llu positions: it cannot be trusted",
+			"the IRU returned index %u at position %u, but indices are below %llu and "
+			"positions below %llu: it cannot be trusted",
 			warp->index[lane], a->iru_positions ? warp->position[lane] : 0,
 			(unsigned long long)a->iru_indices, (unsigned long long)a->iru_edges);
 }
@@ -645,7 +659,8 @@ int gtu_alg_load(struct gtu_alg *a, struct gtu_warp *warp)
 	sent = (uint32_t)__builtin_popcount(warp->active);
 	if (gtu_unlikely(sent > a->iru_lanes))
 		return gtu_fail(a->err, GTU_ERR_FAIL,
-				"the IRU gives back more than the %llu elements that it was given: it cannot be trusted",
+				"the IRU returned more than the %llu elements submitted: it cannot "
+				"be trusted",
 				(unsigned long long)a->iru_edges);
 	a->iru_lanes -= sent;
 	for (lanes = warp->active; lanes; lanes &= lanes - 1) {

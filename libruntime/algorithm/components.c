@@ -2,16 +2,17 @@
 /*
  * Weakly connected components: every vertex takes the lowest vertex of its component as its label.
  *
- * Neither paper gives this algorithm; it is put together from the steps of their others. A vertex whose
- * label fell is in the frontier; expansion puts out its edges with the label replicated beside them (as
- * in scu.txt, algorithm 3); contraction lowers the labels of targets and makes the next frontier. The
- * enhanced unit filters by lowest label and groups as it does for shortest paths (algorithm 5), the IRU
- * merges by minimum (iru.txt, section 4). Labels go against the edges, too: over the transpose, where
- * the graph is directed.
+ * The papers do not have this algorithm; it combines steps of their others. A vertex whose label
+ * fell is in the frontier. Expansion writes its edges with the label replicated for each (as in
+ * SCU, algorithm 3). Contraction lowers the labels of targets and builds the next frontier. The
+ * enhanced unit filters by lowest label and groups as for shortest paths (SCU, algorithm 5); the
+ * IRU merges by minimum (IRU, section 4). Labels also propagate against the edges: over the
+ * transpose if the graph is directed.
  *
- * Pushing alone takes as many rounds as a component is wide. So whoever takes a lower label hands it to
- * the vertex that its old label named, and after each round labels are replaced by their label's label
- * (hooking and shortcutting, Shiloach and Vishkin): rounds grow with the logarithm.
+ * Pushing alone needs as many rounds as the diameter of a component. Therefore a vertex that takes
+ * a lower label also passes it to the vertex named by its old label, and after each round labels
+ * are replaced by their label's label (hooking and shortcutting, Shiloach and Vishkin): the number
+ * of rounds is logarithmic.
  *
  * Without a unit: union-find in one pass.
  */
@@ -20,11 +21,11 @@
 #include "visit.h"
 #include "traverse.h"
 
-/* Edges as stored, and, where labels must also go against them, turned round. */
+/* One direction of propagation: the edges as stored, or their transpose. */
 struct direction {
 	struct gtu_alg_visit visit;
-	struct gtu_alg_filter filter;	/* one each: what one puts out and drops says nothing of the other */
-	bool inside;			/* only targets of the run's vertex range count, not sources */
+	struct gtu_alg_filter filter;	/* one per direction: their tables are independent */
+	bool inside;			/* the vertex range applies to targets, not sources */
 };
 
 struct components {
@@ -37,7 +38,7 @@ struct components {
 	struct gtu_alg_buffer queued;	/* n of 4 bytes: round in which a vertex entered the frontier */
 	struct gtu_alg_frontier frontier[2];
 	struct gtu_alg_buffer base;	/* label of each vertex taken */
-	struct gtu_alg_buffer pushed;	/* label over each edge */
+	struct gtu_alg_buffer pushed;	/* label pushed along each edge */
 	struct gtu_alg_buffer mask;
 };
 
@@ -97,7 +98,7 @@ static inline void set_label(struct components *c, uint64_t v, uint64_t label)
 	gtu_put(c->label.region.addr, c->a.id_width, v, label);
 }
 
-/* True where @v is not in the next frontier yet; it counts as there from now on. */
+/* Mark @v as queued in the next frontier; false if it already is. */
 static inline bool enters(struct components *c, uint64_t v)
 {
 	uint32_t *queued = c->queued.region.addr;
@@ -109,8 +110,8 @@ static inline bool enters(struct components *c, uint64_t v)
 }
 
 /*
- * Lower the label of @v to @label, and with it that of the vertex which the old label named, which
- * then goes into @next. True where @v itself is to go there.
+ * Lower the label of @v to @label, and also that of the vertex named by the old label, which is
+ * then pushed to @next. True if the caller must push @v itself.
  */
 static inline bool lower(struct components *c, struct gtu_alg_frontier *next, uint64_t v,
 			 uint64_t label)
@@ -134,8 +135,8 @@ static inline bool counts(const struct components *c, const struct direction *d,
 }
 
 /*
- * Enhanced: an edge whose target has been put out before with a label as low is filtered out. That one
- * has lowered the target then, so the table is kept from round to round.
+ * Enhanced unit: drops an edge if its target was already written with a label as low. That write
+ * lowered the target, so the table can be kept across rounds.
  */
 static int scu_expand(struct components *c, struct direction *d)
 {
@@ -202,7 +203,7 @@ static int iru_contract(struct components *c, struct direction *d, struct gtu_al
 	return rc;
 }
 
-/* What edges that are visited one by one need. */
+/* Context of the visitor of streamed edges. */
 struct pushing {
 	struct components *c;
 	const struct direction *d;
@@ -268,8 +269,9 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 }
 
 /*
- * Every label becomes its label's label. Who takes a lower one has it to push: a neighbour whose own
- * fall is still to be pushed would otherwise find it lower, and never learn of it.
+ * Replace every label by its label's label. A vertex with a lower label must push it: a neighbour
+ * whose own decrease is still to be pushed would otherwise see the lower label and never propagate
+ * it.
  */
 static void shortcut(struct components *c, struct gtu_alg_frontier *next)
 {
@@ -316,7 +318,10 @@ static int set_up(struct components *c)
 	for (v = 0; v < g->n; v++)
 		set_label(c, v, v);
 	rc = set_up_direction(c, &c->forth, g);
-	/* an undirected graph holds every edge both ways, but a part of its vertices need not */
+	/*
+	 * an undirected graph stores every edge in both directions, but a vertex range need not
+	 * contain both
+	 */
 	c->with_back = g->flags & GTU_GRAPH_DIRECTED || c->a.first || c->a.end != g->n;
 	if (rc || !c->with_back)
 		return rc;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A graph convolution's kernels (sparseweaver.txt, section V-I). As in the paper's mapping for Weaver, work is
- * given out by edge, and whoever has an edge goes through all features of it; the factor of GraphSum is made
- * once an edge, not once a feature.
+ * Kernels of a graph convolution (SparseWeaver, section V-I). As in the paper's mapping for Weaver,
+ * work is distributed by edge, and each edge processes all features; the factor of GraphSum is
+ * computed once per edge, not once per feature.
  */
 #include <math.h>
 
@@ -120,7 +120,8 @@ static int convolve(struct convolution *c, double *out)
 	for (i = 0; i < c->a.g->n * c->features; i++)
 		if (!isfinite(out[i]))
 			return gtu_fail(c->a.err, GTU_ERR_UNSUPPORTED,
-					"feature %llu of vertex %llu sums up to more than a double holds (1.8e308)",
+					"the sum for feature %llu of vertex %llu exceeds the range "
+					"of a double (1.8e308)",
 					(unsigned long long)(i % c->features),
 					(unsigned long long)gtu_graph_id(c->a.g, i / c->features));
 	c->a.stats->iterations = 2;
@@ -140,12 +141,14 @@ int gtu_gcn(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = gtu_alg_whole(&c.a);
 	if (!rc && c.features > GTU_FEATURES_MAX)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "%u features a vertex: at most %u", c.features, GTU_FEATURES_MAX);
-	/* a product that bytes can be counted of, rounding up to pages included */
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%u features per vertex are too many: the "
+			      "maximum is %u", c.features, GTU_FEATURES_MAX);
+	/* the product in bytes must not overflow, including rounding up to pages */
 	if (!rc && g->n > (UINT64_MAX >> 4) / c.features)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "%u features for each of %llu vertices: no memory has room for so many",
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "%u features for each of %llu vertices are too "
+			      "many for any memory",
 			      c.features, (unsigned long long)g->n);
-	/* a vertex' features, or a line of them */
+	/* a vertex' features, or one line of them */
 	while (width < 128 && width < c.features * 8)
 		width *= 2;
 	if (!rc)

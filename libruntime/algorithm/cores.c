@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * K-core decomposition: core[v] is the greatest k for which v is in a part of the graph in which every
- * vertex has k neighbours or more. Peels vertices of fewest neighbours off, level by level; without a
- * unit one by one, from buckets of vertices by degree (Batagelj and Zaversnik).
+ * K-core decomposition: core[v] is the largest k such that v is in a subgraph in which every vertex
+ * has at least k neighbours. Peels the vertices with the fewest neighbours, level by level; without
+ * a unit one by one, using buckets of vertices by degree (Batagelj and Zaversnik).
  */
 #include <string.h>
 
@@ -10,16 +10,16 @@
 
 struct cores {
 	struct gtu_alg a;
-	struct gtu_graph *both;		/* the graph with edges both ways, where it was directed */
+	struct gtu_graph *both;		/* symmetrized graph, if the graph is directed */
 	struct gtu_alg_visit visit;
 	uint64_t k;
-	uint64_t *core;			/* neighbours left; the core number once it is removed */
+	uint64_t *core;			/* remaining neighbours; the core number after removal */
 	struct gtu_alg_buffer removed;	/* n bytes */
 	struct gtu_alg_frontier left, peel[2], *next;
-	struct gtu_alg_buffer begin, place, sorted;	/* without a unit: see buckets() */
+	struct gtu_alg_buffer begin, position, sorted;	/* without a unit: see buckets() */
 };
 
-/* Neighbours of every vertex, itself not counted. */
+/* Count the neighbours of every vertex, except itself. */
 static int count_neighbours(struct cores *c, const struct gtu_graph *g, uint64_t *most)
 {
 	uint64_t v, e, first, end, target;
@@ -48,7 +48,7 @@ static int count_neighbours(struct cores *c, const struct gtu_graph *g, uint64_t
 
 /* ---- Rounds ------------------------------------------------------------------------------------ */
 
-static int take_away(void *context, const struct gtu_alg_batch *batch)
+static int decrement(void *context, const struct gtu_alg_batch *batch)
 {
 	struct cores *c = context;
 	const uint8_t *removed = c->removed.region.addr;
@@ -65,7 +65,7 @@ static int take_away(void *context, const struct gtu_alg_batch *batch)
 	return 0;
 }
 
-/* The vertices that are left, those of fewest neighbours in *now; c->k is how many. */
+/* Rebuild the list of remaining vertices; *now: those with the fewest neighbours, c->k. */
 static void choose(struct cores *c, struct gtu_alg_frontier *now)
 {
 	const uint8_t *removed = c->removed.region.addr;
@@ -109,7 +109,7 @@ static int rounds(struct cores *c)
 			for (i = 0; i < now->count; i++)
 				removed[gtu_alg_vertex(&c->a, now, i)] = 1;
 			c->next->count = 0;
-			rc = gtu_alg_visit(&c->a, &c->visit, now, take_away, c);
+			rc = gtu_alg_visit(&c->a, &c->visit, now, decrement, c);
 			if (rc)
 				return rc;
 			gtu_alg_iteration(&c->a, now->count);
@@ -122,10 +122,13 @@ static int rounds(struct cores *c)
 
 /* ---- Without a unit ---------------------------------------------------------------------------- */
 
-/* Vertices sorted by neighbours left: begin[d] is where those of d begin, place[v] where v is. */
+/*
+ * Sort vertices by remaining neighbours: begin[d] is the start of bucket d, place[v] the position
+ * of v.
+ */
 static void buckets(struct cores *c, uint64_t most)
 {
-	uint64_t *begin = c->begin.region.addr, *place = c->place.region.addr;
+	uint64_t *begin = c->begin.region.addr, *position = c->position.region.addr;
 	uint64_t *sorted = c->sorted.region.addr, v, d, n = c->a.g->n;
 
 	for (v = 0; v < n; v++)
@@ -133,25 +136,25 @@ static void buckets(struct cores *c, uint64_t most)
 	for (d = 1; d <= most; d++)
 		begin[d] += begin[d - 1];
 	for (v = 0; v < n; v++) {
-		place[v] = begin[c->core[v]]++;
-		sorted[place[v]] = v;
+		position[v] = begin[c->core[v]]++;
+		sorted[position[v]] = v;
 	}
 	for (d = most + 1; d > 0; d--)
 		begin[d] = begin[d - 1];
 	begin[0] = 0;
 }
 
-/* One neighbour fewer: to the front of its bucket, and the bucket begins behind it. */
+/* Decrement v's degree: swap it to the front of its bucket and advance the bucket's start. */
 static void lower(struct cores *c, uint64_t v)
 {
-	uint64_t *begin = c->begin.region.addr, *place = c->place.region.addr;
+	uint64_t *begin = c->begin.region.addr, *position = c->position.region.addr;
 	uint64_t *sorted = c->sorted.region.addr;
 	uint64_t front = begin[c->core[v]], other = sorted[front];
 
-	sorted[place[v]] = other;
-	place[other] = place[v];
+	sorted[position[v]] = other;
+	position[other] = position[v];
 	sorted[front] = v;
-	place[v] = front;
+	position[v] = front;
 	begin[c->core[v]--]++;
 }
 
@@ -165,7 +168,7 @@ static int plain_cores(struct cores *c, uint64_t most)
 	gtu_alg_phase(&c->a, "peel");
 	rc = gtu_alg_room(&c->a, &c->begin, (most + 2) * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->place, g->n * 8, false);
+		rc = gtu_alg_room(&c->a, &c->position, g->n * 8, false);
 	if (!rc)
 		rc = gtu_alg_room(&c->a, &c->sorted, g->n * 8, false);
 	if (rc)
@@ -191,7 +194,7 @@ static int plain_cores(struct cores *c, uint64_t most)
 	return 0;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------ */
+/* ---- Entry point ---------------------------------------------------------------------------------- */
 
 static int set_up(struct cores *c)
 {

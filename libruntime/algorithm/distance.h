@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Distances of shortest paths as the bits of their type, in a uint64_t. Bits of floats that are not
- * negative order as unsigned integers do, so that comparing needs no type; only adding does.
+ * Distances of shortest paths as bit patterns of their type, in a uint64_t. Patterns of
+ * non-negative floats order as unsigned integers, so that comparisons need no type; only additions
+ * do.
  */
 #ifndef GTU_ALGORITHM_DISTANCE_H
 #define GTU_ALGORITHM_DISTANCE_H
@@ -86,7 +87,7 @@ static inline uint64_t distance_add(enum distance_type type, uint64_t bits, cons
 	return bits;
 }
 
-/* @bits and @step more, rounded; above @bits in any case. @bits is below infinity. */
+/* @bits + @step, rounded, but always above @bits. @bits must be below infinity. */
 static inline uint64_t distance_above(enum distance_type type, uint64_t bits, double step)
 {
 	double to = distance_number(type, bits) + step;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Lookups are visits: a block of queries is a graph for as long as it takes, query q being vertex 2q, whose row
- * is the bucket [row[2q], row[2q + 1]) and whose edges are the table's entries. Odd vertices are nobody's, and
- * none of them is in the frontier.
+ * Hash lookups as edge visits: a block of queries forms a temporary graph. Query q is vertex 2q
+ * with row [row[2q], row[2q + 1]), its bucket; edges are the table's entries. Odd vertices are
+ * unused and never in the frontier.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "visit.h"
 #include "gtu/hash.h"
 
-#define BLOCK 65536u			/* queries that are vertices at a time */
+#define BLOCK 65536u			/* queries per temporary graph */
 
 int gtu_hash_build(const uint64_t *key, uint64_t count, uint64_t buckets, struct gtu_hash_table *out,
 		   struct gtu_error *err)
@@ -19,7 +19,8 @@ int gtu_hash_build(const uint64_t *key, uint64_t count, uint64_t buckets, struct
 
 	memset(out, 0, sizeof(*out));
 	if (!buckets)
-		return gtu_fail(err, GTU_ERR_USAGE, "a hash table of 0 buckets holds nothing");
+		return gtu_fail(err, GTU_ERR_USAGE, "a hash table of 0 buckets is too small: the "
+				"minimum is 1");
 	out->buckets = buckets;
 	out->entries = count;
 	out->offset = buckets < UINT64_MAX ? calloc(buckets + 1, sizeof(*out->offset)) : NULL;
@@ -27,7 +28,8 @@ int gtu_hash_build(const uint64_t *key, uint64_t count, uint64_t buckets, struct
 	out->number = calloc(count + !count, sizeof(*out->number));
 	if (!out->offset || !out->key || !out->number) {
 		gtu_hash_free(out);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a table of %llu keys in %llu buckets",
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a table of %llu keys in "
+				"%llu buckets",
 				(unsigned long long)count, (unsigned long long)buckets);
 	}
 	for (i = 0; i < count; i++)
@@ -58,7 +60,7 @@ struct lookup {
 	struct gtu_alg a;
 	struct gtu_alg_visit visit;
 	const struct gtu_hash_table *table;
-	const uint64_t *query;		/* of the block */
+	const uint64_t *query;		/* queries of the block */
 	uint64_t *position;
 	uint64_t *row;			/* 2 * BLOCK + 1 */
 	struct gtu_alg_frontier even;
@@ -72,7 +74,7 @@ static int compare(void *context, const struct gtu_alg_batch *batch)
 	for (i = 0; i < batch->n; i++) {
 		const uint64_t q = batch->source[i] / 2;
 
-		/* units bring a bucket's entries in an order of their own */
+		/* the order of entries depends on the unit: take the lowest */
 		if (batch->target[i] == l->query[q] && batch->edge[i] < l->position[q])
 			l->position[q] = batch->edge[i];
 	}
@@ -90,7 +92,8 @@ static int look_up_block(struct lookup *l, uint64_t n)
 		b = gtu_hash_bucket(l->query[q], t->buckets);
 		if (gtu_unlikely(t->offset[b] > t->offset[b + 1] || t->offset[b + 1] > t->entries))
 			return gtu_fail(l->a.err, GTU_ERR_INPUT,
-					"bucket %llu is said to be entries %llu up to %llu of %llu: the table is damaged",
+					"bucket %llu has entries [%llu, %llu) of %llu: the table "
+					"is damaged",
 					(unsigned long long)b, (unsigned long long)t->offset[b],
 					(unsigned long long)t->offset[b + 1], (unsigned long long)t->entries);
 		l->row[2 * q] = t->offset[b];
@@ -128,7 +131,7 @@ int gtu_hash_lookup(struct gtu_device *dev, const struct gtu_hash_table *table,
 		.unit = opt->unit, .chunk_log2 = opt->chunk_log2, .progress = opt->progress,
 		.iteration = opt->iteration, .iteration_user = opt->iteration_user,
 	};
-	/* vertices are no ids in col: whatever the frontier needs, keys are of 8 bytes */
+	/* col holds 8-byte keys, not vertices */
 	struct gtu_graph g = {
 		.n = 2 * BLOCK, .m = table->entries, .stored = table->entries, .edge_bytes = 8,
 		.col = table->key, .name = "the table",
@@ -137,10 +140,12 @@ int gtu_hash_lookup(struct gtu_device *dev, const struct gtu_hash_table *table,
 	int rc;
 
 	if (!table->buckets)
-		return gtu_fail(err, GTU_ERR_USAGE, "a hash table of 0 buckets holds nothing");
+		return gtu_fail(err, GTU_ERR_USAGE, "a hash table of 0 buckets is too small: the "
+				"minimum is 1");
 	l.row = calloc(2 * BLOCK + 1, sizeof(*l.row));
 	if (!l.row)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a block of %u queries", BLOCK);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a block of %u queries",
+				BLOCK);
 	g.row = l.row;
 	rc = gtu_alg_begin(&l.a, "hash", dev, &g, &only, stats, err);
 	l.visit.values = l.visit.places = true;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Community detection by synchronous label propagation, as LDBC Graphalytics specifies it (specification 1.0,
- * section 2.3.4): deterministic, since ties go to the smallest label and all vertices change at once.
+ * Community detection by synchronous label propagation as specified by LDBC Graphalytics
+ * (specification 1.0, section 2.3.4). It is deterministic: ties go to the smallest label, and all
+ * vertices change at once.
  *
- * Plain code goes along each vertex' list on all CPUs. With a unit a range of vertices is visited, whose edges are
- * a chunk: what comes, in whatever order, puts a neighbour's label into the edge's own place, and is counted then.
+ * Without a unit, all CPUs process the vertices' lists. With a unit, each step visits a range of
+ * vertices with a chunk of edges. The visitor writes each neighbour's label to the slot of its
+ * edge, so the order of edges does not matter; then the labels are counted.
  */
 #include <string.h>
 
@@ -12,23 +14,23 @@
 #include "visit.h"
 
 #define ITERATIONS	10
-#define SHARE		512u	/* vertices that a CPU takes at a time */
-#define SORTED		12u	/* labels up to so many are sorted, more are hashed */
+#define SHARE		512u	/* vertices per work share */
+#define SORTED		12u	/* up to this many labels are sorted, more are hashed */
 
 struct labels {
 	struct gtu_alg a;
-	struct gtu_graph *turned;	/* the edges that lead to each vertex; NULL: they are stored both ways */
+	struct gtu_graph *transposed;	/* transpose; NULL if edges are stored in both directions */
 	struct gtu_alg_buffer buffer[2];
 	const void *now;		/* labels, as wide as an entry of the edge list */
 	void *next;
 	atomic_bool changed;
 	struct gtu_alg_shares shares;
-	/* with a unit: */
-	struct gtu_alg_visit visit[2];	/* along the edges as they are, and turned round */
+	/* with a unit */
+	struct gtu_alg_visit visit[2];	/* the edges as stored, and the transpose */
 	struct gtu_alg_frontier range;	/* vertices [first, end) */
-	struct gtu_alg_buffer gathered;	/* 8 bytes an edge of them: labels of those it leaves for, of those it comes from */
-	uint64_t first, end, brought;
-	bool leading;			/* the visit is of the edges turned round */
+	struct gtu_alg_buffer gathered;	/* 8 bytes per edge: labels of out-neighbours, then in-neighbours, per vertex */
+	uint64_t first, end, streamed;
+	bool leading;			/* visiting the transpose */
 };
 
 static inline uint64_t most_of_few(uint64_t *label, uint64_t count)
@@ -56,26 +58,27 @@ struct tally {
 };
 
 /*
- * The most frequent of @count labels, the smallest of several; @count > 0. The last time that a label is met
- * it has all its count, so whoever leads then leads in the end. GTU_NO_VERTEX: no memory.
+ * The most frequent of @count labels (count > 0), the smallest in a tie. When the last occurrence
+ * of a label is processed its count is final, so the maximum is tracked in one pass. GTU_NO_VERTEX:
+ * out of memory.
  */
 static inline uint64_t most_frequent(struct gtu_alg_scratch *s, uint64_t *label, uint64_t count)
 {
-	uint64_t i, at, most = 0, best = 0, room = 4 * SORTED;
+	uint64_t i, at, most = 0, best = 0, slots = 4 * SORTED;
 	struct tally *t;
 	unsigned shift;
 
 	if (count <= SORTED)
 		return most_of_few(label, count);
 	shift = (unsigned)__builtin_clzll(2 * count - 1);
-	room = 1ull << (64 - shift);
-	t = gtu_alg_scratch_room(s, 1, room * sizeof(*t));
+	slots = 1ull << (64 - shift);
+	t = gtu_alg_scratch_room(s, 1, slots * sizeof(*t));
 	if (!t)
 		return GTU_NO_VERTEX;
-	memset(t, 0, room * sizeof(*t));
+	memset(t, 0, slots * sizeof(*t));
 	for (i = 0; i < count; i++) {
 		for (at = label[i] * 0x9e3779b97f4a7c15u >> shift; t[at].count && t[at].label != label[i];)
-			at = (at + 1) & (room - 1);
+			at = (at + 1) & (slots - 1);
 		t[at].label = label[i];
 		if (++t[at].count > most || (t[at].count == most && label[i] < best)) {
 			most = t[at].count;
@@ -113,7 +116,7 @@ static int propagate_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct labels *l = arg;
 	struct gtu_alg_scratch *s = gtu_alg_scratch_take(&l->shares);
-	const struct gtu_graph *g = l->a.g, *t = l->turned;
+	const struct gtu_graph *g = l->a.g, *t = l->transposed;
 	uint64_t v, d, label, edges = 0, *list;
 	bool changed = false;
 	int rc = 0;
@@ -143,44 +146,46 @@ static int propagate_share(void *arg, uint64_t first, uint64_t end)
 
 /* ---- With a unit ---------------------------------------------------------------------------------- */
 
-/* Where the labels of @v's neighbours begin among those of the range. */
-static inline uint64_t place_of(const struct labels *l, uint64_t v)
+/* Index of the first label of @v's neighbours in the gathered array. */
+static inline uint64_t label_index(const struct labels *l, uint64_t v)
 {
 	return l->a.g->row[v] - l->a.g->row[l->first] +
-	       (l->turned ? l->turned->row[v] - l->turned->row[l->first] : 0);
+	       (l->transposed ? l->transposed->row[v] - l->transposed->row[l->first] : 0);
 }
 
 static int put_label(void *context, const struct gtu_alg_batch *batch)
 {
 	struct labels *l = context;
-	const struct gtu_graph *g = l->leading ? l->turned : l->a.g;
+	const struct gtu_graph *g = l->leading ? l->transposed : l->a.g;
 	uint64_t *to = l->gathered.region.addr, v, e;
 	unsigned i;
 
 	for (i = 0; i < batch->n; i++) {
 		v = batch->source[i];
 		e = batch->edge[i];
-		/* the place is made of what the device says */
+		/* bounds check: the index is computed from the device's values */
 		if (gtu_unlikely(v < l->first || v >= l->end || e < g->row[v] || e >= g->row[v + 1]))
 			return gtu_fail(l->a.err, GTU_ERR_FAIL,
-					"the unit gives edge %llu of vertex %llu, asked for the edges of vertices %llu up to %llu: it cannot be trusted",
+					"the unit returned edge %llu of vertex %llu, but the "
+					"request was for vertices %llu up to %llu: it cannot be "
+					"trusted",
 					(unsigned long long)e, (unsigned long long)v, (unsigned long long)l->first,
 					(unsigned long long)l->end);
-		to[place_of(l, v) + (l->leading ? degree(l->a.g, v) : 0) + e - g->row[v]] =
+		to[label_index(l, v) + (l->leading ? degree(l->a.g, v) : 0) + e - g->row[v]] =
 			gtu_get(l->now, g->edge_bytes, batch->target[i]);
 	}
-	l->brought += batch->n;
+	l->streamed += batch->n;
 	return 0;
 }
 
-/* From l->first on, the vertices whose edges are a chunk, or one. */
+/* Choose the next range, from l->first on: at least one vertex, at most a chunk of edges. */
 static int choose_range(struct labels *l)
 {
 	uint64_t edges = 0, d;
 	int rc;
 
 	for (l->end = l->first; l->end < l->a.g->n; l->end++) {
-		d = degree(l->a.g, l->end) + degree(l->turned, l->end);
+		d = degree(l->a.g, l->end) + degree(l->transposed, l->end);
 		if (l->end > l->first && (edges + d > l->a.chunk || l->end - l->first >= l->a.chunk))
 			break;
 		edges += d;
@@ -199,21 +204,22 @@ static int propagate_range(struct labels *l, struct gtu_alg_scratch *s, bool *ch
 	unsigned way;
 	int rc = choose_range(l);
 
-	l->brought = 0;
-	for (way = 0; !rc && way < (l->turned ? 2 : 1); way++) {
+	l->streamed = 0;
+	for (way = 0; !rc && way < (l->transposed ? 2 : 1); way++) {
 		l->leading = way;
 		rc = gtu_alg_visit(&l->a, &l->visit[way], &l->range, put_label, l);
 	}
 	if (rc)
 		return rc;
-	edges = place_of(l, l->end - 1) + degree(l->a.g, l->end - 1) + degree(l->turned, l->end - 1);
-	if (l->brought != edges)
-		return gtu_fail(l->a.err, GTU_ERR_FAIL, "the unit brought %llu of %llu edges: it cannot be trusted",
-				(unsigned long long)l->brought, (unsigned long long)edges);
+	edges = label_index(l, l->end - 1) + degree(l->a.g, l->end - 1) + degree(l->transposed, l->end - 1);
+	if (l->streamed != edges)
+		return gtu_fail(l->a.err, GTU_ERR_FAIL, "the unit returned %llu of %llu edges: it "
+				"cannot be trusted",
+				(unsigned long long)l->streamed, (unsigned long long)edges);
 	gathered = l->gathered.region.addr;
 	for (v = l->first; v < l->end; v++) {
-		d = degree(l->a.g, v) + degree(l->turned, v);
-		label = d ? most_frequent(s, gathered + place_of(l, v), d) : gtu_get(l->now, l->a.g->edge_bytes, v);
+		d = degree(l->a.g, v) + degree(l->transposed, v);
+		label = d ? most_frequent(s, gathered + label_index(l, v), d) : gtu_get(l->now, l->a.g->edge_bytes, v);
 		if (label == GTU_NO_VERTEX)
 			return GTU_ERR_NOMEM;
 		settle(l, v, label, changed);
@@ -234,7 +240,7 @@ static int propagate_by_unit(struct labels *l)
 	return rc;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------- */
+/* ---- Entry point ----------------------------------------------------------------------------------- */
 
 static int set_up(struct labels *l)
 {
@@ -244,13 +250,13 @@ static int set_up(struct labels *l)
 	uint64_t v;
 	int rc;
 
-	/* every iteration goes along every edge: what is checked once is checked for all */
+	/* every iteration traverses every edge, so check the graph once */
 	rc = gtu_graph_check(&view, l->a.opt->progress, l->a.err);
 	if (!rc)
-		rc = gtu_alg_turn(&l->a, &l->turned);
-	for (way = 0; way < (l->turned ? 2 : 1) && !rc && l->a.q; way++) {
+		rc = gtu_alg_turn(&l->a, &l->transposed);
+	for (way = 0; way < (l->transposed ? 2 : 1) && !rc && l->a.q; way++) {
 		l->visit[way].places = true;
-		rc = gtu_alg_visit_begin(&l->a, &l->visit[way], way ? l->turned : g, g->edge_bytes);
+		rc = gtu_alg_visit_begin(&l->a, &l->visit[way], way ? l->transposed : g, g->edge_bytes);
 	}
 	for (way = 0; way < 2 && !rc; way++)
 		rc = gtu_alg_room(&l->a, &l->buffer[way], g->n * g->edge_bytes, false);
@@ -267,7 +273,7 @@ static int propagate(struct labels *l)
 
 	gtu_alg_phase(&l->a, "propagate");
 	atomic_store(&l->changed, true);
-	/* where none changes, none ever will again */
+	/* converged once no label changes */
 	for (i = 0; i < iterations && !rc && atomic_load(&l->changed); i++) {
 		atomic_store(&l->changed, false);
 		l->now = l->buffer[i & 1].region.addr;
@@ -292,7 +298,7 @@ int gtu_label_propagation(struct gtu_device *dev, const struct gtu_graph *g,
 	int rc;
 
 	if (!l)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to propagate labels");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for label propagation");
 	rc = gtu_alg_begin(&l->a, "label propagation", dev, g, opt, stats, err);
 	gtu_alg_shares_begin(&l->shares, &l->a);
 	if (!rc)
@@ -309,7 +315,7 @@ int gtu_label_propagation(struct gtu_device *dev, const struct gtu_graph *g,
 		l->a.stats->vertices = g->n;
 	rc = gtu_alg_visit_end(&l->a, &l->visit[1], rc);
 	rc = gtu_alg_visit_end(&l->a, &l->visit[0], rc);
-	gtu_graph_close(l->turned);
+	gtu_graph_close(l->transposed);
 	rc = gtu_alg_end(&l->a, rc);
 	free(l);
 	return rc;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * PageRank by pushing (scu.txt, algorithm 3; iru.txt, figure 11), LDBC Graphalytics' definition: ranks
- * begin at 1/n and each iteration makes
+ * PageRank by pushing (SCU, algorithm 3; IRU, figure 11), as defined by LDBC Graphalytics. Ranks
+ * start at 1/n; each iteration computes
  *
  *	rank'(v) = (1 - d)/n + d * (sum over edges (u, v) of rank(u)/degree(u) + D/n)
  *
- * where D is the rank of all vertices without out-edges.
+ * where D is the sum of the ranks of dangling vertices.
  *
- * SCU: the edge frontier and, replicated beside it, each source's share. Filtering and grouping do not
- * apply (section 4.6), so that the enhanced unit does what the basic one does.
+ * SCU: expands the edge frontier and replicates each source's contribution. Filtering and grouping
+ * do not apply (SCU, section 4.6), so the enhanced unit works as the basic one.
  *
- * IRU: figure 11 lets the unit add shares of edges that meet, in 32-bit floats. Such a sum of k shares
- * is off by up to k * 2^-24 relative, and the error goes on into all later iterations: more than the
- * 1e-6 within which results must agree between units. So the unit reorders the edge frontier with
- * positions, and the shares, found by position, are added as doubles.
+ * IRU: in figure 11 the unit adds contributions with equal targets as 32-bit floats. A sum of k
+ * contributions then has a relative error of up to k * 2^-24, which accumulates over the iterations
+ * and exceeds the 1e-6 within which units must agree. Therefore the unit reorders the edge frontier
+ * with positions, and the CPU looks up the contributions by position and adds them as doubles.
  */
 #include <math.h>
 #include <string.h>
@@ -27,15 +27,15 @@
 
 struct pagerank {
 	struct gtu_alg a;
-	struct gtu_graph *turned;	/* pulling; NULL: the graph itself */
+	struct gtu_graph *transposed;	/* transpose for pulling; NULL: the graph itself */
 	bool pull;
 	struct gtu_alg_visit visit;
 	double damping;
 	uint32_t iterations;
 	double *rank;
-	struct gtu_alg_buffer sum;	/* n doubles: shares received in this iteration */
-	struct gtu_alg_buffer share;	/* a double an entry taken */
-	struct gtu_alg_buffer shares;	/* a double an edge */
+	struct gtu_alg_buffer sum;	/* n doubles: contributions received in this iteration */
+	struct gtu_alg_buffer share;	/* one double per entry taken */
+	struct gtu_alg_buffer shares;	/* one double per edge */
 };
 
 static double share_of(const struct pagerank *p, uint64_t v)
@@ -148,7 +148,7 @@ static int push_share(void *context, const struct gtu_alg_batch *batch)
 	return 0;
 }
 
-/* Pulling, over the graph turned round: what a vertex gets is added up at one place. */
+/* Visitor for pulling over the transpose: sums the contributions to one vertex. */
 static int pull_share(void *context, const struct gtu_alg_batch *batch)
 {
 	struct pagerank *p = context;
@@ -184,7 +184,7 @@ static int unit_push(struct pagerank *p)
 	return 0;
 }
 
-/* New ranks out of the sums; returns the greatest change of a rank. */
+/* Compute the new ranks from the sums; returns the largest change. */
 static double update(struct pagerank *p, double dangling)
 {
 	const double *sum = p->sum.region.addr;
@@ -245,17 +245,19 @@ static int settle(struct pagerank *p)
 		return rc;
 	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
 	if (!(p->damping > 0 && p->damping < 1))
-		return gtu_fail(p->a.err, GTU_ERR_USAGE, "a damping factor of %g is not between 0 and 1",
+		return gtu_fail(p->a.err, GTU_ERR_USAGE, "a damping factor of %g is out of range: "
+				"it must be between 0 and 1",
 				p->damping);
 	if (!(opt->epsilon >= 0))
-		return gtu_fail(p->a.err, GTU_ERR_USAGE, "an epsilon of %g is not 0 or more",
+		return gtu_fail(p->a.err, GTU_ERR_USAGE, "an epsilon of %g is out of range: it "
+				"must be 0 or more",
 				opt->epsilon);
 	p->iterations = opt->iterations ? opt->iterations :
 			opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
 	rc = gtu_alg_direction(&p->a);
 	p->pull = opt->direction == GTU_PULL ||
 		  (opt->direction == GTU_PUSH_OR_PULL && !(p->a.g->flags & GTU_GRAPH_DIRECTED));
-	return rc || !p->pull ? rc : gtu_alg_turn(&p->a, &p->turned);
+	return rc || !p->pull ? rc : gtu_alg_turn(&p->a, &p->transposed);
 }
 
 int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
@@ -271,13 +273,13 @@ int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = settle(&p);
 	if (!rc)
-		rc = gtu_alg_visit_begin(&p.a, &p.visit, p.turned ? p.turned : g, 8);
+		rc = gtu_alg_visit_begin(&p.a, &p.visit, p.transposed ? p.transposed : g, 8);
 	p.visit.pull = p.pull;
 	if (!rc && g->n)
 		rc = iterate(&p);
 	if (!rc)
 		p.a.stats->vertices = g->n;
 	rc = gtu_alg_visit_end(&p.a, &p.visit, rc);
-	gtu_graph_close(p.turned);
+	gtu_graph_close(p.transposed);
 	return gtu_alg_end(&p.a, rc);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plain code on all CPUs: gtu_parallel_by() gives out the shares, this keeps what a thread needs for one, and counts
- * edges for the one thread that may call the user back.
+ * Parallel CPU code of the algorithms. gtu_parallel_by() distributes the shares; this header keeps
+ * per-thread scratch memory, and counts edges on behalf of the one thread that may call the
+ * progress callback.
  */
 #ifndef GTU_ALGORITHM_SHARES_H
 #define GTU_ALGORITHM_SHARES_H
@@ -13,18 +14,18 @@
 #include "common.h"
 #include "libruntime/support/parallel.h"
 
-/* What a thread works with; grows with what it meets, zeroed where it is new. */
+/* Scratch memory of a thread; grows on demand, new memory is zeroed. */
 struct gtu_alg_scratch {
 	atomic_flag taken;
 	void *memory[2];
 	uint64_t bytes[2];
-	atomic_bool *starved;		/* memory was asked for that there was not */
+	atomic_bool *starved;		/* set when an allocation fails */
 };
 
 struct gtu_alg_shares {
 	struct gtu_alg *a;
 	pthread_t caller;
-	atomic_uint_fast64_t edges;	/* of other threads, not yet counted */
+	atomic_uint_fast64_t edges;	/* edges of other threads, not yet counted */
 	atomic_bool starved;
 	struct gtu_alg_scratch scratch[GTU_THREADS_MOST];
 };
@@ -43,7 +44,10 @@ static inline void gtu_alg_shares_begin(struct gtu_alg_shares *s, struct gtu_alg
 	}
 }
 
-/* Count what is left, free what threads had; a thread that found no memory has said nothing yet. */
+/*
+ * Add the remaining edges, free scratch memory, and report a failed allocation, which threads do
+ * not.
+ */
 static inline int gtu_alg_shares_end(struct gtu_alg_shares *s, int rc)
 {
 	unsigned i;
@@ -54,10 +58,11 @@ static inline int gtu_alg_shares_end(struct gtu_alg_shares *s, int rc)
 		free(s->scratch[i].memory[1]);
 	}
 	return rc == GTU_ERR_NOMEM && atomic_load(&s->starved) ?
-		       gtu_fail(s->a->err, rc, "%s: no memory for a table of one vertex' neighbours", s->a->name) : rc;
+		       gtu_fail(s->a->err, rc, "%s: out of memory for a table of one vertex' "
+				"neighbours", s->a->name) : rc;
 }
 
-/* There are no more threads than places: one is free, or about to be. */
+/* Take a free scratch slot. There are as many slots as threads, so one is or becomes free. */
 static inline struct gtu_alg_scratch *gtu_alg_scratch_take(struct gtu_alg_shares *s)
 {
 	unsigned i;
@@ -72,7 +77,9 @@ static inline void gtu_alg_scratch_give(struct gtu_alg_scratch *c)
 	atomic_flag_clear(&c->taken);
 }
 
-/* Memory @which (0 or 1) of at least @bytes, its content lost where it grows; NULL: there is none. */
+/*
+ * Memory @which (0 or 1) of at least @bytes; its content is lost if it grows. NULL: out of memory.
+ */
 static inline void *gtu_alg_scratch_room(struct gtu_alg_scratch *c, unsigned which, uint64_t bytes)
 {
 	if (bytes <= c->bytes[which])
@@ -85,7 +92,9 @@ static inline void *gtu_alg_scratch_room(struct gtu_alg_scratch *c, unsigned whi
 	return c->memory[which];
 }
 
-/* A share has gone along @edges more. Only the caller's thread looks at the clock and calls the user. */
+/*
+ * Add @edges of a share. Only the caller's thread reads the clock and calls the progress callback.
+ */
 static inline int gtu_alg_shares_progress(struct gtu_alg_shares *s, uint64_t edges)
 {
 	if (!pthread_equal(pthread_self(), s->caller)) {
@@ -95,7 +104,7 @@ static inline int gtu_alg_shares_progress(struct gtu_alg_shares *s, uint64_t edg
 	return gtu_alg_progress(s->a, edges + atomic_exchange_explicit(&s->edges, 0, memory_order_relaxed));
 }
 
-/* The same where no edges are to be counted. */
+/* The same without edges to count. */
 static inline int gtu_alg_shares_look(struct gtu_alg_shares *s)
 {
 	return pthread_equal(pthread_self(), s->caller) ? gtu_alg_look(s->a) : 0;

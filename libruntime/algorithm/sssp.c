@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Shortest paths by near and far sets (scu.txt, algorithms 2 and 5; iru.txt, figure 10).
+ * Single-source shortest paths with near and far sets (SCU, algorithms 2 and 5; IRU, figure 10).
  *
- * The near set is expanded round by round. An edge that shortens a path puts its target into the next
- * near set if the new distance is below the threshold, else with that distance onto the far pile. With
- * no near vertices left, the threshold moves up and the far pile is split by it.
+ * The near set is expanded round by round. An edge that shortens a path puts its target into the
+ * next near set if the new distance is below the threshold; otherwise target and distance go to the
+ * far pile. When the near set is empty, the threshold is raised and the far pile is split by it.
  *
- * Sums are made in the weights' type (u32 weights: in 32 bits until a path could be longer, then from
- * the start in 64): adding is monotone, rounding included, so the fixpoint is one and the same whatever
- * the order of relaxations.
+ * Sums use the weights' type (for u32 weights 32 bits, restarting with 64 bits if a path could be
+ * longer). Addition is monotone, including rounding, so the fixpoint does not depend on the order
+ * of relaxations.
  */
 #include <math.h>
 #include <string.h>
@@ -17,27 +17,30 @@
 #include "traverse.h"
 #include "distance.h"
 
-/* Near-far step in mean weights over the mean degree: about a warp of work a vertex (Davidson et al.). */
+/*
+ * Default step of the threshold, in mean weights / mean degree: about one warp of work per vertex
+ * (Davidson et al.).
+ */
 #define DELTA_FACTOR	32.0
 
 struct sssp {
 	struct gtu_alg a;
 	struct gtu_alg_visit visit;
-	struct gtu_alg_frontier *next;	/* while edges are visited */
+	struct gtu_alg_frontier *next;	/* output of the visitor */
 	enum distance_type type;
 	uint32_t width;			/* bytes of a distance */
 	uint64_t infinity;
-	uint64_t expand_limit;		/* DISTANCE_U32: a longer distance plus a weight might not fit */
+	uint64_t expand_limit;		/* DISTANCE_U32: a greater distance plus a weight could overflow */
 	double delta;
 	uint64_t threshold;
 	uint32_t round;
 	struct gtu_alg_buffer distance;	/* n */
-	struct gtu_alg_buffer queued;	/* n of 4 bytes: round in which a vertex was put into near */
+	struct gtu_alg_buffer queued;	/* n of 4 bytes: round in which a vertex entered near */
 	struct gtu_alg_frontier near[2], far;
-	struct gtu_alg_buffer far_cost;	/* of each entry of far */
+	struct gtu_alg_buffer far_cost;	/* distance of each entry of far */
 	struct gtu_alg_buffer base;	/* distance of each vertex taken */
 	struct gtu_alg_buffer cost;	/* distance over each edge of the edge frontier */
-	struct gtu_alg_buffer weights;	/* of the edge frontier */
+	struct gtu_alg_buffer weights;	/* weights of the edge frontier */
 	struct gtu_alg_buffer near_mask, far_mask, near_cost;
 	struct gtu_alg_filter expansion, grouping, far_filter;
 	bool too_narrow;
@@ -60,8 +63,8 @@ static double weight_at(const struct gtu_graph *g, uint64_t e)
 	return 1;
 }
 
-/* Look at every weight once: none may be negative or no number; the mean and the greatest are needed. */
-static int look_at_weights(struct sssp *s, double *mean, double *most)
+/* Check all weights (no negative, no NaN), and compute their mean and maximum. */
+static int scan_weights(struct sssp *s, double *mean, double *most)
 {
 	const struct gtu_graph *g = s->a.g;
 	double w, sum = 0;
@@ -75,7 +78,9 @@ static int look_at_weights(struct sssp *s, double *mean, double *most)
 		w = weight_at(g, e);
 		if (!(w >= 0))
 			return gtu_fail(s->a.err, GTU_ERR_INPUT,
-					"%s: entry %llu of the edge list has weight %g; shortest paths need weights of 0 and more (gtu run: --weights unit takes every edge as 1)",
+					"%s: entry %llu of the edge list has weight %g; shortest "
+					"paths need weights of 0 or more (gtu run: --weights unit "
+					"counts every edge as 1)",
 					g->name, (unsigned long long)e, w);
 		if (isfinite(w))
 			sum += w;
@@ -96,9 +101,10 @@ static int choose_type(struct sssp *s)
 	int rc;
 
 	if (g->weight_type > GTU_WEIGHT_F64 || (g->weight_type && !g->weight && g->m))
-		return gtu_fail(s->a.err, GTU_ERR_USAGE, "%s: weights of type %u are not there", g->name,
+		return gtu_fail(s->a.err, GTU_ERR_USAGE, "%s: weights of type %u are missing",
+				g->name,
 				g->weight_type);
-	rc = look_at_weights(s, &mean, &most);
+	rc = scan_weights(s, &mean, &most);
 	if (rc)
 		return rc;
 	s->type = g->weight_type == GTU_WEIGHT_F32 ? DISTANCE_F32 :
@@ -110,7 +116,8 @@ static int choose_type(struct sssp *s)
 		s->type = DISTANCE_U64;
 	s->delta = s->a.opt->delta;
 	if (isnan(s->delta) || s->delta < 0)
-		return gtu_fail(s->a.err, GTU_ERR_USAGE, "the near-far step is %g: not a positive number",
+		return gtu_fail(s->a.err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it "
+				"must be a positive number",
 				s->delta);
 	if (s->delta == 0)
 		s->delta = g->m ? DELTA_FACTOR * mean * (double)g->n / (double)g->m : 1;
@@ -123,7 +130,10 @@ static int choose_type(struct sssp *s)
 
 enum set { SET_NONE, SET_NEAR, SET_FAR };
 
-/* A path of length @cost leads to @v: where @v belongs now, if anywhere. A vertex enters near once a round. */
+/*
+ * Apply a path of length @cost to @v, and return the set that @v must enter. A vertex enters near
+ * once per round.
+ */
 static inline enum set relax(struct sssp *s, uint64_t v, uint64_t cost)
 {
 	uint32_t *queued = s->queued.region.addr;
@@ -139,7 +149,7 @@ static inline enum set relax(struct sssp *s, uint64_t v, uint64_t cost)
 	return SET_NEAR;
 }
 
-/* As relax(), into the lists; the caller has made room. */
+/* relax(), and append to the sets; the caller must have reserved the space. */
 static inline void relax_into(struct sssp *s, struct gtu_alg_frontier *next, uint64_t v,
 			      uint64_t cost)
 {
@@ -165,8 +175,8 @@ static int far_room(struct sssp *s, uint64_t more)
 	return rc;
 }
 
-/* True, and noted, where a path over this vertex may need more than 32 bits. */
-static inline bool outgrown(struct sssp *s, uint64_t distance)
+/* Set too_narrow and return true if a path over this vertex may need more than 32 bits. */
+static inline bool may_overflow(struct sssp *s, uint64_t distance)
 {
 	if (gtu_likely(s->type != DISTANCE_U32 || distance <= s->expand_limit))
 		return false;
@@ -187,7 +197,7 @@ static int plain_round(struct sssp *s, const struct gtu_alg_frontier *now,
 		if (v < s->a.first || v >= s->a.end)
 			continue;
 		from = distance_of(s, v);
-		if (outgrown(s, from))
+		if (may_overflow(s, from))
 			return 0;
 		rc = gtu_alg_edges(&s->a, g, v, &e, &end);
 		if (!rc)
@@ -206,7 +216,7 @@ static int plain_round(struct sssp *s, const struct gtu_alg_frontier *now,
 	return 0;
 }
 
-/* base[i] = the distance of entry i; nothing of it when a path may outgrow 32 bits. */
+/* base[i] = the distance of entry i; stops if a path may need more than 32 bits. */
 static int take_bases(struct sssp *s)
 {
 	uint64_t i, from;
@@ -215,7 +225,7 @@ static int take_bases(struct sssp *s)
 	rc = gtu_alg_room(&s->a, &s->base, s->visit.w.n * s->width, false);
 	for (i = 0; i < s->visit.w.n && !rc; i++) {
 		from = distance_of(s, gtu_get(s->visit.w.vertex.region.addr, s->a.id_width, i));
-		if (outgrown(s, from))
+		if (may_overflow(s, from))
 			return 0;
 		gtu_put(s->base.region.addr, s->width, i, from);
 	}
@@ -225,9 +235,9 @@ static int take_bases(struct sssp *s)
 /* ---- SCU ---------------------------------------------------------------------------------------- */
 
 /*
- * The edge frontier and cost[] beside it. Enhanced: edges to a vertex already reached at no greater
- * cost are filtered out, whenever that was (what was put out then has been relaxed, so the table is kept
- * from round to round), and the rest is grouped by the lines of distance[].
+ * Expand the edge frontier and its cost[]. The enhanced unit drops edges to a vertex already
+ * written at no greater cost, in any round (earlier output has been relaxed, so the table is kept
+ * across rounds), and groups the rest by cache lines of distance[].
  */
 static int scu_expand(struct sssp *s)
 {
@@ -307,7 +317,7 @@ static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
 
 /* ---- IRU ---------------------------------------------------------------------------------------- */
 
-/* cost[] for every edge taken, in the order of gtu_alg_gather(). */
+/* Compute cost[] for every edge taken, in the order of gtu_alg_gather(). */
 static int gather_costs(struct sssp *s)
 {
 	const uint32_t *count = s->visit.w.count.region.addr;
@@ -326,8 +336,8 @@ static int gather_costs(struct sssp *s)
 }
 
 /*
- * The IRU carries 32 bits beside an index. Distances of 4 bytes go along and the unit keeps the least of
- * those that meet; distances of 8 stay in memory and are found by position.
+ * The IRU carries a 32-bit value with each index. It merges 4-byte distances by minimum; 8-byte
+ * distances stay in memory and are looked up by position.
  */
 static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
 {
@@ -357,7 +367,7 @@ static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
 	return rc;
 }
 
-/* ---- Units that bring edges one by one ----------------------------------------------------------- */
+/* ---- Units that stream edges --------------------------------------------------------------------- */
 
 static int relax_edges(void *context, const struct gtu_alg_batch *batch)
 {
@@ -368,7 +378,7 @@ static int relax_edges(void *context, const struct gtu_alg_batch *batch)
 
 	for (i = 0; i < batch->n && !rc && !s->too_narrow; i++) {
 		from = distance_of(s, batch->source[i]);
-		if (!outgrown(s, from))
+		if (!may_overflow(s, from))
 			relax_into(s, s->next, batch->target[i],
 				   distance_add(s->type, from, s->a.g->weight, batch->edge[i]));
 	}
@@ -414,14 +424,14 @@ static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
 
 /* ---- The far pile --------------------------------------------------------------------------------- */
 
-/* An entry of the far pile is stale when its vertex has been reached by a shorter path since. */
+/* An entry of the far pile is stale if a shorter path to its vertex has been found since. */
 static inline bool far_stale(const struct sssp *s, uint64_t i)
 {
 	return gtu_get(s->far_cost.region.addr, s->width, i) !=
 	       distance_of(s, gtu_alg_vertex(&s->a, &s->far, i));
 }
 
-/* Keep what is not stale: at most an entry a vertex is left. */
+/* Remove stale entries; at most one entry per vertex remains. */
 static void prune_far(struct sssp *s)
 {
 	uint64_t i, end = s->far.count;
@@ -437,7 +447,7 @@ static void prune_far(struct sssp *s)
 	}
 }
 
-/* Entries below the threshold go to @near, the rest stays. */
+/* Move entries below the threshold to @near. */
 static void plain_split(struct sssp *s, struct gtu_alg_frontier *near)
 {
 	uint64_t i, v, cost, end = s->far.count;
@@ -458,9 +468,9 @@ static void plain_split(struct sssp *s, struct gtu_alg_frontier *near)
 }
 
 /*
- * The same by the SCU: both masks are comparisons with the threshold, which the unit makes itself. The
- * enhanced unit filters (the pile holds a vertex once for each time its path became shorter) and groups
- * what leaves; the stale rest is dropped by the CPU, as their costs come out beside them.
+ * The same with the SCU: it computes both masks by comparing with the threshold. The enhanced unit
+ * filters duplicates (a vertex is in the pile once per shortened path) and groups the output. The
+ * CPU drops stale entries by their costs, which are compacted, too.
  */
 static int scu_split(struct sssp *s, struct gtu_alg_frontier *near)
 {
@@ -494,7 +504,10 @@ static int scu_split(struct sssp *s, struct gtu_alg_frontier *near)
 		if (gtu_get(s->near_cost.region.addr, s->width, i) == distance_of(s, v))
 			gtu_alg_push(&s->a, near, v);
 	}
-	/* the edge frontier is empty now: its buffers take what stays, and change places with the pile's */
+	/*
+	 * the edge frontier is empty now: compact the rest into its buffers, and swap them with the
+	 * pile's
+	 */
 	rc = gtu_alg_compact(&s->a, &s->far.ids, s->far.count, s->a.id_width, &s->far_mask, rest,
 			     NULL, &s->visit.w.edge, &kept);
 	costs = 0;
@@ -509,7 +522,9 @@ static int scu_split(struct sssp *s, struct gtu_alg_frontier *near)
 	return 0;
 }
 
-/* Move the threshold above the nearest far vertex and refill near; *more: there was one. */
+/*
+ * Raise the threshold above the nearest far vertex and refill near; *more: whether there was one.
+ */
 static int next_threshold(struct sssp *s, struct gtu_alg_frontier *near, bool *more)
 {
 	uint64_t i, cost, least = s->infinity;
@@ -556,7 +571,9 @@ static int set_up(struct sssp *s)
 	s->near[0].count = s->near[1].count = s->far.count = 0;
 	if (s->a.opt->unit != GTU_WITH_SCU)
 		return 0;
-	/* the unit sums costs of one width: weights of 4 bytes with distances of 8 are only grouped here */
+	/*
+	 * the unit adds costs of one width: 4-byte weights with 8-byte distances are only grouped
+	 */
 	if (!s->a.g->weight || gtu_weight_bytes(s->a.g->weight_type) == s->width)
 		flags |= GTU_SCU_BEST;
 	rc = gtu_alg_filter_begin(&s->a, &s->expansion, flags, true, cost_type, s->width, s->width);
@@ -618,7 +635,8 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 		return gtu_traverse(dev, g, GTU_TRAVERSE_SSSP, opt, distance, stats, err);
 	rc = gtu_alg_begin(&s.a, "sssp", dev, g, opt, stats, err);
 	if (!rc && opt->source >= g->n)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is beyond the graph's %llu",
+		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is out of range: the graph "
+			      "has %llu vertices",
 			      (unsigned long long)opt->source, (unsigned long long)g->n);
 	if (!rc)
 		rc = choose_type(&s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * ST-connectivity: whether a path leads from one vertex to another, and how many edges the shortest has.
- * Searches from both ends where edges are stored both ways, a whole level of the smaller frontier at a
- * time; else from the source alone. Ends at the first level at which the two meet.
+ * ST-connectivity: the number of edges on a shortest path between two vertices. If edges are stored
+ * in both directions, it searches from both ends, one level of the smaller frontier at a time;
+ * otherwise from the source only. Ends at the first level at which the searches meet.
  */
 #include "visit.h"
 
@@ -13,7 +13,7 @@ struct side {
 	struct gtu_alg_buffer level;	/* n of 4 bytes */
 	struct gtu_alg_frontier frontier[2];
 	unsigned now;
-	uint32_t depth;			/* of frontier[now] */
+	uint32_t depth;			/* depth of frontier[now] */
 };
 
 struct stcon {
@@ -73,7 +73,7 @@ static struct side *smaller(struct stcon *s)
 {
 	struct side *a = &s->side[0], *b = &s->side[1];
 
-	/* edges lead away from the target only where they are stored both ways */
+	/* searching from the target needs edges stored in both directions */
 	if (s->a.g->flags & GTU_GRAPH_DIRECTED)
 		return a;
 	return a->frontier[a->now].count <= b->frontier[b->now].count ? a : b;
@@ -115,7 +115,8 @@ int gtu_stcon(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = gtu_alg_whole(&s.a);
 	if (!rc && (opt->source >= g->n || opt->target >= g->n))
-		rc = gtu_fail(err, GTU_ERR_USAGE, "%s vertex %llu is beyond the graph's %llu",
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%s vertex %llu is out of range: the graph has "
+			      "%llu vertices",
 			      opt->source >= g->n ? "source" : "target",
 			      (unsigned long long)(opt->source >= g->n ? opt->source : opt->target),
 			      (unsigned long long)g->n);

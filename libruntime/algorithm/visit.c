@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Visits all edges of a frontier with any unit. */
 #include "visit.h"
 
 int gtu_alg_visit_begin(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_graph *g,
@@ -41,13 +42,13 @@ static inline int put(struct gtu_alg_visit *visit, uint64_t source, uint64_t tar
 	return ++b->n == GTU_ALG_BATCH ? flush(visit, visitor, context) : 0;
 }
 
-/* A target that is no vertex, where vertices are what col holds. */
+/* Whether a target is out of range; never if col does not hold vertices. */
 static inline bool beyond(const struct gtu_alg_visit *visit, uint64_t target)
 {
 	return gtu_unlikely(target >= visit->w.g->n) && !visit->values;
 }
 
-/* What entry @i of the frontier is: a vertex and its edges, none where it is outside the range. */
+/* Vertex and edges of entry @i of the frontier; no edges if it is outside the range. */
 static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_visit *visit,
 			   const struct gtu_alg_frontier *f, uint64_t i, uint64_t *v, uint64_t *e, uint64_t *end)
 {
@@ -65,7 +66,8 @@ static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_visit *visit,
 		return rc;
 	if (gtu_unlikely(*v >= s->vertices || *e > s->edges || degree > s->edges - *e))
 		return gtu_fail(a->err, GTU_ERR_INPUT,
-				"entry %llu of the storage is %llu edges from %llu on, of vertex %llu: it has %llu edges and %llu vertices",
+				"entry %llu of the storage has %llu edges from %llu on and vertex "
+				"%llu, but the storage has %llu edges and %llu vertices",
 				(unsigned long long)entry, (unsigned long long)degree, (unsigned long long)*e,
 				(unsigned long long)*v, (unsigned long long)s->edges,
 				(unsigned long long)s->vertices);
@@ -99,7 +101,7 @@ static int visit_plain(struct gtu_alg *a, struct gtu_alg_visit *visit,
 	return 0;
 }
 
-/* place[order[k]] = place in col of the k-th edge that was taken; @order NULL: place[k]. */
+/* place[order[k]] = index in col of the k-th edge taken; @order NULL: place[k]. */
 static int take_places(struct gtu_alg *a, struct gtu_alg_visit *visit, const uint32_t *order)
 {
 	const struct gtu_alg_work *w = &visit->w;
@@ -113,7 +115,8 @@ static int take_places(struct gtu_alg *a, struct gtu_alg_visit *visit, const uin
 			at = order ? order[done] : done;
 			if (gtu_unlikely(at >= w->edges))
 				return gtu_fail(a->err, GTU_ERR_FAIL,
-						"%s put edge %llu of %llu into place %llu of its grouping",
+						"%s grouped edge %llu of %llu to position %llu, "
+						"which is out of range",
 						gtu_get_info(a->dev)->path, (unsigned long long)done,
 						(unsigned long long)w->edges, (unsigned long long)at);
 			gtu_put(visit->place.region.addr, w->index_width, at, first + k);
@@ -127,7 +130,7 @@ static inline uint64_t place_of(const struct gtu_alg_visit *visit, uint64_t i)
 	return visit->places ? gtu_get(visit->place.region.addr, visit->w.index_width, i) : 0;
 }
 
-/* What the SCU expanded, with the sources it replicated. */
+/* Visit the targets expanded by the SCU, with the replicated sources. */
 static int visit_scu(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_visitor *visitor,
 		     void *context)
 {
@@ -159,7 +162,10 @@ static int visit_scu(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	return rc;
 }
 
-/* w->edge = places in col, whose values are read when they come back in order of their lines. */
+/*
+ * w->edge = indices into col for the IRU, which returns them ordered by cache line; then their
+ * values are read.
+ */
 static int gather_places(struct gtu_alg *a, struct gtu_alg_visit *visit)
 {
 	struct gtu_alg_work *w = &visit->w;
@@ -170,7 +176,8 @@ static int gather_places(struct gtu_alg *a, struct gtu_alg_visit *visit)
 
 	if (w->g->m > 1ull << bits)
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-				"the IRU of %s takes indices of %u bits; %s has %llu entries",
+				"the IRU of %s has indices of %u bits, too few for %s with %llu "
+				"entries",
 				gtu_get_info(a->dev)->path, bits, w->g->name, (unsigned long long)w->g->m);
 	rc = gtu_alg_room(a, &w->edge, w->edges * 4, false);
 
@@ -221,18 +228,19 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	return more;
 }
 
-/* Numbers that no sound device gives: whatever they index is not touched. */
-static int forged(struct gtu_alg *a, const struct gtu_graph *g, uint64_t edge, uint64_t vertex)
+/* Reject values that a correct device cannot return, before they are used as indices. */
+static int fail_invalid(struct gtu_alg *a, const struct gtu_graph *g, uint64_t edge, uint64_t vertex)
 {
 	return gtu_fail(a->err, GTU_ERR_FAIL,
-			"the unit gives edge %llu of vertex %llu, of a graph of %llu edges and %llu vertices: it cannot be trusted",
+			"the unit returned edge %llu of vertex %llu, but the graph has %llu edges "
+			"and %llu vertices: it cannot be trusted",
 			(unsigned long long)edge, (unsigned long long)vertex, (unsigned long long)g->m,
 			(unsigned long long)g->n);
 }
 
 /* ---- GraphPEG ------------------------------------------------------------------------------------ */
 
-/* *f = those of its vertices that are in the range; it stays where all are. */
+/* *f = the part of the frontier in the range; unchanged if the range covers all vertices. */
 static int inside(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier **f)
 {
 	struct gtu_alg_frontier *in = &visit->inside;
@@ -285,7 +293,7 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
 			edge = gtu_get(edges.index, w->map.row.width, lane);
 			source = gtu_get(visit->pull ? edges.dst : edges.src, a->id_width, lane);
 			if (gtu_unlikely(edge >= w->g->m || source >= w->g->n))
-				return forged(a, w->g, edge, source);
+				return fail_invalid(a, w->g, edge, source);
 			if (beyond(visit, target))
 				return gtu_alg_bad_edge(a, w->g, edge);
 			rc = put(visit, source, target, edge, visitor, context);
@@ -304,15 +312,15 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
 /* ---- Weaver -------------------------------------------------------------------------------------- */
 
 /*
- * Edges left from which a vertex is skipped. A skip looks through all entries behind it for parts of the vertex,
- * which costs as many cycles as there are: for fewer edges than this it is dearer than bringing them.
+ * Minimum of remaining edges for skipping a vertex. A skip searches all later entries for parts of
+ * the vertex, one cycle each, so for fewer edges it costs more than it saves.
  */
 #define SKIP_LEAST 128
-#define ROUNDS 64			/* registered before work is asked for: a job has a price */
+#define ROUNDS 64			/* rounds registered per job, to amortize its overhead */
 
 /*
- * Look at what a warp brought, and skip its last vertex if that was enough: in the order of entries no other has
- * anything left. *@skipped: the last one that was.
+ * Deliver the edges of a warp, and skip its last vertex if it needs no more: earlier vertices have
+ * no work left. *@skipped: the last vertex skipped.
  */
 static int skip(struct gtu_alg *a, struct gtu_alg_visit *visit, const uint64_t vid[GTU_WARP],
 		const uint64_t eid[GTU_WARP], uint32_t active, uint64_t *skipped, gtu_alg_visitor *visitor, void *context)
@@ -323,14 +331,14 @@ static int skip(struct gtu_alg *a, struct gtu_alg_visit *visit, const uint64_t v
 
 	if (rc || last == *skipped || !visit->enough(context, last))
 		return rc;
-	/* of a storage it is not known here what is left in other parts */
+	/* a storage may have further parts of the vertex, of unknown length */
 	if (!visit->storage && visit->w.g->row[last + 1] - eid[lane] <= SKIP_LEAST)
 		return 0;
 	*skipped = last;
 	return weaver_skip(visit->weaver, last, a->err);
 }
 
-/* All work of @rounds rounds, as a warp asks for it. */
+/* Fetch all work of @rounds rounds. */
 static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds,
 		 gtu_alg_visitor *visitor, void *context)
 {
@@ -349,7 +357,7 @@ static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds
 		for (lanes = more ? active : 0; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
 			if (gtu_unlikely(eid[lane] >= g->m || vid[lane] >= g->n))
-				return forged(a, g, eid[lane], vid[lane]);
+				return fail_invalid(a, g, eid[lane], vid[lane]);
 			target = visit->storage ? 0 : gtu_graph_target(g, eid[lane]);
 			if (beyond(visit, target))
 				return gtu_alg_bad_edge(a, g, eid[lane]);
@@ -366,7 +374,7 @@ static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds
 	return 0;
 }
 
-/* A warp of the frontier from *@at on: its vertices with edges, if any, registered as warp @warp. */
+/* Register the next warp of the frontier from *@at on as warp @warp; *any: set if it has edges. */
 static int register_warp(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
 			 uint64_t *at, uint32_t warp, bool *any)
 {
@@ -387,16 +395,16 @@ static int register_warp(struct gtu_alg *a, struct gtu_alg_visit *visit, const s
 	return lanes ? weaver_reg(visit->weaver, warp, lanes, vid, start, degree, a->err) : 0;
 }
 
-/* The stride loop over vertices is outermost (sparseweaver.txt, figure 9). */
+/* The stride loop over vertices is the outermost (SparseWeaver, figure 9). */
 static int visit_weaver(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
 			gtu_alg_visitor *visitor, void *context)
 {
 	const uint32_t warps = gtu_get_info(a->dev)->wvr[GTU_WVR_P_ENTRIES] / GTU_WARP;
 	const struct gtu_weaver_config config = {
-		/* all ones is no id */
+		/* all ones is not a valid id */
 		.wide_vids = visit->w.g->n > UINT32_MAX,
 		.wide_eids = visit->w.g->m > UINT32_MAX,
-		/* what was made ahead cannot be skipped */
+		/* work produced ahead cannot be skipped */
 		.demand = visit->enough,
 	};
 	uint64_t at = 0;
@@ -420,7 +428,7 @@ static int visit_weaver(struct gtu_alg *a, struct gtu_alg_visit *visit, const st
 	return rc;
 }
 
-/* ---- All ----------------------------------------------------------------------------------------- */
+/* ---- Dispatch ------------------------------------------------------------------------------------ */
 
 int gtu_alg_visit(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
 		  gtu_alg_visitor *visitor, void *context)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * SparseWeaver's framework (sparseweaver.txt, section IV): storages over graphs, and the gather kernel of figure 9
- * with user functions in its places. Registration and distribution themselves are visit.c's.
+ * SparseWeaver's framework (SparseWeaver, section IV): storages over graphs, and the gather kernel
+ * of figure 9 with user functions. visit.c implements registration and distribution.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 /* ---- Storage ------------------------------------------------------------------------------------- */
 
 struct gtu_weave_parts {
-	const struct gtu_graph *g;	/* whose edges they are */
-	struct gtu_graph *turned;	/* g, where the library made it */
+	const struct gtu_graph *g;	/* the graph with the edges */
+	struct gtu_graph *turned;	/* g, if the library created it */
 	struct gtu_graph rows;		/* entries as vertices, for units that read rows */
-	uint64_t *row, *vertex;		/* of entries; NULL: the graph's own, nothing is split */
+	uint64_t *row, *vertex;		/* per entry; NULL: nothing is split */
 };
 
 static int neighbors(const struct gtu_weave_storage *s, uint64_t entry, uint64_t *base, uint64_t *first,
@@ -29,7 +29,7 @@ static int neighbors(const struct gtu_weave_storage *s, uint64_t entry, uint64_t
 	if (gtu_likely(*first <= end && end <= s->edges))
 		return 0;
 	return gtu_fail(err, GTU_ERR_INPUT,
-			"%s: the edges of vertex %llu are said to be entries %llu up to %llu of %llu: the graph is damaged",
+			"%s: vertex %llu has edges [%llu, %llu) of %llu: the graph is damaged",
 			p->g->name, (unsigned long long)*base, (unsigned long long)*first, (unsigned long long)end,
 			(unsigned long long)s->edges);
 }
@@ -47,7 +47,7 @@ static int edge_of(const struct gtu_weave_storage *s, uint64_t edge, uint64_t *o
 	return 0;
 }
 
-/* Rows of at most @part edges. A vertex without edges is one part. */
+/* Split rows into parts of at most @part edges. A vertex without edges is one part. */
 static int split(struct gtu_weave_storage *s, uint64_t part, struct gtu_error *err)
 {
 	struct gtu_weave_parts *p = s->parts;
@@ -59,7 +59,8 @@ static int split(struct gtu_weave_storage *s, uint64_t part, struct gtu_error *e
 		end = g->row[v + 1];
 		if (e > end || end > g->m)
 			return gtu_fail(err, GTU_ERR_INPUT,
-					"%s: the edges of vertex %llu are said to be entries %llu up to %llu of %llu: the graph is damaged",
+					"%s: vertex %llu has edges [%llu, %llu) of %llu: the graph "
+					"is damaged",
 					g->name, (unsigned long long)v, (unsigned long long)e,
 					(unsigned long long)end, (unsigned long long)g->m);
 		n += end - e ? (end - e - 1) / part + 1 : 1;
@@ -67,7 +68,7 @@ static int split(struct gtu_weave_storage *s, uint64_t part, struct gtu_error *e
 	p->row = malloc((n + 1) * sizeof(*p->row));
 	p->vertex = malloc((n + 1) * sizeof(*p->vertex));
 	if (!p->row || !p->vertex)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu parts of %llu vertices",
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu parts of %llu vertices",
 				(unsigned long long)n, (unsigned long long)g->n);
 	p->rows.n = s->entries = n;
 	p->rows.row = p->row;
@@ -93,7 +94,7 @@ static int store(const struct gtu_graph *g, uint64_t part, bool pull, struct gtu
 	memset(s, 0, sizeof(*s));
 	s->parts = p;
 	if (!p)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a storage");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a storage");
 	p->g = g;
 	if (pull && (g->flags & GTU_GRAPH_DIRECTED || g->weight_type != GTU_WEIGHT_NONE)) {
 		rc = gtu_graph_transpose(g, NULL, &p->turned, err);
@@ -101,7 +102,7 @@ static int store(const struct gtu_graph *g, uint64_t part, bool pull, struct gtu
 	}
 	if (!rc) {
 		p->rows = *p->g;
-		/* edges have their weights from getEdge: no unit is to reach them */
+		/* getEdge supplies the weights, so units need no access to them */
 		p->rows.weight = NULL;
 		p->rows.weight_type = GTU_WEIGHT_NONE;
 		s->vertices = s->entries = g->n;
@@ -147,7 +148,7 @@ struct weave {
 	const struct gtu_weave_storage *s;
 	const struct gtu_weave_functions *f;
 	struct gtu_weave_turn turn;
-	struct gtu_alg_frontier list;	/* entries that are registered */
+	struct gtu_alg_frontier list;	/* entries to register */
 };
 
 static inline bool leaves_out(bool (*filter)(const struct gtu_weave_turn *t, uint64_t v),
@@ -156,7 +157,7 @@ static inline bool leaves_out(bool (*filter)(const struct gtu_weave_turn *t, uin
 	return filter && filter(t, v);
 }
 
-/* Figure 9, lines 16 to 21. */
+/* Visitor for figure 9, lines 16 to 21. */
 static int distribute(void *context, const struct gtu_alg_batch *batch)
 {
 	struct weave *w = context;
@@ -173,7 +174,8 @@ static int distribute(void *context, const struct gtu_alg_batch *batch)
 			return rc;
 		if (gtu_unlikely(other >= w->s->vertices))
 			return gtu_fail(w->a.err, GTU_ERR_INPUT,
-					"edge %llu of the storage leads to vertex %llu of only %llu",
+					"edge %llu of the storage has the vertex %llu, but there "
+					"are %llu",
 					(unsigned long long)batch->edge[i], (unsigned long long)other,
 					(unsigned long long)w->s->vertices);
 		if (leaves_out(w->f->filter_target, &w->turn, w->s->pull ? base : other) ||
@@ -191,7 +193,7 @@ static bool enough(void *context, uint64_t base)
 	return w->f->filter_target(&w->turn, base);
 }
 
-/* Lines 4 to 9: entries whose base vertex passes and that have edges. */
+/* Figure 9, lines 4 to 9: list the entries with edges whose base vertex passes the filter. */
 static int list_entries(struct weave *w)
 {
 	bool (*const filter)(const struct gtu_weave_turn *t, uint64_t v) =
@@ -248,7 +250,7 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 		.unit = opt->unit, .chunk_log2 = opt->chunk_log2, .iterations = opt->iterations,
 		.progress = opt->progress, .iteration = opt->iteration, .iteration_user = opt->iteration_user,
 	};
-	/* a caller's storage has no rows, but numbers */
+	/* a custom storage has sizes, but no rows */
 	const struct gtu_graph own = {
 		.n = s->entries > s->vertices ? s->entries : s->vertices, .m = s->edges, .edge_bytes = 8,
 		.name = "the storage",
@@ -258,11 +260,12 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 	int rc;
 
 	if (!functions->gather || !s->get_neighbor || !s->get_edge)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s is not given",
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is NULL: it must be set",
 				!functions->gather ? "gather" : !s->get_neighbor ? "get_neighbor" : "get_edge");
 	if (!s->parts && opt->unit != GTU_WITH_NONE && opt->unit != GTU_WITH_WEAVER && opt->unit != GTU_WITH_GPU)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"a storage of the caller's own is for plain code and Weaver: other units read rows in memory");
+				"a custom storage needs Weaver or no unit: the other units read "
+				"rows in memory");
 	rc = gtu_alg_begin(&w.a, "weave", dev, g, &only, stats, err);
 	w.visit.places = true;
 	w.visit.pull = s->pull;

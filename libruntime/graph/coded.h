@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compressed form of edge lists, as bits: what the container holds, what kernels of a GPU decode. C and CUDA C++
- * both read this.
+ * Bit format of compressed edge lists, used by containers and decoded by GPU kernels. Valid C and
+ * CUDA C++.
  *
- * A list of d edges is ceil(d / 256) pieces, all of 256 entries but the last. A piece of c entries is, from any bit of
- * the stream on: its first target in `entry_bits` bits; c - 1 steps from one target to the next, each in `width` bits,
- * modulo 2^entry_bits (so that any order can be written, and an ascending one is short); c weights less the least of
- * the graph, each in `weight_bits` bits. Bit i of the stream is bit i % 32 of its word i / 32, little-endian.
- * `width`, 0 to entry_bits, is a byte a piece, kept beside. A piece stands by itself: whoever knows where it begins
- * decodes it, 32 entries at a time by a warp: equal widths say where each lane reads, a sum over lanes does the rest.
+ * A list of d edges consists of ceil(d / 256) pieces; all but the last have 256 entries. A piece of
+ * c entries may start at any bit of the stream. It contains the first target in `entry_bits` bits;
+ * then c - 1 steps, each in `width` bits, from one target to the next, modulo 2^entry_bits; then c
+ * weights minus the graph's minimum, each in `weight_bits` bits. Modular steps allow any order;
+ * ascending lists are short. Bit i of the stream is bit i % 32 of word i / 32, little-endian.
+ * `width` (0 to entry_bits) is stored separately, one byte per piece.
+ *
+ * Each piece can be decoded independently, 32 entries at a time by a warp: the equal widths give
+ * each lane's position, and a prefix sum gives the targets.
  */
 #ifndef GTU_CODED_H
 #define GTU_CODED_H
@@ -29,13 +32,16 @@ GTU_CODED_FN uint64_t gtu_coded_pieces(uint64_t degree)
 	return (degree + GTU_CODED_PIECE - 1) / GTU_CODED_PIECE;
 }
 
-/* Bits that a piece of @count entries (not 0) takes. */
+/* Bits of a piece of @count entries (at least 1). */
 GTU_CODED_FN uint32_t gtu_coded_piece_bits(uint32_t count, uint32_t entry_bits, uint32_t width, uint32_t weight_bits)
 {
 	return entry_bits + (count - 1) * width + count * weight_bits;
 }
 
-/* Where, within its piece, the step of entry @i (not the first) and the weight of entry @i of @count begin. */
+/*
+ * Bit offset within a piece of the step of entry @i (not the first), and of the weight of entry @i
+ * of @count.
+ */
 GTU_CODED_FN uint32_t gtu_coded_step_at(uint32_t i, uint32_t entry_bits, uint32_t width)
 {
 	return entry_bits + (i - 1) * width;
@@ -51,7 +57,7 @@ GTU_CODED_FN uint32_t gtu_coded_mask(uint32_t bits)
 	return bits < 32 ? (1u << bits) - 1 : ~0u;
 }
 
-/* @bits (0 to 32) bits from bit @at of @word on; no word is read that holds none of them. */
+/* Extract @bits (0 to 32) bits at bit offset @at. Reads only words that contain some of them. */
 GTU_CODED_FN uint32_t gtu_coded_take(const uint32_t *word, uint64_t at, uint32_t bits)
 {
 	const uint32_t shift = (uint32_t)at & 31;
@@ -66,8 +72,8 @@ GTU_CODED_FN uint32_t gtu_coded_take(const uint32_t *word, uint64_t at, uint32_t
 }
 
 /*
- * Where a list lies, in 8 bytes a vertex: its only piece as bit << 6 | width, or, of a list with more, the number of its
- * first in a table of the same words, a piece each.
+ * Location of a list, in 8 bytes per vertex: bit offset << 6 | width of its only piece, or, for a
+ * list of several pieces, the index of its first entry in a table of such words, one per piece.
  */
 GTU_CODED_FN uint64_t gtu_coded_word(uint64_t at, uint32_t width)
 {

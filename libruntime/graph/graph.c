@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A graph's memory, its vertices' names, and the check that makes its arrays trustworthy. */
+/* Graph memory, vertex ids, and validation of a graph's arrays. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ void *gtu_array_alloc(uint64_t bytes)
 	if (posix_memalign(&p, bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : 64, bytes ? bytes : 1))
 		return NULL;
 	if (bytes >= 2 * HUGE_PAGE)
-		madvise(p, bytes, MADV_HUGEPAGE); /* a wish: without huge pages it is only slower */
+		madvise(p, bytes, MADV_HUGEPAGE); /* best effort: only affects speed */
 	return p;
 }
 
@@ -65,9 +65,10 @@ void gtu_graph_set_name(struct gtu_graph *g, const char *path)
 static int check_array(const char *what, const void *array, bool wanted, struct gtu_error *err)
 {
 	if (!array && wanted)
-		return gtu_fail(err, GTU_ERR_USAGE, "a graph needs %s, and none are given", what);
+		return gtu_fail(err, GTU_ERR_USAGE, "a graph needs %s, and none were passed", what);
 	if ((uintptr_t)array % 8)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s begin at %p, which is no multiple of 8 bytes", what, array);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s start at %p: the address must be a "
+				"multiple of 8 bytes", what, array);
 	return 0;
 }
 
@@ -75,18 +76,21 @@ static int check_arrays(const struct gtu_graph *a, struct gtu_error *err)
 {
 	int rc;
 
-	/* so that no sum of sizes wraps, and ids stay below 2^63 */
+	/* so that no sum of sizes overflows, and ids stay below 2^63 */
 	if (a->n > GTU_ID_LIMIT / 16 || a->m > GTU_ID_LIMIT / 16 || a->id_base > GTU_ID_LIMIT - a->n)
-		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices with ids from %llu on and %llu edges are beyond any memory",
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices with ids from %llu on and %llu "
+				"edges are too many for any memory",
 				(unsigned long long)a->n, (unsigned long long)a->id_base, (unsigned long long)a->m);
 	if (a->m && !a->n)
 		return gtu_fail(err, GTU_ERR_USAGE, "%llu edges without a vertex", (unsigned long long)a->m);
 	if (!a->edge_bytes)
-		return gtu_fail(err, GTU_ERR_USAGE, "an edge entry takes 4 or 8 bytes, not 0");
+		return gtu_fail(err, GTU_ERR_USAGE, "an edge entry of 0 bytes is invalid: use 4 or "
+				"8");
 	if (!gtu_edge_bytes_for(a->n, a->edge_bytes, err))
 		return GTU_ERR_USAGE;
 	if (a->weight_type > GTU_WEIGHT_F64)
-		return gtu_fail(err, GTU_ERR_USAGE, "weight type %u is none of 0 to %u", a->weight_type, GTU_WEIGHT_F64);
+		return gtu_fail(err, GTU_ERR_USAGE, "weight type %u is invalid: use 0 to %u",
+				a->weight_type, GTU_WEIGHT_F64);
 	rc = check_array("row offsets", a->row, true, err);
 	if (!rc)
 		rc = check_array("edges", a->col, a->m, err);
@@ -112,11 +116,14 @@ int gtu_graph_wrap(const struct gtu_graph *arrays, struct gtu_graph **out, struc
 		return rc;
 	g = gtu_graph_new();
 	if (!g)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a graph");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a graph");
 	backing = g->backing;
 	*g = *arrays;
 	g->backing = backing;
-	/* that lists ascend is nobody's to promise: nothing would find out that they do not */
+	/*
+	 * Callers cannot be trusted to sort adjacency lists, and gtu_graph_check() does not check
+	 * the order.
+	 */
 	g->flags = arrays->flags & GTU_GRAPH_DIRECTED;
 	g->stored = arrays->stored ? arrays->stored : arrays->m;
 	g->weight = g->weight_type ? arrays->weight : NULL;
@@ -144,12 +151,14 @@ uint32_t gtu_edge_bytes_for(uint64_t n, uint32_t wanted, struct gtu_error *err)
 	bool fits = n <= 1ull << 32;
 
 	if (wanted != 0 && wanted != 4 && wanted != 8) {
-		gtu_fail(err, GTU_ERR_USAGE, "an edge entry takes 4 or 8 bytes, not %u", wanted);
+		gtu_fail(err, GTU_ERR_USAGE, "an edge entry of %u bytes is invalid: use 4 or 8",
+			 wanted);
 		return 0;
 	}
 	if (wanted == 4 && !fits) {
 		gtu_fail(err, GTU_ERR_USAGE,
-			 "4-byte edges reach 4294967296 vertices and this graph has %llu: use 8 bytes",
+			 "4-byte edges support 4294967296 vertices, but this graph has %llu: use 8 "
+			 "bytes",
 			 (unsigned long long)n);
 		return 0;
 	}
@@ -211,7 +220,10 @@ static int check_rows(const struct gtu_graph *g, const struct gtu_progress *prog
 	return 0;
 }
 
-/* The greatest of a block first, without a branch an entry; the entry is looked for only if needed. */
+/*
+ * Check the maximum of each block, without a branch per entry; search for the entry only on
+ * failure.
+ */
 static int check_targets(const struct gtu_graph *g, const struct gtu_progress *progress,
 			 struct gtu_error *err)
 {
@@ -238,7 +250,8 @@ static int check_targets(const struct gtu_graph *g, const struct gtu_progress *p
 			for (e = first; e < end - 1 && gtu_graph_target(g, e) < g->n; e++)
 				;
 			return gtu_fail(err, GTU_ERR_INPUT,
-					"%s: edge %llu leads to vertex %llu; there are %llu vertices",
+					"%s: the target of edge %llu is vertex %llu, but there are "
+					"%llu vertices",
 					gtu_graph_label(g), (unsigned long long)e, (unsigned long long)gtu_graph_target(g, e),
 					(unsigned long long)g->n);
 		}

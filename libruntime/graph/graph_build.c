@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * CSR construction, by counting and scattering alone.
+ * CSR construction by counting sort.
  *
- * The one primitive turns edges round: pairs or a CSR go in, the CSR of the opposite direction comes
- * out, in O(n + m) and stable. Done twice it gives the edges as they were with every list sorted, which
- * is a radix sort by (source, target) whose digits are vertices. The pairs are freed in between, so
- * that the peak is two forms of the graph.
+ * The one primitive is a stable O(n + m) transpose: it takes an edge list or a CSR and returns the
+ * CSR of the opposite direction. Two transposes restore the direction and sort every list: a radix
+ * sort by (source, target) with vertices as digits. The input is freed between them, so the peak is
+ * two copies of the graph.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct csr {
 	void *col, *weight;
 };
 
-/* Edges to turn: pairs (row NULL; src, dst) or a CSR (row; dst is col). */
+/* Edges to transpose: an edge list (row NULL; src, dst) or a CSR (row; dst is col). */
 struct source {
 	uint64_t n, m, base;		/* vertices are ids - base */
 	const uint64_t *row;
@@ -85,18 +85,18 @@ static ALWAYS_INLINE void put_edge(uint64_t *row, void *col, void *weight, uint6
 		((uint64_t *)weight)[at] = ((const uint64_t *)weights)[e];
 }
 
-static ALWAYS_INLINE void turn_edge(const struct source *s, struct csr *out, uint64_t u, uint64_t v,
+static ALWAYS_INLINE void transpose_edge(const struct source *s, struct csr *out, uint64_t u, uint64_t v,
 				    uint64_t e, const uint32_t ob, const uint32_t wb)
 {
 	put_edge(out->row, out->col, out->weight, v, u, s->weight, e, ob, wb);
 	if (!s->both || u == v)
 		return;
 	put_edge(out->row, out->col, out->weight, u, v, s->weight, e, ob, wb);
-	if (s->skew && wb == 8) /* only doubles carry a sign: gtu_raw_finish() sees to that */
+	if (s->skew && wb == 8) /* only doubles have a sign; gtu_raw_finish() widens skew weights */
 		((double *)out->weight)[out->row[u] - 1] *= -1;
 }
 
-static ALWAYS_INLINE int turn_typed(const struct source *s, struct csr *out,
+static ALWAYS_INLINE int transpose_typed(const struct source *s, struct csr *out,
 				    const struct gtu_progress *progress, const uint32_t ib,
 				    const uint32_t ob, const uint32_t wb, const bool is_csr)
 {
@@ -105,7 +105,7 @@ static ALWAYS_INLINE int turn_typed(const struct source *s, struct csr *out,
 	if (is_csr) {
 		for (u = 0; u < s->n; u++) {
 			for (e = s->row[u]; e < s->row[u + 1]; e++)
-				turn_edge(s, out, u, gtu_get(s->dst, ib, e), e, ob, wb);
+				transpose_edge(s, out, u, gtu_get(s->dst, ib, e), e, ob, wb);
 			if (u % (GTU_TICK_ITEMS / 16) == 0 &&
 			    gtu_tick(progress, "ordering edges", s->row[u], s->m))
 				return -1;
@@ -115,7 +115,7 @@ static ALWAYS_INLINE int turn_typed(const struct source *s, struct csr *out,
 	for (e = 0; e < s->m; e = end) {
 		end = s->m - e > GTU_TICK_ITEMS ? e + GTU_TICK_ITEMS : s->m;
 		for (; e < end; e++)
-			turn_edge(s, out, gtu_get(s->src, ib, e) - s->base,
+			transpose_edge(s, out, gtu_get(s->src, ib, e) - s->base,
 				  gtu_get(s->dst, ib, e) - s->base, e, ob, wb);
 		if (gtu_tick(progress, "placing edges", end, s->m))
 			return -1;
@@ -132,27 +132,27 @@ static int count(const struct source *s, uint64_t *row, const struct gtu_progres
 				  count_typed(s, row, progress, 4, false);
 }
 
-#define TURN_WEIGHTS(ib, ob, csr)                                                                  \
-	(wb == 0   ? turn_typed(s, out, progress, ib, ob, 0, csr) :                                \
-	 wb == 4   ? turn_typed(s, out, progress, ib, ob, 4, csr) :                                \
-		     turn_typed(s, out, progress, ib, ob, 8, csr))
+#define TRANSPOSE_WEIGHTS(ib, ob, csr)                                                                  \
+	(wb == 0   ? transpose_typed(s, out, progress, ib, ob, 0, csr) :                                \
+	 wb == 4   ? transpose_typed(s, out, progress, ib, ob, 4, csr) :                                \
+		     transpose_typed(s, out, progress, ib, ob, 8, csr))
 
-static int turn_all(const struct source *s, struct csr *out, uint32_t ob,
+static int transpose_all(const struct source *s, struct csr *out, uint32_t ob,
 		    const struct gtu_progress *progress)
 {
 	size_t wb = gtu_weight_bytes(s->weight_type);
 
 	if (s->row) {
 		if (s->id_bytes == 4)
-			return ob == 4 ? TURN_WEIGHTS(4, 4, true) : TURN_WEIGHTS(4, 8, true);
-		return ob == 4 ? TURN_WEIGHTS(8, 4, true) : TURN_WEIGHTS(8, 8, true);
+			return ob == 4 ? TRANSPOSE_WEIGHTS(4, 4, true) : TRANSPOSE_WEIGHTS(4, 8, true);
+		return ob == 4 ? TRANSPOSE_WEIGHTS(8, 4, true) : TRANSPOSE_WEIGHTS(8, 8, true);
 	}
 	if (s->id_bytes == 4)
-		return ob == 4 ? TURN_WEIGHTS(4, 4, false) : TURN_WEIGHTS(4, 8, false);
-	return ob == 4 ? TURN_WEIGHTS(8, 4, false) : TURN_WEIGHTS(8, 8, false);
+		return ob == 4 ? TRANSPOSE_WEIGHTS(4, 4, false) : TRANSPOSE_WEIGHTS(4, 8, false);
+	return ob == 4 ? TRANSPOSE_WEIGHTS(8, 4, false) : TRANSPOSE_WEIGHTS(8, 8, false);
 }
 
-/* Where the list of each vertex begins once turned. */
+/* Compute the row offsets of the transpose. */
 static int place_rows(const struct source *s, uint64_t *row, const struct gtu_progress *progress)
 {
 	uint64_t v, sum = 0, c;
@@ -169,10 +169,10 @@ static int place_rows(const struct source *s, uint64_t *row, const struct gtu_pr
 }
 
 /*
- * The edges of @s turned round, as a CSR with entries of @ob bytes. @row, if not NULL, is what its rows will
- * be: a symmetric graph's stay the same.
+ * Transpose @s into a CSR with entries of @ob bytes. @row, if not NULL, holds the row offsets of
+ * the result: those of a symmetric graph do not change.
  */
-static int turn(const struct source *s, uint32_t ob, const uint64_t *row,
+static int transpose(const struct source *s, uint32_t ob, const uint64_t *row,
 		const struct gtu_progress *progress, struct csr *out, struct gtu_error *err)
 {
 	size_t wb = gtu_weight_bytes(s->weight_type);
@@ -194,17 +194,18 @@ static int turn(const struct source *s, uint32_t ob, const uint64_t *row,
 	out->weight = wb ? gtu_array_alloc(sum * wb) : NULL;
 	if (!out->col || (wb && !out->weight))
 		goto no_memory;
-	if (turn_all(s, out, ob, progress)) {
+	if (transpose_all(s, out, ob, progress)) {
 		csr_free(out);
 		return stopped(err);
 	}
-	/* Each row was used as a cursor and now is where the next begins. */
+	/* each row was a cursor and now is the start of the next list */
 	memmove(out->row + 1, out->row, s->n * sizeof(*out->row));
 	out->row[0] = 0;
 	return 0;
 no_memory:
 	csr_free(out);
-	return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a graph of %llu vertices and %llu edges",
+	return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a graph of %llu vertices and %llu "
+			"edges",
 			(unsigned long long)s->n, (unsigned long long)s->m);
 }
 
@@ -222,7 +223,7 @@ static struct source source_of_graph(const struct gtu_graph *g)
 				.weight_type = g->weight_type };
 }
 
-/* Large and simple enough for all CPUs at once. */
+/* Whether the edge list is large and simple enough for the parallel builder. */
 static bool is_plain(const struct source *s, uint32_t ob)
 {
 	return !s->row && !s->weight && s->id_bytes == 4 && ob == 4 && gtu_build_is_parallel(s->m);
@@ -239,18 +240,19 @@ static int plain_csr(const struct source *s, const struct gtu_progress *progress
 	if (rc == GTU_ERR_INTERRUPTED)
 		return stopped(err);
 	if (rc)
-		return gtu_fail(err, rc, "no memory for a graph of %llu vertices and %llu edges",
+		return gtu_fail(err, rc, "out of memory for a graph of %llu vertices and %llu "
+				"edges",
 				(unsigned long long)s->n, (unsigned long long)s->m);
 	out->col = col;
 	return 0;
 }
 
-/* The edges of @s with sorted lists; @release (may be NULL) is freed once it is no longer needed. */
+/* Build the CSR of @s with sorted lists; frees @release (may be NULL) as soon as possible. */
 static int sorted_csr(const struct source *s, uint32_t ob, struct gtu_edge_list *release,
 		      const struct gtu_progress *progress, struct csr *out, struct gtu_error *err)
 {
-	struct source turned_source;
-	struct csr turned;
+	struct source transposed_source;
+	struct csr transposed;
 	int rc;
 
 	if (is_plain(s, ob)) {
@@ -259,14 +261,14 @@ static int sorted_csr(const struct source *s, uint32_t ob, struct gtu_edge_list 
 			gtu_edges_free(release);
 		return rc;
 	}
-	rc = turn(s, ob, NULL, progress, &turned, err);
+	rc = transpose(s, ob, NULL, progress, &transposed, err);
 	if (release)
 		gtu_edges_free(release);
 	if (rc)
 		return rc;
-	turned_source = source_of_csr(s->n, &turned, ob, s->weight_type);
-	rc = turn(&turned_source, ob, s->both ? turned.row : NULL, progress, out, err);
-	csr_free(&turned);
+	transposed_source = source_of_csr(s->n, &transposed, ob, s->weight_type);
+	rc = transpose(&transposed_source, ob, s->both ? transposed.row : NULL, progress, out, err);
+	csr_free(&transposed);
 	return rc;
 }
 
@@ -316,7 +318,9 @@ static void shrink(void **array, const void **view, uint64_t bytes)
 		*view = *array = p;
 }
 
-/* Merge duplicates of a sorted graph that owns its arrays, and drop self loops if asked. */
+/*
+ * Merge duplicates of a sorted graph that owns its arrays; with @drop_loops also drop self-loops.
+ */
 static void squeeze(struct gtu_graph *g, bool drop_loops)
 {
 	uint32_t wb = (uint32_t)gtu_weight_bytes(g->weight_type), eb = g->edge_bytes;
@@ -334,7 +338,7 @@ static void squeeze(struct gtu_graph *g, bool drop_loops)
 		shrink(&g->backing->weight, &g->weight, g->m * wb);
 }
 
-/* Replace ids by vertices, in place, and give the map's ids to @raw. */
+/* Replace ids by vertices in place, and move the map's ids to @raw. */
 static int number_vertices(struct gtu_raw_graph *raw, const struct gtu_progress *progress,
 			   struct gtu_error *err)
 {
@@ -393,7 +397,8 @@ int gtu_raw_finish(struct gtu_raw_graph *raw, const struct gtu_read_options *opt
 	ob = rc ? 0 : gtu_edge_bytes_for(raw->n, opt->edge_bytes, err);
 	g = ob ? gtu_graph_new() : NULL;
 	if (!g) {
-		rc = rc ? rc : !ob ? GTU_ERR_USAGE : gtu_fail(err, GTU_ERR_NOMEM, "no memory for a graph");
+		rc = rc ? rc : !ob ? GTU_ERR_USAGE : gtu_fail(err, GTU_ERR_NOMEM, "out of memory "
+							      "for a graph");
 		goto fail;
 	}
 	g->n = raw->n;
@@ -452,8 +457,8 @@ int gtu_graph_from_edges(uint64_t n, uint64_t m, const uint64_t *src, const uint
 	return gtu_raw_finish(&raw, opt, NULL, out, err);
 }
 
-/* A new graph like @g in everything but its edges. */
-static struct gtu_graph *sibling(const struct gtu_graph *g, struct gtu_error *err)
+/* A new graph with everything of @g except its edges. */
+static struct gtu_graph *copy_without_edges(const struct gtu_graph *g, struct gtu_error *err)
 {
 	struct gtu_graph *new = gtu_graph_new();
 
@@ -468,7 +473,7 @@ static struct gtu_graph *sibling(const struct gtu_graph *g, struct gtu_error *er
 		}
 	}
 	if (!new) {
-		gtu_fail(err, GTU_ERR_NOMEM, "no memory for a graph of %llu vertices",
+		gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a graph of %llu vertices",
 			 (unsigned long long)g->n);
 		return NULL;
 	}
@@ -480,7 +485,7 @@ static struct gtu_graph *sibling(const struct gtu_graph *g, struct gtu_error *er
 	return new;
 }
 
-/* Turning round and symmetrizing scatter by col: an unchecked graph is checked first. */
+/* Transposing and symmetrizing scatter by col, so an unchecked graph is checked first. */
 static int check_const(const struct gtu_graph *g, const struct gtu_progress *progress,
 		       struct gtu_error *err)
 {
@@ -501,10 +506,10 @@ int gtu_graph_transpose(const struct gtu_graph *g, const struct gtu_progress *pr
 	rc = check_const(g, progress, err);
 	if (rc)
 		return rc;
-	new = sibling(g, err);
+	new = copy_without_edges(g, err);
 	if (!new)
 		return GTU_ERR_NOMEM;
-	rc = turn(&s, g->edge_bytes, NULL, progress, &csr, err);
+	rc = transpose(&s, g->edge_bytes, NULL, progress, &csr, err);
 	if (rc) {
 		gtu_graph_close(new);
 		return rc;
@@ -527,7 +532,7 @@ int gtu_graph_symmetrize(const struct gtu_graph *g, const struct gtu_progress *p
 	rc = check_const(g, progress, err);
 	if (rc)
 		return rc;
-	new = sibling(g, err);
+	new = copy_without_edges(g, err);
 	if (!new)
 		return GTU_ERR_NOMEM;
 	s.both = true;
@@ -543,7 +548,10 @@ int gtu_graph_symmetrize(const struct gtu_graph *g, const struct gtu_progress *p
 	return 0;
 }
 
-/* The graph in memory of its own, lists sorted, entries of @edge_bytes, with or without weights. */
+/*
+ * Copy the graph to its own memory, with sorted lists, entries of @edge_bytes, and optionally
+ * without weights.
+ */
 static int rebuild(struct gtu_graph **g, uint32_t edge_bytes, bool weights,
 		   const struct gtu_progress *progress, struct gtu_error *err)
 {
@@ -555,7 +563,7 @@ static int rebuild(struct gtu_graph **g, uint32_t edge_bytes, bool weights,
 	rc = check_const(*g, progress, err);
 	if (rc)
 		return rc;
-	new = sibling(*g, err);
+	new = copy_without_edges(*g, err);
 	if (!new)
 		return GTU_ERR_NOMEM;
 	if (!weights) {

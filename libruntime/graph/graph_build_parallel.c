@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * CSR construction by all CPUs, for what is large and simple: pairs of 4-byte vertices without weights. Places in
- * a list are taken as threads come, and each list is sorted afterwards, so that the graph is the same whoever
- * came first.
+ * Parallel CSR construction for large edge lists of 4-byte vertices without weights. Threads claim
+ * edge indices in any order; each list is sorted afterwards, so the graph does not depend on the
+ * schedule.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct build {
 	uint64_t base, n;
 	bool both;
 	uint64_t *row;			/* n + 1: counts, then cursors */
-	uint64_t *sum;			/* of each share of rows */
+	uint64_t *sum;			/* sum of each share of rows */
 	uint32_t *col;
 	const struct gtu_progress *progress;
 };
@@ -96,8 +96,8 @@ static void sort_short(uint32_t *x, uint64_t n)
 	}
 }
 
-/* By digits of 8 bits, with room for as many. */
-static void sort_long(uint32_t *x, uint32_t *room, uint64_t n)
+/* LSD radix sort with 8-bit digits; @room holds @n elements. */
+static void sort_long(uint32_t *x, uint32_t *buffer, uint64_t n)
 {
 	uint64_t at[256], i, sum, c;
 	uint32_t *swap;
@@ -113,19 +113,19 @@ static void sort_long(uint32_t *x, uint32_t *room, uint64_t n)
 			sum += c;
 		}
 		for (i = 0; i < n; i++)
-			room[at[x[i] >> shift & 255]++] = x[i];
+			buffer[at[x[i] >> shift & 255]++] = x[i];
 		swap = x;
-		x = room;
-		room = swap;
+		x = buffer;
+		buffer = swap;
 	}
 }
 
-/* Cursors stand where the next list begins. */
+/* row[v] is the end of list v at this point. */
 static int sort_lists(void *arg, uint64_t first, uint64_t end)
 {
 	struct build *b = arg;
 	uint64_t v, from, n, had = 0;
-	uint32_t *room = NULL;
+	uint32_t *buffer = NULL;
 
 	for (v = first; v < end; v++) {
 		from = v ? b->row[v - 1] : 0;
@@ -135,15 +135,15 @@ static int sort_lists(void *arg, uint64_t first, uint64_t end)
 			continue;
 		}
 		if (n > had) {
-			free(room);
+			free(buffer);
 			had = n + n / 2;
-			room = malloc(had * sizeof(*room));
-			if (!room)
+			buffer = malloc(had * sizeof(*buffer));
+			if (!buffer)
 				return GTU_ERR_NOMEM;
 		}
-		sort_long(b->col + from, room, n);
+		sort_long(b->col + from, buffer, n);
 	}
-	free(room);
+	free(buffer);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static int step(struct build *b, int (*fn)(void *, uint64_t, uint64_t), uint64_t
 	return gtu_parallel(fn, b, count);
 }
 
-/* It takes twice the work of one CPU that counts and scatters alone. */
+/* The parallel builder does about twice the work of the serial one. */
 bool gtu_build_is_parallel(uint64_t m)
 {
 	return m >= 1ull << 22 && sysconf(_SC_NPROCESSORS_ONLN) >= 4;
@@ -193,7 +193,7 @@ int gtu_build_parallel(const uint32_t *src, const uint32_t *dst, uint64_t pairs,
 		free(b.col);
 		return rc;
 	}
-	/* each row was used as a cursor and now is where the next begins */
+	/* each row was a cursor and now is the start of the next list */
 	memmove(b.row + 1, b.row, n * sizeof(*b.row));
 	b.row[0] = 0;
 	*row = b.row;

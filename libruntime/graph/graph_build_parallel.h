@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Parallel CSR construction from edge lists. */
 #ifndef GTU_GRAPH_BUILD_PARALLEL_H
 #define GTU_GRAPH_BUILD_PARALLEL_H
 
@@ -7,11 +8,12 @@
 
 #include "gtu/error.h"
 
-/* Whether so many pairs are worth it on this computer. */
+/* Whether the parallel builder is faster for @m edges on this computer. */
 bool gtu_build_is_parallel(uint64_t m);
 /*
- * The sorted CSR of @pairs of 4-byte ids (vertex = id - @base, below @n), each both ways with @both (self loops
- * once). Arrays are malloc'ed. GTU_ERR_NOMEM, GTU_ERR_INTERRUPTED, without a sentence.
+ * Build the sorted CSR of @pairs edges with 4-byte ids (vertex = id - @base, below @n). @both
+ * enters each edge in both directions (self-loops once). The arrays come from malloc().
+ * GTU_ERR_NOMEM, GTU_ERR_INTERRUPTED, without an error text.
  */
 int gtu_build_parallel(const uint32_t *src, const uint32_t *dst, uint64_t pairs, uint64_t n, uint64_t base,
 		       bool both, const struct gtu_progress *progress, uint64_t **row, uint32_t **col, uint64_t *m);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Coding and decoding edge lists. Both go over shares of vertices: a first pass finds how many pieces and bits each
- * share has, so that in the second all CPUs know where theirs lie. Bits of two shares may meet in one word: the first
- * and the last word of a piece are or'ed in atomically.
+ * Encoder and decoder of compressed edge lists, parallel over shares of vertices. A first pass
+ * counts the pieces and bits of each share, so that in the second pass all threads know their
+ * offsets. Adjacent shares may share a word, so the first and last word of a piece are or'ed
+ * atomically.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,11 +22,11 @@ typedef unsigned long long ull;
 struct work {
 	const struct gtu_graph *g;
 	struct gtu_coded *c;
-	uint32_t *stream;		/* written, or read where @col is set */
+	uint32_t *stream;		/* output, or input if @col is set */
 	void *col;
 	uint32_t *weight;
 	uint64_t *index, *table;
-	atomic_uint_fast64_t bad;	/* a vertex */
+	atomic_uint_fast64_t bad;	/* an invalid vertex or piece */
 	const struct gtu_progress *progress;
 };
 
@@ -46,7 +47,7 @@ static uint32_t count_of(uint64_t degree, uint64_t piece)
 	return left < GTU_CODED_PIECE ? (uint32_t)left : GTU_CODED_PIECE;
 }
 
-/* ---- What comes before each share ------------------------------------------------------------------- */
+/* ---- Offsets of the shares --------------------------------------------------------------------------- */
 
 static int count_pieces(void *arg, uint64_t first, uint64_t end)
 {
@@ -62,7 +63,7 @@ static int count_pieces(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-/* From what each share has to what comes before it; gives the sum. */
+/* Exclusive prefix sum over one member of the shares; returns the total. */
 static uint64_t sum_up(struct gtu_coded *c, uint64_t shares, size_t member)
 {
 	uint64_t i, sum = 0, have, *at;
@@ -82,14 +83,15 @@ static int share_pieces(struct work *w, struct gtu_error *err)
 
 	w->c->share = calloc(shares + 1, sizeof(*w->c->share));
 	if (!w->c->share)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to code the lists of %llu vertices", (ull)w->g->n);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory encoding the lists of %llu "
+				"vertices", (ull)w->g->n);
 	gtu_parallel_by(SHARE, count_pieces, w, w->g->n);
 	w->c->long_pieces = sum_up(w->c, shares, offsetof(struct gtu_coded_share, long_piece));
 	w->c->pieces = sum_up(w->c, shares, offsetof(struct gtu_coded_share, piece));
 	return 0;
 }
 
-/* ---- Coding ------------------------------------------------------------------------------------------- */
+/* ---- Encoding ------------------------------------------------------------------------------------------ */
 
 static int find_widths(void *arg, uint64_t first, uint64_t end)
 {
@@ -146,7 +148,7 @@ static int find_range(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-static void settle_weights(const struct gtu_graph *g, struct gtu_coded *c)
+static void choose_weight_bits(const struct gtu_graph *g, struct gtu_coded *c)
 {
 	struct weight_range r = { .weight = g->weight, .least = UINT32_MAX };
 	uint32_t bits;
@@ -170,19 +172,21 @@ int gtu_coded_measure(const struct gtu_graph *g, int weights, struct gtu_coded *
 	memset(c, 0, sizeof(*c));
 	if (g->n > 1ull << 32)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"%s has %llu vertices, and compressed lists name 4294967296 at most", g->name, (ull)g->n);
+				"%s has %llu vertices: compressed lists support at most "
+				"4294967296", g->name, (ull)g->n);
 	c->entry_bits = g->n > 2 ? bits_for(g->n - 1) : 1;
 	if (weights)
-		settle_weights(g, c);
+		choose_weight_bits(g, c);
 	rc = share_pieces(&w, err);
 	if (rc)
 		return rc;
 	c->width = malloc(c->pieces + 1);
 	if (!c->width)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to code %llu edges", (ull)g->m);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory encoding %llu edges", (ull)g->m);
 	rc = gtu_parallel_by(SHARE, find_widths, &w, g->n);
 	if (rc)
-		return gtu_fail(err, rc, "%s: an edge of vertex %llu leads beyond the %llu vertices: the graph is damaged",
+		return gtu_fail(err, rc, "%s: an edge of vertex %llu has a target beyond the %llu "
+				"vertices: the graph is damaged",
 				g->name, (ull)atomic_load(&w.bad), (ull)g->n);
 	c->bits = sum_up(c, shares_of(g), offsetof(struct gtu_coded_share, bit));
 	return 0;
@@ -195,15 +199,15 @@ void gtu_coded_free(struct gtu_coded *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Bits on their way into words. */
-struct pen {
+/* Bit writer. */
+struct bit_writer {
 	uint32_t *word;
 	uint64_t held;
 	uint32_t bits;
-	bool shared;			/* the word at hand may hold bits of another piece */
+	bool shared;			/* the current word may contain bits of another piece */
 };
 
-static void put(struct pen *p, uint32_t value, uint32_t bits)
+static void put(struct bit_writer *p, uint32_t value, uint32_t bits)
 {
 	p->held |= (uint64_t)value << p->bits;
 	p->bits += bits;
@@ -223,7 +227,7 @@ static void write_piece(const struct work *w, uint64_t at, uint64_t e, uint32_t 
 {
 	const struct gtu_coded *c = w->c;
 	const uint32_t *weight = w->g->weight;
-	struct pen p = { .word = w->stream + (at >> 5), .bits = (uint32_t)at & 31, .shared = true };
+	struct bit_writer p = { .word = w->stream + (at >> 5), .bits = (uint32_t)at & 31, .shared = true };
 	uint32_t mask = gtu_coded_mask(c->entry_bits), i;
 	uint64_t before = gtu_graph_target(w->g, e), target;
 
@@ -300,7 +304,7 @@ void gtu_coded_index(const struct gtu_graph *g, const struct gtu_coded *c, uint6
 
 /* ---- Decoding ------------------------------------------------------------------------------------------- */
 
-/* Bits of each share; a width that no piece has ends it. */
+/* Sum the bits of each share; stops at an invalid width. */
 static int count_bits(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
@@ -322,7 +326,7 @@ static int count_bits(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-/* The greatest target of a piece. */
+/* Decode a piece; returns its greatest target. */
 static uint32_t read_piece(const struct work *w, uint64_t at, uint64_t e, uint32_t count, uint32_t width)
 {
 	const struct gtu_coded *c = w->c;
@@ -381,7 +385,7 @@ static int check_rows(const struct gtu_graph *g, const char *name, struct gtu_er
 	return 0;
 }
 
-/* By so many vertices between two looks at whether to go on. */
+/* Vertices decoded between two progress calls. */
 #define STRIDE (64 * SHARE)
 
 static int read_all(struct work *w, const char *name, struct gtu_error *err)
@@ -391,7 +395,9 @@ static int read_all(struct work *w, const char *name, struct gtu_error *err)
 	uint64_t first, end;
 	int rc = 0;
 
-	/* shares are counted from a part's first vertex: the part is a graph of its own that begins there */
+	/*
+	 * shares are indexed from a part's first vertex, so each part is passed as a separate graph
+	 */
 	for (first = 0; first < w->g->n && !rc; first = end) {
 		struct work p = { .g = &part, .c = w->c, .stream = w->stream, .col = w->col, .weight = w->weight };
 
@@ -400,7 +406,8 @@ static int read_all(struct work *w, const char *name, struct gtu_error *err)
 		w->c->share = share + (first >> GTU_CODED_SHARE_LOG2);
 		rc = gtu_parallel_by(SHARE, read_share, &p, end - first);
 		if (rc)
-			gtu_fail(err, rc, "%s: an edge of vertex %llu leads beyond the %llu vertices", name,
+			gtu_fail(err, rc, "%s: an edge of vertex %llu has a target beyond the %llu "
+				 "vertices", name,
 				 (ull)(first + atomic_load(&p.bad)), (ull)w->g->n);
 		else if (gtu_tick(w->progress, "decoding", w->g->row[end], w->g->m))
 			rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "opening %s was stopped", name);
@@ -421,16 +428,19 @@ int gtu_coded_read(const struct gtu_graph *g, struct gtu_coded *c, const uint32_
 	if (!rc)
 		rc = share_pieces(&w, err);
 	if (!rc && c->pieces != pieces)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: the rows make %llu pieces of edge lists, and the header says %llu",
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: the rows give %llu pieces of edge lists, "
+			      "but the header has %llu",
 			      name, (ull)c->pieces, (ull)pieces);
 	if (!rc && gtu_parallel_by(SHARE, count_bits, &w, g->n)) {
 		found = atomic_load(&w.bad);
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: piece %llu of the edge lists has steps of %u bits; a vertex takes %u",
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: piece %llu of the edge lists has steps of "
+			      "%u bits: a vertex has %u bits",
 			      name, (ull)found, c->width[found], c->entry_bits);
 	}
 	found = rc ? bits : sum_up(c, shares_of(g), offsetof(struct gtu_coded_share, bit));
 	if (!rc && found != bits)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: the edge lists take %llu bits, and the header says %llu", name,
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: the edge lists have %llu bits, but the "
+			      "header has %llu", name,
 			      (ull)found, (ull)bits);
 	if (!rc)
 		rc = read_all(&w, name, err);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Reads, validates and writes native containers (graph_container.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -19,11 +20,11 @@
 #error "containers are mapped in place and little-endian"
 #endif
 
-#define CHUNK (8u << 20)		/* bytes written or summed between two ticks; a multiple of 32 */
+#define CHUNK (8u << 20)		/* bytes between two progress calls; a multiple of 32 */
 
 static const char *const section_name[GTU_SECTIONS] = { "row", "edge", "weight", "id" };
 
-/* Four independent lanes of multiply and rotate over 8-byte words: as fast as memory, no dependency. */
+/* Checksum: four independent multiply-and-rotate lanes over 8-byte words, as fast as memory. */
 struct sum {
 	uint64_t lane[4], bytes;
 };
@@ -39,7 +40,7 @@ static void sum_words(struct sum *s, const uint64_t w[4])
 	}
 }
 
-/* Only the last piece may have a length that is not a multiple of 32. */
+/* Only the last call may pass a length that is not a multiple of 32. */
 static void sum_add(struct sum *s, const void *data, uint64_t bytes)
 {
 	const char *p = data;
@@ -82,13 +83,13 @@ static uint64_t round_up(uint64_t x)
 	return (x + GTU_CONTAINER_ALIGN - 1) & ~(GTU_CONTAINER_ALIGN - 1);
 }
 
-/* Where, in the edge section of a compressed container, the stream begins. */
+/* Offset of the stream in the edge section of a compressed container. */
 static uint64_t coded_at(const struct gtu_container_header *h)
 {
 	return (h->coded_pieces + 7) & ~7ull;
 }
 
-/* Bytes that each section must have; false when the sizes are beyond any file. */
+/* Compute the required size of each section; false if the sizes overflow. */
 static bool section_bytes(const struct gtu_container_header *h, bool ids, uint64_t bytes[GTU_SECTIONS])
 {
 	if (h->n >= 1ull << 59 || h->m >= 1ull << 59)
@@ -103,29 +104,33 @@ static bool section_bytes(const struct gtu_container_header *h, bool ids, uint64
 	return true;
 }
 
-/* What version 2 adds. */
+/* Check the header members of version 2. */
 static int check_coding(const struct gtu_container_header *h, const char *name, struct gtu_error *err)
 {
 	bool coded = h->version == GTU_CONTAINER_COMPRESSED;
 
 	if (!coded && (h->coded_pieces || h->coded_bits || h->entry_bits || h->weight_bits || h->weight_least ||
 		       h->weighted))
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: version %u and yet words of compressed edges that are not zero",
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: version %u must have zeros in the members "
+				"for compressed edges",
 				name, h->version);
 	if (!coded)
 		return 0;
-	/* so much memory is taken before the first of them is seen */
+	/* each piece allocates memory for 256 entries before any is read */
 	if (h->coded_pieces < h->m / GTU_CODED_PIECE + !!(h->m % GTU_CODED_PIECE))
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu compressed edges are not in %llu pieces of at most %u", name,
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu compressed edges do not fit into "
+				"%llu pieces of at most %u", name,
 				(unsigned long long)h->m, (unsigned long long)h->coded_pieces, GTU_CODED_PIECE);
 	if (!h->entry_bits || h->entry_bits > GTU_CODED_BITS_MOST ||
 	    h->weight_bits > GTU_CODED_BITS_MOST - h->entry_bits)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: compressed entries of %u bits and weights of %u: 1 to %u in all",
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: compressed entries of %u bits and weights "
+				"of %u bits are out of range: the sum must be 1 to %u",
 				name, h->entry_bits, h->weight_bits, GTU_CODED_BITS_MOST);
 	if (h->weighted > 1 || (h->weighted && h->weight_type != GTU_WEIGHT_U32) ||
 	    (!h->weighted && (h->weight_bits || h->weight_least)))
 		return gtu_fail(err, GTU_ERR_INPUT,
-				"%s: weights among compressed edges (%u, %u bits from %u on) do not go with weight type %u",
+				"%s: the compressed weights (%u, %u bits, minimum %u) do not match "
+				"weight type %u",
 				name, h->weighted, h->weight_bits, h->weight_least, h->weight_type);
 	return 0;
 }
@@ -137,11 +142,13 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 	size_t i;
 
 	if (h->version != GTU_CONTAINER_VERSION && h->version != GTU_CONTAINER_COMPRESSED)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: container version %u; this build reads versions %u and %u",
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: container version %u is unknown: this "
+				"build reads versions %u and %u",
 				name, h->version, GTU_CONTAINER_VERSION, GTU_CONTAINER_COMPRESSED);
 	if (h->sum != gtu_container_header_sum(h))
 		return gtu_fail(err, GTU_ERR_INPUT,
-				"%s: the header's checksum is %016llx and its content gives %016llx", name,
+				"%s: the header's checksum is %016llx, but its content gives "
+				"%016llx", name,
 				(unsigned long long)h->sum, (unsigned long long)gtu_container_header_sum(h));
 	if (h->flags & ~(GTU_GRAPH_DIRECTED | GTU_GRAPH_SORTED))
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: header flags 0x%x are unknown to this build", name,
@@ -151,7 +158,8 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 			return gtu_fail(err, GTU_ERR_INPUT, "%s: reserved header word %zu is not zero", name, i);
 	if ((h->edge_bytes != 4 && h->edge_bytes != 8) || h->weight_type > GTU_WEIGHT_F64)
 		return gtu_fail(err, GTU_ERR_INPUT,
-				"%s: edge entries of %u bytes with weight type %u; known are 4 or 8 bytes and types 0 to 3",
+				"%s: edge entries of %u bytes with weight type %u are invalid: use "
+				"4 or 8 bytes and types 0 to 3",
 				name, h->edge_bytes, h->weight_type);
 	if (check_coding(h, name, err))
 		return GTU_ERR_INPUT;
@@ -159,23 +167,27 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu vertices do not fit 4-byte edge entries", name,
 				(unsigned long long)h->n);
 	if (h->n > GTU_ID_LIMIT || h->id_base > GTU_ID_LIMIT - h->n)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: ids from %llu on for %llu vertices pass 2^63", name,
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: ids from %llu on for %llu vertices exceed "
+				"2^63", name,
 				(unsigned long long)h->id_base, (unsigned long long)h->n);
 	if (h->m && !h->n)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu edges without a vertex", name,
 				(unsigned long long)h->m);
-	/* It will be printed: no control characters, nothing that a terminal obeys. */
+	/* the name will be printed: reject control characters, which a terminal would interpret */
 	for (i = 0; i < sizeof(h->name) && h->name[i] && (h->name[i] & 0x80 || h->name[i] >= ' ') &&
 		    h->name[i] != 0x7f; i++)
 		;
 	if (i == sizeof(h->name) || h->name[i])
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: the graph's name in the header is no text", name);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: the graph's name in the header is not "
+				"text", name);
 	if (h->file_bytes != file_bytes)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: %s: the header says %llu bytes and the file has %llu; write or copy it again",
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %s: the header has %llu bytes, but the "
+				"file has %llu; write or copy it again",
 				name, file_bytes < h->file_bytes ? "cut short" : "too long",
 				(unsigned long long)h->file_bytes, (unsigned long long)file_bytes);
 	if (!section_bytes(h, h->section[GTU_SECTION_IDS].bytes != 0, bytes))
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu vertices and %llu edges are beyond any file", name,
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu vertices and %llu edges are too many "
+				"for any file", name,
 				(unsigned long long)h->n, (unsigned long long)h->m);
 	for (i = 0; i < GTU_SECTIONS; i++) {
 		if (h->section[i].bytes != bytes[i])
@@ -187,7 +199,8 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 		if (h->section[i].offset < next || h->section[i].offset % GTU_CONTAINER_ALIGN ||
 		    h->section[i].offset > file_bytes || bytes[i] > file_bytes - h->section[i].offset)
 			return gtu_fail(err, GTU_ERR_INPUT,
-					"%s: the %s section at byte %llu is not between byte %llu and the end at %llu on a multiple of 4096",
+					"%s: the %s section at byte %llu must be at a multiple of "
+					"4096 from byte %llu to the end at %llu",
 					name, section_name[i], (unsigned long long)h->section[i].offset,
 					(unsigned long long)next, (unsigned long long)file_bytes);
 		next = round_up(h->section[i].offset + bytes[i]);
@@ -200,7 +213,7 @@ static const void *section(const struct gtu_graph *g, const struct gtu_container
 	return h->section[i].bytes ? (char *)g->backing->map + h->section[i].offset : NULL;
 }
 
-/* Edges, and weights that are among them, into memory of the graph's own. */
+/* Decode edges and included weights into memory owned by the graph. */
 static int decode(struct gtu_graph *g, const struct gtu_container_header *h, const char *name,
 		  const struct gtu_progress *progress, struct gtu_error *err)
 {
@@ -212,7 +225,8 @@ static int decode(struct gtu_graph *g, const struct gtu_container_header *h, con
 	b->col = gtu_array_alloc(h->m * h->edge_bytes);
 	b->weight = h->weighted ? gtu_array_alloc(h->m * 4) : NULL;
 	if (!b->col || (h->weighted && !b->weight))
-		return gtu_fail(err, GTU_ERR_NOMEM, "%s: no memory to decode %llu edges", name, (unsigned long long)h->m);
+		return gtu_fail(err, GTU_ERR_NOMEM, "%s: out of memory decoding %llu edges", name,
+				(unsigned long long)h->m);
 	g->col = b->col;
 	if (b->weight)
 		g->weight = b->weight;
@@ -240,15 +254,16 @@ int gtu_container_open(int fd, const char *name, const struct gtu_progress *prog
 	if (got < GTU_CONTAINER_MAGIC_BYTES || memcmp(h.magic, GTU_CONTAINER_MAGIC, sizeof(h.magic)))
 		return 0;
 	if (got < (ssize_t)sizeof(h))
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: cut short: a header takes %zu bytes and the file has %lld",
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: cut short: a header has %zu bytes, but "
+				"the file has %lld",
 				name, sizeof(h), (long long)st.st_size);
 	rc = check_header(&h, (uint64_t)st.st_size, name, err);
 	if (rc)
 		return rc;
 	g = gtu_graph_new();
 	if (!g)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a graph");
-	/* Shared: a private mapping of file pages would be copied when a device pins it. */
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a graph");
+	/* MAP_SHARED: pinning a private file mapping for a device would copy its pages */
 	g->backing->map = mmap(NULL, h.file_bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (g->backing->map == MAP_FAILED) {
 		g->backing->map = NULL;
@@ -261,11 +276,11 @@ int gtu_container_open(int fd, const char *name, const struct gtu_progress *prog
 	g->backing->path = strdup(name);
 	if (!g->backing->path) {
 		gtu_graph_close(g);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a file name");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a file name");
 	}
 	/*
-	 * A page fault reads ahead, megabytes on many systems. What fits memory is soon there and scans are
-	 * ten times as fast for it; what does not would throw out pages in use for pages nobody asked for.
+	 * Page faults read ahead, megabytes on many systems. This speeds up scans of files that fit
+	 * in memory tenfold. For larger files it would evict pages in use, so disable it.
 	 */
 	if (h.file_bytes / 2 > (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4)
 		madvise(g->backing->map, h.file_bytes, MADV_RANDOM);
@@ -310,7 +325,8 @@ int gtu_container_check_sums(const struct gtu_graph *g, const struct gtu_progres
 		}
 		if (sum_value(&s) != h->section[i].sum)
 			return gtu_fail(err, GTU_ERR_INPUT,
-					"%s: the %s section was damaged: its checksum is %016llx and its content gives %016llx",
+					"%s: the %s section is damaged: its checksum is %016llx, "
+					"but its content gives %016llx",
 					gtu_graph_label(g), section_name[i], (unsigned long long)h->section[i].sum,
 					(unsigned long long)sum_value(&s));
 	}
@@ -361,8 +377,8 @@ static int write_section(const struct writer *w, struct gtu_container_header *h,
 	return 0;
 }
 
-/* The edge section of a compressed container, from malloc(); fills the header's words about it. */
-static void *code(const struct gtu_graph *g, struct gtu_container_header *h, struct gtu_error *err)
+/* Encode the edge section of a compressed container (from malloc()) and set its header members. */
+static void *encode(const struct gtu_graph *g, struct gtu_container_header *h, struct gtu_error *err)
 {
 	struct gtu_coded c;
 	char *data = NULL;
@@ -380,7 +396,8 @@ static void *code(const struct gtu_graph *g, struct gtu_container_header *h, str
 			memcpy(data, c.width, c.pieces);
 			gtu_coded_write(g, &c, (uint32_t *)(data + coded_at(h)));
 		} else {
-			gtu_fail(err, GTU_ERR_NOMEM, "no memory to code %llu edges", (unsigned long long)g->m);
+			gtu_fail(err, GTU_ERR_NOMEM, "out of memory encoding %llu edges",
+				 (unsigned long long)g->m);
 		}
 	}
 	gtu_coded_free(&c);
@@ -406,7 +423,8 @@ static int write_graph(const struct writer *w, const struct gtu_graph *g, struct
 	for (i = 0; i < (int)sizeof(h.name) - 1 && g->name[i]; i++)
 		h.name[i] = !(g->name[i] & 0x80) && (g->name[i] < ' ' || g->name[i] == 0x7f) ? '?' : g->name[i];
 	if (!section_bytes(&h, g->ids != NULL, bytes))
-		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices and %llu edges are beyond any file",
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices and %llu edges are too many for "
+				"any file",
 				(unsigned long long)g->n, (unsigned long long)g->m);
 	h.file_bytes = GTU_CONTAINER_ALIGN;
 	for (i = 0; i < GTU_SECTIONS; i++) {
@@ -414,11 +432,11 @@ static int write_graph(const struct writer *w, const struct gtu_graph *g, struct
 		h.section[i].bytes = bytes[i];
 		h.file_bytes = round_up(h.file_bytes + bytes[i]);
 	}
-	/* Says now, not after an hour, that the disk is too small; the gaps become zero. */
+	/* report a full disk at the start; the gaps become zero */
 	if (ftruncate(w->fd, (off_t)h.file_bytes) ||
 	    ((errno = posix_fallocate(w->fd, 0, (off_t)h.file_bytes)) && errno != EOPNOTSUPP &&
 	     errno != EINVAL))
-		return gtu_fail(err, GTU_ERR_FAIL, "cannot make room for %llu bytes at %s: %s",
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot allocate %llu bytes for %s: %s",
 				(unsigned long long)h.file_bytes, w->path, strerror(errno));
 	for (i = 0; i < GTU_SECTIONS; i++) {
 		rc = write_section(w, &h, i, data[i], err);
@@ -444,14 +462,15 @@ static int save(const struct gtu_graph *g, const char *path, bool compress, cons
 	mode_t mask;
 	int rc;
 
-	/* What cannot be read back must not be written. */
+	/* never write a graph that could not be read back */
 	rc = gtu_graph_check(&view, progress, err);
 	if (rc)
 		return rc;
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s is not a regular file: a container needs one; name another", path);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is not a regular file: use another name "
+				"for the container", path);
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a file name");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a file name");
 	w.fd = mkostemp(temporary, O_CLOEXEC);
 	if (w.fd < 0) {
 		rc = gtu_advise_write(path, errno, err);
@@ -461,7 +480,7 @@ static int save(const struct gtu_graph *g, const char *path, bool compress, cons
 	mask = umask(0);
 	umask(mask);
 	if (compress) {
-		coded = code(&view, &h, &own);
+		coded = encode(&view, &h, &own);
 		rc = coded ? 0 : own.code;
 	}
 	if (!rc)

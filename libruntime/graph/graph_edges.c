@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The growing edge list. realloc() moves large blocks by page tables, so growing copies little. */
+/* A growing edge list. realloc() remaps large blocks, so growing copies little. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ void gtu_edges_free(struct gtu_edge_list *l)
 
 static int no_memory(const struct gtu_edge_list *l, uint64_t room, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu edges (there are %llu so far)",
+	return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu edges (%llu so far)",
 			(unsigned long long)room, (unsigned long long)l->m);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* From the ids of an input to the vertices 0..n-1, in time linear in what is read. */
+/* Maps input ids to vertices 0..n-1 in linear time. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph_internal.h"
 
-#define RANK_BITS 512			/* one rank for each cache line of the bitmap */
-#define BITMAP_FREE (1u << 23)		/* a bitmap this large is always acceptable: 1 MiB */
+#define RANK_BITS 512			/* one rank per cache line of the bitmap */
+#define BITMAP_FREE (1u << 23)		/* bitmaps up to this size (1 MiB) are always used */
 
 void gtu_id_map_free(struct gtu_id_map *map)
 {
@@ -24,7 +24,7 @@ static uint64_t hash_id(uint64_t id)
 	return id ^ (id >> 29);
 }
 
-/* The slot of @id: where it is, or the empty one where it belongs. */
+/* The slot of @id, or the empty slot where it would be inserted. */
 static uint64_t find_slot(const struct gtu_id_map *map, uint64_t id)
 {
 	uint64_t slot = hash_id(id) & map->mask;
@@ -114,7 +114,7 @@ static int rehash(struct gtu_id_map *map, uint64_t slots)
 	return 0;
 }
 
-/* Least significant byte first; a byte that all share costs one counting pass. */
+/* LSD radix sort; skips bytes that are equal in all ids. */
 static int radix_sort(uint64_t **ids, uint64_t n)
 {
 	uint64_t *from = *ids, *to, *swap, start[256], i, sum, c;
@@ -195,14 +195,15 @@ int gtu_id_map_build(struct gtu_id_map *map, const void *const *array, int count
 		return 0;
 	map->base = low;
 	map->range = high - low + 1;
-	/* The bitmap may take what the ids themselves take; beyond that they are too scattered for it. */
+	/* the bitmap may use as much memory as the ids themselves; otherwise they are too sparse */
 	if (map->range <= BITMAP_FREE || map->range / 8 / bytes <= length * (unsigned int)count)
 		rc = build_bitmap(map, array, count, length, bytes);
 	else
 		rc = build_hash(map, array, count, length, bytes);
 	if (rc) {
 		gtu_id_map_free(map);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to number the vertices of %llu edges",
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory numbering the vertices of %llu "
+				"edges",
 				(unsigned long long)length);
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files behind gtu/graph.h share: who owns a graph's memory, the edge list that readers and
- * generators fill, the map from the input's vertex ids to 0..n-1, and the steps from one to a CSR.
+ * Internals of gtu/graph.h: ownership of a graph's memory, the edge list that readers and
+ * generators fill, the map from input ids to vertices, and CSR construction.
  */
 #ifndef GTU_GRAPH_INTERNAL_H
 #define GTU_GRAPH_INTERNAL_H
@@ -13,23 +13,23 @@
 #define gtu_likely(x) __builtin_expect(!!(x), 1)
 #define gtu_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* How many items pass between two calls of gtu_tick(). */
+/* Items processed between two calls of gtu_tick(). */
 #define GTU_TICK_ITEMS (1u << 20)
 
-/* Ids of an input stay below this, so that sums and "no such id" never wrap. */
+/* Upper bound of input ids, so that sums and GTU_NO_VERTEX never overflow. */
 #define GTU_ID_LIMIT (1ull << 63)
 #define GTU_NO_VERTEX UINT64_MAX
 
 struct gtu_graph_backing {
-	void *map;			/* the whole container, or NULL */
+	void *map;			/* mapping of the container, or NULL */
 	size_t map_bytes;
-	char *path;			/* of the container, as it was given: for messages; or NULL */
+	char *path;			/* path of the container as passed, for messages; or NULL */
 	void *row, *col, *weight, *ids;	/* from gtu_array_alloc(), or NULL */
 };
 
 /*
- * Memory for @bytes, aligned for wide loads and, when large, for huge pages: the scatter of a CSR
- * build is bound by TLB misses. Freed with free(). NULL when there is none.
+ * Allocate @bytes, aligned for vector loads and, if large, for huge pages: the scatter of a CSR
+ * build is bound by TLB misses. Release with free(). NULL on failure.
  */
 void *gtu_array_alloc(uint64_t bytes);
 
@@ -37,7 +37,7 @@ void *gtu_array_alloc(uint64_t bytes);
 struct gtu_graph *gtu_graph_new(void);
 void gtu_graph_set_name(struct gtu_graph *g, const char *path);
 
-/* What a person called the graph: the path of its container, or else its name. */
+/* Name for messages: the path of the graph's container, or else its name. */
 static inline const char *gtu_graph_label(const struct gtu_graph *g)
 {
 	return g->backing && g->backing->path ? g->backing->path : g->name;
@@ -57,8 +57,8 @@ static inline void gtu_put(void *array, uint32_t bytes, uint64_t i, uint64_t val
 }
 
 /*
- * Edges as they come. Ids take 4 bytes until one needs 8; weights are u32 until one is not, then
- * double: nothing is rounded and a plain list costs 8 bytes an edge.
+ * A growing edge list. Ids have 4 bytes until one needs 8; weights are u32 until one is not, then
+ * double. No weight is rounded, and an unweighted list costs 8 bytes per edge.
  */
 struct gtu_edge_list {
 	uint64_t m, room;
@@ -66,7 +66,7 @@ struct gtu_edge_list {
 	void *weight;
 	uint32_t id_bytes;		/* 4 or 8 */
 	uint32_t weight_type;		/* enum gtu_weight_type: NONE, U32 or F64; others from from_edges */
-	bool borrowed;			/* the arrays are the caller's: never written, never freed */
+	bool borrowed;			/* the caller owns the arrays: never written or freed */
 };
 
 void gtu_edges_init(struct gtu_edge_list *l, bool weighted);
@@ -76,7 +76,7 @@ int gtu_edges_widen_ids(struct gtu_edge_list *l, struct gtu_error *err);
 int gtu_edges_widen_weights(struct gtu_edge_list *l, struct gtu_error *err);
 int gtu_edges_grow(struct gtu_edge_list *l, struct gtu_error *err);
 
-/* Append u -> v; its weight, if the list has weights, is set by the next gtu_edges_weight_*(). */
+/* Append u -> v. In a weighted list the next gtu_edges_weight_*() sets its weight. */
 static inline int gtu_edges_push(struct gtu_edge_list *l, uint64_t u, uint64_t v,
 				 struct gtu_error *err)
 {
@@ -127,9 +127,9 @@ static inline int gtu_edges_weight_f64(struct gtu_edge_list *l, double w, struct
 }
 
 /*
- * From ids of the input to 0..n-1 in ascending order, in linear time and without sorting edges: all
- * ids between two bounds (nothing is stored), a bitmap with ranks, or for widely scattered ids a hash
- * table whose distinct keys alone are radix-sorted.
+ * Map from input ids to 0..n-1 in ascending order, built in linear time without sorting edges.
+ * Three forms: a contiguous range (no table), a bitmap with ranks, or, for sparse ids, a hash table
+ * whose distinct keys are radix-sorted.
  */
 struct gtu_id_map {
 	uint64_t n;
@@ -141,42 +141,44 @@ struct gtu_id_map {
 	uint64_t mask;
 };
 
-/* The map of all ids in @count arrays of @bytes-wide elements, @length each. */
+/* Build the map of all ids in @count arrays of @length elements of @bytes. */
 int gtu_id_map_build(struct gtu_id_map *map, const void *const *array, int count, uint64_t length,
 		     uint32_t bytes, struct gtu_error *err);
 void gtu_id_map_free(struct gtu_id_map *map);
 /* Vertex of @id, or GTU_NO_VERTEX. */
 uint64_t gtu_id_map_find(const struct gtu_id_map *map, uint64_t id);
 
-/* What a reader or generator hands over to be made a graph. */
+/* Output of a reader or generator, input of gtu_raw_finish(). */
 struct gtu_raw_graph {
-	struct gtu_edge_list edges;	/* ids of the input when !declared, else vertices 0..n-1 */
-	bool declared;			/* n and id_base (or ids) say which vertices there are */
+	struct gtu_edge_list edges;	/* input ids if !declared, else vertices 0..n-1 */
+	bool declared;			/* n and id_base (or ids) define the vertices */
 	bool undirected;		/* each entry stands for both directions */
-	bool symmetric;			/* both directions are entered already, as a format promises */
-	bool skew;			/* ... and the opposite direction's weight is the negative */
+	bool symmetric;			/* both directions are present, as the format guarantees */
+	bool skew;			/* the opposite direction has the negated weight */
 	uint64_t n;
 	uint64_t id_base;
-	uint64_t *ids;			/* ascending, taken over */
+	uint64_t *ids;			/* ascending; ownership is transferred */
 	uint64_t stored;		/* entries in the input; 0: edges.m */
 };
 
 /*
- * Make the graph that @opt asks for out of @raw, whose memory is used up in any case. A list that
- * is directed of itself and forced undirected loses the duplicates that this makes.
+ * Build the graph of @raw according to @opt; consumes @raw's memory in any case. If a directed list
+ * is forced undirected, duplicates are merged.
  */
 int gtu_raw_finish(struct gtu_raw_graph *raw, const struct gtu_read_options *opt,
 		   const struct gtu_progress *progress, struct gtu_graph **out,
 		   struct gtu_error *err);
 
 /*
- * Apply @opt to a graph that a reader made as a CSR (it owns its arrays). *@g is replaced or, on
- * failure, closed and NULL.
+ * Apply @opt to a graph that a reader built as a CSR and that owns its arrays. Replaces *@g; on
+ * error closes it and sets *@g to NULL.
  */
 int gtu_graph_reshape(struct gtu_graph **g, const struct gtu_read_options *opt,
 		      const struct gtu_progress *progress, struct gtu_error *err);
 
-/* Bytes of an entry of col for @n vertices as @opt (NULL: default) wants it; 0 and *err if impossible. */
+/*
+ * Bytes per entry of col for @n vertices; @wanted: 4, 8 or 0 (default). 0 and *err if impossible.
+ */
 uint32_t gtu_edge_bytes_for(uint64_t n, uint32_t wanted, struct gtu_error *err);
 
 #endif

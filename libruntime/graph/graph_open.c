@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A graph by path: mapped if it is a container, read if it is anything else. */
+/* Opens a graph by path: maps a container, reads any other format. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,10 @@
 #include "graph_internal.h"
 #include "libruntime/graph/read/reader.h"
 
-/* EMOGI names a graph X.bel where X.bel.col, X.bel.dst and X.bel.val are files: the .col is the one read. */
+/*
+ * An EMOGI graph is named X.bel, but its files are X.bel.col, X.bel.dst and X.bel.val; the reader
+ * opens the .col.
+ */
 static char *emogi_path(const char *path)
 {
 	size_t base = gtu_path_base(path);
@@ -31,7 +34,7 @@ static int open_container(const char *path, const struct gtu_read_options *opt,
 	struct stat st;
 	int fd, rc;
 
-	/* A pipe must not be opened twice. What cannot be opened at all the reader complains of. */
+	/* never open a pipe twice; the reader reports files that cannot be opened */
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -54,7 +57,8 @@ int gtu_graph_open(const char *path, const struct gtu_read_options *opt,
 	*out = NULL;
 	if (opt && (opt->direction > GTU_UNDIRECTED || opt->weight_column < -1)) {
 		free(other);
-		return gtu_fail(err, GTU_ERR_USAGE, "direction %u and weight column %d have no meaning",
+		return gtu_fail(err, GTU_ERR_USAGE, "direction %u and weight column %d are "
+				"invalid: use 0 to 2, and -1 or more",
 				opt->direction, opt->weight_column);
 	}
 	rc = other ? 0 : open_container(path, opt, progress, out, err);

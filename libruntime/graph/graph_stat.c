@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* Measures degrees and components of a graph. */
 /* Degrees and components of a graph. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 struct measure {
 	const struct gtu_graph *g;
 	struct gtu_graph_stat *stat;
-	uint64_t *parent;		/* of the union-find forest; at first each vertex its own */
-	uint64_t *seen;			/* unsorted graphs: the last vertex that had this target, + 1 */
-	uint64_t *has_in;		/* a bit a vertex */
+	uint64_t *parent;		/* union-find forest; initially each vertex is a root */
+	uint64_t *seen;			/* unsorted graphs: the last vertex with this target, + 1 */
+	uint64_t *has_in;		/* one bit per vertex */
 };
 
 static uint64_t find_root(uint64_t *parent, uint64_t v)
@@ -60,13 +60,16 @@ static void measure_vertex(struct measure *s, uint64_t v)
 	}
 }
 
-/* @size is n zeros or anything: it is cleared as it is used. */
+/* @size holds n elements; cleared here. */
 static void count_components(struct measure *s, uint64_t *size)
 {
 	struct gtu_graph_stat *stat = s->stat;
 	uint64_t v, root;
 
-	/* A parent is never greater than its child, so in ascending order every parent is a root by now. */
+	/*
+	 * parents are never greater than their children, so in ascending order every parent is
+	 * already a root
+	 */
 	for (v = 0; v < s->g->n; v++) {
 		root = s->parent[v] = s->parent[s->parent[v]];
 		if (root == v) {
@@ -101,10 +104,10 @@ int gtu_graph_measure(const struct gtu_graph *g, const struct gtu_progress *prog
 	s.parent = malloc(g->n * sizeof(*s.parent));
 	seen = calloc(g->n, sizeof(*seen));
 	s.has_in = calloc(g->n / 64 + 1, sizeof(*s.has_in));
-	/* Whether lists ascend is a container's word; duplicates are counted right whatever it says. */
+	/* do not trust a container's GTU_GRAPH_SORTED for counting duplicates */
 	s.seen = g->flags & GTU_GRAPH_SORTED && !g->backing->map ? NULL : seen;
 	if (!s.parent || !seen || !s.has_in)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory to measure %llu vertices",
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory measuring %llu vertices",
 			      (unsigned long long)g->n);
 	for (v = 0; v < g->n && !rc; v++)
 		s.parent[v] = v;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Error messages with remedies for devices and files (advice.h). */
 #include <errno.h>
 #include <grp.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@ int gtu_advise_no_node(const char *path, struct gtu_error *err)
 {
 	return gtu_fail(err, GTU_ERR_FAIL,
 			"there is no %s: the driver is loaded but has no such device; is it on the bus "
-			"(lspci -d %04x:%04x), and what does the kernel say (dmesg | grep gtu)?", path,
+			"(lspci -d %04x:%04x), and what does the kernel report (dmesg | grep "
+			"gtu)?", path,
 			GTU_PCI_VENDOR, GTU_PCI_DEVICE);
 }
 
@@ -28,41 +30,49 @@ int gtu_advise_permission(const char *path, const struct stat *st, struct gtu_er
 
 	if (!st->st_gid || (st->st_mode & 0060) != 0060)
 		return gtu_fail(err, GTU_ERR_PERMISSION,
-				"%s is root's alone (mode %04o): install packaging/60-gtu.rules in "
+				"only root may use %s (mode %04o): install packaging/60-gtu.rules "
+				"in "
 				"/etc/udev/rules.d, then as root: udevadm control --reload && udevadm trigger; "
 				"or use sudo", path, (unsigned)st->st_mode & 07777);
 	group = getgrgid(st->st_gid);
 	if (!group)
 		return gtu_fail(err, GTU_ERR_PERMISSION,
-				"%s is for the group of number %u, which has no name and which you are not in",
+				"%s belongs to the group with number %u, which has no name and "
+				"does not include you",
 				path, (unsigned)st->st_gid);
 	return gtu_fail(err, GTU_ERR_PERMISSION,
-			"%s is for the group %s, which you are not in; as root: usermod -aG %s $USER, then log in "
+			"%s belongs to the group %s, which does not include you; as root: usermod "
+			"-aG %s $USER, then log in "
 			"anew", path, group->gr_name, group->gr_name);
 }
 
 int gtu_advise_removed(const char *path, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE, "%s is gone: it was removed, or its driver was; what was open there has to "
-			"be closed", path);
+	return gtu_fail(err, GTU_ERR_GONE, "%s was removed, or its driver was unloaded; open "
+			"handles must be "
+			"closed", path);
 }
 
 int gtu_advise_was_reset(const char *path, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE, "%s was reset after it was opened: regions, queues and jobs of then are "
-			"gone; open it again", path);
+	return gtu_fail(err, GTU_ERR_GONE, "%s was reset after it was opened: its regions, queues "
+			"and jobs are "
+			"lost; open it again", path);
 }
 
 int gtu_advise_in_reset(const char *path, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE, "%s is being reset; that takes seconds: try again, and if it lasts look at "
+	return gtu_fail(err, GTU_ERR_GONE, "%s is being reset, which takes seconds: try again, and "
+			"if it persists check "
 			"dmesg | grep gtu", path);
 }
 
 int gtu_advise_dead(const char *path, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE, "%s is there, but its device is gone: it did not come back from a reset or does "
-			"not answer any more (dmesg | grep gtu); unbind its driver and bind it, or power it off and on", path);
+	return gtu_fail(err, GTU_ERR_GONE, "%s exists, but its device is dead: it did not recover "
+			"from a reset or does "
+			"not respond (dmesg | grep gtu); unbind and rebind its driver, or "
+			"power-cycle it", path);
 }
 
 int gtu_advise_all_ones(const char *path, struct gtu_error *err)
@@ -73,13 +83,15 @@ int gtu_advise_all_ones(const char *path, struct gtu_error *err)
 
 int gtu_advise_silent(const char *path, double seconds, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_TIMEOUT, "%s did not answer within %g s; `gtu doctor` looks where it stands", path,
+	return gtu_fail(err, GTU_ERR_TIMEOUT, "%s did not respond within %g s; run `gtu doctor` "
+			"for a diagnosis", path,
 			seconds);
 }
 
 int gtu_advise_busy(const char *path, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_NOMEM, "all contexts of %s are in use: another process has to close its own first",
+	return gtu_fail(err, GTU_ERR_NOMEM, "all contexts of %s are in use: another process must "
+			"close one first",
 			path);
 }
 
@@ -89,8 +101,9 @@ int gtu_advise_memlock(uint64_t bytes, uint64_t limit, uint64_t used, struct gtu
 
 	return gtu_fail(err, GTU_ERR_NOMEM,
 			"%llu bytes cannot be pinned for the device: the limit on locked memory is %llu bytes, of which "
-			"%llu are in use; %llu KiB would do: `ulimit -l` in this shell, \"@GROUP - memlock KIB\" in "
-			"/etc/security/limits.conf, LimitMEMLOCK= for a service of systemd", want,
+			"%llu are in use; raise it to %llu KiB: `ulimit -l` in this shell, "
+			"\"@GROUP - memlock KIB\" in "
+			"/etc/security/limits.conf, LimitMEMLOCK= for a systemd service", want,
 			(unsigned long long)limit, (unsigned long long)used, kib);
 }
 
@@ -99,19 +112,23 @@ int gtu_advise_open(const char *path, int reason, struct gtu_error *err)
 	switch (reason) {
 	case ENOENT:
 	case ENOTDIR:
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: there is no such file (%s); look at its name and folder", path,
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: there is no such file (%s); check its "
+				"name and directory", path,
 				strerror(reason));
 	case EISDIR:
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: is a folder, not a graph file; name a file in it", path);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s is a directory, not a graph file; name a "
+				"file in it", path);
 	case EACCES:
 	case EPERM:
-		return gtu_fail(err, GTU_ERR_FAIL, "%s: you may not read it (%s); ask its owner, or give yourself the right to "
-				"read it and to enter its folder", path, strerror(reason));
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: permission to read it is denied (%s); ask "
+				"its owner, or get permission to "
+				"read it and to enter its directory", path, strerror(reason));
 	case EMFILE:
 	case ENFILE:
 		return gtu_fail(err, GTU_ERR_FAIL, "%s: %s; close some, or raise the limit (`ulimit -n`)", path, strerror(reason));
 	}
-	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be opened: %s; is its disk there and sound?", path, strerror(reason));
+	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot open it: %s; check its disk", path,
+			strerror(reason));
 }
 
 int gtu_advise_write(const char *path, int reason, struct gtu_error *err)
@@ -120,16 +137,17 @@ int gtu_advise_write(const char *path, int reason, struct gtu_error *err)
 
 	switch (reason) {
 	case ENOENT:
-	case ENOTDIR: what = "make its folder first, or name another"; break;
-	case EISDIR: what = "it is a folder: name a file in it"; break;
+	case ENOTDIR: what = "create its directory first, or name another"; break;
+	case EISDIR: what = "it is a directory: name a file in it"; break;
 	case EACCES:
 	case EPERM:
-	case EROFS: what = "name a file where you may write"; break;
+	case EROFS: what = "name a file in a writable directory"; break;
 	case ENOSPC:
-	case EDQUOT: what = "make room there, or name a file on another disk"; break;
+	case EDQUOT: what = "free space there, or name a file on another disk"; break;
 	case EFBIG: what = "raise the limit on a file's size (`ulimit -f`), or name a file on another disk"; break;
 	}
-	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s; %s", path, strerror(reason), what);
+	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s; %s", path, strerror(reason),
+			what);
 }
 
 uint64_t gtu_pinned_bytes(const char *status)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Parallel loops over shares of a range. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ int gtu_parallel_by(uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_
 		cpus = GTU_THREADS_MOST;
 	if (cpus > (long)(shares < GTU_THREADS_MOST ? shares : GTU_THREADS_MOST))
 		cpus = (long)shares;
-	/* fewer threads than wished for only take longer */
+	/* a failed pthread_create() only costs time */
 	for (i = 1; i < cpus; i++)
 		if (!pthread_create(&thread[started], NULL, take_shares, &w))
 			started++;

@@ -184,13 +184,13 @@ if [ "$(id -u)" = 0 ]; then
 	chmod 660 tree/dev/gtu0
 	chown 0:"$(getent group | awk -F: '$3 > 0 { print $3; exit }')" tree/dev/gtu0
 	ill "a group that I am not in"
-	finds "says which, and how" "^fail +permission +/dev/gtu0 is for the group [a-z]+, which you are not in; as root: usermod -aG [a-z]+ "
+	finds "says which, and how" "^fail +permission +/dev/gtu0 belongs to the group [a-z]+, which does not include you; as root: usermod -aG [a-z]+ "
 	chown 0:0 tree/dev/gtu0
 fi
 chmod 600 tree/dev/gtu0
 [ "$(id -u)" = 0 ] || chmod 000 tree/dev/gtu0
 ill "root's alone"
-finds "says how" "^fail +permission .*(root's alone|for the group)"
+finds "says how" "^fail +permission .*(only root may use|belongs to the group)"
 healthy
 rm tree/dev/gtu0
 : >tree/dev/gtu0
@@ -213,7 +213,7 @@ ill "a reset under way"
 finds "says so" "^fail +state +/dev/gtu0 is being reset"
 echo gone >tree/sys/class/gtu/gtu0/state
 ill "a device that the driver has given up"
-finds "says so" "^fail +state +/dev/gtu0 is there, but its device is gone"
+finds "says so" "^fail +state +/dev/gtu0 exists, but its device is dead"
 
 healthy
 ill "modest memlock"

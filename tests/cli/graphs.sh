@@ -138,10 +138,10 @@ interrupted "generate, interrupted," INT 130 gtu generate kronecker --scale 18 b
 # files that belong together
 printf '1 2\n' >pair.e
 exits 3 "an .e without its .v" gtu stat pair.e
-says "says what is missing, and the other reading" "no .v file beside it.*name it otherwise"
+says "says what is missing, and the other reading" "the .v file with .*is missing.*use another suffix"
 printf '1\n2\n3\n' >pair.v
 exits 3 "with it, but nothing that says whether it is directed" gtu stat pair.e
-says "says what to do" "no .properties file beside it .* read it with --directed or --undirected"
+says "says what to do" "the .properties file with .* is missing; read it with --directed or --undirected"
 check "told, it is read" gtu stat pair.e --directed
 cp pair.v other.v; cp pair.e other.e; printf 'graph.other.directed = false\n' >other.properties
 check "or told by its properties" gtu stat other.e

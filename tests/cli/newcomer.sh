@@ -31,15 +31,15 @@ gzip -c g.txt >g.gz
 head -c 25 g.gz >cut.gz
 
 # ---- files that are read ----
-told 3 "a wrong path" nonesuch.txt "look at its name and folder" gtu stat nonesuch.txt
-told 3 "a path through a file" g.txt/x "look at its name and folder" gtu stat g.txt/x
+told 3 "a wrong path" nonesuch.txt "check its name and directory" gtu stat nonesuch.txt
+told 3 "a path through a file" g.txt/x "check its name and directory" gtu stat g.txt/x
 told 3 "a folder" folder "name a file in it" gtu run bfs folder
 told 3 "an empty file" empty.txt "write or fetch it again" gtu stat empty.txt
 told 3 "no graph at all" noise.bin "'gtu convert --help' lists the formats" gtu stat noise.bin
 told 3 "a truncated container" cut.gtu "cut short: .* write or copy it again" gtu run bfs cut.gtu
 told 3 "a truncated gzip file" cut.gz "ends before its end mark|cut short" gtu stat cut.gz
 check "a gzip'd file under any name is read" bash -c 'cp g.gz packed.txt && gtu stat packed.txt'
-told 3 "an .e without its .v" lonely.e "if it is an edge list by itself, name it otherwise" \
+told 3 "an .e without its .v" lonely.e "if this is a plain edge list, use another suffix" \
 	bash -c 'printf "1 2\n" >lonely.e; exec gtu stat lonely.e'
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 .
@@ -53,11 +53,11 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$bin/gtu" . && chmod 755 gtu
 	nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 	told 1 "no permission to read" secret.txt "ask its owner" nobody ./gtu stat secret.txt
-	told 1 "no permission to write" locked/x "name a file where you may write" \
+	told 1 "no permission to write" locked/x "name a file in a writable directory" \
 		nobody ./gtu run bfs g.txt --output locked/x
-	told 1 "no permission to write a graph" locked/x.gtu "name a file where you may write" \
+	told 1 "no permission to write a graph" locked/x.gtu "name a file in a writable directory" \
 		nobody ./gtu convert g.txt locked/x.gtu
-	told 1 "a name that cannot be taken over in the end" sticky/theirs.txt "name a file where you may write" \
+	told 1 "a name that cannot be taken over in the end" sticky/theirs.txt "name a file in a writable directory" \
 		nobody ./gtu run bfs g.txt --output sticky/theirs.txt
 	same "which keeps what it had" sticky/theirs.txt g.txt
 	if mknod device c 1 3 2>/dev/null && : 2>/dev/null <device && chgrp audio device; then
@@ -102,7 +102,7 @@ if [ -e "$root/build/tests/fake/libcuda-old.so.1" ]; then
 else
 	skip "an old GPU driver" "make unit-tests builds one"
 fi
-told 1 "a unit that the device lacks" GraphPEG "model:absent_units=.* has not got GraphPEG" \
+told 1 "a unit that the device lacks" GraphPEG "model:absent_units=.* does not have GraphPEG" \
 	gtu run bfs g.txt --unit peg --device model:absent_units=4
 told 2 "a parameter out of range" scu_width=77 "at most 64" gtu info --device model:scu_width=77
 told 2 "a parameter that there is none of" scu_wdth "it has .*scu_width" gtu info --device model:scu_wdth=8
@@ -125,16 +125,16 @@ told 2 "an unknown experiment" emogy "gtu lab list" gtu lab run emogy
 # ---- weights ----
 told 3 "weights that are not there" g.txt "without it the file's own are taken, --weights unit takes 1" \
 	gtu run sssp g.txt --weights 1
-told 3 "negative weights" -3 "--weights unit takes every edge as 1" gtu run sssp negative.txt
+told 3 "negative weights" -3 "--weights unit counts every edge as 1" gtu run sssp negative.txt
 
 # ---- files that are written ----
-told 1 "an output in no folder" nowhere/x "make its folder first" gtu run bfs g.txt --output nowhere/x
+told 1 "an output in no folder" nowhere/x "create its directory first" gtu run bfs g.txt --output nowhere/x
 told 1 "an output that is a folder" folder "name a file in it" gtu run bfs g.txt --output folder
-told 1 "a graph in no folder" nowhere/x.gtu "make its folder first" gtu generate uniform --vertices 10 nowhere/x.gtu
+told 1 "a graph in no folder" nowhere/x.gtu "create its directory first" gtu generate uniform --vertices 10 nowhere/x.gtu
 told 2 "a graph of no format" x.xyz ".gtu, .mtx" gtu convert g.txt x.xyz
 told 1 "a format that cannot hold the graph" x.sg "--adapt .* numbers them so" gtu convert g.txt x.sg
 if mknod full c 1 7 2>/dev/null && ! echo 2>/dev/null >full; then
-	told 1 "a full disk" full "make room there" gtu run bfs g.txt --output full
+	told 1 "a full disk" full "free space there" gtu run bfs g.txt --output full
 	told 1 "standard output on a full disk" "standard output" "where there is room" bash -c 'exec gtu info >full'
 else
 	skip "a full disk" "no device node can be made here"
@@ -151,7 +151,7 @@ cat g.txt >&9
 exec 9>&-
 wait $late
 check "an output whose name is lost meanwhile: fails" test $? -eq 1
-says "it says why, or where the work is" "late: (cannot be put in its place: .* what was written is whole, in late\.|cannot be written: Is a directory; it is a folder)" lost
+says "it says why, or where the work is" "late: (cannot be put in its place: .* what was written is whole, in late\.|cannot be written: Is a directory; it is a directory)" lost
 
 # ---- the socket ----
 printf 'no socket\n' >sock

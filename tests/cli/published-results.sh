@@ -86,7 +86,7 @@ for want in "$graphs"/ldbc-validation/*-{BFS,SSSP,PR,WCC,CDLP,LCC}; do
 		name="LDBC ${graph##*/} $algorithm by $unit"
 		if [ "$algorithm $unit" = "LCC iru" ]; then
 			exits 1 "$name is refused" gtu run "${args[@]}" --unit iru
-			says "$name: why" "no array accessed by index for the IRU to reorder"
+			says "$name: why" "no indexed accesses to reorder"
 			continue
 		fi
 		check "$name" gtu run "${args[@]}" --unit $unit --output got --quiet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What generators share: drawing pairs in parallel, permuting, thinning. */
+/* Helpers of the generators: parallel drawing of edges, permutation, thinning. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #define MAX_THREADS 64
 
 /*
- * Rounds of multiply and fold, each a bijection of the numbers below the next power of two; numbers
- * beyond n walk on until they are back (fewer than two steps on average).
+ * Rounds of multiply and xor-shift, each a bijection on the numbers below the next power of two.
+ * Results of n or more are permuted again (fewer than two passes on average).
  */
 uint64_t gtu_permute(uint64_t x, uint64_t n, uint64_t seed)
 {
@@ -75,7 +75,7 @@ int gtu_draw_pairs(struct gtu_edge_list *l, uint64_t n, uint64_t m, gtu_fill_pai
 		return rc;
 	if (!threads)
 		threads = cores > 0 ? (uint32_t)cores : 1;
-	/* Fewer threads than wished for only take longer: a failing pthread_create() is no error. */
+	/* a failed pthread_create() only costs time, so it is not an error */
 	while (helpers + 1 < threads && helpers < MAX_THREADS && helpers + 1 < d.blocks &&
 	       !pthread_create(&helper[helpers], NULL, draw_thread, &d))
 		helpers++;
@@ -121,8 +121,8 @@ static uint64_t find_root(uint64_t *parent, uint64_t v)
 }
 
 /*
- * Shuffle; move the edges that join two components (Kruskal's spanning tree of random weights) to the
- * front; cut behind the m-th.
+ * Shuffle the edges; move those that join two components (Kruskal's algorithm with random weights)
+ * to the front; truncate after m edges.
  */
 int gtu_thin_edges(struct gtu_edge_list *l, uint64_t n, uint64_t m, uint64_t seed,
 		   const struct gtu_progress *progress, struct gtu_error *err)
@@ -133,7 +133,8 @@ int gtu_thin_edges(struct gtu_edge_list *l, uint64_t n, uint64_t m, uint64_t see
 		return 0;
 	parent = malloc(n * sizeof(*parent));
 	if (!parent)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu vertices", (unsigned long long)n);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu vertices",
+				(unsigned long long)n);
 	for (v = 0; v < n; v++)
 		parent[v] = v;
 	for (e = l->m; e > 1; e--)

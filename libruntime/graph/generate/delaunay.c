@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Delaunay triangulation by divide and conquer (Guibas and Stolfi, "Primitives for the manipulation of
- * general subdivisions and the computation of Voronoi diagrams", 1985): O(n log n) in the worst case.
- * Points lie on an integer lattice, so that both predicates are exact in 128 bits and there is no case
- * that rounding could break, points on a line or a circle included.
+ * Delaunay triangulation by divide and conquer (Guibas and Stolfi, "Primitives for the manipulation
+ * of general subdivisions and the computation of Voronoi diagrams", 1985), O(n log n). Points are
+ * on an integer lattice, so both predicates are exact in 128 bits, including collinear and
+ * cocircular points.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct point {
 	int32_t x, y;
 };
 
-/* A directed edge; its opposite is the next or previous number: e ^ 1. */
+/* A directed edge; its opposite is e ^ 1. */
 struct half_edge {
 	uint32_t origin;
 	uint32_t next, prev;		/* around the origin, counterclockwise and clockwise */
@@ -26,7 +26,7 @@ struct half_edge {
 struct mesh {
 	const struct point *p;		/* by x, then y */
 	struct half_edge *e;
-	uint32_t edges, free;		/* used so far; list of deleted ones through next */
+	uint32_t edges, free;		/* number allocated; free list, linked by next */
 	uint64_t n, done;
 	const struct gtu_progress *progress;
 	bool stopped;
@@ -99,7 +99,7 @@ static void splice(struct mesh *t, uint32_t a, uint32_t b)
 	t->e[an].prev = b;
 }
 
-/* From the target of @a to the origin of @b, which share their left face. */
+/* Connect the target of @a to the origin of @b, which share their left face. */
 static uint32_t connect_edges(struct mesh *t, uint32_t a, uint32_t b)
 {
 	uint32_t e = make_edge(t, target(t, a), origin(t, b));
@@ -135,7 +135,7 @@ static struct hull few_points(struct mesh *t, uint32_t first, uint32_t end)
 	return turn > 0 ? (struct hull){ a, b ^ 1 } : (struct hull){ c ^ 1, c };
 }
 
-/* The candidate on the left: its triangle with the base must hold no other left point. */
+/* Find the left candidate: its triangle with the base must not contain another left point. */
 static uint32_t left_candidate(struct mesh *t, uint32_t base)
 {
 	uint32_t c = t->e[base ^ 1].next, next;
@@ -168,7 +168,7 @@ static struct hull merge(struct mesh *t, struct hull l, struct hull r)
 {
 	uint32_t left = l.right, right = r.left, base, lc, rc;
 
-	/* The lower common tangent. */
+	/* find the lower common tangent */
 	for (;;) {
 		if (left_of(t, origin(t, right), left))
 			left = t->e[left ^ 1].prev;
@@ -182,7 +182,7 @@ static struct hull merge(struct mesh *t, struct hull l, struct hull r)
 		l.left = base ^ 1;
 	if (origin(t, right) == origin(t, r.right))
 		r.right = base;
-	/* Up from there, edge by edge. */
+	/* merge upwards, edge by edge */
 	for (;;) {
 		lc = left_candidate(t, base);
 		rc = right_candidate(t, base);
@@ -196,7 +196,7 @@ static struct hull merge(struct mesh *t, struct hull l, struct hull r)
 	}
 }
 
-/* Depth log2(n): halves differ by one at most. */
+/* Recursion depth is log2(n): the halves differ by one at most. */
 static struct hull triangulate(struct mesh *t, uint32_t first, uint32_t end)
 {
 	uint32_t middle = first + (end - first) / 2;
@@ -217,7 +217,7 @@ static struct hull triangulate(struct mesh *t, uint32_t first, uint32_t end)
 	return merge(t, left, right);
 }
 
-/* The place of a lattice point on the Hilbert curve. */
+/* Position of a lattice point on the Hilbert curve. */
 static uint64_t hilbert(uint32_t x, uint32_t y)
 {
 	uint32_t bit, flip;
@@ -246,7 +246,10 @@ struct keyed {
 	uint32_t vertex;
 };
 
-/* By key, least significant byte first; @spare is as long. Both hold garbage but the one returned. */
+/*
+ * LSD radix sort by key; @spare has the same length. Returns the sorted array; the other one is
+ * garbage.
+ */
 static struct keyed *sort_keyed(struct keyed *a, struct keyed *spare, uint64_t n)
 {
 	uint64_t start[256], i, sum, c;
@@ -280,7 +283,7 @@ static void draw_point(struct keyed *k, uint64_t *state)
 	k->key = hilbert((uint32_t)k->p.x, (uint32_t)k->p.y);
 }
 
-/* n distinct points in the order of the Hilbert curve: those that fall on one another are drawn again. */
+/* Draw n distinct points in Hilbert curve order; duplicates are drawn again. */
 static struct keyed *draw_points(struct keyed *a, struct keyed *spare, uint64_t n, uint64_t seed)
 {
 	uint64_t state = gtu_rand_stream(seed, 0), i;
@@ -300,7 +303,7 @@ static struct keyed *draw_points(struct keyed *a, struct keyed *spare, uint64_t 
 	return sorted;
 }
 
-/* The points by x, then y, and which vertex each is. */
+/* Sort the points by x, then y; vertex[] keeps their numbers. */
 static int sort_points(uint64_t n, const uint32_t *xy, struct point *p, uint32_t *vertex)
 {
 	struct keyed *a = malloc(n * sizeof(*a)), *b = malloc(n * sizeof(*b)), *k;
@@ -337,7 +340,7 @@ int gtu_triangulate(uint64_t n, const uint32_t *xy, const struct gtu_progress *p
 	if (!p || !vertex || sort_points(n, xy, p, vertex))
 		goto no_memory;
 	t.p = p;
-	/* Planar at every moment: never more than 3n edges. */
+	/* the mesh is always planar: at most 3n edges */
 	t.e = malloc(6 * n * sizeof(*t.e));
 	if (!t.e)
 		goto no_memory;
@@ -350,7 +353,7 @@ int gtu_triangulate(uint64_t n, const uint32_t *xy, const struct gtu_progress *p
 			rc = gtu_edges_push(l, vertex[t.e[e].origin], vertex[t.e[e ^ 1].origin], err);
 	goto out;
 no_memory:
-	rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu points", (unsigned long long)n);
+	rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu points", (unsigned long long)n);
 out:
 	free(p);
 	free(vertex);
@@ -371,7 +374,8 @@ int gtu_random_points(uint64_t n, uint64_t seed, uint32_t *xy, struct gtu_error 
 			xy[2 * i + 1] = (uint32_t)k[i].p.y;
 		}
 	} else {
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu points", (unsigned long long)n);
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu points",
+			      (unsigned long long)n);
 	}
 	free(a);
 	free(b);
@@ -385,7 +389,8 @@ int gtu_delaunay(uint64_t n, uint64_t seed, const struct gtu_progress *progress,
 	int rc;
 
 	if (!xy)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu points", (unsigned long long)n);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu points",
+				(unsigned long long)n);
 	rc = gtu_random_points(n, seed, xy, err);
 	if (!rc)
 		rc = gtu_triangulate(n, xy, progress, l, err);
@@ -400,5 +405,5 @@ static int generate(const struct gtu_generate_options *opt, const struct gtu_pro
 	return gtu_delaunay(opt->n, opt->seed, progress, &raw->edges, err);
 }
 
-/* Half-edges have 32-bit numbers. */
+/* half-edges have 32-bit indices */
 const struct gtu_generator_entry gtu_generator_delaunay = { "delaunay", 1ull << 29, 0, 0, 0, generate };

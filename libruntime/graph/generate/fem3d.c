@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Matrix graphs of three-dimensional finite elements: hexahedra on a box of nodes, every node coupled with the
- * 26 around it, every node standing for a few unknowns that are all coupled with one another. With 3 unknowns
- * the mean degree nears 80, with 4 it nears 107. A smaller one drops couplings of nodes at random.
+ * Matrix graphs of three-dimensional finite elements: hexahedra on a box of nodes. Every node is
+ * coupled with its 26 neighbours and stands for several unknowns, all coupled with each other. The
+ * mean degree approaches 80 with 3 unknowns and 107 with 4. A smaller degree drops couplings at
+ * random.
  */
 #include <math.h>
 
@@ -13,7 +14,7 @@ struct box {
 	uint64_t unknowns;
 };
 
-/* Nodes, a nearly cubic box that holds at least @n vertices. */
+/* Choose a nearly cubic box of nodes for at least @n vertices. */
 static struct box choose_box(uint64_t n, uint64_t unknowns)
 {
 	uint64_t nodes = (n + unknowns - 1) / unknowns;
@@ -26,7 +27,7 @@ static struct box choose_box(uint64_t n, uint64_t unknowns)
 	return b;
 }
 
-/* Mean number of other nodes a node is coupled with. */
+/* Mean number of other nodes coupled with a node. */
 static double mean_couplings(const struct box *b)
 {
 	double pairs = 1;
@@ -42,7 +43,7 @@ static double full_degree(const struct box *b)
 	return (mean_couplings(b) + 1) * (double)b->unknowns - 1;
 }
 
-/* All unknowns of node @a with all of node @c (later, or the same). */
+/* Couple all unknowns of node @a with all of node @c (c >= a). */
 static int couple(struct gtu_raw_graph *raw, uint64_t unknowns, uint64_t a, uint64_t c,
 		  struct gtu_error *err)
 {
@@ -55,7 +56,7 @@ static int couple(struct gtu_raw_graph *raw, uint64_t unknowns, uint64_t a, uint
 	return rc;
 }
 
-/* The 13 neighbours of a node that come after it. */
+/* Couple a node with the 13 neighbours of higher number. */
 static int couple_node(struct gtu_raw_graph *raw, const struct box *b, uint64_t node, uint64_t seed,
 		       uint64_t keep, struct gtu_error *err)
 {
@@ -64,7 +65,7 @@ static int couple_node(struct gtu_raw_graph *raw, const struct box *b, uint64_t 
 	int rc = couple(raw, b->unknowns, node, node, err), k;
 
 	for (k = 14; k < 27 && !rc; k++) {
-		/* One below or above in each direction; beyond the box wraps to a huge number. */
+		/* the offset is -1, 0 or 1 in each direction; an underflow is out of range, too */
 		uint64_t nx = x + (uint64_t)(k % 3) - 1, ny = y + (uint64_t)(k / 3 % 3) - 1;
 		uint64_t nz = z + (uint64_t)(k / 9) - 1;
 
@@ -89,7 +90,8 @@ static int generate(const struct gtu_generate_options *opt, const struct gtu_pro
 		wanted = (opt->degree + 1) / (double)unknowns - 1;
 		if (wanted > mean_couplings(&b) + 1e-9 || wanted < 0)
 			return gtu_fail(err, GTU_ERR_USAGE,
-					"a mean degree of %g is outside %llu to %g, what %llu unknowns a node reach",
+					"a mean degree of %g is out of range: it must be %llu to "
+					"%g with %llu unknowns per node",
 					opt->degree, (unsigned long long)unknowns - 1, full_degree(&b),
 					(unsigned long long)unknowns);
 		if (wanted < mean_couplings(&b))

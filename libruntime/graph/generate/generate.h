@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One generator, one file; table.c lists them. */
+/* Interface of the generators, one per file; table.c lists them. */
 #ifndef GTU_GENERATE_H
 #define GTU_GENERATE_H
 
@@ -10,8 +10,8 @@ struct gtu_generator_entry {
 	uint64_t max_n;
 	double default_degree, min_degree, max_degree;
 	/*
-	 * Fill @raw, which is declared, undirected and empty, with vertices and pairs. @opt has the defaults
-	 * filled in. On failure raw->edges may hold anything.
+	 * Fill @raw, which is empty, undirected and has declared vertices, with vertices and edges.
+	 * @opt includes the defaults. On error raw->edges may hold anything.
 	 */
 	int (*generate)(const struct gtu_generate_options *opt, const struct gtu_progress *progress,
 			struct gtu_raw_graph *raw, struct gtu_error *err);
@@ -21,7 +21,10 @@ extern const struct gtu_generator_entry gtu_generator_kronecker, gtu_generator_u
 	gtu_generator_powerlaw, gtu_generator_delaunay, gtu_generator_planar, gtu_generator_road,
 	gtu_generator_fem3d;
 
-/* splitmix64 (Steele, Lea, Flood 2014): a state that counts, a bijective mix of it. */
+/*
+ * splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014): a
+ * counter and a bijective mix.
+ */
 static inline uint64_t gtu_mix(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -34,13 +37,13 @@ static inline uint64_t gtu_rand(uint64_t *state)
 	return gtu_mix(*state += 0x9E3779B97F4A7C15ull);
 }
 
-/* The state of stream @stream of @seed: every block of work draws from one of its own. */
+/* Initial state of stream @stream of @seed: each block of work uses a stream of its own. */
 static inline uint64_t gtu_rand_stream(uint64_t seed, uint64_t stream)
 {
 	return gtu_mix(gtu_mix(seed + 0x9E3779B97F4A7C15ull) ^ (stream * 0xD1342543DE82EF95ull + 1));
 }
 
-/* Uniform in 0..n-1 (n > 0), its bias below n / 2^64. */
+/* Uniform in 0..n-1 (n > 0), with a bias below n / 2^64. */
 static inline uint64_t gtu_rand_below(uint64_t *state, uint64_t n)
 {
 	return (uint64_t)(((unsigned __int128)gtu_rand(state) * n) >> 64);
@@ -52,13 +55,13 @@ static inline double gtu_rand_unit(uint64_t *state)
 	return (double)((gtu_rand(state) >> 11) + 1) * 0x1p-53;
 }
 
-/* A random-looking permutation of 0..n-1 that takes no memory. */
+/* A pseudorandom permutation of 0..n-1 without a table. */
 uint64_t gtu_permute(uint64_t x, uint64_t n, uint64_t seed);
 
 /*
- * Make room for @m pairs of vertices below @n, call @fill for every block of GTU_BLOCK pairs from
- * @threads threads (0: one a core), and set the list's length. @fill draws the pairs [first, end) and
- * puts them at their places.
+ * Reserve @m edges with vertices below @n, call @fill for every block of GTU_BLOCK edges from
+ * @threads threads (0: one per core), and set the list's length. @fill draws the edges [first, end)
+ * and stores them at these indices.
  */
 #define GTU_BLOCK 65536ull
 typedef void (*gtu_fill_pairs)(const void *arg, struct gtu_edge_list *l, uint64_t block, uint64_t first,
@@ -68,17 +71,17 @@ int gtu_draw_pairs(struct gtu_edge_list *l, uint64_t n, uint64_t m, gtu_fill_pai
 		   struct gtu_error *err);
 
 /*
- * Thin a connected graph of @n vertices to @m edges, at random, so that it stays connected (m >= n - 1; no
- * effect if it has no more than @m). Permutes the list.
+ * Remove random edges from a connected graph of @n vertices until @m are left, keeping it connected
+ * (m >= n - 1). Does nothing if it has at most @m. Permutes the list.
  */
 int gtu_thin_edges(struct gtu_edge_list *l, uint64_t n, uint64_t m, uint64_t seed,
 		   const struct gtu_progress *progress, struct gtu_error *err);
 
 /*
- * Points and their Delaunay triangulation (delaunay.c), on a lattice of 2^28 x 2^28. gtu_random_points()
- * draws @n distinct ones uniformly into @xy[2n] and numbers them along a Hilbert curve, as meshes of
- * practice are by locality; gtu_triangulate() pushes each edge between @n distinct points once;
- * gtu_delaunay() is both.
+ * Random points and their Delaunay triangulation (delaunay.c), on a lattice of 2^28 x 2^28.
+ * gtu_random_points() draws @n distinct points uniformly into @xy[2n], numbered along a Hilbert
+ * curve, since meshes in practice are numbered by locality. gtu_triangulate() appends each edge of
+ * @n distinct points once. gtu_delaunay() does both.
  */
 int gtu_random_points(uint64_t n, uint64_t seed, uint32_t *xy, struct gtu_error *err);
 int gtu_triangulate(uint64_t n, const uint32_t *xy, const struct gtu_progress *progress,

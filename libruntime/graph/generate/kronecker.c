@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Graph500 Kronecker graphs (Graph 500 benchmark 1, section "Generating the edge list"): each of the
- * edge-factor * 2^scale edges falls into a quadrant of the matrix at each of scale levels, with
- * probabilities a .57, b .19, c .19, d .05; then vertex labels are permuted. Self loops and duplicates are
- * kept, as in the specification. Its permutation of the edge list has no meaning in a CSR.
+ * Graph500 Kronecker graphs (Graph 500 benchmark 1, section "Generating the edge list"). Each of
+ * the edge-factor * 2^scale edges chooses a quadrant of the matrix at each of `scale` levels, with
+ * probabilities a .57, b .19, c .19, d .05. Then vertices are permuted. Self-loops and duplicates
+ * are kept, as specified. The specification also permutes the edge list, which has no effect on a
+ * CSR.
  */
 #include "generate.h"
 

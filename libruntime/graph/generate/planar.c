@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Connected planar meshes of a given mean degree: a Delaunay triangulation, whose mean degree is just below
- * 6, thinned at random around a spanning tree. At 4.9 it is like the census-block graphs of DIMACS10.
+ * Connected planar meshes of a given mean degree: a Delaunay triangulation, whose mean degree is
+ * just below 6, thinned at random around a spanning tree. A degree of 4.9 resembles the
+ * census-block graphs of DIMACS10.
  */
 #include "generate.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Graphs whose degrees follow a power law (Chung and Lu, "Connected components in random graphs with given
- * expected degree sequences", 2002): vertex i has the weight (i + 1)^(-1 / (exponent - 1)), and both ends of
- * an edge are drawn by weight, through the inverse of the continuous distribution. Labels are permuted.
+ * Power-law graphs (Chung and Lu, "Connected components in random graphs with given expected degree
+ * sequences", 2002). Vertex i has weight (i + 1)^(-1 / (exponent - 1)). Both ends of an edge are
+ * drawn by weight, through the inverse of the continuous distribution. Vertices are permuted.
  */
 #include <math.h>
 
@@ -10,8 +10,8 @@
 
 struct powerlaw {
 	const struct gtu_generate_options *opt;
-	double inverse;			/* of 1 - 1 / (exponent - 1) */
-	double low, span;		/* the distribution at the first vertex, and from there to the last */
+	double inverse;			/* 1 / (1 - 1 / (exponent - 1)) */
+	double low, span;		/* value at the first vertex, and range up to the last */
 };
 
 static uint64_t draw(const struct powerlaw *p, uint64_t *state)

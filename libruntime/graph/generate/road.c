@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Road-like graphs: crossings on a grid, each shifted at random by up to 0.3 of a cell, streets to the right
- * and down, thinned around a spanning tree to the mean degree of road maps (2.6). Weights are lengths, a
- * cell being 1000 long.
+ * Road-like graphs: junctions on a grid, each displaced at random by up to 0.3 of a cell, with
+ * streets to the right and down, thinned around a spanning tree to the mean degree of road maps
+ * (2.6). Weights are street lengths; a cell is 1000 wide.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The generators, and what is the same for all of them: limits, weights, the graph's name. */
+/* The table of generators and the steps common to all: limits, weights, the graph's name. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,42 +21,52 @@ const char *gtu_generator_name(uint32_t kind)
 	return kind < GTU_GENERATORS ? generators[kind]->name : NULL;
 }
 
-/* Fill in defaults and refuse what has no meaning. */
-static int settle_options(struct gtu_generate_options *o, struct gtu_error *err)
+/* Fill in defaults and reject invalid options. */
+static int check_options(struct gtu_generate_options *o, struct gtu_error *err)
 {
 	const struct gtu_generator_entry *gen;
 
 	if (o->kind >= GTU_GENERATORS)
-		return gtu_fail(err, GTU_ERR_USAGE, "there is no generator %u; there are %u", o->kind, GTU_GENERATORS);
+		return gtu_fail(err, GTU_ERR_USAGE, "generator %u does not exist: there are %u",
+				o->kind, GTU_GENERATORS);
 	gen = generators[o->kind];
 	if (o->kind == GTU_GEN_KRONECKER) {
 		if (o->scale < 1 || o->scale > 40)
-			return gtu_fail(err, GTU_ERR_USAGE, "a scale of %u is outside 1 to 40", o->scale);
+			return gtu_fail(err, GTU_ERR_USAGE, "a scale of %u is out of range: it "
+					"must be 1 to 40", o->scale);
 		o->n = 1ull << o->scale;
 	}
 	if (o->n < 1 || o->n > gen->max_n)
-		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices are outside 1 to %llu, what %s takes",
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices are out of range: the limits "
+				"are 1 to %llu for %s",
 				(unsigned long long)o->n, (unsigned long long)gen->max_n, gen->name);
 	if (o->degree && !gen->max_degree)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s has the degrees that it has: none can be chosen", gen->name);
+		return gtu_fail(err, GTU_ERR_USAGE, "the degree of %s cannot be chosen: leave the "
+				"option out", gen->name);
 	if (!(o->degree >= 0) || (o->degree && (o->degree < gen->min_degree || o->degree > gen->max_degree)))
-		return gtu_fail(err, GTU_ERR_USAGE, "a degree of %g is outside %g to %g, what %s takes", o->degree,
+		return gtu_fail(err, GTU_ERR_USAGE, "a degree of %g is out of range: it must be %g "
+				"to %g for %s", o->degree,
 				gen->min_degree, gen->max_degree, gen->name);
 	if (!o->degree)
 		o->degree = gen->default_degree;
 	if ((double)o->n * (o->degree > 1 ? o->degree : 1) > (double)MAX_PAIRS)
-		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices of degree %g are more than 2^44 edges",
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu vertices of degree %g have too many "
+				"edges: the limit is 2^44",
 				(unsigned long long)o->n, o->degree);
 	if (o->exponent && o->kind != GTU_GEN_POWERLAW)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s has no exponent; powerlaw has", gen->name);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has no exponent: only powerlaw has one",
+				gen->name);
 	if (!o->exponent)
 		o->exponent = 2.1;
 	if (!(o->exponent > 2 && o->exponent <= 10))
-		return gtu_fail(err, GTU_ERR_USAGE, "an exponent of %g is outside 2 (exclusive) to 10", o->exponent);
+		return gtu_fail(err, GTU_ERR_USAGE, "an exponent of %g is out of range: it must be "
+				"above 2 and at most 10", o->exponent);
 	if (o->unknowns && (o->kind != GTU_GEN_FEM3D || o->unknowns > 64))
-		return gtu_fail(err, GTU_ERR_USAGE, "%u unknowns a node: fem3d takes 1 to 64", o->unknowns);
+		return gtu_fail(err, GTU_ERR_USAGE, "%u unknowns per node are not supported: only "
+				"fem3d has them, 1 to 64", o->unknowns);
 	if (o->directed && o->kind > GTU_GEN_POWERLAW)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s is undirected by its nature", gen->name);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s cannot be directed: it is always "
+				"undirected", gen->name);
 	return 0;
 }
 
@@ -68,7 +78,8 @@ static int add_random_weights(const struct gtu_generate_options *o, struct gtu_e
 
 	weight = realloc(l->weight, l->m ? l->m * sizeof(*weight) : 1);
 	if (!weight)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu weights", (unsigned long long)l->m);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu weights",
+				(unsigned long long)l->m);
 	for (e = 0; e < l->m; e++) {
 		if (e % GTU_BLOCK == 0)
 			state = gtu_rand_stream(~o->seed, e / GTU_BLOCK);
@@ -103,7 +114,7 @@ int gtu_graph_generate(const struct gtu_generate_options *opt, const struct gtu_
 	int rc;
 
 	*out = NULL;
-	rc = settle_options(&o, err);
+	rc = check_options(&o, err);
 	if (rc)
 		return rc;
 	gtu_edges_init(&raw.edges, false);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Uniform random graphs (Erdos and Renyi's G(n, m) with replacement): both ends of each edge are any vertex. */
+/*
+ * Uniform random graphs (Erdos-Renyi G(n, m) with replacement): both ends of each edge are drawn
+ * uniformly.
+ */
 #include "generate.h"
 
 static void fill(const void *arg, struct gtu_edge_list *l, uint64_t block, uint64_t first, uint64_t end)

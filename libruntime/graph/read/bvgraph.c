@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * WebGraph's BVGraph (Boldi, Vigna: "The WebGraph framework I: compression techniques", 2004): X.graph is a
- * stream of bits, X.properties says with which parameters. A successor list is given by what it shares with
- * one of the last `window` lists, by intervals of consecutive successors, and by the gaps of the rest.
- * Default codings only: outdegrees, blocks and intervals in gamma, references unary, residuals in zeta.
+ * WebGraph's BVGraph (Boldi, Vigna, "The WebGraph framework I: compression techniques", 2004).
+ * X.graph is a bit stream; X.properties has its parameters. A successor list consists of parts
+ * copied from one of the last `window` lists, intervals of consecutive successors, and the gaps of
+ * the remaining ones. Only default codings are supported: gamma for outdegrees, blocks and
+ * intervals, unary for references, zeta for residuals.
  */
 #include <stdlib.h>
 
 #include "reader.h"
 #include "scan.h"
 
-/* Even the best-compressed list needs bits; a stream may not unfold to more than this many arcs a byte. */
+/* Limit of arcs per byte, against decompression bombs: even well-compressed lists need bits. */
 #define MOST_ARCS_A_BYTE 1024
 
 struct bits {
@@ -21,7 +22,7 @@ struct bits {
 
 struct list {
 	uint64_t *v;
-	uint64_t count, room;
+	uint64_t count, capacity;
 };
 
 struct bvgraph {
@@ -29,11 +30,11 @@ struct bvgraph {
 	struct bits bits;
 	uint64_t n, arcs, window, min_interval, zeta;
 	uint64_t *row;
-	struct list col;		/* all lists so far, one behind the other */
-	struct list shared, run, rest;	/* the three parts of the list being read */
+	struct list col;		/* all lists so far, concatenated */
+	struct list shared, run, rest;	/* the three parts of the current list */
 };
 
-/* The next 64 bits, zeros beyond the end. */
+/* The next 64 bits; zeros after the end. */
 static uint64_t peek(const struct bits *b)
 {
 	uint64_t byte = b->at / 8, last = (b->end + 7) / 8, word = 0, i;
@@ -66,7 +67,7 @@ static uint64_t take_bits(struct bits *b, unsigned int count)
 	return word >> (64 - count);
 }
 
-/* Zeros before the next one. */
+/* Count the zeros before the next one bit. */
 static uint64_t take_unary(struct bits *b)
 {
 	uint64_t zeros = 0, word;
@@ -89,7 +90,7 @@ static uint64_t take_unary(struct bits *b)
 	}
 }
 
-/* Numbers stay below 2^56, so that the sums below cannot wrap; more is an overrun of the format. */
+/* Values are limited to 2^56, so that sums below cannot overflow; larger ones set overrun. */
 static uint64_t take_gamma(struct bits *b)
 {
 	uint64_t n = take_unary(b);
@@ -123,14 +124,15 @@ static int64_t zigzag(uint64_t x)
 
 static int append(struct list *l, uint64_t v, struct gtu_error *err)
 {
-	if (gtu_unlikely(l->count == l->room)) {
-		uint64_t room = l->room ? l->room * 2 : 256;
-		uint64_t *bigger = realloc(l->v, room * sizeof(*bigger));
+	if (gtu_unlikely(l->count == l->capacity)) {
+		uint64_t capacity = l->capacity ? l->capacity * 2 : 256;
+		uint64_t *bigger = realloc(l->v, capacity * sizeof(*bigger));
 
 		if (!bigger)
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu arcs", (unsigned long long)room);
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu arcs",
+					(unsigned long long)capacity);
 		l->v = bigger;
-		l->room = room;
+		l->capacity = capacity;
 	}
 	l->v[l->count++] = v;
 	return 0;
@@ -140,10 +142,10 @@ static int wrong(const struct bvgraph *g, uint64_t x, const char *what, struct g
 {
 	return gtu_fail(err, GTU_ERR_INPUT, "%s: bit %llu: the list of node %llu %s", g->in->path,
 			(unsigned long long)g->bits.at, (unsigned long long)x,
-			g->bits.overrun ? "runs over the end or has a number too large" : what);
+			g->bits.overrun ? "exceeds the end or has a number that is too large" : what);
 }
 
-/* What is copied of the list of @x - @back. */
+/* Read the part copied from the list of @x - @back. */
 static int read_shared(struct bvgraph *g, uint64_t x, uint64_t back, struct gtu_error *err)
 {
 	uint64_t blocks = take_gamma(&g->bits), at = g->row[x - back], end = g->row[x - back + 1], i, length;
@@ -157,7 +159,7 @@ static int read_shared(struct bvgraph *g, uint64_t x, uint64_t back, struct gtu_
 		else
 			break;
 		if (g->bits.overrun || length > end - at)
-			return wrong(g, x, "copies more than there is", err);
+			return wrong(g, x, "copies more than its reference has", err);
 		if (i % 2) {
 			at += length;
 			continue;
@@ -168,7 +170,7 @@ static int read_shared(struct bvgraph *g, uint64_t x, uint64_t back, struct gtu_
 	return rc;
 }
 
-/* Intervals of consecutive successors, at most @left of them in all. */
+/* Read the intervals of consecutive successors, at most @left successors in total. */
 static int read_runs(struct bvgraph *g, uint64_t x, uint64_t left, struct gtu_error *err)
 {
 	uint64_t count = take_gamma(&g->bits), i, first, length;
@@ -183,7 +185,8 @@ static int read_runs(struct bvgraph *g, uint64_t x, uint64_t left, struct gtu_er
 		length = take_gamma(&g->bits) + g->min_interval;
 		if (g->bits.overrun || length > left || next < 0 || (uint64_t)next > g->n ||
 		    length > g->n - (uint64_t)next)
-			return wrong(g, x, "has an interval outside the graph or its degree", err);
+			return wrong(g, x, "has an interval out of bounds of the graph or its "
+				     "degree", err);
 		left -= length;
 		for (first = (uint64_t)next; length && !rc; length--)
 			rc = append(&g->run, first++, err);
@@ -210,7 +213,7 @@ static int read_rest(struct bvgraph *g, uint64_t x, uint64_t count, struct gtu_e
 	return rc;
 }
 
-/* The three parts ascend; so does their union. */
+/* Merge the three ascending parts. */
 static int merge(struct bvgraph *g, uint64_t x, struct gtu_error *err)
 {
 	const struct list *part[3] = { &g->shared, &g->run, &g->rest };
@@ -248,7 +251,7 @@ static int read_node(struct bvgraph *g, uint64_t x, struct gtu_error *err)
 	if (degree && g->window)
 		back = take_unary(&g->bits);
 	if (back > x || back > g->window)
-		return wrong(g, x, "refers to a list that is none of the last", err);
+		return wrong(g, x, "refers to a list outside the window", err);
 	if (back)
 		rc = read_shared(g, x, back, err);
 	if (!rc && g->shared.count > degree)
@@ -290,7 +293,8 @@ static int read_properties(struct bvgraph *g, struct gtu_input *in, struct gtu_e
 		while (end > p && gtu_is_blank(end[-1]))
 			end--;
 		if (property(p, end, "compressionflags", &value) && value < end)
-			return gtu_input_fail_line(in, err, value, end, "only default codings can be read");
+			return gtu_input_fail_line(in, err, value, end, "only default codings are "
+						   "supported");
 		for (i = 0; i < 5; i++) {
 			if (!property(p, end, numbers[i].key, &value))
 				continue;
@@ -303,7 +307,8 @@ static int read_properties(struct bvgraph *g, struct gtu_input *in, struct gtu_e
 	if (rc)
 		return rc;
 	if (!(seen & 1) || !(seen & 2) || !g->zeta)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: lacks nodes, arcs, or a zetak above 0", in->path);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: nodes, arcs or a zetak above 0 is "
+				"missing", in->path);
 	return 0;
 }
 
@@ -311,7 +316,7 @@ static int check_size(struct bvgraph *g, struct gtu_error *err)
 {
 	uint64_t bytes = g->bits.end / 8;
 
-	/* A node takes a bit at least: its degree of zero. */
+	/* a node has at least one bit: its degree of zero */
 	if (g->n > g->bits.end || g->arcs > bytes * MOST_ARCS_A_BYTE)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu bytes cannot hold the %llu nodes and %llu arcs declared",
 				g->in->path, (unsigned long long)bytes, (unsigned long long)g->n,
@@ -319,14 +324,14 @@ static int check_size(struct bvgraph *g, struct gtu_error *err)
 	return 0;
 }
 
-/* Hand the lists over as a graph. */
+/* Move the lists to a graph. */
 static int make_graph(struct bvgraph *g, struct gtu_graph **out, struct gtu_error *err)
 {
 	struct gtu_graph *new = gtu_graph_new();
 	uint64_t e;
 
 	if (!new)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a graph");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a graph");
 	new->n = g->n;
 	new->m = new->stored = g->col.count;
 	new->flags = GTU_GRAPH_DIRECTED | GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED;
@@ -359,19 +364,24 @@ static int read_lists(struct bvgraph *g, struct gtu_graph **out, struct gtu_erro
 		return rc;
 	g->row = calloc(g->n + 1, sizeof(*g->row));
 	if (!g->row)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu nodes", (unsigned long long)g->n);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu nodes",
+				(unsigned long long)g->n);
 	for (x = 0; x < g->n && !rc; x++) {
 		rc = read_node(g, x, err);
 		if (!rc && x % 65536 == 0 && gtu_tick(g->in->progress, "decoding", x, g->n))
 			rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "reading %s was stopped", g->in->path);
 	}
 	if (!rc && g->col.count != g->arcs)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: has %llu arcs where %llu are declared", g->in->path,
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: the file has %llu arcs, but %llu are "
+			      "declared", g->in->path,
 			      (unsigned long long)g->col.count, (unsigned long long)g->arcs);
 	return rc ? rc : make_graph(g, out, err);
 }
 
-/* Of no text: METIS graphs, named alike, begin with a digit, a blank or a comment. */
+/*
+ * Whether the content is not text: METIS graphs with the same suffix start with a digit, a blank or
+ * a comment.
+ */
 static bool is_binary(const struct gtu_input *in)
 {
 	const uint8_t *p = in->cur, *end = in->end - in->cur > 4096 ? in->cur + 4096 : in->end;
@@ -393,7 +403,7 @@ static bool detect(const struct gtu_input *in)
 	if (!gtu_path_ends(in->path, ".graph"))
 		return false;
 	rc = gtu_input_beside(in, ".graph", ".properties", &other, &path, NULL);
-	/* Taken to say what is missing. */
+	/* claim a binary file without .properties, so that read_bvgraph() can report it */
 	if (rc <= 0)
 		return !rc && is_binary(in);
 	if (!gtu_input_peek(&other, 65536, NULL))
@@ -414,7 +424,8 @@ static int read_bvgraph(struct gtu_input *in, const struct gtu_read_options *opt
 	*out = NULL;
 	rc = gtu_input_beside(in, ".graph", ".properties", &other, &path, err);
 	if (!rc)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: a binary .graph is a BVGraph and needs its .properties file, which is not beside it",
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: a binary .graph file is a BVGraph and "
+				"needs its .properties file, which is missing",
 				in->path);
 	if (rc < 0)
 		return rc;

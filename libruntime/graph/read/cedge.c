@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Road networks of the spatial data sets of Li et al.: "edge-id u v distance", each edge once. */
+/* Reader of the road networks of Li et al.: "edge-id u v distance", each edge once. */
 #include "reader.h"
 
 static bool detect(const struct gtu_input *in)

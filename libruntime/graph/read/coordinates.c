@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Road maps as "V E", V lines "id x y", E lines "u v": each edge once, undirected, its length the
- * distance of its ends. Blank lines separate as they like.
+ * Reader of road maps: "V E", V lines "id x y", E lines "u v". Each edge is listed once, is
+ * undirected, and has the distance of its ends as weight. Blank lines are ignored.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "scan.h"
 
 struct points {
-	uint64_t count, room;
+	uint64_t count, capacity;
 	double *xy;
 };
 
-/* A line of three numbers whose first is @id. */
+/* Whether the line has three numbers, the first being @id. */
 static bool is_point(const uint8_t *p, const uint8_t *end, uint64_t id, double xy[2])
 {
 	uint64_t found;
@@ -43,9 +43,9 @@ static bool is_pair(const uint8_t *p, const uint8_t *end, uint64_t pair[2])
 }
 
 /*
- * A header, then points numbered 0, 1, ... for as many lines as the window has (but for one that it may
- * cut), and a pair behind the last point if that is still in it: a weighted path after a header would
- * have to be longer than the window to be taken for this.
+ * Detect a header, then points numbered 0, 1, ... in all lines of the window (except a truncated
+ * last one), and an edge after the last point if it is in the window. A weighted path after a
+ * header would have to exceed the window to be mistaken for this.
  */
 static bool detect(const struct gtu_input *in)
 {
@@ -68,14 +68,15 @@ static bool detect(const struct gtu_input *in)
 
 static int add_point(struct points *points, const double xy[2], struct gtu_error *err)
 {
-	if (points->count == points->room) {
-		uint64_t room = points->room ? points->room * 2 : 1024;
-		double *bigger = realloc(points->xy, room * 2 * sizeof(*bigger));
+	if (points->count == points->capacity) {
+		uint64_t capacity = points->capacity ? points->capacity * 2 : 1024;
+		double *bigger = realloc(points->xy, capacity * 2 * sizeof(*bigger));
 
 		if (!bigger)
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu points", (unsigned long long)room);
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu points",
+					(unsigned long long)capacity);
 		points->xy = bigger;
-		points->room = room;
+		points->capacity = capacity;
 	}
 	points->xy[2 * points->count] = xy[0];
 	points->xy[2 * points->count + 1] = xy[1];
@@ -100,11 +101,13 @@ static int read_line(struct gtu_input *in, const uint64_t header[2], struct poin
 	if (!is_pair(p, end, pair))
 		return gtu_input_fail_line(in, err, p, end, "expected two vertex ids");
 	if (pair[0] >= header[0] || pair[1] >= header[0])
-		return gtu_input_fail_line(in, err, NULL, NULL, "edge %llu %llu: there are vertices 0 to %llu",
+		return gtu_input_fail_line(in, err, NULL, NULL, "edge %llu %llu is out of bounds: "
+					   "vertices are 0 to %llu",
 					   (unsigned long long)pair[0], (unsigned long long)pair[1],
 					   (unsigned long long)header[0] - 1);
 	if (raw->edges.m == header[1])
-		return gtu_input_fail_line(in, err, NULL, NULL, "more edges than the %llu of the first line",
+		return gtu_input_fail_line(in, err, NULL, NULL, "there are more edges than the "
+					   "%llu of the first line",
 					   (unsigned long long)header[1]);
 	rc = gtu_edges_push(&raw->edges, pair[0], pair[1], err);
 	if (!rc && raw->edges.weight_type)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* DIMACS shortest paths (9th implementation challenge): "p sp n m", then m arcs "a u v weight", 1-based. */
+/*
+ * Reader of DIMACS shortest path graphs (9th implementation challenge): "p sp n m", then m arcs "a
+ * u v weight", 1-based.
+ */
 #include "reader.h"
 #include "scan.h"
 
@@ -30,7 +33,7 @@ static int read_size(struct gtu_input *in, struct dimacs *d, const uint8_t *p, c
 	int i;
 
 	if (d->have_size)
-		return gtu_input_fail_line(in, err, NULL, NULL, "a second 'p' line");
+		return gtu_input_fail_line(in, err, NULL, NULL, "there is a second 'p' line");
 	p = gtu_skip_blanks(p + 1, end);
 	if (end - p < 3 || memcmp(p, "sp ", 3))
 		return gtu_input_fail_line(in, err, p, end, "expected 'p sp vertices arcs'");
@@ -54,7 +57,7 @@ static int read_arc(struct gtu_input *in, struct dimacs *d, int32_t weight_colum
 	int rc;
 
 	if (!d->have_size)
-		return gtu_input_fail_line(in, err, NULL, NULL, "an arc before the 'p' line");
+		return gtu_input_fail_line(in, err, NULL, NULL, "an arc precedes the 'p' line");
 	p = gtu_skip_blanks(p + 1, end);
 	if (!gtu_scan_u64(&p, end, &u))
 		return gtu_input_fail_line(in, err, p, end, "expected a vertex id");
@@ -62,11 +65,13 @@ static int read_arc(struct gtu_input *in, struct dimacs *d, int32_t weight_colum
 	if (!gtu_scan_u64(&p, end, &v))
 		return gtu_input_fail_line(in, err, p, end, "expected a vertex id");
 	if (gtu_unlikely(u - 1 >= d->raw.n || v - 1 >= d->raw.n))
-		return gtu_input_fail_line(in, err, NULL, NULL, "arc %llu %llu: vertices are 1 to %llu",
+		return gtu_input_fail_line(in, err, NULL, NULL, "arc %llu %llu is out of bounds: "
+					   "vertices are 1 to %llu",
 					   (unsigned long long)u, (unsigned long long)v,
 					   (unsigned long long)d->raw.n);
 	if (gtu_unlikely(d->raw.edges.m == d->arcs))
-		return gtu_input_fail_line(in, err, NULL, NULL, "more than the %llu arcs of the 'p' line",
+		return gtu_input_fail_line(in, err, NULL, NULL, "there are more arcs than the %llu "
+					   "of the 'p' line",
 					   (unsigned long long)d->arcs);
 	rc = gtu_edges_push(&d->raw.edges, u, v, err);
 	if (rc || !d->raw.edges.weight_type)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * SNAP-style edge lists: "u v" and perhaps more, blanks or commas, # and % comments. Any text may be one.
- * Vertices are the ids seen. The GAP benchmark suite's .el and .wel, which count from 0, have one for
- * every number up to the greatest.
+ * Reader of SNAP-style edge lists: "u v" and optional columns, separated by blanks or commas, with
+ * # and % comments. Any text may be one. Vertices are the ids that occur. In the GAP benchmark
+ * suite's .el and .wel files, which count from 0, every number up to the greatest is a vertex.
  */
 #include "reader.h"
 

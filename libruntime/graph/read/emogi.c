@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * EMOGI's graphs (github.com/illinois-impact/EMOGI, README and bfs.cu): X.bel.col has the row offsets,
- * X.bel.dst the edge list, X.bel.val the weights. Each file begins with two u64: the number of its elements
- * and one of no meaning. Offsets and edges are u64, weights u32. All little-endian. A graph is named
- * X.bel, which need not exist, or by one of the three.
+ * Reader of EMOGI's graphs (github.com/illinois-impact/EMOGI, README and bfs.cu). X.bel.col has the
+ * row offsets, X.bel.dst the edge list, X.bel.val the weights. Each file starts with two u64: the
+ * number of its elements, and one that is ignored. Offsets and edges are u64, weights u32, all
+ * little-endian. A graph is named X.bel, which need not exist, or by one of the three files.
  */
 #include <stdlib.h>
 
@@ -41,14 +41,15 @@ static int read_edges(struct gtu_input *col, struct gtu_graph *g, const struct g
 
 	rc = gtu_input_beside(col, ".col", ".dst", &in, &path, err);
 	if (!rc)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: there is no .dst file beside it", col->path);
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: its .dst file is missing", col->path);
 	if (rc < 0)
 		return rc;
 	rc = read_section(&in, 8, "edges", &count, &b->col, err);
 	for (e = 0, wide = b->col; !rc && e < count; e++)
 		if (wide[e] >= g->n)
 			rc = gtu_input_fail_byte(&in, err, HEADER_BYTES + 8 * e,
-						 "edge %llu leads to vertex %llu; there are %llu",
+						 "the target of edge %llu is vertex %llu, but "
+						 "there are %llu",
 						 (unsigned long long)e, (unsigned long long)wide[e],
 						 (unsigned long long)g->n);
 	gtu_input_close(&in);
@@ -82,7 +83,8 @@ static int read_weights(struct gtu_input *col, struct gtu_graph *g, struct gtu_e
 		return rc;
 	rc = read_section(&in, 4, "weights", &count, &g->backing->weight, err);
 	if (!rc && count != g->m)
-		rc = gtu_input_fail_byte(&in, err, 0, "%llu weights for %llu edges", (unsigned long long)count,
+		rc = gtu_input_fail_byte(&in, err, 0, "the file has %llu weights for %llu edges",
+					 (unsigned long long)count,
 					 (unsigned long long)g->m);
 	gtu_input_close(&in);
 	free(path);
@@ -102,10 +104,11 @@ static int read_emogi(struct gtu_input *in, const struct gtu_read_options *opt, 
 
 	*out = NULL;
 	if (!g)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a graph");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a graph");
 	rc = read_section(in, 8, "row offsets", &count, &g->backing->row, err);
 	if (!rc && !count)
-		rc = gtu_input_fail_byte(in, err, 0, "0 row offsets; even an empty graph has one");
+		rc = gtu_input_fail_byte(in, err, 0, "there are 0 row offsets: even an empty graph "
+					 "has one");
 	if (!rc) {
 		g->n = count - 1;
 		g->row = g->backing->row;

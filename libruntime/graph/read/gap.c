@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Serialized graphs of the GAP benchmark suite (github.com/sbeamer/gapbs, src/writer.h): one byte
- * "directed", i64 edges, i64 vertices, vertices + 1 i64 offsets, then the edges as i32, in .wsg each
- * followed by its i32 weight. A directed graph's opposite direction follows and is not needed. All
- * little-endian.
+ * Reader of serialized graphs of the GAP benchmark suite (github.com/sbeamer/gapbs, src/writer.h):
+ * one byte "directed", i64 edges, i64 vertices, vertices + 1 i64 offsets, then the edges as i32; in
+ * .wsg files an i32 weight follows each edge. All little-endian. The transpose, which follows in
+ * directed graphs, is ignored.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static bool detect_weighted(const struct gtu_input *in)
 	return gtu_path_ends(in->path, ".wsg");
 }
 
-/* Split {target, weight} pairs; weights that are all positive stay integers. */
+/* Split {target, weight} pairs; weights stay integers if none is negative. */
 static int split_pairs(struct gtu_graph *g, int32_t *pairs, bool weights, struct gtu_error *err)
 {
 	struct gtu_graph_backing *b = g->backing;
@@ -35,7 +35,8 @@ static int split_pairs(struct gtu_graph *g, int32_t *pairs, bool weights, struct
 		g->weight_type = negative ? GTU_WEIGHT_F64 : GTU_WEIGHT_U32;
 		g->weight = b->weight = gtu_array_alloc(g->m * gtu_weight_bytes(g->weight_type));
 		if (!b->weight)
-			return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu weights", (unsigned long long)g->m);
+			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu weights",
+					(unsigned long long)g->m);
 		for (e = 0; e < g->m; e++)
 			if (negative)
 				((double *)b->weight)[e] = pairs[2 * e + 1];
@@ -44,7 +45,7 @@ static int split_pairs(struct gtu_graph *g, int32_t *pairs, bool weights, struct
 	}
 	for (e = 0; e < g->m; e++)
 		pairs[e] = pairs[2 * e];
-	/* half of it is free now; what cannot be made smaller stays as it is */
+	/* release half of the memory; if realloc() fails, keep it */
 	b->col = pairs;
 	smaller = realloc(pairs, g->m ? g->m * 4 : 1);
 	if (smaller)
@@ -67,7 +68,8 @@ static int read_body(struct gtu_input *in, const struct gtu_read_options *opt, s
 		return rc;
 	if (directed > 1 || count[0] < 0 || count[1] < 0 || count[1] > 1ll << 31)
 		return gtu_input_fail_byte(in, err, 0,
-					   "directed %u, %lld edges, %lld vertices are no header of a serialized graph",
+					   "directed %u, %lld edges, %lld vertices are not a valid "
+					   "header of a serialized graph",
 					   directed, (long long)count[0], (long long)count[1]);
 	g->m = g->stored = (uint64_t)count[0];
 	g->n = (uint64_t)count[1];
@@ -93,7 +95,7 @@ static int read_graph(struct gtu_input *in, const struct gtu_read_options *opt, 
 
 	*out = NULL;
 	if (!g)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a graph");
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a graph");
 	rc = read_body(in, opt, g, weighted, err);
 	if (rc) {
 		gtu_graph_close(g);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * graph-tool's binary format, version 1 (graph-tool manual, "The gt file format"): for each vertex a count and
- * that many neighbours, in the smallest width that holds a vertex; then property maps. An undirected edge
- * comes once. The weights are those of the edge property "weight", else of "value".
+ * Reader of graph-tool's binary format, version 1 (graph-tool manual, "The gt file format"). Each
+ * vertex has a count and that many neighbours, in the smallest width that holds a vertex; then
+ * property maps follow. An undirected edge is listed once. Weights are the edge property "weight",
+ * else "value".
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,9 +19,9 @@ struct graph_tool {
 	struct gtu_input *in;
 	struct gtu_raw_graph raw;
 	bool big_endian;
-	int32_t column;			/* of the weights among numeric edge properties, as in the options */
-	int32_t seen;			/* numeric edge properties */
-	int rank;			/* of the one taken: 0 none, 1 "value", 2 "weight" or the one asked for */
+	int32_t column;			/* column of the weights among numeric edge properties, as in the options */
+	int32_t seen;			/* numeric edge properties so far */
+	int rank;			/* of the current weights: 0 none, 1 "value", 2 "weight" or the requested column */
 };
 
 static bool detect(const struct gtu_input *in)
@@ -55,7 +56,8 @@ static int read_header(struct graph_tool *g, struct gtu_error *err)
 	if (rc)
 		return rc;
 	if (version != 1 || value > 1)
-		return gtu_input_fail_byte(g->in, err, 6, "version %llu, byte order %llu: 1 and 0 or 1 can be read",
+		return gtu_input_fail_byte(g->in, err, 6, "version %llu, byte order %llu is not "
+					   "supported: only version 1, byte order 0 or 1",
 					   (unsigned long long)version, (unsigned long long)value);
 	g->big_endian = value;
 	rc = take(g, 8, &value, "the comment", err);
@@ -67,7 +69,8 @@ static int read_header(struct graph_tool *g, struct gtu_error *err)
 	if (!rc)
 		rc = take(g, 8, &g->raw.n, "the number of vertices", err);
 	if (!rc && g->raw.n >= GTU_ID_LIMIT)
-		rc = gtu_input_fail_byte(g->in, err, gtu_input_offset(g->in) - 8, "%llu vertices pass 2^63",
+		rc = gtu_input_fail_byte(g->in, err, gtu_input_offset(g->in) - 8, "%llu vertices "
+					 "exceed 2^63",
 					 (unsigned long long)g->raw.n);
 	return rc;
 }
@@ -84,7 +87,8 @@ static int read_edges(struct graph_tool *g, struct gtu_error *err)
 			rc = take(g, bytes, &t, "the neighbours of a vertex", err);
 			if (!rc && t >= n)
 				return gtu_input_fail_byte(g->in, err, gtu_input_offset(g->in) - bytes,
-							   "vertex %llu has neighbour %llu; there are %llu vertices",
+							   "vertex %llu has neighbour %llu, but "
+							   "there are %llu vertices",
 							   (unsigned long long)v, (unsigned long long)t,
 							   (unsigned long long)n);
 			if (!rc)
@@ -103,7 +107,8 @@ static int skip_strings(struct graph_tool *g, uint64_t count, unsigned int bytes
 		rc = take(g, 8, &length, "a property", err);
 		if (!rc && length > UINT64_MAX / bytes)
 			return gtu_input_fail_byte(g->in, err, gtu_input_offset(g->in) - 8,
-						   "a value of %llu elements is beyond any file",
+						   "a value of %llu elements is too large for any "
+						   "file",
 						   (unsigned long long)length);
 		if (!rc)
 			rc = gtu_input_skip(g->in, length * bytes, "a property", err);
@@ -130,7 +135,7 @@ static int skip_values(struct graph_tool *g, uint64_t count, uint64_t type, stru
 	return rc;
 }
 
-/* Integers that are no u32, and real numbers, become double. */
+/* Integers outside u32, and real numbers, become doubles. */
 static int read_weights(struct graph_tool *g, uint64_t type, struct gtu_error *err)
 {
 	struct gtu_edge_list *l = &g->raw.edges;
@@ -144,7 +149,8 @@ static int read_weights(struct graph_tool *g, uint64_t type, struct gtu_error *e
 	l->weight_type = GTU_WEIGHT_NONE;
 	l->weight = weight = malloc(l->m ? l->m * sizeof(*weight) : 1);
 	if (!weight)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu weights", (unsigned long long)l->m);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu weights",
+				(unsigned long long)l->m);
 	for (e = 0; e < l->m && !rc; e++) {
 		rc = take(g, bytes, &bits, "the weights", err);
 		if (type == DOUBLE) {
@@ -166,7 +172,7 @@ static int read_weights(struct graph_tool *g, uint64_t type, struct gtu_error *e
 	return rc;
 }
 
-/* How much an edge property of that name is wanted as weights, if it is numeric. */
+/* Priority of a numeric edge property of that name as weights; 0: not used. */
 static int rank_of(struct graph_tool *g, const char *name)
 {
 	if (g->column)
@@ -194,7 +200,8 @@ static int read_property(struct graph_tool *g, struct gtu_error *err)
 		return rc;
 	if (key > 2 || type > OBJECT)
 		return gtu_input_fail_byte(g->in, err, gtu_input_offset(g->in) - 1,
-					   "a property of key %llu and type %llu; known are 0 to 2 and 0 to 14",
+					   "a property has key %llu and type %llu: known are keys "
+					   "0 to 2 and types 0 to 14",
 					   (unsigned long long)key, (unsigned long long)type);
 	if (key == 2 && type >= INT16 && type <= DOUBLE) {
 		g->seen++;
@@ -223,7 +230,8 @@ static int read_graph_tool(struct gtu_input *in, const struct gtu_read_options *
 	for (; properties && !rc; properties--)
 		rc = read_property(&g, err);
 	if (!rc && g.column > 0 && !g.rank)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "%s: has %d numeric edge properties; weights of number %d were asked for",
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%s: the file has %d numeric edge properties, "
+			      "but number %d was requested as weights",
 			      in->path, g.seen, g.column);
 	if (rc) {
 		gtu_edges_free(&g.raw.edges);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * GraphML (graphml.graphdrawing.org), through expat: one flat graph, directed or not. Names that are a common
- * prefix and a number ("n17") give their numbers as ids; others are numbered as they come. Weights are the
- * edge attribute "weight", else "value", else the only numeric one.
+ * Reader of GraphML (graphml.graphdrawing.org), using expat: one flat graph, directed or
+ * undirected. If all names are a common prefix and a number ("n17"), the numbers are the ids;
+ * otherwise vertices are numbered in file order. Weights are the edge attribute "weight", else
+ * "value", else the only numeric one.
  */
 #include <expat.h>
 #include <stdarg.h>
@@ -21,12 +22,12 @@ struct key {
 	double value;			/* the default */
 };
 
-/* Names of vertices: in one block, found through a table of vertex + 1. */
+/* Vertex names in one block, with a hash table of vertex + 1. */
 struct names {
 	char *text;
 	size_t used, room;
-	uint64_t *start;		/* of each vertex' name */
-	uint8_t *declared;		/* a <node> was there, not only an edge's end */
+	uint64_t *start;		/* offset of each vertex' name */
+	uint8_t *declared;		/* declared by a <node>, not only named by an edge */
 	uint64_t count, count_room;
 	uint64_t *slot, mask;
 };
@@ -37,7 +38,7 @@ struct graphml {
 	const struct gtu_read_options *opt;
 	struct gtu_raw_graph raw;
 	struct names names;
-	struct key key[MAX_KEYS];	/* the numeric ones of edges */
+	struct key key[MAX_KEYS];	/* numeric edge attributes */
 	int keys, weight_key;		/* -1: no weights */
 	int default_of;			/* the key that a <default> belongs to, or -1 */
 	bool in_graph, in_edge, collecting, edge_has_weight;
@@ -68,7 +69,7 @@ static void fail_memory(struct graphml *g)
 {
 	if (g->rc)
 		return;
-	g->rc = gtu_fail(g->err, GTU_ERR_NOMEM, "%s: no memory for %llu vertices", g->in->path,
+	g->rc = gtu_fail(g->err, GTU_ERR_NOMEM, "%s: out of memory for %llu vertices", g->in->path,
 			 (unsigned long long)g->names.count);
 	XML_StopParser(g->parser, XML_FALSE);
 }
@@ -128,7 +129,7 @@ static int grow_names(struct names *s, size_t length)
 	return 0;
 }
 
-/* The vertex of that name, made if it is new; GTU_NO_VERTEX without memory. */
+/* Find the vertex by name, or create it; GTU_NO_VERTEX if out of memory. */
 static uint64_t vertex_of(struct names *s, const char *name)
 {
 	size_t length = strlen(name) + 1;
@@ -164,7 +165,7 @@ static void start_key(struct graphml *g, const XML_Char **a)
 	size_t i;
 
 	if (g->in_graph) {
-		fail(g, "a <key> behind the beginning of <graph>");
+		fail(g, "a <key> follows the start of <graph>");
 		return;
 	}
 	g->default_of = -1;
@@ -175,7 +176,7 @@ static void start_key(struct graphml *g, const XML_Char **a)
 	if (i == 5)
 		return;
 	if (g->keys == MAX_KEYS) {
-		fail(g, "more than %d numeric edge attributes", MAX_KEYS);
+		fail(g, "there are more than %d numeric edge attributes", MAX_KEYS);
 		return;
 	}
 	snprintf(k->id, sizeof(k->id), "%s", id);
@@ -191,7 +192,8 @@ static void choose_weights(struct graphml *g)
 	g->weight_key = -1;
 	if (g->opt->weight_column > 0) {
 		if (g->opt->weight_column > g->keys)
-			fail(g, "%d numeric edge attributes; weights of number %d were asked for", g->keys,
+			fail(g, "there are %d numeric edge attributes, but number %d was requested "
+			     "as weights", g->keys,
 			     g->opt->weight_column);
 		else
 			g->weight_key = g->opt->weight_column - 1;
@@ -213,11 +215,11 @@ static void start_graph(struct graphml *g, const XML_Char **a)
 	const char *direction = attribute(a, "edgedefault");
 
 	if (g->in_graph) {
-		fail(g, "a second or nested <graph>; one flat graph can be read");
+		fail(g, "there is a second or nested <graph>: only one flat graph is supported");
 		return;
 	}
 	g->in_graph = true;
-	g->default_of = -1;		/* a graph inside of a <key> ends it */
+	g->default_of = -1;		/* a <graph> inside a <key> ends it */
 	g->raw.undirected = direction && !strcmp(direction, "undirected");
 	choose_weights(g);
 }
@@ -229,11 +231,11 @@ static void start_edge(struct graphml *g, const XML_Char **a)
 	uint64_t u, v;
 
 	if (!from || !to) {
-		fail(g, "an <edge> without source and target");
+		fail(g, "an <edge> has no source or target");
 		return;
 	}
 	if (directed && !strcmp(directed, g->raw.undirected ? "true" : "false")) {
-		fail(g, "directed and undirected edges in one graph");
+		fail(g, "the graph has both directed and undirected edges");
 		return;
 	}
 	u = vertex_of(&g->names, from);
@@ -261,11 +263,11 @@ static void start_element(void *user, const XML_Char *name, const XML_Char **a)
 		id = attribute(a, "id");
 		v = id ? vertex_of(&g->names, id) : 0;
 		if (!id)
-			fail(g, "a <node> without an id");
+			fail(g, "a <node> has no id");
 		else if (v == GTU_NO_VERTEX)
 			fail_memory(g);
 		else if (g->names.declared[v])
-			fail(g, "node '%.40s' a second time", id);
+			fail(g, "node '%.40s' occurs a second time", id);
 		else
 			g->names.declared[v] = 1;
 	} else if (!strcmp(name, "edge") && g->in_graph) {
@@ -275,7 +277,7 @@ static void start_element(void *user, const XML_Char *name, const XML_Char **a)
 	} else if (!strcmp(name, "graph")) {
 		start_graph(g, a);
 	} else if (!strcmp(name, "hyperedge")) {
-		fail(g, "hyperedges have no meaning here");
+		fail(g, "hyperedges are not supported");
 	} else if (!strcmp(name, "data") && g->in_edge && g->weight_key >= 0) {
 		id = attribute(a, "key");
 		g->collecting = id && !strcmp(id, g->key[g->weight_key].id);
@@ -293,14 +295,14 @@ static void characters(void *user, const XML_Char *text, int length)
 	if (!g->collecting || g->rc)
 		return;
 	if ((size_t)length > sizeof(g->text) - g->text_length) {
-		fail(g, "a number of more than %zu characters", sizeof(g->text));
+		fail(g, "a number has more than %zu characters", sizeof(g->text));
 		return;
 	}
 	memcpy(g->text + g->text_length, text, (size_t)length);
 	g->text_length += (size_t)length;
 }
 
-/* The number collected; whole ones as *whole (else UINT64_MAX). */
+/* Parse the collected number; *whole is its value if it is a whole number, else UINT64_MAX. */
 static bool number(struct graphml *g, double *value, uint64_t *whole)
 {
 	const uint8_t *p = (const uint8_t *)g->text, *end = p + g->text_length;
@@ -348,7 +350,7 @@ static void end_element(void *user, const XML_Char *name)
 		g->in_edge = false;
 		if (g->weight_key >= 0 && !g->edge_has_weight) {
 			if (!g->key[g->weight_key].has_default)
-				fail(g, "an edge without the weight '%s'", g->key[g->weight_key].id);
+				fail(g, "an edge has no weight '%s'", g->key[g->weight_key].id);
 			else
 				set_weight(g, g->key[g->weight_key].value, UINT64_MAX);
 		}
@@ -357,13 +359,13 @@ static void end_element(void *user, const XML_Char *name)
 	}
 }
 
-/* Entities can unfold to anything and no graph needs them. */
+/* Reject entities: graphs do not need them, and they can expand without bound. */
 static void entity(void *user, const XML_Char *name, int is_parameter, const XML_Char *value, int length,
 		   const XML_Char *base, const XML_Char *system, const XML_Char *public,
 		   const XML_Char *notation)
 {
 	(void)is_parameter, (void)value, (void)length, (void)base, (void)system, (void)public, (void)notation;
-	fail(user, "declares the entity '%.40s'; entities are refused", name);
+	fail(user, "the file declares the entity '%.40s': entities are not allowed", name);
 }
 
 static int parse(struct graphml *g, struct gtu_error *err)
@@ -394,7 +396,7 @@ static int parse(struct graphml *g, struct gtu_error *err)
 	return g->rc;
 }
 
-/* "n17": prefix length, and the number; false if the name is not of that form. */
+/* Split "n17" into prefix length and number; false if the name has another form. */
 static bool split_name(const char *name, size_t *prefix, uint64_t *value)
 {
 	size_t n = strlen(name), at = n;
@@ -407,7 +409,7 @@ static bool split_name(const char *name, size_t *prefix, uint64_t *value)
 	return at < n && (name[at] != '0' || at + 1 == n) && gtu_scan_u64(&p, (const uint8_t *)name + n, value);
 }
 
-/* Give vertices the numbers in their names, ascending, if all have one. */
+/* Number vertices by the numbers in their names, ascending, if all have one. */
 static int number_vertices(struct graphml *g, struct gtu_error *err)
 {
 	struct names *s = &g->names;
@@ -420,7 +422,8 @@ static int number_vertices(struct graphml *g, struct gtu_error *err)
 
 	g->raw.n = s->count;
 	if (!id)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu vertices", (unsigned long long)s->count);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu vertices",
+				(unsigned long long)s->count);
 	for (v = 0; v < s->count; v++) {
 		const char *name = s->text + s->start[v];
 
@@ -435,7 +438,7 @@ static int number_vertices(struct graphml *g, struct gtu_error *err)
 	rc = gtu_id_map_build(&map, &array, 1, s->count, 8, err);
 	if (!rc) {
 		for (v = 0; v < s->count; v++)
-			if (map.ids) /* without gaps the ids stay: gtu_raw_finish() subtracts the lowest */
+			if (map.ids) /* without gaps keep the ids: gtu_raw_finish() subtracts the lowest */
 				id[v] = gtu_id_map_find(&map, id[v]);
 		if (!map.ids)
 			g->raw.id_base = map.base;
@@ -458,10 +461,11 @@ static int check_nodes(struct graphml *g, struct gtu_error *err)
 	uint64_t v;
 
 	if (!g->in_graph)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: no <graph> in it", g->in->path);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: the file has no <graph>", g->in->path);
 	for (v = 0; v < g->names.count; v++)
 		if (!g->names.declared[v])
-			return gtu_fail(err, GTU_ERR_INPUT, "%s: edges lead to '%.60s', which is no node", g->in->path,
+			return gtu_fail(err, GTU_ERR_INPUT, "%s: edges name '%.60s', which is not "
+					"a node", g->in->path,
 					g->names.text + g->names.start[v]);
 	return 0;
 }
@@ -484,7 +488,7 @@ static int read_graphml(struct gtu_input *in, const struct gtu_read_options *opt
 	*out = NULL;
 	g.parser = XML_ParserCreate(NULL);
 	if (!g.parser)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to read %s", in->path);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory reading %s", in->path);
 	XML_SetUserData(g.parser, &g);
 	XML_SetElementHandler(g.parser, start_element, end_element);
 	XML_SetCharacterDataHandler(g.parser, characters);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Input of the readers: opens, buffers and bounds the content of a file or of memory. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +74,7 @@ int gtu_input_open(struct gtu_input *in, const char *path, const struct gtu_prog
 	in->window = malloc(WINDOW);
 	if (!in->window) {
 		gtu_input_close(in);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to read %s", path);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory reading %s", path);
 	}
 	in->room = WINDOW;
 	in->cur = in->end = in->window;
@@ -132,7 +133,7 @@ int gtu_input_beside(const struct gtu_input *in, const char *own, const char *su
 	return 0;
 no_memory:
 	*path = NULL;
-	return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a file name");
+	return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a file name");
 }
 
 int gtu_input_fill(struct gtu_input *in, struct gtu_error *err)
@@ -145,10 +146,11 @@ int gtu_input_fill(struct gtu_input *in, struct gtu_error *err)
 		return 0;
 	in->passed += (uint64_t)(in->cur - in->window);
 	if (left == in->room) {
-		/* One line, or one whole file, is longer than the window. */
+		/* a line, or a format read as a whole, exceeds the window */
 		bigger = realloc(in->window, in->room * 2);
 		if (!bigger)
-			return gtu_fail(err, GTU_ERR_NOMEM, "%s: no memory for a piece of %llu bytes", in->path,
+			return gtu_fail(err, GTU_ERR_NOMEM, "%s: out of memory for a buffer of "
+					"%llu bytes", in->path,
 					(unsigned long long)in->room * 2);
 		in->window = bigger;
 		in->room *= 2;
@@ -181,8 +183,8 @@ int gtu_input_peek(struct gtu_input *in, uint64_t bytes, struct gtu_error *err)
 }
 
 /*
- * Readers take a carriage return for a blank, because one stands before the newline of many files. As
- * the only end of lines it would make one line of all, so @from to the window's end must have none.
+ * Readers treat a carriage return as a blank, since many files have one before each newline. A file
+ * with carriage returns only would become one line, so reject those from @from to the window's end.
  */
 static int check_returns(const struct gtu_input *in, const uint8_t *from, struct gtu_error *err)
 {
@@ -191,7 +193,8 @@ static int check_returns(const struct gtu_input *in, const uint8_t *from, struct
 	while (p < in->end && (p = memchr(p, '\r', (size_t)(in->end - p))) && ++p < in->end)
 		if (*p != '\n' && *p != '\r')
 			return gtu_input_fail_byte(in, err, in->passed + (uint64_t)(p - 1 - in->window),
-						   "a carriage return without a newline ends no line here; convert the file: tr '\\r' '\\n'");
+						   "a carriage return without a newline does not "
+						   "end a line; convert the file: tr '\\r' '\\n'");
 	return 0;
 }
 
@@ -221,7 +224,9 @@ int gtu_input_line_slow(struct gtu_input *in, const uint8_t **p, const uint8_t *
 			return rc;
 		if (!rc)
 			break;
-		/* What follows a return at the end of the last piece is known only now. */
+		/*
+		 * the byte after a carriage return at the end of the last piece is known only now
+		 */
 		rc = check_returns(in, in->cur + (seen && in->cur[seen - 1] == '\r' ? seen - 1 : seen), err);
 		if (rc)
 			return rc;
@@ -262,7 +267,7 @@ int gtu_input_read(struct gtu_input *in, void *to, uint64_t bytes, const char *w
 	while (bytes) {
 		piece = (uint64_t)(in->end - in->cur);
 		if (!piece && !in->ended && bytes >= in->room) {
-			/* Straight to where it goes; the window is empty and stands at its end. */
+			/* the window is empty: read directly into the destination */
 			in->passed += (uint64_t)(in->cur - in->window);
 			in->cur = in->end = in->window;
 			if (gtu_tick(in->progress, "reading", in->file_passed, in->file_bytes))
@@ -324,21 +329,26 @@ int gtu_input_array(struct gtu_input *in, uint64_t count, uint64_t bytes, void *
 
 	*out = NULL;
 	if (count > (uint64_t)INT64_MAX / bytes)
-		return gtu_input_fail_byte(in, err, gtu_input_offset(in), "%llu elements in %s are beyond any file",
+		return gtu_input_fail_byte(in, err, gtu_input_offset(in), "%llu elements in %s are "
+					   "too many for any file",
 					   (unsigned long long)count, what);
 	total = count * bytes;
-	/* Where the size is known a count that lies is found at once, and one that does not costs no growing. */
+	/*
+	 * if the size is known, a false count is detected at once, and the array is allocated in
+	 * one step
+	 */
 	left = in->plain && in->file_bytes > gtu_input_offset(in) ? in->file_bytes - gtu_input_offset(in) : 0;
 	if (in->plain && in->file_bytes && total > left)
 		return gtu_input_fail_byte(in, err, gtu_input_offset(in),
-					   "%s takes %llu bytes and the file has %llu more", what,
+					   "%s needs %llu bytes, but the file has %llu left", what,
 					   (unsigned long long)total, (unsigned long long)left);
 	room = in->plain && in->file_bytes ? total : total < ARRAY_STEP ? total : ARRAY_STEP;
 	do {
 		bigger = realloc(array, room ? room : 1);
 		if (!bigger) {
 			free(array);
-			return gtu_fail(err, GTU_ERR_NOMEM, "%s: no memory for %llu bytes of %s", in->path,
+			return gtu_fail(err, GTU_ERR_NOMEM, "%s: out of memory for %llu bytes of "
+					"%s", in->path,
 					(unsigned long long)room, what);
 		}
 		array = bigger;
@@ -378,7 +388,7 @@ static void print_token(char *to, size_t room, const uint8_t *p, const uint8_t *
 	to[at] = 0;
 }
 
-/* A column of digits that gtu_scan_u64() does not take. */
+/* Whether the column has digits that gtu_scan_u64() rejects as too large. */
 static bool is_too_large(const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *q = p;
@@ -405,7 +415,8 @@ int gtu_input_fail_line(const struct gtu_input *in, struct gtu_error *err, const
 	return gtu_fail(err, GTU_ERR_INPUT, "%s:%llu: %s, found %s%s%s%s", in->path,
 			(unsigned long long)in->line, sentence, *token ? "'" : "", *token ? token :
 			p < end ? "a separator" : "the end of the line", *token ? "'" : "",
-			is_too_large(p, end) ? ", which is too large: 2^63 - 1 is the greatest number" : "");
+			is_too_large(p,
+				     end) ? ", which is too large: the maximum is 2^63 - 1" : "");
 }
 
 int gtu_input_fail_byte(const struct gtu_input *in, struct gtu_error *err, uint64_t byte,
@@ -430,7 +441,8 @@ int gtu_input_check_declared(const struct gtu_input *in, uint64_t n, struct gtu_
 	if (n <= limit)
 		return 0;
 	return gtu_fail(err, GTU_ERR_INPUT,
-			"%s: has %llu vertices by its own account, too many for %llu bytes of content; the limit is %llu (2^24, or 64 for each byte where that is more)",
+			"%s: %llu declared vertices are too many for %llu bytes of content: the "
+			"limit is %llu (2^24, or 64 per byte if that is more)",
 			in->path, (unsigned long long)n, (unsigned long long)gtu_input_offset(in),
 			(unsigned long long)limit);
 }

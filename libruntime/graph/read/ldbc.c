@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * LDBC Graphalytics graphs (specification, section 2.2.3): X.v lists the vertices, one id a line, X.e the
- * edges "u v [weight]", an undirected one once. Whether they are directed stands in X.properties; without
- * it, whoever reads has to say. A graph is named by its .e file.
+ * Reader of LDBC Graphalytics graphs (specification, section 2.2.3). X.v lists the vertices, one id
+ * per line; X.e lists the edges "u v [weight]", an undirected one once. X.properties has the
+ * direction; without it the caller must pass one. A graph is named by its .e file.
  */
 #include <stdlib.h>
 
@@ -10,8 +10,8 @@
 #include "scan.h"
 
 /*
- * The name alone: without its .v the file would read as an edge list, and lose vertices, without a word. One
- * that has another format's first bytes is that format's, which was asked before.
+ * Detect by name only: without its .v file the content would silently be read as an edge list and
+ * lose vertices. Formats recognized by their first bytes come earlier in the table.
  */
 static bool detect(const struct gtu_input *in)
 {
@@ -20,7 +20,7 @@ static bool detect(const struct gtu_input *in)
 
 static int read_vertices(struct gtu_input *in, struct gtu_id_map *map, struct gtu_error *err)
 {
-	struct gtu_edge_list l; /* its two columns hold the same id: a list of ids that grows */
+	struct gtu_edge_list l; /* used as a growing list of ids: both columns hold the same id */
 	const uint8_t *p, *end;
 	const void *array;
 	uint64_t id;
@@ -95,7 +95,7 @@ static int read_edges(struct gtu_input *in, const struct gtu_id_map *map, int32_
 				return gtu_input_fail_line(in, err, NULL, NULL,
 							   "vertex %llu is not among the %llu of the .v file",
 							   (unsigned long long)id[i], (unsigned long long)map->n);
-			if (!map->ids) /* no gaps: gtu_raw_finish() takes ids, and subtracts the lowest */
+			if (!map->ids) /* no gaps: keep the ids, gtu_raw_finish() subtracts the lowest */
 				v[i] = id[i];
 		}
 		if (!raw->edges.m)
@@ -127,8 +127,10 @@ static int read_ldbc(struct gtu_input *in, const struct gtu_read_options *opt, s
 	*out = NULL;
 	rc = gtu_input_beside(in, ".e", ".v", &other, &path, err);
 	if (!rc)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: there is no .v file beside it, which lists an LDBC graph's vertices; "
-				"if it is an edge list by itself, name it otherwise (.txt)", in->path);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: the .v file with the vertices of the LDBC "
+				"graph is missing; "
+				"if this is a plain edge list, use another suffix (.txt)",
+				in->path);
 	if (rc < 0)
 		return rc;
 	rc = read_vertices(&other, &map, err);
@@ -143,7 +145,8 @@ static int read_ldbc(struct gtu_input *in, const struct gtu_read_options *opt, s
 		free(path);
 	}
 	if (rc >= 0 && !said)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: no .properties file beside it says by 'graph.NAME.directed' whether its edges are directed; "
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: the .properties file with "
+			      "'graph.NAME.directed', the direction of the edges, is missing; "
 			      "read it with --directed or --undirected", in->path);
 	gtu_edges_init(&raw.edges, false);
 	if (!rc)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Matrix Market coordinate files (Boisvert, Pozo, Remington: NISTIR 5935): a square sparse matrix is
- * the graph with an edge for each entry. Files that lost banner and size line are bare 1-based pairs.
+ * Reader of Matrix Market coordinate files (Boisvert, Pozo, Remington, NISTIR 5935): a square
+ * sparse matrix is the graph with an edge for each entry. Files without banner and size line are
+ * read as 1-based edge lists.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static const char banner[] = "%%MatrixMarket";
 
 struct matrix {
 	struct gtu_raw_graph raw;
-	uint64_t entries;		/* that the size line declares */
+	uint64_t entries;		/* declared by the size line */
 	bool pattern, complex_values;
 };
 
@@ -30,7 +31,7 @@ static bool detect(const struct gtu_input *in)
 	return has_banner(in) || gtu_path_ends(in->path, ".mtx");
 }
 
-/* Take the next word of the banner and say whether it is @word; *p moves only if so. */
+/* Whether the next word of the banner is @word; advances *p only if so. */
 static bool word_is(const uint8_t **p, const uint8_t *end, const char *word)
 {
 	const uint8_t *q = gtu_skip_blanks(*p, end);
@@ -48,10 +49,12 @@ static int read_banner(struct gtu_input *in, struct matrix *m, const uint8_t *p,
 {
 	p += sizeof(banner) - 1;
 	if (!word_is(&p, end, "matrix"))
-		return gtu_input_fail_line(in, err, gtu_skip_blanks(p, end), end, "a graph is a 'matrix'");
+		return gtu_input_fail_line(in, err, gtu_skip_blanks(p, end), end, "expected the "
+					   "object 'matrix'");
 	if (word_is(&p, end, "array"))
 		return gtu_input_fail_line(in, err, NULL, NULL,
-					   "'array' is a dense matrix; a graph needs the 'coordinate' format");
+					   "'array' is a dense matrix: a graph needs the "
+					   "'coordinate' format");
 	if (!word_is(&p, end, "coordinate"))
 		return gtu_input_fail_line(in, err, gtu_skip_blanks(p, end), end, "expected 'coordinate'");
 	m->pattern = word_is(&p, end, "pattern");
@@ -82,7 +85,8 @@ static int read_size(struct gtu_input *in, struct matrix *m, const uint8_t *p, c
 		p = gtu_skip_blanks(p, end);
 	}
 	if (size[0] != size[1])
-		return gtu_input_fail_line(in, err, NULL, NULL, "a graph's matrix is square, this is %llu x %llu",
+		return gtu_input_fail_line(in, err, NULL, NULL, "a matrix of %llu x %llu is not "
+					   "square",
 					   (unsigned long long)size[0], (unsigned long long)size[1]);
 	m->raw.n = size[0];
 	m->entries = size[2];
@@ -103,11 +107,13 @@ static int read_entry(struct gtu_input *in, struct matrix *m, int32_t weight_col
 	if (!gtu_scan_u64(&p, end, &v))
 		return gtu_input_fail_line(in, err, p, end, "expected a column");
 	if (gtu_unlikely(u - 1 >= m->raw.n || v - 1 >= m->raw.n))
-		return gtu_input_fail_line(in, err, NULL, NULL, "entry %llu %llu is outside 1 to %llu",
+		return gtu_input_fail_line(in, err, NULL, NULL, "entry %llu %llu is out of bounds: "
+					   "rows and columns are 1 to %llu",
 					   (unsigned long long)u, (unsigned long long)v,
 					   (unsigned long long)m->raw.n);
 	if (gtu_unlikely(m->raw.edges.m == m->entries))
-		return gtu_input_fail_line(in, err, first, end, "more than the %llu entries of the size line",
+		return gtu_input_fail_line(in, err, first, end, "there are more entries than the "
+					   "%llu of the size line",
 					   (unsigned long long)m->entries);
 	rc = gtu_edges_push(&m->raw.edges, u, v, err);
 	if (rc || !m->raw.edges.weight_type)
@@ -134,7 +140,8 @@ static int read_body(struct gtu_input *in, struct matrix *m, const struct gtu_re
 				return rc;
 			if (m->complex_values && opt->weight_column == 0)
 				return gtu_input_fail_line(in, err, NULL, NULL,
-							   "complex values are no weights; choose a column or none");
+							   "complex values cannot be weights; "
+							   "choose a column or none");
 			gtu_edges_init(&m->raw.edges, m->pattern ? opt->weight_column > 0 :
 								   opt->weight_column >= 0);
 			continue;

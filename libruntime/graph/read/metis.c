@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * METIS and Chaco graphs (METIS manual, section 4.1.1): "n m [fmt [ncon]]", then line i lists the
- * 1-based neighbours of vertex i, each with its weight if the last digit of fmt is 1. m counts an
- * undirected edge once, a list entry stands for one direction. Found in the wild and taken too: m as
- * the number of entries, which makes the graph directed, and the DIMACS10 meaning of fmt 100 ("loops
- * and duplicates possible" where METIS says "vertex sizes").
+ * Reader of METIS and Chaco graphs (METIS manual, section 4.1.1): "n m [fmt [ncon]]", then line i
+ * lists the 1-based neighbours of vertex i, each with its weight if the last digit of fmt is 1. m
+ * counts an undirected edge once; a list entry is one direction. Two deviations found in practice
+ * are accepted: m may be the number of entries, which makes the graph directed, and fmt 100 may
+ * have the DIMACS10 meaning ("loops and duplicates possible" instead of "vertex sizes").
  */
 #include "reader.h"
 #include "scan.h"
 
 struct metis {
 	struct gtu_raw_graph raw;
-	uint64_t n, m, row;		/* declared; the vertex whose line comes next */
+	uint64_t n, m, row;		/* declared counts; vertex of the next line */
 	uint64_t loops;
-	uint64_t vertex_columns;	/* before the neighbours */
+	uint64_t vertex_columns;	/* columns before the neighbours */
 	bool weighted;
 };
 
@@ -24,8 +24,8 @@ static bool detect(const struct gtu_input *in)
 }
 
 /*
- * With fmt 1xx a METIS 5 file has a size first on each line; a DIMACS10 file has none. Only the former
- * has no empty line.
+ * Whether lines start with a vertex size: with fmt 1xx they do in METIS 5 files, but not in
+ * DIMACS10 files. Only the former have no empty lines.
  */
 static bool has_sizes(const struct gtu_input *in)
 {
@@ -56,10 +56,12 @@ static int read_header(struct gtu_input *in, struct metis *g, const uint8_t *p, 
 	if (i < 2 || p < end)
 		return gtu_input_fail_line(in, err, p, end, "expected 'vertices edges [fmt [ncon]]'");
 	if (value[2] > 111 || value[2] / 10 % 10 > 1 || value[2] % 10 > 1)
-		return gtu_input_fail_line(in, err, NULL, NULL, "fmt is 3 digits of 0 and 1, not %llu",
+		return gtu_input_fail_line(in, err, NULL, NULL, "fmt %llu is invalid: it must be 3 "
+					   "digits of 0 and 1",
 					   (unsigned long long)value[2]);
 	if (value[3] > 1000)
-		return gtu_input_fail_line(in, err, NULL, NULL, "%llu weights a vertex; 1000 are allowed",
+		return gtu_input_fail_line(in, err, NULL, NULL, "%llu weights per vertex are too "
+					   "many: the limit is 1000",
 					   (unsigned long long)value[3]);
 	g->n = value[0];
 	g->m = value[1];
@@ -90,7 +92,8 @@ static int read_row(struct gtu_input *in, struct metis *g, const uint8_t *p, con
 						   (unsigned long long)g->row + 1);
 		if (v - 1 >= g->n)
 			return gtu_input_fail_line(in, err, NULL, NULL,
-						   "vertex %llu has neighbour %llu; vertices are 1 to %llu",
+						   "vertex %llu has neighbour %llu: vertices are 1 "
+						   "to %llu",
 						   (unsigned long long)g->row + 1, (unsigned long long)v,
 						   (unsigned long long)g->n);
 		g->loops += v == g->row + 1;
@@ -118,43 +121,48 @@ static int read_row(struct gtu_input *in, struct metis *g, const uint8_t *p, con
 	return 0;
 }
 
-/* What the counts say about directions. */
-static int settle(struct gtu_input *in, struct metis *g, struct gtu_error *err)
+/* Derive the direction from the counts. */
+static int set_direction(struct gtu_input *in, struct metis *g, struct gtu_error *err)
 {
 	uint64_t entries = g->raw.edges.m;
 
-	/* Rows missing at the end are vertices without neighbours, if the number of entries is right. */
+	/*
+	 * rows missing at the end are vertices without neighbours, if the number of entries is
+	 * right
+	 */
 	if (entries == 2 * g->m || entries + g->loops == 2 * g->m)
 		g->raw.symmetric = true;
 	else if (entries != g->m || g->row < g->n)
 		return gtu_fail(err, GTU_ERR_INPUT,
-				"%s: line %llu is the last, with %llu of %llu vertices and %llu entries; %llu edges make %llu",
+				"%s: line %llu is the last, with %llu of %llu vertices and %llu "
+				"entries, but %llu edges have %llu",
 				in->path, (unsigned long long)in->line, (unsigned long long)g->row,
 				(unsigned long long)g->n, (unsigned long long)entries,
 				(unsigned long long)g->m, (unsigned long long)g->m * 2);
 	return gtu_input_check_declared(in, g->n, err);
 }
 
-/* A promise of symmetry is kept or the file is wrong: algorithms build on it. Both graphs are sorted. */
+/* Verify symmetry, on which algorithms rely. Both graphs are sorted. */
 static int check_symmetry(struct gtu_input *in, const struct gtu_graph *g, struct gtu_error *err)
 {
-	struct gtu_graph *turned;
+	struct gtu_graph *transposed;
 	uint64_t v, e;
 	int rc;
 
-	rc = gtu_graph_transpose(g, in->progress, &turned, err);
+	rc = gtu_graph_transpose(g, in->progress, &transposed, err);
 	if (rc)
 		return rc;
 	for (v = 0; v < g->n && !rc; v++) {
-		for (e = g->row[v]; e < g->row[v + 1] && e < turned->row[v + 1]; e++)
-			if (gtu_graph_target(g, e) != gtu_graph_target(turned, e))
+		for (e = g->row[v]; e < g->row[v + 1] && e < transposed->row[v + 1]; e++)
+			if (gtu_graph_target(g, e) != gtu_graph_target(transposed, e))
 				break;
-		if (e < g->row[v + 1] || e < turned->row[v + 1])
+		if (e < g->row[v + 1] || e < transposed->row[v + 1])
 			rc = gtu_fail(err, GTU_ERR_INPUT,
-				      "%s: edges are declared to be undirected, but vertex %llu and a neighbour do not list each other",
+				      "%s: edges are declared undirected, but vertex %llu and a "
+				      "neighbour do not list each other",
 				      in->path, (unsigned long long)v + 1);
 	}
-	gtu_graph_close(turned);
+	gtu_graph_close(transposed);
 	return rc;
 }
 
@@ -174,7 +182,8 @@ static int read_metis(struct gtu_input *in, const struct gtu_read_options *opt, 
 			continue;
 		if (have_header && (g.row < g.n || p < end)) {
 			if (g.row == g.n)
-				rc = gtu_input_fail_line(in, err, p, end, "a line after that of vertex %llu, the last",
+				rc = gtu_input_fail_line(in, err, p, end, "there is a line after "
+							 "vertex %llu, the last",
 							 (unsigned long long)g.n);
 			else
 				rc = read_row(in, &g, p, end, err);
@@ -189,10 +198,10 @@ static int read_metis(struct gtu_input *in, const struct gtu_read_options *opt, 
 			break;
 	}
 	if (!rc && !have_header)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: no header in %llu lines", in->path,
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: there is no header in %llu lines", in->path,
 			      (unsigned long long)in->line);
 	if (!rc)
-		rc = settle(in, &g, err);
+		rc = set_direction(in, &g, err);
 	if (rc) {
 		gtu_edges_free(&g.raw.edges);
 		return rc;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Lines "u v [weight or anything]". What a file does not say is found from its lines: the third column
- * of the first line with three says whether there are weights; a first line of two numbers "n m" is a
- * header if exactly m lines follow and n agrees with their ids.
+ * Reader of lines "u v [weight or anything]". Properties that the file does not declare are derived
+ * from its lines. The third column of the first line with three determines whether there are
+ * weights. A first line of two numbers "n m" is a header if exactly m lines follow and n matches
+ * their ids.
  */
 #include <ctype.h>
 #include <strings.h>
@@ -10,16 +11,16 @@
 #include "reader.h"
 #include "scan.h"
 
-/* With at least this many edges, as many as the first line says, chance is no explanation. */
+/* A first line that matches this many edges is not a coincidence. */
 #define HEADER_SURE 16
 
 struct pairs_reader {
 	struct gtu_input *in;
 	const struct gtu_pairs *how;
 	struct gtu_raw_graph raw;
-	int32_t weight_column;		/* 1 is the first after the ids; 0: none */
-	bool weight_known;		/* whether there are weights has been decided */
-	bool first_short;		/* the first line had two columns, a later one a weight */
+	int32_t weight_column;		/* 1: first after the ids; 0: none */
+	bool weight_known;		/* weight_column has been determined */
+	bool first_short;		/* the first line had two columns, a later line had a weight */
 	uint64_t first_line;		/* its line number */
 	bool comment_undirected;
 };
@@ -29,7 +30,7 @@ static bool is_comment(uint8_t c)
 	return c == '#' || c == '%';
 }
 
-/* SNAP heads files whose edges are stored once with "# Undirected graph", KONECT with "% sym". */
+/* Comments that mark edges as stored once: SNAP has "# Undirected graph", KONECT "% sym". */
 static void read_comment(struct pairs_reader *r, const uint8_t *p, const uint8_t *end)
 {
 	static const char *const words[] = { "undirected", "sym " };
@@ -46,7 +47,7 @@ static void read_comment(struct pairs_reader *r, const uint8_t *p, const uint8_t
 	}
 }
 
-/* Names of columns, as spreadsheets put them: "source,target". */
+/* Whether the line has column names, as written by spreadsheets: "source,target". */
 static bool is_heading(const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *q = gtu_skip_separator(gtu_skip_column(p, end), end);
@@ -54,7 +55,7 @@ static bool is_heading(const uint8_t *p, const uint8_t *end)
 	return p < end && (isalpha(*p) || *p == '"') && q < end && (isalpha(*q) || *q == '"');
 }
 
-/* The ids are read, what follows stands at @p: decide on weights by it if that is still open. */
+/* Determine, if still unknown, whether there are weights. @p is after the ids. */
 static int decide_weights(struct pairs_reader *r, const struct gtu_read_options *opt, const uint8_t *p,
 			  const uint8_t *end, struct gtu_error *err)
 {
@@ -63,13 +64,13 @@ static int decide_weights(struct pairs_reader *r, const struct gtu_read_options 
 	if (opt->weight_column) {
 		r->weight_column = opt->weight_column > 0 ? opt->weight_column : 0;
 	} else if (p == end) {
-		/* Two columns: perhaps a header. The next line decides, or nobody. */
+		/* two columns: possibly a header; the next line decides */
 		if (!r->raw.edges.m)
 			return 0;
 	} else if (gtu_scan_real(&p, end, &value)) {
 		r->weight_column = 1;
 	} else if (gtu_looks_real(p, end)) {
-		/* Words are columns of something else; this is a weight that would be lost with all others. */
+		/* words are other columns; a malformed number would silently drop all weights */
 		return gtu_input_fail_line(r->in, err, p, end,
 					   "expected a weight or a word in column %u", r->how->skip + 3);
 	}
@@ -90,7 +91,7 @@ static int read_weight(struct pairs_reader *r, const uint8_t *p, const uint8_t *
 	rc = gtu_scan_weight(&r->raw.edges, &p, end, &number, err);
 	if (rc || number)
 		return rc;
-	/* The first line may lack it and be a header: gtu_edges_weight keeps a zero there. */
+	/* the first line may be a header without a weight: store 0 */
 	if (r->raw.edges.m == 1 && only_ids) {
 		r->first_short = true;
 		return gtu_edges_weight_u64(&r->raw.edges, 0, err);
@@ -123,7 +124,8 @@ static int read_line(struct pairs_reader *r, const struct gtu_read_options *opt,
 					   r->how->skip + 2);
 	if (gtu_unlikely(r->how->matrix && (!u || !v)))
 		return gtu_input_fail_line(r->in, err, NULL, NULL,
-					   "entry %llu %llu: rows and columns of a matrix begin at 1",
+					   "entry %llu %llu is out of bounds: rows and columns of "
+					   "a matrix start at 1",
 					   (unsigned long long)u, (unsigned long long)v);
 	p = gtu_skip_separator(p, end);
 	if (gtu_unlikely(!r->weight_known)) {
@@ -133,7 +135,7 @@ static int read_line(struct pairs_reader *r, const struct gtu_read_options *opt,
 		if (!l->m)
 			r->first_line = r->in->line;
 		if (r->weight_column) {
-			/* The list so far has at most the one line that may be a header. */
+			/* the list has at most one line, which may be a header */
 			uint64_t first[2] = { 0 };
 			bool had_first = l->m;
 
@@ -156,13 +158,13 @@ static int read_line(struct pairs_reader *r, const struct gtu_read_options *opt,
 	return rc;
 }
 
-/* What the ids of edges @first and on say. */
+/* Facts about the ids of edges from @first on. */
 struct id_facts {
 	uint64_t low, high;
 	bool lower, upper;		/* all entries in that triangle */
 };
 
-static struct id_facts look_at_ids(const struct gtu_edge_list *l, uint64_t first)
+static struct id_facts scan_ids(const struct gtu_edge_list *l, uint64_t first)
 {
 	struct id_facts f = { .low = UINT64_MAX, .lower = true, .upper = true };
 	uint64_t e, u, v;
@@ -191,7 +193,7 @@ static void drop_first(struct gtu_edge_list *l)
 		memmove(l->weight, (char *)l->weight + wb, l->m * wb);
 }
 
-/* If the first entry is a header "n m", take it as one. */
+/* Remove the first entry if it is a header "n m". */
 static int settle_header(struct pairs_reader *r, struct gtu_error *err)
 {
 	struct gtu_edge_list *l = &r->raw.edges;
@@ -205,7 +207,7 @@ static int settle_header(struct pairs_reader *r, struct gtu_error *err)
 	m = gtu_get(l->dst, l->id_bytes, 0);
 	if (m != l->m - 1 || !n)
 		return 0;
-	f = look_at_ids(l, 1);
+	f = scan_ids(l, 1);
 	fits = f.high < n || (f.high == n && f.low);
 	if (fits && (f.high + 1 >= n || m >= HEADER_SURE)) {
 		r->raw.declared = true;
@@ -214,7 +216,7 @@ static int settle_header(struct pairs_reader *r, struct gtu_error *err)
 	} else if (fits || m < HEADER_SURE) {
 		return 0;
 	} else {
-		/* Ids with gaps: a header if n distinct ones follow. */
+		/* ids with gaps: a header if n distinct ids follow */
 		const void *arrays[2] = { (char *)l->src + l->id_bytes, (char *)l->dst + l->id_bytes };
 		struct gtu_id_map map;
 		uint64_t distinct;
@@ -254,7 +256,7 @@ int gtu_read_pairs(struct gtu_input *in, const struct gtu_pairs *how,
 			goto fail;
 	}
 	if (!rc && !r.raw.edges.m)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: no edges in %llu lines", in->path,
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: there are no edges in %llu lines", in->path,
 			      (unsigned long long)in->line);
 	if (!rc)
 		rc = settle_header(&r, err);
@@ -268,7 +270,7 @@ int gtu_read_pairs(struct gtu_input *in, const struct gtu_pairs *how,
 		goto fail;
 	r.raw.undirected = how->undirected || r.comment_undirected;
 	if (how->matrix || (how->counted && !r.raw.declared)) {
-		struct id_facts f = look_at_ids(&r.raw.edges, 0);
+		struct id_facts f = scan_ids(&r.raw.edges, 0);
 
 		if (how->matrix) {
 			r.raw.undirected = f.lower || f.upper;

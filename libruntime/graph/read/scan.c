@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Parses real numbers of text columns, correctly rounded and independent of the locale. */
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -7,7 +8,7 @@
 
 #include "scan.h"
 
-/* Powers of ten that a double holds exactly. */
+/* Powers of ten that are exact in a double. */
 static const double power[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,	1e8,  1e9,  1e10, 1e11,
 				1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 
@@ -20,7 +21,7 @@ static void make_locale(void)
 
 #define TOKEN_ROOM 400
 
-/* The column at @p through strtod(), as @token; false if that does not take all of it. */
+/* Parse the column at @p with strtod(), via @token; false unless all of it is a number. */
 static bool parse_column(const uint8_t *p, const uint8_t *stop, char token[TOKEN_ROOM], double *x)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -44,7 +45,9 @@ static bool scan_slowly(const uint8_t **p, const uint8_t *end, double *value)
 	char token[TOKEN_ROOM];
 	double x;
 
-	/* Infinity is a weight when it is written so (collections have it), not when a number is too large. */
+	/*
+	 * accept infinity only when written as such (some collections have it), not from overflow
+	 */
 	if (!parse_column(*p, stop, token, &x) || isnan(x) || (isinf(x) && strpbrk(token, "0123456789")))
 		return false;
 	*value = x;
@@ -85,7 +88,7 @@ bool gtu_scan_real(const uint8_t **p, const uint8_t *end, double *value)
 		scale = (int)(q - first);
 		digits += scale;
 	}
-	/* Both factors exact makes one rounding; everything else is for the library. */
+	/* with both factors exact there is one rounding; leave other numbers to strtod() */
 	if (!digits || digits > 18 || mantissa > 1ull << 53 || scale > 22 ||
 	    (q < end && !gtu_is_separator(*q)))
 		return scan_slowly(p, end, value);

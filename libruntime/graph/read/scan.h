@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers and columns of a text line, without a library call in the common case. All functions work
- * on [p, end) and never look at *end.
+ * Parsing of numbers and columns in a text line, without a library call in the common case. All
+ * functions work on [p, end) and never read *end.
  */
 #ifndef GTU_READ_SCAN_H
 #define GTU_READ_SCAN_H
@@ -28,7 +28,7 @@ static inline const uint8_t *gtu_skip_blanks(const uint8_t *p, const uint8_t *en
 	return p;
 }
 
-/* To the next column: blanks with at most one comma, so that an empty column is seen as one. */
+/* Skip to the next column: blanks with at most one comma, so that an empty column is noticed. */
 static inline const uint8_t *gtu_skip_separator(const uint8_t *p, const uint8_t *end)
 {
 	p = gtu_skip_blanks(p, end);
@@ -45,8 +45,8 @@ static inline const uint8_t *gtu_skip_column(const uint8_t *p, const uint8_t *en
 }
 
 /*
- * A decimal number below 2^63 that fills its column: moves *p behind it. False, with *p where it was,
- * if there is anything else.
+ * Parse a decimal number below 2^63 that fills its column, and advance *p. Otherwise return false
+ * and leave *p unchanged.
  */
 static inline bool gtu_scan_u64(const uint8_t **p, const uint8_t *end, uint64_t *value)
 {
@@ -68,15 +68,18 @@ static inline bool gtu_scan_u64(const uint8_t **p, const uint8_t *end, uint64_t 
 }
 
 /*
- * A number as strtod() takes it (also hexadecimal, also "inf"; not NaN, nothing too large) that fills its
- * column, correctly rounded and independent of the locale.
+ * Parse a number in strtod() syntax (including hexadecimal and "inf"; not NaN or an overflow) that
+ * fills its column, correctly rounded and independent of the locale.
  */
 bool gtu_scan_real(const uint8_t **p, const uint8_t *end, double *value);
 
-/* Whether the column is meant as a number, also as one that gtu_scan_real() refuses: NaN, too large. */
+/* Whether the column looks like a number, including those that gtu_scan_real() rejects. */
 bool gtu_looks_real(const uint8_t *p, const uint8_t *end);
 
-/* A weight of the edge pushed last: an integer stays one. False if the column is no number. */
+/*
+ * Set the weight of the last edge; integers stay integers. *number is false if the column is not a
+ * number.
+ */
 static inline int gtu_scan_weight(struct gtu_edge_list *l, const uint8_t **p, const uint8_t *end,
 				  bool *number, struct gtu_error *err)
 {

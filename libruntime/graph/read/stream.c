@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Plain, gzip, xz and zstd content of a file, as one kind of stream. */
+/* Streams that decompress plain, gzip, xz and zstd files. */
 #include <errno.h>
 #include <lzma.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@
 #include "input.h"
 
 #define CHUNK (256u << 10)
-#define XZ_MEMORY (1ull << 30)		/* xz -9 takes 65 MiB; a stream that wants more than 1 GiB is refused */
+#define XZ_MEMORY (1ull << 30)		/* memory limit of the decoder; xz -9 takes 65 MiB */
 
 struct file_stream {
 	struct gtu_stream stream;
 	struct gtu_input *in;
 	uint8_t *raw;			/* CHUNK bytes of the file */
 	size_t raw_at, raw_end;
-	bool raw_ended;			/* the file has no more */
+	bool raw_ended;			/* end of the file reached */
 	bool done;			/* the compressed content is complete */
 	z_stream gz;
 	lzma_stream xz;
@@ -38,7 +38,7 @@ static int64_t read_file(struct file_stream *s, void *to, uint64_t room, struct 
 	return got;
 }
 
-/* More of the file behind raw_at; nothing if there is some. */
+/* Read more of the file if the buffer is empty. */
 static int refill(struct file_stream *s, struct gtu_error *err)
 {
 	int64_t got;
@@ -105,7 +105,7 @@ static int64_t read_gz(struct gtu_stream *stream, void *to, uint64_t room, struc
 			return damaged(s, "gzip", "it ends before its end mark", err);
 		}
 		if (s->done) {
-			/* Members may follow each other; anything else behind one is padding. */
+			/* gzip members may be concatenated; anything else after one is padding */
 			if (s->raw[s->raw_at] != 0x1f)
 				return 0;
 			inflateReset(&s->gz);
@@ -132,8 +132,8 @@ static void close_xz(struct gtu_stream *stream)
 static const char *xz_reason(lzma_ret rc)
 {
 	switch (rc) {
-	case LZMA_MEM_ERROR: return "no memory for its dictionary";
-	case LZMA_MEMLIMIT_ERROR: return "its dictionary takes more than 1 GiB";
+	case LZMA_MEM_ERROR: return "out of memory for its dictionary";
+	case LZMA_MEMLIMIT_ERROR: return "its dictionary needs more than 1 GiB";
 	case LZMA_FORMAT_ERROR: return "something else follows";
 	case LZMA_OPTIONS_ERROR: return "it uses options unknown to liblzma";
 	case LZMA_DATA_ERROR: return "its checksum or coding is wrong";
@@ -190,7 +190,7 @@ static int64_t read_zstd(struct gtu_stream *stream, void *to, uint64_t room, str
 		got = ZSTD_decompressStream(s->zstd, &out, &in);
 		if (ZSTD_isError(got))
 			return damaged(s, "zstd", ZSTD_getErrorName(got), err);
-		/* Out of input with output room to spare: nothing is held back inside. */
+		/* input exhausted with space left in the output: nothing is buffered */
 		if (s->raw_ended && !out.pos && got)
 			return damaged(s, "zstd", "it ends before its end mark", err);
 		s->raw_at = in.pos;
@@ -211,7 +211,7 @@ int gtu_stream_open(struct gtu_input *in, struct gtu_error *err)
 		s->raw = malloc(CHUNK);
 	if (!s || !s->raw) {
 		free(s);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to read %s", in->path);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory reading %s", in->path);
 	}
 	s->in = in;
 	s->stream.read = read_plain;
@@ -242,7 +242,8 @@ int gtu_stream_open(struct gtu_input *in, struct gtu_error *err)
 	}
 	if (missing) {
 		s->stream.close(&s->stream);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to undo the %s compression of %s", missing,
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s decompression of %s",
+				missing,
 				in->path);
 	}
 	in->stream = &s->stream;

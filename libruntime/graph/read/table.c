@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The formats, in the order in which they are asked whether a file is theirs. */
+/* The table of readers, in the order of detection. */
 #include "reader.h"
 #include "scan.h"
 
@@ -16,7 +16,7 @@ const struct gtu_reader *const gtu_readers[] = {
 	&gtu_reader_dimacs,
 	&gtu_reader_cedge,
 	&gtu_reader_coordinates,
-	&gtu_reader_edge_list,		/* takes any text: last */
+	&gtu_reader_edge_list,		/* accepts any text: must be last */
 	NULL,
 };
 
@@ -66,16 +66,18 @@ int gtu_graph_read(struct gtu_input *in, const struct gtu_reader *reader,
 	if (rc)
 		return rc;
 	marked = gtu_input_skip_mark(in);
-	/* an LDBC graph without edges is its .v file */
+	/* an LDBC graph without edges has an empty .e file */
 	if (in->cur == in->end && !gtu_reader_ldbc.detect(in))
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: the file is empty; write or fetch it again", in->path);
 	if (!reader)
 		reader = find_reader(in);
 	if (!reader)
 		return gtu_fail(err, GTU_ERR_INPUT,
-				"%s: no graph format that is known: neither by its name nor by its content, which is not text; 'gtu convert --help' lists the formats",
+				"%s: the format is unknown: neither the name nor the content, "
+				"which is not text, identifies one; 'gtu convert --help' lists the "
+				"formats",
 				in->path);
-	/* What would be a mark before text is content where everything is. */
+	/* in binary formats a byte order mark is content */
 	if (marked && reader->binary)
 		in->cur -= 3;
 	rc = reader->read(in, opt, out, err);

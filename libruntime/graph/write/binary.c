@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* EMOGI's and GAP's binary formats (graph/read/emogi.c and graph/read/gap.c say where they come from). Little-endian. */
+/*
+ * Writers of EMOGI's and GAP's binary formats, described in read/emogi.c and read/gap.c.
+ * Little-endian.
+ */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -33,15 +36,17 @@ int gtu_write_emogi(struct gtu_writing *w)
 	uint64_t v;
 	int rc;
 
-	/* weights that another graph left would be taken for this one's */
+	/* a .val file of another graph would be read as this one's weights */
 	snprintf(beside, sizeof(beside), "%s.val", w->path);
 	if (!w->weighted && !access(beside, F_OK))
 		return gtu_fail(w->err, GTU_ERR_USAGE,
-				"%s: not written: the graph has no weights, and %s is there, which would be read as its weights; remove it or take another name",
+				"%s: not written: the graph has no weights, but %s exists and "
+				"would be read as its weights; remove it or use another name",
 				w->path, beside);
 	if (!access(w->path, F_OK))
 		return gtu_fail(w->err, GTU_ERR_USAGE,
-				"%s: not written: a file has that very name, and would be read instead of %s.col and .dst; remove it or take another name",
+				"%s: not written: a file of that name exists and would be read "
+				"instead of %s.col and .dst; remove it or use another name",
 				w->path, w->path);
 	rc = gtu_writing_open(w, 0, ".col");
 	if (!rc)
@@ -50,7 +55,9 @@ int gtu_write_emogi(struct gtu_writing *w)
 		rc = gtu_writing_open(w, 0, ".val");
 	if (rc)
 		return rc;
-	/* each begins with how many elements it has and, as a second word, how many bytes each takes */
+	/*
+	 * each file starts with the number of elements and, as a second word, the bytes per element
+	 */
 	put_u64(&w->file[0], g->n + 1);
 	put_u64(&w->file[0], 8);
 	for (v = 0; v <= g->n; v++)
@@ -84,18 +91,19 @@ static int put_lists(struct gtu_writing *w)
 	return gtu_writing_each(w, GTU_ALL_ENTRIES, put_neighbour);
 }
 
-/* A directed graph is followed by what it is turned round, which GAP's pulling programs read. */
+/* A directed graph is followed by its transpose, which GAP's pull-based programs read. */
 int gtu_write_gap(struct gtu_writing *w)
 {
 	const struct gtu_graph *g = w->g;
 	const uint8_t directed = g->flags & GTU_GRAPH_DIRECTED ? 1 : 0;
-	struct gtu_graph *turned = NULL;
+	struct gtu_graph *transposed = NULL;
 	int rc;
 
 	if (g->n > 1ull << 31)
-		return gtu_fail(w->err, GTU_ERR_UNSUPPORTED, "%s: not written: GAP's graphs have up to 2^31 vertices, this one has %llu",
+		return gtu_fail(w->err, GTU_ERR_UNSUPPORTED, "%s: not written: GAP's graphs have "
+				"up to 2^31 vertices, but this one has %llu",
 				w->path, (unsigned long long)g->n);
-	rc = directed ? gtu_graph_transpose(g, w->progress, &turned, w->err) : 0;
+	rc = directed ? gtu_graph_transpose(g, w->progress, &transposed, w->err) : 0;
 	if (!rc)
 		rc = gtu_writing_open(w, 0, "");
 	if (!rc) {
@@ -105,10 +113,10 @@ int gtu_write_gap(struct gtu_writing *w)
 		rc = put_lists(w);
 	}
 	if (!rc && directed) {
-		w->g = turned;
+		w->g = transposed;
 		rc = put_lists(w);
 		w->g = g;
 	}
-	gtu_graph_close(turned);
+	gtu_graph_close(transposed);
 	return rc;
 }

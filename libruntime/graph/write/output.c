@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Buffered output to a temporary file, renamed when it is complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,9 +37,11 @@ int gtu_output_open(struct gtu_output *o, const char *base, size_t length, const
 		o->temporary = NULL;
 	o->buffer = malloc(GTU_OUTPUT_BUFFER);
 	if (!o->temporary || !o->buffer) {
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory to write %.*s%s", (int)length, base, suffix);
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory writing %.*s%s", (int)length, base,
+			      suffix);
 	} else if (!stat(o->path, &st) && !S_ISREG(st.st_mode)) {
-		rc = gtu_fail(err, GTU_ERR_USAGE, "%s is no regular file, which a graph needs: name one", o->path);
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%s is not a regular file: use another name for "
+			      "the graph", o->path);
 	} else {
 		o->fd = mkostemp(o->temporary, O_CLOEXEC);
 		if (o->fd < 0)
@@ -97,7 +100,7 @@ void gtu_output_real(struct gtu_output *o, double x, char end)
 		if (digits == 17 || strtod(to, NULL) == x)
 			break;
 	}
-	/* whatever the program's locale has for a point */
+	/* the locale's decimal point may differ */
 	for (at = to; at < to + n; at++)
 		if (!strchr("0123456789+-e", *at))
 			*at = '.';
@@ -109,7 +112,7 @@ void gtu_output_real(struct gtu_output *o, double x, char end)
 	o->used += (size_t)n;
 }
 
-/* All is on disk under its temporary name, with the mode of a new file. */
+/* Flush the temporary file to disk and set the mode of a new file. */
 static int complete(struct gtu_output *o, struct gtu_error *err)
 {
 	mode_t mask = umask(0);
@@ -132,8 +135,9 @@ int gtu_output_close(struct gtu_output *o, unsigned count, int rc, struct gtu_er
 		rc = complete(&o[i], err);
 	for (; placed < count && !rc; placed++)
 		if (rename(o[placed].temporary, o[placed].path)) {
-			rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be put in place: %s%s", o[placed].path, strerror(errno),
-				      placed ? "; the files that belong to it are new already" : "");
+			rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot rename the temporary file: "
+				      "%s%s", o[placed].path, strerror(errno),
+				      placed ? "; the graph's other files have already been replaced" : "");
 			break;
 		}
 	for (i = 0; i < count; i++) {

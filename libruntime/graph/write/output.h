@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that appears when it is complete: bytes and numbers through a buffer, under another name until then. */
+/* Buffered output to a file that appears under its name only when it is complete. */
 #ifndef GTU_WRITE_OUTPUT_H
 #define GTU_WRITE_OUTPUT_H
 
@@ -11,20 +11,24 @@
 struct gtu_output {
 	char *path, *temporary;
 	int fd;
-	int reason;			/* errno of the first write that failed */
+	int reason;			/* errno of the first failed write */
 	uint8_t *buffer;
 	size_t used;
-	uint64_t written;		/* bytes that have left the buffer */
+	uint64_t written;		/* bytes written from the buffer */
 };
 
 #define GTU_OUTPUT_BUFFER	(1u << 20)
 #define GTU_OUTPUT_ITEM		64u	/* longest number */
 
-/* Begin the file that @base (first @length bytes) and @suffix name. GTU_ERR_FAIL or _USAGE with a sentence. */
+/*
+ * Open the file named by @base (first @length bytes) and @suffix. GTU_ERR_FAIL or _USAGE with a
+ * sentence.
+ */
 int gtu_output_open(struct gtu_output *o, const char *base, size_t length, const char *suffix, struct gtu_error *err);
 /*
- * End @count files with @rc, what the writing came to: 0 puts all in their places, in order, anything else (or a
- * write that failed) removes all. Returns @rc, or GTU_ERR_FAIL with a sentence where only the end failed.
+ * Close @count files; @rc is the result so far. 0 renames all to their final names, in order; any
+ * other value, or a failed write, removes all. Returns @rc, or GTU_ERR_FAIL with a sentence if
+ * closing failed.
  */
 int gtu_output_close(struct gtu_output *o, unsigned count, int rc, struct gtu_error *err);
 
@@ -36,7 +40,7 @@ static inline void gtu_output_text(struct gtu_output *o, const char *text)
 	gtu_output_bytes(o, text, strlen(text));
 }
 
-/* Up to GTU_OUTPUT_ITEM bytes are to come. */
+/* Reserve GTU_OUTPUT_ITEM bytes of the buffer. */
 static inline uint8_t *gtu_output_room(struct gtu_output *o)
 {
 	if (o->used > GTU_OUTPUT_BUFFER - GTU_OUTPUT_ITEM)
@@ -59,7 +63,10 @@ static inline void gtu_output_u64(struct gtu_output *o, uint64_t x, char end)
 	*to = (uint8_t)end;
 }
 
-/* So that reading it gives the same double; it has a point or an exponent, and so is no integer. */
+/*
+ * Write @x so that reading gives the same double; always with a point or an exponent, so that it is
+ * not an integer.
+ */
 void gtu_output_real(struct gtu_output *o, double x, char end);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The formats that are text: what read/ says of each holds here the other way round. */
+/* Writers of the text formats, described in read/. */
 #include <ctype.h>
 #include <stdio.h>
 
 #include "writer.h"
 
-/* "u v [weight]", of what @a and @b are called. */
+/* Write "u v [weight]" with the ids @a and @b. */
 static void line(struct gtu_writing *w, struct gtu_output *o, uint64_t a, uint64_t b, uint64_t e, char between)
 {
 	gtu_output_u64(o, a, between);
@@ -41,13 +41,16 @@ int gtu_write_matrix(struct gtu_writing *w)
 
 /* ---- SNAP ------------------------------------------------------------------------------------------------ */
 
-/* Where the first line is two numbers, the second of them the lines that follow, a reader may take it for a header. */
+/*
+ * Whether the entry, as first line, could be taken for a header: two numbers, the second being the
+ * number of following lines.
+ */
 static bool like_a_header(const struct gtu_writing *w, uint64_t v, uint64_t e, uint64_t lines)
 {
 	return lines > 1 && gtu_writing_id(w, v) && gtu_writing_id(w, gtu_graph_target(w->g, e)) == lines - 1;
 }
 
-/* The first entry that cannot be taken for one; the other entries keep their order. */
+/* Find the first entry that cannot be taken for a header; the other entries keep their order. */
 static uint64_t first_entry(const struct gtu_writing *w, enum gtu_triangle part, uint64_t lines)
 {
 	uint64_t v, e;
@@ -76,7 +79,8 @@ int gtu_write_snap(struct gtu_writing *w)
 
 	if (first == GTU_NO_VERTEX)
 		return gtu_fail(w->err, GTU_ERR_UNSUPPORTED,
-				"%s: not written: all of the %llu edges lead to vertex %llu, so that the first line of an edge list would read as a header",
+				"%s: not written: all %llu edges have the target %llu, so that the "
+				"first line of an edge list would be read as a header",
 				w->path, (unsigned long long)lines, (unsigned long long)lines - 1);
 	rc = gtu_writing_open(w, 0, "");
 	if (rc)
@@ -149,7 +153,10 @@ int gtu_write_metis(struct gtu_writing *w)
 
 /* ---- LDBC ------------------------------------------------------------------------------------------------ */
 
-/* The graph's name as a key of properties has it: what stands before ".e", without blanks and the like. */
+/*
+ * The graph's name as a property key: the file name before ".e", without blanks and special
+ * characters.
+ */
 static void name_of(const struct gtu_writing *w, char name[128])
 {
 	const char *slash = strrchr(w->path, '/');

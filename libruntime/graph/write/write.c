@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Graphs into files of other programs. What a format cannot hold is refused with a sentence, or adapted and told of;
- * what is written reads back as the graph it was (tests/unit/graph/test_write.c).
+ * Writes graphs in the formats of other programs. A graph that a format cannot represent is
+ * refused, or adapted with a report. Written graphs read back as the same graph
+ * (tests/unit/graph/test_write.c).
  */
 #include <math.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 #include "libruntime/support/advice.h"
 #include "writer.h"
 
-#define DECLARED_ALWAYS (1ull << 24)	/* as gtu_input_check_declared() */
+#define DECLARED_ALWAYS (1ull << 24)	/* as in gtu_input_check_declared() */
 
 static const struct gtu_write_format formats[] = {
 	{ ".mtx", "Matrix Market", 1, GTU_MAY, GTU_MAY, 0, 0, true, false, true, true, gtu_write_matrix },
@@ -44,7 +45,7 @@ bool gtu_graph_can_write(const char *path)
 	return format_of(path) || (n > 4 && !strcmp(path + n - 4, ".gtu"));
 }
 
-/* ---- What formats share ---------------------------------------------------------------------------- */
+/* ---- Common to all formats --------------------------------------------------------------------------- */
 
 double gtu_graph_weight(const struct gtu_graph *g, uint64_t e)
 {
@@ -76,7 +77,7 @@ int gtu_writing_tick(struct gtu_writing *w, uint64_t done, uint64_t total)
 	unsigned i;
 
 	for (i = 0; i < w->files; i++)
-		if (w->file[i].reason)	/* gtu_output_close() says what it was */
+		if (w->file[i].reason)	/* gtu_output_close() reports the reason */
 			return GTU_ERR_FAIL;
 	return gtu_tick(w->progress, "writing", done, total) ?
 		       gtu_fail(w->err, GTU_ERR_INTERRUPTED, "writing %s was stopped", w->path) : 0;
@@ -125,13 +126,16 @@ int gtu_writing_open(struct gtu_writing *w, size_t cut, const char *suffix)
 	return rc;
 }
 
-/* ---- What a format cannot hold ---------------------------------------------------------------------- */
+/* ---- Limits of the formats ---------------------------------------------------------------------------- */
 
-/* Refuse, or, where it was asked for and @instead says what is done then, go on and tell of it. */
-static int differs(struct gtu_writing *w, const char *instead, const char *reason, ...)
+/*
+ * Refuse to write, or, with GTU_WRITE_ADAPT and if @instead describes an adaptation, report it and
+ * continue.
+ */
+static int cannot_represent(struct gtu_writing *w, const char *instead, const char *reason, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int differs(struct gtu_writing *w, const char *instead, const char *reason, ...)
+static int cannot_represent(struct gtu_writing *w, const char *instead, const char *reason, ...)
 {
 	struct gtu_error why;
 	va_list ap;
@@ -158,7 +162,8 @@ static int settle_ids(struct gtu_writing *w, const struct gtu_write_format *f)
 		return 0;
 	w->renumber = true;
 	w->first_id = (uint64_t)f->first_id;
-	return differs(w, "numbers them so", "%s numbers vertices from %d on, without gaps, and the graph's ids are %llu to %llu",
+	return cannot_represent(w, "renumbers them", "%s numbers vertices from %d on, without "
+				"gaps, but the graph's ids are %llu to %llu",
 		       f->name, (int)f->first_id, (unsigned long long)gtu_graph_id(g, 0),
 		       (unsigned long long)gtu_graph_id(g, g->n - 1));
 }
@@ -168,10 +173,12 @@ static int settle_direction(struct gtu_writing *w, const struct gtu_write_format
 	const bool directed = w->g->flags & GTU_GRAPH_DIRECTED;
 
 	if (f->directed == GTU_ALWAYS && !directed)
-		return differs(w, "writes each edge as two",
-			       "%s holds directed edges only, and the graph's have no direction", f->name);
+		return cannot_represent(w, "writes each edge as two",
+			       "%s supports directed edges only, but the graph is undirected",
+			       f->name);
 	if (f->directed == GTU_NEVER && directed)
-		return differs(w, NULL, "%s holds edges without direction, and the graph's have one; read it with --undirected",
+		return cannot_represent(w, NULL, "%s supports undirected edges only, but the graph "
+					"is directed; read it with --undirected",
 			       f->name);
 	w->once = f->once && !directed;
 	return 0;
@@ -185,10 +192,13 @@ static int check_weights(struct gtu_writing *w, const struct gtu_write_format *f
 	for (e = 0; e < w->g->m; e++) {
 		x = gtu_graph_weight(w->g, e);
 		if (!isfinite(x))
-			return differs(w, NULL, "entry %llu of the edge list has the weight %g; --weights none leaves weights out",
+			return cannot_represent(w, NULL, "entry %llu of the edge list has the "
+						"weight %g; --weights none leaves weights out",
 				       (unsigned long long)e, x);
 		if (w->integers && (x != floor(x) || x < f->least || x > f->most))
-			return differs(w, NULL, "%s holds whole weights from %.0f to %.0f, and entry %llu of the edge list has %.17g; --weights none leaves weights out",
+			return cannot_represent(w, NULL, "%s supports whole weights from %.0f to "
+						"%.0f, but entry %llu of the edge list has %.17g; "
+						"--weights none leaves weights out",
 				       f->name, f->least, f->most, (unsigned long long)e, x);
 	}
 	return 0;
@@ -200,11 +210,13 @@ static int settle_weights(struct gtu_writing *w, const struct gtu_write_format *
 	w->integers = f->least < f->most;
 	if (f->weights == GTU_NEVER && w->weighted) {
 		w->weighted = false;
-		return differs(w, "leaves them out", "%s has no weights, and the graph has", f->name);
+		return cannot_represent(w, "leaves them out", "%s has no weights, but the graph "
+					"has", f->name);
 	}
 	if (f->weights == GTU_ALWAYS && !w->weighted) {
 		w->weighted = w->unit_weights = true;
-		return differs(w, "gives every edge the weight 1", "%s has a weight for each edge, and the graph has none", f->name);
+		return cannot_represent(w, "gives every edge the weight 1", "%s has a weight for "
+					"each edge, but the graph has none", f->name);
 	}
 	return w->weighted ? check_weights(w, f) : 0;
 }
@@ -216,7 +228,8 @@ static int check_isolated(struct gtu_writing *w, const struct gtu_write_format *
 	uint64_t v, e, first = 0, count = 0;
 
 	if (!met)
-		return gtu_fail(w->err, GTU_ERR_NOMEM, "no memory to look for vertices without edges");
+		return gtu_fail(w->err, GTU_ERR_NOMEM, "out of memory for finding vertices without "
+				"edges");
 	for (v = 0; v < g->n; v++)
 		for (e = g->row[v]; e < g->row[v + 1]; e++)
 			met[v] = met[gtu_graph_target(g, e)] = 1;
@@ -225,17 +238,19 @@ static int check_isolated(struct gtu_writing *w, const struct gtu_write_format *
 			first = v;
 	free(met);
 	if (!g->m)
-		return differs(w, NULL, "%s knows vertices by their edges, and the graph has none", f->name);
-	return count ? differs(w, "leaves them out", "%s knows vertices by their edges, and %llu of the graph's %llu have none, %llu the first",
+		return cannot_represent(w, NULL, "%s has only vertices with edges, but the graph "
+					"has no edges", f->name);
+	return count ? cannot_represent(w, "leaves them out", "%s has only vertices with edges, "
+					"but %llu of the graph's %llu have none, the first is %llu",
 			       f->name, (unsigned long long)count, (unsigned long long)g->n,
 			       (unsigned long long)gtu_graph_id(g, first)) : 0;
 }
 
-/* Lists that ascend, as every reader makes them: turned round twice, a graph is what it was, sorted. */
+/* Sort the lists, as every reader does: transposing twice restores the graph with sorted lists. */
 static int sort_lists(struct gtu_writing *w, struct gtu_graph **sorted)
 {
 	const struct gtu_graph *g = w->g;
-	struct gtu_graph *turned;
+	struct gtu_graph *transposed;
 	uint64_t v, e;
 	bool ascend = true;
 	int rc;
@@ -245,19 +260,19 @@ static int sort_lists(struct gtu_writing *w, struct gtu_graph **sorted)
 			ascend = gtu_graph_target(g, e) <= gtu_graph_target(g, e + 1);
 	if (ascend)
 		return 0;
-	rc = gtu_graph_transpose(g, w->progress, &turned, w->err);
+	rc = gtu_graph_transpose(g, w->progress, &transposed, w->err);
 	if (rc)
 		return rc;
-	rc = gtu_graph_transpose(turned, w->progress, sorted, w->err);
-	gtu_graph_close(turned);
+	rc = gtu_graph_transpose(transposed, w->progress, sorted, w->err);
+	gtu_graph_close(transposed);
 	if (!rc)
 		w->g = *sorted;
 	return rc;
 }
 
 /*
- * What is written once must be the same from both ends. The entries of v that lead upwards are met in their order
- * while the rows above it are gone through, so that one place a vertex tells which comes next.
+ * An undirected edge written once must be equal at both ends. While the rows above v are scanned,
+ * the entries of v to higher vertices are met in order, so one cursor per vertex suffices.
  */
 static int check_both_ends(struct gtu_writing *w)
 {
@@ -266,7 +281,8 @@ static int check_both_ends(struct gtu_writing *w)
 	int rc = 0;
 
 	if (!next)
-		return gtu_fail(w->err, GTU_ERR_NOMEM, "no memory to compare both directions of %llu edges",
+		return gtu_fail(w->err, GTU_ERR_NOMEM, "out of memory comparing both directions of "
+				"%llu edges",
 				(unsigned long long)g->m);
 	for (v = 0; v < g->n; v++)
 		for (next[v] = g->row[v]; next[v] < g->row[v + 1] && gtu_graph_target(g, next[v]) <= v; next[v]++)
@@ -274,17 +290,22 @@ static int check_both_ends(struct gtu_writing *w)
 	for (u = 0; u < g->n && !rc; u++)
 		for (e = g->row[u]; e < g->row[u + 1] && !rc && (v = gtu_graph_target(g, e)) < u; e++) {
 			if (next[v] == g->row[v + 1] || gtu_graph_target(g, next[v]) != u)
-				rc = differs(w, NULL, "vertices %llu and %llu do not have the same edges with each other, which edges without direction have",
+				rc = cannot_represent(w, NULL, "vertices %llu and %llu do not list "
+						      "the same edges to each other, as an "
+						      "undirected graph must",
 					     (unsigned long long)gtu_graph_id(g, v), (unsigned long long)gtu_graph_id(g, u));
 			else if (w->once && w->weighted && gtu_graph_weight(g, e) != gtu_graph_weight(g, next[v]))
-				rc = differs(w, NULL, "an edge between %llu and %llu weighs %.17g one way and %.17g the other; --directed keeps both",
+				rc = cannot_represent(w, NULL, "the edge between %llu and %llu has "
+						      "weight %.17g in one direction and %.17g in "
+						      "the other; --directed keeps both",
 					     (unsigned long long)gtu_graph_id(g, v), (unsigned long long)gtu_graph_id(g, u),
 					     gtu_graph_weight(g, next[v]), gtu_graph_weight(g, e));
 			next[v]++;
 		}
 	for (v = 0; v < g->n && !rc; v++)
 		if (next[v] < g->row[v + 1])
-			rc = differs(w, NULL, "vertex %llu has an edge to %llu, which has none to it",
+			rc = cannot_represent(w, NULL, "vertex %llu has an edge to %llu, which has "
+					      "none back",
 				     (unsigned long long)gtu_graph_id(g, v),
 				     (unsigned long long)gtu_graph_id(g, gtu_graph_target(g, next[v])));
 	free(next);
@@ -299,19 +320,23 @@ static int check_simple(struct gtu_writing *w, const struct gtu_write_format *f)
 	for (v = 0; v < g->n; v++)
 		for (e = g->row[v]; e < g->row[v + 1]; e++) {
 			if (gtu_graph_target(g, e) == v)
-				return differs(w, NULL, "%s has no loops, and vertex %llu has one; --simplify drops them", f->name,
+				return cannot_represent(w, NULL, "%s has no self-loops, but vertex "
+							"%llu has one; --simplify drops them",
+							f->name,
 					       (unsigned long long)gtu_graph_id(g, v));
 			if (e > g->row[v] && gtu_graph_target(g, e) == gtu_graph_target(g, e - 1))
-				return differs(w, NULL, "%s has no edge twice, and %llu %llu is; --simplify drops them", f->name,
+				return cannot_represent(w, NULL, "%s has no duplicate edges, but "
+							"%llu %llu is one; --simplify drops them",
+							f->name,
 					       (unsigned long long)gtu_graph_id(g, v),
 					       (unsigned long long)gtu_graph_id(g, gtu_graph_target(g, e)));
 		}
 	return 0;
 }
 
-/* ---- The whole ---------------------------------------------------------------------------------------- */
+/* ---- Writing ------------------------------------------------------------------------------------------ */
 
-static int settle(struct gtu_writing *w, const struct gtu_write_format *f, struct gtu_graph **sorted)
+static int prepare(struct gtu_writing *w, const struct gtu_write_format *f, struct gtu_graph **sorted)
 {
 	struct gtu_graph view = *w->g;
 	int rc = gtu_graph_check(&view, w->progress, w->err);
@@ -338,7 +363,8 @@ static int check_declared(struct gtu_writing *w, const struct gtu_write_format *
 
 	if (!f->mentions || w->g->n <= DECLARED_ALWAYS || w->g->n / 64 <= bytes)
 		return 0;
-	return differs(w, NULL, "%llu vertices in a file of %llu bytes, of which it names few: no reader believes that",
+	return cannot_represent(w, NULL, "%llu vertices in a file of %llu bytes, which names few "
+				"of them, exceed the limit of the reader",
 		       (unsigned long long)w->g->n, (unsigned long long)bytes);
 }
 
@@ -357,16 +383,19 @@ int gtu_graph_write(const struct gtu_graph *g, const char *path, uint32_t flags,
 		return gtu_graph_save(g, path, progress, err);
 	if (!f)
 		return gtu_fail(err, GTU_ERR_USAGE,
-				"%s: the name says no format that is written: .gtu, .mtx, .txt (SNAP), .gr, .graph (METIS), .e (LDBC), .bel, .sg or .wsg",
+				"%s: the suffix is not a format that can be written: use .gtu, "
+				".mtx, .txt (SNAP), .gr, .graph (METIS), .e (LDBC), .bel, .sg or "
+				".wsg",
 				path);
 	if (flags & ~GTU_WRITE_ADAPT)
-		return gtu_fail(err, GTU_ERR_USAGE, "flags %#x of writing a graph have no meaning", flags);
-	rc = settle(&w, f, &sorted);
+		return gtu_fail(err, GTU_ERR_USAGE, "flags %#x for writing a graph are unknown",
+				flags);
+	rc = prepare(&w, f, &sorted);
 	if (!rc)
 		rc = f->write(&w);
 	if (!rc)
 		rc = check_declared(&w, f);
-	/* a write that failed ended it without a sentence */
+	/* a failed write has not set an error text yet */
 	if (rc == GTU_ERR_FAIL && w.files) {
 		unsigned i;
 

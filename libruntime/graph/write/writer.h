@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One format, one row of write.c; what a format holds is said there, so that nothing is left out in silence. */
+/* Interface of the writers: one format per row of the table in write.c, which states its limits. */
 #ifndef GTU_WRITE_WRITER_H
 #define GTU_WRITE_WRITER_H
 
@@ -11,17 +11,17 @@
 #define GTU_WRITE_FILES 3
 
 struct gtu_writing {
-	const struct gtu_graph *g;	/* lists ascend where a format writes an undirected edge once */
+	const struct gtu_graph *g;	/* lists are sorted if the format writes an undirected edge once */
 	const char *path;
 	const struct gtu_progress *progress;
 	struct gtu_error *err;
 	bool adapt;
-	char *changed;			/* what was adapted, in words; or NULL */
+	char *changed;			/* text that lists the adaptations; or NULL */
 	uint64_t first_id;
-	bool renumber;			/* vertex v is called v + first_id */
-	bool weighted, unit_weights, integers;	/* weights are written; all are 1; without a point */
-	bool once;			/* an undirected edge is written once */
-	uint64_t first;			/* SNAP: the entry that stands first */
+	bool renumber;			/* vertex v has the id v + first_id */
+	bool weighted, unit_weights, integers;	/* write weights; all are 1; as integers */
+	bool once;			/* write an undirected edge once */
+	uint64_t first;			/* SNAP: the entry to write first */
 	struct gtu_output file[GTU_WRITE_FILES];
 	unsigned files;
 };
@@ -30,12 +30,12 @@ enum gtu_hold { GTU_MAY, GTU_NEVER, GTU_ALWAYS };
 
 struct gtu_write_format {
 	const char *suffix, *name;
-	int64_t first_id;		/* -1: a vertex may be called anything */
+	int64_t first_id;		/* lowest vertex id; -1: any ids */
 	enum gtu_hold weights, directed;
-	double least, most;		/* integer weights within these; both 0: any real number */
-	bool isolated;			/* vertices without edges can be held */
-	bool simple;			/* no loops, no duplicates */
-	bool once;			/* an undirected edge stands once */
+	double least, most;		/* range of integer weights; both 0: any real number */
+	bool isolated;			/* supports vertices without edges */
+	bool simple;			/* no self-loops, no duplicates */
+	bool once;			/* an undirected edge is written once */
 	bool mentions;			/* the number of vertices is only declared (gtu_input_check_declared()) */
 	int (*write)(struct gtu_writing *w);
 };
@@ -47,16 +47,19 @@ static inline uint64_t gtu_writing_id(const struct gtu_writing *w, uint64_t v)
 
 double gtu_graph_weight(const struct gtu_graph *g, uint64_t e);
 
-/* Entries that are written: all, or of an undirected graph those that lead to vertices not lower (UPPER), not higher. */
+/*
+ * Entries to write: all, or for an undirected graph those with target >= source (UPPER) or target
+ * <= source (LOWER).
+ */
 enum gtu_triangle { GTU_ALL_ENTRIES, GTU_UPPER, GTU_LOWER };
 uint64_t gtu_writing_count(const struct gtu_writing *w, enum gtu_triangle part);
-/* fn() for each, vertex by vertex; other than 0 ends it. */
+/* Call fn() for each entry, vertex by vertex; a non-zero return stops. */
 int gtu_writing_each(struct gtu_writing *w, enum gtu_triangle part,
 		     int (*fn)(struct gtu_writing *w, uint64_t v, uint64_t e));
 int gtu_writing_tick(struct gtu_writing *w, uint64_t done, uint64_t total);
-/* One more file: the path without its last @cut characters, and @suffix. */
+/* Open one more file: the path without its last @cut characters, plus @suffix. */
 int gtu_writing_open(struct gtu_writing *w, size_t cut, const char *suffix);
-/* The weight of entry @e as text, and @end. */
+/* Write the weight of entry @e as text, then @end. */
 void gtu_writing_weight(const struct gtu_writing *w, struct gtu_output *o, uint64_t e, char end);
 
 int gtu_write_matrix(struct gtu_writing *w);

@@ -180,9 +180,9 @@ class WhatIsRefused(unittest.TestCase):
     def test_odd_addresses(self):
         room = np.zeros(5, np.uint32)
         room[1:] = INDICES
-        self.refused(ValueError, "no multiple of 8 bytes", INDPTR, room[1:])
+        self.refused(ValueError, "must be a multiple of 8 bytes", INDPTR, room[1:])
         odd = np.frombuffer(b"x" + INDPTR.tobytes(), np.int64, offset=1)
-        self.refused(ValueError, "no multiple of 8 bytes", odd, INDICES)
+        self.refused(ValueError, "must be a multiple of 8 bytes", odd, INDICES)
 
     def test_rows_out_of_range(self):
         self.refused(gtu.InputError, "from 0 to 4; they must go from 0 to the 3", INDPTR, INDICES[:3].copy())

@@ -301,7 +301,7 @@ TEST(wrapped_arrays_are_where_they_were)
 
 	col[3] = 3;
 	CHECK(!gtu_graph_wrap(&arrays, &g, &err));
-	CHECK(gtu_graph_check(g, NULL, &err) == GTU_ERR_INPUT && strstr(err.text, "edge 3 leads to vertex 3"));
+	CHECK(gtu_graph_check(g, NULL, &err) == GTU_ERR_INPUT && strstr(err.text, "the target of edge 3 is vertex 3"));
 	gtu_graph_close(g);
 }
 
@@ -319,20 +319,20 @@ TEST(what_no_graph_is_made_of_is_not_wrapped)
 		CHECKF(strstr(err.text, words), "%s", err.text);                                                       \
 	} while (0)
 
-	REFUSED(edge_bytes, 0, "not 0");
-	REFUSED(edge_bytes, 2, "4 or 8 bytes, not 2");
-	REFUSED(n, (1ull << 32) + 1, "4-byte edges reach 4294967296 vertices");
+	REFUSED(edge_bytes, 0, "entry of 0 bytes");
+	REFUSED(edge_bytes, 2, "entry of 2 bytes");
+	REFUSED(n, (1ull << 32) + 1, "4-byte edges support 4294967296 vertices");
 	REFUSED(n, 0, "4 edges without a vertex");
-	REFUSED(n, UINT64_MAX, "beyond any memory");
-	REFUSED(m, UINT64_MAX, "beyond any memory");
-	REFUSED(id_base, UINT64_MAX, "beyond any memory");
+	REFUSED(n, UINT64_MAX, "too many for any memory");
+	REFUSED(m, UINT64_MAX, "too many for any memory");
+	REFUSED(id_base, UINT64_MAX, "too many for any memory");
 	REFUSED(m, 3, "from 0 to 4; they must go from 0 to the 3 edges");
 	REFUSED(row, late, "from 1 to 4");
 	REFUSED(row, NULL, "row offsets, and none");
 	REFUSED(col, NULL, "edges, and none");
-	REFUSED(col, col + 1, "no multiple of 8");
+	REFUSED(col, col + 1, "must be a multiple of 8");
 	REFUSED(weight_type, GTU_WEIGHT_U32, "weights, and none");
-	REFUSED(weight_type, 4, "weight type 4 is none of 0 to 3");
+	REFUSED(weight_type, 4, "weight type 4 is invalid: use 0 to 3");
 #undef REFUSED
 	CHECK(!gtu_graph_wrap(&good, &g, &err));
 	gtu_graph_close(g);

@@ -437,9 +437,9 @@ TEST(damage_behind_the_header_is_found_by_the_check_and_by_all_that_scatter)
 		{ 4096 + 8 * 100, UINT64_MAX, 8, "row offset 100" },
 		{ 4096 + 8 * 100, 0, 8, "row offset 100" },
 		{ 4096, 1, 8, "row offset 0" },
-		{ 8192 + 4 * 77, 500, 4, "edge 77 leads to vertex 500" },
-		{ 8192 + 4 * 77, 3, 4, "the edge section was damaged" },
-		{ 8192 + 12288 + 4 * 9, 123456, 4, "the weight section was damaged" },
+		{ 8192 + 4 * 77, 500, 4, "the target of edge 77 is vertex 500" },
+		{ 8192 + 4 * 77, 3, 4, "the edge section is damaged" },
+		{ 8192 + 12288 + 4 * 9, 123456, 4, "the weight section is damaged" },
 	};
 	struct gtu_graph_stat stat;
 	struct gtu_error err;

@@ -155,7 +155,7 @@ static const struct {
 	{ "a.txt", "1 2\n9223372036854775808 1\n", "a.txt:2: expected a vertex id in column 1 (0 to 2^63 - 1), "
 						    "found '9223372036854775808', which is too large", { 0 } },
 	{ "a", "%%MatrixMarket matrix coordinate pattern general\n99999999999999999999 99999999999999999999 0\n",
-	  "found '99999999999999999999', which is too large: 2^63 - 1 is the greatest number", { 0 } },
+	  "found '99999999999999999999', which is too large: the maximum is 2^63 - 1", { 0 } },
 	{ "a.gr", "p sp 2 18446744073709551617\n", "found '18446744073709551617', which is too large", { 0 } },
 	{ "a.graph", "99999999999999999999 1\n", "found '99999999999999999999', which is too large", { 0 } },
 	{ "a.txt", "1 2 3\n4 5 six\n", "a.txt:2: expected a weight in column 3, found 'six'", { 0 } },
@@ -174,38 +174,38 @@ static const struct {
 	{ "a.txt", "hello world\nmore words\n", "a.txt:2: expected a vertex id", { 0 } },
 	{ "a.txt", "1 \001\033[2J\n", "found '\\x01\\x1b[2J'", { 0 } },
 	{ "a.cedge", "7", "a.cedge:1: expected a vertex id in column 2 (0 to 2^63 - 1), found the end of the line", { 0 } },
-	{ "a.el", "0 1\n1 99999999\n", "a.el: has 100000000 vertices by its own account, too many for 15 bytes of content; the limit is 16777216", { 0 } },
-	{ "a.mtx", "0 1\n", "rows and columns of a matrix begin at 1", { 0 } },
+	{ "a.el", "0 1\n1 99999999\n", "a.el: 100000000 declared vertices are too many for 15 bytes of content: the limit is 16777216", { 0 } },
+	{ "a.mtx", "0 1\n", "rows and columns of a matrix start at 1", { 0 } },
 	{ "a", "%%MatrixMarket matrix array real general\n2 2\n1\n", "a:1: 'array' is a dense matrix", { 0 } },
-	{ "a", "%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "complex values are no weights", { 0 } },
+	{ "a", "%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "complex values cannot be weights", { 0 } },
 	{ "a", "%%MatrixMarket matrix coordinate real strange\n1 1 0\n", "found 'strange'", { 0 } },
 	{ "a", "%%MatrixMarket vector\n", "found 'vector'", { 0 } },
-	{ "a", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n", "a:2: a graph's matrix is square, this is 2 x 3", { 0 } },
-	{ "a", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n", "a:3: entry 1 3 is outside 1 to 2", { 0 } },
-	{ "a", "%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 1\n", "a:3: entry 0 1 is outside 1 to 2", { 0 } },
+	{ "a", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n", "a:2: a matrix of 2 x 3 is not square", { 0 } },
+	{ "a", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n", "a:3: entry 1 3 is out of bounds: rows and columns are 1 to 2", { 0 } },
+	{ "a", "%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 1\n", "a:3: entry 0 1 is out of bounds: rows and columns are 1 to 2", { 0 } },
 	{ "a", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1\n", "a:3: expected a value", { 0 } },
 	{ "a", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n", "after 1 of 2 entries", { 0 } },
-	{ "a", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n1 2 5\n", "a:4: more than the 1 entries", { 0 } },
+	{ "a", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n1 2 5\n", "a:4: there are more entries than the 1", { 0 } },
 	{ "a", "%%MatrixMarket matrix coordinate real general\n", "no size line", { 0 } },
-	{ "a", "%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 0\n", "has 4000000000 vertices by its own account", { 0 } },
-	{ "a.gr", "a 1 2 3\n", "a.gr:1: an arc before the 'p' line", { 0 } },
+	{ "a", "%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 0\n", "4000000000 declared vertices", { 0 } },
+	{ "a.gr", "a 1 2 3\n", "a.gr:1: an arc precedes the 'p' line", { 0 } },
 	{ "a.gr", "p sp 2 1\na 1 3 3\n", "a.gr:2: arc 1 3: vertices are 1 to 2", { 0 } },
 	{ "a.gr", "p sp 2 2\na 1 2 3\n", "after 1 of 2 arcs", { 0 } },
 	{ "a.gr", "p sp 2 1\nx\n", "found 'x'", { 0 } },
-	{ "a.gr", "p sp 9999999999 0\n", "has 9999999999 vertices by its own account", { 0 } },
-	{ "a.graph", "3 2\n2\n1 4\n2\n", "a.graph:3: vertex 2 has neighbour 4; vertices are 1 to 3", { 0 } },
+	{ "a.gr", "p sp 9999999999 0\n", "9999999999 declared vertices", { 0 } },
+	{ "a.graph", "3 2\n2\n1 4\n2\n", "a.graph:3: vertex 2 has neighbour 4: vertices are 1 to 3", { 0 } },
 	{ "a.graph", "3 2\n2\n1\n", "2 of 3 vertices and 2 entries", { 0 } },
 	{ "a.graph", "3 2\n2\n3\n1 2\n", "do not list each other", { 0 } },
-	{ "a.graph", "2 1\n2\n1\n1\n", "a.graph:4: a line after that of vertex 2", { 0 } },
-	{ "a.graph", "2 1 2\n2\n1\n", "fmt is 3 digits", { 0 } },
+	{ "a.graph", "2 1\n2\n1\n1\n", "a.graph:4: there is a line after vertex 2", { 0 } },
+	{ "a.graph", "2 1 2\n2\n1\n", "it must be 3 digits", { 0 } },
 	{ "a.graph", "2 1 1\n2\n1 5\n", "a.graph:2: expected the weight of edge 1 2", { 0 } },
-	{ "a.graph", "99999999999 0\n", "has 99999999999 vertices by its own account", { 0 } },
-	{ "a.txt", "3 2\n0 0 0\n1 3 4\n2 3 0\n\n0 1\n1 3\n", "a.txt:7: edge 1 3: there are vertices 0 to 2", { 0 } },
+	{ "a.graph", "99999999999 0\n", "99999999999 declared vertices", { 0 } },
+	{ "a.txt", "3 2\n0 0 0\n1 3 4\n2 3 0\n\n0 1\n1 3\n", "a.txt:7: edge 1 3 is out of bounds: vertices are 0 to 2", { 0 } },
 	{ "a", "<graphml><graph><node id='a'/></graph>", "a:1: no element found", { 0 } },
 	{ "a", "<graphml><graph>\n<edge source='a' target='b'/></graph></graphml>", "edges lead to 'a', which is no node", { 0 } },
-	{ "a", "<!DOCTYPE x [<!ENTITY l 'lol'>]><graphml/>", "entities are refused", { 0 } },
+	{ "a", "<!DOCTYPE x [<!ENTITY l 'lol'>]><graphml/>", "entities are not allowed", { 0 } },
 	{ "a", "<graphml><graph><edge source='a' target='a'><key id='w' for='edge' attr.type='int'>"
-	       "<default>1</default></key></edge></graph></graphml>", "a <key> behind the beginning", { 0 } },
+	       "<default>1</default></key></edge></graph></graphml>", "a <key> follows the start", { 0 } },
 	{ "a", "<graphml><graph><hyperedge/></graph></graphml>", "hyperedges", { 0 } },
 };
 
@@ -217,7 +217,7 @@ TEST(wrong_files_say_where_and_why)
 		CHECKF(!text(bads[i].name, bads[i].content, &bads[i].opt), "case %zu: %s", i, bads[i].content);
 		CHECKF(err.code == GTU_ERR_INPUT && strstr(err.text, bads[i].says), "case %zu says: %s", i, err.text);
 	}
-	CHECK(!load("a.bin", "\0\1\2", 3, NULL, NULL) && strstr(err.text, "no graph format that is known"));
+	CHECK(!load("a.bin", "\0\1\2", 3, NULL, NULL) && strstr(err.text, "the format is unknown"));
 }
 
 TEST(one_wrong_line_among_a_million_is_named)
@@ -276,9 +276,9 @@ TEST(gap_serialized)
 	for (i = 0; i < (int)sg.size; i++)
 		CHECK(!load("a.sg", sg.data, (size_t)i, NULL, NULL));
 	sg.data[sg.size - 4] = 3;
-	CHECK(!load("a.sg", sg.data, sg.size, NULL, NULL) && strstr(err.text, "edge 3 leads to vertex 3"));
+	CHECK(!load("a.sg", sg.data, sg.size, NULL, NULL) && strstr(err.text, "the target of edge 3 is vertex 3"));
 	memset(sg.data + 1, 0xff, 7);
-	CHECK(!load("a.sg", sg.data, sg.size, NULL, NULL) && strstr(err.text, "takes"));
+	CHECK(!load("a.sg", sg.data, sg.size, NULL, NULL) && strstr(err.text, "needs"));
 }
 
 TEST(emogi_bel)
@@ -309,10 +309,10 @@ TEST(emogi_bel)
 	CHECKF(!strcmp(found, "d 0:1/8,2/7 1:0/9 2:") && g->edge_bytes == 8, "%s", found);
 	gtu_graph_close(g);
 	dst.data[16] = 3;
-	CHECK(!load("x.bel.col", col.data, col.size, NULL, &d) && strstr(err.text, "leads to vertex 3"));
+	CHECK(!load("x.bel.col", col.data, col.size, NULL, &d) && strstr(err.text, "is vertex 3"));
 	d.size = 20;
 	CHECK(!load("x.bel.col", col.data, col.size, NULL, &d));
-	CHECK(!load("x.bel.col", col.data, col.size, NULL, &v) && strstr(err.text, "no .dst file"));
+	CHECK(!load("x.bel.col", col.data, col.size, NULL, &v) && strstr(err.text, "its .dst file is missing"));
 }
 
 /* The name of a graph need be no file. */
@@ -377,7 +377,7 @@ TEST(bvgraph_without_its_properties)
 	struct gtu_beside none = { ".offsets", "x", 1, NULL };
 
 	CHECK(!load("x.graph", "2\0\1\2\377", 5, NULL, NULL));
-	CHECKF(strstr(err.text, "x.graph: a binary .graph is a BVGraph and needs its .properties file"), "%s", err.text);
+	CHECKF(strstr(err.text, "x.graph: a binary .graph file is a BVGraph and needs its .properties file"), "%s", err.text);
 	CHECK(!load("x.graph", "\357\273\277\344", 4, NULL, &none) && strstr(err.text, ".properties file"));
 	/* Text is METIS, whatever it lacks. */
 	CHECK(!load("x.graph", "% \303\244\nx 1\n", 9, NULL, NULL) && strstr(err.text, "x.graph:2: expected 'vertices"));
@@ -392,7 +392,7 @@ TEST(few_bytes_may_have_many_vertices)
 	CHECKF(g && g->n == 16777216 && g->m == 1, "%s", err.text);
 	gtu_graph_close(g);
 	CHECK(!text("a", "%%MatrixMarket matrix coordinate pattern general\n16777217 16777217 1\n1 16777217\n", NULL));
-	CHECKF(strstr(err.text, "16777217 vertices"), "%s", err.text);
+	CHECKF(strstr(err.text, "16777217 declared vertices"), "%s", err.text);
 }
 
 TEST(damage_is_said_of_the_path_that_was_given)
@@ -410,7 +410,7 @@ TEST(damage_is_said_of_the_path_that_was_given)
 	CHECKF(!gtu_graph_open(path, NULL, NULL, &g, &err), "%s", err.text);
 	CHECK(!strcmp(g->name, "inner.txt"));
 	CHECK(gtu_graph_check(g, NULL, &err) == GTU_ERR_INPUT);
-	snprintf(said, sizeof(said), "%s: the edge section was damaged", path);
+	snprintf(said, sizeof(said), "%s: the edge section is damaged", path);
 	CHECKF(!strncmp(err.text, said, strlen(said)), "%s", err.text);
 	gtu_graph_close(g);
 }
@@ -421,7 +421,7 @@ TEST(edges_that_no_memory_holds_are_counted)
 
 	gtu_edges_init(&l, true);
 	CHECK(gtu_edges_reserve(&l, 1ull << 61, &err) == GTU_ERR_NOMEM);
-	CHECKF(!strcmp(err.text, "no memory for 2305843009213693952 edges (there are 0 so far)"), "%s", err.text);
+	CHECKF(!strcmp(err.text, "out of memory for 2305843009213693952 edges (0 so far)"), "%s", err.text);
 	gtu_edges_free(&l);
 }
 
@@ -510,7 +510,7 @@ TEST(names_that_cannot_be_opened)
 
 	CHECK(gtu_graph_open("/nonexistent/x.mtx", NULL, NULL, &g, &err) == GTU_ERR_INPUT && !g);
 	CHECK(strstr(err.text, "No such file"));
-	CHECK(gtu_graph_open("/tmp", NULL, NULL, &g, &err) == GTU_ERR_INPUT && strstr(err.text, "is a folder"));
+	CHECK(gtu_graph_open("/tmp", NULL, NULL, &g, &err) == GTU_ERR_INPUT && strstr(err.text, "is a directory"));
 	CHECK(gtu_graph_open("/dev/null", NULL, NULL, &g, NULL) == GTU_ERR_INPUT && !g);
 }
 

@@ -243,7 +243,7 @@ TEST(first_lines_like_headers)
 	g = from_edges(5, 3, some, all, GTU_WEIGHT_NONE, NULL, GTU_DIRECTED, 4);
 	snprintf(path, sizeof(path), "%s/g.txt", folder());
 	CHECK_EQ(gtu_graph_write(g, path, GTU_WRITE_ADAPT, NULL, NULL, &err), GTU_ERR_UNSUPPORTED);
-	CHECKF(strstr(err.text, "would read as a header"), "%s", err.text);
+	CHECKF(strstr(err.text, "would be read as a header"), "%s", err.text);
 	CHECK(!files_in(place));
 	gtu_graph_close(g);
 }
@@ -316,20 +316,20 @@ TEST(adapted_on_request)
 	const uint32_t weight[] = { 5, 6, 7 };
 	struct gtu_graph *g = from_edges(5, 3, src, dst, GTU_WEIGHT_NONE, NULL, GTU_UNDIRECTED, 4);
 
-	adapted(g, MTX, "numbers vertices from 1 on, without gaps, and the graph's ids are 0 to 4", 5, 6, false);
-	adapted(g, TXT, "2 of the graph's 5 have none, 3 the first", 3, 6, false);
+	adapted(g, MTX, "numbers vertices from 1 on, without gaps, but the graph's ids are 0 to 4", 5, 6, false);
+	adapted(g, TXT, "2 of the graph's 5 have none, the first is 3", 3, 6, false);
 	g->id_base = 1;
 	adapted(g, GR, "directed edges only", 5, 6, true);
 	g->id_base = 0;
 	adapted(g, BEL, "directed edges only", 5, 6, false);
-	adapted(g, WSG, "a weight for each edge, and the graph has none", 5, 6, true);
+	adapted(g, WSG, "a weight for each edge, but the graph has none", 5, 6, true);
 	gtu_graph_close(g);
 	g = from_edges(5, 3, src, dst, GTU_WEIGHT_U32, weight, GTU_DIRECTED, 4);
-	adapted(g, SG, "has no weights, and the graph has", 5, 3, false);
+	adapted(g, SG, "has no weights, but the graph has", 5, 3, false);
 	gtu_graph_close(g);
 	g = from_edges(5, 3, src, dst, GTU_WEIGHT_NONE, NULL, GTU_DIRECTED, 4);
 	g->id_base = 1;
-	adapted(g, GR, "a weight for each edge, and the graph has none", 5, 3, true);
+	adapted(g, GR, "a weight for each edge, but the graph has none", 5, 3, true);
 	gtu_graph_close(g);
 }
 
@@ -360,12 +360,12 @@ TEST(what_nobody_can_adapt)
 	lopsided.weight = weight;
 	lopsided.weight_type = GTU_WEIGHT_F64;
 	weight[1] = 2;
-	not_written(&lopsided, MTX, GTU_ERR_UNSUPPORTED, "weighs 0.5 one way and 2 the other");
+	not_written(&lopsided, MTX, GTU_ERR_UNSUPPORTED, "has weight 0.5 in one direction and 2 in the other");
 	lopsided.weight_type = GTU_WEIGHT_NONE;
 	lopsided.weight = NULL;
 	col[1] = 1;
-	not_written(&lopsided, MTX, GTU_ERR_UNSUPPORTED, "has an edge to 2, which has none to it");
-	not_written(&lopsided, METIS, GTU_ERR_UNSUPPORTED, "has an edge to 2, which has none to it");
+	not_written(&lopsided, MTX, GTU_ERR_UNSUPPORTED, "has an edge to 2, which has none back");
+	not_written(&lopsided, METIS, GTU_ERR_UNSUPPORTED, "has an edge to 2, which has none back");
 	col[1] = 7;
 	not_written(&lopsided, SG, GTU_ERR_INPUT, "7");
 }
@@ -438,7 +438,7 @@ TEST(emogi_beside_older_files)
 	f = fopen(other, "w");
 	CHECK(f && !fclose(f));
 	CHECK_EQ(gtu_graph_write(g, path, 0, NULL, NULL, &err), GTU_ERR_USAGE);
-	CHECKF(strstr(err.text, "g.bel.val is there"), "%s", err.text);
+	CHECKF(strstr(err.text, "g.bel.val exists"), "%s", err.text);
 	unlink(other);
 	CHECK_EQ(gtu_graph_write(g, path, 0, NULL, NULL, &err), 0);
 	gtu_graph_close(g);

@@ -164,7 +164,7 @@ TEST(no_units_no_queues)
 	CHECK_EQ(gtu_region_alloc(dev, 4096, &region, &err), GTU_ERR_UNSUPPORTED);
 	CHECK_EQ(gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, &err), GTU_ERR_UNSUPPORTED);
 	CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED);
-	CHECKF(strstr(err.text, "cuda:0 has not got the SCU"), "%s", err.text);
+	CHECKF(strstr(err.text, "cuda:0 does not have the SCU"), "%s", err.text);
 	CHECK(!gtu_get_fdt(dev, NULL));
 	gtu_graph_close(g);
 	gtu_close(dev);

@@ -176,7 +176,7 @@ TEST(refusals)
 		struct gtu_algorithm_options opt = { .unit = u, .direction = GTU_PULL };
 
 		CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED);
-		CHECKF(strstr(err.text, "bfs by pulling is for GraphPEG and Weaver; with "), "%s", err.text);
+		CHECKF(strstr(err.text, "bfs by pulling needs GraphPEG or Weaver; with "), "%s", err.text);
 		CHECK_EQ(gtu_pagerank(dev, g, &opt, rank, NULL, &err), GTU_ERR_UNSUPPORTED);
 	}
 	for (unsigned u = 0; u < 2; u++) {
@@ -187,7 +187,7 @@ TEST(refusals)
 		opt.direction = GTU_PUSH_OR_PULL;
 		opt.end_vertex = 2;
 		CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED);
-		CHECKF(strstr(err.text, "over a part of the vertices"), "%s", err.text);
+		CHECKF(strstr(err.text, "a part of the vertices"), "%s", err.text);
 	}
 	gtu_graph_close(g);
 }

@@ -127,7 +127,7 @@ TEST(refusals)
 	for (opt.unit = 0; opt.unit < UNITS; opt.unit++) {
 		t.offset[1] = 4;
 		CHECK_EQ(gtu_hash_lookup(dev, &t, &opt, key, 3, position, NULL, &err), GTU_ERR_INPUT);
-		CHECKF(strstr(err.text, "bucket 0 is said to be entries 0 up to 4 of 3"), "%s", err.text);
+		CHECKF(strstr(err.text, "bucket 0 has entries [0, 4) of 3"), "%s", err.text);
 		t.offset[1] = 3;
 		t.buckets = 0;
 		CHECK_EQ(gtu_hash_lookup(dev, &t, &opt, key, 3, position, NULL, &err), GTU_ERR_USAGE);

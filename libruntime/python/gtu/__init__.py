@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """
-GTU, the graph traversal unit: graphs over NumPy's and SciPy's arrays, and algorithms through the unit.
+GTU, the graph traversal unit: graphs over NumPy and SciPy arrays, and algorithms that run on the unit.
 
     import gtu
     graph = gtu.generate("kronecker", scale=12)
     result = gtu.run(graph, "bfs", source=0, unit="scu")
     result.values               # hops, an array
-    result.counters["scu"]      # what the unit counted
+    result.counters["scu"]      # the unit's counters
 
-It calls libgtu.so.1: the one named in $GTU_LIBRARY, else that of the source tree this lies in, else the system's.
-Documentation/python.md has more.
+The module loads libgtu.so.1: from $GTU_LIBRARY, else from its source tree, else from the system.
+See Documentation/python.md.
 """
 
 from ._abi import library_path

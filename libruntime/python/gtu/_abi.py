@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """
-libgtu.so.1 as ctypes sees it: structs, constants and prototypes of include/gtu/*.h and include/uapi/gtu/hw.h, and
-finding the library.
+ctypes bindings of libgtu.so.1: structs, constants and prototypes of include/gtu/*.h and
+include/uapi/gtu/hw.h, and loading of the library.
 
-tests/test_abi.py compiles the headers and compares each of them, so that they cannot drift: what is not in the
-tables here is not called.
+tests/test_abi.py compiles the headers and compares them with these tables. The module calls only what the
+tables declare.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Dict, List, Tuple
 
 LIBRARY = "libgtu.so.1"
 
-# ---- Constants: as in the headers, without GTU_ ----
+# ---- Constants: names as in the headers, without GTU_ ----
 
 CONSTANTS: Dict[str, int] = {
     "OK": 0, "ERR_FAIL": -1, "ERR_USAGE": -2, "ERR_INPUT": -3, "ERR_VERIFY": -4, "ERR_NOMEM": -5, "ERR_TIMEOUT": -6,
@@ -33,21 +33,21 @@ CONSTANTS: Dict[str, int] = {
     "ERROR_TEXT": 512, "UREG_PARAMS": 24, "UREG_SETS": 8, "UREG_COUNTERS": 64, "PHASES": 8, "FEATURES_MAX": 65536,
     "GENERATORS": 7,
 }
-#: in the headers UINT64_MAX: GTU_FOREVER, GTU_UNREACHED, GTU_NOT_FOUND
+#: UINT64_MAX in the headers: GTU_FOREVER, GTU_UNREACHED, GTU_NOT_FOUND
 ALL_ONES = 2**64 - 1
 
 UNITS = (("scu", CONSTANTS["UNIT_SCU"]), ("iru", CONSTANTS["UNIT_IRU"]), ("peg", CONSTANTS["UNIT_PEG"]),
          ("wvr", CONSTANTS["UNIT_WVR"]), ("zcm", CONSTANTS["UNIT_ZCM"]))
 
-# ---- Structs: fields as the headers have them, in their order ----
+# ---- Structs: fields as in the headers, in their order ----
 
 
 class DeviceStruct(Structure):
-    """struct gtu_device: the library's own."""
+    """struct gtu_device: opaque."""
 
 
 class BackingStruct(Structure):
-    """struct gtu_graph_backing: the library's own."""
+    """struct gtu_graph_backing: opaque."""
 
 
 class ErrorStruct(Structure):
@@ -133,7 +133,7 @@ class GpuInfoStruct(Structure):
                 ("registered_readonly", c_uint32)]
 
 
-#: Each struct by what the headers call it; the two that they leave open have no fields.
+#: Each struct by its name in the headers; the two opaque ones have no fields.
 STRUCTS: Dict[str, Any] = {
     "gtu_device": DeviceStruct, "gtu_graph_backing": BackingStruct, "gtu_error": ErrorStruct,
     "gtu_progress": ProgressStruct, "gtu_graph": GraphStruct, "gtu_read_options": ReadOptions,
@@ -195,11 +195,11 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "gtu_hash_lookup": (c_int, [_device, POINTER(HashTable), _options, _u64s, c_uint64, _u64s, _stats, _error]),
 }
 
-# ---- Finding it ----
+# ---- Loading the library ----
 
 
 def in_tree(path: str) -> Path:
-    """A path of the source tree, or of the folder of libraries, that this module lies in."""
+    """A path in the source tree, or in the library directory, that contains this module."""
     return Path(__file__).resolve().parents[3] / path
 
 
@@ -208,7 +208,7 @@ def is_source_tree() -> bool:
 
 
 def library_path() -> str:
-    """$GTU_LIBRARY; else build/ of the source tree; else beside an installed module; else wherever the system looks."""
+    """$GTU_LIBRARY; else build/ of the source tree; else next to an installed module; else the system's."""
     named = os.environ.get("GTU_LIBRARY")
     if named:
         return named
@@ -221,8 +221,8 @@ def _load() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(path)
     except OSError as e:
-        hint = ("$GTU_LIBRARY names it" if os.environ.get("GTU_LIBRARY") else "make builds it" if is_source_tree() else
-                "install libgtu1, or name the file in $GTU_LIBRARY")
+        hint = ("check $GTU_LIBRARY" if os.environ.get("GTU_LIBRARY") else "build it with make" if is_source_tree() else
+                "install libgtu1, or set $GTU_LIBRARY to the file")
         raise ImportError(f"gtu: {e}: {hint}") from None
     for name, (result, arguments) in PROTOTYPES.items():
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Errors, checked arguments, and calls of the library that take long: watched, and ended by Ctrl-C."""
+"""Errors, argument checks, and long-running calls of the library with progress and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any, Callable, Optional, Union
 
 from ._abi import CONSTANTS, TICK, ErrorStruct, ProgressStruct, lib
 
-#: What is being done, how far it is, and the total (0: unknown), in units of its own. True asks for an end.
+#: Called with the current step, its progress and the total (0: unknown). Returning True cancels the call.
 ProgressCallback = Callable[[str, int, int], Optional[bool]]
-#: None: a bar where standard error is a terminal; False: nothing; or a function.
+#: None: a bar if standard error is a terminal; True: a bar; False: nothing; or a function.
 Progress = Union[None, bool, ProgressCallback]
 
 
 class Status(enum.IntEnum):
-    """enum gtu_status: how a call of the library ended."""
+    """enum gtu_status: result of a library call."""
 
     OK = CONSTANTS["OK"]
     FAIL = CONSTANTS["ERR_FAIL"]
@@ -38,7 +38,7 @@ class Status(enum.IntEnum):
 
 
 class Error(Exception):
-    """What the library says: str(error) is its sentence, `code` its Status."""
+    """An error of the library: str(error) is its message, `code` its Status."""
 
     def __init__(self, code: int, sentence: str):
         super().__init__(sentence)
@@ -47,46 +47,46 @@ class Error(Exception):
 
 
 class InputError(Error, ValueError):
-    """An Error of code USAGE or INPUT: what was given is wrong, and trying again does not help."""
+    """An Error with code USAGE or INPUT: invalid arguments or input; retrying does not help."""
 
 
 def raise_error(rc: int, err: ErrorStruct) -> None:
-    """Nothing where @rc is 0."""
+    """Raise an Error unless @rc is 0."""
     if not rc:
         return
     text = err.text.decode(errors="replace") or (lib.gtu_status_name(rc) or b"").decode()
     raise (InputError if rc in (Status.USAGE, Status.INPUT) else Error)(rc, text)
 
 
-# ---- Arguments: ctypes would cut what does not fit ----
+# ---- Arguments: ctypes would truncate silently ----
 
 
 def integer(name: str, value: Any, low: int, high: int) -> int:
-    """An integer of low..high, or TypeError, ValueError."""
+    """Return an integer in low..high, or raise TypeError or ValueError."""
     if isinstance(value, bool):
-        raise TypeError(f"{name} is {value}, and not a number")
+        raise TypeError(f"{name} is {value}, not a number")
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is {value!r}, and not an integer") from None
+        raise TypeError(f"{name} is {value!r}, not an integer") from None
     if not low <= number <= high:
         raise ValueError(f"{name} is {number}; it must be {low} to {high}")
     return number
 
 
 def real(name: str, value: Any, low: float, high: float) -> float:
-    """A number of low..high, never NaN, or TypeError, ValueError."""
+    """Return a number in low..high, never NaN, or raise TypeError or ValueError."""
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r}, and not a number") from None
+        raise TypeError(f"{name} is {value!r}, not a number") from None
     if math.isnan(number) or not low <= number <= high:
         raise ValueError(f"{name} is {number:g}; it must be {low:g} to {high:g}")
     return number
 
 
 def choice(name: str, value: Any, names: Any) -> str:
-    """One of @names, or ValueError with all of them."""
+    """Return @value if it is one of @names, else raise ValueError with the list."""
     if value not in names:
         raise ValueError(f"{name} {value!r} is none of: {', '.join(names)}")
     return str(value)
@@ -96,7 +96,7 @@ def choice(name: str, value: Any, names: Any) -> str:
 
 
 class Bar:
-    """A line on a terminal, for what takes longer than a moment; gone when it is over."""
+    """A progress line on a terminal, for long-running calls; removed at the end."""
 
     WIDTH = 30
     MOMENT = 0.5
@@ -132,7 +132,7 @@ def _watcher(progress: Progress) -> Optional[ProgressCallback]:
     if progress is False:
         return None
     if progress not in (None, True):
-        raise TypeError(f"progress is {progress!r}, and not None, True, False or a function")
+        raise TypeError(f"progress is {progress!r}, not None, True, False or a function")
     stream = sys.stderr
     if progress or (stream is not None and stream.isatty()):
         return Bar(stream)
@@ -140,7 +140,7 @@ def _watcher(progress: Progress) -> Optional[ProgressCallback]:
 
 
 class _Work:
-    """One call, on a thread of its own."""
+    """One library call on its own thread."""
 
     def __init__(self, work: Callable[[Any, Any], int]):
         self.work = work
@@ -151,7 +151,7 @@ class _Work:
         self.rc = 0
         self.failure: Optional[BaseException] = None
         self.at = ("", 0, 0)
-        # kept: C must not call what Python has given back
+        # keep a reference: C must not call a freed function
         self.tick = TICK(self._tick)
         self.progress = ProgressStruct(self.tick, None)
 
@@ -166,13 +166,13 @@ class _Work:
             self.begun = True
         try:
             self.rc = self.work(ctypes.byref(self.progress), ctypes.byref(self.err))
-        except BaseException as e:  # of ctypes: a wrong argument
+        except BaseException as e:  # raised by ctypes for a wrong argument
             self.failure = e
         finally:
             self.done.set()
 
     def end(self) -> None:
-        """Ask for an end and wait for it: nobody may write into arrays that a caller takes for his."""
+        """Cancel the call and wait for it, so that it no longer writes to the caller's arrays."""
         while True:
             try:
                 with self.lock:
@@ -187,10 +187,10 @@ class _Work:
 
 def call(work: Callable[[Any, Any], int], progress: Progress = None) -> None:
     """
-    Have @work(progress, error) call the library on a thread of its own, and wait here: only so does Python see
-    Ctrl-C while C code runs. Whatever ends the wait (Ctrl-C, an exception of the caller's progress function) ends
-    the work, which is waited for, and goes on to the caller. Progress functions are called on the caller's thread,
-    some ten times a second.
+    Run @work(progress, error), which calls the library, on another thread, and wait for it. Only then does
+    Python handle Ctrl-C while C code runs. An exception during the wait (Ctrl-C, or from the progress function)
+    cancels the call, waits for its end, and is raised to the caller. Progress functions run on the caller's
+    thread, about ten times a second.
     """
     watcher = _watcher(progress)
     w = _Work(work)
@@ -210,11 +210,11 @@ def call(work: Callable[[Any, Any], int], progress: Progress = None) -> None:
     if w.failure:
         raise w.failure
     if stopped and w.rc == Status.INTERRUPTED:
-        raise Error(w.rc, "the progress function asked for an end")
+        raise Error(w.rc, "the progress function canceled the call")
     raise_error(w.rc, w.err)
 
 
 def quick(work: Callable[[Any], int]) -> None:
-    """As call(), for what takes no time: here and now."""
+    """call() for short calls: on this thread, without progress."""
     err = ErrorStruct()
     raise_error(work(ctypes.byref(err)), err)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Devices: the model in this process, a device file, a GPU."""
+"""Devices: the model in this process, character devices, GPUs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._call import quick, real
 
 @dataclasses.dataclass(frozen=True)
 class Gpu:
-    """What a device "cuda:N" is; versions are (major, minor)."""
+    """Properties of a device "cuda:N"; versions are (major, minor)."""
 
     name: str
     compute: Tuple[int, int]
@@ -29,7 +29,7 @@ class Gpu:
 
 @dataclasses.dataclass(frozen=True)
 class Info:
-    """What a device says of itself, read from its registers; `units` are names as `counters` has them."""
+    """Device properties, read from its registers; `units` has names as in `counters`."""
 
     backend: str
     path: str
@@ -57,11 +57,11 @@ def _gpu(pointer: Any) -> Optional[Gpu]:
 
 class Device:
     """
-    An open device: "model" (in this process; "model:scu_width=8" sets parameters), a file as "/dev/gtu0", or a GPU as
-    "cuda:0". run() opens one by name; one that is opened here serves many runs, also of several threads.
+    An open device: "model" (in this process; "model:scu_width=8" sets parameters), a file such as "/dev/gtu0",
+    or a GPU such as "cuda:0". run() opens a device by name; a Device serves many runs, also of several threads.
 
-    @timeout: seconds that one job, or the next record of a stream, may take before a run ends with an Error of code
-    TIMEOUT; None: any time. close() gives the device back, as does `with`.
+    @timeout: limit in seconds for one job or the next record of a stream, after which a run raises an Error
+    with code TIMEOUT; None: no limit. close() or `with` releases the device.
     """
 
     def __init__(self, path: Union[str, os.PathLike[str]] = "model", *, timeout: Optional[float] = 60.0):
@@ -77,7 +77,7 @@ class Device:
 
     @contextlib.contextmanager
     def _use(self) -> Iterator[Any]:
-        """Its pointer, while nobody may close it."""
+        """The library's pointer; the device cannot be closed meanwhile."""
         with self._lock:
             if not self._pointer:
                 raise ValueError("the device is closed")
@@ -89,10 +89,10 @@ class Device:
                 self._users -= 1
 
     def close(self) -> None:
-        """Give it back. A second time nothing happens; a ValueError while a run uses it."""
+        """Close the device; may be repeated. ValueError while a run uses it."""
         with self._lock:
             if self._users:
-                raise ValueError("the device is in use: it can be closed when that has ended")
+                raise ValueError("the device is in use: close it after the run has ended")
             pointer, self._pointer = self._pointer, None
         if pointer:
             lib.gtu_close(pointer)
@@ -103,7 +103,7 @@ class Device:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # bound now: when the interpreter ends, modules may be gone before devices are
+    # bound early: at interpreter exit, modules may be cleared before devices
     def __del__(self, close: Any = lib.gtu_close) -> None:
         pointer = self.__dict__.get("_pointer")
         if pointer:
@@ -114,7 +114,7 @@ class Device:
 
     @property
     def info(self) -> Info:
-        """What it says of itself."""
+        """The device's properties."""
         with self._use() as dev:
             s = lib.gtu_get_info(dev).contents
             return Info(s.backend.decode(errors="replace"), s.path.decode(errors="replace"),
@@ -124,14 +124,14 @@ class Device:
 
     @property
     def description(self) -> bytes:
-        """Its own description, a flattened device tree that has been checked; empty where it has none."""
+        """The device's flattened device tree, already validated; empty for a GPU."""
         size = ctypes.c_size_t()
         with self._use() as dev:
             blob = lib.gtu_get_fdt(dev, ctypes.byref(size))
             return ctypes.string_at(blob, size.value) if blob else b""
 
     def counters(self, *, clear: bool = False) -> Dict[str, Dict[str, int]]:
-        """All counters of each unit by name, at one moment for each; @clear starts them anew."""
+        """All counters by unit and name, read atomically per unit; @clear resets them."""
         with self._use() as dev:
             units = lib.gtu_get_info(dev).contents.units
             return {name: self._counters_of(dev, bit, clear) for name, bit in UNITS if units & bit}
@@ -149,7 +149,7 @@ class Device:
         return counters
 
     def monitor(self, on: bool) -> None:
-        """Have the zero-copy monitor watch (counters of "zcm"), or not: what the device asks of memory, by size."""
+        """Enable the zero-copy monitor (counters of "zcm"), which counts the device's memory requests by size."""
         with self._use() as dev:
             quick(lambda err: int(lib.gtu_setting(dev, CONSTANTS["UNIT_ZCM"], CONSTANTS["ZCM_S_ENABLE"], int(on),
                                                   err)))

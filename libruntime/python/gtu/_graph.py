@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs: arrays of the library, of a file that is mapped, or of NumPy, each where it lies."""
+"""Graphs over memory of the library, of a mapped file, or of NumPy, without a copy."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _WEIGHTS = {np.dtype(np.uint32): CONSTANTS["WEIGHT_U32"], np.dtype(np.float32): 
             np.dtype(np.float64): CONSTANTS["WEIGHT_F64"]}
 _WEIGHT_DTYPES = {number: dtype for dtype, number in _WEIGHTS.items()}
 _NAME_BYTES = 127
-_PIECE = 1 << 20  # edges that are looked at in one go
+_PIECE = 1 << 20  # edges checked at a time
 
 
 class _Handle:
-    """A graph of the library's, closed when nobody has it any more, and what must live as long."""
+    """A library graph, closed with the last reference, and the objects it depends on."""
 
     def __init__(self, pointer: Any, keep: Tuple[Any, ...] = ()):
         self.pointer = pointer
         self.keep = keep
 
-    # bound now: when the interpreter ends, modules may be gone before graphs are
+    # bound early: at interpreter exit, modules may be cleared before graphs
     def __del__(self, close: Any = lib.gtu_graph_close) -> None:
         close(self.pointer)
 
 
 class _Span:
-    """Memory that NumPy may look at, and its owner, which lives as long as an array over it."""
+    """Read-only memory for a NumPy array, which keeps its owner alive."""
 
     def __init__(self, owner: Any, address: int, count: int, dtype: Any):
         self.owner = owner
@@ -55,7 +55,7 @@ def _view(owner: Any, pointer: Any, count: int, dtype: Any) -> Array:
 
 
 def _plain(name: str, given: Any, dtypes: Tuple[Any, ...], advice: str) -> Array:
-    """@given as an array of one dimension, one of @dtypes, and without gaps; never a copy of an array."""
+    """Return @given as a contiguous one-dimensional array of one of @dtypes, without a copy."""
     array = np.asarray(given)
     if array.ndim != 1:
         raise ValueError(f"{name} has {array.ndim} dimensions; it must have one")
@@ -68,7 +68,7 @@ def _plain(name: str, given: Any, dtypes: Tuple[Any, ...], advice: str) -> Array
 
 
 def _no_negative(name: str, array: Array) -> Array:
-    """The same memory as unsigned numbers."""
+    """The same memory as unsigned integers."""
     if array.dtype.kind == "u":
         return array
     if array.size and array.min() < 0:
@@ -88,7 +88,7 @@ def _weights_of(data: Any, m: int) -> Optional[Array]:
 
 
 def _hash(x: Array) -> Array:
-    """The finishing of splitmix64."""
+    """splitmix64's finalizer."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ x >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
@@ -98,12 +98,12 @@ def _hash(x: Array) -> Array:
 
 class Graph:
     """
-    A directed graph as a CSR: the edges of vertex v lead to indices[indptr[v]:indptr[v + 1]]. Vertices are
-    0..n-1; what a file called them is in `ids`.
+    A directed graph in CSR form: the edges of vertex v lead to indices[indptr[v]:indptr[v + 1]]. Vertices are
+    0..n-1; `ids` has the vertex ids of the input.
 
-    Made by load(), generate(), Graph.from_csr() and Graph.from_scipy(). Its arrays are read-only views of where the
-    graph is (a mapped file, the library's memory, an array of the caller's); each keeps it alive. Nothing is
-    copied but where a line says so.
+    Created by load(), generate(), Graph.from_csr() and Graph.from_scipy(). Its arrays are read-only views of
+    the graph's memory (a mapped file, the library's memory, or the caller's arrays) and keep it alive. Nothing
+    is copied unless documented.
     """
 
     __slots__ = ("_handle", "_struct", "__weakref__")
@@ -125,20 +125,20 @@ class Graph:
     def from_csr(cls, indptr: Any, indices: Any, data: Any = None, *, directed: bool = True, ids: Any = None,
                  name: str = "arrays", progress: Progress = None) -> Graph:
         """
-        A graph over the caller's arrays, which are not copied and must not be changed while there is one: `indices`
-        (int32, uint32, int64, uint64) and `data` (uint32, int32, float32, float64), its weights. `indptr` is
-        of 8 bytes in the library: one of 4, as SciPy has it, is widened (n + 1 entries).
+        Make a graph over the caller's arrays, without a copy; they must not change while the graph exists.
+        `indices` is int32, uint32, int64 or uint64; `data`, the weights, is uint32, int32, float32 or float64.
+        A 4-byte `indptr`, as in SciPy, is widened to 8 bytes (n + 1 entries).
 
-        @directed False promises that each edge is stored both ways, which is looked at. @ids, ascending, are
-        what the vertices are called. Rows and edges out of bounds are an InputError; unlike a promise, this is
-        looked at again whenever an algorithm runs. Arrays with gaps are a ValueError, others a TypeError.
+        @directed False declares that each edge is stored in both directions, which is checked once. @ids:
+        vertex ids, ascending. Rows and edges out of bounds raise an InputError, also in later runs if the
+        arrays change. Non-contiguous arrays raise a ValueError, other types a TypeError.
         """
         rows = _plain("indptr", indptr, (np.int64, np.uint64, np.int32, np.uint32), "numbers of edges")
         col = _plain("indices", indices, (np.int32, np.uint32, np.int64, np.uint64), "numbers of vertices")
         if not len(rows):
             raise ValueError("indptr is empty; it has one entry more than there are vertices")
         if len(rows) - 1 > 1 << 32 and col.dtype.itemsize == 4:
-            raise TypeError(f"indices of 4 bytes reach 4294967296 vertices and indptr is for {len(rows) - 1}")
+            raise TypeError(f"indices of 4 bytes support 4294967296 vertices, but indptr has {len(rows) - 1}")
         rows = _no_negative("indptr", rows)
         if rows.dtype.itemsize == 4:
             rows = rows.astype(np.uint64)
@@ -153,7 +153,7 @@ class Graph:
     def _check_ids(ids: Any, n: int) -> Optional[Array]:
         if ids is None:
             return None
-        array = _plain("ids", ids, (np.int64, np.uint64), "numbers that ascend")
+        array = _plain("ids", ids, (np.int64, np.uint64), "ascending numbers")
         if len(array) != n:
             raise ValueError(f"ids has {len(array)} entries; there are {n} vertices")
         return _no_negative("ids", array)
@@ -167,7 +167,7 @@ class Graph:
         s.flags = CONSTANTS["GRAPH_DIRECTED"] if directed else 0
         s.edge_bytes = col.dtype.itemsize
         s.row = rows.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
-        # where nothing is, a slice may begin anywhere
+        # an empty slice may have any address
         s.col = col.ctypes.data if s.m else None
         if weights is not None:
             s.weight = weights.ctypes.data if s.m else None
@@ -183,39 +183,39 @@ class Graph:
     def from_scipy(cls, matrix: Any, *, weights: bool = True, directed: bool = True, name: str = "matrix",
                    progress: Progress = None) -> Graph:
         """
-        A graph over a SciPy CSR matrix or array, as from_csr() has it: entry (u, v) is an edge from u to v.
-        @weights False leaves its values out. Other formats are a TypeError: matrix.tocsr() makes a copy.
+        Make a graph over a SciPy CSR matrix or array, as from_csr() does: entry (u, v) is an edge from u to v.
+        @weights False ignores its values. Other formats raise a TypeError: matrix.tocsr() makes a copy.
         """
         if getattr(matrix, "format", None) != "csr":
-            raise TypeError(f"{type(matrix).__name__} is no CSR matrix of SciPy's: matrix.tocsr() makes one")
+            raise TypeError(f"{type(matrix).__name__} is not a SciPy CSR matrix: convert it with matrix.tocsr()")
         if matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(f"a matrix of {matrix.shape[0]} rows and {matrix.shape[1]} columns is no graph; "
+            raise ValueError(f"a matrix of {matrix.shape[0]} rows and {matrix.shape[1]} columns is not a graph; "
                              "it must be square")
-        # room behind the entries is no error in SciPy
+        # SciPy allows unused space after the entries
         nnz = int(matrix.indptr[-1])
         return cls.from_csr(matrix.indptr, matrix.indices[:nnz], matrix.data[:nnz] if weights else None,
                             directed=directed, name=name, progress=progress)
 
-    # ---- What it is ----
+    # ---- Properties ----
 
     @property
     def n(self) -> int:
-        """Vertices."""
+        """Number of vertices."""
         return int(self._struct.n)
 
     @property
     def m(self) -> int:
-        """Entries of `indices`: an edge that goes both ways is two."""
+        """Number of entries of `indices`; an undirected edge counts twice."""
         return int(self._struct.m)
 
     @property
     def directed(self) -> bool:
-        """False: each edge is stored both ways."""
+        """False if each edge is stored in both directions."""
         return bool(self._struct.flags & CONSTANTS["GRAPH_DIRECTED"])
 
     @property
     def name(self) -> str:
-        """The file's name, or how it was generated."""
+        """The file's name, or the generator's parameters."""
         return bytes(self._struct.name).decode(errors="replace")
 
     def __repr__(self) -> str:
@@ -223,50 +223,50 @@ class Graph:
         return (f"<gtu.Graph {self.name!r}: {self.n} vertices, {self.m} edges, "
                 f"{'directed' if self.directed else 'each both ways'}{weights}>")
 
-    # ---- Its arrays ----
+    # ---- Arrays ----
 
     @property
     def indptr(self) -> Array:
-        """n + 1 int64: where each vertex' edges begin; a view."""
+        """n + 1 int64: start of each vertex' edges; a view."""
         return _view(self._handle, self._struct.row, self.n + 1, np.int64)
 
     @property
     def indices(self) -> Array:
-        """m int32 (uint32 from 2^31 vertices on) or int64: where each edge leads; a view."""
+        """m int32 (uint32 above 2^31 vertices) or int64: target of each edge; a view."""
         if self._struct.edge_bytes == 8:
             return _view(self._handle, self._struct.col, self.m, np.int64)
         return _view(self._handle, self._struct.col, self.m, np.int32 if self.n <= 1 << 31 else np.uint32)
 
     @property
     def weights(self) -> Optional[Array]:
-        """m uint32, float32 or float64, a view; None where every edge is 1."""
+        """m uint32, float32 or float64, a view; None if the graph has no weights."""
         if not self._struct.weight_type:
             return None
         return _view(self._handle, self._struct.weight, self.m, _WEIGHT_DTYPES[self._struct.weight_type])
 
     @property
     def ids(self) -> Array:
-        """What the input called each vertex, ascending: n int64; a view where the graph has a list of them."""
+        """Input ids of the vertices, ascending: n int64; a view if the graph stores them."""
         if self._struct.ids:
             return _view(self._handle, self._struct.ids, self.n, np.int64)
         return np.arange(self._struct.id_base, self._struct.id_base + self.n, dtype=np.int64)
 
     @property
     def degrees(self) -> Array:
-        """n int64: edges of each vertex; a new array."""
+        """n int64: out-degree of each vertex; a new array."""
         return np.diff(self.indptr)
 
     def vertex(self, id: int) -> int:
-        """The vertex that the input called @id; InputError, with the ids that exist, if there is none."""
+        """The vertex with input id @id; InputError, with the valid ids, if there is none."""
         out = ctypes.c_uint64()
         number = integer("id", id, 0, 2**64 - 1)
         quick(lambda err: int(lib.gtu_graph_vertex(self._handle.pointer, number, ctypes.byref(out), err)))
         return int(out.value)
 
-    # ---- Others made of it ----
+    # ---- Derived graphs ----
 
     def with_weights(self, data: Any) -> Graph:
-        """This graph with other weights, one an edge as from_csr() takes them, or with None; nothing is copied."""
+        """This graph with other weights, one per edge as in from_csr(), or None; without a copy."""
         s = self._struct
         weights = _weights_of(data, self.m)
         rows = _view(self._handle, s.row, self.n + 1, np.uint64)
@@ -278,11 +278,11 @@ class Graph:
         return graph
 
     def transposed(self, progress: Progress = None) -> Graph:
-        """A new graph with every edge turned round."""
+        """A new graph with every edge reversed."""
         return self._made(lib.gtu_graph_transpose, progress)
 
     def symmetrized(self, progress: Progress = None) -> Graph:
-        """A new graph with each edge both ways, self loops once, duplicates merged (the first weight stays)."""
+        """A new graph with each edge in both directions, self-loops once, duplicates merged (first weight kept)."""
         return self._made(lib.gtu_graph_symmetrize, progress)
 
     def _made(self, function: Any, progress: Progress) -> Graph:
@@ -293,9 +293,9 @@ class Graph:
     def to_scipy(self, progress: Progress = None) -> csr_array[Any]:
         """
         A SciPy CSR array over this graph's memory, read-only; values are the weights, or new ones of 1.0. SciPy
-        wants `indptr` and `indices` of one type: with 4-byte edges `indptr` is a copy of n + 1 entries (with 2^31
-        edges or more, or as many vertices, both are of 8 bytes, and `indices` is the copy). SciPy trusts its arrays:
-        the graph is checked first.
+        needs `indptr` and `indices` of one type: with 4-byte edges `indptr` is a copy of n + 1 entries; with
+        2^31 edges or vertices or more, both have 8 bytes and `indices` is the copy. The graph is checked first,
+        because SciPy does not check bounds.
         """
         from scipy.sparse import csr_array
 
@@ -307,24 +307,25 @@ class Graph:
             indices = indices.astype(np.int64, copy=False)
         weights = self.weights
         matrix = csr_array((self.n, self.n), dtype=np.float64 if weights is None else weights.dtype)
-        # its constructor would narrow what fits 4 bytes, which is a copy
+        # the constructor would narrow indices that fit into 4 bytes, which is a copy
         matrix.data = np.ones(self.m) if weights is None else weights
         matrix.indices, matrix.indptr = indices, indptr
         return matrix
 
-    # ---- Its promises, and files ----
+    # ---- Checks and files ----
 
     def check(self, progress: Progress = None) -> None:
         """
-        Look whether rows and edges are in bounds, ids ascend and, for a mapped container, its checksums hold: all is read,
-        once. InputError with the first entry that is wrong. Graphs over NumPy's arrays are looked at each time.
+        Check that rows and edges are in bounds, that ids ascend and, for a mapped container, that its checksums
+        match. Reads all data, once; graphs over NumPy arrays are checked each time. InputError with the first
+        invalid entry.
         """
         call(lambda p, err: int(lib.gtu_graph_check(self._handle.pointer, p, err)), progress)
         if self._handle.keep:
             self._struct.flags &= ~CONSTANTS["GRAPH_CHECKED"]
 
     def _check_both_ways(self) -> None:
-        """The set of edges (u, v) is that of all (v, u): by a sum over hashes of both, so that no memory is taken."""
+        """Check that the edges (u, v) and (v, u) are the same set, by sums of hashes, in constant memory."""
         rows, col, total = self.indptr, self.indices, np.uint64(0)
         first = 0
         with np.errstate(over="ignore"):
@@ -336,14 +337,14 @@ class Graph:
                 total += np.sum(_hash(_hash(u) + v) - _hash(_hash(v) + u), dtype=np.uint64)
                 first = end
         if total:
-            raise InputError(Status.INPUT, f"{self.name}: not each edge is stored both ways: directed=True, or "
+            raise InputError(Status.INPUT, f"{self.name}: not every edge is stored in both directions: use directed=True or "
                                            "symmetrized()")
 
     def save(self, path: Path, *, compressed: bool = False, adapt: bool = False, progress: Progress = None) -> str:
         """
-        Write it in the format that the end of @path names: .gtu, the native container, which load() maps where it lies
-        (@compressed: smaller, and decoded instead), .mtx, .txt, .gr, .graph, .e, .bel, .sg or .wsg. @adapt: what a
-        format cannot hold is left out or made up, and the sentence that is returned says what; else it is an Error.
+        Write the graph in the format given by the suffix of @path: .gtu, the native container, which load() maps
+        (@compressed: smaller, but decoded by load()), .mtx, .txt, .gr, .graph, .e, .bel, .sg or .wsg. @adapt:
+        convert or drop what a format cannot represent, and return a description; otherwise that is an Error.
         """
         encoded = os.fsencode(path)
         changed = ctypes.create_string_buffer(CONSTANTS["ERROR_TEXT"])
@@ -351,7 +352,7 @@ class Graph:
         if compressed and encoded.endswith(b".gtu"):
             call(lambda p, err: int(lib.gtu_graph_save_compressed(self._handle.pointer, encoded, p, err)), progress)
         elif compressed:
-            raise ValueError(f"{os.fsdecode(path)} does not end in .gtu, the one format that is compressed")
+            raise ValueError(f"{os.fsdecode(path)} does not end in .gtu: only this format can be compressed")
         else:
             call(lambda p, err: int(lib.gtu_graph_write(self._handle.pointer, encoded, flags, changed, p, err)),
                  progress)
@@ -361,12 +362,13 @@ class Graph:
 def load(path: Path, *, directed: Optional[bool] = None, edge_bytes: Optional[int] = None,
          weight_column: Union[int, bool, None] = None, simplify: bool = False, progress: Progress = None) -> Graph:
     """
-    Open a graph by path: a native container is mapped, anything else (Matrix Market, SNAP, DIMACS, METIS, ...;
-    xz, gzip and zstd are undone) is read.
+    Open the graph at @path: a native container is mapped; other formats (Matrix Market, SNAP, DIMACS, METIS, ...)
+    are read; xz, gzip and zstd files are decompressed.
 
-    @directed: take the file's edges one way (True) or both ways (False), instead of what it says. @weight_column of
-    a text file, 1 being the first after the ids; False: no weights. @edge_bytes 4 or 8; else what fits. @simplify drops
-    self loops and duplicates. InputError with file, line and reason; Error for what the system refuses.
+    @directed: take the file's edges in one direction (True) or both (False) instead of as declared.
+    @weight_column of a text file: 1 is the first after the ids; False: no weights. @edge_bytes: 4 or 8; default:
+    the smallest that fits. @simplify drops self-loops and duplicates. InputError with file, line and reason;
+    Error for failures of the system.
     """
     options = ReadOptions()
     options.direction = CONSTANTS["AS_STORED" if directed is None else "DIRECTED" if directed else "UNDIRECTED"]
@@ -383,7 +385,7 @@ def load(path: Path, *, directed: Optional[bool] = None, edge_bytes: Optional[in
 
 
 def generators() -> Tuple[str, ...]:
-    """What generate() knows."""
+    """Names of the generators."""
     return tuple(lib.gtu_generator_name(i).decode() for i in range(CONSTANTS["GENERATORS"]))
 
 
@@ -392,18 +394,18 @@ def generate(kind: str, *, scale: Optional[int] = None, n: Optional[int] = None,
              directed: bool = False, simplify: bool = False, unknowns: int = 0, threads: int = 0,
              progress: Progress = None) -> Graph:
     """
-    A graph by rule and seed: "kronecker", "uniform", "powerlaw", "delaunay", "planar", "road", "fem3d", of
-    2^@scale or of @n vertices. The same options give the same graph everywhere.
+    Generate a graph from a rule and a seed: "kronecker", "uniform", "powerlaw", "delaunay", "planar", "road" or
+    "fem3d", with 2^@scale or @n vertices. The same options give the same graph on every machine.
 
-    @degree: edges drawn a vertex (kronecker, uniform), or the mean degree. @exponent: of powerlaw. @weights: the
-    greatest of random integer weights from 1 on; 0: none. @directed: keep one direction. @simplify drops self loops
-    and duplicates. @unknowns: of fem3d, vertices a node.
+    @degree: the edge factor (kronecker, uniform), or the mean degree. @exponent: for powerlaw. @weights: maximum
+    of random integer weights from 1 on; 0: none. @directed: keep one direction. @simplify drops self-loops and
+    duplicates. @unknowns: for fem3d, vertices per node.
     """
     kinds = generators()
     options = GenerateOptions()
     options.kind = kinds.index(choice("kind", kind, kinds))
     if (scale is None) == (n is None):
-        raise TypeError("a graph needs either scale, the logarithm of its vertices, or n, their number")
+        raise TypeError("pass either scale, the logarithm of the number of vertices, or n, that number")
     if scale is not None:
         options.scale = integer("scale", scale, 1, 40)
         options.n = 1 << options.scale
@@ -411,7 +413,7 @@ def generate(kind: str, *, scale: Optional[int] = None, n: Optional[int] = None,
         options.n = integer("n", n, 1, 1 << 40)
         if kind == "kronecker":
             if options.n & (options.n - 1) or options.n < 2:
-                raise ValueError(f"n is {options.n}; kronecker graphs have a power of two: scale")
+                raise ValueError(f"n is {options.n}; kronecker graphs need a power of two: use scale")
             options.scale = options.n.bit_length() - 1
     options.degree = 0.0 if degree is None else real("degree", degree, 1e-6, 1e6)
     options.exponent = 0.0 if exponent is None else real("exponent", exponent, 2, 10)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The laboratory, which is the tool's and not the library's: `gtu lab run` in a process of its own."""
+"""The laboratory, which is part of the tool, not of the library: runs `gtu lab run` as a child process."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ._abi import in_tree, is_source_tree
 from ._call import Error, InputError, Status, integer
 
 _CODES = {2: Status.USAGE, 3: Status.INPUT, 4: Status.VERIFY, 130: Status.INTERRUPTED}
-_PATIENCE = 10.0  # seconds that the tool has to end
+_EXIT_TIMEOUT = 10.0  # seconds for the tool to exit
 
 
 def tool() -> str:
-    """$GTU_TOOL; else build/gtu of the source tree; else gtu in PATH. Error where there is none."""
+    """$GTU_TOOL; else build/gtu of the source tree; else gtu in PATH; Error if there is none."""
     named = os.environ.get("GTU_TOOL")
     if named:
         return named
@@ -29,15 +29,16 @@ def tool() -> str:
         return str(built)
     found = shutil.which("gtu")
     if not found:
-        raise Error(Status.FAIL, "there is no tool gtu in PATH: install gtu-tools, or name it in $GTU_TOOL")
+        raise Error(Status.FAIL, "there is no tool gtu in PATH: install gtu-tools, or set $GTU_TOOL to its path")
     return found
 
 
 @dataclasses.dataclass(frozen=True)
 class LabRow:
     """
-    One number of an experiment. `of`: "figure 8" or "table 4" of the paper; `paper` is None where it gives none, `ours`
-    where there is none; `difference` is ours / paper - 1; `verdict`: "met", "missed", or None where it is not judged.
+    One number of an experiment. `of`: "figure 8" or "table 4" of the paper. `paper` is None if the paper has no
+    number, `ours` if there is none; `difference` is ours / paper - 1. `verdict`: "met", "missed", or None if
+    there is no criterion.
     """
 
     of: str
@@ -52,7 +53,7 @@ class LabRow:
 
 @dataclasses.dataclass(frozen=True)
 class Lab:
-    """An experiment of the laboratory, as `gtu lab run --json` gives it; `json` is all of that."""
+    """An experiment of the laboratory, parsed from `gtu lab run --json`; `json` is the whole document."""
 
     experiment: str
     machine: str
@@ -69,7 +70,7 @@ class Lab:
         return tables
 
     def table(self, *, figure: Optional[int] = None, table: Optional[int] = None) -> List[LabRow]:
-        """The rows of one of them; KeyError where it is not among them."""
+        """The rows of a figure or a table; KeyError if it is missing."""
         return self.tables[f"figure {figure}" if table is None else f"table {table}"]
 
 
@@ -79,13 +80,13 @@ def _row(r: Dict[str, Any]) -> LabRow:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Ask it to end, as Ctrl-C would, and see to it that it does."""
+    """Interrupt the child as Ctrl-C would; kill it after a timeout."""
     while True:
         try:
             if child.poll() is None:
                 child.send_signal(signal.SIGINT)
             try:
-                child.wait(_PATIENCE)
+                child.wait(_EXIT_TIMEOUT)
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
@@ -96,25 +97,26 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 def _sentence(text: bytes, code: int) -> str:
     lines = [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]
-    return lines[-1] if lines else f"gtu lab ended with {code}; what it said is above"
+    return lines[-1] if lines else f"gtu lab exited with status {code}; see its output above"
 
 
 def lab(experiment: str, *, figure: Optional[int] = None, table: Optional[int] = None,
         graphs: Sequence[Union[str, os.PathLike[str]]] = (), scale: Optional[int] = None, machine: Optional[str] = None,
         device: Optional[str] = None, **set: Any) -> Lab:
     """
-    Run a paper's experiment: "emogi", "iru", "scu", "sparseweaver", "graphpeg" (`gtu lab list`). By default all of
-    it, which takes minutes.
+    Run a paper's experiment: "emogi", "iru", "scu", "sparseweaver" or "graphpeg" (`gtu lab list`). The default is
+    the whole experiment, which takes minutes.
 
-    @figure or @table: that one of the paper only. @graphs: files to run it over, not generated siblings of the
-    paper's; @scale: siblings of about 2^scale vertices. @machine: a name or a file. @device, "cuda:0": emogi on a real
-    GPU. Anything else is a number of the machine: lab("emogi", figure=8, **{"link.round_trip": "1600 ns"}).
+    @figure or @table: only that one of the paper. @graphs: input files instead of generated stand-ins for the
+    paper's graphs; @scale: stand-ins with about 2^scale vertices. @machine: a name or a file. @device, "cuda:0":
+    emogi on a real GPU. Other keywords set parameters of the machine:
+    lab("emogi", figure=8, **{"link.round_trip": "1600 ns"}).
 
-    Ctrl-C ends the tool, which is another process. InputError and Error with its last sentence.
+    Ctrl-C ends the child process. InputError or Error with the tool's last message.
     """
     command = [tool(), "lab", "run", experiment, "--json", "-"]
     if figure is not None and table is not None:
-        raise TypeError("either a figure or a table")
+        raise TypeError("pass either a figure or a table, not both")
     for name, number in (("figure", figure), ("table", table), ("scale", scale)):
         if number is not None:
             command += [f"--{name}", str(integer(name, number, 1, 63))]
@@ -133,11 +135,11 @@ def lab(experiment: str, *, figure: Optional[int] = None, table: Optional[int] =
         result = json.loads(out)
         return Lab(result["experiment"], result["machine"], result["graphs"], [_row(r) for r in result["rows"]], result)
     except (ValueError, KeyError, TypeError) as e:
-        raise Error(Status.FAIL, f"{command[0]} gave no table: {e!r}") from None
+        raise Error(Status.FAIL, f"{command[0]} returned no table: {e!r}") from None
 
 
 def _run(command: List[str]) -> Tuple[bytes, bytes, int]:
-    # on a terminal the tool has a bar of its own; elsewhere what it says is for the exception
+    # on a terminal the tool shows its own progress bar; otherwise its messages go into the exception
     terminal = sys.stderr is not None and sys.stderr.isatty()
     try:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Algorithms: what `gtu run` has, with arrays as results."""
+"""Algorithms: those of `gtu run`, with arrays as results."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ UNIT_CHOICES = {"none": "WITH_NONE", "scu": "WITH_SCU", "scu-basic": "WITH_SCU_B
                 "peg": "WITH_PEG", "weaver": "WITH_WEAVER", "gpu": "WITH_GPU"}
 DIRECTIONS = {"push": "PUSH", "pull": "PULL", "auto": "PUSH_OR_PULL"}
 KERNELS = {"auto": "KERNEL_AUTO", "naive": "KERNEL_NAIVE", "merged": "KERNEL_MERGED", "aligned": "KERNEL_ALIGNED"}
-_QUERIES = 1_000_000  # of a hash table, where no number is given: as the tool's
-_SOURCES = 16  # of betweenness, likewise
+_QUERIES = 1_000_000  # default number of hash queries, as in the tool
+_SOURCES = 16  # default number of betweenness sources, as in the tool
 
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """An algorithm: the library's function, what its values are, and which arguments of run() it takes."""
+    """An algorithm: its library function, the type of its values, and its arguments of run()."""
 
     function: str
     dtype: Any
     takes: Tuple[str, ...] = ()
 
 
-#: As `gtu run` has them.
+#: Names as in `gtu run`.
 ALGORITHMS: Dict[str, Kind] = {
     "bfs": Kind("gtu_bfs", np.int64, ("source", "direction")),
     "sssp": Kind("gtu_sssp", np.float64, ("source", "delta")),
@@ -54,9 +54,9 @@ ALIASES = {"pagerank": "pr", "wcc": "cc"}
 @dataclasses.dataclass(frozen=True)
 class Stats:
     """
-    What a run took. `iterations`: levels or rounds; `edges` traversed, `vertices` reached; `jobs` of the unit and their
-    logical cycles; `phases`: seconds by name. On a GPU: bytes of the edge list, those of them that its memory
-    holds, and seconds of the traversal. Iterations `pulled[0]` up to `pulled[1]` pulled.
+    Statistics of a run. `iterations`: levels or rounds; `edges` traversed; `vertices` reached; `jobs` of the unit
+    and their logical cycles; `phases`: seconds by name. On a GPU: bytes of the edge list read, of which some
+    were cached in GPU memory, and seconds of the traversal. Iterations `pulled[0]` up to `pulled[1]` pulled.
     """
 
     iterations: int
@@ -75,11 +75,11 @@ class Stats:
 @dataclasses.dataclass(frozen=True)
 class Result:
     """
-    What came out. `values`: one a vertex (gcn: a row a vertex; stcon: one in all; hash: one a query), with -1 for no
-    path and not found, infinity for no distance. `source`: where it began, a vertex (bc: all of them). `queries`: of
-    hash, the pairs of vertices that were looked up. `counters`: of each unit of the device, of this run alone. `steps`,
-    where they were asked for: a record a level or round, of number, frontier, edges, jobs, job_cycles, list_bytes,
-    cached_bytes and seconds.
+    Result of a run. `values`: one per vertex (gcn: one row per vertex; stcon: a single value; hash: one per
+    query); -1 means no path or not found, infinity no path for distances. `source`: the start vertex (bc: all
+    sources). `queries`: for hash, the pairs of vertices looked up. `counters`: of each unit of the device, for
+    this run only. `steps`, if requested: a record per level or round with number, frontier, edges, jobs,
+    job_cycles, list_bytes, cached_bytes and seconds.
     """
 
     algorithm: str
@@ -94,11 +94,11 @@ class Result:
 
 
 class _Steps:
-    """What the library tells of each iteration, on its own thread."""
+    """Collects the iteration records, called by the library on its own thread."""
 
     def __init__(self, options: AlgorithmOptions):
         self.records: List[bytes] = []
-        # kept: C must not call what Python has given back
+        # keep a reference: C must not call a freed function
         self.function = options.iteration = ITERATION(self._take)
 
     def _take(self, _user: Any, iteration: Any) -> None:
@@ -114,7 +114,7 @@ def _mix(x: int) -> int:
 
 
 def _drawn(n: int, count: int, seed: int) -> Array:
-    """@count different vertices, the ones that `gtu run bc --sources COUNT:SEED` draws (Floyd's method)."""
+    """Draw @count distinct vertices as `gtu run bc --sources COUNT:SEED` does (Floyd's algorithm)."""
     state, taken, out = seed, set(), np.empty(count, np.uint64)
     for i in range(n - count, n):
         state = _mix(state)
@@ -126,12 +126,12 @@ def _drawn(n: int, count: int, seed: int) -> Array:
 
 
 def _hub(graph: Graph) -> int:
-    """The lowest vertex of most edges."""
+    """The lowest vertex with the maximum degree."""
     return int(np.argmax(graph.degrees))
 
 
 class _Request:
-    """The options of one run, filled in and kept together with what they point at."""
+    """The options of one run, with references to the arrays they point to."""
 
     def __init__(self, graph: Graph, algorithm: str, unit: str, given: Dict[str, Any]):
         self.graph = graph
@@ -154,7 +154,7 @@ class _Request:
 
     def _target(self, value: Any) -> None:
         if value is None:
-            raise TypeError("stcon needs a target: where is the path to lead to?")
+            raise TypeError("stcon needs a target vertex")
         self.options.target = integer("target", value, 0, self.graph.n - 1)
 
     def _sources(self, value: Any) -> None:
@@ -172,7 +172,7 @@ class _Request:
 
     def _list_sources(self, array: Array) -> None:
         if not len(array):
-            raise ValueError("sources is empty; 'all' are all vertices")
+            raise ValueError("sources is empty: use 'all' for all vertices")
         self.source = array.view(np.int64)
         self.options.sources = array.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
         self.options.source_count = len(array)
@@ -210,12 +210,12 @@ class _Request:
             return
         pairs = np.asarray(value)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-            raise TypeError("queries is neither a number nor an array of pairs of vertices")
+            raise TypeError("queries is invalid: pass a number or an array of pairs of vertices")
         if pairs.size and (pairs.min() < 0 or pairs.max() >= n):
             raise ValueError(f"queries has vertex {pairs.min() if pairs.min() < 0 else pairs.max()}; there are {n}")
         self.pairs = pairs.astype(np.uint64)
 
-    # ---- Running it ----
+    # ---- Running ----
 
     def run(self, dev: Any, stats: StatsStruct, progress: Progress) -> Tuple[Array, Optional[Array]]:
         graph = self.graph
@@ -226,7 +226,7 @@ class _Request:
             shape = (1,)
         elif self.kind.function == "gtu_gcn":
             shape = (graph.n, self.features)
-        # never less than one, so that there is an address
+        # at least one element, so that there is an address
         values = np.empty(max(int(np.prod(shape)), 1), self.kind.dtype)
         function = getattr(lib, self.kind.function)
         out = values.ctypes.data_as(function.argtypes[3])
@@ -239,11 +239,11 @@ class _Request:
         return values[:int(np.prod(shape))].reshape(shape), None
 
     def _keys(self) -> Array:
-        """A key an edge, u * n + v: what `gtu run hash` looks up."""
+        """One key per edge, u * n + v, as in `gtu run hash`."""
         graph = self.graph
         if graph.n > 2**32 - 1:
-            raise ValueError(f"hash numbers pairs of vertices in 64 bits: {graph.n} vertices are more than {2**32 - 1}")
-        # the numbers below are trusted
+            raise ValueError(f"hash keys have 64 bits: {graph.n} vertices are more than {2**32 - 1}")
+        # the library does not check the keys computed below
         graph.check(False)
         u = np.repeat(np.arange(graph.n, dtype=np.uint64), graph.degrees)
         return np.ascontiguousarray(u * np.uint64(graph.n) + graph.indices.astype(np.uint64))
@@ -310,37 +310,38 @@ def run(graph: Graph, algorithm: str, *, unit: Optional[str] = None,
         features: Optional[int] = None, queries: Any = None, seed: Optional[int] = None, chunk_log2: int = 0,
         kernel: str = "auto", monitor: bool = False, steps: bool = False, progress: Progress = None) -> Result:
     """
-    Run an algorithm on a graph through a unit of a device.
+    Run an algorithm on a graph with a unit of a device.
 
-      "bfs"    hops from a source; -1 where there is no path
-      "sssp"   distances from a source, over the graph's weights; infinity where there is no path
-      "pr"     ranks, together 1 (also "pagerank")
+      "bfs"    hops from a source; -1 if there is no path
+      "sssp"   distances from a source by the graph's weights; infinity if there is no path
+      "pr"     ranks, sum 1 (also "pagerank")
       "cc"     weakly connected components: the lowest vertex of each (also "wcc")
-      "bc"     betweenness centrality over shortest paths from some sources
-      "stcon"  edges on a shortest path from source to target, one value; -1 where there is none
-      "gc"     colours from 0, no two neighbours the same
+      "bc"     betweenness centrality by shortest paths from some sources
+      "stcon"  edges on a shortest path from source to target, a single value; -1 if there is none
+      "gc"     colors from 0; neighbours have different colors
       "kc"     core numbers
       "cdlp"   communities by label propagation: a vertex of each
       "lcc"    local clustering coefficients
-      "gcn"    a graph convolution of features of each vertex: n rows of @features
-      "hash"   lookups in a hash table of the graph's edges: a place for each of @queries, or -1
+      "gcn"    a graph convolution of vertex features: n rows of @features
+      "hash"   lookups in a hash table of the graph's edges: an index for each of @queries, or -1
 
-    @unit: "scu", "scu-basic", "iru", "peg", "weaver", "none" (plain code), "gpu"; by default "scu", or "gpu" on a GPU.
-    Results do not depend on it. @device: a Device, or the name of one that is opened for this run ("model").
-    Vertices are numbers of this graph: Graph.vertex() has that of a file's id.
+    @unit: "scu", "scu-basic", "iru", "peg", "weaver", "none" (CPU only) or "gpu"; default: "scu", or "gpu" on a
+    GPU. Results do not depend on it. @device: a Device, or the name of one to open for this run ("model").
+    Vertices are numbers in this graph: Graph.vertex() converts a file's id.
 
-    @source: by default a vertex of most edges. @sources, of bc: vertices, a number of them to be drawn (16, by
-    @seed), or "all". @direction, of bfs and pr with peg and weaver: "push", "pull", "auto". @damping (0.85), @iterations
-    (20; with @epsilon 1000; cdlp at most 10), @epsilon, a change of rank at which pr stops. @delta, of sssp: the step of the
-    near-far threshold. @queries, of hash: a number of them, made by @seed as `gtu run` does, or pairs of vertices.
-    @chunk_log2: at most so many edges are expanded at a time. @kernel, on a GPU: "auto", "naive", "merged",
-    "aligned". @monitor: the zero-copy monitor watches. @steps: keep what each level or round took.
+    @source: default: a vertex with the maximum degree. @sources, for bc: vertices, a number of vertices to draw
+    (16, by @seed), or "all". @direction, for bfs and pr with peg and weaver: "push", "pull", "auto". @damping
+    (0.85). @iterations (20; 1000 with @epsilon; cdlp: at most 10). @epsilon: the change of rank at which pr stops.
+    @delta, for sssp: the step of the near-far threshold. @queries, for hash: a number of queries to generate by
+    @seed as `gtu run` does, or pairs of vertices. @chunk_log2: log2 of the maximum edges expanded at a time.
+    @kernel, on a GPU: "auto", "naive", "merged", "aligned". @monitor enables the zero-copy monitor. @steps
+    records each level or round.
 
-    Counters of a Device are cleared first. Ctrl-C ends the run; the device and the graph stay usable. Errors: TypeError
-    and ValueError for arguments, InputError for what the graph holds, Error for what the device says.
+    The counters of a Device are cleared first. Ctrl-C ends the run; the device and the graph remain usable.
+    Errors: TypeError and ValueError for arguments, InputError for the graph's data, Error for the device.
     """
     if not isinstance(graph, Graph):
-        raise TypeError(f"a {type(graph).__name__} is no gtu.Graph: gtu.load(), gtu.Graph.from_scipy(), ...")
+        raise TypeError(f"a {type(graph).__name__} is not a gtu.Graph: use gtu.load(), gtu.Graph.from_scipy(), ...")
     name = ALIASES.get(algorithm, algorithm)
     choice("algorithm", name, tuple(ALGORITHMS))
     if device is None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-Every test of this folder, or those named: a line "ok NAME", "not ok NAME" or "skip NAME: REASON" each, for
-tests/cli/python.sh. By hand `python3 -m unittest` in this folder, with PYTHONPATH=.., does as well.
+Runs every test of this directory, or those named, and prints a line "ok NAME", "not ok NAME" or
+"skip NAME: REASON" for each, for tests/cli/python.sh. To run them by hand: `python3 -m unittest` in this
+directory with PYTHONPATH=.. set.
 """
 
 import sys
@@ -21,7 +22,7 @@ class Lines(unittest.TestResult):
 
     def addSuccess(self, test):
         super().addSuccess(test)
-        # a test whose subtests were told of has been told of
+        # report a test with subtests only if none of them was reported
         if not any(t is test or getattr(t, "test_case", None) is test for t, _ in self.failures + self.errors):
             self.say("ok", test)
 
@@ -49,7 +50,7 @@ class Lines(unittest.TestResult):
 def main():
     here = str(Path(__file__).resolve().parent)
     sys.path.insert(0, here)
-    # of what is tested against, not of what is tested
+        # warnings of the reference library, not of the module
     warnings.filterwarnings("ignore", category=DeprecationWarning, module="networkx")
     loader = unittest.defaultTestLoader
     suite = loader.loadTestsFromNames(sys.argv[1:]) if sys.argv[1:] else loader.discover(here)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests share: the module, the tool, graphs that are simple enough to be looked at by others."""
+"""Helpers of the tests: the module, the tool, and graphs that reference libraries accept."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ def small(data=None, **more):
 
 
 def simple(kind="kronecker", scale=8, **more):
-    """Without loops and duplicates: others have opinions of their own about these."""
+    """Without self-loops and duplicates, which reference libraries treat differently."""
     return gtu.generate(kind, scale=scale, simplify=kind in ("kronecker", "uniform", "powerlaw"), **more)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What gtu/_abi.py says of the library is what its headers say: the compiler is asked, and the text is read."""
+"""gtu/_abi.py matches the headers, as compiled and as text."""
 
 import ctypes
 import re
@@ -23,7 +23,7 @@ NAMES = {ctypes.c_uint64: "uint64_t", ctypes.c_uint32: "uint32_t", ctypes.c_int3
 
 
 def kind(ctype):
-    """Of an array, its elements'."""
+    """The kind of a type, or of an array's elements."""
     while isinstance(ctype, type) and issubclass(ctype, ctypes.Array):
         ctype = ctype._type_
     return KINDS.get(ctype, "other")

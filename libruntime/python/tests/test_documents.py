@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Documentation/python.md and the module's own text show works as it stands there."""
+"""The examples in Documentation/python.md and in the module's docstring work."""
 
 import inspect
 import re

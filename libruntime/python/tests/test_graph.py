@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs over arrays: whose memory it is, how long it lives, and what is refused."""
+"""Graphs over arrays: ownership, lifetime, and rejected arguments."""
 
 import gc
 import os
@@ -195,7 +195,7 @@ class WhatIsRefused(unittest.TestCase):
         i = INDICES.astype(np.int64)
         for bad in (4, 2**31, 2**62):
             i[2] = bad
-            self.refused(gtu.InputError, f"edge 2 leads to vertex {bad}; there are 4", INDPTR, i)
+            self.refused(gtu.InputError, f"the target of edge 2 is vertex {bad}, but there are 4", INDPTR, i)
         i[2] = -1
         self.refused(gtu.InputError, r"indices\[2\] is -1; it must be 0 or more", INDPTR, i)
         with self.assertRaises(gtu.InputError) as caught:
@@ -208,7 +208,7 @@ class WhatIsRefused(unittest.TestCase):
         self.refused(gtu.InputError, r"ids\[0\] is -1", INDPTR, INDICES, ids=np.array([-1, 3, 4, 5]))
 
     def test_a_promise_that_is_not_kept(self):
-        self.refused(gtu.InputError, "not each edge is stored both ways", INDPTR, INDICES, directed=False)
+        self.refused(gtu.InputError, "not every edge is stored in both directions", INDPTR, INDICES, directed=False)
         g = small().symmetrized()
         self.assertFalse(g.directed)
         h = gtu.Graph.from_csr(g.indptr, g.indices, directed=False)
@@ -217,7 +217,7 @@ class WhatIsRefused(unittest.TestCase):
         gtu.Graph.from_csr(large.indptr, large.indices, directed=False)
         bent = large.indices.copy()
         bent[77] = (bent[77] + 1) % large.n
-        self.refused(gtu.InputError, "both ways", large.indptr, bent, directed=False)
+        self.refused(gtu.InputError, "in both directions", large.indptr, bent, directed=False)
 
     def test_arrays_that_change_are_an_error_and_no_crash(self):
         i = INDICES.copy()
@@ -241,7 +241,7 @@ class WhatIsRefused(unittest.TestCase):
         square = scipy.sparse.random(5, 5, 0.5, random_state=1)
         refused(TypeError, "tocsr", square.tocsc())
         refused(TypeError, "tocsr", square.tocoo())
-        refused(TypeError, "ndarray is no CSR", square.toarray())
+        refused(TypeError, "ndarray is not a SciPy CSR", square.toarray())
         refused(ValueError, "5 rows and 4 columns", square.tocsr()[:, :4])
         refused(TypeError, "data is of bool", square.tocsr().astype(bool))
         g = gtu.Graph.from_scipy(square.tocsr().astype(bool), weights=False)

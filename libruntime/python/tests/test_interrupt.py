@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ctrl-C in the middle of a run and of the laboratory, progress functions, the bar."""
+"""Ctrl-C during a run and in the laboratory, progress functions, the progress bar."""
 
 import os
 import pty
@@ -21,12 +21,12 @@ LIMIT = 60
 
 
 def long_run(g, **more):
-    """Betweenness from all vertices: minutes."""
+    """Betweenness from all vertices, which takes minutes."""
     return gtu.run(g, "bc", sources="all", **more)
 
 
 class Child:
-    """A Python of its own that prints a line when it is in the middle of something."""
+    """A Python child process that prints a line while it is busy."""
 
     def __init__(self, program, **environment):
         self.process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -42,7 +42,7 @@ class Child:
         try:
             out, err = self.process.communicate(timeout=LIMIT)
         finally:
-            # of one that does not end nothing stays
+            # leave no child behind that does not exit
             if self.process.poll() is None:
                 self.process.kill()
                 self.process.wait()
@@ -53,7 +53,7 @@ class CtrlC(unittest.TestCase):
     def end_of(self, program, **environment):
         child = Child(program, **environment)
         self.assertEqual(child.line(), "now")
-        # in the middle of it
+        # while it is busy
         time.sleep(0.3)
         child.interrupt()
         begun = time.monotonic()
@@ -112,7 +112,7 @@ gtu.run(g, "bc", sources="all")
                 child = Child("""
 import gtu, os, threading, time
 from gtu import _lab
-_lab._PATIENCE = 1.0
+_lab._EXIT_TIMEOUT = 1.0
 pid = os.environ["GTU_TOOL"] + ".pid"
 def tell():
     while not os.path.exists(pid) or not open(pid).read().strip():
@@ -146,7 +146,7 @@ class ProgressFunctions(unittest.TestCase):
             told.append((what, done, total, threading.get_ident()))
             return len(told) == 3
 
-        with self.assertRaisesRegex(gtu.Error, "the progress function asked for an end") as caught:
+        with self.assertRaisesRegex(gtu.Error, "the progress function canceled the call") as caught:
             long_run(self.g, progress=tell)
         self.assertEqual(caught.exception.code, gtu.Status.INTERRUPTED)
         self.assertEqual({t[0] for t in told}, {"betweenness"})

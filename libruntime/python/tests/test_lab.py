@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The laboratory through the tool: the same numbers as the tool's own JSON."""
+"""The laboratory returns the same numbers as the tool's JSON."""
 
 import json
 import os
@@ -64,7 +64,7 @@ class Lab(unittest.TestCase):
             with self.assertRaisesRegex(gtu.Error, "cannot run /none/gtu: No such file"):
                 gtu.lab("emogi")
         with mock.patch.dict(os.environ, {"GTU_TOOL": "/bin/echo"}):
-            with self.assertRaisesRegex(gtu.Error, "/bin/echo gave no table"):
+            with self.assertRaisesRegex(gtu.Error, "/bin/echo returned no table"):
                 gtu.lab("emogi")
 
 

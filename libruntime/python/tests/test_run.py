@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Algorithms against SciPy, networkx and the tool; arguments that are refused; devices."""
+"""Algorithms compared with SciPy, networkx and the tool; rejected arguments; devices."""
 
 import contextlib
 import dataclasses
@@ -22,7 +22,7 @@ try:
 except ImportError:
     networkx = None
 
-#: Names of real graphs, and whether they have weights.
+#: Names of real graphs.
 REAL = ("karate.mtx", "USAir97.mtx.xz", "as20000102.txt.xz", "rome99-reduced.gr.xz", "wiki-Vote.txt.xz",
         "airfoil1.graph.xz")
 
@@ -47,7 +47,7 @@ def components(g):
 
 
 def ranks(g):
-    """Plain power iteration over a dense count of edges; networkx is asked where there is one."""
+    """PageRank by SciPy, as a reference where networkx is missing."""
     rank, out = np.full(g.n, 1 / g.n), g.degrees
     m = g.with_weights(None).to_scipy()
     for _ in range(200):
@@ -107,7 +107,7 @@ class AgainstNetworkx(unittest.TestCase):
 
     def test_betweenness(self):
         expected = networkx.betweenness_centrality(self.nx, normalized=False)
-        # each pair counts twice where edges are stored both ways
+        # each pair counts twice if edges are stored in both directions
         np.testing.assert_allclose(gtu.run(self.g, "bc", sources="all").values / 2,
                                    [expected[v] for v in range(self.g.n)], rtol=1e-9, atol=1e-9)
         some = gtu.run(self.g, "bc", sources=[1, 5]).values + gtu.run(self.g, "bc", sources=np.array([9])).values
@@ -210,7 +210,7 @@ class Arguments(unittest.TestCase):
         self.refused(ValueError, "algorithm 'bfd' is none of: bfs, sssp", small(), "bfd")
         self.refused(ValueError, "unit 'gru' is none of: none, scu", small(), "bfs", unit="gru")
         self.refused(ValueError, "direction 'up' is none of: push", small(), "bfs", direction="up")
-        self.refused(TypeError, "no gtu.Graph", INDPTR, "bfs")
+        self.refused(TypeError, "not a gtu.Graph", INDPTR, "bfs")
         self.refused(gtu.Error, "none.such", small(), "bfs", device="/dev/none.such")
 
     def test_what_an_algorithm_does_not_take(self):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Properties of the generators: what their definitions promise, and the same bytes from the same seed. */
+/* Properties of the generators, as defined, and identical output for equal seeds. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -72,7 +72,7 @@ static const struct gtu_generate_options kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-TEST(same_seed_same_bytes_whatever_the_threads)
+TEST(output_depends_on_seed_not_on_threads)
 {
 	size_t i;
 
@@ -98,7 +98,7 @@ TEST(same_seed_same_bytes_whatever_the_threads)
 	}
 }
 
-TEST(random_weights_are_in_range_and_equal_both_ways)
+TEST(random_weights_in_range_and_symmetric)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_DELAUNAY, .n = 2000, .seed = 3, .random_weights = 10 });
@@ -120,7 +120,7 @@ TEST(random_weights_are_in_range_and_equal_both_ways)
 	gtu_graph_close(g);
 }
 
-TEST(kronecker_has_the_skew_of_graph500)
+TEST(kronecker_skew)
 {
 	const uint32_t scale = 14;
 	struct gtu_graph *g = generate((struct gtu_generate_options){
@@ -132,15 +132,18 @@ TEST(kronecker_has_the_skew_of_graph500)
 	CHECK_EQ(g->n, 1 << scale);
 	CHECK_EQ(g->m, 8 << scale);
 	CHECK_EQ(g->stored, 8 << scale);
-	/* The vertex of all-zero bits (wherever it was permuted to) has a + b of the edges at every level. */
+	/*
+	 * the vertex whose bits are all zero (before the permutation) has a + b of the edges at
+	 * every level
+	 */
 	expected = (double)g->m * pow(0.76, scale);
 	CHECKF(fabs((double)s.max_degree - expected) < 6 * sqrt(expected), "greatest degree %" PRIu64 ", expected %g",
 	       s.max_degree, expected);
-	/* Self loops: both quadrants of the diagonal at every level. */
+	/* self-loops: both diagonal quadrants at every level */
 	expected = (double)g->m * pow(0.57 + 0.05, scale);
 	CHECKF(fabs((double)s.self_loops - expected) < 6 * sqrt(expected), "%" PRIu64 " self loops, expected %g",
 	       s.self_loops, expected);
-	/* In-degrees: a + c = .76 too; permuted, the best vertex is the same as for out-degrees. */
+	/* in-degrees: a + c = .76, too; the maximum is at the same vertex as for out-degrees */
 	best = s.max_vertex;
 	for (v = 0; v < g->n; v++)
 		found += has_edge(g, v, best);
@@ -149,7 +152,7 @@ TEST(kronecker_has_the_skew_of_graph500)
 	gtu_graph_close(g);
 }
 
-TEST(permutation_is_one)
+TEST(permutation_is_bijective)
 {
 	static const uint64_t sizes[] = { 1, 2, 3, 5, 64, 1000, 4097 };
 	static uint8_t hit[5000];
@@ -168,7 +171,7 @@ TEST(permutation_is_one)
 	}
 }
 
-TEST(uniform_degrees_are_binomial)
+TEST(uniform_degrees)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_UNIFORM, .n = 20000, .degree = 16, .seed = 5, .directed = 1 });
@@ -184,7 +187,7 @@ TEST(uniform_degrees_are_binomial)
 	gtu_graph_close(g);
 }
 
-TEST(powerlaw_has_its_exponent)
+TEST(powerlaw_exponent)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_POWERLAW, .n = 200000, .degree = 16, .exponent = 2.5, .seed = 5 });
@@ -192,7 +195,7 @@ TEST(powerlaw_has_its_exponent)
 	uint64_t v, d;
 
 	CHECKF(fabs((double)g->m / (double)g->n - 16) < 0.1, "mean degree %g", (double)g->m / (double)g->n);
-	/* Hill's estimator over the tail. */
+	/* Hill's estimator over the tail */
 	for (v = 0; v < g->n; v++) {
 		d = g->row[v + 1] - g->row[v];
 		if ((double)d >= least) {
@@ -211,7 +214,7 @@ static double orient(const uint32_t *p, uint64_t a, uint64_t b, uint64_t c)
 	       ((double)p[2 * b + 1] - p[2 * a + 1]) * ((double)p[2 * c] - p[2 * a]);
 }
 
-/* Strictly inside, with a margin for this function's own rounding. */
+/* Strictly inside, with a margin for the rounding of this function. */
 static bool inside(const uint32_t *p, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	long double x[3], y[3], det;
@@ -228,7 +231,7 @@ static bool inside(const uint32_t *p, uint64_t a, uint64_t b, uint64_t c, uint64
 	return (orient(p, a, b, c) > 0 ? det : -det) > 0x1p50L;
 }
 
-/* Every triangle of the graph that is a face (no point inside) has an empty circle, over all points. */
+/* Check that every triangular face has an empty circumcircle, over all points. */
 static void check_delaunay(uint64_t n, uint64_t seed)
 {
 	uint32_t *xy = malloc(n * 2 * sizeof(*xy));
@@ -247,7 +250,7 @@ static void check_delaunay(uint64_t n, uint64_t seed)
 		for (e = g->row[u]; e < g->row[u + 1]; e++) {
 			uint64_t v = gtu_graph_target(g, e), apex[2] = { n, n };
 
-			/* On each side the empty-circle apex among common neighbours. */
+			/* on each side the apex with the empty circle among common neighbours */
 			for (f = g->row[u]; f < g->row[u + 1]; f++) {
 				uint64_t w = gtu_graph_target(g, f);
 				int side;
@@ -268,7 +271,10 @@ static void check_delaunay(uint64_t n, uint64_t seed)
 				hull++;
 			}
 		}
-	/* Euler: V - E + F = 2 with the outer face; each inner face was met from its three edges. */
+	/*
+	 * Euler: V - E + F = 2 with the outer face; each inner face was counted from its three
+	 * edges
+	 */
 	if (n >= 3)
 		CHECKF(n - edges + faces / 3 + 1 == 2 && faces % 3 == 0 && edges == 3 * n - 3 - hull,
 		       "%" PRIu64 " points, %" PRIu64 " edges, %" PRIu64 " thirds of faces, hull %" PRIu64, n, edges,
@@ -277,7 +283,7 @@ static void check_delaunay(uint64_t n, uint64_t seed)
 	free(xy);
 }
 
-TEST(delaunay_circles_are_empty)
+TEST(delaunay_empty_circumcircles)
 {
 	uint64_t n, seed;
 
@@ -300,8 +306,8 @@ static uint64_t edges_between(const uint32_t *xy, uint64_t n)
 	return m;
 }
 
-/* All on one line, all on lattices (every circle through four points), the corners of the range. */
-TEST(delaunay_of_degenerate_points)
+/* Collinear points, lattices (every circle through four points), and the corners of the range. */
+TEST(delaunay_degenerate_points)
 {
 	static const uint32_t line[][2] = { { 1, 0 }, { 0, 1 }, { 1, 1 }, { 3, 7 } };
 	const uint32_t top = (1u << 28) - 1;
@@ -322,13 +328,13 @@ TEST(delaunay_of_degenerate_points)
 			xy[2 * i] = (uint32_t)(i % k * 1000);
 			xy[2 * i + 1] = (uint32_t)(i / k * 1000);
 		}
-		/* 3n - 3 - (points on the hull). */
+		/* 3n - 3 - (points on the hull) */
 		CHECKF(edges_between(xy, k * k) == 3 * k * k - 3 - 4 * (k - 1), "lattice of %" PRIu64, k);
 	}
 	CHECK_EQ(edges_between(corners, 5), 8);
 }
 
-TEST(delaunay_is_connected_and_near_degree_six)
+TEST(delaunay_connected_mean_degree)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_DELAUNAY, .n = 100000 });
 	struct gtu_graph_stat s = measure(g);
@@ -339,7 +345,7 @@ TEST(delaunay_is_connected_and_near_degree_six)
 	gtu_graph_close(g);
 }
 
-TEST(planar_and_road_keep_degree_and_connection)
+TEST(planar_and_road_degree_and_connectivity)
 {
 	static const double degrees[] = { 2, 2.6, 3.3, 4.9, 5.5 };
 	size_t i;
@@ -370,7 +376,7 @@ TEST(planar_and_road_keep_degree_and_connection)
 	}
 }
 
-TEST(fem3d_has_full_neighbourhoods)
+TEST(fem3d_stencil)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_FEM3D, .n = 8000 * 4, .unknowns = 4 });
@@ -389,7 +395,7 @@ TEST(fem3d_has_full_neighbourhoods)
 	gtu_graph_close(g);
 }
 
-TEST(wrong_options_are_refused_with_a_reason)
+TEST(invalid_options_rejected)
 {
 	static const struct gtu_generate_options wrong[] = {
 		{ .kind = GTU_GENERATORS, .n = 5 },
@@ -424,7 +430,7 @@ static int stop_at(void *user, const char *what, uint64_t done, uint64_t total)
 	return (*left)-- <= 0;
 }
 
-TEST(every_generator_can_be_stopped)
+TEST(generators_cancelable)
 {
 	struct gtu_error err;
 	struct gtu_graph *g;
@@ -441,7 +447,10 @@ TEST(every_generator_can_be_stopped)
 		}
 }
 
-/* All CPUs build the graph that one builds; lists both shorter and longer than the two ways of sorting part. */
+/*
+ * The parallel builder gives the same graph as the serial one, for lists below and above the
+ * sorting threshold.
+ */
 TEST(parallel_build)
 {
 	const uint64_t n = 1200, pairs = 60000, base = 5;

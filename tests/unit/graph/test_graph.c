@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* CSR building, turning, symmetrizing, numbering and measuring against transcriptions that nobody doubts. */
+/*
+ * CSR building, transposing, symmetrizing, numbering and measuring, compared with simple reference
+ * code.
+ */
 #include <stdbool.h>
 
 #include "libruntime/graph/graph_internal.h"
@@ -34,7 +37,7 @@ static void sort_list(void)
 	qsort(list, listed, sizeof(*list), by_ends_then_order);
 }
 
-/* Sorted list: merge duplicates, drop loops. */
+/* Merge duplicates and drop self-loops in the sorted list. */
 static void simplify_list(bool drop_loops)
 {
 	uint64_t i, kept = 0;
@@ -56,7 +59,7 @@ static double weight_of(const struct gtu_graph *g, uint64_t e)
 	return 0;
 }
 
-/* The graph is the sorted list, entry by entry. */
+/* Check that the graph equals the sorted list, entry by entry. */
 static void check_is_list(const struct gtu_graph *g, uint64_t n, uint64_t seed)
 {
 	uint64_t v, e = 0;
@@ -118,7 +121,7 @@ static void list_edges(const struct random_graph *r, bool both, bool turned)
 	sort_list();
 }
 
-TEST(building_is_sorting_by_ends)
+TEST(build_sorted_csr)
 {
 	static struct random_graph r;
 	uint64_t seed;
@@ -139,7 +142,7 @@ TEST(building_is_sorting_by_ends)
 	}
 }
 
-TEST(turning_and_symmetrizing)
+TEST(transpose_and_symmetrize)
 {
 	static struct random_graph r;
 	struct gtu_graph *g, *t, *s;
@@ -153,7 +156,10 @@ TEST(turning_and_symmetrizing)
 		check_is_list(t, r.n, seed);
 		CHECK(!gtu_graph_symmetrize(g, NULL, &s, &err));
 		CHECK(!(s->flags & GTU_GRAPH_DIRECTED));
-		/* Of duplicates the first in CSR order stays: order by the directed edge's place there. */
+		/*
+		 * of duplicates the first in CSR order is kept: order by the directed edge's index
+		 * there
+		 */
 		list_edges(&r, false, false);
 		{
 			uint64_t i, m = listed;
@@ -173,8 +179,8 @@ TEST(turning_and_symmetrizing)
 	}
 }
 
-/* Ids through every way of numbering: dense, with gaps, far apart; against a search of all. */
-TEST(numbering_keeps_ids_ascending)
+/* All numbering methods (dense, with gaps, sparse), compared with a linear search. */
+TEST(id_map_ascending)
 {
 	static const uint64_t spans[] = { 30, 1000, 1ull << 24, 1ull << 40, GTU_ID_LIMIT - 1 };
 	uint64_t seed, i, state, ids[2][MOST], found;
@@ -195,7 +201,10 @@ TEST(numbering_keeps_ids_ascending)
 		}
 		for (i = 1; map.ids && i < map.n; i++)
 			CHECK(map.ids[i] > map.ids[i - 1]);
-		/* Every vertex has been an id: n is no greater than what was seen, and ids in between are none. */
+		/*
+		 * every vertex comes from an id: n is not greater than the ids seen, and missing
+		 * ids have no vertex
+		 */
 		for (i = 0; i < map.n; i++) {
 			uint64_t id = map.ids ? map.ids[i] : map.base + i, k, seen = 0;
 
@@ -209,7 +218,7 @@ TEST(numbering_keeps_ids_ascending)
 	}
 }
 
-TEST(measuring_agrees_with_counting)
+TEST(measure)
 {
 	static struct random_graph r;
 	static uint64_t label[200];
@@ -223,7 +232,7 @@ TEST(measuring_agrees_with_counting)
 		draw(&r, seed);
 		r.m %= 60;
 		CHECK(!gtu_graph_from_edges(r.n, r.m, r.src, r.dst, r.weight_type, &r.weight, NULL, &g, &err));
-		if (seed % 2) /* measured without believing that lists ascend */
+		if (seed % 2) /* measure without relying on sorted lists */
 			g->flags &= ~GTU_GRAPH_SORTED;
 		CHECK(!gtu_graph_measure(g, NULL, &s, &err));
 		list_edges(&r, false, false);
@@ -261,7 +270,7 @@ TEST(measuring_agrees_with_counting)
 	}
 }
 
-TEST(wrong_edges_are_refused)
+TEST(invalid_edges_rejected)
 {
 	uint64_t src[] = { 0, 1 }, dst[] = { 1, 2 };
 	struct gtu_graph *g;
@@ -276,8 +285,8 @@ TEST(wrong_edges_are_refused)
 	gtu_graph_close(NULL);
 }
 
-/* Arrays on the stack; what a graph of them must look like, and every promise broken once. */
-TEST(wrapped_arrays_are_where_they_were)
+/* Arrays on the stack: a wrapped graph, and each violated precondition. */
+TEST(wrap_without_copy)
 {
 	uint64_t row[] = { 0, 2, 3, 4 }, hops[3], ids[] = { 10, 20, 40 }, v;
 	_Alignas(8) uint32_t col[] = { 1, 2, 2, 0 };
@@ -305,7 +314,7 @@ TEST(wrapped_arrays_are_where_they_were)
 	gtu_graph_close(g);
 }
 
-TEST(what_no_graph_is_made_of_is_not_wrapped)
+TEST(wrap_rejects_invalid_arrays)
 {
 	uint64_t row[] = { 0, 2, 3, 4 }, late[] = { 1, 2, 3, 4 };
 	_Alignas(8) uint32_t col[] = { 1, 2, 2, 0, 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The native container: round trips, mapping without copying, damage and hostility. */
+/* The native container: round trips, mapping without a copy, damaged and hostile files. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -66,7 +66,7 @@ static struct gtu_graph *reopen(const char *path, const struct gtu_read_options 
 	return g;
 }
 
-TEST(every_kind_comes_back_as_it_was)
+TEST(round_trip)
 {
 	static const uint32_t weights[] = { GTU_WEIGHT_NONE, GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
 	const char *path = in_tmp("kinds.gtu");
@@ -87,7 +87,7 @@ TEST(every_kind_comes_back_as_it_was)
 	}
 }
 
-/* Saved compressed, opened, equal; *bytes is the file's length. */
+/* Save compressed, reopen and compare; *bytes is the length of the file. */
 static void through_compressed(const struct gtu_graph *a, uint64_t *bytes)
 {
 	const char *path = in_tmp("compressed.gtu"), *plain = in_tmp("decompressed.gtu");
@@ -110,7 +110,7 @@ static void through_compressed(const struct gtu_graph *a, uint64_t *bytes)
 	gtu_graph_close(b);
 }
 
-TEST(compressed_edges_come_back_as_they_were)
+TEST(compressed_round_trip)
 {
 	static const uint32_t weights[] = { GTU_WEIGHT_NONE, GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
 	struct gtu_graph *a;
@@ -124,7 +124,7 @@ TEST(compressed_edges_come_back_as_they_were)
 	}
 }
 
-/* A graph of one's own making, whose rows and entries are as given. */
+/* A graph with the given rows and entries. */
 static struct gtu_graph given(uint64_t n, const uint64_t *row, const uint32_t *col, const uint32_t *weight)
 {
 	struct gtu_graph g = { .n = n, .m = row[n], .stored = row[n], .edge_bytes = 4, .row = row, .col = col,
@@ -134,9 +134,9 @@ static struct gtu_graph given(uint64_t n, const uint64_t *row, const uint32_t *c
 	return g;
 }
 
-TEST(compressed_lists_of_every_length_and_order)
+TEST(compressed_list_lengths_and_orders)
 {
-	/* around a piece's 256 entries, and around the end of the vertices that need another bit */
+	/* around the 256 entries of a piece, and around powers of two of the vertices */
 	static const uint64_t degrees[] = { 0, 1, 2, 31, 33, 255, 256, 257, 511, 512, 513, 5000 };
 	static uint64_t row[14];
 	static uint32_t col[20000], weight[20000];
@@ -148,7 +148,7 @@ TEST(compressed_lists_of_every_length_and_order)
 		for (v = 0, e = 0; v < n; v++) {
 			row[v] = e;
 			for (; v < 12 && e < row[v] + degrees[v]; e++) {
-				/* any order; the same over and over; ascending; greatest first */
+				/* any order; constant; ascending; greatest first */
 				col[e] = (uint32_t)(how < 2 ? test_random(&state) % n : how == 2 ? n - 1 :
 						    how == 3 ? (e - row[v]) * n / degrees[v] : (e - row[v]) % 2 ? 0 : n - 1);
 				weight[e] = how == 5 ? 7 : (uint32_t)(test_random(&state) % (how ? 1000 : UINT32_MAX));
@@ -157,7 +157,7 @@ TEST(compressed_lists_of_every_length_and_order)
 		row[n] = e;
 		g = given(n, row, col, how == 4 ? NULL : weight);
 		through_compressed(&g, &bytes);
-		/* steps of no bits: rows, a byte a piece, and what each begins with */
+		/* steps of 0 bits: only rows, a width byte per piece, and first targets */
 		if (how == 2)
 			CHECKF(bytes < 8192 + e * 10 / 8 + 2 * 4096, "%llu bytes", (unsigned long long)bytes);
 	}
@@ -173,8 +173,8 @@ TEST(compressed_lists_of_every_length_and_order)
 	through_compressed(&g, &bytes);
 }
 
-/* The greatest vertices that 32 bits name. */
-TEST(compressed_entries_of_32_bits)
+/* The greatest vertices with 32 bits. */
+TEST(compressed_32_bit_entries)
 {
 	const uint64_t n = 1ull << 32, row_bytes = (n + 1) * 8;
 	uint64_t *row = mmap(NULL, row_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -185,7 +185,7 @@ TEST(compressed_entries_of_32_bits)
 	struct gtu_graph g;
 
 	if (!getenv("GTU_TEST_LARGE"))
-		SKIP("takes 32 GB of memory: GTU_TEST_LARGE=1 runs it");
+		SKIP("needs 32 GB of memory: set GTU_TEST_LARGE=1 to run it");
 	CHECK(row != MAP_FAILED);
 	for (uint64_t v = 1; v <= n; v++)
 		row[v] = 4;
@@ -200,7 +200,7 @@ TEST(compressed_entries_of_32_bits)
 	munmap(row, row_bytes);
 }
 
-TEST(ids_are_kept_through_a_container)
+TEST(ids_round_trip)
 {
 	const char *text = in_tmp("ids.txt"), *path = in_tmp("ids.gtu");
 	struct gtu_error err = { 0 };
@@ -221,7 +221,7 @@ TEST(ids_are_kept_through_a_container)
 	gtu_graph_close(b);
 }
 
-TEST(options_on_a_container_change_a_copy)
+TEST(read_options_copy_the_graph)
 {
 	const char *path = in_tmp("options.gtu");
 	struct gtu_read_options o = { .edge_bytes = 8, .weight_column = -1, .simplify = 1,
@@ -248,7 +248,7 @@ static uint64_t resident(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Resident kilobytes of the mapping that begins at @address, from smaps. */
+/* Resident kilobytes of the mapping that starts at @address, from smaps. */
 static uint64_t resident_of(const void *address)
 {
 	FILE *f = fopen("/proc/self/smaps", "r");
@@ -295,7 +295,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A sparse file: a billion edges of 8 bytes, then more than 2^32 edges of 4. */
+/* A sparse file: a billion edges of 8 bytes, or more than 2^32 edges of 4 bytes. */
 static void open_huge(uint64_t n, uint64_t m, uint32_t edge_bytes)
 {
 	const char *path = in_tmp("huge.gtu");
@@ -309,13 +309,13 @@ static void open_huge(uint64_t n, uint64_t m, uint32_t edge_bytes)
 	CHECK(fd >= 0);
 	if (ftruncate(fd, (off_t)h.file_bytes)) {
 		close(fd);
-		SKIP("no sparse file of %" PRIu64 " bytes here", h.file_bytes);
+		SKIP("cannot create a sparse file of %" PRIu64 " bytes here", h.file_bytes);
 	}
 	write_header(fd, &h);
 	CHECK(pwrite(fd, &end[1], 8, (off_t)(4096 + n * 8)) == 8);
 	CHECK(pwrite(fd, &target, edge_bytes, (off_t)(h.section[1].offset + e * edge_bytes)) == (ssize_t)edge_bytes);
 	close(fd);
-	gtu_graph_close(reopen(path, NULL)); /* what the first opening costs the process is not the graph's */
+	gtu_graph_close(reopen(path, NULL)); /* exclude one-time costs of the first opening */
 	before = resident();
 	start = now();
 	g = reopen(path, NULL);
@@ -323,18 +323,20 @@ static void open_huge(uint64_t n, uint64_t m, uint32_t edge_bytes)
 	CHECKF(took < 1, "opening took %g s", took);
 	CHECKF(resident() - before < 1 << 20, "opening added %" PRIu64 " bytes", resident() - before);
 	CHECK(g->m == m && g->edge_bytes == edge_bytes);
-	/* The edge list is the file: at its offset in the mapping, none of it resident yet. */
+	/* the edge list is at its offset in the mapping, and not resident yet */
 	CHECK((char *)g->col == (char *)g->backing->map + h.section[1].offset);
 	CHECKF(resident_of(g->col) <= 1 << 20, "%" PRIu64 " bytes resident", resident_of(g->col));
 	CHECK_EQ(gtu_graph_target(g, e), 5);
 	for (i = 0; i < 50; i++)
 		sum += gtu_graph_target(g, m / 50 * i);
 	CHECK_EQ(sum, 0);
-	/* Fifty places were touched; a fault may map the pages around each that happen to be in memory. */
+	/*
+	 * fifty pages were touched; a fault may map neighbouring pages that are in the page cache
+	 */
 	touched = resident_of(g->col);
 	CHECKF(touched >= 50 * 4096 && touched < 52ull << 21, "%" PRIu64 " bytes resident after 50 touches",
 	       touched);
-	/* Written through the file, seen through the graph: one and the same page. */
+	/* writes to the file are visible in the graph: the pages are shared */
 	fd = open(path, O_RDWR);
 	target = 6;
 	CHECK(pwrite(fd, &target, edge_bytes, (off_t)(h.section[1].offset + e * edge_bytes)) == (ssize_t)edge_bytes);
@@ -344,17 +346,17 @@ static void open_huge(uint64_t n, uint64_t m, uint32_t edge_bytes)
 	unlink(path);
 }
 
-TEST(a_billion_edges_open_at_once_and_are_not_copied)
+TEST(open_billion_edges_without_copy)
 {
 	open_huge(30000000, 1000000000, 8);
 }
 
-TEST(more_than_2_to_32_edges)
+TEST(open_more_than_2_32_edges)
 {
 	open_huge(1000, (1ull << 32) + 1000, 4);
 }
 
-/* The container's bytes, a header to be changed, and what opening or checking the result says. */
+/* Write a modified header, then open or check the file. */
 static int try_header(const char *path, const struct gtu_container_header *h, struct gtu_error *err)
 {
 	struct gtu_graph *g;
@@ -396,13 +398,16 @@ static void check_headers(int compressed)
 	CHECK(pread(fd, &good, sizeof(good), 0) == sizeof(good));
 	close(fd);
 	CHECK(try_header(path, &good, &err) >= 0);
-	/* One bit wrong and the sum not: always refused. */
+	/* one flipped bit with the old checksum: always rejected */
 	for (i = 0; i < (int)sizeof(good) * 8; i++) {
 		bad = good;
 		((uint8_t *)&bad)[i / 8] ^= (uint8_t)(1 << i % 8);
 		CHECKF(try_header(path, &bad, &err) < 0, "bit %d", i);
 	}
-	/* Any word wrong and the sum right: refused, or every access stays inside (the sanitizers watch). */
+	/*
+	 * a random word with a correct checksum: rejected, or every access stays in bounds (checked
+	 * by sanitizers)
+	 */
 	for (i = 0; i < 20000; i++) {
 		static const uint64_t extremes[] = { 0, 1, 4, 7, 8, 4095, 4096, 8192, 1ull << 32, 1ull << 59,
 						     1ull << 63, UINT64_MAX, UINT64_MAX - 4095, 500, 501, 3000 };
@@ -418,8 +423,8 @@ static void check_headers(int compressed)
 	}
 }
 
-TEST(a_header_with_any_field_wrong_is_refused_or_harmless) { check_headers(0); }
-TEST(so_is_one_of_compressed_edges) { check_headers(1); }
+TEST(corrupt_header) { check_headers(0); }
+TEST(corrupt_compressed_header) { check_headers(1); }
 
 static void damage(const char *path, uint64_t offset, uint64_t value, size_t bytes)
 {
@@ -429,7 +434,7 @@ static void damage(const char *path, uint64_t offset, uint64_t value, size_t byt
 	close(fd);
 }
 
-TEST(damage_behind_the_header_is_found_by_the_check_and_by_all_that_scatter)
+TEST(corrupt_sections_detected)
 {
 	const char *path = in_tmp("damage.gtu");
 	struct gtu_graph *a = make(GTU_WEIGHT_U32, 4, 5), *g, *out;
@@ -460,7 +465,7 @@ TEST(damage_behind_the_header_is_found_by_the_check_and_by_all_that_scatter)
 	gtu_graph_close(a);
 }
 
-TEST(damage_in_compressed_edges_is_found_or_harmless)
+TEST(corrupt_compressed_edges)
 {
 	const char *path = in_tmp("damage.gtu");
 	struct gtu_graph *a = make(GTU_WEIGHT_U32, 4, 5), *g;
@@ -470,7 +475,7 @@ TEST(damage_in_compressed_edges_is_found_or_harmless)
 	uint32_t *small;
 	int fd, i, rc, refused[2] = { 0 };
 
-	/* weights that share the stream */
+	/* weights included in the stream */
 	small = malloc(4 * a->m);
 	for (at = 0; at < a->m; at++)
 		small[at] = (uint32_t)at % 100;
@@ -494,7 +499,7 @@ TEST(damage_in_compressed_edges_is_found_or_harmless)
 		refused[0] += rc != 0;
 		if (rc)
 			continue;
-		/* every entry leads to a vertex, and what is not as it was is found */
+		/* every target is a vertex, and every change is detected */
 		rc = gtu_graph_check(g, NULL, &err);
 		if (rc)
 			CHECKF(strstr(err.text, "damaged"), "%s", err.text);
@@ -513,7 +518,7 @@ static int stop_decoding(void *user, const char *what, uint64_t done, uint64_t t
 	return !strcmp(what, "decoding");
 }
 
-TEST(decoding_can_be_stopped)
+TEST(decoding_cancelable)
 {
 	const struct gtu_progress stop = { stop_decoding, NULL };
 	const char *path = in_tmp("stop.gtu");
@@ -526,7 +531,7 @@ TEST(decoding_can_be_stopped)
 	gtu_graph_close(a);
 }
 
-TEST(a_container_cut_short_says_so)
+TEST(truncated_container)
 {
 	const char *path = in_tmp("short.gtu");
 	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *g;
@@ -558,7 +563,7 @@ static int count_files(const char *folder)
 	return n - 2;
 }
 
-TEST(a_stopped_write_leaves_what_was_there)
+TEST(canceled_save_keeps_old_file)
 {
 	const struct gtu_progress stop = { stop_now, NULL };
 	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *b = make(GTU_WEIGHT_NONE, 4, 6), *g;
@@ -575,7 +580,7 @@ TEST(a_stopped_write_leaves_what_was_there)
 	CHECK_EQ(count_files(folder), 1);
 	g = reopen(path, NULL);
 	check_equal(a, g);
-	/* Over a mapped graph: the mapping stays whole, the name is the new one. */
+	/* saving over a mapped graph keeps the mapping intact and replaces the name */
 	CHECK(!gtu_graph_save(b, path, NULL, &err));
 	check_equal(a, g);
 	gtu_graph_close(g);
@@ -586,7 +591,7 @@ TEST(a_stopped_write_leaves_what_was_there)
 	gtu_graph_close(b);
 }
 
-TEST(a_disk_that_is_full_is_said_and_leaves_nothing)
+TEST(full_disk)
 {
 	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5);
 	struct gtu_error err;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Readers on small inputs in memory and on files: what they make of a format, and what they say of a wrong one. */
+/*
+ * Readers on small inputs in memory and on files: results per format, and messages for invalid
+ * input.
+ */
 #include <fcntl.h>
 #include <lzma.h>
 #include <math.h>
@@ -35,7 +38,7 @@ static struct gtu_graph *text(const char *name, const char *content, const struc
 	return load(name, content, strlen(content), opt, NULL);
 }
 
-/* A graph in a few words: "3 5 d [1: 2 3] ..." with ids, weights after a slash. */
+/* Describe a graph in a short string: "3 5 d [1: 2 3] ..." with ids, weights after a slash. */
 static void describe(const struct gtu_graph *g, char *to, size_t room)
 {
 	size_t at = 0;
@@ -83,18 +86,18 @@ static const struct good goods[] = {
 	{ "a.txt", "1 2\n1 2\n3 3\n2 1\n", "d 1:2 2:1 3:", { .simplify = 1 } },
 	{ "a.txt", "# Undirected graph: x\n1 2\n1 2\n3 3\n", "u 1:2,2 2:1,1 3:3", { 0 } },
 	{ "a.txt", "# Undirected graph: x\n1 2\n", "d 1:2 2:", { .direction = GTU_DIRECTED } },
-	/* Headers. */
+	/* headers */
 	{ "a.txt", "4 2\n0 1\n1 3\n", "d 0:1 1:3 2: 3:", { 0 } },
 	{ "a.txt", "3 2\n1 2\n2 3\n", "d 1:2 2:3 3:", { 0 } },
 	{ "a.txt", "3 2\n1 2 7\n2 3 8\n", "d 1:2/7 2:3/8 3:", { 0 } },
 	{ "a.txt", "9 2\n1 2\n2 3\n", "d 1:2 2:3 3: 9:2", { 0 } },
-	/* Ids far apart, around 2^32 and up to the greatest. */
+	/* sparse ids, around 2^32 and up to the maximum */
 	{ "a.txt", "9223372036854775807 1\n1 4294967296\n", "d 1:4294967296 4294967296: 9223372036854775807:1", { 0 } },
 	{ "a.el", "0 1\n1 4\n", "d 0:1 1:4 2: 3: 4:", { 0 } },
 	{ "a.el", "1 2\n2 5\n", "d 1:2 2:5 5:", { 0 } },
 	{ "a.cedge", "0 5 6 1.5\n1 6 7 2\n", "u 5:6/1.5f 6:5/1.5f,7/2f 7:6/2f", { 0 } },
 	{ "a.txt", "3 2\n0 0 0\n1 3 4\n2 3 0\n\n0 1\n1 2\n", "u 0:1/5f 1:0/5f,2/4f 2:1/4f", { 0 } },
-	/* Matrix Market. */
+	/* Matrix Market */
 	{ "a", "%%MatrixMarket matrix coordinate pattern general\n% c\n\n3 3 2\n1 2\n 3 1 \n", "d 1:2 2: 3:1", { 0 } },
 	{ "a", "%%matrixmarket MATRIX Coordinate REAL Symmetric\n2 2 2\n1 1 .5\n2 1 1e1\n",
 	  "u 1:1/0.5f,2/10f 2:1/10f", { 0 } },
@@ -103,30 +106,30 @@ static const struct good goods[] = {
 	{ "a", "%%MatrixMarket matrix coordinate complex general\n2 2 1\n2 1 7 8\n", "d 1: 2:1", { .weight_column = -1 } },
 	{ "a.mtx", "1 1\n3 1\n3 2\n", "u 1:1,3 2:3 3:1,2", { 0 } },
 	{ "a.mtx", "1 3\n3 1\n", "d 1:3 3:1", { 0 } },
-	/* DIMACS. */
+	/* DIMACS */
 	{ "a.gr", "c x\np sp 3 2\na 1 2 5\na 3 1 6\n", "d 1:2/5 2: 3:1/6", { 0 } },
 	{ "a", "c x\np sp 2 1\na 1 2 5\n", "d 1:2/5 2:", { 0 } },
-	/* METIS. */
+	/* METIS */
 	{ "a.graph", "% c\n3 2\n2\n1 3\n% c\n2\n\n\n", "u 1:2 2:1,3 3:2", { 0 } },
 	{ "a.graph", "3 1\n2\n1\n", "u 1:2 2:1 3:", { 0 } },
 	{ "a.graph", "3 2 001\n2 7\n1 7 3 9\n2 9\n", "u 1:2/7 2:1/7,3/9 3:2/9", { 0 } },
 	{ "a.graph", "3 2 11 2\n5 5 2 7\n5 5 1 7 3 9\n5 5 2 9\n", "u 1:2/7 2:1/7,3/9 3:2/9", { 0 } },
 	{ "a.graph", "3 2 110\n8 5 2\n8 5 1 3\n8 5 2\n", "u 1:2 2:1,3 3:2", { 0 } },
 	{ "a.graph", "3 2 100\n2\n\n1\n", "d 1:2 2: 3:1", { 0 } },
-	/* GraphML. */
+	/* GraphML */
 	{ "a", "<graphml><graph edgedefault='undirected'><node id='n7'/><node id='n3'/>"
 	       "<edge source='n7' target='n3'/></graph></graphml>", "u 3:7 7:3", { 0 } },
 	{ "a", "<graphml><key id='w' for='edge' attr.name='weight' attr.type='int'><default>4</default></key>"
 	       "<graph edgedefault='directed'><edge source='x' target='y'><data key='w'> 9\n</data></edge>"
 	       "<edge source='y' target='x'/><node id='x'/><node id='y'/></graph></graphml>",
 	  "d 0:1/9f 1:0/4f", { 0 } },
-	/* a <key> around the graph: its <default> is no weight of an edge */
+	/* a <key> outside the graph: its <default> is not an edge weight */
 	{ "a", "<graphml><key id='v' for='edge' attr.type='int'/><key id='w' for='edge' attr.type='int'>"
 	       "<graph edgedefault='directed'><node id='x'/><node id='y'/><edge source='x' target='y'>"
 	       "<default>1</default></edge></graph></key></graphml>", "d 0:1 1:", { 0 } },
 };
 
-TEST(small_files_of_every_text_format)
+TEST(text_formats)
 {
 	char found[500];
 	size_t i;
@@ -189,7 +192,7 @@ static const struct {
 	{ "a", "%%MatrixMarket matrix coordinate real general\n", "no size line", { 0 } },
 	{ "a", "%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 0\n", "4000000000 declared vertices", { 0 } },
 	{ "a.gr", "a 1 2 3\n", "a.gr:1: an arc precedes the 'p' line", { 0 } },
-	{ "a.gr", "p sp 2 1\na 1 3 3\n", "a.gr:2: arc 1 3: vertices are 1 to 2", { 0 } },
+	{ "a.gr", "p sp 2 1\na 1 3 3\n", "a.gr:2: arc 1 3 is out of bounds: vertices are 1 to 2", { 0 } },
 	{ "a.gr", "p sp 2 2\na 1 2 3\n", "after 1 of 2 arcs", { 0 } },
 	{ "a.gr", "p sp 2 1\nx\n", "found 'x'", { 0 } },
 	{ "a.gr", "p sp 9999999999 0\n", "9999999999 declared vertices", { 0 } },
@@ -202,14 +205,14 @@ static const struct {
 	{ "a.graph", "99999999999 0\n", "99999999999 declared vertices", { 0 } },
 	{ "a.txt", "3 2\n0 0 0\n1 3 4\n2 3 0\n\n0 1\n1 3\n", "a.txt:7: edge 1 3 is out of bounds: vertices are 0 to 2", { 0 } },
 	{ "a", "<graphml><graph><node id='a'/></graph>", "a:1: no element found", { 0 } },
-	{ "a", "<graphml><graph>\n<edge source='a' target='b'/></graph></graphml>", "edges lead to 'a', which is no node", { 0 } },
+	{ "a", "<graphml><graph>\n<edge source='a' target='b'/></graph></graphml>", "edges name 'a', which is not a node", { 0 } },
 	{ "a", "<!DOCTYPE x [<!ENTITY l 'lol'>]><graphml/>", "entities are not allowed", { 0 } },
 	{ "a", "<graphml><graph><edge source='a' target='a'><key id='w' for='edge' attr.type='int'>"
 	       "<default>1</default></key></edge></graph></graphml>", "a <key> follows the start", { 0 } },
 	{ "a", "<graphml><graph><hyperedge/></graph></graphml>", "hyperedges", { 0 } },
 };
 
-TEST(wrong_files_say_where_and_why)
+TEST(invalid_files_report_position)
 {
 	size_t i;
 
@@ -220,7 +223,7 @@ TEST(wrong_files_say_where_and_why)
 	CHECK(!load("a.bin", "\0\1\2", 3, NULL, NULL) && strstr(err.text, "the format is unknown"));
 }
 
-TEST(one_wrong_line_among_a_million_is_named)
+TEST(invalid_line_number)
 {
 	char *big = malloc(20000000), says[100];
 	size_t at = 0;
@@ -234,7 +237,7 @@ TEST(one_wrong_line_among_a_million_is_named)
 	free(big);
 }
 
-/* ---- Binary formats, built here byte by byte ---------------------------------------------------- */
+/* ---- Binary formats, built byte by byte ---------------------------------------------------------- */
 
 struct bytes {
 	uint8_t data[4096];
@@ -272,7 +275,7 @@ TEST(gap_serialized)
 	describe(g, found, sizeof(found));
 	CHECKF(!strcmp(found, "u 0:1/10,2/11 1:0/12 2:1/13"), "%s", found);
 	gtu_graph_close(g);
-	/* Every shorter file, and counts and targets that lie. */
+	/* every truncated file, and false counts and targets */
 	for (i = 0; i < (int)sg.size; i++)
 		CHECK(!load("a.sg", sg.data, (size_t)i, NULL, NULL));
 	sg.data[sg.size - 4] = 3;
@@ -315,8 +318,8 @@ TEST(emogi_bel)
 	CHECK(!load("x.bel.col", col.data, col.size, NULL, &v) && strstr(err.text, "its .dst file is missing"));
 }
 
-/* The name of a graph need be no file. */
-TEST(emogi_by_its_name)
+/* The name of a graph need not be an existing file. */
+TEST(emogi_file_names)
 {
 	char path[500], name[500];
 	struct gtu_graph *g;
@@ -336,7 +339,7 @@ TEST(emogi_by_its_name)
 	gtu_graph_close(g);
 }
 
-TEST(ldbc_needs_its_vertices)
+TEST(ldbc_companion_files)
 {
 	struct gtu_beside p = { ".properties", "graph.x.directed = false\n", 25, NULL };
 	struct gtu_beside v = { ".v", "30\n10\n20\n40\n", 12, &p };
@@ -349,7 +352,7 @@ TEST(ldbc_needs_its_vertices)
 	describe(g, found, sizeof(found));
 	CHECKF(!strcmp(found, "u 10:20/1.5f,30/0.5f 20:10/1.5f 30:10/0.5f 40:"), "%s", found);
 	gtu_graph_close(g);
-	/* nothing that says whether edges are directed: nothing is guessed */
+	/* without a declared direction the reader must not guess one */
 	v.next = NULL;
 	CHECK(!load("x.e", "10 30\n20 10\n", 12, NULL, &v));
 	CHECKF(strstr(err.text, "read it with --directed or --undirected"), "%s", err.text);
@@ -372,19 +375,19 @@ TEST(ldbc_needs_its_vertices)
 	CHECK(!load("x.e", "1 2\n", 4, NULL, &v) && strstr(err.text, "1 of its 3 vertices are listed twice"));
 }
 
-TEST(bvgraph_without_its_properties)
+TEST(bvgraph_missing_properties)
 {
 	struct gtu_beside none = { ".offsets", "x", 1, NULL };
 
 	CHECK(!load("x.graph", "2\0\1\2\377", 5, NULL, NULL));
 	CHECKF(strstr(err.text, "x.graph: a binary .graph file is a BVGraph and needs its .properties file"), "%s", err.text);
 	CHECK(!load("x.graph", "\357\273\277\344", 4, NULL, &none) && strstr(err.text, ".properties file"));
-	/* Text is METIS, whatever it lacks. */
+	/* text is METIS, even without companion files */
 	CHECK(!load("x.graph", "% \303\244\nx 1\n", 9, NULL, NULL) && strstr(err.text, "x.graph:2: expected 'vertices"));
 }
 
-/* What a sparse matrix has is mostly its size. */
-TEST(few_bytes_may_have_many_vertices)
+/* A sparse matrix may be mostly empty. */
+TEST(declared_vertices_limit)
 {
 	struct gtu_graph *g;
 
@@ -395,7 +398,7 @@ TEST(few_bytes_may_have_many_vertices)
 	CHECKF(strstr(err.text, "16777217 declared vertices"), "%s", err.text);
 }
 
-TEST(damage_is_said_of_the_path_that_was_given)
+TEST(damage_reported_with_path)
 {
 	char path[500], said[600];
 	struct gtu_graph *g = text("inner.txt", "1 2\n2 3\n", NULL);
@@ -415,7 +418,7 @@ TEST(damage_is_said_of_the_path_that_was_given)
 	gtu_graph_close(g);
 }
 
-TEST(edges_that_no_memory_holds_are_counted)
+TEST(out_of_memory_reports_count)
 {
 	struct gtu_edge_list l;
 
@@ -473,7 +476,7 @@ static int open_bytes(const char *name, const void *data, size_t size, struct gt
 	return gtu_graph_open(path, NULL, NULL, g, &err);
 }
 
-TEST(compressed_files_are_told_by_content_and_damage_is_said)
+TEST(compressed_files)
 {
 	static char plain[400000];
 	static uint8_t packed[800000];
@@ -486,7 +489,7 @@ TEST(compressed_files_are_told_by_content_and_damage_is_said)
 		CHECKF(!open_bytes("no-suffix", packed, n, &g), "kind %d: %s", kind, err.text);
 		CHECK(g->n == 20000 && g->m == 20000);
 		gtu_graph_close(g);
-		/* Two after one another are one content. */
+		/* concatenated members are one content */
 		half = size / 2;
 		while (plain[half - 1] != '\n')
 			half++;
@@ -504,7 +507,7 @@ TEST(compressed_files_are_told_by_content_and_damage_is_said)
 	}
 }
 
-TEST(names_that_cannot_be_opened)
+TEST(unopenable_paths)
 {
 	struct gtu_graph *g;
 
@@ -514,8 +517,8 @@ TEST(names_that_cannot_be_opened)
 	CHECK(gtu_graph_open("/dev/null", NULL, NULL, &g, NULL) == GTU_ERR_INPUT && !g);
 }
 
-/* Against the library's own conversion, over every form a number takes. */
-TEST(numbers_are_rounded_as_strtod_does)
+/* Compared with strtod() over all forms of numbers. */
+TEST(numbers_match_strtod)
 {
 	static const char *const forms[] = { "%.17g", "%.3f", "%.1e", "%a", "%.25f", "%.0f", "%+.6g" };
 	uint64_t seed = 11;
@@ -533,8 +536,11 @@ TEST(numbers_are_rounded_as_strtod_does)
 	}
 }
 
-/* A lone return is found wherever pieces of a file meet, and CRLF is nothing but an end of line there. */
-TEST(returns_where_windows_meet)
+/*
+ * A carriage return without newline is detected at every window boundary; CRLF is just an end of
+ * line.
+ */
+TEST(carriage_returns_at_window_boundaries)
 {
 	static char big[(2 << 20) + 100];
 	struct gtu_graph *g;
@@ -561,7 +567,7 @@ static int stop_reading(void *user, const char *what, uint64_t done, uint64_t to
 	return 1;
 }
 
-TEST(reading_can_be_stopped)
+TEST(reading_cancelable)
 {
 	const struct gtu_progress stop = { stop_reading, NULL };
 	static char plain[400000];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Every graph of the shared collection loads with the counts that its README gives. */
+/* Every graph of the shared collection loads with the counts of its README. */
 #include <stdbool.h>
 
 #include "gtu/graph.h"
@@ -8,7 +8,7 @@
 struct expected {
 	const char *file;
 	uint64_t n, stored, self_loops;
-	int undirected;			/* as the file itself says: entries in both directions */
+	int undirected;			/* as declared by the file: entries in both directions */
 	uint32_t weight_type;
 };
 
@@ -17,7 +17,10 @@ static const struct expected graphs[] = {
 	{ "cond-mat-2005.gt.gz", 40421, 175693, 0, 1, GTU_WEIGHT_F64 },
 	{ "cnr-2000.graph", 325557, 3216152, 87442, 0, GTU_WEIGHT_NONE },
 	{ "soc-Slashdot0902.txt.gz", 82168, 948464, 78303, 0, GTU_WEIGHT_NONE },
-	/* Size lines that count an isolated vertex more than the collection does are believed. */
+	/*
+	 * size lines that declare one isolated vertex more than the collection's README are
+	 * accepted
+	 */
 	{ "web-sk-2005.mtx.xz", 121423, 334419, 0, 1, GTU_WEIGHT_NONE },
 	{ "web-indochina-2004.mtx.xz", 11359, 47606, 0, 1, GTU_WEIGHT_NONE },
 	{ "bio-DM-CX.mtx.xz", 4041, 76716, 0, 1, GTU_WEIGHT_NONE },
@@ -93,7 +96,9 @@ static void check_graph(const char *folder, const struct expected *x)
 	CHECKF(((g->flags & GTU_GRAPH_DIRECTED) == 0) == x->undirected, "%s: flags 0x%x", x->file, g->flags);
 	CHECKF(g->weight_type == x->weight_type, "%s: weight type %u", x->file, g->weight_type);
 	CHECKF(count_loops(g) == x->self_loops, "%s: %" PRIu64 " self loops", x->file, count_loops(g));
-	/* Each entry both ways, a loop once, unless the format lists both directions itself. */
+	/*
+	 * each entry in both directions, a self-loop once, unless the format lists both directions
+	 */
 	if (x->undirected && !strstr(x->file, ".graph"))
 		CHECKF(g->m == 2 * x->stored - x->self_loops, "%s: %" PRIu64 " edges", x->file, g->m);
 	else
@@ -102,7 +107,7 @@ static void check_graph(const char *folder, const struct expected *x)
 	gtu_graph_close(g);
 }
 
-TEST(every_graph_has_the_counts_of_the_readme)
+TEST(counts_match_readme)
 {
 	const char *folder = test_graphs();
 	size_t i;
@@ -128,7 +133,10 @@ TEST(graphml_and_graph_tool_agree)
 	gtu_graph_close(b);
 }
 
-/* "Graph has 14 nodes and 53 directed edges for degree: 3", after loops and duplicates are dropped. */
+/*
+ * "Graph has 14 nodes and 53 directed edges for degree: 3", after self-loops and duplicates are
+ * dropped.
+ */
 TEST(gap_loader_tests)
 {
 	static const char *const files[] = { "4.el", "4.wel", "4.gr", "4.graph", "4.mtx", "4w.graph", "4w.mtx" };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Graphs into other programs' files and back: read(write(g)) is g for every format and every graph that it can hold,
- * and a sentence for every other, with nothing left on disk.
+ * Round trips through other programs' formats: read(write(g)) is g for every format that can
+ * represent the graph; otherwise an error, with no file left on disk.
  */
 #include <dirent.h>
 #include <math.h>
@@ -18,11 +18,11 @@ enum { MTX, TXT, GR, METIS, LDBC, BEL, SG, WSG, FORMATS };
 static struct gtu_error err;
 static char changed[GTU_ERROR_TEXT];
 
-static unsigned files_in(const char *folder)
+static unsigned files_in(const char *output_dir)
 {
 	struct dirent *d;
 	unsigned count = 0;
-	DIR *dir = opendir(folder);
+	DIR *dir = opendir(output_dir);
 
 	CHECK(dir != NULL);
 	while ((d = readdir(dir)))
@@ -31,16 +31,16 @@ static unsigned files_in(const char *folder)
 	return count;
 }
 
-static void empty_folder(const char *folder)
+static void empty_folder(const char *output_dir)
 {
 	char path[8192];
 	struct dirent *d;
-	DIR *dir = opendir(folder);
+	DIR *dir = opendir(output_dir);
 
 	CHECK(dir != NULL);
 	while ((d = readdir(dir)))
 		if (d->d_name[0] != '.') {
-			snprintf(path, sizeof(path), "%s/%s", folder, d->d_name);
+			snprintf(path, sizeof(path), "%s/%s", output_dir, d->d_name);
 			unlink(path);
 		}
 	closedir(dir);
@@ -48,8 +48,8 @@ static void empty_folder(const char *folder)
 
 static char place[4096];
 
-/* Where graphs are written: empty, as often as it is asked for. */
-static const char *folder(void)
+/* An output directory, emptied by each call. */
+static const char *output_dir(void)
 {
 	if (!*place) {
 		snprintf(place, sizeof(place), "%s/written", test_tmpdir());
@@ -69,7 +69,10 @@ static double weight_at(const struct gtu_graph *g, uint64_t e)
 	return 1;
 }
 
-/* The same vertices, ids, edges and directions; weights as numbers. A list without entries has no weights either. */
+/*
+ * Compare vertices, ids, edges, directions and numeric weights. Without entries a graph has no
+ * weights.
+ */
 static void check_same(const char *what, const struct gtu_graph *a, const struct gtu_graph *b)
 {
 	uint64_t v, e;
@@ -91,7 +94,7 @@ static void check_same(const char *what, const struct gtu_graph *a, const struct
 	}
 }
 
-/* What the formats are said to hold, told from the graph alone. */
+/* Whether the format can represent the graph, derived independently. */
 static bool holds(unsigned f, const struct gtu_graph *g)
 {
 	const bool directed = g->flags & GTU_GRAPH_DIRECTED, from_one = !g->n || (!g->ids && g->id_base == 1);
@@ -139,7 +142,7 @@ static void round_trip(const char *what, const struct gtu_graph *g)
 	for (f = 0; f < FORMATS; f++) {
 		const bool can = holds(f, g);
 
-		snprintf(path, sizeof(path), "%s/g%s", folder(), suffix[f]);
+		snprintf(path, sizeof(path), "%s/g%s", output_dir(), suffix[f]);
 		snprintf(name, sizeof(name), "%s as %s", what, suffix[f]);
 		err.text[0] = 0;
 		rc = gtu_graph_write(g, path, 0, changed, NULL, &err);
@@ -171,7 +174,7 @@ static struct gtu_graph *from_edges(uint64_t n, uint64_t m, const uint64_t *src,
 	return g;
 }
 
-/* With every kind of weights, both ways, ids from 0, from 1, and with gaps. */
+/* All weight types, directed and undirected, ids from 0, from 1, and with gaps. */
 static void check_edges(const char *what, uint64_t n, uint64_t m, const uint64_t *src, const uint64_t *dst)
 {
 	uint32_t *u32 = calloc(m + 1, 4);
@@ -184,7 +187,7 @@ static void check_edges(const char *what, uint64_t n, uint64_t m, const uint64_t
 	unsigned way, w, id;
 
 	for (e = 0; e < m; e++) {
-		/* by the ends alone, the order aside: edges may be there twice */
+		/* key from the unordered pair of ends: duplicates get equal weights */
 		const uint64_t key = src[e] < dst[e] ? src[e] * 1000 + dst[e] : dst[e] * 1000 + src[e];
 		uint64_t seed = key;
 
@@ -228,8 +231,8 @@ TEST(small_graphs)
 	check_edges("isolated at the end", 9, 4, a, b);
 }
 
-/* First lines that would be headers: "n m" with m lines to follow, which n agrees with. */
-TEST(first_lines_like_headers)
+/* First lines that look like headers: "n m" with m lines following and a matching n. */
+TEST(header_like_first_lines)
 {
 	const uint64_t src[] = { 3, 0, 1, 2, 3 }, dst[] = { 4, 1, 2, 3, 0 };
 	const uint64_t to[] = { 1, 1 }, from[] = { 2, 0 };
@@ -239,9 +242,9 @@ TEST(first_lines_like_headers)
 
 	check_edges("a first edge like a header", 5, 5, src, dst);
 	check_edges("another", 3, 2, from, to);
-	/* none of the edges may come first: it is said, not misread */
+	/* no edge can come first: reported as an error, not misread */
 	g = from_edges(5, 3, some, all, GTU_WEIGHT_NONE, NULL, GTU_DIRECTED, 4);
-	snprintf(path, sizeof(path), "%s/g.txt", folder());
+	snprintf(path, sizeof(path), "%s/g.txt", output_dir());
 	CHECK_EQ(gtu_graph_write(g, path, GTU_WRITE_ADAPT, NULL, NULL, &err), GTU_ERR_UNSUPPORTED);
 	CHECKF(strstr(err.text, "would be read as a header"), "%s", err.text);
 	CHECK(!files_in(place));
@@ -267,7 +270,7 @@ TEST(random_graphs)
 		CHECKF(held[f] > 10 && (refused[f] > 10 || f == LDBC), "%s: %u held, %u refused", suffix[f], held[f], refused[f]);
 }
 
-/* Larger than the buffer, out of the generators. */
+/* Generated graphs larger than the output buffer. */
 TEST(generated_graphs)
 {
 	for (uint32_t kind = 0; kind < GTU_GENERATORS; kind++)
@@ -278,7 +281,7 @@ TEST(generated_graphs)
 			char name[80];
 
 			if (gtu_graph_generate(&how, NULL, &g, &err))
-				continue;	/* some have no directed form */
+				continue;	/* some generators are undirected only */
 			snprintf(name, sizeof(name), "%s %u", gtu_generator_name(kind), directed);
 			round_trip(name, g);
 			g->id_base = 1;
@@ -287,16 +290,19 @@ TEST(generated_graphs)
 		}
 }
 
-/* ---- What does not fit ------------------------------------------------------------------------------------- */
+/* ---- Graphs that do not fit the format --------------------------------------------------------------------- */
 
-/* One way or the other: the sentence names what is the matter, and with adapting it is done and told. */
+/*
+ * Without GTU_WRITE_ADAPT an error states the reason; with it the graph is adapted and the change
+ * reported.
+ */
 static void adapted(const struct gtu_graph *g, unsigned f, const char *why, uint64_t n, uint64_t m, bool weighted)
 {
 	char path[4200];
 	struct gtu_graph *back;
 	int rc;
 
-	snprintf(path, sizeof(path), "%s/g%s", folder(), suffix[f]);
+	snprintf(path, sizeof(path), "%s/g%s", output_dir(), suffix[f]);
 	CHECK_EQ(gtu_graph_write(g, path, 0, NULL, NULL, &err), GTU_ERR_UNSUPPORTED);
 	CHECKF(strstr(err.text, why) && strstr(err.text, "--adapt"), "%s", err.text);
 	CHECK(!files_in(place));
@@ -310,7 +316,7 @@ static void adapted(const struct gtu_graph *g, unsigned f, const char *why, uint
 	gtu_graph_close(back);
 }
 
-TEST(adapted_on_request)
+TEST(adapt)
 {
 	const uint64_t src[] = { 0, 1, 2 }, dst[] = { 1, 2, 0 };
 	const uint32_t weight[] = { 5, 6, 7 };
@@ -337,13 +343,13 @@ static void not_written(const struct gtu_graph *g, unsigned f, int code, const c
 {
 	char path[4200];
 
-	snprintf(path, sizeof(path), "%s/g%s", folder(), suffix[f]);
+	snprintf(path, sizeof(path), "%s/g%s", output_dir(), suffix[f]);
 	CHECK_EQ(gtu_graph_write(g, path, GTU_WRITE_ADAPT, changed, NULL, &err), code);
 	CHECKF(strstr(err.text, why), "%s", err.text);
 	CHECK(!files_in(place));
 }
 
-TEST(what_nobody_can_adapt)
+TEST(not_adaptable)
 {
 	const uint64_t src[] = { 0, 1 }, dst[] = { 1, 1 };
 	double weight[] = { 0.5, NAN };
@@ -370,8 +376,8 @@ TEST(what_nobody_can_adapt)
 	not_written(&lopsided, SG, GTU_ERR_INPUT, "7");
 }
 
-/* Lists in no order come back in order where an undirected edge is written once. */
-TEST(lists_in_no_order)
+/* Unsorted lists come back sorted if the format writes an undirected edge once. */
+TEST(unsorted_lists)
 {
 	uint64_t row[] = { 0, 2, 4, 6 };
 	uint32_t col[] = { 2, 1, 0, 2, 1, 0 }, sorted[] = { 1, 2, 0, 2, 0, 1 };
@@ -379,7 +385,7 @@ TEST(lists_in_no_order)
 	struct gtu_graph *back;
 	char path[4200];
 
-	snprintf(path, sizeof(path), "%s/g.mtx", folder());
+	snprintf(path, sizeof(path), "%s/g.mtx", output_dir());
 	CHECKF(!gtu_graph_write(&g, path, 0, NULL, NULL, &err), "%s", err.text);
 	CHECKF(!gtu_graph_open(path, NULL, NULL, &back, &err), "%s", err.text);
 	g.col = sorted;
@@ -395,8 +401,11 @@ static int stop(void *user, const char *what, uint64_t done, uint64_t total)
 	return !strcmp(what, "writing");
 }
 
-/* Names that none can be written under, a disk without room, a stop: what was there stays, and nothing else. */
-TEST(files_that_cannot_be)
+/*
+ * Invalid names, a full disk, a cancellation: existing files stay unchanged, and no new ones
+ * remain.
+ */
+TEST(unwritable_files)
 {
 	struct gtu_generate_options how = { .kind = GTU_GEN_UNIFORM, .n = 100000, .seed = 1, .directed = 1, .random_weights = 9 };
 	unsigned asked = 0;
@@ -409,12 +418,12 @@ TEST(files_that_cannot_be)
 	CHECKF(strstr(err.text, ".mtx"), "%s", err.text);
 	CHECK_EQ(gtu_graph_write(g, "/nowhere/g.e", 0, NULL, NULL, &err), GTU_ERR_FAIL);
 	CHECKF(strstr(err.text, "/nowhere/g.e"), "%s", err.text);
-	snprintf(path, sizeof(path), "%s/g.sg", folder());
+	snprintf(path, sizeof(path), "%s/g.sg", output_dir());
 	CHECK(!mkdir(path, 0777));
 	CHECK_EQ(gtu_graph_write(g, path, GTU_WRITE_ADAPT, NULL, NULL, &err), GTU_ERR_USAGE);
 	CHECK(!rmdir(path));
 	for (unsigned f = 0; f < FORMATS; f++) {
-		snprintf(path, sizeof(path), "%s/g%s", folder(), suffix[f]);
+		snprintf(path, sizeof(path), "%s/g%s", output_dir(), suffix[f]);
 		if (f == METIS)
 			continue;
 		asked = 0;
@@ -425,15 +434,15 @@ TEST(files_that_cannot_be)
 	gtu_graph_close(g);
 }
 
-/* Weights that an earlier graph left beside are not taken for this one's. */
-TEST(emogi_beside_older_files)
+/* A .val file of an earlier graph is not read as this one's weights. */
+TEST(emogi_stale_weights)
 {
 	const uint64_t src[] = { 0 }, dst[] = { 1 };
 	struct gtu_graph *g = from_edges(2, 1, src, dst, GTU_WEIGHT_NONE, NULL, GTU_DIRECTED, 4);
 	char path[4200], other[4300];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/g.bel", folder());
+	snprintf(path, sizeof(path), "%s/g.bel", output_dir());
 	snprintf(other, sizeof(other), "%s.val", path);
 	f = fopen(other, "w");
 	CHECK(f && !fclose(f));

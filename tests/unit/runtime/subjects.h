@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of algorithms run on: the model, and graphs out of a few edges. */
+/* Common code of the algorithm tests: the device model, and graphs from edge lists. */
 #ifndef GTU_SUBJECTS_H
 #define GTU_SUBJECTS_H
 
 #include "gtu/gtu.h"
 #include "tests/unit/test.h"
 
-static struct gtu_device *dev;	/* the model, or what a test has opened itself */
+static struct gtu_device *dev;	/* the model, or a device opened by the test */
 
-/* The model, opened by the first who asks and kept for all tests of the program. */
+/* The model, opened on first use and kept for all tests of the program. */
 static inline void open_device(void)
 {
 	struct gtu_error err;
@@ -17,7 +17,7 @@ static inline void open_device(void)
 		test_fail(__FILE__, __LINE__, "no device: %s", err.text);
 }
 
-/* @direction: GTU_DIRECTED or GTU_UNDIRECTED; @weight as gtu_graph_from_edges() takes it. */
+/* @direction: GTU_DIRECTED or GTU_UNDIRECTED; @weight as for gtu_graph_from_edges(). */
 static inline struct gtu_graph *weighted_edges(uint64_t n, uint64_t m, const uint64_t *src, const uint64_t *dst,
 					       uint32_t weight_type, const void *weight, uint32_t direction, uint32_t edge_bytes)
 {

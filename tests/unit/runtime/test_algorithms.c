@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The algorithms by every unit against the reference code, over graphs made to hurt: each is run with the
- * usual chunk and with tiny ones, so that vertices are split and frontiers pass in pieces.
+ * The algorithms with every unit, compared with the reference code, over adversarial graphs. Each
+ * runs with the default chunk and with tiny ones, so that vertices are split and frontiers pass in
+ * pieces.
  */
 #include <math.h>
 #include <sys/mman.h>
@@ -9,14 +10,16 @@
 #include "gtu/gtu.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-#include "tools/reference/reference.h"
+
+/* the reference code is part of the tool, which tests do not link */
+#include "tools/reference/reference.c"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
 static const uint32_t chunk_log2[] = { 0, 1, 4 };
 #define CHUNKS (sizeof(chunk_log2) / sizeof(chunk_log2[0]))
 
-/* ---- One algorithm by every unit ------------------------------------------------------------------ */
+/* ---- One algorithm with every unit ---------------------------------------------------------------- */
 
 static void same_integers(const uint64_t *got, const uint64_t *want, uint64_t n, const char *what,
 			  unsigned unit, uint32_t chunk)
@@ -105,7 +108,7 @@ static void check_components(const struct gtu_graph *g, unsigned unit, uint32_t 
 	free(got);
 }
 
-/* All four, by all units, in all chunks, from @source. */
+/* All four algorithms with all units and chunks, from @source. */
 static void check_all(const struct gtu_graph *g, uint64_t source)
 {
 	static const double delta[] = { 0, 1, 7.5, 1e12 };
@@ -164,7 +167,7 @@ TEST(long_path)
 {
 	uint64_t src[300], dst[300];
 
-	/* against the order of numbers, so that labels have far to go */
+	/* numbers descend along the path, so that labels have far to travel */
 	for (unsigned i = 0; i < 300; i++) {
 		src[i] = (i * 7) % 301;
 		dst[i] = ((i + 1) * 7) % 301;
@@ -172,7 +175,7 @@ TEST(long_path)
 	check_edges(301, 300, src, dst);
 }
 
-TEST(star_both_ways)
+TEST(star_symmetric)
 {
 	uint64_t src[400], dst[400];
 
@@ -183,7 +186,7 @@ TEST(star_both_ways)
 	check_edges(201, 400, src, dst);
 }
 
-/* Many shortest paths: a vertex comes up once for each, and frontiers must not multiply. */
+/* Many shortest paths: a vertex is found once per path, but frontiers must not grow. */
 TEST(ladder_of_many_paths)
 {
 	uint64_t src[16 * 60], dst[16 * 60], m = 0;
@@ -217,7 +220,7 @@ TEST(empty_graph)
 
 /* ---- Weights -------------------------------------------------------------------------------------- */
 
-/* The vertex of most edges, from which much of the graph is reached. */
+/* The vertex with the maximum degree, from which much of the graph is reached. */
 static uint64_t hub_of(const struct gtu_graph *g)
 {
 	uint64_t hub = 0, *level = calloc(g->n, 8), reached = 0;
@@ -233,7 +236,7 @@ static uint64_t hub_of(const struct gtu_graph *g)
 	return hub;
 }
 
-/* A random graph of @n vertices; every type of weight the graph can have, drawn by @draw. */
+/* A random graph of @n vertices with every weight type, drawn by @draw. */
 static void check_weights(uint64_t n, uint64_t m, uint64_t seed, double (*draw)(uint64_t *))
 {
 	static const uint32_t type[] = { GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
@@ -290,13 +293,13 @@ static double draw_fraction(uint64_t *seed)
 	return (double)(test_random(seed) >> 11) * 0x1p-50;
 }
 
-/* Paths of these outgrow 32 bits after two or three edges. */
+/* Path lengths exceed 32 bits after two or three edges. */
 static double draw_large(uint64_t *seed)
 {
 	return 0x70000000 + (double)(test_random(seed) % 0x8fffffff);
 }
 
-/* Some so large that one edge is all that fits, and with infinity among the floats. */
+/* Weights so large that only one fits, and infinity among the floats. */
 static double draw_extreme(uint64_t *seed)
 {
 	switch (test_random(seed) % 4) {
@@ -310,11 +313,11 @@ static double draw_extreme(uint64_t *seed)
 TEST(weights_zero) { check_weights(60, 400, 1, draw_zero); }
 TEST(weights_small) { check_weights(120, 500, 2, draw_small); }
 TEST(weights_fractions) { check_weights(120, 500, 3, draw_fraction); }
-TEST(weights_beyond_32_bits) { check_weights(80, 200, 4, draw_large); }
+TEST(weights_above_32_bits) { check_weights(80, 200, 4, draw_large); }
 TEST(weights_extreme) { check_weights(80, 300, 5, draw_extreme); }
 
-/* Only the last of many edges takes distances past 2^32: the search has got far when it must widen. */
-TEST(distances_outgrow_late)
+/* Only the last of many edges exceeds 2^32: the search must widen distances late. */
+TEST(late_distance_overflow)
 {
 	enum { N = 200 };
 	uint64_t src[N], dst[N];
@@ -333,7 +336,7 @@ TEST(distances_outgrow_late)
 	gtu_graph_close(g);
 }
 
-TEST(negative_weights_are_refused)
+TEST(negative_weights_rejected)
 {
 	const uint64_t src[] = { 0, 1, 2 }, dst[] = { 1, 2, 3 };
 	const double bad[] = { -1, -INFINITY, NAN, -1e-300 };
@@ -384,7 +387,7 @@ TEST(random_graphs)
 	}
 }
 
-/* Few edges, many shapes: orders of hooking and shortcutting that only some graphs bring about. */
+/* Many small sparse graphs: rare orders of hooking and shortcutting. */
 TEST(many_sparse_graphs)
 {
 	uint64_t seed = 1, src[120], dst[120];
@@ -412,7 +415,7 @@ TEST(many_sparse_graphs)
 	}
 }
 
-/* Larger than every table of the filters, so that they evict. */
+/* Larger than every filter table, so that entries are evicted. */
 TEST(larger_than_the_tables)
 {
 	struct gtu_generate_options gen = { .kind = GTU_GEN_KRONECKER, .scale = 15, .degree = 8,
@@ -436,8 +439,8 @@ TEST(larger_than_the_tables)
 
 /* ---- Damaged graphs ----------------------------------------------------------------------------------- */
 
-/* A graph as a mapped container may hold it: nobody has looked at row and col. */
-TEST(targets_beyond_the_last_vertex)
+/* Row and col as in an unchecked mapped container. */
+TEST(targets_out_of_bounds)
 {
 	const uint64_t row[] = { 0, 2, 4, 4, 5 };
 	double real[4];
@@ -475,7 +478,7 @@ TEST(targets_beyond_the_last_vertex)
 	}
 }
 
-TEST(rows_beyond_the_edge_list)
+TEST(rows_out_of_bounds)
 {
 	static const uint64_t rows[][5] = {
 		{ 0, 2, 1, 4, 5 }, { 0, 2, 4, 4, 6 }, { 0, 2, UINT64_MAX, 4, 5 },
@@ -537,7 +540,7 @@ TEST(interruption)
 	free(real);
 }
 
-TEST(options_are_checked)
+TEST(invalid_options)
 {
 	const uint64_t src[] = { 0 }, dst[] = { 1 };
 	struct gtu_graph *g = from_edges(3, 1, src, dst, GTU_DIRECTED, 4);
@@ -571,8 +574,8 @@ TEST(options_are_checked)
 	gtu_graph_close(g);
 }
 
-/* Refused before anything of the graph is touched. */
-TEST(more_vertices_than_can_be_named)
+/* Rejected before the graph's arrays are accessed. */
+TEST(too_many_vertices)
 {
 	struct gtu_graph g = { .n = (1ull << 32) + 1, .edge_bytes = 8, .name = "vast" };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_IRU };
@@ -592,10 +595,10 @@ TEST(more_vertices_than_can_be_named)
 }
 
 /*
- * More than 2^32 edges, of which all but a few lie in pages never touched: those of vertex 1, which is
- * outside the range. The others' lie behind them.
+ * More than 2^32 edges, almost all in pages that are never touched: those of vertex 1, which is
+ * outside the vertex range. The others follow them.
  */
-TEST(edges_beyond_2_to_the_32)
+TEST(edge_indices_above_2_32)
 {
 	enum { N = 9 };
 	const uint64_t behind = (1ull << 32) + 8, m = behind + 2 * (N - 2);
@@ -611,9 +614,9 @@ TEST(edges_beyond_2_to_the_32)
 	double distance[N];
 
 	if (col == MAP_FAILED)
-		SKIP("no address space for 16 GiB");
+		SKIP("cannot reserve 16 GiB of address space");
 	open_device();
-	/* 2 .. N - 1 are a path, both ways; its first vertex leads to 0, too */
+	/* 2 .. N - 1 are a path in both directions; its first vertex also has an edge to 0 */
 	row[2] = behind;
 	for (uint64_t v = 2; v < N; v++) {
 		col[row[v]] = v == 2 ? 0 : (uint32_t)v - 1;
@@ -634,14 +637,7 @@ TEST(edges_beyond_2_to_the_32)
 	munmap(col, bytes);
 }
 
-static uint64_t root_of(const uint64_t *parent, uint64_t v)
-{
-	while (parent[v] != v)
-		v = parent[v];
-	return v;
-}
-
-/* Edges that leave the range alone: as if the others were not there; and the parts unite. */
+/* A vertex range traverses only its own edges, and the union of the parts gives the components. */
 TEST(vertex_ranges)
 {
 	enum { N = 90, M = 110 };
@@ -700,8 +696,8 @@ TEST(vertex_ranges)
 	}
 }
 
-/* What the enhanced unit and the IRU are for: less reaches the CPU, the result stays. */
-TEST(units_do_their_work)
+/* The enhanced unit and the IRU reduce the work of the CPU without changing the result. */
+TEST(units_reduce_cpu_work)
 {
 	struct gtu_generate_options gen = { .kind = GTU_GEN_KRONECKER, .scale = 12, .degree = 16,
 					    .seed = 9, .random_weights = 20 };
@@ -722,7 +718,7 @@ TEST(units_do_their_work)
 	CHECK(!gtu_counters(dev, GTU_UNIT_SCU, true, counter, &err));
 	CHECK_EQ(counter[GTU_SCU_C_JOBS], stats.jobs);
 	CHECK_EQ(counter[GTU_SCU_C_CYCLES], stats.job_cycles);
-	/* every vertex reached comes out of expansion once: the rest of the edges is filtered out */
+	/* every reached vertex passes expansion once: the other edges are filtered out */
 	CHECK(counter[GTU_SCU_C_DROPPED] >= stats.edges - stats.vertices - 1);
 	CHECK_EQ(counter[GTU_SCU_C_GROUPS], 0);
 	CHECK(!gtu_sssp(dev, g, &opt, real, &stats, &err));

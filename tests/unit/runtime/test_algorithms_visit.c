@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Betweenness, ST-connectivity, colouring, cores and convolution by every unit against the reference code, over graphs
- * made to hurt, with chunks so small that vertices are split and frontiers pass in pieces.
+ * Betweenness, ST-connectivity, coloring, cores and convolution with every unit, compared with the
+ * reference code, over adversarial graphs, with chunks so small that vertices are split and
+ * frontiers pass in pieces.
  */
 #include <math.h>
 
 #include "gtu/gtu.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-#include "tools/reference/reference.h"
+
+/* the reference code is part of the tool, which tests do not link */
+#include "tools/reference/reference.c"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
@@ -88,7 +91,7 @@ static void check_coloring(const struct gtu_graph *g, const struct gtu_algorithm
 	free(got);
 }
 
-/* Once with and once without weights: they come by the places of edges. */
+/* With and without weights, which are read by edge index. */
 static void check_gcn(const struct gtu_graph *g, struct gtu_algorithm_options opt, uint32_t features)
 {
 	const uint64_t count = g->n * features;
@@ -192,7 +195,7 @@ TEST(long_path)
 	check_edges(151, 150, src, dst);
 }
 
-/* 16^29 shortest paths: more than an integer of 64 bits counts. */
+/* 16^29 shortest paths, which exceeds a 64-bit integer. */
 TEST(ladder_of_many_paths)
 {
 	uint64_t src[16 * 30], dst[16 * 30], m = 0;
@@ -205,7 +208,7 @@ TEST(ladder_of_many_paths)
 	check_edges(31 * 4, m, src, dst);
 }
 
-/* A clique needs as many colours as it has vertices: more than one window of them. */
+/* A clique needs as many colors as vertices: more than one window of colors. */
 TEST(clique)
 {
 	uint64_t src[90 * 89], dst[90 * 89], m = 0;
@@ -249,7 +252,7 @@ TEST(random_graphs)
 	}
 }
 
-/* 2^1024 paths and more are beyond a double. */
+/* 2^1024 paths exceed a double. */
 TEST(too_many_paths)
 {
 	enum { LEVELS = 1030 };
@@ -299,10 +302,13 @@ TEST(refusals)
 	gtu_graph_close(g);
 }
 
-/* A graph that says it holds edges both ways, and does not, is told from one that cannot be coloured. */
-TEST(one_way_only)
+/*
+ * A graph declared undirected but stored in one direction is reported, instead of looping in
+ * coloring.
+ */
+TEST(missing_reverse_edges)
 {
-	/* 0 - 1 is there from 0 alone, and 1 comes first, having more edges */
+	/* 0 - 1 is stored at 0 only, and 1 comes first in the order, having more edges */
 	uint64_t row[] = { 0, 1, 3, 5 };
 	uint32_t col[] = { 1, 2, 2, 1, 1 }, color[3];
 	struct gtu_graph g = { .n = 3, .m = 5, .edge_bytes = 4, .row = row, .col = col, .name = "one" };
@@ -314,8 +320,8 @@ TEST(one_way_only)
 	CHECKF(strstr(err.text, "at least 1 vertices have edges stored in one direction only"), "%s", err.text);
 }
 
-/* A weight that is no number, and weights whose sums are none, are told by every unit. */
-TEST(weights_that_are_none)
+/* NaN weights, and weights whose sums overflow, are reported with every unit. */
+TEST(invalid_weights)
 {
 	const uint64_t src[] = { 0, 1 }, dst[] = { 1, 2 };
 	struct gtu_graph *g = from_edges(3, 2, src, dst, GTU_UNDIRECTED, 4), weighted = *g;
@@ -338,7 +344,7 @@ TEST(weights_that_are_none)
 	gtu_graph_close(g);
 }
 
-/* Targets and rows that lead outside are told, and nothing is read there. */
+/* Targets and rows out of bounds are reported, and nothing is read out of bounds. */
 TEST(damaged_graphs)
 {
 	uint64_t row[] = { 0, 2, 3, 4 }, value[3];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Label propagation and clustering coefficients by every unit that serves them, against the reference code: isolated
- * vertices, loops, parallel edges, both kinds of graph, chunks so small that ranges split, lists in no order; and what
- * is refused, interrupted, damaged or too large for memory.
+ * Label propagation and clustering coefficients with every unit that supports them, compared with
+ * the reference code: isolated vertices, self-loops, parallel edges, directed and undirected
+ * graphs, chunks so small that ranges are split, unsorted lists; and refused, interrupted, damaged
+ * and too large inputs.
  */
 #include <malloc.h>
 #include <math.h>
@@ -14,7 +15,9 @@
 #include "gtu/gtu.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-#include "tools/reference/reference.h"
+
+/* the reference code is part of the tool, which tests do not link */
+#include "tools/reference/reference.c"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
@@ -102,8 +105,11 @@ static struct gtu_graph *kronecker(uint32_t scale, uint32_t directed)
 	return g;
 }
 
-/* In a process of its own that may have @spare bytes more than it has: 0 done, 1 refused with a sentence, 2 neither. */
-static int with_little(const struct gtu_graph *g, uint64_t spare, bool cluster)
+/*
+ * Run in a child process limited to @spare more bytes. 0: done; 1: refused with an error; 2:
+ * anything else.
+ */
+static int with_limited_memory(const struct gtu_graph *g, uint64_t spare, bool cluster)
 {
 	int status;
 	pid_t pid = fork();
@@ -132,25 +138,25 @@ static int with_little(const struct gtu_graph *g, uint64_t spare, bool cluster)
 }
 
 /*
- * Wherever memory ends, a sentence comes: never a crash, never half a result. The first of all tests: threads leave arenas
- * behind, from which there is memory beyond the limit.
+ * Every failed allocation gives an error, never a crash or a partial result. Must be the first
+ * test: threads leave malloc arenas behind, which provide memory beyond the limit.
  */
-TEST(too_little_memory)
+TEST(out_of_memory)
 {
 	struct gtu_graph *g;
 	unsigned refused = 0;
 	int got = 0;
 
 #ifdef __SANITIZE_ADDRESS__
-	SKIP("AddressSanitizer's own memory has no limit");
+	SKIP("AddressSanitizer's memory cannot be limited");
 #endif
 	g = kronecker(13, 1);
-	/* what was given back is not to be lent again: every array is the system's */
+	/* freed memory must return to the system: use mmap() for every array */
 	mallopt(M_MMAP_THRESHOLD, 1 << 16);
 	malloc_trim(0);
 	for (unsigned cluster = 0; cluster < 2; cluster++) {
 		for (uint64_t spare = 0; spare <= 32 << 20; spare = spare * 5 / 4 + 50000) {
-			got = with_little(g, spare, cluster);
+			got = with_limited_memory(g, spare, cluster);
 			CHECKF(got < 2, "with %llu bytes more it ended with %d", (unsigned long long)spare, got);
 			refused += got;
 		}
@@ -189,7 +195,7 @@ TEST(no_edges)
 	check_edges(70, 0, NULL, NULL);
 }
 
-/* Isolated vertices in front, between and behind. */
+/* Isolated vertices at both ends and in the middle. */
 TEST(loops_duplicates_and_isolated_vertices)
 {
 	const uint64_t src[] = { 1, 1, 2, 2, 2, 3, 3, 5, 5, 5, 7, 1, 3, 3, 3 };
@@ -198,7 +204,7 @@ TEST(loops_duplicates_and_isolated_vertices)
 	check_edges(10, 15, src, dst);
 }
 
-/* The specification's directed example, whose results it prints. */
+/* The specification's directed example, with its published results. */
 TEST(published_example)
 {
 	const uint64_t src[] = { 0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 4, 5, 6, 7, 8, 8, 8 };
@@ -207,8 +213,8 @@ TEST(published_example)
 	check_edges(10, 17, src, dst);
 }
 
-/* What changes places for ever is not taken for what rests: two ends of an edge. */
-TEST(labels_that_swap)
+/* Two ends of an edge swap labels forever: this must not count as converged. */
+TEST(oscillating_labels)
 {
 	const uint64_t src[] = { 0 }, dst[] = { 1 };
 	struct gtu_graph *g = from_edges(2, 1, src, dst, GTU_UNDIRECTED, 4);
@@ -241,7 +247,7 @@ TEST(clique)
 	check_edges(93, m, src, dst);
 }
 
-/* A wheel with parallel spokes: lists short and long, counted by sorting and by hashing. */
+/* A wheel with parallel spokes: short and long lists, counted by sorting and by hashing. */
 TEST(wheel)
 {
 	uint64_t src[900], dst[900], m = 0;
@@ -277,8 +283,8 @@ TEST(random_graphs)
 	}
 }
 
-/* Lists in no order, though the graph may say that they ascend. */
-TEST(lists_in_no_order)
+/* Unsorted lists, even if the graph claims to be sorted. */
+TEST(unsorted_lists)
 {
 	uint64_t seed = 5, src[2000], dst[2000];
 
@@ -323,7 +329,7 @@ static void *run_both(void *arg)
 	return NULL;
 }
 
-/* On all CPUs, three of them at a time: always what the reference gives. */
+/* On all CPUs, three runs at a time: always equal to the reference. */
 TEST(threads)
 {
 	for (uint32_t directed = 0; directed < 2; directed++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The GPU backend without a GPU: what is missing is said in a sentence, a graph goes where the card allows, and
- * whichever call of the driver fails, the run ends with that call's name and gives everything back.
+ * The GPU backend without a GPU: errors name what is missing, plans respect GPU memory, and
+ * whichever driver call fails, the run ends with the name of that call and releases everything.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -39,7 +39,7 @@ static void use_fake(void)
 	*fake = fresh;
 }
 
-/* ---- What is missing -------------------------------------------------------------------------------- */
+/* ---- Missing components ----------------------------------------------------------------------------- */
 
 static void load_says(const char *library, int major, const char *want)
 {
@@ -68,7 +68,7 @@ TEST(no_gpu)
 	load_says(fake_path, 12, "finds no GPU");
 }
 
-TEST(driver_that_does_not_start)
+TEST(driver_init_fails)
 {
 	use_fake();
 	fake->init = CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
@@ -107,7 +107,7 @@ static void open_says(const char *name, int code, const char *want)
 	CHECK(!fake || (!fake->contexts && !fake->pushed && !fake->live));
 }
 
-TEST(names)
+TEST(device_names)
 {
 	use_fake();
 	open_says("cuda:", GTU_ERR_USAGE, "use \"cuda:0\"");
@@ -171,7 +171,7 @@ TEST(no_units_no_queues)
 	CHECK(!fake->contexts && !fake->pushed && !fake->live);
 }
 
-TEST(gpu_wants_a_gpu)
+TEST(unit_gpu_needs_a_gpu)
 {
 	struct gtu_graph *g = small_graph(0, 4);
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
@@ -258,7 +258,7 @@ TEST(damaged_graphs)
 	CHECK(!fake->contexts && !fake->pushed && !fake->live);
 }
 
-/* ---- Where a list goes ------------------------------------------------------------------------------------ */
+/* ---- Placement -------------------------------------------------------------------------------------------- */
 
 static int plan_of(struct gpu_plan_input in, struct gtu_place_options opt, struct gtu_placement *p)
 {
@@ -272,7 +272,7 @@ static int plan_of(struct gpu_plan_input in, struct gtu_place_options opt, struc
 
 TEST(plans)
 {
-	/* 2^25 vertices, 2^30 edges: 4 GiB of edges, 8 with weights beside */
+	/* 2^25 vertices, 2^30 edges: 4 GiB of edges, 8 GiB with separate weights */
 	struct gpu_plan_input in = { .n = 1 << 25, .m = 1 << 30, .edge_bytes = 4, .weight_least = 1, .weight_most = 1,
 				     .free_bytes = 80 * GB, .managed = true, .registered = true };
 	struct gtu_place_options any = { 0 }, eighth = { .gpu_memory = GB / 2 };
@@ -299,7 +299,7 @@ TEST(plans)
 	CHECK(!plan_of(in, eighth, &p));
 	CHECK_EQ(p.edges, GTU_EDGES_PINNED);
 	in.managed = true;
-	/* a card that the vertices fill, nearly: managed memory never more than it has free */
+	/* GPU memory almost filled by the vertices: managed memory must not exceed the free rest */
 	in.free_bytes = 8 * (in.n + 1) + gpu_run_bytes(in.n, in.m) + GB / 2;
 	in.m = 1ull << 32;
 	in.free_bytes = 8 * (in.n + 1) + gpu_run_bytes(in.n, in.m) + GB / 2;
@@ -349,12 +349,12 @@ TEST(kinds_of_memory)
 	place.edges = GTU_EDGES_REGISTERED;
 	CHECK(!gtu_place(dev, g, &place, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP);
-	/* a mapped container: only to be had for reading */
+	/* a mapped container: read-only memory */
 	fake->register_needs = CU_MEMHOSTREGISTER_READ_ONLY;
 	CHECK(!gtu_place(dev, g, &place, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY);
 	fake->register_needs = 0;
-	/* the aperture of a device file */
+	/* a device's memory aperture */
 	CHECK(!gpu_memory_register(dev->backend, (void *)(uintptr_t)g->col, 64, true, &io, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY);
 	gpu_memory_give(dev->backend, &io);
@@ -370,15 +370,15 @@ TEST(kinds_of_memory)
 	CHECK(!fake->contexts && !fake->pushed && !fake->live);
 }
 
-/* ---- Each call fails once ------------------------------------------------------------------------------ */
+/* ---- Fault injection: each call fails once --------------------------------------------------------------- */
 
 struct job {
 	uint32_t edges, kernel, memory, weights, compressed;
 };
 
-#define PROBED 1u			/* a byte of the card holds no list: a probe decides */
+#define PROBED 1u			/* one byte of GPU memory cannot hold the list, so a probe decides */
 
-/* All of it: open, place, four algorithms. */
+/* A whole run: open, place, four algorithms. */
 static int whole_run(const struct job *j, const struct gtu_graph *g, void *result, struct gtu_error *err)
 {
 	struct gtu_place_options place = { .edges = j->edges, .gpu_memory = j->memory, .compressed = j->compressed };
@@ -425,13 +425,16 @@ static void fail_each(const struct job *j, CUresult failure, int code)
 		fake->failure = failure;
 		err.text[0] = 0;
 		rc = whole_run(j, g, result, &err);
-		/* what the probe found faster took fewer calls this time */
+		/* the kind that the probe found faster took fewer calls this time */
 		if (!fake->failed && j->memory == PROBED && i > calls - 10) {
 			CHECK(!rc);
 			continue;
 		}
 		CHECKF(fake->failed, "call %ld was not reached", i);
-		/* registering is tried in two ways; who cannot enter to give back leaves it to the context's end */
+		/*
+		 * registration is tried twice; a failed context push leaves the release to the end
+		 * of the context
+		 */
 		if (!rc && !strncmp(fake->failed, "cuCtxPush", 9)) {
 			CHECK(i > calls - 20 && !fake->contexts && !fake->pushed);
 			continue;
@@ -472,7 +475,7 @@ TEST(each_call_fails_compressed)
 	fail_each(&(struct job){ GTU_EDGES_PINNED, GTU_KERNEL_AUTO, 0, 0x7fffffff, 1 }, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
 	fail_each(&(struct job){ GTU_EDGES_DEVICE, GTU_KERNEL_AUTO, 0, 0, 1 }, 719, GTU_ERR_FAIL);
 }
-/* the probe, too */
+/* including the probe */
 TEST(each_call_fails_auto)
 {
 	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_AUTO, PROBED, 0, 0 }, 999, GTU_ERR_FAIL);

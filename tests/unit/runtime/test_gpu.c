@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A real GPU against the reference code: every algorithm by every kernel, with edges in every kind of memory, 4
- * and 8 bytes wide and compressed, with and without a cache. Skips, with what is missing, where there is no GPU.
- * test_gpu_cpu.c is the same with the kernels as CPU code, and smaller graphs.
+ * A real GPU compared with the reference code: every algorithm with every kernel, with edges in
+ * every kind of memory, with 4 and 8 bytes and compressed, with and without a cache. Skips with the
+ * reason if there is no GPU. test_gpu_cpu.c is the same with the kernels as CPU code and smaller
+ * graphs.
  */
 #include <math.h>
 #include <unistd.h>
@@ -10,10 +11,15 @@
 #include "gtu/gpu.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-#include "tools/reference/reference.h"
+
+/* the reference code is part of the tool, which tests do not link */
+#include "tools/reference/reference.c"
 
 
-/* On a CPU and under the sanitizers this takes minutes: each graph has a third of the placings, another one each time. */
+/*
+ * On a CPU under the sanitizers the full set takes minutes: each graph uses a third of the
+ * placements, in rotation.
+ */
 #if defined(ON_CPU) && defined(__SANITIZE_ADDRESS__)
 #define SPARSE 3u
 #else
@@ -21,9 +27,9 @@
 #endif
 
 #ifdef ON_CPU
-#define SMALLER 6u			/* scales; counts are a tenth */
+#define SMALLER 6u			/* reduction of scales; counts are a tenth */
 #define FEWER 10u
-#define PAPERS 3u			/* placings that the paper's kernels see */
+#define PAPERS 3u			/* placements tested with the paper's kernels */
 #define PATH 12u
 
 static void choose_driver(void)
@@ -33,7 +39,7 @@ static void choose_driver(void)
 
 	snprintf(path, sizeof(path), "%s/build/tests/fake/libcuda-cpu.so.1", root ? root : ".");
 	if (access(path, F_OK))
-		SKIP("no C++ compiler made %s", path);
+		SKIP("%s was not built: there is no C++ compiler", path);
 	setenv("GTU_CUDA_LIBRARY", path, 1);
 }
 #else
@@ -100,7 +106,7 @@ static void check_values(const void *got, const void *want, uint64_t n, bool ran
 		       (unsigned long long)b[v], y[v]);
 }
 
-/* All four, and parts of the vertex range, against what the CPU gives. */
+/* All four algorithms and vertex ranges, compared with the results of the CPU. */
 static void check_graph(const struct gtu_graph *g, uint64_t source)
 {
 	uint64_t *got = calloc(g->n + 1, 8), *bfs = calloc(g->n + 1, 8), *cc = calloc(g->n + 1, 8);
@@ -196,7 +202,10 @@ TEST(uniform_directed) { check_generated(GTU_GEN_UNIFORM, 12, 1, 0); }
 TEST(powerlaw) { check_generated(GTU_GEN_POWERLAW, 13, 0, 0xfffffff); }
 TEST(road) { check_generated(GTU_GEN_ROAD, 12, 0, 0); }
 
-/* Random pairs over few vertices with weights of a type; many duplicates, loops, and vertices without edges. */
+/*
+ * Random edges over few vertices with one weight type: many duplicates, self-loops, and vertices
+ * without edges.
+ */
 static void check_random(uint64_t n, uint64_t m, uint32_t weight_type, uint32_t direction, uint32_t edge_bytes)
 {
 	uint64_t *src, *dst, state = n * 77 + m, e;
@@ -266,7 +275,7 @@ TEST(link_rates)
 
 	open_gpu();
 #ifdef ON_CPU
-	SKIP("nothing is measured on a CPU");
+	SKIP("link rates cannot be measured on a CPU");
 #endif
 	for (kind = GTU_EDGES_MANAGED; kind < GTU_EDGES_UVM; kind++) {
 		int rc = gtu_link_measure(dev, kind, 16 << 20, 1, rate, &err);
@@ -281,7 +290,9 @@ TEST(link_rates)
 	CHECK_EQ(gtu_link_measure(dev, GTU_EDGES_PINNED, 16, 1, rate, &err), GTU_ERR_USAGE);
 }
 
-/* More than 2^32 edges: a few lists, each very long, so that it is made in seconds; needs 18 GB and more. */
+/*
+ * More than 2^32 edges in a few very long lists, which are built in seconds; needs at least 18 GB.
+ */
 static void check_long(uint32_t compressed)
 {
 	uint64_t n = 1 << 16, degree = (1ull << 32) / n + 8, m = n * degree, v, e, *row;
@@ -295,7 +306,7 @@ static void check_long(uint32_t compressed)
 	int rc;
 
 	if (!getenv("GTU_TEST_LARGE"))
-		SKIP("takes 36 GB of memory: GTU_TEST_LARGE=1 runs it");
+		SKIP("needs 36 GB of memory: set GTU_TEST_LARGE=1 to run it");
 	open_gpu();
 	row = malloc(8 * (n + 1));
 	col = malloc(4 * m);
@@ -303,7 +314,10 @@ static void check_long(uint32_t compressed)
 	CHECK(row && col && level);
 	for (v = 0; v <= n; v++)
 		row[v] = v * degree;
-	/* all lead to the vertex itself but the very last of each, which leads to the next */
+	/*
+	 * all edges are self-loops except the last of each list, which has the next vertex as
+	 * target
+	 */
 	for (v = 0; v < n; v++)
 		for (e = row[v]; e < row[v + 1]; e++)
 			col[e] = (uint32_t)(e + 1 < row[v + 1] || v % 64 == 63 ? v : v + 1);
@@ -325,7 +339,10 @@ static void check_long(uint32_t compressed)
 TEST(long_offsets) { check_long(0); }
 TEST(long_offsets_compressed) { check_long(1); }
 
-/* What a compressed container holds stays compressed, but where it goes to the card or a width is asked for. */
+/*
+ * A graph from a compressed container stays compressed, unless it goes to GPU memory or a width is
+ * requested.
+ */
 TEST(compressed_container)
 {
 	struct gtu_place_options place = { .edges = GTU_EDGES_PINNED };

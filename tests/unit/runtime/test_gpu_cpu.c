@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernels of the GPU backend as CPU code (tests/fake/cuda_cpu.h) against the reference: all of test_gpu.c where
- * there is no GPU. What blocks do at the same time is not seen this way.
+ * The GPU kernels as CPU code (tests/fake/cuda_cpu.h) compared with the reference: all of
+ * test_gpu.c without a GPU. Races between concurrent blocks are not covered.
  */
 #define ON_CPU
 #include "test_gpu.c"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Hash lookups by every unit against a search through all keys; buckets empty, full and all in one. */
+/* Hash lookups with every unit compared with a linear search; empty, full and single buckets. */
 #include "gtu/hash.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
@@ -66,7 +66,7 @@ static void check_lookups(const uint64_t *key, uint64_t m, uint64_t buckets, con
 	free(want);
 }
 
-TEST(nothing)
+TEST(empty_table_and_queries)
 {
 	const uint64_t query[] = { 0, 1, UINT64_MAX };
 
@@ -75,7 +75,7 @@ TEST(nothing)
 	check_lookups(query, 3, 2, NULL, 0);
 }
 
-/* Keys of all bits, equal ones, and a table that is one bucket. */
+/* Keys of all bit patterns, equal keys, and a table with one bucket. */
 TEST(few_buckets)
 {
 	const uint64_t key[] = { 7, UINT64_MAX, 0, 7, 1ull << 63, 0, UINT64_MAX, 5, 1ull << 32 };
@@ -99,7 +99,7 @@ TEST(random_keys)
 	}
 }
 
-/* More queries than are vertices at a time. */
+/* More queries than fit one block. */
 TEST(blocks)
 {
 	const uint64_t count = 65536 + 100;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is told behind each iteration adds up to what is told of the run, by every unit. */
+/* The reported iterations add up to the run's statistics, with every unit. */
 #include <stdlib.h>
 
 #include "gtu/gtu.h"
@@ -49,7 +49,7 @@ static struct gtu_graph *graph(void)
 	return g;
 }
 
-TEST(a_search_and_ranks)
+TEST(bfs_and_pagerank)
 {
 	struct gtu_graph *g = graph();
 	uint64_t *level = calloc(g->n, 8), v, source = 0;
@@ -70,7 +70,7 @@ TEST(a_search_and_ranks)
 
 		CHECKF(!rc, "bfs: %s", err.text);
 		adds_up(&t, &s);
-		/* a vertex is in one frontier */
+		/* a vertex is in one frontier only */
 		CHECK_EQ(t.frontier, s.vertices);
 		t = (struct told){ 0 };
 		opt.iterations = 3;
@@ -86,7 +86,7 @@ TEST(a_search_and_ranks)
 	free(rank);
 }
 
-TEST(the_others)
+TEST(other_algorithms)
 {
 	struct gtu_graph *g = graph();
 	uint64_t *integer = calloc(g->n, 8);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * GraphPEG's intrinsics and Weaver's instructions as an algorithm's author has them, against plain
- * loops.
+ * GraphPEG's intrinsics and Weaver's instructions as used by algorithms, compared with plain loops.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -48,7 +47,7 @@ static void bed_open(struct bed *b, const char *model, uint64_t n, bool wide, ui
 			((uint64_t *)b->col.addr)[i] = to;
 		else
 			((uint32_t *)b->col.addr)[i] = (uint32_t)to;
-		((uint32_t *)b->weight.addr)[i] = (uint32_t)i * 3 - 1;	/* edge 0 weighs -1 */
+		((uint32_t *)b->weight.addr)[i] = (uint32_t)i * 3 - 1;	/* edge 0 has weight -1 */
 	}
 	for (unsigned i = 0; i < 2; i++)
 		OK(gtu_region_alloc(b->dev, b->wide * (b->m + n) + 8, &b->list[i], &err));
@@ -76,7 +75,7 @@ static struct gtu_peg_config config(const struct bed *b, uint32_t flags, uint64_
 	};
 }
 
-/* Records of all engines in the order in which GTU_PEG_ANY gives them: (engine, first edge). */
+/* The order of records returned by GTU_PEG_ANY: (engine, first edge). */
 static uint64_t order_of_any(const struct bed *b, uint32_t ring_log2, bool slow, uint64_t *order)
 {
 	struct gtu_peg_config c = config(b, GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES, 0);
@@ -102,10 +101,10 @@ static uint64_t order_of_any(const struct bed *b, uint32_t ring_log2, bool slow,
 }
 
 /*
- * Who takes from all engines gets one and the same order, however fast he is and however long the
- * rings are.
+ * The order of records from all engines depends neither on the speed of the consumer nor on the
+ * size of the rings.
  */
-TEST(any_has_one_order)
+TEST(any_engine_order)
 {
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		uint64_t *want, *got, n;
@@ -125,7 +124,7 @@ TEST(any_has_one_order)
 	}
 }
 
-/* Figure 4(a) of the paper, level by level: what is pushed is the next level's list. */
+/* GraphPEG, figure 4(a), level by level: pushed vertices are the next level's list. */
 TEST(bfs_of_figure_4)
 {
 	for (uint64_t seed = 1; seed <= 12; seed++) {
@@ -204,8 +203,7 @@ TEST(bfs_of_figure_4)
 }
 
 /*
- * A lane keeps its edge until a field is popped that it gave before; other lanes' edges are not
- * touched.
+ * A lane keeps its edge until a field is popped a second time; other lanes keep theirs.
  */
 TEST(lanes_hold_their_edges)
 {
@@ -223,30 +221,30 @@ TEST(lanes_hold_their_edges)
 	c = config(&b, GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST | GTU_PEG_WITH_WEIGHT | GTU_PEG_WITH_INDEX, 0);
 	c.in = (struct gtu_array){ 0 };		/* all vertices */
 	OK(configure_peg(b.q, &c, &peg, &err));
-	/* with one lane: src, dst, wt, idx are of one edge; a second src is of the next */
+	/* with one lane: src, dst, wt, idx are of one edge; a second src is of the next one */
 	CHECK_EQ(pop_edge_src(peg, 0, 1, src, &valid, &err), 1);
 	CHECK_EQ(valid, 1);
 	CHECK_EQ(src[1], ~0ull);
 	CHECK_EQ(pop_edge_dst(peg, 0, 1, dst, NULL, &err), 1);
 	CHECK_EQ(pop_edge_wt(peg, 0, 1, wt, &valid, &err), 1);
-	CHECK_EQ(wt[0], 0xffffffff);		/* -1 as an edge's weight: the mask says that it is one */
+	CHECK_EQ(wt[0], 0xffffffff);		/* -1 is the edge's weight: the mask marks it as valid */
 	CHECK_EQ(valid, 1);
 	CHECK_EQ(pop_edge_idx(peg, 0, 1, idx, NULL, &err), 1);
 	CHECK_EQ(idx[0], 0);
 	CHECK_EQ(dst[0], id(&b, b.col.addr, 0));
 	CHECK_EQ(pop_edge_idx(peg, 0, 1, idx, NULL, &err), 1);
 	CHECK_EQ(idx[0], 1);
-	CHECK_EQ(pop_edge_src(peg, 0, 1, src, NULL, &err), 1);	/* of edge 1, which it holds */
+	CHECK_EQ(pop_edge_src(peg, 0, 1, src, NULL, &err), 1);	/* of edge 1, which the lane holds */
 	CHECK(row[src[0]] <= 1 && row[src[0] + 1] > 1);
 	/*
-	 * more lanes: lane 0 holds edge 1, whose idx is consumed; 1 and 2 get the next, lowest
-	 * first
+	 * more lanes: lane 0 holds edge 1, whose idx is consumed; lanes 1 and 2 get the next edges,
+	 * lowest lane first
 	 */
 	CHECK_EQ(pop_edge_idx(peg, 0, 6, idx, NULL, &err), 1);
 	CHECK_EQ(idx[1], 2);
 	CHECK_EQ(idx[2], 3);
 	CHECK_EQ(idx[0], ~0ull);
-	CHECK_EQ(pop_edge_dst(peg, 0, 7, dst, NULL, &err), 1);	/* edges 1, 2, 3: none of them consumed */
+	CHECK_EQ(pop_edge_dst(peg, 0, 7, dst, NULL, &err), 1);	/* edges 1, 2, 3: none consumed yet */
 	for (unsigned l = 0; l < 3; l++)
 		CHECK_EQ(dst[l], id(&b, b.col.addr, l + 1));
 	CHECK_EQ(pop_edge_idx(peg, 0, 7, idx, NULL, &err), 1);
@@ -257,7 +255,7 @@ TEST(lanes_hold_their_edges)
 	FAILS(pop_edge_dst(peg, 1, 1, src, NULL, &err), GTU_ERR_USAGE, "the stream has 1");
 	FAILS(gtu_peg_finish(peg, NULL, &err), GTU_ERR_USAGE, "still has edges");
 	FAILS(gtu_submit(b.q, &(struct gtu_hw_desc){ 0 }, NULL, &err), GTU_ERR_USAGE, "PEG stream");
-	/* random lanes and fields to the end: every edge once */
+	/* random lanes and fields until the end: every edge exactly once */
 	count = calloc(b.m, 1);
 	for (uint64_t i = 0; i < 7; i++)
 		count[i] = 1;
@@ -274,7 +272,7 @@ TEST(lanes_hold_their_edges)
 		}
 		if (test_random(&r) % 2) {
 			CHECK(pop_edge_dst(peg, 0, valid, dst, &v2, &err) >= 0);
-			CHECK_EQ(v2, valid);	/* all of them held an edge whose dst was not consumed */
+			CHECK_EQ(v2, valid);	/* all hold an edge whose dst is not consumed */
 			for (unsigned l = 0; l < 32; l++)
 				if (valid >> l & 1)
 					CHECK_EQ(dst[l], id(&b, b.col.addr, idx[l]));
@@ -283,7 +281,7 @@ TEST(lanes_hold_their_edges)
 			break;
 	}
 	CHECK_EQ(seen, b.m);
-	CHECK_EQ(pop_edge_idx(peg, 0, ~0u, again, &valid, &err), 0);	/* after the end: the end */
+	CHECK_EQ(pop_edge_idx(peg, 0, ~0u, again, &valid, &err), 0);	/* remains at the end */
 	CHECK_EQ(again[7], ~0ull);
 	OK(gtu_peg_finish(peg, NULL, &err));
 	CHECK_EQ(gtu_peg_result(peg)->count, (b.m + 31) / 32);
@@ -316,7 +314,7 @@ static void *consume(void *arg)
 	return NULL;
 }
 
-TEST(a_thread_an_engine)
+TEST(one_thread_per_engine)
 {
 	struct consumer c[4] = { { 0 } };
 	struct gtu_peg *peg = NULL;
@@ -348,7 +346,7 @@ TEST(a_thread_an_engine)
 	bed_close(&b);
 }
 
-TEST(lists_that_do_not_fit_and_vertex_lists)
+TEST(output_overflow_and_vertex_lists)
 {
 	struct gtu_peg *peg = NULL;
 	struct gtu_peg_config c = { 0 };
@@ -385,7 +383,7 @@ TEST(lists_that_do_not_fit_and_vertex_lists)
 	CHECK_EQ(listed, 125);
 	for (uint64_t i = 0; i < 125; i++)
 		CHECK_EQ(((uint64_t *)b.list[1].addr)[i], i * i * 64);
-	/* a stream that is closed in the middle leaves the queue usable */
+	/* closing a stream early leaves the queue usable */
 	OK(configure_peg(b.q, &c, &peg, &err));
 	CHECK_EQ(pop_vert(peg, 0, 1, v, &valid, &err), 1);
 	gtu_peg_close(peg);
@@ -395,8 +393,8 @@ TEST(lists_that_do_not_fit_and_vertex_lists)
 
 /* ---- Weaver ---------------------------------------------------------------------------------------------- */
 
-/* The gather kernel of figure 9 over a list of vertices, 512 a round. */
-TEST(weaver_gathers_what_was_registered)
+/* The gather kernel (SparseWeaver, figure 9) over a list of vertices, 512 per round. */
+TEST(weaver_gather)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		struct gtu_weaver_config c = { .demand = seed % 2, .wide_vids = seed % 3 == 0, .wide_eids = seed % 4 == 0,
@@ -455,7 +453,7 @@ TEST(weaver_gathers_what_was_registered)
 					CHECK(row[vid[l]] <= next && next < row[vid[l] + 1]);
 					CHECK(!count[next++]++);
 				}
-				OK(weaver_dec_loc(w, (warp + 1) % 32, other, &err));	/* another warp's are its own */
+				OK(weaver_dec_loc(w, (warp + 1) % 32, other, &err));	/* other warps are not affected */
 				if (active)
 					CHECK(other[0] != eid[0]);
 			}
@@ -468,7 +466,7 @@ TEST(weaver_gathers_what_was_registered)
 	}
 }
 
-TEST(weaver_skips_and_refuses)
+TEST(weaver_skip_and_errors)
 {
 	struct gtu_weaver_config c = { .demand = true };
 	uint64_t vid[32], start[32], degree[32], work = 0, r = 1;
@@ -480,7 +478,7 @@ TEST(weaver_skips_and_refuses)
 	OK(configure_weaver(b.q, &c, &w, &err));
 	CHECK_EQ(weaver_dec_id(w, 0, vid, &active, &err), 0);	/* nothing registered */
 	for (unsigned l = 0; l < 32; l++) {
-		vid[l] = l % 2;			/* split vertices: 0 and 1, 16 times each */
+		vid[l] = l % 2;			/* split vertices: 0 and 1, 16 parts each */
 		start[l] = 1000 * l;
 		degree[l] = 100;
 	}
@@ -493,7 +491,7 @@ TEST(weaver_skips_and_refuses)
 	OK(weaver_skip(w, 1, &err));
 	while (weaver_dec_id(w, (uint32_t)(test_random(&r) % 32), vid, &active, &err) == 1) {
 		for (unsigned l = 0; l < 32; l++)
-			CHECK(!(active >> l & 1) || vid[l] == 0);	/* on demand: no 1 was made ahead */
+			CHECK(!(active >> l & 1) || vid[l] == 0);	/* on demand: no work of vertex 1 is produced ahead */
 		work += (unsigned)__builtin_popcount(active);
 	}
 	CHECK_EQ(work, 1600);

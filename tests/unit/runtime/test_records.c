@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Warp records in a kernel (gtu/warp_records.cuh): IRU, PEG and Weaver of the model write into a ring of pinned
- * memory, a kernel takes them. On a GPU with GTU_TEST_GPU=1, else with the kernel as CPU code.
+ * Warp records in a kernel (gtu/warp_records.cuh): the model's IRU, PEG and Weaver write to a ring
+ * in pinned memory, and a kernel consumes it. On a GPU with GTU_TEST_GPU=1, otherwise with the
+ * kernel as CPU code.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ struct records {
 #define ROOM		(1u << 16)	/* pairs */
 #define RING_BYTES	(1u << 20)
 #define FLAGS_AT	(2 * RING_BYTES - 4096)
-#define TURNS		60000u		/* of a millisecond */
+#define TIMEOUT_MS		60000u		/* timeout in milliseconds */
 
 static struct {
 	struct cuda_api api;
@@ -66,7 +67,7 @@ static void open_both(void)
 		return;
 	snprintf(path, sizeof(path), "%s/build/tests/fake/libcuda-cpu.so.1", root);
 	if (!gpu && access(path, F_OK))
-		SKIP("no C++ compiler made %s", path);
+		SKIP("%s was not built: there is no C++ compiler", path);
 	if (gtu_cuda_load(&b.api, gpu ? NULL : path, gpu ? 1 : 0, &err))
 		SKIP("%s", err.text);
 	b.blocks = gpu ? 8 : 1;
@@ -80,7 +81,7 @@ static void open_both(void)
 	OK(b.api.cuMemHostAlloc((void **)&b.host, 2 * RING_BYTES + 8192,
 				CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
 	OK(b.api.cuMemHostGetDevicePointer_v2(&b.device, b.host, 0));
-	/* pages begin at the same place for both */
+	/* host and device addresses have the same page alignment */
 	b.device += -(uintptr_t)b.host & 4095;
 	b.host += -(uintptr_t)b.host & 4095;
 	OK(b.api.cuMemAlloc_v2(&b.out, 16 * ROOM));
@@ -93,8 +94,9 @@ static void open_both(void)
 static struct gtu_completion cpl;
 
 /*
- * The host's part: the job's completion, which is also what the model runs for, and kicks. A job that fails writes no
- * more, and not that it ended; one that stands still is nobody's to wait for: both end the kernel.
+ * The host's part: wait for the job's completion, which also drives the model, and kick the stream.
+ * A failed job writes no more records and never sets `ended`; a job without progress would hang.
+ * Both stop the kernel.
  */
 static bool serving;
 static void *serve(void *arg)
@@ -104,7 +106,7 @@ static void *serve(void *arg)
 	unsigned turn;
 	int rc = GTU_ERR_TIMEOUT;
 
-	for (turn = 0; serving && rc == GTU_ERR_TIMEOUT && turn < TURNS; turn++) {
+	for (turn = 0; serving && rc == GTU_ERR_TIMEOUT && turn < TIMEOUT_MS; turn++) {
 		if (__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE))
 			gtu_stream_kick(b.q);
 		rc = gtu_next(b.q, 1000000, &cpl, &err);
@@ -120,15 +122,18 @@ struct taken {
 	uint32_t elements, records, error, disorder, warps;
 };
 
-/* A stream and how its records look: two fields, where they begin and whether they are wide. */
+/* A stream and its record layout: two fields with their offsets and widths. */
 struct stream {
-	const struct gtu_hw_desc *desc;	/* NULL: nobody produces */
+	const struct gtu_hw_desc *desc;	/* NULL: no producer */
 	uint32_t count, stride, a, a_wide, f, f_wide, back, demand, give_up;
 };
 
 static uint64_t (*got)[2], (*want)[2];
 
-/* The stream, whose ring is at the region's beginning, against the kernel; pairs of the fields go to got[]. */
+/*
+ * Run the stream, whose ring is at the start of the region, against the kernel; got[] receives
+ * pairs of fields.
+ */
 static struct taken run(struct stream x)
 {
 	struct records s = { .ring = b.device, .count = x.count, .stride = x.stride, .ticket = b.words,
@@ -189,7 +194,7 @@ static void begin(void)
 	}
 }
 
-/* Every index comes once, with its position. */
+/* Every index is received once, with its position. */
 static void check_iru(uint32_t count, bool demand)
 {
 	const uint32_t n = 20000;
@@ -213,7 +218,7 @@ static void check_iru(uint32_t count, bool demand)
 				     .f = 64 + 128, .demand = demand }));
 }
 
-/* By a large ring, and by one that is full most of the time. */
+/* With a large ring, and with one that is full most of the time. */
 TEST(iru)
 {
 	begin();
@@ -227,7 +232,10 @@ TEST(iru_on_demand)
 	check_iru(8, true);
 }
 
-/* Edges of a graph with their sources; who is seen first is pushed, and the output list holds each once. */
+/*
+ * Edges of a graph with their sources; each new vertex is pushed, and the output list has each
+ * once.
+ */
 TEST(peg)
 {
 	struct gtu_generate_options o = { .kind = GTU_GEN_KRONECKER, .scale = 9, .degree = 8, .seed = 3 };
@@ -308,8 +316,8 @@ TEST(weaver)
 				     .f = 64 + 128, .f_wide = 1 }));
 }
 
-/* Where nobody produces, the flag ends the wait. */
-TEST(a_ring_that_stands_still)
+/* Without a producer, the stop flag ends the wait. */
+TEST(stalled_ring)
 {
 	struct taken t;
 
@@ -328,8 +336,8 @@ static void *lie(void *arg)
 	return NULL;
 }
 
-/* An index that cannot be is not believed. */
-TEST(a_producer_that_lies)
+/* An impossible producer index is rejected. */
+TEST(invalid_producer_index)
 {
 	pthread_t liar;
 	struct taken t;

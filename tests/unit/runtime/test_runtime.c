@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * libgtu over the model: opening, regions, queues, jobs, the paper's functions, mapped graphs,
- * sentences.
+ * libgtu over the model: opening, regions, queues, jobs, the papers' functions, mapped graphs,
+ * error messages.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "gtu/gtu.h"
 #include "tests/unit/test.h"
 
-/* Long work is cut into jobs: here already at 1000 elements. */
+/* Split long work into jobs at 1000 elements. */
 #define JOB_MOST	1000u
 #define JOB_CHUNK	256ull
 #include "libruntime/device/api_scu.c"
@@ -47,7 +47,7 @@ static void done(struct gtu_device *dev, struct gtu_queue *q)
 	gtu_close(dev);
 }
 
-TEST(open_says_what_is_wrong)
+TEST(open_errors)
 {
 	struct gtu_device *dev;
 
@@ -64,7 +64,7 @@ TEST(open_says_what_is_wrong)
 	CHECK(err.code < 0);
 }
 
-TEST(info_is_read_from_registers)
+TEST(info_and_settings)
 {
 	struct gtu_device *dev;
 	size_t bytes;
@@ -91,7 +91,7 @@ TEST(info_is_read_from_registers)
 	gtu_close(dev);
 }
 
-TEST(a_million_jobs_through_one_ring)
+TEST(million_jobs)
 {
 	struct gtu_hw_desc nop[8] = { { 0 } };
 	struct gtu_queue *q;
@@ -114,7 +114,7 @@ TEST(a_million_jobs_through_one_ring)
 	done(dev, q);
 }
 
-TEST(rings_fill_and_drain)
+TEST(full_rings)
 {
 	struct gtu_queue_options small = { .sq_log2 = 2, .cq_log2 = 1 };
 	struct gtu_hw_desc nop = { 0 };
@@ -140,7 +140,7 @@ TEST(rings_fill_and_drain)
 	done(dev, q);
 }
 
-TEST(waits_have_limits)
+TEST(wait_timeouts)
 {
 	struct gtu_queue *q;
 	struct gtu_device *dev = device("model", &q);
@@ -152,7 +152,7 @@ TEST(waits_have_limits)
 	d.operand[1] = (struct gtu_hw_operand){ a.key, 8 << 20, 0 };
 	OK(gtu_submit(q, &d, NULL, &err));
 	FAILS(gtu_next(q, 1000, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0 within");
-	OK(gtu_next(q, GTU_FOREVER, &c, &err));		/* it went on */
+	OK(gtu_next(q, GTU_FOREVER, &c, &err));		/* the job continued */
 	CHECK(c.status == 0 && c.count == 8 << 20);
 	OK(gtu_submit(q, &d, NULL, &err));
 	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_TIMEOUT, "has not completed job");
@@ -180,8 +180,8 @@ TEST(regions)
 	FAILS(gtu_region_add(dev, memory, 512, GTU_READ, &r[16], &err), GTU_ERR_NOMEM, "in use");
 	for (i = 0; i < 16; i++)
 		OK(gtu_region_remove(dev, &r[i], &err));
-	OK(gtu_region_remove(dev, &r[0], &err));	/* nothing: it is zeroed */
-	/* a key never comes back, and when a slot's generations are used up it retires */
+	OK(gtu_region_remove(dev, &r[0], &err));	/* no effect: the region is zeroed */
+	/* keys are never reused; a slot is retired when its generations are used up */
 	for (round = 0; round < 20; round++) {
 		uint32_t key;
 
@@ -237,7 +237,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-TEST(threads_share_a_device)
+TEST(device_shared_by_threads)
 {
 	struct gtu_device *dev;
 	struct worker w[6];
@@ -256,8 +256,8 @@ TEST(threads_share_a_device)
 	gtu_close(dev);
 }
 
-/* All five operations over more elements than a job takes: the same as in one go. */
-TEST(long_work_is_cut)
+/* All five operations over more elements than a job takes give the same result as one job. */
+TEST(long_work_is_split)
 {
 	const uint64_t n = 5003, data_n = 3000;
 	struct gtu_queue *q;
@@ -314,8 +314,8 @@ TEST(long_work_is_cut)
 	CHECK_EQ(c.count, j);
 	total = j;
 	/*
-	 * the need is of the whole, not of the piece that did not fit; nothing is written behind
-	 * the end
+	 * `needed` covers the whole input, not only the part that did not fit; nothing is written
+	 * past the end
 	 */
 	a_out.count = 700;
 	memset(out_, 0xee, 4 * n);
@@ -327,7 +327,7 @@ TEST(long_work_is_cut)
 	FAILS(gtu_scu_data(q, &a_in, &a_mask, NULL, &a_out, &c, &err), GTU_ERR_SPACE, "do");
 	CHECK_EQ(c.needed, expect);
 	CHECK_EQ(out_[expect - 1], 0xeeeeeeee);
-	/* the element of an error is counted from the start */
+	/* the element of an error counts from the start of the whole input */
 	a_out.count = n * 8;
 	index_[4000] = (uint32_t)data_n;
 	FAILS(gtu_scu_access(q, &a_data, &a_index, NULL, NULL, &a_out, &c, &err), GTU_ERR_INPUT, "out of bounds");
@@ -339,7 +339,7 @@ TEST(long_work_is_cut)
 	done(dev, q);
 }
 
-TEST(iru_under_its_own_names)
+TEST(iru_stream)
 {
 	const uint64_t n = 10000;
 	struct gtu_queue *q;
@@ -386,7 +386,7 @@ TEST(iru_under_its_own_names)
 		CHECK_EQ(load_iru(iru, &w, &err), 0);
 		OK(gtu_do(q, &nop, GTU_FOREVER, NULL, &err));
 	}
-	/* leave one in the middle: the queue is usable again */
+	/* closing a stream early leaves the queue usable */
 	OK(configure_iru(q, &config, &iru, &err));
 	CHECK_EQ(load_iru(iru, &w, &err), 1);
 	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "is still running");
@@ -405,10 +405,8 @@ TEST(iru_under_its_own_names)
 	done(dev, q);
 }
 
-/*
- * What must not be done to a queue while a stream has it, and waits that are long but not for ever.
- */
-TEST(a_stream_keeps_its_queue)
+/* Operations that a queue must refuse while a stream owns it, and very long timeouts. */
+TEST(stream_owns_queue)
 {
 	const uint64_t n = 100000;
 	struct gtu_queue *q, *other;
@@ -428,7 +426,7 @@ TEST(a_stream_keeps_its_queue)
 	CHECK_EQ(load_iru(iru, &w, &err), 1);
 	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_USAGE, "running IRU");
 	FAILS(gtu_queue_reset(q, &err), GTU_ERR_USAGE, "running IRU");
-	/* one thread, two streams: the first, whose consumer does not come, gives way in the end */
+	/* one thread, two streams: the first one, without a consumer, is stopped in the end */
 	OK(configure_iru(other, &config, &second, &err));
 	while ((rc = load_iru(second, &w, &err)) == 1)
 		;
@@ -455,10 +453,10 @@ static long resident_pages(void)
 }
 
 /*
- * Eight GiB of edges in a sparse file: mapped to the device, and an expansion reads only what it
- * asks for.
+ * 8 GiB of edges in a sparse file, mapped to the device: an expansion reads only the edges it
+ * needs.
  */
-TEST(edge_lists_are_read_in_place)
+TEST(edge_lists_read_in_place)
 {
 	const uint64_t m = 1ull << 30;
 	struct gtu_graph g = { .n = 4, .m = m, .edge_bytes = 8 };
@@ -478,7 +476,7 @@ TEST(edge_lists_are_read_in_place)
 	fd = open(path, O_RDWR | O_CREAT, 0600);
 	CHECK(fd >= 0);
 	if (ftruncate(fd, (off_t)(m * 8)))
-		SKIP("no sparse file of 8 GiB in %s", path);
+		SKIP("cannot create a sparse file of 8 GiB in %s", path);
 	edges = mmap(NULL, m * 8, PROT_READ, MAP_SHARED, fd, 0);
 	CHECK(edges != MAP_FAILED);
 	for (i = 0; i < 50; i++) {
@@ -506,7 +504,7 @@ TEST(edge_lists_are_read_in_place)
 	for (i = 0; i < 50; i++)
 		CHECK_EQ(word[512 + i], i * i);
 	CHECKF(after - before < 64, "%ld pages more are resident", after - before);
-	/* the very pages: what is written to the file is what the device reads */
+	/* shared pages: the device reads what is written to the file */
 	i = 12345;
 	CHECK_EQ(pwrite(fd, &i, 8, (off_t)((m - 50) * 8)), 8);
 	OK(gtu_scu_expand(q, &mg.col, &index, &count, NULL, NULL, &out, &c, &err));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * libgtu and a device that takes its time, or lies: waits that end, jobs that are canceled,
- * completions that cannot be. The unit that a stalled stream holds is the model's way of never
- * being done.
+ * libgtu with a slow or faulty device: timeouts, canceled jobs, impossible completions. A stalled
+ * stream makes a job that never completes.
  */
 #include "libruntime/device/queue.h"
 #include "tests/unit/test.h"
@@ -25,7 +24,7 @@ static struct gtu_error err;
 
 static const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 
-/* At 1 MHz no stream stalls for so long that it would be thrown out while a test runs. */
+/* At 1 MHz no stalled stream reaches the model's limit while a test runs. */
 static struct gtu_device *device(struct gtu_queue **q, uint32_t sq_log2, uint32_t cq_log2)
 {
 	const struct gtu_queue_options opt = { .sq_log2 = sq_log2, .cq_log2 = cq_log2 };
@@ -36,7 +35,7 @@ static struct gtu_device *device(struct gtu_queue **q, uint32_t sq_log2, uint32_
 	return dev;
 }
 
-/* A stream that waits for a consumer who never asks. */
+/* A stream without a consumer. */
 static struct gtu_hw_desc stuck(struct gtu_device *dev, struct gtu_region *r)
 {
 	OK(gtu_region_alloc(dev, 65536, r, &err));
@@ -47,7 +46,7 @@ static struct gtu_hw_desc stuck(struct gtu_device *dev, struct gtu_region *r)
 	};
 }
 
-TEST(every_wait_ends)
+TEST(waits_time_out)
 {
 	struct gtu_queue *q, *other;
 	struct gtu_device *dev = device(&q, 3, 3);
@@ -65,11 +64,11 @@ TEST(every_wait_ends)
 	OK(gtu_submit(q, &d, NULL, &err));
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0 within 0.005 s");
 	FAILS(gtu_next(q, 1000000, &c, &err), GTU_ERR_TIMEOUT, "within 0.001 s");
-	/* a ring that is full and does not move */
+	/* a full ring without progress */
 	for (i = 1; i < 8; i++)
 		OK(gtu_submit(q, &nop, NULL, &err));
 	FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_TIMEOUT, "has not completed job 0");
-	/* a unit that somebody else holds */
+	/* a unit blocked by another stream */
 	OK(gtu_region_alloc(dev, 4096, &s, &err));
 	config.indices = gtu_array(&s, 0, 1000, 4);
 	OK(configure_iru(other, &config, &iru, &err));
@@ -83,7 +82,7 @@ TEST(every_wait_ends)
 	gtu_close(dev);
 }
 
-TEST(a_full_ring_is_waited_for)
+TEST(wait_for_full_ring)
 {
 	struct gtu_queue *q;
 	struct gtu_device *dev = device(&q, 2, 6);
@@ -94,7 +93,7 @@ TEST(a_full_ring_is_waited_for)
 	gtu_set_timeout(dev, 10000000000u);
 	for (i = 0; i < 15; i++)
 		OK(gtu_submit_batch(q, batch, 1 + i % 4, NULL, &err));
-	/* the status block is the device's to write; what the ring holds is what counts */
+	/* the status block is only informative: the content of the ring decides */
 	((struct gtu_hw_queue_status *)(uintptr_t)q->rings.status)->sq_head = 0xdeadbeef;
 	for (; i < 25; i++)
 		OK(gtu_submit_batch(q, batch, 1 + i % 4, NULL, &err));
@@ -111,7 +110,7 @@ TEST(a_full_ring_is_waited_for)
 	gtu_close(dev);
 }
 
-TEST(jobs_are_canceled)
+TEST(cancel_jobs)
 {
 	struct gtu_queue *q;
 	struct gtu_device *dev = device(&q, 4, 4);
@@ -135,7 +134,7 @@ TEST(jobs_are_canceled)
 			FAILS(gtu_completion_error(&nop, &c, &err), GTU_ERR_INTERRUPTED,
 			      "nop: canceled before it started");
 	}
-	OK(gtu_cancel(q, 2, &err));		/* long over */
+	OK(gtu_cancel(q, 2, &err));		/* completed long ago */
 	OK(gtu_cancel(q, GTU_ALL_JOBS, &err));
 	for (i = 0; i < 3; i++)
 		OK(gtu_submit(q, i ? &nop : &d, NULL, &err));
@@ -152,7 +151,7 @@ TEST(jobs_are_canceled)
 	gtu_close(dev);
 }
 
-TEST(a_stream_is_canceled)
+TEST(cancel_stream)
 {
 	struct gtu_queue *q;
 	struct gtu_device *dev = device(&q, 4, 4);
@@ -171,7 +170,7 @@ TEST(a_stream_is_canceled)
 	while ((rc = load_iru(iru, &warp, &err)) == 1)
 		records++;
 	CHECKF(rc == GTU_ERR_INTERRUPTED && strstr(err.text, "canceled") && records < 1000, "%d %s", rc, err.text);
-	OK(configure_iru(q, &config, &iru, &err));	/* and the next one runs */
+	OK(configure_iru(q, &config, &iru, &err));	/* the next stream works */
 	for (records = 0; (rc = load_iru(iru, &warp, &err)) == 1; records++)
 		;
 	CHECK_EQ(rc, 0);
@@ -181,7 +180,7 @@ TEST(a_stream_is_canceled)
 	gtu_close(dev);
 }
 
-/* One job of @q is completed, and nobody has looked yet. */
+/* Complete one job of @q without consuming its completion. */
 static struct gtu_hw_cpl *completed(struct gtu_queue *q, struct gtu_queue *other)
 {
 	struct gtu_completion c;
@@ -194,7 +193,7 @@ static struct gtu_hw_cpl *completed(struct gtu_queue *q, struct gtu_queue *other
 	return &q->rings.cq[slot];
 }
 
-TEST(completions_that_cannot_be)
+TEST(invalid_completions)
 {
 	struct gtu_queue *q, *other;
 	struct gtu_device *dev = device(&q, 4, 4);
@@ -218,7 +217,7 @@ TEST(completions_that_cannot_be)
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0");
 	cpl->phase = 1;
 	OK(gtu_next(q, GTU_FOREVER, &c, &err));
-	/* a state that is none */
+	/* an undefined state */
 	OK(gtu_submit(q, &nop, NULL, &err));
 	status->state = 77;
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "state reads 0x4d, which is undefined");
@@ -232,7 +231,7 @@ TEST(completions_that_cannot_be)
 	gtu_close(dev);
 }
 
-TEST(a_stream_that_claims_too_much)
+TEST(invalid_stream_index)
 {
 	struct gtu_queue *q, *other;
 	struct gtu_device *dev = device(&q, 4, 4);
@@ -250,7 +249,7 @@ TEST(a_stream_that_claims_too_much)
 	OK(gtu_region_alloc(dev, 4096, &r, &err));
 	config.indices = gtu_array(&r, 0, 1000, 4);
 	OK(configure_iru(q, &config, &iru, &err));
-	/* the unit is another's, so that these words are nobody's but the test's */
+	/* another stream owns the unit, so the device does not write these words */
 	((struct gtu_hw_ring *)gtu_iru_ring(iru))->producer = 5;
 	FAILS(load_iru(iru, &warp, &err), GTU_ERR_FAIL, "5 records written to a ring of 4");
 	((struct gtu_hw_ring *)gtu_iru_ring(iru))->producer = 0;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * BFS, SSSP, PageRank and components written over gtu/weave.h, by every unit, pushing and pulling, over whole and
- * split vertices, against the reference code; and storages of the caller's own.
+ * BFS, SSSP, PageRank and components written over gtu/weave.h, with every unit, pushing and
+ * pulling, over whole and split vertices, compared with the reference code; and custom storages.
  */
 #include <math.h>
 
 #include "gtu/weave.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-#include "tools/reference/reference.h"
+
+/* the reference code is part of the tool, which tests do not link */
+#include "tools/reference/reference.c"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 #define FAR UINT64_MAX
@@ -163,7 +165,7 @@ static bool pr_apply(const struct gtu_weave_turn *t, uint64_t v)
 
 static const struct gtu_weave_functions pr = { pr_init, NULL, NULL, pr_gather, pr_apply };
 
-/* ---- All of them --------------------------------------------------------------------------------------- */
+/* ---- All algorithms ------------------------------------------------------------------------------------ */
 
 static void check_one(const struct gtu_graph *g, const struct gtu_weave_storage *s,
 		      struct gtu_algorithm_options opt)
@@ -289,8 +291,8 @@ TEST(random_graphs)
 	}
 }
 
-/* Everybody points at vertex 0: pulling, it has had enough after one edge, however it is split. */
-TEST(enough)
+/* All vertices point at vertex 0: when pulling, one edge is enough, however the vertex is split. */
+TEST(early_exit)
 {
 	enum { N = 40000 };
 	static uint64_t src[N], dst[N], level[N + 1];
@@ -316,9 +318,9 @@ TEST(enough)
 			CHECK_EQ(level[0], 1);
 			CHECK_EQ(level[1], FAR);
 			if (unit == GTU_WITH_NONE)
-				CHECK_EQ(stats.edges, 5);	/* the sixth is not looked at */
+				CHECK_EQ(stats.edges, 5);	/* the sixth is not traversed */
 			else if (unit == GTU_WITH_WEAVER)
-				CHECK(stats.edges < 600);	/* what is split is skipped within a round */
+				CHECK(stats.edges < 600);	/* parts are skipped within a round */
 			else
 				CHECK_EQ(stats.edges, N);
 			gtu_weave_close(&s);
@@ -326,11 +328,11 @@ TEST(enough)
 	gtu_graph_close(g);
 }
 
-/* ---- A storage of the caller's own ----------------------------------------------------------------------- */
+/* ---- Custom storage -------------------------------------------------------------------------------------- */
 
-/* A ring in which nothing is stored: v leads to v + 1, by edge v; entries backwards. */
+/* An implicit ring: v has one edge, number v, to v + 1; entries are in reverse order. */
 struct ring {
-	uint64_t bad;			/* which answer is wrong; 0: none */
+	uint64_t bad;			/* which callback result is invalid; 0: none */
 };
 
 static int ring_neighbor(const struct gtu_weave_storage *s, uint64_t entry, uint64_t *base, uint64_t *first,
@@ -354,7 +356,7 @@ static int ring_edge(const struct gtu_weave_storage *s, uint64_t edge, uint64_t 
 	return r->bad == 6 ? gtu_fail(err, GTU_ERR_FAIL, "the ring is broken") : 0;
 }
 
-TEST(own_storage)
+TEST(custom_storage)
 {
 	static const uint32_t unit[] = { GTU_WITH_NONE, GTU_WITH_WEAVER };
 	enum { N = 3000 };

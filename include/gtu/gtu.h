@@ -338,12 +338,12 @@ struct gtu_peg_config {
  * call allocates *out; later calls may reuse it for the next stream.
  *
  * All engines share one clock. Without _DEMAND it stops while any engine's ring is full: a thread
- * that serves several engines must use GTU_PEG_ANY or drain all of them.
+ * that serves several engines must use GTU_PEG_ANY or drain every engine.
  */
 int configure_peg(struct gtu_queue *q, const struct gtu_peg_config *config, struct gtu_peg **out,
 		  struct gtu_error *err);
 /*
- * The intrinsics of table 1, for the lanes of a warp that are set in @lanes. Each engine has one
+ * The intrinsics (GraphPEG, table 1), for the lanes of a warp that are set in @lanes. Each engine has one
  * consumer warp; GTU_PEG_ANY is one more. A lane keeps its edge until a field is popped a second
  * time: that pop fetches the lane's next edge, lowest lane first (Documentation/units-peg.md).
  * value[l] is -1 (all ones) if lane l has no edge. *valid (may be NULL) is the mask of lanes with

@@ -5,7 +5,7 @@
  * SCU: expansion fills the edge frontier; contraction on the CPU reads the labels and builds a mask
  * of unvisited targets; data compaction builds the node frontier. The mask is best-effort, as in
  * the paper: it is built before any label of the chunk is written, so duplicates in a chunk pass.
- * The enhanced unit drops most of them, and vertices visited in earlier levels, with one table per
+ * The enhanced unit drops most duplicates and vertices visited in earlier levels, with one table per
  * phase that is kept across levels. The rest is dropped when labels are written.
  *
  * IRU: the edge frontier is reordered so that label accesses of a warp coalesce.

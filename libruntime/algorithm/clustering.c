@@ -31,7 +31,7 @@ struct clustering {
 	/* with a unit: the vertices whose edges are requested */
 	struct gtu_alg_visit visit;
 	struct gtu_alg_frontier requested;
-	struct gtu_alg_buffer slot;	/* n u32: position in asked, from 1; 0: absent */
+	struct gtu_alg_buffer slot;	/* n u32: position in requested, from 1; 0: absent */
 	struct gtu_alg_buffer begin;	/* u64 per position: start of its requesters */
 	struct gtu_alg_buffer requester;	/* u64: requesting entries of up */
 	struct gtu_alg_buffer owner;	/* u32 per entry of the group: its vertex - first */

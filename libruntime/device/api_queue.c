@@ -60,18 +60,18 @@ struct gtu_device *gtu_queue_device(struct gtu_queue *q)
 
 void gtu_queue_ring(struct gtu_queue *q, uint32_t reg, uint64_t value)
 {
-	volatile void *bell = q->rings.doorbell;
+	volatile void *doorbell = q->rings.doorbell;
 
-	if (!bell) {
+	if (!doorbell) {
 		q->dev->ops->doorbell(q->dev, &q->rings, reg, value);
 		return;
 	}
 	/* Writes to the rings must be visible before the doorbell write. */
 	gtu_device_fence();
 	if (reg == GTU_DB_SUBMIT)
-		*(volatile uint64_t *)((volatile char *)bell + reg) = value;
+		*(volatile uint64_t *)((volatile char *)doorbell + reg) = value;
 	else
-		*(volatile uint32_t *)((volatile char *)bell + reg) = (uint32_t)value;
+		*(volatile uint32_t *)((volatile char *)doorbell + reg) = (uint32_t)value;
 }
 
 void gtu_stream_kick(struct gtu_queue *q)

@@ -57,7 +57,7 @@ GTU_CODED_FN uint32_t gtu_coded_mask(uint32_t bits)
 	return bits < 32 ? (1u << bits) - 1 : ~0u;
 }
 
-/* Extract @bits (0 to 32) bits at bit offset @at. Reads only words that contain some of them. */
+/* Extract @bits (0 to 32) bits at bit offset @at. Reads only words that contain such bits. */
 GTU_CODED_FN uint32_t gtu_coded_take(const uint32_t *word, uint64_t at, uint32_t bits)
 {
 	const uint32_t shift = (uint32_t)at & 31;

@@ -96,7 +96,7 @@ static void sort_short(uint32_t *x, uint64_t n)
 	}
 }
 
-/* LSD radix sort with 8-bit digits; @room holds @n elements. */
+/* LSD radix sort with 8-bit digits; @buffer holds @n elements. */
 static void sort_long(uint32_t *x, uint32_t *buffer, uint64_t n)
 {
 	uint64_t at[256], i, sum, c;

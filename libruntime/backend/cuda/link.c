@@ -7,8 +7,8 @@
 
 /*
  * Pinned memory serves random reads as fast as managed memory from 512 MB, four times slower from 1
- * GB, and ten times slower from 8 GB. A probe must therefore cover the size of the list, or enough
- * of it.
+ * GB, and ten times slower from 8 GB. A probe must therefore be as large as the list, up to
+ * PROBE_MOST.
  */
 #define PROBE_LEAST	(16ull << 20)
 #define PROBE_MOST	(1ull << 30)

@@ -363,8 +363,8 @@ static int check_declared(struct gtu_writing *w, const struct gtu_write_format *
 
 	if (!f->mentions || w->g->n <= DECLARED_ALWAYS || w->g->n / 64 <= bytes)
 		return 0;
-	return cannot_represent(w, NULL, "%llu vertices in a file of %llu bytes, which names few "
-				"of them, exceed the limit of the reader",
+	return cannot_represent(w, NULL, "%llu vertices in a file of %llu bytes exceed "
+				"the limit of the reader: the format only declares most vertices",
 		       (unsigned long long)w->g->n, (unsigned long long)bytes);
 }
 

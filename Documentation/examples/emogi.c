@@ -24,14 +24,14 @@ int main(int argc, char **argv)
 	unsigned sectors;
 
 	if (argc < 2)
-		return fprintf(stderr, "which graph?\n"), 2;
+		return fprintf(stderr, "a graph file is missing\n"), 2;
 	if (gtu_graph_open(argv[1], NULL, NULL, &g, &err) || gtu_open(device, &dev, &err) ||
 	    (gpu && gtu_place(dev, g, &place, &err)) ||
 	    (!gpu && gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, &err)))
 		goto failed;
 	level = malloc((g->n + 1) * sizeof(*level));
 	if (!level)
-		return fprintf(stderr, "no memory\n"), 1;
+		return fprintf(stderr, "out of memory\n"), 1;
 	if (gtu_bfs(dev, g, &opt, level, &stats, &err))
 		goto failed;
 	for (v = 0; v < g->n; v++)

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (argc < 2)
-		return fprintf(stderr, "which graph?\n"), 2;
+		return fprintf(stderr, "a graph file is missing\n"), 2;
 	if (gtu_graph_open(argv[1], &(struct gtu_read_options){ .edge_bytes = 8 }, NULL, &g, &err) ||
 	    gtu_graph_check(g, NULL, &err) || gtu_open(argc > 2 ? argv[2] : "model", &dev, &err) ||
 	    gtu_queue_create(dev, NULL, &q, &err) || gtu_graph_map(dev, g, &mg, &err) ||
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 		goto failed;
 	seen = calloc(g->n + 1, 1);
 	if (!seen || !g->n)
-		return fprintf(stderr, "no memory, or no vertex\n"), 1;
+		return fprintf(stderr, "out of memory, or an empty graph\n"), 1;
 	list = lists.addr;
 	list[0] = 0;
 	seen[0] = 1;

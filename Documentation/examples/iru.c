@@ -23,14 +23,14 @@ int main(int argc, char **argv)
 	int rc, lane;
 
 	if (argc < 2)
-		return fprintf(stderr, "which graph?\n"), 2;
+		return fprintf(stderr, "a graph file is missing\n"), 2;
 	if (gtu_graph_open(argv[1], &(struct gtu_read_options){ .edge_bytes = 4 }, NULL, &g, &err) ||
 	    gtu_graph_check(g, NULL, &err) || gtu_open(argc > 2 ? argv[2] : "model", &dev, &err) ||
 	    gtu_queue_create(dev, NULL, &q, &err) || gtu_graph_map(dev, g, &mg, &err))
 		goto failed;
 	degree = calloc(g->n + 1, sizeof(*degree));
 	if (!degree)
-		return fprintf(stderr, "no memory\n"), 1;
+		return fprintf(stderr, "out of memory\n"), 1;
 	config.indices = mg.col;
 	if (configure_iru(q, &config, &iru, &err))
 		goto failed;

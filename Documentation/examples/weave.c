@@ -53,5 +53,5 @@ int main(int argc, char **argv)
 
 	for (v = 0; !rc && v < g->n; v++)
 		printf("%" PRIu64 " %" PRId64 "\n", gtu_graph_id(g, v), (int64_t)level[v]);
-	return rc ? (fprintf(stderr, "%s\n", argc < 2 ? "which graph?" : err.text), 1) : 0;
+	return rc ? (fprintf(stderr, "%s\n", argc < 2 ? "a graph file is missing" : err.text), 1) : 0;
 }

@@ -223,7 +223,7 @@ check "a small graph" gtu generate kronecker --scale 10 small.gtu
 chmod 644 ./*.gtu
 exits 1 "too little for a graph" doctor --graph big.gtu
 finds "says what is needed, allowed and in use" \
-	"^fail +memlock +[0-9]{7,} bytes cannot be pinned .* limit on locked memory is 8388608 bytes, of which 4194304 are in use; [0-9]+ KiB would do"
+	"^fail +memlock +[0-9]{7,} bytes cannot be pinned .* limit on locked memory is 8388608 bytes, of which 4194304 are in use; raise it to [0-9]+ KiB"
 finds "and how to raise it" "ulimit -l.*limits.conf.*LimitMEMLOCK="
 exits 1 "enough for a small one" doctor --graph small.gtu
 finds "says so" "^ok +memlock +small.gtu needs [0-9]+ bytes pinned, and may"

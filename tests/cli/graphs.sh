@@ -182,7 +182,7 @@ for format in mtx txt gr e bel sg wsg graph; do
 	esac
 done
 exits 1 "isolated vertices in an edge list" gtu convert all.gtu lost.txt
-says "are named, and what --adapt does" "2 of the graph's 5 have none, 4 the first; --adapt .* leaves them out"
+says "are named, and what --adapt does" "2 of the graph's 5 have none, the first is 4; --adapt .* leaves them out"
 check "nothing is written" test ! -e lost.txt
 check "adapted" gtu convert all.gtu lost.txt --adapt --quiet
 says "it is told all the same" "^gtu convert: adapted: .*2 of the graph's 5 have none"

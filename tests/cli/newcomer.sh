@@ -76,14 +76,14 @@ else
 fi
 
 # ---- memory ----
-told 1 "too little memory for a graph" "no memory|not enough memory" "raise the limit \('ulimit -v'\)" \
+told 1 "too little memory for a graph" "out of memory|not enough memory" "raise the limit \('ulimit -v'\)" \
 	bash -c 'ulimit -v 100000; exec gtu generate kronecker --scale 20 k.gtu'
 check "which leaves nothing" test ! -e k.gtu
 
 # what a device could have pinned is asked of doctor, which says what a run would
 quietly bash -c "ulimit -l 0; exec setpriv --reuid=65534 --clear-groups --inh-caps=-all env PATH='$PATH' gtu doctor --graph u.gtu --device /dev/gtu0"
 if grep -q "cannot be pinned" "$out"; then
-	says "a limit on locked memory: names it, and what would do" "memlock .*[0-9]+ bytes cannot be pinned .* KiB would do: .ulimit -l" "$out"
+	says "a limit on locked memory: names it, and what would do" "memlock .*[0-9]+ bytes cannot be pinned .* raise it to [0-9]+ KiB: .ulimit -l" "$out"
 else
 	skip "a limit on locked memory" "it does not hold here"
 fi
@@ -132,7 +132,7 @@ told 1 "an output in no folder" nowhere/x "create its directory first" gtu run b
 told 1 "an output that is a folder" folder "name a file in it" gtu run bfs g.txt --output folder
 told 1 "a graph in no folder" nowhere/x.gtu "create its directory first" gtu generate uniform --vertices 10 nowhere/x.gtu
 told 2 "a graph of no format" x.xyz ".gtu, .mtx" gtu convert g.txt x.xyz
-told 1 "a format that cannot hold the graph" x.sg "--adapt .* numbers them so" gtu convert g.txt x.sg
+told 1 "a format that cannot hold the graph" x.sg "--adapt .* renumbers them" gtu convert g.txt x.sg
 if mknod full c 1 7 2>/dev/null && ! echo 2>/dev/null >full; then
 	told 1 "a full disk" full "free space there" gtu run bfs g.txt --output full
 	told 1 "standard output on a full disk" "standard output" "where there is room" bash -c 'exec gtu info >full'

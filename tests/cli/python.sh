@@ -64,7 +64,7 @@ else
 	skip "pip install" "no pip or no setuptools (apt-get install python3-pip)"
 fi
 exits 1 "a library that is not there" env GTU_LIBRARY=none.so.1 "$python" -c 'import gtu'
-says "is said to be so" "ImportError: gtu: none.so.1: .*GTU_LIBRARY names it"
+says "is said to be so" "ImportError: gtu: none.so.1: .*check .GTU_LIBRARY"
 libc=$(ldd "$bin/gtu" | sed -n 's|.*=> \(/[^ ]*libm\.so[^ ]*\).*|\1|p')
 exits 1 "a library that is another" env GTU_LIBRARY="$libc" "$python" -c 'import gtu'
 says "is said to be older" "ImportError: gtu: .* has no gtu_status_name: it is older than this module"

@@ -10,9 +10,7 @@
 #include "gtu/gtu.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-
-/* the reference code is part of the tool, which tests do not link */
-#include "tools/reference/reference.c"
+#include "tools/reference/reference.h"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
@@ -635,6 +633,13 @@ TEST(edge_indices_above_2_32)
 		}
 	}
 	munmap(col, bytes);
+}
+
+static uint64_t root_of(const uint64_t *parent, uint64_t v)
+{
+	while (parent[v] != v)
+		v = parent[v];
+	return v;
 }
 
 /* A vertex range traverses only its own edges, and the union of the parts gives the components. */

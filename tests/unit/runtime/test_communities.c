@@ -15,9 +15,7 @@
 #include "gtu/gtu.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-
-/* the reference code is part of the tool, which tests do not link */
-#include "tools/reference/reference.c"
+#include "tools/reference/reference.h"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };

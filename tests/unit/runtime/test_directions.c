@@ -8,9 +8,7 @@
 #include "gtu/gtu.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-
-/* the reference code is part of the tool, which tests do not link */
-#include "tools/reference/reference.c"
+#include "tools/reference/reference.h"
 
 static const uint32_t unit[] = { GTU_WITH_PEG, GTU_WITH_WEAVER };
 static const char *const unit_name[] = { "peg", "weaver" };

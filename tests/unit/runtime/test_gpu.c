@@ -11,9 +11,7 @@
 #include "gtu/gpu.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-
-/* the reference code is part of the tool, which tests do not link */
-#include "tools/reference/reference.c"
+#include "tools/reference/reference.h"
 
 
 /*

@@ -8,9 +8,7 @@
 #include "gtu/weave.h"
 #include "subjects.h"
 #include "tests/unit/test.h"
-
-/* the reference code is part of the tool, which tests do not link */
-#include "tools/reference/reference.c"
+#include "tools/reference/reference.h"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
 #define FAR UINT64_MAX

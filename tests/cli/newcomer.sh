@@ -151,7 +151,7 @@ cat g.txt >&9
 exec 9>&-
 wait $late
 check "an output whose name is lost meanwhile: fails" test $? -eq 1
-says "it says why, or where the work is" "late: (cannot be put in its place: .* what was written is whole, in late\.|cannot be written: Is a directory; it is a directory)" lost
+says "it says why, or where the work is" "late: (cannot rename the complete temporary file to this name: .* the result is in late\.|cannot be written: Is a directory; it is a directory)" lost
 
 # ---- the socket ----
 printf 'no socket\n' >sock

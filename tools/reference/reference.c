@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
+/* Computes reference results with plain textbook algorithms. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "reference.h"
 
-/* An array of n + 1, so that an empty graph has one, too. */
+/* Allocate n + 1 zeroed elements: never a size of 0. */
 static void *array(uint64_t n, size_t width)
 {
 	return calloc(n + 1, width);
@@ -37,7 +38,7 @@ int reference_bfs(const struct gtu_graph *g, uint64_t source, uint64_t *level)
 
 /* ---- Dijkstra --------------------------------------------------------------------------------- */
 
-/* A length in each of the types that sums are made in; only the graph's own is used. */
+/* A path length in each type that sums may have; only the one for the graph's weights is used. */
 struct length {
 	uint64_t u;
 	float f;
@@ -68,18 +69,18 @@ struct heap {
 	const struct gtu_graph *g;
 	struct length *length;		/* by vertex */
 	uint64_t *vertex, count;	/* the heap */
-	uint64_t *place;		/* by vertex: its place in the heap + 1, 0: not there */
+	uint64_t *position;		/* by vertex: its index in the heap + 1; 0: not in the heap */
 };
 
 static void put(struct heap *h, uint64_t at, uint64_t v)
 {
 	h->vertex[at] = v;
-	h->place[v] = at + 1;
+	h->position[v] = at + 1;
 }
 
 static void sift_up(struct heap *h, uint64_t v)
 {
-	uint64_t at = h->place[v] - 1, above;
+	uint64_t at = h->position[v] - 1, above;
 
 	for (; at; at = above) {
 		above = (at - 1) / 2;
@@ -104,7 +105,7 @@ static uint64_t take_first(struct heap *h)
 	}
 	if (h->count)
 		put(h, at, last);
-	h->place[first] = 0;
+	h->position[first] = 0;
 	return first;
 }
 
@@ -125,7 +126,7 @@ static void dijkstra(struct heap *h, uint64_t source, bool *reached)
 			if (reached[v] && !shorter(g, length, h->length[v]))
 				continue;
 			h->length[v] = length;
-			if (!h->place[v]) {
+			if (!h->position[v]) {
 				reached[v] = true;
 				put(h, h->count++, v);
 			}
@@ -143,8 +144,8 @@ int reference_sssp(const struct gtu_graph *g, uint64_t source, double *distance)
 
 	h.length = array(g->n, sizeof(*h.length));
 	h.vertex = array(g->n, sizeof(*h.vertex));
-	h.place = array(g->n, sizeof(*h.place));
-	if (reached && h.length && h.vertex && h.place) {
+	h.position = array(g->n, sizeof(*h.position));
+	if (reached && h.length && h.vertex && h.position) {
 		dijkstra(&h, source, reached);
 		for (v = 0; v < g->n; v++)
 			distance[v] = !reached[v] ? INFINITY :
@@ -153,7 +154,7 @@ int reference_sssp(const struct gtu_graph *g, uint64_t source, double *distance)
 									 (double)h.length[v].u;
 		rc = 0;
 	}
-	free(h.place);
+	free(h.position);
 	free(h.vertex);
 	free(h.length);
 	free(reached);
@@ -197,7 +198,9 @@ int reference_pagerank(const struct gtu_graph *g, double damping, uint64_t itera
 			first[gtu_graph_target(g, e) + 1]++;
 		for (v = 0; v < g->n; v++)
 			first[v + 1] += first[v];
-		/* filling moves each vertex' start to its end, which is the next one's start */
+		/*
+		 * filling advances first[v] to the start of v + 1; shift the array back afterwards
+		 */
 		for (u = 0; u < g->n; u++)
 			for (e = g->row[u]; e < g->row[u + 1]; e++)
 				source[first[gtu_graph_target(g, e)]++] = u;
@@ -253,7 +256,10 @@ int reference_components(const struct gtu_graph *g, uint64_t *component)
 				size[parent[small]] += size[small];
 			}
 		}
-		/* vertices ascend: the first that is met of a component is its lowest */
+		/*
+		 * vertices are visited in ascending order: the first of each component is its
+		 * lowest
+		 */
 		for (v = 0; v < g->n; v++) {
 			a = root_of(parent, v);
 			if (lowest[a] == UINT64_MAX)
@@ -331,15 +337,18 @@ int reference_betweenness(const struct gtu_graph *g, const uint64_t *sources, ui
 	return rc;
 }
 
-/* ---- Cores and colours ------------------------------------------------------------------------------ */
+/* ---- Core numbers ---------------------------------------------------------------------------------- */
 
-/* The vertex of fewest neighbours left goes, again and again; k is the most that any had until then. */
+/*
+ * Remove the vertex with the fewest neighbours repeatedly; core[v] is the greatest such count so
+ * far.
+ */
 static int peel(const struct gtu_graph *g, uint64_t *core)
 {
 	const struct gtu_graph plain = { .weight_type = GTU_WEIGHT_NONE };
 	struct heap h = { &plain, array(g->n, sizeof(*h.length)), array(g->n, 8), 0, array(g->n, 8) };
 	uint64_t u, v, e, k = 0;
-	int rc = h.length && h.vertex && h.place ? 0 : -1;
+	int rc = h.length && h.vertex && h.position ? 0 : -1;
 
 	for (v = 0; !rc && v < g->n; v++) {
 		for (e = g->row[v]; e < g->row[v + 1]; e++)
@@ -353,7 +362,7 @@ static int peel(const struct gtu_graph *g, uint64_t *core)
 		core[u] = k;
 		for (e = g->row[u]; e < g->row[u + 1]; e++) {
 			v = gtu_graph_target(g, e);
-			if (!h.place[v])
+			if (!h.position[v])
 				continue;
 			h.length[v].u--;
 			sift_up(&h, v);
@@ -361,7 +370,7 @@ static int peel(const struct gtu_graph *g, uint64_t *core)
 	}
 	free(h.length);
 	free(h.vertex);
-	free(h.place);
+	free(h.position);
 	return rc;
 }
 
@@ -395,7 +404,7 @@ static long double degree_of(const struct gtu_graph *g, uint64_t v)
 	return g->row[v + 1] > g->row[v] ? g->row[v + 1] - g->row[v] : 1;
 }
 
-/* Feature by feature: z of it needs y of it alone. */
+/* Features are independent: compute z one feature at a time. */
 int reference_gcn(const struct gtu_graph *g, uint32_t features, uint64_t seed, double *z, double *magnitude)
 {
 	long double *y = array(g->n, sizeof(*y)), *size = array(g->n, sizeof(*size)), x, sum, all, factor;
@@ -438,7 +447,9 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* of[at[v] .. at[v + 1]): ends of v's edges either way, sorted. @at n + 2, @of 2 m. */
+/*
+ * Sorted neighbours of v, in either direction: of[at[v] .. at[v + 1]). Sizes: @at n + 2, @of 2 m.
+ */
 static void neighbours_of(const struct gtu_graph *g, uint64_t *at, uint64_t *of)
 {
 	const int ways = g->flags & GTU_GRAPH_DIRECTED ? 2 : 1;
@@ -462,7 +473,9 @@ static void neighbours_of(const struct gtu_graph *g, uint64_t *at, uint64_t *of)
 		qsort(of + at[v], at[v + 1] - at[v], sizeof(*of), ascending);
 }
 
-/* The first of the longest runs of sorted numbers. */
+/*
+ * The value of the longest run of equal values in a sorted array; the first if several are longest.
+ */
 static uint64_t longest_run(const uint64_t *x, uint64_t count)
 {
 	uint64_t i, run = 0, most = 0, found = 0;
@@ -508,7 +521,7 @@ int reference_labels(const struct gtu_graph *g, uint64_t iterations, uint64_t *l
 int reference_clustering(const struct gtu_graph *g, double *coefficient)
 {
 	uint64_t *at = array(g->n + 1, 8), *of = array(2 * g->m, 8), *mark = array(g->n, 8), *met = array(g->n, 8);
-	uint64_t v, u, w, i, e, count, closed, turn = 0;
+	uint64_t v, u, w, i, e, count, closed, stamp = 0;
 	int rc = at && of && mark && met ? 0 : -1;
 
 	if (!rc)
@@ -523,11 +536,11 @@ int reference_clustering(const struct gtu_graph *g, double *coefficient)
 			u = of[i];
 			if (u == v || (i > at[v] && u == of[i - 1]))
 				continue;
-			/* each of u's edges once, however often it is there */
-			for (turn++, e = g->row[u]; e < g->row[u + 1]; e++) {
+			/* count each of u's targets once, whatever its multiplicity */
+			for (stamp++, e = g->row[u]; e < g->row[u + 1]; e++) {
 				w = gtu_graph_target(g, e);
-				closed += w != u && mark[w] == v + 1 && met[w] != turn;
-				met[w] = turn;
+				closed += w != u && mark[w] == v + 1 && met[w] != stamp;
+				met[w] = stamp;
 			}
 		}
 		coefficient[v] = count < 2 ? 0 : (double)closed / ((double)count * (double)(count - 1));

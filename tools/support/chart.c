@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Draws line, point and bar charts as SVG. */
 #include "chart.h"
 
 #include <math.h>
@@ -7,13 +8,13 @@
 
 #include "svg.h"
 
-#define WIDE 900.0
-#define HIGH 300.0			/* of the axes */
+#define WIDTH 900.0
+#define HEIGHT 300.0			/* of the plot area */
 #define LEFT 84.0
 #define RIGHT 24.0
-#define MARKED 80u			/* points of a line are marked where they are so many at most */
-#define ROW 15.0			/* a bar */
-#define NAMES 330.0			/* of rows, at most */
+#define MARKED 80u			/* a line of more points has no markers */
+#define ROW 15.0			/* height of a bar */
+#define NAMES 330.0			/* greatest width of the row names */
 
 struct range {
 	double low, high;
@@ -52,8 +53,8 @@ static void widen(struct range *r, double v)
 	r->high = fmax(r->high, v);
 }
 
-/* From what was seen to what the axis shows; false where nothing was. */
-static bool settle(struct range *r, bool from_zero, bool round)
+/* Extend the range of the data to the range of the axis. Returns false if there are no data. */
+static bool fit_axis(struct range *r, bool from_zero, bool round)
 {
 	bool any = r->low <= r->high;
 	double step;
@@ -65,7 +66,7 @@ static bool settle(struct range *r, bool from_zero, bool round)
 	if (r->logarithmic) {
 		r->low /= 1.15;
 		r->high *= 1.25;
-		/* an axis of less than a decade has hardly a number on it */
+		/* an axis of less than a decade would have hardly any tick */
 		if (r->high < 10 * r->low) {
 			r->low = pow(10, floor(log10(r->low)));
 			r->high = fmax(r->high, 10 * r->low);
@@ -84,7 +85,7 @@ static bool settle(struct range *r, bool from_zero, bool round)
 	return any;
 }
 
-static double place(const struct range *r, double v)
+static double position(const struct range *r, double v)
 {
 	return r->logarithmic ? log(v / r->low) / log(r->high / r->low) : (v - r->low) / (r->high - r->low);
 }
@@ -122,12 +123,12 @@ struct frame {
 
 static double at_x(const struct frame *f, double v)
 {
-	return LEFT + (WIDE - LEFT - RIGHT) * place(&f->x, v);
+	return LEFT + (WIDTH - LEFT - RIGHT) * position(&f->x, v);
 }
 
 static double at_y(const struct frame *f, double v)
 {
-	return f->top + HIGH * (1 - place(&f->y, v));
+	return f->top + HEIGHT * (1 - position(&f->y, v));
 }
 
 static void tick_x(void *user, double v)
@@ -135,7 +136,7 @@ static void tick_x(void *user, double v)
 	const struct frame *f = user;
 
 	fprintf(f->to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' " SVG_GRID "/><text x='%.1f' y='%.1f' font-size='12' text-anchor='middle'>%s</text>\n",
-		at_x(f, v), f->top, at_x(f, v), f->top + HIGH, at_x(f, v), f->top + HIGH + 17, chart_number(v).text);
+		at_x(f, v), f->top, at_x(f, v), f->top + HEIGHT, at_x(f, v), f->top + HEIGHT + 17, chart_number(v).text);
 }
 
 static void tick_y(void *user, double v)
@@ -143,7 +144,7 @@ static void tick_y(void *user, double v)
 	const struct frame *f = user;
 
 	fprintf(f->to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' " SVG_GRID "/><text x='%.1f' y='%.1f' font-size='12' text-anchor='end'>%s</text>\n",
-		LEFT, at_y(f, v), WIDE - RIGHT, at_y(f, v), LEFT - 7, at_y(f, v) + 4, chart_number(v).text);
+		LEFT, at_y(f, v), WIDTH - RIGHT, at_y(f, v), LEFT - 7, at_y(f, v) + 4, chart_number(v).text);
 }
 
 static void measure(const struct chart *c, struct frame *f, bool *any)
@@ -159,8 +160,8 @@ static void measure(const struct chart *c, struct frame *f, bool *any)
 			widen(&f->x, c->series[s].x[i]);
 			widen(&f->y, c->series[s].y[i]);
 		}
-	*any = settle(&f->x, false, false);
-	settle(&f->y, true, true);
+	*any = fit_axis(&f->x, false, false);
+	fit_axis(&f->y, true, true);
 }
 
 bool chart_has(const struct chart *c)
@@ -217,14 +218,17 @@ static void draw_series(const struct frame *f, unsigned number)
 	}
 }
 
-static double letters(const char *text, double size)
+static double text_width(const char *text, double size)
 {
 	size_t n = strlen(text);
 
 	return (double)(n < 60 ? n : 60) * size * SVG_CHARACTER;
 }
 
-/* The lines it takes; without @to only their number. Nothing where there is one series without a name. */
+/*
+ * Draw the legend and return its number of lines; with @to NULL only count. Series without a name
+ * have no entry.
+ */
 static unsigned legend(const char *const *name, const bool *limit, unsigned count, double y, FILE *to)
 {
 	double x = LEFT, wide;
@@ -234,8 +238,8 @@ static unsigned legend(const char *const *name, const bool *limit, unsigned coun
 		if (!name[i] || !*name[i])
 			continue;
 		lines += !lines;
-		wide = letters(name[i], 13) + 40;
-		if (x > LEFT && x + wide > WIDE - RIGHT) {
+		wide = text_width(name[i], 13) + 40;
+		if (x > LEFT && x + wide > WIDTH - RIGHT) {
 			x = LEFT;
 			y += 19;
 			lines++;
@@ -279,17 +283,17 @@ void chart_draw(const struct chart *c, bool page, FILE *to)
 	lines = legend(name, limit, count, 0, NULL);
 	f.top = 46 + 19 * lines;
 	f.to = to;
-	svg_begin(to, WIDE, f.top + HIGH + 52, c->title, page);
+	svg_begin(to, WIDTH, f.top + HEIGHT + 52, c->title, page);
 	put_title(c->title, 24, to);
 	legend(name, limit, count, 48, to);
 	ticks(&f.x, tick_x, &f);
 	ticks(&f.y, tick_y, &f);
-	fprintf(to, "<path d='M%.1f %.1fV%.1fH%.1f' fill='none' " SVG_AXIS "/>\n", LEFT, f.top, f.top + HIGH, WIDE - RIGHT);
+	fprintf(to, "<path d='M%.1f %.1fV%.1fH%.1f' fill='none' " SVG_AXIS "/>\n", LEFT, f.top, f.top + HEIGHT, WIDTH - RIGHT);
 	for (i = 0; i < c->count; i++)
 		draw_series(&f, i);
-	fprintf(to, "<text x='%.1f' y='%.1f' font-size='13' text-anchor='middle'>", (LEFT + WIDE - RIGHT) / 2, f.top + HIGH + 38);
+	fprintf(to, "<text x='%.1f' y='%.1f' font-size='13' text-anchor='middle'>", (LEFT + WIDTH - RIGHT) / 2, f.top + HEIGHT + 38);
 	svg_text(to, c->x_name, 100);
-	fprintf(to, "</text><text transform='translate(20 %.1f) rotate(-90)' font-size='13' text-anchor='middle'>", f.top + HIGH / 2);
+	fprintf(to, "</text><text transform='translate(20 %.1f) rotate(-90)' font-size='13' text-anchor='middle'>", f.top + HEIGHT / 2);
 	svg_text(to, c->y_name, 60);
 	fputs("</text>\n", to);
 	svg_end(to);
@@ -304,8 +308,8 @@ static void measure_bars(const struct chart_bars *c, struct range *r, bool *any)
 	*r = (struct range){ INFINITY, -INFINITY, c->log_x, false };
 	for (i = 0; i < c->rows * c->count; i++)
 		widen(r, c->value[i]);
-	*any = settle(r, true, true);
-	/* the least bar is to be seen, too */
+	*any = fit_axis(r, true, true);
+	/* keep the shortest bar visible */
 	if (c->log_x && r->low > 0)
 		r->low = pow(10, floor(log10(r->low)));
 }
@@ -327,7 +331,7 @@ struct bar_ticks {
 
 static double bar_x(const struct bar_ticks *t, double v)
 {
-	return t->left + (WIDE - RIGHT - 50 - t->left) * fmin(fmax(place(t->r, v), 0), 1);
+	return t->left + (WIDTH - RIGHT - 50 - t->left) * fmin(fmax(position(t->r, v), 0), 1);
 }
 
 static void bar_tick(void *user, double v)
@@ -347,7 +351,7 @@ void chart_draw_bars(const struct chart_bars *c, bool page, FILE *to)
 	bool any;
 
 	for (i = 0; i < c->rows; i++)
-		names = fmax(names, letters(c->row[i], 12.5));
+		names = fmax(names, text_width(c->row[i], 12.5));
 	names = fmin(names, NAMES);
 	measure_bars(c, &r, &any);
 	lines = legend(c->series, NULL, c->count < LEGEND ? c->count : LEGEND, 0, NULL);
@@ -355,7 +359,7 @@ void chart_draw_bars(const struct chart_bars *c, bool page, FILE *to)
 	t.left = fmax(names + 20, LEFT);
 	t.top = 42 + 19 * lines;
 	t.bottom = t.top + step * c->rows + 4;
-	svg_begin(to, WIDE, t.bottom + 46, c->title, page);
+	svg_begin(to, WIDTH, t.bottom + 46, c->title, page);
 	put_title(c->title, 24, to);
 	legend(c->series, NULL, c->count < LEGEND ? c->count : LEGEND, 48, to);
 	ticks(&r, bar_tick, &t);
@@ -377,7 +381,7 @@ void chart_draw_bars(const struct chart_bars *c, bool page, FILE *to)
 		}
 	}
 	fprintf(to, "<path d='M%.1f %.1fV%.1f' fill='none' " SVG_AXIS "/>\n", zero, t.top, t.bottom);
-	fprintf(to, "<text x='%.1f' y='%.1f' font-size='13' text-anchor='middle'>", (t.left + WIDE - RIGHT - 50) / 2, t.bottom + 36);
+	fprintf(to, "<text x='%.1f' y='%.1f' font-size='13' text-anchor='middle'>", (t.left + WIDTH - RIGHT - 50) / 2, t.bottom + 36);
 	svg_text(to, c->x_name, 100);
 	fputs("</text>\n", to);
 	svg_end(to);

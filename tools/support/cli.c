@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Exit codes, error messages, option parsing and the progress bar of the gtu tool. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -57,7 +58,7 @@ int cli_exit(const struct gtu_error *err, int code)
 		return CLI_DONE;
 	fprintf(stderr, "gtu: %s\n", err && *err->text ? err->text : gtu_status_name(code));
 	if (code == GTU_ERR_NOMEM && !(err && strstr(err->text, "ulimit")))
-		fputs("Take less (a smaller graph, --weights none), free some ('free -h'), or raise the limit ('ulimit -v').\n", stderr);
+		fputs("Use a smaller graph or --weights none, free memory ('free -h'), or raise the limit ('ulimit -v').\n", stderr);
 	switch (code) {
 	case GTU_ERR_USAGE: return CLI_USAGE;
 	case GTU_ERR_INPUT: return CLI_INPUT;
@@ -67,7 +68,10 @@ int cli_exit(const struct gtu_error *err, int code)
 	return CLI_FAILED;
 }
 
-/* Changes of one letter, and swaps of neighbours, from @a to @b (Damerau, optimal string alignment). */
+/*
+ * The Damerau distance from @a to @b (optimal string alignment): edits of one letter and swaps of
+ * neighbours.
+ */
 static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned d[3][34], n = strlen(b), i, j;
@@ -129,8 +133,8 @@ static int bad_long_option(const char *word, const struct option *known)
 			return cli_usage("option --%s takes no value", bare);
 	nearest = cli_nearest(bare, name);
 	if (nearest)
-		return cli_usage("no option --%.*s; did you mean --%s?", length, word, nearest);
-	return cli_usage("no option --%.*s", length, word);
+		return cli_usage("unknown option --%.*s; did you mean --%s?", length, word, nearest);
+	return cli_usage("unknown option --%.*s", length, word);
 }
 
 int cli_option(int argc, char **argv, int returned, const struct option *known)
@@ -140,7 +144,7 @@ int cli_option(int argc, char **argv, int returned, const struct option *known)
 	if (returned == ':')
 		return cli_usage("option %s needs a value", word);
 	if (optopt && strncmp(word, "--", 2))
-		return cli_usage("no option -%c", optopt);
+		return cli_usage("unknown option -%c", optopt);
 	return bad_long_option(word + 2, known);
 }
 
@@ -268,7 +272,7 @@ static int bar_tick(void *user, const char *what, uint64_t done, uint64_t total)
 	now = now_ns();
 	if (!first)
 		first = now;
-	/* work that is over within moments shows no bar, and a bar that is full goes away */
+	/* show no bar for short work, and clear a full bar */
 	if (now - first < 3 * BAR_INTERVAL_NS || now - last < BAR_INTERVAL_NS)
 		return 0;
 	last = now;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all verbs of the gtu tool share: their table, exit codes, complaints, progress.
+ * Declarations that all verbs of the gtu tool share: entry points, exit codes, messages, progress.
  *
- * A verb is one file cmd_<verb>.c with one function, called with its own name as argv[0]; it returns
- * the exit code of the program. To add one: write the file, declare it here, put a line into the table in
- * gtu.c. It parses with getopt_long() and gives what that does not know to cli_option().
+ * A verb is one file cmd_<verb>.c with one function. The function is called with the verb's name as
+ * argv[0] and returns the exit code of the program. To add a verb, write the file, declare the
+ * function here, and add a line to the table in gtu.c. Parse options with getopt_long() and pass
+ * what it rejects to cli_option().
  */
 #ifndef GTU_CLI_H
 #define GTU_CLI_H
@@ -39,41 +40,45 @@ int cmd_serve(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 
-/* "gtu VERB: <sentence>" on stderr and where to find help; returns CLI_USAGE. */
+/* Print "gtu VERB: <message>" and a pointer to --help on stderr. Returns CLI_USAGE. */
 int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /*
- * How a verb ends: nothing for @code 0, else "gtu: <err->text>" on stderr (the code's name where there is
- * no text); returns the exit code for @code, a gtu_status.
+ * Convert @code, a gtu_status, to an exit code. Unless @code is 0, print "gtu: <err->text>" on
+ * stderr, or the name of the code if there is no text.
  */
 int cli_exit(const struct gtu_error *err, int code);
 
 /*
- * For getopt_long(argc, argv, ":...", long_options, NULL), with opterr = 0: complain about what it
- * returned '?' or ':' for, with the nearest option there is; returns CLI_USAGE.
+ * Report the option for which getopt_long(argc, argv, ":...", long_options, NULL) returned '?' or
+ * ':', and suggest the nearest known option. Requires opterr = 0. Returns CLI_USAGE.
  */
 int cli_option(int argc, char **argv, int returned, const struct option *known);
-/* The member of a NULL-terminated list that @word was likely meant to be, or NULL. */
+/* The member of a NULL-terminated list that is most similar to @word; NULL if none is similar. */
 const char *cli_nearest(const char *word, const char *const *list);
-/* The place of @word in the list, or -1 after a complaint that names @what and the choices. */
+/* The index of @word in the list, or -1 after a message that names @what and the choices. */
 int cli_choice(const char *what, const char *word, const char *const *list);
-/* The whole of @text as a number (K, M, G: powers of 1024); false after a complaint that names @what. */
+/*
+ * Parse all of @text as a number from @min to @max; the suffixes K, M and G are powers of 1024.
+ * Returns false after a message that names @what.
+ */
 bool cli_u64(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *out);
-/* How long a verb waits for one job of a device when it is not told, seconds; and in ns, 0 for "for ever". */
+/* Default timeout of one job, in seconds. cli_timeout_ns() converts to ns; 0 means no timeout. */
 #define CLI_TIMEOUT 60.0
 uint64_t cli_timeout_ns(double seconds);
 bool cli_double(const char *what, const char *text, double min, double max, double *out);
 
 /*
- * For long work: a bar on stderr if that is a terminal and --quiet was not given. From the first call
- * on, SIGINT and SIGTERM make tick() return non-zero (a second one ends the program at once).
+ * The progress callback for long work: a bar on stderr if stderr is a terminal and --quiet is not
+ * given. From the first call on, SIGINT and SIGTERM make tick() return non-zero; a second signal
+ * ends the program.
  */
 const struct gtu_progress *cli_progress(void);
-/* A signal came: for loops that have no tick(). */
+/* Whether a signal has arrived; for loops that do not call tick(). */
 bool cli_interrupted(void);
-/* Whether --quiet was given: say nothing that was not asked for. */
+/* Whether --quiet was given: print only what was requested. */
 bool cli_quiet(void);
 
-/* gtu.c's own */
+/* used by gtu.c only */
 void cli_start(const char *verb, bool quiet);
 void cli_clear_bar(void);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Checks, compares and prints flattened device trees. */
 #include <inttypes.h>
 #include <libfdt.h>
 #include <stdbool.h>
@@ -19,18 +20,18 @@ int fdt_blob_check(const void *blob, size_t bytes, struct gtu_error *err)
 	int rc;
 
 	if (bytes < sizeof(struct fdt_header))
-		return gtu_fail(err, GTU_ERR_INPUT, "%zu bytes, a device tree has at least %zu", bytes, sizeof(struct fdt_header));
+		return gtu_fail(err, GTU_ERR_INPUT, "the blob has %zu bytes, a device tree has at least %zu", bytes, sizeof(struct fdt_header));
 	if (fdt_magic(blob) != FDT_MAGIC)
-		return gtu_fail(err, GTU_ERR_INPUT, "it begins with 0x%08x, a device tree with 0x%08x", fdt_magic(blob), FDT_MAGIC);
+		return gtu_fail(err, GTU_ERR_INPUT, "the blob begins with 0x%08x, a device tree with 0x%08x", fdt_magic(blob), FDT_MAGIC);
 	if (fdt_totalsize(blob) > bytes)
 		return gtu_fail(err, GTU_ERR_INPUT, "it says that it has %u bytes, %zu are there", fdt_totalsize(blob), bytes);
 	rc = fdt_check_full(blob, bytes);
 	if (rc)
-		return gtu_fail(err, GTU_ERR_INPUT, "damaged: %s", fdt_strerror(rc));
+		return gtu_fail(err, GTU_ERR_INPUT, "the blob is damaged: %s", fdt_strerror(rc));
 	return 0;
 }
 
-/* A property of 4 or 8 bytes; all ones where it is not there. */
+/* The value of a property of 4 or 8 bytes; all ones if it is missing. */
 static uint64_t number(const void *blob, const char *name)
 {
 	int bytes;

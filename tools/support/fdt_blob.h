@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device's description, a flattened device tree: what gtu bringup and gtu fdt check of it. */
+/* Loads, checks and prints flattened device trees, and compares them with a device's registers. */
 #ifndef GTU_FDT_BLOB_H
 #define GTU_FDT_BLOB_H
 
@@ -9,7 +9,7 @@
 
 #include "gtu/error.h"
 
-/* What registers say of what the tree says too. */
+/* The register values that the device tree repeats. */
 struct fdt_values {
 	uint32_t version, contexts, queues, regions_log2, ring_log2, vectors, event_rings, stride, units;
 	uint64_t clock_hz, aperture;
@@ -17,20 +17,29 @@ struct fdt_values {
 
 /* CRC-32 as in IEEE 802.3 and zlib. */
 uint32_t fdt_blob_crc(const void *blob, size_t bytes);
-/* Is it a whole device tree, of no more than @bytes? 0, or GTU_ERR_INPUT with a sentence. */
+/*
+ * Check that @blob is a complete device tree of at most @bytes. Returns 0 or GTU_ERR_INPUT with a
+ * message.
+ */
 int fdt_blob_check(const void *blob, size_t bytes, struct gtu_error *err);
-/* How many values of a checked blob's root differ from the registers'; the first one's sentence. */
+/*
+ * The number of values in a checked blob's root that differ from @regs; @err describes the first.
+ */
 unsigned fdt_blob_compare(const void *blob, const struct fdt_values *regs, struct gtu_error *err);
 
-/* Every node and property of a checked blob, a line each. */
+/* Print every node and property of a checked blob, one per line. */
 void fdt_blob_print(FILE *to, const void *blob);
 /*
- * A device tree from @where: a blob's file, a folder as /proc/device-tree, "system" (that folder), or a device as
- * gtu_open() takes it. malloc()ed and checked; NULL with a sentence, and its code in @err.
+ * Load and check a device tree. @where: a blob's file, a folder such as /proc/device-tree, "system"
+ * (that folder), or a device name for gtu_open(). The caller frees the result. Returns NULL with a
+ * message and its code in @err.
  */
 void *fdt_blob_load(const char *where, struct gtu_error *err);
 
-/* Text of a tree that may be anybody's: what a terminal could obey is written \xNN. */
+/*
+ * Print untrusted text; bytes other than printable ASCII become \xNN so that no terminal interprets
+ * them.
+ */
 void fdt_blob_text(FILE *to, const char *text);
 
 #endif

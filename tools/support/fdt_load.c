@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Where a device tree can come from: a file, a folder that the kernel shows one as, a device. */
+/* Loads a device tree from a blob's file, a folder like /proc/device-tree, or a device. */
 #include <dirent.h>
 #include <errno.h>
 #include <libfdt.h>
@@ -16,12 +16,12 @@
 #define PROPERTY_MAX	(1u << 20)
 #define DEPTH_MAX	32
 
-/* The whole of a file, at most @most bytes; NULL with a sentence. */
-static void *whole(const char *path, size_t most, size_t *bytes, struct gtu_error *err)
+/* Read a whole file of at most @most bytes. NULL with a message. */
+static void *read_whole(const char *path, size_t most, size_t *bytes, struct gtu_error *err)
 {
 	FILE *f = fopen(path, "re");
 	uint8_t *data = NULL, *more;
-	size_t room = 0;
+	size_t capacity = 0;
 
 	*bytes = 0;
 	if (!f) {
@@ -29,16 +29,16 @@ static void *whole(const char *path, size_t most, size_t *bytes, struct gtu_erro
 		return NULL;
 	}
 	for (;;) {
-		if (*bytes == room) {
-			room = room ? room * 2 : 4096;
-			more = realloc(data, room);
+		if (*bytes == capacity) {
+			capacity = capacity ? capacity * 2 : 4096;
+			more = realloc(data, capacity);
 			if (!more) {
 				gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", path);
 				break;
 			}
 			data = more;
 		}
-		*bytes += fread(data + *bytes, 1, room - *bytes, f);
+		*bytes += fread(data + *bytes, 1, capacity - *bytes, f);
 		if (*bytes > most) {
 			gtu_fail(err, GTU_ERR_INPUT, "%s has more than %zu bytes", path, most);
 			break;
@@ -67,7 +67,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 static int add_property(void *fdt, const char *path, const char *name, struct gtu_error *err)
 {
 	size_t bytes;
-	void *value = whole(path, PROPERTY_MAX, &bytes, err);
+	void *value = read_whole(path, PROPERTY_MAX, &bytes, err);
 	int rc;
 
 	if (!value)
@@ -77,7 +77,7 @@ static int add_property(void *fdt, const char *path, const char *name, struct gt
 	return rc ? gtu_fail(err, GTU_ERR_INPUT, "%s: %s", path, fdt_strerror(rc)) : 0;
 }
 
-/* One node: its properties before its children, as a tree has to be. */
+/* Add one node: its properties before its children, as the format requires. */
 static int add_node(void *fdt, const char *folder, const char *name, unsigned depth, struct gtu_error *err)
 {
 	struct dirent **entry = NULL;
@@ -93,7 +93,7 @@ static int add_node(void *fdt, const char *folder, const char *name, unsigned de
 		for (i = 0; i < n && !rc; i++) {
 			const char *is = entry[i]->d_name;
 
-			/* "name" is made up by the kernel, and no property of a blob */
+			/* the kernel adds "name" itself: blobs do not have it */
 			if (!strcmp(is, ".") || !strcmp(is, "..") || (!pass && !strcmp(is, "name")) ||
 			    snprintf(path, sizeof(path), "%s/%s", folder, is) >= (int)sizeof(path) || lstat(path, &st))
 				continue;
@@ -157,7 +157,7 @@ static void *from_file(const char *path, struct gtu_error *err)
 {
 	struct gtu_error why;
 	size_t bytes;
-	void *blob = whole(path, BYTES_MAX, &bytes, err);
+	void *blob = read_whole(path, BYTES_MAX, &bytes, err);
 
 	if (blob && fdt_blob_check(blob, bytes, &why)) {
 		gtu_fail(err, GTU_ERR_INPUT, "%s: %s", path, why.text);

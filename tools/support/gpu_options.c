@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Parses the placement options of a GPU and prints the placement. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -106,7 +107,7 @@ void gpu_print_placement(const struct gtu_placement *p, FILE *to)
 	char width[32];
 
 	snprintf(width, sizeof(width), p->edge_bytes ? "%u bytes each" : "compressed", p->edge_bytes);
-	fprintf(to, "edges     %s, %s%s: %s; %s bytes of edges and weights, %s of the card may hold some; placed in %.3f s\n",
+	fprintf(to, "edges     %s, %s%s: %s; %s bytes of edges and weights, up to %s bytes of edges cached on the card; placed in %.3f s\n",
 		gtu_edges_name(p->edges), width, p->packed ? " with the weight" : "", p->why,
 		grouped(p->list_bytes), grouped(p->cache_bytes), p->seconds);
 }

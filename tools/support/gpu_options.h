@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that say where a GPU finds its edges, the same for every verb that runs on one, and what came of it. */
+/*
+ * The options that choose where a GPU finds its edges, and the output of the resulting placement.
+ */
 #ifndef GTU_TOOLS_GPU_OPTIONS_H
 #define GTU_TOOLS_GPU_OPTIONS_H
 
@@ -26,30 +28,32 @@ enum {
 #define GPU_OPTIONS_HELP                                                                           \
 	"On a GPU (cuda:0):\n"                                                                     \
 	"  --edges E      auto (on the card if they fit, else where a probe reads faster), managed,\n" \
-	"                 pinned, registered (where they are), device (on the card), uvm\n"          \
-	"  --edge-bytes N  4, 8, compressed (decoded by the kernels), or auto: 4, and compressed\n"  \
-	"                 where the graph's container is\n"                                         \
-	"  --kernel K     auto, or the paper's: naive, merged, aligned\n"                           \
-	"  --gpu-memory B  of the card's memory for edges (64M, 2G); without it all with auto and\n" \
-	"                 device, else none\n"                                                       \
-	"  --plain-weights  weights stay beside the edge list, as in the paper\n"
+	"                 pinned, registered (in place), device (on the card), uvm\n"                \
+	"  --edge-bytes N  4, 8, compressed (the kernels decode), or auto: 4, or compressed if\n"    \
+	"                 the graph's container is compressed\n"                                     \
+	"  --kernel K     auto, or one of the paper's: naive, merged, aligned\n"                     \
+	"  --gpu-memory B  limit of the card's memory for edges (64M, 2G); default: all of it with\n" \
+	"                 --edges auto and device, else none\n"                                      \
+	"  --plain-weights  keep weights beside the edge list, as in the paper\n"
 
 struct gpu_request {
 	struct gtu_place_options place;
 	uint32_t kernel;
-	const char *given;		/* the first of these options that was, without "--"; NULL: none */
+	const char *given;		/* the first of these options that was given, without "--" */
 };
 
 /*
- * Take what getopt_long() returned if it is one of these. 1: taken; 0: it is none of them; -1: it is, and its value
- * is wrong, of which a complaint was made.
+ * Process what getopt_long() returned. Returns 1 if it is one of these options, 0 if it is not, and
+ * -1 after a message if its value is wrong.
  */
 int gpu_option(int returned, const char *value, struct gpu_request *request);
 
-/* Whether this is the name of a GPU. */
+/* Whether @device names a GPU. */
 bool gpu_is_device(const char *device);
 
-/* What the GPU is, and what was placed on it: for a person, and as members of the open object. */
+/*
+ * Describe the GPU, and the placement of a graph on it: as text, and as members of the open object.
+ */
 void gpu_print_info(const struct gtu_gpu_info *info, FILE *to);
 void gpu_json_info(struct json *j, const struct gtu_gpu_info *info);
 void gpu_print_placement(const struct gtu_placement *p, FILE *to);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Parses the options for reading graph files and describes graphs in words. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,8 @@ bool graph_option(int returned, struct gtu_read_options *read)
 }
 
 static const struct {
-	const char *own, *beside;	/* ends of names */
-} siblings[] = {
+	const char *own, *beside;	/* suffixes: of the named file, of a file that belongs to it */
+} companions[] = {
 	{ ".e", ".v" }, { ".e", ".properties" }, { ".graph", ".properties" }, { ".col", ".dst" }, { ".col", ".val" },
 	{ ".bel", ".bel.col" }, { ".bel", ".bel.dst" }, { ".bel", ".bel.val" }, { ".dst", ".col" }, { ".dst", ".val" },
 	{ ".val", ".col" }, { ".val", ".dst" },
@@ -35,28 +36,28 @@ static const struct {
 
 bool graph_is_part(const char *path, const char *target)
 {
-	const size_t base = gtu_path_base(path);	/* without .xz and the like, which its siblings may lack */
+	const size_t base = gtu_path_base(path);	/* without .xz etc., which companions may lack */
 	char beside[4096];
 	struct stat st;
 	size_t i, own;
 
 	if (whole_file_same(path, target))
 		return true;
-	for (i = 0; i < sizeof(siblings) / sizeof(siblings[0]); i++) {
-		own = strlen(siblings[i].own);
-		if (base < own || strncmp(path + base - own, siblings[i].own, own))
+	for (i = 0; i < sizeof(companions) / sizeof(companions[0]); i++) {
+		own = strlen(companions[i].own);
+		if (base < own || strncmp(path + base - own, companions[i].own, own))
 			continue;
-		snprintf(beside, sizeof(beside), "%.*s%s", (int)(base - own), path, siblings[i].beside);
+		snprintf(beside, sizeof(beside), "%.*s%s", (int)(base - own), path, companions[i].beside);
 		if (!stat(beside, &st) && whole_file_same(beside, target))
 			return true;
-		snprintf(beside, sizeof(beside), "%.*s%s%s", (int)(base - own), path, siblings[i].beside, path + base);
+		snprintf(beside, sizeof(beside), "%.*s%s%s", (int)(base - own), path, companions[i].beside, path + base);
 		if (path[base] && !stat(beside, &st) && whole_file_same(beside, target))
 			return true;
 	}
 	return false;
 }
 
-/* The format of a file that has no columns, in words; NULL if it has, or may have. */
+/* The name of a format that has no columns; NULL for a format that has, or may have, columns. */
 static const char *format_without_columns(const char *path)
 {
 	const char *format = NULL;
@@ -71,7 +72,7 @@ static const char *format_without_columns(const char *path)
 			format = "a native container";
 		for (i = 0; !format && gtu_readers[i]; i++)
 			if (gtu_readers[i]->detect(&in)) {
-				/* graph-tool's properties of edges are its columns */
+				/* a graph-tool file's columns are its edge properties */
 				if ((gtu_readers[i]->binary && gtu_readers[i] != &gtu_reader_graph_tool) ||
 				    gtu_readers[i] == &gtu_reader_metis || gtu_readers[i] == &gtu_reader_coordinates)
 					format = gtu_readers[i]->name;
@@ -88,7 +89,7 @@ int graph_check_column(const char *path, int32_t column, struct gtu_error *err)
 	const char *format, *file = path;
 	struct stat st;
 
-	snprintf(emogi, sizeof(emogi), "%s.col", path);	/* X.bel is a name for three files */
+	snprintf(emogi, sizeof(emogi), "%s.col", path);	/* X.bel names three files */
 	if (stat(path, &st) && gtu_path_ends(path, ".bel"))
 		file = emogi;
 	if (column <= 0 || stat(file, &st) || !S_ISREG(st.st_mode))

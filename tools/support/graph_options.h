@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that say how a graph file is to be read, the same for every verb that takes one. */
+/* The options that control how a graph file is read, and words to describe a graph. */
 #ifndef GTU_TOOLS_GRAPH_OPTIONS_H
 #define GTU_TOOLS_GRAPH_OPTIONS_H
 
@@ -19,33 +19,35 @@ enum {
 	{ "simplify", no_argument, NULL, GRAPH_OPTION_SIMPLIFY }
 
 #define GRAPH_OPTIONS_HELP                                                                         \
-	"  --directed            take every entry once, as written, whatever the file says\n"         \
-	"  --undirected          enter every edge both ways; duplicates that this makes are merged\n" \
+	"  --directed            read every entry once, as written, whatever the file declares\n"     \
+	"  --undirected          enter every edge in both directions; merge duplicates that result\n" \
 	"  --simplify            drop self loops and duplicate edges (the first weight stays)\n"
 
-/* Take what getopt_long() returned if it is one of these; false if it is not. */
+/* Process what getopt_long() returned. Returns false if it is not one of these options. */
 bool graph_option(int returned, struct gtu_read_options *read);
 
 /*
- * Whether a column for weights means something in the file at @path. GTU_ERR_USAGE with a sentence for a
- * native container and for binary formats without columns; 0 for the others, for what is no regular file (a
- * pipe can be read only once) and for what cannot be read, of which the reader complains.
+ * Check that the file at @path can have a weight column. Returns GTU_ERR_USAGE with a message for a
+ * native container and for binary formats without columns. Returns 0 for all other formats, for a
+ * file that is not regular (a pipe can be read only once), and for an unreadable file (the reader
+ * reports that).
  */
 int graph_check_column(const char *path, int32_t column, struct gtu_error *err);
 
-/* "directed", with the edges' width and weights in words: "directed, 4-byte edges, u32 weights". */
+/* Direction, edge width and weight type in words: "directed, 4-byte edges, u32 weights". */
 const char *graph_kind(const struct gtu_graph *g, char text[64]);
 
-/* "1,234,567" in one of a few buffers, for one printf. */
+/* "1,234,567", in one of eight static buffers: use the result at once. */
 const char *grouped(uint64_t x);
-/* "1 vertex", "1,234 vertices"; likewise. */
+/* "1 vertex", "1,234 vertices"; in static buffers, too. */
 const char *vertices(uint64_t n);
 const char *edges(uint64_t n);
 const char *counted(uint64_t n, const char *one, const char *many);
 
 /*
- * Whether @target is one of the files that the graph named @path is made of: itself, or what lies beside it
- * (the .v and .properties of an .e, the .dst and .val of an EMOGI graph, the .properties of a BVGraph).
+ * Whether @target is one of the files that hold the graph named @path: the file itself, or one
+ * beside it (the .v and .properties of an .e, the .dst and .val of an EMOGI graph, the .properties
+ * of a BVGraph).
  */
 bool graph_is_part(const char *path, const char *target);
 

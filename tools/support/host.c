@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Reads the processor's name, instruction sets and caches. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static void find_sets(char *sets, size_t size)
 #endif
 }
 
-/* The value behind the first "<name> : " of /proc/cpuinfo. */
+/* The value of the first "model name" line of /proc/cpuinfo. */
 static void find_cpu(char *cpu, size_t size)
 {
 	FILE *f = fopen("/proc/cpuinfo", "r");
@@ -58,7 +59,7 @@ static void find_cpu(char *cpu, size_t size)
 		fclose(f);
 }
 
-/* Size in KiB of the data or unified cache of @level of the first CPU; level 0: the greatest level. */
+/* Size in KiB of the data or unified cache of @level of CPU 0; @level 0: the last level. */
 static unsigned cache_kib(unsigned level)
 {
 	unsigned index, best = 0, size, found, highest = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What computer this is, as far as a measurement depends on it. */
+/* Describes the computer as far as measurements depend on it. */
 #ifndef GTU_HOST_H
 #define GTU_HOST_H
 
@@ -8,8 +8,8 @@
 struct host {
 	char cpu[96];			/* the processor's name */
 	char system[160];		/* kernel, release, machine */
-	char sets[160];			/* instruction sets that code here may be using */
-	unsigned cpus;			/* this process may run on */
+	char sets[160];			/* instruction sets that the code may use */
+	unsigned cpus;			/* that this process may run on */
 	unsigned l1_kib, l2_kib, llc_kib; /* data caches of one core; 0: unknown */
 };
 

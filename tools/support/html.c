@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Writes the head, style and end of self-contained HTML pages. */
 #include "html.h"
 
 #include <stdint.h>
@@ -6,8 +7,9 @@
 #include "svg.h"
 
 /*
- * Drawings (svg.h) come as black on white and are turned over by class. A drawing of class "paper" stays black on
- * white: its colours are of that kind. The policy has a browser refuse whatever a mistake here would have it load.
+ * Drawings (svg.h) are black on white; the style inverts them by class for dark pages. A drawing of
+ * class "paper" stays black on white because its colours need it. The policy makes a browser refuse
+ * external resources even if a bug in this tool refers to one.
  */
 static const char head[] =
 	"<meta charset=\"utf-8\">\n"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Writes JSON documents to a stream. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -57,7 +58,7 @@ static void quote(FILE *f, const char *text)
 	fputc('"', f);
 }
 
-/* Everything that stands before a value: comma, line, key. */
+/* Write what precedes a value: comma, line break and key. */
 static void value_begins(struct json *j, const char *key)
 {
 	assert(!j->done);

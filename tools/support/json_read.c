@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Parses JSON documents into trees. */
 #include "json_read.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ struct reader {
 	unsigned depth;
 };
 
-static void *room(struct reader *r, size_t bytes)
+static void *allocate(struct reader *r, size_t bytes)
 {
 	struct block *b = r->tree->blocks;
 	size_t size = bytes > BLOCK ? bytes : BLOCK;
@@ -65,11 +66,11 @@ static int bad(struct reader *r, const char *fmt, ...)
 			lines++;
 			line = p + 1;
 		}
-	return gtu_fail(r->err, GTU_ERR_INPUT, "%s:%lu:%lu: %s: this is no JSON", r->name, lines, (unsigned long)(r->at - line) + 1,
+	return gtu_fail(r->err, GTU_ERR_INPUT, "%s:%lu:%lu: %s: this is not valid JSON", r->name, lines, (unsigned long)(r->at - line) + 1,
 			what);
 }
 
-/* What stands there, for a sentence. */
+/* Report the character at the current position. */
 static int unexpected(struct reader *r, const char *wanted)
 {
 	unsigned char c = r->at < r->end ? (unsigned char)*r->at : 0;
@@ -121,7 +122,7 @@ static int read_number(struct reader *r, struct json_value *v)
 	}
 	n = (size_t)(r->at - from);
 	if (n >= sizeof(text))
-		return bad(r, "a number of %zu characters", n);
+		return bad(r, "a number has %zu characters, more than 63", n);
 	memcpy(text, from, n);
 	text[n] = 0;
 	v->kind = JSON_NUMBER;
@@ -129,7 +130,7 @@ static int read_number(struct reader *r, struct json_value *v)
 	return isfinite(v->number) ? 0 : bad(r, "%s is more than a double holds", text);
 }
 
-/* Four hexadecimal digits. */
+/* Read four hexadecimal digits. */
 static int read_unit(struct reader *r, unsigned *out)
 {
 	unsigned i, c;
@@ -147,7 +148,7 @@ static int read_unit(struct reader *r, unsigned *out)
 	return 0;
 }
 
-/* Behind "\u"; what is no character, and the end of a string, becomes U+FFFD. */
+/* Read what follows "\u". Lone surrogates and U+0000 become U+FFFD. */
 static int read_escaped(struct reader *r, char **to)
 {
 	unsigned u, low;
@@ -197,10 +198,10 @@ static int read_string(struct reader *r, const char **out)
 
 	if (r->at == r->end || *r->at != '"')
 		return unexpected(r, "a string");
-	/* no longer than it is written: \uXXXX is six bytes, and gives three at most */
+	/* the decoded string is never longer: \uXXXX has six bytes and decodes to three at most */
 	for (p = ++r->at; p < r->end && *p != '"'; p++)
 		p += *p == '\\' && p + 1 < r->end;
-	to = room(r, (size_t)(p - r->at) + 1);
+	to = allocate(r, (size_t)(p - r->at) + 1);
 	if (!to)
 		return GTU_ERR_NOMEM;
 	*out = to;
@@ -209,7 +210,7 @@ static int read_string(struct reader *r, const char **out)
 
 		if (c < ' ')
 			return unexpected(r, "a character of a string");
-		/* behind the text is a 0, so that a sequence that is cut short is seen as such */
+		/* the text is followed by a 0, so that a truncated sequence is detected */
 		n = json_utf8_length((const unsigned char *)r->at);
 		if (!n)
 			return bad(r, "the byte 0x%02x, which is no UTF-8", c);
@@ -249,11 +250,11 @@ static int read_members(struct reader *r, struct json_value *v, char close)
 	int rc;
 
 	if (++r->depth > JSON_READ_DEPTH)
-		return bad(r, "more than %d levels", JSON_READ_DEPTH);
+		return bad(r, "the nesting is deeper than %d levels", JSON_READ_DEPTH);
 	r->at++;
 	blanks(r);
 	while (r->at == r->end || *r->at != close) {
-		m = room(r, sizeof(*m));
+		m = allocate(r, sizeof(*m));
 		if (!m)
 			return GTU_ERR_NOMEM;
 		*m = (struct json_value){ 0 };
@@ -333,8 +334,8 @@ int json_read_text(const char *name, const char *text, size_t size, struct json_
 	*tree = r.tree = calloc(1, sizeof(*r.tree));
 	if (!r.tree)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", name);
-	copy = room(&r, size + 1);
-	v = copy ? room(&r, sizeof(*v)) : NULL;
+	copy = allocate(&r, size + 1);
+	v = copy ? allocate(&r, sizeof(*v)) : NULL;
 	rc = v ? 0 : GTU_ERR_NOMEM;
 	if (!rc) {
 		memcpy(copy, text, size);
@@ -360,7 +361,7 @@ int json_read(const char *path, struct json_tree **tree, const struct json_value
 {
 	bool in = !strcmp(path, "-");
 	FILE *f = in ? stdin : fopen(path, "rb");
-	size_t size = 0, room_for = 0, got;
+	size_t size = 0, capacity = 0, got;
 	char *text = NULL, *more;
 	int rc = 0;
 
@@ -368,20 +369,20 @@ int json_read(const char *path, struct json_tree **tree, const struct json_value
 	if (!f)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: %s", path, strerror(errno));
 	do {
-		if (size == room_for) {
-			room_for = room_for ? 2 * room_for : BLOCK;
-			more = realloc(text, room_for);
+		if (size == capacity) {
+			capacity = capacity ? 2 * capacity : BLOCK;
+			more = realloc(text, capacity);
 			if (!more) {
 				rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for %s", path);
 				break;
 			}
 			text = more;
 		}
-		got = fread(text + size, 1, room_for - size, f);
+		got = fread(text + size, 1, capacity - size, f);
 		size += got;
-		if (size > JSON_READ_MOST)
-			rc = gtu_fail(err, GTU_ERR_INPUT, "%s has more than %lu MiB, and that is no report of this tool", path,
-				      JSON_READ_MOST >> 20);
+		if (size > JSON_READ_MAX)
+			rc = gtu_fail(err, GTU_ERR_INPUT, "%s is larger than %lu MiB: it is not a report of this tool", path,
+				      JSON_READ_MAX >> 20);
 	} while (got && !rc);
 	if (!rc && ferror(f))
 		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: %s", path, strerror(errno));

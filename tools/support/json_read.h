@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A JSON reader: one document of a file as a tree. It takes what RFC 8259 has and nothing else; a number is a double, which
- * is exact up to 2^53. Each getter takes NULL for "there is none", so that a.b.c is asked for in one expression.
+ * A JSON reader: parses one document into a tree. It accepts exactly RFC 8259; numbers are doubles,
+ * exact up to 2^53. Every getter accepts NULL for a missing value, so that calls can be nested.
  */
 #ifndef GTU_JSON_READ_H
 #define GTU_JSON_READ_H
@@ -19,31 +19,32 @@ struct json_value {
 	const char *string;
 	double number;			/* BOOL: 0 or 1 */
 	const struct json_value *first, *next; /* members or elements, in the file's order */
-	unsigned long count;		/* of them */
+	unsigned long count;		/* of members or elements */
 };
 
-struct json_tree;			/* memory of a document */
+struct json_tree;			/* owns the memory of a document */
 
-#define JSON_READ_MOST	(256ul << 20)	/* bytes of a file */
+#define JSON_READ_MAX	(256ul << 20)	/* greatest size of a document, bytes */
 #define JSON_READ_DEPTH	64
 
 /*
- * Read @path, "-" for standard input. GTU_ERR_INPUT with file, line and column for what is no JSON, more than
- * JSON_READ_MOST or deeper than JSON_READ_DEPTH, or cannot be read. json_read_free() takes *tree.
+ * Read @path, "-" for standard input. Returns GTU_ERR_INPUT with file, line and column if the text
+ * is not JSON, is larger than JSON_READ_MAX, is nested deeper than JSON_READ_DEPTH, or cannot be
+ * read. The caller frees *tree with json_read_free().
  */
 int json_read(const char *path, struct json_tree **tree, const struct json_value **top, struct gtu_error *err);
-/* The same of @size bytes; @name is what sentences call them. */
+/* Parse @size bytes of @text in the same way; error messages call them @name. */
 int json_read_text(const char *name, const char *text, size_t size, struct json_tree **tree, const struct json_value **top,
 		   struct gtu_error *err);
 void json_read_free(struct json_tree *tree);
 
-/* The member called @key (the first), or NULL. */
+/* The first member called @key, or NULL. */
 const struct json_value *json_get(const struct json_value *object, const char *key);
-/* Its value where it is of that kind, else NULL, NULL, @otherwise. */
+/* The value of that member if it has the right kind, otherwise NULL, NULL and @otherwise. */
 const struct json_value *json_get_kind(const struct json_value *object, const char *key, enum json_kind kind);
 const char *json_get_string(const struct json_value *object, const char *key);
 double json_get_number(const struct json_value *object, const char *key, double otherwise);
-/* Of an array or object; NULL, NULL behind the last. */
+/* Iterate over the elements of an array or the members of an object; @v is NULL after the last. */
 #define json_each(v, of) (v = (of) ? (of)->first : NULL; v; v = v->next)
 
 #endif

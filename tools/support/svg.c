@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Writes SVG: escaped text, patterns, begin and end of a drawing. */
 #include "svg.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ void svg_text(FILE *to, const char *text, size_t length)
 		step = n ? n : 1;
 		if (step > length)
 			return;
-		/* U+FFFE and U+FFFF are none of XML's */
+		/* XML also excludes U+FFFE and U+FFFF */
 		if (!n || (*s < ' ' && *s != '\t' && *s != '\n') || *s == 0x7f || (n == 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe))
 			fputs("\xef\xbf\xbd", to);
 		else if (*s == '&')
@@ -59,15 +60,15 @@ void svg_patterns(FILE *to)
 	fputs("</defs>\n", to);
 }
 
-void svg_begin(FILE *to, double wide, double high, const char *label, bool page)
+void svg_begin(FILE *to, double width, double height, const char *label, bool page)
 {
 	fprintf(to, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %.0f %.0f' width='%.0f' height='%.0f' role='img' aria-label='",
-		wide, high, wide, high);
+		width, height, width, height);
 	svg_text(to, label, 200);
 	fputs("' font-family='Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif'>\n", to);
 	if (!page)
 		svg_patterns(to);
-	fprintf(to, "<rect class='ground' width='%.0f' height='%.0f' fill='white'/>\n", wide, high);
+	fprintf(to, "<rect class='ground' width='%.0f' height='%.0f' fill='white'/>\n", width, height);
 }
 
 void svg_end(FILE *to)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Writes output files under a temporary name and renames them when they are complete. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -9,14 +10,14 @@
 #include "libruntime/support/advice.h"
 #include "whole_file.h"
 
-#define LINKS_MAX 40			/* as the kernel's own limit */
+#define LINKS_MAX 40			/* the kernel's limit */
 
 bool whole_file_is_stdout(const char *path)
 {
 	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
 }
 
-/* The folder of @path, with a slash where there is one; "" is this folder. */
+/* Length of the folder part of @path including the slash; 0 for the current folder. */
 static size_t folder_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -25,8 +26,8 @@ static size_t folder_length(const char *path)
 }
 
 /*
- * What is behind @path's symbolic links, on the heap; the last one may lead to nothing yet, which
- * realpath() would not follow. NULL with errno.
+ * Resolve the symbolic links of @path. Unlike with realpath(), the final target need not exist. The
+ * caller frees the result. NULL with errno.
  */
 static char *follow_links(const char *path)
 {
@@ -55,8 +56,8 @@ static char *follow_links(const char *path)
 	return NULL;
 }
 
-/* Whether two names of files that are not there yet would become one. */
-static bool same_to_be(const char *a, const char *b)
+/* Whether two names of files that do not exist yet would name the same file. */
+static bool same_new_file(const char *a, const char *b)
 {
 	char *x = follow_links(a), *y = follow_links(b), *dx = NULL, *dy = NULL;
 	struct stat sx, sy;
@@ -86,9 +87,9 @@ bool whole_file_same(const char *a, const char *b)
 		return whole_file_is_stdout(a) && whole_file_is_stdout(b);
 	there_a = !stat(a, &sa);
 	there_b = !stat(b, &sb);
-	if (there_a && there_b)	/* /dev/null takes everything, twice */
+	if (there_a && there_b)	/* two outputs may both go to /dev/null */
 		return sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino && !S_ISCHR(sa.st_mode);
-	return !there_a && !there_b && same_to_be(a, b);
+	return !there_a && !there_b && same_new_file(a, b);
 }
 
 static int cannot(const char *path, int reason, struct gtu_error *err)
@@ -96,7 +97,7 @@ static int cannot(const char *path, int reason, struct gtu_error *err)
 	return gtu_advise_write(path, reason, err);
 }
 
-static void forget(struct whole_file *w)
+static void free_names(struct whole_file *w)
 {
 	free(w->temporary);
 	free(w->target);
@@ -124,7 +125,7 @@ static int open_temporary(struct whole_file *w, const struct stat *old)
 	}
 	mask = umask(0);
 	umask(mask);
-	/* who may read a file does not change because it is written anew */
+		/* a rewritten file keeps its permissions */
 	if (!fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask))
 		return 0;
 	reason = errno;
@@ -149,19 +150,22 @@ int whole_file_open(struct whole_file *w, const char *path, struct gtu_error *er
 		w->file = fopen(path, "w");
 		return w->file ? 0 : cannot(path, errno, err);
 	}
-	/* a file that may not be written is not replaced by one that may */
+	/* renaming would replace a read-only file: refuse */
 	if (there && access(path, W_OK))
 		return cannot(path, errno, err);
 	w->target = follow_links(path);
 	reason = w->target ? open_temporary(w, there ? &st : NULL) : errno;
 	if (!reason)
 		return 0;
-	forget(w);
+	free_names(w);
 	return cannot(path, reason, err);
 }
 
-/* In a folder with the sticky bit (/tmp) only a file's owner, or the folder's, may put another in its place. */
-static bool stuck(const struct whole_file *w)
+/*
+ * In a folder with the sticky bit (/tmp) only the owner of a file or of the folder may replace the
+ * file.
+ */
+static bool sticky_forbids(const struct whole_file *w)
 {
 	const uid_t self = geteuid();
 	struct stat file, folder;
@@ -185,7 +189,10 @@ int whole_file_try(const char *path, struct gtu_error *err)
 
 	if (whole_file_is_stdout(path))
 		return 0;
-	/* opening a pipe would wait for its reader, or end what it reads */
+	/*
+	 * opening a pipe would block until it has a reader, and closing it would end the reader's
+	 * input
+	 */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
 		if (S_ISDIR(st.st_mode))
 			return cannot(path, EISDIR, err);
@@ -194,10 +201,10 @@ int whole_file_try(const char *path, struct gtu_error *err)
 	rc = whole_file_open(&w, path, err);
 	if (rc)
 		return rc;
-	rc = stuck(&w) ? cannot(path, EPERM, err) : 0;
+	rc = sticky_forbids(&w) ? cannot(path, EPERM, err) : 0;
 	fclose(w.file);
 	unlink(w.temporary);
-	forget(&w);
+	free_names(&w);
 	return rc;
 }
 
@@ -215,17 +222,17 @@ int whole_file_close(struct whole_file *w, int rc, struct gtu_error *err)
 		reason = errno ? errno : EIO;
 	if (w->file != stdout && fclose(w->file) && !reason)
 		reason = errno;
-	/* what took an hour to make is not thrown away because its name is taken */
+	/* if only the rename fails, keep the result: it may have taken hours to compute */
 	if (!rc && !reason && w->temporary && rename(w->temporary, w->target)) {
-		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be put in its place: %s; what was written is whole, in %s", w->path,
+		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot rename the complete temporary file to this name: %s; the result is in %s", w->path,
 			      strerror(errno), w->temporary);
-		forget(w);
+		free_names(w);
 		return rc;
 	}
 	if (!rc && reason)
 		rc = cannot(w->path, reason, err);
 	if (rc && w->temporary)
 		unlink(w->temporary);
-	forget(w);
+	free_names(w);
 	return rc;
 }

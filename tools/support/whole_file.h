@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that the tool writes: whole, or the one that was there before. */
+/* Output files that are written completely or not at all. */
 #ifndef GTU_WHOLE_FILE_H
 #define GTU_WHOLE_FILE_H
 
@@ -10,34 +10,35 @@
 
 struct whole_file {
 	FILE *file;
-	const char *path;		/* as given, for sentences */
-	char *target;			/* what the name leads to, behind symbolic links */
-	char *temporary;		/* beside the target; NULL: written in place (stdout, a pipe, a device) */
+	const char *path;		/* as given, for messages */
+	char *target;			/* the path with symbolic links resolved */
+	char *temporary;		/* beside @target; NULL: writing in place (stdout, pipe, device) */
 };
 
-/* "-", or its name as a file, is standard output wherever a file is written. */
+/* Whether @path means standard output: "-" or "/dev/stdout". */
 bool whole_file_is_stdout(const char *path);
 /*
- * Whether two names, given for writing or for reading, mean the same file: the same text, the same
- * inode, or names of one file that is still to be made. Either may be NULL, which is no file.
+ * Whether two names refer to the same file: the same text, the same inode, or two names of one file
+ * that does not exist yet. Either may be NULL, which matches nothing.
  */
 bool whole_file_same(const char *a, const char *b);
 /*
- * Find out before long work whether the file can be begun: GTU_ERR_FAIL with a sentence where not.
- * Nothing is left behind, and what is there stays as it is.
+ * Check before long work whether the file can be created. Returns GTU_ERR_FAIL with a message if
+ * not. Leaves no file behind and does not change an existing one.
  */
 int whole_file_try(const char *path, struct gtu_error *err);
 /*
- * Open @path (kept, not copied) for writing. A regular file, or one that is not there, is written under
- * another name in the same folder until whole_file_close() renames it; a pipe or a device is written in
- * place and never removed. GTU_ERR_FAIL with a sentence where that fails; then there is nothing to close.
+ * Open @path (kept, not copied) for writing. A regular or new file is written under a temporary
+ * name in the same folder until whole_file_close() renames it. A pipe or a device is written in
+ * place and never removed. Returns GTU_ERR_FAIL with a message; then there is nothing to close.
  */
 int whole_file_open(struct whole_file *w, const char *path, struct gtu_error *err);
-/* The sentence for a write that failed, from errno as it left it; returns GTU_ERR_FAIL, for whole_file_close(). */
+/* Describe a failed write from errno. Returns GTU_ERR_FAIL, to be passed to whole_file_close(). */
 int whole_file_failed(const struct whole_file *w, struct gtu_error *err);
 /*
- * End with @rc, what the writing came to: 0 puts the file in its place, anything else (and a write that
- * failed) removes it. Where only its name cannot be had any more, it stays under its temporary one, which is said. Returns @rc, or GTU_ERR_FAIL with a sentence where only the end failed.
+ * Close the file; @rc is the result of the writes. If @rc is 0 and no write failed, rename the file
+ * to its final name, else remove it. If only the rename fails, keep the temporary file and report
+ * its name. Returns @rc, or GTU_ERR_FAIL with a message if only closing failed.
  */
 int whole_file_close(struct whole_file *w, int rc, struct gtu_error *err);
 

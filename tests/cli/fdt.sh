@@ -91,7 +91,7 @@ rm -r other
 system
 mkdir tree/soc/gtu@40000000/scu@2000 && printf 'gtu,scu-1\0' >tree/soc/gtu@40000000/scu@2000/compatible
 exits 3 "a unit on another's page" gtu fdt check tree
-says "is told its name" "^/soc/gtu@40000000/scu@2000: the node's name is 'scu@2000', 'scu@1000' is right" "$out"
+says "is told its name" "^/soc/gtu@40000000/scu@2000: the node's name is 'scu@2000', it must be 'scu@1000'" "$out"
 rm -rf tree/soc/gtu@40000000
 exits 3 "a system without a GTU" gtu fdt check tree
 says "says so" "no node that is compatible" "$out"

@@ -17,7 +17,7 @@ same "and writes the same" good.gtu quiet.gtu
 check "both directions" gtu convert good.txt both.gtu --undirected
 says "twice the edges" "10 edges" "$out"
 check "compressed" gtu convert good.txt small.gtu --compress
-says "says how much smaller" "^compressed: [0-9.]+ of" "$out"
+says "says how much smaller" "^compressed to [0-9.]+ of" "$out"
 check "stat of it" gtu stat small.gtu
 says "says that it is" "compressed" "$out"
 tail -n +2 "$out" | grep -v "^made from" >a
@@ -148,7 +148,7 @@ check "or told by its properties" gtu stat other.e
 says "is what they say" "undirected" "$out"
 cp pair.v kept.v
 exits 2 "the graph's other file as output" gtu run bfs pair.e --directed --output pair.v
-says "is refused" "--output pair.v is the graph itself, or a part of it"
+says "is refused" "--output pair.v is the graph itself or one of its files"
 exits 2 "as JSON of stat" gtu stat pair.e --json pair.v
 same "and is as it was" pair.v kept.v
 check "a name that only looks alike" gtu run bfs pair.e --directed --output pair.properties --quiet

@@ -36,7 +36,7 @@ counts() {
 counts 6 >own/counts.csv	# words 1 to 32 touch 5 sectors, words 33 to 39 one
 check "counts that are right" gtu lab check own
 says "says so" "^exact +4 of +4 equal" "$out"
-says "names the kernel it does not know" "^no_such_kernel .*not known here" "$out"
+says "names the kernel it does not know" "^no_such_kernel .*unknown to the laboratory" "$out"
 counts 7 >own/counts.csv
 exits 4 "a count that is wrong" gtu lab check own --json r.json
 says "says which" "differs: path pr_push_vm GTX980_like .* is 7, ours 6" "$out"

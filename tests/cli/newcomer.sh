@@ -123,7 +123,7 @@ told 3 "a wrong machine file" bad.machine:1 "is not 'key = value'" \
 told 2 "an unknown experiment" emogy "gtu lab list" gtu lab run emogy
 
 # ---- weights ----
-told 3 "weights that are not there" g.txt "without it the file's own are taken, --weights unit takes 1" \
+told 3 "weights that are not there" g.txt "omit it to use the file's weights, or use --weights unit" \
 	gtu run sssp g.txt --weights 1
 told 3 "negative weights" -3 "--weights unit counts every edge as 1" gtu run sssp negative.txt
 
@@ -135,7 +135,7 @@ told 2 "a graph of no format" x.xyz ".gtu, .mtx" gtu convert g.txt x.xyz
 told 1 "a format that cannot hold the graph" x.sg "--adapt .* renumbers them" gtu convert g.txt x.sg
 if mknod full c 1 7 2>/dev/null && ! echo 2>/dev/null >full; then
 	told 1 "a full disk" full "free space there" gtu run bfs g.txt --output full
-	told 1 "standard output on a full disk" "standard output" "where there is room" bash -c 'exec gtu info >full'
+	told 1 "standard output on a full disk" "standard output" "where there is space" bash -c 'exec gtu info >full'
 else
 	skip "a full disk" "no device node can be made here"
 fi

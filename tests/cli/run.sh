@@ -181,7 +181,7 @@ for unit in peg weaver; do
 	done
 	check "JSON of pulling, $unit" bash -c "gtu run bfs g.txt --source 10 --unit $unit --direction pull --json - | tr -d ' \n' | grep '\"directions\":\[{\"direction\":\"pull\",\"first\":0,\"iterations\":3}\]'"
 	check "and pushing, $unit" bash -c "gtu run bfs g.txt --source 10 --unit $unit --json - | tr -d ' \n' | grep '\"directions\":\[{\"direction\":\"push\",\"first\":0,\"iterations\":3}\]'"
-	check "a person sees it, $unit" bash -c "gtu run bfs g.txt --source 10 --unit $unit --direction pull | grep '3 levels (3 pulled, from the 1. on)'"
+	check "a person sees it, $unit" bash -c "gtu run bfs g.txt --source 10 --unit $unit --direction pull | grep '3 levels (3 by pull, starting with number 1)'"
 done
 exits 2 "a direction there is none of" gtu run bfs g.txt --unit peg --direction pul
 says "suggests" "pull"

@@ -35,7 +35,7 @@ exits 2 "a parameter out of range" gtu info --device model:iru_sets=3
 
 check "info" gtu info
 for word in "^device  *model" "^  scu  present" "^  iru  present" "^  peg  present" "^  wvr  present" \
-	"^  zcm  present" "elements a cycle" "^device tree" "instruction sets: " "^  cuda  "; do
+	"^  zcm  present" "elements per cycle" "^device tree" "instruction sets: " "^  cuda  "; do
 	says "info shows $word" "$word" "$out"
 done
 # the model of this build has every capability that hw.h defines
@@ -46,8 +46,8 @@ for word in $capabilities; do
 	says "gtu info names the capability $word" "^capabilities .*\b$word " "$out"
 done
 check "info with a parameter" gtu info --device model:scu_width=8,iru_timeout=256
-says "which it reports" " 8 elements a cycle" "$out"
-says "as the other" " 256 cycles of the time-out" "$out"
+says "which it reports" " 8 elements per cycle" "$out"
+says "as the other" " 256 cycles of the timeout" "$out"
 check "info --fdt" gtu info --fdt blob --quiet
 says "a device tree" "GTU device model" blob
 exits 1 "info --fdt where nothing can be written" gtu info --fdt /nonexistent/blob

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* gtu bench: rounds of memcpy, unit and plain software in turn, medians, a table and JSON. */
+/*
+ * gtu bench: compares units with memcpy and plain software in alternating rounds; prints medians or
+ * JSON.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,41 +26,41 @@ static const char help[] =
 	"       gtu bench ioctl [--seconds S] [--pin BYTES] [--device D] [--json FILE|-] [--plot FILE.svg|-]\n"
 	"       gtu bench lab [--scale N] [--machine NAME|FILE] [--json FILE|-]\n"
 	"       gtu bench gpu [...]      the link and the traversals of a GPU: gtu bench gpu --help\n\n"
-	"units: how fast the units are, each job as a whole through the runtime, beside memcpy of the same\n"
-	"bytes and beside the plain software that one would write. The three are measured in turn, round\n"
-	"after round, so that a noisy computer disturbs all alike; the medians are printed.\n\n"
-	"  --seconds S      for all of it, about (default 60; three rounds a case at the least)\n"
+	"units: throughput of the units, each job as a whole through the runtime, compared with memcpy of\n"
+	"the same bytes and with plain software for the same task. The three are measured in turn, round\n"
+	"after round, so that noise of the computer affects all alike; the medians are printed.\n\n"
+	"  --seconds S      total time, approximately (default 60; at least three rounds per case)\n"
 	"  --only NAMES     units or operations: scu, iru, peg, wvr, bitmask, data, access, replicate, expand,\n"
 	"                   unique, best, group, reorder, filter, minimum, add, gather, weave\n"
-	"  --largest BYTES  leave out greater working sets (1M, 64M; default: none)\n"
+	"  --largest BYTES  leave out larger working sets (1M, 64M; default: none)\n"
 	"  --device D       as in gtu info (default model)\n"
-	"  --portable       the model's portable C, not the vector code that this processor could run\n"
-	"  --cycles         no times: elements, bytes and logical cycles of one job each, which are the same\n"
+	"  --portable       use the model's portable C instead of the processor's vector code\n"
+	"  --cycles         no times: elements, bytes and logical cycles of one job each; they are the same\n"
 	"                   on every computer\n"
-	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n"
-	"  --plot FILE.svg  a bar chart, of units: GB/s beside memcpy and plain software; of ioctl: times; - likewise\n\n"
-	"set       working set: bytes read plus written by one job, about\n"
+	"  --json FILE      all results as JSON; - is standard output, and then no table is printed\n"
+	"  --plot FILE.svg  a bar chart; of units: GB/s beside memcpy and plain software; of ioctl: times; - likewise\n\n"
+	"set       working set: bytes that one job reads and writes, approximately\n"
 	"unit      GB/s of these bytes: input, index, count, mask, gathered data and output, each once\n"
-	"memcpy    GB/s read plus written by memcpy of as many bytes\n"
+	"memcpy    GB/s read plus written by memcpy of the same number of bytes\n"
 	"share     unit / memcpy: the median of the rounds' ratios, not the ratio of the two medians beside it\n"
-	"M/s       million elements a second, of input or output, whichever is more: of the unit, and of\n"
-	"          plain software. Beside reordering and grouping that is an LSD radix sort by line, beside\n"
-	"          filtering a bitmap of what was seen.\n\n"
-	"ioctl: what the way to the device costs: a system call, a job by doorbell and by ioctl, waiting\n"
-	"for it in four ways, pinning memory beside copying it, mmap, queues, contexts; CPU time a job by\n"
-	"batch; jobs a second by batch and by depth. With percentiles and histograms; what a device or its\n"
-	"driver lacks is said in its place.\n\n"
-	"  --device D       /dev/gtu0 for all of it (default model: what there is of it in process)\n"
-	"  --pin BYTES      memory that is pinned at a time (default 128M; two such pieces are needed)\n"
-	"  --seconds S      for all of it, about (default 60), besides pinning\n\n"
-	"lab: how fast the laboratory simulates, BFS and PageRank over a Kronecker graph of 2^N vertices and edge\n"
-	"factor 16: CPU time of one core, simulated warp instructions and sector requests a second.\n\n"
+	"M/s       million elements per second, of input or output, whichever is more: of the unit, and of\n"
+	"          plain software. Plain software is an LSD radix sort by line for reordering and grouping,\n"
+	"          and a bitmap of the elements seen for filtering.\n\n"
+	"ioctl: the cost of the path to the device: a system call, a job by doorbell and by ioctl, four ways\n"
+	"of waiting for it, pinning memory compared with copying it, mmap, queues, contexts; CPU time per\n"
+	"job by batch; jobs per second by batch and by depth. With percentiles and histograms. A case that\n"
+	"the device or its driver does not support is reported as such.\n\n"
+	"  --device D       /dev/gtu0 for all cases (default model: the cases that need no driver)\n"
+	"  --pin BYTES      memory to pin at a time (default 128M; needs twice as much)\n"
+	"  --seconds S      total time, approximately (default 60), not counting the cases that pin\n\n"
+	"lab: how fast the laboratory simulates BFS and PageRank over a Kronecker graph of 2^N vertices and edge\n"
+	"factor 16: CPU time of one core, simulated warp instructions and sector requests per second.\n\n"
 	"  --scale N        default 18\n"
-	"  --machine M      as 'gtu lab list' names them, or a file (default gtx980)\n";
+	"  --machine M      a name from 'gtu lab list', or a file (default gtx980)\n";
 
 #define ROUNDS_MIN	3
 #define ROUNDS_MAX	200
-#define SLICE		0.002		/* seconds that one measurement takes at the least */
+#define SLICE		0.002		/* shortest measurement, seconds */
 
 enum { COPY, UNIT, PLAIN, SUBJECTS };
 
@@ -65,7 +68,7 @@ struct result {
 	const struct bench_case *c;
 	unsigned rounds;
 	uint64_t bytes, elements, cycles;
-	double seconds[SUBJECTS];	/* medians, of one run */
+	double seconds[SUBJECTS];	/* per run, medians */
 	double share, share_low, share_high; /* median and quartiles of unit / memcpy */
 	double speedup;			/* median of unit / plain */
 };
@@ -104,7 +107,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The @part-th of @n sorted numbers, @part of 0 .. 1. */
+/* The @part quantile, 0 to 1, of @n sorted numbers. */
 static double quantile(const double *v, unsigned n, double part)
 {
 	return v[(unsigned)(part * (n - 1) + .5)];
@@ -256,7 +259,7 @@ static void print_result(const struct result *r)
 	fflush(stdout);
 }
 
-/* What was asked for, what was reached, and what the most could be. */
+/* For each case with a target: the target, the measured value and the upper limit. */
 static void print_targets(const struct result *r, unsigned n)
 {
 	char variant[64];
@@ -266,8 +269,8 @@ static void print_targets(const struct result *r, unsigned n)
 		;
 	if (i == n)
 		return;
-	printf("\ntargets (a share's limit is memcpy, which moves each byte once and decides nothing; a\n"
-	       "stream's is what memcpy would need for what it reads and for the records)\n");
+	printf("\ntargets (limit of a share: memcpy, which moves each byte once and decides nothing; limit of a\n"
+	       "stream: the time that memcpy needs for the input and the records)\n");
 	for (i = 0; i < n; i++) {
 		const struct bench_target *t = &r[i].c->target;
 
@@ -275,12 +278,12 @@ static void print_targets(const struct result *r, unsigned n)
 			continue;
 		bench_variant(r[i].c, variant, sizeof(variant));
 		if (t->share)
-			printf("  %s %s, %s: %.0f%% of memcpy (half of the rounds %.0f to %.0f%%), asked %.0f%%: %s\n",
+			printf("  %s %s, %s: %.0f%% of memcpy (half of the rounds %.0f to %.0f%%), target %.0f%%: %s\n",
 			       r[i].c->unit, r[i].c->operation, variant, r[i].share * 100,
 			       r[i].share_low * 100, r[i].share_high * 100, t->share * 100,
 			       target_met(&r[i]) ? "met" : "not met");
 		else
-			printf("  %s %s, %s: %.1f M/s, asked %.0f: %s; limit %.0f; %.2f times %s\n",
+			printf("  %s %s, %s: %.1f M/s, target %.0f: %s; limit %.0f; %.2f times %s\n",
 			       r[i].c->unit, r[i].c->operation, variant, rate(&r[i], UNIT), t->rate,
 			       target_met(&r[i]) ? "met" : "not met", rate(&r[i], COPY), r[i].speedup,
 			       r[i].c->kind == BENCH_IRU ? "the radix sort" : "plain software");
@@ -382,7 +385,7 @@ static bool selected(const struct request *rq, const struct bench_case *c)
 	       (!rq->only || listed(rq->only, c->unit) || listed(rq->only, c->operation));
 }
 
-/* Every name of --only is a unit or an operation. */
+/* Check that every name in --only is a unit or an operation. */
 static bool only_is_known(const char *only)
 {
 	const char *names[40], *nearest;
@@ -409,7 +412,7 @@ static bool only_is_known(const char *only)
 			;
 		if (i == n) {
 			nearest = cli_nearest(word, names);
-			cli_usage("--only '%s' is no unit and no operation%s%s%s", word,
+			cli_usage("--only '%s' is neither a unit nor an operation%s%s%s", word,
 				  nearest ? "; did you mean " : "", nearest ? nearest : "",
 				  nearest ? "?" : "");
 			return false;
@@ -492,7 +495,7 @@ static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu
 	for (i = 0; bench_cases[i].unit; i++)
 		cases += selected(rq, &bench_cases[i]);
 	if (!cases)
-		return gtu_fail(err, GTU_ERR_USAGE, "no case has such a name and so small a working set");
+		return gtu_fail(err, GTU_ERR_USAGE, "no case matches --only and --largest: use other names or a larger limit");
 	if (rq->cycles)
 		return show_cycles(rq, q, err);
 	results = calloc(cases, sizeof(*results));
@@ -635,7 +638,7 @@ int cmd_bench(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return cli_usage("what? 'gtu bench units', 'gtu bench ioctl', 'gtu bench lab' or 'gtu bench gpu'");
+		return cli_usage("expects a subject: 'gtu bench units', 'gtu bench ioctl', 'gtu bench lab' or 'gtu bench gpu'");
 	subject = cli_choice("the subject", argv[optind], subjects);
 	if (subject < 0)
 		return CLI_USAGE;
@@ -649,9 +652,9 @@ int cmd_bench(int argc, char **argv)
 		return cli_usage(subject ? "--only, --largest, --portable and --cycles are for 'gtu bench units'" :
 					   "--pin is for 'gtu bench ioctl'");
 	if (optind + 1 < argc)
-		return cli_usage("takes no '%s'", argv[optind + 1]);
+		return cli_usage("unexpected argument '%s'", argv[optind + 1]);
 	if (rq.cycles && (rq.json || rq.plot))
-		return cli_usage("--cycles prints a table: for JSON leave it out, \"cycles\" is there in any case");
+		return cli_usage("--cycles prints a table only: leave out --json and --plot, or leave out --cycles");
 	if (rq.only && !only_is_known(rq.only))
 		return CLI_USAGE;
 	if (!bench_targets(rq.json, rq.plot))

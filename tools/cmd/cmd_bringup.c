@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* gtu bringup: the first day of a board. The steps are in bringup_*.c; this is their order and what may be done. */
+/*
+ * gtu bringup: tests a new board step by step. bringup_*.c implement the steps; this file parses
+ * and reports.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,51 +17,51 @@
 static void help(void)
 {
 	puts("usage: gtu bringup [--device WHERE] [options]\n\n"
-	     "The first day of a board: looks at the function from its configuration space up, step by step, and\n"
-	     "says what is wrong and, where what was seen has a name, which mistake it is. No driver is needed.\n\n"
-	     "  --device WHERE    0000:01:00.0   a function on the PCI bus that no driver owns; without --device\n"
-	     "                                   the only GTU there is. Needs root\n"
-	     "                    vfio:0000:01:00.0   one that vfio-pci holds: memory and interrupts behind an IOMMU\n"
+	     "Tests a new board step by step, from the function's configuration space up. Reports what is wrong and,\n"
+	     "if the findings match a known bug, the name of the bug. No driver is needed.\n\n"
+	     "  --device WHERE    0000:01:00.0   a function on the PCI bus without a driver; needs root (default:\n"
+	     "                                   the only GTU on the bus)\n"
+	     "                    vfio:0000:01:00.0   one bound to vfio-pci: memory and interrupts behind an IOMMU\n"
 	     "                    /dev/gtu0      through the driver: units and lock step only\n"
-	     "                    socket:PATH    one that 'gtu serve --socket PATH' shows, without a virtual machine\n"
-	     "                    model          a function in this process; --bug NAME plants a mistake\n\n"
-	     "What it may do (none of it unless it is said):\n"
+	     "                    socket:PATH    one served by 'gtu serve --socket PATH', without a virtual machine\n"
+	     "                    model          a function in this process; --bug NAME injects a bug\n\n"
+	     "Permissions (none is assumed):\n"
 	     "  --unbind          take the function from its driver; it is given back at the end\n"
-	     "  --rescan          scan the bus again first (after loading gateware), without the function that\n"
-	     "                    --device names until then\n"
-	     "  --hugepage        let the function read and write a huge page of physical memory (no IOMMU before\n"
-	     "                    it, or iommu=pt): DMA, interrupts, units and lock step without a driver. The page\n"
-	     "                    has to be there: echo 2 >/proc/sys/vm/nr_hugepages\n"
-	     "  --force           give it memory though its registers are wrong: it may write anywhere. And take\n"
-	     "                    a function for a GTU that has neither its ids nor its class\n"
+	     "  --rescan          first remove the function that --device names and scan the bus again (after\n"
+	     "                    loading gateware)\n"
+	     "  --hugepage        let the function read and write a huge page of physical memory, for DMA,\n"
+	     "                    interrupts, units and lock step without a driver. Needs no IOMMU, or iommu=pt, and\n"
+	     "                    a free huge page: echo 2 >/proc/sys/vm/nr_hugepages\n"
+	     "  --force           give it memory although its registers are wrong (it may write anywhere), and accept\n"
+	     "                    a function that has neither the ids nor the class of a GTU\n"
 	     "  --no-reset        leave out the function-level reset\n\n"
-	     "What it looks at:\n"
+	     "Steps and their parameters:\n"
 	     "  --only STEP,...   these steps (and identity, which the others need):\n"
 	     "                      config      identity of the function, capabilities, link, BARs\n"
 	     "                      identity    MAGIC, limits, units, the device tree, its CRC and values\n"
-	     "                      registers   values after a reset, read-only, write-one-to-clear, each bit, widths\n"
+	     "                      registers   reset values, read-only, write-one-to-clear, each bit, widths\n"
 	     "                      mailbox     commands and refusals, without memory\n"
-	     "                      aperture    lanes, byte enables, address lines, march tests; its content is lost\n"
+	     "                      aperture    lanes, byte enables, address lines, march tests; destroys its content\n"
 	     "                      doorbells   each page reaches its queue\n"
 	     "                      flr         a function-level reset\n"
-	     "                      dma         lengths, page borders, guards, refusals, rings\n"
+	     "                      dma         lengths, page boundaries, guards, refusals, rings\n"
 	     "                      irqs        MSI-X: each vector, masks, pending bits\n"
 	     "                      units       each unit's golden vectors\n"
 	     "                      lockstep    the same random descriptors here and in the model of the same build;\n"
 	     "                                  stops at the first completion, byte or counter that differs\n"
-	     "  --lockstep N      descriptors of the lock step [20000]\n"
-	     "  --seed S          which ones [1]\n"
-	     "  --march SIZE      bytes of the aperture that are marched through at its start and its end [2K]\n"
-	     "  --bug NAME        with --device model: plant this mistake\n"
-	     "  --bugs            list the mistakes that are known by name, then end\n\n"
-	     "What it writes:\n"
+	     "  --lockstep N      number of descriptors in the lock step [20000]\n"
+	     "  --seed S          seed of their random choice [1]\n"
+	     "  --march SIZE      bytes of the aperture to march through, at its start and at its end [2K]\n"
+	     "  --bug NAME        with --device model: inject this bug\n"
+	     "  --bugs            list the known bugs by name, then exit\n\n"
+	     "Output:\n"
 	     "  --json FILE       the findings as JSON; - is standard output, and then nothing else is printed\n"
 	     "  --html FILE       one page with the BAR map, the register diff and the histogram of requests\n\n"
-	     "  gtu bringup --device model --bug dma-page        what a found mistake looks like\n"
+	     "  gtu bringup --device model --bug dma-page        shows how a bug is reported\n"
 	     "  gtu bringup --unbind --hugepage --html day1.html  everything, on the board in this machine\n"
 	     "  gtu bringup --device /dev/gtu0 --only lockstep --lockstep 10000000\n\n"
-	     "Each line is ok, warn, FAIL [name of the mistake] or skip, with its reason. Exit codes: 0 nothing failed,\n"
-	     "1 it could not be looked at, 2 usage, 4 something is wrong.");
+	     "Each line is ok, warn, FAIL [name of the bug] or skip, with its reason. Exit codes: 0 nothing failed,\n"
+	     "1 the function could not be tested, 2 usage, 4 something is wrong.");
 }
 
 /* ---- Words of the command line --------------------------------------------------------------------------- */
@@ -78,7 +81,7 @@ bool bringup_bug(const char *name, enum gtu_bug *bug)
 	}
 	names[GTU_BUGS] = NULL;
 	nearest = cli_nearest(name, names);
-	cli_usage("--bug '%s' is none of those that 'gtu bringup --bugs' lists%s%s%s", name, nearest ? "; did you mean " : "",
+	cli_usage("--bug '%s' is unknown; 'gtu bringup --bugs' lists the names%s%s%s", name, nearest ? "; did you mean " : "",
 		  nearest ? nearest : "", nearest ? "?" : "");
 	return false;
 }
@@ -91,7 +94,7 @@ static void list_bugs(void)
 		printf("%-16s  %s\n", gtu_bug_name(i), gtu_bug_text(i));
 }
 
-/* "a,b" into bits; false after a complaint. */
+/* Convert "a,b" to a bit mask of steps; false after a message. */
 static bool choose(char *text, uint32_t *chosen)
 {
 	const char *names[BRINGUP_STEPS + 1];
@@ -115,9 +118,9 @@ static bool choose(char *text, uint32_t *chosen)
 	return true;
 }
 
-/* ---- Where ---------------------------------------------------------------------------------------------------- */
+/* ---- Access to the device --------------------------------------------------------------------------------- */
 
-/* What a driver tells of its device: as much as the steps need that go through it. */
+/* Read from the driver what the steps through /dev need to know about the device. */
 static int identify_by_driver(struct bringup *b, struct gtu_error *err)
 {
 	struct gtu_device *dev;
@@ -128,7 +131,7 @@ static int identify_by_driver(struct bringup *b, struct gtu_error *err)
 		return rc;
 	if (dev->ops->traversal) {
 		gtu_close(dev);
-		return gtu_fail(err, GTU_ERR_USAGE, "%s takes no descriptors: there is nothing to bring up", b->device);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s takes no descriptors: bringup cannot test it", b->device);
 	}
 	b->identified = true;
 	b->version = dev->info.version;
@@ -152,7 +155,7 @@ static int identify_by_driver(struct bringup *b, struct gtu_error *err)
 	return rc;
 }
 
-static int reach(struct bringup *b, const char *where, enum gtu_bug bug, const struct access_permission *may, struct gtu_error *err)
+static int open_device(struct bringup *b, const char *where, enum gtu_bug bug, const struct access_permission *may, struct gtu_error *err)
 {
 	const bool vfio = where && !strncmp(where, "vfio:", 5);
 	char address[16];
@@ -188,7 +191,7 @@ static void summary(const struct bringup *b)
 	else
 		printf("\nnothing failed");
 	for (i = 0; i < n; i++)
-		printf("%s%s", i ? ", " : n > 1 ? "; what was seen is explained by these mistakes: " : "; what was seen is explained by: ", name[i]);
+		printf("%s%s", i ? ", " : n > 1 ? "; these bugs explain the findings: " : "; this bug explains the findings: ", name[i]);
 	printf("\n");
 	for (i = 0; i < b->times; i++)
 		total += b->time[i].seconds;
@@ -207,7 +210,7 @@ static int run(struct bringup *b, const char *where, enum gtu_bug bug, const str
 	if (!rc && html)
 		rc = whole_file_try(html, &err);
 	if (!rc)
-		rc = reach(b, where, bug, may, &err);
+		rc = open_device(b, where, bug, may, &err);
 	if (rc)
 		return cli_exit(&err, rc);
 	cli_progress();
@@ -278,11 +281,11 @@ int cmd_bringup(int argc, char **argv)
 		}
 	}
 	if (ok && optind < argc)
-		code = cli_usage("takes no '%s'", argv[optind]), ok = false;
+		code = cli_usage("unexpected argument '%s'", argv[optind]), ok = false;
 	if (ok && bug && !(where && !strcmp(where, "model")))
-		code = cli_usage("--bug is for --device model; 'gtu serve --bug' plants one for a virtual machine"), ok = false;
+		code = cli_usage("--bug is for --device model; 'gtu serve --bug' injects one for a virtual machine"), ok = false;
 	if (ok && (may.unbind || may.rescan || may.hugepage) && where && strchr("m/vs", *where))
-		code = cli_usage("%s is for a function on the PCI bus that is named by its address, not for %s",
+		code = cli_usage("%s is for a function on the PCI bus, named by its address, not for %s",
 				 may.unbind ? "--unbind" : may.rescan ? "--rescan" : "--hugepage", where), ok = false;
 	if (ok && b->march & 7)
 		code = cli_usage("--march %llu is not a multiple of 8", (unsigned long long)b->march), ok = false;

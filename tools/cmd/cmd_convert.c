@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* gtu convert: any graph file into the container that is mapped in place. */
+/*
+ * gtu convert: converts graph files to the native container, which is mapped in place, and to other
+ * formats.
+ */
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -10,10 +13,10 @@
 
 static const char help[] =
 	"usage: gtu convert IN OUT [options]\n\n"
-	"Read a graph file and write it in the format that OUT's name ends in: as a container .gtu, which\n"
-	"every verb then opens at once, however large it is (its edge list is mapped, not read), or for\n"
-	"other programs. The ids of IN are kept.\n\n"
-	"IN, told apart by content and name, plain or .gz, .xz, .zst:\n"
+	"Reads a graph file and writes it in the format that OUT's name ends in: as a container .gtu, which\n"
+	"every verb opens at once whatever its size (its edge list is mapped, not read), or for other\n"
+	"programs. The ids of IN are kept.\n\n"
+	"IN, recognized by content and name, plain or .gz, .xz, .zst:\n"
 	"  edge lists (SNAP, .el, .wel, .csv, ...), Matrix Market .mtx, DIMACS .gr, METIS .graph,\n"
 	"  LDBC .e (its .v and .properties beside it), EMOGI .bel, GAP .sg and .wsg, BVGraph .graph\n"
 	"  with .properties, GraphML, graph-tool .gt, .cedge, 'V E' with coordinates, and .gtu itself\n\n"
@@ -21,16 +24,17 @@ static const char help[] =
 	"  .properties), EMOGI .bel (.bel.col, .bel.dst, .bel.val), GAP .sg and .wsg\n\n"
 	GRAPH_OPTIONS_HELP
 	"  --adapt               write what OUT's format cannot hold in the way that the refusal names:\n"
-	"                        number vertices anew, leave out weights or vertices without edges,\n"
-	"                        give weights of 1, write an edge as two\n"	"  --edge-bytes 4|8      bytes of an edge in OUT (default: 4 up to 2^32 vertices)\n"
-	"  --compress            edge lists in as few bits as their steps need: a smaller file, decoded whenever it\n"
-	"                        is opened, and read as it is by the kernels of a GPU\n"
+	"                        renumber vertices, leave out weights or vertices without edges,\n"
+	"                        give weights of 1, write an edge as two\n"
+	"  --edge-bytes 4|8      bytes per edge in OUT (default: 4 up to 2^32 vertices)\n"
+	"  --compress            compress edge lists by coding differences: a smaller file, decoded whenever it\n"
+	"                        is opened; the kernels of a GPU read it without decoding it first\n"
 	"  --weights COLUMN|none  which column after the two ids is the weight, from 1; none drops\n"
-	"                        them (default: what the format says; in edge lists the third column\n"
+	"                        them (default: as the format declares; in edge lists the third column\n"
 	"                        if it is a number)\n\n"
 	"A file that cannot be read is refused with its name, the line or byte, and the reason\n"
-	"(exit code 3), and so is what OUT's format cannot hold (exit code 1). OUT appears when it is\n"
-	"complete, or not at all: Ctrl-C leaves nothing.\n\n"
+	"(exit code 3); so is a graph that OUT's format cannot hold (exit code 1). OUT appears only when\n"
+	"it is complete; Ctrl-C leaves no file.\n\n"
 	"  gtu convert soc-LiveJournal1.txt.gz lj.gtu\n"
 	"  gtu convert roads.gr.xz roads.gtu --undirected --simplify\n"
 	"  gtu convert trips.csv trips.gtu --weights 3\n"
@@ -58,7 +62,7 @@ static bool ends_in(const char *path, const char *end)
 	return n > k && !strcmp(path + n - k, end);
 }
 
-/* What cannot be written is told before the graph is read. */
+/* Report an output that cannot be written before reading the graph. */
 static int try_output(const char *out, struct gtu_error *err)
 {
 	char first[4096];
@@ -66,12 +70,12 @@ static int try_output(const char *out, struct gtu_error *err)
 
 	snprintf(first, sizeof(first), "%s%s", out, ends_in(out, ".bel") ? ".col" : "");
 	if (!stat(first, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s is no regular file, which a graph needs; name another", first);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is not a regular file, which a graph needs; name another file", first);
 	return whole_file_try(first, err);
 }
 
-/* Bits of the edge section of container @path, an edge of @m; 0: the header cannot be read. */
-static double bits_an_edge(const char *path, uint64_t m)
+/* Bits per edge in the edge section of the container @path with @m edges; 0 if its header cannot be read. */
+static double bits_per_edge(const char *path, uint64_t m)
 {
 	struct gtu_container_header h = { .version = 0 };
 	FILE *f = fopen(path, "rb");
@@ -84,7 +88,7 @@ static double bits_an_edge(const char *path, uint64_t m)
 	return 8.0 * (double)h.section[GTU_SECTION_COL].bytes / (double)m;
 }
 
-static void say(const struct gtu_graph *g, const char *out, bool compress, double seconds)
+static void print_summary(const struct gtu_graph *g, const char *out, bool compress, double seconds)
 {
 	struct stat st;
 	char kind[64];
@@ -96,14 +100,14 @@ static void say(const struct gtu_graph *g, const char *out, bool compress, doubl
 	printf("%s: %s, %s from %s (%s)\n", out, vertices(g->n), edges(g->m),
 	       counted(g->stored, "entry", "entries"), graph_kind(g, kind));
 	if (ends_in(out, ".bel"))
-		printf("%s.col, %s.dst%s in %.1f s; 'gtu stat %s' shows what they are like\n", out, out,
+		printf("%s.col, %s.dst%s in %.1f s; 'gtu stat %s' describes the graph\n", out, out,
 		       g->weight_type ? " and .val" : "", seconds, out);
 	else if (!stat(out, &st))
-		printf("%s bytes in %.1f s; 'gtu stat %s' shows what it is like\n", grouped((uint64_t)st.st_size),
+		printf("%s bytes in %.1f s; 'gtu stat %s' describes the graph\n", grouped((uint64_t)st.st_size),
 		       seconds, out);
 	if (compress && g->m)
-		printf("compressed: %.3f of what it is without; %.1f bits an edge\n", (double)st.st_size / plain,
-		       bits_an_edge(out, g->m));
+		printf("compressed to %.3f of the plain size; %.1f bits an edge\n", (double)st.st_size / plain,
+		       bits_per_edge(out, g->m));
 }
 
 static double now(void)
@@ -165,13 +169,13 @@ int cmd_convert(int argc, char **argv)
 		}
 	}
 	if (argc - optind != 2)
-		return cli_usage("takes IN and OUT, got %s", counted((uint64_t)(argc - optind), "name", "names"));
+		return cli_usage("takes IN and OUT, but %s given", counted((uint64_t)(argc - optind), "name", "names"));
 	in = argv[optind];
 	out = argv[optind + 1];
 	if (!gtu_graph_can_write(out))
-		return cli_usage("'%s' ends in no format that is written: .gtu, .mtx, .txt, .gr, .graph, .e, .bel, .sg, .wsg", out);
+		return cli_usage("'%s' does not end in a format that can be written: .gtu, .mtx, .txt, .gr, .graph, .e, .bel, .sg, .wsg", out);
 	if (compress && !ends_in(out, ".gtu"))
-		return cli_usage("--compress is for a container, OUT.gtu, and not for %s", out);
+		return cli_usage("--compress is for a container, OUT.gtu, not for %s", out);
 	rc = try_output(out, &err);
 	if (!rc)
 		rc = graph_check_column(in, read.weight_column, &err);
@@ -181,10 +185,10 @@ int cmd_convert(int argc, char **argv)
 		return cli_exit(&err, rc);
 	rc = compress ? gtu_graph_save_compressed(g, out, cli_progress(), &err) :
 			gtu_graph_write(g, out, flags, changed, cli_progress(), &err);
-	if (!rc && *changed)	/* what is not as it was is no matter of --quiet */
+	if (!rc && *changed)	/* report changes even with --quiet */
 		fprintf(stderr, "gtu convert: adapted: %s\n", changed);
 	if (!rc)
-		say(g, out, compress, now() - start);
+		print_summary(g, out, compress, now() - start);
 	gtu_graph_close(g);
 	return cli_exit(&err, rc);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* gtu doctor: looks at everything between a person and a working device, in order, and says what to do. */
+/*
+ * gtu doctor: checks everything that a working device needs, in order, and reports how to fix it.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,19 +20,19 @@
 
 static const char help[] =
 	"usage: gtu doctor [--device D] [--graph FILE] [--json FILE|-]\n\n"
-	"Looks at everything between you and a working device, in the order in which one would: the\n"
-	"kernel's module, the function on the bus, the device's file and who may use it, how much memory\n"
-	"may be pinned, whether an IOMMU holds the device to its memory; then the device itself: does it\n"
-	"answer, does a job come back right, does an interrupt arrive.\n\n"
+	"Checks everything that a working device needs, in order: the kernel's module, the function on the\n"
+	"bus, the device file and its permissions, the limit on pinned memory, the IOMMU that restricts the\n"
+	"device to its memory. Then it tests the device itself: whether it answers, a job gives the right\n"
+	"result, and an interrupt arrives.\n\n"
 	"  --device D     a device file (/dev/gtu0, the default), or model: the device in this process\n"
 	"  --graph FILE   compare the limit on pinned memory with what this graph needs\n"
 	"  --json FILE    the findings as JSON; - is standard output, and then nothing else is printed\n\n"
-	"Each line is ok, warn (it works, but), fail (it will not work; what to do follows) or skip.\n"
+	"Each line is ok, warn (works with restrictions), fail (does not work; the remedy follows) or skip.\n"
 	"Exit codes: 0 nothing failed, 1 something did, 2 usage.\n";
 
 #define FINDINGS_MAX	40
-/* The longest silence of a device, or its driver, that is not called one. */
-#define SILENCE_MS	20000
+/* A device or a driver that produces no finding for this long is taken for hung. */
+#define ANSWER_MS	20000
 
 struct line {
 	char state[8], name[24], text[GTU_ERROR_TEXT];
@@ -42,7 +44,7 @@ struct findings {
 	bool failed, show;
 };
 
-/* ---- What the parts use ------------------------------------------------------------------------------ */
+/* ---- Functions for the checks ------------------------------------------------------------------------ */
 
 void doctor_say(struct doctor *d, enum finding finding, const char *name, const char *fmt, ...)
 {
@@ -53,7 +55,7 @@ void doctor_say(struct doctor *d, enum finding finding, const char *name, const 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	for (p = text; *p; p++)		/* a file's name may hold any byte */
+	for (p = text; *p; p++)		/* file names may contain any byte */
 		if ((unsigned char)*p < ' ')
 			*p = '?';
 	fprintf(d->to, "%s\t%s\t%s\n", state[finding], name, text);
@@ -87,7 +89,7 @@ bool doctor_read(const struct doctor *d, const char *path, char *text, size_t si
 
 /* ---- Findings ----------------------------------------------------------------------------------------- */
 
-static void take(struct findings *all, char *text)
+static void add_finding(struct findings *all, char *text)
 {
 	struct line *l = &all->line[all->n];
 	char *name = strchr(text, '\t'), *sentence = name ? strchr(name + 1, '\t') : NULL;
@@ -106,7 +108,7 @@ static void take(struct findings *all, char *text)
 	}
 }
 
-/* Lines from @fd as they come; false when none came for so long that none will. */
+/* Read findings from @fd; false if none arrives within ANSWER_MS. */
 static bool collect(struct findings *all, int fd)
 {
 	char buffer[2 * GTU_ERROR_TEXT], *end;
@@ -115,7 +117,7 @@ static bool collect(struct findings *all, int fd)
 	ssize_t n;
 
 	for (;;) {
-		if (poll(&p, 1, SILENCE_MS) <= 0)
+		if (poll(&p, 1, ANSWER_MS) <= 0)
 			return false;
 		n = read(fd, buffer + have, sizeof(buffer) - 1 - have);
 		if (n <= 0)
@@ -124,7 +126,7 @@ static bool collect(struct findings *all, int fd)
 		buffer[have] = 0;
 		while ((end = strchr(buffer, '\n'))) {
 			*end = 0;
-			take(all, buffer);
+			add_finding(all, buffer);
 			have -= (size_t)(end + 1 - buffer);
 			memmove(buffer, end + 1, have + 1);
 		}
@@ -134,23 +136,23 @@ static bool collect(struct findings *all, int fd)
 }
 
 /*
- * The device is tried in a child: a driver or a device that never answers keeps the child, not the doctor. A
- * child that cannot even be killed (it waits inside the kernel) is left to the system.
+ * Test the device in a child, so that a driver or device that never answers blocks the child only.
+ * A child that cannot be killed because it waits inside the kernel is left to the system.
  */
-static int examine(struct doctor *d, void (*part)(struct doctor *), struct findings *all, struct gtu_error *err)
+static int run_in_child(struct doctor *d, void (*part)(struct doctor *), struct findings *all, struct gtu_error *err)
 {
-	struct gtu_error silent;
+	struct gtu_error advice;
 	int fd[2];
 	pid_t child;
 
 	if (pipe2(fd, O_CLOEXEC))
-		return gtu_fail(err, GTU_ERR_FAIL, "no pipe: %s", strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot create a pipe: %s", strerror(errno));
 	fflush(stdout);
 	child = fork();
 	if (child < 0) {
 		close(fd[0]);
 		close(fd[1]);
-		return gtu_fail(err, GTU_ERR_FAIL, "no process: %s", strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot create a process: %s", strerror(errno));
 	}
 	if (!child) {
 		close(fd[0]);
@@ -163,9 +165,9 @@ static int examine(struct doctor *d, void (*part)(struct doctor *), struct findi
 	if (!collect(all, fd[0])) {
 		char line[GTU_ERROR_TEXT + 32];
 
-		gtu_advise_silent(d->device, SILENCE_MS / 1e3, &silent);
-		snprintf(line, sizeof(line), "fail\tdevice\t%s", silent.text);
-		take(all, line);
+		gtu_advise_silent(d->device, ANSWER_MS / 1e3, &advice);
+		snprintf(line, sizeof(line), "fail\tdevice\t%s", advice.text);
+		add_finding(all, line);
 		kill(child, SIGKILL);
 		waitpid(child, NULL, WNOHANG);
 	} else {
@@ -175,20 +177,23 @@ static int examine(struct doctor *d, void (*part)(struct doctor *), struct findi
 	return 0;
 }
 
-/* The computer is looked at here, through a file that is read again: what it finds decides what follows. */
-static int look(struct doctor *d, void (*part)(struct doctor *), struct findings *all, struct gtu_error *err)
+/*
+ * Run checks of the computer in this process because they set fields of @d; collect their lines in
+ * a file.
+ */
+static int run_here(struct doctor *d, void (*part)(struct doctor *), struct findings *all, struct gtu_error *err)
 {
 	char line[GTU_ERROR_TEXT + 64];
 	FILE *f = tmpfile();
 
 	if (!f)
-		return gtu_fail(err, GTU_ERR_FAIL, "no temporary file: %s", strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot create a temporary file: %s", strerror(errno));
 	d->to = f;
 	part(d);
 	rewind(f);
 	while (fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = 0;
-		take(all, line);
+		add_finding(all, line);
 	}
 	fclose(f);
 	return 0;
@@ -225,19 +230,19 @@ static int write_json(const char *path, const struct doctor *d, const struct fin
 static int run_all(struct doctor *d, const char *json, struct gtu_error *err)
 {
 	struct findings all = { .show = !json || !whole_file_is_stdout(json) };
-	int rc = look(d, doctor_system, &all, err);
+	int rc = run_here(d, doctor_system, &all, err);
 
 	if (!rc && !d->blocked)
-		rc = examine(d, doctor_device, &all, err);
+		rc = run_in_child(d, doctor_device, &all, err);
 	else if (!rc)
-		take(&all, (char[]){ "skip\tdevice\tnot tried: something above has to be mended first" });
+		add_finding(&all, (char[]){ "skip\tdevice\tnot tested: fix the failures above first" });
 	if (!rc)
-		rc = look(d, doctor_cuda, &all, err);
+		rc = run_here(d, doctor_cuda, &all, err);
 	if (!rc && json)
 		rc = write_json(json, d, &all, err);
 	if (!rc && all.show && !cli_quiet())
-		puts(all.failed ? "\nSomething is in the way: see the lines that begin with fail, from the first on." :
-				  "\nNothing is in the way.");
+		puts(all.failed ? "\nThe device will not work: fix the lines that begin with fail, starting with the first." :
+				  "\nEverything that was checked works.");
 	return rc ? cli_exit(err, rc) : all.failed ? CLI_FAILED : CLI_DONE;
 }
 
@@ -265,11 +270,11 @@ int cmd_doctor(int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		return cli_usage("takes no '%s'", argv[optind]);
+		return cli_usage("unexpected argument '%s'", argv[optind]);
 	d.root = d.root ? d.root : "";
 	d.behind_kernel = d.device[0] == '/';
 	if (!d.behind_kernel && strncmp(d.device, "model", 5))
-		return cli_usage("--device %s is neither a device's file nor model", d.device);
+		return cli_usage("--device %s is neither a device file nor model", d.device);
 	snprintf(d.node, sizeof(d.node), "%s", strrchr(d.device, '/') ? strrchr(d.device, '/') + 1 : "");
 	rc = json ? whole_file_try(json, &err) : 0;
 	if (rc)

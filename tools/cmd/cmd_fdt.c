@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu fdt: the device's description, a flattened device tree, shown, checked, compared, and as an overlay to begin with. */
+/* gtu fdt: shows, checks and compares device trees, and writes an overlay for a system's tree. */
 #include <inttypes.h>
 #include <libfdt.h>
 #include <stdarg.h>
@@ -11,25 +11,25 @@
 #include "uapi/gtu/hw.h"
 
 static const char help[] =
-	"usage: gtu fdt show [WHERE]             every node and property\n"
-	"       gtu fdt check [WHERE]            hold it against the binding, driver/bindings/gtu.yaml\n"
-	"       gtu fdt diff A B                 what differs between two\n"
+	"usage: gtu fdt show [WHERE]             print every node and property\n"
+	"       gtu fdt check [WHERE]            check against the binding, driver/bindings/gtu.yaml\n"
+	"       gtu fdt diff A B                 print the differences between two trees\n"
 	"       gtu fdt overlay [WHERE] [--registers ADDR] [--doorbells ADDR] [--aperture ADDR] [--irq N]\n"
-	"                                        an overlay's source for a system that describes its devices so\n\n"
+	"                                        print the source of an overlay for a system with a device tree\n\n"
 	"A GTU describes itself by a device tree in its registers; on a system without PCI the system's tree\n"
 	"describes where it is. WHERE is one of\n"
-	"  model, model:scu_width=8,... /dev/gtu0   what a device says of itself [model]\n"
+	"  model, model:scu_width=8,... /dev/gtu0   the tree in a device's registers [model]\n"
 	"  board.dtb                                a blob's file (gtu info --fdt writes one; /sys/firmware/fdt)\n"
-	"  system                                   the running system's, /proc/device-tree\n"
-	"  a folder                                 one unpacked as the kernel shows it\n\n"
-	"check looks at every node that is compatible with \"gtu,gtu-1\": a root without reg is a device's own\n"
-	"description, any other node is a device of a system. It says each mistake with its node.\n"
+	"  system                                   the running system's tree, /proc/device-tree\n"
+	"  a folder                                 a tree unpacked in the form of /proc/device-tree\n\n"
+	"check examines every node that is compatible with \"gtu,gtu-1\": a root without reg is a device's own\n"
+	"description, any other node is a device of a system. It reports each mistake with its node.\n"
 	"overlay takes the sizes of BARs from WHERE; the addresses are yours. dtc -@ -I dts -O dtb compiles it.\n\n"
-	"  --registers ADDR  where the registers are [0x40000000]\n"
-	"  --doorbells ADDR  the doorbells [0x42000000]\n"
-	"  --aperture ADDR   and the device's memory [0x44000000]\n"
+	"  --registers ADDR  address of the registers [0x40000000]\n"
+	"  --doorbells ADDR  address of the doorbells [0x42000000]\n"
+	"  --aperture ADDR   address of the device's memory [0x44000000]\n"
 	"  --irq N           first shared interrupt [64]\n\n"
-	"Exit codes: 0 right or the same, 2 usage, 3 the tree is wrong or cannot be read, 4 they differ.\n";
+	"Exit codes: 0 valid or equal, 2 usage, 3 the tree is wrong or cannot be read, 4 the trees differ.\n";
 
 /* ---- The binding ---------------------------------------------------------------------------------------- */
 
@@ -99,16 +99,16 @@ static void check_values(struct check *c, int node, bool required)
 		if (!p)
 			continue;
 		if (bytes != (int)r->bytes) {
-			wrong(c, node, "%s has %d bytes, %u are right", r->name, bytes, r->bytes);
+			wrong(c, node, "%s has %d bytes, it must have %u", r->name, bytes, r->bytes);
 			continue;
 		}
 		value = cells(p, r->bytes / 4);
 		if (value < r->least || value > r->most)
-			wrong(c, node, "%s is %" PRIu64 ", %" PRIu64 " to %" PRIu64 " are possible", r->name, value, r->least, r->most);
+			wrong(c, node, "%s is %" PRIu64 ", outside %" PRIu64 " to %" PRIu64, r->name, value, r->least, r->most);
 	}
 }
 
-/* A unit's node: its name, page and compatible belong together. */
+/* Check that a unit's node has the name, page and compatible of the same unit. */
 static void check_unit(struct check *c, int node)
 {
 	const char *name = fdt_get_name(c->fdt, node, NULL);
@@ -128,7 +128,7 @@ static void check_unit(struct check *c, int node)
 	}
 	snprintf(want, sizeof(want), "%s@%x", unit_name[u], GTU_PAGE_SCU + u * GTU_PAGE);
 	if (!name || strcmp(name, want))
-		wrong(c, node, "the node's name is '%s', '%s' is right", name ? name : "", want);
+		wrong(c, node, "the node's name is '%s', it must be '%s'", name ? name : "", want);
 	reg = fdt_getprop(c->fdt, node, "reg", &bytes);
 	if (!reg || bytes != 4 || fdt32_ld(reg) != GTU_PAGE_SCU + u * GTU_PAGE)
 		wrong(c, node, "reg is not <0x%x>, the unit's page", GTU_PAGE_SCU + u * GTU_PAGE);
@@ -137,7 +137,7 @@ static void check_unit(struct check *c, int node)
 		wrong(c, node, "gtu,version is missing, or 0");
 }
 
-/* What the binding has; the rest of a node is the core's and the user's. */
+/* The standard properties that a node may have beside the rules. */
 static bool in_binding(const char *name)
 {
 	static const char *const has[] = {
@@ -163,8 +163,8 @@ static void check_names(struct check *c, int node)
 			wrong(c, node, "%s is no property of the binding", name);
 }
 
-/* Whole pages, apart from each other. */
-static void check_places(struct check *c, int node, const fdt32_t *reg, unsigned a, unsigned s, unsigned entries)
+/* Check that the ranges are whole pages and do not overlap. */
+static void check_ranges(struct check *c, int node, const fdt32_t *reg, unsigned a, unsigned s, unsigned entries)
 {
 	static const char *const what[] = { "registers", "doorbells", "aperture" };
 	uint64_t at[3], bytes[3];
@@ -174,7 +174,7 @@ static void check_places(struct check *c, int node, const fdt32_t *reg, unsigned
 		at[i] = cells(reg, a);
 		bytes[i] = cells(reg + a, s);
 		if (!i && bytes[i] < GTU_BAR_REGS_SIZE)
-			wrong(c, node, "the registers have 0x%" PRIx64 " bytes, at least 0x%x are right", bytes[i], GTU_BAR_REGS_SIZE);
+			wrong(c, node, "the registers have 0x%" PRIx64 " bytes, the minimum is 0x%x", bytes[i], GTU_BAR_REGS_SIZE);
 		if (at[i] % 4096 || !bytes[i] || bytes[i] % 4096 || at[i] + bytes[i] - 1 < at[i])
 			wrong(c, node, "the %s %s not whole pages: 0x%" PRIx64 " bytes at 0x%" PRIx64, what[i], i == 2 ? "is" : "are",
 			      bytes[i], at[i]);
@@ -184,7 +184,7 @@ static void check_places(struct check *c, int node, const fdt32_t *reg, unsigned
 	}
 }
 
-/* reg, reg-names, interrupts, coherence: what a system says of a device, and a device does not of itself. */
+/* Check what a system's tree declares about a device: reg, reg-names, interrupts, coherence. */
 static void check_system(struct check *c, int node)
 {
 	static const char names[] = "registers\0doorbells\0aperture";
@@ -201,14 +201,14 @@ static void check_system(struct check *c, int node)
 		return;
 	}
 	entries = (unsigned)bytes / (4 * (a + s));
-	check_places(c, node, reg, a, s, entries);
+	check_ranges(c, node, reg, a, s, entries);
 	name = fdt_getprop(c->fdt, node, "reg-names", &length);
 	if (!name || (length != (int)(entries == 3 ? sizeof(names) : sizeof("registers\0doorbells")) || memcmp(name, names, (size_t)length)))
 		wrong(c, node, "reg-names are not \"registers\", \"doorbells\"%s", entries == 3 ? ", \"aperture\"" : "");
 	if (!fdt_getprop(c->fdt, node, "interrupts", &length) && !fdt_getprop(c->fdt, node, "interrupts-extended", &length))
-		wrong(c, node, "no interrupts: one at least, for errors and events");
+		wrong(c, node, "interrupts is missing: the device needs at least one, for errors and events");
 	if (!fdt_getprop(c->fdt, node, "dma-coherent", &length))
-		wrong(c, node, "no dma-coherent: the driver refuses a device that is not");
+		wrong(c, node, "dma-coherent is missing: the driver requires it");
 }
 
 static void check_device(struct check *c, int node)
@@ -259,7 +259,10 @@ static void show_property(const char *sign, const char *path, const char *name, 
 	printf("%s\n", i < bytes ? " ..." : "");
 }
 
-/* What is in @a and not, or otherwise, in @b; @back: only what is not there at all. */
+/*
+ * Print what @a has and @b has not, and, unless @back, what differs. Returns the number of
+ * differences.
+ */
 static unsigned one_way(const void *a, const void *b, const char *sign, bool back)
 {
 	int node, other, depth = 0, prop, bytes, there;
@@ -305,7 +308,7 @@ static int diff(const void *a, const void *b)
 
 /* ---- An overlay --------------------------------------------------------------------------------------------------- */
 
-struct places {
+struct addresses {
 	uint64_t registers, doorbells, aperture, irq;
 };
 
@@ -322,13 +325,13 @@ static void range(uint64_t at, uint64_t bytes, const char *end)
 	printf("<0x%x 0x%08x 0x%x 0x%x>%s", (unsigned)(at >> 32), (unsigned)at, (unsigned)(bytes >> 32), (unsigned)bytes, end);
 }
 
-static int overlay(const void *fdt, const struct places *p)
+static int overlay(const void *fdt, const struct addresses *p)
 {
-	const uint64_t bells = value_of(fdt, "gtu,queues") << (value_of(fdt, "gtu,doorbell-stride-log2") & 63);
+	const uint64_t doorbell_bytes = value_of(fdt, "gtu,queues") << (value_of(fdt, "gtu,doorbell-stride-log2") & 63);
 	const uint64_t aperture = value_of(fdt, "gtu,aperture-bytes");
 	uint64_t vectors = value_of(fdt, "gtu,vectors"), i;
 
-	if (!bells || !vectors || !compatible(fdt, 0, "gtu,gtu-1")) {
+	if (!doorbell_bytes || !vectors || !compatible(fdt, 0, "gtu,gtu-1")) {
 		printf("the tree is not a device's own description\n");
 		return CLI_INPUT;
 	}
@@ -336,7 +339,7 @@ static int overlay(const void *fdt, const struct places *p)
 	printf("// SPDX-License-Identifier: GPL-2.0-only OR MIT\n/dts-v1/;\n/plugin/;\n\n&{/} {\n"
 	       "\t#address-cells = <2>;\n\t#size-cells = <2>;\n\n\tgtu@%" PRIx64 " {\n\t\tcompatible = \"gtu,gtu-1\";\n\t\treg = ", p->registers);
 	range(p->registers, GTU_BAR_REGS_SIZE, ",\n\t\t      ");
-	range(p->doorbells, bells, aperture ? ",\n\t\t      " : ";\n");
+	range(p->doorbells, doorbell_bytes, aperture ? ",\n\t\t      " : ";\n");
 	if (aperture)
 		range(p->aperture, aperture, ";\n");
 	printf("\t\treg-names = \"registers\", \"doorbells\"%s;\n", aperture ? ", \"aperture\"" : "");
@@ -349,7 +352,7 @@ static int overlay(const void *fdt, const struct places *p)
 
 /* ---- The verb --------------------------------------------------------------------------------------------------------- */
 
-static int run(int what, char **where, int n, const struct places *p)
+static int run(int what, char **where, int n, const struct addresses *p)
 {
 	struct gtu_error err = { .text = "" };
 	const char *first = n ? where[0] : "model";
@@ -387,7 +390,7 @@ int cmd_fdt(int argc, char **argv)
 		{ "help", no_argument, NULL, HELP },		     { NULL, 0, NULL, 0 },
 	};
 	static const char *const verbs[] = { "show", "check", "diff", "overlay", NULL };
-	struct places p = { 0x40000000, 0x42000000, 0x44000000, 64 };
+	struct addresses p = { 0x40000000, 0x42000000, 0x44000000, 64 };
 	int option, what, words;
 	bool placed = false;
 
@@ -424,7 +427,7 @@ int cmd_fdt(int argc, char **argv)
 		return CLI_USAGE;
 	words = argc - optind - 1;
 	if (what == 2 ? words != 2 : words > 1)
-		return cli_usage("%s takes %s, %d words are given", verbs[what], what == 2 ? "two trees" : "one tree at most", words);
+		return cli_usage("%s takes %s, but %d words are given", verbs[what], what == 2 ? "two trees" : "one tree at most", words);
 	if (placed && what != 3)
 		return cli_usage("addresses and interrupts are for overlay");
 	return run(what, argv + optind + 1, words, &p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu generate: graphs by rule and seed. */
+/* gtu generate: generates random graphs of several kinds, determined by their options and seed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,33 +9,33 @@
 
 static const char help[] =
 	"usage: gtu generate KIND --scale S | --vertices N [options] OUT.gtu\n\n"
-	"Write a random graph. The same options give the same bytes on every machine and with any number\n"
+	"Writes a random graph. The same options give the same bytes on every machine and with any number\n"
 	"of threads.\n\n"
-	"  kronecker   Graph500: 2^S vertices, few of them with most of the edges\n"
+	"  kronecker   Graph500: 2^S vertices, few of which have most of the edges\n"
 	"  uniform     N vertices, both ends of every edge drawn uniformly\n"
 	"  powerlaw    N vertices whose degrees follow a power law\n"
 	"  delaunay    the Delaunay triangulation of N random points: mean degree just below 6\n"
-	"  planar      a connected planar mesh of mean degree 4.9 (like census blocks)\n"
+	"  planar      a connected planar mesh of mean degree 4.9, similar to census blocks\n"
 	"  road        a connected grid of mean degree 2.6 with lengths as weights\n"
-	"  fem3d       three-dimensional finite elements: 27-point neighbourhoods, 3 unknowns a node\n\n"
+	"  fem3d       three-dimensional finite elements: 27-point neighbourhoods, 3 unknowns per node\n\n"
 	"  --scale S             log2 of the number of vertices, for any kind\n"
-	"  --vertices N          their number (K, M, G are allowed); grids round it up\n"
-	"  --degree D            kronecker, uniform: edges drawn a vertex (16); powerlaw (16), planar (2 to\n"
+	"  --vertices N          number of vertices (suffixes K, M, G); grids round it up\n"
+	"  --degree D            kronecker, uniform: edges drawn per vertex (16); powerlaw (16), planar (2 to\n"
 	"                        6), road (2 to 4), fem3d: mean degree\n"
-	"  --exponent G          powerlaw: of the degrees' distribution, above 2 (2.1)\n"
-	"  --unknowns U          fem3d: vertices a node\n"
-	"  --seed X              another graph of the same kind (0)\n"
+	"  --exponent G          powerlaw: exponent of the degree distribution, above 2 (2.1)\n"
+	"  --unknowns U          fem3d: vertices per node\n"
+	"  --seed X              seed of the random numbers (0)\n"
 	"  --weights MAX         weights 1 to MAX, drawn uniformly, the same in both directions\n"
-	"  --weights LEAST:MAX   weights that the two ends of an edge determine: the same whatever is generated\n"
+	"  --weights LEAST:MAX   weights determined by the two ends of an edge, equal in every graph\n"
 	"  --directed            kronecker, uniform, powerlaw: keep one direction of each edge\n"
-	"  --simplify            drop self loops and duplicate edges, which kronecker, uniform and\n"
-	"                        powerlaw have\n"
-	"  --edge-bytes 4|8      bytes of an edge (default: 4 up to 2^32 vertices)\n"
-	"  --threads T           (default: one a core)\n\n"
+	"  --simplify            drop the self loops and duplicate edges of kronecker, uniform and\n"
+	"                        powerlaw\n"
+	"  --edge-bytes 4|8      bytes per edge (default: 4 up to 2^32 vertices)\n"
+	"  --threads T           number of threads (default: one per core)\n\n"
 	"  gtu generate kronecker --scale 20 --degree 48 --simplify kron20.gtu\n"
 	"  gtu generate delaunay --scale 19 delaunay19.gtu\n"
-	"  gtu generate planar --vertices 710000 ca.gtu       census blocks of California, nearly\n"
-	"  gtu generate fem3d --vertices 416K --degree 97 door.gtu\n"
+	"  gtu generate planar --vertices 710000 ca.gtu       similar to the census blocks of California\n"
+	"  gtu generate fem3d --vertices 416K --degree 97 fem.gtu\n"
 	"  gtu generate road --vertices 1M roads.gtu\n";
 
 static const struct option options[] = {
@@ -64,7 +64,10 @@ static bool take_u32(const char *what, uint64_t min, uint64_t max, uint32_t *out
 	return true;
 }
 
-/* Of "8:72", both; "72" are random weights as the library draws them, and *most stays 0. */
+/*
+ * Parse "8:72" into both bounds. A single number "72" sets the library's random weights; *most
+ * stays 0.
+ */
 static bool take_weights(struct gtu_generate_options *o, uint32_t *least, uint32_t *most)
 {
 	char *colon = strchr(optarg, ':');
@@ -115,7 +118,7 @@ static int write_graph(const struct gtu_generate_options *o, uint32_t least, uin
 	char kind[64];
 	int rc;
 
-	/* a name that cannot be written is found now, not when the work is done */
+	/* report an unwritable name before the work */
 	rc = whole_file_try(out, &err);
 	if (!rc)
 		rc = gtu_graph_generate(o, cli_progress(), &g, &err);
@@ -167,7 +170,7 @@ int cmd_generate(int argc, char **argv)
 		}
 	}
 	if (argc - optind != 2)
-		return cli_usage("takes KIND and OUT.gtu, got %d names", argc - optind);
+		return cli_usage("takes KIND and OUT.gtu, but %d names are given", argc - optind);
 	kind = find_kind(argv[optind]);
 	if (kind < 0)
 		return CLI_USAGE;
@@ -175,12 +178,12 @@ int cmd_generate(int argc, char **argv)
 	out = argv[optind + 1];
 	length = strlen(out);
 	if (length < 5 || strcmp(out + length - 4, ".gtu"))
-		return cli_usage("'%s' does not end in .gtu, the one format that is written", out);
+		return cli_usage("'%s' does not end in .gtu, the only output format", out);
 	if (!o.scale == !o.n)
-		return cli_usage("takes either --scale or --vertices");
+		return cli_usage("takes exactly one of --scale and --vertices");
 	if (o.n && o.kind == GTU_GEN_KRONECKER) {
 		if (o.n & (o.n - 1) || o.n < 2)
-			return cli_usage("kronecker takes a power of two of vertices, not %s: use --scale", grouped(o.n));
+			return cli_usage("the number of vertices of kronecker must be a power of two, not %s: use --scale", grouped(o.n));
 		o.scale = 63 - (uint32_t)__builtin_clzll(o.n);
 	} else if (o.scale) {
 		o.n = 1ull << o.scale;

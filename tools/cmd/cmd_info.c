@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu info: what the device says of itself, and what this computer has for it. */
+/* gtu info: prints a device's properties and the backends that are available on this computer. */
 #include <glob.h>
 #include <inttypes.h>
 #include <libfdt.h>
@@ -15,12 +15,12 @@
 
 static const char help[] =
 	"usage: gtu info [--device D] [--json FILE|-] [--fdt FILE|-]\n\n"
-	"What the device is: its version, the units that are there and those that are not, every\n"
-	"parameter, its own description (a flattened device tree), and what this computer has for it.\n\n"
-	"  --device D     model (the default: the device in this process), model:KEY=VALUE,... as in\n"
+	"Prints the properties of a device: its version, the units that are present and absent, every\n"
+	"parameter, its device tree; and the computer and the backends available on it.\n\n"
+	"  --device D     model (the default: the device in this process), model:KEY=VALUE,... e.g.\n"
 	"                 model:scu_width=8,iru_timeout=256, a device file as /dev/gtu0, or a GPU\n"
-	"                 as cuda:0\n"
-	"  --json FILE    the same as JSON; - is standard output, and then nothing else is printed\n"
+	"                 model:scu_width=8,iru_timeout=256, a device file such as /dev/gtu0, or a GPU\n"
+	"                 such as cuda:0\n"
 	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it); - likewise\n";
 
 struct param {
@@ -29,48 +29,48 @@ struct param {
 };
 
 static const struct param scu_params[] = {
-	{ GTU_SCU_P_WIDTH, "width", "elements a cycle" },
-	{ GTU_SCU_P_LATENCY, "latency", "cycles of a fetch" },
+	{ GTU_SCU_P_WIDTH, "width", "elements per cycle" },
+	{ GTU_SCU_P_LATENCY, "latency", "cycles per fetch" },
 	{ GTU_SCU_P_MERGE, "merge", "elements of the merge window" },
 	{ GTU_SCU_P_WAYS, "ways", "ways of a table's set" },
-	{ GTU_SCU_P_GROUP, "group", "elements a group" },
+	{ GTU_SCU_P_GROUP, "group", "elements per group" },
 	{ GTU_SCU_P_LINES_LOG2, "lines_log2", "log2 of the greatest table's lines" },
 	{ 0, NULL, NULL }
 };
 
 static const struct param iru_params[] = {
-	{ GTU_IRU_P_SETS, "sets", "hash sets in all" },
+	{ GTU_IRU_P_SETS, "sets", "hash sets in total" },
 	{ GTU_IRU_P_PARTITIONS, "partitions", "partitions" },
-	{ GTU_IRU_P_BANKS, "banks", "banks a partition" },
-	{ GTU_IRU_P_LANES, "lanes", "elements a set and a record" },
-	{ GTU_IRU_P_INTERLEAVE, "interleave", "bytes a partition fetches in turn" },
-	{ GTU_IRU_P_PREFETCH, "prefetch", "fetches in flight a partition" },
-	{ GTU_IRU_P_LATENCY, "latency", "cycles of a fetch" },
-	{ GTU_IRU_P_INDEX_BITS, "index_bits", "bits of an index" },
-	{ GTU_IRU_P_POSITION_BITS, "position_bits", "bits of a position" },
-	{ GTU_IRU_P_RING_DEPTH, "ring_depth", "elements a partition's ring input holds" },
-	{ GTU_IRU_P_QUEUE_DEPTH, "queue_depth", "elements a classifier queue holds" },
+	{ GTU_IRU_P_BANKS, "banks", "banks per partition" },
+	{ GTU_IRU_P_LANES, "lanes", "elements per set and per record" },
+	{ GTU_IRU_P_INTERLEAVE, "interleave", "bytes that a partition fetches in turn" },
+	{ GTU_IRU_P_PREFETCH, "prefetch", "fetches in flight per partition" },
+	{ GTU_IRU_P_LATENCY, "latency", "cycles per fetch" },
+	{ GTU_IRU_P_INDEX_BITS, "index_bits", "bits per index" },
+	{ GTU_IRU_P_POSITION_BITS, "position_bits", "bits per position" },
+	{ GTU_IRU_P_RING_DEPTH, "ring_depth", "elements in a partition's ring input" },
+	{ GTU_IRU_P_QUEUE_DEPTH, "queue_depth", "elements in a classifier queue" },
 	{ 0, NULL, NULL }
 };
 
 static const struct param peg_params[] = {
 	{ GTU_PEG_P_ENGINES, "engines", "engines" },
-	{ GTU_PEG_P_ENTRIES, "entries", "entries of an engine's working table" },
-	{ GTU_PEG_P_LANES, "lanes", "edges a record" },
-	{ GTU_PEG_P_EDGE_BYTES, "edge_bytes", "bytes an engine has for gathered edges" },
-	{ GTU_PEG_P_LIST_BYTES, "list_bytes", "bytes an engine has for vertex lists" },
-	{ GTU_PEG_P_LATENCY, "latency", "cycles of a fetch" },
+	{ GTU_PEG_P_ENTRIES, "entries", "entries in an engine's working table" },
+	{ GTU_PEG_P_LANES, "lanes", "edges per record" },
+	{ GTU_PEG_P_EDGE_BYTES, "edge_bytes", "bytes per engine for gathered edges" },
+	{ GTU_PEG_P_LIST_BYTES, "list_bytes", "bytes per engine for vertex lists" },
+	{ GTU_PEG_P_LATENCY, "latency", "cycles per fetch" },
 	{ GTU_PEG_P_MESSAGE, "message", "cycles from an engine to the control processor" },
-	{ GTU_PEG_P_CHUNK, "chunk", "vertices dealt at a time" },
+	{ GTU_PEG_P_CHUNK, "chunk", "vertices dealt to an engine at a time" },
 	{ 0, NULL, NULL }
 };
 
 static const struct param wvr_params[] = {
-	{ GTU_WVR_P_ENTRIES, "entries", "entries of the sparse work table" },
-	{ GTU_WVR_P_WARPS, "warps", "warps of the dense id table" },
-	{ GTU_WVR_P_LANES, "lanes", "threads a warp" },
-	{ GTU_WVR_P_TABLE_LATENCY, "table_latency", "cycles of a table's read" },
-	{ GTU_WVR_P_LATENCY, "latency", "cycles of a fetch" },
+	{ GTU_WVR_P_ENTRIES, "entries", "entries in the sparse work table" },
+	{ GTU_WVR_P_WARPS, "warps", "warps in the dense id table" },
+	{ GTU_WVR_P_LANES, "lanes", "threads per warp" },
+	{ GTU_WVR_P_TABLE_LATENCY, "table_latency", "cycles per read of a table" },
+	{ GTU_WVR_P_LATENCY, "latency", "cycles per fetch" },
 	{ 0, NULL, NULL }
 };
 
@@ -80,9 +80,9 @@ static const struct {
 	const struct param *params;
 } units[] = {
 	{ GTU_UNIT_SCU, "scu", "stream compaction", scu_params },
-	{ GTU_UNIT_IRU, "iru", "irregular accesses reordering", iru_params },
+	{ GTU_UNIT_IRU, "iru", "irregular access reordering", iru_params },
 	{ GTU_UNIT_PEG, "peg", "edge gathering and distribution", peg_params },
-	{ GTU_UNIT_WVR, "wvr", "weaving of sparse work", wvr_params },
+	{ GTU_UNIT_WVR, "wvr", "sparse work weaving", wvr_params },
 	{ GTU_UNIT_ZCM, "zcm", "zero-copy monitor", NULL },
 };
 #define UNITS (sizeof(units) / sizeof(units[0]))
@@ -144,7 +144,7 @@ static unsigned find_backends(struct backend *b)
 	memset(b, 0, BACKENDS_MAX * sizeof(*b));
 	strcpy(b[n].name, "model");
 	b[n].usable = true;
-	strcpy(b[n++].sentence, "the device in this process; needs no kernel and no privileges");
+	strcpy(b[n++].sentence, "the device in this process; needs no driver and no privileges");
 	glob("/dev/gtu[0-9]*", 0, NULL, &files);
 	for (i = 0; i < files.gl_pathc && n < BACKENDS_MAX - 1; i++)
 		try_device_file(&b[n++], files.gl_pathv[i]);
@@ -181,7 +181,7 @@ static int write_fdt(const char *path, const void *fdt, size_t bytes, struct gtu
 	return whole_file_close(&w, rc, err);
 }
 
-/* ---- The two forms ----------------------------------------------------------------------------- */
+/* ---- Text and JSON ----------------------------------------------------------------------------- */
 
 static void print_host(void)
 {
@@ -196,7 +196,7 @@ static void print_host(void)
 	printf("\nbackends\n");
 	n = find_backends(backend);
 	for (i = 0; i < n; i++)
-		printf("  %-10s  %-9s %s\n", backend[i].name, backend[i].usable ? "usable:" : "not here:",
+		printf("  %-10s  %-9s %s\n", backend[i].name, backend[i].usable ? "usable:" : "missing:",
 		       backend[i].sentence);
 }
 
@@ -210,9 +210,9 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 
 	printf("device        %s (backend %s), programming model %u.%u, epoch %u\n", info->path,
 	       info->backend, info->version >> 16, info->version & 0xffff, info->epoch);
-	printf("clock         %.0f MHz (nominal, of the logical cycles)\n", info->clock_hz / 1e6);
+	printf("clock         %.0f MHz (nominal frequency of the logical cycles)\n", info->clock_hz / 1e6);
 	printf("aperture      %" PRIu64 " bytes of device memory\n", info->aperture_bytes);
-	printf("limits        %u contexts, %u queues, %u regions a context, %u descriptors a ring\n",
+	printf("limits        %u contexts, %u queues, %u regions per context, %u descriptors per ring\n",
 	       info->max_contexts, info->max_queues, 1u << info->max_regions_log2,
 	       1u << info->max_ring_log2);
 	printf("interrupts    %u vectors; doorbells %u bytes apart\n", info->vectors,
@@ -232,12 +232,12 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 			printf("       %8u %s (%s)\n", unit_values(info, units[i].bit)[p->index],
 			       p->unit, p->name);
 		if (present && units[i].bit == GTU_UNIT_IRU)
-			printf("       %8u cycles of the time-out (setting iru_timeout)\n",
+			printf("       %8u cycles of the timeout (setting iru_timeout)\n",
 			       info->iru_timeout);
 		if (present && units[i].bit == GTU_UNIT_PEG)
-			printf("       %8u cycles between two looks of the balancing (setting peg_interval)\n"
-			       "       %8u N of its threshold Rmax / 2^N (setting peg_shift)\n"
-			       "       %8u least of its threshold (setting peg_floor)\n",
+			printf("       %8u cycles between two checks by the load balancer (setting peg_interval)\n"
+			       "       %8u N in the balancer's threshold Rmax / 2^N (setting peg_shift)\n"
+			       "       %8u minimum of the balancer's threshold (setting peg_floor)\n",
 			       info->peg_setting[GTU_PEG_S_INTERVAL], info->peg_setting[GTU_PEG_S_SHIFT],
 			       info->peg_setting[GTU_PEG_S_FLOOR]);
 	}
@@ -372,7 +372,7 @@ int cmd_info(int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		return cli_usage("takes no '%s'", argv[optind]);
+		return cli_usage("unexpected argument '%s'", argv[optind]);
 	if (whole_file_same(blob, json))
 		return cli_usage("--fdt and --json cannot both go to %s",
 				 whole_file_is_stdout(json) ? "standard output" : json);

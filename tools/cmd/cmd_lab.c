@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu lab: the laboratory's machines, the papers' experiments, its counts beside independent ones. */
+/* gtu lab: lists machines, repeats the papers' experiments, checks the laboratory's counts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -20,23 +20,23 @@ static const char help[] =
 	"                   [--algorithm NAME] [--set KEY=VALUE]... [--sweep KEY=V1,V2,...] [--json FILE|-]\n"
 	"                   [--plot FILE.svg|-] [--device cuda:N]\n\n"
 	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
-	"are measured. Documentation/laboratory.md says what it models and how it was checked.\n\n"
-	"  list                  the machines there are, and what can be run\n"
-	"  machine               the numbers of one, read and checked; a name with '.' or '/' is a file\n"
+	"are measured. Documentation/laboratory.md describes the model and its validation.\n\n"
+	"  list                  list the machines and the experiments\n"
+	"  machine               print a machine's parameters, checked; a name with '.' or '/' is a file\n"
 	"  check                 run the kernels of a folder of independent counts (counts.csv, graphs/) and compare:\n"
-	"                        rows marked exact must be equal (exit code 4 where not), others are given as ratios\n"
-	"  run                   a paper's experiments: its figure, ours, the difference; every result is compared with the\n"
-	"                        reference's\n"
+	"                        rows marked exact must be equal (else exit code 4), others are printed as ratios\n"
+	"  run                   repeat a paper's experiments: prints its figures, ours and the difference; all results\n"
+	"                        are compared with the reference's\n"
 	"  --figure N, --table N  that figure or table only\n"
-	"  --graph FILE          over these graphs, not generated siblings of the paper's\n"
-	"  --scale N             siblings of about 2^N vertices\n"
-	"  --algorithm NAME      iru and scu: of bfs, sssp and pr this one only\n"
-	"  --machine M           not the paper's\n"
-	"  --only TEXT           runs whose graph,kernel,config contains it\n"
-	"  --set KEY=VALUE       change a number of the machine\n"
-	"  --sweep KEY=V1,V2,...  run once for each value of a number of the machine or unit: a column for each\n"
+	"  --graph FILE          use these graphs instead of generated stand-ins for the paper's graphs\n"
+	"  --scale N             generate stand-ins of about 2^N vertices\n"
+	"  --algorithm NAME      iru and scu: only this one of bfs, sssp and pr\n"
+	"  --machine M           another machine than the paper's\n"
+	"  --only TEXT           only runs whose graph,kernel,config contains TEXT\n"
+	"  --set KEY=VALUE       change a parameter of the machine\n"
+	"  --sweep KEY=V1,V2,...  run once for each value of a parameter of the machine or unit: a column for each\n"
 	"  --json FILE           the result as JSON; - is standard output, and then nothing else is printed\n"
-	"  --device cuda:0       emogi on a real GPU: what one card on one link gives of the paper's figures\n"
+	"  --device cuda:0       emogi on a real GPU: the paper's figures for one card on one link\n"
 	"  --plot FILE.svg       the figures as bar charts: a panel for each, the paper's bars hatched beside ours\n\n"
 	"  gtu lab check ../shared/oracles\n"
 	"  gtu lab check ../shared/oracles --only rmat12,bfs_level\n"
@@ -53,7 +53,7 @@ struct ratios {
 	double log_sum, least, most;
 };
 
-struct group {			/* a kernel on a machine */
+struct group {			/* results of one kernel on one machine */
 	char kernel[64], config[64];
 	bool unknown;
 	uint64_t runs, rows[CLASSES], equal[CLASSES], equal_warps;
@@ -131,7 +131,7 @@ static void add_mismatch(struct report *r, const struct lab_oracle_row *row)
 	r->mismatch = more;
 	more += r->mismatches++;
 	snprintf(more->text, sizeof(more->text), "%s %s %s %s%s", row->graph, row->kernel, row->config, row->counter,
-		 row->verdict == LAB_NOT_MODELLED ? " (no such counter here)" : "");
+		 row->verdict == LAB_NOT_MODELLED ? " (the laboratory has no such counter)" : "");
 	more->value = row->value;
 	more->ours = row->ours;
 }
@@ -201,7 +201,7 @@ static void print_report(const struct report *r)
 		const struct group *g = &r->group[i];
 
 		if (g->unknown) {
-			printf("%-20s %-13s not known here: not run\n", g->kernel, g->config);
+			printf("%-20s %-13s unknown to the laboratory: not run\n", g->kernel, g->config);
 			continue;
 		}
 		snprintf(d, sizeof(d), "%" PRIu64 "/%" PRIu64, g->equal[EXACT], g->rows[EXACT]);
@@ -211,13 +211,13 @@ static void print_report(const struct report *r)
 		       ratio_text(&g->cycles, a, sizeof(a)), ratio_text(&g->l1_misses, b, sizeof(b)),
 		       ratio_text(&g->l2_accesses, c, sizeof(c)));
 	}
-	printf("\nRatios are ours over theirs: geometric mean (least-greatest) over the graphs; of warp instructions the\n"
-	       "runs with as many, of all, and least and greatest.\n\n");
+	printf("\nRatios are our count / the independent count: geometric mean (least-greatest) over the graphs; for warp\n"
+	       "instructions the number of equal runs, of all, and the least and greatest ratio.\n\n");
 	for (i = 0; i < CLASSES; i++)
 		if (r->rows[i])
 			printf("%-10s %6" PRIu64 " of %6" PRIu64 " equal%s\n", class_names[i], r->equal[i], r->rows[i],
 			       i == BOUND ? " (within)" : "");
-	printf("%" PRIu64 " rows are of counters that the laboratory has not, %" PRIu64 " have nothing to compare; %.2f s\n",
+	printf("%" PRIu64 " rows have counters that the laboratory does not model, %" PRIu64 " have nothing to compare; %.2f s\n",
 	       r->not_modelled, r->skipped, r->seconds);
 	for (i = 0; i < r->mismatches && i < 20; i++)
 		printf("differs: %s is %.15g, ours %" PRIu64 "\n", r->mismatch[i].text, r->mismatch[i].value,
@@ -305,7 +305,7 @@ static int check(const char *dir, const char *only, const char *json, struct gtu
 	for (i = 0; i < CLASSES; i++)
 		compared += r.rows[i];
 	if (!rc && !r.groups)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "no run of %s has '%s' in its graph,kernel,config", dir, only);
+		rc = gtu_fail(err, GTU_ERR_USAGE, "no run in %s contains '%s' in its graph,kernel,config", dir, only);
 	if (!rc && json)
 		rc = write_report(json, dir, &r, err);
 	if (!rc && (!json || !whole_file_is_stdout(json))) {
@@ -314,7 +314,7 @@ static int check(const char *dir, const char *only, const char *json, struct gtu
 			rc = gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno));
 	}
 	if (!rc && !compared)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "nothing in %s is known here: not one row was compared", dir);
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s has no kernel and machine that the laboratory knows: no row was compared", dir);
 	if (!rc && r.mismatches)
 		rc = gtu_fail(err, GTU_ERR_VERIFY, "%u rows that must be equal (exact, input) or within (bound) are not",
 			      r.mismatches);
@@ -328,7 +328,7 @@ static int list(void)
 	struct lab_machine m;
 	unsigned i;
 
-	printf("Machines (gtu lab machine NAME shows one):\n");
+	printf("Machines (gtu lab machine NAME prints one):\n");
 	for (i = 0; lab_machine_shipped(i); i++) {
 		struct gtu_error err = { 0 };
 		int rc = lab_machine_open(lab_machine_shipped(i), &m, &err);
@@ -339,9 +339,9 @@ static int list(void)
 		       m.sms, m.warps * LAB_LANES, m.core_mhz, m.l1_size >> 10, m.l2_slices * m.l2_size >> 10, m.l2_slices,
 		       m.dram_gbs, m.link ? ", link" : "");
 	}
-	printf("\nWhat can be run:\n"
+	printf("\nTests and experiments:\n"
 	       "  gtu lab check DIR     counts of a folder like ../shared/oracles, on oracle-gtx980 and oracle-titanx\n"
-	       "  gtu bench lab         how fast the laboratory is\n");
+	       "  gtu bench lab         how fast the laboratory simulates\n");
 	lab_run_list();
 	return CLI_DONE;
 }
@@ -352,7 +352,7 @@ static int experiment(struct lab_run *run, const char *name, const char *sweep, 
 	int rc = 0;
 
 	if (sweep) {
-		rc = run->device ? gtu_fail(err, GTU_ERR_USAGE, "--sweep changes the laboratory's machine, and a GPU has its own numbers") :
+		rc = run->device ? gtu_fail(err, GTU_ERR_USAGE, "--sweep changes the laboratory's machine and cannot be used with --device") :
 		     lab_sweep_parse(sweep, &values, err);
 		run->sweep = &values;
 	}
@@ -395,12 +395,12 @@ int cmd_lab(int argc, char **argv)
 		case 'd': run.device = optarg; break;
 		case 'w':
 			if (sweep)
-				return cli_usage("--sweep is taken once; other numbers are changed with --set");
+				return cli_usage("--sweep can be given only once; change other parameters with --set");
 			sweep = optarg;
 			break;
 		case 's':
 			if (sets == 64)
-				return cli_usage("--set is taken at most 64 times");
+				return cli_usage("--set can be given at most 64 times");
 			set[sets++] = optarg;
 			break;
 		case 'f':
@@ -420,7 +420,7 @@ int cmd_lab(int argc, char **argv)
 		case 'm': run.machine = optarg; break;
 		case 'g':
 			if (run.files == LAB_RUN_GRAPHS)
-				return cli_usage("--graph is taken at most %d times", LAB_RUN_GRAPHS);
+				return cli_usage("--graph can be given at most %d times", LAB_RUN_GRAPHS);
 			file[run.files++] = optarg;
 			break;
 		case 'h': fputs(help, stdout); return CLI_DONE;
@@ -428,19 +428,19 @@ int cmd_lab(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return cli_usage("what? list, machine, check or run");
+		return cli_usage("expects a subject: list, machine, check or run");
 	what = cli_choice("the subject", argv[optind], subjects);
 	if (what < 0)
 		return CLI_USAGE;
 	if (argc - optind != (what ? 2 : 1))
-		return cli_usage(what ? "%s takes one name, got %d" : "%s takes no name, got %d", subjects[what],
+		return cli_usage(what ? "%s takes one name, but %d are given" : "%s takes no name, but %d are given", subjects[what],
 				 argc - optind - 1);
 	if ((what != 2 && only) || (what < 2 && json) || (what != 1 && what != 3 && sets))
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
 	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device || run.algorithm || sweep))
 		return cli_usage("--figure, --table, --algorithm, --graph, --scale, --machine, --sweep, --plot and --device are for 'gtu lab run'");
 	if (run.files && run.scale)
-		return cli_usage("--scale is for generated graphs, --graph names others");
+		return cli_usage("--scale is for generated graphs, not for --graph");
 	if (!what)
 		return list();
 	if (what == 2)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu report: JSON of the other verbs as one page. */
+/* gtu report: presents JSON files of the other verbs as one HTML page. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 
 static const char help[] =
 	"usage: gtu report RUN.json... [-o FILE.html]\n\n"
-	"One page of what the other verbs have written with --json: gtu run, gtu lab run, gtu lab check, gtu bench\n"
-	"units, ioctl, lab and gpu, and gtu stat. A file is known by what is in it, whatever its name. The page is one\n"
-	"file that a browser shows without a network and without scripts, light or dark as the reader has it.\n\n"
+	"Makes one page of the files that other verbs have written with --json: gtu run, gtu lab run, gtu lab check,\n"
+	"gtu bench units, ioctl, lab and gpu, and gtu stat. Files are recognized by content, not by name. The page is one\n"
+	"file that needs no network and no scripts; it follows the browser's light or dark setting.\n\n"
 	"  --output FILE, -o FILE  the page (report.html); - is standard output\n\n"
-	"What is drawn of a run: frontier, edges, bandwidth and time over its levels, requests by size (with --monitor),\n"
-	"runs beside each other, and for a GPU's the roofline against the link. Of the laboratory: the paper's bars\n"
-	"beside ours, and the table. A run has measured its link where --edges was auto; without, a gtu bench gpu of the\n"
-	"same GPU on the page says what the link gives. A file - is standard input.\n\n"
+	"Of a run it shows: frontier, edges, bandwidth and time over its levels, requests by size (with --monitor),\n"
+	"runs beside each other, and for a GPU the roofline of the link. Of the laboratory: the paper's bars beside\n"
+	"ours, and the table. A run has measured its link if --edges was auto; otherwise a gtu bench gpu of the same GPU\n"
+	"on the page supplies the bandwidth of the link. A file - is standard input.\n\n"
 	"  gtu generate kronecker --scale 16 k16.gtu\n"
 	"  gtu run bfs k16.gtu --unit scu --monitor --json scu.json\n"
 	"  gtu run bfs k16.gtu --unit iru --monitor --json iru.json\n"
@@ -30,7 +30,7 @@ static const char help[] =
 	"  gtu lab run emogi --figure 5 --json emogi.json\n"
 	"  gtu report emogi.json -o emogi.html\n";
 
-#define FILES_MOST 256
+#define FILES_MAX 256
 
 static const struct report_kind report_kinds[] = {
 	{ "gtu lab run --sweep", { { "experiment", JSON_STRING }, { "sweep", JSON_OBJECT }, { "rows", JSON_ARRAY } }, report_title_sweep, report_sweep },
@@ -59,7 +59,7 @@ static bool is_of(const struct report_kind *k, const struct json_value *doc)
 	return true;
 }
 
-/* What a document is, for a sentence on a terminal. */
+/* Describe an unknown document for a message. */
 static void describe(const struct json_value *doc, char *text, size_t size)
 {
 	static const char *const what[] = { "null", "true or false", "a number", "a string" };
@@ -135,7 +135,7 @@ static void page(struct report *r, const struct report_file *file, unsigned file
 	fputs("<h1>GTU report</h1>\n", r->to);
 	if (gmtime_r(&now, &tm))
 		strftime(day, sizeof(day), "%Y-%m-%d %H:%M UTC", &tm);
-	fprintf(r->to, "<p class=\"soft\">Made by gtu " GTU_VERSION ", %s</p>\n", day);
+	fprintf(r->to, "<p class=\"soft\">Created by gtu " GTU_VERSION ", %s</p>\n", day);
 	contents(r, file, files);
 	report_rates(r, file, files);
 	report_roofline(r, file, files);
@@ -172,7 +172,7 @@ int cmd_report(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	static struct report_file file[FILES_MOST];
+	static struct report_file file[FILES_MAX];
 	const char *output = "report.html";
 	unsigned files, i, inputs = 0;
 	struct gtu_error err = { 0 };
@@ -186,19 +186,19 @@ int cmd_report(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return cli_usage("of which files? As in: gtu run bfs g.gtu --json run.json; gtu report run.json");
-	if (argc - optind > FILES_MOST)
-		return cli_usage("takes at most %d files, got %d", FILES_MOST, argc - optind);
+		return cli_usage("expects JSON files, as in: gtu run bfs g.gtu --json run.json; gtu report run.json");
+	if (argc - optind > FILES_MAX)
+		return cli_usage("takes at most %d files, but %d are given", FILES_MAX, argc - optind);
 	files = (unsigned)(argc - optind);
 	for (i = 0; i < files; i++) {
 		file[i].path = argv[optind + (int)i];
 		inputs += !strcmp(file[i].path, "-");
-		/* standard input and standard output have one name */
+		/* "-" as input is not the same file as "-" as output */
 		if (strcmp(file[i].path, "-") && whole_file_same(file[i].path, output))
-			return cli_usage("-o %s is a file that the page is made of, which would be lost", output);
+			return cli_usage("-o %s is an input file of the page, which would be lost", output);
 	}
 	if (inputs > 1)
-		return cli_usage("standard input can be read once, and - is given %u times", inputs);
+		return cli_usage("standard input can be read only once, but - is given %u times", inputs);
 	rc = whole_file_try(output, &err);
 	for (i = 0; i < files && !rc; i++)
 		rc = open_file(&file[i], &err);

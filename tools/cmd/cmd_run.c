@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu run: an algorithm on a graph, through a unit. */
+/* gtu run: runs an algorithm on a graph by a unit, and checks, prints and writes the results. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,56 +10,56 @@
 
 static const char help[] =
 	"usage: gtu run ALGORITHM GRAPH [options]\n\n"
-	"Runs an algorithm on a graph through a unit of the device and shows what came out.\n\n"
+	"Runs an algorithm on a graph by a unit of the device and shows the result.\n\n"
 	"  bfs            hops from a source (breadth-first search)\n"
 	"  sssp           distances from a source (near and far sets)\n"
 	"  pr, pagerank   ranks\n"
 	"  cc, wcc        weakly connected components\n"
 	"  bc             betweenness centrality over shortest paths from some sources\n"
-	"  stcon          whether, and by how few edges, a path leads from a source to a target\n"
-	"  gc             colours, no two neighbours the same\n"
+	"  stcon          whether a path leads from a source to a target, and its least number of edges\n"
+	"  gc             colours such that no two neighbours have the same\n"
 	"  kc             core numbers\n"
-	"  cdlp           communities by label propagation, as LDBC Graphalytics has it\n"
+	"  cdlp           communities by label propagation, as LDBC Graphalytics defines it\n"
 	"  lcc            local clustering coefficients, likewise\n"
-	"  gcn            a graph convolution of features of each vertex: SpMM, then GraphSum\n"
+	"  gcn            graph convolution of the vertices' features: SpMM, then GraphSum\n"
 	"  hash           lookups in a hash table whose keys are the graph's edges\n\n"
 	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru, peg,\n"
 	"                 weaver, none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
-	"                 a device file as /dev/gtu0, or a GPU as cuda:0\n"
+	"                 a device file such as /dev/gtu0, or a GPU such as cuda:0\n"
 	"  --direction D  bfs, pr with peg or weaver: push (the default) along edges that leave a vertex,\n"
-	"                 pull along those that lead to it, or auto: bfs pulls while the frontier is large\n"
-	"                 and has many of the edges that are left, pr where edges are stored both ways\n"
-	"  --source ID    bfs, sssp, stcon: where to start, an id of the input file; without it, at the\n"
-	"                 vertex of most edges. bc: ID,ID,...\n"
-	"  --sources N    bc: so many sources drawn at random, N:SEED or all (16)\n"
-	"  --target ID    stcon: where the path leads to\n"
-	"  --directed, --undirected   take the file's edges one way or both ways\n"
+	"                 pull along edges that lead to it, or auto: bfs pulls while the frontier is large\n"
+	"                 and has many of the remaining edges, pr if edges are stored both ways\n"
+	"  --source ID    bfs, sssp, stcon: source vertex, an id of the input file (default: the vertex\n"
+	"                 with most edges). bc: ID,ID,...\n"
+	"  --sources N    bc: number of sources drawn at random, N:SEED or all (16)\n"
+	"  --target ID    stcon: target vertex\n"
+	"  --directed, --undirected   read the file's edges one way or both ways\n"
 	"  --weights W    sssp, gcn: a column of a text file (1: the first after the ids), unit (every\n"
-	"                 edge 1) or random[:SEED] (1 to 255, the same both ways); without it, the\n"
-	"                 file's own, or unit\n"
-	"  --delta D      sssp: step of the near-far threshold; without it, chosen from the weights\n"
+	"                 edge 1) or random[:SEED] (1 to 255, the same both ways); default: the file's\n"
+	"                 weights, otherwise unit\n"
+	"  --delta D      sssp: step of the near-far threshold; default: chosen from the weights\n"
 	"  --damping D    pr: damping factor (0.85)\n"
 	"  --iterations N  pr: iterations (20; at most 1000 with --epsilon); cdlp: at most (10)\n"
 	"  --epsilon E    pr: stop when no rank changes by more than E\n"
-	"  --features F   gcn: so many features a vertex (16)\n"
-	"  --queries N    hash: so many lookups, every other one of an edge that exists (1000000)\n"
-	"  --seed S       gcn: of the features it begins with; hash: of the queries (1)\n"
-	"  --output FILE  a line \"id value\" a vertex, ids ascending; - is standard output\n"
+	"  --features F   gcn: number of features per vertex (16)\n"
+	"  --queries N    hash: number of lookups, every other one of an existing edge (1000000)\n"
+	"  --seed S       gcn: seed of the initial features; hash: of the queries (1)\n"
+	"  --output FILE  one line \"id value\" per vertex, ids ascending; - is standard output\n"
 	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter, each iteration; - likewise\n"
-	"  --timeout S    give up when the device is not done with one job, or with the next record of a\n"
-	"                 stream, after S seconds (60); 0: wait without end\n"
-	"  --monitor      count what the device asks of memory, by request size (the zero-copy monitor)\n"
-	"  --verify       compare with plain reference code; exit code 4 where they differ\n\n"
+	"  --timeout S    give up if the device does not complete a job, or the next record of a stream,\n"
+	"                 within S seconds (60); 0: no timeout\n"
+	"  --monitor      count the device's memory requests by size (the zero-copy monitor)\n"
+	"  --verify       compare with plain reference code; exit code 4 if they differ\n\n"
 	GPU_OPTIONS_HELP "\n"
-	"Values: bfs hops, 9223372036854775807 where there is no path; sssp distances, infinity where\n"
-	"there is none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one\n"
-	"line, the target and its hops; gc colours from 0; kc core numbers; cdlp the community's label,\n"
-	"an id; lcc reals with 17 digits; gcn F reals;\n"
-	"hash a line a query: its number, the edge's two ids, its place in the table or none.\n";
+	"Values: bfs hops, 9223372036854775807 if there is no path; sssp distances, infinity if there is\n"
+	"none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one line, the\n"
+	"target and its hops; gc colours from 0; kc core numbers; cdlp the community's label, an id; lcc\n"
+	"reals with 17 digits; gcn F reals; hash one line per query: its number, the two ids of the edge,\n"
+	"its slot in the table or none.\n";
 
-#define QUERIES 1000000			/* of a hash table, where no number is given */
-#define FEATURES 16			/* of a convolution, where none are asked for */
+#define QUERIES 1000000			/* default of --queries */
+#define FEATURES 16			/* default of --features */
 
 /* ---- Command line -------------------------------------------------------------------------------- */
 
@@ -150,7 +150,7 @@ static bool parse_direction(struct request *q, const char *word)
 	return i >= 0;
 }
 
-/* Other than options that are passed over, it says what is measured: nothing is run by another direction. */
+/* Reject an unusable --direction: unlike ignored options, it decides what is measured. */
 static bool check_direction(const struct run *r)
 {
 	if (!r->direction)
@@ -246,7 +246,7 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-/* What is written loses neither the graph nor what else is written. */
+/* Check that an output file overwrites neither the graph nor another output. */
 static int check_targets(const struct run *r)
 {
 	const char *const target[] = { r->output, r->json };
@@ -258,13 +258,13 @@ static int check_targets(const struct run *r)
 				 whole_file_is_stdout(r->json) ? "standard output" : r->json);
 	for (i = 0; i < 2; i++)
 		if (target[i] && graph_is_part(r->path, target[i]))
-			return cli_usage("%s %s is the graph itself, or a part of it, which would be lost", name[i],
+			return cli_usage("%s %s is the graph itself or one of its files, which would be lost", name[i],
 					 target[i]);
 	return CLI_DONE;
 }
 
-/* Unit and device say something of each other where only one was given. */
-static bool settle_unit(struct run *r)
+/* Derive a missing unit from the device and a missing device from the unit. */
+static bool derive_unit(struct run *r)
 {
 	if (!r->device)
 		r->device = r->unit && r->opt.unit == GTU_WITH_GPU ? "cuda:0" : "model";
@@ -278,10 +278,10 @@ static bool settle_unit(struct run *r)
 	return !r->gpu.given || r->opt.unit == GTU_WITH_GPU;
 }
 
-/* CLI_DONE to go on; -1 when help was asked for and given. */
+/* CLI_DONE to go on; -1 if --help was given. */
 static int parse(int argc, char **argv, struct request *q)
 {
-	const char *special[128] = { NULL };	/* by option: its name, where it was given */
+	const char *special[128] = { NULL };	/* by option: its name if it was given */
 	uint32_t direction;
 	int opt, taken, place = -1;
 
@@ -333,28 +333,28 @@ static int parse(int argc, char **argv, struct request *q)
 		}
 	}
 	if (argc - optind < 2)
-		return cli_usage(argc == optind ? "which algorithm (bfs, sssp, pr, cc, bc, stcon, gc, kc, cdlp, lcc, gcn, hash), and on which graph?" :
-						  "on which graph?");
+		return cli_usage(argc == optind ? "expects ALGORITHM (bfs, sssp, pr, cc, bc, stcon, gc, kc, cdlp, lcc, gcn, hash) and GRAPH" :
+						  "expects ALGORITHM and GRAPH");
 	if (argc - optind > 2)
-		return cli_usage("takes no '%s'", argv[optind + 2]);
+		return cli_usage("unexpected argument '%s'", argv[optind + 2]);
 	q->run.kind = run_kind(argv[optind]);
 	if (!q->run.kind)
 		return CLI_USAGE;
 	q->run.path = argv[optind + 1];
 	for (opt = 0; opt < 128; opt++)
 		if (special[opt] && !is_for(q->run.kind, opt))
-			/* a script may give the same options to every algorithm */
-			fprintf(stderr, "gtu run: --%s means nothing to %s; going on without it\n",
+			/* only warn: a script may pass the same options to every algorithm */
+			fprintf(stderr, "gtu run: --%s does not apply to %s and is ignored\n",
 				special[opt], q->run.kind->name);
 	if (q->run.kind->takes & RUN_TAKES_TARGET && !q->target_given)
-		return cli_usage("%s needs --target ID: where is the path to lead to?", q->run.kind->name);
+		return cli_usage("%s needs --target ID, the end of the path", q->run.kind->name);
 	if (q->source_count > 1 && q->run.kind->takes & RUN_TAKES_SOURCE &&
 	    !(q->run.kind->takes & RUN_TAKES_SOURCES))
 		return cli_usage("%s starts at one source, and --source names %llu", q->run.kind->name,
 				 (unsigned long long)q->source_count);
 	if (q->run.kind->takes & RUN_TAKES_SOURCES && q->source && q->sources_given)
 		return cli_usage("--source and --sources exclude each other");
-	return settle_unit(&q->run) && check_direction(&q->run) ? check_targets(&q->run) : CLI_USAGE;
+	return derive_unit(&q->run) && check_direction(&q->run) ? check_targets(&q->run) : CLI_USAGE;
 }
 
 /* ---- The run ----------------------------------------------------------------------------------------- */
@@ -410,7 +410,7 @@ static int compute(struct request *q, struct gtu_error *err)
 		rc = gtu_setting(r->dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, err);
 	if (!rc)
 		rc = read_counters(r, true, err);
-	/* the paper's kernels read plain lists, of what a compressed container holds, too */
+	/* the paper's kernels read plain lists only: expand those of a compressed container */
 	if (r->opt.kernel && !r->gpu.place.compressed && !r->gpu.place.edge_bytes &&
 	    r->gpu.place.edges != GTU_EDGES_REGISTERED)
 		r->gpu.place.edge_bytes = 4;
@@ -420,7 +420,9 @@ static int compute(struct request *q, struct gtu_error *err)
 		rc = r->kind->compute(r, err);
 	if (!rc)
 		rc = read_counters(r, false, err);
-	/* the setting is the device's, and others may share it */
+	/*
+	 * the setting belongs to the device, which others may share: switch the monitor off again
+	 */
 	if (r->dev && r->monitor)
 		gtu_setting(r->dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 0, NULL);
 	return rc;
@@ -439,9 +441,9 @@ static int verify(struct request *q, struct gtu_error *err)
 	return rc;
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------------- */
+/* ---- Output and main function -------------------------------------------------------------------------- */
 
-/* Results are written even where they are wrong: whoever looks for the mistake wants to see them. */
+/* Write results even if they are wrong: they help to find the error. */
 static int report(struct request *q, struct gtu_error *err)
 {
 	struct run *r = &q->run;
@@ -471,7 +473,7 @@ int cmd_run(int argc, char **argv)
 		return rc < 0 ? CLI_DONE : rc;
 	}
 	q.run.opt.progress = cli_progress();
-	/* a name that cannot be written is found now, not when the work is done */
+	/* report an unwritable name before the work */
 	rc = q.run.output ? whole_file_try(q.run.output, &err) : 0;
 	if (!rc && q.run.json)
 		rc = whole_file_try(q.run.json, &err);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* gtu serve: the device as a process of its own, which a stock QEMU attaches to over a socket. */
+/*
+ * gtu serve: runs the device as a process of its own, which QEMU attaches to over a vfio-user
+ * socket.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,15 +30,15 @@ struct server {
 	bool map_aperture, once, trace;
 
 	int listener, signals;
-	struct pci_function *function;	/* as after power-on, until a machine attaches */
+	struct pci_function *function;	/* in the state after power-on until a machine attaches */
 	struct vfio_user *peer;
-	uint64_t budget;		/* cycles of a step */
-	struct stat made;		/* the socket's file, to remove no other */
+	uint64_t budget;		/* cycles per step */
+	struct stat made;		/* identifies the socket's file, so that no other is removed */
 };
 
 static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", "corrupt-completions",
 					   "forge-records", "no-invalidate", "stuck-reset", "keep-master", "power-loss", NULL };
-_Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "a name for each fault");
+_Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "every fault needs a name");
 
 /* in the order of the register's bits */
 static const char *const cap_names[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek", NULL };
@@ -48,42 +51,42 @@ static void help(void)
 	     "    -object memory-backend-memfd,id=m,size=512M,share=on -m 512M \\\n"
 	     "    -device '{\"driver\":\"vfio-user-pci\",\"socket\":{\"type\":\"unix\",\"path\":\"PATH\"}}'\n"
 	     "The guest's memory must be shared (as above): the device reads and writes it in place.\n\n"
-	     "  --socket PATH     where to listen; made here, removed at the end\n"
-	     "  --once            end when the first machine has gone (else the next may come)\n"
+	     "  --socket PATH     socket to listen on; created at the start, removed at the end\n"
+	     "  --once            exit when the first machine has detached (else wait for the next)\n"
 	     "  --aperture SIZE   device memory behind BAR 4, a power of two [16M]\n"
 	     "  --map-aperture    let the machine map BAR 4: each access takes nanoseconds instead of tens\n"
 	     "                    of microseconds, but the monitor (ZCM) does not see it, and QEMU waits for\n"
 	     "                    every register write\n"
-	     "  --without CAP     do not say that the device has it: regions, streams, linear, cancel,\n"
-	     "                    stream-events, seek; may be given more than once, for drivers of such devices\n"
-	     "  --fault KIND[=N]  go wrong on purpose; may be given more than once. Accesses to BARs 0, 2\n"
-	     "                    and 4 are counted from 1 on, N is 1 where it is not given:\n"
+	     "  --without CAP     clear a capability of the device: regions, streams, linear, cancel,\n"
+	     "                    stream-events, seek; may be given more than once. Tests drivers\n"
+	     "  --fault KIND[=N]  inject a fault; may be given more than once. Accesses to BARs 0, 2\n"
+	     "                    and 4 are counted from 1; N is 1 by default:\n"
 	     "                      lose-irq   every N-th interrupt is not sent\n"
-	     "                      stall      from access N on no work is done, registers answer\n"
-	     "                      all-ones   from access N on the function is gone, reads give all ones\n"
+	     "                      stall      from access N on no work is done; registers still answer\n"
+	     "                      all-ones   from access N on every read returns all ones (surprise removal)\n"
 	     "                      die-at     the process is killed at access N\n"
 	     "                      corrupt-completions  from the N-th on, completions have wrong phases, indices,\n"
 	     "                                 cookies, states and counts, events name other queues, and\n"
-	     "                                 status blocks lie; the bytes of jobs are right\n"
+	     "                                 status blocks are wrong; the bytes of jobs are right\n"
 	     "                      forge-records  from the N-th on, records of streams have other lanes active,\n"
 	     "                                 and other indices, positions or edges in them\n"
-	     "                      no-invalidate  the N-th INVALIDATE and those after it are never done\n"
+	     "                      no-invalidate  the N-th INVALIDATE and all later ones never complete\n"
 	     "                      stuck-reset  from the N-th reset on the device does not come back\n"
-	     "                      keep-master  from the N-th time on that bus mastering is taken away, it stays\n"
-	     "                      power-loss  from the N-th function-level reset on the aperture's content is\n"
-	     "                                 lost with it and epochs start anew, as without power\n"
-	     "  --bug NAME        a mistake in the gateware, for 'gtu bringup' to find; 'gtu bringup --bugs'\n"
-	     "                    lists them\n"
-	     "  --seed S          of what corrupt-completions and forge-records make up [1]: the same S,\n"
-	     "                    the same lies\n"
-	     "  --trace           a line on stderr for each message\n\n"
-	     "Each machine finds the device as after power-on. Exit codes: 0 ended by SIGTERM, SIGINT or --once,\n"
-	     "1 failed at run time, 2 usage.");
+	     "                      keep-master  from the N-th time on, clearing bus mastering has no effect\n"
+	     "                      power-loss  from the N-th function-level reset on, the reset also loses the\n"
+	     "                                 aperture's content and restarts epochs, as power loss does\n"
+	     "  --bug NAME        inject a gateware bug for 'gtu bringup' to find; 'gtu bringup --bugs'\n"
+	     "                    lists the names\n"
+	     "  --seed S          seed of the wrong values of corrupt-completions and forge-records [1]: the\n"
+	     "                    same S gives the same values\n"
+	     "  --trace           print a line on stderr for each message\n\n"
+	     "Each machine finds the device in its state after power-on. Exit codes: 0 ended by SIGTERM, SIGINT or\n"
+	     "--once, 1 failed at run time, 2 usage.");
 }
 
 /* ---- The socket ------------------------------------------------------------------------------- */
 
-/* A file is there already: is somebody listening behind it, or was it left behind by one who died? */
+/* Remove an existing socket file unless a server listens on it. */
 static int clear_path(const struct sockaddr_un *addr, struct gtu_error *err)
 {
 	struct stat st;
@@ -92,7 +95,7 @@ static int clear_path(const struct sockaddr_un *addr, struct gtu_error *err)
 	if (lstat(addr->sun_path, &st)) {
 		if (errno == ENOENT)
 			return 0;
-		return gtu_fail(err, GTU_ERR_FAIL, "cannot look at %s: %s", addr->sun_path, strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot examine %s: %s", addr->sun_path, strerror(errno));
 	}
 	if (!S_ISSOCK(st.st_mode))
 		return gtu_fail(err, GTU_ERR_FAIL, "%s exists and is not a socket; choose another path",
@@ -102,10 +105,10 @@ static int clear_path(const struct sockaddr_un *addr, struct gtu_error *err)
 	if (fd >= 0)
 		close(fd);
 	if (taken)
-		return gtu_fail(err, GTU_ERR_FAIL, "somebody serves on %s already; stop that one or choose another path",
+		return gtu_fail(err, GTU_ERR_FAIL, "another server already listens on %s; stop it or choose another path",
 				addr->sun_path);
 	if (unlink(addr->sun_path))
-		return gtu_fail(err, GTU_ERR_FAIL, "cannot remove the dead socket %s: %s", addr->sun_path,
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot remove the unused socket %s: %s", addr->sun_path,
 				strerror(errno));
 	return 0;
 }
@@ -116,7 +119,7 @@ static int start_listening(struct server *s, struct gtu_error *err)
 	int code;
 
 	if (strlen(s->path) >= sizeof(addr.sun_path))
-		return gtu_fail(err, GTU_ERR_USAGE, "the socket's path has %zu bytes, at most %zu are possible: %s",
+		return gtu_fail(err, GTU_ERR_USAGE, "the socket's path has %zu bytes, the limit is %zu: %s",
 				strlen(s->path), sizeof(addr.sun_path) - 1, s->path);
 	strcpy(addr.sun_path, s->path);
 	code = clear_path(&addr, err);
@@ -124,7 +127,7 @@ static int start_listening(struct server *s, struct gtu_error *err)
 		return code;
 	s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&addr, sizeof(addr)))
-		return gtu_fail(err, GTU_ERR_FAIL, "cannot make the socket %s: %s", s->path, strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot create the socket %s: %s", s->path, strerror(errno));
 	if (lstat(s->path, &s->made) || listen(s->listener, 4))
 		return gtu_fail(err, GTU_ERR_FAIL, "cannot listen on %s: %s", s->path, strerror(errno));
 	return 0;
@@ -136,7 +139,7 @@ static void stop_listening(struct server *s)
 
 	if (s->listener < 0)
 		return;
-	/* the path may be another server's by now */
+	/* another server may have replaced the path */
 	if (s->made.st_ino && !lstat(s->path, &st) && st.st_ino == s->made.st_ino &&
 	    st.st_dev == s->made.st_dev)
 		unlink(s->path);
@@ -145,11 +148,11 @@ static void stop_listening(struct server *s)
 
 /* ---- Signals ---------------------------------------------------------------------------------- */
 
-static struct server *serving;		/* for the handler below, which gets no argument */
+static struct server *serving;		/* for on_bus_error(), which has no argument */
 
 /*
- * A peer that shortens the file behind memory it has mapped here makes the next touch a bus error. The
- * touch gets zero pages instead, and the peer is dropped as soon as the device's step is over.
+ * If a peer truncates a file whose memory is mapped here, the next access raises SIGBUS. The
+ * handler maps zero pages there, and the main loop drops the peer after the device's step.
  */
 static void on_bus_error(int sig, siginfo_t *info, void *context)
 {
@@ -211,7 +214,7 @@ static int accept_peer(struct server *s, struct gtu_error *err)
 	if (fd < 0)
 		return 0;
 	if (s->peer) {
-		fprintf(stderr, "gtu serve: turned a second connection away; the device has one machine\n");
+		fprintf(stderr, "gtu serve: refused a second connection; a machine is attached already\n");
 		close(fd);
 		return 0;
 	}
@@ -221,7 +224,7 @@ static int accept_peer(struct server *s, struct gtu_error *err)
 	return 0;
 }
 
-/* The machine went, for @code and @why: whoever comes next finds the device as after power-on. */
+/* Close the connection, for @code and @why, and return the device to its state after power-on. */
 static int drop_peer(struct server *s, int code, const struct gtu_error *why, bool *done, struct gtu_error *err)
 {
 	bool greeted = vfio_user_greeted(s->peer);
@@ -229,7 +232,7 @@ static int drop_peer(struct server *s, int code, const struct gtu_error *why, bo
 	if (code != GTU_ERR_GONE)
 		fprintf(stderr, "gtu serve: dropped the machine: %s\n", why->text);
 	else if (greeted && !cli_quiet())
-		fprintf(stderr, "gtu serve: the machine has gone\n");
+		fprintf(stderr, "gtu serve: the machine has detached\n");
 	vfio_user_close(s->peer);
 	s->peer = NULL;
 	*done = s->once && greeted;
@@ -247,10 +250,10 @@ static int serve_peer(struct server *s, bool *done, struct gtu_error *err)
 	return code ? drop_peer(s, code, &why, done, err) : 0;
 }
 
-/* The device's turn. */
+/* Advance the device by one step. */
 static int step_peer(struct server *s, bool *done, struct gtu_error *err)
 {
-	struct gtu_error why = { .text = "it made a file shorter than the memory mapped from it" };
+	struct gtu_error why = { .text = "it truncated a file below the memory mapped from it" };
 
 	step(s);
 	return pci_function_memory(s->function)->torn ? drop_peer(s, GTU_ERR_INPUT, &why, done, err) : 0;
@@ -278,7 +281,9 @@ static int loop(struct server *s, struct gtu_error *err)
 			return 0;
 		if (waiting)
 			pci_function_idle(s->function, now_ns() - before);
-		/* nothing holds a pointer into the machine's memory here: what it unmaps is let go of at once */
+		/*
+		 * no pointer into the machine's memory is held here: unmapping takes effect at once
+		 */
 		if (p[2].revents)
 			code = serve_peer(s, &done, err);
 		if (!code && p[1].revents)
@@ -293,7 +298,7 @@ static int loop(struct server *s, struct gtu_error *err)
 
 /* ---- The verb --------------------------------------------------------------------------------- */
 
-/* KIND or KIND=N into the plan; false after a complaint. */
+/* Parse KIND or KIND=N into the plan; false after a message. */
 static bool parse_fault(char *text, uint64_t *plan)
 {
 	char *value = strchr(text, '=');
@@ -389,7 +394,7 @@ int cmd_serve(int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		return cli_usage("takes no '%s'", argv[optind]);
+		return cli_usage("unexpected argument '%s'", argv[optind]);
 	if (!s.path || !*s.path)
 		return cli_usage("needs --socket PATH");
 	s.setup.device.aperture_bytes = aperture;

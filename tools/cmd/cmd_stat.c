@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu stat: what a graph is like. */
+/* gtu stat: prints sizes, degrees and components of a graph. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -14,10 +14,10 @@
 
 static const char help[] =
 	"usage: gtu stat GRAPH [--json FILE|-] [--plot FILE.svg|-] [--directed|--undirected] [--simplify]\n\n"
-	"How many vertices and edges a graph has, their degrees with a histogram, self loops, duplicates\n"
-	"and components. GRAPH is any file that 'gtu convert' reads.\n\n"
+	"Prints the number of vertices and edges of a graph, their degrees with a histogram, self loops,\n"
+	"duplicates and components. GRAPH is any file that 'gtu convert' reads.\n\n"
 	"  --json FILE           the same as JSON; - is standard output, and then nothing else is printed\n"
-	"  --plot FILE.svg       the degrees as a drawing: vertices for each degree, both axes logarithmic; - likewise\n"
+	"  --plot FILE.svg       a chart of the degrees: vertices for each degree, both axes logarithmic; - likewise\n"
 	GRAPH_OPTIONS_HELP "\n"
 	"  gtu stat wiki-Vote.txt.gz\n"
 	"  gtu stat wiki-Vote.txt.gz --plot degrees.svg\n"
@@ -121,10 +121,10 @@ static int write_json(const char *path, const struct gtu_graph *g, const struct 
 
 /* ---- The drawing ----------------------------------------------------------------------------------- */
 
-#define EXACT 32			/* degrees up to here are each a point; from here on a point is of some */
-#define BINS 400			/* 32 times 1.12^368 is more than a degree can be */
+#define EXACT 32			/* each degree up to here has a point; above, a bin of degrees */
+#define BINS 400			/* enough: 32 times 1.12^368 exceeds any degree */
 
-/* Where the bins begin: [i] up to [i + 1] - 1, the last one holding @most. */
+/* Compute the bounds of the bins: bin i is [i] to [i + 1] - 1, and the last bin contains @most. */
 static unsigned bins_of(uint64_t most, double low[BINS + 1])
 {
 	unsigned n = 0;
@@ -161,7 +161,7 @@ static int write_plot(const char *path, const struct gtu_graph *g, const struct 
 		if (!(v & 0xfffff) && gtu_tick(cli_progress(), "drawing", v, g->n))
 			return gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted");
 	}
-	/* so that the last point is where its vertices are */
+	/* end the last bin at the greatest degree, so that its point is not too far right */
 	if (n)
 		low[n] = fmin(low[n], (double)s->max_degree + 1);
 	rc = whole_file_open(&w, path, err);
@@ -212,7 +212,7 @@ int cmd_stat(int argc, char **argv)
 		}
 	}
 	if (argc - optind != 1)
-		return cli_usage("takes one GRAPH, got %d names", argc - optind);
+		return cli_usage("takes one GRAPH, but %d names are given", argc - optind);
 	if (json && graph_is_part(argv[optind], json))
 		return cli_usage("--json %s is the graph itself, which would be lost", json);
 	if (plot && graph_is_part(argv[optind], plot))

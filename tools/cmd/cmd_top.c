@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu top: a terminal that shows what devices do. */
+/* gtu top: shows the activity of devices on a terminal. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,39 +16,39 @@
 
 static const char help[] =
 	"usage: gtu top [--device D] [--interval S] [--once] [--json FILE|-]\n\n"
-	"What the devices of this computer do: how busy each unit is, its jobs, and by the zero-copy monitor the requests by\n"
-	"size, from the counters that the driver shows below /sys/class/gtu, which are for root; and who has how many queues,\n"
-	"from debugfs, where it is mounted. Looking costs the device nothing but reading a unit's registers, at most every 20 ms\n"
-	"whoever looks.\n\n"
-	"  --device D     /dev/gtu0 or gtu0; without it, all\n"
-	"  --interval S   between two looks (1)\n"
-	"  --once         two looks, one picture, and the end\n"
-	"  --json FILE    that picture as JSON, with all counters; - is standard output\n\n"
-	"On a terminal q ends it. Where standard output is none, a picture follows the other, a blank line between.\n"
-	"busy      of the device's nominal clock, the cycles in which a job of the unit ran. A device that is a program\n"
-	"          counts logical cycles, and may have more of them than the clock\n"
-	"requests  while a user has the monitor on: gtu run --monitor, gtu bringup\n\n"
+	"Shows the activity of this computer's devices: how busy each unit is, its jobs, and with the zero-copy monitor the\n"
+	"requests by size, from the driver's counters below /sys/class/gtu, which root may read; and the owners of queues,\n"
+	"from debugfs if it is mounted. Each update only reads a unit's registers, at most every 20 ms however many programs\n"
+	"are watching.\n\n"
+	"  --device D     /dev/gtu0 or gtu0 (default: all)\n"
+	"  --interval S   seconds between two updates (1)\n"
+	"  --once         sample twice, print once, then exit\n"
+	"  --json FILE    the same as JSON, with all counters; - is standard output\n\n"
+	"On a terminal q ends it. If standard output is not a terminal, updates are separated by a blank line.\n"
+	"busy      cycles in which a job of the unit ran, as a share of the device's nominal clock. A software device\n"
+	"          counts logical cycles and may exceed its clock\n"
+	"requests  while a user has the monitor enabled: gtu run --monitor, gtu bringup\n\n"
 	"  gtu top --interval 0.5\n"
 	"  gtu top --device gtu0 --once\n"
 	"  gtu top --json -\n";
 
-#define SHOW	"\033[?1049h\033[?25l"	/* the other screen, no cursor */
+#define SHOW	"\033[?1049h\033[?25l"	/* alternate screen, no cursor */
 #define RESTORE	"\033[?25h\033[?1049l"
 
 static struct termios before;
 static volatile sig_atomic_t on_terminal, keys, ended, stopped;
 
-/* As it was. */
+/* Restore the terminal's screen, cursor and mode. */
 static void restore(void)
 {
 	if (on_terminal && write(STDOUT_FILENO, RESTORE, sizeof(RESTORE) - 1) < 0)
-		on_terminal = 0;	/* there is nobody to see it */
+		on_terminal = 0;	/* the terminal is closed */
 	if (keys)
 		tcsetattr(STDIN_FILENO, TCSANOW, &before);
 	on_terminal = keys = 0;
 }
 
-/* The picture that is being put is put first; who asks twice gets no more of it, but the terminal as it was. */
+/* The first signal ends the loop after the current update; a second one exits at once. */
 static void on_signal(int number)
 {
 	if (ended) {
@@ -66,10 +66,10 @@ static void on_stop(int number)
 
 static void on_resize(int number)
 {
-	(void)number;			/* poll() ends, and that is all */
+	(void)number;			/* interrupts poll() */
 }
 
-static void take_terminal(void)
+static void enter_screen(void)
 {
 	struct termios raw;
 
@@ -99,8 +99,8 @@ static void catch_signals(void)
 	sigaction(SIGWINCH, &resize, NULL);
 }
 
-/* Ctrl-Z: the terminal is somebody else's until SIGCONT. */
-static void stop_here(void)
+/* Ctrl-Z: give the terminal back until SIGCONT. */
+static void suspend(void)
 {
 	bool shown = on_terminal;
 
@@ -108,10 +108,10 @@ static void stop_here(void)
 	restore();
 	raise(SIGSTOP);
 	if (shown && !ended)
-		take_terminal();
+		enter_screen();
 }
 
-/* A whole picture at once, cut to the terminal, so that nothing flickers or scrolls. */
+/* Write a whole update at once, cut to the terminal's size, to avoid flicker and scrolling. */
 static void put_on_terminal(char *text)
 {
 	struct winsize w = { 0 };
@@ -143,13 +143,13 @@ static int put(const struct top_look *last, const struct top_look *now, double i
 	FILE *f = open_memstream(&text, &size);
 
 	if (!f)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a picture");
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an update");
 	top_show(last, now, f);
 	if (on_terminal)
-		fprintf(f, "\nevery %g s; q ends\n", interval);
+		fprintf(f, "\nevery %g s; q quits\n", interval);
 	if (fclose(f)) {
 		free(text);
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a picture");
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for an update");
 	}
 	if (on_terminal) {
 		put_on_terminal(text);
@@ -173,7 +173,7 @@ static double now_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Until then, or a signal; false when q was pressed. */
+/* Wait until @when or a signal; false if q was pressed. */
 static bool wait_until(double when)
 {
 	struct pollfd p = { .fd = keys ? STDIN_FILENO : -1, .events = POLLIN };
@@ -182,12 +182,12 @@ static bool wait_until(double when)
 
 	while (!ended && (left = when - now_s()) > 0) {
 		if (stopped)
-			stop_here();
-		/* in pieces: a signal may come just before poll() */
+			suspend();
+		/* wait in short pieces: a signal may arrive just before poll() */
 		if (poll(&p, 1, (int)((left < 0.2 ? left : 0.2) * 1000) + 1) <= 0)
 			continue;
 		if (read(STDIN_FILENO, &key, 1) != 1)
-			p.fd = -1;	/* the other end is gone */
+			p.fd = -1;	/* standard input is closed */
 		else if (key == 'q' || key == 'Q')
 			return false;
 	}
@@ -224,7 +224,7 @@ static int watch(const struct top_request *rq, struct gtu_error *err)
 		return rc;
 	catch_signals();
 	if (!rq->once)
-		take_terminal();
+		enter_screen();
 	if (on_terminal)
 		rc = put(NULL, last, rq->interval, err);
 	next = now_s();
@@ -232,7 +232,7 @@ static int watch(const struct top_request *rq, struct gtu_error *err)
 		next += rq->interval;
 		if (!wait_until(next) || ended)
 			break;
-		/* a device may go and come back meanwhile */
+		/* ignore errors: a device may disappear and come back */
 		if (top_look(now, rq->root, rq->device, &later))
 			now->devices = 0;
 		rc = rq->json ? write_json(rq->json, last, now, err) : put(last, now, rq->interval, err);
@@ -241,7 +241,7 @@ static int watch(const struct top_request *rq, struct gtu_error *err)
 		swap = last;
 		last = now;
 		now = swap;
-		/* after a long stop not all that was missed */
+		/* after a long stop do not catch up */
 		next = next < now_s() - rq->interval ? now_s() : next;
 	}
 	restore();
@@ -279,9 +279,9 @@ int cmd_top(int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		return cli_usage("takes no '%s'; --device names a device", argv[optind]);
+		return cli_usage("unexpected argument '%s'; --device names a device", argv[optind]);
 	if (rq.device && (strncmp(rq.device, "gtu", 3) || strchr(rq.device, '/')))
-		return cli_usage("--device %s is no device of the driver's, as /dev/gtu0 is", rq.device);
+		return cli_usage("--device %s is not a device of the driver, such as /dev/gtu0", rq.device);
 	if (!rq.root)
 		rq.root = "";
 	rc = rq.json ? whole_file_try(rq.json, &err) : 0;

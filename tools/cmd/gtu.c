@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The gtu tool: finds the verb. */
+/* The gtu tool: finds the verb and runs it. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -14,21 +14,21 @@ static const struct verb {
 	int (*run)(int argc, char **argv);
 	const char *line;
 } verbs[] = {
-	{ "info", cmd_info, "what the device is: units, parameters, backends" },
-	{ "doctor", cmd_doctor, "what stands between you and a working device, and what to do" },
-	{ "convert", cmd_convert, "a graph file of any format into one that is mapped in place" },
-	{ "generate", cmd_generate, "a graph by rule and seed" },
-	{ "stat", cmd_stat, "degrees and components of a graph" },
-	{ "run", cmd_run, "an algorithm on a graph, through a unit, verified if you like" },
-	{ "bench", cmd_bench, "how fast the units are beside memcpy and plain software" },
-	{ "lab", cmd_lab, "the laboratory: a GPU's memory hierarchy, its counts beside independent ones" },
-	{ "report", cmd_report, "what run, lab, bench and stat have written, as one page with charts" },
-	{ "top", cmd_top, "live devices: units busy, jobs, requests by size" },
-	{ "bringup", cmd_bringup, "the first day of a board: each step from its configuration space to lock step" },
-	{ "fdt", cmd_fdt, "device trees: shown, checked against the binding, compared, as an overlay" },
-	{ "serve", cmd_serve, "the device as a process that a virtual machine attaches to" },
-	{ "help", cmd_help, "this page, or that of one verb" },
-	{ "version", cmd_version, "the version of this program" },
+	{ "info", cmd_info, "show a device's units and parameters, and the backends" },
+	{ "doctor", cmd_doctor, "check what a working device needs, and how to fix it" },
+	{ "convert", cmd_convert, "convert a graph file of any format into one that is mapped in place" },
+	{ "generate", cmd_generate, "generate a random graph" },
+	{ "stat", cmd_stat, "show degrees and components of a graph" },
+	{ "run", cmd_run, "run an algorithm on a graph by a unit, optionally verified" },
+	{ "bench", cmd_bench, "measure the units beside memcpy and plain software" },
+	{ "lab", cmd_lab, "repeat the papers' experiments in a model of a GPU's memory hierarchy" },
+	{ "report", cmd_report, "make a page with charts from the output of run, lab, bench and stat" },
+	{ "top", cmd_top, "watch devices: busy units, jobs, requests by size" },
+	{ "bringup", cmd_bringup, "test a new board step by step, from configuration space to lock step" },
+	{ "fdt", cmd_fdt, "show, check and compare device trees, and write an overlay" },
+	{ "serve", cmd_serve, "run the device as a process that a virtual machine attaches to" },
+	{ "help", cmd_help, "show this page, or that of one verb" },
+	{ "version", cmd_version, "print the version of this program" },
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
@@ -52,29 +52,29 @@ static int unknown_verb(const char *name)
 	names[VERBS] = NULL;
 	nearest = cli_nearest(name, names);
 	if (nearest)
-		return cli_usage("no verb '%s'; did you mean '%s'?", name, nearest);
-	return cli_usage("no verb '%s'", name);
+		return cli_usage("unknown verb '%s'; did you mean '%s'?", name, nearest);
+	return cli_usage("unknown verb '%s'", name);
 }
 
 static void print_help(FILE *to)
 {
 	unsigned i;
 
-	fputs("gtu: graphs through the units of the graph traversal unit.\n\n"
-	      "usage: gtu VERB [options]        gtu VERB --help says what a verb takes\n\n", to);
+	fputs("gtu: runs graph algorithms with the units of the graph traversal unit.\n\n"
+	      "usage: gtu VERB [options]        gtu VERB --help describes a verb\n\n", to);
 	for (i = 0; i < VERBS; i++)
 		fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].line);
-	fputs("\nA first walk:\n"
+	fputs("\nFirst steps:\n"
 	      "  gtu info                                        the device in this process\n"
-	      "  gtu generate kronecker --scale 16 k16.gtu       a graph to try things on\n"
-	      "  gtu stat k16.gtu                                what it is like\n"
+	      "  gtu generate kronecker --scale 16 k16.gtu       a graph for tests\n"
+	      "  gtu stat k16.gtu                                its properties\n"
 	      "  gtu run bfs k16.gtu --unit scu --verify         hops from one vertex, checked\n"
 	      "  gtu run pagerank k16.gtu --unit iru --output ranks.txt\n"
 	      "  gtu run bfs k16.gtu --monitor --json bfs.json\n"
 	      "  gtu report bfs.json                             a page with charts: report.html\n"
-	      "  gtu convert roads.gr.xz roads.gtu               your own graph, once\n"
+	      "  gtu convert roads.gr.xz roads.gtu               your own graph, converted once\n"
 	      "  gtu run sssp roads.gtu --source 42 --unit iru --json -\n"
-	      "\n--quiet, with any verb: no progress bar, nothing that was not asked for.\n"
+	      "\n--quiet, with any verb: no progress bar, no output that was not requested.\n"
 	      "Exit codes: 0 done, 1 failed at run time, 2 usage, 3 bad input, 4 verification failed,\n"
 	      "130 interrupted.\n", to);
 }
@@ -90,18 +90,18 @@ static int cmd_help(int argc, char **argv)
 	char *help[] = { NULL, "--help", NULL };
 
 	if (argc > 2)
-		return cli_usage("takes one VERB, got %d names", argc - 1);
+		return cli_usage("takes one VERB, but %d names are given", argc - 1);
 	if (argc < 2) {
 		print_help(stdout);
 		return CLI_DONE;
 	}
 	if (asks_help(argv[1])) {
-		fputs("usage: gtu help [VERB]\n\nWhat the program can do, or what VERB takes.\n\n"
+		fputs("usage: gtu help [VERB]\n\nPrints the verbs, or the help of VERB.\n\n"
 		      "  gtu help run\n", stdout);
 		return CLI_DONE;
 	}
 	if (argv[1][0] == '-')
-		return cli_usage("no option %s", argv[1]);
+		return cli_usage("unknown option %s", argv[1]);
 	v = find_verb(argv[1]);
 	if (!v)
 		return unknown_verb(argv[1]);
@@ -113,16 +113,16 @@ static int cmd_help(int argc, char **argv)
 static int cmd_version(int argc, char **argv)
 {
 	if (argc > 1 && asks_help(argv[1])) {
-		fputs("usage: gtu version\n\nThe version of this program, as 'gtu " GTU_VERSION "'.\n", stdout);
+		fputs("usage: gtu version\n\nPrints the version of this program, 'gtu " GTU_VERSION "'.\n", stdout);
 		return CLI_DONE;
 	}
 	if (argc > 1)
-		return cli_usage("takes no '%s'", argv[1]);
+		return cli_usage("unexpected argument '%s'", argv[1]);
 	puts("gtu " GTU_VERSION);
 	return CLI_DONE;
 }
 
-/* --quiet is every verb's, and may stand anywhere before a "--". */
+/* Remove --quiet, which every verb has and which may stand anywhere before "--". */
 static int take_quiet(int argc, char **argv, bool *quiet)
 {
 	int from, to = 1;
@@ -167,14 +167,14 @@ int main(int argc, char **argv)
 {
 	int code;
 
-	/* at a limit on file sizes a write fails, and what was begun is removed, instead of the end here */
+	/* at the limit on file sizes, let write() fail so that incomplete files are removed */
 	signal(SIGXFSZ, SIG_IGN);
 	code = run_tool(argc, argv);
 	cli_clear_bar();
 	errno = 0;
-	/* what did not reach the reader is not done */
+	/* lost output is a failure */
 	if ((fflush(stdout) || ferror(stdout)) && code == CLI_DONE) {
-		fprintf(stderr, "gtu: cannot write to standard output%s%s; send it to where there is room\n", errno ? ": " : "",
+		fprintf(stderr, "gtu: cannot write to standard output%s%s; redirect it to where there is space\n", errno ? ": " : "",
 			errno ? strerror(errno) : "");
 		code = CLI_FAILED;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One run of `gtu run`: what cmd_run.c fills in and run_report.c writes out. */
+/* One run of `gtu run`: cmd_run.c fills the structure in, run_report.c writes it out. */
 #ifndef GTU_RUN_H
 #define GTU_RUN_H
 
@@ -12,7 +12,7 @@
 struct json;
 struct run;
 
-/* Options that mean something to some algorithms only. */
+/* Options that apply to some algorithms only. */
 #define RUN_TAKES_SOURCE	(1u << 0)
 #define RUN_TAKES_SOURCES	(1u << 1)	/* --source with several, --sources */
 #define RUN_TAKES_TARGET	(1u << 2)
@@ -22,36 +22,42 @@ struct run;
 #define RUN_TAKES_FEATURES	(1u << 6)
 #define RUN_TAKES_SEED		(1u << 7)
 #define RUN_TAKES_DIRECTION	(1u << 9)
-#define RUN_TAKES_QUERIES	(1u << 8)	/* a value a query, not a vertex */
+#define RUN_TAKES_QUERIES	(1u << 8)	/* values are per query, not per vertex */
 #define RUN_TAKES_ITERATIONS	(1u << 10)
 
-/* An algorithm as `gtu run` sees it. To add one: a row in run_kind.c, and what it shows in run_values.c. */
+/*
+ * The description of an algorithm. To add one, add a row in run_kind.c and its output in
+ * run_values.c.
+ */
 struct run_kind {
 	const char *name;
 	const char *alias;		/* or NULL */
 	unsigned takes;			/* RUN_TAKES_* */
 	uint32_t value_bytes;		/* of a value: 4 or 8 */
-	bool one;			/* one value in all, not one a vertex */
-	const char *rounds;		/* what its iterations are */
+	bool one;			/* one value in total, not one per vertex */
+	const char *rounds;		/* what an iteration is called, plural */
 	int (*compute)(struct run *r, struct gtu_error *err);
-	/* Compare with plain reference code: r->verdict, and GTU_ERR_VERIFY with the first difference. */
+	/*
+	 * Compare with reference code: sets r->verdict; GTU_ERR_VERIFY describes the first
+	 * difference.
+	 */
 	int (*verify)(struct run *r, struct gtu_error *err);
-	/* Value @v of @values, a line without what it belongs to, for --output. */
+	/* Write value @v of @values and a newline, without the vertex or query, for --output. */
 	void (*write)(const struct run *r, const void *values, uint64_t v, FILE *f);
-	/* Members of the JSON's "result". */
+	/* Write the members of the JSON's "result". */
 	void (*json)(const struct run *r, struct json *j);
 	void (*print)(const struct run *r, FILE *to);
 };
 
-/* By name or alias; NULL after a complaint. */
+/* Find an algorithm by name or alias; NULL after a message. */
 const struct run_kind *run_kind(const char *word);
 
-/* An iteration, or some that followed one another, where there are many. */
+/* One iteration, or several consecutive ones when a run has more than RUN_STEPS. */
 #define RUN_STEPS 2048u
 struct run_step {
-	struct gtu_iteration sum;	/* number: of the first */
+	struct gtu_iteration sum;	/* number: that of the first iteration */
 	uint64_t iterations;
-	uint64_t bytes[2];		/* --monitor: read and written by units, of the computer's memory */
+	uint64_t bytes[2];		/* --monitor: host memory that units read and wrote */
 };
 
 enum run_verdict { RUN_NOT_VERIFIED, RUN_EQUAL, RUN_DIFFERENT };
@@ -59,21 +65,21 @@ enum run_verdict { RUN_NOT_VERIFIED, RUN_EQUAL, RUN_DIFFERENT };
 struct run {
 	const struct run_kind *kind;
 	const char *path;		/* of the graph */
-	const char *unit, *device;	/* as named; device is "none" without a unit */
-	const char *direction;		/* as named, or NULL */
+	const char *unit, *device;	/* as given; device is "none" without a unit */
+	const char *direction;		/* as given, or NULL */
 	const char *output, *json;	/* files, "-", or NULL */
-	struct gtu_graph graph;		/* as opened, with the weights that were asked for */
+	struct gtu_graph graph;		/* as opened, with the selected weights */
 	struct gtu_device *dev;
 	struct gtu_algorithm_options opt;
 	struct gtu_algorithm_stats stats;
-	bool source_chosen;		/* by us */
+	bool source_chosen;		/* by the tool, not by --source */
 	struct gpu_request gpu;
-	bool monitor;			/* ZCM watches */
-	const char *sources_text;	/* BC: how they were chosen, for a person */
-	const char *weights;		/* what they are, for a person; SSSP */
+	bool monitor;			/* ZCM is enabled */
+	const char *sources_text;	/* BC: how the sources were chosen, as text */
+	const char *weights;		/* SSSP: the kind of weights, as text */
 	double open_seconds;
 	union {
-		uint64_t *integer;	/* BFS levels, CC and CDLP vertices, cores, the distance of stcon, places */
+		uint64_t *integer;	/* BFS levels, CC and CDLP vertices, cores, stcon's distance, slots */
 		double *real;		/* SSSP distances, PR ranks, BC scores, LCC, GCN features */
 		uint32_t *color;	/* GC */
 		void *result;
@@ -83,31 +89,31 @@ struct run {
 		const char *name;
 		uint64_t value[GTU_UREG_COUNTERS];
 	} counters[5];
-	unsigned units;			/* of them */
-	struct run_step *step;		/* with --json: its iterations, RUN_STEPS at most */
+	unsigned units;			/* number of counters[] */
+	struct run_step *step;		/* with --json: up to RUN_STEPS entries */
 	unsigned steps;
-	uint64_t per_step;		/* iterations of a step, but of the last one */
-	uint64_t seen_bytes[2];		/* --monitor: of memory, by direction, up to the last iteration */
+	uint64_t per_step;		/* iterations per step, except the last */
+	uint64_t seen_bytes[2];		/* --monitor: bytes by direction up to the last iteration */
 	enum run_verdict verdict;
 	double verify_seconds;
 	struct gtu_hash_table table;	/* hash: of the graph's edges */
-	uint64_t *query, queries;	/* keys that are looked up in it */
-	double change;			/* PR: of the reference's last iteration */
+	uint64_t *query, queries;	/* keys to look up in the table */
+	double change;			/* PR: change in the reference's last iteration */
 };
 
-/* How many values there are. */
+/* The number of values. */
 static inline uint64_t run_values(const struct run *r)
 {
 	return r->kind->one ? 1 : r->kind->takes & RUN_TAKES_QUERIES ? r->queries : r->graph.n;
 }
 
-/* Of how many numbers each consists. */
+/* The number of reals per value. */
 static inline uint64_t run_width(const struct run *r)
 {
 	return r->kind->takes & RUN_TAKES_FEATURES ? r->opt.features : 1;
 }
 
-/* One vertex is where it starts (betweenness has a list of them). */
+/* Whether the algorithm has exactly one source (betweenness has a list). */
 static inline bool run_has_source(const struct run *r)
 {
 	return (r->kind->takes & (RUN_TAKES_SOURCE | RUN_TAKES_SOURCES)) == RUN_TAKES_SOURCE;
@@ -147,18 +153,18 @@ void run_print_kc(const struct run *r, FILE *to);
 /* run_hash.c, likewise */
 int run_compute_hash(struct run *r, struct gtu_error *err);
 int run_verify_hash(struct run *r, struct gtu_error *err);
-void run_write_place(const struct run *r, const void *values, uint64_t q, FILE *f);
+void run_write_slot(const struct run *r, const void *values, uint64_t q, FILE *f);
 void run_json_hash(const struct run *r, struct json *j);
 void run_print_hash(const struct run *r, FILE *to);
 
-/* run_steps.c: have the run's iterations kept (0, or GTU_ERR_NOMEM), write them as "steps". */
+/* run_steps.c: start recording iterations (0 or GTU_ERR_NOMEM); write them as "steps". */
 int run_steps_begin(struct run *r, struct gtu_error *err);
 void run_steps_json(const struct run *r, struct json *j);
 
-/* --output and --json. Whole or not at all: a temporary file is renamed. */
+/* Write --output and --json; files appear only when they are complete. */
 int run_write_output(const struct run *r, struct gtu_error *err);
 int run_write_json(const struct run *r, struct gtu_error *err);
-/* What a person wants to see. */
+/* Print the result as text. */
 void run_print(const struct run *r, FILE *to);
 
 #endif

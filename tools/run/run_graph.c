@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The graph of `gtu run`: opened, with the weights, sources and target that were asked for. */
+/* Opens the graph of `gtu run` and selects its weights, sources and target. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,12 @@
 #include "run_request.h"
 
 #define RANDOM_WEIGHTS 255
-#define SOURCES 16			/* of betweenness, where none are asked for */
+#define SOURCES 16			/* default of --sources */
 
-/* A weight of 1 to 255 an edge, by its ends alone: the same in both directions and in every format. */
+/*
+ * Derive each edge's weight, 1 to 255, from the ids of its ends: equal in both directions and all
+ * formats.
+ */
 static int make_random_weights(struct request *q, struct gtu_error *err)
 {
 	struct gtu_graph *g = &q->run.graph;
@@ -26,7 +29,7 @@ static int make_random_weights(struct request *q, struct gtu_error *err)
 			target = gtu_graph_target(g, e);
 			if (target >= g->n)
 				return gtu_fail(err, GTU_ERR_INPUT,
-						"%s: entry %llu of the edge list leads to vertex %llu of only %llu: the graph is damaged",
+						"%s: entry %llu of the edge list leads to vertex %llu, but there are only %llu: the graph is damaged",
 						g->name, (unsigned long long)e,
 						(unsigned long long)target, (unsigned long long)g->n);
 			a = gtu_graph_id(g, v);
@@ -42,7 +45,7 @@ static int make_random_weights(struct request *q, struct gtu_error *err)
 	return 0;
 }
 
-static int settle_weights(struct request *q, struct gtu_error *err)
+static int select_weights(struct request *q, struct gtu_error *err)
 {
 	static const char *const type[] = { "none", "integers", "floats", "doubles" };
 	struct gtu_graph *g = &q->run.graph;
@@ -66,8 +69,8 @@ static int settle_weights(struct request *q, struct gtu_error *err)
 	return 0;
 }
 
-/* The vertex of most edges. */
-static uint64_t hub(const struct gtu_graph *g)
+/* The vertex with most edges. */
+static uint64_t vertex_with_most_edges(const struct gtu_graph *g)
 {
 	uint64_t v, first, end, most = 0, found = 0;
 
@@ -81,17 +84,17 @@ static uint64_t hub(const struct gtu_graph *g)
 	return found;
 }
 
-static int settle_source(struct request *q, struct gtu_error *err)
+static int select_source(struct request *q, struct gtu_error *err)
 {
 	if (!q->source) {
 		q->run.source_chosen = true;
-		q->run.opt.source = hub(&q->run.graph);
+		q->run.opt.source = vertex_with_most_edges(&q->run.graph);
 		return 0;
 	}
 	return gtu_graph_vertex(&q->run.graph, q->source[0], &q->run.opt.source, err);
 }
 
-/* The vertices of --source. */
+/* Convert the ids of --source to vertices. */
 static int list_sources(struct request *q, struct gtu_error *err)
 {
 	uint64_t i;
@@ -104,11 +107,14 @@ static int list_sources(struct request *q, struct gtu_error *err)
 	for (i = 0; i < q->source_count && !rc; i++)
 		rc = gtu_graph_vertex(&q->run.graph, q->source[i], &q->source_list[i], err);
 	q->run.opt.source_count = q->source_count;
-	snprintf(q->sources_text, sizeof(q->sources_text), "those of --source");
+	snprintf(q->sources_text, sizeof(q->sources_text), "given by --source");
 	return rc;
 }
 
-/* @count different vertices, by Floyd's method: each draw that came before is replaced by the last one. */
+/*
+ * Draw @count different vertices by Floyd's method: a repeated draw is replaced by the last
+ * candidate.
+ */
 static int draw_sources(struct request *q, uint64_t count, struct gtu_error *err)
 {
 	const uint64_t n = q->run.graph.n;
@@ -135,7 +141,7 @@ static int draw_sources(struct request *q, uint64_t count, struct gtu_error *err
 	return 0;
 }
 
-static int settle_sources(struct request *q, struct gtu_error *err)
+static int select_sources(struct request *q, struct gtu_error *err)
 {
 	const uint64_t n = q->run.graph.n;
 	int rc;
@@ -157,7 +163,7 @@ static int settle_sources(struct request *q, struct gtu_error *err)
 	return rc;
 }
 
-static int settle_ends(struct request *q, struct gtu_error *err)
+static int select_terminals(struct request *q, struct gtu_error *err)
 {
 	const unsigned takes = q->run.kind->takes;
 	int rc = 0;
@@ -165,8 +171,8 @@ static int settle_ends(struct request *q, struct gtu_error *err)
 	if (!(takes & (RUN_TAKES_SOURCE | RUN_TAKES_SOURCES)))
 		return 0;
 	if (!q->run.graph.n)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices to start from", q->run.path);
-	rc = takes & RUN_TAKES_SOURCES ? settle_sources(q, err) : settle_source(q, err);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices, but %s needs a source", q->run.path, q->run.kind->name);
+	rc = takes & RUN_TAKES_SOURCES ? select_sources(q, err) : select_source(q, err);
 	if (!rc && takes & RUN_TAKES_TARGET)
 		rc = gtu_graph_vertex(&q->run.graph, q->target, &q->run.opt.target, err);
 	return rc;
@@ -189,14 +195,14 @@ int run_open_graph(struct request *q, struct gtu_error *err)
 		const size_t at = strlen(err->text);
 
 		snprintf(err->text + at, sizeof(err->text) - at,
-			 " (--weights %llu asks for that column; without it the file's own are taken, --weights unit takes 1)",
+			 " (--weights %llu selects that column; omit it to use the file's weights, or use --weights unit)",
 			 (unsigned long long)q->weight_column);
 	}
 	if (rc)
 		return rc;
 	q->run.graph = *q->graph;
 	if (q->run.kind->takes & RUN_TAKES_WEIGHTS)
-		rc = settle_weights(q, err);
+		rc = select_weights(q, err);
 	q->run.open_seconds = run_now() - start;
-	return rc ? rc : settle_ends(q, err);
+	return rc ? rc : select_terminals(q, err);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * gtu run hash: is there an edge from u to v, and where? The table's keys are the graph's edges, u * n + v, in as many
- * buckets as there are vertices. Rows of the graph itself would be buckets without a hash, and queries would
- * follow the degrees of vertices: an edge lookup, which BFS measures already. A key an edge gives algorithm 1 as
- * printed, with a real graph's number of keys, its repeated edges as repeated keys, and answers that mean something.
+ * gtu run hash: looks up edges in a hash table of the graph's edges.
+ *
+ * The key of an edge from u to v is u * n + v; the table has as many buckets as there are vertices.
+ * Hashing keys, rather than using the graph's rows as buckets, keeps the paper's algorithm 1 as
+ * printed, gives a realistic number of keys, and turns repeated edges into repeated keys. Rows as
+ * buckets would measure edge lookups, as BFS does, and queries would follow the degrees.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,18 +27,18 @@ static int make_table(struct run *r, struct gtu_error *err)
 	int rc = 0;
 
 	if (!g->n)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices to ask for", r->path);
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices to look up", r->path);
 	if (g->n > UINT32_MAX)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "hash numbers pairs of vertices in 64 bits: %llu vertices are more than %u",
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "hash needs 64-bit keys for pairs of vertices: %llu vertices exceed the limit of %u",
 				(unsigned long long)g->n, UINT32_MAX);
 	key = malloc((g->m + 1) * sizeof(*key));
 	if (!key)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu keys", (unsigned long long)g->m);
 	for (u = 0; u < g->n && !rc; u++) {
 		gtu_graph_edges(g, u, &e, &end);
-		/* rows of a damaged graph may overlap */
+		/* the rows of a damaged graph may overlap */
 		if (end - e > g->m - n)
-			rc = gtu_fail(err, GTU_ERR_INPUT, "%s has more edges in its rows than the %llu it says: the graph is damaged",
+			rc = gtu_fail(err, GTU_ERR_INPUT, "%s has more edges in its rows than the %llu in its header: the graph is damaged",
 				      g->name, (unsigned long long)g->m);
 		for (; !rc && e < end; e++)
 			key[n++] = key_of(g, u, gtu_graph_target(g, e));
@@ -47,7 +49,7 @@ static int make_table(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/* Every other query is for an edge that exists, the others for any pair. */
+/* Every other query asks for an existing edge, the others for a random pair. */
 static int make_queries(struct run *r, struct gtu_error *err)
 {
 	const struct gtu_graph *g = &r->graph;
@@ -78,7 +80,7 @@ int run_compute_hash(struct run *r, struct gtu_error *err)
 }
 
 struct entry {
-	uint64_t key, place;
+	uint64_t key, slot;
 };
 
 static int by_key(const void *x, const void *y)
@@ -87,10 +89,10 @@ static int by_key(const void *x, const void *y)
 
 	if (a->key != b->key)
 		return a->key < b->key ? -1 : 1;
-	return a->place < b->place ? -1 : a->place > b->place;
+	return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-/* The first of the sorted entries with this key, by halving; no hash. */
+/* Binary search for the first of the sorted entries with this key. */
 static uint64_t first_of(const struct entry *sorted, uint64_t n, uint64_t key)
 {
 	uint64_t low = 0, high = n, middle;
@@ -102,30 +104,33 @@ static uint64_t first_of(const struct entry *sorted, uint64_t n, uint64_t key)
 		else
 			high = middle;
 	}
-	return low < n && sorted[low].key == key ? sorted[low].place : GTU_NOT_FOUND;
+	return low < n && sorted[low].key == key ? sorted[low].slot : GTU_NOT_FOUND;
 }
 
-/* By the graph's own edges, sorted: is it there; and by the table's, sorted: where. */
+/*
+ * Check that a key is found exactly if the graph has the edge, and that the slot is the first in
+ * the sorted table.
+ */
 int run_verify_hash(struct run *r, struct gtu_error *err)
 {
 	const struct gtu_graph *g = &r->graph;
-	struct entry *edge = malloc((g->m + 1) * sizeof(*edge)), *place = malloc((g->m + 1) * sizeof(*place));
+	struct entry *edge = malloc((g->m + 1) * sizeof(*edge)), *slot = malloc((g->m + 1) * sizeof(*slot));
 	uint64_t u, e, q, want, first = 0, differing = 0;
 	int rc = 0;
 
-	if (!edge || !place) {
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with");
+	if (!edge || !slot) {
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification");
 		goto out;
 	}
 	for (u = 0; u < g->n; u++)
 		for (e = g->row[u]; e < g->row[u + 1]; e++)
 			edge[e] = (struct entry){ key_of(g, u, gtu_graph_target(g, e)), e };
 	for (e = 0; e < g->m; e++)
-		place[e] = (struct entry){ r->table.key[e], e };
+		slot[e] = (struct entry){ r->table.key[e], e };
 	qsort(edge, g->m, sizeof(*edge), by_key);
-	qsort(place, g->m, sizeof(*place), by_key);
+	qsort(slot, g->m, sizeof(*slot), by_key);
 	for (q = 0; q < r->queries; q++) {
-		want = first_of(place, g->m, r->query[q]);
+		want = first_of(slot, g->m, r->query[q]);
 		if ((r->integer[q] != want ||
 		     (want == GTU_NOT_FOUND) != (first_of(edge, g->m, r->query[q]) == GTU_NOT_FOUND)) &&
 		    !differing++)
@@ -134,27 +139,27 @@ int run_verify_hash(struct run *r, struct gtu_error *err)
 	r->verdict = differing ? RUN_DIFFERENT : RUN_EQUAL;
 	if (differing)
 		rc = gtu_fail(err, GTU_ERR_VERIFY,
-			      "hash through %s gives query %llu the place %lld, the sorted list %lld; %llu of %llu queries differ",
-			      r->unit, (unsigned long long)first, (long long)r->integer[first],
-			      (long long)first_of(place, g->m, r->query[first]), (unsigned long long)differing,
+			      "hash by %s gives slot %lld for query %llu, the sorted list gives %lld; %llu of %llu queries differ",
+			      r->unit, (long long)r->integer[first], (unsigned long long)first,
+			      (long long)first_of(slot, g->m, r->query[first]), (unsigned long long)differing,
 			      (unsigned long long)r->queries);
 out:
 	free(edge);
-	free(place);
+	free(slot);
 	return rc;
 }
 
-/* Ids of the pair that was asked for, and its place in the table. */
-void run_write_place(const struct run *r, const void *values, uint64_t q, FILE *f)
+/* Write the ids of the queried pair, and its slot in the table. */
+void run_write_slot(const struct run *r, const void *values, uint64_t q, FILE *f)
 {
-	const uint64_t place = ((const uint64_t *)values)[q], key = r->query[q];
+	const uint64_t slot = ((const uint64_t *)values)[q], key = r->query[q];
 
 	fprintf(f, "%" PRIu64 " %" PRIu64, gtu_graph_id(&r->graph, key / r->graph.n),
 		gtu_graph_id(&r->graph, key % r->graph.n));
-	if (place == GTU_NOT_FOUND)
+	if (slot == GTU_NOT_FOUND)
 		fputs(" none\n", f);
 	else
-		fprintf(f, " %" PRIu64 "\n", place);
+		fprintf(f, " %" PRIu64 "\n", slot);
 }
 
 static uint64_t fullest(const struct gtu_hash_table *t)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The algorithms of `gtu run`: what each takes, how it runs and how it is verified. */
+/* The table of algorithms: options, functions that run them, and their verification. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #include "tools/reference/reference.h"
 #include "run.h"
 
-/* Ranks agree where they differ by no more than this, relatively; scores of betweenness likewise. */
+/* Relative tolerances of ranks and of betweenness scores. */
 #define RANK_TOLERANCE	1e-6
 #define SCORE_TOLERANCE	1e-9
-#define CDLP_ITERATIONS	10		/* gtu_label_propagation()'s, where none are asked for */
+#define CDLP_ITERATIONS	10		/* default of gtu_label_propagation() */
 
 /* ---- Running ------------------------------------------------------------------------------------ */
 
@@ -73,7 +73,7 @@ static int compute_gcn(struct run *r, struct gtu_error *err)
 
 /* ---- Verifying ------------------------------------------------------------------------------------ */
 
-/* As --output has it, without the end of the line. */
+/* Format a value as --output does, without the newline. */
 static void text_of(const struct run *r, const void *values, uint64_t v, char text[64])
 {
 	FILE *f = fmemopen(text, 64, "w");
@@ -87,7 +87,7 @@ static void text_of(const struct run *r, const void *values, uint64_t v, char te
 	text[strcspn(text, "\n")] = 0;
 }
 
-/* @tolerance: relative, of real values; below 0: all bits are the same. */
+/* @tolerance: relative, for real values; below 0: all bits must be equal. */
 static bool same(const struct run *r, const void *expected, uint64_t v, double tolerance)
 {
 	const double *real = expected;
@@ -112,13 +112,13 @@ static int compare(struct run *r, const void *expected, double tolerance, struct
 	text_of(r, r->result, first, got);
 	text_of(r, expected, first, want);
 	return gtu_fail(err, GTU_ERR_VERIFY,
-			"%s through %s gives vertex %llu the value %s, the reference code %s; %llu of %llu values differ",
+			"%s by %s gives vertex %llu the value %s, the reference code %s; %llu of %llu values differ",
 			r->kind->name, r->unit,
 			(unsigned long long)gtu_graph_id(&r->graph, r->kind->one ? r->opt.target : first),
 			got, want, (unsigned long long)differing, (unsigned long long)run_values(r));
 }
 
-/* Let @fill put the reference's values into an array for all vertices, then compare. */
+/* Compute the reference's values with @fill, then compare. */
 static int verify_with(struct run *r, int (*fill)(struct run *r, void *expected), double tolerance,
 		       struct gtu_error *err)
 {
@@ -126,7 +126,7 @@ static int verify_with(struct run *r, int (*fill)(struct run *r, void *expected)
 	int rc;
 
 	if (!expected || fill(r, expected))
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with");
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification");
 	else if (cli_interrupted())
 		rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted while verifying");
 	else
@@ -150,7 +150,7 @@ static int fill_sssp(struct run *r, void *expected)
 	return reference_sssp(&r->graph, r->opt.source, expected);
 }
 
-/* Distances are the same to the last bit: see sssp.c. */
+/* Distances must be equal to the last bit: see sssp.c. */
 static int verify_sssp(struct run *r, struct gtu_error *err)
 {
 	return verify_with(r, fill_sssp, -1, err);
@@ -166,7 +166,6 @@ static int verify_cc(struct run *r, struct gtu_error *err)
 	return verify_with(r, fill_cc, -1, err);
 }
 
-
 static int fill_pr(struct run *r, void *expected)
 {
 	return reference_pagerank(&r->graph, r->opt.damping > 0 ? r->opt.damping : 0.85,
@@ -177,14 +176,14 @@ static int verify_pr(struct run *r, struct gtu_error *err)
 {
 	int rc = verify_with(r, fill_pr, RANK_TOLERANCE, err);
 
-	/* Whoever stops early has come to rest. */
+	/* a run that stopped by --epsilon must have converged */
 	if (rc || !(r->opt.epsilon > 0) ||
 	    r->stats.iterations >= (r->opt.iterations ? r->opt.iterations : 1000) ||
 	    r->change <= r->opt.epsilon * (1 + RANK_TOLERANCE))
 		return rc;
 	r->verdict = RUN_DIFFERENT;
 	return gtu_fail(err, GTU_ERR_VERIFY,
-			"pr through %s stopped after %llu iterations, while ranks still change by %g",
+			"pr by %s stopped after %llu iterations although ranks still change by %g",
 			r->unit, (unsigned long long)r->stats.iterations, r->change);
 }
 
@@ -222,7 +221,7 @@ static int verify_gc(struct run *r, struct gtu_error *err)
 	for (v = 0; r->graph.row[v + 1] <= e; v++)
 		;
 	return gtu_fail(err, GTU_ERR_VERIFY,
-			"gc through %s gives vertices %llu and %llu, between which there is an edge, the same colour %u",
+			"gc by %s gives the neighbours %llu and %llu the same colour %u",
 			r->unit, (unsigned long long)gtu_graph_id(&r->graph, v),
 			(unsigned long long)gtu_graph_id(&r->graph, gtu_graph_target(&r->graph, e)),
 			r->color[v]);
@@ -238,7 +237,7 @@ static int verify_kc(struct run *r, struct gtu_error *err)
 	return verify_with(r, fill_kc, -1, err);
 }
 
-/* All rounds that were asked for: the algorithm stops where none changes a label any more. */
+/* Compute all requested rounds: the algorithm may stop earlier, when no label changes. */
 static int fill_cdlp(struct run *r, void *expected)
 {
 	return reference_labels(&r->graph, r->opt.iterations ? r->opt.iterations : CDLP_ITERATIONS, expected);
@@ -259,7 +258,7 @@ static int verify_lcc(struct run *r, struct gtu_error *err)
 	return verify_with(r, fill_lcc, SCORE_TOLERANCE, err);
 }
 
-/* Sums of what may cancel out are compared with the sum of magnitudes. */
+/* Terms may cancel out, so the tolerance is relative to the sum of their magnitudes. */
 static int verify_gcn(struct run *r, struct gtu_error *err)
 {
 	const uint64_t features = r->opt.features;
@@ -269,7 +268,7 @@ static int verify_gcn(struct run *r, struct gtu_error *err)
 
 	if (!expected || !magnitude ||
 	    reference_gcn(&r->graph, r->opt.features, r->opt.seed, expected, magnitude))
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with");
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification");
 	for (i = 0; !rc && i < r->graph.n * features; i++)
 		if (!(fabs(r->real[i] - expected[i]) <= SCORE_TOLERANCE * magnitude[i]) && !differing++)
 			first = i;
@@ -277,7 +276,7 @@ static int verify_gcn(struct run *r, struct gtu_error *err)
 		r->verdict = differing ? RUN_DIFFERENT : RUN_EQUAL;
 	if (differing)
 		rc = gtu_fail(err, GTU_ERR_VERIFY,
-			      "gcn through %s gives feature %llu of vertex %llu the value %.17g, the reference code %.17g; %llu of %llu values differ",
+			      "gcn by %s gives feature %llu of vertex %llu the value %.17g, the reference code %.17g; %llu of %llu values differ",
 			      r->unit, (unsigned long long)(first % features),
 			      (unsigned long long)gtu_graph_id(&r->graph, first / features), r->real[first],
 			      expected[first], (unsigned long long)differing,
@@ -313,7 +312,7 @@ static const struct run_kind kinds[] = {
 	{ "gcn", NULL, RUN_TAKES_WEIGHTS | RUN_TAKES_FEATURES | RUN_TAKES_SEED, 8, false, "passes",
 	  compute_gcn, verify_gcn, run_write_features, run_json_gcn, run_print_gcn },
 	{ "hash", NULL, RUN_TAKES_QUERIES | RUN_TAKES_SEED, 8, false, "blocks",
-	  run_compute_hash, run_verify_hash, run_write_place, run_json_hash, run_print_hash },
+	  run_compute_hash, run_verify_hash, run_write_slot, run_json_hash, run_print_hash },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -328,7 +327,7 @@ const struct run_kind *run_kind(const char *word)
 			return &kinds[i];
 		names[n++] = kinds[i].name;
 	}
-	/* what may be meant, too, but not which names there are twice over */
+	/* suggest aliases, too; they follow the names, so that an index is still one of kinds[] */
 	for (i = 0; i < KINDS; i++)
 		if (kinds[i].alias)
 			names[n++] = kinds[i].alias;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Writes the results of `gtu run`: --output, --json and text. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -29,7 +30,7 @@ int run_write_output(const struct run *r, struct gtu_error *err)
 		if (ferror(t.file))
 			rc = whole_file_failed(&t, err);
 		else if (v % 65536 == 0 && gtu_tick(r->opt.progress, "writing", v, run_values(r)))
-			rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted; %s is not written",
+			rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted; %s was not written",
 				      r->output);
 	}
 	return whole_file_close(&t, rc, err);
@@ -53,7 +54,7 @@ static void json_counters(struct json *j, const struct run *r)
 	json_end_object(j);
 }
 
-/* Iterations [@first, @end) went this way. */
+/* Write the direction of iterations [@first, @end). */
 static void json_way(struct json *j, const char *direction, uint64_t first, uint64_t end)
 {
 	if (first >= end)
@@ -141,7 +142,7 @@ int run_write_json(const struct run *r, struct gtu_error *err)
 	return whole_file_close(&t, rc, err);
 }
 
-/* ---- For a person --------------------------------------------------------------------------------- */
+/* ---- Text --------------------------------------------------------------------------------- */
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -156,16 +157,16 @@ static void print_time(const struct run *r, FILE *to)
 	fprintf(to, "time      %.6f s:", s->seconds);
 	for (i = 0; i < s->phases; i++)
 		fprintf(to, "%s %s %.6f", i ? "," : "", s->phase[i].name, s->phase[i].seconds);
-	fprintf(to, "; opening the graph took %.6f s\n", r->open_seconds);
-	/* "passes" of one is a pass, all others lose their s */
+	fprintf(to, "; opening the graph %.6f s\n", r->open_seconds);
+	/* use the singular for one iteration: "passes" loses "es", others "s" */
 	fprintf(to, "edges     %s traversed in %s %.*s", grouped(s->edges), grouped(s->iterations),
 		(int)(strlen(r->kind->rounds) - (s->iterations != 1 ? 0 : !strcmp(r->kind->rounds, "passes") ? 2 : 1)),
 		r->kind->rounds);
 	if (s->pull_end > s->pull_first)
-		fprintf(to, " (%s pulled, from the %s. on)", grouped(s->pull_end - s->pull_first),
+		fprintf(to, " (%s by pull, starting with number %s)", grouped(s->pull_end - s->pull_first),
 			grouped(s->pull_first + 1));
 	if (s->seconds > 0)
-		fprintf(to, ", %.1f million a second", 1e-6 * (double)s->edges / s->seconds);
+		fprintf(to, ", %.1f million per second", 1e-6 * (double)s->edges / s->seconds);
 	fputc('\n', to);
 }
 
@@ -186,7 +187,7 @@ static void print_gpu(const struct run *r, FILE *to)
 	fprintf(to, "gpu       %s, kernel %s: %.6f s", gtu_get_gpu_info(r->dev)->name,
 		gtu_kernel_name(r->opt.kernel), s->gpu_seconds);
 	if (s->gpu_seconds > 0)
-		fprintf(to, ", %.1f million edges a second; %s bytes of the list asked for (%.1f GB/s), %s more of the card's copy",
+		fprintf(to, ", %.1f million edges per second; %s bytes of the list requested (%.1f GB/s), %s more from the card's copy",
 			1e-6 * (double)s->edges / s->gpu_seconds, grouped(s->list_bytes),
 			1e-9 * (double)s->list_bytes / s->gpu_seconds, grouped(s->cached_bytes));
 	fputc('\n', to);
@@ -212,19 +213,19 @@ static void print_units(const struct run *r, FILE *to)
 			1e3 * (double)r->stats.job_cycles / (double)clock, 1e-6 * (double)clock);
 	fputc('\n', to);
 	if (c && c[GTU_SCU_C_JOBS]) {
-		fprintf(to, "          %s elements put out", grouped(c[GTU_SCU_C_OUT]));
+		fprintf(to, "          %s elements output", grouped(c[GTU_SCU_C_OUT]));
 		if (c[GTU_SCU_C_PROBES])
 			fprintf(to, "; %s of %s looked up were filtered out (%.1f %%)",
 				grouped(c[GTU_SCU_C_DROPPED]), grouped(c[GTU_SCU_C_PROBES]),
 				percent(c[GTU_SCU_C_DROPPED], c[GTU_SCU_C_PROBES]));
 		if (c[GTU_SCU_C_GROUPS])
-			fprintf(to, "; groups by line hold %.2f of them on average",
+			fprintf(to, "; groups by line have %.2f elements on average",
 				(double)c[GTU_SCU_C_GROUPED] / (double)c[GTU_SCU_C_GROUPS]);
 		fputc('\n', to);
 	}
 	c = counters_of(r, GTU_UNIT_IRU);
 	if (c && c[GTU_IRU_C_JOBS]) {
-		fprintf(to, "          %s indices in, %s merged (%.1f %%), %s warps of %.2f lines each\n",
+		fprintf(to, "          %s indices in, %s merged (%.1f %%), %s warps with %.2f lines on average\n",
 			grouped(c[GTU_IRU_C_IN]), grouped(c[GTU_IRU_C_MERGED]),
 			percent(c[GTU_IRU_C_MERGED], c[GTU_IRU_C_IN]),
 			grouped(c[GTU_IRU_C_RECORDS]),
@@ -233,7 +234,7 @@ static void print_units(const struct run *r, FILE *to)
 	}
 }
 
-/* What a link would have carried: emogi.txt, section 3. */
+/* The requests that a link would have carried (EMOGI, section 3). */
 static void print_requests(const struct run *r, FILE *to)
 {
 	static const char *const what[] = { "reads", "writes" };
@@ -244,13 +245,13 @@ static void print_requests(const struct run *r, FILE *to)
 	if (!r->monitor)
 		return;
 	if (!c) {
-		fprintf(to, "monitor   no unit worked: nothing was asked of memory\n");
+		fprintf(to, "monitor   no unit ran: there were no requests\n");
 		return;
 	}
 	for (dir = GTU_ZCM_HOST_READ; dir <= GTU_ZCM_HOST_WRITE; dir++) {
 		for (size = 1, all = 0; size <= 4; size++)
 			all += c[GTU_ZCM_C_REQUESTS(dir, size)];
-		fprintf(to, "%s%s %s requests, %s bytes of memory:", dir ? "          " : "monitor   ", what[dir],
+		fprintf(to, "%s%s %s requests, %s bytes of host memory:", dir ? "          " : "monitor   ", what[dir],
 			grouped(all), grouped(c[GTU_ZCM_C_BYTES(dir)]));
 		for (size = 1; size <= 4; size++)
 			fprintf(to, " %.1f %% of %u%s", percent(c[GTU_ZCM_C_REQUESTS(dir, size)], all), 32 * size,
@@ -266,7 +267,7 @@ void run_print(const struct run *r, FILE *to)
 		edges(g->m), g->flags & GTU_GRAPH_DIRECTED ? "directed" : "undirected, each both ways");
 	if (run_has_source(r))
 		fprintf(to, "source    %" PRIu64 "%s\n", gtu_graph_id(g, r->opt.source),
-			r->source_chosen ? ", the vertex of most edges; --source ID takes another" : "");
+			r->source_chosen ? ", the vertex with most edges; --source ID selects another" : "");
 	else if (r->kind->takes & RUN_TAKES_SOURCES)
 		fprintf(to, "sources   %s: %s\n", grouped(r->opt.sources ? r->opt.source_count : g->n), r->sources_text);
 	if (r->kind->takes & RUN_TAKES_WEIGHTS)
@@ -276,6 +277,6 @@ void run_print(const struct run *r, FILE *to)
 	print_units(r, to);
 	print_requests(r, to);
 	if (r->verdict == RUN_EQUAL)
-		fprintf(to, "verified  the plain reference code gives the same (%.6f s)\n",
+		fprintf(to, "verified  equal to the reference code's result (%.6f s)\n",
 			r->verify_seconds);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What was asked of `gtu run`: the command line of cmd_run.c, and the graph, weights and ends of run_graph.c. */
+/*
+ * The command line of `gtu run` (cmd_run.c) with the graph, weights and sources selected by it
+ * (run_graph.c).
+ */
 #ifndef GTU_RUN_REQUEST_H
 #define GTU_RUN_REQUEST_H
 
@@ -22,11 +25,11 @@ struct request {
 	bool target_given, verify;
 	uint64_t *source_list;		/* vertices */
 	char sources_text[64];
-	double timeout;			/* seconds; 0: none */
+	double timeout;			/* seconds; 0: no timeout */
 	char weights_text[64];
 };
 
-/* Seconds of a clock that only goes forward. */
+/* Monotonic time in seconds. */
 static inline double run_now(void)
 {
 	struct timespec t;
@@ -35,10 +38,10 @@ static inline double run_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Open q->run.graph, and settle weights, sources and target. What was allocated is the caller's to free. */
+/* Open q->run.graph and select weights, sources and target. The caller frees the memory in @q. */
 int run_open_graph(struct request *q, struct gtu_error *err);
 
-/* A number of a number, with every bit of it depending on all: the finishing of splitmix64. */
+/* A pseudo-random function of @x: one step of splitmix64. */
 static inline uint64_t run_mix(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15u;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* The iterations of a run for --json. A road network has tens of thousands of levels: neighbours are united then. */
+/*
+ * Records the iterations of a run for --json. Merges neighbours when there are many: a road network
+ * has tens of thousands of levels.
+ */
 #include <stdlib.h>
 
 #include "tools/support/json.h"
 #include "run.h"
 
-static void unite(struct run_step *to, const struct run_step *from)
+static void merge(struct run_step *to, const struct run_step *from)
 {
 	to->sum.frontier += from->sum.frontier;
 	to->sum.edges += from->sum.edges;
@@ -19,13 +22,13 @@ static void unite(struct run_step *to, const struct run_step *from)
 	to->bytes[1] += from->bytes[1];
 }
 
-/* What units have asked of memory since the last iteration. */
+/* Count the bytes that units have moved since the last iteration. */
 static void count_bytes(struct run *r, struct run_step *s)
 {
 	uint64_t value[GTU_UREG_COUNTERS];
 	unsigned dir;
 
-	/* what fails here fails at the end of the run, too, and is told there */
+	/* ignore errors here: the same call at the end of the run reports them */
 	if (gtu_counters(r->dev, GTU_UNIT_ZCM, false, value, NULL))
 		return;
 	for (dir = GTU_ZCM_HOST_READ; dir <= GTU_ZCM_HOST_WRITE; dir++) {
@@ -34,7 +37,7 @@ static void count_bytes(struct run *r, struct run_step *s)
 	}
 }
 
-static void take(void *user, const struct gtu_iteration *it)
+static void add_iteration(void *user, const struct gtu_iteration *it)
 {
 	struct run *r = user;
 	struct run_step s = { .sum = *it, .iterations = 1 };
@@ -43,13 +46,13 @@ static void take(void *user, const struct gtu_iteration *it)
 	if (r->monitor && r->dev)
 		count_bytes(r, &s);
 	if (r->steps && r->step[r->steps - 1].iterations < r->per_step) {
-		unite(&r->step[r->steps - 1], &s);
+		merge(&r->step[r->steps - 1], &s);
 		return;
 	}
 	if (r->steps == RUN_STEPS) {
 		for (i = 0; i < RUN_STEPS / 2; i++) {
 			r->step[i] = r->step[2 * i];
-			unite(&r->step[i], &r->step[2 * i + 1]);
+			merge(&r->step[i], &r->step[2 * i + 1]);
 		}
 		r->steps /= 2;
 		r->per_step *= 2;
@@ -61,9 +64,9 @@ int run_steps_begin(struct run *r, struct gtu_error *err)
 {
 	r->step = calloc(RUN_STEPS, sizeof(*r->step));
 	if (!r->step)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to keep %u iterations", RUN_STEPS);
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to record %u iterations", RUN_STEPS);
 	r->per_step = 1;
-	r->opt.iteration = take;
+	r->opt.iteration = add_iteration;
 	r->opt.iteration_user = r;
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Results of `gtu run`: a value as text, numbers about all of them, and what a person wants to see. */
+/* Formats the results of `gtu run`: single values, statistics, and text. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "tools/support/json.h"
 #include "run.h"
 
-#define BFS_NEVER	INT64_MAX	/* what LDBC writes for "not reached" */
+#define BFS_NEVER	INT64_MAX	/* LDBC's value for unreachable vertices */
 #define LEVELS_SHOWN	24
 #define BAR_COLUMNS	40
 #define TOP_SHOWN	10
@@ -30,7 +30,7 @@ void run_write_distance(const struct run *r, const void *values, uint64_t v, FIL
 
 	if (isinf(distance[v]))
 		fputs("infinity\n", f);
-	else	/* as many digits as give the same number back */
+	else	/* enough digits to read the same number back */
 		fprintf(f, "%.*g\n", r->graph.weight_type == GTU_WEIGHT_F32 ? 9 : 17, distance[v]);
 }
 
@@ -41,7 +41,7 @@ void run_write_real(const struct run *r, const void *values, uint64_t v, FILE *f
 	fprintf(f, "%.16e\n", ((const double *)values)[v]);
 }
 
-/* All features of a vertex, as reals are. */
+/* All features of a vertex, formatted as by run_write_real(). */
 void run_write_features(const struct run *r, const void *values, uint64_t v, FILE *f)
 {
 	const double *feature = (const double *)values + v * run_width(r);
@@ -74,7 +74,7 @@ void run_write_color(const struct run *r, const void *values, uint64_t v, FILE *
 	fprintf(f, "%" PRIu32 "\n", ((const uint32_t *)values)[v]);
 }
 
-/* ---- For all ------------------------------------------------------------------------------------ */
+/* ---- Shared functions ------------------------------------------------------------------------------------ */
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -92,7 +92,10 @@ static void bar(FILE *to, double value, double most)
 	fputc('\n', to);
 }
 
-/* The vertices of the greatest values, best first; the lower vertex on a tie. Returns how many. */
+/*
+ * Find the vertices with the greatest values, best first, the lower vertex on a tie. Returns their
+ * number.
+ */
 static unsigned top_of(uint64_t n, double (*value)(const void *, uint64_t), const void *of,
 		       uint64_t top[TOP_SHOWN])
 {
@@ -120,7 +123,7 @@ static double count_at(const void *values, uint64_t v)
 	return (double)((const uint64_t *)values)[v];
 }
 
-/* The vertices of the greatest values, with their values in @format. */
+/* Print the vertices with the greatest values; @format is that of a value. */
 static void print_top(const struct run *r, const char *title, const char *format, FILE *to)
 {
 	uint64_t top[TOP_SHOWN];
@@ -134,11 +137,11 @@ static void print_top(const struct run *r, const char *title, const char *format
 	}
 }
 
-/* How many vertices have each value from 0 to the highest below @limit; free size[]. */
+/* The number of vertices with each value from 0 to n. The caller frees size[]. */
 struct histogram {
 	uint64_t *size;			/* NULL: no memory, nothing is shown */
-	uint64_t counted;		/* vertices whose value is below the limit */
-	uint64_t highest;		/* value; meaningful where counted is not 0 */
+	uint64_t counted;		/* vertices whose value is at most n */
+	uint64_t highest;		/* value; valid if counted is not 0 */
 	uint64_t largest;		/* size */
 };
 
@@ -147,7 +150,7 @@ static uint64_t value_of(const struct run *r, uint64_t v)
 	return r->kind->value_bytes == 4 ? r->color[v] : r->integer[v];
 }
 
-/* Values below n; of all algorithms that have such. */
+/* Count integer values; values above n (unreachable) are left out. */
 static struct histogram histogram_of(const struct run *r)
 {
 	struct histogram h = { calloc(r->graph.n + 1, sizeof(*h.size)), 0, 0, 0 };
@@ -178,7 +181,7 @@ static void print_histogram(const struct histogram *h, const char *title, FILE *
 			continue;
 		}
 		if (others)
-			fprintf(to, "     ...  %11s in between\n", grouped(others));
+			fprintf(to, "     ...  %11s not shown\n", grouped(others));
 		fprintf(to, "%8" PRIu64 "  %11s", i, grouped(h->size[i]));
 		bar(to, (double)h->size[i], (double)h->largest);
 	}
@@ -200,7 +203,7 @@ void run_print_bfs(const struct run *r, FILE *to)
 	struct histogram h = histogram_of(r);
 
 	print_histogram(&h, "hops", to);
-	fprintf(to, "\nreached   %s of %s (%.1f %%), the farthest in %s\n",
+	fprintf(to, "\nreached   %s of %s (%.1f %%), the farthest after %s\n",
 		grouped(h.counted), vertices(r->graph.n), percent(h.counted, r->graph.n),
 		counted(h.highest, "hop", "hops"));
 	free(h.size);
@@ -257,7 +260,7 @@ void run_json_pr(const struct run *r, struct json *j)
 void run_print_pr(const struct run *r, FILE *to)
 {
 	print_top(r, "rank", "%.6f", to);
-	fprintf(to, "\nranks     of %s, together %.9f\n", vertices(r->graph.n), sum_of(r));
+	fprintf(to, "\nranks     of %s, sum %.9f\n", vertices(r->graph.n), sum_of(r));
 }
 
 void run_json_bc(const struct run *r, struct json *j)
@@ -274,10 +277,10 @@ void run_json_bc(const struct run *r, struct json *j)
 void run_print_bc(const struct run *r, FILE *to)
 {
 	print_top(r, "shortest paths through it", "%16.3f", to);
-	fprintf(to, "\nscores    of %s, together %.9g\n", vertices(r->graph.n), sum_of(r));
+	fprintf(to, "\nscores    of %s, sum %.9g\n", vertices(r->graph.n), sum_of(r));
 }
 
-/* The number of greatest magnitude; returns the sum of all magnitudes. */
+/* Find the value of greatest magnitude. Returns the sum of all magnitudes. */
 static double features_of(const struct run *r, uint64_t *greatest)
 {
 	const uint64_t count = r->graph.n * run_width(r);
@@ -308,7 +311,7 @@ void run_print_gcn(const struct run *r, FILE *to)
 	uint64_t at;
 	double sum = features_of(r, &at);
 
-	fprintf(to, "\nfeatures  %s of each of %s, seed %" PRIu64 ", magnitudes together %.9g\n",
+	fprintf(to, "\nfeatures  %s of each of %s, seed %" PRIu64 ", sum of magnitudes %.9g\n",
 		grouped(width), vertices(r->graph.n), r->opt.seed, sum);
 	if (r->graph.n)
 		fprintf(to, "greatest  %.9g, feature %" PRIu64 " of vertex %" PRIu64 "\n", r->real[at], at % width,
@@ -335,7 +338,7 @@ void run_json_cc(const struct run *r, struct json *j)
 	free(h.size);
 }
 
-/* The values that most vertices have, which are vertices. */
+/* Print the values that most vertices have; the values are vertices. */
 static void print_largest(const struct run *r, const struct histogram *h, const char *title, FILE *to)
 {
 	uint64_t top[TOP_SHOWN];
@@ -362,7 +365,7 @@ void run_print_cc(const struct run *r, FILE *to)
 
 /* ---- Communities, clustering -------------------------------------------------------------------------- */
 
-/* Label by label: how many vertices have it; returns how many labels there are. */
+/* The number of labels that vertices have. */
 static uint64_t communities_in(const struct histogram *h)
 {
 	uint64_t i, found = 0;
@@ -450,7 +453,7 @@ void run_print_gc(const struct run *r, FILE *to)
 	free(h.size);
 }
 
-/* The highest core and how many vertices it has; parallel edges can make it higher than there are vertices. */
+/* The highest core and its number of vertices. Parallel edges can make it exceed n. */
 static uint64_t highest_core(const struct run *r, uint64_t *vertices)
 {
 	uint64_t v, highest = 0;
@@ -480,7 +483,7 @@ void run_print_kc(const struct run *r, FILE *to)
 	uint64_t held, highest = highest_core(r, &held);
 
 	print_histogram(&h, "core", to);
-	fprintf(to, "\ncores     up to %s, which holds %s of %s\n", grouped(highest), grouped(held),
+	fprintf(to, "\ncores     up to %s, which has %s of %s\n", grouped(highest), grouped(held),
 		vertices(r->graph.n));
 	free(h.size);
 }

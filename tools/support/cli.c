@@ -58,7 +58,7 @@ int cli_exit(const struct gtu_error *err, int code)
 		return CLI_DONE;
 	fprintf(stderr, "gtu: %s\n", err && *err->text ? err->text : gtu_status_name(code));
 	if (code == GTU_ERR_NOMEM && !(err && strstr(err->text, "ulimit")))
-		fputs("Use a smaller graph or --weights none, free memory ('free -h'), or raise the limit ('ulimit -v').\n", stderr);
+		fputs("Try a smaller graph or --weights none, free memory ('free -h'), or raise the limit ('ulimit -v').\n", stderr);
 	switch (code) {
 	case GTU_ERR_USAGE: return CLI_USAGE;
 	case GTU_ERR_INPUT: return CLI_INPUT;

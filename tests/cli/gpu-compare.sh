@@ -52,7 +52,7 @@ check "the rest was done" grep -q "GAP reference, all cores *40.00" d/table.txt
 check "the other code" grep -q "^EMOGI *30.50" d/table.txt
 check "the row on the card" grep -q "edges on the card *1.00" d/table.txt
 check "how much faster" grep -q "over the best other *3.05x" d/table.txt
-check "at equal error" grep -q "as near as EMOGI .* 6.10 *6.10" d/table.txt
+check "at equal error" grep -q "as close as EMOGI .* 6.10 *6.10" d/table.txt
 check "which is what PageRank is compared at" grep -q "over the best other .* 5.00x *5.00x" d/table.txt
 check "with the errors" grep -q "pr uniform: EMOGI ends 0.001 .* 3 iterations 0.0009" d/table.txt
 check "the same sources for all" test "$(tr '\n' ' ' <d/sources-bfs-uniform.txt)" = "5 7 11 13 "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The cases of gtu bench units: every operation, over mask density, run length, index locality and
- * working sets from one that fits the second-level cache to one well past the last.
+ * The cases of gtu bench units: every operation, with varied mask density, run length, index
+ * locality and working set, from the size of an L2 cache to far beyond the last-level cache.
  */
 #include <stdio.h>
 
@@ -134,7 +134,7 @@ void bench_variant(const struct bench_case *c, char *text, size_t size)
 			 locality[c->locality], c->engines, c->engines > 1 ? "s" : "");
 		break;
 	case BENCH_WVR:
-		snprintf(text, size, "about %u edges a vertex", c->run);
+		snprintf(text, size, "about %u edges per vertex", c->run);
 		break;
 	case BENCH_IRU:
 		snprintf(text, size, "%s%s", locality[c->locality],

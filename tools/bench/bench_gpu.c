@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu bench gpu: what the link gives, then every algorithm by every way of reading the edges, in one run. */
+/* gtu bench gpu: measures the link, then every algorithm for every placement of the edges. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,34 +25,34 @@ static const char help[] =
 	"                     [--sssp-sources N] [--iterations N] [--link BYTES] [--gpu-memory B,...]\n"
 	"                     [--ranks NAME=FILE]... [--seconds S] [--verify] [--json FILE|-]\n"
 	"                     [--plot FILE.svg|-]\n\n"
-	"How fast a GPU reads host memory by the shape of the reads, and how fast it traverses graphs\n"
-	"whose edges lie there: the paper's kernels and this library's, beside each other in one run, and\n"
-	"always with the edges on the card as well.\n\n"
+	"Measures how fast a GPU reads host memory for several access patterns, and how fast it traverses\n"
+	"graphs whose edges are in host memory: the paper's kernels and this library's in one run, and for\n"
+	"comparison with the edges on the card.\n\n"
 	"  --graph G        a file, kronecker:SCALE or uniform:SCALE (degree 16, both ways; default\n"
-	"                   kronecker:22); several are measured in turn\n"
+	"                   kronecker:22); may be given several times\n"
 	"  --device D       cuda:0, the default, or another\n"
 	"  --only NAMES     of: link, bfs, sssp, cc, pr, naive, merged, aligned, auto, device, uvm\n"
-	"  --sources N      of BFS, drawn among vertices with edges (8)\n"
-	"  --sssp-sources N  of SSSP, likewise (4)\n"
-	"  --iterations N   of PageRank (10)\n"
-	"  --link BYTES     of memory for the link's measurement (1G)\n"
-	"  --gpu-memory B,...  of the card's memory for edges, each a row; without it none and one eighth\n"
-	"                   of the 4-byte edge list\n"
-	"  --ranks NAME=FILE  of one graph, ranks by another code, a 4-byte real a vertex: how far they are from\n"
-	"                   converged ones, and the time of ours with the fewest iterations that come as near,\n"
-	"                   on each placement with some of the card's memory\n"
-	"  --seconds S      stop after about so many, whole rows only\n"
-	"  --verify         also against the reference code (slow on large graphs)\n"
-	"  --json FILE      every figure as JSON; - is standard output, and then no table is printed\n"
-	"  --plot FILE.svg  edges a second as a bar chart (the link's rates with --only link); - likewise\n\n"
+	"  --sources N      number of sources of BFS, drawn among vertices with edges (8)\n"
+	"  --sssp-sources N  number of sources of SSSP, likewise (4)\n"
+	"  --iterations N   iterations of PageRank (10)\n"
+	"  --link BYTES     memory for the link's measurement (1G)\n"
+	"  --gpu-memory B,...  limits of the card's memory for edges, a row each; default: none, and one\n"
+	"                   eighth of the 4-byte edge list\n"
+	"  --ranks NAME=FILE  ranks of one graph by another program, a 4-byte real per vertex: prints their\n"
+	"                   distance from converged ranks, and the time of the fewest iterations of ours that\n"
+	"                   come as close, for each placement with some of the card's memory\n"
+	"  --seconds S      stop after about S seconds, at the end of a row\n"
+	"  --verify         compare with the reference code, too (slow for large graphs)\n"
+	"  --json FILE      all results as JSON; - is standard output, and then no table is printed\n"
+	"  --plot FILE.svg  a bar chart of edges per second (of the link with --only link); - likewise\n\n"
 	"time      of the traversal alone, mean over the sources; results are not copied back in it\n"
-	"edges     where they lie, bytes of one (z: compressed), and how much of the card may hold some\n"
-	"GB/s      of 32-byte sectors of the edge list asked for over that time; share: of the link's\n"
-	"          sequential rate, measured before. Sectors of the card's own copy count for neither.\n"
-	"All variants must give the same results: ranks vertex by vertex, the others by a hash of them.\n";
+	"edges     their placement, bytes per edge (z: compressed), and the limit of the card's memory\n"
+	"GB/s      32-byte sectors of the edge list requested per time; share: of the link's sequential\n"
+	"          rate, measured before. Sectors of the card's own copy are not counted.\n"
+	"All variants must give the same results: ranks are compared vertex by vertex, the others by a hash.\n";
 
-#define CONFIGS_MOST	16
-#define ROWS_MOST	512
+#define CONFIGS_MAX	16
+#define ROWS_MAX	512
 #define LEAST_WEIGHT	8
 #define MOST_WEIGHT	72
 
@@ -67,11 +67,11 @@ struct row {
 	char config[32];
 	uint32_t kernel;
 	struct gtu_placement placement;
-	uint64_t gpu_memory;		/* as --gpu-memory would have it; 0: no limit */
+	uint64_t gpu_memory;		/* value for --gpu-memory; 0: no limit */
 	unsigned runs;
 	double seconds, least, most, edges, iterations;
 	double list_bytes, cached_bytes;
-	double phase_seconds;		/* all of a run */
+	double phase_seconds;		/* of whole runs */
 	bool verified;
 };
 
@@ -86,8 +86,8 @@ struct bench {
 	double limit, start;
 	bool verify, table;
 	double link[GTU_EDGES_KINDS][GTU_LINK_ACCESSES];
-	double ceiling;			/* 10^9 bytes a second */
-	struct row row[ROWS_MOST];
+	double ceiling;			/* the link's best rate, 10^9 bytes per second */
+	struct row row[ROWS_MAX];
 	unsigned rows;
 	/* of the graph under test */
 	struct gtu_graph *opened, g;
@@ -95,11 +95,11 @@ struct bench {
 	uint32_t *weight;
 	uint64_t *source;
 	void *result;
-	uint64_t hash[4][64];		/* by algorithm and source; 0: none yet */
+	uint64_t hash[4][64];		/* of results, by algorithm and source; 0: none yet */
 	double *first_rank;		/* PageRank's first result */
-	struct bench_ranks ranks[BENCH_RANKS_MOST];
+	struct bench_ranks ranks[BENCH_RANKS_MAX];
 	unsigned ranked;
-	struct {			/* of each graph that was opened */
+	struct {			/* the graphs that were opened */
 		uint64_t n, m, source[64];
 	} seen[16];
 	unsigned seens;
@@ -120,7 +120,7 @@ static bool wanted(const struct bench *b, const char *name, const char *const *g
 	bool any = false, in;
 	unsigned i;
 
-	/* a group that --only names nothing of is wanted whole */
+	/* if --only names no member of a group, the whole group is selected */
 	for (p = b->only; p && *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] == ',')) {
 		in = strcspn(p, ",") == length && !strncmp(p, name, length);
 		if (in)
@@ -133,7 +133,7 @@ static bool wanted(const struct bench *b, const char *name, const char *const *g
 
 static const char *const subjects[] = { "link", "bfs", "sssp", "cc", "pr", NULL };
 static const char *const kernels[] = { "naive", "merged", "aligned", "auto", NULL };
-static const char *const places[] = { "device", "uvm", NULL };
+static const char *const placements[] = { "device", "uvm", NULL };
 
 static bool time_left(const struct bench *b)
 {
@@ -187,7 +187,7 @@ static int open_graph(struct bench *b, const char *name, struct gtu_error *err)
 	if (strncmp(name, "uniform:", 8) && strncmp(name, "kronecker:", 10))
 		return gtu_graph_open(name, NULL, cli_progress(), &b->opened, err);
 	if (!cli_u64("the scale of --graph", colon + 1, 1, 31, &scale))
-		return gtu_fail(err, GTU_ERR_USAGE, "--graph %s is no graph", name);
+		return gtu_fail(err, GTU_ERR_USAGE, "--graph %s is not a valid graph", name);
 	make.scale = (uint32_t)scale;
 	make.n = 1ull << scale;
 	return gtu_graph_generate(&make, cli_progress(), &b->opened, err);
@@ -329,7 +329,7 @@ static int check_reference(struct bench *b, unsigned algorithm, const struct gtu
 	int rc;
 
 	if (!want)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with");
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification");
 	rc = algorithm == 0 ? reference_bfs(&b->g, opt->source, (uint64_t *)want) :
 	     algorithm == 1 ? reference_sssp(&b->g, opt->source, want) :
 	     algorithm == 2 ? reference_components(&b->g, (uint64_t *)want) :
@@ -339,7 +339,7 @@ static int check_reference(struct bench *b, unsigned algorithm, const struct gtu
 			rc = gtu_fail(err, GTU_ERR_VERIFY, "%s on %s: vertex %" PRIu64 " differs from the reference",
 				      subjects[algorithm + 1], b->name, v);
 	free(want);
-	return rc == -1 ? gtu_fail(err, GTU_ERR_NOMEM, "no memory to verify with") : rc;
+	return rc == -1 ? gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification") : rc;
 }
 
 static int run_once(struct bench *b, unsigned algorithm, unsigned i, uint32_t kernel, struct row *r,
@@ -363,7 +363,7 @@ static int run_once(struct bench *b, unsigned algorithm, unsigned i, uint32_t ke
 			return rc;
 	}
 	if (!same_result(b, algorithm, known))
-		return gtu_fail(err, GTU_ERR_VERIFY, "%s on %s: kernel %s gives another result than the one before it",
+		return gtu_fail(err, GTU_ERR_VERIFY, "%s on %s: the result of kernel %s differs from the earlier ones",
 				subjects[algorithm + 1], b->name, gtu_kernel_name(kernel));
 	r->least = r->runs ? fmin(r->least, s.gpu_seconds) : s.gpu_seconds;
 	r->most = fmax(r->most, s.gpu_seconds);
@@ -394,9 +394,9 @@ static int run_row(struct bench *b, unsigned algorithm, const struct config *c, 
 	struct row *r = &b->row[b->rows];
 	int rc = 0;
 
-	if (b->rows == ROWS_MOST)
-		return gtu_fail(err, GTU_ERR_FAIL, "more than %d rows", ROWS_MOST);
-	/* one run of what is known to be slow tells enough */
+	if (b->rows == ROWS_MAX)
+		return gtu_fail(err, GTU_ERR_FAIL, "more than %d rows", ROWS_MAX);
+	/* one run is enough for configurations that are known to be slow */
 	if (kernel == GTU_KERNEL_NAIVE || c->place.edges == GTU_EDGES_UVM || (algorithm == 3 && kernel))
 		runs = 1;
 	memset(r, 0, sizeof(*r));
@@ -446,7 +446,9 @@ static unsigned configs_of(const struct bench *b, struct config *c)
 	static const char *const memory_name[] = { " +m1", " +m2", " +m3", " +m4", " +m5", " +m6", " +m7", " +m8" };
 	unsigned n = 0, i;
 
-	/* one byte of the card is as good as none, and lets the probe choose between managed and pinned */
+	/*
+	 * a limit of one byte caches nothing, but lets the probe choose between managed and pinned
+	 */
 	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 8, .plain_weights = 1 },
 				  BIT(NAIVE) | BIT(MERGED) | BIT(ALIGNED) };
 	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 4, .plain_weights = 1 },
@@ -461,7 +463,7 @@ static unsigned configs_of(const struct bench *b, struct config *c)
 					  BIT(AUTO) };
 	for (i = 0; i < b->memories; i++)
 		c[n++] = (struct config){ memory_name[i], { .edges = GTU_EDGES_AUTO, .gpu_memory = b->memory[i] }, BIT(AUTO) };
-	if (wanted(b, "device", places))
+	if (wanted(b, "device", placements))
 		c[n++] = (struct config){ "", { .edges = GTU_EDGES_DEVICE, .edge_bytes = 4 }, BIT(ALIGNED) | BIT(AUTO) };
 	if (b->only && strstr(b->only, "uvm"))
 		c[n++] = (struct config){ "", { .edges = GTU_EDGES_UVM, .edge_bytes = 8, .plain_weights = 1 },
@@ -471,13 +473,13 @@ static unsigned configs_of(const struct bench *b, struct config *c)
 
 static int run_graph(struct bench *b, const char *name, struct gtu_error *err)
 {
-	struct config config[CONFIGS_MOST];
+	struct config config[CONFIGS_MAX];
 	unsigned n, i;
 	int rc = prepare_graph(b, name, err);
 
 	if (!rc && b->table)
-		printf("%-4s %-18s %-8s %10s %9s %9s %6s %7s %9s %10s %10s\n", "", "edges", "kernel", "mean ms", "least",
-		       "most", "steps", "share", "M edges/s", "GB link", "GB card");
+		printf("%-4s %-18s %-8s %10s %9s %9s %6s %7s %9s %10s %10s\n", "", "edges", "kernel", "mean ms", "min",
+		       "max", "steps", "share", "M edges/s", "GB link", "GB card");
 	n = rc ? 0 : configs_of(b, config);
 	for (i = 0; i < n && !rc && time_left(b); i++)
 		rc = run_config(b, &config[i], err);
@@ -564,7 +566,7 @@ static bool parse_memories(struct bench *b, const char *text)
 	for (; *text; text += length + (text[length] == ',')) {
 		length = strcspn(text, ",");
 		if (b->memories == 8 || length >= sizeof(word)) {
-			cli_usage("--gpu-memory takes at most 8 sizes, as in 64M,1G");
+			cli_usage("--gpu-memory takes at most 8 sizes, such as 64M,1G");
 			return false;
 		}
 		memcpy(word, text, length);
@@ -577,7 +579,7 @@ static bool parse_memories(struct bench *b, const char *text)
 
 static bool only_is_known(const char *only)
 {
-	const char *const *const group[] = { subjects, kernels, places };
+	const char *const *const group[] = { subjects, kernels, placements };
 	const char *names[16];
 	unsigned n = 0, i, k;
 	char word[32];
@@ -633,7 +635,7 @@ static int parse(int argc, char **argv, struct bench *b)
 		switch (opt) {
 		case 'g':
 			if (b->graphs == 16)
-				return cli_usage("at most 16 graphs at a time");
+				return cli_usage("--graph can be given at most 16 times");
 			b->graph[b->graphs++] = optarg;
 			break;
 		case 'd': b->device = optarg; break;
@@ -644,8 +646,8 @@ static int parse(int argc, char **argv, struct bench *b)
 		case 'l': good = cli_u64("--link", optarg, 1 << 20, UINT64_MAX, &b->link_bytes); break;
 		case 'm': good = parse_memories(b, optarg); break;
 		case 'r':
-			if (b->ranked == BENCH_RANKS_MOST)
-				return cli_usage("at most %d --ranks at a time", BENCH_RANKS_MOST);
+			if (b->ranked == BENCH_RANKS_MAX)
+				return cli_usage("--ranks can be given at most %d times", BENCH_RANKS_MAX);
 			good = bench_ranks_take(optarg, &b->ranks[b->ranked++]);
 			break;
 		case 't': good = cli_double("--seconds", optarg, 0, 1e9, &b->limit); break;
@@ -659,11 +661,11 @@ static int parse(int argc, char **argv, struct bench *b)
 	if (!good)
 		return CLI_USAGE;
 	if (optind < argc)
-		return cli_usage("takes no '%s'", argv[optind]);
+		return cli_usage("unexpected argument '%s'", argv[optind]);
 	if (!bench_targets(b->json, b->plot))
 		return CLI_USAGE;
 	if (b->ranked && b->graphs != 1)
-		return cli_usage("--ranks are of one --graph, and %u are named", b->graphs);
+		return cli_usage("--ranks needs exactly one --graph, but %u are given", b->graphs);
 	if (!b->graphs)
 		b->graph[b->graphs++] = "kronecker:22";
 	return CLI_DONE;
@@ -688,7 +690,7 @@ int bench_gpu(int argc, char **argv)
 	if (!rc)
 		rc = gtu_open(b.device, &b.dev, &err);
 	if (!rc && !gtu_get_gpu_info(b.dev))
-		rc = gtu_fail(&err, GTU_ERR_USAGE, "%s is no GPU", b.device);
+		rc = gtu_fail(&err, GTU_ERR_USAGE, "%s is not a GPU", b.device);
 	if (!rc && b.table)
 		gpu_print_info(gtu_get_gpu_info(b.dev), stdout);
 	if (!rc && wanted(&b, "link", subjects))

@@ -2,7 +2,7 @@
 #ifndef GTU_BENCH_GPU_H
 #define GTU_BENCH_GPU_H
 
-/* gtu bench gpu, with the verb's own command line; returns the exit code. */
+/* Implements gtu bench gpu, with the verb's own command line. Returns the exit code. */
 int bench_gpu(int argc, char **argv);
 
 #endif

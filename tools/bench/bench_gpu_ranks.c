@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Ranks that another code wrote, and how many of our iterations are as good. */
+/* Finds the fewest iterations of our PageRank that are as accurate as another program's ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "tools/support/cli.h"
 #include "libruntime/support/parallel.h"
 
-#define CONVERGED	200		/* iterations at most; 0.85^200 is 1e-14 */
-#define ITERATIONS_MOST	60
+#define CONVERGED	200		/* greatest number of iterations; 0.85^200 is 1e-14 */
+#define ITERATIONS_MAX	60
 
 bool bench_ranks_take(char *text, struct bench_ranks *to)
 {
@@ -29,7 +29,7 @@ bool bench_ranks_take(char *text, struct bench_ranks *to)
 struct difference {
 	const double *converged, *real;
 	const float *other;		/* or NULL: real */
-	double scale, *part;		/* a share of gtu_parallel() each */
+	double scale, *part;		/* part: a sum per share of gtu_parallel() */
 };
 
 static int differ(void *arg, uint64_t first, uint64_t end)
@@ -73,12 +73,12 @@ static int read_ranks(const struct bench_ranks *r, float *to, uint64_t n, struct
 	size_t got;
 
 	if (!f)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: cannot be opened: %m", r->path);
+		return gtu_fail(err, GTU_ERR_INPUT, "cannot open %s: %m", r->path);
 	got = fread(to, sizeof(*to), n, f);
 	if (got != n || fgetc(f) != EOF) {
 		fclose(f);
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: not the ranks of %llu vertices, 4 bytes each: it has %s", r->path,
-				(unsigned long long)n, got == n ? "more" : "fewer");
+		return gtu_fail(err, GTU_ERR_INPUT, "%s does not have the ranks of %llu vertices, 4 bytes each: it is %s", r->path,
+				(unsigned long long)n, got == n ? "too long" : "too short");
 	}
 	fclose(f);
 	return 0;
@@ -96,7 +96,7 @@ static int iterate(struct gtu_device *dev, const struct gtu_graph *g, uint32_t i
 	return rc;
 }
 
-/* Another run with as many iterations: the first one may have found the card asleep. */
+/* Repeat the run and average: the card may have been in a sleep state during the first. */
 static int time_again(struct gtu_device *dev, const struct gtu_graph *g, struct bench_ranks *r, double *rank,
 		      struct gtu_error *err)
 {
@@ -124,13 +124,13 @@ static int measure(struct gtu_device *dev, const struct gtu_graph *g, struct ben
 		d.scale = 1 / total(&d, add_up, g->n);
 		ranks[i].error = total(&d, differ, g->n);
 		if (!isfinite(ranks[i].error))
-			return gtu_fail(err, GTU_ERR_INPUT, "%s: holds ranks that are no numbers, or whose sum is 0",
+			return gtu_fail(err, GTU_ERR_INPUT, "%s has ranks that are not numbers, or whose sum is 0",
 					ranks[i].path);
 		ranks[i].iterations = 0;
 	}
 	d.other = NULL;
 	d.real = rank;
-	for (k = 1; k <= ITERATIONS_MOST && left && !rc; k++) {
+	for (k = 1; k <= ITERATIONS_MAX && left && !rc; k++) {
 		rc = iterate(dev, g, k, rank, &seconds, err);
 		error = rc ? 0 : total(&d, differ, g->n);
 		for (i = 0; i < count && !rc; i++) {
@@ -174,11 +174,11 @@ void bench_ranks_print(const struct bench_ranks *ranks, unsigned count)
 {
 	for (; count; count--, ranks++) {
 		if (ranks->iterations)
-			printf("pr   as near as %s (%.2g from the converged ranks in sum): %u iterations, %.2f ms (%.2g)\n",
+			printf("pr   as close as %s (total distance %.2g from converged ranks): %u iterations, %.2f ms (%.2g)\n",
 			       ranks->name, ranks->error, ranks->iterations, 1e3 * ranks->seconds, ranks->own_error);
 		else
-			printf("pr   as near as %s (%.2g from the converged ranks in sum): not in %d iterations\n", ranks->name,
-			       ranks->error, ITERATIONS_MOST);
+			printf("pr   as close as %s (total distance %.2g from converged ranks): not in %d iterations\n", ranks->name,
+			       ranks->error, ITERATIONS_MAX);
 	}
 }
 

@@ -33,30 +33,30 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- Things that are done again and again ------------------------------------------------------------- */
+/* ---- Timed operations ------------------------------------------------------------- */
 
-/* What one of them works with; made by prepare(), ended by finish(). */
+/* State of one operation; prepare() sets it up, finish() releases it. */
 struct work {
 	struct ioctl_bench *b;
-	struct door_queue q;
+	struct raw_queue q;
 	int eventfd;
 	uint64_t buffer;		/* offset for mmap */
 	uint32_t key;
 };
 
-struct thing {
+struct operation {
 	const char *name, *what;
 	bool kernel;			/* needs a driver */
 	int (*prepare)(struct work *w, struct gtu_error *err);
 	int (*once)(struct work *w, struct gtu_error *err);
-	int (*after)(struct work *w, struct gtu_error *err);	/* not timed; may be NULL */
+	int (*after)(struct work *w, struct gtu_error *err);	/* untimed clean-up; may be NULL */
 };
 
 static int call_getppid(struct work *w, struct gtu_error *err)
 {
 	(void)err;
 	syscall(SYS_getppid);
-	w->b->door.calls++;
+	w->b->raw.calls++;
 	return 0;
 }
 
@@ -64,34 +64,34 @@ static int call_info(struct work *w, struct gtu_error *err)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 
-	return door_ioctl(&w->b->door, GTU_IOCTL_INFO, &info, "INFO", err);
+	return raw_ioctl(&w->b->raw, GTU_IOCTL_INFO, &info, "INFO", err);
 }
 
-static int doors_queue(struct work *w, struct gtu_error *err)
+static int plain_queue(struct work *w, struct gtu_error *err)
 {
-	return door_queue_create(&w->b->door, false, &w->q, err);
+	return raw_queue_create(&w->b->raw, false, &w->q, err);
 }
 
 static int checked_queue(struct work *w, struct gtu_error *err)
 {
-	return door_queue_create(&w->b->door, true, &w->q, err);
+	return raw_queue_create(&w->b->raw, true, &w->q, err);
 }
 
 static int submit_one(struct work *w, struct gtu_error *err)
 {
-	return door_submit(&w->q, 1, err);
+	return raw_submit(&w->q, 1, err);
 }
 
 static int spin(struct work *w, struct gtu_error *err)
 {
-	return door_spin(&w->q, err);
+	return raw_spin(&w->q, err);
 }
 
 static int submit_and_spin(struct work *w, struct gtu_error *err)
 {
-	int rc = door_submit(&w->q, 1, err);
+	int rc = raw_submit(&w->q, 1, err);
 
-	return rc ? rc : door_spin(&w->q, err);
+	return rc ? rc : raw_spin(&w->q, err);
 }
 
 static int submit_and_wait(struct work *w, struct gtu_error *err)
@@ -100,71 +100,71 @@ static int submit_and_wait(struct work *w, struct gtu_error *err)
 		.size = sizeof(wait), .id = w->q.id, .index = w->q.head,
 		.deadline_ns = gtu_now_ns() + WAIT_MS * 1000000ull,
 	};
-	int rc = door_submit(&w->q, 1, err);
+	int rc = raw_submit(&w->q, 1, err);
 
 	if (!rc)
-		rc = door_ioctl(&w->b->door, GTU_IOCTL_WAIT, &wait, "WAIT", err);
-	return rc ? rc : door_spin(&w->q, err);
+		rc = raw_ioctl(&w->b->raw, GTU_IOCTL_WAIT, &wait, "WAIT", err);
+	return rc ? rc : raw_spin(&w->q, err);
 }
 
 static int with_eventfd(struct work *w, struct gtu_error *err)
 {
 	struct gtu_ioctl_queue_eventfd e = { .size = sizeof(e) };
-	int rc = doors_queue(w, err);
+	int rc = plain_queue(w, err);
 
 	if (rc)
 		return rc;
 	w->eventfd = eventfd(0, EFD_CLOEXEC);
 	if (w->eventfd < 0)
-		return gtu_fail(err, GTU_ERR_FAIL, "no eventfd: %s", strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot create an eventfd: %s", strerror(errno));
 	e.id = w->q.id;
 	e.fd = w->eventfd;
-	return door_ioctl(&w->b->door, GTU_IOCTL_QUEUE_EVENTFD, &e, "eventfd of a queue (QUEUE_EVENTFD)", err);
+	return raw_ioctl(&w->b->raw, GTU_IOCTL_QUEUE_EVENTFD, &e, "eventfd of a queue (QUEUE_EVENTFD)", err);
 }
 
-/* Sleep until @fd is readable, and read what is there. */
-static int sleep_on(struct work *w, int fd, void *to, size_t bytes, bool look_first, struct gtu_error *err)
+/* Sleep until @fd is readable, and read it; with @poll_first by poll(). */
+static int sleep_on(struct work *w, int fd, void *to, size_t bytes, bool poll_first, struct gtu_error *err)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	if (look_first) {
-		w->b->door.calls++;
+	if (poll_first) {
+		w->b->raw.calls++;
 		if (poll(&p, 1, WAIT_MS) <= 0)
 			return gtu_advise_silent(w->b->device, WAIT_MS / 1e3, err);
 		if (p.revents & POLLNVAL || !(p.revents & POLLIN))
-			return gtu_fail(err, GTU_ERR_UNSUPPORTED, "poll() on %s says 0x%x: no events there", w->b->device,
+			return gtu_fail(err, GTU_ERR_UNSUPPORTED, "poll() on %s returns 0x%x: the driver has no events", w->b->device,
 					(unsigned)p.revents);
 	}
-	w->b->door.calls++;
+	w->b->raw.calls++;
 	if (read(fd, to, bytes) > 0)
 		return 0;
 	if (errno == EINVAL || errno == EOPNOTSUPP)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the driver of %s gives no events to read", w->b->device);
-	return gtu_fail(err, GTU_ERR_FAIL, "%s: no event can be read: %s", w->b->device, strerror(errno));
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the driver of %s has no events to read", w->b->device);
+	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot read an event: %s", w->b->device, strerror(errno));
 }
 
 static int submit_and_eventfd(struct work *w, struct gtu_error *err)
 {
 	uint64_t count;
-	int rc = door_submit(&w->q, 1, err);
+	int rc = raw_submit(&w->q, 1, err);
 
 	if (rc)
 		return rc;
-	door_arm(&w->q);
+	raw_arm(&w->q);
 	rc = sleep_on(w, w->eventfd, &count, sizeof(count), false, err);
-	return rc ? rc : door_spin(&w->q, err);
+	return rc ? rc : raw_spin(&w->q, err);
 }
 
 static int submit_and_poll(struct work *w, struct gtu_error *err)
 {
 	struct gtu_event event[4];
-	int rc = door_submit(&w->q, 1, err);
+	int rc = raw_submit(&w->q, 1, err);
 
 	if (rc)
 		return rc;
-	door_arm(&w->q);
-	rc = sleep_on(w, w->b->door.fd, event, sizeof(event), true, err);
-	return rc ? rc : door_spin(&w->q, err);
+	raw_arm(&w->q);
+	rc = sleep_on(w, w->b->raw.fd, event, sizeof(event), true, err);
+	return rc ? rc : raw_spin(&w->q, err);
 }
 
 static int library_submit(struct work *w, struct gtu_error *err)
@@ -187,7 +187,7 @@ static int library_do(struct work *w, struct gtu_error *err)
 static int open_and_close(struct work *w, struct gtu_error *err)
 {
 	struct gtu_device *dev;
-	struct door d;
+	struct raw_device d;
 	int rc;
 
 	if (!w->b->kernel) {
@@ -197,10 +197,10 @@ static int open_and_close(struct work *w, struct gtu_error *err)
 		return rc;
 	}
 	d.calls = 0;
-	rc = door_open(&d, w->b->device, err);
+	rc = raw_open(&d, w->b->device, err);
 	if (!rc)
-		door_close(&d);
-	w->b->door.calls += d.calls;
+		raw_close(&d);
+	w->b->raw.calls += d.calls;
 	return rc;
 }
 
@@ -217,7 +217,7 @@ static int queue_and_end(struct work *w, struct gtu_error *err)
 static int make_buffer(struct work *w, struct gtu_error *err)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .length = MAP_BYTES, .rights = GTU_RIGHT_READ };
-	int rc = door_ioctl(&w->b->door, GTU_IOCTL_BUFFER_ALLOC, &a, "driver buffer", err);
+	int rc = raw_ioctl(&w->b->raw, GTU_IOCTL_BUFFER_ALLOC, &a, "driver buffer", err);
 
 	w->buffer = a.mmap_offset;
 	w->key = a.key;
@@ -226,44 +226,44 @@ static int make_buffer(struct work *w, struct gtu_error *err)
 
 static int map_and_unmap(struct work *w, struct gtu_error *err)
 {
-	void *at = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->b->door.fd, (off_t)w->buffer);
+	void *at = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->b->raw.fd, (off_t)w->buffer);
 
-	w->b->door.calls += 2;
+	w->b->raw.calls += 2;
 	if (at == MAP_FAILED)
-		return gtu_fail(err, GTU_ERR_FAIL, "a driver buffer cannot be mapped: %s", strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot map a driver buffer: %s", strerror(errno));
 	munmap(at, MAP_BYTES);
 	return 0;
 }
 
-static const struct thing things[] = {
+static const struct operation operations[] = {
 	{ "syscall", "a system call that does nothing (getppid)", false, NULL, call_getppid, NULL },
-	{ "null_ioctl", "ioctl(INFO), of the least size", true, NULL, call_info, NULL },
-	{ "submit_doorbell", "one job into the ring, doorbell", true, doors_queue, submit_one, spin },
+	{ "null_ioctl", "ioctl(INFO)", true, NULL, call_info, NULL },
+	{ "submit_doorbell", "one job into the ring, doorbell", true, plain_queue, submit_one, spin },
 	{ "submit_ioctl", "one job by ioctl(SUBMIT)", true, checked_queue, submit_one, spin },
 	{ "submit_library", "gtu_submit() of one job", false, NULL, library_submit, library_next },
-	{ "trip_memory", "doorbell until the completion is seen in memory", true, doors_queue, submit_and_spin,
+	{ "trip_memory", "doorbell, then polling memory for the completion", true, plain_queue, submit_and_spin,
 	  NULL },
-	{ "trip_wait", "doorbell, then ioctl(WAIT)", true, doors_queue, submit_and_wait, NULL },
+	{ "trip_wait", "doorbell, then ioctl(WAIT)", true, plain_queue, submit_and_wait, NULL },
 	{ "trip_eventfd", "doorbell, ARM, then read() of an eventfd", true, with_eventfd, submit_and_eventfd, NULL },
-	{ "trip_poll", "doorbell, ARM, then poll() and read() of the device", true, doors_queue, submit_and_poll,
+	{ "trip_poll", "doorbell, ARM, then poll() and read() of the device", true, plain_queue, submit_and_poll,
 	  NULL },
-	{ "trip_library", "gtu_do(): looks a little, then sleeps", false, NULL, library_do, NULL },
+	{ "trip_library", "gtu_do(): polls briefly, then sleeps", false, NULL, library_do, NULL },
 	{ "mmap", "mmap() and munmap() of 2 MiB of a driver buffer", true, make_buffer, map_and_unmap, NULL },
-	{ "queue", "a queue made and ended by the library", false, NULL, queue_and_end, NULL },
+	{ "queue", "creating and destroying a queue by the library", false, NULL, queue_and_end, NULL },
 	{ "context", "open() and close() of the device", false, NULL, open_and_close, NULL },
 };
-#define THINGS (sizeof(things) / sizeof(things[0]))
-_Static_assert(THINGS <= IOCTL_SERIES, "a place for each");
+#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
+_Static_assert(OPERATIONS <= IOCTL_SERIES, "every operation needs a series");
 
 static void finish(struct work *w)
 {
 	struct gtu_ioctl_region_remove rm = { .size = sizeof(rm), .key = w->key };
 
-	door_queue_destroy(&w->q);
+	raw_queue_destroy(&w->q);
 	if (w->eventfd >= 0)
 		close(w->eventfd);
 	if (w->key)
-		door_ioctl(&w->b->door, GTU_IOCTL_REGION_REMOVE, &rm, "end of a buffer", NULL);
+		raw_ioctl(&w->b->raw, GTU_IOCTL_REGION_REMOVE, &rm, "REGION_REMOVE", NULL);
 }
 
 static int ascending(const void *a, const void *b)
@@ -279,7 +279,7 @@ static int tick(struct ioctl_bench *b, const char *what, unsigned done, unsigned
 	return gtu_tick(cli_progress(), what, done, total) ? gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted") : 0;
 }
 
-/* What a device lacks is said in its place; anything else that fails ends the bench. */
+/* Record an unsupported case in @text and go on; any other error ends the benchmark. */
 static int lacking(int rc, char *text, struct gtu_error *err)
 {
 	if (rc != GTU_ERR_UNSUPPORTED)
@@ -288,7 +288,7 @@ static int lacking(int rc, char *text, struct gtu_error *err)
 	return 0;
 }
 
-static int measure(struct ioctl_bench *b, const struct thing *t, double seconds, struct gtu_error *err)
+static int measure(struct ioctl_bench *b, const struct operation *t, double seconds, struct gtu_error *err)
 {
 	struct series *s = &b->series[b->n_series++];
 	struct work w = { .b = b, .eventfd = -1 };
@@ -308,16 +308,16 @@ static int measure(struct ioctl_bench *b, const struct thing *t, double seconds,
 	if (t->prepare)
 		rc = t->prepare(&w, err);
 	while (!rc && s->n < IOCTL_SAMPLES && (s->n < 20 || gtu_now_ns() < end)) {
-		const uint64_t before = b->door.calls, start = gtu_now_ns();
+		const uint64_t before = b->raw.calls, start = gtu_now_ns();
 
 		rc = t->once(&w, err);
 		s->ns[s->n] = gtu_now_ns() - start;
-		calls += b->door.calls - before;
+		calls += b->raw.calls - before;
 		s->n += !rc;
 		if (!rc && t->after)
 			rc = t->after(&w, err);
 		if (!rc && !(s->n & 255))
-			rc = tick(b, t->name, b->n_series, THINGS, err);
+			rc = tick(b, t->name, b->n_series, OPERATIONS, err);
 	}
 	finish(&w);
 	rc = lacking(rc, s->lacking, err);
@@ -328,19 +328,19 @@ static int measure(struct ioctl_bench *b, const struct thing *t, double seconds,
 	return rc;
 }
 
-/* ---- CPU time of submitting --------------------------------------------------------------------------- */
+/* ---- CPU time of submission --------------------------------------------------------------------------- */
 
 /*
- * Rings of jobs are submitted between two looks at the thread's clock, which is dear itself, and waited for
- * outside of them. The median of the rings: what a guest takes for its CPU time holds what its host gave to
- * others.
+ * Reading the thread's clock is expensive, so a whole ring of jobs is submitted between two
+ * readings. Waiting is not timed. The result is the median over rings, because in a guest CPU time
+ * includes time stolen by the host.
  */
 static int cost_of(struct ioctl_bench *b, bool checked, unsigned batch, double seconds, struct gtu_error *err)
 {
 	struct submit_cost *c = &b->cost[b->n_costs++];
 	const uint64_t end = gtu_now_ns() + (uint64_t)(seconds * 1e9);
 	static uint64_t cpu[ROUNDS_MAX];
-	struct door_queue q = { 0 };
+	struct raw_queue q = { 0 };
 	uint64_t calls = 0, start, i;
 	unsigned n = 0;
 	int rc;
@@ -351,20 +351,20 @@ static int cost_of(struct ioctl_bench *b, bool checked, unsigned batch, double s
 		snprintf(c->lacking, sizeof(c->lacking), "%s has no driver", b->device);
 		return 0;
 	}
-	rc = door_queue_create(&b->door, checked, &q, err);
+	rc = raw_queue_create(&b->raw, checked, &q, err);
 	while (!rc && n < ROUNDS_MAX && (n < ROUNDS_MIN || gtu_now_ns() < end)) {
-		calls -= b->door.calls;
+		calls -= b->raw.calls;
 		start = cpu_ns();
 		for (i = 0; i < DEPTH && !rc; i += batch)
-			rc = door_submit(&q, batch, err);
+			rc = raw_submit(&q, batch, err);
 		cpu[n++] = cpu_ns() - start;
-		calls += b->door.calls;
+		calls += b->raw.calls;
 		for (i = 0; i < DEPTH && !rc; i++)
-			rc = door_spin(&q, err);
+			rc = raw_spin(&q, err);
 		if (!rc)
 			rc = tick(b, "CPU time", b->n_costs, IOCTL_COSTS, err);
 	}
-	door_queue_destroy(&q);
+	raw_queue_destroy(&q);
 	rc = lacking(rc, c->lacking, err);
 	qsort(cpu, n, sizeof(cpu[0]), ascending);
 	c->cpu_ns = n ? (double)cpu[n / 2] / DEPTH : 0;
@@ -383,7 +383,7 @@ static int costs(struct ioctl_bench *b, double seconds, struct gtu_error *err)
 	return rc;
 }
 
-/* ---- Jobs a second --------------------------------------------------------------------------------------- */
+/* ---- Jobs per second --------------------------------------------------------------------------------------- */
 
 static int rate_of(struct ioctl_bench *b, unsigned batch, unsigned depth, double seconds, struct gtu_error *err)
 {
@@ -412,7 +412,7 @@ static int rate_of(struct ioctl_bench *b, unsigned batch, unsigned depth, double
 	r->depth = depth;
 	r->jobs = (double)got / took;
 	r->cpu_ns = (double)(cpu_ns() - cpu) / (double)(got ? got : 1);
-	return rc ? rc : tick(b, "jobs a second", b->n_rates, 18, err);
+	return rc ? rc : tick(b, "jobs per second", b->n_rates, 18, err);
 }
 
 static int rates(struct ioctl_bench *b, double seconds, struct gtu_error *err)
@@ -429,7 +429,10 @@ static int rates(struct ioctl_bench *b, double seconds, struct gtu_error *err)
 
 /* ---- Pinning ------------------------------------------------------------------------------------------------ */
 
-/* Memory of one kind of pages, touched; NULL after a sentence. */
+/*
+ * Allocate and touch memory of one kind of page: 0: 4 KiB, 1: transparent huge, 2: hugetlb. NULL
+ * with a message in @why.
+ */
 static void *pages(const struct ioctl_bench *b, unsigned kind, char *why)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (kind == 2 ? MAP_HUGETLB : 0);
@@ -437,11 +440,11 @@ static void *pages(const struct ioctl_bench *b, unsigned kind, char *why)
 	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0), *first;
 
 	if (at == MAP_FAILED) {
-		snprintf(why, GTU_ERROR_TEXT, "no %llu bytes of them: %s%s", (unsigned long long)b->pin_bytes,
+		snprintf(why, GTU_ERROR_TEXT, "cannot allocate %llu bytes: %s%s", (unsigned long long)b->pin_bytes,
 			 strerror(errno), kind == 2 ? " (as root: echo N > /proc/sys/vm/nr_hugepages)" : "");
 		return NULL;
 	}
-	/* what is not aligned to them cannot be transparent huge pages at its ends */
+	/* align the memory, so that all of it can be transparent huge pages */
 	first = at;
 	if (kind == 1) {
 		first = (char *)(((uintptr_t)at + huge - 1) & ~(uintptr_t)(huge - 1));
@@ -451,7 +454,7 @@ static void *pages(const struct ioctl_bench *b, unsigned kind, char *why)
 			munmap(first + b->pin_bytes, (size_t)(at + huge - first));
 	}
 	if (kind < 2 && madvise(first, b->pin_bytes, kind ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) && kind)
-		snprintf(why, GTU_ERROR_TEXT, "this kernel has none: %s", strerror(errno));
+		snprintf(why, GTU_ERROR_TEXT, "this kernel does not support them: %s", strerror(errno));
 	memset(first, 1, b->pin_bytes);
 	return first;
 }
@@ -472,13 +475,13 @@ static int pin_once(struct ioctl_bench *b, void *at, struct pin_cost *p, struct 
 	struct gtu_region region;
 	int rc;
 
-	/* the library knows the sentence for each way in which this fails */
-	rc = door_ioctl(&b->door, GTU_IOCTL_REGION_ADD, &add, "region of user memory", err);
+	/* on failure let the library make the same call: it has a message for each error */
+	rc = raw_ioctl(&b->raw, GTU_IOCTL_REGION_ADD, &add, "region of user memory", err);
 	if (rc)
 		return gtu_region_add(b->dev, at, b->pin_bytes, GTU_READ, &region, err) ?: rc;
 	t1 = gtu_now_ns();
 	rm.key = add.key;
-	rc = door_ioctl(&b->door, GTU_IOCTL_REGION_REMOVE, &rm, "end of a region", err);
+	rc = raw_ioctl(&b->raw, GTU_IOCTL_REGION_REMOVE, &rm, "REGION_REMOVE", err);
 	t2 = gtu_now_ns();
 	if (!p->pin || (double)(t1 - t0) < p->pin)
 		p->pin = (double)(t1 - t0);
@@ -487,7 +490,7 @@ static int pin_once(struct ioctl_bench *b, void *at, struct pin_cost *p, struct 
 	return rc;
 }
 
-/* The best of five, of pages and of memcpy over the same pages. */
+/* Pin and copy the same pages five times; keep the shortest times. */
 static int pin_kind(struct ioctl_bench *b, unsigned kind, struct gtu_error *err)
 {
 	static const char *const name[IOCTL_PINS] = { "4 KiB", "transparent huge", "hugetlb" };
@@ -524,7 +527,7 @@ static int pin_kind(struct ioctl_bench *b, unsigned kind, struct gtu_error *err)
 	return lacking(rc, p->lacking, err);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------- */
+/* ---- The benchmark ------------------------------------------------------------------------------------------------- */
 
 int ioctl_bench_run(struct ioctl_bench *b, struct gtu_error *err)
 {
@@ -533,7 +536,7 @@ int ioctl_bench_run(struct ioctl_bench *b, struct gtu_error *err)
 	unsigned i;
 	int rc;
 
-	b->door.fd = -1;
+	b->raw.fd = -1;
 	b->kernel = b->device[0] == '/';
 	rc = gtu_open(b->device, &b->dev, err);
 	if (!rc)
@@ -541,9 +544,9 @@ int ioctl_bench_run(struct ioctl_bench *b, struct gtu_error *err)
 	if (!rc)
 		rc = gtu_queue_create(b->dev, &opt, &b->q, err);
 	if (!rc && b->kernel)
-		rc = door_open(&b->door, b->device, err);
-	for (i = 0; i < THINGS && !rc; i++)
-		rc = measure(b, &things[i], b->seconds * .5 / THINGS, err);
+		rc = raw_open(&b->raw, b->device, err);
+	for (i = 0; i < OPERATIONS && !rc; i++)
+		rc = measure(b, &operations[i], b->seconds * .5 / OPERATIONS, err);
 	if (!rc)
 		rc = costs(b, b->seconds * .2, err);
 	if (!rc)
@@ -560,8 +563,8 @@ void ioctl_bench_free(struct ioctl_bench *b)
 
 	for (i = 0; i < b->n_series; i++)
 		free(b->series[i].ns);
-	if (b->door.fd >= 0)
-		door_close(&b->door);
+	if (b->raw.fd >= 0)
+		raw_close(&b->raw);
 	gtu_queue_destroy(b->q);
 	gtu_close(b->dev);
 }

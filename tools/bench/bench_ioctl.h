@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gtu bench ioctl: what the way to the device costs. bench_ioctl.c has the measurements, bench_door.c the
- * queues that they drive past the library, bench_ioctl_show.c the tables and JSON.
+ * gtu bench ioctl: measures the cost of the path to the device. bench_ioctl.c has the measurements,
+ * bench_raw.c drives queues without the library, bench_ioctl_show.c prints tables and JSON.
  */
 #ifndef GTU_BENCH_IOCTL_H
 #define GTU_BENCH_IOCTL_H
@@ -12,69 +12,69 @@
 
 #include "gtu/gtu.h"
 
-/* ---- Queues of the driver's, driven by hand (bench_door.c) --------------------------------------- */
+/* ---- Queues of the driver, used without the library (bench_raw.c) -------------------------------- */
 
-/* An open device file, and the system calls that were made on its behalf. */
-struct door {
+/* An open device file, and the number of system calls made for it. */
+struct raw_device {
 	const char *path;
 	int fd;
 	uint64_t calls;
 };
 
-struct door_queue {
-	struct door *door;
+struct raw_queue {
+	struct raw_device *device;
 	uint32_t id, sq_log2, cq_log2, tail, head;
 	bool checked;			/* GTU_QUEUE_SUBMIT: jobs go in by ioctl */
 	struct gtu_hw_desc *sq;
 	struct gtu_hw_cpl *cq;
-	volatile uint32_t *bell;
+	volatile uint32_t *doorbell;
 	uint64_t sq_bytes, cq_bytes, db_bytes;
 };
 
-int door_open(struct door *d, const char *path, struct gtu_error *err);
-void door_close(struct door *d);
-/* Each of these counts the system calls it makes; errors are GTU_ERR_* with a sentence. */
-int door_ioctl(struct door *d, unsigned long request, void *arg, const char *what, struct gtu_error *err);
-int door_queue_create(struct door *d, bool checked, struct door_queue *q, struct gtu_error *err);
-void door_queue_destroy(struct door_queue *q);
-/* @n NOPs by doorbell, or by ioctl(SUBMIT). */
-int door_submit(struct door_queue *q, unsigned n, struct gtu_error *err);
-/* The next completion, by looking at memory; GTU_ERR_TIMEOUT after 10 s. */
-int door_spin(struct door_queue *q, struct gtu_error *err);
-bool door_there(const struct door_queue *q);
-void door_arm(struct door_queue *q);
+int raw_open(struct raw_device *d, const char *path, struct gtu_error *err);
+void raw_close(struct raw_device *d);
+/* These functions count their system calls; errors are GTU_ERR_* with a message. */
+int raw_ioctl(struct raw_device *d, unsigned long request, void *arg, const char *what, struct gtu_error *err);
+int raw_queue_create(struct raw_device *d, bool checked, struct raw_queue *q, struct gtu_error *err);
+void raw_queue_destroy(struct raw_queue *q);
+/* Submit @n NOPs by doorbell, or by ioctl(SUBMIT) for a checked queue. */
+int raw_submit(struct raw_queue *q, unsigned n, struct gtu_error *err);
+/* Poll memory for the next completion; GTU_ERR_TIMEOUT after 10 s. */
+int raw_spin(struct raw_queue *q, struct gtu_error *err);
+bool raw_ready(const struct raw_queue *q);
+void raw_arm(struct raw_queue *q);
 
-/* ---- What is measured ------------------------------------------------------------------------------- */
+/* ---- Results ------------------------------------------------------------------------------- */
 
 #define IOCTL_SAMPLES	20000u
-#define IOCTL_BUCKETS	64u		/* powers of two nanoseconds */
+#define IOCTL_BUCKETS	64u		/* bucket i: 2^i to 2^(i + 1) - 1 ns */
 
-/* How long one thing takes, many times. */
+/* The durations of one repeated operation. */
 struct series {
 	const char *name, *what;
-	char lacking[GTU_ERROR_TEXT];	/* why there is nothing */
+	char lacking[GTU_ERROR_TEXT];	/* why the case is unsupported; "" if it ran */
 	unsigned n;
-	uint64_t *ns;			/* [IOCTL_SAMPLES], sorted in the end */
-	double calls;			/* system calls each time */
+	uint64_t *ns;			/* [IOCTL_SAMPLES], sorted at the end */
+	double calls;			/* system calls per operation */
 };
 
-/* CPU time of submitting. */
+/* CPU time of submission. */
 struct submit_cost {
 	const char *path;		/* "doorbell", "ioctl" */
 	unsigned batch;
 	char lacking[GTU_ERROR_TEXT];
-	double cpu_ns, calls;		/* a job */
+	double cpu_ns, calls;		/* per job */
 };
 
 struct rate {
 	unsigned batch, depth;
-	double jobs, cpu_ns;		/* a second; a job, of all the thread does */
+	double jobs, cpu_ns;		/* jobs per second; CPU time of the thread per job */
 };
 
 struct pin_cost {
 	const char *pages;
 	char lacking[GTU_ERROR_TEXT];
-	double pin, unpin, copy;	/* seconds a GiB */
+	double pin, unpin, copy;	/* seconds per GiB */
 };
 
 #define IOCTL_SERIES	16
@@ -84,10 +84,10 @@ struct pin_cost {
 
 struct ioctl_bench {
 	const char *device;
-	bool kernel;			/* behind a driver */
-	double seconds;			/* for all of it, about */
+	bool kernel;			/* the device has a driver */
+	double seconds;			/* total time, approximately */
 	uint64_t pin_bytes;
-	struct door door;
+	struct raw_device raw;
 	struct gtu_device *dev;
 	struct gtu_queue *q;
 	struct series series[IOCTL_SERIES];
@@ -103,7 +103,7 @@ void ioctl_bench_free(struct ioctl_bench *b);
 void ioctl_bench_print(const struct ioctl_bench *b);
 /* For bench_write(): @subject is a struct ioctl_bench. */
 void ioctl_bench_json(const void *subject, FILE *to);
-/* Submitting by doorbell in batches of 32, as a share of one job an ioctl; 0: not measured. */
+/* CPU time of doorbells in batches of 32 as a share of one ioctl per job; 0: not measured. */
 double ioctl_bench_doorbell_share(const struct ioctl_bench *b);
 
 #endif

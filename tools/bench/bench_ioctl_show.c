@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu bench ioctl: tables, histograms, JSON. */
+/* gtu bench ioctl: prints tables and histograms, and writes JSON. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static double mean(const struct series *s)
 	return sum / s->n;
 }
 
-/* Bucket of a time: the power of two below it. */
+/* The bucket of a time: its binary logarithm, rounded down. */
 static unsigned bucket(uint64_t ns)
 {
 	return ns ? 63u - (unsigned)__builtin_clzll(ns) : 0;
@@ -72,7 +72,7 @@ static void print_series(const struct ioctl_bench *b)
 		}
 		printf(" %6.2f  %s\n", s->calls, s->what);
 	}
-	printf("calls: system calls each time, as this program counts its own\n");
+	printf("calls: system calls per operation, counted by this program\n");
 }
 
 static void print_histograms(const struct ioctl_bench *b)
@@ -91,7 +91,7 @@ static void print_histograms(const struct ioctl_bench *b)
 		printf("\n%s, %u times\n", s->name, s->n);
 		for (k = first; k <= last; k++) {
 			if (!in[k] && k && !in[k - 1])
-				continue;	/* one line for a gap */
+				continue;	/* print one line for a gap */
 			time_text((double)(1ull << k), from, sizeof(from));
 			printf("  from %9s %7u ", from, in[k]);
 			for (n = 0; n < in[k] * (double)BAR / most; n++)
@@ -106,7 +106,7 @@ static void print_costs(const struct ioctl_bench *b)
 	double share = ioctl_bench_doorbell_share(b);
 	unsigned i;
 
-	printf("\nCPU time of submitting, a job; the median of rings of 256 jobs\n");
+	printf("\nCPU time of submission per job; the median of rings of 256 jobs\n");
 	for (i = 0; i < b->n_costs; i++) {
 		const struct submit_cost *c = &b->cost[i];
 
@@ -117,15 +117,15 @@ static void print_costs(const struct ioctl_bench *b)
 			printf("%10.0f ns  %6.3f system calls\n", c->cpu_ns, c->calls);
 	}
 	if (share)
-		printf("  the doorbell in batches of 32 costs %.3f of one job an ioctl\n", share);
+		printf("  doorbells in batches of 32 take %.3f of the CPU time of one ioctl per job\n", share);
 }
 
 static void print_rates(const struct ioctl_bench *b)
 {
 	unsigned i;
 
-	printf("\njobs a second through the library (NOPs; one queue, one thread)\n");
-	printf("  %6s %6s %12s %14s\n", "batch", "depth", "jobs/s", "CPU ns a job");
+	printf("\njobs per second through the library (NOPs; one queue, one thread)\n");
+	printf("  %6s %6s %12s %14s\n", "batch", "depth", "jobs/s", "CPU ns/job");
 	for (i = 0; i < b->n_rates; i++)
 		printf("  %6u %6u %12.0f %14.0f\n", b->rate[i].batch, b->rate[i].depth, b->rate[i].jobs,
 		       b->rate[i].cpu_ns);
@@ -135,7 +135,7 @@ static void print_pins(const struct ioctl_bench *b)
 {
 	unsigned i;
 
-	printf("\npinning %llu MiB for the device to read, seconds a GiB, the best of five\n",
+	printf("\npinning %llu MiB for the device to read, seconds per GiB, the best of five\n",
 	       (unsigned long long)b->pin_bytes >> 20);
 	printf("  %-17s %9s %9s %9s  pin / memcpy\n", "pages", "pin", "unpin", "memcpy");
 	for (i = 0; i < b->n_pins; i++) {

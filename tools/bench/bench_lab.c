@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * BFS and PageRank over a Kronecker graph in the laboratory: simulated warp instructions and sector requests
- * a second of one core, and where the time goes (by sampling what the laboratory says it is at).
+ * Measures BFS and PageRank over a Kronecker graph in the laboratory: simulated warp instructions
+ * and sector requests per second of one core, and the share of time in each part, by sampling.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +23,7 @@
 struct result {
 	const char *name;
 	struct lab_stats stats;
-	double seconds;			/* of CPU time */
+	double seconds;			/* CPU time */
 	uint64_t samples[LAB_PARTS];
 };
 
@@ -194,9 +194,9 @@ static void print_results(const struct bench *b)
 			printf(" %3.0f%%", 100 * share(r, p));
 		putchar('\n');
 	}
-	printf("\nasked: 1 M warp instructions and 15 M sector requests a second. Sector requests: 32-byte sectors that\n"
-	       "warps touch, after the coalescer; at L2: those that reach it, whole lines where an L1 fetches them.\n");
-	printf("memory: graph %.1f MB, laboratory besides it %.1f MB: %.2f times the graph in all\n",
+	printf("\ntarget: 1 M warp instructions and 15 M sector requests per second. Sector requests: 32-byte sectors that\n"
+	       "warps access, after the coalescer; at L2: those that reach it, whole lines if an L1 fetches them.\n");
+	printf("memory: graph %.1f MB, laboratory %.1f MB: %.2f times the graph in total\n",
 	       (double)b->graph_bytes / 1e6, (double)b->lab_bytes / 1e6,
 	       (double)(b->graph_bytes + b->lab_bytes) / (double)b->graph_bytes);
 }
@@ -245,7 +245,7 @@ int bench_lab(const struct bench_lab *how, const struct gtu_progress *progress, 
 	struct gtu_generate_options kronecker = {
 		.kind = GTU_GEN_KRONECKER, .scale = (uint32_t)how->scale, .degree = 16, .seed = 1, .edge_bytes = 4,
 	};
-	static const char *const names[] = { "BFS, all levels", "PageRank, warp a vertex", "PageRank, thread a vertex" };
+	static const char *const names[] = { "BFS, all levels", "PageRank, warp per vertex", "PageRank, thread per vertex" };
 	struct gtu_graph *g = NULL;
 	struct lab_machine m;
 	struct bench b = { 0 };

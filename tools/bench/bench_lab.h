@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gtu bench lab: how fast the laboratory simulates. */
+/* gtu bench lab: measures how fast the laboratory simulates. */
 #ifndef GTU_BENCH_LAB_H
 #define GTU_BENCH_LAB_H
 
@@ -8,7 +8,7 @@
 #include "gtu/error.h"
 
 struct bench_lab {
-	uint64_t scale;			/* of the Kronecker graph: 2^scale vertices, edge factor 16 */
+	uint64_t scale;			/* 2^scale vertices of a Kronecker graph, edge factor 16 */
 	const char *machine;
 	const char *json;		/* a file, "-", or NULL */
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Plain software beside the units: the loops that a careful person writes in C, compiled as the rest is,
- * without intrinsics. They also say whether a unit's result is right.
+ * Plain software for comparison with the units: straightforward C loops without intrinsics,
+ * compiled with the same flags. Their results are also the reference for the units' results.
  */
 #include <string.h>
 
@@ -191,7 +191,7 @@ void plain_scatter(const uint32_t *in, const uint32_t *to, uint64_t n, uint32_t 
 		out[to[i]] = in[i];
 }
 
-/* One pass; @words is a constant at each call, so that an element moves in registers. */
+/* One pass; @words is a constant in each call, so that elements are moved in registers. */
 static inline __attribute__((always_inline)) void sort_pass(const uint32_t *from, uint32_t *to,
 							     uint64_t n, unsigned words,
 							     unsigned shift, uint64_t *start)

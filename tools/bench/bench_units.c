@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a case of gtu bench units lays out, asks of the unit and has plain software do for the same
- * result, and how many bytes that reads and writes.
+ * Runs the cases of gtu bench units: prepares data, runs the unit and plain software, compares the
+ * results.
  *
- * Bytes: input, index, count, mask, gathered data and output, each once. Tables of the filter and the
- * grouping are the unit's own and are not counted, nor is what plain software keeps for itself.
+ * A case counts the bytes of input, index, count, mask, gathered data and output, each once. It
+ * does not count tables of filtering and grouping, which belong to the unit, or work arrays of
+ * plain software.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +14,13 @@
 
 #include "bench.h"
 
-#define FILTER_LINES	(1u << 18)	/* of the larger published build: 2^18 lines, 2^15 groups */
+#define FILTER_LINES	(1u << 18)	/* the larger published configuration: 2^18 lines, 2^15 groups */
 #define GROUP_LINES	(1u << 15)
 
 enum slot {
 	IN, INDEX, COUNT, MASK, OUT, FILTER, REORDER, FILTER_TABLE, GROUP_TABLE, COST,
 	DEVICE_SLOTS,
-	PLAIN_OUT = DEVICE_SLOTS, PLAIN_ROOM, PLAIN_ROOM2, COPY_FROM, COPY_TO,
+	PLAIN_OUT = DEVICE_SLOTS, PLAIN_WORK, PLAIN_WORK2, COPY_FROM, COPY_TO,
 	SLOTS
 };
 
@@ -31,10 +32,10 @@ struct bench_work {
 	struct gtu_weaver *weaver;
 	uint64_t n;			/* input elements */
 	uint64_t data_n;		/* elements that indices choose from */
-	uint64_t out_n;			/* elements the unit put out */
-	uint64_t plain_n;		/* and the plain software */
+	uint64_t out_n;			/* elements that the unit output */
+	uint64_t plain_n;		/* elements that plain software output */
 	uint64_t bytes, cycles, seed;
-	uint64_t sum, xor;		/* of what a stream gave, in place of an array */
+	uint64_t sum, xor;		/* of a stream's elements, which are not stored */
 	struct {
 		void *p;
 		uint64_t bytes;
@@ -51,8 +52,11 @@ static uint64_t draw(struct bench_work *w)
 	return z ^ (z >> 31);
 }
 
-/* Memory that is there already (no page is touched first while the clock runs), and known to the device. */
-static int lay_out(struct bench_work *w, enum slot s, uint64_t bytes, struct gtu_error *err)
+/*
+ * Allocate a slot with all pages present, so that no page fault is timed, and register it with the
+ * device.
+ */
+static int allocate(struct bench_work *w, enum slot s, uint64_t bytes, struct gtu_error *err)
 {
 	void *p;
 
@@ -75,8 +79,8 @@ static struct gtu_array array(const struct bench_work *w, enum slot s, uint64_t 
 	return gtu_array(&w->slot[s].region, 0, count, width);
 }
 
-/* Where the i-th of w->n indices points, below @range. */
-static uint32_t place(struct bench_work *w, uint64_t i, uint64_t range)
+/* The value of the i-th of w->n indices, below @range. */
+static uint32_t draw_index(struct bench_work *w, uint64_t i, uint64_t range)
 {
 	uint64_t at = i * range / w->n, r = draw(w);
 	double u;
@@ -87,7 +91,9 @@ static uint32_t place(struct bench_work *w, uint64_t i, uint64_t range)
 	case BENCH_WINDOW:
 		return (at + r % 1024) % range;
 	case BENCH_SKEWED:
-		/* density ~ 1 / x over [1, range]; spread, so that the frequent ones are not neighbours */
+		/*
+		 * density ~ 1 / x over [1, range]; a multiplicative hash separates frequent values
+		 */
 		u = (r >> 11) * 0x1p-53;
 		at = __builtin_exp(u * __builtin_log((double)range));
 		return at * 0x9E3779B1u % range;
@@ -116,7 +122,7 @@ static void fill_random(struct bench_work *w, enum slot s)
 		p[i] = draw(w);
 }
 
-/* Runs for REPLICATE and EXPAND; returns their sum. */
+/* Set the run lengths; returns their sum. */
 static uint64_t fill_counts(struct bench_work *w)
 {
 	uint32_t *count = w->slot[COUNT].p;
@@ -129,7 +135,7 @@ static uint64_t fill_counts(struct bench_work *w)
 	return sum;
 }
 
-/* Starts of the runs: end to end in the data, then shuffled where they are to be anywhere. */
+/* Set the starts of runs: consecutive in the data, shuffled unless the locality is in order. */
 static void fill_starts(struct bench_work *w)
 {
 	uint32_t *index = w->slot[INDEX].p, *count = w->slot[COUNT].p, t;
@@ -148,7 +154,9 @@ static void fill_starts(struct bench_work *w)
 	}
 }
 
-/* Offsets from the counts, and the vertices to be gathered, shuffled where they are to be anywhere. */
+/*
+ * Set offsets from the counts, and the list of vertices, shuffled unless the locality is in order.
+ */
 static void fill_graph(struct bench_work *w)
 {
 	uint32_t *row = w->slot[INDEX].p, *count = w->slot[COUNT].p, *list = w->slot[COST].p, t;
@@ -174,7 +182,7 @@ static void fill_registrations(struct bench_work *w)
 		r[i] = (struct gtu_hw_registration){ .vid = i, .start = at, .degree = count[i] };
 }
 
-static int lay_out_case(struct bench_work *w, struct gtu_error *err)
+static int prepare_data(struct bench_work *w, struct gtu_error *err)
 {
 	const struct bench_case *c = w->c;
 	uint64_t bytes[SLOTS] = { 0 }, out = 0, i;
@@ -182,7 +190,7 @@ static int lay_out_case(struct bench_work *w, struct gtu_error *err)
 	uint32_t *p;
 	int s, ret;
 
-	switch (c->kind) {		/* bytes read plus written for each input element */
+	switch (c->kind) {		/* bytes read plus written per input element */
 	case BENCH_BITMASK: per = c->width + 1 / 8.; break;
 	case BENCH_DATA: per = c->width + 1 / 8. + c->width * c->ones / 64.; break;
 	case BENCH_ACCESS: per = 4 + 1 / 8. + 8 * (c->ones ? c->ones / 64. : 1); break;
@@ -215,21 +223,21 @@ static int lay_out_case(struct bench_work *w, struct gtu_error *err)
 		break;
 	case BENCH_UNIQUE:
 	case BENCH_BEST:
-		w->data_n = w->n / 2 + 64;	/* each id about twice */
+		w->data_n = w->n / 2 + 64;	/* each id occurs about twice */
 		bytes[FILTER] = (w->n + 63) / 64 * 8;
 		bytes[COST] = c->kind == BENCH_BEST ? w->n * 4 : 0;
 		bytes[FILTER_TABLE] = gtu_scu_filter_table_bytes(FILTER_LINES, 4, bytes[COST] ? 4 : 0);
-		bytes[PLAIN_ROOM] = w->data_n * 4 + 8;
+		bytes[PLAIN_WORK] = w->data_n * 4 + 8;
 		break;
 	case BENCH_GROUP:
 		bytes[REORDER] = w->n * 4;
 		bytes[GROUP_TABLE] = gtu_scu_group_table_bytes(GROUP_LINES);
-		bytes[PLAIN_ROOM] = bytes[PLAIN_ROOM2] = w->n * 4;
+		bytes[PLAIN_WORK] = bytes[PLAIN_WORK2] = w->n * 4;
 		break;
 	case BENCH_IRU:
 		bytes[OUT] = 0;
 		bytes[COST] = c->carry ? w->n * 4 : 0;	/* the secondary */
-		bytes[PLAIN_ROOM] = bytes[PLAIN_ROOM2] = w->n * 12;
+		bytes[PLAIN_WORK] = bytes[PLAIN_WORK2] = w->n * 12;
 		break;
 	case BENCH_PEG:
 		bytes[INDEX] = w->n * 4 + 4;
@@ -241,7 +249,7 @@ static int lay_out_case(struct bench_work *w, struct gtu_error *err)
 		break;
 	}
 	if (bytes[COUNT]) {
-		ret = lay_out(w, COUNT, bytes[COUNT], err);
+		ret = allocate(w, COUNT, bytes[COUNT], err);
 		if (ret)
 			return ret;
 		out = fill_counts(w);
@@ -256,7 +264,7 @@ static int lay_out_case(struct bench_work *w, struct gtu_error *err)
 		bytes[IN] = c->kind == BENCH_WVR ? w->n * sizeof(struct gtu_hw_registration) : bytes[IN];
 	}
 	for (s = 0; s < SLOTS; s++) {
-		ret = bytes[s] ? lay_out(w, s, bytes[s], err) : 0;
+		ret = bytes[s] ? allocate(w, s, bytes[s], err) : 0;
 		if (ret)
 			return ret;
 	}
@@ -274,10 +282,10 @@ static int lay_out_case(struct bench_work *w, struct gtu_error *err)
 		fill_starts(w);
 	else if (w->slot[INDEX].p)
 		for (i = 0, p = w->slot[INDEX].p; i < w->n; i++)
-			p[i] = place(w, i, w->data_n);
+			p[i] = draw_index(w, i, w->data_n);
 	else if (c->kind >= BENCH_UNIQUE)
 		for (i = 0, p = w->slot[IN].p; i < w->n; i++)
-			p[i] = place(w, i, w->data_n);
+			p[i] = draw_index(w, i, w->data_n);
 	return 0;
 }
 
@@ -309,7 +317,7 @@ static int run_iru(struct bench_work *w, struct gtu_error *err)
 		return ret;
 	while ((ret = load_iru(w->iru, &warp, err)) == 1) {
 		count += __builtin_popcount(warp.active);
-		/* what any reader does at least: look at each index (lanes without an element are 0) */
+		/* the minimum work of a reader: read every index (inactive lanes are 0) */
 		for (lane = 0; lane < GTU_WARP; lane++) {
 			sum += warp.index[lane];
 			xor ^= warp.index[lane];
@@ -379,7 +387,7 @@ static int run_peg(struct bench_work *w, struct gtu_error *err)
 	return 0;
 }
 
-/* As many rounds as the table has vertices for, each of all entries, registered before work is asked for. */
+/* Fill the table in as many rounds as needed, and register all rounds before requesting work. */
 static int run_wvr(struct bench_work *w, struct gtu_error *err)
 {
 	const uint32_t warps = gtu_get_info(gtu_queue_device(w->q))->wvr[GTU_WVR_P_ENTRIES] / GTU_WARP;
@@ -512,7 +520,7 @@ int bench_run_unit(struct bench_work *w, struct gtu_error *err)
 
 static void plain_iru(struct bench_work *w)
 {
-	uint32_t *in = w->slot[IN].p, *a = w->slot[PLAIN_ROOM].p, *b = w->slot[PLAIN_ROOM2].p;
+	uint32_t *in = w->slot[IN].p, *a = w->slot[PLAIN_WORK].p, *b = w->slot[PLAIN_WORK2].p;
 	uint32_t *second = w->slot[COST].p;
 	uint64_t i;
 
@@ -539,7 +547,7 @@ void bench_run_plain(struct bench_work *w)
 {
 	const struct bench_case *c = w->c;
 	void *in = w->slot[IN].p, *out = w->slot[PLAIN_OUT].p, *mask = w->slot[MASK].p;
-	void *index = w->slot[INDEX].p, *count = w->slot[COUNT].p, *room = w->slot[PLAIN_ROOM].p;
+	void *index = w->slot[INDEX].p, *count = w->slot[COUNT].p, *work = w->slot[PLAIN_WORK].p;
 
 	switch (c->kind) {
 	case BENCH_BITMASK:
@@ -559,21 +567,21 @@ void bench_run_plain(struct bench_work *w)
 		break;
 	case BENCH_UNIQUE:
 		if (c->step == GTU_STEP_PRODUCE)
-			w->plain_n = plain_unique_bits(in, w->n, room, w->data_n, out);
+			w->plain_n = plain_unique_bits(in, w->n, work, w->data_n, out);
 		else if (c->step == GTU_STEP_APPLY)
 			w->plain_n = plain_data(in, w->n, 4, w->slot[FILTER].p, out);
 		else
-			w->plain_n = plain_unique(in, w->n, room, w->data_n, out);
+			w->plain_n = plain_unique(in, w->n, work, w->data_n, out);
 		break;
 	case BENCH_BEST:
-		w->plain_n = plain_best(in, w->slot[COST].p, w->n, room, w->data_n, out);
+		w->plain_n = plain_best(in, w->slot[COST].p, w->n, work, w->data_n, out);
 		break;
 	case BENCH_GROUP:
 		w->plain_n = w->n;
 		if (c->step == GTU_STEP_APPLY)
 			plain_scatter(in, w->slot[REORDER].p, w->n, out);
 		else
-			plain_sort_lines(in, room, w->slot[PLAIN_ROOM2].p, w->n, 1);
+			plain_sort_lines(in, work, w->slot[PLAIN_WORK2].p, w->n, 1);
 		break;
 	case BENCH_IRU:
 		plain_iru(w);
@@ -592,7 +600,7 @@ void bench_run_memcpy(struct bench_work *w)
 	memcpy(w->slot[COPY_TO].p, w->slot[COPY_FROM].p, w->bytes / 2);
 }
 
-/* ---- Agreement --------------------------------------------------------------------------------- */
+/* ---- Comparison --------------------------------------------------------------------------------- */
 
 static int differs(const struct bench_work *w, const char *how, struct gtu_error *err)
 {
@@ -603,7 +611,7 @@ static int differs(const struct bench_work *w, const char *how, struct gtu_error
 			w->c->operation, variant, how);
 }
 
-/* A permutation has the same count, sum and exclusive or; enough to notice a lost or doubled element. */
+/* Compare permutations by sum and exclusive or, which detect lost and duplicated elements. */
 static void sums(const uint32_t *p, uint64_t n, uint64_t *sum, uint64_t *xor)
 {
 	uint64_t i;
@@ -614,13 +622,13 @@ static void sums(const uint32_t *p, uint64_t n, uint64_t *sum, uint64_t *xor)
 	}
 }
 
-/* A filter of finite size may let a duplicate pass, never drop a first. */
+/* A filter of finite size may pass duplicates but must pass every first occurrence. */
 static int agree_filtered(struct bench_work *w, struct gtu_error *err)
 {
 	uint64_t firsts;
 
 	if (w->out_n < w->plain_n || w->out_n > w->n)
-		return differs(w, "more or fewer elements than there can be", err);
+		return differs(w, "the number of elements is impossible", err);
 	if (w->c->kind == BENCH_BEST)
 		return 0;
 	if (w->c->step == GTU_STEP_PRODUCE) {
@@ -628,18 +636,18 @@ static int agree_filtered(struct bench_work *w, struct gtu_error *err)
 
 		for (i = 0; i < w->n / 64; i++)
 			if (plain[i] & ~unit[i])
-				return differs(w, "a first one is dropped", err);
+				return differs(w, "a first occurrence is missing", err);
 		return 0;
 	}
 	if (w->c->step == GTU_STEP_APPLY)
 		return w->out_n != w->plain_n ||
 		       memcmp(w->slot[OUT].p, w->slot[PLAIN_OUT].p, w->out_n * 4)
-		       ? differs(w, "not what plain software gives", err) : 0;
-	/* taking the doubles out of the unit's leaves the plain one's */
-	firsts = plain_unique(w->slot[OUT].p, w->out_n, w->slot[PLAIN_ROOM].p, w->data_n,
+		       ? differs(w, "it differs from plain software", err) : 0;
+	/* the unit's output without duplicates must equal that of plain software */
+	firsts = plain_unique(w->slot[OUT].p, w->out_n, w->slot[PLAIN_WORK].p, w->data_n,
 			      w->slot[OUT].p);
 	if (firsts != w->plain_n || memcmp(w->slot[OUT].p, w->slot[PLAIN_OUT].p, firsts * 4))
-		return differs(w, "other firsts, or in another order", err);
+		return differs(w, "the first occurrences or their order differ", err);
 	return 0;
 }
 
@@ -662,23 +670,23 @@ static int agree(struct bench_work *w, struct gtu_error *err)
 			sums(w->slot[OUT].p, w->n, &sum2, &xor2);
 		if (w->c->iru_op ? w->out_n > w->n || !w->out_n
 				 : w->out_n != w->n || sum != sum2 || xor != xor2)
-			return differs(w, "not a permutation of its input", err);
+			return differs(w, "the output is not a permutation of the input", err);
 		return 0;
 	case BENCH_PEG:
 	case BENCH_WVR:
 		sums(w->slot[PLAIN_OUT].p, 2 * w->plain_n, &sum, &xor);
 		if (w->out_n != w->plain_n || sum != w->sum || xor != w->xor)
-			return differs(w, "other work than plain software finds", err);
+			return differs(w, "it differs from plain software", err);
 		return 0;
 	default:
 		bytes = w->c->kind == BENCH_BITMASK ? w->n / 8 : w->plain_n * w->c->width;
 		if (w->out_n != w->plain_n || memcmp(w->slot[OUT].p, w->slot[PLAIN_OUT].p, bytes))
-			return differs(w, "not what plain software gives", err);
+			return differs(w, "it differs from plain software", err);
 		return 0;
 	}
 }
 
-/* Bytes that the operation reads and writes, once its output is known. */
+/* The bytes that the operation reads and writes, given its output. */
 static uint64_t count_bytes(const struct bench_work *w)
 {
 	const struct bench_case *c = w->c;
@@ -715,9 +723,9 @@ int bench_prepare(struct gtu_queue *q, const struct bench_case *c, struct bench_
 	w->c = c;
 	w->q = q;
 	w->seed = 42;
-	ret = lay_out_case(w, err);
+	ret = prepare_data(w, err);
 	if (!ret && c->step == GTU_STEP_APPLY) {
-		/* what is applied has to be produced first */
+		/* APPLY needs the output of PRODUCE */
 		made = *c;
 		made.step = GTU_STEP_PRODUCE;
 		w->c = &made;
@@ -732,9 +740,9 @@ int bench_prepare(struct gtu_queue *q, const struct bench_case *c, struct bench_
 	}
 	w->bytes = count_bytes(w);
 	if (!ret)
-		ret = lay_out(w, COPY_FROM, w->bytes / 2, err);
+		ret = allocate(w, COPY_FROM, w->bytes / 2, err);
 	if (!ret)
-		ret = lay_out(w, COPY_TO, w->bytes / 2, err);
+		ret = allocate(w, COPY_TO, w->bytes / 2, err);
 	if (ret) {
 		bench_release(w);
 		return ret;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Queues of the driver's, driven by hand: what the library does between a call and the driver is left out. */
+/* Drives queues of the driver directly, without the library, to measure the driver alone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,17 +15,17 @@
 #define RING_LOG2	8u
 #define SPIN_LIMIT_S	10
 
-int door_open(struct door *d, const char *path, struct gtu_error *err)
+int raw_open(struct raw_device *d, const char *path, struct gtu_error *err)
 {
 	d->path = path;
 	d->fd = open(path, O_RDWR | O_CLOEXEC);
 	d->calls++;
 	if (d->fd < 0)
-		return gtu_fail(err, GTU_ERR_FAIL, "%s cannot be opened: %s", path, strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot open %s: %s", path, strerror(errno));
 	return 0;
 }
 
-void door_close(struct door *d)
+void raw_close(struct raw_device *d)
 {
 	if (d->fd >= 0)
 		close(d->fd);
@@ -33,7 +33,7 @@ void door_close(struct door *d)
 	d->fd = -1;
 }
 
-int door_ioctl(struct door *d, unsigned long request, void *arg, const char *what, struct gtu_error *err)
+int raw_ioctl(struct raw_device *d, unsigned long request, void *arg, const char *what, struct gtu_error *err)
 {
 	d->calls++;
 	if (!ioctl(d->fd, request, arg))
@@ -41,7 +41,7 @@ int door_ioctl(struct door *d, unsigned long request, void *arg, const char *wha
 	switch (errno) {
 	case ENOTTY:
 	case EOPNOTSUPP:
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the driver of %s, or its device, has no %s", d->path, what);
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the driver of %s or the device does not support: %s", d->path, what);
 	case ENODEV:
 		return gtu_advise_removed(d->path, err);
 	case ETIMEDOUT:
@@ -50,55 +50,55 @@ int door_ioctl(struct door *d, unsigned long request, void *arg, const char *wha
 	return gtu_fail(err, GTU_ERR_FAIL, "%s: %s: %s", d->path, what, strerror(errno));
 }
 
-static void *map(struct door *d, uint64_t bytes, uint64_t offset, int rights)
+static void *map(struct raw_device *d, uint64_t bytes, uint64_t offset, int rights)
 {
 	void *at = bytes ? mmap(NULL, bytes, rights, MAP_SHARED, d->fd, (off_t)offset) : NULL;
 
 	return at == MAP_FAILED ? NULL : at;
 }
 
-int door_queue_create(struct door *d, bool checked, struct door_queue *q, struct gtu_error *err)
+int raw_queue_create(struct raw_device *d, bool checked, struct raw_queue *q, struct gtu_error *err)
 {
 	struct gtu_ioctl_queue_create c = {
 		.size = sizeof(c), .sq_log2 = RING_LOG2, .cq_log2 = RING_LOG2,
 		.flags = checked ? GTU_QUEUE_SUBMIT : 0,
 	};
-	int rc = door_ioctl(d, GTU_IOCTL_QUEUE_CREATE, &c,
+	int rc = raw_ioctl(d, GTU_IOCTL_QUEUE_CREATE, &c,
 			    checked ? "queue that takes jobs by ioctl (SUBMIT)" : "queue", err);
 
 	if (rc)
 		return rc;
-	*q = (struct door_queue){
-		.door = d, .id = c.id, .sq_log2 = RING_LOG2, .cq_log2 = RING_LOG2, .checked = checked,
+	*q = (struct raw_queue){
+		.device = d, .id = c.id, .sq_log2 = RING_LOG2, .cq_log2 = RING_LOG2, .checked = checked,
 		.sq_bytes = c.sq_bytes, .cq_bytes = c.cq_bytes, .db_bytes = c.db_bytes,
 	};
 	q->sq = map(d, c.sq_bytes, c.sq_offset, PROT_READ | PROT_WRITE);
 	q->cq = map(d, c.cq_bytes, c.cq_offset, PROT_READ);
-	q->bell = map(d, c.db_bytes, c.db_offset, PROT_WRITE);
-	if (q->cq && (checked || (q->sq && q->bell)))
+	q->doorbell = map(d, c.db_bytes, c.db_offset, PROT_WRITE);
+	if (q->cq && (checked || (q->sq && q->doorbell)))
 		return 0;
-	door_queue_destroy(q);
-	return gtu_fail(err, GTU_ERR_FAIL, "%s: a queue's rings cannot be mapped: %s", d->path, strerror(errno));
+	raw_queue_destroy(q);
+	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot map the rings of a queue: %s", d->path, strerror(errno));
 }
 
-void door_queue_destroy(struct door_queue *q)
+void raw_queue_destroy(struct raw_queue *q)
 {
 	struct gtu_ioctl_queue d = { .size = sizeof(d) };
 
-	if (!q->door)
+	if (!q->device)
 		return;
 	d.id = q->id;
 	if (q->sq)
 		munmap(q->sq, q->sq_bytes);
 	if (q->cq)
 		munmap(q->cq, q->cq_bytes);
-	if (q->bell)
-		munmap((void *)(uintptr_t)q->bell, q->db_bytes);
-	door_ioctl(q->door, GTU_IOCTL_QUEUE_DESTROY, &d, "end of a queue", NULL);
-	q->door = NULL;
+	if (q->doorbell)
+		munmap((void *)(uintptr_t)q->doorbell, q->db_bytes);
+	raw_ioctl(q->device, GTU_IOCTL_QUEUE_DESTROY, &d, "QUEUE_DESTROY", NULL);
+	q->device = NULL;
 }
 
-int door_submit(struct door_queue *q, unsigned n, struct gtu_error *err)
+int raw_submit(struct raw_queue *q, unsigned n, struct gtu_error *err)
 {
 	static struct gtu_hw_desc nops[1u << RING_LOG2];
 	struct gtu_ioctl_submit s = {
@@ -108,46 +108,46 @@ int door_submit(struct door_queue *q, unsigned n, struct gtu_error *err)
 	int rc;
 
 	if (q->checked) {
-		rc = door_ioctl(q->door, GTU_IOCTL_SUBMIT, &s, "SUBMIT", err);
+		rc = raw_ioctl(q->device, GTU_IOCTL_SUBMIT, &s, "SUBMIT", err);
 		if (!rc && s.done != n)
-			rc = gtu_fail(err, GTU_ERR_FAIL, "%s: SUBMIT took %u of %u jobs", q->door->path, s.done, n);
+			rc = gtu_fail(err, GTU_ERR_FAIL, "%s: SUBMIT took %u of %u jobs", q->device->path, s.done, n);
 		q->tail += n;
 		return rc;
 	}
 	for (i = 0; i < n; i++)
 		q->sq[q->tail++ & ((1u << q->sq_log2) - 1)] = nops[i];
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	*(volatile uint64_t *)(uintptr_t)q->bell = q->tail | (uint64_t)q->head << 32;
+	*(volatile uint64_t *)(uintptr_t)q->doorbell = q->tail | (uint64_t)q->head << 32;
 	return 0;
 }
 
-bool door_there(const struct door_queue *q)
+bool raw_ready(const struct raw_queue *q)
 {
 	const uint32_t size = 1u << q->cq_log2;
 
 	return __atomic_load_n(&q->cq[q->head & (size - 1)].phase, __ATOMIC_ACQUIRE) == (q->head & size ? 0 : 1);
 }
 
-int door_spin(struct door_queue *q, struct gtu_error *err)
+int raw_spin(struct raw_queue *q, struct gtu_error *err)
 {
 	struct timespec start = { 0 }, now;
-	unsigned looks;
+	unsigned polls;
 
-	for (looks = 1; !door_there(q); looks++) {
-		if (looks % (1u << 20))
+	for (polls = 1; !raw_ready(q); polls++) {
+		if (polls % (1u << 20))
 			continue;
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (looks == 1u << 20)
+		if (polls == 1u << 20)
 			start = now;
 		else if (now.tv_sec - start.tv_sec > SPIN_LIMIT_S)
-			return gtu_advise_silent(q->door->path, SPIN_LIMIT_S, err);
+			return gtu_advise_silent(q->device->path, SPIN_LIMIT_S, err);
 	}
 	q->head++;
 	return 0;
 }
 
-void door_arm(struct door_queue *q)
+void raw_arm(struct raw_queue *q)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	q->bell[GTU_DB_ARM / 4] = q->head;
+	q->doorbell[GTU_DB_ARM / 4] = q->head;
 }

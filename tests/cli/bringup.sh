@@ -101,14 +101,14 @@ for bug in w1c dma-32 msix-mask data; do
 	serving --bug $bug
 	exits 4 "there too $bug is found" gtu bringup --device socket:s
 	served
-	says "and named" "explained by: $bug$" "$out"
+	says "and named" "this bug explains the findings: $bug$" "$out"
 done
 serving --fault all-ones=700
 exits 4 "a function that goes away" gtu bringup --device socket:s --force
 served
 says "is told of once" "^1 failed$" "$out"
-says "as what it is" "MAGIC reads 0xffffffff, no longer 0x31555447: the function is gone" "$out"
-says "and is not asked any more" "^skip +lockstep +the function is gone" "$out"
+says "as what it is" "MAGIC reads 0xffffffff, no longer 0x31555447: the function was lost" "$out"
+says "and is not asked any more" "^skip +lockstep +the function is lost" "$out"
 serving --fault stuck-reset
 exits 4 "one that does not come back from its reset" gtu bringup --device socket:s --force
 served
@@ -116,9 +116,9 @@ says "is told of once too" "^1 failed$" "$out"
 serving --fault die-at=3000
 exits 4 "a server that dies" gtu bringup --device socket:s
 served
-says "is a function that is gone" "the function is gone" "$out"
+says "is a function that is gone" "the function was lost" "$out"
 exits 1 "nobody at the socket" gtu bringup --device socket:none
-says "says so" "nobody serves a device at none"
+says "says so" "no server listens on none"
 
 exits 2 "gtu serve with an unknown mistake" gtu serve --socket s --bug nonsense
 finish

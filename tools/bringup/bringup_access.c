@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bringup: what the ways to a function share. */
+/* bringup: functions that all kinds of access share. */
 #include <linux/pci_regs.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,26 +8,26 @@
 #include "bringup_access.h"
 #include "uapi/gtu/hw.h"
 
-#define CAPABILITIES_MAX	48	/* a list that is longer goes round in circles */
+#define CAPABILITIES_MAX	48	/* a longer list has a loop */
 
-#define PATIENCE_NS		4000000000ull
-#define GAVE_UP_MAX		10	/* 4 ms */
-#define PATIENCE_TURNS		50000u	/* of a function in this process: there is none it does not work in */
+#define TIMEOUT_NS		4000000000ull
+#define TIMEOUTS_MAX		10	/* 4 ms */
+#define TIMEOUT_POLLS		50000u	/* of a function in this process, which runs in each */
 
-bool access_patient(struct access *a, struct access_patience *p)
+bool access_wait(struct access *a, struct access_timer *t)
 {
 	const bool here = strcmp(a->ops->kind, "model") == 0;
 
-	if (!p->end)
-		p->end = gtu_now_ns() + (PATIENCE_NS >> a->gave_up);
-	if (here ? p->turns >= PATIENCE_TURNS >> a->gave_up : gtu_now_ns() > p->end) {
-		if (!p->over && a->gave_up < GAVE_UP_MAX)
-			a->gave_up++;
-		p->over = true;
+	if (!t->end)
+		t->end = gtu_now_ns() + (TIMEOUT_NS >> a->timeouts);
+	if (here ? t->polls >= TIMEOUT_POLLS >> a->timeouts : gtu_now_ns() > t->end) {
+		if (!t->over && a->timeouts < TIMEOUTS_MAX)
+			a->timeouts++;
+		t->over = true;
 		return false;
 	}
 	a->ops->work(a);
-	p->turns++;
+	t->polls++;
 	return true;
 }
 
@@ -46,7 +46,7 @@ unsigned access_capability(struct access *a, unsigned id)
 	return 0;
 }
 
-bool access_pci_address(char *address, size_t room, const char *word)
+bool access_pci_address(char *address, size_t size, const char *word)
 {
 	unsigned domain, bus, device, function;
 	int end = 0;
@@ -57,10 +57,10 @@ bool access_pci_address(char *address, size_t room, const char *word)
 		if (sscanf(word, "%2x:%2x.%1x%n", &bus, &device, &function, &end) != 3 || word[end])
 			return false;
 	}
-	/* what sscanf takes beside digits */
+	/* sscanf() also accepts signs and blanks */
 	if (word[strspn(word, "0123456789abcdefABCDEF:.")] || device > 31 || function > 7)
 		return false;
-	snprintf(address, room, "%04x:%02x:%02x.%x", domain, bus, device, function);
+	snprintf(address, size, "%04x:%02x:%02x.%x", domain, bus, device, function);
 	return true;
 }
 
@@ -68,11 +68,11 @@ int access_kind(struct access *a, const char *address, struct gtu_error *err)
 {
 	const uint32_t id = a->ops->config_read(a, PCI_VENDOR_ID, 4), class = a->ops->config_read(a, PCI_CLASS_REVISION, 4) >> 8;
 
-	/* all ones: nobody answers, which the first step tells */
+	/* all ones: no function answers, which the first step reports */
 	if (id == (GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16) || class == GTU_PCI_CLASS || id == ~0u)
 		return 0;
 	return gtu_fail(err, GTU_ERR_FAIL, "%s is %04x:%04x, class %06x: neither %04x:%04x nor a processing accelerator (%06x). Nothing was "
-			"written to it; --force takes it for a GTU all the same", address, id & 0xffff, id >> 16, class, GTU_PCI_VENDOR,
+			"written to it; --force accepts it as a GTU", address, id & 0xffff, id >> 16, class, GTU_PCI_VENDOR,
 			GTU_PCI_DEVICE, GTU_PCI_CLASS);
 }
 
@@ -84,7 +84,7 @@ uint64_t access_probe_bar(struct access *a, unsigned bar)
 	uint32_t high = 0;
 	uint64_t mask;
 
-	/* the high half of a 64-bit one below is no BAR of its own */
+	/* the upper half of a 64-bit BAR is not a BAR of its own */
 	if (bar && bar % 2 && a->ops->config_read(a, at - 4, 4) & PCI_BASE_ADDRESS_MEM_TYPE_64)
 		return 0;
 	a->ops->config_write(a, at, 4, ~0u);
@@ -108,7 +108,7 @@ int access_flr(struct access *a, struct gtu_error *err)
 	unsigned i;
 
 	if (!at || !(a->ops->config_read(a, at + PCI_EXP_DEVCAP, 4) & PCI_EXP_DEVCAP_FLR))
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the function does not say that it has a function-level reset");
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the function does not support function-level reset");
 	for (i = 0; i < 16; i++)
 		kept[i] = a->ops->config_read(a, 4 * i, 4);
 	a->ops->config_write(a, at + PCI_EXP_DEVCTL, 2, a->ops->config_read(a, at + PCI_EXP_DEVCTL, 2) | PCI_EXP_DEVCTL_BCR_FLR);
@@ -117,7 +117,7 @@ int access_flr(struct access *a, struct gtu_error *err)
 	return 0;
 }
 
-/* One access each, as wide as it is said: the bus carries what is asked for. */
+/* Exactly one access of the given width: the width on the bus matters. */
 uint64_t access_load(const volatile void *at, unsigned bytes)
 {
 	switch (bytes) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How bringup reaches a function: configuration space, BARs and, where there is a way, memory that the function
- * reaches and its interrupts. bringup_model.c is a function in this process, bringup_socket.c one in another
- * (gtu serve), bringup_pci.c one on the bus without a driver (sysfs), bringup_vfio.c one that vfio-pci holds.
+ * Access to a function: configuration space, BARs and, if possible, memory for DMA and interrupts.
+ * bringup_model.c accesses a function in this process, bringup_socket.c one of gtu serve,
+ * bringup_pci.c one on the bus without a driver (sysfs), bringup_vfio.c one bound to vfio-pci.
  */
 #ifndef GTU_BRINGUP_ACCESS_H
 #define GTU_BRINGUP_ACCESS_H
@@ -17,11 +17,11 @@
 
 struct access {
 	const struct access_ops *ops;
-	char name[96];			/* for sentences */
-	char link[96];			/* what the bus says of the link, or "" */
+	char name[96];			/* for messages */
+	char link[96];			/* the kernel's description of the link, or "" */
 	bool has_memory, has_irqs;	/* memory() and the irq_ calls may work */
-	unsigned gave_up;		/* times that it was waited for in vain */
-	uint8_t *block;			/* a rig's memory, kept for the next one */
+	unsigned timeouts;		/* number of timeouts so far */
+	uint8_t *block;			/* memory of the last rig, for the next one */
 	uint64_t block_bus;
 	void *own;
 };
@@ -30,68 +30,74 @@ struct access_ops {
 	const char *kind;		/* "model", "socket", "sysfs", "vfio" */
 	uint32_t (*config_read)(struct access *a, unsigned at, unsigned bytes);
 	void (*config_write)(struct access *a, unsigned at, unsigned bytes, uint32_t value);
-	/* Bytes of a BAR, 0: there is none. */
+	/* Size of a BAR in bytes; 0: absent. */
 	uint64_t (*bar_size)(struct access *a, unsigned bar);
-	/* One access of 1, 2, 4 or 8 bytes; outside of the BAR: all ones, and nothing is written. */
+	/*
+	 * One access of 1, 2, 4 or 8 bytes. Outside of the BAR reads give all ones and writes
+	 * nothing.
+	 */
 	uint64_t (*read)(struct access *a, unsigned bar, uint64_t offset, unsigned bytes);
 	void (*write)(struct access *a, unsigned bar, uint64_t offset, unsigned bytes, uint64_t value);
-	/* A function-level reset; configuration space is afterwards as before. */
+	/* A function-level reset that restores configuration space. */
 	int (*flr)(struct access *a, struct gtu_error *err);
 	/*
-	 * @bytes (a power of two, at most 2 MiB) of zeroed memory, contiguous for the function, which stay until
-	 * close(); @bus is where the function sees them. @high: above 4 GiB, and 4 GiB above the first block that was
-	 * not. NULL with a sentence.
+	 * Allocate @bytes (a power of two, at most 2 MiB) of zeroed memory at contiguous bus
+	 * addresses, until close(). @bus is its bus address. @high: above 4 GiB, exactly 4 GiB
+	 * above the first low block. NULL with a message.
 	 */
 	uint8_t *(*memory)(struct access *a, uint64_t bytes, bool high, uint64_t *bus, struct gtu_error *err);
-	/* MSI-X on, vectors 0..@count-1 unmasked; off. */
+	/* Enable MSI-X with vectors 0..@count-1 unmasked; disable it. */
 	int (*irq_on)(struct access *a, unsigned count, struct gtu_error *err);
 	void (*irq_off)(struct access *a);
-	void (*irq_mask)(struct access *a, unsigned vector, bool masked);	/* may be NULL: there is no way */
-	/* Whether @vector has come since this was last asked of it. */
+	void (*irq_mask)(struct access *a, unsigned vector, bool masked);	/* NULL: unsupported */
+	/* Whether @vector has arrived since the last call for it. */
 	bool (*irq_came)(struct access *a, unsigned vector);
-	/* Let a function in this process work; elsewhere: a moment passes. */
+	/* Let a function in this process run; elsewhere sleep for a moment. */
 	void (*work)(struct access *a);
 	void (*close)(struct access *a);
 };
 
-/* A function made here. @bug: with this mistake. */
+/* Create a function in this process, with an injected @bug. */
 struct access *access_model(const struct gtu_dev_config *config, enum gtu_bug bug, struct gtu_error *err);
 
-/* What may be done to a machine to reach a function. */
+/* Actions on the machine that the user permits. */
 struct access_permission {
 	bool unbind;			/* take it from its driver, and give it back at the end */
 	bool rescan;			/* remove it and scan the bus again first */
 	bool hugepage;			/* give it physical memory */
-	bool force;			/* take it for a GTU, whatever it says it is */
+	bool force;			/* accept any vendor, device and class */
 };
-/* A slip of the finger names a bridge or a disk: GTU_ERR_FAIL for what does not say that it is of our kind. Reads only. */
+/*
+ * Check ids and class by reads only, so that a mistyped address does no harm to another device.
+ * Returns GTU_ERR_FAIL if the function is not a GTU.
+ */
 int access_kind(struct access *a, const char *address, struct gtu_error *err);
-/* An address as the kernel writes it, "0000:00:04.0", from that or "00:04.0"; false: it is neither. */
-bool access_pci_address(char *address, size_t room, const char *word);
-/* @address: "0000:00:04.0", or NULL: the only one there is. */
+/* Convert "0000:00:04.0" or "00:04.0" to the kernel's form, "0000:00:04.0"; false if malformed. */
+bool access_pci_address(char *address, size_t size, const char *word);
+/* @address: "0000:00:04.0", or NULL for the only GTU on the bus. */
 struct access *access_pci(const char *address, const struct access_permission *may, struct gtu_error *err);
-/* The function that a `gtu serve` shows at a socket: this process is the machine. */
+/* The function of `gtu serve` at a socket; this process takes the machine's part. */
 struct access *access_socket(const char *path, struct gtu_error *err);
 struct access *access_vfio(const char *address, const struct access_permission *may, struct gtu_error *err);
 
 /*
- * One turn of waiting for what the function is to do: it works, or a moment passes. False: it has had time enough,
- * four seconds where it is not in this process, and half of that after each time that it was waited for in vain: who
- * never answers does not hold up a step of thousands of questions. @p begins as zeros.
+ * Wait a moment for the function, or let it run. Returns false when the time is over: four seconds
+ * if the function is not in this process, halved after each timeout so that a dead function does
+ * not delay thousands of checks. @t starts zeroed.
  */
-struct access_patience {
+struct access_timer {
 	uint64_t end;
-	unsigned turns;
+	unsigned polls;
 	bool over;
 };
-bool access_patient(struct access *a, struct access_patience *p);
+bool access_wait(struct access *a, struct access_timer *t);
 
-/* Where a capability (PCI_CAP_ID_*) lies in the configuration space; 0: there is none. */
+/* Offset of a capability (PCI_CAP_ID_*) in configuration space; 0: absent. */
 unsigned access_capability(struct access *a, unsigned id);
-/* Where there is no kernel between: a BAR's size as firmware finds it, and a reset by Device Control. */
+/* For accesses without a kernel: size a BAR by writing ones, and reset by Device Control. */
 uint64_t access_probe_bar(struct access *a, unsigned bar);
 int access_flr(struct access *a, struct gtu_error *err);
-/* What the pci and vfio ways share: accesses to mapped BARs. */
+/* Loads and stores of mapped BARs. */
 uint64_t access_load(const volatile void *at, unsigned bytes);
 void access_store(volatile void *at, unsigned bytes, uint64_t value);
 

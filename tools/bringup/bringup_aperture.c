@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * bringup: device memory behind BAR 4. First the wires, each by itself (lanes, byte enables, address lines), so that
- * what is wrong has a name; then march tests, which find what has none: every cell, at every width.
+ * bringup: tests device memory behind BAR 4. Lanes, byte enables and address lines are tested
+ * first, because their errors can be named; then march tests find errors in any cell at every
+ * width.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static uint64_t bytes_mask(unsigned bytes)
 	return bytes == 8 ? ~0ull : (1ull << 8 * bytes) - 1;
 }
 
-/* What is written 4 bytes at a time, read at every width: which byte of the bus is where. */
+/* Write 4 bytes at a time and read at every width, to find the position of each byte on the bus. */
 static bool lanes(struct bringup *b)
 {
 	static const uint8_t width[] = { 8, 4, 2, 1 };
@@ -46,7 +47,7 @@ static bool lanes(struct bringup *b)
 				continue;
 			bringup_say(b, BRINGUP_FAIL, swapped ? "dword-swap" : NULL, "0x%016" PRIx64 " written as two halves reads, %u bytes at %u, as 0x%"
 				    PRIx64 ", not 0x%" PRIx64 "%s", pattern, width[w], i, is, want,
-				    swapped ? ": its halves are exchanged" : reversed ? ": its bytes come the other way round" : "");
+				    swapped ? ": its halves are exchanged" : reversed ? ": its bytes are reversed" : "");
 			return false;
 		}
 	}
@@ -75,14 +76,14 @@ static bool byte_enables(struct bringup *b)
 				continue;
 			bringup_say(b, BRINGUP_FAIL, (is & mask) == (want & mask) ? "byte-enable" : NULL, "%u byte%s of 0x3c at %u of a word of all ones "
 				    "give 0x%016" PRIx64 ", not 0x%016" PRIx64 "%s", bytes, bytes > 1 ? "s" : "", at, is, want,
-				    (is & mask) == (want & mask) ? ": neighbours are written too, byte enables are not looked at" : "");
+				    (is & mask) == (want & mask) ? ": neighbours are written too: byte enables are ignored" : "");
 			return false;
 		}
 	}
 	return true;
 }
 
-/* A word at 0 and at every power of two: two that show the same are one. */
+/* Write a word at 0 and at every power of two: two addresses with the same content are aliases. */
 static bool address_lines(struct bringup *b, uint64_t size)
 {
 	const uint64_t mark = 0x6100000000000000u;
@@ -113,13 +114,16 @@ static bool address_lines(struct bringup *b, uint64_t size)
 	return true;
 }
 
-struct pace {
+struct march_progress {
 	const struct gtu_progress *progress;
-	uint64_t done, total;		/* cells, in all elements */
+	uint64_t done, total;		/* cells, over all elements */
 };
 
-/* March C-: up w0; up r0 w1; up r1 w0; down r0 w1; down r1 w0; up r0. 0 and 1 are the cell's own number and its inverse. */
-static bool march(struct bringup *b, uint64_t from, uint64_t bytes, unsigned width, struct pace *p)
+/*
+ * March C-: up w0; up r0 w1; up r1 w0; down r0 w1; down r1 w0; up r0. 0 is a hash of the cell's
+ * number, 1 its complement.
+ */
+static bool march(struct bringup *b, uint64_t from, uint64_t bytes, unsigned width, struct march_progress *p)
 {
 	static const struct {
 		bool down, reads, writes, was, becomes;
@@ -157,7 +161,7 @@ static bool march(struct bringup *b, uint64_t from, uint64_t bytes, unsigned wid
 void bringup_aperture(struct bringup *b)
 {
 	const uint64_t size = b->aperture < b->bar[GTU_BAR_APERTURE] ? b->aperture : b->bar[GTU_BAR_APERTURE];
-	struct pace pace = { .progress = cli_progress() };
+	struct march_progress progress = { .progress = cli_progress() };
 	uint64_t window = b->march, at;
 	unsigned width, w;
 
@@ -171,15 +175,15 @@ void bringup_aperture(struct bringup *b)
 	if (window > size)
 		window = size;
 	/* six elements at 8, 4, 2 and 1 bytes: 15 cells for 8 bytes */
-	pace.total = 6 * 15 * (window / 8) * (window == size ? 1 : MARCH_WINDOWS);
+	progress.total = 6 * 15 * (window / 8) * (window == size ? 1 : MARCH_WINDOWS);
 	for (w = 0; w < MARCH_WINDOWS; w++) {
 		at = w ? size - window : 0;
 		for (width = 1; width <= 8; width *= 2)
-			if (!march(b, at, window, width, &pace))
+			if (!march(b, at, window, width, &progress))
 				return;
 		if (window == size)
 			break;
 	}
 	bringup_say(b, BRINGUP_OK, NULL, "march tests (C-) at widths 1, 2, 4, 8 over %" PRIu64 " bytes%s", window,
-		    window == size ? ", all of it" : " at its start and at its end (--march SIZE: more)");
+		    window == size ? ", all of it" : " at its start and at its end (--march SIZE tests more)");
 }

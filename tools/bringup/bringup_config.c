@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bringup: configuration space, link, BARs, and who the device says it is. */
+/* bringup: checks configuration space, link, BARs and the identity of the device. */
 #include <inttypes.h>
 #include <libfdt.h>
 #include <linux/pci_regs.h>
@@ -30,7 +30,7 @@ static void check_link(struct bringup *b, unsigned cap)
 	snprintf(b->link, sizeof(b->link), "%s GT/s x%u of %s GT/s x%u", speed[speed_now < 7 ? speed_now : 0], width,
 		 speed[able_speed < 7 ? able_speed : 0], able_width);
 	if (speed_now < able_speed || width < able_width)
-		bringup_say(b, BRINGUP_WARN, NULL, "the link runs at %s: the slot, the root port, or lanes that did not train", b->link);
+		bringup_say(b, BRINGUP_WARN, NULL, "the link runs at %s: check the slot, the root port and link training", b->link);
 	else
 		bringup_say(b, BRINGUP_OK, NULL, "link %s", b->link);
 }
@@ -41,17 +41,17 @@ static void check_express(struct bringup *b)
 	unsigned type;
 
 	if (!cap) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "no PCI Express capability in the list");
+		bringup_say(b, BRINGUP_FAIL, NULL, "the PCI Express capability is missing");
 		return;
 	}
 	type = config(b, cap + PCI_EXP_FLAGS, 2) >> 4 & 0xf;
 	if (type != PCI_EXP_TYPE_ENDPOINT && type != PCI_EXP_TYPE_RC_END)
 		bringup_say(b, BRINGUP_FAIL, NULL, "PCI Express type %u, not an endpoint (0)", type);
 	if (!(config(b, cap + PCI_EXP_DEVCAP, 4) & PCI_EXP_DEVCAP_FLR))
-		bringup_say(b, BRINGUP_FAIL, NULL, "the device capabilities do not say function-level reset");
-	/* an endpoint that is part of the root complex has no link of its own */
+		bringup_say(b, BRINGUP_FAIL, NULL, "the device capabilities lack function-level reset");
+	/* a root complex integrated endpoint has no link of its own */
 	if (type == PCI_EXP_TYPE_RC_END)
-		bringup_say(b, BRINGUP_OK, NULL, "an endpoint of the root complex: no link to look at");
+		bringup_say(b, BRINGUP_OK, NULL, "a root complex integrated endpoint: it has no link");
 	else
 		check_link(b, cap);
 }
@@ -63,18 +63,18 @@ static void check_msix(struct bringup *b)
 	unsigned vectors;
 
 	if (!cap) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "no MSI-X capability in the list");
+		bringup_say(b, BRINGUP_FAIL, NULL, "the MSI-X capability is missing");
 		return;
 	}
 	vectors = (config(b, cap + PCI_MSIX_FLAGS, 2) & PCI_MSIX_FLAGS_QSIZE) + 1;
 	table = config(b, cap + PCI_MSIX_TABLE, 4);
 	pba = config(b, cap + PCI_MSIX_PBA, 4);
 	if (table != GTU_BAR_MSIX || pba != (GTU_MSIX_PBA | GTU_BAR_MSIX))
-		bringup_say(b, BRINGUP_FAIL, NULL, "MSI-X table at 0x%x of BAR %u, pending bits at 0x%x of BAR %u; they belong at 0 and 0x%x of "
+		bringup_say(b, BRINGUP_FAIL, NULL, "the MSI-X table is at 0x%x of BAR %u, the pending bits at 0x%x of BAR %u; they must be at 0 and 0x%x of "
 			    "BAR %u", table & ~7u, table & 7, pba & ~7u, pba & 7, GTU_MSIX_PBA, GTU_BAR_MSIX);
 	else
 		bringup_say(b, BRINGUP_OK, NULL, "PCI Express endpoint with function-level reset; MSI-X, %u vectors", vectors);
-	b->vectors = vectors;		/* compared with the register in bringup_identity() */
+	b->vectors = vectors;		/* bringup_identity() compares it with the register */
 }
 
 static void check_bar(struct bringup *b, unsigned bar, uint64_t least, bool exact, bool wide, bool prefetch)
@@ -102,12 +102,12 @@ void bringup_config(struct bringup *b)
 	const uint32_t id = config(b, 0, 4), class = config(b, PCI_CLASS_REVISION, 4) >> 8;
 
 	if (id == ~0u || !id) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "configuration space reads as 0x%08x: nothing answers there", id);
+		bringup_say(b, BRINGUP_FAIL, NULL, "configuration space reads as 0x%08x: no function answers", id);
 		return;
 	}
 	bringup_say(b, id == (GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16) ? BRINGUP_OK : BRINGUP_WARN, NULL,
 		    "%s: vendor %04x, device %04x%s, class %06x", b->a->name, id & 0xffff, id >> 16,
-		    id == (GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16) ? "" : " (not the model's 1234:4754; a board may have its own)", class);
+		    id == (GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16) ? "" : " (the model has 1234:4754; a board may have its own)", class);
 	if (class != GTU_PCI_CLASS)
 		bringup_say(b, BRINGUP_FAIL, NULL, "class %06x, not %06x (processing accelerator)", class, GTU_PCI_CLASS);
 	if (config(b, PCI_HEADER_TYPE, 1) & 0x7f)
@@ -119,7 +119,7 @@ void bringup_config(struct bringup *b)
 	check_express(b);
 	check_msix(b);
 	if (*b->a->link && access_capability(b->a, PCI_CAP_ID_EXP) && *b->link)
-		bringup_say(b, BRINGUP_OK, NULL, "the kernel says of the link: %s", b->a->link);
+		bringup_say(b, BRINGUP_OK, NULL, "the kernel reports the link as %s", b->a->link);
 }
 
 /* ---- Identity ----------------------------------------------------------------------------------------- */
@@ -162,14 +162,14 @@ static void check_limits(struct bringup *b)
 	b->aperture = access_reg64(a, GTU_REG_APERTURE_SIZE);
 	if (!b->contexts || !b->queues || b->queues > 65535 || b->regions_log2 > 16 || b->ring_log2 < 1 || b->ring_log2 > 16 ||
 	    !b->vectors || !b->event_rings || b->event_rings > GTU_EVENT_RINGS_MAX || b->stride < 12 || b->stride > 20) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "limits without sense: contexts %u, queues %u, log2 regions %u, log2 ring %u, vectors %u, "
+		bringup_say(b, BRINGUP_FAIL, NULL, "impossible limits: contexts %u, queues %u, log2 regions %u, log2 ring %u, vectors %u, "
 			    "event rings %u, log2 stride %u", b->contexts, b->queues, b->regions_log2, b->ring_log2, b->vectors,
 			    b->event_rings, b->stride);
 		b->identified = false;
 		return;
 	}
 	if (b->vectors != from_config)
-		bringup_say(b, BRINGUP_FAIL, NULL, "the register says %u vectors, the MSI-X capability %u", b->vectors, from_config);
+		bringup_say(b, BRINGUP_FAIL, NULL, "the register VECTORS is %u, the MSI-X capability has %u vectors", b->vectors, from_config);
 	if (b->bar[GTU_BAR_DOORBELL] < (uint64_t)b->queues << b->stride)
 		bringup_say(b, BRINGUP_FAIL, "bar-size", "%u queues, 2^%u bytes apart, need 0x%" PRIx64 " bytes of doorbells; BAR %u has 0x%" PRIx64,
 			    b->queues, b->stride, (uint64_t)b->queues << b->stride, GTU_BAR_DOORBELL, b->bar[GTU_BAR_DOORBELL]);
@@ -181,7 +181,7 @@ static void check_limits(struct bringup *b)
 		    b->vectors, b->aperture >> 20);
 }
 
-/* The blob out of its window, checked, and each value that a register has too. */
+/* Read the blob from its window, check it, and compare the values that registers repeat. */
 static void check_fdt(struct bringup *b)
 {
 	const uint32_t at = access_reg(b->a, GTU_REG_FDT_OFFSET), bytes = access_reg(b->a, GTU_REG_FDT_LENGTH);
@@ -230,12 +230,12 @@ void bringup_identity(struct bringup *b)
 	b->version = access_reg(b->a, GTU_REG_VERSION);
 	if (magic != GTU_MAGIC) {
 		bringup_say(b, BRINGUP_FAIL, NULL, "MAGIC reads 0x%08x, not 0x%08x%s", magic, GTU_MAGIC, magic == ~0u ?
-			    ": nothing answers (memory decode off, link down, or gone)" : magic == __builtin_bswap32(GTU_MAGIC) ?
-			    ": the bytes come the other way round" : "");
+			    ": no device answers (memory decode off, link down, or removed)" : magic == __builtin_bswap32(GTU_MAGIC) ?
+			    ": the bytes are reversed" : "");
 		return;
 	}
 	if (b->version >> 16 != GTU_HW_VERSION >> 16) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "VERSION %u.%u: this tool knows %u", b->version >> 16, b->version & 0xffff,
+		bringup_say(b, BRINGUP_FAIL, NULL, "VERSION is %u.%u: this tool supports major version %u", b->version >> 16, b->version & 0xffff,
 			    GTU_HW_VERSION >> 16);
 		return;
 	}

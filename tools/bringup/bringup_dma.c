@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * bringup: the function reads and writes memory. Lengths and places around every border, guards around every target,
- * regions that must be refused, completions over several passes of their ring.
+ * bringup: tests DMA. Copies cover lengths and alignments around every boundary, with guards around
+ * every target; then invalid regions, which must be refused, and completions over several passes of
+ * their ring.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #define SMALL		(RIG_DATA + 0x80000u)
 #define SCATTERED	(RIG_DATA + 0xc0000u)
 #define HIGH		(RIG_DATA + 0x100000u)
-#define ROOM		0x20000u
+#define BYTES		0x20000u
 #define GUARD		0xa5
 #define RW		(GTU_REGION_READ | GTU_REGION_WRITE)
 
@@ -27,7 +28,7 @@ static void fill_source(struct rig *r)
 {
 	uint32_t i;
 
-	for (i = 0; i < ROOM; i++)
+	for (i = 0; i < BYTES; i++)
 		at(r, SOURCE)[i] = (uint8_t)(i * 167 + (i >> 8) * 13 + 1);
 }
 
@@ -37,16 +38,16 @@ static struct gtu_hw_desc copy(uint32_t from, uint64_t from_at, uint32_t to, uin
 				     .operand = { { from, count, from_at }, { to, count, to_at } } };
 }
 
-/* ---- COPY over lengths and places ---------------------------------------------------------------------------- */
+/* ---- COPY over lengths and alignments ---------------------------------------------------------------------------- */
 
 struct copied {
 	uint32_t from, to, bytes;
 	bool done, crosses;
-	int64_t first;			/* byte that is wrong; -1: none */
+	int64_t first;			/* index of the first wrong byte; -1: none */
 	struct gtu_hw_cpl cpl;
 };
 
-/* Number of the first byte of @n that is another; -1: none. */
+/* Index of the first of @n bytes that differs; -1: none. */
 static int64_t first_wrong(const uint8_t *is, const uint8_t *want, uint32_t n)
 {
 	uint32_t i = 0;
@@ -61,17 +62,17 @@ static int64_t first_wrong(const uint8_t *is, const uint8_t *want, uint32_t n)
 static bool try_copy(struct rig *r, uint32_t source, uint32_t target, struct copied *c, struct gtu_error *err)
 {
 	const struct gtu_hw_desc d = copy(source, c->from, target, c->to, c->bytes, 0);
-	static uint8_t want[ROOM];
+	static uint8_t want[BYTES];
 
-	memset(want, GUARD, ROOM);
+	memset(want, GUARD, BYTES);
 	memcpy(want + c->to, at(r, SOURCE) + c->from, c->bytes);
-	memset(at(r, TARGET), GUARD, ROOM);
+	memset(at(r, TARGET), GUARD, BYTES);
 	c->crosses = c->from % 4096 + c->bytes > 4096 || c->to % 4096 + c->bytes > 4096;
 	c->first = -1;
 	c->done = rig_do(r, &d, &c->cpl, err);
 	if (!c->done)
 		return false;
-	c->first = first_wrong(at(r, TARGET), want, ROOM);
+	c->first = first_wrong(at(r, TARGET), want, BYTES);
 	return true;
 }
 
@@ -110,16 +111,16 @@ static void explain(struct bringup *b, const struct copied *c, unsigned n)
 		crossing += c[i].crosses;
 	}
 	if (bad == last_of_4k)
-		bringup_say(b, BRINGUP_FAIL, "length-4k", "copies of multiples of 4096 bytes, and only those (%u), leave their last byte as it was: a length of "
+		bringup_say(b, BRINGUP_FAIL, "length-4k", "copies of multiples of 4096 bytes, and only those (%u), do not write their last byte: a length of "
 			    "4096 is taken as 4095", bad);
 	else if (bad == crossing)
 		bringup_say(b, BRINGUP_FAIL, "dma-page", "copies that cross a 4 KiB page, and only those (%u), are wrong; the first, %u bytes from 0x%x to 0x%x, "
-			    "from byte %" PRId64 " of the target on: addresses do not go on in the next page", bad, first->bytes, first->from, first->to,
+			    "from byte %" PRId64 " of the target on: addresses do not continue in the next page", bad, first->bytes, first->from, first->to,
 			    first->first - first->to);
 	else
 		bringup_say(b, BRINGUP_FAIL, NULL, "%u of %u copies are wrong; the first is %u bytes from 0x%x to 0x%x, wrong at byte 0x%" PRIx64 " of the target's "
 			    "region%s", bad, n, first->bytes, first->from, first->to, (uint64_t)first->first,
-			    first->first < first->to || first->first >= (int64_t)first->to + first->bytes ? ", OUTSIDE of what was to be written" : "");
+			    first->first < first->to || first->first >= (int64_t)first->to + first->bytes ? ", OUTSIDE of the target" : "");
 }
 
 static bool copies(struct bringup *b, struct rig *r)
@@ -133,18 +134,18 @@ static bool copies(struct bringup *b, struct rig *r)
 	};
 	struct copied c[sizeof(cases) / sizeof(cases[0])];
 	const unsigned n = sizeof(cases) / sizeof(cases[0]);
-	const uint32_t source = rig_region(r, SOURCE, ROOM, GTU_REGION_READ), target = rig_region(r, TARGET, ROOM, GTU_REGION_WRITE);
+	const uint32_t source = rig_region(r, SOURCE, BYTES, GTU_REGION_READ), target = rig_region(r, TARGET, BYTES, GTU_REGION_WRITE);
 	struct gtu_error err;
 	unsigned i, bad = 0;
 
 	for (i = 0; i < n; i++) {
 		c[i] = (struct copied){ .from = cases[i].from, .to = cases[i].to, .bytes = cases[i].bytes };
 		if (!try_copy(r, source, target, &c[i], &err)) {
-			bringup_say(b, BRINGUP_FAIL, NULL, "a COPY of %u bytes is not completed: %s", c[i].bytes, err.text);
+			bringup_say(b, BRINGUP_FAIL, NULL, "a COPY of %u bytes does not complete: %s", c[i].bytes, err.text);
 			return false;
 		}
 		bad += c[i].first >= 0;
-		/* a wrong length shows in count too; what the bytes say explains it */
+		/* a wrong length also shows in the count; explain() reports it by the bytes */
 		if (c[i].first < 0 && !completion_right(b, &c[i], i))
 			return false;
 	}
@@ -152,11 +153,11 @@ static bool copies(struct bringup *b, struct rig *r)
 		explain(b, c, n);
 		return false;
 	}
-	bringup_say(b, BRINGUP_OK, NULL, "%u copies of 1 to %u bytes, aligned or not, over page borders; nothing outside was touched", n, ROOM);
+	bringup_say(b, BRINGUP_OK, NULL, "%u copies of 1 to %u bytes, aligned or not, across page boundaries; nothing outside was written", n, BYTES);
 	return true;
 }
 
-/* Why a job is not what it should be: it has not ended (@err), or ended otherwise. */
+/* Why a job is wrong: it has not ended (@err), or ended with another status. */
 static const char *why_not(bool ended, const struct gtu_hw_cpl *cpl, const struct gtu_error *err)
 {
 	static char text[48];
@@ -169,7 +170,7 @@ static const char *why_not(bool ended, const struct gtu_hw_cpl *cpl, const struc
 
 static bool fills(struct bringup *b, struct rig *r)
 {
-	const uint32_t target = rig_region(r, TARGET, ROOM, GTU_REGION_WRITE);
+	const uint32_t target = rig_region(r, TARGET, BYTES, GTU_REGION_WRITE);
 	const uint64_t imm = 0x8877665544332211u;
 	struct gtu_hw_cpl cpl;
 	struct gtu_error err;
@@ -206,7 +207,7 @@ static bool fills(struct bringup *b, struct rig *r)
 static bool scattered(struct bringup *b, struct rig *r)
 {
 	static const uint32_t order[] = { 5, 2, 7, 0 };
-	uint32_t page[4], i, key, target = rig_region(r, TARGET, ROOM, GTU_REGION_WRITE);
+	uint32_t page[4], i, key, target = rig_region(r, TARGET, BYTES, GTU_REGION_WRITE);
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl cpl;
 	struct gtu_error err;
@@ -217,7 +218,7 @@ static bool scattered(struct bringup *b, struct rig *r)
 	for (i = 0; i < 4 * 4096; i++)
 		at(r, SCATTERED)[order[i / 4096] * 4096 + i % 4096] = (uint8_t)(i * 31 + (i >> 12));
 	key = rig_region_scattered(r, page, 4, 24, 4 * 4096 - 24, GTU_REGION_READ);
-	memset(at(r, TARGET), GUARD, ROOM);
+	memset(at(r, TARGET), GUARD, BYTES);
 	d = copy(key, 8, target, 0, 4 * 4096 - 32, 0);
 	ended = rig_do(r, &d, &cpl, &err);
 	if (!ended || cpl.status) {
@@ -235,22 +236,22 @@ static bool scattered(struct bringup *b, struct rig *r)
 	return true;
 }
 
-/* ---- What must be refused ----------------------------------------------------------------------------------------- */
+/* ---- Invalid jobs ----------------------------------------------------------------------------------------- */
 
 static void refusals(struct bringup *b, struct rig *r)
 {
 	const uint32_t small = rig_region(r, SMALL, 100, RW), only_read = rig_region(r, SMALL + 4096, 256, GTU_REGION_READ);
-	const uint32_t only_write = rig_region(r, SMALL + 8192, 256, GTU_REGION_WRITE), target = rig_region(r, TARGET, ROOM, GTU_REGION_WRITE);
+	const uint32_t only_write = rig_region(r, SMALL + 8192, 256, GTU_REGION_WRITE), target = rig_region(r, TARGET, BYTES, GTU_REGION_WRITE);
 	const struct {
 		const char *what, *bug;
 		struct gtu_hw_desc d;
 		uint16_t want;
 	} cases[] = {
-		{ "an operand that ends one element behind its region", "bounds", copy(small, 97, target, 0, 4, 0), GTU_CPL_BOUNDS },
-		{ "an offset behind its region", "bounds", copy(small, 4096, target, 0, 4, 0), GTU_CPL_BOUNDS },
+		{ "an operand that ends one element after its region", "bounds", copy(small, 97, target, 0, 4, 0), GTU_CPL_BOUNDS },
+		{ "an offset after its region", "bounds", copy(small, 4096, target, 0, 4, 0), GTU_CPL_BOUNDS },
 		{ "a write into a region without WRITE", "rights", copy(small, 0, only_read, 0, 4, 0), GTU_CPL_RIGHTS },
 		{ "a read of a region without READ", "rights", copy(only_write, 0, target, 0, 4, 0), GTU_CPL_RIGHTS },
-		{ "a key whose generation has passed", "generation", copy(small + 0x10000, 0, target, 0, 4, 0), GTU_CPL_KEY },
+		{ "a key of an old generation", "generation", copy(small + 0x10000, 0, target, 0, 4, 0), GTU_CPL_KEY },
 		{ "a key of an empty slot", NULL, copy(GTU_KEY(1, 255), 0, target, 0, 4, 0), GTU_CPL_KEY },
 		{ "a source longer than its target", NULL,
 		  { .opcode = GTU_OP_COPY, .operand = { { small, 8, 0 }, { target, 4, 0 } } }, GTU_CPL_OVERFLOW },
@@ -274,7 +275,7 @@ static void refusals(struct bringup *b, struct rig *r)
 			    rig_status(cpl.status), cases[i].want, rig_status(cases[i].want), cpl.status == GTU_CPL_OK ? ": it was not refused" : "");
 	}
 	if (!bad)
-		bringup_say(b, BRINGUP_OK, NULL, "bounds, rights, generations and descriptors are checked, each with its status");
+		bringup_say(b, BRINGUP_OK, NULL, "bounds, rights, generations and descriptors are checked and have the right status");
 }
 
 /* ---- Rings --------------------------------------------------------------------------------------------------------- */
@@ -294,16 +295,16 @@ static void passes(struct bringup *b, struct rig *r)
 		if (rig_do(r, &nop, &cpl, &err))
 			continue;
 		if (slot->sq_index == index)
-			bringup_say(b, BRINGUP_FAIL, "phase", "completion %u, of pass %u through its ring, is there with phase %u, not %u", index, index / size,
+			bringup_say(b, BRINGUP_FAIL, "phase", "completion %u, in pass %u through its ring, has phase %u, not %u", index, index / size,
 				    slot->phase, !(index & size));
 		else
 			bringup_say(b, BRINGUP_FAIL, NULL, "pass %u through a ring of %u: %s", index / size, size, err.text);
 		return;
 	}
-	bringup_say(b, BRINGUP_OK, NULL, "%u jobs round a ring of %u, phases right in each pass", 3 * size, size);
+	bringup_say(b, BRINGUP_OK, NULL, "%u jobs through a ring of %u, with the right phases in each pass", 3 * size, size);
 }
 
-/* A tail that comes while the queue's job cannot end: a stream whose ring is full. */
+/* Submit while the queue's job cannot end: a stream whose ring is full. */
 static void tail_while_busy(struct bringup *b, struct rig *r)
 {
 	struct gtu_hw_ring *ring = (void *)at(r, TARGET);
@@ -312,7 +313,7 @@ static void tail_while_busy(struct bringup *b, struct rig *r)
 					    .operand = { { indices, 64, 0 }, { 0 }, { out, 1, 0 } } };
 	const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP, .cookie = 2 };
 	const uint64_t state[6] = { 0 };
-	struct access_patience starts = { 0 }, ends = { 0 };
+	struct access_timer starts = { 0 }, ends = { 0 };
 	struct gtu_hw_cpl cpl;
 	struct gtu_error err;
 	uint32_t i, tail;
@@ -324,27 +325,27 @@ static void tail_while_busy(struct bringup *b, struct rig *r)
 	memset(ring, 0, 4096);
 	rig_put(r, 0, &stream);
 	rig_submit(r, 0);
-	while (!__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE) && access_patient(r->a, &starts))
+	while (!__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE) && access_wait(r->a, &starts))
 		;
 	rig_put(r, 0, &nop);
 	rig_submit(r, 0);
 	tail = rig_command(r, GTU_MBOX_QUEUE_STATE, state) ? 0 : (uint32_t)(access_reg64(r->a, GTU_REG_MBOX_RESULT(0)) >> 32);
 	while (!__atomic_load_n(&ring->ended, __ATOMIC_ACQUIRE)) {
 		ring->consumer = ring->producer;
-		rig_bell(r, 0, GTU_DB_KICK, 0);
-		if (!access_patient(r->a, &ends))
+		rig_doorbell(r, 0, GTU_DB_KICK, 0);
+		if (!access_wait(r->a, &ends))
 			break;
 	}
 	if (!rig_take(r, 0, &cpl, &err)) {
 		bringup_say(b, BRINGUP_FAIL, NULL, "a stream of two records into a ring of one: %s", err.text);
 	} else if (tail != r->q[0].tail) {
-		bringup_say(b, BRINGUP_FAIL, "tail-lost", "a SUBMIT while the queue's job runs is lost: the mailbox says tail %u, %u was rung", tail,
+		bringup_say(b, BRINGUP_FAIL, "tail-lost", "a SUBMIT while the queue's job runs is lost: the tail is %u in the mailbox, %u was written", tail,
 			    r->q[0].tail);
 		r->q[0].tail--;
 	} else if (!rig_take(r, 0, &cpl, &err)) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "the job behind a stream: %s", err.text);
+		bringup_say(b, BRINGUP_FAIL, NULL, "the job after a stream: %s", err.text);
 	} else {
-		bringup_say(b, BRINGUP_OK, NULL, "a tail that is rung while a job runs is not lost; a stream waits for its consumer and goes on");
+		bringup_say(b, BRINGUP_OK, NULL, "a SUBMIT while a job runs is not lost; a stream waits for its consumer and continues");
 	}
 }
 
@@ -360,7 +361,7 @@ static void high_memory(struct bringup *b, struct rig *r)
 	struct gtu_hw_cpl cpl;
 
 	if (!high) {
-		bringup_say(b, BRINGUP_SKIP, NULL, "no memory above 4 GiB to try: %s", err.text);
+		bringup_say(b, BRINGUP_SKIP, NULL, "no memory above 4 GiB is available: %s", err.text);
 		return;
 	}
 	fill_source(r);
@@ -413,7 +414,7 @@ static uint32_t came(struct bringup *b, struct access *a, uint32_t except)
 	return ~0u;
 }
 
-/* An event on vector @v, asked for by a job. False when the job itself does not end. */
+/* Have a job raise an event on vector @v. False if the job does not end. */
 static bool event(struct bringup *b, struct rig *r, uint32_t v)
 {
 	const uint64_t ring[6] = { 0, r->bus + RIG_EVENTS, RIG_EVENTS_LOG2, v };
@@ -427,7 +428,7 @@ static bool event(struct bringup *b, struct rig *r, uint32_t v)
 		bringup_say(b, BRINGUP_FAIL, NULL, "EVENT_ENABLE with vector %u is refused", v);
 		return false;
 	}
-	rig_bell(r, 0, GTU_DB_ARM, r->q[0].tail);
+	rig_doorbell(r, 0, GTU_DB_ARM, r->q[0].tail);
 	if (!rig_do(r, &nop, &cpl, &err)) {
 		bringup_say(b, BRINGUP_FAIL, NULL, "%s", err.text);
 		return false;
@@ -437,18 +438,18 @@ static bool event(struct bringup *b, struct rig *r, uint32_t v)
 
 static bool arrives(struct rig *r, uint32_t v)
 {
-	struct access_patience patience = { 0 };
+	struct access_timer timer = { 0 };
 
 	do {
 		if (r->a->ops->irq_came(r->a, v))
 			return true;
-	} while (access_patient(r->a, &patience));
+	} while (access_wait(r->a, &timer));
 	return false;
 }
 
 static bool vectors(struct bringup *b, struct rig *r)
 {
-	struct access_patience patience;
+	struct access_timer timer;
 	uint32_t v, other;
 
 	for (v = 0; v < b->vectors; v++) {
@@ -456,8 +457,8 @@ static bool vectors(struct bringup *b, struct rig *r)
 
 		if (!event(b, r, v))
 			return false;
-		/* the completion is there before its event is */
-		for (patience = (struct access_patience){ 0 }; !__atomic_load_n(word, __ATOMIC_ACQUIRE) && access_patient(r->a, &patience);)
+		/* the completion is written before its event */
+		for (timer = (struct access_timer){ 0 }; !__atomic_load_n(word, __ATOMIC_ACQUIRE) && access_wait(r->a, &timer);)
 			;
 		if (*word != GTU_EVENT_PHASE) {
 			bringup_say(b, BRINGUP_FAIL, NULL, "the event's word is 0x%08x, not 0x%08x (queue 0, first pass)", *word, GTU_EVENT_PHASE);
@@ -480,8 +481,8 @@ static void masks(struct bringup *b, struct rig *r)
 	unsigned i;
 
 	if (!r->a->ops->irq_mask) {
-		bringup_say(b, BRINGUP_OK, NULL, "%u vectors, each arrives and no other", b->vectors);
-		bringup_say(b, BRINGUP_SKIP, NULL, "the kernel holds the masks of vectors here");
+		bringup_say(b, BRINGUP_OK, NULL, "%u vectors, each arrives and no other does", b->vectors);
+		bringup_say(b, BRINGUP_SKIP, NULL, "the kernel controls the masks of vectors");
 		return;
 	}
 	r->a->ops->irq_mask(r->a, v, true);
@@ -492,18 +493,18 @@ static void masks(struct bringup *b, struct rig *r)
 		pending = r->a->ops->read(r->a, GTU_BAR_MSIX, GTU_MSIX_PBA, 8);
 	}
 	if (r->a->ops->irq_came(r->a, v)) {
-		bringup_say(b, BRINGUP_FAIL, "msix-mask", "vector %u is masked in its table entry, and was sent", v);
+		bringup_say(b, BRINGUP_FAIL, "msix-mask", "vector %u was sent although it is masked in its table entry", v);
 		return;
 	}
 	r->a->ops->irq_mask(r->a, v, false);
 	if (!arrives(r, v))
-		bringup_say(b, BRINGUP_FAIL, NULL, "vector %u was raised while masked (its pending bit: %u), and did not come when it was unmasked", v,
+		bringup_say(b, BRINGUP_FAIL, NULL, "vector %u was raised while masked (its pending bit: %u), but did not arrive when it was unmasked", v,
 			    (unsigned)(pending >> v & 1));
 	else if (!(pending >> v & 1))
-		bringup_say(b, BRINGUP_WARN, NULL, "vector %u was raised while masked and came when it was unmasked, but its pending bit was 0: "
-			    "a virtual machine may keep the bit to itself, a board may not", v);
+		bringup_say(b, BRINGUP_WARN, NULL, "vector %u was raised while masked and arrived when it was unmasked, but its pending bit was 0: "
+			    "a virtual machine may hide the bit, a board may not", v);
 	else
-		bringup_say(b, BRINGUP_OK, NULL, "%u vectors, each arrives and no other; one that is masked is pending, and comes when it is unmasked",
+		bringup_say(b, BRINGUP_OK, NULL, "%u vectors, each arrives and no other does; a masked one is pending, and arrives when it is unmasked",
 			    b->vectors);
 }
 
@@ -525,7 +526,7 @@ void bringup_irqs(struct bringup *b)
 	struct rig r;
 
 	if (!b->a->has_irqs) {
-		bringup_say(b, BRINGUP_SKIP, NULL, "no place for interrupts: --hugepage lets them write memory, --device vfio:ADDRESS takes eventfds");
+		bringup_say(b, BRINGUP_SKIP, NULL, "interrupts have no target: use --hugepage for memory, or --device vfio:ADDRESS for eventfds");
 		return;
 	}
 	if (rig_open(&r, b, b->a, 0, &err)) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* bringup: the report as one page that needs nothing else: what is drawn on a whiteboard on a board's first day. */
+/*
+ * bringup: writes the report as a self-contained HTML page with BAR map, register table and
+ * histogram.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -32,7 +35,7 @@ static void verdict(FILE *f, const struct bringup *b)
 	}
 	fputs("</p>\n", f);
 	if (n) {
-		fputs("<p>What was seen is explained by: ", f);
+		fputs("<p>Bugs that explain the findings: ", f);
 		for (i = 0; i < n; i++) {
 			fputs("<span class=\"name\">", f);
 			text(f, name[i]);
@@ -42,12 +45,12 @@ static void verdict(FILE *f, const struct bringup *b)
 	}
 }
 
-/* Those that failed, or, not @failed, all in the order in which they came. */
+/* Write the failed findings or, with @failed false, all findings in order. */
 static void findings(FILE *f, const struct bringup *b, bool failed)
 {
 	unsigned i;
 
-	fprintf(f, "<h2>%s</h2>\n<table><tr><th>step<th><th>what was seen</tr>\n", failed ? "What failed" : "All findings");
+	fprintf(f, "<h2>%s</h2>\n<table><tr><th>step<th><th>finding</tr>\n", failed ? "Failures" : "All findings");
 	for (i = 0; i < b->findings; i++) {
 		const struct bringup_finding *d = &b->finding[i];
 
@@ -86,7 +89,7 @@ static void box(FILE *f, double x, double y, double w, double h, const char *fil
 	fputs("</text>\n", f);
 }
 
-/* Each BAR as a column whose height is the logarithm of its size, with what lies where. */
+/* Draw each BAR as a column of logarithmic height with its parts. */
 static void bar_map(FILE *f, const struct bringup *b)
 {
 	static const char *const what[ACCESS_BARS] = { "registers", "MSI-X", "doorbells", "", "aperture", "" };
@@ -102,7 +105,7 @@ static void bar_map(FILE *f, const struct bringup *b)
 
 		if (!b->bar[i])
 			continue;
-		/* more than the page is high says no more */
+		/* limit the height to the page */
 		while (log2 < 31 && 2ull << log2 <= b->bar[i])
 			log2++;
 		snprintf(label, sizeof(label), "BAR %u  %s", i, size_of(b->bar[i]));
@@ -114,7 +117,7 @@ static void bar_map(FILE *f, const struct bringup *b)
 				snprintf(label, sizeof(label), "0x%x %s%s", bringup_page(u), bringup_unit_name[u], b->units >> u & 1 ? "" : " (absent)");
 				box(f, x, y, 190, 30, b->units >> u & 1 ? "#dcfce7" : "#eee", label);
 			}
-			box(f, x, y, 190, 30, "#fff", "0x6000 nothing");
+			box(f, x, y, 190, 30, "#fff", "0x6000 reserved");
 			box(f, x, y + 30, 190, 60, "#fef9c3", "0x8000 device tree");
 		} else if (i == GTU_BAR_MSIX) {
 			snprintf(label, sizeof(label), "0x000 table, %u", b->vectors);
@@ -135,7 +138,7 @@ static void register_diff(FILE *f, const struct bringup *b)
 
 	if (!b->regs)
 		return;
-	fputs("<h2>Registers after a reset, then those that did not keep what was written</h2>\n<table><tr><th class=\"n\">offset<th>name<th>access<th class=\"n\">expected<th class=\"n\">read<th class=\"n\">bits that differ</tr>\n", f);
+	fputs("<h2>Registers after a reset, then registers that did not keep a written value</h2>\n<table><tr><th class=\"n\">offset<th>name<th>access<th class=\"n\">expected<th class=\"n\">read<th class=\"n\">bits that differ</tr>\n", f);
 	for (i = 0; i < b->regs; i++) {
 		const struct bringup_register *r = &b->reg[i];
 
@@ -163,7 +166,7 @@ static void histogram(FILE *f, const struct bringup *b)
 	for (d = 0; d < GTU_ZCM_DIRECTIONS; d++)
 		for (s = 0; s < 4; s++)
 			most = b->requests[d][s] > most ? b->requests[d][s] : most;
-	fprintf(f, "<h2>Sizes of requests on the link, as the monitor (ZCM) saw them in the lock step</h2>\n<svg class=\"paper\" viewBox=\"0 0 900 260\" role=\"img\" "
+	fprintf(f, "<h2>Sizes of requests in the lock step, counted by the monitor (ZCM)</h2>\n<svg class=\"paper\" viewBox=\"0 0 900 260\" role=\"img\" "
 		"aria-label=\"request sizes\">\n<text x=\"2\" y=\"20\">%" PRIu64 "</text><line x1=\"55\" y1=\"200\" x2=\"890\" y2=\"200\" stroke=\"#555\"/>\n", most);
 	for (s = 0; s < 4; s++, x += 210) {
 		for (d = 0; d < 2; d++) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * bringup: lock step. The same random descriptors go to the device and to the model of the same build, in batches;
- * then completions, every byte of the arena and the units' counters are compared. A batch that differs is done
- * again, one descriptor at a time from the same memory, so that the first one that differs is known.
+ * bringup: lock step. The device and the model of the same build run the same random descriptors in
+ * batches; completions, every byte of the arena and the units' counters are compared. A batch that
+ * differs is repeated one descriptor at a time from the same memory, to find the first descriptor
+ * that differs.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,17 +21,17 @@ static const struct side_region regions[REGIONS] = {
 	{ 0x18000, 0x1000, RW }, { 0x1a000, 0x8000, RW }, { 0x22000, 0x1000, RW },
 };
 static const char *const region_name[] = { "-", "source", "indices", "counts", "registrations", "graph", "output", "tables", "ring", "errors" };
-#define COMPARED	0x22000u	/* bytes of the arena: what a job in error leaves in ERR is undefined */
+#define COMPARED	0x22000u	/* bytes of the arena: the content of ERR after errors is undefined */
 #define WVR_ENTRIES	64u
 #define VERTICES	64u
-#define COUNT_EVERY	64u		/* batches between two looks at counters */
-#define WATCHED		2048u		/* descriptors under the monitor, for the histogram */
+#define COUNT_EVERY	64u		/* batches between comparisons of counters */
+#define WATCHED		2048u		/* descriptors that the monitor counts for the histogram */
 
 struct pair {
 	struct bringup *b;
 	struct side device, model;
 	uint64_t seed, done;
-	uint8_t *before;		/* the arena as it was before the batch */
+	uint8_t *before;		/* the arena before the batch */
 	struct gtu_hw_desc desc[SIDE_BATCH];
 	struct gtu_hw_cpl cpl[2][SIDE_BATCH];
 };
@@ -49,7 +50,7 @@ static uint32_t below(struct pair *p, uint32_t n)
 	return (uint32_t)((draw(p) >> 32) * n >> 32);
 }
 
-/* ---- What both begin with ------------------------------------------------------------------------------------ */
+/* ---- Initial memory ------------------------------------------------------------------------------------ */
 
 static void *at(uint8_t *arena, unsigned region)
 {
@@ -80,7 +81,7 @@ static void fill_arena(struct pair *p, uint8_t *arena)
 
 /* ---- Descriptors ------------------------------------------------------------------------------------------------- */
 
-/* Operand of up to @most elements of 2^@width bytes of a region, aligned. */
+/* A random aligned operand of up to @most elements of 2^@width bytes within @bytes of a region. */
 static struct gtu_hw_operand part(struct pair *p, unsigned region, uint32_t from, uint32_t bytes, unsigned width, uint32_t most)
 {
 	const uint32_t elements = bytes >> width, n = 1 + below(p, most < elements ? most : elements);
@@ -91,7 +92,7 @@ static struct gtu_hw_operand part(struct pair *p, unsigned region, uint32_t from
 static void basic(struct pair *p, struct gtu_hw_desc *d)
 {
 	const unsigned width = below(p, 4);
-	/* what overwrites all of the output hides what was wrong before */
+	/* overwriting all of the output would hide earlier errors */
 	const uint32_t most = below(p, 40) ? 200 : 0x8000;
 
 	switch (below(p, 4)) {
@@ -167,10 +168,10 @@ static void stream(struct pair *p, struct gtu_hw_desc *d)
 		d->operand[0] = (struct gtu_hw_operand){ REG, 1 + below(p, WVR_ENTRIES), 0 };
 		d->operand[1] = (struct gtu_hw_operand){ RING, 32, 0 };
 	}
-	/* a build without the unit answers ABSENT, as its model does */
+	/* if the unit is absent, device and model both answer ABSENT */
 }
 
-/* What must be refused before it does anything. */
+/* Make a descriptor that must be refused without effect. */
 static void wrong(struct pair *p, struct gtu_hw_desc *d)
 {
 	d->opcode = GTU_OP_COPY;
@@ -226,7 +227,7 @@ static const char *opcode_name(unsigned opcode)
 	return "no operation";
 }
 
-/* A descriptor in words, for whoever has to do it again by hand. */
+/* A descriptor as text, so that it can be repeated by hand. */
 static const char *words_of(const struct gtu_hw_desc *d)
 {
 	static char text[360];
@@ -254,10 +255,10 @@ static const char *region_at(uint32_t offset, uint32_t *inside)
 			return region_name[i + 1];
 	}
 	*inside = offset;
-	return "nothing's place";
+	return "no region";
 }
 
-/* The first field of two completions that differs; NULL: none. */
+/* The first field in which two completions differ; NULL: none. */
 static const char *field_that_differs(const struct gtu_hw_cpl *a, const struct gtu_hw_cpl *b, uint64_t *x, uint64_t *y)
 {
 #define FIELD(name) do { if (a->name != b->name) return *x = a->name, *y = b->name, #name; } while (0)
@@ -296,7 +297,7 @@ static uint32_t first_byte(const struct pair *p)
 	return i;
 }
 
-/* Both run the batch. */
+/* Run the batch on both sides. */
 static int run_both(struct pair *p, const struct gtu_hw_desc *d, unsigned n, struct gtu_error *err)
 {
 	struct gtu_hw_ring *device = at(p->device.arena, RING), *model = at(p->model.arena, RING);
@@ -304,7 +305,7 @@ static int run_both(struct pair *p, const struct gtu_hw_desc *d, unsigned n, str
 
 	if (!rc)
 		rc = p->device.run(&p->device, d, n, p->cpl[0], err);
-	/* how often a device tells its consumer depends on how it cuts its work into turns */
+	/* the number of notifications depends on the size of the device's steps: ignore it */
 	device->moved = model->moved;
 	return rc;
 }
@@ -345,7 +346,7 @@ static void say_byte(struct pair *p, uint64_t number, const struct gtu_hw_desc *
 		    number, p->b->seed, words_of(d), inside, region, p->device.arena[byte], p->model.arena[byte], inside & ~15u, is, want);
 }
 
-/* What differs between the two after a batch, for the case that it does not happen again. */
+/* Describe the difference after a batch, in case it does not occur again. */
 static void remember(struct pair *p, unsigned n, char *text, size_t room)
 {
 	uint64_t x = 0, y = 0;
@@ -363,7 +364,7 @@ static void remember(struct pair *p, unsigned n, char *text, size_t room)
 	snprintf(text, room, "byte 0x%x of %s is 0x%02x, the model's 0x%02x", inside, region, p->device.arena[byte], p->model.arena[byte]);
 }
 
-/* The batch again, from the memory before it, one by one: where does it begin? */
+/* Repeat the batch one by one from the memory before it, to find the first difference. */
 static void narrow(struct pair *p, unsigned n)
 {
 	char first[440];
@@ -422,13 +423,13 @@ static bool counters_agree(struct pair *p)
 			continue;
 		bringup_say(p->b, BRINGUP_FAIL, "counter", "after %" PRIu64 " descriptors of seed %" PRIu64 " counter %u of %s is %" PRIu64 ", the model's %" PRIu64
 			    ", while every byte and completion agrees%s", p->done, p->b->seed, n, bringup_unit_name[u], is[n], want[n],
-			    p->b->device ? " (does somebody else use the device?)" : "");
+			    p->b->device ? " (does another process use the device?)" : "");
 		return false;
 	}
 	return true;
 }
 
-/* ---- The monitor, for the picture -------------------------------------------------------------------------------------------- */
+/* ---- The monitor, for the histogram -------------------------------------------------------------------------------------------- */
 
 static void watch(struct pair *p, bool on)
 {
@@ -547,7 +548,7 @@ void bringup_lockstep(struct bringup *b)
 		b->rate = (double)p->done / (seconds(CLOCK_MONOTONIC) - start);
 		busy = (double)p->done / (seconds(CLOCK_PROCESS_CPUTIME_ID) - busy);
 		bringup_say(b, BRINGUP_OK, NULL, "%" PRIu64 " descriptors of seed %" PRIu64 " on %s and on the model of the same build: every completion, byte and "
-			    "counter agrees; %.0f descriptors/s, %.0f a second of this process's processor time", p->done, b->seed, p->device.name, b->rate,
+			    "counter agrees; %.0f descriptors/s, %.0f per second of this process's CPU time", p->done, b->seed, p->device.name, b->rate,
 			    busy);
 	}
 	b->compared = p->done;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bringup: a function in this process, with the part of a host that a bus and an interrupt controller play. */
+/* bringup: a function in this process; also implements bus and interrupt controller of its host. */
 #include <errno.h>
 #include <linux/pci_regs.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "uapi/gtu/hw.h"
 #include "firmware-model/transport/pci_function.h"
 
-/* Where the function sees the first block, and how much it may do at a time. */
+/* Bus addresses of the blocks, and the step budget. */
 #define LOW_BUS		0x40000000ull
 #define HIGH_BUS	(LOW_BUS + (1ull << 32))
 #define BLOCK_MAX	(2u << 20)
@@ -27,9 +27,9 @@ struct model {
 		uint64_t bytes;
 	} block[BLOCKS];
 	unsigned blocks, low, high;
-	int vector[VECTORS_MAX];	/* an eventfd each, ours; -1 */
-	bool open[VECTORS_MAX];		/* the function has it */
-	unsigned msix;			/* its capability */
+	int vector[VECTORS_MAX];	/* an eventfd each, owned here; or -1 */
+	bool open[VECTORS_MAX];		/* the function has the eventfd */
+	unsigned msix;			/* offset of the capability */
 };
 
 static struct model *model(struct access *a)
@@ -56,8 +56,11 @@ static uint32_t config_read(struct access *a, unsigned at, unsigned bytes)
 	return (uint32_t)region(a, PCI_REGION_CONFIG, at, bytes, false, 0);
 }
 
-/* What a machine makes of its copy of the table: a vector that may be sent has an eventfd. */
-static void vectors_follow(struct access *a)
+/*
+ * Give the function an eventfd for each unmasked vector, as a virtual machine does after MSI-X
+ * changes.
+ */
+static void update_vectors(struct access *a)
 {
 	struct model *m = model(a);
 	const uint32_t flags = config_read(a, m->msix + PCI_MSIX_FLAGS, 2);
@@ -79,7 +82,7 @@ static void vectors_follow(struct access *a)
 static void config_write(struct access *a, unsigned at, unsigned bytes, uint32_t value)
 {
 	region(a, PCI_REGION_CONFIG, at, bytes, true, value);
-	vectors_follow(a);
+	update_vectors(a);
 }
 
 static uint64_t read_bar(struct access *a, unsigned bar, uint64_t offset, unsigned bytes)
@@ -91,7 +94,7 @@ static void write_bar(struct access *a, unsigned bar, uint64_t offset, unsigned 
 {
 	region(a, bar, offset, bytes, true, value);
 	if (bar == GTU_BAR_MSIX)
-		vectors_follow(a);
+		update_vectors(a);
 }
 
 static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bus, struct gtu_error *err)
@@ -102,7 +105,7 @@ static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bu
 	int fd;
 
 	if (bytes > BLOCK_MAX || m->blocks == BLOCKS) {
-		gtu_fail(err, GTU_ERR_NOMEM, "%llu bytes; %u blocks of %u are to be had", (unsigned long long)bytes, BLOCKS,
+		gtu_fail(err, GTU_ERR_NOMEM, "%llu bytes are too many: the limit is %u blocks of %u bytes", (unsigned long long)bytes, BLOCKS,
 			 BLOCK_MAX);
 		return NULL;
 	}
@@ -133,12 +136,12 @@ static int irq_on(struct access *a, unsigned count, struct gtu_error *err)
 	unsigned v;
 
 	if (count > VECTORS_MAX)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors, at most %u are looked at", count, VECTORS_MAX);
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors are too many: the limit is %u", count, VECTORS_MAX);
 	for (v = 0; v < count; v++) {
 		if (m->vector[v] < 0)
 			m->vector[v] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (m->vector[v] < 0)
-			return gtu_fail(err, GTU_ERR_FAIL, "no eventfd: %s", strerror(errno));
+			return gtu_fail(err, GTU_ERR_FAIL, "cannot create an eventfd: %s", strerror(errno));
 		write_bar(a, GTU_BAR_MSIX, v * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_VECTOR_CTRL, 4, 0);
 	}
 	config_write(a, m->msix + PCI_MSIX_FLAGS, 2, config_read(a, m->msix + PCI_MSIX_FLAGS, 2) | PCI_MSIX_FLAGS_ENABLE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * bringup: a function on the bus without a driver, through sysfs. Memory is a huge page whose physical address is
- * asked of the kernel, so that the function has to be outside of any translating IOMMU; an interrupt is told to
- * write a word of it instead of an interrupt controller, which is all that MSI-X is.
+ * bringup: access to a function on the bus without a driver, through sysfs. Memory is a huge page
+ * at its physical address from the kernel, so no IOMMU may translate. MSI-X messages are directed
+ * to a word of that page instead of an interrupt controller.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,19 +24,19 @@
 #define BLOCK		(2u << 20)
 #define BLOCKS		2
 #define VECTORS_MAX	64
-#define MESSAGE		0x47545500u	/* of vector v: this + v; never 0 */
+#define MESSAGE		0x47545500u	/* of vector v: MESSAGE + v, never 0 */
 
 struct pci {
-	char address[16], driver[64];	/* the driver that is given it back at the end, or "" */
+	char address[16], driver[64];	/* driver: gets the function back at the end, or "" */
 	int config;
 	void *bar[ACCESS_BARS];
 	uint64_t bytes[ACCESS_BARS];
-	uint16_t command;		/* as it was found */
+	uint16_t command;		/* the original command register */
 	bool hugepage;
 	uint8_t *block[BLOCKS];
 	uint64_t bus[BLOCKS];
 	unsigned blocks;
-	volatile uint32_t *message;	/* a word a vector, in the first block's last page */
+	volatile uint32_t *message;	/* a word per vector, in the first block's last page */
 	unsigned vectors;
 };
 
@@ -55,7 +55,7 @@ static const char *file_of(const char *address, const char *name)
 	return path;
 }
 
-static int say(const char *path, const char *word, struct gtu_error *err)
+static int write_file(const char *path, const char *word, struct gtu_error *err)
 {
 	const int fd = open(path, O_WRONLY | O_CLOEXEC);
 	const bool ok = fd >= 0 && write(fd, word, strlen(word)) == (ssize_t)strlen(word);
@@ -78,8 +78,8 @@ static bool is_gtu(const char *address)
 	return got && (id[0] | id[1] << 8) == GTU_PCI_VENDOR && (id[2] | id[3] << 8) == GTU_PCI_DEVICE;
 }
 
-/* The only GTU there is. */
-static int find(char *address, size_t room, struct gtu_error *err)
+/* Find the only GTU on the bus. */
+static int find(char *address, size_t size, struct gtu_error *err)
 {
 	char list[256] = "";
 	size_t i, used = 0;
@@ -93,7 +93,7 @@ static int find(char *address, size_t room, struct gtu_error *err)
 		if (!is_gtu(name))
 			continue;
 		if (!found++)
-			snprintf(address, room, "%s", name);
+			snprintf(address, size, "%s", name);
 		if (used < sizeof(list))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, " %s", name);
 	}
@@ -101,13 +101,13 @@ static int find(char *address, size_t room, struct gtu_error *err)
 	if (found > 1)
 		return gtu_fail(err, GTU_ERR_USAGE, "there are %u GTUs (%s): name one with --device", found, list + 1);
 	if (!found)
-		return gtu_fail(err, GTU_ERR_FAIL, "no function %04x:%04x on the PCI bus: is the board seated, is its link up, is its "
-				"gateware loaded before the bus is scanned (--rescan scans it again)? A board with an id of its own is "
-				"named by its address: --device 0000:01:00.0", GTU_PCI_VENDOR, GTU_PCI_DEVICE);
+		return gtu_fail(err, GTU_ERR_FAIL, "there is no function %04x:%04x on the PCI bus. Check that the board is seated, its link is up, and its "
+				"gateware was loaded before the bus was scanned (--rescan scans it again). A board with another id is "
+				"selected by its address: --device 0000:01:00.0", GTU_PCI_VENDOR, GTU_PCI_DEVICE);
 	return 0;
 }
 
-static void driver_of(const char *address, char *name, size_t room)
+static void driver_of(const char *address, char *name, size_t size)
 {
 	char target[PATH_MAX];
 	const ssize_t n = readlink(file_of(address, "driver"), target, sizeof(target) - 1);
@@ -116,13 +116,13 @@ static void driver_of(const char *address, char *name, size_t room)
 	if (n <= 0)
 		return;
 	target[n] = 0;
-	snprintf(name, room, "%.60s", strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
+	snprintf(name, size, "%.60s", strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
 }
 
 static int owned(const char *address, const char *driver, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_FAIL, "the driver '%s' owns %s: its queues would be torn down under whoever uses them. --unbind takes "
-			"it away and gives it back at the end; --device /dev/gtuN goes through the driver", driver, address);
+	return gtu_fail(err, GTU_ERR_FAIL, "the driver '%s' owns %s: taking it away would destroy queues in use. --unbind takes "
+			"it away and gives it back at the end; --device /dev/gtuN uses the driver", driver, address);
 }
 
 static int take_from_driver(struct pci *p, const struct access_permission *may, struct gtu_error *err)
@@ -139,7 +139,7 @@ static int take_from_driver(struct pci *p, const struct access_permission *may, 
 		return rc;
 	}
 	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/%s/unbind", p->driver);
-	rc = say(path, p->address, err);
+	rc = write_file(path, p->address, err);
 	if (rc)
 		*p->driver = 0;
 	return rc;
@@ -166,7 +166,7 @@ static void config_write(struct access *a, unsigned at, unsigned bytes, uint32_t
 
 	for (i = 0; i < 4; i++)
 		data[i] = (uint8_t)(value >> 8 * i);
-	/* what did not arrive shows when it is read back */
+	/* errors show when the value is read back */
 	if (pwrite(pci(a)->config, data, bytes, at) != (ssize_t)bytes)
 		return;
 }
@@ -195,7 +195,7 @@ static void write_bar(struct access *a, unsigned bar, uint64_t offset, unsigned 
 
 static int flr(struct access *a, struct gtu_error *err)
 {
-	return say(file_of(pci(a)->address, "reset"), "1", err);
+	return write_file(file_of(pci(a)->address, "reset"), "1", err);
 }
 
 static int map_bars(struct pci *p, struct gtu_error *err)
@@ -235,7 +235,7 @@ static int map_bars(struct pci *p, struct gtu_error *err)
 
 /* ---- Memory -------------------------------------------------------------------------------------- */
 
-/* Would an address that the function puts on the bus be the memory's own? */
+/* Check that bus addresses are physical addresses. */
 static int check_iommu(const struct pci *p, struct gtu_error *err)
 {
 	char type[32] = "";
@@ -249,7 +249,7 @@ static int check_iommu(const struct pci *p, struct gtu_error *err)
 	type[strcspn(type, "\n")] = 0;
 	if (!strcmp(type, "identity"))
 		return 0;
-	return gtu_fail(err, GTU_ERR_UNSUPPORTED, "an IOMMU (type '%s') stands before %s: physical addresses mean nothing there; "
+	return gtu_fail(err, GTU_ERR_UNSUPPORTED, "an IOMMU (type '%s') translates the addresses of %s: physical addresses cannot be used; "
 			"use --device vfio:%s, or boot with iommu=pt", type, p->address, p->address);
 }
 
@@ -264,7 +264,7 @@ static int physical(const void *at, uint64_t *bus, struct gtu_error *err)
 	*bus = (entry & ((1ull << 55) - 1)) * 4096;
 	if (got && entry >> 63 && *bus)
 		return 0;
-	return gtu_fail(err, GTU_ERR_FAIL, "the kernel does not tell where memory is (/proc/self/pagemap): this needs root");
+	return gtu_fail(err, GTU_ERR_FAIL, "the kernel hides physical addresses (/proc/self/pagemap): this needs root");
 }
 
 static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bus, struct gtu_error *err)
@@ -273,18 +273,18 @@ static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bu
 	uint8_t *at;
 
 	if (!p->hugepage) {
-		gtu_fail(err, GTU_ERR_UNSUPPORTED, "the function is not given physical memory unless --hugepage is");
+		gtu_fail(err, GTU_ERR_UNSUPPORTED, "the function gets physical memory only with --hugepage");
 		return NULL;
 	}
 	if (check_iommu(p, err))
 		return NULL;
 	if (high || bytes > BLOCK || p->blocks == BLOCKS) {
-		gtu_fail(err, GTU_ERR_UNSUPPORTED, "where a huge page lies cannot be chosen");
+		gtu_fail(err, GTU_ERR_UNSUPPORTED, "the address of a huge page cannot be chosen");
 		return NULL;
 	}
 	at = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
 	if (at == MAP_FAILED) {
-		gtu_fail(err, GTU_ERR_NOMEM, "no huge page of 2 MiB: %s; 'echo %u >/proc/sys/vm/nr_hugepages' as root makes some",
+		gtu_fail(err, GTU_ERR_NOMEM, "no huge page of 2 MiB is free: %s; reserve some as root: 'echo %u >/proc/sys/vm/nr_hugepages'",
 			 strerror(errno), BLOCKS);
 		return NULL;
 	}
@@ -312,9 +312,9 @@ static int irq_on(struct access *a, unsigned count, struct gtu_error *err)
 	unsigned v;
 
 	if (!p->blocks)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "without memory there is no place for a message");
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "without memory there is no target for messages");
 	if (!cap || count > VECTORS_MAX)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors, MSI-X capability at 0x%x", count, cap);
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors with an MSI-X capability at 0x%x are unsupported", count, cap);
 	p->message = (volatile uint32_t *)(void *)(p->block[0] + offset);
 	p->vectors = count;
 	for (v = 0; v < count; v++) {
@@ -344,7 +344,7 @@ static void irq_mask(struct access *a, unsigned vector, bool masked)
 	vector_write(a, vector, PCI_MSIX_ENTRY_VECTOR_CTRL, masked);
 }
 
-/* A message with another vector's data at this vector's address is another vector's, and counts for none. */
+/* A message with another vector's data at this vector's address counts for neither. */
 static bool irq_came(struct access *a, unsigned vector)
 {
 	struct pci *p = pci(a);
@@ -365,7 +365,7 @@ static void work(struct access *a)
 	nanosleep(&nap, NULL);
 }
 
-/* ---- Life ------------------------------------------------------------------------------------------- */
+/* ---- Opening and closing ------------------------------------------------------------------------------------------- */
 
 static void close_pci(struct access *a)
 {
@@ -374,7 +374,7 @@ static void close_pci(struct access *a)
 	unsigned i;
 
 	if (p->config >= 0) {
-		/* before the memory goes: nothing may be written to it any more */
+		/* before unmapping: end DMA */
 		config_write(a, PCI_COMMAND, 2, p->command & ~PCI_COMMAND_MASTER);
 		(void)config_read(a, PCI_COMMAND, 2);
 		close(p->config);
@@ -388,8 +388,8 @@ static void close_pci(struct access *a)
 		char path[PATH_MAX];
 
 		snprintf(path, sizeof(path), "/sys/bus/pci/drivers/%s/bind", p->driver);
-		if (say(path, p->address, &ignored))
-			fprintf(stderr, "gtu bringup: the driver has not taken %s back: %s\n", p->address, ignored.text);
+		if (write_file(path, p->address, &ignored))
+			fprintf(stderr, "gtu bringup: cannot give %s back to its driver: %s\n", p->address, ignored.text);
 	}
 	free(p);
 	free(a);
@@ -401,7 +401,7 @@ static const struct access_ops ops = {
 	.irq_mask = irq_mask, .irq_came = irq_came, .work = work, .close = close_pci,
 };
 
-/* The kernel's word for the link, where it has one. */
+/* Read the kernel's description of the link, if it has one. */
 static void read_link(struct access *a)
 {
 	static const char *const files[] = { "current_link_speed", "current_link_width" };
@@ -420,7 +420,7 @@ static void read_link(struct access *a)
 		snprintf(a->link, sizeof(a->link), "%.40s x%.40s", text[0], text[1]);
 }
 
-/* Read-only, so that a foreign function is named where its configuration space cannot be written to. */
+/* Open the configuration space read-only, so that a function of another kind is reported where it cannot be written. */
 static int identify(struct access *a, const struct access_permission *may, struct gtu_error *err)
 {
 	struct pci *p = pci(a);
@@ -435,7 +435,7 @@ static int identify(struct access *a, const struct access_permission *may, struc
 	return rc;
 }
 
-/* The bus is scanned again; @address, if it is there, is removed before. Nobody else's function is. */
+/* Remove the function at @address, if it exists, and scan the bus again. */
 static int rescan(struct access *a, const char *address, const struct access_permission *may, struct gtu_error *err)
 {
 	struct pci *p = pci(a);
@@ -451,9 +451,9 @@ static int rescan(struct access *a, const char *address, const struct access_per
 			rc = owned(address, driver, err);
 		if (rc)
 			return rc;
-		say(file_of(address, "remove"), "1", &ignored);
+		write_file(file_of(address, "remove"), "1", &ignored);
 	}
-	return say("/sys/bus/pci/rescan", "1", err);
+	return write_file("/sys/bus/pci/rescan", "1", err);
 }
 
 static int open_function(struct access *a, const struct access_permission *may, struct gtu_error *err)
@@ -491,8 +491,8 @@ struct access *access_pci(const char *address, const struct access_permission *m
 	p->config = -1;
 	p->hugepage = may->hugepage;
 	if (access(DEVICES, X_OK))
-		rc = gtu_fail(err, GTU_ERR_FAIL, "no " DEVICES ": %s; sysfs is not mounted, or the kernel knows no PCI bus (a device of a "
-			      "device tree: --device /dev/gtu0)", strerror(errno));
+		rc = gtu_fail(err, GTU_ERR_FAIL, "no " DEVICES ": %s; sysfs is not mounted, or the kernel has no PCI bus (for a device in a device "
+			      "tree use --device /dev/gtu0)", strerror(errno));
 	if (!rc && may->rescan)
 		rc = rescan(a, address, may, err);
 	if (!rc && address)

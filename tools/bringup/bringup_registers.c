@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * bringup: the register walk. What each register holds after a reset, that what may not be written cannot be, that
- * what may keeps every bit, and the rules of accesses: halves, widths, places without a register.
+ * bringup: the register walk. Checks reset values, that read-only registers cannot be written, that
+ * writable registers keep every bit, and the rules of accesses: halves, widths, unused offsets.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,10 @@
 
 enum kind { RO, RW, WO, W1C };
 
-/* Page 0, as Documentation/hardware.md, section 3 has it. `want`: after a reset, where it is the same on every build. */
+/*
+ * Page 0 (Documentation/hardware.md, section 3). `want`: the value after a reset, if all builds
+ * have the same.
+ */
 static const struct row {
 	uint32_t offset;
 	const char *name;
@@ -81,7 +84,7 @@ static void reset_and_read(struct bringup *b)
 {
 	static const char *const access[] = { "RO", "RW", "WO", "W1C" };
 	const uint32_t before = access_reg(b->a, GTU_REG_EPOCH);
-	struct access_patience patience = { 0 };
+	struct access_timer timer = { 0 };
 	uint32_t after, wrong_key;
 	unsigned i, u, n, bad = 0;
 
@@ -89,20 +92,20 @@ static void reset_and_read(struct bringup *b)
 	access_set(b->a, GTU_REG_RESET, ~GTU_RESET_KEY);
 	wrong_key = access_reg(b->a, GTU_REG_EPOCH);
 	if (wrong_key != before)
-		bringup_say(b, BRINGUP_FAIL, NULL, "0x%08x in RESET has reset the device; only 0x%08x may", ~GTU_RESET_KEY, GTU_RESET_KEY);
+		bringup_say(b, BRINGUP_FAIL, NULL, "a write of 0x%08x to RESET has reset the device; only 0x%08x may", ~GTU_RESET_KEY, GTU_RESET_KEY);
 	access_set(b->a, GTU_REG_RESET, GTU_RESET_KEY);
-	while (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_patient(b->a, &patience))
+	while (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_wait(b->a, &timer))
 		;
 	after = access_reg(b->a, GTU_REG_EPOCH);
 	if (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY)) {
-		bringup_lose(b, "it does not come out of its reset", "STATUS (0x018) is 0x%08x after RESET was written: READY does not come",
+		bringup_lose(b, "the device does not become ready after a reset", "STATUS (0x018) is 0x%08x after a write to RESET: READY does not become 1",
 			     access_reg(b->a, GTU_REG_STATUS));
 		return;
 	}
 	if (after == before)
-		bringup_say(b, BRINGUP_FAIL, "epoch", "EPOCH is %u before and after a reset: drivers cannot know that their contexts are gone", before);
+		bringup_say(b, BRINGUP_FAIL, "epoch", "EPOCH is %u before and after a reset: drivers cannot detect that their contexts are lost", before);
 	else if (after != before + 1 && !(before == ~0u && after == 1))
-		bringup_say(b, BRINGUP_WARN, NULL, "EPOCH went from %u to %u at one reset", before, after);
+		bringup_say(b, BRINGUP_WARN, NULL, "EPOCH changes from %u to %u in one reset", before, after);
 	for (i = 0; i < ROWS; i++) {
 		const struct row *r = &rows[i];
 		const struct bringup_register *is = note(b, r->offset, r->name, access[r->kind], r->wide, r->known, r->want, get(b, r));
@@ -125,10 +128,10 @@ static void reset_and_read(struct bringup *b)
 			bringup_say(b, BRINGUP_FAIL, "reset-value", "counter %u of %s is %" PRIu64 " after a reset", n, bringup_unit_name[u], is);
 		}
 	if (!bad)
-		bringup_say(b, BRINGUP_OK, NULL, "after a reset %zu registers and the counters of the units hold what they should", ROWS);
+		bringup_say(b, BRINGUP_OK, NULL, "%zu registers and the counters of the units have the right values after a reset", ROWS);
 }
 
-/* ---- What may not be written, what may -------------------------------------------------------------------- */
+/* ---- Read-only and writable registers -------------------------------------------------------------------- */
 
 static void read_only(struct bringup *b)
 {
@@ -163,10 +166,12 @@ static void read_only(struct bringup *b)
 		bringup_say(b, BRINGUP_FAIL, "ro-writable", "parameter 0 of %s takes what is written to it", bringup_unit_name[i]);
 	}
 	if (!bad)
-		bringup_say(b, BRINGUP_OK, NULL, "read-only registers stay as they are");
+		bringup_say(b, BRINGUP_OK, NULL, "read-only registers keep their values");
 }
 
-/* Each bit alone, all of them, and a pattern; what differs is what is stuck or tied to a neighbour. */
+/*
+ * Write each bit alone, all bits, and patterns, to find bits that are stuck or tied to a neighbour.
+ */
 static void patterns(struct bringup *b, const struct row *r)
 {
 	uint64_t zero = 0, one = 0, pattern, is;
@@ -207,22 +212,22 @@ static void halves(struct bringup *b)
 		bringup_say(b, BRINGUP_FAIL, NULL, "the halves of SCRATCH read as 0x%08x and 0x%08x", low, high);
 	else if (high != x >> 32)
 		bringup_say(b, BRINGUP_FAIL, "latch", "SCRATCH changed between the reads of its halves, and they belong to different values "
-			    "(0x%08x, 0x%08x): the low half does not latch the high one, CYCLES and counters can be torn", low, high);
+			    "(0x%08x, 0x%08x): the low half does not latch the high half, so CYCLES and counters can be torn", low, high);
 	else if (access_reg(a, GTU_REG_SCRATCH + 4) != y >> 32)
 		bringup_say(b, BRINGUP_FAIL, NULL, "the high half of SCRATCH alone is not its present value");
 	else
-		bringup_say(b, BRINGUP_OK, NULL, "64-bit registers by halves, latched as they should be");
+		bringup_say(b, BRINGUP_OK, NULL, "64-bit registers by halves, latched correctly");
 	access_set64(a, GTU_REG_SCRATCH, 0);
 }
 
-/* ---- Mistakes are told ------------------------------------------------------------------------------------- */
+/* ---- Errors -------------------------------------------------------------------------------------------- */
 
 static void clear_error(struct bringup *b)
 {
 	access_set(b->a, GTU_REG_ERROR, access_reg(b->a, GTU_REG_ERROR));
 }
 
-/* A read that has no meaning: zero, and ERROR says so. */
+/* Whether an invalid read returns 0 and is recorded in ERROR and ERROR_INFO. */
 static bool is_refused(struct bringup *b, uint32_t at, unsigned bytes, uint64_t *value, uint32_t *error)
 {
 	uint64_t info;
@@ -234,7 +239,7 @@ static bool is_refused(struct bringup *b, uint32_t at, unsigned bytes, uint64_t 
 	return !*value && *error == GTU_ERROR_REGISTER && info == at;
 }
 
-/* False: nothing that is told in ERROR can be told again. */
+/* False: ERROR cannot be cleared, so it cannot show later errors. */
 static bool write_one_to_clear(struct bringup *b)
 {
 	uint32_t error;
@@ -242,7 +247,7 @@ static bool write_one_to_clear(struct bringup *b)
 
 	is_refused(b, 0x03c, 4, &value, &error);
 	if (!(error & GTU_ERROR_REGISTER)) {
-		bringup_say(b, BRINGUP_FAIL, NULL, "a read where there is no register (0x03c) leaves ERROR at 0x%x, not 0x%x", error,
+		bringup_say(b, BRINGUP_FAIL, NULL, "a read of an unused offset (0x03c) leaves ERROR at 0x%x, not 0x%x", error,
 			    GTU_ERROR_REGISTER);
 		return false;
 	}
@@ -250,16 +255,16 @@ static bool write_one_to_clear(struct bringup *b)
 	if (!(access_reg(b->a, GTU_REG_ERROR) & GTU_ERROR_REGISTER))
 		bringup_say(b, BRINGUP_FAIL, NULL, "a zero written to ERROR cleared its bit: it is plain read-write, not write-one-to-clear");
 	if (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_ERROR))
-		bringup_say(b, BRINGUP_FAIL, NULL, "ERROR is 0x%x, and STATUS does not say so", access_reg(b->a, GTU_REG_ERROR));
+		bringup_say(b, BRINGUP_FAIL, NULL, "ERROR is 0x%x, but STATUS does not show it", access_reg(b->a, GTU_REG_ERROR));
 	access_set(b->a, GTU_REG_ERROR, GTU_ERROR_REGISTER);
 	if (access_reg(b->a, GTU_REG_ERROR) & GTU_ERROR_REGISTER) {
 		bringup_say(b, BRINGUP_FAIL, "w1c", "a one written to bit 2 of ERROR does not clear it");
 		return false;
 	}
 	if (access_reg64(b->a, GTU_REG_ERROR_INFO))
-		bringup_say(b, BRINGUP_FAIL, NULL, "ERROR is 0 and ERROR_INFO still 0x%" PRIx64, access_reg64(b->a, GTU_REG_ERROR_INFO));
+		bringup_say(b, BRINGUP_FAIL, NULL, "ERROR is 0, but ERROR_INFO is 0x%" PRIx64, access_reg64(b->a, GTU_REG_ERROR_INFO));
 	else
-		bringup_say(b, BRINGUP_OK, NULL, "ERROR is cleared by ones, by nothing else");
+		bringup_say(b, BRINGUP_OK, NULL, "ERROR is cleared by ones only");
 	return true;
 }
 
@@ -271,7 +276,7 @@ static void widths(struct bringup *b)
 		const char *what, *bug;
 	} cases[] = {
 		{ GTU_REG_MAGIC, 1, "1 byte of MAGIC", "access-size" }, { GTU_REG_MAGIC, 2, "2 bytes of MAGIC", "access-size" },
-		{ GTU_REG_MAGIC, 8, "8 bytes of MAGIC, which has 4", NULL }, { 0x03c, 4, "a place without a register", NULL },
+		{ GTU_REG_MAGIC, 8, "8 bytes of MAGIC, which has 4", NULL }, { 0x03c, 4, "an unused offset", NULL },
 		{ 0x6000, 4, "a page without a unit", NULL },
 	};
 	uint32_t error;
@@ -282,12 +287,12 @@ static void widths(struct bringup *b)
 		if (is_refused(b, cases[i].at, cases[i].bytes, &value, &error))
 			continue;
 		bad++;
-		bringup_say(b, BRINGUP_FAIL, cases[i].bug, "a read of %s gives 0x%" PRIx64 " with ERROR 0x%x; 0 and 0x%x are right", cases[i].what, value,
+		bringup_say(b, BRINGUP_FAIL, cases[i].bug, "a read of %s gives 0x%" PRIx64 " with ERROR 0x%x; 0 and 0x%x are expected", cases[i].what, value,
 			    error, GTU_ERROR_REGISTER);
 	}
 	clear_error(b);
 	if (!bad)
-		bringup_say(b, BRINGUP_OK, NULL, "accesses of wrong width or place read as zero and are told in ERROR");
+		bringup_say(b, BRINGUP_OK, NULL, "accesses of wrong width or offset read as zero and are recorded in ERROR");
 }
 
 static void settings(struct bringup *b)
@@ -301,7 +306,7 @@ static void settings(struct bringup *b)
 	is = access_reg(b->a, at);
 	access_set(b->a, at, 2);
 	if (is != 1 || access_reg(b->a, at) != 1 || !(access_reg(b->a, GTU_REG_ERROR) & GTU_ERROR_REGISTER))
-		bringup_say(b, BRINGUP_FAIL, NULL, "setting 0 of zcm: 1 reads back as %u, and 2, which has no meaning, leaves %u with ERROR 0x%x", is,
+		bringup_say(b, BRINGUP_FAIL, NULL, "setting 0 of zcm: 1 reads back as %u, and the invalid value 2 leaves %u with ERROR 0x%x", is,
 			    access_reg(b->a, at), access_reg(b->a, GTU_REG_ERROR));
 	access_set(b->a, at, 0);
 	clear_error(b);
@@ -310,31 +315,31 @@ static void settings(struct bringup *b)
 void bringup_registers(struct bringup *b)
 {
 	unsigned i, fails;
-	bool told;
+	bool clears;
 
 	reset_and_read(b);
 	if (!b->identified)
 		return;
-	told = write_one_to_clear(b);
+	clears = write_one_to_clear(b);
 	read_only(b);
 	fails = b->fails;
 	for (i = 0; i < ROWS; i++)
 		if (rows[i].kind == RW)
 			patterns(b, &rows[i]);
 	if (b->fails == fails)
-		bringup_say(b, BRINGUP_OK, NULL, "every bit of the registers that may be written keeps what it is given");
+		bringup_say(b, BRINGUP_OK, NULL, "every bit of the writable registers keeps the value written");
 	halves(b);
-	if (told) {
+	if (clears) {
 		widths(b);
 		settings(b);
 	}
 }
 
-/* ---- The mailbox, as far as it can be tried without memory ------------------------------------------------------ */
+/* ---- The mailbox, without memory ------------------------------------------------------ */
 
 static uint32_t command(struct bringup *b, uint32_t cmd, const uint64_t *arg)
 {
-	struct access_patience patience = { 0 };
+	struct access_timer timer = { 0 };
 	uint32_t status;
 	unsigned i;
 
@@ -343,7 +348,7 @@ static uint32_t command(struct bringup *b, uint32_t cmd, const uint64_t *arg)
 	access_set(b->a, GTU_REG_MBOX_CMD, cmd);
 	do {
 		status = access_reg(b->a, GTU_REG_MBOX_STATUS);
-	} while (status & GTU_MBOX_BUSY && status != ~0u && access_patient(b->a, &patience));
+	} while (status & GTU_MBOX_BUSY && status != ~0u && access_wait(b->a, &timer));
 	return status;
 }
 
@@ -358,18 +363,18 @@ void bringup_mailbox(struct bringup *b)
 	} cases[] = {
 		{ "NOP", NULL, GTU_MBOX_NOP, { 0 }, GTU_MBOX_E_OK },
 		{ "command 200", NULL, 200, { 0 }, GTU_MBOX_E_COMMAND },
-		{ "CTX_ENABLE of a context behind the last", NULL, GTU_MBOX_CTX_ENABLE, { b->contexts, 0, 0, 0 }, GTU_MBOX_E_INDEX },
+		{ "CTX_ENABLE of a context after the last", NULL, GTU_MBOX_CTX_ENABLE, { b->contexts, 0, 0, 0 }, GTU_MBOX_E_INDEX },
 		{ "CTX_ENABLE with a misaligned table", "mailbox-check", GTU_MBOX_CTX_ENABLE, { 0, 32, 0, 0 }, GTU_MBOX_E_ARG },
 		{ "CTX_ENABLE", NULL, GTU_MBOX_CTX_ENABLE, { 0, 4096, 0, 1 }, GTU_MBOX_E_OK },
 		{ "CTX_ENABLE of the same again", NULL, GTU_MBOX_CTX_ENABLE, { 0, 4096, 0, 1 }, GTU_MBOX_E_STATE },
-		{ "QUEUE_ENABLE of a queue behind the last", NULL, GTU_MBOX_QUEUE_ENABLE,
+		{ "QUEUE_ENABLE of a queue after the last", NULL, GTU_MBOX_QUEUE_ENABLE,
 		  { b->queues, 0, 4096, 8192, 1 | 1 << 8, GTU_RING_NONE }, GTU_MBOX_E_INDEX },
 		{ "QUEUE_ENABLE with a misaligned submission ring", "mailbox-check", GTU_MBOX_QUEUE_ENABLE,
 		  { 0, 0, 4096 + 64, 8192, 1 | 1 << 8, GTU_RING_NONE }, GTU_MBOX_E_ARG },
 		{ "QUEUE_ENABLE with rings of 2^0", "mailbox-check", GTU_MBOX_QUEUE_ENABLE, { 0, 0, 4096, 8192, 0, GTU_RING_NONE },
 		  GTU_MBOX_E_ARG },
 		{ "QUEUE_DISABLE of a queue that is not enabled", NULL, GTU_MBOX_QUEUE_DISABLE, { 1 }, GTU_MBOX_E_STATE },
-		{ "EVENT_ENABLE with a vector behind the last", NULL, GTU_MBOX_EVENT_ENABLE, { 0, 4096, 4, b->vectors }, GTU_MBOX_E_INDEX },
+		{ "EVENT_ENABLE with a vector after the last", NULL, GTU_MBOX_EVENT_ENABLE, { 0, 4096, 4, b->vectors }, GTU_MBOX_E_INDEX },
 		{ "CTX_DISABLE", NULL, GTU_MBOX_CTX_DISABLE, { 0 }, GTU_MBOX_E_OK },
 	};
 	unsigned i, bad = 0;
@@ -385,7 +390,7 @@ void bringup_mailbox(struct bringup *b)
 	}
 	access_set(b->a, GTU_REG_RESET, GTU_RESET_KEY);
 	if (!bad)
-		bringup_say(b, BRINGUP_OK, NULL, "the mailbox answers, and refuses what it should with the right reason");
+		bringup_say(b, BRINGUP_OK, NULL, "the mailbox answers, and refuses invalid commands with the right status");
 }
 
 /* ---- Doorbells ---------------------------------------------------------------------------------------------------- */
@@ -407,8 +412,8 @@ static bool queues_enable(struct bringup *b, uint32_t queues)
 }
 
 /*
- * Bus mastering is off, so nothing is fetched; a tail that is too far ahead puts the queue that it reaches into an
- * error, which QUEUE_STATE and ERROR_INFO tell.
+ * Bus mastering is off, so nothing is fetched. A tail that is too far ahead sets the queue that it
+ * reaches to an error state, which QUEUE_STATE and ERROR_INFO show.
  */
 void bringup_doorbells(struct bringup *b)
 {
@@ -425,7 +430,10 @@ void bringup_doorbells(struct bringup *b)
 		const uint64_t at = (uint64_t)q << b->stride, arg[6] = { q };
 
 		clear_error(b);
-		/* an ERROR that cannot be cleared keeps the information of its first: the queue's state has to do */
+		/*
+		 * if ERROR cannot be cleared, ERROR_INFO keeps the first error: use the queue's
+		 * state
+		 */
 		cleared = !access_reg(b->a, GTU_REG_ERROR);
 		b->a->ops->write(b->a, GTU_BAR_DOORBELL, at + GTU_DB_SUBMIT, 8, 0x40000000u);
 		info = access_reg64(b->a, GTU_REG_ERROR_INFO);
@@ -444,13 +452,13 @@ void bringup_doorbells(struct bringup *b)
 	}
 	access_set(b->a, GTU_REG_RESET, GTU_RESET_KEY);
 	if (!wrong)
-		bringup_say(b, BRINGUP_OK, NULL, "%u doorbells, each reaches its own queue", b->queues);
+		bringup_say(b, BRINGUP_OK, NULL, "%u doorbells reach their own queues", b->queues);
 	else if (reached == ~0u && shift < wrong / 2)
 		bringup_say(b, BRINGUP_FAIL, NULL, "the doorbell of queue %u (0x%" PRIx64 " of BAR %u) reaches no queue; %u of %u do not reach theirs",
 			    first, (uint64_t)first << b->stride, GTU_BAR_DOORBELL, wrong, b->queues);
 	else
 		bringup_say(b, BRINGUP_FAIL, shift ? "doorbell-index" : NULL, "the doorbell of queue %u reaches queue %u%s; %u of %u do not reach their own",
-			    first, reached, shift >= wrong - 1 ? ": each page is that of the queue behind" : "", wrong, b->queues);
+			    first, reached, shift >= wrong - 1 ? ": each page belongs to the next queue" : "", wrong, b->queues);
 }
 
 /* ---- Function-level reset --------------------------------------------------------------------------------------------- */
@@ -461,12 +469,12 @@ void bringup_flr(struct bringup *b)
 	const uint64_t mark = 0x55aa1234abcd5678u, was = b->a->ops->read(b->a, GTU_BAR_APERTURE, 64, 8);
 	const uint64_t queue[6] = { 0 };
 	struct gtu_error err;
-	struct access_patience patience = { 0 };
+	struct access_timer timer = { 0 };
 	uint32_t epoch, state;
 	uint64_t scratch;
 
 	if (!b->reset) {
-		bringup_say(b, BRINGUP_SKIP, NULL, "no function-level reset was asked for (--no-reset)");
+		bringup_say(b, BRINGUP_SKIP, NULL, "function-level resets are disabled (--no-reset)");
 		return;
 	}
 	access_set64(b->a, GTU_REG_SCRATCH, mark);
@@ -477,10 +485,10 @@ void bringup_flr(struct bringup *b)
 		bringup_say(b, BRINGUP_SKIP, NULL, "%s", err.text);
 		return;
 	}
-	while (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_patient(b->a, &patience))
+	while (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_wait(b->a, &timer))
 		;
 	if (!(access_reg(b->a, GTU_REG_STATUS) & GTU_STATUS_READY)) {
-		bringup_lose(b, "it does not come out of its reset", "STATUS (0x018) is 0x%08x after a function-level reset: READY does not come",
+		bringup_lose(b, "the device does not become ready after a reset", "STATUS (0x018) is 0x%08x after a function-level reset: READY does not become 1",
 			     access_reg(b->a, GTU_REG_STATUS));
 		return;
 	}
@@ -493,9 +501,9 @@ void bringup_flr(struct bringup *b)
 	else if (epoch == before)
 		bringup_say(b, BRINGUP_FAIL, "epoch", "a function-level reset does not increment EPOCH (%u)", before);
 	else if (b->bar[GTU_BAR_APERTURE] && b->a->ops->read(b->a, GTU_BAR_APERTURE, 64, 8) != mark)
-		bringup_say(b, BRINGUP_FAIL, NULL, "a function-level reset changes the aperture's content, which stays");
+		bringup_say(b, BRINGUP_FAIL, NULL, "a function-level reset changes the aperture's content, which it must keep");
 	else
-		bringup_say(b, BRINGUP_OK, NULL, "a function-level reset does what RESET does, and the aperture keeps its content");
+		bringup_say(b, BRINGUP_OK, NULL, "a function-level reset has the effects of RESET, and the aperture keeps its content");
 	if (b->bar[GTU_BAR_APERTURE])
 		b->a->ops->write(b->a, GTU_BAR_APERTURE, 64, 8, was);
 }

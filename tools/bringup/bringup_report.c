@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bringup: the report as JSON. */
+/* bringup: writes the report as JSON. */
 #include <string.h>
 
 #include "bringup.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* bringup: sets up contexts, regions and queues of a function, and runs descriptors. */
 #include <inttypes.h>
 #include <linux/pci_regs.h>
 #include <stdlib.h>
@@ -14,12 +15,12 @@ const char *rig_status(unsigned status)
 		"WIDTH", "STALLED", "CANCELED",
 	};
 
-	return status < GTU_CPL_COUNT ? name[status] : "not one that there is";
+	return status < GTU_CPL_COUNT ? name[status] : "undefined";
 }
 
 uint32_t rig_command(struct rig *r, uint32_t command, const uint64_t *arg)
 {
-	struct access_patience patience = { 0 };
+	struct access_timer timer = { 0 };
 	uint32_t status;
 	unsigned i;
 
@@ -28,7 +29,7 @@ uint32_t rig_command(struct rig *r, uint32_t command, const uint64_t *arg)
 	access_set(r->a, GTU_REG_MBOX_CMD, command);
 	do {
 		status = access_reg(r->a, GTU_REG_MBOX_STATUS);
-	} while (status & GTU_MBOX_BUSY && access_patient(r->a, &patience));
+	} while (status & GTU_MBOX_BUSY && access_wait(r->a, &timer));
 	return status;
 }
 
@@ -60,7 +61,7 @@ static int enable(struct rig *r, uint32_t vector, struct gtu_error *err)
 
 int rig_open(struct rig *r, struct bringup *b, struct access *a, uint32_t vector, struct gtu_error *err)
 {
-	struct access_patience patience = { 0 };
+	struct access_timer timer = { 0 };
 
 	*r = (struct rig){ .a = a, .stride = b->stride };
 	if (!a->block)
@@ -72,10 +73,10 @@ int rig_open(struct rig *r, struct bringup *b, struct access *a, uint32_t vector
 	r->queue_log2 = b->ring_log2 < 8 ? b->ring_log2 : 8;
 	memset(r->at, 0, RIG_DATA);
 	access_set(a, GTU_REG_RESET, GTU_RESET_KEY);
-	while (!(access_reg(a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_patient(a, &patience))
+	while (!(access_reg(a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_wait(a, &timer))
 		;
 	if (b->queues < RIG_QUEUES || b->regions_log2 < RIG_TABLE_LOG2 || b->ring_log2 < RIG_EVENTS_LOG2)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u queues, tables of 2^%u regions, rings of 2^%u: this tool needs %u, 2^%u, 2^%u",
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u queues, tables of 2^%u regions and rings of 2^%u are too small: this tool needs %u, 2^%u and 2^%u",
 				b->queues, b->regions_log2, b->ring_log2, RIG_QUEUES, RIG_TABLE_LOG2, RIG_EVENTS_LOG2);
 	bus_master(a, true);
 	r->on = true;
@@ -147,7 +148,7 @@ void rig_put(struct rig *r, unsigned q, const struct gtu_hw_desc *d)
 	sq[r->q[q].tail++ & ((1u << r->queue_log2) - 1)] = *d;
 }
 
-void rig_bell(struct rig *r, unsigned q, uint32_t reg, uint64_t value)
+void rig_doorbell(struct rig *r, unsigned q, uint32_t reg, uint64_t value)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	r->a->ops->write(r->a, GTU_BAR_DOORBELL, ((uint64_t)q << r->stride) + reg, reg == GTU_DB_SUBMIT ? 8 : 4, value);
@@ -155,7 +156,7 @@ void rig_bell(struct rig *r, unsigned q, uint32_t reg, uint64_t value)
 
 void rig_submit(struct rig *r, unsigned q)
 {
-	rig_bell(r, q, GTU_DB_SUBMIT, r->q[q].tail | (uint64_t)r->q[q].head << 32);
+	rig_doorbell(r, q, GTU_DB_SUBMIT, r->q[q].tail | (uint64_t)r->q[q].head << 32);
 }
 
 bool rig_take(struct rig *r, unsigned q, struct gtu_hw_cpl *cpl, struct gtu_error *err)
@@ -164,12 +165,12 @@ bool rig_take(struct rig *r, unsigned q, struct gtu_hw_cpl *cpl, struct gtu_erro
 	const struct gtu_hw_cpl *at = (struct gtu_hw_cpl *)(void *)(r->at + RIG_CQ(q)) + (r->q[q].head & (size - 1));
 	const struct gtu_hw_queue_status *s = (void *)((struct gtu_hw_cpl *)(void *)(r->at + RIG_CQ(q)) + size);
 	const uint16_t phase = r->q[q].head & size ? 0 : 1;
-	struct access_patience patience = { 0 };
+	struct access_timer timer = { 0 };
 
 	while (__atomic_load_n(&at->phase, __ATOMIC_ACQUIRE) != phase) {
-		if (access_patient(r->a, &patience) || __atomic_load_n(&at->phase, __ATOMIC_ACQUIRE) == phase)
+		if (access_wait(r->a, &timer) || __atomic_load_n(&at->phase, __ATOMIC_ACQUIRE) == phase)
 			continue;
-		gtu_fail(err, GTU_ERR_TIMEOUT, "no completion %u of queue %u, however long it was waited for: the status block says state %u, "
+		gtu_fail(err, GTU_ERR_TIMEOUT, "completion %u of queue %u did not arrive in time: the status block has state %u, "
 			 "%u fetched, %u completed; STATUS 0x%x, ERROR 0x%x (0x%" PRIx64 ")", r->q[q].head, q, s->state, s->sq_head, s->cq_tail,
 			 access_reg(r->a, GTU_REG_STATUS), access_reg(r->a, GTU_REG_ERROR), access_reg64(r->a, GTU_REG_ERROR_INFO));
 		return false;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A context, a queue or two and memory on a function, for the steps of gtu bringup that give it work: the driver's
- * part, as small as it can be. And `side`: who computes the same descriptors, a rig or a device behind its driver.
+ * A rig: a context, queues and memory on a function, for the steps of gtu bringup that run jobs; a
+ * minimal driver. A `side` runs descriptors on a rig or on a device behind its driver.
  */
 #ifndef GTU_BRINGUP_RIG_H
 #define GTU_BRINGUP_RIG_H
 
 #include "bringup.h"
 
-/* Places in the first block of memory. */
+/* Layout of the first block of memory. */
 #define RIG_BYTES	(2u << 20)
 #define RIG_TABLE	0x0000u			/* 256 regions */
 #define RIG_TABLE_LOG2	8u
@@ -29,38 +29,44 @@ struct rig {
 	struct {
 		uint32_t tail, head;
 	} q[RIG_QUEUES];
-	uint32_t events;		/* taken so far */
+	uint32_t events;		/* number taken */
 	bool on;
 };
 
-/* "BOUNDS" of GTU_CPL_BOUNDS, as hardware.md calls it. */
+/* The name of a status in hardware.md: "BOUNDS" for GTU_CPL_BOUNDS. */
 const char *rig_status(unsigned status);
 
-/* @vector: of the queues' events. Memory is kept by the access; a rig may be opened on it again. */
+/* @vector: of the queues' events. The access keeps the memory; a rig may be opened on it again. */
 int rig_open(struct rig *r, struct bringup *b, struct access *a, uint32_t vector, struct gtu_error *err);
 void rig_close(struct rig *r);
 uint32_t rig_command(struct rig *r, uint32_t command, const uint64_t *arg);
-/* A region of @bytes at @offset of the block (or at bus address @bus); rights GTU_REGION_READ, _WRITE. Its key. */
+/*
+ * Add a region of @bytes at @offset of the block (or at bus address @bus) with @rights,
+ * GTU_REGION_READ and _WRITE. Returns its key.
+ */
 uint32_t rig_region(struct rig *r, uint64_t offset, uint64_t bytes, uint32_t rights);
 uint32_t rig_region_at(struct rig *r, uint64_t bus, uint64_t bytes, uint32_t rights);
-/* The same, its pages in the order of @page (numbers of 4 KiB pages of the block), through a page list. */
+/*
+ * The same through a page list, with pages in the order of @page (indices of 4 KiB pages of the
+ * block).
+ */
 uint32_t rig_region_scattered(struct rig *r, const uint32_t *page, unsigned pages, uint64_t offset, uint64_t bytes, uint32_t rights);
 void rig_put(struct rig *r, unsigned q, const struct gtu_hw_desc *d);
-void rig_bell(struct rig *r, unsigned q, uint32_t reg, uint64_t value);
+void rig_doorbell(struct rig *r, unsigned q, uint32_t reg, uint64_t value);
 void rig_submit(struct rig *r, unsigned q);
-/* The next completion of queue @q within about a second; false: none, and @err says what the queue is. */
+/* Take the next completion of queue @q. Returns false after a timeout; @err describes the queue. */
 bool rig_take(struct rig *r, unsigned q, struct gtu_hw_cpl *cpl, struct gtu_error *err);
-/* One descriptor, from doorbell to completion. */
+/* Run one descriptor from doorbell to completion. */
 bool rig_do(struct rig *r, const struct gtu_hw_desc *d, struct gtu_hw_cpl *cpl, struct gtu_error *err);
 
 /* ---- Sides ---------------------------------------------------------------------------------------------- */
 
 #define SIDE_REGIONS	12
-#define SIDE_BATCH	256u		/* descriptors at a time, at most */
-#define SIDE_COUNTERS	24		/* of a unit that are compared: the first ones */
+#define SIDE_BATCH	256u		/* most descriptors at a time */
+#define SIDE_COUNTERS	24		/* counters of a unit that are compared, from the first */
 
 struct side_region {
-	uint32_t offset, bytes;		/* of the arena; offset a multiple of 8 */
+	uint32_t offset, bytes;		/* within the arena; offset a multiple of 8 */
 	uint32_t rights;		/* GTU_REGION_* */
 };
 
@@ -68,8 +74,11 @@ struct side {
 	const char *name;
 	uint8_t *arena;			/* RIG_DATA_BYTES, zeroed */
 	uint32_t key[SIDE_REGIONS];
-	unsigned batch;			/* descriptors it takes at a time */
-	/* Keys of @d are numbers of regions + 1, which are replaced. 0, or a code with a sentence. */
+	unsigned batch;			/* most descriptors at a time */
+	/*
+	 * Keys of @d are indices of regions + 1 and are replaced. Returns 0, or a code with a
+	 * message.
+	 */
 	int (*run)(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err);
 	int (*read)(struct side *s, uint32_t reg, uint64_t *value, struct gtu_error *err);
 	int (*write)(struct side *s, uint32_t reg, uint32_t value, struct gtu_error *err);
@@ -77,9 +86,9 @@ struct side {
 	void *own;
 };
 
-/* The function under test: through its access, or its driver. Not for b->a NULL and b->device NULL. */
+/* The function under test, through its access or its driver: either b->a or b->device is set. */
 int side_of_device(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err);
-/* The in-process model of the same build, on an access of its own. */
+/* The model of the same build, in this process and with an access of its own. */
 int side_of_model(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err);
 
 #endif

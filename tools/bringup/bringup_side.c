@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* bringup: who computes descriptors: a rig over an access, or a device through its driver and the runtime's backend. */
+/*
+ * bringup: runs descriptors on a rig over an access, or on a device through its driver and the
+ * runtime's backend.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +13,7 @@
 
 struct rig_side {
 	struct rig rig;
-	struct access *model;		/* ours to close, or NULL */
+	struct access *model;		/* owned, or NULL */
 };
 
 static void with_keys(const struct side *s, struct gtu_hw_desc *to, const struct gtu_hw_desc *from)
@@ -21,7 +24,7 @@ static void with_keys(const struct side *s, struct gtu_hw_desc *to, const struct
 	for (i = 0; i < GTU_DESC_OPERANDS; i++) {
 		const uint32_t name = from->operand[i].key;
 
-		/* beyond the regions: a key that nobody has, the same for all */
+		/* other indices stay: they are invalid keys, the same on all sides */
 		if (name && name <= SIDE_REGIONS)
 			to->operand[i].key = s->key[name - 1];
 	}
@@ -211,7 +214,7 @@ static int side_of_driver(struct side *s, const char *path, const struct side_re
 	return rc;
 }
 
-/* ---- Which ---------------------------------------------------------------------------------------------------- */
+/* ---- Constructors ---------------------------------------------------------------------------------------------------- */
 
 int side_of_device(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err)
 {
@@ -223,7 +226,7 @@ int side_of_device(struct side *s, struct bringup *b, const struct side_region *
 int side_of_model(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err)
 {
 	const uint32_t (*p)[GTU_UREG_PARAMS] = b->param;
-	/* all that changes a result or a cycle */
+	/* all parameters that affect a result or a cycle count */
 	const struct gtu_dev_config config = {
 		.absent_units = ~b->units & 0x1f, .clock_hz = b->clock_hz,
 		.scu_width = p[0][GTU_SCU_P_WIDTH], .scu_latency = p[0][GTU_SCU_P_LATENCY], .scu_merge = p[0][GTU_SCU_P_MERGE],
@@ -246,7 +249,7 @@ int side_of_model(struct side *s, struct bringup *b, const struct side_region *r
 	a = access_model(&config, GTU_BUG_NONE, err);
 	if (!a)
 		return err->code;
-	/* of the model's own build */
+	/* limits of the model */
 	like.stride = access_reg(a, GTU_REG_DOORBELL_STRIDE);
 	like.queues = access_reg(a, GTU_REG_MAX_QUEUES);
 	like.regions_log2 = access_reg(a, GTU_REG_MAX_REGIONS);

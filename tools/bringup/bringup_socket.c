@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * bringup: a function that `gtu serve` shows at a socket, without a virtual machine between: this process speaks
- * vfio-user to it as a machine does, lends it memory and takes its interrupts.
+ * bringup: access to a function of `gtu serve` without a virtual machine. This process takes the
+ * machine's part in vfio-user: it provides memory and receives interrupts.
  */
 #include <errno.h>
 #include <linux/pci_regs.h>
@@ -25,13 +25,13 @@
 #define BLOCK_MAX	(2u << 20)
 #define BLOCKS		4
 #define VECTORS_MAX	64
-#define WAIT_S		10		/* for an answer */
-#define DATA_MAX	4096u		/* of an answer that is looked at */
+#define WAIT_S		10		/* timeout of an answer */
+#define DATA_MAX	4096u		/* largest accepted answer */
 
 struct socket {
 	int fd;
 	uint16_t id;
-	bool gone;			/* it does not answer any more: reads give all ones, as on a bus */
+	bool dead;			/* the server no longer answers: reads give all ones */
 	struct {
 		uint8_t *at;
 		uint64_t bytes;
@@ -48,7 +48,7 @@ static struct socket *of(struct access *a)
 
 /* ---- Messages ----------------------------------------------------------------------------------- */
 
-static bool take(struct socket *s, void *to, size_t bytes)
+static bool receive_all(struct socket *s, void *to, size_t bytes)
 {
 	size_t have = 0;
 	ssize_t n;
@@ -64,17 +64,17 @@ static bool take(struct socket *s, void *to, size_t bytes)
 	return true;
 }
 
-static bool give(struct socket *s, const void *from, size_t bytes, const int *fd, unsigned fds)
+static bool send_all(struct socket *s, const void *from, size_t bytes, const int *fd, unsigned fds)
 {
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(VFIO_USER_FDS * sizeof(int))];
-	} control = { .room = { 0 } };
+		char bytes[CMSG_SPACE(VFIO_USER_FDS * sizeof(int))];
+	} control = { .bytes = { 0 } };
 	struct iovec iov = { (void *)(uintptr_t)from, bytes };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
 
 	if (fds) {
-		m.msg_control = control.room;
+		m.msg_control = control.bytes;
 		m.msg_controllen = CMSG_SPACE(fds * sizeof(int));
 		control.head.cmsg_level = SOL_SOCKET;
 		control.head.cmsg_type = SCM_RIGHTS;
@@ -85,10 +85,10 @@ static bool give(struct socket *s, const void *from, size_t bytes, const int *fd
 }
 
 /*
- * A request of @bytes with @fds descriptors, and its answer, of which the first @most bytes go to @answer. 0, the
- * errno that the other side answers with, or -1: it is gone.
+ * Send a request of @bytes with @fds descriptors, and copy the first @most bytes of its answer to
+ * @answer. Returns 0, the errno in the answer, or -1 if the server does not answer.
  */
-static int ask(struct socket *s, unsigned command, const void *data, uint32_t bytes, const int *fd, unsigned fds, void *answer, uint32_t most)
+static int request(struct socket *s, unsigned command, const void *data, uint32_t bytes, const int *fd, unsigned fds, void *answer, uint32_t most)
 {
 	struct {
 		struct header head;
@@ -97,15 +97,15 @@ static int ask(struct socket *s, unsigned command, const void *data, uint32_t by
 	uint8_t in[DATA_MAX];
 	uint32_t left;
 
-	if (s->gone)
+	if (s->dead)
 		return -1;
 	if (bytes)
 		memcpy(m.data, data, bytes);
-	s->gone = !give(s, &m, m.head.size, fd, fds) || !take(s, &m.head, sizeof(m.head)) || m.head.id != s->id ||
+	s->dead = !send_all(s, &m, m.head.size, fd, fds) || !receive_all(s, &m.head, sizeof(m.head)) || m.head.id != s->id ||
 		  (m.head.flags & FLAG_TYPE) != FLAG_REPLY || m.head.size < sizeof(m.head) || m.head.size - sizeof(m.head) > DATA_MAX;
 	left = m.head.size - (uint32_t)sizeof(m.head);
-	s->gone = s->gone || !take(s, in, left);
-	if (s->gone)
+	s->dead = s->dead || !receive_all(s, in, left);
+	if (s->dead)
 		return -1;
 	if (m.head.flags & FLAG_ERROR)
 		return m.head.error ? (int)m.head.error : EIO;
@@ -126,7 +126,7 @@ static uint64_t region(struct access *a, unsigned where, uint64_t at, unsigned b
 
 	for (i = 0; i < bytes; i++)
 		m.data[i] = (uint8_t)(value >> 8 * i);
-	if (ask(of(a), write ? CMD_REGION_WRITE : CMD_REGION_READ, &m, (uint32_t)sizeof(m.head) + (write ? bytes : 0), NULL, 0, &m,
+	if (request(of(a), write ? CMD_REGION_WRITE : CMD_REGION_READ, &m, (uint32_t)sizeof(m.head) + (write ? bytes : 0), NULL, 0, &m,
 		(uint32_t)sizeof(m.head) + (write ? 0 : bytes)))
 		return ~0ull;
 	for (value = 0, i = bytes; i-- > 0;)
@@ -165,7 +165,7 @@ static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bu
 	int fd, code;
 
 	if (bytes > BLOCK_MAX || s->blocks == BLOCKS) {
-		gtu_fail(err, GTU_ERR_NOMEM, "at most %u blocks of %u bytes are to be had", BLOCKS, BLOCK_MAX);
+		gtu_fail(err, GTU_ERR_NOMEM, "the limit is %u blocks of %u bytes", BLOCKS, BLOCK_MAX);
 		return NULL;
 	}
 	fd = memfd_create("bringup", MFD_CLOEXEC);
@@ -178,10 +178,10 @@ static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bu
 		return NULL;
 	}
 	m.address = *bus = (high ? HIGH_BUS : LOW_BUS) + (uint64_t)*n * BLOCK_MAX;
-	code = ask(s, CMD_DMA_MAP, &m, sizeof(m), &fd, 1, NULL, 0);
+	code = request(s, CMD_DMA_MAP, &m, sizeof(m), &fd, 1, NULL, 0);
 	close(fd);
 	if (code) {
-		gtu_fail(err, GTU_ERR_FAIL, "the server does not take memory: %s", code < 0 ? "it is gone" : strerror(code));
+		gtu_fail(err, GTU_ERR_FAIL, "the server does not accept memory: %s", code < 0 ? "it does not answer" : strerror(code));
 		munmap(at, bytes);
 		return NULL;
 	}
@@ -193,13 +193,13 @@ static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bu
 
 /* ---- Interrupts ---------------------------------------------------------------------------------------- */
 
-/* Vectors from @first on have these eventfds; no @fd: none. */
+/* Give vectors from @first on these eventfds; @fd NULL: remove them. */
 static int set_vectors(struct socket *s, unsigned first, unsigned count, const int *fd)
 {
 	const struct irq_set m = { .argsz = sizeof(m), .flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
 				   .index = VFIO_PCI_MSIX_IRQ_INDEX, .start = first, .count = count };
 
-	return ask(s, CMD_SET_IRQS, &m, sizeof(m), fd, fd ? count : 0, NULL, 0);
+	return request(s, CMD_SET_IRQS, &m, sizeof(m), fd, fd ? count : 0, NULL, 0);
 }
 
 static void irq_mask(struct access *a, unsigned vector, bool masked)
@@ -207,7 +207,9 @@ static void irq_mask(struct access *a, unsigned vector, bool masked)
 	struct socket *s = of(a);
 
 	write_bar(a, GTU_BAR_MSIX, vector * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_VECTOR_CTRL, 4, masked);
-	/* a machine keeps the masks, and takes a masked vector's eventfd away */
+	/*
+	 * as a virtual machine does: it controls the masks, and removes a masked vector's eventfd
+	 */
 	set_vectors(s, vector, 1, masked ? NULL : &s->vector[vector]);
 }
 
@@ -217,19 +219,19 @@ static int irq_on(struct access *a, unsigned count, struct gtu_error *err)
 	unsigned v, n;
 
 	if (!s->msix || count > VECTORS_MAX)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors, at most %u are looked at; MSI-X capability at 0x%x", count, VECTORS_MAX, s->msix);
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors are unsupported: the limit is %u; MSI-X capability at 0x%x", count, VECTORS_MAX, s->msix);
 	for (v = 0; v < count; v++) {
 		if (s->vector[v] < 0)
 			s->vector[v] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (s->vector[v] < 0)
-			return gtu_fail(err, GTU_ERR_FAIL, "no eventfd: %s", strerror(errno));
+			return gtu_fail(err, GTU_ERR_FAIL, "cannot create an eventfd: %s", strerror(errno));
 		write_bar(a, GTU_BAR_MSIX, v * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_VECTOR_CTRL, 4, 0);
 	}
 	config_write(a, s->msix + PCI_MSIX_FLAGS, 2, config_read(a, s->msix + PCI_MSIX_FLAGS, 2) | PCI_MSIX_FLAGS_ENABLE);
 	for (v = 0; v < count; v += n) {
 		n = count - v < VFIO_USER_FDS ? count - v : VFIO_USER_FDS;
 		if (set_vectors(s, v, n, &s->vector[v]))
-			return gtu_fail(err, GTU_ERR_FAIL, "the server does not take eventfds for vectors %u to %u", v, v + n - 1);
+			return gtu_fail(err, GTU_ERR_FAIL, "the server does not accept eventfds for vectors %u to %u", v, v + n - 1);
 	}
 	return 0;
 }
@@ -240,7 +242,7 @@ static void irq_off(struct access *a)
 	const struct irq_set none = { .argsz = sizeof(none), .flags = VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER,
 				      .index = VFIO_PCI_MSIX_IRQ_INDEX };
 
-	ask(s, CMD_SET_IRQS, &none, sizeof(none), NULL, 0, NULL, 0);
+	request(s, CMD_SET_IRQS, &none, sizeof(none), NULL, 0, NULL, 0);
 	config_write(a, s->msix + PCI_MSIX_FLAGS, 2, config_read(a, s->msix + PCI_MSIX_FLAGS, 2) & ~PCI_MSIX_FLAGS_ENABLE);
 }
 
@@ -259,14 +261,14 @@ static void work(struct access *a)
 	nanosleep(&nap, NULL);
 }
 
-/* ---- Life ------------------------------------------------------------------------------------------------ */
+/* ---- Opening and closing ------------------------------------------------------------------------------------------------ */
 
 static void close_socket(struct access *a)
 {
 	struct socket *s = of(a);
 	unsigned i;
 
-	/* the server drops the memory with the connection */
+	/* closing the connection makes the server unmap the memory */
 	if (s->fd >= 0)
 		close(s->fd);
 	for (i = 0; i < s->blocks; i++)
@@ -284,7 +286,7 @@ static const struct access_ops ops = {
 	.irq_mask = irq_mask, .irq_came = irq_came, .work = work, .close = close_socket,
 };
 
-static int meet(struct socket *s, const char *path, struct gtu_error *err)
+static int connect_to(struct socket *s, const char *path, struct gtu_error *err)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	const struct timeval limit = { .tv_sec = WAIT_S };
@@ -292,13 +294,13 @@ static int meet(struct socket *s, const char *path, struct gtu_error *err)
 	int code;
 
 	if (!*path || strlen(path) >= sizeof(addr.sun_path))
-		return gtu_fail(err, GTU_ERR_USAGE, "socket:'%s': a socket's path has 1 to %zu bytes", path, sizeof(addr.sun_path) - 1);
+		return gtu_fail(err, GTU_ERR_USAGE, "socket:'%s': the length of a socket's path is 1 to %zu bytes", path, sizeof(addr.sun_path) - 1);
 	strcpy(addr.sun_path, path);
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (s->fd < 0 || connect(s->fd, (struct sockaddr *)&addr, sizeof(addr)))
-		return gtu_fail(err, GTU_ERR_FAIL, "nobody serves a device at %s: %s (gtu serve --socket %s)", path, strerror(errno), path);
+		return gtu_fail(err, GTU_ERR_FAIL, "no server listens on %s: %s (start 'gtu serve --socket %s')", path, strerror(errno), path);
 	setsockopt(s->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	code = ask(s, CMD_VERSION, version, sizeof(version), NULL, 0, NULL, 0);
+	code = request(s, CMD_VERSION, version, sizeof(version), NULL, 0, NULL, 0);
 	if (code)
 		return gtu_fail(err, GTU_ERR_FAIL, "%s does not speak vfio-user 0.0, or serves a machine already: %s", path,
 				code < 0 ? "no answer" : strerror(code));
@@ -322,7 +324,7 @@ struct access *access_socket(const char *path, struct gtu_error *err)
 		s->vector[i] = -1;
 	a->own = s;
 	a->ops = &ops;
-	if (meet(s, path, err)) {
+	if (connect_to(s, path, err)) {
 		close_socket(a);
 		return NULL;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bringup: the steps in their order, what each may do, and what they find. */
+/* bringup: the order of the steps, their conditions, and the recording of findings. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +22,11 @@ static bool diagnosed(const struct bringup *b, const char *bug)
 	return false;
 }
 
-/* A function that has gone fails in everything: that is what is told, once, and no name is given to what follows. */
-static bool gone(struct bringup *b)
+/*
+ * Check that the function is still present. A dead function fails in every check: report it once,
+ * without diagnosis.
+ */
+static bool is_lost(struct bringup *b)
 {
 	uint32_t magic;
 
@@ -34,7 +37,7 @@ static bool gone(struct bringup *b)
 	magic = access_reg(b->a, GTU_REG_MAGIC);
 	if (magic == GTU_MAGIC)
 		return false;
-	bringup_lose(b, "the function is gone", "MAGIC reads 0x%08x, no longer 0x%08x: the function is gone, in this step (its link or power, a "
+	bringup_lose(b, "the function is lost", "MAGIC reads 0x%08x, no longer 0x%08x: the function was lost in this step (link or power loss, a "
 		     "surprise reset, memory decode off)", magic, GTU_MAGIC);
 	return true;
 }
@@ -58,11 +61,11 @@ void bringup_say(struct bringup *b, enum bringup_state state, const char *bug, c
 	struct bringup_finding *f;
 	va_list ap;
 
-	if (state == BRINGUP_FAIL && gone(b))
+	if (state == BRINGUP_FAIL && is_lost(b))
 		return;
-	/* a function that is wrong everywhere would be told of in a thousand lines; what has a name of its own is told */
-	if (state != BRINGUP_OK && b->told++ >= BRINGUP_STEP_TOLD && (!bug || diagnosed(b, bug))) {
-		b->untold++;
+	/* limit the findings per step, except first findings of each diagnosis */
+	if (state != BRINGUP_OK && b->shown++ >= BRINGUP_STEP_SHOWN && (!bug || diagnosed(b, bug))) {
+		b->hidden++;
 		b->fails += state == BRINGUP_FAIL;
 		return;
 	}
@@ -81,7 +84,7 @@ void bringup_say(struct bringup *b, enum bringup_state state, const char *bug, c
 	fflush(stdout);
 }
 
-unsigned bringup_diagnoses(const struct bringup *b, const char **name, unsigned room)
+unsigned bringup_diagnoses(const struct bringup *b, const char **name, unsigned capacity)
 {
 	unsigned i, n = 0, k;
 
@@ -92,7 +95,7 @@ unsigned bringup_diagnoses(const struct bringup *b, const char **name, unsigned 
 			continue;
 		for (k = 0; k < n && strcmp(name[k], f->bug); k++)
 			;
-		if (k == n && n < room)
+		if (k == n && n < capacity)
 			name[n++] = f->bug;
 	}
 	return n;
@@ -106,7 +109,7 @@ static const struct step {
 	const char *name;
 	void (*run)(struct bringup *b);
 	enum needs needs;
-	bool driver;			/* goes through a driver too */
+	bool driver;			/* also runs through a driver */
 } steps[] = {
 	{ "config", bringup_config, NOTHING, false },
 	{ "identity", bringup_identity, NOTHING, false },
@@ -135,17 +138,17 @@ static double seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Whether the step may run; if not, why is said. */
+/* Whether the step may run; otherwise report the reason. */
 static bool may_run(struct bringup *b, const struct step *s)
 {
 	if (!b->a)
 		return s->driver;
 	if (s->needs != NOTHING && !b->identified) {
-		bringup_say(b, BRINGUP_SKIP, NULL, "%s", b->lost ? b->lost : "the device has not said who it is");
+		bringup_say(b, BRINGUP_SKIP, NULL, "%s", b->lost ? b->lost : "the device is not identified");
 		return false;
 	}
 	if (s->needs == MEMORY && b->fails && !b->force) {
-		bringup_say(b, BRINGUP_SKIP, NULL, "something before has failed: it is not given memory (--force gives it)");
+		bringup_say(b, BRINGUP_SKIP, NULL, "something before has failed: the function gets no memory (--force overrides this)");
 		return false;
 	}
 	return true;
@@ -158,17 +161,17 @@ void bringup_run(struct bringup *b, uint32_t chosen)
 	for (i = 0; i < BRINGUP_STEPS && !cli_interrupted(); i++) {
 		const double start = seconds();
 
-		/* the others stand on what these two read */
+		/* the first two steps always run: the others need their results */
 		if (!(chosen >> i & 1) && i > 1)
 			continue;
 		b->step = steps[i].name;
-		b->told = b->untold = 0;
+		b->shown = b->hidden = 0;
 		if (!may_run(b, &steps[i]))
 			continue;
 		steps[i].run(b);
-		if (b->untold) {
-			b->told = 0;
-			bringup_say(b, BRINGUP_WARN, NULL, "%u more findings of this step, of the same kinds", b->untold);
+		if (b->hidden) {
+			b->shown = 0;
+			bringup_say(b, BRINGUP_WARN, NULL, "%u more findings of this step, of the same kinds", b->hidden);
 		}
 		b->time[b->times].name = steps[i].name;
 		b->time[b->times++].seconds = seconds() - start;

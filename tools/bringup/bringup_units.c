@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * bringup: each unit by itself on inputs so small that the result can be worked out by hand from its page of the
- * documentation: golden vectors, not another implementation.
+ * bringup: runs each unit on inputs so small that the expected results follow from its page of the
+ * documentation by hand, without a second implementation.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "bringup_rig.h"
 
-/* Regions, by the names that descriptors have for them: place + 1. */
+/* Regions by their names in descriptors: index + 1. */
 enum { IN = 1, IDX, CNT, MASK, OUT, TABLE, RING, GRAPH, REGIONS = GRAPH };
 #define RW	(GTU_REGION_READ | GTU_REGION_WRITE)
 static const struct side_region regions[REGIONS] = {
@@ -28,7 +28,7 @@ static void put(struct side *s, unsigned region, unsigned at, const uint32_t *va
 	memcpy(words(s, region) + at, value, 4 * n);
 }
 
-/* Run @d; its completion's count and the words at @got against what they should be. */
+/* Run @d; compare the completion's counts, and the words at @got, with the expected values. */
 static bool golden(struct bringup *b, struct side *s, const char *what, const struct gtu_hw_desc *d, uint64_t count, uint64_t dropped,
 		   const uint32_t *got, const uint32_t *want, unsigned n)
 {
@@ -42,7 +42,7 @@ static bool golden(struct bringup *b, struct side *s, const char *what, const st
 	}
 	if (cpl.status || cpl.count != count || cpl.dropped != dropped) {
 		bringup_say(b, BRINGUP_FAIL, NULL, "%s: status %u (%s; operand %u, element %" PRIu64 "), count %" PRIu64 ", dropped %" PRIu64 "; OK, %" PRIu64 ", %" PRIu64
-			    " are right", what, cpl.status, rig_status(cpl.status), cpl.operand, cpl.element, cpl.count, cpl.dropped, count, dropped);
+			    " expected", what, cpl.status, rig_status(cpl.status), cpl.operand, cpl.element, cpl.count, cpl.dropped, count, dropped);
 		return false;
 	}
 	for (i = 0; i < n && got[i] == want[i]; i++)
@@ -52,7 +52,7 @@ static bool golden(struct bringup *b, struct side *s, const char *what, const st
 	for (lanes = 0; d->opcode >= GTU_OP_IRU_STREAM && lanes + 1 < n && got[lanes] == want[lanes + 1] && got[lanes + 1] == want[lanes];)
 		lanes += 2;
 	bringup_say(b, BRINGUP_FAIL, lanes >= 4 && n - lanes < 2 ? "lanes" : NULL, "%s: word %u of the result is 0x%x, not 0x%x%s", what, i, got[i], want[i],
-		    lanes >= 4 && n - lanes < 2 ? ": each lane holds its neighbour's value" : "");
+		    lanes >= 4 && n - lanes < 2 ? ": each lane has its neighbour's value" : "");
 	return false;
 }
 
@@ -92,7 +92,7 @@ static bool scu(struct bringup *b, struct side *s)
 	       golden(b, s, "SCU EXPAND", &expand, 6, 0, out + 64, (const uint32_t[]){ 5, 3, 5, 1, 9, 7 }, 6);
 }
 
-/* UNIQUE needs more than six operands: they stand in a block. */
+/* UNIQUE has more than six operands, which are in a block. */
 static bool scu_unique(struct bringup *b, struct side *s)
 {
 	struct gtu_hw_operand *block = (struct gtu_hw_operand *)(void *)(words(s, GRAPH) + 1024);
@@ -100,7 +100,7 @@ static bool scu_unique(struct bringup *b, struct side *s)
 				 .operand = { { GRAPH, GTU_SCU_FILTER_TABLE + 1, 4096 } } };
 
 	memset(block, 0, 16 * sizeof(*block));
-	/* what a block names is read as it stands: with keys */
+	/* the device reads a block directly: it must have real keys */
 	block[GTU_SCU_DATA] = (struct gtu_hw_operand){ s->key[IN - 1], 6, 64 };
 	block[GTU_SCU_OUT] = (struct gtu_hw_operand){ s->key[OUT - 1], 6, 320 };
 	block[GTU_SCU_FILTER_TABLE] = (struct gtu_hw_operand){ s->key[TABLE - 1], 16, 0 };
@@ -147,7 +147,7 @@ static struct gtu_hw_ring *fresh_ring(struct side *s)
 	return (struct gtu_hw_ring *)(void *)words(s, RING);
 }
 
-/* 32 indices of one line: one set, filled in order, given out as it is. */
+/* 32 indices of one line: they fill one set in order, and are output in the same order. */
 static bool iru(struct bringup *b, struct side *s)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_IRU_STREAM, .param = 2 << GTU_IRU_TARGET_SHIFT | GTU_IRU_WITH_POSITION,
@@ -210,7 +210,7 @@ static bool absent(struct bringup *b, struct side *s, const char *name, unsigned
 		return false;
 	}
 	if (cpl.status == GTU_CPL_ABSENT || cpl.status == GTU_CPL_OPCODE) {
-		bringup_say(b, BRINGUP_SKIP, NULL, "%s is not in this build, and says so", name);
+		bringup_say(b, BRINGUP_SKIP, NULL, "%s is not in this build and reports ABSENT", name);
 		return true;
 	}
 	bringup_say(b, BRINGUP_FAIL, NULL, "%s is not in this build; its operation 0x%02x ends with status %u (%s), not ABSENT", name, opcode, cpl.status, rig_status(cpl.status));

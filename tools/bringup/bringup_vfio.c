@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* bringup: a function that vfio-pci holds: memory at addresses of our choice behind the IOMMU, interrupts as eventfds. */
+/*
+ * bringup: access to a function bound to vfio-pci: memory at chosen bus addresses behind the IOMMU,
+ * interrupts as eventfds.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +20,7 @@
 #include "bringup_access.h"
 #include "uapi/gtu/hw.h"
 
-/* Where the function sees memory: below 4 GiB, away from where interrupts are written to, and 4 GiB above that. */
+/* Bus addresses of memory: below 4 GiB, outside the interrupt range, and 4 GiB above. */
 #define LOW_BUS		0x40000000ull
 #define HIGH_BUS	(LOW_BUS + (1ull << 32))
 #define BLOCK_MAX	(2u << 20)
@@ -26,9 +29,9 @@
 
 struct vfio {
 	int container, group, device;
-	uint64_t config;		/* its offset in the device's file */
+	uint64_t config;		/* offset of configuration space in the device file */
 	uint64_t offset[ACCESS_BARS], bytes[ACCESS_BARS];
-	void *bar[ACCESS_BARS];		/* NULL: by pread() and pwrite() */
+	void *bar[ACCESS_BARS];		/* NULL: use pread() and pwrite() */
 	uint8_t *block[BLOCKS];
 	uint64_t block_bytes[BLOCKS];
 	unsigned blocks, low, high;
@@ -94,7 +97,7 @@ static void write_bar(struct access *a, unsigned bar, uint64_t offset, unsigned 
 static int flr(struct access *a, struct gtu_error *err)
 {
 	if (ioctl(vfio(a)->device, VFIO_DEVICE_RESET))
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the kernel does not reset %s: %s", a->name, strerror(errno));
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the kernel cannot reset %s: %s", a->name, strerror(errno));
 	return 0;
 }
 
@@ -106,7 +109,7 @@ static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bu
 	uint8_t *at;
 
 	if (bytes > BLOCK_MAX || v->blocks == BLOCKS) {
-		gtu_fail(err, GTU_ERR_NOMEM, "at most %u blocks of %u bytes are to be had", BLOCKS, BLOCK_MAX);
+		gtu_fail(err, GTU_ERR_NOMEM, "the limit is %u blocks of %u bytes", BLOCKS, BLOCK_MAX);
 		return NULL;
 	}
 	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -151,15 +154,15 @@ static int irq_on(struct access *a, unsigned count, struct gtu_error *err)
 	unsigned i;
 
 	if (count > VECTORS_MAX)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors, at most %u are looked at", count, VECTORS_MAX);
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors are too many: the limit is %u", count, VECTORS_MAX);
 	for (i = 0; i < count; i++) {
 		v->vector[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (v->vector[i] < 0)
-			return gtu_fail(err, GTU_ERR_FAIL, "no eventfd: %s", strerror(errno));
+			return gtu_fail(err, GTU_ERR_FAIL, "cannot create an eventfd: %s", strerror(errno));
 	}
 	v->vectors = count;
 	if (set_vectors(v, 0, count, v->vector))
-		return gtu_fail(err, GTU_ERR_FAIL, "%u interrupt vectors cannot be had: %s", count, strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot enable %u interrupt vectors: %s", count, strerror(errno));
 	return 0;
 }
 
@@ -204,7 +207,7 @@ static void close_vfio(struct access *a)
 	for (i = 0; i < ACCESS_BARS; i++)
 		if (v->bar[i])
 			munmap(v->bar[i], v->bytes[i]);
-	/* the device first: closing it ends its bus mastering */
+	/* the device first: closing it ends bus mastering */
 	if (v->device >= 0)
 		close(v->device);
 	if (v->group >= 0)
@@ -234,22 +237,22 @@ static int open_group(struct vfio *v, const char *address, struct gtu_error *err
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group", address);
 	n = readlink(path, target, sizeof(target) - 1);
 	if (n <= 0)
-		return gtu_fail(err, GTU_ERR_FAIL, "%s is in no IOMMU group: there is no such function, or no IOMMU is on (intel_iommu=on)", address);
+		return gtu_fail(err, GTU_ERR_FAIL, "%s is in no IOMMU group: the function does not exist, or no IOMMU is enabled (intel_iommu=on)", address);
 	target[n] = 0;
 	snprintf(path, sizeof(path), "/dev/vfio/%.32s", strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
 	v->group = open(path, O_RDWR | O_CLOEXEC);
 	if (v->group < 0)
-		return gtu_fail(err, GTU_ERR_FAIL, "cannot open %s: %s; vfio-pci has to hold the function: echo vfio-pci "
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot open %s: %s; bind the function to vfio-pci: echo vfio-pci "
 				">/sys/bus/pci/devices/%s/driver_override, then bind it", path, strerror(errno), address);
 	if (ioctl(v->group, VFIO_GROUP_GET_STATUS, &status) || !(status.flags & VFIO_GROUP_FLAGS_VIABLE))
-		return gtu_fail(err, GTU_ERR_FAIL, "the group %s is not complete: another function in it has a driver of the kernel", path);
+		return gtu_fail(err, GTU_ERR_FAIL, "the group %s is not viable: another function in it has a kernel driver", path);
 	v->container = open("/dev/vfio/vfio", O_RDWR | O_CLOEXEC);
 	if (v->container < 0 || ioctl(v->group, VFIO_GROUP_SET_CONTAINER, &v->container) ||
 	    ioctl(v->container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU))
-		return gtu_fail(err, GTU_ERR_FAIL, "no IOMMU container: %s", strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot set up an IOMMU container: %s", strerror(errno));
 	v->device = ioctl(v->group, VFIO_GROUP_GET_DEVICE_FD, address);
 	if (v->device < 0)
-		return gtu_fail(err, GTU_ERR_FAIL, "%s is not in its group's hands: %s", address, strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot get %s from its group: %s", address, strerror(errno));
 	return 0;
 }
 

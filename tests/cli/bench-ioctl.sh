@@ -4,8 +4,8 @@
 
 check "in process" gtu bench ioctl --seconds 0.5 --json b.json
 says "jobs through the library" "^trip_library +[0-9]+ ns" "$out"
-says "what needs a driver says so" "^submit_ioctl +not here: model has no driver" "$out"
-says "nothing to pin" "^ +hugetlb +not here: model reaches all memory" "$out"
+says "what needs a driver says so" "^submit_ioctl +unsupported: model has no driver" "$out"
+says "nothing to pin" "^ +hugetlb +unsupported: model reaches all memory" "$out"
 if command -v python3 >/dev/null; then
 	cat >look.py <<'END'
 import json, sys

@@ -104,8 +104,8 @@ check "a page of all" gtu report bfs-{none,scu,iru,peg,weaver}.json pr.json stat
 says "it says where it is" "^page.html: 12 files$" "$out"
 check "is well-formed, loads nothing, runs nothing" python3 look.py page.html
 for text in "Frontier over levels" "Bandwidth over levels" "Requests by size" "Round trips by length" "Runs beside each other" \
-	"Degrees of kronecker" "Bytes read and written a second" "Time of each way to the device" "Jobs a second" \
-	"Simulated in a second" "Figure 5: share of 32-byte requests" "url\(#p0\)" "means of neighbouring levels" \
+	"Degrees of kronecker" "Bytes read and written per second" "Time of each path to the device" "Jobs per second" \
+	"Simulation speed on one core" "Figure 5: share of 32-byte requests" "url\(#p0\)" "means of neighbouring levels" \
 	"prefers-color-scheme:dark"; do
 	says "it has: $text" "$text" page.html
 done
@@ -282,7 +282,7 @@ check "is drawn, empty" python3 -c 'import xml.dom.minidom as x; x.parse("empty.
 check "bench units --plot" gtu bench units --only data --seconds 0.05 --largest 1M --plot units.svg
 check "bench ioctl --plot" bash -c 'gtu bench ioctl --seconds 0.2 --pin 2M --plot - >ioctl.svg'
 check "are XML" python3 -c 'import xml.dom.minidom as x; [x.parse(n) for n in ("units.svg", "ioctl.svg")]'
-says "with the unit's bars" "memcpy of as many bytes" units.svg
+says "with the unit's bars" "memcpy of the same size" units.svg
 exits 2 "bench lab has none" gtu bench lab --plot x.svg
 exits 2 "bench: JSON and drawing in one file" gtu bench units --plot - --json -
 if [ -e "$fake" ]; then

@@ -48,7 +48,7 @@ exits 1 "no module" gtu top
 says "is said with what to do" "there is no .*/sys/class/gtu: the module gtu is not loaded \('modprobe gtu' as root"
 mkdir -p tree/sys/class/gtu
 exits 1 "no device" gtu top --once
-says "is said" "the module gtu is loaded and has no device; 'gtu doctor' looks for the reason"
+says "is said" "the module gtu is loaded and has no device; 'gtu doctor' finds the cause"
 device gtu0
 exits 1 "another device" gtu top --device gtu7
 says "is said" "there is no .*/gtu7: this computer has 1 other device$"
@@ -69,7 +69,7 @@ rm -f /tmp/gtu-top-$$
 # ---- what is there ----
 check "one picture" gtu top --once --interval 0.05
 says "begins with the device" "^gtu0  up, epoch 3, model 1.2, 100 MHz$" "$out"
-says "queues, without debugfs" "queues +at most 256, of 64 contexts; who has them is in debugfs" "$out"
+says "queues, without debugfs" "queues +at most 256, of 64 contexts; the users are in debugfs" "$out"
 for unit in scu iru peg wvr; do says "unit $unit" "^  $unit +0.0%  \[\.{20}\] +0 +100 " "$out"; done
 says "requests" "^  host reads +0 +0 +0.0%" "$out"
 check "no escape is in it" bash -c '! grep -q $'"'\\033\\|\\001'"' "$0"' "$out"

@@ -63,7 +63,7 @@ static void print_series(const struct ioctl_bench *b)
 
 		printf("%-16s", s->name);
 		if (!s->n) {
-			printf(" not here: %s\n", s->lacking);
+			printf(" unsupported: %s\n", s->lacking);
 			continue;
 		}
 		for (k = 0; k < 5; k++) {
@@ -112,7 +112,7 @@ static void print_costs(const struct ioctl_bench *b)
 
 		printf("  %-9s batches of %3u  ", c->path, c->batch);
 		if (c->lacking[0])
-			printf("not here: %s\n", c->lacking);
+			printf("unsupported: %s\n", c->lacking);
 		else
 			printf("%10.0f ns  %6.3f system calls\n", c->cpu_ns, c->calls);
 	}
@@ -142,7 +142,7 @@ static void print_pins(const struct ioctl_bench *b)
 		const struct pin_cost *p = &b->pin[i];
 
 		if (p->lacking[0])
-			printf("  %-17s not here: %s\n", p->pages, p->lacking);
+			printf("  %-17s unsupported: %s\n", p->pages, p->lacking);
 		else
 			printf("  %-17s %9.5f %9.5f %9.5f  1/%.1f\n", p->pages, p->pin, p->unpin, p->copy,
 			       p->copy / p->pin);

@@ -135,7 +135,7 @@ static void put_on_terminal(char *text)
 	fputs("\033[J", stdout);
 }
 
-static int put(const struct top_look *last, const struct top_look *now, double interval, struct gtu_error *err)
+static int put(const struct top_sample *last, const struct top_sample *now, double interval, struct gtu_error *err)
 {
 	static bool again;
 	char *text = NULL, *c;
@@ -194,7 +194,7 @@ static bool wait_until(double when)
 	return true;
 }
 
-static int write_json(const char *path, const struct top_look *last, const struct top_look *now, struct gtu_error *err)
+static int write_json(const char *path, const struct top_sample *last, const struct top_sample *now, struct gtu_error *err)
 {
 	struct whole_file w;
 	int rc = whole_file_open(&w, path, err);
@@ -214,11 +214,11 @@ struct top_request {
 
 static int watch(const struct top_request *rq, struct gtu_error *err)
 {
-	static struct top_look look[2];
+	static struct top_sample sample[2];
 	struct gtu_error later = { 0 };
-	struct top_look *last = &look[0], *now = &look[1], *swap;
+	struct top_sample *last = &sample[0], *now = &sample[1], *swap;
 	double next;
-	int rc = top_look(last, rq->root, rq->device, err);
+	int rc = top_read(last, rq->root, rq->device, err);
 
 	if (rc)
 		return rc;
@@ -233,7 +233,7 @@ static int watch(const struct top_request *rq, struct gtu_error *err)
 		if (!wait_until(next) || ended)
 			break;
 		/* ignore errors: a device may disappear and come back */
-		if (top_look(now, rq->root, rq->device, &later))
+		if (top_read(now, rq->root, rq->device, &later))
 			now->devices = 0;
 		rc = rq->json ? write_json(rq->json, last, now, err) : put(last, now, rq->interval, err);
 		if (rq->once)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu doctor: a GPU as the device. Nobody has to have one: what is missing is said, and is no fault. */
+/* gtu doctor: reports GPUs. A GPU is optional, so a missing one is no failure. */
 #include "doctor.h"
 #include "gtu/gpu.h"
 

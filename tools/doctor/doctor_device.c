@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* gtu doctor: does the device answer, work, and interrupt? Runs in a process of its own, which may be left waiting. */
+/*
+ * gtu doctor: tests whether the device answers, works and interrupts. Runs in a child process,
+ * which may hang.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +13,10 @@
 #include "libruntime/device/queue.h"
 
 #define COPY_BYTES	65536u
-#define PATIENCE_NS	5000000000ull
+#define TIMEOUT_NS	5000000000ull
 #define INTERRUPT_NS	1000000000ull
 
-/* Interrupts that the driver has taken, from /proc/interrupts. */
+/* The number of the driver's interrupts in /proc/interrupts. */
 static uint64_t interrupts(void)
 {
 	char line[4096], *p;
@@ -38,7 +41,7 @@ static uint64_t interrupts(void)
 	return sum;
 }
 
-/* An event for a completion that is there already has to come at once, and with it an interrupt. */
+/* Request an event for a completion that exists already: it must raise an interrupt at once. */
 static void check_interrupt(struct doctor *d, struct gtu_queue *q)
 {
 	const struct timespec nap = { 0, 1000000 };
@@ -46,7 +49,7 @@ static void check_interrupt(struct doctor *d, struct gtu_queue *q)
 	uint64_t now = start;
 
 	if (!d->behind_kernel) {
-		doctor_say(d, FOUND_SKIP, "interrupt", "%s raises none: it works in the thread that waits", d->device);
+		doctor_say(d, FOUND_SKIP, "interrupt", "%s has none: it runs in the thread that waits", d->device);
 		return;
 	}
 	gtu_queue_ring(q, GTU_DB_ARM, 0);
@@ -57,9 +60,9 @@ static void check_interrupt(struct doctor *d, struct gtu_queue *q)
 	if (interrupts() != before)
 		doctor_say(d, FOUND_OK, "interrupt", "an event arrives");
 	else
-		doctor_say(d, FOUND_FAIL, "interrupt", "an event was asked for, and no interrupt came within %g s: waits work, "
-			   "but take 100 ms each; are MSI-X vectors given (grep gtu /proc/interrupts), and is the kernel "
-			   "option pci=nomsi absent?", INTERRUPT_NS * 1e-9);
+		doctor_say(d, FOUND_FAIL, "interrupt", "an event was requested, but no interrupt arrived within %g s: waits work, "
+			   "but take 100 ms each. Check that MSI-X vectors are assigned (grep gtu /proc/interrupts), and that the kernel "
+			   "option pci=nomsi is absent", INTERRUPT_NS * 1e-9);
 }
 
 static void check_copy(struct doctor *d, struct gtu_device *dev, struct gtu_queue *q)
@@ -87,10 +90,10 @@ static void check_copy(struct doctor *d, struct gtu_device *dev, struct gtu_queu
 	if (rc)
 		doctor_say(d, FOUND_FAIL, "job", "a copy of %u bytes failed: %s", COPY_BYTES, err.text);
 	else if (memcmp(from.addr, to.addr, COPY_BYTES))
-		doctor_say(d, FOUND_FAIL, "job", "a copy of %u bytes was reported done, and the bytes are not there: the "
-			   "device does not reach this memory (an IOMMU without the driver's knowledge?)", COPY_BYTES);
+		doctor_say(d, FOUND_FAIL, "job", "a copy of %u bytes was reported done, but the bytes did not arrive: the "
+			   "device cannot access this memory (is there an IOMMU that the driver does not know?)", COPY_BYTES);
 	else
-		doctor_say(d, FOUND_OK, "job", "a copy of %u bytes, %" PRIu64 " cycles, came back right in %.0f us",
+		doctor_say(d, FOUND_OK, "job", "a copy of %u bytes, %" PRIu64 " cycles, gave the right result in %.0f us",
 			   COPY_BYTES, c.cycles, (double)(gtu_now_ns() - start) * 1e-3);
 	if (!rc)
 		check_interrupt(d, q);
@@ -98,7 +101,7 @@ static void check_copy(struct doctor *d, struct gtu_device *dev, struct gtu_queu
 	gtu_region_remove(dev, &to, NULL);
 }
 
-/* The epoch in which this file was opened, against the device's own. */
+/* Compare the epoch in which the device file was opened with the device's current one. */
 static void check_epoch(struct doctor *d, struct gtu_device *dev)
 {
 	struct gtu_error err = { 0 };
@@ -107,10 +110,10 @@ static void check_epoch(struct doctor *d, struct gtu_device *dev)
 	if (dev->ops->read(dev, GTU_REG_EPOCH, &now, &err))
 		doctor_say(d, FOUND_FAIL, "epoch", "%s", err.text);
 	else if ((uint32_t)now != dev->info.epoch)
-		doctor_say(d, FOUND_FAIL, "epoch", "the device is in epoch %" PRIu64 ", this file of epoch %u: it was reset "
-			   "meanwhile; open it again", now, dev->info.epoch);
+		doctor_say(d, FOUND_FAIL, "epoch", "the device is in epoch %" PRIu64 ", this file was opened in epoch %u: the device was reset "
+			   "meanwhile; open the file again", now, dev->info.epoch);
 	else
-		doctor_say(d, FOUND_OK, "epoch", "%u, and still is: what is open now has seen no reset", dev->info.epoch);
+		doctor_say(d, FOUND_OK, "epoch", "%u, unchanged since the file was opened", dev->info.epoch);
 }
 
 void doctor_device(struct doctor *d)
@@ -126,9 +129,9 @@ void doctor_device(struct doctor *d)
 		doctor_say(d, FOUND_FAIL, "device", "%s", err.text);
 		return;
 	}
-	gtu_set_timeout(dev, PATIENCE_NS);
+	gtu_set_timeout(dev, TIMEOUT_NS);
 	gtu_get_fdt(dev, &bytes);
-	doctor_say(d, FOUND_OK, "device", "answers: programming model %u.%u, units 0x%x, a tree of %zu bytes whose CRC is "
+	doctor_say(d, FOUND_OK, "device", "answers: programming model %u.%u, units 0x%x, a device tree of %zu bytes whose CRC is "
 		   "right", dev->info.version >> 16, dev->info.version & 0xffff, dev->info.units, bytes);
 	rc = gtu_queue_create(dev, NULL, &q, &err);
 	if (rc)

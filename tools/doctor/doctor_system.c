@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * gtu doctor: what of the computer a device behind the kernel's driver needs. Everything is read from files
- * below doctor.root, so that a test can build the computer it wants.
+ * gtu doctor: checks the computer for a device behind the kernel's driver. All files are read below
+ * doctor.root, so that tests can simulate computers.
  */
 #include <errno.h>
 #include <glob.h>
@@ -19,11 +19,14 @@
 #include "gtu/graph.h"
 #include "uapi/gtu/hw.h"
 
-#define MEMLOCK_MODEST	(1ull << 30)	/* without a graph to ask for: less than this is soon too little */
+#define MEMLOCK_MODEST	(1ull << 30)	/* without --graph, warn below this limit */
 
 /* ---- The module ---------------------------------------------------------------------------------- */
 
-/* A module's file, by modules.dep of the running kernel, as "kernel/drivers/gtu.ko"; false: none. */
+/*
+ * The path of the gtu module for the running kernel according to modules.dep; false if there is
+ * none.
+ */
 static bool find_module(const struct doctor *d, const char *release, char *file, size_t size)
 {
 	char path[300], line[4096];
@@ -48,7 +51,7 @@ static bool find_module(const struct doctor *d, const char *release, char *file,
 	return found;
 }
 
-/* The kernel that a module (not compressed) was built for; false when that is not to be seen. */
+/* The kernel that an uncompressed module was built for; false if unknown. */
 static bool built_for(const struct doctor *d, const char *file, char *release, size_t size)
 {
 	static const char tag[] = "vermagic=";
@@ -86,20 +89,20 @@ static void check_module(struct doctor *d)
 	if (find_module(d, release, file, sizeof(file))) {
 		if (built_for(d, file, magic, sizeof(magic)) && strcmp(magic, release))
 			doctor_say(d, FOUND_FAIL, "module",
-				   "%s is built for kernel %s, this is %s: build it anew (make -C /lib/modules/%s/build "
+				   "%s is built for kernel %s, but kernel %s is running: rebuild it (make -C /lib/modules/%s/build "
 				   "M=$PWD modules modules_install; depmod)", file, magic, release, release);
 		else
 			doctor_say(d, FOUND_FAIL, "module", "%s (it is there for this kernel: %s)", err.text, file);
 	} else {
 		snprintf(file, sizeof(file), "/lib/modules/%s/build", release);
 		doctor_say(d, FOUND_FAIL, "module",
-			   "%s; but there is none for kernel %s: %smake -C %s M=$PWD modules modules_install && depmod",
+			   "%s; but there is no module for kernel %s: %smake -C %s M=$PWD modules modules_install && depmod",
 			   err.text, release, doctor_exists(d, file) ? "" : "install that kernel's headers, then ", file);
 	}
 	if (doctor_read(d, "/sys/kernel/security/lockdown", text, sizeof(text)) && !strstr(text, "[none]"))
 		doctor_say(d, FOUND_FAIL, "lockdown",
 			   "the kernel is locked down (%s), as with Secure Boot: it loads signed modules only; sign gtu.ko "
-			   "(scripts/sign-file) with a key enrolled by mokutil --import, or switch Secure Boot off", text);
+			   "(scripts/sign-file) with a key enrolled by mokutil --import, or disable Secure Boot", text);
 }
 
 static void check_dmesg(struct doctor *d)
@@ -107,9 +110,9 @@ static void check_dmesg(struct doctor *d)
 	char text[16];
 
 	if (geteuid() && doctor_read(d, "/proc/sys/kernel/dmesg_restrict", text, sizeof(text)) && text[0] == '1')
-		doctor_say(d, FOUND_WARN, "dmesg", "what the kernel says is root's to read: sudo dmesg | grep gtu");
+		doctor_say(d, FOUND_WARN, "dmesg", "only root may read the kernel's messages: sudo dmesg | grep gtu");
 	else
-		doctor_say(d, FOUND_OK, "dmesg", "what the kernel says may be read: dmesg | grep gtu");
+		doctor_say(d, FOUND_OK, "dmesg", "the kernel's messages can be read: dmesg | grep gtu");
 }
 
 /* ---- The function on the bus ----------------------------------------------------------------------- */
@@ -134,7 +137,7 @@ void doctor_link(const struct doctor *d, const char *path, char *name, size_t si
 	snprintf(name, size, "%s", n > 0 ? basename(target) : "");
 }
 
-/* The function that the device's file belongs to; without one, the first that is not the driver's. */
+/* Find the function of the device file, or else the first GTU that is not bound to the driver. */
 static void find_function(struct doctor *d)
 {
 	char path[300], driver[64] = "";
@@ -168,7 +171,7 @@ static bool in_qemu(const struct doctor *d)
 	return doctor_read(d, "/sys/class/dmi/id/sys_vendor", text, sizeof(text)) && strstr(text, "QEMU");
 }
 
-/* A bit a BAR that the device needs and that has no place. */
+/* A mask of the BARs that the device needs and that have no address. */
 static unsigned missing_bars(const struct doctor *d)
 {
 	static const unsigned needed[] = { GTU_BAR_REGS, GTU_BAR_MSIX, GTU_BAR_DOORBELL, GTU_BAR_APERTURE };
@@ -217,12 +220,12 @@ static void check_config(struct doctor *d)
 	missing = missing_bars(d);
 	if (missing) {
 		d->blocked = true;
-		doctor_say(d, FOUND_FAIL, "bars", "BARs of %s without a place (bits 0x%x): the bridge's windows are too "
-			   "small; the firmware's \"above 4G decoding\", or the kernel option pci=realloc", d->function,
+		doctor_say(d, FOUND_FAIL, "bars", "BARs of %s have no address (bits 0x%x): the bridge's windows are too "
+			   "small; enable the firmware's \"above 4G decoding\", or use the kernel option pci=realloc", d->function,
 			   missing);
 		return;
 	}
-	doctor_say(d, FOUND_OK, "bars", "all BARs have their place");
+	doctor_say(d, FOUND_OK, "bars", "all BARs have addresses");
 }
 
 static void check_driver(struct doctor *d)
@@ -238,10 +241,10 @@ static void check_driver(struct doctor *d)
 		f = fopen(doctor_path(d, path), "re");
 		if (f && fread(command, 1, 6, f) == 6 && !(command[PCI_COMMAND] & PCI_COMMAND_MASTER)) {
 			d->blocked = true;
-			doctor_say(d, FOUND_FAIL, "driver", "the driver has %s, but bus mastering is off: it was taken away "
-				   "because the device did not come to rest (dmesg | grep gtu); unbind and bind it", d->function);
+			doctor_say(d, FOUND_FAIL, "driver", "the driver gtu has %s, but bus mastering is off: the driver cleared it "
+				   "because the device could not be quiesced (dmesg | grep gtu); unbind and bind the device", d->function);
 		} else {
-			doctor_say(d, FOUND_OK, "driver", "the driver gtu has %s, which may master the bus", d->function);
+			doctor_say(d, FOUND_OK, "driver", "the driver gtu has %s, and bus mastering is on", d->function);
 		}
 		if (f)
 			fclose(f);
@@ -250,7 +253,7 @@ static void check_driver(struct doctor *d)
 	d->blocked = true;
 	if (!driver[0])
 		doctor_say(d, FOUND_FAIL, "driver", "no driver has %s: as root: echo %s > /sys/bus/pci/drivers/gtu/bind, and "
-			   "dmesg | grep gtu says what went wrong before", d->function, d->function);
+			   "see dmesg | grep gtu for earlier errors", d->function, d->function);
 	else
 		doctor_say(d, FOUND_FAIL, "driver", "the driver %s has %s%s: as root: echo %s > "
 			   "/sys/bus/pci/drivers/%s/unbind, then into /sys/bus/pci/drivers/gtu/bind", driver, d->function,
@@ -266,12 +269,12 @@ static void check_link(struct doctor *d)
 
 	for (i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", d->function, name[i]);
-		/* a function inside the root complex has none to speak of */
+		/* a function inside the root complex has no link */
 		if (!doctor_read(d, path, text[i], sizeof(text[i])) || !(strtod(text[i], NULL) > 0))
 			return;
 	}
 	if (strtod(text[0], NULL) < strtod(text[1], NULL) || strtod(text[2], NULL) < strtod(text[3], NULL))
-		doctor_say(d, FOUND_WARN, "link", "%s lanes at %s, of %s at %s: another slot, or a reseated card, may be "
+		doctor_say(d, FOUND_WARN, "link", "%s lanes at %s, of %s at %s: use another slot or reseat the card to make it "
 			   "faster", text[0], text[2], text[1], text[3]);
 	else
 		doctor_say(d, FOUND_OK, "link", "%s lanes at %s", text[0], text[2]);
@@ -288,14 +291,14 @@ static void check_iommu(struct doctor *d, const char *bus)
 		doctor_read(d, path, type, sizeof(type));
 	}
 	if (!group[0] && !strcmp(bus, "platform"))
-		doctor_say(d, FOUND_WARN, "iommu", "off: what the device does to memory is as good as the device; to have it held "
+		doctor_say(d, FOUND_WARN, "iommu", "off: the device can access all memory; to restrict it "
 			   "to its regions its node needs iommus, if the system has one");
 	else if (!group[0] || !strcmp(type, "identity"))
-		doctor_say(d, FOUND_WARN, "iommu", "%s: what the device does to memory is as good as the device; to have "
-			   "it held to its regions: intel_iommu=on or amd_iommu=on%s", group[0] ? "passed through" : "off",
+		doctor_say(d, FOUND_WARN, "iommu", "%s: the device can access all memory; to "
+			   "restrict it to its regions: intel_iommu=on or amd_iommu=on%s", group[0] ? "passed through" : "off",
 			   group[0] ? ", without iommu=pt" : ", and IOMMU in the firmware (QEMU: -device intel-iommu)");
 	else
-		doctor_say(d, FOUND_OK, "iommu", "on (group %s, %s): the device reaches no memory but what the driver gave it",
+		doctor_say(d, FOUND_OK, "iommu", "on (group %s, %s): the device can access only memory that the driver has mapped",
 			   group, type[0] ? type : "translated");
 }
 
@@ -308,15 +311,15 @@ static void check_bus(struct doctor *d)
 	}
 	if (!d->function[0]) {
 		d->blocked = true;
-		doctor_say(d, FOUND_FAIL, "bus", "no function %04x:%04x is on the bus: %s", GTU_PCI_VENDOR, GTU_PCI_DEVICE,
+		doctor_say(d, FOUND_FAIL, "bus", "there is no function %04x:%04x on the bus: %s", GTU_PCI_VENDOR, GTU_PCI_DEVICE,
 			   in_qemu(d) ? "run `gtu serve --socket PATH` and give QEMU the device vfio-user-pci with that "
 					"socket (gtu serve --help has the line)" :
-					"is the card in its slot and powered? As root: echo 1 > /sys/bus/pci/rescan; "
-					"without a card, `make guest` gives a virtual machine that has one");
+					"check that the card is in its slot and powered. As root: echo 1 > /sys/bus/pci/rescan; "
+					"without a card, `make guest` starts a virtual machine with a device");
 		return;
 	}
 	doctor_say(d, FOUND_OK, "bus", "%s is a %04x:%04x%s", d->function, GTU_PCI_VENDOR, GTU_PCI_DEVICE,
-		   in_qemu(d) ? " of QEMU's; its process is on the host" : "");
+		   in_qemu(d) ? " of QEMU; its process is on the host" : "");
 	check_config(d);
 	if (!d->blocked || doctor_exists(d, "/sys/module/gtu"))
 		check_driver(d);
@@ -363,7 +366,7 @@ static void check_node(struct doctor *d)
 			gtu_advise_no_node(d->device, &err);
 			doctor_say(d, FOUND_FAIL, "node", "%s", err.text);
 		} else {
-			doctor_say(d, FOUND_SKIP, "node", "there is no %s, for the reasons above", d->device);
+			doctor_say(d, FOUND_SKIP, "node", "there is no %s because of the failures above", d->device);
 		}
 		d->blocked = true;
 		return;
@@ -389,9 +392,9 @@ static void check_node(struct doctor *d)
 		doctor_say(d, FOUND_OK, "node", "%s is there", d->device);
 	}
 	if (find_rule(d, rule, sizeof(rule)))
-		doctor_say(d, FOUND_OK, "udev", "%s says whose it is", rule);
+		doctor_say(d, FOUND_OK, "udev", "%s sets its owner", rule);
 	else
-		doctor_say(d, FOUND_WARN, "udev", "no rule says whose it is, so it will be root's after each start: install "
+		doctor_say(d, FOUND_WARN, "udev", "no udev rule sets its owner, so only root may use it after each boot: install "
 			   "packaging/60-gtu.rules in /etc/udev/rules.d");
 }
 
@@ -413,7 +416,7 @@ static void check_state(struct doctor *d)
 
 /* ---- Memory ------------------------------------------------------------------------------------------ */
 
-/* The soft limit in /proc/self/limits, UINT64_MAX for none; false when it cannot be read. */
+/* The soft limit in /proc/self/limits, UINT64_MAX for unlimited; false if it cannot be read. */
 static bool memlock_limit(const struct doctor *d, uint64_t *limit)
 {
 	FILE *f = fopen(doctor_path(d, "/proc/self/limits"), "re");
@@ -428,7 +431,7 @@ static bool memlock_limit(const struct doctor *d, uint64_t *limit)
 	return value[0];
 }
 
-/* What of a graph has to be pinned; false after a finding. */
+/* The bytes of a graph that must be pinned; false after a finding. */
 static bool graph_bytes(struct doctor *d, uint64_t *bytes)
 {
 	struct gtu_error err = { 0 };
@@ -463,10 +466,10 @@ static void check_memlock(struct doctor *d)
 		}
 		doctor_say(d, FOUND_OK, "memlock", "%s needs %" PRIu64 " bytes pinned, and may", d->graph, bytes);
 	} else if (limit == UINT64_MAX || !geteuid()) {
-		doctor_say(d, FOUND_OK, "memlock", "as much memory as there is may be pinned");
+		doctor_say(d, FOUND_OK, "memlock", "all memory may be pinned");
 	} else if (limit < MEMLOCK_MODEST) {
-		doctor_say(d, FOUND_WARN, "memlock", "%" PRIu64 " KiB may be pinned: a greater graph cannot be given to the "
-			   "device (--graph FILE compares); more by `ulimit -l KIB`, \"@GROUP - memlock KIB\" in "
+		doctor_say(d, FOUND_WARN, "memlock", "%" PRIu64 " KiB may be pinned: a larger graph cannot be used by the "
+			   "device (--graph FILE compares them); raise the limit by `ulimit -l KIB`, \"@GROUP - memlock KIB\" in "
 			   "/etc/security/limits.conf, LimitMEMLOCK= for a service of systemd", limit >> 10);
 	} else {
 		doctor_say(d, FOUND_OK, "memlock", "%" PRIu64 " KiB may be pinned", limit >> 10);
@@ -490,7 +493,7 @@ static void check_pages(struct doctor *d)
 		doctor_say(d, FOUND_WARN, "pages", "no huge pages: pinning a GiB handles 262144 pages instead of 512; as root: "
 			   "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
 	else
-		doctor_say(d, FOUND_OK, "pages", "transparent huge pages %s, %llu reserved ones", text, total);
+		doctor_say(d, FOUND_OK, "pages", "transparent huge pages %s, %llu reserved", text, total);
 }
 
 void doctor_system(struct doctor *d)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu doctor where there is no PCI: the node of the device tree, and the driver that has it or not. */
+/* gtu doctor without PCI: finds the device's node in the device tree, and its driver. */
 #include <glob.h>
 #include <libgen.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define COMPATIBLE	"gtu,gtu-1"
 
-/* Its node has the word among those that it is compatible with. */
+/* Whether the device's node is compatible with a GTU. */
 static bool is_ours(const struct doctor *d, const char *device)
 {
 	char path[320], text[256];
@@ -28,7 +28,7 @@ static bool is_ours(const struct doctor *d, const char *device)
 	return false;
 }
 
-/* The device that the file belongs to; without one, the first. */
+/* Find the device of the device file, or else the first one. */
 static bool find(struct doctor *d)
 {
 	char path[128];
@@ -62,8 +62,8 @@ bool doctor_tree(struct doctor *d)
 		return true;
 	}
 	d->blocked = true;
-	doctor_say(d, FOUND_FAIL, "driver", "%s%s has %s: `gtu fdt check system` says whether its node is as it should be; as root: "
-		   "echo %s > /sys/bus/platform/drivers/gtu/bind, and dmesg | grep gtu says what went wrong before",
+	doctor_say(d, FOUND_FAIL, "driver", "%s%s has %s: `gtu fdt check system` checks its node; as root: "
+		   "echo %s > /sys/bus/platform/drivers/gtu/bind, and see dmesg | grep gtu for earlier errors",
 		   driver[0] ? "the driver " : "no driver", driver, d->function, d->function);
 	return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu report, gtu bench --plot: what the benchmarks write. */
+/* gtu report, gtu bench --plot: sections and charts of benchmarks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +34,15 @@ static char *set_words(struct report *r, const struct json_value *row)
 
 void report_chart_units(struct report *r, const struct json_value *doc)
 {
-	static const char *const series[] = { "unit", "memcpy of as many bytes", "plain software" };
+	static const char *const series[] = { "unit", "memcpy of the same size", "plain software" };
 	const struct json_value *results = json_get_kind(doc, "results", JSON_ARRAY), *row;
 	size_t most = results ? results->count : 0;
-	const char **name = report_room(r, most, sizeof(*name));
-	double *value = report_room(r, 3 * most, sizeof(*value));
+	const char **name = report_alloc(r, most, sizeof(*name));
+	double *value = report_alloc(r, 3 * most, sizeof(*value));
 	char title[200];
 	unsigned n = 0;
 
-	snprintf(title, sizeof(title), "Bytes read and written a second, device %s", string_of(doc, "device"));
+	snprintf(title, sizeof(title), "Bytes read and written per second, device %s", string_of(doc, "device"));
 	for json_each(row, name && value ? results : NULL) {
 		name[n] = report_words(r, "%s %s %s, %s", string_of(row, "unit"), string_of(row, "operation"), string_of(row, "variant"),
 				       set_words(r, row));
@@ -85,7 +85,7 @@ void report_bench_units(struct report *r, const struct json_value *doc)
 	report_fact_number(r, "took", json_get_number(doc, "seconds", NAN), "s");
 	report_end_table(r);
 	report_chart_units(r, doc);
-	report_table(r, "operation||#set|#unit GB/s|#memcpy GB/s|#share|#unit M/s|#plain M/s|#unit / plain|asked");
+	report_table(r, "operation||#set|#unit GB/s|#memcpy GB/s|#share|#unit M/s|#plain M/s|#unit / plain|target");
 	for json_each(row, json_get(doc, "results")) {
 		report_row(r, "");
 		report_cell(r, report_words(r, "%s %s", string_of(row, "unit"), string_of(row, "operation")));
@@ -106,15 +106,15 @@ void report_bench_units(struct report *r, const struct json_value *doc)
 
 void report_chart_ioctl(struct report *r, const struct json_value *doc)
 {
-	static const char *const series[] = { "half of them", "99 of 100" };
+	static const char *const series[] = { "median", "99th percentile" };
 	const struct json_value *all = json_get_kind(doc, "series", JSON_ARRAY), *s;
 	size_t most = all ? all->count : 0;
-	const char **name = report_room(r, most, sizeof(*name));
-	double *value = report_room(r, 2 * most, sizeof(*value));
+	const char **name = report_alloc(r, most, sizeof(*name));
+	double *value = report_alloc(r, 2 * most, sizeof(*value));
 	char title[200];
 	unsigned n = 0;
 
-	snprintf(title, sizeof(title), "Time of each way to the device, %s", string_of(doc, "device"));
+	snprintf(title, sizeof(title), "Time of each path to the device, %s", string_of(doc, "device"));
 	for json_each(s, name && value ? all : NULL) {
 		if (isnan(json_get_number(s, "p50_ns", NAN)))
 			continue;
@@ -141,12 +141,12 @@ static int by_x(const void *a, const void *b)
 	return (p->x > q->x) - (p->x < q->x);
 }
 
-/* @list's jobs a second over @x, where @other is @wanted. */
+/* Jobs per second in @list over @x, for entries whose @other is @wanted. */
 static struct chart_series rates_over(struct report *r, const struct json_value *list, const char *x, const char *other, double wanted,
 				      const char *name)
 {
-	struct point *p = report_room(r, list->count, sizeof(*p));
-	double *xs = report_room(r, 2 * list->count, sizeof(*xs));
+	struct point *p = report_alloc(r, list->count, sizeof(*p));
+	double *xs = report_alloc(r, 2 * list->count, sizeof(*xs));
 	struct chart_series s = { .name = name, .x = xs, .y = xs ? xs + list->count : NULL };
 	const struct json_value *v;
 	unsigned i;
@@ -167,12 +167,12 @@ static struct chart_series rates_over(struct report *r, const struct json_value 
 	return s;
 }
 
-/* The bench keeps one of them where it is and moves the other. */
+/* The benchmark varies batch and depth one at a time: draw a line for each. */
 static void draw_rates(struct report *r, const struct json_value *doc)
 {
 	const struct json_value *list = json_get_kind(doc, "rates", JSON_ARRAY), *v;
 	struct chart_series series[2];
-	struct chart c = { .title = "Jobs a second (one queue, one thread)", .x_name = "jobs in a batch, jobs in flight", .y_name = "jobs a second",
+	struct chart c = { .title = "Jobs per second (one queue, one thread)", .x_name = "jobs in a batch, jobs in flight", .y_name = "jobs per second",
 			   .log_x = true, .log_y = true, .series = series, .count = 2 };
 	double deepest = 0;
 
@@ -181,12 +181,12 @@ static void draw_rates(struct report *r, const struct json_value *doc)
 	for json_each(v, list)
 		deepest = fmax(deepest, json_get_number(v, "depth", 0));
 	series[0] = rates_over(r, list, "batch", "depth", deepest, report_words(r, "over the batch, %.0f in flight", deepest));
-	series[1] = rates_over(r, list, "depth", "batch", 1, "over the jobs in flight, rung one by one");
+	series[1] = rates_over(r, list, "depth", "batch", 1, "over the jobs in flight, submitted one by one");
 	if (chart_has(&c))
 		chart_draw(&c, r->page, r->to);
 }
 
-/* @y of the members of @list over @x, a line for each value of @by. */
+/* Draw @y over @x of the members of @list, with a line for each value of @by. */
 static void draw_lines(struct report *r, const struct json_value *list, const char *by, const char *x, const char *y, struct chart c)
 {
 	struct chart_series series[8];
@@ -202,7 +202,7 @@ static void draw_lines(struct report *r, const struct json_value *list, const ch
 		if (!name || k == 8)
 			continue;
 		if (k == n) {
-			xs = report_room(r, 2 * list->count, sizeof(*xs));
+			xs = report_alloc(r, 2 * list->count, sizeof(*xs));
 			if (!xs)
 				return;
 			series[n++] = (struct chart_series){ .name = name, .x = xs, .y = xs + list->count };
@@ -230,13 +230,13 @@ void report_bench_ioctl(struct report *r, const struct json_value *doc)
 	report_chart_ioctl(r, doc);
 	draw_rates(r, doc);
 	draw_lines(r, json_get(doc, "submit_cpu"), "path", "batch", "cpu_ns",
-		   (struct chart){ .title = "CPU time of submitting, a job", .x_name = "jobs in a batch", .y_name = "ns", .log_x = true, .log_y = true });
-	report_table(r, "what||#50% ns|#90% ns|#99% ns|#most ns|#system calls");
+		   (struct chart){ .title = "CPU time of submission per job", .x_name = "jobs in a batch", .y_name = "ns", .log_x = true, .log_y = true });
+	report_table(r, "what||#50% ns|#90% ns|#99% ns|#max ns|#system calls");
 	for json_each(s, json_get(doc, "series")) {
 		report_row(r, "");
 		report_cell(r, json_get_string(s, "name"));
 		if (json_get_string(s, "lacking")) {
-			report_cell_class(r, "soft", report_words(r, "not here: %s", json_get_string(s, "lacking")));
+			report_cell_class(r, "soft", report_words(r, "unsupported: %s", json_get_string(s, "lacking")));
 			for (i = 0; i < 5; i++)
 				report_cell(r, "");
 			continue;
@@ -269,7 +269,7 @@ static void draw_link(struct report *r, const struct json_value *doc)
 	unsigned rows = 0, count = 0, k;
 	double value[16 * 8];
 
-	/* the first kind names the accesses */
+	/* the members of the first kind are the accesses */
 	for json_each(access, link ? link->first : NULL)
 		if (access->key && count < 8)
 			series[count++] = access->key;
@@ -283,10 +283,10 @@ static void draw_link(struct report *r, const struct json_value *doc)
 			value[rows * count + k] = json_get_number(kind, series[k], NAN);
 			any |= value[rows * count + k] > 0;
 		}
-		rows += any;	/* kinds that were not measured are 0 */
+		rows += any;	/* skip kinds that were not measured, which are 0 */
 	}
 	if (rows) {
-		struct chart_bars c = { .title = "What the link gives, by where the bytes lie and how they are read", .x_name = "GB/s", .row = name,
+		struct chart_bars c = { .title = "Bandwidth of the link, by placement and access pattern", .x_name = "GB/s", .row = name,
 					.rows = rows, .series = series, .count = count, .value = value };
 
 		chart_draw_bars(&c, r->page, r->to);
@@ -297,8 +297,8 @@ void report_chart_gpu(struct report *r, const struct json_value *doc)
 {
 	const struct json_value *results = json_get_kind(doc, "results", JSON_ARRAY), *row;
 	size_t most = results ? results->count : 0;
-	const char **name = report_room(r, most, sizeof(*name)), *none[] = { "" };
-	double *value = report_room(r, most, sizeof(*value));
+	const char **name = report_alloc(r, most, sizeof(*name)), *none[] = { "" };
+	double *value = report_alloc(r, most, sizeof(*value));
 	char title[200];
 	unsigned n = 0;
 
@@ -315,7 +315,7 @@ void report_chart_gpu(struct report *r, const struct json_value *doc)
 		value[n++] = json_get_number(row, "edges", NAN) / json_get_number(row, "seconds", NAN);
 	}
 	{
-		struct chart_bars c = { .title = title, .x_name = "edges a second", .row = name, .rows = n, .series = none, .count = 1, .value = value };
+		struct chart_bars c = { .title = title, .x_name = "edges per second", .row = name, .rows = n, .series = none, .count = 1, .value = value };
 
 		chart_draw_bars(&c, r->page, r->to);
 	}
@@ -328,14 +328,14 @@ void report_bench_gpu(struct report *r, const struct json_value *doc)
 	report_facts(r);
 	report_fact_text(r, "device", json_get_string(doc, "device"));
 	report_fact_text(r, "gpu", json_get_string(gpu, "name"));
-	report_fact_number(r, "its memory", json_get_number(gpu, "memory_bytes", NAN), "bytes");
+	report_fact_number(r, "gpu memory", json_get_number(gpu, "memory_bytes", NAN), "bytes");
 	report_host(r, doc);
 	report_end_table(r);
 	draw_link(r, doc);
 	if (!results || !results->count)
 		return;
 	report_chart_gpu(r, doc);
-	report_table(r, "run|#ms|#least|#most|#steps|#share of link|#M edges/s|#GB link|#GB card");
+	report_table(r, "run|#ms|#min|#max|#steps|#share of link|#M edges/s|#GB link|#GB card");
 	for json_each(row, results) {
 		report_row(r, "");
 		report_cell(r, gpu_row(r, row));
@@ -355,17 +355,17 @@ void report_bench_gpu(struct report *r, const struct json_value *doc)
 
 void report_bench_lab(struct report *r, const struct json_value *doc)
 {
-	static const char *const series[] = { "million warp instructions a second", "million sector requests a second" };
+	static const char *const series[] = { "million warp instructions per second", "million sector requests per second" };
 	const struct json_value *cases = json_get_kind(doc, "cases", JSON_ARRAY), *row, *part;
 	size_t most = cases ? cases->count : 0;
-	const char **name = report_room(r, most, sizeof(*name));
-	double *value = report_room(r, 2 * most, sizeof(*value)), seconds;
+	const char **name = report_alloc(r, most, sizeof(*name));
+	double *value = report_alloc(r, 2 * most, sizeof(*value)), seconds;
 	unsigned n = 0;
 
 	report_facts(r);
 	report_fact_text(r, "graph", json_get_string(doc, "graph"));
-	report_fact_number(r, "of the graph", json_get_number(doc, "graph_bytes", NAN), "bytes");
-	report_fact_number(r, "of the laboratory", json_get_number(doc, "lab_bytes", NAN), "bytes");
+	report_fact_number(r, "graph memory", json_get_number(doc, "graph_bytes", NAN), "bytes");
+	report_fact_number(r, "laboratory memory", json_get_number(doc, "lab_bytes", NAN), "bytes");
 	report_end_table(r);
 	for json_each(row, name && value ? cases : NULL) {
 		seconds = json_get_number(row, "cpu_seconds", NAN);
@@ -374,7 +374,7 @@ void report_bench_lab(struct report *r, const struct json_value *doc)
 		value[2 * n++ + 1] = json_get_number(row, "sector_requests", NAN) / seconds * 1e-6;
 	}
 	{
-		struct chart_bars c = { .title = "Simulated in a second of one core", .x_name = "million a second", .row = name, .rows = n,
+		struct chart_bars c = { .title = "Simulation speed on one core", .x_name = "million per second", .row = name, .rows = n,
 					.series = series, .count = 2, .value = value };
 
 		chart_draw_bars(&c, r->page, r->to);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu report, gtu stat --plot: what a graph is like. */
+/* gtu report, gtu stat --plot: the section and the chart of a graph. */
 #include <math.h>
 
 #include "report.h"
@@ -13,7 +13,7 @@ void report_title_stat(const struct json_value *doc, char *text, size_t size)
 
 void report_chart_degrees(struct report *r, const char *name, const double *low, const double *vertices, unsigned n)
 {
-	double *x = report_room(r, 2 * (size_t)n, sizeof(*x)), *y = x ? x + n : NULL, wide;
+	double *x = report_alloc(r, 2 * (size_t)n, sizeof(*x)), *y = x ? x + n : NULL, wide;
 	struct chart_series s = { .name = "", .x = x, .y = y, .mark = CHART_POINTS };
 	struct chart c = { .x_name = "degree (edges that leave a vertex)", .y_name = "vertices for each degree", .log_x = true, .log_y = true,
 			   .series = &s, .count = 1 };
@@ -24,7 +24,7 @@ void report_chart_degrees(struct report *r, const char *name, const double *low,
 		return;
 	for (i = 0; i < n; i++) {
 		wide = low[i + 1] - low[i];
-		/* the logarithm's middle of low .. high, both included */
+		/* the geometric mean of the bin's least and greatest degree */
 		x[i] = sqrt(low[i] * (low[i + 1] - 1));
 		y[i] = vertices[i] / wide;
 	}
@@ -53,9 +53,9 @@ void report_stat(struct report *r, const struct json_value *doc)
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		report_fact_number(r, numbers[i].name, json_get_number(doc, numbers[i].key, NAN), "");
 	report_end_table(r);
-	/* element k > 0: degrees from 2^(k-1) to 2^k - 1, none beyond the greatest */
-	low = bins && bins->count > 1 && bins->count <= 65 ? report_room(r, 65, sizeof(*low)) : NULL;
-	vertices = low ? report_room(r, 65, sizeof(*vertices)) : NULL;
+	/* element k > 0: degrees from 2^(k-1) to 2^k - 1, limited by the greatest degree */
+	low = bins && bins->count > 1 && bins->count <= 65 ? report_alloc(r, 65, sizeof(*low)) : NULL;
+	vertices = low ? report_alloc(r, 65, sizeof(*vertices)) : NULL;
 	if (!vertices)
 		return;
 	for (v = bins->first->next; v; v = v->next) {

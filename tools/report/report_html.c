@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu report: tables and words of the page. */
+/* gtu report: writes tables and text of the page, and owns its memory. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ struct report_memory {
 	_Alignas(16) char data[];
 };
 
-void *report_room(struct report *r, size_t count, size_t size)
+void *report_alloc(struct report *r, size_t count, size_t size)
 {
 	struct report_memory *m = NULL;
 	size_t bytes;
@@ -61,7 +61,7 @@ char *report_words(struct report *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	copy = report_room(r, strlen(text), 1);
+	copy = report_alloc(r, strlen(text), 1);
 	return copy ? strcpy(copy, text) : NULL;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu report: what `gtu lab run` and `gtu lab check` write. */
+/* gtu report: sections for `gtu lab run` and `gtu lab check`. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ void report_title_check(const struct json_value *doc, char *text, size_t size)
 	snprintf(text, size, "counts of %s", json_get_string(doc, "folder"));
 }
 
-/* The table as the laboratory had it; rows that are none are left out. */
+/* Rebuild the laboratory's table; invalid rows are left out. */
 static void rebuild(struct lab_table *t, const struct json_value *doc)
 {
 	static const char *const rules[] = { "count", "speed-up", "open", "rank" };
@@ -80,7 +80,7 @@ static void put_graphs(struct report *r, const struct json_value *doc)
 
 		report_row(r, "");
 		report_cell(r, json_get_string(g, "name"));
-		report_cell(r, report_words(r, "%s%s", sibling && sibling->number > 0 ? "in its place: " : "",
+		report_cell(r, report_words(r, "%s%s", sibling && sibling->number > 0 ? "stand-in: " : "",
 					    json_get_string(g, "graph") ? json_get_string(g, "graph") : ""));
 		report_cell_number(r, json_get_number(g, "vertices", NAN));
 		report_cell_number(r, json_get_number(g, "edges", NAN));
@@ -105,12 +105,12 @@ void report_lab(struct report *r, const struct json_value *doc)
 	report_fact_text(r, "machine", json_get_string(doc, "machine"));
 	for json_each(set, json_get(doc, "set"))
 		report_fact_text(r, "changed", set->string);
-	report_fact(r, "by the rule", "%u met, %u missed, %u without a judgement", met, missed, t.rows - met - missed);
+	report_fact(r, "by the rule", "%u met, %u missed, %u without verdict", met, missed, t.rows - met - missed);
 	report_fact_number(r, "checked", json_get_number(doc, "results_checked", NAN), "results equal to the reference's");
 	report_fact_number(r, "simulated", json_get_number(doc, "warp_instructions", NAN), "warp instructions");
 	report_end_table(r);
-	report_line(r, "Counts are to be within 15% of the paper's; speed-ups on its side of 1 and within a third of its logarithm; rank order "
-		    "(Spearman's) 0.8 or more. The paper's bars are hatched.");
+	report_line(r, "Limits: counts within 15% of the paper's; speed-ups on the same side of 1 and within a third of its logarithm; rank order "
+		    "(Spearman's) at least 0.8. The paper's bars are hatched.");
 	put_graphs(r, doc);
 	report_title_lab(doc, head, sizeof(head));
 	if (t.rows)
@@ -147,7 +147,7 @@ void report_check(struct report *r, const struct json_value *doc)
 		report_cell_number(r, json_get_number(v, "equal", NAN));
 	}
 	report_end_table(r);
-	report_line(r, "Ratios are ours over theirs: geometric mean (least-greatest) over the graphs.");
+	report_line(r, "Ratios are our count / the independent count: geometric mean (least-greatest) over the graphs.");
 	report_table(r, "kernel|machine|#exact rows|#equal|#cycles|#L1 read misses|#L2 accesses");
 	for json_each(v, json_get(doc, "kernels")) {
 		report_row(r, "");

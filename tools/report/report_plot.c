@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* --plot of benchmarks: the chart is made from their JSON, so that page and drawing cannot differ. And how both end. */
+/*
+ * --plot of benchmarks: draws charts from the JSON, so that page and drawing cannot differ. Closes
+ * both.
+ */
 #include <errno.h>
 #include <stdlib.h>
 

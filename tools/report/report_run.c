@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* gtu report: what `gtu run` writes: its levels, its requests, and runs beside each other. */
+/* gtu report: the section for `gtu run`: levels, requests, and comparisons of runs. */
 #include <math.h>
 #include <string.h>
 
 #include "report.h"
 
-#define RUNS_MOST 60u			/* in one chart */
+#define RUNS_MAX 60u			/* in one chart */
 
 static const char *string_of(const struct json_value *doc, const char *key)
 {
@@ -14,7 +14,7 @@ static const char *string_of(const struct json_value *doc, const char *key)
 	return s ? s : "?";
 }
 
-/* The last part of a path. */
+/* The last component of a path. */
 static const char *file_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -48,7 +48,10 @@ static double rate_of(const struct json_value *doc)
 	return s > 0 ? json_get_number(doc, "edges_traversed", NAN) / s : NAN;
 }
 
-/* 10^9 bytes a second that the edge list can come over the link, as placing it has measured; NAN: it does not, or nobody has. */
+/*
+ * The bandwidth of the edge list over the link, 10^9 bytes per second, measured by its placement;
+ * NAN: no link, or not measured.
+ */
 static double link_of(const struct json_value *doc)
 {
 	const struct json_value *p = json_get(doc, "placement");
@@ -66,7 +69,7 @@ static double link_of(const struct json_value *doc)
 struct levels {
 	unsigned n;
 	double *x, *frontier, *edges, *ms, *bandwidth;
-	bool united, cycles;		/* a step is of several iterations; bandwidth is bytes a cycle */
+	bool united, cycles;		/* steps have several iterations; bandwidth is in bytes per cycle */
 };
 
 static bool read_levels(struct report *r, const struct json_value *doc, struct levels *l)
@@ -75,7 +78,7 @@ static bool read_levels(struct report *r, const struct json_value *doc, struct l
 	double *all, iterations, bytes, over;
 
 	*l = (struct levels){ .cycles = is_model(doc) };
-	all = steps && steps->count ? report_room(r, 5 * steps->count, sizeof(*all)) : NULL;
+	all = steps && steps->count ? report_alloc(r, 5 * steps->count, sizeof(*all)) : NULL;
 	if (!all)
 		return false;
 	l->x = all;
@@ -111,7 +114,7 @@ static void draw_levels(struct report *r, const struct json_value *doc)
 	{
 		struct chart_series s[] = {
 			{ .name = "vertices of the frontier", .x = l.x, .y = l.frontier, .n = l.n },
-			{ .name = "edges gone along", .x = l.x, .y = l.edges, .n = l.n },
+			{ .name = "edges traversed", .x = l.x, .y = l.edges, .n = l.n },
 		};
 		struct chart c = { .title = l.united ? "Frontier over levels (means of neighbouring levels)" : "Frontier over levels",
 				   .x_name = "level or iteration, from 0", .whole_x = true, .y_name = "vertices, edges", .log_y = true, .series = s, .count = 2 };
@@ -125,20 +128,20 @@ static void draw_levels(struct report *r, const struct json_value *doc)
 			{ .name = "the link, as measured", .x = ends, .y = roof, .n = 2, .mark = CHART_LIMIT },
 		};
 		struct chart c = { .title = "Bandwidth over levels", .x_name = "level or iteration, from 0", .whole_x = true,
-				   .y_name = l.cycles ? "bytes a logical cycle" : "GB/s", .series = s, .count = isnan(link) ? 1 : 2 };
+				   .y_name = l.cycles ? "bytes per logical cycle" : "GB/s", .series = s, .count = isnan(link) ? 1 : 2 };
 
-		/* a limit alone is no bandwidth */
+		/* do not draw the limit without measurements */
 		struct chart measured = { .series = s, .count = 1 };
 
 		if (chart_has(&measured))
 			chart_draw(&c, r->page, r->to);
 		else
-			fputs("<p class=\"soft\">No bandwidth over levels: the run did not count bytes; <code>gtu run --monitor</code> does, with a "
+			fputs("<p class=\"soft\">No bandwidth over levels: the run did not count bytes; use <code>gtu run --monitor</code> with a "
 			      "unit.</p>\n", r->to);
 	}
 	{
 		struct chart_series s = { .name = "", .x = l.x, .y = l.ms, .n = l.n };
-		struct chart c = { .title = is_model(doc) ? "Time over levels (of the model, which is a program here)" : "Time over levels",
+		struct chart c = { .title = is_model(doc) ? "Time over levels (of the model, a program on this computer)" : "Time over levels",
 				   .x_name = "level or iteration, from 0", .whole_x = true, .y_name = "ms", .series = &s, .count = 1 };
 
 		if (chart_has(&c))
@@ -152,7 +155,7 @@ static void draw_requests(struct report *r, const struct json_value *doc)
 {
 	static const char *const size[] = { "32 bytes", "64 bytes", "96 bytes", "128 bytes" };
 	static const char *const key[] = { "host_read", "host_write", "aperture_read", "aperture_write" };
-	static const char *const name[] = { "reads of host memory", "writes of host memory", "reads of the device's own", "writes of the device's own" };
+	static const char *const name[] = { "reads of host memory", "writes of host memory", "reads of device memory", "writes of device memory" };
 	const struct json_value *zcm = json_get(json_get(doc, "counters"), "zcm");
 	const char *series[4], *trip[16];
 	double value[16], all = 0, trips[16];
@@ -264,22 +267,22 @@ void report_run(struct report *r, const struct json_value *doc)
 	put_time(r, "time", seconds_of(doc));
 	for json_each(s, seconds)
 		if (s->key && s->kind == JSON_NUMBER && strcmp(s->key, "total") && s->number > 0)
-			put_time(r, strcmp(s->key, "open") ? report_words(r, "of it %s", s->key) : "opening the graph, before", s->number);
+			put_time(r, strcmp(s->key, "open") ? report_words(r, "of which %s", s->key) : "opening the graph (not included)", s->number);
 	if (rate_of(doc) > 0)
-		report_fact(r, "edges a second", "%s", chart_number(rate_of(doc)).text);
+		report_fact(r, "edges per second", "%s", chart_number(rate_of(doc)).text);
 	if (json_get_number(doc, "jobs", 0) > 0) {
 		report_fact_number(r, "unit jobs", json_get_number(doc, "jobs", NAN), "");
 		report_fact_number(r, "cycles of those jobs", json_get_number(doc, "job_cycles", NAN), "");
 	}
-	report_fact_text(r, "verified", !verified || verified->kind != JSON_BOOL ? "not asked for" :
-			 verified->number > 0 ? "the plain reference code gives the same" : "THE REFERENCE CODE GIVES ANOTHER RESULT");
+	report_fact_text(r, "verified", !verified || verified->kind != JSON_BOOL ? "no" :
+			 verified->number > 0 ? "equal to the reference code's result" : "THE RESULT DIFFERS FROM THE REFERENCE CODE'S");
 	report_end_table(r);
 	draw_levels(r, doc);
 	draw_requests(r, doc);
 	put_counters(r, doc);
 }
 
-/* ---- Beside each other ------------------------------------------------------------------------------------ */
+/* ---- Comparison ------------------------------------------------------------------------------------ */
 
 static bool is_run(const struct report_file *f)
 {
@@ -288,12 +291,12 @@ static bool is_run(const struct report_file *f)
 
 void report_rates(struct report *r, const struct report_file *file, unsigned files)
 {
-	const char **row = report_room(r, files, sizeof(*row)), *none[] = { "" };
-	double *value = report_room(r, files, sizeof(*value));
+	const char **row = report_alloc(r, files, sizeof(*row)), *none[] = { "" };
+	double *value = report_alloc(r, files, sizeof(*value));
 	unsigned i, n = 0, models = 0;
 	char title[160];
 
-	for (i = 0; row && value && i < files && n < RUNS_MOST; i++) {
+	for (i = 0; row && value && i < files && n < RUNS_MAX; i++) {
 		if (!is_run(&file[i]) || !(rate_of(file[i].doc) > 0))
 			continue;
 		report_title_run(file[i].doc, title, sizeof(title));
@@ -303,36 +306,36 @@ void report_rates(struct report *r, const struct report_file *file, unsigned fil
 		n += row[n] != NULL;
 	}
 	if (n > 1) {
-		struct chart_bars c = { .title = "Edges a second", .x_name = "edges traversed a second, as the clock on the wall has it", .row = row, .rows = n,
+		struct chart_bars c = { .title = "Edges per second", .x_name = "edges traversed per second of wall-clock time", .row = row, .rows = n,
 					.series = none, .count = 1, .value = value };
 
 		fputs("<h2 id=\"runs\">Runs beside each other</h2>\n", r->to);
 		if (models)
-			fputs("<p class=\"soft\">The device \"model\" is a program on this computer: its time says nothing of a board's.</p>\n", r->to);
+			fputs("<p class=\"soft\">The device \"model\" is a program on this computer: its time says nothing about a board's.</p>\n", r->to);
 		chart_draw_bars(&c, r->page, r->to);
 	}
 }
 
 /* ---- The roofline -------------------------------------------------------------------------------------------- */
 
-#define POINTS_MOST 400u
-#define ROOFS_MOST 4u
-#define NAMES_MOST 12u			/* algorithms */
+#define POINTS_MAX 400u
+#define ROOFS_MAX 4u
+#define NAMES_MAX 12u			/* algorithms */
 
 struct roofline {
 	struct report *r;
 	struct {
 		const char *name;
-		double x[POINTS_MOST], y[POINTS_MOST];
-		const char *label[POINTS_MOST];
+		double x[POINTS_MAX], y[POINTS_MAX];
+		const char *label[POINTS_MAX];
 		unsigned points;
-	} of[NAMES_MOST];
+	} of[NAMES_MAX];
 	unsigned names;
-	double roof[ROOFS_MOST];
+	double roof[ROOFS_MAX];
 	unsigned roofs;
 };
 
-/* @bytes: over the link; @link: 10^9 bytes a second. */
+/* Add a point. @bytes: over the link; @link: 10^9 bytes per second. */
 static void add_point(struct roofline *f, const char *algorithm, double edges, double bytes, double seconds, double link, const char *label)
 {
 	unsigned i, n;
@@ -341,7 +344,7 @@ static void add_point(struct roofline *f, const char *algorithm, double edges, d
 		return;
 	for (i = 0; i < f->names && strcmp(f->of[i].name, algorithm); i++)
 		;
-	if (i == NAMES_MOST || f->of[i].points == POINTS_MOST)
+	if (i == NAMES_MAX || f->of[i].points == POINTS_MAX)
 		return;
 	f->names += i == f->names;
 	n = f->of[i].points++;
@@ -349,15 +352,15 @@ static void add_point(struct roofline *f, const char *algorithm, double edges, d
 	f->of[i].x[n] = edges / bytes;
 	f->of[i].y[n] = edges / seconds;
 	f->of[i].label[n] = label;
-	/* links within 2% of each other are one */
+	/* links within 2% of each other count as one */
 	for (i = 0; i < f->roofs; i++)
 		if (fabs(f->roof[i] / link - 1) < 0.02)
 			return;
-	if (f->roofs < ROOFS_MOST)
+	if (f->roofs < ROOFS_MAX)
 		f->roof[f->roofs++] = link;
 }
 
-/* The most that gtu bench gpu has measured of the link; NAN: it has not. */
+/* The highest bandwidth that gtu bench gpu measured; NAN: not measured. */
 static double measured_link(const struct json_value *doc)
 {
 	const struct json_value *kind, *access;
@@ -371,7 +374,9 @@ static double measured_link(const struct json_value *doc)
 	return link > 0 ? link : NAN;
 }
 
-/* Of a run: what it has measured itself, or a benchmark of such a GPU that is on the page, too. */
+/*
+ * The bandwidth for a run: its own measurement, or that of a benchmark of the same GPU on the page.
+ */
 static double link_for(const struct json_value *doc, const struct report_file *file, unsigned files)
 {
 	const char *gpu = json_get_string(json_get(doc, "gpu"), "name"), *edges = json_get_string(json_get(doc, "placement"), "edges"), *other;
@@ -404,13 +409,13 @@ static void add_bench(struct roofline *f, const struct json_value *doc)
 
 void report_roofline(struct report *r, const struct report_file *file, unsigned files)
 {
-	struct roofline *f = report_room(r, 1, sizeof(*f));
-	struct chart_series series[NAMES_MOST + ROOFS_MOST];
+	struct roofline *f = report_alloc(r, 1, sizeof(*f));
+	struct chart_series series[NAMES_MAX + ROOFS_MAX];
 	double ends[2] = { INFINITY, 0 }, (*high)[2];
 	char title[160];
 	unsigned i, k;
 
-	high = report_room(r, ROOFS_MOST, sizeof(*high));
+	high = report_alloc(r, ROOFS_MAX, sizeof(*high));
 	if (!f || !high)
 		return;
 	f->r = r;
@@ -441,11 +446,11 @@ void report_roofline(struct report *r, const struct report_file *file, unsigned 
 		series[i] = (struct chart_series){ .name = f->of[i].name, .x = f->of[i].x, .y = f->of[i].y, .n = f->of[i].points,
 						   .mark = CHART_POINTS, .label = f->of[i].label };
 	{
-		struct chart c = { .title = "Roofline against the link", .x_name = "edges for a byte of the edge list that came over the link",
-				   .y_name = "edges a second", .log_x = true, .log_y = true, .series = series, .count = f->names + f->roofs };
+		struct chart c = { .title = "Roofline against the link", .x_name = "edges per byte of the edge list read over the link",
+				   .y_name = "edges per second", .log_x = true, .log_y = true, .series = series, .count = f->names + f->roofs };
 
-		fputs("<h2 id=\"roofline\">Roofline</h2>\n<p class=\"soft\">A point on the line has the link as its limit; what is left of another and as "
-		      "high asks for more bytes an edge. A point tells its run when it is pointed at.</p>\n", r->to);
+		fputs("<h2 id=\"roofline\">Roofline</h2>\n<p class=\"soft\">The link limits a point on the line; of two points of the same height, the left one needs "
+		      "more bytes per edge. Tooltips of the points name their runs.</p>\n", r->to);
 		chart_draw(&c, r->page, r->to);
 	}
 }

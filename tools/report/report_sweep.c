@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gtu report: what `gtu lab run --sweep` writes; its chart is also that of --plot. */
+/* gtu report: the section for `gtu lab run --sweep`; --plot uses its chart, too. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "lab_table.h"
 #include "report.h"
 
-#define LINES 8u			/* that a chart can tell apart */
+#define LINES 8u			/* most lines that a chart can distinguish */
 
 struct line {
 	const struct json_value *row;
-	double change;			/* logarithm of its greatest over its least value */
+	double change;			/* logarithm of greatest / least value */
 	bool aggregate;
 };
 
@@ -34,7 +34,9 @@ void report_title_sweep(const struct json_value *doc, char *text, size_t size)
 	snprintf(text, size, "%s on machine %s, over %s", json_get_string(doc, "experiment"), machine ? machine : "?", key_of(doc));
 }
 
-/* The row of a figure as its chart has it; false where a number is missing or not above 0, or the words are. */
+/*
+ * Prepare a row for the chart; false if a number is missing or not above 0, or a name is missing.
+ */
 static bool line_of(const struct json_value *row, size_t values, struct line *l)
 {
 	const struct json_value *ours = json_get_kind(row, "ours", JSON_ARRAY), *v;
@@ -55,7 +57,7 @@ static bool line_of(const struct json_value *row, size_t values, struct line *l)
 	return true;
 }
 
-/* Means and extremes before single graphs, then what changes most. */
+/* Order: means and extremes before single graphs, then the greatest change first. */
 static int by_change(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
@@ -65,7 +67,7 @@ static int by_change(const void *a, const void *b)
 	return (x->change < y->change) - (x->change > y->change);
 }
 
-/* The values as numbers where each is one, with the same unit; else 1, 2, 3. */
+/* The values as numbers if all are numbers with the same unit, otherwise 1, 2, 3. */
 static void positions(const struct json_value *values, double *x)
 {
 	const char *unit = NULL;
@@ -83,18 +85,18 @@ static void positions(const struct json_value *values, double *x)
 		x[i] = i + 1;
 }
 
-/* The lines that change most, each over its own value at the first. */
+/* Draw the lines with the greatest changes, relative to their first values. */
 void report_chart_sweep(struct report *r, const struct json_value *doc)
 {
 	const struct json_value *values = values_of(doc), *rows = json_get_kind(doc, "rows", JSON_ARRAY), *row, *v;
 	size_t n = values ? values->count : 0, most = rows ? rows->count : 0, lines = 0, i, k;
-	struct chart_series *series = report_room(r, LINES, sizeof(*series));
-	struct line *line = report_room(r, most, sizeof(*line));
-	double *x = report_room(r, n, sizeof(*x)), *y;
+	struct chart_series *series = report_alloc(r, LINES, sizeof(*series));
+	struct line *line = report_alloc(r, most, sizeof(*line));
+	double *x = report_alloc(r, n, sizeof(*x)), *y;
 	char title[200];
-	struct chart c = { .title = title, .x_name = key_of(doc), .y_name = "over that at the first value", .log_y = true, .series = series };
+	struct chart c = { .title = title, .x_name = key_of(doc), .y_name = "relative to the first value", .log_y = true, .series = series };
 
-	snprintf(title, sizeof(title), "%s: what changes most with %s", json_get_string(doc, "experiment"), key_of(doc));
+	snprintf(title, sizeof(title), "%s: greatest changes with %s", json_get_string(doc, "experiment"), key_of(doc));
 	if (!n || !series || !line || !x)
 		return;
 	positions(values, x);
@@ -104,7 +106,7 @@ void report_chart_sweep(struct report *r, const struct json_value *doc)
 	for (i = 0; i < lines && i < LINES; i++) {
 		char *name = report_words(r, "%s, %s", json_get_string(line[i].row, "what"), json_get_string(line[i].row, "graph"));
 
-		y = report_room(r, n, sizeof(*y));
+		y = report_alloc(r, n, sizeof(*y));
 		if (!name || !y)
 			return;
 		k = 0;

@@ -250,7 +250,7 @@ static int read_members(struct reader *r, struct json_value *v, char close)
 	int rc;
 
 	if (++r->depth > JSON_READ_DEPTH)
-		return bad(r, "the nesting is deeper than %d levels", JSON_READ_DEPTH);
+		return bad(r, "more than %d levels", JSON_READ_DEPTH);
 	r->at++;
 	blanks(r);
 	while (r->at == r->end || *r->at != close) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gtu top: live devices from what the driver shows in sysfs (Documentation/ABI/sysfs-class-gtu), and of debugfs who has
- * them open. top_read.c looks, top_show.c shows the difference of two looks, cmd_top.c has the terminal.
+ * gtu top: live devices, from the driver's sysfs files (Documentation/ABI/sysfs-class-gtu) and the
+ * users in debugfs. top_read.c takes samples, top_show.c prints the difference of two samples,
+ * cmd_top.c controls the terminal.
  */
 #ifndef GTU_TOP_H
 #define GTU_TOP_H
@@ -13,22 +14,22 @@
 #include "gtu/gtu.h"
 
 #define TOP_DEVICES	32u
-#define TOP_UNITS	5u		/* SCU, IRU, PEG, WVR, ZCM, as their pages are */
+#define TOP_UNITS	5u		/* SCU, IRU, PEG, WVR, ZCM, in the order of their pages */
 #define TOP_ZCM		4u
 #define TOP_USERS	8u
 
 struct top_unit {
-	bool there;			/* the device has it, and its counters can be read */
+	bool present;			/* the device has the unit, and its counters can be read */
 	uint64_t value[GTU_UREG_COUNTERS];
-	bool has[GTU_UREG_COUNTERS];	/* a driver may be older than this program */
+	bool has[GTU_UREG_COUNTERS];	/* false if the driver is older than this program */
 };
 
 struct top_device {
 	char name[32], state[24], version[24];
 	uint64_t epoch, units, clock_hz, max_queues, max_contexts;
-	bool watching;			/* ZCM counts */
+	bool watching;			/* ZCM is enabled */
 	struct top_unit unit[TOP_UNITS];
-	bool users_known;		/* debugfs could be read */
+	bool users_known;		/* debugfs was readable */
 	unsigned contexts, queues, users;
 	struct {
 		char process[32];
@@ -36,8 +37,8 @@ struct top_device {
 	} user[TOP_USERS];
 };
 
-struct top_look {
-	uint64_t ns;			/* when, CLOCK_MONOTONIC */
+struct top_sample {
+	uint64_t ns;			/* time of the sample, CLOCK_MONOTONIC */
 	unsigned devices;
 	struct top_device device[TOP_DEVICES];
 };
@@ -45,13 +46,17 @@ struct top_look {
 extern const char *const top_unit_name[TOP_UNITS];
 
 /*
- * Look at all devices, or at @only. GTU_ERR_FAIL with what to do: no driver, no device (@only: not that one), counters that
- * this user may not read. @root: of the file system, "" but for tests.
+ * Sample all devices, or @only. Returns GTU_ERR_FAIL with the remedy if the driver or the device
+ * (@only) is missing or this user may not read the counters. @root: prefix of the file system, ""
+ * outside tests.
  */
-int top_look(struct top_look *out, const char *root, const char *only, struct gtu_error *err);
+int top_read(struct top_sample *out, const char *root, const char *only, struct gtu_error *err);
 
-/* Lines of what happened between two looks; @before NULL: only what is. A line that begins with \1 is to stand out. */
-void top_show(const struct top_look *before, const struct top_look *now, FILE *to);
-int top_json(const struct top_look *before, const struct top_look *now, FILE *to);
+/*
+ * Print the activity between two samples; @before NULL: only the state. A line that starts with \1
+ * is to be highlighted.
+ */
+void top_show(const struct top_sample *before, const struct top_sample *now, FILE *to);
+int top_json(const struct top_sample *before, const struct top_sample *now, FILE *to);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* gtu top: reads devices from sysfs and debugfs. */
 #include "top.h"
 
 #include <ctype.h>
@@ -15,7 +16,7 @@ const char *const top_unit_name[TOP_UNITS] = { "scu", "iru", "peg", "wvr", "zcm"
 
 #define CLASS "/sys/class/gtu"
 
-/* The first line of a file below @dir; 0, or an errno. */
+/* Read the first line of a file below @dir. Returns 0 or an errno. */
 static int read_line(int dir, const char *name, char *text, size_t size)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC), rc = 0;
@@ -31,7 +32,7 @@ static int read_line(int dir, const char *name, char *text, size_t size)
 	close(fd);
 	text[n < 0 ? 0 : n] = 0;
 	text[strcspn(text, "\n")] = 0;
-	/* it goes to a terminal */
+	/* the text goes to a terminal: replace control characters */
 	for (c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
 			*c = '?';
@@ -63,7 +64,7 @@ static uint64_t number(int dir, const char *name)
 	return value;
 }
 
-/* The errno of the first counter that could not be read, 0 where all could. */
+/* Read a unit's counters. Returns the errno of the first counter that could not be read, or 0. */
 static int read_unit(int dir, unsigned u, struct top_unit *t)
 {
 	const char *const *name = gtu_counter_names(1u << u);
@@ -72,19 +73,19 @@ static int read_unit(int dir, unsigned u, struct top_unit *t)
 	unsigned k;
 
 	for (k = 0; name[k]; k++) {
-		/* sysfs spells Weaver's states out */
+		/* sysfs has "state_s0" for Weaver's counter "s0" */
 		bool state = u == 3 && name[k][0] == 's' && isdigit((unsigned char)name[k][1]);
 
 		snprintf(path, sizeof(path), "%s_counters/%s%.40s", top_unit_name[u], state ? "state_" : "", name[k] + state);
 		rc = read_u64(dir, path, &t->value[k]);
 		t->has[k] = !rc;
-		t->there |= !rc;
+		t->present |= !rc;
 		first = first ? first : rc;
 	}
 	return first;
 }
 
-/* "context 1: pid 42 (bfs) epoch 3, 2 queues, ..." a line; others of the file are passed over. */
+/* Parse lines "context 1: pid 42 (bfs) epoch 3, 2 queues, ..."; other lines are skipped. */
 static void read_users(const char *root, struct top_device *d)
 {
 	char path[4200], line[256], *name, *end, *queues;
@@ -101,7 +102,7 @@ static void read_users(const char *root, struct top_device *d)
 		if (strncmp(line, "context ", 8))
 			continue;
 		d->contexts++;
-		/* a process may have any name, with brackets in it, too: the last one ends it */
+		/* a process' name may contain brackets: search for the last one */
 		name = strstr(line, ": pid ");
 		end = strstr(line, ") epoch ");
 		queues = end ? strchr(end, ',') : NULL;
@@ -140,7 +141,7 @@ static int read_device(const char *root, int dir, struct top_device *d)
 		if (!(d->units >> u & 1))
 			continue;
 		rc = read_unit(dir, u, &d->unit[u]);
-		if (!d->unit[u].there)
+		if (!d->unit[u].present)
 			first = first ? first : rc;
 	}
 	read_users(root, d);
@@ -152,7 +153,7 @@ static int wanted(const struct dirent *e)
 	return !strncmp(e->d_name, "gtu", 3) && strlen(e->d_name) < sizeof(((struct top_device *)0)->name);
 }
 
-int top_look(struct top_look *out, const char *root, const char *only, struct gtu_error *err)
+int top_read(struct top_sample *out, const char *root, const char *only, struct gtu_error *err)
 {
 	char class[4100];
 	struct dirent **entry;
@@ -164,7 +165,7 @@ int top_look(struct top_look *out, const char *root, const char *only, struct gt
 	n = scandir(class, &entry, wanted, versionsort);
 	if (n < 0)
 		return gtu_fail(err, GTU_ERR_FAIL, errno == ENOENT ?
-				"there is no %s: the module gtu is not loaded ('modprobe gtu' as root; 'gtu doctor' says what is in the way)" :
+				"there is no %s: the module gtu is not loaded ('modprobe gtu' as root; 'gtu doctor' finds the cause)" :
 				"%s cannot be read", class);
 	folder = open(class, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -190,7 +191,7 @@ int top_look(struct top_look *out, const char *root, const char *only, struct gt
 	if (!out->devices && only && n)
 		return gtu_fail(err, GTU_ERR_FAIL, "there is no %s/%s: this computer has %d other device%s", class, only, n, n > 1 ? "s" : "");
 	if (!out->devices)
-		return gtu_fail(err, GTU_ERR_FAIL, "the module gtu is loaded and has no device%s%s; 'gtu doctor' looks for the reason",
+		return gtu_fail(err, GTU_ERR_FAIL, "the module gtu is loaded and has no device%s%s; 'gtu doctor' finds the cause",
 				only ? " " : "", only ? only : "");
 	if (denied)
 		return gtu_fail(err, GTU_ERR_FAIL,

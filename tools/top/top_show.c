@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* gtu top: prints the activity of devices as text and JSON. */
 #include "top.h"
 
 #include <inttypes.h>
@@ -9,17 +10,17 @@
 
 #define BAR 20u
 
-/* What lies between two looks at a device. */
+/* A device at two samples. */
 struct change {
-	const struct top_device *now, *before; /* before: NULL where there is nothing to compare with */
+	const struct top_device *now, *before; /* before: NULL if there is none to compare with */
 	double seconds;
-	bool reset;			/* the device began anew */
+	bool reset;			/* the device was reset between the samples */
 };
 
 static const char *const direction[4] = { "host reads", "host writes", "own reads", "own writes" };
 static const char *const direction_key[4] = { "host_read", "host_write", "aperture_read", "aperture_write" };
 
-static struct change change_of(const struct top_look *before, const struct top_look *now, unsigned i)
+static struct change change_of(const struct top_sample *before, const struct top_sample *now, unsigned i)
 {
 	struct change c = { .now = &now->device[i] };
 	unsigned k;
@@ -34,14 +35,17 @@ static struct change change_of(const struct top_look *before, const struct top_l
 	return c;
 }
 
-/* How much a counter has grown. One that is smaller than it was has been cleared, and counts from 0. */
+/*
+ * The increase of a counter. A counter that is smaller than before was cleared and has counted from
+ * 0.
+ */
 static double grown(const struct change *c, unsigned unit, unsigned counter)
 {
 	uint64_t now = c->now->unit[unit].value[counter], before;
 
 	if (!c->before)
 		return 0;
-	before = c->before->unit[unit].there && !c->reset ? c->before->unit[unit].value[counter] : 0;
+	before = c->before->unit[unit].present && !c->reset ? c->before->unit[unit].value[counter] : 0;
 	return (double)(now >= before ? now - before : now);
 }
 
@@ -50,13 +54,16 @@ static double rate(const struct change *c, unsigned unit, unsigned counter)
 	return c->seconds > 0 ? grown(c, unit, counter) / c->seconds : 0;
 }
 
-/* Of the clock's cycles, those in which a job ran. The model's cycles are logical ones: it may have more of them than the clock. */
+/*
+ * The share of clock cycles in which a job of the unit ran. The model's logical cycles may exceed
+ * its clock.
+ */
 static double busy(const struct change *c, unsigned unit)
 {
 	return c->now->clock_hz ? rate(c, unit, 1) / (double)c->now->clock_hz : 0;
 }
 
-/* What a unit takes in and gives out, by its counters. */
+/* The counters of a unit's input and output. */
 static const struct flow {
 	unsigned in, out;
 	const char *in_name, *out_name;
@@ -81,11 +88,11 @@ static void show_units(const struct change *c, FILE *to)
 {
 	unsigned u;
 
-	fprintf(to, "  %-4s %6s  %-22s %9s %9s   %s\n", "unit", "busy", "", "jobs/s", "jobs", "a second in, out");
+	fprintf(to, "  %-4s %6s  %-22s %9s %9s   %s\n", "unit", "busy", "", "jobs/s", "jobs", "per second in, out");
 	for (u = 0; u < TOP_ZCM; u++) {
 		const struct flow *f = &flows[u];
 
-		if (!c->now->unit[u].there)
+		if (!c->now->unit[u].present)
 			continue;
 		fprintf(to, "  %-4s %5.1f%%  ", top_unit_name[u], 100 * busy(c, u));
 		put_bar(busy(c, u), to);
@@ -102,20 +109,20 @@ static void show_requests(const struct change *c, FILE *to)
 	double requests, n[4], bytes, trips;
 	unsigned d, s;
 
-	if (!z->there)
+	if (!z->present)
 		return;
 	if (!c->now->watching) {
-		fprintf(to, "  requests  the monitor is off: 'gtu run --monitor' has it count, for as long as it runs\n");
+		fprintf(to, "  requests  the monitor is off: 'gtu run --monitor' enables it while it runs\n");
 		return;
 	}
-	fprintf(to, "  %-11s %9s %9s  %7s %7s %7s %7s\n", "requests", "a second", "bytes/s", "32 B", "64 B", "96 B", "128 B");
+	fprintf(to, "  %-11s %9s %9s  %7s %7s %7s %7s\n", "requests", "per sec", "bytes/s", "32 B", "64 B", "96 B", "128 B");
 	for (d = 0; d < 4; d++) {
 		for (requests = 0, s = 0; s < 4; s++) {
 			n[s] = rate(c, TOP_ZCM, GTU_ZCM_C_REQUESTS(d, s + 1));
 			requests += n[s];
 		}
 		bytes = rate(c, TOP_ZCM, GTU_ZCM_C_BYTES(d));
-		/* the device's own memory is not always there */
+		/* show the device's own memory only if it is used */
 		if (d > 1 && !(requests > 0))
 			continue;
 		fprintf(to, "  %-11s %9s", direction[d], chart_number(requests).text);
@@ -127,7 +134,7 @@ static void show_requests(const struct change *c, FILE *to)
 	trips = grown(c, TOP_ZCM, GTU_ZCM_C_WATCHED);
 	fprintf(to, "  in flight   %" PRIu64 " now, %" PRIu64 " at most", z->value[GTU_ZCM_C_FLIGHT_NOW], z->value[GTU_ZCM_C_FLIGHT_MAX]);
 	if (trips > 0)
-		fprintf(to, ", %.1f in the mean", grown(c, TOP_ZCM, GTU_ZCM_C_FLIGHT_SUM) / trips);
+		fprintf(to, ", %.1f on average", grown(c, TOP_ZCM, GTU_ZCM_C_FLIGHT_SUM) / trips);
 	fputc('\n', to);
 }
 
@@ -136,7 +143,7 @@ static void show_users(const struct top_device *d, FILE *to)
 	unsigned i;
 
 	if (!d->users_known) {
-		fprintf(to, "  queues    at most %" PRIu64 ", of %" PRIu64 " contexts; who has them is in debugfs, which is not to be read here\n",
+		fprintf(to, "  queues    at most %" PRIu64 ", of %" PRIu64 " contexts; the users are in debugfs, which cannot be read\n",
 			d->max_queues, d->max_contexts);
 		return;
 	}
@@ -148,7 +155,7 @@ static void show_users(const struct top_device *d, FILE *to)
 	fputc('\n', to);
 }
 
-void top_show(const struct top_look *before, const struct top_look *now, FILE *to)
+void top_show(const struct top_sample *before, const struct top_sample *now, FILE *to)
 {
 	unsigned i;
 
@@ -214,7 +221,7 @@ static void json_unit(struct json *j, const struct change *c, unsigned u)
 	json_end_object(j);
 }
 
-int top_json(const struct top_look *before, const struct top_look *now, FILE *to)
+int top_json(const struct top_sample *before, const struct top_sample *now, FILE *to)
 {
 	struct json j;
 	unsigned i, u;
@@ -240,7 +247,7 @@ int top_json(const struct top_look *before, const struct top_look *now, FILE *to
 		}
 		json_begin_object(&j, "units");
 		for (u = 0; u < TOP_UNITS; u++)
-			if (c.now->unit[u].there)
+			if (c.now->unit[u].present)
 				json_unit(&j, &c, u);
 		json_end_object(&j);
 		json_end_object(&j);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Keeps a sorted table of bus address ranges, and maps and unmaps their memory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #define PAGE	4096u
 
-/* Place of the first range that ends at or behind @addr. */
+/* Index of the first range that ends at or after @addr. */
 static size_t lower_bound(const struct dma_table *t, uint64_t addr)
 {
 	size_t low = 0, high = t->count;
@@ -31,19 +32,19 @@ static size_t range_bytes(const struct dma_range *r)
 	return (size_t)(r->last - r->start + 1);
 }
 
-/* Room for one more; false where memory or the limit ends. */
+/* Make space for one more range; false if memory is short. */
 static bool reserve(struct dma_table *t)
 {
-	size_t room = t->room ? t->room * 2 : 64;
+	size_t capacity = t->capacity ? t->capacity * 2 : 64;
 	struct dma_range *range;
 
-	if (t->count < t->room)
+	if (t->count < t->capacity)
 		return true;
-	range = realloc(t->range, room * sizeof(*range));
+	range = realloc(t->range, capacity * sizeof(*range));
 	if (!range)
 		return false;
 	t->range = range;
-	t->room = room;
+	t->capacity = capacity;
 	return true;
 }
 
@@ -68,15 +69,15 @@ static void *map_file(int fd, uint64_t offset, uint64_t size, bool read, bool wr
 			 offset, size, PAGE);
 		return NULL;
 	}
-	/* pages behind a file's end would be a bus error at the first touch */
+	/* accesses to pages after the end of the file would raise SIGBUS */
 	if (fstat(fd, &st) || offset > (uint64_t)INT64_MAX || size > (uint64_t)INT64_MAX - offset ||
 	    (uint64_t)st.st_size < offset + size) {
 		gtu_fail(err, GTU_ERR_USAGE,
-			 "0x%" PRIx64 " bytes at offset 0x%" PRIx64 " are not inside the file that came along",
+			 "0x%" PRIx64 " bytes at offset 0x%" PRIx64 " are not inside the file of the descriptor",
 			 size, offset);
 		return NULL;
 	}
-	/* a write-only mapping does not exist on this machine's page tables; rights are checked at each use */
+	/* page tables have no write-only mappings; rights are checked at each use */
 	host = mmap(NULL, size, prot | PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
 	if (host == MAP_FAILED) {
 		*code = -errno;
@@ -94,7 +95,7 @@ int dma_table_map(struct dma_table *t, uint64_t start, uint64_t size, int fd, ui
 	int code;
 
 	if (!size || r.last < start) {
-		gtu_fail(err, GTU_ERR_USAGE, "0x%" PRIx64 " bytes at 0x%" PRIx64 " are no range", size, start);
+		gtu_fail(err, GTU_ERR_USAGE, "0x%" PRIx64 " bytes at 0x%" PRIx64 " are not a valid range", size, start);
 		return -EINVAL;
 	}
 	at = lower_bound(t, start);
@@ -105,7 +106,7 @@ int dma_table_map(struct dma_table *t, uint64_t start, uint64_t size, int fd, ui
 		return -EEXIST;
 	}
 	if (t->count >= DMA_TABLE_MAX) {
-		gtu_fail(err, GTU_ERR_NOMEM, "%u ranges are mapped, no more are taken", DMA_TABLE_MAX);
+		gtu_fail(err, GTU_ERR_NOMEM, "%u ranges are mapped, which is the limit", DMA_TABLE_MAX);
 		return -ENOSPC;
 	}
 	if (!reserve(t)) {
@@ -145,15 +146,16 @@ static bool is_mapped(const struct dma_range *r)
 	return r->host && !r->lent;
 }
 
-/* Cut start..last (inside the range) out of range @at; the range may become two, or none. */
+/* Remove start..last, inside range @at, from the range, which may leave two ranges or none. */
 static void cut(struct dma_table *t, size_t at, uint64_t start, uint64_t last)
 {
 	struct dma_range *r = &t->range[at], tail = *r;
 	bool whole = start == r->start && last == r->last;
 
 	/*
-	 * Where the middle cannot be unmapped alone (not a multiple of a page, a huge page, no room for
-	 * the second half) all of it goes: less than was promised to the device, never more.
+	 * If the part cannot be unmapped alone (not a multiple of a page, a huge page, no space for
+	 * a second range), unmap the whole range: the device may lose memory but never keeps too
+	 * much.
 	 */
 	if (!whole && is_mapped(r)) {
 		whole = (start - r->start) % PAGE || (last + 1 - start) % PAGE || !reserve(t);
@@ -198,7 +200,10 @@ uint64_t dma_table_unmap(struct dma_table *t, uint64_t start, uint64_t size)
 		uint64_t from = r->start > start ? r->start : start;
 		uint64_t to = r->last < last ? r->last : last;
 
-		/* those that go as a whole go together: an IOMMU may take thousands at once */
+		/*
+		 * remove all ranges that are covered completely at once: an IOMMU may unmap
+		 * thousands
+		 */
 		for (n = 0; at + n < t->count && r[n].start >= start && r[n].last <= last; n++) {
 			known += range_bytes(&r[n]);
 			if (is_mapped(&r[n]))
@@ -229,9 +234,9 @@ void dma_table_clear(struct dma_table *t)
 void *dma_table_find(struct dma_table *t, uint64_t addr, uint64_t *len, bool write)
 {
 	const struct dma_range *r;
-	uint64_t behind;
+	uint64_t rest;
 
-	/* a device walks along: the range of last time is mostly that of this time */
+	/* accesses are mostly sequential: try the range of the last call first */
 	if (t->hit >= t->count || addr < t->range[t->hit].start || addr > t->range[t->hit].last)
 		t->hit = lower_bound(t, addr);
 	if (t->hit >= t->count)
@@ -239,9 +244,9 @@ void *dma_table_find(struct dma_table *t, uint64_t addr, uint64_t *len, bool wri
 	r = &t->range[t->hit];
 	if (addr < r->start || !r->host || !(write ? r->write : r->read))
 		return NULL;
-	behind = r->last - addr;
-	if (*len - 1 > behind)
-		*len = behind + 1;
+	rest = r->last - addr;
+	if (*len - 1 > rest)
+		*len = rest + 1;
 	return r->host + (addr - r->start);
 }
 
@@ -256,7 +261,7 @@ bool dma_table_mend(struct dma_table *t, const void *fault)
 		if (!is_mapped(r) || p < (uintptr_t)r->host || p - (uintptr_t)r->host >= range_bytes(r))
 			continue;
 		t->torn = true;
-		/* the whole range: part of a huge page cannot be replaced */
+		/* replace the whole range: part of a huge page cannot be replaced */
 		return mmap(r->host, range_bytes(r), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
 			    0) != MAP_FAILED;

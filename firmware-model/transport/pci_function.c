@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Implements the PCI function of the device model: configuration space, MSI-X, accesses, faults. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 #include "uapi/gtu/hw.h"
 #include "pci_function.h"
 
-/* Where the capabilities lie in the configuration space. */
+/* Offsets of the capabilities in configuration space. */
 #define CAP_EXP		0x40
 #define CAP_MSIX	0x80
 
@@ -27,12 +28,12 @@ struct pci_function {
 	uint64_t aperture_bytes;
 	unsigned vectors;
 	int irq_fd[VECTORS_MAX];
-	unsigned irq_fds;			/* how many of them are set */
-	uint8_t config[PCI_CONFIG_BYTES], writable[PCI_CONFIG_BYTES];	/* bits software may change */
+	unsigned irq_fds;			/* number of valid irq_fd[] */
+	uint8_t config[PCI_CONFIG_BYTES], writable[PCI_CONFIG_BYTES];	/* writable: mask */
 	uint8_t msix[GTU_BAR_MSIX_SIZE];	/* table, then pending bits */
 	uint64_t fault[PCI_FAULTS], accesses, interrupts;
-	uint64_t mastered;		/* times that bus mastering was taken away */
-	bool stalled, gone, died;
+	uint64_t master_clears;		/* times that bus mastering was cleared */
+	bool stalled, removed, died;
 	enum gtu_bug bug;
 };
 
@@ -62,13 +63,13 @@ static void set(struct pci_function *f, unsigned at, unsigned bytes, uint64_t va
 static void set_bar(struct pci_function *f, unsigned bar, uint32_t flags)
 {
 	unsigned bytes = flags & PCI_BASE_ADDRESS_MEM_TYPE_64 ? 8 : 4;
-	/* sizing writes all ones and reads back which bits stuck: those of multiples of the size */
+	/* after writing ones, sizing reads back the bits that are multiples of the size */
 	uint64_t mask = ~(pci_function_size(f, bar) - 1);
 
 	set(f, PCI_BASE_ADDRESS_0 + 4 * bar, bytes, flags, mask & ~0xfull);
 }
 
-/* The configuration space as after power-on and after a reset. */
+/* Set configuration space to its state after power-on and reset. */
 static void reset_config(struct pci_function *f)
 {
 	memset(f->config, 0, sizeof(f->config));
@@ -95,10 +96,10 @@ static void reset_config(struct pci_function *f)
 	set(f, CAP_EXP + PCI_EXP_FLAGS, 2, 2 | PCI_EXP_TYPE_ENDPOINT << 4, 0);
 	set(f, CAP_EXP + PCI_EXP_DEVCAP, 4,
 	    PCI_EXP_DEVCAP_FLR | PCI_EXP_DEVCAP_RBER | PCI_EXP_DEVCAP_EXT_TAG | 1 /* 256 bytes */, 0);
-	/* the reset bit is acted on in config_written() and reads as zero */
+	/* config_write() acts on the reset bit, which reads as zero */
 	set(f, CAP_EXP + PCI_EXP_DEVCTL, 2, PCI_EXP_DEVCTL_RELAX_EN | PCI_EXP_DEVCTL_NOSNOOP_EN |
 	    PCI_EXP_DEVCTL_READRQ_512B, 0xffff & ~PCI_EXP_DEVCTL_AUX_PME);
-	/* the link EMOGI's numbers are of: third generation, 16 lanes */
+	/* the link of EMOGI's measurements: third generation, 16 lanes */
 	set(f, CAP_EXP + PCI_EXP_LNKCAP, 4, PCI_EXP_LNKCAP_SLS_8_0GB | 16 << 4, 0);
 	set(f, CAP_EXP + PCI_EXP_LNKCTL, 2, 0, PCI_EXP_LNKCTL_ASPMC | PCI_EXP_LNKCTL_CCC);
 	set(f, CAP_EXP + PCI_EXP_LNKSTA, 2, PCI_EXP_LNKSTA_CLS_8_0GB | 16 << PCI_EXP_LNKSTA_NLW_SHIFT, 0);
@@ -137,9 +138,9 @@ static uint8_t *pending_byte(struct pci_function *f, unsigned vector)
 }
 
 /*
- * Whether a vector is masked is decided by the other side, which keeps the table it shows to its guest:
- * a vector without an eventfd is masked, and what it should have sent is pending. While no vector has
- * one MSI-X is off, and nothing waits.
+ * The peer keeps the MSI-X table of its guest and decides which vectors are masked. A vector
+ * without eventfd is masked and becomes pending. While no vector has an eventfd, MSI-X is off and
+ * nothing becomes pending.
  */
 static void deliver(struct pci_function *f, unsigned vector)
 {
@@ -150,7 +151,7 @@ static void deliver(struct pci_function *f, unsigned vector)
 		*pending_byte(f, vector) |= 1u << vector % 8;
 		return;
 	}
-	/* a full eventfd has an interrupt in it already; waiting for its reader would stop the device */
+	/* a full eventfd signals an interrupt already; writing would block the device */
 	if (poll(&p, 1, 0) == 1 && p.revents & POLLOUT && write(p.fd, &one, sizeof(one)) < 0)
 		*pending_byte(f, vector) |= 1u << vector % 8;
 }
@@ -159,7 +160,7 @@ void pci_function_raise(struct pci_function *f, unsigned vector)
 {
 	const uint64_t every = f->fault[PCI_FAULT_LOSE_IRQ];
 
-	if (vector >= f->vectors || !f->irq_fds || f->gone)
+	if (vector >= f->vectors || !f->irq_fds || f->removed)
 		return;
 	if (every && !(++f->interrupts % every))
 		return;
@@ -211,15 +212,15 @@ static void host_irq(void *host, unsigned vector)
 
 static const struct gtu_host_ops host_ops = { .dma = host_dma, .irq = host_irq };
 
-/* Everything that counts accesses or goes wrong because of them is here. */
+/* Count an access and trigger the faults that depend on the count. */
 static void count_access(struct pci_function *f)
 {
 	const uint64_t *at = f->fault, n = ++f->accesses;
 
 	f->stalled |= at[PCI_FAULT_STALL] && n >= at[PCI_FAULT_STALL];
-	f->gone |= at[PCI_FAULT_ALL_ONES] && n >= at[PCI_FAULT_ALL_ONES];
+	f->removed |= at[PCI_FAULT_ALL_ONES] && n >= at[PCI_FAULT_ALL_ONES];
 	if (at[PCI_FAULT_DIE_AT] && n >= at[PCI_FAULT_DIE_AT]) {
-		fprintf(stderr, "gtu serve: killed at access %" PRIu64 ", as --fault die-at asked\n", n);
+		fprintf(stderr, "gtu serve: killed at access %" PRIu64 " by --fault die-at\n", n);
 		f->died = true;
 	}
 }
@@ -237,24 +238,24 @@ void pci_function_step(struct pci_function *f, uint64_t budget)
 
 bool pci_function_pending(const struct pci_function *f)
 {
-	return !f->stalled && !f->gone && gtu_dev_pending(f->dev);
+	return !f->stalled && !f->removed && gtu_dev_pending(f->dev);
 }
 
 bool pci_function_waiting(struct pci_function *f)
 {
-	return !f->stalled && !f->gone && !gtu_dev_pending(f->dev) && gtu_dev_busy(f->dev);
+	return !f->stalled && !f->removed && !gtu_dev_pending(f->dev) && gtu_dev_busy(f->dev);
 }
 
 void pci_function_idle(struct pci_function *f, uint64_t ns)
 {
-	if (!f->stalled && !f->gone)
+	if (!f->stalled && !f->removed)
 		gtu_dev_idle(f->dev, (uint64_t)((double)ns * 1e-9 * (double)gtu_dev_config(f->dev)->clock_hz));
 }
 
 void pci_function_reset(struct pci_function *f)
 {
-	/* a reset does not bring back what was pulled out */
-	if (f->gone)
+	/* a reset does not bring back a removed function */
+	if (f->removed)
 		return;
 	if (f->bug != GTU_BUG_FLR_STATE)
 		gtu_dev_reset(f->dev);
@@ -276,7 +277,7 @@ static void config_write(struct pci_function *f, unsigned at, const uint8_t *dat
 
 		*byte = (*byte & ~mask) | (data[i] & mask);
 	}
-	if (master && !may_master(f) && keep && ++f->mastered >= keep)
+	if (master && !may_master(f) && keep && ++f->master_clears >= keep)
 		f->config[PCI_COMMAND] |= PCI_COMMAND_MASTER;
 	if (get(&f->config[devctl], 2) & PCI_EXP_DEVCTL_BCR_FLR)
 		pci_function_reset(f);
@@ -291,7 +292,7 @@ static void msix_write(struct pci_function *f, unsigned at, const uint8_t *data,
 		f->msix[at + i] = data[i];
 }
 
-/* Pieces of at most 8 aligned bytes, so that the device sees (and counts) every access to its memory. */
+/* Split into accesses of at most 8 aligned bytes, so that the device sees and counts each. */
 static void aperture_access(struct pci_function *f, uint64_t offset, uint8_t *data, uint32_t count, bool write)
 {
 	while (count) {
@@ -315,13 +316,13 @@ int pci_function_access(struct pci_function *f, unsigned region, uint64_t offset
 	uint64_t size = pci_function_size(f, region);
 
 	if (!size || offset > size || count > size - offset) {
-		gtu_fail(err, GTU_ERR_USAGE, "%u bytes at offset 0x%" PRIx64 " of region %u, which has 0x%" PRIx64,
+		gtu_fail(err, GTU_ERR_USAGE, "%u bytes at offset 0x%" PRIx64 " of region %u exceed its size, 0x%" PRIx64,
 			 count, offset, region, size);
 		return -EINVAL;
 	}
 	if (region == GTU_BAR_REGS || region == GTU_BAR_DOORBELL) {
 		if (count != 1 && count != 2 && count != 4 && count != 8) {
-			gtu_fail(err, GTU_ERR_USAGE, "an access of %u bytes to region %u, which takes 1, 2, 4, 8",
+			gtu_fail(err, GTU_ERR_USAGE, "an access of %u bytes to region %u is invalid: the sizes are 1, 2, 4 and 8",
 				 count, region);
 			return -EINVAL;
 		}
@@ -329,7 +330,7 @@ int pci_function_access(struct pci_function *f, unsigned region, uint64_t offset
 	} else if (region == GTU_BAR_APERTURE) {
 		count_access(f);
 	}
-	if (f->gone) {
+	if (f->removed) {
 		if (!write)
 			memset(data, 0xff, count);
 		return 0;
@@ -359,7 +360,7 @@ int pci_function_access(struct pci_function *f, unsigned region, uint64_t offset
 	return 0;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------- */
+/* ---- Creation ------------------------------------------------------------------------------------- */
 
 uint64_t pci_function_size(const struct pci_function *f, unsigned region)
 {
@@ -387,12 +388,12 @@ struct dma_table *pci_function_memory(struct pci_function *f)
 	return &f->memory;
 }
 
-/* The aperture's memory is a file's, so that another process can map it. */
+/* Allocate the aperture in a file, so that another process can map it. */
 static bool make_aperture(struct pci_function *f, uint64_t bytes, struct gtu_error *err)
 {
 	f->aperture_fd = memfd_create("gtu-aperture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	f->aperture_bytes = bytes;
-	/* sealed: whoever is given the file cannot pull the memory from under the device */
+	/* sealed, so that no peer can truncate it below the device */
 	if (f->aperture_fd >= 0 && !ftruncate(f->aperture_fd, (off_t)bytes) &&
 	    !fcntl(f->aperture_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		f->aperture = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f->aperture_fd, 0);
@@ -431,13 +432,13 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 	config.aperture = f->aperture;
 	f->dev = gtu_dev_create(&config, &host_ops, f, &why);
 	if (!f->dev) {
-		gtu_fail(err, GTU_ERR_USAGE, "no such device can be made: %s", why);
+		gtu_fail(err, GTU_ERR_USAGE, "cannot create the device: %s", why);
 		goto fail;
 	}
 	gtu_dev_set_faults(f->dev, &faults);
 	f->vectors = gtu_dev_config(f->dev)->vectors;
 	if (f->vectors > VECTORS_MAX) {
-		gtu_fail(err, GTU_ERR_USAGE, "%u interrupt vectors, %u fit in BAR %u", f->vectors,
+		gtu_fail(err, GTU_ERR_USAGE, "%u interrupt vectors exceed the limit of %u of BAR %u", f->vectors,
 			 (unsigned)VECTORS_MAX, GTU_BAR_MSIX);
 		goto fail;
 	}

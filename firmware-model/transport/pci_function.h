@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device model as a PCI function: configuration space, MSI-X, BARs, resets, and the faults a driver's
- * tests ask for. Knows nothing of sockets or virtual machines.
+ * The device model as a PCI function: configuration space, MSI-X, BARs, resets, and injected faults
+ * for driver tests. Independent of sockets and virtual machines.
  */
 #ifndef GTU_PCI_FUNCTION_H
 #define GTU_PCI_FUNCTION_H
@@ -17,68 +17,73 @@ struct pci_function;
 
 #define PCI_BARS		6
 #define PCI_CONFIG_BYTES	4096u
-/* Number that pci_function_access() takes for the configuration space; 0..5 are BARs. */
+/* Region index of configuration space; 0..5 are BARs. */
 #define PCI_REGION_CONFIG	7
 
 /*
- * What goes wrong on purpose. A number counts accesses to BARs 0, 2 and 4 from 1 on, or where it is said
- * what else; 0: this does not happen.
+ * Injected faults. The value of a fault counts accesses to BARs 0, 2 and 4 from 1 unless noted
+ * otherwise; 0: off.
  */
 enum pci_fault {
 	PCI_FAULT_LOSE_IRQ,	/* every n-th interrupt is not sent */
-	PCI_FAULT_STALL,	/* from the n-th access on no work is done; registers answer */
-	PCI_FAULT_ALL_ONES,	/* from the n-th access on the function is gone: reads give all ones */
+	PCI_FAULT_STALL,	/* from the n-th access on no work is done; registers still answer */
+	PCI_FAULT_ALL_ONES,	/* from the n-th access on the function is removed: reads give all ones */
 	PCI_FAULT_DIE_AT,	/* the process is killed at the n-th access, before the answer */
-	PCI_FAULT_CORRUPT,	/* the n-th completion and those after it are wrong, with their events and status */
-	PCI_FAULT_FORGE,	/* the n-th record of a stream and those after it are wrong */
-	PCI_FAULT_NO_INVALIDATE, /* the n-th INVALIDATE is never done */
-	PCI_FAULT_STUCK_RESET,	/* the n-th reset does not end */
-	PCI_FAULT_KEEP_MASTER,	/* the n-th time that bus mastering is taken away, and later, it stays */
-	PCI_FAULT_POWER_LOSS,	/* the n-th function-level reset, and later ones, lose what only power keeps */
+	PCI_FAULT_CORRUPT,	/* from the n-th completion on, completions, events and status are wrong */
+	PCI_FAULT_FORGE,	/* from the n-th record on, records of streams are wrong */
+	PCI_FAULT_NO_INVALIDATE, /* from the n-th on, INVALIDATE never completes */
+	PCI_FAULT_STUCK_RESET,	/* from the n-th on, resets do not end */
+	PCI_FAULT_KEEP_MASTER,	/* from the n-th time on, clearing bus mastering has no effect */
+	PCI_FAULT_POWER_LOSS,	/* from the n-th on, function-level resets also lose power */
 	PCI_FAULTS
 };
 
 struct pci_setup {
-	struct gtu_dev_config device;	/* aperture_bytes is given, .aperture is made here */
+	struct gtu_dev_config device;	/* aperture_bytes is given; .aperture is allocated here */
 	uint64_t fault[PCI_FAULTS];
-	enum gtu_bug bug;			/* a mistake in the gateware, or none */
-	uint64_t seed;				/* of the lies of PCI_FAULT_CORRUPT and PCI_FAULT_FORGE */
+	enum gtu_bug bug;			/* an injected gateware bug, or none */
+	uint64_t seed;				/* of the wrong values of PCI_FAULT_CORRUPT and _FORGE */
 };
 
-/* A function as after power-on. NULL with a sentence in @err. */
+/* Create a function in its state after power-on. NULL with a message in @err. */
 struct pci_function *pci_function_create(const struct pci_setup *setup, struct gtu_error *err);
 void pci_function_destroy(struct pci_function *f);
 
-/* Bytes of a region (a BAR or PCI_REGION_CONFIG), 0 where there is none. */
+/* Size of a region (a BAR or PCI_REGION_CONFIG) in bytes; 0 if absent. */
 uint64_t pci_function_size(const struct pci_function *f, unsigned region);
-/* The file behind the aperture, for a peer that maps it; stays the function's. */
+/* The file of the aperture's memory, for a peer that maps it; owned by the function. */
 int pci_function_aperture_fd(const struct pci_function *f);
 unsigned pci_function_vectors(const struct pci_function *f);
-/* Memory that the function reaches; the caller fills it, between calls. */
+/* The memory that the function can access; the caller changes it between calls. */
 struct dma_table *pci_function_memory(struct pci_function *f);
 
 /*
- * Read or write @count bytes. Returns 0 or -EINVAL with a sentence: no such region, behind its end, or a
- * width that registers do not have.
+ * Read or write @count bytes. Returns 0, or -EINVAL with a message if the region does not exist,
+ * the access exceeds it, or registers do not support the width.
  */
 int pci_function_access(struct pci_function *f, unsigned region, uint64_t offset, void *data,
 			uint32_t count, bool write, struct gtu_error *err);
 
-/* PCI_FAULT_DIE_AT has come: the caller ends the process without an answer. */
+/* True once PCI_FAULT_DIE_AT applies: the caller ends the process without an answer. */
 bool pci_function_died(const struct pci_function *f);
 
-/* The eventfd that vector @vector (below pci_function_vectors()) is sent to from now on, or -1; takes it. */
+/*
+ * Set the eventfd for @vector (below pci_function_vectors()), or -1 for none. Takes ownership of
+ * @fd.
+ */
 void pci_function_set_irq(struct pci_function *f, unsigned vector, int fd);
-/* Send @vector, as the device would. */
+/* Raise @vector as the device does. */
 void pci_function_raise(struct pci_function *f, unsigned vector);
 
-/* A function-level reset. Memory and eventfds stay: they belong to the other side. */
+/* A function-level reset. Memory and eventfds stay: they belong to the peer. */
 void pci_function_reset(struct pci_function *f);
 
-/* Work for about @budget logical cycles; pending: whether there is any. */
+/* Run for about @budget logical cycles; pending: whether there is work. */
 void pci_function_step(struct pci_function *f, uint64_t budget);
 bool pci_function_pending(const struct pci_function *f);
-/* Queues have work that waits for its users: tell the device how many nanoseconds nothing went on. */
+/*
+ * Whether all work waits for the queues' users; then report idle time in nanoseconds to the device.
+ */
 bool pci_function_waiting(struct pci_function *f);
 void pci_function_idle(struct pci_function *f, uint64_t ns);
 

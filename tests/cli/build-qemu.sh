@@ -18,15 +18,15 @@ says "lacks it, too" "it has no hw/Kconfig$"
 exits 1 "a version that is too old" "$build" --source old
 says "is told with the oldest that is not" "old is QEMU 6.2.0; the device is written for 7.2 and later"
 exits 1 "no version" "$build" --source strange
-says "is told" "'newest' in VERSION is no version"
+says "is told" "'newest' in VERSION is not a version"
 exits 1 "a target that there is not" "$build" --source good --targets 'x86_64-softmmu riscv64-softmmu'
-says "is told with those that there are" "no target 'riscv64-softmmu': QEMU_TARGETS is of aarch64-softmmu x86_64-softmmu"
+says "is told with those that there are" "no target 'riscv64-softmmu': QEMU_TARGETS can have aarch64-softmmu x86_64-softmmu"
 exits 1 "no target" "$build" --source good --targets ' '
 says "names none" "QEMU_TARGETS names no target"
 exits 1 "two sources" "$build" --source good --suite trixie
 says "are one too many" "QEMU_SRC and QEMU_SUITE"
 exits 1 "a release that has no such name" "$build" --suite ../etc
-says "is told" "'../etc' is no name of a Debian release"
+says "is told" "'../etc' is not the name of a Debian release"
 check "a version has its folder" "$build" --source good --name
 says "which is named after it" "/qemu-gtu-10.0.2$" "$out"
 check "other targets have theirs" "$build" --source good --targets 'x86_64-softmmu aarch64-softmmu' --name
@@ -46,7 +46,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 		cp -r "$root/tests/guest" tree/tests/ && chmod -R go+rX "$work" && mkdir -p tree/build/guest
 	exits 1 "a build folder of somebody else's" env HOME="$work" setpriv --reuid=65534 --regid=65534 --clear-groups \
 		tree/firmware-model/transport/qemu/build-qemu --source good
-	says "is named" "nothing can be written to .*/tree/build/guest"
+	says "is named" "cannot write to .*/tree/build/guest"
 else
 	report ok "a build folder of somebody else's # SKIP takes root"
 fi

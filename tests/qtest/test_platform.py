@@ -265,14 +265,14 @@ def two_of_them():
 @test_arm64
 def places_and_interrupts_that_cannot_be():
     for options, sentence in (
-            ("registers-at=0x0cff0004", "registers-at=0xcff0004 is no place for 0x10000 bytes: a multiple of 4096"),
+            ("registers-at=0x0cff0004", "registers-at=0xcff0004 cannot hold 0x10000 bytes: it must be a multiple of 4096"),
             ("aperture-at=0xfffffffffffff000", "at most 0xfffffffffeff"),
             ("registers-at=0x08ff8000", "at 0x9000000 of these 0x10000 bytes is the machine's 'pl011'"),
             ("aperture-at=0x3f800000", "at 0x3f800000 of these 0x1000000 bytes is the machine's"),
             ("aperture-at=0x40000000", "of these 0x1000000 bytes is the machine's 'mach-virt.ram'"),
             ("doorbells-at=0x0d800000,aperture-at=0x0d000000", "at 0xd800000 of these 0x1000000 bytes is the machine's 'gtu-doorbells'"),
-            ("irq=224", "irq=224: interrupts 224 to 256 are asked for, one a vector, and the controller has 0 to 255"),
-            ("irq=4294967295", "irq=4294967295"), ("interrupt-controller=/nowhere", "interrupt-controller '/nowhere' is no"),
+            ("irq=224", "irq=224: interrupts 224 to 256 are needed, one per vector, but the controller has 0 to 255"),
+            ("irq=4294967295", "irq=4294967295"), ("interrupt-controller=/nowhere", "interrupt-controller '/nowhere' is not"),
             ("vectors=65", "vectors=65"), ("aperture=3M", "aperture=3145728")):
         try:
             Virt("gtu-platform," + options).close()

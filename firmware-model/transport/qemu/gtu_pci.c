@@ -14,7 +14,9 @@
 #define TYPE_GTU_PCI	"gtu-pci"
 OBJECT_DECLARE_SIMPLE_TYPE(GtuPci, GTU_PCI)
 
-/* Where the capabilities lie: as behind vfio-user, and error reporting first among the extended ones. */
+/*
+ * Offsets of the capabilities: as in pci_function.c, and error reporting as the first extended one.
+ */
 #define CAP_EXP		0x40
 #define CAP_MSIX	0x80
 #define CAP_AER		0x100
@@ -37,7 +39,7 @@ static bool may_master(PCIDevice *pci)
 	return pci_get_word(pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER;
 }
 
-/* A vector that is masked is pending until it is unmasked: QEMU sees to that. */
+/* Raise a vector; QEMU keeps masked vectors pending. */
 static void on_irq(void *front, unsigned vector)
 {
 	GtuPci *s = front;
@@ -79,7 +81,7 @@ static void gtu_pci_config_write(PCIDevice *pci, uint32_t at, uint32_t value, in
 
 	pci_default_write_config(pci, at, value, bytes);
 	pcie_aer_write_config(pci, at, value, bytes);
-	/* may reset the function, and gtu_pci_reset() be called */
+	/* this may reset the function and call gtu_pci_reset() */
 	pcie_cap_flr_write_config(pci, at, value, bytes);
 	if (!msix_enabled(pci))
 		s->unsent = 0;
@@ -87,7 +89,7 @@ static void gtu_pci_config_write(PCIDevice *pci, uint32_t at, uint32_t value, in
 		send_unsent(s);
 }
 
-/* The link EMOGI's numbers are of: third generation, 16 lanes. */
+/* The link of EMOGI's measurements: third generation, 16 lanes. */
 static void set_link(PCIDevice *pci)
 {
 	uint8_t *exp = pci->config + CAP_EXP;
@@ -103,14 +105,14 @@ static bool add_capabilities(GtuPci *s, Error **errp)
 	PCIDevice *pci = PCI_DEVICE(s);
 	unsigned i, vectors = gtu_qemu_config(&s->core)->vectors;
 
-	/* the one added last is the list's first */
+	/* QEMU inserts capabilities at the head of the list: add the first one last */
 	memory_region_init(&s->msix, OBJECT(s), "gtu-msix", GTU_BAR_MSIX_SIZE);
 	if (msix_init(pci, vectors, &s->msix, GTU_BAR_MSIX, 0, &s->msix, GTU_BAR_MSIX, GTU_MSIX_PBA, CAP_MSIX, errp))
 		return false;
 	for (i = 0; i < vectors; i++)
 		msix_vector_use(pci, i);
 	if (pcie_endpoint_cap_init(pci, CAP_EXP) < 0) {
-		error_setg(errp, "the function's PCI Express capability cannot be made");
+		error_setg(errp, "cannot add the function's PCI Express capability");
 		return false;
 	}
 	pcie_cap_flr_init(pci);
@@ -139,7 +141,7 @@ static void gtu_pci_realize(PCIDevice *pci, Error **errp)
 	};
 
 	if (!pci_bus_is_express(pci_get_bus(pci))) {
-		error_setg(errp, "the device is a PCI Express function, and bus '%s' is none (use a machine like q35 or virt)",
+		error_setg(errp, "the device is a PCI Express function, but bus '%s' is not PCI Express (use a machine such as q35 or virt)",
 			   BUS(pci_get_bus(pci))->name);
 		return;
 	}
@@ -184,7 +186,7 @@ GTU_PROPERTIES gtu_pci_properties[] = {
 	DEFINE_PROP_UINT32("contexts", GtuPci, device.contexts, 256),
 	DEFINE_PROP_UINT32("queues", GtuPci, device.queues, 256),
 	DEFINE_PROP_UINT32("vectors", GtuPci, device.vectors, 33),
-	/* for tests: units that this build leaves out (GTU_UNIT_*), and the width of the IRU's indices */
+	/* for tests: units to leave out (GTU_UNIT_*), and the width of the IRU's indices */
 	DEFINE_PROP_UINT32("x-absent-units", GtuPci, device.absent_units, 0),
 	DEFINE_PROP_UINT32("x-iru-index-bits", GtuPci, device.iru_index_bits, 32),
 	GTU_PROPERTIES_END

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The device where nothing enumerates it: -device gtu-platform on a machine whose device tree says where it is.
+ * The device without enumeration: -device gtu-platform on a machine with a device tree.
  *
  *   -machine virt -device gtu-platform[,registers-at=0x0cff0000,doorbells-at=0x0b000000,aperture-at=0x0d000000,irq=176]
  *
- * It is no sysbus device, since a machine takes only those that it knows: it sits on no bus, maps itself into the
- * machine's memory where it is told, and raises inputs of the interrupt controller from `irq` on, one a vector. Its node
- * (driver/bindings/gtu.yaml) is added to the tree that the machine makes of itself, which goes to the guest after every
- * -device is there; a tree of the user's own, -dtb, stays as it is.
+ * It is not a sysbus device because machines accept only sysbus devices that they know. It maps
+ * itself into the machine's memory at the given addresses, and raises inputs of the interrupt
+ * controller from `irq` on, one per vector. Its node (driver/bindings/gtu.yaml) is added to the
+ * tree that the machine generates, which the guest gets after all -device options are processed. A
+ * tree given by -dtb is not changed.
  */
 #include "gtu_qemu.h"
 
@@ -32,9 +33,9 @@
 #define TYPE_GTU_PLATFORM	"gtu-platform"
 OBJECT_DECLARE_SIMPLE_TYPE(GtuPlatform, GTU_PLATFORM)
 
-#define GIC_OWN		32u		/* interrupts of an ARM controller that are each processor's own */
-#define SPI_CELL	0		/* the binding of ARM's controllers: a shared peripheral interrupt, */
-#define EDGE_CELL	1		/* by its rising edge */
+#define GIC_OWN		32u		/* inputs of an ARM controller that are private to a processor */
+#define SPI_CELL	0		/* binding of ARM's controllers: a shared peripheral interrupt, */
+#define EDGE_CELL	1		/* rising edge */
 
 struct GtuPlatform {
 	DeviceState parent_obj;
@@ -55,7 +56,7 @@ struct GtuPlatform {
 static const struct {
 	unsigned bar;
 	const char *name, *property;
-} places[] = {
+} ranges[] = {
 	{ GTU_BAR_REGS, "registers", "registers-at" },
 	{ GTU_BAR_DOORBELL, "doorbells", "doorbells-at" },
 	{ GTU_BAR_APERTURE, "aperture", "aperture-at" },
@@ -63,10 +64,10 @@ static const struct {
 
 static MemoryRegion *region(GtuPlatform *s, unsigned i)
 {
-	return gtu_qemu_region(&s->core, places[i].bar);
+	return gtu_qemu_region(&s->core, ranges[i].bar);
 }
 
-/* Edges, as driver/bindings/gtu.yaml has them. */
+/* Interrupts are edges (driver/bindings/gtu.yaml). */
 static void on_irq(void *front, unsigned vector)
 {
 	GtuPlatform *s = front;
@@ -81,7 +82,10 @@ static void on_reset(void *opaque)
 	gtu_qemu_reset(&s->core);
 }
 
-/* Shared peripheral interrupts of a controller: its unnamed inputs, less those that are a processor's own, behind them. */
+/*
+ * The number of shared peripheral interrupts of a controller: its unnamed inputs without the
+ * private ones, which come last.
+ */
 static uint64_t shared_inputs(DeviceState *controller)
 {
 	uint64_t all = object_property_get_uint(OBJECT(controller), "num-irq", NULL);
@@ -94,7 +98,10 @@ static uint64_t shared_inputs(DeviceState *controller)
 	return 0;
 }
 
-/* The one of the property, or the only one of a kind that is known to number shared interrupts from input 0 on. */
+/*
+ * The controller given by the property, or the only one of a kind whose shared interrupts start at
+ * input 0.
+ */
 static DeviceState *find_controller(GtuPlatform *s, Error **errp)
 {
 	static const char *const kinds[] = { "arm_gic_common", "arm-gicv3-common" };
@@ -109,9 +116,9 @@ static DeviceState *find_controller(GtuPlatform *s, Error **errp)
 	if (found && !ambiguous && object_dynamic_cast(found, TYPE_DEVICE))
 		return DEVICE(found);
 	if (s->controller)
-		error_setg(errp, "interrupt-controller '%s' is no device, or more than one", s->controller);
+		error_setg(errp, "interrupt-controller '%s' is not a device, or is ambiguous", s->controller);
 	else
-		error_setg(errp, "the machine has no ARM interrupt controller, or more than one: say which by "
+		error_setg(errp, "the machine does not have exactly one ARM interrupt controller: select one by "
 			   "interrupt-controller=PATH");
 	return NULL;
 }
@@ -120,15 +127,15 @@ static bool wire(GtuPlatform *s, Error **errp)
 {
 	const unsigned vectors = gtu_qemu_config(&s->core)->vectors;
 	DeviceState *controller = find_controller(s, errp);
-	uint64_t there;
+	uint64_t inputs;
 	unsigned i;
 
 	if (!controller)
 		return false;
-	there = shared_inputs(controller);
-	if (s->first_irq >= there || vectors > there - s->first_irq) {
-		error_setg(errp, "irq=%u: interrupts %u to %" PRIu64 " are asked for, one a vector, and the controller has 0 to "
-			   "%" PRIu64, s->first_irq, s->first_irq, (uint64_t)s->first_irq + vectors - 1, there - 1);
+	inputs = shared_inputs(controller);
+	if (s->first_irq >= inputs || vectors > inputs - s->first_irq) {
+		error_setg(errp, "irq=%u: interrupts %u to %" PRIu64 " are needed, one per vector, but the controller has 0 to "
+			   "%" PRIu64, s->first_irq, s->first_irq, (uint64_t)s->first_irq + vectors - 1, inputs - 1);
 		return false;
 	}
 	for (i = 0; i < vectors; i++)
@@ -136,7 +143,7 @@ static bool wire(GtuPlatform *s, Error **errp)
 	return true;
 }
 
-/* Whether something of the machine answers there; windows in which nothing is (PCI's) are free. */
+/* Whether another region of the machine responds in the range; unused windows (of PCI) are free. */
 static bool is_taken(uint64_t at, uint64_t bytes, Error **errp, const char *property)
 {
 	const uint64_t end = at + bytes;
@@ -158,25 +165,25 @@ static bool is_taken(uint64_t at, uint64_t bytes, Error **errp, const char *prop
 	return false;
 }
 
-static void unplace(GtuPlatform *s, unsigned n)
+static void unmap_ranges(GtuPlatform *s, unsigned n)
 {
 	while (n--)
 		memory_region_del_subregion(get_system_memory(), region(s, n));
 }
 
-static bool place(GtuPlatform *s, Error **errp)
+static bool map_ranges(GtuPlatform *s, Error **errp)
 {
 	unsigned i;
 
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
 		const uint64_t bytes = memory_region_size(region(s, i));
 		bool fits = !(s->at[i] % 4096) && s->at[i] <= UINT64_MAX - bytes;
 
 		if (!fits)
-			error_setg(errp, "%s=0x%" PRIx64 " is no place for 0x%" PRIx64 " bytes: a multiple of 4096 is, at most "
-				   "0x%" PRIx64, places[i].property, s->at[i], bytes, (UINT64_MAX - bytes) & ~(uint64_t)4095);
-		if (!fits || is_taken(s->at[i], bytes, errp, places[i].property)) {
-			unplace(s, i);
+			error_setg(errp, "%s=0x%" PRIx64 " cannot hold 0x%" PRIx64 " bytes: it must be a multiple of 4096, at most "
+				   "0x%" PRIx64, ranges[i].property, s->at[i], bytes, (UINT64_MAX - bytes) & ~(uint64_t)4095);
+		if (!fits || is_taken(s->at[i], bytes, errp, ranges[i].property)) {
+			unmap_ranges(s, i);
 			return false;
 		}
 		memory_region_add_subregion_overlap(get_system_memory(), s->at[i], region(s, i), 1);
@@ -184,7 +191,7 @@ static bool place(GtuPlatform *s, Error **errp)
 	return true;
 }
 
-/* What Linux finds the device by. */
+/* Add the device tree node by which Linux finds the device. */
 static void add_node(GtuPlatform *s, void *fdt)
 {
 	const unsigned vectors = gtu_qemu_config(&s->core)->vectors;
@@ -192,11 +199,11 @@ static void add_node(GtuPlatform *s, void *fdt)
 	const unsigned size_cells = qemu_fdt_getprop_cell(fdt, "/", "#size-cells", NULL, &error_fatal);
 	g_autofree char *node = g_strdup_printf("/gtu@%" PRIx64, s->at[0]);
 	g_autofree uint32_t *interrupts = g_new(uint32_t, 3 * vectors);
-	uint32_t reg[4 * ARRAY_SIZE(places)];
+	uint32_t reg[4 * ARRAY_SIZE(ranges)];
 	GString *names = g_string_new(NULL);
 	unsigned i, n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
 		const uint64_t bytes = memory_region_size(region(s, i));
 
 		if (address_cells > 1)
@@ -205,7 +212,7 @@ static void add_node(GtuPlatform *s, void *fdt)
 		if (size_cells > 1)
 			reg[n++] = cpu_to_be32(bytes >> 32);
 		reg[n++] = cpu_to_be32(bytes);
-		g_string_append_len(names, places[i].name, strlen(places[i].name) + 1);
+		g_string_append_len(names, ranges[i].name, strlen(ranges[i].name) + 1);
 	}
 	for (i = 0; i < vectors; i++) {
 		interrupts[3 * i] = cpu_to_be32(SPI_CELL);
@@ -237,14 +244,14 @@ static void gtu_platform_realize(DeviceState *dev, Error **errp)
 		gtu_unblock_migration(&s->blocker);
 		return;
 	}
-	if (!wire(s, errp) || !place(s, errp)) {
+	if (!wire(s, errp) || !map_ranges(s, errp)) {
 		gtu_qemu_unrealize(&s->core);
 		gtu_unblock_migration(&s->blocker);
 		return;
 	}
 	if (s->node && MACHINE(qdev_get_machine())->fdt)
 		add_node(s, MACHINE(qdev_get_machine())->fdt);
-	/* what is on no bus is not reset with one */
+	/* the device is on no bus whose reset would reach it */
 	qemu_register_reset(on_reset, s);
 }
 
@@ -253,7 +260,10 @@ static void gtu_platform_finalize(Object *obj)
 	gtu_qemu_finalize(&GTU_PLATFORM(obj)->core);
 }
 
-/* The places are free on `virt`: below and in the window of its bus for devices that it knows, of which there is none. */
+/*
+ * The default addresses are free on `virt`: below and in the window of its platform bus, which has
+ * no devices.
+ */
 GTU_PROPERTIES gtu_platform_properties[] = {
 	DEFINE_PROP_UINT64("registers-at", GtuPlatform, at[0], 0x0cff0000),
 	DEFINE_PROP_UINT64("doorbells-at", GtuPlatform, at[1], 0x0b000000),

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
+/*
+ * Runs the model in QEMU: mutual exclusion, the device's thread, memory regions, creation and
+ * removal.
+ */
 #include "gtu_qemu_core.h"
 
 #include "firmware-model/transport/pace.h"
 
-/* ---- Whose turn it is ------------------------------------------------------------------------- */
+/* ---- Mutual exclusion ------------------------------------------------------------------------- */
 
 static void apply(struct gtu_qemu *g, const struct gtu_qemu_change *c)
 {
@@ -11,35 +15,38 @@ static void apply(struct gtu_qemu *g, const struct gtu_qemu_change *c)
 		gtu_qemu_change_memory(g, c);
 		return;
 	}
-	/* a device that goes may be in use further up on this stack */
+	/* a device under removal may be in use further up on this stack */
 	if (g->cut)
 		return;
 	gtu_dev_reset(g->dev);
-	/* what it sent before is of the time before */
+	/* drop interrupts from before the reset */
 	g->irqs = 0;
 	g->raised = 0;
 }
 
-/* What came while an IOMMU was asked, in its order; with the turn. */
-static void apply_later(struct gtu_qemu *g)
+/*
+ * Apply, in order, the changes that were deferred while an IOMMU was called. No step may be
+ * running.
+ */
+static void apply_deferred(struct gtu_qemu *g)
 {
-	struct gtu_qemu_gone gone = { };
+	struct gtu_qemu_removed removed = { };
 	unsigned i;
 
-	for (i = 0; i < g->later->len; i++) {
-		const struct gtu_qemu_change *c = &g_array_index(g->later, struct gtu_qemu_change, i);
+	for (i = 0; i < g->deferred->len; i++) {
+		const struct gtu_qemu_change *c = &g_array_index(g->deferred, struct gtu_qemu_change, i);
 
 		apply(g, c);
-		gone.mr = c->mr;
-		if (gone.mr)
-			g_array_append_val(g->gone, gone);
+		removed.mr = c->mr;
+		if (removed.mr)
+			g_array_append_val(g->removed, removed);
 	}
-	g_array_set_size(g->later, 0);
+	g_array_set_size(g->deferred, 0);
 }
 
 bool gtu_qemu_enter(struct gtu_qemu *g)
 {
-	/* to wait would be to wait for the step, or the call, that waits for the IOMMU */
+	/* waiting would deadlock: the step or call in progress waits for the IOMMU */
 	if (g->serving)
 		return false;
 	qemu_mutex_lock(&g->lock);
@@ -48,10 +55,10 @@ bool gtu_qemu_enter(struct gtu_qemu *g)
 		if (g->request.pending)
 			gtu_qemu_serve(g);
 		else
-			qemu_cond_wait(&g->turn, &g->lock);
+			qemu_cond_wait(&g->stepped, &g->lock);
 	}
 	g->waiting--;
-	apply_later(g);
+	apply_deferred(g);
 	return true;
 }
 
@@ -67,34 +74,37 @@ static void deliver(struct gtu_qemu *g)
 		g->setup.irq(g->setup.front, ctz64(raised));
 }
 
-/* True where interrupts are to be delivered. */
+/* Allow steps again. Returns whether interrupts must be delivered. */
 static bool leave(struct gtu_qemu *g)
 {
-	GArray *gone = NULL;
+	GArray *removed = NULL;
 	bool raised;
 
-	gtu_qemu_tell_written(g);
-	apply_later(g);
+	gtu_qemu_flush_written(g);
+	apply_deferred(g);
 	g->raised |= g->irqs;
 	g->irqs = 0;
-	/* a device that is gone is not heard */
+	/* a removed device sends no interrupts */
 	if (g->cut)
 		g->raised = 0;
 	raised = g->raised;
-	if (g->gone->len) {
-		gone = g->gone;
-		g->gone = g_array_new(FALSE, FALSE, sizeof(struct gtu_qemu_gone));
+	if (g->removed->len) {
+		removed = g->removed;
+		g->removed = g_array_new(FALSE, FALSE, sizeof(struct gtu_qemu_removed));
 	}
-	/* most accesses give no work, and waking the thread costs more than they do */
+	/* most accesses start no work, and waking the thread would cost more than the access */
 	if (g->stop || gtu_dev_pending(g->dev) || (g->asleep && gtu_dev_busy(g->dev)))
 		qemu_cond_signal(&g->work);
 	qemu_mutex_unlock(&g->lock);
-	if (gone)
-		gtu_qemu_let_go(gone);
+	if (removed)
+		gtu_qemu_release(removed);
 	return raised;
 }
 
-/* A message may be a write to anything, and QEMU may be in the middle of changing what memory is. */
+/*
+ * Deliver interrupts later: a message may write to any address, and QEMU may be changing its memory
+ * map.
+ */
 void gtu_qemu_leave(struct gtu_qemu *g)
 {
 	if (leave(g))
@@ -111,12 +121,12 @@ void gtu_qemu_change(struct gtu_qemu *g, const struct gtu_qemu_change *change)
 	}
 	if (change->mr)
 		memory_region_ref(change->mr);
-	g_array_append_val(g->later, *change);
+	g_array_append_val(g->deferred, *change);
 }
 
-void gtu_qemu_catch_up(struct gtu_qemu *g)
+void gtu_qemu_apply_deferred(struct gtu_qemu *g)
 {
-	if (g->later->len && gtu_qemu_enter(g))
+	if (g->deferred->len && gtu_qemu_enter(g))
 		gtu_qemu_leave(g);
 }
 
@@ -127,7 +137,7 @@ static void on_irq_bh(void *opaque)
 
 /* ---- The device's thread ---------------------------------------------------------------------- */
 
-/* `lock` is held, and let go of during the step. */
+/* Run one step. `lock` is held, and released during the step. */
 static void step(struct gtu_qemu *g, uint64_t *budget)
 {
 	int64_t before = get_clock();
@@ -135,7 +145,7 @@ static void step(struct gtu_qemu *g, uint64_t *budget)
 	g->stepping = true;
 	qemu_mutex_unlock(&g->lock);
 	gtu_dev_step(g->dev, *budget);
-	gtu_qemu_tell_written(g);
+	gtu_qemu_flush_written(g);
 	qemu_mutex_lock(&g->lock);
 	g->stepping = false;
 	*budget = pace_next(*budget, get_clock() - before);
@@ -145,11 +155,11 @@ static void step(struct gtu_qemu *g, uint64_t *budget)
 		qemu_bh_schedule(g->irq_bh);
 	}
 	if (g->waiting)
-		qemu_cond_broadcast(&g->turn);
+		qemu_cond_broadcast(&g->stepped);
 }
 
-/* Nothing to do, or not its turn. Where all work waits for its users the device is told how long. */
-static void rest(struct gtu_qemu *g)
+/* Wait for work. If all work waits for the queues' users, report the idle time to the device. */
+static void wait_for_work(struct gtu_qemu *g)
 {
 	int64_t before = get_clock();
 
@@ -175,7 +185,7 @@ static void *run_device(void *opaque)
 		if (g->running && !g->waiting && gtu_dev_pending(g->dev))
 			step(g, &budget);
 		else
-			rest(g);
+			wait_for_work(g);
 	}
 	qemu_mutex_unlock(&g->lock);
 	rcu_unregister_thread();
@@ -190,7 +200,7 @@ static void on_vm_state(void *opaque, bool running, RunState state)
 		g->running = running;
 		gtu_qemu_leave(g);
 	} else {
-		/* the step under way is the last, or the first will come */
+		/* a running step is the last one, or the thread starts stepping */
 		qemu_mutex_lock(&g->lock);
 		g->running = running;
 		qemu_cond_signal(&g->work);
@@ -209,7 +219,7 @@ static const struct gtu_host_ops host_ops = { .dma = gtu_qemu_dma, .irq = host_i
 
 /* ---- Registers, doorbells, device memory -------------------------------------------------------- */
 
-/* Nothing of QEMU's is half done here: an interrupt need not wait for its main loop. */
+/* QEMU is in a consistent state in a register access: deliver interrupts at once. */
 static void leave_register(struct gtu_qemu *g)
 {
 	if (leave(g))
@@ -238,7 +248,7 @@ static void bar_write(void *opaque, hwaddr offset, uint64_t value, unsigned size
 	leave_register(b->core);
 }
 
-/* Every access comes as it is: what is wrong with one is the model's to say. */
+/* Pass every access unchanged: the model reports invalid ones. */
 static const MemoryRegionOps bar_ops = {
 	.read = bar_read,
 	.write = bar_write,
@@ -253,7 +263,7 @@ static const struct {
 } bars[] = {
 	{ GTU_BAR_REGS, "gtu-registers" }, { GTU_BAR_DOORBELL, "gtu-doorbells" }, { GTU_BAR_APERTURE, "gtu-aperture" },
 };
-#define APERTURE	2		/* place of it there */
+#define APERTURE	2		/* its index in bars[] */
 
 MemoryRegion *gtu_qemu_region(struct gtu_qemu *g, unsigned bar)
 {
@@ -271,7 +281,7 @@ const struct gtu_dev_config *gtu_qemu_config(const struct gtu_qemu *g)
 	return gtu_dev_config(g->dev);
 }
 
-/* ---- Life --------------------------------------------------------------------------------------- */
+/* ---- Creation and removal --------------------------------------------------------------------------------------- */
 
 void gtu_qemu_reset(struct gtu_qemu *g)
 {
@@ -300,7 +310,7 @@ static bool make_regions(struct gtu_qemu *g, struct gtu_dev_config *config, Erro
 	}
 	g->dev = gtu_dev_create(config, &host_ops, g, &why);
 	if (!g->dev) {
-		error_setg(errp, "no device can be made of aperture=%" PRIu64 ", contexts=%u, queues=%u, vectors=%u, "
+		error_setg(errp, "cannot create a device with aperture=%" PRIu64 ", contexts=%u, queues=%u, vectors=%u, "
 			   "x-absent-units=%u, x-iru-index-bits=%u: %s", config->aperture_bytes, config->contexts,
 			   config->queues, config->vectors, config->absent_units, config->iru_index_bits, why);
 		return false;
@@ -323,13 +333,13 @@ bool gtu_qemu_realize(struct gtu_qemu *g, const struct gtu_qemu_setup *setup, Er
 	if (!make_regions(g, &config, errp))
 		return false;
 	if (gtu_qemu_config(g)->vectors > GTU_QEMU_VECTORS_MAX) {
-		error_setg(errp, "vectors is %u, at most %u are possible", gtu_qemu_config(g)->vectors,
+		error_setg(errp, "vectors=%u exceeds the limit of %u", gtu_qemu_config(g)->vectors,
 			   GTU_QEMU_VECTORS_MAX);
 		return false;
 	}
 	qemu_mutex_init(&g->lock);
 	qemu_cond_init(&g->work);
-	qemu_cond_init(&g->turn);
+	qemu_cond_init(&g->stepped);
 	qemu_cond_init(&g->answer);
 	gtu_qemu_memory_start(g);
 	g->irq_bh = qemu_bh_new(on_irq_bh, g);
@@ -355,7 +365,10 @@ void gtu_qemu_unrealize(struct gtu_qemu *g)
 		gtu_qemu_leave(g);
 		qemu_thread_join(&g->thread);
 	} else {
-		/* unplugged by what an IOMMU writes while it is asked: its callers on this stack still have the device */
+		/*
+		 * the write of an IOMMU in translation unplugs the device: callers on this stack
+		 * still use it
+		 */
 		object_ref(OBJECT(g->setup.owner));
 		aio_bh_schedule_oneshot(qemu_get_aio_context(), drop_owner, g->setup.owner);
 		qemu_mutex_lock(&g->lock);
@@ -366,10 +379,10 @@ void gtu_qemu_unrealize(struct gtu_qemu *g)
 		qemu_mutex_unlock(&g->lock);
 		qemu_thread_join(&g->thread);
 		qemu_mutex_lock(&g->lock);
-		apply_later(g);
+		apply_deferred(g);
 		qemu_mutex_unlock(&g->lock);
-		gtu_qemu_let_go(g->gone);
-		g->gone = g_array_new(FALSE, FALSE, sizeof(struct gtu_qemu_gone));
+		gtu_qemu_release(g->removed);
+		g->removed = g_array_new(FALSE, FALSE, sizeof(struct gtu_qemu_removed));
 	}
 	g->cut = true;
 	qemu_bh_delete(g->irq_bh);
@@ -381,7 +394,7 @@ void gtu_qemu_finalize(struct gtu_qemu *g)
 	if (g->held) {
 		gtu_qemu_memory_finalize(g);
 		qemu_cond_destroy(&g->answer);
-		qemu_cond_destroy(&g->turn);
+		qemu_cond_destroy(&g->stepped);
 		qemu_cond_destroy(&g->work);
 		qemu_mutex_destroy(&g->lock);
 	}

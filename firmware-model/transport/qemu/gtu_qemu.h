@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device compiled into QEMU: the model on a thread of its own, behind whatever front shows it to a guest. The
- * fronts are gtu_pci.c (a PCI function) and those of other buses; a front gives the core its view of memory and
- * takes memory regions and interrupts from it. No device logic is here: that is the model's.
+ * The device compiled into QEMU: runs the model on a thread of its own, for several fronts. A front
+ * (gtu_pci.c, gtu_platform.c) gives the core an address space and gets memory regions and
+ * interrupts from it. All device logic is in the model.
  *
- * Who may call the model is decided by `lock`, `stepping` and `waiting`: the model's thread while it steps, which
- * never holds QEMU's big lock, or one thread that does hold it, between two steps of about 50 us. Memory is
- * reached in place. What QEMU takes away (memory that goes, bus mastering, an IOMMU's unmapping) is taken from the
- * table between two steps too, so that no pointer lives longer than what it points to.
+ * `lock`, `stepping` and `waiting` decide which thread may call the model: the model's thread
+ * during a step of about 50 us, without QEMU's big lock, or one thread with the big lock between
+ * two steps. Memory is accessed in place. Memory that QEMU takes away (removed memory, bus
+ * mastering, IOMMU unmapping) is removed from the table between two steps, so that no pointer
+ * outlives its memory.
  *
- * An IOMMU is asked under the big lock, which the model's thread does not take: it leaves a request, and whoever holds
- * the big lock and waits for the device serves it, else the main loop does. While it is asked, an IOMMU may write to where
- * its user says, this device's registers and configuration space included: such accesses find nothing, and changes wait.
+ * An IOMMU may be called only under the big lock, which the model's thread never takes. The thread
+ * posts a request, which is served by a thread that holds the big lock and waits for the model, or
+ * else by the main loop. During translation an IOMMU may write to any address, including this
+ * device's registers and configuration space: such register accesses have no effect, and changes
+ * are deferred.
  */
 #ifndef GTU_QEMU_H
 #define GTU_QEMU_H
@@ -26,14 +29,14 @@
 
 struct gtu_qemu;
 
-/* A memory region of the device, by the number of the BAR that it is on PCI. */
+/* A memory region of the device; @number is its BAR on PCI. */
 struct gtu_qemu_bar {
 	struct gtu_qemu *core;
 	unsigned number;
 	MemoryRegion region;
 };
 
-/* Something of @as that is an IOMMU's: its invalidations come to `notifier`. */
+/* A part of @as that an IOMMU translates; `notifier` receives its invalidations. */
 struct gtu_qemu_iommu {
 	struct gtu_qemu *core;
 	IOMMUMemoryRegion *region;
@@ -43,7 +46,7 @@ struct gtu_qemu_iommu {
 	QLIST_ENTRY(gtu_qemu_iommu) next;
 };
 
-/* A change that needs the model's turn. */
+/* A change that must be made while no step runs. */
 enum gtu_qemu_what {
 	GTU_QEMU_ADD,			/* memory, or an IOMMU */
 	GTU_QEMU_DROP,
@@ -53,25 +56,25 @@ enum gtu_qemu_what {
 
 struct gtu_qemu_change {
 	enum gtu_qemu_what what;
-	MemoryRegion *mr;		/* of ADD and DROP */
+	MemoryRegion *mr;		/* for ADD and DROP */
 	hwaddr start, last;		/* bus addresses, both included */
-	hwaddr offset;			/* of `start` in the region */
+	hwaddr offset;			/* of `start` within the region */
 	bool readonly;
 };
 
-/* A region that is no longer used, and what listened to it. */
-struct gtu_qemu_gone {
+/* A region that is no longer used, and its IOMMU notifier. */
+struct gtu_qemu_removed {
 	MemoryRegion *mr;
 	struct gtu_qemu_iommu *iommu;
 };
 
-/* What a front gives; it stays the front's. */
+/* Parameters from a front, which owns them. */
 struct gtu_qemu_setup {
 	DeviceState *owner;
 	AddressSpace *as;		/* the guest's memory as the device sees it */
-	const struct gtu_dev_config *device;	/* zero fields take the model's defaults */
-	bool map_aperture;		/* the guest's accesses to device memory are memory accesses: fast, unseen by ZCM */
-	/* An interrupt of the device; under the big lock, with no other lock held. */
+	const struct gtu_dev_config *device;	/* zero fields: the model's defaults */
+	bool map_aperture;		/* map device memory into the guest: fast, but invisible to ZCM */
+	/* Raise an interrupt; called under the big lock without other locks. */
 	void (*irq)(void *front, unsigned vector);
 	void *front;
 };
@@ -81,55 +84,58 @@ struct gtu_qemu {
 	struct gtu_dev *dev;
 	struct gtu_qemu_bar bar[3];	/* registers, doorbells, aperture */
 
-	/* whose turn it is */
+	/* mutual exclusion */
 	QemuThread thread;
 	QemuMutex lock;
-	QemuCond work, turn, answer;	/* for the thread; for those who wait for it; for its request */
+	QemuCond work, stepped, answer;	/* signal the thread; waiting threads; a served request */
 	bool stepping;			/* the thread calls the model, without `lock` */
-	bool asleep;			/* it waits for `work`, however long that takes */
+	bool asleep;			/* the thread waits for `work` without timeout */
 	bool stop, running;		/* running: the virtual machine is not paused */
-	bool warned;			/* of an IOMMU that tells nothing */
+	bool warned;			/* about an IOMMU without notifications */
 	unsigned waiting;		/* threads that want to call the model */
-	bool serving;			/* the IOMMU is being asked; under the big lock */
-	bool cut;			/* it is not asked any more; `lock` */
-	GArray *later;			/* struct gtu_qemu_change: came while it was asked; under the big lock */
-	GArray *gone;			/* struct gtu_qemu_gone; of whom may call the model */
+	bool serving;			/* an IOMMU is being called; under the big lock */
+	bool cut;			/* the device is being removed: do not call the IOMMU; `lock` */
+	GArray *deferred;		/* struct gtu_qemu_change, while serving; under the big lock */
+	GArray *removed;		/* struct gtu_qemu_removed; for the thread that may call the model */
 
-	/* memory; of whom may call the model */
+	/* memory; for the thread that may call the model */
 	MemoryListener listener;
 	struct dma_table memory;
 	QLIST_HEAD(, gtu_qemu_iommu) iommus;
-	GHashTable *held;		/* memory regions behind what an IOMMU translated to */
-	GArray *written;		/* struct iovec: what this step may have written to */
+	GHashTable *held;		/* memory regions that translations refer to */
+	GArray *written;		/* struct iovec: memory that this step may have written */
 
-	struct {			/* of the thread to whoever serves it; `lock` */
+	struct {			/* from the thread to the thread that serves it; `lock` */
 		bool pending;
 		hwaddr addr;
 		bool write;
 	} request;
 	QEMUBH *serve_bh;
 
-	uint64_t irqs;			/* raised in this step; of whom may call the model */
+	uint64_t irqs;			/* raised in this step; for the thread that may call the model */
 	uint64_t raised;		/* to be delivered; `lock` */
 	QEMUBH *irq_bh;
 	VMChangeStateEntry *vm_state;
 };
 
 /*
- * Make the device, its memory regions and its thread. False with a sentence in @errp. Everything is under the big
- * lock: this and what follows.
+ * Create the device, its memory regions and its thread. False with a message in @errp. This and all
+ * following functions require the big lock.
  */
 bool gtu_qemu_realize(struct gtu_qemu *g, const struct gtu_qemu_setup *setup, Error **errp);
-/* The thread ends and memory is let go of; the regions still answer, until gtu_qemu_finalize(). */
+/* End the thread and release memory; the regions still answer until gtu_qemu_finalize(). */
 void gtu_qemu_unrealize(struct gtu_qemu *g);
 void gtu_qemu_finalize(struct gtu_qemu *g);
 
-/* What a function-level reset and a reset of the machine do. Memory stays the front's address space. */
+/*
+ * Reset the device (function-level reset, machine reset). Memory mappings stay: they follow the
+ * address space.
+ */
 void gtu_qemu_reset(struct gtu_qemu *g);
 
 /* The region of BAR 0, 2 or 4. */
 MemoryRegion *gtu_qemu_region(struct gtu_qemu *g, unsigned bar);
-/* The configuration with every default filled in. */
+/* The configuration including defaults. */
 const struct gtu_dev_config *gtu_qemu_config(const struct gtu_qemu *g);
 
 #endif

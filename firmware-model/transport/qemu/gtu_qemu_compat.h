@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QEMU 7.2 and later under the names of 10.0. 10.1 and later are untried. A front includes this (by gtu_qemu.h) before anything else of QEMU's.
+ * Provides the names of QEMU 10.0 for QEMU 7.2 and later; 10.1 and later are untested. A front
+ * includes it, by gtu_qemu.h, before other QEMU headers.
  */
 #ifndef GTU_QEMU_COMPAT_H
 #define GTU_QEMU_COMPAT_H
@@ -33,7 +34,7 @@
 #define bql_locked()	qemu_mutex_iothread_locked()
 #endif
 
-/* A device's reset, as it was before phases. */
+/* Set a device's reset function without phases. */
 static inline void gtu_class_set_reset(DeviceClass *dc, void (*reset)(DeviceState *dev))
 {
 #if GTU_QEMU_VERSION >= 902
@@ -43,7 +44,7 @@ static inline void gtu_class_set_reset(DeviceClass *dc, void (*reset)(DeviceStat
 #endif
 }
 
-/* *reason is taken over, and NULL after a failure. */
+/* Takes ownership of *reason, and sets it to NULL on failure. */
 static inline bool gtu_block_migration(Error **reason, Error **errp)
 {
 #if GTU_QEMU_VERSION >= 802
@@ -70,7 +71,7 @@ static inline void gtu_unblock_migration(Error **reason)
 #endif
 }
 
-/* Lists of properties ended with a mark, and were not constant. */
+/* Older QEMUs need non-constant property lists with an end marker. */
 #if GTU_QEMU_VERSION >= 1000
 #define GTU_PROPERTIES		static const Property
 #define GTU_PROPERTIES_END

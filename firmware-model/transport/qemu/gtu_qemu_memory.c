@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The guest's memory as the device sees it: what QEMU lends, and what an IOMMU translates to. */
+/* The guest's memory as the device sees it: memory lent by QEMU, and translations of an IOMMU. */
 #include "gtu_qemu_core.h"
 
-/* Translations of an IOMMU that are kept at a time; then all are forgotten and asked for again. */
+/* Most translations that are cached; when exceeded, all are dropped. */
 #define TRANSLATIONS_MAX	16384u
 
-void gtu_qemu_tell_written(struct gtu_qemu *g)
+void gtu_qemu_flush_written(struct gtu_qemu *g)
 {
 	unsigned i;
 
@@ -14,7 +14,7 @@ void gtu_qemu_tell_written(struct gtu_qemu *g)
 		uint8_t *at = w->iov_base;
 		size_t left = w->iov_len, bytes;
 
-		/* regions that are neighbours only in this process are told each for itself */
+		/* split at region boundaries: regions may be adjacent in this process only */
 		while (left) {
 			ram_addr_t offset;
 			MemoryRegion *mr = memory_region_from_host(at, &offset);
@@ -22,7 +22,7 @@ void gtu_qemu_tell_written(struct gtu_qemu *g)
 			if (!mr || offset >= memory_region_size(mr))
 				break;
 			bytes = MIN(left, memory_region_size(mr) - offset);
-			/* the way that QEMU offers drops a reference */
+			/* address_space_unmap() drops a reference */
 			memory_region_ref(mr);
 			address_space_unmap(g->setup.as, at, bytes, true, bytes);
 			at += bytes;
@@ -32,7 +32,7 @@ void gtu_qemu_tell_written(struct gtu_qemu *g)
 	g_array_set_size(g->written, 0);
 }
 
-/* ---- The way there ------------------------------------------------------------------------------ */
+/* ---- Translation ------------------------------------------------------------------------------ */
 
 static bool is_plain(const MemoryRegionSection *s)
 {
@@ -47,7 +47,7 @@ static void forget_translations(struct gtu_qemu *g)
 		dma_table_unmap(&g->memory, i->start, i->last - i->start + 1 ? i->last - i->start + 1 : UINT64_MAX);
 }
 
-/* RAM behind what the IOMMU answered, where the page has it; a page of an IOMMU's may reach over holes. */
+/* Find the RAM at the translated address; a page of an IOMMU may span holes. */
 static MemoryRegionSection find_behind(const IOMMUTLBEntry *e, hwaddr addr)
 {
 	const hwaddr from = e->translated_addr & ~e->addr_mask, wanted = from + (addr & e->addr_mask);
@@ -57,7 +57,7 @@ static MemoryRegionSection find_behind(const IOMMUTLBEntry *e, hwaddr addr)
 		return s;
 	if (s.mr)
 		memory_region_unref(s.mr);
-	/* from the piece on that is wanted */
+	/* retry from the 4 KiB page that is needed */
 	s = memory_region_find(e->target_as->root, wanted & ~0xfffull, e->addr_mask - (wanted & ~0xfffull & e->addr_mask) + 1);
 	if (s.mr && wanted - s.offset_within_address_space < int128_get64(s.size))
 		return s;
@@ -67,34 +67,38 @@ static MemoryRegionSection find_behind(const IOMMUTLBEntry *e, hwaddr addr)
 	return s;
 }
 
-/* Ask the IOMMU. Under the big lock and nothing else; the thread, if it is its request, stands still. */
+/*
+ * Call the IOMMU. Requires the big lock and no other; the thread is blocked if the request is its
+ * own.
+ */
 static void translate(struct gtu_qemu *g, hwaddr addr, bool write)
 {
 	MemoryRegionSection s;
 	IOMMUTLBEntry e;
 	hwaddr page;
 	uint64_t one = 1;
-	/* QEMU answers for the direction that it was asked for, and says "both" */
+	/* QEMU translates for the requested direction only but reports both as permitted */
 	const bool had_other = dma_table_find(&g->memory, addr, &one, !write);
 
 	/*
-	 * An IOMMU reports faults by writes to where its user says: also to registers of this device and to what decides
-	 * over its memory and life. What would need the turn waits in `later`; gtu_qemu_unrealize() sets `cut`.
+	 * An IOMMU reports faults by writes to configured addresses, which may be this device's
+	 * registers or control its memory and removal. Such changes are put into `deferred`;
+	 * gtu_qemu_unrealize() sets `cut`.
 	 */
 	g->serving = true;
 	WITH_RCU_READ_LOCK_GUARD() {
 		e = address_space_get_iotlb_entry(g->setup.as, addr, write, MEMTXATTRS_UNSPECIFIED);
 	}
 	g->serving = false;
-	/* an answer that something has changed since is none */
-	if (g->cut || g->later->len || e.perm == IOMMU_NONE || !e.target_as)
+	/* discard the answer if something has changed since */
+	if (g->cut || g->deferred->len || e.perm == IOMMU_NONE || !e.target_as)
 		return;
 	s = find_behind(&e, addr);
 	if (!s.mr)
 		return;
 	if (is_plain(&s)) {
 		page = s.offset_within_address_space - (e.translated_addr & ~e.addr_mask);
-		/* pointers that this step has already stay good: the regions are held, and were not unmapped */
+		/* pointers of this step stay valid: the regions are held and still mapped */
 		if (g->memory.count >= TRANSLATIONS_MAX)
 			forget_translations(g);
 		if (!g_hash_table_contains(g->held, s.mr)) {
@@ -128,14 +132,14 @@ static void on_serve_bh(void *opaque)
 	if (g->request.pending)
 		gtu_qemu_serve(g);
 	qemu_mutex_unlock(&g->lock);
-	gtu_qemu_catch_up(g);
+	gtu_qemu_apply_deferred(g);
 }
 
-/* By whom the model was called; the thread waits for somebody who has the big lock. */
+/* Translate for the caller of the model; the thread waits for a thread with the big lock. */
 static void ask_iommu(struct gtu_qemu *g, hwaddr addr, bool write)
 {
 	if (!g->stepping) {
-		/* it stays this caller's turn */
+		/* keep exclusive access for this caller */
 		g->waiting++;
 		qemu_mutex_unlock(&g->lock);
 		translate(g, addr, write);
@@ -149,7 +153,7 @@ static void ask_iommu(struct gtu_qemu *g, hwaddr addr, bool write)
 		g->request.write = write;
 		g->request.pending = true;
 		qemu_bh_schedule(g->serve_bh);
-		qemu_cond_broadcast(&g->turn);
+		qemu_cond_broadcast(&g->stepped);
 	}
 	while (g->request.pending)
 		qemu_cond_wait(&g->answer, &g->lock);
@@ -197,9 +201,9 @@ void *gtu_qemu_dma(void *host, uint64_t addr, uint64_t *len, bool write)
 	return at;
 }
 
-/* ---- What changes ----------------------------------------------------------------------------- */
+/* ---- Changes of memory ----------------------------------------------------------------------------- */
 
-/* A mapping that is new or gone; what was translated before is forgotten. */
+/* An IOMMU mapping was added or removed: drop cached translations. */
 static void on_iommu_change(IOMMUNotifier *n, IOMMUTLBEntry *e)
 {
 	struct gtu_qemu_iommu *i = container_of(n, struct gtu_qemu_iommu, notifier);
@@ -210,8 +214,8 @@ static void on_iommu_change(IOMMUNotifier *n, IOMMUTLBEntry *e)
 }
 
 /*
- * Until QEMU 8.1 VT-d tells those who only listen for unmappings nothing of an invalidation of a domain or of all: only
- * those who follow every mapping, for which it needs caching-mode=on.
+ * Before QEMU 8.1, VT-d does not report invalidations of a domain or of everything to notifiers for
+ * unmapping only, but only to those that follow all mappings, which requires caching-mode=on.
  */
 static IOMMUNotifierFlag wanted_events(MemoryRegion *mr)
 {
@@ -232,9 +236,9 @@ static void add_iommu(struct gtu_qemu *g, const struct gtu_qemu_change *c)
 	i->shift = c->start - c->offset;
 	iommu_notifier_init(&i->notifier, on_iommu_change, wanted_events(c->mr), i->start - i->shift, i->last - i->shift,
 			    memory_region_iommu_attrs_to_index(i->region, MEMTXATTRS_UNSPECIFIED));
-	/* without its word on what it unmaps its memory is out of reach */
+	/* memory is inaccessible without notifications of unmapping */
 	if (memory_region_register_iommu_notifier(c->mr, &i->notifier, &err)) {
-		error_prepend(&err, "gtu: the IOMMU does not say what it unmaps, so the device reaches no memory: ");
+		error_prepend(&err, "gtu: the IOMMU does not report unmapping, so the device cannot access memory: ");
 		if (g->warned)
 			error_free(err);
 		else
@@ -254,26 +258,26 @@ static void add_memory(struct gtu_qemu *g, const struct gtu_qemu_change *c)
 	memory_region_ref(c->mr);
 	host = (uint8_t *)memory_region_get_ram_ptr(c->mr) + c->offset;
 	if (dma_table_lend(&g->memory, c->start, c->last - c->start + 1, host, true, !c->readonly))
-		warn_report_once("gtu: no room for memory at bus address 0x%" HWADDR_PRIx, c->start);
+		warn_report_once("gtu: no space in the DMA table for memory at bus address 0x%" HWADDR_PRIx, c->start);
 }
 
 static void drop(struct gtu_qemu *g, const struct gtu_qemu_change *c)
 {
-	struct gtu_qemu_gone gone = { .mr = c->mr };
+	struct gtu_qemu_removed removed = { .mr = c->mr };
 	struct gtu_qemu_iommu *i;
 
 	dma_table_unmap(&g->memory, c->start, c->last - c->start + 1);
 	QLIST_FOREACH(i, &g->iommus, next) {
 		if (MEMORY_REGION(i->region) == c->mr && i->start == c->start)
-			gone.iommu = i;
+			removed.iommu = i;
 	}
-	if (gone.iommu)
-		QLIST_REMOVE(gone.iommu, next);
-	/* translations are forgotten, so what they led to need not stay */
-	if (gone.iommu && QLIST_EMPTY(&g->iommus))
+	if (removed.iommu)
+		QLIST_REMOVE(removed.iommu, next);
+	/* without translations the regions need not be held */
+	if (removed.iommu && QLIST_EMPTY(&g->iommus))
 		g_hash_table_remove_all(g->held);
-	if (!memory_region_is_iommu(c->mr) || gone.iommu)
-		g_array_append_val(g->gone, gone);
+	if (!memory_region_is_iommu(c->mr) || removed.iommu)
+		g_array_append_val(g->removed, removed);
 }
 
 void gtu_qemu_change_memory(struct gtu_qemu *g, const struct gtu_qemu_change *c)
@@ -296,19 +300,19 @@ void gtu_qemu_change_memory(struct gtu_qemu *g, const struct gtu_qemu_change *c)
 	}
 }
 
-void gtu_qemu_let_go(GArray *gone)
+void gtu_qemu_release(GArray *removed)
 {
 	unsigned i;
 
-	for (i = 0; i < gone->len; i++) {
-		const struct gtu_qemu_gone *w = &g_array_index(gone, struct gtu_qemu_gone, i);
+	for (i = 0; i < removed->len; i++) {
+		const struct gtu_qemu_removed *w = &g_array_index(removed, struct gtu_qemu_removed, i);
 
 		if (w->iommu)
 			memory_region_unregister_iommu_notifier(w->mr, &w->iommu->notifier);
 		g_free(w->iommu);
 		memory_region_unref(w->mr);
 	}
-	g_array_free(gone, TRUE);
+	g_array_free(removed, TRUE);
 }
 
 static void on_region(MemoryListener *l, const MemoryRegionSection *s, enum gtu_qemu_what what)
@@ -337,14 +341,14 @@ static void drop_region(gpointer region)
 	memory_region_unref(region);
 }
 
-/* ---- Life --------------------------------------------------------------------------------------- */
+/* ---- Creation and removal --------------------------------------------------------------------------------------- */
 
 void gtu_qemu_memory_start(struct gtu_qemu *g)
 {
 	g->held = g_hash_table_new_full(NULL, NULL, drop_region, NULL);
 	g->written = g_array_new(FALSE, FALSE, sizeof(struct iovec));
-	g->later = g_array_new(FALSE, FALSE, sizeof(struct gtu_qemu_change));
-	g->gone = g_array_new(FALSE, FALSE, sizeof(struct gtu_qemu_gone));
+	g->deferred = g_array_new(FALSE, FALSE, sizeof(struct gtu_qemu_change));
+	g->removed = g_array_new(FALSE, FALSE, sizeof(struct gtu_qemu_removed));
 	g->serve_bh = qemu_bh_new(on_serve_bh, g);
 	g->cut = false;
 }
@@ -368,6 +372,6 @@ void gtu_qemu_memory_finalize(struct gtu_qemu *g)
 {
 	g_hash_table_destroy(g->held);
 	g_array_free(g->written, TRUE);
-	g_array_free(g->later, TRUE);
-	g_array_free(g->gone, TRUE);
+	g_array_free(g->deferred, TRUE);
+	g_array_free(g->removed, TRUE);
 }

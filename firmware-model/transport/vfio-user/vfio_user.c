@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* Serves a PCI function over vfio-user: receives messages, runs commands, sends replies. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +18,7 @@
 #include "vfio_user.h"
 #include "vfio_user_wire.h"
 
-/* What this side says it takes. */
+/* Limits that `capabilities` announces. */
 #define MAX_DATA	1048576u	/* of one read or write */
 #define MAX_FDS		VFIO_USER_FDS
 #define MAX_PAYLOAD	(MAX_DATA + sizeof(struct region_access))
@@ -25,8 +26,8 @@ static const char capabilities[] =
 	"{\"capabilities\":{\"max_msg_fds\":8,\"max_data_xfer_size\":1048576,\"max_dma_maps\":65535}}";
 _Static_assert(MAX_FDS == 8 && MAX_DATA == 1048576 && DMA_TABLE_MAX == 65535, "as `capabilities` says");
 
-#define MESSAGES_A_TURN	64		/* then the device gets its turn */
-#define COMPLAINTS	16		/* a peer that errs for ever does not fill the log */
+#define MESSAGES_PER_CALL	64	/* then the device runs a step */
+#define COMPLAINTS	16		/* limit of log lines about a faulty peer */
 
 struct vfio_user {
 	int sock;
@@ -35,12 +36,12 @@ struct vfio_user {
 	unsigned complaints;
 
 	struct header head;		/* of the message being received */
-	size_t have;			/* bytes of it so far, header included */
-	int fd[MAX_FDS];		/* that came with it; -1 once taken */
+	size_t have;			/* bytes received, header included */
+	int fd[MAX_FDS];		/* received descriptors; -1 once taken */
 	unsigned fds;
 
-	size_t out_bytes, out_sent;	/* the reply being sent; nothing is received meanwhile */
-	int out_fd;			/* goes with its first byte; the function's, or -1 */
+	size_t out_bytes, out_sent;	/* the reply being sent; receiving pauses meanwhile */
+	int out_fd;			/* sent with its first byte; the function's, or -1 */
 
 	_Alignas(8) uint8_t in[MAX_PAYLOAD];
 	_Alignas(8) uint8_t out[sizeof(struct header) + MAX_PAYLOAD];
@@ -54,8 +55,8 @@ static void *payload_out(struct vfio_user *vu)
 /* ---- One message, one function ---------------------------------------------------------------- */
 
 /*
- * Each gets a payload whose length is within what `commands` allows, and returns the length of the reply
- * payload that it left in payload_out(), or a negative errno with a sentence in @err.
+ * Each function gets a payload whose length `commands` permits. It returns the length of the reply
+ * payload in payload_out(), or a negative errno with a message in @err.
  */
 
 static int on_version(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
@@ -65,11 +66,11 @@ static int on_version(struct vfio_user *vu, const void *in, uint32_t bytes, stru
 	uint16_t *reply = payload_out(vu);
 
 	if (vu->greeted) {
-		gtu_fail(err, GTU_ERR_USAGE, "the version was agreed on before");
+		gtu_fail(err, GTU_ERR_USAGE, "the version was negotiated before");
 		return -EINVAL;
 	}
 	if (version[0] != 0) {
-		gtu_fail(err, GTU_ERR_UNSUPPORTED, "protocol version %u.%u is asked for, 0.0 is spoken here",
+		gtu_fail(err, GTU_ERR_UNSUPPORTED, "protocol version %u.%u is unsupported: this server supports 0.0",
 			 version[0], version[1]);
 		return -ENOTSUP;
 	}
@@ -77,7 +78,10 @@ static int on_version(struct vfio_user *vu, const void *in, uint32_t bytes, stru
 		gtu_fail(err, GTU_ERR_USAGE, "the capabilities do not end with a zero byte");
 		return -EINVAL;
 	}
-	/* none of the peer's capabilities concern a side that sends no requests and one descriptor at most */
+	/*
+	 * the peer's capabilities do not matter: this side sends no requests and at most one
+	 * descriptor
+	 */
 	reply[0] = 0;
 	reply[1] = 0;
 	memcpy(reply + 2, capabilities, sizeof(capabilities));
@@ -91,11 +95,11 @@ static int on_dma_map(struct vfio_user *vu, const void *in, uint32_t bytes, stru
 
 	(void)bytes;
 	if (m->argsz < sizeof(*m) || m->flags & ~(VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE)) {
-		gtu_fail(err, GTU_ERR_USAGE, "argsz %u or flags 0x%x have no meaning", m->argsz, m->flags);
+		gtu_fail(err, GTU_ERR_USAGE, "argsz %u or flags 0x%x are invalid", m->argsz, m->flags);
 		return -EINVAL;
 	}
 	if (vu->fds > 1) {
-		gtu_fail(err, GTU_ERR_USAGE, "%u descriptors came along, at most 1 has a meaning", vu->fds);
+		gtu_fail(err, GTU_ERR_USAGE, "the message has %u descriptors, the limit is 1", vu->fds);
 		return -EINVAL;
 	}
 	return dma_table_map(pci_function_memory(vu->function), m->address, m->size,
@@ -103,7 +107,7 @@ static int on_dma_map(struct vfio_user *vu, const void *in, uint32_t bytes, stru
 			     m->flags & VFIO_DMA_MAP_FLAG_WRITE, err);
 }
 
-/* Answered between steps of the device, so nothing holds a pointer into the range any more. */
+/* Runs between steps of the device, so no pointer into the range is in use. */
 static int on_dma_unmap(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
 {
 	const struct dma_unmap *m = in;
@@ -111,7 +115,7 @@ static int on_dma_unmap(struct vfio_user *vu, const void *in, uint32_t bytes, st
 
 	(void)bytes;
 	if (m->argsz < sizeof(*m) || m->flags & ~VFIO_DMA_UNMAP_FLAG_ALL) {
-		gtu_fail(err, GTU_ERR_USAGE, "argsz %u or flags 0x%x have no meaning", m->argsz, m->flags);
+		gtu_fail(err, GTU_ERR_USAGE, "argsz %u or flags 0x%x are invalid", m->argsz, m->flags);
 		return -EINVAL;
 	}
 	*reply = *m;
@@ -128,7 +132,7 @@ static int on_get_info(struct vfio_user *vu, const void *in, uint32_t bytes, str
 
 	(void)bytes;
 	if (i->argsz < sizeof(*i)) {
-		gtu_fail(err, GTU_ERR_USAGE, "argsz is %u, at least %zu are needed", i->argsz, sizeof(*i));
+		gtu_fail(err, GTU_ERR_USAGE, "argsz is %u, the minimum is %zu", i->argsz, sizeof(*i));
 		return -EINVAL;
 	}
 	*(struct device_info *)payload_out(vu) = (struct device_info){
@@ -163,7 +167,7 @@ static int on_get_region_info(struct vfio_user *vu, const void *in, uint32_t byt
 	reply->cap = (struct vfio_info_cap_header){ .id = VFIO_REGION_INFO_CAP_SPARSE_MMAP, .version = 1 };
 	reply->areas = 1;
 	reply->size = reply->info.size;
-	/* too little room for the capability: the peer reads the length and asks again */
+	/* without space for the capability, the peer reads the length and asks again */
 	if (i->argsz < sizeof(*reply))
 		return sizeof(*i);
 	vu->out_fd = pci_function_aperture_fd(vu->function);
@@ -189,7 +193,10 @@ static int on_get_irq_info(struct vfio_user *vu, const void *in, uint32_t bytes,
 	return sizeof(*reply);
 }
 
-/* Where /proc can say what a descriptor is, anything but an eventfd is refused: it would be written to. */
+/*
+ * Refuse descriptors other than eventfds, because they would be written to. Without /proc accept
+ * all.
+ */
 static bool is_eventfd(int fd)
 {
 	char path[32], what[64];
@@ -234,13 +241,13 @@ static int on_set_irqs(struct vfio_user *vu, const void *in, uint32_t bytes, str
 
 	if (s->argsz < sizeof(*s) || s->index >= VFIO_PCI_NUM_IRQS || s->start > count ||
 	    s->count > count - s->start) {
-		gtu_fail(err, GTU_ERR_USAGE, "argsz %u, interrupts %u + %u of type %u, which has %u", s->argsz,
+		gtu_fail(err, GTU_ERR_USAGE, "argsz %u or interrupts %u + %u of type %u are invalid: the type has %u", s->argsz,
 			 s->start, s->count, s->index, count);
 		return -EINVAL;
 	}
 	if ((s->flags & ~data) != VFIO_IRQ_SET_ACTION_TRIGGER || !data || data & (data - 1) ||
 	    (data == VFIO_IRQ_SET_DATA_BOOL && bytes - sizeof(*s) < s->count)) {
-		gtu_fail(err, GTU_ERR_USAGE, "flags 0x%x with %u bytes have no meaning here", s->flags, bytes);
+		gtu_fail(err, GTU_ERR_USAGE, "flags 0x%x with %u bytes are invalid", s->flags, bytes);
 		return -EINVAL;
 	}
 	if (data == VFIO_IRQ_SET_DATA_EVENTFD)
@@ -258,7 +265,7 @@ static int check_count(const struct region_access *a, struct gtu_error *err)
 {
 	if (a->count <= MAX_DATA)
 		return 0;
-	gtu_fail(err, GTU_ERR_USAGE, "an access of %u bytes, more than the agreed %u", a->count, MAX_DATA);
+	gtu_fail(err, GTU_ERR_USAGE, "an access of %u bytes exceeds the announced limit of %u", a->count, MAX_DATA);
 	return -E2BIG;
 }
 
@@ -282,7 +289,7 @@ static int on_region_write(struct vfio_user *vu, const void *in, uint32_t bytes,
 	int code = check_count(a, err);
 
 	if (!code && bytes != sizeof(*a) + a->count) {
-		gtu_fail(err, GTU_ERR_USAGE, "%zu bytes of data for a write of %u", bytes - sizeof(*a), a->count);
+		gtu_fail(err, GTU_ERR_USAGE, "a write of %u bytes has %zu bytes of data", a->count, bytes - sizeof(*a));
 		code = -EINVAL;
 	}
 	if (!code)
@@ -303,8 +310,8 @@ static int on_reset(struct vfio_user *vu, const void *in, uint32_t bytes, struct
 
 static const struct {
 	const char *name;
-	uint32_t least, most;		/* bytes of payload */
-	uint32_t fds;			/* at most */
+	uint32_t least, most;		/* payload bytes */
+	uint32_t fds;			/* most descriptors */
 	int (*run)(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err);
 } commands[CMD_COUNT] = {
 	[CMD_VERSION] = { "VERSION", 4, 65536, 0, on_version },
@@ -329,7 +336,7 @@ static const char *command_name(unsigned command)
 	return command < CMD_COUNT && commands[command].name ? commands[command].name : "unknown command";
 }
 
-/* One line about a message, for those who debug a peer. */
+/* Print a line about a message, to debug peers. */
 static void trace(const struct vfio_user *vu, int result)
 {
 	uint64_t word[4] = { 0 };
@@ -341,7 +348,7 @@ static void trace(const struct vfio_user *vu, int result)
 		word[2], word[3], result);
 }
 
-/* Drop what came with the message and was not taken; ready for the next. */
+/* Close descriptors that were not taken, and get ready for the next message. */
 static void forget_message(struct vfio_user *vu)
 {
 	unsigned i;
@@ -359,16 +366,16 @@ static int run_command(struct vfio_user *vu, struct gtu_error *err)
 	uint32_t bytes = vu->head.size - sizeof(vu->head);
 
 	if (command >= CMD_COUNT || !commands[command].run) {
-		gtu_fail(err, GTU_ERR_UNSUPPORTED, "command %u is not one of this device's", command);
+		gtu_fail(err, GTU_ERR_UNSUPPORTED, "command %u is unsupported", command);
 		return -ENOTSUP;
 	}
 	if (bytes < commands[command].least || bytes > commands[command].most) {
-		gtu_fail(err, GTU_ERR_USAGE, "%u bytes of payload, %u to %u are right", bytes,
+		gtu_fail(err, GTU_ERR_USAGE, "the payload has %u bytes, the limits are %u to %u", bytes,
 			 commands[command].least, commands[command].most);
 		return -EINVAL;
 	}
 	if (vu->fds > commands[command].fds) {
-		gtu_fail(err, GTU_ERR_USAGE, "%u descriptors came along, at most %u have a meaning", vu->fds,
+		gtu_fail(err, GTU_ERR_USAGE, "the message has %u descriptors, the limit is %u", vu->fds,
 			 commands[command].fds);
 		return -EINVAL;
 	}
@@ -389,7 +396,7 @@ static void __attribute__((noreturn)) die(struct vfio_user *vu)
 	_exit(1);
 }
 
-/* The message in head and in is whole: act on it and put the reply together. */
+/* Run the complete message and prepare the reply. */
 static int answer(struct vfio_user *vu, struct gtu_error *err)
 {
 	struct header reply = vu->head;
@@ -397,7 +404,7 @@ static int answer(struct vfio_user *vu, struct gtu_error *err)
 	int result;
 
 	if (!vu->greeted && vu->head.command != CMD_VERSION)
-		return gtu_fail(err, GTU_ERR_INPUT, "the peer's first message is number %u, not its version",
+		return gtu_fail(err, GTU_ERR_INPUT, "the peer's first message is command %u, not VERSION",
 				vu->head.command);
 	vu->out_fd = -1;
 	result = run_command(vu, &why);
@@ -419,12 +426,12 @@ static int answer(struct vfio_user *vu, struct gtu_error *err)
 	return 0;
 }
 
-/* Send what is left of the reply. 1: all sent; 0: the peer does not read; or a code. */
+/* Send the rest of the reply. Returns 1 if all is sent, 0 if the peer does not read, or a code. */
 static int flush(struct vfio_user *vu, struct gtu_error *err)
 {
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
 
 	while (vu->out_sent < vu->out_bytes) {
@@ -434,8 +441,8 @@ static int flush(struct vfio_user *vu, struct gtu_error *err)
 
 		if (vu->out_fd >= 0) {
 			memset(&control, 0, sizeof(control));
-			m.msg_control = control.room;
-			m.msg_controllen = sizeof(control.room);
+			m.msg_control = control.bytes;
+			m.msg_controllen = sizeof(control.bytes);
 			control.head.cmsg_level = SOL_SOCKET;
 			control.head.cmsg_type = SCM_RIGHTS;
 			control.head.cmsg_len = CMSG_LEN(sizeof(int));
@@ -447,7 +454,7 @@ static int flush(struct vfio_user *vu, struct gtu_error *err)
 		if (n < 0 && errno == EAGAIN)
 			return 0;
 		if (n < 0)
-			return gtu_fail(err, GTU_ERR_GONE, "cannot answer: %s", strerror(errno));
+			return gtu_fail(err, GTU_ERR_GONE, "cannot send a reply: %s", strerror(errno));
 		vu->out_fd = -1;
 		vu->out_sent += (size_t)n;
 	}
@@ -456,7 +463,7 @@ static int flush(struct vfio_user *vu, struct gtu_error *err)
 	return 1;
 }
 
-/* Keep the descriptors of one recvmsg(); more than agreed, or cut off, is an error. */
+/* Keep the descriptors of one recvmsg(); too many, or truncated ones, are an error. */
 static int take_fds(struct vfio_user *vu, struct msghdr *m, struct gtu_error *err)
 {
 	bool lost = m->msg_flags & MSG_CTRUNC;
@@ -480,38 +487,39 @@ static int take_fds(struct vfio_user *vu, struct msghdr *m, struct gtu_error *er
 		}
 	}
 	if (lost)
-		return gtu_fail(err, GTU_ERR_INPUT, "more than %u descriptors came with one message", MAX_FDS);
+		return gtu_fail(err, GTU_ERR_INPUT, "a message has more than %u descriptors", MAX_FDS);
 	return 0;
 }
 
 static int check_header(const struct header *h, struct gtu_error *err)
 {
 	if (h->size < sizeof(*h) || h->size > sizeof(*h) + MAX_PAYLOAD)
-		return gtu_fail(err, GTU_ERR_INPUT, "a message of %u bytes came, %zu to %zu are possible", h->size,
+		return gtu_fail(err, GTU_ERR_INPUT, "a message has %u bytes, the limits are %zu to %zu", h->size,
 				sizeof(*h), sizeof(*h) + MAX_PAYLOAD);
 	if (h->flags & FLAG_TYPE)
-		return gtu_fail(err, GTU_ERR_INPUT, "a message of type %u came, only requests are expected",
+		return gtu_fail(err, GTU_ERR_INPUT, "a message has type %u, only requests are expected",
 				h->flags & FLAG_TYPE);
 	return 0;
 }
 
 /*
- * Receive more of the message. 1: it is whole; 0: nothing more there; or a code. Reads never reach
- * into the next message, so that descriptors are never taken for another message's.
+ * Receive more of the message. Returns 1 if it is complete, 0 if no more is available, or a code.
+ * Reads never extend into the next message, so that descriptors cannot be attributed to the wrong
+ * one.
  */
 static int receive(struct vfio_user *vu, struct gtu_error *err)
 {
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(2 * MAX_FDS * sizeof(int))];
+		char bytes[CMSG_SPACE(2 * MAX_FDS * sizeof(int))];
 	} control;
 
 	while (vu->have < sizeof(vu->head) || vu->have < vu->head.size) {
 		bool head = vu->have < sizeof(vu->head);
 		uint8_t *to = head ? (uint8_t *)&vu->head + vu->have : vu->in + (vu->have - sizeof(vu->head));
 		struct iovec iov = { to, (head ? sizeof(vu->head) : vu->head.size) - vu->have };
-		struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.room,
-				    .msg_controllen = sizeof(control.room) };
+		struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes,
+				    .msg_controllen = sizeof(control.bytes) };
 		ssize_t n = recvmsg(vu->sock, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 		int code;
 
@@ -543,7 +551,7 @@ int vfio_user_serve(struct vfio_user *vu, struct gtu_error *err)
 	unsigned i;
 	int code;
 
-	for (i = 0; i < MESSAGES_A_TURN; i++) {
+	for (i = 0; i < MESSAGES_PER_CALL; i++) {
 		code = flush(vu, err);
 		if (code > 0)
 			code = receive(vu, err);
@@ -552,7 +560,7 @@ int vfio_user_serve(struct vfio_user *vu, struct gtu_error *err)
 		code = answer(vu, err);
 		if (code)
 			return code;
-		/* before the device does anything about it: the peer stands still until then */
+		/* reply before the device runs: the peer is blocked until then */
 		code = flush(vu, err);
 		if (code < 0)
 			return code;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What travels in vfio-user 0.0: between gtu serve and a machine, and between gtu bringup and gtu serve. */
+/*
+ * Messages of vfio-user 0.0, between gtu serve and a machine, and between gtu bringup and gtu
+ * serve.
+ */
 #ifndef GTU_VFIO_USER_WIRE_H
 #define GTU_VFIO_USER_WIRE_H
 
@@ -45,7 +48,7 @@ struct region_info {
 	uint32_t argsz, flags, index, cap_offset;
 	uint64_t size, offset;
 };
-/* A region that can be mapped in one piece. */
+/* Information about a region that can be mapped as a whole. */
 struct region_sparse {
 	struct region_info info;
 	struct vfio_info_cap_header cap;
@@ -67,6 +70,6 @@ _Static_assert(sizeof(struct header) == 16 && sizeof(struct dma_map) == 32 &&
 	       sizeof(struct region_sparse) == 64 && sizeof(struct irq_set) == 20 &&
 	       sizeof(struct region_access) == 16, "the protocol's layouts");
 
-#define VFIO_USER_FDS	8u		/* descriptors with one message */
+#define VFIO_USER_FDS	8u		/* most descriptors per message */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What an experiment prints: verdicts, rank order, bar charts. */
+/* Tests of the laboratory's result tables: verdicts, rank order, bar charts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +10,21 @@
 #include "tools/support/json.h"
 #include "tools/support/svg.h"
 
-TEST(rank_correlation_is_that_of_ranks)
+TEST(spearman_correlation)
 {
 	static const double a[] = { 1, 2, 3, 4, 5 }, same[] = { 10, 20, 30, 400, 5000 }, back[] = { 5, 4, 3, 2, 1 };
 	static const double swapped[] = { 1, 2, 3, 5, 4 }, ties[] = { 1, 1, 2, 3, 4 }, one[] = { 7, 7, 7, 7, 7 };
 
 	CHECK(fabs(lab_spearman(a, same, 5) - 1) < 1e-12);
 	CHECK(fabs(lab_spearman(a, back, 5) + 1) < 1e-12);
-	/* 1 - 6 * sum of squares / (n (n^2 - 1)), of ranks that differ by 1 twice */
+	/* 1 - 6 * sum of squares / (n (n^2 - 1)), with two rank differences of 1 */
 	CHECK(fabs(lab_spearman(a, swapped, 5) - (1 - 6 * 2 / 120.0)) < 1e-12);
 	/* ranks 1.5 1.5 3 4 5 against 1 to 5: covariance 9.5 of sums of squares 9.5 and 10 */
 	CHECK(fabs(lab_spearman(a, ties, 5) - 9.5 / sqrt(9.5 * 10)) < 1e-12);
 	CHECK(isnan(lab_spearman(a, one, 5)));
 }
 
-TEST(rank_order_is_judged_where_the_paper_has_three_graphs)
+TEST(rank_order_needs_three_graphs)
 {
 	struct lab_table t = { 0 };
 	unsigned i, ranks = 0;
@@ -35,9 +35,9 @@ TEST(rank_order_is_judged_where_the_paper_has_three_graphs)
 	lab_table_add(&t, 10, "most", LAB_COUNT_RULE, 1, 9, "BFS UVM: bytes read");
 	lab_table_add(&t, 10, "a", LAB_COUNT_RULE, 1, 1, "BFS: two only");
 	lab_table_add(&t, 10, "b", LAB_COUNT_RULE, 2, 2, "BFS: two only");
-	lab_table_add(&t, 9, "a", LAB_COUNT_RULE, 1, 3, "turned: x");
-	lab_table_add(&t, 9, "b", LAB_COUNT_RULE, 2, 2, "turned: x");
-	lab_table_add(&t, 9, "c", LAB_COUNT_RULE, 3, 1, "turned: x");
+	lab_table_add(&t, 9, "a", LAB_COUNT_RULE, 1, 3, "reversed: x");
+	lab_table_add(&t, 9, "b", LAB_COUNT_RULE, 2, 2, "reversed: x");
+	lab_table_add(&t, 9, "c", LAB_COUNT_RULE, 3, 1, "reversed: x");
 	lab_table_add(&t, 8, "a", LAB_OPEN_RULE, 1, 3, "open: x");
 	lab_table_add(&t, 8, "b", LAB_OPEN_RULE, 2, 2, "open: x");
 	lab_table_add(&t, 8, "c", LAB_OPEN_RULE, 3, 1, "open: x");
@@ -74,7 +74,7 @@ static unsigned count(const char *s, const char *what)
 	return n;
 }
 
-TEST(a_plot_has_a_bar_for_every_number)
+TEST(plot_has_one_bar_per_value)
 {
 	struct lab_table t = { 0 };
 	char *s;
@@ -87,11 +87,11 @@ TEST(a_plot_has_a_bar_for_every_number)
 	s = plotted(&t);
 	CHECKF(count(s, "Figure 9: speed-up") == 1, "%s", s);
 	CHECK(count(s, ">Table 4: lost<") == 1);
-	/* bars, and a sample each in the legends: naive, merged, paper; all */
+	/* bars, and a sample of each in the legends: naive, merged, paper; total */
 	CHECK(count(s, "fill='url(#p0)'") == 1 && count(s, "fill='url(#p1)'") == 1 && count(s, "fill='url(#grey)'") == 1);
 	CHECK(count(s, "fill='#0072b2'") == 2 + 2 + 1 && count(s, "fill='#e69f00'") == 2 + 1 + 1);
 	CHECK(count(s, "(the axis is logarithmic)") == 1); /* 0.5 to 6 */
-	/* the head stands above the drawing, and for those who cannot see it */
+	/* the title occurs above the drawing and as its label */
 	CHECK(count(s, "a&lt;b") == 1 && count(s, "&lt;on&gt; a &amp; b") == 2);
 	CHECK(!strstr(s, "nan") && !strstr(s, "inf"));
 	free(s);

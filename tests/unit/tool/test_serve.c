@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* gtu serve as a process: jobs over mapped memory, faults, machines that come and go, its socket. */
+/*
+ * Tests of gtu serve as a process: jobs over mapped memory, faults, attaching and detaching, its
+ * socket.
+ */
 #include "vfio_client.h"
 
 static struct reply r;
 
-/* ---- A machine with one context, one queue and a memory of 1 MiB at bus address BASE ------------- */
+/* ---- A machine with one context, one queue and 1 MiB of memory at bus address BASE ------------- */
 
 #define BASE		0x40000000ull
 #define BYTES		0x100000u
@@ -44,7 +47,7 @@ static void set_region(struct machine *m, unsigned slot, uint32_t rights, uint64
 	memcpy(m->memory + REGIONS + slot * sizeof(e), &e, sizeof(e));
 }
 
-/* Memory, bus mastering, interrupt vector 1, a context and a queue, on a connection that exists. */
+/* Set up memory, bus mastering, interrupt vector 1, a context and a queue on a connection. */
 static void set_up(struct machine *m)
 {
 	int vector[2];
@@ -84,7 +87,7 @@ static void start_machine(struct machine *m, const char *const *more)
 	set_up(m);
 }
 
-/* Put one COPY of @count 4-byte elements into the ring and ring the doorbell. */
+/* Put one COPY of @count 4-byte elements into the ring and write the doorbell. */
 static void submit_copy(struct machine *m, uint32_t count)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_COPY, .param = 2, .cookie = 100 + m->tail };
@@ -97,7 +100,7 @@ static void submit_copy(struct machine *m, uint32_t count)
 	put_region(m->sock, GTU_BAR_DOORBELL, GTU_DB_SUBMIT, 8, m->tail | (uint64_t)(m->tail - 1) << 32);
 }
 
-/* The completion of the last job, within @ms; its phase is not there yet: NULL. */
+/* The completion of the last job; NULL if it does not arrive within @ms. */
 static const struct gtu_hw_cpl *completion(struct machine *m, int ms)
 {
 	uint32_t index = m->tail - 1;
@@ -123,13 +126,13 @@ static void check_copied(struct machine *m, uint32_t count)
 	CHECK(!memcmp(m->memory + SOURCE, m->memory + TARGET, count * 4ull));
 }
 
-TEST(copy_through_the_socket)
+TEST(copy_over_socket)
 {
 	struct machine m;
 	unsigned i;
 
 	start_machine(&m, NULL);
-	for (i = 0; i < 40; i++) {	/* round the rings more than twice */
+	for (i = 0; i < 40; i++) {	/* more than two passes through the rings */
 		uint32_t count = 1 + (i * 1699) % (DATA / 4);
 
 		memset(m.memory + TARGET, 0xaa, DATA);
@@ -143,8 +146,11 @@ TEST(copy_through_the_socket)
 	tear_down(&m);
 }
 
-/* What is unmapped, was never reachable, or may not be mastered is not touched, and the device says so. */
-TEST(memory_that_is_not_there)
+/*
+ * The device does not access memory that is unmapped, inaccessible or not permitted, and reports
+ * that.
+ */
+TEST(unmapped_memory)
 {
 	struct machine m;
 	const struct gtu_hw_cpl *c;
@@ -158,14 +164,14 @@ TEST(memory_that_is_not_there)
 	CHECK(c && c->status == GTU_CPL_DMA);
 	for (i = 0; i < DATA; i++)
 		CHECK_EQ(m.memory[TARGET + i], 0x55);
-	/* known, but without a file: still out of reach */
+	/* known, but without a file: still inaccessible */
 	CHECK_EQ(map_memory(m.sock, BASE + TARGET, 0x1000, -1, 0), 0);
 	submit_copy(&m, 64);
 	c = completion(&m, 10000);
 	CHECK(c && c->status == GTU_CPL_DMA);
 	CHECK_EQ(unmap_memory(m.sock, BASE + TARGET, 0x1000), 0);
 	CHECK_EQ(map_memory(m.sock, BASE + TARGET, 0x1000, m.file, TARGET), 0);
-	submit_copy(&m, DATA / 4);		/* over the seam of two maps */
+	submit_copy(&m, DATA / 4);		/* across two adjacent maps */
 	check_copied(&m, DATA / 4);
 
 	put_region(m.sock, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
@@ -177,7 +183,7 @@ TEST(memory_that_is_not_there)
 	tear_down(&m);
 }
 
-/* A read-only map can be a source and never a target. */
+/* A read-only map can be a source but not a target. */
 TEST(read_only_memory)
 {
 	struct map ro = { sizeof(ro), VFIO_DMA_MAP_FLAG_READ, TARGET, BASE + TARGET, DATA };
@@ -195,8 +201,8 @@ TEST(read_only_memory)
 	tear_down(&m);
 }
 
-/* A file made shorter behind mapped memory costs its owner the connection, and nobody else anything. */
-TEST(torn_memory)
+/* If a peer truncates a mapped file, the server drops that connection and accepts new ones. */
+TEST(truncated_memory_file)
 {
 	struct machine m;
 
@@ -204,7 +210,7 @@ TEST(torn_memory)
 	munmap(m.memory, BYTES);
 	CHECK(!ftruncate(m.file, 0x10000));
 	m.memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, m.file, 0);
-	submit_copy(&m, 64);			/* its source is behind the file's end now */
+	submit_copy(&m, 64);			/* its source is after the end of the file */
 	CHECK(!receive_reply(m.sock, &r));
 	tear_down(&m);
 	m.sock = connect_server();
@@ -215,8 +221,11 @@ TEST(torn_memory)
 	tear_down(&m);
 }
 
-/* Each machine finds the device as after power-on, also when the last one went with work in flight. */
-TEST(machines_come_and_go)
+/*
+ * Every machine finds the device in its state after power-on, even if the last one left with jobs
+ * in flight.
+ */
+TEST(reattach_resets_device)
 {
 	struct machine m;
 	uint64_t epoch = 0;
@@ -243,7 +252,7 @@ TEST(machines_come_and_go)
 	close(m.sock);
 }
 
-TEST(one_machine_at_a_time)
+TEST(second_connection_is_refused)
 {
 	int first = start_server(NULL), second = connect_server();
 
@@ -316,7 +325,7 @@ TEST(fault_die_at)
 	status = server_status();
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	close(sock);
-	/* the next server takes the socket that was left behind */
+	/* the next server replaces the socket file that was left behind */
 	CHECK(!access(server_path, F_OK));
 	sock = start_server(NULL);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
@@ -366,7 +375,7 @@ static int run_tool(const char *path, const char *const *more)
 	return WEXITSTATUS(status);
 }
 
-TEST(signals_end_it)
+TEST(signals_end_server)
 {
 	static const int sig[] = { SIGTERM, SIGINT };
 	struct machine m;
@@ -384,15 +393,15 @@ TEST(signals_end_it)
 	}
 }
 
-TEST(once)
+TEST(option_once)
 {
 	static const char *const more[] = { "--once", NULL };
-	int sock, look, status;
+	int sock, probe, status;
 
 	name_socket();
 	spawn_server(server_path, more);
-	look = connect_server();	/* somebody who only looks is no machine */
-	close(look);
+	probe = connect_server();	/* a connection without VERSION is not a machine */
+	close(probe);
 	sock = connect_server();
 	CHECK_EQ(say_version(sock, &r), 0);
 	close(sock);
@@ -401,19 +410,19 @@ TEST(once)
 	CHECK(access(server_path, F_OK));
 }
 
-TEST(socket_that_is_taken)
+TEST(socket_in_use)
 {
 	char plain[128], longer[200];
 	int sock = start_server(NULL);
 	FILE *f;
 
-	CHECK_EQ(run_tool(server_path, NULL), 1);	/* somebody serves there */
+	CHECK_EQ(run_tool(server_path, NULL), 1);	/* another server listens there */
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
 	snprintf(plain, sizeof(plain), "%s/plain", test_tmpdir());
 	f = fopen(plain, "w");
 	fputs("kept", f);
 	fclose(f);
-	CHECK_EQ(run_tool(plain, NULL), 1);		/* and a file is not removed */
+	CHECK_EQ(run_tool(plain, NULL), 1);		/* a regular file is not removed */
 	CHECK(!access(plain, F_OK));
 	CHECK_EQ(run_tool("/nonexistent/folder/socket", NULL), 1);
 	memset(longer, 'x', sizeof(longer));
@@ -422,7 +431,7 @@ TEST(socket_that_is_taken)
 	close(sock);
 }
 
-TEST(usage)
+TEST(usage_errors)
 {
 	static const char *const wrong[][3] = {
 		{ "--fault", "nothing" }, { "--fault", "stall=0" }, { "--fault", "stall=x" },

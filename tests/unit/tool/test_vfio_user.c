@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* gtu serve, message by message: what is right is answered, what is wrong is refused and hurts nobody. */
+/*
+ * Tests of gtu serve's vfio-user messages: valid ones are answered, invalid ones refused without
+ * side effects.
+ */
 #include "vfio_client.h"
 
 static struct reply r;
 
-/* The server still takes a new machine. */
+/* The server still accepts a new machine. */
 static void check_alive(void)
 {
 	int sock = connect_server();
@@ -100,7 +103,7 @@ TEST(regions)
 	close(sock);
 }
 
-TEST(aperture_is_mapped_when_asked_for)
+TEST(option_map_aperture)
 {
 	static const char *const more[] = { "--map-aperture", "--aperture", "1M", NULL };
 	struct region_info i;
@@ -121,14 +124,14 @@ TEST(aperture_is_mapped_when_asked_for)
 	CHECK_EQ(i.area_offset, 0);
 	CHECK_EQ(i.area_size, 1 << 20);
 	CHECK(r.fd >= 0);
-	CHECK(ftruncate(r.fd, 0));	/* nobody pulls it from under the device */
+	CHECK(ftruncate(r.fd, 0));	/* the file is sealed */
 	at = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, r.fd, 0);
 	CHECK(at != MAP_FAILED);
 	at[5] = 0x1122334455667788;
 	CHECK_EQ(get_region(sock, 4, 40, 8), 0x1122334455667788);
 	put_region(sock, 4, (1 << 20) - 4, 4, 0xfeedface);
 	CHECK_EQ(at[(1 << 17) - 1] >> 32, 0xfeedface);
-	CHECK_EQ(ask_region(sock, 0, 64, &i), 0);	/* registers never are */
+	CHECK_EQ(ask_region(sock, 0, 64, &i), 0);	/* registers are never mapped */
 	CHECK_EQ(i.flags, 3);
 	CHECK_EQ(ask_region(sock, 2, 64, &i), 0);
 	CHECK_EQ(i.flags, 3);
@@ -137,7 +140,7 @@ TEST(aperture_is_mapped_when_asked_for)
 	close(sock);
 }
 
-TEST(aperture_takes_any_count)
+TEST(aperture_access_sizes)
 {
 	struct access a = { 3, 4, 13, "any count 13" };
 	int sock = start_server(NULL);
@@ -202,7 +205,7 @@ TEST(resets)
 	CHECK_EQ(get_region(sock, 0, GTU_REG_EPOCH, 4), epoch + 1);
 	CHECK_EQ(ask(sock, RESET, &value, 8, &r), EINVAL);
 
-	/* a function-level reset, as software asks for it */
+	/* a function-level reset by the guest's software */
 	CHECK_EQ(get_region(sock, CONFIG, cap, 1), PCI_CAP_ID_EXP);
 	enable_bus_master(sock);
 	put_region(sock, 0, GTU_REG_SCRATCH, 8, 1);
@@ -215,7 +218,7 @@ TEST(resets)
 	close(sock);
 }
 
-TEST(registers_are_bounded)
+TEST(region_access_limits)
 {
 	struct access a = { 0, 0, 4, { 0 } };
 	uint64_t value;
@@ -230,7 +233,7 @@ TEST(registers_are_bounded)
 	CHECK_EQ(read_region(sock, 3, 0, 4, &value), EINVAL);
 	CHECK_EQ(read_region(sock, 6, 0, 0, &value), EINVAL);
 	CHECK_EQ(read_region(sock, 0x80000000, 0, 4, &value), EINVAL);
-	/* counts that the message does not hold, or nobody agreed to */
+	/* counts that differ from the message's size or exceed the limit */
 	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 3, &r), EINVAL);
 	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 5, &r), EINVAL);
 	CHECK_EQ(ask(sock, REGION_WRITE, &a, 15, &r), EINVAL);
@@ -247,7 +250,7 @@ TEST(writes_without_reply)
 	struct { struct message head; struct access a; } w[3];
 	int sock = start_server(NULL), i;
 
-	/* three posted writes in one piece, the second wrong: none is answered, the third counts */
+	/* three posted writes, the second invalid: none is answered, the third takes effect */
 	for (i = 0; i < 3; i++)
 		w[i] = (typeof(w[0])){ { i, REGION_WRITE, sizeof(w[0]), NO_REPLY, 0 },
 				       { i == 1 ? ~0ull : GTU_REG_SCRATCH, 0, 64, { 0 } } };
@@ -294,7 +297,7 @@ TEST(interrupts)
 	s = (struct irqs){ 19, BY_NOTHING, VFIO_PCI_MSIX_IRQ_INDEX, 0, 0 };
 	CHECK_EQ(ask(sock, SET_IRQS, &s, sizeof(s), &r), EINVAL);
 
-	/* nothing is sent before bus mastering; what waited comes then, once */
+	/* interrupts stay pending until bus mastering is on, and are then sent once */
 	CHECK_EQ(set_irqs(sock, BY_NOTHING, 3, 1, NULL, 0), 0);
 	CHECK_EQ(take_event(fd[3], 50), 0);
 	CHECK_EQ(get_region(sock, 1, GTU_MSIX_PBA, 4), 1 << 3);
@@ -304,13 +307,13 @@ TEST(interrupts)
 	CHECK_EQ(set_irqs(sock, BY_NOTHING, 0, 8, NULL, 0), 0);
 	for (i = 0; i < 8; i++)
 		CHECK_EQ(take_event(fd[i], 5000), 1);
-	/* a vector that is masked (no eventfd) waits too */
+	/* so do masked vectors (without eventfd) */
 	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 2, 1, NULL, 0), 0);
 	CHECK_EQ(set_irqs(sock, BY_NOTHING, 2, 1, NULL, 0), 0);
 	CHECK_EQ(take_event(fd[2], 50), 0);
 	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 2, 1, &fd[2], 1), 0);
 	CHECK_EQ(take_event(fd[2], 5000), 1);
-	/* all off: nothing comes and nothing is kept */
+	/* with MSI-X off nothing is sent or becomes pending */
 	CHECK_EQ(set_irqs(sock, BY_NOTHING, 0, 0, NULL, 0), 0);
 	CHECK_EQ(set_irqs(sock, BY_NOTHING, 1, 1, NULL, 0), 0);
 	CHECK_EQ(get_region(sock, 1, GTU_MSIX_PBA, 4), 0);
@@ -321,7 +324,7 @@ TEST(interrupts)
 	close(sock);
 }
 
-/* A full eventfd must not stop the device: it is written to without waiting. */
+/* A full eventfd must not block the device. */
 TEST(full_eventfd)
 {
 	int fd = eventfd(0, EFD_CLOEXEC), sock = start_server(NULL);
@@ -349,15 +352,15 @@ TEST(memory_maps)
 	CHECK_EQ(map_memory(sock, 0, ~0ull, -1, 0), EEXIST);
 	CHECK_EQ(map_memory(sock, 0x100000, 0, fd, 0), EINVAL);
 	CHECK_EQ(map_memory(sock, 0xfffffffffffff000, 0x2000, fd, 0), EINVAL);
-	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, fd, 1 << 20), EINVAL);	/* behind the file */
+	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, fd, 1 << 20), EINVAL);	/* after the end of the file */
 	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, fd, 0x8000000000000000), EINVAL);
 	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, fd, 0xfffffffffffff000), EINVAL);
 	CHECK_EQ(map_memory(sock, 0x200000, 1ull << 50, fd, 0), EINVAL);
 	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, fd, 8), EINVAL);
 	CHECK_EQ(map_memory(sock, 0x200008, 0x1000, fd, 0), EINVAL);
-	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, sock, 0), EINVAL);	/* no file at all */
+	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, sock, 0), EINVAL);	/* not a file */
 	CHECK_EQ(map_memory(sock, 0xfffffffffffff000, 0x1000, fd, 0), 0);
-	CHECK_EQ(map_memory(sock, 0x300000, 0x10, -1, 0), 0);		/* known, out of reach */
+	CHECK_EQ(map_memory(sock, 0x300000, 0x10, -1, 0), 0);		/* known, inaccessible */
 	CHECK_EQ(ask_fds(sock, DMA_MAP, &m, sizeof(m), both, 2, &r), EINVAL);
 	m.flags = 4;
 	CHECK_EQ(ask(sock, DMA_MAP, &m, sizeof(m), &r), EINVAL);
@@ -367,14 +370,14 @@ TEST(memory_maps)
 	CHECK_EQ(ask(sock, DMA_MAP, &m, sizeof(m) - 1, &r), EINVAL);
 
 	CHECK_EQ(unmap_memory(sock, 0x900000, 0x1000), 0);		/* unknown */
-	CHECK_EQ(unmap_memory(sock, 0x4000, 0x4000), 0);		/* out of the middle */
+	CHECK_EQ(unmap_memory(sock, 0x4000, 0x4000), 0);		/* from the middle */
 	CHECK_EQ(map_memory(sock, 0x4000, 0x4000, fd, 0), 0);
 	CHECK_EQ(map_memory(sock, 0x8000, 0x1000, fd, 0), EEXIST);
 	CHECK_EQ(map_memory(sock, 0x3000, 0x1000, fd, 0), EEXIST);
 	CHECK_EQ(unmap_memory(sock, 0, ~0ull), 0);			/* huge */
 	CHECK_EQ(unmap_memory(sock, 0xffffffffffff0000, ~0ull), 0);
 	CHECK_EQ(map_memory(sock, 0, 1 << 20, fd, 0), 0);
-	CHECK_EQ(ask(sock, DMA_UNMAP, unmap, sizeof(unmap), &r), 0);	/* answered with what was asked */
+	CHECK_EQ(ask(sock, DMA_UNMAP, unmap, sizeof(unmap), &r), 0);	/* the reply repeats the request */
 	CHECK_EQ(r.head.size, 16 + sizeof(unmap));
 	CHECK(!memcmp(r.data, unmap, sizeof(unmap)));
 	unmap[0] = 23;
@@ -387,14 +390,14 @@ TEST(memory_maps)
 	close(sock);
 }
 
-TEST(many_maps)
+TEST(many_memory_maps)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC), sock = start_server(NULL);
 	uint64_t seed = 5, i, round;
 
 	CHECK(!ftruncate(fd, 1 << 20));
 	for (round = 0; round < 3; round++) {
-		/* every other page, from the top down, then random pieces away until nothing is left */
+		/* map every other page, from the top down, then unmap random ranges */
 		for (i = 2000; i-- > 0;)
 			CHECK_EQ(map_memory(sock, i << 13, 0x1000, fd, (i & 127) << 12), 0);
 		CHECK_EQ(map_memory(sock, 1500 << 13, 0x1000, fd, 0), EEXIST);
@@ -406,8 +409,8 @@ TEST(many_maps)
 	close(sock);
 }
 
-/* Everything that cannot be a message ends the connection, and nothing but the connection. */
-TEST(garbage)
+/* An invalid message ends its connection only. */
+TEST(invalid_messages_end_connection)
 {
 	static const struct message bad[] = {
 		{ 1, GET_INFO, 15, 0, 0 }, { 1, GET_INFO, 0, 0, 0 }, { 1, GET_INFO, 0xffffffff, 0, 0 },
@@ -424,14 +427,14 @@ TEST(garbage)
 		sock = connect_server();
 		CHECK_EQ(say_version(sock, &r), 0);
 	}
-	/* part of a header, part of a payload, then gone */
+	/* part of a header, part of a payload, then disconnect */
 	CHECK(send_raw(sock, &bad[0], 7, NULL, 0));
 	close(sock);
 	sock = connect_server();
 	CHECK_EQ(say_version(sock, &r), 0);
 	CHECK(send_raw(sock, &(struct message){ 1, REGION_WRITE, 4000, 0, 0 }, 16, NULL, 0));
 	close(sock);
-	/* more descriptors than were agreed on */
+	/* more descriptors than announced */
 	sock = connect_server();
 	CHECK_EQ(say_version(sock, &r), 0);
 	for (i = 0; i < 20; i++)
@@ -446,7 +449,7 @@ TEST(garbage)
 			CHECK_EQ(say_version(sock, &r), 0);
 		for (j = 0; j < 32; j++)
 			words[j] = test_random(&seed);
-		if (i % 2)	/* a header that makes sense, before payload that does not */
+		if (i % 2)	/* a valid header with a random payload */
 			memcpy(words, &(struct message){ i, words[0] % 16, 16 + words[1] % 200, 0, 0 }, 16);
 		send_raw(sock, words, 16 + words[2] % 240, NULL, 0);
 		close(sock);
@@ -454,7 +457,7 @@ TEST(garbage)
 	check_alive();
 }
 
-TEST(one_byte_at_a_time)
+TEST(message_byte_by_byte)
 {
 	struct { struct message head; struct access a; } q = {
 		{ 9, REGION_READ, 32, 0, 0 }, { GTU_REG_MAGIC, 0, 4, { 0 } } };
@@ -471,8 +474,8 @@ TEST(one_byte_at_a_time)
 	close(sock);
 }
 
-/* A peer that asks and does not read is not waited for, and gets everything once it reads. */
-TEST(peer_that_does_not_read)
+/* The server does not block on a peer that does not read its replies, and sends them later. */
+TEST(peer_does_not_read)
 {
 	struct { struct message head; struct access a; } q = {
 		{ 0, REGION_READ, 32, 0, 0 }, { 0, 4, 65536, { 0 } } };

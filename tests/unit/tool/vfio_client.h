@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other side of `gtu serve` for tests: starts the tool ($GTU_TOOL, else the one built beside the test),
- * speaks vfio-user to it over a socket, and ends it whatever becomes of the test. One server at a time.
+ * A vfio-user client for tests of `gtu serve`: starts the tool ($GTU_TOOL, or the one built beside
+ * the test), and ends it after the test whatever its result. One server at a time.
  */
 #ifndef GTU_TEST_VFIO_CLIENT_H
 #define GTU_TEST_VFIO_CLIENT_H
@@ -30,7 +30,7 @@ enum { VERSION = 1, DMA_MAP, DMA_UNMAP, GET_INFO, GET_REGION_INFO, GET_IRQ_INFO 
        REGION_READ, REGION_WRITE, RESET = 13 };
 #define NO_REPLY	0x10u
 #define CONFIG		7u
-#define WAIT_S		20	/* until a test that waits for the server has failed */
+#define WAIT_S		20	/* timeout of waits for the server */
 
 struct message {
 	uint16_t id, command;
@@ -38,7 +38,7 @@ struct message {
 };
 
 static pid_t server_pid;
-static char server_path[100];	/* what a socket's address holds */
+static char server_path[100];	/* limit of a socket's address */
 
 static inline void end_server(void)
 {
@@ -66,7 +66,7 @@ static inline const char *tool_path(void)
 	return path;
 }
 
-/* Start gtu serve with at most five more arguments (NULL ends them); does not wait. */
+/* Start gtu serve with at most five more arguments (NULL-terminated) without waiting. */
 static inline void spawn_server(const char *path, const char *const *more)
 {
 	const char *argv[12] = { "gtu", "--quiet", "serve", "--socket", path };
@@ -84,7 +84,7 @@ static inline void spawn_server(const char *path, const char *const *more)
 	if (server_pid)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* refusals are what these tests are after; they would look like failures */
+	/* hide expected refusals, which look like failures */
 	if (!getenv("GTU_TEST_VERBOSE")) {
 		int null = open("/dev/null", O_WRONLY);
 
@@ -110,7 +110,7 @@ static inline int server_status(void)
 	return status;
 }
 
-/* A connected socket, or -1 where nobody listens. */
+/* A connected socket, or -1 if no server listens. */
 static inline int try_connect(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -145,18 +145,18 @@ static inline int connect_server(void)
 	return fd;
 }
 
-/* Send @bytes with @fds descriptors. False when the other side has closed. */
+/* Send @bytes with @fds descriptors; false if the server has closed the connection. */
 static inline bool send_raw(int sock, const void *data, size_t bytes, const int *fd, unsigned fds)
 {
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(32 * sizeof(int))];
-	} control = { .room = { 0 } };
+		char bytes[CMSG_SPACE(32 * sizeof(int))];
+	} control = { .bytes = { 0 } };
 	struct iovec iov = { (void *)data, bytes };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
 
 	if (fds) {
-		m.msg_control = control.room;
+		m.msg_control = control.bytes;
 		m.msg_controllen = CMSG_SPACE(fds * sizeof(int));
 		control.head.cmsg_level = SOL_SOCKET;
 		control.head.cmsg_type = SCM_RIGHTS;
@@ -166,19 +166,19 @@ static inline bool send_raw(int sock, const void *data, size_t bytes, const int 
 	return sendmsg(sock, &m, MSG_NOSIGNAL) == (ssize_t)bytes;
 }
 
-/* Exactly @bytes; false at the end of the connection. A descriptor that came along goes to *fd. */
+/* Receive exactly @bytes; false at the end of the connection. A received descriptor goes to *fd. */
 static inline bool receive_raw(int sock, void *data, size_t bytes, int *fd)
 {
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
 	size_t have = 0;
 
 	while (have < bytes) {
 		struct iovec iov = { (char *)data + have, bytes - have };
-		struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.room,
-				    .msg_controllen = sizeof(control.room) };
+		struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes,
+				    .msg_controllen = sizeof(control.bytes) };
 		ssize_t n = recvmsg(sock, &m, 0);
 
 		CHECKF(n >= 0 || errno == ECONNRESET, "no answer: %s", strerror(errno));
@@ -193,7 +193,7 @@ static inline bool receive_raw(int sock, void *data, size_t bytes, int *fd)
 
 struct reply {
 	struct message head;
-	int fd;				/* that came along, or -1 */
+	int fd;				/* received descriptor, or -1 */
 	_Alignas(8) uint8_t data[70000];
 };
 
@@ -209,7 +209,10 @@ static inline bool receive_reply(int sock, struct reply *r)
 	return receive_raw(sock, r->data, r->head.size - sizeof(r->head), NULL);
 }
 
-/* Send a request and receive its reply, whose errno (0: none) is returned; -1: the server hung up. */
+/*
+ * Send a request and receive its reply. Returns the reply's errno (0: none), or -1 if the server
+ * closes the connection.
+ */
 static inline int ask_fds(int sock, unsigned command, const void *payload, uint32_t bytes, const int *fd,
 			  unsigned fds, struct reply *r)
 {
@@ -243,7 +246,7 @@ static inline int say_version(int sock, struct reply *r)
 	return ask(sock, VERSION, hello, sizeof(hello), r);
 }
 
-/* server_path: a name in the tests' folder */
+/* Set server_path to a name in the test's folder. */
 static inline void name_socket(void)
 {
 	size_t n = strlen(test_tmpdir());
@@ -253,7 +256,7 @@ static inline void name_socket(void)
 	memcpy(server_path + n, "/s", 3);
 }
 
-/* A server with @more arguments, and a connection that has said its version. */
+/* Start a server with @more arguments, and connect and negotiate the version. */
 static inline int start_server(const char *const *more)
 {
 	static struct reply r;
@@ -272,7 +275,7 @@ struct access {
 	uint8_t data[64];
 };
 
-/* errno of a read of up to 8 bytes into *value */
+/* Read up to 8 bytes into *value. Returns the reply's errno. */
 static inline int read_region(int sock, unsigned region, uint64_t offset, uint32_t count, uint64_t *value)
 {
 	static struct reply r;
@@ -314,7 +317,7 @@ struct map {
 	uint64_t offset, address, size;
 };
 
-/* errno of mapping; @fd < 0: none goes along */
+/* Map memory; @fd < 0: without descriptor. Returns the reply's errno. */
 static inline int map_memory(int sock, uint64_t address, uint64_t size, int fd, uint64_t offset)
 {
 	static struct reply r;
@@ -338,7 +341,7 @@ struct irqs {
 	uint32_t argsz, flags, index, start, count;
 };
 
-/* errno of SET_IRQS for MSI-X */
+/* SET_IRQS for MSI-X. Returns the reply's errno. */
 static inline int set_irqs(int sock, uint32_t flags, uint32_t start, uint32_t count, const int *fd, unsigned fds)
 {
 	static struct reply r;
@@ -349,7 +352,7 @@ static inline int set_irqs(int sock, uint32_t flags, uint32_t start, uint32_t co
 #define BY_EVENTFD	(VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER)
 #define BY_NOTHING	(VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER)
 
-/* What an eventfd holds after at most @ms, 0: nothing. */
+/* Read an eventfd within @ms; 0 if it is empty. */
 static inline uint64_t take_event(int fd, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

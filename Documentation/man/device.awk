@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# gtu(4): a hand-written part whose lines @PARAMETERS, @IOCTLS, @ERRORS and @SYSFS are replaced by what the driver,
-# include/uapi/gtu/gtu.h and Documentation/ABI/sysfs-class-gtu say.
+# gtu(4): a hand-written part in which the lines @PARAMETERS, @IOCTLS, @ERRORS and @SYSFS are
+# replaced by text from the driver, include/uapi/gtu/gtu.h and Documentation/ABI/sysfs-class-gtu.
 #
 #   awk -v date=... -v part=FILE -f mdoc.awk -f device.awk driver/*.c include/uapi/gtu/gtu.h ABI/sysfs-class-gtu
 function clean(s)
@@ -163,7 +163,7 @@ END {
 			continue
 		}
 		if (body[substr(line, 2)] == "") {
-			print "nothing for " line >"/dev/stderr"
+			print "there is no text for " line >"/dev/stderr"
 			exit 1
 		}
 		printf "%s", body[substr(line, 2)]

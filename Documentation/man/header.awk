@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-# A public header's comments and declarations, or those of one of its sections, as a page of section 3.
+# Writes a page of section 3 from the comments and declarations of a public header, or of one of its
+# sections.
 #
 #   awk -v page=gtu_scu -v date=... -v desc=... -v header=gtu/gtu.h -v only=SCU -f mdoc.awk -f header.awk FILE
 #
-# family: the other pages, for the one of the whole library.
+# family: the names of the other pages, for the page of the whole library.
 #
-# A comment that begins a line is of the declarations behind it, up to the next one; one before a blank line and
-# the preprocessor is of the file, which is the section "". only=*: all of it.
+# A comment at the start of a line belongs to the declarations after it, up to the next comment. A
+# comment before a blank line and the preprocessor belongs to the file, which is the section "".
+# only=*: the whole header.
 BEGIN {
 	section = "DESCRIPTION"
 	title = ""
@@ -39,7 +41,8 @@ function put_code(s,    n, line, i)
 	out(".Ed")
 }
 
-# A comment and what it is of. Functions behind a blank line have no part in the comment of a struct.
+# Writes a comment and its declarations. Functions after a blank line are not part of the comment of
+# a struct.
 function flush_group()
 {
 	if (wanted() && (comment != "" || code != "" || functions != "")) {
@@ -155,7 +158,7 @@ function end_prototype()
 END {
 	flush_group()
 	if (body[section] == "") {
-		print "nothing of the section '" only "' in " FILENAME >"/dev/stderr"
+		print "there is no text for the section '" only "' in " FILENAME >"/dev/stderr"
 		exit 1
 	}
 	put_header(page, 3, date)
@@ -173,7 +176,7 @@ END {
 	if (fails)
 		print ".Sh RETURN VALUES\nFunctions that take a\n.Vt struct gtu_error *\nreturn a negative\n" \
 			".Vt enum gtu_status\nwhere they fail, and put a sentence with the value and the limit into it;\nsee\n" \
-			".Xr gtu_error 3 .\nWhere nothing else is said they return 0 otherwise."
+			".Xr gtu_error 3 .\nUnless noted otherwise they return 0 on success."
 	print ".Sh SEE ALSO"
 	if (page == "libgtu")
 		n = split(family, see, " ")

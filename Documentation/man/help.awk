@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-# What `gtu VERB --help` prints, and the page's hand-written part, as a page of section 1.
+# Writes a page of section 1 from the output of `gtu VERB --help` and the page's hand-written part.
 #
 #   awk -v page=gtu-run -v date='November 22, 2026' -v desc='...' -v part=FILE -f mdoc.awk -f help.awk HELP...
 #
-# --help is: usage, blank, paragraphs, and lists whose items have two blanks or more before what is said of them.
-# A line "  gtu ..." is an example. Whatever else is indented is shown as it stands.
+# --help consists of the usage, a blank line, paragraphs, and lists. A list item has a label, two or
+# more blanks, and a description. A line "  gtu ..." is an example. Other indented lines are
+# literal.
 BEGIN {
 	section = "DESCRIPTION"
 	exit_text[0] = "done"
 	exit_text[1] = "failed at run time"
-	exit_text[2] = "usage: the command line was not understood"
+	exit_text[2] = "usage: the command line is invalid"
 	exit_text[3] = "an input file is wrong; the file, the line or byte, and the reason are on standard error"
 	exit_text[4] = "a result differs from the reference"
 	exit_text[130] = "interrupted"
@@ -38,7 +39,7 @@ function end_list()
 	in_list = 0
 }
 
-# Text that is further in than the item's own is a table of its own.
+# Text that is indented more than the item's own is literal.
 function end_item(    n, line, i, nested)
 {
 	n = split(text, line, "\n")
@@ -94,7 +95,7 @@ FNR == 1 {
 /^usage: / || usage == "on" {
 	if ($0 == "") {
 		usage = "off"
-		# the second and later files are parts of the verb with a --help of their own
+		# further files are the --help of parts of the verb
 		if (name_of_usage && FNR != NR)
 			out(".Ss " plain_words(name_of_usage))
 		next
@@ -130,7 +131,7 @@ FNR == 1 {
 	next
 }
 
-# an item: a label, two blanks, what is said of it
+# an item: a label, two blanks, a description
 /^(  )?[^ ]+( [^ ]+)*   *[^ ]/ {
 	match($0, /^(  )?[^ ]+( [^ ]+)*  +/)
 	at = RLENGTH
@@ -138,7 +139,7 @@ FNR == 1 {
 	rest = substr($0, at + 1)
 	sub(/^ */, "", label)
 	sub(/ *$/, "", label)
-	# a sentence that has two blanks in it is none
+	# without indentation, a label of several words is a sentence with two blanks
 	if (indent_of($0) || label !~ / /) {
 		end_block()
 		if (!in_list)
@@ -153,7 +154,7 @@ FNR == 1 {
 	}
 }
 
-# more of an item
+# continuation of an item
 mode == "item" && !blank && indent_of($0) > 2 {
 	text = text "\n" (indent_of($0) > column ? substr($0, column - 1) : substr($0, indent_of($0) + 1))
 	next
@@ -202,8 +203,8 @@ END {
 	printf ".Sh SYNOPSIS\n.Bd -literal\n%s.Ed\n", synopsis
 	printf ".Sh DESCRIPTION\n%s", body[section]
 	section = ""
-	print ".Pp\nWith any verb,\n.Fl \\-quiet\nshows no progress bar and says nothing that was not asked for, and\n" \
-		".Fl \\-help\nprints what is above."
+	print ".Pp\nWith any verb,\n.Fl \\-quiet\nshows no progress bar and no output that was not requested, and\n" \
+		".Fl \\-help\nprints the text above."
 	while ((getline line <part) > 0) {
 		seen_part = 1
 		if (line ~ /^@EXIT /)
@@ -215,7 +216,7 @@ END {
 			examples = ""
 		}
 	}
-	# a verb whose part nobody has written yet; tests/cli/man.sh says so
+	# a verb without a hand-written part; tests/cli/man.sh reports it
 	if (!seen_part)
 		put_exits("0 1 2")
 	if (examples != "")

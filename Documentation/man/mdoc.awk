@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# What the generators of man pages share: text as mdoc(7) wants it. Used with -f before another program.
+# Functions that the generators of man pages share: text in mdoc(7) form. Used with -f before
+# another program.
 
-# A line of text or code that no macro and no escape can come out of.
+# Escapes a line of text or code, so that it contains no macros or escapes.
 function escaped(s)
 {
 	gsub(/\\/, "\\e", s)
@@ -9,7 +10,7 @@ function escaped(s)
 	return s ~ /^[.']/ ? "\\&" s : s
 }
 
-# Running text: lines below 80 bytes, a sentence's end at a line's end.
+# Writes running text: lines below 80 bytes, with a line break after each sentence.
 function put_text(s,    n, word, i, line, at)
 {
 	n = split(s, word, /[ \t\n]+/)
@@ -20,7 +21,7 @@ function put_text(s,    n, word, i, line, at)
 		gsub(/\\/, "\\e", word[i])
 		if (word[i] ~ /^-/)
 			gsub(/-/, "\\-", word[i])
-		# "name()" is a reference to mandoc's eye, unless something stands between
+		# mandoc takes "name()" for a reference: separate the brackets
 		while (at = index(word[i], "()"))
 			word[i] = substr(word[i], 1, at) "\\&" substr(word[i], at + 1)
 		if (line != "" && length(line) + 1 + length(word[i]) > 76) {
@@ -37,7 +38,7 @@ function put_text(s,    n, word, i, line, at)
 		out(line)
 }
 
-# Words behind a macro that must not be taken for macros themselves.
+# Escapes words after a macro, so that they are not taken for macros.
 function plain_words(s,    n, word, i, all)
 {
 	n = split(s, word, " ")
@@ -46,7 +47,7 @@ function plain_words(s,    n, word, i, all)
 	return all
 }
 
-# Lines go to the section that is being written; in none they are printed.
+# Appends a line to the current section, or prints it if there is none.
 function out(line)
 {
 	if (section == "")
@@ -61,7 +62,7 @@ function put_header(page, number, date)
 	printf ".Dd %s\n.Dt %s %s\n.Os\n", date, toupper(page), number
 }
 
-# A line of a part that is written by hand: literal text is as it is typed, long lines are broken.
+# Writes a line of a hand-written part: literal text unchanged, running text wrapped.
 function put_part(line)
 {
 	if (line ~ /^\.\\"/)

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
-# gtu(7), which is written by hand.
+# gtu(7), a hand-written page.
 BEGIN { put_header("gtu", 7, date) }
 { put_part($0) }

@@ -18,10 +18,10 @@ static const char help[] =
 	"Prints the properties of a device: its version, the units that are present and absent, every\n"
 	"parameter, its device tree; and the computer and the backends available on it.\n\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,... e.g.\n"
-	"                 model:scu_width=8,iru_timeout=256, a device file as /dev/gtu0, or a GPU\n"
 	"                 model:scu_width=8,iru_timeout=256, a device file such as /dev/gtu0, or a GPU\n"
 	"                 such as cuda:0\n"
-	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it); - likewise\n";
+	"  --json FILE    the same as JSON; - is standard output, and then nothing else is printed\n"
+	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it); - is standard output\n";
 
 struct param {
 	unsigned index;

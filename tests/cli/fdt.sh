@@ -59,9 +59,9 @@ check "shown" gtu fdt show tree
 says "with its registers" "reg = <0 1073741824 0 65536" "$out"
 wrong_because() { exits 3 "$1" gtu fdt check tree; says "says so" "^/soc/gtu@40000000: .*$2" "$out"; system; }
 rm tree/soc/gtu@40000000/dma-coherent
-wrong_because "not coherent" "no dma-coherent"
+wrong_because "not coherent" "dma-coherent is missing"
 rm tree/soc/gtu@40000000/interrupts
-wrong_because "without interrupts" "no interrupts"
+wrong_because "without interrupts" "interrupts is missing"
 cells 0 0x40000000 0 0x1000 0 0x42000000 0 0x1000000 >tree/soc/gtu@40000000/reg
 wrong_because "with few registers" "registers have 0x1000 bytes"
 cells 0 0x40000000 0 0x10000 >tree/soc/gtu@40000000/reg

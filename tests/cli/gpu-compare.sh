@@ -65,7 +65,7 @@ same "what was done is not done again" <(head -3 calls) before
 printf '#!/bin/sh\necho "Average Time: 0.5"\n' >gap/pr
 wc -l <calls >before
 check "once it works" all
-says "all stages are done" "nothing is left" "$out"
+says "nothing is left" "all stages are done" "$out"
 wc -l <calls >after
 same "and nothing of ours ran again" before after
 check "graphs may go when all is done" all --tidy

@@ -39,7 +39,7 @@ for word in "^device  *model" "^  scu  present" "^  iru  present" "^  peg  prese
 	says "info shows $word" "$word" "$out"
 done
 # the model of this build has every capability that hw.h defines
-capabilities=$(sed -n 's/^#define GTU_CAP_\([A-Z_]*\).*/\1/p' "$root/include/gtu/hw.h" | tr 'A-Z_' 'a-z-')
+capabilities=$(sed -n 's/^#define GTU_CAP_\([A-Z_]*\).*/\1/p' "$root/include/uapi/gtu/hw.h" | tr 'A-Z_' 'a-z-')
 check "hw.h defines at least 6 capabilities" test "$(wc -w <<<"$capabilities")" -ge 6
 check "gtu info prints its capabilities" gtu info
 for word in $capabilities; do

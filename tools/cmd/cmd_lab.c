@@ -211,8 +211,8 @@ static void print_report(const struct report *r)
 		       ratio_text(&g->cycles, a, sizeof(a)), ratio_text(&g->l1_misses, b, sizeof(b)),
 		       ratio_text(&g->l2_accesses, c, sizeof(c)));
 	}
-	printf("\nRatios are our count / the independent count: geometric mean (least-greatest) over the graphs; for warp\n"
-	       "instructions the number of equal runs, of all, and the least and greatest ratio.\n\n");
+	printf("\nRatios are our count / the independent count: geometric mean (least-greatest) over the graphs.\n"
+	       "Ratios of warp instructions: the number of equal runs, of all, and the least and greatest.\n\n");
 	for (i = 0; i < CLASSES; i++)
 		if (r->rows[i])
 			printf("%-10s %6" PRIu64 " of %6" PRIu64 " equal%s\n", class_names[i], r->equal[i], r->rows[i],

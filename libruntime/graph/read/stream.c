@@ -29,9 +29,10 @@ static int64_t read_file(struct file_stream *s, void *to, uint64_t room, struct 
 {
 	ssize_t got;
 
-	do
-		got = read(s->in->fd, to, room > (1u << 30) ? 1u << 30 : room);
-	while (got < 0 && errno == EINTR);
+	while ((got = read(s->in->fd, to, room > (1u << 30) ? 1u << 30 : room)) < 0 && errno == EINTR)
+		/* a pipe may bring nothing for hours, so a signal cannot wait for the next bytes */
+		if (gtu_tick(s->in->progress, "reading", s->in->file_passed, s->in->file_bytes))
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "reading %s was stopped", s->in->path);
 	if (got < 0)
 		return gtu_fail(err, GTU_ERR_FAIL, "%s: %s", s->in->path, strerror(errno));
 	s->in->file_passed += (uint64_t)got;

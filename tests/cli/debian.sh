@@ -3,28 +3,27 @@
 # `make deb` builds them as a distribution would, and looks at them with lintian; make deb-test installs them.
 . "${0%/*}/tap.bash"
 
-for tool in dpkg-buildpackage dh dh_dkms dh_python3 fakeroot; do
+for tool in dpkg-buildpackage dpkg-deb make dh dh_dkms dh_python3 fakeroot; do
 	if ! command -v $tool >/dev/null; then
-		echo "1..0 # SKIP $tool is missing (apt-get install dpkg-dev debhelper dh-dkms dh-python fakeroot)"
-		exit
+		skip_all "$tool is missing (apt-get install dpkg-dev debhelper dh-dkms dh-python fakeroot)"
 	fi
 done
-check "the packages are made" "$root/packaging/make-deb" --built
+check "make-deb builds the packages" in_turn "$root/packaging/make-deb" --built
 debs=$root/build/deb-built
 version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$root/packaging/debian/changelog")
 for package in gtu-tools libgtu1 libgtu-dev python3-gtu gtu-dkms gtu-tests; do
-	check "$package is there" bash -c "ls '$debs/${package}_${version}_'*.deb"
+	holds "make-deb builds $package" bash -c "ls '$debs/${package}_${version}_'*.deb"
 	mkdir $package
 	dpkg-deb -x "$debs/${package}_$version"_*.deb $package
 	dpkg-deb -e "$debs/${package}_$version"_*.deb $package.control
 	(cd $package && find . -type f -o -type l) | sed 's|^\.||' | sort >$package.files
-	check "$package says what it is under" test -s "$package/usr/share/doc/$package/copyright"
+	holds "$package has a copyright file" test -s "$package/usr/share/doc/$package/copyright"
 done
 has() { # PACKAGE PATTERN...
 	local package=$1 pattern
 	shift
 	for pattern; do
-		check "$package has $pattern" grep -qE "^$pattern\$" "$package.files"
+		holds "$package has $pattern" grep -qE "^$pattern\$" "$package.files"
 	done
 }
 has gtu-tools /usr/bin/gtu /usr/lib/udev/rules.d/60-gtu.rules /etc/security/limits.d/gtu.conf \
@@ -38,40 +37,39 @@ has gtu-dkms /usr/src/gtu-$version/dkms.conf /usr/src/gtu-$version/Kbuild /usr/s
 	/usr/share/doc/gtu-dkms/README.Debian
 has python3-gtu /usr/lib/python3/dist-packages/gtu/__init__.py /usr/lib/python3/dist-packages/gtu/py.typed
 has gtu-tests /usr/libexec/gtu/tests/run /usr/libexec/gtu/tests/gtu_test /usr/libexec/gtu/tests/cli/run.sh
+at_least 100 "$(cat ./*.files | wc -l)" "files in the packages"
 sort ./*.files | uniq -d >twice
-same "no file is in two packages" twice /dev/null
+empty "no file is in two packages" twice
 (cd "$root/driver" && ls ./*.[ch]) | sed "s|^\.|/usr/src/gtu-$version/driver|" | sort >want
 grep "/driver/" gtu-dkms.files >have
 same "gtu-dkms has the whole driver" have want
 (cd "$root/libruntime/python" && ls gtu/*.py gtu/py.typed) | sort >want
 sed -n 's|^/usr/lib/python3/dist-packages/||p' python3-gtu.files | sort >have
 same "python3-gtu has the whole module" have want
-check "and is for every architecture" grep -qx "Architecture: all" python3-gtu.control/control
-check "and stands on the library and NumPy" grep -qE "^Depends: .*libgtu1 \(>= $version\).*python3-numpy" python3-gtu.control/control
-if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
-	check "the module of the package runs by the library of the package" env PYTHONDONTWRITEBYTECODE=1 \
-		PYTHONPATH=python3-gtu/usr/lib/python3/dist-packages LD_LIBRARY_PATH="$(echo libgtu1/usr/lib/*/)" /usr/bin/python3 -c '
+holds "python3-gtu is for every architecture" grep -qx "Architecture: all" python3-gtu.control/control
+holds "python3-gtu depends on the library and on NumPy" grep -qE "^Depends: .*libgtu1 \(>= $version\).*python3-numpy" python3-gtu.control/control
+given "python3-numpy is missing (apt-get install python3-numpy)" /usr/bin/python3 -c 'import numpy'
+check "the module of python3-gtu runs with the library of libgtu1" env PYTHONDONTWRITEBYTECODE=1 \
+	PYTHONPATH=python3-gtu/usr/lib/python3/dist-packages LD_LIBRARY_PATH="$(echo libgtu1/usr/lib/*/)" /usr/bin/python3 -c '
 import gtu
 assert gtu.library_path() == "libgtu.so.1"
 assert gtu.run(gtu.generate("road", scale=6), "bfs").stats.vertices == 64'
-else
-	skip "the module of the package runs" "no NumPy (apt-get install python3-numpy)"
-fi
-check "the tool of the package runs" gtu-tools/usr/bin/gtu doctor --device model
-check "dkms.conf has the version" grep -qx "PACKAGE_VERSION=\"$version\"" gtu-dkms/usr/src/gtu-$version/dkms.conf
+always
+check "gtu doctor of gtu-tools finds the model healthy" gtu-tools/usr/bin/gtu doctor --device model
+holds "dkms.conf has the version of the package" grep -qx "PACKAGE_VERSION=\"$version\"" gtu-dkms/usr/src/gtu-$version/dkms.conf
 for file in gtu-tools/etc/security/limits.d gtu-dkms/etc/modprobe.d; do
-	check "$file/gtu.conf is a configuration" grep -q "/gtu.conf" "${file%%/*}.control/conffiles"
+	holds "$file/gtu.conf is a configuration file for dpkg" grep -q "/gtu.conf" "${file%%/*}.control/conffiles"
 done
-check "the group is made" grep -q "addgroup --system.* gtu" gtu-tools.control/postinst
-check "secure boot is spoken of" grep -q "mokutil --import" gtu-dkms/usr/share/doc/gtu-dkms/README.Debian
-check "and the log" grep -q "/var/lib/dkms/gtu/VERSION/build/make.log" gtu-dkms/usr/share/doc/gtu-dkms/README.Debian
+holds "gtu-tools creates the group gtu" grep -q "addgroup --system.* gtu" gtu-tools.control/postinst
+holds "the README of gtu-dkms explains Secure Boot" grep -q "mokutil --import" gtu-dkms/usr/share/doc/gtu-dkms/README.Debian
+holds "the README of gtu-dkms names the build log" grep -q "/var/lib/dkms/gtu/VERSION/build/make.log" gtu-dkms/usr/share/doc/gtu-dkms/README.Debian
 
 headers=$(ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | tail -1)
-if [ -d "$headers" ]; then
-	cp -r gtu-dkms/usr/src/gtu-$version module
-	check "the module builds from its package" make -C "$headers" M="$work/module" modules
-	check "as gtu.ko" modinfo module/gtu.ko
-else
-	skip "the module builds from its package" "no kernel headers (apt-get install linux-headers-amd64)"
-fi
+given "kernel headers are missing (apt-get install linux-headers-amd64)" test -d "$headers"
+cp -r gtu-dkms/usr/src/gtu-$version module
+check "the module builds from gtu-dkms" make -C "$headers" M="$work/module" modules
+needs modinfo
+check "modinfo reads the built gtu.ko" modinfo module/gtu.ko
+says "the built gtu.ko has the device's PCI id" "^alias: +pci:v00001234d00004754" "$out"
+always
 finish

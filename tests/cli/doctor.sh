@@ -4,7 +4,7 @@
 
 # another user looks too, who may not reach this test's own folder
 place=$(mktemp -d /tmp/gtu-doctor-XXXXXX) || exit 1
-trap 'rm -rf "$work" "$place"' EXIT
+at_exit rm -rf "$place"
 chmod 755 "$place"
 cp "$bin/gtu" "$place/gtu" && cd "$place" || exit 1
 PATH=$place:$PATH
@@ -50,7 +50,7 @@ healthy() {
 # As somebody who is not root.
 doctor() {
 	if [ "$(id -u)" = 0 ]; then
-		GTU_DOCTOR_ROOT=$place/tree setpriv --reuid 65534 --regid 65534 --clear-groups gtu doctor "$@"
+		GTU_DOCTOR_ROOT=$place/tree nobody gtu doctor "$@"
 	else
 		GTU_DOCTOR_ROOT=$place/tree gtu doctor "$@"
 	fi
@@ -65,52 +65,52 @@ ill() {
 	exits 1 "$1" doctor
 }
 
-if [ "$(id -u)" = 0 ] && ! setpriv --reuid 65534 --regid 65534 --clear-groups gtu version >/dev/null 2>&1; then
-	skip "gtu doctor" "another user cannot run a program in /tmp"
-	finish
+if [ "$(id -u)" = 0 ] && ! nobody gtu version >/dev/null 2>&1; then
+	skip_all "root cannot become another user that runs a program in /tmp"
 fi
 
 healthy
-if [ -c tree/dev/gtu0 ]; then
-	exits 1 "all is well, but the file is of another device" doctor
-	for name in module dmesg bus bars driver link iommu permission node udev pages; do
-		finds "$name is well" "^ok +$name "
-	done
-	finds "the device is tried" "^fail +device +.*/dev/gtu0 is not a GTU;.*"
-	finds "the end says where to begin" "The device will not work"
-	check "only this fails" test "$(grep -c ^fail "$out")" = 1
-else
-	skip "all is well" "no right to make a device's file"
-fi
+given "no device file can be made here" test -c tree/dev/gtu0
+exits 1 "gtu doctor fails where /dev/gtu0 is another driver's device file" doctor
+for name in module dmesg bus bars driver link iommu permission node udev pages; do
+	finds "gtu doctor finds $name healthy" "^ok +$name "
+done
+finds "gtu doctor tries the device and says that it is not a GTU" "^fail +device +.*/dev/gtu0 is not a GTU;.*"
+finds "gtu doctor ends with the first thing to repair" "The device will not work"
+grep ^fail "$out" >fails
+holds "gtu doctor reports one failure only" test "$(wc -l <fails)" = 1
+always
 healthy
 rm -r tree/sys/module/gtu tree/sys/class/gtu tree/dev/gtu0
-ill "module not loaded"
-finds "says how" "^fail +module +there is no /dev/gtu0: the driver is not loaded; as root: modprobe gtu \(it is there for this kernel"
-finds "the device is not tried" "^skip +device "
-check "a graph to try" gtu generate kronecker --scale 4 try.gtu
-exits 1 "the backend" gtu run bfs try.gtu --device /dev/gtu0
-[ -e /sys/module/gtu ] || says "uses the same words" "^gtu: there is no /dev/gtu0: the driver is not loaded; as root: modprobe gtu$"
+ill "gtu doctor fails where the module is not loaded"
+finds "gtu doctor names the command that loads the module" "^fail +module +there is no /dev/gtu0: the driver is not loaded; as root: modprobe gtu \(it is there for this kernel"
+finds "gtu doctor skips the device where the module is not loaded" "^skip +device "
+check "gtu generate makes a graph to run on the missing device" gtu generate kronecker --scale 4 try.gtu
+exits 1 "gtu run fails where the module is not loaded" gtu run bfs try.gtu --device /dev/gtu0
+given "the module gtu is loaded here" test ! -e /sys/module/gtu
+says "gtu run reports it in the words of gtu doctor" "^gtu: there is no /dev/gtu0: the driver is not loaded; as root: modprobe gtu$"
+always
 printf 'x\0vermagic=5.10.0-o SMP\0' >tree/lib/modules/6.1.0-t/extra/gtu.ko
-ill "module of another kernel"
-finds "says so" "built for kernel 5.10.0-o, but kernel 6.1.0-t is running: rebuild it"
+ill "gtu doctor fails where the module is built for another kernel"
+finds "gtu doctor names both kernels and says to build the module again" "built for kernel 5.10.0-o, but kernel 6.1.0-t is running: rebuild it"
 rm tree/lib/modules/6.1.0-t/modules.dep
-ill "no module"
-finds "says how to get one" "no module for kernel 6.1.0-t: install that kernel's headers, then make -C"
+ill "gtu doctor fails where no module is installed"
+finds "gtu doctor says how to build and install a module" "no module for kernel 6.1.0-t: install that kernel's headers, then make -C"
 echo "none [integrity] confidentiality" >tree/sys/kernel/security/lockdown
-ill "locked down"
-finds "says so" "^fail +lockdown +.*Secure Boot.*mokutil"
+ill "gtu doctor fails where the kernel is locked down"
+finds "gtu doctor names Secure Boot and mokutil" "^fail +lockdown +.*Secure Boot.*mokutil"
 echo 1 >tree/proc/sys/kernel/dmesg_restrict
-ill "dmesg is root's"
-finds "says so" "^warn +dmesg +.*sudo dmesg"
+ill "gtu doctor fails where only root reads the kernel log"
+finds "gtu doctor warns that the kernel log takes sudo dmesg" "^warn +dmesg +.*sudo dmesg"
 
 healthy
 rm -r tree/sys/bus/pci/devices/$bdf
-ill "no function"
-finds "says so" "^fail +bus +there is no function 1234:4754 on the bus: check that the card"
+ill "gtu doctor fails where no function is on the bus"
+finds "gtu doctor names the missing PCI id and asks for the card" "^fail +bus +there is no function 1234:4754 on the bus: check that the card"
 mkdir -p tree/sys/class/dmi/id
 echo QEMU >tree/sys/class/dmi/id/sys_vendor
-ill "no function in a virtual machine"
-finds "says what to start" "gtu serve --socket"
+ill "gtu doctor fails in a virtual machine without a function"
+finds "gtu doctor names the server to start for a virtual machine" "gtu serve --socket"
 
 # no PCI, but a node of the device tree
 treed() {
@@ -124,130 +124,136 @@ treed() {
 	ln -s ../../../bus/platform/devices/10000000.gtu tree/sys/class/gtu/gtu0/device
 }
 treed
-ill "a device tree's device"
-finds "says where it is" "^ok +bus +10000000.gtu is a node of the device tree"
-finds "says who has it" "^ok +driver +the driver gtu has 10000000.gtu"
-finds "looks at its IOMMU" "^ok +iommu +on \(group 3"
+ill "gtu doctor tries the false device file of a device-tree device"
+finds "gtu doctor finds the node of the device tree" "^ok +bus +10000000.gtu is a node of the device tree"
+finds "gtu doctor finds the driver of the node" "^ok +driver +the driver gtu has 10000000.gtu"
+finds "gtu doctor finds the IOMMU group of the node" "^ok +iommu +on \(group 3"
 treed 'vendor,board\0gtu,gtu-1\0'
-ill "a board's own name before the device's"
-finds "knows it all the same" "^ok +bus +10000000.gtu is a node"
+ill "gtu doctor tries the false device file of a board with a name of its own"
+finds "gtu doctor finds the node by its second compatible string" "^ok +bus +10000000.gtu is a node"
 treed 'gtu,gtu-11\0'
-ill "another device's name"
-finds "is not taken for it" "^fail +bus +there is no function 1234:4754"
+ill "gtu doctor fails where the only node is another device's"
+finds "gtu doctor does not take gtu,gtu-11 for gtu,gtu-1" "^fail +bus +there is no function 1234:4754"
 treed
 rm tree/sys/bus/platform/devices/10000000.gtu/driver
-ill "no driver for the node"
-finds "says how to bind it" "^fail +driver +no driver has 10000000.gtu: .* echo 10000000.gtu > /sys/bus/platform/drivers/gtu/bind"
+ill "gtu doctor fails where no driver is bound to the node"
+finds "gtu doctor names the command that binds a driver to the node" "^fail +driver +no driver has 10000000.gtu: .* echo 10000000.gtu > /sys/bus/platform/drivers/gtu/bind"
 healthy
 rm tree/sys/bus/pci/devices/$bdf/driver
-ill "no driver"
-finds "says how to bind it" "^fail +driver +no driver has $bdf: as root: echo $bdf > /sys/bus/pci/drivers/gtu/bind"
+ill "gtu doctor fails where no driver is bound to the function"
+finds "gtu doctor names the command that binds a driver to the function" "^fail +driver +no driver has $bdf: as root: echo $bdf > /sys/bus/pci/drivers/gtu/bind"
 ln -s ../../drivers/vfio-pci tree/sys/bus/pci/devices/$bdf/driver
-ill "another driver"
-finds "says whose it is" "driver vfio-pci has $bdf \(it is given to a virtual machine\)"
+ill "gtu doctor fails where another driver is bound to the function"
+finds "gtu doctor names the other driver and what it is for" "driver vfio-pci has $bdf \(it is given to a virtual machine\)"
 healthy
 cp -r tree/sys/bus/pci/devices/$bdf tree/sys/bus/pci/devices/0000:00:05.0
 rm -r tree/sys/class/gtu/gtu0 tree/dev/gtu0 tree/sys/bus/pci/devices/0000:00:05.0/driver
-ill "two functions, one without driver"
-finds "looks at that one" "^fail +driver +no driver has 0000:00:05.0"
+ill "gtu doctor fails where one of two functions has no driver"
+finds "gtu doctor names the function without a driver" "^fail +driver +no driver has 0000:00:05.0"
 healthy
 head -c 64 /dev/zero | tr '\0' '\377' >tree/sys/bus/pci/devices/$bdf/config
-ill "a device that is gone"
-finds "says so" "^fail +bus +$bdf reads as all ones: it was removed.*rescan"
+ill "gtu doctor fails where the function was removed"
+finds "gtu doctor says that a function that reads as all ones was removed" "^fail +bus +$bdf reads as all ones: it was removed.*rescan"
 healthy
 sed -i '3s/.*/0x0000000000000000 0x0000000000000000 0x0/' tree/sys/bus/pci/devices/$bdf/resource
-ill "a BAR without a place"
-finds "says which" "^fail +bars .*bits 0x4.*pci=realloc"
+ill "gtu doctor fails where a BAR has no address"
+finds "gtu doctor names the BAR without an address and pci=realloc" "^fail +bars .*bits 0x4.*pci=realloc"
 healthy
 printf '\x02' | dd of=tree/sys/bus/pci/devices/$bdf/config bs=1 seek=4 conv=notrunc 2>/dev/null
-ill "no bus mastering"
-finds "says so" "^fail +driver .*bus mastering is off"
+ill "gtu doctor fails where bus mastering is off"
+finds "gtu doctor says that bus mastering is off" "^fail +driver .*bus mastering is off"
 healthy
 echo 4 >tree/sys/bus/pci/devices/$bdf/current_link_width
-ill "a narrow link"
-finds "says so" "^warn +link +4 lanes .* of 16 at"
+ill "gtu doctor tries the false device file behind a narrow link"
+finds "gtu doctor warns that the link has 4 of 16 lanes" "^warn +link +4 lanes .* of 16 at"
 healthy
 rm tree/sys/bus/pci/devices/$bdf/iommu_group
-ill "no IOMMU"
-finds "says what that means" "^warn +iommu +off: the device can access all memory"
+ill "gtu doctor tries the false device file without an IOMMU"
+finds "gtu doctor warns that no IOMMU protects memory" "^warn +iommu +off: the device can access all memory"
 ln -s ../../../../kernel/iommu_groups/3 tree/sys/bus/pci/devices/$bdf/iommu_group
 echo identity >tree/sys/kernel/iommu_groups/3/type
-ill "an IOMMU that looks on"
-finds "says so" "^warn +iommu +passed through"
+ill "gtu doctor tries the false device file behind a pass-through IOMMU"
+finds "gtu doctor warns that the IOMMU passes the device through" "^warn +iommu +passed through"
 
 healthy
 rm tree/dev/gtu0
-ill "no file"
-finds "says where to look" "^fail +node +there is no /dev/gtu0: the driver is loaded but has no such device"
+ill "gtu doctor fails where the device file is missing"
+finds "gtu doctor says that the loaded driver has no such device" "^fail +node +there is no /dev/gtu0: the driver is loaded but has no such device"
 healthy
+needs_root
 if [ "$(id -u)" = 0 ]; then
 	chmod 660 tree/dev/gtu0
 	chown 0:"$(getent group | awk -F: '$3 > 0 { print $3; exit }')" tree/dev/gtu0
-	ill "a group that I am not in"
-	finds "says which, and how" "^fail +permission +/dev/gtu0 belongs to the group [a-z]+, which does not include you; as root: usermod -aG [a-z]+ "
-	chown 0:0 tree/dev/gtu0
 fi
+ill "gtu doctor fails where the device file is for a group that the user is not in"
+finds "gtu doctor names the group and the command that adds the user" "^fail +permission +/dev/gtu0 belongs to the group [a-z]+, which does not include you; as root: usermod -aG [a-z]+ "
+always
+[ "$(id -u)" != 0 ] || chown 0:0 tree/dev/gtu0
 chmod 600 tree/dev/gtu0
 [ "$(id -u)" = 0 ] || chmod 000 tree/dev/gtu0
-ill "root's alone"
-finds "says how" "^fail +permission .*(only root may use|belongs to the group)"
+ill "gtu doctor fails where the device file is for root alone"
+finds "gtu doctor says who may open the device file" "^fail +permission .*(only root may use|belongs to the group)"
 healthy
 rm tree/dev/gtu0
 : >tree/dev/gtu0
 chmod 666 tree/dev/gtu0
-ill "a file that is no device's"
-finds "says so" "^fail +node +/dev/gtu0 is no device's file"
+ill "gtu doctor fails where /dev/gtu0 is a regular file"
+finds "gtu doctor says that /dev/gtu0 is no device file" "^fail +node +/dev/gtu0 is no device's file"
 healthy
-if [ -c tree/dev/gtu0 ]; then
-	echo 240:0 >tree/sys/class/gtu/gtu0/dev
-	ill "a file of another device"
-	finds "says so" "^fail +node +/dev/gtu0 has number 1:3, the device 240:0"
-fi
+given "no device file can be made here" test -c tree/dev/gtu0
+echo 240:0 >tree/sys/class/gtu/gtu0/dev
+ill "gtu doctor fails where the device file has another device's number"
+finds "gtu doctor names both device numbers" "^fail +node +/dev/gtu0 has number 1:3, the device 240:0"
+always
 healthy
 rm tree/etc/udev/rules.d/60-gtu.rules
-ill "no rule"
-finds "says which" "^warn +udev .*60-gtu.rules"
+ill "gtu doctor tries the false device file without a udev rule"
+finds "gtu doctor warns that 60-gtu.rules is missing" "^warn +udev .*60-gtu.rules"
 healthy
 echo resetting >tree/sys/class/gtu/gtu0/state
-ill "a reset under way"
-finds "says so" "^fail +state +/dev/gtu0 is being reset"
+ill "gtu doctor fails while the device is being reset"
+finds "gtu doctor says that the device is being reset" "^fail +state +/dev/gtu0 is being reset"
 echo gone >tree/sys/class/gtu/gtu0/state
-ill "a device that the driver has given up"
-finds "says so" "^fail +state +/dev/gtu0 exists, but its device is dead"
+ill "gtu doctor fails where the device is dead"
+finds "gtu doctor says that /dev/gtu0 has lost its device" "^fail +state +/dev/gtu0 exists, but its device is dead"
 
 healthy
-ill "modest memlock"
-finds "says so" "^warn +memlock +8192 KiB may be pinned"
-check "a graph" gtu generate kronecker --scale 16 big.gtu
-check "a small graph" gtu generate kronecker --scale 10 small.gtu
+ill "gtu doctor tries the false device file with 8 MiB of locked memory"
+finds "gtu doctor warns that 8192 KiB may be pinned" "^warn +memlock +8192 KiB may be pinned"
+check "gtu generate makes a graph that is larger than the limit on locked memory" gtu generate kronecker --scale 16 big.gtu
+check "gtu generate makes a graph that is smaller than the limit on locked memory" gtu generate kronecker --scale 10 small.gtu
 chmod 644 ./*.gtu
-exits 1 "too little for a graph" doctor --graph big.gtu
-finds "says what is needed, allowed and in use" \
+exits 1 "gtu doctor --graph fails where the limit on locked memory is too small" doctor --graph big.gtu
+finds "gtu doctor --graph names the bytes needed, allowed and in use, and a limit that would do" \
 	"^fail +memlock +[0-9]{7,} bytes cannot be pinned .* limit on locked memory is 8388608 bytes, of which 4194304 are in use; raise it to [0-9]+ KiB"
-finds "and how to raise it" "ulimit -l.*limits.conf.*LimitMEMLOCK="
-exits 1 "enough for a small one" doctor --graph small.gtu
-finds "says so" "^ok +memlock +small.gtu needs [0-9]+ bytes pinned, and may"
-exits 1 "a graph that is none" doctor --graph /dev/null
-finds "says so" "^fail +memlock "
+finds "gtu doctor --graph names the ways to raise the limit" "ulimit -l.*limits.conf.*LimitMEMLOCK="
+exits 1 "gtu doctor --graph tries the false device file for a small graph" doctor --graph small.gtu
+finds "gtu doctor --graph says that the small graph may be pinned" "^ok +memlock +small.gtu needs [0-9]+ bytes pinned, and may"
+exits 1 "gtu doctor --graph fails for a file that is no graph" doctor --graph /dev/null
+finds "gtu doctor --graph reports the unreadable graph as a failure of memlock" "^fail +memlock "
 echo "Max locked memory         unlimited            unlimited            bytes" >tree/proc/self/limits
-ill "no limit"
-finds "says so" "^ok +memlock "
+ill "gtu doctor tries the false device file without a limit on locked memory"
+finds "gtu doctor finds memlock healthy without a limit" "^ok +memlock "
 echo "always madvise [never]" >tree/sys/kernel/mm/transparent_hugepage/enabled
-ill "no huge pages"
-finds "says so" "^warn +pages "
+ill "gtu doctor tries the false device file without huge pages"
+finds "gtu doctor warns that huge pages are off" "^warn +pages "
 
-check "the device in process is well" gtu doctor --device model
-finds "a job comes back" "^ok +job "
-finds "and says so" "Everything that was checked works"
-exits 2 "no such device" gtu doctor --device modal0
-exits 2 "no such option" gtu doctor --devices model
-check "--help" gtu doctor --help
-finds "teaches" "warn \(works with restrictions\)"
+check "gtu doctor passes the model in its own process" gtu doctor --device model
+finds "gtu doctor gets a job back from the model" "^ok +job "
+finds "gtu doctor says that nothing is in the way" "Everything that was checked works"
+exits 2 "gtu doctor refuses an unknown device" gtu doctor --device modal0
+exits 2 "gtu doctor refuses an unknown option" gtu doctor --devices model
+check "gtu doctor --help exits with 0" gtu doctor --help
+finds "gtu doctor --help explains what warn means" "warn \(works with restrictions\)"
 healthy
 rm -r tree/sys/module/gtu
-exits 1 "JSON" doctor --json -
+exits 1 "gtu doctor --json - fails where the module is not loaded" doctor --json -
 cp "$out" j.json
-if command -v python3 >/dev/null; then
-	check "is JSON" python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert not d["healthy"]; f=[x for x in d["findings"] if x["state"]=="fail"]; assert f[0]["name"]=="module" and "modprobe" in f[0]["sentence"]' j.json
-fi
+python "gtu doctor --json - prints JSON that names the module and modprobe" j.json <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert not d["healthy"]
+f = [x for x in d["findings"] if x["state"] == "fail"]
+assert f[0]["name"] == "module" and "modprobe" in f[0]["sentence"], f
+END
 finish

@@ -2,11 +2,8 @@
 # The comparison on a GPU, with programs that only look like gtu and the other codes: stages, resuming, failures, table.
 . "${0%/*}/tap.bash"
 
-if ! command -v python3 >/dev/null; then
-	skip "gpu-compare" "no python3"
-	finish
-fi
-compare=${GTU_ROOT:-${0%/*}/../..}/tools/bench/gpu-compare
+needs python3
+compare=$root/tools/bench/gpu-compare
 cat >gtu <<'END'
 #!/bin/sh
 echo "$*" >>calls
@@ -37,42 +34,46 @@ echo "$* is done, from $(wc -l <"$3") sources"; echo 30.5
 END
 chmod +x gtu gap/* other
 all() { "$compare" d --gtu ./gtu --gap gap --other EMOGI=./other --scale 10 --sources 4 --sssp-sources 3 "$@"; }
-check "--help" "$compare" --help
-exits 2 "without a folder" "$compare"
-check "what is left" all --list
-says "all of it" "^left +EMOGI bfs kronecker" "$out"
-check "some stages" all --stages 3
-says "and more are left" "stages are left" "$out"
-check "the first are done" all --list
-says "the link" "^done +link" "$out"
+check "gpu-compare --help exits with 0" "$compare" --help
+exits 2 "gpu-compare refuses to run without a folder" "$compare"
+check "gpu-compare --list lists the stages" all --list
+says "gpu-compare --list has the stages of the other code left" "^left +EMOGI bfs kronecker" "$out"
+check "gpu-compare --stages 3 runs" all --stages 3
+says "gpu-compare --stages 3 says that stages are left" "stages are left" "$out"
+check "gpu-compare --list lists the stages after three of them" all --list
+says "gpu-compare --list has the stage of the link done" "^done +link" "$out"
 cp calls before
-exits 1 "a code that crashes" all
-says "is named" "gap/pr"
-check "the rest was done" grep -q "GAP reference, all cores *40.00" d/table.txt
-check "the other code" grep -q "^EMOGI *30.50" d/table.txt
-check "the row on the card" grep -q "edges on the card *1.00" d/table.txt
-check "how much faster" grep -q "over the best other *3.05x" d/table.txt
-check "at equal error" grep -q "as close as EMOGI .* 6.10 *6.10" d/table.txt
-check "which is what PageRank is compared at" grep -q "over the best other .* 5.00x *5.00x" d/table.txt
-check "with the errors" grep -q "pr uniform: EMOGI has a total distance of 0.001 .* 3 iterations 0.0009" d/table.txt
-check "the same sources for all" test "$(tr '\n' ' ' <d/sources-bfs-uniform.txt)" = "5 7 11 13 "
-check "fewer of paths" test "$(tr '\n' ' ' <d/sources-sssp-uniform.txt)" = "5 7 11 "
-check "one eighth of the card" grep -q -- "--gpu-memory 4096 --ranks EMOGI=d/ranks-EMOGI-uniform.f32" calls
-check "GAP's steps are tried" test -e d/gap-sssp-32-uniform.json
-check "and take a graph of ours" grep -q "convert --weights none --quiet d/uniform-10.gtu" calls
-check "the curve" grep -q "<polyline" d/curve.svg
-same "what was done is not done again" <(head -3 calls) before
+exits 1 "gpu-compare fails where another code crashes" all
+says "gpu-compare names the crashed program" "gap/pr"
+holds "the table has the time of the GAP reference after a crash of another program" grep -q "GAP reference, all cores *40.00" d/table.txt
+holds "the table has the time of the other code" grep -q "^EMOGI *30.50" d/table.txt
+holds "the table has the time with edges on the card" grep -q "edges on the card *1.00" d/table.txt
+holds "the table has the speed-up over the best other code" grep -q "over the best other *3.05x" d/table.txt
+holds "the table has the time to reach EMOGI's error" grep -q "as close as EMOGI .* 6.10 *6.10" d/table.txt
+holds "the table compares PageRank at equal error" grep -q "over the best other .* 5.00x *5.00x" d/table.txt
+holds "the table has the errors and iterations of PageRank" grep -q "pr uniform: EMOGI has a total distance of 0.001 .* 3 iterations 0.0009" d/table.txt
+holds "all codes run from the same sources" test "$(tr '\n' ' ' <d/sources-bfs-uniform.txt)" = "5 7 11 13 "
+holds "sssp runs from three sources" test "$(tr '\n' ' ' <d/sources-sssp-uniform.txt)" = "5 7 11 "
+holds "gpu-compare runs with an eighth of the card's memory" grep -q -- "--gpu-memory 4096 --ranks EMOGI=d/ranks-EMOGI-uniform.f32" calls
+holds "gpu-compare tries delta steps for GAP" test -e d/gap-sssp-32-uniform.json
+holds "gpu-compare gives GAP a converted graph" grep -q "convert --weights none --quiet d/uniform-10.gtu" calls
+holds "gpu-compare draws the curve" grep -q "<polyline" d/curve.svg
+same "gpu-compare does not repeat stages that are done" <(head -3 calls) before
 printf '#!/bin/sh\necho "Average Time: 0.5"\n' >gap/pr
 wc -l <calls >before
-check "once it works" all
-says "nothing is left" "all stages are done" "$out"
+check "gpu-compare goes on after the crash is repaired" all
+says "gpu-compare says that nothing is left" "all stages are done" "$out"
 wc -l <calls >after
-same "and nothing of ours ran again" before after
-check "graphs may go when all is done" all --tidy
-check "and stay away" test ! -e d/uniform-10.gtu -a ! -e d/uniform-10.wsg -a -s d/gtu-uniform.json
+same "gpu-compare does not run gtu again after the repair" before after
+check "gpu-compare --tidy runs" all --tidy
+holds "gpu-compare --tidy removes the graphs and keeps the results" test ! -e d/uniform-10.gtu -a ! -e d/uniform-10.wsg -a -s d/gtu-uniform.json
 rm -r d; touch no-gpu
-exits 1 "without a GPU" all
-says "one sentence" "no CUDA driver"
-check "once" test "$(grep -c "no CUDA driver" "$err" 2>/dev/null || grep -c "no CUDA driver" "$out")" = 1
-exits 1 "a graph of another kind" all --graphs lattice
+exits 1 "gpu-compare fails without a GPU" all
+says "gpu-compare prints gtu's message about the missing driver" "no CUDA driver"
+cat "$out" "$err" >said
+holds "gpu-compare prints the message once" test "$(grep -c "no CUDA driver" said)" = 1
+exits 1 "gpu-compare refuses an unknown graph" all --graphs lattice
+cat "$out" "$err" >said
+says "gpu-compare names the unknown graph" lattice said
+always
 finish

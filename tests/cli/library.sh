@@ -2,32 +2,36 @@
 # What libgtu.so offers is what the public headers declare, and an installed library can be used.
 . "${0%/*}/tap.bash"
 
+needs gcc
 headers=$(cd "$root/include" && echo gtu/*.h uapi/gtu/hw.h)
 for h in $headers; do echo "#include <$h>"; done >all.c
 # every prototype that the headers declare without defining it
 gcc -aux-info prototypes -fsyntax-only -I"$root/include" all.c
 sed -n 's|.*include/gtu/[a-z_]*\.h:[0-9]*:N[CO] \*/ extern [^(]*[ *]\([a-z_0-9]*\) (.*|\1|p' prototypes | sort -u >declared
-check "the headers declare functions" test -s declared
+at_least 80 "$(wc -l <declared)" "functions that the headers declare"
+needs nm
 nm -D --defined-only "$bin/libgtu.so" | sed -n 's/.* T \([^@]*\).*/\1/p' | sort >exported
-same "exported = declared" declared exported
+same "the library exports the functions that the headers declare" declared exported
 nm -D --defined-only "$bin/libgtu.so" | grep -v ' A GTU_' | grep -v '@@GTU_[0-9]*$' >unversioned
-check "every symbol has a version" test ! -s unversioned
+empty "every symbol has a version" unversioned
 nm -D --defined-only "$bin/libgtu.so" | grep -v ' [TA] ' >data
-check "no variable is exported" test ! -s data
+empty "the library exports no variable" data
 
+always
+at_least 5 "$(wc -w <<<"$headers")" "public headers"
 # the hardware header and each public header stand alone, in C and in C++
 for h in $headers; do
 	echo "#include <$h>" >one.c
-	check "$h alone in C" gcc -std=c11 -Wall -Wextra -Werror -pedantic-errors -fsyntax-only -I"$root/include" one.c
-	if command -v g++ >/dev/null; then
-		check "$h alone in C++" g++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only -I"$root/include" -x c++ one.c
-	else
-		skip "$h alone in C++" "no g++"
-	fi
+	needs gcc
+	check "$h compiles alone in C" gcc -std=c11 -Wall -Wextra -Werror -pedantic-errors -fsyntax-only -I"$root/include" one.c
+	needs g++
+	check "$h compiles alone in C++" g++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only -I"$root/include" -x c++ one.c
+	always
 done
 
-check "make install" make -C "$root" install DESTDIR="$work/dest" PREFIX=/opt/gtu
-check "the tool is there" test -x dest/opt/gtu/bin/gtu
+needs_install
+check "make install installs into DESTDIR" in_turn make -C "$root" install DESTDIR="$work/dest" PREFIX=/opt/gtu
+holds "make install installs the tool" test -x dest/opt/gtu/bin/gtu
 cat >use.c <<'END'
 #include <stdio.h>
 #include <gtu/gtu.h>
@@ -67,26 +71,24 @@ int main(void)
 }
 END
 echo "2 100 102" >want
-if command -v pkg-config >/dev/null; then
-	export PKG_CONFIG_PATH=$work/dest/opt/gtu/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/dest
-	check "a program against the shared library" \
-		bash -c 'gcc use.c -o use-so $(pkg-config --cflags --libs gtu)'
-	check "runs" env LD_LIBRARY_PATH=dest/opt/gtu/lib ./use-so
-	same "and is right" "$out" want
-	check "an algorithm over weave.h" \
-		bash -c 'gcc -Wall -Wextra -Werror "$0" -o weave_bfs $(pkg-config --cflags --libs gtu)' "$root/Documentation/examples/weave.c"
-	printf '0 1\n0 2\n1 3\n4 0\n' >w.txt
-	for unit in 0 1 2 3 4 5; do
-		for direction in push pull; do
-			check "runs by unit $unit, $direction" env LD_LIBRARY_PATH=dest/opt/gtu/lib ./weave_bfs w.txt $unit $direction
-			same "and is right" "$out" <(printf '0 0\n1 1\n2 1\n3 2\n4 -1\n')
-		done
+needs pkg-config
+export PKG_CONFIG_PATH=$work/dest/opt/gtu/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/dest
+check "a program links with the shared library" \
+	bash -c 'gcc use.c -o use-so $(pkg-config --cflags --libs gtu)'
+check "the program runs with the shared library" env LD_LIBRARY_PATH=dest/opt/gtu/lib ./use-so
+same "the program with the shared library prints the right result" "$out" want
+check "the example over weave.h compiles and links" \
+	bash -c 'gcc -Wall -Wextra -Werror "$0" -o weave_bfs $(pkg-config --cflags --libs gtu)' "$root/Documentation/examples/weave.c"
+printf '0 1\n0 2\n1 3\n4 0\n' >w.txt
+for unit in 0 1 2 3 4 5; do
+	for direction in push pull; do
+		check "the example over weave.h runs by unit $unit, $direction" env LD_LIBRARY_PATH=dest/opt/gtu/lib ./weave_bfs w.txt $unit $direction
+		same "the example over weave.h prints the right levels by unit $unit, $direction" "$out" <(printf '0 0\n1 1\n2 1\n3 2\n4 -1\n')
 	done
-	check "a program against the archive" \
-		bash -c 'gcc use.c -o use-a $(pkg-config --cflags gtu) dest/opt/gtu/lib/libgtu.a $(pkg-config --libs --static gtu | sed "s/-lgtu//")'
-	check "runs too" ./use-a
-	same "and is right too" "$out" want
-else
-	skip "a program against the installed library" "no pkg-config"
-fi
+done
+check "a program links with the archive" \
+	bash -c 'gcc use.c -o use-a $(pkg-config --cflags gtu) dest/opt/gtu/lib/libgtu.a $(pkg-config --libs --static gtu | sed "s/-lgtu//")'
+check "the program runs with the archive" ./use-a
+same "the program with the archive prints the right result" "$out" want
+always
 finish

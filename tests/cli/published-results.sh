@@ -5,8 +5,7 @@
 
 graphs=${GTU_SHARED:-$root/../shared}/graphs
 if [ ! -d "$graphs/ldbc-validation" ]; then
-	echo "1..0 # SKIP no published results beside the source (set GTU_SHARED)"
-	exit
+	skip_all "there are no published results beside the source (set GTU_SHARED)"
 fi
 units="none scu-basic scu iru peg weaver"
 
@@ -46,6 +45,7 @@ compared() {
 	local name=$1
 
 	shift
+	skipped "$name" && return
 	if by_rule "$@"; then
 		report "ok" "$name"
 	else
@@ -85,26 +85,28 @@ for want in "$graphs"/ldbc-validation/*-{BFS,SSSP,PR,WCC,CDLP,LCC}; do
 	for unit in $units; do
 		name="LDBC ${graph##*/} $algorithm by $unit"
 		if [ "$algorithm $unit" = "LCC iru" ]; then
-			exits 1 "$name is refused" gtu run "${args[@]}" --unit iru
-			says "$name: why" "no indexed accesses to reorder"
+			exits 1 "gtu run refuses $name" gtu run "${args[@]}" --unit iru
+			says "gtu run says why it refuses $name" "no indexed accesses to reorder"
 			continue
 		fi
-		check "$name" gtu run "${args[@]}" --unit $unit --output got --quiet
-		compared "$name: as published" $rule "$want" got
+		rm -f got
+		check "gtu run runs $name" gtu run "${args[@]}" --unit $unit --output got --quiet
+		compared "the result of $name is the published one" $rule "$want" got
 		cp got "got.$unit"
 		case $algorithm in
 		PR)
-			check "$name: within 1e-6 of no unit" awk '
+			holds "the result of $name is within 1e-6 of plain software's" awk '
 				NR == FNR { a[$1] = $2; next }
-				{ d = a[$1] - $2; if (d < 0) d = -d; if (d > 1e-6 * $2) exit 1 }' got.none got
+				{ d = a[$1] - $2; if (d < 0) d = -d; if (d > 1e-6 * $2) bad = 1; n++ }
+				END { exit bad || !n }' got.none got
 			;;
 		*)
-			same "$name: as by no unit" got.none got
+			same "the result of $name is that of plain software" got.none got
 			;;
 		esac
 	done
 done
-[ $cases -eq 15 ] && report "ok" "all 15 cases are there" || report "not ok" "$cases cases, there should be 15"
+at_least 15 $cases "published results of LDBC"
 
 # ---- cuGraph -------------------------------------------------------------------------------------
 
@@ -128,8 +130,10 @@ awk 'NR > 1 {
 	}
 	print id, algorithm, graph, start, cutoff
 }' "$results/traversal_mappings.csv" >cases
+compared_files=0
 while read -r id algorithm graph start cutoff; do
 	[ -e "$results/$id.csv" ] || continue
+	compared_files=$((compared_files + 1))
 	case $algorithm in
 	single_source_shortest_path_length | bfs_edges) run=bfs ;;
 	*) run=sssp ;;
@@ -139,11 +143,13 @@ while read -r id algorithm graph start cutoff; do
 	awk '$2 < 1e9' want.all | sort -n >want
 	for unit in $units; do
 		name="NetworkX $id ($algorithm, $graph from $start, cutoff $cutoff) by $unit"
-		check "$name" gtu run $run "$results/$graph.csv" --source "$start" --unit $unit --output got.all --quiet
+		rm -f got.all
+		check "gtu run runs $name" gtu run $run "$results/$graph.csv" --source "$start" --unit $unit --output got.all --quiet
 		awk -v cutoff="$cutoff" '
 			$2 != "infinity" && $2 != "9223372036854775807" && (cutoff == "None" || $2 <= cutoff + 0)' \
 			got.all | sort -n >got
-		compared "$name: as published" $([ $run = bfs ] && echo exact || echo relative) want got
+		compared "the result of $name is the published one" $([ $run = bfs ] && echo exact || echo relative) want got
 	done
 done <cases
+at_least 32 $compared_files "published results of NetworkX"
 finish

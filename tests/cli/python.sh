@@ -7,8 +7,7 @@ for candidate in "${PYTHON:-}" /usr/bin/python3 python3; do
 	[ -n "$candidate" ] && "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate && break
 done
 if [ -z "$python" ]; then
-	echo "1..0 # SKIP no Python with NumPy (apt-get install python3-numpy python3-scipy python3-networkx)"
-	exit
+	skip_all "there is no Python with NumPy (apt-get install python3-numpy python3-scipy python3-networkx)"
 fi
 module=$root/libruntime/python
 export PYTHONPATH=$module PYTHONDONTWRITEBYTECODE=1 GTU_ROOT=$root
@@ -25,47 +24,40 @@ fi
 code=$?
 while IFS= read -r line; do
 	case $line in
-	"ok "*) report ok "${line#ok }" ;;
-	"not ok "*) report "not ok" "${line#not ok }" ;;
-	"skip "*) line=${line#skip } && skip "${line%%: *}" "${line#*: }" ;;
+	"ok "*) report ok "Python: ${line#ok }" ;;
+	"not ok "*) report "not ok" "Python: ${line#not ok }" ;;
+	"skip "*) line=${line#skip } && skip "Python: ${line%%: *}" "${line#*: }" ;;
 	*) echo "$line" ;;
 	esac
 done <results
 sed 's/^/# /' errors
-check "they ran to their end" test $code -eq 0 -a "$(grep -c '^ok ' results)" -ge 50
-[ ${#sanitized[@]} -eq 0 ] || finish
+holds "the module's own tests end with 0" test $code -eq 0
+at_least 50 "$(grep -c '^ok ' results)" "tests of the module that pass"
+given "a sanitized library is tested by the module's own tests only" test ${#sanitized[@]} -eq 0
 
 # the annotations
-mypy=
-"$python" -c 'import mypy' 2>/dev/null && mypy="$python -m mypy"
-if [ -n "$mypy" ]; then
-	(cd "$module" && MYPYPATH=$module $mypy --cache-dir="$work/mypy") >"$out" 2>"$err"
-	code=$?
-	[ $code -eq 0 ] || show
-	check "mypy --strict has nothing to say" test $code -eq 0
-	printf 'import gtu\ngraph = gtu.generate("road", scale=4)\nn: str = gtu.run(graph, "bfs").stats.edges\n' >use.py
-	exits 1 "and a user's mistake is seen" env MYPYPATH="$module" $mypy --cache-dir="$work/mypy" use.py
-	says "as what it is" "expression has type .int., variable has type .str." "$out"
-else
-	skip "mypy --strict has nothing to say" "no mypy (apt-get install mypy)"
-fi
+given "mypy is missing (apt-get install mypy)" "$python" -c 'import mypy'
+mypy=(env MYPYPATH="$module" "$python" -m mypy --cache-dir="$work/mypy")
+check "mypy --strict finds nothing in the module" bash -c 'cd "$1" && shift && "$@"' - "$module" "${mypy[@]}"
+printf 'import gtu\ngraph = gtu.generate("road", scale=4)\nn: str = gtu.run(graph, "bfs").stats.edges\n' >use.py
+exits 1 "mypy finds a mistake in a program that uses the module" "${mypy[@]}" use.py
+says "mypy knows the type of stats.edges" "expression has type .int., variable has type .str." "$out"
+[ ${#sanitized[@]} -ne 0 ] || always
 
 # installed: without a compiler and without a network
 cp -r "$module" source
-if "$python" -c 'import pip, setuptools' 2>/dev/null; then
-	check "pip install" "$python" -m pip install --no-index --no-build-isolation --no-deps --target there ./source
-	check "brings the module and its mark" test -f there/gtu/__init__.py -a -f there/gtu/py.typed
-	check "which works" env -u PYTHONPATH GTU_LIBRARY="$bin/libgtu.so.1" PYTHONPATH="$work/there" "$python" -c '
+given "pip or setuptools are missing (apt-get install python3-pip python3-setuptools)" "$python" -c 'import setuptools, pip'
+check "pip installs the module" "$python" -m pip install --no-index --no-build-isolation --no-deps --target there ./source
+holds "pip installs the module with py.typed" test -f there/gtu/__init__.py -a -f there/gtu/py.typed
+check "the installed module runs an algorithm" env -u PYTHONPATH GTU_LIBRARY="$bin/libgtu.so.1" PYTHONPATH="$work/there" "$python" -c '
 import gtu
 assert "there" in gtu.__file__
 print(gtu.run(gtu.generate("road", scale=6), "cc").values.max())'
-	same "and is right" "$out" <(echo 0)
-else
-	skip "pip install" "no pip or no setuptools (apt-get install python3-pip)"
-fi
-exits 1 "a library that is not there" env GTU_LIBRARY=none.so.1 "$python" -c 'import gtu'
-says "is said to be so" "ImportError: gtu: none.so.1: .*check .GTU_LIBRARY"
+same "the installed module returns the right result" "$out" <(echo 0)
+[ ${#sanitized[@]} -ne 0 ] || always
+exits 1 "importing the module fails without its library" env GTU_LIBRARY=none.so.1 "$python" -c 'import gtu'
+says "the ImportError names the missing library and GTU_LIBRARY" "ImportError: gtu: none.so.1: .*check .GTU_LIBRARY"
 libc=$(ldd "$bin/gtu" | sed -n 's|.*=> \(/[^ ]*libm\.so[^ ]*\).*|\1|p')
-exits 1 "a library that is another" env GTU_LIBRARY="$libc" "$python" -c 'import gtu'
-says "is said to be older" "ImportError: gtu: .* has no gtu_status_name: it is older than this module"
+exits 1 "importing the module fails with another library" env GTU_LIBRARY="$libc" "$python" -c 'import gtu'
+says "the ImportError says that the library is older than the module" "ImportError: gtu: .* has no gtu_status_name: it is older than this module"
 finish

@@ -5,32 +5,50 @@
 ln -s "$bin" build
 # "    build/gtu verb ...   what it is": the explanation begins after two blanks
 sed -n 's/^    \(build\/gtu [^ ].*\)/\1/p' "$root/README.md" | sed 's/   *.*//' >commands
-check "there is a tour" test "$(wc -l <commands)" -ge 6
+at_least 6 "$(wc -l <commands)" "commands in the tour of the README"
+# prints_what COMMAND: a line that gtu prints, of the kind of the command
+prints_what() {
+	case $1 in
+	*" doctor "*) echo "^Everything that was checked works" ;;
+	*"--json -"*) echo '^ *"algorithm": "' ;;
+	*" info"*) echo "^device +model" ;;
+	*" generate "*) echo " vertices, [0-9,]+ edges " ;;
+	*" stat "*) echo "^vertices +[0-9]" ;;
+	*--verify*) echo "^verified +equal to the reference code's result" ;;
+	*" run "*) echo "^unit +[a-z-]+ on model: [0-9]+ jobs" ;;
+	*" report "*) echo "^[a-z]+.html: [0-9]+ file" ;;
+	*" bench "*) echo "^scu data " ;;
+	*) echo "^no line is known for this command" ;;
+	esac
+}
 while read -r command; do
-	check "$command" bash -c "$command"
+	check "the README's command exits with 0: $command" bash -o pipefail -c "$command"
+	says "the README's command prints what it is for: $command" "$(prints_what "$command")" "$out"
 done <commands
 sed -n '/^```c$/,/^```$/p' "$root/README.md" | sed '/^```/d' >program.c
-if [[ $bin == */san ]]; then
-	skip "the program" "a sanitized library wants a sanitized program"
-else
-	check "the program builds without a warning" gcc -Wall -Wextra -Werror -I"$root/include" \
-		program.c -o program -L"$bin" -lgtu
-	check "and runs" env LD_LIBRARY_PATH="$bin" ./program
-	says "and prints what the README says" "^3 elements, the first is 11$" "$out"
-fi
+given "a sanitized library takes a sanitized program" test "${bin%/san}" = "$bin"
+needs gcc
+check "the README's program builds without a warning" gcc -Wall -Wextra -Werror -I"$root/include" \
+	program.c -o program -L"$bin" -lgtu
+check "the README's program runs" env LD_LIBRARY_PATH="$bin" ./program
+says "the README's program prints what the README says" "^3 elements, the first is 11$" "$out"
+always
 # every path the README names is there
 grep -o '`[a-z-][a-z-]*/[a-z/_.]*`' "$root/README.md" | tr -d '`' | grep -v '^build/' | sort -u >paths
+at_least 5 "$(wc -l <paths)" "paths in the README"
 while read -r path; do
-	check "$path is there" test -e "$root/$path"
+	holds "the README's path $path exists" test -e "$root/$path"
 done <paths
 grep -o '](\([^)]*\))' "$root/README.md" | tr -d '](' | tr -d ')' >links
+at_least 3 "$(wc -l <links)" "links in the README"
 while read -r path; do
-	check "the link $path is there" test -e "$root/$path"
+	holds "the README's link $path leads to a file" test -e "$root/$path"
 done <links
 # and every top-level folder is in its map
+at_least 6 "$(find "$root"/*/ -maxdepth 0 | wc -l)" "folders at the top"
 for folder in "$root"/*/; do
 	folder=$(basename "$folder")
 	[ "$folder" = build ] && continue
-	check "$folder/ is in the map" grep -q "\`$folder/" "$root/README.md"
+	holds "the README's map has $folder/" grep -q "\`$folder/" "$root/README.md"
 done
 finish

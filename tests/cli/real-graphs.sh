@@ -4,60 +4,59 @@
 
 graphs=${GTU_SHARED:-$root/../shared}/graphs
 if [ ! -d "$graphs" ]; then
-	echo "1..0 # SKIP no real graphs beside the source (set GTU_SHARED)"
-	exit
+	skip_all "there are no real graphs beside the source (set GTU_SHARED)"
 fi
 # The algorithms of later papers; by SCU and IRU with GTU_ALL=1 only, which takes a minute more.
 newer() {
-	check "kc $name by $unit" gtu run kc g.gtu --unit $unit --verify --quiet
-	check "gc $name by $unit" gtu run gc g.gtu --unit $unit --verify --quiet
-	check "bc $name by $unit" gtu run bc g.gtu --sources 2 --unit $unit --verify --quiet
-	check "stcon $name by $unit" gtu run stcon g.gtu --target "$last" --unit $unit --verify --quiet
+	verified "kc over $name is right by $unit" gtu run kc g.gtu --unit $unit --verify
+	verified "gc over $name is right by $unit" gtu run gc g.gtu --unit $unit --verify
+	verified "bc over $name is right by $unit" gtu run bc g.gtu --sources 2 --unit $unit --verify
+	verified "stcon over $name is right by $unit" gtu run stcon g.gtu --target "$last" --unit $unit --verify
 	case $name in
 	cond-mat-2005.*)
-		exits 3 "gcn $name by $unit: it has infinite weights" gtu run gcn g.gtu --features 3 --unit $unit
-		says "says so" "has the weight inf"
-		check "gcn $name by $unit, unit weights" \
-			gtu run gcn g.gtu --weights unit --features 3 --unit $unit --verify --quiet ;;
+		exits 3 "gcn over $name is refused by $unit for an infinite weight" gtu run gcn g.gtu --features 3 --unit $unit
+		says "the message about $name by $unit names the infinite weight" "has the weight inf"
+		verified "gcn over $name with unit weights is right by $unit" gtu run gcn g.gtu --weights unit --features 3 --unit $unit --verify ;;
 	*)
-		check "gcn $name by $unit" gtu run gcn g.gtu --features 3 --unit $unit --verify --quiet ;;
+		verified "gcn over $name is right by $unit" gtu run gcn g.gtu --features 3 --unit $unit --verify ;;
 	esac
-	check "hash $name by $unit" gtu run hash g.gtu --queries 100000 --unit $unit --verify --quiet
+	verified "hash over $name is right by $unit" gtu run hash g.gtu --queries 100000 --unit $unit --verify
 }
+found=0
 for file in "$graphs"/*; do
 	name=${file##*/}
 	case $name in
 	README* | SHA256SUMS | *.properties) continue ;;
 	esac
 	[ -f "$file" ] || continue
-	check "convert $name" gtu convert "$file" g.gtu --quiet
+	found=$((found + 1))
+	check "gtu convert reads $name" gtu convert "$file" g.gtu --quiet
 	[ -e g.gtu ] || continue
 	last=$(gtu run cc g.gtu --unit none --output - --quiet | tail -1 | cut -d' ' -f1)
 	for unit in none scu-basic scu iru peg weaver; do
-		check "bfs $name by $unit" gtu run bfs g.gtu --unit $unit --verify --quiet
-		check "cc $name by $unit" gtu run cc g.gtu --unit $unit --verify --quiet
-		check "pr $name by $unit" gtu run pr g.gtu --iterations 5 --unit $unit --verify --quiet
+		verified "bfs over $name is right by $unit" gtu run bfs g.gtu --unit $unit --verify
+		verified "cc over $name is right by $unit" gtu run cc g.gtu --unit $unit --verify
+		verified "pr over $name is right by $unit" gtu run pr g.gtu --iterations 5 --unit $unit --verify
 		case $unit in
 		none | peg | weaver) newer ;;
 		# their edges come through the same code as on the small graphs of the unit tests
-		*) [ -z "${GTU_ALL:-}" ] || newer ;;
+		*) [ -z "${GTU_ALL:-}" ] || newer ;; # not everywhere
 		esac
 		if [ $unit = peg ] || [ $unit = weaver ]; then
 			for direction in pull auto; do
-				check "bfs $name by $unit, $direction" gtu run bfs g.gtu --unit $unit --direction $direction --verify --quiet
-				check "pr $name by $unit, $direction" \
-					gtu run pr g.gtu --iterations 5 --unit $unit --direction $direction --verify --quiet
+				verified "bfs over $name is right by $unit, $direction" gtu run bfs g.gtu --unit $unit --direction $direction --verify
+				verified "pr over $name is right by $unit, $direction" gtu run pr g.gtu --iterations 5 --unit $unit --direction $direction --verify
 			done
 		fi
 		if [ "$name" = bips98_606.mtx.xz ]; then
-			exits 3 "sssp $name by $unit: it has negative weights" gtu run sssp g.gtu --unit $unit
-			says "says so" "weight -"
+			exits 3 "sssp over $name is refused by $unit for a negative weight" gtu run sssp g.gtu --unit $unit
+			says "the message about $name by $unit names the negative weight" "weight -"
 		else
-			check "sssp $name by $unit" gtu run sssp g.gtu --unit $unit --verify --quiet
+			verified "sssp over $name is right by $unit" gtu run sssp g.gtu --unit $unit --verify
 		fi
-		check "sssp $name by $unit, random weights" \
-			gtu run sssp g.gtu --weights random --unit $unit --verify --quiet
+		verified "sssp over $name with random weights is right by $unit" gtu run sssp g.gtu --weights random --unit $unit --verify
 	done
 	rm -f g.gtu
 done
+at_least 20 $found "real graphs in $graphs"
 finish

@@ -11,9 +11,10 @@ agrees() {
 	awk -f "$root/tests/syzkaller/to-c.awk" "$text" >described.c &&
 		gcc -std=gnu11 -Wall -Werror -I"$1" -o described described.c
 }
-check "structs, fields, sizes and constants are the headers'" agrees "$root/include"
+needs gcc
+check "the descriptions have the headers' structs, fields, sizes and constants" agrees "$root/include"
 ./described >constants
-same "the constants' values (tests/syzkaller/dev_gtu.txt.const)" "$text.const" constants
+same "dev_gtu.txt.const has the headers' values" "$text.const" constants
 
 sed -n 's/^#define \(GTU_IOCTL_[A-Z_]*\)[\t ]*_IO(.*/\1/p' "$header" | sort >calls
 sed -n 's/^ioctl\$\([A-Z_]*\)(fd fd_gtu, cmd const\[\([A-Z_]*\)\].*/\1 \2/p' "$text" | awk '$1 == $2 { print $1 }' | sort >described-calls
@@ -25,17 +26,19 @@ same "every struct is described" structs described-structs
 sed -n 's/^#define \(GTU_[A-Z_]*\)\t.*(.*/\1/p' "$header" | grep -v 'GTU_IOCTL_\|GTU_SUBMIT_MAX' | sort >flags
 sed -n 's/^\([A-Z_]*\) = .*/\1/p' "$text.const" | sort >described-flags
 comm -23 flags described-flags >missing
-check "every flag is described" test ! -s missing
+at_least 7 "$(wc -l <flags)" "flags in the header"
+empty "every flag is described" missing
 sed -n 's/^#define \(GTU_OP_[A-Z_]*\)\t.*/\1/p' "$root/include/uapi/gtu/hw.h" | sort >opcodes
 comm -23 opcodes described-flags >missing
-check "every opcode is described" test ! -s missing
+at_least 10 "$(wc -l <opcodes)" "opcodes in the header"
+empty "every opcode is described" missing
 
 # each kind of mapping begins where the driver says
 number() { awk -v name="$1" '$1 == "#define" && $2 == name { print $3 + 0 }' "$root/driver/gtu_drv.h"; }
 shift_by=$(number GTU_MAP_KIND_SHIFT)
 for kind in SQ CQ DOORBELL BUFFER APERTURE; do
 	offset=$(printf '0x%x' $(($(number GTU_MAP_$kind) << shift_by)))
-	check "mappings of GTU_MAP_$kind ($offset)" grep -q "^resource gtu_map_offset.*[ ,]$offset\\>" "$text"
+	holds "mappings of GTU_MAP_$kind begin at $offset" grep -q "^resource gtu_map_offset.*[ ,]$offset\\>" "$text"
 done
 
 # a header that has changed is noticed: a field that moves, one that is added, a call of another number
@@ -43,15 +46,17 @@ mkdir -p changed && cp -r "$root/include/." changed/
 altered() { # altered NAME SED-EXPRESSION
 	cp "$root/include/uapi/gtu/gtu.h" changed/uapi/gtu/gtu.h
 	sed -i "$2" changed/uapi/gtu/gtu.h
-	check "the header differs: $1" test "$(cmp -s "$header" changed/uapi/gtu/gtu.h; echo $?)" = 1
-	if agrees "$PWD/changed" 2>/dev/null && ./described >constants && cmp -s "$text.const" constants; then
-		report "not ok" "is noticed: $1"
+	holds "a header is changed: $1" test "$(cmp -s "$header" changed/uapi/gtu/gtu.h; echo $?)" = 1
+	skipped "the check of the descriptions fails: $1" && return
+	if agrees "$PWD/changed" 2>said && ./described >constants && cmp -s "$text.const" constants; then
+		report "not ok" "the check of the descriptions fails: $1"
 	else
-		report ok "is noticed: $1"
+		report ok "the check of the descriptions fails: $1"
 	fi
 }
 altered "a field is added" '/^struct gtu_ioctl_queue_eventfd {/,/^}/s/__s32 fd;/__s32 fd;\n__u32 more;/'
 altered "a field grows" '/^struct gtu_ioctl_submit {/,/^}/s/__u32 done;/__aligned_u64 done;/'
 altered "a call has another number" '/GTU_IOCTL_SUBMIT/s/0x0C/0x1C/'
 altered "a flag has another bit" '/define GTU_CANCEL_ALL/s/<< 0/<< 3/'
+always
 finish

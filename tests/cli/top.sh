@@ -44,39 +44,43 @@ device() {
 }
 
 # ---- what is missing ----
-exits 1 "no module" gtu top
-says "is said with what to do" "there is no .*/sys/class/gtu: the module gtu is not loaded \('modprobe gtu' as root"
+exits 1 "gtu top fails where the module is not loaded" gtu top
+says "gtu top names the module and the command that loads it" "there is no .*/sys/class/gtu: the module gtu is not loaded \('modprobe gtu' as root"
 mkdir -p tree/sys/class/gtu
-exits 1 "no device" gtu top --once
-says "is said" "the module gtu is loaded and has no device; 'gtu doctor' finds the cause"
+exits 1 "gtu top fails where the module has no device" gtu top --once
+says "gtu top says that the module has no device and points to gtu doctor" "the module gtu is loaded and has no device; 'gtu doctor' finds the cause"
 device gtu0
-exits 1 "another device" gtu top --device gtu7
-says "is said" "there is no .*/gtu7: this computer has 1 other device$"
-exits 2 "what is no device" gtu top --device model
-exits 2 "a name" gtu top gtu0
-exits 2 "no time between looks" gtu top --interval 0
-exits 1 "JSON that cannot be written" gtu top --json /nonexistent/x
-if [ "$(id -u)" = 0 ] && cp "$bin/gtu" /tmp/gtu-top-$$ && setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/gtu-top-$$ version >/dev/null 2>&1; then
+exits 1 "gtu top fails for a device that is missing" gtu top --device gtu7
+says "gtu top names the missing device and counts the others" "there is no .*/gtu7: this computer has 1 other device$"
+exits 2 "gtu top refuses a device without a driver" gtu top --device model
+exits 2 "gtu top refuses a word that is no option" gtu top gtu0
+exits 2 "gtu top refuses an interval of 0" gtu top --interval 0
+exits 1 "gtu top fails where the JSON cannot be written" gtu top --json /nonexistent/x
+place=$(mktemp -d /tmp/gtu-top-XXXXXX) || exit 1
+at_exit rm -rf "$place"
+chmod 755 "$place"
+cp "$bin/gtu" "$place/gtu"
+needs_root
+given "root cannot become another user that runs a program in /tmp" nobody "$place/gtu" version
+if [ -z "$missing" ]; then
 	chmod 755 . && chmod 400 $d/*_counters/*
-	exits 1 "counters that are for root" setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/gtu-top-$$ top --once
-	says "are said to be" "the counters below .*/gtu0 are for root alone \(they tell what others do\), and you are not root: sudo gtu top"
-	chmod 600 $d/*_counters/*
-else
-	skip "counters that are for root" "this user cannot become another"
 fi
-rm -f /tmp/gtu-top-$$
+exits 1 "gtu top fails where only root reads the counters" nobody "$place/gtu" top --once
+says "gtu top says that only root reads the counters" "the counters below .*/gtu0 are for root alone \(they tell what others do\), and you are not root: sudo gtu top"
+chmod 600 $d/*_counters/*
+always
 
 # ---- what is there ----
-check "one picture" gtu top --once --interval 0.05
-says "begins with the device" "^gtu0  up, epoch 3, model 1.2, 100 MHz$" "$out"
-says "queues, without debugfs" "queues +at most 256, of 64 contexts; the users are in debugfs" "$out"
-for unit in scu iru peg wvr; do says "unit $unit" "^  $unit +0.0%  \[\.{20}\] +0 +100 " "$out"; done
-says "requests" "^  host reads +0 +0 +0.0%" "$out"
-check "no escape is in it" bash -c '! grep -q $'"'\\033\\|\\001'"' "$0"' "$out"
+check "gtu top --once prints one picture" gtu top --once --interval 0.05
+says "gtu top begins with state, epoch, version and clock of the device" "^gtu0  up, epoch 3, model 1.2, 100 MHz$" "$out"
+says "gtu top says that debugfs is missing" "queues +at most 256, of 64 contexts; the users are in debugfs" "$out"
+for unit in scu iru peg wvr; do says "gtu top prints no job and the total of unit $unit" "^  $unit +0.0%  \[\.{20}\] +0 +100 " "$out"; done
+says "gtu top prints host reads" "^  host reads +0 +0 +0.0%" "$out"
+lacks "gtu top --once prints no control character" $'\033|\001' "$out"
 mkdir -p tree/sys/kernel/debug/gtu/gtu0
 printf 'context 1: pid 42 (a(b)\033[2J) epoch 3, 2 queues, 1 region slots taken of 8, 0 chunks, table at 0x1\ncontext 2: busy, not shown\ncontext 3: pid 7 (x) epoch 3 (dead), 1 queues, 0 region slots taken of 8, 0 chunks, table at 0x1\n' >tree/sys/kernel/debug/gtu/gtu0/contexts
-check "with debugfs" gtu top --once --interval 0.05
-says "who has the queues" "^  queues +3 of 256, of 3 contexts \(64 at most\): 42 \(a\(b\)\?\[2J\): 2, 7 \(x\): 1, and 1 more$" "$out"
+check "gtu top --once runs with debugfs" gtu top --once --interval 0.05
+says "gtu top prints the owners of the queues from debugfs" "^  queues +3 of 256, of 3 contexts \(64 at most\): 42 \(a\(b\)\?\[2J\): 2, 7 \(x\): 1, and 1 more$" "$out"
 
 # rates are what lies between two looks, by the seconds that the JSON says
 cat >rates.py <<'END'
@@ -99,57 +103,67 @@ near(u["zcm"]["requests_per_second"]["host_read"]["128"], 1000 * grown / s)
 near(u["zcm"]["host_read_bytes_per_second"], 224000 * grown / s)
 assert u["wvr"]["counters"]["s8"] == 8, u["wvr"]
 END
-# between COMMAND...: gtu top --json, the command being run between its looks. A look begins with the state, which is a pipe
-# here: opening it for writing ends when the program has come there, and the program waits until it is written to.
+# between COMMAND...: gtu top --json, with COMMAND run between its two looks. A look begins with the state, which is a pipe
+# here: gtu top waits in it until it is written to and closed. Each look has a pipe of its own.
 between() {
+	local pid code
+
 	rm $d/state
 	mkfifo $d/state
-	gtu top --interval 0.3 --json top.json &
-	local pid=$! done
-	echo up >$d/state
-	sleep 0.1
-	exec 9>$d/state
-	"$@"
+	exec 9<>$d/state
+	gtu top --interval 0.05 --json top.json 9>&- &
+	pid=$!
+	wait_until $pid has_open $pid state
+	mkfifo $d/next
+	exec 8<>$d/next
+	mv $d/next $d/state
 	echo up >&9
 	exec 9>&-
+	wait_until $pid has_open $pid state
+	"$@"
+	echo up >&8
+	exec 8>&-
 	wait $pid
-	done=$?
+	code=$?
 	rm $d/state
 	put state up
-	return $done
+	return $code
 }
 between counters 3
-check "between two looks" test $? -eq 0
-check "rates are what lies between" python3 rates.py 2
-check "every counter of the interface is read" python3 -c '
+code=$?
+holds "gtu top --json ends with 0" test $code -eq 0
+python "gtu top computes rates from the difference of the counters" rates.py 2
+python "gtu top reads every counter of the interface" <<'END'
 import json
 u = json.load(open("top.json"))["devices"][0]["units"]
-assert [len(u[n]["counters"]) for n in ("scu", "iru", "peg", "wvr")] == [9, 12, 17, 18], {n: len(u[n]["counters"]) for n in u}'
+assert [len(u[n]["counters"]) for n in ("scu", "iru", "peg", "wvr")] == [9, 12, 17, 18], {n: len(u[n]["counters"]) for n in u}
+END
 put units 0x1
 put zcm/enable 0
-check "a device with one unit" gtu top --once --interval 0.05
-check "shows no other" bash -c '! grep -qE "^  (iru|peg|wvr|requests)" "$0"' "$out"
+check "gtu top --once runs on a device with one unit" gtu top --once --interval 0.05
+says "gtu top prints the unit that the device has" "^  scu " "$out"
+lacks "gtu top prints no unit that the device lacks" "^  (iru|peg|wvr|requests)" "$out"
 put units 0x1f
-check "the monitor off" gtu top --once --interval 0.05
-says "is said" "the monitor is off: 'gtu run --monitor'" "$out"
+check "gtu top --once runs with the monitor off" gtu top --once --interval 0.05
+says "gtu top says that the monitor is off" "the monitor is off: 'gtu run --monitor'" "$out"
 put zcm/enable 1
 rm $d/zcm_counters/host_read_32
 put scu_counters/jobs nonsense
 put peg_counters/jobs 99999999999999999999999
 printf 'up\033]0;x\007' >$d/state
-check "files that are not as they should be" gtu top --once --interval 0.05
-says "are nothing, and no escape" "^gtu0  up\?\]0;x\?," "$out"
+check "gtu top --once runs over damaged files" gtu top --once --interval 0.05
+says "gtu top replaces control characters of a damaged file" "^gtu0  up\?\]0;x\?," "$out"
 put state up
 counters 1
 device gtu1
 put state gone
 device gtu10
 d=tree/sys/class/gtu/gtu0
-check "several devices" gtu top --once --interval 0.05
-same "in their order" <(grep -o '^gtu[0-9]*' "$out") <(printf 'gtu0\ngtu1\ngtu10\n')
-says "one of them gone" "^gtu1  gone," "$out"
-check "one of them" gtu top --device /dev/gtu1 --once --interval 0.05
-same "alone" <(grep -o '^gtu[0-9]*' "$out") <(echo gtu1)
+check "gtu top --once runs on three devices" gtu top --once --interval 0.05
+same "gtu top prints devices in the order of their numbers" <(grep -o '^gtu[0-9]*' "$out") <(printf 'gtu0\ngtu1\ngtu10\n')
+says "gtu top prints the device that is dead" "^gtu1  gone," "$out"
+check "gtu top --device runs on one of three devices" gtu top --device /dev/gtu1 --once --interval 0.05
+same "gtu top --device prints that device alone" <(grep -o '^gtu[0-9]*' "$out") <(echo gtu1)
 rm -r tree/sys/class/gtu/gtu1{,0}
 
 # a reset between two looks: counters begin at 0, and nothing is below it
@@ -159,12 +173,15 @@ anew() {
 	put epoch 4
 }
 between anew
-check "a reset between them" python3 -c '
+code=$?
+holds "gtu top --json ends with 0 after a reset" test $code -eq 0
+python "gtu top counts from 0 after a reset" <<'END'
 import json
 d = json.load(open("top.json"))
 g = d["devices"][0]
 assert g["reset"] and g["epoch"] == 4
-assert abs(g["units"]["scu"]["jobs_per_second"] * d["seconds"] - 140) < 1e-3, g'
+assert abs(g["units"]["scu"]["jobs_per_second"] * d["seconds"] - 140) < 1e-3, g
+END
 put epoch 3
 
 # ---- a terminal ----
@@ -181,7 +198,7 @@ got = b""
 def until(what, seconds=20):
     global got
     end = time.time() + seconds
-    while not what() and time.time() < end:
+    while not what() and time.time() < end and (p.poll() is None or select.select([master], [], [], 0)[0]):
         if select.select([master], [], [], 0.1)[0]:
             got += os.read(master, 65536)
     assert what(), got[-2000:]
@@ -211,46 +228,34 @@ assert len(lines) <= 12 and all(len(l.rstrip(b"\r")) <= 60 for l in lines), line
 want = 0 if len(how) == 1 else 130
 assert code == want, (code, want, p.stderr.read())
 END
-check "q ends it, and the terminal is as it was" python3 terminal.py q
-for signal in SIGINT SIGTERM SIGHUP SIGQUIT; do check "so does $signal" python3 terminal.py $signal; done
-check "stopped and gone on with" python3 terminal.py ^Z
+python "gtu top ends on q and restores the terminal" terminal.py q
+for signal in SIGINT SIGTERM SIGHUP SIGQUIT; do python "gtu top ends on $signal and restores the terminal" terminal.py $signal; done
+python "gtu top stops on ^Z, continues and restores the terminal" terminal.py ^Z
 
 # ---- no terminal ----
 : >lines
 gtu top --interval 0.05 >>lines 2>lines.err &
 pid=$!
-for _ in {1..200}; do
-	[ "$(grep -c '^gtu0' lines)" -ge 3 ] && break
-	sleep 0.05
-done
-kill $pid
+wait_until $pid eval '[ "$(grep -c ^gtu0 lines)" -ge 3 ]'
+kill $pid 2>/dev/null
 wait $pid
-check "a signal ends it" test $? -eq 130
-check "pictures followed each other" test "$(grep -c '^gtu0' lines)" -ge 3
-check "without escapes" bash -c '! grep -q $'"'\\033\\|\\001'"' lines'
+code=$?
+holds "gtu top ends on SIGTERM with 130 without a terminal" test $code -eq 130
+at_least 3 "$(grep -c '^gtu0' lines)" "pictures one after the other without a terminal"
+lacks "gtu top prints no control character without a terminal" $'\033|\001' lines
 mv tree/sys/class/gtu/gtu0 gone
 mkdir tree/sys/class/gtu/gtu0
 mv gone/* tree/sys/class/gtu/gtu0/
 : >lines
 gtu top --interval 0.05 >>lines 2>&1 &
 pid=$!
-for _ in {1..200}; do
-	grep -q '^gtu0' lines && break
-	sleep 0.05
-done
+wait_until $pid grep -q '^gtu0' lines
 mv tree/sys/class/gtu/gtu0 gone/
-for _ in {1..200}; do
-	grep -q '^no device' lines && break
-	sleep 0.05
-done
+wait_until $pid grep -q '^no device' lines
 mv gone/gtu0 tree/sys/class/gtu/
 n=$(grep -c '^gtu0' lines)
-for _ in {1..200}; do
-	[ "$(grep -c '^gtu0' lines)" -gt "$n" ] && break
-	sleep 0.05
-done
-kill $pid
-wait $pid 2>/dev/null
-check "a device that goes" grep -q '^no device' lines
-check "and comes back" test "$(grep -c '^gtu0' lines)" -gt "$n"
+wait_until $pid eval '[ "$(grep -c ^gtu0 lines)" -gt "$n" ]'
+{ kill $pid; wait $pid; } 2>/dev/null
+holds "gtu top says that the removed device is missing" grep -q '^no device' lines
+holds "gtu top prints the device again when it comes back" test "$(grep -c '^gtu0' lines)" -gt "$n"
 finish

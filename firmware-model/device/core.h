@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device's own state, shared by the parts of the core (device, mailbox, queue, memory) only. */
+/* The device's internal state, shared only by the files of firmware-model/device. */
 #ifndef GTU_CORE_H
 #define GTU_CORE_H
 
@@ -8,8 +8,8 @@
 
 #define GTU_QUEUES_MAX		256u
 #define GTU_CONTEXTS_MAX	4096u
-#define GTU_QUANTUM		4096u	/* cycles a context of weight 1 gets in its turn */
-#define GTU_STALL_LIMIT		(1ull << 30)	/* cycles an exclusive unit may be held by a stalled stream */
+#define GTU_QUANTUM		4096u	/* cycles a context of weight 1 gets per scheduling round */
+#define GTU_STALL_LIMIT		(1ull << 30)	/* cycles a stalled stream may hold a unit another job needs */
 #define GTU_UNITS		6u
 
 #define GTU_BITMAP_WORDS	(GTU_QUEUES_MAX / 64)
@@ -18,8 +18,8 @@ struct gtu_context {
 	bool enabled;
 	uint8_t table_log2, weight;
 	uint64_t table;			/* bus address of the region table */
-	int64_t deficit;		/* of the round robin, cycles */
-	uint32_t next_queue;		/* where the context's own round robin goes on */
+	int64_t deficit;		/* of the deficit round robin, in cycles */
+	uint32_t next_queue;		/* where the round robin over the context's queues continues */
 	uint64_t queues[GTU_BITMAP_WORDS];
 };
 
@@ -27,16 +27,16 @@ struct gtu_hwq {
 	bool enabled;
 	uint8_t sq_log2, cq_log2;
 	bool armed, event_due, error_due;
-	bool active;			/* job holds a fetched descriptor */
+	bool active;			/* `job` holds a fetched descriptor */
 	bool stalled;			/* the job waits for its consumer */
-	bool canceling;			/* jobs before cancel_until end with CANCELED */
+	bool canceling;			/* jobs before cancel_until complete with CANCELED */
 	uint32_t id, context, event_ring, arm_index;
-	uint16_t life;			/* times it was enabled or reset */
+	uint16_t life;			/* number of times the queue was enabled or reset */
 	uint64_t sq, cq;		/* bus addresses */
 	uint32_t sq_head, sq_tail, cq_head, cq_tail;
 	uint32_t state;			/* GTU_QUEUE_* */
 	uint32_t cancel_until;
-	uint32_t submit_low;		/* of a doorbell written in halves */
+	uint32_t submit_low;		/* low half of a doorbell written as two 4-byte halves */
 	uint64_t stalled_for;		/* cycles */
 	struct gtu_job job;
 };
@@ -53,13 +53,13 @@ struct gtu_unit_page {
 	uint32_t param[GTU_UREG_PARAMS];
 	uint32_t setting[GTU_UREG_SETS];
 	uint64_t live[GTU_UREG_COUNTERS];
-	uint64_t shown[GTU_UREG_COUNTERS];	/* as of the last snapshot */
+	uint64_t shown[GTU_UREG_COUNTERS];	/* counters at the last snapshot */
 	void *state;
-	struct gtu_hwq *owner;		/* of an exclusive unit */
-	struct gtu_hwq *heir;		/* who has it next */
+	struct gtu_hwq *owner;		/* exclusive units: the queue that holds the unit */
+	struct gtu_hwq *next_owner;	/* the first queue that waits for the unit */
 };
 
-#define GTU_FLIGHTS 64u			/* accesses that the monitor keeps apart */
+#define GTU_FLIGHTS 64u			/* concurrent accesses that the monitor tracks separately */
 
 struct gtu_dev {
 	struct gtu_dev_config config;
@@ -77,24 +77,24 @@ struct gtu_dev {
 	struct gtu_context *context;	/* [config.contexts] */
 	struct gtu_hwq *queue;		/* [config.queues] */
 	struct gtu_event_ring event[GTU_EVENT_RINGS_MAX];
-	uint32_t turn;			/* context whose turn it is */
-	uint64_t work[GTU_BITMAP_WORDS]; /* queues that may go on */
-	uint32_t fences;		/* jobs of that kind under way */
+	uint32_t current_context;	/* of the round robin */
+	uint64_t work[GTU_BITMAP_WORDS]; /* runnable queues */
+	uint32_t fences;		/* FENCE jobs in progress */
 	struct gtu_unit_page page[GTU_UNITS];
 
-	bool faulty;			/* any of the faults is set */
-	bool stuck;			/* in a reset that does not end */
+	bool faulty;			/* any fault is injected */
+	bool stuck;			/* in a reset that never completes */
 	struct gtu_dev_faults faults;
-	uint64_t completions, records, invalidates, resets, power_losses;	/* so far, for the faults */
-	uint32_t bug_word;		/* what a planted bug has to remember */
+	uint64_t completions, records, invalidates, resets, power_losses;	/* counts, for fault injection */
+	uint32_t bug_word;		/* state of an injected bug */
 
 	uint8_t *fdt;			/* GTU_FDT_WINDOW_SIZE */
 	uint32_t fdt_bytes, fdt_crc;
 
 	struct gtu_mem mem[GTU_BLOCK_OPERANDS];
 	struct gtu_watch *watch;
-	bool monitor;			/* ZCM is on */
-	uint64_t run_cycles;		/* device clock when the running job's cycle 0 was */
+	bool monitor;			/* the ZCM is enabled */
+	uint64_t run_cycles;		/* device clock at cycle 0 of the running job */
 	uint64_t monitor_since;
 	struct zcm zcm;
 	struct zcm_flight flight[GTU_FLIGHTS];
@@ -105,24 +105,24 @@ struct gtu_unit_page *gtu_dev_page(struct gtu_dev *dev, const struct gtu_unit *u
 const struct gtu_unit *gtu_dev_unit(const struct gtu_dev *dev, unsigned opcode);
 void gtu_dev_error(struct gtu_dev *dev, uint32_t bit, uint64_t info);
 
-/* fault.c: only where dev->faulty */
+/* fault.c: call only if dev->faulty */
 void gtu_fault_completion(struct gtu_dev *dev, struct gtu_hw_cpl *cpl, uint16_t *phase);
 void gtu_fault_status(struct gtu_dev *dev, struct gtu_hw_queue_status *s, uint32_t *state);
 uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word);
-/* A record on its way into a stream's ring: its header, and its @words of lanes. */
+/* Corrupt a stream record before it is written: its header and its @words lane words. */
 void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *lane, unsigned words);
-bool gtu_fault_invalidate(struct gtu_dev *dev);	/* true: it is never done */
-bool gtu_fault_reset(struct gtu_dev *dev);	/* true: it does not end */
-void gtu_fault_power(struct gtu_dev *dev);	/* behind a function-level reset */
+bool gtu_fault_invalidate(struct gtu_dev *dev);	/* true: the command never completes */
+bool gtu_fault_reset(struct gtu_dev *dev);	/* true: the reset never completes */
+void gtu_fault_power(struct gtu_dev *dev);	/* call after a function-level reset */
 
-/* bug.c: only where dev->faulty */
+/* bug.c: call only if dev->faulty */
 uint64_t gtu_bug_read(const struct gtu_dev *dev, uint32_t offset, uint64_t value);
-bool gtu_bug_write(struct gtu_dev *dev, uint32_t offset, unsigned size, uint64_t *value);	/* true: it is lost */
+bool gtu_bug_write(struct gtu_dev *dev, uint32_t offset, unsigned size, uint64_t *value);	/* true: drop the write */
 uint64_t gtu_bug_aperture(const struct gtu_dev *dev, uint64_t offset);
 void gtu_bug_record(uint32_t *lane, unsigned words);
 void gtu_bug_completion(const struct gtu_dev *dev, const struct gtu_job *job, struct gtu_hw_cpl *cpl, uint16_t *phase);
 
-/* fdt.c: fill dev->fdt; false (with *why) when it does not fit. */
+/* fdt.c: fill dev->fdt; false, with the reason in *why, if the tree does not fit. */
 bool gtu_fdt_build(struct gtu_dev *dev, const char **why);
 
 /* mailbox.c */
@@ -136,9 +136,12 @@ bool gtu_dma_write(struct gtu_dev *dev, uint64_t addr, const void *from, uint64_
 /* queue.c */
 void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsigned size,
 			uint64_t value);
-void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q);	/* job gone, unit released */
+void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q);	/* drop the job, release its unit */
 void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q);	/* indices 0, enabled */
-/* Go on at @index of both rings; @head: what is consumed. For a queue that has just been started. */
+/*
+ * Set the indices of both rings to @index; @head is the completion head. The queue has run no job
+ * since it started.
+ */
 void gtu_queue_seek(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t index, uint32_t head);
 bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until); /* false: beyond the tail */
 void gtu_queue_wake_all(struct gtu_dev *dev);
@@ -152,7 +155,7 @@ void gtu_zcm_gather(struct gtu_dev *dev, unsigned direction, const uint64_t *add
 void gtu_zcm_snapshot(struct gtu_dev *dev);
 void gtu_zcm_clear(struct gtu_dev *dev);
 
-/* Is it built with this mistake? */
+/* True if bug @bug is injected. */
 static inline bool gtu_bug(const struct gtu_dev *dev, enum gtu_bug bug)
 {
 	return __builtin_expect(dev->faulty, 0) && dev->faults.bug == bug;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The device as a whole: its build, its registers, its reset. */
+/* The device as a whole: creation, registers, reset. */
 #include <stdlib.h>
 
 #include "core.h"
@@ -169,7 +169,7 @@ static const char *configure(struct gtu_dev_config *c)
 	return NULL;
 }
 
-/* What a unit says of its own part. */
+/* The units' own checks of their parameters; NULL, or the error. */
 static const char *shapes(const struct gtu_dev_config *c)
 {
 	const struct peg_shape peg = {
@@ -204,7 +204,7 @@ static void reset(struct gtu_dev *dev)
 	memset(dev->work, 0, sizeof(dev->work));
 	memset(dev->mbox_arg, 0, sizeof(dev->mbox_arg));
 	memset(dev->mbox_result, 0, sizeof(dev->mbox_result));
-	dev->mbox_status = dev->error = dev->turn = dev->fences = 0;
+	dev->mbox_status = dev->error = dev->current_context = dev->fences = 0;
 	dev->error_info = dev->scratch = dev->cycles = dev->run_cycles = 0;
 	dev->cycle_limit = 1ull << (gtu_bug(dev, GTU_BUG_RESET_VALUE) ? 39 : 40);
 	dev->latch_offset = ~0u;
@@ -216,7 +216,7 @@ static void reset(struct gtu_dev *dev)
 		if (!p->unit)
 			continue;
 		p->owner = NULL;
-		p->heir = NULL;
+		p->next_owner = NULL;
 		memset(p->live, 0, sizeof(p->live));
 		memset(p->shown, 0, sizeof(p->shown));
 		for (n = 0; n < GTU_UREG_SETS; n++)
@@ -340,7 +340,7 @@ uint64_t gtu_dev_bar_size(const struct gtu_dev *dev, unsigned bar)
 
 /* ---- Registers ------------------------------------------------------------------------------- */
 
-/* Some queue has work, even if all of it waits: for consumers, for room, for a unit. */
+/* Waiting can be for a consumer, for ring space or for a unit. */
 bool gtu_dev_busy(const struct gtu_dev *dev)
 {
 	uint32_t i;
@@ -370,7 +370,7 @@ static uint32_t units_present(const struct gtu_dev *dev)
 	return bits;
 }
 
-/* Value of the register that begins at @offset, and whether it is 64 bits wide. False: there is none. */
+/* Value of the register at @offset and whether it is 64 bits wide. False if there is none. */
 static bool global_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value, bool *wide)
 {
 	*wide = false;
@@ -439,7 +439,7 @@ static bool unit_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value,
 	*wide = false;
 	if (reg == GTU_UREG_ID || reg == GTU_UREG_VERSION || reg == GTU_UREG_STATUS ||
 	    reg == GTU_UREG_CTRL) {
-		/* these are there on every unit's page, and say "not present" by being 0 */
+		/* every unit's page has these, even an absent unit's: they read as 0 */
 		if (p && reg == GTU_UREG_ID)
 			*value = p->unit->id;
 		if (p && reg == GTU_UREG_VERSION)
@@ -478,7 +478,7 @@ static uint64_t register_read(struct gtu_dev *dev, uint32_t offset, unsigned siz
 	uint64_t value;
 	bool wide;
 
-	dev->latch_offset = ~0u;	/* for this read or for none */
+	dev->latch_offset = ~0u;	/* a latch serves only the next read */
 	if (offset >= GTU_FDT_WINDOW) {
 		value = 0;
 		if (offset + size <= GTU_BAR_REGS_SIZE)
@@ -629,7 +629,9 @@ nothing:
 	gtu_dev_error(dev, GTU_ERROR_REGISTER, offset);
 }
 
-/* ---- The aperture as it is seen over the bus -------------------------------------------------- */
+/*
+ * ---- Accesses to the aperture over the bus ----------------------------------------------------
+ */
 
 static void aperture_access(struct gtu_dev *dev, uint64_t offset, unsigned size, bool write)
 {

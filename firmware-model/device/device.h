@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the device: what its parts share. A unit sees jobs and operands, never bus addresses, queues
- * or registers; it is described by one struct gtu_unit and reached through the table in device.c.
+ * Interface between the device core and its units. A unit sees jobs and operands, never bus
+ * addresses, queues or registers. One struct gtu_unit describes a unit; the table in device.c lists
+ * them.
  */
 #ifndef GTU_DEVICE_H
 #define GTU_DEVICE_H
@@ -20,34 +21,34 @@ struct gtu_job;
 #define GTU_TLB_ENTRIES 64u
 
 /*
- * An operand, resolved and checked for the current step only: byte b of it (0 <= b < bytes) may be
- * reached. `base` is set where all of it is contiguous in the host, which is the fast case.
+ * An operand, resolved and checked for the current step only: bytes 0 to bytes - 1 may be accessed.
+ * `base` is set if the whole operand is contiguous in host memory (the fast path).
  */
 struct gtu_mem {
 	uint8_t *base;
-	uint64_t bytes;			/* that may be reached from the operand's start */
-	uint64_t count;			/* elements: the operand's, or what REST came to */
+	uint64_t bytes;			/* accessible from the operand's start */
+	uint64_t count;			/* elements: the operand's count, or the resolved GTU_COUNT_REST */
 	uint64_t addr;			/* region-relative address of byte 0 */
 	uint32_t key;			/* 0: not given */
-	uint8_t place;			/* operand number */
+	uint8_t place;			/* operand slot */
 	uint8_t width_log2;
 	bool write;
 	bool aperture;
-	bool watched;			/* someone wants to know of accesses: call gtu_watch_*() */
+	bool watched;			/* report accesses with gtu_watch_*() */
 	struct gtu_job *job;
-	/* the region, for scattered ones */
+	/* for regions that are not contiguous in host memory */
 	struct gtu_hw_region region;
 	struct {
 		uint64_t page;		/* number + 1; 0: empty */
 		uint8_t *at;
-		uint64_t bytes;		/* contiguous from there */
+		uint64_t bytes;		/* contiguous from `at` */
 	} tlb[GTU_TLB_ENTRIES];
 };
 
 /*
- * Pointer to byte @byte of the operand, and in *got how many of the @want bytes are contiguous
- * there (at least 1). NULL when host memory does not answer (the job's status is then set). The
- * caller has checked byte + want <= bytes; it is checked again here.
+ * Pointer to byte @byte of the operand. *got returns how many of the @want bytes are contiguous
+ * there (at least 1). NULL if host memory cannot be accessed; the job's status is then set. The
+ * caller has checked byte + want <= bytes; this function checks it again.
  */
 uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint64_t *got);
 static inline uint8_t *gtu_mem_span(struct gtu_mem *m, uint64_t byte, uint64_t want, uint64_t *got)
@@ -59,11 +60,11 @@ static inline uint8_t *gtu_mem_span(struct gtu_mem *m, uint64_t byte, uint64_t w
 	return gtu_mem_span_slow(m, byte, want, got);
 }
 
-/* Copy out of or into an operand, over page borders. False when host memory does not answer. */
+/* Copy from or to an operand, across page boundaries. False if host memory cannot be accessed. */
 bool gtu_mem_load(struct gtu_mem *m, uint64_t byte, void *to, uint64_t bytes);
 bool gtu_mem_store(struct gtu_mem *m, uint64_t byte, const void *from, uint64_t bytes);
 
-/* Pointer to one element (aligned to its width, so never across pages), or NULL as above. */
+/* Pointer to one element (aligned to its width, so within one page), or NULL as above. */
 static inline uint8_t *gtu_mem_element(struct gtu_mem *m, uint64_t i)
 {
 	uint64_t got;
@@ -71,13 +72,14 @@ static inline uint8_t *gtu_mem_element(struct gtu_mem *m, uint64_t i)
 	return gtu_mem_span(m, i << m->width_log2, 1ull << m->width_log2, &got);
 }
 
-/* Tell observers. Only call when m->watched; @cycle is the job's own clock. */
+/* Report accesses to the observers. Only call if m->watched; @cycle is on the job's own clock. */
 void gtu_watch_stream(struct gtu_mem *m, uint64_t byte, uint64_t bytes, uint64_t cycle);
 void gtu_watch_gather(struct gtu_mem *m, const uint64_t *bytes, unsigned n, uint64_t cycle);
 
 /*
- * A user may rewrite his memory at any time. What decides an address is loaded once, through these,
- * so that the value that was checked is the value that is used.
+ * The user may modify his memory at any time. A value that decides an address is loaded once, with
+ * these functions, so that the checked value is the used value (no time-of-check to time-of-use
+ * race).
  */
 static inline uint32_t gtu_once32(const void *p)
 {
@@ -98,16 +100,16 @@ struct gtu_job {
 	const struct gtu_unit *unit;
 	struct gtu_hw_desc desc;	/* fetched once */
 	struct gtu_hw_operand operand[GTU_BLOCK_OPERANDS];
-	unsigned operands;		/* given places: 6, or the block's count */
-	struct gtu_mem *mem;		/* [GTU_BLOCK_OPERANDS], by place; resolved anew each step */
+	unsigned operands;		/* given slots: 6, or the block's count */
+	struct gtu_mem *mem;		/* [GTU_BLOCK_OPERANDS], by slot; resolved again in each step */
 	uint64_t limit;			/* cycles */
 	bool started;
-	bool record_armed;		/* an event once record `record_wanted` is written */
-	uint32_t record_wanted, produced;	/* of the stream's ring, running freely */
-	/* what the completion will say; a unit keeps these current */
+	bool record_armed;		/* raise an event once record `record_wanted` is written */
+	uint32_t record_wanted, produced;	/* indices in the stream's ring, free-running */
+	/* contents of the completion; a unit keeps these current */
 	uint64_t count, needed, cycles, dropped, element;
 	uint8_t status, place;
-	/* the unit's own, zeroed before start(); 64-byte aligned */
+	/* the unit's private state, zeroed before start(); 64-byte aligned */
 	uint8_t state[GTU_JOB_STATE_BYTES] __attribute__((aligned(64)));
 };
 
@@ -115,8 +117,8 @@ struct gtu_job {
 int gtu_job_error(struct gtu_job *job, unsigned status, unsigned place, uint64_t element);
 
 /*
- * A unit that writes a stream's ring says here how many records are in it in all (modulo 2^32), each
- * time that it has told its consumer (`producer`): who asked for an event by ARM_STREAM gets it.
+ * A unit that writes a stream's ring calls gtu_job_produced() each time it has stored `producer`,
+ * with the total of records written (modulo 2^32). It raises the event that ARM_STREAM requested.
  */
 void gtu_job_record_event(struct gtu_job *job);
 static inline void gtu_job_produced(struct gtu_job *job, uint32_t producer)
@@ -127,8 +129,9 @@ static inline void gtu_job_produced(struct gtu_job *job, uint32_t producer)
 }
 
 /*
- * What a unit expects of an operand. Resolve with gtu_job_operands() in start() and at the top of
- * every run(): pointers live for one step only, and a region may have been revoked in between.
+ * A unit's requirement on an operand. Resolve operands with gtu_job_operands() in start() and at
+ * the top of every run(): pointers are valid for one step only, and the driver may revoke a region
+ * between steps.
  */
 struct gtu_want {
 	uint8_t place;
@@ -136,17 +139,17 @@ struct gtu_want {
 	uint8_t need;			/* GTU_WANT_* */
 	uint8_t rest;			/* GTU_COUNT_REST is allowed */
 	uint8_t bits;			/* elements are single bits; width_log2 is the alignment of the offset */
-	uint64_t bytes;			/* not 0: bytes reached, instead of count << width_log2 */
+	uint64_t bytes;			/* if not 0: accessed bytes, instead of count << width_log2 */
 };
 #define GTU_WANT_NONE	0		/* must not be given */
 #define GTU_WANT_READ	1
 #define GTU_WANT_WRITE	2
 #define GTU_WANT_BOTH	3
-#define GTU_WANT_MAYBE	4		/* or-ed: may be missing (mem[].key is 0 then) */
+#define GTU_WANT_MAYBE	4		/* or-ed: optional (mem[].key is 0 if missing) */
 
 /*
- * Check and resolve the places of @want[0..n). Places below @places that no entry names must not be
- * given. True, or false with the job's error set.
+ * Check and resolve the operands that @want[0..n) names. Every other slot must be empty; entries of
+ * @want at or above @places do not count. Returns true, or false with the job's error set.
  */
 bool gtu_job_operands(struct gtu_job *job, const struct gtu_want *want, unsigned n, unsigned places);
 
@@ -155,43 +158,44 @@ bool gtu_job_operands(struct gtu_job *job, const struct gtu_want *want, unsigned
 enum gtu_run {
 	GTU_RUN_MORE,			/* call run() again */
 	GTU_RUN_DONE,			/* complete, or in error (job->status) */
-	GTU_RUN_STALLED,		/* waits for its consumer: call again after a kick */
+	GTU_RUN_STALLED,		/* waiting for the consumer: call again after a kick */
 };
 
 /*
- * A unit is one of these and one file. Its schedule decides order, results and job->cycles, and
- * none of these may depend on how the work is cut into calls of run().
+ * A unit: one of these, in one file. Its schedule decides order, results and job->cycles; none of
+ * these may depend on how the work is divided into calls of run().
  */
 struct gtu_unit {
 	const char *name;		/* "scu": node of the FDT */
 	uint8_t opcode_first, opcode_last;
-	uint32_t bit;			/* GTU_UNIT_*; 0: built into the device, no page */
-	uint32_t page;			/* of its registers */
+	uint32_t bit;			/* GTU_UNIT_*; 0: built into the device, without a register page */
+	uint32_t page;			/* offset of its register page */
 	uint32_t id, version;
-	bool exclusive;			/* state on chip that cannot be saved: one job at a time */
+	bool exclusive;			/* on-chip state that cannot be saved: one job at a time */
 	unsigned params, counters;
 	/* FDT property names of params[]; NULL entries are not published */
 	const char *const *param_name;
-	/* Fill param[params] from the configuration; at creation. */
+	/* Fill param[params] from the configuration; called at creation. */
 	void (*parameters)(const struct gtu_dev_config *config, uint32_t *param);
 	/* Values of the settings after reset, and whether @value may be written to setting @n. */
 	uint32_t (*setting_reset)(const struct gtu_dev_config *config, unsigned n);
 	bool (*setting_valid)(unsigned n, uint32_t value);
-	/* Bytes of unit state on chip, allocated at creation, passed as gtu_unit_state(). */
+	/* Bytes of on-chip state, allocated at creation and returned by gtu_job_unit_state(). */
 	size_t (*state_bytes)(const struct gtu_dev_config *config);
 	/* Check descriptor and operands. False: job->status is set. */
 	bool (*start)(struct gtu_job *job);
-	/* Go on for about @budget cycles. */
+	/* Run for about @budget cycles; returns enum gtu_run. */
 	int (*run)(struct gtu_job *job, uint64_t budget);
-	/* Cycles of a fetch from memory, for observers. */
+	/* Latency of a memory access in cycles, for observers. */
 	uint32_t (*latency)(const struct gtu_dev_config *config);
 	/*
-	 * May be NULL. Registers of the unit's own, from GTU_UREG_OWN on in its page, read-only: the value at
-	 * @reg and whether it is 64 bits wide. False: there is none. @held: a job has the unit.
+	 * May be NULL. Read the unit's own read-only registers, from GTU_UREG_OWN on in its page:
+	 * the value at @reg and whether it is 64 bits wide. False if no such register exists.
+	 * @held: a job holds the unit.
 	 */
 	bool (*own_register)(const struct gtu_dev_config *config, const void *state, bool held,
 			     uint32_t reg, uint64_t *value, bool *wide);
-	/* May be NULL. The job is ended from outside (LIMIT, STALLED, CANCELED): tell its consumer. */
+	/* May be NULL. The core ends the job (LIMIT, STALLED, CANCELED): notify its consumer. */
 	void (*stop)(struct gtu_job *job);
 };
 
@@ -200,12 +204,12 @@ extern const struct gtu_unit gtu_unit_scu;	/* scu.c */
 extern const struct gtu_unit gtu_unit_iru;	/* iru.c */
 extern const struct gtu_unit gtu_unit_peg;	/* peg.c */
 extern const struct gtu_unit gtu_unit_wvr;	/* wvr.c */
-extern const struct gtu_unit gtu_unit_zcm;	/* zcm.c: no operations, it watches */
+extern const struct gtu_unit gtu_unit_zcm;	/* zcm.c: no operations, only the monitor */
 
-/* On-chip state of the job's unit; parameters, settings, counters of the unit. */
+/* The job's unit: on-chip state, parameters, settings, counters. */
 void *gtu_job_unit_state(const struct gtu_job *job);
 const uint32_t *gtu_job_params(const struct gtu_job *job);
 const uint32_t *gtu_job_settings(const struct gtu_job *job);
-uint64_t *gtu_job_counters(const struct gtu_job *job);	/* live; add to them at the end of run() */
+uint64_t *gtu_job_counters(const struct gtu_job *job);	/* live; update them at the end of run() */
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A device that goes wrong on purpose, for those who write its driver or test it: gtu_dev_set_faults(). What
- * it writes wrongly lies where the right words would lie: it lies, but it does not reach further.
+ * Fault injection (gtu_dev_set_faults()), to test drivers and runtimes. Wrong values are written
+ * only where the device would write the correct ones, never outside.
  */
 #include "core.h"
 
-/* splitmix64: the same lies for the same seed. */
-static uint64_t lie(struct gtu_dev *dev)
+/* splitmix64: reproducible for the same seed */
+static uint64_t random_word(struct gtu_dev *dev)
 {
 	uint64_t z = dev->faults.seed += 0x9e3779b97f4a7c15u;
 
@@ -35,7 +35,7 @@ void gtu_fault_completion(struct gtu_dev *dev, struct gtu_hw_cpl *cpl, uint16_t 
 	dev->completions++;
 	if (!corrupts(dev))
 		return;
-	r = lie(dev);
+	r = random_word(dev);
 	switch (r & 7) {
 	case 0:
 		*phase = r & 8 ? !*phase : (uint16_t)(r >> 16);
@@ -50,12 +50,12 @@ void gtu_fault_completion(struct gtu_dev *dev, struct gtu_hw_cpl *cpl, uint16_t 
 		cpl->cookie ^= 1ull << (r >> 16) % 64;
 		break;
 	case 4:
-		cpl->count = lie(dev) >> (r >> 16) % 64;
+		cpl->count = random_word(dev) >> (r >> 16) % 64;
 		break;
 	case 5:
 		cpl->status = (uint16_t)(r >> 16) % GTU_CPL_COUNT;
-		cpl->needed = lie(dev);
-		cpl->element = lie(dev);
+		cpl->needed = random_word(dev);
+		cpl->element = random_word(dev);
 		cpl->operand = (uint8_t)(r >> 40);
 		break;
 	}
@@ -63,22 +63,25 @@ void gtu_fault_completion(struct gtu_dev *dev, struct gtu_hw_cpl *cpl, uint16_t 
 
 void gtu_fault_status(struct gtu_dev *dev, struct gtu_hw_queue_status *s, uint32_t *state)
 {
-	const uint64_t r = corrupts(dev) ? lie(dev) : 0;
+	const uint64_t r = corrupts(dev) ? random_word(dev) : 0;
 
 	if (r & 1)
-		s->sq_head = (uint32_t)lie(dev);
+		s->sq_head = (uint32_t)random_word(dev);
 	if (r & 2)
-		s->cq_tail = (uint32_t)lie(dev);
+		s->cq_tail = (uint32_t)random_word(dev);
 	if (r & 4)
-		s->epoch = (uint32_t)lie(dev);
+		s->epoch = (uint32_t)random_word(dev);
 	if ((r >> 3 & 7) == 7)
-		*state = (uint32_t)(lie(dev) >> (r >> 16) % 64);
+		*state = (uint32_t)(random_word(dev) >> (r >> 16) % 64);
 }
 
-/* Another queue, one that is not there, or an error that is none; the phase is right, or the ring would end. */
+/*
+ * Name another queue, a missing queue or a false error. The phase stays correct, or the ring would
+ * end.
+ */
 uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word)
 {
-	const uint64_t r = corrupts(dev) ? lie(dev) : 0;
+	const uint64_t r = corrupts(dev) ? random_word(dev) : 0;
 
 	if (!(r & 1))
 		return word;
@@ -88,24 +91,24 @@ uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word)
 void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *lane, unsigned words)
 {
 	const bool forge = dev->faults.forge_records && ++dev->records >= dev->faults.forge_records;
-	const uint64_t r = forge ? lie(dev) : 0;
+	const uint64_t r = forge ? random_word(dev) : 0;
 	unsigned i;
 
 	if (gtu_bug(dev, GTU_BUG_LANES))
 		gtu_bug_record(lane, words);
 	if (r & 1)
-		head->active = (uint32_t)lie(dev);
+		head->active = (uint32_t)random_word(dev);
 	if ((r & 6) == 6)
-		head->sequence = (uint32_t)lie(dev);
+		head->sequence = (uint32_t)random_word(dev);
 	if ((r & 24) == 24)
-		head->reason = (uint32_t)lie(dev);
-	/* one lane, a little or far away: what is checked has to be checked for each */
+		head->reason = (uint32_t)random_word(dev);
+	/* change one lane, by a little or by a lot: the receiver must check every lane */
 	if ((r & 32) && words) {
 		i = (unsigned)((r >> 16) % words);
-		lane[i] += (uint32_t)(lie(dev) >> (32 + (r >> 40) % 32));
+		lane[i] += (uint32_t)(random_word(dev) >> (32 + (r >> 40) % 32));
 	}
 	for (i = 0; (r & 960) == 960 && i < words; i++)
-		lane[i] = (uint32_t)lie(dev);
+		lane[i] = (uint32_t)random_word(dev);
 }
 
 bool gtu_fault_invalidate(struct gtu_dev *dev)
@@ -113,7 +116,7 @@ bool gtu_fault_invalidate(struct gtu_dev *dev)
 	return ++dev->invalidates >= dev->faults.no_invalidate && dev->faults.no_invalidate;
 }
 
-/* What was in the aperture is noise, and epochs start anew. */
+/* Fill the aperture with random data and restart the epoch. */
 void gtu_fault_power(struct gtu_dev *dev)
 {
 	uint64_t i, noise;
@@ -121,7 +124,7 @@ void gtu_fault_power(struct gtu_dev *dev)
 	if (++dev->power_losses < dev->faults.power_loss || !dev->faults.power_loss)
 		return;
 	for (i = 0; i < dev->config.aperture_bytes; i += sizeof(noise)) {
-		noise = lie(dev);
+		noise = random_word(dev);
 		memcpy(dev->aperture + i, &noise, sizeof(noise));
 	}
 	dev->epoch = 1;

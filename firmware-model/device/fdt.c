@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The device's own description: a flattened device tree in a BAR0 window, made with libfdt from the
- * same parameters that the registers show.
+ * The device's flattened device tree, in a BAR0 window. It is built with libfdt from the parameters
+ * that the registers show.
  */
 #include <libfdt.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ bool gtu_fdt_build(struct gtu_dev *dev, const char **why)
 	bad |= fdt_end_node(fdt);
 	bad |= fdt_finish(fdt);
 	if (bad) {
-		*why = "the device tree does not fit its window";
+		*why = "the device tree does not fit in its window";
 		return false;
 	}
 	dev->fdt_bytes = fdt_totalsize(fdt);

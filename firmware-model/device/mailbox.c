@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The mailbox: how the driver sets up contexts, queues and event rings. Only the driver reaches it. */
+/* The mailbox, through which the driver sets up contexts, queues and event rings. */
 #include "core.h"
 
 static uint32_t ctx_enable(struct gtu_dev *dev, const uint64_t *arg)
@@ -52,7 +52,10 @@ static uint32_t invalidate(struct gtu_dev *dev, const uint64_t *arg)
 		return GTU_MBOX_E_STATE;
 	if (arg[1] >> dev->context[arg[0]].table_log2)
 		return GTU_MBOX_E_INDEX;
-	/* Regions are resolved anew in each step and nothing is kept between steps: there is nothing to wait for. */
+	/*
+	 * Regions are resolved again in each step and nothing is cached between steps, so there is
+	 * no wait.
+	 */
 	return GTU_MBOX_E_OK;
 }
 

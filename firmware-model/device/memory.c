@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Regions: from a key and an offset to memory of the host, with every access bounded. Nothing
- * resolved here outlives a step, so a table entry that the driver has taken back is never used again.
+ * Regions: translate a key and an offset to host memory, with every access bounds-checked. Nothing
+ * resolved here outlives a step, so the device never uses a table entry that the driver has
+ * revoked.
  */
 #include "core.h"
 
@@ -62,7 +63,7 @@ static unsigned region_shift(const struct gtu_hw_region *r)
 	return r->flags >> GTU_REGION_PAGE_SHIFT & GTU_REGION_PAGE_MASK;
 }
 
-/* The table entry of a key, copied once and checked. Returns a GTU_CPL_* code. */
+/* Copy the table entry of a key once and check it. Returns a GTU_CPL_* code. */
 static unsigned region_fetch(struct gtu_dev *dev, const struct gtu_context *c, uint32_t key,
 			     struct gtu_hw_region *r)
 {
@@ -223,7 +224,7 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 			goto fault;
 		p = host_memory(dev, addr, &bytes, m->write);
 		if (!p) {
-			bytes = 0;	/* perhaps only the part wanted is there: asked below */
+			bytes = 0;	/* the requested part alone may be mapped: tried below */
 		}
 		m->tlb[slot].page = page + 1;
 		m->tlb[slot].at = p;
@@ -234,7 +235,7 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 		*got = want < room ? want : room;
 		return m->tlb[slot].at + in_page;
 	}
-	/* A page larger than what the host has in one piece. */
+	/* The page is larger than the host's contiguous memory. */
 	if (page_address(dev, &m->region, page, &addr)) {
 		uint64_t bytes = want < room ? want : room;
 		uint8_t *p = host_memory(dev, addr + in_page, &bytes, m->write);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Queues: doorbells, fetching, the round robin, completions and events.
+ * Queues: doorbells, descriptor fetch, scheduling, completions and events.
  *
- * A queue runs one job at a time, in order. A job is fetched only when its completion has a place, so
- * none is ever lost. Contexts share the device by deficit round robin in logical cycles; the queues of a
- * context take turns. What a job computes, and its own cycles, never depend on its neighbours.
+ * A queue runs one job at a time, in order. The device fetches a job only if the completion ring
+ * has a free slot, so no completion is lost. Contexts share the device by deficit round robin in
+ * logical cycles, the queues of a context by round robin. A job's results and cycles never depend
+ * on other jobs.
  */
 #include "core.h"
 
@@ -19,7 +20,7 @@ static void runnable(struct gtu_dev *dev, struct gtu_hwq *q)
 	gtu_bit_set(context_of(dev, q)->queues, q->id);
 }
 
-/* A job may be fetched: there is one, and a place for its completion. */
+/* The queue has a job to fetch and a free slot for its completion. */
 static bool fetchable(const struct gtu_hwq *q)
 {
 	return q->sq_head != q->sq_tail && q->cq_tail - q->cq_head < 1u << q->cq_log2;
@@ -43,7 +44,7 @@ int gtu_job_error(struct gtu_job *job, unsigned status, unsigned place, uint64_t
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* Put the queue's due event into its ring; it stays due while the ring is full. */
+/* Write the queue's pending event to its event ring; it stays pending while the ring is full. */
 static void event_raise(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	struct gtu_event_ring *e;
@@ -76,7 +77,7 @@ static void event_now(struct gtu_dev *dev, struct gtu_hwq *q)
 	event_raise(dev, q);
 }
 
-/* Out of the unit's hands: the queue's running stream has written the record that was asked for. */
+/* Called through gtu_job_produced(): the running stream has written the requested record. */
 void gtu_job_record_event(struct gtu_job *job)
 {
 	job->record_armed = false;
@@ -113,7 +114,7 @@ static void status_write(struct gtu_dev *dev, struct gtu_hwq *q)
 	__atomic_store_n(&s->state, state, __ATOMIC_RELEASE);
 }
 
-/* A unit that is held alone is free again: whoever waited for it may go on. */
+/* Release the job's exclusive unit and wake the queues that wait for it. */
 static void release(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	struct gtu_unit_page *page;
@@ -128,8 +129,8 @@ static void release(struct gtu_dev *dev, struct gtu_hwq *q)
 }
 
 /*
- * Take the job's exclusive unit, or stand in line for it: who asked first while it was held has it next,
- * so that a queue with one job after the other does not keep it from the rest.
+ * Acquire the job's exclusive unit, or register as its next owner. The first queue that asks while
+ * the unit is held gets it next, so a queue with many jobs cannot starve the others.
  */
 static bool acquire(struct gtu_dev *dev, struct gtu_hwq *q)
 {
@@ -137,35 +138,35 @@ static bool acquire(struct gtu_dev *dev, struct gtu_hwq *q)
 
 	if (page->owner == q)
 		return true;
-	if (page->owner || (page->heir && page->heir != q)) {
-		page->heir = page->heir ? page->heir : q;
+	if (page->owner || (page->next_owner && page->next_owner != q)) {
+		page->next_owner = page->next_owner ? page->next_owner : q;
 		return false;
 	}
 	page->owner = q;
-	if (page->heir) {
-		page->heir = NULL;
-		gtu_queue_wake_all(dev);	/* the next in line registers */
+	if (page->next_owner) {
+		page->next_owner = NULL;
+		gtu_queue_wake_all(dev);	/* the next waiter registers */
 	}
 	return true;
 }
 
-/* A job that stood in line for its unit does not any more. */
-static void leave_line(struct gtu_dev *dev, struct gtu_hwq *q)
+/* Stop waiting for the job's unit. */
+static void stop_waiting(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	if (q->active && q->job.unit && q->job.unit->exclusive &&
-	    gtu_dev_page(dev, q->job.unit)->heir == q)
-		gtu_dev_page(dev, q->job.unit)->heir = NULL;
+	    gtu_dev_page(dev, q->job.unit)->next_owner == q)
+		gtu_dev_page(dev, q->job.unit)->next_owner = NULL;
 }
 
 void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q)
 {
-	leave_line(dev, q);
+	stop_waiting(dev, q);
 	release(dev, q);
 	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
 		dev->fences--;
 	q->active = q->stalled = false;
 	blocked(dev, q);
-	gtu_queue_wake_all(dev);	/* a fence, or who waits for its unit, may go on */
+	gtu_queue_wake_all(dev);	/* a fence or a waiter for the unit may be runnable now */
 }
 
 void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q)
@@ -233,7 +234,7 @@ void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsig
 	struct gtu_hwq *q = queue < dev->config.queues ? &dev->queue[queue] : NULL;
 
 	if (!q || !q->enabled || q->state != GTU_QUEUE_ENABLED)
-		return;			/* a bell without a queue, or in error until its reset */
+		return;			/* ignored: no queue, or one in error until its reset */
 	if (reg == GTU_DB_SUBMIT && size == 8) {
 		submit(dev, q, (uint32_t)value, value >> 32);
 	} else if (reg == GTU_DB_SUBMIT && size == 4) {
@@ -248,7 +249,10 @@ void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsig
 			event_now(dev, q);
 		}
 	} else if (reg == GTU_DB_ARM_STREAM) {
-		/* `produced` is the running job's: 0 until it has written, and for one that is no stream */
+		/*
+		 * `produced` is the running job's: 0 until it writes a record, and for a job that
+		 * is no stream
+		 */
 		q->job.record_wanted = (uint32_t)value;
 		q->job.record_armed = true;
 		if (q->active ? (int32_t)(q->job.produced - q->job.record_wanted) > 0 : !fetchable(q)) {
@@ -312,10 +316,10 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 	if (!fetchable(q))
 		blocked(dev, q);
 	if (dev->fences)
-		gtu_queue_wake_all(dev);	/* one may have waited for this completion */
+		gtu_queue_wake_all(dev);	/* a fence may wait for this completion */
 }
 
-/* The descriptor at the ring's head, copied, and its block; false when the ring cannot be reached. */
+/* Copy the descriptor at the ring's head; false if the ring cannot be accessed. */
 static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	struct gtu_job *job = &q->job;
@@ -345,7 +349,7 @@ static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
 	return true;
 }
 
-/* Replace the operands by the block that operand 0 names. */
+/* Replace the operands by the block that operand 0 points to. */
 static bool fetch_block(struct gtu_job *job)
 {
 	static const struct gtu_want want = { .place = 0, .width_log2 = 4, .need = GTU_WANT_READ };
@@ -362,7 +366,7 @@ static bool fetch_block(struct gtu_job *job)
 	return true;
 }
 
-/* Everything that is checked before a unit sees a job. False: the job's status says why. */
+/* Checks before a unit sees the job. False with the job's status set. */
 static bool prepare(struct gtu_dev *dev, struct gtu_job *job)
 {
 	const struct gtu_hw_desc *d = &job->desc;
@@ -380,7 +384,7 @@ static bool prepare(struct gtu_dev *dev, struct gtu_job *job)
 	return !(d->flags & GTU_DESC_BLOCK) || fetch_block(job);
 }
 
-/* End a job from outside of its unit, which may have something to tell its consumer. */
+/* End a job from outside its unit; the unit may notify its consumer. */
 static int stop(struct gtu_job *job, unsigned status)
 {
 	if (job->unit->stop)
@@ -388,7 +392,7 @@ static int stop(struct gtu_job *job, unsigned status)
 	return gtu_job_error(job, status, 0xff, 0);
 }
 
-/* Let queue @q go on for about @budget cycles, or find it blocked; returns the cycles it took. */
+/* Run queue @q for about @budget cycles, or mark it blocked; returns the cycles used. */
 static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budget)
 {
 	struct gtu_job *job = &q->job;
@@ -404,7 +408,7 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 			queue_error(dev, q, GTU_QUEUE_E_DMA);
 			return 0;
 		}
-		if (q->canceling) {	/* `until` is ahead of every job that is fetched meanwhile */
+		if (q->canceling) {	/* `until` is beyond every job fetched meanwhile */
 			gtu_job_error(job, GTU_CPL_CANCELED, 0xff, 0);
 			complete(dev, q);
 			return 0;
@@ -451,8 +455,9 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 }
 
 /*
- * All jobs before @until that have not ended end with CANCELED: the one under way now, the others when
- * they are fetched, which is when their completions have places. What was canceled before stays so.
+ * Complete all unfinished jobs before @until with CANCELED: the running job now, the others when
+ * they are fetched, because only then do their completions have slots. An earlier, larger @until
+ * stays in force.
  */
 bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until)
 {
@@ -464,13 +469,13 @@ bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until)
 		q->cancel_until = until;
 	q->canceling = true;
 	if (q->active) {
-		leave_line(dev, q);
+		stop_waiting(dev, q);
 		q->job.mem = dev->mem;
 		if (q->job.started)
 			stop(&q->job, GTU_CPL_CANCELED);
 		gtu_job_error(&q->job, GTU_CPL_CANCELED, 0xff, 0);
 		complete(dev, q);
-		gtu_queue_wake_all(dev);	/* its unit is free, or its place in the line */
+		gtu_queue_wake_all(dev);	/* its unit, or its claim to one, is free */
 	} else if (fetchable(q)) {
 		runnable(dev, q);
 	}
@@ -509,13 +514,13 @@ bool gtu_dev_pending(const struct gtu_dev *dev)
 	return any(dev->work);
 }
 
-/* The next context, from the one whose turn it is, that has a queue that may go on. */
+/* The next context, from current_context on, with a runnable queue and a positive deficit. */
 static struct gtu_context *next_context(struct gtu_dev *dev)
 {
 	uint32_t i;
 
 	for (i = 0; i < dev->config.contexts; i++) {
-		struct gtu_context *c = &dev->context[dev->turn];
+		struct gtu_context *c = &dev->context[dev->current_context];
 
 		if (any(c->queues)) {
 			if (c->deficit > 0)
@@ -526,7 +531,7 @@ static struct gtu_context *next_context(struct gtu_dev *dev)
 		} else {
 			c->deficit = 0;
 		}
-		dev->turn = (dev->turn + 1) % dev->config.contexts;
+		dev->current_context = (dev->current_context + 1) % dev->config.contexts;
 	}
 	return NULL;
 }
@@ -541,18 +546,18 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 		uint64_t slice;
 
 		if (!c)
-			continue;	/* all in debt: each round lends them a quantum more */
+			continue;	/* all deficits are negative: each round adds a quantum */
 		q = &dev->queue[next_queue(c, c->next_queue)];
 		slice = (uint64_t)c->deficit < budget - used ? (uint64_t)c->deficit : budget - used;
 		spent = run_queue(dev, q, slice);
 		used += spent ? spent : 1;
 		c->deficit -= (int64_t)(spent ? spent : 1);
 		c->next_queue = (q->id + 1) % GTU_QUEUES_MAX;
-		/* alone, it keeps the turn: nobody else's queue has to be looked for */
+		/* a context without competitors keeps its round, which saves the search */
 		if (c->deficit <= 0 && memcmp(dev->work, c->queues, sizeof(dev->work)))
-			dev->turn = (uint32_t)(c - dev->context + 1) % dev->config.contexts;
+			dev->current_context = (uint32_t)(c - dev->context + 1) % dev->config.contexts;
 	}
-	gtu_dev_idle(dev, used);	/* for a stream that stands still it is idle time all the same */
+	gtu_dev_idle(dev, used);	/* a stalled stream ages while other jobs run */
 	return any(dev->work);
 }
 
@@ -564,7 +569,7 @@ void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles)
 		struct gtu_unit_page *page = &dev->page[i];
 		struct gtu_hwq *q = page->owner;
 
-		if (!q || !q->stalled || !page->heir)
+		if (!q || !q->stalled || !page->next_owner)
 			continue;
 		q->stalled_for += cycles;
 		if (q->stalled_for < GTU_STALL_LIMIT)

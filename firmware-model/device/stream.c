@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* Headers of streams' rings: what a unit and its consumer tell each other (hardware.md, section 7). */
+/*
+ * Headers of stream rings: synchronization between a unit and its consumer
+ * (Documentation/hardware.md, section 7).
+ */
 #include <string.h>
 
 #include "core.h"
 #include "stream.h"
 
-/* A word of the header: aligned, so in one page. NULL: memory does not answer. */
+/* A word of the header: aligned, so within one page. NULL if memory cannot be accessed. */
 static uint32_t *word(struct gtu_mem *ring, uint64_t byte)
 {
 	uint64_t got;
@@ -13,7 +16,7 @@ static uint32_t *word(struct gtu_mem *ring, uint64_t byte)
 	return (uint32_t *)(void *)gtu_mem_span(ring, byte, 4, &got);
 }
 
-bool stream_tell(struct gtu_mem *ring, uint64_t byte, uint32_t value)
+bool stream_store_release(struct gtu_mem *ring, uint64_t byte, uint32_t value)
 {
 	uint32_t *p = word(ring, byte);
 
@@ -22,7 +25,7 @@ bool stream_tell(struct gtu_mem *ring, uint64_t byte, uint32_t value)
 	return p;
 }
 
-bool stream_hear(struct gtu_mem *ring, uint64_t byte, uint32_t *value)
+bool stream_load_acquire(struct gtu_mem *ring, uint64_t byte, uint32_t *value)
 {
 	const uint32_t *p = word(ring, byte);
 
@@ -35,14 +38,14 @@ bool stream_put(struct gtu_mem *ring, uint64_t at, const void *record, uint64_t 
 {
 	struct {
 		struct gtu_hw_warp head;
-		uint32_t lane[(STREAM_RECORD_MOST - sizeof(struct gtu_hw_warp)) / 4];
-	} lies;
+		uint32_t lane[(STREAM_RECORD_MAX - sizeof(struct gtu_hw_warp)) / 4];
+	} corrupted;
 	const struct gtu_hw_warp *head = record;
 
-	if (__builtin_expect(ring->job->dev->faulty, 0) && bytes <= sizeof(lies)) {
-		memcpy(&lies, record, bytes);
-		gtu_fault_record(ring->job->dev, &lies.head, lies.lane, (unsigned)((bytes - sizeof(lies.head)) / 4));
-		record = &lies;
+	if (__builtin_expect(ring->job->dev->faulty, 0) && bytes <= sizeof(corrupted)) {
+		memcpy(&corrupted, record, bytes);
+		gtu_fault_record(ring->job->dev, &corrupted.head, corrupted.lane, (unsigned)((bytes - sizeof(corrupted.head)) / 4));
+		record = &corrupted;
 	}
 	if (!gtu_mem_store(ring, at, record, bytes))
 		return false;
@@ -51,10 +54,10 @@ bool stream_put(struct gtu_mem *ring, uint64_t at, const void *record, uint64_t 
 	return true;
 }
 
-bool stream_moved(struct gtu_mem *ring, uint32_t *moved)
+bool stream_notify(struct gtu_mem *ring, uint32_t *moved)
 {
 	++*moved;
-	if (!STREAM_TELL(ring, 0, moved, *moved))
+	if (!STREAM_STORE(ring, 0, moved, *moved))
 		return false;
 	gtu_job_produced(ring->job, *moved);
 	return true;
@@ -62,8 +65,8 @@ bool stream_moved(struct gtu_mem *ring, uint32_t *moved)
 
 bool stream_begin(struct gtu_mem *ring, uint64_t at)
 {
-	return STREAM_TELL(ring, at, producer, 0) && STREAM_TELL(ring, at, ended, 0) &&
-	       STREAM_TELL(ring, at, waiting, 0);
+	return STREAM_STORE(ring, at, producer, 0) && STREAM_STORE(ring, at, ended, 0) &&
+	       STREAM_STORE(ring, at, waiting, 0);
 }
 
 static bool outside(struct gtu_mem *ring, uint32_t value)
@@ -73,11 +76,11 @@ static bool outside(struct gtu_mem *ring, uint32_t value)
 	return false;
 }
 
-bool stream_room(struct gtu_mem *ring, uint64_t at, uint32_t count, uint64_t written, uint32_t *records)
+bool stream_space(struct gtu_mem *ring, uint64_t at, uint32_t count, uint64_t written, uint32_t *records)
 {
 	uint32_t consumer;
 
-	if (!stream_hear(ring, at + offsetof(struct gtu_hw_ring, consumer), &consumer))
+	if (!stream_load_acquire(ring, at + offsetof(struct gtu_hw_ring, consumer), &consumer))
 		return false;
 	if ((uint32_t)written - consumer > count)
 		return outside(ring, consumer);
@@ -85,11 +88,11 @@ bool stream_room(struct gtu_mem *ring, uint64_t at, uint32_t count, uint64_t wri
 	return true;
 }
 
-bool stream_asked(struct gtu_mem *ring, uint64_t at, uint64_t had, uint64_t *asked)
+bool stream_requested(struct gtu_mem *ring, uint64_t at, uint64_t had, uint64_t *asked)
 {
 	uint32_t value;
 
-	if (!stream_hear(ring, at + offsetof(struct gtu_hw_ring, asked), &value))
+	if (!stream_load_acquire(ring, at + offsetof(struct gtu_hw_ring, asked), &value))
 		return false;
 	value -= (uint32_t)had;
 	*asked = value < 1u << 31 ? had + value : had;
@@ -100,7 +103,7 @@ bool stream_sent(struct gtu_mem *ring, uint64_t at, uint32_t size, uint32_t rece
 {
 	uint32_t sent;
 
-	if (!stream_hear(ring, at + offsetof(struct gtu_hw_ring, sent), &sent))
+	if (!stream_load_acquire(ring, at + offsetof(struct gtu_hw_ring, sent), &sent))
 		return false;
 	*n = sent - received;
 	return *n <= size ? true : outside(ring, sent);

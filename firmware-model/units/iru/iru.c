@@ -201,7 +201,7 @@ static struct gtu_mem *ring_of(struct gtu_job *job)
 
 static bool room(struct gtu_job *job, uint32_t *records)
 {
-	return stream_room(ring_of(job), 0, job->operand[GTU_IRU_RING].count, state(job)->written, records);
+	return stream_space(ring_of(job), 0, job->operand[GTU_IRU_RING].count, state(job)->written, records);
 }
 
 static bool listen(struct gtu_job *job, struct iru_core *c)
@@ -210,7 +210,7 @@ static bool listen(struct gtu_job *job, struct iru_core *c)
 
 	if (!(job->desc.param & GTU_IRU_DEMAND))
 		return true;
-	if (!stream_asked(ring_of(job), 0, c->records, &asked))
+	if (!stream_requested(ring_of(job), 0, c->records, &asked))
 		return false;
 	iru_core_ask(c, asked);
 	return true;
@@ -242,7 +242,7 @@ static bool deliver(struct gtu_job *job, struct iru_core *c)
 		iru_core_taken(c);
 	}
 	job->count = s->written;
-	if (!STREAM_TELL(ring_of(job), 0, producer, (uint32_t)s->written))
+	if (!STREAM_STORE(ring_of(job), 0, producer, (uint32_t)s->written))
 		return false;
 	gtu_job_produced(job, (uint32_t)s->written);
 	return true;
@@ -256,14 +256,14 @@ static int wait_for_consumer(struct gtu_job *job, struct iru_core *c)
 {
 	uint32_t free;
 
-	if (!STREAM_TELL(ring_of(job), 0, waiting, 1))
+	if (!STREAM_STORE(ring_of(job), 0, waiting, 1))
 		return -1;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!room(job, &free) || !listen(job, c))
 		return -1;
 	if (c->out_count ? !free : c->records >= c->stream.asked)
 		return 1;
-	return STREAM_TELL(ring_of(job), 0, waiting, 0) ? 0 : -1;
+	return STREAM_STORE(ring_of(job), 0, waiting, 0) ? 0 : -1;
 }
 
 /* ---- The job ------------------------------------------------------------------------------------- */
@@ -382,7 +382,7 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 	/* fixed latency lets the core plan ahead; an observer wants its cycles in order */
 	c->port.latency = job->mem[GTU_IRU_INDICES].watched ? 0 : gtu_job_params(job)[GTU_IRU_P_LATENCY];
 	if (s->waits)
-		s->waits = !STREAM_TELL(ring_of(job), 0, waiting, 0);
+		s->waits = !STREAM_STORE(ring_of(job), 0, waiting, 0);
 	/* the cycle after the limit shows that there are more, wherever the turns were cut */
 	if (budget > job->limit - c->cycle)
 		budget = job->limit - c->cycle + 1;
@@ -394,7 +394,7 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 	}
 	/* also in error: a consumer that looks at nothing but its ring learns that no more will come */
 	if (ran == GTU_RUN_DONE)
-		STREAM_TELL(ring_of(job), 0, ended, 1);
+		STREAM_STORE(ring_of(job), 0, ended, 1);
 	s->waits = ran == GTU_RUN_STALLED;
 	return ran;
 }
@@ -402,8 +402,8 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 /* Ended while it waited for its consumer, who may look at nothing but the ring. */
 static void stop_job(struct gtu_job *job)
 {
-	if (operands(job) && STREAM_TELL(ring_of(job), 0, waiting, 0))
-		STREAM_TELL(ring_of(job), 0, ended, 1);
+	if (operands(job) && STREAM_STORE(ring_of(job), 0, waiting, 0))
+		STREAM_STORE(ring_of(job), 0, ended, 1);
 }
 
 static uint32_t fetch_latency(const struct gtu_dev_config *config)

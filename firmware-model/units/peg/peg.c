@@ -367,11 +367,11 @@ static bool begin(struct gtu_job *job, struct peg_unit *u)
 	u->return_at = STREAM_HEADER + (uint64_t)job->operand[GTU_PEG_RINGS].count * core->record_bytes;
 	u->stride = stream_bytes(job->operand[GTU_PEG_RINGS].count, core->record_bytes, return_bytes(job));
 	gtu_job_counters(job)[GTU_PEG_C_JOBS]++;
-	if (!STREAM_TELL(&job->mem[GTU_PEG_RINGS], 0, moved, 0))
+	if (!STREAM_STORE(&job->mem[GTU_PEG_RINGS], 0, moved, 0))
 		return false;
 	for (unsigned n = 0; n < s.engines; n++)
 		if (!stream_begin(&job->mem[GTU_PEG_RINGS], n * u->stride) ||
-		    !STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, received, 0))
+		    !STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, received, 0))
 			return false;
 	return true;
 }
@@ -466,8 +466,8 @@ static void tell_end(struct gtu_job *job, struct peg_unit *u)
 {
 	peg_tell_all(job, u, false);
 	for (unsigned n = 0; n < u->core->stream.engines; n++)
-		STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1);
-	stream_moved(&job->mem[GTU_PEG_RINGS], &u->moved);
+		STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1);
+	stream_notify(&job->mem[GTU_PEG_RINGS], &u->moved);
 }
 
 static int run_job(struct gtu_job *job, uint64_t budget)

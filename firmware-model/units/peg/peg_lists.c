@@ -166,7 +166,7 @@ static int take(struct gtu_job *job, struct peg_unit *u, unsigned n)
 	uint64_t vertex[BATCH];
 	uint32_t closed, sent, moved;
 
-	if (!stream_hear(ring, at + offsetof(struct gtu_hw_ring, closed), &closed) ||
+	if (!stream_load_acquire(ring, at + offsetof(struct gtu_hw_ring, closed), &closed) ||
 	    !stream_sent(ring, at, u->return_size, u->received[n], &sent))
 		return -1;
 	if (sent && u->closed >> n & 1) {
@@ -188,7 +188,7 @@ static int take(struct gtu_job *job, struct peg_unit *u, unsigned n)
 		u->received[n] += k;
 		sent -= k;
 	}
-	if (moved && !STREAM_TELL(ring, at, received, u->received[n]))
+	if (moved && !STREAM_STORE(ring, at, received, u->received[n]))
 		return -1;
 	if (closed && !(u->closed >> n & 1)) {
 		u->closed |= 1u << n;

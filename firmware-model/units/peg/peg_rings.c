@@ -21,13 +21,13 @@ static bool put_record(struct gtu_job *job, struct peg_unit *u, unsigned n)
 
 static bool tell_producer(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
-	return STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, producer,
+	return STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, producer,
 			   (uint32_t)u->core->engine[n].gone);
 }
 
 static bool room_of(struct gtu_job *job, struct peg_unit *u, unsigned n, uint32_t *room)
 {
-	return stream_room(&job->mem[GTU_PEG_RINGS], n * u->stride, job->operand[GTU_PEG_RINGS].count,
+	return stream_space(&job->mem[GTU_PEG_RINGS], n * u->stride, job->operand[GTU_PEG_RINGS].count,
 			   u->core->engine[n].gone, room);
 }
 
@@ -118,7 +118,7 @@ static int end_engine(struct gtu_job *job, struct peg_unit *u, unsigned n)
 	if (!u->core->engine[n].ended || peg_core_waiting(u->core, n) || u->ended >> n & 1)
 		return 0;
 	u->ended |= 1u << n;
-	return STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1) ? 1 : -1;
+	return STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1) ? 1 : -1;
 }
 
 /*
@@ -135,8 +135,8 @@ static int listen(struct gtu_job *job, struct peg_unit *u, unsigned n)
 
 	if (!u->core->stream.demand || e->ended)
 		return 0;
-	if (!stream_asked(ring, at, e->records, &asked) ||
-	    !stream_room(ring, at, job->operand[GTU_PEG_RINGS].count, e->gone, &free))
+	if (!stream_requested(ring, at, e->records, &asked) ||
+	    !stream_space(ring, at, job->operand[GTU_PEG_RINGS].count, e->gone, &free))
 		return -1;
 	asked = asked < e->gone + free ? asked : e->gone + free;
 	peg_core_ask(u->core, n, asked);
@@ -169,7 +169,7 @@ int peg_pump(struct gtu_job *job, struct peg_unit *u)
 		some |= rc;
 	}
 	job->count = u->deliver;
-	if (seen && !stream_moved(&job->mem[GTU_PEG_RINGS], &u->moved))
+	if (seen && !stream_notify(&job->mem[GTU_PEG_RINGS], &u->moved))
 		return -1;
 	return seen | some;
 }
@@ -177,7 +177,7 @@ int peg_pump(struct gtu_job *job, struct peg_unit *u)
 bool peg_tell_all(struct gtu_job *job, struct peg_unit *u, bool waiting)
 {
 	for (unsigned n = 0; n < u->core->stream.engines; n++)
-		if (!STREAM_TELL(&job->mem[GTU_PEG_RINGS], n * u->stride, waiting, waiting))
+		if (!STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, waiting, waiting))
 			return false;
 	u->waits = waiting;
 	return true;

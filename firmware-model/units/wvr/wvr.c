@@ -200,7 +200,7 @@ static int deliver(struct gtu_job *job, struct wvr_unit *u)
 
 	if (u->written == u->records)
 		return 0;
-	if (!stream_room(ring, 0, count, u->written, &free))
+	if (!stream_space(ring, 0, count, u->written, &free))
 		return -1;
 	for (; u->written < u->records && free; u->written++, free--) {
 		const uint8_t *r = u->out[u->written % OUT_SIZE];
@@ -212,7 +212,7 @@ static int deliver(struct gtu_job *job, struct wvr_unit *u)
 	if (u->written == before)
 		return 0;
 	job->count = u->written;
-	return STREAM_TELL(ring, 0, producer, (uint32_t)u->written) && stream_moved(ring, &u->moved) ? 1 : -1;
+	return STREAM_STORE(ring, 0, producer, (uint32_t)u->written) && stream_notify(ring, &u->moved) ? 1 : -1;
 }
 
 static int take_skips(struct gtu_job *job, struct wvr_unit *u)
@@ -240,7 +240,7 @@ static int take_skips(struct gtu_job *job, struct wvr_unit *u)
 		u->received += k;
 		sent -= k;
 	}
-	return STREAM_TELL(ring, 0, received, u->received) && stream_moved(ring, &u->moved) ? 1 : -1;
+	return STREAM_STORE(ring, 0, received, u->received) && stream_notify(ring, &u->moved) ? 1 : -1;
 }
 
 static int listen(struct gtu_job *job, struct wvr_unit *u)
@@ -249,7 +249,7 @@ static int listen(struct gtu_job *job, struct wvr_unit *u)
 
 	if (!(job->desc.param & GTU_WVR_DEMAND))
 		return 0;
-	if (!stream_asked(&job->mem[GTU_WVR_RING], 0, u->records, &u->asked))
+	if (!stream_requested(&job->mem[GTU_WVR_RING], 0, u->records, &u->asked))
 		return -1;
 	if (u->asked < before)		/* what was asked for once stays so */
 		u->asked = before;
@@ -282,8 +282,8 @@ static bool begin(struct gtu_job *job, struct wvr_unit *u)
 	u->asked = job->desc.param & GTU_WVR_DEMAND ? 0 : UINT64_MAX;
 	gtu_job_counters(job)[GTU_WVR_C_JOBS]++;
 	return stream_begin(&job->mem[GTU_WVR_RING], 0) &&
-	       STREAM_TELL(&job->mem[GTU_WVR_RING], 0, received, 0) &&
-	       STREAM_TELL(&job->mem[GTU_WVR_RING], 0, moved, 0);
+	       STREAM_STORE(&job->mem[GTU_WVR_RING], 0, received, 0) &&
+	       STREAM_STORE(&job->mem[GTU_WVR_RING], 0, moved, 0);
 }
 
 static void account(struct gtu_job *job, struct wvr_unit *u)
@@ -345,7 +345,7 @@ static int go_on(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 		if (moved < 0)
 			return GTU_RUN_DONE;
 		if (moved && u->waits) {
-			if (!STREAM_TELL(&job->mem[GTU_WVR_RING], 0, waiting, 0))
+			if (!STREAM_STORE(&job->mem[GTU_WVR_RING], 0, waiting, 0))
 				return GTU_RUN_DONE;
 			u->waits = false;
 		}
@@ -367,7 +367,7 @@ static int go_on(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 		if (u->waits)
 			return GTU_RUN_STALLED;
 		/* say so, then look once more */
-		if (!STREAM_TELL(&job->mem[GTU_WVR_RING], 0, waiting, 1))
+		if (!STREAM_STORE(&job->mem[GTU_WVR_RING], 0, waiting, 1))
 			return GTU_RUN_DONE;
 		u->waits = true;
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -378,9 +378,9 @@ static void tell_end(struct gtu_job *job)
 {
 	struct wvr_unit *u = gtu_job_unit_state(job);
 
-	if (STREAM_TELL(&job->mem[GTU_WVR_RING], 0, waiting, 0) &&
-	    STREAM_TELL(&job->mem[GTU_WVR_RING], 0, ended, 1))
-		stream_moved(&job->mem[GTU_WVR_RING], &u->moved);
+	if (STREAM_STORE(&job->mem[GTU_WVR_RING], 0, waiting, 0) &&
+	    STREAM_STORE(&job->mem[GTU_WVR_RING], 0, ended, 1))
+		stream_notify(&job->mem[GTU_WVR_RING], &u->moved);
 }
 
 static int run_job(struct gtu_job *job, uint64_t budget)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* NOP, COPY, FILL and FENCE: what every build has. COPY and FILL move a sector a cycle after the first fetch. */
+/*
+ * NOP, COPY, FILL and FENCE, which every build has. COPY and FILL move one sector per cycle after
+ * the latency of the first fetch.
+ */
 #include "firmware-model/device/core.h"
 
 struct basic_state {
@@ -40,9 +43,9 @@ static void fence_start(struct gtu_job *job)
 }
 
 /*
- * Passed when each other queue of the context has completed what its doorbell had announced when the
- * fence started. A queue that is itself at a fence, was reset or is in error does not hold it up, so that
- * fences never wait for each other.
+ * The fence passes once every other queue of the context has completed the jobs that its doorbell
+ * had announced when the fence started. A queue that waits in a fence itself, was reset or is in
+ * error does not count, so fences never wait for each other.
  */
 static int fence_run(struct gtu_job *job)
 {
@@ -148,7 +151,10 @@ static int run(struct gtu_job *job, uint64_t budget)
 	total = is_fill ? to->bytes : from->bytes;
 	if (gtu_bug(job->dev, GTU_BUG_LENGTH_4K) && total && total % 4096 == 0)
 		total--;
-	/* known beforehand: what is over the limit is not begun */
+		/*
+		 * the cycle count is known in advance: do not start a job that would exceed its
+		 * limit
+		 */
 	if (job->limit < job->dev->config.scu_latency ||
 	    (total + GTU_SECTOR_BYTES - 1) / GTU_SECTOR_BYTES > job->limit - job->dev->config.scu_latency)
 		return gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * The IRU as a unit of the device (iru.txt, sections 3 and 4): operands in, a ring of warp records
- * out. What is put out, and when, is decided in iru_core.c; this file brings it its lines after a
- * fixed latency and carries its records to the consumer. Documentation/units-iru.md.
+ * The IRU as a unit of the device (IRU, sections 3 and 4): operands in, a ring of warp records out.
+ * iru_core.c decides the records and their cycles. This file serves the core's fetches after a
+ * fixed latency and passes its records to the consumer. Specification: Documentation/units-iru.md.
  */
 #include "firmware-model/device/device.h"
 #include "iru_core.h"
 #include "firmware-model/device/stream.h"
 
-/* Of one stream; in the job. */
+/* State of one stream, in the job. */
 struct iru_job {
 	bool begun, waits;
 	uint8_t status;			/* enum iru_status of the core's last run */
-	uint32_t sent;			/* of the records that the core holds */
+	uint32_t sent;			/* records delivered of those the core holds */
 	uint64_t written;		/* records in the ring so far */
 	uint64_t record_bytes;
 	struct {
 		uint64_t cycles, in, records;
 		struct iru_counters core;
-	} told;				/* to the unit's counters */
+	} added;				/* values already added to the unit's counters */
 };
 _Static_assert(sizeof(struct iru_job) <= GTU_JOB_STATE_BYTES, "a stream fits into a job's state");
 
@@ -43,7 +43,9 @@ static unsigned fields(const struct gtu_job *job)
 	       !!(job->desc.param & GTU_IRU_WITH_POSITION);
 }
 
-/* ---- The build --------------------------------------------------------------------------------- */
+/*
+ * ---- Build parameters --------------------------------------------------------------------------
+ */
 
 static uint8_t log2_of(uint32_t x)
 {
@@ -97,7 +99,9 @@ static size_t state_bytes(const struct gtu_dev_config *config)
 	return iru_shape_check(&shape) ? 64 : iru_core_bytes(&shape);
 }
 
-/* ---- Operands ---------------------------------------------------------------------------------- */
+/*
+ * ---- Operands ----------------------------------------------------------------------------------
+ */
 
 static bool operands(struct gtu_job *job)
 {
@@ -143,7 +147,10 @@ static bool start(struct gtu_job *job)
 	return true;
 }
 
-/* ---- What the core reads ------------------------------------------------------------------------- */
+/*
+ * ---- Memory port of the core
+ * ---------------------------------------------------------------------
+ */
 
 static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsigned count,
 		      uint64_t cycle)
@@ -166,7 +173,7 @@ static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsi
 	return cycle + gtu_job_params(job)[GTU_IRU_P_LATENCY];
 }
 
-/* @count elements of an operand: where they lie, or, where they lie in two pages, a copy. */
+/* @count elements of an operand: a pointer to them, or to @copy if they span two pages. */
 static const uint32_t *elements(struct gtu_mem *m, uint64_t first, unsigned count, uint32_t *copy)
 {
 	uint64_t got;
@@ -192,19 +199,22 @@ static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **ind
 	return *index;
 }
 
-/* ---- The ring ------------------------------------------------------------------------------------ */
+/*
+ * ---- The ring
+ * ------------------------------------------------------------------------------------
+ */
 
 static struct gtu_mem *ring_of(struct gtu_job *job)
 {
 	return &job->mem[GTU_IRU_RING];
 }
 
-static bool room(struct gtu_job *job, uint32_t *records)
+static bool space(struct gtu_job *job, uint32_t *records)
 {
 	return stream_space(ring_of(job), 0, job->operand[GTU_IRU_RING].count, state(job)->written, records);
 }
 
-static bool listen(struct gtu_job *job, struct iru_core *c)
+static bool poll_requests(struct gtu_job *job, struct iru_core *c)
 {
 	uint64_t asked;
 
@@ -216,7 +226,7 @@ static bool listen(struct gtu_job *job, struct iru_core *c)
 	return true;
 }
 
-/* Carry what the core holds into the ring, as far as it has room; false on an error. */
+/* Move records from the core to the ring while it has space; false on an error. */
 static bool deliver(struct gtu_job *job, struct iru_core *c)
 {
 	struct iru_job *s = state(job);
@@ -226,7 +236,7 @@ static bool deliver(struct gtu_job *job, struct iru_core *c)
 
 	if (!c->out_count)
 		return true;
-	if (!room(job, &free))
+	if (!space(job, &free))
 		return false;
 	if (!free)
 		return true;
@@ -249,8 +259,8 @@ static bool deliver(struct gtu_job *job, struct iru_core *c)
 }
 
 /*
- * Before a stream waits: say so, then look once more, so that either the consumer's word is seen here
- * or `waiting` is seen there and the doorbell rings. 1: wait, 0: go on, -1: error.
+ * Before the stream waits, set `waiting`, then poll once more: either this poll sees the consumer's
+ * update, or the consumer sees `waiting` and rings the doorbell. 1: wait, 0: continue, -1: error.
  */
 static int wait_for_consumer(struct gtu_job *job, struct iru_core *c)
 {
@@ -259,14 +269,17 @@ static int wait_for_consumer(struct gtu_job *job, struct iru_core *c)
 	if (!STREAM_STORE(ring_of(job), 0, waiting, 1))
 		return -1;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!room(job, &free) || !listen(job, c))
+	if (!space(job, &free) || !poll_requests(job, c))
 		return -1;
 	if (c->out_count ? !free : c->records >= c->stream.asked)
 		return 1;
 	return STREAM_STORE(ring_of(job), 0, waiting, 0) ? 0 : -1;
 }
 
-/* ---- The job ------------------------------------------------------------------------------------- */
+/*
+ * ---- The job
+ * -------------------------------------------------------------------------------------
+ */
 
 static bool begin(struct gtu_job *job, struct iru_core *c)
 {
@@ -298,7 +311,7 @@ static bool begin(struct gtu_job *job, struct iru_core *c)
 	return stream_begin(ring_of(job), 0);
 }
 
-/* Bring completion and counters up to where the core is. */
+/* Update the completion and the counters from the core. */
 static void account(struct gtu_job *job, const struct iru_core *c)
 {
 	struct iru_job *s = state(job);
@@ -307,10 +320,10 @@ static void account(struct gtu_job *job, const struct iru_core *c)
 
 	job->cycles = c->cycle;
 	job->dropped = c->count.merged;
-#define ADD(counter, value, told_)                                                                 \
+#define ADD(counter, value, field_)                                                                \
 	do {                                                                                       \
-		count[counter] += (value) - s->told.told_;                                         \
-		s->told.told_ = (value);                                                           \
+		count[counter] += (value) - s->added.field_;                                       \
+		s->added.field_ = (value);                                                         \
 	} while (0)
 	ADD(GTU_IRU_C_CYCLES, c->cycle, cycles);
 	ADD(GTU_IRU_C_IN, in, in);
@@ -326,11 +339,11 @@ static void account(struct gtu_job *job, const struct iru_core *c)
 #undef ADD
 }
 
-/* The core has nothing more to put out, and all of it is in the ring. */
+/* The core has no more records, and the ring holds every record. */
 static int finish(struct gtu_job *job, const struct iru_core *c)
 {
 	switch (state(job)->status) {
-	case IRU_UNREAD:	/* memory has said what failed; this is for one that has not */
+	case IRU_UNREAD:	/* gtu_mem_span() normally has set the error already */
 		gtu_job_error(job, GTU_CPL_DMA, GTU_IRU_INDICES, c->bad);
 		break;
 	case IRU_WIDE:
@@ -341,7 +354,7 @@ static int finish(struct gtu_job *job, const struct iru_core *c)
 	return GTU_RUN_DONE;
 }
 
-static int go_on(struct gtu_job *job, struct iru_core *c, uint64_t until)
+static int run_until(struct gtu_job *job, struct iru_core *c, uint64_t until)
 {
 	struct iru_job *s = state(job);
 
@@ -355,7 +368,7 @@ static int go_on(struct gtu_job *job, struct iru_core *c, uint64_t until)
 		} else if (s->status == IRU_DONE || s->status == IRU_UNREAD || s->status == IRU_WIDE) {
 			return finish(job, c);
 		} else {
-			if (!listen(job, c))
+			if (!poll_requests(job, c))
 				return GTU_RUN_DONE;
 			if (c->cycle >= until)
 				return GTU_RUN_MORE;
@@ -379,27 +392,30 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 		return GTU_RUN_DONE;
 	if (!s->begun && !begin(job, c))
 		return GTU_RUN_DONE;
-	/* fixed latency lets the core plan ahead; an observer wants its cycles in order */
+	/* a fixed latency lets the core run ahead; an observer needs accesses in cycle order */
 	c->port.latency = job->mem[GTU_IRU_INDICES].watched ? 0 : gtu_job_params(job)[GTU_IRU_P_LATENCY];
 	if (s->waits)
 		s->waits = !STREAM_STORE(ring_of(job), 0, waiting, 0);
-	/* the cycle after the limit shows that there are more, wherever the turns were cut */
+	/*
+	 * run one cycle past the limit, so that exceeding it does not depend on how run() calls are
+	 * cut
+	 */
 	if (budget > job->limit - c->cycle)
 		budget = job->limit - c->cycle + 1;
-	ran = go_on(job, c, c->cycle + budget);
+	ran = run_until(job, c, c->cycle + budget);
 	account(job, c);
 	if (c->cycle > job->limit) {
 		job->cycles = job->limit;
 		ran = gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
 	}
-	/* also in error: a consumer that looks at nothing but its ring learns that no more will come */
+	/* also in error: a consumer that reads only its ring learns that no records will follow */
 	if (ran == GTU_RUN_DONE)
 		STREAM_STORE(ring_of(job), 0, ended, 1);
 	s->waits = ran == GTU_RUN_STALLED;
 	return ran;
 }
 
-/* Ended while it waited for its consumer, who may look at nothing but the ring. */
+/* The job ends while it waits for its consumer, which may read only the ring. */
 static void stop_job(struct gtu_job *job)
 {
 	if (operands(job) && STREAM_STORE(ring_of(job), 0, waiting, 0))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Many cycles of the IRU at once, exactly as if run one by one. A queue hands out one element a cycle,
- * so what happens in it over up to 32 cycles is a word of bits, one a cycle, and its elements fall
- * into the set bits in order. That holds as long as nothing is refused: a partition's ring inputs have
- * credit for all that can arrive, no set blocks a bank (a request is always pending, and a bank's full
- * set is gone a cycle later), and lines surely find room; where that is not known beforehand, the run
- * ends. For the published build (4 partitions of 2 banks, 1024 sets) and processors with AVX-512.
+ * Simulates many IRU cycles at once, with exactly the results of single cycles. A queue hands out
+ * one element per cycle, so its activity over up to 32 cycles is a word with one bit per cycle; its
+ * elements go to the set bits in order. This holds as long as nothing is refused: the credits of a
+ * partition's ring inputs cover all possible arrivals, no set blocks a bank (a request is always
+ * pending and a bank's full set leaves one cycle later), and lines are certain to find space. Where
+ * that is unknown in advance, the span ends. Requires the published build (4 partitions of 2 banks,
+ * 1024 sets) and a processor with AVX-512.
  */
 #include "iru_steps.h"
 
@@ -21,14 +22,17 @@
 #define BANKS		2u
 #define ALL_BANKS	(PARTITIONS * BANKS)
 #define PLACES		(128u + IRU_SPARE)
-#define OWNER_SHIFT	8		/* of a set's number */
+#define OWNER_SHIFT	8		/* set number to partition */
 #define OUTS		(2 * ALL_BANKS)	/* first queue to the ring: direction * PARTITIONS + partition */
 #define QUEUES		(OUTS + 2 * PARTITIONS)
-#define SPAN		32u		/* cycles at once, at most */
-#define SPAN_MIN	4u		/* fewer are not worth it */
+#define SPAN		32u		/* maximum cycles per span */
+#define SPAN_MIN	4u		/* shorter spans do not pay off */
 #define SPLITS		16u
 
-/* When what a partition's classifier hands out in the span can be taken. */
+/*
+ * The elements that a partition's classifier hands out during the span, and the cycles from which
+ * they may move.
+ */
 struct splits {
 	unsigned n;
 	uint8_t from[SPLITS];		/* offset of the cycle */
@@ -36,38 +40,38 @@ struct splits {
 };
 
 struct fill {
-	uint16_t key;			/* offset, then bank: the order of the replies */
-	uint16_t place;			/* in out[] */
+	uint16_t key;			/* cycle offset << 8 | bank: the order of the replies */
+	uint16_t place;			/* index in out[] */
 };
 
 struct span {
 	struct splits split[PARTITIONS];
-	uint32_t held[QUEUES];		/* elements of each queue at its beginning */
-	uint32_t into[2][PARTITIONS];	/* cycles with an arrival by direction, at partition */
+	uint32_t held[QUEUES];		/* elements of each queue at the start of the span */
+	uint32_t into[2][PARTITIONS];	/* cycles with an arrival, by direction and destination partition */
 	uint32_t into_odd[2][PARTITIONS]; /* those for bank 1 */
-	uint32_t at[2][PARTITIONS][SPAN + 16] __attribute__((aligned(64))); /* where it lies */
+	uint32_t at[2][PARTITIONS][SPAN + 16] __attribute__((aligned(64))); /* FIFO index of each arrival */
 	uint32_t put[PARTITIONS];	/* elements sent to each partition */
 	struct fill fill[ALL_BANKS * SPAN];
 	unsigned fills;
-	unsigned taken;			/* elements that go into the sets */
-	uint32_t when[ALL_BANKS];	/* cycles in which a bank takes one */
-	uint32_t until[ALL_BANKS];	/* end of the bank's in order[] */
-	uint32_t order[ALL_BANKS * SPAN + 16]; /* where they lie, by bank and cycle */
-	uint32_t from_ring[ALL_BANKS];	/* cycles in which it takes it from its ring input */
-	uint32_t listed[ALL_BANKS];
-	uint32_t list[ALL_BANKS][4 * SPAN]; /* where what is in or comes to the ring input lies */
-	uint32_t keep_from[ALL_BANKS];	/* those from here on stay there */
+	unsigned taken;			/* elements inserted into the sets */
+	uint32_t when[ALL_BANKS];	/* cycles in which a bank takes an element */
+	uint32_t until[ALL_BANKS];	/* end of the bank's elements in order[] */
+	uint32_t order[ALL_BANKS * SPAN + 16]; /* FIFO indices of the taken elements, by bank and cycle */
+	uint32_t from_ring[ALL_BANKS];	/* cycles in which a bank takes from its ring input */
+	uint32_t listed[ALL_BANKS];	/* length of list[] */
+	uint32_t list[ALL_BANKS][4 * SPAN]; /* FIFO indices of the elements held by or arriving at the ring input */
+	uint32_t keep_from[ALL_BANKS];	/* elements of list[] from here on remain */
 };
 
 /*
- * The cycles, of those free in @open, in which a queue's elements leave it: those it held, then what
- * the classifier adds as queue @k of the partition.
+ * The cycles, out of those set in @open, in which a queue's elements leave it: first the elements
+ * it held, then those that the classifier adds as queue @k of the partition.
  */
 AHEAD_INLINE uint32_t leave(uint32_t open, uint32_t held, const struct splits *s, unsigned k)
 {
 	uint32_t gone = (uint32_t)_pdep_u64(_bzhi_u64(~0ull, held), open);
 
-	/* one that did not get all its elements out has no open cycle left for later ones */
+		/* if the earlier elements did not all leave, no open cycle remains for these */
 	for (unsigned i = 0; i < s->n; i++) {
 		const unsigned after = gone ? 32 - (unsigned)__builtin_clz(gone) : 0;
 		const unsigned from = s->from[i] > after ? s->from[i] : after;
@@ -78,7 +82,7 @@ AHEAD_INLINE uint32_t leave(uint32_t open, uint32_t held, const struct splits *s
 	return gone;
 }
 
-/* Let partition @p put elements on the ring in direction @dir, except in the cycles @busy. */
+/* Partition @p puts elements on the ring in direction @dir, except in the cycles @busy. */
 AHEAD_INLINE uint32_t send(struct iru_core *c, struct span *w, unsigned dir, unsigned p, uint32_t all,
 			   uint32_t busy)
 {
@@ -117,8 +121,8 @@ AHEAD_INLINE uint32_t send(struct iru_core *c, struct span *w, unsigned dir, uns
 	return far;
 }
 
-/* What flew past the last cycle of the span lands in the one after. */
-AHEAD_INLINE void still_flying(struct iru_core *c, const struct span *w, unsigned dir, unsigned p,
+/* An element in flight past the last cycle of the span lands in the next cycle. */
+AHEAD_INLINE void carry_flight(struct iru_core *c, const struct span *w, unsigned dir, unsigned p,
 			       uint32_t far, unsigned span, uint64_t cycle)
 {
 	const unsigned then = (cycle + span) % IRU_SLOTS, to = (p + 2) % PARTITIONS;
@@ -159,7 +163,7 @@ AHEAD_INLINE void ring(struct iru_core *c, struct span *w, unsigned span, uint64
 		w->into[dir][to] |= 1;
 		w->into_odd[dir][to] |= e->set & 1;
 	}
-	/* upwards, even partitions send past the next one; downwards, odd ones past the one before */
+	/* upwards, even partitions send past their neighbour; downwards, odd ones */
 	for (unsigned dir = 0; dir < 2; dir++) {
 		for (unsigned i = 0; i < 2; i++) {
 			const unsigned first = 2 * i + dir;
@@ -169,15 +173,16 @@ AHEAD_INLINE void ring(struct iru_core *c, struct span *w, unsigned span, uint64
 
 			send(c, w, dir, second, all,
 			     (busy >> (dir * PARTITIONS + second) & 1) | far << 1);
-			still_flying(c, w, dir, first, far, span, cycle);
+			carry_flight(c, w, dir, first, far, span, cycle);
 		}
 	}
 }
 
 /*
- * Fill the cycles in which a server with one job a cycle works: jobs come in the cycles of @first,
- * those of @second besides, and @held wait from the beginning. Who finds his cycle taken has the next
- * free one, which adding his bit to a word of taken ones finds; the set does not depend on the order.
+ * The busy cycles of a server that handles one job per cycle: jobs arrive in the cycles of @first
+ * and, as second arrivals, of @second; @held jobs wait at the start. A job whose cycle is taken
+ * moves to the next free cycle, which adding its bit to the word of taken cycles finds. The result
+ * does not depend on the order of the jobs.
  */
 AHEAD_INLINE uint64_t served(uint64_t first, uint64_t second, uint32_t held)
 {
@@ -191,7 +196,9 @@ AHEAD_INLINE uint64_t served(uint64_t first, uint64_t second, uint32_t held)
 	return taken;
 }
 
-/* Make the ring input of bank @b a list: older arrivals first and, of one cycle's, those from below. */
+/*
+ * List the ring input of bank @b: older arrivals first and, within a cycle, upward arrivals first.
+ */
 AHEAD_INLINE void gather(const struct iru_core *c, struct span *w, unsigned b, uint32_t all)
 {
 	const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -228,9 +235,9 @@ AHEAD_INLINE void gather(const struct iru_core *c, struct span *w, unsigned b, u
 }
 
 /*
- * What bank @b takes from its ring input and its own queue, in which cycles, and what stays. It is
- * appended to order[] by cycle. (A vector just written in parts is not read back at once: that would
- * wait for the parts to reach the cache. So gather() has been done for all banks before.)
+ * Append to order[], by cycle, the elements that bank @b takes from its ring input and from its own
+ * queue, and record the elements that remain. gather() has run for all banks before: loading a
+ * vector right after it was written in parts would stall until the parts reach the cache.
  */
 AHEAD_INLINE void plan(struct iru_core *c, struct span *w, unsigned b, uint32_t all)
 {
@@ -258,7 +265,7 @@ AHEAD_INLINE void plan(struct iru_core *c, struct span *w, unsigned b, uint32_t 
 	w->when[b] = from_ring | from_own;
 	w->taken = w->until[b] = taken;
 	c->credit[p] += rings;
-	/* what came and was not served stays in the ring input, once the rest is out of it */
+		/* unserved arrivals stay in the ring input, after the held elements have left it */
 	w->keep_from[b] = rings > held ? rings : held;
 	c->fifo_head[q] += rings < held ? rings : held;
 }
@@ -276,7 +283,7 @@ AHEAD static __attribute__((noinline)) void filled(struct iru_core *c, const str
 		b++;
 	i -= b ? w->until[b - 1] : 0;
 	offset = (unsigned)__builtin_ctz(_pdep_u32(1u << i, w->when[b]));
-	if (offset + 1 == span) {	/* its turn to reply is in the cycle after the span */
+	if (offset + 1 == span) {	/* the set's reply belongs to the cycle after the span */
 		iru_set_filled(c, b, set);
 		return;
 	}
@@ -285,7 +292,7 @@ AHEAD static __attribute__((noinline)) void filled(struct iru_core *c, const str
 	c->set_count[set] = 0;
 }
 
-/* Put into the sets what the banks take; they share no set. */
+/* Insert the elements that the banks take into the sets; banks share no set. */
 AHEAD_INLINE void insert(struct iru_core *c, const struct iru_kernel *k, struct span *w, unsigned span,
 			 bool carry, bool merge)
 {
@@ -319,7 +326,7 @@ AHEAD_INLINE void insert(struct iru_core *c, const struct iru_kernel *k, struct 
 	}
 }
 
-/* Move what bank @b's ring input got and could not hand on to its tail. */
+/* Append the arrivals that bank @b did not take to its ring input. */
 AHEAD_INLINE void keep(struct iru_core *c, const struct span *w, unsigned b, bool carry)
 {
 	const unsigned q = ALL_BANKS + b;
@@ -328,7 +335,7 @@ AHEAD_INLINE void keep(struct iru_core *c, const struct span *w, unsigned b, boo
 		c->fifo_head[q] = c->fifo_tail[q] = 0;
 	if (w->keep_from[b] >= w->listed[b])
 		return;
-	iru_fifo_room(c, q, w->listed[b] - w->keep_from[b]);
+	iru_fifo_reserve(c, q, w->listed[b] - w->keep_from[b]);
 	for (unsigned i = w->keep_from[b]; i < w->listed[b]; i++) {
 		const uint32_t to = q * PLACES + c->fifo_tail[q]++, at = w->list[b][i];
 
@@ -339,7 +346,7 @@ AHEAD_INLINE void keep(struct iru_core *c, const struct span *w, unsigned b, boo
 	}
 }
 
-/* Number the records of the sets that were filled, in the order of their cycles and banks. */
+/* Number the records of the filled sets in the order of cycle and bank. */
 static void number(struct iru_core *c, struct span *w, uint64_t cycle)
 {
 	for (unsigned i = 1; i < w->fills; i++) {
@@ -358,7 +365,10 @@ static void number(struct iru_core *c, struct span *w, uint64_t cycle)
 	c->count.full += w->fills;
 }
 
-/* Give out the lines that surely find room; returns the cycles that the span has because of it. */
+/*
+ * Classify the lines that are certain to find space; returns the number of cycles the span may
+ * cover.
+ */
 static unsigned classify(struct iru_core *c, const struct iru_kernel *k, struct span *w, unsigned span,
 			 uint64_t cycle)
 {
@@ -394,7 +404,7 @@ static unsigned classify(struct iru_core *c, const struct iru_kernel *k, struct 
 	return span;
 }
 
-/* Which of eight queues hold something. */
+/* Bit mask of the non-empty queues among the eight from @q. */
 AHEAD_INLINE unsigned some(const struct iru_core *c, unsigned q)
 {
 	return _mm256_cmpneq_epi32_mask(_mm256_loadu_si256((const void *)&c->fifo_head[q]),
@@ -410,7 +420,10 @@ AHEAD_INLINE uint64_t run_ahead(struct iru_core *c, const struct iru_kernel *k, 
 
 	for (unsigned p = 1; p < PARTITIONS; p++)
 		credit = c->credit[p] < credit ? c->credit[p] : credit;
-	/* two arrive a cycle and partition, and two may be on their way at the end */
+		/*
+		 * up to two elements arrive per cycle and partition, and two may be in flight at
+		 * the end
+		 */
 	if (credit < 2 * SPAN_MIN + 2 || c->left <= ALL_BANKS * SPAN || c->blocked || c->full_some)
 		return IRU_NEVER;
 	if (2 * span + 2 > credit)
@@ -428,7 +441,7 @@ AHEAD_INLINE uint64_t run_ahead(struct iru_core *c, const struct iru_kernel *k, 
 		for (unsigned dir = 0; dir < 2; dir++)
 			w.into[dir][p] = w.into_odd[dir][p] = 0;
 	}
-	/* an empty queue starts anew at its first place */
+	/* an empty queue restarts at its first slot */
 	for (unsigned q = 0; q < QUEUES; q += 8) {
 		__m256i head = _mm256_loadu_si256((const void *)&c->fifo_head[q]);
 		__m256i tail = _mm256_loadu_si256((const void *)&c->fifo_tail[q]);

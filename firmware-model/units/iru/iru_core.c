@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
- * The schedule of the IRU (iru.txt, section 3; Documentation/units-iru.md). A cycle is run from the
- * end of the pipeline to its beginning, so that what one stage puts down in a cycle is seen by the
- * next in the following one: replies, insertion into the sets, ring, classifier, fetch.
+ * The IRU's schedule (IRU, section 3; specification: Documentation/units-iru.md). A cycle runs the
+ * stages from the end of the pipeline to its start (replies, insertion into the sets, ring,
+ * classifier, fetch), so that a stage sees the output of the one before it in the next cycle.
  */
 #include <string.h>
 
 #include "iru_steps.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
-/* ---- Shape and memory ------------------------------------------------------------------------- */
+/*
+ * ---- Shape and memory -------------------------------------------------------------------------
+ */
 
 const char *iru_shape_check(const struct iru_shape *s)
 {
 	if (s->partitions_log2 > 4)
-		return "the IRU has at most 16 partitions";
+			return "the IRU has at most 16 partitions";
 	if (s->partitions_log2 + s->banks_log2 > 6)
 		return "the IRU has at most 64 banks in all";
 	if (s->sets_log2 > 16 || s->sets_log2 < s->partitions_log2 + s->banks_log2)
@@ -32,7 +34,7 @@ const char *iru_shape_check(const struct iru_shape *s)
 	return NULL;
 }
 
-/* Places of a queue: it may hold `depth` wherever it begins in the first half. */
+/* Slots of a queue: enough for `depth` elements from any start in the first half. */
 static uint32_t fifo_places(const struct iru_shape *s)
 {
 	const unsigned depth = s->ring_depth > s->queue_depth ? s->ring_depth : s->queue_depth;
@@ -40,7 +42,7 @@ static uint32_t fifo_places(const struct iru_shape *s)
 	return 2 * ((depth + 31) & ~31u) + IRU_SPARE;
 }
 
-/* Hands out memory behind the core; with no core it only counts. */
+/* Allocate memory after the core; with no core, only count the bytes. */
 static void *carve(uint8_t *base, size_t *at, size_t bytes)
 {
 	void *p = base ? base + *at : NULL;
@@ -52,7 +54,7 @@ static void *carve(uint8_t *base, size_t *at, size_t bytes)
 static size_t layout(struct iru_core *c, const struct iru_shape *s)
 {
 	const size_t sets = (size_t)1 << s->sets_log2;
-	/* one queue more, for what is on the ring when cycles are run at once */
+	/* one more queue for elements in flight when several cycles run at once */
 	const size_t queues =
 		(2u << (s->partitions_log2 + s->banks_log2)) + (2u << s->partitions_log2) + 1;
 	struct iru_core none;
@@ -66,7 +68,7 @@ static size_t layout(struct iru_core *c, const struct iru_shape *s)
 	c->fifo_tail = carve(base, &at, queues * sizeof(uint32_t));
 	c->fifo_pair = carve(base, &at, queues * fifo_places(s) * sizeof(uint64_t) + 64);
 	c->fifo_secondary = carve(base, &at, queues * fifo_places(s) * sizeof(uint32_t) + 64);
-	/* read a vector at a time, of which only what the queue holds is looked at */
+		/* loaded a vector at a time; elements beyond the queue's end are ignored */
 	c->fifo_set = carve(base, &at, queues * fifo_places(s) * sizeof(uint16_t) + 64);
 	c->set_count = carve(base, &at, sets);
 	c->set_pair = carve(base, &at, sets * IRU_LANES * sizeof(uint64_t));
@@ -105,7 +107,10 @@ struct iru_core *iru_core_init(void *memory, const struct iru_shape *shape)
 		for (unsigned q = 0; q < c->partitions; q++) {
 			const unsigned up = (q - p) & (c->partitions - 1);
 			const unsigned down = (p - q) & (c->partitions - 1);
-			/* the shorter way; at equal lengths partitions take turns, so that both carry half */
+			/*
+			 * the shorter way; at equal lengths even and odd partitions differ, so each
+			 * way carries half
+			 */
 			const unsigned dir = up == down ? p & 1 : up > down;
 
 			c->route_dir[p][q] = (uint8_t)dir;
@@ -157,11 +162,13 @@ void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct
 	}
 }
 
-/* ---- Insertion -------------------------------------------------------------------------------- */
+/*
+ * ---- Insertion --------------------------------------------------------------------------------
+ */
 
 /*
- * Sum as the hardware makes it: the resident first, one rounding, and one NaN, since which of two
- * NaNs a processor returns is nobody's promise.
+ * The hardware's sum: resident operand first, one rounding, and one canonical NaN, because
+ * processors differ in which of two NaNs they return.
  */
 static uint32_t add_f32(uint32_t resident, uint32_t newcomer)
 {
@@ -198,12 +205,15 @@ void iru_merge(struct iru_core *c, size_t at, uint64_t pair, uint32_t secondary)
 	c->count.merged++;
 }
 
-/* ---- The cycle --------------------------------------------------------------------------------- */
+/*
+ * ---- The cycle ---------------------------------------------------------------------------------
+ */
 
 /*
- * One body for all builds: the published one gets its sizes as constants. @carry: the secondary goes
- * along; @merge: there is an operation. What every element touches is kept in locals, and put back
- * before anything else looks at it.
+ * One body for all builds; the published build passes its sizes as constants. @carry: the stream
+ * has secondaries;
+ * @merge: the stream has an operation. Hot state is kept in locals and written back before other
+ * code reads it.
  */
 ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *const k,
 			   const uint64_t until, const unsigned partitions_log2,
@@ -267,7 +277,10 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 			}
 		}
 
-		/* 2: each bank takes from its ring input, else from its own queue */
+			/*
+			 * 2: each bank takes an element from its ring input, or else from its own
+			 * queue
+			 */
 		for (ready = (local | ring) & ~blocked; ready; ready &= ready - 1) {
 			const unsigned b = (unsigned)__builtin_ctzll(ready);
 			const uint64_t bit = ready & -ready;
@@ -308,7 +321,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 			left--;
 		}
 
-		/* 3: the queues to the ring put on it what they can, then what has arrived leaves it */
+			/* 3: queues to the ring send what they can, then arrivals leave the ring */
 		if (partitions > 1) {
 			uint32_t go = outs & ~c->busy[now], landing;
 
@@ -354,7 +367,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 				const unsigned q = all_banks + b;
 				size_t at;
 
-				iru_fifo_room(c, q, 1);
+				iru_fifo_reserve(c, q, 1);
 				at = (size_t)q * places + tail[q]++;
 				fifo_pair[at] = e->pair;
 				fifo_set[at] = e->set;
@@ -390,7 +403,7 @@ fetch:
 			const uint64_t next = iru_next_event(c, t);
 
 			if (next == IRU_NEVER) {
-				iru_look_again(c, t);
+				iru_check_again(c, t);
 				why = IRU_IDLE;
 				break;
 			}
@@ -408,7 +421,7 @@ out:
 	return why;
 }
 
-#define PUBLISHED	2, 1, 10, 128 + IRU_SPARE /* partitions, banks, sets, places: of iru.txt, table 1 */
+#define PUBLISHED	2, 1, 10, 128 + IRU_SPARE /* partitions, banks, sets, slots: IRU, table 1 */
 #define AS_BUILT                                                                                   \
 	c->shape.partitions_log2, c->shape.banks_log2, c->shape.sets_log2, c->places
 
@@ -458,7 +471,7 @@ void iru_core_reply(struct iru_core *c, unsigned p, unsigned slot, uint64_t cycl
 	struct iru_partition *part = &c->partition[p];
 
 	part->line[slot].ready = cycle;
-	/* only the oldest line is looked at, so only that one can be waited for */
+	/* only the oldest line can be waited for */
 	if (slot == (part->head & c->line_mask) && cycle < part->service) {
 		part->service = cycle;
 		if (cycle < c->fetch_next)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The IRU's prefetcher and classifier (iru.txt, section 3.2.1): lines in, elements in their queues. */
+/* The IRU's prefetcher and classifier (IRU, section 3.2.1). */
 #include <string.h>
 
 #include "iru_steps.h"
@@ -45,10 +45,11 @@ static void issue(struct iru_core *c, unsigned p, uint64_t cycle)
 }
 
 /*
- * Queues are filled a line at a time, as soon as every one has room for its share. A queue hands out
- * one element a cycle, so this is what a classifier of one element a cycle and queue does.
+ * Queues are filled a line at a time, once every queue has space for its share. Because a queue
+ * hands out one element per cycle, this equals a classifier that passes one element per cycle and
+ * queue.
  */
-static uint32_t room_missing(const struct iru_core *c, unsigned p, const struct iru_split *s)
+static uint32_t missing_space(const struct iru_core *c, unsigned p, const struct iru_split *s)
 {
 	const uint32_t depth = c->shape.queue_depth;
 	int32_t missing = 0;
@@ -66,7 +67,7 @@ static uint32_t room_missing(const struct iru_core *c, unsigned p, const struct 
 static void hand_out(struct iru_core *c, unsigned p, const struct iru_split *s)
 {
 	for (unsigned k = 0; k < c->banks + 2; k++)
-		iru_fifo_room(c, iru_split_queue(c, p, k), s->share[k]);
+		iru_fifo_reserve(c, iru_split_queue(c, p, k), s->share[k]);
 	c->kernel->give(c, p, s);
 	for (unsigned b = 0; b < c->banks; b++)
 		c->local_some |= (uint64_t)(s->share[b] != 0) << (p * c->banks + b);
@@ -82,7 +83,7 @@ int iru_serve(struct iru_core *c, const struct iru_kernel *k, unsigned p, uint64
 	uint64_t again = IRU_NEVER;
 	int did = 0;
 
-	if (p >= IRU_PARTITIONS_MAX)	/* no shape that was checked has more */
+	if (p >= IRU_PARTITIONS_MAX)	/* iru_shape_check() excludes it */
 		__builtin_unreachable();
 	if (part->head != part->tail && l->ready <= cycle) {
 		struct iru_split *s = &part->split;
@@ -107,11 +108,13 @@ int iru_serve(struct iru_core *c, const struct iru_kernel *k, unsigned p, uint64
 			}
 			s->loaded = true;
 		}
-		missing = room_missing(c, p, s);
+		missing = missing_space(c, p, s);
 		if (missing && ahead) {
 			return IRU_SERVE_UNSURE;
 		} else if (missing) {
-			/* no queue gives more than one a cycle, so no look before that */
+			/*
+			 * a queue hands out at most one element per cycle: check again no earlier
+			 */
 			again = cycle + missing;
 		} else {
 			hand_out(c, p, s);
@@ -142,7 +145,7 @@ void iru_fetch_next(struct iru_core *c)
 	c->fetch_next = next;
 }
 
-void iru_look_again(struct iru_core *c, uint64_t cycle)
+void iru_check_again(struct iru_core *c, uint64_t cycle)
 {
 	for (unsigned p = 0; p < c->partitions; p++) {
 		struct iru_partition *part = &c->partition[p];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Inner loops of the IRU over a line and over a warp; see iru_kernel.h. */
+/* Inner loops of the IRU over a line and over a warp, portable and AVX-512 (see iru_kernel.h). */
 #include "iru_kernel.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #define IRU_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512cd")))
 #endif
 
-/* Bits of an index that this build does not hold. */
+/* Mask of the index bits beyond the build's width. */
 static inline uint32_t wide_bits(const struct iru_core *c)
 {
 	return c->shape.index_bits >= 32 ? 0 : ~0u << c->shape.index_bits;
@@ -110,7 +110,7 @@ const struct iru_kernel iru_kernel_portable = {
 
 #if defined(__x86_64__)
 
-/* iru_target_line() of 16 indices, in 32 bits: the low bits of base and offset carry at most one. */
+/* iru_target_line() of 16 indices, in 32 bits: the low bits of base and offset carry at most 1. */
 IRU_AVX512 static inline __m512i lines_avx512(const struct iru_stream *s, __m512i index)
 {
 	const __m512i low = _mm512_set1_epi32(GTU_LINE_BYTES - 1);
@@ -128,7 +128,7 @@ IRU_AVX512 static unsigned split_avx512(const struct iru_core *c, unsigned p, co
 					const uint32_t *secondary, unsigned count, uint64_t first,
 					struct iru_split *to)
 {
-	const __m512i routes = _mm512_loadu_si512(c->route_queue[p]);	/* each 32 bits */
+	const __m512i routes = _mm512_loadu_si512(c->route_queue[p]);	/* 32 bits each */
 	const __m512i wide = _mm512_set1_epi32((int)wide_bits(c));
 	const __m128i owner_shift =
 		_mm_cvtsi32_si128(c->shape.sets_log2 - c->shape.partitions_log2);
@@ -145,7 +145,10 @@ IRU_AVX512 static unsigned split_avx512(const struct iru_core *c, unsigned p, co
 		__m512i set, owner, mine, position, low, high;
 		__mmask16 bad;
 
-		/* once: what was checked and hashed is what is kept, whatever memory says later */
+		/*
+		 * load once: the checked and hashed values are the stored ones, even if memory
+		 * changes
+		 */
 		__asm__ volatile("" : "+v"(x), "+v"(y));
 		set = _mm512_srl_epi32(_mm512_mullo_epi32(lines_avx512(&c->stream, x),
 							  _mm512_set1_epi32((int)GTU_HASH)),
@@ -183,7 +186,7 @@ IRU_AVX512 static unsigned split_avx512(const struct iru_core *c, unsigned p, co
 	return IRU_LANES;
 }
 
-/* The first @n of 16 numbers, each in 16 bits. */
+/* Store the first @n of 16 numbers as 16 bits each. */
 IRU_AVX512 static inline void store_low16(uint16_t *to, unsigned n, __m512i v)
 {
 	_mm256_mask_storeu_epi16(to, (__mmask16)((1u << n) - 1), _mm512_cvtepi32_epi16(v));
@@ -203,7 +206,10 @@ IRU_AVX512 static void give_avx512(struct iru_core *c, unsigned p, const struct 
 		const unsigned half = (unsigned)__builtin_popcount(m & 0xffff);
 		uint64_t *pair = &c->fifo_pair[at];
 
-		/* each store spoils up to a vector behind, which the next or nobody reads */
+		/*
+		 * each store overwrites up to a vector beyond its end, which is rewritten or never
+		 * read
+		 */
 		_mm512_storeu_si512(pair, _mm512_maskz_compress_epi64((__mmask8)m, pair0));
 		pair += __builtin_popcount(m & 0xff);
 		_mm512_storeu_si512(pair, _mm512_maskz_compress_epi64((__mmask8)(m >> 8), pair1));
@@ -270,7 +276,7 @@ IRU_AVX512 static void record_avx512(const struct iru_core *c, const uint64_t *p
 		_mm512_storeu_si512(field + 16, _mm512_maskz_permutex2var_epi32(high, p2, odd, p3));
 	}
 
-	/* Lanes without an element repeat lane 0's line, so that they count for nothing. */
+	/* Unused lanes repeat lane 0's line, so that they do not count as distinct lines. */
 	l0 = lines_avx512(s, x0);
 	l1 = lines_avx512(s, x1);
 	l0 = _mm512_mask_mov_epi32(_mm512_broadcastd_epi32(_mm512_castsi512_si128(l0)), low, l0);

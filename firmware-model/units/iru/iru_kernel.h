@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inner loops of the IRU over one line and over one warp, in portable C and in AVX-512 with the
- * same results; which runs is decided once, when a stream starts.
+ * Inner loops of the IRU over one line and over one warp, in portable C and in AVX-512 with
+ * identical results. The choice is made once, when a stream starts.
  */
 #ifndef GTU_IRU_KERNEL_H
 #define GTU_IRU_KERNEL_H
@@ -11,34 +11,37 @@
 struct iru_kernel {
 	const char *name;
 	/*
-	 * Find set and queue of a line's elements for partition @p. Returns IRU_LANES, or the number of
-	 * the first element whose index has more bits than the build (then nothing else is valid).
+	 * Determine set and queue of a line's elements for partition @p. Returns IRU_LANES, or the
+	 * number of the first element whose index exceeds the build's index bits (all else is then
+	 * invalid).
 	 */
 	unsigned (*split)(const struct iru_core *c, unsigned p, const uint32_t *index,
 			  const uint32_t *secondary, unsigned count, uint64_t first,
 			  struct iru_split *to);
-	/* Put a line's elements behind the tails of their queues, where room for them has been made. */
+	/* Append a line's elements to their queues; the caller has reserved the space. */
 	void (*give)(struct iru_core *c, unsigned p, const struct iru_split *s);
 	/* Lane of the pair with this index among the first @count, or -1. */
 	int (*find)(const uint64_t *pair, unsigned count, uint32_t index);
-	/* Put lanes [0, count) into a record: fields, active mask and distinct lines. */
+	/*
+	 * Build a record from lanes [0, count): fields, active mask and number of distinct lines.
+	 */
 	void (*record)(const struct iru_core *c, const uint64_t *pair, const uint32_t *secondary,
 		       unsigned count, struct iru_record *to);
 };
 
 extern const struct iru_kernel iru_kernel_portable;
-/* What this processor runs best; the portable one after iru_kernel_use_portable(true), for measurements. */
+/* The fastest kernel of this processor, or the portable one after iru_kernel_use_portable(true). */
 const struct iru_kernel *iru_kernel_best(void);
 void iru_kernel_use_portable(bool yes);
 
-/* A partition's queues, as struct iru_split counts them, among all. */
+/* Global number of a partition's queue @k, numbered as in struct iru_split. */
 static inline unsigned iru_split_queue(const struct iru_core *c, unsigned p, unsigned k)
 {
 	return k < c->banks ? p * c->banks + k :
 			      2 * c->all_banks + (k - c->banks) * c->partitions + p;
 }
 
-/* The target line of an index, modulo 2^32: enough for the hash, and for telling lines apart. */
+/* Target line of an index, modulo 2^32: enough for the hash and to distinguish lines. */
 static inline uint32_t iru_target_line(uint64_t base, unsigned target_log2, uint32_t index)
 {
 	return (uint32_t)((base + ((uint64_t)index << target_log2)) / GTU_LINE_BYTES);

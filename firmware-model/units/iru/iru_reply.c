@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The IRU's data replier (iru.txt, section 3.2.2): which elements answer the oldest request, and when. */
+/*
+ * The IRU's data replier (IRU, section 3.2.2): which elements answer the oldest request, and when.
+ */
 #include <string.h>
 
 #include "iru_steps.h"
@@ -15,7 +17,7 @@ void iru_number(struct iru_core *c, struct iru_record *r, uint64_t cycle, unsign
 	c->deadline = c->records < c->stream.asked ? cycle + c->stream.timeout : IRU_NEVER;
 }
 
-void iru_put_out(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle, unsigned reason,
+void iru_output(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle, unsigned reason,
 		 const uint64_t *pair, const uint32_t *secondary, unsigned count)
 {
 	struct iru_record *r = &c->out[c->out_count];
@@ -29,7 +31,7 @@ void iru_put_out(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle,
 	iru_number(c, r, cycle, reason);
 }
 
-/* Move lanes [from, from + count) of a set behind what @pair already holds. */
+/* Append lanes [from, from + count) of a set to the arrays. */
 static void take(const struct iru_core *c, unsigned set, unsigned from, unsigned count,
 		 uint64_t *pair, uint32_t *secondary)
 {
@@ -39,7 +41,10 @@ static void take(const struct iru_core *c, unsigned set, unsigned from, unsigned
 		       count * sizeof(*secondary));
 }
 
-/* The addressed partition's fullest sets, until a warp is full; false while it holds too little. */
+/*
+ * Merge the addressed partition's fullest sets into a full warp; false if it holds fewer than 32
+ * elements.
+ */
 static bool reply_timeout(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
 {
 	const unsigned p = c->records & (c->partitions - 1);
@@ -70,12 +75,12 @@ static bool reply_timeout(struct iru_core *c, const struct iru_kernel *k, uint64
 				(most - n) * sizeof(secondary[0]));
 		have += n;
 	}
-	iru_put_out(c, k, cycle, GTU_WARP_TIMEOUT, pair, secondary, IRU_LANES);
+	iru_output(c, k, cycle, GTU_WARP_TIMEOUT, pair, secondary, IRU_LANES);
 	c->count.timeout++;
 	return true;
 }
 
-/* What is left, by set, until a warp is full; false when nothing was. */
+/* Merge the remaining elements, by set, up to a full warp; false if none are left. */
 static bool reply_end(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
 {
 	const unsigned sets = 1u << c->shape.sets_log2;
@@ -98,22 +103,22 @@ static bool reply_end(struct iru_core *c, const struct iru_kernel *k, uint64_t c
 	}
 	if (!have)
 		return false;
-	iru_put_out(c, k, cycle, GTU_WARP_END, pair, secondary, have);
+	iru_output(c, k, cycle, GTU_WARP_END, pair, secondary, have);
 	c->count.end++;
-	/* so that the end is seen in the cycle of the last record, skip what is empty */
+	/* skip empty sets, so that the cycle of the last record detects the end */
 	while (c->end_set < sets && c->set_count[c->end_set] == c->end_at)
 		c->end_set++, c->end_at = 0;
 	return true;
 }
 
-/* The end of the input has been reached: one record a cycle. True when one was put out. */
+/* At the end of the input, one record per cycle. True if a record was output. */
 static bool reply_rest(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
 {
 	if (reply_end(c, k, cycle))
 		return true;
 	if (c->records >= c->all_records)
 		return false;
-	iru_put_out(c, k, cycle, GTU_WARP_DISABLED, NULL, NULL, 0);
+	iru_output(c, k, cycle, GTU_WARP_DISABLED, NULL, NULL, 0);
 	c->count.disabled++;
 	return true;
 }
@@ -124,7 +129,7 @@ bool iru_finished(const struct iru_core *c)
 
 	if (c->left || c->full_some || c->records < c->all_records)
 		return false;
-	/* only now and then more than a look at the first: reply_end() leaves the place behind them */
+	/* usually ends at the first set: reply_end() skips the empty ones */
 	for (unsigned s = c->end_set; s < sets; s++)
 		if (c->set_count[s])
 			return false;
@@ -140,7 +145,7 @@ bool iru_reply(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
 		const unsigned set =
 			c->full_set[b * c->sets_bank + (c->full_head[b]++ & (c->sets_bank - 1))];
 
-		iru_put_out(c, k, cycle, GTU_WARP_FULL, &c->set_pair[(size_t)set * IRU_LANES],
+		iru_output(c, k, cycle, GTU_WARP_FULL, &c->set_pair[(size_t)set * IRU_LANES],
 			&c->set_secondary[(size_t)set * IRU_LANES], IRU_LANES);
 		c->count.full++;
 		c->set_count[set] = 0;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * GraphPEG as a unit of the device (graphpeg.txt, section 3): a graph and a list of vertices in, a ring of
- * warp records an engine out, pushed vertices back. What is put out, and when, is decided in peg_core.c and
- * its neighbours; this file brings them what they fetch after a fixed latency and carries their records to
- * the consumers. Documentation/units-peg.md.
+ * GraphPEG as a unit of the device (GraphPEG, section 3): a graph and a list of vertices in, one
+ * ring of warp records per engine out, pushed vertices back. peg_core.c, peg_engine.c and
+ * peg_balance.c decide the records and their cycles. This file serves their fetches after a fixed
+ * latency; peg_rings.c passes the records to the consumers. Specification:
+ * Documentation/units-peg.md.
  */
 #include "peg.h"
 
-#define TURN_MIN 1024u		/* cycles of a turn that are not worth being cut further */
+#define SLICE_MIN 1024u		/* cycles: a shorter slice is not divided by the number of engines */
 
 static bool gathers(const struct gtu_job *job)
 {
@@ -34,7 +35,7 @@ static unsigned engines(const struct gtu_job *job)
 	return n ? n : gtu_job_params(job)[GTU_PEG_P_ENGINES];
 }
 
-/* Bytes of a warp's lanes in a record, all fields. */
+/* Bytes of all lanes of a record, all fields. */
 static uint64_t lane_bytes(const struct gtu_job *job)
 {
 	const uint32_t param = job->desc.param;
@@ -47,7 +48,9 @@ static uint64_t lane_bytes(const struct gtu_job *job)
 	       (param & GTU_PEG_WITH_INDEX ? PEG_LANES << offset_log2(job) : 0);
 }
 
-/* ---- The build --------------------------------------------------------------------------------- */
+/*
+ * ---- Build parameters --------------------------------------------------------------------------
+ */
 
 static struct peg_shape shape_of(const struct gtu_dev_config *config)
 {
@@ -86,12 +89,12 @@ static bool setting_valid(unsigned n, uint32_t value)
 	switch (n) {
 	case GTU_PEG_S_INTERVAL: return value >= 1 && value <= 1u << 30;
 	case GTU_PEG_S_SHIFT: return value <= 63;
-	case GTU_PEG_S_FLOOR: return value >= 2;	/* half of less is nothing to move */
+	case GTU_PEG_S_FLOOR: return value >= 2;	/* half of a smaller difference is 0 */
 	}
 	return false;
 }
 
-/* The stream's own state lies before the core. */
+/* The unit's state holds the stream's state, then the core. */
 #define CORE_AT ((sizeof(struct peg_unit) + 63) & ~(size_t)63)
 
 static size_t state_bytes(const struct gtu_dev_config *config)
@@ -129,7 +132,9 @@ static bool own_register(const struct gtu_dev_config *config, const void *state,
 	return false;
 }
 
-/* ---- Operands ---------------------------------------------------------------------------------- */
+/*
+ * ---- Operands ----------------------------------------------------------------------------------
+ */
 
 static uint64_t return_bytes(const struct gtu_job *job)
 {
@@ -184,7 +189,7 @@ static bool start(struct gtu_job *job)
 		return false;
 	if (gathers(job) && !job->operand[GTU_PEG_VERTICES].count)
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_PEG_VERTICES, 0), false;
-	/* a return ring goes with an output list, and what is off chip with both */
+		/* a return ring requires an output list, and SPILL requires both */
 	if (!job->operand[GTU_PEG_OUTPUT].key != !job->desc.param2)
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_PEG_OUTPUT, 0), false;
 	if (job->operand[GTU_PEG_SPILL].key && !job->operand[GTU_PEG_OUTPUT].key)
@@ -192,9 +197,12 @@ static bool start(struct gtu_job *job)
 	return true;
 }
 
-/* ---- What the core fetches ----------------------------------------------------------------------- */
+/*
+ * ---- Fetch port of the core
+ * ----------------------------------------------------------------------
+ */
 
-/* Place in the input list of vertex @i of those dealt to engine @n. */
+/* Input list index of vertex @i of those dealt to engine @n. */
 static uint64_t dealt(const struct peg_unit *u, unsigned n, uint64_t i)
 {
 	return (i / PEG_CHUNK * u->core->stream.engines + n) * PEG_CHUNK + i % PEG_CHUNK;
@@ -213,8 +221,8 @@ static void deal(struct peg_unit *u, unsigned engines_, uint64_t vertices)
 	}
 }
 
-/* An access, told to who watches, and the cache asked to have it when it is loaded. */
-static inline void ask(struct gtu_mem *m, uint64_t first, uint64_t count, uint64_t cycle)
+/* Report an access to the observers and prefetch it into the host's cache. */
+static inline void request(struct gtu_mem *m, uint64_t first, uint64_t count, uint64_t cycle)
 {
 	const uint64_t byte = first << m->width_log2, bytes = count << m->width_log2;
 
@@ -236,7 +244,7 @@ static uint64_t fetch_refill(void *ctx, unsigned n, unsigned slot, uint64_t firs
 	(void)slot;
 	if (!m->key)
 		return cycle + 1;
-	ask(m, dealt(u, n, first), count, cycle);
+	request(m, dealt(u, n, first), count, cycle);
 	return cycle + u->core->port.latency;
 }
 
@@ -245,7 +253,7 @@ static uint64_t fetch_index(void *ctx, unsigned n, unsigned slot, uint64_t verte
 	struct peg_unit *u = ctx;
 
 	(void)n, (void)slot;
-	ask(&u->job->mem[GTU_PEG_VERTICES], vertex, 2, cycle);
+	request(&u->job->mem[GTU_PEG_VERTICES], vertex, 2, cycle);
 	return cycle + u->core->port.latency;
 }
 
@@ -257,13 +265,13 @@ static uint64_t fetch_edges(void *ctx, unsigned n, unsigned slot, uint64_t first
 
 	(void)n, (void)slot;
 	if (s->field[s->pull ? 0 : 1])
-		ask(&u->job->mem[GTU_PEG_EDGES], first, count, cycle);
+		request(&u->job->mem[GTU_PEG_EDGES], first, count, cycle);
 	if (s->field[2])
-		ask(&u->job->mem[GTU_PEG_WEIGHTS], first, count, cycle);
+		request(&u->job->mem[GTU_PEG_WEIGHTS], first, count, cycle);
 	return cycle + u->core->port.latency;
 }
 
-/* Elements of an operand, loaded once. */
+/* Load elements of an operand, each once. */
 static inline bool load(struct gtu_mem *m, uint64_t first, unsigned count, void *to)
 {
 	const uint64_t byte = first << m->width_log2, bytes = (uint64_t)count << m->width_log2;
@@ -315,7 +323,10 @@ static bool load_edges(void *ctx, unsigned n, uint64_t first, unsigned count, vo
 	       (!weights || load(&u->job->mem[GTU_PEG_WEIGHTS], first, count, weights));
 }
 
-/* ---- The job ------------------------------------------------------------------------------------- */
+/*
+ * ---- The job
+ * -------------------------------------------------------------------------------------
+ */
 
 static bool begin(struct gtu_job *job, struct peg_unit *u)
 {
@@ -376,16 +387,16 @@ static bool begin(struct gtu_job *job, struct peg_unit *u)
 	return true;
 }
 
-/* Bring completion and counters up to where the core is. */
+/* Update the completion and the counters from the core. */
 static void account(struct gtu_job *job, struct peg_unit *u)
 {
 	uint64_t *count = gtu_job_counters(job);
 
 	job->cycles = u->core->cycle + u->flush_cycles;
-#define ADD(counter, value, told_)                                                                 \
+#define ADD(counter, value, field_)                                                                \
 	do {                                                                                       \
-		count[counter] += (value) - u->told.told_;                                         \
-		u->told.told_ = (value);                                                           \
+		count[counter] += (value) - u->added.field_;                                       \
+		u->added.field_ = (value);                                                         \
 	} while (0)
 #define CORE(counter, name) ADD(counter, u->core->count.name, core.name)
 	ADD(GTU_PEG_C_CYCLES, job->cycles, cycles);
@@ -408,7 +419,7 @@ static void account(struct gtu_job *job, struct peg_unit *u)
 #undef ADD
 }
 
-/* The core met something it cannot go on from, and all that it had put out is in the rings. */
+/* The core stopped at an error, and the rings hold every record before it. */
 static int fail(struct gtu_job *job, const struct peg_unit *u)
 {
 	const struct peg_engine *e = &u->core->engine[u->core->bad_engine];
@@ -421,10 +432,10 @@ static int fail(struct gtu_job *job, const struct peg_unit *u)
 		job->needed = e->bad_value;
 		return gtu_job_error(job, GTU_CPL_INDEX, GTU_PEG_VERTICES, e->bad);
 	}
-	return gtu_job_error(job, GTU_CPL_DMA, GTU_PEG_VERTICES, 0);	/* for memory that has not said what */
+	return gtu_job_error(job, GTU_CPL_DMA, GTU_PEG_VERTICES, 0);	/* if memory has set no error */
 }
 
-static int go_on(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
+static int run_stream(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
 {
 	struct peg_core *c = u->core;
 	const uint64_t until = c->cycle + budget;
@@ -435,7 +446,7 @@ static int go_on(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
 
 		if (moved < 0)
 			return GTU_RUN_DONE;
-		if (moved && u->waits && !peg_tell_all(job, u, false))
+		if (moved && u->waits && !peg_set_waiting(job, u, false))
 			return GTU_RUN_DONE;
 		if (u->status > PEG_DONE && !u->blocked)
 			return fail(job, u);
@@ -446,25 +457,25 @@ static int go_on(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
 			continue;
 		}
 		if (u->status == PEG_DONE && !u->blocked && (!u->return_size || u->closed == all)) {
-			if (u->waits && !peg_tell_all(job, u, false))
+			if (u->waits && !peg_set_waiting(job, u, false))
 				return GTU_RUN_DONE;
 			return !u->return_size || peg_flush(job, u, budget) ? GTU_RUN_DONE : GTU_RUN_MORE;
 		}
 		if (u->waits)
 			return GTU_RUN_STALLED;
 		/*
-		 * Say so, then look once more, so that either the consumer's word is seen here or
-		 * `waiting` is seen there and the doorbell rings.
+		 * Set `waiting`, then poll once more: either this poll sees the consumer's update,
+		 * or the consumer sees `waiting` and rings the doorbell.
 		 */
-		if (!peg_tell_all(job, u, true))
+		if (!peg_set_waiting(job, u, true))
 			return GTU_RUN_DONE;
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	}
 }
 
-static void tell_end(struct gtu_job *job, struct peg_unit *u)
+static void end_rings(struct gtu_job *job, struct peg_unit *u)
 {
-	peg_tell_all(job, u, false);
+	peg_set_waiting(job, u, false);
 	for (unsigned n = 0; n < u->core->stream.engines; n++)
 		STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1);
 	stream_notify(&job->mem[GTU_PEG_RINGS], &u->moved);
@@ -480,31 +491,34 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 	if (!u->begun && !begin(job, u))
 		return GTU_RUN_DONE;
 	u->job = job;
-	/* engines work side by side: cycles of all of them are as much work as their number of one */
-	if (budget > TURN_MIN)
-		budget = budget / u->core->stream.engines > TURN_MIN ? budget / u->core->stream.engines : TURN_MIN;
-	/* the cycle after the limit shows that there are more, wherever the turns were cut */
+	/* engines run in parallel: a cycle of all of them costs as much as one cycle per engine */
+	if (budget > SLICE_MIN)
+		budget = budget / u->core->stream.engines > SLICE_MIN ? budget / u->core->stream.engines : SLICE_MIN;
+	/*
+	 * run one cycle past the limit, so that exceeding it does not depend on how run() calls are
+	 * cut
+	 */
 	if (budget > job->limit - job->cycles)
 		budget = job->limit - job->cycles + 1;
-	ran = go_on(job, u, budget);
+	ran = run_stream(job, u, budget);
 	account(job, u);
 	if (job->cycles > job->limit) {
 		job->cycles = job->limit;
 		ran = gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
 	}
-	/* also in error: a consumer that looks at nothing but its ring learns that no more will come */
+	/* also in error: a consumer that reads only its ring learns that no records will follow */
 	if (ran == GTU_RUN_DONE)
-		tell_end(job, u);
+		end_rings(job, u);
 	return ran;
 }
 
-/* Ended while it waited for its consumers, who may look at nothing but their rings. */
+/* The job ends while it waits for its consumers, which may read only their rings. */
 static void stop_job(struct gtu_job *job)
 {
 	struct peg_unit *u = gtu_job_unit_state(job);
 
 	if (u->begun && operands(job))
-		tell_end(job, u);
+		end_rings(job, u);
 }
 
 static const char *const param_name[] = {

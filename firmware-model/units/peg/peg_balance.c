@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * The control processor's part of GraphPEG (graphpeg.txt, section 3.3.2, figure 6): every `interval` cycles it
- * reads the engines' R_EFS and lets the one with most edges give a range of them to the one with fewest.
- * Nothing moves but an entry of the working table: its range is cut in two. Vertex-list balancing
- * (section 4.3) goes the same way over the lengths of the output lists.
+ * The control processor's part of GraphPEG (GraphPEG, section 3.3.2, figure 6). Every `interval`
+ * cycles it reads the engines' R_EFS and makes the engine with most edges donate a range to the
+ * engine with fewest. Only an entry of the working table moves: its range is split. Vertex-list
+ * balancing (section 4.3) does the same with the lengths of the output lists.
  *
- * Documentation/units-peg.md has the steps; each message takes `message` cycles.
+ * Documentation/units-peg.md specifies the steps; each message takes `message` cycles.
  */
 #include <string.h>
 
 #include "peg_core.h"
 
-enum step { LOOKED, ASKED, GIVEN };
+enum step { SELECTED, PROPOSED, DONATED };
 
 void peg_wake(struct peg_core *c, unsigned n, uint64_t cycle)
 {
@@ -21,12 +21,12 @@ void peg_wake(struct peg_core *c, unsigned n, uint64_t cycle)
 	cycle = cycle > e->clock ? cycle : e->clock;
 	if (!e->ended && !e->failed && cycle < e->next)
 		e->next = cycle;
-	/* it stopped looking when nothing could change */
+	/* the control processor stops polling when nothing can change */
 	if (c->control == PEG_NEVER && c->balanced && c->live)
 		c->control = (c->cycle / interval + 1) * interval;
 }
 
-/* Nothing is left that could be fetched for engine @e, or given by it. */
+/* Engine @e has nothing left to fetch or to donate. */
 static bool nothing_left(const struct peg_engine *e)
 {
 	return !e->used && !e->left && !e->coming && !e->in.count;
@@ -37,8 +37,8 @@ static uint64_t amount(const struct peg_core *c, const struct peg_exchange *x, u
 	return x->lists ? peg_core_pushed(c, n) : c->engine[n].efs;
 }
 
-/* Between which two engines, if any; true when an exchange begins. */
-static bool look(struct peg_core *c, struct peg_exchange *x, uint64_t t)
+/* Select donor and receiver; true if an exchange begins. */
+static bool select_engines(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 {
 	uint64_t most = 0, fewest = 0, threshold;
 	int donor = -1, receiver = -1;
@@ -65,13 +65,15 @@ static bool look(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 	x->donor = (uint16_t)donor;
 	x->receiver = (uint16_t)receiver;
 	x->size = (most - fewest) / 2;
-	x->step = LOOKED;
+	x->step = SELECTED;
 	x->at = t + c->stream.message;
 	return true;
 }
 
-/* T1: the two are told. The receiver keeps an entry free, or the exchange is off. */
-static bool tell(struct peg_core *c, struct peg_exchange *x)
+/*
+ * T1: notify both engines. The receiver reserves an entry; if it has none, it refuses the exchange.
+ */
+static bool propose(struct peg_core *c, struct peg_exchange *x)
 {
 	struct peg_engine *d = &c->engine[x->donor], *r = &c->engine[x->receiver];
 
@@ -86,7 +88,9 @@ static bool tell(struct peg_core *c, struct peg_exchange *x)
 	return true;
 }
 
-/* T2: the front of the donor's largest unfetched range, lowest entry on a tie, goes into R_BW0 to R_BW2. */
+/*
+ * T2: put the front of the donor's largest unfetched range (ties: lowest entry) in R_BW0 to R_BW2.
+ */
 static void donate(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 {
 	struct peg_engine *d = &c->engine[x->donor];
@@ -127,7 +131,7 @@ static void donate(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 	peg_wake(c, x->donor, t);
 }
 
-/* T3: the control processor has copied the registers; the range is an entry of the receiver's table. */
+/* T3: copy the registers to the receiver and enter the range in its table. */
 static void receive(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 {
 	const struct peg_engine *d = &c->engine[x->donor];
@@ -156,7 +160,7 @@ static void receive(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 	c->count.moved += x->size;
 }
 
-/* From the tail of one list to the tail of the other, what was spilled first. */
+/* Move vertices from the tail of one list to the tail of the other, spilled vertices first. */
 static bool move_lists(struct peg_core *c, struct peg_exchange *x)
 {
 	struct peg_engine *d = &c->engine[x->donor];
@@ -185,41 +189,41 @@ static bool move_lists(struct peg_core *c, struct peg_exchange *x)
 	return true;
 }
 
-static bool go_on(struct peg_core *c, struct peg_exchange *x, uint64_t t)
+static bool step_exchange(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 {
 	const uint64_t next = t + c->stream.message;
 
 	x->at = PEG_NEVER;
 	switch ((enum step)x->step) {
-	case LOOKED:
-		if (x->lists || tell(c, x)) {
-			x->step = ASKED;
+	case SELECTED:
+		if (x->lists || propose(c, x)) {
+			x->step = PROPOSED;
 			x->at = next;
 		} else {
 			c->count.refused++;
 		}
 		return true;
-	case ASKED:
+	case PROPOSED:
 		if (x->lists)
 			return move_lists(c, x);
 		donate(c, x, t);
-		x->step = GIVEN;
+		x->step = DONATED;
 		x->at = next;
 		return true;
-	case GIVEN:
+	case DONATED:
 		receive(c, x, t);
 		return true;
 	}
 	return true;
 }
 
-/* Engines that stand by may end once nothing is left anywhere. */
-static bool let_end(struct peg_core *c, uint64_t t)
+/* Let engines that stand by terminate once no engine has work left. */
+static bool allow_termination(struct peg_core *c, uint64_t t)
 {
 	for (unsigned n = 0; n < c->stream.engines; n++)
 		if (!c->engine[n].failed && !nothing_left(&c->engine[n]))
 			return false;
-	c->let_end = true;
+	c->may_terminate = true;
 	for (unsigned n = 0; n < c->stream.engines; n++)
 		peg_wake(c, n, t);
 	return true;
@@ -234,7 +238,7 @@ bool peg_control(struct peg_core *c)
 	for (unsigned i = 0; i < 2; i++) {
 		if (x[i].at != t)
 			continue;
-		if (!go_on(c, &x[i], t))
+		if (!step_exchange(c, &x[i], t))
 			return false;
 		changed = true;
 	}
@@ -243,12 +247,12 @@ bool peg_control(struct peg_core *c)
 		if (c->stream.balance_edges && x[0].at == PEG_NEVER) {
 			for (unsigned n = 0; n < c->stream.engines; n++)
 				c->engine[n].bc = c->engine[n].bs = 0;
-			changed |= look(c, &x[0], t);
+			changed |= select_engines(c, &x[0], t);
 		}
 		if (c->stream.balance_lists && x[1].at == PEG_NEVER)
-			changed |= look(c, &x[1], t);
-		if (c->stream.stand_by && !c->let_end)
-			changed |= let_end(c, t);
+			changed |= select_engines(c, &x[1], t);
+		if (c->stream.stand_by && !c->may_terminate)
+			changed |= allow_termination(c, t);
 	}
 	c->control = peg_least((t / interval + 1) * interval, peg_least(x[0].at, x[1].at));
 	if (changed || x[0].at != PEG_NEVER || x[1].at != PEG_NEVER)

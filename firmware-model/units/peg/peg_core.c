@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * All engines of a GraphPEG stream (graphpeg.txt, section 3.3; Documentation/units-peg.md).
+ * The schedule of all engines of a GraphPEG stream (GraphPEG, section 3.3;
+ * Documentation/units-peg.md).
  *
- * Engines touch each other through the control processor only. So each is run on its own from one of its
- * events to its next, up to a cycle in which the control processor does something.
+ * Engines interact only through the control processor. Each engine therefore runs separately, from
+ * event to event, up to the next cycle in which the control processor acts.
  */
 #include <string.h>
 
@@ -11,7 +12,9 @@
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* ---- Shape and memory ------------------------------------------------------------------------- */
+/*
+ * ---- Shape and memory -------------------------------------------------------------------------
+ */
 
 const char *peg_shape_check(const struct peg_shape *s)
 {
@@ -43,7 +46,7 @@ static uint32_t mask_for(uint32_t n)
 	return mask;
 }
 
-/* Records that hold the edges gathered, the one being filled, and those that wait. */
+/* Records for the gathered edges, for the record being filled and for those not yet taken. */
 static uint32_t record_mask(uint32_t edge_cap)
 {
 	return mask_for(edge_cap / PEG_LANES + 2 + PEG_OUT_MARK);
@@ -51,17 +54,17 @@ static uint32_t record_mask(uint32_t edge_cap)
 
 static size_t layout(struct peg_core *c, const struct peg_shape *s)
 {
-	/* the narrowest edge is 4 bytes; the widest has 4 fields of 8 */
+	/* the narrowest edge has 4 bytes, the widest 4 fields of 8 bytes */
 	const uint32_t most = s->edge_bytes / 4;
-	size_t record_room = 0, at = 0;
+	size_t record_space = 0, at = 0;
 	uint8_t *base = (uint8_t *)c;
 	struct peg_core none;
 
 	for (uint32_t bytes = 4; bytes <= 32; bytes += 4) {
-		const size_t room = (size_t)(record_mask(s->edge_bytes / bytes) + 1) *
+		const size_t space = (size_t)(record_mask(s->edge_bytes / bytes) + 1) *
 				    (sizeof(struct gtu_hw_warp) + PEG_LANES * bytes);
 
-		record_room = room > record_room ? room : record_room;
+		record_space = space > record_space ? space : record_space;
 	}
 	if (!c)
 		c = &none;
@@ -79,7 +82,7 @@ static size_t layout(struct peg_core *c, const struct peg_shape *s)
 		e->rd = carve(base, &at, (mask_for(s->entries) + 1) * sizeof(uint16_t));
 		e->fetch.mask = mask_for(most + 1);
 		e->fetch.at = carve(base, &at, (e->fetch.mask + 1) * sizeof(struct peg_fetch));
-		e->record = carve(base, &at, record_room);
+		e->record = carve(base, &at, record_space);
 	}
 	return at;
 }
@@ -100,7 +103,7 @@ struct peg_core *peg_core_init(void *memory, const struct peg_shape *shape)
 	return c;
 }
 
-/* Records of this stream: where their fields are, and how many edges the space on chip holds. */
+/* Offsets of the fields in a record, and the number of edges that fit on chip. */
 static bool fields(struct peg_core *c, const struct peg_stream *s)
 {
 	const uint8_t log2[PEG_FIELDS] = { s->id_log2, s->id_log2, s->weight_log2, s->offset_log2 };
@@ -135,7 +138,7 @@ bool peg_core_start(struct peg_core *c, const struct peg_stream *s, const struct
 	c->port = *port;
 	c->cycle = 0;
 	c->live = s->engines;
-	c->failed = c->let_end = false;
+	c->failed = c->may_terminate = false;
 	memset(&c->count, 0, sizeof(c->count));
 	c->balanced = (s->balance_edges || s->balance_lists) && s->engines > 1;
 	c->control = c->balanced ? s->interval : PEG_NEVER;
@@ -177,9 +180,12 @@ bool peg_core_start(struct peg_core *c, const struct peg_stream *s, const struct
 	return true;
 }
 
-/* ---- All of them ---------------------------------------------------------------------------------- */
+/*
+ * ---- All engines
+ * ----------------------------------------------------------------------------------
+ */
 
-/* The error of the earliest cycle, of the lowest engine in it. */
+/* The error of the earliest cycle; on a tie, of the lowest engine. */
 static enum peg_status first_error(struct peg_core *c)
 {
 	uint64_t at = PEG_NEVER;
@@ -200,7 +206,7 @@ enum peg_status peg_core_run(struct peg_core *c, uint64_t until)
 		uint64_t limit, next = PEG_NEVER, last = 0;
 		bool blocked = false;
 
-		/* an error is told at a cycle that does not depend on how the run was cut */
+		/* report an error in a cycle that does not depend on how the run was cut */
 		if (unlikely(c->failed) && !(c->cycle % PEG_WINDOW))
 			return first_error(c);
 		if (c->cycle >= until && c->live)
@@ -269,9 +275,12 @@ void peg_core_reply(struct peg_core *c, unsigned n, enum peg_kind kind, unsigned
 	peg_wake(c, n, cycle);
 }
 
-/* ---- Output lists --------------------------------------------------------------------------------- */
+/*
+ * ---- Output lists
+ * ---------------------------------------------------------------------------------
+ */
 
-/* On chip as long as there is room and nothing was spilled before: a list stays in order. */
+/* Append on chip while there is space and nothing is spilled, so that a list stays in order. */
 bool peg_out_append(struct peg_core *c, unsigned n, const uint64_t *vertex, unsigned count)
 {
 	struct peg_engine *e = &c->engine[n];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * An engine of GraphPEG (graphpeg.txt, section 3.3.1; Documentation/units-peg.md). A cycle is run from the end of
- * the pipeline to its beginning, so that what one stage puts down is seen by the one before it in the following
- * cycle: hand-out, arrival of edges, edge fetch, arrival of offsets, offset fetch, refill.
+ * An engine of GraphPEG (GraphPEG, section 3.3.1; Documentation/units-peg.md). A cycle runs the
+ * stages from the end of the pipeline to its start (record output, arrival of edges, edge fetch,
+ * arrival of offsets, offset fetch, refill), so that a stage sees the output of the one before it
+ * in the next cycle.
  */
 #include <string.h>
 
@@ -11,9 +12,12 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* ---- Small parts --------------------------------------------------------------------------------- */
+/*
+ * ---- Helpers
+ * -------------------------------------------------------------------------------------
+ */
 
-/* The free entry of the lowest number, or -1. */
+/* Allocate the lowest free entry; -1 if none is free. */
 int peg_entry_take(struct peg_core *c, struct peg_engine *e)
 {
 	for (unsigned w = 0; w < (c->shape.entries + 63u) / 64; w++) {
@@ -46,13 +50,13 @@ static bool fail(struct peg_core *c, struct peg_engine *e, enum peg_status why, 
 	return false;
 }
 
-/* Edges in shared memory that have not gone out. */
+/* Edges in shared memory that are not yet output. */
 static inline uint32_t gathered(const struct peg_engine *e)
 {
 	return (uint32_t)(e->fill - e->records) * PEG_LANES + e->lane;
 }
 
-/* Nothing is left to be gathered. */
+/* No edge remains to be gathered. */
 static inline bool all_gathered(const struct peg_engine *e)
 {
 	return !e->used && !e->flying && !e->left && !e->coming && !e->in.count;
@@ -63,8 +67,8 @@ static inline uint8_t *record_at(const struct peg_core *c, const struct peg_engi
 	return e->record + (n & c->record_mask) * (size_t)c->record_bytes;
 }
 
-/* Number and date the record whose turn it is; lanes from @lanes on hold nothing. */
-static void put_out(struct peg_core *c, struct peg_engine *e, uint64_t cycle, unsigned lanes)
+/* Number and date the next record; lanes from @lanes on are unused. */
+static void output(struct peg_core *c, struct peg_engine *e, uint64_t cycle, unsigned lanes)
 {
 	uint8_t *r = record_at(c, e, e->records);
 	struct gtu_hw_warp *w = (void *)r;
@@ -84,7 +88,7 @@ static void put_out(struct peg_core *c, struct peg_engine *e, uint64_t cycle, un
 	c->count.records++;
 }
 
-/* A line of edges has arrived: lane by lane into the record being filled, then the next. */
+/* A line of edges arrives: fill the lanes of the current record, then of the next. */
 static bool arrive(struct peg_core *c, struct peg_engine *e, unsigned n, const struct peg_fetch *f)
 {
 	const bool pull = c->stream.pull;
@@ -94,8 +98,8 @@ static bool arrive(struct peg_core *c, struct peg_engine *e, unsigned n, const s
 
 	while (count) {
 		uint8_t *r = record_at(c, e, e->fill);
-		const uint32_t lane = e->lane, room = PEG_LANES - lane;
-		const uint32_t k = count < room ? count : room;
+		const uint32_t lane = e->lane, space = PEG_LANES - lane;
+		const uint32_t k = count < space ? count : space;
 		void *ids = c->stream.field[far] ? r + c->at[far] + (lane << c->log2[far]) : NULL;
 		void *weights = c->stream.field[2] ? r + c->at[2] + (lane << c->log2[2]) : NULL;
 
@@ -117,7 +121,7 @@ static bool arrive(struct peg_core *c, struct peg_engine *e, unsigned n, const s
 	return true;
 }
 
-/* Edges from @first on that lie in its line. */
+/* Number of edges from @first to the end of its line. */
 static inline uint64_t line_rest(const struct peg_core *c, uint64_t first)
 {
 	const uint64_t addr = c->stream.edges_addr + (first << c->stream.id_log2);
@@ -125,17 +129,20 @@ static inline uint64_t line_rest(const struct peg_core *c, uint64_t first)
 	return (GTU_LINE_BYTES - addr % GTU_LINE_BYTES) >> c->stream.id_log2;
 }
 
-/* ---- The cycle of an engine ----------------------------------------------------------------------- */
+/*
+ * ---- The cycle of an engine
+ * -----------------------------------------------------------------------
+ */
 
-/* How many vertices the next refill takes; 0: none. In pieces that no chunk's border cuts. */
+/* Number of vertices of the next refill; 0: none. A refill does not cross a chunk boundary. */
 static inline uint32_t refill_size(const struct peg_core *c, const struct peg_engine *e)
 {
-	const uint32_t room = c->list_cap - e->in.count - e->coming;
+	const uint32_t space = c->list_cap - e->in.count - e->coming;
 	uint64_t n = PEG_CHUNK - e->dealt % PEG_CHUNK;
 
 	n = n < e->left ? n : e->left;
 	n = n < c->list_cap ? n : c->list_cap;
-	return n <= room ? (uint32_t)n : 0;
+	return n <= space ? (uint32_t)n : 0;
 }
 
 static bool refill(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
@@ -188,10 +195,10 @@ static inline uint64_t list_pop(struct peg_core *c, struct peg_engine *e)
 	return v;
 }
 
-/* FE: the entry that fetches asks for its next line, as far as shared memory has room. */
+/* FE: the fetching entry requests its next line if shared memory has space. */
 static void fetch_edges(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
 {
-	const uint32_t held = gathered(e) + e->flying, room = c->edge_cap - held;
+	const uint32_t held = gathered(e) + e->flying, space = c->edge_cap - held;
 	struct peg_entry *x;
 	unsigned slot;
 	uint64_t k;
@@ -205,10 +212,10 @@ static void fetch_edges(struct peg_core *c, struct peg_engine *e, unsigned n, ui
 	x = &e->entry[e->fe];
 	k = line_rest(c, x->start);
 	k = k < x->end - x->start ? k : x->end - x->start;
-	if (k > room) {
+	if (k > space) {
 		if (held >= PEG_LANES)
 			return;
-		k = room;	/* less than a line: else a warp's worth might never be there */
+		k = space;	/* fetch part of a line, or a full warp might never gather */
 	}
 	slot = e->fetch.tail++ & e->fetch.mask;
 	e->fetch.at[slot] = (struct peg_fetch){
@@ -224,7 +231,7 @@ static void fetch_edges(struct peg_core *c, struct peg_engine *e, unsigned n, ui
 	}
 }
 
-/* FI to RD, for entry @i: its offsets are there. */
+/* FI to RD for entry @i: its offsets have arrived. */
 static bool index_arrives(struct peg_core *c, struct peg_engine *e, unsigned n, unsigned i, uint64_t t)
 {
 	struct peg_entry *x = &e->entry[i];
@@ -255,7 +262,7 @@ static bool indices_arrive(struct peg_core *c, struct peg_engine *e, unsigned n,
 				return false;
 		return true;
 	}
-	/* in any order: what stays moves up */
+	/* replies in any order: compact the ring */
 	for (uint32_t at = e->fi_head, to = e->fi_head, end = e->fi_tail; at != end; at++) {
 		const uint16_t i = e->fi[at & mask];
 
@@ -290,7 +297,7 @@ static bool fetch_index(struct peg_core *c, struct peg_engine *e, unsigned n, ui
 	return true;
 }
 
-/* When refills let something happen after cycle @t. */
+/* The first cycle after @t in which a refill allows progress. */
 static inline uint64_t refill_next(const struct peg_core *c, const struct peg_engine *e, uint64_t t)
 {
 	uint64_t next = PEG_NEVER;
@@ -304,7 +311,7 @@ static inline uint64_t refill_next(const struct peg_core *c, const struct peg_en
 
 static bool end(struct peg_core *c, struct peg_engine *e, uint64_t t)
 {
-	if (c->stream.stand_by && c->balanced && !c->let_end)
+	if (c->stream.stand_by && c->balanced && !c->may_terminate)
 		return false;
 	e->ended = true;
 	e->end = t;
@@ -312,7 +319,7 @@ static bool end(struct peg_core *c, struct peg_engine *e, uint64_t t)
 	return true;
 }
 
-/* Cycle @t of engine @n; returns the next in which something can happen. */
+/* Run cycle @t of engine @n; returns the next cycle with progress. */
 static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
 {
 	const uint32_t mask = c->entry_mask;
@@ -324,7 +331,7 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
 		if (!held)
 			return end(c, e, t), PEG_NEVER;
 		if (e->records < e->asked) {
-			put_out(c, e, t, held);
+			output(c, e, t, held);
 			c->count.edges += held;
 			e->efs -= held;
 			e->fill++;
@@ -334,7 +341,7 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
 		return PEG_NEVER;
 	}
 	if (held >= PEG_LANES && e->records < e->asked) {
-		put_out(c, e, t, PEG_LANES);
+		output(c, e, t, PEG_LANES);
 		c->count.edges += PEG_LANES;
 		e->efs -= PEG_LANES;
 	}
@@ -354,7 +361,7 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
 	if ((e->left || e->coming) && !refill(c, e, n, t))
 		return PEG_NEVER;
 
-	/* what can happen next, and when */
+	/* the next cycle with progress */
 	held = gathered(e);
 	go = held >= PEG_LANES && e->records < e->asked;
 	go |= e->in.count && e->used < c->shape.entries;
@@ -380,14 +387,16 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
 	return next > t ? next : t + 1;
 }
 
-/* A warp's worth of the list is there, or all that can be without taking some, and it is asked for. */
+/*
+ * A record is requested, and the list holds a full warp or all that fits before some is consumed.
+ */
 static bool list_ready(const struct peg_core *c, const struct peg_engine *e)
 {
 	return e->records < e->asked && e->in.count &&
 	       (e->in.count >= PEG_LANES || (!e->coming && !(e->left && refill_size(c, e))));
 }
 
-/* The same in vertex-list mode: the table is off, vertices go out as they are. */
+/* As gather_cycle(), in vertex-list mode: the table is unused and vertices are output directly. */
 static uint64_t list_cycle(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
 {
 	if (!e->left && !e->coming && !e->in.count)
@@ -398,7 +407,7 @@ static uint64_t list_cycle(struct peg_core *c, struct peg_engine *e, unsigned n,
 
 		for (unsigned i = 0; i < k; i++)
 			peg_fill_lanes(r + c->at[0] + (i << c->log2[0]), c->log2[0], list_pop(c, e), 0, 1);
-		put_out(c, e, t, k);
+		output(c, e, t, k);
 		e->fill++;
 	}
 	if ((e->left || e->coming) && !refill(c, e, n, t))
@@ -408,7 +417,7 @@ static uint64_t list_cycle(struct peg_core *c, struct peg_engine *e, unsigned n,
 	return e->left || e->coming ? refill_next(c, e, t) : PEG_NEVER;
 }
 
-/* Run engine @n up to cycle @limit; false: its records have to be taken first. */
+/* Run engine @n up to cycle @limit; false: the caller must take its records first. */
 bool peg_engine_run(struct peg_core *c, unsigned n, uint64_t limit)
 {
 	struct peg_engine *e = &c->engine[n];

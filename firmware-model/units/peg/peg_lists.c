@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * GraphPEG's output lists behind a device: pushes out of the return rings, vertices off chip in lines of the
- * SPILL operand, and in the end one list of all engines' in OUTPUT.
+ * GraphPEG's output lists in a device: pushes from the return rings, off-chip vertices in lines of
+ * the SPILL operand, and at the end one list of all engines in OUTPUT.
  *
- * Lines of a list are linked from its last one backwards. Links lie in memory that the user may rewrite:
- * each is checked when it is followed, and how far to follow is known on chip.
+ * The lines of a list are linked from the last one backwards. The links are in memory that the user
+ * may modify: each is checked when it is followed, and the number of links to follow is known on
+ * chip.
  */
 #include "peg.h"
 
@@ -20,7 +21,10 @@ static struct gtu_mem *spill_of(const struct peg_unit *u)
 	return &u->job->mem[GTU_PEG_SPILL];
 }
 
-/* ---- Ids in memory --------------------------------------------------------------------------------- */
+/*
+ * ---- Ids in memory
+ * ---------------------------------------------------------------------------------
+ */
 
 static bool load_ids(struct gtu_mem *m, uint64_t byte, unsigned width, uint64_t *id, unsigned n)
 {
@@ -48,9 +52,12 @@ static bool store_ids(struct gtu_mem *m, uint64_t byte, unsigned width, const ui
 	return gtu_mem_store(m, byte, narrow, 4 * (uint64_t)n);
 }
 
-/* ---- Lines off chip ---------------------------------------------------------------------------------- */
+/*
+ * ---- Off-chip lines
+ * ----------------------------------------------------------------------------------
+ */
 
-/* The link of @line; false: memory failed, or it names no line. */
+/* The link of @line; false if memory failed or the link is not a line. */
 static bool link_of(struct peg_unit *u, uint32_t line, uint32_t *link)
 {
 	struct gtu_mem *m = spill_of(u);
@@ -78,7 +85,7 @@ static uint64_t ids_at(const struct peg_unit *u, uint32_t line, unsigned i)
 	return (uint64_t)(line - 1) * GTU_LINE_BYTES + GTU_PEG_SPILL_LINK + (uint64_t)i * id_bytes(u);
 }
 
-/* A line for engine @n's list, behind the others; 0 in *line: there is none. */
+/* Append a line to engine @n's list; *line is 0 if none is free. */
 static bool new_line(struct peg_unit *u, unsigned n, uint32_t *line)
 {
 	const uint64_t lines = spill_of(u)->key ? spill_of(u)->count : 0;
@@ -136,7 +143,7 @@ bool peg_unspill(void *ctx, unsigned n, uint64_t *vertex, unsigned count)
 		uint32_t before;
 		unsigned k;
 
-		if (u->lost || !line) {	/* the job fails in the end: only the number is of interest */
+		if (u->lost || !line) {	/* the job will fail with OVERFLOW: only the count matters */
 			memset(vertex, 0, count * sizeof(*vertex));
 			return true;
 		}
@@ -157,7 +164,10 @@ bool peg_unspill(void *ctx, unsigned n, uint64_t *vertex, unsigned count)
 	return true;
 }
 
-/* ---- Pushes ------------------------------------------------------------------------------------------ */
+/*
+ * ---- Pushes
+ * ------------------------------------------------------------------------------------------
+ */
 
 static int take(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
@@ -213,9 +223,12 @@ int peg_take_pushes(struct gtu_job *job, struct peg_unit *u)
 	return some;
 }
 
-/* ---- The list of all --------------------------------------------------------------------------------- */
+/*
+ * ---- The output list
+ * ---------------------------------------------------------------------------------
+ */
 
-/* Vertices at place @to of OUTPUT, as far as it goes. */
+/* Write vertices from index @to of OUTPUT on, up to its end. */
 static bool write_out(struct peg_unit *u, uint64_t to, const uint64_t *vertex, unsigned n)
 {
 	struct gtu_mem *m = &u->job->mem[GTU_PEG_OUTPUT];
@@ -242,7 +255,7 @@ static bool flush_chip(struct peg_unit *u, unsigned n)
 	return true;
 }
 
-/* The last line that was not yet written, before the ones that were. */
+/* Write the last unwritten line, in front of those already written. */
 static bool flush_line(struct peg_unit *u, unsigned n)
 {
 	const struct peg_engine *e = &u->core->engine[n];
@@ -253,7 +266,7 @@ static bool flush_line(struct peg_unit *u, unsigned n)
 		k = u->in_tail[n];
 	k = k < u->flush_left ? k : (unsigned)u->flush_left;
 	if (!u->flush_line || !k) {
-		u->job->needed = u->flush_line;	/* a link has been rewritten */
+		u->job->needed = u->flush_line;	/* the user has modified a link */
 		return gtu_job_error(u->job, GTU_CPL_INDEX, GTU_PEG_SPILL, 0), false;
 	}
 	if (!load_ids(spill_of(u), ids_at(u, u->flush_line, 0), id_bytes(u), vertex, k))
@@ -264,7 +277,7 @@ static bool flush_line(struct peg_unit *u, unsigned n)
 	return link_of(u, u->flush_line, &u->flush_line);
 }
 
-/* How many vertices there are; and lines of SPILL that would hold what is not on chip. */
+/* Total number of vertices, and number of SPILL lines that hold the off-chip ones. */
 static uint64_t pushed(const struct peg_unit *u, uint64_t *lines)
 {
 	const unsigned per_line = GTU_PEG_SPILL_IDS(id_bytes(u));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* GraphPEG's records on their way from the engines to the consumers' rings. */
+/* Moves GraphPEG's records from the engines to the consumers' rings, and requests back. */
 #include "peg.h"
 
-/* Engine @n's oldest record, into its ring, which has room. */
+/* Move engine @n's oldest record to its ring, which has space. */
 static bool put_record(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
 	const uint32_t count = job->operand[GTU_PEG_RINGS].count;
@@ -19,44 +19,47 @@ static bool put_record(struct gtu_job *job, struct peg_unit *u, unsigned n)
 	return true;
 }
 
-static bool tell_producer(struct gtu_job *job, struct peg_unit *u, unsigned n)
+static bool publish_producer(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
 	return STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, producer,
 			   (uint32_t)u->core->engine[n].gone);
 }
 
-static bool room_of(struct gtu_job *job, struct peg_unit *u, unsigned n, uint32_t *room)
+static bool space_of(struct gtu_job *job, struct peg_unit *u, unsigned n, uint32_t *space)
 {
 	return stream_space(&job->mem[GTU_PEG_RINGS], n * u->stride, job->operand[GTU_PEG_RINGS].count,
-			   u->core->engine[n].gone, room);
+			   u->core->engine[n].gone, space);
 }
 
-/* With DEMAND: what engine @n holds, as far as its ring has room. 1: some; 0; -1: an error. */
-static int deliver_asked(struct gtu_job *job, struct peg_unit *u, unsigned n)
+/*
+ * With DEMAND: move engine @n's records while its ring has space. 1: some moved; 0: none; -1:
+ * error.
+ */
+static int deliver_requested(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
 	uint64_t waiting = peg_core_waiting(u->core, n);
-	uint32_t room, i;
+	uint32_t space, i;
 
 	if (!waiting)
 		return 0;
-	if (!room_of(job, u, n, &room))
+	if (!space_of(job, u, n, &space))
 		return -1;
-	for (i = 0; i < room && i < waiting; i++)
+	for (i = 0; i < space && i < waiting; i++)
 		if (!put_record(job, u, n))
 			return -1;
 	u->blocked |= i < waiting;
-	return i ? tell_producer(job, u, n) ? 1 : -1 : 0;
+	return i ? publish_producer(job, u, n) ? 1 : -1 : 0;
 }
 
-/* Cycle of the oldest record that engine @n holds. */
+/* Cycle of engine @n's oldest pending record. */
 static uint64_t head_of(const struct peg_unit *u, unsigned n)
 {
 	return peg_core_waiting(u->core, n) ?
 		       ((const struct gtu_hw_warp *)(const void *)peg_core_out(u->core, n))->cycle : UINT64_MAX;
 }
 
-/* Of an engine that holds no record: the cycle that its next one cannot be older than. */
-static uint64_t no_older_than(const struct peg_unit *u, unsigned n)
+/* For an engine without pending records: the earliest possible cycle of its next one. */
+static uint64_t earliest_next(const struct peg_unit *u, unsigned n)
 {
 	const struct peg_engine *e = &u->core->engine[n];
 
@@ -64,23 +67,23 @@ static uint64_t no_older_than(const struct peg_unit *u, unsigned n)
 }
 
 /*
- * Without: by cycle, and in a cycle by engine, over all engines, so that what is in the rings is always
- * the beginning of one and the same order. A full ring holds up the others, as it does the clock; so does an
- * engine that holds none, as far as older ones may still come of it.
+ * Without DEMAND: deliver by cycle and, within a cycle, by engine, so that the rings always hold
+ * the beginning of one fixed order. A full ring stalls all engines and the clock. An engine without
+ * pending records stalls later records as long as it may still output an earlier one.
  */
 static int deliver_in_order(struct gtu_job *job, struct peg_unit *u)
 {
 	const unsigned engines = u->core->stream.engines;
 	uint64_t head[GTU_PEG_ENGINES_MAX], next, until = UINT64_MAX;
-	uint32_t room[GTU_PEG_ENGINES_MAX];
+	uint32_t space[GTU_PEG_ENGINES_MAX];
 	unsigned n, best, second;
 	int some = 0;
 
 	for (n = 0; n < engines; n++) {
 		head[n] = head_of(u, n);
 		if (head[n] == UINT64_MAX)
-			until = peg_least(until, no_older_than(u, n));
-		else if (!room_of(job, u, n, &room[n]))
+			until = peg_least(until, earliest_next(u, n));
+		else if (!space_of(job, u, n, &space[n]))
 			return -1;
 	}
 	for (;;) {
@@ -95,24 +98,27 @@ static int deliver_in_order(struct gtu_job *job, struct peg_unit *u)
 		if (head[best] >= until)
 			return some;
 		next = second == engines ? UINT64_MAX : head[second] - (head[second] != UINT64_MAX && second < best);
-		for (n = 0; room[best] && head[best] <= next && head[best] < until; n++, room[best]--) {
+		for (n = 0; space[best] && head[best] <= next && head[best] < until; n++, space[best]--) {
 			if (!put_record(job, u, best))
 				return -1;
 			head[best] = head_of(u, best);
 			if (head[best] == UINT64_MAX)
-				until = peg_least(until, no_older_than(u, best));
+				until = peg_least(until, earliest_next(u, best));
 		}
-		if (n && !tell_producer(job, u, best))
+		if (n && !publish_producer(job, u, best))
 			return -1;
 		some |= n != 0;
-		if (!room[best] && head[best] <= next && head[best] < until) {
+		if (!space[best] && head[best] <= next && head[best] < until) {
 			u->blocked = true;
 			return some;
 		}
 	}
 }
 
-/* An engine that has put out its last record says so: 1; -1 on an error. */
+/*
+ * Set `ended` in the ring of an engine that has output its last record: 1; 0: not yet; -1 on an
+ * error.
+ */
 static int end_engine(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
 	if (!u->core->engine[n].ended || peg_core_waiting(u->core, n) || u->ended >> n & 1)
@@ -122,10 +128,10 @@ static int end_engine(struct gtu_job *job, struct peg_unit *u, unsigned n)
 }
 
 /*
- * With DEMAND: what was asked for, but no more than the ring has room for, so that an engine whose ring
- * is full holds up no other.
+ * With DEMAND: pass on the consumer's request, but no more than its ring has space for, so that an
+ * engine with a full ring does not stall the others.
  */
-static int listen(struct gtu_job *job, struct peg_unit *u, unsigned n)
+static int poll_requests(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
 	struct peg_engine *e = &u->core->engine[n];
 	struct gtu_mem *ring = &job->mem[GTU_PEG_RINGS];
@@ -155,7 +161,7 @@ int peg_pump(struct gtu_job *job, struct peg_unit *u)
 		return -1;
 	seen |= rc;
 	for (unsigned n = 0; n < u->core->stream.engines; n++) {
-		rc = demand ? deliver_asked(job, u, n) : 0;
+		rc = demand ? deliver_requested(job, u, n) : 0;
 		if (rc < 0)
 			return -1;
 		seen |= rc;
@@ -163,7 +169,7 @@ int peg_pump(struct gtu_job *job, struct peg_unit *u)
 		if (rc < 0)
 			return -1;
 		seen |= rc;
-		rc = listen(job, u, n);
+		rc = poll_requests(job, u, n);
 		if (rc < 0)
 			return -1;
 		some |= rc;
@@ -174,7 +180,7 @@ int peg_pump(struct gtu_job *job, struct peg_unit *u)
 	return seen | some;
 }
 
-bool peg_tell_all(struct gtu_job *job, struct peg_unit *u, bool waiting)
+bool peg_set_waiting(struct gtu_job *job, struct peg_unit *u, bool waiting)
 {
 	for (unsigned n = 0; n < u->core->stream.engines; n++)
 		if (!STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, waiting, waiting))

@@ -1,40 +1,42 @@
 // SPDX-License-Identifier: MIT
 /*
- * Weaver as a unit of the device (sparseweaver.txt, sections III and IV): a table of registrations in, a ring
- * of warp records out, vertices to skip back. What comes out, and when, is decided in wvr_core.c.
- * Documentation/units-wvr.md.
+ * Weaver as a unit of the device (SparseWeaver, sections III and IV): a table of registrations in,
+ * a ring of warp records out, vertices to skip back. wvr_core.c decides the records and their
+ * cycles. Specification: Documentation/units-wvr.md.
  */
 #include "firmware-model/device/device.h"
 #include "firmware-model/device/stream.h"
 #include "wvr_core.h"
 
 #define BATCH		64u		/* registrations, or vertices to skip, loaded at a time */
-#define OUT_SIZE	16u		/* records that wait for room in the ring */
+#define OUT_SIZE	16u		/* records buffered while the ring has no space */
 
 struct wvr_unit {
 	struct wvr_core *core;
 	bool begun, waits, failed;
-	uint32_t n, read;		/* registrations: there are, taken so far */
+	uint32_t n, read;		/* registrations: total, taken so far */
 	uint32_t return_size, received, moved;
-	uint64_t asked, records, written; /* records: asked for, made, in the ring */
+	uint64_t asked, records, written; /* records: requested, made, in the ring */
 	uint64_t record_bytes;
 	uint32_t round;
 	struct {
 		uint32_t place;
 		uint64_t element, needed;
 		unsigned status;
-	} error;			/* of the table: told when all before it is in the ring */
+	} error;			/* in the table: reported once the ring holds all earlier records */
 	struct {
 		uint64_t cycles, records, partial;
 		struct wvr_counters core;
-	} told;				/* to the unit's counters */
+	} added;			/* values already added to the unit's counters */
 	uint64_t partial;
 	uint8_t out[OUT_SIZE][GTU_WARP_BYTES(0, 2)] __attribute__((aligned(64)));
 };
 
 #define CORE_AT ((sizeof(struct wvr_unit) + 63) & ~(size_t)63)
 
-/* ---- The build --------------------------------------------------------------------------------- */
+/*
+ * ---- Build parameters --------------------------------------------------------------------------
+ */
 
 static struct wvr_shape shape_of(const struct gtu_dev_config *config)
 {
@@ -67,7 +69,9 @@ static uint32_t fetch_latency(const struct gtu_dev_config *config)
 	return config->wvr_latency;
 }
 
-/* ---- Operands ---------------------------------------------------------------------------------- */
+/*
+ * ---- Operands ----------------------------------------------------------------------------------
+ */
 
 static uint64_t record_bytes(const struct gtu_job *job)
 {
@@ -102,7 +106,9 @@ static bool start(struct gtu_job *job)
 	return operands(job);
 }
 
-/* ---- Registration ------------------------------------------------------------------------------- */
+/*
+ * ---- Registration -------------------------------------------------------------------------------
+ */
 
 static bool bad(struct wvr_unit *u, unsigned status, uint64_t element, uint64_t needed)
 {
@@ -120,7 +126,7 @@ static bool enter(struct gtu_job *job, struct wvr_unit *u, const struct gtu_hw_r
 
 	if (r->flags & ~GTU_WVR_LAST)
 		return bad(u, GTU_CPL_RESERVED, u->read, r->flags);
-	if (r->vid > most_vid)		/* -1 marks a lane without work */
+	if (r->vid > most_vid)		/* -1 marks an unused lane */
 		return bad(u, GTU_CPL_WIDTH, u->read, r->vid);
 	if (r->degree && r->start > most_eid)
 		return bad(u, GTU_CPL_WIDTH, u->read, r->start);
@@ -131,7 +137,10 @@ static bool enter(struct gtu_job *job, struct wvr_unit *u, const struct gtu_hw_r
 	return true;
 }
 
-/* The next round's registrations, a line a cycle after the first one's latency. False: memory failed. */
+/*
+ * Read the next round's registrations: the latency of a fetch, then a line per cycle. False: memory
+ * failed.
+ */
 static bool register_round(struct gtu_job *job, struct wvr_unit *u)
 {
 	struct gtu_mem *m = &job->mem[GTU_WVR_TABLE];
@@ -159,7 +168,10 @@ static bool register_round(struct gtu_job *job, struct wvr_unit *u)
 	return true;
 }
 
-/* ---- Records -------------------------------------------------------------------------------------- */
+/*
+ * ---- Records
+ * --------------------------------------------------------------------------------------
+ */
 
 static uint8_t *put_lanes(uint8_t *to, bool wide, const uint64_t *value)
 {
@@ -190,7 +202,7 @@ static void make_record(struct gtu_job *job, struct wvr_unit *u, const struct wv
 	u->partial += head->reason == GTU_WARP_END;
 }
 
-/* Carry records into the ring, as far as it has room: 1 when one moved, -1 on an error. */
+/* Move records to the ring while it has space: 1 if any moved, 0 if not, -1 on an error. */
 static int deliver(struct gtu_job *job, struct wvr_unit *u)
 {
 	struct gtu_mem *ring = &job->mem[GTU_WVR_RING];
@@ -243,7 +255,7 @@ static int take_skips(struct gtu_job *job, struct wvr_unit *u)
 	return STREAM_STORE(ring, 0, received, u->received) && stream_notify(ring, &u->moved) ? 1 : -1;
 }
 
-static int listen(struct gtu_job *job, struct wvr_unit *u)
+static int poll_requests(struct gtu_job *job, struct wvr_unit *u)
 {
 	const uint64_t before = u->asked;
 
@@ -251,20 +263,23 @@ static int listen(struct gtu_job *job, struct wvr_unit *u)
 		return 0;
 	if (!stream_requested(&job->mem[GTU_WVR_RING], 0, u->records, &u->asked))
 		return -1;
-	if (u->asked < before)		/* what was asked for once stays so */
+	if (u->asked < before)		/* a request cannot be withdrawn */
 		u->asked = before;
 	return u->asked != before;
 }
 
 static int pump(struct gtu_job *job, struct wvr_unit *u)
 {
-	const int out = deliver(job, u), heard = out < 0 ? -1 : listen(job, u);
-	const int skipped = heard < 0 ? -1 : take_skips(job, u);
+	const int out = deliver(job, u), requested = out < 0 ? -1 : poll_requests(job, u);
+	const int skipped = requested < 0 ? -1 : take_skips(job, u);
 
-	return skipped < 0 ? -1 : out | heard | skipped;
+	return skipped < 0 ? -1 : out | requested | skipped;
 }
 
-/* ---- The job ------------------------------------------------------------------------------------- */
+/*
+ * ---- The job
+ * -------------------------------------------------------------------------------------
+ */
 
 static bool begin(struct gtu_job *job, struct wvr_unit *u)
 {
@@ -274,7 +289,7 @@ static bool begin(struct gtu_job *job, struct wvr_unit *u)
 	memset(u, 0, offsetof(struct wvr_unit, out));
 	u->core = core;
 	wvr_core_start(core);
-	core->state = WVR_S8;	/* as after a round: the first registration begins one */
+	core->state = WVR_S8;	/* as after a round: the first registration starts one */
 	u->begun = true;
 	u->n = job->operand[GTU_WVR_TABLE].count;
 	u->record_bytes = record_bytes(job);
@@ -293,10 +308,10 @@ static void account(struct gtu_job *job, struct wvr_unit *u)
 
 	job->cycles = u->core->cycle;
 	job->dropped = core->skipped;
-#define ADD(counter, value, told_)                                                                 \
+#define ADD(counter, value, field_)                                                                \
 	do {                                                                                       \
-		count[counter] += (value) - u->told.told_;                                         \
-		u->told.told_ = (value);                                                           \
+		count[counter] += (value) - u->added.field_;                                       \
+		u->added.field_ = (value);                                                         \
 	} while (0)
 	ADD(GTU_WVR_C_CYCLES, u->core->cycle, cycles);
 	ADD(GTU_WVR_C_RECORDS, u->records, records);
@@ -311,7 +326,7 @@ static void account(struct gtu_job *job, struct wvr_unit *u)
 #undef ADD
 }
 
-/* Serve requests until cycle @until, as far as records have room. False: memory failed. */
+/* Serve requests until cycle @until while records have space. False: memory failed. */
 static bool serve(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 {
 	struct wvr_core *c = u->core;
@@ -333,7 +348,7 @@ static bool serve(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 	return true;
 }
 
-static int go_on(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
+static int run_until(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 {
 	const struct wvr_core *c = u->core;
 
@@ -356,7 +371,7 @@ static int go_on(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 			}
 			return GTU_RUN_DONE;
 		}
-		/* a record waits for room: the clock stands still */
+		/* while a record waits for ring space, the clock stops */
 		if (u->written == u->records && asked) {
 			if (c->cycle >= until)
 				return GTU_RUN_MORE;
@@ -366,7 +381,7 @@ static int go_on(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 		}
 		if (u->waits)
 			return GTU_RUN_STALLED;
-		/* say so, then look once more */
+		/* set `waiting`, then poll once more (see wait_for_consumer() in iru.c) */
 		if (!STREAM_STORE(&job->mem[GTU_WVR_RING], 0, waiting, 1))
 			return GTU_RUN_DONE;
 		u->waits = true;
@@ -374,7 +389,7 @@ static int go_on(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 	}
 }
 
-static void tell_end(struct gtu_job *job)
+static void end_rings(struct gtu_job *job)
 {
 	struct wvr_unit *u = gtu_job_unit_state(job);
 
@@ -392,25 +407,25 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 		return GTU_RUN_DONE;
 	if (!u->begun && !begin(job, u))
 		return GTU_RUN_DONE;
-	/* the cycle after the limit shows that there are more, wherever the turns were cut */
+	/* run one cycle past the limit, so that exceeding it does not depend on how run() calls are cut */
 	if (budget > job->limit - u->core->cycle)
 		budget = job->limit - u->core->cycle + 1;
-	ran = go_on(job, u, u->core->cycle + budget);
+	ran = run_until(job, u, u->core->cycle + budget);
 	account(job, u);
 	if (u->core->cycle > job->limit) {
 		job->cycles = job->limit;
 		ran = gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
 	}
-	/* also in error: a consumer that looks at nothing but its ring learns that no more will come */
+	/* also in error: a consumer that reads only its ring learns that no records will follow */
 	if (ran == GTU_RUN_DONE)
-		tell_end(job);
+		end_rings(job);
 	return ran;
 }
 
 static void stop_job(struct gtu_job *job)
 {
 	if (((struct wvr_unit *)gtu_job_unit_state(job))->begun && operands(job))
-		tell_end(job);
+		end_rings(job);
 }
 
 static const char *const param_name[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Weaver's tables and its state machine (sparseweaver.txt, figure 6; Documentation/units-wvr.md). */
+/* Weaver's tables and state machine (SparseWeaver, figure 6; Documentation/units-wvr.md). */
 #include <string.h>
 
 #include "wvr_core.h"
@@ -92,7 +92,7 @@ enum wvr_answer wvr_core_register(struct wvr_core *c, uint32_t entry, uint64_t v
 	return WVR_OK;
 }
 
-/* The first valid entry at or behind @from, or the table's size. */
+/* The first valid entry from @from on, or the table's size. */
 static uint32_t next_valid(const struct wvr_core *c, uint32_t from)
 {
 	uint64_t word;
@@ -108,7 +108,7 @@ static uint32_t next_valid(const struct wvr_core *c, uint32_t from)
 	return c->shape.entries;
 }
 
-/* S1, S3: read the next entry. Finding that there is none takes a look at the valid bits only. */
+/* S1, S3: read the next entry. If none is left, only the valid bits are checked. */
 static bool read_next(struct wvr_core *c, enum wvr_state state)
 {
 	const uint32_t entry = next_valid(c, c->scanned);
@@ -124,11 +124,11 @@ static bool read_next(struct wvr_core *c, enum wvr_state state)
 	return true;
 }
 
-/* S2: the next lanes, as far as the current entry goes; how many. */
+/* S2: fill the next lanes from the current entry; returns their number. */
 static unsigned give(struct wvr_core *c, struct wvr_work *w, unsigned lane)
 {
-	const unsigned room = c->shape.lanes - lane;
-	const unsigned n = c->now.degree < room ? (unsigned)c->now.degree : room;
+	const unsigned space = c->shape.lanes - lane;
+	const unsigned n = c->now.degree < space ? (unsigned)c->now.degree : space;
 	const uint64_t vid = c->now.vid, start = c->now.start;
 
 	if (n == WVR_LANES) {
@@ -196,7 +196,7 @@ void wvr_core_dec_id(struct wvr_core *c, uint32_t warp, struct wvr_work *w)
 
 void wvr_core_skip(struct wvr_core *c, uint64_t vid)
 {
-	uint64_t looked = 0;
+	uint64_t reads = 0;
 
 	c->count.skips++;
 	if (c->state == WVR_S8)
@@ -206,12 +206,12 @@ void wvr_core_skip(struct wvr_core *c, uint64_t vid)
 		c->now.degree = 0;
 	}
 	for (uint32_t i = next_valid(c, c->scanned); i < c->shape.entries; i = next_valid(c, i + 1)) {
-		looked++;
+		reads++;
 		if (c->table[i].vid != vid)
 			continue;
 		c->count.skipped += c->table[i].degree;
 		c->valid[i / 64] &= ~(1ull << (i % 64));
 	}
-	/* a read an entry, one after the other into the pipeline */
-	spend(c, (enum wvr_state)c->state, looked ? c->shape.table_latency + looked - 1 : 1);
+	/* one pipelined read per entry */
+	spend(c, (enum wvr_state)c->state, reads ? c->shape.table_latency + reads - 1 : 1);
 }

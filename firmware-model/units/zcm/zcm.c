@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The monitor (zcm_core.h) of a device: its registers, and the accesses of the device's units. */
+/* The device's access monitor (zcm_core.h): its registers, and the accesses that it receives. */
 #include "firmware-model/device/core.h"
 
 static struct zcm *monitor_of(struct gtu_dev *dev)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* ZCM's counters: bus requests by size and direction, and requests in flight (see zcm_core.h). */
 #include "zcm_core.h"
 
 static struct zcm_flight *at(struct zcm *z, uint32_t i)
@@ -12,7 +13,7 @@ uint64_t zcm_in_flight(struct zcm *z, uint64_t cycle)
 
 	while (begun < z->flights && at(z, begun)->first_done <= cycle)
 		begun++;
-	/* what is left of those that have begun to be answered moves up to those that have not */
+	/* merge the rest of the flights whose answers have begun in front of the others */
 	for (i = begun; i--;) {
 		struct zcm_flight f = *at(z, i);
 		uint64_t done = cycle - f.first_done + 1;
@@ -33,7 +34,7 @@ void zcm_forget(struct zcm *z)
 	z->under_way = 0;
 }
 
-static void asked(struct zcm *z, uint64_t n, uint64_t cycle, uint64_t latency)
+static void count_requests(struct zcm *z, uint64_t n, uint64_t cycle, uint64_t latency)
 {
 	uint64_t *c = z->count, peak;
 	unsigned bucket = latency < 2 ? 0 : 63 - __builtin_clzll(latency);
@@ -41,7 +42,10 @@ static void asked(struct zcm *z, uint64_t n, uint64_t cycle, uint64_t latency)
 
 	if (!n)
 		return;
-	/* one a cycle in, one a cycle out after `latency`: this access never has more than that */
+	/*
+	 * one request per cycle is sent, and answered `latency` cycles later: this access has at
+	 * most these in flight
+	 */
 	peak = zcm_in_flight(z, cycle) + (n < latency ? n : latency);
 	if (peak > c[GTU_ZCM_C_FLIGHT_MAX])
 		c[GTU_ZCM_C_FLIGHT_MAX] = peak;
@@ -74,7 +78,7 @@ void zcm_stream(struct zcm *z, unsigned direction, uint64_t addr, uint64_t bytes
 		c[GTU_ZCM_C_REQUESTS(direction, last % ZCM_SECTORS + 1)]++;
 		n = lines + 2;
 	}
-	asked(z, n, cycle, latency);
+	count_requests(z, n, cycle, latency);
 }
 
 void zcm_gather(struct zcm *z, unsigned direction, const uint64_t *addr, unsigned n, unsigned width, uint64_t cycle,
@@ -110,5 +114,5 @@ void zcm_gather(struct zcm *z, unsigned direction, const uint64_t *addr, unsigne
 			}
 		}
 	}
-	asked(z, requests, cycle, latency);
+	count_requests(z, requests, cycle, latency);
 }

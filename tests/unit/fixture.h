@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device with one context and a few queues, for tests that drive it as a driver does: mailbox, region
- * table, rings, doorbells. Buffers stand between inaccessible pages, so that an access outside a region is
- * a crash and not a lucky guess. A region may be one run on the bus or scattered pages in any order.
+ * Test fixture: a device with one context and a few queues, driven as a driver does (mailbox,
+ * region table, rings, doorbells). Guard pages surround every buffer, so that an access outside it
+ * crashes. A region is contiguous on the bus or consists of scattered pages.
  */
 #ifndef GTU_FIXTURE_H
 #define GTU_FIXTURE_H
@@ -21,12 +21,12 @@
 #define FX_DMA_BASE	0x100000000ull
 
 struct fx_buffer {
-	uint8_t *map;			/* with its guards */
+	uint8_t *map;			/* with its guard pages */
 	size_t map_bytes;
 	uint8_t *at;			/* whole pages */
 	size_t bytes;
-	uint64_t bus;			/* of the run; scattered pages have places of their own */
-	uint64_t *page_bus;		/* NULL: one run */
+	uint64_t bus;			/* if contiguous */
+	uint64_t *page_bus;		/* addresses of scattered pages; NULL: contiguous */
 	bool writable;
 };
 
@@ -46,7 +46,7 @@ struct fx {
 	uint32_t slot;
 	struct fx_queue queue[FX_QUEUES];
 	uint64_t seed;
-	uint64_t missed, missed_at;	/* times the device asked for memory that it has not been given, and where last */
+	uint64_t missed, missed_at;	/* accesses to unmapped memory: count, last address */
 	unsigned irqs[64];
 };
 
@@ -99,7 +99,7 @@ static inline struct fx_buffer *fx_buffer(struct fx *f, size_t bytes)
 
 	for (i = 0; i < f->buffers && f->buffer[i].at; i++)
 		;
-	CHECKF(i < FX_BUFFERS, "the fixture has %u buffers", FX_BUFFERS);
+	CHECKF(i < FX_BUFFERS, "the fixture has only %u buffers", FX_BUFFERS);
 	if (i == f->buffers)
 		f->buffers++;
 	b = &f->buffer[i];
@@ -107,7 +107,7 @@ static inline struct fx_buffer *fx_buffer(struct fx *f, size_t bytes)
 	b->bytes = b->bytes ? b->bytes : FX_PAGE;
 	b->map_bytes = b->bytes + 2 * FX_PAGE;
 	b->map = mmap(NULL, b->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECKF(b->map != MAP_FAILED, "no memory for a buffer of %zu bytes", bytes);
+	CHECKF(b->map != MAP_FAILED, "cannot map a buffer of %zu bytes", bytes);
 	b->at = b->map + FX_PAGE;
 	CHECK(!mprotect(b->at, b->bytes, PROT_READ | PROT_WRITE));
 	b->bus = f->next_bus;
@@ -165,7 +165,7 @@ static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t s
 	f->seed = seed;
 	f->next_bus = FX_DMA_BASE;
 	f->dev = gtu_dev_create(config, &ops, f, &why);
-	CHECKF(f->dev, "no device: %s", why);
+	CHECKF(f->dev, "cannot create the device: %s", why);
 	table = fx_buffer(f, sizeof(*f->table) << FX_TABLE_LOG2);
 	f->table = (void *)table->at;
 	arg[0] = 0, arg[1] = table->bus, arg[2] = FX_TABLE_LOG2, arg[3] = 1;
@@ -185,7 +185,10 @@ static inline void fx_close(struct fx *f)
 	free(f);
 }
 
-/* Enter a region of @length bytes from byte @offset (a multiple of 8) of a buffer that is one run. */
+/*
+ * Enter a region of @length bytes from byte @offset (a multiple of 8) of a contiguous buffer;
+ * returns its key.
+ */
 static inline uint32_t fx_region(struct fx *f, struct fx_buffer *b, uint64_t offset, uint64_t length,
 				 uint32_t rights)
 {
@@ -203,7 +206,7 @@ static inline uint32_t fx_region(struct fx *f, struct fx_buffer *b, uint64_t off
 	return r->key;
 }
 
-/* The same, but with the buffer's pages scattered over the bus, found through @levels page lists (1..3). */
+/* The same with the buffer's pages scattered over the bus and @levels of page lists (1 to 3). */
 static inline uint32_t fx_region_scattered(struct fx *f, struct fx_buffer *b, uint64_t offset,
 					   uint64_t length, uint32_t rights, unsigned levels)
 {
@@ -218,7 +221,7 @@ static inline uint32_t fx_region_scattered(struct fx *f, struct fx_buffer *b, ui
 	b->page_bus = calloc(pages, sizeof(*b->page_bus));
 	CHECK(b->page_bus);
 	for (i = 0; i < pages; i++)
-		b->page_bus[i] = bus + 2 * i * FX_PAGE;	/* never neighbours */
+		b->page_bus[i] = bus + 2 * i * FX_PAGE;	/* never contiguous */
 	f->next_bus += 2 * pages * FX_PAGE;
 	for (i = pages; i > 1; i--) {
 		uint64_t t = b->page_bus[i - 1];
@@ -230,7 +233,7 @@ static inline uint32_t fx_region_scattered(struct fx *f, struct fx_buffer *b, ui
 	b->bus = 0;
 	for (i = 0; i < pages; i++)
 		entry[i] = b->page_bus[i];
-	for (i = 0; i < chunks; i++)		/* chunk `chunks`: the lists of level 1 */
+	for (i = 0; i < chunks; i++)		/* chunk `chunks` holds the list of level-1 lists */
 		entry[chunks * 512 + i] = chunk->bus + i * GTU_CHUNK_BYTES;
 	entry[(chunks + 1) * 512] = chunk->bus + chunks * GTU_CHUNK_BYTES;
 	r->base = chunk->bus + (levels == 1 ? 0 : levels == 2 ? chunks : chunks + 1) * GTU_CHUNK_BYTES;
@@ -245,7 +248,7 @@ static inline void fx_doorbell(struct fx *f, unsigned n, uint32_t reg, uint64_t 
 	gtu_dev_write(f->dev, GTU_BAR_DOORBELL, at, reg == GTU_DB_SUBMIT ? 8 : 4, value);
 }
 
-/* Put a descriptor into queue @n and ring. */
+/* Write a descriptor to queue @n and ring its doorbell. */
 static inline void fx_submit_to(struct fx *f, unsigned n, const struct gtu_hw_desc *desc)
 {
 	struct fx_queue *q = &f->queue[n];
@@ -255,7 +258,7 @@ static inline void fx_submit_to(struct fx *f, unsigned n, const struct gtu_hw_de
 	fx_doorbell(f, n, GTU_DB_SUBMIT, q->tail | (uint64_t)q->head << 32);
 }
 
-/* True, with *cpl filled, when the next completion of queue @n is there. */
+/* True, with the next completion of queue @n in *cpl, if there is one. */
 static inline bool fx_poll(struct fx *f, unsigned n, struct gtu_hw_cpl *cpl)
 {
 	struct fx_queue *q = &f->queue[n];
@@ -268,7 +271,7 @@ static inline bool fx_poll(struct fx *f, unsigned n, struct gtu_hw_cpl *cpl)
 	return true;
 }
 
-/* Run one descriptor on queue 0 to its end in steps of @budget cycles (0: of random sizes). */
+/* Run one descriptor on queue 0 to completion in steps of @budget cycles (0: random steps). */
 static inline struct gtu_hw_cpl fx_do(struct fx *f, const struct gtu_hw_desc *desc, uint64_t budget)
 {
 	struct gtu_hw_cpl cpl;
@@ -277,7 +280,7 @@ static inline struct gtu_hw_cpl fx_do(struct fx *f, const struct gtu_hw_desc *de
 	while (!fx_poll(f, 0, &cpl)) {
 		const uint64_t part = budget ? budget : 1 + test_random(&f->seed) % 100;
 
-		CHECKF(gtu_dev_pending(f->dev), "the device has nothing to do and no completion is there");
+		CHECKF(gtu_dev_pending(f->dev), "the device is idle but there is no completion");
 		gtu_dev_step(f->dev, part);
 	}
 	return cpl;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* The unit tests' harness: runs the registered tests and reports them in TAP (see test.h). */
 #include <errno.h>
 #include <ftw.h>
 #include <stdarg.h>
@@ -49,7 +50,7 @@ const char *test_graphs(void)
 
 	snprintf(graphs, sizeof(graphs), "%s/graphs", shared ? shared : "../shared");
 	if (stat(graphs, &st))
-		test_skip("no shared graphs at %s (GTU_SHARED names their folder)", graphs);
+		test_skip("there are no shared graphs at %s; set GTU_SHARED to their parent folder", graphs);
 	return graphs;
 }
 
@@ -71,7 +72,7 @@ const char *test_tmpdir(void)
 	if (!*tmpdir) {
 		snprintf(tmpdir, sizeof(tmpdir), "%s/gtu-test-XXXXXX", base ? base : "/tmp");
 		if (!mkdtemp(tmpdir)) {
-			printf("# cannot make a folder %s: %s\n", tmpdir, strerror(errno));
+			printf("# cannot create the folder %s: %s\n", tmpdir, strerror(errno));
 			exit(1);
 		}
 		atexit(remove_tmpdir);
@@ -91,7 +92,7 @@ uint64_t test_random(uint64_t *state)
 int test_main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
-	static struct test_case *c;	/* static: they live across longjmp() */
+	static struct test_case *c;	/* static: preserved across longjmp() */
 	static int count, failed;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);

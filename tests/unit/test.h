@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A test program is a list of TEST(name) functions and TEST_MAIN. Each reports one TAP line; a
- * failing CHECK prints what differed and ends that test only. SKIP(reason) skips it with a reason.
- * Options: a substring to run only the tests whose name contains it.
+ * Unit test harness. A test program consists of TEST(name) functions and TEST_MAIN. Each test
+ * reports one TAP line; a failing CHECK prints the values and ends only its test. SKIP(format, ...)
+ * skips a test with a reason. Argument: a substring, to run only the tests whose names contain it.
  */
 #ifndef GTU_TEST_H
 #define GTU_TEST_H
@@ -30,11 +30,14 @@ void test_fail(const char *file, int line, const char *fmt, ...)
 void test_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 int test_main(int argc, char **argv);
 
-/* Folder of the shared graphs ($GTU_SHARED/graphs, else ../shared/graphs above the source), or skips. */
+/*
+ * Folder of the shared graphs: $GTU_SHARED/graphs, or ../shared/graphs. Skips the test if there is
+ * none.
+ */
 const char *test_graphs(void);
 /* A fresh folder under $TMPDIR, removed at exit. */
 const char *test_tmpdir(void);
-/* splitmix64: deterministic numbers for property tests; the seed is printed on failure. */
+/* splitmix64: a deterministic generator for property tests. */
 uint64_t test_random(uint64_t *state);
 
 #define TEST(id)                                                                                   \
@@ -67,8 +70,8 @@ uint64_t test_random(uint64_t *state);
 	}
 
 /*
- * Of @n random cases, those to run here: all, but a fifth under the sanitizers, which see in one case what they see
- * in another of its kind; what comes out is checked in the plain build.
+ * Number of random cases to run, of @n: all, or a fifth with the sanitizers, which find the same
+ * errors in fewer cases.
  */
 #ifdef __SANITIZE_ADDRESS__
 #define TEST_CASES(n) ((n) / 5)

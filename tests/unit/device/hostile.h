@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For test_hostile.c: contexts that lie, their regions, which come and go, and their descriptors. Numbers are
- * wild enough to be refused often and tame enough to reach every unit's inside.
+ * Hostile contexts for test_hostile.c: their regions, which are mapped and unmapped, and their
+ * descriptors. Values are invalid often enough to test every check, and valid often enough to reach
+ * the inside of every unit.
  */
 #ifndef GTU_HOSTILE_H
 #define GTU_HOSTILE_H
@@ -9,36 +10,36 @@
 #include "tests/unit/fixture.h"
 
 #define CANARY		0xa7
-#define LIMIT		64u		/* x 1024 cycles that a job may take */
+#define LIMIT		64u		/* maximum limit of a job, x 1024 cycles */
 
-/* What a region is for; a job takes any of them for anything, and the fitting one more often. */
-enum { STILL, BLOCKS, GRAPH, TABLE, RINGS, SPARE, OUT, APERTURE, REGIONS };
+/* Purpose of a region. A job uses any region for any operand, and the suitable one more often. */
+enum { READ_ONLY, BLOCKS, GRAPH, TABLE, RINGS, SPARE, OUT, APERTURE, REGIONS };
 
-struct place {
-	struct fx_buffer *b, *lists;	/* NULL: the aperture; not scattered */
-	uint8_t *at;			/* its first byte here */
-	uint64_t first, length;		/* byte of the buffer at which it begins */
+struct region {
+	struct fx_buffer *b, *lists;	/* b is NULL in the aperture; lists is NULL if not scattered */
+	uint8_t *at;			/* its first byte in this process */
+	uint64_t first, length;		/* offset of its first byte in the buffer; bytes */
 	uint32_t key, rights;
-	uint64_t sum;			/* of STILL */
-	bool there;
+	uint64_t sum;			/* checksum of READ_ONLY */
+	bool mapped;
 };
 
-/* A context whose user does all that a user can do, and the driver with it whatever a driver may. */
-struct liar {
+/* A context whose user and driver do everything that they can. */
+struct hostile {
 	struct fx *f;
 	uint64_t context;
 	struct fx_buffer *table;
-	struct place place[REGIONS];
+	struct region region[REGIONS];
 	uint64_t *seed;
 };
 
-static inline uint64_t draw(struct liar *l, uint64_t n)
+static inline uint64_t draw(struct hostile *l, uint64_t n)
 {
 	return test_random(l->seed) % n;
 }
 
-/* Small numbers mostly: they reach further into the units than noise does. */
-static inline uint64_t lie(uint64_t *seed, uint64_t length)
+/* Mostly small numbers: they reach further into the units than uniform random numbers. */
+static inline uint64_t hostile_value(uint64_t *seed, uint64_t length)
 {
 	const uint64_t r = test_random(seed);
 
@@ -56,7 +57,7 @@ static inline uint64_t lie(uint64_t *seed, uint64_t length)
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-static inline uint64_t still_sum(const struct place *p)
+static inline uint64_t checksum(const struct region *p)
 {
 	uint64_t sum = 0, n;
 
@@ -65,10 +66,10 @@ static inline uint64_t still_sum(const struct place *p)
 	return sum;
 }
 
-/* What is likely to be understood; rewriting spoils it by and by. */
-static inline void fill_place(struct liar *l, unsigned i)
+/* Fill with mostly valid content; the rewriting thread degrades it over time. */
+static inline void region_fill(struct hostile *l, unsigned i)
 {
-	struct place *p = &l->place[i];
+	struct region *p = &l->region[i];
 	uint32_t *word = (uint32_t *)p->at, n, edges = 0;
 	struct gtu_hw_registration *reg = (void *)p->at;
 
@@ -94,25 +95,25 @@ static inline void fill_place(struct liar *l, unsigned i)
 
 		word[n] = r % 1024 == 0 ? (uint32_t)(r >> 32) : r % 8 ? 0 : r >> 16 & 63;
 	}
-	p->sum = still_sum(p);
+	p->sum = checksum(p);
 }
 
-static inline struct gtu_hw_region *table_entry(struct liar *l, unsigned i)
+static inline struct gtu_hw_region *table_entry(struct hostile *l, unsigned i)
 {
 	return (struct gtu_hw_region *)(void *)l->table->at + i;
 }
 
-/* A region comes, elsewhere than it was and with another length; one in three is scattered. */
-static inline void place_come(struct liar *l, unsigned i)
+/* Map a region at a new address with a new length; one in three is scattered. */
+static inline void region_map(struct hostile *l, unsigned i)
 {
 	static const uint32_t both = GTU_REGION_READ | GTU_REGION_WRITE;
-	struct place *p = &l->place[i];
+	struct region *p = &l->region[i];
 	struct gtu_hw_region *e = table_entry(l, i);
 	const uint32_t generation = (GTU_KEY_GENERATION(p->key) + 1) & 0xffff;
 	const bool scattered = draw(l, 3) == 0;
 	uint64_t *list, page, pages;
 
-	p->rights = i == STILL ? GTU_REGION_READ : i == OUT && draw(l, 2) ? GTU_REGION_WRITE : both;
+	p->rights = i == READ_ONLY ? GTU_REGION_READ : i == OUT && draw(l, 2) ? GTU_REGION_WRITE : both;
 	p->key = GTU_KEY(generation ? generation : 1, i);
 	if (i == APERTURE) {
 		p->first = 8 * (1 + draw(l, 100)) + 16384 * l->context;
@@ -125,7 +126,7 @@ static inline void place_come(struct liar *l, unsigned i)
 		p->length = p->b->bytes - p->first - 8 * draw(l, 200);
 		p->at = p->b->at + p->first;
 		memset(p->b->at, CANARY, p->b->bytes);
-		p->b->writable = i != STILL;
+		p->b->writable = i != READ_ONLY;
 		*e = (struct gtu_hw_region){ .base = p->b->bus, .offset = p->first };
 		if (scattered) {
 			pages = p->b->bytes / FX_PAGE;
@@ -134,7 +135,7 @@ static inline void place_come(struct liar *l, unsigned i)
 			p->b->page_bus = calloc(pages, sizeof(*p->b->page_bus));
 			CHECK(p->b->page_bus);
 			list = (void *)p->lists->at;
-			/* backwards, and never neighbours */
+			/* in descending order, and never contiguous */
 			for (page = 0; page < pages; page++)
 				list[page] = p->b->page_bus[page] = l->f->next_bus + 2 * (pages - page) * FX_PAGE;
 			l->f->next_bus += 2 * (pages + 2) * FX_PAGE;
@@ -143,41 +144,46 @@ static inline void place_come(struct liar *l, unsigned i)
 			e->flags = 1u << GTU_REGION_LEVELS_SHIFT;
 		}
 	}
-	fill_place(l, i);
+	region_fill(l, i);
 	e->key = p->key;
 	e->length = p->length;
 	e->flags |= GTU_REGION_VALID | p->rights | 12u << GTU_REGION_PAGE_SHIFT;
-	p->there = true;
+	p->mapped = true;
 }
 
-/* It goes, as a driver takes it: the entry, INVALIDATE, then the memory. @told: the device knows already (a reset). */
-static inline void place_go(struct liar *l, unsigned i, bool told)
+/*
+ * Unmap as a driver does: the entry, INVALIDATE, then the memory. @after_reset: a reset makes
+ * INVALIDATE unnecessary.
+ */
+static inline void region_unmap(struct hostile *l, unsigned i, bool after_reset)
 {
 	const uint64_t arg[2] = { l->context, i };
-	struct place *p = &l->place[i];
+	struct region *p = &l->region[i];
 
 	table_entry(l, i)->flags = 0;
-	if (!told) {
+	if (!after_reset) {
 		fx_mailbox(l->f, GTU_MBOX_INVALIDATE, 2, arg);
 		CHECK_EQ(fx_mailbox_status(l->f), GTU_MBOX_E_OK);
 	}
 	if (p->b)
 		fx_buffer_free(p->b);
-	else if (p->there)
+	else if (p->mapped)
 		memset(p->at, CANARY, p->length);
 	if (p->lists)
 		fx_buffer_free(p->lists);
 	p->b = p->lists = NULL;
-	p->there = false;
+	p->mapped = false;
 	p->length = 0;
 }
 
-/* ---- Descriptors ------------------------------------------------------------------------------- */
+/*
+ * ---- Descriptors -------------------------------------------------------------------------------
+ */
 
-static inline struct gtu_hw_operand any_operand(struct liar *l)
+static inline struct gtu_hw_operand any_operand(struct hostile *l)
 {
-	const struct place *p = &l->place[draw(l, REGIONS)];
-	struct gtu_hw_operand op = { p->key, (uint32_t)lie(l->seed, p->length), lie(l->seed, p->length) & ~7ull };
+	const struct region *p = &l->region[draw(l, REGIONS)];
+	struct gtu_hw_operand op = { p->key, (uint32_t)hostile_value(l->seed, p->length), hostile_value(l->seed, p->length) & ~7ull };
 
 	switch (draw(l, 16)) {
 	case 0 ... 4:
@@ -193,46 +199,46 @@ static inline struct gtu_hw_operand any_operand(struct liar *l)
 	return op;
 }
 
-/* Where a stream finds rings that nobody has used yet, mostly. */
-static inline uint64_t ring_place(struct liar *l)
+/* Offset of rings, mostly of unused (zeroed) ones. */
+static inline uint64_t ring_offset(struct hostile *l)
 {
-	const struct place *p = &l->place[RINGS];
+	const struct region *p = &l->region[RINGS];
 	const uint64_t at = draw(l, 6) * 1024;
 
-	if (p->there && draw(l, 16))
+	if (p->mapped && draw(l, 16))
 		memset(p->at + at, 0, 4096);
 	return at;
 }
 
-/* @count elements of region @i, nearly always. */
-static inline struct gtu_hw_operand fitting(struct liar *l, unsigned i, uint32_t count, uint64_t offset)
+/* @count elements of region @i, in nearly all cases. */
+static inline struct gtu_hw_operand fitting(struct hostile *l, unsigned i, uint32_t count, uint64_t offset)
 {
 	const uint64_t r = test_random(l->seed);
 
 	if (r % 64 == 0)
 		return any_operand(l);
-	if (r % 32 == 1)	/* to the region's last byte, or nearly */
-		offset = l->place[i].length - ((uint64_t)count << (r >> 8) % 4) + 8 * ((r >> 16) % 3) - 8;
-	return (struct gtu_hw_operand){ l->place[i].key, count, offset };
+	if (r % 32 == 1)	/* to the region's end, give or take 8 bytes */
+		offset = l->region[i].length - ((uint64_t)count << (r >> 8) % 4) + 8 * ((r >> 16) % 3) - 8;
+	return (struct gtu_hw_operand){ l->region[i].key, count, offset };
 }
 
-/* Where an output goes; seldom to what others live on. */
-static inline unsigned writable(struct liar *l)
+/* A region for an output; rarely one that other jobs read. */
+static inline unsigned writable(struct hostile *l)
 {
 	static const uint8_t usual[] = { SPARE, OUT, APERTURE };
 
 	return draw(l, 64) ? usual[draw(l, 3)] : 1 + (unsigned)draw(l, REGIONS - 1);
 }
 
-/* Where an input is found; seldom where none may be. */
-static inline unsigned readable(struct liar *l)
+/* A region for an input; rarely one that may not be read. */
+static inline unsigned readable(struct hostile *l)
 {
-	static const uint8_t usual[] = { STILL, SPARE, APERTURE, STILL };
+	static const uint8_t usual[] = { READ_ONLY, SPARE, APERTURE, READ_ONLY };
 
 	return draw(l, 64) ? usual[draw(l, 4)] : (unsigned)draw(l, REGIONS);
 }
 
-static inline uint32_t scu_param(struct liar *l, unsigned opcode)
+static inline uint32_t scu_param(struct hostile *l, unsigned opcode)
 {
 	const uint64_t r = test_random(l->seed);
 	uint32_t p = (r & 3) << GTU_SCU_WIDTH_SHIFT;
@@ -257,7 +263,7 @@ static inline uint32_t scu_param(struct liar *l, unsigned opcode)
 	return p;
 }
 
-static inline void scu_operands(struct liar *l, const struct gtu_hw_desc *d, struct gtu_hw_operand *op)
+static inline void scu_operands(struct hostile *l, const struct gtu_hw_desc *d, struct gtu_hw_operand *op)
 {
 	const bool filters = d->param & (GTU_SCU_UNIQUE | GTU_SCU_BEST);
 	const uint32_t n = 1u + (uint32_t)draw(l, 300), step = d->param >> GTU_SCU_STEP_SHIFT & 3, lines = 16u << draw(l, 2);
@@ -285,7 +291,7 @@ static inline void scu_operands(struct liar *l, const struct gtu_hw_desc *d, str
 	}
 }
 
-static inline void peg_operands(struct liar *l, struct gtu_hw_desc *d, struct gtu_hw_operand *op)
+static inline void peg_operands(struct hostile *l, struct gtu_hw_desc *d, struct gtu_hw_operand *op)
 {
 	const bool list = draw(l, 4) == 0;
 	const uint32_t n = 32 + (uint32_t)draw(l, 60);
@@ -298,7 +304,7 @@ static inline void peg_operands(struct liar *l, struct gtu_hw_desc *d, struct gt
 		d->param |= (uint32_t)test_random(l->seed) & GTU_PEG_PARAM_MASK;
 	op[GTU_PEG_VERTICES] = fitting(l, GRAPH, n + 1, 0);
 	op[GTU_PEG_EDGES] = fitting(l, GRAPH, 512, 1024);
-	op[GTU_PEG_RINGS] = fitting(l, RINGS, 4u << draw(l, 3), ring_place(l));
+	op[GTU_PEG_RINGS] = fitting(l, RINGS, 4u << draw(l, 3), ring_offset(l));
 	if (list)
 		op[GTU_PEG_INPUT] = fitting(l, GRAPH, n, 1024);
 	if (d->param & GTU_PEG_WITH_WEIGHT)
@@ -310,7 +316,7 @@ static inline void peg_operands(struct liar *l, struct gtu_hw_desc *d, struct gt
 	}
 }
 
-static inline uint8_t any_opcode(struct liar *l)
+static inline uint8_t any_opcode(struct hostile *l)
 {
 	static const uint8_t often[32] = {
 		GTU_OP_NOP, GTU_OP_COPY, GTU_OP_COPY, GTU_OP_COPY, GTU_OP_FILL, GTU_OP_FILL, GTU_OP_FENCE,
@@ -325,14 +331,14 @@ static inline uint8_t any_opcode(struct liar *l)
 	return opcode == 0xff ? (uint8_t)test_random(l->seed) : opcode;
 }
 
-/* Operands and parameters that the operation asks for, of about the right size. */
-static inline void sensible(struct liar *l, struct gtu_hw_desc *d, struct gtu_hw_operand *op)
+/* Operands and parameters that suit the operation, of about the right size. */
+static inline void sensible(struct hostile *l, struct gtu_hw_desc *d, struct gtu_hw_operand *op)
 {
 	const uint32_t n = 1u + (uint32_t)draw(l, 300);
 
 	if (d->opcode >= GTU_OP_SCU_BITMASK && d->opcode <= GTU_OP_SCU_EXPAND) {
 		d->param = scu_param(l, d->opcode);
-		d->imm = d->param & GTU_SCU_GROUP || d->opcode == GTU_OP_SCU_BITMASK ? lie(l->seed, 4096) : 0;
+		d->imm = d->param & GTU_SCU_GROUP || d->opcode == GTU_OP_SCU_BITMASK ? hostile_value(l->seed, 4096) : 0;
 		scu_operands(l, d, op);
 		return;
 	}
@@ -350,11 +356,11 @@ static inline void sensible(struct liar *l, struct gtu_hw_desc *d, struct gtu_hw
 		d->param = (uint32_t)draw(l, 5) << GTU_IRU_OP_SHIFT | (uint32_t)draw(l, 8) << GTU_IRU_TARGET_SHIFT |
 			   (draw(l, 4) ? 0 : GTU_IRU_ALL) | (draw(l, 8) ? 0 : GTU_IRU_DEMAND) |
 			   (draw(l, 2) ? GTU_IRU_WITH_SECONDARY : 0) | (draw(l, 2) ? GTU_IRU_WITH_POSITION : 0);
-		d->imm = draw(l, 4) ? 0 : lie(l->seed, 4096);
+		d->imm = draw(l, 4) ? 0 : hostile_value(l->seed, 4096);
 		d->param2 = (uint32_t)draw(l, 256);
 		op[GTU_IRU_INDICES] = fitting(l, readable(l), n, draw(l, 8) * 64);
 		op[GTU_IRU_SECONDARY] = fitting(l, readable(l), n, draw(l, 8) * 64);
-		op[GTU_IRU_RING] = fitting(l, RINGS, 4u << draw(l, 3), ring_place(l));
+		op[GTU_IRU_RING] = fitting(l, RINGS, 4u << draw(l, 3), ring_offset(l));
 		break;
 	case GTU_OP_PEG_STREAM:
 		peg_operands(l, d, op);
@@ -363,17 +369,17 @@ static inline void sensible(struct liar *l, struct gtu_hw_desc *d, struct gtu_hw
 		d->param = (uint32_t)draw(l, 4) & (draw(l, 8) ? 3 : 7);
 		d->param2 = draw(l, 4) ? 0 : 3 + (uint32_t)draw(l, 4);
 		op[GTU_WVR_TABLE] = fitting(l, TABLE, 1 + (uint32_t)draw(l, 64), draw(l, 4) * 64);
-		op[GTU_WVR_RING] = fitting(l, RINGS, 8u << draw(l, 2), ring_place(l));
+		op[GTU_WVR_RING] = fitting(l, RINGS, 8u << draw(l, 2), ring_offset(l));
 		break;
 	}
 }
 
-static inline struct gtu_hw_desc descriptor(struct liar *l)
+static inline struct gtu_hw_desc descriptor(struct hostile *l)
 {
 	const uint64_t r = test_random(l->seed);
 	struct gtu_hw_operand op[GTU_BLOCK_OPERANDS] = { 0 }, *block;
 	struct gtu_hw_desc d = { 0 };
-	struct place *p = &l->place[BLOCKS];
+	struct region *p = &l->region[BLOCKS];
 	uint64_t where;
 	unsigned i;
 
@@ -404,7 +410,7 @@ static inline struct gtu_hw_desc descriptor(struct liar *l)
 	i = d.opcode == GTU_OP_IRU_STREAM ? GTU_IRU_OPERANDS : d.opcode == GTU_OP_PEG_STREAM ? GTU_PEG_OPERANDS :
 	    d.opcode == GTU_OP_WVR_STREAM ? GTU_WVR_OPERANDS : d.opcode >= GTU_OP_SCU_BITMASK ? GTU_SCU_OPERANDS : 2;
 	d.operand[0] = (struct gtu_hw_operand){ p->key, i, where };
-	if (p->there) {
+	if (p->mapped) {
 		block = (struct gtu_hw_operand *)(void *)(p->at + where);
 		for (i = 0; i < GTU_BLOCK_OPERANDS; i++)
 			block[i] = op[i];

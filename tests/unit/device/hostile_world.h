@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For test_hostile.c: a device, contexts that lie and one that does not, the thread that rewrites what the liars may,
- * and a driver that takes things away in mid-job.
+ * The environment of test_hostile.c: a device, hostile contexts and a well-behaved one, a thread
+ * that rewrites the memory of the hostile contexts, and a driver that resets and unmaps in the
+ * middle of jobs.
  */
 #ifndef GTU_HOSTILE_WORLD_H
 #define GTU_HOSTILE_WORLD_H
@@ -13,12 +14,12 @@
 
 #include "hostile.h"
 
-#define LIARS		2u
-#define QUEUES		3u		/* of the liars: 0 and 1 the first one's, 2 the other's */
-#define SOUND		3u		/* the queue, and its context is LIARS */
+#define HOSTILE		2u
+#define QUEUES		3u		/* of the hostile contexts: 0 and 1 of the first, 2 of the second */
+#define VALID		3u		/* queue of the well-behaved context, whose number is HOSTILE */
 #define RING		(1u << FX_RING_LOG2)
 #define OPCODES		0x41u
-#define BURST		256u		/* words that are rewritten at a time */
+#define BURST		256u		/* words rewritten at a time */
 #define APERTURE_BYTES	65536u
 #define EVENTS_LOG2	4u
 
@@ -26,23 +27,23 @@ struct queue {
 	struct fx_buffer *sq, *cq;
 	uint32_t context, age;
 	uint8_t opcode[RING];
-	bool odd;			/* its doorbell has lied: until it is reset its rings mean nothing */
+	bool odd;			/* its doorbell got invalid indices: ignore its rings until a reset */
 };
 
 struct world {
 	struct fx *f;
-	struct liar liar[LIARS];
+	struct hostile hostile[HOSTILE];
 	struct queue queue[QUEUES + 1];
-	struct fx_buffer *sound, *sound_table, *aperture, *events;
+	struct fx_buffer *valid, *valid_table, *aperture, *events;
 	uint32_t event_head;
-	struct gtu_hw_desc asked;	/* the sound context's job, while it is `waiting` */
+	struct gtu_hw_desc asked;	/* the well-behaved context's job, while `waiting` */
 	bool waiting;
-	uint64_t seed, jobs, total, started, said, rss_first, rss;
-	uint64_t status[GTU_CPL_COUNT], done[OPCODES], swept, resets, moves, checked, sound_jobs;
-	/* the other thread */
+	uint64_t seed, jobs, total, started, reported_at, rss_first, rss;
+	uint64_t status[GTU_CPL_COUNT], done[OPCODES], swept, resets, moves, checked, valid_jobs;
+	/* the rewriting thread */
 	pthread_t thread;
-	pthread_mutex_t still;		/* held: memory does not change, and may go */
-	bool held;			/* by this one */
+	pthread_mutex_t lock;		/* while held, memory does not change and may be unmapped */
+	bool held;			/* by the main thread */
 	atomic_bool stop;
 	uint64_t rewritten;
 };
@@ -52,29 +53,29 @@ static inline uint64_t pick(struct world *w, uint64_t n)
 	return test_random(&w->seed) % n;
 }
 
-/* ---- The other thread ---------------------------------------------------------------------------- */
+/* ---- The rewriting thread -------------------------------------------------------------------- */
 
 static inline void rewrite_one(struct world *w, uint64_t *seed)
 {
 	const uint64_t r = test_random(seed);
-	struct liar *l = &w->liar[r % LIARS];
-	const unsigned i = 1 + (r >> 8) % REGIONS;		/* not STILL; REGIONS: a submission ring */
+	struct hostile *l = &w->hostile[r % HOSTILE];
+	const unsigned i = 1 + (r >> 8) % REGIONS;		/* not READ_ONLY; REGIONS: a submission ring */
 	uint64_t value, at;
 
 	if (i == REGIONS) {
 		at = (r >> 16) % (GTU_SQ_BYTES(FX_RING_LOG2) / 8);
-		if (at % 16 != 3)				/* the limit stays: jobs have to end */
-			((volatile uint64_t *)w->queue[(r >> 32) % QUEUES].sq->at)[at] = lie(seed, 4096);
+		if (at % 16 != 3)				/* keep the limit: jobs must end */
+			((volatile uint64_t *)w->queue[(r >> 32) % QUEUES].sq->at)[at] = hostile_value(seed, 4096);
 		return;
 	}
-	/* graphs and tables are spoilt by and by only */
-	if (!l->place[i].there || ((i == GRAPH || i == TABLE) && r >> 40 & 31))
+	/* degrade graphs and tables only slowly */
+	if (!l->region[i].mapped || ((i == GRAPH || i == TABLE) && r >> 40 & 31))
 		return;
-	at = (r >> 16) % ((i == BLOCKS ? 1024 : l->place[i].length) / 8) * 8;
-	value = lie(seed, l->place[i].length);
+	at = (r >> 16) % ((i == BLOCKS ? 1024 : l->region[i].length) / 8) * 8;
+	value = hostile_value(seed, l->region[i].length);
 	if (r >> 52 & 1)		/* operands of the block: plausible keys */
-		value = l->place[value % REGIONS].key | (lie(seed, 64) & 0xff) << 32;
-	*(volatile uint64_t *)(l->place[i].at + at) = value;
+		value = l->region[value % REGIONS].key | (hostile_value(seed, 64) & 0xff) << 32;
+	*(volatile uint64_t *)(l->region[i].at + at) = value;
 	w->rewritten++;
 }
 
@@ -86,10 +87,10 @@ static inline void *rewrite(void *arg)
 	unsigned n;
 
 	while (!atomic_load(&w->stop)) {
-		pthread_mutex_lock(&w->still);
+		pthread_mutex_lock(&w->lock);
 		for (n = 0; n < BURST; n++)
 			rewrite_one(w, &seed);
-		pthread_mutex_unlock(&w->still);
+		pthread_mutex_unlock(&w->lock);
 		nanosleep(&moment, NULL);
 	}
 	return NULL;
@@ -98,13 +99,13 @@ static inline void *rewrite(void *arg)
 static inline void hold(struct world *w, bool held)
 {
 	if (held)
-		pthread_mutex_lock(&w->still);
+		pthread_mutex_lock(&w->lock);
 	else
-		pthread_mutex_unlock(&w->still);
+		pthread_mutex_unlock(&w->lock);
 	w->held = held;
 }
 
-/* The other thread writes to what this one's stack holds: it ends first. */
+/* Report a failure. Stop the rewriting thread first, because it writes to this thread's stack. */
 static inline void __attribute__((format(printf, 2, 3), noreturn)) fail(struct world *w, const char *fmt, ...)
 {
 	char text[200];
@@ -120,7 +121,7 @@ static inline void __attribute__((format(printf, 2, 3), noreturn)) fail(struct w
 	test_fail(__FILE__, __LINE__, "after %" PRIu64 " descriptors: %s", w->jobs, text);
 }
 
-/* ---- What a driver does ---------------------------------------------------------------------------- */
+/* ---- Driver operations ----------------------------------------------------------------------- */
 
 static inline void command(struct world *w, uint32_t code, unsigned n, const uint64_t *arg)
 {
@@ -129,7 +130,7 @@ static inline void command(struct world *w, uint32_t code, unsigned n, const uin
 		fail(w, "mailbox command %u (%" PRIu64 ", %" PRIu64 "): status 0x%x", code, arg[0], n > 1 ? arg[1] : 0, fx_mailbox_status(w->f));
 }
 
-/* The queue begins anew: what was in it is swept away. */
+/* Account for a queue's restart: its pending jobs are discarded. */
 static inline void queue_fresh(struct world *w, unsigned n)
 {
 	w->swept += w->f->queue[n].tail - w->f->queue[n].head;
@@ -137,7 +138,7 @@ static inline void queue_fresh(struct world *w, unsigned n)
 	w->queue[n].age = 0;
 	w->queue[n].odd = false;
 	memset(w->queue[n].cq->at, 0, GTU_CQ_BYTES(FX_RING_LOG2));
-	w->waiting = w->waiting && n != SOUND;
+	w->waiting = w->waiting && n != VALID;
 }
 
 static inline void queue_enable(struct world *w, unsigned n)
@@ -159,7 +160,7 @@ static inline void events_enable(struct world *w)
 
 static inline void context_enable(struct world *w, uint32_t context)
 {
-	struct fx_buffer *table = context == LIARS ? w->sound_table : w->liar[context].table;
+	struct fx_buffer *table = context == HOSTILE ? w->valid_table : w->hostile[context].table;
 	const uint64_t arg[4] = { context, table->bus, 4, 1 + pick(w, 16) };
 	unsigned n;
 
@@ -187,39 +188,42 @@ static inline void device_reset(struct world *w)
 	else
 		gtu_dev_write(w->f->dev, GTU_BAR_REGS, GTU_REG_RESET, 4, GTU_RESET_KEY);
 	w->resets++;
-	/* memory may go without a word: the device has forgotten its tables */
+	/* no INVALIDATE is needed: the reset device has forgotten its tables */
 	if (pick(w, 2)) {
-		const unsigned c = pick(w, LIARS), i = pick(w, REGIONS);
+		const unsigned c = pick(w, HOSTILE), i = pick(w, REGIONS);
 
 		hold(w, true);
-		place_go(&w->liar[c], i, true);
-		place_come(&w->liar[c], i);
+		region_unmap(&w->hostile[c], i, true);
+		region_map(&w->hostile[c], i);
 		hold(w, false);
 		w->moves++;
 	}
 	events_enable(w);
-	for (c = 0; c <= LIARS; c++)
+	for (c = 0; c <= HOSTILE; c++)
 		context_enable(w, c);
 	gtu_dev_write(w->f->dev, GTU_BAR_REGS, GTU_PAGE_ZCM + GTU_UREG_SET(GTU_ZCM_S_ENABLE), 4, pick(w, 2));
 }
 
-/* A region goes, and comes back at once or when its turn comes again. */
+/* Unmap a region and map it again, at once or later. */
 static inline void region_moves(struct world *w)
 {
-	struct liar *l = &w->liar[pick(w, LIARS)];
+	struct hostile *l = &w->hostile[pick(w, HOSTILE)];
 	const unsigned i = pick(w, REGIONS);
 
 	hold(w, true);
-	if (l->place[i].there)
-		place_go(l, i, false);
+	if (l->region[i].mapped)
+		region_unmap(l, i, false);
 	if (pick(w, 16))
-		place_come(l, i);
+		region_map(l, i);
 	hold(w, false);
 	w->moves++;
 }
 
-/* Now and then, between two steps of the device. */
-static inline void something_happens(struct world *w)
+/*
+ * Rarely, between two steps of the device: a driver operation or a random doorbell or register
+ * write.
+ */
+static inline void random_event(struct world *w)
 {
 	static const uint32_t unit[] = { GTU_PAGE_SCU, GTU_PAGE_IRU, GTU_PAGE_PEG, GTU_PAGE_WVR, GTU_PAGE_ZCM };
 	const uint64_t r = test_random(&w->seed);
@@ -258,10 +262,10 @@ static inline void something_happens(struct world *w)
 			command(w, GTU_MBOX_QUEUE_CANCEL, 2, arg);
 		break;
 	case 30 ... 49:
-		fx_doorbell(w->f, n, GTU_DB_ARM_STREAM, (uint32_t)lie(&w->seed, 64));
+		fx_doorbell(w->f, n, GTU_DB_ARM_STREAM, (uint32_t)hostile_value(&w->seed, 64));
 		break;
 	case 50 ... 69:
-		fx_doorbell(w->f, n, r >> 32 & 1 ? GTU_DB_ARM : GTU_DB_KICK, (uint32_t)lie(&w->seed, 64));
+		fx_doorbell(w->f, n, r >> 32 & 1 ? GTU_DB_ARM : GTU_DB_KICK, (uint32_t)hostile_value(&w->seed, 64));
 		break;
 	case 70 ... 73:
 		gtu_dev_write(w->f->dev, GTU_BAR_REGS, unit[(r >> 32) % 5] + GTU_UREG_CTRL, 4, 1 + (r >> 40) % 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Two ways not to wait for a job's end: an event when its stream moves (ARM_STREAM), and ending it before it
- * is done (QUEUE_CANCEL), wherever it stands and whoever waits for what it holds.
+ * Events when a stream writes a record (ARM_STREAM), and cancelation of jobs in every state
+ * (QUEUE_CANCEL).
  */
 #include "firmware-model/device/core.h"
 #include "tests/unit/fixture.h"
@@ -63,13 +63,13 @@ static void cancel(struct fx *f, uint64_t queue, uint32_t until)
 	CHECK_EQ(try_cancel(f, queue, until), GTU_MBOX_E_OK);
 }
 
-/* The next completion of queue @n is there and says @status. */
+/* The next completion of queue @n exists and has status @status. */
 static struct gtu_hw_cpl expect(struct fx *f, unsigned n, unsigned status)
 {
 	const uint32_t index = f->queue[n].head;
 	struct gtu_hw_cpl c;
 
-	CHECKF(fx_poll(f, n, &c), "completion %u of queue %u is not there", index, n);
+	CHECKF(fx_poll(f, n, &c), "queue %u has no completion %u", n, index);
 	CHECK_EQ(c.status, status);
 	CHECK_EQ(c.sq_index, index);
 	CHECK_EQ(c.operand, 0xff);
@@ -80,7 +80,7 @@ static void nothing_more(struct fx *f, unsigned n)
 {
 	struct gtu_hw_cpl c;
 
-	CHECKF(!fx_poll(f, n, &c), "queue %u: a completion too many, status %u", n, c.status);
+	CHECKF(!fx_poll(f, n, &c), "queue %u has an extra completion with status %u", n, c.status);
 }
 
 static void event_ring_open(struct fx *f)
@@ -92,9 +92,11 @@ static void event_ring_open(struct fx *f)
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
 }
 
-/* ---- Cancel ------------------------------------------------------------------------------------- */
+/*
+ * ---- Cancel -------------------------------------------------------------------------------------
+ */
 
-TEST(cancel_of_jobs_that_wait_run_and_are_done)
+TEST(cancel_waiting_running_and_completed_jobs)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = fill(f, 1 << 20);
@@ -108,7 +110,7 @@ TEST(cancel_of_jobs_that_wait_run_and_are_done)
 	cancel(f, 0, 3);
 	run_dry(f);
 	expect(f, 0, GTU_CPL_OK);
-	CHECKF(expect(f, 0, GTU_CPL_CANCELED).count > 0, "the running job had put nothing out");
+	CHECKF(expect(f, 0, GTU_CPL_CANCELED).count > 0, "the running job had no output");
 	CHECK_EQ(expect(f, 0, GTU_CPL_CANCELED).cycles, 0);
 	CHECK_EQ(expect(f, 0, GTU_CPL_OK).count, 1 << 20);
 	expect(f, 0, GTU_CPL_OK);
@@ -116,7 +118,7 @@ TEST(cancel_of_jobs_that_wait_run_and_are_done)
 	fx_close(f);
 }
 
-TEST(cancel_is_idempotent_and_knows_its_limits)
+TEST(cancel_is_idempotent_and_checks_its_range)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = fill(f, 1 << 20);
@@ -138,7 +140,7 @@ TEST(cancel_is_idempotent_and_knows_its_limits)
 		fx_submit_to(f, 0, &d);
 	cancel(f, 0, 10);
 	cancel(f, 0, 10);
-	cancel(f, 0, 8);			/* takes nothing back */
+	cancel(f, 0, 8);			/* does not revoke the larger one */
 	run_dry(f);
 	for (i = 6; i < 12; i++)
 		expect(f, 0, i < 10 ? GTU_CPL_CANCELED : GTU_CPL_OK);
@@ -150,13 +152,13 @@ TEST(cancel_is_idempotent_and_knows_its_limits)
 	fx_close(f);
 }
 
-TEST(cancel_where_indices_wrap)
+TEST(cancel_across_index_wraparound)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hwq *q = &f->dev->queue[0];
 	unsigned i;
 
-	/* four jobs before 2^32; the ring's places and phases stay as they are */
+	/* four jobs before 2^32; the ring's slots and phases do not change */
 	q->sq_head = q->sq_tail = q->cq_head = q->cq_tail = 0u - 4;
 	f->queue[0].tail = f->queue[0].head = 0u - 4;
 	memset(f->queue[0].cq, 0xff, SLOTS * sizeof(*f->queue[0].cq));
@@ -172,7 +174,7 @@ TEST(cancel_where_indices_wrap)
 	fx_close(f);
 }
 
-TEST(cancel_of_a_stalled_demand_stream_frees_its_unit)
+TEST(cancel_of_a_stalled_demand_stream_releases_its_unit)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring;
@@ -189,20 +191,20 @@ TEST(cancel_of_a_stalled_demand_stream_frees_its_unit)
 	run_dry(f);
 	CHECK(!fx_poll(f, 1, &c));
 	cancel(f, 0, 1);
-	/* the consumer that sees nothing but its ring knows at once; so does who waits for the unit */
+	/* the ring alone notifies the consumer; the waiter for the unit is woken */
 	CHECK(ring->ended == 1 && ring->waiting == 0);
 	expect(f, 0, GTU_CPL_CANCELED);
 	run_dry(f);
 	expect(f, 1, GTU_CPL_OK);
 	expect(f, 0, GTU_CPL_OK);
-	/* and the unit is whole */
+	/* the unit still works */
 	fx_submit_to(f, 0, &other);
 	run_dry(f);
 	expect(f, 0, GTU_CPL_OK);
 	fx_close(f);
 }
 
-TEST(cancel_of_a_stream_that_waits_for_room)
+TEST(cancel_of_a_stream_that_waits_for_space)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring;
@@ -217,7 +219,7 @@ TEST(cancel_of_a_stream_that_waits_for_room)
 	fx_close(f);
 }
 
-TEST(cancel_in_the_line_for_a_unit)
+TEST(cancel_of_a_job_that_waits_for_a_unit)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring;
@@ -233,7 +235,7 @@ TEST(cancel_in_the_line_for_a_unit)
 	run_dry(f);
 	cancel(f, 1, 1);
 	CHECK_EQ(expect(f, 1, GTU_CPL_CANCELED).cycles, 0);
-	/* nobody in line any more but queue 2: it gets the unit, not a place that is kept for nobody */
+	/* only queue 2 waits now: it must get the unit, without a leftover claim of queue 1 */
 	cancel(f, 0, 1);
 	run_dry(f);
 	expect(f, 0, GTU_CPL_CANCELED);
@@ -244,7 +246,7 @@ TEST(cancel_in_the_line_for_a_unit)
 	fx_close(f);
 }
 
-TEST(cancel_at_a_fence_and_of_what_a_fence_waits_for)
+TEST(cancel_of_a_fence_and_of_the_job_it_waits_for)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc s = stream(f, 10000, 2, 0, NULL);
@@ -270,7 +272,7 @@ TEST(cancel_at_a_fence_and_of_what_a_fence_waits_for)
 	fx_close(f);
 }
 
-TEST(cancel_beside_a_full_completion_ring)
+TEST(cancel_with_a_full_completion_ring)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct fx_queue *q = &f->queue[0];
@@ -285,7 +287,7 @@ TEST(cancel_beside_a_full_completion_ring)
 	CHECK_EQ(q->status->cq_tail, SLOTS);
 	cancel(f, 0, SLOTS + 10);
 	run_dry(f);
-	CHECK_EQ(q->status->cq_tail, SLOTS);	/* no place, no completion: none is lost */
+	CHECK_EQ(q->status->cq_tail, SLOTS);	/* no free slot, no completion: none is lost */
 	for (i = 0; i < SLOTS; i++) {
 		expect(f, 0, GTU_CPL_OK);
 		fx_doorbell(f, 0, GTU_DB_SUBMIT, q->tail | (uint64_t)q->head << 32);
@@ -321,7 +323,7 @@ TEST(cancel_ends_with_a_reset_or_an_error)
 	fx_close(f);
 }
 
-TEST(a_canceled_job_raises_the_events_asked_for)
+TEST(a_canceled_job_raises_the_armed_events)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc s = stream(f, 10000, 2, 0, NULL);
@@ -343,7 +345,7 @@ TEST(a_canceled_job_raises_the_events_asked_for)
 	fx_close(f);
 }
 
-/* ---- Events of streams ---------------------------------------------------------------------------- */
+/* ---- Stream events --------------------------------------------------------------------------- */
 
 /* A device with queue 1 on event ring 0, vector 1. */
 static struct fx *armed_open(void)
@@ -355,7 +357,7 @@ static struct fx *armed_open(void)
 	return f;
 }
 
-TEST(the_record_that_was_asked_for)
+TEST(event_for_the_armed_record)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_ring *ring;
@@ -369,7 +371,7 @@ TEST(the_record_that_was_asked_for)
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
 	run_dry(f);
 	CHECK_EQ(ring->producer, 1);
-	CHECK_EQ(f->irqs[1], 0);		/* record 0 is there, 1 was asked for */
+	CHECK_EQ(f->irqs[1], 0);		/* record 0 is written, 1 was armed */
 	__atomic_store_n(&ring->asked, 3, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
 	run_dry(f);
@@ -379,9 +381,9 @@ TEST(the_record_that_was_asked_for)
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
 	run_dry(f);
 	CHECK_EQ(ring->producer, 4);
-	CHECK_EQ(f->irqs[1], 1);		/* once */
+	CHECK_EQ(f->irqs[1], 1);		/* only once */
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 3);
-	CHECK_EQ(f->irqs[1], 2);		/* it is there already */
+	CHECK_EQ(f->irqs[1], 2);		/* already written */
 	fx_close(f);
 }
 
@@ -396,7 +398,7 @@ TEST(armed_before_the_job_starts)
 	while (f->irqs[1] == 0 && gtu_dev_step(f->dev, 10))
 		;
 	CHECK_EQ(f->irqs[1], 1);
-	nothing_more(f, 1);			/* by the record, not by the end */
+	nothing_more(f, 1);			/* raised by the record, not by the completion */
 	run_dry(f);
 	expect(f, 1, GTU_CPL_OK);
 	CHECK_EQ(f->irqs[1], 1);
@@ -413,11 +415,11 @@ TEST(armed_when_nothing_runs)
 	CHECK_EQ(f->irqs[1], 1);
 	fx_submit_to(f, 1, &s);
 	run_dry(f);
-	CHECK_EQ(f->irqs[1], 1);		/* that one was used up */
+	CHECK_EQ(f->irqs[1], 1);		/* the first arming was consumed */
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 1000000);	/* after its end */
 	CHECK_EQ(f->irqs[1], 2);
 	expect(f, 1, GTU_CPL_OK);
-	/* jobs there are, but none can start: completions have to be taken first */
+	/* jobs are pending but none can start: the completion ring is full */
 	for (i = 0; i < SLOTS; i++)
 		fx_submit_to(f, 1, &nop);
 	run_dry(f);
@@ -438,7 +440,7 @@ TEST(a_stream_that_ends_before_its_record)
 	run_dry(f);
 	expect(f, 1, GTU_CPL_OK);
 	CHECK_EQ(f->irqs[1], 1);
-	/* a job that is no stream: its completion */
+	/* a job that is no stream: the event comes with its completion */
 	fx_submit_to(f, 1, &d);
 	gtu_dev_step(f->dev, 100);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
@@ -448,7 +450,7 @@ TEST(a_stream_that_ends_before_its_record)
 	fx_close(f);
 }
 
-TEST(two_arms_and_both_kinds)
+TEST(two_arms_and_both_doorbells)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_ring *ring;
@@ -457,7 +459,7 @@ TEST(two_arms_and_both_kinds)
 	fx_submit_to(f, 1, &s);
 	run_dry(f);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
-	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 2);	/* in place of the first */
+	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 2);	/* replaces the first */
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
 	__atomic_store_n(&ring->asked, 2, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
@@ -467,9 +469,9 @@ TEST(two_arms_and_both_kinds)
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
 	run_dry(f);
 	CHECK_EQ(f->irqs[1], 1);
-	cancel(f, 1, 1);				/* ARM is still there */
+	cancel(f, 1, 1);				/* ARM is still armed */
 	CHECK_EQ(f->irqs[1], 2);
-	/* an ARM that a stream's event does not use up */
+	/* a stream event does not consume ARM */
 	fx_submit_to(f, 1, &nop);
 	fx_submit_to(f, 1, &nop);
 	fx_doorbell(f, 1, GTU_DB_ARM, 2);
@@ -481,7 +483,7 @@ TEST(two_arms_and_both_kinds)
 	fx_close(f);
 }
 
-TEST(a_reset_forgets_what_was_armed)
+TEST(a_reset_disarms_events)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_desc s = stream(f, 1000, 2, 0, NULL);
@@ -501,8 +503,8 @@ TEST(a_reset_forgets_what_was_armed)
 	fx_close(f);
 }
 
-/* No cut of the work may lose the event: whoever sleeps on the record would sleep for ever. */
-TEST(no_event_is_lost_at_any_cut)
+/* No division of the work into steps may lose the event: a waiter would sleep forever. */
+TEST(no_event_is_lost_at_any_step_size)
 {
 	uint64_t seed = 3;
 	unsigned round;
@@ -530,8 +532,8 @@ TEST(no_event_is_lost_at_any_cut)
 				fx_doorbell(f, 1, GTU_DB_KICK, 1);
 			events = f->irqs[1];
 			fx_doorbell(f, 1, GTU_DB_ARM_STREAM, taken);
-			run_dry(f);	/* asleep */
-			CHECKF(f->irqs[1] == events + 1, "record %u: no event, and the ring has %u", taken,
+			run_dry(f);	/* the consumer sleeps */
+			CHECKF(f->irqs[1] == events + 1, "record %u raised no event; the ring's producer is %u", taken,
 			       ring->producer);
 			gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_EVENT_HEAD(0), 4, f->irqs[1]);
 		}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The device's core through its registers, rings and regions: identity, errors, order, fairness, reset. */
+/*
+ * The device core through its registers, rings and regions: identity, errors, order, fairness,
+ * reset.
+ */
 #include <libfdt.h>
 #include <zlib.h>
 
@@ -46,7 +49,7 @@ TEST(identity_and_reset_values)
 	fx_close(f);
 }
 
-TEST(units_that_are_left_out_are_absent)
+TEST(excluded_units_are_absent)
 {
 	const struct gtu_dev_config some = { .absent_units = GTU_UNIT_PEG | GTU_UNIT_WVR };
 	struct fx *f = fx_open(&some, 1);
@@ -64,7 +67,10 @@ TEST(units_that_are_left_out_are_absent)
 	fx_close(f);
 }
 
-/* An operation that the specification has and this build has not is ABSENT, whatever unit it is of. */
+/*
+ * An operation that the specification defines and this build lacks completes with ABSENT, for every
+ * unit.
+ */
 TEST(absent_is_not_unknown)
 {
 	static const uint8_t known[] = { GTU_OP_SCU_BITMASK, GTU_OP_SCU_EXPAND, GTU_OP_IRU_STREAM, GTU_OP_PEG_STREAM, GTU_OP_WVR_STREAM };
@@ -88,7 +94,7 @@ TEST(wide_registers_in_halves)
 	put(f, GTU_REG_SCRATCH, 8, 0x1122334455667788);
 	CHECK_EQ(reg(f, GTU_REG_SCRATCH, 4), 0x55667788);
 	put(f, GTU_REG_SCRATCH, 8, 0);
-	CHECK_EQ(reg(f, GTU_REG_SCRATCH + 4, 4), 0x11223344);	/* as it was when the low half was read */
+	CHECK_EQ(reg(f, GTU_REG_SCRATCH + 4, 4), 0x11223344);	/* latched when the low half was read */
 	CHECK_EQ(reg(f, GTU_REG_SCRATCH + 4, 4), 0);
 	put(f, GTU_REG_SCRATCH + 4, 4, 7);
 	CHECK_EQ(reg(f, GTU_REG_SCRATCH, 8), 7ull << 32);
@@ -96,7 +102,7 @@ TEST(wide_registers_in_halves)
 	fx_close(f);
 }
 
-TEST(wrong_accesses_are_told)
+TEST(invalid_accesses_set_error)
 {
 	static const struct { uint32_t offset; unsigned size; } wrong[] = {
 		{ 0x000, 2 }, { 0x002, 4 }, { 0x000, 8 }, { 0x098, 4 }, { 0xffc, 4 },
@@ -108,13 +114,13 @@ TEST(wrong_accesses_are_told)
 
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		CHECK_EQ(reg(f, wrong[i].offset, wrong[i].size), 0);
-		CHECKF(reg(f, GTU_REG_ERROR, 4) == GTU_ERROR_REGISTER, "reading %u bytes at 0x%x gave no error",
+		CHECKF(reg(f, GTU_REG_ERROR, 4) == GTU_ERROR_REGISTER, "reading %u bytes at 0x%x set no error",
 		       wrong[i].size, wrong[i].offset);
 		CHECK_EQ(reg(f, GTU_REG_ERROR_INFO, 8), wrong[i].offset);
 		put(f, GTU_REG_ERROR, 4, GTU_ERROR_REGISTER);
 		CHECK_EQ(reg(f, GTU_REG_ERROR, 4), 0);
 	}
-	CHECK(f->irqs[0] == i);		/* vector 0, once each */
+	CHECK(f->irqs[0] == i);		/* vector 0, once per error */
 	put(f, GTU_REG_MAGIC, 4, 0);	/* read-only: ignored without an error */
 	CHECK_EQ(reg(f, GTU_REG_MAGIC, 4), GTU_MAGIC);
 	CHECK_EQ(reg(f, GTU_REG_ERROR, 4), 0);
@@ -154,7 +160,7 @@ TEST(device_tree_equals_registers)
 		CHECKF(p && bytes == (same[i].wide ? 8 : 4), "no property %s", same[i].property);
 		CHECK_EQ(same[i].wide ? fdt64_ld(p) : fdt32_ld(p), reg(f, same[i].offset, same[i].wide ? 8 : 4));
 	}
-	/* every parameter that the tree shows is some parameter register of that page */
+	/* every parameter in the tree equals a parameter register of that page */
 	for (i = 0; i < 3; i++) {
 		char path[32];
 
@@ -180,7 +186,7 @@ TEST(device_tree_equals_registers)
 	fx_close(f);
 }
 
-TEST(mailbox_refuses)
+TEST(mailbox_rejects_invalid_commands)
 {
 	static const struct { uint32_t command; uint64_t arg[6]; uint32_t status; } bad[] = {
 		{ 99, { 0 }, GTU_MBOX_E_COMMAND },
@@ -220,8 +226,11 @@ TEST(mailbox_refuses)
 	fx_close(f);
 }
 
-/* A queue that was set up again goes on where it was: no completion twice, none lost, phases as before. */
-TEST(a_queue_goes_on_where_it_was)
+/*
+ * SEEK resumes a queue after it was set up again: no completion is repeated or lost, phases
+ * continue.
+ */
+TEST(seek_resumes_a_queue)
 {
 	const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 	const uint32_t slots = 1u << FX_RING_LOG2, first = 3 * slots - 2;
@@ -248,7 +257,7 @@ TEST(a_queue_goes_on_where_it_was)
 	fx_mailbox(f, GTU_MBOX_QUEUE_SEEK, 3, seek);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_STATE);
 
-	/* one completion is not consumed yet: a ring's worth less one goes on */
+	/* one completion is not consumed yet: one less than the ring's size can run */
 	memset(f->queue[1].cq, 0xff, slots * sizeof(*f->queue[1].cq));
 	f->queue[1].tail = first;
 	f->queue[1].head = first - 1;
@@ -265,7 +274,10 @@ TEST(a_queue_goes_on_where_it_was)
 	fx_close(f);
 }
 
-/* One COPY through every kind of region, at odd places, in quanta of any size: bytes, count and cycles. */
+/*
+ * COPY through every kind of region, at unaligned offsets, in steps of any size: bytes, count and
+ * cycles.
+ */
 TEST(copy_through_all_regions)
 {
 	uint64_t seed = 42, cycles = 0;
@@ -395,7 +407,7 @@ TEST(every_status)
 	f->table[GTU_KEY_SLOT(kx)].flags = GTU_REGION_VALID | GTU_REGION_READ | 11u << GTU_REGION_PAGE_SHIFT;
 	EXPECT(GTU_CPL_KEY, 0);
 	f->table[GTU_KEY_SLOT(kx)].flags = GTU_REGION_VALID | GTU_REGION_READ | GTU_REGION_APERTURE;
-	EXPECT(GTU_CPL_KEY, 0);		/* its base is no place of the aperture */
+	EXPECT(GTU_CPL_KEY, 0);		/* its base is outside the aperture */
 	put(f, GTU_REG_CYCLE_LIMIT, 8, 100);
 	d = copy(ka, 0, kb, 0, 4000, 0);
 	EXPECT(GTU_CPL_LIMIT, 0xff);
@@ -404,7 +416,7 @@ TEST(every_status)
 	d = (struct gtu_hw_desc){ .opcode = GTU_OP_NOP };
 	EXPECT(GTU_CPL_OK, 0xff);
 	CHECK_EQ(c.cycles, 1);
-	CHECK_EQ(reg(f, GTU_REG_ERROR, 4), 0);	/* none of it is the device's fault */
+	CHECK_EQ(reg(f, GTU_REG_ERROR, 4), 0);	/* user errors set no device error */
 	fx_close(f);
 }
 
@@ -448,7 +460,7 @@ TEST(no_completion_is_lost)
 	struct gtu_hw_cpl c;
 	unsigned i, taken = 0;
 
-	/* Never say that anything was consumed: the device does a ring's worth and waits. */
+	/* Do not consume completions: the device fills the ring and waits. */
 	for (i = 0; i < 16; i++) {
 		d.cookie = i;
 		q->sq[i] = d;
@@ -466,7 +478,7 @@ TEST(no_completion_is_lost)
 	fx_doorbell(f, 0, GTU_DB_SUBMIT, 24);
 	CHECK(!gtu_dev_pending(f->dev));
 	CHECK_EQ(q->status->cq_tail, 16);
-	/* Three are consumed: three more are done, no matter how long the device is let run. */
+	/* Consume three: three more jobs run, however long the device steps. */
 	while (taken < 3)
 		CHECK(fx_poll(f, 0, &c) && c.cookie == taken++);
 	fx_doorbell(f, 0, GTU_DB_SUBMIT, 24 | 3ull << 32);
@@ -504,9 +516,9 @@ TEST(queue_errors_are_sticky)
 	CHECK_EQ(fx_mailbox_status(f), 0);
 	CHECK_EQ(q->status->state, GTU_QUEUE_ENABLED);
 	CHECK_EQ(fx_do(f, &nop, 0).status, GTU_CPL_OK);
-	fx_doorbell(f, 0, GTU_DB_SUBMIT, 1 | 2ull << 32);	/* two consumed, one was completed */
+	fx_doorbell(f, 0, GTU_DB_SUBMIT, 1 | 2ull << 32);	/* claims two consumed of one completed */
 	CHECK_EQ(q->status->state, GTU_QUEUE_E_HEAD);
-	/* A ring that the host takes away */
+	/* A ring that the host unmaps */
 	memset(q->cq, 0, GTU_CQ_BYTES(FX_RING_LOG2));
 	q->tail = q->head = 0;
 	fx_mailbox(f, GTU_MBOX_QUEUE_RESET, 1, &queue);
@@ -520,7 +532,7 @@ TEST(queue_errors_are_sticky)
 	fx_close(f);
 }
 
-TEST(events_come_when_asked_for)
+TEST(events_are_raised_when_armed)
 {
 	struct fx *f = fx_open(NULL, 5);
 	struct fx_buffer *ring = fx_buffer(f, 4096);
@@ -535,8 +547,8 @@ TEST(events_come_when_asked_for)
 	fx_submit_to(f, 3, &nop);
 	while (gtu_dev_step(f->dev, 100))
 		;
-	CHECK(f->irqs[7] == 0 && event[0] == 0);	/* nobody asked */
-	fx_doorbell(f, 3, GTU_DB_ARM, 0);		/* completion 0 is there: at once */
+	CHECK(f->irqs[7] == 0 && event[0] == 0);	/* not armed */
+	fx_doorbell(f, 3, GTU_DB_ARM, 0);		/* completion 0 exists: raised at once */
 	CHECK_EQ(f->irqs[7], 1);
 	CHECK_EQ(event[0], 3u | GTU_EVENT_PHASE);
 	fx_doorbell(f, 3, GTU_DB_ARM, 1);
@@ -546,7 +558,7 @@ TEST(events_come_when_asked_for)
 		;
 	CHECK_EQ(f->irqs[7], 2);
 	CHECK_EQ(event[1], 3u | GTU_EVENT_PHASE);
-	/* The ring of two is full: the next event is due until the head moves. */
+	/* The ring of two is full: the next event stays pending until the head moves. */
 	fx_doorbell(f, 3, GTU_DB_ARM, 0);
 	CHECK_EQ(f->irqs[7], 2);
 	put(f, GTU_REG_EVENT_HEAD(2), 4, 3);		/* beyond the tail */
@@ -555,7 +567,7 @@ TEST(events_come_when_asked_for)
 	CHECK_EQ(f->irqs[7], 3);
 	CHECK_EQ(event[0], 3u);				/* second pass: phase 0 */
 	put(f, GTU_REG_EVENT_HEAD(2), 4, 3);
-	fx_doorbell(f, 3, GTU_DB_SUBMIT, 1000);		/* an error raises one without being asked */
+	fx_doorbell(f, 3, GTU_DB_SUBMIT, 1000);		/* an error raises an event unarmed */
 	CHECK_EQ(event[1], 3u | GTU_EVENT_ERROR);
 	CHECK(fx_poll(f, 3, &c) && fx_poll(f, 3, &c) && !fx_poll(f, 3, &c));
 	fx_close(f);
@@ -583,14 +595,14 @@ TEST(fences_order_queues)
 	fx_submit_to(f, 1, &fence);
 	for (i = 0; i < 5; i++) {
 		while (!fx_poll(f, 0, &c)) {
-			CHECKF(!fx_poll(f, 1, &c), "the fence passed with %d jobs before it not done", 5 - i);
+			CHECKF(!fx_poll(f, 1, &c), "the fence passed before %d earlier jobs completed", 5 - i);
 			CHECK(gtu_dev_pending(f->dev));
 			gtu_dev_step(f->dev, 50);
 		}
 	}
 	run_all(f, 50);
 	CHECK(fx_poll(f, 1, &c) && c.status == GTU_CPL_OK && c.cycles == 1);
-	/* Fences in both: neither waits for the other. */
+	/* Fences in both queues do not wait for each other. */
 	fx_submit_to(f, 0, &fence);
 	fx_submit_to(f, 1, &fence);
 	fx_submit_to(f, 0, &d);
@@ -598,7 +610,7 @@ TEST(fences_order_queues)
 	run_all(f, 50);
 	for (i = 0; i < 2; i++)
 		CHECK(fx_poll(f, i, &c) && fx_poll(f, i, &c) && c.status == GTU_CPL_OK);
-	/* A queue that is reset while a fence waits for it does not hold it up. */
+	/* A fence does not wait for a queue that is reset. */
 	fx_submit_to(f, 0, &d);
 	fx_submit_to(f, 1, &fence);
 	gtu_dev_step(f->dev, 300);
@@ -609,7 +621,10 @@ TEST(fences_order_queues)
 	fx_close(f);
 }
 
-/* Three contexts with endless work: each gets its share of cycles, and its own cycles do not change. */
+/*
+ * Three contexts with endless work: each gets its share of cycles, and its jobs' own cycles do not
+ * change.
+ */
 TEST(contexts_share_by_weight)
 {
 	struct fx *f = fx_open(NULL, 5);
@@ -643,7 +658,9 @@ TEST(contexts_share_by_weight)
 		}
 		gtu_dev_step(f->dev, 10000);
 	}
-	/* context 2 has twice the weight of the others; context 1's long jobs win it nothing */
+	/*
+	 * context 2 has twice the weight of the others; the long jobs of context 1 gain it no share
+	 */
 	CHECKF(done[0] > done[1] * 9 / 10 && done[0] < done[1] * 11 / 10, "%" PRIu64 " and %" PRIu64, done[0],
 	       done[1]);
 	CHECKF(done[2] > done[0] * 18 / 10 && done[2] < done[0] * 22 / 10, "%" PRIu64 " and %" PRIu64, done[2],
@@ -651,7 +668,7 @@ TEST(contexts_share_by_weight)
 	fx_close(f);
 }
 
-TEST(reset_forgets_everything)
+TEST(reset_clears_all_state)
 {
 	struct fx *f = fx_open(NULL, 5);
 	struct fx_buffer *a = fx_buffer(f, 1 << 16);
@@ -709,7 +726,9 @@ TEST(monitor_counts_requests)
 	struct fx_buffer *a = fx_buffer(f, 8192), *b = fx_buffer(f, 8192);
 	const uint32_t ka = fx_region(f, a, 0, 8192, GTU_REGION_READ);
 	const uint32_t kb = fx_region(f, b, 0, 8192, GTU_REGION_WRITE);
-	/* bytes 96 .. 96+1000: sector 3 alone, 7 whole lines, then sectors 0..2 of the last */
+	/*
+	 * bytes 96 .. 96+1000: sector 3 alone, 7 whole lines, then sectors 0 to 2 of the last line
+	 */
 	struct gtu_hw_desc d = copy(ka, 96, kb, 0, 1000, 0);
 	const struct gtu_hw_cpl quiet = fx_do(f, &d, 0);
 	uint64_t *shown = calloc(GTU_ZCM_COUNTERS, 8);
@@ -742,7 +761,7 @@ TEST(monitor_counts_requests)
 	fx_close(f);
 }
 
-TEST(configurations_are_checked)
+TEST(invalid_configurations_are_rejected)
 {
 	static const struct gtu_dev_config bad[] = {
 		{ .contexts = 5000 }, { .queues = 257 }, { .regions_log2 = 17 }, { .aperture_bytes = 5000 },
@@ -756,7 +775,7 @@ TEST(configurations_are_checked)
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		const char *why = NULL;
 
-		CHECKF(!gtu_dev_create(&bad[i], &ops, NULL, &why) && why, "configuration %u was taken", i);
+		CHECKF(!gtu_dev_create(&bad[i], &ops, NULL, &why) && why, "configuration %u was accepted", i);
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Corners of the device's core, each once a mistake: fences and what becomes of the queues they wait for,
- * units that are held, limits at any cut, events of queues that end, halves of registers.
+ * Regression tests of the device core: fences and queues that they wait for, exclusive units,
+ * limits at any step size, events of disabled queues, halves of registers.
  */
 #include "firmware-model/device/core.h"
 #include "tests/unit/fixture.h"
@@ -64,7 +64,7 @@ static void queue_command(struct fx *f, uint32_t command, uint64_t queue)
 	f->queue[queue].tail = f->queue[queue].head = 0;
 }
 
-TEST(fence_behind_a_job_that_is_refused)
+TEST(fence_after_a_rejected_job)
 {
 	const struct gtu_hw_desc bad = { .opcode = 0xff };
 	struct fx *f = fx_open(NULL, 1);
@@ -78,7 +78,7 @@ TEST(fence_behind_a_job_that_is_refused)
 	fx_close(f);
 }
 
-TEST(fence_and_a_queue_that_begins_anew)
+TEST(fence_and_a_queue_that_is_reset)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc s = stream(f, 100000, 2, NULL);
@@ -90,12 +90,12 @@ TEST(fence_and_a_queue_that_begins_anew)
 	fx_submit_to(f, 0, &fence);
 	run_dry(f);
 	CHECK(!fx_poll(f, 0, &c));
-	/* reset, and full again before the device looks */
+	/* reset, and busy again before the fence is checked */
 	queue_command(f, GTU_MBOX_QUEUE_RESET, 1);
 	fx_submit_to(f, 1, &s);
 	run_dry(f);
 	CHECK(fx_poll(f, 0, &c));
-	/* the same queue in the hands of another context */
+	/* the same queue in another context */
 	fx_submit_to(f, 0, &fence);
 	run_dry(f);
 	CHECK(!fx_poll(f, 0, &c));
@@ -122,7 +122,7 @@ static struct gtu_hw_cpl limited(bool iru, uint64_t budget, uint32_t *ended)
 	return c;
 }
 
-TEST(limits_at_any_cut)
+TEST(limits_at_any_step_size)
 {
 	static const uint64_t budget[] = { 1 << 20, 100, 1 };
 	uint32_t ended;
@@ -133,14 +133,14 @@ TEST(limits_at_any_cut)
 			const struct gtu_hw_cpl c = limited(iru, budget[i], &ended);
 
 			CHECKF(c.status == GTU_CPL_LIMIT && c.cycles <= 1024 && (!iru || c.cycles == 1024),
-			       "%s in turns of %" PRIu64 ": status %u after %" PRIu64 " cycles", iru ? "IRU" : "FILL",
+			       "%s in steps of %" PRIu64 ": status %u after %" PRIu64 " cycles", iru ? "IRU" : "FILL",
 			       budget[i], c.status, c.cycles);
 			CHECK_EQ(ended, 1);
 		}
 	}
 }
 
-TEST(a_limit_beyond_all_sizes)
+TEST(very_large_limits)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = fill(f, 64);
@@ -152,7 +152,7 @@ TEST(a_limit_beyond_all_sizes)
 	fx_close(f);
 }
 
-TEST(who_stalls_an_exclusive_unit_loses_it)
+TEST(a_stalled_stream_loses_its_exclusive_unit)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring;
@@ -164,14 +164,14 @@ TEST(who_stalls_an_exclusive_unit_loses_it)
 	run_dry(f);
 	CHECK_EQ(ring->waiting, 1);
 	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_STATUS, 4) & GTU_STATUS_BUSY);
-	/* a waiter that goes away again does not cost the owner anything */
+	/* a waiter that is disabled again does not affect the owner */
 	fx_submit_to(f, 1, &other);
 	run_dry(f);
 	queue_command(f, GTU_MBOX_QUEUE_DISABLE, 1);
 	gtu_dev_idle(f->dev, GTU_STALL_LIMIT);
 	run_dry(f);
 	CHECK(!fx_poll(f, 0, &c));
-	/* one that stays does; the consumer learns it from the ring alone */
+	/* a waiter that stays does; the ring alone notifies the consumer */
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_to(f, 1, &other);
 	run_dry(f);
@@ -184,7 +184,7 @@ TEST(who_stalls_an_exclusive_unit_loses_it)
 	fx_close(f);
 }
 
-TEST(stalling_beside_a_busy_queue_counts_too)
+TEST(stall_time_includes_work_of_other_queues)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc s = stream(f, 100000, 2, NULL), d = fill(f, 1 << 20);
@@ -197,7 +197,7 @@ TEST(stalling_beside_a_busy_queue_counts_too)
 	fx_submit_to(f, 0, &s);
 	run_dry(f);
 	fx_submit_to(f, 1, &s);
-	/* most of the time passes idle, the rest while a third queue works all the time */
+	/* most of the time passes idle, the rest while a third queue is busy */
 	run_dry(f);
 	gtu_dev_idle(f->dev, GTU_STALL_LIMIT - (1 << 24));
 	start = now = gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CYCLES, 8);
@@ -214,7 +214,7 @@ TEST(stalling_beside_a_busy_queue_counts_too)
 	fx_close(f);
 }
 
-TEST(an_exclusive_unit_goes_round)
+TEST(an_exclusive_unit_is_shared_fairly)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc many = stream(f, 2000, 1024, NULL), one = stream(f, 100, 1024, NULL);
@@ -233,19 +233,19 @@ TEST(an_exclusive_unit_goes_round)
 			done++;
 			fx_submit_to(f, 0, &many);
 		}
-		CHECKF(done < 16, "%u streams of one context went before the one of the other", done);
+			CHECKF(done < 16, "%u streams of one context ran before the other context's one", done);
 	}
 	fx_close(f);
 }
 
-TEST(events_of_queues_and_rings_that_end)
+TEST(events_of_disabled_queues_and_late_rings)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct fx_buffer *e = fx_buffer(f, 4096);
 	const uint64_t ring[4] = { 0, e->bus, 1, 1 };
 	unsigned before;
 
-	/* due before its ring is there: put out when the ring comes */
+	/* pending before its ring is enabled: raised when it is */
 	fx_queue_open(f, 1, 0, 0);
 	fx_queue_open(f, 2, 0, 0);
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
@@ -255,7 +255,7 @@ TEST(events_of_queues_and_rings_that_end)
 	fx_mailbox(f, GTU_MBOX_EVENT_ENABLE, 4, ring);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
 	CHECK_EQ(f->irqs[1], 1);
-	/* due in a full ring, and the queue ends: no event of a queue that is not there */
+	/* pending with a full ring when the queue is disabled: no event of a disabled queue */
 	fx_doorbell(f, 2, GTU_DB_ARM, 0);
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
 	queue_command(f, GTU_MBOX_QUEUE_DISABLE, 1);
@@ -269,12 +269,12 @@ TEST(halves_of_registers)
 {
 	struct fx *f = fx_open(NULL, 1);
 
-	/* the latch is for the next read only */
+	/* a latch serves only the next read */
 	gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_SCRATCH, 4);
 	gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MAGIC, 4);
 	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_SCRATCH + 4, 4, 5);
 	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_SCRATCH + 4, 4), 5);
-	/* writes to read-only registers are ignored, whole or by halves */
+	/* writes to read-only registers are ignored, whole or in halves */
 	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CAPS, 8, 5);
 	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CAPS + 4, 4, 5);
 	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_RESULT(1), 8, 5);
@@ -282,7 +282,7 @@ TEST(halves_of_registers)
 	fx_close(f);
 }
 
-TEST(checks_come_in_their_order)
+TEST(order_of_checks)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 3 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A device that lies on purpose (fault.c), seen from its registers and rings, and from the library: whatever it
- * writes, nothing hangs, nothing is reached outside, and the user is told.
+ * Fault injection (fault.c), seen from registers and rings and from the library: nothing hangs,
+ * nothing outside is accessed, and the user gets an error message.
  */
 #include "tests/unit/fixture.h"
 #include "gtu/gtu.h"
 
-/* The backend's inside, to reach the model in it. */
+/* Include the backend's source to reach its model. */
 #include "libruntime/backend/backend_model.c"
 
 static struct gtu_error err;
@@ -28,7 +28,10 @@ static void faults(struct gtu_dev *dev, uint64_t corrupt, uint64_t invalidate, u
 							  .stuck_reset = reset, .seed = seed });
 }
 
-/* A ring of NOPs under corruption from job @from on: the completion ring, with its status, in @cq. */
+/*
+ * Run a ring of NOPs with corruption from job @from on; copies the completion ring and its status
+ * to @cq.
+ */
 static void ring_of_nops(uint64_t from, uint64_t seed, uint8_t cq[GTU_CQ_BYTES(FX_RING_LOG2)])
 {
 	struct fx *f = fx_open(NULL, 1);
@@ -43,7 +46,7 @@ static void ring_of_nops(uint64_t from, uint64_t seed, uint8_t cq[GTU_CQ_BYTES(F
 	fx_close(f);
 }
 
-TEST(completions_lie_from_the_one_that_was_named_and_alike_for_a_seed)
+TEST(corruption_starts_at_the_given_completion_and_depends_on_the_seed)
 {
 	static uint8_t a[GTU_CQ_BYTES(FX_RING_LOG2)], b[sizeof(a)], right[sizeof(a)];
 	unsigned different = 0;
@@ -62,8 +65,11 @@ TEST(completions_lie_from_the_one_that_was_named_and_alike_for_a_seed)
 	CHECK(different > 15);
 }
 
-/* Power is lost with a function-level reset: the aperture is noise, epochs start anew. RESET loses neither. */
-TEST(power_that_is_lost)
+/*
+ * A function-level reset with power loss: random aperture contents, a new epoch sequence. RESET
+ * does neither.
+ */
+TEST(power_loss)
 {
 	struct fx *f = fx_open(NULL, 1);
 	uint64_t at, same = 0;
@@ -85,7 +91,7 @@ TEST(power_that_is_lost)
 	fx_close(f);
 }
 
-TEST(each_kind_of_lie_is_told)
+TEST(each_kind_of_corruption_occurs)
 {
 	unsigned phase = 0, index = 0, status = 0, cookie = 0, count = 0, state = 0, tail = 0;
 	static uint8_t ring[GTU_CQ_BYTES(FX_RING_LOG2)];
@@ -110,7 +116,7 @@ TEST(each_kind_of_lie_is_told)
 	       status, cookie, count, state, tail);
 }
 
-TEST(events_name_others)
+TEST(events_name_wrong_queues)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct fx_buffer *e = fx_buffer(f, 4096);
@@ -137,7 +143,7 @@ TEST(events_name_others)
 	fx_close(f);
 }
 
-TEST(an_invalidate_that_is_never_done)
+TEST(an_invalidate_that_never_completes)
 {
 	struct fx *f = fx_open(NULL, 1);
 	const uint64_t arg[2] = { 0, 3 };
@@ -147,12 +153,12 @@ TEST(an_invalidate_that_is_never_done)
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
 	fx_mailbox(f, GTU_MBOX_INVALIDATE, 2, arg);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
-	/* nothing gets in while it is busy */
+	/* arguments and commands are ignored while it is busy */
 	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_ARG(1), 8, 77);
 	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_ARG(1), 8), 3);
 	fx_mailbox(f, GTU_MBOX_NOP, 0, NULL);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
-	/* but jobs go on, and a reset frees it */
+	/* jobs still run, and a reset clears the mailbox */
 	CHECK_EQ(fx_do(f, &nop, 0).status, GTU_CPL_OK);
 	gtu_dev_reset(f->dev);
 	fx_mailbox(f, GTU_MBOX_NOP, 0, NULL);
@@ -160,7 +166,7 @@ TEST(an_invalidate_that_is_never_done)
 	fx_close(f);
 }
 
-TEST(a_reset_that_does_not_end)
+TEST(a_reset_that_never_completes)
 {
 	struct fx *f = fx_open(NULL, 1);
 	unsigned i;
@@ -178,14 +184,14 @@ TEST(a_reset_that_does_not_end)
 	fx_close(f);
 }
 
-/* ---- The library ------------------------------------------------------------------------------------- */
+/* ---- The library ----------------------------------------------------------------------------- */
 
-static void told(int rc, uint64_t seed, const char *what)
+static void check_message(int rc, uint64_t seed, const char *what)
 {
-	CHECKF(!rc || strlen(err.text) > 10, "seed %" PRIu64 ", %s: %d without a sentence", seed, what, rc);
+	CHECKF(!rc || strlen(err.text) > 10, "seed %" PRIu64 ", %s: error %d has no message", seed, what, rc);
 }
 
-/* Jobs one by one until one fails; how many went well. */
+/* Run jobs one by one until one fails; returns the number that succeeded. */
 static unsigned nops(struct gtu_queue *q, uint64_t seed)
 {
 	struct gtu_completion c;
@@ -195,12 +201,12 @@ static unsigned nops(struct gtu_queue *q, uint64_t seed)
 	for (i = 0; i < 30 && !rc; i++) {
 		err.text[0] = 0;
 		rc = gtu_do(q, &nop, GTU_FOREVER, &c, &err);
-		told(rc, seed, "nop");
+		check_message(rc, seed, "nop");
 	}
 	return i - !!rc;
 }
 
-TEST(the_library_tells_and_goes_on)
+TEST(the_library_reports_corruption_and_recovers)
 {
 	unsigned failed = 0, reset = 0;
 	uint64_t seed;
@@ -215,7 +221,7 @@ TEST(the_library_tells_and_goes_on)
 		faults(((struct model *)dev->backend)->dev, 5, 0, 0, seed);
 		CHECK(nops(q, seed) >= 4);
 		failed += nops(q, seed) < 30;
-		/* an honest device again: a reset queue is as new */
+		/* without faults, a reset queue works again */
 		faults(((struct model *)dev->backend)->dev, 0, 0, 0, 0);
 		OK(gtu_queue_reset(q, &err));
 		CHECK_EQ(nops(q, seed), 30);
@@ -226,7 +232,7 @@ TEST(the_library_tells_and_goes_on)
 	CHECKF(failed > 150 && reset == 200, "%u of 200", failed);
 }
 
-TEST(algorithms_tell)
+TEST(algorithms_report_corruption)
 {
 	static const uint32_t unit[] = { GTU_WITH_SCU_BASIC, GTU_WITH_SCU, GTU_WITH_IRU };
 	struct gtu_graph *g;
@@ -247,7 +253,7 @@ TEST(algorithms_tell)
 		faults(((struct model *)dev->backend)->dev, 1 + seed % 40, 0, 0, seed);
 		err.text[0] = 0;
 		rc = gtu_bfs(dev, g, &opt, level, NULL, &err);
-		told(rc, seed, "bfs");
+		check_message(rc, seed, "bfs");
 		failed += rc != 0;
 		gtu_close(dev);
 	}
@@ -256,14 +262,17 @@ TEST(algorithms_tell)
 	gtu_graph_close(g);
 }
 
-/* Every algorithm by every unit that gives records: forged, they index nothing that is not the algorithm's. */
-TEST(forged_records_are_told)
+/*
+ * Every algorithm on every unit that outputs records: forged records must not index outside its
+ * arrays.
+ */
+TEST(forged_records_are_reported)
 {
 	static const uint32_t unit[] = { GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER };
 	struct gtu_graph *g;
 	uint64_t *integer, seed;
 	double *real;
-	unsigned failed = 0, lies = 0;
+	unsigned failed = 0, detected = 0;
 
 	OK(gtu_graph_generate(&(struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 8,
 							      .random_weights = 9 }, NULL, &g, &err));
@@ -286,13 +295,13 @@ TEST(forged_records_are_told)
 		case 2: rc = gtu_pagerank(dev, g, &opt, real, NULL, &err); break;
 		default: rc = gtu_components(dev, g, &opt, integer, NULL, &err);
 		}
-		told(rc, seed, "forged");
+		check_message(rc, seed, "forged");
 		failed += rc != 0;
-		lies += rc == GTU_ERR_FAIL && strstr(err.text, "trusted");
+		detected += rc == GTU_ERR_FAIL && strstr(err.text, "trusted");
 		gtu_close(dev);
 	}
-	/* a lane that is lost, or another vertex of the graph, nobody can tell */
-	CHECKF(failed > 120 && lies > 60, "%u of 240 failed, %u as lies", failed, lies);
+	/* a missing lane, or another vertex of the graph, cannot be detected */
+	CHECKF(failed > 120 && detected > 60, "%u of 240 failed, %u as untrusted", failed, detected);
 	free(integer);
 	free(real);
 	gtu_graph_close(g);

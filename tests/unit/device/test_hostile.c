@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Contexts that lie in every field: descriptors of random bytes and of plausible ones for every unit, in several
- * queues of two contexts, while another thread rewrites descriptors, parameter blocks, graphs, indices, masks, tables
- * and ring headers under the device's hands; meanwhile regions come and go (their memory is unmapped once INVALIDATE
- * is done), and queues, contexts and the device are reset in mid-job. Whatever happens:
+ * Hostile contexts: random and plausible descriptors for every unit, in several queues of two
+ * contexts. Meanwhile another thread rewrites descriptors, parameter blocks, graphs, indices,
+ * masks, tables and ring headers; regions are mapped and unmapped (their memory is freed once
+ * INVALIDATE is done); queues, contexts and the device are reset in the middle of jobs. The test
+ * checks that:
  *
- *   the device asks for no address that it has not been given, and touches no byte outside regions (canaries in the
- *   rest of their pages and of the aperture; inaccessible pages around);
- *   read-only regions keep their bytes, and the jobs of a third context are done rightly;
- *   every job ends, in order, when it is canceled at the latest; memory does not grow.
+ *   the device accesses no address that it was not given, and no byte outside regions (canaries fill the rest of
+ *   their pages and of the aperture; inaccessible pages surround them);
+ *   read-only regions do not change, and the jobs of a third, well-behaved context give the right results;
+ *   every job completes, in order, at the latest when it is canceled; memory use does not grow.
  *
- * GTU_HOSTILE_JOBS: how many descriptors (`make fuzz-descriptors COUNT=` sets it, and progress is shown);
- * GTU_SEED: others. The other thread's timing is not repeated by a seed.
+ * GTU_HOSTILE_JOBS sets the number of descriptors and shows progress (`make fuzz-descriptors
+ * COUNT=`); GTU_SEED sets the seed. A seed does not reproduce the timing of the other thread.
  */
 #include <regex.h>
 #include <signal.h>
@@ -20,13 +21,13 @@
 
 #include "hostile_world.h"
 
-#define SOUND_BYTES	8192u
-#define ROUND		1024u		/* batches between two looks at everything */
-#define PATIENCE	300u		/* turns until a job that is not done is canceled */
-#define STEPS_MAX	1000000u	/* in which a device that is left alone ends everything */
+#define VALID_BYTES	8192u
+#define ROUND		1024u		/* batches between two checks of all memory */
+#define TIMEOUT	300u		/* timeout: batches until a pending job is canceled */
+#define STEPS_MAX	1000000u	/* in which the device must complete everything */
 #define GROWTH_MAX	(4ull << 20)
 
-static volatile sig_atomic_t many;	/* progress is shown */
+static volatile sig_atomic_t show_progress;	/* show progress */
 static struct world *the_world;
 
 static uint64_t now_ns(void)
@@ -47,11 +48,11 @@ static uint64_t resident(void)
 	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* An inaccessible page was touched, by whoever it was: the last words. */
+/* SIGSEGV handler: report the access to an inaccessible page, then die. */
 static void outside(int number, siginfo_t *info, void *context)
 {
 	char text[160];
-	int n = snprintf(text, sizeof(text), "# after %llu descriptors: an access outside, at %p\n",
+	int n = snprintf(text, sizeof(text), "# after %llu descriptors: access outside all regions at %p\n",
 			 the_world ? (unsigned long long)the_world->jobs : 0ull, info->si_addr);
 
 	(void)context;
@@ -61,9 +62,9 @@ static void outside(int number, siginfo_t *info, void *context)
 	raise(number);
 }
 
-/* ---- Who does as he should ------------------------------------------------------------------------------ */
+/* ---- The well-behaved context ---------------------------------------------------------------- */
 
-static void sound_asks(struct world *w)
+static void valid_submit(struct world *w)
 {
 	const uint32_t count = 1 + (uint32_t)pick(w, 256);
 
@@ -71,39 +72,39 @@ static void sound_asks(struct world *w)
 		.opcode = GTU_OP_COPY, .param = 2, .cookie = w->jobs,
 		.operand = { { GTU_KEY(1, 0), count, 4 * pick(w, 1024) }, { GTU_KEY(1, 1), count, 4 * pick(w, 1024) } },
 	};
-	memset(w->sound->at + SOUND_BYTES, 0, SOUND_BYTES);
-	fx_submit_to(w->f, SOUND, &w->asked);
+	memset(w->valid->at + VALID_BYTES, 0, VALID_BYTES);
+	fx_submit_to(w->f, VALID, &w->asked);
 	w->waiting = true;
 }
 
-static void sound_looks(struct world *w, const struct gtu_hw_cpl *c)
+static void valid_check(struct world *w, const struct gtu_hw_cpl *c)
 {
-	const uint8_t *from = w->sound->at + w->asked.operand[0].offset, *to = w->sound->at + SOUND_BYTES;
+	const uint8_t *from = w->valid->at + w->asked.operand[0].offset, *to = w->valid->at + VALID_BYTES;
 	const uint64_t at = w->asked.operand[1].offset, bytes = 4ull * w->asked.operand[0].count;
 	uint64_t i;
 
 	if (c->status || c->count != w->asked.operand[0].count || c->cookie != w->asked.cookie || memcmp(to + at, from, bytes))
-		fail(w, "the job of a context that does nothing wrong ended with status %u, %" PRIu64 " elements", c->status, (uint64_t)c->count);
-	for (i = 0; i < SOUND_BYTES; i++)
+		fail(w, "a job of the well-behaved context ended with status %u, %" PRIu64 " elements", c->status, (uint64_t)c->count);
+	for (i = 0; i < VALID_BYTES; i++)
 		if ((i < at || i >= at + bytes) && to[i])
-			fail(w, "the memory of a context that does nothing wrong was written to, at %" PRIu64, i);
+			fail(w, "byte %" PRIu64 " of the well-behaved context's memory was overwritten", i);
 	w->waiting = false;
-	w->sound_jobs++;
+	w->valid_jobs++;
 }
 
-/* ---- The jobs ----------------------------------------------------------------------------------------- */
+/* ---- The jobs -------------------------------------------------------------------------------- */
 
 static void submit(struct world *w)
 {
 	const unsigned n = pick(w, QUEUES);
 	struct fx_queue *q = &w->f->queue[n];
-	const unsigned room = RING - (q->tail - q->head), most = 1 + (unsigned)pick(w, 6);
+	const unsigned space = RING - (q->tail - q->head), most = 1 + (unsigned)pick(w, 6);
 	unsigned i;
 
 	if (w->queue[n].odd)
 		return;
-	for (i = 0; i < room && i < most && w->jobs < w->total; i++, w->jobs++) {
-		const struct gtu_hw_desc d = descriptor(&w->liar[w->queue[n].context]);
+	for (i = 0; i < space && i < most && w->jobs < w->total; i++, w->jobs++) {
+		const struct gtu_hw_desc d = descriptor(&w->hostile[w->queue[n].context]);
 
 		w->queue[n].opcode[q->tail % RING] = d.opcode;
 		q->sq[q->tail++ % RING] = d;
@@ -131,8 +132,8 @@ static void collect(struct world *w)
 			if (c.status >= GTU_CPL_COUNT || c.sq_index != q->head - 1 || (int32_t)(q->tail - q->head) < 0)
 				fail(w, "queue %u, job %u of %u: a completion of job %u with status %u", n, q->head - 1, q->tail, c.sq_index, c.status);
 			w->queue[n].age = 0;
-			if (n == SOUND) {
-				sound_looks(w, &c);
+			if (n == VALID) {
+				valid_check(w, &c);
 				continue;
 			}
 			w->status[c.status]++;
@@ -141,8 +142,11 @@ static void collect(struct world *w)
 	}
 }
 
-/* A stream may wait for a consumer who never comes, and others behind it: in one way or another they go on. */
-static void hurry(struct world *w)
+/*
+ * A stream may wait for a consumer that never comes and block others: kick, cancel or reset its
+ * queue.
+ */
+static void unblock(struct world *w)
 {
 	unsigned n;
 
@@ -150,10 +154,10 @@ static void hurry(struct world *w)
 		struct queue *q = &w->queue[n];
 		const uint64_t arg[2] = { n, w->f->queue[n].tail };
 
-		if (q->odd || w->f->queue[n].tail == w->f->queue[n].head || (q->age < PATIENCE && gtu_dev_pending(w->f->dev)))
+		if (q->odd || w->f->queue[n].tail == w->f->queue[n].head || (q->age < TIMEOUT && gtu_dev_pending(w->f->dev)))
 			continue;
-		if (q->age > 100 * PATIENCE)
-			fail(w, "queue %u was canceled, and %u jobs have no completion", n, (unsigned)(arg[1] - w->f->queue[n].head));
+		if (q->age > 100 * TIMEOUT)
+			fail(w, "queue %u was canceled, but %u jobs have no completion", n, (unsigned)(arg[1] - w->f->queue[n].head));
 		switch (pick(w, 4)) {
 		case 0:
 			queue_reset(w, n);
@@ -167,60 +171,60 @@ static void hurry(struct world *w)
 	}
 }
 
-/* ---- Looking at everything ---------------------------------------------------------------------------- */
+/* ---- Checks of all memory -------------------------------------------------------------------- */
 
-static void look_at(struct world *w, unsigned c, unsigned i)
+static void check_region(struct world *w, unsigned c, unsigned i)
 {
-	const struct place *p = &w->liar[c].place[i];
+	const struct region *p = &w->hostile[c].region[i];
 	uint64_t n;
 
-	if (!p->there || i == APERTURE)
+	if (!p->mapped || i == APERTURE)
 		return;
 	for (n = 0; n < p->b->bytes; n++)
 		if ((n < p->first || n >= p->first + p->length) && p->b->at[n] != CANARY)
-			fail(w, "byte %" PRIu64 " of a buffer changed; region %u of context %u in it is %" PRIu64 " bytes from %" PRIu64, n, i, c, p->length, p->first);
-	if (i == STILL && still_sum(p) != p->sum)
+			fail(w, "byte %" PRIu64 " of a buffer changed outside region %u of context %u, which has %" PRIu64 " bytes from %" PRIu64, n, i, c, p->length, p->first);
+	if (i == READ_ONLY && checksum(p) != p->sum)
 		fail(w, "read-only region %u of context %u changed", i, c);
 }
 
-static void look(struct world *w)
+static void check_all(struct world *w)
 {
-	const struct place *a = &w->liar[0].place[APERTURE], *b = &w->liar[1].place[APERTURE];
+	const struct region *a = &w->hostile[0].region[APERTURE], *b = &w->hostile[1].region[APERTURE];
 	unsigned steps, c, i;
 	uint64_t n;
 
 	for (steps = 0; gtu_dev_pending(w->f->dev); steps++) {
 		gtu_dev_step(w->f->dev, 10000);
 		if (steps == STEPS_MAX)
-			fail(w, "a job does not end, though it has a limit");
+			fail(w, "a job did not end within %u steps, despite its limit", STEPS_MAX);
 	}
 	collect(w);
 	hold(w, true);
-	for (c = 0; c < LIARS; c++)
+	for (c = 0; c < HOSTILE; c++)
 		for (i = 0; i < REGIONS; i++)
-			look_at(w, c, i);
+			check_region(w, c, i);
 	for (n = 0; n < APERTURE_BYTES; n++)
 		if ((n < a->first || n >= a->first + a->length) && (n < b->first || n >= b->first + b->length) && w->aperture->at[n] != CANARY)
-			fail(w, "byte %" PRIu64 " of the aperture changed, which is no region", n);
+			fail(w, "byte %" PRIu64 " of the aperture changed outside all regions", n);
 	for (i = 4u << EVENTS_LOG2; i < w->events->bytes && w->events->at[i] == CANARY; i++)
 		;
 	if (i < w->events->bytes)
-		fail(w, "byte %u behind the event ring changed", i);
-	/* graphs and tables as they were, for the next round */
-	for (c = 0; c < LIARS; c++)
+		fail(w, "byte %u after the event ring changed", i);
+	/* restore graphs and tables for the next round */
+	for (c = 0; c < HOSTILE; c++)
 		for (i = BLOCKS; i < OUT; i++)
-			if (w->liar[c].place[i].there)
-				fill_place(&w->liar[c], i);
+			if (w->hostile[c].region[i].mapped)
+				region_fill(&w->hostile[c], i);
 	hold(w, false);
 	if (w->f->missed)
-		fail(w, "the device asked %" PRIu64 " times for memory that it does not have, last for 0x%" PRIx64, w->f->missed, w->f->missed_at);
+		fail(w, "the device accessed unmapped memory %" PRIu64 " times, last at 0x%" PRIx64, w->f->missed, w->f->missed_at);
 	w->checked++;
 	w->rss = resident();
 	if (!w->rss_first && w->jobs > w->total / 10)
 		w->rss_first = w->rss;
 #ifndef __SANITIZE_ADDRESS__
 	if (w->rss_first && w->rss > w->rss_first + GROWTH_MAX)
-		fail(w, "memory grows: %" PRIu64 " KiB, once it was %" PRIu64, w->rss >> 10, w->rss_first >> 10);
+		fail(w, "memory use grew from %" PRIu64 " KiB to %" PRIu64 " KiB", w->rss_first >> 10, w->rss >> 10);
 #endif
 }
 
@@ -229,15 +233,15 @@ static void progress(struct world *w)
 	const uint64_t now = now_ns(), step = isatty(STDERR_FILENO) ? 1000000000u : 30000000000u;
 	const double rate = (double)w->jobs * 1e9 / (double)(now - w->started + 1), left = (double)(w->total - w->jobs) / (rate + 1);
 
-	if (!many || now - w->said < step)
+	if (!show_progress || now - w->reported_at < step)
 		return;
-	w->said = now;
+	w->reported_at = now;
 	fprintf(stderr, "%s%" PRIu64 " of %" PRIu64 " descriptors (%.1f%%), %.0f/s, %.0f min %02.0f s left, %.1f MiB%s",
 		isatty(STDERR_FILENO) ? "\r\033[K" : "", w->jobs, w->total, 100.0 * (double)w->jobs / (double)w->total, rate,
 		(double)((uint64_t)left / 60), (double)((uint64_t)left % 60), (double)w->rss / 1048576, isatty(STDERR_FILENO) ? "" : "\n");
 }
 
-/* ---- All of it -------------------------------------------------------------------------------------------- */
+/* ---- Setup and main loop --------------------------------------------------------------------- */
 
 static void open_world(struct world *w, struct fx_buffer *aperture)
 {
@@ -246,14 +250,14 @@ static void open_world(struct world *w, struct fx_buffer *aperture)
 		.iru_sets = 32, .iru_latency = 20, .scu_latency = 20, .peg_engines = 3, .peg_entries = 4, .peg_list_bytes = 256,
 		.peg_edge_bytes = 1024, .peg_latency = 10, .peg_message = 4, .peg_interval = 64, .wvr_entries = 128, .wvr_latency = 10,
 	};
-	static const uint32_t of_queue[QUEUES + 1] = { 0, 0, 1, LIARS };
+	static const uint32_t of_queue[QUEUES + 1] = { 0, 0, 1, HOSTILE };
 	struct gtu_hw_region *e;
 	unsigned c, i;
 
 	w->f = fx_open(&small, w->seed);
 	w->aperture = aperture;
 	memset(aperture->at, CANARY, APERTURE_BYTES);
-	gtu_dev_reset(w->f->dev);		/* what the fixture has set up is done otherwise here */
+	gtu_dev_reset(w->f->dev);		/* this test sets up contexts and queues itself */
 	for (c = 0; c <= QUEUES; c++) {
 		w->queue[c].context = of_queue[c];
 		w->queue[c].sq = fx_buffer(w->f, GTU_SQ_BYTES(FX_RING_LOG2));
@@ -263,22 +267,22 @@ static void open_world(struct world *w, struct fx_buffer *aperture)
 	}
 	w->events = fx_buffer(w->f, 4u << EVENTS_LOG2);
 	memset(w->events->at, CANARY, w->events->bytes);
-	for (c = 0; c < LIARS; c++) {
-		w->liar[c] = (struct liar){ .f = w->f, .context = c, .seed = &w->seed, .table = fx_buffer(w->f, 16 * sizeof(*e)) };
-		w->liar[c].table->writable = false;
+	for (c = 0; c < HOSTILE; c++) {
+		w->hostile[c] = (struct hostile){ .f = w->f, .context = c, .seed = &w->seed, .table = fx_buffer(w->f, 16 * sizeof(*e)) };
+		w->hostile[c].table->writable = false;
 		for (i = 0; i < REGIONS; i++)
-			place_come(&w->liar[c], i);
+			region_map(&w->hostile[c], i);
 	}
-	w->sound = fx_buffer(w->f, 2 * SOUND_BYTES);
-	for (i = 0; i < SOUND_BYTES; i++)
-		w->sound->at[i] = (uint8_t)(i * 7 + (i >> 8) + 1);
-	w->sound_table = fx_buffer(w->f, 16 * sizeof(*e));
-	e = (void *)w->sound_table->at;
+	w->valid = fx_buffer(w->f, 2 * VALID_BYTES);
+	for (i = 0; i < VALID_BYTES; i++)
+		w->valid->at[i] = (uint8_t)(i * 7 + (i >> 8) + 1);
+	w->valid_table = fx_buffer(w->f, 16 * sizeof(*e));
+	e = (void *)w->valid_table->at;
 	for (i = 0; i < 2; i++)
-		e[i] = (struct gtu_hw_region){ .key = GTU_KEY(1, i), .length = SOUND_BYTES, .base = w->sound->bus + i * SOUND_BYTES,
+		e[i] = (struct gtu_hw_region){ .key = GTU_KEY(1, i), .length = VALID_BYTES, .base = w->valid->bus + i * VALID_BYTES,
 			.flags = GTU_REGION_VALID | 12u << GTU_REGION_PAGE_SHIFT | (i ? GTU_REGION_WRITE : GTU_REGION_READ) };
 	events_enable(w);
-	for (c = 0; c <= LIARS; c++)
+	for (c = 0; c <= HOSTILE; c++)
 		context_enable(w, c);
 	gtu_dev_write(w->f->dev, GTU_BAR_REGS, GTU_REG_CYCLE_LIMIT, 8, 100000);
 	w->f->missed = 0;
@@ -294,11 +298,11 @@ static void report(const struct world *w)
 	static const uint8_t met[] = { GTU_CPL_INDEX, GTU_CPL_BOUNDS, GTU_CPL_CANCELED, GTU_CPL_KEY, GTU_CPL_OVERFLOW };
 	unsigned i;
 
-	printf("# %" PRIu64 " descriptors, %.0f a second; %" PRIu64 " were swept away by %" PRIu64 " resets; %" PRIu64 " regions moved, %" PRIu64
-	       " words rewritten, everything looked at %" PRIu64 " times; %.1f MiB, %.1f at first\n", w->jobs,
+	printf("# %" PRIu64 " descriptors, %.0f per second; %" PRIu64 " jobs discarded by %" PRIu64 " resets; %" PRIu64 " regions moved, %" PRIu64
+	       " words rewritten, memory checked %" PRIu64 " times; %.1f MiB, %.1f at first\n", w->jobs,
 	       (double)w->jobs * 1e9 / (double)(now_ns() - w->started + 1), w->swept, w->resets, w->moves, w->rewritten, w->checked,
 	       (double)w->rss / 1048576, (double)w->rss_first / 1048576);
-	printf("# done:");
+	printf("# completed:");
 	for (i = 0; i < sizeof(kind) / sizeof(kind[0]); i++)
 		printf(" %s %" PRIu64, kind[i].name, w->done[kind[i].opcode]);
 	printf("\n# ended with status");
@@ -306,15 +310,16 @@ static void report(const struct world *w)
 		printf(" %u: %" PRIu64, i, w->status[i]);
 	printf("\n");
 	for (i = 0; i < sizeof(kind) / sizeof(kind[0]); i++)
-		CHECKF(w->done[kind[i].opcode] > w->total / 10000, "the lies were too wild to reach %s", kind[i].name);
-	/* what the checks of look() and sound_looks() stand on did happen */
-	CHECKF(w->sound_jobs > w->total / 1000, "only %" PRIu64 " jobs of the sound context were checked", w->sound_jobs);
-	CHECKF(w->checked >= w->total / 10000, "memory was checked %" PRIu64 " times only", w->checked);
+		CHECKF(w->done[kind[i].opcode] > w->total / 10000, "too few valid descriptors: %s completed only %" PRIu64 " times",
+		       kind[i].name, w->done[kind[i].opcode]);
+	/* the events that the checks of check_all() and valid_check() depend on have occurred */
+	CHECKF(w->valid_jobs > w->total / 1000, "only %" PRIu64 " jobs of the well-behaved context were checked", w->valid_jobs);
+	CHECKF(w->checked >= w->total / 10000, "memory was checked only %" PRIu64 " times", w->checked);
 	CHECKF(w->moves > w->total / 1000, "only %" PRIu64 " regions moved", w->moves);
 	CHECKF(w->resets > w->total / 1000, "only %" PRIu64 " resets", w->resets);
 	CHECKF(w->rewritten > w->total / 1000, "only %" PRIu64 " words were rewritten", w->rewritten);
 	for (i = 0; i < sizeof(met); i++)
-		CHECKF(w->status[met[i]] > w->total / 10000, "hardly a job met status %u", met[i]);
+		CHECKF(w->status[met[i]] > w->total / 10000, "only %" PRIu64 " jobs ended with status %u", w->status[met[i]], met[i]);
 }
 
 static void attack(struct world *w, enum gtu_bug bug)
@@ -331,27 +336,27 @@ static void attack(struct world *w, enum gtu_bug bug)
 	CHECK(!mprotect(aperture.at, APERTURE_BYTES, PROT_READ | PROT_WRITE));
 	open_world(w, &aperture);
 	gtu_dev_set_faults(w->f->dev, &faults);
-	CHECK(!pthread_mutex_init(&w->still, NULL) && !pthread_create(&w->thread, NULL, rewrite, w));
-	w->started = w->said = now_ns();
+	CHECK(!pthread_mutex_init(&w->lock, NULL) && !pthread_create(&w->thread, NULL, rewrite, w));
+	w->started = w->reported_at = now_ns();
 	for (batch = 1; w->jobs < w->total; batch++) {
 		submit(w);
 		if (!w->waiting && pick(w, 8) == 0)
-			sound_asks(w);
-		for (uint64_t turns = 1 + pick(w, 3); turns; turns--) {
+			valid_submit(w);
+		for (uint64_t steps = 1 + pick(w, 3); steps; steps--) {
 			gtu_dev_step(w->f->dev, 1 + pick(w, 3000));
-			something_happens(w);
+			random_event(w);
 		}
 		collect(w);
-		hurry(w);
+		unblock(w);
 		if (batch % ROUND == 0) {
-			look(w);
+			check_all(w);
 			progress(w);
 		}
 	}
-	look(w);
+	check_all(w);
 	atomic_store(&w->stop, true);
 	pthread_join(w->thread, NULL);
-	CHECKF(w->f->irqs[1] > w->total / 10000, "%u interrupts: hardly an event came", w->f->irqs[1]);
+	CHECKF(w->f->irqs[1] > w->total / 10000, "only %u interrupts were raised", w->f->irqs[1]);
 	fx_close(w->f);
 	fx_buffer_free(&aperture);
 	report(w);
@@ -362,10 +367,10 @@ TEST(random_descriptors_under_rewriting)
 	static struct world w;
 	const char *jobs = getenv("GTU_HOSTILE_JOBS"), *seed = getenv("GTU_SEED");
 
-	many = jobs != NULL;
+	show_progress = jobs != NULL;
 	w.total = jobs ? (uint64_t)strtod(jobs, NULL) : TEST_CASES(500000);
 	w.seed = seed ? strtoull(seed, NULL, 0) : 77;
-	CHECKF(w.total >= 50000, "GTU_HOSTILE_JOBS=%s: at least 50000", jobs);
+	CHECKF(w.total >= 50000, "GTU_HOSTILE_JOBS=%s is too small: the minimum is 50000", jobs);
 	the_world = &w;
 #ifndef __SANITIZE_ADDRESS__
 	{
@@ -378,25 +383,25 @@ TEST(random_descriptors_under_rewriting)
 }
 
 /*
- * Each injected bug must be found by its own report. A crash, or a failure of another check, is not that report: it would
- * be a bug of the model or of this test.
+ * Each injected bug must be found by its own report. A crash, or a failure of another check, is not
+ * that report: it would be a bug of the model or of this test.
  */
 static const struct {
 	enum gtu_bug bug;
 	const char *report;
 } injected[] = {
 	{ GTU_BUG_BOUNDS, "byte [0-9]+ of (the aperture|a buffer) changed" },
-	{ GTU_BUG_RIGHTS, "the device asked [0-9]+ times for memory that it does not have" },
-	{ GTU_BUG_DMA_PAGE, "the job of a context that does nothing wrong ended with status" },
-	/* rings that the device did not find: the queue is not enabled (E_STATE) */
+	{ GTU_BUG_RIGHTS, "the device accessed unmapped memory [0-9]+ times" },
+	{ GTU_BUG_DMA_PAGE, "a job of the well-behaved context ended with status" },
+	/* the device read the rings at wrong addresses: the queue is not enabled (E_STATE) */
 	{ GTU_BUG_DMA_32, "mailbox command 10 .*: status 0x3" },
-	/* a tail that the device did not take: jobs that it does not know cannot be canceled (E_ARG) */
+	/* the device lost a tail: jobs beyond its own tail cannot be canceled (E_ARG) */
 	{ GTU_BUG_TAIL_LOST, "mailbox command 10 .*: status 0x4" },
 };
 
 enum { FOUND_NOTHING = 0, REPORTED = 3 };
 
-/* Runs the attack in a process of its own, with its report in @path; the wait status. */
+/* Run the attack in a child process, with its report in @path; returns the wait status. */
 static int attack_in_child(enum gtu_bug bug, const char *path)
 {
 	static struct world w;
@@ -429,7 +434,7 @@ TEST(every_injected_bug_is_reported)
 	int status;
 
 	if (getenv("GTU_HOSTILE_JOBS"))
-		SKIP("GTU_HOSTILE_JOBS is set: only descriptors are wanted");
+		SKIP("GTU_HOSTILE_JOBS is set: run descriptors only");
 	snprintf(path, sizeof(path), "%s/report", test_tmpdir());
 	for (i = 0; i < sizeof(injected) / sizeof(injected[0]); i++) {
 		const char *name = gtu_bug_name(injected[i].bug);
@@ -445,7 +450,7 @@ TEST(every_injected_bug_is_reported)
 		CHECK(!regcomp(&want, injected[i].report, REG_EXTENDED | REG_NOSUB));
 		status = regexec(&want, text, 0, NULL, 0);
 		regfree(&want);
-		CHECKF(!status, "bug '%s' must be reported as '%s', and the report is: %s", name, injected[i].report, text);
+		CHECKF(!status, "bug '%s' must be reported as '%s', but the report is: %s", name, injected[i].report, text);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of Documentation/units-iru.md read out cycle by cycle, one thing at a time and with no
- * regard to speed: what the IRU's schedule is compared with. It shares no code with it.
+ * Reference model of the IRU for tests: the rules of Documentation/units-iru.md, cycle by cycle,
+ * without regard to speed. It shares no code with the IRU's schedule.
  */
 #ifndef IRU_NAIVE_H
 #define IRU_NAIVE_H
@@ -52,9 +52,12 @@ struct naive_config {
 	unsigned target, op;
 	bool all;
 	const uint32_t *index, *secondary;
-	/* cycles from asking for the line that begins with this element until it is there */
+	/* cycles from the fetch of the line that begins with this element until it is available */
 	uint64_t (*latency)(uint64_t first);
-	/* requests: asked[i] in all from cycle[i] on, ascending; none: always one */
+	/*
+	 * requests: asked[i] in total from cycle[i] on, ascending; NULL: a request is always
+	 * pending
+	 */
 	const struct naive_ask *ask;
 	unsigned asks;
 };
@@ -65,7 +68,7 @@ struct naive {
 	unsigned *full[64];		/* by bank: numbers of full sets, oldest first */
 	unsigned fulls[64];
 	struct naive_queue own[64], ring_in[64], to_ring[2][16];
-	unsigned ring_load[16];		/* elements in a partition's ring inputs or on their way there */
+	unsigned ring_load[16];		/* elements in a partition's ring inputs or in flight to them */
 	struct naive_slot slot[2][16];	/* by direction, at partition */
 	struct naive_line *line[16];
 	unsigned line_head[16], line_tail[16];
@@ -362,7 +365,7 @@ static bool naive_done(const struct naive *v)
 	       (!v->c->all || v->records >= (v->c->n + 31) / 32);
 }
 
-/* Run a stream; false when its requests are over before it is. Free with naive_free(). */
+/* Run a stream; false if its requests end before it does. Free with naive_free(). */
 static bool naive_run(struct naive *v, const struct naive_config *c)
 {
 	const uint64_t quiet = 1u << 20;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A random graph, list and set of rings for PEG streams behind a device, and consumers of any pace. */
+/*
+ * Test bed for PEG streams in a device: a random graph, input list and rings, and consumers of any
+ * speed.
+ */
 #ifndef PEG_BED_H
 #define PEG_BED_H
 
@@ -53,7 +56,9 @@ static inline uint64_t get(const uint8_t *at, uint64_t i, bool wide)
 	return wide ? ((const uint64_t *)(const void *)at)[i] : ((const uint32_t *)(const void *)at)[i];
 }
 
-/* Byte of field @f (source, destination, weight, index) in a record, and whether it is wide. */
+/*
+ * Byte offset of field @f (source, destination, weight, index) in a record, and whether it is wide.
+ */
 static inline size_t field(const struct bed *b, unsigned f, bool *wide)
 {
 	const uint32_t wides[4] = { GTU_PEG_IDS_8, GTU_PEG_IDS_8, GTU_PEG_WEIGHTS_8, GTU_PEG_OFFSETS_8 };
@@ -65,7 +70,7 @@ static inline size_t field(const struct bed *b, unsigned f, bool *wide)
 	return at;
 }
 
-/* Lay everything out anew, for the widths of b->param. */
+/* Create all buffers for the widths in b->param. */
 static inline void lay_out(struct bed *b, bool scattered, uint64_t seed)
 {
 	const size_t bytes[BUFFERS] = { 8 * (N_MAX + 1), 8 * b->m + 8, 8 * b->m + 8, 8 * N_MAX + 8, 0,
@@ -167,7 +172,7 @@ static inline struct gtu_hw_ring *ring(struct bed *b, unsigned e)
 	return (void *)(b->buffer[RINGS]->at + 8 + e * b->stride);
 }
 
-/* What a consumer pushes for a record: every third lane's number in the stream, which is the same each time. */
+/* Push @vertex to engine @e's return ring; false if the ring is full. */
 static inline bool push(struct bed *b, unsigned e, uint64_t vertex)
 {
 	struct gtu_hw_ring *h = ring(b, e);
@@ -180,11 +185,14 @@ static inline bool push(struct bed *b, unsigned e, uint64_t vertex)
 	return true;
 }
 
-/* Run a stream to its end. @lazy: how rarely consumers look; 0: at once. */
+/*
+ * Run a stream to completion, pushing every third lane's number. Consumers poll once in @lazy
+ * rounds; 0: always.
+ */
 static inline void drive(struct bed *b, struct run *r, uint64_t budget, unsigned lazy, uint64_t seed)
 {
 	const struct gtu_hw_desc d = describe(b);
-	size_t pushed[32] = { 0 };	/* lanes of the engine that were looked at for pushing */
+	size_t pushed[32] = { 0 };	/* lanes of the engine that were considered for pushing */
 	unsigned rounds = 0;
 
 	memset(r, 0, sizeof(*r));
@@ -197,7 +205,7 @@ static inline void drive(struct bed *b, struct run *r, uint64_t budget, unsigned
 		done = fx_poll(b->f, 0, &r->cpl);
 		if (gtu_dev_pending(b->f->dev))
 			gtu_dev_step(b->f->dev, budget ? budget : 1 + test_random(&seed) % 3000);
-		CHECKF(rounds++ < 3000000, "seed %" PRIu64 ": it hangs", seed);
+		CHECKF(rounds++ < 3000000, "seed %" PRIu64 ": the stream does not end", seed);
 		for (unsigned e = 0; e < b->engines; e++) {
 			struct gtu_hw_ring *h = ring(b, e);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GraphPEG read out cycle by cycle from Documentation/units-peg.md: every engine in every cycle, every stage
- * a loop over all there is, nothing planned or skipped. Slow, and as plain as it can be.
+ * Reference model of GraphPEG for tests: the rules of Documentation/units-peg.md, cycle by cycle.
+ * Every engine runs in every cycle and every stage loops over all entries; nothing is planned or
+ * skipped.
  */
 #ifndef PEG_NAIVE_H
 #define PEG_NAIVE_H
@@ -18,7 +19,7 @@ struct nv_edge {
 struct nv_record {
 	unsigned engine, lanes;
 	uint64_t cycle;
-	struct nv_edge lane[NV_LANES];	/* vertex lists: near alone */
+	struct nv_edge lane[NV_LANES];	/* in vertex-list mode only `near` */
 };
 struct nv_ask {
 	uint64_t cycle, asked;
@@ -47,7 +48,7 @@ struct nv_entry {
 struct nv_fetch {
 	uint64_t v, first, count, ready;
 };
-/* A queue of anything: at[head .. tail). */
+/* A queue of any type: at[head .. tail). */
 #define NV_QUEUE(type) struct { type *at; size_t head, tail, room; }
 #define NV_PUT(q, ...)                                                                             \
 	do {                                                                                       \
@@ -74,7 +75,7 @@ struct naive {
 	struct nv_engine e[NV_ENGINES];
 	NV_QUEUE(struct nv_record) out;
 	/* the control processor */
-	int step;			/* 0: nothing under way */
+	int step;			/* 0: no exchange */
 	uint64_t at, size, bw0, bw1, bw2;
 	unsigned donor, receiver;
 	bool may_end;
@@ -141,7 +142,10 @@ static inline uint64_t nv_min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Vertices of the next refill: never over the border of 32 dealt ones; 0 when there is no room for all. */
+/*
+ * Vertices of the next refill: never across a boundary of 32 dealt vertices; 0 if they do not all
+ * fit.
+ */
 static inline uint64_t nv_refill(const struct naive *v, unsigned n)
 {
 	const struct nv_engine *e = &v->e[n];
@@ -221,7 +225,7 @@ static inline void nv_engine(struct naive *v, unsigned n)
 		nv_list_stages(v, n);
 		return;
 	}
-	/* 1: hand out, or end */
+	/* 1: output a record, or end */
 	if (nv_nothing_to_fetch(v, n) && !nv_flying(e) && NV_COUNT(&e->edges) < NV_LANES) {
 		if (NV_COUNT(&e->edges)) {
 			if (open)
@@ -241,9 +245,9 @@ static inline void nv_engine(struct naive *v, unsigned n)
 		for (uint64_t i = 0; i < f.count; i++)
 			NV_PUT(&e->edges, (struct nv_edge){ f.v, f.first + i });
 	}
-	/* 3: one line is asked for */
+	/* 3: fetch one line */
 	nv_fe(v, n);
-	/* 4: offsets arrive, in the order they were asked for */
+	/* 4: offsets arrive, in request order */
 	for (;;) {
 		struct nv_entry *x = NULL;
 
@@ -265,7 +269,7 @@ static inline void nv_engine(struct naive *v, unsigned n)
 			break;
 		}
 	}
-	/* 6: the list is refilled */
+	/* 6: refill the list */
 	nv_list_stages(v, n);
 }
 
@@ -351,7 +355,7 @@ static inline void nv_control(struct naive *v)
 	}
 }
 
-/* Run to the end; false when that does not come. */
+/* Run to completion; false if it does not complete. */
 static inline bool naive_run(struct naive *v, const struct nv_config *c)
 {
 	unsigned left = c->engines, ask = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The IRU's schedule against a naive reading of its rules: the same records in the same cycles, for
- * random builds, streams, latencies and requests, however the run is cut.
+ * The IRU's schedule against a reference model of its rules: the same records in the same cycles,
+ * for random builds, streams, latencies and requests, at any step size.
  */
 #include "firmware-model/units/iru/iru_core.h"
 #include "firmware-model/units/iru/iru_kernel.h"
@@ -65,7 +65,9 @@ static uint32_t some_secondary(uint64_t *r, unsigned op)
 	return ((union { float f; uint32_t u; }){ f }).u;
 }
 
-/* Indices of one of several kinds: scattered, in runs, few values, one set only, in order, all equal. */
+/*
+ * Indices of one of several kinds: random, in runs, few values, one set only, ascending, all equal.
+ */
 static void fill(struct scene *s, uint64_t *r)
 {
 	const unsigned kind = pick(r, 0, 6);
@@ -144,7 +146,7 @@ static void make(struct scene *s, uint64_t seed)
 			s->ask[i].cycle = cycle += pick(&r, 0, 1) ? pick(&r, 0, 20) : pick(&r, 0, 800);
 			s->ask[i].asked = asked += pick(&r, 0, 20);
 		}
-		/* in the end all is asked for */
+		/* at the end, request all records */
 		s->ask[c->asks++] = (struct naive_ask){ cycle + pick(&r, 0, 3000), c->n + 1 };
 	}
 	s->cut = pick(&r, 0, 1);
@@ -165,7 +167,7 @@ static void compare(struct scene *s, const struct naive *v, uint64_t i, const st
 	const struct naive_record *want = &v->record[i];
 	const unsigned position = 1 + s->stream.secondary;
 
-	CHECKF(i < v->records, "seed %" PRIu64 ": more than the %" PRIu64 " records expected", s->seed,
+	CHECKF(i < v->records, "seed %" PRIu64 ": more records than the expected %" PRIu64, s->seed,
 	       v->records);
 	SAME(r->head.sequence, i);
 	SAME(r->head.reason, want->reason);
@@ -191,7 +193,7 @@ static void play(struct scene *s, void *memory)
 	struct naive v;
 
 	playing = s;
-	CHECKF(naive_run(&v, &s->cfg), "seed %" PRIu64 ": the rules themselves hang", s->seed);
+	CHECKF(naive_run(&v, &s->cfg), "seed %" PRIu64 ": the reference model does not end", s->seed);
 	iru_core_start(c, &s->stream, &port);
 	c->kernel = s->kernel;
 	while (status != IRU_DONE) {
@@ -204,7 +206,7 @@ static void play(struct scene *s, void *memory)
 		status = iru_core_run(c, until);
 		CHECKF(status != IRU_UNREAD && status != IRU_WIDE, "seed %" PRIu64, s->seed);
 		if (status == IRU_IDLE) {
-			CHECKF(ask < s->cfg.asks, "seed %" PRIu64 ": idle for ever", s->seed);
+			CHECKF(ask < s->cfg.asks, "seed %" PRIu64 ": idle without an end", s->seed);
 			iru_core_advance(c, s->ask[ask].cycle);
 		}
 		CHECK(c->out_count <= IRU_OUT_SIZE);
@@ -227,7 +229,7 @@ static void drop(struct scene *s)
 	free(s->secondary);
 }
 
-TEST(agrees_with_the_rules)
+TEST(schedule_equals_the_reference_model)
 {
 	const struct iru_shape largest = { .sets_log2 = 10, .partitions_log2 = 4, .banks_log2 = 2,
 					   .interleave_log2 = 7, .prefetch = 64, .ring_depth = 128,
@@ -249,8 +251,8 @@ TEST(agrees_with_the_rules)
 	free(memory);
 }
 
-/* Long enough for every buffer to fill, were it not emptied. */
-TEST(long_streams_in_order_and_of_one_line)
+/* Long enough to fill every buffer that is not drained. */
+TEST(long_streams_ascending_and_of_one_line)
 {
 	struct scene s;
 	void *memory;

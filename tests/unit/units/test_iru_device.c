@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * The IRU behind its descriptor: however slow the consumer, small the ring, scattered the memory and
- * short the steps, a canonical stream gives the same records in the same cycles; what must hold of
- * every stream holds; and no stranger's value makes it leave its operands.
+ * The IRU through its descriptor: a canonical stream gives the same records in the same cycles for
+ * any consumer speed, ring size, memory layout and step size; every stream keeps its invariants; no
+ * value in user memory makes the unit access memory outside its operands.
  */
 #include "tests/unit/fixture.h"
 #include "iru_naive.h"
 
 struct run {
 	struct gtu_hw_desc desc;
-	uint8_t *records;		/* all of the stream's, one behind the other */
+	uint8_t *records;		/* all records of the stream, contiguous */
 	size_t record_bytes, room, count;
 	struct gtu_hw_cpl cpl;
 };
@@ -90,12 +90,12 @@ static unsigned fields(uint32_t param)
 	return 1 + !!(param & GTU_IRU_WITH_SECONDARY) + !!(param & GTU_IRU_WITH_POSITION);
 }
 
-/* How a consumer behaves. */
+/* Behaviour of a consumer. */
 struct pace {
-	uint64_t budget;		/* a step's; 0: random */
-	unsigned lazy;			/* reads in one of so many looks; then a random share */
-	bool only_waiting;		/* acts only when the device waits for it */
-	uint32_t ask;			/* DEMAND: asks for up to so many more at a time */
+	uint64_t budget;		/* cycles per step; 0: random */
+	unsigned lazy;			/* polls once in lazy + 1 rounds, then reads a random share */
+	bool only_waiting;		/* acts only while the device waits for it */
+	uint32_t ask;			/* DEMAND: requests up to this many more at a time */
 };
 
 static void consume(struct bed *b, struct run *r, uint32_t ring, uint32_t n)
@@ -110,7 +110,7 @@ static void consume(struct bed *b, struct run *r, uint32_t ring, uint32_t n)
 	}
 }
 
-/* Run a stream to its end as a consumer of this pace. */
+/* Run a stream to completion with a consumer of this behaviour. */
 static void drive(struct bed *b, struct run *r, const struct gtu_hw_desc *desc, struct pace pace,
 		  uint64_t seed)
 {
@@ -206,7 +206,7 @@ static void seen_gather(struct gtu_watch *w, const struct gtu_access *a, const u
 			unsigned n, unsigned width)
 {
 	(void)w, (void)a, (void)addr, (void)n, (void)width;
-	test_fail(__FILE__, __LINE__, "the IRU gathers nothing");
+	test_fail(__FILE__, __LINE__, "the IRU reported a gather access, but it has none");
 }
 
 static uint32_t some_param(uint64_t *seed)
@@ -219,7 +219,7 @@ static uint32_t some_param(uint64_t *seed)
 	       (test_random(seed) % 2 ? GTU_IRU_WITH_POSITION : 0);
 }
 
-TEST(canonical_streams_never_depend_on_their_consumer)
+TEST(canonical_streams_do_not_depend_on_their_consumer)
 {
 	for (uint64_t seed = 1; seed <= 150; seed++) {
 		uint64_t r = seed;
@@ -273,7 +273,7 @@ static uint64_t published_latency(uint64_t first)
 	return 200;
 }
 
-TEST(canonical_streams_are_those_of_the_rules)
+TEST(canonical_streams_equal_the_reference_model)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		uint64_t r = seed + 1000;
@@ -319,7 +319,9 @@ TEST(canonical_streams_are_those_of_the_rules)
 	}
 }
 
-/* ---- What must hold of every stream ------------------------------------------------------------- */
+/*
+ * ---- Invariants of every stream -----------------------------------------------------------------
+ */
 
 struct element {
 	uint32_t index, second, position;
@@ -343,7 +345,7 @@ static float as_float(uint32_t u)
 	return ((union { uint32_t u; float f; }){ u }).f;
 }
 
-/* Survivors account for every input element; records are as full as they may be. */
+/* Output and merged elements account for all input elements; records are as full as possible. */
 static void account(const struct bed *b, const struct run *r, bool exact_fill)
 {
 	const unsigned op = r->desc.param & 7, target = r->desc.param >> GTU_IRU_TARGET_SHIFT & 7;
@@ -359,7 +361,7 @@ static void account(const struct bed *b, const struct run *r, bool exact_fill)
 		unsigned lines = 0;
 
 		CHECK_EQ(h->sequence, i);
-		CHECK(!(h->active & (h->active + 1)));		/* lanes are filled from the first */
+		CHECK(!(h->active & (h->active + 1)));		/* lanes are filled from lane 0 */
 		partial += h->active && ~h->active;
 		disabled += !h->active;
 		CHECK(!h->active == (h->reason == GTU_WARP_DISABLED));
@@ -403,7 +405,7 @@ static void account(const struct bed *b, const struct run *r, bool exact_fill)
 			least = less(op, least, in[i].second);
 			sum += as_float(in[i].second);
 		}
-		CHECKF(j < outs && out[j].index == index, "nothing came out for index %u", index);
+		CHECKF(j < outs && out[j].index == index, "index %u is missing in the output", index);
 		least_out = out[j].second;
 		for (; j < outs && out[j].index == index; j++) {
 			least_out = less(op, least_out, out[j].second);
@@ -411,7 +413,7 @@ static void account(const struct bed *b, const struct run *r, bool exact_fill)
 		}
 		if (op == GTU_IRU_OP_MIN_U32 || op == GTU_IRU_OP_MIN_S32)
 			CHECK_EQ(least, least_out);
-		if (op == GTU_IRU_OP_ADD_F32)		/* small whole numbers: every order is exact */
+		if (op == GTU_IRU_OP_ADD_F32)		/* small integers: the sum is exact in every order */
 			CHECK(sum == sum_out);
 		if (i == b->n)
 			CHECK_EQ(j, outs);
@@ -423,7 +425,7 @@ static void account(const struct bed *b, const struct run *r, bool exact_fill)
 	free(used);
 }
 
-TEST(survivors_account_for_every_element)
+TEST(output_accounts_for_every_element)
 {
 	for (uint64_t seed = 1; seed <= 120; seed++) {
 		static const uint64_t sizes[] = { 0, 1, 2, 31, 32, 33, 64, 1000, 5000, 60000 };
@@ -447,7 +449,7 @@ TEST(survivors_account_for_every_element)
 	}
 }
 
-TEST(demand_gives_what_was_asked_and_loses_nothing)
+TEST(demand_outputs_the_requested_records_and_loses_none)
 {
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		uint64_t r = seed;
@@ -467,7 +469,10 @@ TEST(demand_gives_what_was_asked_and_loses_nothing)
 		drive(&b, &got, &desc, pace, seed);
 		account(&b, &got, true);
 		if (waits) {
-			/* what is asked only while the device waits comes at cycles that no step decides */
+			/*
+			 * requests made only while the device waits have cycles independent of the
+			 * step size
+			 */
 			pace.budget = 1 + test_random(&r) % 5000;
 			pace.lazy = 0;
 			pace.ask = 1;
@@ -513,9 +518,11 @@ TEST(other_builds)
 	}
 }
 
-/* ---- Errors ------------------------------------------------------------------------------------- */
+/*
+ * ---- Errors -------------------------------------------------------------------------------------
+ */
 
-TEST(refuses_what_has_no_meaning)
+TEST(invalid_descriptors_are_rejected)
 {
 	struct bed b;
 	struct gtu_hw_cpl cpl;
@@ -549,7 +556,7 @@ TEST(refuses_what_has_no_meaning)
 	REFUSED(d.operand[0].key = 0, GTU_CPL_OPERAND, GTU_IRU_INDICES);
 	REFUSED(d.operand[2].key = b.key[0], GTU_CPL_RIGHTS, GTU_IRU_RING);
 	REFUSED(d.operand[3].count = 1, GTU_CPL_OPERAND, 3);
-	/* a consumer ahead of its producer, or further behind than the ring is long */
+	/* a consumer index ahead of the producer, or more than the ring size behind it */
 	header(&b)->consumer = 5;
 	REFUSED((void)0, GTU_CPL_INDEX, GTU_IRU_RING);
 	CHECK_EQ(cpl.needed, 5);
@@ -563,7 +570,7 @@ TEST(refuses_what_has_no_meaning)
 	bed_close(&b);
 }
 
-TEST(widths_of_the_build)
+TEST(index_and_position_widths)
 {
 	const struct gtu_dev_config config = { .iru_index_bits = 24, .iru_position_bits = 10 };
 	struct gtu_hw_cpl cpl;
@@ -600,7 +607,7 @@ TEST(widths_of_the_build)
 	bed_close(&b);
 }
 
-TEST(a_limit_ends_a_stream_and_leaves_nothing_behind)
+TEST(a_limit_ends_a_stream_and_leaves_no_state)
 {
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl cpl;
@@ -624,8 +631,8 @@ TEST(a_limit_ends_a_stream_and_leaves_nothing_behind)
 	bed_close(&b);
 }
 
-/* Between steps everything that the user owns is overwritten; the guard pages say if that matters. */
-TEST(memory_that_changes_under_it)
+/* Overwrite all user memory between steps; guard pages detect accesses outside. */
+TEST(memory_that_changes_during_the_stream)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		uint64_t r = seed;
@@ -656,7 +663,7 @@ TEST(memory_that_changes_under_it)
 	}
 }
 
-TEST(counters_say_what_happened)
+TEST(counter_values)
 {
 	uint64_t c[GTU_IRU_COUNTERS], lines = 0;
 	struct gtu_hw_desc d;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * GraphPEG's schedule against a naive reading of its rules: the same records in the same cycles, for random
- * builds, graphs, latencies and requests, however the run is cut; the paper's walk-through of balancing to
- * the number; and the multiset of edges, whatever sizes, engines, replies and exchanges there are.
+ * GraphPEG's schedule against a reference model of its rules: the same records in the same cycles,
+ * for random builds, graphs, latencies and requests, at any step size; the paper's examples, with
+ * their numbers; and the exact multiset of edges for any sizes, engines, replies and exchanges.
  */
 #include "firmware-model/units/peg/peg_core.h"
 #include "peg_naive.h"
@@ -34,7 +34,7 @@ static unsigned pick(uint64_t *r, unsigned low, unsigned high)
 	return low + (unsigned)(test_random(r) % (high - low + 1));
 }
 
-/* ---- What the core fetches ------------------------------------------------------------------------ */
+/* ---- Fetch port ------------------------------------------------------------------------------ */
 
 static uint64_t when(struct scene *s, enum peg_kind kind, unsigned e, unsigned slot, uint64_t cycle)
 {
@@ -105,7 +105,7 @@ static bool load_index(void *ctx, unsigned e, uint64_t v, uint64_t *start, uint6
 	return true;
 }
 
-/* Edge i leads to 7 i + 3 and weighs 5 i. */
+/* Edge i has target 7 i + 3 and weight 5 i. */
 static bool load_edges(void *ctx, unsigned e, uint64_t first, unsigned count, void *ids, void *weights)
 {
 	const struct scene *s = ctx;
@@ -141,7 +141,7 @@ static bool unspill(void *ctx, unsigned e, uint64_t *vertex, unsigned count)
 	return true;
 }
 
-/* ---- Scenes ----------------------------------------------------------------------------------------- */
+/* ---- Random streams -------------------------------------------------------------------------- */
 
 static void make(struct scene *s, uint64_t seed)
 {
@@ -215,7 +215,7 @@ static void make(struct scene *s, uint64_t seed)
 	for (unsigned n = 0; n < c->engines; n++)
 		c->input[n] = calloc(inputs + 1, sizeof(uint64_t));
 	for (unsigned i = 0; i < inputs; i++) {
-		const unsigned n = kind == 4 ? 0 : i / 32 % c->engines;	/* 4: one engine has it all */
+		const unsigned n = kind == 4 ? 0 : i / 32 % c->engines;	/* 4: all vertices go to one engine */
 
 		c->input[n][c->inputs[n]++] = pick(&r, 0, (unsigned)c->vertices - 1);
 	}
@@ -234,7 +234,7 @@ static void make(struct scene *s, uint64_t seed)
 			cycle += pick(&r, 0, 1) ? pick(&r, 0, 20) : pick(&r, 0, 1500);
 			s->ask[i] = (struct nv_ask){ cycle, asked[e] += pick(&r, 0, 20), e };
 		}
-		for (unsigned e = 0; e < c->engines; e++)	/* in the end all is asked for */
+		for (unsigned e = 0; e < c->engines; e++)	/* at the end, request all records */
 			s->ask[c->asks++] = (struct nv_ask){ cycle + 3000 + pick(&r, 0, 1) * e, 1 << 30, e };
 		for (unsigned i = 1; i < c->asks; i++)
 			CHECK(s->ask[i].cycle >= s->ask[i - 1].cycle || i >= c->asks - c->engines);
@@ -297,7 +297,7 @@ static void play(struct scene *s, void *memory)
 	unsigned ask = 0;
 	struct naive v;
 
-	CHECKF(naive_run(&v, &s->cfg), "seed %" PRIu64 ": the rules themselves hang", s->seed);
+	CHECKF(naive_run(&v, &s->cfg), "seed %" PRIu64 ": the reference model does not end", s->seed);
 	CHECK(peg_core_start(c, &s->stream, &port));
 	while (status != PEG_DONE) {
 		uint64_t until = s->cut ? c->cycle + pick(&r, 0, 90) : c->cycle + 100000;
@@ -309,7 +309,7 @@ static void play(struct scene *s, void *memory)
 		status = peg_core_run(c, until);
 		CHECKF(status <= PEG_DONE, "seed %" PRIu64 ": status %u", s->seed, status);
 		if (status == PEG_IDLE) {
-			CHECKF(ask < s->cfg.asks, "seed %" PRIu64 ": it hangs at cycle %" PRIu64, s->seed, c->cycle);
+			CHECKF(ask < s->cfg.asks, "seed %" PRIu64 ": idle without an end at cycle %" PRIu64, s->seed, c->cycle);
 			peg_core_advance(c, s->ask[ask].cycle);
 		}
 		for (unsigned n = 0; n < s->cfg.engines; n++) {
@@ -321,7 +321,7 @@ static void play(struct scene *s, void *memory)
 
 				while (next[n] < v.out.tail && v.out.at[next[n]].engine != n)
 					next[n]++;
-				CHECKF(next[n] < v.out.tail, "seed %" PRIu64 ": engine %u puts out too much", s->seed, n);
+				CHECKF(next[n] < v.out.tail, "seed %" PRIu64 ": engine %u outputs too many records", s->seed, n);
 				want = &v.out.at[next[n]++];
 				SAME(w->cycle, want->cycle);
 				SAME((uint64_t)w->active, (1ull << want->lanes) - 1);
@@ -352,7 +352,7 @@ static void play(struct scene *s, void *memory)
 
 static struct scene scene;
 
-TEST(the_schedule_is_that_of_the_rules)
+TEST(schedule_equals_the_reference_model)
 {
 	uint64_t moves = 0;
 
@@ -368,12 +368,12 @@ TEST(the_schedule_is_that_of_the_rules)
 		free(memory);
 		unmake(&scene);
 	}
-	CHECK(moves > TEST_CASES(500));	/* balancing did happen */
+	CHECK(moves > TEST_CASES(500));	/* balancing has taken place */
 }
 
-/* ---- Whatever the timing -------------------------------------------------------------------------- */
+/* ---- Any timing ------------------------------------------------------------------------------ */
 
-/* Each edge's, or listed vertex', number of times; pushed vertices by engine, in order. */
+/* Number of occurrences of each edge or listed vertex; pushed vertices by engine, in order. */
 struct tally {
 	uint32_t edge[200000], vertex[VERTICES_MAX];
 	struct { uint64_t at[4096]; unsigned n; } pushed[NV_ENGINES];
@@ -387,7 +387,7 @@ static void expect(const struct scene *s, uint64_t v)
 		want.edge[i]++;
 }
 
-/* Take a record; push some of its vertices, to this engine's list. */
+/* Take a record; push some of its vertices to this engine's list. */
 static void take(struct scene *s, struct peg_core *c, unsigned n, bool push)
 {
 	const uint8_t *r = peg_core_out(c, n);
@@ -455,7 +455,7 @@ static void stream(struct scene *s, struct peg_core *c, bool push)
 				s->reply[to++] = s->reply[i];
 			s->replies = to;
 		}
-		CHECKF(++stuck < 3000000, "seed %" PRIu64 ": it hangs at cycle %" PRIu64, s->seed, c->cycle);
+		CHECKF(++stuck < 3000000, "seed %" PRIu64 ": the stream does not end at cycle %" PRIu64, s->seed, c->cycle);
 	}
 	for (unsigned n = 0; n < s->cfg.engines; n++)
 		while (peg_core_waiting(c, n))
@@ -466,11 +466,11 @@ static void compare(const struct scene *s)
 {
 	if (s->stream.vertex_list)
 		for (unsigned v = 0; v < s->cfg.vertices; v++)
-			CHECKF(got.vertex[v] == want.vertex[v], "seed %" PRIu64 ": vertex %u came %u times, not %u",
+			CHECKF(got.vertex[v] == want.vertex[v], "seed %" PRIu64 ": vertex %u was output %u times, expected %u",
 			       s->seed, v, got.vertex[v], want.vertex[v]);
 	else
 		for (uint64_t i = 0; i < s->row[s->cfg.vertices]; i++)
-			CHECKF(got.edge[i] == want.edge[i], "seed %" PRIu64 ": edge %" PRIu64 " came %u times, not %u",
+			CHECKF(got.edge[i] == want.edge[i], "seed %" PRIu64 ": edge %" PRIu64 " was output %u times, expected %u",
 			       s->seed, i, got.edge[i], want.edge[i]);
 }
 
@@ -489,7 +489,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What was pushed is in the lists, once each: by engine and in order, unless lists were balanced. */
+/* The lists hold every pushed vertex once: by engine and in order, unless lists were balanced. */
 static void check_lists(struct scene *s, struct peg_core *c, bool balanced)
 {
 	static uint64_t all[2][NV_ENGINES * 300];
@@ -516,10 +516,10 @@ static void check_lists(struct scene *s, struct peg_core *c, bool balanced)
 	CHECK_EQ(n_all[0], n_all[1]);
 	qsort(all[0], n_all[0], 8, by_value);
 	qsort(all[1], n_all[1], 8, by_value);
-	CHECKF(!memcmp(all[0], all[1], 8 * n_all[0]), "seed %" PRIu64 ": lists lost or repeat a vertex", s->seed);
+	CHECKF(!memcmp(all[0], all[1], 8 * n_all[0]), "seed %" PRIu64 ": the lists lost or repeated a vertex", s->seed);
 }
 
-TEST(nothing_is_lost_or_repeated_whatever_the_timing)
+TEST(no_edge_is_lost_or_repeated_at_any_timing)
 {
 	uint64_t spilled = 0, moves = 0, list_moves = 0;
 
@@ -555,7 +555,7 @@ TEST(nothing_is_lost_or_repeated_whatever_the_timing)
 		spilled += c->count.spilled;
 		moves += c->count.moves;
 		list_moves += c->count.list_moves;
-		/* and what was pushed is the next stream's input, where it is */
+		/* the pushed vertices are the next stream's input, where they are */
 		s->stream.left = NULL;
 		for (unsigned n = 0; n < s->cfg.engines; n++) {
 			s->cfg.input[n] = realloc(s->cfg.input[n], (s->off_chip[n].n + 1) * sizeof(uint64_t));
@@ -572,10 +572,13 @@ TEST(nothing_is_lost_or_repeated_whatever_the_timing)
 	CHECK(spilled > TEST_CASES(10000) && moves > TEST_CASES(1000) && list_moves > TEST_CASES(1000));
 }
 
-/* ---- The paper's examples ---------------------------------------------------------------------------- */
+/* ---- The paper's examples -------------------------------------------------------------------- */
 
-/* Figure 6: engine 0 has 896 edges more than engine 1, and 448 of its entry from 1304 on go over. */
-TEST(figure_6_to_the_number)
+/*
+ * Figure 6: engine 0 has 896 edges more than engine 1; 448 edges of its entry move, from edge 1304
+ * on.
+ */
+TEST(figure_6)
 {
 	struct scene *s = &scene;
 	struct peg_core *c;
@@ -586,7 +589,7 @@ TEST(figure_6_to_the_number)
 	memset(s, 0, offsetof(struct scene, off_chip));
 	s->shape = (struct peg_shape){ .engines = 2, .entries = 24, .edge_bytes = 2048, .list_bytes = 46 * 1024 };
 	s->cfg = (struct nv_config){ .engines = 2, .latency = 100, .vertices = 5, .id_bytes = 4 };
-	/* 3: gathered, fills the space on chip; 4: to be cut; 2: the other engine's */
+	/* 3: gathered, fills the space on chip; 4: to be split; 2: the other engine's */
 	memcpy(s->row, (uint64_t[]){ 0, 0, 600, 1048, 1304, 2304 }, 6 * sizeof(uint64_t));
 	s->row[2] = 688;	/* vertex 2: 360 edges */
 	s->cfg.input[0] = (uint64_t[]){ 3, 4 };
@@ -636,7 +639,7 @@ TEST(figure_6_to_the_number)
 	free(memory);
 }
 
-/* Figure 5: edges of several vertices make up one warp, in the order they were gathered. */
+/* Figure 5: a warp holds edges of several vertices, in the order in which they were gathered. */
 TEST(a_warp_holds_edges_of_several_vertices)
 {
 	static uint64_t input[] = { 2, 0, 1, 3 };
@@ -678,10 +681,11 @@ TEST(a_warp_holds_edges_of_several_vertices)
 	CHECK_EQ(w->active, 0x1ff);
 	CHECK_EQ(w->reason, GTU_WARP_END);
 	/*
-	 * By the rules: the list is asked for in cycle 0 and there in 200; its first vertex can be taken in
-	 * 201, its offsets are there in 401, its line is asked for in 402 and there in 602. Vertex 0's follows
-	 * in 403, and 3's two lines in 405 and 406 (vertex 1 has none, so 404 brings nothing): the first
-	 * warp's last edge is there in 605 and it goes out in 606, the rest in 607.
+	 * By the rules: the list is fetched in cycle 0 and arrives in 200; its first vertex is
+	 * taken in 201, its offsets arrive in 401, its line is fetched in 402 and arrives in 602.
+	 * Vertex 0's line follows in 403, vertex 3's two lines in 405 and 406 (vertex 1 has none,
+	 * so 404 fetches nothing). The first warp's last edge arrives in 605, the warp is output in
+	 * 606 and the rest in 607.
 	 */
 	CHECK_EQ(w->cycle, 607);
 	CHECK_EQ(c->cycle, 608);

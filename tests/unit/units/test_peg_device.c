@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * GraphPEG behind its descriptor: exactly the edges of the listed vertices, in every width, with every number
- * of engines; output lists whole however little space there is; the same records, cycles and lists however
- * slow the consumers and short the steps; and no stranger's value makes it leave its operands.
+ * GraphPEG through its descriptor: exactly the edges of the listed vertices, in every width and
+ * with every number of engines; complete output lists with any amount of space; the same records,
+ * cycles and lists for any consumer speed and step size.
  */
 #include "peg_bed.h"
 
-/* Exactly the edges of the input list; each lane true to its edge. */
+/* The records hold exactly the edges of the input list, with correct fields in each lane. */
 static void check_all(const struct bed *b, const struct run *r, uint64_t seed)
 {
 	const bool list = b->param & GTU_PEG_VERTEX_LIST, ids8 = b->param & GTU_PEG_IDS_8;
@@ -54,7 +54,7 @@ static void check_all(const struct bed *b, const struct run *r, uint64_t seed)
 					got[m++] = value[0];
 					continue;
 				}
-				/* the edge, from whatever names it exactly */
+				/* identify the edge by its index, if records carry it */
 				if (b->param & GTU_PEG_WITH_INDEX) {
 					const uint64_t x = value[3];
 					const unsigned near = b->param & GTU_PEG_PULL ? 1 : 0;
@@ -74,16 +74,16 @@ static void check_all(const struct bed *b, const struct run *r, uint64_t seed)
 		}
 	}
 	CHECK_EQ(r->cpl.count, rec);
-	CHECKF(m == total, "seed %" PRIu64 ": %" PRIu64 " came, not %" PRIu64, seed, m, total);
+	CHECKF(m == total, "seed %" PRIu64 ": %" PRIu64 " lanes were output, expected %" PRIu64, seed, m, total);
 	qsort(want, n, 8, by_value);
 	qsort(got, m, 8, by_value);
 	if (list || b->param & GTU_PEG_WITH_INDEX)
-		CHECKF(!memcmp(want, got, 8 * n), "seed %" PRIu64 ": not the edges that were asked for", seed);
+		CHECKF(!memcmp(want, got, 8 * n), "seed %" PRIu64 ": the output is not the requested edges", seed);
 	free(want);
 	free(got);
 	if (!b->return_log2)
 		return;
-	/* the lists of all engines, one behind the other, each in the order it was pushed */
+	/* the lists of all engines in turn, each in push order */
 	n = 0;
 	for (unsigned e = 0; e < b->engines; e++)
 		for (size_t i = 0; i < 32 * r->count[e]; i++) {
@@ -91,14 +91,14 @@ static void check_all(const struct bed *b, const struct run *r, uint64_t seed)
 
 			if (!(w->active >> i % 32 & 1) || i % 3)
 				continue;
-			CHECKF(n < r->listed && r->list[n] == 1000000 * e + i, "seed %" PRIu64 ": place %" PRIu64
+			CHECKF(n < r->listed && r->list[n] == 1000000 * e + i, "seed %" PRIu64 ": entry %" PRIu64
 			       " of %" PRIu64 " of the output list is wrong", seed, n, r->listed);
 			n++;
 		}
 	CHECK_EQ(n, r->listed);
 }
 
-TEST(canonical_streams_never_depend_on_their_consumers)
+TEST(canonical_streams_do_not_depend_on_their_consumers)
 {
 	for (uint64_t seed = 1; seed <= 250; seed++) {
 		struct run want, got;
@@ -132,7 +132,7 @@ TEST(canonical_streams_never_depend_on_their_consumers)
 	}
 }
 
-TEST(on_demand_nothing_is_lost_or_repeated)
+TEST(demand_loses_and_repeats_no_edge)
 {
 	const struct gtu_dev_config small = { .peg_entries = 3, .peg_list_bytes = 64, .peg_edge_bytes = 1024,
 					      .peg_latency = 30, .peg_interval = 100, .peg_message = 5 };
@@ -181,7 +181,7 @@ TEST(all_vertices_without_a_list)
 				const struct gtu_hw_warp *w = (const void *)at;
 
 				for (unsigned l = 0; l < 32 && w->active >> l & 1; l++, edges++) {
-					/* in order, as they lie in the graph */
+					/* in graph order */
 					while (!left && v < b.n)
 						left = b.row[v + 1] - b.row[v], v++;
 					CHECK_EQ(get(at + 64, l, seed % 2), v - 1);
@@ -198,8 +198,8 @@ TEST(all_vertices_without_a_list)
 	}
 }
 
-/* Too little SPILL or OUTPUT: how much would do is told, and with it, it does. */
-TEST(too_little_space_is_told_exactly)
+/* With too little SPILL or OUTPUT, the stream reports the size it needs, and that size suffices. */
+TEST(overflow_reports_the_needed_size)
 {
 	unsigned spills = 0, outputs = 0;
 
@@ -209,7 +209,7 @@ TEST(too_little_space_is_told_exactly)
 
 		make(&b, NULL, seed + 900);
 		b.return_log2 = 6;
-		b.imm = 64;	/* 8 or 4 vertices a list on chip */
+		b.imm = 64;	/* 8 or 4 vertices per list on chip */
 		b.outputs = seed % 7;
 		b.spill_lines = seed % 5;
 		for (unsigned tries = 0;; tries++) {
@@ -238,8 +238,8 @@ TEST(too_little_space_is_told_exactly)
 	CHECK(spills > 30 && outputs > 30);
 }
 
-/* With vertex-list balancing order depends on timing; the vertices do not. */
-TEST(balanced_lists_lose_nothing)
+/* With vertex-list balancing the order depends on timing; the set of vertices does not. */
+TEST(balanced_lists_lose_no_vertex)
 {
 	uint64_t moved = 0;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* PEG streams of strangers: wrong descriptors, memory that changes while they run, ends from outside. */
+/*
+ * Errors of PEG streams: invalid descriptors, memory that changes while they run, cancelation and
+ * limits.
+ */
 #include "peg_bed.h"
 
 /* A stream of one engine: source and destination, 4-byte ids and offsets, an output list. */
@@ -20,7 +23,7 @@ static struct gtu_hw_operand *block(struct bed *b)
 	return (void *)(b->buffer[BLOCK]->at + 8);
 }
 
-/* Run a descriptor whose consumer takes everything and pushes nothing. */
+/* Run a descriptor with a consumer that takes every record and pushes nothing. */
 static struct gtu_hw_cpl run(struct bed *b, const struct gtu_hw_desc *d)
 {
 	struct gtu_hw_cpl c;
@@ -72,7 +75,7 @@ TEST(descriptors_are_checked)
 	EXPECT(GTU_CPL_PARAM, 0xff);
 	d.imm = 2049ull << 32;
 	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.imm = 255ull << 32;		/* a warp of 8-byte edges is 256 */
+	d.imm = 255ull << 32;		/* a warp of 8-byte edges has 256 bytes */
 	EXPECT(GTU_CPL_PARAM, 0xff);
 	d.imm = 256ull << 32 | 8;
 	EXPECT(GTU_CPL_OK, 0xff);
@@ -137,11 +140,11 @@ TEST(values_in_memory_are_checked)
 	CHECK_EQ(c.operand, GTU_PEG_VERTICES);
 	CHECK_EQ(c.element, input[0] + 1);
 	CHECK_EQ(c.needed, b.m + 1);
-	row[input[0]] = (uint32_t)b.m + 5;	/* behind the next */
+	row[input[0]] = (uint32_t)b.m + 5;	/* greater than the next offset */
 	c = run(&b, &d);
 	CHECK_EQ(c.element, input[0]);
 	CHECK_EQ(c.needed, b.m + 5);
-	/* where the error is met does not depend on the steps */
+	/* the error's cycle does not depend on the step size */
 	for (unsigned i = 0; i < 5; i++) {
 		struct run r;
 
@@ -154,9 +157,9 @@ TEST(values_in_memory_are_checked)
 	bed_close(&b);
 }
 
-TEST(rings_that_lie_end_their_stream)
+TEST(invalid_ring_headers_end_their_stream)
 {
-	static const struct { size_t byte; uint32_t value; } lie[] = {
+	static const struct { size_t byte; uint32_t value; } invalid[] = {
 		{ offsetof(struct gtu_hw_ring, consumer), 1 },
 		{ offsetof(struct gtu_hw_ring, consumer), 0x80000000 },
 		{ offsetof(struct gtu_hw_ring, sent), 33 },
@@ -168,23 +171,23 @@ TEST(rings_that_lie_end_their_stream)
 
 	plain(&b, 4);
 	d = describe(&b);
-	for (unsigned i = 0; i < sizeof(lie) / sizeof(lie[0]); i++) {
+	for (unsigned i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
 		memset(ring(&b, 0), 0, 64);
-		memcpy((uint8_t *)ring(&b, 0) + lie[i].byte, &lie[i].value, 4);
+		memcpy((uint8_t *)ring(&b, 0) + invalid[i].byte, &invalid[i].value, 4);
 		c = fx_do(b.f, &d, 0);
 		CHECK_EQ(c.status, GTU_CPL_INDEX);
 		CHECK_EQ(c.operand, GTU_PEG_RINGS);
-		CHECK_EQ(c.needed, lie[i].value);
+		CHECK_EQ(c.needed, invalid[i].value);
 		CHECK_EQ(ring(&b, 0)->ended, 1);
 	}
-	/* pushing after one has said that no more will come */
+	/* pushes are accepted until the ring is closed, even after `ended` */
 	b.inputs = 0;
 	d = describe(&b);
 	memset(ring(&b, 0), 0, 64);
 	fx_submit_to(b.f, 0, &d);
 	while (gtu_dev_pending(b.f->dev))
 		gtu_dev_step(b.f->dev, 100);
-	CHECK_EQ(ring(&b, 0)->ended, 1);	/* but the list is still open */
+	CHECK_EQ(ring(&b, 0)->ended, 1);	/* the list is still open */
 	CHECK_EQ(ring(&b, 0)->waiting, 1);
 	ring(&b, 0)->sent = 3;
 	fx_doorbell(b.f, 0, GTU_DB_KICK, 1);
@@ -199,8 +202,11 @@ TEST(rings_that_lie_end_their_stream)
 	bed_close(&b);
 }
 
-/* Everything a stream reads changes while it runs. It ends, with a completion, and the unit is as before. */
-TEST(hostile_memory_only_hurts_its_owner)
+/*
+ * All memory that a stream reads changes while it runs. The stream completes and the unit still
+ * works.
+ */
+TEST(hostile_memory_does_not_affect_later_streams)
 {
 	unsigned status[GTU_CPL_COUNT] = { 0 };
 
@@ -259,8 +265,8 @@ TEST(hostile_memory_only_hurts_its_owner)
 	CHECK(status[GTU_CPL_OK] > 50 && status[GTU_CPL_INDEX] > 20);
 }
 
-/* One engine's consumer is gone: the others' records do not come either, and then the job is ended. */
-TEST(a_stream_can_be_ended_from_outside)
+/* One engine's consumer stops, which stalls the others; then the job is ended. */
+TEST(a_stream_ends_by_cancel_reset_stall_or_revocation)
 {
 	for (unsigned how = 0; how < 4; how++) {
 		const uint64_t arg[2] = { 0, 1 };
@@ -298,7 +304,7 @@ TEST(a_stream_can_be_ended_from_outside)
 			fx_mailbox(b.f, GTU_MBOX_QUEUE_RESET, 1, arg);
 			b.f->queue[0].tail = b.f->queue[0].head = 0;
 			break;
-		case 2:		/* another context's job waits for the unit: after 2^30 cycles it has it */
+		case 2:		/* another job waits for the unit: it gets it after 2^30 cycles */
 			fx_queue_open(b.f, 1, 0, GTU_RING_NONE);
 			fx_submit_to(b.f, 1, &d);
 			gtu_dev_step(b.f->dev, 100);
@@ -331,7 +337,7 @@ TEST(a_stream_can_be_ended_from_outside)
 	}
 }
 
-TEST(a_limit_ends_a_stream_wherever_it_is_cut)
+TEST(a_limit_ends_a_stream_at_any_step_size)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct run a, got;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Weaver's tables and state machine: the paper's figures 6 and 7 to the number, and against a naive machine
- * that is in one state a cycle, for random registrations, requests and skips.
+ * Weaver's tables and state machine: the paper's figures 6 and 7 with their numbers, and a
+ * comparison with a reference machine that advances one state per cycle, for random registrations,
+ * requests and skips.
  */
 #include "tests/unit/test.h"
 #include "firmware-model/units/wvr/wvr_core.h"
@@ -26,10 +27,10 @@ static void answered(const struct wvr_work *w, unsigned lanes, const uint64_t *v
 }
 
 /*
- * Figure 7: warps 0, 2, 1 register, with 4 threads each; warp 1 asks first. Figure 6 is the same table. The
- * paper shows the entries of warp 0; what the others register here fills the rest.
+ * Figure 7: warps 0, 2 and 1 register, with 4 threads each; warp 1 requests first. Figure 6 is the
+ * same table. The paper shows the entries of warp 0; the others' entries are this test's.
  */
-TEST(figures_6_and_7_to_the_number)
+TEST(figures_6_and_7)
 {
 	const struct wvr_shape shape = { .entries = 12, .warps = 3, .table_latency = 10, .lanes = 4 };
 	struct wvr_core *c = make(&shape);
@@ -55,13 +56,13 @@ TEST(figures_6_and_7_to_the_number)
 	for (unsigned l = 0; l < 4; l++)
 		CHECK_EQ(wvr_core_dec_loc(c, 1)[l], ((uint64_t[]){ 2, 10, 11, 30 })[l]);
 	CHECK_EQ(wvr_core_dec_loc(c, 0)[0], WVR_NONE);
-	/* entry (4, 30, 5) has four left: one of them in another warp's lanes, without a read */
+	/* entry (4, 30, 5) has four edges left: another warp gets them without a table read */
 	wvr_core_dec_id(c, 0, &w);
 	answered(&w, 4, (uint64_t[]){ 4, 4, 4, 4 }, (uint64_t[]){ 31, 32, 33, 34 });
 	CHECK_EQ(w.cycle, 38);		/* S6, S2, S5 */
 	wvr_core_dec_id(c, 2, &w);
 	answered(&w, 4, (uint64_t[]){ 8, 16, 16, 16 }, (uint64_t[]){ 60, 80, 81, 82 });
-	/* S6, S2 with nothing left, then three entries, the first of degree 0 */
+	/* S6, S2 without remaining work, then three entries, the first of degree 0 */
 	CHECK_EQ(w.cycle, 39 + 2 + 3 * 12);
 	wvr_core_dec_id(c, 1, &w);
 	answered(&w, 4, (uint64_t[]){ 22, WVR_NONE, WVR_NONE, WVR_NONE },
@@ -77,7 +78,7 @@ TEST(figures_6_and_7_to_the_number)
 	CHECK_EQ(c->count.state[WVR_S5], 3);
 	CHECK_EQ(c->count.state[WVR_S7], 1);
 	CHECK_EQ(c->count.state[WVR_S8], 1);
-	/* the first registration after a request begins a round: the old entries are gone */
+	/* the first registration after a request starts a round: the old entries are invalid */
 	CHECK_EQ(wvr_core_register(c, 5, 100, 7, 2), WVR_OK);
 	wvr_core_decode(c, &w);
 	answered(&w, 4, (uint64_t[]){ 100, 100, WVR_NONE, WVR_NONE },
@@ -86,7 +87,7 @@ TEST(figures_6_and_7_to_the_number)
 	free(c);
 }
 
-TEST(wrong_registrations_are_refused)
+TEST(invalid_registrations_are_rejected)
 {
 	const struct wvr_shape shape = { .entries = 100, .warps = 1, .table_latency = 1, .lanes = 32 };
 	struct wvr_core *c = make(&shape);
@@ -100,18 +101,18 @@ TEST(wrong_registrations_are_refused)
 	CHECK_EQ(w.active, 1);
 	CHECK_EQ(wvr_core_register(c, 99, 1, 1, 0), WVR_OK);	/* another round */
 	wvr_core_decode(c, &w);
-	CHECK_EQ(w.active, 0);		/* degree 0 yields nothing */
+	CHECK_EQ(w.active, 0);		/* degree 0 gives no work */
 	free(c);
 }
 
-/* ---- The naive machine ------------------------------------------------------------------------------- */
+/* ---- The reference machine ------------------------------------------------------------------- */
 
 #define ENTRIES 300u
 
 struct machine {
 	unsigned entries, latency, lanes;
 	struct { bool valid; uint64_t vid, start, degree; } st[ENTRIES];
-	unsigned at;			/* entries before it have been read */
+	unsigned at;			/* entries below it have been read */
 	uint64_t vid, start, degree;	/* of the current entry */
 	int state;
 	uint64_t t, in_state[9], skipped;
@@ -207,7 +208,7 @@ static void skip(struct machine *m, uint64_t vid)
 		tick(m, m->state);
 }
 
-TEST(the_machine_is_that_of_figure_6)
+TEST(state_machine_equals_the_reference)
 {
 	for (uint64_t seed = 1; seed <= TEST_CASES(10000); seed++) {
 		uint64_t r = seed, sum = 0;
@@ -273,7 +274,7 @@ TEST(the_machine_is_that_of_figure_6)
 				sum -= (unsigned)__builtin_popcount(got.active);
 			} while (got.active || c->state != WVR_S8);
 		}
-		CHECK_EQ(sum, m.skipped);	/* exactly the work registered, less what was skipped */
+		CHECK_EQ(sum, m.skipped);	/* the output is the registered work less the skipped work */
 		CHECK_EQ(c->count.skipped, m.skipped);
 		CHECK_EQ(c->cycle, m.t);
 		for (unsigned s = 0; s < 9; s++)

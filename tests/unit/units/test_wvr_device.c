@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Weaver behind its descriptor: the registered work, less what skips removed, in entry order; the same
- * records in the same cycles however slow the consumer and short the steps; and no stranger's value makes it
- * leave its operands.
+ * Weaver through its descriptor: the registered work, less the skipped work, in entry order; the
+ * same records in the same cycles for any consumer speed and step size; no value in user memory
+ * makes the unit access memory outside its operands.
  */
 #include "tests/unit/fixture.h"
 #include "firmware-model/units/wvr/wvr_core.h"
@@ -75,7 +75,10 @@ static const struct gtu_hw_warp *head(const struct run *r, size_t i)
 	return (const void *)(r->records + i * r->record_bytes);
 }
 
-/* Run a stream to its end. @lazy: how rarely the consumer looks; @skip: one of so many records is skipped. */
+/*
+ * Run a stream to completion. The consumer polls once in @lazy + 1 rounds and skips one record in
+ * @skip (0: none).
+ */
 static void drive(struct bed *b, struct run *r, const struct gtu_hw_desc *d, uint64_t budget, unsigned lazy,
 		  unsigned skip, uint64_t seed)
 {
@@ -115,7 +118,7 @@ static void drive(struct bed *b, struct run *r, const struct gtu_hw_desc *d, uin
 	CHECK_EQ(h->waiting, 0);
 }
 
-/* Rounds of registrations in any order; the work of all, round by round and in entry order. */
+/* Rounds of registrations in random order; the expected work, by round and entry. */
 struct work {
 	uint64_t vid, eid;
 	uint32_t round;
@@ -181,7 +184,7 @@ static void check_all(const struct run *r, uint32_t param, const struct work *w,
 	CHECK_EQ(at, n);
 }
 
-TEST(canonical_streams_never_depend_on_their_consumer)
+TEST(canonical_streams_do_not_depend_on_their_consumer)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		const uint32_t param = (uint32_t)(seed % 4);
@@ -210,7 +213,7 @@ TEST(canonical_streams_never_depend_on_their_consumer)
 			CHECK_EQ(got.cpl.cycles, want.cpl.cycles);
 			free(got.records);
 		}
-		/* and on demand, each work id once */
+		/* on demand, each work item once */
 		d = describe(&b, param | GTU_WVR_DEMAND, 8, 0);
 		drive(&b, &got, &d, 0, 2, 0, seed);
 		check_all(&got, param, w, n);
@@ -221,8 +224,8 @@ TEST(canonical_streams_never_depend_on_their_consumer)
 	}
 }
 
-/* What comes is a part of the work, in order; what is missing was skipped, and counted. */
-TEST(skips_remove_what_no_warp_holds)
+/* The output is a subsequence of the work; the missing items were skipped and counted. */
+TEST(skips_remove_work_that_no_warp_holds)
 {
 	uint64_t skipped = 0;
 
@@ -244,7 +247,7 @@ TEST(skips_remove_what_no_warp_holds)
 				while (at < n && (w[at].vid != lane(&got, param, i, 0, l) ||
 						  w[at].eid != lane(&got, param, i, 1, l)))
 					at++;
-				CHECKF(at < n, "seed %" PRIu64 ": work came that is not there, or out of order", seed);
+				CHECKF(at < n, "seed %" PRIu64 ": a work item is unknown or out of order", seed);
 				at++;
 			}
 		}
@@ -268,7 +271,7 @@ TEST(skips_remove_what_no_warp_holds)
 		free(r_.records);                                                                  \
 	} while (0)
 
-TEST(errors_say_which_registration)
+TEST(errors_name_the_registration)
 {
 	struct gtu_hw_desc d;
 	struct bed b;
@@ -282,7 +285,7 @@ TEST(errors_say_which_registration)
 	EXPECT(GTU_CPL_INDEX, 0, 2, 512);
 	b.reg[2].entry = 0;
 	EXPECT(GTU_CPL_INDEX, 0, 2, 0);
-	b.reg[1].flags = GTU_WVR_LAST;		/* another round: it may be registered again */
+	b.reg[1].flags = GTU_WVR_LAST;		/* in another round the entry may be registered again */
 	EXPECT(GTU_CPL_OK, 0xff, 0, 0);
 	b.reg[2].flags = 2;
 	EXPECT(GTU_CPL_RESERVED, 0, 2, 2);
@@ -316,7 +319,7 @@ TEST(errors_say_which_registration)
 		c = fx_do(b.f, &d, 0);
 		CHECK_EQ(c.status, GTU_CPL_BOUNDS);
 		CHECK_EQ(c.operand, GTU_WVR_RING);
-		/* a consumer, and a return ring, that lie */
+		/* invalid indices in the ring header */
 		b.n = 3;
 		d = describe(&b, 0, 4, 3);
 		memset(header(&b), 0, 64);
@@ -348,8 +351,8 @@ TEST(errors_say_which_registration)
 	fx_close(b.f);
 }
 
-/* Registrations, ring and skips change while it runs: it ends, with a completion, and leaves nothing. */
-TEST(hostile_memory_only_hurts_its_owner)
+/* Registrations, ring and skips change while the stream runs. It completes and leaves no state. */
+TEST(hostile_memory_does_not_affect_later_streams)
 {
 	unsigned ok = 0, bad = 0;
 
@@ -382,7 +385,7 @@ TEST(hostile_memory_only_hurts_its_owner)
 		}
 		ok += c.status == GTU_CPL_OK;
 		bad += c.status != GTU_CPL_OK;
-		/* the unit is free, and as before */
+		/* the unit is free and works */
 		b.n = 1;
 		b.reg[0] = (struct gtu_hw_registration){ .entry = 1, .vid = 2, .start = 3, .degree = 4 };
 		d = describe(&b, 0, 8, 0);
@@ -395,8 +398,8 @@ TEST(hostile_memory_only_hurts_its_owner)
 	CHECK(ok > 50 && bad > 20);
 }
 
-/* A queue reset, a cancel and a device reset in mid-stream leave the unit to the next. */
-TEST(a_stream_can_be_ended_from_outside)
+/* A cancel and a queue reset in mid-stream leave the unit usable. */
+TEST(a_stream_ends_by_cancel_or_reset)
 {
 	for (unsigned how = 0; how < 2; how++) {
 		const uint64_t arg[2] = { 0, 1 };

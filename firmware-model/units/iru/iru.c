@@ -147,10 +147,7 @@ static bool start(struct gtu_job *job)
 	return true;
 }
 
-/*
- * ---- Memory port of the core
- * ---------------------------------------------------------------------
- */
+/* ---- Memory port of the core ----------------------------------------------------------------- */
 
 static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsigned count,
 		      uint64_t cycle)
@@ -199,10 +196,7 @@ static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **ind
 	return *index;
 }
 
-/*
- * ---- The ring
- * ------------------------------------------------------------------------------------
- */
+/* ---- The ring -------------------------------------------------------------------------------- */
 
 static struct gtu_mem *ring_of(struct gtu_job *job)
 {
@@ -276,10 +270,7 @@ static int wait_for_consumer(struct gtu_job *job, struct iru_core *c)
 	return STREAM_STORE(ring_of(job), 0, waiting, 0) ? 0 : -1;
 }
 
-/*
- * ---- The job
- * -------------------------------------------------------------------------------------
- */
+/* ---- The job --------------------------------------------------------------------------------- */
 
 static bool begin(struct gtu_job *job, struct iru_core *c)
 {

@@ -197,10 +197,7 @@ static bool start(struct gtu_job *job)
 	return true;
 }
 
-/*
- * ---- Fetch port of the core
- * ----------------------------------------------------------------------
- */
+/* ---- Fetch port of the core ------------------------------------------------------------------ */
 
 /* Input list index of vertex @i of those dealt to engine @n. */
 static uint64_t dealt(const struct peg_unit *u, unsigned n, uint64_t i)
@@ -323,10 +320,7 @@ static bool load_edges(void *ctx, unsigned n, uint64_t first, unsigned count, vo
 	       (!weights || load(&u->job->mem[GTU_PEG_WEIGHTS], first, count, weights));
 }
 
-/*
- * ---- The job
- * -------------------------------------------------------------------------------------
- */
+/* ---- The job --------------------------------------------------------------------------------- */
 
 static bool begin(struct gtu_job *job, struct peg_unit *u)
 {

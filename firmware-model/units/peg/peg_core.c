@@ -180,10 +180,7 @@ bool peg_core_start(struct peg_core *c, const struct peg_stream *s, const struct
 	return true;
 }
 
-/*
- * ---- All engines
- * ----------------------------------------------------------------------------------
- */
+/* ---- All engines ----------------------------------------------------------------------------- */
 
 /* The error of the earliest cycle; on a tie, of the lowest engine. */
 static enum peg_status first_error(struct peg_core *c)
@@ -275,10 +272,7 @@ void peg_core_reply(struct peg_core *c, unsigned n, enum peg_kind kind, unsigned
 	peg_wake(c, n, cycle);
 }
 
-/*
- * ---- Output lists
- * ---------------------------------------------------------------------------------
- */
+/* ---- Output lists ---------------------------------------------------------------------------- */
 
 /* Append on chip while there is space and nothing is spilled, so that a list stays in order. */
 bool peg_out_append(struct peg_core *c, unsigned n, const uint64_t *vertex, unsigned count)

@@ -12,10 +12,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/*
- * ---- Helpers
- * -------------------------------------------------------------------------------------
- */
+/* ---- Helpers --------------------------------------------------------------------------------- */
 
 /* Allocate the lowest free entry; -1 if none is free. */
 int peg_entry_take(struct peg_core *c, struct peg_engine *e)
@@ -129,10 +126,7 @@ static inline uint64_t line_rest(const struct peg_core *c, uint64_t first)
 	return (GTU_LINE_BYTES - addr % GTU_LINE_BYTES) >> c->stream.id_log2;
 }
 
-/*
- * ---- The cycle of an engine
- * -----------------------------------------------------------------------
- */
+/* ---- The cycle of an engine ------------------------------------------------------------------ */
 
 /* Number of vertices of the next refill; 0: none. A refill does not cross a chunk boundary. */
 static inline uint32_t refill_size(const struct peg_core *c, const struct peg_engine *e)

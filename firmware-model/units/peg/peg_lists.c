@@ -21,10 +21,7 @@ static struct gtu_mem *spill_of(const struct peg_unit *u)
 	return &u->job->mem[GTU_PEG_SPILL];
 }
 
-/*
- * ---- Ids in memory
- * ---------------------------------------------------------------------------------
- */
+/* ---- Ids in memory --------------------------------------------------------------------------- */
 
 static bool load_ids(struct gtu_mem *m, uint64_t byte, unsigned width, uint64_t *id, unsigned n)
 {
@@ -52,10 +49,7 @@ static bool store_ids(struct gtu_mem *m, uint64_t byte, unsigned width, const ui
 	return gtu_mem_store(m, byte, narrow, 4 * (uint64_t)n);
 }
 
-/*
- * ---- Off-chip lines
- * ----------------------------------------------------------------------------------
- */
+/* ---- Off-chip lines -------------------------------------------------------------------------- */
 
 /* The link of @line; false if memory failed or the link is not a line. */
 static bool link_of(struct peg_unit *u, uint32_t line, uint32_t *link)
@@ -164,10 +158,7 @@ bool peg_unspill(void *ctx, unsigned n, uint64_t *vertex, unsigned count)
 	return true;
 }
 
-/*
- * ---- Pushes
- * ------------------------------------------------------------------------------------------
- */
+/* ---- Pushes ---------------------------------------------------------------------------------- */
 
 static int take(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
@@ -223,10 +214,7 @@ int peg_take_pushes(struct gtu_job *job, struct peg_unit *u)
 	return some;
 }
 
-/*
- * ---- The output list
- * ---------------------------------------------------------------------------------
- */
+/* ---- The output list ------------------------------------------------------------------------- */
 
 /* Write vertices from index @to of OUTPUT on, up to its end. */
 static bool write_out(struct peg_unit *u, uint64_t to, const uint64_t *vertex, unsigned n)

@@ -168,10 +168,7 @@ static bool register_round(struct gtu_job *job, struct wvr_unit *u)
 	return true;
 }
 
-/*
- * ---- Records
- * --------------------------------------------------------------------------------------
- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static uint8_t *put_lanes(uint8_t *to, bool wide, const uint64_t *value)
 {
@@ -276,10 +273,7 @@ static int pump(struct gtu_job *job, struct wvr_unit *u)
 	return skipped < 0 ? -1 : out | requested | skipped;
 }
 
-/*
- * ---- The job
- * -------------------------------------------------------------------------------------
- */
+/* ---- The job --------------------------------------------------------------------------------- */
 
 static bool begin(struct gtu_job *job, struct wvr_unit *u)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The calls themselves. Their errors are of no interest: what is wrong, the kernel says. */
+/* Executes the calls of a program. Their errors are ignored: the kernel log reports bugs. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/udmabuf.h>
@@ -22,12 +22,12 @@
 #include "uapi/gtu/hw.h"
 
 #define ARENA		(64u * 4096u)
-#define WINDOW		0x200000000000ull	/* where everything that a program maps is put, to be taken away at once */
+#define WINDOW		0x200000000000ull	/* address range of all mappings, to unmap them at once */
 #define WINDOW_BYTES	(1ull << 32)
-#define BLOCK		2048u		/* where in the arena a parameter block is */
-#define THINGS		16u		/* of a kind that are remembered */
-#define TICK_US		20000u		/* a signal each so often ends what sleeps longer, */
-#define TICKS		50u		/* and the process after so many */
+#define BLOCK		2048u		/* offset of the parameter block in the arena */
+#define THINGS		16u		/* results remembered per kind */
+#define TICK_US		20000u		/* period of SIGALRM, which interrupts longer sleeps */
+#define TICKS		50u		/* the process ends after this many signals */
 #define CHILDREN	2u		/* processes and threads that a program may add */
 
 struct things {
@@ -42,7 +42,7 @@ static unsigned children, ticks;
 static uint64_t mapped_bytes;
 static bool resets, spoilt, forked;
 
-/* Threads of a program share what it has, and overtake each other: what is read is one of the things all the same. */
+/* Threads of a program share these arrays without a lock; any value read is one of the results. */
 void fuzz_give(enum fuzz_kind kind, uint64_t value)
 {
 	unsigned n = __atomic_fetch_add(&have[kind].n, 1, __ATOMIC_RELAXED);
@@ -63,7 +63,7 @@ uint64_t fuzz_resolve(uint64_t value)
 	return back < n && back < THINGS ? __atomic_load_n(&have[kind].thing[(n - 1 - back) % THINGS], __ATOMIC_RELAXED) : 0;
 }
 
-/* A descriptor out of a call's values: mostly one that the device takes. OPERAND gives it others. */
+/* Build a descriptor from a call's values, mostly a valid one. OPERAND changes its operands. */
 static void describe(struct gtu_hw_desc *d, const uint64_t *v)
 {
 	unsigned i;
@@ -80,7 +80,10 @@ static void describe(struct gtu_hw_desc *d, const uint64_t *v)
 	}
 }
 
-/* Operand v[1] of the newest descriptor; behind its own, of the parameter block in the arena. */
+/*
+ * Set operand v[1] of the newest descriptor or, beyond its own operands, of the parameter block in
+ * the arena.
+ */
 static void give_operand(struct gtu_hw_desc *d, const uint64_t *v)
 {
 	struct gtu_hw_operand op = { .offset = v[4], .count = (uint32_t)v[3], .key = (uint32_t)fuzz_resolve(v[2]) };
@@ -92,7 +95,7 @@ static void give_operand(struct gtu_hw_desc *d, const uint64_t *v)
 		memcpy(arena + BLOCK + (at - GTU_DESC_OPERANDS) * sizeof(op), &op, sizeof(op));
 }
 
-/* Memory that a program has mapped may be gone, or not be allowed: a signal would end him too early. */
+/* True if the page is mapped: an access to unmapped memory would end the process too early. */
 static bool mapped(uint64_t at)
 {
 	unsigned char in;
@@ -100,8 +103,8 @@ static bool mapped(uint64_t at)
 	return at % 4096 == 0 && !mincore((void *)(uintptr_t)at, 4096, &in) && in <= 1;
 }
 
-/* A place for @bytes, of which none is another mapping's neighbour. */
-static void *place(size_t bytes)
+/* An address for @bytes that is not adjacent to another mapping. */
+static void *free_address(size_t bytes)
 {
 	const uint64_t step = (bytes + 0x3fffff) & ~0x1fffffull;
 
@@ -119,7 +122,10 @@ static void fault(int signal)
 	siglongjmp(escape, 1);
 }
 
-/* Into the first page of a mapping, which another thread may take away meanwhile, or which nobody may write. */
+/*
+ * Store to the first page of a mapping, which another thread may unmap meanwhile or which may be
+ * read-only.
+ */
 static void store(uint64_t at, uint64_t offset, const uint64_t *words, size_t bytes)
 {
 	volatile uint64_t *to = (uint64_t *)(uintptr_t)(at + offset);
@@ -138,18 +144,18 @@ static void store(uint64_t at, uint64_t offset, const uint64_t *words, size_t by
 static void call_mmap(const uint64_t *v)
 {
 	const size_t bytes = fuzz_resolve(v[2]) & 0xffffff;
-	void *map = mmap(place(bytes), bytes, (int)(v[3] & 7), v[4] & 1 ? MAP_PRIVATE : MAP_SHARED, (int)fuzz_resolve(v[0]),
+	void *map = mmap(free_address(bytes), bytes, (int)(v[3] & 7), v[4] & 1 ? MAP_PRIVATE : MAP_SHARED, (int)fuzz_resolve(v[0]),
 			 (off_t)(fuzz_resolve(v[1]) + (v[5] & 0xf000)));
 
 	if (map == MAP_FAILED)
 		return;
 	fuzz_give(FUZZ_ADDRESS, (uintptr_t)map);
-	/* so that touching it does not end him */
+	/* make the first page accessible, so that touching it does not end the process */
 	if (!(v[3] & PROT_READ) || !(v[3] & PROT_WRITE))
 		mprotect(map, 4096, PROT_READ | PROT_WRITE);
 }
 
-/* Memory to make a region of: v[0] the kind, v[1] the length. */
+/* Map memory for a region: v[0] is the kind, v[1] the length. */
 static void call_memory(const uint64_t *v)
 {
 	const size_t length = fuzz_resolve(v[1]) & 0x3fffff;
@@ -179,14 +185,14 @@ static void call_memory(const uint64_t *v)
 		prot = PROT_READ;
 		break;
 	}
-	map = mmap(place(length), length, prot, flags, fd, 0);
+	map = mmap(free_address(length), length, prot, flags, fd, 0);
 	if (fd >= 0)
 		close(fd);
 	if (map != MAP_FAILED)
 		fuzz_give(FUZZ_ADDRESS, (uintptr_t)map);
 }
 
-/* A dma-buf of another driver. */
+/* Create a dma-buf of another driver. */
 static void call_foreign(const uint64_t *v)
 {
 	const uint64_t length = (v[0] & 15) * 4096;
@@ -202,7 +208,7 @@ static void call_foreign(const uint64_t *v)
 	close((int)create.memfd);
 }
 
-/* What others may read of the device while it is used. */
+/* Read the device's debugfs and sysfs files while it is in use. */
 static void call_look(const uint64_t *v)
 {
 	static const char *const what[] = { "/sys/kernel/debug/gtu/%s/registers", "/sys/kernel/debug/gtu/%s/contexts",
@@ -218,7 +224,7 @@ static void call_look(const uint64_t *v)
 	close(fd);
 }
 
-/* The function is reset under everybody who has it open. */
+/* Reset the function while it is open. */
 static void call_reset(const uint64_t *v)
 {
 	char name[96];
@@ -274,7 +280,9 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
-/* Both go on in the same process, v[0] calls apart: what one has is the other's too. */
+/*
+ * Continue the program in a second thread of the process, v[0] calls ahead; both share all results.
+ */
 static void call_thread(const struct fuzz_program *p, unsigned from, const struct gtu_hw_desc *desc, pthread_t *thread)
 {
 	struct rest *rest = malloc(sizeof(*rest));
@@ -285,11 +293,11 @@ static void call_thread(const struct fuzz_program *p, unsigned from, const struc
 	rest->from = from;
 	memcpy(rest->desc, desc, sizeof(rest->desc));
 	*thread = 0;
-	/* what it was given is gone with the process */
+		/* `rest` is freed with the process */
 	pthread_create(thread, NULL, run_thread, rest);
 }
 
-/* One call that is not the driver's own. */
+/* Execute a call that is not an ioctl of the driver. */
 static void call_other(const struct fuzz_call *c, struct gtu_hw_desc *desc)
 {
 	const uint64_t *v = c->value, at = fuzz_resolve(v[1]);
@@ -324,7 +332,7 @@ static void call_other(const struct fuzz_call *c, struct gtu_hw_desc *desc)
 		if (!mapped(at))
 			break;
 		n = (unsigned)fuzz_resolve(v[3]) & 0x3fffff;
-		map = v[4] & 1 ? mremap((void *)(uintptr_t)at, fuzz_resolve(v[2]) & 0x3fffff, n, MREMAP_MAYMOVE | MREMAP_FIXED, place(n)) :
+		map = v[4] & 1 ? mremap((void *)(uintptr_t)at, fuzz_resolve(v[2]) & 0x3fffff, n, MREMAP_MAYMOVE | MREMAP_FIXED, free_address(n)) :
 				 mremap((void *)(uintptr_t)at, fuzz_resolve(v[2]) & 0x3fffff, n, 0);
 		if (map != MAP_FAILED)
 			fuzz_give(FUZZ_ADDRESS, (uintptr_t)map);
@@ -332,14 +340,14 @@ static void call_other(const struct fuzz_call *c, struct gtu_hw_desc *desc)
 	case FUZZ_TOUCH:
 		if (!mapped(at))
 			break;
-		/* by the kernel, whose copies fail where a store would be the end */
+		/* the kernel's copy fails where a store would end the process */
 		fd = open("/dev/zero", O_RDONLY);
 		n = (unsigned)(read(fd, (void *)(uintptr_t)at, v[2] & 0xfff) >= 0);
 		close(fd);
 		madvise((void *)(uintptr_t)at, 4096 * n, (int)(v[3] & 31));
 		break;
 	case FUZZ_DOORBELL:
-		/* 64 bits at a time where the tail and the head go */
+		/* 64-bit stores, as for tail and head */
 		doorbell[0] = v[3];
 		store(at, v[2] & 0xff8, doorbell, sizeof(doorbell));
 		break;
@@ -390,7 +398,7 @@ static void run(const struct fuzz_program *p, unsigned from, struct gtu_hw_desc 
 		if (c->op < FUZZ_IOCTLS) {
 			fuzz_ioctl(c, desc);
 		} else if (c->op == FUZZ_FORK) {
-			/* both go on: what is shared is used by both at a time */
+			/* both processes continue and use the shared resources concurrently */
 			if (__atomic_fetch_add(&children, 1, __ATOMIC_RELAXED) < CHILDREN && !fork()) {
 				forked = true;
 				begin_ticking();
@@ -410,7 +418,7 @@ static void run(const struct fuzz_program *p, unsigned from, struct gtu_hw_desc 
 void fuzz_prepare(const char *const device[2])
 {
 	path = device;
-	/* without SA_RESTART: what sleeps is told */
+	/* without SA_RESTART, so that sleeping calls are interrupted */
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = tick }, NULL);
 	sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = fault }, NULL);
 	sigaction(SIGBUS, &(struct sigaction){ .sa_handler = fault }, NULL);
@@ -426,9 +434,9 @@ bool fuzz_execute(const struct fuzz_program *p, bool may_reset)
 	children = 0;
 	resets = may_reset;
 	begin_ticking();
-	arena = mmap(place(ARENA), ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	arena = mmap(free_address(ARENA), ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	run(p, 0, desc);
-	/* who came by FORK is not waited for by name: there are a few at most, and each ends by itself */
+	/* wait for processes of FORK: there are only a few, and each ends by itself */
 	while (wait(NULL) > 0)
 		;
 	if (forked || spoilt)

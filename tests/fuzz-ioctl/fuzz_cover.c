@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What of the driver has been reached: KCOV's addresses, and pairs of them one behind the other. */
+/* Coverage of the driver: KCOV's addresses, and pairs of consecutive addresses. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcov.h>
@@ -11,10 +11,10 @@
 
 #include "fuzz_ioctl.h"
 
-#define COVER_WORDS	(32u << 10)	/* of a program's way; what is beyond is lost */
+#define COVER_WORDS	(32u << 10)	/* of a program's trace; further addresses are lost */
 #define PAIRS_LOG2	20u
 #define PLACES_LOG2	16u
-#define KEEP_FREE	4u		/* one in so many entries of the table */
+#define KEEP_FREE	4u		/* one entry of the table in KEEP_FREE stays free */
 
 static struct reached {
 	uint8_t pair[1u << PAIRS_LOG2];
@@ -38,7 +38,7 @@ bool fuzz_cover_open(void)
 	cover = mmap(NULL, COVER_WORDS * sizeof(*cover), PROT_READ | PROT_WRITE, MAP_SHARED, kcov, 0);
 	if (cover == MAP_FAILED)
 		cover = NULL;
-	/* each fork would copy all of its entries in the page table */
+	/* otherwise each fork would copy its page table entries */
 	return cover && !madvise(cover, COVER_WORDS * sizeof(*cover), MADV_DONTFORK);
 }
 
@@ -53,7 +53,7 @@ void fuzz_cover_on(void)
 	if (kcov < 0)
 		return;
 	ioctl(kcov, KCOV_ENABLE, KCOV_TRACE_PC);
-	/* descriptors are among what a program makes up */
+	/* programs guess file descriptors: close this one */
 	close(kcov);
 	kcov = -1;
 }
@@ -86,7 +86,7 @@ unsigned fuzz_cover_new(void)
 		uint64_t h = (cover[i] ^ before) * 0x9e3779b97f4a7c15u >> (64 - PAIRS_LOG2);
 
 		before = cover[i] << 1;
-		/* a place that is new is in a pair that is new, but for the table's accidents */
+		/* a new address is in a new pair, apart from hash collisions */
 		if (reached->pair[h])
 			continue;
 		reached->pair[h] = 1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzz_ioctl: sequences of ioctl, mmap, close, fork and so on on /dev/gtuN, each program in a process of its own, some at a
- * time. Where the kernel has KCOV and the module was built with it, programs that reach new code of the driver are kept
- * and changed further; without it they are made out of those it begins with.
+ * fuzz_ioctl: a coverage-guided fuzzer of /dev/gtuN. Programs are sequences of ioctl, mmap, close,
+ * fork and similar calls; several run at a time, each in a process. If the kernel has KCOV and the
+ * module is built with it, programs that reach new code of the driver are kept and mutated further.
+ * Otherwise only the initial programs are mutated.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,15 +23,17 @@
 #include "fuzz_ioctl.h"
 
 #define CORPUS		8192u
-#define END_SECONDS	45u		/* that workers have for their end once one was told of a complaint */
+#define END_SECONDS	45u		/* time for the workers to end after the kernel reported a bug */
 #define WORKERS		8u
 #define NOTES		64u		/* programs that a worker remembers */
-#define RESET_EACH	32u		/* programs of which one may reset the device */
+#define RESET_EACH	32u		/* one program in RESET_EACH may reset the device */
 #define PATTERNS		64u
 
-/* What a worker has run last: it outlives the guest where its memory does. */
+/*
+ * A program that a worker ran recently. The notes survive the guest if their memory does (--notes).
+ */
 struct note {
-	uint64_t number;		/* of the program, from 1 on, over all workers; 0: none */
+		uint64_t number;		/* of the program, from 1, over all workers; 0: none */
 	struct fuzz_program program;
 };
 
@@ -59,7 +62,8 @@ static double now(void)
 }
 
 /*
- * ---- What the kernel says of itself -------------------------------------------------------------
+ * ---- Kernel log and taint
+ * ------------------------------------------------------------------------
  */
 
 static regex_t pattern[PATTERNS];
@@ -67,7 +71,7 @@ static unsigned patterns;
 static unsigned long taint;
 static int log_fd = -1;
 
-/* It has warned (W), or worse. */
+/* The kernel's taint flags: it has warned (W), or worse. */
 static unsigned long tainted(void)
 {
 	static int fd = -1;
@@ -80,8 +84,11 @@ static unsigned long tainted(void)
 	return strtoul(text, NULL, 10);
 }
 
-/* The kernel's log from now on, and which of its lines are complaints: regular expressions, a line each. */
-static void listen_to_kernel(const char *file)
+/*
+ * Read the kernel log from now on; @file has the regular expressions of its error messages, one a
+ * line.
+ */
+static void open_kernel_log(const char *file)
 {
 	char line[256];
 	FILE *f = fopen(file, "r");
@@ -91,7 +98,7 @@ static void listen_to_kernel(const char *file)
 	if (log_fd >= 0)
 		lseek(log_fd, 0, SEEK_END);
 	if (!f || log_fd < 0) {
-		printf("# the kernel's log is not looked at (%s: %s): its taint says whether it complains\n", file, strerror(errno));
+		printf("# the kernel log is not checked (%s: %s): only the taint is\n", file, strerror(errno));
 		if (f)
 			fclose(f);
 		return;
@@ -103,8 +110,8 @@ static void listen_to_kernel(const char *file)
 	fclose(f);
 }
 
-/* Whether it has complained since the last time; waits @ms for it to say anything. */
-static bool complains(int ms)
+/* True if the kernel has reported an error since the last call; waits up to @ms for a message. */
+static bool kernel_error(int ms)
 {
 	struct pollfd p = { .fd = log_fd, .events = POLLIN };
 	char line[8192];
@@ -122,10 +129,11 @@ static bool complains(int ms)
 }
 
 /*
- * ---- What ran last ------------------------------------------------------------------------------
+ * ---- Recent programs
+ * ------------------------------------------------------------------------------
  */
 
-/* Of the notes those that ran last, the newest at the end. */
+/* Print the @last most recent programs, the newest at the end. */
 static void print_notes(struct note *all, unsigned count, unsigned last)
 {
 	uint64_t newest = 0;
@@ -155,13 +163,13 @@ static bool map_notes(void)
 		return false;
 	}
 	if (opt.notes && (size_t)st.st_size < bytes) {
-		fprintf(stderr, "fuzz_ioctl: %s has %lld bytes, fewer than the %zu of the notes\n", opt.notes, (long long)st.st_size, bytes);
+		fprintf(stderr, "fuzz_ioctl: %s has %lld bytes: the notes need %zu\n", opt.notes, (long long)st.st_size, bytes);
 		return false;
 	}
 	notes = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
 	close(fd);
 	if (notes == MAP_FAILED) {
-		fprintf(stderr, "fuzz_ioctl: %zu bytes of %s cannot be mapped: %s\n", bytes, opt.notes, strerror(errno));
+		fprintf(stderr, "fuzz_ioctl: cannot map %zu bytes of %s: %s\n", bytes, opt.notes, strerror(errno));
 		return false;
 	}
 	return true;
@@ -180,7 +188,10 @@ static void keep(const struct fuzz_program *p, bool save)
 
 	if (at < CORPUS) {
 		shared->corpus[at] = *p;
-		/* another worker's place before it may not be filled yet: an empty program does no harm */
+		/*
+		 * another worker's earlier entry may not be filled yet: an empty program is
+		 * harmless
+		 */
 		__atomic_store_n(&shared->kept, at + 1, __ATOMIC_RELEASE);
 	}
 	if (!save || !opt.keep)
@@ -188,14 +199,14 @@ static void keep(const struct fuzz_program *p, bool save)
 	f = fmemopen(text, sizeof(text), "w");
 	fuzz_write(p, f);
 	fclose(f);
-	/* at once, so that two workers' do not mix */
+	/* in one write, so that two workers' programs do not mix */
 	fd = open(opt.keep, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
 		perror(opt.keep);
 	close(fd);
 }
 
-/* All programs of a file, which is there or else @must. */
+/* Load all programs of a file; @must: it is an error if the file does not exist. */
 static bool load(const char *name, bool must)
 {
 	FILE *f = fopen(name, "r");
@@ -233,7 +244,7 @@ static void work(unsigned who)
 		const unsigned kept = __atomic_load_n(&shared->kept, __ATOMIC_ACQUIRE);
 		struct note *note = &notes[who * NOTES + number % NOTES];
 
-		/* what is there already is run once as it is */
+		/* run each initial program once unchanged */
 		p = shared->corpus[number < shared->begin ? number : fuzz_random(&seed) % kept];
 		if (number >= shared->begin)
 			fuzz_mutate(&p, &shared->corpus[fuzz_random(&seed) % kept], &seed);
@@ -254,12 +265,12 @@ static void say(double since)
 {
 	printf("# %u programs (%.1f a second)", shared->runs, shared->runs / (now() - since));
 	if (covered)
-		printf(", %u with something new, %u pairs of places, %u places", shared->gains, fuzz_cover_pairs(), fuzz_cover_places());
+		printf(", %u with new coverage, %u address pairs, %u addresses", shared->gains, fuzz_cover_pairs(), fuzz_cover_places());
 	putchar('\n');
 	fflush(stdout);
 }
 
-/* All workers at a time, until the seconds are over or the kernel complains. */
+/* Run all workers until the time is over or the kernel reports an error. */
 static bool fuzz(void)
 {
 	double start = now(), said = start, began = 0;
@@ -272,8 +283,8 @@ static bool fuzz(void)
 		if (!fork())
 			work(i);
 	while (left) {
-		if (!bad && complains(250)) {
-			printf("# the kernel complains: the programs that ran last, the newest at the end (fuzz_ioctl --replay FILE)\n");
+		if (!bad && kernel_error(250)) {
+			printf("# the kernel reported an error; the most recent programs, the newest at the end (fuzz_ioctl --replay FILE):\n");
 			print_notes(notes, NOTES * opt.workers, 2 * opt.workers + 2);
 			bad = true;
 			began = now();
@@ -283,7 +294,7 @@ static bool fuzz(void)
 			left--;
 			if (!status)
 				continue;
-			printf("# a worker has ended with %#x: a program does not end, nor by SIGKILL\n", (unsigned)status);
+			printf("# a worker ended with status %#x: its program did not end, not even by SIGKILL\n", (unsigned)status);
 			print_notes(notes, NOTES * opt.workers, 2 * opt.workers + 2);
 			bad = true;
 			began = now();
@@ -302,7 +313,7 @@ static bool fuzz(void)
 	return !bad;
 }
 
-/* Nobody has a file open any more: what the module counts of itself must be gone too. */
+/* With all files closed, the module's reference count must return to 0. */
 static bool nothing_left(void)
 {
 	char text[32] = "";
@@ -319,12 +330,12 @@ static bool nothing_left(void)
 			return true;
 		usleep(50000);
 	}
-	printf("# nothing is open, and the module is in use %s", text);
+	printf("# all files are closed, but the module's reference count is %s", text);
 	return false;
 }
 
-/* TAP: what ran, where. */
-static bool sum_up(bool sound)
+/* Print the TAP result. */
+static bool print_result(bool sound)
 {
 	struct utsname where;
 
@@ -341,7 +352,10 @@ static bool sum_up(bool sound)
 	return sound;
 }
 
-/* The programs of a file, one after the other, @times over; every second time in one process, as far as they let it be. */
+/*
+ * Run the programs of a file in order, @times times; every second time in one process where
+ * possible.
+ */
 static int replay(void)
 {
 	const double start = now();
@@ -351,21 +365,21 @@ static int replay(void)
 		return 2;
 	for (n = 0; n < opt.times; n++) {
 		for (i = 0; i < shared->kept; i++) {
-			/* a process's end is a part of what it does */
-			if (fuzz_run(&shared->corpus[i], n == 0) && (n % 2 || fuzz_lane_end()) && !complains(0))
+			/* ending a process is part of a program's effect */
+			if (fuzz_run(&shared->corpus[i], n == 0) && (n % 2 || fuzz_lane_end()) && !kernel_error(0))
 				continue;
-			printf("# the kernel complains (or a program does not end) over program %u of %s, time %u\n", i + 1, opt.replay,
+			printf("# the kernel reported an error (or the program did not end) in program %u of %s, repetition %u\n", i + 1, opt.replay,
 			       n + 1);
 			return 1;
 		}
 	}
 	fuzz_lane_end();
-	/* what is freed a little later */
-	if (complains(500)) {
-		printf("# the kernel complains after the last program of %s\n", opt.replay);
+	/* wait for deferred frees */
+	if (kernel_error(500)) {
+		printf("# the kernel reported an error after the last program of %s\n", opt.replay);
 		return 1;
 	}
-	printf("# nothing happens over %u programs, %u times, in %.1f s\n", shared->kept, opt.times, now() - start);
+	printf("# no error in %u programs, %u times, in %.1f s\n", shared->kept, opt.times, now() - start);
 	return 0;
 }
 
@@ -377,8 +391,8 @@ static int by_calls(const void *a, const void *b)
 }
 
 /*
- * Of the corpus those that reach something that the built-in ones and smaller ones before them do not, into a file: with it
- * a run begins where the corpus stands.
+ * Write the programs of the corpus that reach code beyond the built-in and smaller ones to a file,
+ * from which later runs start.
  */
 static int distil(void)
 {
@@ -386,7 +400,7 @@ static int distil(void)
 	FILE *f = fopen(opt.distil, "w");
 
 	if (!f || !fuzz_cover_open() || !fuzz_lane_open(opt.device)) {
-		fprintf(stderr, "fuzz_ioctl: %s cannot be written, or the kernel has no KCOV: %s\n", opt.distil, strerror(errno));
+		fprintf(stderr, "fuzz_ioctl: cannot write %s, or the kernel has no KCOV: %s\n", opt.distil, strerror(errno));
 		return 2;
 	}
 	for (i = 0; i < fuzz_seed_count; i++) {
@@ -405,7 +419,7 @@ static int distil(void)
 	}
 	fuzz_lane_end();
 	fclose(f);
-	printf("# %u of %u programs are kept: %u pairs of places, %u places\n", n, shared->kept, fuzz_cover_pairs(), fuzz_cover_places());
+	printf("# %u of %u programs are kept: %u address pairs, %u addresses\n", n, shared->kept, fuzz_cover_pairs(), fuzz_cover_places());
 	return 0;
 }
 
@@ -425,7 +439,7 @@ static int usage(const char *what)
 			"       fuzz_ioctl --replay FILE [--times N]\n"
 			"       fuzz_ioctl --distil FILE [--corpus FILE]...\n"
 			"       fuzz_ioctl --read-notes MEMORY\n"
-			"fuzz_ioctl: what is '%s'?\n", what);
+			"fuzz_ioctl: unknown option '%s', or its value is missing\n", what);
 	return 2;
 }
 
@@ -479,7 +493,7 @@ int main(int argc, char **argv)
 	if (i < (unsigned)argc)
 		return usage(argv[i]);
 	if (!opt.workers || opt.workers > WORKERS) {
-		fprintf(stderr, "fuzz_ioctl: --workers %u is not from 1 to %u\n", opt.workers, WORKERS);
+		fprintf(stderr, "fuzz_ioctl: --workers %u is out of range: 1 to %u\n", opt.workers, WORKERS);
 		return 2;
 	}
 	for (i = 0; i < 2; i++) {
@@ -491,7 +505,7 @@ int main(int argc, char **argv)
 		close(fd);
 	}
 	signal(SIGPIPE, SIG_IGN);
-	listen_to_kernel(pattern_file);
+	open_kernel_log(pattern_file);
 	if (opt.replay)
 		return replay();
 	if (opt.distil)
@@ -504,7 +518,7 @@ int main(int argc, char **argv)
 		printf("# without coverage: the kernel has no KCOV\n");
 	else
 		covered = true;
-	printf("# begins with %u programs, %u at a time\n", shared->kept, opt.workers);
+	printf("# starting with %u programs, %u at a time\n", shared->kept, opt.workers);
 	fflush(stdout);
-	return sum_up(fuzz()) ? 0 : 1;
+	return print_result(fuzz()) ? 0 : 1;
 }

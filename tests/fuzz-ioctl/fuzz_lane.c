@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Programs run in a child: handing them over, its end, and what is done about one that does not end. */
+/* Runs programs in a child process: transfers them, and ends a child that hangs. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -11,12 +11,12 @@
 
 #include "fuzz_ioctl.h"
 
-#define PROGRAM_SECONDS	20u		/* after which a program has hung */
-#define PROGRAMS	64u		/* that a process runs at most */
+#define PROGRAM_SECONDS	20u		/* timeout of a program */
+#define PROGRAMS	64u		/* maximum programs per process */
 
 /*
- * A worker and the child that runs its programs share this, and nothing else that they would write: a page that a process
- * touches first costs more than most calls. @go and @done count programs.
+ * Memory shared by a worker and the child that runs its programs. They write to no other common
+ * page: the first touch of a page costs more than most calls. @go and @done count programs.
  */
 static struct lane {
 	uint32_t go, done, may_reset;
@@ -32,7 +32,7 @@ static long futex(uint32_t *word, int op, uint32_t value, const struct timespec 
 	return syscall(SYS_futex, word, op, value, limit, NULL, 0);
 }
 
-/* From here on, nothing is waited for that the child would have to do. */
+/* SIGCHLD: mark the program as done, so that the worker stops waiting for the child. */
 static void child_ended(int signal)
 {
 	(void)signal;
@@ -40,7 +40,7 @@ static void child_ended(int signal)
 	__atomic_store_n(&lane->done, lane->go, __ATOMIC_RELEASE);
 }
 
-/* In the child, a process group of its own so that all of it can be ended. */
+/* The child's main loop. Its own process group allows killing it with all its descendants. */
 static void run_programs(void)
 {
 	uint32_t at = __atomic_load_n(&lane->done, __ATOMIC_ACQUIRE);
@@ -62,7 +62,7 @@ static void run_programs(void)
 	}
 }
 
-/* The child goes, if there is one, with all that came of it. False: it does not. */
+/* End the child, if any, and its descendants. False: it does not end. */
 bool fuzz_lane_end(void)
 {
 	unsigned ms;
@@ -81,7 +81,7 @@ bool fuzz_lane_end(void)
 	return true;
 }
 
-/* Run @p in a process that has run few others. False: it does not end, whatever is done to it. */
+/* Run @p in a process that has run few others. False: it does not end, even by SIGKILL. */
 bool fuzz_run(const struct fuzz_program *p, bool may_reset)
 {
 	const struct timespec limit = { PROGRAM_SECONDS, 0 };
@@ -105,7 +105,7 @@ bool fuzz_run(const struct fuzz_program *p, bool may_reset)
 	fuzz_cover_begin();
 	__atomic_store_n(&lane->go, lane->go + 1, __ATOMIC_RELEASE);
 	futex(&lane->go, FUTEX_WAKE, 1, NULL);
-	/* the child's death came before, or comes now: either way the two counts are the same then */
+	/* if the child has died, set `done` again: `go` has changed since */
 	if (died)
 		child_ended(0);
 	while ((done = __atomic_load_n(&lane->done, __ATOMIC_ACQUIRE)) != lane->go)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Programs: the valid ones to begin with, and how they change. */
+/* The initial, valid programs, and the mutation of programs. */
 #include <linux/dma-buf.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define BYTES(n) FUZZ_REF(FUZZ_BYTES, n)
 #define ADDRESS(n) FUZZ_REF(FUZZ_ADDRESS, n)
 #define C(op, ...) { op, 0, { __VA_ARGS__ } }
-/* The rings and the doorbell page, newest last: ADDRESS(2), (1) and (0) */
+/* The rings and the doorbell page: ADDRESS(2), ADDRESS(1) and ADDRESS(0) */
 #define MAPPED_QUEUE	C(FUZZ_QUEUE_CREATE, FD(0), 0, 3, 3), C(FUZZ_MMAP, FD(0), OFFSET(2), BYTES(2), 3), \
 			C(FUZZ_MMAP, FD(0), OFFSET(1), BYTES(1), 1), C(FUZZ_MMAP, FD(0), OFFSET(0), BYTES(0), 2)
 #define SUBMIT_QUEUE	C(FUZZ_QUEUE_CREATE, FD(0), GTU_QUEUE_SUBMIT, 3, 3)
@@ -26,10 +26,10 @@
 #define RING(n)		C(FUZZ_DOORBELL, 0, ADDRESS(0), GTU_DB_SUBMIT, n)
 #define SCU(op, step)	C(FUZZ_JOB, 0, op, 2 | 2 << GTU_SCU_INDEX_SHIFT | (step) << GTU_SCU_STEP_SHIFT | \
 			  (uint64_t)GTU_DESC_BLOCK << 32, 0, KEY(0), 0, GTU_SCU_OPERANDS, 2048)
-/* of the block, which is behind a descriptor's own */
+/* operands of the parameter block, numbered after the descriptor's own */
 #define BLOCK(at, count) C(FUZZ_OPERAND, 0, GTU_DESC_OPERANDS + (at), KEY(0), count, 4096)
 
-/* Every call in a place where it does something. */
+/* Every call in a position in which it has an effect. */
 const struct fuzz_program fuzz_seeds[] = {
 	{ 6, { C(FUZZ_OPEN), C(FUZZ_INFO, FD(0)), C(FUZZ_REG_READ, FD(0), 0, GTU_REG_MAGIC),
 	       C(FUZZ_REG_WRITE, FD(0), 0, GTU_PAGE_IRU + GTU_UREG_SET(0), 2048), C(FUZZ_REG_READ, FD(0), 0, GTU_PAGE_IRU + GTU_UREG_SET(0)),
@@ -48,7 +48,7 @@ const struct fuzz_program fuzz_seeds[] = {
 	{ 6, { C(FUZZ_OPEN), C(FUZZ_BUFFER_ALLOC, FD(0), 0, 8192, RW), C(FUZZ_BUFFER_EXPORT, FD(0), 0, KEY(0), GTU_RIGHT_READ),
 	       C(FUZZ_RAW, FD(0), DMA_BUF_IOCTL_SYNC, 1, DMA_BUF_SYNC_READ | DMA_BUF_SYNC_END), C(FUZZ_MMAP, FD(0), 0, 8192, 1),
 	       C(FUZZ_TOUCH, 0, ADDRESS(0), 1) } },
-	/* mappings that move, and that are taken away in parts */
+	/* mappings that move or are unmapped in parts */
 	{ 6, { C(FUZZ_OPEN), C(FUZZ_QUEUE_CREATE, FD(0), 0, 7, 3), C(FUZZ_MMAP, FD(0), OFFSET(2), BYTES(2), 3), C(FUZZ_TOUCH, 0, ADDRESS(0), 1),
 	       C(FUZZ_MUNMAP, 0, ADDRESS(0), 4096), C(FUZZ_QUEUE_DESTROY, FD(0), 0, QUEUE(0)) } },
 	{ 8, { C(FUZZ_OPEN), MAPPED_QUEUE, C(FUZZ_MREMAP, 0, ADDRESS(0), 4096, 4096, 1), RING(1), C(FUZZ_MUNMAP, 0, ADDRESS(1), 4096) } },
@@ -67,7 +67,7 @@ const struct fuzz_program fuzz_seeds[] = {
 	       C(FUZZ_SUBMIT, FD(1), 0, QUEUE(0), 2), C(FUZZ_POLL, FD(1), 1, 3), C(FUZZ_READ, FD(1), 64, 1), C(FUZZ_CLOSE, FD(0)) } },
 	{ 8, { C(FUZZ_OPEN), C(FUZZ_DUP, FD(0)), C(FUZZ_FORK), ADD, C(FUZZ_CLOSE, FD(1)), MAPPED_QUEUE } },
 	{ 7, { C(FUZZ_OPEN), ADD, SUBMIT_QUEUE, C(FUZZ_FORK), COPY, SUBMIT(4), C(FUZZ_QUEUE_DESTROY, FD(0), 0, QUEUE(0)) } },
-	/* at the same time in one process: what somebody sleeps on is taken away */
+	/* concurrent calls in one process: an object is removed while a thread sleeps on it */
 	{ 5, { C(FUZZ_OPEN), SUBMIT_QUEUE, C(FUZZ_THREAD, 1), C(FUZZ_WAIT, FD(0), 0, QUEUE(0), 0, 7), C(FUZZ_QUEUE_DESTROY, FD(0), 0, QUEUE(0)) } },
 	{ 6, { C(FUZZ_OPEN), SUBMIT_QUEUE, C(FUZZ_THREAD, 2), C(FUZZ_READ, FD(0), 64, 1), C(FUZZ_WAIT, FD(0), 0, QUEUE(0), 0, 7),
 	       C(FUZZ_QUEUE_RESET, FD(0), 0, QUEUE(0)) } },
@@ -76,7 +76,7 @@ const struct fuzz_program fuzz_seeds[] = {
 	{ 8, { C(FUZZ_OPEN), C(FUZZ_BUFFER_ALLOC, FD(0), 0, 8192, RW), C(FUZZ_THREAD), C(FUZZ_MMAP, FD(0), OFFSET(0), BYTES(0), 3),
 	       C(FUZZ_REGION_REMOVE, FD(0), 0, KEY(0)), C(FUZZ_LOOK, 1), C(FUZZ_LOOK, 2), C(FUZZ_CLOSE, FD(0)) } },
 	{ 8, { C(FUZZ_OPEN), MAPPED_QUEUE, C(FUZZ_THREAD, 1), C(FUZZ_QUEUE_RESET, FD(0), 0, QUEUE(0)), RING(2) } },
-	/* memory of other kinds, and of one who may not have much of it */
+	/* other kinds of memory, and a user with a small memlock limit */
 	{ 9, { C(FUZZ_OPEN), C(FUZZ_MEMORY, 0, 1 << 20), C(FUZZ_REGION_ADD, FD(0), 0, ADDRESS(0), 1 << 20, RW), C(FUZZ_MEMORY, 1, 8192),
 	       C(FUZZ_REGION_ADD, FD(0), 0, ADDRESS(0), 4096, GTU_RIGHT_READ), C(FUZZ_MEMORY, 2, 8192),
 	       C(FUZZ_REGION_ADD, FD(0), 0, ADDRESS(0), 8192, RW), C(FUZZ_MEMORY, 3, 8192),
@@ -93,7 +93,7 @@ const struct fuzz_program fuzz_seeds[] = {
 	       C(FUZZ_QUEUE_CANCEL, FD(0), 0, QUEUE(0), 1) } },
 	{ 7, { C(FUZZ_OPEN), ADD, SUBMIT_QUEUE, C(FUZZ_JOB, 0, GTU_OP_WVR_STREAM, 0, 0, KEY(0), KEY(0), 16, 0), SUBMIT(1),
 	       C(FUZZ_JOB, 0, GTU_OP_PEG_STREAM, 0, 0, KEY(0), 0, 16, 0), SUBMIT(1) } },
-	/* a device that does not check */
+	/* a device that does not check (the second one) */
 	{ 9, { C(FUZZ_OPEN, 1), ADD, SUBMIT_QUEUE, COPY, SUBMIT(1), C(FUZZ_JOB, 0, GTU_OP_FILL, 0, 1, 0, KEY(0), 64), SUBMIT(1),
 	       C(FUZZ_REGION_REMOVE, FD(0), 0, KEY(0)), WAIT(0) } },
 	{ 9, { C(FUZZ_OPEN, 1), ADD, SUBMIT_QUEUE, SCU(GTU_OP_SCU_DATA, GTU_STEP_PLAIN), BLOCK(GTU_SCU_DATA, 64), BLOCK(GTU_SCU_OUT, 64),
@@ -111,7 +111,7 @@ uint64_t fuzz_random(uint64_t *seed)
 	return z ^ z >> 31;
 }
 
-/* Numbers at which something begins or ends. */
+/* A boundary value, a reference or a random number. */
 static uint64_t odd_value(uint64_t *seed)
 {
 	static const uint64_t at[] = { 0, 1, 2, 3, 7, 8, 16, 31, 32, 63, 64, 255, 256, 1023, 1024, 4095, 4096, 4097, 8192, 65535,
@@ -127,7 +127,7 @@ static uint64_t odd_value(uint64_t *seed)
 	return at[(r >> 8) % (sizeof(at) / sizeof(*at))] + (r >> 16) % 9 - 4;
 }
 
-/* Another one, or one near it: of what earlier calls gave mostly one of the same kind. */
+/* Replace a value by another or a nearby one; a reference mostly by one of the same kind. */
 static void change_value(uint64_t *v, uint64_t *seed)
 {
 	const uint64_t r = fuzz_random(seed);
@@ -184,7 +184,7 @@ void fuzz_mutate(struct fuzz_program *p, const struct fuzz_program *other, uint6
 			p->call[at].wrong = (uint8_t)(r >> 16) ? (uint8_t)(r >> 24) : 0;
 			break;
 		case 4:
-			/* the end of another one, in the place of this one's */
+			/* replace the end by the end of another program */
 			from = other->calls ? (r >> 16) % other->calls : 0;
 			count = other->calls - from;
 			count = count > FUZZ_CALLS - at ? FUZZ_CALLS - at : count;
@@ -192,7 +192,7 @@ void fuzz_mutate(struct fuzz_program *p, const struct fuzz_program *other, uint6
 			p->calls = at + count > p->calls ? at + count : p->calls;
 			break;
 		case 5:
-			/* the same once more, somewhere else */
+			/* repeat one of the calls elsewhere */
 			if (p->calls < 2 || p->calls == FUZZ_CALLS)
 				break;
 			from = (unsigned)(r >> 16) % p->calls;

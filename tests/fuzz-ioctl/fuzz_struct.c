@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The driver's own calls: their structs, out of a call's values, and what comes back in them. */
+/* The driver's ioctls: builds their structs from a call's values and records their results. */
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -8,9 +8,9 @@
 #include "uapi/gtu/hw.h"
 #include "uapi/gtu/gtu.h"
 
-#define WAIT_NS		3000000ull	/* longest that a call may sleep by what it says itself */
+#define WAIT_NS		3000000ull	/* maximum timeout of a WAIT with a deadline */
 
-/* What WAIT may ask for: soon, or never where somebody else (a signal, at last) ends it. */
+/* Deadline of a WAIT: soon, or never (then another process or a signal ends it). */
 static uint64_t deadline(uint64_t value)
 {
 	struct timespec t;
@@ -61,7 +61,7 @@ static const struct {
 	[FUZZ_QUEUE_EVENTFD] = { GTU_IOCTL_QUEUE_EVENTFD, sizeof(struct gtu_ioctl_queue_eventfd) },
 };
 
-/* value[0]: the file; [1]: flags; the others by place in the struct. */
+/* value[0] is the file, value[1] the flags; the others are in the order of the struct. */
 static void fill(union arguments *a, const struct fuzz_call *c, struct gtu_hw_desc *desc)
 {
 	const uint64_t *v = c->value;
@@ -107,7 +107,7 @@ static void fill(union arguments *a, const struct fuzz_call *c, struct gtu_hw_de
 		a->import.rights = (uint32_t)v[3];
 		break;
 	case FUZZ_SUBMIT:
-		/* the descriptors are those of the JOB before it */
+		/* the descriptors of the preceding JOB calls */
 		a->submit.id = (uint32_t)fuzz_resolve(v[2]);
 		a->submit.count = (uint32_t)v[3];
 		a->submit.descs = v[4] ? fuzz_resolve(v[4]) : (uintptr_t)desc;
@@ -126,7 +126,7 @@ static void fill(union arguments *a, const struct fuzz_call *c, struct gtu_hw_de
 
 void fuzz_ioctl(const struct fuzz_call *c, struct gtu_hw_desc *desc)
 {
-	/* two pages, so that a struct may end at the end of one */
+	/* two pages, so that a struct can end at a page boundary */
 	union arguments a;
 	const uint32_t size = calls[c->op].size;
 	unsigned long cmd = calls[c->op].cmd;

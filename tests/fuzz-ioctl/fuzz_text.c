@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programs as text, a call a line: its name, "!N" where its struct is wrong in the N-th way, values in hexadecimal up to the
- * last that is not 0. What an earlier call gave is its kind and how many of that kind came behind it.
+ * Programs as text, one call per line: its name, "!N" if its struct is invalid in way N, and its
+ * values in hexadecimal up to the last that is not 0. A reference is its kind and the number of
+ * newer results of that kind.
  *
- *	open
- *	queue_create fd0 0 3 3
- *	mmap fd0 offset1 bytes1 1
+ * 	open
+ * 	queue_create fd0 0 3 3
+ * 	mmap fd0 offset1 bytes1 1
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -80,7 +81,7 @@ static bool read_value(const char *word, uint64_t *v)
 	return isxdigit((unsigned char)*word) && !*end;
 }
 
-/* One call; what is wrong with it, or NULL. */
+/* Parse one call; returns the error, or NULL. */
 static const char *read_call(char *line, struct fuzz_call *c)
 {
 	char *word = strtok(line, " \t\n"), *wrong = strchr(word, '!'), *end = "";
@@ -94,9 +95,9 @@ static const char *read_call(char *line, struct fuzz_call *c)
 	for (op = 0; op < FUZZ_OPS && strcmp(word, op_name[op]); op++)
 		;
 	if (op == FUZZ_OPS)
-		return "is no call";
+		return "is not a call";
 	if (*end || (wrong && !isdigit((unsigned char)*wrong)) || way > 255)
-		return "has no number up to 255 behind its '!'";
+		return "needs a number up to 255 after its '!'";
 	memset(c, 0, sizeof(*c));
 	c->op = (uint8_t)op;
 	c->wrong = (uint8_t)way;
@@ -104,7 +105,7 @@ static const char *read_call(char *line, struct fuzz_call *c)
 		if (v == FUZZ_VALUES)
 			return "has too many values";
 		if (!read_value(word, &c->value[v++]))
-			return "has a value that is neither a number nor a thing that a call gives";
+			return "has a value that is neither a number nor a reference to a result";
 	}
 	return NULL;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Descriptors with every field from the input, over regions whose content is the input too (indices,
- * counts, masks, tables, ring headers, parameter blocks). Every job has to end, with a completion, without a
- * byte outside its regions. Keys are made likely to exist; a scattered region is among them.
+ * Fuzz target: descriptors with every field from the input, over regions filled from the input
+ * (indices, counts, masks, tables, ring headers, parameter blocks). Every job must complete without
+ * an access outside its regions. Keys mostly exist; one region is scattered.
  */
 #include "host.h"
 
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				d->operand[i] = operand(&in);
 		}
 		for (i = 0; i < REGIONS; i++) {
-			uint64_t at = 512 * (i == 1);	/* behind the block */
+			uint64_t at = 512 * (i == 1);	/* after the block */
 
 			if (at < length[i])
 				fuzz_take(&in, h.block[1 + i].at + at,
@@ -122,11 +122,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		gtu_dev_write(h.dev, GTU_BAR_DOORBELL, GTU_DB_SUBMIT, 8, tail | (uint64_t)(tail - 1) << 32);
 		if (kind & 0x20)
 			gtu_dev_write(h.dev, GTU_BAR_DOORBELL, GTU_DB_ARM_STREAM, 4, kind & 3);
-		/* a stream may wait for a consumer that never comes: a cancel or the next reset ends it */
+		/*
+		 * a stream may wait for a consumer that never comes: a cancel or the next reset
+		 * ends it
+		 */
 		for (rounds = 0; gtu_dev_pending(h.dev); rounds++) {
 			gtu_dev_step(h.dev, 1 + kind);
 			if (rounds > 1000000)
-				abort();	/* a job that never ends although it has a limit */
+				abort();	/* a job did not end despite its limit */
 		}
 		{
 			const struct gtu_hw_cpl *cpl = (void *)h.block[h.blocks - 1].at;

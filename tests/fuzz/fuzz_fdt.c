@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Any blob as a device's tree: taken or refused with a sentence, never more than that. */
+/*
+ * Fuzz target: any blob as a device tree is accepted, or rejected with a message; it causes no
+ * invalid access.
+ */
 #include <libfdt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rc && !err.text[0])
 		abort();
 	if (!rc) {
-		/* what is taken can be walked */
+		/* an accepted tree can be walked */
 		int node = -1, depth = 0;
 
 		while ((node = fdt_next_node(dev.fdt, node, &depth)) >= 0)

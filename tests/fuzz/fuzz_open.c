@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * gtu_graph_open() on a file: containers, whose header gets the right checksum so that everything behind it is
- * reached, and compressed streams.
+ * Fuzz target: gtu_graph_open() on a file. Containers get a valid header checksum, so that the code
+ * after the check is reached; other inputs are compressed streams.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include "fuzz_read.h"
 #include "libruntime/graph/graph_container.h"
 
-/* Where sums go, so that no read is optimized away. */
+/* Receives the sums, so that no read is optimized away. */
 uint64_t fuzz_sink;
 
 static void walk(const struct gtu_graph *g)
@@ -19,7 +19,7 @@ static void walk(const struct gtu_graph *g)
 
 	for (v = 0; v < g->n; v++) {
 		gtu_graph_edges(g, v, &first, &end);
-		/* Rows of a hostile file may overlap: its size times its rows is too long a walk. */
+		/* rows of a hostile file may overlap: limit the walk of each row */
 		end = end - first > 64 ? first + 64 : end;
 		for (e = first; e < end; e++)
 			sum += gtu_graph_target(g, e) + (g->weight ? *(const uint8_t *)g->weight : 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the fuzz targets of all readers share. The first byte of an input chooses the options; what a
- * reader accepts must be a graph whose every number is in bounds, and every refusal must have a sentence.
+ * Common code of the readers' fuzz targets. The first byte of an input selects the options. An
+ * accepted input must give a graph with every number in bounds; a rejection must have a message.
  */
 #ifndef GTU_FUZZ_READ_H
 #define GTU_FUZZ_READ_H
@@ -61,7 +61,7 @@ static inline int fuzz_read(const struct gtu_reader *reader, const char *name, c
 	return 0;
 }
 
-/* Take @at most the first two bytes' number of bytes off the front, as another file's content. */
+/* Split off another file's content: the first two bytes give its size, limited to the input's. */
 static inline void fuzz_split(const uint8_t **data, size_t *size, struct gtu_beside *beside)
 {
 	size_t n = *size < 2 ? 0 : (*data)[0] | (*data)[1] << 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Edge lists, and the choice among all readers that text ends up in. */
+/* Edge lists, and the detection of the format among all readers. */
 #include "fuzz_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Any sequence of register, doorbell and aperture accesses, with any width and any value, against a host
- * that has little memory: the mailbox may be told to use it, or to use addresses where there is none.
+ * Fuzz target: any sequence of register, doorbell and aperture accesses of any width and value, on
+ * a host with little memory. Mailbox commands may use that memory or unmapped addresses.
  */
 #include "host.h"
 
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_open(&h, &small);
 	fuzz_block(&h, 4096);
 	fuzz_block(&h, 1000);
-	/* the rest of the input is also what memory holds */
+	/* part of the input also goes to host memory */
 	for (steps = 0; in.left && steps < 2000; steps++) {
 		const uint8_t what = (uint8_t)fuzz_number(&in, 1);
 		const unsigned bytes = 1u << (what & 3);
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		case 3 ... 4:
 			gtu_dev_write(h.dev, GTU_BAR_REGS, offset, bytes, fuzz_number(&in, 8));
 			break;
-		case 5 ... 7:	/* a mailbox argument that is likely to mean something */
+		case 5 ... 7:	/* a plausible mailbox argument */
 			gtu_dev_write(h.dev, GTU_BAR_REGS, mailbox + 8 * (offset % 6), 8,
 				      (fuzz_number(&in, 1) % 4 << 32) + fuzz_number(&in, 2) % 4200);
 			break;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for a fuzzed device: heap blocks of exact size, so that the sanitizer sees every step outside. */
+/*
+ * Host memory for a fuzzed device: heap blocks of exact size, so that the sanitizer detects every
+ * overrun.
+ */
 #ifndef GTU_FUZZ_HOST_H
 #define GTU_FUZZ_HOST_H
 
@@ -43,7 +46,7 @@ static inline void fuzz_irq(void *host, unsigned vector)
 	(void)host, (void)vector;
 }
 
-/* A block of @bytes at the next bus place, zeroed. */
+/* Allocate a zeroed block of @bytes; returns its bus address. */
 static inline uint64_t fuzz_block(struct fuzz_host *h, uint64_t bytes)
 {
 	const unsigned i = h->blocks++;
@@ -83,7 +86,7 @@ static inline void fuzz_mailbox(struct fuzz_host *h, uint32_t command, unsigned 
 	gtu_dev_write(h->dev, GTU_BAR_REGS, GTU_REG_MBOX_CMD, 4, command);
 }
 
-/* Bytes of the input, then zeros. */
+/* The fuzz input; reads past its end give zeros. */
 struct fuzz_input {
 	const uint8_t *at;
 	size_t left;

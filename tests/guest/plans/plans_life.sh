@@ -106,7 +106,7 @@ injected_bugs_guest() {
 		fi
 		fuzz_boot "injected-$name" "$kernel" "$folder" --seconds "$fuzz_seconds" --seed "${GTU_FUZZ_SEED:-$RANDOM}" \
 			--corpus /corpus >"$output" 2>&1 </dev/null
-		if ! grep -Eq '^# (the kernel complains|a worker has ended)|the guest ended in fuzz before' "$output"; then
+		if ! grep -Eq '^# (the kernel reported an error|a worker ended)|the guest ended in fuzz before' "$output"; then
 			sed 's/^/# /' "$output"
 			echo "not ok - the fuzzer finds $what"
 			continue
@@ -115,7 +115,7 @@ injected_bugs_guest() {
 		sed -n '/complains:/,/programs (/s/^/# /p; /dmesg/s/^/# /p' "$output"
 		"$root/build/fuzz_ioctl" --read-notes "$work/notes" >"$work/found"
 		fuzz_boot "injected-$name" "$kernel" "$folder" --replay /found >"$output" 2>&1 </dev/null
-		if grep -Eq '^# the kernel complains|the guest ended in fuzz before' "$output"; then
+		if grep -Eq '^# the kernel reported an error|the guest ended in fuzz before' "$output"; then
 			echo "ok - its programs reproduce it: $what"
 		else
 			sed 's/^/# /' "$output"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The device as Documentation/hardware.md has it, for a Machine: registers, mailbox, regions, queues, interrupts."""
+"""Drives the device in a Machine as Documentation/hardware.md specifies: registers, mailbox, regions, queues, interrupts."""
 import struct
 
 from machine import COMMAND, MASTER, MEMORY, pack, wait
@@ -20,7 +20,7 @@ DISABLED, ENABLED, TAIL_ERROR, HEAD_ERROR, DMA_ERROR = range(5)
 READ, WRITE, APERTURE = 2, 4, 8
 NO_RING = 0xffffffff
 
-# Where things lie in memory: of the device, and of each queue.
+# Memory layout: addresses for the device and for each queue.
 TABLE, MESSAGES, EVENTS, RINGS, SOURCE, TARGET = 0x100000, 0x110000, 0x120000, 0x200000, 0x1000000, 0x3000000
 RING_BYTES = 0x20000
 RING_LOG2 = 8
@@ -31,7 +31,7 @@ CAP_EXP, CAP_MSIX = 0x40, 0x80
 
 
 class Gtu:
-    """The function at `where`, with its BARs placed and decoded; `shift` keeps a second one's apart."""
+    """The function at `where`, with its BARs mapped and decoded; `shift` separates the BARs of a second device."""
 
     def __init__(self, machine, where=(0, 4, 0), shift=0, master=True):
         bars = VIRT_BARS if machine.ram else BARS
@@ -63,7 +63,7 @@ class Gtu:
 
     # ---- Mailbox ----
     def mailbox(self, command, *arguments):
-        """The status; 0 is good."""
+        """Run a command; returns the status (0: success)."""
         for n, value in enumerate(arguments):
             self.w64(ARG + 8 * n, value)
         self.w32(CMD, command)
@@ -75,7 +75,7 @@ class Gtu:
         assert not status, f"mailbox command {command} {arguments}: error {status}"
 
     def start(self, queues=1, event_ring=NO_RING):
-        """Context 0 and its queues, in rings that are clear."""
+        """Enable context 0 and its queues, with cleared rings."""
         self.m.fill(TABLE, 64 * 64, 0)
         self.do(CTX_ENABLE, 0, self.m.at(TABLE), 6, 1)
         self.queues = {}
@@ -87,7 +87,7 @@ class Gtu:
 
     # ---- Regions ----
     def region(self, base, length, rights=READ | WRITE, levels=0, offset=0, slot=None, generation=1):
-        """A key for it."""
+        """Enter a region; returns its key."""
         if slot is None:
             slot, self.regions = self.regions, self.regions + 1
         key = generation << 16 | slot
@@ -97,7 +97,7 @@ class Gtu:
 
     # ---- Interrupts ----
     def msix(self, on=True, masked=False):
-        """Every vector is a message to a word of its own in memory, of the value 0x100 + vector."""
+        """Each vector's message writes 0x100 + vector to its own word in memory."""
         for vector in range(self.r32(VECTORS)):
             entry = self.bars[1] + 16 * vector
             self.m.store(entry, 4, MESSAGES + 4 * vector)
@@ -118,7 +118,7 @@ class Gtu:
 
 
 class Platform(Gtu):
-    """The device that no bus has: it lies where it was told, and may reach memory from the first moment."""
+    """The platform device: its address is a property, and it may access memory from the start."""
 
     def __init__(self, machine, registers=0x0cff0000, doorbells=0x0b000000, aperture=0x0d000000):
         self.m, self.bars = machine, {0: registers, 2: doorbells, 4: aperture}
@@ -135,7 +135,7 @@ class Queue:
         self.m.fill(self.sq, RING_BYTES, 0)
 
     def put(self, opcode, *operands, param=0, flags=0, imm=0, param2=0, limit=0, reserved=0):
-        """A descriptor into the ring: operands are (key, count, offset). Nothing is rung."""
+        """Write a descriptor to the ring without ringing the doorbell; operands are (key, count, offset)."""
         self.gtu.cookie += 1
         data = pack("BBHIQQII", opcode, reserved, flags, param, self.gtu.cookie, imm, param2, limit)
         for key, count, offset in operands:
@@ -152,23 +152,23 @@ class Queue:
         self.m.store(self.bell, 8, self.tail | self.head << 32)
 
     def completion(self, index):
-        """The `index`-th since the queue was enabled, or None."""
+        """Completion number `index` since the queue was enabled, or None."""
         at = self.cq + 64 * (index & (1 << RING_LOG2) - 1)
         c = Completion(self.m.read(at, 64))
         return c if c.phase == (~index >> RING_LOG2 & 1) else None
 
     def take(self):
-        """The next completion."""
+        """Wait for the next completion."""
         c = wait(f"a completion of queue {self.number}", lambda: self.completion(self.head))
         self.head += 1
         return c
 
     def run(self, *arguments, **more):
-        """One job and its completion."""
+        """Run one job; returns its completion."""
         cookie = self.put(*arguments, **more)
         self.ring()
         c = self.take()
-        assert c.cookie == cookie, f"a completion of job {c.cookie}, not of {cookie}"
+        assert c.cookie == cookie, f"completion of job {c.cookie}, expected {cookie}"
         return c
 
     def state(self):
@@ -185,6 +185,6 @@ class Completion:
          self.status, self.phase) = struct.unpack("<QQQQQQIHBBIHH", data)
 
     def expect(self, status, **fields):
-        assert self.status == status, f"status {NAMES[self.status]}, not {NAMES[status]}"
+        assert self.status == status, f"status {NAMES[self.status]}, expected {NAMES[status]}"
         for name, value in fields.items():
-            assert getattr(self, name) == value, f"{name} is {getattr(self, name):#x}, not {value:#x}"
+            assert getattr(self, name) == value, f"{name} is {getattr(self, name):#x}, expected {value:#x}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A virtual machine without a processor: QEMU's qtest, whose socket does what a processor would, and its monitor (QMP).
-Nothing of a QEMU tree is needed but the program: in the environment variable GTU_QEMU, for arm64 GTU_QEMU_ARM64."""
+"""A virtual machine driven without a guest: QEMU's qtest socket performs the CPU's accesses, QMP is its monitor.
+Only the QEMU binary is needed: environment variables GTU_QEMU and, for arm64, GTU_QEMU_ARM64."""
 import json, os, shutil, socket, struct, subprocess, tempfile, time
 
-LIMIT = 60                              # seconds that anything may take before it counts as hanging
+LIMIT = 60                              # timeout in seconds
 RAM_BYTES = 128 << 20
 MCH = (0, 0, 0)                         # q35's host bridge
 ECAM = 0xb0000000
@@ -11,7 +11,7 @@ COMMAND, MEMORY, MASTER = 4, 2, 4
 
 
 class Line:
-    """A socket on which QEMU answers in lines; it connects to us."""
+    """A line-based socket to which QEMU connects."""
 
     def __init__(self, path):
         self.listener = socket.socket(socket.AF_UNIX)
@@ -57,16 +57,16 @@ class Line:
 
 
 class Ended(Exception):
-    """QEMU has ended; what it said."""
+    """QEMU has exited; the text is its output."""
 
 
 class Machine:
-    """q35 with 128 MiB and the -device options given; `options` are more of QEMU's own. Tests name memory by its distance
-    from the first byte of it, `ram`."""
+    """A q35 machine with 128 MiB and the given -device options; `options` are further QEMU options. Test addresses are
+    relative to the start of memory, `ram`."""
     program, board, ram = "GTU_QEMU", ("q35",), 0
 
     def __init__(self, *devices, options=()):
-        self.events = []                # of the monitor, that came so far
+        self.events = []                # monitor events received so far
         self.folder = tempfile.mkdtemp(prefix="gtu-qtest-")
         self.qtest, self.qmp = Line(os.path.join(self.folder, "qtest")), Line(os.path.join(self.folder, "qmp"))
         command = [os.environ[self.program], "-machine", *self.board, "-accel", "qtest", "-m", "128M", "-nodefaults", "-display",
@@ -97,7 +97,7 @@ class Machine:
         return "-bios", bios
 
     def at(self, address):
-        """Where memory lies for the processor and for devices; other addresses are what they are."""
+        """Convert a memory offset to a physical address; other addresses stay as they are."""
         return address + self.ram if address < RAM_BYTES else address
 
     def __enter__(self):
@@ -107,7 +107,7 @@ class Machine:
         self.close()
 
     def said(self):
-        """What QEMU printed."""
+        """QEMU's output so far."""
         self.log.seek(0)
         return self.log.read()
 
@@ -118,7 +118,7 @@ class Machine:
         shutil.rmtree(self.folder)
 
     def close(self):
-        """Ends QEMU as its monitor does, so that what the device leaves behind is seen; its exit status."""
+        """Quit QEMU through the monitor, so that the device is torn down; checks its exit status and output."""
         try:
             self.monitor("quit")
         except Ended:
@@ -128,17 +128,17 @@ class Machine:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            raise AssertionError("QEMU does not end")
+            raise AssertionError("QEMU does not exit")
         finally:
             text = self.said()
             self.forget()
         if status:
-            raise AssertionError(f"QEMU ended with {status}: {text}")
+            raise AssertionError(f"QEMU exited with status {status}: {text}")
         return status
 
     # ---- The monitor ----
     def monitor(self, command, **arguments):
-        """The answer; AssertionError with QEMU's sentence where it refuses."""
+        """Run a monitor command; returns its result or raises Refused with QEMU's message."""
         message = {"execute": command, "arguments": {k.replace("_", "-"): v for k, v in arguments.items()}}
         self.qmp.send(json.dumps(message))
         while True:
@@ -150,7 +150,7 @@ class Machine:
             if "return" in answer:
                 return answer["return"]
 
-    # ---- What a processor does ----
+    # ---- CPU accesses ----
     def _ask(self, line):
         self.qtest.send(line)
         while True:
@@ -161,21 +161,21 @@ class Machine:
             return int(answer[1], 0) if len(answer) > 1 and len(answer[1]) < 20 else answer[-1]
 
     def together(self, *lines):
-        """Lines that QEMU carries out without looking at anything else in between."""
+        """Run several qtest commands with no main-loop iteration between them."""
         self.qtest.send("\n".join(lines))
         for _ in lines:
             while self.qtest.receive().startswith(b"IRQ"):
                 pass
 
     def load(self, address, size):
-        """A read of 1, 2, 4 or 8 bytes in one access."""
+        """Read 1, 2, 4 or 8 bytes in one access."""
         return self._ask(f"read{'bwlq'[size.bit_length() - 1]} {self.at(address):#x}")
 
     def store(self, address, size, value):
         self._ask(f"write{'bwlq'[size.bit_length() - 1]} {self.at(address):#x} {value:#x}")
 
     def read(self, address, length):
-        """Bytes of memory."""
+        """Read bytes of memory."""
         data, address = b"", self.at(address)
         while length:
             n = min(length, 65536)
@@ -208,7 +208,7 @@ class Machine:
         self._ask(f"out{'bwl'[size.bit_length() - 1]} {port:#x} {value:#x}")
 
     def capability(self, where, number):
-        """Where it lies."""
+        """The offset of a capability."""
         at = self.config(where, 0x34, 1)
         while at and self.config(where, at, 1) != number:
             at = self.config(where, at + 1, 1)
@@ -216,14 +216,14 @@ class Machine:
         return at
 
     def extended(self, where, at):
-        """A word of the configuration space behind the first 256 bytes: memory-mapped, as on every PCI Express machine."""
+        """Read a word of extended configuration space (beyond 256 bytes) through ECAM."""
         bus, slot, function = where
         self.set_config(MCH, 0x60, 4, ECAM | 1)
         return self.load(ECAM + (bus << 20 | slot << 15 | function << 12) + at, 4)
 
 
 class Virt(Machine):
-    """arm64's `virt`, whose configuration space is memory, with one processor and a GICv2."""
+    """The arm64 `virt` machine with one CPU and a GICv2; its configuration space is memory-mapped."""
     program, board, ram = "GTU_QEMU_ARM64", ("virt,gic-version=2,highmem=off", "-cpu", "cortex-a72"), 0x40000000
     ecam = 0x3f000000
 
@@ -242,17 +242,17 @@ class Virt(Machine):
 
 
 class Refused(AssertionError):
-    """The monitor's sentence."""
+    """The monitor rejected a command; the text is its message."""
 
 
 def wait(what, condition):
-    """Until it is true; nothing is timed but a hang."""
+    """Wait until the condition is true; returns its value. Fails after LIMIT seconds."""
     deadline = time.monotonic() + LIMIT
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < deadline, f"hangs: {what}"
+        assert time.monotonic() < deadline, f"timeout: {what}"
         time.sleep(0.001)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Collects tests, runs them, prints TAP."""
+"""Collects and runs the tests and prints TAP."""
 import os, traceback
 
 tests = []
@@ -21,7 +21,7 @@ def run(wanted):
     for number, t in enumerate(chosen, 1):
         name = f"{t.__module__.removeprefix('test_')}: {t.__name__.replace('_', ' ')}"
         if not os.environ.get(t.program):
-            print(f"ok {number} - {name} # SKIP no such QEMU: {t.program} is not set", flush=True)
+            print(f"ok {number} - {name} # SKIP {t.program} is not set: it names the QEMU to test", flush=True)
             continue
         try:
             t()

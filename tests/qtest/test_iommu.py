@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The device behind an emulated IOMMU (VT-d): its translations, its rights, and that an unmapping is one at once."""
+"""The device behind an emulated IOMMU (VT-d): translation, permissions, and unmapping with immediate effect."""
 import time
 
 from gtu import *
@@ -13,7 +13,7 @@ GLOBAL_COMMAND, GLOBAL_STATUS, ROOT_ADDRESS, CONTEXT_COMMAND, FAULTS, INVALIDATE
 
 
 class Iommu:
-    """Three levels of tables for the function in slot 4, or for function 0 of slot 0 of bus 1: a table a GiB, 4 KiB pages."""
+    """Three-level page tables for the function in slot 4 (or 01:00.0): one table per GiB, 4 KiB pages."""
 
     def __init__(self, m):
         self.m = m
@@ -40,18 +40,18 @@ class Iommu:
         wait("an invalidation", lambda: not self.m.load(UNIT + INVALIDATE_IOTLB, 8) >> 63)
 
     def map(self, bus, physical, length, rights=3):
-        """Below 128 MiB, as all here."""
+        """Map a range below 128 MiB."""
         entries = b"".join(pack("Q", physical + i | rights if rights else 0) for i in range(0, length, 4096))
         self.m.write(PAGES + 0x2000 + 8 * (bus >> 12), entries)
 
 
     def map_large(self, bus, physical):
-        """2 MiB as one page."""
+        """Map 2 MiB as one page."""
         self.m.write(PAGES + 0x1000 + 8 * (bus >> 21), pack("Q", physical | 0x80 | 3))
 
 
 def behind(m):
-    """The device with everything mapped one to one but source and target; those are elsewhere."""
+    """The device behind the IOMMU: identity mapping except for source and target."""
     g, iommu = Gtu(m), Iommu(m)
     iommu.map(0, 0, 0x700000)
     iommu.on()
@@ -65,21 +65,21 @@ def translations():
         q = g.start()
         source, target = data(g, 65536)
         n = 65536
-        # nothing there yet
+        # not mapped yet
         q.run(COPY, (source, n, 0), (target, n, 0)).expect(DMA)
-        assert m.load(UNIT + FAULTS, 4) & 2, "the IOMMU knows of no fault"
+        assert m.load(UNIT + FAULTS, 4) & 2, "the IOMMU recorded no fault"
         iommu.map(SOURCE, SOURCE, n, 1)
         q.run(COPY, (source, n, 0), (target, n, 0)).expect(DMA, operand=1)
-        # pages in the opposite order
+        # pages in reverse order
         for i in range(0, n, 4096):
             iommu.map(TARGET + i, TARGET + n - 4096 - i, 4096)
         iommu.forget()
         q.run(COPY, (source, n, 0), (target, n, 0)).expect(OK)
         for i in range(0, n, 4096):
             assert m.read(TARGET + n - 4096 - i, 4096) == m.read(SOURCE + i, 4096)
-        # read-only there, whatever the region says
+        # the IOMMU maps it read-only; the region permits writes
         q.run(COPY, (target, n, 0), (g.region(SOURCE, n), n, 0)).expect(DMA, operand=1)
-        # elsewhere from now on
+        # map it to another address
         iommu.map(TARGET, TARGET + (8 << 20), 4096)
         iommu.forget()
         m.fill(TARGET, 65536, 0x33)
@@ -88,25 +88,25 @@ def translations():
 
 
 @test
-def unmapped_in_mid_job():
+def unmap_during_job():
     with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
         g, iommu = behind(m)
         q = g.start()
         iommu.map(SOURCE, SOURCE, PIECE, 1)
         iommu.map(TARGET, TARGET, PIECE)
-        # in caching mode what is new is announced, too
+        # in caching mode new mappings need an invalidation, too
         iommu.forget()
         batch(g, q)
         iommu.map(TARGET, 0, PIECE, 0)
         iommu.forget()
         m.fill(TARGET, PIECE, 0x11)
         wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(DMA, operand=1)
-        assert m.read(TARGET, 1 << 20) == b"\x11" * (1 << 20), "written to after the unmapping"
+        assert m.read(TARGET, 1 << 20) == b"\x11" * (1 << 20), "the device wrote after the unmapping"
 
 
 @test
-def messages_of_faults_find_the_device_at_work():
-    # each access faults, with the IOMMU's own interrupt on: asking it needs the big lock, which the thread must not take
+def fault_interrupts_while_the_device_works():
+    # every access faults with the IOMMU's interrupt enabled: translation needs the big lock, which the thread must not take
     with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
         g, iommu = behind(m)
         q = g.start()
@@ -125,7 +125,7 @@ def messages_of_faults_find_the_device_at_work():
 
 
 @test
-def reset_while_asking():
+def reset_during_translation():
     with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
         for _ in range(5):
             g, iommu = behind(m)
@@ -139,13 +139,13 @@ def reset_while_asking():
 
 
 @test
-def more_pages_than_are_kept():
+def more_pages_than_the_cache_holds():
     with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
         g, iommu = behind(m)
         q = g.start()
         half = 32 << 20
         iommu.map(SOURCE, SOURCE, half, 1)
-        # with the rings more than 16384; the target's are in the opposite order by MiB
+        # more than 16384 with the rings; the target's MiB are in reverse order
         for i in range(32):
             iommu.map(TARGET + (i << 20), TARGET + half - (i + 1 << 20), 1 << 20)
         iommu.forget()
@@ -161,7 +161,7 @@ def more_pages_than_are_kept():
 
 
 @test
-def large_pages_of_many_pieces():
+def large_page_over_several_memory_regions():
     # the first 2 MiB of memory as one page: RAM, ROM from 0xc0000 on, RAM from 0xe0000 on, the BIOS, RAM
     with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
         g, iommu = behind(m)

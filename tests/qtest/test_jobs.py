@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every error code of a descriptor, once; and what a stranger may write into rings, tables and doorbells."""
+"""Every error code of a descriptor, and invalid contents of rings, tables and doorbells."""
 from gtu import *
 from machine import Machine, wait
 from suite import test
@@ -12,7 +12,7 @@ def machine(options=""):
 
 
 def data(g, length=4096):
-    """Source and target of so many bytes."""
+    """Fill source and target; returns the keys of their regions."""
     g.m.write(SOURCE, bytes(i * 7 & 0xff for i in range(length)))
     return g.region(SOURCE, length, READ), g.region(TARGET, length)
 
@@ -28,7 +28,7 @@ def ok():
         assert m.read(TARGET, 4096) == m.read(SOURCE, 4096)
         q.run(FILL, (0, 0, 0), (target, 100, 8), imm=0xa5a5a5a5a5a5a5a5, param=3).expect(OK, count=100)
         assert m.read(TARGET + 8, 800) == b"\xa5" * 800 and m.read(TARGET, 8) == m.read(SOURCE, 8)
-        # 600 completions go around a ring of 256
+        # 600 completions wrap a ring of 256
         for i in range(600):
             q.run(NOP).expect(OK, index=i + 3)
         assert q.status_block() == (ENABLED, g.r32(EPOCH), 603, 603)
@@ -39,7 +39,7 @@ def through_page_lists():
     with machine() as m:
         g = Gtu(m)
         q = g.start()
-        # 700 pages in an order of their own, in two chunks under one
+        # 700 pages in arbitrary order, in two chunks under one
         pages = [TARGET + 4096 * (i * 37 % 700) for i in range(700)]
         chunks = SOURCE + 0x800000
         m.write(chunks, pack("QQ", chunks + 4096, chunks + 8192))
@@ -50,7 +50,7 @@ def through_page_lists():
         q.run(COPY, (source, 700 * 4096 - 96, 0), (target, 700 * 4096 - 96, 0)).expect(OK)
         got = b"".join(m.read(p, 4096) for p in pages)
         assert got[96:] == m.read(SOURCE, 700 * 4096 - 96) and not any(got[:96])
-        # a chunk and a page that are nowhere
+        # an unmapped chunk and an unmapped page
         m.write(chunks + 8, pack("Q", RAM_END))
         g.do(INVALIDATE, 0, target & 0xffff)
         q.run(COPY, (source, 700 * 4096 - 96, 0), (target, 700 * 4096 - 96, 0)).expect(DMA, operand=1)
@@ -82,7 +82,7 @@ def descriptor_errors():
         before = m.read(TARGET, 4096)
         q.run(COPY, (source, 8, 0), (target, 4, 0)).expect(OVERFLOW, needed=8)
         assert m.read(TARGET, 4096) == before
-        assert q.state() == ENABLED and g.r32(ERROR) == 0, "a job's error is no error of the queue"
+        assert q.state() == ENABLED and g.r32(ERROR) == 0, "a job's error must not be a queue error"
 
 
 @test
@@ -119,7 +119,7 @@ def dma_errors():
         g = Gtu(m)
         q = g.start()
         source, target = data(g)
-        # (0xfff00000 is QEMU's BIOS: it may be read, not written; the device's own registers are no memory)
+        # (0xfff00000 is QEMU's BIOS: readable, not writable; the device's registers are not memory)
         for base in (RAM_END, RAM_END - 2048, g.bars[0], g.bars[2], 0xfffffffffffff000, 1 << 40, 0xfee00000):
             nowhere = g.region(base, 4096, slot=40)
             g.do(INVALIDATE, 0, 40)
@@ -129,14 +129,14 @@ def dma_errors():
         q.run(COPY, (bios, 4096, 0), (target, 4096, 0)).expect(OK)
         q.run(COPY, (source, 4096, 0), (bios, 4096, 0)).expect(DMA, operand=1)
         q.run(COPY, (source, 4096, 0), (target, 4096, 0)).expect(OK)
-        # what is up to the last byte of memory is there
+        # accesses up to the last byte of memory work
         edge = g.region(RAM_END - 4096, 4096)
         q.run(COPY, (source, 4096, 0), (edge, 4096, 0)).expect(OK)
         assert m.read(RAM_END - 4096, 4096) == m.read(SOURCE, 4096)
 
 
 @test
-def rings_that_are_nowhere():
+def unmapped_rings():
     with machine() as m:
         g = Gtu(m)
         g.start()
@@ -151,7 +151,7 @@ def rings_that_are_nowhere():
             g.w32(ERROR, 0xf)
         g.do(QUEUE_DISABLE, 0)
         g.do(CTX_DISABLE, 0)
-        # a table that is nowhere: the device says so at the first use
+        # an unmapped region table: an error at its first use
         g.do(CTX_ENABLE, 0, 1 << 40, 6, 1)
         q = g.queues[0]
         q.clear()
@@ -176,7 +176,7 @@ def doorbell_errors():
             q.clear()
             g.do(QUEUE_RESET, 0)
             q.run(NOP).expect(OK)
-        # in halves, the low one first: the high one acts
+        # as two halves, low first: the write of the high half acts
         q.put(NOP)
         m.store(q.bell, 4, q.tail)
         m.store(q.bell + 4, 4, q.head)
@@ -184,7 +184,7 @@ def doorbell_errors():
 
 
 def stream(g, q, length=4096):
-    """An IRU stream whose ring of 2 records nobody empties: a job that does not end by itself."""
+    """An IRU stream with a ring of 2 records and no consumer: a job that does not end by itself."""
     g.m.write(SOURCE, bytes(4 * length))
     source, ring = g.region(SOURCE, 4 * length, READ), g.region(TARGET + 0x100000 * q.number, 65536)
     g.m.fill(TARGET + 0x100000 * q.number, 65536, 0)
@@ -211,7 +211,7 @@ def stalled():
         g = Gtu(m)
         q = g.start(2)
         stream(g, q)
-        # somebody else wants the unit: the model tells 2^30 cycles by the time that passes, at 1.27 GHz
+        # another queue waits for the unit: the model counts 2^30 cycles of idle time at 1.27 GHz
         other = g.queues[1]
         stream_of = g.region(SOURCE, 4096, READ)
         ring = g.region(TARGET + 0x100000, 65536)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is taken away from the device while it works: its bus, its memory, its life; and its interrupts."""
+"""Loss of bus mastering, memory and device state during jobs; interrupts."""
 import time
 
 from gtu import *
@@ -12,7 +12,7 @@ BATCH, PIECE = 250, 8 << 20
 
 
 def batch(g, q, source=SOURCE, target=TARGET, piece=PIECE):
-    """Minutes of work for a processor, well under a second for the device: copies of the same bytes. Under way at return."""
+    """Start a batch of copies of the same bytes: minutes for a CPU, under a second for the device. Running at return."""
     g.m.fill(source, piece, 0x5a)
     g.m.fill(target, piece, 0)
     a, b = g.region(source, piece, READ), g.region(target, piece)
@@ -23,19 +23,19 @@ def batch(g, q, source=SOURCE, target=TARGET, piece=PIECE):
 
 
 def still(g, q, target=TARGET, length=PIECE):
-    """From now on nothing writes to the target or to the completions, and not all of the batch was done before."""
+    """Check that nothing writes to the target or the completions any more, and that the batch was not complete before."""
     g.m.fill(target, length, 0x11)
     before = g.m.read(q.cq, 64 << RING_LOG2)
     done = sum(q.completion(i) is not None for i in range(BATCH))
-    assert done < BATCH, "the batch ended too early for this to tell anything"
+    assert done < BATCH, "the batch ended too early for this check"
     time.sleep(0.05)
-    assert g.m.read(q.cq, 64 << RING_LOG2) == before, "completions came afterwards"
+    assert g.m.read(q.cq, 64 << RING_LOG2) == before, "completions were written afterwards"
     for at in range(0, length, 1 << 20):
-        assert g.m.read(target + at, 1 << 16) == b"\x11" * (1 << 16), "written to afterwards"
+        assert g.m.read(target + at, 1 << 16) == b"\x11" * (1 << 16), "the target was written afterwards"
 
 
 def works(g):
-    """All of it set up anew."""
+    """Set everything up again and run a job."""
     g.regions = 0
     q = g.start()
     source, target = data(g)
@@ -43,7 +43,7 @@ def works(g):
     assert g.m.read(TARGET, 4096) == g.m.read(SOURCE, 4096)
 
 
-def reset_in_mid_job(reset, place=False):
+def reset_during_job(reset, place=False):
     with machine() as m:
         for job in (batch, stream):
             g = Gtu(m)
@@ -61,31 +61,31 @@ def reset_in_mid_job(reset, place=False):
                 still(g, q)
             assert g.r32(EPOCH) == epoch + 1
             check_reset_values(g)
-            assert m.load(g.bars[4], 8) == 0x1234, "the aperture's content stays"
+            assert m.load(g.bars[4], 8) == 0x1234, "the aperture must keep its contents"
             works(g)
             g.w32(RESET, RESET_KEY)
 
 
 @test
-def reset_register_in_mid_job():
-    reset_in_mid_job(lambda g: g.w32(RESET, RESET_KEY))
+def reset_register_during_job():
+    reset_during_job(lambda g: g.w32(RESET, RESET_KEY))
 
 
 @test
-def function_level_reset_in_mid_job():
-    reset_in_mid_job(lambda g: g.m.set_config(g.where, CAP_EXP + 8, 2, 1 << 15), place=True)
+def function_level_reset_during_job():
+    reset_during_job(lambda g: g.m.set_config(g.where, CAP_EXP + 8, 2, 1 << 15), place=True)
 
 
 @test
-def system_reset_in_mid_job():
+def system_reset_during_job():
     def reset(g):
         g.m.monitor("system_reset")
         wait("the reset", lambda: not g.m.config(g.where, COMMAND, 2) & MEMORY)
-    reset_in_mid_job(reset, place=True)
+    reset_during_job(reset, place=True)
 
 
 @test
-def bus_master_off_in_mid_job():
+def bus_master_off_during_job():
     with machine() as m:
         g = Gtu(m)
         q = g.start()
@@ -103,7 +103,7 @@ def bus_master_off_in_mid_job():
 
 
 @test
-def no_bus_master_no_memory():
+def no_dma_without_bus_master():
     with machine() as m:
         g = Gtu(m, master=False)
         m.fill(TABLE, 4096, 0)
@@ -118,8 +118,8 @@ def no_bus_master_no_memory():
 
 
 @test
-def memory_goes_in_mid_job():
-    # memory that can go without a guest's consent is another function's: its BAR 4, mapped
+def memory_unmapped_during_job():
+    # memory that can be unmapped at any time: BAR 4 of another function
     with Machine("gtu-pci,addr=4", "gtu-pci,addr=5,map-aperture=on") as m:
         other = Gtu(m, (0, 5, 0), shift=0x4000000)
         g = Gtu(m)
@@ -128,7 +128,7 @@ def memory_goes_in_mid_job():
         batch(g, q, target=there)
         assert m.read(there, 4096) == b"\x5a" * 4096
         other.command(0)
-        wait("an error of DMA", lambda: [c for i in range(BATCH) for c in [q.completion(i)] if c and c.status == DMA])
+        wait("a DMA error", lambda: [c for i in range(BATCH) for c in [q.completion(i)] if c and c.status == DMA])
         wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(DMA, operand=1)
         q.head = BATCH
         other.command(MEMORY)
@@ -138,7 +138,7 @@ def memory_goes_in_mid_job():
         a, b = g.region(SOURCE, 4096, READ), g.region(there, 4096)
         q.run(COPY, (a, 4096, 0), (b, 4096, 0)).expect(OK)
         assert m.read(there, 4096) == b"\x5a" * 4096
-        # moved elsewhere: neither the old place nor an old pointer is good
+        # moved: neither the old address nor an old pointer is valid
         other.bars[4] = 0xc8000000
         other.place()
         q.run(COPY, (a, 4096, 0), (b, 4096, 0)).expect(DMA, operand=1)
@@ -147,7 +147,7 @@ def memory_goes_in_mid_job():
 
 @test
 def memory_becomes_read_only():
-    # q35's registers PAM decide what 0xd0000 is: 0x33 memory, 0x11 memory that is read-only
+    # q35's PAM registers control 0xd0000: 0x33 is writable memory, 0x11 read-only memory
     with machine() as m:
         g = Gtu(m)
         q = g.start()
@@ -207,8 +207,8 @@ def only_migratable():
 
 
 @test
-def two_beside_each_other():
-    # jobs of one do not see what happens to the other
+def two_devices():
+    # events of one device do not affect the other's jobs
     with Machine("gtu-pci,addr=4", "gtu-pci,addr=5") as m:
         g, other = Gtu(m), Gtu(m, (0, 5, 0), shift=0x4000000)
         g.msix()
@@ -220,7 +220,7 @@ def two_beside_each_other():
             assert other.r32(ERROR) and not g.r32(ERROR)
             reset()
         wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(OK)
-        assert not g.message(0), "the other's interrupt"
+        assert not g.message(0), "the other device's interrupt"
         g.w32(RESET, RESET_KEY)
         for one in (g, other):
             one.place()
@@ -230,14 +230,14 @@ def two_beside_each_other():
 # ---- Interrupts ----
 
 def error_interrupt(g):
-    """Vector 0: ERROR goes from 0 to something."""
+    """Raise vector 0: ERROR becomes non-zero."""
     g.w32(ERROR, 0xf)
     g.m.fill(MESSAGES, 4096, 0)
     g.r32(0x6000)
 
 
 def event_interrupts(g, vectors):
-    """An event ring a vector, and a queue each that uses it; a function that lets a queue raise its event."""
+    """Enable one event ring and one queue per vector; returns a function that makes a queue raise its event."""
     g.m.fill(TABLE, 4096, 0)
     g.do(CTX_ENABLE, 0, TABLE, 6, 1)
     g.m.fill(EVENTS, 0x10000, 0)
@@ -266,7 +266,7 @@ def messages():
             event(ring)
             wait(f"vector {vector}", lambda: g.message(vector) == 0x100 + vector)
             assert m.load(EVENTS + 0x1000 * ring, 4) == 1 << 31 | ring
-        assert not any(g.message(v) for v in range(1, 33) if v not in (1, 7, 32)), "a message that nobody asked for"
+        assert not any(g.message(v) for v in range(1, 33) if v not in (1, 7, 32)), "unexpected message"
 
 
 @test
@@ -306,7 +306,7 @@ def messages_wait_for_bus_master():
         g.command(MEMORY | MASTER)
         wait("the message", lambda: g.message(0) == 0x100)
         assert not g.pending(0)
-        # and none is sent, or kept, while MSI-X is off
+        # no message is sent or kept pending while MSI-X is disabled
         m.set_config(g.where, CAP_MSIX + 2, 2, 0)
         error_interrupt(g)
         assert not g.pending(0) and not g.message(0)
@@ -316,7 +316,7 @@ def messages_wait_for_bus_master():
 
 @test
 def message_to_itself():
-    # a message may be sent anywhere, also to a register of the function: nothing hangs
+    # a message may target any address, also a register of the function: this must not hang
     with machine() as m:
         g = Gtu(m)
         g.msix()
@@ -332,7 +332,7 @@ def message_to_itself():
 
 @test
 def messages_that_move_memory():
-    # they reconfigure another function; while QEMU itself changes what memory is that has to wait
+    # messages that reconfigure another function must wait while QEMU changes the memory map
     places = 0xc8000000, 0xca000000
     with Machine("gtu-pci,addr=4", "gtu-pci,addr=5,map-aperture=on") as m:
         g, other = Gtu(m), (0, 5, 0)
@@ -354,7 +354,7 @@ def messages_that_move_memory():
             g.do(QUEUE_ENABLE, 0, 0, q.sq, q.cq, RING_LOG2 | RING_LOG2 << 8, place)
             m.store(q.bell + 8, 4, 0)
             q.put(NOP)
-            # the event comes while QEMU is busy, and what is 0xd8000 changes before it looks at events
+            # the event arrives while QEMU is busy, and 0xd8000 changes before QEMU processes events
             m.together(f"writeq {q.bell:#x} {q.tail | q.head << 32:#x}", f"memset {SOURCE:#x} {16 << 20:#x} {i:#x}",
                        f"outl 0xcf8 {1 << 31 | 0x90:#x}", f"outb 0xcff {(0x33, 0x11)[place]:#x}")
             q.take().expect(OK)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest that means harm, or is broken: any access of any size to anything that the function has, while it works."""
+"""A malicious or broken guest: random accesses of any size to the function's registers while it works."""
 import random
 
 from gtu import *
@@ -12,7 +12,7 @@ ACCESSES = 12000
 
 
 def noise(g, seed, more=lambda r: None):
-    """The same seed, the same accesses. Addresses of messages and BARs stay below 4 GiB; memory is not protected."""
+    """Random accesses, reproducible by seed. Message addresses and BARs stay below 4 GiB; memory is not protected."""
     r, m = random.Random(seed), g.m
     interesting = [0, 1, 0xff, 0x7fffffff, 0xffffffff, 0xffffffffffffffff, RINGS, TABLE, g.bars[0], g.bars[4], RESET_KEY]
 
@@ -24,7 +24,7 @@ def noise(g, seed, more=lambda r: None):
         if kind < 0.45:
             at = g.bars[0] + (r.randrange(0x400) if r.random() < 0.5 else r.randrange(0x10000))
         elif kind < 0.6:
-            # a mailbox command that may be one
+            # a plausible mailbox command
             for n in range(6):
                 g.w64(ARG + 8 * n, r.choice((r.randrange(64), value())))
             g.w32(CMD, r.randrange(14))
@@ -53,7 +53,7 @@ def survives(seed, devices, more=lambda g, r: None, after=lambda m: None):
         batch(g, g.start())
         noise(g, seed, lambda r: more(g, r))
         after(m)
-        # whatever it has become, a reset makes a device of it
+        # a reset recovers the device from any state
         m.set_config(g.where, CAP_EXP + 8, 2, 1 << 15)
         g.place()
         assert g.r32(MAGIC) == 0x31555447

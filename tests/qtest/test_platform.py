@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The device without PCI, on arm64's `virt`: its node, its registers, its memory, its interrupts by wire."""
+"""The platform device on arm64's `virt`: device tree node, registers, memory, wired interrupts."""
 import os, tempfile, zlib
 
 from gtu import *
@@ -9,14 +9,14 @@ from test_jobs import data, stream
 from test_life import batch, still, works
 from test_registers import check_reset_values
 
-TREE = 0x40000000                       # where `virt` puts it for who starts without a kernel
-GICD, IRQ = 0x08000000, 176             # the interrupt controller; the first interrupt by default
+TREE = 0x40000000                       # where `virt` puts the tree without a kernel
+GICD, IRQ = 0x08000000, 176             # the interrupt controller; the default first interrupt
 ENABLE, PENDING, CLEAR, CONFIG = 0x100, 0x200, 0x280, 0xc00
 UART = 0x09000000
 
 
 def tree(data):
-    """A flattened device tree as {path: {property: bytes}}."""
+    """Parse a flattened device tree into {path: {property: bytes}}."""
     magic, _, structure, strings = struct_be(data, 0, 4)
     assert magic == 0xd00dfeed
     nodes, path, at = {}, [], structure
@@ -53,7 +53,7 @@ def tree_of(m):
 
 
 def edges(m, first=IRQ, n=33):
-    """Shared interrupts are by edge, enabled, and none is pending."""
+    """Configure shared interrupts: edge-triggered, enabled, none pending."""
     for i in range(32 + first, 32 + first + n):
         at = GICD + CONFIG + i // 16 * 4
         m.store(at, 4, m.load(at, 4) | 2 << i % 16 * 2)
@@ -87,7 +87,7 @@ def reset_values():
 
 
 @test_arm64
-def its_node():
+def device_tree_node():
     with Virt("gtu-platform") as m:
         node = tree_of(m)["/gtu@cff0000"]
         assert node == {
@@ -107,7 +107,7 @@ def its_node():
 
 
 @test_arm64
-def a_tree_of_the_users_own_stays():
+def a_user_supplied_tree_is_kept():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "machine.dtb")
         try:
@@ -129,7 +129,7 @@ def jobs():
         source, target = data(g, n)
         q.run(COPY, (source, n, 0), (target, n, 0)).expect(OK)
         assert m.read(TARGET, n) == m.read(SOURCE, n)
-        # to its own memory and back
+        # to the device's own memory and back
         inside = g.region(0x1000, 4096, READ | WRITE | APERTURE)
         q.run(COPY, (source, 4096, 0), (inside, 4096, 0)).expect(OK)
         assert m.read(g.bars[4] + 0x1000, 4096) == m.read(SOURCE, 4096)
@@ -158,12 +158,12 @@ def edge_interrupts():
         edges(m)
         error(g)
         wait("interrupt 0", lambda: pending(m, 0))
-        # the line is low again: what was taken does not come back, and the next error is a new edge
+        # the line is low again: a handled interrupt does not return, and the next error is a new edge
         clear(m, 0)
         assert not pending(m, 0), "the line stayed high"
         error(g)
         wait("interrupt 0 again", lambda: pending(m, 0))
-        # one a vector, of event rings
+        # one interrupt per vector, from event rings
         g.do(CTX_ENABLE, 0, m.at(TABLE), 6, 1)
         m.fill(EVENTS, 0x10000, 0)
         for ring, vector in enumerate((1, 7, 32)):
@@ -175,11 +175,11 @@ def edge_interrupts():
             q.run(NOP).expect(OK)
             wait(f"interrupt {vector}", lambda: pending(m, vector))
         clear(m, 0)
-        assert [v for v in range(64) if pending(m, v)] == [1, 7, 32], "an interrupt that nobody asked for"
+        assert [v for v in range(64) if pending(m, v)] == [1, 7, 32], "unexpected interrupt"
 
 
 @test_arm64
-def interrupts_where_they_were_asked_for():
+def interrupts_at_the_configured_numbers():
     with Virt("gtu-platform,irq=192,vectors=64") as m:
         g = Platform(m)
         edges(m, 176, 80)
@@ -210,14 +210,14 @@ def out_of_range():
         end = g.bars[4] + (16 << 20)
         m.store(end - 8, 8, 0x1122334455667788)
         assert m.load(end - 1, 1) == 0x11
-        # what is before and behind is nobody's
+        # addresses before and after the device are unmapped
         for at in (g.bars[2] - 4, base - 4, end):
             m.store(at, 4, 0xdead)
         assert g.r32(MAGIC) == 0x31555447 and m.load(end - 8, 8) == 0x1122334455667788
         works(g)
 
 
-def reset_in_mid_job(reset):
+def reset_during_job(reset):
     with Virt("gtu-platform") as m:
         for job in (batch, stream):
             g = Platform(m)
@@ -232,23 +232,23 @@ def reset_in_mid_job(reset):
             if job == batch:
                 still(g, q)
             check_reset_values(g)
-            assert m.load(g.bars[4], 8) == 0x1234, "the aperture's content stays"
+            assert m.load(g.bars[4], 8) == 0x1234, "the aperture must keep its contents"
             works(g)
             g.w32(RESET, RESET_KEY)
 
 
 @test_arm64
-def reset_register_in_mid_job():
-    reset_in_mid_job(lambda g: g.w32(RESET, RESET_KEY))
+def reset_register_during_job():
+    reset_during_job(lambda g: g.w32(RESET, RESET_KEY))
 
 
 @test_arm64
-def system_reset_in_mid_job():
-    reset_in_mid_job(lambda g: g.m.monitor("system_reset"))
+def system_reset_during_job():
+    reset_during_job(lambda g: g.m.monitor("system_reset"))
 
 
 @test_arm64
-def two_of_them():
+def two_devices():
     with Virt("gtu-platform,irq=176", "gtu-platform,registers-at=0x10000000,doorbells-at=0x11000000,aperture-at=0x12000000,"
               "irq=212", "gtu-pci,addr=4") as m:
         both = Platform(m), Platform(m, 0x10000000, 0x11000000, 0x12000000)
@@ -256,14 +256,14 @@ def two_of_them():
         assert len([p for p in tree_of(m) if p.startswith("/gtu@")]) == 2
         error(both[1])
         wait("its interrupt", lambda: pending(m, 36))
-        assert [v for v in range(80) if pending(m, v)] == [36], "the other's interrupt, too"
+        assert [v for v in range(80) if pending(m, v)] == [36], "the other device's interrupt is pending, too"
         for g in both:
             works(g)
         assert both[0].r32(ERROR) == 0
 
 
 @test_arm64
-def places_and_interrupts_that_cannot_be():
+def invalid_addresses_and_interrupts():
     for options, sentence in (
             ("registers-at=0x0cff0004", "registers-at=0xcff0004 cannot hold 0x10000 bytes: it must be a multiple of 4096"),
             ("aperture-at=0xfffffffffffff000", "at most 0xfffffffffeff"),
@@ -283,7 +283,7 @@ def places_and_interrupts_that_cannot_be():
 
 
 @test_arm64
-def stays_where_it_is():
+def cannot_be_moved_or_unplugged():
     with Virt("gtu-platform,id=unit") as m:
         for command, arguments, sentence in (
                 ("migrate", {"uri": "exec:cat >/dev/null"}, "at 0xcff0000 cannot be migrated: its queues, jobs and memory exist only here"),

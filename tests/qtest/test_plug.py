@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The device comes and goes behind a root port, as the monitor and the slot's registers have it; a guest would do no more."""
+"""Hot-plug behind a root port, through the monitor and the slot's registers, as a guest would do."""
 import time
 
 from gtu import *
@@ -13,7 +13,7 @@ SLOT_CONTROL, ON, OFF = 0x18, 0x100, 0x700     # power indicator and power
 
 
 def machine(*before):
-    # the slot's own registers decide, not ACPI's
+    # native PCI Express hot-plug, not ACPI's
     m = Machine(*before, "pcie-root-port,id=root1,addr=5,chassis=1",
                 options=("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"))
     m.set_config(PORT, 0x18, 4, 0x00010100)             # buses 0, 1, 1
@@ -41,11 +41,11 @@ def unplug(m):
     m.monitor("device_del", id="unit")
     power(m, OFF)
     wait("the end of the function", lambda: m.config(INSIDE, 0, 4) == 0xffffffff)
-    wait("the monitor's word", lambda: m.monitor("query-status") and [e for e in m.events if e["event"] == "DEVICE_DELETED"])
+    wait("the monitor's event", lambda: m.monitor("query-status") and [e for e in m.events if e["event"] == "DEVICE_DELETED"])
 
 
 @test
-def comes_and_goes():
+def plug_and_unplug():
     with machine() as m:
         for i in range(10):
             g = plug(m, map_aperture=bool(i & 1))
@@ -55,7 +55,7 @@ def comes_and_goes():
 
 
 @test
-def goes_in_mid_job():
+def unplug_during_job():
     with machine() as m:
         for _ in range(3):
             g = plug(m)
@@ -66,12 +66,12 @@ def goes_in_mid_job():
             done = sum(q.completion(i) is not None for i in range(BATCH))
             assert done < BATCH, "the batch ended too early for this to tell anything"
             time.sleep(0.02)
-            assert m.read(TARGET, 1 << 20) == b"\x11" * (1 << 20), "written to by what is gone"
+            assert m.read(TARGET, 1 << 20) == b"\x11" * (1 << 20), "the unplugged device wrote to memory"
             assert done == sum(q.completion(i) is not None for i in range(BATCH))
 
 
 @test
-def goes_while_it_asks_an_iommu():
+def unplug_during_translation():
     with machine("intel-iommu,caching-mode=on") as m:
         for _ in range(3):
             g = plug(m)
@@ -81,7 +81,7 @@ def goes_while_it_asks_an_iommu():
             iommu.on()
             q = g.start()
             batch(g, q)
-            # every page is asked for anew
+            # every page needs a new translation
             iommu.forget()
             unplug(m)
             assert not all(q.completion(i) for i in range(BATCH)), "the batch ended too early for this to tell anything"
@@ -89,7 +89,7 @@ def goes_while_it_asks_an_iommu():
 
 
 @test
-def migration_may_begin_when_it_is_gone():
+def migration_is_possible_after_unplug():
     with machine() as m:
         plug(m)
         unplug(m)
@@ -103,6 +103,6 @@ def migration_may_begin_when_it_is_gone():
 def errors_are_reported():
     with machine() as m:
         plug(m)
-        assert m.extended(INSIDE, 0x104) == 0, "an error before there was one"
+        assert m.extended(INSIDE, 0x104) == 0, "an error is logged before one occurred"
         m.monitor("human-monitor-command", command_line="pcie_aer_inject_error unit UNSUP")
         assert m.extended(INSIDE, 0x104) == 1 << 20, "an unsupported request is not in the function's log"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The function and its registers: identity, reset values, reserved bits, accesses that are wrong."""
+"""The function and its registers: identity, reset values, reserved bits, invalid accesses."""
 import zlib
 
 from gtu import *
@@ -61,7 +61,7 @@ def check_reset_values(g):
         assert g.r32(page + 8) == 1
         for n in range(64):
             assert not g.r64(page + 0x100 + 8 * n), f"counter {n} of {name}"
-    assert g.r32(ERROR) == 0, "reading what is there is no error"
+    assert g.r32(ERROR) == 0, "reading existing registers must set no error"
 
 
 @test
@@ -71,7 +71,7 @@ def device_tree():
         length = g.r32(0x84)
         blob = b"".join(pack("I", g.r32(0x8000 + i)) for i in range(0, length + 3 & ~3, 4))[:length]
         assert blob[:4] == b"\xd0\x0d\xfe\xed" and zlib.crc32(blob) == g.r32(0x88)
-        # at any size and alignment
+        # any size and alignment
         assert m.load(g.bars[0] + 0x8001, 1) == 0x0d and m.load(g.bars[0] + 0x8002, 2) == 0xedfe
         assert g.r32(ERROR) == 0
 
@@ -85,15 +85,15 @@ def reserved_bits():
         for at in constant:
             g.w32(at, 0xffffffff)
         for at in constant:
-            assert g.r32(at) == before[at], f"register {at:#x} is {g.r32(at):#x}, and was {before[at]:#x}"
+            assert g.r32(at) == before[at], f"register {at:#x} is {g.r32(at):#x}, expected {before[at]:#x}"
         assert g.r32(ERROR) == 0, "a write to a read-only register is ignored"
         g.w64(SCRATCH, 0x0123456789abcdef)
         g.w32(SCRATCH + 4, 0xfedcba98)
         assert g.r64(SCRATCH) == 0xfedcba9889abcdef
         assert g.r32(SCRATCH) == 0x89abcdef and g.r32(SCRATCH + 4) == 0xfedcba98
         g.w32(RESET, 0x12345678)
-        assert g.r64(SCRATCH) == 0xfedcba9889abcdef, "a reset without its key is none"
-        # the configuration space's, too
+        assert g.r64(SCRATCH) == 0xfedcba9889abcdef, "a reset without the key must be ignored"
+        # in configuration space, too
         g.command(0xffff)
         assert m.config(g.where, COMMAND, 2) & ~0x547 == 0
         g.command(MEMORY)
@@ -108,8 +108,8 @@ def error_register():
             g.w32(ERROR, 0xffffffff)
             assert g.r32(ERROR) == 0 and g.r32(STATUS) == 1
             access()
-            assert g.r32(ERROR) == E_REGISTER, f"no error of the access at {at:#x}"
-            assert g.r64(ERROR_INFO) == at, f"error at {g.r64(ERROR_INFO):#x}, not at {at:#x}"
+            assert g.r32(ERROR) == E_REGISTER, f"the access at {at:#x} set no error"
+            assert g.r64(ERROR_INFO) == at, f"error at {g.r64(ERROR_INFO):#x}, expected at {at:#x}"
             assert g.r32(STATUS) == 5
 
         base = g.bars[0]
@@ -123,9 +123,9 @@ def error_register():
         for at in (0x05c, 0x0f0, 0xffc, 0x5ffc, 0x6000, 0x7ffc):
             wrong(lambda: g.r32(at), at)
             wrong(lambda: g.w32(at, 1), at)
-        assert m.load(base + SCRATCH, 1) == 0, "a wrong access reads as zero"
-        assert g.r64(SCRATCH) == 0x5555, "a wrong access changes nothing"
-        # the first error's place stays
+        assert m.load(base + SCRATCH, 1) == 0, "an invalid access must read as zero"
+        assert g.r64(SCRATCH) == 0x5555, "an invalid access must change nothing"
+        # ERROR_INFO keeps the first error's offset
         g.r32(0x6000)
         assert g.r64(ERROR_INFO) == 0x7ffc
 
@@ -134,19 +134,19 @@ def error_register():
 def out_of_range_bars():
     with Machine("gtu-pci,addr=4") as m:
         g = Gtu(m)
-        # doorbells: a queue that is not enabled, the last one's page, and what is behind the first 4 KiB of a stride
+        # doorbells: a disabled queue, the last queue's page, and offsets past the first 4 KiB of a stride
         for at in (0, 255 << 16, (255 << 16) + 0x18):
             m.store(g.bars[2] + at, 8 if not at & 8 else 4, 0xffffffff)
         assert m.load(g.bars[2], 8) == 0
         assert m.load(g.bars[2] + 0x10000 - 8, 8) == 0 and m.load(g.bars[2] + SIZES[2] - 8, 8) == 0
-        # the aperture, byte by byte at its end; what is behind is nobody's
+        # the aperture, byte by byte at its end; addresses after it are unmapped
         end = g.bars[4] + SIZES[4]
         m.store(end - 8, 8, 0x1122334455667788)
         assert m.load(end - 1, 1) == 0x11 and m.load(end - 4, 4) == 0x11223344
         m.store(end, 4, 0xdead)
         m.store(g.bars[0] + SIZES[0], 4, 0xdead)
         assert g.r32(MAGIC) == 0x31555447
-        # and nothing answers where memory is not decoded
+        # no access is decoded while memory decoding is off
         g.command(0)
         assert m.load(g.bars[0], 4) != 0x31555447
         g.command(MEMORY)
@@ -173,7 +173,7 @@ def mailbox_errors():
                 (E_INDEX, EVENT_ENABLE, 33, EVENTS, 4, 0), (E_INDEX, EVENT_ENABLE, 0, EVENTS, 4, 33),
                 (E_ARG, EVENT_ENABLE, 0, EVENTS + 1, 4, 1), (E_STATE, EVENT_DISABLE, 0)):
             got = g.mailbox(command, *arguments)
-            assert got == want, f"command {command} {arguments}: {got}, not {want}"
+            assert got == want, f"command {command} {arguments}: status {got}, expected {want}"
 
 
 @test
@@ -196,13 +196,13 @@ def properties():
 
 
 @test
-def what_is_at_the_limits():
+def limits_of_properties():
     for options, values in (("aperture=4096,queues=1,contexts=1,vectors=1", (1, 1, 1, 4096)),
                             ("aperture=32M,queues=65,contexts=4096,vectors=64", (65, 4096, 64, 32 << 20))):
         with Machine("gtu-pci,addr=4," + options) as m:
             g = Gtu(m)
             assert (g.r32(0x44), g.r32(0x40), g.r32(VECTORS), g.r64(0x70)) == values
-            # BAR 2 has room for a power of two of queues
+            # BAR 2 is sized for a power of two of queues
             if values[0] == 65:
                 m.store(g.bars[2] + (65 << 16), 8, 1)
                 m.store(g.bars[2] + (127 << 16), 8, 1)

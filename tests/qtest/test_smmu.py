@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Behind arm64's IOMMU, which writes its events to where its user says: also to what decides over the device itself, while
-the device waits for it. The machine must survive that, and what was asked for must have happened."""
+"""The device behind arm64's SMMU, whose event queue the user can place anywhere: also over registers that control the
+device while it waits for a translation. The machine must survive, and the event's write must take effect."""
 from gtu import *
 from machine import Virt, wait
 from suite import test_arm64
@@ -9,20 +9,20 @@ from test_life import batch, works
 UNIT = 0x09050000
 CR0, CR0_ACK, TABLE_BASE, TABLE_CONFIG, EVENT_BASE = 0x20, 0x24, 0x80, 0x88, 0xa0
 EVENT_PUT, EVENT_TAKEN = 0xa8, 0xac
-SWITCH = 0x7f00000                      # of memory: an empty table of streams
-FRESH = 0x6000000                       # of memory: nothing else here uses it, so the device has not asked for it
+SWITCH = 0x7f00000                      # offset in memory: an empty stream table
+FRESH = 0x6000000                       # offset in memory: unused otherwise, so the device has no translation for it
 
 
 class Smmu(Virt):
     board = ("virt,gic-version=2,highmem=off,iommu=smmuv3",) + Virt.board[1:]
 
     def translate(self, events):
-        """On from now on: every access is an event, written to `events`."""
+        """Enable translation: every access causes an event, written to `events`."""
         self.fill(SWITCH, 0x10000, 0)
         self.store(UNIT + TABLE_BASE, 8, self.at(SWITCH))
         self.store(UNIT + TABLE_CONFIG, 4, 16)
         self.store(UNIT + EVENT_BASE, 8, events)
-        # as empty as before the first
+        # reset the queue's indices
         self.store(UNIT + EVENT_PUT, 4, 0)
         self.store(UNIT + EVENT_TAKEN, 4, 0)
         self.store(UNIT + CR0, 4, 1 | 1 << 2)
@@ -33,14 +33,14 @@ class Smmu(Virt):
 
 
 def ask(g, q):
-    """A job for which the IOMMU must be asked."""
+    """Submit a job that needs a new translation."""
     fresh, target = g.region(FRESH, 4096, READ), g.region(TARGET, 4096)
     q.put(COPY, (fresh, 4096, 0), (target, 4096, 0))
     q.ring()
 
 
 @test_arm64
-def events_come():
+def events_are_written():
     with Smmu("gtu-pci,addr=4") as m:
         g = Gtu(m)
         works(g)
@@ -49,7 +49,7 @@ def events_come():
         m.translate(m.at(EVENTS))
         ask(g, q)
         wait("the event", lambda: m.load(EVENTS, 4))
-        assert m.load(EVENTS + 4, 4) == 4 << 3, "an event of another stream"
+        assert m.load(EVENTS + 4, 4) == 4 << 3, "the event names another stream"
         q.take().expect(DMA, operand=0)
         m.off()
         works_again(g)
@@ -62,8 +62,8 @@ def works_again(g):
 
 
 @test_arm64
-def an_event_takes_bus_mastering():
-    # the event's second word, the stream's number 0x20, becomes the command register: neither memory nor master
+def an_event_clears_bus_master():
+    # the event's second word, stream number 0x20, overwrites the command register: memory and master are cleared
     with Smmu("gtu-pci,addr=4") as m:
         for _ in range(5):
             g = Gtu(m)
@@ -78,13 +78,13 @@ def an_event_takes_bus_mastering():
 
 
 @test_arm64
-def an_event_takes_bus_mastering_from_who_asks_by_a_register():
-    # the same where no step of the device asks but a mailbox command does, on its caller's stack
+def an_event_clears_bus_master_during_a_register_access():
+    # the same with a mailbox command instead of a step of the device, on its caller's stack
     with Smmu("gtu-pci,addr=4") as m:
         g = Gtu(m)
         works(g)
         m.translate(m._config(g.where, 0))
-        # a queue that is enabled has its status block written
+        # enabling a queue writes its status block
         for n, value in enumerate((1, 0, m.at(FRESH), m.at(FRESH + 0x10000), RING_LOG2 | RING_LOG2 << 8, NO_RING)):
             g.w64(ARG + 8 * n, value)
         g.w32(CMD, QUEUE_ENABLE)

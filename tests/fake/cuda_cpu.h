@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CUDA C++ on a CPU, as far as this project's kernels use it, so that they run, as they are, where there is no GPU. The
- * threads of a block are fibers of one thread; what a warp or a block does together waits until all of them came. Blocks
- * run one after the other. A warp that waits for a thread that has ended, which a GPU may hang on, ends the program.
- * Nothing of it is about time.
+ * The parts of CUDA C++ that this project's kernels use, on a CPU, so that the unmodified kernels run without a GPU. The
+ * threads of a block are fibers of one thread; warp and block operations wait until all of their threads arrive. Blocks
+ * run one after the other. A warp that waits for an ended thread, where a GPU may hang, aborts the program. Timing is
+ * not modelled.
  */
 #ifndef CUDA_CPU_H
 #define CUDA_CPU_H
@@ -32,11 +32,11 @@ struct uint4 {
 
 extern cpu_index threadIdx, blockIdx, gridDim, blockDim;
 
-/* Let other threads of the block run. */
+/* Yield to the other threads of the block. */
 void cpu_yield(void);
-/* Wait until all threads of the warp (of the block) are here. */
+/* Wait until all threads of the warp (of the block) arrive. */
 void cpu_meet(bool block);
-/* The same, and give each lane's value to all: out[32]. */
+/* The same, and exchange the lanes' values: out[32]. */
 void cpu_exchange(uint64_t mine, uint64_t *out);
 
 template <typename T> static inline uint64_t cpu_bits(T x)
@@ -102,7 +102,7 @@ static inline void __syncthreads(void)
 	cpu_meet(true);
 }
 
-/* Fibers give way nowhere else, and so these are atomic; __atomic for a producer that is another thread. */
+/* Fibers yield nowhere else, so these are atomic among them; __atomic is for a producer in another thread. */
 template <typename T> static inline T atomicAdd(T *at, T x)
 {
 	T old = *at;
@@ -151,7 +151,7 @@ static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shi
 }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 
-/* A kernel, as the driver calls it: its arguments by address. */
+/* A kernel as the driver calls it, with the addresses of its arguments. */
 template <typename... A, size_t... I>
 static inline void cpu_call(void (*f)(A...), void **params, std::index_sequence<I...>)
 {
@@ -167,7 +167,7 @@ template <typename... A, void (*F)(A...)> struct cpu_thunk<F> {
 
 extern "C" {
 typedef void (*cpu_kernel)(void **params);
-/* NULL: there is none of this name. */
+/* NULL if no kernel has this name. */
 cpu_kernel cpu_kernel_find(const char *name);
 void cpu_kernel_run(cpu_kernel kernel, unsigned blocks, unsigned threads, void **params);
 }

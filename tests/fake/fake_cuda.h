@@ -4,18 +4,18 @@
 
 #include "libruntime/backend/cuda/api.h"
 
-/* What the driver of libcuda.c is like, and what was asked of it. */
+/* Configuration and record of the fake CUDA driver in libcuda.c. */
 struct fake_cuda {
 	int init, version, devices, compute_major, managed, registered, readonly;
 	size_t free_bytes;
-	unsigned register_needs;	/* flags without which registering fails */
-	long fail_at;			/* this call fails, counted from 1; releasing never does */
+	unsigned register_needs;	/* flags that a registration must have to succeed */
+	long fail_at;			/* the call that fails, counted from 1; releases never fail */
 	CUresult failure;
-	/* seen */
+	/* recorded calls */
 	long calls, live, contexts, pushed, launches;
 	size_t most_managed;
 	unsigned advised, register_flags;
-	const char *failed;		/* the call that did */
+	const char *failed;		/* name of the failed call */
 };
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The library's kernels as CPU code (cuda_cpu.h), found by name; KERNELS_LIST names them all, a KERNEL(name) each. */
+/* The library's kernels as CPU code (cuda_cpu.h), looked up by name; KERNELS_LIST has one KERNEL(name) per kernel. */
 #include <cstdio>
 #include <cstdlib>
 
@@ -19,7 +19,7 @@ cpu_index threadIdx, blockIdx, gridDim, blockDim;
 
 namespace {
 
-/* All who meet: how many came, and how often all had come. */
+/* A barrier: number of arrived threads, and completed rounds. */
 struct meeting {
 	unsigned came, round;
 };
@@ -27,8 +27,8 @@ struct fiber {
 	jmp_buf at;
 	ucontext_t first;
 	bool begun, done;
-	const meeting *waits;		/* until its round is no longer... */
-	unsigned round;			/* ...this one */
+	const meeting *waits;		/* waits until its round differs */
+	unsigned round;			/* from this one */
 };
 struct warp {
 	meeting all;
@@ -50,7 +50,7 @@ void leave(void)
 		_longjmp(scheduler, 1);
 }
 
-/* A fiber's whole life: a thread of each block. */
+/* A fiber's main function: runs one thread of each block. */
 void live(void)
 {
 	for (;;) {
@@ -133,7 +133,7 @@ void cpu_yield(void)
 {
 	static unsigned often;
 
-	/* whoever is waited for is another thread, most likely */
+	/* the fibers probably wait for another thread */
 	if (!(++often % 256))
 		usleep(50);
 	leave();

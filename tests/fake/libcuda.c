@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A CUDA driver without a GPU, for tests: memory is the host's, kernels do nothing, and any call fails when told to.
- * The test finds `fake_cuda` in it and sets what it shall be like. With FAKE_CPU kernels run (kernels_cpu.cpp), and each
- * piece of memory ends where a page that nobody may touch begins.
+ * A fake CUDA driver for tests without a GPU: memory is host memory, kernels do nothing, and any call can be made to
+ * fail. Tests configure it through `fake_cuda`. With FAKE_CPU, kernels run (kernels_cpu.cpp) and each allocation ends at
+ * an inaccessible page.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ void cpu_kernel_run(void *kernel, unsigned blocks, unsigned threads, void **para
 struct fake_cuda fake_cuda = { .version = 13000, .devices = 1, .compute_major = 9, .free_bytes = 8ull << 30,
 			       .managed = 1, .registered = 1, .readonly = 1 };
 
-/* Counts a call; true where it is the one that has to fail. */
+/* Count a call; true if it must fail. */
 static int fails(const char *name)
 {
 	if (++fake_cuda.calls != fake_cuda.fail_at)
@@ -115,7 +115,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/* Every piece of memory, so that the context's end can take what is left. */
+/* All allocations, so that destroying the context can free the rest. */
 static struct piece {
 	struct piece *next, **link;
 	void *map;
@@ -167,7 +167,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 }
 
 #ifdef FAKE_CPU
-/* The data ends at the page behind it, but for what 16 bytes of alignment take. */
+/* The data ends at the following guard page, except for padding to 16 bytes. */
 static struct piece *new_piece(size_t bytes)
 {
 	size_t data = (bytes + 15) & ~(size_t)15, whole = (sizeof(struct piece) + data + 4095) & ~(size_t)4095;
@@ -301,7 +301,7 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 	return CUDA_SUCCESS;
 }
 
-/* FAKE_CUDA_SWAP=BYTES exchanges the first and the last 8 bytes of the second copy of so many bytes: their sum stays. */
+/* FAKE_CUDA_SWAP=BYTES swaps the first and last 8 bytes of the second copy of that size; the sum stays equal. */
 static void swap_ends(uint64_t *to, size_t bytes)
 {
 	const char *size = getenv("FAKE_CUDA_SWAP");

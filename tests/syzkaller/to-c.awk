@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# From the descriptions a C program that compiles only against headers that have the same: every struct with its size
-# and the place and size of each field. It prints the constants that the descriptions use, as syz-extract writes them.
+# Converts the descriptions to a C program that compiles only if the headers agree: the size of every struct, and the
+# offset and size of each field. The program prints the constants of the descriptions, as syz-extract does.
 #   awk -f to-c.awk dev_gtu.txt
 
 function die(text) { print "#error \"" text "\""; exit }
 
-# bytes of a type; 0 where it is not known
+# size of a type in bytes; 0 if unknown
 function bytes(type,    inner, n) {
 	sub(/[ \t]*\((in|out|inout)\).*$/, "", type)
 	if (type ~ /^int(8|16|32|64)(\[|$)/) { sub(/^int/, "", type); return (type + 0) / 8 }

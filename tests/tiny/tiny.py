@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A second GTU, as small as one can be: no units, one queue, NOP, COPY, FILL and FENCE. Written from
-Documentation/hardware.md alone, to find out whether that says enough; nothing of the model is used. Spoken to over
-vfio-user, as QEMU 10.1 does. Serves one machine, then ends; it may stand where `gtu` does:  tiny.py serve --socket PATH"""
+"""A second, minimal GTU: no units, one queue, NOP, COPY, FILL and FENCE. It was written from
+Documentation/hardware.md alone, without code of the model, to test whether that document is complete. Its transport is
+vfio-user, as of QEMU 10.1. It serves one machine, then ends; usage as for `gtu`:  tiny.py serve --socket PATH"""
 import mmap, os, signal, socket, struct, sys, zlib
 
 QUEUES, CONTEXTS, REGIONS_LOG2, RING_LOG2, VECTORS, EVENT_RINGS, STRIDE = 1, 4, 12, 12, 2, 1, 16
-BELLS, APERTURE, LATENCY = 0x10000, 0x1000, 200
+DOORBELLS, APERTURE, LATENCY = 0x10000, 0x1000, 200
 CAPS = 1 << 0 | 1 << 2                          # REGIONS, LINEAR
 OK, OPCODE, RESERVED, PARAM, OPERAND, KEY, RIGHTS, BOUNDS, INDEX, OVERFLOW, DMA, ABSENT, LIMIT = range(13)
 E_COMMAND, E_INDEX, E_STATE, E_ARG = 1, 2, 3, 4
@@ -15,7 +15,7 @@ M32, M64 = (1 << 32) - 1, (1 << 64) - 1
 
 
 def device_tree():
-    """Section 10: the root's values; no unit, so no node."""
+    """Section 10: the root's properties; without units there are no nodes."""
     names, body = b"", struct.pack(">II", 1, 0)
     def prop(name, value):
         nonlocal names, body
@@ -53,7 +53,7 @@ class Device:
     def make_config(self):
         c = self.config = bytearray(256)
         struct.pack_into("<HH", c, 0, 0x1234, 0x4754)
-        struct.pack_into("<H", c, 6, 0x10)                      # a list of capabilities
+        struct.pack_into("<H", c, 6, 0x10)                      # capability list
         c[9:12] = b"\x00\x00\x12"
         struct.pack_into("<HH", c, 0x2c, 0x1234, 0x4754)
         c[0x18], c[0x20], c[0x34] = 4, 0xc, 0x40                # BARs 2 and 4: 64 bits; 4 prefetchable
@@ -76,7 +76,7 @@ class Device:
 
     # ---- Memory ----
     def at(self, address, length, write=False):
-        """A view of host memory, or None."""
+        """A memoryview of host memory, or None."""
         for start, size, view in self.memory:
             if start <= address and address + length <= start + size and self.config[4] & 4:
                 return view[address - start:address - start + length]
@@ -97,7 +97,7 @@ class Device:
 
     # ---- Sections 2 and 3: registers ----
     def register(self, at):
-        """(value, is it 64 bits wide) or None."""
+        """(value, whether it is 64 bits wide), or None."""
         q = self.queue
         busy = bool(q and not q["state"] > 1 and q["head"] != q["tail"])
         narrow = {0: 0x31555447, 4: 0x10001, 0x10: 0, 0x14: self.epoch, 0x18: 1 | busy << 1 | bool(self.error) << 2, 0x1c: 0,
@@ -108,7 +108,7 @@ class Device:
         wide.update({0x100 + 8 * n: v for n, v in enumerate(self.arg)})
         wide.update({0x148 + 8 * n: v for n, v in enumerate(self.result)})
         if 0x1000 <= at < 0x6000 and at % 0x1000 < 0x10 and at % 4 == 0:
-            return 0, False                                     # section 9: no unit here
+            return 0, False                                     # section 9: no units
         return (narrow[at], False) if at in narrow else (wide[at], True) if at in wide else None
 
     def read(self, at, size):
@@ -331,7 +331,7 @@ class Device:
         operands += [(0, 0, 0)] * (16 - len(operands))
         if param2 or imm and opcode != 2 or param & ~(3 if opcode in (1, 2) else 0):
             raise Refused(RESERVED, 0xff, 0, 0)
-        if opcode in (0, 3):                    # a queue alone waits for nobody at a FENCE
+        if opcode in (0, 3):                    # with one queue, a FENCE has nothing to wait for
             self.surplus(operands, 0)
             return 0, 1
         width = param & 3
@@ -380,7 +380,7 @@ class Device:
         return place, width, base, start + offset, levels, shift, flags & 8
 
     def pieces(self, where, length):
-        """The views that an operand is made of."""
+        """The memoryviews that make up an operand."""
         place, width, base, at, levels, shift, aperture = where
         done = 0
         while done < length:
@@ -407,9 +407,9 @@ class Device:
             view[:] = data[done:done + len(view)]
 
 
-class Door:
-    """vfio-user, a message at a time."""
-    SIZES = {0: 0x10000, 1: 0x1000, 2: BELLS, 4: APERTURE, 7: 256}
+class Transport:
+    """The vfio-user server: handles one message at a time."""
+    SIZES = {0: 0x10000, 1: 0x1000, 2: DOORBELLS, 4: APERTURE, 7: 256}
 
     def __init__(self, sock):
         self.sock, self.device = sock, Device()
@@ -509,7 +509,7 @@ def main():
     listener.bind(path)
     listener.listen(1)
     try:
-        Door(listener.accept()[0]).serve()
+        Transport(listener.accept()[0]).serve()
     except EOFError:
         pass
     finally:

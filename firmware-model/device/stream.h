@@ -39,7 +39,7 @@ bool stream_begin(struct gtu_mem *ring, uint64_t at);
  * producer, or more than @count behind it, is an error.
  */
 bool stream_space(struct gtu_mem *ring, uint64_t at, uint32_t count, uint64_t written, uint32_t *records);
-/* Total records requested, @had before; a value that went backwards requests nothing. */
+/* Total records requested, given @had before; a value below @had requests nothing. */
 bool stream_requested(struct gtu_mem *ring, uint64_t at, uint64_t had, uint64_t *asked);
 /*
  * Entries in a return ring of @size that the device has not received yet. More than @size is an

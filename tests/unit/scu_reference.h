@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the SCU computes, written down element by element from Documentation/units-scu.md, with lists in
- * the place of tables. Nothing of the unit's code is used.
+ * Reference model of the SCU's results for tests: the rules of Documentation/units-scu.md, element
+ * by element, with lists instead of tables. It shares no code with the unit.
  */
 #ifndef GTU_SCU_REFERENCE_H
 #define GTU_SCU_REFERENCE_H
@@ -16,7 +16,7 @@
 /* An array of elements (or bits) as a job's operand. */
 struct ref_array {
 	bool given;
-	unsigned log2;			/* of an element's bytes */
+	unsigned log2;			/* of the element size in bytes */
 	uint64_t count;
 	uint8_t *bytes;
 };
@@ -28,7 +28,7 @@ struct ref_entry {
 };
 
 struct ref_tables {
-	/* filter: the ways of each set in the order in which they are filled */
+	/* filter: the ways of each set, in fill order */
 	struct ref_way { uint64_t id, cost; } *way;
 	unsigned *filled, *next;
 	/* grouping: the entries of each set, oldest first */
@@ -40,9 +40,9 @@ struct ref_job {
 	unsigned op, step, type, cmp, target;
 	bool unique, best, group, keep;
 	uint64_t imm;
-	struct ref_array a[GTU_SCU_OPERANDS];	/* the job's own copies: outputs are written into them */
+	struct ref_array a[GTU_SCU_OPERANDS];	/* copies owned by the job; outputs are written to them */
 	uint64_t latency, lanes, limit;
-	/* how it ends */
+	/* the completion */
 	unsigned status, place;
 	uint64_t element, needed, count, dropped, cycles, probes, evictions, groups;
 };
@@ -65,7 +65,10 @@ static inline bool ref_bit(const struct ref_array *a, uint64_t i)
 	return a->bytes[i / 8] >> (i % 8) & 1;
 }
 
-/* Bits come in whole bytes: those behind bit i of its byte become 0 until they are put. */
+/*
+ * Bit outputs are written as whole bytes: the bits after bit i in its byte are 0 until they are
+ * set.
+ */
 static inline void ref_put_bit(struct ref_array *a, uint64_t i, bool x)
 {
 	if (i % 8 == 0)
@@ -120,7 +123,7 @@ static inline bool ref_compare(uint64_t x, uint64_t y, unsigned log2, unsigned t
 	}
 }
 
-/* ---- Tables ------------------------------------------------------------------------------------ */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 static inline void ref_tables_open(struct ref_tables *t, uint64_t filter_sets, uint64_t group_sets)
 {
@@ -204,7 +207,7 @@ static inline void ref_group(struct ref_job *j, struct ref_state *s, struct ref_
 		ref_emit(j, s, t, set, i);
 }
 
-/* ---- A job ------------------------------------------------------------------------------------- */
+/* ---- A job ----------------------------------------------------------------------------------- */
 
 static inline void ref_error(struct ref_job *j, unsigned status, unsigned place, uint64_t element,
 			     uint64_t value)
@@ -253,7 +256,7 @@ static inline uint64_t ref_cost(const struct ref_job *j, uint64_t i, uint64_t fr
 	return sum;
 }
 
-/* One element that the operation selects. False: an error. */
+/* Process one element that the operation selects. False on an error. */
 static inline bool ref_element(struct ref_job *j, struct ref_state *s, struct ref_tables *t, bool applying,
 			       uint64_t i, uint64_t x, uint64_t from)
 {
@@ -311,7 +314,7 @@ static inline uint64_t ref_sum(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-/* The operation over all its input. False: an error. */
+/* Run the operation over its whole input. False on an error. */
 static inline bool ref_pass(struct ref_job *j, struct ref_state *s, struct ref_tables *t, bool applying)
 {
 	const struct ref_array *data = &j->a[GTU_SCU_DATA], *index = &j->a[GTU_SCU_INDEX];
@@ -383,7 +386,7 @@ static inline bool ref_pass(struct ref_job *j, struct ref_state *s, struct ref_t
 	return true;
 }
 
-/* Run the job on its arrays; @t is what the tables hold before and after. */
+/* Run the job on its arrays; @t holds the tables before and after it. */
 static inline void ref_run(struct ref_job *j, struct ref_tables *t)
 {
 	const uint64_t filter_sets = j->a[GTU_SCU_FILTER_TABLE].count / 16;

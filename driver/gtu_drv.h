@@ -49,7 +49,8 @@
 #define GTU_REGIONS_LOG2	10	/* region slots per context */
 #define GTU_CTX_QUEUES		32	/* queues per context */
 #define GTU_CTX_CHUNKS		65536	/* page list chunks per context: 256 MiB */
-#define GTU_UNIT_PAGES		5
+#define GTU_UNIT_PAGE(...)	+1
+#define GTU_UNIT_PAGES		(0 GTU_UNIT_ROWS(GTU_UNIT_PAGE))
 #define GTU_EPOCH_NEVER		(~0u)	/* epoch of a context that is dead for good */
 
 enum gtu_state {

@@ -2,130 +2,26 @@
 /* Table of register names for sysfs, debugfs and state dumps. */
 #include "gtu_surface.h"
 
-#define PARAM(unit, n, what)	{ what, GTU_PAGE_##unit + GTU_UREG_PARAM(GTU_##unit##_P_##n), 4 }
-#define SETTING(unit, n, what)	{ what, GTU_PAGE_##unit + GTU_UREG_SET(GTU_##unit##_S_##n), 4 }
-#define COUNTER(unit, n, what)	{ what, GTU_PAGE_##unit + GTU_UREG_COUNTER(n), 8 }
-#define REQUESTS(dir, what)                                                                        \
-	COUNTER(ZCM, GTU_ZCM_C_REQUESTS(dir, 1), what "_32"),                                      \
-	COUNTER(ZCM, GTU_ZCM_C_REQUESTS(dir, 2), what "_64"),                                      \
-	COUNTER(ZCM, GTU_ZCM_C_REQUESTS(dir, 3), what "_96"),                                      \
-	COUNTER(ZCM, GTU_ZCM_C_REQUESTS(dir, 4), what "_128")
-#define STATE(s)		COUNTER(WVR, GTU_WVR_C_STATE(s), "state_" #s)
-#define TRIP(bucket, what)	COUNTER(ZCM, GTU_ZCM_C_TRIP(bucket), what)
+#define P_FIELD(UNIT, unit, NAME, name, ...)                                                       \
+	{ #name, GTU_PAGE_##UNIT + GTU_UREG_PARAM(GTU_##UNIT##_P_##NAME), 4 },
+#define F_FIELD(UNIT, NAME, name, ...) P_FIELD(UNIT, _, NAME, name)
+#define S_FIELD(UNIT, unit, NAME, name, ...)                                                       \
+	{ #name, GTU_PAGE_##UNIT + GTU_UREG_SET(GTU_##UNIT##_S_##NAME), 4 },
+#define X_FIELD(UNIT, NAME, name, ...) S_FIELD(UNIT, _, NAME, name)
+#define C_FIELD(UNIT, NAME, name, ...)                                                             \
+	{ #name, GTU_PAGE_##UNIT + GTU_UREG_COUNTER(GTU_##UNIT##_C_##NAME), 8 },
+#define A_FIELD(UNIT, NAME, name, attribute, ...) C_FIELD(UNIT, NAME, attribute)
+#define UNIT_FIELDS(UNIT, ...)                                                                     \
+	GTU_##UNIT##_PARAMETER_ROWS(P_FIELD, F_FIELD, GTU_NO_ROW)                                  \
+	GTU_##UNIT##_SETTING_ROWS(S_FIELD, X_FIELD)                                                \
+	GTU_##UNIT##_COUNTER_ROWS(C_FIELD, A_FIELD)
+#define UNIT_NAME(UNIT, unit, ...) #unit,
 
 /* Sorted by unit; parameters, then settings, then counters. */
-const struct gtu_field gtu_fields[] = {
-	PARAM(SCU, WIDTH, "width"),
-	PARAM(SCU, LATENCY, "latency"),
-	PARAM(SCU, MERGE, "merge"),
-	PARAM(SCU, WAYS, "ways"),
-	PARAM(SCU, GROUP, "group"),
-	PARAM(SCU, LINES_LOG2, "lines_log2"),
-	COUNTER(SCU, GTU_SCU_C_JOBS, "jobs"),
-	COUNTER(SCU, GTU_SCU_C_CYCLES, "cycles"),
-	COUNTER(SCU, GTU_SCU_C_IN, "in"),
-	COUNTER(SCU, GTU_SCU_C_OUT, "out"),
-	COUNTER(SCU, GTU_SCU_C_DROPPED, "dropped"),
-	COUNTER(SCU, GTU_SCU_C_PROBES, "probes"),
-	COUNTER(SCU, GTU_SCU_C_EVICTIONS, "evictions"),
-	COUNTER(SCU, GTU_SCU_C_GROUPS, "groups"),
-	COUNTER(SCU, GTU_SCU_C_GROUPED, "grouped"),
-
-	PARAM(IRU, SETS, "sets"),
-	PARAM(IRU, PARTITIONS, "partitions"),
-	PARAM(IRU, BANKS, "banks"),
-	PARAM(IRU, LANES, "lanes"),
-	PARAM(IRU, INTERLEAVE, "interleave"),
-	PARAM(IRU, PREFETCH, "prefetch"),
-	PARAM(IRU, LATENCY, "latency"),
-	PARAM(IRU, INDEX_BITS, "index_bits"),
-	PARAM(IRU, POSITION_BITS, "position_bits"),
-	PARAM(IRU, RING_DEPTH, "ring_depth"),
-	PARAM(IRU, QUEUE_DEPTH, "queue_depth"),
-	SETTING(IRU, TIMEOUT, "timeout"),
-	COUNTER(IRU, GTU_IRU_C_JOBS, "jobs"),
-	COUNTER(IRU, GTU_IRU_C_CYCLES, "cycles"),
-	COUNTER(IRU, GTU_IRU_C_IN, "in"),
-	COUNTER(IRU, GTU_IRU_C_MERGED, "merged"),
-	COUNTER(IRU, GTU_IRU_C_RECORDS, "records"),
-	COUNTER(IRU, GTU_IRU_C_FULL, "full"),
-	COUNTER(IRU, GTU_IRU_C_TIMEOUT, "timeout"),
-	COUNTER(IRU, GTU_IRU_C_END, "end"),
-	COUNTER(IRU, GTU_IRU_C_DISABLED, "disabled"),
-	COUNTER(IRU, GTU_IRU_C_LINES, "lines"),
-	COUNTER(IRU, GTU_IRU_C_HOPS, "hops"),
-	COUNTER(IRU, GTU_IRU_C_BLOCKED, "blocked"),
-
-	PARAM(PEG, ENGINES, "engines"),
-	PARAM(PEG, ENTRIES, "entries"),
-	PARAM(PEG, LANES, "lanes"),
-	PARAM(PEG, EDGE_BYTES, "edge_bytes"),
-	PARAM(PEG, LIST_BYTES, "list_bytes"),
-	PARAM(PEG, LATENCY, "latency"),
-	PARAM(PEG, MESSAGE, "message"),
-	PARAM(PEG, CHUNK, "chunk"),
-	SETTING(PEG, INTERVAL, "interval"),
-	SETTING(PEG, SHIFT, "shift"),
-	SETTING(PEG, FLOOR, "floor"),
-	COUNTER(PEG, GTU_PEG_C_JOBS, "jobs"),
-	COUNTER(PEG, GTU_PEG_C_CYCLES, "cycles"),
-	COUNTER(PEG, GTU_PEG_C_VERTICES, "vertices"),
-	COUNTER(PEG, GTU_PEG_C_EDGES, "edges"),
-	COUNTER(PEG, GTU_PEG_C_RECORDS, "records"),
-	COUNTER(PEG, GTU_PEG_C_PARTIAL, "partial"),
-	COUNTER(PEG, GTU_PEG_C_INDEX_FETCHES, "index_fetches"),
-	COUNTER(PEG, GTU_PEG_C_EDGE_FETCHES, "edge_fetches"),
-	COUNTER(PEG, GTU_PEG_C_REFILLS, "refills"),
-	COUNTER(PEG, GTU_PEG_C_PUSHED, "pushed"),
-	COUNTER(PEG, GTU_PEG_C_SPILLED, "spilled"),
-	COUNTER(PEG, GTU_PEG_C_LOOKS, "looks"),
-	COUNTER(PEG, GTU_PEG_C_MOVES, "moves"),
-	COUNTER(PEG, GTU_PEG_C_MOVED, "moved"),
-	COUNTER(PEG, GTU_PEG_C_REFUSED, "refused"),
-	COUNTER(PEG, GTU_PEG_C_LIST_MOVES, "list_moves"),
-	COUNTER(PEG, GTU_PEG_C_LIST_MOVED, "list_moved"),
-
-	PARAM(WVR, ENTRIES, "entries"),
-	PARAM(WVR, WARPS, "warps"),
-	PARAM(WVR, LANES, "lanes"),
-	PARAM(WVR, TABLE_LATENCY, "table_latency"),
-	PARAM(WVR, LATENCY, "latency"),
-	COUNTER(WVR, GTU_WVR_C_JOBS, "jobs"),
-	COUNTER(WVR, GTU_WVR_C_CYCLES, "cycles"),
-	COUNTER(WVR, GTU_WVR_C_ROUNDS, "rounds"),
-	COUNTER(WVR, GTU_WVR_C_REGISTERED, "registered"),
-	COUNTER(WVR, GTU_WVR_C_WORK, "work"),
-	COUNTER(WVR, GTU_WVR_C_RECORDS, "records"),
-	COUNTER(WVR, GTU_WVR_C_PARTIAL, "partial"),
-	COUNTER(WVR, GTU_WVR_C_SKIPS, "skips"),
-	COUNTER(WVR, GTU_WVR_C_SKIPPED, "skipped"),
-	STATE(0), STATE(1), STATE(2), STATE(3), STATE(4), STATE(5), STATE(6), STATE(7), STATE(8),
-
-	SETTING(ZCM, ENABLE, "enable"),
-	REQUESTS(GTU_ZCM_HOST_READ, "host_read"),
-	REQUESTS(GTU_ZCM_HOST_WRITE, "host_write"),
-	REQUESTS(GTU_ZCM_APERTURE_READ, "aperture_read"),
-	REQUESTS(GTU_ZCM_APERTURE_WRITE, "aperture_write"),
-	COUNTER(ZCM, GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ), "host_read_bytes"),
-	COUNTER(ZCM, GTU_ZCM_C_BYTES(GTU_ZCM_HOST_WRITE), "host_write_bytes"),
-	COUNTER(ZCM, GTU_ZCM_C_BYTES(GTU_ZCM_APERTURE_READ), "aperture_read_bytes"),
-	COUNTER(ZCM, GTU_ZCM_C_BYTES(GTU_ZCM_APERTURE_WRITE), "aperture_write_bytes"),
-	COUNTER(ZCM, GTU_ZCM_C_FLIGHT_NOW, "in_flight"),
-	COUNTER(ZCM, GTU_ZCM_C_FLIGHT_MAX, "in_flight_max"),
-	COUNTER(ZCM, GTU_ZCM_C_FLIGHT_SUM, "in_flight_sum"),
-	COUNTER(ZCM, GTU_ZCM_C_WATCHED, "watched_cycles"),
-	TRIP(0, "trip_1"), TRIP(1, "trip_2"), TRIP(2, "trip_4"), TRIP(3, "trip_8"),
-	TRIP(4, "trip_16"), TRIP(5, "trip_32"), TRIP(6, "trip_64"), TRIP(7, "trip_128"),
-	TRIP(8, "trip_256"), TRIP(9, "trip_512"), TRIP(10, "trip_1024"), TRIP(11, "trip_2048"),
-	TRIP(12, "trip_4096"), TRIP(13, "trip_8192"), TRIP(14, "trip_16384"),
-	TRIP(15, "trip_32768"),
-};
+const struct gtu_field gtu_fields[] = { GTU_UNIT_ROWS(UNIT_FIELDS) };
 static_assert(ARRAY_SIZE(gtu_fields) == GTU_FIELDS);
-/* A counter added to hw.h needs a name above. */
-static_assert(GTU_SCU_COUNTERS + GTU_IRU_COUNTERS + GTU_PEG_COUNTERS + GTU_WVR_COUNTERS +
-	      GTU_ZCM_COUNTERS == GTU_COUNTERS);
 
-const char *const gtu_unit_names[GTU_UNIT_PAGES] = { "scu", "iru", "peg", "wvr", "zcm" };
+const char *const gtu_unit_names[GTU_UNIT_PAGES] = { GTU_UNIT_ROWS(UNIT_NAME) };
 
 /* Registers of the global page that can be read without side effects. */
 const struct gtu_field gtu_globals[] = {
@@ -173,14 +69,9 @@ static const char *gtu_name_of(const char *const *names, unsigned int n, unsigne
 
 const char *gtu_opcode_name(unsigned int opcode)
 {
-	static const char *const names[] = {
-		[GTU_OP_NOP] = "nop", [GTU_OP_COPY] = "copy", [GTU_OP_FILL] = "fill",
-		[GTU_OP_FENCE] = "fence", [GTU_OP_SCU_BITMASK] = "scu-bitmask",
-		[GTU_OP_SCU_DATA] = "scu-data", [GTU_OP_SCU_ACCESS] = "scu-access",
-		[GTU_OP_SCU_REPLICATE] = "scu-replicate", [GTU_OP_SCU_EXPAND] = "scu-expand",
-		[GTU_OP_IRU_STREAM] = "iru-stream",
-		[GTU_OP_PEG_STREAM] = "peg-stream", [GTU_OP_WVR_STREAM] = "wvr-stream",
-	};
+#define OPCODE_NAME(UNIT, NAME, name, ...) [GTU_OP_##NAME] = name,
+#define OPCODE_NAMES(UNIT, ...) GTU_##UNIT##_OPERATION_ROWS(OPCODE_NAME)
+	static const char *const names[] = { OPCODE_NAMES(BASIC) GTU_UNIT_ROWS(OPCODE_NAMES) };
 
 	return NAME_OF(names, opcode);
 }

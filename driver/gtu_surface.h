@@ -15,8 +15,13 @@ struct gtu_field {
 };
 
 /* gtu_names.c */
-#define GTU_FIELDS		131
-#define GTU_COUNTERS		96	/* among GTU_FIELDS */
+#define GTU_NO_ROW(...)
+#define GTU_COUNT_ROW(...)	+1
+#define GTU_COUNT_ROWS(UNIT, ...)                                                                  \
+	GTU_##UNIT##_PARAMETER_ROWS(GTU_COUNT_ROW, GTU_COUNT_ROW, GTU_NO_ROW)                      \
+	GTU_##UNIT##_SETTING_ROWS(GTU_COUNT_ROW, GTU_COUNT_ROW)                                    \
+	GTU_##UNIT##_COUNTER_ROWS(GTU_COUNT_ROW, GTU_COUNT_ROW)
+#define GTU_FIELDS		(0 GTU_UNIT_ROWS(GTU_COUNT_ROWS))
 #define GTU_GLOBALS		33
 /* of GTU_FIELDS and GTU_GLOBALS entries */
 extern const struct gtu_field gtu_fields[], gtu_globals[];

@@ -2,40 +2,43 @@
 /*
  * Template of a new unit: one operation that writes the degree of each vertex, row[i + 1] - row[i].
  *
- * Copy this to firmware-model/units/degrees/degrees.c, move the part marked hw.h there, and register the
- * unit:
+ *	1. Copy this file to firmware-model/units/degrees/degrees.c.
+ *	2. Move what is between BEGIN hw.h and END into include/uapi/gtu/hw.h, before `#include "units.h"`.
+ *	3. Move what is between BEGIN units.h and END into include/uapi/gtu/units.h, before its last #endif, and
+ *	   add U(DEGREES, degrees, "degrees of vertices") as the last row of GTU_UNIT_ROWS.
  *
- *	device.h	extern const struct gtu_unit gtu_unit_degrees;
- *	core.h		#define GTU_UNITS 7u
- *	device.c	&gtu_unit_degrees in the table of units; its page as the last one in register_at()
- *
- * Then: Documentation/units-degrees.md specifies the results and the timing;
- * libruntime/device/api_degrees.c adds a function; tests/unit/units/test_degrees.c compares it with
- * plain code, with jobs cut at every cycle (fixture.h); driver/gtu_check.c lists what the kernel
- * accepts by ioctl.
+ * `gtu info`, `gtu fdt`, `gtu bringup`, the counters of `gtu run`, sysfs and --device model:degrees_latency=... know it
+ * then. Documentation/units-degrees.md says what it computes and when; libruntime/device/api_degrees.c gives it a
+ * function; tests/unit/units/test_degrees.c compares it with plain code, with jobs cut at every cycle (fixture.h);
+ * driver/gtu_check.c says which of its jobs the kernel submits for users.
  */
 #include "firmware-model/device/core.h"
 
-/* hw.h */
-#define GTU_OP_DEGREES		0x50	/* operand 0: n + 1 offsets of 8 bytes; 1: n degrees of 8 bytes */
+/* BEGIN hw.h */
+#define GTU_OP_DEGREES		0x50
 #define GTU_UNIT_DEGREES	(1u << 5)
 #define GTU_PAGE_DEGREES	0x6000
 #define GTU_ID_DEGREES		0x20474544u	/* "DEG " */
-#define GTU_DEGREES_P_LATENCY	0		/* parameter: cycles of a fetch */
-#define GTU_DEGREES_C_JOBS	0
-#define GTU_DEGREES_C_ROWS	1
-#define GTU_DEGREES_COUNTERS	2
+/* END */
+
+/* BEGIN units.h */
+#define GTU_DEGREES_PARAMETER_ROWS(P, F, H) \
+	P(DEGREES, degrees, LATENCY, latency, "latency", 200, 1, 1 << 20, 1, "cycles of a fetch")
+#define GTU_DEGREES_SETTING_ROWS(S, X)
+#define GTU_DEGREES_COUNTER_ROWS(C, A) \
+	C(DEGREES, JOBS, jobs, "jobs", "completed") \
+	C(DEGREES, ROWS, rows, "rows", "put out")
+#define GTU_DEGREES_OPERATION_ROWS(O) O(DEGREES, DEGREES, "degrees", "degrees", "row[i + 1] - row[i]")
+#define GTU_DEGREES_SLOT_ROWS(L) \
+	L(DEGREES, IN, "offsets", "in", "8", "n + 1 of them") \
+	L(DEGREES, OUT, "degrees", "out", "8", "n of them")
+/* END */
 
 /* State of a job between two calls of run(); zeroed before start(). */
 struct degrees_state {
 	uint64_t next;
 };
 _Static_assert(sizeof(struct degrees_state) <= GTU_JOB_STATE_BYTES, "the state fits into a job's");
-
-static void parameters(const struct gtu_dev_config *config, uint32_t *param)
-{
-	param[GTU_DEGREES_P_LATENCY] = config->scu_latency;
-}
 
 /*
  * Check keys, rights, bounds and alignment at each step: a region may have been removed since the
@@ -44,11 +47,11 @@ static void parameters(const struct gtu_dev_config *config, uint32_t *param)
 static bool operands(struct gtu_job *job)
 {
 	static const struct gtu_want want[] = {
-		{ .place = 0, .width_log2 = 3, .need = GTU_WANT_READ },
-		{ .place = 1, .width_log2 = 3, .need = GTU_WANT_WRITE },
+		{ .place = GTU_DEGREES_IN, .width_log2 = 3, .need = GTU_WANT_READ },
+		{ .place = GTU_DEGREES_OUT, .width_log2 = 3, .need = GTU_WANT_WRITE },
 	};
 
-	return gtu_job_operands(job, want, 2, 2);
+	return gtu_job_operands(job, want, 2, GTU_DEGREES_OPERANDS);
 }
 
 static bool start(struct gtu_job *job)
@@ -93,17 +96,7 @@ static int run(struct gtu_job *job, uint64_t budget)
 }
 
 const struct gtu_unit gtu_unit_degrees = {
-	.name = "degrees",
-	.opcode_first = GTU_OP_DEGREES,
-	.opcode_last = GTU_OP_DEGREES,
-	.bit = GTU_UNIT_DEGREES,
-	.page = GTU_PAGE_DEGREES,
-	.id = GTU_ID_DEGREES,
 	.version = 1,
-	.params = 1,
-	.counters = GTU_DEGREES_COUNTERS,
-	.param_name = (const char *const []){ "gtu,latency" },
-	.parameters = parameters,
 	.start = start,
 	.run = run,
 };

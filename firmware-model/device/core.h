@@ -4,13 +4,14 @@
 #define GTU_CORE_H
 
 #include "device.h"
+#include "gtu_units.h"
 #include "firmware-model/units/zcm/zcm_core.h"
 
 #define GTU_QUEUES_MAX		256u
 #define GTU_CONTEXTS_MAX	4096u
 #define GTU_QUANTUM		4096u	/* cycles a context of weight 1 gets per scheduling round */
 #define GTU_STALL_LIMIT		(1ull << 30)	/* cycles a stalled stream may hold a unit another job needs */
-#define GTU_UNITS		6u
+#define GTU_PAGES		(GTU_UNIT_COUNT + 1u)	/* units with a page, then the basic operations */
 
 #define GTU_BITMAP_WORDS	(GTU_QUEUES_MAX / 64)
 
@@ -80,7 +81,8 @@ struct gtu_dev {
 	uint32_t current_context;	/* of the round robin */
 	uint64_t work[GTU_BITMAP_WORDS]; /* runnable queues */
 	uint32_t fences;		/* FENCE jobs in progress */
-	struct gtu_unit_page page[GTU_UNITS];
+	struct gtu_unit_page page[GTU_PAGES];
+	uint8_t page_of[256];		/* by opcode, + 1 */
 
 	bool faulty;			/* any fault is injected */
 	bool stuck;			/* in a reset that never completes */
@@ -102,7 +104,8 @@ struct gtu_dev {
 
 /* device.c */
 struct gtu_unit_page *gtu_dev_page(struct gtu_dev *dev, const struct gtu_unit *unit);
-const struct gtu_unit *gtu_dev_unit(const struct gtu_dev *dev, unsigned opcode);
+/* NULL: no unit, or an absent one (*absent) */
+const struct gtu_unit *gtu_dev_unit(const struct gtu_dev *dev, unsigned opcode, bool *absent);
 void gtu_dev_error(struct gtu_dev *dev, uint32_t bit, uint64_t info);
 
 /* fault.c: call only if dev->faulty */

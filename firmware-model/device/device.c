@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: MIT
 /* The device as a whole: creation, registers, reset. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core.h"
-#include "firmware-model/units/iru/iru_core.h"
-#include "firmware-model/units/peg/peg_core.h"
-#include "firmware-model/units/wvr/wvr_core.h"
 
-static const struct gtu_unit *const units[GTU_UNITS] = {
-	&gtu_unit_basic, &gtu_unit_scu, &gtu_unit_iru, &gtu_unit_peg, &gtu_unit_wvr, &gtu_unit_zcm,
+static const struct gtu_unit *const units[GTU_PAGES] = {
+#define UNIT(UNIT, unit, ...) &gtu_unit_##unit,
+	GTU_UNIT_ROWS(UNIT) &gtu_unit_basic,
 };
 
-const struct gtu_unit *gtu_dev_unit(const struct gtu_dev *dev, unsigned opcode)
+const struct gtu_unit *gtu_dev_unit(const struct gtu_dev *dev, unsigned opcode, bool *absent)
 {
-	unsigned i;
+	const unsigned page = dev->page_of[opcode];
 
-	for (i = 0; i < GTU_UNITS; i++) {
-		const struct gtu_unit *u = dev->page[i].unit;
-
-		if (u && opcode >= u->opcode_first && opcode <= u->opcode_last)
-			return u;
-	}
-	return NULL;
+	*absent = page;
+	return page ? dev->page[page - 1].unit : NULL;
 }
 
 struct gtu_unit_page *gtu_dev_page(struct gtu_dev *dev, const struct gtu_unit *unit)
@@ -73,116 +68,46 @@ static bool power_of_two(uint64_t v)
 	return v && !(v & (v - 1));
 }
 
+uint64_t gtu_dev_value(const struct gtu_dev_config *c, const struct gtu_parameter *p)
+{
+	const char *field = (const char *)c + p->field;
+
+	return !p->key ? p->value : p->bytes == 8 ? *(const uint64_t *)field : *(const uint32_t *)field;
+}
+
+void gtu_dev_put_value(struct gtu_dev_config *c, const struct gtu_parameter *p, uint64_t value)
+{
+	char *field = (char *)c + p->field;
+
+	if (p->bytes == 8)
+		*(uint64_t *)field = value;
+	else
+		*(uint32_t *)field = (uint32_t)value;
+}
+
 /* Defaults for zero fields; NULL, or what is wrong. */
 static const char *configure(struct gtu_dev_config *c)
 {
-#define DEFAULT(field, value) c->field = c->field ? c->field : (value)
-	DEFAULT(contexts, 256);
-	DEFAULT(queues, GTU_QUEUES_MAX);
-	DEFAULT(regions_log2, 12);
-	DEFAULT(ring_log2, 12);
-	DEFAULT(event_rings, 33);
-	DEFAULT(vectors, 33);
-	DEFAULT(doorbell_stride_log2, 16);
-	DEFAULT(clock_hz, 1270000000);
-	DEFAULT(aperture_bytes, 16 << 20);
-	DEFAULT(scu_width, 4);
-	DEFAULT(scu_latency, 200);
-	DEFAULT(scu_merge, 4);
-	DEFAULT(iru_sets, 1024);
-	DEFAULT(iru_partitions, 4);
-	DEFAULT(iru_banks, 2);
-	DEFAULT(iru_interleave, 256);
-	DEFAULT(iru_prefetch, 8);
-	DEFAULT(iru_latency, 200);
-	DEFAULT(iru_index_bits, 32);
-	DEFAULT(iru_position_bits, 32);
-	DEFAULT(iru_ring_depth, 64);
-	DEFAULT(iru_queue_depth, 64);
-	DEFAULT(iru_timeout, 1024);
-	DEFAULT(peg_engines, 16);
-	DEFAULT(peg_entries, 24);
-	DEFAULT(peg_edge_bytes, 2048);
-	DEFAULT(peg_list_bytes, 46 * 1024);
-	DEFAULT(peg_latency, 200);
-	DEFAULT(peg_message, 16);
-	DEFAULT(peg_interval, 512);
-	DEFAULT(peg_shift, 4);
-	DEFAULT(peg_floor, 32);
-	DEFAULT(wvr_entries, 512);
-	DEFAULT(wvr_warps, 32);
-	DEFAULT(wvr_table_latency, 10);
-	DEFAULT(wvr_latency, 200);
-#undef DEFAULT
-	if (c->contexts > GTU_CONTEXTS_MAX)
-		return "contexts: at most 4096";
-	if (c->queues > GTU_QUEUES_MAX)
-		return "queues: at most 256";
-	if (c->regions_log2 > 16)
-		return "regions_log2: at most 16";
-	if (c->ring_log2 > 16)
-		return "ring_log2: at most 16";
-	if (c->event_rings > GTU_EVENT_RINGS_MAX)
-		return "event_rings: at most 64";
-	if (c->vectors > 64)
-		return "vectors: at most 64";
-	if (c->doorbell_stride_log2 < 12 || c->doorbell_stride_log2 > 16)
-		return "doorbell_stride_log2: 12 to 16";
-	if (!power_of_two(c->aperture_bytes) || c->aperture_bytes < 4096 || c->aperture_bytes > 1ull << 40)
-		return "aperture_bytes: a power of two, 4096 to 2^40";
-	if (c->scu_width > 64)
-		return "scu_width: at most 64";
-	if (c->scu_merge > GTU_WARP)
-		return "scu_merge: at most 32";
-	if (c->scu_latency > 1 << 20 || c->iru_latency > 1 << 20 || c->peg_latency > 1 << 20 ||
-	    c->wvr_latency > 1 << 20 || c->wvr_table_latency > 1 << 20)
-		return "latency: at most 2^20 cycles";
-	if (!power_of_two(c->iru_partitions) || c->iru_partitions > IRU_PARTITIONS_MAX)
-		return "iru_partitions: a power of two, at most 16";
-	if (!power_of_two(c->iru_banks) || c->iru_banks > IRU_BANKS_MAX ||
-	    c->iru_banks * c->iru_partitions > IRU_BANKS_MAX)
-		return "iru_banks: a power of two, with all partitions at most 64";
-	if (!power_of_two(c->iru_sets) || c->iru_sets > IRU_SETS_MAX ||
-	    c->iru_sets < c->iru_partitions * c->iru_banks || c->iru_sets < 2)
-		return "iru_sets: a power of two, at least partitions x banks (and 2), at most 65536";
-	if (!power_of_two(c->iru_interleave) || c->iru_interleave < GTU_LINE_BYTES ||
-	    c->iru_interleave > 1 << 20)
-		return "iru_interleave: a power of two, 128 to 2^20";
-	if (c->iru_prefetch > IRU_PREFETCH_MAX)
-		return "iru_prefetch: at most 256";
-	if (c->iru_index_bits > 32 || c->iru_position_bits > 32)
-		return "iru_index_bits, iru_position_bits: at most 32";
-	if (c->iru_queue_depth < IRU_LANES || c->iru_queue_depth > IRU_DEPTH_MAX)
-		return "iru_queue_depth: 32 (a line's elements) to 4096";
-	if (c->iru_ring_depth > IRU_DEPTH_MAX)
-		return "iru_ring_depth: at most 4096";
-	if (c->peg_engines < 1 || c->peg_engines > GTU_PEG_ENGINES_MAX)
-		return "peg_engines: 1 to 32";
-	if (c->peg_entries > UINT16_MAX)
-		return "peg_entries: at most 4096";
-	if (c->peg_message > 1 << 12)
-		return "peg_message: at most 4096 cycles";
-	if (!gtu_unit_peg.setting_valid(GTU_PEG_S_INTERVAL, c->peg_interval) ||
-	    !gtu_unit_peg.setting_valid(GTU_PEG_S_SHIFT, c->peg_shift) ||
-	    !gtu_unit_peg.setting_valid(GTU_PEG_S_FLOOR, c->peg_floor))
-		return "peg_interval, peg_shift, peg_floor: 1 to 2^30 cycles, at most 63, at least 2";
-	return NULL;
-}
+	static _Thread_local char why[160];
+	const struct gtu_parameter *p;
+	const char *wrong = NULL;
+	char step[48] = "";
+	unsigned n;
 
-/* The units' own checks of their parameters; NULL, or the error. */
-static const char *shapes(const struct gtu_dev_config *c)
-{
-	const struct peg_shape peg = {
-		.engines = (uint16_t)c->peg_engines, .entries = (uint16_t)c->peg_entries,
-		.edge_bytes = c->peg_edge_bytes, .list_bytes = c->peg_list_bytes,
-	};
-	const struct wvr_shape wvr = {
-		.entries = c->wvr_entries, .warps = c->wvr_warps, .table_latency = c->wvr_table_latency,
-		.lanes = WVR_LANES,
-	};
-	const char *why = peg_shape_check(&peg);
-
-	return why ? why : wvr_shape_check(&wvr);
+	for (n = 0; (p = gtu_parameter(n)); n++) {
+		if (!gtu_dev_value(c, p))
+			gtu_dev_put_value(c, p, p->value);
+		if (gtu_parameter_takes(p, gtu_dev_value(c, p)))
+			continue;
+		if (p->step > 1)
+			snprintf(step, sizeof(step), "a multiple of %" PRIu64 ", ", p->step);
+		snprintf(why, sizeof(why), "%s is %" PRIu64 ": it must be %sat least %" PRIu64 " and at most %" PRIu64,
+			 p->key, gtu_dev_value(c, p), p->step ? step : "a power of two, ", p->least, p->most);
+		return why;
+	}
+	for (n = 0; n < GTU_UNIT_COUNT && !wrong; n++)
+		wrong = units[n]->check ? units[n]->check(c) : NULL;
+	return wrong;
 }
 
 static void reset(struct gtu_dev *dev)
@@ -210,7 +135,7 @@ static void reset(struct gtu_dev *dev)
 	dev->latch_offset = ~0u;
 	dev->monitor = false;
 	zcm_forget(&dev->zcm);
-	for (i = 0; i < GTU_UNITS; i++) {
+	for (i = 0; i < GTU_PAGES; i++) {
 		struct gtu_unit_page *p = &dev->page[i];
 
 		if (!p->unit)
@@ -219,9 +144,8 @@ static void reset(struct gtu_dev *dev)
 		p->next_owner = NULL;
 		memset(p->live, 0, sizeof(p->live));
 		memset(p->shown, 0, sizeof(p->shown));
-		for (n = 0; n < GTU_UREG_SETS; n++)
-			p->setting[n] = p->unit->setting_reset ?
-						p->unit->setting_reset(&dev->config, n) : 0;
+		for (n = 0; i < GTU_UNIT_COUNT && gtu_parameter_exists(&gtu_unit_table[i].settings[n]); n++)
+			p->setting[n] = (uint32_t)gtu_dev_value(&dev->config, &gtu_unit_table[i].settings[n]);
 	}
 	dev->stuck = dev->faulty && gtu_fault_reset(dev);
 	if (dev->stuck)
@@ -244,7 +168,7 @@ void gtu_dev_destroy(struct gtu_dev *dev)
 
 	if (!dev)
 		return;
-	for (i = 0; i < GTU_UNITS; i++)
+	for (i = 0; i < GTU_PAGES; i++)
 		free(dev->page[i].state);
 	if (dev->aperture_owned)
 		free(dev->aperture);
@@ -261,15 +185,13 @@ struct gtu_dev *gtu_dev_create(const struct gtu_dev_config *config, const struct
 	struct gtu_dev *dev = calloc(1, sizeof(*dev));
 	const char *wrong = memory;
 	size_t bytes;
-	unsigned i;
+	unsigned i, n;
 
 	if (!dev)
 		goto fail;
 	if (config)
 		dev->config = *config;
 	wrong = configure(&dev->config);
-	if (!wrong)
-		wrong = shapes(&dev->config);
 	if (wrong)
 		goto fail;
 	wrong = memory;
@@ -287,14 +209,18 @@ struct gtu_dev *gtu_dev_create(const struct gtu_dev_config *config, const struct
 	if (!dev->context || !dev->queue || !dev->fdt || !dev->aperture)
 		goto fail;
 	memset(dev->queue, 0, bytes);
-	for (i = 0; i < GTU_UNITS; i++) {
+	for (i = 0; i < GTU_PAGES; i++) {
+		const struct gtu_unit_table *t = i < GTU_UNIT_COUNT ? &gtu_unit_table[i] : NULL;
+		const struct gtu_operation *op = t ? t->operations : gtu_basic_operations;
 		struct gtu_unit_page *p = &dev->page[i];
 
-		if (units[i]->bit & dev->config.absent_units)
+		for (; op->name; op++)
+			dev->page_of[op->opcode] = (uint8_t)(i + 1);
+		if (t && t->bit & dev->config.absent_units)
 			continue;
 		p->unit = units[i];
-		if (p->unit->parameters)
-			p->unit->parameters(&dev->config, p->param);
+		for (n = 0; t && gtu_parameter_exists(&t->parameters[n]); n++)
+			p->param[n] = (uint32_t)gtu_dev_value(&dev->config, &t->parameters[n]);
 		if (p->unit->state_bytes) {
 			bytes = (p->unit->state_bytes(&dev->config) + 63) & ~(size_t)63;
 			p->state = aligned_alloc(64, bytes);
@@ -365,8 +291,8 @@ static uint32_t units_present(const struct gtu_dev *dev)
 	uint32_t bits = 0;
 	unsigned i;
 
-	for (i = 0; i < GTU_UNITS; i++)
-		bits |= dev->page[i].unit ? dev->page[i].unit->bit : 0;
+	for (i = 0; i < GTU_UNIT_COUNT; i++)
+		bits |= dev->page[i].unit ? gtu_unit_table[i].bit : 0;
 	return bits;
 }
 
@@ -419,15 +345,17 @@ static bool global_register(struct gtu_dev *dev, uint32_t offset, uint64_t *valu
 	return false;
 }
 
+/* Index of the unit whose page @offset is in; other pages: not less than GTU_UNIT_COUNT. */
+static unsigned unit_at(uint32_t offset)
+{
+	return offset / GTU_PAGE - 1;
+}
+
 static struct gtu_unit_page *page_at(struct gtu_dev *dev, uint32_t offset)
 {
-	unsigned i;
+	const unsigned n = unit_at(offset);
 
-	for (i = 0; i < GTU_UNITS; i++)
-		if (dev->page[i].unit && dev->page[i].unit->page &&
-		    dev->page[i].unit->page == (offset & ~(GTU_PAGE - 1)))
-			return &dev->page[i];
-	return NULL;
+	return n < GTU_UNIT_COUNT && dev->page[n].unit ? &dev->page[n] : NULL;
 }
 
 static bool unit_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value, bool *wide)
@@ -441,7 +369,7 @@ static bool unit_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value,
 	    reg == GTU_UREG_CTRL) {
 		/* every unit's page has these, even an absent unit's: they read as 0 */
 		if (p && reg == GTU_UREG_ID)
-			*value = p->unit->id;
+			*value = gtu_unit_table[unit_at(offset)].id;
 		if (p && reg == GTU_UREG_VERSION)
 			*value = p->unit->version;
 		if (p && reg == GTU_UREG_STATUS)
@@ -467,7 +395,7 @@ static bool register_at(struct gtu_dev *dev, uint32_t offset, uint64_t *value, b
 {
 	if (offset < GTU_PAGE)
 		return global_register(dev, offset, value, wide);
-	if (offset <= GTU_PAGE_ZCM + GTU_PAGE - 1)
+	if (unit_at(offset) < GTU_UNIT_COUNT)
 		return unit_register(dev, offset, value, wide);
 	return false;
 }
@@ -529,8 +457,14 @@ static void control(struct gtu_dev *dev, struct gtu_unit_page *p, uint32_t bits)
 
 static void set(struct gtu_dev *dev, struct gtu_unit_page *p, unsigned n, uint32_t value)
 {
-	if (!p->unit->setting_valid || !p->unit->setting_valid(n, value)) {
-		gtu_dev_error(dev, GTU_ERROR_REGISTER, p->unit->page + GTU_UREG_SET(n));
+	const unsigned unit = (unsigned)(p - dev->page);
+	const struct gtu_parameter *settings = gtu_unit_table[unit].settings;
+	unsigned i;
+
+	for (i = 0; i < n && gtu_parameter_exists(&settings[i]); i++)
+		;
+	if (!gtu_parameter_exists(&settings[i]) || !gtu_parameter_takes(&settings[i], value)) {
+		gtu_dev_error(dev, GTU_ERROR_REGISTER, gtu_unit_table[unit].page + GTU_UREG_SET(n));
 		return;
 	}
 	if (p->unit == &gtu_unit_zcm) {

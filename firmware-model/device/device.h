@@ -162,25 +162,15 @@ enum gtu_run {
 };
 
 /*
- * A unit: one of these, in one file. Its schedule decides order, results and job->cycles; none of
- * these may depend on how the work is divided into calls of run().
+ * A unit is one of these, its rows in uapi/gtu/units.h, and one file. Its schedule decides order, results and job->cycles, and
+ * none of these may depend on how the work is cut into calls of run().
  */
 struct gtu_unit {
-	const char *name;		/* "scu": node of the FDT */
-	uint8_t opcode_first, opcode_last;
-	uint32_t bit;			/* GTU_UNIT_*; 0: built into the device, without a register page */
-	uint32_t page;			/* offset of its register page */
-	uint32_t id, version;
-	bool exclusive;			/* on-chip state that cannot be saved: one job at a time */
-	unsigned params, counters;
-	/* FDT property names of params[]; NULL entries are not published */
-	const char *const *param_name;
-	/* Fill param[params] from the configuration; called at creation. */
-	void (*parameters)(const struct gtu_dev_config *config, uint32_t *param);
-	/* Values of the settings after reset, and whether @value may be written to setting @n. */
-	uint32_t (*setting_reset)(const struct gtu_dev_config *config, unsigned n);
-	bool (*setting_valid)(unsigned n, uint32_t value);
-	/* Bytes of on-chip state, allocated at creation and returned by gtu_job_unit_state(). */
+	uint32_t version;
+	bool exclusive;			/* state on chip that cannot be saved: one job at a time */
+	/* May be NULL. What is wrong with a configuration whose values are in the limits of the unit's table. */
+	const char *(*check)(const struct gtu_dev_config *config);
+	/* Bytes of unit state on chip, allocated at creation, passed as gtu_unit_state(). */
 	size_t (*state_bytes)(const struct gtu_dev_config *config);
 	/* Check descriptor and operands. False: job->status is set. */
 	bool (*start)(struct gtu_job *job);
@@ -199,12 +189,9 @@ struct gtu_unit {
 	void (*stop)(struct gtu_job *job);
 };
 
-extern const struct gtu_unit gtu_unit_basic;	/* basic.c: NOP, COPY, FILL, FENCE */
-extern const struct gtu_unit gtu_unit_scu;	/* scu.c */
-extern const struct gtu_unit gtu_unit_iru;	/* iru.c */
-extern const struct gtu_unit gtu_unit_peg;	/* peg.c */
-extern const struct gtu_unit gtu_unit_wvr;	/* wvr.c */
-extern const struct gtu_unit gtu_unit_zcm;	/* zcm.c: no operations, only the monitor */
+extern const struct gtu_unit gtu_unit_basic;	/* NOP, COPY, FILL, FENCE */
+#define GTU_UNIT_DECLARATION(UNIT, unit, ...) extern const struct gtu_unit gtu_unit_##unit;
+GTU_UNIT_ROWS(GTU_UNIT_DECLARATION)
 
 /* The job's unit: on-chip state, parameters, settings, counters. */
 void *gtu_job_unit_state(const struct gtu_job *job);

@@ -21,29 +21,32 @@ static uint32_t crc32_of(const uint8_t *p, size_t n)
 	return ~crc;
 }
 
-static int unit_node(void *fdt, const struct gtu_unit_page *p)
+static int property(void *fdt, const struct gtu_parameter *p, uint64_t value)
 {
-	const struct gtu_unit *u = p->unit;
+	return p->bytes == 8 ? fdt_property_u64(fdt, p->property, value) : fdt_property_u32(fdt, p->property, (uint32_t)value);
+}
+
+static int unit_node(void *fdt, const struct gtu_unit_table *t, const struct gtu_unit_page *page)
+{
 	char name[32], compatible[32];
 	int bad = 0;
 	unsigned i;
 
-	snprintf(name, sizeof(name), "%s@%x", u->name, u->page);
-	snprintf(compatible, sizeof(compatible), "gtu,%s-1", u->name);
+	snprintf(name, sizeof(name), "%s@%x", t->name, t->page);
+	snprintf(compatible, sizeof(compatible), "gtu,%s-1", t->name);
 	bad |= fdt_begin_node(fdt, name);
 	bad |= fdt_property_string(fdt, "compatible", compatible);
-	bad |= fdt_property_u32(fdt, "reg", u->page);
-	bad |= fdt_property_u32(fdt, "gtu,version", u->version);
-	for (i = 0; i < u->params; i++)
-		if (u->param_name && u->param_name[i])
-			bad |= fdt_property_u32(fdt, u->param_name[i], p->param[i]);
+	bad |= fdt_property_u32(fdt, "reg", t->page);
+	bad |= fdt_property_u32(fdt, "gtu,version", page->unit->version);
+	for (i = 0; gtu_parameter_exists(&t->parameters[i]); i++)
+		bad |= property(fdt, &t->parameters[i], page->param[i]);
 	bad |= fdt_end_node(fdt);
 	return bad;
 }
 
 bool gtu_fdt_build(struct gtu_dev *dev, const char **why)
 {
-	const struct gtu_dev_config *c = &dev->config;
+	const struct gtu_parameter *p;
 	void *fdt = dev->fdt;
 	unsigned i;
 	int bad = 0;
@@ -56,18 +59,11 @@ bool gtu_fdt_build(struct gtu_dev *dev, const char **why)
 	bad |= fdt_property_u32(fdt, "#address-cells", 1);
 	bad |= fdt_property_u32(fdt, "#size-cells", 0);
 	bad |= fdt_property_u32(fdt, "gtu,version", GTU_HW_VERSION);
-	bad |= fdt_property_u32(fdt, "gtu,contexts", c->contexts);
-	bad |= fdt_property_u32(fdt, "gtu,queues", c->queues);
-	bad |= fdt_property_u32(fdt, "gtu,regions-log2", c->regions_log2);
-	bad |= fdt_property_u32(fdt, "gtu,ring-log2", c->ring_log2);
-	bad |= fdt_property_u32(fdt, "gtu,vectors", c->vectors);
-	bad |= fdt_property_u32(fdt, "gtu,event-rings", c->event_rings);
-	bad |= fdt_property_u32(fdt, "gtu,doorbell-stride-log2", c->doorbell_stride_log2);
-	bad |= fdt_property_u64(fdt, "clock-frequency", c->clock_hz);
-	bad |= fdt_property_u64(fdt, "gtu,aperture-bytes", c->aperture_bytes);
-	for (i = 0; i < GTU_UNITS; i++)
-		if (dev->page[i].unit && dev->page[i].unit->page)
-			bad |= unit_node(fdt, &dev->page[i]);
+	for (p = gtu_device_parameters; gtu_parameter_exists(p); p++)
+		bad |= property(fdt, p, gtu_dev_value(&dev->config, p));
+	for (i = 0; i < GTU_UNIT_COUNT; i++)
+		if (dev->page[i].unit)
+			bad |= unit_node(fdt, &gtu_unit_table[i], &dev->page[i]);
 	bad |= fdt_end_node(fdt);
 	bad |= fdt_finish(fdt);
 	if (bad) {

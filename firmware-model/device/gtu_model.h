@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "uapi/gtu/units.h"
+
 struct gtu_dev;
 
 struct gtu_host_ops {
@@ -28,51 +30,31 @@ struct gtu_host_ops {
 	void (*irq)(void *host, unsigned vector);
 };
 
-/* Build-time parameters of the device. A field that is 0 takes the default in brackets. */
+/* D(type, field, device tree property, default, min, max, step); step 0: a power of two */
+#define GTU_DEVICE_ROWS(D) \
+	D(uint32_t, contexts, "gtu,contexts", 256, 1, 4096, 1) \
+	D(uint32_t, queues, "gtu,queues", 256, 1, 256, 1) \
+	D(uint32_t, regions_log2, "gtu,regions-log2", 12, 1, 16, 1)	/* greatest region table */ \
+	D(uint32_t, ring_log2, "gtu,ring-log2", 12, GTU_RING_LOG2_MIN, 16, 1) \
+	D(uint32_t, vectors, "gtu,vectors", 33, 1, 64, 1) \
+	D(uint32_t, event_rings, "gtu,event-rings", 33, 1, GTU_EVENT_RINGS_MAX, 1) \
+	D(uint32_t, doorbell_stride_log2, "gtu,doorbell-stride-log2", 16, 12, 16, 1) \
+	D(uint64_t, clock_hz, "clock-frequency", 1270000000, 1, UINT64_MAX, 1) \
+	D(uint64_t, aperture_bytes, "gtu,aperture-bytes", 16 << 20, 4096, 1ull << 40, 0)
+
+/* How the device is built. Zero fields take the default of their row, here or in uapi/gtu/units.h. */
 struct gtu_dev_config {
-	uint32_t contexts;		/* [256] */
-	uint32_t queues;		/* [256] */
-	uint32_t regions_log2;		/* [12] maximum size of a region table */
-	uint32_t ring_log2;		/* [12] maximum size of a ring */
-	uint32_t event_rings;		/* [33] */
-	uint32_t vectors;		/* [33] */
-	uint32_t doorbell_stride_log2;	/* [16] */
-	uint64_t clock_hz;		/* [1270000000] */
-	uint64_t aperture_bytes;	/* [16 MiB]; a power of two */
-	void *aperture;			/* memory for the aperture, owned by the caller; NULL: allocate */
-	uint32_t absent_units;		/* [0] GTU_UNIT_* that this build lacks */
-	uint64_t caps_off;		/* [0] GTU_CAP_* that CAPS does not report */
-
-	uint32_t scu_width;		/* [4] elements a cycle */
-	uint32_t scu_latency;		/* [200] cycles */
-	uint32_t scu_merge;		/* [4] */
-
-	uint32_t iru_sets;		/* [1024] total, a power of two */
-	uint32_t iru_partitions;	/* [4] a power of two */
-	uint32_t iru_banks;		/* [2] per partition, a power of two; at most 64 in total */
-	uint32_t iru_interleave;	/* [256] bytes, a power of two >= 128 */
-	uint32_t iru_prefetch;		/* [8] */
-	uint32_t iru_latency;		/* [200] cycles */
-	uint32_t iru_index_bits;	/* [32] */
-	uint32_t iru_position_bits;	/* [32] */
-	uint32_t iru_ring_depth;	/* [64] */
-	uint32_t iru_queue_depth;	/* [64] elements, at least 32 */
-	uint32_t iru_timeout;		/* [1024] cycles, the value after reset */
-
-	uint32_t peg_engines;		/* [16] at most 32 */
-	uint32_t peg_entries;		/* [24] per engine's working table, at most 4096 */
-	uint32_t peg_edge_bytes;	/* [2048] on-chip, per engine's gathered edges; a multiple of 32 >= 1024 */
-	uint32_t peg_list_bytes;	/* [47104] on-chip, per engine's vertex lists; a multiple of 16 */
-	uint32_t peg_latency;		/* [200] cycles of a fetch */
-	uint32_t peg_message;		/* [16] cycles from an engine to the control processor or back */
-	uint32_t peg_interval;		/* [512] cycles; this and the next two are the values after reset */
-	uint32_t peg_shift;		/* [4] */
-	uint32_t peg_floor;		/* [32] */
-
-	uint32_t wvr_entries;		/* [512] of the sparse work table, at most 65536 */
-	uint32_t wvr_warps;		/* [32] of the dense id table, at most 1024 */
-	uint32_t wvr_table_latency;	/* [10] cycles of a table read */
-	uint32_t wvr_latency;		/* [200] cycles of a fetch */
+#define GTU_DEVICE_FIELD(type, field, ...) type field;
+	GTU_DEVICE_ROWS(GTU_DEVICE_FIELD)
+	void *aperture;			/* memory for it, the caller's; NULL: allocated */
+	uint32_t absent_units;		/* [0] GTU_UNIT_* that this build leaves out */
+	uint64_t caps_off;		/* [0] GTU_CAP_* that the device does not say it has */
+#define GTU_UNIT_FIELD(UNIT, unit, NAME, name, ...) uint32_t unit##_##name;
+#define GTU_NO_FIELD(...)
+#define GTU_UNIT_FIELDS(UNIT, ...) \
+	GTU_##UNIT##_PARAMETER_ROWS(GTU_UNIT_FIELD, GTU_NO_FIELD, GTU_NO_FIELD) \
+	GTU_##UNIT##_SETTING_ROWS(GTU_UNIT_FIELD, GTU_NO_FIELD)
+	GTU_UNIT_ROWS(GTU_UNIT_FIELDS)
 };
 
 /* NULL if a field is invalid or memory is exhausted; *why (may be NULL) returns the reason. */

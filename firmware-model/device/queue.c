@@ -370,17 +370,13 @@ static bool fetch_block(struct gtu_job *job)
 static bool prepare(struct gtu_dev *dev, struct gtu_job *job)
 {
 	const struct gtu_hw_desc *d = &job->desc;
+	bool absent;
 
 	if (d->reserved0 || d->flags & ~GTU_DESC_FLAGS)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
-	job->unit = gtu_dev_unit(dev, d->opcode);
-	if (!job->unit) {
-		bool known = (d->opcode >= GTU_OP_SCU_BITMASK && d->opcode <= GTU_OP_SCU_EXPAND) ||
-			     d->opcode == GTU_OP_IRU_STREAM || d->opcode == GTU_OP_PEG_STREAM ||
-			     d->opcode == GTU_OP_WVR_STREAM;
-
-		return gtu_job_error(job, known ? GTU_CPL_ABSENT : GTU_CPL_OPCODE, 0xff, 0), false;
-	}
+	job->unit = gtu_dev_unit(dev, d->opcode, &absent);
+	if (!job->unit)
+		return gtu_job_error(job, absent ? GTU_CPL_ABSENT : GTU_CPL_OPCODE, 0xff, 0), false;
 	return !(d->flags & GTU_DESC_BLOCK) || fetch_block(job);
 }
 
@@ -565,7 +561,7 @@ void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles)
 {
 	unsigned i;
 
-	for (i = 0; i < GTU_UNITS; i++) {
+	for (i = 0; i < GTU_UNIT_COUNT; i++) {
 		struct gtu_unit_page *page = &dev->page[i];
 		struct gtu_hwq *q = page->owner;
 

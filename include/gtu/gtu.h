@@ -44,11 +44,13 @@ struct gtu_info {
 	uint32_t peg[GTU_UREG_PARAMS];	/* by GTU_PEG_P_* */
 	uint32_t peg_setting[GTU_UREG_SETS]; /* by GTU_PEG_S_* */
 	uint32_t wvr[GTU_UREG_PARAMS];	/* by GTU_WVR_P_* */
+	/* of every unit, the ones above too, by bit of GTU_UNIT_*, then by GTU_x_P_*, GTU_x_S_* */
+	uint32_t param[GTU_UNIT_PAGES_MAX][GTU_UREG_PARAMS], setting[GTU_UNIT_PAGES_MAX][GTU_UREG_SETS];
 };
 
 /*
  * Open a device by name; NULL: "model". "model" is the device model in this process;
- * "model:KEY=VALUE,..." sets parameters by their names in gtu_model.h, e.g. scu_width, iru_timeout.
+ * "model:KEY=VALUE,..." sets parameters, which `gtu info --tables UNIT` lists.
  * A path such as "/dev/gtu0" is a character device. "cuda:0" is a GPU: it has no units and no
  * queues, and runs whole algorithms (see gtu/gpu.h).
  *

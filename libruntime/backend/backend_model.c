@@ -18,6 +18,7 @@
 
 #include "libruntime/device/backend.h"
 #include "firmware-model/device/gtu_model.h"
+#include "firmware-model/device/gtu_units.h"
 
 #define TABLE_LOG2	12u
 #define STEP_CYCLES	(1u << 16)
@@ -46,54 +47,32 @@ static const struct gtu_host_ops host_ops = { .dma = dma };
 
 /* ---- Parameters: "model:scu_width=1,iru_sets=256" ---------------------------------------------- */
 
-#define PARAMETER(field) { #field, offsetof(struct gtu_dev_config, field),                        \
-			   sizeof(((struct gtu_dev_config *)0)->field) }
-static const struct {
-	const char *name;
-	size_t offset, bytes;
-} parameters[] = {
-	PARAMETER(contexts), PARAMETER(queues), PARAMETER(regions_log2), PARAMETER(ring_log2),
-	PARAMETER(clock_hz), PARAMETER(aperture_bytes), PARAMETER(scu_width), PARAMETER(scu_latency),
-	PARAMETER(scu_merge), PARAMETER(iru_sets), PARAMETER(iru_partitions), PARAMETER(iru_banks),
-	PARAMETER(iru_interleave), PARAMETER(iru_prefetch), PARAMETER(iru_latency),
-	PARAMETER(iru_index_bits), PARAMETER(iru_position_bits), PARAMETER(iru_ring_depth),
-	PARAMETER(iru_queue_depth), PARAMETER(iru_timeout), PARAMETER(peg_engines),
-	PARAMETER(peg_entries), PARAMETER(peg_edge_bytes), PARAMETER(peg_list_bytes),
-	PARAMETER(peg_latency), PARAMETER(peg_message), PARAMETER(peg_interval), PARAMETER(peg_shift),
-	PARAMETER(peg_floor), PARAMETER(wvr_entries), PARAMETER(wvr_warps),
-	PARAMETER(wvr_table_latency), PARAMETER(wvr_latency), PARAMETER(absent_units),
-};
-#define PARAMETERS (sizeof(parameters) / sizeof(*parameters))
-
 static int parse_one(char *item, struct gtu_dev_config *config, struct gtu_error *err)
 {
 	char *value = strchr(item, '='), *end;
-	unsigned long long v;
-	size_t i;
+	const struct gtu_parameter *p = NULL;
+	unsigned long long v, most;
+	bool absent;
+	unsigned i;
 
 	if (!value)
 		return gtu_fail(err, GTU_ERR_USAGE, "\"%s\" is not a parameter: use NAME=VALUE", item);
 	*value++ = 0;
-	for (i = 0; i < PARAMETERS && strcmp(parameters[i].name, item); i++)
+	absent = !strcmp(item, "absent_units");
+	for (i = 0; !absent && (p = gtu_parameter(i)) && strcmp(p->key, item); i++)
 		;
-	if (i == PARAMETERS) {
-		char known[768] = "";
-
-		for (i = 0; i < PARAMETERS; i++)
-			snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s",
-				 parameters[i].name);
-		return gtu_fail(err, GTU_ERR_USAGE, "the model has no parameter \"%s\"; it has%s", item, known);
-	}
+	if (!absent && !p)
+		return gtu_fail(err, GTU_ERR_USAGE, "the model has no parameter \"%s\"; 'gtu info --tables UNIT' lists a unit's",
+				item);
+	most = absent || p->bytes == 4 ? UINT32_MAX : UINT64_MAX;
 	errno = 0;
 	v = strtoull(value, &end, 0);
-	if (errno || end == value || *end || *value == '-' || !v ||
-	    (parameters[i].bytes == 4 && v > UINT32_MAX))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from 1 to %llu", item, value,
-				parameters[i].bytes == 4 ? (unsigned long long)UINT32_MAX : ~0ull);
-	if (parameters[i].bytes == 4)
-		*(uint32_t *)((char *)config + parameters[i].offset) = (uint32_t)v;
+	if (errno || end == value || *end || *value == '-' || !v || v > most)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from 1 to %llu", item, value, most);
+	if (absent)
+		config->absent_units = (uint32_t)v;
 	else
-		*(uint64_t *)((char *)config + parameters[i].offset) = v;
+		gtu_dev_put_value(config, p, v);
 	return 0;
 }
 
@@ -210,7 +189,7 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 	m->table = aligned_alloc(64, sizeof(*m->table) << TABLE_LOG2);
 	m->dev = gtu_dev_create(&config, &host_ops, m, &why);
 	if (!m->table || !m->dev) {
-		/* an error in a parameter starts with its name: "scu_width: at most 64" */
+		/* an error in a parameter starts with its name: "scu_width is 65: it must be ..." */
 		rc = gtu_fail(err, why && strchr(why, ':') ? GTU_ERR_USAGE : GTU_ERR_NOMEM,
 			      "cannot build the device model as \"%s\": %s", name,
 			      why ? why : "out of memory");

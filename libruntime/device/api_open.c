@@ -13,6 +13,7 @@
 
 #include "libruntime/support/advice.h"
 #include "backend.h"
+#include "firmware-model/device/gtu_units.h"
 #include "gtu/gpu.h"
 
 uint64_t gtu_now_ns(void)
@@ -126,6 +127,25 @@ fail:
 	return bad;
 }
 
+/* Every parameter and setting of a unit, as its registers have them. */
+static int take_unit(struct gtu_device *dev, unsigned unit, struct gtu_error *err)
+{
+	const struct gtu_unit_table *t = &gtu_unit_table[unit];
+	uint64_t value;
+	unsigned n;
+	int rc = 0;
+
+	for (n = 0; !rc && gtu_parameter_exists(&t->parameters[n]); n++) {
+		rc = dev->ops->read(dev, t->page + GTU_UREG_PARAM(n), &value, err);
+		dev->info.param[unit][n] = rc ? 0 : (uint32_t)value;
+	}
+	for (n = 0; !rc && gtu_parameter_exists(&t->settings[n]); n++) {
+		rc = dev->ops->read(dev, t->page + GTU_UREG_SET(n), &value, err);
+		dev->info.setting[unit][n] = rc ? 0 : (uint32_t)value;
+	}
+	return rc;
+}
+
 struct field {
 	uint32_t offset;
 	void *to;
@@ -176,95 +196,47 @@ int gtu_device_take_info(struct gtu_device *dev, struct gtu_error *err)
 				"supports %u.%u",
 				i->path, i->version >> 16, i->version & 0xffff, GTU_HW_VERSION >> 16,
 				GTU_HW_VERSION & 0xffff);
-	{
-		const struct { uint32_t unit, first, n, *to; } words[] = {
-			{ GTU_UNIT_SCU, GTU_PAGE_SCU + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->scu },
-			{ GTU_UNIT_IRU, GTU_PAGE_IRU + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->iru },
-			{ GTU_UNIT_PEG, GTU_PAGE_PEG + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->peg },
-			{ GTU_UNIT_PEG, GTU_PAGE_PEG + GTU_UREG_SET(0), GTU_UREG_SETS, i->peg_setting },
-			{ GTU_UNIT_WVR, GTU_PAGE_WVR + GTU_UREG_PARAM(0), GTU_UREG_PARAMS, i->wvr },
-		};
-
-		for (unsigned w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
-			for (n = 0; i->units & words[w].unit && n < words[w].n; n++) {
-				rc = dev->ops->read(dev, words[w].first + 4 * n, &value, err);
-				if (rc)
-					return rc;
-				words[w].to[n] = (uint32_t)value;
-			}
-		}
-	}
-	if (i->units & GTU_UNIT_IRU) {
-		rc = dev->ops->read(dev, GTU_PAGE_IRU + GTU_UREG_SET(GTU_IRU_S_TIMEOUT), &value, err);
+	for (n = 0; n < GTU_UNIT_COUNT; n++) {
+		rc = i->units & gtu_unit_table[n].bit ? take_unit(dev, n, err) : 0;
 		if (rc)
 			return rc;
-		i->iru_timeout = (uint32_t)value;
 	}
+	memcpy(i->scu, i->param[0], sizeof(i->scu));
+	memcpy(i->iru, i->param[1], sizeof(i->iru));
+	memcpy(i->peg, i->param[2], sizeof(i->peg));
+	memcpy(i->wvr, i->param[3], sizeof(i->wvr));
+	i->iru_timeout = i->setting[1][GTU_IRU_S_TIMEOUT];
+	memcpy(i->peg_setting, i->setting[2], sizeof(i->peg_setting));
 	return 0;
 }
 
 /* ---- Counters and settings -------------------------------------------------------------------- */
 
-static const char *const scu_counters[] = {
-	"jobs", "cycles", "in", "out", "dropped", "probes", "evictions", "groups", "grouped", NULL,
-};
-static const char *const iru_counters[] = {
-	"jobs", "cycles", "in", "merged", "records", "full", "timeout", "end", "disabled", "lines",
-	"hops", "blocked", NULL,
-};
-static const char *const peg_counters[] = {
-	"jobs", "cycles", "vertices", "edges", "records", "partial", "index_fetches", "edge_fetches",
-	"refills", "pushed", "spilled", "looks", "moves", "moved", "refused", "list_moves", "list_moved",
-	NULL,
-};
-static const char *const wvr_counters[] = {
-	"jobs", "cycles", "rounds", "registered", "work", "records", "partial", "skips", "skipped",
-	"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", NULL,
-};
-#define ZCM_SIZES(dir) dir "_32", dir "_64", dir "_96", dir "_128"
-static const char *const zcm_counters[] = {
-	ZCM_SIZES("host_read"), ZCM_SIZES("host_write"), ZCM_SIZES("aperture_read"),
-	ZCM_SIZES("aperture_write"), "host_read_bytes", "host_write_bytes", "aperture_read_bytes",
-	"aperture_write_bytes", "in_flight", "in_flight_max", "in_flight_sum", "watched_cycles",
-	"trip_1", "trip_2", "trip_4", "trip_8", "trip_16", "trip_32", "trip_64", "trip_128", "trip_256",
-	"trip_512", "trip_1024", "trip_2048", "trip_4096", "trip_8192", "trip_16384", "trip_32768", NULL,
-};
-_Static_assert(sizeof(scu_counters) / sizeof(char *) == GTU_SCU_COUNTERS + 1, "one name per "
-	       "counter");
-_Static_assert(sizeof(iru_counters) / sizeof(char *) == GTU_IRU_COUNTERS + 1, "one name per "
-	       "counter");
-_Static_assert(sizeof(peg_counters) / sizeof(char *) == GTU_PEG_COUNTERS + 1, "one name per "
-	       "counter");
-_Static_assert(sizeof(wvr_counters) / sizeof(char *) == GTU_WVR_COUNTERS + 1, "one name per "
-	       "counter");
-_Static_assert(sizeof(zcm_counters) / sizeof(char *) == GTU_ZCM_COUNTERS + 1, "one name per "
-	       "counter");
+static const struct gtu_unit_table *table_of(uint32_t unit)
+{
+	unsigned n;
+
+	for (n = 0; n < GTU_UNIT_COUNT; n++)
+		if (gtu_unit_table[n].bit == unit)
+			return &gtu_unit_table[n];
+	return NULL;
+}
 
 const char *const *gtu_counter_names(uint32_t unit)
 {
 	static const char *const none[] = { NULL };
+	const struct gtu_unit_table *t = table_of(unit);
 
-	switch (unit) {
-	case GTU_UNIT_SCU: return scu_counters;
-	case GTU_UNIT_IRU: return iru_counters;
-	case GTU_UNIT_PEG: return peg_counters;
-	case GTU_UNIT_WVR: return wvr_counters;
-	case GTU_UNIT_ZCM: return zcm_counters;
-	}
-	return none;
+	return t ? t->counter_names : none;
 }
 
 static int unit_page(struct gtu_device *dev, uint32_t unit, uint32_t *page, struct gtu_error *err)
 {
-	switch (unit) {
-	case GTU_UNIT_SCU: *page = GTU_PAGE_SCU; break;
-	case GTU_UNIT_IRU: *page = GTU_PAGE_IRU; break;
-	case GTU_UNIT_PEG: *page = GTU_PAGE_PEG; break;
-	case GTU_UNIT_WVR: *page = GTU_PAGE_WVR; break;
-	case GTU_UNIT_ZCM: *page = GTU_PAGE_ZCM; break;
-	default:
+	const struct gtu_unit_table *t = table_of(unit);
+
+	if (!t)
 		return gtu_fail(err, GTU_ERR_USAGE, "no unit has bit 0x%x", unit);
-	}
+	*page = t->page;
 	if (!(dev->info.units & unit))
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no unit with bit 0x%x (it has 0x%x)",
 				dev->info.path, unit, dev->info.units);
@@ -310,6 +282,7 @@ int gtu_setting(struct gtu_device *dev, uint32_t unit, uint32_t setting, uint32_
 		return gtu_fail(err, GTU_ERR_USAGE, "setting %u of unit 0x%x does not accept the "
 				"value %u",
 				setting, unit, value);
+	dev->info.setting[page / GTU_PAGE - 1][setting] = value;
 	if (unit == GTU_UNIT_IRU && setting == GTU_IRU_S_TIMEOUT)
 		dev->info.iru_timeout = value;
 	if (unit == GTU_UNIT_PEG)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "libruntime/support/advice.h"
+#include "firmware-model/device/gtu_units.h"
 #include "queue.h"
 
 int gtu_queue_create(struct gtu_device *dev, const struct gtu_queue_options *opt,
@@ -373,50 +374,20 @@ int gtu_do_operands(struct gtu_queue *q, const struct gtu_hw_desc *desc,
 
 /* ---- Error messages ------------------------------------------------------------------------------ */
 
-static const char *operation_name(unsigned opcode)
-{
-	switch (opcode) {
-	case GTU_OP_NOP: return "nop";
-	case GTU_OP_COPY: return "copy";
-	case GTU_OP_FILL: return "fill";
-	case GTU_OP_FENCE: return "fence";
-	case GTU_OP_SCU_BITMASK: return "bitmask construction";
-	case GTU_OP_SCU_DATA: return "data compaction";
-	case GTU_OP_SCU_ACCESS: return "access compaction";
-	case GTU_OP_SCU_REPLICATE: return "replication compaction";
-	case GTU_OP_SCU_EXPAND: return "access expansion";
-	case GTU_OP_IRU_STREAM: return "IRU stream";
-	}
-	return "operation";
-}
-
-static const char *operand_name(unsigned opcode, unsigned place)
-{
-	static const char *const scu[GTU_SCU_OPERANDS] = {
-		"data", "index", "count", "mask", "output", "filter mask", "reorder vector",
-		"filter table", "group table", "gathered cost", "input cost",
-	};
-	static const char *const iru[GTU_IRU_OPERANDS] = { "indices", "secondary", "ring" };
-	static const char *const copy[2] = { "source", "destination" };
-
-	if (opcode >= GTU_OP_SCU_BITMASK && opcode <= GTU_OP_SCU_EXPAND && place < GTU_SCU_OPERANDS)
-		return scu[place];
-	if (opcode == GTU_OP_IRU_STREAM && place < GTU_IRU_OPERANDS)
-		return iru[place];
-	if ((opcode == GTU_OP_COPY || opcode == GTU_OP_FILL) && place < 2)
-		return copy[place];
-	return NULL;
-}
-
 int gtu_completion_error(const struct gtu_hw_desc *desc, const struct gtu_completion *c,
 			 struct gtu_error *err)
 {
-	const char *op = operation_name(desc->opcode), *name = operand_name(desc->opcode, c->operand);
+	const struct gtu_slot *slot = NULL;
+	const struct gtu_operation *operation = gtu_operation(desc->opcode, &slot);
+	const char *op = operation ? operation->title : "operation";
 	const unsigned long long element = c->element, needed = c->needed;
 	char what[64];
+	unsigned i;
 
-	if (name)
-		snprintf(what, sizeof(what), "the %s", name);
+	for (i = 0; slot && slot->name && i < c->operand; i++)
+		slot++;
+	if (slot && slot->name)
+		snprintf(what, sizeof(what), "the %s", slot->name);
 	else if (c->operand != 0xff)
 		snprintf(what, sizeof(what), "operand %u", c->operand);
 	else

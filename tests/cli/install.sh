@@ -7,7 +7,7 @@ dest=$work/dest
 words=(DESTDIR="$dest" PREFIX=/usr LIBDIR=/usr/lib/somewhere)
 check "make install installs into DESTDIR" in_turn make -s -C "$root" install "${words[@]}"
 for file in usr/bin/gtu usr/lib/somewhere/libgtu.so usr/lib/somewhere/libgtu.a usr/lib/somewhere/pkgconfig/gtu.pc \
-	usr/include/uapi/gtu/hw.h usr/include/gtu/{gtu,graph,error,gpu,hash,weave}.h usr/share/man/man1/gtu{,-run,-lab}.1 \
+	usr/include/uapi/gtu/{hw,units}.h usr/include/gtu/{gtu,graph,error,gpu,hash,weave}.h usr/share/man/man1/gtu{,-run,-lab}.1 \
 	usr/share/man/man3/{gtu_scu,gtu_scu_data}.3 usr/share/man/man4/gtu.4 usr/share/man/man7/gtu.7 \
 	usr/share/bash-completion/completions/gtu usr/share/zsh/site-functions/_gtu usr/lib/udev/rules.d/60-gtu.rules \
 	usr/lib/sysusers.d/gtu.conf etc/modprobe.d/gtu.conf etc/security/limits.d/gtu.conf; do

@@ -11,13 +11,13 @@
 #define GTU_BRINGUP_H
 
 #include "bringup_access.h"
+#include "firmware-model/device/gtu_units.h"
 #include "uapi/gtu/hw.h"
 
 enum bringup_state { BRINGUP_OK, BRINGUP_WARN, BRINGUP_FAIL, BRINGUP_SKIP };
 
 #define BRINGUP_FINDINGS	160
 #define BRINGUP_REGISTERS	128
-#define BRINGUP_UNITS		5
 #define BRINGUP_STEPS		11
 #define BRINGUP_STEP_SHOWN	16	/* findings of a step that are reported one by one, without "ok" */
 
@@ -71,8 +71,7 @@ struct bringup {
 	const char *lost;		/* why the function is no longer usable, or NULL */
 	uint64_t caps, clock_hz, aperture;
 	uint32_t version, units, contexts, queues, regions_log2, ring_log2, vectors, event_rings, stride;
-	uint32_t param[BRINGUP_UNITS][GTU_UREG_PARAMS];
-	uint32_t iru_timeout, peg_setting[3];
+	uint32_t param[GTU_UNIT_COUNT][GTU_UREG_PARAMS], setting[GTU_UNIT_COUNT][GTU_UREG_SETS];
 
 	uint64_t requests[GTU_ZCM_DIRECTIONS][4];	/* in the lock step, by direction and sectors */
 	bool watched;			/* requests[] is valid */
@@ -110,14 +109,7 @@ void bringup_irqs(struct bringup *b);
 void bringup_units(struct bringup *b);
 void bringup_lockstep(struct bringup *b);
 
-/* The page and name of a unit, by its index in the arrays above (scu, iru, peg, wvr, zcm). */
-static inline uint32_t bringup_page(unsigned unit)
-{
-	return GTU_PAGE_SCU + unit * GTU_PAGE;
-}
-extern const char *const bringup_unit_name[BRINGUP_UNITS];
-
-/* Write the HTML page or the JSON document. Returns GTU_ERR_FAIL with a message. */
+/* Write the page, or the document; GTU_ERR_FAIL with a sentence. */
 int bringup_html(const struct bringup *b, const char *path, struct gtu_error *err);
 int bringup_json(const struct bringup *b, const char *path, struct gtu_error *err);
 /* Collect the distinct diagnoses of failed findings in order. Returns their number. */

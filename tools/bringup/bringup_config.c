@@ -10,9 +10,6 @@
 #include "bringup.h"
 #include "tools/support/fdt_blob.h"
 
-const char *const bringup_unit_name[BRINGUP_UNITS] = { "scu", "iru", "peg", "wvr", "zcm" };
-static const uint32_t unit_id[BRINGUP_UNITS] = { GTU_ID_SCU, GTU_ID_IRU, GTU_ID_PEG, GTU_ID_WVR, GTU_ID_ZCM };
-
 static uint32_t config(struct bringup *b, unsigned at, unsigned bytes)
 {
 	return b->a->ops->config_read(b->a, at, bytes);
@@ -128,20 +125,18 @@ static void read_units(struct bringup *b)
 {
 	unsigned u, n;
 
-	for (u = 0; u < BRINGUP_UNITS; u++) {
-		const uint32_t page = bringup_page(u), id = access_reg(b->a, page + GTU_UREG_ID);
+	for (u = 0; u < GTU_UNIT_COUNT; u++) {
+		const uint32_t page = gtu_unit_table[u].page, id = access_reg(b->a, page + GTU_UREG_ID);
 		const bool present = b->units >> u & 1;
 
-		if (id != (present ? unit_id[u] : 0))
+		if (id != (present ? gtu_unit_table[u].id : 0))
 			bringup_say(b, BRINGUP_FAIL, NULL, "UNITS says that %s is %s, the ID of its page (0x%x) is 0x%08x, not 0x%08x",
-				    bringup_unit_name[u], present ? "there" : "not there", page, id, present ? unit_id[u] : 0);
+				    gtu_unit_table[u].name, present ? "there" : "not there", page, id, present ? gtu_unit_table[u].id : 0);
 		for (n = 0; present && n < GTU_UREG_PARAMS; n++)
 			b->param[u][n] = access_reg(b->a, page + GTU_UREG_PARAM(n));
+		for (n = 0; present && gtu_parameter_exists(&gtu_unit_table[u].settings[n]); n++)
+			b->setting[u][n] = access_reg(b->a, page + GTU_UREG_SET(n));
 	}
-	if (b->units & GTU_UNIT_IRU)
-		b->iru_timeout = access_reg(b->a, GTU_PAGE_IRU + GTU_UREG_SET(GTU_IRU_S_TIMEOUT));
-	for (n = 0; n < 3 && b->units & GTU_UNIT_PEG; n++)
-		b->peg_setting[n] = access_reg(b->a, GTU_PAGE_PEG + GTU_UREG_SET(n));
 }
 
 static void check_limits(struct bringup *b)

@@ -113,11 +113,12 @@ static void bar_map(FILE *f, const struct bringup *b)
 			b->bar_address[i], b->bar_flags[i] & 4 ? "64" : "32", b->bar_flags[i] & 8 ? ", pref." : "");
 		if (i == GTU_BAR_REGS) {
 			box(f, x, 40, 190, 30, "#dbeafe", "0x0000 global");
-			for (u = 0, y = 70; u < BRINGUP_UNITS; u++, y += 30) {
-				snprintf(label, sizeof(label), "0x%x %s%s", bringup_page(u), bringup_unit_name[u], b->units >> u & 1 ? "" : " (absent)");
+			for (u = 0, y = 70; u < GTU_UNIT_COUNT; u++, y += 30) {
+				snprintf(label, sizeof(label), "0x%x %s%s", gtu_unit_table[u].page, gtu_unit_table[u].name, b->units >> u & 1 ? "" : " (absent)");
 				box(f, x, y, 190, 30, b->units >> u & 1 ? "#dcfce7" : "#eee", label);
 			}
-			box(f, x, y, 190, 30, "#fff", "0x6000 reserved");
+			snprintf(label, sizeof(label), "0x%x nothing", (GTU_UNIT_COUNT + 1) * GTU_PAGE);
+			box(f, x, y, 190, 30, "#fff", label);
 			box(f, x, y + 30, 190, 60, "#fef9c3", "0x8000 device tree");
 		} else if (i == GTU_BAR_MSIX) {
 			snprintf(label, sizeof(label), "0x000 table, %u", b->vectors);

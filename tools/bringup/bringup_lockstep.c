@@ -394,13 +394,12 @@ static void narrow(struct pair *p, unsigned n)
 
 static int snapshot(struct side *s, unsigned unit, uint64_t *value, struct gtu_error *err)
 {
-	static const uint8_t counters[] = { GTU_SCU_COUNTERS, GTU_IRU_COUNTERS, GTU_PEG_COUNTERS, GTU_WVR_COUNTERS };
 	unsigned n;
-	int rc = s->write(s, bringup_page(unit) + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT, err);
+	int rc = s->write(s, gtu_unit_table[unit].page + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT, err);
 
 	memset(value, 0, SIDE_COUNTERS * sizeof(*value));
-	for (n = 0; !rc && n < counters[unit]; n++)
-		rc = s->read(s, bringup_page(unit) + GTU_UREG_COUNTER(n), &value[n], err);
+	for (n = 0; !rc && gtu_unit_table[unit].counter_names[n]; n++)
+		rc = s->read(s, gtu_unit_table[unit].page + GTU_UREG_COUNTER(n), &value[n], err);
 	return rc;
 }
 
@@ -410,11 +409,12 @@ static bool counters_agree(struct pair *p)
 	struct gtu_error err;
 	unsigned u, n;
 
-	for (u = 0; u < 4; u++) {
-		if (!(p->b->units >> u & 1))
+	for (u = 0; u < GTU_UNIT_COUNT; u++) {
+		/* the model's monitor is off */
+		if (!(p->b->units & ~GTU_UNIT_ZCM & gtu_unit_table[u].bit))
 			continue;
 		if (snapshot(&p->device, u, is, &err) || snapshot(&p->model, u, want, &err)) {
-			bringup_say(p->b, BRINGUP_FAIL, NULL, "counters of %s: %s", bringup_unit_name[u], err.text);
+			bringup_say(p->b, BRINGUP_FAIL, NULL, "counters of %s: %s", gtu_unit_table[u].name, err.text);
 			return false;
 		}
 		for (n = 0; n < SIDE_COUNTERS && is[n] == want[n]; n++)
@@ -422,7 +422,7 @@ static bool counters_agree(struct pair *p)
 		if (n == SIDE_COUNTERS)
 			continue;
 		bringup_say(p->b, BRINGUP_FAIL, "counter", "after %" PRIu64 " descriptors of seed %" PRIu64 " counter %u of %s is %" PRIu64 ", the model's %" PRIu64
-			    ", while every byte and completion agrees%s", p->done, p->b->seed, n, bringup_unit_name[u], is[n], want[n],
+			    ", while every byte and completion agrees%s", p->done, p->b->seed, n, gtu_unit_table[u].name, is[n], want[n],
 			    p->b->device ? " (does another process use the device?)" : "");
 		return false;
 	}
@@ -517,11 +517,12 @@ static int begin(struct pair *p, struct gtu_error *err)
 	}
 	fill_arena(p, p->model.arena);
 	memcpy(p->device.arena, p->model.arena, RIG_DATA_BYTES);
-	for (u = 0; u < 4; u++) {
-		if (!(p->b->units >> u & 1))
+	for (u = 0; u < GTU_UNIT_COUNT; u++) {
+		/* the model's monitor is off */
+		if (!(p->b->units & ~GTU_UNIT_ZCM & gtu_unit_table[u].bit))
 			continue;
-		p->device.write(&p->device, bringup_page(u) + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT | GTU_CTRL_CLEAR, &ignored);
-		p->model.write(&p->model, bringup_page(u) + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT | GTU_CTRL_CLEAR, &ignored);
+		p->device.write(&p->device, gtu_unit_table[u].page + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT | GTU_CTRL_CLEAR, &ignored);
+		p->model.write(&p->model, gtu_unit_table[u].page + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT | GTU_CTRL_CLEAR, &ignored);
 	}
 	return 0;
 }

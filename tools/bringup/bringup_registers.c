@@ -116,16 +116,16 @@ static void reset_and_read(struct bringup *b)
 		bringup_say(b, BRINGUP_FAIL, "reset-value", "%s (0x%03x) is 0x%" PRIx64 " after a reset, not 0x%" PRIx64 ": bits 0x%" PRIx64 " differ",
 			    r->name, r->offset, is->got, r->want, is->got ^ r->want);
 	}
-	for (u = 0; u < BRINGUP_UNITS; u++)
+	for (u = 0; u < GTU_UNIT_COUNT; u++)
 		for (n = 0; n < GTU_UREG_COUNTERS && b->units >> u & 1; n++) {
-			const uint32_t at = bringup_page(u) + GTU_UREG_COUNTER(n);
+			const uint32_t at = gtu_unit_table[u].page + GTU_UREG_COUNTER(n);
 			const uint64_t is = access_reg64(b->a, at);
 
 			if (!is)
 				continue;
 			note(b, at, "COUNTER", "RO", true, true, 0, is);
 			bad++;
-			bringup_say(b, BRINGUP_FAIL, "reset-value", "counter %u of %s is %" PRIu64 " after a reset", n, bringup_unit_name[u], is);
+			bringup_say(b, BRINGUP_FAIL, "reset-value", "counter %u of %s is %" PRIu64 " after a reset", n, gtu_unit_table[u].name, is);
 		}
 	if (!bad)
 		bringup_say(b, BRINGUP_OK, NULL, "%zu registers and the counters of the units have the right values after a reset", ROWS);
@@ -154,8 +154,8 @@ static void read_only(struct bringup *b)
 			    r->name, r->offset, ~before, after, before);
 		b->a->ops->write(b->a, GTU_BAR_REGS, r->offset, r->wide ? 8 : 4, before);
 	}
-	for (i = 0; i < BRINGUP_UNITS; i++) {
-		const uint32_t at = bringup_page(i) + GTU_UREG_PARAM(0), before = access_reg(b->a, at);
+	for (i = 0; i < GTU_UNIT_COUNT; i++) {
+		const uint32_t at = gtu_unit_table[i].page + GTU_UREG_PARAM(0), before = access_reg(b->a, at);
 
 		if (!(b->units >> i & 1))
 			continue;
@@ -163,7 +163,7 @@ static void read_only(struct bringup *b)
 		if (access_reg(b->a, at) == before)
 			continue;
 		bad++;
-		bringup_say(b, BRINGUP_FAIL, "ro-writable", "parameter 0 of %s takes what is written to it", bringup_unit_name[i]);
+		bringup_say(b, BRINGUP_FAIL, "ro-writable", "parameter 0 of %s takes what is written to it", gtu_unit_table[i].name);
 	}
 	if (!bad)
 		bringup_say(b, BRINGUP_OK, NULL, "read-only registers keep their values");
@@ -277,7 +277,7 @@ static void widths(struct bringup *b)
 	} cases[] = {
 		{ GTU_REG_MAGIC, 1, "1 byte of MAGIC", "access-size" }, { GTU_REG_MAGIC, 2, "2 bytes of MAGIC", "access-size" },
 		{ GTU_REG_MAGIC, 8, "8 bytes of MAGIC, which has 4", NULL }, { 0x03c, 4, "an unused offset", NULL },
-		{ 0x6000, 4, "a page without a unit", NULL },
+		{ (GTU_UNIT_COUNT + 1) * GTU_PAGE, 4, "a page without a unit", NULL },
 	};
 	uint32_t error;
 	uint64_t value;

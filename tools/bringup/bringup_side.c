@@ -225,27 +225,24 @@ int side_of_device(struct side *s, struct bringup *b, const struct side_region *
 
 int side_of_model(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err)
 {
-	const uint32_t (*p)[GTU_UREG_PARAMS] = b->param;
 	/* all parameters that affect a result or a cycle count */
-	const struct gtu_dev_config config = {
-		.absent_units = ~b->units & 0x1f, .clock_hz = b->clock_hz,
-		.scu_width = p[0][GTU_SCU_P_WIDTH], .scu_latency = p[0][GTU_SCU_P_LATENCY], .scu_merge = p[0][GTU_SCU_P_MERGE],
-		.iru_sets = p[1][GTU_IRU_P_SETS], .iru_partitions = p[1][GTU_IRU_P_PARTITIONS], .iru_banks = p[1][GTU_IRU_P_BANKS],
-		.iru_interleave = p[1][GTU_IRU_P_INTERLEAVE], .iru_prefetch = p[1][GTU_IRU_P_PREFETCH],
-		.iru_latency = p[1][GTU_IRU_P_LATENCY], .iru_index_bits = p[1][GTU_IRU_P_INDEX_BITS],
-		.iru_position_bits = p[1][GTU_IRU_P_POSITION_BITS], .iru_ring_depth = p[1][GTU_IRU_P_RING_DEPTH],
-		.iru_queue_depth = p[1][GTU_IRU_P_QUEUE_DEPTH], .iru_timeout = b->iru_timeout,
-		.peg_engines = p[2][GTU_PEG_P_ENGINES], .peg_entries = p[2][GTU_PEG_P_ENTRIES],
-		.peg_edge_bytes = p[2][GTU_PEG_P_EDGE_BYTES], .peg_list_bytes = p[2][GTU_PEG_P_LIST_BYTES],
-		.peg_latency = p[2][GTU_PEG_P_LATENCY], .peg_message = p[2][GTU_PEG_P_MESSAGE],
-		.peg_interval = b->peg_setting[0], .peg_shift = b->peg_setting[1], .peg_floor = b->peg_setting[2],
-		.wvr_entries = p[3][GTU_WVR_P_ENTRIES], .wvr_warps = p[3][GTU_WVR_P_WARPS],
-		.wvr_table_latency = p[3][GTU_WVR_P_TABLE_LATENCY], .wvr_latency = p[3][GTU_WVR_P_LATENCY],
-	};
+	struct gtu_dev_config config = { .absent_units = ~b->units & ((1u << GTU_UNIT_COUNT) - 1), .clock_hz = b->clock_hz };
+	const struct gtu_parameter *q;
+	unsigned u;
 	struct bringup like = *b;
 	struct access *a;
 	int rc;
 
+	for (u = 0; u < GTU_UNIT_COUNT; u++) {
+		const struct gtu_unit_table *t = &gtu_unit_table[u];
+
+		for (q = t->parameters; gtu_parameter_exists(q); q++)
+			if (q->key)
+				gtu_dev_put_value(&config, q, b->param[u][q - t->parameters]);
+		for (q = t->settings; gtu_parameter_exists(q); q++)
+			if (q->key)
+				gtu_dev_put_value(&config, q, b->setting[u][q - t->settings]);
+	}
 	a = access_model(&config, GTU_BUG_NONE, err);
 	if (!a)
 		return err->code;

@@ -124,7 +124,6 @@ static bool choose(char *text, uint32_t *chosen)
 static int identify_by_driver(struct bringup *b, struct gtu_error *err)
 {
 	struct gtu_device *dev;
-	unsigned u, n;
 	int rc = gtu_open(b->device, &dev, err);
 
 	if (rc)
@@ -142,15 +141,8 @@ static int identify_by_driver(struct bringup *b, struct gtu_error *err)
 	b->contexts = dev->info.max_contexts;
 	b->queues = dev->info.max_queues;
 	b->ring_log2 = dev->info.max_ring_log2;
-	for (u = 0; !rc && u < BRINGUP_UNITS; u++)
-		for (n = 0; !rc && n < GTU_UREG_PARAMS && b->units >> u & 1; n++) {
-			uint64_t value = 0;
-
-			rc = dev->ops->read(dev, bringup_page(u) + GTU_UREG_PARAM(n), &value, err);
-			b->param[u][n] = (uint32_t)value;
-		}
-	b->iru_timeout = dev->info.iru_timeout;
-	memcpy(b->peg_setting, dev->info.peg_setting, sizeof(b->peg_setting));
+	memcpy(b->param, dev->info.param, sizeof(b->param));
+	memcpy(b->setting, dev->info.setting, sizeof(b->setting));
 	gtu_close(dev);
 	return rc;
 }

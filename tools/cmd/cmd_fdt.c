@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "firmware-model/device/gtu_units.h"
 #include "tools/support/cli.h"
 #include "tools/support/fdt_blob.h"
 #include "uapi/gtu/hw.h"
@@ -45,7 +46,6 @@ static const struct rule {
 	{ "clock-frequency", 8, 1, UINT64_MAX },	{ "gtu,aperture-bytes", 8, 0, UINT64_MAX },
 };
 #define RULES (sizeof(rules) / sizeof(rules[0]))
-static const char *const unit_name[] = { "scu", "iru", "peg", "wvr", "zcm" };
 
 struct check {
 	const void *fdt;
@@ -117,21 +117,21 @@ static void check_unit(struct check *c, int node)
 	int bytes;
 	unsigned u;
 
-	for (u = 0; u < 5; u++) {
-		snprintf(want, sizeof(want), "gtu,%s-1", unit_name[u]);
+	for (u = 0; u < GTU_UNIT_COUNT; u++) {
+		snprintf(want, sizeof(want), "gtu,%s-1", gtu_unit_table[u].name);
 		if (compatible(c->fdt, node, want))
 			break;
 	}
-	if (u == 5) {
+	if (u == GTU_UNIT_COUNT) {
 		wrong(c, node, "not compatible with a unit (gtu,scu-1 and so on)");
 		return;
 	}
-	snprintf(want, sizeof(want), "%s@%x", unit_name[u], GTU_PAGE_SCU + u * GTU_PAGE);
+	snprintf(want, sizeof(want), "%s@%x", gtu_unit_table[u].name, gtu_unit_table[u].page);
 	if (!name || strcmp(name, want))
 		wrong(c, node, "the node's name is '%s', it must be '%s'", name ? name : "", want);
 	reg = fdt_getprop(c->fdt, node, "reg", &bytes);
-	if (!reg || bytes != 4 || fdt32_ld(reg) != GTU_PAGE_SCU + u * GTU_PAGE)
-		wrong(c, node, "reg is not <0x%x>, the unit's page", GTU_PAGE_SCU + u * GTU_PAGE);
+	if (!reg || bytes != 4 || fdt32_ld(reg) != gtu_unit_table[u].page)
+		wrong(c, node, "reg is not <0x%x>, the unit's page", gtu_unit_table[u].page);
 	reg = fdt_getprop(c->fdt, node, "gtu,version", &bytes);
 	if (!reg || bytes != 4 || !fdt32_ld(reg))
 		wrong(c, node, "gtu,version is missing, or 0");

@@ -5,6 +5,7 @@
 #include <libfdt.h>
 #include <string.h>
 
+#include "firmware-model/device/gtu_units.h"
 #include "tools/support/cli.h"
 #include "tools/support/fdt_blob.h"
 #include "tools/support/gpu_options.h"
@@ -14,88 +15,17 @@
 #include "tools/support/whole_file.h"
 
 static const char help[] =
-	"usage: gtu info [--device D] [--json FILE|-] [--fdt FILE|-]\n\n"
+	"usage: gtu info [--device D] [--json FILE|-] [--fdt FILE|-]\n"
+	"       gtu info --tables UNIT\n\n"
 	"Prints the properties of a device: its version, the units that are present and absent, every\n"
 	"parameter, its device tree; and the computer and the backends available on it.\n\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,... e.g.\n"
 	"                 model:scu_width=8,iru_timeout=256, a device file such as /dev/gtu0, or a GPU\n"
 	"                 such as cuda:0\n"
 	"  --json FILE    the same as JSON; - is standard output, and then nothing else is printed\n"
-	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it); - is standard output\n";
-
-struct param {
-	unsigned index;
-	const char *name, *unit;
-};
-
-static const struct param scu_params[] = {
-	{ GTU_SCU_P_WIDTH, "width", "elements per cycle" },
-	{ GTU_SCU_P_LATENCY, "latency", "cycles per fetch" },
-	{ GTU_SCU_P_MERGE, "merge", "elements of the merge window" },
-	{ GTU_SCU_P_WAYS, "ways", "ways of a table's set" },
-	{ GTU_SCU_P_GROUP, "group", "elements per group" },
-	{ GTU_SCU_P_LINES_LOG2, "lines_log2", "log2 of the greatest table's lines" },
-	{ 0, NULL, NULL }
-};
-
-static const struct param iru_params[] = {
-	{ GTU_IRU_P_SETS, "sets", "hash sets in total" },
-	{ GTU_IRU_P_PARTITIONS, "partitions", "partitions" },
-	{ GTU_IRU_P_BANKS, "banks", "banks per partition" },
-	{ GTU_IRU_P_LANES, "lanes", "elements per set and per record" },
-	{ GTU_IRU_P_INTERLEAVE, "interleave", "bytes that a partition fetches in turn" },
-	{ GTU_IRU_P_PREFETCH, "prefetch", "fetches in flight per partition" },
-	{ GTU_IRU_P_LATENCY, "latency", "cycles per fetch" },
-	{ GTU_IRU_P_INDEX_BITS, "index_bits", "bits per index" },
-	{ GTU_IRU_P_POSITION_BITS, "position_bits", "bits per position" },
-	{ GTU_IRU_P_RING_DEPTH, "ring_depth", "elements in a partition's ring input" },
-	{ GTU_IRU_P_QUEUE_DEPTH, "queue_depth", "elements in a classifier queue" },
-	{ 0, NULL, NULL }
-};
-
-static const struct param peg_params[] = {
-	{ GTU_PEG_P_ENGINES, "engines", "engines" },
-	{ GTU_PEG_P_ENTRIES, "entries", "entries in an engine's working table" },
-	{ GTU_PEG_P_LANES, "lanes", "edges per record" },
-	{ GTU_PEG_P_EDGE_BYTES, "edge_bytes", "bytes per engine for gathered edges" },
-	{ GTU_PEG_P_LIST_BYTES, "list_bytes", "bytes per engine for vertex lists" },
-	{ GTU_PEG_P_LATENCY, "latency", "cycles per fetch" },
-	{ GTU_PEG_P_MESSAGE, "message", "cycles from an engine to the control processor" },
-	{ GTU_PEG_P_CHUNK, "chunk", "vertices dealt to an engine at a time" },
-	{ 0, NULL, NULL }
-};
-
-static const struct param wvr_params[] = {
-	{ GTU_WVR_P_ENTRIES, "entries", "entries in the sparse work table" },
-	{ GTU_WVR_P_WARPS, "warps", "warps in the dense id table" },
-	{ GTU_WVR_P_LANES, "lanes", "threads per warp" },
-	{ GTU_WVR_P_TABLE_LATENCY, "table_latency", "cycles per read of a table" },
-	{ GTU_WVR_P_LATENCY, "latency", "cycles per fetch" },
-	{ 0, NULL, NULL }
-};
-
-static const struct {
-	uint32_t bit;
-	const char *name, *what;
-	const struct param *params;
-} units[] = {
-	{ GTU_UNIT_SCU, "scu", "stream compaction", scu_params },
-	{ GTU_UNIT_IRU, "iru", "irregular access reordering", iru_params },
-	{ GTU_UNIT_PEG, "peg", "edge gathering and distribution", peg_params },
-	{ GTU_UNIT_WVR, "wvr", "sparse work weaving", wvr_params },
-	{ GTU_UNIT_ZCM, "zcm", "zero-copy monitor", NULL },
-};
-#define UNITS (sizeof(units) / sizeof(units[0]))
-
-static const uint32_t *unit_values(const struct gtu_info *info, uint32_t bit)
-{
-	switch (bit) {
-	case GTU_UNIT_SCU: return info->scu;
-	case GTU_UNIT_PEG: return info->peg;
-	case GTU_UNIT_WVR: return info->wvr;
-	}
-	return info->iru;
-}
+	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it); - likewise\n"
+	"  --tables UNIT  parameters with their limits, settings, counters, operations and operand slots\n"
+	"                 of scu, iru, peg, wvr, zcm or of the device as such; needs no device\n";
 
 /* ---- Backends --------------------------------------------------------------------------------- */
 
@@ -205,7 +135,6 @@ static const char *const capability[] = { "regions", "streams", "linear", "cance
 
 static void print_info(const struct gtu_info *info, const void *fdt, size_t bytes)
 {
-	const struct param *p;
 	unsigned i;
 
 	printf("device        %s (backend %s), programming model %u.%u, epoch %u\n", info->path,
@@ -223,27 +152,92 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 			printf("%s ", capability[i]);
 	printf("(0x%" PRIx64 ")\n", info->caps);
 	printf("\nunits\n");
-	for (i = 0; i < UNITS; i++) {
-		bool present = info->units & units[i].bit;
+	for (i = 0; i < GTU_UNIT_COUNT; i++) {
+		const struct gtu_unit_table *t = &gtu_unit_table[i];
+		const struct gtu_parameter *p;
+		bool present = info->units & t->bit;
 
-		printf("  %s  %-8s %s\n", units[i].name, present ? "present" : "absent",
-		       units[i].what);
-		for (p = units[i].params; present && p && p->name; p++)
-			printf("       %8u %s (%s)\n", unit_values(info, units[i].bit)[p->index],
-			       p->unit, p->name);
-		if (present && units[i].bit == GTU_UNIT_IRU)
-			printf("       %8u cycles of the timeout (setting iru_timeout)\n",
-			       info->iru_timeout);
-		if (present && units[i].bit == GTU_UNIT_PEG)
-			printf("       %8u cycles between two checks by the load balancer (setting peg_interval)\n"
-			       "       %8u N in the balancer's threshold Rmax / 2^N (setting peg_shift)\n"
-			       "       %8u minimum of the balancer's threshold (setting peg_floor)\n",
-			       info->peg_setting[GTU_PEG_S_INTERVAL], info->peg_setting[GTU_PEG_S_SHIFT],
-			       info->peg_setting[GTU_PEG_S_FLOOR]);
+		printf("  %s  %-8s %s\n", t->name, present ? "present" : "absent", t->text);
+		for (p = t->parameters; present && gtu_parameter_exists(p); p++)
+			if (p->name)
+				printf("       %8u %s (%s)\n", info->param[i][p - t->parameters], p->text, p->name);
+		for (p = t->settings; present && gtu_parameter_exists(p); p++)
+			if (p->key)
+				printf("       %8u %s (setting %s)\n", info->setting[i][p - t->settings], p->text, p->key);
 	}
 	printf("\ndevice tree   %zu bytes, version %" PRIu32 "\n", bytes, fdt_version(fdt));
 	fdt_blob_print(stdout, fdt);
 	print_host();
+}
+
+/* ---- The tables ---------------------------------------------------------------------------------- */
+
+static void table_parameters(const char *title, const struct gtu_parameter *p)
+{
+	if (gtu_parameter_exists(p))
+		printf("\n%-20s  %10s  %5s  %13s\n", title, "default", "least", "most");
+	for (; gtu_parameter_exists(p); p++) {
+		printf("%-20s  %10" PRIu64 "  ", p->key ? p->key : p->name ? p->name : p->property, p->value);
+		if (!p->most)
+			printf("%20s", "");
+		else if (p->most == UINT64_MAX)
+			printf("%5" PRIu64 "  %13s", p->least, "2^64 - 1");
+		else
+			printf("%5" PRIu64 "  %13" PRIu64, p->least, p->most);
+		printf("  %s%s", p->text, *p->text && p->most && p->step != 1 ? "; " : "");
+		if (p->step > 1)
+			printf("a multiple of %" PRIu64, p->step);
+		else if (p->most && !p->step)
+			printf("a power of two");
+		putchar('\n');
+	}
+}
+
+static void table_operations(const struct gtu_operation *op, const struct gtu_slot *slots)
+{
+	unsigned i;
+
+	if (op->name)
+		printf("\nopcode  operation\n");
+	for (; op->name; op++)
+		printf("0x%02x    %-14s  %s\n", op->opcode, op->name, op->text);
+	if (slots->name)
+		printf("\nslot                     bytes\n");
+	for (i = 0; slots[i].name; i++)
+		printf("%4u  %-14s  %-4s %-7s  %s\n", i, slots[i].name, slots[i].direction, slots[i].width, slots[i].text);
+}
+
+/* Of the unit @name, or of the "device". */
+static int print_tables(const char *name)
+{
+	const char *names[GTU_UNIT_COUNT + 2] = { NULL };
+	const struct gtu_unit_table *t = gtu_unit_table;
+	const struct gtu_slot *slots;
+	unsigned n;
+	int at;
+
+	for (n = 0; n < GTU_UNIT_COUNT; n++)
+		names[n] = t[n].name;
+	names[n] = "device";
+	at = cli_choice("table", name, names);
+	if (at < 0)
+		return CLI_USAGE;
+	if (at == GTU_UNIT_COUNT) {
+		printf("device\n");
+		table_parameters("parameter", gtu_device_parameters);
+		gtu_operation(gtu_basic_operations->opcode, &slots);
+		table_operations(gtu_basic_operations, slots);
+		return CLI_DONE;
+	}
+	t += at;
+	printf("%s: %s, page 0x%x\n", t->name, t->text, t->page);
+	table_parameters("parameter", t->parameters);
+	table_parameters("setting", t->settings);
+	printf("\ncounter                 counts\n");
+	for (n = 0; t->counters[n].name; n++)
+		printf("%7u  %-20s  %-13s  %s\n", n, t->counters[n].name, t->counters[n].measure, t->counters[n].text);
+	table_operations(t->operations, t->slots);
+	return CLI_DONE;
 }
 
 static void print_device(const struct gtu_device *dev, const void *fdt, size_t bytes)
@@ -259,24 +253,22 @@ static void print_device(const struct gtu_device *dev, const void *fdt, size_t b
 
 static void json_units(struct json *j, const struct gtu_info *info)
 {
-	const struct param *p;
 	unsigned i;
 
 	json_begin_object(j, "units");
-	for (i = 0; i < UNITS; i++) {
-		bool present = info->units & units[i].bit;
+	for (i = 0; i < GTU_UNIT_COUNT; i++) {
+		const struct gtu_unit_table *t = &gtu_unit_table[i];
+		const struct gtu_parameter *p;
+		bool present = info->units & t->bit;
 
-		json_begin_object(j, units[i].name);
+		json_begin_object(j, t->name);
 		json_bool(j, "present", present);
-		for (p = units[i].params; present && p && p->name; p++)
-			json_u64(j, p->name, unit_values(info, units[i].bit)[p->index]);
-		if (present && units[i].bit == GTU_UNIT_IRU)
-			json_u64(j, "timeout", info->iru_timeout);
-		if (present && units[i].bit == GTU_UNIT_PEG) {
-			json_u64(j, "interval", info->peg_setting[GTU_PEG_S_INTERVAL]);
-			json_u64(j, "shift", info->peg_setting[GTU_PEG_S_SHIFT]);
-			json_u64(j, "floor", info->peg_setting[GTU_PEG_S_FLOOR]);
-		}
+		for (p = t->parameters; present && gtu_parameter_exists(p); p++)
+			if (p->name)
+				json_u64(j, p->name, info->param[i][p - t->parameters]);
+		for (p = t->settings; present && gtu_parameter_exists(p); p++)
+			if (p->key)
+				json_u64(j, p->name, info->setting[i][p - t->settings]);
 		json_end_object(j);
 	}
 	json_end_object(j);
@@ -352,6 +344,7 @@ int cmd_info(int argc, char **argv)
 		{ "device", required_argument, NULL, 'd' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "fdt", required_argument, NULL, 'f' },
+		{ "tables", required_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
 	};
@@ -367,6 +360,7 @@ int cmd_info(int argc, char **argv)
 		case 'd': device = optarg; break;
 		case 'j': json = optarg; break;
 		case 'f': blob = optarg; break;
+		case 't': return print_tables(optarg);
 		case 'h': fputs(help, stdout); return CLI_DONE;
 		default: return cli_option(argc, argv, opt, options);
 		}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "firmware-model/device/gtu_units.h"
 #include "tools/support/cli.h"
 #include "tools/support/graph_options.h"
 #include "tools/run/run_request.h"
@@ -10,19 +11,10 @@
 
 static const char help[] =
 	"usage: gtu run ALGORITHM GRAPH [options]\n\n"
-	"Runs an algorithm on a graph by a unit of the device and shows the result.\n\n"
-	"  bfs            hops from a source (breadth-first search)\n"
-	"  sssp           distances from a source (near and far sets)\n"
-	"  pr, pagerank   ranks\n"
-	"  cc, wcc        weakly connected components\n"
-	"  bc             betweenness centrality over shortest paths from some sources\n"
-	"  stcon          whether a path leads from a source to a target, and its least number of edges\n"
-	"  gc             colours such that no two neighbours have the same\n"
-	"  kc             core numbers\n"
-	"  cdlp           communities by label propagation, as LDBC Graphalytics defines it\n"
-	"  lcc            local clustering coefficients, likewise\n"
-	"  gcn            graph convolution of the vertices' features: SpMM, then GraphSum\n"
-	"  hash           lookups in a hash table whose keys are the graph's edges\n\n"
+	"Runs an algorithm on a graph by a unit of the device and shows the result.\n\n";
+
+static const char options_help[] =
+	"\n"
 	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru, peg,\n"
 	"                 weaver, none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
@@ -281,6 +273,7 @@ static bool derive_unit(struct run *r)
 /* CLI_DONE to go on; -1 if --help was given. */
 static int parse(int argc, char **argv, struct request *q)
 {
+	char names[256];
 	const char *special[128] = { NULL };	/* by option: its name if it was given */
 	uint32_t direction;
 	int opt, taken, place = -1;
@@ -293,6 +286,8 @@ static int parse(int argc, char **argv, struct request *q)
 		switch (opt) {
 		case 'h':
 			fputs(help, stdout);
+			run_print_kinds(stdout);
+			fputs(options_help, stdout);
 			return -1;
 		case 'u':
 			if (!parse_unit(q, optarg))
@@ -332,9 +327,11 @@ static int parse(int argc, char **argv, struct request *q)
 			special[opt] = options[place].name;
 		}
 	}
-	if (argc - optind < 2)
-		return cli_usage(argc == optind ? "expects ALGORITHM (bfs, sssp, pr, cc, bc, stcon, gc, kc, cdlp, lcc, gcn, hash) and GRAPH" :
-						  "expects ALGORITHM and GRAPH");
+	if (argc - optind < 2) {
+		run_kind_names(names, sizeof(names));
+		return argc == optind ? cli_usage("expects ALGORITHM (%s) and GRAPH", names) :
+					cli_usage("expects ALGORITHM and GRAPH");
+	}
 	if (argc - optind > 2)
 		return cli_usage("unexpected argument '%s'", argv[optind + 2]);
 	q->run.kind = run_kind(argv[optind]);
@@ -361,22 +358,16 @@ static int parse(int argc, char **argv, struct request *q)
 
 static int read_counters(struct run *r, bool clear, struct gtu_error *err)
 {
-	static const struct {
-		uint32_t unit;
-		const char *name;
-	} known[] = { { GTU_UNIT_SCU, "scu" }, { GTU_UNIT_IRU, "iru" },
-		      { GTU_UNIT_PEG, "peg" }, { GTU_UNIT_WVR, "wvr" },
-		      { GTU_UNIT_ZCM, "zcm" } };
 	unsigned i;
 	int rc;
 
 	r->units = 0;
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (!(gtu_get_info(r->dev)->units & known[i].unit))
+	for (i = 0; i < GTU_UNIT_COUNT; i++) {
+		if (!(gtu_get_info(r->dev)->units & gtu_unit_table[i].bit))
 			continue;
-		r->counters[r->units].unit = known[i].unit;
-		r->counters[r->units].name = known[i].name;
-		rc = gtu_counters(r->dev, known[i].unit, clear, r->counters[r->units++].value, err);
+		r->counters[r->units].unit = gtu_unit_table[i].bit;
+		r->counters[r->units].name = gtu_unit_table[i].name;
+		rc = gtu_counters(r->dev, gtu_unit_table[i].bit, clear, r->counters[r->units++].value, err);
 		if (rc)
 			return rc;
 	}
@@ -401,7 +392,7 @@ static int compute(struct request *q, struct gtu_error *err)
 		return rc;
 	if (r->opt.unit == GTU_WITH_NONE) {
 		r->device = "none";
-		return r->kind->compute(r, err);
+		return run_compute(r, err);
 	}
 	rc = gtu_open(r->device, &r->dev, err);
 	if (!rc)
@@ -417,7 +408,7 @@ static int compute(struct request *q, struct gtu_error *err)
 	if (!rc && r->opt.unit == GTU_WITH_GPU)
 		rc = gtu_place(r->dev, &r->graph, &r->gpu.place, err);
 	if (!rc)
-		rc = r->kind->compute(r, err);
+		rc = run_compute(r, err);
 	if (!rc)
 		rc = read_counters(r, false, err);
 	/*
@@ -436,7 +427,7 @@ static int verify(struct request *q, struct gtu_error *err)
 	int rc = gtu_graph_check(q->graph, q->run.opt.progress, err);
 
 	if (!rc)
-		rc = q->run.kind->verify(&q->run, err);
+		rc = run_verify(&q->run, err);
 	q->run.verify_seconds = run_now() - start;
 	return rc;
 }

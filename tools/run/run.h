@@ -25,29 +25,40 @@ struct run;
 #define RUN_TAKES_QUERIES	(1u << 8)	/* values are per query, not per vertex */
 #define RUN_TAKES_ITERATIONS	(1u << 10)
 
-/*
- * The description of an algorithm. To add one, add a row in run_kind.c and its output in
- * run_values.c.
- */
+/* An algorithm as `gtu run` sees it: a row in run_kind.c. */
 struct run_kind {
 	const char *name;
 	const char *alias;		/* or NULL */
+	const char *text;		/* for --help */
+	const char *rounds;		/* what its iterations are */
 	unsigned takes;			/* RUN_TAKES_* */
 	uint32_t value_bytes;		/* of a value: 4 or 8 */
-	bool one;			/* one value in total, not one per vertex */
-	const char *rounds;		/* what an iteration is called, plural */
+	bool one;			/* one value in all, not one a vertex */
+	/* One of these is the library's function. */
+	int (*integers)(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+			uint64_t *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
+	int (*reals)(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+		     double *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
+	int (*colors)(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+		      uint32_t *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
 	int (*compute)(struct run *r, struct gtu_error *err);
-	/*
-	 * Compare with reference code: sets r->verdict; GTU_ERR_VERIFY describes the first
-	 * difference.
-	 */
+	/* Fill @expected, 8 bytes a vertex, with plain reference code; non-zero: no memory. */
+	int (*reference)(struct run *r, void *expected);
+	double tolerance;		/* relative, of real values; 0: all bits are the same */
+	/* NULL: values are compared with the reference's. Sets r->verdict; GTU_ERR_VERIFY with the first difference. */
 	int (*verify)(struct run *r, struct gtu_error *err);
 	/* Write value @v of @values and a newline, without the vertex or query, for --output. */
 	void (*write)(const struct run *r, const void *values, uint64_t v, FILE *f);
-	/* Write the members of the JSON's "result". */
+	/* Write the members of the JSON's "result"; a line or two for a person. Both may be NULL. */
 	void (*json)(const struct run *r, struct json *j);
 	void (*print)(const struct run *r, FILE *to);
 };
+
+int run_compute(struct run *r, struct gtu_error *err);
+int run_verify(struct run *r, struct gtu_error *err);
+/* The algorithms, a line each; their names, separated by commas. */
+void run_print_kinds(FILE *to);
+void run_kind_names(char *names, size_t bytes);
 
 /* Find an algorithm by name or alias; NULL after a message. */
 const struct run_kind *run_kind(const char *word);
@@ -88,7 +99,7 @@ struct run {
 		uint32_t unit;
 		const char *name;
 		uint64_t value[GTU_UREG_COUNTERS];
-	} counters[5];
+	} counters[GTU_UNIT_PAGES_MAX];
 	unsigned units;			/* number of counters[] */
 	struct run_step *step;		/* with --json: up to RUN_STEPS entries */
 	unsigned steps;

@@ -14,63 +14,6 @@
 #define SCORE_TOLERANCE	1e-9
 #define CDLP_ITERATIONS	10		/* default of gtu_label_propagation() */
 
-/* ---- Running ------------------------------------------------------------------------------------ */
-
-static int compute_bfs(struct run *r, struct gtu_error *err)
-{
-	return gtu_bfs(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
-}
-
-static int compute_sssp(struct run *r, struct gtu_error *err)
-{
-	return gtu_sssp(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
-}
-
-static int compute_pr(struct run *r, struct gtu_error *err)
-{
-	return gtu_pagerank(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
-}
-
-static int compute_cc(struct run *r, struct gtu_error *err)
-{
-	return gtu_components(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
-}
-
-static int compute_bc(struct run *r, struct gtu_error *err)
-{
-	return gtu_betweenness(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
-}
-
-static int compute_stcon(struct run *r, struct gtu_error *err)
-{
-	return gtu_stcon(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
-}
-
-static int compute_gc(struct run *r, struct gtu_error *err)
-{
-	return gtu_coloring(r->dev, &r->graph, &r->opt, r->color, &r->stats, err);
-}
-
-static int compute_kc(struct run *r, struct gtu_error *err)
-{
-	return gtu_cores(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
-}
-
-static int compute_cdlp(struct run *r, struct gtu_error *err)
-{
-	return gtu_label_propagation(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
-}
-
-static int compute_lcc(struct run *r, struct gtu_error *err)
-{
-	return gtu_clustering(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
-}
-
-static int compute_gcn(struct run *r, struct gtu_error *err)
-{
-	return gtu_gcn(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
-}
-
 /* ---- Verifying ------------------------------------------------------------------------------------ */
 
 /* Format a value as --output does, without the newline. */
@@ -87,24 +30,23 @@ static void text_of(const struct run *r, const void *values, uint64_t v, char te
 	text[strcspn(text, "\n")] = 0;
 }
 
-/* @tolerance: relative, for real values; below 0: all bits must be equal. */
-static bool same(const struct run *r, const void *expected, uint64_t v, double tolerance)
+static bool same(const struct run *r, const void *expected, uint64_t v)
 {
-	const double *real = expected;
+	const double *real = expected, tolerance = r->kind->tolerance;
 
-	if (tolerance < 0)
+	if (!tolerance)
 		return !memcmp((const char *)r->result + v * r->kind->value_bytes,
 			       (const char *)expected + v * r->kind->value_bytes, r->kind->value_bytes);
 	return fabs(r->real[v] - real[v]) <= tolerance * fabs(real[v]);
 }
 
-static int compare(struct run *r, const void *expected, double tolerance, struct gtu_error *err)
+static int compare(struct run *r, const void *expected, struct gtu_error *err)
 {
 	uint64_t v, first = 0, differing = 0;
 	char got[64], want[64];
 
 	for (v = 0; v < run_values(r); v++)
-		if (!same(r, expected, v, tolerance) && !differing++)
+		if (!same(r, expected, v) && !differing++)
 			first = v;
 	r->verdict = differing ? RUN_DIFFERENT : RUN_EQUAL;
 	if (!differing)
@@ -118,19 +60,17 @@ static int compare(struct run *r, const void *expected, double tolerance, struct
 			got, want, (unsigned long long)differing, (unsigned long long)run_values(r));
 }
 
-/* Compute the reference's values with @fill, then compare. */
-static int verify_with(struct run *r, int (*fill)(struct run *r, void *expected), double tolerance,
-		       struct gtu_error *err)
+static int verify_values(struct run *r, struct gtu_error *err)
 {
 	void *expected = malloc((r->graph.n + 1) * 8);
 	int rc;
 
-	if (!expected || fill(r, expected))
+	if (!expected || r->kind->reference(r, expected))
 		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification");
 	else if (cli_interrupted())
 		rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted while verifying");
 	else
-		rc = compare(r, expected, tolerance, err);
+		rc = compare(r, expected, err);
 	free(expected);
 	return rc;
 }
@@ -140,30 +80,14 @@ static int fill_bfs(struct run *r, void *expected)
 	return reference_bfs(&r->graph, r->opt.source, expected);
 }
 
-static int verify_bfs(struct run *r, struct gtu_error *err)
-{
-	return verify_with(r, fill_bfs, -1, err);
-}
-
 static int fill_sssp(struct run *r, void *expected)
 {
 	return reference_sssp(&r->graph, r->opt.source, expected);
 }
 
-/* Distances must be equal to the last bit: see sssp.c. */
-static int verify_sssp(struct run *r, struct gtu_error *err)
-{
-	return verify_with(r, fill_sssp, -1, err);
-}
-
 static int fill_cc(struct run *r, void *expected)
 {
 	return reference_components(&r->graph, expected);
-}
-
-static int verify_cc(struct run *r, struct gtu_error *err)
-{
-	return verify_with(r, fill_cc, -1, err);
 }
 
 static int fill_pr(struct run *r, void *expected)
@@ -174,7 +98,7 @@ static int fill_pr(struct run *r, void *expected)
 
 static int verify_pr(struct run *r, struct gtu_error *err)
 {
-	int rc = verify_with(r, fill_pr, RANK_TOLERANCE, err);
+	int rc = verify_values(r, err);
 
 	/* a run that stopped by --epsilon must have converged */
 	if (rc || !(r->opt.epsilon > 0) ||
@@ -192,11 +116,6 @@ static int fill_bc(struct run *r, void *expected)
 	return reference_betweenness(&r->graph, r->opt.sources, r->opt.source_count, expected);
 }
 
-static int verify_bc(struct run *r, struct gtu_error *err)
-{
-	return verify_with(r, fill_bc, SCORE_TOLERANCE, err);
-}
-
 static int fill_stcon(struct run *r, void *expected)
 {
 	int rc = reference_bfs(&r->graph, r->opt.source, expected);
@@ -204,11 +123,6 @@ static int fill_stcon(struct run *r, void *expected)
 	if (!rc)
 		*(uint64_t *)expected = ((uint64_t *)expected)[r->opt.target];
 	return rc;
-}
-
-static int verify_stcon(struct run *r, struct gtu_error *err)
-{
-	return verify_with(r, fill_stcon, -1, err);
 }
 
 static int verify_gc(struct run *r, struct gtu_error *err)
@@ -232,30 +146,15 @@ static int fill_kc(struct run *r, void *expected)
 	return reference_cores(&r->graph, expected);
 }
 
-static int verify_kc(struct run *r, struct gtu_error *err)
-{
-	return verify_with(r, fill_kc, -1, err);
-}
-
 /* Compute all requested rounds: the algorithm may stop earlier, when no label changes. */
 static int fill_cdlp(struct run *r, void *expected)
 {
 	return reference_labels(&r->graph, r->opt.iterations ? r->opt.iterations : CDLP_ITERATIONS, expected);
 }
 
-static int verify_cdlp(struct run *r, struct gtu_error *err)
-{
-	return verify_with(r, fill_cdlp, -1, err);
-}
-
 static int fill_lcc(struct run *r, void *expected)
 {
 	return reference_clustering(&r->graph, expected);
-}
-
-static int verify_lcc(struct run *r, struct gtu_error *err)
-{
-	return verify_with(r, fill_lcc, SCORE_TOLERANCE, err);
 }
 
 /* Terms may cancel out, so the tolerance is relative to the sum of their magnitudes. */
@@ -289,32 +188,85 @@ static int verify_gcn(struct run *r, struct gtu_error *err)
 /* ---- The table -------------------------------------------------------------------------------------- */
 
 static const struct run_kind kinds[] = {
-	{ "bfs", NULL, RUN_TAKES_SOURCE | RUN_TAKES_DIRECTION, 8, false, "levels",
-	  compute_bfs, verify_bfs, run_write_hops, run_json_bfs, run_print_bfs },
-	{ "sssp", NULL, RUN_TAKES_SOURCE | RUN_TAKES_WEIGHTS | RUN_TAKES_DELTA, 8, false, "iterations",
-	  compute_sssp, verify_sssp, run_write_distance, run_json_sssp, run_print_sssp },
-	{ "pr", "pagerank", RUN_TAKES_RANKS | RUN_TAKES_ITERATIONS | RUN_TAKES_DIRECTION, 8, false, "iterations",
-	  compute_pr, verify_pr, run_write_real, run_json_pr, run_print_pr },
-	{ "cc", "wcc", 0, 8, false, "iterations",
-	  compute_cc, verify_cc, run_write_vertex, run_json_cc, run_print_cc },
-	{ "bc", NULL, RUN_TAKES_SOURCE | RUN_TAKES_SOURCES, 8, false, "levels",
-	  compute_bc, verify_bc, run_write_real, run_json_bc, run_print_bc },
-	{ "stcon", NULL, RUN_TAKES_SOURCE | RUN_TAKES_TARGET, 8, true, "levels",
-	  compute_stcon, verify_stcon, run_write_hops, run_json_stcon, run_print_stcon },
-	{ "gc", NULL, 0, 4, false, "rounds",
-	  compute_gc, verify_gc, run_write_color, run_json_gc, run_print_gc },
-	{ "kc", NULL, 0, 8, false, "rounds",
-	  compute_kc, verify_kc, run_write_core, run_json_kc, run_print_kc },
-	{ "cdlp", NULL, RUN_TAKES_ITERATIONS, 8, false, "iterations",
-	  compute_cdlp, verify_cdlp, run_write_vertex, run_json_cdlp, run_print_cdlp },
-	{ "lcc", NULL, 0, 8, false, "passes",
-	  compute_lcc, verify_lcc, run_write_real, run_json_lcc, run_print_lcc },
-	{ "gcn", NULL, RUN_TAKES_WEIGHTS | RUN_TAKES_FEATURES | RUN_TAKES_SEED, 8, false, "passes",
-	  compute_gcn, verify_gcn, run_write_features, run_json_gcn, run_print_gcn },
-	{ "hash", NULL, RUN_TAKES_QUERIES | RUN_TAKES_SEED, 8, false, "blocks",
-	  run_compute_hash, run_verify_hash, run_write_slot, run_json_hash, run_print_hash },
+	{ "bfs", NULL, "hops from a source (breadth-first search)", "levels",
+	  RUN_TAKES_SOURCE | RUN_TAKES_DIRECTION, 8, .integers = gtu_bfs, .reference = fill_bfs,
+	  .write = run_write_hops, .json = run_json_bfs, .print = run_print_bfs },
+	/* distances are the same to the last bit: see sssp.c */
+	{ "sssp", NULL, "distances from a source (near and far sets)", "iterations",
+	  RUN_TAKES_SOURCE | RUN_TAKES_WEIGHTS | RUN_TAKES_DELTA, 8, .reals = gtu_sssp, .reference = fill_sssp,
+	  .write = run_write_distance, .json = run_json_sssp, .print = run_print_sssp },
+	{ "pr", "pagerank", "ranks", "iterations",
+	  RUN_TAKES_RANKS | RUN_TAKES_ITERATIONS | RUN_TAKES_DIRECTION, 8, .reals = gtu_pagerank,
+	  .reference = fill_pr, .tolerance = RANK_TOLERANCE, .verify = verify_pr,
+	  .write = run_write_real, .json = run_json_pr, .print = run_print_pr },
+	{ "cc", "wcc", "weakly connected components", "iterations",
+	  0, 8, .integers = gtu_components, .reference = fill_cc,
+	  .write = run_write_vertex, .json = run_json_cc, .print = run_print_cc },
+	{ "bc", NULL, "betweenness centrality over shortest paths from some sources", "levels",
+	  RUN_TAKES_SOURCE | RUN_TAKES_SOURCES, 8, .reals = gtu_betweenness,
+	  .reference = fill_bc, .tolerance = SCORE_TOLERANCE,
+	  .write = run_write_real, .json = run_json_bc, .print = run_print_bc },
+	{ "stcon", NULL, "whether, and by how few edges, a path leads from a source to a target", "levels",
+	  RUN_TAKES_SOURCE | RUN_TAKES_TARGET, 8, .one = true, .integers = gtu_stcon, .reference = fill_stcon,
+	  .write = run_write_hops, .json = run_json_stcon, .print = run_print_stcon },
+	{ "gc", NULL, "colours, no two neighbours the same", "rounds",
+	  0, 4, .colors = gtu_coloring, .verify = verify_gc,
+	  .write = run_write_color, .json = run_json_gc, .print = run_print_gc },
+	{ "kc", NULL, "core numbers", "rounds",
+	  0, 8, .integers = gtu_cores, .reference = fill_kc,
+	  .write = run_write_core, .json = run_json_kc, .print = run_print_kc },
+	{ "cdlp", NULL, "communities by label propagation, as LDBC Graphalytics has it", "iterations",
+	  RUN_TAKES_ITERATIONS, 8, .integers = gtu_label_propagation, .reference = fill_cdlp,
+	  .write = run_write_vertex, .json = run_json_cdlp, .print = run_print_cdlp },
+	{ "lcc", NULL, "local clustering coefficients, likewise", "passes",
+	  0, 8, .reals = gtu_clustering, .reference = fill_lcc, .tolerance = SCORE_TOLERANCE,
+	  .write = run_write_real, .json = run_json_lcc, .print = run_print_lcc },
+	{ "gcn", NULL, "a graph convolution of features of each vertex: SpMM, then GraphSum", "passes",
+	  RUN_TAKES_WEIGHTS | RUN_TAKES_FEATURES | RUN_TAKES_SEED, 8, .reals = gtu_gcn, .verify = verify_gcn,
+	  .write = run_write_features, .json = run_json_gcn, .print = run_print_gcn },
+	{ "hash", NULL, "lookups in a hash table whose keys are the graph's edges", "blocks",
+	  RUN_TAKES_QUERIES | RUN_TAKES_SEED, 8, .compute = run_compute_hash, .verify = run_verify_hash,
+	  .write = run_write_slot, .json = run_json_hash, .print = run_print_hash },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+int run_compute(struct run *r, struct gtu_error *err)
+{
+	const struct run_kind *k = r->kind;
+
+	if (k->compute)
+		return k->compute(r, err);
+	if (k->integers)
+		return k->integers(r->dev, &r->graph, &r->opt, r->integer, &r->stats, err);
+	if (k->reals)
+		return k->reals(r->dev, &r->graph, &r->opt, r->real, &r->stats, err);
+	return k->colors(r->dev, &r->graph, &r->opt, r->color, &r->stats, err);
+}
+
+int run_verify(struct run *r, struct gtu_error *err)
+{
+	return r->kind->verify ? r->kind->verify(r, err) : verify_values(r, err);
+}
+
+void run_print_kinds(FILE *to)
+{
+	char names[32];
+	unsigned i;
+
+	for (i = 0; i < KINDS; i++) {
+		snprintf(names, sizeof(names), "%s%s%s", kinds[i].name, kinds[i].alias ? ", " : "",
+			 kinds[i].alias ? kinds[i].alias : "");
+		fprintf(to, "  %-13s  %s\n", names, kinds[i].text);
+	}
+}
+
+void run_kind_names(char *names, size_t bytes)
+{
+	unsigned i;
+
+	for (*names = i = 0; i < KINDS; i++)
+		snprintf(names + strlen(names), bytes - strlen(names), "%s%s", i ? ", " : "", kinds[i].name);
+}
 
 const struct run_kind *run_kind(const char *word)
 {

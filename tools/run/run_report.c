@@ -120,7 +120,8 @@ static int json_run(const struct run *r, FILE *f)
 	json_u64(&j, "job_cycles", s->job_cycles);
 	json_counters(&j, r);
 	json_begin_object(&j, "result");
-	r->kind->json(r, &j);
+	if (r->kind->json)
+		r->kind->json(r, &j);
 	json_end_object(&j);
 	if (r->verdict == RUN_NOT_VERIFIED)
 		json_null(&j, "verified");
@@ -272,7 +273,8 @@ void run_print(const struct run *r, FILE *to)
 		fprintf(to, "sources   %s: %s\n", grouped(r->opt.sources ? r->opt.source_count : g->n), r->sources_text);
 	if (r->kind->takes & RUN_TAKES_WEIGHTS)
 		fprintf(to, "weights   %s\n", r->weights);
-	r->kind->print(r, to);
+	if (r->kind->print)
+		r->kind->print(r, to);
 	print_time(r, to);
 	print_units(r, to);
 	print_requests(r, to);

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "fdt_blob.h"
-#include "uapi/gtu/hw.h"
+#include "firmware-model/device/gtu_units.h"
 
 uint32_t fdt_blob_crc(const void *blob, size_t bytes)
 {
@@ -44,7 +44,6 @@ static uint64_t number(const void *blob, const char *name)
 
 unsigned fdt_blob_compare(const void *blob, const struct fdt_values *regs, struct gtu_error *err)
 {
-	static const char *const unit[] = { "scu", "iru", "peg", "wvr", "zcm" };
 	const struct {
 		const char *property, *reg;
 		uint64_t value;
@@ -68,10 +67,10 @@ unsigned fdt_blob_compare(const void *blob, const struct fdt_values *regs, struc
 		else if (wrong == 1)
 			gtu_fail(err, GTU_ERR_INPUT, "%s is %" PRIu64 ", %s is %" PRIu64, pair[i].property, is, pair[i].reg, pair[i].value);
 	}
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < GTU_UNIT_COUNT; i++) {
 		char name[16];
 
-		snprintf(name, sizeof(name), "/%s@%x", unit[i], GTU_PAGE_SCU + i * GTU_PAGE);
+		snprintf(name, sizeof(name), "/%s@%x", gtu_unit_table[i].name, gtu_unit_table[i].page);
 		if ((fdt_path_offset(blob, name) >= 0) == (regs->units >> i & 1))
 			continue;
 		if (!wrong++)

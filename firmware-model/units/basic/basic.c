@@ -186,9 +186,6 @@ static int run(struct gtu_job *job, uint64_t budget)
 }
 
 const struct gtu_unit gtu_unit_basic = {
-	.name = "basic",
-	.opcode_first = GTU_OP_NOP,
-	.opcode_last = GTU_OP_FENCE,
 	.start = start,
 	.run = run,
 };

@@ -67,36 +67,18 @@ static struct iru_shape shape_of(const struct gtu_dev_config *config)
 	};
 }
 
-static void parameters(const struct gtu_dev_config *config, uint32_t *param)
+static const char *check(const struct gtu_dev_config *config)
 {
-	param[GTU_IRU_P_SETS] = config->iru_sets;
-	param[GTU_IRU_P_PARTITIONS] = config->iru_partitions;
-	param[GTU_IRU_P_BANKS] = config->iru_banks;
-	param[GTU_IRU_P_LANES] = IRU_LANES;
-	param[GTU_IRU_P_INTERLEAVE] = config->iru_interleave;
-	param[GTU_IRU_P_PREFETCH] = config->iru_prefetch;
-	param[GTU_IRU_P_LATENCY] = config->iru_latency;
-	param[GTU_IRU_P_INDEX_BITS] = config->iru_index_bits;
-	param[GTU_IRU_P_POSITION_BITS] = config->iru_position_bits;
-	param[GTU_IRU_P_RING_DEPTH] = config->iru_ring_depth;
-	param[GTU_IRU_P_QUEUE_DEPTH] = config->iru_queue_depth;
-}
+	const struct iru_shape shape = shape_of(config);
 
-static uint32_t setting_reset(const struct gtu_dev_config *config, unsigned n)
-{
-	return n == GTU_IRU_S_TIMEOUT ? config->iru_timeout : 0;
-}
-
-static bool setting_valid(unsigned n, uint32_t value)
-{
-	return n == GTU_IRU_S_TIMEOUT && value > 0;
+	return iru_shape_check(&shape) ? "iru_sets: at least iru_partitions x iru_banks, which is at most 64" : NULL;
 }
 
 static size_t state_bytes(const struct gtu_dev_config *config)
 {
 	const struct iru_shape shape = shape_of(config);
 
-	return iru_shape_check(&shape) ? 64 : iru_core_bytes(&shape);
+	return iru_core_bytes(&shape);
 }
 
 /*
@@ -418,35 +400,10 @@ static uint32_t fetch_latency(const struct gtu_dev_config *config)
 	return config->iru_latency;
 }
 
-static const char *const param_name[] = {
-	[GTU_IRU_P_SETS] = "gtu,sets",
-	[GTU_IRU_P_PARTITIONS] = "gtu,partitions",
-	[GTU_IRU_P_BANKS] = "gtu,banks",
-	[GTU_IRU_P_LANES] = "gtu,lanes",
-	[GTU_IRU_P_INTERLEAVE] = "gtu,interleave",
-	[GTU_IRU_P_PREFETCH] = "gtu,prefetch",
-	[GTU_IRU_P_LATENCY] = "gtu,latency",
-	[GTU_IRU_P_INDEX_BITS] = "gtu,index-bits",
-	[GTU_IRU_P_POSITION_BITS] = "gtu,position-bits",
-	[GTU_IRU_P_RING_DEPTH] = "gtu,ring-depth",
-	[GTU_IRU_P_QUEUE_DEPTH] = "gtu,queue-depth",
-};
-
 const struct gtu_unit gtu_unit_iru = {
-	.name = "iru",
-	.opcode_first = GTU_OP_IRU_STREAM,
-	.opcode_last = GTU_OP_IRU_STREAM,
-	.bit = GTU_UNIT_IRU,
-	.page = GTU_PAGE_IRU,
-	.id = GTU_ID_IRU,
 	.version = 1,
 	.exclusive = true,
-	.params = sizeof(param_name) / sizeof(param_name[0]),
-	.counters = GTU_IRU_COUNTERS,
-	.param_name = param_name,
-	.parameters = parameters,
-	.setting_reset = setting_reset,
-	.setting_valid = setting_valid,
+	.check = check,
 	.state_bytes = state_bytes,
 	.latency = fetch_latency,
 	.start = start,

@@ -62,39 +62,7 @@ static struct peg_shape shape_of(const struct gtu_dev_config *config)
 	};
 }
 
-static void parameters(const struct gtu_dev_config *config, uint32_t *param)
-{
-	param[GTU_PEG_P_ENGINES] = config->peg_engines;
-	param[GTU_PEG_P_ENTRIES] = config->peg_entries;
-	param[GTU_PEG_P_LANES] = PEG_LANES;
-	param[GTU_PEG_P_EDGE_BYTES] = config->peg_edge_bytes;
-	param[GTU_PEG_P_LIST_BYTES] = config->peg_list_bytes;
-	param[GTU_PEG_P_LATENCY] = config->peg_latency;
-	param[GTU_PEG_P_MESSAGE] = config->peg_message;
-	param[GTU_PEG_P_CHUNK] = PEG_CHUNK;
-}
-
-static uint32_t setting_reset(const struct gtu_dev_config *config, unsigned n)
-{
-	switch (n) {
-	case GTU_PEG_S_INTERVAL: return config->peg_interval;
-	case GTU_PEG_S_SHIFT: return config->peg_shift;
-	case GTU_PEG_S_FLOOR: return config->peg_floor;
-	}
-	return 0;
-}
-
-static bool setting_valid(unsigned n, uint32_t value)
-{
-	switch (n) {
-	case GTU_PEG_S_INTERVAL: return value >= 1 && value <= 1u << 30;
-	case GTU_PEG_S_SHIFT: return value <= 63;
-	case GTU_PEG_S_FLOOR: return value >= 2;	/* half of a smaller difference is 0 */
-	}
-	return false;
-}
-
-/* The unit's state holds the stream's state, then the core. */
+/* The stream's own state lies before the core. */
 #define CORE_AT ((sizeof(struct peg_unit) + 63) & ~(size_t)63)
 
 static size_t state_bytes(const struct gtu_dev_config *config)
@@ -515,32 +483,9 @@ static void stop_job(struct gtu_job *job)
 		end_rings(job, u);
 }
 
-static const char *const param_name[] = {
-	[GTU_PEG_P_ENGINES] = "gtu,engines",
-	[GTU_PEG_P_ENTRIES] = "gtu,entries",
-	[GTU_PEG_P_LANES] = "gtu,lanes",
-	[GTU_PEG_P_EDGE_BYTES] = "gtu,edge-bytes",
-	[GTU_PEG_P_LIST_BYTES] = "gtu,list-bytes",
-	[GTU_PEG_P_LATENCY] = "gtu,latency",
-	[GTU_PEG_P_MESSAGE] = "gtu,message",
-	[GTU_PEG_P_CHUNK] = "gtu,chunk",
-};
-
 const struct gtu_unit gtu_unit_peg = {
-	.name = "peg",
-	.opcode_first = GTU_OP_PEG_STREAM,
-	.opcode_last = GTU_OP_PEG_STREAM,
-	.bit = GTU_UNIT_PEG,
-	.page = GTU_PAGE_PEG,
-	.id = GTU_ID_PEG,
 	.version = 1,
 	.exclusive = true,
-	.params = sizeof(param_name) / sizeof(param_name[0]),
-	.counters = GTU_PEG_COUNTERS,
-	.param_name = param_name,
-	.parameters = parameters,
-	.setting_reset = setting_reset,
-	.setting_valid = setting_valid,
 	.state_bytes = state_bytes,
 	.latency = fetch_latency,
 	.own_register = own_register,

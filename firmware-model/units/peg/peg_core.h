@@ -17,8 +17,8 @@
 #include "uapi/gtu/hw.h"
 
 #define PEG_LANES	GTU_WARP
-#define PEG_CHUNK	32u	/* vertices dealt at a time; a refill does not cross a chunk boundary */
-#define PEG_ENGINES_MAX	64u	/* more than GTU_PEG_ENGINES_MAX: a laboratory has more SMs than a device engines */
+#define PEG_CHUNK	GTU_PEG_CHUNK	/* a refill does not cross them */
+#define PEG_ENGINES_MAX	64u		/* a laboratory has more SMs than a device has engines (GTU_PEG_ENGINES_MAX) */
 #define PEG_ENTRIES_MAX	4096u
 #define PEG_BYTES_MAX	(1u << 20)
 #define PEG_EDGE_BYTES_MIN (PEG_LANES * 32u) /* a warp of edges with all fields at maximum width */

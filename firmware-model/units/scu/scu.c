@@ -547,25 +547,6 @@ static int run(struct gtu_job *job, uint64_t budget)
 
 /* ---- The unit ---------------------------------------------------------------------------------- */
 
-static const char *const param_names[] = {
-	[GTU_SCU_P_WIDTH] = "gtu,pipeline-width",
-	[GTU_SCU_P_LATENCY] = "gtu,fetch-latency",
-	[GTU_SCU_P_MERGE] = "gtu,merge-window",
-	[GTU_SCU_P_WAYS] = "gtu,table-ways",
-	[GTU_SCU_P_GROUP] = "gtu,group-elements",
-	[GTU_SCU_P_LINES_LOG2] = "gtu,table-lines-log2",
-};
-
-static void parameters(const struct gtu_dev_config *config, uint32_t *param)
-{
-	param[GTU_SCU_P_WIDTH] = config->scu_width;
-	param[GTU_SCU_P_LATENCY] = config->scu_latency;
-	param[GTU_SCU_P_MERGE] = config->scu_merge;
-	param[GTU_SCU_P_WAYS] = GTU_TABLE_WAYS;
-	param[GTU_SCU_P_GROUP] = GTU_GROUP_MAX;
-	param[GTU_SCU_P_LINES_LOG2] = __builtin_ctz(GTU_TABLE_LINES_MAX);
-}
-
 static size_t state_bytes(const struct gtu_dev_config *config)
 {
 	(void)config;
@@ -573,17 +554,7 @@ static size_t state_bytes(const struct gtu_dev_config *config)
 }
 
 const struct gtu_unit gtu_unit_scu = {
-	.name = "scu",
-	.opcode_first = GTU_OP_SCU_BITMASK,
-	.opcode_last = GTU_OP_SCU_EXPAND,
-	.bit = GTU_UNIT_SCU,
-	.page = GTU_PAGE_SCU,
-	.id = GTU_ID_SCU,
 	.version = 1,
-	.params = sizeof(param_names) / sizeof(param_names[0]),
-	.counters = GTU_SCU_COUNTERS,
-	.param_name = param_names,
-	.parameters = parameters,
 	.state_bytes = state_bytes,
 	.start = start,
 	.run = run,

@@ -48,15 +48,6 @@ static struct wvr_shape shape_of(const struct gtu_dev_config *config)
 	};
 }
 
-static void parameters(const struct gtu_dev_config *config, uint32_t *param)
-{
-	param[GTU_WVR_P_ENTRIES] = config->wvr_entries;
-	param[GTU_WVR_P_WARPS] = config->wvr_warps;
-	param[GTU_WVR_P_LANES] = WVR_LANES;
-	param[GTU_WVR_P_TABLE_LATENCY] = config->wvr_table_latency;
-	param[GTU_WVR_P_LATENCY] = config->wvr_latency;
-}
-
 static size_t state_bytes(const struct gtu_dev_config *config)
 {
 	const struct wvr_shape shape = shape_of(config);
@@ -422,27 +413,9 @@ static void stop_job(struct gtu_job *job)
 		end_rings(job);
 }
 
-static const char *const param_name[] = {
-	[GTU_WVR_P_ENTRIES] = "gtu,entries",
-	[GTU_WVR_P_WARPS] = "gtu,warps",
-	[GTU_WVR_P_LANES] = "gtu,lanes",
-	[GTU_WVR_P_TABLE_LATENCY] = "gtu,table-latency",
-	[GTU_WVR_P_LATENCY] = "gtu,latency",
-};
-
 const struct gtu_unit gtu_unit_wvr = {
-	.name = "wvr",
-	.opcode_first = GTU_OP_WVR_STREAM,
-	.opcode_last = GTU_OP_WVR_STREAM,
-	.bit = GTU_UNIT_WVR,
-	.page = GTU_PAGE_WVR,
-	.id = GTU_ID_WVR,
 	.version = 1,
 	.exclusive = true,
-	.params = sizeof(param_name) / sizeof(param_name[0]),
-	.counters = GTU_WVR_COUNTERS,
-	.param_name = param_name,
-	.parameters = parameters,
 	.state_bytes = state_bytes,
 	.latency = fetch_latency,
 	.start = start,

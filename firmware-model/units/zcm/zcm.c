@@ -40,38 +40,6 @@ void gtu_zcm_clear(struct gtu_dev *dev)
 	dev->monitor_since = dev->cycles;
 }
 
-static const char *const param_names[] = { "gtu,line-bytes", "gtu,sector-bytes" };
-
-static void parameters(const struct gtu_dev_config *config, uint32_t *param)
-{
-	(void)config;
-	param[0] = GTU_LINE_BYTES;
-	param[1] = GTU_SECTOR_BYTES;
-}
-
-static uint32_t setting_reset(const struct gtu_dev_config *config, unsigned n)
-{
-	(void)config, (void)n;
-	return 0;
-}
-
-static bool setting_valid(unsigned n, uint32_t value)
-{
-	return n == GTU_ZCM_S_ENABLE && value <= 1;
-}
-
 const struct gtu_unit gtu_unit_zcm = {
-	.name = "zcm",
-	.opcode_first = 1,		/* none: first > last */
-	.opcode_last = 0,
-	.bit = GTU_UNIT_ZCM,
-	.page = GTU_PAGE_ZCM,
-	.id = GTU_ID_ZCM,
 	.version = 1,
-	.params = 2,
-	.counters = GTU_ZCM_COUNTERS,
-	.param_name = param_names,
-	.parameters = parameters,
-	.setting_reset = setting_reset,
-	.setting_valid = setting_valid,
 };

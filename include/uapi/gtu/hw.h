@@ -34,6 +34,8 @@ typedef uint64_t gtu_le64;
 #endif
 #endif
 
+#include "units.h"
+
 /* ---- PCI function ------------------------------------------------------------------------- */
 
 #define GTU_PCI_VENDOR		0x1234
@@ -53,6 +55,7 @@ typedef uint64_t gtu_le64;
 
 #define GTU_PAGE		0x1000
 #define GTU_PAGE_GLOBAL		0x0000
+#define GTU_UNIT_PAGES_MAX	7		/* between the global page and the FDT window */
 #define GTU_PAGE_SCU		0x1000
 #define GTU_PAGE_IRU		0x2000
 #define GTU_PAGE_PEG		0x3000
@@ -257,21 +260,11 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_desc) == 128, "descriptor is 128 bytes");
 
 /* COPY and FILL: param = log2 of the element width (0..3), other bits zero. */
 
-/* SCU operand slots, in the descriptor or the parameter block */
-#define GTU_SCU_DATA		0	/* in; may be GTU_COUNT_REST if an index selects from it */
-#define GTU_SCU_INDEX		1	/* in: ACCESS, EXPAND */
-#define GTU_SCU_COUNT		2	/* in: REPLICATE, EXPAND */
-#define GTU_SCU_MASK		3	/* in: one bit per input element; absent: all ones */
-#define GTU_SCU_OUT		4	/* out: elements of the data's width; BITMASK: bits */
-#define GTU_SCU_FILTER		5	/* one bit per output element: out of PRODUCE and FUSED,
-					 * in for APPLY and grouping */
-#define GTU_SCU_REORDER		6	/* one u32 per output element: likewise */
-#define GTU_SCU_FILTER_TABLE	7	/* count: lines, a power of two >= 16 */
-#define GTU_SCU_GROUP_TABLE	8	/* count: lines, a power of two >= 16 */
-#define GTU_SCU_COST_GATHERED	9	/* in: costs, selected like the data */
-#define GTU_SCU_COST_INPUT	10	/* in: one cost per input element, replicated like the
-					 * data */
-#define GTU_SCU_OPERANDS	11
+/* Operand slots, in the descriptor or the parameter block: GTU_SCU_DATA, ..., GTU_SCU_OPERANDS */
+#define GTU_SLOT_NUMBER(UNIT, NAME, ...) GTU_##UNIT##_##NAME,
+#define GTU_SLOT_NUMBERS(UNIT, ...)                                                                \
+	enum { GTU_##UNIT##_SLOT_ROWS(GTU_SLOT_NUMBER) GTU_##UNIT##_OPERANDS };
+GTU_UNIT_ROWS(GTU_SLOT_NUMBERS)
 
 /* param of SCU descriptors */
 #define GTU_SCU_WIDTH_SHIFT	0	/* 2 bits: log2 of the data element, 0..3 */
@@ -328,20 +321,13 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_desc) == 128, "descriptor is 128 bytes");
 #define GTU_FILTER_TABLE_BYTES(lines, id_bytes, cost_bytes)                                        \
 	((lines) / 16ull * (GTU_FILTER_SET_BYTES(id_bytes, cost_bytes) + 1u))
 #define GTU_GROUP_TABLE_BYTES(lines) ((lines) / 16ull * GTU_GROUP_SET_BYTES)
-#define GTU_TABLE_LINES_MAX	(1u << 24)
+#define GTU_TABLE_LINES_LOG2	24
+#define GTU_TABLE_LINES_MAX	(1u << GTU_TABLE_LINES_LOG2)
 
 #define GTU_HASH		0x9E3779B1u
 #define GTU_LINE_BYTES		128u
 #define GTU_SECTOR_BYTES	32u
 #define GTU_WARP		32u
-
-/* IRU operand slots */
-#define GTU_IRU_INDICES		0	/* in: n indices of 4 bytes */
-#define GTU_IRU_SECONDARY	1	/* in: n values of 4 bytes; may be absent if no operation
-					 * needs them */
-#define GTU_IRU_RING		2	/* out: header and `count` records (a power of two), see
-					 * below */
-#define GTU_IRU_OPERANDS	3
 
 /*
  * param of IRU_STREAM; imm: region-relative base of the target; param2: timeout in cycles, 0: the
@@ -363,24 +349,10 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_desc) == 128, "descriptor is 128 bytes");
 #define GTU_IRU_OP_ADD_F32	4
 
 /*
- * PEG operand slots. param sets the widths. One ring per engine: the header of engine e is at byte
- * e * GTU_PEG_STRIDE() of RINGS, followed by `count` records (a power of two) and, if there is an
- * output list, by the return ring of 2^param2 vertices pushed by the consumer.
- */
-#define GTU_PEG_VERTICES	0	/* in: offsets into the edge array, number of vertices +
-					 * 1 */
-#define GTU_PEG_EDGES		1	/* in: vertex ids; may be GTU_COUNT_REST */
-#define GTU_PEG_WEIGHTS		2	/* in: of 4 or 8 bytes; may be GTU_COUNT_REST */
-#define GTU_PEG_INPUT		3	/* in: input list, vertex ids; absent: all vertices in
-					 * order */
-#define GTU_PEG_RINGS		4	/* both: see above */
-#define GTU_PEG_OUTPUT		5	/* out: output list, vertex ids; absent: nothing can be
-					 * pushed */
-#define GTU_PEG_SPILL		6	/* both: `count` lines of GTU_LINE_BYTES for off-chip
-					 * vertices; may be absent */
-#define GTU_PEG_OPERANDS	7
-
-/*
+ * PEG has one ring per engine: the header of engine e is at byte e * GTU_PEG_STRIDE() of RINGS,
+ * followed by `count` records (a power of two) and, if there is an output list, by the return ring
+ * of 2^param2 vertices pushed by the consumer.
+ *
  * param of PEG_STREAM. param2: log2 of the return ring's vertices, 5..20; 0 without an output list.
  * imm: on-chip bytes that this job uses for vertex lists (low half) and gathered edges (high half);
  * 0: all of the build's.
@@ -405,6 +377,7 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_desc) == 128, "descriptor is 128 bytes");
 #define GTU_PEG_ENGINES_SHIFT	16		/* 6 bits: engines used; 0: all */
 #define GTU_PEG_PARAM_MASK	0x003f1fffu
 #define GTU_PEG_ENGINES_MAX	32u
+#define GTU_PEG_CHUNK		32u	/* vertices of the input list dealt to an engine at a time */
 
 #define GTU_PEG_STRIDE(records, record_bytes, return_bytes)                                        \
 	(((64ull + (uint64_t)(records) * (record_bytes) + (return_bytes)) + 63) & ~63ull)
@@ -415,12 +388,6 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_desc) == 128, "descriptor is 128 bytes");
  */
 #define GTU_PEG_SPILL_LINK	8u
 #define GTU_PEG_SPILL_IDS(id_bytes) ((GTU_LINE_BYTES - GTU_PEG_SPILL_LINK) / (id_bytes))
-
-/* Weaver operand slots */
-#define GTU_WVR_TABLE		0	/* in: registrations, in any order within a round */
-#define GTU_WVR_RING		1	/* both: header, `count` records (a power of two), return
-					 * ring */
-#define GTU_WVR_OPERANDS	2
 
 /*
  * param of WVR_STREAM. param2: log2 of the entries of the return ring, vertices of 8 bytes to skip,
@@ -611,89 +578,26 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_queue_status) == 64, "queue status is 64 byte
 #define GTU_ID_WVR		0x20525657u
 #define GTU_ID_ZCM		0x204d435au
 
-/* SCU */
-#define GTU_SCU_P_WIDTH		0	/* elements per cycle */
-#define GTU_SCU_P_LATENCY	1	/* fetch latency in cycles */
-#define GTU_SCU_P_MERGE		2	/* merge window of the coalescing unit in elements */
-#define GTU_SCU_P_WAYS		3
-#define GTU_SCU_P_GROUP		4	/* elements per group */
-#define GTU_SCU_P_LINES_LOG2	5	/* log2 of the lines of the largest table */
-
-#define GTU_SCU_C_JOBS		0
-#define GTU_SCU_C_CYCLES	1
-#define GTU_SCU_C_IN		2	/* input elements read */
-#define GTU_SCU_C_OUT		3	/* elements produced */
-#define GTU_SCU_C_DROPPED	4
-#define GTU_SCU_C_PROBES	5	/* of the filter table */
-#define GTU_SCU_C_EVICTIONS	6	/* of the filter table */
-#define GTU_SCU_C_GROUPS	7	/* groups emitted */
-#define GTU_SCU_C_GROUPED	8	/* elements in them */
-#define GTU_SCU_COUNTERS	9
-
-/* IRU */
-#define GTU_IRU_P_SETS		0
-#define GTU_IRU_P_PARTITIONS	1
-#define GTU_IRU_P_BANKS		2	/* per partition */
-#define GTU_IRU_P_LANES		3	/* elements per set and record */
-#define GTU_IRU_P_INTERLEAVE	4	/* bytes of consecutive indices fetched by one partition */
-#define GTU_IRU_P_PREFETCH	5	/* fetches in flight per partition */
-#define GTU_IRU_P_LATENCY	6	/* fetch latency in cycles */
-#define GTU_IRU_P_INDEX_BITS	7
-#define GTU_IRU_P_POSITION_BITS	8
-#define GTU_IRU_P_RING_DEPTH	9	/* elements in the ring input of a partition */
-#define GTU_IRU_P_QUEUE_DEPTH	10	/* elements in a classifier queue */
-#define GTU_IRU_S_TIMEOUT	0	/* setting: timeout in cycles */
-
-#define GTU_IRU_C_JOBS		0
-#define GTU_IRU_C_CYCLES	1
-#define GTU_IRU_C_IN		2
-#define GTU_IRU_C_MERGED	3	/* merged by the operation */
-#define GTU_IRU_C_RECORDS	4
-#define GTU_IRU_C_FULL		5	/* records by reason */
-#define GTU_IRU_C_TIMEOUT	6
-#define GTU_IRU_C_END		7
-#define GTU_IRU_C_DISABLED	8
-#define GTU_IRU_C_LINES		9	/* sum of the records' distinct lines */
-#define GTU_IRU_C_HOPS		10	/* of elements on the ring */
-#define GTU_IRU_C_BLOCKED	11	/* insertions that waited for a full set */
-#define GTU_IRU_COUNTERS	12
-
-/* PEG */
-#define GTU_PEG_P_ENGINES	0
-#define GTU_PEG_P_ENTRIES	1	/* entries of an engine's adjacency list working table */
-#define GTU_PEG_P_LANES		2	/* edges per record */
-#define GTU_PEG_P_EDGE_BYTES	3	/* on-chip bytes for gathered edges */
-#define GTU_PEG_P_LIST_BYTES	4	/* on-chip bytes for vertex lists, one half each */
-#define GTU_PEG_P_LATENCY	5	/* fetch latency in cycles */
-#define GTU_PEG_P_MESSAGE	6	/* latency of a message between an engine and the control
-					 * processor in cycles */
-#define GTU_PEG_P_CHUNK		7	/* vertices of the input list dealt to an engine at a
-					 * time */
-
-#define GTU_PEG_S_INTERVAL	0	/* setting: polling interval of the control processor in
-					 * cycles */
-#define GTU_PEG_S_SHIFT		1	/* setting: N of the threshold max(Rmax >> N, floor),
-					 * 0..63 */
-#define GTU_PEG_S_FLOOR		2	/* setting: its floor, in edges or vertices, at least 2 */
-
-#define GTU_PEG_C_JOBS		0
-#define GTU_PEG_C_CYCLES	1
-#define GTU_PEG_C_VERTICES	2	/* taken from input lists into tables, or emitted */
-#define GTU_PEG_C_EDGES		3	/* emitted */
-#define GTU_PEG_C_RECORDS	4
-#define GTU_PEG_C_PARTIAL	5	/* records with fewer than a warp's lanes */
-#define GTU_PEG_C_INDEX_FETCHES	6	/* FI: fetches of offsets */
-#define GTU_PEG_C_EDGE_FETCHES	7	/* FE: lines of edges fetched */
-#define GTU_PEG_C_REFILLS	8	/* of input lists */
-#define GTU_PEG_C_PUSHED	9
-#define GTU_PEG_C_SPILLED	10	/* of those, stored off chip */
-#define GTU_PEG_C_LOOKS		11	/* polls by the control processor */
-#define GTU_PEG_C_MOVES		12	/* moves of edge ranges between engines */
-#define GTU_PEG_C_MOVED		13	/* edges in them */
-#define GTU_PEG_C_REFUSED	14	/* no free entry at the receiver, or nothing left to give */
-#define GTU_PEG_C_LIST_MOVES	15
-#define GTU_PEG_C_LIST_MOVED	16	/* vertices in them */
-#define GTU_PEG_COUNTERS	17
+/*
+ * Numbers of parameters, settings and counters: GTU_SCU_P_WIDTH, ..., GTU_IRU_S_TIMEOUT, ...,
+ * GTU_SCU_C_JOBS, ..., GTU_SCU_COUNTERS. units.h says what each means.
+ */
+#define GTU_P_NUMBER(UNIT, unit, NAME, ...) GTU_##UNIT##_P_##NAME,
+#define GTU_F_NUMBER(UNIT, NAME, ...) GTU_##UNIT##_P_##NAME,
+#define GTU_S_NUMBER(UNIT, unit, NAME, ...) GTU_##UNIT##_S_##NAME,
+#define GTU_X_NUMBER(UNIT, NAME, ...) GTU_##UNIT##_S_##NAME,
+#define GTU_C_NUMBER(UNIT, NAME, ...) GTU_##UNIT##_C_##NAME,
+#define GTU_REGISTER_NUMBERS(UNIT, ...)                                                            \
+	enum {                                                                                     \
+		GTU_##UNIT##_PARAMETER_ROWS(GTU_P_NUMBER, GTU_F_NUMBER, GTU_F_NUMBER)              \
+		GTU_##UNIT##_PARAMETERS                                                            \
+	};                                                                                         \
+	enum { GTU_##UNIT##_SETTING_ROWS(GTU_S_NUMBER, GTU_X_NUMBER) GTU_##UNIT##_SETTINGS };      \
+	enum { GTU_##UNIT##_COUNTER_ROWS(GTU_C_NUMBER, GTU_C_NUMBER) GTU_##UNIT##_COUNTERS };      \
+	GTU_HW_ASSERT(GTU_##UNIT##_PARAMETERS <= GTU_UREG_PARAMS, "a unit has 24 parameters");     \
+	GTU_HW_ASSERT(GTU_##UNIT##_SETTINGS <= GTU_UREG_SETS, "a unit has 8 settings");            \
+	GTU_HW_ASSERT(GTU_##UNIT##_COUNTERS <= GTU_UREG_COUNTERS, "a unit has 64 counters");
+GTU_UNIT_ROWS(GTU_REGISTER_NUMBERS)
 
 /*
  * Control registers of an engine (GraphPEG, section 3.3.2), in the PEG page, RO; 0 while it is idle
@@ -717,25 +621,9 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_queue_status) == 64, "queue status is 64 byte
 #define GTU_PEG_BS_DONE		3	/* donor: R_BW0..2 hold the range given; receiver: it is
 					 * in the table */
 
-/* Weaver */
-#define GTU_WVR_P_ENTRIES	0	/* entries of the sparse work table */
-#define GTU_WVR_P_WARPS		1	/* warps of the dense id table */
-#define GTU_WVR_P_LANES		2	/* threads per warp */
-#define GTU_WVR_P_TABLE_LATENCY	3	/* read latency of the tables in cycles */
-#define GTU_WVR_P_LATENCY	4	/* fetch latency from memory in cycles */
-
-#define GTU_WVR_C_JOBS		0
-#define GTU_WVR_C_CYCLES	1
-#define GTU_WVR_C_ROUNDS	2
-#define GTU_WVR_C_REGISTERED	3
-#define GTU_WVR_C_WORK		4	/* work ids emitted */
-#define GTU_WVR_C_RECORDS	5
-#define GTU_WVR_C_PARTIAL	6	/* records with fewer than a warp's lanes */
-#define GTU_WVR_C_SKIPS		7
-#define GTU_WVR_C_SKIPPED	8	/* work ids that skips removed */
-#define GTU_WVR_C_STATE(s)	(9 + (s))	/* cycles in S0..S8 */
+/* Weaver: cycles in S0..S8 */
+#define GTU_WVR_C_STATE(s)	(GTU_WVR_C_S0 + (s))
 #define GTU_WVR_STATES		9
-#define GTU_WVR_COUNTERS	18
 
 /* ZCM. Directions: accesses of the device to host memory, and accesses to the aperture. */
 #define GTU_ZCM_HOST_READ	0
@@ -743,18 +631,10 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_queue_status) == 64, "queue status is 64 byte
 #define GTU_ZCM_APERTURE_READ	2
 #define GTU_ZCM_APERTURE_WRITE	3
 #define GTU_ZCM_DIRECTIONS	4
-#define GTU_ZCM_S_ENABLE	0	/* setting: 1: monitor; 0 after reset */
-#define GTU_ZCM_C_REQUESTS(dir, sectors) ((dir) * 4 + (sectors) - 1)	/* 0..15: by size: 32,
-									 * 64, 96, 128 bytes */
-#define GTU_ZCM_C_BYTES(dir)	(16 + (dir))
-#define GTU_ZCM_C_FLIGHT_NOW	20
-#define GTU_ZCM_C_FLIGHT_MAX	21
-#define GTU_ZCM_C_FLIGHT_SUM	22	/* sum of round trips in cycles; / WATCHED = mean in
-					 * flight */
-#define GTU_ZCM_C_WATCHED	23	/* cycles monitored */
-#define GTU_ZCM_C_TRIP(bucket)	(24 + (bucket))	/* round trips of 2^bucket .. 2^(bucket+1)-1
-						 * cycles */
+#define GTU_ZCM_C_REQUESTS(dir, sectors) (GTU_ZCM_C_HOST_READ_32 + (dir) * 4 + (sectors) - 1)
+#define GTU_ZCM_C_BYTES(dir)	(GTU_ZCM_C_HOST_READ_BYTES + (dir))
+#define GTU_ZCM_C_TRIP(bucket)	(GTU_ZCM_C_TRIP_1 + (bucket))	/* round trips of 2^bucket ..
+								 * 2^(bucket+1)-1 cycles */
 #define GTU_ZCM_TRIP_BUCKETS	16
-#define GTU_ZCM_COUNTERS	40
 
 #endif

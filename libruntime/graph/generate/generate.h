@@ -17,9 +17,13 @@ struct gtu_generator_entry {
 			struct gtu_raw_graph *raw, struct gtu_error *err);
 };
 
-extern const struct gtu_generator_entry gtu_generator_kronecker, gtu_generator_uniform,
-	gtu_generator_powerlaw, gtu_generator_delaunay, gtu_generator_planar, gtu_generator_road,
-	gtu_generator_fem3d;
+/* GTU_GEN_<KIND> of gtu/graph.h, and the entry's name. */
+#define GTU_GENERATOR_ROWS(G) \
+	G(KRONECKER, kronecker) G(UNIFORM, uniform) G(POWERLAW, powerlaw) G(DELAUNAY, delaunay) G(PLANAR, planar) \
+	G(ROAD, road) \
+	G(FEM3D, fem3d)
+#define GTU_GENERATOR(KIND, kind) extern const struct gtu_generator_entry gtu_generator_##kind;
+GTU_GENERATOR_ROWS(GTU_GENERATOR)
 
 /*
  * splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014): a

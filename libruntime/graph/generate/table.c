@@ -9,12 +9,8 @@
 
 #define MAX_PAIRS (1ull << 44)
 
-static const struct gtu_generator_entry *const generators[GTU_GENERATORS] = {
-	[GTU_GEN_KRONECKER] = &gtu_generator_kronecker, [GTU_GEN_UNIFORM] = &gtu_generator_uniform,
-	[GTU_GEN_POWERLAW] = &gtu_generator_powerlaw,	[GTU_GEN_DELAUNAY] = &gtu_generator_delaunay,
-	[GTU_GEN_PLANAR] = &gtu_generator_planar,	[GTU_GEN_ROAD] = &gtu_generator_road,
-	[GTU_GEN_FEM3D] = &gtu_generator_fem3d,
-};
+#define ROW(KIND, kind) [GTU_GEN_##KIND] = &gtu_generator_##kind,
+static const struct gtu_generator_entry *const generators[GTU_GENERATORS] = { GTU_GENERATOR_ROWS(ROW) };
 
 const char *gtu_generator_name(uint32_t kind)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interface of the readers, one per file; table.c lists them all. */
+/* Interface of the readers, one per file, one word of GTU_READERS. */
 #ifndef GTU_READ_READER_H
 #define GTU_READ_READER_H
 
@@ -22,10 +22,13 @@ struct gtu_reader {
 /* All readers, terminated by NULL. */
 extern const struct gtu_reader *const gtu_readers[];
 
-extern const struct gtu_reader gtu_reader_matrix_market, gtu_reader_dimacs, gtu_reader_metis,
-	gtu_reader_ldbc, gtu_reader_cedge, gtu_reader_coordinates, gtu_reader_edge_list,
-	gtu_reader_emogi, gtu_reader_gap, gtu_reader_gap_weighted, gtu_reader_bvgraph,
-	gtu_reader_graphml, gtu_reader_graph_tool;
+/* In the order in which they are asked. The edge list takes any text: last. */
+#define GTU_READERS(R) \
+	R(matrix_market) R(graph_tool) R(graphml) R(emogi) R(gap) R(gap_weighted) R(ldbc) R(bvgraph) \
+	R(metis) R(dimacs) R(cedge) R(coordinates) \
+	R(edge_list)
+#define GTU_READER(name) extern const struct gtu_reader gtu_reader_##name;
+GTU_READERS(GTU_READER)
 
 /*
  * Read @in with @reader, or, if NULL, with the one that detects it, and name the graph after

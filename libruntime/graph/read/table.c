@@ -3,22 +3,8 @@
 #include "reader.h"
 #include "scan.h"
 
-const struct gtu_reader *const gtu_readers[] = {
-	&gtu_reader_matrix_market,
-	&gtu_reader_graph_tool,
-	&gtu_reader_graphml,
-	&gtu_reader_emogi,
-	&gtu_reader_gap,
-	&gtu_reader_gap_weighted,
-	&gtu_reader_ldbc,
-	&gtu_reader_bvgraph,
-	&gtu_reader_metis,
-	&gtu_reader_dimacs,
-	&gtu_reader_cedge,
-	&gtu_reader_coordinates,
-	&gtu_reader_edge_list,		/* accepts any text: must be last */
-	NULL,
-};
+#define ADDRESS(name) &gtu_reader_##name,
+const struct gtu_reader *const gtu_readers[] = { GTU_READERS(ADDRESS) NULL };
 
 bool gtu_window_line(const struct gtu_input *in, const uint8_t **at, const uint8_t **p,
 		     const uint8_t **end)

@@ -30,7 +30,7 @@ CONSTANTS: Dict[str, int] = {
     "WITH_NONE": 0, "WITH_SCU_BASIC": 1, "WITH_SCU": 2, "WITH_IRU": 3, "WITH_PEG": 4, "WITH_WEAVER": 5, "WITH_GPU": 64,
     "PUSH": 0, "PULL": 1, "PUSH_OR_PULL": 2,
     "KERNEL_AUTO": 0, "KERNEL_NAIVE": 1, "KERNEL_MERGED": 2, "KERNEL_ALIGNED": 3,
-    "ERROR_TEXT": 512, "UREG_PARAMS": 24, "UREG_SETS": 8, "UREG_COUNTERS": 64, "PHASES": 8, "FEATURES_MAX": 65536,
+    "ERROR_TEXT": 512, "UREG_PARAMS": 24, "UREG_SETS": 8, "UNIT_PAGES_MAX": 7, "UREG_COUNTERS": 64, "PHASES": 8, "FEATURES_MAX": 65536,
     "GENERATORS": 7,
 }
 #: UINT64_MAX in the headers: GTU_FOREVER, GTU_UNREACHED, GTU_NOT_FOUND
@@ -87,7 +87,9 @@ class InfoStruct(Structure):
                 ("caps", c_uint64), ("scu", c_uint32 * CONSTANTS["UREG_PARAMS"]),
                 ("iru", c_uint32 * CONSTANTS["UREG_PARAMS"]), ("iru_timeout", c_uint32),
                 ("peg", c_uint32 * CONSTANTS["UREG_PARAMS"]), ("peg_setting", c_uint32 * CONSTANTS["UREG_SETS"]),
-                ("wvr", c_uint32 * CONSTANTS["UREG_PARAMS"])]
+                ("wvr", c_uint32 * CONSTANTS["UREG_PARAMS"]),
+                ("param", c_uint32 * CONSTANTS["UREG_PARAMS"] * CONSTANTS["UNIT_PAGES_MAX"]),
+                ("setting", c_uint32 * CONSTANTS["UREG_SETS"] * CONSTANTS["UNIT_PAGES_MAX"])]
 
 
 class IterationStruct(Structure):

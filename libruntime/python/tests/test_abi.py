@@ -29,6 +29,10 @@ def kind(ctype):
     return KINDS.get(ctype, "other")
 
 
+def dimensions(ctype):
+    return 1 + dimensions(ctype._type_) if issubclass(ctype, ctypes.Array) else 0
+
+
 def in_c(ctype):
     """A ctypes type as the headers write it, without const."""
     if ctype in NAMES:
@@ -67,7 +71,7 @@ class Abi(unittest.TestCase):
                 continue
             lines.append(f'printf("{name} %zu\\n", sizeof(struct {name}));')
             for field, ctype in struct._fields_:
-                element = f"((struct {name} *)0)->{field}" + ("[0]" if issubclass(ctype, ctypes.Array) else "")
+                element = f"((struct {name} *)0)->{field}" + "[0]" * dimensions(ctype)
                 lines.append(f'printf("{name}.{field} %zu %zu %s\\n", offsetof(struct {name}, {field}), '
                              f'sizeof(((struct {name} *)0)->{field}), KIND({element}));')
         phase = "((struct gtu_algorithm_stats *)0)->phase[0]"

@@ -6,6 +6,7 @@
 #include <libfdt.h>
 #include <zlib.h>
 
+#include "firmware-model/device/gtu_units.h"
 #include "tests/unit/fixture.h"
 
 static uint64_t reg(struct fx *f, uint32_t offset, unsigned size)
@@ -107,7 +108,7 @@ TEST(invalid_accesses_set_error)
 	static const struct { uint32_t offset; unsigned size; } wrong[] = {
 		{ 0x000, 2 }, { 0x002, 4 }, { 0x000, 8 }, { 0x098, 4 }, { 0xffc, 4 },
 		{ GTU_PAGE_PEG + GTU_PEG_REG(16), 8 }, { GTU_PAGE_PEG + GTU_PEG_REG(3) + 0x28, 4 },
-		{ 0x6000, 4 }, { GTU_REG_EVENT_HEAD(33), 4 },
+		{ (GTU_UNIT_COUNT + 1) * GTU_PAGE, 4 }, { GTU_REG_EVENT_HEAD(33), 4 },
 	};
 	struct fx *f = fx_open(NULL, 1);
 	unsigned i;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* The units' descriptor tables (uapi/gtu/units.h) as arrays. */
+#ifndef GTU_UNITS_TABLE_H
+#define GTU_UNITS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uapi/gtu/hw.h"
+
+/* A parameter, or a setting: what a build of the model can choose, and what its register holds. */
+struct gtu_parameter {
+	const char *name;		/* "width"; NULL: in the device tree only */
+	const char *key;		/* "scu_width", in a configuration; NULL: the same in every build */
+	const char *property;		/* "gtu,pipeline-width"; NULL: not in the device tree */
+	const char *text;		/* "elements a cycle" */
+	size_t field;			/* of struct gtu_dev_config, where it has a key */
+	uint64_t value;			/* default */
+	uint64_t least, most, step;	/* step 0: a power of two */
+	unsigned bytes;			/* of the field */
+};
+
+struct gtu_dev_config;
+
+struct gtu_counter {
+	const char *name, *attribute;	/* in libgtu; in sysfs */
+	const char *measure, *text;
+};
+
+struct gtu_operation {
+	const char *name, *title, *text; /* "scu-data", "data compaction" */
+	uint8_t opcode;
+};
+
+struct gtu_slot {
+	const char *name, *direction, *width, *text;	/* "filter mask", "both", "1 bit" */
+};
+
+/* A unit with a page; its bit is 1 << its index. Arrays end with an entry of zeros. */
+struct gtu_unit_table {
+	const char *name, *text;	/* "scu", "stream compaction" */
+	uint32_t bit, page, id;
+	const struct gtu_parameter *parameters, *settings;
+	const struct gtu_counter *counters;
+	const char *const *counter_names;
+	const struct gtu_operation *operations;
+	const struct gtu_slot *slots;
+};
+
+#define GTU_COUNT_ROW(...) + 1
+enum { GTU_UNIT_COUNT = 0 GTU_UNIT_ROWS(GTU_COUNT_ROW) };
+extern const struct gtu_unit_table gtu_unit_table[GTU_UNIT_COUNT];
+extern const struct gtu_operation gtu_basic_operations[];
+/* NULL: no unit has such an operation. @slots, which may be NULL: of its unit */
+const struct gtu_operation *gtu_operation(unsigned opcode, const struct gtu_slot **slots);
+/* What is not a unit's: contexts, queues, rings. */
+extern const struct gtu_parameter gtu_device_parameters[];
+
+/* The configurable parameter @n in order of device, units, their parameters and settings; NULL behind the last. */
+const struct gtu_parameter *gtu_parameter(unsigned n);
+
+/* Its value in a configuration, or the value that every build has. And put one into a configuration. */
+uint64_t gtu_dev_value(const struct gtu_dev_config *config, const struct gtu_parameter *p);
+void gtu_dev_put_value(struct gtu_dev_config *config, const struct gtu_parameter *p, uint64_t value);
+
+/* May a parameter or setting have this value? */
+static inline bool gtu_parameter_takes(const struct gtu_parameter *p, uint64_t value)
+{
+	return value >= p->least && value <= p->most && (p->step ? value % p->step == 0 : value && !(value & (value - 1)));
+}
+
+static inline bool gtu_parameter_exists(const struct gtu_parameter *p)
+{
+	return p->text;
+}
+
+#endif

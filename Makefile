@@ -112,6 +112,9 @@ $(B)/libtools.a: $(filter-out $(B)/obj/tools/cmd/%,$(TOOL_OBJ))
 	$(call say,AR,$@)
 	$(Q)$(AR) qcs $@ $^
 
+# The address of a tight loop decides up to 30% of its speed.
+$(B)/obj/firmware-model/units/scu/scu_kern%.o: CFLAGS += -falign-loops=32
+
 # .incbin leaves no trace in the dependencies that the compiler writes
 $(B)/obj/firmware-model/lab/engine/machines.o: $(wildcard firmware-model/machines/*.machine)
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The SCU on the crossbar of a laboratory's machine (scu.txt, figure 5). What it computes, and what it does in each
- * cycle, is the device's own unit, driven a cycle at a time; scu_pipe.h says when the next one can be had from the
- * machine's L2 and DRAM. Operations run while no kernel does, as the paper has them.
+ * The SCU on the crossbar of a laboratory's machine (SCU, figure 5): the unit's core over the machine's L2 and DRAM.
+ * Operations run while no kernel does, as the paper has them.
  */
 #ifndef GTU_LAB_SCU_UNIT_H
 #define GTU_LAB_SCU_UNIT_H
 
 #include "firmware-model/lab/engine/lab.h"
-#include "scu_pipe.h"
+#include "firmware-model/units/scu/scu_core.h"
 
 /* scu.txt, tables 1 and 2, and what is settled of them: widths 4 and 1; an element of a buffer is 16 bytes. */
 extern const struct scu_pipe_shape lab_scu_published;
@@ -16,7 +15,7 @@ extern const struct scu_pipe_shape lab_scu_published;
 /* Sums over all operations; elements, probes and the like as the unit's counters have them (uapi/gtu/hw.h). */
 struct lab_scu_counts {
 	uint64_t operations, cycles;
-	uint64_t slots;			/* of these: what the device charges apart from its fetches */
+	uint64_t slots;			/* of these: what a memory that answers at once would take */
 	uint64_t in, out, dropped, probes, evictions, groups, grouped;
 	struct scu_pipe_counts pipe;
 };
@@ -39,8 +38,8 @@ struct lab_scu_op {
 
 /*
  * Run @op to its end, all its writes accepted. @count gets the completion's: elements put out, or kept by PRODUCE.
- * GTU_ERR_USAGE for FUSED grouping, which needs its first pass done before the second begins; GTU_ERR_FAIL where the
- * device ends it in error, with status and operand; errors of lab_run_units().
+ * GTU_ERR_USAGE for FUSED grouping, which needs its first pass done before the second begins; GTU_ERR_FAIL where it
+ * ends in error, with status and operand; errors of lab_run_units(). Parameters are not checked.
  */
 int lab_scu_run(struct lab_scu *u, const struct lab_scu_op *op, uint64_t *count, struct gtu_error *err);
 

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: MIT
 /* The SCU's input side: from input elements, mask, indices and counts to the elements selected. */
-#include "scu.h"
+#include "scu_steps.h"
 
 /* ---- Bits and words ---------------------------------------------------------------------------- */
 
-bool scu_load_bits(struct gtu_mem *m, uint64_t first, size_t n, uint64_t *bits)
+bool scu_load_bits(struct scu_mem *m, uint64_t first, size_t n, uint64_t *bits)
 {
 	const unsigned shift = first % 8;
 	const size_t bytes = (shift + n + 7) / 8, words = (n + 63) / 64;
 	uint64_t raw[SCU_WORDS + 2];
-	uint64_t got;
-	uint8_t *p;
 	size_t i;
 
 	if (!n)
 		return true;
 	raw[(bytes - 1) / 8] = 0;
-	p = gtu_mem_span(m, first / 8, bytes, &got);
-	if (!p)
+	if (!scu_load(m, first / 8, raw, bytes))
 		return false;
-	if (got == bytes)
-		scu_snapshot(raw, p, bytes);
-	else if (!gtu_mem_load(m, first / 8, raw, bytes))
-		return false;
-	if (m->watched)
-		gtu_watch_stream(m, first / 8, bytes, m->job->cycles);
+	scu_stream(m, first / 8, bytes, false);
 	raw[(bytes - 1) / 8 + 1] = 0;
 	for (i = 0; i < words; i++)
 		bits[i] = shift ? raw[i] >> shift | raw[i + 1] << (64 - shift) : raw[i];
@@ -36,7 +28,7 @@ bool scu_load_bits(struct gtu_mem *m, uint64_t first, size_t n, uint64_t *bits)
 /* The mask's bits of @n input elements from @first on; all ones where there is no mask. */
 static bool load_mask(struct scu_run *r, uint64_t first, size_t n)
 {
-	if (r->mem[GTU_SCU_MASK].key)
+	if (r->mem[GTU_SCU_MASK].given)
 		return scu_load_bits(&r->mem[GTU_SCU_MASK], first, n, r->mask);
 	memset(r->mask, 0xff, (n + 63) / 64 * 8);
 	if (n % 64)
@@ -58,22 +50,13 @@ static size_t select_bit(const uint64_t *bits, size_t k)
 }
 
 /* A snapshot of @n elements from @first on, widened to 64 bits where @wide. */
-static bool load_words(struct scu_run *r, struct gtu_mem *m, uint64_t first, size_t n, void *to, bool wide)
+static bool load_words(struct scu_run *r, struct scu_mem *m, uint64_t first, size_t n, void *to, bool wide)
 {
 	const unsigned log2 = m->width_log2;
 	const uint64_t bytes = (uint64_t)n << log2;
 	void *raw = wide && log2 == 2 ? r->bounce : to;
-	uint64_t got;
-	uint8_t *p;
 
-	if (!n)
-		return true;
-	p = gtu_mem_span(m, first << log2, bytes, &got);
-	if (!p)
-		return false;
-	if (got == bytes)
-		scu_snapshot(raw, p, bytes);
-	else if (!gtu_mem_load(m, first << log2, raw, bytes))
+	if (!scu_load(m, first << log2, raw, bytes))
 		return false;
 	if (raw != to)
 		r->k->widen(to, raw, n);
@@ -81,7 +64,7 @@ static bool load_words(struct scu_run *r, struct gtu_mem *m, uint64_t first, siz
 }
 
 /* @n elements from @first on, in place or, where they are scattered, in the bounce buffer. */
-static const uint8_t *in_span(struct scu_run *r, struct gtu_mem *m, uint64_t first, size_t n)
+static const uint8_t *in_span(struct scu_run *r, struct scu_mem *m, uint64_t first, size_t n)
 {
 	const uint64_t bytes = (uint64_t)n << m->width_log2;
 	uint64_t got;
@@ -89,11 +72,11 @@ static const uint8_t *in_span(struct scu_run *r, struct gtu_mem *m, uint64_t fir
 
 	if (!n)
 		return r->bounce;
-	p = gtu_mem_span(m, first << m->width_log2, bytes, &got);
+	p = scu_span(m, first << m->width_log2, bytes, &got);
 	if (p && m->watched)
-		gtu_watch_stream(m, first << m->width_log2, bytes, r->job->cycles);
+		scu_stream(m, first << m->width_log2, bytes, false);
 	if (p && got < bytes)
-		p = gtu_mem_load(m, first << m->width_log2, r->bounce, bytes) ? r->bounce : NULL;
+		p = scu_load(m, first << m->width_log2, r->bounce, bytes) ? r->bounce : NULL;
 	return p;
 }
 
@@ -118,7 +101,7 @@ static uint64_t value_at(const void *from, unsigned log2, size_t i)
 	} while (0)
 
 /* to[i] = element index[i] of @m; the indices have been checked. */
-static bool gather(struct scu_run *r, struct gtu_mem *m, const void *index, unsigned log2, size_t n,
+static bool gather(struct scu_run *r, struct scu_mem *m, const void *index, unsigned log2, size_t n,
 		   uint8_t *to)
 {
 	const uint8_t *base = m->base;
@@ -131,12 +114,12 @@ static bool gather(struct scu_run *r, struct gtu_mem *m, const void *index, unsi
 
 			for (j = 0; j < r->merge && i + j < n; j++)
 				byte[j] = value_at(index, log2, i + j) << width;
-			gtu_watch_gather(m, byte, j, r->job->cycles);
+			scu_gather(m, byte, j, m->width_log2, false);
 		}
 	}
 	if (!base) {
 		for (i = 0; i < n; i++) {
-			const uint8_t *p = gtu_mem_element(m, value_at(index, log2, i));
+			const uint8_t *p = scu_element(m, value_at(index, log2, i));
 
 			if (!p)
 				return false;
@@ -161,7 +144,7 @@ static bool gather(struct scu_run *r, struct gtu_mem *m, const void *index, unsi
 }
 
 /* Element i of @m for each input element i that the mask selects. */
-static bool select_inputs(struct scu_run *r, struct gtu_mem *m, void *to)
+static bool select_inputs(struct scu_run *r, struct scu_mem *m, void *to)
 {
 	const uint8_t *from = in_span(r, m, r->first, r->inputs);
 
@@ -174,8 +157,8 @@ static bool select_inputs(struct scu_run *r, struct gtu_mem *m, void *to)
 static bool generate_single(struct scu_run *r, uint64_t slots)
 {
 	struct scu_state *s = r->s;
-	struct gtu_mem *index = &r->mem[GTU_SCU_INDEX], *data = &r->mem[GTU_SCU_DATA];
-	struct gtu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
+	struct scu_mem *index = &r->mem[GTU_SCU_INDEX], *data = &r->mem[GTU_SCU_DATA];
+	struct scu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
 	const unsigned index_width = r->p.index_width;
 	size_t nb = SCU_BLOCK - s->in % 64;	/* so that the next block starts at a whole word */
 	uint8_t *selected = (uint8_t *)r->index;
@@ -198,9 +181,7 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 		/* a snapshot of the indices, then only those that are used */
 		if (!load_words(r, index, s->in, nb, r->count, false))
 			return false;
-		if (index->watched)
-			gtu_watch_stream(index, s->in << index_width, (uint64_t)nb << index_width,
-					 r->job->cycles);
+		scu_stream(index, s->in << index_width, (uint64_t)nb << index_width, false);
 		r->k->compact[index_width](selected, r->count, r->mask, nb);
 		bad = r->data_limit == UINT64_MAX ? r->m :
 			r->k->first_beyond[index_width - 2](selected, r->m, r->data_limit);
@@ -212,18 +193,18 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 			r->error_place = GTU_SCU_INDEX;
 			r->error_value = value_at(selected, index_width, bad);
 		}
-		if (!data->key)
+		if (!data->given)
 			memcpy(r->value, selected, r->m << index_width);
 		else if (!gather(r, data, selected, index_width, r->m, r->value))
 			return false;
-		if (gathered->key && !gather(r, gathered, selected, index_width, r->m, r->cost[0]))
+		if (gathered->given && !gather(r, gathered, selected, index_width, r->m, r->cost[0]))
 			return false;
 	} else {
 		if (!select_inputs(r, data, r->value) ||
-		    (gathered->key && !select_inputs(r, gathered, r->cost[0])))
+		    (gathered->given && !select_inputs(r, gathered, r->cost[0])))
 			return false;
 	}
-	if (input->key) {
+	if (input->given) {
 		/* after an error the mask still has bits that are not wanted; only m are looked at */
 		if (nb % 64)
 			r->mask[nb / 64] &= (1ull << (nb % 64)) - 1;
@@ -340,20 +321,20 @@ static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 }
 
 /* The data of the segments, where each says. */
-static bool copy_segments(struct scu_run *r, struct gtu_mem *m, uint8_t *to)
+static bool copy_segments(struct scu_run *r, struct scu_mem *m, uint8_t *to)
 {
 	const unsigned log2 = m->width_log2;
 	size_t i;
 
 	if (m->watched)
 		for (i = 0; i < r->segments; i++)
-			gtu_watch_stream(m, r->segment[i].from << log2,
-					 (uint64_t)r->segment[i].length << log2, r->job->cycles);
+			scu_stream(m, r->segment[i].from << log2,
+					 (uint64_t)r->segment[i].length << log2, false);
 	if (!m->base) {
 		for (i = 0; i < r->segments; i++) {
 			const struct scu_segment *g = &r->segment[i];
 
-			if (!gtu_mem_load(m, g->from << log2, to + ((size_t)g->first << log2),
+			if (!scu_load(m, g->from << log2, to + ((size_t)g->first << log2),
 					  (uint64_t)g->length << log2))
 				return false;
 		}
@@ -364,7 +345,7 @@ static bool copy_segments(struct scu_run *r, struct gtu_mem *m, uint8_t *to)
 }
 
 /* The input element of each segment, over its length; up to SCU_PAD behind it may be overwritten. */
-static bool fill_segments(struct scu_run *r, struct gtu_mem *m, uint8_t *to)
+static bool fill_segments(struct scu_run *r, struct scu_mem *m, uint8_t *to)
 {
 	uint64_t first, last;
 	const uint8_t *from;
@@ -382,28 +363,26 @@ static bool fill_segments(struct scu_run *r, struct gtu_mem *m, uint8_t *to)
 
 static bool generate_runs(struct scu_run *r, uint64_t slots)
 {
-	struct gtu_mem *data = &r->mem[GTU_SCU_DATA], *index = &r->mem[GTU_SCU_INDEX];
-	struct gtu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
-	struct gtu_mem *count = &r->mem[GTU_SCU_COUNT];
+	struct scu_mem *data = &r->mem[GTU_SCU_DATA], *index = &r->mem[GTU_SCU_INDEX];
+	struct scu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
+	struct scu_mem *count = &r->mem[GTU_SCU_COUNT];
 
 	if (!plan(r, slots, r->p.indexed && r->to_stage && data->base && !r->watched))
 		return false;
 	if (r->watched) {
 		const uint64_t n = r->s->in - r->first;
 
-		gtu_watch_stream(count, r->first << count->width_log2, n << count->width_log2,
-				 r->job->cycles);
-		if (index->key)
-			gtu_watch_stream(index, r->first << index->width_log2, n << index->width_log2,
-					 r->job->cycles);
+		scu_stream(count, r->first << count->width_log2, n << count->width_log2, false);
+		if (index->given)
+			scu_stream(index, r->first << index->width_log2, n << index->width_log2, false);
 	}
 	if (r->p.indexed)
 		return (!r->segments || copy_segments(r, data, r->value)) &&
-		       (!gathered->key || copy_segments(r, gathered, r->cost[0])) &&
-		       (!input->key || fill_segments(r, input, r->cost[1]));
+		       (!gathered->given || copy_segments(r, gathered, r->cost[0])) &&
+		       (!input->given || fill_segments(r, input, r->cost[1]));
 	return fill_segments(r, data, r->value) &&
-	       (!gathered->key || fill_segments(r, gathered, r->cost[0])) &&
-	       (!input->key || fill_segments(r, input, r->cost[1]));
+	       (!gathered->given || fill_segments(r, gathered, r->cost[0])) &&
+	       (!input->given || fill_segments(r, input, r->cost[1]));
 }
 
 /* ---- Both ------------------------------------------------------------------------------------- */
@@ -414,9 +393,9 @@ static void add_costs(struct scu_run *r)
 	uint8_t *a = r->cost[0], *b = r->cost[1];
 	size_t i;
 
-	if (!r->mem[GTU_SCU_COST_GATHERED].key)
+	if (!r->mem[GTU_SCU_COST_GATHERED].given)
 		memcpy(a, b, r->m << r->p.cost_width);
-	if (!r->mem[GTU_SCU_COST_GATHERED].key || !r->mem[GTU_SCU_COST_INPUT].key)
+	if (!r->mem[GTU_SCU_COST_GATHERED].given || !r->mem[GTU_SCU_COST_INPUT].given)
 		return;
 	if (r->p.type == GTU_TYPE_FLOAT) {
 		for (i = 0; i < r->m; i++) {
@@ -483,7 +462,7 @@ uint64_t scu_where(const struct scu_run *r, size_t k, uint64_t *slots)
 bool scu_count(struct scu_run *r, uint64_t slots)
 {
 	struct scu_state *s = r->s;
-	struct gtu_mem *count = &r->mem[GTU_SCU_COUNT];
+	struct scu_mem *count = &r->mem[GTU_SCU_COUNT];
 	size_t n = SCU_BLOCK - s->in % 64, i;
 
 	if (s->left) {
@@ -500,9 +479,7 @@ bool scu_count(struct scu_run *r, uint64_t slots)
 	if (r->p.runs) {
 		if (!load_words(r, count, s->in, n, r->count, true))
 			return false;
-		if (count->watched)
-			gtu_watch_stream(count, s->in << count->width_log2, (uint64_t)n << count->width_log2,
-					 r->job->cycles);
+		scu_stream(count, s->in << count->width_log2, (uint64_t)n << count->width_log2, false);
 		for (i = 0; i < n; i++) {
 			const uint64_t c = r->mask[i / 64] >> (i % 64) & 1 ? r->count[i] : 0;
 
@@ -520,7 +497,7 @@ bool scu_count(struct scu_run *r, uint64_t slots)
 bool scu_compare(struct scu_run *r, uint64_t slots)
 {
 	struct scu_state *s = r->s;
-	struct gtu_mem *data = &r->mem[GTU_SCU_DATA];
+	struct scu_mem *data = &r->mem[GTU_SCU_DATA];
 	size_t n = SCU_BLOCK - s->in % 64;
 	const uint8_t *from;
 
@@ -530,7 +507,7 @@ bool scu_compare(struct scu_run *r, uint64_t slots)
 	from = in_span(r, data, s->in, n);
 	if (!from)
 		return false;
-	r->k->compare[data->width_log2](r->keep, from, n, r->p.cmp, r->p.type, r->job->desc.imm);
+	r->k->compare[data->width_log2](r->keep, from, n, r->p.cmp, r->p.type, r->imm);
 	if (!scu_append_bits(r, &r->mem[GTU_SCU_OUT], s->in, r->keep, n))
 		return false;
 	s->in += n;

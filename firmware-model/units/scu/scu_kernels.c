@@ -42,23 +42,6 @@ COMPACT(compact2, scu_u16)
 COMPACT(compact4, scu_u32)
 COMPACT(compact8, scu_u64)
 
-static size_t count(const uint64_t *bits, size_t words)
-{
-	size_t i, sum = 0;
-
-	for (i = 0; i < words; i++)
-		sum += __builtin_popcountll(bits[i]);
-	return sum;
-}
-
-static void widen(uint64_t *to, const uint32_t *from, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		to[i] = from[i];
-}
-
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
 #define COMPARE_BITS(test)                                                                         \
@@ -160,108 +143,7 @@ static void compare8(uint64_t *bits, const void *in, size_t n, unsigned cmp, uns
 		compare_u64(bits, in, n, cmp, ref);
 }
 
-/* ---- Runs ------------------------------------------------------------------------------------ */
-
-static void copy_runs(void *to, const void *base, uint64_t bytes, unsigned log2,
-		      const struct scu_segment *g, size_t n)
-{
-	const uint8_t *in = base;
-	uint8_t *out = to;
-	size_t i, b;
-
-	for (i = 0; i < n; i++, g++) {
-		const uint64_t at = g->from << log2, length = (uint64_t)g->length << log2;
-		uint8_t *p = out + ((size_t)g->first << log2);
-
-		if (i + SCU_FETCH_AHEAD < n) {
-			const struct scu_segment *a = g + SCU_FETCH_AHEAD;
-
-			__builtin_prefetch(in + (a->from << log2));
-			__builtin_prefetch(in + ((a->from + a->length) << log2) - 1);
-		}
-		if (bytes - at < length + 64)
-			memcpy(p, in + at, length);
-		else
-			for (b = 0; b < length; b += 64)
-				memcpy(p + b, in + at + b, 64);
-	}
-}
-
-static void expand(struct scu_expand *state)
-{
-	struct scu_expand x = *state;
-	const uint64_t bytes = x.limit << x.log2;
-	uint64_t from, n, b;
-
-	for (; x.at < x.end && x.used < x.most && scu_whole_run(&x, x.at, &from, &n); x.at++) {
-		uint8_t *p = x.to + (x.m << x.log2);
-		const uint8_t *in;
-
-		if (x.at + SCU_FETCH_AHEAD < x.end && x.index[x.at + SCU_FETCH_AHEAD] < x.limit) {
-			const uint8_t *a = x.base + (x.index[x.at + SCU_FETCH_AHEAD] << x.log2);
-
-			__builtin_prefetch(a);
-			__builtin_prefetch(a + 63);
-		}
-		x.m += n;
-		x.used += n + !n;
-		n <<= x.log2;
-		if (!n)
-			continue;	/* its index may be anything */
-		in = x.base + (from << x.log2);
-		if (bytes - (from << x.log2) < n + 64)
-			memcpy(p, in, n);
-		else
-			for (b = 0; b < n; b += 64)
-				memcpy(p + b, in + b, 64);
-	}
-	state->at = x.at;
-	state->m = x.m;
-	state->used = x.used;
-}
-
-#define FILL(name, type)                                                                           \
-	static void name(void *to, const void *from, uint64_t first, const struct scu_segment *g,  \
-			 size_t n)                                                                 \
-	{                                                                                          \
-		const type *in = from;                                                             \
-		size_t i, j, b;                                                                    \
-												   \
-		for (i = 0; i < n; i++, g++) {                                                     \
-			const type x = in[g->element - first];                                     \
-			type *out = (type *)to + g->first;                                         \
-												   \
-			for (j = 0; j < g->length; j += 16 / sizeof(type))                         \
-				for (b = 0; b < 16 / sizeof(type); b++)                            \
-					out[j + b] = x;                                            \
-		}                                                                                  \
-	}
-FILL(fill1, uint8_t)
-FILL(fill2, scu_u16)
-FILL(fill4, scu_u32)
-FILL(fill8, scu_u64)
-
 /* ---- The rest -------------------------------------------------------------------------------- */
-
-static size_t first_beyond4(const void *index, size_t n, uint64_t limit)
-{
-	const scu_u32 *x = index;
-	size_t i;
-
-	for (i = 0; i < n && x[i] < limit; i++)
-		;
-	return i;
-}
-
-static size_t first_beyond8(const void *index, size_t n, uint64_t limit)
-{
-	const scu_u64 *x = index;
-	size_t i;
-
-	for (i = 0; i < n && x[i] < limit; i++)
-		;
-	return i;
-}
 
 static void stream(void *to, const void *from, size_t bytes)
 {
@@ -290,31 +172,12 @@ static inline unsigned match8(const uint8_t *set, uint64_t id)
 	return hit;
 }
 
-static unsigned match_tags(const void *tags, uint64_t tag)
-{
-	return match8(tags, tag);
-}
-
-#define PROBE_TARGET
-#define PROBE_MATCH4 match4
-#define PROBE_MATCH8 match8
-#include "scu_probe.h"
-
-const struct scu_kernels gtu_scu_portable = {
-	.isa = "portable",
-	.compact = { compact1, compact2, compact4, compact8 },
-	.widen = widen,
-	.count = count,
-	.compare = { compare1, compare2, compare4, compare8 },
-	.copy_runs = copy_runs,
-	.expand = expand,
-	.fill_runs = { fill1, fill2, fill4, fill8 },
-	.first_beyond = { first_beyond4, first_beyond8 },
-	.stream = stream,
-	.fence = fence,
-	.filter = { filter4, filter8 },
-	.match_tags = match_tags,
-};
+#define SCU_ISA portable
+#define TARGET
+#define VECTOR 16
+#define COPY64(to, from) memcpy(to, from, 64)
+#define WIDEN __builtin_convertvector
+#include "scu_loops.h"
 
 /* ---- Choice ---------------------------------------------------------------------------------- */
 

@@ -121,11 +121,4 @@ static inline bool scu_whole_run(const struct scu_expand *x, uint64_t i, uint64_
 		      c <= x->limit - *from);
 }
 
-/* A snapshot: whatever happens to the source afterwards, @to stays what it is. */
-static inline void scu_snapshot(void *to, const void *from, size_t bytes)
-{
-	__builtin_memcpy(to, from, bytes);
-	__asm__ volatile("" : : "r"(to) : "memory");
-}
-
 #endif

@@ -80,26 +80,6 @@ static size_t compact2(void *to, const void *from, const uint64_t *bits, size_t 
 	return gtu_scu_portable.compact[1](to, from, bits, n);
 }
 
-TARGET static size_t count(const uint64_t *bits, size_t words)
-{
-	size_t i, sum = 0;
-
-	for (i = 0; i < words; i++)
-		sum += (size_t)__builtin_popcountll(bits[i]);
-	return sum;
-}
-
-TARGET static void widen(uint64_t *to, const uint32_t *from, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i + 4 <= n; i += 4)
-		_mm256_storeu_si256((__m256i_u *)(to + i),
-				    _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i_u *)(from + i))));
-	for (; i < n; i++)
-		to[i] = from[i];
-}
-
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
 /*
@@ -156,38 +136,6 @@ COMPARE(compare8, 16, 64, 1ull << 63, ALL8, MASK8)
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
-static void copy_runs(void *to, const void *base, uint64_t bytes, unsigned log2,
-		      const struct scu_segment *g, size_t n)
-{
-	gtu_scu_portable.copy_runs(to, base, bytes, log2, g, n);
-}
-
-static void expand(struct scu_expand *x)
-{
-	gtu_scu_portable.expand(x);
-}
-
-#define FILL(name, log2)                                                                           \
-	static void name(void *to, const void *from, uint64_t first, const struct scu_segment *g,  \
-			 size_t n)                                                                 \
-	{                                                                                          \
-		gtu_scu_portable.fill_runs[log2](to, from, first, g, n);                           \
-	}
-FILL(fill1, 0)
-FILL(fill2, 1)
-FILL(fill4, 2)
-FILL(fill8, 3)
-
-static size_t first_beyond4(const void *index, size_t n, uint64_t limit)
-{
-	return gtu_scu_portable.first_beyond[0](index, n, limit);
-}
-
-static size_t first_beyond8(const void *index, size_t n, uint64_t limit)
-{
-	return gtu_scu_portable.first_beyond[1](index, n, limit);
-}
-
 TARGET static void stream(void *to, const void *from, size_t bytes)
 {
 	const uint8_t *in = from;
@@ -222,29 +170,9 @@ TARGET static inline unsigned match8(const uint8_t *set, uint64_t id)
 	return hit;
 }
 
-TARGET static unsigned match_tags(const void *tags, uint64_t tag)
-{
-	return match8(tags, tag);
-}
-
-#define PROBE_TARGET TARGET
-#define PROBE_MATCH4 match4
-#define PROBE_MATCH8 match8
-#include "scu_probe.h"
-
-const struct scu_kernels gtu_scu_avx2 = {
-	.isa = "avx2",
-	.compact = { compact1, compact2, compact4, compact8 },
-	.widen = widen,
-	.count = count,
-	.compare = { compare1, compare2, compare4, compare8 },
-	.copy_runs = copy_runs,
-	.expand = expand,
-	.fill_runs = { fill1, fill2, fill4, fill8 },
-	.first_beyond = { first_beyond4, first_beyond8 },
-	.stream = stream,
-	.fence = fence,
-	.filter = { filter4, filter8 },
-	.match_tags = match_tags,
-};
+#define SCU_ISA avx2
+#define VECTOR 32
+#define COPY64(to, from) memcpy(to, from, 64)
+#define WIDEN(x, type) (type)_mm256_cvtepu32_epi64((__m128i)(x))
+#include "scu_loops.h"
 #endif

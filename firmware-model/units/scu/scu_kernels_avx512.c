@@ -46,26 +46,6 @@ COMPACT(compact2, 32, __mmask32, bits32, epi16, __builtin_popcount)
 COMPACT(compact4, 16, __mmask16, bits16, epi32, __builtin_popcount)
 COMPACT(compact8, 8, __mmask8, bits8, epi64, __builtin_popcount)
 
-TARGET static size_t count(const uint64_t *bits, size_t words)
-{
-	size_t i, sum = 0;
-
-	for (i = 0; i < words; i++)
-		sum += (size_t)__builtin_popcountll(bits[i]);
-	return sum;
-}
-
-TARGET static void widen(uint64_t *to, const uint32_t *from, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i += 8) {
-		const __mmask8 m = n - i >= 8 ? 0xff : (__mmask8)((1u << (n - i)) - 1);
-
-		_mm512_storeu_si512(to + i, _mm512_cvtepu32_epi64(_mm256_maskz_loadu_epi32(m, from + i)));
-	}
-}
-
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
 #define UNROLL _Pragma("GCC unroll 8")
@@ -156,86 +136,6 @@ COMPARE(compare4, 4, _mm512_set1_epi32((int)ref), INTEGER_CASES(32);
 COMPARE(compare8, 8, _mm512_set1_epi64((long long)ref), INTEGER_CASES(64);
 	FLOAT_CASES(pd, _mm512_castsi512_pd))
 
-/* ---- Runs ------------------------------------------------------------------------------------ */
-
-TARGET static void copy_runs(void *to, const void *base, uint64_t bytes, unsigned log2,
-			     const struct scu_segment *g, size_t n)
-{
-	const uint8_t *in = base;
-	uint8_t *out = to;
-	size_t i, b;
-
-	for (i = 0; i < n; i++, g++) {
-		const uint64_t at = g->from << log2, length = (uint64_t)g->length << log2;
-		uint8_t *p = out + ((size_t)g->first << log2);
-
-		if (i + SCU_FETCH_AHEAD < n) {
-			const struct scu_segment *a = g + SCU_FETCH_AHEAD;
-
-			_mm_prefetch((const char *)in + (a->from << log2), _MM_HINT_T0);
-			_mm_prefetch((const char *)in + ((a->from + a->length) << log2) - 1, _MM_HINT_T0);
-		}
-		if (bytes - at < length + 64)
-			memcpy(p, in + at, length);
-		else
-			for (b = 0; b < length; b += 64)
-				_mm512_storeu_si512(p + b, _mm512_loadu_si512(in + at + b));
-	}
-}
-
-TARGET static void expand(struct scu_expand *state)
-{
-	struct scu_expand x = *state;
-	const uint64_t bytes = x.limit << x.log2;
-	uint64_t from, n, b;
-
-	for (; x.at < x.end && x.used < x.most && scu_whole_run(&x, x.at, &from, &n); x.at++) {
-		uint8_t *p = x.to + (x.m << x.log2);
-		const uint8_t *in;
-
-		if (x.at + SCU_FETCH_AHEAD < x.end && x.index[x.at + SCU_FETCH_AHEAD] < x.limit) {
-			const uint8_t *a = x.base + (x.index[x.at + SCU_FETCH_AHEAD] << x.log2);
-
-			__builtin_prefetch(a);
-			__builtin_prefetch(a + 63);
-		}
-		x.m += n;
-		x.used += n + !n;
-		n <<= x.log2;
-		if (!n)
-			continue;	/* its index may be anything */
-		in = x.base + (from << x.log2);
-		if (bytes - (from << x.log2) < n + 64)
-			memcpy(p, in, n);
-		else
-			for (b = 0; b < n; b += 64)
-				_mm512_storeu_si512(p + b, _mm512_loadu_si512(in + b));
-	}
-	state->at = x.at;
-	state->m = x.m;
-	state->used = x.used;
-}
-
-#define FILL(name, type, log2, broadcast)                                                          \
-	TARGET static void name(void *to, const void *from, uint64_t first,                        \
-				const struct scu_segment *g, size_t n)                             \
-	{                                                                                          \
-		const type *in = from;                                                             \
-		size_t i, b;                                                                       \
-												   \
-		for (i = 0; i < n; i++, g++) {                                                     \
-			const __m512i x = broadcast(in[g->element - first]);                       \
-			uint8_t *p = (uint8_t *)to + ((size_t)g->first << log2);                   \
-												   \
-			for (b = 0; b < (size_t)g->length << log2; b += 64)                        \
-				_mm512_storeu_si512(p + b, x);                                     \
-		}                                                                                  \
-	}
-FILL(fill1, uint8_t, 0, _mm512_set1_epi8)
-FILL(fill2, scu_u16, 1, _mm512_set1_epi16)
-FILL(fill4, scu_u32, 2, _mm512_set1_epi32)
-FILL(fill8, scu_u64, 3, _mm512_set1_epi64)
-
 /* ---- The rest -------------------------------------------------------------------------------- */
 
 TARGET static size_t first_beyond4(const void *index, size_t n, uint64_t limit)
@@ -301,29 +201,10 @@ TARGET static inline unsigned match8(const uint8_t *set, uint64_t id)
 	       (unsigned)_mm512_cmpeq_epi64_mask(_mm512_loadu_si512(set + 64), x) << 8;
 }
 
-TARGET static unsigned match_tags(const void *tags, uint64_t tag)
-{
-	return match8(tags, tag);
-}
-
-#define PROBE_TARGET TARGET
-#define PROBE_MATCH4 match4
-#define PROBE_MATCH8 match8
-#include "scu_probe.h"
-
-const struct scu_kernels gtu_scu_avx512 = {
-	.isa = "avx512",
-	.compact = { compact1, compact2, compact4, compact8 },
-	.widen = widen,
-	.count = count,
-	.compare = { compare1, compare2, compare4, compare8 },
-	.copy_runs = copy_runs,
-	.expand = expand,
-	.fill_runs = { fill1, fill2, fill4, fill8 },
-	.first_beyond = { first_beyond4, first_beyond8 },
-	.stream = stream,
-	.fence = fence,
-	.filter = { filter4, filter8 },
-	.match_tags = match_tags,
-};
+#define SCU_ISA avx512
+#define VECTOR 64
+#define COPY64(to, from) _mm512_storeu_si512(to, _mm512_loadu_si512(from))
+#define WIDEN __builtin_convertvector
+#define FIRST_BEYOND
+#include "scu_loops.h"
 #endif

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* The SCU's output side: writing, filtering, grouping, placing the elements of a block. */
-#include "scu.h"
+#include "scu_steps.h"
 
 /* Output behind this many bytes of a job goes past the caches: nobody will find it there anyway. */
 #define STREAM_BEHIND (2ull << 20)
 
-bool scu_fail(struct scu_run *r, unsigned status, unsigned place, uint64_t element, uint64_t value)
-{
-	if (r->job->status == GTU_CPL_OK)
-		r->job->needed = value;
-	gtu_job_error(r->job, status, place, element);
-	return false;
-}
-
-/* The same at element @k of the block; work behind it was not done. */
+/* End in an error at element @k of the block; work behind it was not done. */
 static bool fail_at(struct scu_run *r, size_t k, unsigned status, unsigned place, uint64_t value)
 {
 	uint64_t element = scu_where(r, k, &r->slots);
@@ -24,7 +16,7 @@ static bool fail_at(struct scu_run *r, size_t k, unsigned status, unsigned place
 
 /* ---- Bit vectors ------------------------------------------------------------------------------- */
 
-bool scu_append_bits(struct scu_run *r, struct gtu_mem *m, uint64_t at, const uint64_t *bits, size_t n)
+bool scu_append_bits(struct scu_run *r, struct scu_mem *m, uint64_t at, const uint64_t *bits, size_t n)
 {
 	const unsigned shift = at % 8;
 	const size_t words = (n + 63) / 64, whole = (shift + n) / 8;
@@ -45,18 +37,16 @@ bool scu_append_bits(struct scu_run *r, struct gtu_mem *m, uint64_t at, const ui
 	r->s->bits = ((const uint8_t *)out)[whole];
 	if (!whole)
 		return true;
-	if (m->watched)
-		gtu_watch_stream(m, at / 8, whole, r->job->cycles);
-	return gtu_mem_store(m, at / 8, out, whole);
+	scu_stream(m, at / 8, whole, true);
+	return scu_store(m, at / 8, out, whole);
 }
 
-bool scu_finish_bits(struct scu_run *r, struct gtu_mem *m, uint64_t at)
+bool scu_finish_bits(struct scu_run *r, struct scu_mem *m, uint64_t at)
 {
 	if (at % 8 == 0)
 		return true;
-	if (m->watched)
-		gtu_watch_stream(m, at / 8, 1, r->job->cycles);
-	return gtu_mem_store(m, at / 8, &r->s->bits, 1);
+	scu_stream(m, at / 8, 1, true);
+	return scu_store(m, at / 8, &r->s->bits, 1);
 }
 
 /* ---- Elements in order --------------------------------------------------------------------------- */
@@ -82,7 +72,7 @@ static void write_out(struct scu_run *r, uint8_t *to, const uint8_t *from, uint6
 /* Write what was collected; unless @all, a line of memory that is not whole yet is held back. */
 static bool flush(struct scu_run *r, bool all)
 {
-	struct gtu_mem *m = &r->mem[GTU_SCU_OUT];
+	struct scu_mem *m = &r->mem[GTU_SCU_OUT];
 	uint64_t bytes = r->fill;
 
 	if (!bytes)
@@ -95,11 +85,10 @@ static bool flush(struct scu_run *r, bool all)
 		if (r->out_at + bytes > m->bytes)
 			return scu_fail(r, GTU_CPL_BOUNDS, GTU_SCU_OUT, r->s->in, 0);
 		write_out(r, m->base + r->out_at, r->stage, bytes);
-	} else if (!gtu_mem_store(m, r->out_at, r->stage, bytes)) {
+	} else if (!scu_store(m, r->out_at, r->stage, bytes)) {
 		return false;
 	}
-	if (m->watched)
-		gtu_watch_stream(m, r->out_at, bytes, r->job->cycles);
+	scu_stream(m, r->out_at, bytes, true);
 	r->out_at += bytes;
 	r->fill -= bytes;
 	memcpy(r->stage, r->stage + bytes, r->fill);
@@ -186,7 +175,7 @@ static bool filter_block(struct scu_run *r)
 		return false;
 	r->s->probes += r->m;
 	r->s->evictions += f.evictions;
-	return !r->mem[GTU_SCU_FILTER].key ||
+	return !r->mem[GTU_SCU_FILTER].given ||
 	       scu_append_bits(r, &r->mem[GTU_SCU_FILTER], r->s->ordinal, r->keep, r->m);
 }
 
@@ -204,7 +193,7 @@ static bool sink_filter(struct scu_run *r)
 
 static bool sink_group(struct scu_run *r)
 {
-	struct gtu_mem *filter = &r->mem[GTU_SCU_FILTER], *out = &r->mem[GTU_SCU_OUT];
+	struct scu_mem *filter = &r->mem[GTU_SCU_FILTER], *out = &r->mem[GTU_SCU_OUT];
 	struct scu_group g = scu_group_of(r);
 	enum scu_grouped ok;
 	size_t kept;
@@ -212,7 +201,7 @@ static bool sink_group(struct scu_run *r)
 	if (r->p.filters) {
 		if (!filter_block(r))
 			return false;
-	} else if (filter->key) {
+	} else if (filter->given) {
 		if (!scu_load_bits(filter, r->s->ordinal, r->m, r->keep))
 			return false;
 	} else {
@@ -221,7 +210,7 @@ static bool sink_group(struct scu_run *r)
 			r->keep[r->m / 64] = (1ull << (r->m % 64)) - 1;
 	}
 	kept = count_kept(r);
-	if (out->key && kept > out->count - r->s->kept && !r->s->over)
+	if (out->given && kept > out->count - r->s->kept && !r->s->over)
 		over_at(r, nth_kept(r->keep, r->s->kept < out->count ? out->count - r->s->kept : 0));
 	ok = scu_group_offer(&g, r->k, r->value, r->keep, r->m, r->s->ordinal);
 	r->s->rank = g.rank;
@@ -268,25 +257,19 @@ static bool sink_apply_filter(struct scu_run *r)
 
 static bool sink_apply_reorder(struct scu_run *r)
 {
-	struct gtu_mem *reorder = &r->mem[GTU_SCU_REORDER], *out = &r->mem[GTU_SCU_OUT];
+	struct scu_mem *reorder = &r->mem[GTU_SCU_REORDER], *out = &r->mem[GTU_SCU_OUT];
 	const unsigned width = r->p.width;
 	const uint64_t bytes = 4ull * r->m, count = out->count;
 	uint32_t *at = (uint32_t *)r->bounce;
-	uint64_t got, byte[GTU_WARP];
+	uint64_t byte[GTU_WARP];
 	size_t i, put = 0, window = 0;
 	uint8_t *p;
 
 	if (!r->m)
 		return true;
-	p = gtu_mem_span(reorder, 4 * r->s->ordinal, bytes, &got);
-	if (!p)
+	if (!scu_load(reorder, 4 * r->s->ordinal, at, bytes))
 		return false;
-	if (got == bytes)
-		scu_snapshot(at, p, bytes);
-	else if (!gtu_mem_load(reorder, 4 * r->s->ordinal, at, bytes))
-		return false;
-	if (reorder->watched)
-		gtu_watch_stream(reorder, 4 * r->s->ordinal, bytes, r->job->cycles);
+	scu_stream(reorder, 4 * r->s->ordinal, bytes, false);
 	if (out->base && !out->watched) {
 		switch (width) {
 		case 0:
@@ -304,18 +287,17 @@ static bool sink_apply_reorder(struct scu_run *r)
 				continue;
 			if (at[i] >= count)
 				break;
-			p = gtu_mem_element(out, at[i]);
+			p = scu_element(out, at[i]);
 			if (!p)
 				return false;
 			memcpy(p, r->value + (i << width), 1u << width);
 			put++;
 			byte[window++] = (uint64_t)at[i] << width;
 			if (out->watched && window == r->merge)
-				gtu_watch_gather(out, byte, window, r->job->cycles);
+				scu_gather(out, byte, window, width, true);
 			window %= r->merge;
 		}
-		if (out->watched)
-			gtu_watch_gather(out, byte, window, r->job->cycles);
+		scu_gather(out, byte, window, width, true);
 	}
 	r->s->out += put;
 	if (!r->s->pass) {

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* The SCU's filter and group tables: finding a set in memory, telling observers, grouping. */
-#include "scu_table.h"
+#include "scu_steps.h"
 
-/* An observer sees reads and writes of a table apart, in pieces of their own width. */
-static void watch_table(struct gtu_mem *m, const uint64_t *byte, unsigned n, unsigned width_log2,
-			bool write)
-{
-	const uint8_t width = m->width_log2;
-	const bool writes = m->write;
-
-	m->width_log2 = width_log2;
-	m->write = write;
-	gtu_watch_gather(m, byte, n, m->job->cycles);
-	m->width_log2 = width;
-	m->write = writes;
-}
+/* The caller may rewrite the tables at any time: a value is loaded once, checked and used. */
+#define ONCE(x) (*(const volatile __typeof__(x) *)(const void *)&(x))
 
 /* ---- Filter ---------------------------------------------------------------------------------- */
 
@@ -53,10 +42,10 @@ static void filter_watch(struct scu_filter *f, const uint8_t *ids, size_t n, con
 			if (kept)
 				wstate[wstates++] = states + index;
 		}
-		watch_table(f->mem, set, sets, 6, false);
-		watch_table(f->mem, state, states_n, 0, false);
-		watch_table(f->mem, wset, wsets, 6, true);
-		watch_table(f->mem, wstate, wstates, 0, true);
+		scu_gather(f->mem, set, sets, 6, false);
+		scu_gather(f->mem, state, states_n, 0, false);
+		scu_gather(f->mem, wset, wsets, 6, true);
+		scu_gather(f->mem, wstate, wstates, 0, true);
 	}
 }
 
@@ -86,19 +75,19 @@ bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const v
 		for (i = 0; i < n; i++) {
 			const uint64_t index = filter_set(f, id, i);
 
-			t.set = gtu_mem_span(f->mem, index * bytes, bytes, &got);
+			t.set = scu_span(f->mem, index * bytes, bytes, &got);
 			if (t.set && got < bytes) {
-				if (!gtu_mem_load(f->mem, index * bytes, copy, bytes))
+				if (!scu_load(f->mem, index * bytes, copy, bytes))
 					return false;
 				t.set = copy;
 			}
-			t.state = t.set ? gtu_mem_span(f->mem, states + index, 1, &got) : NULL;
+			t.state = t.set ? scu_span(f->mem, states + index, 1, &got) : NULL;
 			if (!t.state)
 				return false;
 			k->filter[f->id_log2 - 2](&t, id + (i << f->id_log2),
 						  cost ? cost + (i << f->cost_log2) : NULL, 1, &one);
 			keep[i / 64] |= one << (i % 64);
-			if (t.set == copy && one && !gtu_mem_store(f->mem, index * bytes, copy, bytes))
+			if (t.set == copy && one && !scu_store(f->mem, index * bytes, copy, bytes))
 				return false;
 		}
 	}
@@ -114,13 +103,12 @@ bool scu_filter_clear(struct scu_filter *f, uint64_t from, uint64_t to)
 	const uint64_t end = at + (to - from);
 
 	for (; at < end; at += got) {
-		uint8_t *p = gtu_mem_span(f->mem, at, end - at, &got);
+		uint8_t *p = scu_span(f->mem, at, end - at, &got);
 
 		if (!p)
 			return false;
 		memset(p, 0, got);
-		if (f->mem->watched)
-			gtu_watch_stream(f->mem, at, got, f->mem->job->cycles);
+		scu_stream(f->mem, at, got, true);
 	}
 	return true;
 }
@@ -153,9 +141,9 @@ static bool group_open(struct scu_group *g, uint64_t index, struct group_at *at)
 	uint8_t *p;
 
 	at->byte = index * GTU_GROUP_SET_BYTES;
-	p = gtu_mem_span(g->mem, at->byte, sizeof(at->copy), &got);
+	p = scu_span(g->mem, at->byte, sizeof(at->copy), &got);
 	if (p && got < sizeof(at->copy)) {
-		if (!gtu_mem_load(g->mem, at->byte, &at->copy, sizeof(at->copy)))
+		if (!scu_load(g->mem, at->byte, &at->copy, sizeof(at->copy)))
 			return false;
 		p = (uint8_t *)&at->copy;
 	}
@@ -166,7 +154,7 @@ static bool group_open(struct scu_group *g, uint64_t index, struct group_at *at)
 static bool group_close(struct scu_group *g, struct group_at *at)
 {
 	return at->set != &at->copy ||
-	       gtu_mem_store(g->mem, at->byte, &at->copy, sizeof(at->copy));
+	       scu_store(g->mem, at->byte, &at->copy, sizeof(at->copy));
 }
 
 /* Bit w: count[w] is not 0. */
@@ -186,7 +174,7 @@ static unsigned ways_in_use(const struct group_set *s)
 
 static bool reorder_put(struct scu_group *g, uint64_t ordinal, uint32_t rank)
 {
-	uint8_t *p = gtu_mem_element(g->reorder, ordinal);
+	uint8_t *p = scu_element(g->reorder, ordinal);
 
 	if (!p)
 		return false;
@@ -198,14 +186,14 @@ static bool reorder_put(struct scu_group *g, uint64_t ordinal, uint32_t rank)
 static enum scu_grouped group_emit(struct scu_group *g, struct group_set *s, unsigned way,
 				   uint64_t ordinals)
 {
-	const unsigned count = *(volatile uint8_t *)&s->count[way];
+	const unsigned count = ONCE(s->count[way]);
 	const unsigned n = count > GTU_GROUP_MAX ? GTU_GROUP_MAX : count;
 	uint64_t byte[GTU_GROUP_MAX];
 	unsigned i;
 
 	s->count[way] = 0;
 	for (i = 0; i < n; i++) {
-		const uint32_t ordinal = gtu_once32(&s->ordinal[way][i]);
+		const uint32_t ordinal = ONCE(s->ordinal[way][i]);
 
 		if (ordinal >= ordinals) {
 			g->bad_ordinal = ordinal;
@@ -218,8 +206,8 @@ static enum scu_grouped group_emit(struct scu_group *g, struct group_set *s, uns
 	}
 	if (g->reorder->watched)
 		for (i = 0; i < n; i += g->merge)
-			gtu_watch_gather(g->reorder, byte + i, n - i < g->merge ? n - i : g->merge,
-					 g->mem->job->cycles);
+			scu_gather(g->reorder, byte + i, n - i < g->merge ? n - i : g->merge, 2,
+				   true);
 	g->groups += n > 0;
 	return GROUP_OK;
 }
@@ -244,7 +232,7 @@ static enum scu_grouped group_insert(struct scu_group *g, const struct scu_kerne
 				     struct group_set *s, uint64_t tag, uint32_t ordinal,
 				     unsigned *used)
 {
-	uint64_t in_use = gtu_once64(&s->in_use), order = gtu_once64(&s->order);
+	uint64_t in_use = ONCE(s->in_use), order = ONCE(s->order);
 	enum scu_grouped ok = GROUP_OK;
 	unsigned n = in_use > SCU_WAYS ? SCU_WAYS : in_use, ways, hit, way;
 
@@ -260,7 +248,7 @@ static enum scu_grouped group_insert(struct scu_group *g, const struct scu_kerne
 		unsigned c;
 
 		way = __builtin_ctz(hit);
-		c = *(volatile uint8_t *)&s->count[way];
+		c = ONCE(s->count[way]);
 		if (c >= GTU_GROUP_MAX)
 			c = GTU_GROUP_MAX - 1;
 		s->ordinal[way][c] = ordinal;
@@ -328,8 +316,8 @@ static void group_watch(struct scu_group *g, uint64_t byte, unsigned way)
 	const uint64_t write[3] = { byte + way / 8 * 64,
 				    byte + offsetof(struct group_set, ordinal) + way / 2 * 64, count };
 
-	watch_table(g->mem, read, 3, 6, false);
-	watch_table(g->mem, write, 3, 6, true);
+	scu_gather(g->mem, read, 3, 6, false);
+	scu_gather(g->mem, write, 3, 6, true);
 }
 
 enum scu_grouped scu_group_offer(struct scu_group *g, const struct scu_kernels *k, const void *ids,
@@ -349,8 +337,7 @@ enum scu_grouped scu_group_offer(struct scu_group *g, const struct scu_kernels *
 		if (!(keep[i / 64] >> (i % 64) & 1)) {
 			if (!reorder_put(g, first + i, GTU_REORDER_DROPPED))
 				return GROUP_MEMORY;
-			if (g->reorder->watched)
-				gtu_watch_stream(g->reorder, 4 * (first + i), 4, g->mem->job->cycles);
+			scu_stream(g->reorder, 4 * (first + i), 4, true);
 			continue;
 		}
 		line = group_line(g, ids, i);
@@ -375,22 +362,20 @@ enum scu_grouped scu_group_drain(struct scu_group *g, uint64_t set, uint64_t ord
 	uint64_t order;
 	unsigned n, i;
 
-	if (g->mem->watched)
-		watch_table(g->mem, &count, 1, 6, false);
+	scu_gather(g->mem, &count, 1, 6, false);
 	if (!group_open(g, set, &at))
 		return GROUP_MEMORY;
-	order = gtu_once64(&at.set->in_use);
+	order = ONCE(at.set->in_use);
 	n = order > SCU_WAYS ? SCU_WAYS : order;
 	if (!n)
 		return GROUP_OK;
-	order = gtu_once64(&at.set->order);
+	order = ONCE(at.set->order);
 	for (i = 0; i < n && ok == GROUP_OK; i++)
 		ok = group_emit(g, at.set, order >> (4 * i) & 15, ordinals);
 	at.set->in_use = 0;
 	if (!group_close(g, &at))
 		return GROUP_MEMORY;
-	if (g->mem->watched)
-		watch_table(g->mem, &count, 1, 6, true);
+	scu_gather(g->mem, &count, 1, 6, true);
 	return ok;
 }
 
@@ -400,13 +385,12 @@ bool scu_group_clear(struct scu_group *g, uint64_t from, uint64_t to)
 		const uint64_t byte = from * GTU_GROUP_SET_BYTES + offsetof(struct group_set, in_use);
 		uint64_t got;
 		/* 8 bytes at a multiple of 8: never across pages */
-		uint8_t *p = gtu_mem_span(g->mem, byte, 8, &got);
+		uint8_t *p = scu_span(g->mem, byte, 8, &got);
 
 		if (!p || got < 8)
 			return false;
 		*(scu_u64 *)p = 0;
-		if (g->mem->watched)
-			watch_table(g->mem, &byte, 1, 3, true);
+		scu_gather(g->mem, &byte, 1, 3, true);
 	}
 	return true;
 }

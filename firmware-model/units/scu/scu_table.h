@@ -6,11 +6,10 @@
 #ifndef GTU_SCU_TABLE_H
 #define GTU_SCU_TABLE_H
 
-#include "firmware-model/device/device.h"
-#include "scu_kernels.h"
+#include "scu_core.h"
 
 struct scu_filter {
-	struct gtu_mem *mem;
+	struct scu_mem *mem;
 	uint8_t id_log2;		/* 2 or 3 */
 	uint8_t cost_log2;		/* 2 or 3, 0: no costs */
 	uint8_t type;
@@ -21,7 +20,7 @@ struct scu_filter {
 
 /*
  * Offer @n ids (of 1 << id_log2 bytes) and costs in order. Bit i of @keep: id i is new, or cheaper than
- * what was known. False: host memory did not answer.
+ * what was known. False: memory did not answer.
  */
 bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const void *ids,
 		      const void *costs, size_t n, uint64_t *keep);
@@ -29,7 +28,7 @@ bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const v
 bool scu_filter_clear(struct scu_filter *f, uint64_t from, uint64_t to);
 
 struct scu_group {
-	struct gtu_mem *mem, *reorder;
+	struct scu_mem *mem, *reorder;
 	uint64_t target;		/* address of the target's element 0 */
 	uint8_t target_log2;		/* of the bytes of its elements */
 	uint8_t id_log2;		/* 0..3 */
@@ -45,7 +44,7 @@ struct scu_group {
 
 enum scu_grouped {
 	GROUP_OK,
-	GROUP_MEMORY,			/* host memory did not answer; the job says so */
+	GROUP_MEMORY,			/* memory did not answer; the port has said so */
 	GROUP_ORDINAL,			/* the table holds an ordinal that was never put in */
 };
 

@@ -24,6 +24,7 @@ struct script {
 	uint32_t beats, at, width, elements;
 	const uint64_t *data;		/* line of each element; NULL: no second stage */
 	uint64_t now;
+	struct scu_run *run;		/* not NULL: the beats are the core's */
 	struct { uint64_t when; uint32_t tag; } reply[REPLIES];
 	uint32_t first, last;		/* replies in flight, in order */
 };
@@ -33,6 +34,8 @@ static bool next_beat(void *ctx, struct scu_pipe *p, uint32_t *cycles)
 	struct script *s = ctx;
 	uint32_t i, n;
 
+	if (s->run)
+		return scu_core_beat(s->run, cycles);
 	if (s->at == s->beats)
 		return false;
 	n = s->elements - s->at * s->width < s->width ? s->elements - s->at * s->width : s->width;
@@ -60,16 +63,17 @@ static void ideal(void *ctx, uint32_t tag, uint64_t addr, unsigned sectors, bool
 	CHECK(s->last < REPLIES);
 }
 
-/* Cycles for @elements elements; @data as above. */
-static uint64_t play(struct scu_pipe_shape shape, uint32_t elements, const uint64_t *data, struct scu_pipe_counts *counts)
+static struct script s;
+
+/* Cycles of the script's beats. */
+static uint64_t play_script(struct scu_pipe_shape shape, struct scu_pipe_counts *counts)
 {
-	static struct script s;
 	uint64_t next = 0;
 
-	s = (struct script){ .beats = (elements + shape.width - 1) / shape.width, .width = shape.width, .elements = elements,
-			     .data = data };
 	CHECK(!scu_pipe_check(&shape));
 	s.pipe = scu_pipe_create(&shape, &(struct scu_pipe_port){ &s, next_beat, ideal });
+	if (s.run)
+		s.run->port.pipe = s.pipe;
 	scu_pipe_start(s.pipe, 0);
 	while (!scu_pipe_ended(s.pipe)) {
 		if (s.first < s.last && s.reply[s.first].when < next)
@@ -84,6 +88,14 @@ static uint64_t play(struct scu_pipe_shape shape, uint32_t elements, const uint6
 	CHECK_EQ(counts->cycles, s.now);
 	scu_pipe_free(s.pipe);
 	return s.now;
+}
+
+/* Cycles for @elements elements; @data as above. */
+static uint64_t play(struct scu_pipe_shape shape, uint32_t elements, const uint64_t *data, struct scu_pipe_counts *counts)
+{
+	s = (struct script){ .beats = (elements + shape.width - 1) / shape.width, .width = shape.width, .elements = elements,
+			     .data = data };
+	return play_script(shape, counts);
 }
 
 /* As the device charges: one fetch, then ceil(n / width) cycles. */
@@ -141,6 +153,115 @@ TEST(merge_window_is_four_accesses)
 		play(lab_scu_published, 1024, line, &c);
 		CHECK_EQ(c.reads - 1024 / 32, lines <= 4 ? lines : 1024);
 	}
+}
+
+/* ---- One timing ---------------------------------------------------------------------------------- */
+
+static struct scu_run run;
+static struct scu_state state;
+
+static uint8_t *no_span(void *ctx, unsigned slot, uint64_t byte, uint64_t want, uint64_t *got)
+{
+	(void)ctx, (void)want, (void)got;
+	CHECKF(false, "operand %u, byte %llu is outside", slot, (unsigned long long)byte);
+	return NULL;
+}
+
+static void no_error(void *ctx, unsigned status, unsigned slot, uint64_t element, uint64_t value)
+{
+	(void)ctx, (void)element, (void)value;
+	CHECKF(false, "status %u at operand %u", status, slot);
+}
+
+/* An operand of @count elements at an address of its own, zeros. */
+static void *give(unsigned slot, uint64_t count)
+{
+	const uint64_t bytes = scu_operand_bytes(&run.p, slot, count);
+
+	free(run.mem[slot].base);
+	run.mem[slot] = (struct scu_mem){ .base = calloc(1, bytes), .addr = (uint64_t)(slot + 1) << 32, .bytes = bytes,
+					  .count = count, .given = true };
+	return run.mem[slot].base;
+}
+
+/* The cycles that a fixed latency is charged are those of a pipeline with enough buffers over that latency. */
+static void same_cycles(unsigned width)
+{
+	struct scu_pipe_shape shape = { .width = width, .merge = 4, .in_flight = 4096, .vector_bytes = 1 << 20,
+					.fifo_bytes = 64 << 10, .hash_bytes = 32 << 10, .entry_bytes = 16 };
+	struct scu_pipe_counts counts;
+	uint64_t cycles;
+	unsigned i;
+
+	run.s = &state;
+	run.lanes = width;
+	run.merge = 4;
+	run.limit = UINT64_MAX;
+	run.port = (struct scu_port){ .span = no_span, .fail = no_error, .latency = LATENCY };
+	state = (struct scu_state){ 0 };
+	CHECK(scu_core_start(&run));
+	do
+		CHECK(scu_core_begin(&run));
+	while (scu_core_run(&run, 100));
+	cycles = state.cycles;
+
+	run.port.latency = 0;
+	for (i = 0; i < GTU_SCU_OPERANDS; i++)
+		run.mem[i].watched = run.mem[i].given;
+	state = (struct scu_state){ 0 };
+	s = (struct script){ .run = &run };
+	CHECK_EQ(play_script(shape, &counts), cycles);
+	CHECK_EQ(counts.full[0] + counts.full[1], 0);
+	for (i = 0; i < GTU_SCU_OPERANDS; i++)
+		run.mem[i].watched = false;
+}
+
+TEST(fixed_latency_and_pipeline_take_the_same_cycles)
+{
+	const uint32_t widths = 2 << GTU_SCU_WIDTH_SHIFT, runs = 2 << GTU_SCU_INDEX_SHIFT | 2 << GTU_SCU_COUNT_SHIFT;
+	uint32_t *data, *index, *counts, *cost, i;
+	uint64_t seed = 5;
+	unsigned width;
+
+	for (width = 1; width <= 4; width *= 4) {
+		run.p = scu_params_of(GTU_OP_SCU_EXPAND, widths | runs);
+		data = give(GTU_SCU_DATA, 4000);
+		index = give(GTU_SCU_INDEX, 600);
+		counts = give(GTU_SCU_COUNT, 600);
+		give(GTU_SCU_OUT, 6000);
+		for (i = 0; i < 4000; i++)
+			data[i] = (uint32_t)(test_random(&seed) % 1000);
+		for (i = 0; i < 600; i++) {
+			index[i] = (uint32_t)(test_random(&seed) % 3900);
+			counts[i] = (uint32_t)(test_random(&seed) % 9);
+		}
+		same_cycles(width);
+
+		run.p = scu_params_of(GTU_OP_SCU_EXPAND, widths | runs | GTU_SCU_BEST | 2 << GTU_SCU_COST_SHIFT |
+							 GTU_STEP_PRODUCE << GTU_SCU_STEP_SHIFT);
+		cost = give(GTU_SCU_COST_GATHERED, 4000);
+		for (i = 0; i < 4000; i++)
+			cost[i] = (uint32_t)(test_random(&seed) % 64);
+		give(GTU_SCU_FILTER, 6000);
+		give(GTU_SCU_FILTER_TABLE, 1024);
+		same_cycles(width);
+		run.mem[GTU_SCU_COST_GATHERED].given = run.mem[GTU_SCU_FILTER_TABLE].given = false;
+
+		run.p = scu_params_of(GTU_OP_SCU_EXPAND, widths | runs | GTU_SCU_GROUP | 2 << GTU_SCU_TARGET_SHIFT |
+							 GTU_STEP_PRODUCE << GTU_SCU_STEP_SHIFT);
+		give(GTU_SCU_REORDER, 6000);
+		give(GTU_SCU_GROUP_TABLE, 256);
+		same_cycles(width);
+		run.mem[GTU_SCU_FILTER].given = run.mem[GTU_SCU_REORDER].given = run.mem[GTU_SCU_GROUP_TABLE].given = false;
+
+		run.p = scu_params_of(GTU_OP_SCU_DATA, widths);
+		memset(give(GTU_SCU_MASK, 4000), 0x55, 500);
+		run.mem[GTU_SCU_INDEX].given = run.mem[GTU_SCU_COUNT].given = false;
+		same_cycles(width);
+		run.mem[GTU_SCU_MASK].given = false;
+	}
+	for (i = 0; i < GTU_SCU_OPERANDS; i++)
+		free(run.mem[i].base);
 }
 
 TEST(invalid_pipeline_shapes_are_rejected)

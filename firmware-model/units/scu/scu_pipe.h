@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The SCU's pipeline (scu.txt, figures 7 and 8) between the device's schedule and a memory of any kind. What happens
- * in a cycle is the device's (a beat: as many slots as the unit is wide, with the accesses that its observer is
- * told of); here is only when the next beat can be had:
+ * The SCU's pipeline (SCU, figures 7 and 8) over a memory that is sent requests. The schedule (scu_core.c) says
+ * what happens in a cycle (a beat: as many slots as the unit is wide, with the accesses that they make); the
+ * pipeline says when the next beat can proceed:
  *
  *	vector		mask, indices, counts, sequential data: whole lines, each once, fetched ahead into the buffers
  *	data		what indices select, through the coalescing unit, into the FIFO of requests; whole lines ("requests to
@@ -12,12 +12,12 @@
  *	write		outputs and tables, coalesced likewise; nobody waits for them but the operation's end
  *
  * A beat passes the stages in order, one behind the other. It asks a stage's lines when what the stage before it
- * asked is there, and waits where a coalescing unit has no room or the buffer behind the stage is full. With a
- * memory that always answers after L cycles, and buffers long enough for it, an operation takes the cycles that the device
- * charges (Documentation/units-scu.md).
+ * asked is there, and waits where a coalescing unit has no space or the buffer behind the stage is full. With a
+ * memory that always answers after L cycles, and buffers long enough for it, an operation takes L cycles a stage that
+ * fetches, and its beats: what scu_core.c charges a port of fixed latency (Documentation/units-scu.md, cycles).
  */
-#ifndef GTU_LAB_SCU_PIPE_H
-#define GTU_LAB_SCU_PIPE_H
+#ifndef GTU_SCU_PIPE_H
+#define GTU_SCU_PIPE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,8 +40,8 @@ struct scu_pipe;
 struct scu_pipe_port {
 	void *ctx;
 	/*
-	 * The device's next cycles: tell scu_pipe_access() what they touch, and in *cycles how many they are (one; more or
-	 * none where the device charges so). False: the operation has ended.
+	 * The operation's next cycles: tell scu_pipe_access() what they touch, and in *cycles how many they are (one; more or
+	 * none where the schedule charges so). False: the operation has ended.
 	 */
 	bool (*beat)(void *ctx, struct scu_pipe *p, uint32_t *cycles);
 	/* Ask for @sectors (bits) of the line at @addr; scu_pipe_reply() with @tag later, or at once. */

@@ -42,7 +42,7 @@ struct scu_pipe {
 	uint32_t room[SCU_STAGES];	/* beats between a stage and the next */
 
 	uint64_t begun, now, wanted;
-	bool running, last;		/* last: the device has no more beats */
+	bool running, last;		/* last: the operation has no more beats */
 	uint32_t made;			/* beats, and how many have passed each stage */
 	uint32_t passed[SCU_STAGES];
 	uint64_t ready[SCU_STAGES];	/* cycle in which a stage takes its next beat */
@@ -254,7 +254,7 @@ void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned place, u
 	}
 }
 
-/* The device's next beat, behind those that there are. */
+/* The next beat of the operation, behind those that there are. */
 static void make(struct scu_pipe *p)
 {
 	struct beat *b = &p->beat[p->made % BEATS];

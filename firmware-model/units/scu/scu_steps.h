@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the SCU's core share: generation (scu_generate.c), sinks (scu_sink.c), schedule (scu_core.c). */
+#ifndef GTU_SCU_STEPS_H
+#define GTU_SCU_STEPS_H
+
+#include <string.h>
+
+#include "scu_core.h"
+#include "scu_table.h"
+
+/* ---- Memory -------------------------------------------------------------------------------------- */
+
+/* As the port's span(), which is not asked where the operand is in one piece. */
+static inline uint8_t *scu_span(struct scu_mem *m, uint64_t byte, uint64_t want, uint64_t *got)
+{
+	if (m->base && byte <= m->bytes && want <= m->bytes - byte) {
+		*got = want;
+		return m->base + byte;
+	}
+	return m->port->span(m->port->ctx, m->slot, byte, want, got);
+}
+
+/* One element (aligned to its width, so never across pages). */
+static inline uint8_t *scu_element(struct scu_mem *m, uint64_t i)
+{
+	uint64_t got;
+
+	return scu_span(m, i << m->width_log2, 1ull << m->width_log2, &got);
+}
+
+/*
+ * Copy out of or into an operand, over page borders. False: the memory did not answer. What was loaded is a
+ * snapshot: whatever happens to the source afterwards, it stays what it is.
+ */
+bool scu_copy(struct scu_mem *m, uint64_t byte, uint8_t *buffer, uint64_t bytes, bool store);
+static inline bool scu_load(struct scu_mem *m, uint64_t byte, void *to, uint64_t bytes)
+{
+	return scu_copy(m, byte, to, bytes, false);
+}
+static inline bool scu_store(struct scu_mem *m, uint64_t byte, const void *from, uint64_t bytes)
+{
+	return scu_copy(m, byte, (uint8_t *)from, bytes, true);
+}
+
+/* Report accesses to the pipeline or the observers. */
+void scu_report_stream(struct scu_mem *m, uint64_t byte, uint64_t bytes, bool write);
+void scu_report_gather(struct scu_mem *m, const uint64_t *byte, unsigned n, unsigned width_log2, bool write);
+static inline void scu_stream(struct scu_mem *m, uint64_t byte, uint64_t bytes, bool write)
+{
+	if (m->watched)
+		scu_report_stream(m, byte, bytes, write);
+}
+static inline void scu_gather(struct scu_mem *m, const uint64_t *byte, unsigned n, unsigned width_log2, bool write)
+{
+	if (m->watched)
+		scu_report_gather(m, byte, n, width_log2, write);
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------- */
+
+/*
+ * Generate the next block, using at most @slots. False: the memory did not answer. m may be 0 with slots
+ * used (nothing selected), or with `full` or `error` set.
+ */
+bool scu_generate(struct scu_run *r, uint64_t slots);
+/* Input element of element @k of the block, and the slots used before it. */
+uint64_t scu_where(const struct scu_run *r, size_t k, uint64_t *slots);
+/* Count what the inputs from the one at hand on would put out, at most @slots of them. */
+bool scu_count(struct scu_run *r, uint64_t slots);
+/* BITMASK: compare the next inputs, at most @slots, and put their bits out. */
+bool scu_compare(struct scu_run *r, uint64_t slots);
+/* @n bits from bit @first of a bit vector on, zeros behind them. */
+bool scu_load_bits(struct scu_mem *m, uint64_t first, size_t n, uint64_t *bits);
+
+/* Hand the block to the sink. False: the operation has ended in error. */
+bool scu_sink(struct scu_run *r);
+/* Append @n bits at bit @at of a bit vector; the last byte is held back until it is whole. */
+bool scu_append_bits(struct scu_run *r, struct scu_mem *m, uint64_t at, const uint64_t *bits, size_t n);
+/* Write that byte, zeros behind bit @at. */
+bool scu_finish_bits(struct scu_run *r, struct scu_mem *m, uint64_t at);
+/* Write the output that was collected. */
+bool scu_flush(struct scu_run *r);
+/* Emit from one set of the group table; false as above. */
+bool scu_drain_set(struct scu_run *r, uint64_t set);
+
+/* End in an error met at input element @element; @value is what was met there. Returns false. */
+static inline bool scu_fail(struct scu_run *r, unsigned status, unsigned slot, uint64_t element, uint64_t value)
+{
+	r->port.fail(r->port.ctx, status, slot, element, value);
+	return false;
+}
+
+static inline struct scu_filter scu_filter_of(struct scu_run *r)
+{
+	struct scu_mem *m = &r->mem[GTU_SCU_FILTER_TABLE];
+
+	return (struct scu_filter){
+		.mem = m,
+		.id_log2 = r->p.width < 2 ? 2 : r->p.width,
+		.cost_log2 = r->p.best ? r->p.cost_width : 0,
+		.type = r->p.type,
+		.sets_log2 = m->count ? __builtin_ctzll(m->count / SCU_WAYS) : 0,
+		.merge = r->merge,
+	};
+}
+
+static inline struct scu_group scu_group_of(struct scu_run *r)
+{
+	struct scu_mem *m = &r->mem[GTU_SCU_GROUP_TABLE];
+
+	return (struct scu_group){
+		.mem = m,
+		.reorder = &r->mem[GTU_SCU_REORDER],
+		.target = r->imm,
+		.target_log2 = r->p.target,
+		.id_log2 = r->p.width,
+		.sets_log2 = m->count ? __builtin_ctzll(m->count / SCU_WAYS) : 0,
+		.merge = r->merge,
+		.rank = r->s->rank,
+		.groups = r->s->groups,
+	};
+}
+
+#endif

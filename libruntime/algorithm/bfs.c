@@ -131,8 +131,8 @@ static int scu_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	if (!rc && contraction)
 		rc = gtu_alg_filter_fused(&b->a, contraction, ones);
 	if (!rc)
-		rc = gtu_alg_compact(&b->a, &b->visit.w.edge, b->visit.w.out, b->a.id_width, &b->mask, ones,
-				     contraction, &next->ids, &next->count);
+		rc = gtu_alg_compact_frontier(&b->a, &b->visit.w.edge, b->visit.w.out, &b->mask, ones,
+					      contraction, next);
 	gtu_alg_phase(&b->a, "contract");
 	if (!rc)
 		label_new(b, next, from);

@@ -416,11 +416,18 @@ void gtu_alg_job_done(struct gtu_alg *a, const struct gtu_completion *c)
 	a->stats->job_cycles += c->cycles;
 }
 
-static int job_done(struct gtu_alg *a, const struct gtu_completion *c, int rc)
+/* A job of the SCU over @elements has ended. Those that it put out and those that it dropped are all of them. */
+static int job_done(struct gtu_alg *a, const struct gtu_completion *c, uint64_t elements, int rc)
 {
-	if (!rc)
-		gtu_alg_job_done(a, c);
-	return rc;
+	if (rc)
+		return rc;
+	gtu_alg_job_done(a, c);
+	if (gtu_likely(c->count <= elements && c->dropped == elements - c->count))
+		return 0;
+	return gtu_fail(a->err, GTU_ERR_FAIL,
+			"%s put out %llu elements and dropped %llu, of %llu: its completions cannot be trusted; reset the queue, or the device",
+			gtu_get_info(a->dev)->path, (unsigned long long)c->count,
+			(unsigned long long)c->dropped, (unsigned long long)elements);
 }
 
 int gtu_alg_filter_begin(struct gtu_alg *a, struct gtu_alg_filter *t, uint32_t flags, bool keep,
@@ -501,7 +508,7 @@ int gtu_alg_expand_from(struct gtu_alg *a, struct gtu_alg_work *w, const struct 
 	out = gtu_alg_array(to, w->edges, data->width);
 	rc = gtu_scu_expand(a->q, data, &index, &count, NULL, t ? &t->f : NULL, &out, &c, a->err);
 	w->out = rc ? 0 : c.count;
-	return job_done(a, &c, rc);
+	return job_done(a, &c, w->edges, rc);
 }
 
 int gtu_alg_expand(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg_filter *t)
@@ -522,7 +529,7 @@ int gtu_alg_replicate(struct gtu_alg *a, struct gtu_alg_work *w, const struct gt
 		return rc;
 	out = gtu_alg_array(to, w->edges, width);
 	rc = gtu_scu_replicate(a->q, &from, &count, NULL, t ? &t->f : NULL, &out, &c, a->err);
-	return job_done(a, &c, rc);
+	return job_done(a, &c, w->edges, rc);
 }
 
 int gtu_alg_compact(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t n, uint32_t width,
@@ -541,9 +548,43 @@ int gtu_alg_compact(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t
 		return rc;
 	out = gtu_array(&to->region, *count * width, ones, width);
 	rc = gtu_scu_data(a->q, &from, &bits, t ? &t->f : NULL, &out, &c, a->err);
+	rc = job_done(a, &c, ones, rc);
 	if (!rc)
 		*count += c.count;
-	return job_done(a, &c, rc);
+	return rc;
+}
+
+/* The greatest of entries [i, end). Every vertex that the SCU brings passes here, so widths have loops of their own. */
+static uint64_t greatest(const void *ids, uint32_t width, uint64_t i, uint64_t end)
+{
+	uint64_t wide = 0;
+	uint32_t narrow = 0;
+
+	if (width == 4)
+		for (; i < end; i++)
+			narrow = ((const uint32_t *)ids)[i] > narrow ? ((const uint32_t *)ids)[i] : narrow;
+	else
+		for (; i < end; i++)
+			wide = ((const uint64_t *)ids)[i] > wide ? ((const uint64_t *)ids)[i] : wide;
+	return width == 4 ? narrow : wide;
+}
+
+int gtu_alg_compact_frontier(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t n,
+			     const struct gtu_alg_buffer *mask, uint64_t ones,
+			     const struct gtu_alg_filter *t, struct gtu_alg_frontier *f)
+{
+	const uint64_t from = f->count;
+	uint64_t most;
+	int rc = gtu_alg_compact(a, in, n, a->id_width, mask, ones, t, &f->ids, &f->count);
+
+	if (rc)
+		return rc;
+	most = greatest(f->ids.region.addr, a->id_width, from, f->count);
+	if (gtu_likely(most < a->g->n))
+		return 0;
+	return gtu_fail(a->err, GTU_ERR_FAIL,
+			"%s put vertex %llu into a frontier, of a graph of %llu vertices: it cannot be trusted",
+			gtu_get_info(a->dev)->path, (unsigned long long)most, (unsigned long long)a->g->n);
 }
 
 int gtu_alg_mask(struct gtu_alg *a, struct gtu_alg_buffer *mask, uint64_t n)
@@ -574,7 +615,7 @@ int gtu_alg_compare(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t
 	*ones = 0;
 	for (i = 0; i < (n + 63) / 64; i++)
 		*ones += (uint64_t)__builtin_popcountll(bits[i]);
-	return job_done(a, &c, rc);
+	return job_done(a, &c, n, rc);
 }
 
 /* ---- IRU ------------------------------------------------------------------------------------ */

@@ -226,6 +226,10 @@ int gtu_alg_replicate(struct gtu_alg *a, struct gtu_alg_work *w, const struct gt
 int gtu_alg_compact(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t n, uint32_t width,
 		    const struct gtu_alg_buffer *mask, uint64_t ones,
 		    const struct gtu_alg_filter *t, struct gtu_alg_buffer *to, uint64_t *count);
+/* As gtu_alg_compact(), of vertices to the end of @f. Refuses what is no vertex. */
+int gtu_alg_compact_frontier(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t n,
+			     const struct gtu_alg_buffer *mask, uint64_t ones,
+			     const struct gtu_alg_filter *t, struct gtu_alg_frontier *f);
 
 /* Bitmasks: allocate and clear @n bits; set one. */
 int gtu_alg_mask(struct gtu_alg *a, struct gtu_alg_buffer *mask, uint64_t n);

@@ -176,8 +176,7 @@ static int scu_contract(struct components *c, struct direction *d, struct gtu_al
 		}
 	}
 	gtu_alg_phase(&c->a, "compact");
-	return gtu_alg_compact(&c->a, &d->visit.w.edge, d->visit.w.out, width, &c->mask, ones, NULL, &next->ids,
-			       &next->count);
+	return gtu_alg_compact_frontier(&c->a, &d->visit.w.edge, d->visit.w.out, &c->mask, ones, NULL, next);
 }
 
 static int iru_contract(struct components *c, struct direction *d, struct gtu_alg_frontier *next)

@@ -74,6 +74,10 @@ static int compare(void *context, const struct gtu_alg_batch *batch)
 	for (i = 0; i < batch->n; i++) {
 		const uint64_t q = batch->source[i] / 2;
 
+		if (gtu_unlikely(q >= l->even.count))
+			return gtu_fail(l->a.err, GTU_ERR_FAIL,
+					"the unit gives an entry of query %llu, of %llu: it cannot be trusted",
+					(unsigned long long)q, (unsigned long long)l->even.count);
 		/* the order of entries depends on the unit: take the lowest */
 		if (batch->target[i] == l->query[q] && batch->edge[i] < l->position[q])
 			l->position[q] = batch->edge[i];

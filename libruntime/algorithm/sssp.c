@@ -304,11 +304,11 @@ static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
 	if (t)
 		rc = gtu_alg_filter_fused(&s->a, t, near);
 	if (!rc)
-		rc = gtu_alg_compact(&s->a, &s->visit.w.edge, s->visit.w.out, s->a.id_width, &s->near_mask, near,
-				     t, &next->ids, &next->count);
+		rc = gtu_alg_compact_frontier(&s->a, &s->visit.w.edge, s->visit.w.out, &s->near_mask, near, t,
+					      next);
 	if (!rc)
-		rc = gtu_alg_compact(&s->a, &s->visit.w.edge, s->visit.w.out, s->a.id_width, &s->far_mask, far,
-				     NULL, &s->far.ids, &s->far.count);
+		rc = gtu_alg_compact_frontier(&s->a, &s->visit.w.edge, s->visit.w.out, &s->far_mask, far, NULL,
+					      &s->far);
 	if (!rc)
 		rc = gtu_alg_compact(&s->a, &s->cost, s->visit.w.out, s->width, &s->far_mask, far, NULL,
 				     &s->far_cost, &far_end);
@@ -483,13 +483,18 @@ static int scu_split(struct sssp *s, struct gtu_alg_frontier *near)
 	if (!rc)
 		rc = gtu_alg_compare(&s->a, &s->far_cost, s->far.count, s->width, GTU_CMP_GE,
 				     s->threshold, &s->far_mask, &rest);
+	/* the nearest vertex is below the threshold, or this would never end */
+	if (!rc && (!below || below + rest != s->far.count))
+		rc = gtu_fail(s->a.err, GTU_ERR_FAIL,
+			      "%s found %llu of %llu distances below a threshold and %llu above it: it cannot be trusted",
+			      gtu_get_info(s->a.dev)->path, (unsigned long long)below,
+			      (unsigned long long)s->far.count, (unsigned long long)rest);
 	if (!rc && t) {
 		rc = gtu_alg_filter_fused(&s->a, t, below);
 		t->f.cost_input = gtu_alg_array(&s->far_cost, s->far.count, s->width);
 	}
 	if (!rc)
-		rc = gtu_alg_compact(&s->a, &s->far.ids, s->far.count, s->a.id_width, &s->near_mask,
-				     below, t, &near->ids, &near->count);
+		rc = gtu_alg_compact_frontier(&s->a, &s->far.ids, s->far.count, &s->near_mask, below, t, near);
 	if (t)
 		gtu_alg_filter_apply(t);
 	if (!rc)

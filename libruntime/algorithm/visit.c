@@ -130,13 +130,23 @@ static inline uint64_t place_of(const struct gtu_alg_visit *visit, uint64_t i)
 	return visit->places ? gtu_get(visit->place.region.addr, visit->w.index_width, i) : 0;
 }
 
+/* Reject values that a correct device cannot return, before they are used as indices. */
+static int fail_invalid(struct gtu_alg *a, const struct gtu_graph *g, uint64_t edge, uint64_t vertex)
+{
+	return gtu_fail(a->err, GTU_ERR_FAIL,
+			"the unit returned edge %llu of vertex %llu, but the graph has %llu edges "
+			"and %llu vertices: it cannot be trusted",
+			(unsigned long long)edge, (unsigned long long)vertex, (unsigned long long)g->m,
+			(unsigned long long)g->n);
+}
+
 /* Visit the targets expanded by the SCU, with the replicated sources. */
 static int visit_scu(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_visitor *visitor,
 		     void *context)
 {
 	struct gtu_alg_filter *group = a->opt->unit == GTU_WITH_SCU && !visit->values ? &visit->group : NULL;
 	struct gtu_alg_work *w = &visit->w;
-	uint64_t i, target;
+	uint64_t i, source, target;
 	int rc = 0;
 
 	if (group && !visit->grouping)
@@ -156,8 +166,10 @@ static int visit_scu(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 		target = gtu_get(w->edge.region.addr, a->id_width, i);
 		if (beyond(visit, target))
 			return gtu_alg_bad_work(a, w);
-		rc = put(visit, gtu_get(visit->source.region.addr, a->id_width, i), target,
-			 place_of(visit, i), visitor, context);
+		source = gtu_get(visit->source.region.addr, a->id_width, i);
+		if (gtu_unlikely(source >= w->g->n))
+			return fail_invalid(a, w->g, place_of(visit, i), source);
+		rc = put(visit, source, target, place_of(visit, i), visitor, context);
 	}
 	return rc;
 }
@@ -226,16 +238,6 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	if (!more)
 		gtu_alg_reordered(a);
 	return more;
-}
-
-/* Reject values that a correct device cannot return, before they are used as indices. */
-static int fail_invalid(struct gtu_alg *a, const struct gtu_graph *g, uint64_t edge, uint64_t vertex)
-{
-	return gtu_fail(a->err, GTU_ERR_FAIL,
-			"the unit returned edge %llu of vertex %llu, but the graph has %llu edges "
-			"and %llu vertices: it cannot be trusted",
-			(unsigned long long)edge, (unsigned long long)vertex, (unsigned long long)g->m,
-			(unsigned long long)g->n);
 }
 
 /* ---- GraphPEG ------------------------------------------------------------------------------------ */

@@ -169,6 +169,10 @@ static int distribute(void *context, const struct gtu_alg_batch *batch)
 	for (i = 0; i < batch->n; i++) {
 		const uint64_t base = batch->source[i];
 
+		if (gtu_unlikely(base >= w->s->vertices))
+			return gtu_fail(w->a.err, GTU_ERR_FAIL,
+					"the unit gives an edge of vertex %llu, of %llu: it cannot be trusted",
+					(unsigned long long)base, (unsigned long long)w->s->vertices);
 		rc = w->s->get_edge(w->s, batch->edge[i], &other, &weight, w->a.err);
 		if (rc)
 			return rc;

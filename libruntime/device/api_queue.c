@@ -231,6 +231,10 @@ static int check_completion(const struct gtu_queue *q, const struct gtu_hw_cpl *
 				"completions "
 				"cannot be trusted; reset the queue, or the device", q->dev->info.path,
 				(unsigned long long)c->cookie, c->sq_index, job);
+	if (c->status == GTU_CPL_CANCELED && q->consumed >= __atomic_load_n(&q->canceled, __ATOMIC_RELAXED))
+		return gtu_fail(err, GTU_ERR_FAIL,
+				"%s completed job %llu as canceled, but nobody canceled it: its completions cannot be "
+				"trusted; reset the queue, or the device", q->dev->info.path, job);
 	if (c->status >= GTU_CPL_COUNT)
 		return gtu_fail(err, GTU_ERR_FAIL,
 				"%s completed job %llu with status %u, which is undefined: its "
@@ -306,6 +310,8 @@ int gtu_cancel(struct gtu_queue *q, uint64_t job, struct gtu_error *err)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s cannot cancel jobs; resetting the queue drops all of them",
 				q->dev->info.path);
 	rc = gtu_queue_check(q, err);
+	if (!rc && job >= __atomic_load_n(&q->canceled, __ATOMIC_RELAXED))
+		__atomic_store_n(&q->canceled, job + 1, __ATOMIC_RELAXED);
 	return rc ? rc : q->dev->ops->cancel(q->dev, &q->rings, (uint32_t)(job + 1), err);
 }
 
@@ -317,7 +323,7 @@ int gtu_queue_reset(struct gtu_queue *q, struct gtu_error *err)
 		return fail_owned_by_stream(q, err);
 	rc = q->dev->ops->queue_reset(q->dev, &q->rings, err);
 	if (!rc)
-		q->submitted = q->consumed = q->told = 0;
+		q->submitted = q->consumed = q->told = q->canceled = 0;
 	return rc;
 }
 

@@ -55,9 +55,9 @@ fuzz_boot() {
 		--test "notes=echo 1 >$notes/enable" --test "fuzz=fuzz_ioctl $* --workers 3 --other /dev/gtu1 --notes $notes/resource2"
 }
 
-# fuzz_guest: for GTU_FUZZ_IOCTL seconds [300]; what is kept of earlier runs is gone on with
+# fuzz_guest: for GTU_FUZZ_IOCTL seconds [60]; what is kept of earlier runs is gone on with
 fuzz_guest() {
-	local kernel fuzz_seconds=${GTU_FUZZ_IOCTL:-300} places=$work/share/places kept=() rc
+	local kernel fuzz_seconds=${GTU_FUZZ_IOCTL:-60} places=$work/share/places kept=() rc
 
 	kernel=$(fuzz_kernel)
 	need_kernel "$kernel"

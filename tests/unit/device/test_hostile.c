@@ -48,7 +48,8 @@ static uint64_t resident(void)
 	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* SIGSEGV handler: report the access to an inaccessible page, then die. */
+#ifndef __SANITIZE_ADDRESS__
+/* SIGSEGV handler: report the access to an inaccessible page, then die. The sanitizer has its own. */
 static void outside(int number, siginfo_t *info, void *context)
 {
 	char text[160];
@@ -61,6 +62,7 @@ static void outside(int number, siginfo_t *info, void *context)
 	signal(number, SIG_DFL);
 	raise(number);
 }
+#endif
 
 /* ---- The well-behaved context ---------------------------------------------------------------- */
 

@@ -5,13 +5,14 @@
 # scripts that do not judge the program gtu in GTU_BIN, and what they judge
 exempt() {
 	case $1 in
-	architecture) echo "it reads the source" ;;
+	architecture | prose) echo "it reads the source" ;;
 	build-qemu) echo "it runs build-qemu" ;;
 	debian) echo "it runs the gtu of its packages" ;;
 	debian-graph) echo "it runs debian-graph" ;;
 	gpu-compare) echo "it has a stub of its own" ;;
-	harness) echo "it tests the harness" ;;
+	harness | guest-harness | run-harness) echo "it tests the harness" ;;
 	library) echo "it compiles programs with the library" ;;
+	recipes) echo "it builds a gtu of its own" ;;
 	python) echo "it imports the library" ;;
 	stub) echo "it is this script" ;;
 	syzkaller) echo "it compiles the headers" ;;

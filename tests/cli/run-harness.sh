@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# tests/run judges what a program reports: each way in which a program can fail counts as a failure. It also refuses names
+# that no test has.
+. "${0%/*}/tap.bash"
+
+given "there is no tests/run here" test -x "$root/tests/run"
+
+# sums SUMS STATUS NAME LINE...: the sums, "passed failed skipped", of a program with this exit status and output
+sums() {
+	local want=$1 status=$2 name=$3
+
+	shift 3
+	printf '%s\n' "$@" >tap
+	"$root/tests/run" --digest x/y "$status" <tap >got 2>notes
+	printf '%s\n' "$want" >want
+	same "tests/run counts $name as '$want'" want got
+}
+sums "2 0 0" 0 "two results and their plan" "1..2" "ok 1 a" "ok 2 b"
+sums "1 1 0" 1 "a failed result" "1..2" "ok 1 a" "not ok 2 b"
+sums "1 1 0" 0 "a failed result of a program that exits with 0" "1..2" "ok 1 a" "not ok 2 b"
+sums "2 1 0" 3 "a bad exit status without a failed result" "1..2" "ok 1 a" "ok 2 b"
+sums "1 1 0" 0 "fewer results than planned" "1..2" "ok 1 a"
+sums "2 1 0" 0 "more results than planned" "1..1" "ok 1 a" "ok 2 b"
+sums "1 1 0" 0 "results without a plan" "ok 1 a"
+sums "2 1 0" 0 "two plans" "1..1" "ok 1 a" "1..1" "ok 1 b"
+sums "0 1 0" 0 "no output" ""
+sums "0 1 0" 0 "a plan of no tests without a reason" "1..0"
+sums "0 0 1" 0 "a plan of no tests with a reason" "1..0 # SKIP no tool"
+sums "1 0 1" 0 "a skipped test" "1..2" "ok 1 a" "ok 2 b # SKIP no tool"
+sums "1 1 0" 0 "a test that is skipped without a reason" "1..2" "ok 1 a" "ok 2 b # SKIP"
+sums "1 1 0" 124 "a program that was stopped by its time limit" "1..2" "ok 1 a"
+sums "2 1 0" 139 "a program that ended by a signal behind its last result" "1..2" "ok 1 a" "ok 2 b"
+
+exits 2 "tests/run refuses a name that no test has" "$root/tests/run" unit/test_scuu
+says "tests/run lists the names near a wrong one" "there is no test 'unit/test_scuu'; near it: .*unit/test_scu"
+exits 2 "tests/run refuses a group that does not exist" "$root/tests/run" units
+check "tests/run --list lists one group" "$root/tests/run" --list fuzz
+at_least 12 "$(grep -c '^fuzz/' "$out")" "fuzzers are listed"
+check "tests/run --list lists a single program" "$root/tests/run" --list unit/test_scu
+printf 'unit/test_scu\n' >want
+same "the list of a single program is its name" want "$out"
+always
+finish

@@ -100,7 +100,7 @@ always
 told 1 "a unit that the device lacks" GraphPEG "model:absent_units=.* does not have GraphPEG" \
 	gtu run bfs g.txt --unit peg --device model:absent_units=4
 told 2 "a parameter out of range" scu_width=77 "at most 64" gtu info --device model:scu_width=77
-told 2 "an unknown parameter" scu_wdth "it has .*scu_width" gtu info --device model:scu_wdth=8
+told 2 "an unknown parameter" scu_wdth "gtu info --tables UNIT" gtu info --device model:scu_wdth=8
 
 # ---- the command line ----
 told 2 "an unknown verb" rnu "did you mean 'run'\?" gtu rnu

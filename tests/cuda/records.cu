@@ -2,12 +2,16 @@
 /* A consumer of warp records, for any stream: two fields of each element are put down, and some pushed back. */
 #include "gtu/warp_records.cuh"
 
-/* What it found: result[0] elements, [1] records, [2] an error, [3] records out of sequence, [4] elements in them. */
+/*
+ * Entries of result[]: elements, records, an errno, records out of sequence, warps that have
+ * finished.
+ */
 enum { ELEMENTS, RECORDS, ERROR, DISORDER, COUNTED };
 
 /*
- * Fields at bytes @a and @b of a record (@b 0: none), 8 bytes wide where @a_wide, @b_wide. @claim: a byte a value of
- * @a: who is first to see it pushes it; NULL: nobody pushes.
+ * @a, @b: byte offsets of two fields of a record; @b 0: no second field. @a_wide, @b_wide: the
+ * field has 8 bytes. @claim: one word per value of @a; the first warp lane that claims a value
+ * pushes it. NULL: no pushes.
  */
 extern "C" __global__ void take_records(struct gtu_records s, uint32_t a, uint32_t a_wide, uint32_t b, uint32_t b_wide,
 					uint64_t *out, uint32_t room, uint32_t *claim, uint32_t *result)
@@ -40,7 +44,7 @@ extern "C" __global__ void take_records(struct gtu_records s, uint32_t a, uint32
 	}
 	if (rc < 0 && !(threadIdx.x & 31))
 		result[ERROR] = (uint32_t)-rc;
-	/* the last warp closes what none will push into */
+	/* the last warp to finish closes the ring, because no warp can push any more */
 	if (claim && !(threadIdx.x & 31) && atomicAdd(&result[COUNTED], 1u) + 1 == gridDim.x * (blockDim.x / 32)) {
 		gtu_tell(&s.ring->closed, 1);
 		gtu_records_wake(s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The device's own memory: as regions, as mappings, and what keeps one user's from another. */
+/* Tests the aperture (device memory): as regions, as mappings, and isolation between contexts. */
 #include "gtu_util.h"
 
 #define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
@@ -11,7 +11,7 @@ FIXTURE(aperture)
 	struct queue q;
 	uint32_t key, memory_key;
 	uint64_t offset;
-	uint32_t *memory;		/* BYTES of the host's */
+	uint32_t *memory;		/* BYTES of host memory */
 };
 
 static int aperture_alloc(int fd, uint64_t length, uint32_t rights, uint32_t *key, uint64_t *offset)
@@ -38,7 +38,7 @@ FIXTURE_SETUP(aperture)
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	if (info.aperture_bytes < 16 * BYTES)
-		SKIP(return, "the device has no aperture, or less than a MiB");
+		SKIP(return, "the device has no aperture of at least 1 MiB");
 	self->other = open(device_path(), O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->other);
 	self->memory = pages(BYTES);
@@ -63,7 +63,7 @@ static int copy_all(struct queue *q, uint32_t from, uint32_t to)
 	return run(q, &d, &c);
 }
 
-/* The CPU and the device see the same bytes of it. */
+/* The CPU and the device see the same bytes of the aperture. */
 TEST_F(aperture, jobs_and_mapping)
 {
 	uint32_t i, *p = aperture_map(self->fd, self->offset, BYTES);
@@ -78,7 +78,10 @@ TEST_F(aperture, jobs_and_mapping)
 		ASSERT_EQ(i * 2654435761u, p[i]);
 	p[5] = 0x1234;
 	p[BYTES / 4 - 1] = 0x5678;
-	/* write-combined stores leave the CPU before a doorbell does, but for the compiler and a fence */
+	/*
+	 * the doorbell flushes write-combined stores; the fence only orders the compiler and the
+	 * CPU
+	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memset(self->memory, 0, BYTES);
 	ASSERT_EQ(0, copy_all(&self->q, self->key, self->memory_key));
@@ -102,11 +105,11 @@ TEST_F(aperture, arguments)
 	EXPECT_EQ(EINVAL, aperture_alloc(self->fd, 8, 0, &key, &offset));
 	EXPECT_EQ(EOVERFLOW, aperture_alloc(self->fd, ~0ull, RW, &key, &offset));
 	EXPECT_EQ(ENOSPC, aperture_alloc(self->fd, info.aperture_bytes + 1, RW, &key, &offset));
-	/* a part of it is this context's already */
+	/* this context has already allocated a part of the aperture */
 	EXPECT_EQ(ENOSPC, aperture_alloc(self->fd, info.aperture_bytes, RW, &key, &offset));
 	EXPECT_EQ(EOPNOTSUPP, call(self->fd, GTU_IOCTL_BUFFER_EXPORT, &e));
 
-	/* rights and bounds are those of any region */
+	/* rights and bounds are checked as for any region */
 	ASSERT_EQ(0, aperture_alloc(self->fd, 100, GTU_RIGHT_READ, &key, &offset));
 	d = copy_job(self->memory_key, 0, key, 0, 1, 2);
 	EXPECT_EQ(GTU_CPL_RIGHTS, run(&self->q, &d, &c));
@@ -122,13 +125,13 @@ TEST_F(aperture, arguments)
 				   (off_t)self->offset));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, self->fd,
 				   (off_t)self->offset));
-	/* another context has no such piece */
+	/* the offset is not valid in another context */
 	EXPECT_EQ(MAP_FAILED, (void *)aperture_map(self->other, self->offset, BYTES));
-	/* nor is it memory that a region can be made of */
+	/* a mapping of the aperture cannot become a region */
 	p = (char *)aperture_map(self->fd, self->offset, BYTES);
 	ASSERT_NE(MAP_FAILED, (void *)p);
 	EXPECT_EQ(EFAULT, region_add(self->fd, p, BYTES, RW, &key));
-	/* a part of a mapping may go; the rest stays what it was */
+	/* a part of a mapping can be unmapped; the rest keeps its contents */
 	((uint32_t *)p)[2048] = 0xabcd;
 	ASSERT_EQ(0, munmap(p, 8192));
 	ASSERT_EQ(0, munmap(p + 12288, BYTES - 12288));
@@ -147,7 +150,7 @@ static uint64_t take_all(int fd, uint32_t *key, unsigned int room, unsigned int 
 	return bytes;
 }
 
-/* Whatever was in it is not there for the next user. */
+/* Aperture memory is zeroed before the next allocation gets it. */
 TEST_F(aperture, zeroed)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 2, .imm = 0xdeadbeef };
@@ -166,7 +169,7 @@ TEST_F(aperture, zeroed)
 	}
 }
 
-/* REGION_REMOVE takes it from the device; a mapping keeps it from all others. */
+/* REGION_REMOVE revokes the device's access; a mapping keeps the pages allocated. */
 TEST_F(aperture, mapping_keeps_it)
 {
 	uint32_t *p = aperture_map(self->fd, self->offset, BYTES), i, round, key;
@@ -177,7 +180,10 @@ TEST_F(aperture, mapping_keeps_it)
 	ASSERT_EQ(0, copy_all(&self->q, self->memory_key, self->key));
 	EXPECT_EQ(0, region_remove(self->fd, self->key));
 	EXPECT_EQ(GTU_CPL_KEY, copy_all(&self->q, self->memory_key, self->key));
-	/* others come and go in what is next to it, as the free pages are looked for from the start */
+	/*
+	 * the allocator searches from the start, so other contexts allocate and free the adjacent
+	 * pages
+	 */
 	for (round = 0; round < 4; round++) {
 		ASSERT_EQ(0, aperture_alloc(self->other, BYTES, RW, &key, &offset));
 		ASSERT_EQ(0, region_remove(self->other, key));
@@ -187,7 +193,7 @@ TEST_F(aperture, mapping_keeps_it)
 	p[3] = 0x2222;
 	EXPECT_EQ(0x2222u, p[3]);
 	munmap(p, BYTES);
-	/* and now it is free, and clean */
+	/* after munmap() the pages are free and zeroed */
 	ASSERT_EQ(0, aperture_alloc(self->fd, BYTES, RW, &key, &offset));
 	p = aperture_map(self->fd, offset, BYTES);
 	ASSERT_NE(MAP_FAILED, (void *)p);
@@ -195,7 +201,9 @@ TEST_F(aperture, mapping_keeps_it)
 	EXPECT_EQ(0, p[0]);
 }
 
-/* All of it can be taken, once; a run is needed, not a sum; and all of it comes back. */
+/*
+ * All of the aperture can be allocated once, only in contiguous runs, and all of it is freed again.
+ */
 TEST_F(aperture, full)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -205,15 +213,16 @@ TEST_F(aperture, full)
 
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	if (info.aperture_bytes > 64ull * 16 * BYTES)
-		SKIP(return, "the aperture is too large to fill");
+		SKIP(return, "the aperture is larger than 64 MiB and would take too long to fill");
 	if (!getenv("GTU_APERTURE_MAPPED") && info.aperture_bytes > 1 << 20)
-		SKIP(return, "set GTU_APERTURE_MAPPED where BAR 4 is fast: all of it is zeroed twice");
+		SKIP(return, "zeroing the aperture twice is slow: set GTU_APERTURE_MAPPED if BAR "
+			     "4 is fast");
 	bytes = take_all(self->fd, key, 64, &n);
 	EXPECT_LE(bytes + BYTES, info.aperture_bytes);
 	EXPECT_GT(bytes + 17 * BYTES, info.aperture_bytes);
 	EXPECT_EQ(ENOSPC, aperture_alloc(self->other, 16 * BYTES, RW, &more, &offset));
 	ASSERT_LE(5u, n);
-	/* two holes of 16 do not make one of 32 */
+	/* two separate free runs of 16 * BYTES do not satisfy an allocation of 32 * BYTES */
 	EXPECT_EQ(0, region_remove(self->fd, key[1]));
 	EXPECT_EQ(0, region_remove(self->fd, key[3]));
 	EXPECT_EQ(ENOSPC, aperture_alloc(self->other, 32 * BYTES, RW, &more, &offset));
@@ -223,7 +232,7 @@ TEST_F(aperture, full)
 	queue_unmap(&self->q);
 	close(self->fd);
 	self->fd = -1;
-	/* the fixture's piece too */
+	/* this includes the fixture's allocation */
 	EXPECT_EQ(info.aperture_bytes, take_all(self->other, key, 64, &again));
 }
 

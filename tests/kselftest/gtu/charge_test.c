@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the kernel allocates for a user is charged to his memory control group: rings, page lists,
- * region tables, buffers. What the platform takes from CMA is charged to nobody, but no more than CMA
- * has: there the two together are looked at. Needs root, and control groups of version 2.
+ * Tests that the kernel charges a user's rings, page lists, region tables and buffers to the user's
+ * memory control group.
+ * Pages that the platform takes from CMA are not charged to any group, but CMA bounds them. The
+ * test therefore adds both amounts. Needs root and cgroup v2.
  */
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -27,7 +28,7 @@ FIXTURE_SETUP(charge)
 	OPEN_OR_SKIP(self->fd);
 	mkdir(GROUPS, 0700);
 	if (mount("none", GROUPS, "cgroup2", 0, NULL))
-		SKIP(return, "no control groups here: %s", strerror(errno));
+		SKIP(return, "cgroup v2 cannot be mounted: %s", strerror(errno));
 	self->mounted = true;
 	if (write_to(GROUPS "/cgroup.subtree_control", "+memory"))
 		SKIP(return, "the kernel has no memory control group");
@@ -45,7 +46,7 @@ FIXTURE_TEARDOWN(charge)
 	}
 }
 
-/* Bytes that the group has. */
+/* Return the bytes charged to the group. */
 static long long charged(void)
 {
 	char text[64];
@@ -53,7 +54,7 @@ static long long charged(void)
 	return read_from(GROUP "/memory.current", text, sizeof(text)) > 0 ? atoll(text) : -1;
 }
 
-/* Bytes that are left of CMA; 0 where there is none. */
+/* Return the free bytes of CMA; 0 without CMA. */
 static long long cma_free(void)
 {
 	char line[128];
@@ -68,13 +69,13 @@ static long long cma_free(void)
 	return kib * 1024;
 }
 
-/* What somebody answers for: the group, or the area that it was taken from. */
+/* Return the bytes charged to the group plus the bytes taken from CMA, up to a constant. */
 static long long accounted(void)
 {
 	return charged() - cma_free();
 }
 
-/* Bytes taken by queues, a scattered region's page list, contexts; in a process of the group. */
+/* Store the bytes taken by queues and by contexts in @told. Runs in a process of the group. */
 static void take_and_tell(int fd, long long *told)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -119,7 +120,7 @@ TEST_F_TIMEOUT(charge, rings_and_tables, 60)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_LT(0, told[3]);
 	TH_LOG("%lld bytes charged, %lld taken from CMA", told[4], told[5]);
-	/* a CPU has some pages of the group in store */
+	/* the kernel keeps a per-CPU stock of pages already charged to the group */
 	EXPECT_LE(told[1] * 3 / 4, told[0]) {
 		TH_LOG("rings of %lld bytes, %lld charged", told[1], told[0]);
 	}

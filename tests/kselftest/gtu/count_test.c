@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Counts: a million jobs through one small ring; 64 contexts that get the same share; a job whose
- * result and cycles do not depend on who else is there.
- *
- * Indices that count past 2^32 are not reached here: a queue starts at 0, and four thousand million
- * jobs take hours. The model's own tests start theirs where they like.
+ * Tests with many jobs: a million jobs through one small ring, fair shares for 64 contexts, and
+ * results and cycles that do not depend on other contexts.
+ * Indices beyond 2^32 are not tested here: a queue starts at 0, and 2^32 jobs take hours. The unit
+ * tests of the device model start their indices near 2^32.
  */
 #include <pthread.h>
 
@@ -28,8 +27,8 @@ FIXTURE_TEARDOWN(count)
 }
 
 /*
- * GTU_JOBS jobs in batches of half a ring. Each completion is looked at: phase, cookie, index, and
- * that it is not one of an earlier pass.
+ * Run GTU_JOBS jobs in batches of half a ring. Check the phase, cookie and index of each
+ * completion, and that it is not a completion from an earlier pass of the ring.
  */
 TEST_F_TIMEOUT(count, a_million_jobs, 600)
 {
@@ -47,7 +46,7 @@ TEST_F_TIMEOUT(count, a_million_jobs, 600)
 		while (q.submitted != jobs && q.submitted - q.consumed < RING) {
 			struct gtu_hw_desc *d = &q.sq[q.submitted % RING];
 
-			/* NOP with nothing but a cookie: what was there is one, too */
+			/* the ring holds NOPs already: only the cookie is new */
 			d->cookie = 0x9E3779B97F4A7C15ull * ++q.submitted;
 			if (q.submitted - before == RING / 2)
 				break;
@@ -67,7 +66,8 @@ TEST_F_TIMEOUT(count, a_million_jobs, 600)
 		if (idle > 1000) {
 			queue_wait(&q, q.consumed, now_ns() + 5 * SECOND);
 			ASSERT_TRUE(completed(&q, q.consumed)) {
-				TH_LOG("job %u of %u never ends", q.consumed, q.submitted);
+				TH_LOG("job %u of %u did not complete within 5 s",
+				       q.consumed, q.submitted);
 			}
 		}
 	}
@@ -75,7 +75,7 @@ TEST_F_TIMEOUT(count, a_million_jobs, 600)
 	EXPECT_EQ(0u, wrong);
 	EXPECT_EQ(jobs, q.status->sq_head);
 	EXPECT_EQ(jobs, q.status->cq_tail);
-	/* not one too many */
+	/* no completion beyond the last job */
 	EXPECT_FALSE(completed(&q, q.consumed));
 	TH_LOG("%u jobs, %u passes of the ring, %llu ms", jobs, jobs / RING,
 	       (unsigned long long)ms);
@@ -95,10 +95,12 @@ static uint64_t device_cycles(int fd)
 #define CONTEXTS	64
 #define JOB_BYTES	65536u
 #define LOG2		9
-#define JOBS		((1u << LOG2) - 1)	/* of a context, behind the gate */
+#define JOBS		((1u << LOG2) - 1)	/* jobs of a context after its gate job */
 #define SAMPLES		(JOBS / 2)
 
-/* A context: what its jobs write, and a small stream at which all of them wait for the start. */
+/*
+ * A context, the memory that its jobs write, and a small stream that delays them until the start.
+ */
 struct runner {
 	int fd;
 	struct queue q;
@@ -119,7 +121,9 @@ static int runner_open(struct runner *r)
 	       queue_create(r->fd, LOG2, LOG2, &r->q);
 }
 
-/* A stream of @n indices: one unit for all, so that who does not read his ring holds up the others. */
+/*
+ * A stream of @n indices. All streams share one unit, so a consumer that stalls blocks the others.
+ */
 static struct gtu_hw_desc gate_job(const struct runner *r, uint32_t n)
 {
 	struct gtu_hw_desc d =
@@ -131,7 +135,7 @@ static struct gtu_hw_desc gate_job(const struct runner *r, uint32_t n)
 	return d;
 }
 
-/* Job @i of a context leaves i + 1 in its first word. */
+/* Job @i of a context writes i + 1 to its first word. */
 static void put_jobs(struct runner *r)
 {
 	struct gtu_hw_desc d = gate_job(r, 32);
@@ -146,7 +150,9 @@ static void put_jobs(struct runner *r)
 	}
 }
 
-/* Every second job gathers the first words of all, at one moment of the device: a line of the log. */
+/*
+ * Every second job gathers the first words of all contexts at one device time into one row of @log.
+ */
 static int put_samples(struct runner *r, uint8_t *all, uint32_t *log)
 {
 	struct gtu_hw_desc gather = job(GTU_OP_SCU_ACCESS, SCU_WORDS | SCU_INDEX_WORDS);
@@ -172,9 +178,9 @@ static int put_samples(struct runner *r, uint8_t *all, uint32_t *log)
 }
 
 /*
- * All contexts have the same jobs to do. From the moment when all of them are at work to that when the
- * first one is through each gets the same share of the device's cycles, to a fifth of the mean. The
- * device itself takes the samples, so that nothing depends on when this program runs.
+ * All contexts have the same jobs. While all of them run, each gets the same share of the device's
+ * cycles, within 20% of the mean. The device takes the samples, so this program's scheduling has no
+ * effect.
  */
 TEST_F_TIMEOUT(count, equal_shares, 120)
 {
@@ -187,7 +193,7 @@ TEST_F_TIMEOUT(count, equal_shares, 120)
 
 	for (n = 0; n < CONTEXTS; n++) {
 		ASSERT_EQ(0, runner_open(&r[n]));
-		/* a place among the others, for the sampler to see */
+		/* replace the region by one in @all, which the sampler can read */
 		ASSERT_EQ(0, region_remove(r[n].fd, r[n].key));
 		ASSERT_EQ(0, region_add(r[n].fd, all + n * JOB_BYTES, JOB_BYTES, RW, &r[n].key));
 		put_jobs(&r[n]);
@@ -220,7 +226,8 @@ TEST_F_TIMEOUT(count, equal_shares, 120)
 		last = going ? i : last;
 	}
 	ASSERT_LT(first + 20, last) {
-		TH_LOG("samples %u to %u: the start was not at once", first, last);
+		TH_LOG("samples %u to %u: the contexts did not start at the same time",
+		       first, last);
 	}
 	for (n = 0; n < CONTEXTS; n++) {
 		line = log + n;
@@ -232,7 +239,7 @@ TEST_F_TIMEOUT(count, equal_shares, 120)
 			ASSERT_EQ(GTU_CPL_OK, r[n].q.cq[i].status);
 			cycles += r[n].q.cq[i].cycles;
 		}
-		/* jobs of the same cost: jobs are cycles */
+		/* all jobs cost the same, so job counts measure cycles */
 		ASSERT_EQ(r[0].q.cq[1].cycles, r[n].q.cq[JOBS].cycles);
 	}
 	TH_LOG("jobs of %llu cycles, %u samples: %u to %u a context, mean %llu",
@@ -241,7 +248,7 @@ TEST_F_TIMEOUT(count, equal_shares, 120)
 	EXPECT_LT(50u, least);
 	EXPECT_LE(total / CONTEXTS * 8 / 10, least);
 	EXPECT_GE(total / CONTEXTS * 12 / 10, most);
-	/* what the jobs say they took is what the device's clock went on by */
+	/* the sum of the completions' cycles matches the device's clock */
 	for (i = 0; i <= 2 * SAMPLES; i++)
 		cycles += sampler.q.cq[i].cycles;
 	TH_LOG("%llu cycles of jobs, %llu of the device", (unsigned long long)cycles,
@@ -325,7 +332,7 @@ static bool bench_run(struct bench *b, unsigned int kind)
 
 static bool stop;
 
-/* A neighbour who keeps the device, and its units, busy with the same kinds of jobs. */
+/* Keep the device and its units busy with the same kinds of jobs from another context. */
 static void *neighbour(void *arg)
 {
 	struct bench *b = arg;
@@ -375,7 +382,7 @@ TEST_F_TIMEOUT(count, alone_and_in_company, 60)
 		busy += noise[i].q.submitted;
 		close(noise[i].fd);
 	}
-	TH_LOG("160 jobs beside %llu of the neighbours'", (unsigned long long)busy);
+	TH_LOG("160 jobs, concurrent with %llu jobs of other contexts", (unsigned long long)busy);
 	EXPECT_LT(100u, busy);
 	close(b.fd);
 }

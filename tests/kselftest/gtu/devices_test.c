@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Two devices in one machine: nothing of one is known to the other, both work at once, and one that
- * goes takes nothing of the other with it. The second one is GTU_SECOND [/dev/gtu1].
+ * Tests two devices in one machine: they share no state, they work concurrently, and the removal of
+ * one does not affect the other.
+ * GTU_SECOND names the second device [/dev/gtu1].
  */
 #include <pthread.h>
 
@@ -19,7 +20,7 @@ struct side {
 FIXTURE(devices)
 {
 	struct side one, two;
-	char function[64];		/* of the second */
+	char function[64];		/* bus name of the second device */
 };
 
 static const char *second_path(void)
@@ -45,7 +46,8 @@ FIXTURE_SETUP(devices)
 	OPEN_OR_SKIP(self->one.fd);
 	self->two.fd = open(second_path(), O_RDWR | O_CLOEXEC);
 	if (self->two.fd < 0 && errno == ENOENT && !getenv("GTU_SECOND"))
-		SKIP(return, "there is one device only: no %s", second_path());
+		SKIP(return, "needs a second device: %s does not exist; set GTU_SECOND",
+			     second_path());
 	ASSERT_LE(0, self->two.fd);
 	ASSERT_EQ(0, side_open(&self->one));
 	ASSERT_EQ(0, side_open(&self->two));
@@ -60,7 +62,7 @@ FIXTURE_TEARDOWN(devices)
 		close(self->two.fd);
 }
 
-/* Keys, queues and offsets of the second one, told to the first. */
+/* The first device rejects the keys, queue ids and mmap offsets of the second one. */
 TEST_F(devices, strangers)
 {
 	struct queue more[3];
@@ -89,7 +91,7 @@ TEST_F(devices, strangers)
 		EXPECT_EQ(ENOENT, queue_wait(&more[i], 0, 0));
 		EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&more[i]));
 	}
-	/* the same number, if it is one: each its own */
+	/* even if the keys are equal, each device accesses its own region */
 	fill_pattern(self->one.m.at, BYTES / 2, 1);
 	fill_pattern(self->two.m.at, BYTES / 2, 2);
 	d = copy_job(self->one.key, 0, self->one.key, BYTES / 2, BYTES / 8, 2);
@@ -99,7 +101,10 @@ TEST_F(devices, strangers)
 	EXPECT_TRUE(guarded_ok(&self->one.m) && guarded_ok(&self->two.m));
 }
 
-/* The same memory may be in both: one writes, the other reads; taken from one, the other has it still. */
+/*
+ * The same memory can be registered with both devices; removing it from one leaves the other's
+ * region.
+ */
 TEST_F(devices, shared_memory)
 {
 	struct gtu_hw_desc d;
@@ -128,7 +133,7 @@ TEST_F(devices, shared_memory)
 static bool stop;
 static unsigned int rounds;
 
-/* Jobs of a device without a pause; NULL while all of them are right. */
+/* Run jobs without a pause. Return NULL if all results are correct. */
 static void *keep_busy(void *arg)
 {
 	struct side *s = arg;
@@ -177,7 +182,7 @@ static void *wait_for_ever(void *arg)
 	return NULL;
 }
 
-/* The second device goes and comes again and again: the first one's jobs and waiters do not notice. */
+/* Unbinding and rebinding the second device does not affect the first one's jobs and waiters. */
 TEST_F_TIMEOUT(devices, one_goes, 90)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -200,7 +205,7 @@ TEST_F_TIMEOUT(devices, one_goes, 90)
 		ASSERT_EQ(0, driver_file(self->function, "unbind"));
 		EXPECT_EQ(ENODEV, call(self->two.fd, GTU_IOCTL_INFO, &info));
 		EXPECT_EQ(0, call(self->one.fd, GTU_IOCTL_INFO, &info));
-		/* it goes on while the other is away */
+		/* the first device works while the second one is unbound */
 		for (tries = 0; tries < 500 && rounds < done + 3; tries++)
 			usleep(10000);
 		EXPECT_LE(done + 3, __atomic_load_n(&rounds, __ATOMIC_RELAXED));
@@ -223,7 +228,7 @@ TEST_F_TIMEOUT(devices, one_goes, 90)
 	EXPECT_EQ(NULL, end);
 	ASSERT_EQ(0, call(self->one.fd, GTU_IOCTL_INFO, &info));
 	EXPECT_EQ(before, info.epoch);
-	/* what the second had was given back when it went */
+	/* unbinding the second device unpinned its memory */
 	EXPECT_EQ((long)BYTES / 1024, status_kib("VmPin"));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * dma-bufs: driver buffers given to others, and others' memory as a region. The other driver is the
- * device itself, in another context, and, where there is one, a second GTU (GTU_DEVICE2).
+ * Tests dma-bufs: export of driver buffers, and import of dma-bufs as regions.
+ * The importer is the same device in another context or, if GTU_DEVICE2 is set, a second GTU.
  */
 #include <linux/dma-buf.h>
 #include <sys/socket.h>
@@ -74,7 +74,7 @@ static int import(int fd, int dmabuf, uint32_t rights, uint32_t *key, uint64_t *
 	return ret;
 }
 
-/* COPY of all of BYTES; its status. */
+/* Copy BYTES. Return the completion status or -errno. */
 static int copy_all(struct queue *q, uint32_t from, uint32_t to)
 {
 	struct gtu_hw_desc d = copy_job(from, 0, to, 0, BYTES / 8, 3);
@@ -96,7 +96,7 @@ TEST_F(dmabuf, export_arguments)
 	EXPECT_EQ(EOPNOTSUPP, export_buffer(self->fd, self->key, RW, O_NONBLOCK, &out));
 	ASSERT_EQ(0, region_add(self->fd, pages(4096), 4096, RW, &pinned));
 	EXPECT_EQ(EINVAL, export_buffer(self->fd, pinned, RW, 0, &out));
-	/* another context's key names nothing in this one */
+	/* a key of another context is not valid in this one */
 	EXPECT_EQ(ENOENT, export_buffer(self->other, self->key, RW, 0, &out));
 
 	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &out));
@@ -121,7 +121,7 @@ TEST_F(dmabuf, import_arguments)
 	EXPECT_EQ(EINVAL, import(self->other, out, 8 | RW, &key, &length));
 	EXPECT_EQ(EBADF, import(self->other, -1, RW, &key, &length));
 	EXPECT_EQ(EBADF, import(self->other, 1000000, RW, &key, &length));
-	/* files, but no dma-bufs */
+	/* files that are not dma-bufs */
 	EXPECT_EQ(EBADF, import(self->other, self->fd, RW, &key, &length));
 	EXPECT_EQ(EBADF, import(self->other, memfd_create("gtu", 0), RW, &key, &length));
 	ASSERT_EQ(0, import(self->other, out, RW, &key, &length));
@@ -131,7 +131,7 @@ TEST_F(dmabuf, import_arguments)
 	EXPECT_EQ(ENOENT, region_remove(self->other, key));
 }
 
-/* Two contexts on the very same pages: what one writes the other sees, in both directions. */
+/* Two contexts share the same pages: each sees the other's writes. */
 TEST_F(dmabuf, the_very_pages)
 {
 	uint32_t back, key, mine, *copy = pages(BYTES), to;
@@ -143,26 +143,26 @@ TEST_F(dmabuf, the_very_pages)
 	ASSERT_EQ(0, region_add(self->other, copy, BYTES, RW, &to));
 	ASSERT_EQ(0, copy_all(&self->other_q, key, to));
 	EXPECT_EQ(0, memcmp(copy, self->memory, BYTES));
-	/* the CPU's later stores too */
+	/* later stores by the CPU are visible too */
 	memset(self->memory, 0x5a, BYTES);
 	ASSERT_EQ(0, copy_all(&self->other_q, key, to));
 	EXPECT_EQ(0, memcmp(copy, self->memory, BYTES));
-	/* and what the other one writes */
+	/* writes by the other context are visible here */
 	memset(copy, 0xa5, BYTES);
 	ASSERT_EQ(0, copy_all(&self->other_q, to, key));
 	EXPECT_EQ(0, memcmp(copy, self->memory, BYTES));
 
-	/* the same in the context that it comes from */
+	/* import into the exporting context */
 	ASSERT_EQ(0, import(self->fd, out, GTU_RIGHT_READ, &mine, &length));
 	ASSERT_EQ(0, buffer_alloc(self->fd, BYTES, &back, &self->offset));
 	EXPECT_EQ(0, copy_all(&self->q, mine, back));
 	EXPECT_EQ(GTU_CPL_RIGHTS, copy_all(&self->q, back, mine));
 	close(out);
-	/* imported memory is neither mapped nor exported from here */
+	/* an imported region can be neither mapped nor exported */
 	EXPECT_EQ(EINVAL, export_buffer(self->other, key, RW, 0, &out));
 }
 
-/* A file that is only to read never becomes writable, neither for the CPU nor for a device. */
+/* A read-only dma-buf never becomes writable, neither for the CPU nor for a device. */
 TEST_F(dmabuf, read_only)
 {
 	char path[64];
@@ -181,7 +181,7 @@ TEST_F(dmabuf, read_only)
 	EXPECT_EQ(EACCES, errno);
 	EXPECT_EQ(-1, mprotect(p, BYTES, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE, out, 0));
-	/* nor by a second look at the file */
+	/* reopening the file does not make it writable */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
 	EXPECT_EQ(-1, open(path, O_RDWR));
 	EXPECT_EQ(EACCES, import(self->other, out, RW, &key, &length));
@@ -205,7 +205,7 @@ TEST_F(dmabuf, mapping)
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, out, BYTES));
 	p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, out, 0);
 	ASSERT_NE(MAP_FAILED, (void *)p);
-	/* a part, from the middle */
+	/* map a part from the middle */
 	part = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, out, 1 << 20);
 	ASSERT_NE(MAP_FAILED, (void *)part);
 	EXPECT_EQ(0, ioctl(out, DMA_BUF_IOCTL_SYNC, &sync));
@@ -218,7 +218,9 @@ TEST_F(dmabuf, mapping)
 	close(out);
 }
 
-/* The pages live as long as anybody has the dma-buf: not the region, context or mapping. */
+/*
+ * The pages live as long as the dma-buf has a user, independent of the region, context and mapping.
+ */
 TEST_F(dmabuf, outlives_all)
 {
 	uint32_t key, to, *copy = pages(BYTES), *p;
@@ -244,14 +246,17 @@ TEST_F(dmabuf, outlives_all)
 	EXPECT_EQ(0x88u, copy[6]);
 	close(out);
 	munmap(p, BYTES);
-	/* now the importer alone */
+	/* now only the importer holds the pages */
 	EXPECT_EQ(0, copy_all(&self->other_q, key, to));
 	EXPECT_EQ(0x88u, copy[6]);
 	EXPECT_EQ(0, region_remove(self->other, key));
 	EXPECT_EQ(GTU_CPL_KEY, copy_all(&self->other_q, key, to));
 }
 
-/* To another process, whose context goes with it. */
+/*
+ * Another process receives the dma-buf over a socket and imports it; its context ends with the
+ * process.
+ */
 TEST_F(dmabuf, over_a_socket)
 {
 	char control[CMSG_SPACE(sizeof(int))] = "", byte = 0;
@@ -295,7 +300,10 @@ TEST_F(dmabuf, over_a_socket)
 
 #define CAP "/sys/module/gtu/parameters/buffer_mib"
 
-/* What a dma-buf keeps counts, and is given back with it: more than a cap's worth in turn. */
+/*
+ * A dma-buf's memory counts towards the cap and is freed with it: allocate more than the cap in
+ * turn.
+ */
 TEST_F(dmabuf, counted_and_given_back)
 {
 	const size_t bytes = 4 << 20;
@@ -305,7 +313,7 @@ TEST_F(dmabuf, counted_and_given_back)
 	char before[16] = "";
 
 	if (cap < 0 || read(cap, before, sizeof(before) - 1) <= 0 || pwrite(cap, "24", 2, 0) != 2)
-		SKIP(return, "needs root, to lower %s", CAP);
+		SKIP(return, "needs root to lower %s", CAP);
 	for (i = 0; i < 12; i++) {
 		ASSERT_EQ(0, buffer_alloc(self->fd, bytes, &mine, &offset)) {
 			TH_LOG("round %d", i);
@@ -316,7 +324,7 @@ TEST_F(dmabuf, counted_and_given_back)
 		close(out[0]);
 		ASSERT_EQ(0, region_remove(self->other, key));
 	}
-	/* files alone keep it, up to the cap; the fixture has its part of it */
+	/* open dma-bufs keep their memory, up to the cap, which includes the fixture's buffer */
 	for (i = 0; i < 16; i++) {
 		if (buffer_alloc(self->fd, bytes, &mine, &offset))
 			break;

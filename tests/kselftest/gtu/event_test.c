@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Events: eventfd, poll() and read() of the device's file, waits for records of a stream, and jobs
- * that are cancelled; signals, close and removal while somebody waits.
+ * Tests events: eventfd, poll() and read() of the device file, waits for stream records, and
+ * cancelled jobs; also signals, close and device removal while a thread waits.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -41,7 +41,7 @@ FIXTURE_TEARDOWN(event)
 		close(self->fd);
 }
 
-/* What poll() says of @fd within @ms. */
+/* Return the events that poll() reports for @fd within @ms. */
 static int polled(int fd, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -49,7 +49,7 @@ static int polled(int fd, int ms)
 	return poll(&p, 1, ms) > 0 ? p.revents : 0;
 }
 
-/* What an eventfd has counted, and has not any more. */
+/* Read and reset the counter of an eventfd. */
 static uint64_t counted(int efd)
 {
 	uint64_t n = 0;
@@ -57,7 +57,7 @@ static uint64_t counted(int efd)
 	return read(efd, &n, sizeof(n)) == sizeof(n) ? n : 0;
 }
 
-/* read() without blocking: how many events, or -errno. */
+/* Call read() without blocking. Return the number of events or -errno. */
 static int read_events(int fd, struct gtu_event *e, unsigned int n)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -70,7 +70,7 @@ static int read_events(int fd, struct gtu_event *e, unsigned int n)
 	return (int)(got < 0 ? got : got / (ssize_t)sizeof(*e));
 }
 
-/* A job whose end raises an event. */
+/* Submit a job whose completion raises an event. */
 static void armed_job(struct queue *q)
 {
 	arm(q, q->submitted);
@@ -108,7 +108,10 @@ TEST_F(event, eventfd_when_armed)
 		EXPECT_EQ(1, counted(self->efd));
 		EXPECT_TRUE(completed(&self->q, i));
 	}
-	/* what was there already counts at once; what nobody asked for does not */
+	/*
+	 * arming for an existing completion raises an event at once; an unarmed completion raises
+	 * none
+	 */
 	arm(&self->q, 0);
 	EXPECT_EQ(POLLIN, polled(self->efd, 10000));
 	EXPECT_EQ(1, counted(self->efd));
@@ -131,7 +134,7 @@ TEST_F(event, eventfd_replaced)
 	armed_job(&self->q);
 	EXPECT_EQ(POLLIN, polled(self->fd, 10000));
 	EXPECT_EQ(0, polled(other, 100));
-	/* the driver's own reference */
+	/* the driver holds its own reference to the eventfd */
 	ASSERT_EQ(0, set_eventfd(&self->q, other));
 	close(other);
 	armed_job(&self->q);
@@ -154,7 +157,7 @@ static void *replacer(void *arg)
 	return NULL;
 }
 
-/* A new eventfd at any moment, with events coming in. */
+/* The eventfd can be replaced at any time while events arrive. */
 TEST_F(event, eventfd_replaced_all_the_time)
 {
 	struct gtu_hw_cpl c;
@@ -182,7 +185,9 @@ static void *wait_thread(void *arg)
 	return queue_wait(q, 5, now_ns() + 20 * SECOND) ? "failed" : NULL;
 }
 
-/* WAIT takes the queue's one ARM away from who polls: he is told late, but he is. */
+/*
+ * WAIT takes over the queue's only ARM index: the eventfd is signalled late, but it is signalled.
+ */
 TEST_F(event, eventfd_beside_wait)
 {
 	pthread_t thread;
@@ -204,7 +209,7 @@ TEST_F(event, eventfd_beside_wait)
 	EXPECT_EQ(NULL, failed);
 }
 
-/* An error, a reset and the end are events that nobody has to ask for. */
+/* An error, a reset and the destruction of a queue raise events without ARM. */
 TEST_F(event, eventfd_of_the_end)
 {
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
@@ -221,7 +226,7 @@ TEST_F(event, eventfd_of_the_end)
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_DESTROY));
 	EXPECT_NE(0, counted(self->efd));
 	EXPECT_EQ(ENOENT, set_eventfd(&self->q, self->efd));
-	/* and so is the end of the file */
+	/* closing the file raises an event too */
 	queue_unmap(&self->q);
 	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &self->q));
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
@@ -253,7 +258,7 @@ TEST_F(event, read)
 	EXPECT_EQ(~0u, e[1].queue);
 	EXPECT_EQ(0, polled(self->fd, 0));
 
-	/* a queue once, however much it did; as many as fit */
+	/* one event per queue, however many completions; read() returns as many events as fit */
 	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &two));
 	armed_job(&two);
 	EXPECT_EQ(POLLIN, polled(self->fd, 10000));
@@ -261,14 +266,14 @@ TEST_F(event, read)
 	ASSERT_EQ(0, queue_wait(&self->q, 1, now_ns() + 10 * SECOND));
 	armed_job(&self->q);
 	ASSERT_EQ(0, queue_wait(&self->q, 2, now_ns() + 10 * SECOND));
-	usleep(200000);		/* the completions are there; so are their events now */
+	usleep(200000);		/* the completions are visible; wait for their events too */
 	ASSERT_EQ(1, read_events(self->fd, e, 1));
 	EXPECT_EQ(two.c.id, e[0].queue);
 	ASSERT_EQ(1, read_events(self->fd, e, 64));
 	EXPECT_EQ(self->q.c.id, e[0].queue);
 	EXPECT_EQ(3, e[0].cq_tail);
 
-	/* an error; its state is the queue's */
+	/* an error raises an event that reports the queue's state */
 	doorbell(&two, 1000, 0);
 	EXPECT_EQ(POLLIN, polled(self->fd, 10000));
 	ASSERT_EQ(1, read_events(self->fd, e, 64));
@@ -292,7 +297,7 @@ TEST_F(event, read_arguments)
 	EXPECT_EQ(ESPIPE, errno);
 	EXPECT_EQ(-1, write(self->fd, e, sizeof(e)));
 	EXPECT_EQ(EINVAL, errno);
-	/* an event that did not reach its reader is there for the next */
+	/* an event that could not be copied to the reader stays pending */
 	armed_job(&self->q);
 	EXPECT_EQ(POLLIN, polled(self->fd, 10000));
 	EXPECT_EQ(-1, read(self->fd, nowhere, sizeof(e)));
@@ -303,7 +308,7 @@ TEST_F(event, read_arguments)
 	EXPECT_EQ(-EAGAIN, read_events(self->fd, e, 2));
 }
 
-/* The event of a queue ends with it: its id may be another's by the time it is read. */
+/* Destroying a queue drops its event, because the id may be reused before the event is read. */
 TEST_F(event, destroyed_queue)
 {
 	struct gtu_event e[4];
@@ -352,7 +357,10 @@ TEST_F(event, read_blocks)
 		pthread_join(r.thread, NULL);
 		took = now_ns() - start;
 		total += took;
-		/* the machine may stop for a moment now and then; the driver's own look would be every time */
+		/*
+		 * the host may stall a few times; the driver's fallback poll would make every
+		 * wake-up slow
+		 */
 		slow += took > SECOND / 20;
 		ASSERT_EQ(1, r.ret);
 		EXPECT_EQ(self->q.c.id, r.e[0].queue);
@@ -362,7 +370,7 @@ TEST_F(event, read_blocks)
 	EXPECT_GE(5u, slow);
 }
 
-/* The file is closed while somebody reads it: he reads on; all is let go when he leaves. */
+/* A blocked reader completes after the file is closed; its end releases everything. */
 TEST_F(event, close_under_read)
 {
 	struct reader r;
@@ -448,7 +456,7 @@ TEST_F(event, read_signal)
                                                                                                    \
 		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));                               \
 		if (!(info.caps & (cap)))                                                          \
-			SKIP(return, "the device has not " #cap);                                  \
+			SKIP(return, "the device has no " #cap);                                  \
 	} while (0)
 
 TEST_F(event, stream)
@@ -487,7 +495,7 @@ TEST_F(event, stream)
 	EXPECT_GE(consumed / 4, early);
 }
 
-/* A record that the ring has no room for is waited for until the consumer makes some. */
+/* A wait for a record that does not fit in the ring lasts until the consumer frees space. */
 TEST_F(event, stream_waits)
 {
 	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
@@ -499,7 +507,7 @@ TEST_F(event, stream_waits)
 	uint32_t index;
 
 	NEEDS(GTU_CAP_STREAM_EVENTS | GTU_CAP_STREAMS);
-	/* nothing to run: at once */
+	/* the queue is idle: returns at once */
 	start = now_ns();
 	EXPECT_EQ(0, wait_stream(&self->q, 0, 0, GTU_WAIT_FOREVER));
 	EXPECT_EQ(ETIMEDOUT, wait_stream(&self->q, 0, 0, 0));
@@ -507,7 +515,10 @@ TEST_F(event, stream_waits)
 	index = submit(&self->q, &d);
 	while (ring->producer != RECORDS)
 		ASSERT_GT(start + 5 * SECOND, now_ns());
-	/* record RECORDS cannot come: whoever asks is told after a while to look again, or in time */
+	/*
+	 * record RECORDS cannot arrive: a wait returns 0 after a while so that the caller polls
+	 * again, or times out
+	 */
 	start = now_ns();
 	EXPECT_EQ(0, wait_stream(&self->q, index, RECORDS, GTU_WAIT_FOREVER));
 	EXPECT_LT(start + SECOND / 20, now_ns());
@@ -515,7 +526,7 @@ TEST_F(event, stream_waits)
 	start = now_ns();
 	EXPECT_EQ(ETIMEDOUT, wait_stream(&self->q, index, RECORDS, start + SECOND / 50));
 	EXPECT_LE(start + SECOND / 50, now_ns());
-	/* what is there is there: not one of these answers comes "after a while" */
+	/* a wait for an existing record must return at once, not after the fallback interval */
 	for (i = 0; i < 5; i++) {
 		start = now_ns();
 		EXPECT_EQ(0, wait_stream(&self->q, index, RECORDS - 1, GTU_WAIT_FOREVER));
@@ -532,7 +543,7 @@ TEST_F(event, stream_waits)
 	EXPECT_EQ(EIO, wait_stream(&self->q, 0, 0, GTU_WAIT_FOREVER));
 }
 
-/* The eventfd hears of records too. */
+/* An eventfd is signalled for stream records too. */
 TEST_F(event, stream_eventfd)
 {
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
@@ -580,7 +591,10 @@ TEST_F(event, cancel_arguments)
 	EXPECT_EQ(EIO, cancel(&self->q, 0, 0));
 }
 
-/* A stream whose consumer never comes, jobs behind it: all end in order, and the queue goes on. */
+/*
+ * Cancel a stream without a consumer and jobs behind it: all complete in order; the queue stays
+ * enabled.
+ */
 TEST_F(event, cancel)
 {
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
@@ -599,7 +613,7 @@ TEST_F(event, cancel)
 		EXPECT_EQ(i, c.sq_index);
 		EXPECT_EQ(i < 5 ? GTU_CPL_CANCELED : GTU_CPL_OK, c.status);
 	}
-	/* what has ended stays as it is */
+	/* cancelling completed jobs has no effect */
 	EXPECT_EQ(0, cancel(&self->q, 0, 3));
 	EXPECT_EQ(0, cancel(&self->q, GTU_CANCEL_ALL, 0));
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
@@ -617,7 +631,7 @@ TEST_F(event, cancel)
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 }
 
-/* Who waits for a job that is cancelled is woken by its completion. */
+/* The completion of a cancelled job wakes its waiters. */
 TEST_F(event, cancel_wakes)
 {
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
@@ -684,7 +698,7 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 	struct poller no_queue = { .fd = bare };
 	uint64_t start;
 
-	/* a file of its own for the stream, whose events are nobody else's */
+	/* the stream has its own file, so that its events do not reach the other waiters */
 	ASSERT_EQ(0, region_add(other, memory, BYTES, RW, &key));
 	ASSERT_EQ(0, queue_create(other, 2, 2, &stream));
 	d = stream_job(memory, key);
@@ -705,7 +719,7 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 	pthread_join(p.thread, NULL);
 	pthread_join(no_queue.thread, NULL);
 	pthread_join(w.thread, NULL);
-	/* poll() looks again when its time is up: that would be much later */
+	/* the timeout of poll() would report the error too, but much later */
 	EXPECT_GT(10 * SECOND, now_ns() - start);
 	EXPECT_EQ(-ENODEV, r.ret);
 	EXPECT_EQ(POLLERR | POLLHUP, p.revents);
@@ -742,18 +756,22 @@ TEST_F_TIMEOUT(event, function_reset, 60)
 		SKIP(return, "needs root");
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
 	if (access(path, W_OK))
-		SKIP(return, "the function has no reset of its own here");
+		SKIP(return, "needs a function reset: %s is not writable", path);
 	everybody_waits(_metadata, &self->q, self->efd, function, "reset");
 }
 
-/* Interrupts that never come (gtu serve --fault lose-irq=1): all are told all the same, late. */
+/*
+ * A device that loses all interrupts (gtu serve --fault lose-irq=1): all waiters still wake up,
+ * late.
+ */
 TEST_F_TIMEOUT(event, lost_interrupts, 60)
 {
 	const char *fault = getenv("GTU_FAULT");
 	struct reader r;
 
 	if (!fault || strcmp(fault, "lose-irq"))
-		SKIP(return, "needs a device that loses all interrupts, and GTU_FAULT=lose-irq");
+		SKIP(return, "needs a device that loses all interrupts (gtu serve --fault "
+			     "lose-irq=1) and GTU_FAULT=lose-irq");
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
 	armed_job(&self->q);
 	EXPECT_EQ(POLLIN, polled(self->efd, 5000));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every allocation and user copy of a chain of calls fails once: each call returns a sensible error, and
- * nothing is left behind. Needs a kernel with fault injection (CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC,
- * CONFIG_FAULT_INJECTION_USERCOPY, CONFIG_FAULT_INJECTION_DEBUG_FS) and root.
+ * Tests error paths: each allocation and user copy of a chain of calls fails once, returns a
+ * sensible error and leaks nothing.
+ * Needs root and a kernel with fault injection (CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC,
+ * CONFIG_FAULT_INJECTION_USERCOPY, CONFIG_FAULT_INJECTION_DEBUG_FS).
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +13,8 @@
 
 #define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(3u << 20)
-#define PLACES_MAX 20000u	/* calls have some thousand places; more is a chain that never goes through */
+/* a chain has a few thousand failure points; more than this means that it never succeeds */
+#define PLACES_MAX 20000u
 
 FIXTURE(fail_nth)
 {
@@ -20,7 +22,7 @@ FIXTURE(fail_nth)
 	char *memory;
 };
 
-/* All kinds of allocation may fail, silently. */
+/* Let all kinds of allocation fail, without kernel messages. */
 static int arm(const char *what)
 {
 	char path[128];
@@ -60,7 +62,7 @@ static void set_nth(int fd, unsigned int n)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", n);
-	/* the failure that was left over may be this one's */
+	/* the failure left over from before may hit this write: try twice */
 	if (pwrite(fd, text, strlen(text), 0) < 0 && pwrite(fd, text, strlen(text), 0) < 0)
 		abort();
 }
@@ -72,14 +74,14 @@ static unsigned int left(int fd)
 	return pread(fd, text, sizeof(text) - 1, 0) > 0 ? (unsigned int)atoi(text) : 0;
 }
 
-/* It can fail for lack of memory too: once. */
+/* munmap() itself can fail once for lack of memory. */
 static void unmap(volatile const void *at, size_t bytes)
 {
 	if (munmap((void *)at, bytes) && munmap((void *)at, bytes))
 		abort();
 }
 
-/* What a user does from open to close; 0 or the first error. */
+/* Run a typical sequence from open to close. Return 0 or the first errno. */
 static int chain(char *memory)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -115,7 +117,7 @@ static int chain(char *memory)
 	if (!ret)
 		ret = region_remove(fd, key);
 	if (q.fd >= 0) {
-		/* what was mapped of a queue that failed half way too */
+		/* unmap also what a partly failed queue_create() mapped */
 		if (q.sq && q.sq != MAP_FAILED)
 			unmap(q.sq, q.c.sq_bytes);
 		if (q.cq && q.cq != MAP_FAILED)
@@ -129,8 +131,8 @@ static int chain(char *memory)
 	return ret;
 }
 
-/* A copy through a queue of GTU_QUEUE_SUBMIT, its operands in a parameter block; then read() of its event. */
-static const char *step;			/* of chain_more(), the last one that was begun */
+/* Run a copy through a GTU_QUEUE_SUBMIT queue, with its operands in a parameter block. */
+static const char *step;			/* the step of chain_more() that was begun last */
 
 static int chain_submit(int fd, struct queue *q, uint32_t from, uint32_t to, struct gtu_hw_operand *block,
 			uint32_t block_key)
@@ -182,7 +184,7 @@ static int chain_submit(int fd, struct queue *q, uint32_t from, uint32_t to, str
 	return ret == EOPNOTSUPP ? 0 : ret;
 }
 
-/* The same for what else a user can do: shared memory, the aperture, jobs by ioctl, events. */
+/* Run the other calls: dma-bufs, the aperture, SUBMIT and events. Return 0 or the first errno. */
 static int chain_more(char *memory)
 {
 	struct gtu_ioctl_buffer_alloc aperture = { .size = sizeof(aperture), .flags = GTU_BUFFER_APERTURE,
@@ -212,7 +214,7 @@ static int chain_more(char *memory)
 		ret = call(fd, GTU_IOCTL_REGION_IMPORT, &in);
 	if (!ret) {
 		ret = call(fd, GTU_IOCTL_BUFFER_ALLOC, &aperture);
-		/* a device need not have one */
+		/* the aperture is optional */
 		ret = ret == EOPNOTSUPP ? 0 : ret;
 	}
 	if (!ret && aperture.key) {
@@ -233,7 +235,10 @@ static int chain_more(char *memory)
 	return ret;
 }
 
-/* Let every place of @chain at which something can fail do so, one a time, until it goes through untouched. */
+/*
+ * Fail each failure point of @chain in turn, until the chain completes without reaching the
+ * failure.
+ */
 static void sweep(struct __test_metadata *_metadata, int nth, char *memory, int (*chain)(char *memory),
 		  unsigned int least)
 {
@@ -247,18 +252,22 @@ static void sweep(struct __test_metadata *_metadata, int nth, char *memory, int 
 		unused = left(nth);
 		set_nth(nth, 0);
 		ASSERT_TRUE(!ret || ret == ENOMEM || ret == EFAULT || ret == ENOSPC) {
-			TH_LOG("failure %u: %s (%s)", n, strerror(ret), step ? step : "chain");
+			TH_LOG("failure point %u: %s (%s)", n, strerror(ret),
+			       step ? step : "chain");
 		}
 		ASSERT_EQ(0, status_kib("VmPin")) {
-			TH_LOG("failure %u", n);
+			TH_LOG("failure point %u: memory is still pinned", n);
 		}
 		no_memory += ret == ENOMEM;
 		fault += ret == EFAULT;
 	}
-	/* Others have a second way: smaller pieces, pages that need not be neighbours. */
-	TH_LOG("%u places: ENOMEM at %u, EFAULT at %u", n - 2, no_memory, fault);
+	/*
+	 * Some allocations have a fallback, such as smaller or non-contiguous pages, so not every
+	 * failure is ENOMEM.
+	 */
+	TH_LOG("%u failure points: ENOMEM at %u, EFAULT at %u", n - 2, no_memory, fault);
 	EXPECT_NE(0u, unused) {
-		TH_LOG("%u failures were injected, and the chain has more places: PLACES_MAX is too small", n - 1);
+		TH_LOG("the chain has more than %u failure points: raise PLACES_MAX", n - 1);
 	}
 	EXPECT_LT(least, no_memory);
 	EXPECT_LT(5u, fault);

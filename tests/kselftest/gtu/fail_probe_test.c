@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every allocation while the driver takes a device fails once: it is refused with a sensible error, or
- * taken all the same, and nothing is left behind. Needs root and a kernel with fault injection
- * (CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC, CONFIG_FAULT_INJECTION_DEBUG_FS).
- *
- * GTU_FROM is the failure to begin with [1], GTU_SECONDS when to stop [at the last one]. A test that stopped before the
- * last failure is a skip that says where to go on. Only when one of them is set: 6.1 itself does not survive every failure
- * here (irq_insert_desc() does not look whether the descriptor went into its tree, and irq_domain_alloc_irqs_locked()
- * then uses what is not there).
+ * Tests error paths of the driver's probe: each allocation fails once; the bind returns a sensible
+ * error or succeeds, and leaks nothing.
+ * Needs root and a kernel with fault injection (CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC,
+ * CONFIG_FAULT_INJECTION_DEBUG_FS).
+ * GTU_FROM is the first failure point [1], GTU_SECONDS the time limit [none]. A test that reaches
+ * the time limit is a skip whose reason names the failure point to continue with. The test runs
+ * only if one of them is set, because Linux 6.1 does not survive every failure in probe:
+ * irq_insert_desc() does not check its tree insertion, and irq_domain_alloc_irqs_locked() then uses
+ * a missing descriptor.
  */
 #include "gtu_util.h"
 
 FIXTURE(fail_probe)
 {
-	int nth, bind;			/* /proc/thread-self/fail-nth; the driver's bind */
+	int nth, bind;			/* /proc/thread-self/fail-nth; the driver's bind file */
 	char function[64];
 };
 
@@ -24,7 +25,7 @@ static unsigned long number(const char *name, unsigned long otherwise)
 	return text ? strtoul(text, NULL, 10) : otherwise;
 }
 
-/* All kinds of allocation may fail, silently. */
+/* Let all kinds of allocation fail, without kernel messages. */
 static int arm(const char *what)
 {
 	char path[128];
@@ -46,7 +47,8 @@ FIXTURE_SETUP(fail_probe)
 
 	self->bind = self->nth = -1;
 	if (!getenv("GTU_FROM") && !getenv("GTU_SECONDS"))
-		SKIP(return, "kernels can fall over failures of their own in here: GTU_FROM=1 does it");
+		SKIP(return, "the kernel itself may crash on an injected failure: set GTU_FROM=1 "
+			     "to run the test");
 	self->nth = open("/proc/thread-self/fail-nth", O_RDWR);
 	if (self->nth < 0 || arm("failslab") || arm("fail_page_alloc"))
 		SKIP(return, "needs root and a kernel with fault injection");
@@ -70,7 +72,10 @@ FIXTURE_TEARDOWN(fail_probe)
 		close(self->nth);
 }
 
-/* Bind with the @n-th allocation failing: 0 or an errno; *@unused: there were fewer. */
+/*
+ * Bind while allocation @n fails. Return 0, a positive errno of the bind, or a negative one of
+ * fail-nth. *@unused: the bind made fewer than @n allocations.
+ */
 static int bind_with(int nth, int bind, const char *function, unsigned long n, bool *unused)
 {
 	char text[16];
@@ -89,7 +94,7 @@ static int bind_with(int nth, int bind, const char *function, unsigned long n, b
 	return ret;
 }
 
-/* A device that was taken works. */
+/* Return 0 if a job completes on the bound device. */
 static int works(void)
 {
 	struct gtu_hw_cpl c;
@@ -117,28 +122,30 @@ TEST_F_TIMEOUT(fail_probe, sweep, 900)
 	for (n = first; !unused && now_ns() < end; n++) {
 		ret = bind_with(self->nth, self->bind, self->function, n, &unused);
 		/*
-		 * EBUSY is the bus's own word for a BAR that could not be entered in its lists, EINVAL
-		 * for MSI-X that could not be set up where there is no MSI to fall back to
+		 * PCI returns EBUSY if it cannot record a BAR, and EINVAL if MSI-X setup fails and
+		 * there is no MSI to fall back to
 		 */
 		ASSERT_TRUE(!ret || ret == ENOMEM || ret == EFAULT || ret == ENOSPC ||
 			    ret == EBUSY || ret == EINVAL) {
-			TH_LOG("failure %lu: %s", n, strerror(ret));
+			TH_LOG("failure point %lu: unexpected error: %s", n, strerror(ret));
 		}
 		if (ret) {
 			refused++;
 			ASSERT_EQ(-1, access(device_path(), F_OK)) {
-				TH_LOG("failure %lu: refused, but there is a device", n);
+				TH_LOG("failure point %lu: the bind failed, but the device node "
+				       "exists", n);
 			}
 			continue;
 		}
 		taken++;
 		ASSERT_EQ(0, works()) {
-			TH_LOG("failure %lu: taken, but it does not work", n);
+			TH_LOG("failure point %lu: the bind succeeded, but a job fails", n);
 		}
 		ASSERT_EQ(0, driver_file(self->function, "unbind"));
 	}
-	TH_LOG("failures %lu to %lu: %lu refused, %lu taken", first, n - 1, refused, taken);
-	/* the run in which nothing failed is one of those taken */
+	TH_LOG("failure points %lu to %lu: %lu binds failed, %lu succeeded",
+	       first, n - 1, refused, taken);
+	/* the run in which nothing failed is one of the successful binds */
 	EXPECT_LT(0u, taken);
 	if (first == 1) {
 		EXPECT_LT(10u, refused);
@@ -147,7 +154,8 @@ TEST_F_TIMEOUT(fail_probe, sweep, 900)
 	EXPECT_EQ(0, works());
 	ASSERT_EQ(0, driver_file(self->function, "unbind"));
 	if (!unused)
-		SKIP(return, "failures %lu to %lu passed within GTU_SECONDS: go on with GTU_FROM=%lu", first, n - 1, n);
+		SKIP(return, "failure points %lu to %lu passed within GTU_SECONDS: set "
+			     "GTU_FROM=%lu to continue", first, n - 1, n);
 }
 
 TEST_HARNESS_MAIN

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A device that goes wrong while it is used: everybody who waits is told, everything is given back. The
- * device is made to go wrong from outside (gtu serve --fault); GTU_FAULT says how: "removed" (its server dies, or it
- * answers all ones, after some accesses) or "stalled" (it answers but does no work any more).
+ * Tests a device that fails while it is used: all waiters return, and all memory is unpinned.
+ * The device must inject the fault (gtu serve --fault), and GTU_FAULT must name it: "removed" (the
+ * server exits or reads return all ones after some accesses) or "stalled" (the device answers but
+ * completes no jobs).
  */
 #include "gtu_util.h"
 
@@ -29,7 +30,8 @@ FIXTURE_SETUP(fault)
 
 	self->fd = -1;
 	if (!kind || strcmp(kind, variant->kind))
-		SKIP(return, "needs a device that goes wrong, and GTU_FAULT=%s", variant->kind);
+		SKIP(return, "needs a device with an injected fault (gtu serve --fault) and "
+			     "GTU_FAULT=%s", variant->kind);
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, region_add(self->fd, pages(BYTES), BYTES, RW, &self->key));
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
@@ -55,7 +57,10 @@ TEST_F_TIMEOUT(fault, waiters_are_notified, 60)
 		uint32_t index = submit(&self->q, &nothing);
 
 		start = now_ns();
-		/* Without a deadline where the device dies: it is for the driver to find out. */
+		/*
+		 * A wait without a deadline on a dead device tests that the driver detects the
+		 * failure.
+		 */
 		ret = queue_wait(&self->q, index, removed ? GTU_WAIT_FOREVER : start + SECOND / 2);
 		jobs += !ret && !take(&self->q, &c);
 	} while (!ret && jobs < 100000);
@@ -72,7 +77,9 @@ TEST_F_TIMEOUT(fault, waiters_are_notified, 60)
 		EXPECT_GT(0, open(device_path(), O_RDWR));
 		EXPECT_EQ(ENODEV, errno);
 	} else {
-		/* No job of the queue will ever end; memory comes back all the same. */
+		/*
+		 * The jobs of the queue never complete; their memory can be unpinned nevertheless.
+		 */
 		EXPECT_EQ(0, region_remove(self->fd, self->key));
 		EXPECT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	}

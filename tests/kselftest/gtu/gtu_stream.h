@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Events and a stream that stands still until its records are consumed. */
+/*
+ * Helpers for event tests: an eventfd, ARM, and a stream that stalls until its records are
+ * consumed.
+ */
 #ifndef GTU_STREAM_H
 #define GTU_STREAM_H
 
@@ -21,7 +24,7 @@ static inline void arm(struct queue *q, uint32_t index)
 #define INDICES		(40u * GTU_WARP)
 #define INDICES_AT	65536u
 
-/* A stream of INDICES indices into a ring of RECORDS at the memory's begin. */
+/* Build a stream of INDICES indices into a ring of RECORDS records at offset 0 of @memory. */
 static inline struct gtu_hw_desc stream_job(uint8_t *memory, uint32_t key)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_IRU_STREAM,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Regions, queues and jobs on the bare UAPI: what works, and what a client that lies gets. */
+/* Tests regions, queues and jobs directly on the UAPI, with valid and with invalid arguments. */
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -9,7 +9,7 @@ FIXTURE(gtu)
 {
 	int fd;
 	struct queue q;
-	uint32_t *in, *out;		/* a MiB each, reachable by key */
+	uint32_t *in, *out;		/* 1 MiB each, registered as regions */
 	uint32_t in_key, out_key;
 };
 
@@ -66,14 +66,14 @@ TEST_F(gtu, region_arguments)
 	EXPECT_EQ(ENOENT, region_remove(self->fd, key));
 	EXPECT_EQ(ENOENT, region_remove(self->fd, 0));
 	EXPECT_EQ(ENOENT, region_remove(self->fd, ~0u));
-	/* a ring and a doorbell are no memory to pin */
+	/* rings and doorbells cannot be pinned */
 	EXPECT_EQ(EFAULT, region_add(self->fd, self->q.sq, 128, GTU_RIGHT_READ, &key));
 	EXPECT_EQ(EFAULT, region_add(self->fd, (void *)self->q.db, 128, RW, &key));
-	/* nothing of what failed is still pinned */
+	/* failed calls leave no memory pinned */
 	EXPECT_EQ(2 * BYTES / 1024, status_kib("VmPin"));
 }
 
-/* A key that was taken back never comes back, and does not work. */
+/* The key of a removed region is never reused and is rejected. */
 TEST_F(gtu, region_keys)
 {
 	uint32_t *seen = calloc(3000, sizeof(*seen)), i, j;
@@ -96,7 +96,7 @@ TEST_F(gtu, region_keys)
 	free(seen);
 }
 
-/* A page a slot: debug kernels complain of many mappings of one. */
+/* Each slot gets its own page, because debug kernels warn about many DMA mappings of one page. */
 TEST_F(gtu, region_slots)
 {
 	char *memory = pages(2000 * 4096);
@@ -116,8 +116,8 @@ TEST_F(gtu, region_slots)
 }
 
 /*
- * An unprivileged process is held to its limit, to the page, and gets back at once what it gives
- * back.
+ * RLIMIT_MEMLOCK applies to an unprivileged process with page granularity; removing a region frees
+ * its charge at once.
  */
 TEST_F(gtu, memlock)
 {
@@ -128,13 +128,13 @@ TEST_F(gtu, memlock)
 
 	fd = open(device_path(), O_RDWR);
 	ASSERT_LE(0, fd);
-	/* mappings keep a file as well as its descriptor does */
+	/* a mapping keeps the file open, as its descriptor does */
 	queue_unmap(&self->q);
 	close(self->fd);
 	self->fd = -1;
 	ASSERT_EQ(0, status_kib("VmPin"));
 	if (geteuid())
-		SKIP(close(fd); return, "needs root, to become nobody");
+		SKIP(close(fd); return, "needs root to switch to an unprivileged user");
 	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &limit));
 	ASSERT_EQ(0, setuid(65534));
 	EXPECT_EQ(EDQUOT, region_add(fd, memory, 2 << 20, RW, &key));
@@ -149,13 +149,13 @@ TEST_F(gtu, memlock)
 		ASSERT_EQ(0, status_kib("VmPin"));
 	}
 	ASSERT_EQ(0, region_add(fd, memory, 1 << 20, RW, &key));
-	/* memory of the driver's is not charged */
+	/* driver buffers do not count towards RLIMIT_MEMLOCK */
 	EXPECT_EQ(0, buffer_alloc(fd, 1 << 20, &more, &(uint64_t){ 0 }));
 	close(fd);
 	EXPECT_EQ(0, status_kib("VmPin"));
 }
 
-/* Copy one word from a region to another place and see what the device saw. */
+/* Copy one word of a region with the device, and return the word that it read. */
 static int device_reads(struct queue *q, uint32_t key, uint64_t offset, uint32_t out_key,
 			const uint32_t *out, uint32_t *value)
 {
@@ -167,20 +167,20 @@ static int device_reads(struct queue *q, uint32_t key, uint64_t offset, uint32_t
 	return ret;
 }
 
-/* What the device reads is the owner's own page, whatever kind of memory it is. */
+/* The device reads the owner's own page, for each kind of memory. */
 TEST_F(gtu, the_very_page)
 {
 	uint32_t key, value, *anon, *shared, word;
 	int file = memfd_create("gtu", 0), again;
 	char path[64];
 
-	/* Never touched before it is pinned: the zero page must not be what is pinned. */
+	/* The page was never touched: the shared zero page must not be pinned instead. */
 	anon = pages(4096);
 	ASSERT_EQ(0, region_add(self->fd, anon, 4096, GTU_RIGHT_READ, &key));
 	anon[3] = 0x1234;
 	ASSERT_EQ(0, device_reads(&self->q, key, 12, self->out_key, self->out, &value));
 	EXPECT_EQ(0x1234u, value);
-	/* nor a page that another write will copy */
+	/* nor a page that copy-on-write replaces later */
 	if (!fork())
 		_exit(0);
 	wait(NULL);
@@ -195,7 +195,7 @@ TEST_F(gtu, the_very_page)
 	ASSERT_EQ(0, device_reads(&self->q, key, 12, self->out_key, self->out, &value));
 	EXPECT_EQ(0x9abcu, value);
 
-	/* A file, through a descriptor that can only read it, while somebody else writes to it. */
+	/* A file mapped through a read-only descriptor, while another descriptor writes to it. */
 	ASSERT_LE(0, file);
 	ASSERT_EQ(0, ftruncate(file, 8192));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
@@ -211,8 +211,8 @@ TEST_F(gtu, the_very_page)
 	EXPECT_EQ(EFAULT, region_add(self->fd, shared, 8192, RW, &key));
 
 	/*
-	 * A private mapping would be copied: to be read only it is refused; to be written it is the
-	 * owner's.
+	 * A private file mapping would be copied on write: REGION_ADD refuses it for reading; with
+	 * write access the region is the owner's copy.
 	 */
 	shared = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
 	ASSERT_NE(MAP_FAILED, (void *)shared);
@@ -223,7 +223,7 @@ TEST_F(gtu, the_very_page)
 	EXPECT_EQ(0xbeefu, value);
 }
 
-/* Memory of several mappings, an offset inside a page, pages in no order: lists of all lengths. */
+/* Regions with offsets inside a page and non-contiguous pages: page lists of all lengths. */
 TEST_F(gtu, scattered)
 {
 	const size_t most = 9 << 20;
@@ -235,7 +235,7 @@ TEST_F(gtu, scattered)
 	uint32_t key;
 	size_t at;
 
-	/* Faults from the end, and every other page first, keep pages from being neighbours. */
+	/* Fault the pages from the end, every other page first, so that they are not contiguous. */
 	madvise(memory, most, MADV_NOHUGEPAGE);
 	for (part = 0; part < 2; part++)
 		for (at = part * 4096; at < most; at += 8192)
@@ -294,7 +294,7 @@ TEST_F(gtu, buffers)
 	d = copy_job(self->in_key, 0, key, 0, (BYTES - 100) / 4, 2);
 	ASSERT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
 	EXPECT_EQ(0, memcmp(p, self->in, BYTES - 100));
-	/* the region's end is to the byte, not to the page */
+	/* the region ends at its last byte, not at the end of the page */
 	d = copy_job(self->in_key, 0, key, 0, (BYTES - 100) / 4 + 1, 2);
 	EXPECT_EQ(GTU_CPL_BOUNDS, run(&self->q, &d, &c));
 	ASSERT_EQ(0, region_remove(self->fd, key));
@@ -375,7 +375,7 @@ TEST_F(gtu, bad_operands)
 	EXPECT_EQ(GTU_CPL_KEY, run(&self->q, &d, &c));
 	EXPECT_EQ(1, c.operand);
 	d = good;
-	d.operand[1].key = self->in_key;	/* may only be read */
+	d.operand[1].key = self->in_key;	/* read-only region */
 	EXPECT_EQ(GTU_CPL_RIGHTS, run(&self->q, &d, &c));
 	d = good;
 	d.operand[0].offset = BYTES - 60;
@@ -392,12 +392,12 @@ TEST_F(gtu, bad_operands)
 	d = good;
 	d.flags = 0x8000;
 	EXPECT_EQ(GTU_CPL_RESERVED, run(&self->q, &d, &c));
-	/* after all of that the queue works on */
+	/* the queue still works after all of these errors */
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &good, &c));
 	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&self->q));
 }
 
-/* No context can name what is another's. */
+/* A context cannot name resources of another one. */
 TEST_F(gtu, isolation)
 {
 	struct queue q;
@@ -429,7 +429,7 @@ TEST_F(gtu, isolation)
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
 }
 
-/* Random descriptors, mostly of real keys: whatever they do, nothing around the regions changes. */
+/* Random descriptors, mostly with valid keys, change nothing outside the regions. */
 TEST_F_TIMEOUT(gtu, random_descriptors, 60)
 {
 	const size_t whole = 16 * 4096, inner = 7 * 4096 + 512, from = 4096 + 104;
@@ -455,7 +455,7 @@ TEST_F_TIMEOUT(gtu, random_descriptors, 60)
 		d.param &= next_random(&seed) % 2 ? 3 : 0x3fffff;
 		d.limit = 1 + next_random(&seed) % 64;
 		if (d.opcode == GTU_OP_IRU_STREAM)
-			d.opcode = GTU_OP_COPY;	/* would wait for its consumer */
+			d.opcode = GTU_OP_COPY;	/* IRU_STREAM would wait for its consumer */
 		for (n = 0; n < GTU_DESC_OPERANDS; n++) {
 			if (next_random(&seed) % 8)
 				d.operand[n].key = next_random(&seed) % 3 ? key : 0;
@@ -475,7 +475,7 @@ TEST_F_TIMEOUT(gtu, random_descriptors, 60)
 	for (b = 0; b < whole; b++)
 		if (b < from || b >= from + inner)
 			ASSERT_EQ(0x5a, memory[b]) {
-				TH_LOG("byte %zu was written", b);
+				TH_LOG("byte %zu outside the region was written", b);
 			}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For the tests that prove trust: random numbers, memory with guards around what the device may
- * reach, many jobs at once, waiting for a child.
+ * Helpers for the isolation tests: random numbers, guarded memory, batches of jobs, child
+ * processes.
  */
 #ifndef GTU_TRUST_H
 #define GTU_TRUST_H
@@ -23,7 +23,7 @@ static inline uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* A number from the environment, else @otherwise. */
+/* Return the number in environment variable @name, or @otherwise if it is unset. */
 static inline unsigned long setting(const char *name, unsigned long otherwise)
 {
 	const char *text = getenv(name);
@@ -31,7 +31,7 @@ static inline unsigned long setting(const char *name, unsigned long otherwise)
 	return text ? strtoul(text, NULL, 0) : otherwise;
 }
 
-/* GTU_SEED, or another one each time; the caller prints it. Never 0. */
+/* Return GTU_SEED, or a new random seed if it is unset. The caller prints it. Never 0. */
 static inline uint64_t random_seed(void)
 {
 	const char *text = getenv("GTU_SEED");
@@ -48,13 +48,13 @@ static inline uint64_t random_seed(void)
  * ---- Memory with guards -------------------------------------------------------------------------
  */
 
-/* @length bytes at @at that may be a region; all around them, to whole pages and beyond, is GUARD. */
+/* @length bytes at @at may become a region. All other bytes of the mapping hold GUARD. */
 struct guarded {
 	uint8_t *whole, *at;
 	size_t bytes, length;
 };
 
-/* @skip: where byte 0 lies in its page. */
+/* @skip: offset of the first byte in its page. */
 static inline bool guarded_new(struct guarded *g, size_t length, size_t skip)
 {
 	g->bytes = 2 * GUARD_BYTES + (skip + length + PAGE - 1) / PAGE * PAGE;
@@ -80,7 +80,7 @@ static inline bool guarded_ok(const struct guarded *g)
 	       all_bytes(end, (size_t)(g->whole + g->bytes - end), GUARD);
 }
 
-/* Bytes that differ from one place to the next and from one @tag to the other. */
+/* Fill @at with words that depend on their index and on @tag. */
 static inline void fill_pattern(void *at, size_t bytes, uint32_t tag)
 {
 	uint32_t *word = at;
@@ -105,7 +105,7 @@ static inline bool is_pattern(const void *at, size_t bytes, uint32_t tag)
  * ---- Jobs ---------------------------------------------------------------------------------------
  */
 
-/* As many jobs as the rings hold, with one doorbell; 0, or an errno. */
+/* Run @n jobs with one doorbell; @n must fit both rings. Return 0 or an errno. */
 static inline int run_many(struct queue *q, const struct gtu_hw_desc *d, unsigned int n,
 			   struct gtu_hw_cpl *out)
 {
@@ -120,7 +120,7 @@ static inline int run_many(struct queue *q, const struct gtu_hw_desc *d, unsigne
 	return ret;
 }
 
-/* A descriptor without operands. */
+/* Return a descriptor without operands. */
 static inline struct gtu_hw_desc job(uint8_t opcode, uint32_t param)
 {
 	return (struct gtu_hw_desc){ .opcode = opcode, .param = param };
@@ -136,7 +136,7 @@ static inline struct gtu_hw_operand place(uint32_t key, uint32_t count, uint64_t
 #define SCU_INDEX_WORDS	(2u << GTU_SCU_INDEX_SHIFT)
 #define SCU_COUNT_WORDS	(2u << GTU_SCU_COUNT_SHIFT)
 
-/* Wait for a child's end: its exit status, or 256 + the signal that ended it. */
+/* Wait for a child. Return its exit status, 256 + the signal that killed it, or -errno. */
 static inline int child_end(pid_t pid)
 {
 	int status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A context, queues and jobs on the bare UAPI, for the tests of the driver. No library in between.
+ * Helpers for the driver tests: a context, queues and jobs directly on the UAPI, without the
+ * library.
  */
 #ifndef GTU_UTIL_H
 #define GTU_UTIL_H
@@ -35,13 +36,13 @@ static inline const char *device_path(void)
 	return path ? path : "/dev/gtu0";
 }
 
-/* gtu0 */
+/* Return the name in the device path, for example gtu0. */
 static inline const char *device_name(void)
 {
 	return strrchr(device_path(), '/') + 1;
 }
 
-/* For fixtures: open the device. Without one skip with what to do, unless GTU_DEVICE says that there is one. */
+/* For fixtures: open the device. A missing device skips the test, unless GTU_DEVICE is set. */
 #define OPEN_OR_SKIP(fd)                                                                           \
 	do {                                                                                       \
 		(fd) = open(device_path(), O_RDWR | O_CLOEXEC);                                    \
@@ -60,7 +61,7 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* An ioctl that says 0 or its errno. */
+/* Call an ioctl. Return 0 or the errno. */
 static inline int call(int fd, unsigned long cmd, void *arg)
 {
 	return ioctl(fd, cmd, arg) ? errno : 0;
@@ -100,8 +101,8 @@ static inline void *pages(size_t bytes)
 }
 
 /*
- * KiB behind a line of /proc/self/status, as VmPin. The file stays open, for a process that drops
- * rights.
+ * Return the KiB of a line of /proc/self/status, for example VmPin, or -1. The file stays open so
+ * that a process can call this after it drops privileges.
  */
 static inline long status_kib(const char *name)
 {
@@ -131,7 +132,7 @@ static inline int write_to(const char *path, const char *text)
 	return ret;
 }
 
-/* All of a file, ended with a 0, cut at @bytes: its length or -errno. */
+/* Read a file into @text, terminated by 0 and truncated to @bytes. Return its length or -errno. */
 static inline ssize_t read_from(const char *path, char *text, size_t bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -150,7 +151,7 @@ static inline ssize_t read_from(const char *path, char *text, size_t bytes)
 	return got < 0 ? got : (ssize_t)n;
 }
 
-/* The name on its bus of the device at @path, in 64 bytes; 0 or an errno. */
+/* Store the bus name of the device at @path in @name (64 bytes). Return 0 or an errno. */
 static inline int bus_function(const char *path, char *name)
 {
 	char at[128], link[512], *last;
@@ -166,7 +167,10 @@ static inline int bus_function(const char *path, char *name)
 	return 0;
 }
 
-/* A file of the driver on the bus that @function is on, in 128 bytes: a device tree's has another. */
+/*
+ * Store the path of driver file @what in @path (128 bytes). The bus is PCI or platform, depending
+ * on @function.
+ */
 static inline void driver_path(const char *function, const char *what, char *path)
 {
 	char pci[128];
@@ -176,7 +180,7 @@ static inline void driver_path(const char *function, const char *what, char *pat
 		 what);
 }
 
-/* "bind" or "unbind" @function. */
+/* Write @function to the driver file @what: "bind" or "unbind". */
 static inline int driver_file(const char *function, const char *what)
 {
 	char path[128];
@@ -254,7 +258,7 @@ static inline void doorbell(struct queue *q, uint32_t tail, uint32_t head)
 #endif
 }
 
-/* Into the ring, without the doorbell. Returns the job's index. */
+/* Write a descriptor to the ring without ringing the doorbell. Return the job's index. */
 static inline uint32_t put(struct queue *q, const struct gtu_hw_desc *d)
 {
 	struct gtu_hw_desc *slot = &q->sq[q->submitted & ((1u << q->c.sq_log2) - 1)];
@@ -288,7 +292,7 @@ static inline int queue_wait(struct queue *q, uint32_t index, uint64_t deadline_
 	return call(q->fd, GTU_IOCTL_WAIT, &w);
 }
 
-/* The next completion by its phase bit alone; 0 or ETIMEDOUT. */
+/* Poll the phase bit of the next completion. Return 0 or ETIMEDOUT after 10 s. */
 static inline int take(struct queue *q, struct gtu_hw_cpl *out)
 {
 	const uint64_t end = now_ns() + 10 * SECOND;
@@ -302,7 +306,7 @@ static inline int take(struct queue *q, struct gtu_hw_cpl *out)
 	return 0;
 }
 
-/* One job from end to end; its status, or -errno. */
+/* Submit one job and wait for it. Return its completion status or -errno. */
 static inline int run(struct queue *q, const struct gtu_hw_desc *d, struct gtu_hw_cpl *out)
 {
 	uint32_t index = submit(q, d);
@@ -313,7 +317,7 @@ static inline int run(struct queue *q, const struct gtu_hw_desc *d, struct gtu_h
 	return ret ? -ret : out->status;
 }
 
-/* COPY of @n elements of 2^log2 bytes. */
+/* Build a COPY of @n elements of 2^@log2 bytes. */
 static inline struct gtu_hw_desc copy_job(uint32_t from, uint64_t from_offset, uint32_t to,
 					  uint64_t to_offset, uint32_t n, uint32_t log2)
 {

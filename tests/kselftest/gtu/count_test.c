@@ -262,7 +262,7 @@ TEST_F_TIMEOUT(count, equal_shares, 120)
 }
 
 /*
- * ---- One queue, alone and in company ------------------------------------------------------------
+ * ---- One queue, alone and beside others ---------------------------------------------------------
  */
 
 #define WORDS	8192u

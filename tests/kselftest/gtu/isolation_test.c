@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What one context has cannot be named, mapped or reached by another: keys, offsets for mmap,
- * doorbell pages, mappings in other processes; and a file descriptor that is given away gives away
- * just what Documentation/driver.md says.
+ * Tests that one context cannot name, map or reach resources of another: keys, mmap offsets,
+ * doorbell pages, and mappings in other processes.
+ * A passed file descriptor gives the receiver exactly what Documentation/driver.md describes.
  */
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -36,7 +36,10 @@ static void side_fill(struct side *s)
 		fill_pattern(s->m[i].at, LENGTH, s->tag + i);
 }
 
-/* Guards of all regions; and, unless it is the side that works, all of the content. */
+/*
+ * Check the guards of all regions and the contents: all contents, or only those of read-only
+ * regions.
+ */
 static bool side_intact(const struct side *s, bool content)
 {
 	bool ok = true;
@@ -86,7 +89,7 @@ FIXTURE_TEARDOWN(isolation)
  * ---- Keys ---------------------------------------------------------------------------------------
  */
 
-/* The same numbers mean each context's own memory. */
+/* Equal keys in two contexts refer to each context's own memory. */
 TEST_F(isolation, same_numbers)
 {
 	struct gtu_hw_desc d;
@@ -104,13 +107,15 @@ TEST_F(isolation, same_numbers)
 	ASSERT_EQ(GTU_CPL_OK, run(&self->b.q, &d, &c));
 	EXPECT_TRUE(is_pattern(self->b.m[WRITE_ONLY].at, LENGTH, self->b.tag));
 	EXPECT_TRUE(side_intact(&self->a, true));
-	/* taken back in one, still there in the other */
+	/* a region removed from one context still exists in the other */
 	ASSERT_EQ(0, region_remove(self->a.fd, self->a.key[WRITE_ONLY]));
 	EXPECT_EQ(GTU_CPL_KEY, run(&self->a.q, &d, &c));
 	EXPECT_EQ(GTU_CPL_OK, run(&self->b.q, &d, &c));
 }
 
-/* Every slot, many generations: what is not the context's own is no key, as any kind of operand. */
+/*
+ * Probe every slot with many generations: a key of another context is rejected for every operand.
+ */
 TEST_F(isolation, no_foreign_key)
 {
 	static const uint32_t generations[] = { 0, 1, 2, 3, 0x7fff, 0xffff };
@@ -133,7 +138,7 @@ TEST_F(isolation, no_foreign_key)
 				continue;
 			EXPECT_EQ(ENOENT, region_remove(a->fd, key));
 			if (!key)
-				continue;	/* says that there is no operand */
+				continue;	/* key 0 means no operand */
 			d[0] = copy_job(key, 0, a->key[BOTH], 0, 16, 2);
 			d[1] = copy_job(a->key[READ_ONLY], 0, key, 0, 16, 2);
 			d[2] = job(GTU_OP_COPY, 2);
@@ -154,9 +159,8 @@ TEST_F(isolation, no_foreign_key)
 }
 
 /*
- * All slots are in use, so that one that is freed is the next to be given out: the old key, the one
- * before and the one after never lead to what is there now; nor do jobs that were written when the
- * old key was good.
+ * With all slots in use, a freed slot is the next to be reused. The old key and keys of other
+ * generations never reach the new region, and neither do jobs written while the old key was valid.
  */
 TEST_F_TIMEOUT(isolation, stale_keys, 60)
 {
@@ -189,7 +193,7 @@ TEST_F_TIMEOUT(isolation, stale_keys, 60)
 		d[2] = copy_job(a->key[READ_ONLY], 0, GTU_KEY(0, GTU_KEY_SLOT(key)), 0, 8, 3);
 		for (i = 0; i <= round; i++)
 			d[3 + i] = copy_job(a->key[READ_ONLY], 0, old[i], 0, 8, 3);
-		/* with what was put before */
+		/* together with the descriptor written above */
 		ASSERT_EQ(0, run_many(&a->q, d, 3 + round + 1, c));
 		ASSERT_EQ(0, take(&a->q, &c[4 + round]));
 		for (i = 0; i < 5 + round; i++)
@@ -231,7 +235,7 @@ TEST_F_TIMEOUT(isolation, guessed_offsets, 60)
 	own[1] = c->cq_offset;
 	own[2] = c->db_offset;
 	own[3] = mine;
-	/* how the driver numbers what can be mapped: only who knows that can guess well */
+	/* derive how the driver encodes offsets, because random guesses would hardly hit one */
 	kind_step = own[1] - own[0];
 	id_step = (other.c.sq_offset - own[0]) / (other.c.id - c->id);
 	ASSERT_EQ(c->id * id_step + 2 * kind_step, own[2]);
@@ -253,11 +257,11 @@ TEST_F_TIMEOUT(isolation, guessed_offsets, 60)
 				hits++;
 				munmap(p, sizes[s]);
 			}
-	/* both rings, the doorbell and the buffer, in their own size */
+	/* only both rings, the doorbell and the buffer can be mapped, each with its own size */
 	EXPECT_EQ(4u, hits);
 }
 
-/* The page beside a doorbell is another's: no trick of mm makes the mapping longer or moves it there. */
+/* The page next to a doorbell belongs to another queue: mremap() and the like cannot reach it. */
 TEST_F(isolation, neighbouring_doorbells)
 {
 	struct side *a = &self->a, *b = &self->b;
@@ -279,20 +283,20 @@ TEST_F(isolation, neighbouring_doorbells)
 	EXPECT_EQ(-1, mprotect((char *)a->q.cq, a->q.c.cq_bytes, PROT_WRITE));
 	spare = mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, a->fd, (off_t)a->q.c.db_offset);
 	ASSERT_NE(MAP_FAILED, spare);
-	/* the file's page at another offset, in place of this one */
+	/* replace the mapping by the file's page at another offset */
 	EXPECT_EQ(-1, remap_file_pages(spare, PAGE, 0, (b->q.c.db_offset) / PAGE, 0));
 	spare = mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, a->fd, (off_t)a->q.c.db_offset);
 	ASSERT_NE(MAP_FAILED, spare);
 	EXPECT_EQ(-1, remap_file_pages(spare, PAGE, 0, a->q.c.db_offset / PAGE + 1, 0));
-	/* moved as it is, it stays the queue's own */
+	/* a moved mapping still rings its own queue */
 	db = mremap(db, PAGE, PAGE, move | MREMAP_FIXED, pages(PAGE));
 	ASSERT_NE(MAP_FAILED, db);
 	a->q.db = (uint8_t *)db;
 	EXPECT_EQ(GTU_CPL_OK, run(&a->q, &NO_JOB, &c));
-	/* whatever is written anywhere into the page is heard by nobody else */
+	/* writes to any offset of the page do not affect another queue */
 	for (at = 0; at < PAGE; at += 4)
 		*(volatile uint32_t *)(db + at) = 0x80000000u + at;
-	/* a write is not answered: the device may not have come to it yet */
+	/* the write is posted, so wait until the device has processed it */
 	for (at = 0; at < 10000 && queue_state(&a->q) == GTU_QUEUE_ENABLED; at++)
 		usleep(1000);
 	EXPECT_NE(GTU_QUEUE_ENABLED, queue_state(&a->q));
@@ -303,7 +307,7 @@ TEST_F(isolation, neighbouring_doorbells)
 	EXPECT_EQ(GTU_CPL_OK, run(&a->q, &NO_JOB, &c));
 }
 
-/* Rings and doorbells are no memory that one process can show another, or pin. */
+/* Rings and doorbells cannot be read by another process or pinned. */
 TEST_F(isolation, through_proc)
 {
 	struct side *a = &self->a;
@@ -314,7 +318,7 @@ TEST_F(isolation, through_proc)
 
 	ASSERT_LE(0, mem);
 	ASSERT_EQ(0, pipe(pipes));
-	/* present */
+	/* fault the pages in */
 	(void)*(volatile char *)at[0];
 	(void)*(volatile char *)at[1];
 	doorbell(&a->q, 0, 0);
@@ -346,14 +350,14 @@ TEST_F(isolation, through_proc)
  * ---- Other processes ----------------------------------------------------------------------------
  */
 
-/* A child that has not been given the file's memory by fork(): it has what the descriptor gives. */
+/* Use the context in a process that has the descriptor, but not the memory of the file's owner. */
 static int use_as_another(int fd, uint32_t giver_key, uint8_t *memory, uint32_t *mine)
 {
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl c;
 	struct queue q;
 
-	/* nothing of the giver's is mapped or charged here */
+	/* the owner's memory is neither mapped nor charged here */
 	if (status_kib("VmPin"))
 		return 1;
 	fill_pattern(memory, PAGE, 0x99);
@@ -363,7 +367,7 @@ static int use_as_another(int fd, uint32_t giver_key, uint8_t *memory, uint32_t 
 		return 3;
 	if (queue_create(fd, 2, 2, &q))
 		return 4;
-	/* a context is one: who has the descriptor can name what the giver entered in it */
+	/* the descriptor gives access to the whole context, including the owner's regions */
 	d = copy_job(*mine, 0, giver_key, 0, PAGE / 4, 2);
 	if (run(&q, &d, &c))
 		return 5;
@@ -385,7 +389,7 @@ static bool is_mapped(const char *what)
 	return found || !f;
 }
 
-/* The program behind exec(): see exec_and_fork. Runs before the harness. */
+/* The program that exec_self() runs. A constructor, so that it runs before the harness. */
 static void __attribute__((constructor)) behind_exec(void)
 {
 	const char *text = getenv("GTU_BEHIND_EXEC");
@@ -416,7 +420,7 @@ static int exec_self(int fd, uint32_t key)
 	_exit(127);
 }
 
-/* No mapping lives through exec(), and the descriptor only where its owner wants it. */
+/* No mapping survives exec(); the descriptor survives only without FD_CLOEXEC. */
 TEST_F(isolation, exec)
 {
 	struct side *a = &self->a;
@@ -464,8 +468,8 @@ static int receive_fd(int socket)
 }
 
 /*
- * Over a socket: the receiver can use the context. What he enters is his and is charged to him, and
- * stays with the context when he is gone; the giver can take it back.
+ * A receiver of the descriptor can use the context. A region that it adds is charged to the
+ * receiver and stays with the context after the receiver exits; the sender can remove it.
  */
 TEST_F(isolation, passed_descriptor)
 {
@@ -498,7 +502,7 @@ TEST_F(isolation, passed_descriptor)
 	EXPECT_TRUE(guarded_ok(&a->m[WRITE_ONLY]));
 	EXPECT_TRUE(side_intact(&self->b, true));
 	EXPECT_EQ(pinned, status_kib("VmPin"));
-	/* the receiver has gone, his page has not */
+	/* the receiver has exited, but its region still exists */
 	memset(a->m[BOTH].at, 0, PAGE);
 	d = copy_job(key, 0, a->key[BOTH], 0, PAGE / 4, 2);
 	ASSERT_EQ(GTU_CPL_OK, run(&a->q, &d, &c));

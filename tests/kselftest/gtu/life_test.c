@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The device goes while files are open: unbound, or reset under them, again and again. Needs root.
- * Each test leaves the device bound and working.
+ * Tests removal of the device while files are open: the driver is unbound or the function is reset,
+ * repeatedly.
+ * Needs root. Each test leaves the device bound and working.
  */
 #include <linux/userfaultfd.h>
 #include <poll.h>
@@ -20,7 +21,7 @@ FIXTURE(life)
 	int fd;
 	struct queue q;
 	uint32_t *memory, key, *buffer, buffer_key;
-	char function[64];		/* its name on the bus */
+	char function[64];		/* bus name of the device */
 };
 
 static void submit_long(struct queue *q, uint32_t key)
@@ -71,7 +72,7 @@ static void *wait_for_ever(void *arg)
 	return NULL;
 }
 
-/* What is left of a file whose device is gone. */
+/* Check the behaviour of a file whose device was removed. */
 static void expect_dead(struct __test_metadata *_metadata, int fd, struct queue *q)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -86,12 +87,12 @@ static void expect_dead(struct __test_metadata *_metadata, int fd, struct queue 
 		  mmap(NULL, q->c.sq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.sq_offset));
 	EXPECT_EQ(ENODEV, errno);
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(q));
-	/* no SIGBUS, and nobody hears it */
+	/* the mappings stay valid but reach no device: no SIGBUS */
 	memset(q->sq, 0, q->c.sq_bytes);
 	doorbell(q, 1, 0);
 }
 
-/* A new file of the device works. */
+/* Check that a new file of the device works. */
 static void expect_alive(struct __test_metadata *_metadata)
 {
 	uint64_t *memory = pages(8192);
@@ -130,7 +131,7 @@ TEST_F_TIMEOUT(life, unbind_under_load, 60)
 	usleep(50000);
 	submit_long(&self->q, self->key);
 	ASSERT_EQ(0, driver_file(self->function, "unbind"));
-	/* when unbind is through the device is off the memory, which is unpinned */
+	/* after unbind the device no longer accesses the memory, and it is unpinned */
 	EXPECT_EQ(0, status_kib("VmPin"));
 	memset(self->memory, 0, BYTES);
 	pthread_join(w.thread, NULL);
@@ -140,7 +141,7 @@ TEST_F_TIMEOUT(life, unbind_under_load, 60)
 	EXPECT_LT(open(device_path(), O_RDWR), 0);
 	ASSERT_EQ(0, driver_file(self->function, "bind"));
 	expect_alive(_metadata);
-	/* the old file stays dead, also beside a living device */
+	/* the old file stays dead after the device is bound again */
 	expect_dead(_metadata, self->fd, &self->q);
 	for (i = 0; i < BYTES / 4; i++)
 		ASSERT_EQ(0, self->memory[i]);
@@ -148,7 +149,7 @@ TEST_F_TIMEOUT(life, unbind_under_load, 60)
 
 static volatile bool stop;
 
-/* Somebody who does everything all the time and cares for no error. */
+/* Use the device continuously and ignore all errors. */
 static void *busy_user(void *arg)
 {
 	uint32_t key, *memory = pages(65536);
@@ -201,8 +202,8 @@ TEST_F_TIMEOUT(life, unbind_storm, 90)
 }
 
 /*
- * Memory that comes when its owner likes, a page a call. Removing the device must not wait for it: any
- * user could hold that up for ever.
+ * Memory served by userfaultfd, one page per call. Removing the device must not wait for such a
+ * page, because any user could then block the removal forever.
  */
 #define LATE	5
 
@@ -221,7 +222,7 @@ static void *late_call(void *arg)
 	uint32_t key;
 
 	switch (l->which) {
-	case 0:			/* what a call takes; or, of a page that may be read, gives */
+	case 0:			/* the argument of a call; with write protection, its result */
 	case 4:
 		l->ret = call(l->fd, GTU_IOCTL_INFO, l->at);
 		break;
@@ -231,7 +232,7 @@ static void *late_call(void *arg)
 	case 2:
 		l->ret = region_add(l->fd, l->at, 4096, RW, &key);
 		break;
-	case 3:			/* behind its first fields */
+	case 3:			/* behind the first fields of the argument */
 		l->ret = call(l->fd, GTU_IOCTL_INFO, l->at - 8);
 		break;
 	}
@@ -248,8 +249,8 @@ static void *unbind_call(void *arg)
 }
 
 /*
- * Before 6.2 what is pinned for long has to be there, else it is EFAULT (which a debug kernel writes about
- * in its log).
+ * Before Linux 6.2, long-term pins of a userfaultfd page fail with EFAULT, and a debug kernel
+ * warns.
  */
 static bool pins_late_memory(void)
 {
@@ -268,12 +269,12 @@ TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
 	struct uffdio_api api = { .api = UFFD_API };
 	struct late late[LATE], unbind = { .at = self->function };
 	int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK), i, n = LATE;
-	/* between them pages that are there */
+	/* every other page is present */
 	char *at = pages(2 * LATE * 4096);
 	struct uffd_msg m;
 
 	if (uffd < 0 || ioctl(uffd, UFFDIO_API, &api))
-		SKIP(return, "no userfaultfd: %s", strerror(errno));
+		SKIP(return, "needs userfaultfd: %s", strerror(errno));
 	if (!(api.features & UFFD_FEATURE_PAGEFAULT_FLAG_WP))
 		n--;
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &c));
@@ -298,14 +299,14 @@ TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
 		pthread_create(&late[i].thread, NULL, late_call, &late[i]);
 		poll(&p, 1, 10000);
 		ASSERT_EQ((ssize_t)sizeof(m), read(uffd, &m, sizeof(m))) {
-			TH_LOG("call %d does not ask for its page", i);
+			TH_LOG("call %d did not fault on its page", i);
 		}
 	}
 	pthread_create(&unbind.thread, NULL, unbind_call, &unbind);
 	for (i = 0; i < 500 && !__atomic_load_n(&unbind.which, __ATOMIC_ACQUIRE); i++)
 		usleep(10000);
 	EXPECT_EQ(1, unbind.which) {
-		TH_LOG("the driver waits for users' memory");
+		TH_LOG("unbind did not finish within 5 s: the driver waits for user memory");
 	}
 	for (i = 0; i < n; i++) {
 		struct uffdio_zeropage z = { .range = { (uintptr_t)late[i].at, 4096 } };
@@ -317,7 +318,10 @@ TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
 	}
 	pthread_join(unbind.thread, NULL);
 	EXPECT_EQ(0, unbind.ret);
-	/* a page of zeroes has no size; others find no device any more, or are told what it was */
+	/*
+	 * a zero page has size 0, hence EINVAL; INFO of a present page (4) succeeds; other calls
+	 * see no device
+	 */
 	for (i = 0; i < n; i++)
 		EXPECT_EQ(i == 4 ? 0 : late[i].which ? ENODEV : EINVAL, late[i].ret) {
 			TH_LOG("call %d", i);
@@ -329,7 +333,7 @@ TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
 	expect_alive(_metadata);
 }
 
-/* Somebody resets the function: who had it open before has to open it again, and nothing else. */
+/* After a function reset, users must reopen the device, and need nothing else. */
 TEST_F_TIMEOUT(life, function_reset, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -342,7 +346,7 @@ TEST_F_TIMEOUT(life, function_reset, 60)
 	epoch = info.epoch;
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", self->function);
 	if (access(path, W_OK))
-		SKIP(return, "the function has no reset of its own here");
+		SKIP(return, "needs a function reset: %s is not writable", path);
 	pthread_create(&w.thread, NULL, wait_for_ever, &w);
 	usleep(50000);
 	submit_long(&self->q, self->key);
@@ -359,7 +363,7 @@ TEST_F_TIMEOUT(life, function_reset, 60)
 	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
 	EXPECT_NE(epoch, info.epoch);
 	close(fd);
-	/* what the old file had is given back with it */
+	/* closing the old file frees its memory */
 	queue_unmap(&self->q);
 	munmap(self->buffer, 8192);
 	close(self->fd);
@@ -368,8 +372,8 @@ TEST_F_TIMEOUT(life, function_reset, 60)
 }
 
 /*
- * Where a reset takes the device's power its epochs start anew, at a number that a context may have: that
- * one is dead all the same (gtu serve --fault power-loss; other devices count on).
+ * If a reset removes the device's power, epochs restart and may repeat a context's epoch. Such a
+ * context is dead nevertheless (gtu serve --fault power-loss; other devices keep counting).
  */
 TEST_F_TIMEOUT(life, function_reset_again, 60)
 {
@@ -380,7 +384,7 @@ TEST_F_TIMEOUT(life, function_reset_again, 60)
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", self->function);
 	if (access(path, W_OK))
-		SKIP(return, "the function has no reset of its own here");
+		SKIP(return, "needs a function reset: %s is not writable", path);
 	ASSERT_EQ(0, write_to(path, "1"));
 	fd = open(device_path(), O_RDWR);
 	ASSERT_LE(0, fd);
@@ -388,7 +392,7 @@ TEST_F_TIMEOUT(life, function_reset_again, 60)
 	ASSERT_EQ(0, queue_create(fd, 2, 2, &q));
 	ASSERT_EQ(0, write_to(path, "1"));
 	EXPECT_EQ(ENODEV, call(fd, GTU_IOCTL_INFO, &info)) {
-		TH_LOG("a context of epoch %u lives on behind a reset", info.epoch);
+		TH_LOG("a context of epoch %u survived a reset", info.epoch);
 	}
 	expect_dead(_metadata, fd, &q);
 	queue_unmap(&q);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The device goes while memory is shared, mapped and submitted: dma-bufs, the aperture, jobs by ioctl.
+ * Tests removal of the device while memory is shared or mapped and jobs are submitted: dma-bufs,
+ * the aperture and SUBMIT.
  * Needs root. Each test leaves the device bound and working.
  */
 #include <pthread.h>
@@ -52,7 +53,10 @@ static int import(int fd, int dmabuf, uint32_t *key)
 	return ret;
 }
 
-/* A dma-buf with importers of the device that goes: it stays, and serves who comes after. */
+/*
+ * A dma-buf survives the removal of its exporter and can be imported after the device is bound
+ * again.
+ */
 TEST_F_TIMEOUT(memory_life, dmabuf, 60)
 {
 	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .flags = O_CLOEXEC, .rights = RW };
@@ -83,7 +87,7 @@ TEST_F_TIMEOUT(memory_life, dmabuf, 60)
 	ASSERT_EQ(0, driver_file(self->function, "bind"));
 	self->fd = reopen();
 	ASSERT_LE(0, self->fd);
-	/* the device that made it is not there any more; to the new one it is anybody's memory */
+	/* the exporting device was removed, so the new one treats the dma-buf as foreign memory */
 	ASSERT_EQ(0, import(self->fd, e.fd, &key));
 	ASSERT_EQ(0, region_add(self->fd, out, 4096, RW, &out_key));
 	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q));
@@ -99,7 +103,7 @@ TEST_F_TIMEOUT(memory_life, dmabuf, 60)
 
 static volatile bool stop;
 
-/* Reads and writes its mapping of the aperture while that goes; it must never get a signal. */
+/* Access an aperture mapping while the device is removed. There must be no signal. */
 static void *toucher(void *arg)
 {
 	volatile uint32_t *p = arg;
@@ -113,7 +117,10 @@ static void *toucher(void *arg)
 	return NULL;
 }
 
-/* In place of the aperture there are zeroes; the next device's aperture is not reached. */
+/*
+ * After removal the mapping reads as zeroes and does not reach the aperture of the device bound
+ * next.
+ */
 TEST_F_TIMEOUT(memory_life, aperture, 60)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
@@ -133,7 +140,7 @@ TEST_F_TIMEOUT(memory_life, aperture, 60)
 	ASSERT_NE(MAP_FAILED, (void *)p);
 	ASSERT_NE(MAP_FAILED, (void *)kept);
 	kept[0] = kept[1024] = 0xbeef;
-	/* its region goes before the device does, the mapping stays */
+	/* remove the region before the device; its mapping stays */
 	ASSERT_EQ(0, region_remove(self->fd, b.key));
 	EXPECT_EQ(0xbeefu, kept[1024]);
 	pthread_create(&thread, NULL, toucher, p);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Nothing is copied: a file in the page cache, mapped and made a region, is read and written by the
- * device in the cache's own pages. Seen by bytes (who writes to the file in any way after
- * REGION_ADD changes what the device reads), by page frames, and by counts of pages.
+ * Tests that regions copy nothing: the device reads and writes a mapped file in the pages of the
+ * page cache.
+ * The evidence is the data after writes to the file, the page frames, and the page counts.
  */
 
 #include "gtu_util.h"
@@ -19,7 +19,7 @@ FIXTURE(nocopy)
 	uint32_t out_key;
 };
 
-/* Where the edge list lies. */
+/* Storage of the edge list. */
 FIXTURE_VARIANT(nocopy)
 {
 	const char *path;		/* NULL: a memfd */
@@ -61,7 +61,8 @@ FIXTURE_SETUP(nocopy)
 		snprintf(path, sizeof(path), "%s/gtu-edges-XXXXXX", variant->path);
 		self->file = mkstemp(path);
 		if (self->file < 0)
-			SKIP(return, "no file in %s: %s", variant->path, strerror(errno));
+			SKIP(return, "cannot create a file in %s: %s",
+				     variant->path, strerror(errno));
 		unlink(path);
 	} else {
 		self->file = memfd_create("edges", variant->memfd_flags);
@@ -72,11 +73,11 @@ FIXTURE_SETUP(nocopy)
 		e[i] = edge(i);
 	ASSERT_EQ(0, ftruncate(self->file, (off_t)self->bytes));
 	if (variant->memfd_flags & MFD_HUGETLB) {
-		/* no write() there */
+		/* hugetlbfs has no write() */
 		void *p = mmap(NULL, self->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, self->file, 0);
 
 		if (p == MAP_FAILED)
-			SKIP(return, "no huge pages");
+			SKIP(return, "huge pages are not available: %s", strerror(errno));
 		memcpy(p, e, self->bytes);
 		munmap(p, self->bytes);
 	} else {
@@ -108,7 +109,7 @@ static int copy(struct queue *q, uint32_t from, uint64_t from_at, uint32_t to, u
 	return run(q, &d, &c);
 }
 
-/* Frame of the page behind @p, 0 where it cannot be known. */
+/* Return the frame number of the page at @p, or 0 if it is unavailable. */
 static uint64_t frame(const void *p)
 {
 	static int fd = -1;
@@ -122,7 +123,7 @@ static uint64_t frame(const void *p)
 	return entry >> 63 ? entry & ((1ull << 55) - 1) : 0;
 }
 
-/* KiB of a line of /proc/meminfo. */
+/* Return the KiB of a line of /proc/meminfo. */
 static long meminfo(const char *name)
 {
 	FILE *f = fopen("/proc/meminfo", "r");
@@ -142,7 +143,7 @@ static uint32_t *map(int file, uint64_t bytes, int prot)
 	return mmap(NULL, bytes, prot, MAP_SHARED, file, 0);
 }
 
-/* A list that the device only reads, through a descriptor that only can. */
+/* The device reads an edge list through a read-only descriptor. */
 TEST_F(nocopy, device_reads_the_cache)
 {
 	const bool huge = variant->memfd_flags & MFD_HUGETLB;
@@ -164,30 +165,30 @@ TEST_F(nocopy, device_reads_the_cache)
 	for (i = 0; i < self->bytes / 4; i++)
 		ASSERT_EQ(edge(i), self->out[i]);
 
-	/* another mapping, in every page */
+	/* write through another mapping, in every page */
 	for (i = 0; i < self->bytes; i += PAGE)
 		others[i / 4] = (uint32_t)~i;
 	ASSERT_EQ(0, copy(&self->q, key, 0, self->out_key, 0, self->bytes));
 	for (i = 0; i < self->bytes; i += PAGE)
 		ASSERT_EQ((uint32_t)~i, self->out[i / 4]);
-	/* write(2) */
+	/* write through write(2) */
 	if (!huge) {
 		ASSERT_EQ(4, pwrite(self->file, &word, 4, (off_t)middle + 12));
 		ASSERT_EQ(0, copy(&self->q, key, middle, self->out_key, 0, PAGE));
 		EXPECT_EQ(word, self->out[3]);
-		/* and read(2) finds what a mapping has put there: it is one page */
+		/* read(2) returns the bytes written through a mapping, because both use one page */
 		others[middle / 4 + 5] = 0x12345678;
 		ASSERT_EQ((ssize_t)sizeof(fresh), pread(self->file, fresh, sizeof(fresh),
 							(off_t)middle));
 		ASSERT_EQ(0, copy(&self->q, key, middle, self->out_key, 0, sizeof(fresh)));
 		EXPECT_EQ(0, memcmp(fresh, self->out, sizeof(fresh)));
 	}
-	/* nobody has got the right to write by that */
+	/* the region stays read-only */
 	EXPECT_EQ(GTU_CPL_RIGHTS, copy(&self->q, self->out_key, 0, key, 0, PAGE));
 	close(again);
 }
 
-/* What the device writes is in the file. */
+/* The device writes to the file. */
 TEST_F(nocopy, device_writes_the_cache)
 {
 	uint32_t *mine = map(self->file, self->bytes, PROT_READ | PROT_WRITE), key, *fresh;
@@ -196,17 +197,19 @@ TEST_F(nocopy, device_writes_the_cache)
 	int ret;
 
 	ASSERT_NE(MAP_FAILED, (void *)mine);
-	/* kernels from 6.5 on pin what a file system tracks writes of only to read */
+	/*
+	 * Linux 6.5 and later refuse writable long-term pins of file systems that track dirty pages
+	 */
 	ret = region_add(self->fd, mine, self->bytes, RW, &key);
 	if (ret == EFAULT && variant->path)
-		SKIP(return, "this kernel pins no page of %s to write", variant->path);
+		SKIP(return, "this kernel does not pin pages of %s for writing", variant->path);
 	ASSERT_EQ(0, ret);
 	for (i = 0; i < half / 4; i++)
 		self->out[i] = (uint32_t)i ^ 0x5555;
 	ASSERT_EQ(0, copy(&self->q, self->out_key, 0, key, half, half));
 	ASSERT_EQ(0, region_remove(self->fd, key));
 	munmap(mine, self->bytes);
-	/* by somebody who comes later */
+	/* as a process that maps the file later sees it */
 	fresh = map(self->file, self->bytes, PROT_READ);
 	ASSERT_NE(MAP_FAILED, (void *)fresh);
 	EXPECT_EQ(edge(half / 4 - 1), fresh[half / 4 - 1]);
@@ -218,8 +221,11 @@ TEST_F(nocopy, device_writes_the_cache)
 	}
 }
 
-/* The same frames before, meanwhile and after; no page more; charged as pinned, not as locked. */
-/* every frame is looked up four times: slow where the kernel checks itself */
+/*
+ * The page frames do not change, no page is added, and the pages are charged as pinned, not as
+ * locked.
+ */
+/* every frame is looked up four times, which is slow on debug kernels */
 TEST_F_TIMEOUT(nocopy, pages_are_counted_once, 180)
 {
 	const long kib = (long)(self->bytes >> 10);
@@ -238,7 +244,7 @@ TEST_F_TIMEOUT(nocopy, pages_are_counted_once, 180)
 	ASSERT_EQ(0, region_add(self->fd, mine, self->bytes, GTU_RIGHT_READ, &key));
 	EXPECT_EQ(pinned + kib, status_kib("VmPin"));
 	EXPECT_EQ(locked, status_kib("VmLck"));
-	/* a copy would be as large as the list; the tests' own noise is not */
+	/* a copy would add as much as the list; other changes stay below half of that */
 	EXPECT_GT(anon + kib / 2, status_kib("RssAnon"));
 	EXPECT_GT(cached + kib / 2, meminfo("Cached"));
 	EXPECT_EQ(free_huge, meminfo("HugePages_Free"));
@@ -256,7 +262,7 @@ TEST_F_TIMEOUT(nocopy, pages_are_counted_once, 180)
 	free(before);
 }
 
-/* A part of a huge page, from its middle over the next one's start: any scatter is still possible. */
+/* Regions of parts of huge pages, some across the boundary between two. */
 TEST_F(nocopy, parts)
 {
 	uint32_t *mine = map(self->file, self->bytes, PROT_READ | PROT_WRITE), key, n;

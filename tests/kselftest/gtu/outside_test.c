@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs that fail, in every way that a descriptor can make them: after each, nothing has changed
- * around the regions, in regions that may not be written, in another context, in the memory of
- * another process.
+ * Tests that failing jobs write nothing outside their operands: around the regions, in read-only
+ * regions, in another context, or in another process.
  */
 #include <pthread.h>
 
@@ -25,7 +24,7 @@ FIXTURE(outside)
 {
 	struct side a, b;
 	pid_t canary;
-	int ask, answer;		/* the canary's pipes */
+	int ask, answer;		/* pipes to and from the canary */
 };
 
 static int side_open(struct side *s, uint32_t tag)
@@ -34,7 +33,7 @@ static int side_open(struct side *s, uint32_t tag)
 	int ret = 0;
 
 	for (i = 0; i < REGIONS && !ret; i++) {
-		/* at the end of its last page, so that what is behind it is the guard's page */
+		/* at the end of the last page, so that the guard page follows directly */
 		if (!guarded_new(&s->m[i], LENGTH, 64 * i % 128))
 			return ENOMEM;
 		fill_pattern(s->m[i].at, LENGTH, tag + i);
@@ -54,8 +53,8 @@ static bool untouched(const struct side *s, uint32_t tag)
 }
 
 /*
- * A process of its own with a context, regions at the same slots, and memory that no device knows.
- * For each byte it is sent it says whether all of that is as it was.
+ * A process with its own context, regions at the same slots, and memory that is in no region. For
+ * each byte that it receives, it reports whether all of this memory is unchanged.
  */
 static void canary(int ask, int answer)
 {
@@ -118,27 +117,27 @@ FIXTURE_TEARDOWN(outside)
 		close(self->b.fd);
 }
 
-/* Whether nothing changed but what region SINK and INDEX hold. */
+/* Check that nothing changed except the contents of regions SINK and INDEX. */
 #define NOTHING_ELSE(what)                                                                         \
 	do {                                                                                       \
 		unsigned int region_;                                                              \
                                                                                                    \
 		for (region_ = 0; region_ < REGIONS; region_++)                                    \
 			EXPECT_TRUE(guarded_ok(&self->a.m[region_])) {                             \
-				TH_LOG("%s: around region %u", what, region_);                     \
+				TH_LOG("%s: wrote outside region %u", what, region_);              \
 			}                                                                          \
 		EXPECT_TRUE(is_pattern(self->a.m[SOURCE].at, LENGTH, 0x20 + SOURCE)) {             \
-			TH_LOG("%s: in a region to be read", what);                                \
+			TH_LOG("%s: wrote to a read-only region", what);                           \
 		}                                                                                  \
 		EXPECT_TRUE(untouched(&self->b, 0x40)) {                                           \
-			TH_LOG("%s: in another context", what);                                    \
+			TH_LOG("%s: wrote to another context", what);                              \
 		}                                                                                  \
 		EXPECT_TRUE(canary_lives(self->ask, self->answer)) {                               \
-			TH_LOG("%s: in another process", what);                                    \
+			TH_LOG("%s: wrote to another process", what);                              \
 		}                                                                                  \
 	} while (0)
 
-/* DATA selected by INDEX into SINK, the last of both at their regions' ends. */
+/* Select SOURCE by INDEX into SINK; the indices and the output end at the end of their regions. */
 static struct gtu_hw_desc access_job(const struct side *s, uint32_t indices, uint32_t room)
 {
 	struct gtu_hw_desc d = job(GTU_OP_SCU_ACCESS, SCU_WORDS | SCU_INDEX_WORDS);
@@ -171,7 +170,7 @@ static struct gtu_hw_desc stream_job(const struct side *s, uint32_t n, uint32_t 
 	return d;
 }
 
-/* A stream's ring in SINK, as a consumer leaves it before it submits. */
+/* Return the stream's ring in SINK, initialized as before a submission. */
 static struct gtu_hw_ring *ring_of(struct side *s, const struct gtu_hw_desc *d)
 {
 	struct gtu_hw_ring *ring =
@@ -181,7 +180,10 @@ static struct gtu_hw_ring *ring_of(struct side *s, const struct gtu_hw_desc *d)
 	return ring;
 }
 
-/* How a job goes wrong, from memory that INDEX holds as words. @absent: opcode of no unit, or 0. */
+/*
+ * Build failing job @n; INDEX holds its words. @absent: opcode of a missing unit, or 0. Return the
+ * expected status, or GTU_CPL_OK after the last case.
+ */
 static uint32_t prepare(struct side *s, unsigned int n, uint8_t absent, struct gtu_hw_desc *d)
 {
 	uint32_t *word = (void *)s->m[INDEX].at, *last = word + WORDS - 8, i;
@@ -195,7 +197,7 @@ static uint32_t prepare(struct side *s, unsigned int n, uint8_t absent, struct g
 	case 0:
 		d->opcode = 0xff;
 		return GTU_CPL_OPCODE;
-	case 1:	/* a unit that this build lacks, if there is one */
+	case 1:	/* a unit that the device lacks, if any */
 		d->opcode = absent ? absent : 0xfe;
 		return absent ? GTU_CPL_ABSENT : GTU_CPL_OPCODE;
 	case 2:
@@ -232,7 +234,7 @@ static uint32_t prepare(struct side *s, unsigned int n, uint8_t absent, struct g
 	case 12:
 		d->operand[0].count = d->operand[1].count = 0xfffffffe;
 		return GTU_CPL_BOUNDS;
-	case 13:	/* wraps around at 2^64 */
+	case 13:	/* wraps at 2^64 */
 		d->operand[1].offset = 0ull - 64;
 		return GTU_CPL_BOUNDS;
 	case 14:
@@ -246,14 +248,14 @@ static uint32_t prepare(struct side *s, unsigned int n, uint8_t absent, struct g
 		*d = access_job(s, 8, 8);
 		last[0] = 0xfffffffc;
 		return GTU_CPL_INDEX;
-	case 17:	/* and the output one short */
+	case 17:	/* the output is one element short */
 		*d = access_job(s, 8, 7);
 		return GTU_CPL_OVERFLOW;
 	case 18:
 		*d = replicate_job(s, 8, 16);
 		last[7] = 0xffffffff;
 		return GTU_CPL_OVERFLOW;
-	case 19:	/* a run behind the data's end */
+	case 19:	/* a run past the end of the data */
 		*d = access_job(s, 8, 8);
 		d->opcode = GTU_OP_SCU_EXPAND;
 		d->param |= SCU_COUNT_WORDS;
@@ -261,7 +263,7 @@ static uint32_t prepare(struct side *s, unsigned int n, uint8_t absent, struct g
 		last[0] = WORDS - 2;
 		word[0] = 3;
 		return GTU_CPL_INDEX;
-	case 20:	/* a place beyond the output in a reorder vector, by a block */
+	case 20:	/* a reorder vector with an entry beyond the output, in a parameter block */
 		*d = job(GTU_OP_SCU_DATA, SCU_WORDS | GTU_STEP_APPLY << GTU_SCU_STEP_SHIFT);
 		d->flags = GTU_DESC_BLOCK;
 		d->operand[0] = place(s->key[INDEX], GTU_SCU_REORDER + 1, 0);
@@ -283,11 +285,11 @@ static uint32_t prepare(struct side *s, unsigned int n, uint8_t absent, struct g
 		*d = replicate_job(s, WORDS / 2, WORDS);
 		d->limit = 1;
 		return GTU_CPL_LIMIT;
-	case 23:	/* a consumer that is ahead of the device */
+	case 23:	/* a consumer index ahead of the producer */
 		*d = stream_job(s, 4096, 4);
 		ring_of(s, d)->consumer = 5;
 		return GTU_CPL_INDEX;
-	case 24:	/* a ring whose records end behind the region */
+	case 24:	/* a ring whose records end past the region */
 		*d = stream_job(s, 4096, 4);
 		d->operand[GTU_IRU_RING].offset += 64;
 		return GTU_CPL_BOUNDS;
@@ -326,11 +328,11 @@ TEST_F_TIMEOUT(outside, every_fault, 60)
 			break;
 		seen |= 1u << status;
 	}
-	TH_LOG("%u cases, statuses 0x%x; not from here: DMA, WIDTH, CANCELED", n, seen);
+	TH_LOG("%u cases, statuses 0x%x; not covered: DMA, WIDTH, CANCELED", n, seen);
 	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&self->a.q));
 }
 
-/* Queue errors, a reset and a removed region while a job writes: nothing behind, nobody else. */
+/* Queue errors, a reset and a removed region while a job writes: no stray or late writes. */
 TEST_F_TIMEOUT(outside, queue_errors, 60)
 {
 	struct side *a = &self->a;
@@ -368,7 +370,7 @@ TEST_F_TIMEOUT(outside, queue_errors, 60)
 	}
 }
 
-/* A stream that nobody reads must give the unit up when another context wants it. */
+/* A stream without a consumer must release the unit when another context needs it. */
 TEST_F_TIMEOUT(outside, a_consumer_that_does_not_come, 60)
 {
 	struct gtu_hw_desc d = stream_job(&self->a, 4096, 4), other = stream_job(&self->b, 32, 4);

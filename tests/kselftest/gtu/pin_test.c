@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pinned memory: charged to its owner at once and given back at once, to the page, for every kind of
- * memory; held to RLIMIT_MEMLOCK; and nothing of what failed half way stays pinned or charged.
+ * Tests pinned memory: charges follow each call with page granularity for every kind of memory,
+ * obey RLIMIT_MEMLOCK, and failed calls leave nothing pinned or charged.
  */
 #include <linux/capability.h>
 #include <linux/memfd.h>
@@ -12,7 +12,7 @@
 
 #define KIB		(PAGE / 1024)
 #define HUGE		(2u << 20)
-#define BYTES		(2 * HUGE)	/* of each kind */
+#define BYTES		(2 * HUGE)	/* per kind of memory */
 #define PINNED()	status_kib("VmPin")
 
 #ifndef F_ADD_SEALS
@@ -22,7 +22,7 @@
 
 enum kind { ANONYMOUS, THP, MEMFD, SHARED_FILE, PRIVATE_FILE, HUGETLB };
 
-/* Huge pages are there, or made; what was before comes back with the next call of 0. */
+/* Make @n huge pages available, or restore the previous number if @n is 0. */
 static bool huge_pages(unsigned int n)
 {
 	static char before[16];
@@ -105,7 +105,7 @@ FIXTURE_SETUP(kinds)
 {
 	self->fd = -1;
 	if (variant->kind == HUGETLB && !huge_pages(BYTES / HUGE + 2))
-		SKIP(return, "huge pages cannot be had (root, and enough memory)");
+		SKIP(return, "needs root and enough free memory for huge pages");
 	OPEN_OR_SKIP(self->fd);
 	self->memory = memory_of(variant->kind, variant->prot);
 	ASSERT_NE(MAP_FAILED, (void *)self->memory);
@@ -149,7 +149,7 @@ TEST_F(kinds, charge)
 		ASSERT_EQ(0, region_remove(self->fd, key[0]));
 		EXPECT_EQ(0, PINNED());
 	}
-	/* what is entered twice is charged twice */
+	/* memory registered twice is charged twice */
 	for (i = 0; i < 6; i++) {
 		ASSERT_EQ(0, region_add(self->fd, self->memory + c[i].skip, c[i].length,
 					variant->rights, &key[i]));
@@ -161,7 +161,7 @@ TEST_F(kinds, charge)
 		total -= c[i].charged;
 		EXPECT_EQ((long)(total * KIB), PINNED());
 	}
-	/* the file takes the rest with it */
+	/* close() frees the rest */
 	close(self->fd);
 	self->fd = -1;
 	EXPECT_EQ(0, PINNED());
@@ -191,7 +191,7 @@ FIXTURE_TEARDOWN(pin)
  * ---- The limit ----------------------------------------------------------------------------------
  */
 
-/* With or without CAP_IPC_LOCK, for a root that keeps it in reserve. */
+/* Set or clear CAP_IPC_LOCK in the effective set only, so that root can set it again. */
 static int ipc_lock(bool on)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -217,12 +217,12 @@ TEST_F(pin, limit)
 	unsigned int i;
 
 	if (ipc_lock(false) || limit_pages(64, 128))
-		SKIP(return, "needs root");
+		SKIP(return, "needs root to drop CAP_IPC_LOCK and to raise RLIMIT_MEMLOCK");
 	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, 65 * PAGE, RW, &key));
 	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, 64 * PAGE + 1, RW, &key));
 	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory + 8, 64 * PAGE, RW, &key));
 	EXPECT_EQ(0, PINNED());
-	/* exactly what is allowed, again and again */
+	/* exactly the limit, repeatedly */
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, region_add(self->fd, self->memory, 64 * PAGE, RW, &key));
 		ASSERT_EQ(64 * (long)KIB, PINNED());
@@ -230,12 +230,12 @@ TEST_F(pin, limit)
 		ASSERT_EQ(64 * (long)KIB, PINNED());
 		ASSERT_EQ(0, region_remove(self->fd, key));
 	}
-	/* raised by the user, then as far as he may */
+	/* raise the soft limit */
 	ASSERT_EQ(0, region_add(self->fd, self->memory, 64 * PAGE, RW, &key));
 	ASSERT_EQ(0, limit_pages(65, 128));
 	EXPECT_EQ(0, region_add(self->fd, self->memory, PAGE, RW, &other));
 	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, PAGE, RW, &other));
-	/* lowered below what is pinned: no more, but none is taken away */
+	/* lower the limit below the pinned amount: existing pins stay, new ones fail */
 	ASSERT_EQ(0, limit_pages(10, 128));
 	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, PAGE, RW, &other));
 	EXPECT_EQ(65 * (long)KIB, PINNED());
@@ -243,7 +243,7 @@ TEST_F(pin, limit)
 	EXPECT_EQ(1 * (long)KIB, PINNED());
 	EXPECT_EQ(0, region_add(self->fd, self->memory, 9 * PAGE, RW, &other));
 	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, PAGE, RW, &other));
-	/* another context of the same process is the same account */
+	/* another context of the same process shares the account */
 	close(self->fd);
 	self->fd = open(device_path(), O_RDWR | O_CLOEXEC);
 	EXPECT_EQ(0, PINNED());
@@ -251,7 +251,7 @@ TEST_F(pin, limit)
 	EXPECT_EQ(0, region_add(self->fd, self->memory, 6 * PAGE, RW, &key));
 	EXPECT_EQ(EDQUOT, region_add((int)i, self->memory, 5 * PAGE, RW, &key));
 	EXPECT_EQ(0, region_add((int)i, self->memory, 4 * PAGE, RW, &key));
-	/* whoever may lock any amount may pin it */
+	/* CAP_IPC_LOCK overrides the limit */
 	ASSERT_EQ(0, ipc_lock(true));
 	EXPECT_EQ(0, region_add(self->fd, self->memory, 100 * PAGE, RW, &key));
 	EXPECT_EQ(110 * (long)KIB, PINNED());
@@ -260,7 +260,7 @@ TEST_F(pin, limit)
 	EXPECT_EQ(0, region_remove(self->fd, key));
 }
 
-/* A limit of nothing is one, too; and driver buffers and queues do not come out of it. */
+/* A limit of 0 refuses every region; driver buffers and queues are not charged. */
 TEST_F(pin, limit_of_nothing)
 {
 	struct queue q;
@@ -268,7 +268,7 @@ TEST_F(pin, limit_of_nothing)
 	uint32_t key;
 
 	if (ipc_lock(false) || limit_pages(0, 0))
-		SKIP(return, "needs root");
+		SKIP(return, "needs root to drop CAP_IPC_LOCK");
 	EXPECT_EQ(EDQUOT, region_add(self->fd, self->memory, 8, RW, &key));
 	EXPECT_EQ(0, buffer_alloc(self->fd, 16 * PAGE, &key, &offset));
 	EXPECT_EQ(0, queue_create(self->fd, 6, 6, &q));
@@ -276,19 +276,19 @@ TEST_F(pin, limit_of_nothing)
 }
 
 /*
- * ---- What fails ---------------------------------------------------------------------------------
+ * ---- Failed calls -------------------------------------------------------------------------------
  */
 
 /*
- * Whether pages of a memfd are pinned: it cannot be sealed against writing then. Nothing of it may be
- * mapped to write.
+ * Return whether pages of a memfd are pinned, because sealing against writes then fails. The memfd
+ * must have no writable mapping.
  */
 static bool is_pinned(int memfd)
 {
 	return fcntl(memfd, F_ADD_SEALS, F_SEAL_WRITE) && errno == EBUSY;
 }
 
-/* The last page, or one in the middle, is not there, or not to be written: all before it is given back. */
+/* The last or a middle page is missing or not writable: all pages before it are unpinned. */
 TEST_F(pin, holes)
 {
 	enum { UNMAPPED, NO_ACCESS, READ_ONLY, BEHIND_THE_END, HOLES };
@@ -323,7 +323,7 @@ TEST_F(pin, holes)
 		}
 }
 
-/* To read for the device what the caller himself may not: memory of any kind, all of it or one page. */
+/* A region needs read access by the caller, to private and shared memory, for all pages. */
 TEST_F(pin, without_access)
 {
 	unsigned int kind;
@@ -341,7 +341,7 @@ TEST_F(pin, without_access)
 		}
 		EXPECT_EQ(EFAULT, region_add(self->fd, p + 2 * PAGE, 8, GTU_RIGHT_READ, &key));
 		EXPECT_EQ(0, PINNED());
-		/* what he may read, he may give to be read */
+		/* a page that the caller can read can become a read-only region */
 		ASSERT_EQ(0, mprotect(p + 2 * PAGE, PAGE, PROT_READ));
 		EXPECT_EQ(0, region_add(self->fd, p, 4 * PAGE, GTU_RIGHT_READ, &key));
 		EXPECT_EQ(0, region_remove(self->fd, key));
@@ -349,7 +349,7 @@ TEST_F(pin, without_access)
 	}
 }
 
-/* The measure of the test above measures; and remove and close unpin. */
+/* is_pinned() detects pins, and both REGION_REMOVE and close() unpin. */
 TEST_F(pin, unpinned_at_once)
 {
 	unsigned int way;
@@ -376,7 +376,7 @@ TEST_F(pin, unpinned_at_once)
 	self->fd = -1;
 }
 
-/* A key that cannot be told to its owner is taken back, with the pins. */
+/* If the key cannot be copied to the caller, the region and its pins are removed. */
 TEST_F_TIMEOUT(pin, answer_that_cannot_be_written, 60)
 {
 	struct gtu_ioctl_region_add *a = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -402,7 +402,7 @@ TEST_F(pin, fork)
 	fflush(stdout);
 	child = fork();
 	if (!child) {
-		/* not the child's, who may yet take it back for his parent */
+		/* the parent's pins are not charged to the child, but the child can remove them */
 		if (PINNED() || region_remove(self->fd, other) || PINNED())
 			_exit(1);
 		if (region_add(self->fd, self->memory, 7 * PAGE, RW, &other) || PINNED() != 7 * KIB)
@@ -419,10 +419,10 @@ TEST_F(pin, fork)
 }
 
 /*
- * ---- Many, and large ----------------------------------------------------------------------------
+ * ---- Many regions, and a large one --------------------------------------------------------------
  */
 
-/* A page a region until no slot is left: counted one by one, there and back. */
+/* One page per region until no slot is free: each add and remove changes the charge by one page. */
 TEST_F_TIMEOUT(pin, all_slots, 60)
 {
 	enum { MOST = 70000 };
@@ -453,7 +453,7 @@ TEST_F_TIMEOUT(pin, all_slots, 60)
 	}
 }
 
-/* More than 4 GiB in one region, of 32 MiB of memory that is mapped again and again. */
+/* One region of more than 4 GiB that maps the same 32 MiB repeatedly. */
 TEST_F_TIMEOUT(pin, more_than_4_gib, 120)
 {
 	const uint64_t piece = 16 * HUGE, length = (4ull << 30) + 2 * piece;
@@ -467,11 +467,12 @@ TEST_F_TIMEOUT(pin, more_than_4_gib, 120)
 	int file;
 
 	if (sizeof(void *) < 8)
-		SKIP(return, "has no room for it");
+		SKIP(return, "needs a 64-bit address space");
 	if (!access("/sys/kernel/debug/dma-api", F_OK))
-		SKIP(return, "DMA-API debugging complains of a page that is mapped more than 7 times");
+		SKIP(return, "needs a kernel without DMA-API debugging, which warns if a page is "
+			     "mapped more than 7 times");
 	if (!huge_pages(16))
-		SKIP(return, "huge pages cannot be had (root, and enough memory)");
+		SKIP(return, "needs root and enough free memory for huge pages");
 	file = memfd_create("gtu", MFD_HUGETLB);
 	ASSERT_LE(0, file);
 	ASSERT_EQ(0, ftruncate(file, (off_t)piece));
@@ -485,7 +486,10 @@ TEST_F_TIMEOUT(pin, more_than_4_gib, 120)
 	ASSERT_EQ(0, region_add(self->fd, p, length, RW, &key));
 	EXPECT_EQ((long)(length / 1024), PINNED());
 	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q));
-	/* from beyond 4 GiB to the beginning of another piece: offsets that lose their upper half show */
+	/*
+	 * the source is beyond 4 GiB at a different offset in the piece, so a truncated offset is
+	 * detected
+	 */
 	d = copy_job(key, far, key, 0, 1000, 3);
 	ASSERT_EQ(GTU_CPL_OK, run(&q, &d, &c));
 	EXPECT_EQ(0, memcmp(p, p + 12344, 8000));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Queues: mappings, wrap, waits, errors, resets, and the ends of all that while jobs run. */
+/* Tests queues: mappings, wrap-around, waits, errors, resets, and removal while jobs run. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -33,7 +33,8 @@ FIXTURE_TEARDOWN(queue)
 }
 
 /*
- * Half of the memory to the other half, as often as it takes to keep the device busy for a while.
+ * Copy one half of the memory to the other until the ring is full, to keep the device busy for a
+ * while.
  */
 static void submit_long(struct queue *q, uint32_t key)
 {
@@ -113,7 +114,7 @@ TEST_F(queue, mmap_rules)
 	}
 }
 
-/* A large ring is mapped page by page, but not in parts. */
+/* A large ring is faulted in page by page, but cannot be unmapped in parts. */
 TEST_F(queue, parts)
 {
 	struct queue q;
@@ -131,7 +132,7 @@ static void bad_address(int sig)
 	_exit(sig);
 }
 
-/* A child has the file but not the rings: their addresses lead nowhere. */
+/* A child inherits the file but not the mappings of the rings. */
 TEST_F(queue, fork)
 {
 	struct gtu_hw_cpl c;
@@ -150,7 +151,7 @@ TEST_F(queue, fork)
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 }
 
-/* A queue's id goes to the next one: the mappings of the old one must not lead there. */
+/* A queue id is reused: the old queue's mappings must not reach the new queue. */
 TEST_F(queue, stale_mappings)
 {
 	struct queue old = self->q, next;
@@ -160,7 +161,7 @@ TEST_F(queue, stale_mappings)
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_DESTROY));
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &next));
 	ASSERT_EQ(old.c.id, next.c.id) {
-		TH_LOG("the id was not given out again: the test shows nothing");
+		TH_LOG("the id was not reused, so the test proves nothing");
 	}
 	put(&next, &NO_JOB);
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&old));
@@ -198,7 +199,7 @@ TEST_F(queue, wrap)
 	}
 }
 
-/* More jobs than completions have room for: none is lost, none is written over. */
+/* More jobs than completion entries: no completion is lost or overwritten. */
 TEST_F(queue, credits)
 {
 	struct queue q;
@@ -230,7 +231,7 @@ TEST_F(queue, wait_deadline)
 	EXPECT_LE(start + SECOND / 3, now_ns());
 	EXPECT_GT(start + 5 * SECOND, now_ns());
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
-	/* what is there is there, also when the deadline has passed */
+	/* an existing completion is reported even after the deadline */
 	EXPECT_EQ(0, queue_wait(&self->q, 0, 0));
 	w.index = 0;
 	EXPECT_EQ(0, call(self->fd, GTU_IOCTL_WAIT, &w));
@@ -267,7 +268,7 @@ static void sleep_ms(unsigned int ms)
 	usleep(ms * 1000);
 }
 
-/* Each of several waiters is woken by its own completion, in whatever order they came. */
+/* Each of several waiters is woken by its own completion, in any order of arrival. */
 TEST_F(queue, wait_many)
 {
 	struct waiter w[5];
@@ -290,9 +291,7 @@ TEST_F(queue, wait_many)
 	}
 }
 
-/*
- * An interrupt ends a wait: mostly well before the driver would have looked of its own accord.
- */
+/* An interrupt ends a wait, mostly well before the driver's fallback poll. */
 TEST_F(queue, wait_is_interrupt_driven)
 {
 	uint64_t total = 0, start;
@@ -307,7 +306,10 @@ TEST_F(queue, wait_is_interrupt_driven)
 		pthread_join(w.thread, NULL);
 		ASSERT_EQ(0, w.ret);
 		total += w.returned - start;
-		/* the machine may stop for a moment now and then; the driver's own look would be every time */
+		/*
+		 * the host may stall a few times; the driver's fallback poll would make every
+		 * wake-up slow
+		 */
 		slow += w.returned - start > SECOND / 50;
 		self->q.consumed++;
 	}
@@ -321,7 +323,8 @@ static void nothing(int sig)
 }
 
 /*
- * A signal ends a wait with EINTR, even with SA_RESTART, and never with a code of the kernel's own.
+ * A signal ends a wait with EINTR, even with SA_RESTART, and never with an internal code of the
+ * kernel.
  */
 TEST_F(queue, wait_signal)
 {
@@ -337,7 +340,7 @@ TEST_F(queue, wait_signal)
 	}
 }
 
-/* A process that waits for ever can be killed. */
+/* A process in an unlimited wait can be killed. */
 TEST_F(queue, wait_killed)
 {
 	int status;
@@ -374,7 +377,7 @@ TEST_F(queue, wait_ends_with_the_queue)
 	EXPECT_EQ(ECANCELED, w[1].ret);
 }
 
-/* A user who arms the queue himself, and wrongly, delays his own waits and nobody else's. */
+/* A user who writes a wrong ARM index delays only waits on the same queue. */
 TEST_F(queue, arm_by_hand)
 {
 	struct waiter w;
@@ -388,8 +391,7 @@ TEST_F(queue, arm_by_hand)
 }
 
 /*
- * ---- Errors and ends
- * ------------------------------------------------------------------------------
+ * ---- Errors, resets and close -------------------------------------------------------------------
  */
 
 TEST_F(queue, error_and_reset)
@@ -400,11 +402,11 @@ TEST_F(queue, error_and_reset)
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 	start_waiter(&w, &self->q, 1);
 	sleep_ms(50);
-	doorbell(&self->q, 1 + 17, 1);		/* 16 entries */
+	doorbell(&self->q, 1 + 17, 1);		/* the ring has 16 entries */
 	pthread_join(w.thread, NULL);
 	EXPECT_EQ(EIO, w.ret);
 	EXPECT_EQ(GTU_QUEUE_E_TAIL, queue_state(&self->q));
-	/* sticky, and told to who asks later; what was completed before still counts */
+	/* the error is sticky and reported to later waits; earlier completions stay valid */
 	doorbell(&self->q, 2, 1);
 	EXPECT_EQ(EIO, queue_wait(&self->q, 1, now_ns() + 10 * SECOND));
 	EXPECT_EQ(0, queue_wait(&self->q, 0, now_ns() + 10 * SECOND));
@@ -414,7 +416,8 @@ TEST_F(queue, error_and_reset)
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 	EXPECT_EQ(0, c.sq_index);
 
-	doorbell(&self->q, 1, 5);		/* five completions consumed, of one */
+	/* five completions consumed, but there is only one */
+	doorbell(&self->q, 1, 5);
 	EXPECT_EQ(EIO, queue_wait(&self->q, 1, now_ns() + 10 * SECOND));
 	EXPECT_EQ(GTU_QUEUE_E_HEAD, queue_state(&self->q));
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
@@ -435,9 +438,7 @@ TEST_F(queue, reset_in_flight)
 	}
 }
 
-/*
- * The file goes while jobs write to memory of it: when close() is through, nothing writes any more.
- */
+/* The file is closed while jobs write to its regions: after close() no job writes any more. */
 TEST_F_TIMEOUT(queue, close_in_flight, 60)
 {
 	uint32_t *memory, key, i;
@@ -464,8 +465,8 @@ TEST_F_TIMEOUT(queue, close_in_flight, 60)
 }
 
 /*
- * Regions are taken back while jobs use them: each job is whole or ends with an error, and no later
- * write.
+ * Regions are removed while jobs use them: each job completes or fails, and nothing is written
+ * later.
  */
 TEST_F_TIMEOUT(queue, revoke_in_flight, 60)
 {
@@ -500,7 +501,7 @@ TEST_F_TIMEOUT(queue, revoke_in_flight, 60)
 	EXPECT_LT(0u, revoked);
 }
 
-/* Many contexts with jobs at once, each with its own memory and its own results. */
+/* Many contexts run jobs concurrently, each with its own memory and results. */
 TEST_F_TIMEOUT(queue, contexts_at_once, 60)
 {
 	enum { CONTEXTS = 64 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Two at the same thing at once, where one of them knows what the other is about to do: a key that is
- * removed before its owner has been told it; a reset by somebody else in the middle of a call. What
- * goes wrong in the kernel is for a kernel with KASAN to say.
+ * Tests races in which one thread predicts another's action: a key is removed before its owner
+ * receives it, and another process resets the function during a call.
+ * A kernel with KASAN is needed to detect memory errors.
  */
 #include <pthread.h>
 
@@ -36,7 +36,7 @@ struct guesser {
 	unsigned int hits;
 };
 
-/* Removes whatever key comes next: a slot's generations follow each other, and so do the slots. */
+/* Remove each new key as soon as it exists: slots and generations are allocated in sequence. */
 static void *guess(void *arg)
 {
 	struct guesser *g = arg;
@@ -52,7 +52,7 @@ static void *guess(void *arg)
 	return NULL;
 }
 
-/* Who adds a region is told its key, though it may be gone by then, and no other number. */
+/* REGION_ADD returns a valid key, even if the key was removed before the call returned. */
 TEST_F_TIMEOUT(race, guessed_key, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -77,11 +77,11 @@ TEST_F_TIMEOUT(race, guessed_key, 60)
 	}
 	stop = true;
 	pthread_join(thread, NULL);
-	TH_LOG("%u regions, %u of them removed by who guessed", n, g.hits);
+	TH_LOG("%u regions, %u of them removed by guessed keys", n, g.hits);
 	EXPECT_LT(0u, g.hits);
 }
 
-/* Puts pieces of the aperture to zero all the time, which takes as long as a reset. */
+/* Allocate aperture memory repeatedly; the driver's zeroing takes as long as a reset. */
 static void *take_aperture(void *arg)
 {
 	struct gtu_ioctl_buffer_alloc a;
@@ -104,7 +104,10 @@ static void *take_aperture(void *arg)
 	return NULL;
 }
 
-/* While a function is reset it reads as if it was not there: who looks then must not give it up. */
+/*
+ * During a reset all registers read as ones; a call at that time must not declare the device
+ * removed.
+ */
 TEST_F_TIMEOUT(race, reset_in_a_call, 120)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
@@ -121,7 +124,7 @@ TEST_F_TIMEOUT(race, reset_in_a_call, 120)
 	ASSERT_EQ(0, bus_function(device_path(), function));
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
 	if (access(path, W_OK))
-		SKIP(return, "the function has no reset of its own here");
+		SKIP(return, "needs a function reset: %s is not writable", path);
 	stop = false;
 	pthread_create(&thread, NULL, take_aperture, &n);
 	for (i = 0; i < 10; i++) {
@@ -138,7 +141,7 @@ TEST_F_TIMEOUT(race, reset_in_a_call, 120)
 	}
 	stop = true;
 	pthread_join(thread, NULL);
-	TH_LOG("%u calls beside %u resets", n, i);
+	TH_LOG("%u calls during %u resets", n, i);
 	EXPECT_LT(0u, n);
 }
 

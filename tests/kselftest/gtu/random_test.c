@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Nonsense through the real driver: random descriptors and doorbells from several contexts, while a
- * thread rewrites descriptors, parameter blocks, operands and stream rings under the device's hands,
- * with resets and revocations in between. Nothing around the regions changes, nothing in those that
- * may only be read, the neighbours' jobs are right, and each queue works after its reset.
- *
- * GTU_SEED: the seed that an earlier run printed (races are not repeated by it). GTU_SECONDS: how long.
+ * Tests random descriptors and doorbells from several contexts, while a thread rewrites
+ * descriptors, parameter blocks, operands and stream rings, with resets and revocations.
+ * Nothing changes around the regions or in read-only regions, the other queues' jobs are correct,
+ * and each queue works after its reset.
+ * GTU_SEED is the seed that an earlier run printed; it does not reproduce races. GTU_SECONDS is the
+ * duration [12].
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 #define SQ_LOG2		4
 #define GOOD_BYTES	8192u
 
-/* The regions that jobs name; blocks, indices, counts, tables and rings may lie in all of them. */
+/* The regions that jobs name; each may hold blocks, indices, counts, tables and rings. */
 static const struct {
 	uint32_t length, skip, rights;
 } shape[REGIONS] = {
@@ -29,11 +29,11 @@ static const struct {
 
 struct player {
 	int fd;
-	struct queue q, sound;		/* the second one is left alone */
+	struct queue q, sound;		/* @sound gets valid jobs only */
 	struct guarded m[REGIONS];
 	uint32_t key[REGIONS];
-	uint32_t *good, good_key;	/* never named in nonsense */
-	uint32_t tag, seen;		/* completions looked at, of q */
+	uint32_t *good, good_key;	/* never named by random jobs */
+	uint32_t tag, seen;		/* number of completions of @q that were checked */
 };
 
 FIXTURE(random)
@@ -79,7 +79,7 @@ FIXTURE_TEARDOWN(random)
 }
 
 /*
- * ---- Nonsense -----------------------------------------------------------------------------------
+ * ---- Random jobs and doorbells ------------------------------------------------------------------
  */
 
 static uint32_t pick(uint64_t *s, uint32_t n)
@@ -87,7 +87,7 @@ static uint32_t pick(uint64_t *s, uint32_t n)
 	return (uint32_t)(next_random(s) >> 33) % n;
 }
 
-/* A word that may mean something: small, a count, an offset, a key, all ones, or anything. */
+/* Return a plausible word: a small number, a count, an offset, a key, all ones, or a random one. */
 static uint32_t random_word(uint64_t *s, const struct player *p)
 {
 	uint32_t word;
@@ -133,14 +133,14 @@ static struct gtu_hw_operand random_operand(uint64_t *s, const struct player *p)
 	case 3:
 		o.offset = next_random(s);
 		break;
-	case 4:	/* up to the last byte */
+	case 4:	/* ends at the region's last byte */
 		o.offset = shape[r].length - 4ull * (o.count & 0xfff);
 		break;
 	}
 	return o;
 }
 
-/* What an operation wants, more or less. */
+/* Build a job with mostly valid parameters and operands. */
 static void random_job(uint64_t *s, const struct player *p, struct gtu_hw_desc *d)
 {
 	static const struct {
@@ -167,7 +167,7 @@ static void random_job(uint64_t *s, const struct player *p, struct gtu_hw_desc *
 	d->limit = 1 + pick(s, 64);
 	d->imm = pick(s, 2) ? 0 : next_random(s);
 	d->param2 = pick(s, 4) ? 0 : pick(s, 24);
-	if (!pick(s, 5)) {	/* a block: filters, tables, steps */
+	if (!pick(s, 5)) {	/* a parameter block: filters, tables, steps */
 		n = GTU_BLOCK_OPERANDS;
 		o = (void *)(p->m[3].at + 64 * pick(s, 100));
 		d->flags = GTU_DESC_BLOCK;
@@ -213,7 +213,7 @@ static void random_doorbell(uint64_t *s, struct queue *q)
 }
 
 /*
- * ---- The thread that rewrites ------------------------------------------------------------------
+ * ---- The rewriting thread -----------------------------------------------------------------------
  */
 
 static struct {
@@ -245,7 +245,8 @@ static void *rewrite(void *unused)
 			if (i && shape[r].rights & GTU_RIGHT_WRITE)
 				at = (volatile uint32_t *)(void *)p->m[r].at +
 				     pick(s, shape[r].length / 4);
-			if (!pick(s, 4) && shape[r].rights == RW)	/* a stream's consumer */
+			/* the consumer fields of a stream ring */
+			if (!pick(s, 4) && shape[r].rights == RW)
 				at = (volatile uint32_t *)(void *)p->m[r].at + 8 + pick(s, 2);
 			*at = pick(s, 4) ? pick(s, 64) : random_word(s, p);
 		}
@@ -264,7 +265,7 @@ static void hold_still(bool still)
 }
 
 /*
- * ---- Sense --------------------------------------------------------------------------------------
+ * ---- Checks -------------------------------------------------------------------------------------
  */
 
 static bool works(struct player *p, struct queue *q, uint32_t n)
@@ -287,7 +288,10 @@ static bool guards_hold(const struct player *p)
 	return ok;
 }
 
-/* Completions there are no more than there can be, and each has a status that there is. */
+/*
+ * Count new completions by status. Return false if there are impossibly many or a status is
+ * invalid.
+ */
 static bool count_completions(struct player *p, uint64_t *status)
 {
 	const uint32_t tail = p->q.status->cq_tail;
@@ -308,7 +312,7 @@ static int reset(struct player *p)
 	return queue_call(&p->q, GTU_IOCTL_QUEUE_RESET);
 }
 
-/* A region goes and comes again under the jobs that use it, its key another one. */
+/* Remove and re-add a region while jobs use it, which changes its key. */
 static int renew(uint64_t *s, struct player *p)
 {
 	unsigned int r = pick(s, REGIONS);
@@ -350,7 +354,8 @@ TEST_F_TIMEOUT(random, everything_at_once, 24 * 3600)
 			queue_wait(&p->q, p->q.status->cq_tail, now_ns() + SECOND / 1000);
 			ASSERT_TRUE(count_completions(p, self->status));
 			ASSERT_TRUE(guards_hold(p)) {
-				TH_LOG("round %u, context %u", round, i);
+				TH_LOG("memory outside the jobs' operands changed: round %u, "
+				       "context %u", round, i);
 			}
 			errors += queue_state(&p->q) != GTU_QUEUE_ENABLED;
 			if (queue_state(&p->q) != GTU_QUEUE_ENABLED || !pick(s, 16)) {
@@ -358,10 +363,12 @@ TEST_F_TIMEOUT(random, everything_at_once, 24 * 3600)
 				ASSERT_EQ(0, reset(p));
 				for (n = 0; n < ring; n++)
 					ASSERT_FALSE(completed(&p->q, n)) {
-						TH_LOG("an old completion looks new");
+						TH_LOG("a completion from before the reset looks "
+						       "new");
 					}
 				ASSERT_TRUE(works(p, &p->q, round)) {
-					TH_LOG("after reset: round %u, context %u", round, i);
+					TH_LOG("a job failed after a reset: round %u, context %u",
+					       round, i);
 				}
 				ASSERT_EQ(0, reset(p));
 				hold_still(false);
@@ -370,7 +377,7 @@ TEST_F_TIMEOUT(random, everything_at_once, 24 * 3600)
 		}
 		p = &self->p[round % PLAYERS];
 		ASSERT_TRUE(works(p, &p->sound, round)) {
-			TH_LOG("the queue beside: round %u", round);
+			TH_LOG("a job on the undisturbed queue failed: round %u", round);
 		}
 	}
 	__atomic_store_n(&hand.stop, true, __ATOMIC_RELEASE);
@@ -386,10 +393,10 @@ TEST_F_TIMEOUT(random, everything_at_once, 24 * 3600)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), " %llu",
 			 (unsigned long long)self->status[i]);
 	}
-	TH_LOG("%u rounds, %u resets (%u errors of queues), %llu words rewritten", round, resets,
+	TH_LOG("%u rounds, %u resets (%u queue errors), %llu words rewritten", round, resets,
 	       errors, (unsigned long long)hand.writes);
 	TH_LOG("%llu jobs, by status:%s", (unsigned long long)jobs, text);
-	/* else it shows nothing */
+	/* the counts prove that the test exercised errors and jobs */
 	EXPECT_LT(20u, errors);
 	EXPECT_LT(500u, jobs);
 	EXPECT_LE(9u, kinds);

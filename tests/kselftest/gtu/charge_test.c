@@ -2,6 +2,7 @@
 /*
  * Tests that the kernel charges a user's rings, page lists, region tables and buffers to the user's
  * memory control group.
+ *
  * Pages that the platform takes from CMA are not charged to any group, but CMA bounds them. The
  * test therefore adds both amounts. Needs root and cgroup v2.
  */

@@ -2,6 +2,7 @@
 /*
  * Tests with many jobs: a million jobs through one small ring, fair shares for 64 contexts, and
  * results and cycles that do not depend on other contexts.
+ *
  * Indices beyond 2^32 are not tested here: a queue starts at 0, and 2^32 jobs take hours. The unit
  * tests of the device model start their indices near 2^32.
  */

@@ -2,6 +2,7 @@
 /*
  * Tests two devices in one machine: they share no state, they work concurrently, and the removal of
  * one does not affect the other.
+ *
  * GTU_SECOND names the second device [/dev/gtu1].
  */
 #include <pthread.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Tests dma-bufs: export of driver buffers, and import of dma-bufs as regions.
+ *
  * The importer is the same device in another context or, if GTU_DEVICE2 is set, a second GTU.
  */
 #include <linux/dma-buf.h>

@@ -2,6 +2,7 @@
 /*
  * Tests error paths: each allocation and user copy of a chain of calls fails once, returns a
  * sensible error and leaks nothing.
+ *
  * Needs root and a kernel with fault injection (CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC,
  * CONFIG_FAULT_INJECTION_USERCOPY, CONFIG_FAULT_INJECTION_DEBUG_FS).
  */

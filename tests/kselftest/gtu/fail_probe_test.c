@@ -2,8 +2,10 @@
 /*
  * Tests error paths of the driver's probe: each allocation fails once; the bind returns a sensible
  * error or succeeds, and leaks nothing.
+ *
  * Needs root and a kernel with fault injection (CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC,
  * CONFIG_FAULT_INJECTION_DEBUG_FS).
+ *
  * GTU_FROM is the first failure point [1], GTU_SECONDS the time limit [none]. A test that reaches
  * the time limit is a skip whose reason names the failure point to continue with. The test runs
  * only if one of them is set, because Linux 6.1 does not survive every failure in probe:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Tests a device that fails while it is used: all waiters return, and all memory is unpinned.
+ *
  * The device must inject the fault (gtu serve --fault), and GTU_FAULT must name it: "removed" (the
  * server exits or reads return all ones after some accesses) or "stalled" (the device answers but
  * completes no jobs).

@@ -2,6 +2,7 @@
 /*
  * Tests that one context cannot name, map or reach resources of another: keys, mmap offsets,
  * doorbell pages, and mappings in other processes.
+ *
  * A passed file descriptor gives the receiver exactly what Documentation/driver.md describes.
  */
 #include <sys/socket.h>

@@ -2,6 +2,7 @@
 /*
  * Tests removal of the device while files are open: the driver is unbound or the function is reset,
  * repeatedly.
+ *
  * Needs root. Each test leaves the device bound and working.
  */
 #include <linux/userfaultfd.h>

@@ -2,6 +2,7 @@
 /*
  * Tests removal of the device while memory is shared or mapped and jobs are submitted: dma-bufs,
  * the aperture and SUBMIT.
+ *
  * Needs root. Each test leaves the device bound and working.
  */
 #include <pthread.h>

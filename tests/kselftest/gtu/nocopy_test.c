@@ -2,6 +2,7 @@
 /*
  * Tests that regions copy nothing: the device reads and writes a mapped file in the pages of the
  * page cache.
+ *
  * The evidence is the data after writes to the file, the page frames, and the page counts.
  */
 

@@ -2,6 +2,7 @@
 /*
  * Tests races in which one thread predicts another's action: a key is removed before its owner
  * receives it, and another process resets the function during a call.
+ *
  * A kernel with KASAN is needed to detect memory errors.
  */
 #include <pthread.h>

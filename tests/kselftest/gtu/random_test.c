@@ -2,8 +2,10 @@
 /*
  * Tests random descriptors and doorbells from several contexts, while a thread rewrites
  * descriptors, parameter blocks, operands and stream rings, with resets and revocations.
+ *
  * Nothing changes around the regions or in read-only regions, the other queues' jobs are correct,
  * and each queue works after its reset.
+ *
  * GTU_SEED is the seed that an earlier run printed; it does not reproduce races. GTU_SECONDS is the
  * duration [12].
  */

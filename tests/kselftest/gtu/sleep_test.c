@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * The system sleeps with the device in use: who had it open goes on where he was, or the sleep is
- * refused and nothing has happened. Every machine that this runs on would be put to sleep, so it has to
- * be asked for: GTU_SLEEP=devices freezes users and suspends devices for a moment (/sys/power/pm_test, of
- * which it may be any other word, too), GTU_SLEEP=mem goes to S3 and needs somebody who wakes the machine;
- * "@host wake" on standard output says when. GTU_SLEEP=alarm sleeps until the clock's alarm. Needs root.
+ * Tests system sleep while the device is in use: users continue where they were, or the sleep is
+ * refused without side effects.
+ *
+ * The tests put the machine to sleep, so they run only if GTU_SLEEP is set. "devices" freezes users
+ * and suspends devices for a moment; any other value of /sys/power/pm_test works too. "mem" enters
+ * S3 and prints "@host wake" when another machine must wake this one. "alarm" sleeps until the RTC
+ * alarm. Needs root.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -23,8 +25,8 @@ static const char *sleep_kind(void)
 }
 
 /*
- * Until the clock's alarm. One that goes off while the machine is on its way to sleep is lost unless the kernel is told
- * how many wakeups were known before: it stays awake then, and a later alarm is tried.
+ * Sleep until the RTC alarm. An alarm that fires before the machine sleeps is lost, unless the
+ * kernel knows the previous wakeup count: it then refuses to sleep, and a later alarm is tried.
  */
 static int sleep_until_alarm(void)
 {
@@ -43,12 +45,12 @@ static int sleep_until_alarm(void)
 			ret = write_to("/sys/power/state", "mem");
 		if (ret != EBUSY && ret != EINVAL)
 			return ret;
-		printf("# awake before it slept: an alarm later than %s s\n", alarm);
+		printf("# the alarm at %s s fired before the sleep: trying a later one\n", alarm);
 	}
 	return ret;
 }
 
-/* Sleep and wake: 0 or the errno with which it was refused. */
+/* Sleep and wake. Return 0 or the errno of a refused sleep. */
 static int system_sleep(void)
 {
 	bool mem = !strcmp(sleep_kind(), "mem"), alarm = !strcmp(sleep_kind(), "alarm");
@@ -83,7 +85,8 @@ FIXTURE_SETUP(sleep)
 
 	self->fd = -1;
 	if (!sleep_kind())
-		SKIP(return, "set GTU_SLEEP=devices or mem: this puts the machine to sleep");
+		SKIP(return, "the test puts the machine to sleep: set GTU_SLEEP=devices, mem or "
+			     "alarm");
 	if (geteuid())
 		SKIP(return, "needs root");
 	OPEN_OR_SKIP(self->fd);
@@ -101,14 +104,14 @@ FIXTURE_TEARDOWN(sleep)
 		close(self->fd);
 }
 
-/* For tests of what survives. */
+/* Skip tests of queues that survive if the device lacks GTU_CAP_SEEK. */
 #define NEEDS_SEEK                                                                                 \
 	do {                                                                                       \
 		if (!self->seek)                                                                   \
-			SKIP(return, "the device cannot set a queue up where it was");             \
+			SKIP(return, "the device has no GTU_CAP_SEEK");             \
 	} while (0)
 
-/* COPY of a page with something new in it; true when it arrived. */
+/* Copy a page of @value. Return true if it arrived. */
 static bool copies(struct queue *q, uint8_t *memory, uint32_t key, uint8_t value)
 {
 	struct gtu_hw_desc d = copy_job(key, 0, key, 8192, 4096, 0);
@@ -122,7 +125,7 @@ static bool copies(struct queue *q, uint8_t *memory, uint32_t key, uint8_t value
 	return !memcmp(memory, memory + 8192, 4096) && memory[8192] == value;
 }
 
-/* Rings, keys, memory of both kinds, settings: all of it is there afterwards, and only counters are new. */
+/* Rings, keys, memory of both kinds and unit settings survive the sleep; only counters restart. */
 TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE, .length = APERTURE, .rights = RW };
@@ -135,7 +138,7 @@ TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 	uint32_t i, key;
 
 	NEEDS_SEEK;
-	/* an odd place in the rings, in their later passes */
+	/* start at an odd ring index, after several passes */
 	for (i = 0; i < 29; i++)
 		ASSERT_TRUE(copies(&self->q, self->memory, self->key, (uint8_t)i));
 	if (!call(self->fd, GTU_IOCTL_BUFFER_ALLOC, &a)) {
@@ -173,11 +176,11 @@ TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 		setting.value = old;
 		EXPECT_EQ(0, call(self->fd, GTU_IOCTL_REG_WRITE, &setting));
 	}
-	/* the file lives in the device's epoch, whichever that is now */
+	/* the file is in the device's current epoch */
 	EXPECT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	EXPECT_EQ(0, call(self->fd, GTU_IOCTL_REG_READ, &epoch));
 	EXPECT_EQ(epoch.value, info.epoch);
-	/* a revoked key is dead, a new one is alive, and queues come and go */
+	/* a removed key is rejected, a new one works, and queues can be created and reset */
 	EXPECT_EQ(0, region_remove(self->fd, self->key));
 	EXPECT_FALSE(copies(&self->q, self->memory, self->key, 1));
 	EXPECT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &key));
@@ -187,7 +190,7 @@ TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 	EXPECT_TRUE(copies(&self->q, self->memory, key, 3));
 }
 
-/* Interrupts of the driver so far, on all processors. */
+/* Return the driver's interrupt count, summed over all CPUs. */
 static long interrupts(void)
 {
 	char line[1024], *at, *end;
@@ -213,7 +216,7 @@ struct waiter {
 	pthread_t thread;
 };
 
-/* One who waits in the ioctl, one in read(): neither hears of the sleep. */
+/* Wait in the ioctl or in read(); the sleep must not be visible to the waiter. */
 static void *wait_somehow(void *arg)
 {
 	struct waiter *w = arg;
@@ -245,7 +248,7 @@ TEST_F_TIMEOUT(sleep, who_waits_goes_on, 120)
 	usleep(100000);
 	ASSERT_EQ(0, system_sleep());
 	usleep(100000);
-	/* what was asked for by ARM may be lost: who has an eventfd is told to look */
+	/* the sleep may lose an ARM, so the driver signals the eventfd */
 	EXPECT_EQ((ssize_t)sizeof(events), read(efd, &events, sizeof(events)));
 	EXPECT_EQ(-1, w[0].ret);
 	arm(&self->q, self->q.submitted);
@@ -256,7 +259,7 @@ TEST_F_TIMEOUT(sleep, who_waits_goes_on, 120)
 	}
 	EXPECT_EQ(self->q.c.id, w[1].e.queue);
 	EXPECT_EQ(0, take(&self->q, &c));
-	/* and not only because somebody looks from time to time */
+	/* interrupts work too, not only the driver's fallback poll */
 	before = interrupts();
 	for (i = 0; i < 200 && interrupts() == before; i++) {
 		arm(&self->q, self->q.submitted);
@@ -276,7 +279,7 @@ struct user {
 	const char *failed;
 };
 
-/* A file of his own, jobs without a pause, every byte looked at. */
+/* Run jobs without a pause on an own file and check every byte. */
 static void *busy_user(void *arg)
 {
 	struct user *u = arg;
@@ -356,7 +359,7 @@ TEST_F_TIMEOUT(sleep, under_load, 180)
 	}
 }
 
-/* Jobs that wait for places in the completion ring wait behind the sleep too, and none is lost. */
+/* Jobs that wait for completion entries keep waiting across the sleep, and none is lost. */
 TEST_F_TIMEOUT(sleep, full_completion_ring, 120)
 {
 	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
@@ -380,7 +383,9 @@ TEST_F_TIMEOUT(sleep, full_completion_ring, 120)
 	EXPECT_FALSE(completed(&q, 11));
 }
 
-/* That they wait the device knows afterwards, without another doorbell: all of them can be canceled. */
+/*
+ * After the sleep the device knows the waiting jobs without another doorbell: all can be cancelled.
+ */
 TEST_F_TIMEOUT(sleep, waiting_jobs_are_known, 120)
 {
 	struct gtu_ioctl_queue_cancel cancel = { .size = sizeof(cancel), .flags = GTU_CANCEL_ALL };
@@ -393,7 +398,7 @@ TEST_F_TIMEOUT(sleep, waiting_jobs_are_known, 120)
 	NEEDS_SEEK;
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	if (!(info.caps & GTU_CAP_CANCEL))
-		SKIP(return, "the device cannot cancel");
+		SKIP(return, "the device has no GTU_CAP_CANCEL");
 	ASSERT_EQ(0, queue_create(self->fd, 4, 2, &q));
 	for (i = 0; i < 9; i++)
 		put(&q, &nop);
@@ -410,7 +415,7 @@ TEST_F_TIMEOUT(sleep, waiting_jobs_are_known, 120)
 	}
 }
 
-/* An error lasts until the queue is reset, whatever the system does. */
+/* A queue error lasts until the queue is reset, also across a sleep. */
 TEST_F_TIMEOUT(sleep, an_error_stays, 120)
 {
 	struct queue q;
@@ -426,7 +431,10 @@ TEST_F_TIMEOUT(sleep, an_error_stays, 120)
 	EXPECT_TRUE(copies(&q, self->memory, self->key, 9));
 }
 
-/* A reset in between has ended a file. Where epochs start anew with such a reset, its own comes round again. */
+/*
+ * A function reset kills a file. It stays dead across sleeps, even if a reset restarts the epochs
+ * so that the file's own epoch recurs.
+ */
 TEST_F_TIMEOUT(sleep, who_is_dead_stays_dead, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -437,7 +445,7 @@ TEST_F_TIMEOUT(sleep, who_is_dead_stays_dead, 120)
 	ASSERT_EQ(0, bus_function(device_path(), function));
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
 	if (access(path, W_OK))
-		SKIP(return, "the function has no reset of its own here");
+		SKIP(return, "needs a function reset: %s is not writable", path);
 	ASSERT_EQ(0, write_to(path, "1"));
 	fd = open(device_path(), O_RDWR);
 	ASSERT_LE(0, fd);
@@ -454,14 +462,17 @@ TEST_F_TIMEOUT(sleep, who_is_dead_stays_dead, 120)
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
 }
 
-/* It does not come back: its memory is its own again, and where its rings and doorbell were are zeroes. */
+/*
+ * If the device does not resume, its memory is unpinned, and its ring and doorbell mappings read as
+ * zeroes.
+ */
 TEST_F_TIMEOUT(sleep, nothing_is_left, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	const char *fault = getenv("GTU_FAULT");
 
 	if (!fault || strcmp(fault, "no-resume"))
-		SKIP(return, "needs a device that does not come back, and GTU_FAULT=no-resume");
+		SKIP(return, "needs a device that does not resume and GTU_FAULT=no-resume");
 	ASSERT_TRUE(copies(&self->q, self->memory, self->key, 1));
 	EXPECT_NE(0, self->q.sq[0].opcode);
 	EXPECT_LT(0, status_kib("VmPin"));
@@ -473,7 +484,7 @@ TEST_F_TIMEOUT(sleep, nothing_is_left, 120)
 	EXPECT_EQ(0, status_kib("VmPin"));
 }
 
-/* Who has nothing but an eventfd is looked after behind the sleep too. */
+/* With lost interrupts, the driver's fallback poll still signals an eventfd after the sleep. */
 TEST_F_TIMEOUT(sleep, lost_interrupts_cost_time_only, 120)
 {
 	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
@@ -482,12 +493,12 @@ TEST_F_TIMEOUT(sleep, lost_interrupts_cost_time_only, 120)
 	uint64_t events;
 
 	if (!fault || strcmp(fault, "lose-irq"))
-		SKIP(return, "needs a device that loses all interrupts, and GTU_FAULT=lose-irq");
+		SKIP(return, "needs a device that loses all interrupts and GTU_FAULT=lose-irq");
 	p.fd = eventfd(0, EFD_NONBLOCK);
 	ASSERT_LE(0, p.fd);
 	ASSERT_EQ(0, set_eventfd(&self->q, p.fd));
 	ASSERT_EQ(0, system_sleep());
-	/* the one with which everybody is asked to look again */
+	/* consume the signal that the driver sends to all eventfds after a sleep */
 	usleep(100000);
 	ASSERT_EQ((ssize_t)sizeof(events), read(p.fd, &events, sizeof(events)));
 	arm(&self->q, self->q.submitted);
@@ -496,7 +507,9 @@ TEST_F_TIMEOUT(sleep, lost_interrupts_cost_time_only, 120)
 	close(p.fd);
 }
 
-/* A stream whose consumer is frozen cannot end: no sleep, and the stream goes on as if nobody had asked. */
+/*
+ * A stream with a frozen consumer cannot end: the sleep is refused, and the stream then continues.
+ */
 TEST_F_TIMEOUT(sleep, refused_while_a_job_runs, 120)
 {
 	volatile struct gtu_hw_ring *ring = (void *)self->memory;
@@ -510,7 +523,8 @@ TEST_F_TIMEOUT(sleep, refused_while_a_job_runs, 120)
 	if (!(info.units & GTU_UNIT_IRU))
 		SKIP(return, "the device has no IRU");
 	if (!strcmp(sleep_kind(), "mem") || !strcmp(sleep_kind(), "alarm"))
-		SKIP(return, "nobody would be woken");
+		SKIP(return, "the sleep is refused, so a wake-up by GTU_SLEEP=%s has no effect",
+			     sleep_kind());
 	read_from(LIMIT_FILE, limit, sizeof(limit));
 	ASSERT_EQ(0, write_to(LIMIT_FILE, "300"));
 	index = submit(&self->q, &d);
@@ -532,8 +546,9 @@ TEST_F_TIMEOUT(sleep, refused_while_a_job_runs, 120)
 }
 
 /*
- * Where queues begin at 0 alone: who has used his is told that he is lost, who has not goes on. Of the former nothing
- * is left on the device, though his first queue could be set up again before the second could not.
+ * Without GTU_CAP_SEEK, a file with used queues is dead after the sleep, and a file with unused
+ * queues works. Nothing of the dead file stays on the device, although its first queue could be
+ * restored before the second could not.
  */
 TEST_F_TIMEOUT(sleep, told_where_it_cannot_be_kept, 120)
 {
@@ -547,7 +562,7 @@ TEST_F_TIMEOUT(sleep, told_where_it_cannot_be_kept, 120)
 	int fd;
 
 	if (self->seek)
-		SKIP(return, "the device can");
+		SKIP(return, "the device has GTU_CAP_SEEK");
 	fd = open(device_path(), O_RDWR);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, region_add(fd, memory, 65536, RW, &key));

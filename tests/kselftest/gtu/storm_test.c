@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Everything comes and goes while jobs run: regions, queues, contexts, mappings, processes, signals.
- * What was given back is never touched again, what was not is whole, and nothing is left over.
+ * Tests concurrent creation and removal of regions, queues, contexts, mappings and processes while
+ * jobs run, also with signals.
+ *
+ * Freed memory is never accessed again, other memory stays intact, and nothing leaks.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +18,7 @@
 #define RING_BYTES	(64 + (size_t)RECORDS * GTU_WARP_BYTES(1, 0))
 #define FREED		0xee
 
-/* What each job names, and which of it is taken away meanwhile. */
+/* The operands that jobs use; each one is removed in turn. */
 enum { COPY_FROM, COPY_TO, SCU_DATA, SCU_INDEX, SCU_MASK, SCU_OUT, IRU_INDICES, IRU_RING, VICTIMS };
 
 struct worker {
@@ -26,7 +28,7 @@ struct worker {
 	pthread_t thread;
 };
 
-/* In a thread that is not the test's: the first failure ends it. */
+/* For worker threads: record the first failure and end the thread. */
 #define MUST(w, condition)                                                                         \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
@@ -83,7 +85,7 @@ static void start_workers(struct worker *w, unsigned int n, int fd, unsigned int
 	}
 }
 
-/* All contexts of the device can be had, so none is left over from before. */
+/* Return the number of free contexts, to detect leaks. */
 static unsigned int contexts_free(void)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -107,7 +109,7 @@ static unsigned int contexts_free(void)
  * ---- Revocation ---------------------------------------------------------------------------------
  */
 
-/* Memory of a thread: what jobs read, what they write, a stream's ring; all of it in one region each. */
+/* One region of a thread: input, output, or a stream's ring. */
 struct place_of {
 	uint8_t *at;
 	size_t bytes;
@@ -134,7 +136,7 @@ static struct gtu_hw_desc victim_job(unsigned int victim, const struct place_of 
 	return d;
 }
 
-/* Which of the thread's places that is. */
+/* Return the index of the region that holds operand @victim. */
 static unsigned int place_number(unsigned int victim)
 {
 	static const uint8_t is[VICTIMS] = { SCU_DATA, SCU_OUT,	  SCU_DATA,  SCU_INDEX,
@@ -162,8 +164,8 @@ static void contents(struct place_of *m)
 }
 
 /*
- * A region goes while jobs are on it. From the moment when that is said to be done its memory keeps
- * what its owner puts there, and nothing of that appears in what the jobs put out.
+ * Remove a region while jobs use it. After REGION_REMOVE returns, its memory keeps what the owner
+ * writes, and none of that appears in the output of the jobs.
  */
 static void *revoke_thread(void *arg)
 {
@@ -196,7 +198,7 @@ static void *revoke_thread(void *arg)
 		for (i = 0; i < 4; i++)
 			put(&q, &d);
 		doorbell(&q, q.submitted, q.consumed);
-		/* in the first job, in the last, or before any of them */
+		/* remove during the first to the last job, or before any job completes */
 		for (i = (unsigned int)next_random(&w->seed) % 5; i && i < 5;)
 			i = completed(&q, q.consumed + i - 1) ? 0 : i;
 		MUST(w, !region_remove(w->fd, victim->key));
@@ -260,7 +262,7 @@ static void *queue_thread(void *arg)
 				MUST(w, run(&q, &d, &c) == GTU_CPL_OK && c.sq_index == i);
 			MUST(w, !memcmp(memory, memory + PAGE / 4, PAGE));
 		}
-		for (i = 0; i < 4; i++)		/* in flight when the queue goes */
+		for (i = 0; i < 4; i++)		/* jobs in flight when the queue is destroyed */
 			submit(&q, &d);
 		MUST(w, !queue_call(&q, GTU_IOCTL_QUEUE_DESTROY));
 		memset(memory, 0, 2 * PAGE);
@@ -306,7 +308,8 @@ static void *context_thread(void *arg)
 		MUST(w, all_bytes(memory, BYTES, (uint8_t)(1 + w->rounds % 250)));
 		for (i = 0; i < 4; i++)
 			submit(&q, &d);
-		if (w->rounds % 3)	/* else the context lives until the mappings go */
+		/* otherwise the context lives until its mappings are removed */
+		if (w->rounds % 3)
 			queue_unmap(&q);
 		close(fd);
 		if (!(w->rounds % 3))
@@ -338,7 +341,7 @@ TEST_F_TIMEOUT(storm, contexts, 60)
  * ---- Memory and processes under jobs ------------------------------------------------------------
  */
 
-/* What is unmapped stays pinned: jobs end well, and what they write reaches nobody. */
+/* Unmapped memory stays pinned: jobs succeed, and their output does not reach a new mapping. */
 TEST_F(storm, munmap)
 {
 	struct gtu_hw_desc d;
@@ -364,7 +367,7 @@ TEST_F(storm, munmap)
 			ASSERT_EQ(GTU_CPL_OK, c.status);
 		}
 		ASSERT_TRUE(all_bytes(next, BYTES, 0x11));
-		/* it is still there for the device, and still charged */
+		/* the pages are still accessible to the device, and still charged */
 		ASSERT_EQ(2 * (long)BYTES / 1024, status_kib("VmPin"));
 		memset(self->memory, 0, BYTES);
 		d = copy_job(key, 0, self->key, 0, BYTES / 8, 3);
@@ -375,7 +378,10 @@ TEST_F(storm, munmap)
 	}
 }
 
-/* Children come while jobs run: results reach the parent, the child sees none of what comes later. */
+/*
+ * Children are forked while jobs run: results reach the parent; the child does not see later
+ * writes.
+ */
 TEST_F(storm, fork)
 {
 	uint8_t *from = pages(BYTES);
@@ -402,7 +408,9 @@ TEST_F(storm, fork)
 			close(go[1]);
 			while (read(go[0], &byte, 1) < 0)
 				;
-			/* what the device wrote after the parent's jobs were done is not here */
+			/*
+			 * the device's writes after the parent continued must not be visible here
+			 */
 			_exit(memchr(self->memory, 0xf0, BYTES) ? 1 : 0);
 		}
 		close(go[0]);
@@ -420,14 +428,14 @@ TEST_F(storm, fork)
 	}
 }
 
-/* The program that is run by exec(), before the harness. */
+/* The program that exec() runs. A constructor, so that it runs before the harness. */
 static void __attribute__((constructor)) behind_exec(void)
 {
 	if (getenv("GTU_STORM_EXEC"))
 		_exit(0);
 }
 
-/* exec() and death with mapped rings and running jobs give everything back. */
+/* exec() and SIGKILL with mapped rings and running jobs free all resources. */
 TEST_F_TIMEOUT(storm, exec_and_kill, 60)
 {
 	struct rlimit files = { 4200, 4200 };
@@ -480,7 +488,7 @@ static void count_alarm(int sig)
 	alarms++;
 }
 
-/* A signal every few hundred microseconds: each call ends well or with EINTR, and then can be repeated. */
+/* With a signal every 300 us, each call succeeds or returns EINTR and can be repeated. */
 TEST_F_TIMEOUT(storm, signals, 60)
 {
 	struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = { 0 };
@@ -517,7 +525,7 @@ TEST_F_TIMEOUT(storm, signals, 60)
 			ASSERT_EQ(GTU_CPL_OK, c.status);
 		}
 		ASSERT_TRUE(all_bytes(more, BYTES, (uint8_t)jobs));
-		/* nothing comes: until a signal does */
+		/* no job is pending, so only a signal ends the wait */
 		ret = queue_wait(&q, 4, now_ns() + SECOND);
 		ASSERT_EQ(EINTR, ret);
 		interrupted++;
@@ -537,11 +545,12 @@ TEST_F_TIMEOUT(storm, signals, 60)
 static struct {
 	pthread_mutex_t lock;
 	struct queue *q;
-	struct gtu_hw_desc job;		/* long enough to show who does not wait for it */
+	/* long enough to expose a thread that does not wait for it */
+	struct gtu_hw_desc job;
 	uint32_t done;
 } shared = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Submits under a lock, waits without: as many waiters as threads, each for his own completion. */
+/* Submit under a lock and wait without it: each thread waits for its own completion. */
 static void *sharing_thread(void *arg)
 {
 	struct worker *w = arg;
@@ -558,7 +567,7 @@ static void *sharing_thread(void *arg)
 		MUST(w, c->status == GTU_CPL_OK);
 		pthread_mutex_lock(&shared.lock);
 		shared.done++;
-		/* all have what they waited for: their places may be used again */
+		/* all threads have read their completions, so the entries can be reused */
 		if (shared.done == shared.q->submitted)
 			shared.q->consumed = shared.done;
 		pthread_mutex_unlock(&shared.lock);
@@ -571,7 +580,7 @@ TEST_F_TIMEOUT(storm, threads_share_a_queue, 60)
 	struct worker w[8];
 	struct queue q;
 
-	/* room for all of it: who is slow still finds his completion */
+	/* space for all completions, so that a slow thread still finds its own */
 	ASSERT_EQ(0, queue_create(self->fd, 10, 10, &q));
 	shared.q = &q;
 	shared.job = copy_job(self->key, 0, self->key, BYTES / 2, BYTES / 2, 0);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * A device that does not do what it must: INVALIDATE is never done; the reset that follows does not end;
- * bus mastering cannot be taken away. Memory comes back as soon as it is safe, and else never. The
- * device is made so from outside (gtu serve --fault); GTU_FAULT says how:
- *   no-invalidate   --fault no-invalidate
- *   stuck-reset     --fault no-invalidate --fault stuck-reset=3
- *   keep-master     --fault no-invalidate --fault stuck-reset=3 --fault keep-master
- * The last two are of no use any more afterwards. Needs root.
+ * Tests a device that never completes INVALIDATE, whose reset then does not end, or that keeps bus
+ * mastering enabled.
+ *
+ * Memory is unpinned as soon as that is safe, and otherwise never. The device must inject the
+ * fault, and GTU_FAULT must name it:
+ *   no-invalidate: gtu serve --fault no-invalidate
+ *   stuck-reset: gtu serve --fault no-invalidate --fault stuck-reset=3
+ *   keep-master: gtu serve --fault no-invalidate --fault stuck-reset=3 --fault keep-master
+ * The last two leave the device unusable. Needs root.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -40,7 +42,7 @@ FIXTURE_SETUP(stuck)
 
 	self->fd = -1;
 	if (!kind || strcmp(kind, variant->kind) || geteuid())
-		SKIP(return, "needs root, a device that does not let go, and GTU_FAULT=%s",
+		SKIP(return, "needs root, a device with an injected fault, and GTU_FAULT=%s",
 		     variant->kind);
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, bus_function(device_path(), self->function));
@@ -57,7 +59,7 @@ FIXTURE_TEARDOWN(stuck)
 		close(self->fd);
 }
 
-/* Whether a state dump of any device is kept. */
+/* Return whether a state dump of any device exists. */
 static bool dump_is_there(void)
 {
 	DIR *dir = opendir("/sys/class/devcoredump");
@@ -80,7 +82,7 @@ TEST_F_TIMEOUT(stuck, memory, 90)
 	int fd;
 
 	ASSERT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
-	/* the device is not to be trusted: this context ends */
+	/* the driver no longer trusts the device and ends this context */
 	EXPECT_EQ(ENODEV, region_remove(self->fd, self->key));
 	EXPECT_GT(10 * SECOND, now_ns() - start);
 	EXPECT_EQ(ENODEV, region_remove(self->fd, self->other));
@@ -95,7 +97,7 @@ TEST_F_TIMEOUT(stuck, memory, 90)
 	ASSERT_LT(0, read_from(path, text, sizeof(text)));
 	EXPECT_EQ(0, strcmp(text, variant->comes_back ? "up\n" : "gone\n"));
 
-	/* only the first was asked for; what may still be used stays pinned */
+	/* only the first region was removed; pages that the device may still access stay pinned */
 	EXPECT_EQ((variant->keeps_master ? BYTES : BYTES / 2) / 1024, status_kib("VmPin"));
 	queue_unmap(&self->q);
 	close(self->fd);
@@ -114,7 +116,7 @@ TEST_F_TIMEOUT(stuck, memory, 90)
 	}
 	EXPECT_EQ(-1, fd);
 	EXPECT_EQ(ENODEV, errno);
-	/* it does not come out of the next reset either: there is no device then */
+	/* the reset during probe fails too, so there is no device */
 	EXPECT_EQ(0, driver_file(self->function, "unbind"));
 	EXPECT_NE(0, driver_file(self->function, "bind"));
 	EXPECT_EQ(-1, open(device_path(), O_RDWR));

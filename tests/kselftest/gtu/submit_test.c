@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs by ioctl. Where the device checks accesses itself, what the kernel says of a descriptor is held
- * against what the device says; where it does not (gtu serve --without regions), what must not
- * reach it is refused.
+ * Tests jobs submitted by ioctl.
+ *
+ * On a device with GTU_CAP_REGIONS the kernel's check of a descriptor must match the device's.
+ * Without it (gtu serve --without regions) the kernel must refuse every descriptor that is not
+ * provably safe.
  */
 #include <pthread.h>
 #include <sys/wait.h>
@@ -49,7 +51,7 @@ static int submit_raw(struct queue *q, const void *descs, uint32_t n, struct gtu
 	return call(q->fd, GTU_IOCTL_SUBMIT, a);
 }
 
-/* Whether all @n were taken; if not, *why. */
+/* Submit @n descriptors. Return the number accepted; *why is the errno. */
 static uint32_t submit_n(struct queue *q, const struct gtu_hw_desc *d, uint32_t n, int *why)
 {
 	struct gtu_ioctl_submit a;
@@ -59,7 +61,10 @@ static uint32_t submit_n(struct queue *q, const struct gtu_hw_desc *d, uint32_t 
 	return a.done;
 }
 
-/* One job from end to end: its status; when it is refused the status that goes with that, or -errno. */
+/*
+ * Submit one job and wait for it. Return its status, the status that SUBMIT reports if it refuses
+ * the job, or -errno.
+ */
 static int submit_run(struct queue *q, const struct gtu_hw_desc *d, struct gtu_hw_cpl *c)
 {
 	struct gtu_ioctl_submit a;
@@ -116,7 +121,7 @@ TEST_F(submit, jobs)
 	EXPECT_EQ(0x5a5a1234u, self->out[16]);
 	EXPECT_EQ(0x5a5a1234u, self->out[31]);
 	EXPECT_EQ(self->in[32], self->out[32]);
-	/* a bitmask of what is greater than 2^31 */
+	/* a bitmask of the elements greater than 2^31 */
 	d = (struct gtu_hw_desc){ .opcode = GTU_OP_SCU_BITMASK, .imm = 0x80000000u,
 				  .param = 2 << GTU_SCU_WIDTH_SHIFT |
 					   GTU_CMP_GT << GTU_SCU_CMP_SHIFT };
@@ -166,7 +171,7 @@ TEST_F(submit, arguments)
 		ASSERT_EQ(0, queue_create(self->fd, 4, 4, &mapped));
 		EXPECT_EQ(EINVAL, submit_raw(&mapped, d, 1, &a));
 	}
-	/* more completions than there are cannot have been consumed */
+	/* more completions consumed than produced */
 	self->q.consumed = 1;
 	EXPECT_EQ(EINVAL, submit_raw(&self->q, d, 1, &a));
 	EXPECT_EQ(0, a.status);
@@ -184,7 +189,7 @@ TEST_F(submit, arguments)
 	EXPECT_EQ(ENOENT, submit_raw(&self->q, d, 1, &a));
 }
 
-/* What is before a bad one is taken, and what is behind it is not. */
+/* SUBMIT accepts the descriptors before an invalid one and none behind it. */
 TEST_F(submit, stops_at_a_bad_one)
 {
 	struct gtu_hw_desc d[6];
@@ -209,7 +214,7 @@ TEST_F(submit, stops_at_a_bad_one)
 	EXPECT_EQ(self->in[0], self->out[5]);
 }
 
-/* Through rings of few places, in uneven batches: all come back, in order. */
+/* Uneven batches through small rings: all jobs complete, in order. */
 TEST_F(submit, wrap)
 {
 	struct gtu_hw_desc d[40];
@@ -229,7 +234,7 @@ TEST_F(submit, wrap)
 			TH_LOG("%u taken: %d", n, why);
 		}
 		full += !n;
-		/* the device stops at four completions that are not consumed */
+		/* the device stalls at four unconsumed completions */
 		while (q.consumed < q.submitted &&
 		       !queue_wait(&q, q.consumed, now_ns() + (n ? 0 : SECOND))) {
 			ASSERT_EQ(0, take(&q, &c));
@@ -241,7 +246,7 @@ TEST_F(submit, wrap)
 		}
 	}
 	EXPECT_LT(0, full);
-	/* no new job is needed to say that completions were consumed */
+	/* SUBMIT without descriptors reports consumed completions */
 	while (q.consumed < q.submitted) {
 		submit_n(&q, NULL, 0, &why);
 		ASSERT_EQ(0, why);
@@ -274,7 +279,7 @@ static uint32_t rnd(uint32_t *seed, uint32_t below)
 	return *seed % below;
 }
 
-/* Values that are often wrong in an interesting way. */
+/* Return a boundary value or a random one. */
 static uint32_t odd(uint32_t *seed)
 {
 	static const uint32_t v[] = { 0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 63, 64, 0x80000000u,
@@ -284,8 +289,8 @@ static uint32_t odd(uint32_t *seed)
 }
 
 /*
- * The same descriptor through both doors of a device that checks: what the kernel refuses ends with
- * the same status there, and what the kernel takes fails at most in what it finds in memory.
+ * Submit the same descriptor through a mapped ring and by ioctl: the kernel's check must return the
+ * status that a checking device returns.
  */
 TEST_F(submit, same_answer_as_the_device)
 {
@@ -300,7 +305,7 @@ TEST_F(submit, same_answer_as_the_device)
 	struct queue device;
 
 	if (!self->checks)
-		SKIP(return, "the device does not check");
+		SKIP(return, "the device has no GTU_CAP_REGIONS");
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &device));
 	ASSERT_EQ(0, region_add(self->fd, pages(4096), 4096, GTU_RIGHT_WRITE, &write_only));
 	ASSERT_EQ(0, region_add(self->fd, arena, 8192, RW, &arena_key));
@@ -308,7 +313,7 @@ TEST_F(submit, same_answer_as_the_device)
 		struct gtu_hw_desc d = { .opcode = ops[rnd(&seed, sizeof(ops))], .limit = 64 };
 		int kernel, hardware;
 
-		/* mostly what the operation knows, with one thing or another wrong */
+		/* mostly valid for the operation, with a few errors */
 		d.param = d.opcode < 4 ? rnd(&seed, 4) : d.opcode < 0x15 ? 2 : 0;
 		if (d.opcode == GTU_OP_SCU_ACCESS || d.opcode == GTU_OP_SCU_EXPAND)
 			d.param |= 2 << GTU_SCU_INDEX_SHIFT;
@@ -347,12 +352,12 @@ TEST_F(submit, same_answer_as_the_device)
 			if (!rnd(&seed, 32))
 				d.operand[i].key = 0;
 		}
-		/* a job may read what it writes: both find the same */
+		/* a job may overwrite its input, so both runs need the same memory */
 		memset(arena, 1, 8192);
 		hardware = run(&device, &d, &c);
 		memset(arena, 1, 8192);
 		kernel = submit_run(&self->q, &d, &c);
-		/* both ways of a job that runs end with the same status too */
+		/* the statuses match for jobs that run, too */
 		ASSERT_EQ(hardware, kernel) {
 			TH_LOG("round %u: opcode 0x%x, param 0x%x", round, d.opcode, d.param);
 		}
@@ -364,7 +369,7 @@ TEST_F(submit, same_answer_as_the_device)
 	EXPECT_LE(8u, kinds);
 }
 
-/* A gather over 11 operands, which a descriptor's six places do not hold. */
+/* A gather with its operands in a parameter block. */
 static struct gtu_hw_desc block_job(uint32_t block_key, uint64_t offset)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_SCU_ACCESS, .flags = GTU_DESC_BLOCK,
@@ -394,11 +399,11 @@ TEST_F(submit, blocks)
 	uint64_t offset;
 
 	if (!self->checks)
-		SKIP(return, "the device does not check");
+		SKIP(return, "the device has no GTU_CAP_REGIONS");
 	for (i = 0; i < 16; i++)
 		index[i] = 63 - 3 * i;
 	ASSERT_EQ(0, region_add(self->fd, index, 4096, GTU_RIGHT_READ, &index_key));
-	/* over a border of pages, in a region that does not begin at one */
+	/* across a page boundary, in a region that does not start at one */
 	ASSERT_EQ(0, region_add(self->fd, memory + 16, 8192 - 16, GTU_RIGHT_READ, &key));
 	b = (void *)(memory + 4096 - 32);
 	block_fill(b, self->in_key, index_key, self->out_key);
@@ -406,7 +411,7 @@ TEST_F(submit, blocks)
 	ASSERT_EQ(0, submit_run(&self->q, &d, &c));
 	for (i = 0; i < 16; i++)
 		ASSERT_EQ(self->in[63 - 3 * i], self->out[i]);
-	/* in memory of the driver's */
+	/* in a driver buffer */
 	ASSERT_EQ(0, buffer_alloc(self->fd, 3 * 4096, &buffer_key, &offset));
 	buffer = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, (off_t)offset);
 	ASSERT_NE(MAP_FAILED, (void *)buffer);
@@ -415,7 +420,7 @@ TEST_F(submit, blocks)
 	d = block_job(buffer_key, 8192 - 32);
 	ASSERT_EQ(0, submit_run(&self->q, &d, &c));
 	EXPECT_EQ(self->in[63], self->out[0]);
-	/* what is in it is checked like what is in the descriptor */
+	/* operands in a block are checked like operands in the descriptor */
 	((struct gtu_hw_operand *)(buffer + 8192 - 32))[GTU_SCU_OUT].count = WORDS + 1;
 	EXPECT_EQ(GTU_CPL_BOUNDS, submit_run(&self->q, &d, &c));
 	block_fill((void *)(buffer + 8192 - 32), self->in_key, index_key + 0x10000, self->out_key);
@@ -436,7 +441,9 @@ TEST_F(submit, blocks)
 		d = block_job(ap.key, 0);
 		EXPECT_EQ(-EOPNOTSUPP, submit_run(&self->q, &d, &c));
 	}
-	/* the driver's own region, in which it keeps blocks, has a key too: only the keys given out can be removed */
+	/*
+	 * the driver's own region for blocks has a key too, but users must not be able to remove it
+	 */
 	{
 		const uint32_t own[] = { self->in_key, self->out_key, index_key, key, buffer_key, ap.key };
 		const uint32_t owned = ap.key ? 6 : 5;
@@ -482,8 +489,8 @@ static void *flip(void *arg)
 }
 
 /*
- * A word changes between good and bad all the time: what was taken is what was checked, so that all of
- * it succeeds.
+ * A thread flips a word between a valid and an invalid value. The kernel must execute the copy that
+ * it checked, so all accepted jobs succeed.
  */
 TEST_F(submit, rewritten_meanwhile)
 {
@@ -524,15 +531,15 @@ TEST_F(submit, rewritten_meanwhile)
 		}
 		f.stop = true;
 		pthread_join(f.thread, NULL);
-		TH_LOG("%s: %u of 3000 refused", kind ? "block" : "descriptor", refused);
-		/* both words were seen, and not one of them alone */
+		TH_LOG("%s: %u of 3000 jobs refused", kind ? "block" : "descriptor", refused);
+		/* both values were observed */
 		EXPECT_LT(0u, refused);
 		EXPECT_GT(3000u, refused);
 		EXPECT_LT(0, f.flips);
 	}
 }
 
-/* A region goes while jobs that name it are in the ring. */
+/* A region is removed while jobs that name it are in the ring. */
 TEST_F(submit, revoke_in_flight)
 {
 	struct gtu_hw_desc d[16];
@@ -546,7 +553,7 @@ TEST_F(submit, revoke_in_flight)
 			d[i] = copy_job(self->in_key, 0, key, 0, WORDS, 2);
 		ASSERT_EQ(16, submit_n(&self->q, d, 16, &why));
 		ASSERT_EQ(0, region_remove(self->fd, key));
-		/* nothing of them writes any more */
+		/* none of the jobs writes after REGION_REMOVE returned */
 		memset(self->out, 0x77, BYTES);
 		ended = 0;
 		for (i = 0; i < 16; i++) {
@@ -566,7 +573,7 @@ TEST_F(submit, revoke_in_flight)
 	}
 }
 
-/* What a device that does not check is not given. */
+/* Without GTU_CAP_REGIONS, the kernel refuses jobs whose accesses depend on data. */
 TEST_F(submit, accesses_follow_from_the_descriptor)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_SCU_DATA, .param = 2 };
@@ -578,7 +585,7 @@ TEST_F(submit, accesses_follow_from_the_descriptor)
 	d.operand[GTU_SCU_MASK] = (struct gtu_hw_operand){ self->in_key, 128, 8192 };
 	d.operand[GTU_SCU_OUT] = (struct gtu_hw_operand){ self->out_key, 100, 0 };
 	EXPECT_EQ(0, submit_run(&self->q, &d, &c));
-	/* as many as the mask says: none, but who knows */
+	/* the output size depends on the mask's contents, so a short output is refused */
 	d.operand[GTU_SCU_OUT].count = 99;
 	EXPECT_EQ(refused, submit_run(&self->q, &d, &c));
 	d = (struct gtu_hw_desc){ .opcode = GTU_OP_SCU_ACCESS,
@@ -593,7 +600,7 @@ TEST_F(submit, accesses_follow_from_the_descriptor)
 	d.operand[GTU_SCU_COUNT] = (struct gtu_hw_operand){ self->in_key, 64, 1024 };
 	d.operand[GTU_SCU_OUT] = (struct gtu_hw_operand){ self->out_key, 64, 0 };
 	EXPECT_EQ(refused, submit_run(&self->q, &d, &c));
-	/* wrong is wrong, before it is too much */
+	/* invalid operands are reported before data-dependent accesses */
 	d.operand[GTU_SCU_OUT].key = self->in_key;
 	EXPECT_EQ(GTU_CPL_RIGHTS, submit_run(&self->q, &d, &c));
 	d = copy_job(self->in_key, 0, self->out_key, 4, WORDS, 2);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the driver shows to those who look after machines: sysfs, debugfs, tracepoints, and a state
- * dump when a queue hangs. Needs root.
+ * Tests the administrator's interfaces: sysfs, debugfs, tracepoints, and the state dump of a hung
+ * queue.
+ *
+ * Needs root.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -49,7 +51,7 @@ FIXTURE_TEARDOWN(surface)
  * ---- sysfs --------------------------------------------------------------------------------------
  */
 
-/* A number from the device's folder in sysfs; all ones when there is none. */
+/* Return a number from the device's folder in sysfs, or all ones if the file is missing. */
 static uint64_t sysfs(const char *format, ...)
 {
 	char path[256], text[64];
@@ -98,7 +100,7 @@ TEST_F(surface, identity)
 	EXPECT_EQ(0, strcmp("up\n", self->text));
 }
 
-/* Every unit that is present has its folders, no other has; values are the registers'. */
+/* Units that are present have their folders, others have none; values match the registers. */
 TEST_F(surface, units)
 {
 	static const char *const unit[] = { "scu", "iru", "peg", "wvr", "zcm" };
@@ -132,7 +134,7 @@ TEST_F(surface, units)
 	EXPECT_EQ(~0ull, sysfs("scu/no_such"));
 }
 
-/* SCU: @n elements to another place: as many in as out. */
+/* Copy @n elements with the SCU, so that the in and out counters grow equally. */
 static struct gtu_hw_desc scu_job(uint32_t key, uint32_t n)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_SCU_DATA, .param = 2 << GTU_SCU_WIDTH_SHIFT };
@@ -155,7 +157,9 @@ static void *scu_user(void *arg)
 	return NULL;
 }
 
-/* Files of a group show one moment, never a cleared one, and cost no error. */
+/*
+ * The counters of a group come from one snapshot, never decrease, and reading them raises no error.
+ */
 TEST_F(surface, counters)
 {
 	struct { struct queue q; uint32_t key; } user = { self->q, self->key };
@@ -167,7 +171,10 @@ TEST_F(surface, counters)
 
 	if (!(self->info.units & GTU_UNIT_SCU))
 		SKIP(return, "the device has no SCU");
-	/* what jobs before this test put out more than they took; these put out what they take */
+	/*
+	 * earlier jobs may have produced more elements than they consumed, but jobs of this test do
+	 * not
+	 */
 	in = sysfs("scu_counters/in");
 	lead = sysfs("scu_counters/out") - in;
 	jobs = sysfs("scu_counters/jobs");
@@ -176,7 +183,7 @@ TEST_F(surface, counters)
 	EXPECT_EQ(in + 1000, sysfs("scu_counters/in"));
 	EXPECT_EQ(jobs + 1, sysfs("scu_counters/jobs"));
 	pthread_create(&thread, NULL, scu_user, &user);
-	/* a slow kernel seldom reads three files within the moment that a snapshot is kept */
+	/* a slow kernel seldom reads three files while one snapshot is valid */
 	for (i = 0; i < 5000 && (same < 50 || moved < 6); i++) {
 		in = sysfs("scu_counters/in");
 		out = sysfs("scu_counters/out");
@@ -190,7 +197,7 @@ TEST_F(surface, counters)
 	}
 	stop = true;
 	pthread_join(thread, NULL);
-	TH_LOG("%llu of %u rounds within one moment, %llu moments", (unsigned long long)same, i,
+	TH_LOG("%llu of %u rounds within one snapshot, %llu snapshots", (unsigned long long)same, i,
 	       (unsigned long long)moved);
 	EXPECT_LE(50, same);
 	EXPECT_LT(5, moved);
@@ -199,7 +206,7 @@ TEST_F(surface, counters)
 	EXPECT_NE(NULL, strstr(self->text + 256, " error 0x0\n"));
 }
 
-/* Who may read what: counters tell what others do. */
+/* Counters are readable only by root, because they reveal the activity of other users. */
 TEST_F(surface, rights)
 {
 	static const struct {
@@ -238,7 +245,7 @@ static ssize_t debugfs(const char *name, char *text)
 
 #define SHOWS(part)                                                                                \
 	EXPECT_NE(NULL, strstr(self->text, part)) {                                                \
-		TH_LOG("not there: %s", part);                                                     \
+		TH_LOG("missing in the file: %s", part);                                           \
 	}
 
 TEST_F(surface, debugfs)
@@ -278,7 +285,7 @@ TEST_F(surface, debugfs)
 	SHOWS("[registers]\n");
 	SHOWS("[events]\n");
 	SHOWS("completion 1: job 1 key (5) operand 1");
-	/* a look takes no snapshot and makes no error */
+	/* reading debugfs takes no snapshot of the counters and raises no error */
 	if (self->info.units & GTU_UNIT_SCU) {
 		snapshot = reg(self->fd, GTU_PAGE_SCU + GTU_UREG_COUNTER(GTU_SCU_C_JOBS));
 		d = scu_job(self->key, 16);
@@ -291,7 +298,7 @@ TEST_F(surface, debugfs)
 	SHOWS(" error 0x0\n");
 }
 
-/* Somebody who reads everything all the time. */
+/* Read all files continuously. */
 static void *looker(void *arg)
 {
 	static const char *const file[] = { "registers", "contexts", "queues", "regions", "events",
@@ -310,7 +317,7 @@ static void *looker(void *arg)
 	return NULL;
 }
 
-/* Another one, who comes and goes with contexts, queues and regions. */
+/* Create and remove contexts, queues and regions continuously. */
 static void *comer(void *arg)
 {
 	uint32_t key;
@@ -356,9 +363,9 @@ TEST_F_TIMEOUT(surface, removal_while_looked_at, 90)
 	stop = true;
 	for (i = 0; i < 3; i++)
 		pthread_join(thread[i], NULL);
-	TH_LOG("%u looks", looks);
+	TH_LOG("%u reads", looks);
 	EXPECT_LT(20u, looks);
-	/* a file that was open before leads nowhere */
+	/* a file opened before the removal fails to read */
 	EXPECT_EQ(-1, read(held, &byte, 1));
 	close(held);
 	EXPECT_LT(0, debugfs("registers", self->text));
@@ -397,7 +404,10 @@ TEST_F(surface, tracepoints)
 	write_to(TRACING "trace", "");
 	ASSERT_EQ(0, region_add(self->fd, self->memory, 8192, GTU_RIGHT_READ, &key));
 	ASSERT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND / 50));
-	/* who waits before there is a job is woken by an interrupt; a job may be done before who submits it waits */
+	/*
+	 * a wait that starts before the submission ends by an interrupt; a later one may find the
+	 * job completed
+	 */
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_the_first, &w));
 	usleep(300000);
 	submit(&self->q, &NO_JOB);
@@ -428,7 +438,7 @@ TEST_F(surface, tracepoints)
 
 #define HANG_MS "/sys/module/gtu/parameters/hang_ms"
 
-/* The file of a dump that is there, or NULL. */
+/* Return the path of an existing dump, or NULL. */
 static const char *dump_file(void)
 {
 	static char path[400];
@@ -460,7 +470,7 @@ static void dump_forget(void)
 	}
 }
 
-/* A stream whose consumer never comes. */
+/* Build a stream that has no consumer and never ends. */
 static struct gtu_hw_desc endless_job(uint8_t *memory, uint32_t key)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_IRU_STREAM,
@@ -484,7 +494,7 @@ TEST_F_TIMEOUT(surface, hang, 60)
 		SKIP(return, "the kernel has no CONFIG_DEV_COREDUMP");
 	dump_forget();
 	ASSERT_EQ(0, write_to(HANG_MS, "200"));
-	/* nothing to do is no hang, nor is a completion ring that its user does not empty */
+	/* an idle queue is not a hang, and neither is a full completion ring */
 	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND));
 	for (i = 0; i < 16; i++)
 		put(&self->q, &NO_JOB);
@@ -495,10 +505,10 @@ TEST_F_TIMEOUT(surface, hang, 60)
 	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 16, now_ns() + SECOND));
 	EXPECT_EQ(NULL, dump_file());
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
-	/* nor what nobody waits for */
+	/* a stalled job without a waiter is not a hang either */
 	submit(&self->q, &d);
 	EXPECT_FALSE(dump_comes(1000));
-	/* this one is; who looks may be late on a busy machine */
+	/* a stalled job with a waiter is a hang; a busy machine may detect it late */
 	for (i = 0; i < 20 && !dump_file(); i++)
 		EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND));
 	ASSERT_TRUE(dump_comes(500));
@@ -512,11 +522,11 @@ TEST_F_TIMEOUT(surface, hang, 60)
 	SHOWS(what);
 	SHOWS("job 0: iru-stream (0x20)");
 	SHOWS("[events]\n");
-	/* once a hang */
+	/* one dump per hang */
 	dump_forget();
 	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND));
 	EXPECT_EQ(NULL, dump_file());
-	/* the next one is another; who polls waits too */
+	/* a new hang makes a new dump; poll() counts as waiting */
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	read(self->fd, self->text, TEXT);
 	d = endless_job(self->memory, self->key);
@@ -524,7 +534,7 @@ TEST_F_TIMEOUT(surface, hang, 60)
 	poll(&(struct pollfd){ .fd = self->fd, .events = POLLIN }, 1, 1000);
 	EXPECT_TRUE(dump_comes(100));
 	dump_forget();
-	/* switched off */
+	/* hang detection is off */
 	ASSERT_EQ(0, write_to(HANG_MS, "0"));
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	d = endless_job(self->memory, self->key);

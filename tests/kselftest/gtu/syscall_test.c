@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Work through the mapped rings takes no system call: a process that is killed for any but write()
- * and exit_group() submits jobs, rings the doorbell and finds the completions.
+ * Tests that work through the mapped rings needs no system call.
+ *
+ * A process that only may call write() and exit_group() submits jobs, rings the doorbell and finds
+ * the completions.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -35,7 +37,7 @@ FIXTURE_TEARDOWN(syscalls)
 		close(self->fd);
 }
 
-/* From here on this process dies of any system call but those two. */
+/* Kill this process on any system call except write() and exit_group(). */
 static int forbid_system_calls(void)
 {
 	struct sock_filter filter[] = {
@@ -52,7 +54,10 @@ static int forbid_system_calls(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? errno : 0;
 }
 
-/* As a user would without the library: no clock, no sleep. Returns the jobs that ended well. */
+/*
+ * Submit and complete JOBS jobs without a clock or a sleep. Return the number of correct
+ * completions.
+ */
 static uint32_t work(struct queue *q, const struct gtu_hw_desc *d)
 {
 	uint32_t good = 0, spins = 0;
@@ -77,7 +82,7 @@ static uint32_t work(struct queue *q, const struct gtu_hw_desc *d)
 	return good;
 }
 
-/* In a child: set up, forbid, work, tell. @slip: the system call that must not be there. */
+/* Run in a child and report the result. @slip: make a forbidden system call. */
 static void child(int report, bool slip)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -121,7 +126,7 @@ TEST_F_TIMEOUT(syscalls, none_at_work, 60)
 	TH_LOG("%u jobs, no system call", good);
 }
 
-/* One would have been seen. */
+/* The filter detects a system call. */
 TEST_F_TIMEOUT(syscalls, one_is_found, 60)
 {
 	pid_t pid;

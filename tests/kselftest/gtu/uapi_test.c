@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The shape of the UAPI: lengths, padding, flags, pointers, for every ioctl; and the same for
- * 32-bit callers.
+ * Tests the encoding of the UAPI for every ioctl, also for 32-bit callers: sizes, padding, flags,
+ * pointers.
  */
 #include "gtu_util.h"
 
-/* No implicit padding, and the layout that the driver was built with, whatever this program is. */
+/* The layout has no implicit padding and is the same for 32-bit and 64-bit programs. */
 #define LAYOUT(type, bytes, last)                                                                  \
 	_Static_assert(sizeof(struct type) == (bytes), #type);                                     \
 	_Static_assert(offsetof(struct type, last) + sizeof(((struct type *)0)->last) == (bytes),  \
@@ -39,14 +39,14 @@ AT(gtu_ioctl_submit, descs, 16);
 FIXTURE(uapi)
 {
 	int fd;
-	void *memory;			/* two pages, then one that may not be touched */
+	void *memory;			/* two pages, then an inaccessible one */
 	uint32_t key, queue, submit, buffer;
 	int dmabuf;
 };
 
 /*
- * An ioctl with arguments that it takes, the size of its struct and of that one's first version, where
- * its reserved field is (0: it has none), and the flags that it knows.
+ * An ioctl with valid arguments: the size of its struct, the size of the struct's first version,
+ * the offset of its reserved field (0: none), and its known flags.
  */
 FIXTURE_VARIANT(uapi)
 {
@@ -59,7 +59,7 @@ FIXTURE_VARIANT(uapi)
 	{                                                                                          \
 		.cmd = number, .size = sizeof(struct type), .reserved_at = at, __VA_ARGS__         \
 	}
-/* what has not grown is as long as it was */
+/* a struct that has not grown has only one size */
 #define FIRST (variant->first ? variant->first : variant->size)
 VARIANT(info, GTU_IOCTL_INFO, gtu_ioctl_info, offsetof(struct gtu_ioctl_info, reserved));
 VARIANT(region_add, GTU_IOCTL_REGION_ADD, gtu_ioctl_region_add, 0);
@@ -135,7 +135,7 @@ union arg {
 	uint8_t byte[4096];
 };
 
-/* Good arguments for each. What they return is ETIMEDOUT for WAIT, 0 for all others. */
+/* Fill in valid arguments. The calls then return 0, or ETIMEDOUT for WAIT. */
 static void fill(unsigned long cmd, union arg *arg, FIXTURE_DATA(uapi) *self)
 {
 	switch (cmd) {
@@ -193,7 +193,7 @@ static void fill(unsigned long cmd, union arg *arg, FIXTURE_DATA(uapi) *self)
 			.rights = GTU_RIGHT_READ};
 		break;
 	case GTU_IOCTL_SUBMIT:
-		/* no descriptors: the ring must not fill */
+		/* without descriptors, because the ring must not fill up */
 		arg->submit = (struct gtu_ioctl_submit){
 			.size = sizeof(struct gtu_ioctl_submit), .id = self->submit };
 		break;
@@ -234,7 +234,7 @@ TEST_F(uapi, too_short)
 	}
 }
 
-/* A program built when the struct was shorter: what it does not know is neither read nor written. */
+/* A program built with a shorter struct: later fields are neither read nor written. */
 TEST_F(uapi, older_caller)
 {
 	char *end = (char *)self->memory + 2 * 4096;
@@ -242,7 +242,7 @@ TEST_F(uapi, older_caller)
 	union arg arg;
 
 	if (!variant->first)
-		SKIP(return, "has not grown");
+		SKIP(return, "the struct has not grown");
 	for (size = FIRST; size < variant->size; size++) {
 		FILL(&arg);
 		arg.head.size = size;
@@ -269,7 +269,7 @@ TEST_F(uapi, dirty_tail)
 	}
 }
 
-/* No struct is longer than a page: more is not looked at, which could take for ever. */
+/* The size is limited to a page, because checking a longer tail could take forever. */
 TEST_F(uapi, endless_tail)
 {
 	const size_t bytes = 64u << 20;
@@ -327,7 +327,7 @@ TEST_F(uapi, reserved)
 	unsigned int bit;
 
 	if (!variant->reserved_at)
-		SKIP(return, "has no reserved field");
+		SKIP(return, "the struct has no reserved field");
 	for (bit = 0; bit < 32; bit++) {
 		FILL(&arg);
 		arg.word[variant->reserved_at / 4] = 1u << bit;
@@ -337,7 +337,7 @@ TEST_F(uapi, reserved)
 	}
 }
 
-/* At the end of what is mapped: nothing beyond the struct is read or written. */
+/* At the end of a mapping: nothing beyond the struct is read or written. */
 TEST_F(uapi, overrun)
 {
 	char *end = (char *)self->memory + 2 * 4096;
@@ -363,7 +363,7 @@ TEST_F(uapi, bad_pointer)
 	}
 }
 
-/* What cannot be told to the caller is undone: all ids and slots are there for the next ones. */
+/* If the result cannot be copied to the caller, the call is undone: no id or slot is lost. */
 TEST_F(uapi, read_only_result)
 {
 	const bool has_result =
@@ -375,7 +375,7 @@ TEST_F(uapi, read_only_result)
 	unsigned int i;
 
 	if (!has_result)
-		SKIP(return, "gives no result");
+		SKIP(return, "the ioctl returns no result");
 	FILL((union arg *)page);
 	ASSERT_EQ(0, mprotect(page, 4096, PROT_READ));
 	for (i = 0; i < 40; i++)
@@ -449,8 +449,8 @@ TEST_F(door, info)
 }
 
 /*
- * Everything of BAR0 is asked for; only what the header lists is given, and nothing else is
- * written.
+ * Try all offsets in BAR0: only the registers that the header lists are readable, and only unit
+ * controls and settings are writable.
  */
 TEST_F(door, registers)
 {
@@ -509,7 +509,9 @@ TEST_F(door, settings)
 	EXPECT_EQ(EINVAL, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));
 }
 
-/* As many contexts as the device says, then an error that says so, then as many again. */
+/*
+ * Open as many contexts as the device has, then get ENOSPC; after close() all can be opened again.
+ */
 TEST_F(door, contexts)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -525,7 +527,7 @@ TEST_F(door, contexts)
 				break;
 		}
 		EXPECT_EQ(ENOSPC, errno);
-		/* others on the machine may have some */
+		/* other processes may use some contexts */
 		EXPECT_LE(n, info.max_contexts - 1);
 		EXPECT_GE(n, info.max_contexts / 2);
 		for (i = 0; i < n; i++)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* A consumer of warp records, for any stream: two fields of each element are put down, and some pushed back. */
+/* Consumes a stream's warp records: stores two fields per element and pushes some values back. */
 #include "gtu/warp_records.cuh"
 
 /*
- * Entries of result[]: elements, records, an errno, records out of sequence, warps that have
- * finished.
+ * Entries of result[]: elements, records, an errno, records out of sequence, and finished
+ * warps (only with @claim).
  */
 enum { ELEMENTS, RECORDS, ERROR, DISORDER, COUNTED };
 
 /*
  * @a, @b: byte offsets of two fields of a record; @b 0: no second field. @a_wide, @b_wide: the
- * field has 8 bytes. @claim: one word per value of @a; the first warp lane that claims a value
+ * field has 8 bytes. @claim: one word per value of @a; the first lane that claims a value
  * pushes it. NULL: no pushes.
  */
 extern "C" __global__ void take_records(struct gtu_records s, uint32_t a, uint32_t a_wide, uint32_t b, uint32_t b_wide,

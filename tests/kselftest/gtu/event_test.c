@@ -456,7 +456,7 @@ TEST_F(event, read_signal)
                                                                                                    \
 		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));                               \
 		if (!(info.caps & (cap)))                                                          \
-			SKIP(return, "the device has no " #cap);                                  \
+			SKIP(return, "the device has no " #cap);                                   \
 	} while (0)
 
 TEST_F(event, stream)

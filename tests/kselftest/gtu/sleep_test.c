@@ -104,11 +104,11 @@ FIXTURE_TEARDOWN(sleep)
 		close(self->fd);
 }
 
-/* Skip tests of queues that survive if the device lacks GTU_CAP_SEEK. */
+/* Without GTU_CAP_SEEK, used queues cannot survive a sleep. */
 #define NEEDS_SEEK                                                                                 \
 	do {                                                                                       \
 		if (!self->seek)                                                                   \
-			SKIP(return, "the device has no GTU_CAP_SEEK");             \
+			SKIP(return, "the device has no GTU_CAP_SEEK");                            \
 	} while (0)
 
 /* Copy a page of @value. Return true if it arrived. */
@@ -279,7 +279,7 @@ struct user {
 	const char *failed;
 };
 
-/* Run jobs without a pause on an own file and check every byte. */
+/* Run jobs without a pause on a separate file and check every byte. */
 static void *busy_user(void *arg)
 {
 	struct user *u = arg;
@@ -523,8 +523,8 @@ TEST_F_TIMEOUT(sleep, refused_while_a_job_runs, 120)
 	if (!(info.units & GTU_UNIT_IRU))
 		SKIP(return, "the device has no IRU");
 	if (!strcmp(sleep_kind(), "mem") || !strcmp(sleep_kind(), "alarm"))
-		SKIP(return, "the sleep is refused, so a wake-up by GTU_SLEEP=%s has no effect",
-			     sleep_kind());
+		SKIP(return, "the sleep is refused, so a wake-up has no effect: set "
+			     "GTU_SLEEP=devices");
 	read_from(LIMIT_FILE, limit, sizeof(limit));
 	ASSERT_EQ(0, write_to(LIMIT_FILE, "300"));
 	index = submit(&self->q, &d);

@@ -347,7 +347,7 @@ static bool print_result(bool sound)
 	if (sound && covered && opt.places)
 		sound = fuzz_cover_write(opt.places, "gtu");
 	sound = sound && nothing_left();
-	printf("%s 1 - %u programs in %.0f s on Linux %s, %s coverage\n", sound ? "ok" : "not ok", shared->runs, opt.seconds, where.release,
+	printf("1..1\n%s 1 - %u programs in %.0f s on Linux %s, %s coverage\n", sound ? "ok" : "not ok", shared->runs, opt.seconds, where.release,
 	       covered ? "with" : "without");
 	return sound;
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* The SCU's binding to descriptors: it checks parameters and operands, and runs the core over regions. */
+/* The SCU as a unit of the device: checks a descriptor's parameters and operands, and runs the core over its regions. */
 #include "firmware-model/device/device.h"
 #include "scu_core.h"
 
-/* What a job keeps in job->state. */
+/* A job's state between calls, in job->state. */
 struct scu_job {
 	struct scu_state s;
-	uint64_t counted[GTU_SCU_COUNTERS]; /* what the unit's counters already have of this job */
+	uint64_t counted[GTU_SCU_COUNTERS]; /* already added to the unit's counters */
 };
 _Static_assert(sizeof(struct scu_job) <= GTU_JOB_STATE_BYTES, "the SCU's state fits a job");
 
 /*
- * What APPLY does not look at (the tables, the costs, how it was filtered) is ignored, so that the
- * descriptor of the producing step serves with the step changed. Of both vectors the reorder vector counts.
+ * APPLY ignores the tables, the costs and the kind of filter, so that the producing step's descriptor can be
+ * reused with the step changed. If both vectors are given, APPLY uses the reorder vector.
  */
 static void forget_unused(struct gtu_job *job)
 {
@@ -29,7 +29,7 @@ static void forget_unused(struct gtu_job *job)
 	job->desc.imm = 0;
 }
 
-/* A field that the operation does not use must be 0; so must what it cannot mean. */
+/* A field that the operation does not use must be 0, and its values must be valid for the operation. */
 static bool params_valid(const struct gtu_job *job, const struct scu_params *p)
 {
 	const bool bitmask = p->op == GTU_OP_SCU_BITMASK, makes = p->filters || p->group;
@@ -62,7 +62,7 @@ static bool table_lines_valid(const struct gtu_job *job, unsigned place)
 	return !job->operand[place].key || scu_table_lines_valid(job->operand[place].count);
 }
 
-/* Resolve all operands by what the operation and the step make of them. */
+/* Resolve all operands. The operation and the step decide which are required, and whether each is read or written. */
 static bool operands(struct gtu_job *job, const struct scu_params *p)
 {
 	const bool bitmask = p->op == GTU_OP_SCU_BITMASK, apply = p->step == GTU_STEP_APPLY;
@@ -138,7 +138,7 @@ static void watch_stream(void *ctx, unsigned slot, uint64_t byte, uint64_t bytes
 	gtu_watch_stream(&job->mem[slot], byte, bytes, cycles_of(job));
 }
 
-/* An observer sees reads and writes of a table apart, in pieces of their own width. */
+/* Reads and writes of a table are reported to observers separately, each with its own access width. */
 static void watch_gather(void *ctx, unsigned slot, const uint64_t *byte, unsigned n, unsigned width_log2, bool write)
 {
 	struct gtu_job *job = ctx;
@@ -153,7 +153,7 @@ static void watch_gather(void *ctx, unsigned slot, const uint64_t *byte, unsigne
 	m->write = writes;
 }
 
-/* The core over the job's operands, resolved anew; NULL: the job has failed. */
+/* Prepare the core with the job's operands, which are resolved again in each call. NULL: the job has failed. */
 static struct scu_run *bind(struct gtu_job *job, const struct scu_params *p)
 {
 	struct scu_run *r = (void *)(((uintptr_t)gtu_job_unit_state(job) + 63) & ~(uintptr_t)63);
@@ -204,7 +204,7 @@ static bool start(struct gtu_job *job)
 	return r && scu_core_start(r);
 }
 
-/* What the completion and the unit's counters say of the job so far. */
+/* Update the completion and the unit's counters with the job's progress. */
 static void report(const struct scu_run *r, struct gtu_job *job, bool done)
 {
 	uint64_t *counter = gtu_job_counters(job), *counted = ((struct scu_job *)job->state)->counted;

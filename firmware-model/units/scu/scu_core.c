@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * The SCU's schedule: clearing, the main pass, counting, draining, and what all this costs.
+ * The SCU's schedule: the phases of an operation (clear, main, count, drain) and their cycles.
  *
- * Work is counted in slots, of which `lanes` make a cycle, so that neither results nor cycles depend on how
- * an operation is cut into calls. Documentation/units-scu.md has the formulas.
+ * Work is counted in slots, `lanes` per cycle. Results and cycles therefore do not depend on how an operation
+ * is divided into calls. Documentation/units-scu.md has the formulas.
  */
 #include "scu_steps.h"
 
-#define CLEAR_SETS_A_CYCLE GTU_LINE_BYTES	/* state bytes of the filter table; a group set is a cycle */
+#define CLEAR_SETS_A_CYCLE GTU_LINE_BYTES	/* filter table: one state byte a set; a group set takes a cycle */
 
 /* ---- Operations -------------------------------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ struct scu_params scu_params_of(unsigned opcode, uint32_t param)
 	const bool bitmask = opcode == GTU_OP_SCU_BITMASK;
 	uint8_t width, index_width, count_width, cost_width;
 
-	/* so that the descriptor of the producing step serves with the step changed */
+	/* the producing step's descriptor can be reused with the step changed */
 	if (!bitmask && (param >> GTU_SCU_STEP_SHIFT & 3) == GTU_STEP_APPLY)
 		param &= ~(GTU_SCU_UNIQUE | GTU_SCU_BEST | GTU_SCU_GROUP | GTU_SCU_KEEP |
 			   3u << GTU_SCU_TYPE_SHIFT | 3u << GTU_SCU_COST_SHIFT | 7u << GTU_SCU_TARGET_SHIFT);
@@ -67,7 +67,7 @@ static uint64_t inputs_of(const struct scu_run *r)
 
 bool scu_core_start(struct scu_run *r)
 {
-	/* these go along with the input and have at least as many elements */
+	/* read in step with the input: at least as many elements */
 	static const uint8_t along[] = {
 		GTU_SCU_COUNT, GTU_SCU_MASK, GTU_SCU_COST_INPUT, GTU_SCU_COST_GATHERED,
 	};
@@ -132,7 +132,7 @@ void scu_report_gather(struct scu_mem *m, const uint64_t *byte, unsigned n, unsi
 
 /* ---- Schedule ---------------------------------------------------------------------------------- */
 
-/* Stages that fetch, one behind the other: input, what an index selects, each table. */
+/* Number of consecutive stages that fetch: the input, the indexed data, each table. */
 static uint64_t fetches(const struct scu_run *r)
 {
 	const uint64_t in = r->p.indexed && r->mem[GTU_SCU_DATA].given ? 2 : 1;
@@ -190,7 +190,7 @@ static void set_sink(struct scu_run *r)
 	}
 }
 
-/* Slots that the operation may use in all; the fetches come first. */
+/* Total slots that the cycle limit allows, after the latency of the fetches. */
 static uint64_t units_allowed(const struct scu_run *r)
 {
 	const uint64_t fixed = fetches(r) * r->port.latency, limit = r->limit;
@@ -205,7 +205,7 @@ static bool input_left(const struct scu_run *r)
 	return r->s->in < r->n || r->s->left;
 }
 
-/* The bits of a vector that the job has written end here. */
+/* Write the last, partial byte of the bit vector that the operation produces. */
 static bool finish_bits(struct scu_run *r)
 {
 	if (r->p.op == GTU_OP_SCU_BITMASK)
@@ -215,7 +215,7 @@ static bool finish_bits(struct scu_run *r)
 	return true;
 }
 
-/* An operand that takes an element an ordinal has come to its end before the elements have. */
+/* An operand with one element per ordinal is full, and input is left. */
 static bool beyond_cap(struct scu_run *r)
 {
 	struct scu_state *s = r->s;
@@ -258,7 +258,7 @@ static bool main_block(struct scu_run *r, uint64_t slots)
 	return !r->full || beyond_cap(r);
 }
 
-/* The operation has seen all its input: drain the group table, or end. */
+/* The operation has consumed its input: drain the group table, or end. */
 static bool main_done(struct scu_run *r)
 {
 	r->s->table_at = 0;
@@ -279,13 +279,13 @@ static void drain_done(struct scu_run *r)
 	set_sink(r);
 }
 
-/* Sets of a table that are to be cleared. */
+/* Number of sets of a table to clear; 0 if the job keeps its tables. */
 static uint64_t sets_cleared(const struct scu_run *r, unsigned slot)
 {
 	return r->p.keep ? 0 : r->mem[slot].count / GTU_TABLE_WAYS;
 }
 
-/* Do some of the phase's work, at most about @units of it. False: the job has ended in error. */
+/* Do about @units slots of the phase's work. False: the operation has ended in error. */
 static bool work(struct scu_run *r, uint64_t units)
 {
 	struct scu_state *s = r->s;
@@ -328,7 +328,7 @@ static bool work(struct scu_run *r, uint64_t units)
 	}
 }
 
-/* True while the phase has work; else *ok says whether the next one could be begun. */
+/* True while the phase has work. Otherwise start the next phase; *ok is false if that failed. */
 static bool phase_goes_on(struct scu_run *r, bool *ok)
 {
 	struct scu_state *s = r->s;
@@ -390,7 +390,7 @@ bool scu_core_begin(struct scu_run *r)
 	r->out_at = r->s->out << r->p.width;
 	r->fill = 0;
 	set_sink(r);
-	/* the data may be shorter than when the run at hand was begun: its region has been replaced */
+	/* the data's region may have been replaced by a shorter one since the current run began */
 	if (r->p.indexed && r->s->left &&
 	    (r->s->from > r->data_limit || r->s->left > r->data_limit - r->s->from))
 		return scu_fail(r, GTU_CPL_INDEX, GTU_SCU_COUNT, r->s->in, r->s->left);
@@ -445,7 +445,7 @@ bool scu_core_beat(struct scu_run *r, uint32_t *cycles)
 	return true;
 }
 
-/* ---- What came out ----------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------- */
 
 uint64_t scu_core_count(const struct scu_run *r)
 {

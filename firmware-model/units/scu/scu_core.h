@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The SCU's core: algorithm and timing of an operation (SCU, sections 3 and 4) over a memory that it reaches
- * through a struct scu_port. Nothing here allocates or knows of regions, rings, jobs or a device.
+ * The SCU's core: algorithm and timing of an operation (SCU, sections 3 and 4) over memory that it accesses
+ * through a struct scu_port. The core allocates nothing and is independent of regions, rings, jobs and the device.
  *
- * An operation goes block by block: generation (scu_generate.c) turns input elements into the elements that
- * the operation selects, numbered in order (their ordinals); a sink (scu_sink.c) writes, filters, groups or
- * places them. scu_core.c is the schedule. Whatever decides an address is copied once into the block,
- * checked there and used from there.
+ * An operation is processed in blocks. Generation (scu_generate.c) selects elements from the input and numbers
+ * them in order (their ordinals). A sink (scu_sink.c) writes, filters, groups or scatters them. scu_core.c is the
+ * schedule. Every value that determines an address is copied into the block once, and checked and used there.
  *
- * Timing is counted in slots, of which `lanes` make a beat, a cycle of work. Beats pass the stages of
- * scu_pipe.h one behind the other, and each stage that fetches adds the latency of the memory once. Where
- * the port answers every fetch after a fixed latency without limits, nothing else can delay a beat: the
- * cycles are stages * latency + beats, and the core runs as many beats a call as the caller wants. Where
- * the port sends requests, the pipeline takes the beats one by one, and waits for the replies.
- * Documentation/units-scu.md is the specification.
+ * Work is counted in slots; `lanes` slots are a beat, one cycle of work. Beats pass the stages of scu_pipe.h in
+ * order, and each stage that fetches adds the memory's latency once. If the port has a fixed latency and no limit
+ * on requests, nothing else delays a beat: an operation takes stages * latency + beats cycles, and a call runs as
+ * many beats as the caller requests. If the port sends requests, the pipeline takes the beats one at a time and
+ * waits for the replies. Documentation/units-scu.md is the specification.
  */
 #ifndef GTU_SCU_CORE_H
 #define GTU_SCU_CORE_H
@@ -24,21 +22,21 @@
 struct scu_port {
 	void *ctx;
 	/*
-	 * Byte @byte of the operand in @slot, and in *got how many of the @want bytes are contiguous there (at
-	 * least 1). Asked only of operands without a base, or beyond their end. NULL: there is no such memory;
+	 * Address of byte @byte of the operand in @slot. *got is set to the number of contiguous bytes there: 1 to
+	 * @want. Called only for operands without a base, or beyond their end. NULL: the memory is not accessible, and
 	 * the port has recorded the error, as fail() does.
 	 */
 	uint8_t *(*span)(void *ctx, unsigned slot, uint64_t byte, uint64_t want, uint64_t *got);
-	/* The operation ends in error GTU_CPL_* at an input element; @value is what was met there. The first one counts. */
+	/* Record error @status (GTU_CPL_*) at input element @element with the offending @value. Only the first is kept. */
 	void (*fail)(void *ctx, unsigned status, unsigned slot, uint64_t element, uint64_t value);
 	/*
-	 * Observe sequential accesses, and 1 to GTU_WARP accesses of 1 << @width_log2 bytes that are made together.
-	 * Not called where there is a pipeline.
+	 * Report a sequential access, or 1 to GTU_WARP simultaneous accesses of 1 << @width_log2 bytes, to observers.
+	 * Not called for a port with a pipeline.
 	 */
 	void (*stream)(void *ctx, unsigned slot, uint64_t byte, uint64_t bytes);
 	void (*gather)(void *ctx, unsigned slot, const uint64_t *byte, unsigned n, unsigned width_log2, bool write);
-	uint32_t latency;		/* cycles of every fetch; 0 with a pipeline: its memory has a latency */
-	struct scu_pipe *pipe;		/* of a port that sends requests, or NULL */
+	uint32_t latency;		/* cycles per fetch; 0 with a pipeline, whose memory has its own latency */
+	struct scu_pipe *pipe;		/* for a port that sends requests; else NULL */
 };
 
 /* An operand. */
@@ -46,16 +44,16 @@ struct scu_mem {
 	/* set by scu_core_begin() */
 	const struct scu_port *port;
 	uint8_t slot, width_log2;
-	uint8_t stage;			/* that reads it: enum scu_stage */
-	/* set by the user of the core */
+	uint8_t stage;			/* enum scu_stage that reads it */
+	/* set by the caller */
 	bool given;
-	bool watched;			/* report accesses to the observers or the pipeline */
-	uint8_t *base;			/* byte 0, where all of it is contiguous; or NULL */
-	uint64_t addr;			/* of byte 0, for the pipeline */
+	bool watched;			/* report accesses to observers or the pipeline */
+	uint8_t *base;			/* of byte 0 if the operand is contiguous; else NULL */
+	uint64_t addr;			/* device address of byte 0, for the pipeline */
 	uint64_t bytes, count;
 };
 
-#define SCU_BLOCK	2048u		/* elements a block, in and out */
+#define SCU_BLOCK	2048u		/* elements per block, input and output */
 #define SCU_WORDS	(SCU_BLOCK / 64)
 #define SCU_STAGE	(16u << 10)	/* bytes of output collected before they are written */
 
@@ -63,35 +61,35 @@ enum scu_phase {
 	SCU_CLEAR_FILTER,
 	SCU_CLEAR_GROUP,
 	SCU_MAIN,
-	SCU_COUNT,			/* the output is full: only count what it would have to hold */
-	SCU_DRAIN,			/* what the group table still holds */
+	SCU_COUNT,			/* the output is full: only count the elements that it would need */
+	SCU_DRAIN,			/* emit the elements left in the group table */
 	SCU_END,
 };
 
-/* What is kept of an operation from one scu_core_run() to the next. All zeros: it begins. */
+/* State of an operation that persists between calls of scu_core_run(). All zeros before the first call. */
 struct scu_state {
 	uint8_t phase;
-	uint8_t pass;			/* 1: the applying half of a fused job with grouping */
-	uint8_t bits;			/* of a bit vector's byte that is not yet whole */
-	bool ended;			/* scu_core_beat() has no more */
-	bool counting;			/* phase COUNT was needed */
-	bool over;			/* some output is full: */
+	uint8_t pass;			/* 1: second pass of a fused operation with grouping */
+	uint8_t bits;			/* of a bit vector's partial last byte */
+	bool ended;			/* scu_core_beat() has no more beats */
+	bool counting;			/* phase COUNT was entered */
+	bool over;			/* an output is full: its slot, and the input element */
 	uint8_t over_place;
 	uint64_t over_element;
-	uint64_t in;			/* input element at hand */
-	uint64_t left, from;		/* of its run: still to come, and from where in the data */
+	uint64_t in;			/* current input element */
+	uint64_t left, from;		/* of its run: remaining elements, and the next element of the data */
 	uint64_t ordinal;		/* elements selected so far */
-	uint64_t kept, dropped;		/* of these */
-	uint64_t out;			/* elements in OUT so far */
+	uint64_t kept, dropped;		/* of the selected */
+	uint64_t out;			/* elements written to OUT */
 	uint64_t needed;		/* elements selected, in phase COUNT */
 	uint64_t rank, groups;		/* of the group table */
-	uint64_t table_at;		/* set: of clearing, draining */
-	uint64_t units;			/* slots of work so far: `lanes` make a cycle */
+	uint64_t table_at;		/* next set to clear or drain */
+	uint64_t units;			/* slots of work so far, `lanes` per cycle */
 	uint64_t probes, evictions;
-	uint64_t cycles;		/* so far, of a port of fixed latency */
+	uint64_t cycles;		/* so far, for a port of fixed latency */
 };
 
-/* Opcode and parameters of an operation (GTU_SCU_*), taken apart. */
+/* Decoded opcode and parameters of an operation (GTU_SCU_*). */
 struct scu_params {
 	uint8_t op, step;
 	uint8_t width, index_width, count_width, cost_width; /* log2 of bytes */
@@ -111,9 +109,9 @@ enum scu_sink {
 	SINK_APPLY_REORDER,
 };
 
-/* An operation at work. Behind `limit` all is scratch: nothing there outlives a call of scu_core_run(). */
+/* A running operation. The fields after `limit` are scratch: they do not persist between calls of scu_core_run(). */
 struct scu_run {
-	/* set by the user of the core */
+	/* set by the caller */
 	struct scu_port port;
 	struct scu_mem mem[GTU_SCU_OPERANDS];
 	struct scu_params p;
@@ -126,21 +124,21 @@ struct scu_run {
 	const struct scu_kernels *k;
 	enum scu_sink sink;
 	uint64_t n;			/* input elements */
-	bool watched;			/* any operand is */
-	bool to_stage;			/* elements are generated right where the output is collected */
+	bool watched;			/* any operand is watched */
+	bool to_stage;			/* elements are generated directly into `stage` */
 
-	/* ordinals have places up to here; beyond: OVERFLOW or INDEX at that operand */
+	/* number of ordinals that the operands can hold; the next one is an error (cap_status) at operand cap_place */
 	uint64_t cap;
 	uint8_t cap_place, cap_status;
-	uint64_t data_limit;		/* elements that an index selects from */
+	uint64_t data_limit;		/* elements that an index can select */
 
 	/* the block */
-	uint64_t first;			/* input element where it starts */
+	uint64_t first;			/* its first input element */
 	size_t inputs;			/* DATA, ACCESS: elements of the mask window */
 	size_t m;			/* elements generated */
 	uint64_t slots;			/* used */
 	bool full;			/* the next element is beyond `cap` */
-	uint8_t error, error_place;	/* met after the m elements */
+	uint8_t error, error_place;	/* occurred after the m elements */
 	uint64_t error_value;
 	uint8_t *value;			/* m elements */
 	size_t segments;
@@ -148,7 +146,7 @@ struct scu_run {
 	/* the window of input elements of REPLICATE and EXPAND */
 	uint64_t window, window_end;
 
-	/* the output collected: bytes [out_at, out_at + fill) of OUT */
+	/* buffered output: bytes [out_at, out_at + fill) of OUT */
 	uint64_t out_at;
 	size_t fill;
 	bool streamed;
@@ -157,7 +155,7 @@ struct scu_run {
 	uint64_t keep[SCU_WORDS];
 	uint64_t index[SCU_BLOCK + SCU_PAD / 8];
 	uint64_t count[SCU_BLOCK + SCU_PAD / 8];
-	uint64_t zeros[SCU_BLOCK];	/* stay so */
+	uint64_t zeros[SCU_BLOCK];	/* never written */
 	struct scu_segment segment[SCU_BLOCK + 1];
 	uint8_t bounce[SCU_BLOCK * 8 + SCU_PAD] __attribute__((aligned(64)));
 	uint8_t values[SCU_BLOCK * 8 + SCU_PAD] __attribute__((aligned(64)));
@@ -166,29 +164,29 @@ struct scu_run {
 	uint8_t stage[SCU_STAGE + SCU_BLOCK * 8 + 2 * SCU_PAD] __attribute__((aligned(64)));
 };
 
-/* What @param says; of APPLY without what it ignores. */
+/* Decode @param. For APPLY, fields that it ignores are cleared. */
 struct scu_params scu_params_of(unsigned opcode, uint32_t param);
-/* Bytes of an operand of @count elements, bits or table lines. */
+/* Size in bytes of an operand of @count elements, bits or table lines. */
 uint64_t scu_operand_bytes(const struct scu_params *p, unsigned slot, uint64_t count);
-/* Lines that a table may have. */
+/* Is this a valid number of lines of a table? */
 static inline bool scu_table_lines_valid(uint64_t lines)
 {
 	return lines >= GTU_TABLE_WAYS && lines <= GTU_TABLE_LINES_MAX && !(lines & (lines - 1));
 }
 
-/* Check the operands' counts against each other, once an operation. False: it has failed. */
+/* Check the operands' counts against each other, once per operation. False: the operation has failed. */
 bool scu_core_start(struct scu_run *r);
-/* Take up an operation whose operands (they may have moved) have been set. False: it has failed. */
+/* Begin or resume an operation after its operands were set; they may have moved. False: the operation has failed. */
 bool scu_core_begin(struct scu_run *r);
-/* Go on for about @cycles. False: it has ended, or failed. To be called once behind scu_core_begin(). */
+/* Run for about @cycles. False: the operation has ended or failed. Call once after each scu_core_begin(). */
 bool scu_core_run(struct scu_run *r, uint64_t cycles);
-/* Cycles so far without any fetch. */
+/* Cycles so far without the latency of fetches. */
 uint64_t scu_core_beats(const struct scu_run *r);
-/* The same for a pipeline's port: the next beat, and its cycles. False: there is none. */
+/* For a port with a pipeline: run the next beat and return its cycles. False: there is none. */
 bool scu_core_beat(struct scu_run *r, uint32_t *cycles);
-/* Elements put out, or kept by PRODUCE. */
+/* Number of elements written, or kept by PRODUCE. */
 uint64_t scu_core_count(const struct scu_run *r);
-/* The unit's counters of this operation, apart from jobs and cycles. */
+/* The unit's counters for this operation, except jobs and cycles. */
 void scu_core_counters(const struct scu_run *r, uint64_t count[GTU_SCU_COUNTERS]);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The SCU's input side: from input elements, mask, indices and counts to the elements selected. */
+/* The SCU's generation step: selects elements by mask, indices and counts (SCU, section 3). */
 #include "scu_steps.h"
 
 /* ---- Bits and words ---------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ bool scu_load_bits(struct scu_mem *m, uint64_t first, size_t n, uint64_t *bits)
 	return true;
 }
 
-/* The mask's bits of @n input elements from @first on; all ones where there is no mask. */
+/* Load the mask of input elements [@first, @first + @n); all ones without a mask operand. */
 static bool load_mask(struct scu_run *r, uint64_t first, size_t n)
 {
 	if (r->mem[GTU_SCU_MASK].given)
@@ -36,7 +36,7 @@ static bool load_mask(struct scu_run *r, uint64_t first, size_t n)
 	return true;
 }
 
-/* Place of the @k-th (from 0) bit that is set; there is one. */
+/* Index of the @k-th (from 0) set bit, which must exist. */
 static size_t select_bit(const uint64_t *bits, size_t k)
 {
 	size_t i, ones;
@@ -49,7 +49,7 @@ static size_t select_bit(const uint64_t *bits, size_t k)
 	return 64 * i + __builtin_ctzll(w);
 }
 
-/* A snapshot of @n elements from @first on, widened to 64 bits where @wide. */
+/* Copy @n elements from @first on, widened to 64 bits if @wide. */
 static bool load_words(struct scu_run *r, struct scu_mem *m, uint64_t first, size_t n, void *to, bool wide)
 {
 	const unsigned log2 = m->width_log2;
@@ -63,7 +63,7 @@ static bool load_words(struct scu_run *r, struct scu_mem *m, uint64_t first, siz
 	return true;
 }
 
-/* @n elements from @first on, in place or, where they are scattered, in the bounce buffer. */
+/* Address of @n elements from @first on: in place, or in the bounce buffer if they are not contiguous. */
 static const uint8_t *in_span(struct scu_run *r, struct scu_mem *m, uint64_t first, size_t n)
 {
 	const uint64_t bytes = (uint64_t)n << m->width_log2;
@@ -80,7 +80,7 @@ static const uint8_t *in_span(struct scu_run *r, struct scu_mem *m, uint64_t fir
 	return p;
 }
 
-/* ---- DATA and ACCESS: at most one element out for one in ---------------------------------------- */
+/* ---- DATA and ACCESS: at most one output element per input element ------------------------------ */
 
 static uint64_t value_at(const void *from, unsigned log2, size_t i)
 {
@@ -100,7 +100,7 @@ static uint64_t value_at(const void *from, unsigned log2, size_t i)
 				out[i] = in[((const uint64_t *)index)[i]];                         \
 	} while (0)
 
-/* to[i] = element index[i] of @m; the indices have been checked. */
+/* to[i] = element index[i] of @m. The caller has checked the indices. */
 static bool gather(struct scu_run *r, struct scu_mem *m, const void *index, unsigned log2, size_t n,
 		   uint8_t *to)
 {
@@ -143,7 +143,7 @@ static bool gather(struct scu_run *r, struct scu_mem *m, const void *index, unsi
 	return true;
 }
 
-/* Element i of @m for each input element i that the mask selects. */
+/* Copy element i of @m for each input element i that the mask selects. */
 static bool select_inputs(struct scu_run *r, struct scu_mem *m, void *to)
 {
 	const uint8_t *from = in_span(r, m, r->first, r->inputs);
@@ -160,7 +160,7 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 	struct scu_mem *index = &r->mem[GTU_SCU_INDEX], *data = &r->mem[GTU_SCU_DATA];
 	struct scu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
 	const unsigned index_width = r->p.index_width;
-	size_t nb = SCU_BLOCK - s->in % 64;	/* so that the next block starts at a whole word */
+	size_t nb = SCU_BLOCK - s->in % 64;	/* the next block starts at a whole word */
 	uint8_t *selected = (uint8_t *)r->index;
 	size_t bad;
 
@@ -178,7 +178,7 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 		r->mask[nb / 64] &= (1ull << (nb % 64)) - 1;
 	r->inputs = nb;
 	if (r->p.indexed) {
-		/* a snapshot of the indices, then only those that are used */
+		/* copy the indices once, then compact the selected ones */
 		if (!load_words(r, index, s->in, nb, r->count, false))
 			return false;
 		scu_stream(index, s->in << index_width, (uint64_t)nb << index_width, false);
@@ -205,7 +205,7 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 			return false;
 	}
 	if (input->given) {
-		/* after an error the mask still has bits that are not wanted; only m are looked at */
+		/* after an error the mask has bits beyond the m elements: clear them */
 		if (nb % 64)
 			r->mask[nb / 64] &= (1ull << (nb % 64)) - 1;
 		if (!select_inputs(r, input, r->cost[1]))
@@ -218,7 +218,7 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 
 /* ---- REPLICATE and EXPAND: runs ------------------------------------------------------------------ */
 
-/* No more than @slots elements: each takes one slot at least. */
+/* Load at most @slots elements: each takes at least one slot. */
 static bool load_window(struct scu_run *r, uint64_t slots)
 {
 	const uint64_t first = r->s->in, left = r->n - first < slots ? r->n - first : slots;
@@ -231,9 +231,9 @@ static bool load_window(struct scu_run *r, uint64_t slots)
 	       (!r->p.indexed || load_words(r, &r->mem[GTU_SCU_INDEX], first, n, r->index, true));
 }
 
-#define DIRECT_BLOCK (SCU_BLOCK / 4)	/* short blocks, so that fetching and writing go hand in hand */
+#define DIRECT_BLOCK (SCU_BLOCK / 4)	/* short blocks, so that reads and writes overlap */
 
-/* Runs that are whole, from the one at hand on: straight into the output, or as segments. */
+/* Process complete runs from the current one on: copy them (@direct), or append segments. */
 static struct scu_segment *plan_whole(struct scu_run *r, struct scu_expand *x, struct scu_segment *g,
 				      bool direct)
 {
@@ -254,8 +254,8 @@ static struct scu_segment *plan_whole(struct scu_run *r, struct scu_expand *x, s
 }
 
 /*
- * Lay out the block's segments; checks indices and counts. A run that has to be cut, has no room or is wrong
- * is looked at here; all others in plan_whole(), which may copy them at once (@direct).
+ * Lay out the block's segments, and check indices and counts. A run that has to be split, exceeds the capacity
+ * or is invalid is handled here, all others in plan_whole(), which may copy them at once (@direct).
  */
 static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 {
@@ -264,7 +264,7 @@ static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 	const bool indexed = r->p.indexed;
 	struct scu_segment *g = r->segment;
 	struct scu_expand x = {
-		/* of what is not indexed, runs are taken from nowhere: counts stand in for the indices */
+		/* without indices, runs do not select data: zeros stand in for the indices */
 		.index = indexed ? r->index : r->zeros, .count = r->count, .mask = r->mask,
 		.limit = indexed ? r->data_limit : UINT64_MAX,
 		.base = r->mem[GTU_SCU_DATA].base, .to = r->value, .log2 = r->p.width,
@@ -320,7 +320,7 @@ static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 	return true;
 }
 
-/* The data of the segments, where each says. */
+/* Copy the data of each segment to its position in the block. */
 static bool copy_segments(struct scu_run *r, struct scu_mem *m, uint8_t *to)
 {
 	const unsigned log2 = m->width_log2;
@@ -344,7 +344,7 @@ static bool copy_segments(struct scu_run *r, struct scu_mem *m, uint8_t *to)
 	return true;
 }
 
-/* The input element of each segment, over its length; up to SCU_PAD behind it may be overwritten. */
+/* Replicate each segment's input element over its length. Up to SCU_PAD bytes after it may be overwritten. */
 static bool fill_segments(struct scu_run *r, struct scu_mem *m, uint8_t *to)
 {
 	uint64_t first, last;
@@ -385,9 +385,9 @@ static bool generate_runs(struct scu_run *r, uint64_t slots)
 	       (!input->given || fill_segments(r, input, r->cost[1]));
 }
 
-/* ---- Both ------------------------------------------------------------------------------------- */
+/* ---- All operations --------------------------------------------------------------------------- */
 
-/* The cost is the sum of those given, in cost[0]. */
+/* Sum the given costs into cost[0]. */
 static void add_costs(struct scu_run *r)
 {
 	uint8_t *a = r->cost[0], *b = r->cost[1];
@@ -466,7 +466,7 @@ bool scu_count(struct scu_run *r, uint64_t slots)
 	size_t n = SCU_BLOCK - s->in % 64, i;
 
 	if (s->left) {
-		/* the rest of the run at whose middle the output was full */
+		/* the rest of the run in which the output became full */
 		s->needed = s->needed + s->left < s->left ? UINT64_MAX : s->needed + s->left;
 		s->left = 0;
 		s->in++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The SCU's inner loops in portable C, and the choice between instruction sets. */
+/* The SCU's inner loops in portable C, and the selection of the instruction set. */
 #include <string.h>
 
 #include "uapi/gtu/hw.h"
@@ -8,8 +8,8 @@
 /* ---- Compaction ------------------------------------------------------------------------------ */
 
 /*
- * Words of mostly set bits go without branches (a dropped element is overwritten by the next), sparse
- * ones bit by bit.
+ * Words with many set bits are compacted without branches: a dropped element is overwritten by the next one.
+ * Sparse words are processed bit by bit.
  */
 #define COMPACT(name, type)                                                                        \
 	static size_t name(void *to, const void *from, const uint64_t *bits, size_t n)             \
@@ -51,7 +51,7 @@ COMPACT(compact8, scu_u64)
 	}                                                                                          \
 	break
 
-/* One word of bits at a time: the switch is taken once for 64 elements. */
+/* Process one word of bits at a time, so that the switch is evaluated once per 64 elements. */
 #define COMPARE(name, load, type)                                                                  \
 	static void name(uint64_t *bits, const void *from, size_t n, unsigned cmp, type ref)       \
 	{                                                                                          \
@@ -179,7 +179,7 @@ static inline unsigned match8(const uint8_t *set, uint64_t id)
 #define WIDEN __builtin_convertvector
 #include "scu_loops.h"
 
-/* ---- Choice ---------------------------------------------------------------------------------- */
+/* ---- Selection ------------------------------------------------------------------------------- */
 
 static const struct scu_kernels *chosen;
 

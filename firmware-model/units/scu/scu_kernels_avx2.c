@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The SCU's inner loops for AVX2 and BMI2. What gains nothing from them is the portable loop. Only called
- * where the processor has them.
+ * The SCU's inner loops for AVX2 and BMI2. Loops that do not gain from them use the portable version. Called only
+ * on processors that support both.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -15,7 +15,7 @@
 
 /* ---- Compaction ------------------------------------------------------------------------------ */
 
-/* Which of 8 lanes go to the front: the numbers of the bits of @mask, a byte each. */
+/* Permutation that moves the lanes selected by @mask to the front: the indices of its set bits. */
 TARGET static inline __m256i front_lanes(unsigned mask)
 {
 	const uint64_t lanes = _pext_u64(0x0706050403020100ull, _pdep_u64(mask, 0x0101010101010101ull) * 0xff);
@@ -83,8 +83,8 @@ static size_t compact2(void *to, const void *from, const uint64_t *bits, size_t 
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
 /*
- * There are only "equal" and "signed greater": unsigned elements get their top bit turned, the other
- * comparisons are these with sides changed or the result turned.
+ * AVX2 has only "equal" and "signed greater". Unsigned elements are compared with their top bit inverted. The other
+ * comparisons swap the operands or invert the result.
  */
 #define COMPARE(name, parts_, bits_, top, broadcast, mask)                                         \
 	TARGET static void name(uint64_t *bits, const void *from, size_t n, unsigned cmp,          \

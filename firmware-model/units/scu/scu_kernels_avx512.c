@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The SCU's inner loops for AVX-512 (F, BW, VL, VBMI2). Only called where the processor has them. */
+/* The SCU's inner loops for AVX-512 (F, BW, VL, VBMI2). Called only on processors that support them. */
 #ifdef __x86_64__
 #include <immintrin.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 /* ---- Compaction ------------------------------------------------------------------------------ */
 
 /*
- * A vector is compressed in the register and stored whole: compressing into memory is many times slower
- * on some processors. The last, partial vector is loaded under its mask, so nothing behind it is touched.
+ * A vector is compressed in a register and stored whole, because compressing to memory is many times slower on
+ * some processors. The last, partial vector is loaded with a mask, so no byte after the input is read.
  */
 #define COMPACT(name, lanes, mask_t, bits_t, suffix, popcount)                                     \
 	TARGET static size_t name(void *to, const void *from, const uint64_t *bits, size_t n)      \
@@ -50,7 +50,7 @@ COMPACT(compact8, 8, __mmask8, bits8, epi64, __builtin_popcount)
 
 #define UNROLL _Pragma("GCC unroll 8")
 
-/* All words with one comparison: @parts vectors v[] against @r make one word of 64 bits. */
+/* Apply one comparison to all words: `parts` vectors compared with `r` give one word of 64 bits. */
 #define WORDS(compare)                                                                             \
 	for (; n; n -= 64, in += 64 * parts) {                                                     \
 		uint64_t w = 0;                                                                    \
@@ -103,7 +103,7 @@ COMPACT(compact8, 8, __mmask8, bits8, epi64, __builtin_popcount)
 	case GTU_TYPE_FLOAT * 8 + GTU_CMP_GE:                                                      \
 		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_GE_OQ))
 
-/* Whole words in place; the elements of the last, partial one from a copy, so that nothing behind is read. */
+/* Whole words are read in place. The last, partial word is read from a copy, so no byte after the input is read. */
 #define COMPARE(name, parts_, broadcast, cases)                                                    \
 	TARGET static void name##_words(uint64_t *bits, const uint8_t *in, size_t n, unsigned what, \
 					uint64_t ref)                                              \

@@ -5,20 +5,20 @@
  *	SCU_ISA		name, of struct scu_kernels and of the table gtu_scu_SCU_ISA
  *	TARGET		the function attribute
  *	VECTOR		bytes of a vector register
- *	COPY64(to, from)	64 bytes
- *	WIDEN(x, type)	a vector of 4 bytes each as one of 8
- *	FIRST_BEYOND	where it has first_beyond4() and first_beyond8() of its own
+ *	COPY64(to, from)	copies 64 bytes
+ *	WIDEN(x, type)	converts a vector of 4-byte elements to 8-byte elements
+ *	FIRST_BEYOND	defined if the includer defines first_beyond4() and first_beyond8()
  *
- * and compact1() to compact8(), compare1() to compare8(), stream(), fence(), match4() and match8(), which say
- * which of a set's ways match. The filter table is the caller's: whatever it holds, a way is 0..15, and
- * nothing else comes from it.
+ * and compact1() to compact8(), compare1() to compare8(), stream(), fence(), match4() and match8(), which
+ * return a bit mask of a set's matching ways. The host can write anything to the filter table, so a way read from it
+ * is masked to 0..15 and no other value is used as an address.
  */
 
 /* ---- Filtering --------------------------------------------------------------------------------- */
 
 #define PROBE_AHEAD 16u		/* sets fetched ahead: they come from L2 at best */
 
-/* Costs as C compares them. */
+/* Compare costs as C does. */
 TARGET static inline bool probe_cheaper(const struct scu_sets *t, const uint8_t *a, const uint8_t *b)
 {
 	if (t->cost_log2 == 2) {
@@ -51,8 +51,8 @@ TARGET static inline bool probe_cheaper(const struct scu_sets *t, const uint8_t 
 }
 
 /*
- * One id offered to its set. State: bits 0..3 the way filled next, bit 7 all 16 valid; so the valid ways
- * are those below the next one until it has come round.
+ * Probe one set with an id, and insert it. State byte: bits 0..3 are the next way to fill, and bit 7 is set when
+ * all 16 ways are valid. Until then the valid ways are those below the next one.
  */
 TARGET static inline __attribute__((always_inline)) bool
 probe(struct scu_sets *t, uint32_t index, const uint8_t *id, const uint8_t *cost, unsigned id_log2)
@@ -185,7 +185,7 @@ TARGET static void expand(struct scu_expand *state)
 		x.used += n + !n;
 		n <<= x.log2;
 		if (!n)
-			continue;	/* its index may be anything */
+			continue;	/* its index is not checked */
 		in = x.base + (from << x.log2);
 		if (bytes - (from << x.log2) < n + 64)
 			memcpy(p, in, n);
@@ -222,7 +222,7 @@ FILL(fill8, scu_u64)
 /* ---- The rest -------------------------------------------------------------------------------- */
 
 #ifndef FIRST_BEYOND
-/* Eight at a time without branches, then the one that is beyond. */
+/* Test eight at a time without branches, then find the first one beyond the limit. */
 #define BEYOND(name, type)                                                                         \
 	TARGET static size_t name(const void *index, size_t n, uint64_t limit)                     \
 	{                                                                                          \

@@ -168,7 +168,7 @@ enum gtu_run {
 struct gtu_unit {
 	uint32_t version;
 	bool exclusive;			/* state on chip that cannot be saved: one job at a time */
-	/* May be NULL. What is wrong with a configuration whose values are in the limits of the unit's table. */
+	/* May be NULL. Check a configuration whose values are within their limits. Returns an error message, or NULL. */
 	const char *(*check)(const struct gtu_dev_config *config);
 	/* Bytes of unit state on chip, allocated at creation, passed as gtu_unit_state(). */
 	size_t (*state_bytes)(const struct gtu_dev_config *config);

@@ -416,7 +416,7 @@ void gtu_alg_job_done(struct gtu_alg *a, const struct gtu_completion *c)
 	a->stats->job_cycles += c->cycles;
 }
 
-/* A job of the SCU over @elements has ended. Those that it put out and those that it dropped are all of them. */
+/* Finish an SCU job over @elements. Its output and dropped elements must add up to @elements. */
 static int job_done(struct gtu_alg *a, const struct gtu_completion *c, uint64_t elements, int rc)
 {
 	if (rc)

@@ -233,8 +233,8 @@ static int check_completion(const struct gtu_queue *q, const struct gtu_hw_cpl *
 				(unsigned long long)c->cookie, c->sq_index, job);
 	if (c->status == GTU_CPL_CANCELED && q->consumed >= __atomic_load_n(&q->canceled, __ATOMIC_RELAXED))
 		return gtu_fail(err, GTU_ERR_FAIL,
-				"%s completed job %llu as canceled, but nobody canceled it: its completions cannot be "
-				"trusted; reset the queue, or the device", q->dev->info.path, job);
+				"%s completed job %llu as canceled, but the caller did not cancel it: its "
+				"completions cannot be trusted; reset the queue, or the device", q->dev->info.path, job);
 	if (c->status >= GTU_CPL_COUNT)
 		return gtu_fail(err, GTU_ERR_FAIL,
 				"%s completed job %llu with status %u, which is undefined: its "

@@ -9,7 +9,7 @@
 #include "firmware-model/lab/engine/lab.h"
 #include "firmware-model/units/scu/scu_core.h"
 
-/* scu.txt, tables 1 and 2, and what is settled of them: widths 4 and 1; an element of a buffer is 16 bytes. */
+/* SCU, tables 1 and 2, with the values chosen where they are unclear: widths 4 and 1; 16 bytes per buffer element. */
 extern const struct scu_pipe_shape lab_scu_published;
 
 /* Sums over all operations; elements, probes and the like as the unit's counters have them (uapi/gtu/hw.h). */

@@ -9,22 +9,22 @@
 
 #include "uapi/gtu/hw.h"
 
-/* A parameter, or a setting: what a build of the model can choose, and what its register holds. */
+/* A parameter or setting of a unit: its configurable values and its register's default. */
 struct gtu_parameter {
 	const char *name;		/* "width"; NULL: in the device tree only */
-	const char *key;		/* "scu_width", in a configuration; NULL: the same in every build */
+	const char *key;		/* "scu_width", its key in a configuration; NULL: the same in every build */
 	const char *property;		/* "gtu,pipeline-width"; NULL: not in the device tree */
-	const char *text;		/* "elements a cycle" */
-	size_t field;			/* of struct gtu_dev_config, where it has a key */
+	const char *text;		/* "elements per cycle" */
+	size_t field;			/* offset in struct gtu_dev_config, if it has a key */
 	uint64_t value;			/* default */
-	uint64_t least, most, step;	/* step 0: a power of two */
+	uint64_t least, most, step;	/* a multiple of step; step 0: a power of two */
 	unsigned bytes;			/* of the field */
 };
 
 struct gtu_dev_config;
 
 struct gtu_counter {
-	const char *name, *attribute;	/* in libgtu; in sysfs */
+	const char *name, *attribute;	/* names in libgtu and in sysfs */
 	const char *measure, *text;
 };
 
@@ -37,7 +37,7 @@ struct gtu_slot {
 	const char *name, *direction, *width, *text;	/* "filter mask", "both", "1 bit" */
 };
 
-/* A unit with a page; its bit is 1 << its index. Arrays end with an entry of zeros. */
+/* A unit with a register page. Its bit is 1 << its index. Arrays end with an entry of zeros. */
 struct gtu_unit_table {
 	const char *name, *text;	/* "scu", "stream compaction" */
 	uint32_t bit, page, id;
@@ -52,19 +52,19 @@ struct gtu_unit_table {
 enum { GTU_UNIT_COUNT = 0 GTU_UNIT_ROWS(GTU_COUNT_ROW) };
 extern const struct gtu_unit_table gtu_unit_table[GTU_UNIT_COUNT];
 extern const struct gtu_operation gtu_basic_operations[];
-/* NULL: no unit has such an operation. @slots, which may be NULL: of its unit */
+/* Returns NULL if no unit has the operation. *slots is set to its unit's slots; @slots may be NULL. */
 const struct gtu_operation *gtu_operation(unsigned opcode, const struct gtu_slot **slots);
-/* What is not a unit's: contexts, queues, rings. */
+/* Parameters of the device rather than a unit: contexts, queues, rings. */
 extern const struct gtu_parameter gtu_device_parameters[];
 
-/* The configurable parameter @n in order of device, units, their parameters and settings; NULL behind the last. */
+/* Configurable parameter @n: the device's first, then each unit's parameters and settings. NULL after the last. */
 const struct gtu_parameter *gtu_parameter(unsigned n);
 
-/* Its value in a configuration, or the value that every build has. And put one into a configuration. */
+/* Get a parameter's value from a configuration, or its fixed value; set it in a configuration. */
 uint64_t gtu_dev_value(const struct gtu_dev_config *config, const struct gtu_parameter *p);
 void gtu_dev_put_value(struct gtu_dev_config *config, const struct gtu_parameter *p, uint64_t value);
 
-/* May a parameter or setting have this value? */
+/* Is this a valid value of a parameter or setting? */
 static inline bool gtu_parameter_takes(const struct gtu_parameter *p, uint64_t value)
 {
 	return value >= p->least && value <= p->most && (p->step ? value % p->step == 0 : value && !(value & (value - 1)));

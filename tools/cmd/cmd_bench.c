@@ -206,7 +206,7 @@ static double read_rate(const uint64_t *p, uint64_t words)
 	return (double)words * 8 / seconds * 1e-9;
 }
 
-/* What a loop that adds up 64 MiB reads, 10^9 bytes a second, median of nine: the limit of what only reads. */
+/* Read bandwidth of a loop that sums 64 MiB, in 10^9 bytes per second, median of nine: the limit of read-only work. */
 static double read_loop(void)
 {
 	const uint64_t words = 8 << 20;
@@ -233,7 +233,7 @@ static void print_head(const struct gtu_info *info, double reads)
 		printf("the model runs its SCU with %s code and its IRU with %s code\n",
 		       gtu_scu_kernels()->isa, iru_kernel_best()->name);
 	printf("caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n", h->l1_kib, h->l2_kib, h->llc_kib);
-	printf("a loop that adds up 64 MiB reads %.1f GB/s\n\n", reads);
+	printf("read bandwidth of a loop that sums 64 MiB: %.1f GB/s\n\n", reads);
 	printf("%-14s %-36s %8s %7s %7s %6s %8s %8s %7s\n", "operation", "", "set", "unit",
 	       "memcpy", "share", "unit", "plain", "unit/");
 	printf("%-14s %-36s %8s %7s %7s %6s %8s %8s %7s\n", "", "", "", "GB/s", "GB/s", "", "M/s",
@@ -453,7 +453,7 @@ int bench_write(const char *json, const char *plot, void (*write)(const void *su
 	return !rc && plot ? report_plot(plot, write, subject, chart, err) : rc;
 }
 
-/* One job a case: what does not depend on the computer. */
+/* Run one job per case and print the values that do not depend on the computer. */
 static int show_cycles(const struct request *rq, struct gtu_queue *q, struct gtu_error *err)
 {
 	char variant[64], set[24], name[32];

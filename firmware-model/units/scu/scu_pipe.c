@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
+/* The SCU's pipeline and coalescing units (SCU, figures 7 and 8) over a memory that is accessed by requests. */
 #include "scu_pipe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BEATS		(1u << 14)	/* under way at once; a power of two */
-#define ACCESSES	(1u << 17)	/* of these */
-#define MOST		2048u		/* of one beat */
-#define TICKETS		(1u << 17)	/* requests among which the oldest may still be open */
+#define BEATS		(1u << 14)	/* in the pipeline at once; a power of two */
+#define ACCESSES	(1u << 17)	/* of all beats in the pipeline; a power of two */
+#define MOST		2048u		/* accesses of a beat, per stage */
+#define TICKETS		(1u << 17)	/* outstanding requests: range of the tags */
 #define MERGE_MAX	64u
 #define PLACES		16u
 #define NOT_ASKED	UINT32_MAX
@@ -19,7 +20,7 @@ struct access {
 };
 
 struct beat {
-	uint32_t end[SCU_STAGES];	/* of its accesses, by stage; a stage's begin where the one before ends */
+	uint32_t end[SCU_STAGES];	/* end of each stage's accesses; a stage's begin is the previous stage's end */
 	uint32_t begin, cycles, vector_bytes;
 };
 
@@ -30,39 +31,39 @@ struct recent {
 };
 
 struct coalescer {
-	struct recent recent[MERGE_MAX]; /* the last accesses, a ring */
+	struct recent recent[MERGE_MAX]; /* ring of the last accesses */
 	uint32_t at, in_flight;
-	bool full;			/* since the last call */
+	bool full;			/* since the last scu_pipe_run() */
 };
 
 struct scu_pipe {
 	struct scu_pipe_shape shape;
 	struct scu_pipe_port port;
 	struct scu_pipe_counts counts;
-	uint32_t room[SCU_STAGES];	/* beats between a stage and the next */
+	uint32_t room[SCU_STAGES];	/* capacity in beats between a stage and the next */
 
 	uint64_t begun, now, wanted;
 	bool running, last;		/* last: the operation has no more beats */
-	uint32_t made;			/* beats, and how many have passed each stage */
+	uint32_t made;			/* beats created; below: beats that have passed each stage */
 	uint32_t passed[SCU_STAGES];
-	uint64_t ready[SCU_STAGES];	/* cycle in which a stage takes its next beat */
-	uint32_t asked[SCU_STAGES], there[SCU_STAGES]; /* accesses: next to ask; next to look for at the following stage */
-	uint32_t vector_bytes;		/* in the buffer */
-	uint32_t accesses;		/* made */
+	uint64_t ready[SCU_STAGES];	/* earliest cycle of each stage's next beat */
+	uint32_t asked[SCU_STAGES], there[SCU_STAGES]; /* next access to request; next reply to check at the following stage */
+	uint32_t vector_bytes;		/* in the vector buffer */
+	uint32_t accesses;		/* created */
 
 	struct coalescer unit[2];
-	struct recent vector[PLACES];	/* the line that each vector is at */
-	struct { uint64_t line; uint8_t sectors; } open[MERGE_MAX]; /* written, not yet sent: oldest first */
+	struct recent vector[PLACES];	/* current line of each vector */
+	struct { uint64_t line; uint8_t sectors; } open[MERGE_MAX]; /* writes not yet sent, oldest first */
 	uint32_t opened, writing;
 	uint32_t ticket;
 
-	/* the beat that is being made */
+	/* the beat that is being created */
 	struct access stage[SCU_STAGES][MOST];
 	uint32_t staged[SCU_STAGES], staged_bytes;
 
 	struct beat beat[BEATS];
 	struct access access[ACCESSES];
-	uint8_t answered[TICKETS], unit_of[TICKETS]; /* 2: a write */
+	uint8_t answered[TICKETS], unit_of[TICKETS]; /* coalescing unit of the request; 2: a write */
 };
 
 const char *scu_pipe_check(const struct scu_pipe_shape *s)
@@ -112,7 +113,7 @@ void scu_pipe_start(struct scu_pipe *p, uint64_t cycle)
 	p->last = false;
 	for (s = 0; s < SCU_STAGES; s++)
 		p->ready[s] = cycle;
-	/* what is still in the units' windows is of another operation, and may have been written since */
+	/* the windows hold lines of the previous operation, which may have been written since */
 	memset(p->vector, 0, sizeof(p->vector));
 	memset(p->unit[0].recent, 0, sizeof(p->unit[0].recent));
 	memset(p->unit[1].recent, 0, sizeof(p->unit[1].recent));
@@ -159,7 +160,7 @@ static bool has_room(struct scu_pipe *p, unsigned unit)
 	return false;
 }
 
-/* A line of a vector is asked for once, whole. */
+/* Request each line of a vector once, whole. False: the coalescing unit has no space. */
 static bool ask_vector(struct scu_pipe *p, struct access *a)
 {
 	struct recent *v = &p->vector[a->place];
@@ -176,8 +177,8 @@ static bool ask_vector(struct scu_pipe *p, struct access *a)
 }
 
 /*
- * Merged with one of the last accesses where that has the line; of sectors which that did not ask for there is a
- * request of their own. Whom the earlier one belongs to is ahead of this in the same stage: its answer need not be waited for here.
+ * Merge the access with recent accesses to the same line, and request only the sectors that they did not.
+ * The earlier requests belong to beats that are ahead in the same stage, so only the latest one is waited for.
  */
 static bool ask_coalesced(struct scu_pipe *p, unsigned unit, struct access *a)
 {
@@ -233,7 +234,7 @@ void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned place, u
 {
 	uint64_t line = addr / GTU_LINE_BYTES, last = (addr + bytes - 1) / GTU_LINE_BYTES;
 
-	/* of data, only what goes on to the next line is bounded by the FIFO, not by the vectors' buffer */
+	/* sequential data and costs are bounded by the FIFO, not by the vector buffer */
 	if (stage == SCU_VECTOR && place != GTU_SCU_DATA && place != GTU_SCU_COST_GATHERED)
 		p->staged_bytes += (uint32_t)bytes;
 	for (; line <= last && p->staged[stage] < MOST; line++) {
@@ -254,7 +255,7 @@ void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned place, u
 	}
 }
 
-/* The next beat of the operation, behind those that there are. */
+/* Create the operation's next beat and append it. */
 static void make(struct scu_pipe *p)
 {
 	struct beat *b = &p->beat[p->made % BEATS];
@@ -294,7 +295,7 @@ static uint32_t stage_begin(const struct beat *b, unsigned s)
 	return s ? b->end[s - 1] : b->begin;
 }
 
-/* What the stage before asked for is there. */
+/* Have all replies to the previous stage's requests arrived? */
 static bool arrived(struct scu_pipe *p, unsigned s, const struct beat *b)
 {
 	const uint32_t begin = stage_begin(b, s - 1);
@@ -307,7 +308,7 @@ static bool arrived(struct scu_pipe *p, unsigned s, const struct beat *b)
 	return true;
 }
 
-/* All that the stage asks for, as far as there is room. */
+/* Send the stage's requests for the beat. False: a coalescing unit has no space. */
 static bool ask_all(struct scu_pipe *p, unsigned s, const struct beat *b)
 {
 	const uint32_t begin = stage_begin(b, s);
@@ -325,7 +326,7 @@ static bool ask_all(struct scu_pipe *p, unsigned s, const struct beat *b)
 	return true;
 }
 
-/* True where a beat passed the stage. */
+/* Advance a stage by one beat. False: it has none, or waits. */
 static bool step(struct scu_pipe *p, unsigned s)
 {
 	const uint32_t n = p->passed[s];
@@ -367,7 +368,7 @@ uint64_t scu_pipe_run(struct scu_pipe *p, uint64_t cycle)
 	}
 	p->now = cycle;
 	p->wanted = UINT64_MAX;
-	do {				/* a stage that frees room lets the one before it go on in the same cycle */
+	do {				/* a stage that frees space lets the previous one proceed in the same cycle */
 		moved = false;
 		if (!p->last && p->made == p->passed[SCU_VECTOR] && room_for_another(p))
 			make(p);

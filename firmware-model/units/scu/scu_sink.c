@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The SCU's output side: writing, filtering, grouping, placing the elements of a block. */
+/* The SCU's sinks: write, filter, group or scatter the elements of a block (SCU, sections 3 and 4). */
 #include "scu_steps.h"
 
-/* Output behind this many bytes of a job goes past the caches: nobody will find it there anyway. */
+/* After this many bytes of output, a job uses non-temporal stores: the output would not stay in the caches. */
 #define STREAM_BEHIND (2ull << 20)
 
-/* End in an error at element @k of the block; work behind it was not done. */
+/* End in an error at element @k of the block. Only the slots before it are charged. */
 static bool fail_at(struct scu_run *r, size_t k, unsigned status, unsigned place, uint64_t value)
 {
 	uint64_t element = scu_where(r, k, &r->slots);
@@ -51,7 +51,7 @@ bool scu_finish_bits(struct scu_run *r, struct scu_mem *m, uint64_t at)
 
 /* ---- Elements in order --------------------------------------------------------------------------- */
 
-/* Copy into contiguous output: whole lines past the caches once the job has put out enough. */
+/* Copy to contiguous output. Whole lines after STREAM_BEHIND are written with non-temporal stores. */
 static void write_out(struct scu_run *r, uint8_t *to, const uint8_t *from, uint64_t bytes)
 {
 	uint64_t head;
@@ -69,7 +69,7 @@ static void write_out(struct scu_run *r, uint8_t *to, const uint8_t *from, uint6
 	memcpy(to, from, bytes);
 }
 
-/* Write what was collected; unless @all, a line of memory that is not whole yet is held back. */
+/* Write the buffered output. Unless @all, a partial line of memory is held back. */
 static bool flush(struct scu_run *r, bool all)
 {
 	struct scu_mem *m = &r->mem[GTU_SCU_OUT];
@@ -112,7 +112,7 @@ static void over_at(struct scu_run *r, size_t k)
 	r->s->over_element = scu_where(r, k, &slots);
 }
 
-/* Which of the block's elements is the @n-th (from 0) that @keep has? */
+/* Index of the @n-th (from 0) element of the block that @keep selects. */
 static size_t nth_kept(const uint64_t *keep, size_t n)
 {
 	size_t i, ones;
@@ -125,7 +125,7 @@ static size_t nth_kept(const uint64_t *keep, size_t n)
 	return 64 * i + __builtin_ctzll(w);
 }
 
-/* @n more elements stand behind those collected: as many as fit stay. */
+/* Account for @n elements that were appended to the buffer; keep as many as fit in the output. */
 static bool collect(struct scu_run *r, size_t n, const uint64_t *keep)
 {
 	const uint64_t room = r->mem[GTU_SCU_OUT].count - r->s->out;
@@ -153,7 +153,7 @@ static size_t count_kept(struct scu_run *r)
 
 /* ---- Filtering and grouping ---------------------------------------------------------------------- */
 
-/* Ids are 4 or 8 bytes: narrower elements are widened. */
+/* The block's elements as ids of 4 or 8 bytes: narrower elements are widened. */
 static const void *ids(struct scu_run *r)
 {
 	uint32_t *to = (uint32_t *)r->ids;
@@ -166,7 +166,7 @@ static const void *ids(struct scu_run *r)
 	return to;
 }
 
-/* Fill keep[] through the filter table, and the filter mask from it. */
+/* Set keep[] by probing the filter table, and append it to the filter mask. */
 static bool filter_block(struct scu_run *r)
 {
 	struct scu_filter f = scu_filter_of(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the SCU's core share: generation (scu_generate.c), sinks (scu_sink.c), schedule (scu_core.c). */
+/* Internal interface of the SCU's core: generation (scu_generate.c), sinks (scu_sink.c), schedule (scu_core.c). */
 #ifndef GTU_SCU_STEPS_H
 #define GTU_SCU_STEPS_H
 
@@ -10,7 +10,7 @@
 
 /* ---- Memory -------------------------------------------------------------------------------------- */
 
-/* As the port's span(), which is not asked where the operand is in one piece. */
+/* Like the port's span(), which is not called if the operand is contiguous. */
 static inline uint8_t *scu_span(struct scu_mem *m, uint64_t byte, uint64_t want, uint64_t *got)
 {
 	if (m->base && byte <= m->bytes && want <= m->bytes - byte) {
@@ -20,7 +20,7 @@ static inline uint8_t *scu_span(struct scu_mem *m, uint64_t byte, uint64_t want,
 	return m->port->span(m->port->ctx, m->slot, byte, want, got);
 }
 
-/* One element (aligned to its width, so never across pages). */
+/* Address of element @i. It is aligned to its width, so it does not cross a page. */
 static inline uint8_t *scu_element(struct scu_mem *m, uint64_t i)
 {
 	uint64_t got;
@@ -29,8 +29,8 @@ static inline uint8_t *scu_element(struct scu_mem *m, uint64_t i)
 }
 
 /*
- * Copy out of or into an operand, over page borders. False: the memory did not answer. What was loaded is a
- * snapshot: whatever happens to the source afterwards, it stays what it is.
+ * Copy from or to an operand, across pages. False: the memory is not accessible. Loaded bytes are a snapshot:
+ * later writes by the host do not change them.
  */
 bool scu_copy(struct scu_mem *m, uint64_t byte, uint8_t *buffer, uint64_t bytes, bool store);
 static inline bool scu_load(struct scu_mem *m, uint64_t byte, void *to, uint64_t bytes)
@@ -59,31 +59,31 @@ static inline void scu_gather(struct scu_mem *m, const uint64_t *byte, unsigned 
 /* ---- Steps --------------------------------------------------------------------------------------- */
 
 /*
- * Generate the next block, using at most @slots. False: the memory did not answer. m may be 0 with slots
- * used (nothing selected), or with `full` or `error` set.
+ * Generate the next block, using at most @slots. False: the memory is not accessible. r->m may be 0 if slots
+ * were used (nothing was selected), or if `full` or `error` is set.
  */
 bool scu_generate(struct scu_run *r, uint64_t slots);
-/* Input element of element @k of the block, and the slots used before it. */
+/* Input element of element @k of the block; *slots is the number of slots used before it. */
 uint64_t scu_where(const struct scu_run *r, size_t k, uint64_t *slots);
-/* Count what the inputs from the one at hand on would put out, at most @slots of them. */
+/* Count the elements that the next inputs, at most @slots, would select. */
 bool scu_count(struct scu_run *r, uint64_t slots);
-/* BITMASK: compare the next inputs, at most @slots, and put their bits out. */
+/* BITMASK: compare the next inputs, at most @slots, and write their bits. */
 bool scu_compare(struct scu_run *r, uint64_t slots);
-/* @n bits from bit @first of a bit vector on, zeros behind them. */
+/* Load @n bits from bit @first of a bit vector. The rest of the last word is 0. */
 bool scu_load_bits(struct scu_mem *m, uint64_t first, size_t n, uint64_t *bits);
 
-/* Hand the block to the sink. False: the operation has ended in error. */
+/* Pass the block to the sink. False: the operation has ended in error. */
 bool scu_sink(struct scu_run *r);
-/* Append @n bits at bit @at of a bit vector; the last byte is held back until it is whole. */
+/* Append @n bits at bit @at of a bit vector. A partial last byte is held back until it is complete. */
 bool scu_append_bits(struct scu_run *r, struct scu_mem *m, uint64_t at, const uint64_t *bits, size_t n);
-/* Write that byte, zeros behind bit @at. */
+/* Write the partial byte, with zeros from bit @at on. */
 bool scu_finish_bits(struct scu_run *r, struct scu_mem *m, uint64_t at);
-/* Write the output that was collected. */
+/* Write the buffered output. */
 bool scu_flush(struct scu_run *r);
-/* Emit from one set of the group table; false as above. */
+/* Emit the groups of one set of the group table. False: the operation has ended in error. */
 bool scu_drain_set(struct scu_run *r, uint64_t set);
 
-/* End in an error met at input element @element; @value is what was met there. Returns false. */
+/* End the operation with error @status at input element @element; @value is the offending value. Returns false. */
 static inline bool scu_fail(struct scu_run *r, unsigned status, unsigned slot, uint64_t element, uint64_t value)
 {
 	r->port.fail(r->port.ctx, status, slot, element, value);

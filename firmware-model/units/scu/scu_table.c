@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The SCU's filter and group tables: finding a set in memory, telling observers, grouping. */
+/* The SCU's filter and group tables (SCU, sections 4.2 and 4.3): access to the sets, observers, grouping. */
 #include "scu_steps.h"
 
-/* The caller may rewrite the tables at any time: a value is loaded once, checked and used. */
+/* The host may write to the tables at any time: load each value once, then check and use the copy. */
 #define ONCE(x) (*(const volatile __typeof__(x) *)(const void *)&(x))
 
 /* ---- Filter ---------------------------------------------------------------------------------- */
@@ -18,7 +18,7 @@ static uint32_t filter_set(const struct scu_filter *f, const uint8_t *ids, size_
 			f->sets_log2);
 }
 
-/* A kept element has changed its set: inserted, or a new cost. */
+/* Report the probes to observers. A kept element has written its set: it was inserted, or its cost was updated. */
 static void filter_watch(struct scu_filter *f, const uint8_t *ids, size_t n, const uint64_t *keep)
 {
 	const uint32_t bytes = filter_set_bytes(f), window = f->merge > 8 ? 8 : f->merge;
@@ -70,7 +70,7 @@ bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const v
 		t.log2 = f->sets_log2;
 		k->filter[f->id_log2 - 2](&t, ids, costs, n, keep);
 	} else {
-		/* set by set; one that lies across pages is worked on in a copy */
+		/* probe set by set; a set that crosses pages is processed in a copy */
 		memset(keep, 0, (n + 63) / 64 * sizeof(*keep));
 		for (i = 0; i < n; i++) {
 			const uint64_t index = filter_set(f, id, i);
@@ -115,7 +115,7 @@ bool scu_filter_clear(struct scu_filter *f, uint64_t from, uint64_t to)
 
 /* ---- Grouping -------------------------------------------------------------------------------- */
 
-/* A group set; see GTU_GROUP_SET_BYTES. Counts of ways not in use are 0 while `in_use` is not. */
+/* A group set; see GTU_GROUP_SET_BYTES. While `in_use` is not 0, the counts of unused ways are 0. */
 struct group_set {
 	uint64_t tag[SCU_WAYS];
 	uint32_t ordinal[SCU_WAYS][GTU_GROUP_MAX];
@@ -157,7 +157,7 @@ static bool group_close(struct scu_group *g, struct group_at *at)
 	       scu_store(g->mem, at->byte, &at->copy, sizeof(at->copy));
 }
 
-/* Bit w: count[w] is not 0. */
+/* Bit mask of the ways whose count is not 0. */
 static unsigned ways_in_use(const struct group_set *s)
 {
 	const uint64_t low7 = 0x7f7f7f7f7f7f7f7full;
@@ -182,7 +182,7 @@ static bool reorder_put(struct scu_group *g, uint64_t ordinal, uint32_t rank)
 	return true;
 }
 
-/* Emit way @way: its ordinals get the next ranks. They must be below @ordinals. */
+/* Emit the group in @way: assign the next ranks to its ordinals, which must be below @ordinals. */
 static enum scu_grouped group_emit(struct scu_group *g, struct group_set *s, unsigned way,
 				   uint64_t ordinals)
 {
@@ -212,7 +212,7 @@ static enum scu_grouped group_emit(struct scu_group *g, struct group_set *s, uns
 	return GROUP_OK;
 }
 
-/* Take @way out of the first @n nibbles of the order; what stays is younger ones moved down. */
+/* Remove @way from the first @n nibbles of the order, and move the younger ways down. */
 static uint64_t order_without(uint64_t order, unsigned n, unsigned way)
 {
 	unsigned i;
@@ -227,7 +227,7 @@ static uint64_t order_without(uint64_t order, unsigned n, unsigned way)
 	return order;
 }
 
-/* One element into its set; *used gets the way. */
+/* Insert one element into its set. *used is set to its way. */
 static enum scu_grouped group_insert(struct scu_group *g, const struct scu_kernels *k,
 				     struct group_set *s, uint64_t tag, uint32_t ordinal,
 				     unsigned *used)
@@ -308,7 +308,7 @@ static void group_fetch(const struct scu_group *g, uint64_t index)
 	__builtin_prefetch(p + offsetof(struct group_set, count), 1);
 }
 
-/* Tags and counts are read; the element's ordinal, tag and counts are written. */
+/* Report an insertion: tags and counts are read; the element's ordinal, its tag and the counts are written. */
 static void group_watch(struct scu_group *g, uint64_t byte, unsigned way)
 {
 	const uint64_t count = byte + offsetof(struct group_set, count);
@@ -384,7 +384,7 @@ bool scu_group_clear(struct scu_group *g, uint64_t from, uint64_t to)
 	for (; from < to; from++) {
 		const uint64_t byte = from * GTU_GROUP_SET_BYTES + offsetof(struct group_set, in_use);
 		uint64_t got;
-		/* 8 bytes at a multiple of 8: never across pages */
+		/* 8 aligned bytes do not cross a page */
 		uint8_t *p = scu_span(g->mem, byte, 8, &got);
 
 		if (!p || got < 8)

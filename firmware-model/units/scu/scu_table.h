@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The SCU's two tables (scu.txt, sections 4.2 and 4.3) in the caller's memory. Layout: uapi/gtu/hw.h.
- * What stands in them may be anything at any time; nothing of it is used unbounded.
+ * The SCU's filter and group tables (SCU, sections 4.2 and 4.3) in host memory. Layout: uapi/gtu/hw.h.
+ * The host can write any value to them at any time, so every value read from them is bounded before use.
  */
 #ifndef GTU_SCU_TABLE_H
 #define GTU_SCU_TABLE_H
@@ -11,20 +11,20 @@
 struct scu_filter {
 	struct scu_mem *mem;
 	uint8_t id_log2;		/* 2 or 3 */
-	uint8_t cost_log2;		/* 2 or 3, 0: no costs */
+	uint8_t cost_log2;		/* 2 or 3; 0: no costs */
 	uint8_t type;
 	uint8_t sets_log2;
-	uint32_t merge;			/* probes told to observers together */
-	uint64_t evictions;		/* counted here */
+	uint32_t merge;			/* probes that are reported to observers together */
+	uint64_t evictions;		/* incremented */
 };
 
 /*
- * Offer @n ids (of 1 << id_log2 bytes) and costs in order. Bit i of @keep: id i is new, or cheaper than
- * what was known. False: memory did not answer.
+ * Probe the table with @n ids (of 1 << id_log2 bytes) and costs, in order. Bit i of @keep is set if id i is new or
+ * its cost is lower than the known one. False: the memory is not accessible.
  */
 bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const void *ids,
 		      const void *costs, size_t n, uint64_t *keep);
-/* Empty sets [from, to). */
+/* Clear sets [from, to). */
 bool scu_filter_clear(struct scu_filter *f, uint64_t from, uint64_t to);
 
 struct scu_group {
@@ -34,8 +34,8 @@ struct scu_group {
 	uint8_t id_log2;		/* 0..3 */
 	uint8_t sets_log2;
 	uint32_t merge;
-	/* kept from call to call */
-	uint64_t rank;			/* elements emitted so far: the next one's place */
+	/* persistent between calls */
+	uint64_t rank;			/* number of elements emitted, and the next one's rank */
 	uint64_t groups;
 	/* set when GROUP_ORDINAL is returned */
 	size_t bad;			/* element of the call */
@@ -44,17 +44,17 @@ struct scu_group {
 
 enum scu_grouped {
 	GROUP_OK,
-	GROUP_MEMORY,			/* memory did not answer; the port has said so */
-	GROUP_ORDINAL,			/* the table holds an ordinal that was never put in */
+	GROUP_MEMORY,			/* the memory is not accessible; the port has recorded the error */
+	GROUP_ORDINAL,			/* the table holds an ordinal that was never inserted */
 };
 
 /*
- * Group @n ids whose ordinals are @first, @first + 1, ... (all below the reorder vector's count). Those
- * without their bit in @keep are marked dropped.
+ * Group @n ids with ordinals @first, @first + 1, ..., all below the reorder vector's count. Ids whose bit in @keep
+ * is clear are marked as dropped.
  */
 enum scu_grouped scu_group_offer(struct scu_group *g, const struct scu_kernels *k, const void *ids,
 				 const uint64_t *keep, size_t n, uint64_t first);
-/* Emit what set @set still holds, oldest first; ordinals are below @ordinals. */
+/* Emit the groups left in set @set, oldest first. Their ordinals must be below @ordinals. */
 enum scu_grouped scu_group_drain(struct scu_group *g, uint64_t set, uint64_t ordinals);
 bool scu_group_clear(struct scu_group *g, uint64_t from, uint64_t to);
 

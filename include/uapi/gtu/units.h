@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The units' descriptor tables. hw.h makes the numbers of registers and slots from the order of the
- * rows; the model, the driver, the runtime and the tools make their names, limits and texts from
- * them. The caller of a table names the macros that its rows call:
+ * The units' descriptor tables. hw.h derives the numbers of registers and slots from the order of the
+ * rows. The model, the driver, the runtime and the tools derive names, limits and texts from them.
+ * The arguments of a table are the macros that its rows expand to:
  *
  * GTU_UNIT_ROWS(U)                U(UNIT, unit, text), in the order of pages and GTU_UNIT_* bits
  * GTU_x_PARAMETER_ROWS(P, F, H)   P(UNIT, unit, NAME, name, property, default, min, max, step,
@@ -30,7 +30,7 @@
 	U(WVR, wvr, "sparse work weaving")                                                      \
 	U(ZCM, zcm, "zero-copy monitor")
 
-/* Built into every device, without a page. */
+/* Built into every device; without a register page. */
 #define GTU_BASIC_OPERATION_ROWS(O)                                                                \
 	O(BASIC, NOP, "nop", "nop", "nothing")                                                     \
 	O(BASIC, COPY, "copy", "copy", "slot 0 to slot 1")                                         \
@@ -146,7 +146,7 @@
 	S(PEG, peg, INTERVAL, interval, 512, 1, 1 << 30,                                           \
 	  "cycles between two checks by the load balancer")                                             \
 	S(PEG, peg, SHIFT, shift, 4, 0, 63, "N in the balancer's threshold Rmax / 2^N")                       \
-	/* half of less is nothing to move */                                                      \
+	/* minimum 2: half of a smaller range is empty */                                          \
 	S(PEG, peg, FLOOR, floor, 32, 2, 0xffffffffu, "minimum of the balancer's threshold")
 #define GTU_PEG_COUNTER_ROWS(C, A)                                                                 \
 	C(PEG, JOBS, jobs, "jobs", "completed")                                                    \

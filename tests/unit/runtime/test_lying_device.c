@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every algorithm by every unit on a device that corrupts completions, forges stream records or writes
- * wrong values into the outputs of jobs: a run ends with a result or with an error and its sentence, and
- * the library neither hangs nor indexes memory with what the device made up.
+ * Runs every algorithm with every unit on a device that corrupts completions, forges stream records or writes
+ * wrong values to the outputs of jobs. A run must end with a result, or with an error and its message. The library
+ * must not hang or index memory with forged values.
  */
 #include <sys/mman.h>
 
@@ -11,11 +11,11 @@
 #include "gtu/weave.h"
 #include "tests/unit/test.h"
 
-/* The backend's inside, to reach the model in it. */
+/* Included to access the backend's model. */
 #include "libruntime/backend/backend_model.c"
 
 #define GUARD_BYTES	(1ull << 30)
-#define LONGEST_NS	5000000000u	/* of one run, before it counts as a hang */
+#define LONGEST_NS	5000000000u	/* time limit of a run; a longer run counts as a hang */
 #define KEYS		512u
 
 static const uint32_t units[] = { GTU_WITH_SCU_BASIC, GTU_WITH_SCU, GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER };
@@ -32,13 +32,13 @@ static struct gtu_graph *graph[2];	/* edges of 4 and of 8 bytes */
 static struct gtu_hash_table table;
 static uint64_t keys[KEYS];
 
-/* ---- A device that writes wrong values where it may write ------------------------------------------- */
+/* ---- A device that writes wrong values to writable memory ------------------------------------------- */
 
 static struct {
 	unsigned lies;
 	uint64_t seed;
 	uint64_t n;
-	bool outside;			/* a user function was given what is no vertex */
+	bool outside;			/* a user function was called with an invalid vertex */
 	struct gtu_hw_desc job;
 	bool pending;
 } liar;
@@ -59,7 +59,7 @@ static void scribble(struct model *m, const struct gtu_hw_operand *o, uint32_t w
 	}
 }
 
-/* Nothing is below the reference, and everything is at or above it. */
+/* Answer every comparison the same way: no element is below the reference, all are at or above it. */
 static void answer(struct model *m, const struct gtu_hw_operand *o)
 {
 	const struct gtu_hw_region *r = &m->table[GTU_KEY_SLOT(o->key)];
@@ -127,7 +127,7 @@ static int lying_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_i
 	return rc;
 }
 
-/* Behind each region lies memory that no access returns from. */
+/* Each region is followed by inaccessible guard memory. */
 static int guarded_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr, uint32_t *key,
 			 struct gtu_error *err)
 {
@@ -173,7 +173,7 @@ static int weave(struct gtu_device *dev, const struct gtu_graph *g, const struct
 	return rc;
 }
 
-/* @out has 8 bytes a vertex, and no more. */
+/* @out has exactly 8 bytes per vertex. */
 static int run_algorithm(enum algorithm algorithm, struct gtu_device *dev, const struct gtu_graph *g,
 			 struct gtu_algorithm_options *opt, void *out, struct gtu_error *err)
 {
@@ -223,7 +223,7 @@ static void set_up(void)
 		CHECK(!gtu_hash_build(keys, KEYS, 61, &table, &err));
 }
 
-/* One run. A run that fails has a sentence, and was not interrupted: nobody asks for that. */
+/* Run once. A failed run must have an error message, and must not end as interrupted before its time limit. */
 static int run_one(enum algorithm algorithm, uint32_t unit, unsigned lies, uint64_t seed)
 {
 	static struct gtu_backend_ops ops;
@@ -255,14 +255,14 @@ static int run_one(enum algorithm algorithm, uint32_t unit, unsigned lies, uint6
 	gtu_dev_set_faults(((struct model *)dev->backend)->dev, &(struct gtu_dev_faults){
 		.corrupt_completions = lies & COMPLETIONS ? 1 + seed % 40 : 0,
 		.forge_records = lies & RECORDS ? 1 + seed % 50 : 0, .seed = seed });
-	alarm(2 * LONGEST_NS / 1000000000u);	/* what never reports progress hangs, too */
+	alarm(2 * LONGEST_NS / 1000000000u);	/* ends a run that hangs without reporting progress */
 	rc = run_algorithm(algorithm, dev, g, &opt, out, &err);
 	alarm(0);
 	CHECK(!liar.outside);
-	CHECKF(!rc || strlen(err.text) > 10, "seed %" PRIu64 ", algorithm %u by unit %u: %d without a sentence", seed,
+	CHECKF(!rc || strlen(err.text) > 10, "seed %" PRIu64 ", algorithm %u by unit %u: %d without an error message", seed,
 	       algorithm, unit, rc);
 	CHECKF(rc != GTU_ERR_INTERRUPTED, "seed %" PRIu64 ", algorithm %u by unit %u: %s", seed, algorithm, unit, err.text);
-	/* only completions were wrong: what the run returns has to be right, or it has to fail */
+	/* if only completions were wrong, the result must be right or the run must fail */
 	opt.unit = GTU_WITH_NONE;
 	opt.direction = GTU_PUSH;
 	if (!rc && !(lies & ~(COMPLETIONS | COUNTS)) && algorithm < EXACT) {
@@ -276,7 +276,7 @@ static int run_one(enum algorithm algorithm, uint32_t unit, unsigned lies, uint6
 	return rc;
 }
 
-/* @runs of each algorithm by each unit. */
+/* Run each algorithm @runs times with each unit. */
 static void run_all(unsigned lies, uint64_t runs)
 {
 	uint64_t seed, failed = 0;
@@ -287,7 +287,7 @@ static void run_all(unsigned lies, uint64_t runs)
 		for (i = 0; i < UNITS; i++)
 			for (algorithm = 0; algorithm < ALGORITHMS; algorithm++)
 				failed += run_one(algorithm, units[i], lies, seed * 1000 + seed + i) != 0;
-	/* clustering by the IRU is refused */
+	/* at least the clustering runs with the IRU, which does not support it, fail */
 	CHECKF(failed > runs, "%" PRIu64 " of %" PRIu64 " runs failed", failed,
 	       runs * UNITS * ALGORITHMS);
 }
@@ -297,7 +297,7 @@ TEST(corrupt_completions)
 	run_all(COMPLETIONS, TEST_CASES(15));
 }
 
-TEST(wrong_counts_and_jobs_that_nobody_canceled)
+TEST(wrong_counts_and_spurious_cancellations)
 {
 	run_all(COUNTS, TEST_CASES(10));
 }
@@ -317,7 +317,7 @@ TEST(forged_records)
 	run_all(RECORDS, TEST_CASES(10));
 }
 
-/* A storage has more entries than vertices: what is an entry need not be a vertex. */
+/* A storage has more entries than vertices, so a valid entry index may be an invalid vertex. */
 TEST(forged_vertices_of_a_storage)
 {
 	uint64_t seed;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 /*
- * The SCU as a device against its reference: random jobs, each run several times, cut into different
- * steps, over different kinds of regions, with different instruction sets, watched and not. Bytes,
- * completions and cycles must be those of the reference every time.
+ * Compares the device's SCU with the reference implementation on random jobs. Each job runs several times, with
+ * different step budgets, kinds of regions and instruction sets, with and without observers. Bytes, completions and
+ * cycles must equal those of the reference in every run.
  */
 #include "tests/unit/fixture.h"
 #include "firmware-model/units/scu/scu_kernels.h"
 #include "tests/unit/scu_reference.h"
 
 #define POOL_BYTES	(192u << 10)
-#define POOL_GUARD	64u		/* bytes beside an operand that must stay as they are */
+#define POOL_GUARD	64u		/* bytes around an operand that must not change */
 
-/* Where operands are put: for each place one run and one scattered buffer, kept from job to job. */
+/* Memory for the operands: one contiguous and one scattered buffer per operand, reused by all jobs. */
 struct pool {
 	struct fx_buffer *buffer;
-	struct gtu_hw_region region;	/* whose place in the table is given anew each time */
+	struct gtu_hw_region region;	/* gets a new key for each job */
 };
 
 struct bed {
 	struct fx *f;
 	struct pool linear[GTU_SCU_OPERANDS + 1], scattered[GTU_SCU_OPERANDS + 1];
 	uint64_t seed;
-	uint64_t streams, gathers;	/* told by the device */
+	uint64_t streams, gathers;	/* reported by the device */
 };
 static struct bed *bed;
 
@@ -66,7 +66,7 @@ static void bed_close(void)
 	gtu_scu_kernels_use(NULL);
 }
 
-/* A region of @bytes whose end, or beginning, is that of the buffer; returns key and memory. */
+/* Make a region of @bytes at the end of the buffer (@at_end) or near its start. Returns its key; *at is its memory. */
 static uint32_t place(unsigned which, bool scattered, uint64_t bytes, bool at_end, uint8_t **at)
 {
 	struct pool *p = scattered ? &bed->scattered[which] : &bed->linear[which];
@@ -88,7 +88,7 @@ static uint32_t place(unsigned which, bool scattered, uint64_t bytes, bool at_en
 
 struct variant {
 	bool scattered, at_end, watched;
-	uint64_t budget;		/* 0: random sizes */
+	uint64_t budget;		/* cycles per call; 0: random */
 	const char *isa;
 	uint64_t seed;
 };
@@ -135,8 +135,8 @@ static void on_gather(struct gtu_watch *w, const struct gtu_access *a, const uin
 }
 
 /*
- * Run @j as it stands in its arrays on the device. What the device leaves in memory goes to @after (arrays
- * like the job's); bytes beside each operand are checked here.
+ * Run @j on the device, from copies of its arrays. @after receives the contents of the operands after the run.
+ * Checks that the bytes around each operand did not change.
  */
 static struct gtu_hw_cpl run_on_device(const struct ref_job *j, const struct variant *v,
 				       struct ref_array after[GTU_SCU_OPERANDS])
@@ -170,7 +170,7 @@ static struct gtu_hw_cpl run_on_device(const struct ref_job *j, const struct var
 		at[i] = NULL;
 		if (!a->given)
 			continue;
-		/* a region that ends with the operand, at the buffer's end: one byte more is a crash */
+		/* @at_end: the region ends with the operand, at the buffer's end, so that an access beyond it faults */
 		offset = POOL_GUARD + align * any(32);
 		block[i].key = place(i, v->scattered && chance(80), offset + bytes + (v->at_end ? 0 : rest ? 0 : 64),
 				     v->at_end, &at[i]);
@@ -233,7 +233,7 @@ static void array_noise(struct ref_array *a, unsigned log2, uint64_t count, bool
 		a->bytes[i] = (uint8_t)test_random(&bed->seed);
 }
 
-/* Elements from a few values to all there are; some that land in one set; floats with NaN and zeros. */
+/* A value from a small or the full range, one that hashes to set 0, or a float such as NaN and -0. */
 static uint64_t random_value(unsigned how, uint64_t spread, unsigned log2)
 {
 	static const float odd[] = { 0.0f, -0.0f, 1.0f, -1.5f, 3e38f };
@@ -244,7 +244,7 @@ static uint64_t random_value(unsigned how, uint64_t spread, unsigned log2)
 		return x % spread;
 	case 1:
 		return x;
-	case 2:				/* 0x9E3779B1 times this is small: set 0 of any table */
+	case 2:				/* its product with 0x9E3779B1 is small: set 0 of any table */
 		return (uint32_t)((x % 64) * 0x144cbc89u);
 	case 3: {
 		float f = chance(10) ? __builtin_nanf("") : odd[x % 5];
@@ -287,7 +287,7 @@ static uint64_t random_size(void)
 	}
 }
 
-/* Counts whose sum stays small, but for a few that are meant to be absurd. */
+/* Counts with a small sum, and in some jobs a few absurdly large ones. */
 static void make_counts(struct ref_job *j, uint64_t n, uint64_t *total)
 {
 	struct ref_array *a = &j->a[GTU_SCU_COUNT];
@@ -320,14 +320,14 @@ static void make_indices(struct ref_job *j, uint64_t n, uint64_t data, bool runs
 			ref_put(&j->a[GTU_SCU_COUNT], i, c = data ? any(data) : 0);
 		x = c <= data ? any(data - c + 1) : any(data);
 		if (!c)
-			x = test_random(&bed->seed);	/* is never looked at */
+			x = test_random(&bed->seed);	/* never used */
 		if (wrong && chance(2))
 			x = chance(50) ? data + any(3) : UINT64_MAX - any(2);
 		ref_put(a, i, x);
 	}
 }
 
-/* How much room an output gets: mostly enough, sometimes exactly, too little, or none. */
+/* Capacity of an output: usually enough; sometimes exact, too small or 0. */
 static uint64_t capacity(uint64_t wanted)
 {
 	switch (any(8)) {
@@ -371,7 +371,7 @@ static void random_job(struct ref_job *j, struct ref_tables *t, uint64_t *table_
 	} else if (indexed) {
 		width = 2 + any(2);
 		array_values(&j->a[GTU_SCU_INDEX], width, n, -1);
-		j->a[GTU_SCU_DATA].log2 = width;	/* not given, but says the width */
+		j->a[GTU_SCU_DATA].log2 = width;	/* not given, but defines the width */
 	} else {
 		array_values(&j->a[GTU_SCU_DATA], width, n, -1);
 	}
@@ -427,7 +427,7 @@ static void random_job(struct ref_job *j, struct ref_tables *t, uint64_t *table_
 	} else if (j->step == GTU_STEP_APPLY) {
 		struct ref_array *a = &j->a[GTU_SCU_REORDER];
 
-		/* a permutation with holes, sometimes with a place that is not there */
+		/* random positions with holes, sometimes one out of range */
 		array_make(a, 2, capacity(total), false);
 		for (i = 0; i < a->count; i++)
 			ref_put(a, i, chance(20) ? 0xffffffff : any(j->a[GTU_SCU_OUT].count ?
@@ -435,7 +435,7 @@ static void random_job(struct ref_job *j, struct ref_tables *t, uint64_t *table_
 		if (chance(10) && a->count)
 			ref_put(a, any(a->count), j->a[GTU_SCU_OUT].count + any(2));
 	}
-	/* absurd counts only where an operand of so many elements must fill up */
+	/* without an operand that limits the output, an absurd count would run forever: replace it */
 	if (j->op == GTU_OP_SCU_REPLICATE && j->unique + j->best && !j->group && !j->a[GTU_SCU_FILTER].given)
 		for (i = 0; i < n; i++)
 			if (ref_get(&j->a[GTU_SCU_COUNT], i) > 12000)
@@ -443,7 +443,7 @@ static void random_job(struct ref_job *j, struct ref_tables *t, uint64_t *table_
 	ref_tables_open(t, filter_lines / 16, group_lines / 16);
 }
 
-/* The filter's table in memory must be what its layout says of the reference's ways. */
+/* The filter table in memory must hold the reference's ways in the documented layout. */
 static void check_filter_table(const struct ref_job *j, const struct ref_tables *t, const uint8_t *bytes)
 {
 	const uint64_t sets = j->a[GTU_SCU_FILTER_TABLE].count / 16;
@@ -508,7 +508,7 @@ static void after_free(struct ref_array after[GTU_SCU_OPERANDS])
 
 static const char *const isas[] = { "portable", "avx2", "avx512" };
 
-/* @most: cycles the job takes, so that the smallest steps are for short ones. */
+/* @most: the job's cycles; only short jobs get the smallest budgets. */
 static struct variant random_variant(uint64_t most)
 {
 	struct variant v = {
@@ -535,8 +535,8 @@ static struct variant random_variant(uint64_t most)
 }
 
 /*
- * Run @j on the reference, then on the device in some variants; returns its status. @table: what the
- * tables hold in memory, before and after.
+ * Run @j on the reference, then on the device in @variants variants. Returns the reference's status. @table: contents
+ * of the tables before the job, replaced by those after it.
  */
 static unsigned check_job(struct ref_job *j, struct ref_tables *t, const uint64_t *table_bytes,
 		      uint8_t *const *table, unsigned variants, uint64_t seed)
@@ -544,7 +544,7 @@ static unsigned check_job(struct ref_job *j, struct ref_tables *t, const uint64_
 	struct ref_job ran = *j;
 	unsigned i, k;
 
-	/* the reference works on copies, so that the device starts from the same bytes */
+	/* the reference works on copies: the device starts from the same bytes */
 	for (i = 0; i < GTU_SCU_OPERANDS; i++) {
 		const uint64_t bytes = array_bytes(&j->a[i], is_bits(j, i));
 
@@ -615,7 +615,7 @@ static void random_cases(unsigned n, uint64_t seed, const struct gtu_dev_config 
 			memset(table[b], (int)any(256), table_bytes[b]);
 		}
 		status = check_job(&j, &t, table_bytes, table, 3, this_seed);
-		/* again, with what is in the tables now; a group table is only good after a job that ended well */
+		/* run again with the tables kept; a group table is valid only after a successful job */
 		if (j.unique || j.best || (j.group && status == GTU_CPL_OK)) {
 			j.keep = true;
 			if (!j.group || status == GTU_CPL_OK)

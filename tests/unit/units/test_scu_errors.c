@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The SCU against wrong descriptors, limits, corrupt tables and memory that changes under it. */
+/* Tests the SCU with invalid descriptors, cycle limits, corrupt tables and memory that changes while it runs. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -8,7 +8,7 @@
 #define N 1000u
 #define RW (GTU_REGION_READ | GTU_REGION_WRITE)
 
-/* One buffer a place, and a descriptor of six operands or of a block with all. */
+/* One buffer per operand, and a descriptor whose block has all operands. */
 struct rig {
 	struct fx *f;
 	struct fx_buffer *at[GTU_SCU_OPERANDS], *block;
@@ -48,7 +48,7 @@ static struct gtu_hw_cpl rig_do(struct rig *g, uint32_t given)
 
 #define P(place) (1u << GTU_SCU_##place)
 
-/* EXPAND of N runs of one 4-byte element with everything in order. */
+/* A valid EXPAND of N runs of one 4-byte element. Returns the mask of its operands. */
 static uint32_t good_expand(struct rig *g)
 {
 	uint32_t *index = (void *)g->at[GTU_SCU_INDEX]->at, *count = (void *)g->at[GTU_SCU_COUNT]->at, i;
@@ -129,7 +129,7 @@ TEST(operands_missing_unwanted_short)
 	for (place = 0; place < GTU_SCU_OPERANDS; place++) {
 		if (place == GTU_SCU_MASK)
 			continue;
-		c = rig_do(&g, given ^ 1u << place);	/* one wanted is missing, or one more is there */
+		c = rig_do(&g, given ^ 1u << place);	/* a required operand is missing, or an extra one is given */
 		CHECKF(c.status == GTU_CPL_OPERAND && c.operand == place, "place %u: status %u, operand %u", place,
 		       c.status, c.operand);
 	}
@@ -151,7 +151,7 @@ TEST(operands_missing_unwanted_short)
 	g.op[GTU_SCU_INDEX].offset = 2;
 	CHECK_EQ(rig_do(&g, given).operand, GTU_SCU_INDEX);
 	g.op[GTU_SCU_INDEX].offset = 0;
-	/* tables: lines a power of two, 16 or more, at 64 bytes */
+	/* tables: a power of two of lines, at least 16, aligned to 64 bytes */
 	good_expand(&g);
 	g.desc.param |= GTU_STEP_PRODUCE << GTU_SCU_STEP_SHIFT | GTU_SCU_UNIQUE;
 	given = P(DATA) | P(INDEX) | P(COUNT) | P(FILTER) | P(FILTER_TABLE);
@@ -166,7 +166,7 @@ TEST(operands_missing_unwanted_short)
 	CHECK_EQ(rig_do(&g, given).status, GTU_CPL_BOUNDS);
 	g.op[GTU_SCU_FILTER_TABLE] = (struct gtu_hw_operand){ g.op[GTU_SCU_FILTER_TABLE].key, 64, 32 };
 	CHECK_EQ(rig_do(&g, given).status, GTU_CPL_OPERAND);
-	/* best needs a cost */
+	/* BEST requires a cost */
 	good_expand(&g);
 	g.op[GTU_SCU_FILTER_TABLE].offset = 0;
 	g.desc.param |= GTU_STEP_PRODUCE << GTU_SCU_STEP_SHIFT | GTU_SCU_BEST | 2 << GTU_SCU_COST_SHIFT;
@@ -207,7 +207,7 @@ TEST(rights)
 	fx_close(g.f);
 }
 
-/* Under a limit a job ends at the same place with the same bytes, however it is cut. */
+/* With a cycle limit, a job ends at the same element with the same bytes, however its run is divided into calls. */
 TEST(limit)
 {
 	static const uint32_t steps[] = {
@@ -245,7 +245,7 @@ TEST(limit)
 				g.desc.flags = GTU_DESC_BLOCK;
 				g.desc.param |= steps[s];
 				g.desc.operand[0] = (struct gtu_hw_operand){ g.block_key, GTU_SCU_OPERANDS, 0 };
-				/* the device's own limit is exact, a descriptor's is in steps of 1024 */
+				/* the device's limit is exact; a descriptor's is a multiple of 1024 */
 				gtu_dev_write(g.f->dev, GTU_BAR_REGS, GTU_REG_CYCLE_LIMIT, 8, limit);
 				c = fx_do(g.f, &g.desc, budgets[b]);
 				CHECK(c.status == GTU_CPL_OK || c.status == GTU_CPL_LIMIT);
@@ -270,7 +270,7 @@ TEST(limit)
 	fx_close(g.f);
 }
 
-/* Tables full of noise, kept: every job ends, nothing outside the operands is touched (guard pages). */
+/* With random bytes in kept tables, every job ends and accesses nothing outside its operands (guard pages). */
 TEST(corrupt_tables)
 {
 	struct rig g;
@@ -286,7 +286,7 @@ TEST(corrupt_tables)
 			g.at[GTU_SCU_FILTER_TABLE]->at[k] = (uint8_t)test_random(&seed);
 			g.at[GTU_SCU_GROUP_TABLE]->at[k] = (uint8_t)test_random(&seed);
 		}
-		if (i % 2)		/* entries that look right but for their ordinals or order */
+		if (i % 2)		/* entries that are valid except for their ordinals or order */
 			for (k = 0; k < 4; k++) {
 				uint8_t *set = g.at[GTU_SCU_GROUP_TABLE]->at + 1024 * k;
 				uint64_t in_use = test_random(&seed) % 18;
@@ -329,7 +329,7 @@ static void *scribble(void *arg)
 		const unsigned place = test_random(&seed) % GTU_SCU_OPERANDS;
 		uint64_t x = test_random(&seed), *at = (void *)s->g->at[place]->at;
 
-		/* mostly values that pass for indices, counts, ordinals; sometimes any */
+		/* half of the values are plausible indices, counts and ordinals */
 		__atomic_store_n(&at[x % (64 << 10) / 8 % 1024], x & 1 ? (x >> 20) % 1024 : x, __ATOMIC_RELAXED);
 	}
 	return NULL;

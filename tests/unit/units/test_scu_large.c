@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The SCU over megabytes: output that goes past the caches, many quanta, several levels of page lists. */
+/* Tests the SCU with megabytes of data: non-temporal stores, many quanta, page lists of several levels. */
 #include "tests/unit/fixture.h"
 #include "firmware-model/units/scu/scu_kernels.h"
 #include "tests/unit/scu_reference.h"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The device tree of an emulated arm64 machine, with the device in it as a node of its own and without PCI: the node is
-# what `gtu fdt overlay` says, as an overlay. Where the node says it is the function is put by wire.c.
+# Makes the device tree of an emulated arm64 machine without PCI and with a node for the device: the overlay that
+# `gtu fdt overlay` prints. In the guest, wire.c maps the device's function to the node's addresses.
 #
 #   tests/guest/edit-tree.sh [--power-resources] OUT GTU QEMU ARGUMENT...
 #
-# --power-resources   it has a clock, a reset line and a power domain, of the node that programs/provider/gtu_power_resources.c drives
+# --power-resources   adds a clock, a reset line and a power domain, driven by programs/provider/gtu_power_resources.c
 set -u
 . "$(dirname "$0")/common.sh"
 
@@ -18,7 +18,7 @@ shift 2
 for tool in dtc fdtoverlay fdtput; do
 	command -v $tool >/dev/null || die "$tool is missing (apt-get install device-tree-compiler)"
 done
-# inside the window of PCI that lies below 4 GiB, and the interrupts of the frame that messages go to
+# addresses in the PCI window below 4 GiB, and interrupts of the frame that receives the messages
 "$gtu" fdt overlay --registers 0x10000000 --doorbells 0x11000000 --aperture 0x12000000 --irq 48 >"$out.dts" &&
 	if [ -n "$power_resources" ]; then sed -i \
 		-e 's|^\tgtu@.*|\tpower_resources: power-resources {\n\t\tcompatible = "gtu,test-power-resources";\n\t\t#clock-cells = <0>;\n\t\t#reset-cells = <0>;\n\t\t#power-domain-cells = <0>;\n\t};\n\n&|' \

@@ -71,7 +71,7 @@ function fail(text) {
 
 /^@end/ { ended = 1; next }
 
-# a test's own results; nested ones (indented, or behind "# ") are only shown
+# results of a test; nested ones (indented, or after "# ") are only printed
 name != "" && /^(not )?ok / {
 	tap = 1
 	results++

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 #
-# Guests: a stock QEMU with the device attached over vfio-user. Included by the Makefile.
+# Targets for guests: a stock QEMU with the device attached over vfio-user. Included by the Makefile.
 #
 #   make guest          a shell in a guest: driver loaded, the tool, SHARE= as /mnt/share; KERNEL=distribution|debug|6.12,
 #                       IOMMU=1, MEM=1G, DEVICES=1. Commands may come over a pipe instead.
 #   make module         gtu.ko for KERNEL, in build/module or build/module-NAME
-#   make guest-tools    a QEMU and KERNEL, under build/guest (loaded or built once); guest-tools-all: every kernel
+#   make guest-tools    a QEMU and KERNEL, under build/guest (downloaded or built once); guest-tools-all: every kernel
 #   make guest-test     the driver's tests of `make test`; GUEST='PLAN...': some; guest-test-all: every plan
 #   make arm64          user space for arm64, cross-compiled, in build/arm64
 #   make fuzz-ioctl     an hour of fuzzing the driver's calls, with coverage (GTU_FUZZ_IOCTL= seconds)
 #   make guest-graphs   every real graph through /dev/gtu0
 #   make check-driver   static checks of the driver
-#   make qemu           a QEMU with the device compiled in, build/guest/qemu-gtu-VERSION/run: of the source tree QEMU_SRC=DIR
-#                       (7.2 or later; it stays as it is), of the Debian release QEMU_SUITE=trixie, else of this machine's
-#                       release; QEMU_TARGETS='x86_64-softmmu aarch64-softmmu'
+#   make qemu           a QEMU with the device compiled in, build/guest/qemu-gtu-VERSION/run: from the source tree
+#                       QEMU_SRC=DIR (7.2 or later; not modified), the Debian release QEMU_SUITE=trixie, or this
+#                       machine's release; QEMU_TARGETS='x86_64-softmmu aarch64-softmmu'
 
 SHARE ?= $(ROOT)/build/guest/share
 MEM ?= 1G
@@ -24,25 +24,25 @@ DEVICES ?= 1
 guest-packages:
 	@$(optional_packages)
 
-# $(call optional,COMMAND): succeeds, too, if a tool, a package, root or the network is missing (exit status 77). The tests
-# that need what COMMAND prepares are then skipped and name it. Any other failure is one.
+# $(call optional,COMMAND): also succeeds if a tool, a package, root or the network is missing (exit status 77). The tests
+# that need COMMAND's result are then skipped and name it. Any other exit status is a failure.
 optional = { { $(1); } || { rc=$$?; [ $$rc -eq 77 ]; }; }
-# a missing package is reported by what needs it
+# a missing package is reported by the script that needs it
 optional_packages = packaging/need --optional module guest multilib check-driver arm64 device-tree dt-schema
-# of the shell variable `kernel`
+# for the kernel in the shell variable `kernel`
 tools_of_kernel = tests/guest/build/get-qemu.sh $$(! [ $$kernel = arm64 ] || echo arm64) && tests/guest/build/get-kernel.sh $$kernel
 
 guest-tools:
 	@$(optional_packages)
 	@kernel='$(KERNEL)'; $(tools_of_kernel)
 
-# the same where it can be had
+# the same, if it is available
 .PHONY: guest-tools-optional
 guest-tools-optional:
 	@$(optional_packages)
 	@kernel='$(KERNEL)'; $(call optional,$(tools_of_kernel))
 
-# the kernels of `make test`; and QEMUs with the device compiled in, where they are: to build one takes 4 minutes
+# the kernels of `make test`, and existing QEMUs with the device compiled in: building one takes 4 minutes
 guest-tools-test:
 	@$(optional_packages)
 	@failed=; for kernel in distribution 6.12 arm64; do \
@@ -52,7 +52,7 @@ guest-tools-test:
 			[ -n "$$GTU_ALL" ] || continue; \
 		$(MAKE) qemu QEMU_TARGETS=$$target || failed=1; done; test -z "$$failed"
 
-# one that fails is no reason to go without the others
+# continue with the others if one fails
 guest-tools-all:
 	@$(optional_packages)
 	@failed=; for kernel in $$(tests/guest/build/get-kernel.sh --list); do \
@@ -63,7 +63,7 @@ guest-tools-all:
 module: guest-tools
 	@tests/guest/build/build-module.sh --kernel '$(KERNEL)'
 
-# What of the device is linked into QEMU.
+# The device's parts that are linked into QEMU.
 MODEL_OBJ := $(filter $(B)/obj/firmware-model/%,$(LIB_OBJ)) $(B)/obj/firmware-model/transport/dma_table.o $(B)/obj/libruntime/device/error.o
 $(B)/libgtu-model.a: $(MODEL_OBJ)
 	@rm -f $@
@@ -83,7 +83,7 @@ build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) include/uapi/gtu/gtu.h inc
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -std=gnu11 -O1 -g -Wall -Wextra -static -pthread -o $@ $(filter %.c,$^)
 
-# An hour of fuzzing the driver's calls; what it keeps is in build/guest/test-fuzz/share.
+# Fuzzes the driver's calls for an hour; the corpus is in build/guest/test-fuzz/share.
 .PHONY: fuzz-ioctl
 fuzz-ioctl: build/gtu build/fuzz_ioctl
 	@$(MAKE) SAN=1 build/san/gtu >&2
@@ -115,15 +115,15 @@ build/arm64/wire: tests/guest/programs/wire.c include/uapi/gtu/hw.h
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -Werror -static -o $@ $<
 
-# The tests of the driver, as programs that need nothing of the guest; for 32-bit callers too where gcc can.
+# The driver's tests as static programs; also as 32-bit programs if gcc supports -m32.
 .PHONY: kselftest
 kselftest:
 	@$(MAKE) -s -C tests/kselftest/gtu >&2
 	@if echo 'int main(void){return 0;}' | $(CC) -m32 -static -x c -o /dev/null - 2>/dev/null; then \
 		$(MAKE) -s -C tests/kselftest/gtu m32 >&2; fi
 
-# A program that does not compile is a failure; without a cross compiler or its libraries the plans of arm64 are skipped.
-# The device runs under the sanitizers, what is in the guest does not.
+# A program that does not compile is a failure. Without a cross compiler or its libraries the arm64 plans are skipped.
+# The device runs under the sanitizers, the programs in the guest do not.
 .PHONY: guest-programs
 guest-programs: build/gtu build/forked build/guest/pci_probe build/fuzz_ioctl kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
@@ -152,5 +152,5 @@ guest: $(B)/gtu module
 		--devices '$(DEVICES)' --share '$(SHARE)' --file $(B)/gtu:/usr/bin/gtu \
 		--module build/module$(if $(filter distribution,$(KERNEL)),,-$(KERNEL))/gtu.ko
 
-# these tests drive the tool over its socket
+# these tests use the tool over its socket
 $(B)/tests/test_vfio_user $(B)/tests/test_serve: | $(B)/gtu

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 #
-# Packages of other suites than this machine's, loaded by apt with a state of its own; nothing is installed and
-# no root is needed. For the scripts of this folder: source it behind common.sh.
+# Downloads packages of other Debian suites by apt with a private state, without installing them and without root.
+# Source it after common.sh.
 apt_limit=300
-# of the packages of private states; empty: this machine's
+# architecture of the packages in private states; empty: this machine's
 apt_architecture=
 
-# The mirror of the distribution itself in the machine's apt sources, without its last slash.
+# Prints Debian's mirror from the machine's apt sources, without a trailing slash.
 find_mirror() {
 	apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL)' 'Identifier: Packages' 2>/dev/null |
 		awk '$2 == "Debian" && $3 == "Debian" { sub(/\/$/, "", $1); print $1; exit }'
 }
 
-# The same; an index that was never loaded is loaded, by root.
+# The same. If the package index is missing and the user is root, it is downloaded first.
 need_mirror() {
 	local mirror
 
@@ -24,7 +24,7 @@ need_mirror() {
 	[ -n "$mirror" ] && echo "$mirror"
 }
 
-# private_apt STATE PROGRAM ARGUMENTS...: lists, status and archives under STATE; the machine's proxy, if it has one
+# private_apt STATE PROGRAM ARGUMENTS...: runs an apt program with its state under STATE and the machine's proxy
 private_apt() {
 	local state=$1 program=$2 proxy
 	shift 2
@@ -38,7 +38,7 @@ private_apt() {
 		${proxy:+-o Acquire::http::Proxy="$proxy"} "$@" </dev/null
 }
 
-# new_state STATE MIRROR SUITE...: an empty state that knows these suites, in which nothing counts as installed
+# new_state STATE MIRROR SUITE...: creates an apt state with these suites and no installed packages
 new_state() {
 	local state=$1 mirror=$2 suite keys=/usr/share/keyrings/debian-archive-keyring.gpg
 	shift 2

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Builds gtu.ko against a kernel's headers, from copies, so that the source tree stays clean.
+# Builds gtu.ko against a kernel's headers, in a copy of the sources, so that the source tree stays clean.
 #
 #   tests/guest/build/build-module.sh [HEADERS [FOLDER]] [MAKE ARGUMENTS]     the distribution's kernel; build/module
 #   tests/guest/build/build-module.sh --kernel NAME [MAKE ARGUMENTS]          build/module-NAME (see get-kernel.sh)
-#   tests/guest/build/build-module.sh --kernel NAME --of FOLDER [MAKE ARGUMENTS]   not gtu.ko but what the Kbuild of that
-#                                                                       folder says; build/module-NAME-FOLDER
+#   tests/guest/build/build-module.sh --kernel NAME --of FOLDER [MAKE ARGUMENTS]   the module of that folder's Kbuild
+#                                                                       instead of gtu.ko; build/module-NAME-FOLDER
 set -u
 arguments=() from=(driver include Kbuild)
 . "$(dirname "$0")/../common.sh"
@@ -29,10 +29,10 @@ fi
 shift $(($# < 2 ? $# : 2))
 [ -e "$root/Kbuild" ] || die "no Kbuild at the top of the source: nothing to build"
 mkdir -p "$to" && cd "$root" || exit 1
-# two makes in one folder would spoil it
+# concurrent builds in one folder would corrupt it
 exec 9>"$to.lock" && flock 9 || exit 1
 
-# what is no longer in the source must not be found in the copy
+# files that were removed from the source must not stay in the copy
 for folder in driver include; do
 	[ -d "$to/$folder" ] || continue
 	(cd "$to/$folder" && find . -type f \( -name '*.[chS]' -o -name 'Kbuild' -o -name 'Kconfig' -o -name 'Makefile' \) \
@@ -40,9 +40,9 @@ for folder in driver include; do
 		[ -e "$folder/$f" ] || rm -f "$to/$folder/$f"
 	done
 done
-# same file, same time: what has not changed is not built again
+# keep modification times, so that unchanged files are not rebuilt
 cp -pRu "${from[@]}" "$to/" || exit 1
-# a newer compiler's kernel has a make that runs where that is
+# a kernel built with a newer compiler brings a `make` that runs in the compiler's tree
 maker=$(dirname "$headers")/make
 [ -x "$maker" ] && make=("$maker" "$to") || make=(make -C "$headers" M="$to")
 timeout -k 5 600 "${make[@]}" CONFIG_DEBUG_INFO_BTF_MODULES= "${arguments[@]}" "$@" modules >&2 || die "the module does not build"

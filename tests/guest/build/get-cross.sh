@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Makes build/guest/cross-arm64: what user space for arm64 is built with (include, lib) and runs with (lib, busybox)
-# beside the cross compiler's own C library; unpacked (not installed) from the mirror that the machine's apt sources name. Needs no root.
+# Makes build/guest/cross-arm64: the headers and libraries that arm64 programs need in addition to the cross compiler's
+# C library, and a busybox. Unpacks packages from the machine's Debian mirror without installing them. Needs no root.
 #
-#   tests/guest/build/get-cross.sh             what is there, whole and made from the same is kept
-#   tests/guest/build/get-cross.sh --check     nothing is made; exit status 1 when it is not there
+#   tests/guest/build/get-cross.sh             a complete, current copy is kept
+#   tests/guest/build/get-cross.sh --check     makes nothing; exit status 1 if it is missing
 set -u
 . "$(dirname "$0")/../common.sh"
 . "$here/build/apt.sh"
 
 dir=$cache/cross-arm64 suite=$debian
 packages="busybox-static libfdt-dev libfdt1 libzstd-dev libzstd1 liblzma-dev liblzma5 zlib1g-dev zlib1g libexpat1-dev libexpat1"
-# the number goes up with every change that makes another
+# increment the number with every change of the result
 wanted="$packages of $suite 1"
 
 [ "$(cat "$dir/made-from" 2>/dev/null)" = "$wanted" ] && exit 0
@@ -29,9 +29,9 @@ private_apt "$PWD/apt" apt-get download $packages >&2 || unavailable "the librar
 for deb in *.deb; do
 	dpkg-deb -x "$deb" tree || die "cannot unpack $deb"
 done
-# one folder a kind: names for the linker lead to where Debian has a library, in the other of two folders
+# put all libraries into one folder: Debian's development links point to the other one
 mkdir lib && cp -r tree/usr/include . && cp -r include/aarch64-linux-gnu/* include/ || exit 1
-# releases since 13 have everything below usr
+# since Debian 13 everything is below usr
 cp tree/{,usr/}bin/busybox . 2>/dev/null
 cp -a tree/{,usr/}lib/aarch64-linux-gnu/*.so* lib/ 2>/dev/null
 [ -e busybox ] && [ -e lib/libfdt.so ] && [ -e lib/libexpat.so ] || die "the packages of $suite have no busybox or no libraries where they were"

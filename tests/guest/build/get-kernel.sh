@@ -2,21 +2,21 @@
 # SPDX-License-Identifier: MIT
 #
 # Makes a kernel for guests, build/guest/kernel-NAME: vmlinuz, the modules that guests use (lib/modules), its
-# `release`, and `headers`, what a module is built with.
+# `release`, and the `headers` that modules are built with.
 #
 #   tests/guest/build/get-kernel.sh [NAME]...     the kernels of tests/guest/build/kernel/*.sh [distribution]
-#   tests/guest/build/get-kernel.sh --check NAME  nothing is made; exit status 1 when it is not there
+#   tests/guest/build/get-kernel.sh --check NAME  makes nothing; exit status 1 if it is missing
 #   tests/guest/build/get-kernel.sh --list        their names
 #
-# What is there, whole and made from the same is kept. A kernel appears under its name when it is complete.
+# A complete, current kernel is kept. A new one gets its name when it is complete.
 set -u
 . "$(dirname "$0")/../common.sh"
 . "$here/build/apt.sh"
 
-# the shared folder (9p over virtio) is all that a guest needs beyond what is built in
+# besides built-in drivers, a guest needs only the shared folder (9p over virtio)
 modules="fs/9p fs/netfs fs/fscache net/9p drivers/virtio"
 
-# add_modules FOLDER RELEASE: those of a kernel's modules, from lib/modules/RELEASE/kernel
+# add_modules FOLDER RELEASE: copies those modules from a kernel's lib/modules/RELEASE/kernel
 add_modules() {
 	local to=lib/modules/$2 m
 
@@ -24,7 +24,7 @@ add_modules() {
 	for m in $modules; do
 		[ -d "$1/$m" ] && mkdir -p "$to/kernel/$(dirname "$m")" && cp -r "$1/$m" "$to/kernel/$m"
 	done
-	# the guest's modprobe tries a packed one as it is first, of which the kernel complains
+	# unpack: the guest's modprobe passes a compressed module to the kernel first, which logs an error
 	find "$to" -name '*.ko.xz' -exec unxz {} +
 	: >"$to/modules.order"
 	: >"$to/modules.builtin"
@@ -33,12 +33,12 @@ add_modules() {
 	/sbin/depmod -b "$PWD" "$2" || die "depmod failed"
 }
 
-# unpack_image PACKAGE RELEASE: vmlinuz and modules out of a package
+# unpack_image PACKAGE RELEASE: extracts vmlinuz and the modules from a package
 unpack_image() {
 	local from
 
 	mkdir -p image
-	# not every release has all of these folders, which tar reports as a failure
+	# tar fails if the release lacks one of these folders
 	dpkg-deb --fsys-tarfile "$1" |
 		tar -x -C image --wildcards "./boot/vmlinuz-*" $(printf ' */kernel/%s/*' $modules) 2>/dev/null
 	cp image/boot/vmlinuz-* vmlinuz || die "cannot unpack $1"
@@ -49,7 +49,7 @@ unpack_image() {
 	rm -rf image "$1"
 }
 
-# sums of what must not change, relative to a kernel's folder
+# checksums of the files that must not change, relative to a kernel's folder
 sums() { find vmlinuz release lib headers/Module.symvers headers/Makefile -type f -print0 | sort -z | xargs -0 sha256sum; }
 
 # complete FOLDER KEY
@@ -64,7 +64,7 @@ get() (
 	wanted=$(key) || exit
 	complete "$dir" "$wanted" && exit 0
 	[ -n "$check" ] && exit 1
-	# two makes of one tree would spoil it
+	# concurrent builds of one tree would corrupt it
 	exec 9>"$dir.lock" && flock 9
 	complete "$dir" "$wanted" && exit 0
 	mkdir -p "$dir.new" && cd "$dir.new" || exit 1

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Makes build/guest/qemu/run: a QEMU for x86 that can attach to a device over vfio-user (10.1 or later). With the
-# word arm64 build/guest/qemu-arm64/run, which emulates that. The machine's own if it can; else a newer Debian's, unpacked (not installed) from the mirror that the
-# machine's own apt sources name, by apt itself with a state of its own. Needs no root.
+# argument arm64, build/guest/qemu-arm64/run. Uses the machine's QEMU if it is suitable, else that of a newer Debian:
+# apt downloads it with a private state, and it is unpacked without being installed. Needs no root.
 set -u
 . "$(dirname "$0")/../common.sh"
 . "$here/build/apt.sh"
@@ -16,7 +16,7 @@ arm64) dir=$cache/qemu-arm64 program=qemu-system-aarch64 wanted=qemu-system-arm 
 esac
 suites="trixie:trixie-backports stable:stable-backports testing:testing"
 
-# asked for this one alone: for all of them it would load modules, those of another build too if one is installed
+# query only this device: a query for all devices would load modules, even of another installed build
 can_attach() {
 	"$@" -machine $machine -device vfio-user-pci,help 2>/dev/null </dev/null | grep -q 'socket='
 }
@@ -26,12 +26,12 @@ write_run() {
 		chmod +x "$dir/run.new" && mv "$dir/run.new" "$dir/run"
 }
 
-# unpack_from MIRROR BASE:NEWER: download the packages with all they need and unpack them into $dir/tree
+# unpack_from MIRROR BASE:NEWER: downloads the packages and their dependencies, and unpacks them into $dir/tree
 unpack_from() {
 	local mirror=$1 base=${2%:*} newer=${2#*:} state=$dir/apt-${2#*:} deb
 
 	rm -rf "$dir/tree.new"
-	# nothing counts as installed, so that what is unpacked is complete
+	# without installed packages, apt downloads every dependency
 	mkdir -p "$dir/tree.new" && new_state "$state" "$mirror" "$base" "$newer" &&
 		private_apt "$state" apt-get install -y --no-install-recommends --download-only -t "$newer" $wanted \
 			>/dev/null || return 1

@@ -5,10 +5,10 @@
 #
 #   tests/guest/build/make-initrd.sh OUT [--kernel NAME] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
 #
-# --kernel   which kernel's own modules to bring [distribution]
-# --module   a kernel module that is loaded (a test) at this place among the tests, and unloaded behind the last
-# --file     a file or folder; DEST is absolute [/usr/bin/NAME]. Programs bring the libraries they need
-# --test     a command that init runs, with a name without blanks
+# --kernel   the kernel whose modules to include [distribution]
+# --module   a kernel module that is loaded at this point among the tests, as a test, and unloaded after the last one
+# --file     a file or folder; DEST is absolute [/usr/bin/NAME]. A program's libraries are included
+# --test     a command that init runs; NAME has no blanks
 set -u
 . "$(dirname "$0")/../common.sh"
 
@@ -24,7 +24,7 @@ done
 tree=$(mktemp -d "$cache/initrd-XXXXXX") || exit 1
 trap 'rm -rf "$tree"' EXIT
 
-# needs PROGRAM: the libraries that it loads, as paths of this machine and of the guest
+# needs PROGRAM: prints its libraries, each as a path of this machine and a path in the guest
 needs() {
 	local name at
 
@@ -32,7 +32,7 @@ needs() {
 		ldd "$1" 2>/dev/null | grep -o '/[^ ]*' | sed 's/.*/& &/'
 		return
 	fi
-	# what the libraries need is among what the program needs, but for the loader
+	# the program lists its libraries' dependencies too, except the loader
 	{ "${cross}readelf" -d "$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; echo ld-linux-aarch64.so.1; } |
 		while read -r name; do
 			for at in "$cache/cross-arm64/lib" /usr/aarch64-linux-gnu/lib /lib/aarch64-linux-gnu; do
@@ -41,7 +41,7 @@ needs() {
 		done
 }
 
-# put SOURCE DEST: with the libraries it needs, at the paths where it looks for them
+# put SOURCE DEST: copies a file, and its libraries to the paths where it looks for them
 put() {
 	local lib
 
@@ -67,7 +67,7 @@ else
 		die "a static busybox is needed. As root: apt-get install busybox-static"
 fi
 mkdir -p "$tree"/{bin,etc,modules}
-# it becomes the guest's root folder, which others than root must be able to enter
+# this becomes the guest's root folder: users other than root must be able to enter it
 chmod 755 "$tree"
 cp "$busybox" "$tree/bin/busybox"
 cp "$here/programs/init" "$tree/init"
@@ -76,7 +76,7 @@ printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' 
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
 : >"$tree/tests"
 unload=
-# busybox looks for modules below /lib/modules; the rest of /lib is the libraries'
+# busybox looks for modules in /lib/modules; the rest of /lib has libraries
 mkdir -p "$tree/lib" && cp -r "$cache/kernel-$kernel/lib/modules" "$tree/lib/" || exit 1
 
 while [ $# -gt 0 ]; do

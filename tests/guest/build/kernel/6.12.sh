@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# Long-term kernel 6.12 from the mirror that the machine's apt sources name, of Debian 12's backports or of the machine's
-# own newer release: image, headers and the programs that modules are built with, unpacked. For
-# tests/guest/build/get-kernel.sh.
+# Long-term kernel 6.12 from the machine's Debian mirror: from Debian 12's backports, or from the machine's own newer
+# release. Unpacks the image, the headers and the programs that build modules. For tests/guest/build/get-kernel.sh.
 suite=$debian
 [ $debian != bookworm ] || suite=bookworm-backports
 
-# A newer build of it is no reason to load it again. The number goes up with every change that makes another.
+# A newer build of the package does not change the key. Increment the number with every change of the result.
 key() { echo "6.12 of $suite 2"; }
 
 make_kernel() {
@@ -25,7 +24,7 @@ make_kernel() {
 	for deb in linux-headers-*.deb linux-kbuild-*.deb; do
 		dpkg-deb -x "$deb" tree || die "cannot unpack $deb"
 	done
-	# the one path in it that holds only where it would be installed
+	# the only path that depends on where the package is installed
 	sed -i 's|^include /usr/src/|include ../|' "tree/usr/src/linux-headers-$release/Makefile"
 	rm -rf tree/usr/share tree/lib "$apt"
 	ln -s "tree/usr/src/linux-headers-$release" headers

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Kernel 7.2, from a newer Debian's backports: image, headers and the compiler that modules for it are built with, with
-# all that those need, unpacked into a tree in which the build runs (`make`, by chroot: only root can).
+# Kernel 7.2 from a newer Debian's backports: image, headers, and the compiler for its modules with its dependencies,
+# unpacked into a tree. `make` builds modules in that tree by chroot, which needs root.
 # For tests/guest/build/get-kernel.sh.
 base=trixie suite=trixie-backports
 
@@ -18,11 +18,11 @@ make_kernel() {
 	say "loading kernel $release and its compiler (about 200 MB)"
 	private_apt "$apt" apt-get install -y --no-install-recommends --download-only "linux-headers-$release" \
 		make bash coreutils sed grep mawk findutils base-files >/dev/null || unavailable "the headers of $release could not be loaded"
-	# what a tree needs to be one comes first
+	# base-files first: it creates the tree's folders and links
 	for deb in "$apt"/cache/archives/base-files_*.deb "$apt"/cache/archives/*.deb; do
 		dpkg-deb -x "$deb" tree || die "cannot unpack $deb"
 	done
-	# links that only an installation would make
+	# links that are otherwise made by the package's installation
 	ln -sf bash tree/usr/bin/sh && ln -sf mawk tree/usr/bin/awk
 	for tool in as ld ld.bfd nm objcopy objdump ar strip readelf; do
 		ln -sf "x86_64-linux-gnu-$tool" "tree/usr/bin/$tool"

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# The distribution's kernel for arm64, whose devices a device tree describes: image and headers of the mirror that
-# the machine's apt sources name, unpacked; the programs that modules are built with are this machine's own. For
-# tests/guest/build/get-kernel.sh.
+# The distribution's kernel for arm64, where a device tree describes the devices. Unpacks the image and headers from the
+# machine's Debian mirror; the programs that build modules are this machine's. For tests/guest/build/get-kernel.sh.
 suite=$debian
-# of a release's kernels: its version, and how packages of the tools for modules are named after it
+# the release's kernel version, and the name of the package of its module tools
 version=6.12
 kbuild() { echo "linux-kbuild-${1%-arm64}"; }
 if [ $debian = bookworm ]; then
@@ -12,7 +11,7 @@ if [ $debian = bookworm ]; then
 	kbuild() { echo linux-kbuild-6.1; }
 fi
 
-# A newer build of it is no reason to load it again. The number goes up with every change that makes another.
+# A newer build of the package does not change the key. Increment the number with every change of the result.
 key() { echo "arm64 $version of $suite 1"; }
 
 make_kernel() {
@@ -26,7 +25,7 @@ make_kernel() {
 	say "loading kernel $release (about 75 MB)"
 	private_apt "$apt" apt-get download linux-image-$release linux-headers-$release \
 		linux-headers-${release%-arm64}-common >&2 || unavailable "the packages of kernel $release could not be loaded"
-	# modpost and its like run here, whatever they look at
+	# modpost and other tools run on this machine, whatever the target
 	if [ "$(dpkg --print-architecture)" = arm64 ] || ! load_package $(kbuild $release); then
 		apt_architecture=$(dpkg --print-architecture)
 		new_state "$apt-here" "$mirror" $suite && private_apt "$apt-here" apt-get download $(kbuild $release) >&2 ||
@@ -36,7 +35,7 @@ make_kernel() {
 	for deb in linux-headers-*.deb linux-kbuild-*.deb; do
 		dpkg-deb -x "$deb" tree || die "cannot unpack $deb"
 	done
-	# the one path in it that holds only where it would be installed, and a compiler for another machine
+	# replace the path that depends on where the package is installed, and the compiler of another machine
 	sed -i 's|^include /usr/src/|include ../|' "tree/usr/src/linux-headers-$release/Makefile"
 	rm -rf *.deb tree/usr/share tree/lib apt apt-here
 	ln -s "tree/usr/src/linux-headers-$release" headers

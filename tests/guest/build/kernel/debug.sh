@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 #
-# A 6.1 kernel with everything that looks for mistakes (debug.config), built from the distribution's source
-# package. For tests/guest/build/get-kernel.sh. Another kernel of the kind sources this and names its own.
+# A 6.1 kernel with the kernel's debugging options (debug.config), built from the distribution's source package.
+# For tests/guest/build/get-kernel.sh. debug-6.12.sh sources this file and overrides its names.
 source=linux-source-6.1
 suites="bookworm bookworm-updates"
-# what a later one says of a symbol counts
+# a later file overrides an earlier one's value of a symbol
 configs=("$here/build/kernel/debug.config")
 
-# `1` goes up with every change of this script that makes another kernel
+# increment `1` with every change of this script that changes the kernel
 key() { cat "${configs[@]}" | grep -v '^ *#' | sha256sum | sed 's/ .*/ 1/'; }
 
-# What only other machines compile is not unpacked; Kconfig files and Makefiles are needed, of all of them.
+# Sources that x86 does not compile are skipped. The Kconfig files and Makefiles of all architectures are needed.
 skip_sources=('drivers/gpu/*.[ch]' 'drivers/media/*.[ch]' 'drivers/net/*/*.[ch]' 'sound/*.[ch]'
 	'arch/[!x]*/*.[chS]' 'Documentation/*.rst' 'Documentation/*.txt' 'Documentation/*.yaml' '*.dts' '*.dtsi')
 
@@ -32,7 +32,7 @@ unpack() {
 	key >unpacked
 }
 
-# Symbols that something else forbids go away without a word: every line must be in the result.
+# The kernel's build drops symbols with unmet dependencies silently, so check that the result has every line.
 check_config() {
 	local line lost=
 	while read -r line; do
@@ -44,7 +44,7 @@ check_config() {
 	[ -z "$lost" ] || die "the kernel's configuration came out without$lost"
 }
 
-# What modules are built with, and what checks the driver: to the folder $1, from a built tree.
+# Copies the headers, scripts and selftests for building and checking modules from a built tree to the folder $1.
 take_headers() {
 	{
 		echo ./Makefile ./Kbuild ./.config ./Module.symvers ./COPYING ./CREDITS ./MAINTAINERS ./README \
@@ -76,6 +76,6 @@ make_kernel() {
 	mkdir ../headers && take_headers ../headers || die "cannot copy the kernel's headers"
 	cp arch/x86/boot/bzImage ../vmlinuz && "${make[@]}" kernelrelease >../release || exit 1
 	cd .. || exit 1
-	# everything is built in: no module comes with it
+	# everything is built in: the kernel has no modules
 	mkdir -p "lib/modules/$(cat release)" && rm -rf "$source" unpacked apt
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# The distribution's kernel, of the newest release whose headers are installed (package linux-headers-amd64); its
-# image is unpacked, not installed. For tests/guest/build/get-kernel.sh.
+# The distribution's kernel of the newest release whose headers are installed (package linux-headers-amd64). Its
+# image is unpacked without being installed. For tests/guest/build/get-kernel.sh.
 key() {
 	release=$(for d in /lib/modules/*/build; do
 		[ -e "$d/Makefile" ] && basename "$(dirname "$d")"

@@ -1,39 +1,39 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Boots a guest with the device attached over vfio-user, or compiled in, runs tests in it, and prints TAP.
+# Boots a guest with the device attached over vfio-user or compiled into QEMU, runs tests in it, and prints TAP.
 #
 #   tests/guest/run.sh [options] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
 #
 #   --kernel NAME      one of tests/guest/build/kernel [distribution]; its module is build/module-NAME/gtu.ko. arm64: a
-#                      machine whose device tree has the device: over vfio-user by edit-tree.sh and wire.c, without PCI
+#                      machine with the device in its device tree; over vfio-user by edit-tree.sh and wire.c, without PCI
 #   --gtu PROGRAM      the tool that serves the device [build/gtu]
 #   --serve OPTION     an option for gtu serve; may be given more than once
-#   --also OPTION      one more device, whose gtu serve has this option alone; may be given more than once
+#   --also OPTION      one more device, whose gtu serve has only this option; may be given more than once
 #   --door NAME        vfio-user: a gtu serve for each device; compiled-in: the QEMU of `make qemu`, or
 #                      $GTU_QEMU, $GTU_QEMU_ARM64 [vfio-user]
-#   --devices N        N devices in all, those beyond --serve's without options
-#   --no-device        a guest without the device that --serve is for
-#   --limit S          seconds the guest may take in all [300]; --test-limit S: one test [60]
+#   --devices N        N devices in all; all but the first have no options
+#   --no-device        no device for --serve
+#   --limit S          time limit of the guest in seconds [300]; --test-limit S: of each test [60]
 #   --mem SIZE         the guest's memory [512M]; --cpus N [2]
-#   --ports            devices are in slots that they can be taken out of: gtu0, gtu1, ... behind port0, port1, ...
-#   --absent gtuN      that one of them is not in its slot yet
-#   --monitor          lines "@host ..." of the tests are carried out (tests/guest/monitor)
-#   --word WORD        one more for the kernel's command line
-#   --iommu            with an IOMMU in the machine, in use
+#   --ports            devices are in hotplug slots: gtu0, gtu1, ... behind port0, port1, ...
+#   --absent gtuN      this device's slot is empty at boot
+#   --monitor          executes the tests' "@host ..." requests (tests/guest/monitor)
+#   --word WORD        adds a word to the kernel's command line
+#   --iommu            adds an IOMMU and enables it
 #   --power-resources         arm64: a clock, a reset line and a power domain for the device (edit-tree.sh)
-#   --system FOLDER    a system that boots by itself, instead of tests: vmlinuz, initrd.img and disk in FOLDER. It
-#                      prints to its second serial port what tests/guest/programs/init does
-#   --share FOLDER     seen as /mnt/share in the guest
-#   --notes FILE       1 MiB of it are the memory of a PCI function (1af4:1110, BAR 2): what the guest stores there is
-#                      there when it has died
-#   --shell            a shell on this terminal instead of tests, for a day at most; where standard input is no
-#                      terminal, the commands in it, whose output and exit status are this script's
-#   --name NAME        its folder under build/guest, with every log [run]
+#   --system FOLDER    boots a complete system instead of tests: vmlinuz, initrd.img and disk in FOLDER. Its second
+#                      serial port has the output format of tests/guest/programs/init
+#   --share FOLDER     is /mnt/share in the guest
+#   --notes FILE       the file is the memory of a PCI function (1af4:1110, BAR 2, 1 MiB), which survives a crash of the
+#                      guest
+#   --shell            a shell on this terminal instead of tests, for a day at most. If standard input is not a terminal,
+#                      runs its commands and exits with their status
+#   --name NAME        the guest's folder under build/guest, with every log [run]
 #
-# A test passes when its command ends with 0 and the kernel's log has no complaint (tests/guest/programs/dmesg-check); where
-# the command prints KTAP itself, each of its lines counts. Exit status 1 when something failed. Every
-# process started here is gone at the end, however that comes.
+# A test passes if its command exits with 0 and the kernel's log has no complaint (tests/guest/programs/dmesg-check). If
+# the command prints KTAP, each of its results counts. Exit status 1 if a test failed. The script ends every process
+# that it started, even when a signal ends the script.
 set -u
 . "$(dirname "$0")/common.sh"
 
@@ -87,18 +87,18 @@ vfio-user)
 compiled-in)
 	emulator=$(compiled_in $([ "$kernel" != arm64 ] || echo aarch64)) || exit 1
 	[ ${#serve[@]} -eq 0 ] && [[ "${also[*]}$share$system" != *[![:space:]]* ]] ||
-		die "run.sh: behind --door compiled-in there is no gtu serve, no shared folder and no disk" ;;
+		die "run.sh: the compiled-in device has no gtu serve, no shared folder and no disk" ;;
 *) die "run.sh: there is no door '$door': vfio-user, compiled-in" ;;
 esac
 [ -x "$emulator" ] && [ -e "${system:-$cache/kernel-$kernel}/vmlinuz" ] ||
 	die "no QEMU or no kernel yet: make guest-tools KERNEL=$kernel"
-# the socket's path must be short, and no other guest's
+# the socket's path must be short and unique
 scratch=$(mktemp -d /tmp/gtu-guest-XXXXXX) || exit 1
 serve_pid= also_pids=() qemu_pid=
 clean_up() {
 	local pid
 
-	# timeout passes the signal on to what it runs; -k ends what does not listen
+	# timeout passes the signal on to its command; -k kills a command that ignores it
 	for pid in $qemu_pid $serve_pid "${also_pids[@]}"; do
 		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
@@ -108,7 +108,7 @@ trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
 if [ -n "$shell" ] && ! [ -t 0 ]; then
-	# a serial line loses what comes before the guest reads it
+	# a serial line loses input that arrives before the guest reads it
 	cat >"$dir/commands"
 	initrd+=(--file "$dir/commands:/commands")
 	shell=commands
@@ -139,15 +139,15 @@ if [ "$kernel" = arm64 ]; then
 	words="console=ttyAMA0 panic=-1 guest.limit=$test_limit"
 else
 	qemu+=(-machine q35,memory-backend=ram)
-	# no_timer_check: emulated, the timer can come too late for the kernel's look at it, which ends in a panic
+	# no_timer_check: an emulated timer can be too late for the kernel's timer check, which then panics
 	words="console=ttyS0 panic=-1 no_timer_check guest.limit=$test_limit"
 fi
 words+=$word
-# kernels that are built with kmemleak (kernel/debug.config): without its file the test fails
+# kernels built with kmemleak (kernel/debug.config): the test fails if kmemleak's file is missing
 [[ $kernel != debug* ]] || words+=" guest.kmemleak=1"
 qemu+=(-kernel "$from" -initrd "$ram")
 second=(-serial chardev:out)
-# this machine has a second serial line since QEMU 9.1
+# the arm64 machine has a second serial port since QEMU 9.1
 [ "$kernel$door" != arm64compiled-in ] || { second=(-device pci-serial,chardev=out) && words+=" guest.out=ttyS0"; }
 [ -n "$system" ] && words+=" root=/dev/vda rw" && qemu+=(-drive "file=$system/disk,format=raw,if=virtio")
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
@@ -155,12 +155,12 @@ second=(-serial chardev:out)
 	qemu+=(-virtfs "local,path=$share,mount_tag=share,security_model=none")
 [ -n "$notes" ] && qemu+=(-object "memory-backend-file,id=notes,mem-path=$notes,size=1M,share=on"
 	-device ivshmem-plain,memdev=notes)
-# start_server NAME OPTIONS: a server of its own, its process in started_pid and the device in json
+# start_server NAME OPTIONS: starts a gtu serve; sets started_pid to its process and json to its QEMU device
 start_server() {
 	local socket=$scratch/$1 log=$dir/$1.log
 	shift
 
-	# --foreground: else timeout sends SIGCONT too, on which the leak sanitizer can hang at the end
+	# --foreground: otherwise timeout also sends SIGCONT, which can hang the leak sanitizer at exit
 	timeout --foreground -k 5 $((limit + 10)) "$gtu" serve --socket "$socket" "$@" >"$log" 2>&1 &
 	started_pid=$!
 	for _ in {1..200}; do
@@ -171,7 +171,7 @@ start_server() {
 	[ -S "$socket" ] || die "gtu serve does not listen: $(cat "$log")"
 	json='{"driver":"vfio-user-pci","socket":{"type":"unix","path":"'"$socket"'"}}'
 }
-# attach NAME OPTIONS: a device
+# attach NAME OPTIONS: adds a device
 attach() {
 	local json='{"driver":"gtu-pci"}'
 
@@ -187,7 +187,7 @@ attach() {
 	attached=$((attached + 1))
 }
 attached=0
-# the slots' own controller, which the kernel drives, not the firmware's
+# native PCIe hotplug instead of ACPI hotplug
 [ -n "$ports" ] && qemu+=(-global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off)
 [ -n "$monitor" ] && qemu+=(-chardev "pipe,id=qmp,path=$scratch/qmp" -mon chardev=qmp,mode=control)
 
@@ -222,15 +222,14 @@ timeout -k 5 "$limit" "$emulator" "${qemu[@]}" -append "$words loglevel=8" \
 	-serial "file:$dir/console.log" -chardev stdio,id=out,signal=off "${second[@]}" \
 	>"$scratch/results" 2>"$dir/qemu.log" </dev/null &
 qemu_pid=$!
-# in the background, since a signal is only heeded in wait
+# run in the background: bash handles a signal only in wait
 "${through[@]}" <"$scratch/results" | tee "$dir/results.log" | awk -f "$here/flatten.awk" &
 wait $! 2>/dev/null
 results=$?
 wait "$qemu_pid" 2>/dev/null
 qemu_rc=$?
 qemu_pid=
-# stop NAME PID OPTIONS: a server that ends in any other way than it should is a failure; one with --fault die-at must
-# have been killed
+# stop NAME PID OPTIONS: ends a server and checks its exit status; a server with --fault die-at must have been killed
 bad_servers=
 stop() {
 	local name=$1 pid=$2 rc want

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 #
-# What the plans of guest-test boot. Source it behind common.sh.
+# Plans of guest-test: the guests that each plan boots. Source it after common.sh.
 gtu=$root/build/gtu
 server=${GTU_SERVER:-$root/build/san/gtu}
 [ -x "$server" ] || server=$gtu
 kselftests=$root/build/kselftest
-# what guests have of it
+# the tool in the guests
 inside=$gtu
 first=()
-# before a kselftest: on a kernel that looks at everything its time limits are longer
+# prefix of a kselftest's command: its time limits are longer on a debug kernel
 slow=
 
 skip_all() { echo "1..0 # SKIP $*"; exit 0; }
 
-# need_kernel KERNEL: what a guest with it takes, or the end of this plan
+# need_kernel KERNEL: skips the plan if QEMU, the kernel or another requirement is missing
 need_kernel() {
 	local tool
 
@@ -26,7 +26,7 @@ need_kernel() {
 		skip_all "no kernel '$1' for the guest (make guest-tools KERNEL=$1 says why)"
 }
 
-# need KERNEL: the same, and its module
+# need KERNEL: the same, and builds gtu.ko
 need() {
 	need_kernel "$1"
 	timed "module for $1" "$here/build/build-module.sh" --kernel "$1" && return
@@ -35,7 +35,7 @@ need() {
 	exit 1
 }
 
-# need_arm64: the same of user space for arm64
+# need_arm64: the same, and builds user space for arm64
 need_arm64() {
 	command -v ${cross}gcc >/dev/null || skip_all "${cross}gcc is missing (apt-get install gcc-aarch64-linux-gnu" \
 		"libc6-dev-arm64-cross)"
@@ -47,13 +47,13 @@ need_arm64() {
 	exit 1
 }
 
-# need_compiled_in [TARGET]: a QEMU that has the device, or the end of this plan
+# need_compiled_in [TARGET]: skips the plan without a QEMU with the device compiled in
 need_compiled_in() {
 	emulator=$(compiled_in "$@" 2>/dev/null) || skip_all "no QEMU with the device compiled in (make qemu${1:+ QEMU_TARGETS=$1-softmmu}" \
 		"builds it)"
 }
 
-# boot NAME KERNEL ARGUMENTS: those in `first` come before the driver
+# boot NAME KERNEL ARGUMENTS: boots a guest; the arguments in `first` precede the driver's module
 boot() {
 	local name=$1 kernel=$2 rc
 	shift 2
@@ -63,15 +63,15 @@ boot() {
 	[ $rc -eq 0 ] || echo "not ok - $name guest (exit status $rc)"
 }
 
-# kselftest_arguments SUFFIX [NAME]...: the driver's tests, all or these, of 64-bit callers (no suffix) or 32-bit
-# ones (_32)
+# kselftest_arguments SUFFIX [NAME]...: appends the driver's tests, all or these, to `arguments`; SUFFIX is empty for
+# 64-bit programs and _32 for 32-bit ones
 kselftest_arguments() {
 	local suffix=$1 program name second
 	shift
 
 	[ $# -gt 0 ] || set -- $(cd "$root/tests/kselftest/gtu" && printf '%s\n' *_test.c | sed 's/\.c$//')
 	for name; do
-		# for a device that goes wrong: the faulty guest has some
+		# these need a faulty device: faulty_guest runs them
 		[ "$name" != fault_test ] && [ "$name" != stuck_test ] || continue
 		program=$name$suffix second=
 		[ "$name" != devices_test ] || second="GTU_SECOND=/dev/gtu1 "
@@ -85,7 +85,7 @@ kselftest_arguments() {
 	done
 }
 
-# The model's answers in process for the small graph, and the tests that compare with them.
+# Computes the results of the model in process for the small graph, and adds the tests that compare with them.
 bfs_arguments() {
 	local unit
 
@@ -105,7 +105,7 @@ bfs_arguments() {
 
 behind_iommu='grep -q DMA $(dirname $(grep -l 0x4754 /sys/bus/pci/devices/*/device | head -1))/iommu_group/type'
 
-# sound_guest NAME KERNEL ARGUMENTS: what must work; `arguments` has tests already
+# sound_guest NAME KERNEL ARGUMENTS: boots a guest with sound devices; runs the tests in `arguments`, then BFS and others
 sound_guest() {
 	local name=$1 kernel=$2
 	shift 2
@@ -115,8 +115,8 @@ sound_guest() {
 	boot "$name" "$kernel" "$@" "${arguments[@]}" --test "info=gtu info --device /dev/gtu0 >/dev/null"
 }
 
-# faulty_guest: /dev/gtu0 is sound. The next go wrong after they were found (which takes fewer than 560
-# accesses), the last while the driver looks at them.
+# faulty_guest: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. The last
+# ones fail during probing.
 faulty_guest() {
 	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") fault
 	arguments+=(--file "$kselftests/stuck_test" --file "$kselftests/event_test")
@@ -128,16 +128,16 @@ faulty_guest() {
 			all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
 		arguments+=(--also "--fault $fault")
 	done
-	# who waits for a device that was removed or whose server died gets an error: exit status 1
+	# a program that waits for a removed device, or one whose server died, gets an error: exit status 1
 	arguments+=(--test "all-ones=$bfs /dev/gtu1; test \$? -eq 1" --test "server-killed=$bfs /dev/gtu3; test \$? -eq 1")
-	# who waits for a stalled one gets an error, or is ended by a signal: SIGKILL is not needed
+	# a program that waits for a stalled device gets an error, or a signal other than SIGKILL ends it
 	arguments+=(--test "stalled=timeout -k 10 40 $bfs /dev/gtu2 --timeout 3; test \$? -eq 1")
 	arguments+=(--test "stalled-signal=timeout -k 10 3 $bfs /dev/gtu2; rc=\$?; echo \"exit status \$rc\"; test \$rc -eq 143")
-	# corrupt completions: an error (of input too, where the device makes up such a status) or a result, and no hang
+	# corrupt completions: an error (an input error if the device forged such a status) or a result, but no hang
 	arguments+=(--test "corrupt-completions=for i in 1 2 3 4; do timeout -k 5 30 $bfs /dev/gtu8 --timeout 3; test \$? -le 4 || exit 1; done")
-	# INVALIDATE is never done: the device is reset
+	# INVALIDATE never completes: the driver resets the device
 	arguments+=(--test "no-invalidate=timeout -k 5 50 $bfs /dev/gtu9; test \$? -eq 1")
-	# completions are in memory: a lost interrupt costs time, not a result
+	# completions are in memory: a lost interrupt delays a result but does not lose it
 	arguments+=(--test "no-interrupts=$bfs /dev/gtu4" --test "sound-beside=$bfs /dev/gtu0")
 	for fault in removed:5 stalled:6 removed:7; do
 		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test")
@@ -151,7 +151,7 @@ faulty_guest() {
 	boot faulty distribution "${arguments[@]}"
 }
 
-# graphs_guest NAME PATTERN...: the real graphs of these names; plan graphs also two devices under load
+# graphs_guest NAME PATTERN...: runs the real graphs that match; the plan graphs also tests two devices under load
 graphs_guest() {
 	local name=$1 share=$cache/graphs-$1 graphs=${GTU_SHARED:-$root/../shared}/graphs arguments=() real=()
 	shift
@@ -173,33 +173,33 @@ graphs_guest() {
 	boot "$name" distribution --devices 2 --mem 1G --test-limit 3000 --limit 3300 "${arguments[@]}" "${real[@]}"
 }
 
-# Which tests `make test` gives to 32-bit callers and to the next kernel, and which behind an IOMMU: those for which
-# it makes a difference where memory is. all-32, 6.12-iommu and all-iommu have all.
+# Tests that `make test` runs as 32-bit programs and on the next kernel (some), and with an IOMMU (memory): those that
+# depend on memory addresses. all-32, 6.12-iommu and all-iommu run all tests.
 some="uapi_test gtu_test queue_test dmabuf_test"
 memory="gtu_test pin_test nocopy_test dmabuf_test memory_life_test submit_test aperture_test isolation_test"
 
-# Where neither PCI nor x86 is: all but devices_test, which takes two devices, fail_nth_test and fail_probe_test, which take
-# fault injection in the kernel, and fault_test and stuck_test, whose devices the faulty guest has. sleep_test is asked for.
+# Tests without PCI and x86: all except devices_test (needs two devices), fail_nth_test and fail_probe_test (need fault
+# injection in the kernel), and fault_test and stuck_test (faulty_guest has their devices). sleep_test is added by the plan.
 device_tree="uapi_test gtu_test queue_test life_test event_test submit_test aperture_test dmabuf_test charge_test count_test
 	isolation_test memory_life_test nocopy_test outside_test pin_test race_test random_test storm_test surface_test
 	syscall_test"
 
-# Bugs that are injected into the devices of a guest, one each. Not dma-32, which needs memory above 4 GiB, and not
+# Bugs that are injected into the devices of a guest, one per device. Except dma-32, which needs memory above 4 GiB, and
 # msix-mask: QEMU masks vectors itself.
 bringup_bugs="bar-size fdt-crc stuck-bit w1c ro-writable latch epoch aperture-alias byte-enable doorbell-index flr-state
 	dma-page length-4k byte-order completion-count tail-lost bounds irq-vector lanes data"
 
-# shown COMMAND...: a test of a command whose lines (ok ..., skip ...) are not TAP
+# shown COMMAND...: prints a test's command that comments out the command's lines (ok ..., skip ...), which are not TAP
 shown() {
 	echo "$* >/tmp/.shown; rc=\$?; sed 's/^/# /' /tmp/.shown; exit \$rc"
 }
 
-# sound_bringup DEVICE OPTIONS: a test
+# sound_bringup DEVICE OPTIONS: prints the command of a bring-up that must pass
 sound_bringup() {
 	shown "gtu --quiet bringup --device $*"
 }
 
-# bringup_guest: a board's first day, without a driver; then with it, through /dev/gtu0
+# bringup_guest: gtu bringup without the driver, as on a new board; then with the driver, through /dev/gtu0
 bringup_guest() {
 	local bug arguments=()
 
@@ -210,7 +210,7 @@ bringup_guest() {
 	done
 	arguments+=(--test "bugs=bringup-bugs sound $(echo $bringup_bugs)")
 	first=("${arguments[@]}")
-	# the driver takes all of them, as far as it can; the first is sound
+	# the driver probes all devices, and the first is sound
 	arguments=(--test 'owned=gtu --quiet bringup --device $(cat /tmp/sound); test $? -eq 1')
 	arguments+=(--test "through-the-driver=$(sound_bringup /dev/gtu0 --lockstep 4000)")
 	arguments+=(--test "unbind=$(sound_bringup '$(cat /tmp/sound)' --unbind --hugepage --march 64 --lockstep 2000)")
@@ -218,7 +218,7 @@ bringup_guest() {
 	boot bringup distribution --limit 400 --test-limit 200 "${arguments[@]}"
 }
 
-# tiny_guest: the smallest GTU there can be, written from hardware.md alone, under the driver; then byte by byte the model's
+# tiny_guest: tests the minimal GTU (tests/tiny), written only from hardware.md, under the driver, then compares it with the model
 tiny_guest() {
 	server=$root/tests/tiny/tiny.py
 	command -v python3 >/dev/null || skip_all "python3 is missing"
@@ -226,7 +226,7 @@ tiny_guest() {
 		--test "same-as-the-model=$(sound_bringup /dev/gtu0 --lockstep 2000)"
 }
 
-# arm64_guest NAME ARGUMENTS: a device tree's device
+# arm64_guest NAME ARGUMENTS: tests a device of the device tree
 arm64_guest() {
 	local name=$1
 	shift
@@ -241,14 +241,14 @@ arm64_guest() {
 		--test "info=gtu info --device /dev/gtu0 >/dev/null" --test "interrupts=grep -q 'Edge *gtu' /proc/interrupts"
 }
 
-# power_resources_guest: that device has a clock, a reset line and a power domain, of a module that is loaded after the driver
+# power_resources_guest: that device with a clock, a reset line and a power domain, whose module is loaded after the driver
 power_resources_guest() {
 	inside=$root/build/arm64/gtu kselftests=$root/build/arm64/kselftest
 	timed "module for its power resources" "$here/build/build-module.sh" --kernel arm64 --of "$here/programs/provider" W=1 ||
 		{ echo "not ok - gtu_power_resources.ko builds"; return; }
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
 	first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
-	# the kernel would wait for what a device needs for a time of its own
+	# without a timeout, the kernel waits for the device's suppliers
 	boot power-resources arm64 --power-resources --word "deferred_probe_timeout=-1 cma=0" --limit 400 --test-limit 120 \
 		--file "$(module_folder arm64)-provider/gtu_power_resources.ko:/usr/bin/gtu_power_resources.ko" \
 		--file "$here/programs/power-resources:/usr/bin/power-resources" --file "$kselftests/sleep_test" \
@@ -261,7 +261,7 @@ power_resources_guest() {
 . "$here/plans/plans_life.sh"
 
 run_plan() (
-	# a folder of its own: plans run beside each other
+	# each plan has its own folder, because plans run concurrently
 	arguments=() work=$cache/test-$1 graph=$cache/test-$1/graph.gtu
 	case $1 in
 	distribution)
@@ -303,7 +303,7 @@ run_plan() (
 	arm64)
 		need arm64
 		need_arm64
-		# the kernel sees no PCI; what is there is wired to the node
+		# the kernel does not scan PCI: wire maps the function to the node
 		first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
 		arm64_guest "$1" --test "no-pci=! ls /sys/bus/pci/devices | grep ." ;;
 	power-resources)

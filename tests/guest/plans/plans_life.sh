@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# Plans of guest-test about a kernel's life with the device: sleep, slots, errors of the bus, fuzzing. Sourced by plans.sh.
+# Plans of guest-test for system sleep, hotplug, bus errors and fuzzing. Sourced by plans.sh.
 
-# life_guest NAME KERNEL RUN-ARGUMENTS: one boot. Sleep by /sys/power/pm_test on a device as it is, on one whose queues begin
-# at 0 alone, and on one without interrupts; a device that comes into its slot; errors that its port reports; then S3, in
-# which the first loses what only power keeps.
+# life_guest NAME KERNEL RUN-ARGUMENTS: boots once. Tests sleep (/sys/power/pm_test) on a device without options, on one
+# whose queues can begin only at 0, and on one without interrupts; then hotplug, errors reported by the port, and S3, in
+# which the first device loses its volatile state.
 life_guest() {
 	local name=$1 kernel=$2
 	shift 2
@@ -22,8 +22,8 @@ life_guest() {
 	boot "$name" "$kernel" "$@" "${arguments[@]}"
 }
 
-# What the fuzzer runs on: the 6.12 debug kernel with the driver's coverage where it is there (or GTU_ALL=1 makes it: 8
-# minutes), else the 6.12 kernel of `make test`, without coverage; or what GTU_FUZZ_KERNEL says.
+# The fuzzer's kernel: GTU_FUZZ_KERNEL; else the 6.12 debug kernel with coverage of the driver, if it exists or GTU_ALL=1
+# is set (building it takes 8 minutes); else the 6.12 kernel of `make test`, without coverage.
 fuzz_kernel() {
 	[ -z "${GTU_FUZZ_KERNEL:-}" ] || { echo "$GTU_FUZZ_KERNEL"; return; }
 	[ -z "${GTU_ALL:-}" ] || make -s -C "$root" guest-tools KERNEL=debug-6.12 >&2
@@ -32,7 +32,7 @@ fuzz_kernel() {
 	echo 6.12
 }
 
-# fuzz_module KERNEL FOLDER: with coverage where the kernel has it; a copy in FOLDER that may have been changed stays so
+# fuzz_module KERNEL FOLDER: builds the driver, with coverage if the kernel supports it; keeps a changed copy in FOLDER
 fuzz_module() {
 	local coverage=
 
@@ -40,14 +40,14 @@ fuzz_module() {
 	timed "module for $1" "$here/build/build-module.sh" "$cache/kernel-$1/headers" "$2" $coverage
 }
 
-# fuzz_boot NAME KERNEL MODULE-FOLDER FUZZER-ARGUMENTS: beside the device one that checks no access itself
+# fuzz_boot NAME KERNEL MODULE-FOLDER FUZZER-ARGUMENTS: boots a guest with the device and one that checks no accesses
 fuzz_boot() {
 	local name=$1 kernel=$2 folder=$3 share=()
 	local notes='$(dirname $(grep -l 0x1110 /sys/bus/pci/devices/*/device))'
 	shift 3
 
 	mkdir -p "$work/share" && rm -f "$work/notes" && touch "$work/found"
-	# nothing is kept where nobody knows what is new
+	# without coverage, new programs cannot be recognized: keep none
 	[ "$kernel" != debug-6.12 ] || share=(--share "$work/share")
 	"$here/run.sh" --name "$name" --kernel "$kernel" --gtu "$server" --mem 1G --cpus "${GTU_FUZZ_CPUS:-1}" --limit $((fuzz_seconds + 1200)) \
 		--test-limit $((fuzz_seconds + 300)) --also "--without regions" "${share[@]}" --notes "$work/notes" \
@@ -55,7 +55,7 @@ fuzz_boot() {
 		--test "notes=echo 1 >$notes/enable" --test "fuzz=fuzz_ioctl $* --workers 3 --other /dev/gtu1 --notes $notes/resource2"
 }
 
-# fuzz_guest: for GTU_FUZZ_IOCTL seconds [60]; what is kept of earlier runs is gone on with
+# fuzz_guest: fuzzes for GTU_FUZZ_IOCTL seconds [60], starting with the corpus of earlier runs
 fuzz_guest() {
 	local kernel fuzz_seconds=${GTU_FUZZ_IOCTL:-60} places=$work/share/places kept=() rc
 
@@ -73,7 +73,7 @@ fuzz_guest() {
 	"$root/build/fuzz_ioctl" --read-notes "$work/notes" | tail -60 | sed 's/^/# ran last: /'
 }
 
-# Bugs of several kinds: a name, what the bug is, the file of the driver, a sed script that injects it.
+# Injected bugs of several kinds: name, description, file of the driver, sed script that injects it.
 injected='
 cut-in-two|a mapping that is cut in two and counted once|gtu_mmap.c|/^static void gtu_buffer_vma_open/,/^}/s/kref_get(&b->ref);//
 any-slot|a slot of the region table that nobody has bounded|gtu_region.c|s/slot < ctx->slots ? ctx->region\[array_index_nospec(slot, ctx->slots)\] : NULL/ctx->region[slot]/
@@ -81,7 +81,7 @@ kept-lock|a lock that is kept on the way of an error|gtu_queue.c|/^int gtu_queue
 let-go|a queue that is let go before it is waited for|gtu_ioctl.c|/^static int gtu_do_wait/,/^}/{s/gtu_queue_put(q);//;s/^\tif (q->submit)$/\tgtu_queue_put(q);\n&/}
 '
 
-# inject FILE SCRIPT: in the copy of the driver in $folder, where all else is as it was
+# inject FILE SCRIPT: changes FILE in the copy of the driver in $folder, and restores the other files
 inject() {
 	local file
 
@@ -91,7 +91,7 @@ inject() {
 	sed -i "$2" "$folder/driver/$1" && ! cmp -s "$root/driver/$1" "$folder/driver/$1"
 }
 
-# injected_bugs_guest: the fuzzer must find each bug (or those that GTU_INJECTED names), and its last programs must reproduce it.
+# injected_bugs_guest: the fuzzer must find each bug (or those in GTU_INJECTED), and its last programs must reproduce it.
 injected_bugs_guest() {
 	local kernel=debug-6.12 fuzz_seconds=${GTU_FUZZ_IOCTL:-300} folder output=$work/output name what file script
 
@@ -124,7 +124,7 @@ injected_bugs_guest() {
 	done <<<"$injected"
 }
 
-# vfio_guest: the device given to a program behind an IOMMU. A kernel that has VFIO built in.
+# vfio_guest: assigns the device to a program by VFIO, with an IOMMU. The kernel has VFIO built in.
 vfio_guest() {
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
 	boot vfio debug-6.12 --iommu --mem 1G --limit 900 --test-limit 400 --file "$here/programs/vfio:/usr/bin/vfio" \

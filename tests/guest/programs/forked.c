@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * In a guest: a process that has a device open makes a child by fork(), which has the file but no ring. The child is
- * told so; what it destroys and closes, as the end of a program does, is still there for its parent.
+ * Tests fork() in a guest. The child of a process with an open device inherits the file but not the ring, and its calls
+ * fail with an error. Closing and destroying objects in the child must not affect the parent.
  *
- *   forked DEVICE        exit status 0 when that is so
+ *   forked DEVICE        exit status 0 if the test passes
  */
 #include <stdio.h>
 #include <string.h>

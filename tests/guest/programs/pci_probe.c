@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The device as a guest sees it without a driver: through sysfs, configuration space and BAR 0. Prints TAP;
- * exit status 4 where there is no such function.
+ * Checks the device in a guest without a driver: sysfs, configuration space and BAR 0. Prints TAP; exit status 4 if
+ * there is no such function.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static void report(bool ok, const char *what)
 	failed += !ok;
 }
 
-/* The function's folder in sysfs, without a slash at the end; false where there is none. */
+/* Find the function's folder in sysfs, without a trailing slash. False: there is none. */
 static bool find(char *folder, size_t room)
 {
 	unsigned vendor, device;
@@ -93,7 +93,7 @@ static double seconds(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-/* The blob is copied once, word by word, then looked at. */
+/* Copy the blob once, word by word, then parse the copy. */
 static bool blob_is_whole(volatile const uint32_t *reg)
 {
 	uint32_t offset = reg[GTU_REG_FDT_OFFSET / 4], length = reg[GTU_REG_FDT_LENGTH / 4], i;

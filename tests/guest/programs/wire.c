@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * In a guest whose PCI Linux does not look at: what firmware does on a board that has the device behind a bridge of its
- * own. Each node of the device tree that is compatible with "gtu,gtu-1" gets the next function on bus 0: its BARs where the
- * node's reg says, memory and bus mastering on, and every vector of MSI-X as a message to the interrupt controller's
- * frame, which makes it the shared peripheral interrupt that the node's interrupts name. The kernel then has a device
- * that is nowhere but in its device tree. Exit status 1 with a sentence where that cannot be.
+ * Sets up the device as a platform device in a guest whose kernel does not scan PCI, as firmware does on a board with a
+ * private bridge. Each device tree node that is compatible with "gtu,gtu-1" gets the next function on bus 0. The program
+ * sets its BARs to the node's reg, enables memory and bus mastering, and maps every MSI-X vector to a message to the
+ * interrupt controller's frame, which raises the shared peripheral interrupt in the node's interrupts. On failure it
+ * prints a message and exits with status 1.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static void die(const char *fmt, ...)
 	exit(1);
 }
 
-/* Cells of a property in @node, at most @room; how many there are. */
+/* Read a property of @node, at most @room cells. Returns their number. */
 static unsigned cells(const char *node, const char *name, uint32_t *cell, unsigned room)
 {
 	char path[512];
@@ -65,7 +65,7 @@ static unsigned cells(const char *node, const char *name, uint32_t *cell, unsign
 	return (unsigned)n;
 }
 
-/* The ranges of @node, of two cells an address and a size: how many of @room. */
+/* Read the reg ranges of @node, with two cells per address and size, at most @room. Returns their number. */
 static unsigned ranges(const char *node, struct range *r, unsigned room)
 {
 	uint32_t cell[16];
@@ -79,7 +79,7 @@ static unsigned ranges(const char *node, struct range *r, unsigned room)
 	return n / 4;
 }
 
-/* The first node that matches @pattern: its first range. */
+/* The first range of the first node that matches @pattern. */
 static struct range only(const char *pattern)
 {
 	struct range r[4];
@@ -115,7 +115,7 @@ static void put16(volatile uint8_t *config, unsigned at, uint16_t value)
 	*(volatile uint16_t *)(config + at) = value;
 }
 
-/* While nothing of the function is decoded. */
+/* Set a BAR. The function's memory decoding must be off. */
 static void place(volatile uint8_t *config, unsigned bar, uint64_t at, uint64_t bytes)
 {
 	const unsigned low = PCI_BASE_ADDRESS_0 + 4 * bar;
@@ -150,7 +150,7 @@ static unsigned capability(volatile uint8_t *config, unsigned id)
 	die("the function has no capability 0x%x", id);
 }
 
-/* Vector i becomes the i-th of the node's interrupts. */
+/* Map vector i to the node's i-th interrupt. */
 static unsigned wire(volatile uint8_t *config, const char *node, uint64_t table, uint64_t frame)
 {
 	unsigned cap = capability(config, PCI_CAP_ID_MSIX), flags = get32(config, cap) >> 16, n, i;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For a guest whose device tree has the device: a clock, a reset line and a power domain that are
- * noted and that can be told to fail. They are as real as they can be where the device is a PCI
- * function that the kernel does not see: while one of them is missing the function decodes nothing, so
- * that it reads as all ones and writes are lost, and what it had is forgotten by a reset.
+ * A clock, a reset line and a power domain for the device of a guest's device tree. Their calls are logged and can be
+ * made to fail. The device is a PCI function that the kernel does not see: while one of the resources is off, the
+ * function decodes no address, reads as all ones and ignores writes; a reset clears its state.
  *
- * In debugfs, gtu-power-resources/: `log` has each call, in order, with its error (writing empties it);
- * `state` what is on; `fail` takes "CALL ERRNO", as "reset deassert 5", until "CALL 0"; `dead` set, the
- * device answers no more once it was off.
+ * Files in debugfs, gtu-power-resources/: `log` has each call, in order, with its error (a write clears it). `state`
+ * shows which resources are on. A write of "CALL ERRNO" to `fail`, such as "reset deassert 5", makes the call fail until
+ * "CALL 0". If `dead` is set, the device does not respond after it was off.
  */
 #include <linux/clk-provider.h>
 #include <linux/debugfs.h>
@@ -46,7 +45,7 @@ struct resources {
 	struct generic_pm_domain power;
 	void __iomem *config, *regs, *aperture;
 	struct dentry *folder;
-	spinlock_t lock;		/* all of what follows */
+	spinlock_t lock;		/* protects the following fields */
 	int fail[CALLS];
 	bool clocked, prepared, held, powered, answers;
 	bool dead;
@@ -57,7 +56,7 @@ struct resources {
 	} log[LOG_LINES];
 };
 
-/* The device forgets what it had, and is away; or it is there. With the lock. */
+/* Reset and hide the device, or show it, according to its resources. Called with the lock held. */
 static void resources_apply(struct resources *s)
 {
 	bool answers = s->powered && s->clocked && !s->held && (s->answers || !s->dead);
@@ -73,11 +72,11 @@ static void resources_apply(struct resources *s)
 			udelay(10);
 	}
 	writew(answers ? PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER : 0, s->config + PCI_COMMAND);
-	/* behind which it is so */
+	/* flush the posted write */
 	readw(s->config + PCI_COMMAND);
 }
 
-/* Note it, and do it: @what becomes @to. */
+/* Log @call and, unless it is to fail, set *@what to @to. Returns the injected error. */
 static int resources_call(struct resources *s, enum call call, bool *what, bool to)
 {
 	unsigned long flags;
@@ -178,7 +177,7 @@ static int resources_power_off(struct generic_pm_domain *domain)
 {
 	struct resources *s = container_of(domain, struct resources, power);
 
-	/* what is in the aperture is lost with it */
+	/* the aperture's contents are lost too */
 	if (s->aperture && !s->answers) {
 		writew(PCI_COMMAND_MEMORY, s->config + PCI_COMMAND);
 		memset_io(s->aperture, 0x5a, NOISE_BYTES);
@@ -187,7 +186,7 @@ static int resources_power_off(struct generic_pm_domain *domain)
 	return resources_call(s, POWER_OFF, &s->powered, false);
 }
 
-/* A file to read, by @name_show, and to write, by @name_write. */
+/* File operations that read by name_show() and write by name_write(). */
 #define RESOURCES_FILE(name)									\
 static int name##_open(struct inode *inode, struct file *file)					\
 {												\
@@ -283,7 +282,7 @@ static int resources_dead_set(void *data, u64 value)
 }
 DEFINE_DEBUGFS_ATTRIBUTE(resources_dead_fops, resources_dead_get, resources_dead_set, "%llu\n");
 
-/* The function that wire.c has put where the device's node says. */
+/* Find the function that wire.c mapped to the addresses of the device's node. */
 static int resources_find(struct device *dev, struct resources *s)
 {
 	struct device_node *host = of_find_compatible_node(NULL, NULL, "pci-host-ecam-generic");
@@ -306,7 +305,7 @@ static int resources_find(struct device *dev, struct resources *s)
 	return s->config ? 0 : -ENODEV;
 }
 
-/* It is part of what devres frees; without one 6.1 complains. */
+/* devres frees the device; kernel 6.1 warns if there is no release function. */
 static void resources_power_release(struct device *dev)
 {
 }

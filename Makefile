@@ -8,7 +8,7 @@
 #   make lab        the papers' experiments in the laboratory, with JSON in build/lab (some minutes)
 #   make help       the rest
 #   make install    DESTDIR= PREFIX=/usr/local LIBDIR=$PREFIX/lib SYSCONFDIR=/etc; packaging/install has more
-#   make uninstall  with the same words
+#   make uninstall  with the same variables
 #
 # V=1 shows the commands. SAN=1 builds everything under AddressSanitizer and UndefinedBehaviorSanitizer in build/san.
 
@@ -20,7 +20,7 @@ CC ?= gcc
 CLANG ?= clang
 OPT ?= -O2
 VERSION := 0.1.0
-# of the man pages
+# date of the man pages
 RELEASED := November 22, 2026
 ABI := 1
 PREFIX ?= /usr/local
@@ -33,7 +33,7 @@ say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 ifdef SAN
 B := build/san
-# to follow variables through what the sanitizers add takes as long as the rest of compiling it
+# variable tracking in sanitized code doubles the compile time
 SANFLAGS := -fno-var-tracking -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else
 B := build
@@ -46,9 +46,9 @@ CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Wno-psabi -ffp-contract=off -fPIC 
 LDFLAGS += $(SANFLAGS)
 
 LIB_SRC := $(shell find firmware-model/device firmware-model/units libruntime -name '*.c')
-# The laboratory is no part of the runtime: the tool and the tests link it beside libgtu.a.
+# The laboratory is not part of the runtime: the tool and the tests link it in addition to libgtu.a.
 LAB_SRC := $(shell find firmware-model/lab -name '*.c')
-# Kernels for a GPU, where there is nvcc (NVCC= on the command line: without). They are bytes of the library.
+# GPU kernels, if nvcc is available (NVCC= on the command line disables them). They are embedded in the library.
 NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 CUDA := libruntime/backend/cuda
 CUDA_FATBIN := build/cuda/kernels.fatbin
@@ -71,7 +71,7 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 .PHONY: all
 all: $(B)/gtu $(B)/libgtu.so $(B)/libgtu.a $(B)/gtu.pc
 
-# Once a build folder: is what the library stands on there? A person should not read that from a compiler.
+# Once per build folder, check for the headers of required libraries, and report missing ones clearly.
 HEADERS := libfdt.h lzma.h zlib.h zstd.h expat.h
 $(B)/.headers:
 	@mkdir -p $(@D)
@@ -106,16 +106,16 @@ $(B)/liblab.a: $(LAB_OBJ)
 	$(call say,AR,$@)
 	$(Q)$(AR) qcs $@ $^
 
-# What of the tool is no verb: the tests link it too.
+# The tool without its verbs, which the tests link too.
 $(B)/libtools.a: $(filter-out $(B)/obj/tools/cmd/%,$(TOOL_OBJ))
 	@rm -f $@
 	$(call say,AR,$@)
 	$(Q)$(AR) qcs $@ $^
 
-# The address of a tight loop decides up to 30% of its speed.
+# The alignment of a tight loop changes its speed by up to 30%.
 $(B)/obj/firmware-model/units/scu/scu_kern%.o: CFLAGS += -falign-loops=32
 
-# .incbin leaves no trace in the dependencies that the compiler writes
+# the compiler's dependency files do not list .incbin files
 $(B)/obj/firmware-model/lab/engine/machines.o: $(wildcard firmware-model/machines/*.machine)
 
 $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
@@ -139,7 +139,7 @@ $(B)/gtu.pc: packaging/gtu.pc.in Makefile
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|;s|@LIBDIR@|$(LIBDIR)|;s|@VERSION@|$(VERSION)|;s|@LIBS@|$(LIBS)|' $< >$@
 
-# From --help, the public headers and the driver; Documentation/man has what is written by hand.
+# Generated from --help, the public headers, the driver and the hand-written parts in Documentation/man.
 .PHONY: man
 man: $(B)/man/.made
 $(B)/man/.made: $(B)/gtu $(wildcard Documentation/man/* include/gtu/*.h include/uapi/gtu/*.h driver/*.c) \
@@ -148,7 +148,7 @@ $(B)/man/.made: $(B)/gtu $(wildcard Documentation/man/* include/gtu/*.h include/
 	$(Q)Documentation/man/make-man $(B)/gtu $(B)/man '$(RELEASED)'
 	@touch $@
 
-# From what the tool says of itself, for bash and zsh.
+# Completions for bash and zsh, generated from the tool's own output.
 .PHONY: completion
 completion: $(B)/completion/.made
 $(B)/completion/.made: $(B)/gtu $(wildcard packaging/completion/*)
@@ -156,9 +156,9 @@ $(B)/completion/.made: $(B)/gtu $(wildcard packaging/completion/*)
 	$(Q)packaging/completion/make-completion $(B)/gtu $(B)/completion
 	@touch $@
 
-# A driver without a GPU, and one that lacks a call. Not sanitized: they are opened, not linked.
+# CUDA driver stubs: one without a GPU, and one that lacks a function. Not sanitized, because they are loaded by dlopen().
 FAKE_CUDA := build/tests/fake/libcuda.so.1 build/tests/fake/libcuda-old.so.1
-# One whose kernels run on the CPU, where there is a C++ compiler.
+# A CUDA driver stub whose kernels run on the CPU, if a C++ compiler is available.
 CXX ?= g++
 ifneq ($(shell command -v $(CXX)),)
 FAKE_CUDA += build/tests/fake/libcuda-cpu.so.1
@@ -187,7 +187,7 @@ build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h $(CUDA)/api
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CPPFLAGS) -O1 -Wall -Wextra -fPIC -shared $(if $(findstring old,$@),-DFAKE_OLD) -o $@ $<
 
-# What test_records.c loads where there is a GPU.
+# Kernels that test_records.c loads if there is a GPU.
 ifneq ($(strip $(NVCC)),)
 RECORDS_FATBIN := build/tests/records.fatbin
 $(RECORDS_FATBIN): $(RECORDS_SRC)
@@ -197,13 +197,13 @@ $(RECORDS_FATBIN): $(RECORDS_SRC)
 		-gencode arch=compute_80,code=compute_80 -Iinclude -o $@ tests/cuda/records.cu
 endif
 
-# what these open at run time
+# files that these tests open at run time
 $(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_records): | $(FAKE_CUDA) $(RECORDS_FATBIN)
 
 .PHONY: unit-tests
 unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(RECORDS_FATBIN)
 
-# libFuzzer builds the library's sources again, with coverage, in one go per target.
+# Each libFuzzer target compiles the library's sources again, with coverage, in one command.
 FUZZFLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 build/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -217,7 +217,7 @@ build/fuzz/libgtu.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/libgtu.a
 	$(call say,LD,$@)
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
-# What stands on the tool's sources too.
+# Fuzzers that also use the tool's sources.
 FUZZ_BRINGUP := $(filter-out %_pci.c %_vfio.c,$(wildcard tools/bringup/*.c)) \
 	$(wildcard firmware-model/transport/*.c) $(addprefix tools/support/,cli.c fdt_blob.c html.c json.c svg.c whole_file.c)
 build/fuzz/fuzz_bringup: build/fuzz/obj/tests/fuzz/fuzz_bringup.o $(FUZZ_BRINGUP:%.c=build/fuzz/obj/%.o) build/fuzz/libgtu.a
@@ -226,12 +226,12 @@ build/fuzz/fuzz_bringup: build/fuzz/obj/tests/fuzz/fuzz_bringup.o $(FUZZ_BRINGUP
 .PHONY: fuzzers
 fuzzers: $(FUZZ_BIN)
 
-# The unit test's lies in every field, as many as are asked for, with progress. SAN=1: under the sanitizers.
+# Random descriptors of the unit test, COUNT of them, with progress. SAN=1: under the sanitizers.
 .PHONY: fuzz-descriptors
 fuzz-descriptors: $(B)/tests/test_hostile
 	@GTU_HOSTILE_JOBS='$(or $(COUNT),10000000)' GTU_SEED='$(or $(SEED),1)' $(B)/tests/test_hostile random_descriptors
 
-# ---- What a person calls ---------------------------------------------------------------------
+# ---- Targets for users -----------------------------------------------------------------------
 
 .PHONY: help deps test test-quick fresh-test run install lab
 help:
@@ -248,14 +248,14 @@ help:
 deps:
 	@packaging/need build
 
-# tests/run installs and builds what the chosen tests need. A missing package skips the tests that need it, by name.
+# tests/run installs and builds the requirements of the chosen tests. Tests that need a missing package are skipped.
 test: deps
 	@V='$(V)' JOBS='$(JOBS)' CLANG='$(CLANG)' tests/run $(TESTS)
 
 test-quick: deps
 	@V='$(V)' JOBS='$(JOBS)' tests/run --quick
 
-# Both commands of the README in an empty Debian; as root, with a network.
+# Runs both commands of the README in an empty Debian; needs root and a network.
 fresh-test:
 	@packaging/fresh-test '$(or $(SUITE),bookworm)'
 
@@ -263,7 +263,7 @@ run: deps
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all
 	@GRAPH='$(GRAPH)' SOURCE='$(SOURCE)' ALGO='$(ALGO)' UNIT='$(UNIT)' tools/support/first-run
 
-# Documentation/laboratory.md has the table that this gives.
+# The results are in the table of Documentation/laboratory.md.
 lab: all
 	@mkdir -p build/lab
 	$(B)/gtu lab run emogi --json build/lab/emogi.json
@@ -277,7 +277,7 @@ INSTALL_WORDS := DESTDIR PREFIX LIBDIR SYSCONFDIR MANDIR DOCDIR UDEVDIR SYSUSERS
 install: all man completion
 	@$(MAKE) -B $(B)/gtu.pc
 	$(Q)$(foreach w,$(INSTALL_WORDS),$(w)='$($(w))') packaging/install install
-# what was installed is what this build would install
+# removes the files that this build would install
 uninstall: man completion
 	$(Q)$(foreach w,$(INSTALL_WORDS),$(w)='$($(w))') packaging/install uninstall
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# An empty Debian that scripts of this folder enter by chroot: source it, then
+# Functions that run commands in an empty Debian by chroot. Source it, then call:
 #
 #   unpack_root FOLDER SUITE      unpacks packaging/empty-debian there, ready for apt
 #   inside COMMAND...             runs the command in $root with a clean environment
-#   quiet COMMAND...              the same without output; if it fails, its last lines and the end of the script (die)
+#   quiet COMMAND...              the same without output; if it fails, prints its last lines and ends the script (die)
 #
-# The caller sets `root` and `scratch`, is root, and has a mount namespace of its own or unmounts $root/proc.
+# The caller sets `root` and `scratch`, is root, and has a private mount namespace or unmounts $root/proc.
 
 unpack_root() {
 	local tar
@@ -15,7 +15,7 @@ unpack_root() {
 	mkdir -p "$1" && tar -C "$1" -xf "$tar" || return
 	mount -t proc proc "$1/proc" 2>/dev/null
 	[ -e "$1/dev/null" ] || mknod -m 666 "$1/dev/null" c 1 3
-	# no service starts in there
+	# start no services
 	printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d" && chmod 755 "$1/usr/sbin/policy-rc.d"
 	cp /etc/resolv.conf "$1/etc/resolv.conf" 2>/dev/null
 	return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The table of make-completion as a completion for bash.
+# Converts the table of make-completion to a completion for bash.
 $1 == "word" { words[$2] = $3 }
 $1 == "value" { valued[$2 ":" $3] = 1; cases = cases "\t" $2 ":" $3 ") echo " quote($4) " ;;\n" }
 $1 == "option" {
@@ -7,7 +7,7 @@ $1 == "option" {
 	if (!($2 in options))
 		verb[++verbs] = $2
 	options[$2] = options[$2] " " $3
-	# what is no file has nothing that could be offered
+	# other values than files have no completion
 	if ($4 != "" && !(key in valued))
 		takes = takes "\t" $2 ":" $3 ") echo " ($3 == "--graph" || $4 ~ /FILE|PATH|DIR/ ? "@files" : "@none") " ;;\n"
 }

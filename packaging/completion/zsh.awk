@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The table of make-completion as a completion for zsh.
+# Converts the table of make-completion to a completion for zsh.
 $1 == "word" { words[$2] = $3 }
 $1 == "value" { values[$2 $3] = $4 }
 $1 == "option" {

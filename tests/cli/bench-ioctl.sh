@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# gtu bench ioctl in this process: what it measures, what it cannot measure, and what it refuses. No time is judged.
+# Tests gtu bench ioctl in this process: supported and unsupported cases, and invalid options. No time is checked.
 . "${0%/*}/tap.bash"
 
 check "gtu bench ioctl runs on the model" gtu bench ioctl --seconds 0.5 --json b.json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# gtu bringup on a function in this process: a sound one passes, every injected bug is found and named.
+# Tests gtu bringup on a function in this process: a sound one passes, and every injected bug is found and named.
 . "${0%/*}/tap.bash"
 
 check "gtu bringup passes a sound function" gtu bringup --device model --json ok.json --html ok.html
@@ -72,7 +72,7 @@ exits 2 "gtu bringup refuses an incomplete PCI address" gtu bringup --device 00:
 says "the message shows a complete PCI address" "as 0000:01:00.0"
 exits 2 "gtu bringup refuses --unbind for the model" gtu bringup --device model --unbind
 says "the message says that --unbind is for a function on the PCI bus" "for a function on the PCI bus"
-# nothing is written to a function that is no GTU; nobody but root could
+# a function that is not a GTU is not written to; only root can
 other=$(grep -Lsi 0x4754 /sys/bus/pci/devices/*/device | head -1)
 other=$(basename "$(dirname "${other:-/none/none}")")
 given "this machine has no PCI function" test -e "/sys/bus/pci/devices/$other"
@@ -89,7 +89,7 @@ says "the message names the file" "same"
 exits 1 "gtu bringup refuses a report that cannot be written" gtu bringup --device model --html /nonexistent/page
 says "the message names the report" "/nonexistent/page"
 empty "gtu bringup refuses it before any step" "$out"
-# over vfio-user, without a virtual machine: gtu serve is another process
+# over vfio-user without a virtual machine: gtu serve runs in another process
 server=
 serve() {
 	rm -f s
@@ -122,7 +122,7 @@ serve --fault all-ones=700
 exits 4 "gtu bringup fails a function that is removed" gtu bringup --device socket:s --force
 end_server
 says "gtu bringup reports the removal once" "^1 failed$" "$out"
-says "gtu bringup says that the function is gone" "MAGIC reads 0xffffffff, no longer 0x31555447: the function was lost" "$out"
+says "gtu bringup reports the removed function" "MAGIC reads 0xffffffff, no longer 0x31555447: the function was lost" "$out"
 says "gtu bringup skips lockstep on a removed function" "^skip +lockstep +the function is lost" "$out"
 serve --fault stuck-reset
 exits 4 "gtu bringup fails a function that does not complete its reset" gtu bringup --device socket:s --force
@@ -131,8 +131,8 @@ says "gtu bringup reports the stuck reset once" "^1 failed$" "$out"
 serve --fault die-at=3000
 exits 4 "gtu bringup fails a function whose server dies" gtu bringup --device socket:s
 end_server
-says "gtu bringup says that the function of a dead server is gone" "the function was lost" "$out"
-exits 1 "gtu bringup refuses a socket that nobody serves" gtu bringup --device socket:none
+says "gtu bringup reports the lost function of a dead server" "the function was lost" "$out"
+exits 1 "gtu bringup refuses a socket without a server" gtu bringup --device socket:none
 says "the message names the socket" "no server listens on none"
 
 exits 2 "gtu serve refuses an unknown bug" gtu serve --socket s --bug nonsense

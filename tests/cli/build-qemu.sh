@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# make qemu where it cannot be: each a sentence, before anything is loaded or built.
+# Tests the errors of make qemu: each is reported in one sentence before any download or build.
 . "${0%/*}/tap.bash"
 
 build=$root/firmware-model/transport/qemu/build-qemu
@@ -15,24 +15,24 @@ exits 1 "a folder without QEMU" "$build" --source plain
 says "lacks what is named" "plain is not a QEMU source tree: it has no configure$"
 exits 1 "half of a tree" "$build" --source half
 says "lacks it, too" "it has no hw/Kconfig$"
-exits 1 "a version that is too old" "$build" --source old
-says "is told with the oldest that is not" "old is QEMU 6.2.0; the device is written for 7.2 and later"
-exits 1 "no version" "$build" --source strange
-says "is told" "'newest' in VERSION is not a version"
-exits 1 "a target that there is not" "$build" --source good --targets 'x86_64-softmmu riscv64-softmmu'
-says "is told with those that there are" "no target 'riscv64-softmmu': QEMU_TARGETS can have aarch64-softmmu x86_64-softmmu"
+exits 1 "build-qemu refuses a version that is too old" "$build" --source old
+says "the message names the oldest supported version" "old is QEMU 6.2.0; the device is written for 7.2 and later"
+exits 1 "build-qemu refuses a tree without a valid version" "$build" --source strange
+says "the message quotes the invalid version" "'newest' in VERSION is not a version"
+exits 1 "build-qemu refuses an unknown target" "$build" --source good --targets 'x86_64-softmmu riscv64-softmmu'
+says "the message lists the available targets" "no target 'riscv64-softmmu': QEMU_TARGETS can have aarch64-softmmu x86_64-softmmu"
 exits 1 "no target" "$build" --source good --targets ' '
 says "names none" "QEMU_TARGETS names no target"
 exits 1 "two sources" "$build" --source good --suite trixie
 says "are one too many" "QEMU_SRC and QEMU_SUITE"
-exits 1 "a release that has no such name" "$build" --suite ../etc
-says "is told" "'../etc' is not the name of a Debian release"
+exits 1 "build-qemu refuses an invalid name of a release" "$build" --suite ../etc
+says "the message quotes the invalid name" "'../etc' is not the name of a Debian release"
 check "a version has its folder" "$build" --source good --name
 says "which is named after it" "/qemu-gtu-10.0.2$" "$out"
 check "other targets have theirs" "$build" --source good --targets 'x86_64-softmmu aarch64-softmmu' --name
 says "which is named after them" "/qemu-gtu-10.0.2-x86_64-aarch64$" "$out"
 
-# a machine without the packages, whose user is not root
+# a machine without the packages and with a user who is not root
 mkdir bin
 printf '#!/bin/sh\nexit 1\n' | tee bin/dpkg-query >bin/sudo
 printf '#!/bin/sh\n[ "$1" = -u ] && echo 1000 || echo user\n' >bin/id
@@ -40,7 +40,7 @@ chmod +x bin/*
 exits 1 "packages that are missing" env PATH="$work/bin:$PATH" "$build" --source good
 says "are what root would install" "packages are missing, and this user cannot become root. As root: apt-get install .*ninja-build"
 
-# a tree that its user may not write to
+# a tree that the user cannot write to
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	mkdir -p tree/build && cp -r "$root"/{firmware-model,packaging} tree/ && mkdir tree/tests &&
 		cp -r "$root/tests/guest" tree/tests/ && chmod -R go+rX "$work" && mkdir -p tree/build/guest

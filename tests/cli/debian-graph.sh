@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# tools/debian-graph: the graph of packages, from an index that has one of everything the format has.
+# Tests tools/debian-graph with a package index that has one example of every element of the format.
 . "${0%/*}/tap.bash"
 
 cat >index <<'END'
@@ -33,7 +33,7 @@ Version: 0.9
 Depends: never-read
 END
 check "debian-graph reads an index" bash -c "'$root/tools/support/debian-graph' edges names <index"
-# as "from to" by name
+# edges as "from to", by name
 awk 'NR == FNR { name[$1] = $2; next } { print name[$1], name[$2] }' names edges | sort >got
 sort >want <<'END'
 base app

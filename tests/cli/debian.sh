@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What is in the Debian packages: each file where it belongs, each in one package, and a module source that builds.
-# `make deb` builds them as a distribution would, and looks at them with lintian; make deb-test installs them.
+# Tests the contents of the Debian packages: every file is in its place and in one package, and the module source builds.
+# `make deb` builds them as a distribution would and runs lintian; make deb-test installs them.
 . "${0%/*}/tap.bash"
 
 for tool in dpkg-buildpackage dpkg-deb make dh dh_dkms dh_python3 fakeroot; do

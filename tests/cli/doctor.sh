@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# gtu doctor on computers made of files: a healthy one, and each way in which one can be ill.
+# Tests gtu doctor on simulated file systems: a healthy machine, and one for each problem.
 . "${0%/*}/tap.bash"
 
-# another user looks too, who may not reach this test's own folder
+# another user, who cannot access this test's folder, runs gtu doctor too
 place=$(mktemp -d /tmp/gtu-doctor-XXXXXX) || exit 1
 at_exit rm -rf "$place"
 chmod 755 "$place"
@@ -10,7 +10,7 @@ cp "$bin/gtu" "$place/gtu" && cd "$place" || exit 1
 PATH=$place:$PATH
 bdf=0000:00:04.0
 
-# A computer on which everything is well, below tree/.
+# Makes the files of a machine without problems in tree/.
 healthy() {
 	local d=tree/sys/bus/pci/devices/$bdf
 	rm -rf tree
@@ -47,7 +47,7 @@ healthy() {
 	echo "always [madvise] never" >tree/sys/kernel/mm/transparent_hugepage/enabled
 }
 
-# As somebody who is not root.
+# Runs gtu doctor as a user who is not root.
 doctor() {
 	if [ "$(id -u)" = 0 ]; then
 		GTU_DOCTOR_ROOT=$place/tree nobody gtu doctor "$@"
@@ -112,7 +112,7 @@ echo QEMU >tree/sys/class/dmi/id/sys_vendor
 ill "gtu doctor fails in a virtual machine without a function"
 finds "gtu doctor names the server to start for a virtual machine" "gtu serve --socket"
 
-# no PCI, but a node of the device tree
+# a device tree node instead of PCI
 treed() {
 	healthy
 	rm -r tree/sys/bus/pci/devices/$bdf tree/sys/class/gtu/gtu0/device

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Documentation/examples: programs built as a stranger would, against the installed library, give the tool's answers.
-# recipes.sh has the unit to begin from.
+# Tests Documentation/examples: programs built against the installed library give the tool's results. recipes.sh tests
+# the template of a unit.
 . "${0%/*}/tap.bash"
 
 gtu --quiet generate kronecker --scale 9 --seed 7 g.gtu
@@ -13,7 +13,7 @@ needs pkg-config
 check "make install installs the library" in_turn make -s -C "$root" install DESTDIR="$work/dest" PREFIX=/opt/gtu SYSCONFDIR=/opt/gtu/etc
 export PKG_CONFIG_PATH=$work/dest/opt/gtu/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/dest
 export LD_LIBRARY_PATH=$work/dest/opt/gtu/lib
-# the installed examples are those of the source
+# the installed examples equal those of the source
 sources=("$root"/Documentation/examples/*.c)
 at_least 6 ${#sources[@]} "examples in the source"
 for source in "${sources[@]}"; do
@@ -37,7 +37,7 @@ holds "emogi counts the requests of its run" awk '/byte reads/ { n += $3 } END {
 edges=$(gtu stat g.gtu --json - | sed -n 's/.*"edges": *\([0-9]*\).*/\1/p')
 degree=$(gtu stat g.gtu --json - | sed -n 's/.*"max_degree": *\([0-9]*\).*/\1/p')
 head -1 iru.txt >first 2>/dev/null
-# edges go both ways: the greatest in-degree is the greatest out-degree
+# edges go in both directions: the maximum in-degree equals the maximum out-degree
 same "iru gets every edge once" first <(echo "$edges edges, the greatest in-degree is $degree")
 always
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# gtu fdt: what it says of a device's tree and of a system's, right and wrong ones; the binding itself.
+# Tests gtu fdt on valid and invalid device trees of a device and of a system, and the binding itself.
 . "${0%/*}/tap.bash"
 
 check "gtu fdt show prints the model's tree" gtu fdt show
@@ -19,7 +19,7 @@ says "gtu fdt check names both sizes of a truncated blob" "it says that it has [
 head -c 400 /dev/zero >zero.dtb
 exits 3 "gtu fdt show refuses a file that is no device tree" gtu fdt show zero.dtb
 exits 3 "gtu fdt show refuses a missing file" gtu fdt show none.dtb
-# a byte of it is another one: it is refused, or is another tree, and nothing else comes of it
+# change each byte: the blob must be refused or read as another tree, without any other failure
 bent() {
 	local size i verb code refused=0
 
@@ -43,7 +43,7 @@ exits 2 "gtu fdt refuses an unknown verb" gtu fdt chekc
 says "gtu fdt suggests the nearest verb" "did you mean check"
 exits 2 "gtu fdt check refuses --registers" gtu fdt check --registers 4096
 
-# a folder as the kernel shows a tree
+# a folder in the format of the kernel's /proc/device-tree
 cells() { printf '%b' "$(printf '\\x%02x' $(for v; do echo $((v >> 24 & 255)) $((v >> 16 & 255)) $((v >> 8 & 255)) $((v & 255)); done))"; }
 system() {
 	rm -rf tree && mkdir -p tree/soc/gtu@40000000 tree/cpus
@@ -111,13 +111,13 @@ check "gtu fdt check passes the compiled overlay" gtu fdt check overlay.dtbo
 always
 
 binding=$root/driver/bindings/gtu.yaml
-# blob TREE: a source as a blob of the same name
+# blob TREE: compiles a source to a blob of the same name
 blob() { dtc -q -I dts -O dtb -o "${1%.dts}.dtb" "$1"; }
-# the binding under the name that it has in a kernel tree, and in one schema with those that it stands on
+# the binding under its name in a kernel tree, and in one schema with those that it refers to
 schema() {
 	rm -rf schemas && mkdir -p schemas/misc && cat >"schemas/misc/gtu,gtu-1.yaml" && dt-mk-schema -j "$PWD/schemas" >schema.json
 }
-# complains NAME REGEX TREE: the kernel's check and ours, each says so
+# complains NAME REGEX TREE: the kernel's check and gtu fdt check both report the error
 complains() {
 	local name=$1
 	blob "$3"
@@ -136,7 +136,7 @@ check "dt-validate passes the binding's example" dt-validate -s schema.json exam
 empty "dt-validate prints nothing about the example" "$out"
 empty "dt-validate prints no error about the example"
 check "gtu fdt check passes the binding's example" gtu fdt check example.dtb
-# what is wrong is found, so the above is no silence of a check that saw nothing
+# the checks find injected errors, so the results above are not vacuous
 sed '/dma-coherent/d' example.dts >wrong.dts
 complains "a device without dma-coherent" "'dma-coherent' is a required property" wrong.dts
 sed '/reg-names/d' example.dts >wrong.dts
@@ -145,7 +145,7 @@ sed 's/"registers", "doorbells"/"doorbells", "registers"/' example.dts >wrong.dt
 complains "reg-names in the wrong order" "reg-names:0: 'registers' was expected" wrong.dts
 sed 's/dma-coherent;/dma-coherent; gtu,queues-of-mine = <3>;/' example.dts >wrong.dts
 complains "an unknown property" "'gtu,queues-of-mine' (was|does not)|Unevaluated|[Aa]dditional properties" wrong.dts
-# the overlay, on a system that has nothing else
+# the overlay, on a system without other devices
 cat >system.dts <<-END
 	/dts-v1/;
 	/ {

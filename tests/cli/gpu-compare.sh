@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The comparison on a GPU, with programs that only look like gtu and the other codes: stages, resuming, failures, table.
+# Tests the comparison on a GPU with stubs of gtu and the other codes: stages, resuming, failures, table.
 . "${0%/*}/tap.bash"
 
 needs python3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Graph files: what is read, what is refused and how, and that nothing half done is left.
+# Tests reading, refusing and writing graph files, and that no partial file is left.
 . "${0%/*}/tap.bash"
 
 printf '10 20 1\n10 30 4\n20 30 2\n30 40 1\n50 60 3\n' >good.txt
@@ -49,7 +49,7 @@ for tool in gzip xz zstd; do
 	always
 done
 
-# refused NAME CONTENT PATTERN...: exit code 3, the file's name, and each pattern in what is said
+# refused NAME CONTENT PATTERN...: exit code 3, and the message has the file's name and each pattern
 refused() {
 	local name=$1 pattern
 
@@ -96,7 +96,7 @@ for kind in kronecker uniform powerlaw delaunay planar road fem3d; do
 	check "gtu stat reads the $kind graph" gtu stat $kind.gtu
 done
 
-# Interrupting long work. Each run is stopped at a point that it has certainly come to and not passed.
+# Interruption of long runs. Each run is stopped at a point that it has reached and cannot have passed.
 set -m	# background processes of a script without job control ignore SIGINT
 # interrupted NAME SIGNAL CODE POINT COMMAND...: POINT is called with the process id and ends when the signal may be sent
 interrupted() {
@@ -116,7 +116,7 @@ interrupted() {
 	holds "gtu $name exits with $code" test $got -eq "$code"
 	same "gtu $name leaves no file behind" before after
 }
-# it has read all that is in a pipe, and waits for more
+# the run has read all bytes of a pipe and waits for more
 reads_on() {
 	local writer
 
@@ -127,11 +127,11 @@ reads_on() {
 	kill $writer 2>/dev/null
 	wait_until "$1" grep -q '^State:.*S' /proc/"$1"/status
 }
-# it has computed for 0.2 s of what takes many seconds
+# the run has computed for 0.2 s of many seconds
 computes() {
 	wait_until "$1" awk '{ sub(/.*\) /, ""); exit $12 + $13 < 20 }' /proc/"$1"/stat
 }
-# its temporary file has bytes, of many megabytes
+# the run has written a part of a temporary file of many megabytes
 writes() {
 	wait_until "$1" eval 'find . -maxdepth 1 -name "long.mtx?*" -size +64k | grep .'
 }

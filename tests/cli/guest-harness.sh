@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-# The harness of the guests, without a guest: each way in which a test, a guest or a plan can fail is reported as a
-# failure, and only what says that it was skipped, and why, as a skip.
+# Tests the guests' harness without a guest: every failure of a test, a guest or a plan is reported as a failure, and only
+# a skip with a reason is reported as a skip.
 . "${0%/*}/tap.bash"
 
-# the folder's layout is not this test's business
+# this test does not depend on the folder's layout
 file_of() { find "$root/tests/guest" -type f -name "$1" -print -quit; }
 
 flatten=$(file_of flatten.awk) init=$(file_of init)
 
-# guest CODE NAME REGEX: flatten.awk on a guest whose tests print what is on standard input
+# guest CODE NAME REGEX: runs flatten.awk on a guest whose output is on standard input
 guest() {
 	{ printf '%s\n' "@up 1.0" "@boot 0"; cat; echo "@end 9.0"; } >stream
 	exits "$1" "$2" awk -f "$flatten" stream </dev/null
@@ -56,10 +56,10 @@ printf '@boot 0\n@test t\nok 1 a\n' >stream
 exits 1 "a guest that ends in a test" awk -f "$flatten" stream
 says "a guest that ends in a test: the line" '^not ok 3 - the guest ended in t before its tests did$' "$out"
 
-# function NAME: that one of init, in files of this folder
+# function NAME: extracts a function of init, with files of this folder
 function_of_init() { sed -n "/^$1() {/,/^}/p" "$init" | sed "s|/tmp/|$work/|g; s|/dmesg-check|$work/patterns|; s/sleep 6/sleep 0/"; }
 
-# kmemleak FILE STATUS: kmemleak's test, with that file for the kernel's
+# kmemleak FILE STATUS: kmemleak's test with FILE instead of the kernel's file
 function_of_init kmemleak >kmemleak
 leaks() { sh -c "$(sed "s|/sys/kernel/debug/kmemleak|$1|" kmemleak)
 kmemleak"; }
@@ -71,7 +71,7 @@ echo leak >leak
 exits 1 "kmemleak that reports something fails" leaks "$work/leak"
 
 function_of_init complaints >complaints
-# log LINE: what complaints makes of a kernel log
+# log LINE: the output of complaints for a kernel log
 log() { sh -c 'dmesg() { [ "$line" != broken ] && echo "$line"; }
 line=$1
 . "$2"
@@ -128,7 +128,7 @@ exits 1 "a plan with a bad exit status" plan life
 says "a plan with a bad exit status: the line" '^not ok 2 - life: exit status 3$' "$out"
 exits 1 "an unknown plan" plan nonsense
 
-# what a guest needs is prepared: what this machine lacks (status 77) is no failure, anything else is
+# preparation of a guest: a missing requirement (status 77) is not a failure, any other status is
 cp "$root/Makefile" tree/ && mkdir tree/packaging
 find tree/tests/guest -name get-qemu.sh -o -name get-cross.sh | while read -r script; do
 	printf '#!/bin/sh\nexit 0\n' >"$script"
@@ -146,7 +146,7 @@ exits 2 "tools that do not build, for tests" prepared 1 guest-tools-optional
 check "the kernels of make test that this machine lacks" prepared 77 guest-tools-test
 exits 2 "a kernel of make test that does not build" prepared 1 guest-tools-test
 
-# what every guest runs is in its list of tests: a name and a command
+# every line of a guest's list of tests has a name and a command
 for test in name= =command "a name=command" "name= "; do
 	exits 1 "a test '$test' is refused" bash "$(file_of make-initrd.sh)" initrd --test "$test"
 	says "a test '$test' is refused: the reason" "is not NAME=COMMAND" "$err"

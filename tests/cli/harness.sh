@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# tap.bash, the harness of these tests: each way in which a check or a script can go wrong is a failure.
+# Tests tap.bash, the harness of these tests: every error in a check or a script is a failure.
 . "${0%/*}/tap.bash"
 
 # child: a script of the lines on standard input

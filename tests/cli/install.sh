@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What is installed, that nothing of it stays, the library's symbols, and completion in bash and zsh.
+# Tests make install and uninstall, the library's symbols, and completion in bash and zsh.
 . "${0%/*}/tap.bash"
 
 needs_install
@@ -49,7 +49,7 @@ empty "make uninstall leaves no other file or folder" left
 
 always
 needs nm readelf
-# the library's names, as promised release by release
+# the library's exported symbols, by release
 nm -D --with-symbol-versions --defined-only "$bin/libgtu.so" | sed 's/.* //; s/@@/@/' | LC_ALL=C sort -u >exported
 sed -n 's/^ \([^ ]*@GTU_[0-9]*\) [0-9.]*$/\1/p' "$root/packaging/debian/libgtu1.symbols" | LC_ALL=C sort -u >promised
 at_least 80 "$(wc -l <promised)" "symbols in libgtu1.symbols"
@@ -97,7 +97,7 @@ complete_bash gtu run bfs gr >offered
 same "bash completes a file" offered <(echo graph.gtu)
 complete_bash gtu generate road --seed '' >offered
 same "bash offers nothing for --seed" offered <(echo)
-# a value that is offered is one that the tool takes
+# the tool accepts every value that completion offers
 for unit in $(complete_bash gtu run bfs x --unit ''); do
 	quietly gtu run bfs none.gtu --unit "$unit"
 	says "gtu run knows the unit $unit that bash offers" "none.gtu|GPU|cuda"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# gtu lab: machines, and counts beside independent ones.
+# Tests gtu lab: machines, and counts compared with independent ones.
 . "${0%/*}/tap.bash"
 
-# differs NAME FILE: the last command has printed a table with other numbers than FILE
+# differs NAME FILE: the last command has printed a table whose numbers differ from those in FILE
 differs() {
 	skipped "$1" && return
 	if [ -s "$2" ] && [ -s "$out" ] && [ "$(wc -l <"$2")" = "$(wc -l <"$out")" ] && ! cmp -s "$2" "$out"; then
@@ -28,7 +28,7 @@ says "gtu lab machine lists the known machines" "oracle-gtx980"
 exits 3 "gtu lab check refuses a missing folder" gtu lab check ./none
 exits 2 "gtu lab check refuses to run without a folder" gtu lab check
 
-# a folder of our own: a path of 40 vertices, whose counts are worked out by hand
+# a path of 40 vertices, whose counts were computed by hand
 mkdir -p own/graphs
 {
 	echo "%%MatrixMarket matrix coordinate pattern general"
@@ -155,7 +155,7 @@ exits 2 "gtu lab run emogi refuses --graph with --scale" gtu lab run emogi --gra
 exits 3 "gtu lab run emogi refuses a missing graph" gtu lab run emogi --graph none.mtx
 check "gtu bench lab runs" gtu bench lab --scale 8 --json b.json
 says "gtu bench lab counts warp instructions" '"warp_instructions": [1-9]' b.json
-# a real GPU for emogi: without one, one sentence
+# emogi on a real GPU: one error message if there is none
 exits 1 "gtu lab run emogi --device cuda:0 fails without a driver" env GTU_CUDA_LIBRARY=/nonexistent gtu lab run emogi --device cuda:0
 says "gtu lab run emogi says that the driver or the GPU code is missing" "no CUDA driver|built without nvcc"
 exits 2 "gtu lab run iru refuses --device" gtu lab run iru --device cuda:0

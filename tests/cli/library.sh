@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# What libgtu.so offers is what the public headers declare, and an installed library can be used.
+# Checks that libgtu.so exports exactly what the public headers declare, and that programs can use the installed library.
 . "${0%/*}/tap.bash"
 
 needs gcc
 headers=$(cd "$root/include" && echo gtu/*.h uapi/gtu/hw.h)
 for h in $headers; do echo "#include <$h>"; done >all.c
-# every prototype that the headers declare without defining it
+# every function that the headers declare but do not define
 gcc -aux-info prototypes -fsyntax-only -I"$root/include" all.c
 sed -n 's|.*include/gtu/[a-z_]*\.h:[0-9]*:N[CO] \*/ extern [^(]*[ *]\([a-z_0-9]*\) (.*|\1|p' prototypes | sort -u >declared
 at_least 80 "$(wc -l <declared)" "functions that the headers declare"
@@ -19,7 +19,7 @@ empty "the library exports no variable" data
 
 always
 at_least 5 "$(wc -w <<<"$headers")" "public headers"
-# the hardware header and each public header stand alone, in C and in C++
+# each public header compiles by itself in C and in C++
 for h in $headers; do
 	echo "#include <$h>" >one.c
 	needs gcc

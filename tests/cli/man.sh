@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The man pages say what the tool, the library and the driver have, no less and no more; what they show works.
+# Checks that the man pages document all of the tool, the library and the driver, and that their examples work.
 . "${0%/*}/tap.bash"
 
 check "make-man makes the pages" "$root/Documentation/man/make-man" "$bin/gtu" man "January 1, 2000"
@@ -7,7 +7,7 @@ verbs=$(gtu --help | sed -n '/^usage/d; s/^  \([a-z]*\)   *[^ ].*/\1/p' | grep -
 at_least 13 "$(wc -w <<<"$verbs")" "verbs"
 needs gcc
 
-# the options that a verb's parser knows, macros undone, and those that its page explains
+# the options of a verb's parser, with macros expanded, and those that its page documents
 parsed() {
 	gcc -E -P -D_GNU_SOURCE -DGTU_VERSION='""' -I"$root/include" -I"$root" \
 		"$@" | tr -d '\n' | grep -oE '\{ ?"[a-z-]+", ?[012], ' | sed 's/[^"]*"\([^"]*\).*/\1/' | grep -vx help |
@@ -29,7 +29,7 @@ done
 
 always
 
-# section 3: what the library exports and what headers define in place
+# section 3: exported functions, and inline functions of the headers
 {
 	sed -n 's/^\t\([a-z][a-z_0-9]*\);$/\1/p' "$root/libruntime/libgtu.map"
 	cat "$root"/include/gtu/*.h | grep '^static inline' | sed 's/(.*//; s/.*[ *]//'
@@ -65,7 +65,7 @@ grep -E '^GTU_IOCTL' of_driver >want
 grep -h '^module_param(' "$root"/driver/*.c | sed 's/.*(\([a-z_]*\),.*/\1/' >>want
 same "gtu(4) has no unknown ioctl or parameter" said <(sort -u want)
 
-# what hand-written parts name exists
+# names in the hand-written parts exist
 cat "$root"/include/gtu/*.h "$root"/include/uapi/gtu/*.h >headers
 grep -hoE '\b(GTU_[A-Z_0-9]+|struct [a-z_]+|Fn [a-z_0-9]+)\b' "$root"/Documentation/man/gtu.[47].part | sed 's/^Fn //' |
 	sort -u >named
@@ -102,7 +102,7 @@ empty "man --warnings finds nothing in the pages" warnings
 says "man --warnings finds a mistake in a wrong page" "Nosuch" warnings
 always
 
-# ---- the examples, as they stand but for sizes ----
+# ---- the examples, with smaller sizes ----
 examples() {
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/p' "$1" | sed -n '/^\.Bd -literal/,/^\.Ed/p' | grep -v '^\.' |
 		sed 's/\\-/-/g; s/\\e/\\/g; s/\t# .*//'
@@ -116,7 +116,7 @@ shared=${GTU_SHARED:-$root/../shared}
 mkdir -p example/here/graphs && cd example/here || exit 1
 printf 'p sp 50 98\n' >roads.gr
 for i in {1..49}; do echo "a $i $((i + 1)) $i"; echo "a $((i + 1)) $i $i"; done >>roads.gr
-# where xz is missing, what is made of roads.gr.xz is there for the examples that follow
+# without xz, convert roads.gr directly for the examples that follow
 if command -v xz >/dev/null; then xz -k roads.gr; else gtu convert roads.gr roads.gtu --quiet; fi
 seq 1 99 | awk '{ print $1, ($1 * 7) % 100 }' | tee soc-LiveJournal1.txt >wiki-Vote.txt
 gzip soc-LiveJournal1.txt wiki-Vote.txt

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# What somebody new does wrong: each gives one sentence that names what it is about and says what to do, with the exit
-# status that the manual has (1 it failed, 2 the command line, 3 the input).
+# Tests common mistakes of new users: each gives one sentence that names the cause and the remedy, with the documented exit
+# status (1 failure, 2 command line, 3 input).
 . "${0%/*}/tap.bash"
 
-# told CODE NAME VALUE ADVICE COMMAND...: the command fails with CODE for the reason NAME; its first line of standard error
-# begins with its name and has VALUE, a line has ADVICE, and a second line, if any, says where to look ("Try", "Take")
+# told CODE NAME VALUE ADVICE COMMAND...: the command fails with CODE because of NAME; the first line of standard error
+# begins with the program's name and has VALUE, a line has ADVICE, and a second line begins with "Try" or "Take"
 told() {
 	local code=$1 name=$2 value=$3 advice=$4 lines
 
@@ -49,7 +49,7 @@ mkdir -m 755 locked
 mkdir -m 1777 sticky
 cp g.txt sticky/theirs.txt
 chmod 666 sticky/theirs.txt
-# the tool may lie where nobody else may go
+# the tool may be in a folder that other users cannot access
 cp "$bin/gtu" . && chmod 755 gtu
 given "another user cannot run a program in $PWD" nobody ./gtu version
 told 1 "no permission to read" secret.txt "ask its owner" nobody ./gtu stat secret.txt
@@ -74,7 +74,7 @@ told 1 "too little memory for a graph" "out of memory|not enough memory" "raise 
 	bash -c 'ulimit -v 100000; exec gtu generate kronecker --scale 20 k.gtu'
 holds "gtu generate leaves no file for want of memory" test ! -e k.gtu
 
-# what a device could have pinned is asked of doctor, which says what a run would
+# doctor reports the pinning problems that a run would report
 locked_memory() {
 	bash -c "ulimit -l 0; exec setpriv $([ "$(id -u)" = 0 ] && echo --reuid=65534 --clear-groups --inh-caps=-all) env PATH='$PATH' gtu doctor --graph u.gtu --device /dev/gtu0"
 }
@@ -134,7 +134,7 @@ told 1 "standard output on a full disk" "standard output" "where there is space"
 always
 told 1 "a limit on file sizes" k.gtu "limit on a file's size|File too large" \
 	bash -c 'ulimit -f 8; exec gtu generate kronecker --scale 14 k.gtu --quiet'
-# the name is lost while the work is done: what was made is kept, and said where
+# the output's name becomes unusable during the run: the result is kept, and its path is reported
 mkfifo graph.txt
 exec 9<>graph.txt
 gtu run bfs graph.txt --output late --quiet 2>lost 9>&- &

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# The documents' deterministic numbers are what their commands print. A block behind the comment "output" has
-# commands on lines that begin with "$ ", each with its output, both streams, below it. A line "..." there stands
-# for any lines, and "..." within a line for any text: times differ from run to run.
+# Checks that the commands in the documents print the documented deterministic numbers. A block after the comment "output"
+# has commands on lines that begin with "$ ", each followed by its output (both streams). A line "..." matches any lines,
+# and "..." within a line matches any text, such as times.
 . "${0%/*}/tap.bash"
 
 shared=${GTU_SHARED:-$root/../shared}
-ln -s "$shared" shared		# blocks run in a folder each document: ../shared is where the reader's is
+ln -s "$shared" shared		# blocks run in one folder per document: ../shared must resolve as it does for the reader
 
-# blocks FILE: each marked block as BLOCK.command and BLOCK.want files, numbered; prints the number of markers and of fences
+# blocks FILE: writes each marked block to numbered BLOCK.command and BLOCK.want files; prints the number of markers and fences
 blocks() {
 	awk -v to="$2" '
 	/^<!-- output -->$/ { markers++; marked = NR; next }
@@ -27,7 +27,7 @@ blocks() {
 # matches WANT GOT: line by line, "..." as above
 matches() {
 	awk '
-	{ sub(/ +$/, "") }		# editors take blanks at the end of a line away
+	{ sub(/ +$/, "") }		# editors remove trailing blanks
 	function pattern(s, n, part, i, out) {
 		n = split(s, part, /\.\.\./)
 		for (i = 1; i <= n; i++) {
@@ -71,7 +71,7 @@ for document in "$root"/README.md "$root"/Documentation/*.md; do
 	for command in "$name"/.blocks/*.command; do
 		[ -e "$command" ] || continue
 		text=$(cat "$command")
-		# a command that copies graphs, and what names their copies
+		# a command that copies graphs, and the commands that use the copies
 		[ -d "$shared" ] || for file in $(grep -o '\.\./shared/[^ ]*' <<<"$text"); do absent+=" ${file##*/}"; done
 		for file in $absent; do
 			[[ $text != *"$file"* ]] || { skip "$name.md: '$text' prints what the document shows" "no graphs beside the source (set GTU_SHARED)"; continue 2; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Results that others published, by every unit: LDBC Graphalytics' validation graphs, by the benchmark's
-# rules, and NetworkX' results in cuGraph's test data.
+# Compares every unit with published results: LDBC Graphalytics' validation graphs, by the benchmark's rules, and NetworkX'
+# results in cuGraph's test data.
 . "${0%/*}/tap.bash"
 
 graphs=${GTU_SHARED:-$root/../shared}/graphs
@@ -9,7 +9,7 @@ if [ ! -d "$graphs/ldbc-validation" ]; then
 fi
 units="none scu-basic scu iru peg weaver"
 
-# of GRAPH.properties, the value of the key that ends so
+# prints the value of the key in GRAPH.properties that ends with the argument
 property() {
 	sed -n "s/^graph\..*\.$2 *= *//p" "$1.properties" | tr -d '\r' | head -1
 }
@@ -110,8 +110,8 @@ at_least 15 $cases "published results of LDBC"
 
 # ---- cuGraph -------------------------------------------------------------------------------------
 
-# Columns of these files come in any order; the ones wanted, as "id value"; other programs write
-# unreachable vertices as the greatest number they have.
+# Prints the requested columns of these files, which are in any order, as "id value". Other programs write the largest
+# number of their type for unreachable vertices.
 columns() {
 	awk -F, -v id="$2" -v value="$3" '
 	NR == 1 { for (i = 1; i <= NF; i++) { if ($i == id) a = i; if ($i == value) b = i }; next }
@@ -139,7 +139,7 @@ while read -r id algorithm graph start cutoff; do
 	*) run=sssp ;;
 	esac
 	columns "$results/$id.csv" vertex distance >want.all
-	# not reached, or beyond the cutoff: not in the file, or there with the greatest number
+	# unreachable, or beyond the cutoff: missing in the file, or with the largest number
 	awk '$2 < 1e9' want.all | sort -n >want
 	for unit in $units; do
 		name="NetworkX $id ($algorithm, $graph from $start, cutoff $cutoff) by $unit"

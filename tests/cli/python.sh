@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The module gtu for Python: its own tests, its annotations, and that it can be installed.
+# Tests the Python module gtu: its own tests, its annotations and its installation.
 . "${0%/*}/tap.bash"
 
 python=
@@ -14,12 +14,12 @@ export PYTHONPATH=$module PYTHONDONTWRITEBYTECODE=1 GTU_ROOT=$root
 unset GTU_LIBRARY GTU_TOOL
 sanitized=()
 if [[ $bin == */san ]]; then
-	# the sanitizers come before everything else of a process; what Python itself never frees is not looked at
+	# the sanitizers must be loaded first; leak detection is off, because Python itself does not free all memory
 	sanitized=(env GTU_LIBRARY="$bin/libgtu.so.1" ASAN_OPTIONS=detect_leaks=0 \
 		LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)")
 fi
 
-# its own tests, each as one of these
+# the module's own tests, each reported as one test
 "${sanitized[@]}" "$python" "$module/tests/run_tests.py" >results 2>errors
 code=$?
 while IFS= read -r line; do
@@ -44,7 +44,7 @@ exits 1 "mypy finds a mistake in a program that uses the module" "${mypy[@]}" us
 says "mypy knows the type of stats.edges" "expression has type .int., variable has type .str." "$out"
 [ ${#sanitized[@]} -ne 0 ] || always
 
-# installed: without a compiler and without a network
+# installation works without a compiler and without a network
 cp -r "$module" source
 given "pip or setuptools are missing (apt-get install python3-pip python3-setuptools)" "$python" -c 'import setuptools, pip'
 check "pip installs the module" "$python" -m pip install --no-index --no-build-isolation --no-deps --target there ./source

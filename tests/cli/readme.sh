@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# What the README shows works as it stands there.
+# Checks that the README's commands work verbatim.
 . "${0%/*}/tap.bash"
 
 ln -s "$bin" build
 # "    build/gtu verb ...   what it is": the explanation begins after two blanks
 sed -n 's/^    \(build\/gtu [^ ].*\)/\1/p' "$root/README.md" | sed 's/   *.*//' >commands
 at_least 6 "$(wc -l <commands)" "commands in the tour of the README"
-# prints_what COMMAND: a line that gtu prints, of the kind of the command
+# prints_what COMMAND: prints a pattern for a line of the command's output
 prints_what() {
 	case $1 in
 	*" doctor "*) echo "^Everything that was checked works" ;;
@@ -33,7 +33,7 @@ check "the README's program builds without a warning" gcc -Wall -Wextra -Werror 
 check "the README's program runs" env LD_LIBRARY_PATH="$bin" ./program
 says "the README's program prints what the README says" "^3 elements, the first is 11$" "$out"
 always
-# every path the README names is there
+# every path in the README exists
 grep -o '`[a-z-][a-z-]*/[a-z/_.]*`' "$root/README.md" | tr -d '`' | grep -v '^build/' | sort -u >paths
 at_least 5 "$(wc -l <paths)" "paths in the README"
 while read -r path; do
@@ -44,7 +44,7 @@ at_least 3 "$(wc -l <links)" "links in the README"
 while read -r path; do
 	holds "the README's link $path leads to a file" test -e "$root/$path"
 done <links
-# and every top-level folder is in its map
+# every top-level folder is in the README's map
 at_least 6 "$(find "$root"/*/ -maxdepth 0 | wc -l)" "folders at the top"
 for folder in "$root"/*/; do
 	folder=$(basename "$folder")

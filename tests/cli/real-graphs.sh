@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Every real graph there is, each algorithm by every unit, against the reference code.
+# Compares each algorithm with every unit on every available real graph with the reference code.
 . "${0%/*}/tap.bash"
 
 graphs=${GTU_SHARED:-$root/../shared}/graphs
 if [ ! -d "$graphs" ]; then
 	skip_all "there are no real graphs beside the source (set GTU_SHARED)"
 fi
-# The algorithms of later papers; by SCU and IRU with GTU_ALL=1 only, which takes a minute more.
+# The algorithms of later papers; with SCU and IRU only if GTU_ALL=1, which takes one more minute.
 newer() {
 	verified "kc over $name is right by $unit" gtu run kc g.gtu --unit $unit --verify
 	verified "gc over $name is right by $unit" gtu run gc g.gtu --unit $unit --verify
@@ -39,7 +39,7 @@ for file in "$graphs"/*; do
 		verified "pr over $name is right by $unit" gtu run pr g.gtu --iterations 5 --unit $unit --verify
 		case $unit in
 		none | peg | weaver) newer ;;
-		# their edges come through the same code as on the small graphs of the unit tests
+		# the unit tests cover the same code on small graphs
 		*) [ -z "${GTU_ALL:-}" ] || newer ;; # not everywhere
 		esac
 		if [ $unit = peg ] || [ $unit = weaver ]; then

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# README's recipes for a new unit, reader, generator and algorithm, followed in a copy of the tree: the copy builds, its
-# tool shows and verifies what was added, and the unit's own test passes.
+# Follows the README's recipes for a new unit, reader, generator and algorithm in a copy of the tree. The copy must build,
+# its tool must list and verify the additions, and the unit's own test must pass.
 . "${0%/*}/tap.bash"
 
 [ -d "$root/firmware-model" ] || { skip "the recipes" "no source here"; finish; exit; }
 (cd "$root" && tar c Makefile Documentation/examples firmware-model include libruntime packaging tests/unit tools) | tar x
 export PATH=$work/build:$PATH
 
-# put NAME FILE LINE: standard input goes before the first line of FILE that has LINE in it; fails if there is none
+# put NAME FILE LINE: inserts standard input before the first line of FILE that contains LINE; fails if there is none
 put() {
 	if awk -v before="$3" 'FNR == NR { text = text $0 "\n"; next }
 		!done && index($0, before) { printf "%s", text; done = 1 } { print } END { exit !done }' - "$2" >new; then
@@ -18,10 +18,10 @@ put() {
 	fi
 }
 
-# ---- the unit, as the comment of unit.c has it -----------------------------------------------------------------
+# ---- the unit, as described in the comment of unit.c -----------------------------------------------------------
 
 unit=firmware-model/units/degrees/degrees.c
-# part NAME: what unit.c marks to be moved, which is then gone from it
+# part NAME: prints a marked part of unit.c and removes it from the file
 part() {
 	sed -n "/^\/\* BEGIN $1 /,/^\/\* END /p" $unit | sed '1d;$d'
 	sed -i "/^\/\* BEGIN $1 /,/^\/\* END /d" $unit
@@ -74,7 +74,7 @@ TEST(degrees_are_right_wherever_the_job_is_cut)
 TEST_MAIN
 END
 
-# ---- a reader, a generator, an algorithm, as README's table has them -------------------------------------------
+# ---- a reader, a generator, an algorithm, as in the README's table ---------------------------------------------
 
 cat >libruntime/graph/read/third.c <<'END'
 // SPDX-License-Identifier: MIT
@@ -163,10 +163,10 @@ put "run_kind.c takes the row of the algorithm" tools/run/run_kind.c '{ "hash", 
 	  0, 8, .integers = gtu_out_degrees, .reference = fill_outdegrees, .write = run_write_core },
 END
 
-# ---- they are there ------------------------------------------------------------------------------------------
+# ---- the additions work --------------------------------------------------------------------------------------
 
 nproc=$(nproc)
-# what the compiler says is an error; not optimized, for time
+# warnings are errors; without optimization, to save time
 check "the tree with all four additions builds without a warning" make -s -j"$nproc" OPT="-O0 -Werror" NVCC= build/gtu build/libgtu.so
 [ -x build/gtu ] || finish
 check "the unit test of the new unit builds" make -s -j"$nproc" OPT="-O0 -Werror" NVCC= build/tests/test_degrees

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# gtu report and --plot: what is drawn is what the files say, well-formed whatever they hold.
+# Tests gtu report and --plot: the drawings show the files' values, and are well-formed for any contents.
 . "${0%/*}/tap.bash"
 
 fake=$root/build/tests/fake/libcuda-cpu.so.1
@@ -114,7 +114,7 @@ for text in "Frontier over levels" "Bandwidth over levels" "Requests by size" "R
 	says "the page of 12 files has '$text'" "$text" page.html
 done
 cat >same.py <<'END'
-"""What is drawn is what the files say."""
+"""The drawings show the values in the files."""
 import json, re
 page = open("page.html", encoding="utf-8").read()
 flat = re.sub(r"<[^>]*>", " ", page)
@@ -123,7 +123,7 @@ def has(text):
 run = json.load(open("bfs-scu.json"))
 has("{:,}".format(run["edges_traversed"]))
 has("{:,}".format(run["counters"]["zcm"]["host_read_32"]))
-# a point for each level, with its frontier
+# one point per level, with its frontier
 section = page[page.index('<h2 id="f2">'):page.index('<h2 id="f3">')]
 chart = section[section.index("Frontier over levels</text>"):]
 points = re.findall(r"<title>(\S+), (\S+)</title>", chart[:chart.index("</svg>")])
@@ -134,7 +134,7 @@ def read(t):
     return float(t[:-1]) * 1000 ** (" kMG".index(t[-1])) if t[-1] in "kMG" else float(t)
 for (_, y), s in zip(points, run["steps"]):
     assert abs(read(y) - s["frontier"]) <= 0.005 * s["frontier"], (y, s)
-# every row of the laboratory with both numbers
+# every row of the laboratory has both numbers
 lab = json.load(open("lab.json"))
 section = page[page.index('<h2 id="f11">'):page.index('<h2 id="f12">')]
 rows = re.findall(r"<tr>(.*?)</tr>", section[section.index("All rows"):], re.S)
@@ -150,7 +150,7 @@ for got, want in zip(rows, lab["rows"]):
         assert (value is None) == (text == ""), got
         assert value is None or abs(float(text.replace(",", "")) - value) <= 1e-3 * abs(value), (got, want)
 assert judged, "nothing was judged"
-# the greatest bar of the requests is the greatest count
+# the longest bar of the requests is the largest count
 section = page[page.index('<h2 id="f2">'):page.index('<h2 id="f3">')]
 chart = section[section.index("Requests by size</text>"):]
 bars = re.findall(r"<rect x='\S+' y='\S+' width='([0-9.]+)' height='13.0' fill='(#\w+)'/><text[^>]*>([^<]*)<", chart[:chart.index("</svg>")])
@@ -169,7 +169,7 @@ check "gtu report --quiet runs" gtu report pr.json --quiet
 empty "gtu report --quiet prints nothing" "$out"
 holds "gtu report writes report.html without -o" test -s report.html
 
-# ---- names that would be markup ----
+# ---- names with markup characters ----
 hostile='<img src=x onerror=alert(1)>&"'\''`.gtu'
 cp k.gtu "$hostile"
 check "gtu run writes JSON of a graph whose name is markup" gtu run bfs "$hostile" --unit scu --json "$hostile.json"
@@ -183,7 +183,7 @@ python "the page of names that are markup is well-formed and runs nothing" look.
 says "the page shows the name that is markup as text" "&lt;img src=x onerror=alert\(1\)&gt;&amp;&quot;&#39;\`.gtu" evil.html
 lacks "the page of names that are markup has no script" "<[sS][cC][rR][iI][pP][tT]" evil.html
 
-# ---- what is no report ----
+# ---- invalid files ----
 exits 3 "gtu report refuses a missing file" gtu report nowhere.json
 says "gtu report names the missing file" "nowhere.json: No such file"
 exits 3 "gtu report refuses a folder" gtu report .
@@ -277,7 +277,7 @@ h = d["degree_histogram"]
 def read(t):
     return float(t[:-1]) * 1000 ** (" kMG".index(t[-1])) if t[-1] in "kMG" else float(t)
 of = {read(x): read(y) for x, y in points}
-# up to 31 each degree is a point
+# each degree up to 31 has a point
 assert of[1.0] == h[1], (of, h)
 for k in range(2, 6):
     got = sum(of.get(float(x), 0) for x in range(2 ** (k - 1), 2 ** k))
@@ -324,11 +324,11 @@ says "gtu bench gpu names the algorithm whose result differs" "pr on kronecker:8
 unset GTU_CUDA_LIBRARY ASAN_OPTIONS
 always
 
-# ---- as a browser shows it ----
+# ---- rendering in a browser ----
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 needs python3
 given "chromium is missing (apt-get install chromium)" test -n "$browser"
-# shot PAGE PNG [dark]: and what was asked of the network into PNG.net
+# shot PAGE PNG [dark]: takes a screenshot, and writes the network requests to PNG.net
 shot() {
 	local scheme=1
 	[ "${3-}" = dark ] && scheme=0
@@ -381,7 +381,7 @@ holds "the browser draws the page in its dark colours" shot page.html dark.png d
 check "the dark picture of the page is a PNG" python3 png.py dark.png
 cp "$out" dark.txt
 holds "the browser's dark picture has colours and a dark background" awk '{ exit !($1 > 30 && $2 < 40 && $3 > 0.02) }' dark.txt
-# the browser itself asks its maker for updates and the time of day, whatever it shows
+# ignore the browser's own requests for updates and the time
 addresses() {
 	grep -oE '"url":"(https?|ftp|wss?)://[^"]*"' "$1" | grep -vE '://[a-z0-9.]*\.(google|googleapis|gvt1|gstatic)\.com/' | sort -u
 }

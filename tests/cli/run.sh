@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# gtu run: every option, results that were worked out by hand, and what is refused.
+# Tests gtu run: every option, results that were computed by hand, and errors.
 . "${0%/*}/tap.bash"
 
 far=9223372036854775807
-# directed, ids with gaps, two components; 10 -> 30 is dearer than by 20
+# directed, ids with gaps, two components; 10 -> 30 costs more than the path through 20
 printf '10 20 1\n10 30 4\n20 30 2\n30 40 1\n50 60 3\n' >g.txt
 printf '10 0\n20 1\n30 1\n40 2\n50 %s\n60 %s\n' $far $far >bfs.want
 printf '10 0\n20 1\n30 1\n40 2\n50 %s\n60 %s\n' $far $far >bfs10.want
@@ -15,7 +15,7 @@ printf '10 0\n20 1\n30 1\n40 2\n50 infinity\n60 infinity\n' >unit.want
 differs() {
 	holds "$1" bash -c '[ -s "$1" ] && [ "$(wc -l <"$1")" = "$(wc -l <"$2")" ] && { cmp -s "$1" "$2"; [ $? -eq 1 ]; }' - "$2" "$3"
 }
-# as numbers: 3 and 3.0 are one distance
+# compare as numbers: 3 and 3.0 are the same distance
 numbers() { awk '{ print $1, $2 == "infinity" ? $2 : $2 + 0 }' "$1" >"$1.n"; }
 
 check "gtu convert writes a container" gtu convert g.txt g.gtu
@@ -104,7 +104,7 @@ says "gtu run sssp names the negative weight" "-5"
 exits 1 "gtu run fails where the output cannot be written" gtu run bfs g.txt --source 10 --output nowhere/o
 says "gtu run names the folder that is missing" "nowhere"
 
-# a container's weights were chosen when it was made
+# a container's weights were chosen at its creation
 exits 2 "gtu run refuses a weight column of a container" gtu run sssp g.gtu --source 10 --weights 9
 says "gtu run says that a container has no columns" "--weights 9: g.gtu is a native container, which has no columns"
 exits 2 "gtu run refuses the first weight column of a container" gtu run sssp g.gtu --source 10 --weights 1
@@ -115,7 +115,7 @@ check "gtu run cc ignores --weights" gtu run cc g.gtu --weights 9
 check "gtu run reads a weight column of a gzip file" bash -c 'gzip -c g.txt >z.txt.gz && gtu run sssp z.txt.gz --source 10 --weights 1'
 check "gtu run reads a weight column from a pipe" bash -o pipefail -c 'cat g.txt | gtu run sssp /dev/stdin --source 10 --weights 1'
 
-# what is written must not lose what is read, and is looked at before the work begins
+# the output must not overwrite the input; gtu checks this before the run
 cp g.txt own.txt
 ln -s own.txt link.txt
 ln own.txt hard.txt
@@ -134,7 +134,7 @@ says "gtu run names the missing output folder before the missing graph" "nowhere
 exits 1 "gtu run fails for a missing JSON folder before it opens the graph" gtu run bfs nonesuch.txt --json nowhere/o
 check "gtu generate makes a graph whose result exceeds the limit" gtu generate kronecker --scale 12 many.gtu
 mkdir t
-# the message goes through a pipe, as the limit is on every file that gtu writes
+# the message goes to a pipe, because the limit applies to every file that gtu writes
 limited() {
 	bash -c '(ulimit -f 1; cd t; exec gtu --quiet run cc ../many.gtu --output o) 2>&1 | cat >&2; exit ${PIPESTATUS[0]}'
 }
@@ -167,7 +167,7 @@ for unit in none scu-basic scu iru peg weaver; do
 	verified "stcon --undirected runs by $unit" gtu run stcon g.txt --source 40 --target 10 --undirected --unit $unit --output o --verify
 	same "stcon --undirected is right by $unit" o <(echo 10 2)
 done
-# a convolution; by hand: of 2 - 1 - 3, both ways, 1 sees both others, each of which sees 1
+# a convolution, computed by hand: the edges 2 - 1 and 1 - 3 in both directions
 printf '2 1 4\n1 3 5\n' >conv.txt
 for unit in none scu-basic scu iru peg weaver; do
 	verified "gcn runs by $unit" gtu run gcn g.txt --features 3 --unit $unit --output o --verify
@@ -183,7 +183,7 @@ differs "another seed gives another convolution" c2 c.none
 verified "gcn runs with unit weights" gtu run gcn conv.txt --weights unit --features 1 --seed 7 --verify
 exits 2 "gcn refuses 0 features" gtu run gcn g.txt --features 0
 exits 2 "gcn refuses 65537 features" gtu run gcn g.txt --features 65537
-# pulling: the same levels, and JSON says which they were
+# pulling: the same levels, and the JSON output lists the pulled ones
 for unit in peg weaver; do
 	for direction in push pull auto; do
 		verified "bfs --direction $direction runs by $unit" gtu run bfs g.txt --source 10 --unit $unit --direction $direction --output o --json d.json --verify
@@ -233,14 +233,14 @@ says "bfs says that it starts at one source" "bfs starts at one source, and --so
 exits 2 "bc refuses --source with --sources" gtu run bc g.txt --source 10 --sources 3
 exits 2 "bc refuses 0 sources" gtu run bc g.txt --sources 0
 
-# a real graph, if it is there: other people's counts
+# a real graph, if available: published counts
 check "gtu generate makes a graph of 4096 vertices" gtu generate kronecker --scale 12 --seed 3 k.gtu
 for unit in none scu-basic scu iru peg weaver; do
 	verified "bfs over 4096 vertices runs by $unit" gtu run bfs k.gtu --source 1 --unit $unit --output k.$unit --verify
 	same "bfs over 4096 vertices by $unit gives the levels of plain software" k.none k.$unit
 done
 
-# the monitor changes nothing, and counts something
+# the monitor does not change the result, and its counters are not 0
 for unit in scu iru; do
 	check "bfs --monitor runs by $unit" gtu run bfs k.gtu --source 1 --unit $unit --monitor --output watched --json w.json
 	same "bfs --monitor by $unit gives the same levels" k.$unit watched

@@ -2,7 +2,7 @@
 # Every test of the tool fails when gtu prints nonsense and exits with 0.
 . "${0%/*}/tap.bash"
 
-# scripts that do not judge the program gtu in GTU_BIN, and what they judge
+# scripts that do not test the program gtu in GTU_BIN, and what they test
 exempt() {
 	case $1 in
 	architecture | prose) echo "it reads the source" ;;
@@ -46,7 +46,7 @@ for name in "${judged[@]}"; do
 done
 wait
 for name in "${judged[@]}"; do
-	# where it finds nothing to read it can judge nothing
+	# a script that finds no input tests nothing
 	given "$name.sh is skipped here" eval '! grep -q "^1\.\.0 # SKIP" "$name.tap"'
 	same "$name.sh exits with 1 against a stub of gtu" "$name.status" <(echo 1)
 	says "$name.sh reports a failed check against a stub of gtu" "^not ok [0-9]+ " "$name.tap"

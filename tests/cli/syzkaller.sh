@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# The fuzzer's descriptions of the driver (tests/syzkaller) are those of the headers: what is added to an interface has to
-# be added there, and what changes its number, place or size too.
+# Compares the fuzzer's descriptions of the driver (tests/syzkaller) with the headers: every addition to the interface, and
+# every change of a number, an offset or a size, must be made there too.
 . "${0%/*}/tap.bash"
 
 text=$root/tests/syzkaller/dev_gtu.txt
 header=$root/include/uapi/gtu/gtu.h
 
-# agrees FOLDER: the descriptions against the headers in FOLDER
+# agrees FOLDER: compares the descriptions with the headers in FOLDER
 agrees() {
 	awk -f "$root/tests/syzkaller/to-c.awk" "$text" >described.c &&
 		gcc -std=gnu11 -Wall -Werror -I"$1" -o described described.c
@@ -22,7 +22,7 @@ same "every ioctl is described" calls described-calls
 sed -n 's/^struct \(gtu_[a-z_]*\) {/\1/p' "$header" | sort >structs
 sed -n 's/^\(gtu_[a-z_]*\) {$/\1/p' "$text" | grep -v '^gtu_hw_' | sort >described-structs
 same "every struct is described" structs described-structs
-# flags and the like: all that is neither a call nor a limit
+# flags and other constants that are neither calls nor limits
 sed -n 's/^#define \(GTU_[A-Z_]*\)\t.*(.*/\1/p' "$header" | grep -v 'GTU_IOCTL_\|GTU_SUBMIT_MAX' | sort >flags
 sed -n 's/^\([A-Z_]*\) = .*/\1/p' "$text.const" | sort >described-flags
 comm -23 flags described-flags >missing
@@ -33,7 +33,7 @@ comm -23 opcodes described-flags >missing
 at_least 10 "$(wc -l <opcodes)" "opcodes in the header"
 empty "every opcode is described" missing
 
-# each kind of mapping begins where the driver says
+# the offset of each kind of mapping is the driver's
 number() { awk -v name="$1" '$1 == "#define" && $2 == name { print $3 + 0 }' "$root/driver/gtu_drv.h"; }
 shift_by=$(number GTU_MAP_KIND_SHIFT)
 for kind in SQ CQ DOORBELL BUFFER APERTURE; do
@@ -41,7 +41,7 @@ for kind in SQ CQ DOORBELL BUFFER APERTURE; do
 	holds "mappings of GTU_MAP_$kind begin at $offset" grep -q "^resource gtu_map_offset.*[ ,]$offset\\>" "$text"
 done
 
-# a header that has changed is noticed: a field that moves, one that is added, a call of another number
+# changes of a header are found: a moved field, an added field, a call with another number
 mkdir -p changed && cp -r "$root/include/." changed/
 altered() { # altered NAME SED-EXPRESSION
 	cp "$root/include/uapi/gtu/gtu.h" changed/uapi/gtu/gtu.h

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What holds for every verb: help, complaints, exit codes, standard output that cannot be written.
+# Tests common to all verbs: help, error messages, exit codes, unwritable standard output.
 . "${0%/*}/tap.bash"
 
 verbs=$(gtu --help | sed -n '/^usage/d; s/^  \([a-z]*\)   *[^ ].*/\1/p' | grep -vxE 'gtu|help|version')
@@ -53,7 +53,7 @@ check "gtu info --fdt writes a file" gtu info --fdt blob --quiet
 says "gtu info --fdt writes a device tree" "GTU device model" blob
 exits 1 "gtu info --fdt fails in a missing folder" gtu info --fdt /nonexistent/blob
 says "gtu info --fdt names the missing folder" "/nonexistent/blob"
-# a device of the test's own that is always full: were it removed by mistake, nobody would miss it
+# a private copy of /dev/full, so that removing it by mistake does no harm
 given "no device file can be made here" eval 'mknod full c 1 7 && ! echo 2>/dev/null >full'
 printf '1 2\n' >e.txt
 exits 1 "gtu info fails on a full disk" bash -c 'gtu info >full'
@@ -72,12 +72,12 @@ find . -maxdepth 1 -name "full.*" >left
 empty "no temporary file is left beside a full device" left
 always
 
-# limited BLOCKS ARGUMENTS: gtu in the folder t, where no file may be longer. The message goes through a pipe, as the limit
-# is on every file that gtu writes.
+# limited BLOCKS ARGUMENTS: runs gtu in the folder t with a limit on file sizes. The message goes to a pipe, because the
+# limit applies to every file that gtu writes.
 limited() {
 	bash -c "(ulimit -f $1; cd t; exec gtu --quiet $2) 2>&1 | cat >&2; exit \${PIPESTATUS[0]}"
 }
-# a write that fails leaves the file that was there; a limit on its size stands for the full disk
+# a failed write leaves the existing file unchanged; a limit on file sizes simulates a full disk
 printf '1 2\n' >e.txt
 for command in "info --fdt" "info --json" "stat e.txt --json" "run cc e.txt --output" "run cc e.txt --json" \
 	"bench units --only scu --seconds 0 --largest 1M --json"; do
@@ -102,7 +102,7 @@ chmod 600 t/real
 check "gtu info --fdt writes over a file of mode 600" gtu info --fdt t/real --quiet
 holds "gtu info --fdt keeps mode 600" test "$(stat -c %a t/real)" = 600
 mkfifo t/pipe
-# a reader that waits for no writer
+# a reader that does not wait for a writer
 exec 9<>t/pipe 8<t/pipe 9>&-
 check "gtu info --fdt writes into a pipe" gtu info --fdt t/pipe --quiet
 cat <&8 >t/copy
@@ -115,7 +115,7 @@ exits 2 "gtu info refuses one file under two names" gtu info --fdt t/real --json
 exits 2 "gtu stat refuses to write JSON over the graph" gtu stat e.txt --json e.txt
 rm -r t
 
-# too little memory is no mistake in the request; how little that is depends on how the tool was built
+# insufficient memory is not a usage error; the limit depends on the tool's build
 short=()
 for limit in 6000 10000 14000 18000 22000 28000 40000; do
 	quietly bash -c "ulimit -v $limit; exec gtu info"
@@ -128,7 +128,7 @@ for limit in "${short[@]:-any}"; do
 done
 always
 
-# every status has its exit code; a wrong result cannot be had from a right device, so 4 is asked for here
+# every status has its exit code; a correct device gives no wrong result, so status 4 is tested directly
 cat >codes.c <<'END'
 #include <stdlib.h>
 #include "tools/support/cli.h"
@@ -152,7 +152,7 @@ says "the tool says that verification failed" "^gtu: verification failed$"
 
 always
 
-# a bar where someone looks, and none where nobody does
+# a progress bar on a terminal, and none elsewhere
 needs script
 given "script(1) gives no terminal here" script -qec "test -t 2" /dev/null
 check "gtu generate runs on a terminal" script -qec "gtu generate kronecker --scale 19 bar.gtu" /dev/null
@@ -165,7 +165,7 @@ check "gtu generate runs with its messages in a file" gtu generate kronecker --s
 empty "a file gets no progress bar"
 rm -f bar.gtu
 
-# JSON is JSON
+# the JSON output is valid
 check "gtu info --json - exits with 0" gtu info --json -
 cp "$out" info.json
 python "gtu info --json - prints JSON with what the table says" <<'END'
@@ -183,7 +183,7 @@ exits 2 "gtu bench refuses an unknown subject" gtu bench unit
 says "gtu bench suggests the nearest subject" "did you mean units"
 exits 2 "gtu bench units refuses an unknown operation" gtu bench units --only comppact
 exits 2 "gtu bench units refuses a time that is no number" gtu bench units --seconds soon
-# each result is compared with plain software's before it is timed
+# each result is compared with plain software before it is timed
 exits 2 "bench units --cycles refuses --json" gtu bench units --cycles --json -
 check "bench units --portable runs" gtu bench units --portable --only data --seconds 0.1 --largest 1M
 says "bench units --portable runs portable code" "SCU with portable code and its IRU with portable code" "$out"

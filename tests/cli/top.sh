@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# gtu top on computers made of files: what it says of counters that grow, and of what is missing.
+# Tests gtu top on simulated file systems: growing counters, and missing files.
 . "${0%/*}/tap.bash"
 
 export GTU_TOP_ROOT=$work/tree
 d=tree/sys/class/gtu/gtu0
 put() { echo "$2" >"$d/$1"; }
-# counters FACTOR: all of a device, so many times what they are at first; the names are those of the interface's document
+# counters FACTOR: sets all counters of a device to FACTOR times their initial values; the names are those in the documents
 names() {
 	grep -o "What:.*/gtuN/$1_counters/[a-z0-9_]*$" "$root/Documentation/ABI/sysfs-class-gtu" | sed 's|.*/||'
 }
@@ -43,7 +43,7 @@ device() {
 	counters 1
 }
 
-# ---- what is missing ----
+# ---- missing files ----
 exits 1 "gtu top fails where the module is not loaded" gtu top
 says "gtu top names the module and the command that loads it" "there is no .*/sys/class/gtu: the module gtu is not loaded \('modprobe gtu' as root"
 mkdir -p tree/sys/class/gtu
@@ -70,7 +70,7 @@ says "gtu top says that only root reads the counters" "the counters below .*/gtu
 chmod 600 $d/*_counters/*
 always
 
-# ---- what is there ----
+# ---- existing files ----
 check "gtu top --once prints one picture" gtu top --once --interval 0.05
 says "gtu top begins with state, epoch, version and clock of the device" "^gtu0  up, epoch 3, model 1.2, 100 MHz$" "$out"
 says "gtu top says that debugfs is missing" "queues +at most 256, of 64 contexts; the users are in debugfs" "$out"
@@ -82,7 +82,7 @@ printf 'context 1: pid 42 (a(b)\033[2J) epoch 3, 2 queues, 1 region slots taken 
 check "gtu top --once runs with debugfs" gtu top --once --interval 0.05
 says "gtu top prints the owners of the queues from debugfs" "^  queues +3 of 256, of 3 contexts \(64 at most\): 42 \(a\(b\)\?\[2J\): 2, 7 \(x\): 1, and 1 more$" "$out"
 
-# rates are what lies between two looks, by the seconds that the JSON says
+# rates are the differences between two samples, divided by the seconds in the JSON output
 cat >rates.py <<'END'
 import json, sys
 d = json.load(open("top.json"))
@@ -103,8 +103,8 @@ near(u["zcm"]["requests_per_second"]["host_read"]["128"], 1000 * grown / s)
 near(u["zcm"]["host_read_bytes_per_second"], 224000 * grown / s)
 assert u["wvr"]["counters"]["s8"] == 8, u["wvr"]
 END
-# between COMMAND...: gtu top --json, with COMMAND run between its two looks. A look begins with the state, which is a pipe
-# here: gtu top waits in it until it is written to and closed. Each look has a pipe of its own.
+# between COMMAND...: runs gtu top --json, and COMMAND between its two samples. A sample first reads the state, which is a
+# pipe here: gtu top waits until the pipe is written and closed. Each sample has its own pipe.
 between() {
 	local pid code
 
@@ -166,10 +166,10 @@ check "gtu top --device runs on one of three devices" gtu top --device /dev/gtu1
 same "gtu top --device prints that device alone" <(grep -o '^gtu[0-9]*' "$out") <(echo gtu1)
 rm -r tree/sys/class/gtu/gtu1{,0}
 
-# a reset between two looks: counters begin at 0, and nothing is below it
+# a reset between two samples: counters restart at 0, and no rate is negative
 anew() {
 	counters 1
-	put scu_counters/jobs 140	# more than before, and all of it new
+	put scu_counters/jobs 140	# more than before, all of it since the reset
 	put epoch 4
 }
 between anew
@@ -221,7 +221,7 @@ else:
     p.send_signal(getattr(signal, how))
 code = p.wait(timeout=20)
 until(lambda: got.endswith(b"\033[?25h\033[?1049l"))
-assert termios.tcgetattr(slave) == before, "the terminal is not as it was"
+assert termios.tcgetattr(slave) == before, "gtu top did not restore the terminal"
 frame = got.split(b"\033[H")[2].split(b"\033[J")[0]
 lines = frame.replace(b"\033[K", b"").replace(b"\033[0m", b"").replace(b"\033[1m", b"").split(b"\r\r\n" if b"\r\r\n" in frame else b"\r\n")
 assert len(lines) <= 12 and all(len(l.rstrip(b"\r")) <= 60 for l in lines), lines

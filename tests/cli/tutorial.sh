@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The tutorial's commands, word for word, but for building and the virtual machine (tests/guest/tutorial has that).
+# Runs the tutorial's commands verbatim, except building and the virtual machine (see tests/guest/tutorial).
 . "${0%/*}/tap.bash"
 
 tutorial=$root/Documentation/tutorial.md
@@ -29,7 +29,7 @@ at_least 1 "$(wc -l <paths)" "paths below tests/ in the tutorial"
 while read -r path; do
 	holds "the tutorial's path $path exists" test -e "$root/$path"
 done <paths
-# what is in no block that is run is in the one of building, or of the guest
+# every other block is about building or the guest
 grep '^```sh' "$tutorial" | sort -u >blocks
 same "every block of commands in the tutorial is run by a test" blocks <(printf '```sh\n```sh build\n```sh guest\n```sh guest-after\n```sh guest-before\n')
 finish

@@ -208,7 +208,7 @@ static void gtu_platform_shutdown(struct platform_device *pdev)
 }
 
 /*
- * Interrupts are disabled: a late one would access registers that do not
+ * Interrupts are disabled: a late interrupt would access registers that do not
  * respond.
  */
 static int gtu_platform_suspend(struct device *dev)

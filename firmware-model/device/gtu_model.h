@@ -20,8 +20,8 @@ struct gtu_dev;
 
 struct gtu_host_ops {
 	/*
-	 * Pointer to the memory at bus address @addr. *len holds the bytes requested and returns
-	 * how many of them are contiguous there (at least 1). NULL if no memory is mapped there or
+	 * Pointer to the memory at bus address @addr. *len holds the bytes requested and returns the
+	 * number of contiguous bytes there (at least 1). NULL if no memory is mapped there or
 	 * @write is not permitted. The device uses the pointer until gtu_dev_step() or
 	 * gtu_dev_write() returns; unmap memory only between calls.
 	 */

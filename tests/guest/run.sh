@@ -10,7 +10,7 @@
 #   --gtu PROGRAM      the tool that serves the device [build/gtu]
 #   --serve OPTION     an option for gtu serve; may be given more than once
 #   --also OPTION      one more device, whose gtu serve has only this option; may be given more than once
-#   --door NAME        vfio-user: a gtu serve for each device; compiled-in: the QEMU of `make qemu`, or
+#   --transport NAME        vfio-user: a gtu serve for each device; compiled-in: the QEMU of `make qemu`, or
 #                      $GTU_QEMU, $GTU_QEMU_ARM64 [vfio-user]
 #   --devices N        N devices in all; all but the first have no options
 #   --no-device        no device for --serve
@@ -38,7 +38,7 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= notes= shell= device=1 system= power_resources= ports= absent= monitor= word= door=vfio-user
+devices=1 iommu= share= notes= shell= device=1 system= power_resources= ports= absent= monitor= word= transport=vfio-user
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -53,7 +53,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=$2 ;;
 	--devices) devices=$2 ;;
-	--door) door=$2 ;;
+	--transport) transport=$2 ;;
 	--gtu) gtu=$2 ;;
 	--serve) serve+=("$2") ;;
 	--also) also+=("$2") ;;
@@ -80,7 +80,7 @@ for ((i = 1; i < devices; i++)); do
 done
 dir=$cache/$name
 mkdir -p "$dir" && rm -f "$dir"/*.log || exit 1
-case $door in
+case $transport in
 vfio-user)
 	emulator=$cache/qemu/run
 	[ "$kernel" = arm64 ] && emulator=$cache/qemu-arm64/run ;;
@@ -88,7 +88,7 @@ compiled-in)
 	emulator=$(compiled_in $([ "$kernel" != arm64 ] || echo aarch64)) || exit 1
 	[ ${#serve[@]} -eq 0 ] && [[ "${also[*]}$share$system" != *[![:space:]]* ]] ||
 		die "run.sh: the compiled-in device has no gtu serve, no shared folder and no disk" ;;
-*) die "run.sh: there is no door '$door': vfio-user, compiled-in" ;;
+*) die "run.sh: there is no transport '$transport': vfio-user, compiled-in" ;;
 esac
 [ -x "$emulator" ] && [ -e "${system:-$cache/kernel-$kernel}/vmlinuz" ] ||
 	die "no QEMU or no kernel yet: make guest-tools KERNEL=$kernel"
@@ -132,7 +132,7 @@ if [ "$kernel" = arm64 ]; then
 	[ -z "$iommu$share$system" ] && [ "$devices" = 1 ] && [ ${#also[@]} -eq 0 ] ||
 		die "run.sh: the arm64 guest has one device, no IOMMU and no shared folder"
 	qemu+=(-machine virt,gic-version=2,memory-backend=ram -cpu cortex-a72)
-	[ "$door" = compiled-in ] || {
+	[ "$transport" = compiled-in ] || {
 		"$here/edit-tree.sh" $power_resources "$dir/guest.dtb" "$gtu" "$emulator" "${qemu[@]}" || exit 1
 		qemu+=(-dtb "$dir/guest.dtb")
 	}
@@ -148,7 +148,7 @@ words+=$word
 qemu+=(-kernel "$from" -initrd "$ram")
 second=(-serial chardev:out)
 # the arm64 machine has a second serial port since QEMU 9.1
-[ "$kernel$door" != arm64compiled-in ] || { second=(-device pci-serial,chardev=out) && words+=" guest.out=ttyS0"; }
+[ "$kernel$transport" != arm64compiled-in ] || { second=(-device pci-serial,chardev=out) && words+=" guest.out=ttyS0"; }
 [ -n "$system" ] && words+=" root=/dev/vda rw" && qemu+=(-drive "file=$system/disk,format=raw,if=virtio")
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
 [ -n "$share" ] && words+=" guest.share=1" &&
@@ -177,7 +177,7 @@ attach() {
 
 	[ "$kernel" != arm64 ] || json='{"driver":"gtu-platform"}'
 	started_pid=
-	[ "$door" = compiled-in ] || start_server "$@"
+	[ "$transport" = compiled-in ] || start_server "$@"
 	if [ -n "$ports" ]; then
 		qemu+=(-device "pcie-root-port,id=port$attached,chassis=$((attached + 1)),slot=$((attached + 1))")
 		json="{\"id\":\"gtu$attached\",\"bus\":\"port$attached\",${json#\{}"

@@ -314,7 +314,7 @@ run_plan() (
 		need_compiled_in aarch64
 		need arm64
 		need_arm64
-		arm64_guest "$1" --door compiled-in --test "not-pci=! grep 0x4754 /sys/bus/pci/devices/*/device" ;;
+		arm64_guest "$1" --transport compiled-in --test "not-pci=! grep 0x4754 /sys/bus/pci/devices/*/device" ;;
 	qtest)
 		command -v python3 >/dev/null || skip_all "python3 is missing"
 		arm=$(compiled_in aarch64 2>/dev/null)
@@ -324,25 +324,25 @@ run_plan() (
 		need_compiled_in
 		need distribution
 		kselftest_arguments "" $some nocopy_test event_test aperture_test
-		sound_guest "$1" distribution --door compiled-in --devices 2 --limit 900 ;;
+		sound_guest "$1" distribution --transport compiled-in --devices 2 --limit 900 ;;
 	all-compiled-in)
 		need_compiled_in
 		need distribution
 		kselftest_arguments ""
 		kselftest_arguments _32 $some
-		sound_guest "$1" distribution --door compiled-in --devices 2 --limit 1400 ;;
+		sound_guest "$1" distribution --transport compiled-in --devices 2 --limit 1400 ;;
 	compiled-in-hotplug)
 		need_compiled_in
 		need distribution
 		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 12 "$graph" >&2 || die "cannot make a graph"
-		boot "$1" distribution --door compiled-in --devices 3 --ports --absent gtu2 --monitor --test-limit 180 \
+		boot "$1" distribution --transport compiled-in --devices 3 --ports --absent gtu2 --monitor --test-limit 180 \
 			--file "$here/programs/hotplug:/usr/bin/hotplug" --test "errors=hotplug errors UNSUP MALF_TLP" \
 			--test "unplug=hotplug unplug" --test "plug=hotplug plug" ;;
 	compiled-in-iommu)
 		need_compiled_in
 		need distribution
 		kselftest_arguments ""
-		sound_guest "$1" distribution --door compiled-in --iommu --devices 2 --limit 1400 \
+		sound_guest "$1" distribution --transport compiled-in --iommu --devices 2 --limit 1400 \
 			--test "behind-iommu=$behind_iommu" ;;
 	fuzz)
 		fuzz_guest ;;

@@ -76,7 +76,7 @@ fuzz_guest() {
 # Injected bugs of several kinds: name, description, file of the driver, sed script that injects it.
 injected='
 cut-in-two|a mapping that is cut in two and counted once|gtu_mmap.c|/^static void gtu_buffer_vma_open/,/^}/s/kref_get(&b->ref);//
-any-slot|a slot of the region table that nobody has bounded|gtu_region.c|s/slot < ctx->slots ? ctx->region\[array_index_nospec(slot, ctx->slots)\] : NULL/ctx->region[slot]/
+any-slot|a slot of the region table without a bounds check|gtu_region.c|s/slot < ctx->slots ? ctx->region\[array_index_nospec(slot, ctx->slots)\] : NULL/ctx->region[slot]/
 kept-lock|a lock that is kept on the way of an error|gtu_queue.c|/^int gtu_queue_destroy/,/ENOENT/s/mutex_unlock(&ctx->lock);//
 let-go|a queue that is let go before it is waited for|gtu_ioctl.c|/^static int gtu_do_wait/,/^}/{s/gtu_queue_put(q);//;s/^\tif (q->submit)$/\tgtu_queue_put(q);\n&/}
 '

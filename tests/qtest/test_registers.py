@@ -179,9 +179,9 @@ def mailbox_errors():
 @test
 def properties():
     for options, *sentences in (
-            ("aperture=3M", "aperture=3145728", "a power of two, 4096 to 2^40"), ("vectors=65", "vectors=65", "at most 64"),
+            ("aperture=3M", "aperture=3145728", "a power of two, at least 4096 and at most 1099511627776"), ("vectors=65", "vectors=65", "at most 64"),
             ("aperture=3M,map-aperture=on", "aperture=3145728", "a power of two"),
-            ("aperture=2T", "aperture=2199023255552", "4096 to 2^40"), ("aperture=1", "aperture=1,", "4096 to 2^40"),
+            ("aperture=2T", "aperture=2199023255552", "at most 1099511627776"), ("aperture=1", "aperture=1,", "at least 4096"),
             ("queues=257", "queues=257", "at most 256"), ("contexts=4097", "contexts=4097", "at most 4096"),
             ("contexts=4294967295", "contexts=4294967295", "at most 4096"),
             ("x-iru-index-bits=33", "x-iru-index-bits=33", "at most 32"),

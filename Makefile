@@ -226,7 +226,7 @@ build/fuzz/fuzz_bringup: build/fuzz/obj/tests/fuzz/fuzz_bringup.o $(FUZZ_BRINGUP
 .PHONY: fuzzers
 fuzzers: $(FUZZ_BIN)
 
-# Random descriptors of the unit test, COUNT of them, with progress. SAN=1: under the sanitizers.
+# COUNT random descriptors of the unit test, with progress. SAN=1: under the sanitizers.
 .PHONY: fuzz-descriptors
 fuzz-descriptors: $(B)/tests/test_hostile
 	@GTU_HOSTILE_JOBS='$(or $(COUNT),10000000)' GTU_SEED='$(or $(SEED),1)' $(B)/tests/test_hostile random_descriptors

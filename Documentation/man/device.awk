@@ -50,7 +50,6 @@ function put_parameter(name)
 	in_error = 1
 	next
 }
-in_error && /^ \* {8,}/ { error_text = error_text " " clean(substr($0, 3)); next }
 in_error && /^ \*              [^ ]/ { error_text = error_text " " clean(substr($0, 3)); next }
 in_error { section = "ERRORS"; end_error(); in_error = 0 }
 

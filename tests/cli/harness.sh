@@ -249,7 +249,7 @@ check "y" cmp a b
 always
 finish
 END
-check "GTU_WITHOUT hides a tool" env GTU_WITHOUT=cmp bash child.sh
+check "GTU_HIDE hides a tool" env GTU_HIDE=cmp bash child.sh
 says "a check of a hidden tool is skipped by its name" "^ok 2 y # SKIP cmp is missing" "$out"
 child <<'END'
 check "x" false

@@ -4,7 +4,7 @@
 # prints one TAP line; a failed check prints the command and its output first. A test name is a sentence
 # that says what is expected. Scripts run in a folder of their own ($work), with gtu in PATH.
 #
-# Environment: GTU_BIN is the folder of gtu (build), GTU_WITHOUT names tools to hide from the script, as
+# Environment: GTU_BIN is the folder of gtu (build), GTU_HIDE names tools to hide from the script, as
 # on a machine that lacks them, GTU_STOP=1 ends the script at its first failure.
 set -u
 root=${GTU_ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
@@ -16,14 +16,14 @@ if [ ! -x "$bin/gtu" ]; then
 	exit 1
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/gtu-cli-XXXXXX") || exit 1
-if [ -n "${GTU_WITHOUT:-}" ]; then
+if [ -n "${GTU_HIDE:-}" ]; then
 	mkdir "$work/.path"
 	# the first of a name wins, as in PATH
 	IFS=: read -ra folders <<<"$PATH"
 	find -L "${folders[@]}" -maxdepth 1 -type f -perm /111 -exec ln -st "$work/.path" {} + 2>/dev/null
-	for tool in $GTU_WITHOUT; do rm -f "$work/.path/$tool"; done
+	for tool in $GTU_HIDE; do rm -f "$work/.path/$tool"; done
 	PATH=$work/.path
-	unset GTU_WITHOUT
+	unset GTU_HIDE
 fi
 # no check reads what the caller of the script has on standard input
 exec </dev/null
@@ -126,12 +126,12 @@ always() {
 	missing=
 }
 
-# what root alone can do, where a process can become another user: nobody COMMAND...
+# nobody COMMAND...: runs the command as the user of that name, which only root can do
 nobody() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$@"
 }
 needs_root() {
-	given "it takes root, and setpriv to become nobody" eval '[ "$(id -u)" = 0 ] && nobody true'
+	given "only root with setpriv can run a command as another user" eval '[ "$(id -u)" = 0 ] && nobody true'
 }
 
 # make install writes build/gtu.pc for its PREFIX before it installs it: no two tests at once

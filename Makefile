@@ -52,7 +52,7 @@ LAB_SRC := $(shell find firmware-model/lab -name '*.c')
 NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 CUDA := libruntime/backend/cuda
 CUDA_FATBIN := build/cuda/kernels.fatbin
-CUDA_SRC := $(wildcard $(CUDA)/*.cu $(CUDA)/*.cuh) $(CUDA)/kernels.h libruntime/graph/coded.h
+CUDA_SRC := $(wildcard $(CUDA)/*.cu $(CUDA)/*.cuh) $(CUDA)/kernels.h libruntime/graph/compressed.h
 ifneq ($(strip $(NVCC)),)
 CUDA_MAJOR := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
 CUDA_FLAGS := -DGTU_CUDA_FATBIN='"$(CUDA_FATBIN)"' -DGTU_CUDA_MAJOR=$(CUDA_MAJOR)
@@ -219,7 +219,7 @@ build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/libgtu.a
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
 # Fuzzers that also use the tool's sources.
 FUZZ_BRINGUP := $(filter-out %_pci.c %_vfio.c,$(wildcard tools/bringup/*.c)) \
-	$(wildcard firmware-model/transport/*.c) $(addprefix tools/support/,cli.c fdt_blob.c html.c json.c svg.c whole_file.c)
+	$(wildcard firmware-model/transport/*.c) $(addprefix tools/support/,cli.c fdt_blob.c html.c json.c svg.c atomic_file.c)
 build/fuzz/fuzz_bringup: build/fuzz/obj/tests/fuzz/fuzz_bringup.o $(FUZZ_BRINGUP:%.c=build/fuzz/obj/%.o) build/fuzz/libgtu.a
 	$(call say,LD,$@)
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)

@@ -7,19 +7,19 @@
 #include "gtu_drv.h"
 
 enum {
-	GTU_WANT_READ = 1,
-	GTU_WANT_WRITE = 2,
-	GTU_WANT_OPTIONAL = 4,		/* may be absent */
-	GTU_WANT_PREFIX = 8,		/* the device determines how many elements are used */
-	GTU_WANT_BOTH = GTU_WANT_READ | GTU_WANT_WRITE,
+	GTU_REQUIRE_READ = 1,
+	GTU_REQUIRE_WRITE = 2,
+	GTU_REQUIRE_OPTIONAL = 4,		/* may be absent */
+	GTU_REQUIRE_PREFIX = 8,		/* the device determines how many elements are used */
+	GTU_REQUIRE_BOTH = GTU_REQUIRE_READ | GTU_REQUIRE_WRITE,
 };
 
 /* Requirements for an operand slot. need 0: must be absent. */
-struct gtu_want {
+struct gtu_requirement {
 	u8 need;
 	u8 width;			/* log2 of element size and alignment */
 	bool bits;			/* elements are bits */
-	bool rest;			/* GTU_COUNT_REST is allowed */
+	bool rest;			/* GTU_COUNT_TO_END is allowed */
 	u64 bytes;			/* if not 0: size, independent of the count */
 };
 
@@ -52,7 +52,7 @@ static bool gtu_op_given(const struct gtu_hw_operand *op)
 	return op->key || op->count || op->offset;
 }
 
-static int gtu_check_operand(struct gtu_check *c, unsigned int slot, const struct gtu_want *want)
+static int gtu_check_operand(struct gtu_check *c, unsigned int slot, const struct gtu_requirement *want)
 {
 	const struct gtu_hw_operand *op = &c->operand[slot];
 	u32 key = le32_to_cpu(op->key), count = le32_to_cpu(op->count);
@@ -61,31 +61,31 @@ static int gtu_check_operand(struct gtu_check *c, unsigned int slot, const struc
 
 	c->count[slot] = 0;
 	if (!key)
-		return gtu_op_given(op) || !(!want->need || want->need & GTU_WANT_OPTIONAL) ?
+		return gtu_op_given(op) || !(!want->need || want->need & GTU_REQUIRE_OPTIONAL) ?
 			       GTU_CPL_OPERAND : GTU_CPL_OK;
 	if (!want->need || offset & (BIT_ULL(want->width) - 1) ||
-	    (count == GTU_COUNT_REST && !want->rest))
+	    (count == GTU_COUNT_TO_END && !want->rest))
 		return GTU_CPL_OPERAND;
 	r = gtu_region_find(c->ctx, key);
 	if (!r || r->removing)
 		return GTU_CPL_KEY;
-	if ((want->need & GTU_WANT_READ && !(r->rights & GTU_RIGHT_READ)) ||
-	    (want->need & GTU_WANT_WRITE && !(r->rights & GTU_RIGHT_WRITE)))
+	if ((want->need & GTU_REQUIRE_READ && !(r->rights & GTU_RIGHT_READ)) ||
+	    (want->need & GTU_REQUIRE_WRITE && !(r->rights & GTU_RIGHT_WRITE)))
 		return GTU_CPL_RIGHTS;
 	if (offset > r->length)
 		return GTU_CPL_BOUNDS;
 	space = r->length - offset;
-	c->count[slot] = count == GTU_COUNT_REST ? space >> want->width : count;
+	c->count[slot] = count == GTU_COUNT_TO_END ? space >> want->width : count;
 	bytes = want->bytes ? want->bytes :
 		want->bits ? (c->count[slot] + 7) / 8 : c->count[slot] << want->width;
-	if (bytes > space && !(want->need & GTU_WANT_PREFIX))
+	if (bytes > space && !(want->need & GTU_REQUIRE_PREFIX))
 		return GTU_CPL_BOUNDS;
 	c->region[slot] = r;
 	return GTU_CPL_OK;
 }
 
 /* Check operands 0 to @n - 1, in order. All others must be absent. */
-static int gtu_check_operands(struct gtu_check *c, const struct gtu_want *want, unsigned int n)
+static int gtu_check_operands(struct gtu_check *c, const struct gtu_requirement *want, unsigned int n)
 {
 	unsigned int i;
 	int ret;
@@ -113,9 +113,9 @@ static int gtu_check_none(struct gtu_check *c)
 static int gtu_check_copy(struct gtu_check *c)
 {
 	u8 width = c->param & 3;
-	struct gtu_want want[] = {
-		{ .need = GTU_WANT_READ, .width = width },
-		{ .need = GTU_WANT_WRITE, .width = width },
+	struct gtu_requirement want[] = {
+		{ .need = GTU_REQUIRE_READ, .width = width },
+		{ .need = GTU_REQUIRE_WRITE, .width = width },
 	};
 	int ret = gtu_check_operands(c, want, ARRAY_SIZE(want));
 
@@ -126,9 +126,9 @@ static int gtu_check_copy(struct gtu_check *c)
 
 static int gtu_check_fill(struct gtu_check *c)
 {
-	struct gtu_want want[] = {
+	struct gtu_requirement want[] = {
 		{ .width = c->param & 3 },
-		{ .need = GTU_WANT_WRITE, .width = c->param & 3 },
+		{ .need = GTU_REQUIRE_WRITE, .width = c->param & 3 },
 	};
 
 	return gtu_check_operands(c, want, ARRAY_SIZE(want));
@@ -228,52 +228,52 @@ static bool gtu_scu_lines_ok(const struct gtu_check *c, unsigned int slot)
 					 is_power_of_2(lines));
 }
 
-static void gtu_scu_wants(const struct gtu_check *c, const struct gtu_scu *p, struct gtu_want *want)
+static void gtu_scu_wants(const struct gtu_check *c, const struct gtu_scu *p, struct gtu_requirement *want)
 {
 	bool apply = p->step == GTU_STEP_APPLY, fused = p->step == GTU_STEP_FUSED;
-	u8 optional_read = GTU_WANT_READ | GTU_WANT_OPTIONAL;
+	u8 optional_read = GTU_REQUIRE_READ | GTU_REQUIRE_OPTIONAL;
 
-	want[GTU_SCU_DATA] = (struct gtu_want){
-		.need = c->opcode == GTU_OP_SCU_ACCESS ? optional_read : GTU_WANT_READ,
+	want[GTU_SCU_DATA] = (struct gtu_requirement){
+		.need = c->opcode == GTU_OP_SCU_ACCESS ? optional_read : GTU_REQUIRE_READ,
 		.width = p->width, .rest = p->indexed };
 	if (p->indexed)
-		want[GTU_SCU_INDEX] = (struct gtu_want){ GTU_WANT_READ, p->index };
+		want[GTU_SCU_INDEX] = (struct gtu_requirement){ GTU_REQUIRE_READ, p->index };
 	if (p->runs)
-		want[GTU_SCU_COUNT] = (struct gtu_want){ GTU_WANT_READ, p->count };
-	want[GTU_SCU_MASK] = (struct gtu_want){ p->bitmask ? 0 : optional_read, .bits = true };
-	want[GTU_SCU_OUT] = (struct gtu_want){
-		.need = p->step == GTU_STEP_PRODUCE ? 0 : GTU_WANT_WRITE,
+		want[GTU_SCU_COUNT] = (struct gtu_requirement){ GTU_REQUIRE_READ, p->count };
+	want[GTU_SCU_MASK] = (struct gtu_requirement){ p->bitmask ? 0 : optional_read, .bits = true };
+	want[GTU_SCU_OUT] = (struct gtu_requirement){
+		.need = p->step == GTU_STEP_PRODUCE ? 0 : GTU_REQUIRE_WRITE,
 		.width = p->bitmask ? 0 : p->width, .bits = p->bitmask };
 	want[GTU_SCU_FILTER].bits = true;
 	want[GTU_SCU_REORDER].width = 2;
 	if (apply && c->operand[GTU_SCU_REORDER].key) {
-		want[GTU_SCU_REORDER].need = GTU_WANT_READ;
+		want[GTU_SCU_REORDER].need = GTU_REQUIRE_READ;
 	} else if (apply) {
-		want[GTU_SCU_FILTER].need = GTU_WANT_READ;
+		want[GTU_SCU_FILTER].need = GTU_REQUIRE_READ;
 	} else if (p->group) {
-		want[GTU_SCU_REORDER].need = fused ? GTU_WANT_BOTH : GTU_WANT_WRITE;
-		want[GTU_SCU_FILTER].need = GTU_WANT_OPTIONAL |
-					    (p->filters ? GTU_WANT_WRITE : GTU_WANT_READ);
+		want[GTU_SCU_REORDER].need = fused ? GTU_REQUIRE_BOTH : GTU_REQUIRE_WRITE;
+		want[GTU_SCU_FILTER].need = GTU_REQUIRE_OPTIONAL |
+					    (p->filters ? GTU_REQUIRE_WRITE : GTU_REQUIRE_READ);
 	} else if (p->filters) {
-		want[GTU_SCU_FILTER].need = GTU_WANT_WRITE | (fused ? GTU_WANT_OPTIONAL : 0);
+		want[GTU_SCU_FILTER].need = GTU_REQUIRE_WRITE | (fused ? GTU_REQUIRE_OPTIONAL : 0);
 	}
 	want[GTU_SCU_FILTER_TABLE].width = 6;
 	want[GTU_SCU_GROUP_TABLE].width = 6;
 	if (p->filters && !apply) {
-		want[GTU_SCU_FILTER_TABLE].need = GTU_WANT_BOTH;
+		want[GTU_SCU_FILTER_TABLE].need = GTU_REQUIRE_BOTH;
 		want[GTU_SCU_FILTER_TABLE].bytes =
 			GTU_FILTER_TABLE_BYTES(gtu_op_count(c, GTU_SCU_FILTER_TABLE),
 					       max(4u, 1u << p->width),
 					       p->best ? 1u << p->cost : 0u);
 	}
 	if (p->group && !apply) {
-		want[GTU_SCU_GROUP_TABLE].need = GTU_WANT_BOTH;
+		want[GTU_SCU_GROUP_TABLE].need = GTU_REQUIRE_BOTH;
 		want[GTU_SCU_GROUP_TABLE].bytes =
 			GTU_GROUP_TABLE_BYTES(gtu_op_count(c, GTU_SCU_GROUP_TABLE));
 	}
-	want[GTU_SCU_COST_GATHERED] = (struct gtu_want){ p->best ? optional_read : 0, p->cost,
+	want[GTU_SCU_COST_GATHERED] = (struct gtu_requirement){ p->best ? optional_read : 0, p->cost,
 							 .rest = p->indexed };
-	want[GTU_SCU_COST_INPUT] = (struct gtu_want){ p->best ? optional_read : 0, p->cost };
+	want[GTU_SCU_COST_INPUT] = (struct gtu_requirement){ p->best ? optional_read : 0, p->cost };
 }
 
 /* Operands parallel to the input need at least as many elements. */
@@ -296,7 +296,7 @@ static bool gtu_scu_counts_ok(const struct gtu_check *c, const struct gtu_scu *p
 
 static int gtu_check_scu(struct gtu_check *c)
 {
-	struct gtu_want want[GTU_SCU_OPERANDS] = {};
+	struct gtu_requirement want[GTU_SCU_OPERANDS] = {};
 	struct gtu_scu p;
 	int ret;
 
@@ -337,10 +337,10 @@ static int gtu_check_iru(struct gtu_check *c)
 	u32 fields = 1 + !!(c->param & GTU_IRU_WITH_SECONDARY) +
 		     !!(c->param & GTU_IRU_WITH_POSITION);
 	bool secondary = op >= GTU_IRU_OP_MIN_U32 || c->param & GTU_IRU_WITH_SECONDARY;
-	struct gtu_want want[GTU_IRU_OPERANDS] = {
-		[GTU_IRU_INDICES] = { GTU_WANT_READ, 2 },
-		[GTU_IRU_SECONDARY] = { GTU_WANT_READ | (secondary ? 0 : GTU_WANT_OPTIONAL), 2 },
-		[GTU_IRU_RING] = { GTU_WANT_BOTH, 6,
+	struct gtu_requirement want[GTU_IRU_OPERANDS] = {
+		[GTU_IRU_INDICES] = { GTU_REQUIRE_READ, 2 },
+		[GTU_IRU_SECONDARY] = { GTU_REQUIRE_READ | (secondary ? 0 : GTU_REQUIRE_OPTIONAL), 2 },
+		[GTU_IRU_RING] = { GTU_REQUIRE_BOTH, 6,
 				   .bytes = sizeof(struct gtu_hw_ring) +
 					    (u64)ring * GTU_WARP_BYTES(fields, 0) },
 	};
@@ -364,17 +364,17 @@ static int gtu_check_iru(struct gtu_check *c)
  */
 static int gtu_check_peg(struct gtu_check *c)
 {
-	static const struct gtu_want want[GTU_PEG_OPERANDS] = {
-		[GTU_PEG_VERTICES] = { GTU_WANT_READ | GTU_WANT_PREFIX, 2, .rest = true },
-		[GTU_PEG_EDGES] = { GTU_WANT_READ | GTU_WANT_PREFIX | GTU_WANT_OPTIONAL, 2,
+	static const struct gtu_requirement want[GTU_PEG_OPERANDS] = {
+		[GTU_PEG_VERTICES] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX, 2, .rest = true },
+		[GTU_PEG_EDGES] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL, 2,
 				    .rest = true },
-		[GTU_PEG_WEIGHTS] = { GTU_WANT_READ | GTU_WANT_PREFIX | GTU_WANT_OPTIONAL, 2,
+		[GTU_PEG_WEIGHTS] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL, 2,
 				      .rest = true },
-		[GTU_PEG_INPUT] = { GTU_WANT_READ | GTU_WANT_PREFIX | GTU_WANT_OPTIONAL, 2,
+		[GTU_PEG_INPUT] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL, 2,
 				    .rest = true },
-		[GTU_PEG_RINGS] = { GTU_WANT_BOTH | GTU_WANT_PREFIX, 6 },
-		[GTU_PEG_OUTPUT] = { GTU_WANT_WRITE | GTU_WANT_PREFIX | GTU_WANT_OPTIONAL, 2 },
-		[GTU_PEG_SPILL] = { GTU_WANT_BOTH | GTU_WANT_PREFIX | GTU_WANT_OPTIONAL, 3 },
+		[GTU_PEG_RINGS] = { GTU_REQUIRE_BOTH | GTU_REQUIRE_PREFIX, 6 },
+		[GTU_PEG_OUTPUT] = { GTU_REQUIRE_WRITE | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL, 2 },
+		[GTU_PEG_SPILL] = { GTU_REQUIRE_BOTH | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL, 3 },
 	};
 
 	return gtu_check_operands(c, want, GTU_PEG_OPERANDS);
@@ -382,9 +382,9 @@ static int gtu_check_peg(struct gtu_check *c)
 
 static int gtu_check_wvr(struct gtu_check *c)
 {
-	static const struct gtu_want want[GTU_WVR_OPERANDS] = {
-		[GTU_WVR_TABLE] = { GTU_WANT_READ | GTU_WANT_PREFIX, 3 },
-		[GTU_WVR_RING] = { GTU_WANT_BOTH | GTU_WANT_PREFIX, 6 },
+	static const struct gtu_requirement want[GTU_WVR_OPERANDS] = {
+		[GTU_WVR_TABLE] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX, 3 },
+		[GTU_WVR_RING] = { GTU_REQUIRE_BOTH | GTU_REQUIRE_PREFIX, 6 },
 	};
 
 	return gtu_check_operands(c, want, GTU_WVR_OPERANDS);
@@ -437,7 +437,7 @@ static const struct gtu_op *gtu_op_find(u8 opcode)
  */
 static int gtu_check_block(struct gtu_check *c)
 {
-	struct gtu_want want = { GTU_WANT_READ, 4 };
+	struct gtu_requirement want = { GTU_REQUIRE_READ, 4 };
 	u64 offset = le64_to_cpu(c->operand[0].offset);
 	u32 n = gtu_op_count(c, 0);
 	int ret;

@@ -380,7 +380,7 @@ static inline int gtu_number(struct gtu_device *gtu)
 static inline const char *gtu_state_name(struct gtu_device *gtu)
 {
 	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
-		return "gone";
+		return "dead";
 	return READ_ONCE(gtu->epoch) ? "up" : "resetting";
 }
 
@@ -519,7 +519,7 @@ int gtu_submit_init(struct gtu_queue *q);
 void gtu_submit_reset(struct gtu_queue *q);
 void gtu_submit_end(struct gtu_queue *q);
 int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside);
-void gtu_submit_kick(struct gtu_queue *q);
+void gtu_submit_notify(struct gtu_queue *q);
 int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r);
 int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes);
 

@@ -275,7 +275,7 @@ static int gtu_do_wait(struct gtu_call *c)
 	if (IS_ERR(q))
 		return PTR_ERR(q);
 	if (q->submit)
-		gtu_submit_kick(q);
+		gtu_submit_notify(q);
 	ret = gtu_queue_wait(q, a->index, stream ? &a->record : NULL, a->deadline_ns, &a->cq_tail,
 			     &a->state);
 	gtu_queue_put(q);

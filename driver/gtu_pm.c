@@ -12,9 +12,9 @@
 
 #include "gtu_drv.h"
 
-static unsigned int sleep_ms = 5000;
-module_param(sleep_ms, uint, 0644);
-MODULE_PARM_DESC(sleep_ms, "Milliseconds to wait for running jobs before a system suspend is refused");
+static unsigned int suspend_timeout_ms = 5000;
+module_param(suspend_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(suspend_timeout_ms, "Milliseconds to wait for running jobs before a system suspend is refused");
 
 /*
  * ---- Suspend ------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ static int gtu_queue_suspend(struct gtu_queue *q)
  */
 static int gtu_queues_suspend(struct gtu_device *gtu)
 {
-	unsigned int ms = READ_ONCE(sleep_ms);
+	unsigned int ms = READ_ONCE(suspend_timeout_ms);
 	unsigned long end = jiffies + msecs_to_jiffies(ms);
 	struct gtu_queue *q;
 	int ret;

@@ -309,7 +309,7 @@ int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside)
  * Users without a doorbell page cannot signal that they freed stream ring
  * entries: every wait does it for them.
  */
-void gtu_submit_kick(struct gtu_queue *q)
+void gtu_submit_notify(struct gtu_queue *q)
 {
 	unsigned long flags;
 

@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 	const char *device = argc > 2 ? argv[2] : "model";
 	const bool gpu = !strncmp(device, "cuda:", 5);
 	struct gtu_algorithm_options opt = { .unit = gpu ? GTU_WITH_GPU : GTU_WITH_PEG };
-	struct gtu_place_options place = { .edges = GTU_EDGES_PINNED, .edge_bytes = 4 };
+	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED, .edge_bytes = 4 };
 	uint64_t counter[GTU_UREG_COUNTERS], reached = 0, v, *level = NULL;
 	struct gtu_algorithm_stats stats;
 	struct gtu_device *dev;
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return fprintf(stderr, "a graph file is missing\n"), 2;
 	if (gtu_graph_open(argv[1], NULL, NULL, &g, &err) || gtu_open(device, &dev, &err) ||
-	    (gpu && gtu_place(dev, g, &place, &err)) ||
+	    (gpu && gtu_placement_create(dev, g, &place, &err)) ||
 	    (!gpu && gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, &err)))
 		goto failed;
 	level = malloc((g->n + 1) * sizeof(*level));

@@ -46,9 +46,9 @@ _Static_assert(sizeof(struct degrees_state) <= GTU_JOB_STATE_BYTES, "the state f
  */
 static bool operands(struct gtu_job *job)
 {
-	static const struct gtu_want want[] = {
-		{ .place = GTU_DEGREES_IN, .width_log2 = 3, .need = GTU_WANT_READ },
-		{ .place = GTU_DEGREES_OUT, .width_log2 = 3, .need = GTU_WANT_WRITE },
+	static const struct gtu_requirement want[] = {
+		{ .place = GTU_DEGREES_IN, .width_log2 = 3, .need = GTU_REQUIRE_READ },
+		{ .place = GTU_DEGREES_OUT, .width_log2 = 3, .need = GTU_REQUIRE_WRITE },
 	};
 
 	return gtu_job_operands(job, want, 2, GTU_DEGREES_OPERANDS);

@@ -11,28 +11,28 @@
 
 #define FAR UINT64_MAX
 
-static void init(const struct gtu_weave_turn *t, uint64_t v)
+static void init(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	((uint64_t *)t->context)[v] = v ? FAR : 0;
 }
 
-static bool not_in_frontier(const struct gtu_weave_turn *t, uint64_t v)
+static bool not_in_frontier(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	return ((uint64_t *)t->context)[v] != t->iteration;
 }
 
-static bool visited(const struct gtu_weave_turn *t, uint64_t v)
+static bool visited(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	return ((uint64_t *)t->context)[v] != FAR;
 }
 
-static void gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight)
+static void gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
 {
 	((uint64_t *)t->context)[target] = ((uint64_t *)t->context)[source] + 1;
 	(void)weight;
 }
 
-static bool apply(const struct gtu_weave_turn *t, uint64_t v)
+static bool apply(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	return ((uint64_t *)t->context)[v] == t->iteration + 1;
 }

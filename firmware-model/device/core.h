@@ -32,7 +32,7 @@ struct gtu_hwq {
 	bool stalled;			/* the job waits for its consumer */
 	bool canceling;			/* jobs before cancel_until complete with CANCELED */
 	uint32_t id, context, event_ring, arm_index;
-	uint16_t life;			/* number of times the queue was enabled or reset */
+	uint16_t generation;			/* number of times the queue was enabled or reset */
 	uint64_t sq, cq;		/* bus addresses */
 	uint32_t sq_head, sq_tail, cq_head, cq_tail;
 	uint32_t state;			/* GTU_QUEUE_* */

@@ -102,7 +102,7 @@ static const char *configure(struct gtu_dev_config *c)
 		if (p->step > 1)
 			snprintf(step, sizeof(step), "a multiple of %" PRIu64 ", ", p->step);
 		snprintf(why, sizeof(why), "%s is %" PRIu64 ": it must be %sat least %" PRIu64 " and at most %" PRIu64,
-			 p->key, gtu_dev_value(c, p), p->step ? step : "a power of two, ", p->least, p->most);
+			 p->key, gtu_dev_value(c, p), p->step ? step : "a power of two, ", p->min, p->max);
 		return why;
 	}
 	for (n = 0; n < GTU_UNIT_COUNT && !wrong; n++)
@@ -134,7 +134,7 @@ static void reset(struct gtu_dev *dev)
 	dev->cycle_limit = 1ull << (gtu_bug(dev, GTU_BUG_RESET_VALUE) ? 39 : 40);
 	dev->latch_offset = ~0u;
 	dev->monitor = false;
-	zcm_forget(&dev->zcm);
+	zcm_reset(&dev->zcm);
 	for (i = 0; i < GTU_PAGES; i++) {
 		struct gtu_unit_page *p = &dev->page[i];
 

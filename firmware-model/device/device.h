@@ -27,14 +27,14 @@ struct gtu_job;
 struct gtu_mem {
 	uint8_t *base;
 	uint64_t bytes;			/* accessible from the operand's start */
-	uint64_t count;			/* elements: the operand's count, or the resolved GTU_COUNT_REST */
+	uint64_t count;			/* elements: the operand's count, or the resolved GTU_COUNT_TO_END */
 	uint64_t addr;			/* region-relative address of byte 0 */
 	uint32_t key;			/* 0: not given */
 	uint8_t place;			/* operand slot */
 	uint8_t width_log2;
 	bool write;
 	bool aperture;
-	bool watched;			/* report accesses with gtu_watch_*() */
+	bool monitored;			/* report accesses with gtu_watch_*() */
 	struct gtu_job *job;
 	/* for regions that are not contiguous in host memory */
 	struct gtu_hw_region region;
@@ -72,7 +72,7 @@ static inline uint8_t *gtu_mem_element(struct gtu_mem *m, uint64_t i)
 	return gtu_mem_span(m, i << m->width_log2, 1ull << m->width_log2, &got);
 }
 
-/* Report accesses to the observers. Only call if m->watched; @cycle is on the job's own clock. */
+/* Report accesses to the observers. Only call if m->monitored; @cycle is on the job's own clock. */
 void gtu_watch_stream(struct gtu_mem *m, uint64_t byte, uint64_t bytes, uint64_t cycle);
 void gtu_watch_gather(struct gtu_mem *m, const uint64_t *bytes, unsigned n, uint64_t cycle);
 
@@ -133,25 +133,25 @@ static inline void gtu_job_produced(struct gtu_job *job, uint32_t producer)
  * the top of every run(): pointers are valid for one step only, and the driver may revoke a region
  * between steps.
  */
-struct gtu_want {
+struct gtu_requirement {
 	uint8_t place;
 	uint8_t width_log2;		/* elements; see bits */
 	uint8_t need;			/* GTU_WANT_* */
-	uint8_t rest;			/* GTU_COUNT_REST is allowed */
+	uint8_t rest;			/* GTU_COUNT_TO_END is allowed */
 	uint8_t bits;			/* elements are single bits; width_log2 is the alignment of the offset */
 	uint64_t bytes;			/* if not 0: accessed bytes, instead of count << width_log2 */
 };
-#define GTU_WANT_NONE	0		/* must not be given */
-#define GTU_WANT_READ	1
-#define GTU_WANT_WRITE	2
-#define GTU_WANT_BOTH	3
-#define GTU_WANT_MAYBE	4		/* or-ed: optional (mem[].key is 0 if missing) */
+#define GTU_REQUIRE_NONE	0		/* must not be given */
+#define GTU_REQUIRE_READ	1
+#define GTU_REQUIRE_WRITE	2
+#define GTU_REQUIRE_BOTH	3
+#define GTU_REQUIRE_MAYBE	4		/* or-ed: optional (mem[].key is 0 if missing) */
 
 /*
  * Check and resolve the operands that @want[0..n) names. Every other slot must be empty; entries of
  * @want at or above @places do not count. Returns true, or false with the job's error set.
  */
-bool gtu_job_operands(struct gtu_job *job, const struct gtu_want *want, unsigned n, unsigned places);
+bool gtu_job_operands(struct gtu_job *job, const struct gtu_requirement *want, unsigned n, unsigned places);
 
 /* ---- Units ----------------------------------------------------------------------------------- */
 

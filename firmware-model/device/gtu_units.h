@@ -17,7 +17,7 @@ struct gtu_parameter {
 	const char *text;		/* "elements per cycle" */
 	size_t field;			/* offset in struct gtu_dev_config, if it has a key */
 	uint64_t value;			/* default */
-	uint64_t least, most, step;	/* a multiple of step; step 0: a power of two */
+	uint64_t min, max, step;	/* a multiple of step; step 0: a power of two */
 	unsigned bytes;			/* of the field */
 };
 
@@ -67,7 +67,7 @@ void gtu_dev_put_value(struct gtu_dev_config *config, const struct gtu_parameter
 /* Is this a valid value of a parameter or setting? */
 static inline bool gtu_parameter_takes(const struct gtu_parameter *p, uint64_t value)
 {
-	return value >= p->least && value <= p->most && (p->step ? value % p->step == 0 : value && !(value & (value - 1)));
+	return value >= p->min && value <= p->max && (p->step ? value % p->step == 0 : value && !(value & (value - 1)));
 }
 
 static inline bool gtu_parameter_exists(const struct gtu_parameter *p)

@@ -91,7 +91,7 @@ static unsigned region_fetch(struct gtu_dev *dev, const struct gtu_context *c, u
 	return GTU_CPL_OK;
 }
 
-static bool resolve(struct gtu_job *job, const struct gtu_want *want)
+static bool resolve(struct gtu_job *job, const struct gtu_requirement *want)
 {
 	struct gtu_dev *dev = job->dev;
 	const unsigned place = want->place;
@@ -106,27 +106,27 @@ static bool resolve(struct gtu_job *job, const struct gtu_want *want)
 	m->key = op->key;
 	m->place = place;
 	m->width_log2 = want->width_log2;
-	m->write = want->need & GTU_WANT_WRITE;
+	m->write = want->need & GTU_REQUIRE_WRITE;
 	m->job = job;
 	if (!op->key) {
-		if (op->count || op->offset || !(want->need == GTU_WANT_NONE || want->need & GTU_WANT_MAYBE))
+		if (op->count || op->offset || !(want->need == GTU_REQUIRE_NONE || want->need & GTU_REQUIRE_MAYBE))
 			return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
 		return true;
 	}
-	if (want->need == GTU_WANT_NONE || op->offset & ((1ull << want->width_log2) - 1) ||
-	    (op->count == GTU_COUNT_REST && !want->rest))
+	if (want->need == GTU_REQUIRE_NONE || op->offset & ((1ull << want->width_log2) - 1) ||
+	    (op->count == GTU_COUNT_TO_END && !want->rest))
 		return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
 	status = region_fetch(dev, job->context, op->key, &m->region);
 	if (status)
 		return gtu_job_error(job, status, place, 0), false;
-	if ((want->need & GTU_WANT_READ && !(m->region.flags & GTU_REGION_READ)) ||
-	    (want->need & GTU_WANT_WRITE && !(m->region.flags & GTU_REGION_WRITE) && !gtu_bug(dev, GTU_BUG_RIGHTS)))
+	if ((want->need & GTU_REQUIRE_READ && !(m->region.flags & GTU_REGION_READ)) ||
+	    (want->need & GTU_REQUIRE_WRITE && !(m->region.flags & GTU_REGION_WRITE) && !gtu_bug(dev, GTU_BUG_RIGHTS)))
 		return gtu_job_error(job, GTU_CPL_RIGHTS, place, 0), false;
 	if (op->offset > m->region.length)
 		return gtu_job_error(job, GTU_CPL_BOUNDS, place, 0), false;
 	room = m->region.length - op->offset;
 	m->count = op->count;
-	if (op->count == GTU_COUNT_REST)
+	if (op->count == GTU_COUNT_TO_END)
 		m->count = room >> want->width_log2;
 	bytes = want->bytes ? want->bytes :
 		want->bits ? (m->count + 7) / 8 : m->count << want->width_log2;
@@ -135,7 +135,7 @@ static bool resolve(struct gtu_job *job, const struct gtu_want *want)
 	m->bytes = bytes;
 	m->addr = op->offset;
 	m->aperture = m->region.flags & GTU_REGION_APERTURE;
-	m->watched = dev->monitor || dev->watch;
+	m->monitored = dev->monitor || dev->watch;
 
 	if (m->aperture) {
 		m->base = dev->aperture + m->region.base + m->region.offset + op->offset;
@@ -148,7 +148,7 @@ static bool resolve(struct gtu_job *job, const struct gtu_want *want)
 	return true;
 }
 
-bool gtu_job_operands(struct gtu_job *job, const struct gtu_want *want, unsigned n, unsigned places)
+bool gtu_job_operands(struct gtu_job *job, const struct gtu_requirement *want, unsigned n, unsigned places)
 {
 	uint32_t named = 0;
 	unsigned i;

@@ -176,7 +176,7 @@ void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q)
 	q->canceling = q->job.record_armed = false;
 	q->state = GTU_QUEUE_ENABLED;
 	q->enabled = true;
-	q->life++;
+	q->generation++;
 	status_write(dev, q);
 }
 
@@ -352,7 +352,7 @@ static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
 /* Replace the operands by the block that operand 0 points to. */
 static bool fetch_block(struct gtu_job *job)
 {
-	static const struct gtu_want want = { .place = 0, .width_log2 = 4, .need = GTU_WANT_READ };
+	static const struct gtu_requirement want = { .place = 0, .width_log2 = 4, .need = GTU_REQUIRE_READ };
 	const uint32_t n = job->desc.operand[0].count;
 
 	if (!n || n > GTU_BLOCK_OPERANDS)

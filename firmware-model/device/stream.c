@@ -49,17 +49,17 @@ bool stream_put(struct gtu_mem *ring, uint64_t at, const void *record, uint64_t 
 	}
 	if (!gtu_mem_store(ring, at, record, bytes))
 		return false;
-	if (ring->watched)
+	if (ring->monitored)
 		gtu_watch_stream(ring, at, bytes, head->cycle);
 	return true;
 }
 
-bool stream_notify(struct gtu_mem *ring, uint32_t *moved)
+bool stream_notify(struct gtu_mem *ring, uint32_t *changes)
 {
-	++*moved;
-	if (!STREAM_STORE(ring, 0, moved, *moved))
+	++*changes;
+	if (!STREAM_STORE(ring, 0, changes, *changes))
 		return false;
-	gtu_job_produced(ring->job, *moved);
+	gtu_job_produced(ring->job, *changes);
 	return true;
 }
 
@@ -88,23 +88,23 @@ bool stream_space(struct gtu_mem *ring, uint64_t at, uint32_t count, uint64_t wr
 	return true;
 }
 
-bool stream_requested(struct gtu_mem *ring, uint64_t at, uint64_t had, uint64_t *asked)
+bool stream_requested(struct gtu_mem *ring, uint64_t at, uint64_t had, uint64_t *requested)
 {
 	uint32_t value;
 
-	if (!stream_load_acquire(ring, at + offsetof(struct gtu_hw_ring, asked), &value))
+	if (!stream_load_acquire(ring, at + offsetof(struct gtu_hw_ring, requested), &value))
 		return false;
 	value -= (uint32_t)had;
-	*asked = value < 1u << 31 ? had + value : had;
+	*requested = value < 1u << 31 ? had + value : had;
 	return true;
 }
 
 bool stream_sent(struct gtu_mem *ring, uint64_t at, uint32_t size, uint32_t received, uint32_t *n)
 {
-	uint32_t sent;
+	uint32_t returned;
 
-	if (!stream_load_acquire(ring, at + offsetof(struct gtu_hw_ring, sent), &sent))
+	if (!stream_load_acquire(ring, at + offsetof(struct gtu_hw_ring, returned), &returned))
 		return false;
-	*n = sent - received;
-	return *n <= size ? true : outside(ring, sent);
+	*n = returned - received;
+	return *n <= size ? true : outside(ring, returned);
 }

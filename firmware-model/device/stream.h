@@ -26,10 +26,10 @@ bool stream_load_acquire(struct gtu_mem *ring, uint64_t byte, uint32_t *value);
 bool stream_put(struct gtu_mem *ring, uint64_t at, const void *record, uint64_t bytes);
 
 /*
- * Increment *moved, the change counter of all rings, store it in @ring at byte 0 and wake the
+ * Increment *changes, the change counter of all rings, store it in @ring at byte 0 and wake the
  * consumer.
  */
-bool stream_notify(struct gtu_mem *ring, uint32_t *moved);
+bool stream_notify(struct gtu_mem *ring, uint32_t *changes);
 
 /* Initialise the device's words of a ring's header. */
 bool stream_begin(struct gtu_mem *ring, uint64_t at);
@@ -40,7 +40,7 @@ bool stream_begin(struct gtu_mem *ring, uint64_t at);
  */
 bool stream_space(struct gtu_mem *ring, uint64_t at, uint32_t count, uint64_t written, uint32_t *records);
 /* Total records requested, given @had before; a value below @had requests nothing. */
-bool stream_requested(struct gtu_mem *ring, uint64_t at, uint64_t had, uint64_t *asked);
+bool stream_requested(struct gtu_mem *ring, uint64_t at, uint64_t had, uint64_t *requested);
 /*
  * Entries in a return ring of @size that the device has not received yet. More than @size is an
  * error.

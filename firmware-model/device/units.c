@@ -3,20 +3,20 @@
 #include "gtu_model.h"
 #include "gtu_units.h"
 
-#define D_ROW(type, member, fdt, reset, min, max, by, ...) \
-	{ .key = #member, .property = fdt, .text = "", .value = reset, .least = min, .most = max, .step = by, \
+#define D_ROW(type, member, fdt, reset, minimum, maximum, by, ...) \
+	{ .key = #member, .property = fdt, .text = "", .value = reset, .min = minimum, .max = maximum, .step = by, \
 	  .field = offsetof(struct gtu_dev_config, member), .bytes = sizeof(type) },
-#define P_ROW(UNIT, unit, NAME, label, fdt, reset, min, max, by, words) \
+#define P_ROW(UNIT, unit, NAME, label, fdt, reset, minimum, maximum, by, words) \
 	{ .name = #label, .key = #unit "_" #label, .property = "gtu," fdt, .text = words, .value = reset, \
-	  .least = min, .most = max, .step = by, .field = offsetof(struct gtu_dev_config, unit##_##label), .bytes = 4 },
+	  .min = minimum, .max = maximum, .step = by, .field = offsetof(struct gtu_dev_config, unit##_##label), .bytes = 4 },
 #define F_ROW(UNIT, NAME, label, fdt, is, words) \
 	{ .name = #label, .property = "gtu," fdt, .text = words, .value = is },
 #define H_ROW(UNIT, NAME, fdt, is) { .property = "gtu," fdt, .text = "", .value = is },
-#define S_ROW(UNIT, unit, NAME, label, reset, min, max, words) \
-	{ .name = #label, .key = #unit "_" #label, .text = words, .value = reset, .least = min, .most = max, \
+#define S_ROW(UNIT, unit, NAME, label, reset, minimum, maximum, words) \
+	{ .name = #label, .key = #unit "_" #label, .text = words, .value = reset, .min = minimum, .max = maximum, \
 	  .step = 1, .field = offsetof(struct gtu_dev_config, unit##_##label), .bytes = 4 },
-#define X_ROW(UNIT, NAME, label, reset, min, max, words) \
-	{ .name = #label, .text = words, .value = reset, .least = min, .most = max, .step = 1 },
+#define X_ROW(UNIT, NAME, label, reset, minimum, maximum, words) \
+	{ .name = #label, .text = words, .value = reset, .min = minimum, .max = maximum, .step = 1 },
 #define C_ROW(UNIT, NAME, label, of, words) { #label, #label, of, words },
 #define A_ROW(UNIT, NAME, label, attribute, of, words) { #label, #attribute, of, words },
 #define NAME_ROW(UNIT, NAME, label, ...) #label,

@@ -126,7 +126,7 @@ int dma_table_map(struct dma_table *t, uint64_t start, uint64_t size, int fd, ui
 	return 0;
 }
 
-int dma_table_lend(struct dma_table *t, uint64_t start, uint64_t size, void *host, bool read, bool write)
+int dma_table_map_host(struct dma_table *t, uint64_t start, uint64_t size, void *host, bool read, bool write)
 {
 	const struct dma_range r = { start, start + size - 1, host, read, write, true };
 

@@ -40,7 +40,7 @@ int dma_table_map(struct dma_table *t, uint64_t start, uint64_t size, int fd, ui
  * Map the caller's @size bytes at @host to bus address @start, replacing existing mappings. Returns
  * 0 or a negative errno: -EINVAL for an invalid range, -ENOSPC, -ENOMEM.
  */
-int dma_table_lend(struct dma_table *t, uint64_t start, uint64_t size, void *host, bool read, bool write);
+int dma_table_map_host(struct dma_table *t, uint64_t start, uint64_t size, void *host, bool read, bool write);
 /*
  * Unmap @size bytes at @start; unmapped parts are no error. Parts of ranges outside stay mapped. No
  * pointer into the range may be in use. Returns the number of bytes that were mapped.

@@ -24,7 +24,7 @@ enum gtu_status {
 	GTU_ERR_VERIFY = -4,		/* a result differs from the reference */
 	GTU_ERR_NOMEM = -5,		/* out of memory, or a memory limit was reached */
 	GTU_ERR_TIMEOUT = -6,		/* a wait timed out */
-	GTU_ERR_GONE = -7,		/* the device was removed or reset */
+	GTU_ERR_DEVICE_LOST = -7,		/* the device was removed or reset */
 	GTU_ERR_INTERRUPTED = -8,	/* canceled by the user */
 	GTU_ERR_UNSUPPORTED = -9,	/* not supported by this device or this build */
 	GTU_ERR_SPACE = -10,		/* an output is too small; the completion has the required size */

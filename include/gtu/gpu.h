@@ -5,7 +5,7 @@
  * A device "cuda:N" runs whole algorithms: gtu_bfs() and the others with GTU_WITH_GPU. Vertex data
  * is in GPU memory; kernels read the edge list in place, over the link (EMOGI, section 4). By
  * default each algorithm places the graph for one run. To run several algorithms over one graph,
- * call gtu_place() first.
+ * call gtu_placement_create() first.
  */
 #ifndef GTU_GPU_H
 #define GTU_GPU_H
@@ -41,7 +41,7 @@ const char *gtu_kernel_name(uint32_t kernel);
 
 #define GTU_GPU_MEMORY_ALL UINT64_MAX
 
-struct gtu_place_options {
+struct gtu_placement_options {
 	uint32_t edges;			/* enum gtu_edges */
 	uint32_t edge_bytes;		/* 4 or 8; 0: 4, or the graph's own width with _REGISTERED */
 	/*
@@ -50,7 +50,7 @@ struct gtu_place_options {
 	 * _DEVICE, none with the other kinds.
 	 */
 	uint64_t gpu_memory;
-	uint32_t plain_weights;		/* non-zero: keep weights in an array of their own, never packed into entries */
+	uint32_t separate_weights;		/* non-zero: keep weights in an array of their own, never packed into entries */
 	/*
 	 * Non-zero: compress the adjacency lists; kernels decode them. edge_bytes must be 0. A
 	 * graph from a compressed container stays compressed even if this is 0, provided that
@@ -74,16 +74,16 @@ struct gtu_placement {
 };
 
 /*
- * Place @g on the device for all runs until gtu_unplace() or gtu_close(); replaces an earlier
+ * Place @g on the device for all runs until gtu_placement_destroy() or gtu_close(); replaces an earlier
  * placement. @opt NULL: all defaults. @g and its arrays must not change or move until then. Errors:
  * GTU_ERR_UNSUPPORTED: the device does not run whole algorithms, or the graph has more than 2^32 -
  * 2 vertices; GTU_ERR_USAGE: an option is out of range; GTU_ERR_INPUT: rows or targets out of
  * bounds, or a negative weight; GTU_ERR_NOMEM, with the bytes required.
  */
-int gtu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_place_options *opt,
+int gtu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
 	      struct gtu_error *err);
 /* Drop the placement. Does nothing if no graph is placed. */
-void gtu_unplace(struct gtu_device *dev);
+void gtu_placement_destroy(struct gtu_device *dev);
 /*
  * The current placement, or NULL if no graph is placed. Valid until the next call of these three
  * functions.

@@ -7,7 +7,7 @@
  * Host side: allocate the ring in pinned memory that both devices can access (cuMemHostAlloc,
  * registered as a region), clear its header, submit the stream's descriptor with gtu_submit(), and
  * launch the kernel. Unless the kernel can write the queue's doorbell, also loop: call gtu_next()
- * with a timeout of 1 ms (the in-process model runs inside it), and gtu_stream_kick() while
+ * with a timeout of 1 ms (the in-process model runs inside it), and gtu_stream_notify() while
  * `waiting` is set. A job that fails never sets `ended`; the host must then set *stop to release
  * waiting warps.
  *
@@ -19,7 +19,7 @@
  *		while ((rc = gtu_record_next(s, r)) > 0) {
  *			unsigned index = gtu_record_u32(r, GTU_RECORD_FIELDS);
  *
- *			gtu_record_done(s, r);
+ *			gtu_record_release(s, r);
  *			if (r.active)
  *				atomicAdd(&seen[index], 1);
  *		}
@@ -28,7 +28,7 @@
  *	}
  *
  * Any number of warps may share a stream; all 32 lanes of a warp call each function together.
- * Records are released in order (gtu_record_done() waits for earlier ones), so all warps of the
+ * Records are released in order (gtu_record_release() waits for earlier ones), so all warps of the
  * grid must be resident at the same time: launch at most as many blocks as the GPU holds.
  */
 #ifndef GTU_WARP_RECORDS_CUH
@@ -37,7 +37,7 @@
 #include "uapi/gtu/hw.h"
 
 #define GTU_RECORD_FIELDS	64u	/* byte offset of the first field: 32 lanes of 4 or 8 bytes; others follow */
-#define GTU_RECORDS_BROKEN	(-1)	/* the ring's indices are inconsistent: its producer cannot be trusted */
+#define GTU_RECORDS_INVALID	(-1)	/* the ring's indices are inconsistent: its producer cannot be trusted */
 #define GTU_RECORDS_STOPPED	(-2)	/* *stop was set */
 
 /* A stream, as a kernel argument. Addresses are GPU addresses. */
@@ -67,7 +67,7 @@ struct gtu_record {
 
 /* ---- Words shared with another device ------------------------------------------------------------------ */
 
-__device__ static inline uint32_t gtu_hear(const uint32_t *at)
+__device__ static inline uint32_t gtu_load_acquire(const uint32_t *at)
 {
 #ifdef __CUDA_ARCH__
 	uint32_t x;
@@ -79,7 +79,7 @@ __device__ static inline uint32_t gtu_hear(const uint32_t *at)
 #endif
 }
 
-__device__ static inline void gtu_tell(uint32_t *at, uint32_t x)
+__device__ static inline void gtu_store_release(uint32_t *at, uint32_t x)
 {
 #ifdef __CUDA_ARCH__
 	asm volatile("st.release.sys.global.u32 [%0], %1;" : : "l"(at), "r"(x) : "memory");
@@ -95,14 +95,14 @@ __device__ static inline void gtu_records_pause(void)
 
 __device__ static inline bool gtu_records_stop(const struct gtu_records &s)
 {
-	return s.stop && gtu_hear(s.stop);
+	return s.stop && gtu_load_acquire(s.stop);
 }
 
 /* Kick the producer if it sleeps. Call after writing a word that it waits for. */
-__device__ static inline void gtu_records_wake(const struct gtu_records &s)
+__device__ static inline void gtu_records_notify(const struct gtu_records &s)
 {
 	__threadfence_system();
-	if (s.kick && gtu_hear(&s.ring->waiting))
+	if (s.kick && gtu_load_acquire(&s.ring->waiting))
 		*(volatile uint32_t *)s.kick = 1;
 }
 
@@ -114,20 +114,20 @@ __device__ static inline int gtu_records_wait(const struct gtu_records &s, uint3
 	uint32_t there, done;
 
 	for (;;) {
-		bool ended = gtu_hear(&s.ring->ended);
+		bool ended = gtu_load_acquire(&s.ring->ended);
 
 		/* in this order: the consumer index may only be older than the producer index */
-		done = gtu_hear(&s.ring->consumer);
-		there = gtu_hear(&s.ring->producer);
+		done = gtu_load_acquire(&s.ring->consumer);
+		there = gtu_load_acquire(&s.ring->producer);
 		if ((int32_t)(there - number) > 0)
-			return there - done > s.count && there - gtu_hear(&s.ring->consumer) > s.count ? GTU_RECORDS_BROKEN : 1;
+			return there - done > s.count && there - gtu_load_acquire(&s.ring->consumer) > s.count ? GTU_RECORDS_INVALID : 1;
 		if (ended)
 			return 0;
 		if (gtu_records_stop(s))
 			return GTU_RECORDS_STOPPED;
-		if (s.demand && (int32_t)(number + 1 - gtu_hear(&s.ring->asked)) > 0) {
-			gtu_tell(&s.ring->asked, number + 1);
-			gtu_records_wake(s);
+		if (s.demand && (int32_t)(number + 1 - gtu_load_acquire(&s.ring->requested)) > 0) {
+			gtu_store_release(&s.ring->requested, number + 1);
+			gtu_records_notify(s);
 		}
 		gtu_records_pause();
 	}
@@ -135,7 +135,7 @@ __device__ static inline int gtu_records_wait(const struct gtu_records &s, uint3
 
 /*
  * Take the warp's next record. 1: r is filled; 0: end of stream; negative: GTU_RECORDS_*. After 1,
- * call gtu_record_done() soon and before the next call: the ring slot stays occupied until then.
+ * call gtu_record_release() soon and before the next call: the ring slot stays occupied until then.
  */
 __device__ static inline int gtu_record_next(const struct gtu_records &s, struct gtu_record &r)
 {
@@ -177,15 +177,15 @@ __device__ static inline uint64_t gtu_record_u64(const struct gtu_record &r, uin
 }
 
 /* Release the record's slot, in record order. The record must not be read afterwards. */
-__device__ static inline void gtu_record_done(const struct gtu_records &s, const struct gtu_record &r)
+__device__ static inline void gtu_record_release(const struct gtu_records &s, const struct gtu_record &r)
 {
 	__syncwarp();
 	if (!(threadIdx.x & 31)) {
-		while (gtu_hear(&s.ring->consumer) != r.number && !gtu_records_stop(s))
+		while (gtu_load_acquire(&s.ring->consumer) != r.number && !gtu_records_stop(s))
 			gtu_records_pause();
 		if (!gtu_records_stop(s)) {
-			gtu_tell(&s.ring->consumer, r.number + 1);
-			gtu_records_wake(s);
+			gtu_store_release(&s.ring->consumer, r.number + 1);
+			gtu_records_notify(s);
 		}
 	}
 	__syncwarp();
@@ -211,10 +211,10 @@ __device__ static inline int gtu_records_push(const struct gtu_records &s, bool 
 	if (!lane) {
 		first = atomicAdd(s.ticket + 1, n);
 		/* wait for space and for all earlier pushes: the index must advance in order */
-		while (rc > 0 && (first + n - gtu_hear(&s.ring->received) > s.back || gtu_hear(&s.ring->sent) != first)) {
+		while (rc > 0 && (first + n - gtu_load_acquire(&s.ring->received) > s.back || gtu_load_acquire(&s.ring->returned) != first)) {
 			if (gtu_records_stop(s))
 				rc = GTU_RECORDS_STOPPED;
-			else if (gtu_hear(&s.ring->closed))
+			else if (gtu_load_acquire(&s.ring->closed))
 				rc = 0;
 			gtu_records_pause();
 		}
@@ -235,8 +235,8 @@ __device__ static inline int gtu_records_push(const struct gtu_records &s, bool 
 	__threadfence_system();
 	__syncwarp();
 	if (!lane) {
-		gtu_tell(&s.ring->sent, first + n);
-		gtu_records_wake(s);
+		gtu_store_release(&s.ring->returned, first + n);
+		gtu_records_notify(s);
 	}
 	__syncwarp();
 	return 1;
@@ -248,8 +248,8 @@ __device__ static inline int gtu_records_push(const struct gtu_records &s, bool 
 __device__ static inline void gtu_records_close(const struct gtu_records &s)
 {
 	if (!(threadIdx.x & 31)) {
-		gtu_tell(&s.ring->closed, 1);
-		gtu_records_wake(s);
+		gtu_store_release(&s.ring->closed, 1);
+		gtu_records_notify(s);
 	}
 	__syncwarp();
 }

@@ -53,7 +53,7 @@ void gtu_weave_close(struct gtu_weave_storage *s);
 /* ---- User functions -------------------------------------------------------------------------------- */
 
 /* Arguments common to all functions: the caller's data, and the iteration, from 0. */
-struct gtu_weave_turn {
+struct gtu_weave_iteration {
 	void *context;
 	uint64_t iteration;
 };
@@ -64,22 +64,22 @@ struct gtu_weave_turn {
  */
 struct gtu_weave_functions {
 	/* every vertex, before the first iteration */
-	void (*init)(const struct gtu_weave_turn *t, uint64_t v);
+	void (*init)(const struct gtu_weave_iteration *t, uint64_t v);
 	/*
 	 * True excludes v's edges, as a source or as a target. The filter of the base vertex runs
 	 * at registration; the other one runs for each edge. When pulling, filter_target also runs
 	 * for each edge and skips the rest of the vertex: it may become true during the iteration
 	 * (section IV-B). When pushing, filter_source must not depend on what gather writes.
 	 */
-	bool (*filter_source)(const struct gtu_weave_turn *t, uint64_t v);
-	bool (*filter_target)(const struct gtu_weave_turn *t, uint64_t v);
+	bool (*filter_source)(const struct gtu_weave_iteration *t, uint64_t v);
+	bool (*filter_target)(const struct gtu_weave_iteration *t, uint64_t v);
 	/* every edge that passes the filters, in unspecified order */
-	void (*gather)(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight);
+	void (*gather)(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight);
 	/*
 	 * every vertex, ascending, after the iteration's edges; true requests another iteration.
 	 * NULL: never
 	 */
-	bool (*apply)(const struct gtu_weave_turn *t, uint64_t v);
+	bool (*apply)(const struct gtu_weave_iteration *t, uint64_t v);
 };
 
 /*

@@ -13,7 +13,7 @@
 
 struct betweenness {
 	struct gtu_alg a;
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	uint32_t next_level;
 	struct gtu_alg_buffer level;	/* n of 4 bytes */
 	struct gtu_alg_buffer paths;	/* n doubles: shortest paths from the source */
@@ -68,7 +68,7 @@ static int level_of(struct betweenness *b, uint32_t l, uint64_t end)
 	int rc;
 
 	b->now.count = end - first;
-	rc = gtu_alg_room(&b->a, &b->now.ids, b->now.count * width, false);
+	rc = gtu_alg_reserve(&b->a, &b->now.ids, b->now.count * width, false);
 	if (!rc)
 		memcpy(b->now.ids.region.addr, (char *)b->order.ids.region.addr + first * width,
 		       b->now.count * width);
@@ -99,14 +99,14 @@ static int forth(struct betweenness *b, uint64_t source, uint32_t *levels)
 	gtu_alg_push(&b->a, &b->order, source);
 	for (l = 0; at < b->order.count; l++) {
 		end = b->order.count;
-		rc = gtu_alg_room(&b->a, &b->begin, (l + 1) * 8ull, true);
+		rc = gtu_alg_reserve(&b->a, &b->begin, (l + 1) * 8ull, true);
 		if (rc)
 			return rc;
 		((uint64_t *)b->begin.region.addr)[l] = at;
 		rc = level_of(b, l, end);
 		b->next_level = l + 1;
 		if (!rc)
-			rc = gtu_alg_visit(&b->a, &b->visit, &b->now, count_paths, b);
+			rc = gtu_alg_for_each_edge(&b->a, &b->visit, &b->now, count_paths, b);
 		if (rc)
 			return rc;
 		for (i = end; i < b->order.count; i++)
@@ -131,7 +131,7 @@ static int back(struct betweenness *b, uint64_t source, uint32_t levels, double 
 		rc = level_of(b, l, end);
 		/* there are no edges beyond the last level */
 		if (!rc && l + 1 < levels)
-			rc = gtu_alg_visit(&b->a, &b->visit, &b->now, take_shares, b);
+			rc = gtu_alg_for_each_edge(&b->a, &b->visit, &b->now, take_shares, b);
 		if (rc)
 			return rc;
 		end = ((const uint64_t *)b->begin.region.addr)[l];
@@ -149,15 +149,15 @@ static int set_up(struct betweenness *b)
 	uint64_t n = b->a.g->n;
 	int rc;
 
-	rc = gtu_alg_visit_begin(&b->a, &b->visit, b->a.g, 8);
+	rc = gtu_alg_edges_begin(&b->a, &b->visit, b->a.g, 8);
 	if (!rc)
-		rc = gtu_alg_room(&b->a, &b->level, n * 4, false);
+		rc = gtu_alg_reserve(&b->a, &b->level, n * 4, false);
 	if (!rc)
-		rc = gtu_alg_room(&b->a, &b->paths, n * 8, false);
+		rc = gtu_alg_reserve(&b->a, &b->paths, n * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&b->a, &b->share, n * 8, false);
+		rc = gtu_alg_reserve(&b->a, &b->share, n * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&b->a, &b->order.ids, n * b->a.id_width, false);
+		rc = gtu_alg_reserve(&b->a, &b->order.ids, n * b->a.id_width, false);
 	return rc;
 }
 
@@ -190,7 +190,7 @@ int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
 
 	rc = gtu_alg_begin(&b.a, "betweenness", dev, g, opt, stats, err);
 	if (!rc)
-		rc = gtu_alg_whole(&b.a);
+		rc = gtu_alg_require_whole_graph(&b.a);
 	if (!rc && opt->source_count && !opt->sources)
 		rc = gtu_fail(err, GTU_ERR_USAGE, "source_count is %llu, but sources is NULL: pass "
 			      "a list",
@@ -202,6 +202,6 @@ int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
 	count = opt->sources ? opt->source_count : g->n;
 	for (i = 0; !rc && i < count; i++)
 		rc = from_source(&b, opt->sources ? opt->sources[i] : i, score);
-	rc = gtu_alg_visit_end(&b.a, &b.visit, rc);
+	rc = gtu_alg_edges_end(&b.a, &b.visit, rc);
 	return gtu_alg_end(&b.a, rc);
 }

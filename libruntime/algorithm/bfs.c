@@ -23,7 +23,7 @@
 
 struct bfs {
 	struct gtu_alg a;
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	struct gtu_alg_frontier *next;	/* output of the visitor */
 	struct gtu_alg_frontier frontier[2];
 	struct gtu_alg_buffer label;	/* n of 4 bytes */
@@ -33,7 +33,7 @@ struct bfs {
 	uint64_t reached;
 	/* pulling */
 	struct gtu_graph *transposed;	/* transpose; NULL: the graph itself */
-	struct gtu_alg_visit back;
+	struct gtu_alg_for_each_edge back;
 	bool back_ready, pulling, pulled;	/* back is initialized; current level pulls; pulling has ended */
 	struct gtu_alg_frontier candidates;
 	uint64_t unreached_edges;	/* edges that leave unreached vertices */
@@ -187,10 +187,10 @@ static int unit_level(struct bfs *b, const struct gtu_alg_frontier *now,
 	struct gtu_alg_cursor c = { 0 };
 	int rc;
 
-	if (gtu_alg_brings(&b->a)) {
+	if (gtu_alg_streams_edges(&b->a)) {
 		gtu_alg_phase(&b->a, "traverse");
 		b->next = next;
-		return gtu_alg_visit(&b->a, &b->visit, now, reach, b);
+		return gtu_alg_for_each_edge(&b->a, &b->visit, now, reach, b);
 	}
 	while (c.at < now->count) {
 		gtu_alg_phase(&b->a, "prepare");
@@ -232,11 +232,11 @@ static int turn(struct bfs *b)
 	int rc;
 
 	gtu_alg_phase(&b->a, "setup");
-	rc = gtu_alg_turn(&b->a, &b->transposed);
+	rc = gtu_alg_transpose(&b->a, &b->transposed);
 	if (!rc)
-		rc = gtu_alg_room(&b->a, &b->candidates.ids, b->a.g->n * b->a.id_width, false);
+		rc = gtu_alg_reserve(&b->a, &b->candidates.ids, b->a.g->n * b->a.id_width, false);
 	if (!rc) {
-		rc = gtu_alg_visit_begin(&b->a, &b->back, b->transposed ? b->transposed : b->a.g, 4);
+		rc = gtu_alg_edges_begin(&b->a, &b->back, b->transposed ? b->transposed : b->a.g, 4);
 		b->back_ready = true;
 	}
 	b->back.pull = true;
@@ -268,7 +268,7 @@ static int pull_level(struct bfs *b, struct gtu_alg_frontier *next)
 	b->next = next;
 	if (!rc)
 		list_candidates(b);
-	return rc ? rc : gtu_alg_visit(&b->a, &b->back, &b->candidates, pull_edges, b);
+	return rc ? rc : gtu_alg_for_each_edge(&b->a, &b->back, &b->candidates, pull_edges, b);
 }
 
 /*
@@ -304,10 +304,10 @@ static int set_up(struct bfs *b)
 	unsigned i;
 	int rc;
 
-	rc = gtu_alg_room(&b->a, &b->label, n * 4, false);
+	rc = gtu_alg_reserve(&b->a, &b->label, n * 4, false);
 	/* a frontier holds each vertex once; only the SCU temporarily writes duplicates */
 	for (i = 0; i < 2 && !rc; i++)
-		rc = gtu_alg_room(&b->a, &b->frontier[i].ids, n * b->a.id_width, false);
+		rc = gtu_alg_reserve(&b->a, &b->frontier[i].ids, n * b->a.id_width, false);
 	if (!rc && b->a.opt->unit == GTU_WITH_SCU) {
 		rc = gtu_alg_filter_begin(&b->a, &b->expansion, GTU_SCU_UNIQUE, true, 0, 0, 0);
 		if (!rc)
@@ -380,7 +380,7 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = gtu_alg_direction(&b.a);
 	if (!rc)
-		rc = gtu_alg_visit_begin(&b.a, &b.visit, g, 4);
+		rc = gtu_alg_edges_begin(&b.a, &b.visit, g, 4);
 	b.unreached_edges = g->m;
 	if (!rc)
 		rc = search(&b);
@@ -392,8 +392,8 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 		b.a.stats->vertices = b.reached;
 	}
 	if (b.back_ready)
-		rc = gtu_alg_visit_end(&b.a, &b.back, rc);
-	rc = gtu_alg_visit_end(&b.a, &b.visit, rc);
+		rc = gtu_alg_edges_end(&b.a, &b.back, rc);
+	rc = gtu_alg_edges_end(&b.a, &b.visit, rc);
 	gtu_graph_close(b.transposed);
 	return gtu_alg_end(&b.a, rc);
 }

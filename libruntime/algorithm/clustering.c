@@ -29,7 +29,7 @@ struct clustering {
 	atomic_bool descends;		/* a list is not sorted */
 	struct gtu_alg_shares shares;
 	/* with a unit: the vertices whose edges are requested */
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	struct gtu_alg_frontier requested;
 	struct gtu_alg_buffer slot;	/* n u32: position in requested, from 1; 0: absent */
 	struct gtu_alg_buffer begin;	/* u64 per position: start of its requesters */
@@ -106,7 +106,7 @@ static int count_share(void *arg, uint64_t first, uint64_t end)
 		if (w.descends)
 			atomic_store_explicit(&c->descends, true, memory_order_relaxed);
 	}
-	return gtu_alg_shares_look(&c->shares);
+	return gtu_alg_shares_poll(&c->shares);
 }
 
 static inline bool is_up(const struct clustering *c, uint64_t v, uint64_t u)
@@ -126,7 +126,7 @@ static int count_up_share(void *arg, uint64_t first, uint64_t end)
 		while (walk(&w, &u, &both))
 			row[v + 1] += is_up(c, v, u);
 	}
-	return gtu_alg_shares_look(&c->shares);
+	return gtu_alg_shares_poll(&c->shares);
 }
 
 static int fill_up_share(void *arg, uint64_t first, uint64_t end)
@@ -148,7 +148,7 @@ static int fill_up_share(void *arg, uint64_t first, uint64_t end)
 			at++;
 		}
 	}
-	return gtu_alg_shares_look(&c->shares);
+	return gtu_alg_shares_poll(&c->shares);
 }
 
 static int no_memory(struct clustering *c)
@@ -185,7 +185,7 @@ static int count_neighbours(struct clustering *c)
 	if (!rc && !c->degree)
 		return no_memory(c);
 	if (!rc)
-		rc = gtu_alg_turn(&c->a, &c->transposed);
+		rc = gtu_alg_transpose(&c->a, &c->transposed);
 	c->in = c->transposed;
 	if (!rc)
 		rc = gtu_parallel_by(SHARE, count_share, c, c->a.g->n);
@@ -279,8 +279,8 @@ static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint
 		return 0;
 	shift = (unsigned)__builtin_clzll(2 * count - 1);
 	room = 1ull << (64 - shift);
-	table = gtu_alg_scratch_room(s, 0, room * (sizeof(*table) + SIEVE / 8) + 8);
-	closed = gtu_alg_scratch_room(s, 1, count * sizeof(*closed));
+	table = gtu_alg_scratch_reserve(s, 0, room * (sizeof(*table) + SIEVE / 8) + 8);
+	closed = gtu_alg_scratch_reserve(s, 1, count * sizeof(*closed));
 	if (!table || !closed)
 		return GTU_NO_VERTEX;
 	sieve = (uint64_t *)(table + room);
@@ -322,7 +322,7 @@ static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint
 static int close_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct clustering *c = arg;
-	struct gtu_alg_scratch *s = gtu_alg_scratch_take(&c->shares);
+	struct gtu_alg_scratch *s = gtu_alg_scratch_acquire(&c->shares);
 	uint64_t v, some, edges = 0;
 	int rc = 0;
 
@@ -333,7 +333,7 @@ static int close_share(void *arg, uint64_t first, uint64_t end)
 		else
 			edges += some;
 	}
-	gtu_alg_scratch_give(s);
+	gtu_alg_scratch_release(s);
 	return rc ? rc : gtu_alg_shares_progress(&c->shares, edges);
 }
 
@@ -398,13 +398,13 @@ static int choose_group(struct clustering *c)
 	for (c->end = c->first + 1; c->end < n && row[c->end + 1] - row[c->first] <= most; c->end++)
 		;
 	entries = row[c->end] - row[c->first];
-	rc = gtu_alg_room(&c->a, &c->requested.ids, entries * c->a.id_width, false);
+	rc = gtu_alg_reserve(&c->a, &c->requested.ids, entries * c->a.id_width, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->begin, (entries + 2) * 8, false);
+		rc = gtu_alg_reserve(&c->a, &c->begin, (entries + 2) * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->requester, entries * 8, false);
+		rc = gtu_alg_reserve(&c->a, &c->requester, entries * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->owner, entries * 4, false);
+		rc = gtu_alg_reserve(&c->a, &c->owner, entries * 4, false);
 	return rc;
 }
 
@@ -448,11 +448,11 @@ static int close_by_unit(struct clustering *c)
 {
 	uint32_t *slot;
 	uint64_t i, u, wanted;
-	int rc = gtu_alg_room(&c->a, &c->slot, c->up->n * 4, false);
+	int rc = gtu_alg_reserve(&c->a, &c->slot, c->up->n * 4, false);
 
 	c->visit.places = true;
 	if (!rc)
-		rc = gtu_alg_visit_begin(&c->a, &c->visit, c->up, c->up->edge_bytes);
+		rc = gtu_alg_edges_begin(&c->a, &c->visit, c->up, c->up->edge_bytes);
 	for (c->first = 0; c->first < c->up->n && !rc; c->first = c->end) {
 		rc = choose_group(c);
 		if (rc)
@@ -464,7 +464,7 @@ static int close_by_unit(struct clustering *c)
 			wanted += c->up->row[u + 1] - c->up->row[u];
 		}
 		if (c->requested.count)
-			rc = gtu_alg_visit(&c->a, &c->visit, &c->requested, close_streamed, c);
+			rc = gtu_alg_for_each_edge(&c->a, &c->visit, &c->requested, close_streamed, c);
 		if (!rc && c->streamed != wanted)
 			rc = gtu_fail(c->a.err, GTU_ERR_FAIL, "the unit returned %llu of %llu "
 				      "edges: it cannot be trusted",
@@ -473,7 +473,7 @@ static int close_by_unit(struct clustering *c)
 		for (i = 0; i < c->requested.count; i++)
 			slot[gtu_alg_vertex(&c->a, &c->requested, i)] = 0;
 	}
-	return gtu_alg_visit_end(&c->a, &c->visit, rc);
+	return gtu_alg_edges_end(&c->a, &c->visit, rc);
 }
 
 /* ---- Entry point ---------------------------------------------------------------------------------------- */
@@ -522,7 +522,7 @@ int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 	rc = gtu_alg_begin(&c->a, "clustering", dev, g, opt, stats, err);
 	gtu_alg_shares_begin(&c->shares, &c->a);
 	if (!rc)
-		rc = gtu_alg_whole(&c->a);
+		rc = gtu_alg_require_whole_graph(&c->a);
 	/* 32-bit keys must be unique */
 	if (!rc && g->n > UINT32_MAX)
 		rc = gtu_fail(err, GTU_ERR_UNSUPPORTED, "clustering supports up to 2^32 - 1 "

@@ -16,7 +16,7 @@
 struct coloring {
 	struct gtu_alg a;
 	struct gtu_graph *both;		/* symmetrized graph, if the graph is directed */
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	uint32_t *color;
 	uint32_t base;			/* first color of the window */
 	struct gtu_alg_buffer rank;	/* n of 8 bytes: position in the order, lower first */
@@ -116,7 +116,7 @@ static int color_ready(struct coloring *c)
 	for (c->base = 0; c->ready.count; c->base += WINDOW) {
 		for (i = 0; i < c->ready.count; i++)
 			taken[gtu_alg_vertex(&c->a, &c->ready, i)] = 0;
-		rc = gtu_alg_visit(&c->a, &c->visit, &c->ready, find_taken, c);
+		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &c->ready, find_taken, c);
 		if (rc)
 			return rc;
 		kept = c->ready.count;
@@ -140,7 +140,7 @@ static int rounds(struct coloring *c)
 	int rc;
 
 	gtu_alg_phase(&c->a, "count");
-	rc = gtu_alg_visit(&c->a, &c->visit, &all, count_before, c);
+	rc = gtu_alg_for_each_edge(&c->a, &c->visit, &all, count_before, c);
 	for (v = 0; v < c->a.g->n; v++)
 		if (!waiting[v])
 			gtu_alg_push(&c->a, &c->next, v);
@@ -156,7 +156,7 @@ static int rounds(struct coloring *c)
 		gtu_alg_swap(&c->a, &c->next.ids, &c->ready.ids);
 		c->ready.count = c->next.count;
 		c->next.count = 0;
-		rc = gtu_alg_visit(&c->a, &c->visit, &c->ready, release, c);
+		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &c->ready, release, c);
 		gtu_alg_iteration(&c->a, c->ready.count);
 	}
 	if (!rc && colored != c->a.g->n)
@@ -216,7 +216,7 @@ static int plain_coloring(struct coloring *c)
 	int rc;
 
 	gtu_alg_phase(&c->a, "order");
-	rc = gtu_alg_room(&c->a, &c->order, n * sizeof(*place), false);
+	rc = gtu_alg_reserve(&c->a, &c->order, n * sizeof(*place), false);
 	if (rc)
 		return rc;
 	place = c->order.region.addr;
@@ -228,7 +228,7 @@ static int plain_coloring(struct coloring *c)
 	qsort(place, n, sizeof(*place), by_order);
 	/* a vertex with d neighbours uses one of the first d + 1 colors */
 	gtu_alg_phase(&c->a, "color");
-	rc = gtu_alg_room(&c->a, &c->mark, (c->most + 2) * 8, false);
+	rc = gtu_alg_reserve(&c->a, &c->mark, (c->most + 2) * 8, false);
 	for (i = 0; i < n && !rc; i++)
 		rc = greedy_vertex(c, g, place[i].vertex, c->mark.region.addr);
 	gtu_alg_iteration(&c->a, n);
@@ -241,16 +241,16 @@ static int set_up(struct coloring *c)
 {
 	const struct gtu_graph *g;
 	uint64_t v, n = c->a.g->n, *key;
-	int rc = gtu_alg_both_ways(&c->a, &c->both);
+	int rc = gtu_alg_symmetrize(&c->a, &c->both);
 
 	if (rc)
 		return rc;
 	g = c->both ? c->both : c->a.g;
-	rc = gtu_alg_visit_begin(&c->a, &c->visit, g, 4);
+	rc = gtu_alg_edges_begin(&c->a, &c->visit, g, 4);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->rank, n * 8, false);
+		rc = gtu_alg_reserve(&c->a, &c->rank, n * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->color_of, n * 4, false);
+		rc = gtu_alg_reserve(&c->a, &c->color_of, n * 4, false);
 	if (rc)
 		return rc;
 	key = c->rank.region.addr;
@@ -261,13 +261,13 @@ static int set_up(struct coloring *c)
 	}
 	if (c->a.opt->unit == GTU_WITH_NONE)
 		return 0;
-	rc = gtu_alg_room(&c->a, &c->waiting, n * 8, false);
+	rc = gtu_alg_reserve(&c->a, &c->waiting, n * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->taken, n * 8, false);
+		rc = gtu_alg_reserve(&c->a, &c->taken, n * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->next.ids, n * c->a.id_width, false);
+		rc = gtu_alg_reserve(&c->a, &c->next.ids, n * c->a.id_width, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->ready.ids, n * c->a.id_width, false);
+		rc = gtu_alg_reserve(&c->a, &c->ready.ids, n * c->a.id_width, false);
 	return rc;
 }
 
@@ -280,7 +280,7 @@ int gtu_coloring(struct gtu_device *dev, const struct gtu_graph *g,
 
 	rc = gtu_alg_begin(&c.a, "coloring", dev, g, opt, stats, err);
 	if (!rc)
-		rc = gtu_alg_whole(&c.a);
+		rc = gtu_alg_require_whole_graph(&c.a);
 	if (!rc && g->n) {
 		rc = set_up(&c);
 		if (!rc)
@@ -290,7 +290,7 @@ int gtu_coloring(struct gtu_device *dev, const struct gtu_graph *g,
 	}
 	if (!rc)
 		c.a.stats->vertices = g->n;
-	rc = gtu_alg_visit_end(&c.a, &c.visit, rc);
+	rc = gtu_alg_edges_end(&c.a, &c.visit, rc);
 	gtu_graph_close(c.both);
 	return gtu_alg_end(&c.a, rc);
 }

@@ -153,7 +153,7 @@ int gtu_alg_begin(struct gtu_alg *a, const char *name, struct gtu_device *dev,
 	return rc;
 }
 
-int gtu_alg_whole(struct gtu_alg *a)
+int gtu_alg_require_whole_graph(struct gtu_alg *a)
 {
 	if (!a->first && a->end == a->g->n)
 		return 0;
@@ -163,7 +163,7 @@ int gtu_alg_whole(struct gtu_alg *a)
 			a->name);
 }
 
-int gtu_alg_both_ways(struct gtu_alg *a, struct gtu_graph **both)
+int gtu_alg_symmetrize(struct gtu_alg *a, struct gtu_graph **both)
 {
 	*both = NULL;
 	if (!(a->g->flags & GTU_GRAPH_DIRECTED))
@@ -181,7 +181,7 @@ int gtu_alg_direction(struct gtu_alg *a)
 				GTU_PUSH_OR_PULL);
 	if (a->opt->direction == GTU_PUSH)
 		return 0;
-	if (!gtu_alg_brings(a))
+	if (!gtu_alg_streams_edges(a))
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
 				"%s by %s needs GraphPEG or Weaver; with %s it can only push",
 				a->name,
@@ -194,7 +194,7 @@ int gtu_alg_direction(struct gtu_alg *a)
 	return 0;
 }
 
-int gtu_alg_turn(struct gtu_alg *a, struct gtu_graph **turned)
+int gtu_alg_transpose(struct gtu_alg *a, struct gtu_graph **turned)
 {
 	struct gtu_graph plain = *a->g;
 
@@ -232,7 +232,7 @@ int gtu_alg_end(struct gtu_alg *a, int rc)
 	return rc;
 }
 
-int gtu_alg_look(struct gtu_alg *a)
+int gtu_alg_poll_progress(struct gtu_alg *a)
 {
 	uint64_t now = gtu_now_ns();
 
@@ -248,7 +248,7 @@ int gtu_alg_look(struct gtu_alg *a)
 int gtu_alg_progress(struct gtu_alg *a, uint64_t edges)
 {
 	a->stats->edges += edges;
-	return a->stats->edges - a->looked < LOOK_EDGES ? 0 : gtu_alg_look(a);
+	return a->stats->edges - a->looked < LOOK_EDGES ? 0 : gtu_alg_poll_progress(a);
 }
 
 static void list(struct gtu_alg *a, struct gtu_alg_buffer *b)
@@ -270,7 +270,7 @@ void gtu_alg_swap(struct gtu_alg *a, struct gtu_alg_buffer *x, struct gtu_alg_bu
 	y->region = region;
 }
 
-int gtu_alg_room(struct gtu_alg *a, struct gtu_alg_buffer *b, uint64_t bytes, bool keep)
+int gtu_alg_reserve(struct gtu_alg *a, struct gtu_alg_buffer *b, uint64_t bytes, bool keep)
 {
 	struct gtu_region old = b->region, new = { 0 };
 	int rc;
@@ -369,11 +369,11 @@ int gtu_alg_take(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg
 	/* every entry has at least one edge, so a chunk never needs more entries than edges */
 	if (inputs > a->chunk)
 		inputs = a->chunk;
-	rc = gtu_alg_room(a, &w->vertex, inputs * a->id_width, false);
+	rc = gtu_alg_reserve(a, &w->vertex, inputs * a->id_width, false);
 	if (!rc)
-		rc = gtu_alg_room(a, &w->index, inputs * w->index_width, false);
+		rc = gtu_alg_reserve(a, &w->index, inputs * w->index_width, false);
 	if (!rc)
-		rc = gtu_alg_room(a, &w->count, inputs * 4, false);
+		rc = gtu_alg_reserve(a, &w->count, inputs * 4, false);
 	if (rc)
 		return rc;
 	w->n = 0;
@@ -405,7 +405,7 @@ int gtu_alg_take(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg
 		}
 	}
 	a->stats->edges += w->edges;
-	return gtu_alg_look(a);
+	return gtu_alg_poll_progress(a);
 }
 
 /* ---- SCU ------------------------------------------------------------------------------------ */
@@ -449,14 +449,14 @@ int gtu_alg_filter_begin(struct gtu_alg *a, struct gtu_alg_filter *t, uint32_t f
 	if (flags & (GTU_SCU_UNIQUE | GTU_SCU_BEST)) {
 		bytes = gtu_scu_filter_table_bytes(t->lines, a->id_width,
 						   flags & GTU_SCU_BEST ? cost_width : 0);
-		rc = gtu_alg_room(a, &t->table, bytes, false);
+		rc = gtu_alg_reserve(a, &t->table, bytes, false);
 		if (rc)
 			return rc;
 		t->f.filter_table = gtu_alg_array(&t->table, t->lines, 1);
 	}
 	if (!(flags & GTU_SCU_GROUP))
 		return 0;
-	return gtu_alg_room(a, &t->groups, gtu_scu_group_table_bytes(GTU_ALG_GROUP_LINES), false);
+	return gtu_alg_reserve(a, &t->groups, gtu_scu_group_table_bytes(GTU_ALG_GROUP_LINES), false);
 }
 
 int gtu_alg_filter_fused(struct gtu_alg *a, struct gtu_alg_filter *t, uint64_t elements)
@@ -468,13 +468,13 @@ int gtu_alg_filter_fused(struct gtu_alg *a, struct gtu_alg_filter *t, uint64_t e
 	t->f.flags = t->flags | (t->keep && t->used ? GTU_SCU_KEEP : 0);
 	t->used = true;
 	if (t->flags & (GTU_SCU_UNIQUE | GTU_SCU_BEST)) {
-		rc = gtu_alg_room(a, &t->bits, (elements + 63) / 64 * 8, false);
+		rc = gtu_alg_reserve(a, &t->bits, (elements + 63) / 64 * 8, false);
 		if (rc)
 			return rc;
 		t->f.filter = gtu_alg_array(&t->bits, elements, 0);
 	}
 	if (t->flags & GTU_SCU_GROUP) {
-		rc = gtu_alg_room(a, &t->order, elements * 4, false);
+		rc = gtu_alg_reserve(a, &t->order, elements * 4, false);
 		if (rc)
 			return rc;
 		t->f.reorder = gtu_alg_array(&t->order, elements, 4);
@@ -502,7 +502,7 @@ int gtu_alg_expand_from(struct gtu_alg *a, struct gtu_alg_work *w, const struct 
 	struct gtu_completion c;
 	int rc;
 
-	rc = gtu_alg_room(a, to, w->edges * data->width, false);
+	rc = gtu_alg_reserve(a, to, w->edges * data->width, false);
 	if (rc)
 		return rc;
 	out = gtu_alg_array(to, w->edges, data->width);
@@ -524,7 +524,7 @@ int gtu_alg_replicate(struct gtu_alg *a, struct gtu_alg_work *w, const struct gt
 	struct gtu_completion c;
 	int rc;
 
-	rc = gtu_alg_room(a, to, w->edges * width, false);
+	rc = gtu_alg_reserve(a, to, w->edges * width, false);
 	if (rc)
 		return rc;
 	out = gtu_alg_array(to, w->edges, width);
@@ -543,7 +543,7 @@ int gtu_alg_compact(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t
 
 	if (!ones)
 		return 0;
-	rc = gtu_alg_room(a, to, (*count + ones) * width, *count != 0);
+	rc = gtu_alg_reserve(a, to, (*count + ones) * width, *count != 0);
 	if (rc)
 		return rc;
 	out = gtu_array(&to->region, *count * width, ones, width);
@@ -590,7 +590,7 @@ int gtu_alg_compact_frontier(struct gtu_alg *a, const struct gtu_alg_buffer *in,
 int gtu_alg_mask(struct gtu_alg *a, struct gtu_alg_buffer *mask, uint64_t n)
 {
 	uint64_t bytes = (n + 63) / 64 * 8;
-	int rc = gtu_alg_room(a, mask, bytes, false);
+	int rc = gtu_alg_reserve(a, mask, bytes, false);
 
 	if (!rc)
 		memset(mask->region.addr, 0, bytes);
@@ -627,7 +627,7 @@ int gtu_alg_gather(struct gtu_alg *a, struct gtu_alg_work *w)
 	uint32_t *to;
 	int rc;
 
-	rc = gtu_alg_room(a, &w->edge, w->edges * 4, false);
+	rc = gtu_alg_reserve(a, &w->edge, w->edges * 4, false);
 	if (rc)
 		return rc;
 	to = w->edge.region.addr;
@@ -644,7 +644,7 @@ int gtu_alg_gather(struct gtu_alg *a, struct gtu_alg_work *w)
 	return 0;
 }
 
-int gtu_alg_spread(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *in,
+int gtu_alg_replicate_cpu(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *in,
 		   uint32_t width, struct gtu_alg_buffer *to)
 {
 	const uint32_t *count = w->count.region.addr;
@@ -652,7 +652,7 @@ int gtu_alg_spread(struct gtu_alg *a, const struct gtu_alg_work *w, const struct
 	uint32_t k;
 	int rc;
 
-	rc = gtu_alg_room(a, to, w->edges * width, false);
+	rc = gtu_alg_reserve(a, to, w->edges * width, false);
 	for (i = 0; i < w->n && !rc; i++) {
 		value = gtu_get(in->region.addr, width, i);
 		for (k = 0; k < count[i]; k++)
@@ -677,7 +677,7 @@ int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint64_t in
 	a->iru_indices = indices;
 	a->iru_edges = w->edges;
 	a->iru_positions = positions;
-	return configure_iru(a->q, &config, &a->iru, a->err);
+	return gtu_iru_configure(a->q, &config, &a->iru, a->err);
 }
 
 static int forged_lane(struct gtu_alg *a, const struct gtu_warp *warp, unsigned lane)
@@ -691,7 +691,7 @@ static int forged_lane(struct gtu_alg *a, const struct gtu_warp *warp, unsigned 
 
 int gtu_alg_load(struct gtu_alg *a, struct gtu_warp *warp)
 {
-	int more = load_iru(a->iru, warp, a->err);
+	int more = gtu_iru_load(a->iru, warp, a->err);
 	uint32_t lanes, sent;
 	unsigned lane;
 

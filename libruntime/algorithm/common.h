@@ -64,12 +64,12 @@ static inline bool gtu_alg_scu(const struct gtu_alg *a)
 }
 
 /* GTU_ERR_UNSUPPORTED if a vertex range is set; for algorithms that need the whole graph. */
-int gtu_alg_whole(struct gtu_alg *a);
+int gtu_alg_require_whole_graph(struct gtu_alg *a);
 /*
  * For algorithms that ignore edge directions: *both = the symmetrized graph if the graph is
  * directed (the caller closes it), else NULL.
  */
-int gtu_alg_both_ways(struct gtu_alg *a, struct gtu_graph **both);
+int gtu_alg_symmetrize(struct gtu_alg *a, struct gtu_graph **both);
 
 /*
  * Check opt->direction. GTU_ERR_UNSUPPORTED: this unit, or a vertex range, does not support
@@ -80,10 +80,10 @@ int gtu_alg_direction(struct gtu_alg *a);
  * *turned = the transpose without weights (the caller closes it); NULL if edges are stored in both
  * directions.
  */
-int gtu_alg_turn(struct gtu_alg *a, struct gtu_graph **turned);
+int gtu_alg_transpose(struct gtu_alg *a, struct gtu_graph **turned);
 
-/* Whether the unit streams edges to gtu_alg_visit() instead of expanding them in memory. */
-static inline bool gtu_alg_brings(const struct gtu_alg *a)
+/* Whether the unit streams edges to gtu_alg_for_each_edge() instead of expanding them in memory. */
+static inline bool gtu_alg_streams_edges(const struct gtu_alg *a)
 {
 	return a->opt->unit == GTU_WITH_PEG || a->opt->unit == GTU_WITH_WEAVER;
 }
@@ -98,12 +98,12 @@ void gtu_alg_iteration(struct gtu_alg *a, uint64_t frontier);
 /*
  * Call the progress callback, at most once per TICK_NS; GTU_ERR_INTERRUPTED if it cancels the run.
  */
-int gtu_alg_look(struct gtu_alg *a);
-/* Count @edges as traversed, and call gtu_alg_look() from time to time. */
+int gtu_alg_poll_progress(struct gtu_alg *a);
+/* Count @edges as traversed, and call gtu_alg_poll_progress() from time to time. */
 int gtu_alg_progress(struct gtu_alg *a, uint64_t edges);
 
 /* Grow the buffer to @bytes. @keep preserves the content; otherwise it is undefined. */
-int gtu_alg_room(struct gtu_alg *a, struct gtu_alg_buffer *b, uint64_t bytes, bool keep);
+int gtu_alg_reserve(struct gtu_alg *a, struct gtu_alg_buffer *b, uint64_t bytes, bool keep);
 
 /* Exchange the memory of two buffers. */
 void gtu_alg_swap(struct gtu_alg *a, struct gtu_alg_buffer *x, struct gtu_alg_buffer *y);
@@ -251,17 +251,17 @@ int gtu_alg_compare(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t
  */
 int gtu_alg_gather(struct gtu_alg *a, struct gtu_alg_work *w);
 /* gtu_alg_replicate() on the CPU. */
-int gtu_alg_spread(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *in,
+int gtu_alg_replicate_cpu(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *in,
 		   uint32_t width, struct gtu_alg_buffer *to);
 /*
- * configure_iru() over the w->edges indices of w->edge, each below @indices, for accesses to
+ * gtu_iru_configure() over the w->edges indices of w->edge, each below @indices, for accesses to
  * elements of @target_width bytes. @secondary: as many 4-byte values, or NULL. Then call
  * gtu_alg_load() until it returns 0, and gtu_alg_reordered().
  */
 int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint64_t indices, uint32_t operation,
 		    const struct gtu_alg_buffer *secondary, bool positions, uint32_t target_width);
 /*
- * load_iru() with validation, since its values are used as memory indices: surplus lanes and
+ * gtu_iru_load() with validation, since its values are used as memory indices: surplus lanes and
  * indices or positions out of range are GTU_ERR_FAIL.
  */
 int gtu_alg_load(struct gtu_alg *a, struct gtu_warp *warp);

@@ -23,7 +23,7 @@
 
 /* One direction of propagation: the edges as stored, or their transpose. */
 struct direction {
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	struct gtu_alg_filter filter;	/* one per direction: their tables are independent */
 	bool inside;			/* the vertex range applies to targets, not sources */
 };
@@ -233,15 +233,15 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 	uint64_t i, v;
 	int rc;
 
-	if (gtu_alg_brings(&c->a)) {
+	if (gtu_alg_streams_edges(&c->a)) {
 		gtu_alg_phase(&c->a, "traverse");
-		return gtu_alg_visit(&c->a, &d->visit, now, push_label, &pushing);
+		return gtu_alg_for_each_edge(&c->a, &d->visit, now, push_label, &pushing);
 	}
 	while (at.at < now->count) {
 		gtu_alg_phase(&c->a, "prepare");
 		rc = gtu_alg_take(&c->a, &d->visit.w, now, &at);
 		if (!rc)
-			rc = gtu_alg_room(&c->a, &c->base, d->visit.w.n * c->a.id_width, false);
+			rc = gtu_alg_reserve(&c->a, &c->base, d->visit.w.n * c->a.id_width, false);
 		if (rc)
 			return rc;
 		if (!d->visit.w.n)
@@ -254,7 +254,7 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 		if (iru) {
 			rc = gtu_alg_gather(&c->a, &d->visit.w);
 			if (!rc)
-				rc = gtu_alg_spread(&c->a, &d->visit.w, &c->base, 4, &c->pushed);
+				rc = gtu_alg_replicate_cpu(&c->a, &d->visit.w, &c->base, 4, &c->pushed);
 		} else {
 			rc = scu_expand(c, d);
 		}
@@ -293,7 +293,7 @@ static int set_up_direction(struct components *c, struct direction *d, const str
 	const uint32_t width = c->a.id_width;
 	int rc;
 
-	rc = gtu_alg_visit_begin(&c->a, &d->visit, g, width);
+	rc = gtu_alg_edges_begin(&c->a, &d->visit, g, width);
 	if (!rc && c->a.opt->unit == GTU_WITH_SCU)
 		rc = gtu_alg_filter_begin(&c->a, &d->filter, GTU_SCU_BEST | GTU_SCU_GROUP, true,
 					  GTU_TYPE_UNSIGNED, width, width);
@@ -307,11 +307,11 @@ static int set_up(struct components *c)
 	unsigned i;
 	int rc;
 
-	rc = gtu_alg_room(&c->a, &c->label, g->n * c->a.id_width, false);
+	rc = gtu_alg_reserve(&c->a, &c->label, g->n * c->a.id_width, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->queued, g->n * 4, false);
+		rc = gtu_alg_reserve(&c->a, &c->queued, g->n * 4, false);
 	for (i = 0; i < 2 && !rc; i++)
-		rc = gtu_alg_room(&c->a, &c->frontier[i].ids, g->n * c->a.id_width, false);
+		rc = gtu_alg_reserve(&c->a, &c->frontier[i].ids, g->n * c->a.id_width, false);
 	if (rc)
 		return rc;
 	for (v = 0; v < g->n; v++)
@@ -380,8 +380,8 @@ int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
 	}
 	if (!rc)
 		c.a.stats->vertices = g->n;
-	rc = gtu_alg_visit_end(&c.a, &c.forth.visit, rc);
-	rc = gtu_alg_visit_end(&c.a, &c.back.visit, rc);
+	rc = gtu_alg_edges_end(&c.a, &c.forth.visit, rc);
+	rc = gtu_alg_edges_end(&c.a, &c.back.visit, rc);
 	gtu_graph_close(c.transpose);
 	return gtu_alg_end(&c.a, rc);
 }

@@ -12,7 +12,7 @@
 
 struct convolution {
 	struct gtu_alg a;
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	uint32_t features;
 	const double *from;		/* features of the neighbours */
 	double *to;
@@ -76,11 +76,11 @@ static int initialise(struct convolution *c, double *out)
 	uint32_t f;
 	int rc;
 
-	rc = gtu_alg_room(&c->a, &c->x, g->n * c->features * 8, false);
+	rc = gtu_alg_reserve(&c->a, &c->x, g->n * c->features * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->y, g->n * c->features * 8, false);
+		rc = gtu_alg_reserve(&c->a, &c->y, g->n * c->features * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->root, g->n * 8, false);
+		rc = gtu_alg_reserve(&c->a, &c->root, g->n * 8, false);
 	x = c->x.region.addr;
 	root = c->root.region.addr;
 	for (v = 0; v < g->n && !rc; v++) {
@@ -107,13 +107,13 @@ static int convolve(struct convolution *c, double *out)
 	c->to = c->y.region.addr;
 	c->visit.places = c->a.g->weight_type != GTU_WEIGHT_NONE;
 	if (!rc)
-		rc = gtu_alg_visit(&c->a, &c->visit, &all, multiply, c);
+		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &all, multiply, c);
 	gtu_alg_phase(&c->a, "graphsum");
 	c->from = c->y.region.addr;
 	c->to = out;
 	c->visit.places = false;
 	if (!rc)
-		rc = gtu_alg_visit(&c->a, &c->visit, &all, aggregate, c);
+		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &all, aggregate, c);
 	if (rc)
 		return rc;
 	gtu_alg_phase(&c->a, "setup");
@@ -139,7 +139,7 @@ int gtu_gcn(struct gtu_device *dev, const struct gtu_graph *g,
 
 	rc = gtu_alg_begin(&c.a, "gcn", dev, g, opt, stats, err);
 	if (!rc)
-		rc = gtu_alg_whole(&c.a);
+		rc = gtu_alg_require_whole_graph(&c.a);
 	if (!rc && c.features > GTU_FEATURES_MAX)
 		rc = gtu_fail(err, GTU_ERR_USAGE, "%u features per vertex are too many: the "
 			      "maximum is %u", c.features, GTU_FEATURES_MAX);
@@ -152,9 +152,9 @@ int gtu_gcn(struct gtu_device *dev, const struct gtu_graph *g,
 	while (width < 128 && width < c.features * 8)
 		width *= 2;
 	if (!rc)
-		rc = gtu_alg_visit_begin(&c.a, &c.visit, g, width);
+		rc = gtu_alg_edges_begin(&c.a, &c.visit, g, width);
 	if (!rc && g->n)
 		rc = convolve(&c, out);
-	rc = gtu_alg_visit_end(&c.a, &c.visit, rc);
+	rc = gtu_alg_edges_end(&c.a, &c.visit, rc);
 	return gtu_alg_end(&c.a, rc);
 }

@@ -11,7 +11,7 @@
 struct cores {
 	struct gtu_alg a;
 	struct gtu_graph *both;		/* symmetrized graph, if the graph is directed */
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	uint64_t k;
 	uint64_t *core;			/* remaining neighbours; the core number after removal */
 	struct gtu_alg_buffer removed;	/* n bytes */
@@ -109,7 +109,7 @@ static int rounds(struct cores *c)
 			for (i = 0; i < now->count; i++)
 				removed[gtu_alg_vertex(&c->a, now, i)] = 1;
 			c->next->count = 0;
-			rc = gtu_alg_visit(&c->a, &c->visit, now, decrement, c);
+			rc = gtu_alg_for_each_edge(&c->a, &c->visit, now, decrement, c);
 			if (rc)
 				return rc;
 			gtu_alg_iteration(&c->a, now->count);
@@ -166,11 +166,11 @@ static int plain_cores(struct cores *c, uint64_t most)
 	int rc;
 
 	gtu_alg_phase(&c->a, "peel");
-	rc = gtu_alg_room(&c->a, &c->begin, (most + 2) * 8, false);
+	rc = gtu_alg_reserve(&c->a, &c->begin, (most + 2) * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->position, g->n * 8, false);
+		rc = gtu_alg_reserve(&c->a, &c->position, g->n * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->sorted, g->n * 8, false);
+		rc = gtu_alg_reserve(&c->a, &c->sorted, g->n * 8, false);
 	if (rc)
 		return rc;
 	buckets(c, most);
@@ -201,13 +201,13 @@ static int set_up(struct cores *c)
 	uint64_t n = c->a.g->n;
 	int rc;
 
-	rc = gtu_alg_room(&c->a, &c->removed, n, false);
+	rc = gtu_alg_reserve(&c->a, &c->removed, n, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->left.ids, n * c->a.id_width, false);
+		rc = gtu_alg_reserve(&c->a, &c->left.ids, n * c->a.id_width, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->peel[0].ids, n * c->a.id_width, false);
+		rc = gtu_alg_reserve(&c->a, &c->peel[0].ids, n * c->a.id_width, false);
 	if (!rc)
-		rc = gtu_alg_room(&c->a, &c->peel[1].ids, n * c->a.id_width, false);
+		rc = gtu_alg_reserve(&c->a, &c->peel[1].ids, n * c->a.id_width, false);
 	return rc;
 }
 
@@ -221,11 +221,11 @@ int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
 
 	rc = gtu_alg_begin(&c.a, "cores", dev, g, opt, stats, err);
 	if (!rc)
-		rc = gtu_alg_whole(&c.a);
+		rc = gtu_alg_require_whole_graph(&c.a);
 	if (!rc && g->n) {
-		rc = gtu_alg_both_ways(&c.a, &c.both);
+		rc = gtu_alg_symmetrize(&c.a, &c.both);
 		if (!rc)
-			rc = gtu_alg_visit_begin(&c.a, &c.visit, c.both ? c.both : g, 8);
+			rc = gtu_alg_edges_begin(&c.a, &c.visit, c.both ? c.both : g, 8);
 		if (!rc)
 			rc = count_neighbours(&c, c.visit.w.g, &most);
 		if (!rc && opt->unit == GTU_WITH_NONE)
@@ -235,7 +235,7 @@ int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
 	}
 	if (!rc)
 		c.a.stats->vertices = g->n;
-	rc = gtu_alg_visit_end(&c.a, &c.visit, rc);
+	rc = gtu_alg_edges_end(&c.a, &c.visit, rc);
 	gtu_graph_close(c.both);
 	return gtu_alg_end(&c.a, rc);
 }

@@ -58,7 +58,7 @@ void gtu_hash_free(struct gtu_hash_table *table)
 
 struct lookup {
 	struct gtu_alg a;
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	const struct gtu_hash_table *table;
 	const uint64_t *query;		/* queries of the block */
 	uint64_t *position;
@@ -106,7 +106,7 @@ static int look_up_block(struct lookup *l, uint64_t n)
 		gtu_alg_push(&l->a, &l->even, 2 * q);
 	}
 	gtu_alg_phase(&l->a, "compare");
-	return gtu_alg_visit(&l->a, &l->visit, &l->even, compare, l);
+	return gtu_alg_for_each_edge(&l->a, &l->visit, &l->even, compare, l);
 }
 
 static int look_up(struct lookup *l, const uint64_t *query, uint64_t count, uint64_t *position)
@@ -114,7 +114,7 @@ static int look_up(struct lookup *l, const uint64_t *query, uint64_t count, uint
 	uint64_t at, n, q;
 	int rc;
 
-	rc = gtu_alg_room(&l->a, &l->even.ids, (uint64_t)BLOCK * l->a.id_width, false);
+	rc = gtu_alg_reserve(&l->a, &l->even.ids, (uint64_t)BLOCK * l->a.id_width, false);
 	for (at = 0; !rc && at < count; at += n) {
 		n = count - at < BLOCK ? count - at : BLOCK;
 		l->query = query + at;
@@ -154,10 +154,10 @@ int gtu_hash_lookup(struct gtu_device *dev, const struct gtu_hash_table *table,
 	rc = gtu_alg_begin(&l.a, "hash", dev, &g, &only, stats, err);
 	l.visit.values = l.visit.places = true;
 	if (!rc)
-		rc = gtu_alg_visit_begin(&l.a, &l.visit, &g, 8);
+		rc = gtu_alg_edges_begin(&l.a, &l.visit, &g, 8);
 	if (!rc)
 		rc = look_up(&l, query, count, position);
-	rc = gtu_alg_visit_end(&l.a, &l.visit, rc);
+	rc = gtu_alg_edges_end(&l.a, &l.visit, rc);
 	rc = gtu_alg_end(&l.a, rc);
 	free(l.row);
 	return rc;

@@ -26,7 +26,7 @@ struct labels {
 	atomic_bool changed;
 	struct gtu_alg_shares shares;
 	/* with a unit */
-	struct gtu_alg_visit visit[2];	/* the edges as stored, and the transpose */
+	struct gtu_alg_for_each_edge visit[2];	/* the edges as stored, and the transpose */
 	struct gtu_alg_frontier range;	/* vertices [first, end) */
 	struct gtu_alg_buffer gathered;	/* 8 bytes per edge: labels of out-neighbours, then in-neighbours, per vertex */
 	uint64_t first, end, streamed;
@@ -72,7 +72,7 @@ static inline uint64_t most_frequent(struct gtu_alg_scratch *s, uint64_t *label,
 		return most_of_few(label, count);
 	shift = (unsigned)__builtin_clzll(2 * count - 1);
 	slots = 1ull << (64 - shift);
-	t = gtu_alg_scratch_room(s, 1, slots * sizeof(*t));
+	t = gtu_alg_scratch_reserve(s, 1, slots * sizeof(*t));
 	if (!t)
 		return GTU_NO_VERTEX;
 	memset(t, 0, slots * sizeof(*t));
@@ -115,7 +115,7 @@ static inline uint64_t degree(const struct gtu_graph *g, uint64_t v)
 static int propagate_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct labels *l = arg;
-	struct gtu_alg_scratch *s = gtu_alg_scratch_take(&l->shares);
+	struct gtu_alg_scratch *s = gtu_alg_scratch_acquire(&l->shares);
 	const struct gtu_graph *g = l->a.g, *t = l->transposed;
 	uint64_t v, d, label, edges = 0, *list;
 	bool changed = false;
@@ -123,7 +123,7 @@ static int propagate_share(void *arg, uint64_t first, uint64_t end)
 
 	for (v = first; v < end; v++, edges += d) {
 		d = degree(g, v) + degree(t, v);
-		list = gtu_alg_scratch_room(s, 0, d * 8);
+		list = gtu_alg_scratch_reserve(s, 0, d * 8);
 		if (d && !list) {
 			rc = GTU_ERR_NOMEM;
 			break;
@@ -140,7 +140,7 @@ static int propagate_share(void *arg, uint64_t first, uint64_t end)
 	}
 	if (changed)
 		atomic_store_explicit(&l->changed, true, memory_order_relaxed);
-	gtu_alg_scratch_give(s);
+	gtu_alg_scratch_release(s);
 	return rc ? rc : gtu_alg_shares_progress(&l->shares, edges);
 }
 
@@ -190,9 +190,9 @@ static int choose_range(struct labels *l)
 			break;
 		edges += d;
 	}
-	rc = gtu_alg_room(&l->a, &l->gathered, edges * 8, false);
+	rc = gtu_alg_reserve(&l->a, &l->gathered, edges * 8, false);
 	if (!rc)
-		rc = gtu_alg_room(&l->a, &l->range.ids, (l->end - l->first) * l->a.id_width, false);
+		rc = gtu_alg_reserve(&l->a, &l->range.ids, (l->end - l->first) * l->a.id_width, false);
 	for (l->range.count = 0; !rc && l->range.count < l->end - l->first;)
 		gtu_alg_push(&l->a, &l->range, l->first + l->range.count);
 	return rc;
@@ -207,7 +207,7 @@ static int propagate_range(struct labels *l, struct gtu_alg_scratch *s, bool *ch
 	l->streamed = 0;
 	for (way = 0; !rc && way < (l->transposed ? 2 : 1); way++) {
 		l->leading = way;
-		rc = gtu_alg_visit(&l->a, &l->visit[way], &l->range, put_label, l);
+		rc = gtu_alg_for_each_edge(&l->a, &l->visit[way], &l->range, put_label, l);
 	}
 	if (rc)
 		return rc;
@@ -229,14 +229,14 @@ static int propagate_range(struct labels *l, struct gtu_alg_scratch *s, bool *ch
 
 static int propagate_by_unit(struct labels *l)
 {
-	struct gtu_alg_scratch *s = gtu_alg_scratch_take(&l->shares);
+	struct gtu_alg_scratch *s = gtu_alg_scratch_acquire(&l->shares);
 	bool changed = false;
 	int rc = 0;
 
 	for (l->first = 0; l->first < l->a.g->n && !rc; l->first = l->end)
 		rc = propagate_range(l, s, &changed);
 	atomic_store(&l->changed, changed);
-	gtu_alg_scratch_give(s);
+	gtu_alg_scratch_release(s);
 	return rc;
 }
 
@@ -253,13 +253,13 @@ static int set_up(struct labels *l)
 	/* every iteration traverses every edge, so check the graph once */
 	rc = gtu_graph_check(&view, l->a.opt->progress, l->a.err);
 	if (!rc)
-		rc = gtu_alg_turn(&l->a, &l->transposed);
+		rc = gtu_alg_transpose(&l->a, &l->transposed);
 	for (way = 0; way < (l->transposed ? 2 : 1) && !rc && l->a.q; way++) {
 		l->visit[way].places = true;
-		rc = gtu_alg_visit_begin(&l->a, &l->visit[way], way ? l->transposed : g, g->edge_bytes);
+		rc = gtu_alg_edges_begin(&l->a, &l->visit[way], way ? l->transposed : g, g->edge_bytes);
 	}
 	for (way = 0; way < 2 && !rc; way++)
-		rc = gtu_alg_room(&l->a, &l->buffer[way], g->n * g->edge_bytes, false);
+		rc = gtu_alg_reserve(&l->a, &l->buffer[way], g->n * g->edge_bytes, false);
 	for (v = 0; v < g->n && !rc; v++)
 		gtu_put(l->buffer[0].region.addr, g->edge_bytes, v, v);
 	return rc;
@@ -302,7 +302,7 @@ int gtu_label_propagation(struct gtu_device *dev, const struct gtu_graph *g,
 	rc = gtu_alg_begin(&l->a, "label propagation", dev, g, opt, stats, err);
 	gtu_alg_shares_begin(&l->shares, &l->a);
 	if (!rc)
-		rc = gtu_alg_whole(&l->a);
+		rc = gtu_alg_require_whole_graph(&l->a);
 	if (!rc && g->n)
 		rc = set_up(l);
 	if (!rc && g->n)
@@ -313,8 +313,8 @@ int gtu_label_propagation(struct gtu_device *dev, const struct gtu_graph *g,
 		label[v] = gtu_get(l->now, g->edge_bytes, v);
 	if (!rc)
 		l->a.stats->vertices = g->n;
-	rc = gtu_alg_visit_end(&l->a, &l->visit[1], rc);
-	rc = gtu_alg_visit_end(&l->a, &l->visit[0], rc);
+	rc = gtu_alg_edges_end(&l->a, &l->visit[1], rc);
+	rc = gtu_alg_edges_end(&l->a, &l->visit[0], rc);
 	gtu_graph_close(l->transposed);
 	rc = gtu_alg_end(&l->a, rc);
 	free(l);

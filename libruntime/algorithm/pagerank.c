@@ -29,7 +29,7 @@ struct pagerank {
 	struct gtu_alg a;
 	struct gtu_graph *transposed;	/* transpose for pulling; NULL: the graph itself */
 	bool pull;
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	double damping;
 	uint32_t iterations;
 	double *rank;
@@ -74,7 +74,7 @@ static int take_shares(struct pagerank *p)
 	uint64_t i;
 	int rc;
 
-	rc = gtu_alg_room(&p->a, &p->share, p->visit.w.n * 8, false);
+	rc = gtu_alg_reserve(&p->a, &p->share, p->visit.w.n * 8, false);
 	if (rc)
 		return rc;
 	share = p->share.region.addr;
@@ -119,7 +119,7 @@ static int iru_push(struct pagerank *p)
 	gtu_alg_phase(&p->a, "expand");
 	rc = gtu_alg_gather(&p->a, &p->visit.w);
 	if (!rc)
-		rc = gtu_alg_spread(&p->a, &p->visit.w, &p->share, 8, &p->shares);
+		rc = gtu_alg_replicate_cpu(&p->a, &p->visit.w, &p->share, 8, &p->shares);
 	gtu_alg_phase(&p->a, "contract");
 	if (!rc)
 		rc = gtu_alg_reorder(&p->a, &p->visit.w, p->a.g->n, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
@@ -166,9 +166,9 @@ static int unit_push(struct pagerank *p)
 	struct gtu_alg_cursor c = { 0 };
 	int rc;
 
-	if (gtu_alg_brings(&p->a)) {
+	if (gtu_alg_streams_edges(&p->a)) {
 		gtu_alg_phase(&p->a, p->pull ? "pull" : "traverse");
-		return gtu_alg_visit(&p->a, &p->visit, &all, p->pull ? pull_share : push_share, p);
+		return gtu_alg_for_each_edge(&p->a, &p->visit, &all, p->pull ? pull_share : push_share, p);
 	}
 	while (c.at < all.count) {
 		gtu_alg_phase(&p->a, "prepare");
@@ -209,7 +209,7 @@ static int iterate(struct pagerank *p)
 	uint64_t v;
 	int rc;
 
-	rc = gtu_alg_room(&p->a, &p->sum, g->n * 8, false);
+	rc = gtu_alg_reserve(&p->a, &p->sum, g->n * 8, false);
 	if (rc)
 		return rc;
 	for (v = 0; v < g->n; v++)
@@ -240,7 +240,7 @@ static int settle(struct pagerank *p)
 	const struct gtu_algorithm_options *opt = p->a.opt;
 	int rc;
 
-	rc = gtu_alg_whole(&p->a);
+	rc = gtu_alg_require_whole_graph(&p->a);
 	if (rc)
 		return rc;
 	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
@@ -257,7 +257,7 @@ static int settle(struct pagerank *p)
 	rc = gtu_alg_direction(&p->a);
 	p->pull = opt->direction == GTU_PULL ||
 		  (opt->direction == GTU_PUSH_OR_PULL && !(p->a.g->flags & GTU_GRAPH_DIRECTED));
-	return rc || !p->pull ? rc : gtu_alg_turn(&p->a, &p->transposed);
+	return rc || !p->pull ? rc : gtu_alg_transpose(&p->a, &p->transposed);
 }
 
 int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
@@ -273,13 +273,13 @@ int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = settle(&p);
 	if (!rc)
-		rc = gtu_alg_visit_begin(&p.a, &p.visit, p.transposed ? p.transposed : g, 8);
+		rc = gtu_alg_edges_begin(&p.a, &p.visit, p.transposed ? p.transposed : g, 8);
 	p.visit.pull = p.pull;
 	if (!rc && g->n)
 		rc = iterate(&p);
 	if (!rc)
 		p.a.stats->vertices = g->n;
-	rc = gtu_alg_visit_end(&p.a, &p.visit, rc);
+	rc = gtu_alg_edges_end(&p.a, &p.visit, rc);
 	gtu_graph_close(p.transposed);
 	return gtu_alg_end(&p.a, rc);
 }

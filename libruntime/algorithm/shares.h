@@ -63,7 +63,7 @@ static inline int gtu_alg_shares_end(struct gtu_alg_shares *s, int rc)
 }
 
 /* Take a free scratch slot. There are as many slots as threads, so one is or becomes free. */
-static inline struct gtu_alg_scratch *gtu_alg_scratch_take(struct gtu_alg_shares *s)
+static inline struct gtu_alg_scratch *gtu_alg_scratch_acquire(struct gtu_alg_shares *s)
 {
 	unsigned i;
 
@@ -72,7 +72,7 @@ static inline struct gtu_alg_scratch *gtu_alg_scratch_take(struct gtu_alg_shares
 			return &s->scratch[i];
 }
 
-static inline void gtu_alg_scratch_give(struct gtu_alg_scratch *c)
+static inline void gtu_alg_scratch_release(struct gtu_alg_scratch *c)
 {
 	atomic_flag_clear(&c->taken);
 }
@@ -80,7 +80,7 @@ static inline void gtu_alg_scratch_give(struct gtu_alg_scratch *c)
 /*
  * Memory @which (0 or 1) of at least @bytes; its content is lost if it grows. NULL: out of memory.
  */
-static inline void *gtu_alg_scratch_room(struct gtu_alg_scratch *c, unsigned which, uint64_t bytes)
+static inline void *gtu_alg_scratch_reserve(struct gtu_alg_scratch *c, unsigned which, uint64_t bytes)
 {
 	if (bytes <= c->bytes[which])
 		return c->memory[which];
@@ -105,9 +105,9 @@ static inline int gtu_alg_shares_progress(struct gtu_alg_shares *s, uint64_t edg
 }
 
 /* The same without edges to count. */
-static inline int gtu_alg_shares_look(struct gtu_alg_shares *s)
+static inline int gtu_alg_shares_poll(struct gtu_alg_shares *s)
 {
-	return pthread_equal(pthread_self(), s->caller) ? gtu_alg_look(s->a) : 0;
+	return pthread_equal(pthread_self(), s->caller) ? gtu_alg_poll_progress(s->a) : 0;
 }
 
 #endif

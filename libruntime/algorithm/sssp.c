@@ -25,7 +25,7 @@
 
 struct sssp {
 	struct gtu_alg a;
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	struct gtu_alg_frontier *next;	/* output of the visitor */
 	enum distance_type type;
 	uint32_t width;			/* bytes of a distance */
@@ -166,12 +166,12 @@ static inline void relax_into(struct sssp *s, struct gtu_alg_frontier *next, uin
 	}
 }
 
-static int far_room(struct sssp *s, uint64_t more)
+static int far_capacity(struct sssp *s, uint64_t more)
 {
-	int rc = gtu_alg_room(&s->a, &s->far.ids, (s->far.count + more) * s->a.id_width, true);
+	int rc = gtu_alg_reserve(&s->a, &s->far.ids, (s->far.count + more) * s->a.id_width, true);
 
 	if (!rc)
-		rc = gtu_alg_room(&s->a, &s->far_cost, (s->far.count + more) * s->width, true);
+		rc = gtu_alg_reserve(&s->a, &s->far_cost, (s->far.count + more) * s->width, true);
 	return rc;
 }
 
@@ -203,7 +203,7 @@ static int plain_round(struct sssp *s, const struct gtu_alg_frontier *now,
 		if (!rc)
 			rc = gtu_alg_progress(&s->a, end - e);
 		if (!rc)
-			rc = far_room(s, end - e);
+			rc = far_capacity(s, end - e);
 		if (rc)
 			return rc;
 		for (; e < end; e++) {
@@ -222,7 +222,7 @@ static int take_bases(struct sssp *s)
 	uint64_t i, from;
 	int rc;
 
-	rc = gtu_alg_room(&s->a, &s->base, s->visit.w.n * s->width, false);
+	rc = gtu_alg_reserve(&s->a, &s->base, s->visit.w.n * s->width, false);
 	for (i = 0; i < s->visit.w.n && !rc; i++) {
 		from = distance_of(s, gtu_get(s->visit.w.vertex.region.addr, s->a.id_width, i));
 		if (may_overflow(s, from))
@@ -324,7 +324,7 @@ static int gather_costs(struct sssp *s)
 	uint64_t i, e, first, from, at = 0;
 	int rc;
 
-	rc = gtu_alg_room(&s->a, &s->cost, s->visit.w.edges * s->width, false);
+	rc = gtu_alg_reserve(&s->a, &s->cost, s->visit.w.edges * s->width, false);
 	for (i = 0; i < s->visit.w.n && !rc; i++) {
 		first = gtu_get(s->visit.w.index.region.addr, s->visit.w.index_width, i);
 		from = gtu_get(s->base.region.addr, s->width, i);
@@ -348,7 +348,7 @@ static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
 	uint64_t cost;
 	int rc;
 
-	rc = far_room(s, s->visit.w.edges);
+	rc = far_capacity(s, s->visit.w.edges);
 	if (!rc)
 		rc = gtu_alg_reorder(&s->a, &s->visit.w, s->a.g->n, narrow ? GTU_IRU_OP_MIN_U32 : GTU_IRU_OP_NONE,
 				     narrow ? &s->cost : NULL, !narrow, s->width);
@@ -374,7 +374,7 @@ static int relax_edges(void *context, const struct gtu_alg_batch *batch)
 	struct sssp *s = context;
 	uint64_t from;
 	unsigned i;
-	int rc = far_room(s, batch->n);
+	int rc = far_capacity(s, batch->n);
 
 	for (i = 0; i < batch->n && !rc && !s->too_narrow; i++) {
 		from = distance_of(s, batch->source[i]);
@@ -391,10 +391,10 @@ static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
 	struct gtu_alg_cursor c = { 0 };
 	int rc;
 
-	if (gtu_alg_brings(&s->a)) {
+	if (gtu_alg_streams_edges(&s->a)) {
 		gtu_alg_phase(&s->a, "traverse");
 		s->next = next;
-		return gtu_alg_visit(&s->a, &s->visit, now, relax_edges, s);
+		return gtu_alg_for_each_edge(&s->a, &s->visit, now, relax_edges, s);
 	}
 	while (c.at < now->count) {
 		gtu_alg_phase(&s->a, "prepare");
@@ -563,11 +563,11 @@ static int set_up(struct sssp *s)
 	s->width = distance_width(s->type);
 	s->infinity = distance_infinity(s->type);
 	cost_type = s->type >= DISTANCE_F32 ? GTU_TYPE_FLOAT : GTU_TYPE_UNSIGNED;
-	rc = gtu_alg_room(&s->a, &s->distance, n * s->width, false);
+	rc = gtu_alg_reserve(&s->a, &s->distance, n * s->width, false);
 	if (!rc)
-		rc = gtu_alg_room(&s->a, &s->queued, n * 4, false);
+		rc = gtu_alg_reserve(&s->a, &s->queued, n * 4, false);
 	for (i = 0; i < 2 && !rc; i++)
-		rc = gtu_alg_room(&s->a, &s->near[i].ids, n * s->a.id_width, false);
+		rc = gtu_alg_reserve(&s->a, &s->near[i].ids, n * s->a.id_width, false);
 	if (rc)
 		return rc;
 	for (v = 0; v < n; v++)
@@ -646,7 +646,7 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = choose_type(&s);
 	if (!rc)
-		rc = gtu_alg_visit_begin(&s.a, &s.visit, g, 4);
+		rc = gtu_alg_edges_begin(&s.a, &s.visit, g, 4);
 	if (!rc)
 		rc = search(&s);
 	if (!rc && s.too_narrow) {
@@ -661,6 +661,6 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 			s.a.stats->vertices += distance_of(&s, v) != s.infinity;
 		}
 	}
-	rc = gtu_alg_visit_end(&s.a, &s.visit, rc);
+	rc = gtu_alg_edges_end(&s.a, &s.visit, rc);
 	return gtu_alg_end(&s.a, rc);
 }

@@ -18,7 +18,7 @@ struct side {
 
 struct stcon {
 	struct gtu_alg a;
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	struct side side[2];		/* from the source, from the target */
 	struct side *here, *there;
 	uint64_t reached, best;
@@ -55,9 +55,9 @@ static int start(struct stcon *s, struct side *side, uint64_t vertex)
 	unsigned i;
 	int rc;
 
-	rc = gtu_alg_room(&s->a, &side->level, n * 4, false);
+	rc = gtu_alg_reserve(&s->a, &side->level, n * 4, false);
 	for (i = 0; i < 2 && !rc; i++)
-		rc = gtu_alg_room(&s->a, &side->frontier[i].ids, n * s->a.id_width, false);
+		rc = gtu_alg_reserve(&s->a, &side->frontier[i].ids, n * s->a.id_width, false);
 	if (rc)
 		return rc;
 	level = side->level.region.addr;
@@ -91,7 +91,7 @@ static int search(struct stcon *s)
 		s->there = &s->side[s->here == &s->side[0]];
 		next = &s->here->frontier[!s->here->now];
 		next->count = 0;
-		rc = gtu_alg_visit(&s->a, &s->visit, &s->here->frontier[s->here->now], step, s);
+		rc = gtu_alg_for_each_edge(&s->a, &s->visit, &s->here->frontier[s->here->now], step, s);
 		if (rc)
 			return rc;
 		gtu_alg_iteration(&s->a, s->here->frontier[s->here->now].count);
@@ -113,7 +113,7 @@ int gtu_stcon(struct gtu_device *dev, const struct gtu_graph *g,
 
 	rc = gtu_alg_begin(&s.a, "stcon", dev, g, opt, stats, err);
 	if (!rc)
-		rc = gtu_alg_whole(&s.a);
+		rc = gtu_alg_require_whole_graph(&s.a);
 	if (!rc && (opt->source >= g->n || opt->target >= g->n))
 		rc = gtu_fail(err, GTU_ERR_USAGE, "%s vertex %llu is out of range: the graph has "
 			      "%llu vertices",
@@ -121,7 +121,7 @@ int gtu_stcon(struct gtu_device *dev, const struct gtu_graph *g,
 			      (unsigned long long)(opt->source >= g->n ? opt->source : opt->target),
 			      (unsigned long long)g->n);
 	if (!rc)
-		rc = gtu_alg_visit_begin(&s.a, &s.visit, g, 4);
+		rc = gtu_alg_edges_begin(&s.a, &s.visit, g, 4);
 	if (!rc) {
 		gtu_alg_phase(&s.a, "traverse");
 		rc = start(&s, &s.side[0], opt->source);
@@ -134,6 +134,6 @@ int gtu_stcon(struct gtu_device *dev, const struct gtu_graph *g,
 		*distance = s.best;
 		s.a.stats->vertices = s.reached;
 	}
-	rc = gtu_alg_visit_end(&s.a, &s.visit, rc);
+	rc = gtu_alg_edges_end(&s.a, &s.visit, rc);
 	return gtu_alg_end(&s.a, rc);
 }

@@ -9,7 +9,7 @@
 
 enum gtu_traversal { GTU_TRAVERSE_BFS, GTU_TRAVERSE_SSSP, GTU_TRAVERSE_PAGERANK, GTU_TRAVERSE_COMPONENTS };
 
-/* Run over the placed graph, or place it for this run only. (api_place.c) */
+/* Run over the placed graph, or place it for this run only. (api_placement.c) */
 int gtu_traverse(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_traversal what,
 		 const struct gtu_algorithm_options *opt, void *result, struct gtu_algorithm_stats *stats,
 		 struct gtu_error *err);

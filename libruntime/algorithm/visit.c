@@ -2,14 +2,14 @@
 /* Visits all edges of a frontier with any unit. */
 #include "visit.h"
 
-int gtu_alg_visit_begin(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_graph *g,
+int gtu_alg_edges_begin(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_graph *g,
 			uint32_t target_width)
 {
 	visit->target_width = target_width;
 	return gtu_alg_work_begin(a, &visit->w, g);
 }
 
-int gtu_alg_visit_end(struct gtu_alg *a, struct gtu_alg_visit *visit, int rc)
+int gtu_alg_edges_end(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, int rc)
 {
 	gtu_peg_close(visit->peg);
 	gtu_weaver_close(visit->weaver);
@@ -18,7 +18,7 @@ int gtu_alg_visit_end(struct gtu_alg *a, struct gtu_alg_visit *visit, int rc)
 	return gtu_alg_work_end(a, &visit->w, rc);
 }
 
-static int flush(struct gtu_alg_visit *visit, gtu_alg_visitor *visitor, void *context)
+static int flush(struct gtu_alg_for_each_edge *visit, gtu_alg_edge_fn *visitor, void *context)
 {
 	struct gtu_alg_batch *b = &visit->batch;
 	unsigned i;
@@ -31,8 +31,8 @@ static int flush(struct gtu_alg_visit *visit, gtu_alg_visitor *visitor, void *co
 	return rc;
 }
 
-static inline int put(struct gtu_alg_visit *visit, uint64_t source, uint64_t target, uint64_t edge,
-		      gtu_alg_visitor *visitor, void *context)
+static inline int put(struct gtu_alg_for_each_edge *visit, uint64_t source, uint64_t target, uint64_t edge,
+		      gtu_alg_edge_fn *visitor, void *context)
 {
 	struct gtu_alg_batch *b = &visit->batch;
 
@@ -43,13 +43,13 @@ static inline int put(struct gtu_alg_visit *visit, uint64_t source, uint64_t tar
 }
 
 /* Whether a target is out of range; never if col does not hold vertices. */
-static inline bool beyond(const struct gtu_alg_visit *visit, uint64_t target)
+static inline bool beyond(const struct gtu_alg_for_each_edge *visit, uint64_t target)
 {
 	return gtu_unlikely(target >= visit->w.g->n) && !visit->values;
 }
 
 /* Vertex and edges of entry @i of the frontier; no edges if it is outside the range. */
-static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_visit *visit,
+static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_for_each_edge *visit,
 			   const struct gtu_alg_frontier *f, uint64_t i, uint64_t *v, uint64_t *e, uint64_t *end)
 {
 	const struct gtu_weave_storage *s = visit->storage;
@@ -75,8 +75,8 @@ static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_visit *visit,
 	return 0;
 }
 
-static int visit_plain(struct gtu_alg *a, struct gtu_alg_visit *visit,
-		       const struct gtu_alg_frontier *f, gtu_alg_visitor *visitor, void *context)
+static int visit_plain(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit,
+		       const struct gtu_alg_frontier *f, gtu_alg_edge_fn *visitor, void *context)
 {
 	const struct gtu_graph *g = visit->w.g;
 	uint64_t i, v, e, end, first, target;
@@ -102,12 +102,12 @@ static int visit_plain(struct gtu_alg *a, struct gtu_alg_visit *visit,
 }
 
 /* place[order[k]] = index in col of the k-th edge taken; @order NULL: place[k]. */
-static int take_places(struct gtu_alg *a, struct gtu_alg_visit *visit, const uint32_t *order)
+static int take_places(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const uint32_t *order)
 {
 	const struct gtu_alg_work *w = &visit->w;
 	const uint32_t *count = w->count.region.addr;
 	uint64_t i, k, first, at, done = 0;
-	int rc = gtu_alg_room(a, &visit->place, w->edges * w->index_width, false);
+	int rc = gtu_alg_reserve(a, &visit->place, w->edges * w->index_width, false);
 
 	for (i = 0; i < w->n && !rc; i++) {
 		first = gtu_get(w->index.region.addr, w->index_width, i);
@@ -125,7 +125,7 @@ static int take_places(struct gtu_alg *a, struct gtu_alg_visit *visit, const uin
 	return rc;
 }
 
-static inline uint64_t place_of(const struct gtu_alg_visit *visit, uint64_t i)
+static inline uint64_t place_of(const struct gtu_alg_for_each_edge *visit, uint64_t i)
 {
 	return visit->places ? gtu_get(visit->place.region.addr, visit->w.index_width, i) : 0;
 }
@@ -141,7 +141,7 @@ static int fail_invalid(struct gtu_alg *a, const struct gtu_graph *g, uint64_t e
 }
 
 /* Visit the targets expanded by the SCU, with the replicated sources. */
-static int visit_scu(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_visitor *visitor,
+static int visit_scu(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, gtu_alg_edge_fn *visitor,
 		     void *context)
 {
 	struct gtu_alg_filter *group = a->opt->unit == GTU_WITH_SCU && !visit->values ? &visit->group : NULL;
@@ -178,7 +178,7 @@ static int visit_scu(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
  * w->edge = indices into col for the IRU, which returns them ordered by cache line; then their
  * values are read.
  */
-static int gather_places(struct gtu_alg *a, struct gtu_alg_visit *visit)
+static int gather_places(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit)
 {
 	struct gtu_alg_work *w = &visit->w;
 	const uint32_t *count = w->count.region.addr;
@@ -191,7 +191,7 @@ static int gather_places(struct gtu_alg *a, struct gtu_alg_visit *visit)
 				"the IRU of %s has indices of %u bits, too few for %s with %llu "
 				"entries",
 				gtu_get_info(a->dev)->path, bits, w->g->name, (unsigned long long)w->g->m);
-	rc = gtu_alg_room(a, &w->edge, w->edges * 4, false);
+	rc = gtu_alg_reserve(a, &w->edge, w->edges * 4, false);
 
 	for (i = 0; i < w->n && !rc; i++) {
 		first = gtu_get(w->index.region.addr, w->index_width, i);
@@ -202,7 +202,7 @@ static int gather_places(struct gtu_alg *a, struct gtu_alg_visit *visit)
 	return rc;
 }
 
-static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_visitor *visitor,
+static int visit_iru(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, gtu_alg_edge_fn *visitor,
 		     void *context)
 {
 	struct gtu_alg_work *w = &visit->w;
@@ -218,7 +218,7 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 	if (!rc)
 		rc = visit->values ? gather_places(a, visit) : gtu_alg_gather(a, w);
 	if (!rc)
-		rc = gtu_alg_spread(a, w, &w->vertex, 4, &visit->source);
+		rc = gtu_alg_replicate_cpu(a, w, &w->vertex, 4, &visit->source);
 	if (!rc)
 		rc = gtu_alg_reorder(a, w, indices, GTU_IRU_OP_NONE, NULL, true, visit->target_width);
 	if (rc)
@@ -243,7 +243,7 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_visit *visit, gtu_alg_vis
 /* ---- GraphPEG ------------------------------------------------------------------------------------ */
 
 /* *f = the part of the frontier in the range; unchanged if the range covers all vertices. */
-static int inside(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier **f)
+static int inside(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier **f)
 {
 	struct gtu_alg_frontier *in = &visit->inside;
 	uint64_t i, v;
@@ -252,7 +252,7 @@ static int inside(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct g
 	if (!visit->w.first && visit->w.end == visit->w.g->n)
 		return 0;
 	in->count = 0;
-	rc = gtu_alg_room(a, &in->ids, (*f)->count * a->id_width, false);
+	rc = gtu_alg_reserve(a, &in->ids, (*f)->count * a->id_width, false);
 	for (i = 0; i < (*f)->count && !rc; i++) {
 		v = gtu_alg_vertex(a, *f, i);
 		if (v >= visit->w.first && v < visit->w.end)
@@ -262,8 +262,8 @@ static int inside(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct g
 	return rc;
 }
 
-static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
-		     gtu_alg_visitor *visitor, void *context)
+static int visit_peg(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier *f,
+		     gtu_alg_edge_fn *visitor, void *context)
 {
 	const struct gtu_alg_work *w = &visit->w;
 	struct gtu_peg_config config = {
@@ -285,7 +285,7 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
 	if (!f->all)
 		config.in = gtu_alg_array(&f->ids, f->count, a->id_width);
 	config.col.count = UINT64_MAX;
-	rc = configure_peg(a->q, &config, &visit->peg, a->err);
+	rc = gtu_peg_configure(a->q, &config, &visit->peg, a->err);
 	if (rc)
 		return rc;
 	while ((more = gtu_peg_next(visit->peg, GTU_PEG_ANY, &edges, a->err)) > 0) {
@@ -324,8 +324,8 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_visit *visit, const struc
  * Deliver the edges of a warp, and skip its last vertex if it needs no more: earlier vertices have
  * no work left. *@skipped: the last vertex skipped.
  */
-static int skip(struct gtu_alg *a, struct gtu_alg_visit *visit, const uint64_t vid[GTU_WARP],
-		const uint64_t eid[GTU_WARP], uint32_t active, uint64_t *skipped, gtu_alg_visitor *visitor, void *context)
+static int skip(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const uint64_t vid[GTU_WARP],
+		const uint64_t eid[GTU_WARP], uint32_t active, uint64_t *skipped, gtu_alg_edge_fn *visitor, void *context)
 {
 	const unsigned lane = active ? 31u - (unsigned)__builtin_clz(active) : 0;
 	const uint64_t last = active ? vid[lane] : *skipped;
@@ -337,12 +337,12 @@ static int skip(struct gtu_alg *a, struct gtu_alg_visit *visit, const uint64_t v
 	if (!visit->storage && visit->w.g->row[last + 1] - eid[lane] <= SKIP_LEAST)
 		return 0;
 	*skipped = last;
-	return weaver_skip(visit->weaver, last, a->err);
+	return gtu_weaver_skip(visit->weaver, last, a->err);
 }
 
 /* Fetch all work of @rounds rounds. */
-static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds,
-		 gtu_alg_visitor *visitor, void *context)
+static int weave(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, unsigned rounds,
+		 gtu_alg_edge_fn *visitor, void *context)
 {
 	const struct gtu_graph *g = visit->w.g;
 	uint64_t vid[GTU_WARP], eid[GTU_WARP], target, skipped = UINT64_MAX;
@@ -351,11 +351,11 @@ static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds
 	int rc = 0, more;
 
 	while (rounds) {
-		more = weaver_dec_id(visit->weaver, 0, vid, &active, a->err);
+		more = gtu_weaver_dec_id(visit->weaver, 0, vid, &active, a->err);
 		if (more < 0)
 			return more;
 		rounds -= !more;
-		rc = more ? weaver_dec_loc(visit->weaver, 0, eid, a->err) : 0;
+		rc = more ? gtu_weaver_dec_loc(visit->weaver, 0, eid, a->err) : 0;
 		for (lanes = more ? active : 0; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
 			if (gtu_unlikely(eid[lane] >= g->m || vid[lane] >= g->n))
@@ -377,7 +377,7 @@ static int weave(struct gtu_alg *a, struct gtu_alg_visit *visit, unsigned rounds
 }
 
 /* Register the next warp of the frontier from *@at on as warp @warp; *any: set if it has edges. */
-static int register_warp(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
+static int register_warp(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier *f,
 			 uint64_t *at, uint32_t warp, bool *any)
 {
 	uint64_t vid[GTU_WARP], start[GTU_WARP] = { 0 }, degree[GTU_WARP] = { 0 }, end;
@@ -394,14 +394,14 @@ static int register_warp(struct gtu_alg *a, struct gtu_alg_visit *visit, const s
 			lanes |= 1u << lane;
 	}
 	*any |= lanes;
-	return lanes ? weaver_reg(visit->weaver, warp, lanes, vid, start, degree, a->err) : 0;
+	return lanes ? gtu_weaver_reg(visit->weaver, warp, lanes, vid, start, degree, a->err) : 0;
 }
 
 /* The stride loop over vertices is the outermost (SparseWeaver, figure 9). */
-static int visit_weaver(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
-			gtu_alg_visitor *visitor, void *context)
+static int visit_weaver(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier *f,
+			gtu_alg_edge_fn *visitor, void *context)
 {
-	const uint32_t warps = gtu_get_info(a->dev)->wvr[GTU_WVR_P_ENTRIES] / GTU_WARP;
+	const uint32_t warps = gtu_get_info(a->dev)->weaver[GTU_WVR_P_ENTRIES] / GTU_WARP;
 	const struct gtu_weaver_config config = {
 		/* all ones is not a valid id */
 		.wide_vids = visit->w.g->n > UINT32_MAX,
@@ -416,13 +416,13 @@ static int visit_weaver(struct gtu_alg *a, struct gtu_alg_visit *visit, const st
 	int rc = 0;
 
 	while (!rc && at < f->count) {
-		rc = configure_weaver(a->q, &config, &visit->weaver, a->err);
+		rc = gtu_weaver_configure(a->q, &config, &visit->weaver, a->err);
 		for (rounds = 0; !rc && rounds < ROUNDS && at < f->count; rounds += any) {
 			any = false;
 			for (warp = 0; !rc && warp < warps && at < f->count; warp++)
 				rc = register_warp(a, visit, f, &at, warp, &any);
 			if (!rc)
-				rc = weaver_sync(visit->weaver, a->err);
+				rc = gtu_weaver_sync(visit->weaver, a->err);
 		}
 		if (!rc && rounds)
 			rc = weave(a, visit, rounds, visitor, context);
@@ -432,8 +432,8 @@ static int visit_weaver(struct gtu_alg *a, struct gtu_alg_visit *visit, const st
 
 /* ---- Dispatch ------------------------------------------------------------------------------------ */
 
-int gtu_alg_visit(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
-		  gtu_alg_visitor *visitor, void *context)
+int gtu_alg_for_each_edge(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier *f,
+		  gtu_alg_edge_fn *visitor, void *context)
 {
 	const uint32_t unit = a->opt->unit;
 	struct gtu_alg_cursor c = { 0 };

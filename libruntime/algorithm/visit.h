@@ -25,12 +25,12 @@ struct gtu_alg_batch {
 };
 
 /* Called with 1 to GTU_ALG_BATCH edges; a non-zero return ends the visit and is returned. */
-typedef int gtu_alg_visitor(void *context, const struct gtu_alg_batch *batch);
+typedef int gtu_alg_edge_fn(void *context, const struct gtu_alg_batch *batch);
 
 /* Whether @vertex (a source of batches) needs no more edges; units that can will skip the rest. */
 typedef bool gtu_alg_enough(void *context, uint64_t vertex);
 
-struct gtu_alg_visit {
+struct gtu_alg_for_each_edge {
 	struct gtu_alg_work w;
 	struct gtu_alg_filter group;	/* SCU */
 	bool grouping;			/* group is initialized */
@@ -56,17 +56,17 @@ struct gtu_alg_visit {
 
 /*
  * Prepare to visit edges of @g; their targets will index elements of @target_width bytes (1 to 128,
- * a power of two). Call gtu_alg_visit_end() before gtu_alg_end().
+ * a power of two). Call gtu_alg_edges_end() before gtu_alg_end().
  */
-int gtu_alg_visit_begin(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_graph *g,
+int gtu_alg_edges_begin(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_graph *g,
 			uint32_t target_width);
-int gtu_alg_visit_end(struct gtu_alg *a, struct gtu_alg_visit *visit, int rc);
+int gtu_alg_edges_end(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, int rc);
 
 /*
  * Visit every edge that leaves a vertex of @f within the work's range, once per occurrence of the
  * vertex. Rows and targets out of bounds end it with an error. @f must not change meanwhile.
  */
-int gtu_alg_visit(struct gtu_alg *a, struct gtu_alg_visit *visit, const struct gtu_alg_frontier *f,
-		  gtu_alg_visitor *visitor, void *context);
+int gtu_alg_for_each_edge(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier *f,
+		  gtu_alg_edge_fn *visitor, void *context);
 
 #endif

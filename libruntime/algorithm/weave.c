@@ -144,15 +144,15 @@ void gtu_weave_close(struct gtu_weave_storage *s)
 
 struct weave {
 	struct gtu_alg a;
-	struct gtu_alg_visit visit;
+	struct gtu_alg_for_each_edge visit;
 	const struct gtu_weave_storage *s;
 	const struct gtu_weave_functions *f;
-	struct gtu_weave_turn turn;
+	struct gtu_weave_iteration turn;
 	struct gtu_alg_frontier list;	/* entries to register */
 };
 
-static inline bool leaves_out(bool (*filter)(const struct gtu_weave_turn *t, uint64_t v),
-			      const struct gtu_weave_turn *t, uint64_t v)
+static inline bool leaves_out(bool (*filter)(const struct gtu_weave_iteration *t, uint64_t v),
+			      const struct gtu_weave_iteration *t, uint64_t v)
 {
 	return filter && filter(t, v);
 }
@@ -200,7 +200,7 @@ static bool enough(void *context, uint64_t base)
 /* Figure 9, lines 4 to 9: list the entries with edges whose base vertex passes the filter. */
 static int list_entries(struct weave *w)
 {
-	bool (*const filter)(const struct gtu_weave_turn *t, uint64_t v) =
+	bool (*const filter)(const struct gtu_weave_iteration *t, uint64_t v) =
 		w->s->pull ? w->f->filter_target : w->f->filter_source;
 	uint64_t entry, base, first, degree;
 	int rc;
@@ -224,7 +224,7 @@ static int iterate(struct weave *w)
 	uint64_t v;
 	int rc;
 
-	rc = gtu_alg_room(&w->a, &w->list.ids, w->s->entries * w->a.id_width, false);
+	rc = gtu_alg_reserve(&w->a, &w->list.ids, w->s->entries * w->a.id_width, false);
 	for (v = 0; !rc && w->f->init && v < w->s->vertices; v++)
 		w->f->init(&w->turn, v);
 	while (!rc && again && (!w->a.opt->iterations || w->turn.iteration < w->a.opt->iterations)) {
@@ -232,7 +232,7 @@ static int iterate(struct weave *w)
 		rc = list_entries(w);
 		gtu_alg_phase(&w->a, "gather");
 		if (!rc)
-			rc = gtu_alg_visit(&w->a, &w->visit, &w->list, distribute, w);
+			rc = gtu_alg_for_each_edge(&w->a, &w->visit, &w->list, distribute, w);
 		gtu_alg_phase(&w->a, "apply");
 		for (again = false, v = 0; !rc && w->f->apply && v < w->s->vertices; v++)
 			again |= w->f->apply(&w->turn, v);
@@ -279,9 +279,9 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 	else if (s->parts)
 		w.visit.vertex = s->parts->vertex;
 	if (!rc)
-		rc = gtu_alg_visit_begin(&w.a, &w.visit, g, 8);
+		rc = gtu_alg_edges_begin(&w.a, &w.visit, g, 8);
 	if (!rc)
 		rc = iterate(&w);
-	rc = gtu_alg_visit_end(&w.a, &w.visit, rc);
+	rc = gtu_alg_edges_end(&w.a, &w.visit, rc);
 	return gtu_alg_end(&w.a, rc);
 }

@@ -45,7 +45,7 @@ _Static_assert(GTU_READ == GTU_RIGHT_READ && GTU_WRITE == GTU_RIGHT_WRITE,
  * ----------------------------------------------------------------------------------
  */
 
-/* Read the device's state from sysfs: "up", "resetting", "gone"; "" if unavailable. */
+/* Read the device's state from sysfs: "up", "resetting", "dead"; "" if unavailable. */
 static void driver_state(dev_t number, char state[16])
 {
 	char path[64];
@@ -71,7 +71,7 @@ static int fail_removed(struct gtu_device *dev, struct gtu_error *err)
 	driver_state(c ? c->number : 0, state);
 	if (!strcmp(state, "resetting"))
 		return gtu_advise_in_reset(path, err);
-	if (!strcmp(state, "gone"))
+	if (!strcmp(state, "dead"))
 		return gtu_advise_dead(path, err);
 	if (c && !stat(path, &now) && S_ISCHR(now.st_mode) && now.st_rdev == c->number)
 		return gtu_advise_was_reset(path, err);
@@ -103,7 +103,7 @@ static int fail_open(const char *path, int error, struct gtu_error *err)
 	case ENOMEM:
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a context of %s", path);
 	case ETIMEDOUT:
-		return gtu_advise_silent(path, 5, err);
+		return gtu_advise_timeout(path, 5, err);
 	}
 	return gtu_fail(err, GTU_ERR_FAIL, "cannot open %s: %s", path, strerror(error));
 }
@@ -305,8 +305,8 @@ static int chardev_region_add(struct gtu_device *dev, void *addr, uint64_t lengt
 		.size = sizeof(add), .addr = (uintptr_t)addr, .length = length, .rights = rights,
 	};
 
-	if (gtu_is_parents(dev))
-		return gtu_fail_parents(dev, err);
+	if (gtu_opened_by_parent(dev))
+		return gtu_fail_opened_by_parent(dev, err);
 	if (ioctl(c->fd, GTU_IOCTL_REGION_ADD, &add))
 		return fail_region(dev, addr, length, errno, err);
 	*key = add.key;
@@ -319,7 +319,7 @@ static int chardev_region_remove(struct gtu_device *dev, uint32_t key, struct gt
 	struct gtu_ioctl_region_remove rm = { .size = sizeof(rm), .key = key };
 
 	/* a child must not remove its parent's regions */
-	if (gtu_is_parents(dev) || !ioctl(c->fd, GTU_IOCTL_REGION_REMOVE, &rm))
+	if (gtu_opened_by_parent(dev) || !ioctl(c->fd, GTU_IOCTL_REGION_REMOVE, &rm))
 		return 0;
 	/* the regions of a removed device are released with the file at the latest */
 	if (errno == ENODEV)
@@ -335,8 +335,8 @@ static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_
 		.size = sizeof(alloc), .length = length, .rights = rights};
 	int error;
 
-	if (gtu_is_parents(dev))
-		return gtu_fail_parents(dev, err);
+	if (gtu_opened_by_parent(dev))
+		return gtu_fail_opened_by_parent(dev, err);
 	if (ioctl(c->fd, GTU_IOCTL_BUFFER_ALLOC, &alloc)) {
 		if (errno == ENODEV)
 			return fail_removed(dev, err);
@@ -366,7 +366,7 @@ static int chardev_region_free(struct gtu_device *dev, void *addr, uint64_t leng
 	int rc = chardev_region_remove(dev, key, err);
 
 	/* the mapping outlives the device; a child never had it (VM_DONTCOPY) */
-	if ((!rc || rc == GTU_ERR_GONE) && !gtu_is_parents(dev))
+	if ((!rc || rc == GTU_ERR_DEVICE_LOST) && !gtu_opened_by_parent(dev))
 		munmap(addr, length);
 	return rc;
 }
@@ -398,9 +398,9 @@ static void chardev_queue_destroy(struct gtu_device *dev, struct gtu_rings *r)
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_queue q = { .size = sizeof(q), .id = r->id };
 
-	if (!gtu_is_parents(dev))
+	if (!gtu_opened_by_parent(dev))
 		ioctl(c->fd, GTU_IOCTL_QUEUE_DESTROY, &q);
-	unmap_queue(r, !gtu_is_parents(dev));
+	unmap_queue(r, !gtu_opened_by_parent(dev));
 }
 
 static void *map_part(struct chardev *c, uint64_t bytes, uint64_t offset, int rights)
@@ -419,8 +419,8 @@ static int chardev_queue_create(struct gtu_device *dev, struct gtu_rings *r, str
 	struct mapped_queue *m;
 	int error;
 
-	if (gtu_is_parents(dev))
-		return gtu_fail_parents(dev, err);
+	if (gtu_opened_by_parent(dev))
+		return gtu_fail_opened_by_parent(dev, err);
 	m = malloc(sizeof(*m));
 	if (!m)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a queue");
@@ -465,8 +465,8 @@ static int chardev_queue_reset(struct gtu_device *dev, struct gtu_rings *r, stru
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_queue q = { .size = sizeof(q), .id = r->id };
 
-	if (gtu_is_parents(dev))
-		return gtu_fail_parents(dev, err);
+	if (gtu_opened_by_parent(dev))
+		return gtu_fail_opened_by_parent(dev, err);
 	if (!ioctl(c->fd, GTU_IOCTL_QUEUE_RESET, &q))
 		return 0;
 	if (errno == ENODEV)
@@ -534,8 +534,8 @@ static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq
 	};
 	const struct timespec nap = { 0, NAP_NS };
 
-	if (gtu_is_parents(dev))
-		return gtu_fail_parents(dev, err);
+	if (gtu_opened_by_parent(dev))
+		return gtu_fail_opened_by_parent(dev, err);
 	if (spin(r, cq_index, stream))
 		return 0;
 	if (stream && !c->stream_events) {
@@ -549,7 +549,7 @@ static int chardev_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq
 	switch (errno) {
 	case EIO:
 		/* the queue is in error: the caller checks its state, if that agrees */
-		return gtu_hear(&r->status->state) != GTU_QUEUE_ENABLED ?
+		return gtu_load_acquire(&r->status->state) != GTU_QUEUE_ENABLED ?
 			       0 : contradiction(dev, &w, err);
 	case EOPNOTSUPP:
 	case EINVAL:

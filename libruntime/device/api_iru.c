@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* configure_iru and load_iru: a stream of warp records through a ring (IRU, section 4). */
+/* gtu_iru_configure and gtu_iru_load: a stream of warp records through a ring (IRU, section 4). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static int check(const struct gtu_iru_config *c, struct gtu_error *err)
 	if (needs && !c->secondary.key)
 		return gtu_fail(err, GTU_ERR_USAGE, "the operation needs a secondary array, and "
 				"none was passed");
-	if (c->indices.count >= GTU_COUNT_REST)
+	if (c->indices.count >= GTU_COUNT_TO_END)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%llu indices are too many: a stream "
 				"takes less than 2^32 - 1",
 				(unsigned long long)c->indices.count);
@@ -103,7 +103,7 @@ static int make_ring(struct gtu_iru *iru, const struct gtu_iru_config *c, struct
 	return 0;
 }
 
-int configure_iru(struct gtu_queue *q, const struct gtu_iru_config *config, struct gtu_iru **out,
+int gtu_iru_configure(struct gtu_queue *q, const struct gtu_iru_config *config, struct gtu_iru **out,
 		  struct gtu_error *err)
 {
 	struct gtu_iru *iru = *out;
@@ -114,7 +114,7 @@ int configure_iru(struct gtu_queue *q, const struct gtu_iru_config *config, stru
 	if (iru && iru->q != q)
 		return gtu_fail(err, GTU_ERR_USAGE, "this stream belongs to another queue");
 	if (iru && iru->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "the stream is still running: call load_iru() "
+		return gtu_fail(err, GTU_ERR_USAGE, "the stream is still running: call gtu_iru_load() "
 				"until it ends, or gtu_iru_close()");
 	if (q->submitted != q->consumed)
 		return gtu_fail(err, GTU_ERR_USAGE, "the queue still has jobs outstanding");
@@ -147,7 +147,7 @@ int configure_iru(struct gtu_queue *q, const struct gtu_iru_config *config, stru
 	if (rc)
 		goto fail;
 	iru->running = true;
-	q->stream = "IRU stream: call load_iru() until it ends, or gtu_iru_close()";
+	q->stream = "IRU stream: call gtu_iru_load() until it ends, or gtu_iru_close()";
 	*out = iru;
 	return 0;
 fail:
@@ -161,10 +161,10 @@ static int no_record(const struct gtu_iru *iru, struct gtu_error *err)
 	const struct gtu_device *dev = iru->q->dev;
 
 	return gtu_fail(err, GTU_ERR_TIMEOUT, "%s has not written record %u of a stream within %g s", dev->info.path,
-			iru->taken, (double)dev->patience_ns * 1e-9);
+			iru->taken, (double)dev->timeout_ns * 1e-9);
 }
 
-int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
+int gtu_iru_load(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 {
 	struct gtu_hw_ring *ring = iru->ring;
 	struct gtu_queue *q = iru->q;
@@ -177,11 +177,11 @@ int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 	if (!iru->running)
 		return 0;
 	/* The record of the last call is free from here on. */
-	gtu_tell(&ring->consumer, iru->taken);
-	while (gtu_hear(&ring->producer) == iru->taken) {
-		if (gtu_hear(&ring->ended) ||
+	gtu_store_release(&ring->consumer, iru->taken);
+	while (gtu_load_acquire(&ring->producer) == iru->taken) {
+		if (gtu_load_acquire(&ring->ended) ||
 		    gtu_completed(&q->rings, (uint32_t)q->consumed)) {
-			if (gtu_hear(&ring->producer) != iru->taken)
+			if (gtu_load_acquire(&ring->producer) != iru->taken)
 				break;
 			return finish(iru, err);
 		}
@@ -189,8 +189,8 @@ int load_iru(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 		if (rc)
 			return rc;
 		gtu_device_fence();	/* the device sees the consumer index, or this thread sees `waiting` */
-		if (gtu_hear(&ring->waiting))
-			gtu_queue_ring(q, GTU_DB_KICK, 1);
+		if (gtu_load_acquire(&ring->waiting))
+			gtu_ring_doorbell(q, GTU_DB_KICK, 1);
 		/* wait() may return early any number of times */
 		if (!deadline)
 			deadline = gtu_deadline(q->dev, GTU_FOREVER);
@@ -241,3 +241,6 @@ void gtu_iru_close(struct gtu_iru *iru)
 	gtu_region_remove(gtu_queue_device(iru->q), &iru->ring_region, NULL);
 	free(iru);
 }
+
+GTU_PAPER_NAME(configure_iru, gtu_iru_configure);
+GTU_PAPER_NAME(load_iru, gtu_iru_load);

@@ -48,7 +48,7 @@ int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 	if (!dev)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a device");
 	dev->ops = ops;
-	dev->patience_ns = GTU_FOREVER;
+	dev->timeout_ns = GTU_FOREVER;
 	snprintf(dev->info.backend, sizeof(dev->info.backend), "%s", ops->name);
 	snprintf(dev->info.path, sizeof(dev->info.path), "%s", name);
 	rc = ops->open(dev, name, err);
@@ -65,7 +65,7 @@ void gtu_close(struct gtu_device *dev)
 {
 	if (!dev)
 		return;
-	gtu_unplace(dev);
+	gtu_placement_destroy(dev);
 	dev->ops->close(dev);
 	free(dev->fdt);
 	free(dev);
@@ -73,7 +73,7 @@ void gtu_close(struct gtu_device *dev)
 
 void gtu_set_timeout(struct gtu_device *dev, uint64_t timeout_ns)
 {
-	dev->patience_ns = timeout_ns;
+	dev->timeout_ns = timeout_ns;
 }
 
 const struct gtu_info *gtu_get_info(const struct gtu_device *dev)
@@ -204,7 +204,7 @@ int gtu_device_take_info(struct gtu_device *dev, struct gtu_error *err)
 	memcpy(i->scu, i->param[0], sizeof(i->scu));
 	memcpy(i->iru, i->param[1], sizeof(i->iru));
 	memcpy(i->peg, i->param[2], sizeof(i->peg));
-	memcpy(i->wvr, i->param[3], sizeof(i->wvr));
+	memcpy(i->weaver, i->param[3], sizeof(i->weaver));
 	i->iru_timeout = i->setting[1][GTU_IRU_S_TIMEOUT];
 	memcpy(i->peg_setting, i->setting[2], sizeof(i->peg_setting));
 	return 0;

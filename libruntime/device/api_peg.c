@@ -69,7 +69,7 @@ static int check_array(const struct gtu_array *a, const char *what, bool rest, s
 {
 	if (a->key && a->width != 4 && a->width != 8)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s of %u bytes are not supported: use 4 or 8", what, a->width);
-	if (a->count >= GTU_COUNT_REST && !(rest && a->count == UINT64_MAX))
+	if (a->count >= GTU_COUNT_TO_END && !(rest && a->count == UINT64_MAX))
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%llu %s are too many: a stream takes "
 				"less than 2^32 - 1%s",
 				(unsigned long long)a->count, what, rest ? ", or all to the region's end" : "");
@@ -117,7 +117,7 @@ static int check(const struct gtu_queue *q, const struct gtu_peg_config *c, stru
 
 static struct gtu_hw_operand operand(const struct gtu_array *a)
 {
-	const uint32_t count = a->count == UINT64_MAX ? GTU_COUNT_REST : (uint32_t)a->count;
+	const uint32_t count = a->count == UINT64_MAX ? GTU_COUNT_TO_END : (uint32_t)a->count;
 
 	return (struct gtu_hw_operand){ .key = a->key, .count = count, .offset = a->offset };
 }
@@ -201,7 +201,7 @@ static int start(struct gtu_peg *peg, const struct gtu_peg_config *c, struct gtu
 	return gtu_submit(peg->q, &peg->desc, NULL, err);
 }
 
-int configure_peg(struct gtu_queue *q, const struct gtu_peg_config *config, struct gtu_peg **out,
+int gtu_peg_configure(struct gtu_queue *q, const struct gtu_peg_config *config, struct gtu_peg **out,
 		  struct gtu_error *err)
 {
 	struct gtu_peg *peg = *out;
@@ -242,22 +242,22 @@ int configure_peg(struct gtu_queue *q, const struct gtu_peg_config *config, stru
 /* Sleep until the rings' `moved` counter differs from @moved. */
 static int wait_moved(struct gtu_peg *peg, uint32_t moved, uint64_t *deadline, struct gtu_error *err)
 {
-	const struct gtu_record_wait wait = { &peg->engine[0].ring->moved, moved };
+	const struct gtu_record_wait wait = { &peg->engine[0].ring->changes, moved };
 	struct gtu_queue *q = peg->q;
 	int rc = gtu_queue_check(q, err);
 
 	if (rc)
 		return rc;
 	gtu_device_fence();	/* the device sees the writes, or this thread sees `waiting` */
-	if (gtu_hear(&peg->engine[0].ring->waiting))
-		gtu_queue_ring(q, GTU_DB_KICK, 1);
+	if (gtu_load_acquire(&peg->engine[0].ring->waiting))
+		gtu_ring_doorbell(q, GTU_DB_KICK, 1);
 	if (!*deadline)
 		*deadline = gtu_deadline(q->dev, GTU_FOREVER);
 	else if (*deadline != UINT64_MAX && gtu_now_ns() >= *deadline)
 		return gtu_fail(err, GTU_ERR_TIMEOUT, "a PEG stream of %s made no progress within "
 				"%g s; check that all edges of its %u "
 				"engines are popped", q->dev->info.path,
-				(double)q->dev->patience_ns * 1e-9,
+				(double)q->dev->timeout_ns * 1e-9,
 				peg->engines);
 	return q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, &wait, *deadline, err);
 }
@@ -266,7 +266,7 @@ static int wait_moved(struct gtu_peg *peg, uint32_t moved, uint64_t *deadline, s
 static void release(struct engine *e)
 {
 	if (e->held)
-		gtu_tell(&e->ring->consumer, e->taken);
+		gtu_store_release(&e->ring->consumer, e->taken);
 	e->held = 0;
 }
 
@@ -289,17 +289,17 @@ static int poll_rings(struct gtu_peg *peg, uint32_t first, uint32_t n, bool comp
 	*best = n;
 	for (uint32_t at = 0; at < n; at++) {
 		struct engine *e = &peg->engine[first + at];
-		const uint32_t over = gtu_hear(&e->ring->ended), there = gtu_hear(&e->ring->producer) - e->taken;
+		const uint32_t over = gtu_load_acquire(&e->ring->ended), there = gtu_load_acquire(&e->ring->producer) - e->taken;
 
 		if (there > peg->records)
 			return gtu_fail(err, GTU_ERR_FAIL, "%s reports %u records written to a "
 					"ring of %u, of "
 					"which %u were taken: its streams cannot be trusted",
-					peg->q->dev->info.path, gtu_hear(&e->ring->producer), peg->records, e->taken);
+					peg->q->dev->info.path, gtu_load_acquire(&e->ring->producer), peg->records, e->taken);
 		if (!there) {
 			*ended += over || completed;
 			if (peg->demand && !over)
-				gtu_tell(&e->ring->asked, e->taken + 1);
+				gtu_store_release(&e->ring->requested, e->taken + 1);
 			continue;
 		}
 		cycle = record_at(peg, e)->cycle;
@@ -325,7 +325,7 @@ static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const st
 	for (uint32_t i = 0; i < n; i++)
 		release(&peg->engine[first + i]);
 	for (;;) {
-		const uint32_t moved = gtu_hear(&peg->engine[0].ring->moved);
+		const uint32_t moved = gtu_load_acquire(&peg->engine[0].ring->changes);
 		const bool completed = gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed);
 		uint32_t ended, best;
 		int rc = poll_rings(peg, first, n, completed, &ended, &best, err);
@@ -441,9 +441,9 @@ static int pop(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, unsigned f,
 	if (rc)
 		return rc;
 	if (list != peg->list)
-		return gtu_fail(err, GTU_ERR_USAGE, list ? "pop_vert() is for streams with GTU_PEG_VERTEX_LIST" :
+		return gtu_fail(err, GTU_ERR_USAGE, list ? "gtu_peg_pop_vert() is for streams with GTU_PEG_VERTEX_LIST" :
 							   "a stream of vertices has no edges: use "
-							   "pop_vert()");
+							   "gtu_peg_pop_vert()");
 	if (!peg->at[f])
 		return gtu_fail(err, GTU_ERR_USAGE, "this stream was not configured to gather %s", name[f]);
 	l = &peg->latch[engine == GTU_PEG_ANY ? GTU_PEG_ENGINES_MAX : engine];
@@ -469,37 +469,37 @@ static int pop(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, unsigned f,
 	return got != 0;
 }
 
-int pop_edge_src(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
+int gtu_peg_pop_edge_src(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
 		 uint32_t *valid, struct gtu_error *err)
 {
 	return pop(peg, engine, lanes, 0, false, value, valid, err);
 }
 
-int pop_edge_dst(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
+int gtu_peg_pop_edge_dst(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
 		 uint32_t *valid, struct gtu_error *err)
 {
 	return pop(peg, engine, lanes, 1, false, value, valid, err);
 }
 
-int pop_edge_wt(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
+int gtu_peg_pop_edge_wt(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
 		uint32_t *valid, struct gtu_error *err)
 {
 	return pop(peg, engine, lanes, 2, false, value, valid, err);
 }
 
-int pop_edge_idx(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
+int gtu_peg_pop_edge_idx(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
 		 uint32_t *valid, struct gtu_error *err)
 {
 	return pop(peg, engine, lanes, 3, false, value, valid, err);
 }
 
-int pop_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
+int gtu_peg_pop_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
 	     uint32_t *valid, struct gtu_error *err)
 {
 	return pop(peg, engine, lanes, 0, true, value, valid, err);
 }
 
-int push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, const uint64_t vertex[LANES],
+int gtu_peg_push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, const uint64_t vertex[LANES],
 	      struct gtu_error *err)
 {
 	struct gtu_hw_ring *ring;
@@ -518,14 +518,14 @@ int push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, const uint64
 	ring = peg->engine[engine == GTU_PEG_ANY ? peg->last : engine].ring;
 	at = (char *)(ring + 1) + peg->records * peg->record_bytes;
 	for (unsigned lane = 0; lane < LANES; lane++) {
-		const uint32_t sent = ring->sent, slot = sent & (peg->push_size - 1);
+		const uint32_t sent = ring->returned, slot = sent & (peg->push_size - 1);
 
 		if (!(lanes >> lane & 1))
 			continue;
 		for (;;) {
-			const uint32_t moved = gtu_hear(&peg->engine[0].ring->moved);
+			const uint32_t moved = gtu_load_acquire(&peg->engine[0].ring->changes);
 
-			if (sent - gtu_hear(&ring->received) < peg->push_size)
+			if (sent - gtu_load_acquire(&ring->received) < peg->push_size)
 				break;
 			if (gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed))
 				return take_completion(peg, err);
@@ -537,7 +537,7 @@ int push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, const uint64
 			((uint64_t *)(void *)at)[slot] = vertex[lane];
 		else
 			((uint32_t *)(void *)at)[slot] = (uint32_t)vertex[lane];
-		gtu_tell(&ring->sent, sent + 1);
+		gtu_store_release(&ring->returned, sent + 1);
 	}
 	return 0;
 }
@@ -552,14 +552,14 @@ int gtu_peg_finish(struct gtu_peg *peg, uint64_t *listed, struct gtu_error *err)
 	if (!peg->running)
 		return gtu_fail(err, GTU_ERR_USAGE, "the stream has ended");
 	for (unsigned e = 0; e < peg->engines; e++)
-		if (!gtu_hear(&peg->engine[e].ring->ended) ||
-		    gtu_hear(&peg->engine[e].ring->producer) != peg->engine[e].taken)
+		if (!gtu_load_acquire(&peg->engine[e].ring->ended) ||
+		    gtu_load_acquire(&peg->engine[e].ring->producer) != peg->engine[e].taken)
 			return gtu_fail(err, GTU_ERR_USAGE, "engine %u still has edges: pop them, "
 					"or call gtu_peg_close()", e);
 	for (unsigned e = 0; e < peg->engines; e++)
-		gtu_tell(&peg->engine[e].ring->closed, 1);
+		gtu_store_release(&peg->engine[e].ring->closed, 1);
 	while (!rc && !gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed))
-		rc = wait_moved(peg, gtu_hear(&peg->engine[0].ring->moved), &deadline, err);
+		rc = wait_moved(peg, gtu_load_acquire(&peg->engine[0].ring->changes), &deadline, err);
 	if (rc)
 		return rc;
 	rc = take_completion(peg, err);
@@ -586,3 +586,11 @@ void gtu_peg_close(struct gtu_peg *peg)
 	gtu_region_remove(dev, &peg->block, NULL);
 	free(peg);
 }
+
+GTU_PAPER_NAME(configure_peg, gtu_peg_configure);
+GTU_PAPER_NAME(pop_edge_src, gtu_peg_pop_edge_src);
+GTU_PAPER_NAME(pop_edge_dst, gtu_peg_pop_edge_dst);
+GTU_PAPER_NAME(pop_edge_idx, gtu_peg_pop_edge_idx);
+GTU_PAPER_NAME(pop_edge_wt, gtu_peg_pop_edge_wt);
+GTU_PAPER_NAME(pop_vert, gtu_peg_pop_vert);
+GTU_PAPER_NAME(push_vert, gtu_peg_push_vert);

@@ -59,7 +59,7 @@ struct gtu_device *gtu_queue_device(struct gtu_queue *q)
 	return q->dev;
 }
 
-void gtu_queue_ring(struct gtu_queue *q, uint32_t reg, uint64_t value)
+void gtu_ring_doorbell(struct gtu_queue *q, uint32_t reg, uint64_t value)
 {
 	volatile void *doorbell = q->rings.doorbell;
 
@@ -75,29 +75,29 @@ void gtu_queue_ring(struct gtu_queue *q, uint32_t reg, uint64_t value)
 		*(volatile uint32_t *)((volatile char *)doorbell + reg) = (uint32_t)value;
 }
 
-void gtu_stream_kick(struct gtu_queue *q)
+void gtu_stream_notify(struct gtu_queue *q)
 {
-	gtu_queue_ring(q, GTU_DB_KICK, 1);
+	gtu_ring_doorbell(q, GTU_DB_KICK, 1);
 }
 
 static void ring_submit(struct gtu_queue *q)
 {
 	q->told = q->consumed;
-	gtu_queue_ring(q, GTU_DB_SUBMIT, (uint32_t)q->submitted | (uint64_t)(uint32_t)q->consumed << 32);
+	gtu_ring_doorbell(q, GTU_DB_SUBMIT, (uint32_t)q->submitted | (uint64_t)(uint32_t)q->consumed << 32);
 }
 
 int gtu_queue_check(struct gtu_queue *q, struct gtu_error *err)
 {
 	uint32_t state;
 
-	if (gtu_is_parents(q->dev))
-		return gtu_fail_parents(q->dev, err);
-	state = gtu_hear(&q->rings.status->state);
+	if (gtu_opened_by_parent(q->dev))
+		return gtu_fail_opened_by_parent(q->dev, err);
+	state = gtu_load_acquire(&q->rings.status->state);
 	switch (state) {
 	case GTU_QUEUE_ENABLED:
 		return 0;
 	case GTU_QUEUE_DISABLED:
-		return gtu_fail(err, GTU_ERR_GONE, "the queue is disabled: its device was reset or "
+		return gtu_fail(err, GTU_ERR_DEVICE_LOST, "the queue is disabled: its device was reset or "
 				"removed; open the device again");
 	case GTU_QUEUE_E_TAIL:
 		return gtu_fail(err, GTU_ERR_FAIL, "the queue is in error: a doorbell's tail was "
@@ -134,7 +134,7 @@ uint64_t gtu_deadline(const struct gtu_device *dev, uint64_t timeout_ns)
 	uint64_t deadline;
 
 	if (timeout_ns == GTU_FOREVER)
-		timeout_ns = dev->patience_ns;
+		timeout_ns = dev->timeout_ns;
 	if (timeout_ns == GTU_FOREVER || __builtin_add_overflow(gtu_now_ns(), timeout_ns, &deadline))
 		return UINT64_MAX;
 	return deadline;
@@ -143,7 +143,7 @@ uint64_t gtu_deadline(const struct gtu_device *dev, uint64_t timeout_ns)
 static int fail_timeout(const struct gtu_queue *q, uint64_t job, uint64_t timeout_ns, struct gtu_error *err)
 {
 	if (timeout_ns == GTU_FOREVER)
-		timeout_ns = q->dev->patience_ns;
+		timeout_ns = q->dev->timeout_ns;
 	return gtu_fail(err, GTU_ERR_TIMEOUT, "%s has not completed job %llu within %g s", q->dev->info.path,
 			(unsigned long long)job, (double)timeout_ns * 1e-9);
 }
@@ -256,8 +256,8 @@ int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *ou
 		return fail_owned_by_stream(q, err);
 	if (q->consumed == q->submitted)
 		return gtu_fail(err, GTU_ERR_USAGE, "no job is outstanding");
-	if (gtu_is_parents(q->dev))
-		return gtu_fail_parents(q->dev, err);
+	if (gtu_opened_by_parent(q->dev))
+		return gtu_fail_opened_by_parent(q->dev, err);
 	while (!gtu_completed(&q->rings, index)) {
 		if (!deadline)
 			deadline = gtu_deadline(q->dev, timeout_ns);

@@ -42,7 +42,7 @@ static struct gtu_hw_operand part(const struct gtu_array *a, uint64_t first, uin
 {
 	return (struct gtu_hw_operand){
 		.key = a->key,
-		.count = count > JOB_MOST ? GTU_COUNT_REST : (uint32_t)count,
+		.count = count > JOB_MOST ? GTU_COUNT_TO_END : (uint32_t)count,
 		.offset = a->offset + (a->width ? first * a->width : first / 8),
 	};
 }

@@ -38,7 +38,7 @@ static int take_completion(struct gtu_weaver *w, struct gtu_error *err)
 	return rc;
 }
 
-int configure_weaver(struct gtu_queue *q, const struct gtu_weaver_config *c, struct gtu_weaver **out,
+int gtu_weaver_configure(struct gtu_queue *q, const struct gtu_weaver_config *c, struct gtu_weaver **out,
 		     struct gtu_error *err)
 {
 	struct gtu_device *dev = gtu_queue_device(q);
@@ -55,15 +55,15 @@ int configure_weaver(struct gtu_queue *q, const struct gtu_weaver_config *c, str
 	if (w && w->q != q)
 		return gtu_fail(err, GTU_ERR_USAGE, "this stream belongs to another queue");
 	if (w && w->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "work is left: call weaver_dec_id() until it "
+		return gtu_fail(err, GTU_ERR_USAGE, "work is left: call gtu_weaver_dec_id() until it "
 				"ends, or gtu_weaver_close()");
 	if (!w) {
 		w = calloc(1, sizeof(*w));
 		if (!w)
 			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a Weaver stream");
 		w->q = q;
-		w->entries = dev->info.wvr[GTU_WVR_P_ENTRIES];
-		w->warps = dev->info.wvr[GTU_WVR_P_WARPS];
+		w->entries = dev->info.weaver[GTU_WVR_P_ENTRIES];
+		w->warps = dev->info.weaver[GTU_WVR_P_WARPS];
 		w->used = calloc((w->entries + 63) / 64, sizeof(*w->used));
 		w->dense = calloc(w->warps, sizeof(*w->dense));
 		if (!w->used || !w->dense) {
@@ -109,7 +109,7 @@ static int grow_table(struct gtu_weaver *w, uint32_t more, struct gtu_error *err
 
 	if (w->table_region.length / sizeof(*w->table) >= (uint64_t)w->n + more)
 		return 0;
-	if ((uint64_t)w->n + more >= GTU_COUNT_REST)
+	if ((uint64_t)w->n + more >= GTU_COUNT_TO_END)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u registrations before the first "
 				"request are too many: a job takes less than 2^32 - 1",
 				w->n);
@@ -128,14 +128,14 @@ static int grow_table(struct gtu_weaver *w, uint32_t more, struct gtu_error *err
 	return 0;
 }
 
-int weaver_reg(struct gtu_weaver *w, uint32_t warp, uint32_t lanes, const uint64_t vid[LANES],
+int gtu_weaver_reg(struct gtu_weaver *w, uint32_t warp, uint32_t lanes, const uint64_t vid[LANES],
 	       const uint64_t start[LANES], const uint64_t degree[LANES], struct gtu_error *err)
 {
 	int rc;
 
 	if (w->running)
 		return gtu_fail(err, GTU_ERR_USAGE, "work of the last round is left: call "
-				"weaver_dec_id() until it ends");
+				"gtu_weaver_dec_id() until it ends");
 	rc = grow_table(w, LANES, err);
 	if (rc)
 		return rc;
@@ -166,7 +166,7 @@ int weaver_reg(struct gtu_weaver *w, uint32_t warp, uint32_t lanes, const uint64
 	return 0;
 }
 
-int weaver_sync(struct gtu_weaver *w, struct gtu_error *err)
+int gtu_weaver_sync(struct gtu_weaver *w, struct gtu_error *err)
 {
 	if (w->running)
 		return gtu_fail(err, GTU_ERR_USAGE, "work is being distributed: there is no "
@@ -184,7 +184,7 @@ int weaver_sync(struct gtu_weaver *w, struct gtu_error *err)
 
 static int submit(struct gtu_weaver *w, struct gtu_error *err)
 {
-	int rc = weaver_sync(w, err);
+	int rc = gtu_weaver_sync(w, err);
 
 	if (rc)
 		return rc;
@@ -205,27 +205,27 @@ static int submit(struct gtu_weaver *w, struct gtu_error *err)
 	w->taken = w->round = 0;
 	w->n = w->first = 0;
 	w->running = true;
-	w->q->stream = "Weaver stream: call weaver_dec_id() until it ends, or gtu_weaver_close()";
+	w->q->stream = "Weaver stream: call gtu_weaver_dec_id() until it ends, or gtu_weaver_close()";
 	return 0;
 }
 
 static int wait_moved(struct gtu_weaver *w, uint32_t moved, uint64_t *deadline, struct gtu_error *err)
 {
-	const struct gtu_record_wait wait = { &w->ring->moved, moved };
+	const struct gtu_record_wait wait = { &w->ring->changes, moved };
 	struct gtu_queue *q = w->q;
 	int rc = gtu_queue_check(q, err);
 
 	if (rc)
 		return rc;
 	gtu_device_fence();	/* the device sees the writes, or this thread sees `waiting` */
-	if (gtu_hear(&w->ring->waiting))
-		gtu_queue_ring(q, GTU_DB_KICK, 1);
+	if (gtu_load_acquire(&w->ring->waiting))
+		gtu_ring_doorbell(q, GTU_DB_KICK, 1);
 	if (!*deadline)
 		*deadline = gtu_deadline(q->dev, GTU_FOREVER);
 	else if (*deadline != UINT64_MAX && gtu_now_ns() >= *deadline)
 		return gtu_fail(err, GTU_ERR_TIMEOUT, "a Weaver stream of %s made no progress "
 				"within %g s",
-				q->dev->info.path, (double)q->dev->patience_ns * 1e-9);
+				q->dev->info.path, (double)q->dev->timeout_ns * 1e-9);
 	return q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, &wait, *deadline, err);
 }
 
@@ -236,22 +236,22 @@ static int record(struct gtu_weaver *w, const struct gtu_hw_warp **record, struc
 	int rc;
 
 	for (;;) {
-		const uint32_t moved = gtu_hear(&w->ring->moved);
-		const bool over = gtu_hear(&w->ring->ended) ||
+		const uint32_t moved = gtu_load_acquire(&w->ring->changes);
+		const bool over = gtu_load_acquire(&w->ring->ended) ||
 				  gtu_completed(&w->q->rings, (uint32_t)w->q->consumed);
-		const uint32_t there = gtu_hear(&w->ring->producer) - w->taken;
+		const uint32_t there = gtu_load_acquire(&w->ring->producer) - w->taken;
 
 		if (there > w->records)
 			return gtu_fail(err, GTU_ERR_FAIL, "%s reports %u records written to a "
 					"ring of %u, of which %u "
 					"were taken: its streams cannot be trusted", w->q->dev->info.path,
-					gtu_hear(&w->ring->producer), w->records, w->taken);
+					gtu_load_acquire(&w->ring->producer), w->records, w->taken);
 		if (there)
 			break;
 		if (over)
 			return 0;
 		if (w->demand)
-			gtu_tell(&w->ring->asked, w->taken + 1);
+			gtu_store_release(&w->ring->requested, w->taken + 1);
 		rc = wait_moved(w, moved, &deadline, err);
 		if (rc)
 			return rc;
@@ -269,7 +269,7 @@ static void copy_lanes(uint64_t *to, const char *from, bool wide)
 			to[l] = ((const uint32_t *)(const void *)from)[l];
 }
 
-int weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint32_t *active,
+int gtu_weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint32_t *active,
 		  struct gtu_error *err)
 {
 	const struct gtu_hw_warp *r = NULL;
@@ -304,11 +304,11 @@ int weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint
 	if (active)
 		*active = mask;
 	w->taken++;
-	gtu_tell(&w->ring->consumer, w->taken);
+	gtu_store_release(&w->ring->consumer, w->taken);
 	return 1;
 }
 
-int weaver_dec_loc(struct gtu_weaver *w, uint32_t warp, uint64_t eid[LANES], struct gtu_error *err)
+int gtu_weaver_dec_loc(struct gtu_weaver *w, uint32_t warp, uint64_t eid[LANES], struct gtu_error *err)
 {
 	if (warp >= w->warps)
 		return gtu_fail(err, GTU_ERR_USAGE, "warp %u does not exist: the device has %u", warp, w->warps);
@@ -316,7 +316,7 @@ int weaver_dec_loc(struct gtu_weaver *w, uint32_t warp, uint64_t eid[LANES], str
 	return 0;
 }
 
-int weaver_skip(struct gtu_weaver *w, uint64_t vid, struct gtu_error *err)
+int gtu_weaver_skip(struct gtu_weaver *w, uint64_t vid, struct gtu_error *err)
 {
 	uint64_t *back = (void *)((char *)(w->ring + 1) + (uint64_t)w->records * w->stride);
 	uint64_t deadline = 0;
@@ -324,21 +324,21 @@ int weaver_skip(struct gtu_weaver *w, uint64_t vid, struct gtu_error *err)
 
 	if (!w->running)
 		return 0;	/* no work is left to skip */
-	sent = w->ring->sent;
+	sent = w->ring->returned;
 	for (;;) {
-		const uint32_t moved = gtu_hear(&w->ring->moved);
+		const uint32_t moved = gtu_load_acquire(&w->ring->changes);
 		int rc;
 
-		if (sent - gtu_hear(&w->ring->received) < w->skip_size)
+		if (sent - gtu_load_acquire(&w->ring->received) < w->skip_size)
 			break;
-		if (gtu_hear(&w->ring->ended) || gtu_completed(&w->q->rings, (uint32_t)w->q->consumed))
+		if (gtu_load_acquire(&w->ring->ended) || gtu_completed(&w->q->rings, (uint32_t)w->q->consumed))
 			return 0;
 		rc = wait_moved(w, moved, &deadline, err);
 		if (rc)
 			return rc;
 	}
 	back[sent & (w->skip_size - 1)] = vid;
-	gtu_tell(&w->ring->sent, sent + 1);
+	gtu_store_release(&w->ring->returned, sent + 1);
 	return 0;
 }
 
@@ -364,3 +364,10 @@ void gtu_weaver_close(struct gtu_weaver *w)
 	free(w->dense);
 	free(w);
 }
+
+GTU_PAPER_NAME(configure_weaver, gtu_weaver_configure);
+GTU_PAPER_NAME(weaver_dec_id, gtu_weaver_dec_id);
+GTU_PAPER_NAME(weaver_dec_loc, gtu_weaver_dec_loc);
+GTU_PAPER_NAME(weaver_reg, gtu_weaver_reg);
+GTU_PAPER_NAME(weaver_skip, gtu_weaver_skip);
+GTU_PAPER_NAME(weaver_sync, gtu_weaver_sync);

@@ -11,7 +11,7 @@
 #include "uapi/gtu/hw.h"
 
 struct gtu_device;
-struct gtu_place_options;
+struct gtu_placement_options;
 
 /*
  * Operations of a backend that runs whole algorithms over a placed graph (gtu/gpu.h) instead of
@@ -19,7 +19,7 @@ struct gtu_place_options;
  */
 struct gtu_traversal_ops {
 	int (*place)(struct gtu_device *dev, const struct gtu_graph *g,
-		     const struct gtu_place_options *opt, struct gtu_error *err);
+		     const struct gtu_placement_options *opt, struct gtu_error *err);
 	void (*unplace)(struct gtu_device *dev);
 	int (*bfs)(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uint64_t *level,
 		   struct gtu_algorithm_stats *stats, struct gtu_error *err);
@@ -82,7 +82,7 @@ struct gtu_backend_ops {
 	 * Wait until completion index @cq_index (modulo 2^32) is available, the record of @stream
 	 * (may be NULL) may be available, the queue is in error, or @deadline_ns (CLOCK_MONOTONIC;
 	 * UINT64_MAX: none) has passed. 0: check again; may be spurious. GTU_ERR_TIMEOUT,
-	 * GTU_ERR_GONE, GTU_ERR_INTERRUPTED.
+	 * GTU_ERR_DEVICE_LOST, GTU_ERR_INTERRUPTED.
 	 */
 	int (*wait)(struct gtu_device *dev, struct gtu_rings *rings, uint32_t cq_index,
 		    const struct gtu_record_wait *stream, uint64_t deadline_ns, struct gtu_error *err);
@@ -100,20 +100,20 @@ struct gtu_device {
 	const struct gtu_backend_ops *ops;
 	void *backend;			/* private to the backend */
 	struct gtu_info info;
-	uint64_t patience_ns;		/* timeout of waits without a deadline, or GTU_FOREVER */
-	const struct gtu_graph *placed;	/* by gtu_place(), or NULL */
+	uint64_t timeout_ns;		/* timeout of waits without a deadline, or GTU_FOREVER */
+	const struct gtu_graph *placed;	/* by gtu_placement_create(), or NULL */
 	void *fdt;			/* validated copy from malloc(); NULL for a GPU */
 	size_t fdt_bytes;
 	const volatile unsigned char *ours; /* reads 0 in a child of fork(), which has no rings; NULL: the child may use the device */
 };
 
 /* Whether a parent process opened the device: its queues and regions belong to the parent. */
-static inline bool gtu_is_parents(const struct gtu_device *dev)
+static inline bool gtu_opened_by_parent(const struct gtu_device *dev)
 {
 	return dev->ours && !*dev->ours;
 }
 
-static inline int gtu_fail_parents(const struct gtu_device *dev, struct gtu_error *err)
+static inline int gtu_fail_opened_by_parent(const struct gtu_device *dev, struct gtu_error *err)
 {
 	return gtu_fail(err, GTU_ERR_USAGE, "%s was opened by the parent process: a child must "
 			"open it again after fork()",
@@ -154,7 +154,7 @@ static inline void gtu_device_read_fence(void)
 }
 
 /* Load-acquire of a word that the device writes. */
-static inline uint32_t gtu_hear(const uint32_t *word)
+static inline uint32_t gtu_load_acquire(const uint32_t *word)
 {
 	const uint32_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
@@ -163,7 +163,7 @@ static inline uint32_t gtu_hear(const uint32_t *word)
 }
 
 /* Store-release of a word that the device reads. */
-static inline void gtu_tell(uint32_t *word, uint32_t value)
+static inline void gtu_store_release(uint32_t *word, uint32_t value)
 {
 #ifdef __aarch64__
 	gtu_device_fence();
@@ -183,7 +183,7 @@ static inline bool gtu_completed(const struct gtu_rings *r, uint32_t index)
 /* Whether the record has been written to its ring. */
 static inline bool gtu_recorded(const struct gtu_record_wait *w)
 {
-	return (int32_t)(gtu_hear(w->producer) - w->record) > 0;
+	return (int32_t)(gtu_load_acquire(w->producer) - w->record) > 0;
 }
 
 #endif

@@ -33,7 +33,7 @@ const char *gtu_status_name(int code)
 	case GTU_ERR_VERIFY: return "verification failed";
 	case GTU_ERR_NOMEM: return "out of memory";
 	case GTU_ERR_TIMEOUT: return "timed out";
-	case GTU_ERR_GONE: return "device removed or reset";
+	case GTU_ERR_DEVICE_LOST: return "device removed or reset";
 	case GTU_ERR_INTERRUPTED: return "interrupted";
 	case GTU_ERR_UNSUPPORTED: return "not supported";
 	case GTU_ERR_SPACE: return "output does not fit";

@@ -16,7 +16,7 @@ struct gtu_queue {
 };
 
 /* Write a doorbell register of the queue. */
-void gtu_queue_ring(struct gtu_queue *q, uint32_t reg, uint64_t value);
+void gtu_ring_doorbell(struct gtu_queue *q, uint32_t reg, uint64_t value);
 /*
  * Deadline of a wait of at most @timeout_ns (CLOCK_MONOTONIC ns). GTU_FOREVER: the device's
  * timeout.
@@ -26,5 +26,8 @@ uint64_t gtu_deadline(const struct gtu_device *dev, uint64_t timeout_ns);
 struct gtu_hw_ring *gtu_iru_ring(const struct gtu_iru *iru);
 /* 0, or GTU_ERR_* with a sentence if the queue is in error or its device was removed or reset. */
 int gtu_queue_check(struct gtu_queue *q, struct gtu_error *err);
+
+/* Export @function, defined in this file, under the name that a paper gives (gtu/paper_names.h). */
+#define GTU_PAPER_NAME(paper, function) extern __typeof__(function) paper __attribute__((alias(#function)))
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "graph_coded.h"
+#include "graph_compressed.h"
 #include "libruntime/support/advice.h"
 #include "graph_container.h"
 #include "graph_internal.h"
@@ -98,7 +98,7 @@ static bool section_bytes(const struct gtu_container_header *h, bool ids, uint64
 		return false;
 	bytes[GTU_SECTION_ROW] = (h->n + 1) * 8;
 	bytes[GTU_SECTION_COL] = h->version == GTU_CONTAINER_COMPRESSED ?
-				 coded_at(h) + gtu_coded_bytes(h->coded_bits) : h->m * h->edge_bytes;
+				 coded_at(h) + gtu_compressed_bytes(h->coded_bits) : h->m * h->edge_bytes;
 	bytes[GTU_SECTION_WEIGHT] = h->weighted ? 0 : h->m * gtu_weight_bytes(h->weight_type);
 	bytes[GTU_SECTION_IDS] = ids ? h->n * 8 : 0;
 	return true;
@@ -109,7 +109,7 @@ static int check_coding(const struct gtu_container_header *h, const char *name, 
 {
 	bool coded = h->version == GTU_CONTAINER_COMPRESSED;
 
-	if (!coded && (h->coded_pieces || h->coded_bits || h->entry_bits || h->weight_bits || h->weight_least ||
+	if (!coded && (h->coded_pieces || h->coded_bits || h->entry_bits || h->weight_bits || h->weight_min ||
 		       h->weighted))
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: version %u must have zeros in the members "
 				"for compressed edges",
@@ -127,11 +127,11 @@ static int check_coding(const struct gtu_container_header *h, const char *name, 
 				"of %u bits are out of range: the sum must be 1 to %u",
 				name, h->entry_bits, h->weight_bits, GTU_CODED_BITS_MOST);
 	if (h->weighted > 1 || (h->weighted && h->weight_type != GTU_WEIGHT_U32) ||
-	    (!h->weighted && (h->weight_bits || h->weight_least)))
+	    (!h->weighted && (h->weight_bits || h->weight_min)))
 		return gtu_fail(err, GTU_ERR_INPUT,
 				"%s: the compressed weights (%u, %u bits, minimum %u) do not match "
 				"weight type %u",
-				name, h->weighted, h->weight_bits, h->weight_least, h->weight_type);
+				name, h->weighted, h->weight_bits, h->weight_min, h->weight_type);
 	return 0;
 }
 
@@ -217,8 +217,8 @@ static const void *section(const struct gtu_graph *g, const struct gtu_container
 static int decode(struct gtu_graph *g, const struct gtu_container_header *h, const char *name,
 		  const struct gtu_progress *progress, struct gtu_error *err)
 {
-	struct gtu_coded c = { .entry_bits = h->entry_bits, .weight_bits = h->weight_bits,
-			       .weight_least = h->weight_least, .weighted = h->weighted, .pieces = h->coded_pieces,
+	struct gtu_compressed c = { .entry_bits = h->entry_bits, .weight_bits = h->weight_bits,
+			       .weight_min = h->weight_min, .weighted = h->weighted, .pieces = h->coded_pieces,
 			       .bits = h->coded_bits, .width = (uint8_t *)section(g, h, GTU_SECTION_COL) };
 	struct gtu_graph_backing *b = g->backing;
 
@@ -231,7 +231,7 @@ static int decode(struct gtu_graph *g, const struct gtu_container_header *h, con
 	if (b->weight)
 		g->weight = b->weight;
 	g->flags |= GTU_GRAPH_COMPRESSED;
-	return gtu_coded_read(g, &c, (const uint32_t *)(c.width + coded_at(h)), b->col, b->weight, name, progress, err);
+	return gtu_compressed_read(g, &c, (const uint32_t *)(c.width + coded_at(h)), b->col, b->weight, name, progress, err);
 }
 
 int gtu_container_open(int fd, const char *name, const struct gtu_progress *progress, struct gtu_graph **out,
@@ -380,27 +380,27 @@ static int write_section(const struct writer *w, struct gtu_container_header *h,
 /* Encode the edge section of a compressed container (from malloc()) and set its header members. */
 static void *encode(const struct gtu_graph *g, struct gtu_container_header *h, struct gtu_error *err)
 {
-	struct gtu_coded c;
+	struct gtu_compressed c;
 	char *data = NULL;
 
-	if (!gtu_coded_measure(g, 1, &c, err)) {
+	if (!gtu_compressed_measure(g, 1, &c, err)) {
 		h->version = GTU_CONTAINER_COMPRESSED;
 		h->coded_pieces = c.pieces;
 		h->coded_bits = c.bits;
 		h->entry_bits = c.entry_bits;
 		h->weight_bits = c.weight_bits;
-		h->weight_least = c.weight_least;
+		h->weight_min = c.weight_min;
 		h->weighted = c.weighted;
-		data = calloc(1, coded_at(h) + gtu_coded_bytes(c.bits) + 1);
+		data = calloc(1, coded_at(h) + gtu_compressed_bytes(c.bits) + 1);
 		if (data) {
 			memcpy(data, c.width, c.pieces);
-			gtu_coded_write(g, &c, (uint32_t *)(data + coded_at(h)));
+			gtu_compressed_write(g, &c, (uint32_t *)(data + coded_at(h)));
 		} else {
 			gtu_fail(err, GTU_ERR_NOMEM, "out of memory encoding %llu edges",
 				 (unsigned long long)g->m);
 		}
 	}
-	gtu_coded_free(&c);
+	gtu_compressed_free(&c);
 	return data;
 }
 

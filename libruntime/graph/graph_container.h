@@ -42,9 +42,9 @@ struct gtu_container_header {
 		uint64_t offset, bytes, sum;
 	} section[GTU_SECTIONS];
 	char name[128];			/* NUL-terminated */
-	/* version 2, else zero: struct gtu_coded */
+	/* version 2, else zero: struct gtu_compressed */
 	uint64_t coded_pieces, coded_bits;
-	uint32_t entry_bits, weight_bits, weight_least, weighted;
+	uint32_t entry_bits, weight_bits, weight_min, weighted;
 	uint64_t reserved[23];		/* zero */
 	uint64_t sum;			/* checksum of all members before it */
 };

@@ -48,28 +48,28 @@ int gtu_advise_permission(const char *path, const struct stat *st, struct gtu_er
 
 int gtu_advise_removed(const char *path, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE, "%s was removed, or its driver was unloaded; open "
+	return gtu_fail(err, GTU_ERR_DEVICE_LOST, "%s was removed, or its driver was unloaded; open "
 			"handles must be "
 			"closed", path);
 }
 
 int gtu_advise_was_reset(const char *path, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE, "%s was reset after it was opened: its regions, queues "
+	return gtu_fail(err, GTU_ERR_DEVICE_LOST, "%s was reset after it was opened: its regions, queues "
 			"and jobs are "
 			"lost; open it again", path);
 }
 
 int gtu_advise_in_reset(const char *path, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE, "%s is being reset, which takes seconds: try again, and "
+	return gtu_fail(err, GTU_ERR_DEVICE_LOST, "%s is being reset, which takes seconds: try again, and "
 			"if it persists check "
 			"dmesg | grep gtu", path);
 }
 
 int gtu_advise_dead(const char *path, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE, "%s exists, but its device is dead: it did not recover "
+	return gtu_fail(err, GTU_ERR_DEVICE_LOST, "%s exists, but its device is dead: it did not recover "
 			"from a reset or does "
 			"not respond (dmesg | grep gtu); unbind and rebind its driver, or "
 			"power-cycle it", path);
@@ -77,11 +77,11 @@ int gtu_advise_dead(const char *path, struct gtu_error *err)
 
 int gtu_advise_all_ones(const char *path, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_GONE, "%s reads as all ones: it was removed, has no power or its process has ended",
+	return gtu_fail(err, GTU_ERR_DEVICE_LOST, "%s reads as all ones: it was removed, has no power or its process has ended",
 			path);
 }
 
-int gtu_advise_silent(const char *path, double seconds, struct gtu_error *err)
+int gtu_advise_timeout(const char *path, double seconds, struct gtu_error *err)
 {
 	return gtu_fail(err, GTU_ERR_TIMEOUT, "%s did not respond within %g s; run `gtu doctor` "
 			"for a diagnosis", path,
@@ -180,7 +180,7 @@ static bool in_group(gid_t gid)
 	return found;
 }
 
-bool gtu_may_use(const struct stat *st)
+bool gtu_access_allowed(const struct stat *st)
 {
 	const unsigned both = st->st_uid == geteuid() ? 0600 : in_group(st->st_gid) ? 0060 : 0006;
 

@@ -24,7 +24,7 @@ int gtu_advise_in_reset(const char *path, struct gtu_error *err);
 /* The device node exists, but the driver has given up the device. */
 int gtu_advise_dead(const char *path, struct gtu_error *err);
 int gtu_advise_all_ones(const char *path, struct gtu_error *err);
-int gtu_advise_silent(const char *path, double seconds, struct gtu_error *err);
+int gtu_advise_timeout(const char *path, double seconds, struct gtu_error *err);
 int gtu_advise_busy(const char *path, struct gtu_error *err);
 /* Pinning @bytes failed: @limit bytes may be locked, @used are. */
 int gtu_advise_memlock(uint64_t bytes, uint64_t limit, uint64_t used, struct gtu_error *err);
@@ -37,6 +37,6 @@ int gtu_advise_write(const char *path, int reason, struct gtu_error *err);
 /* Bytes pinned by this process (@status: path of its /proc/self/status), or 0 if unreadable. */
 uint64_t gtu_pinned_bytes(const char *status);
 /* Whether this process may read and write a file with this owner and mode. */
-bool gtu_may_use(const struct stat *st);
+bool gtu_access_allowed(const struct stat *st);
 
 #endif

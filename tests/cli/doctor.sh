@@ -213,7 +213,7 @@ healthy
 echo resetting >tree/sys/class/gtu/gtu0/state
 ill "gtu doctor fails while the device is being reset"
 finds "gtu doctor says that the device is being reset" "^fail +state +/dev/gtu0 is being reset"
-echo gone >tree/sys/class/gtu/gtu0/state
+echo dead >tree/sys/class/gtu/gtu0/state
 ill "gtu doctor fails where the device is dead"
 finds "gtu doctor says that /dev/gtu0 has lost its device" "^fail +state +/dev/gtu0 exists, but its device is dead"
 
@@ -254,6 +254,6 @@ import json, sys
 d = json.load(open(sys.argv[1]))
 assert not d["healthy"]
 f = [x for x in d["findings"] if x["state"] == "fail"]
-assert f[0]["name"] == "module" and "modprobe" in f[0]["sentence"], f
+assert f[0]["name"] == "module" and "modprobe" in f[0]["message"], f
 END
 finish

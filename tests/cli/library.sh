@@ -16,6 +16,16 @@ nm -D --defined-only "$bin/libgtu.so" | grep -v ' A GTU_' | grep -v '@@GTU_[0-9]
 empty "every symbol has a version" unversioned
 nm -D --defined-only "$bin/libgtu.so" | grep -v ' [TA] ' >data
 empty "the library exports no variable" data
+sed -n 's/^int \([a-z_]*\)(.*/\1/p' "$root/include/gtu/paper_names.h" | sort >papers
+at_least 15 "$(wc -l <papers)" "names of the papers"
+grep -v '^gtu_' exported >without_prefix
+same "exported names start with gtu_, except those of the papers" without_prefix papers
+nm -D --defined-only "$bin/libgtu.so" | sed 's/@.*//' | awk 'NR == FNR { paper[$1]; next }
+	$3 ~ /^gtu_/ { at[$1] } $3 in paper { of[$3] = $1 } END { for (p in of) if (!(of[p] in at)) print p }' papers - >differ
+empty "each name of the papers is an alias of a gtu_ function" differ
+needs gcc
+echo '#include <gtu/gtu.h>' | gcc -DGTU_NO_PAPER_NAMES -E -I"$root/include" - >plain.i
+lacks "GTU_NO_PAPER_NAMES leaves out the names of the papers" '\b(load_iru|push_vert|weaver_reg)\b' plain.i
 
 always
 at_least 5 "$(wc -w <<<"$headers")" "public headers"

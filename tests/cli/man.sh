@@ -109,7 +109,7 @@ examples() {
 }
 smaller() {
 	sed -E 's/--scale (1[3-9]|[23][0-9])/--scale 10/; s/--vertices (710000|416K|1M)/--vertices 2000/
-		s/--seconds 10/--seconds 0.1/; s/--largest 16M/--largest 2M/; s/(bench ioctl)/\1 --pin 2M/
+		s/--seconds 10/--seconds 0.1/; s/--max-set 16M/--max-set 2M/; s/(bench ioctl)/\1 --pin 2M/
 		s/^(gtu lab run .*)/\1 --scale 8/; s|/tmp/gtu.sock|gtu.sock|'
 }
 shared=${GTU_SHARED:-$root/../shared}

@@ -70,7 +70,7 @@ for unit in none scu iru peg weaver; do
 done
 check "pr by the IRU writes JSON" gtu run pr k.gtu --unit iru --json pr.json
 check "gtu stat writes JSON" gtu stat k.gtu --json stat.json
-check "gtu bench units writes JSON" gtu bench units --only data --seconds 0.05 --largest 1M --json units.json
+check "gtu bench units writes JSON" gtu bench units --only data --seconds 0.05 --max-set 1M --json units.json
 check "gtu bench ioctl writes JSON" gtu bench ioctl --seconds 0.2 --pin 2M --json ioctl.json
 check "gtu bench lab writes JSON" gtu bench lab --scale 8 --json benchlab.json
 check "gtu lab run emogi writes JSON" gtu lab run emogi --figure 5 --scale 8 --json lab.json
@@ -292,7 +292,7 @@ python "gtu stat --plot draws an empty drawing for a graph without edges" <<'END
 import xml.dom.minidom as x
 x.parse("empty.svg")
 END
-check "gtu bench units --plot runs" gtu bench units --only data --seconds 0.05 --largest 1M --plot units.svg
+check "gtu bench units --plot runs" gtu bench units --only data --seconds 0.05 --max-set 1M --plot units.svg
 check "gtu bench ioctl --plot - runs" bash -c 'gtu bench ioctl --seconds 0.2 --pin 2M --plot - >ioctl.svg'
 python "the drawings of gtu bench are XML" <<'END'
 import xml.dom.minidom as x

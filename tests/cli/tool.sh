@@ -63,7 +63,7 @@ says "gtu --help says that it cannot write to standard output" "cannot write to 
 exits 1 "gtu --version fails on a full disk" bash -c 'gtu --version >full'
 exits 1 "gtu help fails on a full disk" bash -c 'gtu help run >full'
 for command in "info --fdt" "info --json" "stat e.txt --json" "run cc e.txt --output" "run cc e.txt --json" \
-	"bench units --only scu --seconds 0 --largest 1M --json"; do
+	"bench units --only scu --seconds 0 --max-set 1M --json"; do
 	exits 1 "gtu $command fails on a full device" gtu $command full
 	says "gtu $command names the full device" "^gtu: full: cannot be written: No space left"
 	holds "gtu $command leaves the full device in place" test -c full
@@ -80,7 +80,7 @@ limited() {
 # a failed write leaves the existing file unchanged; a limit on file sizes simulates a full disk
 printf '1 2\n' >e.txt
 for command in "info --fdt" "info --json" "stat e.txt --json" "run cc e.txt --output" "run cc e.txt --json" \
-	"bench units --only scu --seconds 0 --largest 1M --json"; do
+	"bench units --only scu --seconds 0 --max-set 1M --json"; do
 	mkdir t
 	echo before >t/kept
 	cp t/kept kept.want
@@ -185,18 +185,18 @@ exits 2 "gtu bench units refuses an unknown operation" gtu bench units --only co
 exits 2 "gtu bench units refuses a time that is no number" gtu bench units --seconds soon
 # each result is compared with plain software before it is timed
 exits 2 "bench units --cycles refuses --json" gtu bench units --cycles --json -
-check "bench units --portable runs" gtu bench units --portable --only data --seconds 0.1 --largest 1M
+check "bench units --portable runs" gtu bench units --portable --only data --seconds 0.1 --max-set 1M
 says "bench units --portable runs portable code" "SCU with portable code and its IRU with portable code" "$out"
-check "bench units --cycles runs" gtu bench units --cycles --largest 1M
+check "bench units --cycles runs" gtu bench units --cycles --max-set 1M
 cp "$out" cycles
-check "bench units --cycles --portable runs" gtu bench units --cycles --portable --largest 1M
+check "bench units --cycles --portable runs" gtu bench units --cycles --portable --max-set 1M
 same "logical cycles do not depend on the code that the model runs" cycles "$out"
 check "bench units --cycles has a row for each of the 4 units" test "$(grep -oE '^(scu|iru|peg|wvr) ' cycles | sort -u | wc -l)" -eq 4
-gtu bench --help | sed -n '/--only NAMES/,/--largest/p' >only
+gtu bench --help | sed -n '/--only NAMES/,/--max-set/p' >only
 for name in $(sed 1d cycles | awk '{ print $1; print $2 }' | sort -u); do
 	says "bench --help lists $name among the names of --only" "\b$name\b" only
 done
-check "gtu bench units runs every operation" gtu bench units --seconds 0.1 --largest 1M --json bench.json
+check "gtu bench units runs every operation" gtu bench units --seconds 0.1 --max-set 1M --json bench.json
 says "gtu bench units prints the instruction set" "instruction set" "$out"
 says "gtu bench units prints a line for compaction" "^scu data " "$out"
 says "gtu bench units prints a line for reordering" "^iru reorder " "$out"

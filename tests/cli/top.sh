@@ -20,14 +20,14 @@ counters() {
 	put scu_counters/in $((6000 * $1))
 	put scu_counters/out $((4000 * $1))
 	put peg_counters/edges $((9000 * $1))
-	for name in {host,aperture}_{read,write}_{32,64,96,128,bytes} in_flight_sum watched_cycles; do put zcm_counters/$name 0; done
+	for name in {host,aperture}_{read,write}_{32,64,96,128,bytes} in_flight_sum monitored_cycles; do put zcm_counters/$name 0; done
 	put zcm_counters/host_read_32 $((3000 * $1))
 	put zcm_counters/host_read_128 $((1000 * $1))
 	put zcm_counters/host_read_bytes $((224000 * $1))
 	put zcm_counters/in_flight 5
 	put zcm_counters/in_flight_max 9
 	put zcm_counters/in_flight_sum $((800 * $1))
-	put zcm_counters/watched_cycles $((100 * $1))
+	put zcm_counters/monitored_cycles $((100 * $1))
 }
 device() {
 	d=tree/sys/class/gtu/$1
@@ -156,12 +156,12 @@ says "gtu top replaces control characters of a damaged file" "^gtu0  up\?\]0;x\?
 put state up
 counters 1
 device gtu1
-put state gone
+put state dead
 device gtu10
 d=tree/sys/class/gtu/gtu0
 check "gtu top --once runs on three devices" gtu top --once --interval 0.05
 same "gtu top prints devices in the order of their numbers" <(grep -o '^gtu[0-9]*' "$out") <(printf 'gtu0\ngtu1\ngtu10\n')
-says "gtu top prints the device that is dead" "^gtu1  gone," "$out"
+says "gtu top prints the device that is dead" "^gtu1  dead," "$out"
 check "gtu top --device runs on one of three devices" gtu top --device /dev/gtu1 --once --interval 0.05
 same "gtu top --device prints that device alone" <(grep -o '^gtu[0-9]*' "$out") <(echo gtu1)
 rm -r tree/sys/class/gtu/gtu1{,0}

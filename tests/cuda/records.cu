@@ -25,7 +25,7 @@ extern "C" __global__ void take_records(struct gtu_records s, uint32_t a, uint32
 	while ((rc = gtu_record_next(s, r)) > 0) {
 		x = a_wide ? gtu_record_u64(r, a) : gtu_record_u32(r, a);
 		y = !b ? 0 : b_wide ? gtu_record_u64(r, b) : gtu_record_u32(r, b);
-		gtu_record_done(s, r);
+		gtu_record_release(s, r);
 		mine = r.active && claim && !atomicOr(&claim[x], 1u);
 		if (claim && gtu_records_push(s, mine, x) < 0)
 			break;
@@ -46,7 +46,7 @@ extern "C" __global__ void take_records(struct gtu_records s, uint32_t a, uint32
 		result[ERROR] = (uint32_t)-rc;
 	/* the last warp to finish closes the ring, because no warp can push any more */
 	if (claim && !(threadIdx.x & 31) && atomicAdd(&result[COUNTED], 1u) + 1 == gridDim.x * (blockDim.x / 32)) {
-		gtu_tell(&s.ring->closed, 1);
-		gtu_records_wake(s);
+		gtu_store_release(&s.ring->closed, 1);
+		gtu_records_notify(s);
 	}
 }

@@ -35,7 +35,7 @@ static inline void fuzz_check_graph(struct gtu_graph *g)
 }
 
 static inline int fuzz_read(const struct gtu_reader *reader, const char *name, const uint8_t *data,
-			    size_t size, const struct gtu_beside *beside)
+			    size_t size, const struct gtu_companion *beside)
 {
 	struct gtu_read_options opt = { 0 };
 	struct gtu_error err = { 0 };
@@ -62,7 +62,7 @@ static inline int fuzz_read(const struct gtu_reader *reader, const char *name, c
 }
 
 /* Split off another file's content: the first two bytes give its size, limited to the input's. */
-static inline void fuzz_split(const uint8_t **data, size_t *size, struct gtu_beside *beside)
+static inline void fuzz_split(const uint8_t **data, size_t *size, struct gtu_companion *beside)
 {
 	size_t n = *size < 2 ? 0 : (*data)[0] | (*data)[1] << 8;
 

@@ -4,8 +4,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct gtu_beside weights = { .suffix = ".val" };
-	struct gtu_beside edges = { .suffix = ".dst", .next = &weights };
+	struct gtu_companion weights = { .suffix = ".val" };
+	struct gtu_companion edges = { .suffix = ".dst", .next = &weights };
 
 	fuzz_split(&data, &size, &weights);
 	fuzz_split(&data, &size, &edges);

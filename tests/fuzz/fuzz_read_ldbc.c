@@ -4,8 +4,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct gtu_beside properties = { .suffix = ".properties" };
-	struct gtu_beside vertices = { .suffix = ".v", .next = &properties };
+	struct gtu_companion properties = { .suffix = ".properties" };
+	struct gtu_companion vertices = { .suffix = ".v", .next = &properties };
 
 	fuzz_split(&data, &size, &properties);
 	fuzz_split(&data, &size, &vertices);

@@ -18,7 +18,7 @@
 #include "libruntime/support/parallel.h"
 #include "tools/reference/reference.h"
 #include "tools/report/report.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char help[] =
 	"usage: gtu bench gpu [--graph G]... [--device D] [--only NAME,...] [--sources N]\n"
@@ -58,7 +58,7 @@ static const char help[] =
 
 struct config {
 	const char *name;
-	struct gtu_place_options place;
+	struct gtu_placement_options place;
 	uint32_t kernels;		/* bit: enum gtu_kernel */
 };
 
@@ -245,7 +245,7 @@ static int prepare_graph(struct bench *b, const char *name, struct gtu_error *er
 
 static void release_graph(struct bench *b)
 {
-	gtu_unplace(b->dev);
+	gtu_placement_destroy(b->dev);
 	gtu_graph_close(b->opened);
 	free(b->weight);
 	free(b->source);
@@ -423,7 +423,7 @@ static int run_config(struct bench *b, const struct config *c, struct gtu_error 
 {
 	unsigned algorithm;
 	uint32_t kernel;
-	int rc = gtu_place(b->dev, &b->g, &c->place, err);
+	int rc = gtu_placement_create(b->dev, &b->g, &c->place, err);
 
 	if (!rc && b->table)
 		gpu_print_placement(gtu_get_placement(b->dev), stdout);
@@ -449,9 +449,9 @@ static unsigned configs_of(const struct bench *b, struct config *c)
 	/*
 	 * a limit of one byte caches nothing, but lets the probe choose between managed and pinned
 	 */
-	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 8, .plain_weights = 1 },
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 8, .separate_weights = 1 },
 				  BIT(NAIVE) | BIT(MERGED) | BIT(ALIGNED) };
-	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 4, .plain_weights = 1 },
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 4, .separate_weights = 1 },
 				  BIT(ALIGNED) };
 	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1 }, BIT(AUTO) };
 	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .compressed = 1 }, BIT(AUTO) };
@@ -466,7 +466,7 @@ static unsigned configs_of(const struct bench *b, struct config *c)
 	if (wanted(b, "device", placements))
 		c[n++] = (struct config){ "", { .edges = GTU_EDGES_DEVICE, .edge_bytes = 4 }, BIT(ALIGNED) | BIT(AUTO) };
 	if (b->only && strstr(b->only, "uvm"))
-		c[n++] = (struct config){ "", { .edges = GTU_EDGES_UVM, .edge_bytes = 8, .plain_weights = 1 },
+		c[n++] = (struct config){ "", { .edges = GTU_EDGES_UVM, .edge_bytes = 8, .separate_weights = 1 },
 					  BIT(ALIGNED) };
 	return n;
 }
@@ -501,8 +501,8 @@ static void json_row(struct json *j, const struct bench *b, const struct row *r)
 	json_u64(j, "gpu_memory", r->gpu_memory);
 	json_u64(j, "runs", r->runs);
 	json_double(j, "seconds", r->seconds / n);
-	json_double(j, "seconds_least", r->least);
-	json_double(j, "seconds_most", r->most);
+	json_double(j, "seconds_min", r->least);
+	json_double(j, "seconds_max", r->most);
 	json_double(j, "seconds_whole_run", r->phase_seconds / n);
 	json_double(j, "iterations", r->iterations / n);
 	json_double(j, "edges", r->edges / n);
@@ -684,9 +684,9 @@ int bench_gpu(int argc, char **argv)
 		return rc < 0 ? CLI_DONE : rc;
 	b.start = now();
 	b.table = bench_has_table(b.json, b.plot);
-	rc = b.json ? whole_file_try(b.json, &err) : 0;
+	rc = b.json ? atomic_file_try(b.json, &err) : 0;
 	if (!rc && b.plot)
-		rc = whole_file_try(b.plot, &err);
+		rc = atomic_file_try(b.plot, &err);
 	if (!rc)
 		rc = gtu_open(b.device, &b.dev, &err);
 	if (!rc && !gtu_get_gpu_info(b.dev))

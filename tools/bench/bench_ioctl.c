@@ -130,7 +130,7 @@ static int sleep_on(struct work *w, int fd, void *to, size_t bytes, bool poll_fi
 	if (poll_first) {
 		w->b->raw.calls++;
 		if (poll(&p, 1, WAIT_MS) <= 0)
-			return gtu_advise_silent(w->b->device, WAIT_MS / 1e3, err);
+			return gtu_advise_timeout(w->b->device, WAIT_MS / 1e3, err);
 		if (p.revents & POLLNVAL || !(p.revents & POLLIN))
 			return gtu_fail(err, GTU_ERR_UNSUPPORTED, "poll() on %s returns 0x%x: the driver has no events", w->b->device,
 					(unsigned)p.revents);
@@ -280,7 +280,7 @@ static int tick(struct ioctl_bench *b, const char *what, unsigned done, unsigned
 }
 
 /* Record an unsupported case in @text and go on; any other error ends the benchmark. */
-static int lacking(int rc, char *text, struct gtu_error *err)
+static int unsupported(int rc, char *text, struct gtu_error *err)
 {
 	if (rc != GTU_ERR_UNSUPPORTED)
 		return rc;
@@ -299,7 +299,7 @@ static int measure(struct ioctl_bench *b, const struct operation *t, double seco
 	s->name = t->name;
 	s->what = t->what;
 	if (t->kernel && !b->kernel) {
-		snprintf(s->lacking, sizeof(s->lacking), "%s has no driver", b->device);
+		snprintf(s->unsupported, sizeof(s->unsupported), "%s has no driver", b->device);
 		return 0;
 	}
 	s->ns = malloc(IOCTL_SAMPLES * sizeof(*s->ns));
@@ -320,8 +320,8 @@ static int measure(struct ioctl_bench *b, const struct operation *t, double seco
 			rc = tick(b, t->name, b->n_series, OPERATIONS, err);
 	}
 	finish(&w);
-	rc = lacking(rc, s->lacking, err);
-	if (s->lacking[0])
+	rc = unsupported(rc, s->unsupported, err);
+	if (s->unsupported[0])
 		s->n = 0;
 	s->calls = s->n ? (double)calls / s->n : 0;
 	qsort(s->ns, s->n, sizeof(*s->ns), ascending);
@@ -348,7 +348,7 @@ static int cost_of(struct ioctl_bench *b, bool checked, unsigned batch, double s
 	c->path = checked ? "ioctl" : "doorbell";
 	c->batch = batch;
 	if (!b->kernel) {
-		snprintf(c->lacking, sizeof(c->lacking), "%s has no driver", b->device);
+		snprintf(c->unsupported, sizeof(c->unsupported), "%s has no driver", b->device);
 		return 0;
 	}
 	rc = raw_queue_create(&b->raw, checked, &q, err);
@@ -365,7 +365,7 @@ static int cost_of(struct ioctl_bench *b, bool checked, unsigned batch, double s
 			rc = tick(b, "CPU time", b->n_costs, IOCTL_COSTS, err);
 	}
 	raw_queue_destroy(&q);
-	rc = lacking(rc, c->lacking, err);
+	rc = unsupported(rc, c->unsupported, err);
 	qsort(cpu, n, sizeof(cpu[0]), ascending);
 	c->cpu_ns = n ? (double)cpu[n / 2] / DEPTH : 0;
 	c->calls = n ? (double)calls / n / DEPTH : 0;
@@ -503,13 +503,13 @@ static int pin_kind(struct ioctl_bench *b, unsigned kind, struct gtu_error *err)
 
 	p->pages = name[kind];
 	if (!b->kernel) {
-		snprintf(p->lacking, sizeof(p->lacking), "%s reaches all memory of this process: nothing is pinned",
+		snprintf(p->unsupported, sizeof(p->unsupported), "%s reaches all memory of this process: nothing is pinned",
 			 b->device);
 		return 0;
 	}
-	from = pages(b, kind, p->lacking);
-	if (from && !p->lacking[0])
-		to = pages(b, kind, p->lacking);
+	from = pages(b, kind, p->unsupported);
+	if (from && !p->unsupported[0])
+		to = pages(b, kind, p->unsupported);
 	for (i = 0; i < 5 && !rc && to; i++) {
 		rc = pin_once(b, from, p, err);
 		start = gtu_now_ns();
@@ -524,7 +524,7 @@ static int pin_kind(struct ioctl_bench *b, unsigned kind, struct gtu_error *err)
 	p->copy *= scale;
 	unmap(b, from);
 	unmap(b, to);
-	return lacking(rc, p->lacking, err);
+	return unsupported(rc, p->unsupported, err);
 }
 
 /* ---- The benchmark ------------------------------------------------------------------------------------------------- */
@@ -577,7 +577,7 @@ double ioctl_bench_doorbell_share(const struct ioctl_bench *b)
 	for (i = 0; i < b->n_costs; i++) {
 		const struct submit_cost *c = &b->cost[i];
 
-		if (c->lacking[0])
+		if (c->unsupported[0])
 			continue;
 		if (!strcmp(c->path, "doorbell") && c->batch == 32)
 			doorbell = c->cpu_ns;

@@ -52,7 +52,7 @@ void raw_arm(struct raw_queue *q);
 /* The durations of one repeated operation. */
 struct series {
 	const char *name, *what;
-	char lacking[GTU_ERROR_TEXT];	/* why the case is unsupported; "" if it ran */
+	char unsupported[GTU_ERROR_TEXT];	/* why the case is unsupported; "" if it ran */
 	unsigned n;
 	uint64_t *ns;			/* [IOCTL_SAMPLES], sorted at the end */
 	double calls;			/* system calls per operation */
@@ -62,7 +62,7 @@ struct series {
 struct submit_cost {
 	const char *path;		/* "doorbell", "ioctl" */
 	unsigned batch;
-	char lacking[GTU_ERROR_TEXT];
+	char unsupported[GTU_ERROR_TEXT];
 	double cpu_ns, calls;		/* per job */
 };
 
@@ -73,7 +73,7 @@ struct rate {
 
 struct pin_cost {
 	const char *pages;
-	char lacking[GTU_ERROR_TEXT];
+	char unsupported[GTU_ERROR_TEXT];
 	double pin, unpin, copy;	/* seconds per GiB */
 };
 

@@ -63,7 +63,7 @@ static void print_series(const struct ioctl_bench *b)
 
 		printf("%-16s", s->name);
 		if (!s->n) {
-			printf(" unsupported: %s\n", s->lacking);
+			printf(" unsupported: %s\n", s->unsupported);
 			continue;
 		}
 		for (k = 0; k < 5; k++) {
@@ -111,8 +111,8 @@ static void print_costs(const struct ioctl_bench *b)
 		const struct submit_cost *c = &b->cost[i];
 
 		printf("  %-9s batches of %3u  ", c->path, c->batch);
-		if (c->lacking[0])
-			printf("unsupported: %s\n", c->lacking);
+		if (c->unsupported[0])
+			printf("unsupported: %s\n", c->unsupported);
 		else
 			printf("%10.0f ns  %6.3f system calls\n", c->cpu_ns, c->calls);
 	}
@@ -141,8 +141,8 @@ static void print_pins(const struct ioctl_bench *b)
 	for (i = 0; i < b->n_pins; i++) {
 		const struct pin_cost *p = &b->pin[i];
 
-		if (p->lacking[0])
-			printf("  %-17s unsupported: %s\n", p->pages, p->lacking);
+		if (p->unsupported[0])
+			printf("  %-17s unsupported: %s\n", p->pages, p->unsupported);
 		else
 			printf("  %-17s %9.5f %9.5f %9.5f  1/%.1f\n", p->pages, p->pin, p->unpin, p->copy,
 			       p->copy / p->pin);
@@ -187,7 +187,7 @@ static void json_series(struct json *j, const struct series *s)
 		}
 		json_end_array(j);
 	} else {
-		json_string(j, "lacking", s->lacking);
+		json_string(j, "unsupported", s->unsupported);
 	}
 	json_end_object(j);
 }
@@ -204,8 +204,8 @@ static void json_costs(struct json *j, const struct ioctl_bench *b)
 		json_begin_object(j, NULL);
 		json_string(j, "path", c->path);
 		json_u64(j, "batch", c->batch);
-		if (c->lacking[0]) {
-			json_string(j, "lacking", c->lacking);
+		if (c->unsupported[0]) {
+			json_string(j, "unsupported", c->unsupported);
 		} else {
 			json_double(j, "cpu_ns", c->cpu_ns);
 			json_double(j, "system_calls", c->calls);
@@ -246,8 +246,8 @@ static void json_pins(struct json *j, const struct ioctl_bench *b)
 
 		json_begin_object(j, NULL);
 		json_string(j, "pages", p->pages);
-		if (p->lacking[0]) {
-			json_string(j, "lacking", p->lacking);
+		if (p->unsupported[0]) {
+			json_string(j, "unsupported", p->unsupported);
 		} else {
 			json_double(j, "pin_seconds_per_gib", p->pin);
 			json_double(j, "unpin_seconds_per_gib", p->unpin);

@@ -16,7 +16,7 @@
 #include "gtu/graph.h"
 #include "tools/support/json.h"
 #include "firmware-model/lab/kernels/kernels.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 #define CASES 4
 
@@ -203,10 +203,10 @@ static void print_results(const struct bench *b)
 
 static int write_results(const struct bench *b, const char *path, struct gtu_error *err)
 {
-	struct whole_file w;
+	struct atomic_file w;
 	struct json j;
 	unsigned i, p;
-	int rc = whole_file_open(&w, path, err);
+	int rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;
@@ -236,8 +236,8 @@ static int write_results(const struct bench *b, const char *path, struct gtu_err
 	json_end_array(&j);
 	json_end_object(&j);
 	if (json_finish(&j))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }
 
 int bench_lab(const struct bench_lab *how, const struct gtu_progress *progress, struct gtu_error *err)
@@ -263,7 +263,7 @@ int bench_lab(const struct bench_lab *how, const struct gtu_progress *progress, 
 		b.lab_bytes = lab_bytes(b.lab);
 	}
 	cli_clear_bar();
-	if (!rc && (!how->json || !whole_file_is_stdout(how->json)))
+	if (!rc && (!how->json || !atomic_file_is_stdout(how->json)))
 		print_results(&b);
 	if (!rc && how->json)
 		rc = write_results(&b, how->json, err);

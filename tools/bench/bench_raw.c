@@ -45,7 +45,7 @@ int raw_ioctl(struct raw_device *d, unsigned long request, void *arg, const char
 	case ENODEV:
 		return gtu_advise_removed(d->path, err);
 	case ETIMEDOUT:
-		return gtu_advise_silent(d->path, SPIN_LIMIT_S, err);
+		return gtu_advise_timeout(d->path, SPIN_LIMIT_S, err);
 	}
 	return gtu_fail(err, GTU_ERR_FAIL, "%s: %s: %s", d->path, what, strerror(errno));
 }
@@ -140,7 +140,7 @@ int raw_spin(struct raw_queue *q, struct gtu_error *err)
 		if (polls == 1u << 20)
 			start = now;
 		else if (now.tv_sec - start.tv_sec > SPIN_LIMIT_S)
-			return gtu_advise_silent(q->device->path, SPIN_LIMIT_S, err);
+			return gtu_advise_timeout(q->device->path, SPIN_LIMIT_S, err);
 	}
 	q->head++;
 	return 0;

@@ -312,10 +312,10 @@ static int run_iru(struct bench_work *w, struct gtu_error *err)
 
 	if (c->carry)
 		config.secondary = array(w, COST, w->n, 4);
-	ret = configure_iru(w->q, &config, &w->iru, err);
+	ret = gtu_iru_configure(w->q, &config, &w->iru, err);
 	if (ret)
 		return ret;
-	while ((ret = load_iru(w->iru, &warp, err)) == 1) {
+	while ((ret = gtu_iru_load(w->iru, &warp, err)) == 1) {
 		count += __builtin_popcount(warp.active);
 		/* the minimum work of a reader: read every index (inactive lanes are 0) */
 		for (lane = 0; lane < GTU_WARP; lane++) {
@@ -359,7 +359,7 @@ static int run_peg(struct bench_work *w, struct gtu_error *err)
 
 	if (w->slot[COST].p)
 		config.in = array(w, COST, w->n, 4);
-	ret = configure_peg(w->q, &config, &w->peg, err);
+	ret = gtu_peg_configure(w->q, &config, &w->peg, err);
 	if (ret)
 		return ret;
 	while ((ret = gtu_peg_next(w->peg, GTU_PEG_ANY, &edges, err)) == 1) {
@@ -390,14 +390,14 @@ static int run_peg(struct bench_work *w, struct gtu_error *err)
 /* Fill the table in as many rounds as needed, and register all rounds before requesting work. */
 static int run_wvr(struct bench_work *w, struct gtu_error *err)
 {
-	const uint32_t warps = gtu_get_info(gtu_queue_device(w->q))->wvr[GTU_WVR_P_ENTRIES] / GTU_WARP;
+	const uint32_t warps = gtu_get_info(gtu_queue_device(w->q))->weaver[GTU_WVR_P_ENTRIES] / GTU_WARP;
 	const struct gtu_hw_registration *r = w->slot[IN].p;
 	const struct gtu_weaver_config config = { .ring_log2 = 8 };
 	uint64_t vid[GTU_WARP], eid[GTU_WARP], start[GTU_WARP], degree[GTU_WARP];
 	uint64_t sum = 0, xor = 0, count = 0, at = 0, rounds = 0;
 	uint32_t active, warp, lanes;
 	unsigned lane;
-	int ret = configure_weaver(w->q, &config, &w->weaver, err);
+	int ret = gtu_weaver_configure(w->q, &config, &w->weaver, err);
 
 	while (!ret && at < w->n) {
 		for (warp = 0; !ret && warp < warps && at < w->n; warp++) {
@@ -407,18 +407,18 @@ static int run_wvr(struct bench_work *w, struct gtu_error *err)
 				degree[lane] = r[at].degree;
 				lanes |= 1u << lane;
 			}
-			ret = weaver_reg(w->weaver, warp, lanes, vid, start, degree, err);
+			ret = gtu_weaver_reg(w->weaver, warp, lanes, vid, start, degree, err);
 		}
 		if (!ret)
-			ret = weaver_sync(w->weaver, err);
+			ret = gtu_weaver_sync(w->weaver, err);
 		rounds++;
 	}
 	while (!ret && rounds) {
-		ret = weaver_dec_id(w->weaver, 0, vid, &active, err);
+		ret = gtu_weaver_dec_id(w->weaver, 0, vid, &active, err);
 		if (ret < 0)
 			return ret;
 		rounds -= !ret;
-		ret = weaver_dec_loc(w->weaver, 0, eid, err);
+		ret = gtu_weaver_dec_loc(w->weaver, 0, eid, err);
 		if (!~active) {
 			for (lane = 0; lane < GTU_WARP; lane++) {
 				sum += vid[lane] + eid[lane];

@@ -9,7 +9,7 @@
 #include "bringup.h"
 #include "tools/support/html.h"
 #include "tools/support/svg.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char *const class_of[] = { "ok", "warn", "fail", "skip" };
 
@@ -199,8 +199,8 @@ static void times(FILE *f, const struct bringup *b)
 
 int bringup_html(const struct bringup *b, const char *path, struct gtu_error *err)
 {
-	struct whole_file w;
-	int rc = whole_file_open(&w, path, err);
+	struct atomic_file w;
+	int rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;
@@ -215,6 +215,6 @@ int bringup_html(const struct bringup *b, const char *path, struct gtu_error *er
 	times(w.file, b);
 	html_end(w.file);
 	if (ferror(w.file))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }

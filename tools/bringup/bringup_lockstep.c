@@ -306,7 +306,7 @@ static int run_both(struct pair *p, const struct gtu_hw_desc *d, unsigned n, str
 	if (!rc)
 		rc = p->device.run(&p->device, d, n, p->cpl[0], err);
 	/* the number of notifications depends on the size of the device's steps: ignore it */
-	device->moved = model->moved;
+	device->changes = model->changes;
 	return rc;
 }
 

@@ -4,7 +4,7 @@
 
 #include "bringup.h"
 #include "tools/support/json.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char *const direction_name[GTU_ZCM_DIRECTIONS] = { "host_read", "host_write", "aperture_read", "aperture_write" };
 
@@ -84,10 +84,10 @@ static void requests(struct json *j, const struct bringup *b)
 
 int bringup_json(const struct bringup *b, const char *path, struct gtu_error *err)
 {
-	struct whole_file w;
+	struct atomic_file w;
 	struct json j;
 	unsigned i;
-	int rc = whole_file_open(&w, path, err);
+	int rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;
@@ -111,6 +111,6 @@ int bringup_json(const struct bringup *b, const char *path, struct gtu_error *er
 	json_end_object(&j);
 	json_end_object(&j);
 	if (json_finish(&j))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }

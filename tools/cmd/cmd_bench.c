@@ -18,10 +18,10 @@
 #include "tools/support/json.h"
 #include "tools/report/report.h"
 #include "firmware-model/units/scu/scu_kernels.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char help[] =
-	"usage: gtu bench units [--seconds S] [--only NAME,...] [--largest BYTES] [--device D]\n"
+	"usage: gtu bench units [--seconds S] [--only NAME,...] [--max-set BYTES] [--device D]\n"
 	"                       [--portable] [--cycles] [--json FILE|-] [--plot FILE.svg|-]\n"
 	"       gtu bench ioctl [--seconds S] [--pin BYTES] [--device D] [--json FILE|-] [--plot FILE.svg|-]\n"
 	"       gtu bench lab [--scale N] [--machine NAME|FILE] [--json FILE|-]\n"
@@ -32,7 +32,7 @@ static const char help[] =
 	"  --seconds S      total time, approximately (default 60; at least three rounds per case)\n"
 	"  --only NAMES     units or operations: scu, iru, peg, wvr, bitmask, data, access, replicate, expand,\n"
 	"                   unique, best, group, reorder, filter, minimum, add, gather, weave\n"
-	"  --largest BYTES  leave out larger working sets (1M, 64M; default: none)\n"
+	"  --max-set BYTES  leave out larger working sets (1M, 64M; default: none)\n"
 	"  --device D       as in gtu info (default model)\n"
 	"  --portable       use the model's portable C instead of the processor's vector code\n"
 	"  --cycles         no times: elements, bytes and logical cycles of one job each; they are the same\n"
@@ -424,31 +424,31 @@ static bool only_is_known(const char *only)
 
 bool bench_has_table(const char *json, const char *plot)
 {
-	return !(json && whole_file_is_stdout(json)) && !(plot && whole_file_is_stdout(plot));
+	return !(json && atomic_file_is_stdout(json)) && !(plot && atomic_file_is_stdout(plot));
 }
 
 bool bench_targets(const char *json, const char *plot)
 {
-	if (whole_file_same(json, plot))
-		cli_usage("--json and --plot cannot both go to %s", whole_file_is_stdout(json) ? "standard output" : json);
-	return !whole_file_same(json, plot);
+	if (atomic_file_same(json, plot))
+		cli_usage("--json and --plot cannot both go to %s", atomic_file_is_stdout(json) ? "standard output" : json);
+	return !atomic_file_same(json, plot);
 }
 
 int bench_write(const char *json, const char *plot, void (*write)(const void *subject, FILE *to), const void *subject,
 		void (*chart)(struct report *r, const struct json_value *doc), struct gtu_error *err)
 {
-	struct whole_file w;
+	struct atomic_file w;
 	int rc = 0;
 
 	if (json) {
-		rc = whole_file_open(&w, json, err);
+		rc = atomic_file_open(&w, json, err);
 		if (rc)
 			return rc;
 		errno = 0;
 		write(subject, w.file);
 		if (fflush(w.file) || ferror(w.file))
-			rc = whole_file_failed(&w, err);
-		rc = whole_file_close(&w, rc, err);
+			rc = atomic_file_failed(&w, err);
+		rc = atomic_file_close(&w, rc, err);
 	}
 	return !rc && plot ? report_plot(plot, write, subject, chart, err) : rc;
 }
@@ -495,7 +495,7 @@ static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu
 	for (i = 0; bench_cases[i].unit; i++)
 		cases += selected(rq, &bench_cases[i]);
 	if (!cases)
-		return gtu_fail(err, GTU_ERR_USAGE, "no case matches --only and --largest: use other names or a larger limit");
+		return gtu_fail(err, GTU_ERR_USAGE, "no case matches --only and --max-set: use other names or a larger limit");
 	if (rq->cycles)
 		return show_cycles(rq, q, err);
 	results = calloc(cases, sizeof(*results));
@@ -572,7 +572,7 @@ int cmd_bench(int argc, char **argv)
 	static const struct option options[] = {
 		{ "seconds", required_argument, NULL, 's' },
 		{ "only", required_argument, NULL, 'o' },
-		{ "largest", required_argument, NULL, 'l' },
+		{ "max-set", required_argument, NULL, 'l' },
 		{ "pin", required_argument, NULL, 'p' },
 		{ "device", required_argument, NULL, 'd' },
 		{ "portable", no_argument, NULL, 'C' },
@@ -600,7 +600,7 @@ int cmd_bench(int argc, char **argv)
 				return CLI_USAGE;
 			break;
 		case 'l':
-			if (!cli_u64("--largest", optarg, 1, UINT64_MAX, &rq.largest))
+			if (!cli_u64("--max-set", optarg, 1, UINT64_MAX, &rq.largest))
 				return CLI_USAGE;
 			for_units = true;
 			break;
@@ -649,7 +649,7 @@ int cmd_bench(int argc, char **argv)
 	if (subject == 2 && (for_units || for_ioctl || rq.device || rq.plot))
 		return cli_usage("'gtu bench lab' takes --scale, --machine and --json");
 	if (subject ? for_units : for_ioctl)
-		return cli_usage(subject ? "--only, --largest, --portable and --cycles are for 'gtu bench units'" :
+		return cli_usage(subject ? "--only, --max-set, --portable and --cycles are for 'gtu bench units'" :
 					   "--pin is for 'gtu bench ioctl'");
 	if (optind + 1 < argc)
 		return cli_usage("unexpected argument '%s'", argv[optind + 1]);
@@ -659,9 +659,9 @@ int cmd_bench(int argc, char **argv)
 		return CLI_USAGE;
 	if (!bench_targets(rq.json, rq.plot))
 		return CLI_USAGE;
-	ret = rq.json ? whole_file_try(rq.json, &err) : 0;
+	ret = rq.json ? atomic_file_try(rq.json, &err) : 0;
 	if (!ret && rq.plot)
-		ret = whole_file_try(rq.plot, &err);
+		ret = atomic_file_try(rq.plot, &err);
 	if (!ret)
 		ret = subject == 2 ? bench_lab(&lab, cli_progress(), &err) :
 		      subject ? bench_ioctl(&rq, &err) : units_of(&rq, &err);

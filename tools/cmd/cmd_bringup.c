@@ -9,7 +9,7 @@
 #include "libruntime/device/backend.h"
 #include "tools/bringup/bringup.h"
 #include "tools/support/cli.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 #define LOCKSTEP_DEFAULT	20000u
 #define MARCH_DEFAULT		2048u
@@ -197,10 +197,10 @@ static int run(struct bringup *b, const char *where, enum gtu_bug bug, const str
 	       const char *json, const char *html)
 {
 	struct gtu_error err = { .text = "" };
-	int rc = json ? whole_file_try(json, &err) : 0;
+	int rc = json ? atomic_file_try(json, &err) : 0;
 
 	if (!rc && html)
-		rc = whole_file_try(html, &err);
+		rc = atomic_file_try(html, &err);
 	if (!rc)
 		rc = open_device(b, where, bug, may, &err);
 	if (rc)
@@ -281,10 +281,10 @@ int cmd_bringup(int argc, char **argv)
 				 may.unbind ? "--unbind" : may.rescan ? "--rescan" : "--hugepage", where), ok = false;
 	if (ok && b->march & 7)
 		code = cli_usage("--march %llu is not a multiple of 8", (unsigned long long)b->march), ok = false;
-	if (ok && json && html && whole_file_same(json, html))
+	if (ok && json && html && atomic_file_same(json, html))
 		code = cli_usage("--json and --html name the same file"), ok = false;
 	if (ok) {
-		b->show = !(json && whole_file_is_stdout(json)) && !(html && whole_file_is_stdout(html));
+		b->show = !(json && atomic_file_is_stdout(json)) && !(html && atomic_file_is_stdout(html));
 		code = run(b, where, bug, &may, chosen, json, html);
 	}
 	free(b);

@@ -9,7 +9,7 @@
 
 #include "libruntime/graph/graph_container.h"
 #include "tools/support/graph_options.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char help[] =
 	"usage: gtu convert IN OUT [options]\n\n"
@@ -71,7 +71,7 @@ static int try_output(const char *out, struct gtu_error *err)
 	snprintf(first, sizeof(first), "%s%s", out, ends_in(out, ".bel") ? ".col" : "");
 	if (!stat(first, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return gtu_fail(err, GTU_ERR_USAGE, "%s is not a regular file, which a graph needs; name another file", first);
-	return whole_file_try(first, err);
+	return atomic_file_try(first, err);
 }
 
 /* Bits per edge in the edge section of the container @path with @m edges; 0 if its header cannot be read. */

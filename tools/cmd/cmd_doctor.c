@@ -16,7 +16,7 @@
 #include "tools/support/cli.h"
 #include "tools/doctor/doctor.h"
 #include "tools/support/json.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char help[] =
 	"usage: gtu doctor [--device D] [--graph FILE] [--json FILE|-]\n\n"
@@ -165,7 +165,7 @@ static int run_in_child(struct doctor *d, void (*part)(struct doctor *), struct 
 	if (!collect(all, fd[0])) {
 		char line[GTU_ERROR_TEXT + 32];
 
-		gtu_advise_silent(d->device, ANSWER_MS / 1e3, &advice);
+		gtu_advise_timeout(d->device, ANSWER_MS / 1e3, &advice);
 		snprintf(line, sizeof(line), "fail\tdevice\t%s", advice.text);
 		add_finding(all, line);
 		kill(child, SIGKILL);
@@ -201,10 +201,10 @@ static int run_here(struct doctor *d, void (*part)(struct doctor *), struct find
 
 static int write_json(const char *path, const struct doctor *d, const struct findings *all, struct gtu_error *err)
 {
-	struct whole_file w;
+	struct atomic_file w;
 	struct json j;
 	unsigned i;
-	int rc = whole_file_open(&w, path, err);
+	int rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;
@@ -217,19 +217,19 @@ static int write_json(const char *path, const struct doctor *d, const struct fin
 		json_begin_object(&j, NULL);
 		json_string(&j, "name", all->line[i].name);
 		json_string(&j, "state", all->line[i].state);
-		json_string(&j, "sentence", all->line[i].text);
+		json_string(&j, "message", all->line[i].text);
 		json_end_object(&j);
 	}
 	json_end_array(&j);
 	json_end_object(&j);
 	if (json_finish(&j))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }
 
 static int run_all(struct doctor *d, const char *json, struct gtu_error *err)
 {
-	struct findings all = { .show = !json || !whole_file_is_stdout(json) };
+	struct findings all = { .show = !json || !atomic_file_is_stdout(json) };
 	int rc = run_here(d, doctor_system, &all, err);
 
 	if (!rc && !d->blocked)
@@ -276,7 +276,7 @@ int cmd_doctor(int argc, char **argv)
 	if (!d.behind_kernel && strncmp(d.device, "model", 5))
 		return cli_usage("--device %s is neither a device file nor model", d.device);
 	snprintf(d.node, sizeof(d.node), "%s", strrchr(d.device, '/') ? strrchr(d.device, '/') + 1 : "");
-	rc = json ? whole_file_try(json, &err) : 0;
+	rc = json ? atomic_file_try(json, &err) : 0;
 	if (rc)
 		return cli_exit(&err, rc);
 	return run_all(&d, json, &err);

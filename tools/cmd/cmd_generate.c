@@ -5,7 +5,7 @@
 
 #include "tools/experiments/end_weights.h"
 #include "tools/support/graph_options.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char help[] =
 	"usage: gtu generate KIND --scale S | --vertices N [options] OUT.gtu\n\n"
@@ -119,7 +119,7 @@ static int write_graph(const struct gtu_generate_options *o, uint32_t least, uin
 	int rc;
 
 	/* report an unwritable name before the work */
-	rc = whole_file_try(out, &err);
+	rc = atomic_file_try(out, &err);
 	if (!rc)
 		rc = gtu_graph_generate(o, cli_progress(), &g, &err);
 	if (rc)

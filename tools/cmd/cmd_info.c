@@ -12,7 +12,7 @@
 #include "gtu/gtu.h"
 #include "tools/support/host.h"
 #include "tools/support/json.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char help[] =
 	"usage: gtu info [--device D] [--json FILE|-] [--fdt FILE|-]\n"
@@ -34,7 +34,7 @@ static const char help[] =
 struct backend {
 	char name[64];
 	bool usable;
-	char sentence[GTU_ERROR_TEXT];
+	char message[GTU_ERROR_TEXT];
 };
 
 static void try_device_file(struct backend *b, const char *path)
@@ -44,12 +44,12 @@ static void try_device_file(struct backend *b, const char *path)
 
 	snprintf(b->name, sizeof(b->name), "%s", path);
 	if (gtu_open(path, &dev, &err)) {
-		snprintf(b->sentence, sizeof(b->sentence), "%s", err.text);
+		snprintf(b->message, sizeof(b->message), "%s", err.text);
 		return;
 	}
 	gtu_close(dev);
 	b->usable = true;
-	snprintf(b->sentence, sizeof(b->sentence), "a device behind the kernel's driver");
+	snprintf(b->message, sizeof(b->message), "a device behind the kernel's driver");
 }
 
 static void try_gpus(struct backend *b)
@@ -60,10 +60,10 @@ static void try_gpus(struct backend *b)
 	strcpy(b->name, "cuda");
 	b->usable = count > 0;
 	if (count > 0)
-		snprintf(b->sentence, sizeof(b->sentence), "%d GPU%s: cuda:0%s", count, count > 1 ? "s" : "",
+		snprintf(b->message, sizeof(b->message), "%d GPU%s: cuda:0%s", count, count > 1 ? "s" : "",
 			 count > 1 ? " and so on" : "");
 	else
-		snprintf(b->sentence, sizeof(b->sentence), "%s", err.text);
+		snprintf(b->message, sizeof(b->message), "%s", err.text);
 }
 
 static unsigned find_backends(struct backend *b)
@@ -74,14 +74,14 @@ static unsigned find_backends(struct backend *b)
 	memset(b, 0, BACKENDS_MAX * sizeof(*b));
 	strcpy(b[n].name, "model");
 	b[n].usable = true;
-	strcpy(b[n++].sentence, "the device in this process; needs no driver and no privileges");
+	strcpy(b[n++].message, "the device in this process; needs no driver and no privileges");
 	glob("/dev/gtu[0-9]*", 0, NULL, &files);
 	for (i = 0; i < files.gl_pathc && n < BACKENDS_MAX - 1; i++)
 		try_device_file(&b[n++], files.gl_pathv[i]);
 	globfree(&files);
 	if (!i) {
 		strcpy(b[n].name, "/dev/gtu0");
-		strcpy(b[n++].sentence, "no such device file: no device, or the driver is not loaded");
+		strcpy(b[n++].message, "no such device file: no device, or the driver is not loaded");
 	}
 	try_gpus(&b[n++]);
 	return n;
@@ -101,14 +101,14 @@ static int count_nodes(const void *fdt)
 
 static int write_fdt(const char *path, const void *fdt, size_t bytes, struct gtu_error *err)
 {
-	struct whole_file w;
-	int rc = whole_file_open(&w, path, err);
+	struct atomic_file w;
+	int rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;
 	if (fwrite(fdt, 1, bytes, w.file) != bytes)
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }
 
 /* ---- Text and JSON ----------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static void print_host(void)
 	n = find_backends(backend);
 	for (i = 0; i < n; i++)
 		printf("  %-10s  %-9s %s\n", backend[i].name, backend[i].usable ? "usable:" : "missing:",
-		       backend[i].sentence);
+		       backend[i].message);
 }
 
 /* By bit, named as GTU_CAP_* are. */
@@ -175,19 +175,19 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 static void table_parameters(const char *title, const struct gtu_parameter *p)
 {
 	if (gtu_parameter_exists(p))
-		printf("\n%-20s  %10s  %5s  %13s\n", title, "default", "least", "most");
+		printf("\n%-20s  %10s  %7s  %13s\n", title, "default", "minimum", "maximum");
 	for (; gtu_parameter_exists(p); p++) {
 		printf("%-20s  %10" PRIu64 "  ", p->key ? p->key : p->name ? p->name : p->property, p->value);
-		if (!p->most)
-			printf("%20s", "");
-		else if (p->most == UINT64_MAX)
-			printf("%5" PRIu64 "  %13s", p->least, "2^64 - 1");
+		if (!p->max)
+			printf("%22s", "");
+		else if (p->max == UINT64_MAX)
+			printf("%7" PRIu64 "  %13s", p->min, "2^64 - 1");
 		else
-			printf("%5" PRIu64 "  %13" PRIu64, p->least, p->most);
-		printf("  %s%s", p->text, *p->text && p->most && p->step != 1 ? "; " : "");
+			printf("%7" PRIu64 "  %13" PRIu64, p->min, p->max);
+		printf("  %s%s", p->text, *p->text && p->max && p->step != 1 ? "; " : "");
 		if (p->step > 1)
 			printf("a multiple of %" PRIu64, p->step);
-		else if (p->most && !p->step)
+		else if (p->max && !p->step)
 			printf("a power of two");
 		putchar('\n');
 	}
@@ -317,7 +317,7 @@ static int json_info(FILE *f, const struct gtu_device *dev, const void *fdt, siz
 		json_begin_object(&j, NULL);
 		json_string(&j, "name", backend[i].name);
 		json_bool(&j, "usable", backend[i].usable);
-		json_string(&j, "sentence", backend[i].sentence);
+		json_string(&j, "message", backend[i].message);
 		json_end_object(&j);
 	}
 	json_end_array(&j);
@@ -328,14 +328,14 @@ static int json_info(FILE *f, const struct gtu_device *dev, const void *fdt, siz
 static int write_json(const char *path, const struct gtu_device *dev, const void *fdt, size_t bytes,
 		      struct gtu_error *err)
 {
-	struct whole_file w;
-	int rc = whole_file_open(&w, path, err);
+	struct atomic_file w;
+	int rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;
 	if (json_info(w.file, dev, fdt, bytes))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }
 
 int cmd_info(int argc, char **argv)
@@ -367,9 +367,9 @@ int cmd_info(int argc, char **argv)
 	}
 	if (optind < argc)
 		return cli_usage("unexpected argument '%s'", argv[optind]);
-	if (whole_file_same(blob, json))
+	if (atomic_file_same(blob, json))
 		return cli_usage("--fdt and --json cannot both go to %s",
-				 whole_file_is_stdout(json) ? "standard output" : json);
+				 atomic_file_is_stdout(json) ? "standard output" : json);
 	ret = gtu_open(device, &dev, &err);
 	if (ret)
 		return cli_exit(&err, ret);
@@ -380,7 +380,7 @@ int cmd_info(int argc, char **argv)
 		ret = write_fdt(blob, fdt, bytes, &err);
 	if (!ret && json)
 		ret = write_json(json, dev, fdt, bytes, &err);
-	if (!ret && !(json && whole_file_is_stdout(json)) && !(blob && whole_file_is_stdout(blob)))
+	if (!ret && !(json && atomic_file_is_stdout(json)) && !(blob && atomic_file_is_stdout(blob)))
 		print_device(dev, fdt, bytes);
 	gtu_close(dev);
 	return cli_exit(&err, ret);

@@ -10,7 +10,7 @@
 #include "tools/support/json.h"
 #include "firmware-model/lab/oracle/oracle.h"
 #include "tools/experiments/lab_run.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char help[] =
 	"usage: gtu lab list\n"
@@ -232,17 +232,17 @@ static void json_ratios(struct json *j, const char *key, const struct ratios *r)
 		return;
 	json_begin_object(j, key);
 	json_double(j, "geometric_mean", exp(r->log_sum / (double)r->n));
-	json_double(j, "least", r->least);
-	json_double(j, "greatest", r->most);
+	json_double(j, "min", r->least);
+	json_double(j, "max", r->most);
 	json_end_object(j);
 }
 
 static int write_report(const char *path, const char *dir, const struct report *r, struct gtu_error *err)
 {
-	struct whole_file w;
+	struct atomic_file w;
 	struct json j;
 	unsigned i, c;
-	int rc = whole_file_open(&w, path, err);
+	int rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;
@@ -286,8 +286,8 @@ static int write_report(const char *path, const char *dir, const struct report *
 	json_end_array(&j);
 	json_end_object(&j);
 	if (json_finish(&j))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }
 
 static int check(const char *dir, const char *only, const char *json, struct gtu_error *err)
@@ -295,7 +295,7 @@ static int check(const char *dir, const char *only, const char *json, struct gtu
 	struct report r = { 0 };
 	uint64_t compared = 0;
 	unsigned i;
-	int rc = json ? whole_file_try(json, err) : 0;
+	int rc = json ? atomic_file_try(json, err) : 0;
 
 	if (!rc)
 		rc = lab_oracle_check(dir, only, take_row, &r, cli_progress(), err);
@@ -308,7 +308,7 @@ static int check(const char *dir, const char *only, const char *json, struct gtu
 		rc = gtu_fail(err, GTU_ERR_USAGE, "no run in %s contains '%s' in its graph,kernel,config", dir, only);
 	if (!rc && json)
 		rc = write_report(json, dir, &r, err);
-	if (!rc && (!json || !whole_file_is_stdout(json))) {
+	if (!rc && (!json || !atomic_file_is_stdout(json))) {
 		print_report(&r);
 		if (fflush(stdout))
 			rc = gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno));
@@ -329,9 +329,9 @@ static int list(void)
 	unsigned i;
 
 	printf("Machines (gtu lab machine NAME prints one):\n");
-	for (i = 0; lab_machine_shipped(i); i++) {
+	for (i = 0; lab_machine_builtin(i); i++) {
 		struct gtu_error err = { 0 };
-		int rc = lab_machine_open(lab_machine_shipped(i), &m, &err);
+		int rc = lab_machine_open(lab_machine_builtin(i), &m, &err);
 
 		if (rc)
 			return cli_exit(&err, rc);

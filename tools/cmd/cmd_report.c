@@ -10,7 +10,7 @@
 #include "tools/support/html.h"
 #include "tools/report/report.h"
 #include "tools/support/svg.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char help[] =
 	"usage: gtu report RUN.json... [-o FILE.html]\n\n"
@@ -154,8 +154,8 @@ static void page(struct report *r, const struct report_file *file, unsigned file
 static int write_page(const char *path, const struct report_file *file, unsigned files, struct gtu_error *err)
 {
 	struct report r = { .page = true };
-	struct whole_file w;
-	int rc = whole_file_open(&w, path, err);
+	struct atomic_file w;
+	int rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;
@@ -194,17 +194,17 @@ int cmd_report(int argc, char **argv)
 		file[i].path = argv[optind + (int)i];
 		inputs += !strcmp(file[i].path, "-");
 		/* "-" as input is not the same file as "-" as output */
-		if (strcmp(file[i].path, "-") && whole_file_same(file[i].path, output))
+		if (strcmp(file[i].path, "-") && atomic_file_same(file[i].path, output))
 			return cli_usage("-o %s is an input file of the page, which would be lost", output);
 	}
 	if (inputs > 1)
 		return cli_usage("standard input can be read only once, but - is given %u times", inputs);
-	rc = whole_file_try(output, &err);
+	rc = atomic_file_try(output, &err);
 	for (i = 0; i < files && !rc; i++)
 		rc = open_file(&file[i], &err);
 	if (!rc)
 		rc = write_page(output, file, files, &err);
-	if (!rc && !cli_quiet() && !whole_file_is_stdout(output))
+	if (!rc && !cli_quiet() && !atomic_file_is_stdout(output))
 		printf("%s: %s\n", output, counted(files, "file", "files"));
 	for (i = 0; i < files; i++)
 		json_read_free(file[i].tree);

@@ -7,7 +7,7 @@
 #include "tools/support/cli.h"
 #include "tools/support/graph_options.h"
 #include "tools/run/run_request.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char help[] =
 	"usage: gtu run ALGORITHM GRAPH [options]\n\n"
@@ -245,9 +245,9 @@ static int check_targets(const struct run *r)
 	static const char *const name[] = { "--output", "--json" };
 	unsigned i;
 
-	if (whole_file_same(r->output, r->json))
+	if (atomic_file_same(r->output, r->json))
 		return cli_usage("--output and --json cannot both go to %s",
-				 whole_file_is_stdout(r->json) ? "standard output" : r->json);
+				 atomic_file_is_stdout(r->json) ? "standard output" : r->json);
 	for (i = 0; i < 2; i++)
 		if (target[i] && graph_is_part(r->path, target[i]))
 			return cli_usage("%s %s is the graph itself or one of its files, which would be lost", name[i],
@@ -406,7 +406,7 @@ static int compute(struct request *q, struct gtu_error *err)
 	    r->gpu.place.edges != GTU_EDGES_REGISTERED)
 		r->gpu.place.edge_bytes = 4;
 	if (!rc && r->opt.unit == GTU_WITH_GPU)
-		rc = gtu_place(r->dev, &r->graph, &r->gpu.place, err);
+		rc = gtu_placement_create(r->dev, &r->graph, &r->gpu.place, err);
 	if (!rc)
 		rc = run_compute(r, err);
 	if (!rc)
@@ -438,8 +438,8 @@ static int verify(struct request *q, struct gtu_error *err)
 static int report(struct request *q, struct gtu_error *err)
 {
 	struct run *r = &q->run;
-	bool stdout_taken = (r->output && whole_file_is_stdout(r->output)) ||
-			    (r->json && whole_file_is_stdout(r->json));
+	bool stdout_taken = (r->output && atomic_file_is_stdout(r->output)) ||
+			    (r->json && atomic_file_is_stdout(r->json));
 	int rc = 0;
 
 	cli_clear_bar();
@@ -465,9 +465,9 @@ int cmd_run(int argc, char **argv)
 	}
 	q.run.opt.progress = cli_progress();
 	/* report an unwritable name before the work */
-	rc = q.run.output ? whole_file_try(q.run.output, &err) : 0;
+	rc = q.run.output ? atomic_file_try(q.run.output, &err) : 0;
 	if (!rc && q.run.json)
-		rc = whole_file_try(q.run.json, &err);
+		rc = atomic_file_try(q.run.json, &err);
 	if (!rc)
 		rc = run_open_graph(&q, &err);
 	if (!rc)

@@ -18,7 +18,7 @@
 
 #include "tools/bringup/bringup.h"
 #include "tools/support/cli.h"
-#include "firmware-model/transport/pace.h"
+#include "firmware-model/transport/step_budget.h"
 #include "firmware-model/transport/vfio-user/vfio_user.h"
 
 #define APERTURE_DEFAULT	(16u << 20)
@@ -196,13 +196,13 @@ static void step(struct server *s)
 	uint64_t before = now_ns();
 
 	pci_function_step(s->function, s->budget);
-	s->budget = pace_next(s->budget, now_ns() - before);
+	s->budget = step_budget_next(s->budget, now_ns() - before);
 }
 
 static int power_on(struct server *s, struct gtu_error *err)
 {
 	pci_function_destroy(s->function);
-	s->budget = PACE_BUDGET_FIRST;
+	s->budget = STEP_BUDGET_FIRST;
 	s->function = pci_function_create(&s->setup, err);
 	return s->function ? 0 : err->code;
 }
@@ -229,7 +229,7 @@ static int drop_peer(struct server *s, int code, const struct gtu_error *why, bo
 {
 	bool greeted = vfio_user_greeted(s->peer);
 
-	if (code != GTU_ERR_GONE)
+	if (code != GTU_ERR_DEVICE_LOST)
 		fprintf(stderr, "gtu serve: dropped the machine: %s\n", why->text);
 	else if (greeted && !cli_quiet())
 		fprintf(stderr, "gtu serve: the machine has detached\n");
@@ -273,7 +273,7 @@ static int loop(struct server *s, struct gtu_error *err)
 		bool busy = s->peer && pci_function_pending(s->function);
 		bool waiting = s->peer && !busy && pci_function_waiting(s->function);
 		uint64_t before = waiting ? now_ns() : 0;
-		int n = poll(p, 3, busy ? 0 : waiting ? PACE_IDLE_MS : -1), code = 0;
+		int n = poll(p, 3, busy ? 0 : waiting ? STEP_IDLE_MS : -1), code = 0;
 
 		if (n < 0 && errno != EINTR)
 			return gtu_fail(err, GTU_ERR_FAIL, "cannot wait: %s", strerror(errno));

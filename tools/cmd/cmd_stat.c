@@ -8,7 +8,7 @@
 #include "tools/support/graph_options.h"
 #include "tools/support/json.h"
 #include "tools/report/report.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 #define BAR 40
 
@@ -78,9 +78,9 @@ static int write_json(const char *path, const struct gtu_graph *g, const struct 
 		      struct gtu_error *err)
 {
 	static const char *const weights[] = { "none", "u32", "f32", "f64" };
-	struct whole_file w;
+	struct atomic_file w;
 	struct json j;
-	int i, last = 0, rc = whole_file_open(&w, path, err);
+	int i, last = 0, rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;
@@ -115,8 +115,8 @@ static int write_json(const char *path, const struct gtu_graph *g, const struct 
 	json_end_array(&j);
 	json_end_object(&j);
 	if (json_finish(&j))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }
 
 /* ---- The drawing ----------------------------------------------------------------------------------- */
@@ -142,7 +142,7 @@ static int write_plot(const char *path, const struct gtu_graph *g, const struct 
 {
 	double low[BINS + 1], vertices[BINS] = { 0 };
 	struct report r = { 0 };
-	struct whole_file w;
+	struct atomic_file w;
 	unsigned n = bins_of(s->max_degree, low), a, b, middle;
 	uint64_t v, degree;
 	int rc;
@@ -164,7 +164,7 @@ static int write_plot(const char *path, const struct gtu_graph *g, const struct 
 	/* end the last bin at the greatest degree, so that its point is not too far right */
 	if (n)
 		low[n] = fmin(low[n], (double)s->max_degree + 1);
-	rc = whole_file_open(&w, path, err);
+	rc = atomic_file_open(&w, path, err);
 	if (rc)
 		return rc;
 	r.to = w.file;
@@ -172,10 +172,10 @@ static int write_plot(const char *path, const struct gtu_graph *g, const struct 
 	report_chart_degrees(&r, g->name, low, vertices, n);
 	report_free(&r);
 	if (fflush(w.file) || ferror(w.file))
-		rc = whole_file_failed(&w, err);
+		rc = atomic_file_failed(&w, err);
 	else if (r.no_memory)
 		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the drawing");
-	return whole_file_close(&w, rc, err);
+	return atomic_file_close(&w, rc, err);
 }
 
 int cmd_stat(int argc, char **argv)
@@ -217,11 +217,11 @@ int cmd_stat(int argc, char **argv)
 		return cli_usage("--json %s is the graph itself, which would be lost", json);
 	if (plot && graph_is_part(argv[optind], plot))
 		return cli_usage("--plot %s is the graph itself, which would be lost", plot);
-	if (whole_file_same(json, plot))
-		return cli_usage("--json and --plot cannot both go to %s", whole_file_is_stdout(json) ? "standard output" : json);
-	rc = json ? whole_file_try(json, &err) : 0;
+	if (atomic_file_same(json, plot))
+		return cli_usage("--json and --plot cannot both go to %s", atomic_file_is_stdout(json) ? "standard output" : json);
+	rc = json ? atomic_file_try(json, &err) : 0;
 	if (!rc && plot)
-		rc = whole_file_try(plot, &err);
+		rc = atomic_file_try(plot, &err);
 	if (rc)
 		return cli_exit(&err, rc);
 	rc = gtu_graph_open(argv[optind], &read, cli_progress(), &g, &err);
@@ -232,7 +232,7 @@ int cmd_stat(int argc, char **argv)
 		rc = write_json(json, g, &stat, &err);
 	if (!rc && plot)
 		rc = write_plot(plot, g, &stat, &err);
-	if (!rc && (!json || !whole_file_is_stdout(json)) && (!plot || !whole_file_is_stdout(plot))) {
+	if (!rc && (!json || !atomic_file_is_stdout(json)) && (!plot || !atomic_file_is_stdout(plot))) {
 		cli_clear_bar();
 		print_stat(argv[optind], g, &stat);
 		if (fflush(stdout))

@@ -12,7 +12,7 @@
 
 #include "tools/support/cli.h"
 #include "tools/top/top.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const char help[] =
 	"usage: gtu top [--device D] [--interval S] [--once] [--json FILE|-]\n\n"
@@ -196,14 +196,14 @@ static bool wait_until(double when)
 
 static int write_json(const char *path, const struct top_sample *last, const struct top_sample *now, struct gtu_error *err)
 {
-	struct whole_file w;
-	int rc = whole_file_open(&w, path, err);
+	struct atomic_file w;
+	int rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;
 	if (top_json(last, now, w.file))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }
 
 struct top_request {
@@ -284,7 +284,7 @@ int cmd_top(int argc, char **argv)
 		return cli_usage("--device %s is not a device of the driver, such as /dev/gtu0", rq.device);
 	if (!rq.root)
 		rq.root = "";
-	rc = rq.json ? whole_file_try(rq.json, &err) : 0;
+	rc = rq.json ? atomic_file_try(rq.json, &err) : 0;
 	if (!rc)
 		rc = watch(&rq, &err);
 	return cli_exit(&err, rc);

@@ -52,7 +52,7 @@ static void check_interrupt(struct doctor *d, struct gtu_queue *q)
 		doctor_say(d, FOUND_SKIP, "interrupt", "%s has none: it runs in the thread that waits", d->device);
 		return;
 	}
-	gtu_queue_ring(q, GTU_DB_ARM, 0);
+	gtu_ring_doorbell(q, GTU_DB_ARM, 0);
 	while (interrupts() == before && now - start < INTERRUPT_NS) {
 		nanosleep(&nap, NULL);
 		now = gtu_now_ns();

@@ -371,7 +371,7 @@ static void check_node(struct doctor *d)
 		d->blocked = true;
 		return;
 	}
-	if (gtu_may_use(&st)) {
+	if (gtu_access_allowed(&st)) {
 		doctor_say(d, FOUND_OK, "permission", "%s may be used (mode %04o)", d->device, (unsigned)st.st_mode & 07777);
 	} else {
 		d->blocked = true;

@@ -95,7 +95,7 @@ static void array_figures(struct emogi *e)
 				      "%s: share of 128-byte requests", text[x]);
 			lab_table_add(t, 3, "array", LAB_COUNT_RULE, x == ACCESS_NAIVE ? 1 : x == ACCESS_MERGED ? 0.5 : NAN, emogi_share(seen, 1),
 				      "%s: share of 32-byte requests", text[x]);
-			lab_table_add(t, 3, "array", LAB_OPEN_RULE, NAN, (double)seen[GTU_ZCM_C_FLIGHT_SUM] / (double)seen[GTU_ZCM_C_WATCHED],
+			lab_table_add(t, 3, "array", LAB_OPEN_RULE, NAN, (double)seen[GTU_ZCM_C_FLIGHT_SUM] / (double)seen[GTU_ZCM_C_MONITORED],
 				      "%s: requests outstanding, mean", text[x]);
 			lab_table_add(t, 3, "array", LAB_OPEN_RULE, NAN, (double)seen[GTU_ZCM_C_FLIGHT_MAX],
 				      "%s: requests outstanding, most", text[x]);

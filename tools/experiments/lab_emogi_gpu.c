@@ -190,9 +190,9 @@ struct sums {
 static int place(struct gtu_device *dev, const struct subject *s, uint32_t edges, uint32_t width, struct gtu_error *err)
 {
 	/* one byte of GPU memory caches no edges, so the probe chooses */
-	const struct gtu_place_options p = { .edges = edges, .edge_bytes = width, .plain_weights = 1, .gpu_memory = 1 };
+	const struct gtu_placement_options p = { .edges = edges, .edge_bytes = width, .separate_weights = 1, .gpu_memory = 1 };
 
-	return gtu_place(dev, &s->g, &p, err);
+	return gtu_placement_create(dev, &s->g, &p, err);
 }
 
 static void bfs_rows(struct lab_run *r, unsigned g, const struct subject *s, const struct took t[GTU_KERNELS],
@@ -309,7 +309,7 @@ int lab_run_emogi_gpu(struct lab_run *r, struct gtu_error *err)
 	for (g = 0; g < r->graphs && !rc; g++) {
 		rc = subject_of(&s[g], r->graph[g], err);
 		rc = rc ? rc : graph_rows(r, dev, &s[g], g, ceiling, &sum, err);
-		gtu_unplace(dev);
+		gtu_placement_destroy(dev);
 	}
 	if (!rc)
 		mean_rows(r, &sum, gtu_get_gpu_info(dev)->managed);

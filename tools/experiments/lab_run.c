@@ -11,7 +11,7 @@
 #include "tools/support/cli.h"
 #include "tools/report/lab_plot.h"
 #include "tools/report/report.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 static const struct experiment {
 	const char *name, *text;
@@ -148,7 +148,7 @@ static void put_json(const struct lab_run *r, const char *name, struct json *j)
 		json_begin_object(j, NULL);
 		json_string(j, "name", lab_run_label(r, g));
 		json_string(j, "graph", r->graph[g]->name);
-		json_bool(j, "sibling", *r->symbol[g]);
+		json_bool(j, "stand_in", *r->symbol[g]);
 		json_u64(j, "vertices", r->graph[g]->n);
 		json_u64(j, "edges", r->graph[g]->m);
 		json_end_object(j);
@@ -165,17 +165,17 @@ static void put_json(const struct lab_run *r, const char *name, struct json *j)
 
 static int write_report(const struct lab_run *r, const char *name, struct gtu_error *err)
 {
-	struct whole_file w;
+	struct atomic_file w;
 	struct json j;
-	int rc = whole_file_open(&w, r->json, err);
+	int rc = atomic_file_open(&w, r->json, err);
 
 	if (rc)
 		return rc;
 	json_start(&j, w.file);
 	put_json(r, name, &j);
 	if (json_finish(&j))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }
 
 static void put_subject(const void *subject, FILE *to)
@@ -190,14 +190,14 @@ static void put_subject(const void *subject, FILE *to)
 
 static int write_plot(const struct lab_run *r, const char *name, struct gtu_error *err)
 {
-	struct whole_file w;
+	struct atomic_file w;
 	char head[160];
 	struct subject sweep = { r, name };
 	int rc;
 
 	if (r->sweep)
 		return report_plot(r->plot, put_subject, &sweep, report_chart_sweep, err);
-	rc = whole_file_open(&w, r->plot, err);
+	rc = atomic_file_open(&w, r->plot, err);
 	if (rc)
 		return rc;
 	snprintf(head, sizeof(head), "%s on machine %s, %s", name, r->m.name, r->files ? "on the user's graphs" :
@@ -205,8 +205,8 @@ static int write_plot(const struct lab_run *r, const char *name, struct gtu_erro
 	errno = 0;
 	lab_plot(&r->table, head, false, w.file);
 	if (fflush(w.file) || ferror(w.file))
-		rc = whole_file_failed(&w, err);
-	return whole_file_close(&w, rc, err);
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
 }
 
 static int figure_known(const struct experiment *e, uint64_t figure, struct gtu_error *err)
@@ -287,7 +287,7 @@ static int put_all(const struct lab_run *r, const char *name, struct gtu_error *
 
 	if (!rc && r->plot)
 		rc = write_plot(r, name, err);
-	if (rc || (r->json && whole_file_is_stdout(r->json)) || (r->plot && whole_file_is_stdout(r->plot)))
+	if (rc || (r->json && atomic_file_is_stdout(r->json)) || (r->plot && atomic_file_is_stdout(r->plot)))
 		return rc;
 	print_report(r);
 	return fflush(stdout) ? gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno)) : 0;
@@ -313,10 +313,10 @@ int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *er
 	if (!r->scale)
 		r->scale = e->scale;
 	rc = figure_known(e, r->figure, err);
-	if (!rc && r->json && r->plot && whole_file_same(r->json, r->plot))
+	if (!rc && r->json && r->plot && atomic_file_same(r->json, r->plot))
 		rc = gtu_fail(err, GTU_ERR_USAGE, "--json and --plot cannot both go to %s", r->plot);
-	rc = !rc && r->json ? whole_file_try(r->json, err) : rc;
-	rc = !rc && r->plot ? whole_file_try(r->plot, err) : rc;
+	rc = !rc && r->json ? atomic_file_try(r->json, err) : rc;
+	rc = !rc && r->plot ? atomic_file_try(r->plot, err) : rc;
 	if (!rc) {
 		rc = r->sweep ? run_sweep(r, e, err) : run_table(r, e, err);
 		cli_clear_bar();

@@ -77,10 +77,10 @@ void report_chart_degrees(struct report *r, const char *name, const double *low,
 /*
  * Free the report's memory and close @w. Returns GTU_ERR_NOMEM or GTU_ERR_FAIL if something failed.
  */
-struct whole_file;
-int report_close(struct report *r, struct whole_file *w, struct gtu_error *err);
+struct atomic_file;
+int report_close(struct report *r, struct atomic_file *w, struct gtu_error *err);
 /*
- * Write the chart of the JSON that @write writes to @path (whole_file.h), as an SVG file. Returns
+ * Write the chart of the JSON that @write writes to @path (atomic_file.h), as an SVG file. Returns
  * GTU_ERR_NOMEM or GTU_ERR_FAIL.
  */
 int report_plot(const char *path, void (*write)(const void *subject, FILE *to), const void *subject,

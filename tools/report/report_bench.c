@@ -174,13 +174,13 @@ static void draw_rates(struct report *r, const struct json_value *doc)
 	struct chart_series series[2];
 	struct chart c = { .title = "Jobs per second (one queue, one thread)", .x_name = "jobs in a batch, jobs in flight", .y_name = "jobs per second",
 			   .log_x = true, .log_y = true, .series = series, .count = 2 };
-	double deepest = 0;
+	double max_depth = 0;
 
 	if (!list)
 		return;
 	for json_each(v, list)
-		deepest = fmax(deepest, json_get_number(v, "depth", 0));
-	series[0] = rates_over(r, list, "batch", "depth", deepest, report_words(r, "over the batch, %.0f in flight", deepest));
+		max_depth = fmax(max_depth, json_get_number(v, "depth", 0));
+	series[0] = rates_over(r, list, "batch", "depth", max_depth, report_words(r, "over the batch, %.0f in flight", max_depth));
 	series[1] = rates_over(r, list, "depth", "batch", 1, "over the jobs in flight, submitted one by one");
 	if (chart_has(&c))
 		chart_draw(&c, r->page, r->to);
@@ -235,8 +235,8 @@ void report_bench_ioctl(struct report *r, const struct json_value *doc)
 	for json_each(s, json_get(doc, "series")) {
 		report_row(r, "");
 		report_cell(r, json_get_string(s, "name"));
-		if (json_get_string(s, "lacking")) {
-			report_cell_class(r, "soft", report_words(r, "unsupported: %s", json_get_string(s, "lacking")));
+		if (json_get_string(s, "unsupported")) {
+			report_cell_class(r, "soft", report_words(r, "unsupported: %s", json_get_string(s, "unsupported")));
 			for (i = 0; i < 5; i++)
 				report_cell(r, "");
 			continue;
@@ -340,8 +340,8 @@ void report_bench_gpu(struct report *r, const struct json_value *doc)
 		report_row(r, "");
 		report_cell(r, gpu_row(r, row));
 		report_cell_number(r, 1e3 * json_get_number(row, "seconds", NAN));
-		report_cell_number(r, 1e3 * json_get_number(row, "seconds_least", NAN));
-		report_cell_number(r, 1e3 * json_get_number(row, "seconds_most", NAN));
+		report_cell_number(r, 1e3 * json_get_number(row, "seconds_min", NAN));
+		report_cell_number(r, 1e3 * json_get_number(row, "seconds_max", NAN));
 		report_cell_number(r, json_get_number(row, "iterations", NAN));
 		report_cell_class(r, "n", report_words(r, "%.1f%%", 100 * json_get_number(row, "share_of_link", NAN)));
 		report_cell_number(r, 1e-6 * json_get_number(row, "edges", NAN) / json_get_number(row, "seconds", NAN));

@@ -76,11 +76,11 @@ static void put_graphs(struct report *r, const struct json_value *doc)
 		return;
 	report_table(r, "graph||#vertices|#edges");
 	for json_each(g, graphs) {
-		const struct json_value *sibling = json_get_kind(g, "sibling", JSON_BOOL);
+		const struct json_value *stand_in = json_get_kind(g, "stand_in", JSON_BOOL);
 
 		report_row(r, "");
 		report_cell(r, json_get_string(g, "name"));
-		report_cell(r, report_words(r, "%s%s", sibling && sibling->number > 0 ? "stand-in: " : "",
+		report_cell(r, report_words(r, "%s%s", stand_in && stand_in->number > 0 ? "stand-in: " : "",
 					    json_get_string(g, "graph") ? json_get_string(g, "graph") : ""));
 		report_cell_number(r, json_get_number(g, "vertices", NAN));
 		report_cell_number(r, json_get_number(g, "edges", NAN));
@@ -129,8 +129,8 @@ static void put_ratio(struct report *r, const struct json_value *kernel, const c
 	if (isnan(mean))
 		report_cell_class(r, "n", "");
 	else
-		report_cell_class(r, "n", report_words(r, "%.2f (%.2f-%.2f)", mean, json_get_number(ratio, "least", NAN),
-						       json_get_number(ratio, "greatest", NAN)));
+		report_cell_class(r, "n", report_words(r, "%.2f (%.2f-%.2f)", mean, json_get_number(ratio, "min", NAN),
+						       json_get_number(ratio, "max", NAN)));
 }
 
 void report_check(struct report *r, const struct json_value *doc)

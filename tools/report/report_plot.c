@@ -7,26 +7,26 @@
 #include <stdlib.h>
 
 #include "report.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
-int report_close(struct report *r, struct whole_file *w, struct gtu_error *err)
+int report_close(struct report *r, struct atomic_file *w, struct gtu_error *err)
 {
 	int rc = 0;
 
 	report_free(r);
 	if (fflush(w->file) || ferror(w->file))
-		rc = whole_file_failed(w, err);
+		rc = atomic_file_failed(w, err);
 	else if (r->no_memory)
 		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the %s", r->page ? "page" : "drawing");
-	return whole_file_close(w, rc, err);
+	return atomic_file_close(w, rc, err);
 }
 
 static int draw(const char *path, const struct json_value *doc, void (*chart)(struct report *r, const struct json_value *doc),
 		struct gtu_error *err)
 {
 	struct report r = { .page = false };
-	struct whole_file w;
-	int rc = whole_file_open(&w, path, err);
+	struct atomic_file w;
+	int rc = atomic_file_open(&w, path, err);
 
 	if (rc)
 		return rc;

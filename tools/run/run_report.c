@@ -10,17 +10,17 @@
 #include "tools/support/graph_options.h"
 #include "tools/support/json.h"
 #include "run.h"
-#include "tools/support/whole_file.h"
+#include "tools/support/atomic_file.h"
 
 /* ---- Files ------------------------------------------------------------------------------------ */
 
 int run_write_output(const struct run *r, struct gtu_error *err)
 {
-	struct whole_file t;
+	struct atomic_file t;
 	uint64_t v;
 	int rc;
 
-	rc = whole_file_open(&t, r->output, err);
+	rc = atomic_file_open(&t, r->output, err);
 	if (rc)
 		return rc;
 	for (v = 0; v < run_values(r) && !rc; v++) {
@@ -28,12 +28,12 @@ int run_write_output(const struct run *r, struct gtu_error *err)
 			gtu_graph_id(&r->graph, r->kind->one ? r->opt.target : v));
 		r->kind->write(r, r->result, v, t.file);
 		if (ferror(t.file))
-			rc = whole_file_failed(&t, err);
+			rc = atomic_file_failed(&t, err);
 		else if (v % 65536 == 0 && gtu_tick(r->opt.progress, "writing", v, run_values(r)))
 			rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted; %s was not written",
 				      r->output);
 	}
-	return whole_file_close(&t, rc, err);
+	return atomic_file_close(&t, rc, err);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------- */
@@ -133,14 +133,14 @@ static int json_run(const struct run *r, FILE *f)
 
 int run_write_json(const struct run *r, struct gtu_error *err)
 {
-	struct whole_file t;
-	int rc = whole_file_open(&t, r->json, err);
+	struct atomic_file t;
+	int rc = atomic_file_open(&t, r->json, err);
 
 	if (rc)
 		return rc;
 	if (json_run(r, t.file))
-		rc = whole_file_failed(&t, err);
-	return whole_file_close(&t, rc, err);
+		rc = atomic_file_failed(&t, err);
+	return atomic_file_close(&t, rc, err);
 }
 
 /* ---- Text --------------------------------------------------------------------------------- */

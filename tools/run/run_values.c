@@ -194,7 +194,7 @@ void run_json_bfs(const struct run *r, struct json *j)
 	struct histogram h = histogram_of(r);
 
 	json_u64(j, "reached", h.counted);
-	json_u64(j, "deepest", h.highest);
+	json_u64(j, "max_hops", h.highest);
 	free(h.size);
 }
 
@@ -209,35 +209,35 @@ void run_print_bfs(const struct run *r, FILE *to)
 	free(h.size);
 }
 
-static uint64_t reach_of(const struct run *r, double *farthest)
+static uint64_t reach_of(const struct run *r, double *max_distance)
 {
 	uint64_t v, reached = 0;
 
-	*farthest = 0;
+	*max_distance = 0;
 	for (v = 0; v < r->graph.n; v++) {
 		if (isinf(r->real[v]))
 			continue;
 		reached++;
-		*farthest = fmax(*farthest, r->real[v]);
+		*max_distance = fmax(*max_distance, r->real[v]);
 	}
 	return reached;
 }
 
 void run_json_sssp(const struct run *r, struct json *j)
 {
-	double farthest;
+	double max_distance;
 
-	json_u64(j, "reached", reach_of(r, &farthest));
-	json_double(j, "farthest", farthest);
+	json_u64(j, "reached", reach_of(r, &max_distance));
+	json_double(j, "max_distance", max_distance);
 }
 
 void run_print_sssp(const struct run *r, FILE *to)
 {
-	double farthest;
-	uint64_t reached = reach_of(r, &farthest);
+	double max_distance;
+	uint64_t reached = reach_of(r, &max_distance);
 
 	fprintf(to, "\nreached   %s of %s (%.1f %%), the farthest at distance %.9g\n",
-		grouped(reached), vertices(r->graph.n), percent(reached, r->graph.n), farthest);
+		grouped(reached), vertices(r->graph.n), percent(reached, r->graph.n), max_distance);
 }
 
 /* ---- PageRank, betweenness -------------------------------------------------------------------------- */

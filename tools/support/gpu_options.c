@@ -21,7 +21,7 @@ static bool choice(const char *what, const char *value, const char *(*name)(uint
 	return i >= 0;
 }
 
-static bool edge_bytes(const char *value, struct gtu_place_options *out)
+static bool edge_bytes(const char *value, struct gtu_placement_options *out)
 {
 	static const char *const names[] = { "auto", "4", "8", "compressed", NULL };
 	int i = cli_choice("--edge-bytes", value, names);
@@ -53,9 +53,9 @@ int gpu_option(int returned, const char *value, struct gpu_request *rq)
 		name = "gpu-memory";
 		good = cli_u64("--gpu-memory", value, 1, UINT64_MAX - 1, &rq->place.gpu_memory);
 		break;
-	case GPU_OPTION_PLAIN_WEIGHTS:
-		name = "plain-weights";
-		rq->place.plain_weights = 1;
+	case GPU_OPTION_UNPACKED_WEIGHTS:
+		name = "unpacked-weights";
+		rq->place.separate_weights = 1;
 		break;
 	default:
 		return 0;

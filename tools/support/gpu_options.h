@@ -14,7 +14,7 @@ enum {
 	GPU_OPTION_EDGE_BYTES,
 	GPU_OPTION_KERNEL,
 	GPU_OPTION_MEMORY,
-	GPU_OPTION_PLAIN_WEIGHTS,
+	GPU_OPTION_UNPACKED_WEIGHTS,
 };
 
 /* For a verb's table of long options. */
@@ -23,7 +23,7 @@ enum {
 	{ "edge-bytes", required_argument, NULL, GPU_OPTION_EDGE_BYTES },                          \
 	{ "kernel", required_argument, NULL, GPU_OPTION_KERNEL },                                  \
 	{ "gpu-memory", required_argument, NULL, GPU_OPTION_MEMORY },                              \
-	{ "plain-weights", no_argument, NULL, GPU_OPTION_PLAIN_WEIGHTS }
+	{ "unpacked-weights", no_argument, NULL, GPU_OPTION_UNPACKED_WEIGHTS }
 
 #define GPU_OPTIONS_HELP                                                                           \
 	"On a GPU (cuda:0):\n"                                                                     \
@@ -34,10 +34,10 @@ enum {
 	"  --kernel K     auto, or one of the paper's: naive, merged, aligned\n"                     \
 	"  --gpu-memory B  limit of the card's memory for edges (64M, 2G); default: all of it with\n" \
 	"                 --edges auto and device, else none\n"                                      \
-	"  --plain-weights  keep weights beside the edge list, as in the paper\n"
+	"  --unpacked-weights  keep weights beside the edge list, as in the paper\n"
 
 struct gpu_request {
-	struct gtu_place_options place;
+	struct gtu_placement_options place;
 	uint32_t kernel;
 	const char *given;		/* the first of these options that was given, without "--" */
 };

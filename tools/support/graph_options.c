@@ -8,7 +8,7 @@
 #include "libruntime/graph/graph_container.h"
 #include "graph_options.h"
 #include "libruntime/graph/read/reader.h"
-#include "whole_file.h"
+#include "atomic_file.h"
 
 bool graph_option(int returned, struct gtu_read_options *read)
 {
@@ -41,17 +41,17 @@ bool graph_is_part(const char *path, const char *target)
 	struct stat st;
 	size_t i, own;
 
-	if (whole_file_same(path, target))
+	if (atomic_file_same(path, target))
 		return true;
 	for (i = 0; i < sizeof(companions) / sizeof(companions[0]); i++) {
 		own = strlen(companions[i].own);
 		if (base < own || strncmp(path + base - own, companions[i].own, own))
 			continue;
 		snprintf(beside, sizeof(beside), "%.*s%s", (int)(base - own), path, companions[i].beside);
-		if (!stat(beside, &st) && whole_file_same(beside, target))
+		if (!stat(beside, &st) && atomic_file_same(beside, target))
 			return true;
 		snprintf(beside, sizeof(beside), "%.*s%s%s", (int)(base - own), path, companions[i].beside, path + base);
-		if (path[base] && !stat(beside, &st) && whole_file_same(beside, target))
+		if (path[base] && !stat(beside, &st) && atomic_file_same(beside, target))
 			return true;
 	}
 	return false;

@@ -27,7 +27,7 @@ struct top_unit {
 struct top_device {
 	char name[32], state[24], version[24];
 	uint64_t epoch, units, clock_hz, max_queues, max_contexts;
-	bool watching;			/* ZCM is enabled */
+	bool monitor_enabled;			/* ZCM is enabled */
 	struct top_unit unit[TOP_UNITS];
 	bool users_known;		/* debugfs was readable */
 	unsigned contexts, queues, users;

@@ -129,14 +129,14 @@ static int read_device(const char *root, int dir, struct top_device *d)
 	unsigned u;
 
 	if (read_line(dir, "state", d->state, sizeof(d->state)))
-		snprintf(d->state, sizeof(d->state), "gone");
+		snprintf(d->state, sizeof(d->state), "dead");
 	read_line(dir, "hw_version", d->version, sizeof(d->version));
 	d->epoch = number(dir, "epoch");
 	d->units = number(dir, "units");
 	d->clock_hz = number(dir, "clock_hz");
 	d->max_queues = number(dir, "max_queues");
 	d->max_contexts = number(dir, "max_contexts");
-	d->watching = number(dir, "zcm/enable");
+	d->monitor_enabled = number(dir, "zcm/enable");
 	for (u = 0; u < TOP_UNITS; u++) {
 		if (!(d->units >> u & 1))
 			continue;

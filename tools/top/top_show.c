@@ -111,7 +111,7 @@ static void show_requests(const struct change *c, FILE *to)
 
 	if (!z->present)
 		return;
-	if (!c->now->watching) {
+	if (!c->now->monitor_enabled) {
 		fprintf(to, "  requests  the monitor is off: 'gtu run --monitor' enables it while it runs\n");
 		return;
 	}
@@ -131,7 +131,7 @@ static void show_requests(const struct change *c, FILE *to)
 			fprintf(to, " %6.1f%%", requests > 0 ? 100 * n[s] / requests : 0);
 		fputc('\n', to);
 	}
-	trips = grown(c, TOP_ZCM, GTU_ZCM_C_WATCHED);
+	trips = grown(c, TOP_ZCM, GTU_ZCM_C_MONITORED);
 	fprintf(to, "  in flight   %" PRIu64 " now, %" PRIu64 " at most", z->value[GTU_ZCM_C_FLIGHT_NOW], z->value[GTU_ZCM_C_FLIGHT_MAX]);
 	if (trips > 0)
 		fprintf(to, ", %.1f on average", grown(c, TOP_ZCM, GTU_ZCM_C_FLIGHT_SUM) / trips);
@@ -210,7 +210,7 @@ static void json_unit(struct json *j, const struct change *c, unsigned u)
 		json_double(j, "in_per_second", rate(c, u, flows[u].in));
 		json_double(j, "out_per_second", rate(c, u, flows[u].out));
 	} else {
-		json_bool(j, "watching", c->now->watching);
+		json_bool(j, "monitor_enabled", c->now->monitor_enabled);
 		json_requests(j, c);
 	}
 	json_begin_object(j, "counters");

@@ -159,7 +159,7 @@ int lab_check(const struct lab *lab, struct gtu_error *err);
 
 /*
  * A unit (SCU, IRU, PEG, Weaver) is attached to one point of the machine. Three callbacks drive it,
- * each with the current cycle. The unit replies to warps with lab_unit_answer(), accesses memory
+ * each with the current cycle. The unit replies to warps with lab_unit_reply(), accesses memory
  * with lab_unit_memory() and schedules its clock() with lab_unit_wake().
  *
  * The unit's core is the device model's own code. For example, the fetch() of struct iru_core's
@@ -176,7 +176,7 @@ struct lab_unit {
 	enum lab_attach_point attach_point;
 	void *ctx;
 	/*
-	 * A request of warp @warp (a handle for lab_unit_answer()), from lab_unit_ask() in its
+	 * A request of warp @warp (a handle for lab_unit_reply()), from lab_unit_request() in its
 	 * program.
 	 */
 	void (*ask)(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64_t cycle);
@@ -199,13 +199,13 @@ void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind,
 /* Schedule clock() in @cycle (not before now); if a call is pending, the earlier cycle is kept. */
 void lab_unit_wake(struct lab *lab, int unit, uint64_t cycle);
 /* Send @bytes to a waiting warp; they are copied to the buffer that its program passed. */
-void lab_unit_answer(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data,
+void lab_unit_reply(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data,
 		     uint32_t bytes);
 /*
  * The same for a reply whose @cycle (now or later) and data are known already. A unit on the
  * crossbar must reply to several warps in the order of cycles: the port is reserved at once.
  */
-void lab_unit_answer_at(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes,
+void lab_unit_reply_at(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes,
 			uint64_t cycle);
 /* Run the units while no kernel runs, until nothing is in flight. */
 int lab_run_units(struct lab *lab, struct gtu_error *err);

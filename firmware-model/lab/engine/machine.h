@@ -99,7 +99,7 @@ int lab_machine_read(const char *path, struct lab_machine *m, struct gtu_error *
 /* A built-in machine by name, or a file if @name contains a slash or a dot. */
 int lab_machine_open(const char *name, struct lab_machine *m, struct gtu_error *err);
 /* Name of the @i-th built-in machine, or NULL. */
-const char *lab_machine_shipped(unsigned i);
+const char *lab_machine_builtin(unsigned i);
 /* Change one value by "key=value". GTU_ERR_USAGE with a message. */
 int lab_machine_set(struct lab_machine *m, const char *assignment, struct gtu_error *err);
 /* Print every value as a line of a description file, without sources. */

@@ -40,7 +40,7 @@ static const struct {
 };
 #define SHIPPED (sizeof(shipped) / sizeof(shipped[0]))
 
-const char *lab_machine_shipped(unsigned i)
+const char *lab_machine_builtin(unsigned i)
 {
 	return i < SHIPPED ? shipped[i].name : NULL;
 }

@@ -493,7 +493,7 @@ LAB_INLINE void lab_shared_store(struct lab_warp *w, lab_u32 index, lab_u32 valu
  * Send @value to unit @unit at @at (SM, port or partition number) and stall until it has replied.
  * The reply, at most @answer_bytes, is copied to @answer.
  */
-void lab_unit_ask(struct lab_warp *w, int unit, unsigned at, uint64_t value, void *answer,
+void lab_unit_request(struct lab_warp *w, int unit, unsigned at, uint64_t value, void *answer,
 		  uint32_t answer_bytes);
 
 #endif

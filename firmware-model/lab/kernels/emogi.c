@@ -363,7 +363,7 @@ static int copy_counts(const struct lab *lab, struct lab_monitor *m, struct lab_
 	if (!m)
 		return 0;
 	memcpy(counts->monitor, m->count, sizeof(counts->monitor));
-	counts->monitor[GTU_ZCM_C_WATCHED] = counts->lab.cycles;
+	counts->monitor[GTU_ZCM_C_MONITORED] = counts->lab.cycles;
 	return lab_monitor_check(lab, m, err);
 }
 

@@ -225,8 +225,8 @@ static bool find_machine(const char *config, struct lab_machine *m)
 {
 	unsigned i;
 
-	for (i = 0; lab_machine_shipped(i); i++)
-		if (!lab_machine_open(lab_machine_shipped(i), m, NULL) && !strcmp(m->oracle, config))
+	for (i = 0; lab_machine_builtin(i); i++)
+		if (!lab_machine_open(lab_machine_builtin(i), m, NULL) && !strcmp(m->oracle, config))
 			return true;
 	return false;
 }

@@ -110,7 +110,7 @@ static void answer(struct lab_hwwl *u, unsigned sm, uint32_t warp)
 	for (i = 0; i < n; i++)
 		a.vertex[i] = dequeue(u, b);
 	u->counts.popped += n;
-	lab_unit_answer(u->lab, u->unit, sm, warp, &a, sizeof(a));
+	lab_unit_reply(u->lab, u->unit, sm, warp, &a, sizeof(a));
 }
 
 /* Reply to the warps waiting at @sm, unless its bank is empty with lines in flight. */
@@ -328,7 +328,7 @@ lab_mask lab_hwwl_pop(struct lab_warp *w, struct lab_hwwl *u, lab_u32 *vertex)
 {
 	struct answer a = { 0 };
 
-	lab_unit_ask(w, u->unit, w->sm, 0, &a, sizeof(a));
+	lab_unit_request(w, u->unit, w->sm, 0, &a, sizeof(a));
 	memcpy(vertex, a.vertex, sizeof(*vertex));
 	w->lab->stats.shared_accesses++;
 	w->extra += u->lab->m.shared_latency;

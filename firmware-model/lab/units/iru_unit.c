@@ -27,7 +27,7 @@ struct lab_iru {
 	bool running;
 	uint64_t start_cycle;			/* the lab's cycle at the core's cycle 0 */
 	struct lab_array index, secondary;
-	uint64_t asked, answered, active;
+	uint64_t requested, answered, active;
 	unsigned fields;
 
 	struct request *queue;		/* open requests, oldest first; a ring */
@@ -100,7 +100,7 @@ static void answer(struct lab_iru *u, const struct iru_record *r)
 	for (f = 0; f < u->fields; f++)
 		memcpy(a.field[f], r->field[f], sizeof(a.field[f]));
 	/* a disabled record is a header only */
-	lab_unit_answer(u->lab, u->unit, q.at, q.warp, &a,
+	lab_unit_reply(u->lab, u->unit, q.at, q.warp, &a,
 			r->head.active ? (uint32_t)(4 + sizeof(a.field[0]) * u->fields) : 4);
 }
 
@@ -136,7 +136,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 	(void)value;
 	u->queue[(u->queue_head + u->queue_count++) % u->queue_size] = (struct request){ warp, at };
 	iru_core_advance(u->core, cycle - u->start_cycle);
-	iru_core_ask(u->core, ++u->asked);
+	iru_core_request(u->core, ++u->requested);
 	run(u, cycle);
 }
 
@@ -216,7 +216,7 @@ void lab_iru_configure(struct lab_iru *u, const struct lab_array *target, const 
 
 	u->index = *index;
 	u->secondary = secondary ? *secondary : (struct lab_array){ 0 };
-	u->asked = u->answered = u->active = 0;
+	u->requested = u->answered = u->active = 0;
 	u->queue_head = u->queue_count = 0;
 	u->fields = iru_fields(&stream);
 	u->start_cycle = lab_now(u->lab);
@@ -235,11 +235,11 @@ int lab_iru_finish(struct lab_iru *u, struct gtu_error *err)
 	uint64_t n = c->stream.n, warps = (n + LAB_LANES - 1) / LAB_LANES;
 
 	u->running = false;
-	if (u->asked != warps || u->answered != warps || u->queue_count || c->left || u->active + c->count.merged != n)
+	if (u->requested != warps || u->answered != warps || u->queue_count || c->left || u->active + c->count.merged != n)
 		return gtu_fail(err, GTU_ERR_VERIFY,
 				"IRU: %llu elements in, %llu out, %llu merged; %llu records for %llu requests of %llu warps",
 				(unsigned long long)n, (unsigned long long)u->active, (unsigned long long)c->count.merged,
-				(unsigned long long)u->answered, (unsigned long long)u->asked, (unsigned long long)warps);
+				(unsigned long long)u->answered, (unsigned long long)u->requested, (unsigned long long)warps);
 	u->counts.elements += n;
 	u->counts.merged += c->count.merged;
 	u->counts.records += u->answered;
@@ -256,7 +256,7 @@ void lab_load_iru(struct lab_warp *w, struct lab_iru *u, struct lab_iru_lanes *l
 	struct answer a = { 0 };
 	unsigned p = (unsigned)((w->block * w->block_warps + w->in_block) & (u->core->partitions - 1)), f = 1;
 
-	lab_unit_ask(w, u->unit, p, 0, &a, sizeof(a));
+	lab_unit_request(w, u->unit, p, 0, &a, sizeof(a));
 	lanes->active = a.mask;
 	memcpy(&lanes->index, a.field[0], sizeof(lanes->index));
 	lanes->secondary = lanes->position = (lab_u32){ 0 };

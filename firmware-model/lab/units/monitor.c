@@ -21,10 +21,10 @@ int lab_monitor_attach(struct lab *lab, struct lab_monitor *m, struct gtu_error 
 	if (!of->link)
 		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory to monitor", of->name);
 	m->zcm.count = m->count;
-	m->zcm.room = of->link_requests;
-	m->zcm.flight = malloc(m->zcm.room * sizeof(*m->zcm.flight));
+	m->zcm.capacity = of->link_requests;
+	m->zcm.flight = malloc(m->zcm.capacity * sizeof(*m->zcm.flight));
 	if (!m->zcm.flight)
-		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u requests in flight", m->zcm.room);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u requests in flight", m->zcm.capacity);
 	lab_observe(lab, &m->observer);
 	return 0;
 }

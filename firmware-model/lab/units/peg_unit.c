@@ -22,7 +22,7 @@ struct spill_list {
 struct waiting {			/* ring of warps waiting for an engine, oldest first */
 	uint32_t *warp;
 	uint32_t head, count;
-	uint64_t asked;
+	uint64_t requested;
 };
 
 struct lab_peg {
@@ -221,7 +221,7 @@ static void answer(struct lab_peg *u, unsigned e, const uint8_t *record)
 		a.mask = ((const struct gtu_hw_warp *)(const void *)record)->active;
 		memcpy(a.field, record + sizeof(struct gtu_hw_warp), u->fields * sizeof(a.field[0]));
 	}
-	lab_unit_answer(u->lab, u->unit, e, warp, &a, (uint32_t)(4 + u->fields * sizeof(a.field[0])));
+	lab_unit_reply(u->lab, u->unit, e, warp, &a, (uint32_t)(4 + u->fields * sizeof(a.field[0])));
 }
 
 /* Run the core up to and including the lab's @cycle. */
@@ -275,7 +275,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned e, uint64_t value, uint64_
 		return;
 	}
 	peg_core_advance(u->core, cycle - u->start_cycle);
-	peg_core_ask(u->core, e, ++q->asked);
+	peg_core_request(u->core, e, ++q->requested);
 	run(u, cycle);
 }
 
@@ -451,7 +451,7 @@ int lab_peg_begin(struct lab_peg *u, const struct lab_peg_stream *s, struct gtu_
 				b->edge_bytes);
 	u->fields = stream.field[0] + stream.field[1] + stream.field[2];
 	for (e = 0; e < u->engines; e++)
-		u->waiting[e].head = u->waiting[e].count = 0, u->waiting[e].asked = 0;
+		u->waiting[e].head = u->waiting[e].count = 0, u->waiting[e].requested = 0;
 	u->failed = PEG_MORE;
 	u->running = true;
 	u->start_cycle = lab_now(u->lab) + m->launch_latency;
@@ -484,7 +484,7 @@ int lab_peg_end(struct lab_peg *u, struct gtu_error *err)
 	c->refills += n->refills;
 	c->spilled += n->spilled;
 	c->pushed += n->pushed;
-	c->looks += n->looks;
+	c->polls += n->polls;
 	c->moves += n->moves;
 	c->moved += n->moved;
 	c->refused += n->refused;
@@ -546,7 +546,7 @@ void lab_pop(struct lab_warp *w, struct lab_peg *u, struct lab_peg_lanes *lanes)
 	struct answer a = { 0 };
 	unsigned i, f = 0;
 
-	lab_unit_ask(w, u->unit, w->sm, 0, &a, sizeof(a));
+	lab_unit_request(w, u->unit, w->sm, 0, &a, sizeof(a));
 	lanes->active = a.mask;
 	for (i = 0; i < 3; i++) {
 		*field[i] = (lab_u32){ 0 };

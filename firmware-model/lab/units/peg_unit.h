@@ -32,7 +32,7 @@ extern const struct lab_peg_build lab_peg_published;
 struct lab_peg_counts {
 	uint64_t streams, cycles, records, partial, vertices, edges, index_fetches, edge_fetches, refills, spilled, pushed;
 	uint64_t requests;		/* memory requests */
-	uint64_t looks, moves, moved, refused, list_moves, list_moved;
+	uint64_t polls, moves, moved, refused, list_moves, list_moved;
 };
 
 /* NULL, or why @build is invalid on @m. */

@@ -147,7 +147,7 @@ static bool prepare(struct lab_scu *u, const struct lab_scu_op *op)
 		if (!a)
 			continue;
 		r->mem[i] = (struct scu_mem){
-			.base = a->data, .addr = a->addr, .count = op->operand[i].count, .given = true, .watched = true,
+			.base = a->data, .addr = a->addr, .count = op->operand[i].count, .given = true, .monitored = true,
 			.bytes = scu_operand_bytes(&r->p, i, op->operand[i].count),
 		};
 		if (r->mem[i].bytes > a->bytes || (a->read_only && writes(&r->p, i)))

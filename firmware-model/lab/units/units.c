@@ -47,7 +47,7 @@ void lab_unit_wake(struct lab *lab, int unit, uint64_t cycle)
 	lab_schedule(&lab->calendar, lab_max(cycle, lab->calendar.now), node, EV_UNIT_CLOCK);
 }
 
-void lab_unit_ask(struct lab_warp *w, int unit, unsigned at, uint64_t value, void *answer, uint32_t answer_bytes)
+void lab_unit_request(struct lab_warp *w, int unit, unsigned at, uint64_t value, void *answer, uint32_t answer_bytes)
 {
 	struct lab *lab = w->lab;
 	uint32_t node;
@@ -83,12 +83,12 @@ void lab_unit_ask(struct lab_warp *w, int unit, unsigned at, uint64_t value, voi
 	lab_wait_for(w, 1u << LAB_ANSWERS);
 }
 
-void lab_unit_answer(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes)
+void lab_unit_reply(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes)
 {
-	lab_unit_answer_at(lab, unit, at, warp, data, bytes, lab->calendar.now);
+	lab_unit_reply_at(lab, unit, at, warp, data, bytes, lab->calendar.now);
 }
 
-void lab_unit_answer_at(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes,
+void lab_unit_reply_at(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes,
 			uint64_t cycle)
 {
 	struct lab_warp *w = &lab->warp[warp];

@@ -135,7 +135,7 @@ static void answer(struct lab_eghw *u, unsigned at, uint64_t cycle)
 	o->got = s->lanes == LAB_LANES ? ~0u : (1u << s->lanes) - 1;
 	u->count.groups += s->lanes != 0;
 	u->count.edges += s->lanes;
-	lab_unit_answer_at(u->lab, u->unit, at, s->waits[s->head].warp, s->group, s->lanes ? sizeof(s->group) : 0, cycle);
+	lab_unit_reply_at(u->lab, u->unit, at, s->waits[s->head].warp, s->group, s->lanes ? sizeof(s->group) : 0, cycle);
 	s->head = (s->head + 1) % LAB_WARPS_MAX;
 	s->waiting--;
 	s->lanes = 0;
@@ -244,7 +244,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 			s->vid[entry] = o->vid[__builtin_ctz(m)];
 			s->valid[entry / 64] |= 1ull << (entry % 64);
 		}
-		lab_unit_answer_at(u->lab, u->unit, at, warp, o, 0, cycle + u->m->shared_latency - 1);
+		lab_unit_reply_at(u->lab, u->unit, at, warp, o, 0, cycle + u->m->shared_latency - 1);
 		return;
 	}
 	s->serving = true;
@@ -315,13 +315,13 @@ void lab_eghw_put(struct lab_warp *w, struct lab_eghw *u, const lab_u32 *vid)
 {
 	struct operands o = { .what = PUT, .warp = w->in_block, .mask = w->mask, .vid = (const uint32_t *)vid };
 
-	lab_unit_ask(w, u->unit, w->sm, (uintptr_t)&o, &o, 0);
+	lab_unit_request(w, u->unit, w->sm, (uintptr_t)&o, &o, 0);
 }
 
 lab_mask lab_eghw_get(struct lab_warp *w, struct lab_eghw *u, uint32_t *words)
 {
 	struct operands o = { .what = GET, .warp = w->in_block };
 
-	lab_unit_ask(w, u->unit, w->sm, (uintptr_t)&o, words, 4 * LAB_EGHW_WORDS);
+	lab_unit_request(w, u->unit, w->sm, (uintptr_t)&o, words, 4 * LAB_EGHW_WORDS);
 	return o.got;
 }

@@ -83,24 +83,24 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 
 	switch (o->instruction) {
 	case REG:
-		lab_unit_answer_at(u->lab, u->unit, at, warp, o, 0, take_registrations(u, s, o, cycle));
+		lab_unit_reply_at(u->lab, u->unit, at, warp, o, 0, take_registrations(u, s, o, cycle));
 		break;
 	case DEC_ID:
 		s->requests++;
 		catch_up(s->core, cycle);
 		wvr_core_dec_id(s->core, o->warp, &work);
 		narrow(work.vid, lanes);
-		lab_unit_answer_at(u->lab, u->unit, at, warp, lanes, sizeof(lanes), work.cycle);
+		lab_unit_reply_at(u->lab, u->unit, at, warp, lanes, sizeof(lanes), work.cycle);
 		break;
 	case DEC_LOC:
 		narrow(wvr_core_dec_loc(s->core, o->warp), lanes);
-		lab_unit_answer_at(u->lab, u->unit, at, warp, lanes, sizeof(lanes), cycle + u->shape.table_latency - 1);
+		lab_unit_reply_at(u->lab, u->unit, at, warp, lanes, sizeof(lanes), cycle + u->shape.table_latency - 1);
 		break;
 	case SKIP:
 		catch_up(s->core, cycle);
 		wvr_core_skip(s->core, o->skip);
 		/* no warp waits for the scan */
-		lab_unit_answer_at(u->lab, u->unit, at, warp, o, 0, cycle);
+		lab_unit_reply_at(u->lab, u->unit, at, warp, o, 0, cycle);
 		break;
 	}
 }
@@ -196,7 +196,7 @@ static void execute(struct lab_warp *w, struct lab_weaver *u, struct operands *o
 			  lab_machine_of(u->lab)->warps, w->block_warps);
 	o->warp = w->in_block;
 	o->mask = w->mask;
-	lab_unit_ask(w, u->unit, w->sm, (uintptr_t)o, answer, bytes);
+	lab_unit_request(w, u->unit, w->sm, (uintptr_t)o, answer, bytes);
 }
 
 void lab_weaver_reg(struct lab_warp *w, struct lab_weaver *u, const lab_u32 *vid, const lab_u32 *start,

@@ -5,7 +5,7 @@
  */
 #include "gtu_qemu_core.h"
 
-#include "firmware-model/transport/pace.h"
+#include "firmware-model/transport/step_budget.h"
 
 /* ---- Mutual exclusion ------------------------------------------------------------------------- */
 
@@ -148,7 +148,7 @@ static void step(struct gtu_qemu *g, uint64_t *budget)
 	gtu_qemu_flush_written(g);
 	qemu_mutex_lock(&g->lock);
 	g->stepping = false;
-	*budget = pace_next(*budget, get_clock() - before);
+	*budget = step_budget_next(*budget, get_clock() - before);
 	if (g->irqs) {
 		g->raised |= g->irqs;
 		g->irqs = 0;
@@ -169,7 +169,7 @@ static void wait_for_work(struct gtu_qemu *g)
 		g->asleep = false;
 		return;
 	}
-	if (!qemu_cond_timedwait(&g->work, &g->lock, PACE_IDLE_MS) && g->running)
+	if (!qemu_cond_timedwait(&g->work, &g->lock, STEP_IDLE_MS) && g->running)
 		gtu_dev_idle(g->dev, (uint64_t)((double)(get_clock() - before) * 1e-9 *
 						(double)gtu_qemu_config(g)->clock_hz));
 }
@@ -177,7 +177,7 @@ static void wait_for_work(struct gtu_qemu *g)
 static void *run_device(void *opaque)
 {
 	struct gtu_qemu *g = opaque;
-	uint64_t budget = PACE_BUDGET_FIRST;
+	uint64_t budget = STEP_BUDGET_FIRST;
 
 	rcu_register_thread();
 	qemu_mutex_lock(&g->lock);

@@ -105,7 +105,7 @@ static void translate(struct gtu_qemu *g, hwaddr addr, bool write)
 			memory_region_ref(s.mr);
 			g_hash_table_add(g->held, s.mr);
 		}
-		dma_table_lend(&g->memory, (addr & ~e.addr_mask) + page, int128_get64(s.size),
+		dma_table_map_host(&g->memory, (addr & ~e.addr_mask) + page, int128_get64(s.size),
 			       (uint8_t *)memory_region_get_ram_ptr(s.mr) + s.offset_within_region,
 			       !write || had_other, (write || had_other) && !s.readonly);
 	}
@@ -257,7 +257,7 @@ static void add_memory(struct gtu_qemu *g, const struct gtu_qemu_change *c)
 
 	memory_region_ref(c->mr);
 	host = (uint8_t *)memory_region_get_ram_ptr(c->mr) + c->offset;
-	if (dma_table_lend(&g->memory, c->start, c->last - c->start + 1, host, true, !c->readonly))
+	if (dma_table_map_host(&g->memory, c->start, c->last - c->start + 1, host, true, !c->readonly))
 		warn_report_once("gtu: no space in the DMA table for memory at bus address 0x%" HWADDR_PRIx, c->start);
 }
 

@@ -454,7 +454,7 @@ static int flush(struct vfio_user *vu, struct gtu_error *err)
 		if (n < 0 && errno == EAGAIN)
 			return 0;
 		if (n < 0)
-			return gtu_fail(err, GTU_ERR_GONE, "cannot send a reply: %s", strerror(errno));
+			return gtu_fail(err, GTU_ERR_DEVICE_LOST, "cannot send a reply: %s", strerror(errno));
 		vu->out_fd = -1;
 		vu->out_sent += (size_t)n;
 	}
@@ -528,11 +528,11 @@ static int receive(struct vfio_user *vu, struct gtu_error *err)
 		if (n < 0 && errno == EAGAIN)
 			return 0;
 		if (n < 0)
-			return gtu_fail(err, GTU_ERR_GONE, "cannot receive: %s", strerror(errno));
+			return gtu_fail(err, GTU_ERR_DEVICE_LOST, "cannot receive: %s", strerror(errno));
 		if (!n && vu->have)
 			return gtu_fail(err, GTU_ERR_INPUT, "the connection ended %zu bytes into a message", vu->have);
 		if (!n)
-			return gtu_fail(err, GTU_ERR_GONE, "the connection was closed");
+			return gtu_fail(err, GTU_ERR_DEVICE_LOST, "the connection was closed");
 		code = take_fds(vu, &m, err);
 		if (code)
 			return code;

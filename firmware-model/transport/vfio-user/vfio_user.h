@@ -28,7 +28,7 @@ int vfio_user_fd(const struct vfio_user *vu);
 short vfio_user_events(const struct vfio_user *vu);
 
 /*
- * Receive and answer a bounded number of messages without blocking. Returns 0, GTU_ERR_GONE if the
+ * Receive and answer a bounded number of messages without blocking. Returns 0, GTU_ERR_DEVICE_LOST if the
  * peer closed the connection, or another code with a message in @err if the peer violated the
  * protocol, after which the connection is unusable. A refused message (an overlapping range, a
  * missing region) is answered with an errno and does not end the connection.

@@ -10,7 +10,7 @@ struct basic_state {
 };
 struct fence_state {
 	uint8_t waits[GTU_QUEUES_MAX];
-	uint16_t life[GTU_QUEUES_MAX];
+	uint16_t generation[GTU_QUEUES_MAX];
 	uint32_t tail[GTU_QUEUES_MAX];
 };
 _Static_assert(sizeof(struct fence_state) <= GTU_JOB_STATE_BYTES, "a fence fits into a job's state");
@@ -37,7 +37,7 @@ static void fence_start(struct gtu_job *job)
 
 		f->waits[i] = q->enabled && &job->dev->context[q->context] == job->context &&
 			      &q->job != job && q->cq_tail != q->sq_tail;
-		f->life[i] = q->life;
+		f->generation[i] = q->generation;
 		f->tail[i] = q->sq_tail;
 	}
 }
@@ -58,7 +58,7 @@ static int fence_run(struct gtu_job *job)
 		if (!f->waits[i])
 			continue;
 		if (!q->enabled || q->state != GTU_QUEUE_ENABLED || waits_in_fence(q) ||
-		    q->life != f->life[i] || (int32_t)(q->cq_tail - f->tail[i]) >= 0)
+		    q->generation != f->generation[i] || (int32_t)(q->cq_tail - f->tail[i]) >= 0)
 			f->waits[i] = 0;
 		else
 			return GTU_RUN_STALLED;
@@ -72,13 +72,13 @@ static int fence_run(struct gtu_job *job)
 static bool operands(struct gtu_job *job)
 {
 	const unsigned width = job->desc.param & 3;
-	struct gtu_want want[2] = {
-		{ .place = 0, .width_log2 = width, .need = GTU_WANT_READ },
-		{ .place = 1, .width_log2 = width, .need = GTU_WANT_WRITE },
+	struct gtu_requirement want[2] = {
+		{ .place = 0, .width_log2 = width, .need = GTU_REQUIRE_READ },
+		{ .place = 1, .width_log2 = width, .need = GTU_REQUIRE_WRITE },
 	};
 
 	if (job->desc.opcode == GTU_OP_FILL)
-		want[0].need = GTU_WANT_NONE;
+		want[0].need = GTU_REQUIRE_NONE;
 	return gtu_job_operands(job, want, 2, 2);
 }
 
@@ -175,9 +175,9 @@ static int run(struct gtu_job *job, uint64_t budget)
 			memmove(dst, src, got);
 		if (gtu_bug(job->dev, GTU_BUG_DATA) && !is_fill && width == 2 && from->addr % 64 == 6 && got > 64)
 			dst[64] &= 0xfe;
-		if (from->watched && !is_fill)
+		if (from->monitored && !is_fill)
 			gtu_watch_stream(from, s->done, got, job->cycles);
-		if (to->watched)
+		if (to->monitored)
 			gtu_watch_stream(to, s->done, got, job->cycles);
 	}
 	job->count = s->done / width;

@@ -89,11 +89,11 @@ static bool operands(struct gtu_job *job)
 {
 	const struct gtu_hw_operand *op = job->operand;
 	const uint64_t record = GTU_WARP_BYTES((uint64_t)fields(job), 0);
-	const struct gtu_want want[] = {
-		{ .place = GTU_IRU_INDICES, .width_log2 = 2, .need = GTU_WANT_READ },
+	const struct gtu_requirement want[] = {
+		{ .place = GTU_IRU_INDICES, .width_log2 = 2, .need = GTU_REQUIRE_READ },
 		{ .place = GTU_IRU_SECONDARY, .width_log2 = 2,
-		  .need = GTU_WANT_READ | (needs_secondary(job) ? 0 : GTU_WANT_MAYBE) },
-		{ .place = GTU_IRU_RING, .width_log2 = 6, .need = GTU_WANT_BOTH,
+		  .need = GTU_REQUIRE_READ | (needs_secondary(job) ? 0 : GTU_REQUIRE_MAYBE) },
+		{ .place = GTU_IRU_RING, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
 		  .bytes = STREAM_HEADER + op[GTU_IRU_RING].count * record },
 	};
 
@@ -142,7 +142,7 @@ static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsi
 
 		if (place == GTU_IRU_SECONDARY && !needs_secondary(job))
 			break;
-		if (m->watched)
+		if (m->monitored)
 			gtu_watch_stream(m, 4 * first, 4 * count, cycle);
 		if (m->base) {
 			__builtin_prefetch(m->base + 4 * first);
@@ -192,13 +192,13 @@ static bool space(struct gtu_job *job, uint32_t *records)
 
 static bool poll_requests(struct gtu_job *job, struct iru_core *c)
 {
-	uint64_t asked;
+	uint64_t requested;
 
 	if (!(job->desc.param & GTU_IRU_DEMAND))
 		return true;
-	if (!stream_requested(ring_of(job), 0, c->records, &asked))
+	if (!stream_requested(ring_of(job), 0, c->records, &requested))
 		return false;
-	iru_core_ask(c, asked);
+	iru_core_request(c, requested);
 	return true;
 }
 
@@ -247,7 +247,7 @@ static int wait_for_consumer(struct gtu_job *job, struct iru_core *c)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!space(job, &free) || !poll_requests(job, c))
 		return -1;
-	if (c->out_count ? !free : c->records >= c->stream.asked)
+	if (c->out_count ? !free : c->records >= c->stream.requested)
 		return 1;
 	return STREAM_STORE(ring_of(job), 0, waiting, 0) ? 0 : -1;
 }
@@ -263,7 +263,7 @@ static bool begin(struct gtu_job *job, struct iru_core *c)
 		.n = job->operand[GTU_IRU_INDICES].count,
 		.addr = job->mem[GTU_IRU_INDICES].addr,
 		.base = job->desc.imm,
-		.asked = param & GTU_IRU_DEMAND ? 0 : IRU_NEVER,
+		.requested = param & GTU_IRU_DEMAND ? 0 : IRU_NEVER,
 		.timeout = job->desc.param2 ? job->desc.param2 :
 					      gtu_job_settings(job)[GTU_IRU_S_TIMEOUT],
 		.target_log2 = param >> GTU_IRU_TARGET_SHIFT & 7,
@@ -366,7 +366,7 @@ static int run_job(struct gtu_job *job, uint64_t budget)
 	if (!s->begun && !begin(job, c))
 		return GTU_RUN_DONE;
 	/* a fixed latency lets the core run ahead; an observer needs accesses in cycle order */
-	c->port.latency = job->mem[GTU_IRU_INDICES].watched ? 0 : gtu_job_params(job)[GTU_IRU_P_LATENCY];
+	c->port.latency = job->mem[GTU_IRU_INDICES].monitored ? 0 : gtu_job_params(job)[GTU_IRU_P_LATENCY];
 	if (s->waits)
 		s->waits = !STREAM_STORE(ring_of(job), 0, waiting, 0);
 	/*

@@ -133,13 +133,13 @@ void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct
 		   s->op == GTU_IRU_OP_MIN_S32;
 	c->merge = s->op != GTU_IRU_OP_NONE;
 	c->kernel = iru_kernel_best();
-	c->ahead = c->published && port->latency && s->asked == IRU_NEVER && iru_can_run_ahead();
+	c->ahead = c->published && port->latency && s->requested == IRU_NEVER && iru_can_run_ahead();
 	c->line_first = s->addr / GTU_LINE_BYTES;
 	c->line_end = s->n ? (s->addr + 4 * s->n - 1) / GTU_LINE_BYTES + 1 : c->line_first;
 	c->all_records = s->all ? (s->n + IRU_LANES - 1) / IRU_LANES : 0;
 	c->left = s->n;
 	c->oldest = 0;
-	c->deadline = s->asked ? s->timeout : IRU_NEVER;
+	c->deadline = s->requested ? s->timeout : IRU_NEVER;
 	c->fetch_next = 0;
 	c->local_some = c->ring_some = c->full_some = c->blocked = 0;
 	c->waiting_own = c->waiting_ring = 0;
@@ -455,15 +455,15 @@ void iru_core_advance(struct iru_core *c, uint64_t cycle)
 		c->cycle = cycle;
 }
 
-void iru_core_ask(struct iru_core *c, uint64_t asked)
+void iru_core_request(struct iru_core *c, uint64_t requested)
 {
-	if (asked <= c->stream.asked)
+	if (requested <= c->stream.requested)
 		return;
-	if (c->records >= c->stream.asked) {
+	if (c->records >= c->stream.requested) {
 		c->oldest = c->cycle;
 		c->deadline = c->cycle + c->stream.timeout;
 	}
-	c->stream.asked = asked;
+	c->stream.requested = requested;
 }
 
 void iru_core_reply(struct iru_core *c, unsigned p, unsigned slot, uint64_t cycle)

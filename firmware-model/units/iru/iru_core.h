@@ -47,7 +47,7 @@ struct iru_stream {
 	uint64_t n;			/* elements, below 2^32 */
 	uint64_t addr;			/* region-relative address of index 0; a multiple of 4 */
 	uint64_t base;			/* region-relative address of the target */
-	uint64_t asked;			/* total records requested; IRU_NEVER: a request is always pending */
+	uint64_t requested;			/* total records requested; IRU_NEVER: a request is always pending */
 	uint64_t timeout;		/* cycles, at least 1 */
 	uint8_t target_log2;		/* width of a target element */
 	uint8_t op;			/* GTU_IRU_OP_* */
@@ -216,7 +216,7 @@ enum iru_status iru_core_run(struct iru_core *c, uint64_t until);
 void iru_core_advance(struct iru_core *c, uint64_t cycle);
 
 /* Set the total number of records requested; it never decreases. */
-void iru_core_ask(struct iru_core *c, uint64_t asked);
+void iru_core_request(struct iru_core *c, uint64_t requested);
 
 /* The fetch in @slot of partition @p is available from @cycle on (not before the core's clock). */
 void iru_core_reply(struct iru_core *c, unsigned p, unsigned slot, uint64_t cycle);

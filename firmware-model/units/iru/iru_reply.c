@@ -14,7 +14,7 @@ void iru_number(struct iru_core *c, struct iru_record *r, uint64_t cycle, unsign
 	memset(r->head.reserved, 0, sizeof(r->head.reserved));
 	c->count.lines += r->head.lines;
 	c->oldest = cycle;
-	c->deadline = c->records < c->stream.asked ? cycle + c->stream.timeout : IRU_NEVER;
+	c->deadline = c->records < c->stream.requested ? cycle + c->stream.timeout : IRU_NEVER;
 }
 
 void iru_output(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle, unsigned reason,
@@ -140,7 +140,7 @@ bool iru_reply(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
 {
 	bool some = false;
 
-	for (uint64_t m = c->full_some; m && c->records < c->stream.asked; m &= m - 1) {
+	for (uint64_t m = c->full_some; m && c->records < c->stream.requested; m &= m - 1) {
 		const unsigned b = (unsigned)__builtin_ctzll(m);
 		const unsigned set =
 			c->full_set[b * c->sets_bank + (c->full_head[b]++ & (c->sets_bank - 1))];
@@ -154,7 +154,7 @@ bool iru_reply(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
 			c->full_some &= ~(1ull << b);
 		some = true;
 	}
-	if (some || c->records >= c->stream.asked)
+	if (some || c->records >= c->stream.requested)
 		return some;
 	if (!c->left)
 		return reply_rest(c, k, cycle);

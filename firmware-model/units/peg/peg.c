@@ -115,19 +115,19 @@ static bool operands(struct gtu_job *job)
 	const uint64_t ring = stream_bytes(job->operand[GTU_PEG_RINGS].count,
 					   sizeof(struct gtu_hw_warp) + lane_bytes(job), return_bytes(job));
 	const uint8_t ids = (uint8_t)id_log2(job);
-	const struct gtu_want want[] = {
+	const struct gtu_requirement want[] = {
 		{ .place = GTU_PEG_VERTICES, .width_log2 = (uint8_t)offset_log2(job),
-		  .need = graph ? GTU_WANT_READ : GTU_WANT_NONE },
+		  .need = graph ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE },
 		{ .place = GTU_PEG_EDGES, .width_log2 = ids, .rest = 1,
-		  .need = graph ? GTU_WANT_READ : GTU_WANT_NONE },
+		  .need = graph ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE },
 		{ .place = GTU_PEG_WEIGHTS, .width_log2 = (uint8_t)weight_log2(job), .rest = 1,
-		  .need = !graph ? GTU_WANT_NONE : GTU_WANT_READ | (weight ? 0 : GTU_WANT_MAYBE) },
+		  .need = !graph ? GTU_REQUIRE_NONE : GTU_REQUIRE_READ | (weight ? 0 : GTU_REQUIRE_MAYBE) },
 		{ .place = GTU_PEG_INPUT, .width_log2 = ids,
-		  .need = GTU_WANT_READ | (graph ? GTU_WANT_MAYBE : 0) },
-		{ .place = GTU_PEG_RINGS, .width_log2 = 6, .need = GTU_WANT_BOTH,
+		  .need = GTU_REQUIRE_READ | (graph ? GTU_REQUIRE_MAYBE : 0) },
+		{ .place = GTU_PEG_RINGS, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
 		  .bytes = ring * engines(job) },
-		{ .place = GTU_PEG_OUTPUT, .width_log2 = ids, .need = GTU_WANT_WRITE | GTU_WANT_MAYBE },
-		{ .place = GTU_PEG_SPILL, .width_log2 = 7, .need = GTU_WANT_BOTH | GTU_WANT_MAYBE },
+		{ .place = GTU_PEG_OUTPUT, .width_log2 = ids, .need = GTU_REQUIRE_WRITE | GTU_REQUIRE_MAYBE },
+		{ .place = GTU_PEG_SPILL, .width_log2 = 7, .need = GTU_REQUIRE_BOTH | GTU_REQUIRE_MAYBE },
 	};
 
 	return gtu_job_operands(job, want, GTU_PEG_OPERANDS, GTU_PEG_OPERANDS);
@@ -191,7 +191,7 @@ static inline void request(struct gtu_mem *m, uint64_t first, uint64_t count, ui
 {
 	const uint64_t byte = first << m->width_log2, bytes = count << m->width_log2;
 
-	if (m->watched)
+	if (m->monitored)
 		gtu_watch_stream(m, byte, bytes, cycle);
 	if (m->base) {
 		__builtin_prefetch(m->base + byte);
@@ -340,7 +340,7 @@ static bool begin(struct gtu_job *job, struct peg_unit *u)
 	u->return_at = STREAM_HEADER + (uint64_t)job->operand[GTU_PEG_RINGS].count * core->record_bytes;
 	u->stride = stream_bytes(job->operand[GTU_PEG_RINGS].count, core->record_bytes, return_bytes(job));
 	gtu_job_counters(job)[GTU_PEG_C_JOBS]++;
-	if (!STREAM_STORE(&job->mem[GTU_PEG_RINGS], 0, moved, 0))
+	if (!STREAM_STORE(&job->mem[GTU_PEG_RINGS], 0, changes, 0))
 		return false;
 	for (unsigned n = 0; n < s.engines; n++)
 		if (!stream_begin(&job->mem[GTU_PEG_RINGS], n * u->stride) ||
@@ -371,7 +371,7 @@ static void account(struct gtu_job *job, struct peg_unit *u)
 	CORE(GTU_PEG_C_REFILLS, refills);
 	CORE(GTU_PEG_C_PUSHED, pushed);
 	CORE(GTU_PEG_C_SPILLED, spilled);
-	CORE(GTU_PEG_C_LOOKS, looks);
+	CORE(GTU_PEG_C_POLLS, polls);
 	CORE(GTU_PEG_C_MOVES, moves);
 	CORE(GTU_PEG_C_MOVED, moved);
 	CORE(GTU_PEG_C_REFUSED, refused);
@@ -440,7 +440,7 @@ static void end_rings(struct gtu_job *job, struct peg_unit *u)
 	peg_set_waiting(job, u, false);
 	for (unsigned n = 0; n < u->core->stream.engines; n++)
 		STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1);
-	stream_notify(&job->mem[GTU_PEG_RINGS], &u->moved);
+	stream_notify(&job->mem[GTU_PEG_RINGS], &u->changes);
 }
 
 static int run_job(struct gtu_job *job, uint64_t budget)

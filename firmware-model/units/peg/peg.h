@@ -19,7 +19,7 @@ struct peg_unit {
 	uint64_t left[GTU_PEG_ENGINES_MAX];
 	uint32_t received[GTU_PEG_ENGINES_MAX];
 	uint32_t ended, closed;		/* bit masks of engines */
-	uint32_t moved;			/* change counter of the rings, visible to consumers */
+	uint32_t changes;		/* change counter of the rings, visible to consumers */
 
 	/* off-chip lists: lines of SPILL, by number + 1; 0: none */
 	uint32_t fresh;			/* lines used so far; those beyond were never used */

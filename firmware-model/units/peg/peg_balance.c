@@ -243,7 +243,7 @@ bool peg_control(struct peg_core *c)
 		changed = true;
 	}
 	if (!(t % interval)) {
-		c->count.looks++;
+		c->count.polls++;
 		if (c->stream.balance_edges && x[0].at == PEG_NEVER) {
 			for (unsigned n = 0; n < c->stream.engines; n++)
 				c->engine[n].bc = c->engine[n].bs = 0;
@@ -254,7 +254,7 @@ bool peg_control(struct peg_core *c)
 		if (c->stream.stand_by && !c->may_terminate)
 			changed |= allow_termination(c, t);
 	}
-	c->control = peg_least((t / interval + 1) * interval, peg_least(x[0].at, x[1].at));
+	c->control = peg_min((t / interval + 1) * interval, peg_min(x[0].at, x[1].at));
 	if (changed || x[0].at != PEG_NEVER || x[1].at != PEG_NEVER)
 		return true;
 	for (unsigned n = 0; n < c->stream.engines; n++)

@@ -160,8 +160,8 @@ bool peg_core_start(struct peg_core *c, const struct peg_stream *s, const struct
 		e->spilled = e->dealt = e->taken = 0;
 		e->coming = 0;
 		e->next = e->clock = e->end = 0;
-		e->asked = s->demand ? 0 : PEG_NEVER;
-		e->records = e->gone = e->ran = e->fill = 0;
+		e->requested = s->demand ? 0 : PEG_NEVER;
+		e->records = e->delivered = e->ran = e->fill = 0;
 		e->lane = e->flying = 0;
 		e->ended = false;
 		e->failed = 0;
@@ -210,7 +210,7 @@ enum peg_status peg_core_run(struct peg_core *c, uint64_t until)
 			return PEG_MORE;
 		if (c->cycle == c->control && c->live && !peg_control(c))
 			return PEG_UNREAD;
-		limit = peg_least((c->cycle / PEG_WINDOW + 1) * PEG_WINDOW, peg_least(until, c->control));
+		limit = peg_min((c->cycle / PEG_WINDOW + 1) * PEG_WINDOW, peg_min(until, c->control));
 		for (unsigned n = 0; n < engines; n++) {
 			if (peg_engine_run(c, n, limit))
 				c->engine[n].ran = limit;
@@ -220,7 +220,7 @@ enum peg_status peg_core_run(struct peg_core *c, uint64_t until)
 		if (blocked)
 			return PEG_OUT;
 		for (unsigned n = 0; n < engines; n++) {
-			next = peg_least(next, c->engine[n].next);
+			next = peg_min(next, c->engine[n].next);
 			if (!c->live)
 				last = c->engine[n].end > last ? c->engine[n].end : last;
 			else
@@ -248,15 +248,15 @@ void peg_core_advance(struct peg_core *c, uint64_t cycle)
 			c->engine[n].clock = cycle;
 }
 
-void peg_core_ask(struct peg_core *c, unsigned n, uint64_t asked)
+void peg_core_request(struct peg_core *c, unsigned n, uint64_t requested)
 {
 	struct peg_engine *e = &c->engine[n];
 
-	if (asked <= e->asked || e->ended)
+	if (requested <= e->requested || e->ended)
 		return;
-	if (e->records >= e->asked)
+	if (e->records >= e->requested)
 		peg_wake(c, n, c->cycle);
-	e->asked = asked;
+	e->requested = requested;
 }
 
 void peg_core_reply(struct peg_core *c, unsigned n, enum peg_kind kind, unsigned slot, uint64_t cycle)

@@ -119,7 +119,7 @@ struct peg_fifo {
 
 struct peg_counters {
 	uint64_t vertices, edges, records, partial, index_fetches, edge_fetches, refills;
-	uint64_t pushed, spilled, looks, moves, moved, refused, list_moves, list_moved;
+	uint64_t pushed, spilled, polls, moves, moved, refused, list_moves, list_moved;
 };
 
 struct peg_list {
@@ -131,7 +131,7 @@ struct peg_engine {
 	uint64_t next;			/* next cycle with progress; PEG_NEVER: needs a request or a reply */
 	uint64_t clock;			/* all earlier cycles are done */
 	uint64_t end;			/* cycle in which the engine ended */
-	uint64_t asked, records;	/* records requested, output so far */
+	uint64_t requested, records;	/* records requested, output so far */
 	bool ended;
 	uint8_t failed;			/* enum peg_status */
 	uint64_t bad, bad_value;	/* number of the vertex or offset, its value */
@@ -158,7 +158,7 @@ struct peg_engine {
 	uint32_t flying;		/* edges in flight */
 	uint64_t fill;			/* record being filled */
 	uint32_t lane;			/* its next lane */
-	uint64_t gone;			/* records taken */
+	uint64_t delivered;		/* records taken by the caller */
 	uint64_t ran;			/* cycle up to which the engine has run: no earlier record will follow */
 	uint8_t *record;		/* [record_mask + 1] of record_bytes */
 
@@ -215,7 +215,7 @@ enum peg_status peg_core_run(struct peg_core *c, uint64_t until);
 /* Advance an idle core's clock to @cycle (for a caller that keeps the clock). */
 void peg_core_advance(struct peg_core *c, uint64_t cycle);
 /* Set the total number of records requested of engine @e; it never decreases. */
-void peg_core_ask(struct peg_core *c, unsigned e, uint64_t asked);
+void peg_core_request(struct peg_core *c, unsigned e, uint64_t requested);
 /* Engine @e pushes @count vertices (push_vert of a warp). False if they could not be spilled. */
 bool peg_core_push(struct peg_core *c, unsigned e, const uint64_t *vertex, unsigned count);
 
@@ -226,17 +226,17 @@ void peg_core_reply(struct peg_core *c, unsigned e, enum peg_kind kind, unsigned
 /* Number of engine @e's pending records; the oldest of these; and: the caller has taken it. */
 static inline uint64_t peg_core_waiting(const struct peg_core *c, unsigned e)
 {
-	return c->engine[e].records - c->engine[e].gone;
+	return c->engine[e].records - c->engine[e].delivered;
 }
 static inline const uint8_t *peg_core_out(const struct peg_core *c, unsigned e)
 {
 	const struct peg_engine *g = &c->engine[e];
 
-	return g->record + (g->gone & c->record_mask) * (size_t)c->record_bytes;
+	return g->record + (g->delivered & c->record_mask) * (size_t)c->record_bytes;
 }
 static inline void peg_core_taken(struct peg_core *c, unsigned e)
 {
-	c->engine[e].gone++;
+	c->engine[e].delivered++;
 }
 
 /* On-chip vertex @i of a list. */
@@ -255,7 +255,7 @@ static inline uint64_t peg_core_pushed(const struct peg_core *c, unsigned e)
 
 /* ---- Internal to peg_core.c, peg_engine.c and peg_balance.c ---- */
 
-static inline uint64_t peg_least(uint64_t a, uint64_t b)
+static inline uint64_t peg_min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }

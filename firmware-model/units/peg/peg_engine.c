@@ -324,7 +324,7 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
 	if (held < PEG_LANES && unlikely(all_gathered(e))) {
 		if (!held)
 			return end(c, e, t), PEG_NEVER;
-		if (e->records < e->asked) {
+		if (e->records < e->requested) {
 			output(c, e, t, held);
 			c->count.edges += held;
 			e->efs -= held;
@@ -334,7 +334,7 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
 		}
 		return PEG_NEVER;
 	}
-	if (held >= PEG_LANES && e->records < e->asked) {
+	if (held >= PEG_LANES && e->records < e->requested) {
 		output(c, e, t, PEG_LANES);
 		c->count.edges += PEG_LANES;
 		e->efs -= PEG_LANES;
@@ -357,11 +357,11 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
 
 	/* the next cycle with progress */
 	held = gathered(e);
-	go = held >= PEG_LANES && e->records < e->asked;
+	go = held >= PEG_LANES && e->records < e->requested;
 	go |= e->in.count && e->used < c->shape.entries;
 	if (!go && (e->fe >= 0 || e->rd_head != e->rd_tail)) {
 		const struct peg_entry *x = &e->entry[e->fe >= 0 ? (unsigned)e->fe : e->rd[e->rd_head & mask]];
-		const uint64_t k = peg_least(line_rest(c, x->start), x->end - x->start);
+		const uint64_t k = peg_min(line_rest(c, x->start), x->end - x->start);
 
 		go = held + e->flying < PEG_LANES || k <= c->edge_cap - held - e->flying;
 	}
@@ -370,12 +370,12 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
 	if (e->fetch.head != e->fetch.tail)
 		next = e->fetch.at[e->fetch.head & e->fetch.mask].ready;
 	if (e->fi_head != e->fi_tail) {
-		next = peg_least(next, e->entry[e->fi[e->fi_head & mask]].ready);
+		next = peg_min(next, e->entry[e->fi[e->fi_head & mask]].ready);
 		for (uint32_t i = e->fi_head + 1; !c->port.latency && i != e->fi_tail; i++)
-			next = peg_least(next, e->entry[e->fi[i & mask]].ready);
+			next = peg_min(next, e->entry[e->fi[i & mask]].ready);
 	}
 	if (e->left || e->coming)
-		next = peg_least(next, refill_next(c, e, t));
+		next = peg_min(next, refill_next(c, e, t));
 	if (held < PEG_LANES && all_gathered(e))
 		next = t + 1;
 	return next > t ? next : t + 1;
@@ -386,7 +386,7 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
  */
 static bool list_ready(const struct peg_core *c, const struct peg_engine *e)
 {
-	return e->records < e->asked && e->in.count &&
+	return e->records < e->requested && e->in.count &&
 	       (e->in.count >= PEG_LANES || (!e->coming && !(e->left && refill_size(c, e))));
 }
 
@@ -419,7 +419,7 @@ bool peg_engine_run(struct peg_core *c, unsigned n, uint64_t limit)
 	while (e->next < limit) {
 		const uint64_t t = e->next;
 
-		if (unlikely(e->records - e->gone >= PEG_OUT_MARK))
+		if (unlikely(e->records - e->delivered >= PEG_OUT_MARK))
 			return false;
 		e->next = c->stream.vertex_list ? list_cycle(c, e, n, t) : gather_cycle(c, e, n, t);
 		e->clock = t + 1;

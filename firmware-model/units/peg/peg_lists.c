@@ -40,7 +40,7 @@ static bool store_ids(struct gtu_mem *m, uint64_t byte, unsigned width, const ui
 {
 	uint32_t narrow[BATCH];
 
-	if (m->watched)
+	if (m->monitored)
 		gtu_watch_stream(m, byte, (uint64_t)width * n, peg_unit_of(m->job)->core->cycle);
 	if (width == 8)
 		return gtu_mem_store(m, byte, id, 8 * (uint64_t)n);
@@ -180,7 +180,7 @@ static int take(struct gtu_job *job, struct peg_unit *u, unsigned n)
 		unsigned k = sent < BATCH ? sent : BATCH;
 
 		k = k < u->return_size - from ? k : u->return_size - from;
-		if (ring->watched)
+		if (ring->monitored)
 			gtu_watch_stream(ring, at + u->return_at + (uint64_t)from * id_bytes(u),
 					 (uint64_t)k * id_bytes(u), u->core->cycle);
 		if (!load_ids(ring, at + u->return_at + (uint64_t)from * id_bytes(u), id_bytes(u), vertex, k) ||

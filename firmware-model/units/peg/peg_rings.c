@@ -10,7 +10,7 @@ static bool put_record(struct gtu_job *job, struct peg_unit *u, unsigned n)
 	struct peg_core *c = u->core;
 	const uint8_t *r = peg_core_out(c, n);
 	const uint64_t to = n * u->stride + STREAM_HEADER +
-			    (c->engine[n].gone & (count - 1)) * c->record_bytes;
+			    (c->engine[n].delivered & (count - 1)) * c->record_bytes;
 
 	if (!stream_put(ring, to, r, c->record_bytes))
 		return false;
@@ -22,13 +22,13 @@ static bool put_record(struct gtu_job *job, struct peg_unit *u, unsigned n)
 static bool publish_producer(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
 	return STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, producer,
-			   (uint32_t)u->core->engine[n].gone);
+			   (uint32_t)u->core->engine[n].delivered);
 }
 
 static bool space_of(struct gtu_job *job, struct peg_unit *u, unsigned n, uint32_t *space)
 {
 	return stream_space(&job->mem[GTU_PEG_RINGS], n * u->stride, job->operand[GTU_PEG_RINGS].count,
-			   u->core->engine[n].gone, space);
+			   u->core->engine[n].delivered, space);
 }
 
 /*
@@ -82,7 +82,7 @@ static int deliver_in_order(struct gtu_job *job, struct peg_unit *u)
 	for (n = 0; n < engines; n++) {
 		head[n] = head_of(u, n);
 		if (head[n] == UINT64_MAX)
-			until = peg_least(until, earliest_next(u, n));
+			until = peg_min(until, earliest_next(u, n));
 		else if (!space_of(job, u, n, &space[n]))
 			return -1;
 	}
@@ -103,7 +103,7 @@ static int deliver_in_order(struct gtu_job *job, struct peg_unit *u)
 				return -1;
 			head[best] = head_of(u, best);
 			if (head[best] == UINT64_MAX)
-				until = peg_least(until, earliest_next(u, best));
+				until = peg_min(until, earliest_next(u, best));
 		}
 		if (n && !publish_producer(job, u, best))
 			return -1;
@@ -135,18 +135,18 @@ static int poll_requests(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
 	struct peg_engine *e = &u->core->engine[n];
 	struct gtu_mem *ring = &job->mem[GTU_PEG_RINGS];
-	const uint64_t at = n * u->stride, before = e->asked;
-	uint64_t asked;
+	const uint64_t at = n * u->stride, before = e->requested;
+	uint64_t requested;
 	uint32_t free;
 
 	if (!u->core->stream.demand || e->ended)
 		return 0;
-	if (!stream_requested(ring, at, e->records, &asked) ||
-	    !stream_space(ring, at, job->operand[GTU_PEG_RINGS].count, e->gone, &free))
+	if (!stream_requested(ring, at, e->records, &requested) ||
+	    !stream_space(ring, at, job->operand[GTU_PEG_RINGS].count, e->delivered, &free))
 		return -1;
-	asked = asked < e->gone + free ? asked : e->gone + free;
-	peg_core_ask(u->core, n, asked);
-	return e->asked != before;
+	requested = requested < e->delivered + free ? requested : e->delivered + free;
+	peg_core_request(u->core, n, requested);
+	return e->requested != before;
 }
 
 int peg_pump(struct gtu_job *job, struct peg_unit *u)
@@ -175,7 +175,7 @@ int peg_pump(struct gtu_job *job, struct peg_unit *u)
 		some |= rc;
 	}
 	job->count = u->deliver;
-	if (seen && !stream_notify(&job->mem[GTU_PEG_RINGS], &u->moved))
+	if (seen && !stream_notify(&job->mem[GTU_PEG_RINGS], &u->changes))
 		return -1;
 	return seen | some;
 }

@@ -67,43 +67,43 @@ static bool operands(struct gtu_job *job, const struct scu_params *p)
 {
 	const bool bitmask = p->op == GTU_OP_SCU_BITMASK, apply = p->step == GTU_STEP_APPLY;
 	const bool by_reorder = apply && job->operand[GTU_SCU_REORDER].key;
-	struct gtu_want want[GTU_SCU_OPERANDS];
+	struct gtu_requirement want[GTU_SCU_OPERANDS];
 	unsigned i;
 
 	for (i = 0; i < GTU_SCU_OPERANDS; i++)
-		want[i] = (struct gtu_want){ .place = i, .width_log2 = p->log2[i], .need = GTU_WANT_NONE };
+		want[i] = (struct gtu_requirement){ .place = i, .width_log2 = p->log2[i], .need = GTU_REQUIRE_NONE };
 
-	want[GTU_SCU_DATA].need = GTU_WANT_READ | (p->op == GTU_OP_SCU_ACCESS ? GTU_WANT_MAYBE : 0);
+	want[GTU_SCU_DATA].need = GTU_REQUIRE_READ | (p->op == GTU_OP_SCU_ACCESS ? GTU_REQUIRE_MAYBE : 0);
 	want[GTU_SCU_DATA].rest = want[GTU_SCU_COST_GATHERED].rest = p->indexed;
 	if (p->indexed)
-		want[GTU_SCU_INDEX].need = GTU_WANT_READ;
+		want[GTU_SCU_INDEX].need = GTU_REQUIRE_READ;
 	if (p->runs)
-		want[GTU_SCU_COUNT].need = GTU_WANT_READ;
+		want[GTU_SCU_COUNT].need = GTU_REQUIRE_READ;
 	want[GTU_SCU_MASK].bits = want[GTU_SCU_FILTER].bits = 1;
 	want[GTU_SCU_OUT].bits = bitmask;
 	if (!bitmask)
-		want[GTU_SCU_MASK].need = GTU_WANT_READ | GTU_WANT_MAYBE;
+		want[GTU_SCU_MASK].need = GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE;
 	if (p->step != GTU_STEP_PRODUCE)
-		want[GTU_SCU_OUT].need = GTU_WANT_WRITE;
+		want[GTU_SCU_OUT].need = GTU_REQUIRE_WRITE;
 	if (apply) {
-		want[GTU_SCU_REORDER].need = by_reorder ? GTU_WANT_READ : GTU_WANT_NONE;
-		want[GTU_SCU_FILTER].need = by_reorder ? GTU_WANT_NONE : GTU_WANT_READ;
+		want[GTU_SCU_REORDER].need = by_reorder ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE;
+		want[GTU_SCU_FILTER].need = by_reorder ? GTU_REQUIRE_NONE : GTU_REQUIRE_READ;
 	} else if (p->group) {
-		want[GTU_SCU_REORDER].need = p->step == GTU_STEP_FUSED ? GTU_WANT_BOTH : GTU_WANT_WRITE;
-		want[GTU_SCU_FILTER].need = GTU_WANT_MAYBE | (p->filters ? GTU_WANT_WRITE : GTU_WANT_READ);
+		want[GTU_SCU_REORDER].need = p->step == GTU_STEP_FUSED ? GTU_REQUIRE_BOTH : GTU_REQUIRE_WRITE;
+		want[GTU_SCU_FILTER].need = GTU_REQUIRE_MAYBE | (p->filters ? GTU_REQUIRE_WRITE : GTU_REQUIRE_READ);
 	} else if (p->filters) {
-		want[GTU_SCU_FILTER].need = GTU_WANT_WRITE |
-					    (p->step == GTU_STEP_FUSED ? GTU_WANT_MAYBE : 0);
+		want[GTU_SCU_FILTER].need = GTU_REQUIRE_WRITE |
+					    (p->step == GTU_STEP_FUSED ? GTU_REQUIRE_MAYBE : 0);
 	}
 	if (p->filters)
-		want[GTU_SCU_FILTER_TABLE].need = GTU_WANT_BOTH;
+		want[GTU_SCU_FILTER_TABLE].need = GTU_REQUIRE_BOTH;
 	if (p->group)
-		want[GTU_SCU_GROUP_TABLE].need = GTU_WANT_BOTH;
+		want[GTU_SCU_GROUP_TABLE].need = GTU_REQUIRE_BOTH;
 	for (i = GTU_SCU_FILTER_TABLE; i <= GTU_SCU_GROUP_TABLE; i++)
 		want[i].bytes = scu_operand_bytes(p, i, job->operand[i].count);
 	if (p->best) {
-		want[GTU_SCU_COST_GATHERED].need = GTU_WANT_READ | GTU_WANT_MAYBE;
-		want[GTU_SCU_COST_INPUT].need = GTU_WANT_READ | GTU_WANT_MAYBE;
+		want[GTU_SCU_COST_GATHERED].need = GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE;
+		want[GTU_SCU_COST_INPUT].need = GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE;
 	}
 	return gtu_job_operands(job, want, GTU_SCU_OPERANDS, GTU_SCU_OPERANDS);
 }
@@ -174,7 +174,7 @@ static struct scu_run *bind(struct gtu_job *job, const struct scu_params *p)
 		const struct gtu_mem *m = &job->mem[i];
 
 		r->mem[i] = (struct scu_mem){ .base = m->base, .bytes = m->bytes, .count = m->count,
-					      .given = m->key, .watched = m->watched };
+					      .given = m->key, .monitored = m->monitored };
 	}
 	return r;
 }

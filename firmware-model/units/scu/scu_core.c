@@ -372,7 +372,7 @@ bool scu_core_begin(struct scu_run *r)
 
 	r->k = gtu_scu_kernels();
 	r->window = r->window_end = 0;
-	r->streamed = r->watched = false;
+	r->streamed = r->monitored = false;
 	for (i = 0; i < GTU_SCU_OPERANDS; i++) {
 		struct scu_mem *m = &r->mem[i];
 
@@ -381,7 +381,7 @@ bool scu_core_begin(struct scu_run *r)
 		m->width_log2 = r->p.log2[i];
 		m->stage = i == GTU_SCU_FILTER_TABLE ? SCU_FILTER : i == GTU_SCU_GROUP_TABLE ? SCU_GROUP :
 			   m == data || m == cost ? gathers : SCU_VECTOR;
-		r->watched |= m->given && m->watched;
+		r->monitored |= m->given && m->monitored;
 	}
 	r->n = inputs_of(r);
 	r->data_limit = data->given ? data->count : UINT64_MAX;

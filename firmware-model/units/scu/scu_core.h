@@ -47,7 +47,7 @@ struct scu_mem {
 	uint8_t stage;			/* enum scu_stage that reads it */
 	/* set by the caller */
 	bool given;
-	bool watched;			/* report accesses to observers or the pipeline */
+	bool monitored;			/* report accesses to observers or the pipeline */
 	uint8_t *base;			/* of byte 0 if the operand is contiguous; else NULL */
 	uint64_t addr;			/* device address of byte 0, for the pipeline */
 	uint64_t bytes, count;
@@ -124,7 +124,7 @@ struct scu_run {
 	const struct scu_kernels *k;
 	enum scu_sink sink;
 	uint64_t n;			/* input elements */
-	bool watched;			/* any operand is watched */
+	bool monitored;			/* any operand is monitored */
 	bool to_stage;			/* elements are generated directly into `stage` */
 
 	/* number of ordinals that the operands can hold; the next one is an error (cap_status) at operand cap_place */

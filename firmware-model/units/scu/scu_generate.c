@@ -73,7 +73,7 @@ static const uint8_t *in_span(struct scu_run *r, struct scu_mem *m, uint64_t fir
 	if (!n)
 		return r->bounce;
 	p = scu_span(m, first << m->width_log2, bytes, &got);
-	if (p && m->watched)
+	if (p && m->monitored)
 		scu_stream(m, first << m->width_log2, bytes, false);
 	if (p && got < bytes)
 		p = scu_load(m, first << m->width_log2, r->bounce, bytes) ? r->bounce : NULL;
@@ -108,7 +108,7 @@ static bool gather(struct scu_run *r, struct scu_mem *m, const void *index, unsi
 	const unsigned width = m->width_log2;
 	size_t i, j;
 
-	if (m->watched) {
+	if (m->monitored) {
 		for (i = 0; i < n; i += r->merge) {
 			uint64_t byte[GTU_WARP];
 
@@ -326,7 +326,7 @@ static bool copy_segments(struct scu_run *r, struct scu_mem *m, uint8_t *to)
 	const unsigned log2 = m->width_log2;
 	size_t i;
 
-	if (m->watched)
+	if (m->monitored)
 		for (i = 0; i < r->segments; i++)
 			scu_stream(m, r->segment[i].from << log2,
 					 (uint64_t)r->segment[i].length << log2, false);
@@ -367,9 +367,9 @@ static bool generate_runs(struct scu_run *r, uint64_t slots)
 	struct scu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
 	struct scu_mem *count = &r->mem[GTU_SCU_COUNT];
 
-	if (!plan(r, slots, r->p.indexed && r->to_stage && data->base && !r->watched))
+	if (!plan(r, slots, r->p.indexed && r->to_stage && data->base && !r->monitored))
 		return false;
-	if (r->watched) {
+	if (r->monitored) {
 		const uint64_t n = r->s->in - r->first;
 
 		scu_stream(count, r->first << count->width_log2, n << count->width_log2, false);

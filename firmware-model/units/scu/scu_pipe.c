@@ -47,7 +47,7 @@ struct scu_pipe {
 	uint32_t made;			/* beats created; below: beats that have passed each stage */
 	uint32_t passed[SCU_STAGES];
 	uint64_t ready[SCU_STAGES];	/* earliest cycle of each stage's next beat */
-	uint32_t asked[SCU_STAGES], there[SCU_STAGES]; /* next access to request; next reply to check at the following stage */
+	uint32_t requested[SCU_STAGES], there[SCU_STAGES]; /* next access to request; next reply to check at the following stage */
 	uint32_t vector_bytes;		/* in the vector buffer */
 	uint32_t accesses;		/* created */
 
@@ -313,10 +313,10 @@ static bool ask_all(struct scu_pipe *p, unsigned s, const struct beat *b)
 {
 	const uint32_t begin = stage_begin(b, s);
 
-	if ((int32_t)(p->asked[s] - begin) < 0)
-		p->asked[s] = begin;
-	for (; p->asked[s] != b->end[s]; p->asked[s]++) {
-		struct access *a = &p->access[p->asked[s] % ACCESSES];
+	if ((int32_t)(p->requested[s] - begin) < 0)
+		p->requested[s] = begin;
+	for (; p->requested[s] != b->end[s]; p->requested[s]++) {
+		struct access *a = &p->access[p->requested[s] % ACCESSES];
 
 		if (s == SCU_WRITE)
 			put(p, a);

@@ -270,7 +270,7 @@ static bool sink_apply_reorder(struct scu_run *r)
 	if (!scu_load(reorder, 4 * r->s->ordinal, at, bytes))
 		return false;
 	scu_stream(reorder, 4 * r->s->ordinal, bytes, false);
-	if (out->base && !out->watched) {
+	if (out->base && !out->monitored) {
 		switch (width) {
 		case 0:
 			SCATTER(uint8_t);
@@ -293,7 +293,7 @@ static bool sink_apply_reorder(struct scu_run *r)
 			memcpy(p, r->value + (i << width), 1u << width);
 			put++;
 			byte[window++] = (uint64_t)at[i] << width;
-			if (out->watched && window == r->merge)
+			if (out->monitored && window == r->merge)
 				scu_gather(out, byte, window, width, true);
 			window %= r->merge;
 		}

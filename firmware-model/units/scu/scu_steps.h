@@ -47,12 +47,12 @@ void scu_report_stream(struct scu_mem *m, uint64_t byte, uint64_t bytes, bool wr
 void scu_report_gather(struct scu_mem *m, const uint64_t *byte, unsigned n, unsigned width_log2, bool write);
 static inline void scu_stream(struct scu_mem *m, uint64_t byte, uint64_t bytes, bool write)
 {
-	if (m->watched)
+	if (m->monitored)
 		scu_report_stream(m, byte, bytes, write);
 }
 static inline void scu_gather(struct scu_mem *m, const uint64_t *byte, unsigned n, unsigned width_log2, bool write)
 {
-	if (m->watched)
+	if (m->monitored)
 		scu_report_gather(m, byte, n, width_log2, write);
 }
 

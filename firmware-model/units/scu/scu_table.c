@@ -92,7 +92,7 @@ bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const v
 		}
 	}
 	f->evictions += t.evictions;
-	if (f->mem->watched)
+	if (f->mem->monitored)
 		filter_watch(f, ids, n, keep);
 	return true;
 }
@@ -204,7 +204,7 @@ static enum scu_grouped group_emit(struct scu_group *g, struct group_set *s, uns
 		g->rank++;
 		byte[i] = 4ull * ordinal;
 	}
-	if (g->reorder->watched)
+	if (g->reorder->monitored)
 		for (i = 0; i < n; i += g->merge)
 			scu_gather(g->reorder, byte + i, n - i < g->merge ? n - i : g->merge, 2,
 				   true);
@@ -346,7 +346,7 @@ enum scu_grouped scu_group_offer(struct scu_group *g, const struct scu_kernels *
 		ok = group_insert(g, k, at.set, line, (uint32_t)(first + i), &way);
 		if (!group_close(g, &at))
 			return GROUP_MEMORY;
-		if (g->mem->watched)
+		if (g->mem->monitored)
 			group_watch(g, at.byte, way);
 		if (ok != GROUP_OK)
 			return ok;

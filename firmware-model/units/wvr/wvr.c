@@ -2,7 +2,7 @@
 /*
  * Weaver as a unit of the device (SparseWeaver, sections III and IV): a table of registrations in,
  * a ring of warp records out, vertices to skip back. wvr_core.c decides the records and their
- * cycles. Specification: Documentation/units-wvr.md.
+ * cycles. Specification: Documentation/units-weaver.md.
  */
 #include "firmware-model/device/device.h"
 #include "firmware-model/device/stream.h"
@@ -15,8 +15,8 @@ struct wvr_unit {
 	struct wvr_core *core;
 	bool begun, waits, failed;
 	uint32_t n, read;		/* registrations: total, taken so far */
-	uint32_t return_size, received, moved;
-	uint64_t asked, records, written; /* records: requested, made, in the ring */
+	uint32_t return_size, received, changes;
+	uint64_t requested, records, written; /* records: requested, made, in the ring */
 	uint64_t record_bytes;
 	uint32_t round;
 	struct {
@@ -74,9 +74,9 @@ static uint64_t record_bytes(const struct gtu_job *job)
 static bool operands(struct gtu_job *job)
 {
 	const uint64_t back = job->desc.param2 ? 8ull << job->desc.param2 : 0;
-	const struct gtu_want want[] = {
-		{ .place = GTU_WVR_TABLE, .width_log2 = 5, .need = GTU_WANT_READ },
-		{ .place = GTU_WVR_RING, .width_log2 = 6, .need = GTU_WANT_BOTH,
+	const struct gtu_requirement want[] = {
+		{ .place = GTU_WVR_TABLE, .width_log2 = 5, .need = GTU_REQUIRE_READ },
+		{ .place = GTU_WVR_RING, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
 		  .bytes = stream_bytes(job->operand[GTU_WVR_RING].count, record_bytes(job), back) },
 	};
 
@@ -149,7 +149,7 @@ static bool register_round(struct gtu_job *job, struct wvr_unit *u)
 			u->read++;
 		}
 	}
-	if (m->watched)
+	if (m->monitored)
 		gtu_watch_stream(m, (uint64_t)first * sizeof(*r), (uint64_t)(u->read - first) * sizeof(*r),
 				 u->core->cycle);
 	wvr_core_pass(u->core, gtu_job_params(job)[GTU_WVR_P_LATENCY] +
@@ -212,7 +212,7 @@ static int deliver(struct gtu_job *job, struct wvr_unit *u)
 	if (u->written == before)
 		return 0;
 	job->count = u->written;
-	return STREAM_STORE(ring, 0, producer, (uint32_t)u->written) && stream_notify(ring, &u->moved) ? 1 : -1;
+	return STREAM_STORE(ring, 0, producer, (uint32_t)u->written) && stream_notify(ring, &u->changes) ? 1 : -1;
 }
 
 static int take_skips(struct gtu_job *job, struct wvr_unit *u)
@@ -240,20 +240,20 @@ static int take_skips(struct gtu_job *job, struct wvr_unit *u)
 		u->received += k;
 		sent -= k;
 	}
-	return STREAM_STORE(ring, 0, received, u->received) && stream_notify(ring, &u->moved) ? 1 : -1;
+	return STREAM_STORE(ring, 0, received, u->received) && stream_notify(ring, &u->changes) ? 1 : -1;
 }
 
 static int poll_requests(struct gtu_job *job, struct wvr_unit *u)
 {
-	const uint64_t before = u->asked;
+	const uint64_t before = u->requested;
 
 	if (!(job->desc.param & GTU_WVR_DEMAND))
 		return 0;
-	if (!stream_requested(&job->mem[GTU_WVR_RING], 0, u->records, &u->asked))
+	if (!stream_requested(&job->mem[GTU_WVR_RING], 0, u->records, &u->requested))
 		return -1;
-	if (u->asked < before)		/* a request cannot be withdrawn */
-		u->asked = before;
-	return u->asked != before;
+	if (u->requested < before)		/* a request cannot be withdrawn */
+		u->requested = before;
+	return u->requested != before;
 }
 
 static int pump(struct gtu_job *job, struct wvr_unit *u)
@@ -279,11 +279,11 @@ static bool begin(struct gtu_job *job, struct wvr_unit *u)
 	u->n = job->operand[GTU_WVR_TABLE].count;
 	u->record_bytes = record_bytes(job);
 	u->return_size = job->desc.param2 ? 1u << job->desc.param2 : 0;
-	u->asked = job->desc.param & GTU_WVR_DEMAND ? 0 : UINT64_MAX;
+	u->requested = job->desc.param & GTU_WVR_DEMAND ? 0 : UINT64_MAX;
 	gtu_job_counters(job)[GTU_WVR_C_JOBS]++;
 	return stream_begin(&job->mem[GTU_WVR_RING], 0) &&
 	       STREAM_STORE(&job->mem[GTU_WVR_RING], 0, received, 0) &&
-	       STREAM_STORE(&job->mem[GTU_WVR_RING], 0, moved, 0);
+	       STREAM_STORE(&job->mem[GTU_WVR_RING], 0, changes, 0);
 }
 
 static void account(struct gtu_job *job, struct wvr_unit *u)
@@ -324,7 +324,7 @@ static bool serve(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 			if (!register_round(job, u))
 				return false;
 		}
-		if (u->failed || u->records >= u->asked)
+		if (u->failed || u->records >= u->requested)
 			return true;
 		wvr_core_decode(c, &work);
 		if (work.active)
@@ -340,7 +340,7 @@ static int run_until(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 	for (;;) {
 		const int moved = pump(job, u);
 		const bool over = u->failed || (c->state == WVR_S8 && u->read == u->n);
-		const bool asked = u->records < u->asked || (c->state == WVR_S8 && !over);
+		const bool requested = u->records < u->requested || (c->state == WVR_S8 && !over);
 
 		if (moved < 0)
 			return GTU_RUN_DONE;
@@ -357,7 +357,7 @@ static int run_until(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 			return GTU_RUN_DONE;
 		}
 		/* while a record waits for ring space, the clock stops */
-		if (u->written == u->records && asked) {
+		if (u->written == u->records && requested) {
 			if (c->cycle >= until)
 				return GTU_RUN_MORE;
 			if (!serve(job, u, until))
@@ -380,7 +380,7 @@ static void end_rings(struct gtu_job *job)
 
 	if (STREAM_STORE(&job->mem[GTU_WVR_RING], 0, waiting, 0) &&
 	    STREAM_STORE(&job->mem[GTU_WVR_RING], 0, ended, 1))
-		stream_notify(&job->mem[GTU_WVR_RING], &u->moved);
+		stream_notify(&job->mem[GTU_WVR_RING], &u->changes);
 }
 
 static int run_job(struct gtu_job *job, uint64_t budget)

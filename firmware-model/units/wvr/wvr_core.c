@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Weaver's tables and state machine (SparseWeaver, figure 6; Documentation/units-wvr.md). */
+/* Weaver's tables and state machine (SparseWeaver, figure 6; Documentation/units-weaver.md). */
 #include <string.h>
 
 #include "wvr_core.h"

@@ -2,7 +2,7 @@
 /*
  * Weaver (SparseWeaver, sections III-B to IV-A): the sparse work table, the dense id table and the
  * state machine of figure 6, independent of the memory that registrations come from and ids go to.
- * The specification is Documentation/units-wvr.md. A device reads registrations from a table; in a
+ * The specification is Documentation/units-weaver.md. A device reads registrations from a table; in a
  * laboratory a core's warps call it. The core does not allocate or block, and does not depend on
  * regions, rings or jobs.
  */

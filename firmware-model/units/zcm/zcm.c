@@ -6,7 +6,7 @@ static struct zcm *monitor_of(struct gtu_dev *dev)
 {
 	dev->zcm.count = gtu_dev_page(dev, &gtu_unit_zcm)->live;
 	dev->zcm.flight = dev->flight;
-	dev->zcm.room = GTU_FLIGHTS;
+	dev->zcm.capacity = GTU_FLIGHTS;
 	return &dev->zcm;
 }
 
@@ -29,14 +29,14 @@ void gtu_zcm_snapshot(struct gtu_dev *dev)
 
 	c[GTU_ZCM_C_FLIGHT_NOW] = zcm_in_flight(z, dev->cycles);
 	if (dev->monitor) {
-		c[GTU_ZCM_C_WATCHED] += dev->cycles - dev->monitor_since;
+		c[GTU_ZCM_C_MONITORED] += dev->cycles - dev->monitor_since;
 		dev->monitor_since = dev->cycles;
 	}
 }
 
 void gtu_zcm_clear(struct gtu_dev *dev)
 {
-	zcm_forget(&dev->zcm);
+	zcm_reset(&dev->zcm);
 	dev->monitor_since = dev->cycles;
 }
 

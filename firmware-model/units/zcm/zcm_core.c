@@ -4,7 +4,7 @@
 
 static struct zcm_flight *at(struct zcm *z, uint32_t i)
 {
-	return &z->flight[(z->head + i) % z->room];
+	return &z->flight[(z->head + i) % z->capacity];
 }
 
 uint64_t zcm_in_flight(struct zcm *z, uint64_t cycle)
@@ -19,19 +19,19 @@ uint64_t zcm_in_flight(struct zcm *z, uint64_t cycle)
 		uint64_t done = cycle - f.first_done + 1;
 
 		done = done < f.n ? done : f.n;
-		z->under_way -= done;
+		z->in_flight -= done;
 		if (done < f.n)
 			*at(z, begun - ++kept) = (struct zcm_flight){ cycle + 1, f.n - done };
 	}
-	z->head = (z->head + begun - kept) % z->room;
+	z->head = (z->head + begun - kept) % z->capacity;
 	z->flights -= begun - kept;
-	return z->under_way;
+	return z->in_flight;
 }
 
-void zcm_forget(struct zcm *z)
+void zcm_reset(struct zcm *z)
 {
 	z->head = z->flights = 0;
-	z->under_way = 0;
+	z->in_flight = 0;
 }
 
 static void count_requests(struct zcm *z, uint64_t n, uint64_t cycle, uint64_t latency)
@@ -49,14 +49,14 @@ static void count_requests(struct zcm *z, uint64_t n, uint64_t cycle, uint64_t l
 	peak = zcm_in_flight(z, cycle) + (n < latency ? n : latency);
 	if (peak > c[GTU_ZCM_C_FLIGHT_MAX])
 		c[GTU_ZCM_C_FLIGHT_MAX] = peak;
-	if (z->flights < z->room) {
+	if (z->flights < z->capacity) {
 		for (i = z->flights++; i && at(z, i - 1)->first_done > cycle + latency; i--)
 			*at(z, i) = *at(z, i - 1);
 		*at(z, i) = (struct zcm_flight){ cycle + latency, n };
 	} else {
-		at(z, z->room - 1)->n += n;
+		at(z, z->capacity - 1)->n += n;
 	}
-	z->under_way += n;
+	z->in_flight += n;
 	c[GTU_ZCM_C_FLIGHT_SUM] += n * latency;
 	if (bucket >= GTU_ZCM_TRIP_BUCKETS)
 		bucket = GTU_ZCM_TRIP_BUCKETS - 1;

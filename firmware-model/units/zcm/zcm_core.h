@@ -20,9 +20,9 @@ struct zcm_flight {
 
 struct zcm {
 	uint64_t *count;		/* [GTU_ZCM_COUNTERS], owned by the caller */
-	struct zcm_flight *flight;	/* [room], owned by the caller: a ring sorted by first_done */
-	uint32_t room, head, flights;	/* capacity, first, count */
-	uint64_t under_way;		/* requests in flight, all flights */
+	struct zcm_flight *flight;	/* [capacity], owned by the caller: a ring sorted by first_done */
+	uint32_t capacity, head, flights;	/* capacity, first, count */
+	uint64_t in_flight;		/* requests in flight, all flights */
 };
 
 /*
@@ -41,6 +41,6 @@ void zcm_gather(struct zcm *z, unsigned direction, const uint64_t *addr, unsigne
 /* Number of unanswered requests at @cycle, which must not precede the last call's. */
 uint64_t zcm_in_flight(struct zcm *z, uint64_t cycle);
 /* Drop all requests in flight; the counters stay. */
-void zcm_forget(struct zcm *z);
+void zcm_reset(struct zcm *z);
 
 #endif

@@ -214,13 +214,13 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_region) == 64, "region entry is 64 bytes");
 /* A memory operand: `count` elements at byte `offset` of a region. The opcode sets their width. */
 struct gtu_hw_operand {
 	gtu_le32 key;			/* 0: absent; count and offset must be 0 then */
-	gtu_le32 count;			/* GTU_COUNT_REST, where allowed: up to the end of the
+	gtu_le32 count;			/* GTU_COUNT_TO_END, where allowed: up to the end of the
 					 * region */
 	gtu_le64 offset;		/* bytes; a multiple of the element width */
 };
 GTU_HW_ASSERT(sizeof(struct gtu_hw_operand) == 16, "operand is 16 bytes");
 
-#define GTU_COUNT_REST		0xffffffffu
+#define GTU_COUNT_TO_END		0xffffffffu
 
 #define GTU_DESC_OPERANDS	6
 #define GTU_BLOCK_OPERANDS	16
@@ -427,14 +427,14 @@ struct gtu_hw_ring {
 	gtu_le32 ended;			/* device: 1 after the last record */
 	gtu_le32 waiting;		/* device: 1 while it waits for the consumer */
 	gtu_le32 received;		/* device: entries of the return ring taken so far */
-	gtu_le32 moved;			/* device: in the first ring of a PEG or Weaver stream,
+	gtu_le32 changes;		/* device: in the first ring of a PEG or Weaver stream,
 					 * number of changes in the device's half of any of its
 					 * ring headers; the index for ARM_STREAM */
 	gtu_le32 reserved0[3];
 	gtu_le32 consumer;		/* consumer: records consumed so far */
-	gtu_le32 asked;			/* consumer, DEMAND only */
-	gtu_le32 sent;			/* consumer: entries put into the return ring so far */
-	gtu_le32 closed;		/* consumer: 1: nothing more will be sent (PEG with an
+	gtu_le32 requested;		/* consumer, DEMAND only */
+	gtu_le32 returned;		/* consumer: entries put into the return ring so far */
+	gtu_le32 closed;		/* consumer: 1: nothing more will be returned (PEG with an
 					 * output list waits for it) */
 	gtu_le32 reserved1[4];
 };

@@ -71,7 +71,7 @@
 	O(SCU, SCU_EXPAND, "scu-expand", "access expansion",                                       \
 	  "ranges of elements, by first index and count")
 #define GTU_SCU_SLOT_ROWS(L)                                                                       \
-	L(SCU, DATA, "data", "in", "1 to 8", "may be GTU_COUNT_REST if an index selects from it")  \
+	L(SCU, DATA, "data", "in", "1 to 8", "may be GTU_COUNT_TO_END if an index selects from it")  \
 	L(SCU, INDEX, "index", "in", "4 or 8", "ACCESS, EXPAND")                                   \
 	L(SCU, COUNT, "count", "in", "4 or 8", "REPLICATE, EXPAND")                                \
 	L(SCU, MASK, "mask", "in", "1 bit", "one bit per input element; absent: all ones")         \
@@ -160,7 +160,7 @@
 	C(PEG, REFILLS, refills, "refills", "of input lists")                                      \
 	C(PEG, PUSHED, pushed, "vertices", "put into output lists")                                \
 	C(PEG, SPILLED, spilled, "vertices", "of those, stored off chip")                          \
-	C(PEG, LOOKS, looks, "polls", "by the control processor")                                  \
+	C(PEG, POLLS, polls, "polls", "by the control processor")                                  \
 	C(PEG, MOVES, moves, "moves", "of edge ranges between engines")                            \
 	C(PEG, MOVED, moved, "edges", "in the moves of edge ranges")                               \
 	C(PEG, REFUSED, refused, "moves",                                                          \
@@ -172,8 +172,8 @@
 #define GTU_PEG_SLOT_ROWS(L)                                                                       \
 	L(PEG, VERTICES, "offsets", "in", "4 or 8",                                                \
 	  "offsets into the edges, number of vertices + 1")                                        \
-	L(PEG, EDGES, "edges", "in", "4 or 8", "vertex ids; may be GTU_COUNT_REST")                \
-	L(PEG, WEIGHTS, "weights", "in", "4 or 8", "may be GTU_COUNT_REST")                        \
+	L(PEG, EDGES, "edges", "in", "4 or 8", "vertex ids; may be GTU_COUNT_TO_END")                \
+	L(PEG, WEIGHTS, "weights", "in", "4 or 8", "may be GTU_COUNT_TO_END")                        \
 	L(PEG, INPUT, "input list", "in", "as EDGES", "list of vertices; absent: all in order")    \
 	L(PEG, RINGS, "rings", "both", "records", "a ring per engine, GTU_PEG_STRIDE() apart")     \
 	L(PEG, OUTPUT, "output list", "out", "as EDGES",                                           \
@@ -239,8 +239,8 @@
 	C(ZCM, FLIGHT_NOW, in_flight, "requests", "in flight at the snapshot")                     \
 	C(ZCM, FLIGHT_MAX, in_flight_max, "requests", "in flight at most")                         \
 	C(ZCM, FLIGHT_SUM, in_flight_sum, "cycles",                                                \
-	  "of all round trips; / watched_cycles = mean in flight")                                 \
-	C(ZCM, WATCHED, watched_cycles, "cycles", "monitored")                                     \
+	  "of all round trips; / monitored_cycles = mean in flight")                                 \
+	C(ZCM, MONITORED, monitored_cycles, "cycles", "monitored")                                     \
 	GTU_ZCM_TRIP_ROW(C, 1) GTU_ZCM_TRIP_ROW(C, 2) GTU_ZCM_TRIP_ROW(C, 4)                       \
 	GTU_ZCM_TRIP_ROW(C, 8) GTU_ZCM_TRIP_ROW(C, 16) GTU_ZCM_TRIP_ROW(C, 32)                     \
 	GTU_ZCM_TRIP_ROW(C, 64) GTU_ZCM_TRIP_ROW(C, 128) GTU_ZCM_TRIP_ROW(C, 256)                  \

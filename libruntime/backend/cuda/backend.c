@@ -250,8 +250,8 @@ static int no_write(struct gtu_device *dev, uint32_t offset, uint32_t value, str
 }
 
 static const struct gtu_traversal_ops traversal = {
-	.place = gpu_place,
-	.unplace = gpu_unplace,
+	.place = gpu_placement_create,
+	.unplace = gpu_placement_destroy,
 	.bfs = gpu_bfs,
 	.sssp = gpu_sssp,
 	.pagerank = gpu_pagerank,

@@ -103,7 +103,7 @@ static int top_down_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_clear(&b->r);
 	if (!rc)
-		rc = gpu_run_launch(&b->r, "bfs_down", NULL, true, b->items * 32, args);
+		rc = gpu_run_launch(&b->r, "bfs_top_down", NULL, true, b->items * 32, args);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	b->items = b->r.counters.items;
@@ -126,12 +126,12 @@ static int bottom_up_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_clear(&b->r);
 	if (!rc)
-		rc = gpu_run_launch(&b->r, "bfs_up_near", NULL, false, b->r.graph.n, near);
+		rc = gpu_run_launch(&b->r, "bfs_bottom_up_cached", NULL, false, b->r.graph.n, near);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	left = b->r.counters.left;
 	if (!rc && left) {
-		rc = gpu_run_launch(&b->r, "bfs_up_far", NULL, true, left * 32, far);
+		rc = gpu_run_launch(&b->r, "bfs_bottom_up_list", NULL, true, left * 32, far);
 		if (!rc)
 			rc = gpu_run_read(&b->r);
 	}

@@ -9,7 +9,7 @@
 #ifndef GTU_CUDA_BFS_CUH
 #define GTU_CUDA_BFS_CUH
 
-#include "coded.cuh"
+#include "compressed.cuh"
 
 __device__ static inline bool bit_at(const u32 *bits, u32 v)
 {
@@ -59,7 +59,7 @@ __device__ static void bfs_collect(const gpu_graph &g, const u32 *level, u32 now
 }
 
 template <typename R>
-__device__ static void bfs_down(const gpu_graph &g, const u64 *queue, u64 count, u32 *visited,
+__device__ static void bfs_top_down(const gpu_graph &g, const u64 *queue, u64 count, u32 *visited,
 				u32 *level, u32 next, u64 *out)
 {
 	u64 i, s, e, vertices = 0, edges = 0;
@@ -95,7 +95,7 @@ __device__ static void bfs_down(const gpu_graph &g, const u64 *queue, u64 count,
  * Bottom-up step over the cache. Vertices that may still have a neighbour in the frontier go to
  * @left.
  */
-extern "C" __global__ void bfs_up_near(gpu_graph g, const u32 *frontier, u32 *visited, u32 *level,
+extern "C" __global__ void bfs_bottom_up_cached(gpu_graph g, const u32 *frontier, u32 *visited, u32 *level,
 				       u32 next, u32 *frontier_next, u64 *left)
 {
 	const u32 *cache = (const u32 *)g.cache;
@@ -114,14 +114,14 @@ extern "C" __global__ void bfs_up_near(gpu_graph g, const u32 *frontier, u32 *vi
 		if (asks && k == 4) {
 			uint4 four = ((const uint4 *)cache)[v];
 
-			found = (four.x != GPU_NOBODY && bit_at(frontier, four.x)) ||
-				(four.y != GPU_NOBODY && bit_at(frontier, four.y)) ||
-				(four.z != GPU_NOBODY && bit_at(frontier, four.z)) ||
-				(four.w != GPU_NOBODY && bit_at(frontier, four.w));
+			found = (four.x != GPU_NO_VERTEX && bit_at(frontier, four.x)) ||
+				(four.y != GPU_NO_VERTEX && bit_at(frontier, four.y)) ||
+				(four.z != GPU_NO_VERTEX && bit_at(frontier, four.z)) ||
+				(four.w != GPU_NO_VERTEX && bit_at(frontier, four.w));
 		} else if (asks) {
 			for (i = 0; i < k && !found; i++) {
 				u = cache[v * k + i];
-				found = u != GPU_NOBODY && bit_at(frontier, u);
+				found = u != GPU_NO_VERTEX && bit_at(frontier, u);
 			}
 		}
 		if (found) {
@@ -164,13 +164,13 @@ __device__ static inline bool list_hits(const gpu_graph &g, u64 v, const u32 *bi
 	return false;
 }
 template <>
-__device__ inline bool list_hits<coded>(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
+__device__ inline bool list_hits<compressed>(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
 {
 	return coded_hits(g, v, bits, t);
 }
 
 template <typename R>
-__device__ static void bfs_up_far(const gpu_graph &g, const u64 *left, u64 count,
+__device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u64 count,
 				  const u32 *frontier, u32 *visited, u32 *level, u32 next,
 				  u32 *frontier_next)
 {
@@ -203,21 +203,21 @@ __device__ static void bfs_up_far(const gpu_graph &g, const u64 *left, u64 count
 	{                                                                                          \
 		bfs_collect<R>(g, level, now, queue);                                              \
 	}                                                                                          \
-	extern "C" __global__ void bfs_down_##width(gpu_graph g, const u64 *queue, u64 count,      \
+	extern "C" __global__ void bfs_top_down_##width(gpu_graph g, const u64 *queue, u64 count,      \
 						    u32 *visited, u32 *level, u32 next, u64 *out)  \
 	{                                                                                          \
-		bfs_down<R>(g, queue, count, visited, level, next, out);                           \
+		bfs_top_down<R>(g, queue, count, visited, level, next, out);                           \
 	}                                                                                          \
-	extern "C" __global__ void bfs_up_far_##width(gpu_graph g, const u64 *left, u64 count,     \
+	extern "C" __global__ void bfs_bottom_up_list_##width(gpu_graph g, const u64 *left, u64 count,     \
 						      const u32 *frontier, u32 *visited,           \
 						      u32 *level, u32 next, u32 *frontier_next)    \
 	{                                                                                          \
-		bfs_up_far<R>(g, left, count, frontier, visited, level, next, frontier_next);      \
+		bfs_bottom_up_list<R>(g, left, count, frontier, visited, level, next, frontier_next);      \
 	}
 
 BFS_KERNELS(u32, 4)
 BFS_KERNELS(u64, 8)
-BFS_KERNELS(coded, coded)
+BFS_KERNELS(compressed, compressed)
 
 /*
  * Fill the cache: for each vertex, the neighbours of highest degree among about the first
@@ -255,7 +255,7 @@ template <typename R> __device__ static void cache_fill(const gpu_graph &g, u32 
 				most = other > most ? other : most;
 			}
 			if (!lane_id())
-				cache[v * k + i] = most ? (u32)most : GPU_NOBODY;
+				cache[v * k + i] = most ? (u32)most : GPU_NO_VERTEX;
 			if (best == most)
 				best = 0;
 		}
@@ -274,7 +274,7 @@ extern "C" __global__ void cache_fill_8(gpu_graph g, u32 *cache)
 
 extern "C" __global__ void cache_fill_coded(gpu_graph g, u32 *cache)
 {
-	cache_fill<coded>(g, cache);
+	cache_fill<compressed>(g, cache);
 }
 
 #endif

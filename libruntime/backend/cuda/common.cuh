@@ -3,7 +3,7 @@
 #ifndef GTU_CUDA_COMMON_CUH
 #define GTU_CUDA_COMMON_CUH
 
-#include "libruntime/graph/coded.h"
+#include "libruntime/graph/compressed.h"
 #include "kernels.h"
 
 typedef uint32_t u32;
@@ -52,10 +52,10 @@ __device__ static inline double warp_sum_real(double x)
 }
 
 /*
- * A decoded entry of a compressed list (coded.cuh). Template parameter R is this type, or u32 or
+ * A decoded entry of a compressed list (compressed.cuh). Template parameter R is this type, or u32 or
  * u64 for a plain list.
  */
-struct coded {
+struct compressed {
 	u32 to, weight;
 };
 
@@ -80,9 +80,9 @@ template <typename R> __device__ static inline u32 items_of(u64 s, u64 e)
 
 	return e > s ? (u32)((e - (s & ~(line - 1)) + per - 1) / per) : 0;
 }
-template <> __device__ inline u32 items_of<coded>(u64 s, u64 e)
+template <> __device__ inline u32 items_of<compressed>(u64 s, u64 e)
 {
-	return (u32)gtu_coded_pieces(e - s);
+	return (u32)gtu_compressed_pieces(e - s);
 }
 
 /* ---- Edge lists --------------------------------------------------------------------------------- */
@@ -91,18 +91,18 @@ template <typename R> __device__ static inline u32 target_of(const gpu_graph &g,
 {
 	return (u32)(raw >> g.weight_bits);
 }
-template <> __device__ inline u32 target_of<coded>(const gpu_graph &, coded raw)
+template <> __device__ inline u32 target_of<compressed>(const gpu_graph &, compressed raw)
 {
 	return raw.to;
 }
 
 template <typename R> __device__ static inline u32 packed_weight(const gpu_graph &g, R raw)
 {
-	return (u32)(raw & ((1u << g.weight_bits) - 1)) + g.weight_least;
+	return (u32)(raw & ((1u << g.weight_bits) - 1)) + g.weight_min;
 }
-template <> __device__ inline u32 packed_weight<coded>(const gpu_graph &g, coded raw)
+template <> __device__ inline u32 packed_weight<compressed>(const gpu_graph &g, compressed raw)
 {
-	return raw.weight + g.weight_least;
+	return raw.weight + g.weight_min;
 }
 
 template <typename R> __device__ static inline R entry_at(const gpu_graph &g, u64 e)
@@ -205,7 +205,7 @@ template <typename R, typename W, bool WEIGHED> struct walker {
 		walk_plain<R, W>(g, v, chunk, t, f);
 	}
 };
-template <typename W, bool WEIGHED> struct walker<coded, W, WEIGHED> {
+template <typename W, bool WEIGHED> struct walker<compressed, W, WEIGHED> {
 	template <typename F>
 	__device__ static inline void walk(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
 	{

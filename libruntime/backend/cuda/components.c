@@ -75,7 +75,7 @@ static int hook(struct components *c)
 	 * in the giant only
 	 */
 	bool skips = r->undirected && r->whole, slice = false;
-	uint32_t giant = GPU_NOBODY, votes = 0, i;
+	uint32_t giant = GPU_NO_VERTEX, votes = 0, i;
 	void *args[] = { &c->label, &i, NULL };
 	int rc = 0;
 
@@ -89,7 +89,7 @@ static int hook(struct components *c)
 	/* a small cache may have joined less than half of the vertices with edges */
 	if (!rc && skips && 2.0 * votes * (double)r->graph.n < (double)GPU_SAMPLES * (double)r->gpu->placed.connected) {
 		slice = true;
-		rc = join(c, GPU_NOBODY, GPU_SLICE_ONE);
+		rc = join(c, GPU_NO_VERTEX, GPU_SLICE_ONE);
 		if (!rc)
 			rc = find_giant(c, &giant, &votes);
 	}

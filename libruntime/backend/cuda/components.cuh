@@ -10,7 +10,7 @@
 #ifndef GTU_CUDA_COMPONENTS_CUH
 #define GTU_CUDA_COMPONENTS_CUH
 
-#include "coded.cuh"
+#include "compressed.cuh"
 
 __device__ static inline u32 label_at(const u32 *label, u32 v)
 {
@@ -68,7 +68,7 @@ extern "C" __global__ void components_sample(gpu_graph g, u32 *label, u32 i)
 
 	for (u64 v = thread_id(); v < g.cache_end; v += thread_count()) {
 		u = cache[v * g.cache_degree + i];
-		if (u != GPU_NOBODY)
+		if (u != GPU_NO_VERTEX)
 			join(label, (u32)v, u);
 	}
 }
@@ -99,7 +99,7 @@ extern "C" __global__ void components_ask(gpu_graph g, const u32 *label, u32 *an
 }
 
 /*
- * Collect work items of all vertices not labeled @giant (GPU_NOBODY: of all vertices), except
+ * Collect work items of all vertices not labeled @giant (GPU_NO_VERTEX: of all vertices), except
  * vertices whose whole list is cached. A slice is every GPU_SLICES-th run of 32 vertices, whose
  * lists are adjacent.
  */
@@ -113,7 +113,7 @@ __device__ static void components_collect(const gpu_graph &g, const u32 *label, 
 
 		bool mine = slice == GPU_SLICE_ALL || (v / 32 % GPU_SLICES == 0) == (slice == GPU_SLICE_ONE);
 
-		if (v < g.n && mine && (giant == GPU_NOBODY || label[v] != giant)) {
+		if (v < g.n && mine && (giant == GPU_NO_VERTEX || label[v] != giant)) {
 			edges_of(g, v, &s, &e);
 			if (e - s > (v < g.cache_end ? g.cache_degree : 0))
 				items = items_of<R>(s, e);
@@ -154,6 +154,6 @@ __device__ static void components_join(const gpu_graph &g, const u64 *queue, u64
 
 COMPONENTS_KERNELS(u32, 4)
 COMPONENTS_KERNELS(u64, 8)
-COMPONENTS_KERNELS(coded, coded)
+COMPONENTS_KERNELS(compressed, compressed)
 
 #endif

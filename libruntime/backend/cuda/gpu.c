@@ -83,7 +83,7 @@ static int get_pinned(struct gpu *gpu, struct gpu_memory *m, struct gtu_error *e
 	return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostGetDevicePointer of %llu bytes", (ull)m->bytes);
 }
 
-int gpu_memory_get(struct gpu *gpu, uint32_t kind, uint64_t bytes, struct gpu_memory *out, struct gtu_error *err)
+int gpu_memory_alloc(struct gpu *gpu, uint32_t kind, uint64_t bytes, struct gpu_memory *out, struct gtu_error *err)
 {
 	CUresult rc;
 	int ret = 0;
@@ -137,7 +137,7 @@ int gpu_memory_register(struct gpu *gpu, void *addr, uint64_t bytes, bool io, st
 	return 0;
 }
 
-void gpu_memory_give(struct gpu *gpu, struct gpu_memory *m)
+void gpu_memory_free(struct gpu *gpu, struct gpu_memory *m)
 {
 	if (m->kind == GTU_EDGES_PINNED)
 		gpu->api.cuMemFreeHost(m->host);
@@ -205,13 +205,13 @@ int gpu_touch(struct gpu *gpu, const struct gpu_memory *memory, struct gtu_error
 	struct gpu_memory sink;
 	uint64_t from = memory->device, words = memory->bytes / 4;
 	void *args[] = { &from, &words, &sink.device };
-	int rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, 4, &sink, err);
+	int rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, 4, &sink, err);
 
 	if (rc)
 		return rc;
 	rc = gpu_launch(gpu, "link_touch", words / 1024 + 1, args, err);
 	if (!rc)
 		rc = gpu_wait(gpu, "touching the edge list", err);
-	gpu_memory_give(gpu, &sink);
+	gpu_memory_free(gpu, &sink);
 	return rc;
 }

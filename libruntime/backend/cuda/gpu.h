@@ -14,7 +14,7 @@
 #include "libruntime/device/backend.h"
 #include "api.h"
 #include "kernels.h"
-#include "libruntime/graph/graph_coded.h"
+#include "libruntime/graph/graph_compressed.h"
 #include "gtu/gpu.h"
 #include "libruntime/support/parallel.h"
 
@@ -36,7 +36,7 @@ struct gpu_placed {
 	enum gpu_cache holds;
 	struct gpu_graph args;		/* kernel arguments; each run sets counters and vertex range */
 	uint32_t weight_type;		/* enum gtu_weight_type */
-	double weight_least, weight_most, weight_mean;
+	double weight_min, weight_max, weight_mean;
 	uint64_t connected;		/* vertices with edges */
 	bool any_width;			/* the caller did not choose the entry width */
 	struct gpu_memory bits_list;	/* the bit-packed list, allocated on first use */
@@ -66,11 +66,11 @@ void gpu_leave(struct gpu *gpu);
  * Allocate memory of a kind. Errors name the call and the bytes. MANAGED is limited to the free GPU
  * memory.
  */
-int gpu_memory_get(struct gpu *gpu, uint32_t kind, uint64_t bytes, struct gpu_memory *out, struct gtu_error *err);
+int gpu_memory_alloc(struct gpu *gpu, uint32_t kind, uint64_t bytes, struct gpu_memory *out, struct gtu_error *err);
 /* Pin the caller's memory for GTU_EDGES_REGISTERED; @io: device memory (BAR) instead of RAM. */
 int gpu_memory_register(struct gpu *gpu, void *addr, uint64_t bytes, bool io, struct gpu_memory *out,
 			struct gtu_error *err);
-void gpu_memory_give(struct gpu *gpu, struct gpu_memory *memory);
+void gpu_memory_free(struct gpu *gpu, struct gpu_memory *memory);
 /* Free bytes of GPU memory. */
 int gpu_free_bytes(struct gpu *gpu, uint64_t *bytes, struct gtu_error *err);
 /* Read one word of each 4 KiB, so that mappings exist before a measurement. */
@@ -91,11 +91,11 @@ int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **arg
 struct gpu_plan_input {
 	uint64_t n, m;
 	uint32_t edge_bytes, weight_type; /* of the graph */
-	double weight_least, weight_most;
+	double weight_min, weight_max;
 	uint64_t free_bytes;		/* of GPU memory */
 	bool managed, registered;	/* supported */
 	double managed_gbps, pinned_gbps;
-	bool coded, coded_weighted;	/* compressed list; weights included */
+	bool compressed, compressed_weighted;	/* compressed list; weights included */
 	uint64_t coded_bytes, index_bytes;
 };
 /* Upper bound of the GPU memory that a run needs besides rows and edges. */
@@ -104,32 +104,32 @@ uint64_t gpu_run_bytes(uint64_t n, uint64_t m);
  * Choose the list's placement, entry width and cache size; sets *out except `seconds`. A pure
  * function.
  */
-int gpu_plan(const struct gpu_plan_input *in, const struct gtu_place_options *opt, struct gtu_placement *out,
+int gpu_plan(const struct gpu_plan_input *in, const struct gtu_placement_options *opt, struct gtu_placement *out,
 	     uint32_t *weight_bits, struct gtu_error *err);
 /* Bytes for which gpu_plan() needs probe rates; 0: no probe. */
-uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_place_options *opt);
+uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_placement_options *opt);
 
-/* ---- place.c, place_coded.c, packed.c, link.c ------------------------------------------------------------------------------ */
+/* ---- placement.c, placement_compressed.c, packed.c, link.c ------------------------------------------------------------------------------ */
 
-int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_place_options *opt,
+int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
 	      struct gtu_error *err);
-void gpu_unplace(struct gtu_device *dev);
+void gpu_placement_destroy(struct gtu_device *dev);
 /*
- * Compress the lists of the graph to place, and set the plan's inputs. Call gtu_coded_free()
+ * Compress the lists of the graph to place, and set the plan's inputs. Call gtu_compressed_free()
  * afterwards in any case.
  */
-int gpu_coded_measure(struct gpu *gpu, const struct gtu_place_options *opt, struct gtu_coded *c,
+int gpu_compressed_measure(struct gpu *gpu, const struct gtu_placement_options *opt, struct gtu_compressed *c,
 		      struct gpu_plan_input *in, struct gtu_error *err);
 /* Place the index in GPU memory and the list according to the placement. */
-int gpu_coded_place(struct gpu *gpu, const struct gtu_coded *c, struct gtu_error *err);
+int gpu_compressed_upload(struct gpu *gpu, const struct gtu_compressed *c, struct gtu_error *err);
 /* Bytes per entry (for a compressed list, the mean), and the suffix of kernel names. */
 double gpu_entry_bytes(const struct gpu *gpu);
 const char *gpu_entry_name(const struct gpu *gpu);
 /* Fill the cache with the content that this algorithm needs. */
-int gpu_cache_hold(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err);
+int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err);
 /* Whether a bit-packed copy of the list is useful; create it once, and cache some of its tiles. */
 bool gpu_packed_helps(const struct gpu *gpu);
-int gpu_packed_hold(struct gpu *gpu, struct gtu_error *err);
+int gpu_packed_fill(struct gpu *gpu, struct gtu_error *err);
 int gpu_link_measure(struct gpu *gpu, uint32_t edges, uint64_t bytes, uint32_t rounds,
 		     double rate[GTU_LINK_ACCESSES], struct gtu_error *err);
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Includes all kernels, compiled as one module. */
 #include "common.cuh"
-#include "coded.cuh"
+#include "compressed.cuh"
 #include "bfs.cuh"
 #include "components.cuh"
 #include "emogi.cuh"

@@ -8,7 +8,7 @@
 #define GPU_BLOCK	256u		/* threads per block, in every kernel */
 #define GPU_CHUNK	1024u		/* bytes of edge list per work item, from a 128-byte boundary */
 #define GPU_UNREACHED	0xffffffffu
-#define GPU_NOBODY	0xffffffffu	/* no vertex: ends a short cache entry */
+#define GPU_NO_VERTEX	0xffffffffu	/* no vertex: ends a short cache entry */
 #define GPU_TILE	2048u		/* edges that a block sums at a time (PageRank) */
 #define GPU_CACHE_MOST	4u		/* maximum cached neighbours per vertex */
 #define GPU_CACHE_LOOKS	1024u		/* neighbours of a vertex considered for the cache */
@@ -23,7 +23,7 @@ struct gpu_graph {
 	uint64_t near, near_weight;	/* their cached prefixes in GPU memory */
 	uint64_t near_end;		/* cached entries; compressed list: 4-byte words */
 	uint64_t near_weight_end;	/* cached weights */
-	uint64_t index, table;		/* compressed list: the words of coded.h */
+	uint64_t index, table;		/* compressed list: the words of compressed.h */
 	uint64_t cache;			/* cache_degree neighbours of each vertex below cache_end, 4 bytes each */
 	uint64_t cache_end;
 	uint64_t n, m;
@@ -31,7 +31,7 @@ struct gpu_graph {
 	uint64_t counters;		/* struct gpu_counters */
 	uint32_t cache_degree;
 	uint32_t weight_bits;		/* low bits of an entry; the vertex is above them */
-	uint32_t weight_least;		/* offset of packed weights */
+	uint32_t weight_min;		/* offset of packed weights */
 	uint32_t entry_bits;		/* compressed list: bits of a target */
 };
 

@@ -58,14 +58,14 @@ static int begin(struct link *l, struct gpu *gpu, uint32_t edges, uint64_t bytes
 		if (rc)
 			free(host);
 	} else {
-		rc = gpu_memory_get(gpu, edges, bytes, &l->memory, err);
+		rc = gpu_memory_alloc(gpu, edges, bytes, &l->memory, err);
 		if (!rc && l->memory.host)
 			gtu_parallel(fill_random, l->memory.host, bytes / 8);
 		else if (!rc)
 			rc = gpu_fill(gpu, l->memory.device, 0xa5, bytes, err);
 	}
 	if (!rc)
-		rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, 4, &l->sink, err);
+		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, 4, &l->sink, err);
 	return rc ? rc : gpu_touch(gpu, &l->memory, err);
 }
 
@@ -73,9 +73,9 @@ static void end(struct link *l)
 {
 	void *own = l->memory.kind == GTU_EDGES_REGISTERED ? l->memory.host : NULL;
 
-	gpu_memory_give(l->gpu, &l->memory);
-	gpu_memory_give(l->gpu, &l->sink);
-	gpu_memory_give(l->gpu, &l->to);
+	gpu_memory_free(l->gpu, &l->memory);
+	gpu_memory_free(l->gpu, &l->sink);
+	gpu_memory_free(l->gpu, &l->to);
 	free(own);
 }
 
@@ -169,7 +169,7 @@ int gpu_link_measure(struct gpu *gpu, uint32_t edges, uint64_t bytes, uint32_t r
 	memset(rate, 0, GTU_LINK_ACCESSES * sizeof(*rate));
 	rc = begin(&l, gpu, edges, bytes, err);
 	if (!rc && edges != GTU_EDGES_DEVICE) {
-		rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, l.bytes, &l.to, err);
+		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, l.bytes, &l.to, err);
 		if (!rc)
 			rc = measure(&l, GTU_LINK_COPY, rounds, &rate[GTU_LINK_COPY], err);
 	}

@@ -53,7 +53,7 @@ static int create_packed(struct gpu *gpu, struct gtu_error *err)
 	struct gpu_placed *p = &gpu->placed;
 	struct packing k = { .g = p->graph, .bits = bits_of(p->args.n) };
 	uint64_t tiles = (p->args.m + GPU_TILE - 1) / GPU_TILE;
-	int rc = gpu_memory_get(gpu, GTU_EDGES_PINNED, tiles * (GPU_TILE / 8) * k.bits, &p->bits_list, err);
+	int rc = gpu_memory_alloc(gpu, GTU_EDGES_PINNED, tiles * (GPU_TILE / 8) * k.bits, &p->bits_list, err);
 
 	if (rc)
 		return rc;
@@ -62,7 +62,7 @@ static int create_packed(struct gpu *gpu, struct gtu_error *err)
 	return gtu_parallel(pack_tiles, &k, p->args.m);
 }
 
-int gpu_packed_hold(struct gpu *gpu, struct gtu_error *err)
+int gpu_packed_fill(struct gpu *gpu, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	uint64_t tile, tiles, all, share;
@@ -83,7 +83,7 @@ int gpu_packed_hold(struct gpu *gpu, struct gtu_error *err)
 	all = p->bits_list.bytes / tile;
 	share = ((tiles < all ? tiles : all) << 32) / all;
 	if (share)
-		rc = gpu_launch(gpu, "pagerank_near_fill", all * GPU_BLOCK, args, err);
+		rc = gpu_launch(gpu, "pagerank_cached_fill", all * GPU_BLOCK, args, err);
 	if (!rc && share)
 		rc = gpu_wait(gpu, "the cache", err);
 	if (!rc) {

@@ -60,11 +60,11 @@ static int pass(struct pagerank *p)
 	void *bits[] = { &at->bits_list.device, &at->cache.device, &at->near_share, &at->bits, &p->first, &p->tiles,
 			 &p->contrib, &p->sum, NULL };
 
-	void *coded[] = { &p->queue, &p->items, &p->contrib, &p->sum, NULL };
+	void *compressed[] = { &p->queue, &p->items, &p->contrib, &p->sum, NULL };
 
 	if (p->queue)
 		return gpu_run_launch(&p->r, p->r.undirected ? "pagerank_pull" : "pagerank_push", NULL, true,
-				      p->items * 32, coded);
+				      p->items * 32, compressed);
 	if (p->bits)
 		return gpu_run_launch(&p->r, "pagerank_pull_bits", NULL, false, p->tiles * GPU_BLOCK, bits);
 	if (!mode && p->r.undirected)
@@ -76,7 +76,7 @@ static int pass(struct pagerank *p)
 static int list_items(struct pagerank *p)
 {
 	struct gpu_run *r = &p->r;
-	uint32_t no_giant = GPU_NOBODY, slice = GPU_SLICE_ALL;
+	uint32_t no_giant = GPU_NO_VERTEX, slice = GPU_SLICE_ALL;
 	void *args[] = { &p->first, &no_giant, &slice, &p->queue, NULL };
 	int rc = gpu_run_queue(r, &p->queue);
 

@@ -8,7 +8,7 @@
 #ifndef GTU_CUDA_PAGERANK_CUH
 #define GTU_CUDA_PAGERANK_CUH
 
-#include "coded.cuh"
+#include "compressed.cuh"
 
 #define LONG_ROW 64u
 
@@ -142,7 +142,7 @@ __device__ static inline u64 near_below(u64 tile, u64 share)
 }
 
 /* Copy the cached tiles out of the list, one per block. */
-extern "C" __global__ void pagerank_near_fill(const u32 *list, u32 *near, u64 share, u32 bits, u64 tiles)
+extern "C" __global__ void pagerank_cached_fill(const u32 *list, u32 *near, u64 share, u32 bits, u64 tiles)
 {
 	const u32 words = GPU_TILE / 32 * bits;
 	u64 tile, at;
@@ -219,7 +219,7 @@ __device__ static void pagerank_items(const gpu_graph &g, const u64 *queue, u64 
 		const u32 v = (u32)item;
 		double x = 0, own_contrib = PULL ? 0 : contrib[v];
 
-		walk_item<coded, no_weight>(g, v, (u32)(item >> 32), t, [&](bool valid, coded entry, no_weight) {
+		walk_item<compressed, no_weight>(g, v, (u32)(item >> 32), t, [&](bool valid, compressed entry, no_weight) {
 			if (valid && PULL)
 				x += contrib[entry.to];
 			else if (valid)

@@ -38,15 +38,15 @@ static uint32_t bits_for(uint64_t most)
 }
 
 /* Whether the weight fits into a 4-byte entry beside the vertex. */
-static bool packs(const struct gpu_plan_input *in, const struct gtu_place_options *opt, uint32_t *bits)
+static bool packs(const struct gpu_plan_input *in, const struct gtu_placement_options *opt, uint32_t *bits)
 {
 	*bits = 0;
-	if (in->coded)
-		return in->coded_weighted;
-	if (in->weight_type != GTU_WEIGHT_U32 || opt->plain_weights || opt->edge_bytes == 8 ||
+	if (in->compressed)
+		return in->compressed_weighted;
+	if (in->weight_type != GTU_WEIGHT_U32 || opt->separate_weights || opt->edge_bytes == 8 ||
 	    opt->edges == GTU_EDGES_REGISTERED || !in->n)
 		return false;
-	*bits = bits_for((uint64_t)in->weight_most - (uint64_t)in->weight_least);
+	*bits = bits_for((uint64_t)in->weight_max - (uint64_t)in->weight_min);
 	if (*bits < 32 && bits_for(in->n - 1) + *bits <= 32)
 		return true;
 	*bits = 0;
@@ -59,7 +59,7 @@ static uint64_t vertex_bytes(const struct gpu_plan_input *in)
 	return 8 * (in->n + 1) + in->index_bytes;
 }
 
-static uint64_t budget(const struct gpu_plan_input *in, const struct gtu_place_options *opt)
+static uint64_t budget(const struct gpu_plan_input *in, const struct gtu_placement_options *opt)
 {
 	uint64_t used = vertex_bytes(in) + gpu_run_bytes(in->n, in->m) + SPARE,
 		 room = in->free_bytes > used ? in->free_bytes - used : 0, wanted = opt->gpu_memory;
@@ -69,23 +69,23 @@ static uint64_t budget(const struct gpu_plan_input *in, const struct gtu_place_o
 	return wanted < room ? wanted : room;
 }
 
-static uint64_t list_bytes(const struct gpu_plan_input *in, const struct gtu_place_options *opt)
+static uint64_t list_bytes(const struct gpu_plan_input *in, const struct gtu_placement_options *opt)
 {
 	uint32_t bits, edge = opt->edge_bytes ? opt->edge_bytes :
 			      opt->edges == GTU_EDGES_REGISTERED ? in->edge_bytes : 4;
 
-	edge = in->coded ? 0 : edge;
+	edge = in->compressed ? 0 : edge;
 	return in->coded_bytes + in->m * (edge + (packs(in, opt, &bits) ? 0 : gtu_weight_bytes(in->weight_type)));
 }
 
-uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_place_options *opt)
+uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_placement_options *opt)
 {
 	uint64_t bytes = list_bytes(in, opt);
 
 	return opt->edges == GTU_EDGES_AUTO && bytes > budget(in, opt) ? bytes : 0;
 }
 
-static int check(const struct gpu_plan_input *in, const struct gtu_place_options *opt, struct gtu_error *err)
+static int check(const struct gpu_plan_input *in, const struct gtu_placement_options *opt, struct gtu_error *err)
 {
 	uint64_t vertices = vertex_bytes(in) + gpu_run_bytes(in->n, in->m) + SPARE;
 
@@ -137,7 +137,7 @@ static void choose(const struct gpu_plan_input *in, uint64_t room, struct gtu_pl
 	}
 }
 
-int gpu_plan(const struct gpu_plan_input *in, const struct gtu_place_options *opt, struct gtu_placement *out,
+int gpu_plan(const struct gpu_plan_input *in, const struct gtu_placement_options *opt, struct gtu_placement *out,
 	     uint32_t *weight_bits, struct gtu_error *err)
 {
 	uint64_t room;
@@ -148,7 +148,7 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_place_options *op
 		return rc;
 	room = budget(in, opt);
 	out->packed = packs(in, opt, weight_bits);
-	out->edge_bytes = in->coded ? 0 : opt->edge_bytes ? opt->edge_bytes :
+	out->edge_bytes = in->compressed ? 0 : opt->edge_bytes ? opt->edge_bytes :
 			  opt->edges == GTU_EDGES_REGISTERED ? in->edge_bytes : 4;
 	out->weight_bytes = out->packed ? 0 : (uint32_t)gtu_weight_bytes(in->weight_type);
 	out->list_bytes = list_bytes(in, opt);

@@ -39,10 +39,10 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 	gtu_alg_phase(&r->a, "cache");
 	/* the paper's kernels use no cache */
 	if (opt->kernel == GTU_KERNEL_AUTO)
-		rc = gpu_cache_hold(gpu, cache, err);
+		rc = gpu_cache_fill(gpu, cache, err);
 	gtu_alg_phase(&r->a, "setup");
 	if (!rc)
-		rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, sizeof(struct gpu_counters), &r->counter_memory, err);
+		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, sizeof(struct gpu_counters), &r->counter_memory, err);
 	if (!rc)
 		rc = gpu_fill(gpu, r->counter_memory.device, 0, sizeof(struct gpu_counters), err);
 	r->graph = gpu->placed.args;
@@ -84,8 +84,8 @@ int gpu_run_end(struct gpu_run *r, int rc)
 
 	if (r->entered) {
 		for (i = 0; i < r->buffers; i++)
-			gpu_memory_give(r->gpu, &r->buffer[i]);
-		gpu_memory_give(r->gpu, &r->counter_memory);
+			gpu_memory_free(r->gpu, &r->buffer[i]);
+		gpu_memory_free(r->gpu, &r->counter_memory);
 		gpu_leave(r->gpu);
 	}
 	gtu_alg_phase(&r->a, "setup");
@@ -104,7 +104,7 @@ int gpu_run_buffer(struct gpu_run *r, uint64_t bytes, CUdeviceptr *out)
 
 	if (r->buffers == GPU_BUFFERS)
 		return gtu_fail(r->a.err, GTU_ERR_FAIL, "%s needs more than %d buffers", r->a.name, GPU_BUFFERS);
-	rc = gpu_memory_get(r->gpu, GTU_EDGES_DEVICE, bytes, m, r->a.err);
+	rc = gpu_memory_alloc(r->gpu, GTU_EDGES_DEVICE, bytes, m, r->a.err);
 	if (rc)
 		return rc;
 	r->buffers++;

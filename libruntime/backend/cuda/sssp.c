@@ -15,7 +15,7 @@
 struct sssp {
 	struct gpu_run r;
 	enum distance_type type;
-	char kernel[24];		/* suffix: "_u32_beside" */
+	char kernel[24];		/* suffix: "_u32_separate" */
 	double delta;
 	bool once;			/* the bucket is no wider than the minimum weight */
 	CUdeviceptr distance, expanded, queue, visit[2];
@@ -38,18 +38,18 @@ static int set_parameters(struct sssp *s)
 	else if (p->weight_type == GTU_WEIGHT_F64)
 		s->type = DISTANCE_F64;
 	else	/* the longest path has n - 1 edges */
-		s->type = (double)g->n * p->weight_most < (double)UINT32_MAX ? DISTANCE_U32 : DISTANCE_U64;
+		s->type = (double)g->n * p->weight_max < (double)UINT32_MAX ? DISTANCE_U32 : DISTANCE_U64;
 	snprintf(s->kernel, sizeof(s->kernel), "_%s%s", name[s->type],
-		 s->r.gpu->placement.weight_bytes ? "_beside" : "");
+		 s->r.gpu->placement.weight_bytes ? "_separate" : "");
 	if (isnan(delta) || delta < 0)
 		return gtu_fail(s->r.a.err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it "
 				"must be a positive number", delta);
 	if (delta == 0)
-		delta = fmax(p->weight_least, g->m ? BUCKET * p->weight_mean * (double)g->n / (double)g->m : 1);
+		delta = fmax(p->weight_min, g->m ? BUCKET * p->weight_mean * (double)g->n / (double)g->m : 1);
 	if (s->type <= DISTANCE_U64 && delta < 1)
 		delta = 1;
 	s->delta = delta;
-	s->once = delta <= p->weight_least;
+	s->once = delta <= p->weight_min;
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #ifndef GTU_CUDA_SSSP_CUH
 #define GTU_CUDA_SSSP_CUH
 
-#include "coded.cuh"
+#include "compressed.cuh"
 #include "emogi.cuh"
 
 template <typename D> __device__ static inline D lower(D *at, D value);
@@ -29,7 +29,7 @@ struct sum_u32 {
 		return d + packed_weight<R>(g, entry);
 	}
 };
-struct sum_u32_beside : sum_u32 {
+struct sum_u32_separate : sum_u32 {
 	template <typename R, typename W>
 	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
 	{
@@ -44,7 +44,7 @@ struct sum_u64 {
 		return d + packed_weight<R>(g, entry);
 	}
 };
-struct sum_u64_beside : sum_u64 {
+struct sum_u64_separate : sum_u64 {
 	template <typename R, typename W>
 	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
 	{
@@ -170,25 +170,25 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 	SSSP_EMOGI(R, W, S, name, GPU_MERGED, merged)                                              \
 	SSSP_EMOGI(R, W, S, name, GPU_ALIGNED, aligned)
 
-/* named by entry width, distance type, and "beside" for weights in a separate array */
+/* named by entry width, distance type, and "separate" for weights in a separate array */
 SSSP_KERNELS(u32, no_weight, sum_u32, 4_u32)
 SSSP_KERNELS(u64, no_weight, sum_u32, 8_u32)
 SSSP_KERNELS(u32, no_weight, sum_u64, 4_u64)
 SSSP_KERNELS(u64, no_weight, sum_u64, 8_u64)
-SSSP_KERNELS(u32, u32, sum_u32_beside, 4_u32_beside)
-SSSP_KERNELS(u64, u32, sum_u32_beside, 8_u32_beside)
-SSSP_KERNELS(u32, u32, sum_u64_beside, 4_u64_beside)
-SSSP_KERNELS(u64, u32, sum_u64_beside, 8_u64_beside)
-SSSP_KERNELS(u32, float, sum_f32, 4_f32_beside)
-SSSP_KERNELS(u64, float, sum_f32, 8_f32_beside)
-SSSP_KERNELS(u32, double, sum_f64, 4_f64_beside)
-SSSP_KERNELS(u64, double, sum_f64, 8_f64_beside)
-SSSP_RELAX(coded, no_weight, sum_u32, coded_u32)
-SSSP_RELAX(coded, no_weight, sum_u64, coded_u64)
-SSSP_RELAX(coded, u32, sum_u32_beside, coded_u32_beside)
-SSSP_RELAX(coded, u32, sum_u64_beside, coded_u64_beside)
-SSSP_RELAX(coded, float, sum_f32, coded_f32_beside)
-SSSP_RELAX(coded, double, sum_f64, coded_f64_beside)
+SSSP_KERNELS(u32, u32, sum_u32_separate, 4_u32_separate)
+SSSP_KERNELS(u64, u32, sum_u32_separate, 8_u32_separate)
+SSSP_KERNELS(u32, u32, sum_u64_separate, 4_u64_separate)
+SSSP_KERNELS(u64, u32, sum_u64_separate, 8_u64_separate)
+SSSP_KERNELS(u32, float, sum_f32, 4_f32_separate)
+SSSP_KERNELS(u64, float, sum_f32, 8_f32_separate)
+SSSP_KERNELS(u32, double, sum_f64, 4_f64_separate)
+SSSP_KERNELS(u64, double, sum_f64, 8_f64_separate)
+SSSP_RELAX(compressed, no_weight, sum_u32, compressed_u32)
+SSSP_RELAX(compressed, no_weight, sum_u64, compressed_u64)
+SSSP_RELAX(compressed, u32, sum_u32_separate, compressed_u32_separate)
+SSSP_RELAX(compressed, u32, sum_u64_separate, compressed_u64_separate)
+SSSP_RELAX(compressed, float, sum_f32, compressed_f32_separate)
+SSSP_RELAX(compressed, double, sum_f64, compressed_f64_separate)
 
 #define SSSP_COLLECT(R, width, D, bits)                                                            \
 	extern "C" __global__ void sssp_collect_##width##_##bits(                                  \
@@ -200,7 +200,7 @@ SSSP_COLLECT(u32, 4, u32, 32)
 SSSP_COLLECT(u32, 4, u64, 64)
 SSSP_COLLECT(u64, 8, u32, 32)
 SSSP_COLLECT(u64, 8, u64, 64)
-SSSP_COLLECT(coded, coded, u32, 32)
-SSSP_COLLECT(coded, coded, u64, 64)
+SSSP_COLLECT(compressed, compressed, u32, 32)
+SSSP_COLLECT(compressed, compressed, u64, 64)
 
 #endif

@@ -124,7 +124,7 @@ static uint64_t find_root(uint64_t *parent, uint64_t v)
  * Shuffle the edges; move those that join two components (Kruskal's algorithm with random weights)
  * to the front; truncate after m edges.
  */
-int gtu_thin_edges(struct gtu_edge_list *l, uint64_t n, uint64_t m, uint64_t seed,
+int gtu_sparsify(struct gtu_edge_list *l, uint64_t n, uint64_t m, uint64_t seed,
 		   const struct gtu_progress *progress, struct gtu_error *err)
 {
 	uint64_t state = gtu_rand_stream(seed, 0x7417), e, tree = 0, u, v, *parent;

@@ -78,7 +78,7 @@ int gtu_draw_pairs(struct gtu_edge_list *l, uint64_t n, uint64_t m, gtu_fill_pai
  * Remove random edges from a connected graph of @n vertices until @m are left, keeping it connected
  * (m >= n - 1). Does nothing if it has at most @m. Permutes the list.
  */
-int gtu_thin_edges(struct gtu_edge_list *l, uint64_t n, uint64_t m, uint64_t seed,
+int gtu_sparsify(struct gtu_edge_list *l, uint64_t n, uint64_t m, uint64_t seed,
 		   const struct gtu_progress *progress, struct gtu_error *err);
 
 /*

@@ -14,7 +14,7 @@ static int generate(const struct gtu_generate_options *opt, const struct gtu_pro
 	raw->n = opt->n;
 	if (rc)
 		return rc;
-	return gtu_thin_edges(&raw->edges, opt->n, (uint64_t)((double)opt->n * opt->degree / 2 + 0.5),
+	return gtu_sparsify(&raw->edges, opt->n, (uint64_t)((double)opt->n * opt->degree / 2 + 0.5),
 			      opt->seed, progress, err);
 }
 

@@ -44,7 +44,7 @@ static int generate(const struct gtu_generate_options *opt, const struct gtu_pro
 	}
 	if (rc)
 		return rc;
-	return gtu_thin_edges(&raw->edges, raw->n, (uint64_t)((double)raw->n * opt->degree / 2 + 0.5),
+	return gtu_sparsify(&raw->edges, raw->n, (uint64_t)((double)raw->n * opt->degree / 2 + 0.5),
 			      opt->seed, progress, err);
 }
 

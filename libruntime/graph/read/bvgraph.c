@@ -402,7 +402,7 @@ static bool detect(const struct gtu_input *in)
 
 	if (!gtu_path_ends(in->path, ".graph"))
 		return false;
-	rc = gtu_input_beside(in, ".graph", ".properties", &other, &path, NULL);
+	rc = gtu_input_companion(in, ".graph", ".properties", &other, &path, NULL);
 	/* claim a binary file without .properties, so that read_bvgraph() can report it */
 	if (rc <= 0)
 		return !rc && is_binary(in);
@@ -422,7 +422,7 @@ static int read_bvgraph(struct gtu_input *in, const struct gtu_read_options *opt
 	int rc;
 
 	*out = NULL;
-	rc = gtu_input_beside(in, ".graph", ".properties", &other, &path, err);
+	rc = gtu_input_companion(in, ".graph", ".properties", &other, &path, err);
 	if (!rc)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: a binary .graph file is a BVGraph and "
 				"needs its .properties file, which is missing",

@@ -39,7 +39,7 @@ static int read_edges(struct gtu_input *col, struct gtu_graph *g, const struct g
 	char *path;
 	int rc;
 
-	rc = gtu_input_beside(col, ".col", ".dst", &in, &path, err);
+	rc = gtu_input_companion(col, ".col", ".dst", &in, &path, err);
 	if (!rc)
 		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: its .dst file is missing", col->path);
 	if (rc < 0)
@@ -78,7 +78,7 @@ static int read_weights(struct gtu_input *col, struct gtu_graph *g, struct gtu_e
 	char *path;
 	int rc;
 
-	rc = gtu_input_beside(col, ".col", ".val", &in, &path, err);
+	rc = gtu_input_companion(col, ".col", ".val", &in, &path, err);
 	if (rc <= 0)
 		return rc;
 	rc = read_section(&in, 4, "weights", &count, &g->backing->weight, err);

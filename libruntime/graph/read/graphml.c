@@ -28,7 +28,7 @@ struct names {
 	size_t used, room;
 	uint64_t *start;		/* offset of each vertex' name */
 	uint8_t *declared;		/* declared by a <node>, not only named by an edge */
-	uint64_t count, count_room;
+	uint64_t count, count_capacity;
 	uint64_t *slot, mask;
 };
 
@@ -104,13 +104,13 @@ static int grow_names(struct names *s, size_t length)
 			return -1;
 		s->text = bigger;
 	}
-	if (s->count == s->count_room) {
-		s->count_room = s->count_room ? s->count_room * 2 : 256;
-		bigger = realloc(s->start, s->count_room * sizeof(*s->start));
+	if (s->count == s->count_capacity) {
+		s->count_capacity = s->count_capacity ? s->count_capacity * 2 : 256;
+		bigger = realloc(s->start, s->count_capacity * sizeof(*s->start));
 		if (!bigger)
 			return -1;
 		s->start = bigger;
-		bigger = realloc(s->declared, s->count_room);
+		bigger = realloc(s->declared, s->count_capacity);
 		if (!bigger)
 			return -1;
 		s->declared = bigger;

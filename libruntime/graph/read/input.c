@@ -96,11 +96,11 @@ void gtu_input_close(struct gtu_input *in)
 	in->fd = -1;
 }
 
-int gtu_input_beside(const struct gtu_input *in, const char *own, const char *suffix,
+int gtu_input_companion(const struct gtu_input *in, const char *own, const char *suffix,
 		     struct gtu_input *other, char **path, struct gtu_error *err)
 {
 	size_t stem = gtu_path_base(in->path), i;
-	const struct gtu_beside *b;
+	const struct gtu_companion *b;
 
 	*path = NULL;
 	if (stem > strlen(own) && !strncmp(in->path + stem - strlen(own), own, strlen(own)))

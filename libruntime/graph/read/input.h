@@ -22,11 +22,11 @@ struct gtu_stream {
 };
 
 /* A companion file of the input, for inputs in memory. */
-struct gtu_beside {
+struct gtu_companion {
 	const char *suffix;		/* replaces the input's own: ".v" */
 	const void *data;
 	size_t size;
-	struct gtu_beside *next;
+	struct gtu_companion *next;
 };
 
 struct gtu_input {
@@ -43,7 +43,7 @@ struct gtu_input {
 	bool plain;			/* not compressed: file_bytes is the size of the content */
 	struct gtu_stream *stream;
 	const struct gtu_progress *progress;
-	const struct gtu_beside *beside;
+	const struct gtu_companion *beside;
 };
 
 /* Open @path, which must outlive the input. The content determines the compression. */
@@ -58,7 +58,7 @@ void gtu_input_close(struct gtu_input *in);
  * followed by a .gz, .xz or .zst. 1: opened; 0: not found; negative: an error. The caller must free
  * *@path, the new input's name, after closing it.
  */
-int gtu_input_beside(const struct gtu_input *in, const char *own, const char *suffix,
+int gtu_input_companion(const struct gtu_input *in, const char *own, const char *suffix,
 		     struct gtu_input *other, char **path, struct gtu_error *err);
 
 /* Length of @path without a compression suffix, and whether it then ends in @suffix. */

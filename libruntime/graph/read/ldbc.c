@@ -125,7 +125,7 @@ static int read_ldbc(struct gtu_input *in, const struct gtu_read_options *opt, s
 	int rc;
 
 	*out = NULL;
-	rc = gtu_input_beside(in, ".e", ".v", &other, &path, err);
+	rc = gtu_input_companion(in, ".e", ".v", &other, &path, err);
 	if (!rc)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: the .v file with the vertices of the LDBC "
 				"graph is missing; "
@@ -138,7 +138,7 @@ static int read_ldbc(struct gtu_input *in, const struct gtu_read_options *opt, s
 	free(path);
 	if (rc)
 		return rc;
-	rc = gtu_input_beside(in, ".e", ".properties", &other, &path, err);
+	rc = gtu_input_companion(in, ".e", ".properties", &other, &path, err);
 	if (rc == 1) {
 		rc = read_properties(&other, &raw.undirected, &said, err);
 		gtu_input_close(&other);

@@ -92,7 +92,7 @@ void gtu_output_bytes(struct gtu_output *o, const void *data, uint64_t bytes)
 
 void gtu_output_real(struct gtu_output *o, double x, char end)
 {
-	char *to = (char *)gtu_output_room(o), *at;
+	char *to = (char *)gtu_output_reserve(o), *at;
 	int digits, n = 0;
 
 	for (digits = 15; digits <= 17; digits++) {

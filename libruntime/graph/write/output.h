@@ -41,7 +41,7 @@ static inline void gtu_output_text(struct gtu_output *o, const char *text)
 }
 
 /* Reserve GTU_OUTPUT_ITEM bytes of the buffer. */
-static inline uint8_t *gtu_output_room(struct gtu_output *o)
+static inline uint8_t *gtu_output_reserve(struct gtu_output *o)
 {
 	if (o->used > GTU_OUTPUT_BUFFER - GTU_OUTPUT_ITEM)
 		gtu_output_flush(o);
@@ -50,7 +50,7 @@ static inline uint8_t *gtu_output_room(struct gtu_output *o)
 
 static inline void gtu_output_u64(struct gtu_output *o, uint64_t x, char end)
 {
-	uint8_t *to = gtu_output_room(o), digit[20];
+	uint8_t *to = gtu_output_reserve(o), digit[20];
 	unsigned n = 0;
 
 	do {

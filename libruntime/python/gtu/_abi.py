@@ -87,7 +87,7 @@ class InfoStruct(Structure):
                 ("caps", c_uint64), ("scu", c_uint32 * CONSTANTS["UREG_PARAMS"]),
                 ("iru", c_uint32 * CONSTANTS["UREG_PARAMS"]), ("iru_timeout", c_uint32),
                 ("peg", c_uint32 * CONSTANTS["UREG_PARAMS"]), ("peg_setting", c_uint32 * CONSTANTS["UREG_SETS"]),
-                ("wvr", c_uint32 * CONSTANTS["UREG_PARAMS"]),
+                ("weaver", c_uint32 * CONSTANTS["UREG_PARAMS"]),
                 ("param", c_uint32 * CONSTANTS["UREG_PARAMS"] * CONSTANTS["UNIT_PAGES_MAX"]),
                 ("setting", c_uint32 * CONSTANTS["UREG_SETS"] * CONSTANTS["UNIT_PAGES_MAX"])]
 

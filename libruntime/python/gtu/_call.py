@@ -30,7 +30,7 @@ class Status(enum.IntEnum):
     VERIFY = CONSTANTS["ERR_VERIFY"]
     NOMEM = CONSTANTS["ERR_NOMEM"]
     TIMEOUT = CONSTANTS["ERR_TIMEOUT"]
-    GONE = CONSTANTS["ERR_GONE"]
+    DEVICE_LOST = CONSTANTS["ERR_GONE"]
     INTERRUPTED = CONSTANTS["ERR_INTERRUPTED"]
     UNSUPPORTED = CONSTANTS["ERR_UNSUPPORTED"]
     SPACE = CONSTANTS["ERR_SPACE"]
@@ -40,10 +40,10 @@ class Status(enum.IntEnum):
 class Error(Exception):
     """An error of the library: str(error) is its message, `code` its Status."""
 
-    def __init__(self, code: int, sentence: str):
-        super().__init__(sentence)
+    def __init__(self, code: int, message: str):
+        super().__init__(message)
         self.code: Union[Status, int] = Status(code) if code in Status.__members__.values() else code
-        self.sentence = sentence
+        self.message = message
 
 
 class InputError(Error, ValueError):

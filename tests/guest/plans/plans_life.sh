@@ -67,7 +67,7 @@ fuzz_guest() {
 	fuzz_boot fuzz "$kernel" "$root/build/module-fuzz-$kernel" --seconds "$fuzz_seconds" --seed "${GTU_FUZZ_SEED:-$RANDOM}" \
 		--corpus /corpus "${kept[@]}"
 	rc=$?
-	[ ! -e "$places" ] || "$root/tests/fuzz-ioctl/places" "$root/build/module-fuzz-$kernel/gtu.ko" "$places" | sed 's/^/# /'
+	[ ! -e "$places" ] || "$root/tests/fuzz-ioctl/coverage" "$root/build/module-fuzz-$kernel/gtu.ko" "$places" | sed 's/^/# /'
 	[ $rc -ne 0 ] || return 0
 	echo "not ok - fuzzing"
 	"$root/build/fuzz_ioctl" --read-notes "$work/notes" | tail -60 | sed 's/^/# ran last: /'

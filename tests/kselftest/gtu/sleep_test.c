@@ -17,7 +17,7 @@
 #define RW		(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES		(1u << 20)
 #define APERTURE	(3u * 65536)
-#define LIMIT_FILE	"/sys/module/gtu/parameters/sleep_ms"
+#define LIMIT_FILE	"/sys/module/gtu/parameters/suspend_timeout_ms"
 
 static const char *sleep_kind(void)
 {

@@ -95,7 +95,7 @@ TEST_F_TIMEOUT(stuck, memory, 90)
 		EXPECT_TRUE(dump_is_there());
 	snprintf(path, sizeof(path), "/sys/class/gtu/%s/state", device_name());
 	ASSERT_LT(0, read_from(path, text, sizeof(text)));
-	EXPECT_EQ(0, strcmp(text, variant->comes_back ? "up\n" : "gone\n"));
+	EXPECT_EQ(0, strcmp(text, variant->comes_back ? "up\n" : "dead\n"));
 
 	/* only the first region was removed; pages that the device may still access stay pinned */
 	EXPECT_EQ((variant->keeps_master ? BYTES : BYTES / 2) / 1024, status_kib("VmPin"));

@@ -367,17 +367,17 @@ TEST(event_for_the_armed_record)
 	run_dry(f);
 	CHECK_EQ(ring->producer, 0);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 1);
-	__atomic_store_n(&ring->asked, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->requested, 1, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
 	run_dry(f);
 	CHECK_EQ(ring->producer, 1);
 	CHECK_EQ(f->irqs[1], 0);		/* record 0 is written, 1 was armed */
-	__atomic_store_n(&ring->asked, 3, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->requested, 3, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
 	run_dry(f);
 	CHECK_EQ(f->irqs[1], 1);
 	__atomic_store_n(&ring->consumer, 3, __ATOMIC_RELEASE);
-	__atomic_store_n(&ring->asked, 4, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->requested, 4, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
 	run_dry(f);
 	CHECK_EQ(ring->producer, 4);
@@ -461,11 +461,11 @@ TEST(two_arms_and_both_doorbells)
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 2);	/* replaces the first */
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
-	__atomic_store_n(&ring->asked, 2, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->requested, 2, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
 	run_dry(f);
 	CHECK(ring->producer == 2 && f->irqs[1] == 0);
-	__atomic_store_n(&ring->asked, 3, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->requested, 3, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
 	run_dry(f);
 	CHECK_EQ(f->irqs[1], 1);

@@ -394,7 +394,7 @@ TEST(every_status)
 	EXPECT(GTU_CPL_BOUNDS, 0);
 	d = copy(ka, 0, kb, 0, 0xfffffffe, 3);
 	EXPECT(GTU_CPL_BOUNDS, 0);
-	d = copy(ka, 0, kb, 0, GTU_COUNT_REST, 0);
+	d = copy(ka, 0, kb, 0, GTU_COUNT_TO_END, 0);
 	EXPECT(GTU_CPL_OPERAND, 0);
 	d = copy(ka, 0, kb, 0, 10, 0), d.operand[1].count = 9;
 	EXPECT(GTU_CPL_OVERFLOW, 1);
@@ -752,7 +752,7 @@ TEST(monitor_counts_requests)
 	CHECK_EQ(shown[GTU_ZCM_C_REQUESTS(GTU_ZCM_APERTURE_READ, 1)], 3);
 	CHECK_EQ(shown[GTU_ZCM_C_TRIP(7)], 17);		/* 200 cycles */
 	CHECK_EQ(shown[GTU_ZCM_C_FLIGHT_SUM], 17 * 200 + 3);
-	CHECK(shown[GTU_ZCM_C_FLIGHT_MAX] == 17 && shown[GTU_ZCM_C_WATCHED] == c.cycles);
+	CHECK(shown[GTU_ZCM_C_FLIGHT_MAX] == 17 && shown[GTU_ZCM_C_MONITORED] == c.cycles);
 	put(f, GTU_PAGE_ZCM + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
 	for (i = 0; i < GTU_ZCM_COUNTERS; i++)
 		CHECK_EQ(reg(f, GTU_PAGE_ZCM + GTU_UREG_COUNTER(i), 8), 0);

@@ -290,7 +290,7 @@ TEST(order_of_checks)
 
 	d.operand[1] = (struct gtu_hw_operand){ GTU_KEY(1, 200), 4, 3 };	/* misaligned, no such key */
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OPERAND);
-	d.operand[1] = (struct gtu_hw_operand){ fx_region(f, b, 0, 4096, GTU_REGION_READ), GTU_COUNT_REST, 0 };
+	d.operand[1] = (struct gtu_hw_operand){ fx_region(f, b, 0, 4096, GTU_REGION_READ), GTU_COUNT_TO_END, 0 };
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OPERAND);
 	f->table[200] = (struct gtu_hw_region){
 		.key = GTU_KEY(1, 200),

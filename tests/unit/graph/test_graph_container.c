@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libruntime/graph/graph_coded.h"
+#include "libruntime/graph/graph_compressed.h"
 #include "libruntime/graph/graph_container.h"
 #include "libruntime/graph/graph_internal.h"
 #include "tests/unit/test.h"
@@ -179,7 +179,7 @@ TEST(compressed_32_bit_entries)
 	const uint64_t n = 1ull << 32, row_bytes = (n + 1) * 8;
 	uint64_t *row = mmap(NULL, row_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	const uint32_t col[4] = { 0, UINT32_MAX, 5, UINT32_MAX - 1 };
-	struct gtu_coded c;
+	struct gtu_compressed c;
 	struct gtu_error err;
 	uint32_t stream[8];
 	struct gtu_graph g;
@@ -190,13 +190,13 @@ TEST(compressed_32_bit_entries)
 	for (uint64_t v = 1; v <= n; v++)
 		row[v] = 4;
 	g = given(n, row, col, NULL);
-	CHECK(!gtu_coded_measure(&g, 0, &c, &err));
+	CHECK(!gtu_compressed_measure(&g, 0, &c, &err));
 	CHECK(c.entry_bits == 32 && c.bits == 4 * 32 && c.pieces == 1);
-	gtu_coded_write(&g, &c, stream);
+	gtu_compressed_write(&g, &c, stream);
 	CHECK(!memcmp(stream, (uint32_t[]){ 0, UINT32_MAX, 6, UINT32_MAX - 6 }, 16));
-	gtu_coded_free(&c);
+	gtu_compressed_free(&c);
 	g.n++;
-	CHECK(gtu_coded_measure(&g, 0, &c, &err) == GTU_ERR_UNSUPPORTED && strstr(err.text, "4294967297"));
+	CHECK(gtu_compressed_measure(&g, 0, &c, &err) == GTU_ERR_UNSUPPORTED && strstr(err.text, "4294967297"));
 	munmap(row, row_bytes);
 }
 

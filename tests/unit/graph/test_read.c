@@ -18,7 +18,7 @@
 static struct gtu_error err;
 
 static struct gtu_graph *load(const char *name, const void *data, size_t size,
-			      const struct gtu_read_options *opt, const struct gtu_beside *beside)
+			      const struct gtu_read_options *opt, const struct gtu_companion *beside)
 {
 	struct gtu_graph *g;
 	struct gtu_input in;
@@ -288,7 +288,7 @@ TEST(emogi_bel)
 {
 	static const uint64_t rows[] = { 0, 2, 3, 3 }, edges[] = { 2, 1, 0 };
 	struct bytes col = { .size = 0 }, dst = { .size = 0 }, val = { .size = 0 };
-	struct gtu_beside v = { ".val", val.data, 0, NULL }, d = { ".dst", dst.data, 0, &v };
+	struct gtu_companion v = { ".val", val.data, 0, NULL }, d = { ".dst", dst.data, 0, &v };
 	struct gtu_graph *g;
 	char found[200];
 	int i;
@@ -341,8 +341,8 @@ TEST(emogi_file_names)
 
 TEST(ldbc_companion_files)
 {
-	struct gtu_beside p = { ".properties", "graph.x.directed = false\n", 25, NULL };
-	struct gtu_beside v = { ".v", "30\n10\n20\n40\n", 12, &p };
+	struct gtu_companion p = { ".properties", "graph.x.directed = false\n", 25, NULL };
+	struct gtu_companion v = { ".v", "30\n10\n20\n40\n", 12, &p };
 	const struct gtu_read_options directed = { .direction = GTU_DIRECTED };
 	struct gtu_graph *g;
 	char found[200];
@@ -377,7 +377,7 @@ TEST(ldbc_companion_files)
 
 TEST(bvgraph_missing_properties)
 {
-	struct gtu_beside none = { ".offsets", "x", 1, NULL };
+	struct gtu_companion none = { ".offsets", "x", 1, NULL };
 
 	CHECK(!load("x.graph", "2\0\1\2\377", 5, NULL, NULL));
 	CHECKF(strstr(err.text, "x.graph: a binary .graph file is a BVGraph and needs its .properties file"), "%s", err.text);

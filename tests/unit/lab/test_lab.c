@@ -336,7 +336,7 @@ static void waits_for_silent_unit(struct lab_warp *w, const void *p)
 {
 	(void)p;
 	if (!w->in_block)
-		lab_unit_ask(w, 0, 0, 7, NULL, 0); /* the unit never replies */
+		lab_unit_request(w, 0, 0, 7, NULL, 0); /* the unit never replies */
 	lab_barrier(w);
 }
 static const struct lab_kernel waits_for_silent_unit_kernel = { .name = "lonely", .warp = waits_for_silent_unit, .statement = one_name, .statements = 1 };
@@ -407,7 +407,7 @@ static void doubler_clock(void *ctx, uint64_t cycle)
 		uint32_t answer = 2 * d->data[d->value[i]];
 
 		if (d->due[i] == cycle) {
-			lab_unit_answer(d->lab, d->unit, d->at[i], d->warp[i], &answer, sizeof(answer));
+			lab_unit_reply(d->lab, d->unit, d->at[i], d->warp[i], &answer, sizeof(answer));
 			d->answered++;
 			d->due[i] = 0;
 		} else if (d->due[i] && d->due[i] < next) {
@@ -423,7 +423,7 @@ static void ask_double(struct lab_warp *w, const void *p)
 	const struct out_args *a = p;
 	uint32_t answer = 0;
 
-	lab_unit_ask(w, a->unit, 0, (w->block * 2 + w->in_block) * 13, &answer, sizeof(answer));
+	lab_unit_request(w, a->unit, 0, (w->block * 2 + w->in_block) * 13, &answer, sizeof(answer));
 	lab_store32(w, 0, &a->out, lab_thread(w), lab_all(answer));
 }
 static const struct lab_kernel ask_kernel = { .name = "ask", .warp = ask_double, .statement = one_name, .statements = 1 };
@@ -509,9 +509,9 @@ TEST(built_in_machines_are_valid)
 	struct lab_machine m;
 	unsigned i;
 
-	for (i = 0; lab_machine_shipped(i); i++) {
-		CHECKF(!lab_machine_open(lab_machine_shipped(i), &m, &err), "%s", err.text);
-		CHECK(!strcmp(m.name, lab_machine_shipped(i)));
+	for (i = 0; lab_machine_builtin(i); i++) {
+		CHECKF(!lab_machine_open(lab_machine_builtin(i), &m, &err), "%s", err.text);
+		CHECK(!strcmp(m.name, lab_machine_builtin(i)));
 		lab_destroy(lab_of(m.name, NULL));
 	}
 	CHECK(i >= 4);

@@ -138,7 +138,7 @@ TEST(monitor_tracks_requests_in_flight)
 {
 	uint64_t count[GTU_ZCM_COUNTERS] = { 0 };
 	struct zcm_flight room[3];
-	struct zcm z = { .count = count, .flight = room, .room = 3 };
+	struct zcm z = { .count = count, .flight = room, .capacity = 3 };
 
 	/* two lines: completed in 110 and 111 */
 	zcm_stream(&z, GTU_ZCM_HOST_READ, 96, 64, 10, 100);

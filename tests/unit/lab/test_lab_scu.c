@@ -207,13 +207,13 @@ static void same_cycles(unsigned width)
 
 	run.port.latency = 0;
 	for (i = 0; i < GTU_SCU_OPERANDS; i++)
-		run.mem[i].watched = run.mem[i].given;
+		run.mem[i].monitored = run.mem[i].given;
 	state = (struct scu_state){ 0 };
 	s = (struct script){ .run = &run };
 	CHECK_EQ(play_script(shape, &counts), cycles);
 	CHECK_EQ(counts.full[0] + counts.full[1], 0);
 	for (i = 0; i < GTU_SCU_OPERANDS; i++)
-		run.mem[i].watched = false;
+		run.mem[i].monitored = false;
 }
 
 TEST(fixed_latency_and_pipeline_take_the_same_cycles)

@@ -182,9 +182,9 @@ TEST(unit_gpu_needs_a_gpu)
 	CHECK(!gtu_open("model", &model, &err));
 	CHECK_EQ(gtu_bfs(NULL, g, &opt, level, NULL, &err), GTU_ERR_USAGE);
 	CHECK_EQ(gtu_bfs(model, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED);
-	CHECK_EQ(gtu_place(model, g, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_placement_create(model, g, NULL, &err), GTU_ERR_UNSUPPORTED);
 	CHECK(!gtu_get_placement(model) && !gtu_get_gpu_info(model));
-	gtu_unplace(model);
+	gtu_placement_destroy(model);
 	gtu_close(model);
 	gtu_graph_close(g);
 }
@@ -194,7 +194,7 @@ TEST(options_out_of_range)
 	struct gtu_device *dev = open_fake();
 	struct gtu_graph *g = small_graph(0, 4);
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = GTU_KERNELS };
-	struct gtu_place_options place = { .edges = GTU_EDGES_KINDS };
+	struct gtu_placement_options place = { .edges = GTU_EDGES_KINDS };
 	struct gtu_error err;
 	uint64_t level[300];
 
@@ -206,13 +206,13 @@ TEST(options_out_of_range)
 	opt.first_vertex = 5;
 	opt.end_vertex = 301;
 	CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_USAGE);
-	CHECK_EQ(gtu_place(dev, g, &place, &err), GTU_ERR_USAGE);
+	CHECK_EQ(gtu_placement_create(dev, g, &place, &err), GTU_ERR_USAGE);
 	place.edges = GTU_EDGES_PINNED;
 	place.edge_bytes = 3;
-	CHECK_EQ(gtu_place(dev, g, &place, &err), GTU_ERR_USAGE);
+	CHECK_EQ(gtu_placement_create(dev, g, &place, &err), GTU_ERR_USAGE);
 	place.edges = GTU_EDGES_REGISTERED;
 	place.edge_bytes = 8;
-	CHECK_EQ(gtu_place(dev, g, &place, &err), GTU_ERR_USAGE);
+	CHECK_EQ(gtu_placement_create(dev, g, &place, &err), GTU_ERR_USAGE);
 	gtu_graph_close(g);
 	gtu_close(dev);
 	CHECK(!fake->contexts && !fake->pushed && !fake->live);
@@ -235,23 +235,23 @@ TEST(damaged_graphs)
 	bad.flags &= ~GTU_GRAPH_CHECKED;
 	bad.row = row;
 	bad.col = col;
-	CHECK(!gtu_place(dev, &bad, NULL, &err));
+	CHECK(!gtu_placement_create(dev, &bad, NULL, &err));
 	row[17] = g->m + 1;
-	CHECK_EQ(gtu_place(dev, &bad, NULL, &err), GTU_ERR_INPUT);
+	CHECK_EQ(gtu_placement_create(dev, &bad, NULL, &err), GTU_ERR_INPUT);
 	CHECKF(strstr(err.text, "vertex 1"), "%s", err.text);
 	CHECK(!gtu_get_placement(dev));
 	row[17] = g->row[17];
 	col[5] = 300;
-	CHECK_EQ(gtu_place(dev, &bad, NULL, &err), GTU_ERR_INPUT);
+	CHECK_EQ(gtu_placement_create(dev, &bad, NULL, &err), GTU_ERR_INPUT);
 	CHECKF(strstr(err.text, "entry 5") && strstr(err.text, "vertex 300"), "%s", err.text);
 	col[5] = 3;
 	bad.weight = weight;
 	bad.weight_type = GTU_WEIGHT_F32;
 	weight[9] = -1;
-	CHECK_EQ(gtu_place(dev, &bad, NULL, &err), GTU_ERR_INPUT);
+	CHECK_EQ(gtu_placement_create(dev, &bad, NULL, &err), GTU_ERR_INPUT);
 	CHECKF(strstr(err.text, "edge 9") && strstr(err.text, "-1"), "%s", err.text);
 	weight[9] = NAN;
-	CHECK_EQ(gtu_place(dev, &bad, NULL, &err), GTU_ERR_INPUT);
+	CHECK_EQ(gtu_placement_create(dev, &bad, NULL, &err), GTU_ERR_INPUT);
 	free(row), free(col), free(weight);
 	gtu_graph_close(g);
 	gtu_close(dev);
@@ -260,7 +260,7 @@ TEST(damaged_graphs)
 
 /* ---- Placement -------------------------------------------------------------------------------------------- */
 
-static int plan_of(struct gpu_plan_input in, struct gtu_place_options opt, struct gtu_placement *p)
+static int plan_of(struct gpu_plan_input in, struct gtu_placement_options opt, struct gtu_placement *p)
 {
 	struct gtu_error err;
 	uint32_t bits;
@@ -273,9 +273,9 @@ static int plan_of(struct gpu_plan_input in, struct gtu_place_options opt, struc
 TEST(plans)
 {
 	/* 2^25 vertices, 2^30 edges: 4 GiB of edges, 8 GiB with separate weights */
-	struct gpu_plan_input in = { .n = 1 << 25, .m = 1 << 30, .edge_bytes = 4, .weight_least = 1, .weight_most = 1,
+	struct gpu_plan_input in = { .n = 1 << 25, .m = 1 << 30, .edge_bytes = 4, .weight_min = 1, .weight_max = 1,
 				     .free_bytes = 80 * GB, .managed = true, .registered = true };
-	struct gtu_place_options any = { 0 }, eighth = { .gpu_memory = GB / 2 };
+	struct gtu_placement_options any = { 0 }, eighth = { .gpu_memory = GB / 2 };
 	struct gtu_placement p;
 	struct gtu_error err;
 	uint32_t bits;
@@ -306,9 +306,9 @@ TEST(plans)
 	CHECK(!plan_of(in, any, &p));
 	CHECK_EQ(p.edges, GTU_EDGES_PINNED);
 	CHECK(p.cache_bytes <= GB / 2);
-	CHECK_EQ(plan_of(in, (struct gtu_place_options){ .edges = GTU_EDGES_MANAGED }, &p), GTU_ERR_NOMEM);
-	CHECK_EQ(plan_of(in, (struct gtu_place_options){ .edges = GTU_EDGES_UVM }, &p), GTU_ERR_NOMEM);
-	CHECK_EQ(plan_of(in, (struct gtu_place_options){ .edges = GTU_EDGES_DEVICE }, &p), GTU_ERR_NOMEM);
+	CHECK_EQ(plan_of(in, (struct gtu_placement_options){ .edges = GTU_EDGES_MANAGED }, &p), GTU_ERR_NOMEM);
+	CHECK_EQ(plan_of(in, (struct gtu_placement_options){ .edges = GTU_EDGES_UVM }, &p), GTU_ERR_NOMEM);
+	CHECK_EQ(plan_of(in, (struct gtu_placement_options){ .edges = GTU_EDGES_DEVICE }, &p), GTU_ERR_NOMEM);
 	in.free_bytes = GB / 4;
 	CHECK_EQ(plan_of(in, any, &p), GTU_ERR_NOMEM);
 	in.n = 1ull << 32;
@@ -318,17 +318,17 @@ TEST(plans)
 	in.n = 1 << 25;
 	in.m = 1 << 30;
 	in.weight_type = GTU_WEIGHT_U32;
-	in.weight_least = 8;
-	in.weight_most = 8 + 127;
+	in.weight_min = 8;
+	in.weight_max = 8 + 127;
 	CHECK(!gpu_plan(&in, &any, &p, &bits, &err));
 	CHECK(p.packed && bits == 7 && p.list_bytes == 4 * GB && !p.weight_bytes);
-	in.weight_most++;
+	in.weight_max++;
 	CHECK(!gpu_plan(&in, &any, &p, &bits, &err));
 	CHECK(!p.packed && !bits && p.list_bytes == 8 * GB && p.weight_bytes == 4);
-	in.weight_most = 8;
-	CHECK(!gpu_plan(&in, &(struct gtu_place_options){ .plain_weights = 1 }, &p, &bits, &err));
+	in.weight_max = 8;
+	CHECK(!gpu_plan(&in, &(struct gtu_placement_options){ .separate_weights = 1 }, &p, &bits, &err));
 	CHECK(!p.packed && p.list_bytes == 8 * GB);
-	CHECK(!gpu_plan(&in, &(struct gtu_place_options){ .edge_bytes = 8 }, &p, &bits, &err));
+	CHECK(!gpu_plan(&in, &(struct gtu_placement_options){ .edge_bytes = 8 }, &p, &bits, &err));
 	CHECK(!p.packed && p.list_bytes == 12 * GB);
 }
 
@@ -336,35 +336,35 @@ TEST(kinds_of_memory)
 {
 	struct gtu_device *dev = open_fake();
 	struct gtu_graph *g = small_graph(0, 4);
-	struct gtu_place_options place = { .edges = GTU_EDGES_MANAGED };
+	struct gtu_placement_options place = { .edges = GTU_EDGES_MANAGED };
 	struct gpu_memory io;
 	struct gtu_error err;
 
-	CHECK(!gtu_place(dev, g, &place, &err));
+	CHECK(!gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->advised, 1u << CU_MEM_ADVISE_SET_PREFERRED_LOCATION | 1u << CU_MEM_ADVISE_SET_ACCESSED_BY);
 	fake->advised = 0;
 	place.edges = GTU_EDGES_UVM;
-	CHECK(!gtu_place(dev, g, &place, &err));
+	CHECK(!gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->advised, 1u << CU_MEM_ADVISE_SET_READ_MOSTLY);
 	place.edges = GTU_EDGES_REGISTERED;
-	CHECK(!gtu_place(dev, g, &place, &err));
+	CHECK(!gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP);
 	/* a mapped container: read-only memory */
 	fake->register_needs = CU_MEMHOSTREGISTER_READ_ONLY;
-	CHECK(!gtu_place(dev, g, &place, &err));
+	CHECK(!gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY);
 	fake->register_needs = 0;
 	/* a device's memory aperture */
 	CHECK(!gpu_memory_register(dev->backend, (void *)(uintptr_t)g->col, 64, true, &io, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY);
-	gpu_memory_give(dev->backend, &io);
+	gpu_memory_free(dev->backend, &io);
 	gtu_close(dev);
 	CHECK(!fake->live);
 	use_fake();
 	fake->managed = 0;
 	CHECK(!gtu_open("cuda:0", &dev, &err));
 	place.edges = GTU_EDGES_MANAGED;
-	CHECK_EQ(gtu_place(dev, g, &place, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_placement_create(dev, g, &place, &err), GTU_ERR_UNSUPPORTED);
 	gtu_close(dev);
 	gtu_graph_close(g);
 	CHECK(!fake->contexts && !fake->pushed && !fake->live);
@@ -381,14 +381,14 @@ struct job {
 /* A whole run: open, place, four algorithms. */
 static int whole_run(const struct job *j, const struct gtu_graph *g, void *result, struct gtu_error *err)
 {
-	struct gtu_place_options place = { .edges = j->edges, .gpu_memory = j->memory, .compressed = j->compressed };
+	struct gtu_placement_options place = { .edges = j->edges, .gpu_memory = j->memory, .compressed = j->compressed };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = j->kernel, .iterations = 2 };
 	struct gtu_device *dev;
 	int rc = gtu_open("cuda:0", &dev, err);
 
 	if (rc)
 		return rc;
-	rc = gtu_place(dev, g, &place, err);
+	rc = gtu_placement_create(dev, g, &place, err);
 	if (!rc)
 		rc = gtu_bfs(dev, g, &opt, result, NULL, err);
 	if (!rc)

@@ -66,26 +66,26 @@ static void open_gpu(void)
 
 struct placing {
 	const char *name;
-	struct gtu_place_options place;
+	struct gtu_placement_options place;
 };
 
 static const struct placing placings[] = {
 	{ "auto", { 0 } },
 	{ "device, 8", { .edges = GTU_EDGES_DEVICE, .edge_bytes = 8 } },
 	{ "managed", { .edges = GTU_EDGES_MANAGED } },
-	{ "managed, 8, beside", { .edges = GTU_EDGES_MANAGED, .edge_bytes = 8, .plain_weights = 1 } },
-	{ "managed, beside", { .edges = GTU_EDGES_MANAGED, .plain_weights = 1 } },
+	{ "managed, 8, separate weights", { .edges = GTU_EDGES_MANAGED, .edge_bytes = 8, .separate_weights = 1 } },
+	{ "managed, separate weights", { .edges = GTU_EDGES_MANAGED, .separate_weights = 1 } },
 	{ "managed, little cache", { .edges = GTU_EDGES_MANAGED, .gpu_memory = 40000 } },
 	{ "managed, cache", { .edges = GTU_EDGES_MANAGED, .gpu_memory = 1 << 20 } },
 	{ "pinned, 8, cache", { .edges = GTU_EDGES_PINNED, .edge_bytes = 8, .gpu_memory = 300000 } },
-	{ "pinned, cache, beside", { .edges = GTU_EDGES_PINNED, .gpu_memory = 300000, .plain_weights = 1 } },
+	{ "pinned, cache, separate weights", { .edges = GTU_EDGES_PINNED, .gpu_memory = 300000, .separate_weights = 1 } },
 	{ "pinned", { .edges = GTU_EDGES_PINNED } },
 	{ "pinned, 4", { .edges = GTU_EDGES_PINNED, .edge_bytes = 4, .gpu_memory = 30000 } },
 	{ "pinned, neighbours of some", { .edges = GTU_EDGES_PINNED, .gpu_memory = 600 } },
 	{ "registered", { .edges = GTU_EDGES_REGISTERED } },
 	{ "uvm", { .edges = GTU_EDGES_UVM } },
 	{ "compressed, managed", { .edges = GTU_EDGES_MANAGED, .compressed = 1 } },
-	{ "compressed, beside", { .edges = GTU_EDGES_PINNED, .compressed = 1, .plain_weights = 1, .gpu_memory = 3000 } },
+	{ "compressed, separate weights", { .edges = GTU_EDGES_PINNED, .compressed = 1, .separate_weights = 1, .gpu_memory = 3000 } },
 	{ "compressed, cache", { .edges = GTU_EDGES_PINNED, .compressed = 1, .gpu_memory = 1 << 20 } },
 	{ "compressed, device", { .edges = GTU_EDGES_DEVICE, .compressed = 1 } },
 };
@@ -129,7 +129,7 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 
 		if ((p + graph) % SPARSE)
 			continue;
-		rc = gtu_place(dev, g, &placings[p].place, &err);
+		rc = gtu_placement_create(dev, g, &placings[p].place, &err);
 		if (rc == GTU_ERR_UNSUPPORTED)
 			continue;
 		CHECKF(!rc, "placing %s: %s", name, err.text);
@@ -156,7 +156,7 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 			CHECKF(!gtu_components(dev, g, &part, got, &stats, &err), "%s: part: %s", name, err.text);
 			check_values(got, part_cc, g->n, false, "cc of a part", name, k);
 		}
-		gtu_unplace(dev);
+		gtu_placement_destroy(dev);
 	}
 	free(got), free(bfs), free(cc), free(sssp), free(pr), free(part_bfs), free(part_cc);
 }
@@ -296,7 +296,7 @@ static void check_long(uint32_t compressed)
 	uint64_t n = 1 << 16, degree = (1ull << 32) / n + 8, m = n * degree, v, e, *row;
 	struct gtu_graph g = { .n = n, .m = m, .flags = GTU_GRAPH_DIRECTED | GTU_GRAPH_CHECKED, .edge_bytes = 4 };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .source = 0 };
-	struct gtu_place_options place = { .edges = GTU_EDGES_PINNED, .compressed = compressed };
+	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED, .compressed = compressed };
 	struct gtu_algorithm_stats stats;
 	uint64_t *level, last;
 	struct gtu_error err;
@@ -321,7 +321,7 @@ static void check_long(uint32_t compressed)
 			col[e] = (uint32_t)(e + 1 < row[v + 1] || v % 64 == 63 ? v : v + 1);
 	g.row = row;
 	g.col = col;
-	rc = gtu_place(dev, &g, &place, &err);
+	rc = gtu_placement_create(dev, &g, &place, &err);
 	CHECKF(!rc, "%s", err.text);
 	for (last = n / 64, v = 0; v < 2; v++) {
 		opt.source = v ? (last - 1) * 64 : 0;
@@ -330,7 +330,7 @@ static void check_long(uint32_t compressed)
 		for (e = 0; e < n; e++)
 			CHECK(level[e] == (e / 64 == opt.source / 64 ? e % 64 : GTU_UNREACHED));
 	}
-	gtu_unplace(dev);
+	gtu_placement_destroy(dev);
 	free(row), free(col), free(level);
 }
 
@@ -343,7 +343,7 @@ TEST(long_offsets_compressed) { check_long(1); }
  */
 TEST(compressed_container)
 {
-	struct gtu_place_options place = { .edges = GTU_EDGES_PINNED };
+	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
 	struct gtu_graph *made, *g;
 	uint64_t *level, *want;
@@ -359,17 +359,17 @@ TEST(compressed_container)
 	want = level + g->n;
 	opt.source = busiest(g);
 	CHECK(!reference_bfs(made, opt.source, want));
-	CHECK(!gtu_place(dev, g, &place, &err) && !gtu_get_placement(dev)->edge_bytes);
+	CHECK(!gtu_placement_create(dev, g, &place, &err) && !gtu_get_placement(dev)->edge_bytes);
 	CHECK(gtu_get_placement(dev)->packed && gtu_get_placement(dev)->list_bytes < 4 * g->m);
 	CHECK(!gtu_bfs(dev, g, &opt, level, NULL, &err) && !memcmp(level, want, 8 * g->n));
 	place.edge_bytes = 4;
-	CHECK(!gtu_place(dev, g, &place, &err) && gtu_get_placement(dev)->edge_bytes == 4);
-	CHECK(!gtu_place(dev, g, NULL, &err) && gtu_get_placement(dev)->edge_bytes == 4);
+	CHECK(!gtu_placement_create(dev, g, &place, &err) && gtu_get_placement(dev)->edge_bytes == 4);
+	CHECK(!gtu_placement_create(dev, g, NULL, &err) && gtu_get_placement(dev)->edge_bytes == 4);
 	CHECK(gtu_get_placement(dev)->edges == GTU_EDGES_DEVICE);
 	place.compressed = 1;
-	CHECK(gtu_place(dev, g, &place, &err) == GTU_ERR_USAGE);
-	place = (struct gtu_place_options){ .edges = GTU_EDGES_REGISTERED, .compressed = 1 };
-	CHECK(gtu_place(dev, g, &place, &err) == GTU_ERR_USAGE);
+	CHECK(gtu_placement_create(dev, g, &place, &err) == GTU_ERR_USAGE);
+	place = (struct gtu_placement_options){ .edges = GTU_EDGES_REGISTERED, .compressed = 1 };
+	CHECK(gtu_placement_create(dev, g, &place, &err) == GTU_ERR_USAGE);
 	free(level);
 	gtu_graph_close(g);
 	gtu_graph_close(made);

@@ -153,7 +153,7 @@ static int check_time(void *until, const char *what, uint64_t done, uint64_t tot
 	return gtu_now_ns() > *(const uint64_t *)until;
 }
 
-static void gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight)
+static void gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
 {
 	liar.outside |= source >= liar.n || target >= liar.n;
 	if (!liar.outside)

@@ -87,7 +87,7 @@ static uint64_t order_of_any(const struct bed *b, uint32_t ring_log2, bool slow,
 	c.in = (struct gtu_array){ 0 };
 	c.engines = 4;
 	c.ring_log2 = ring_log2;
-	OK(configure_peg(b->q, &c, &peg, &err));
+	OK(gtu_peg_configure(b->q, &c, &peg, &err));
 	while ((rc = gtu_peg_next(peg, GTU_PEG_ANY, &edges, &err)) > 0) {
 		order[n] = edges.cycle << 32 | (uint64_t)edges.engine << 24;
 		order[n++] |= ((const uint64_t *)edges.index)[__builtin_ctz(edges.active)];
@@ -171,11 +171,11 @@ TEST(bfs_of_figure_4)
 			c.ring_log2 = 1 + seed % 5;
 			c.push_log2 = 5;
 			c.out = gtu_array(&b.list[1], 0, b.m + b.n, b.wide);
-			OK(configure_peg(b.q, &c, &peg, &err));
+			OK(gtu_peg_configure(b.q, &c, &peg, &err));
 			for (;;) {
 				uint32_t fresh = 0;
 
-				rc = pop_edge_dst(peg, GTU_PEG_ANY, ~0u, dst, &valid, &err);
+				rc = gtu_peg_pop_edge_dst(peg, GTU_PEG_ANY, ~0u, dst, &valid, &err);
 				CHECKF(rc >= 0, "%s", err.text);
 				if (!rc)
 					break;
@@ -186,7 +186,7 @@ TEST(bfs_of_figure_4)
 						fresh |= 1u << l;
 					}
 				}
-				OK(push_vert(peg, GTU_PEG_ANY, fresh, dst, &err));
+				OK(gtu_peg_push_vert(peg, GTU_PEG_ANY, fresh, dst, &err));
 			}
 			OK(gtu_peg_finish(peg, &listed, &err));
 			swap = b.list[0], b.list[0] = b.list[1], b.list[1] = swap;
@@ -220,39 +220,39 @@ TEST(lanes_hold_their_edges)
 	row = b.row.addr;
 	c = config(&b, GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST | GTU_PEG_WITH_WEIGHT | GTU_PEG_WITH_INDEX, 0);
 	c.in = (struct gtu_array){ 0 };		/* all vertices */
-	OK(configure_peg(b.q, &c, &peg, &err));
+	OK(gtu_peg_configure(b.q, &c, &peg, &err));
 	/* with one lane: src, dst, wt, idx are of one edge; a second src is of the next one */
-	CHECK_EQ(pop_edge_src(peg, 0, 1, src, &valid, &err), 1);
+	CHECK_EQ(gtu_peg_pop_edge_src(peg, 0, 1, src, &valid, &err), 1);
 	CHECK_EQ(valid, 1);
 	CHECK_EQ(src[1], ~0ull);
-	CHECK_EQ(pop_edge_dst(peg, 0, 1, dst, NULL, &err), 1);
-	CHECK_EQ(pop_edge_wt(peg, 0, 1, wt, &valid, &err), 1);
+	CHECK_EQ(gtu_peg_pop_edge_dst(peg, 0, 1, dst, NULL, &err), 1);
+	CHECK_EQ(gtu_peg_pop_edge_wt(peg, 0, 1, wt, &valid, &err), 1);
 	CHECK_EQ(wt[0], 0xffffffff);		/* -1 is the edge's weight: the mask marks it as valid */
 	CHECK_EQ(valid, 1);
-	CHECK_EQ(pop_edge_idx(peg, 0, 1, idx, NULL, &err), 1);
+	CHECK_EQ(gtu_peg_pop_edge_idx(peg, 0, 1, idx, NULL, &err), 1);
 	CHECK_EQ(idx[0], 0);
 	CHECK_EQ(dst[0], id(&b, b.col.addr, 0));
-	CHECK_EQ(pop_edge_idx(peg, 0, 1, idx, NULL, &err), 1);
+	CHECK_EQ(gtu_peg_pop_edge_idx(peg, 0, 1, idx, NULL, &err), 1);
 	CHECK_EQ(idx[0], 1);
-	CHECK_EQ(pop_edge_src(peg, 0, 1, src, NULL, &err), 1);	/* of edge 1, which the lane holds */
+	CHECK_EQ(gtu_peg_pop_edge_src(peg, 0, 1, src, NULL, &err), 1);	/* of edge 1, which the lane holds */
 	CHECK(row[src[0]] <= 1 && row[src[0] + 1] > 1);
 	/*
 	 * more lanes: lane 0 holds edge 1, whose idx is consumed; lanes 1 and 2 get the next edges,
 	 * lowest lane first
 	 */
-	CHECK_EQ(pop_edge_idx(peg, 0, 6, idx, NULL, &err), 1);
+	CHECK_EQ(gtu_peg_pop_edge_idx(peg, 0, 6, idx, NULL, &err), 1);
 	CHECK_EQ(idx[1], 2);
 	CHECK_EQ(idx[2], 3);
 	CHECK_EQ(idx[0], ~0ull);
-	CHECK_EQ(pop_edge_dst(peg, 0, 7, dst, NULL, &err), 1);	/* edges 1, 2, 3: none consumed yet */
+	CHECK_EQ(gtu_peg_pop_edge_dst(peg, 0, 7, dst, NULL, &err), 1);	/* edges 1, 2, 3: none consumed yet */
 	for (unsigned l = 0; l < 3; l++)
 		CHECK_EQ(dst[l], id(&b, b.col.addr, l + 1));
-	CHECK_EQ(pop_edge_idx(peg, 0, 7, idx, NULL, &err), 1);
+	CHECK_EQ(gtu_peg_pop_edge_idx(peg, 0, 7, idx, NULL, &err), 1);
 	CHECK_EQ(idx[0], 4);
 	CHECK_EQ(idx[2], 6);
-	FAILS(pop_vert(peg, 0, 1, src, NULL, &err), GTU_ERR_USAGE, "VERTEX_LIST");
-	FAILS(push_vert(peg, 0, 1, src, &err), GTU_ERR_USAGE, "no output list");
-	FAILS(pop_edge_dst(peg, 1, 1, src, NULL, &err), GTU_ERR_USAGE, "the stream has 1");
+	FAILS(gtu_peg_pop_vert(peg, 0, 1, src, NULL, &err), GTU_ERR_USAGE, "VERTEX_LIST");
+	FAILS(gtu_peg_push_vert(peg, 0, 1, src, &err), GTU_ERR_USAGE, "no output list");
+	FAILS(gtu_peg_pop_edge_dst(peg, 1, 1, src, NULL, &err), GTU_ERR_USAGE, "the stream has 1");
 	FAILS(gtu_peg_finish(peg, NULL, &err), GTU_ERR_USAGE, "still has edges");
 	FAILS(gtu_submit(b.q, &(struct gtu_hw_desc){ 0 }, NULL, &err), GTU_ERR_USAGE, "PEG stream");
 	/* random lanes and fields until the end: every edge exactly once */
@@ -262,7 +262,7 @@ TEST(lanes_hold_their_edges)
 	for (seen = 7;;) {
 		const uint32_t lanes = (uint32_t)test_random(&r) | 1u << test_random(&r) % 32;
 
-		rc = pop_edge_idx(peg, test_random(&r) % 2 ? 0 : 0, lanes, idx, &valid, &err);
+		rc = gtu_peg_pop_edge_idx(peg, test_random(&r) % 2 ? 0 : 0, lanes, idx, &valid, &err);
 		CHECK(rc >= 0);
 		for (unsigned l = 0; l < 32; l++) {
 			if (!(valid >> l & 1))
@@ -271,7 +271,7 @@ TEST(lanes_hold_their_edges)
 			seen++;
 		}
 		if (test_random(&r) % 2) {
-			CHECK(pop_edge_dst(peg, 0, valid, dst, &v2, &err) >= 0);
+			CHECK(gtu_peg_pop_edge_dst(peg, 0, valid, dst, &v2, &err) >= 0);
 			CHECK_EQ(v2, valid);	/* all hold an edge whose dst is not consumed */
 			for (unsigned l = 0; l < 32; l++)
 				if (valid >> l & 1)
@@ -281,12 +281,12 @@ TEST(lanes_hold_their_edges)
 			break;
 	}
 	CHECK_EQ(seen, b.m);
-	CHECK_EQ(pop_edge_idx(peg, 0, ~0u, again, &valid, &err), 0);	/* remains at the end */
+	CHECK_EQ(gtu_peg_pop_edge_idx(peg, 0, ~0u, again, &valid, &err), 0);	/* remains at the end */
 	CHECK_EQ(again[7], ~0ull);
 	OK(gtu_peg_finish(peg, NULL, &err));
 	CHECK_EQ(gtu_peg_result(peg)->count, (b.m + 31) / 32);
 	FAILS(gtu_peg_finish(peg, NULL, &err), GTU_ERR_USAGE, "has ended");
-	CHECK_EQ(pop_edge_idx(peg, 0, ~0u, again, &valid, &err), 0);
+	CHECK_EQ(gtu_peg_pop_edge_idx(peg, 0, ~0u, again, &valid, &err), 0);
 	free(count);
 	gtu_peg_close(peg);
 	bed_close(&b);
@@ -305,9 +305,9 @@ static void *consume(void *arg)
 	uint64_t dst[32];
 	uint32_t valid;
 
-	while (pop_edge_dst(c->peg, c->engine, ~0u, dst, &valid, &e) > 0) {
+	while (gtu_peg_pop_edge_dst(c->peg, c->engine, ~0u, dst, &valid, &e) > 0) {
 		c->edges += (unsigned)__builtin_popcount(valid);
-		if (push_vert(c->peg, c->engine, valid & 0x11111111, dst, &e))
+		if (gtu_peg_push_vert(c->peg, c->engine, valid & 0x11111111, dst, &e))
 			break;
 		c->pushed += (unsigned)__builtin_popcount(valid & 0x11111111);
 	}
@@ -329,7 +329,7 @@ TEST(one_thread_per_engine)
 	conf.engines = 4;
 	conf.ring_log2 = 3;
 	conf.out = gtu_array(&b.list[1], 0, b.m, 4);
-	OK(configure_peg(b.q, &conf, &peg, &err));
+	OK(gtu_peg_configure(b.q, &conf, &peg, &err));
 	for (unsigned i = 0; i < 4; i++) {
 		c[i] = (struct consumer){ .peg = peg, .engine = i };
 		CHECK(!pthread_create(&t[i], NULL, consume, &c[i]));
@@ -362,30 +362,30 @@ TEST(output_overflow_and_vertex_lists)
 	c.in = gtu_array(&b.list[0], 0, 1000, 8);
 	c.out = gtu_array(&b.list[1], 0, 10, 8);
 	c.list_bytes = 64;
-	OK(configure_peg(b.q, &c, &peg, &err));
-	while ((rc = pop_vert(peg, 0, ~0u, v, &valid, &err)) > 0)
+	OK(gtu_peg_configure(b.q, &c, &peg, &err));
+	while ((rc = gtu_peg_pop_vert(peg, 0, ~0u, v, &valid, &err)) > 0)
 		for (unsigned l = 0; l < 32; l++, n++) {
 			if (!(valid >> l & 1))
 				break;
 			CHECK_EQ(v[l], n * n);
 			if (n % 5 == 0)
-				OK(push_vert(peg, 0, 1u << l, v, &err));
+				OK(gtu_peg_push_vert(peg, 0, 1u << l, v, &err));
 		}
 	CHECK_EQ(rc, 0);
 	CHECK_EQ(n, 1000);
 	FAILS(gtu_peg_finish(peg, &listed, &err), GTU_ERR_SPACE, "does not fit");
-	FAILS(pop_edge_dst(peg, 0, 1, v, NULL, &err), GTU_ERR_USAGE, "no edges");
+	FAILS(gtu_peg_pop_edge_dst(peg, 0, 1, v, NULL, &err), GTU_ERR_USAGE, "no edges");
 	c.out.count = 200;
-	OK(configure_peg(b.q, &c, &peg, &err));
-	while (pop_vert(peg, 0, 0xff, v, &valid, &err) > 0)
-		OK(push_vert(peg, 0, valid & 1, v, &err));
+	OK(gtu_peg_configure(b.q, &c, &peg, &err));
+	while (gtu_peg_pop_vert(peg, 0, 0xff, v, &valid, &err) > 0)
+		OK(gtu_peg_push_vert(peg, 0, valid & 1, v, &err));
 	OK(gtu_peg_finish(peg, &listed, &err));
 	CHECK_EQ(listed, 125);
 	for (uint64_t i = 0; i < 125; i++)
 		CHECK_EQ(((uint64_t *)b.list[1].addr)[i], i * i * 64);
 	/* closing a stream early leaves the queue usable */
-	OK(configure_peg(b.q, &c, &peg, &err));
-	CHECK_EQ(pop_vert(peg, 0, 1, v, &valid, &err), 1);
+	OK(gtu_peg_configure(b.q, &c, &peg, &err));
+	CHECK_EQ(gtu_peg_pop_vert(peg, 0, 1, v, &valid, &err), 1);
 	gtu_peg_close(peg);
 	OK(gtu_do(b.q, &(struct gtu_hw_desc){ 0 }, GTU_FOREVER, NULL, &err));
 	bed_close(&b);
@@ -408,7 +408,7 @@ TEST(weaver_gather)
 		bed_open(&b, "model", 3000, false, seed);
 		row = b.row.addr;
 		count = calloc(b.m + 1, 1);
-		OK(configure_weaver(b.q, &c, &w, &err));
+		OK(gtu_weaver_configure(b.q, &c, &w, &err));
 		for (uint64_t base = 0; base < b.n; base += 512 * (1 + seed % 3)) {
 			const uint64_t bound = base + 512 * (1 + seed % 3) < b.n ? base + 512 * (1 + seed % 3) : b.n;
 			unsigned ends = 0, want = 0;
@@ -429,18 +429,18 @@ TEST(weaver_gather)
 						start[l] = row[v];
 						degree[l] = row[v + 1] - row[v];
 					}
-					OK(weaver_reg(w, warp, lanes, vid, start, degree, &err));
+					OK(gtu_weaver_reg(w, warp, lanes, vid, start, degree, &err));
 				}
-				OK(weaver_sync(w, &err));
+				OK(gtu_weaver_sync(w, &err));
 			}
 			while (ends < want) {
 				const uint32_t warp = (uint32_t)(test_random(&r) % 32);
 				uint64_t vid[32], eid[32], other[32];
 				uint32_t active;
-				int rc = weaver_dec_id(w, warp, vid, &active, &err);
+				int rc = gtu_weaver_dec_id(w, warp, vid, &active, &err);
 
 				CHECKF(rc >= 0, "%s", err.text);
-				OK(weaver_dec_loc(w, warp, eid, &err));
+				OK(gtu_weaver_dec_loc(w, warp, eid, &err));
 				ends += !rc;
 				rounds += !rc;
 				for (unsigned l = 0; l < 32; l++) {
@@ -453,7 +453,7 @@ TEST(weaver_gather)
 					CHECK(row[vid[l]] <= next && next < row[vid[l] + 1]);
 					CHECK(!count[next++]++);
 				}
-				OK(weaver_dec_loc(w, (warp + 1) % 32, other, &err));	/* other warps are not affected */
+				OK(gtu_weaver_dec_loc(w, (warp + 1) % 32, other, &err));	/* other warps are not affected */
 				if (active)
 					CHECK(other[0] != eid[0]);
 			}
@@ -475,31 +475,31 @@ TEST(weaver_skip_and_errors)
 	struct bed b;
 
 	bed_open(&b, "model", 10, false, 1);
-	OK(configure_weaver(b.q, &c, &w, &err));
-	CHECK_EQ(weaver_dec_id(w, 0, vid, &active, &err), 0);	/* nothing registered */
+	OK(gtu_weaver_configure(b.q, &c, &w, &err));
+	CHECK_EQ(gtu_weaver_dec_id(w, 0, vid, &active, &err), 0);	/* nothing registered */
 	for (unsigned l = 0; l < 32; l++) {
 		vid[l] = l % 2;			/* split vertices: 0 and 1, 16 parts each */
 		start[l] = 1000 * l;
 		degree[l] = 100;
 	}
-	OK(weaver_reg(w, 0, ~0u, vid, start, degree, &err));
-	FAILS(weaver_reg(w, 0, 1, vid, start, degree, &err), GTU_ERR_USAGE, "already registered");
-	FAILS(weaver_reg(w, 16, 1, vid, start, degree, &err), GTU_ERR_USAGE, "the table has 512");
-	CHECK_EQ(weaver_dec_id(w, 3, vid, &active, &err), 1);
-	FAILS(weaver_reg(w, 1, 1, vid, start, degree, &err), GTU_ERR_USAGE, "work of the last round");
+	OK(gtu_weaver_reg(w, 0, ~0u, vid, start, degree, &err));
+	FAILS(gtu_weaver_reg(w, 0, 1, vid, start, degree, &err), GTU_ERR_USAGE, "already registered");
+	FAILS(gtu_weaver_reg(w, 16, 1, vid, start, degree, &err), GTU_ERR_USAGE, "the table has 512");
+	CHECK_EQ(gtu_weaver_dec_id(w, 3, vid, &active, &err), 1);
+	FAILS(gtu_weaver_reg(w, 1, 1, vid, start, degree, &err), GTU_ERR_USAGE, "work of the last round");
 	work += 32;
-	OK(weaver_skip(w, 1, &err));
-	while (weaver_dec_id(w, (uint32_t)(test_random(&r) % 32), vid, &active, &err) == 1) {
+	OK(gtu_weaver_skip(w, 1, &err));
+	while (gtu_weaver_dec_id(w, (uint32_t)(test_random(&r) % 32), vid, &active, &err) == 1) {
 		for (unsigned l = 0; l < 32; l++)
 			CHECK(!(active >> l & 1) || vid[l] == 0);	/* on demand: no work of vertex 1 is produced ahead */
 		work += (unsigned)__builtin_popcount(active);
 	}
 	CHECK_EQ(work, 1600);
 	CHECK_EQ(gtu_weaver_result(w)->dropped, 1600);
-	OK(weaver_skip(w, 0, &err));
+	OK(gtu_weaver_skip(w, 0, &err));
 	vid[0] = 0xffffffff;
-	OK(weaver_reg(w, 0, 1, vid, start, degree, &err));
-	FAILS(weaver_dec_id(w, 0, vid, &active, &err), GTU_ERR_UNSUPPORTED, "too wide");
+	OK(gtu_weaver_reg(w, 0, 1, vid, start, degree, &err));
+	FAILS(gtu_weaver_dec_id(w, 0, vid, &active, &err), GTU_ERR_UNSUPPORTED, "too wide");
 	gtu_weaver_close(w);
 	bed_close(&b);
 }

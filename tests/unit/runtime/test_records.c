@@ -108,7 +108,7 @@ static void *serve(void *arg)
 
 	for (turn = 0; serving && rc == GTU_ERR_TIMEOUT && turn < TIMEOUT_MS; turn++) {
 		if (__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE))
-			gtu_stream_kick(b.q);
+			gtu_stream_notify(b.q);
 		rc = gtu_next(b.q, 1000000, &cpl, &err);
 	}
 	if (serving && (rc || cpl.status)) {

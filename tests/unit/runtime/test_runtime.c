@@ -76,7 +76,7 @@ TEST(info_and_settings)
 	CHECK_EQ(gtu_get_info(dev)->units, GTU_UNIT_SCU | GTU_UNIT_IRU | GTU_UNIT_PEG |
 					   GTU_UNIT_WVR | GTU_UNIT_ZCM);
 	CHECK_EQ(gtu_get_info(dev)->peg[GTU_PEG_P_ENTRIES], 24);
-	CHECK_EQ(gtu_get_info(dev)->wvr[GTU_WVR_P_ENTRIES], 512);
+	CHECK_EQ(gtu_get_info(dev)->weaver[GTU_WVR_P_ENTRIES], 512);
 	CHECK_EQ(gtu_get_info(dev)->peg_setting[GTU_PEG_S_INTERVAL], 512);
 	OK(gtu_setting(dev, GTU_UNIT_PEG, GTU_PEG_S_SHIFT, 0, &err));
 	CHECK_EQ(gtu_get_info(dev)->peg_setting[GTU_PEG_S_SHIFT], 0);
@@ -365,9 +365,9 @@ TEST(iru_stream)
 
 		memset(met, 0, n);
 		seen = records = 0;
-		OK(configure_iru(q, &config, &iru, &err));
+		OK(gtu_iru_configure(q, &config, &iru, &err));
 		FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_USAGE, "running IRU");
-		while ((rc = load_iru(iru, &w, &err)) == 1) {
+		while ((rc = gtu_iru_load(iru, &w, &err)) == 1) {
 			CHECK_EQ(w.sequence, records);
 			records++;
 			for (lane = 0; lane < 32; lane++) {
@@ -380,26 +380,26 @@ TEST(iru_stream)
 				seen++;
 			}
 		}
-		CHECKF(rc == 0, "load_iru gave %d: %s", rc, err.text);
+		CHECKF(rc == 0, "gtu_iru_load gave %d: %s", rc, err.text);
 		CHECK_EQ(seen, n);
 		CHECK_EQ(gtu_iru_result(iru)->count, records);
-		CHECK_EQ(load_iru(iru, &w, &err), 0);
+		CHECK_EQ(gtu_iru_load(iru, &w, &err), 0);
 		OK(gtu_do(q, &nop, GTU_FOREVER, NULL, &err));
 	}
 	/* closing a stream early leaves the queue usable */
-	OK(configure_iru(q, &config, &iru, &err));
-	CHECK_EQ(load_iru(iru, &w, &err), 1);
-	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "is still running");
+	OK(gtu_iru_configure(q, &config, &iru, &err));
+	CHECK_EQ(gtu_iru_load(iru, &w, &err), 1);
+	FAILS(gtu_iru_configure(q, &config, &iru, &err), GTU_ERR_USAGE, "is still running");
 	gtu_iru_close(iru);
 	iru = NULL;
-	OK(configure_iru(q, &config, &iru, &err));
-	CHECK_EQ(load_iru(iru, &w, &err), 1);
+	OK(gtu_iru_configure(q, &config, &iru, &err));
+	CHECK_EQ(gtu_iru_load(iru, &w, &err), 1);
 	gtu_iru_close(iru);
 	iru = NULL;
 	config.target_width = 3;
-	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "power of two");
+	FAILS(gtu_iru_configure(q, &config, &iru, &err), GTU_ERR_USAGE, "power of two");
 	config.target_width = 4, config.operation = GTU_IRU_OP_ADD_F32, config.secondary.key = 0;
-	FAILS(configure_iru(q, &config, &iru, &err), GTU_ERR_USAGE, "none was passed");
+	FAILS(gtu_iru_configure(q, &config, &iru, &err), GTU_ERR_USAGE, "none was passed");
 	CHECK(!iru);
 	free(met);
 	done(dev, q);
@@ -422,16 +422,16 @@ TEST(stream_owns_queue)
 	OK(gtu_region_alloc(dev, n * 4, &index, &err));
 	OK(gtu_queue_create(dev, NULL, &other, &err));
 	config.indices = gtu_array(&index, 0, n, 4);
-	OK(configure_iru(q, &config, &iru, &err));
-	CHECK_EQ(load_iru(iru, &w, &err), 1);
+	OK(gtu_iru_configure(q, &config, &iru, &err));
+	CHECK_EQ(gtu_iru_load(iru, &w, &err), 1);
 	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_USAGE, "running IRU");
 	FAILS(gtu_queue_reset(q, &err), GTU_ERR_USAGE, "running IRU");
 	/* one thread, two streams: the first one, without a consumer, is stopped in the end */
-	OK(configure_iru(other, &config, &second, &err));
-	while ((rc = load_iru(second, &w, &err)) == 1)
+	OK(gtu_iru_configure(other, &config, &second, &err));
+	while ((rc = gtu_iru_load(second, &w, &err)) == 1)
 		;
 	CHECKF(rc == 0, "%s", err.text);
-	while ((rc = load_iru(iru, &w, &err)) == 1)
+	while ((rc = gtu_iru_load(iru, &w, &err)) == 1)
 		;
 	CHECKF(rc == GTU_ERR_TIMEOUT && strstr(err.text, "blocked the unit too long"), "%d %s", rc, err.text);
 	fill.operand[1] = (struct gtu_hw_operand){ index.key, (uint32_t)n * 4, 0 };

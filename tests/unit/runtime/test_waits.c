@@ -71,8 +71,8 @@ TEST(waits_time_out)
 	/* a unit blocked by another stream */
 	OK(gtu_region_alloc(dev, 4096, &s, &err));
 	config.indices = gtu_array(&s, 0, 1000, 4);
-	OK(configure_iru(other, &config, &iru, &err));
-	FAILS(load_iru(iru, &warp, &err), GTU_ERR_TIMEOUT, "has not written record 0 of a stream within 0.005 s");
+	OK(gtu_iru_configure(other, &config, &iru, &err));
+	FAILS(gtu_iru_load(iru, &warp, &err), GTU_ERR_TIMEOUT, "has not written record 0 of a stream within 0.005 s");
 	gtu_iru_close(iru);
 	a = gtu_array(&s, 0, 16, 4);
 	OK(gtu_queue_reset(q, &err));
@@ -164,14 +164,14 @@ TEST(cancel_stream)
 
 	OK(gtu_region_alloc(dev, 400000, &r, &err));
 	config.indices = gtu_array(&r, 0, 100000, 4);
-	OK(configure_iru(q, &config, &iru, &err));
-	CHECK_EQ(load_iru(iru, &warp, &err), 1);
+	OK(gtu_iru_configure(q, &config, &iru, &err));
+	CHECK_EQ(gtu_iru_load(iru, &warp, &err), 1);
 	OK(gtu_cancel(q, GTU_ALL_JOBS, &err));
-	while ((rc = load_iru(iru, &warp, &err)) == 1)
+	while ((rc = gtu_iru_load(iru, &warp, &err)) == 1)
 		records++;
 	CHECKF(rc == GTU_ERR_INTERRUPTED && strstr(err.text, "canceled") && records < 1000, "%d %s", rc, err.text);
-	OK(configure_iru(q, &config, &iru, &err));	/* the next stream works */
-	for (records = 0; (rc = load_iru(iru, &warp, &err)) == 1; records++)
+	OK(gtu_iru_configure(q, &config, &iru, &err));	/* the next stream works */
+	for (records = 0; (rc = gtu_iru_load(iru, &warp, &err)) == 1; records++)
 		;
 	CHECK_EQ(rc, 0);
 	CHECK(records > 3000);
@@ -223,7 +223,7 @@ TEST(invalid_completions)
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "state reads 0x4d, which is undefined");
 	FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_FAIL, "state reads 0x4d, which is undefined");
 	status->state = ~0u;
-	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_GONE, "reads as all ones");
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_DEVICE_LOST, "reads as all ones");
 	status->state = GTU_QUEUE_ENABLED;
 	OK(gtu_next(q, GTU_FOREVER, &c, &err));
 	gtu_queue_destroy(q);
@@ -248,13 +248,13 @@ TEST(invalid_stream_index)
 	FAILS(gtu_next(other, 100000, &(struct gtu_completion){ 0 }, &err), GTU_ERR_TIMEOUT, "");
 	OK(gtu_region_alloc(dev, 4096, &r, &err));
 	config.indices = gtu_array(&r, 0, 1000, 4);
-	OK(configure_iru(q, &config, &iru, &err));
+	OK(gtu_iru_configure(q, &config, &iru, &err));
 	/* another stream owns the unit, so the device does not write these words */
 	((struct gtu_hw_ring *)gtu_iru_ring(iru))->producer = 5;
-	FAILS(load_iru(iru, &warp, &err), GTU_ERR_FAIL, "5 records written to a ring of 4");
+	FAILS(gtu_iru_load(iru, &warp, &err), GTU_ERR_FAIL, "5 records written to a ring of 4");
 	((struct gtu_hw_ring *)gtu_iru_ring(iru))->producer = 0;
 	((struct gtu_hw_ring *)gtu_iru_ring(iru))->ended = 1;
-	FAILS(load_iru(iru, &warp, &err), GTU_ERR_TIMEOUT, "has not completed job 0");
+	FAILS(gtu_iru_load(iru, &warp, &err), GTU_ERR_TIMEOUT, "has not completed job 0");
 	gtu_iru_close(iru);
 	gtu_queue_destroy(q);
 	gtu_queue_destroy(other);

@@ -25,24 +25,24 @@ struct data {
 
 /* ---- BFS ---------------------------------------------------------------------------------------- */
 
-static void bfs_init(const struct gtu_weave_turn *t, uint64_t v)
+static void bfs_init(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	struct data *d = t->context;
 
 	d->level[v] = v == d->source ? 0 : FAR;
 }
 
-static bool bfs_old(const struct gtu_weave_turn *t, uint64_t v)
+static bool bfs_old(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	return ((struct data *)t->context)->level[v] != t->iteration;
 }
 
-static bool bfs_reached(const struct gtu_weave_turn *t, uint64_t v)
+static bool bfs_reached(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	return ((struct data *)t->context)->level[v] != FAR;
 }
 
-static void bfs_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight)
+static void bfs_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
 {
 	struct data *d = t->context;
 
@@ -52,7 +52,7 @@ static void bfs_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t
 	d->level[target] = t->iteration + 1;
 }
 
-static bool bfs_apply(const struct gtu_weave_turn *t, uint64_t v)
+static bool bfs_apply(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	return ((struct data *)t->context)->level[v] == t->iteration + 1;
 }
@@ -61,7 +61,7 @@ static const struct gtu_weave_functions bfs = { bfs_init, bfs_old, bfs_reached, 
 
 /* ---- SSSP --------------------------------------------------------------------------------------- */
 
-static void sssp_init(const struct gtu_weave_turn *t, uint64_t v)
+static void sssp_init(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	struct data *d = t->context;
 
@@ -70,12 +70,12 @@ static void sssp_init(const struct gtu_weave_turn *t, uint64_t v)
 	d->next[v] = 0;
 }
 
-static bool sleeps(const struct gtu_weave_turn *t, uint64_t v)
+static bool sleeps(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	return !((struct data *)t->context)->active[v];
 }
 
-static void sssp_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight)
+static void sssp_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
 {
 	struct data *d = t->context;
 
@@ -85,7 +85,7 @@ static void sssp_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_
 	d->next[target] = 1;
 }
 
-static bool wake(const struct gtu_weave_turn *t, uint64_t v)
+static bool wake(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	struct data *d = t->context;
 
@@ -98,7 +98,7 @@ static const struct gtu_weave_functions sssp = { sssp_init, sleeps, NULL, sssp_g
 
 /* ---- Components ----------------------------------------------------------------------------------- */
 
-static void cc_init(const struct gtu_weave_turn *t, uint64_t v)
+static void cc_init(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	struct data *d = t->context;
 
@@ -107,7 +107,7 @@ static void cc_init(const struct gtu_weave_turn *t, uint64_t v)
 	d->next[v] = 0;
 }
 
-static void cc_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight)
+static void cc_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
 {
 	struct data *d = t->context;
 
@@ -127,7 +127,7 @@ static uint64_t degree(const struct data *d, uint64_t v)
 	return d->g->row[v + 1] - d->g->row[v];
 }
 
-static void pr_init(const struct gtu_weave_turn *t, uint64_t v)
+static void pr_init(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	struct data *d = t->context;
 
@@ -138,7 +138,7 @@ static void pr_init(const struct gtu_weave_turn *t, uint64_t v)
 	d->dangling += degree(d, v) ? 0 : d->value[v];
 }
 
-static void pr_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t target, double weight)
+static void pr_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
 {
 	struct data *d = t->context;
 
@@ -146,7 +146,7 @@ static void pr_gather(const struct gtu_weave_turn *t, uint64_t source, uint64_t 
 	d->sum[target] += d->value[source] / (double)degree(d, source);
 }
 
-static bool pr_apply(const struct gtu_weave_turn *t, uint64_t v)
+static bool pr_apply(const struct gtu_weave_iteration *t, uint64_t v)
 {
 	struct data *d = t->context;
 	const double n = (double)d->g->n;

@@ -43,7 +43,7 @@ struct naive_slot {
 };
 
 struct naive_ask {
-	uint64_t cycle, asked;
+	uint64_t cycle, requested;
 };
 
 struct naive_config {
@@ -55,7 +55,7 @@ struct naive_config {
 	/* cycles from the fetch of the line that begins with this element until it is available */
 	uint64_t (*latency)(uint64_t first);
 	/*
-	 * requests: asked[i] in total from cycle[i] on, ascending; NULL: a request is always
+	 * requests: requested[i] in total from cycle[i] on, ascending; NULL: a request is always
 	 * pending
 	 */
 	const struct naive_ask *ask;
@@ -74,7 +74,7 @@ struct naive {
 	unsigned line_head[16], line_tail[16];
 	uint64_t next_addr[16];
 	struct naive_record *record;
-	uint64_t records, asked, oldest, inserted, merged, hops, blocked, t;
+	uint64_t records, requested, oldest, inserted, merged, hops, blocked, t;
 	bool waited_own[64], waited_ring[64];
 };
 
@@ -140,7 +140,7 @@ static void naive_emit(struct naive *v, const struct naive_el *el, unsigned n, u
 
 static bool naive_requested(const struct naive *v)
 {
-	return !v->c->ask || v->records < v->asked;
+	return !v->c->ask || v->records < v->requested;
 }
 
 /* Take @n elements from the front of a set. */
@@ -388,14 +388,14 @@ static bool naive_run(struct naive *v, const struct naive_config *c)
 	}
 	for (v->t = 0; !naive_done(v); v->t++) {
 		while (next_ask < c->asks && c->ask[next_ask].cycle <= v->t) {
-			if (c->ask[next_ask].asked > v->asked) {
-				if (v->records == v->asked)
+			if (c->ask[next_ask].requested > v->requested) {
+				if (v->records == v->requested)
 					v->oldest = v->t;
-				v->asked = c->ask[next_ask].asked;
+				v->requested = c->ask[next_ask].requested;
 			}
 			next_ask++;
 		}
-		if (c->ask && next_ask == c->asks && v->records == v->asked &&
+		if (c->ask && next_ask == c->asks && v->records == v->requested &&
 		    v->t > c->ask[c->asks - 1].cycle + quiet)
 			return false;
 		naive_reply(v);

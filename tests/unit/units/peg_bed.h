@@ -152,7 +152,7 @@ static inline struct gtu_hw_desc describe(struct bed *b)
 		op[0] = (struct gtu_hw_operand){ b->key[ROW], (uint32_t)b->n + 1, 0 };
 		op[1] = (struct gtu_hw_operand){ b->key[COL], (uint32_t)b->m, 0 };
 		if (b->param & GTU_PEG_WITH_WEIGHT)
-			op[2] = (struct gtu_hw_operand){ b->key[WEIGHT], GTU_COUNT_REST, 0 };
+			op[2] = (struct gtu_hw_operand){ b->key[WEIGHT], GTU_COUNT_TO_END, 0 };
 	}
 	op[3] = (struct gtu_hw_operand){ b->key[INPUT], (uint32_t)b->inputs, 0 };
 	op[4] = (struct gtu_hw_operand){ b->key[RINGS], b->ring, 0 };
@@ -178,10 +178,10 @@ static inline bool push(struct bed *b, unsigned e, uint64_t vertex)
 	struct gtu_hw_ring *h = ring(b, e);
 	const uint32_t size = 1u << b->return_log2;
 
-	if (h->sent - h->received == size)
+	if (h->returned - h->received == size)
 		return false;
-	put((uint8_t *)h + 64 + b->ring * b->record_bytes, h->sent & (size - 1), b->param & GTU_PEG_IDS_8, vertex);
-	h->sent++;
+	put((uint8_t *)h + 64 + b->ring * b->record_bytes, h->returned & (size - 1), b->param & GTU_PEG_IDS_8, vertex);
+	h->returned++;
 	return true;
 }
 
@@ -235,7 +235,7 @@ static inline void drive(struct bed *b, struct run *r, uint64_t budget, unsigned
 			    h->consumer == h->producer)
 				h->closed = 1;
 			if (b->param & GTU_PEG_DEMAND)
-				h->asked = h->producer + pick(&seed, 0, 3) + 1;
+				h->requested = h->producer + pick(&seed, 0, 3) + 1;
 		}
 		if (waits)
 			fx_doorbell(b->f, 0, GTU_DB_KICK, 1);

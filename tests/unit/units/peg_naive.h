@@ -22,7 +22,7 @@ struct nv_record {
 	struct nv_edge lane[NV_LANES];	/* in vertex-list mode only `near` */
 };
 struct nv_ask {
-	uint64_t cycle, asked;
+	uint64_t cycle, requested;
 	unsigned engine;
 };
 
@@ -61,7 +61,7 @@ struct nv_fetch {
 #define NV_COUNT(q) ((q)->tail - (q)->head)
 
 struct nv_engine {
-	uint64_t dealt, asked, records, end, efs;
+	uint64_t dealt, requested, records, end, efs;
 	bool ended;
 	NV_QUEUE(uint64_t) list;
 	NV_QUEUE(struct nv_fetch) refill, fetch;
@@ -208,7 +208,7 @@ static inline void nv_engine(struct naive *v, unsigned n)
 {
 	const struct nv_config *c = v->c;
 	struct nv_engine *e = &v->e[n];
-	const bool open = e->records < e->asked;
+	const bool open = e->records < e->requested;
 
 	if (e->ended)
 		return;
@@ -363,11 +363,11 @@ static inline bool naive_run(struct naive *v, const struct nv_config *c)
 	memset(v, 0, sizeof(*v));
 	v->c = c;
 	for (unsigned n = 0; n < c->engines; n++)
-		v->e[n].asked = c->ask ? 0 : UINT64_MAX;
+		v->e[n].requested = c->ask ? 0 : UINT64_MAX;
 	for (; v->t < 50000000; v->t++) {
 		for (; ask < c->asks && c->ask[ask].cycle <= v->t; ask++)
-			if (c->ask[ask].asked > v->e[c->ask[ask].engine].asked)
-				v->e[c->ask[ask].engine].asked = c->ask[ask].asked;
+			if (c->ask[ask].requested > v->e[c->ask[ask].engine].requested)
+				v->e[c->ask[ask].engine].requested = c->ask[ask].requested;
 		nv_control(v);
 		left = 0;
 		for (unsigned n = 0; n < c->engines; n++) {

@@ -138,13 +138,13 @@ static void make(struct scene *s, uint64_t seed)
 	c->secondary = s->secondary;
 	fill(s, &r);
 	if (!pick(&r, 0, 3)) {
-		uint64_t cycle = 0, asked = 0;
+		uint64_t cycle = 0, requested = 0;
 
 		c->ask = s->ask;
 		c->asks = pick(&r, 1, 63);
 		for (unsigned i = 0; i < c->asks; i++) {
 			s->ask[i].cycle = cycle += pick(&r, 0, 1) ? pick(&r, 0, 20) : pick(&r, 0, 800);
-			s->ask[i].asked = asked += pick(&r, 0, 20);
+			s->ask[i].requested = requested += pick(&r, 0, 20);
 		}
 		/* at the end, request all records */
 		s->ask[c->asks++] = (struct naive_ask){ cycle + pick(&r, 0, 3000), c->n + 1 };
@@ -152,7 +152,7 @@ static void make(struct scene *s, uint64_t seed)
 	s->cut = pick(&r, 0, 1);
 	s->kernel = pick(&r, 0, 3) ? iru_kernel_best() : &iru_kernel_portable;
 	s->stream = (struct iru_stream){
-		.n = c->n, .addr = c->addr, .base = c->base, .asked = c->ask ? 0 : IRU_NEVER,
+		.n = c->n, .addr = c->addr, .base = c->base, .requested = c->ask ? 0 : IRU_NEVER,
 		.timeout = c->timeout, .target_log2 = (uint8_t)c->target, .op = (uint8_t)c->op,
 		.all = c->all, .secondary = s->secondary != NULL, .position = pick(&r, 0, 1),
 	};
@@ -200,7 +200,7 @@ static void play(struct scene *s, void *memory)
 		uint64_t until = s->cut ? c->cycle + pick(&r, 0, 60) : c->cycle + 100000;
 
 		while (ask < s->cfg.asks && s->ask[ask].cycle <= c->cycle)
-			iru_core_ask(c, s->ask[ask++].asked);
+			iru_core_request(c, s->ask[ask++].requested);
 		if (ask < s->cfg.asks && s->ask[ask].cycle < until)
 			until = s->ask[ask].cycle;
 		status = iru_core_run(c, until);
@@ -267,7 +267,7 @@ TEST(long_streams_ascending_and_of_one_line)
 		s.cfg.op = s.stream.op = 0;
 		s.cfg.target = s.stream.target_log2 = 2;
 		s.cfg.timeout = s.stream.timeout = 1024;
-		s.cfg.ask = NULL, s.cfg.asks = 0, s.stream.asked = IRU_NEVER;
+		s.cfg.ask = NULL, s.cfg.asks = 0, s.stream.requested = IRU_NEVER;
 		s.fixed = true, s.cut = false, s.kernel = iru_kernel_best();
 		latency_of = 200, latency_spread = 0;
 		s.cfg.secondary = s.secondary = NULL, s.stream.secondary = false;

@@ -136,8 +136,8 @@ static void drive(struct bed *b, struct run *r, const struct gtu_hw_desc *desc, 
 		there = h->producer - h->consumer;
 		consume(b, r, ring, pace.lazy && there ? 1 + test_random(&seed) % there : there);
 		if (desc->param & GTU_IRU_DEMAND) {
-			CHECK((int32_t)(h->asked - h->producer) >= 0);
-			h->asked += 1 + test_random(&seed) % pace.ask;
+			CHECK((int32_t)(h->requested - h->producer) >= 0);
+			h->requested += 1 + test_random(&seed) % pace.ask;
 		}
 		if (h->waiting)
 			fx_doorbell(b->f, 0, GTU_DB_KICK, 1);
@@ -552,7 +552,7 @@ TEST(invalid_descriptors_are_rejected)
 	REFUSED(d.operand[2].count = 1u << 31, GTU_CPL_BOUNDS, GTU_IRU_RING);
 	REFUSED(d.operand[2].offset += 32, GTU_CPL_OPERAND, GTU_IRU_RING);
 	REFUSED(d.operand[0].offset += 2, GTU_CPL_OPERAND, GTU_IRU_INDICES);
-	REFUSED(d.operand[0].count = GTU_COUNT_REST, GTU_CPL_OPERAND, GTU_IRU_INDICES);
+	REFUSED(d.operand[0].count = GTU_COUNT_TO_END, GTU_CPL_OPERAND, GTU_IRU_INDICES);
 	REFUSED(d.operand[0].key = 0, GTU_CPL_OPERAND, GTU_IRU_INDICES);
 	REFUSED(d.operand[2].key = b.key[0], GTU_CPL_RIGHTS, GTU_IRU_RING);
 	REFUSED(d.operand[3].count = 1, GTU_CPL_OPERAND, 3);
@@ -655,7 +655,7 @@ TEST(memory_that_changes_during_the_stream)
 				b.index[test_random(&r) % b.n] = (uint32_t)test_random(&r);
 			if (test_random(&r) % 500 == 0)
 				words[test_random(&r) % 16] = (uint32_t)test_random(&r);
-			h->asked += test_random(&r) % 3;
+			h->requested += test_random(&r) % 3;
 			h->consumer += h->producer != h->consumer;
 			fx_doorbell(b.f, 0, GTU_DB_KICK, 1);
 		}

@@ -223,7 +223,7 @@ static void make(struct scene *s, uint64_t seed)
 		s->left[n] = c->inputs[n];
 	t->left = s->left;
 	if (!pick(&r, 0, 3)) {
-		uint64_t cycle = 0, asked[NV_ENGINES] = { 0 };
+		uint64_t cycle = 0, requested[NV_ENGINES] = { 0 };
 
 		t->demand = true;
 		c->ask = s->ask;
@@ -232,7 +232,7 @@ static void make(struct scene *s, uint64_t seed)
 			const unsigned e = pick(&r, 0, c->engines - 1);
 
 			cycle += pick(&r, 0, 1) ? pick(&r, 0, 20) : pick(&r, 0, 1500);
-			s->ask[i] = (struct nv_ask){ cycle, asked[e] += pick(&r, 0, 20), e };
+			s->ask[i] = (struct nv_ask){ cycle, requested[e] += pick(&r, 0, 20), e };
 		}
 		for (unsigned e = 0; e < c->engines; e++)	/* at the end, request all records */
 			s->ask[c->asks++] = (struct nv_ask){ cycle + 3000 + pick(&r, 0, 1) * e, 1 << 30, e };
@@ -303,7 +303,7 @@ static void play(struct scene *s, void *memory)
 		uint64_t until = s->cut ? c->cycle + pick(&r, 0, 90) : c->cycle + 100000;
 
 		for (; ask < s->cfg.asks && s->ask[ask].cycle <= c->cycle; ask++)
-			peg_core_ask(c, s->ask[ask].engine, s->ask[ask].asked);
+			peg_core_request(c, s->ask[ask].engine, s->ask[ask].requested);
 		if (ask < s->cfg.asks && until > s->ask[ask].cycle)
 			until = s->ask[ask].cycle;
 		status = peg_core_run(c, until);
@@ -441,7 +441,7 @@ static void stream(struct scene *s, struct peg_core *c, bool push)
 				had[n] += k;
 			}
 			if (s->stream.demand && !pick(&s->random, 0, 3))
-				peg_core_ask(c, n, c->engine[n].records + pick(&s->random, 0, 9));
+				peg_core_request(c, n, c->engine[n].records + pick(&s->random, 0, 9));
 		}
 		for (unsigned i = 0; i < due; i++) {
 			if (s->reply[i].open && (pick(&s->random, 0, 1) || status == PEG_IDLE)) {

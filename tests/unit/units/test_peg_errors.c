@@ -162,8 +162,8 @@ TEST(invalid_ring_headers_end_their_stream)
 	static const struct { size_t byte; uint32_t value; } invalid[] = {
 		{ offsetof(struct gtu_hw_ring, consumer), 1 },
 		{ offsetof(struct gtu_hw_ring, consumer), 0x80000000 },
-		{ offsetof(struct gtu_hw_ring, sent), 33 },
-		{ offsetof(struct gtu_hw_ring, sent), 0xffffffff },
+		{ offsetof(struct gtu_hw_ring, returned), 33 },
+		{ offsetof(struct gtu_hw_ring, returned), 0xffffffff },
 	};
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl c;
@@ -189,7 +189,7 @@ TEST(invalid_ring_headers_end_their_stream)
 		gtu_dev_step(b.f->dev, 100);
 	CHECK_EQ(ring(&b, 0)->ended, 1);	/* the list is still open */
 	CHECK_EQ(ring(&b, 0)->waiting, 1);
-	ring(&b, 0)->sent = 3;
+	ring(&b, 0)->returned = 3;
 	fx_doorbell(b.f, 0, GTU_DB_KICK, 1);
 	gtu_dev_step(b.f->dev, 100);
 	CHECK_EQ(ring(&b, 0)->received, 3);
@@ -245,7 +245,7 @@ TEST(hostile_memory_does_not_affect_later_streams)
 				struct gtu_hw_ring *h = ring(&b, e);
 
 				h->consumer = h->producer;
-				while (b.return_log2 && !h->closed && h->sent - h->received < 20 && i < 300)
+				while (b.return_log2 && !h->closed && h->returned - h->received < 20 && i < 300)
 					push(&b, e, test_random(&r));
 				h->closed = i > 300;
 				if (seed % 16 == 1 && test_random(&r) % 400 == 0)

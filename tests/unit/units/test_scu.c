@@ -174,7 +174,7 @@ static struct gtu_hw_cpl run_on_device(const struct ref_job *j, const struct var
 		offset = POOL_GUARD + align * any(32);
 		block[i].key = place(i, v->scattered && chance(80), offset + bytes + (v->at_end ? 0 : rest ? 0 : 64),
 				     v->at_end, &at[i]);
-		block[i].count = rest ? GTU_COUNT_REST : (uint32_t)a->count;
+		block[i].count = rest ? GTU_COUNT_TO_END : (uint32_t)a->count;
 		block[i].offset = offset;
 		before[i] = offset;
 		memset(at[i], 0xa5, offset);

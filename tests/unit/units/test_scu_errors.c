@@ -142,10 +142,10 @@ TEST(operands_missing_unwanted_short)
 		CHECK_EQ(c.needed, N);
 	}
 	good_expand(&g);
-	g.op[GTU_SCU_INDEX].count = GTU_COUNT_REST;
+	g.op[GTU_SCU_INDEX].count = GTU_COUNT_TO_END;
 	CHECK_EQ(rig_do(&g, given).status, GTU_CPL_OPERAND);
 	good_expand(&g);
-	g.op[GTU_SCU_DATA].count = GTU_COUNT_REST;
+	g.op[GTU_SCU_DATA].count = GTU_COUNT_TO_END;
 	CHECK_EQ(rig_do(&g, given).status, GTU_CPL_OK);
 	good_expand(&g);
 	g.op[GTU_SCU_INDEX].offset = 2;

@@ -104,13 +104,13 @@ static void drive(struct bed *b, struct run *r, const struct gtu_hw_desc *d, uin
 			memcpy(r->records + r->count++ * r->record_bytes,
 			       (uint8_t *)h + 64 + (h->consumer & (ring - 1)) * r->record_bytes, r->record_bytes);
 			h->consumer++;
-			if (skip && !(test_random(&seed) % skip) && h->sent - h->received <= mask) {
-				return_ring(b, d)[h->sent & mask] = lane(r, d->param, r->count - 1, 0, 0);
-				h->sent++;
+			if (skip && !(test_random(&seed) % skip) && h->returned - h->received <= mask) {
+				return_ring(b, d)[h->returned & mask] = lane(r, d->param, r->count - 1, 0, 0);
+				h->returned++;
 			}
 		}
 		if (d->param & GTU_WVR_DEMAND)
-			h->asked = h->producer + 1 + (uint32_t)(test_random(&seed) % 3);
+			h->requested = h->producer + 1 + (uint32_t)(test_random(&seed) % 3);
 		if (h->waiting)
 			fx_doorbell(b->f, 0, GTU_DB_KICK, 1);
 	}
@@ -323,7 +323,7 @@ TEST(errors_name_the_registration)
 		b.n = 3;
 		d = describe(&b, 0, 4, 3);
 		memset(header(&b), 0, 64);
-		header(&b)->sent = 9;
+		header(&b)->returned = 9;
 		c = fx_do(b.f, &d, 0);
 		CHECK_EQ(c.status, GTU_CPL_INDEX);
 		CHECK_EQ(c.needed, 9);
@@ -379,7 +379,7 @@ TEST(hostile_memory_does_not_affect_later_streams)
 				word[test_random(&r) % 16] = (uint32_t)test_random(&r);
 			else
 				header(&b)->consumer = header(&b)->producer;
-			header(&b)->asked = header(&b)->producer + 5;
+			header(&b)->requested = header(&b)->producer + 5;
 			fx_doorbell(b.f, 0, GTU_DB_KICK, 1);
 			CHECK(i < 1000000);
 		}

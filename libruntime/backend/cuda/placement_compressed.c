@@ -8,7 +8,7 @@
 
 typedef unsigned long long ull;
 
-int gpu_coded_measure(struct gpu *gpu, const struct gtu_place_options *opt, struct gtu_coded *c,
+int gpu_compressed_measure(struct gpu *gpu, const struct gtu_placement_options *opt, struct gtu_compressed *c,
 		      struct gpu_plan_input *in, struct gtu_error *err)
 {
 	const struct gtu_graph *g = gpu->placed.graph;
@@ -20,17 +20,17 @@ int gpu_coded_measure(struct gpu *gpu, const struct gtu_place_options *opt, stru
 	if (opt->edges == GTU_EDGES_REGISTERED)
 		return gtu_fail(err, GTU_ERR_USAGE, "registered edges are read in place and cannot "
 				"be compressed");
-	rc = gtu_coded_measure(g, !opt->plain_weights, c, err);
+	rc = gtu_compressed_measure(g, !opt->separate_weights, c, err);
 	if (rc)
 		return rc;
-	in->coded = true;
-	in->coded_weighted = c->weighted;
-	in->coded_bytes = gtu_coded_bytes(c->bits);
+	in->compressed = true;
+	in->compressed_weighted = c->weighted;
+	in->coded_bytes = gtu_compressed_bytes(c->bits);
 	in->index_bytes = 8 * (g->n + c->long_pieces);
 	return 0;
 }
 
-static int place_index(struct gpu *gpu, const struct gtu_coded *c, struct gtu_error *err)
+static int place_index(struct gpu *gpu, const struct gtu_compressed *c, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	uint64_t n = p->graph->n, bytes = 8 * (n + c->long_pieces), *host = malloc(bytes + 8);
@@ -38,32 +38,32 @@ static int place_index(struct gpu *gpu, const struct gtu_coded *c, struct gtu_er
 
 	if (!host)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an index of %llu bytes", (ull)bytes);
-	rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, bytes, &p->index, err);
+	rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, bytes, &p->index, err);
 	if (!rc) {
-		gtu_coded_index(p->graph, c, host, host + n);
+		gtu_compressed_index(p->graph, c, host, host + n);
 		rc = gpu_upload(gpu, p->index.device, host, bytes, err);
 	}
 	free(host);
 	return rc;
 }
 
-int gpu_coded_place(struct gpu *gpu, const struct gtu_coded *c, struct gtu_error *err)
+int gpu_compressed_upload(struct gpu *gpu, const struct gtu_compressed *c, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	const struct gtu_placement *at = &gpu->placement;
-	uint64_t bytes = gtu_coded_bytes(c->bits);
+	uint64_t bytes = gtu_compressed_bytes(c->bits);
 	bool card = at->edges == GTU_EDGES_DEVICE;
 	uint32_t *to;
 	int rc = place_index(gpu, c, err);
 
 	if (!rc)
-		rc = gpu_memory_get(gpu, at->edges, bytes, &p->list, err);
+		rc = gpu_memory_alloc(gpu, at->edges, bytes, &p->list, err);
 	if (rc)
 		return rc;
 	to = card ? malloc(bytes + 4) : p->list.host;
 	if (!to)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an edge list of %llu bytes", (ull)bytes);
-	gtu_coded_write(p->graph, c, to);
+	gtu_compressed_write(p->graph, c, to);
 	if (card) {
 		rc = gpu_upload(gpu, p->list.device, to, bytes, err);
 		free(to);
@@ -83,5 +83,5 @@ double gpu_entry_bytes(const struct gpu *gpu)
 
 const char *gpu_entry_name(const struct gpu *gpu)
 {
-	return gpu->placement.edge_bytes == 8 ? "8" : gpu->placement.edge_bytes ? "4" : "coded";
+	return gpu->placement.edge_bytes == 8 ? "8" : gpu->placement.edge_bytes ? "4" : "compressed";
 }

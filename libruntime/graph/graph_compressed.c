@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph_coded.h"
+#include "graph_compressed.h"
 #include "graph_internal.h"
 #include "libruntime/support/parallel.h"
 
@@ -21,7 +21,7 @@ typedef unsigned long long ull;
 
 struct work {
 	const struct gtu_graph *g;
-	struct gtu_coded *c;
+	struct gtu_compressed *c;
 	uint32_t *stream;		/* output, or input if @col is set */
 	void *col;
 	uint32_t *weight;
@@ -52,11 +52,11 @@ static uint32_t count_of(uint64_t degree, uint64_t piece)
 static int count_pieces(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
-	struct gtu_coded_share *s = &w->c->share[first >> GTU_CODED_SHARE_LOG2];
+	struct gtu_compressed_share *s = &w->c->share[first >> GTU_CODED_SHARE_LOG2];
 	uint64_t v, pieces;
 
 	for (v = first; v < end; v++) {
-		pieces = gtu_coded_pieces(w->g->row[v + 1] - w->g->row[v]);
+		pieces = gtu_compressed_pieces(w->g->row[v + 1] - w->g->row[v]);
 		s->piece += pieces;
 		s->long_piece += pieces > 1 ? pieces : 0;
 	}
@@ -64,7 +64,7 @@ static int count_pieces(void *arg, uint64_t first, uint64_t end)
 }
 
 /* Exclusive prefix sum over one member of the shares; returns the total. */
-static uint64_t sum_up(struct gtu_coded *c, uint64_t shares, size_t member)
+static uint64_t sum_up(struct gtu_compressed *c, uint64_t shares, size_t member)
 {
 	uint64_t i, sum = 0, have, *at;
 
@@ -86,8 +86,8 @@ static int share_pieces(struct work *w, struct gtu_error *err)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory encoding the lists of %llu "
 				"vertices", (ull)w->g->n);
 	gtu_parallel_by(SHARE, count_pieces, w, w->g->n);
-	w->c->long_pieces = sum_up(w->c, shares, offsetof(struct gtu_coded_share, long_piece));
-	w->c->pieces = sum_up(w->c, shares, offsetof(struct gtu_coded_share, piece));
+	w->c->long_pieces = sum_up(w->c, shares, offsetof(struct gtu_compressed_share, long_piece));
+	w->c->pieces = sum_up(w->c, shares, offsetof(struct gtu_compressed_share, piece));
 	return 0;
 }
 
@@ -97,10 +97,10 @@ static int find_widths(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
 	const struct gtu_graph *g = w->g;
-	struct gtu_coded *c = w->c;
-	struct gtu_coded_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
+	struct gtu_compressed *c = w->c;
+	struct gtu_compressed_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
 	uint64_t v, e, last, piece = s->piece, target, before = 0;
-	uint32_t mask = gtu_coded_mask(c->entry_bits), all, i, count;
+	uint32_t mask = gtu_compressed_mask(c->entry_bits), all, i, count;
 
 	for (v = first; v < end; v++) {
 		for (e = g->row[v]; e < g->row[v + 1]; piece++) {
@@ -117,7 +117,7 @@ static int find_widths(void *arg, uint64_t first, uint64_t end)
 				return GTU_ERR_INPUT;
 			}
 			c->width[piece] = (uint8_t)bits_for(all);
-			s->bit += gtu_coded_piece_bits(count, c->entry_bits, c->width[piece], c->weight_bits);
+			s->bit += gtu_compressed_piece_bits(count, c->entry_bits, c->width[piece], c->weight_bits);
 		}
 	}
 	return 0;
@@ -148,7 +148,7 @@ static int find_range(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-static void choose_weight_bits(const struct gtu_graph *g, struct gtu_coded *c)
+static void choose_weight_bits(const struct gtu_graph *g, struct gtu_compressed *c)
 {
 	struct weight_range r = { .weight = g->weight, .least = UINT32_MAX };
 	uint32_t bits;
@@ -161,10 +161,10 @@ static void choose_weight_bits(const struct gtu_graph *g, struct gtu_coded *c)
 		return;
 	c->weighted = 1;
 	c->weight_bits = bits;
-	c->weight_least = (uint32_t)atomic_load(&r.least);
+	c->weight_min = (uint32_t)atomic_load(&r.least);
 }
 
-int gtu_coded_measure(const struct gtu_graph *g, int weights, struct gtu_coded *c, struct gtu_error *err)
+int gtu_compressed_measure(const struct gtu_graph *g, int weights, struct gtu_compressed *c, struct gtu_error *err)
 {
 	struct work w = { .g = g, .c = c };
 	int rc;
@@ -188,11 +188,11 @@ int gtu_coded_measure(const struct gtu_graph *g, int weights, struct gtu_coded *
 		return gtu_fail(err, rc, "%s: an edge of vertex %llu has a target beyond the %llu "
 				"vertices: the graph is damaged",
 				g->name, (ull)atomic_load(&w.bad), (ull)g->n);
-	c->bits = sum_up(c, shares_of(g), offsetof(struct gtu_coded_share, bit));
+	c->bits = sum_up(c, shares_of(g), offsetof(struct gtu_compressed_share, bit));
 	return 0;
 }
 
-void gtu_coded_free(struct gtu_coded *c)
+void gtu_compressed_free(struct gtu_compressed *c)
 {
 	free(c->width);
 	free(c->share);
@@ -225,10 +225,10 @@ static void put(struct bit_writer *p, uint32_t value, uint32_t bits)
 
 static void write_piece(const struct work *w, uint64_t at, uint64_t e, uint32_t count, uint32_t width)
 {
-	const struct gtu_coded *c = w->c;
+	const struct gtu_compressed *c = w->c;
 	const uint32_t *weight = w->g->weight;
 	struct bit_writer p = { .word = w->stream + (at >> 5), .bits = (uint32_t)at & 31, .shared = true };
-	uint32_t mask = gtu_coded_mask(c->entry_bits), i;
+	uint32_t mask = gtu_compressed_mask(c->entry_bits), i;
 	uint64_t before = gtu_graph_target(w->g, e), target;
 
 	put(&p, (uint32_t)before, c->entry_bits);
@@ -237,7 +237,7 @@ static void write_piece(const struct work *w, uint64_t at, uint64_t e, uint32_t 
 		put(&p, (uint32_t)(target - before) & mask, width);
 	}
 	for (i = 0; i < count && c->weight_bits; i++)
-		put(&p, weight[e + i] - c->weight_least, c->weight_bits);
+		put(&p, weight[e + i] - c->weight_min, c->weight_bits);
 	if (p.bits)
 		__atomic_fetch_or(p.word, (uint32_t)p.held, __ATOMIC_RELAXED);
 }
@@ -245,17 +245,17 @@ static void write_piece(const struct work *w, uint64_t at, uint64_t e, uint32_t 
 static int write_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
-	const struct gtu_coded *c = w->c;
-	const struct gtu_coded_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
+	const struct gtu_compressed *c = w->c;
+	const struct gtu_compressed_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
 	uint64_t v, k, degree, piece = s->piece, bit = s->bit;
 	uint32_t count;
 
 	for (v = first; v < end; v++) {
 		degree = w->g->row[v + 1] - w->g->row[v];
-		for (k = 0; k < gtu_coded_pieces(degree); k++, piece++) {
+		for (k = 0; k < gtu_compressed_pieces(degree); k++, piece++) {
 			count = count_of(degree, k);
 			write_piece(w, bit, w->g->row[v] + k * GTU_CODED_PIECE, count, c->width[piece]);
-			bit += gtu_coded_piece_bits(count, c->entry_bits, c->width[piece], c->weight_bits);
+			bit += gtu_compressed_piece_bits(count, c->entry_bits, c->width[piece], c->weight_bits);
 		}
 	}
 	return 0;
@@ -267,37 +267,37 @@ static int clear_share(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-void gtu_coded_write(const struct gtu_graph *g, const struct gtu_coded *c, uint32_t *stream)
+void gtu_compressed_write(const struct gtu_graph *g, const struct gtu_compressed *c, uint32_t *stream)
 {
-	struct work w = { .g = g, .c = (struct gtu_coded *)c, .stream = stream };
+	struct work w = { .g = g, .c = (struct gtu_compressed *)c, .stream = stream };
 
-	gtu_parallel(clear_share, stream, gtu_coded_bytes(c->bits));
+	gtu_parallel(clear_share, stream, gtu_compressed_bytes(c->bits));
 	gtu_parallel_by(SHARE, write_share, &w, g->n);
 }
 
 static int index_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
-	const struct gtu_coded *c = w->c;
-	const struct gtu_coded_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
+	const struct gtu_compressed *c = w->c;
+	const struct gtu_compressed_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
 	uint64_t v, k, degree, pieces, piece = s->piece, bit = s->bit, row = s->long_piece;
 
 	for (v = first; v < end; v++) {
 		degree = w->g->row[v + 1] - w->g->row[v];
-		pieces = gtu_coded_pieces(degree);
+		pieces = gtu_compressed_pieces(degree);
 		w->index[v] = pieces > 1 ? row : 0;
 		for (k = 0; k < pieces; k++, piece++) {
-			*(pieces > 1 ? &w->table[row++] : &w->index[v]) = gtu_coded_word(bit, c->width[piece]);
-			bit += gtu_coded_piece_bits(count_of(degree, k), c->entry_bits, c->width[piece],
+			*(pieces > 1 ? &w->table[row++] : &w->index[v]) = gtu_compressed_word(bit, c->width[piece]);
+			bit += gtu_compressed_piece_bits(count_of(degree, k), c->entry_bits, c->width[piece],
 						    c->weight_bits);
 		}
 	}
 	return 0;
 }
 
-void gtu_coded_index(const struct gtu_graph *g, const struct gtu_coded *c, uint64_t *index, uint64_t *table)
+void gtu_compressed_index(const struct gtu_graph *g, const struct gtu_compressed *c, uint64_t *index, uint64_t *table)
 {
-	struct work w = { .g = g, .c = (struct gtu_coded *)c, .index = index, .table = table };
+	struct work w = { .g = g, .c = (struct gtu_compressed *)c, .index = index, .table = table };
 
 	gtu_parallel_by(SHARE, index_share, &w, g->n);
 }
@@ -308,18 +308,18 @@ void gtu_coded_index(const struct gtu_graph *g, const struct gtu_coded *c, uint6
 static int count_bits(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
-	struct gtu_coded *c = w->c;
-	struct gtu_coded_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
+	struct gtu_compressed *c = w->c;
+	struct gtu_compressed_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
 	uint64_t v, k, degree, piece = s->piece;
 
 	for (v = first; v < end; v++) {
 		degree = w->g->row[v + 1] - w->g->row[v];
-		for (k = 0; k < gtu_coded_pieces(degree); k++, piece++) {
+		for (k = 0; k < gtu_compressed_pieces(degree); k++, piece++) {
 			if (c->width[piece] > c->entry_bits) {
 				atomic_store(&w->bad, piece);
 				return GTU_ERR_INPUT;
 			}
-			s->bit += gtu_coded_piece_bits(count_of(degree, k), c->entry_bits, c->width[piece],
+			s->bit += gtu_compressed_piece_bits(count_of(degree, k), c->entry_bits, c->width[piece],
 						       c->weight_bits);
 		}
 	}
@@ -329,15 +329,15 @@ static int count_bits(void *arg, uint64_t first, uint64_t end)
 /* Decode a piece; returns its greatest target. */
 static uint32_t read_piece(const struct work *w, uint64_t at, uint64_t e, uint32_t count, uint32_t width)
 {
-	const struct gtu_coded *c = w->c;
-	uint32_t mask = gtu_coded_mask(c->entry_bits), target = gtu_coded_take(w->stream, at, c->entry_bits),
+	const struct gtu_compressed *c = w->c;
+	uint32_t mask = gtu_compressed_mask(c->entry_bits), target = gtu_compressed_take(w->stream, at, c->entry_bits),
 		 most = target, i;
 	uint32_t *narrow = w->g->edge_bytes == 4 ? (uint32_t *)w->col + e : NULL;
 	uint64_t bit = at + c->entry_bits;
 
 	gtu_put(w->col, w->g->edge_bytes, e, target);
 	for (i = 1; i < count; i++, bit += width) {
-		target = (target + gtu_coded_take(w->stream, bit, width)) & mask;
+		target = (target + gtu_compressed_take(w->stream, bit, width)) & mask;
 		most = target > most ? target : most;
 		if (narrow)
 			narrow[i] = target;
@@ -345,27 +345,27 @@ static uint32_t read_piece(const struct work *w, uint64_t at, uint64_t e, uint32
 			((uint64_t *)w->col)[e + i] = target;
 	}
 	for (i = 0; i < count && c->weighted; i++, bit += c->weight_bits)
-		w->weight[e + i] = c->weight_least + gtu_coded_take(w->stream, bit, c->weight_bits);
+		w->weight[e + i] = c->weight_min + gtu_compressed_take(w->stream, bit, c->weight_bits);
 	return most;
 }
 
 static int read_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
-	const struct gtu_coded *c = w->c;
-	const struct gtu_coded_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
+	const struct gtu_compressed *c = w->c;
+	const struct gtu_compressed_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
 	uint64_t v, k, degree, piece = s->piece, bit = s->bit;
 	uint32_t count;
 
 	for (v = first; v < end; v++) {
 		degree = w->g->row[v + 1] - w->g->row[v];
-		for (k = 0; k < gtu_coded_pieces(degree); k++, piece++) {
+		for (k = 0; k < gtu_compressed_pieces(degree); k++, piece++) {
 			count = count_of(degree, k);
 			if (read_piece(w, bit, w->g->row[v] + k * GTU_CODED_PIECE, count, c->width[piece]) >= w->g->n) {
 				atomic_store(&w->bad, v);
 				return GTU_ERR_INPUT;
 			}
-			bit += gtu_coded_piece_bits(count, c->entry_bits, c->width[piece], c->weight_bits);
+			bit += gtu_compressed_piece_bits(count, c->entry_bits, c->width[piece], c->weight_bits);
 		}
 	}
 	return 0;
@@ -391,7 +391,7 @@ static int check_rows(const struct gtu_graph *g, const char *name, struct gtu_er
 static int read_all(struct work *w, const char *name, struct gtu_error *err)
 {
 	struct gtu_graph part = *w->g;
-	struct gtu_coded_share *share = w->c->share;
+	struct gtu_compressed_share *share = w->c->share;
 	uint64_t first, end;
 	int rc = 0;
 
@@ -416,7 +416,7 @@ static int read_all(struct work *w, const char *name, struct gtu_error *err)
 	return rc;
 }
 
-int gtu_coded_read(const struct gtu_graph *g, struct gtu_coded *c, const uint32_t *stream, void *col, uint32_t *weight,
+int gtu_compressed_read(const struct gtu_graph *g, struct gtu_compressed *c, const uint32_t *stream, void *col, uint32_t *weight,
 		   const char *name, const struct gtu_progress *progress, struct gtu_error *err)
 {
 	struct work w = { .g = g, .c = c, .stream = (uint32_t *)stream, .col = col, .weight = weight,
@@ -437,7 +437,7 @@ int gtu_coded_read(const struct gtu_graph *g, struct gtu_coded *c, const uint32_
 			      "%u bits: a vertex has %u bits",
 			      name, (ull)found, c->width[found], c->entry_bits);
 	}
-	found = rc ? bits : sum_up(c, shares_of(g), offsetof(struct gtu_coded_share, bit));
+	found = rc ? bits : sum_up(c, shares_of(g), offsetof(struct gtu_compressed_share, bit));
 	if (!rc && found != bits)
 		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: the edge lists have %llu bits, but the "
 			      "header has %llu", name,

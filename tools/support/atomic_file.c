@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "libruntime/support/advice.h"
-#include "whole_file.h"
+#include "atomic_file.h"
 
 #define LINKS_MAX 40			/* the kernel's limit */
 
-bool whole_file_is_stdout(const char *path)
+bool atomic_file_is_stdout(const char *path)
 {
 	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
 }
@@ -76,15 +76,15 @@ static bool same_new_file(const char *a, const char *b)
 	return same;
 }
 
-bool whole_file_same(const char *a, const char *b)
+bool atomic_file_same(const char *a, const char *b)
 {
 	struct stat sa, sb;
 	bool there_a, there_b;
 
 	if (!a || !b)
 		return false;
-	if (whole_file_is_stdout(a) || whole_file_is_stdout(b))
-		return whole_file_is_stdout(a) && whole_file_is_stdout(b);
+	if (atomic_file_is_stdout(a) || atomic_file_is_stdout(b))
+		return atomic_file_is_stdout(a) && atomic_file_is_stdout(b);
 	there_a = !stat(a, &sa);
 	there_b = !stat(b, &sb);
 	if (there_a && there_b)	/* two outputs may both go to /dev/null */
@@ -97,14 +97,14 @@ static int cannot(const char *path, int reason, struct gtu_error *err)
 	return gtu_advise_write(path, reason, err);
 }
 
-static void free_names(struct whole_file *w)
+static void free_names(struct atomic_file *w)
 {
 	free(w->temporary);
 	free(w->target);
 	w->temporary = w->target = NULL;
 }
 
-static int open_temporary(struct whole_file *w, const struct stat *old)
+static int open_temporary(struct atomic_file *w, const struct stat *old)
 {
 	mode_t mask;
 	int fd, reason;
@@ -134,14 +134,14 @@ static int open_temporary(struct whole_file *w, const struct stat *old)
 	return reason;
 }
 
-int whole_file_open(struct whole_file *w, const char *path, struct gtu_error *err)
+int atomic_file_open(struct atomic_file *w, const char *path, struct gtu_error *err)
 {
 	struct stat st;
 	bool there;
 	int reason;
 
-	*w = (struct whole_file){ .path = path };
-	if (whole_file_is_stdout(path)) {
+	*w = (struct atomic_file){ .path = path };
+	if (atomic_file_is_stdout(path)) {
 		w->file = stdout;
 		return 0;
 	}
@@ -165,7 +165,7 @@ int whole_file_open(struct whole_file *w, const char *path, struct gtu_error *er
  * In a folder with the sticky bit (/tmp) only the owner of a file or of the folder may replace the
  * file.
  */
-static bool sticky_forbids(const struct whole_file *w)
+static bool sticky_forbids(const struct atomic_file *w)
 {
 	const uid_t self = geteuid();
 	struct stat file, folder;
@@ -181,13 +181,13 @@ static bool sticky_forbids(const struct whole_file *w)
 	return is;
 }
 
-int whole_file_try(const char *path, struct gtu_error *err)
+int atomic_file_try(const char *path, struct gtu_error *err)
 {
-	struct whole_file w;
+	struct atomic_file w;
 	struct stat st;
 	int rc;
 
-	if (whole_file_is_stdout(path))
+	if (atomic_file_is_stdout(path))
 		return 0;
 	/*
 	 * opening a pipe would block until it has a reader, and closing it would end the reader's
@@ -198,7 +198,7 @@ int whole_file_try(const char *path, struct gtu_error *err)
 			return cannot(path, EISDIR, err);
 		return access(path, W_OK) ? cannot(path, errno, err) : 0;
 	}
-	rc = whole_file_open(&w, path, err);
+	rc = atomic_file_open(&w, path, err);
 	if (rc)
 		return rc;
 	rc = sticky_forbids(&w) ? cannot(path, EPERM, err) : 0;
@@ -208,12 +208,12 @@ int whole_file_try(const char *path, struct gtu_error *err)
 	return rc;
 }
 
-int whole_file_failed(const struct whole_file *w, struct gtu_error *err)
+int atomic_file_failed(const struct atomic_file *w, struct gtu_error *err)
 {
 	return cannot(w->path, errno, err);
 }
 
-int whole_file_close(struct whole_file *w, int rc, struct gtu_error *err)
+int atomic_file_close(struct atomic_file *w, int rc, struct gtu_error *err)
 {
 	int reason = 0;
 

@@ -117,7 +117,7 @@ static int measure_weights(struct gpu_placed *p, struct gtu_error *err)
 	double sum = 0;
 	int rc;
 
-	p->weight_least = p->weight_most = p->weight_mean = 1;
+	p->weight_min = p->weight_max = p->weight_mean = 1;
 	p->weight_type = g->weight_type;
 	if (g->weight_type == GTU_WEIGHT_NONE || !g->m)
 		return 0;
@@ -134,11 +134,11 @@ static int measure_weights(struct gpu_placed *p, struct gtu_error *err)
 	if (rc)
 		gtu_fail(err, rc, "%s: the weight of edge %llu is %g: weights must be 0 or more", g->name,
 			 (ull)atomic_load(&w.bad), weight_at(g, atomic_load(&w.bad)));
-	p->weight_least = INFINITY;
-	p->weight_most = 0;
+	p->weight_min = INFINITY;
+	p->weight_max = 0;
 	for (i = 0; i < shares; i++) {
-		p->weight_least = fmin(p->weight_least, w.least[i]);
-		p->weight_most = fmax(p->weight_most, w.most[i]);
+		p->weight_min = fmin(p->weight_min, w.least[i]);
+		p->weight_max = fmax(p->weight_max, w.most[i]);
 		sum += w.sum[i];
 	}
 	p->weight_mean = sum / (double)g->m;
@@ -192,9 +192,9 @@ static int place_copy(struct gpu *gpu, struct copy *c, struct gtu_error *err)
 	int rc = 0;
 
 	if (at->edge_bytes)
-		rc = gpu_memory_get(gpu, at->edges, list, &p->list, err);
+		rc = gpu_memory_alloc(gpu, at->edges, list, &p->list, err);
 	if (!rc && weight)
-		rc = gpu_memory_get(gpu, at->edges, weight, &p->weight, err);
+		rc = gpu_memory_alloc(gpu, at->edges, weight, &p->weight, err);
 	if (rc)
 		return rc;
 	c->list = !at->edge_bytes ? NULL : card ? malloc(list + 1) : p->list.host;
@@ -232,7 +232,7 @@ static int place_registered(struct gpu *gpu, struct copy *c, struct gtu_error *e
 	return rc;
 }
 
-static void fill_args(struct gpu *gpu, uint32_t bits, const struct gtu_coded *coded)
+static void fill_args(struct gpu *gpu, uint32_t bits, const struct gtu_compressed *compressed)
 {
 	struct gpu_placed *p = &gpu->placed;
 	struct gpu_graph *a = &p->args;
@@ -244,20 +244,20 @@ static void fill_args(struct gpu *gpu, uint32_t bits, const struct gtu_coded *co
 	a->n = p->graph->n;
 	a->m = p->graph->m;
 	a->weight_bits = bits;
-	a->weight_least = gpu->placement.packed ? (uint32_t)p->weight_least : 1;
+	a->weight_min = gpu->placement.packed ? (uint32_t)p->weight_min : 1;
 	if (gpu->placement.edge_bytes)
 		return;
 	a->index = p->index.device;
 	a->table = p->index.device + 8 * a->n;
-	a->entry_bits = coded->entry_bits;
-	a->weight_bits = coded->weight_bits;
+	a->entry_bits = compressed->entry_bits;
+	a->weight_bits = compressed->weight_bits;
 }
 
 /*
  * Compress on request, or if the graph came from a compressed container and would not fit into GPU
  * memory.
  */
-static bool wants_coded(const struct gpu_plan_input *in, const struct gtu_graph *g, const struct gtu_place_options *opt)
+static bool wants_coded(const struct gpu_plan_input *in, const struct gtu_graph *g, const struct gtu_placement_options *opt)
 {
 	if (opt->compressed)
 		return true;
@@ -265,20 +265,20 @@ static bool wants_coded(const struct gpu_plan_input *in, const struct gtu_graph 
 	       opt->edges != GTU_EDGES_DEVICE && (opt->edges != GTU_EDGES_AUTO || gpu_plan_probes(in, opt));
 }
 
-static int plan(struct gpu *gpu, const struct gtu_place_options *opt, struct gtu_coded *coded, uint32_t *bits,
+static int plan(struct gpu *gpu, const struct gtu_placement_options *opt, struct gtu_compressed *compressed, uint32_t *bits,
 		struct gtu_error *err)
 {
 	const struct gtu_graph *g = gpu->placed.graph;
 	struct gpu_plan_input in = {
 		.n = g->n, .m = g->m, .edge_bytes = g->edge_bytes, .weight_type = g->weight_type,
-		.weight_least = gpu->placed.weight_least, .weight_most = gpu->placed.weight_most,
+		.weight_min = gpu->placed.weight_min, .weight_max = gpu->placed.weight_max,
 		.managed = gpu->info.managed, .registered = gpu->info.registered,
 	};
 	int rc = gpu_free_bytes(gpu, &in.free_bytes, err);
 	uint64_t probe;
 
 	if (!rc && wants_coded(&in, g, opt))
-		rc = gpu_coded_measure(gpu, opt, coded, &in, err);
+		rc = gpu_compressed_measure(gpu, opt, compressed, &in, err);
 	probe = rc ? 0 : gpu_plan_probes(&in, opt);
 	if (probe)
 		rc = gpu_probe(gpu, probe, err);
@@ -287,13 +287,13 @@ static int plan(struct gpu *gpu, const struct gtu_place_options *opt, struct gtu
 	return rc ? rc : gpu_plan(&in, opt, &gpu->placement, bits, err);
 }
 
-int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_place_options *opt,
+int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
 	      struct gtu_error *err)
 {
 	struct gpu *gpu = dev->backend;
 	struct gpu_placed *p = &gpu->placed;
 	struct copy c = { .g = g, .p = &gpu->placement };
-	struct gtu_coded coded = { 0 };
+	struct gtu_compressed compressed = { 0 };
 	uint64_t start = gtu_now_ns();
 	int rc;
 
@@ -307,11 +307,11 @@ int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gt
 	if (!rc)
 		rc = measure_weights(p, err);
 	if (!rc)
-		rc = plan(gpu, opt, &coded, &c.bits, err);
-	c.checked = coded.width;
-	c.least = (uint64_t)p->weight_least;
+		rc = plan(gpu, opt, &compressed, &c.bits, err);
+	c.checked = compressed.width;
+	c.least = (uint64_t)p->weight_min;
 	if (!rc)
-		rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, 8 * (g->n + 1), &p->row, err);
+		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, 8 * (g->n + 1), &p->row, err);
 	if (!rc)
 		rc = gpu_upload(gpu, p->row.device, g->row, 8 * (g->n + 1), err);
 	if (!rc && gpu->placement.edges == GTU_EDGES_REGISTERED)
@@ -319,31 +319,31 @@ int gpu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gt
 	else if (!rc)
 		rc = place_copy(gpu, &c, err);
 	if (!rc && !gpu->placement.edge_bytes)
-		rc = gpu_coded_place(gpu, &coded, err);
+		rc = gpu_compressed_upload(gpu, &compressed, err);
 	if (!rc && gpu->placement.cache_bytes)
-		rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, gpu->placement.cache_bytes, &p->cache, err);
-	fill_args(gpu, c.bits, &coded);
-	gtu_coded_free(&coded);
+		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, gpu->placement.cache_bytes, &p->cache, err);
+	fill_args(gpu, c.bits, &compressed);
+	gtu_compressed_free(&compressed);
 	gpu_leave(gpu);
 	gpu->placement.seconds = 1e-9 * (double)(gtu_now_ns() - start);
 	if (rc)
-		gpu_unplace(dev);
+		gpu_placement_destroy(dev);
 	return rc;
 }
 
-void gpu_unplace(struct gtu_device *dev)
+void gpu_placement_destroy(struct gtu_device *dev)
 {
 	struct gpu *gpu = dev->backend;
 	struct gpu_placed *p = &gpu->placed;
 
 	if (gpu_enter(gpu, NULL))
 		return;
-	gpu_memory_give(gpu, &p->cache);
-	gpu_memory_give(gpu, &p->bits_list);
-	gpu_memory_give(gpu, &p->index);
-	gpu_memory_give(gpu, &p->weight);
-	gpu_memory_give(gpu, &p->list);
-	gpu_memory_give(gpu, &p->row);
+	gpu_memory_free(gpu, &p->cache);
+	gpu_memory_free(gpu, &p->bits_list);
+	gpu_memory_free(gpu, &p->index);
+	gpu_memory_free(gpu, &p->weight);
+	gpu_memory_free(gpu, &p->list);
+	gpu_memory_free(gpu, &p->row);
 	gpu_leave(gpu);
 	memset(p, 0, sizeof(*p));
 }
@@ -363,7 +363,7 @@ static int hold_neighbours(struct gpu *gpu, uint32_t degree, uint64_t end, struc
 	int rc;
 
 	/* unused by the kernel, but it must be a valid address */
-	rc = gpu_memory_get(gpu, GTU_EDGES_DEVICE, sizeof(struct gpu_counters), &counters, err);
+	rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, sizeof(struct gpu_counters), &counters, err);
 	if (rc)
 		return rc;
 	args.counters = counters.device;
@@ -374,7 +374,7 @@ static int hold_neighbours(struct gpu *gpu, uint32_t degree, uint64_t end, struc
 	rc = gpu_launch(gpu, kernel, end * 32, launch, err);
 	if (!rc)
 		rc = gpu_wait(gpu, "the cache", err);
-	gpu_memory_give(gpu, &counters);
+	gpu_memory_free(gpu, &counters);
 	if (rc)
 		return rc;
 	p->args.cache = p->cache.device;
@@ -426,14 +426,14 @@ static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
 	return 0;
 }
 
-int gpu_cache_hold(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
+int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	uint64_t n = p->args.n, degree = 0, end = n, used;
 	int rc = 0;
 
 	if (what == GPU_CACHE_BITS)
-		return gpu_packed_hold(gpu, err);
+		return gpu_packed_fill(gpu, err);
 	if (!p->cache.bytes || p->holds == what || what == GPU_CACHE_EMPTY || !p->args.m)
 		return 0;
 	p->holds = GPU_CACHE_EMPTY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decoding of compressed edge lists (coded.h) by a warp. The lines of a piece are read together,
+ * Decoding of compressed edge lists (compressed.h) by a warp. The lines of a piece are read together,
  * from 128-byte boundaries, into shared memory. Then the warp decodes 32 entries at a time: each
  * lane extracts its step, and a prefix sum turns steps into targets.
  */
@@ -34,8 +34,8 @@ __device__ static inline coded_piece piece_of(const gpu_graph &g, u64 v, u32 k)
 
 	if (degree > GTU_CODED_PIECE)
 		word = ((const u64 *)g.table)[word + k];
-	p.at = gtu_coded_word_at(word);
-	p.width = gtu_coded_word_width(word);
+	p.at = gtu_compressed_word_at(word);
+	p.width = gtu_compressed_word_width(word);
 	p.edge = s + done;
 	p.count = degree - done < GTU_CODED_PIECE ? (u32)(degree - done) : GTU_CODED_PIECE;
 	p.word = lines[threadIdx.x / 32];
@@ -91,9 +91,9 @@ __device__ static inline u32 targets_of(const gpu_graph &g, const coded_piece &p
 	u32 sum = 0, other;
 
 	if (!i)
-		sum = gtu_coded_take(p.word, start, g.entry_bits);
+		sum = gtu_compressed_take(p.word, start, g.entry_bits);
 	else if (i < p.count)
-		sum = gtu_coded_take(p.word, start + gtu_coded_step_at(i, g.entry_bits, p.width), p.width);
+		sum = gtu_compressed_take(p.word, start + gtu_compressed_step_at(i, g.entry_bits, p.width), p.width);
 	for (int d = 1; d < 32; d <<= 1) {
 		other = __shfl_up_sync(ALL_LANES, sum, d);
 		if (lane_id() >= (u32)d)
@@ -101,7 +101,7 @@ __device__ static inline u32 targets_of(const gpu_graph &g, const coded_piece &p
 	}
 	sum += *carry;
 	*carry = __shfl_sync(ALL_LANES, sum, 31);
-	return sum & gtu_coded_mask(g.entry_bits);
+	return sum & gtu_compressed_mask(g.entry_bits);
 }
 
 /* Bits of the targets of entries 0 to @count - 1, without weights. */
@@ -115,7 +115,7 @@ template <typename W, bool WEIGHED, typename F>
 __device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally &t, F f)
 {
 	coded_piece p = piece_of(g, v, k);
-	u32 bits = WEIGHED ? gtu_coded_piece_bits(p.count, g.entry_bits, p.width, g.weight_bits) :
+	u32 bits = WEIGHED ? gtu_compressed_piece_bits(p.count, g.entry_bits, p.width, g.weight_bits) :
 			     step_bits(g, p, p.count), first, carry = 0;
 
 	fetch_words(g, p, words_for(p, bits), t);
@@ -124,12 +124,12 @@ __device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally
 	for (first = 0; first < p.count; first += 32) {
 		const u32 i = first + lane_id();
 		const bool valid = i < p.count;
-		coded entry = { targets_of(g, p, first, &carry), 0 };
+		compressed entry = { targets_of(g, p, first, &carry), 0 };
 		W weight = W();
 
 		if (WEIGHED && valid)
-			entry.weight = gtu_coded_take(p.word, (u32)(p.at & 1023) +
-						      gtu_coded_weight_at(i, p.count, g.entry_bits, p.width,
+			entry.weight = gtu_compressed_take(p.word, (u32)(p.at & 1023) +
+						      gtu_compressed_weight_at(i, p.count, g.entry_bits, p.width,
 									  g.weight_bits), g.weight_bits);
 		if (valid)
 			weight = weight_at<W>(g, p.edge + i);
@@ -140,7 +140,7 @@ __device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally
 /* Whether any target of @v has its bit set in @bits; decodes 32 targets at a time until one has. */
 __device__ static inline bool coded_hits(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
 {
-	u64 pieces = gtu_coded_pieces(row_at(g, v + 1) - row_at(g, v));
+	u64 pieces = gtu_compressed_pieces(row_at(g, v + 1) - row_at(g, v));
 	u32 k, first, to, carry;
 
 	for (k = 0; k < pieces; k++) {

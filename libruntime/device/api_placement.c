@@ -18,22 +18,22 @@ static int can_place(const struct gtu_device *dev, struct gtu_error *err)
 	return 0;
 }
 
-int gtu_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_place_options *opt,
+int gtu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
 	      struct gtu_error *err)
 {
-	static const struct gtu_place_options usual;
+	static const struct gtu_placement_options usual;
 	int rc = can_place(dev, err);
 
 	if (rc)
 		return rc;
-	gtu_unplace(dev);
+	gtu_placement_destroy(dev);
 	rc = dev->ops->traversal->place(dev, g, opt ? opt : &usual, err);
 	if (!rc)
 		dev->placed = g;
 	return rc;
 }
 
-void gtu_unplace(struct gtu_device *dev)
+void gtu_placement_destroy(struct gtu_device *dev)
 {
 	if (!dev || !dev->placed)
 		return;
@@ -71,7 +71,7 @@ int gtu_traverse(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_tra
 		rc = check(g, what, opt, err);
 	placed_here = !rc && dev->placed != g;
 	if (placed_here)
-		rc = gtu_place(dev, g, NULL, err);
+		rc = gtu_placement_create(dev, g, NULL, err);
 	if (rc)
 		return rc;
 	switch (what) {
@@ -89,6 +89,6 @@ int gtu_traverse(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_tra
 		break;
 	}
 	if (placed_here)
-		gtu_unplace(dev);
+		gtu_placement_destroy(dev);
 	return rc;
 }

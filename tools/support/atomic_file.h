@@ -8,7 +8,7 @@
 
 #include "gtu/error.h"
 
-struct whole_file {
+struct atomic_file {
 	FILE *file;
 	const char *path;		/* as given, for messages */
 	char *target;			/* the path with symbolic links resolved */
@@ -16,30 +16,30 @@ struct whole_file {
 };
 
 /* Whether @path means standard output: "-" or "/dev/stdout". */
-bool whole_file_is_stdout(const char *path);
+bool atomic_file_is_stdout(const char *path);
 /*
  * Whether two names refer to the same file: the same text, the same inode, or two names of one file
  * that does not exist yet. Either may be NULL, which matches nothing.
  */
-bool whole_file_same(const char *a, const char *b);
+bool atomic_file_same(const char *a, const char *b);
 /*
  * Check before long work whether the file can be created. Returns GTU_ERR_FAIL with a message if
  * not. Leaves no file behind and does not change an existing one.
  */
-int whole_file_try(const char *path, struct gtu_error *err);
+int atomic_file_try(const char *path, struct gtu_error *err);
 /*
  * Open @path (kept, not copied) for writing. A regular or new file is written under a temporary
- * name in the same folder until whole_file_close() renames it. A pipe or a device is written in
+ * name in the same folder until atomic_file_close() renames it. A pipe or a device is written in
  * place and never removed. Returns GTU_ERR_FAIL with a message; then there is nothing to close.
  */
-int whole_file_open(struct whole_file *w, const char *path, struct gtu_error *err);
-/* Describe a failed write from errno. Returns GTU_ERR_FAIL, to be passed to whole_file_close(). */
-int whole_file_failed(const struct whole_file *w, struct gtu_error *err);
+int atomic_file_open(struct atomic_file *w, const char *path, struct gtu_error *err);
+/* Describe a failed write from errno. Returns GTU_ERR_FAIL, to be passed to atomic_file_close(). */
+int atomic_file_failed(const struct atomic_file *w, struct gtu_error *err);
 /*
  * Close the file; @rc is the result of the writes. If @rc is 0 and no write failed, rename the file
  * to its final name, else remove it. If only the rename fails, keep the temporary file and report
  * its name. Returns @rc, or GTU_ERR_FAIL with a message if only closing failed.
  */
-int whole_file_close(struct whole_file *w, int rc, struct gtu_error *err);
+int atomic_file_close(struct atomic_file *w, int rc, struct gtu_error *err);
 
 #endif

@@ -163,15 +163,16 @@ CXX ?= g++
 ifneq ($(shell command -v $(CXX)),)
 FAKE_CUDA += build/tests/fake/libcuda-cpu.so.1
 endif
-CPU_KERNEL := extern "C" __global__ void( __launch_bounds__\([^)]*\))? [a-z0-9_]+\(
+CPU_KERNEL := extern "C" __global__ void( __launch_bounds__\([^)]*\))? [A-Za-z0-9_]+\(
 CPU_FLAGS := -Iinclude -I. -std=c++17 -Wall -Wextra -Wno-unknown-pragmas \
 	-fno-strict-aliasing -fPIC
-RECORDS_SRC := tests/cuda/records.cu include/gtu/warp_records.cuh include/uapi/gtu/hw.h
-build/tests/fake/kernels.list: $(CUDA_SRC) $(RECORDS_SRC)
+TEST_CUDA := $(wildcard tests/cuda/*.cu)
+TEST_CUDA_HEADERS := $(wildcard include/gtu/*.cuh) include/uapi/gtu/hw.h
+build/tests/fake/kernels.list: $(CUDA_SRC) $(TEST_CUDA) $(TEST_CUDA_HEADERS)
 	@mkdir -p $(@D)
-	$(Q)printf '#include "%s"\n' $(CUDA)/kernels.cu tests/cuda/records.cu | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | \
+	$(Q)printf '#include "%s"\n' $(CUDA)/kernels.cu $(TEST_CUDA) | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | \
 		tr '\n\t' '  ' | tr -s ' ' | \
-		grep -oE '$(CPU_KERNEL)' | sed -E 's/.* ([a-z0-9_]+)\($$/KERNEL(\1)/' >$@.part
+		grep -oE '$(CPU_KERNEL)' | sed -E 's/.* ([A-Za-z0-9_]+)\($$/KERNEL(\1)/' >$@.part
 	@mv $@.part $@
 build/tests/fake/kernels_cpu.o: tests/fake/kernels_cpu.cpp tests/fake/cuda_cpu.h build/tests/fake/kernels.list
 	$(call say,CXX,$<)
@@ -187,21 +188,21 @@ build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h $(CUDA)/api
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CPPFLAGS) -O1 -Wall -Wextra -fPIC -shared $(if $(findstring old,$@),-DFAKE_OLD) -o $@ $<
 
-# Kernels that test_records.c loads if there is a GPU.
+# Kernels that tests load if there is a GPU.
 ifneq ($(strip $(NVCC)),)
-RECORDS_FATBIN := build/tests/records.fatbin
-$(RECORDS_FATBIN): $(RECORDS_SRC)
+TEST_FATBIN := $(TEST_CUDA:tests/cuda/%.cu=build/tests/%.fatbin)
+build/tests/%.fatbin: tests/cuda/%.cu $(TEST_CUDA_HEADERS)
 	@mkdir -p $(@D)
-	$(call say,NVCC,tests/cuda/records.cu)
+	$(call say,NVCC,$<)
 	$(Q)$(NVCC) -O3 -std=c++17 -fatbin -gencode arch=compute_90,code=sm_90 \
-		-gencode arch=compute_80,code=compute_80 -Iinclude -o $@ tests/cuda/records.cu
+		-gencode arch=compute_80,code=compute_80 -Iinclude -o $@ $<
 endif
 
 # files that these tests open at run time
-$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_records): | $(FAKE_CUDA) $(RECORDS_FATBIN)
+$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_records test_listings): | $(FAKE_CUDA) $(TEST_FATBIN)
 
 .PHONY: unit-tests
-unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(RECORDS_FATBIN)
+unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(TEST_FATBIN)
 
 # Each libFuzzer target compiles the library's sources again, with coverage, in one command.
 FUZZFLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined

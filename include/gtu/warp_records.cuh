@@ -39,6 +39,7 @@
 #define GTU_RECORD_FIELDS	64u	/* byte offset of the first field: 32 lanes of 4 or 8 bytes; others follow */
 #define GTU_RECORDS_INVALID	(-1)	/* the ring's indices are inconsistent: its producer cannot be trusted */
 #define GTU_RECORDS_STOPPED	(-2)	/* *stop was set */
+#define GTU_RECORDS_CLOSED	(-3)	/* a push after the end of the output list */
 
 /* A stream, as a kernel argument. Addresses are GPU addresses. */
 struct gtu_records {
@@ -176,39 +177,41 @@ __device__ static inline uint64_t gtu_record_u64(const struct gtu_record &r, uin
 	return ((const volatile uint64_t *)(r.at + offset))[threadIdx.x & 31];
 }
 
+/* Release record @number's slot, in record order; called by one lane. */
+__device__ static inline void gtu_records_release(const struct gtu_records &s, uint32_t number)
+{
+	while (gtu_load_acquire(&s.ring->consumer) != number && !gtu_records_stop(s))
+		gtu_records_pause();
+	if (!gtu_records_stop(s)) {
+		gtu_store_release(&s.ring->consumer, number + 1);
+		gtu_records_notify(s);
+	}
+}
+
 /* Release the record's slot, in record order. The record must not be read afterwards. */
 __device__ static inline void gtu_record_release(const struct gtu_records &s, const struct gtu_record &r)
 {
 	__syncwarp();
-	if (!(threadIdx.x & 31)) {
-		while (gtu_load_acquire(&s.ring->consumer) != r.number && !gtu_records_stop(s))
-			gtu_records_pause();
-		if (!gtu_records_stop(s)) {
-			gtu_store_release(&s.ring->consumer, r.number + 1);
-			gtu_records_notify(s);
-		}
-	}
+	if (!(threadIdx.x & 31))
+		gtu_records_release(s, r.number);
 	__syncwarp();
 }
 
 /* ---- Return ring ------------------------------------------------------------------------------------------ */
 
 /*
- * Push the @value of each lane with @valid (PEG's push_vert, Weaver's skip). 1: pushed; 0: the
- * stream has ended and accepts no more; or GTU_RECORDS_STOPPED.
+ * Push one @value for each lane in @group; called by exactly these lanes together. 1: pushed; 0:
+ * the stream has ended and accepts no more; or GTU_RECORDS_STOPPED.
  */
-__device__ static inline int gtu_records_push(const struct gtu_records &s, bool valid, uint64_t value)
+__device__ static inline int gtu_records_push_group(const struct gtu_records &s, uint32_t group, uint64_t value)
 {
-	const uint32_t lane = threadIdx.x & 31, mask = __ballot_sync(0xffffffffu, valid);
-	uint32_t first = 0, n = 0, at, i;
+	const uint32_t lane = threadIdx.x & 31, n = (uint32_t)__popc(group), before = (uint32_t)__popc(group & ((1u << lane) - 1));
+	const int leader = __ffs((int)group) - 1;
 	char *back = (char *)(s.ring + 1) + (uint64_t)s.count * s.stride;
+	uint32_t first = 0, at;
 	int rc = 1;
 
-	for (i = 0; i < 32; i++)
-		n += mask >> i & 1;
-	if (!n)
-		return 1;
-	if (!lane) {
+	if (!before) {
 		first = atomicAdd(s.ticket + 1, n);
 		/* wait for space and for all earlier pushes: the index must advance in order */
 		while (rc > 0 && (first + n - gtu_load_acquire(&s.ring->received) > s.back || gtu_load_acquire(&s.ring->returned) != first)) {
@@ -219,27 +222,35 @@ __device__ static inline int gtu_records_push(const struct gtu_records &s, bool 
 			gtu_records_pause();
 		}
 	}
-	first = __shfl_sync(0xffffffffu, first, 0);
-	rc = __shfl_sync(0xffffffffu, rc, 0);
-	__syncwarp();
+	first = __shfl_sync(group, first, leader);
+	rc = __shfl_sync(group, rc, leader);
 	if (rc <= 0)
 		return rc;
-	at = first;
-	for (i = 0; i < lane; i++)
-		at += mask >> i & 1;
-	at &= s.back - 1;
-	if (valid && s.back_bytes == 8)
+	at = (first + before) & (s.back - 1);
+	if (s.back_bytes == 8)
 		((volatile uint64_t *)back)[at] = value;
-	else if (valid)
+	else
 		((volatile uint32_t *)back)[at] = (uint32_t)value;
 	__threadfence_system();
-	__syncwarp();
-	if (!lane) {
+	__syncwarp(group);
+	if (!before) {
 		gtu_store_release(&s.ring->returned, first + n);
 		gtu_records_notify(s);
 	}
-	__syncwarp();
+	__syncwarp(group);
 	return 1;
+}
+
+/*
+ * Push the @value of each lane with @valid (PEG's push_vert, Weaver's skip); called by all lanes.
+ * Returns as above, the same in all lanes.
+ */
+__device__ static inline int gtu_records_push(const struct gtu_records &s, bool valid, uint64_t value)
+{
+	const uint32_t group = __ballot_sync(0xffffffffu, valid);
+	int rc = valid ? gtu_records_push_group(s, group, value) : 1;
+
+	return group ? __shfl_sync(0xffffffffu, rc, __ffs((int)group) - 1) : 1;
 }
 
 /*

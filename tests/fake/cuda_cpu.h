@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of CUDA C++ that this project's kernels use, on a CPU, so that the unmodified kernels run without a GPU. The
- * threads of a block are fibers of one thread; warp and block operations wait until all of their threads arrive. Blocks
- * run one after the other. A warp that waits for an ended thread, where a GPU may hang, aborts the program. Timing is
- * not modelled.
+ * threads of a block are fibers of one thread; block operations wait until all threads of the block arrive, warp
+ * operations until all lanes of their mask do. Lanes are always diverged for __activemask(). Blocks run one after the
+ * other. A warp that waits for an ended thread, where a GPU may hang, aborts the program. Timing is not modelled.
  */
 #ifndef CUDA_CPU_H
 #define CUDA_CPU_H
@@ -19,9 +19,11 @@ using std::fabs;
 #define __device__
 #define __host__
 #define __shared__ static
+#define __constant__
 #define __launch_bounds__(threads)
 #define __nanosleep(ns) cpu_yield()
 #define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define __threadfence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 struct cpu_index {
 	unsigned x;
@@ -34,10 +36,10 @@ extern cpu_index threadIdx, blockIdx, gridDim, blockDim;
 
 /* Yield to the other threads of the block. */
 void cpu_yield(void);
-/* Wait until all threads of the warp (of the block) arrive. */
-void cpu_meet(bool block);
-/* The same, and exchange the lanes' values: out[32]. */
-void cpu_exchange(uint64_t mine, uint64_t *out);
+/* Wait until all threads of the block arrive. */
+void cpu_meet(void);
+/* Wait until the lanes of @mask arrive, and exchange their values: out[32]. */
+void cpu_exchange(unsigned mask, uint64_t mine, uint64_t *out);
 
 template <typename T> static inline uint64_t cpu_bits(T x)
 {
@@ -54,35 +56,35 @@ template <typename T> static inline T cpu_value(uint64_t bits)
 	return x;
 }
 
-template <typename T> static inline T cpu_from(T x, unsigned lane, bool other)
+template <typename T> static inline T cpu_from(unsigned mask, T x, unsigned lane, bool other)
 {
 	uint64_t all[32];
 
-	cpu_exchange(cpu_bits(x), all);
+	cpu_exchange(mask, cpu_bits(x), all);
 	return other && lane < 32 ? cpu_value<T>(all[lane]) : x;
 }
-template <typename T> static inline T __shfl_sync(unsigned, T x, int lane)
+template <typename T> static inline T __shfl_sync(unsigned mask, T x, int lane)
 {
-	return cpu_from(x, (unsigned)lane & 31, true);
+	return cpu_from(mask, x, (unsigned)lane & 31, true);
 }
-template <typename T> static inline T __shfl_xor_sync(unsigned, T x, int mask)
+template <typename T> static inline T __shfl_xor_sync(unsigned mask, T x, int bits)
 {
-	return cpu_from(x, (threadIdx.x & 31) ^ (unsigned)mask, true);
+	return cpu_from(mask, x, (threadIdx.x & 31) ^ (unsigned)bits, true);
 }
-template <typename T> static inline T __shfl_up_sync(unsigned, T x, unsigned delta)
+template <typename T> static inline T __shfl_up_sync(unsigned mask, T x, unsigned delta)
 {
 	unsigned lane = threadIdx.x & 31;
 
-	return cpu_from(x, lane - delta, lane >= delta);
+	return cpu_from(mask, x, lane - delta, lane >= delta);
 }
-static inline unsigned __ballot_sync(unsigned, bool x)
+static inline unsigned __ballot_sync(unsigned mask, bool x)
 {
 	uint64_t all[32];
 	unsigned word = 0, i;
 
-	cpu_exchange(x, all);
+	cpu_exchange(mask, x, all);
 	for (i = 0; i < 32; i++)
-		word |= (unsigned)all[i] << i;
+		word |= (unsigned)(mask >> i & 1 && all[i]) << i;
 	return word;
 }
 static inline bool __any_sync(unsigned mask, bool x)
@@ -93,13 +95,19 @@ static inline int __ffs(int x)
 {
 	return __builtin_ffs(x);
 }
-static inline void __syncwarp(void)
+static inline unsigned __activemask(void)
 {
-	cpu_meet(false);
+	return 1u << (threadIdx.x & 31);
+}
+static inline void __syncwarp(unsigned mask = 0xffffffff)
+{
+	uint64_t all[32];
+
+	cpu_exchange(mask, 0, all);
 }
 static inline void __syncthreads(void)
 {
-	cpu_meet(true);
+	cpu_meet();
 }
 
 /* Fibers yield nowhere else, so these are atomic among them; __atomic is for a producer in another thread. */
@@ -129,6 +137,13 @@ template <typename T> static inline T atomicOr(T *at, T x)
 	T old = *at;
 
 	*at = old | x;
+	return old;
+}
+template <typename T> static inline T atomicExch(T *at, T x)
+{
+	T old = *at;
+
+	*at = x;
 	return old;
 }
 template <typename T> static inline T atomicCAS(T *at, T compare, T x)

@@ -10,6 +10,7 @@
 #include "cuda_cpu.h"
 
 #include "libruntime/backend/cuda/kernels.cu"
+#include "tests/cuda/listings.cu"
 #include "tests/cuda/records.cu"
 
 #define THREADS_MOST	1024
@@ -30,9 +31,14 @@ struct fiber {
 	const meeting *waits;		/* waits until its round differs */
 	unsigned round;			/* from this one */
 };
-struct warp {
-	meeting all;
+/* A meeting of the lanes of a mask. A lane takes part in one at a time, so a warp has at most 32. */
+struct gathering {
+	meeting of;
+	unsigned mask, unread;		/* unread: lanes that have arrived and have not read the values yet */
 	uint64_t value[2][32];
+};
+struct warp {
+	gathering group[32];
 };
 
 fiber fibers[THREADS_MOST];
@@ -139,19 +145,48 @@ void cpu_yield(void)
 	leave();
 }
 
-void cpu_meet(bool block)
+void cpu_meet(void)
 {
-	wait_for(block ? &everybody : &warps[now / 32].all, block ? threads : 32);
+	wait_for(&everybody, threads);
 }
 
-void cpu_exchange(uint64_t mine, uint64_t *out)
+void cpu_exchange(unsigned mask, uint64_t mine, uint64_t *out)
 {
 	warp *w = &warps[now / 32];
-	uint64_t *value = w->value[w->all.round & 1];
+	gathering *g = nullptr;
+	uint64_t *value;
 
+	if (!(mask >> (now & 31) & 1)) {
+		fprintf(stderr, "a lane takes part in a warp operation without being in its mask\n");
+		abort();
+	}
+	for (auto &have : w->group)
+		if (have.mask == mask || (!g && !have.of.came && !have.unread))
+			g = &have;
+	g->mask = mask;
+	g->unread++;
+	value = g->value[g->of.round & 1];
 	value[now & 31] = mine;
-	wait_for(&w->all, 32);
+	wait_for(&g->of, (unsigned)__builtin_popcount(mask));
 	memcpy(out, value, 32 * sizeof(*out));
+	g->unread--;
+}
+
+/* The variable of a module with this name; NULL if there is none. */
+extern "C" void *cpu_variable_find(const char *name, size_t *bytes)
+{
+	static const struct { const char *name; void *at; size_t bytes; } variables[] = {
+		{ "gtu_vertex_lists", gtu_vertex_lists, sizeof(gtu_vertex_lists) },
+		{ "gtu_iru_stream", &gtu_iru_stream, sizeof(gtu_iru_stream) },
+		{ "gtu_weaver", &gtu_weaver, sizeof(gtu_weaver) },
+	};
+
+	for (auto &v : variables)
+		if (!strcmp(v.name, name)) {
+			*bytes = v.bytes;
+			return v.at;
+		}
+	return nullptr;
 }
 
 cpu_kernel cpu_kernel_find(const char *name)

@@ -15,6 +15,14 @@
 #ifdef FAKE_CPU
 void *cpu_kernel_find(const char *name);
 void cpu_kernel_run(void *kernel, unsigned blocks, unsigned threads, void **params);
+void *cpu_variable_find(const char *name, size_t *bytes);
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name)
+{
+	(void)module;
+	*ptr = (CUdeviceptr)(uintptr_t)cpu_variable_find(name, bytes);
+	return *ptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
 #endif
 
 struct fake_cuda fake_cuda = { .version = 13000, .devices = 1, .compute_major = 9, .free_bytes = 8ull << 30,

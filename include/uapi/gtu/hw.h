@@ -415,12 +415,12 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_registration) == 32, "registration is 32 byte
  * Header of a stream's ring in the consumer's memory, 64-byte aligned, followed by the records.
  * Indices are free-running modulo 2^32. The device writes record (producer & (count - 1)), then
  * producer; it stops while producer - consumer = count. The consumer writes consumer (and, with
- * DEMAND, asked: the total number of records requested), then the queue's KICK doorbell if
+ * DEMAND, requested: the total number of records requested), then the queue's KICK doorbell if
  * `waiting` is set.
  *
  * The return ring of PEG and Weaver has the opposite direction: the consumer writes entry
- * (sent & (size - 1)), then sent, and stops while sent - received is its size. Once `closed` is
- * set, `sent` must not change.
+ * (returned & (size - 1)), then returned, and stops while returned - received is its size. Once
+ * `closed` is set, `returned` must not change.
  */
 struct gtu_hw_ring {
 	gtu_le32 producer;		/* device: records written so far */

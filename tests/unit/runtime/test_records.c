@@ -4,119 +4,7 @@
  * in pinned memory, and a kernel consumes it. On a GPU with GTU_TEST_GPU=1, otherwise with the
  * kernel as CPU code.
  */
-#include <pthread.h>
-#include <unistd.h>
-
-#include "libruntime/backend/cuda/gpu.h"
-#include "libruntime/device/queue.h"
-#include "tests/unit/test.h"
-
-/* as in gtu/warp_records.cuh, which is CUDA C++ */
-struct records {
-	uint64_t ring;
-	uint32_t count, stride;
-	uint64_t ticket, kick, stop;
-	uint32_t demand, back, back_bytes;
-};
-
-#define ROOM		(1u << 16)	/* pairs */
-#define RING_BYTES	(1u << 20)
-#define FLAGS_AT	(2 * RING_BYTES - 4096)
-#define TIMEOUT_MS		60000u		/* timeout in milliseconds */
-
-static struct {
-	struct cuda_api api;
-	CUmodule module;
-	CUfunction take;
-	struct gtu_device *model;
-	struct gtu_queue *q;
-	struct gtu_region region;
-	char *host;			/* pinned: the ring, inputs, a page of flags */
-	CUdeviceptr device, out, words;
-	unsigned blocks;
-} b;
-
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		CUresult rc_ = (call);                                                             \
-		CHECKF(!rc_, "%s: %d", #call, rc_);                                                \
-	} while (0)
-
-static void *slurp(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	char *all = calloc(1, 8 << 20);
-
-	if (f && fread(all, 1, 8 << 20, f) < 64)
-		CHECKF(false, "%s is not a module", path);
-	if (f)
-		fclose(f);
-	return all;
-}
-
-static void open_both(void)
-{
-	const char *root = getenv("GTU_ROOT"), *gpu = getenv("GTU_TEST_GPU");
-	char path[512];
-	struct gtu_error err;
-	CUcontext context;
-	void *image;
-
-	root = root ? root : ".";
-	if (b.take)
-		return;
-	snprintf(path, sizeof(path), "%s/build/tests/fake/libcuda-cpu.so.1", root);
-	if (!gpu && access(path, F_OK))
-		SKIP("%s was not built: there is no C++ compiler", path);
-	if (gtu_cuda_load(&b.api, gpu ? NULL : path, gpu ? 1 : 0, &err))
-		SKIP("%s", err.text);
-	b.blocks = gpu ? 8 : 1;
-	OK(b.api.cuDevicePrimaryCtxRetain(&context, 0));
-	OK(b.api.cuCtxPushCurrent_v2(context));
-	snprintf(path, sizeof(path), "%s/build/tests/records.fatbin", root);
-	image = slurp(path);
-	OK(b.api.cuModuleLoadData(&b.module, image));
-	free(image);
-	OK(b.api.cuModuleGetFunction(&b.take, b.module, "take_records"));
-	OK(b.api.cuMemHostAlloc((void **)&b.host, 2 * RING_BYTES + 8192,
-				CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
-	OK(b.api.cuMemHostGetDevicePointer_v2(&b.device, b.host, 0));
-	/* host and device addresses have the same page alignment */
-	b.device += -(uintptr_t)b.host & 4095;
-	b.host += -(uintptr_t)b.host & 4095;
-	OK(b.api.cuMemAlloc_v2(&b.out, 16 * ROOM));
-	OK(b.api.cuMemAlloc_v2(&b.words, 4 * (ROOM + 64)));
-	CHECKF(!gtu_open("model", &b.model, &err), "%s", err.text);
-	CHECKF(!gtu_queue_create(b.model, NULL, &b.q, &err), "%s", err.text);
-	CHECKF(!gtu_region_add(b.model, b.host, 2 * RING_BYTES, GTU_READ | GTU_WRITE, &b.region, &err), "%s", err.text);
-}
-
-static struct gtu_completion cpl;
-
-/*
- * The host's part: wait for the job's completion, which also drives the model, and kick the stream.
- * A failed job writes no more records and never sets `ended`; a job without progress would hang.
- * Both stop the kernel.
- */
-static bool serving;
-static void *serve(void *arg)
-{
-	struct gtu_hw_ring *ring = arg;
-	struct gtu_error err;
-	unsigned turn;
-	int rc = GTU_ERR_TIMEOUT;
-
-	for (turn = 0; serving && rc == GTU_ERR_TIMEOUT && turn < TIMEOUT_MS; turn++) {
-		if (__atomic_load_n(&ring->waiting, __ATOMIC_ACQUIRE))
-			gtu_stream_notify(b.q);
-		rc = gtu_next(b.q, 1000000, &cpl, &err);
-	}
-	if (serving && (rc || cpl.status)) {
-		cpl.status = rc ? GTU_CPL_COUNT : cpl.status;
-		__atomic_store_n((uint32_t *)(b.host + FLAGS_AT), 1, __ATOMIC_RELEASE);
-	}
-	return NULL;
-}
+#include "tests/unit/runtime/streams_bed.h"
 
 struct taken {
 	uint32_t elements, records, error, disorder, warps;
@@ -141,23 +29,11 @@ static struct taken run(struct stream x)
 	CUdeviceptr claim = x.back ? b.words + 256 : 0, result = b.words + 128;
 	uint32_t room = ROOM;
 	void *args[] = { &s, &x.a, &x.a_wide, &x.f, &x.f_wide, &b.out, &room, &claim, &result };
-	struct gtu_error err;
 	struct taken t;
-	pthread_t server;
 
-	memset(b.host, 0, sizeof(struct gtu_hw_ring));
 	*(uint32_t *)(b.host + FLAGS_AT) = x.give_up;
 	OK(b.api.cuMemsetD8Async(b.words, 0, 4 * (ROOM + 64), NULL));
-	if (x.desc)
-		CHECKF(!gtu_submit(b.q, x.desc, NULL, &err), "%s", err.text);
-	serving = x.desc;
-	CHECK(!pthread_create(&server, NULL, serve, b.host));
-	OK(b.api.cuLaunchKernel(b.take, b.blocks, 1, 1, 256, 1, 1, 0, NULL, args, NULL));
-	OK(b.api.cuStreamSynchronize(NULL));
-	pthread_join(server, NULL);
-	if (x.desc && cpl.status)
-		gtu_completion_error(x.desc, &cpl, &err);
-	CHECKF(!x.desc || !cpl.status, "%s", err.text);
+	launch("take_records", args, (struct serving){ .desc = x.desc, .rings = 1 });
 	OK(b.api.cuMemcpyDtoH_v2(&t, result, sizeof(t)));
 	CHECK(t.elements <= ROOM);
 	OK(b.api.cuMemcpyDtoH_v2(got, b.out, 16ull * t.elements));
@@ -187,7 +63,7 @@ static void same(uint64_t n, struct taken t)
 
 static void begin(void)
 {
-	open_both();
+	open_both("records");
 	if (!got) {
 		got = calloc(ROOM, 16);
 		want = calloc(ROOM, 16);

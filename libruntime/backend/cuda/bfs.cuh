@@ -166,7 +166,7 @@ __device__ static inline bool list_hits(const gpu_graph &g, u64 v, const u32 *bi
 template <>
 __device__ inline bool list_hits<compressed>(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
 {
-	return coded_hits(g, v, bits, t);
+	return compressed_hits(g, v, bits, t);
 }
 
 template <typename R>
@@ -272,7 +272,7 @@ extern "C" __global__ void cache_fill_8(gpu_graph g, u32 *cache)
 	cache_fill<u64>(g, cache);
 }
 
-extern "C" __global__ void cache_fill_coded(gpu_graph g, u32 *cache)
+extern "C" __global__ void cache_fill_compressed(gpu_graph g, u32 *cache)
 {
 	cache_fill<compressed>(g, cache);
 }

@@ -11,7 +11,7 @@
 
 #define CODED_LINES 9			/* lines of an unaligned piece of 1 KiB */
 
-struct coded_piece {
+struct compressed_piece {
 	u64 at;				/* bit offset of the piece */
 	u64 edge;			/* index of its first edge */
 	u32 width, count;
@@ -25,12 +25,12 @@ __device__ static inline u32 stream_word(const gpu_graph &g, u64 i)
 }
 
 /* Piece @k of the list of @v; it must exist. */
-__device__ static inline coded_piece piece_of(const gpu_graph &g, u64 v, u32 k)
+__device__ static inline compressed_piece piece_of(const gpu_graph &g, u64 v, u32 k)
 {
 	__shared__ u32 lines[GPU_BLOCK / 32][CODED_LINES * 32];
 	u64 s = row_at(g, v), degree = row_at(g, v + 1) - s, done = (u64)k * GTU_CODED_PIECE,
 	    word = ((const u64 *)g.index)[v];
-	coded_piece p;
+	compressed_piece p;
 
 	if (degree > GTU_CODED_PIECE)
 		word = ((const u64 *)g.table)[word + k];
@@ -44,13 +44,13 @@ __device__ static inline coded_piece piece_of(const gpu_graph &g, u64 v, u32 k)
 }
 
 /* End of the words that hold the piece's first @bits bits, as an index into p.word. */
-__device__ static inline u32 words_for(const coded_piece &p, u32 bits)
+__device__ static inline u32 words_for(const compressed_piece &p, u32 bits)
 {
 	return ((u32)(p.at & 1023) + bits + 31) / 32;
 }
 
 /* Fetch the words up to @end; all loads are issued before the first is used. */
-__device__ static inline void fetch_words(const gpu_graph &g, coded_piece &p, u32 end, tally &t)
+__device__ static inline void fetch_words(const gpu_graph &g, compressed_piece &p, u32 end, tally &t)
 {
 	const u64 base = p.at / 1024 * 32;
 	const u32 begin = p.have & ~31u;
@@ -85,7 +85,7 @@ __device__ static inline void fetch_words(const gpu_graph &g, coded_piece &p, u3
  * Targets of entries @first to @first + 31, one per lane. *carry is the last target before them;
  * updated.
  */
-__device__ static inline u32 targets_of(const gpu_graph &g, const coded_piece &p, u32 first, u32 *carry)
+__device__ static inline u32 targets_of(const gpu_graph &g, const compressed_piece &p, u32 first, u32 *carry)
 {
 	const u32 i = first + lane_id(), start = (u32)(p.at & 1023);
 	u32 sum = 0, other;
@@ -105,7 +105,7 @@ __device__ static inline u32 targets_of(const gpu_graph &g, const coded_piece &p
 }
 
 /* Bits of the targets of entries 0 to @count - 1, without weights. */
-__device__ static inline u32 step_bits(const gpu_graph &g, const coded_piece &p, u32 count)
+__device__ static inline u32 step_bits(const gpu_graph &g, const compressed_piece &p, u32 count)
 {
 	return g.entry_bits + (count - 1) * p.width;
 }
@@ -114,7 +114,7 @@ __device__ static inline u32 step_bits(const gpu_graph &g, const coded_piece &p,
 template <typename W, bool WEIGHED, typename F>
 __device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally &t, F f)
 {
-	coded_piece p = piece_of(g, v, k);
+	compressed_piece p = piece_of(g, v, k);
 	u32 bits = WEIGHED ? gtu_compressed_piece_bits(p.count, g.entry_bits, p.width, g.weight_bits) :
 			     step_bits(g, p, p.count), first, carry = 0;
 
@@ -138,13 +138,13 @@ __device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally
 }
 
 /* Whether any target of @v has its bit set in @bits; decodes 32 targets at a time until one has. */
-__device__ static inline bool coded_hits(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
+__device__ static inline bool compressed_hits(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
 {
 	u64 pieces = gtu_compressed_pieces(row_at(g, v + 1) - row_at(g, v));
 	u32 k, first, to, carry;
 
 	for (k = 0; k < pieces; k++) {
-		coded_piece p = piece_of(g, v, k);
+		compressed_piece p = piece_of(g, v, k);
 
 		for (first = 0, carry = 0; first < p.count; first += 32) {
 			fetch_words(g, p, words_for(p, step_bits(g, p, first + 32 < p.count ? first + 32 : p.count)), t);

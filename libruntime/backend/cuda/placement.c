@@ -257,7 +257,7 @@ static void fill_args(struct gpu *gpu, uint32_t bits, const struct gtu_compresse
  * Compress on request, or if the graph came from a compressed container and would not fit into GPU
  * memory.
  */
-static bool wants_coded(const struct gpu_plan_input *in, const struct gtu_graph *g, const struct gtu_placement_options *opt)
+static bool wants_compressed(const struct gpu_plan_input *in, const struct gtu_graph *g, const struct gtu_placement_options *opt)
 {
 	if (opt->compressed)
 		return true;
@@ -277,7 +277,7 @@ static int plan(struct gpu *gpu, const struct gtu_placement_options *opt, struct
 	int rc = gpu_free_bytes(gpu, &in.free_bytes, err);
 	uint64_t probe;
 
-	if (!rc && wants_coded(&in, g, opt))
+	if (!rc && wants_compressed(&in, g, opt))
 		rc = gpu_compressed_measure(gpu, opt, compressed, &in, err);
 	probe = rc ? 0 : gpu_plan_probes(&in, opt);
 	if (probe)

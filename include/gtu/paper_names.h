@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of gtu/streams.h under the names that the papers give. gtu/gtu.h includes
+ * Functions of gtu/gtu.h and gtu/streams.h under the names that the papers give. gtu/gtu.h includes
  * this file unless GTU_NO_PAPER_NAMES is defined: then every name that it declares starts with gtu_
  * or GTU_.
  */
@@ -12,6 +12,23 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/*
+ * SCU, algorithms 1 to 5: gtu_scu_expand(), gtu_scu_replicate(), gtu_scu_data(). The other two
+ * operations of section 3.1 have no name in the paper.
+ */
+int accessExpansionCompactionSCU(struct gtu_queue *q, const struct gtu_array *data,
+				 const struct gtu_array *index, const struct gtu_array *count,
+				 const struct gtu_array *mask, const struct gtu_scu_filter *f,
+				 const struct gtu_array *to, struct gtu_completion *out,
+				 struct gtu_error *err);
+int replicationCompactionSCU(struct gtu_queue *q, const struct gtu_array *in,
+			     const struct gtu_array *count, const struct gtu_array *mask,
+			     const struct gtu_scu_filter *f, const struct gtu_array *to,
+			     struct gtu_completion *out, struct gtu_error *err);
+int dataCompactionSCU(struct gtu_queue *q, const struct gtu_array *in, const struct gtu_array *mask,
+		      const struct gtu_scu_filter *f, const struct gtu_array *to,
+		      struct gtu_completion *out, struct gtu_error *err);
 
 /* The IRU (IRU, figure 8): gtu_iru_configure() and gtu_iru_load(). */
 int configure_iru(struct gtu_queue *q, const struct gtu_iru_config *config, struct gtu_iru **out,

@@ -325,3 +325,7 @@ int gtu_copy(struct gtu_queue *q, const struct gtu_array *from, const struct gtu
 		*out = total;
 	return 0;
 }
+
+GTU_PAPER_NAME(accessExpansionCompactionSCU, gtu_scu_expand);
+GTU_PAPER_NAME(replicationCompactionSCU, gtu_scu_replicate);
+GTU_PAPER_NAME(dataCompactionSCU, gtu_scu_data);

@@ -31,7 +31,7 @@ always
 
 # section 3: exported functions, and inline functions of the headers
 {
-	sed -n 's/^\t\([a-z][a-z_0-9]*\);$/\1/p' "$root/libruntime/libgtu.map"
+	sed -n 's/^\t\([A-Za-z][A-Za-z_0-9]*\);$/\1/p' "$root/libruntime/libgtu.map"
 	cat "$root"/include/gtu/*.h | grep '^static inline' | sed 's/(.*//; s/.*[ *]//'
 } | sort >functions
 at_least 90 "$(wc -l <functions)" "public functions"

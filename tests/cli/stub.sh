@@ -42,7 +42,7 @@ done
 at_least 15 ${#judged[@]} "scripts to run against the stub"
 for name in "${judged[@]}"; do
 	while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
-	{ GTU_BIN=$work/stub GTU_STOP=1 timeout 50 bash "$root/tests/cli/$name.sh" >"$name.tap" 2>&1; echo $? >"$name.status"; } &
+	{ GTU_BIN=$work/stub GTU_STOP=1 timeout 300 bash "$root/tests/cli/$name.sh" >"$name.tap" 2>&1; echo $? >"$name.status"; } &
 done
 wait
 for name in "${judged[@]}"; do

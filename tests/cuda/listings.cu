@@ -131,7 +131,7 @@ extern "C" __global__ void iru_pagerank(uint32_t n, float *label, uint32_t *adds
 
 /* ---- SparseWeaver, figure 9 ------------------------------------------------------------------- */
 
-/* What the compiler of section IV-B generates from the user's functions, here for a sum over in-edges. */
+/* The user's functions, which the compiler of section IV-B inserts, for a sum over in-edges. */
 struct work_set {
 	uint32_t base_id, bound, stride;
 };

@@ -9,11 +9,12 @@
 #include "tools/support/cli.h"
 #include "tools/support/json.h"
 #include "firmware-model/lab/oracle/oracle.h"
+#include "tools/experiments/lab_figures.h"
 #include "tools/experiments/lab_run.h"
 #include "tools/support/atomic_file.h"
 
 static const char help[] =
-	"usage: gtu lab list\n"
+	"usage: gtu lab list [--figures [--json FILE|-]]\n"
 	"       gtu lab machine NAME|FILE [--set KEY=VALUE]...\n"
 	"       gtu lab check DIR [--only TEXT] [--json FILE|-]\n"
 	"       gtu lab run PAPER [--figure N | --table N] [--graph FILE]... [--scale N] [--machine NAME|FILE]\n"
@@ -22,6 +23,8 @@ static const char help[] =
 	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
 	"are measured. Documentation/laboratory.md describes the model and its validation.\n\n"
 	"  list                  list the machines and the experiments\n"
+	"  list --figures        list every figure and table of the five papers: the command that repeats it, the\n"
+	"                        file or the command that holds it, or why it is not repeated\n"
 	"  machine               print a machine's parameters, checked; a name with '.' or '/' is a file\n"
 	"  check                 run the kernels of a folder of independent counts (counts.csv, graphs/) and compare:\n"
 	"                        rows marked exact must be equal (else exit code 4), others are printed as ratios\n"
@@ -346,6 +349,47 @@ static int list(void)
 	return CLI_DONE;
 }
 
+static int list_figures(const char *json, struct gtu_error *err)
+{
+	static const char *const kind[] = { "command", "place", "not repeated" };
+	struct lab_figure f[128];
+	const unsigned n = lab_figures(f, 128);
+	struct atomic_file w;
+	struct json j;
+	int rc;
+
+	for (unsigned i = 0; i < n && !json; i++) {
+		if (!i || strcmp(f[i].paper, f[i - 1].paper))
+			printf("%s%s\n", i ? "\n" : "", f[i].paper);
+		printf("  %s %-3u %-42s %s%s%s%s\n", f[i].table ? "table " : "figure", f[i].number, f[i].title,
+		       f[i].kind == LAB_FIGURE_NONE ? "not repeated: " : "", f[i].command,
+		       *f[i].command && *f[i].text ? ": " : "", f[i].text);
+	}
+	if (!json)
+		return 0;
+	rc = atomic_file_open(&w, json, err);
+	if (rc)
+		return rc;
+	json_start(&j, w.file);
+	json_begin_array(&j, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		json_begin_object(&j, NULL);
+		json_string(&j, "paper", f[i].paper);
+		json_u64(&j, f[i].table ? "table" : "figure", f[i].number);
+		json_string(&j, "title", f[i].title);
+		json_string(&j, "kind", kind[f[i].kind]);
+		json_string(&j, f[i].kind == LAB_FIGURE_RUN ? "command" : f[i].kind == LAB_FIGURE_PLACE ? "place" : "reason",
+			    f[i].kind == LAB_FIGURE_RUN ? f[i].command : f[i].text);
+		if (f[i].kind == LAB_FIGURE_RUN && *f[i].text)
+			json_string(&j, "differs", f[i].text);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	if (json_finish(&j))
+		rc = atomic_file_failed(&w, err);
+	return atomic_file_close(&w, rc, err);
+}
+
 static int experiment(struct lab_run *run, const char *name, const char *sweep, struct gtu_error *err)
 {
 	struct lab_sweep values = { 0 };
@@ -367,6 +411,7 @@ int cmd_lab(int argc, char **argv)
 		{ "only", required_argument, NULL, 'o' },
 		{ "set", required_argument, NULL, 's' },
 		{ "sweep", required_argument, NULL, 'w' },
+		{ "figures", no_argument, NULL, 'F' },
 		{ "figure", required_argument, NULL, 'f' },
 		{ "table", required_argument, NULL, 't' },
 		{ "graph", required_argument, NULL, 'g' },
@@ -385,10 +430,12 @@ int cmd_lab(int argc, char **argv)
 	struct gtu_error err = { 0 };
 	struct lab_machine m;
 	unsigned sets = 0, i;
+	bool figures = false;
 	int c, rc, what;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (c) {
+		case 'F': figures = true; break;
 		case 'o': only = optarg; break;
 		case 'j': json = optarg; break;
 		case 'p': run.plot = optarg; break;
@@ -435,14 +482,16 @@ int cmd_lab(int argc, char **argv)
 	if (argc - optind != (what ? 2 : 1))
 		return cli_usage(what ? "%s takes one name, but %d are given" : "%s takes no name, but %d are given", subjects[what],
 				 argc - optind - 1);
-	if ((what != 2 && only) || (what < 2 && json) || (what != 1 && what != 3 && sets))
+	if (what && figures)
+		return cli_usage("--figures is for 'gtu lab list'");
+	if ((what != 2 && only) || (what < 2 && json && !figures) || (what != 1 && what != 3 && sets))
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
 	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device || run.algorithm || sweep))
 		return cli_usage("--figure, --table, --algorithm, --graph, --scale, --machine, --sweep, --plot and --device are for 'gtu lab run'");
 	if (run.files && run.scale)
 		return cli_usage("--scale is for generated graphs, not for --graph");
 	if (!what)
-		return list();
+		return figures ? cli_exit(&err, list_figures(json, &err)) : list();
 	if (what == 2)
 		return cli_exit(&err, check(argv[optind + 1], only, json, &err));
 	if (what == 3) {

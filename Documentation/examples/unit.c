@@ -47,11 +47,11 @@ _Static_assert(sizeof(struct degrees_state) <= GTU_JOB_STATE_BYTES, "the state f
 static bool operands(struct gtu_job *job)
 {
 	static const struct gtu_requirement want[] = {
-		{ .place = GTU_DEGREES_IN, .width_log2 = 3, .need = GTU_REQUIRE_READ },
-		{ .place = GTU_DEGREES_OUT, .width_log2 = 3, .need = GTU_REQUIRE_WRITE },
+		{ .slot = GTU_DEGREES_IN, .width_log2 = 3, .need = GTU_REQUIRE_READ },
+		{ .slot = GTU_DEGREES_OUT, .width_log2 = 3, .need = GTU_REQUIRE_WRITE },
 	};
 
-	return gtu_job_operands(job, want, 2, GTU_DEGREES_OPERANDS);
+	return gtu_job_operands(job, want, GTU_DEGREES_OPERANDS);
 }
 
 static bool start(struct gtu_job *job)

@@ -30,7 +30,7 @@ struct gtu_mem {
 	uint64_t count;			/* elements: the operand's count, or the resolved GTU_COUNT_TO_END */
 	uint64_t addr;			/* region-relative address of byte 0 */
 	uint32_t key;			/* 0: not given */
-	uint8_t place;			/* operand slot */
+	uint8_t slot;			/* of the descriptor */
 	uint8_t width_log2;
 	bool write;
 	bool aperture;
@@ -108,13 +108,13 @@ struct gtu_job {
 	uint32_t record_wanted, produced;	/* indices in the stream's ring, free-running */
 	/* contents of the completion; a unit keeps these current */
 	uint64_t count, needed, cycles, dropped, element;
-	uint8_t status, place;
+	uint8_t status, slot;
 	/* the unit's private state, zeroed before start(); 64-byte aligned */
 	uint8_t state[GTU_JOB_STATE_BYTES] __attribute__((aligned(64)));
 };
 
 /* Set the job's error (the first one stays) and return GTU_RUN_DONE. */
-int gtu_job_error(struct gtu_job *job, unsigned status, unsigned place, uint64_t element);
+int gtu_job_error(struct gtu_job *job, unsigned status, unsigned slot, uint64_t element);
 
 /*
  * A unit that writes a stream's ring calls gtu_job_produced() each time it has stored `producer`,
@@ -134,7 +134,7 @@ static inline void gtu_job_produced(struct gtu_job *job, uint32_t producer)
  * between steps.
  */
 struct gtu_requirement {
-	uint8_t place;
+	uint8_t slot;
 	uint8_t width_log2;		/* elements; see bits */
 	uint8_t need;			/* GTU_WANT_* */
 	uint8_t rest;			/* GTU_COUNT_TO_END is allowed */
@@ -148,10 +148,10 @@ struct gtu_requirement {
 #define GTU_REQUIRE_MAYBE	4		/* or-ed: optional (mem[].key is 0 if missing) */
 
 /*
- * Check and resolve the operands that @want[0..n) names. Every other slot must be empty; entries of
- * @want at or above @places do not count. Returns true, or false with the job's error set.
+ * Check and resolve the operands that @want[0..n) names. Every other slot must be empty. Returns
+ * true, or false with the job's error set.
  */
-bool gtu_job_operands(struct gtu_job *job, const struct gtu_requirement *want, unsigned n, unsigned places);
+bool gtu_job_operands(struct gtu_job *job, const struct gtu_requirement *want, unsigned n);
 
 /* ---- Units ----------------------------------------------------------------------------------- */
 

@@ -147,7 +147,7 @@ enum gtu_watch_kind { GTU_WATCH_HOST, GTU_WATCH_APERTURE };
 struct gtu_access {
 	uint32_t key;			/* region */
 	uint8_t unit;			/* opcode of the job >> 4 */
-	uint8_t place;			/* operand slot */
+	uint8_t slot;			/* of the operand */
 	uint8_t kind;			/* enum gtu_watch_kind */
 	bool write;
 	uint64_t cycle;			/* of the request */

@@ -94,44 +94,44 @@ static unsigned region_fetch(struct gtu_dev *dev, const struct gtu_context *c, u
 static bool resolve(struct gtu_job *job, const struct gtu_requirement *want)
 {
 	struct gtu_dev *dev = job->dev;
-	const unsigned place = want->place;
-	struct gtu_mem *m = &job->mem[place];
+	const unsigned slot = want->slot;
+	struct gtu_mem *m = &job->mem[slot];
 	static const struct gtu_hw_operand none;
-	const struct gtu_hw_operand *op = place < job->operands ? &job->operand[place] : &none;
-	uint64_t bytes, room;
+	const struct gtu_hw_operand *op = slot < job->operands ? &job->operand[slot] : &none;
+	uint64_t bytes, space;
 	unsigned status;
 
 	m->base = NULL;
 	m->bytes = m->count = m->addr = 0;
 	m->key = op->key;
-	m->place = place;
+	m->slot = slot;
 	m->width_log2 = want->width_log2;
 	m->write = want->need & GTU_REQUIRE_WRITE;
 	m->job = job;
 	if (!op->key) {
 		if (op->count || op->offset || !(want->need == GTU_REQUIRE_NONE || want->need & GTU_REQUIRE_MAYBE))
-			return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
+			return gtu_job_error(job, GTU_CPL_OPERAND, slot, 0), false;
 		return true;
 	}
 	if (want->need == GTU_REQUIRE_NONE || op->offset & ((1ull << want->width_log2) - 1) ||
 	    (op->count == GTU_COUNT_TO_END && !want->rest))
-		return gtu_job_error(job, GTU_CPL_OPERAND, place, 0), false;
+		return gtu_job_error(job, GTU_CPL_OPERAND, slot, 0), false;
 	status = region_fetch(dev, job->context, op->key, &m->region);
 	if (status)
-		return gtu_job_error(job, status, place, 0), false;
+		return gtu_job_error(job, status, slot, 0), false;
 	if ((want->need & GTU_REQUIRE_READ && !(m->region.flags & GTU_REGION_READ)) ||
 	    (want->need & GTU_REQUIRE_WRITE && !(m->region.flags & GTU_REGION_WRITE) && !gtu_bug(dev, GTU_BUG_RIGHTS)))
-		return gtu_job_error(job, GTU_CPL_RIGHTS, place, 0), false;
+		return gtu_job_error(job, GTU_CPL_RIGHTS, slot, 0), false;
 	if (op->offset > m->region.length)
-		return gtu_job_error(job, GTU_CPL_BOUNDS, place, 0), false;
-	room = m->region.length - op->offset;
+		return gtu_job_error(job, GTU_CPL_BOUNDS, slot, 0), false;
+	space = m->region.length - op->offset;
 	m->count = op->count;
 	if (op->count == GTU_COUNT_TO_END)
-		m->count = room >> want->width_log2;
+		m->count = space >> want->width_log2;
 	bytes = want->bytes ? want->bytes :
 		want->bits ? (m->count + 7) / 8 : m->count << want->width_log2;
-	if (bytes > room + ((uint64_t)gtu_bug(dev, GTU_BUG_BOUNDS) << want->width_log2))
-		return gtu_job_error(job, GTU_CPL_BOUNDS, place, 0), false;
+	if (bytes > space + ((uint64_t)gtu_bug(dev, GTU_BUG_BOUNDS) << want->width_log2))
+		return gtu_job_error(job, GTU_CPL_BOUNDS, slot, 0), false;
 	m->bytes = bytes;
 	m->addr = op->offset;
 	m->aperture = m->region.flags & GTU_REGION_APERTURE;
@@ -148,20 +148,20 @@ static bool resolve(struct gtu_job *job, const struct gtu_requirement *want)
 	return true;
 }
 
-bool gtu_job_operands(struct gtu_job *job, const struct gtu_requirement *want, unsigned n, unsigned places)
+bool gtu_job_operands(struct gtu_job *job, const struct gtu_requirement *want, unsigned n)
 {
 	uint32_t named = 0;
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		named |= 1u << want[i].place;
+		named |= 1u << want[i].slot;
 		if (!resolve(job, &want[i]))
 			return false;
 	}
 	for (i = 0; i < GTU_BLOCK_OPERANDS; i++) {
 		const struct gtu_hw_operand *op = &job->operand[i];
 
-		if (i < job->operands && !(i < places && named >> i & 1) &&
+		if (i < job->operands && !(named >> i & 1) &&
 		    (op->key || op->count || op->offset))
 			return gtu_job_error(job, GTU_CPL_OPERAND, i, 0), false;
 	}
@@ -198,11 +198,11 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 	struct gtu_dev *dev = m->job->dev;
 	const unsigned shift = region_shift(&m->region);
 	const uint64_t page_bytes = 1ull << shift;
-	uint64_t at, page, in_page, room, addr;
+	uint64_t at, page, in_page, space, addr;
 	unsigned slot;
 
 	if (!m->key || byte > m->bytes || want > m->bytes - byte || !want) {
-		gtu_job_error(m->job, GTU_CPL_BOUNDS, m->place, byte >> m->width_log2);
+		gtu_job_error(m->job, GTU_CPL_BOUNDS, m->slot, byte >> m->width_log2);
 		return NULL;
 	}
 	if (m->base) {
@@ -214,7 +214,7 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 	if (gtu_bug(dev, GTU_BUG_DMA_PAGE))
 		page = (m->region.offset + m->addr) >> shift;
 	in_page = at & (page_bytes - 1);
-	room = page_bytes - in_page;
+	space = page_bytes - in_page;
 	slot = page % GTU_TLB_ENTRIES;
 	if (m->tlb[slot].page != page + 1) {
 		uint64_t bytes = page_bytes;
@@ -231,23 +231,23 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 		m->tlb[slot].bytes = bytes < page_bytes ? bytes : page_bytes;
 	}
 	if (in_page < m->tlb[slot].bytes) {
-		room = m->tlb[slot].bytes - in_page;
-		*got = want < room ? want : room;
+		space = m->tlb[slot].bytes - in_page;
+		*got = want < space ? want : space;
 		return m->tlb[slot].at + in_page;
 	}
 	/* The page is larger than the host's contiguous memory. */
 	if (page_address(dev, &m->region, page, &addr)) {
-		uint64_t bytes = want < room ? want : room;
+		uint64_t bytes = want < space ? want : space;
 		uint8_t *p = host_memory(dev, addr + in_page, &bytes, m->write);
 
 		if (p && bytes) {
-			room = bytes < room ? bytes : room;
-			*got = want < room ? want : room;
+			space = bytes < space ? bytes : space;
+			*got = want < space ? want : space;
 			return p;
 		}
 	}
 fault:
-	gtu_job_error(m->job, GTU_CPL_DMA, m->place, byte >> m->width_log2);
+	gtu_job_error(m->job, GTU_CPL_DMA, m->slot, byte >> m->width_log2);
 	return NULL;
 }
 
@@ -288,7 +288,7 @@ static struct gtu_access access_of(const struct gtu_mem *m, uint64_t cycle)
 	struct gtu_access a = {
 		.key = m->key,
 		.unit = m->job->desc.opcode >> 4,
-		.place = m->place,
+		.slot = m->slot,
 		.kind = m->aperture ? GTU_WATCH_APERTURE : GTU_WATCH_HOST,
 		.write = m->write,
 		.cycle = dev->run_cycles + cycle,

@@ -32,11 +32,11 @@ static void blocked(struct gtu_dev *dev, struct gtu_hwq *q)
 	gtu_bit_clear(context_of(dev, q)->queues, q->id);
 }
 
-int gtu_job_error(struct gtu_job *job, unsigned status, unsigned place, uint64_t element)
+int gtu_job_error(struct gtu_job *job, unsigned status, unsigned slot, uint64_t element)
 {
 	if (job->status == GTU_CPL_OK) {
 		job->status = status;
-		job->place = place;
+		job->slot = slot;
 		job->element = element;
 	}
 	return GTU_RUN_DONE;
@@ -294,7 +294,7 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 	cpl->element = ok ? 0 : job->element;
 	cpl->sq_index = q->sq_head - 1;
 	cpl->reserved = 0;
-	cpl->operand = ok ? 0xff : job->place;
+	cpl->operand = ok ? 0xff : job->slot;
 	cpl->reserved1 = 0;
 	cpl->reserved2 = 0;
 	cpl->status = job->status;
@@ -340,7 +340,7 @@ static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
 	job->produced = 0;
 	job->count = job->needed = job->cycles = job->dropped = job->element = 0;
 	job->status = GTU_CPL_OK;
-	job->place = 0xff;
+	job->slot = 0xff;
 	job->operands = GTU_DESC_OPERANDS;
 	job->limit = job->desc.limit ? (uint64_t)job->desc.limit << 10 : dev->cycle_limit;
 	memcpy(job->operand, job->desc.operand, sizeof(job->desc.operand));
@@ -352,12 +352,12 @@ static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
 /* Replace the operands by the block that operand 0 points to. */
 static bool fetch_block(struct gtu_job *job)
 {
-	static const struct gtu_requirement want = { .place = 0, .width_log2 = 4, .need = GTU_REQUIRE_READ };
+	static const struct gtu_requirement want = { .slot = 0, .width_log2 = 4, .need = GTU_REQUIRE_READ };
 	const uint32_t n = job->desc.operand[0].count;
 
 	if (!n || n > GTU_BLOCK_OPERANDS)
 		return gtu_job_error(job, GTU_CPL_OPERAND, 0, 0), false;
-	if (!gtu_job_operands(job, &want, 1, 1) ||
+	if (!gtu_job_operands(job, &want, 1) ||
 	    !gtu_mem_load(&job->mem[0], 0, job->operand, n * sizeof(job->operand[0])))
 		return false;
 	for (unsigned i = n; i < GTU_BLOCK_OPERANDS; i++)

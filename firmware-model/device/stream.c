@@ -72,7 +72,7 @@ bool stream_begin(struct gtu_mem *ring, uint64_t at)
 static bool outside(struct gtu_mem *ring, uint32_t value)
 {
 	ring->job->needed = value;
-	gtu_job_error(ring->job, GTU_CPL_INDEX, ring->place, 0);
+	gtu_job_error(ring->job, GTU_CPL_INDEX, ring->slot, 0);
 	return false;
 }
 

@@ -73,13 +73,13 @@ static bool operands(struct gtu_job *job)
 {
 	const unsigned width = job->desc.param & 3;
 	struct gtu_requirement want[2] = {
-		{ .place = 0, .width_log2 = width, .need = GTU_REQUIRE_READ },
-		{ .place = 1, .width_log2 = width, .need = GTU_REQUIRE_WRITE },
+		{ .slot = 0, .width_log2 = width, .need = GTU_REQUIRE_READ },
+		{ .slot = 1, .width_log2 = width, .need = GTU_REQUIRE_WRITE },
 	};
 
 	if (job->desc.opcode == GTU_OP_FILL)
 		want[0].need = GTU_REQUIRE_NONE;
-	return gtu_job_operands(job, want, 2, 2);
+	return gtu_job_operands(job, want, 2);
 }
 
 static bool start(struct gtu_job *job)
@@ -93,7 +93,7 @@ static bool start(struct gtu_job *job)
 	case GTU_OP_FENCE:
 		if (d->param)
 			return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
-		if (!gtu_job_operands(job, NULL, 0, 0))
+		if (!gtu_job_operands(job, NULL, 0))
 			return false;
 		if (d->opcode == GTU_OP_FENCE)
 			fence_start(job);

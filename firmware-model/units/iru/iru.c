@@ -90,14 +90,14 @@ static bool operands(struct gtu_job *job)
 	const struct gtu_hw_operand *op = job->operand;
 	const uint64_t record = GTU_WARP_BYTES((uint64_t)fields(job), 0);
 	const struct gtu_requirement want[] = {
-		{ .place = GTU_IRU_INDICES, .width_log2 = 2, .need = GTU_REQUIRE_READ },
-		{ .place = GTU_IRU_SECONDARY, .width_log2 = 2,
+		{ .slot = GTU_IRU_INDICES, .width_log2 = 2, .need = GTU_REQUIRE_READ },
+		{ .slot = GTU_IRU_SECONDARY, .width_log2 = 2,
 		  .need = GTU_REQUIRE_READ | (needs_secondary(job) ? 0 : GTU_REQUIRE_MAYBE) },
-		{ .place = GTU_IRU_RING, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
+		{ .slot = GTU_IRU_RING, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
 		  .bytes = STREAM_HEADER + op[GTU_IRU_RING].count * record },
 	};
 
-	if (!gtu_job_operands(job, want, GTU_IRU_OPERANDS, GTU_IRU_OPERANDS))
+	if (!gtu_job_operands(job, want, GTU_IRU_OPERANDS))
 		return false;
 	if (op[GTU_IRU_SECONDARY].key && op[GTU_IRU_SECONDARY].count != op[GTU_IRU_INDICES].count)
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_IRU_SECONDARY, 0), false;
@@ -137,10 +137,10 @@ static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsi
 	struct gtu_job *job = ctx;
 
 	(void)p, (void)slot;
-	for (unsigned place = GTU_IRU_INDICES; place <= GTU_IRU_SECONDARY; place++) {
-		struct gtu_mem *m = &job->mem[place];
+	for (unsigned slot = GTU_IRU_INDICES; slot <= GTU_IRU_SECONDARY; slot++) {
+		struct gtu_mem *m = &job->mem[slot];
 
-		if (place == GTU_IRU_SECONDARY && !needs_secondary(job))
+		if (slot == GTU_IRU_SECONDARY && !needs_secondary(job))
 			break;
 		if (m->monitored)
 			gtu_watch_stream(m, 4 * first, 4 * count, cycle);

@@ -21,7 +21,7 @@
 #define PARTITIONS	4u
 #define BANKS		2u
 #define ALL_BANKS	(PARTITIONS * BANKS)
-#define PLACES		(128u + IRU_SPARE)
+#define SLOTS		(128u + IRU_SPARE)
 #define OWNER_SHIFT	8		/* set number to partition */
 #define OUTS		(2 * ALL_BANKS)	/* first queue to the ring: direction * PARTITIONS + partition */
 #define QUEUES		(OUTS + 2 * PARTITIONS)
@@ -41,7 +41,7 @@ struct splits {
 
 struct fill {
 	uint16_t key;			/* cycle offset << 8 | bank: the order of the replies */
-	uint16_t place;			/* index in out[] */
+	uint16_t out;			/* index in out[] */
 };
 
 struct span {
@@ -69,17 +69,17 @@ struct span {
  */
 AHEAD_INLINE uint32_t leave(uint32_t open, uint32_t held, const struct splits *s, unsigned k)
 {
-	uint32_t gone = (uint32_t)_pdep_u64(_bzhi_u64(~0ull, held), open);
+	uint32_t leaving = (uint32_t)_pdep_u64(_bzhi_u64(~0ull, held), open);
 
 		/* if the earlier elements did not all leave, no open cycle remains for these */
 	for (unsigned i = 0; i < s->n; i++) {
-		const unsigned after = gone ? 32 - (unsigned)__builtin_clz(gone) : 0;
+		const unsigned after = leaving ? 32 - (unsigned)__builtin_clz(leaving) : 0;
 		const unsigned from = s->from[i] > after ? s->from[i] : after;
 
 		if (from < 32)
-			gone |= (uint32_t)_pdep_u64(_bzhi_u64(~0ull, s->share[i][k]), open & (~0u << from));
+			leaving |= (uint32_t)_pdep_u64(_bzhi_u64(~0ull, s->share[i][k]), open & (~0u << from));
 	}
-	return gone;
+	return leaving;
 }
 
 /* Partition @p puts elements on the ring in direction @dir, except in the cycles @busy. */
@@ -87,7 +87,7 @@ AHEAD_INLINE uint32_t send(struct iru_core *c, struct span *w, unsigned dir, uns
 			   uint32_t busy)
 {
 	const unsigned q = OUTS + dir * PARTITIONS + p;
-	const uint32_t base = q * PLACES + c->fifo_head[q];
+	const uint32_t base = q * SLOTS + c->fifo_head[q];
 	const unsigned near_to = (dir ? p - 1 : p + 1) % PARTITIONS, far_to = (p + 2) % PARTITIONS;
 	const uint32_t go = leave(all & ~busy, w->held[q], &w->split[p], BANKS + dir);
 	const unsigned n = (unsigned)__builtin_popcount(go);
@@ -154,7 +154,7 @@ AHEAD_INLINE void ring(struct iru_core *c, struct span *w, unsigned span, uint64
 		const unsigned land = (unsigned)__builtin_ctz(landing);
 		const unsigned dir = land / PARTITIONS, to = land % PARTITIONS;
 		const struct iru_element *e = &c->landing[now][land];
-		const uint32_t at = QUEUES * PLACES + land;
+		const uint32_t at = QUEUES * SLOTS + land;
 
 		c->fifo_pair[at] = e->pair;
 		c->fifo_set[at] = e->set;
@@ -208,7 +208,7 @@ AHEAD_INLINE void gather(const struct iru_core *c, struct span *w, unsigned b, u
 	const uint32_t even = b & 1 ? 0 : ~0u;
 	const uint32_t ups = w->into[0][p] & (w->into_odd[0][p] ^ even) & all;
 	const uint32_t downs = w->into[1][p] & (w->into_odd[1][p] ^ even) & all;
-	const uint32_t held = w->held[q], base = q * PLACES + c->fifo_head[q];
+	const uint32_t held = w->held[q], base = q * SLOTS + c->fifo_head[q];
 	const uint64_t come = _pdep_u64(ups, 0x5555555555555555ull) |
 			      _pdep_u64(downs, 0xaaaaaaaaaaaaaaaaull);
 	uint32_t *to = &w->list[b][held];
@@ -246,7 +246,7 @@ AHEAD_INLINE void plan(struct iru_core *c, struct span *w, unsigned b, uint32_t 
 	const uint32_t from_ring = w->from_ring[b], held = w->held[q], *list = w->list[b];
 	const uint32_t from_own = leave(all & ~from_ring, w->held[b], &w->split[p], b % BANKS);
 	const uint32_t rings = (uint32_t)__builtin_popcount(from_ring);
-	uint32_t ring_at = 0, own = b * PLACES + c->fifo_head[b], taken = w->taken;
+	uint32_t ring_at = 0, own = b * SLOTS + c->fifo_head[b], taken = w->taken;
 
 	for (unsigned half = 0; half < 2; half++) {
 		const __mmask16 ring = (__mmask16)(from_ring >> (16 * half));
@@ -261,7 +261,7 @@ AHEAD_INLINE void plan(struct iru_core *c, struct span *w, unsigned b, uint32_t 
 		ring_at += (unsigned)__builtin_popcount(ring);
 		own += (unsigned)__builtin_popcount(mine);
 	}
-	c->fifo_head[b] = own - b * PLACES;
+	c->fifo_head[b] = own - b * SLOTS;
 	w->when[b] = from_ring | from_own;
 	w->taken = w->until[b] = taken;
 	c->credit[p] += rings;
@@ -276,7 +276,7 @@ AHEAD static __attribute__((noinline)) void filled(struct iru_core *c, const str
 						   unsigned span)
 {
 	const size_t row = (size_t)set * IRU_LANES;
-	const unsigned place = c->out_count + w->fills;
+	const unsigned out = c->out_count + w->fills;
 	unsigned b = 0, offset;
 
 	while (i >= w->until[b])
@@ -287,8 +287,8 @@ AHEAD static __attribute__((noinline)) void filled(struct iru_core *c, const str
 		iru_set_filled(c, b, set);
 		return;
 	}
-	k->record(c, &c->set_pair[row], &c->set_secondary[row], IRU_LANES, &c->out[place]);
-	w->fill[w->fills++] = (struct fill){ (uint16_t)(offset << 8 | b), (uint16_t)place };
+	k->record(c, &c->set_pair[row], &c->set_secondary[row], IRU_LANES, &c->out[out]);
+	w->fill[w->fills++] = (struct fill){ (uint16_t)(offset << 8 | b), (uint16_t)out };
 	c->set_count[set] = 0;
 }
 
@@ -337,7 +337,7 @@ AHEAD_INLINE void keep(struct iru_core *c, const struct span *w, unsigned b, boo
 		return;
 	iru_fifo_reserve(c, q, w->listed[b] - w->keep_from[b]);
 	for (unsigned i = w->keep_from[b]; i < w->listed[b]; i++) {
-		const uint32_t to = q * PLACES + c->fifo_tail[q]++, at = w->list[b][i];
+		const uint32_t to = q * SLOTS + c->fifo_tail[q]++, at = w->list[b][i];
 
 		c->fifo_pair[to] = c->fifo_pair[at];
 		c->fifo_set[to] = c->fifo_set[at];
@@ -358,8 +358,8 @@ static void number(struct iru_core *c, struct span *w, uint64_t cycle)
 		w->fill[j] = f;
 	}
 	for (unsigned i = 0; i < w->fills; i++) {
-		c->out_order[c->out_count] = w->fill[i].place;
-		iru_number(c, &c->out[w->fill[i].place], cycle + (w->fill[i].key >> 8) + 1, GTU_WARP_FULL);
+		c->out_order[c->out_count] = w->fill[i].out;
+		iru_number(c, &c->out[w->fill[i].out], cycle + (w->fill[i].key >> 8) + 1, GTU_WARP_FULL);
 		c->out_count++;
 	}
 	c->count.full += w->fills;

@@ -35,7 +35,7 @@ const char *iru_shape_check(const struct iru_shape *s)
 }
 
 /* Slots of a queue: enough for `depth` elements from any start in the first half. */
-static uint32_t fifo_places(const struct iru_shape *s)
+static uint32_t fifo_slots(const struct iru_shape *s)
 {
 	const unsigned depth = s->ring_depth > s->queue_depth ? s->ring_depth : s->queue_depth;
 
@@ -66,10 +66,10 @@ static size_t layout(struct iru_core *c, const struct iru_shape *s)
 	carve(base, &at, sizeof(*c));
 	c->fifo_head = carve(base, &at, queues * sizeof(uint32_t));
 	c->fifo_tail = carve(base, &at, queues * sizeof(uint32_t));
-	c->fifo_pair = carve(base, &at, queues * fifo_places(s) * sizeof(uint64_t) + 64);
-	c->fifo_secondary = carve(base, &at, queues * fifo_places(s) * sizeof(uint32_t) + 64);
+	c->fifo_pair = carve(base, &at, queues * fifo_slots(s) * sizeof(uint64_t) + 64);
+	c->fifo_secondary = carve(base, &at, queues * fifo_slots(s) * sizeof(uint32_t) + 64);
 		/* loaded a vector at a time; elements beyond the queue's end are ignored */
-	c->fifo_set = carve(base, &at, queues * fifo_places(s) * sizeof(uint16_t) + 64);
+	c->fifo_set = carve(base, &at, queues * fifo_slots(s) * sizeof(uint16_t) + 64);
 	c->set_count = carve(base, &at, sets);
 	c->set_pair = carve(base, &at, sets * IRU_LANES * sizeof(uint64_t));
 	c->set_secondary = carve(base, &at, sets * IRU_LANES * sizeof(uint32_t));
@@ -100,9 +100,9 @@ struct iru_core *iru_core_init(void *memory, const struct iru_shape *shape)
 	c->all_banks = c->partitions * c->banks;
 	c->sets_partition = 1u << (shape->sets_log2 - shape->partitions_log2);
 	c->sets_bank = c->sets_partition >> shape->banks_log2;
-	c->places = fifo_places(shape);
+	c->slots = fifo_slots(shape);
 	c->published = shape->partitions_log2 == 2 && shape->banks_log2 == 1 &&
-		       shape->sets_log2 == 10 && c->places == 128 + IRU_SPARE;
+		       shape->sets_log2 == 10 && c->slots == 128 + IRU_SPARE;
 	for (unsigned p = 0; p < c->partitions; p++) {
 		for (unsigned q = 0; q < c->partitions; q++) {
 			const unsigned up = (q - p) & (c->partitions - 1);
@@ -218,7 +218,7 @@ void iru_merge(struct iru_core *c, size_t at, uint64_t pair, uint32_t secondary)
 ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *const k,
 			   const uint64_t until, const unsigned partitions_log2,
 			   const unsigned banks_log2, const unsigned sets_log2,
-			   const unsigned places, const bool carry, const bool merge,
+			   const unsigned slots, const bool carry, const bool merge,
 			   const bool ahead)
 {
 	const unsigned partitions = 1u << partitions_log2, all_banks = partitions << banks_log2;
@@ -287,7 +287,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 			const uint32_t from_ring = (ring & bit) != 0;
 			const unsigned q = b + from_ring * all_banks;
 			const uint32_t h = head[q];
-			const size_t at = (size_t)q * places + h;
+			const size_t at = (size_t)q * slots + h;
 			const unsigned set = fifo_set[at], n = set_count[set];
 			const size_t row = (size_t)set * IRU_LANES;
 			uint64_t *const waiting = from_ring ? &c->waiting_ring : &c->waiting_own;
@@ -331,7 +331,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 				const unsigned q = 2 * all_banks + o, from = o & (partitions - 1);
 				const unsigned dir = o >> partitions_log2;
 				const uint32_t h = head[q];
-				const size_t at = (size_t)q * places + h;
+				const size_t at = (size_t)q * slots + h;
 				const unsigned to = fifo_set[at] >> owner_shift;
 				const unsigned hops = (dir ? from - to : to - from) & (partitions - 1);
 				const unsigned then = (now + hops - 1) % IRU_SLOTS;
@@ -368,7 +368,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 				size_t at;
 
 				iru_fifo_reserve(c, q, 1);
-				at = (size_t)q * places + tail[q]++;
+				at = (size_t)q * slots + tail[q]++;
 				fifo_pair[at] = e->pair;
 				fifo_set[at] = e->set;
 				if (carry)
@@ -423,7 +423,7 @@ out:
 
 #define PUBLISHED	2, 1, 10, 128 + IRU_SPARE /* partitions, banks, sets, slots: IRU, table 1 */
 #define AS_BUILT                                                                                   \
-	c->shape.partitions_log2, c->shape.banks_log2, c->shape.sets_log2, c->places
+	c->shape.partitions_log2, c->shape.banks_log2, c->shape.sets_log2, c->slots
 
 #define VARIANT(name, sizes, carry, merge)                                                         \
 	static __attribute__((noinline)) enum iru_status name(struct iru_core *c,                  \

@@ -148,7 +148,7 @@ struct iru_core {
 
 	/* derived from the shape */
 	uint32_t partitions, banks, all_banks, sets_partition, sets_bank;
-	uint32_t places;		/* slots per queue in memory: twice its capacity, plus IRU_SPARE */
+	uint32_t slots;		/* slots per queue in memory: twice its capacity, plus IRU_SPARE */
 	uint32_t line_mask;		/* of a partition's lines */
 	/* derived from the stream */
 	uint64_t line_first, line_end;	/* of the indices; region-relative */

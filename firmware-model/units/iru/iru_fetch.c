@@ -15,7 +15,7 @@ uint64_t iru_own_line(const struct iru_core *c, unsigned p, uint64_t line)
 
 void iru_fifo_move(struct iru_core *c, unsigned q)
 {
-	const size_t at = (size_t)q * c->places, from = at + c->fifo_head[q];
+	const size_t at = (size_t)q * c->slots, from = at + c->fifo_head[q];
 	const uint32_t n = c->fifo_tail[q] - c->fifo_head[q];
 
 	memmove(&c->fifo_pair[at], &c->fifo_pair[from], n * sizeof(c->fifo_pair[0]));

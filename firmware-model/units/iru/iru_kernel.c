@@ -50,7 +50,7 @@ static void give_portable(struct iru_core *c, unsigned p, const struct iru_split
 {
 	for (unsigned k = 0; k < c->banks + 2u; k++) {
 		const unsigned q = iru_split_queue(c, p, k);
-		size_t at = (size_t)q * c->places + c->fifo_tail[q];
+		size_t at = (size_t)q * c->slots + c->fifo_tail[q];
 
 		for (uint32_t m = s->lanes[k]; m; m &= m - 1, at++) {
 			const unsigned i = (unsigned)__builtin_ctz(m);
@@ -201,7 +201,7 @@ IRU_AVX512 static void give_avx512(struct iru_core *c, unsigned p, const struct 
 
 	for (unsigned k = 0; k < c->banks + 2u; k++) {
 		const unsigned q = iru_split_queue(c, p, k);
-		const size_t at = (size_t)q * c->places + c->fifo_tail[q];
+		const size_t at = (size_t)q * c->slots + c->fifo_tail[q];
 		const uint32_t m = s->lanes[k];
 		const unsigned half = (unsigned)__builtin_popcount(m & 0xffff);
 		uint64_t *pair = &c->fifo_pair[at];

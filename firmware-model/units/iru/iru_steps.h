@@ -55,7 +55,7 @@ void iru_fifo_move(struct iru_core *c, unsigned q);
 /* Ensure space for @n more elements after the tail; the queue's depth permits them. */
 static inline void iru_fifo_reserve(struct iru_core *c, unsigned q, unsigned n)
 {
-	if (unlikely(c->fifo_tail[q] + n + IRU_SPARE > c->places))
+	if (unlikely(c->fifo_tail[q] + n + IRU_SPARE > c->slots))
 		iru_fifo_move(c, q);
 }
 

@@ -116,21 +116,21 @@ static bool operands(struct gtu_job *job)
 					   sizeof(struct gtu_hw_warp) + lane_bytes(job), return_bytes(job));
 	const uint8_t ids = (uint8_t)id_log2(job);
 	const struct gtu_requirement want[] = {
-		{ .place = GTU_PEG_VERTICES, .width_log2 = (uint8_t)offset_log2(job),
+		{ .slot = GTU_PEG_VERTICES, .width_log2 = (uint8_t)offset_log2(job),
 		  .need = graph ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE },
-		{ .place = GTU_PEG_EDGES, .width_log2 = ids, .rest = 1,
+		{ .slot = GTU_PEG_EDGES, .width_log2 = ids, .rest = 1,
 		  .need = graph ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE },
-		{ .place = GTU_PEG_WEIGHTS, .width_log2 = (uint8_t)weight_log2(job), .rest = 1,
+		{ .slot = GTU_PEG_WEIGHTS, .width_log2 = (uint8_t)weight_log2(job), .rest = 1,
 		  .need = !graph ? GTU_REQUIRE_NONE : GTU_REQUIRE_READ | (weight ? 0 : GTU_REQUIRE_MAYBE) },
-		{ .place = GTU_PEG_INPUT, .width_log2 = ids,
+		{ .slot = GTU_PEG_INPUT, .width_log2 = ids,
 		  .need = GTU_REQUIRE_READ | (graph ? GTU_REQUIRE_MAYBE : 0) },
-		{ .place = GTU_PEG_RINGS, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
+		{ .slot = GTU_PEG_RINGS, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
 		  .bytes = ring * engines(job) },
-		{ .place = GTU_PEG_OUTPUT, .width_log2 = ids, .need = GTU_REQUIRE_WRITE | GTU_REQUIRE_MAYBE },
-		{ .place = GTU_PEG_SPILL, .width_log2 = 7, .need = GTU_REQUIRE_BOTH | GTU_REQUIRE_MAYBE },
+		{ .slot = GTU_PEG_OUTPUT, .width_log2 = ids, .need = GTU_REQUIRE_WRITE | GTU_REQUIRE_MAYBE },
+		{ .slot = GTU_PEG_SPILL, .width_log2 = 7, .need = GTU_REQUIRE_BOTH | GTU_REQUIRE_MAYBE },
 	};
 
-	return gtu_job_operands(job, want, GTU_PEG_OPERANDS, GTU_PEG_OPERANDS);
+	return gtu_job_operands(job, want, GTU_PEG_OPERANDS);
 }
 
 static bool start(struct gtu_job *job)

@@ -57,9 +57,9 @@ static bool params_valid(const struct gtu_job *job, const struct scu_params *p)
 
 /* ---- Operands ---------------------------------------------------------------------------------- */
 
-static bool table_lines_valid(const struct gtu_job *job, unsigned place)
+static bool table_lines_valid(const struct gtu_job *job, unsigned slot)
 {
-	return !job->operand[place].key || scu_table_lines_valid(job->operand[place].count);
+	return !job->operand[slot].key || scu_table_lines_valid(job->operand[slot].count);
 }
 
 /* Resolve all operands. The operation and the step decide which are required, and whether each is read or written. */
@@ -71,7 +71,7 @@ static bool operands(struct gtu_job *job, const struct scu_params *p)
 	unsigned i;
 
 	for (i = 0; i < GTU_SCU_OPERANDS; i++)
-		want[i] = (struct gtu_requirement){ .place = i, .width_log2 = p->log2[i], .need = GTU_REQUIRE_NONE };
+		want[i] = (struct gtu_requirement){ .slot = i, .width_log2 = p->log2[i], .need = GTU_REQUIRE_NONE };
 
 	want[GTU_SCU_DATA].need = GTU_REQUIRE_READ | (p->op == GTU_OP_SCU_ACCESS ? GTU_REQUIRE_MAYBE : 0);
 	want[GTU_SCU_DATA].rest = want[GTU_SCU_COST_GATHERED].rest = p->indexed;
@@ -105,7 +105,7 @@ static bool operands(struct gtu_job *job, const struct scu_params *p)
 		want[GTU_SCU_COST_GATHERED].need = GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE;
 		want[GTU_SCU_COST_INPUT].need = GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE;
 	}
-	return gtu_job_operands(job, want, GTU_SCU_OPERANDS, GTU_SCU_OPERANDS);
+	return gtu_job_operands(job, want, GTU_SCU_OPERANDS);
 }
 
 /* ---- The core's port --------------------------------------------------------------------------- */

@@ -169,13 +169,13 @@ static void set_sink(struct scu_run *r)
 	switch (r->sink) {
 	case SINK_PLAIN:
 		r->cap = r->mem[GTU_SCU_OUT].count;
-		r->cap_place = GTU_SCU_OUT;
+		r->cap_slot = GTU_SCU_OUT;
 		r->cap_status = GTU_CPL_OVERFLOW;
 		break;
 	case SINK_GROUP:
 	case SINK_APPLY_REORDER:
 		r->cap = reorder->count;
-		r->cap_place = GTU_SCU_REORDER;
+		r->cap_slot = GTU_SCU_REORDER;
 		r->cap_status = r->sink == SINK_GROUP ? GTU_CPL_OVERFLOW : GTU_CPL_INDEX;
 		if (r->sink == SINK_APPLY_REORDER)
 			break;
@@ -184,7 +184,7 @@ static void set_sink(struct scu_run *r)
 	case SINK_APPLY_FILTER:
 		if (filter->given && filter->count <= r->cap) {
 			r->cap = filter->count;
-			r->cap_place = GTU_SCU_FILTER;
+			r->cap_slot = GTU_SCU_FILTER;
 			r->cap_status = r->p.filters ? GTU_CPL_OVERFLOW : GTU_CPL_INDEX;
 		}
 	}
@@ -221,13 +221,13 @@ static bool beyond_cap(struct scu_run *r)
 	struct scu_state *s = r->s;
 
 	if (r->cap_status == GTU_CPL_INDEX)
-		return scu_fail(r, GTU_CPL_INDEX, r->cap_place, s->in, s->ordinal);
+		return scu_fail(r, GTU_CPL_INDEX, r->cap_slot, s->in, s->ordinal);
 	if (!s->over) {
 		s->over = true;
-		s->over_place = r->cap_place;
+		s->over_slot = r->cap_slot;
 		s->over_element = s->in;
 	}
-	s->needed = s->over_place == r->cap_place ? s->ordinal : s->kept;
+	s->needed = s->over_slot == r->cap_slot ? s->ordinal : s->kept;
 	s->counting = true;
 	s->phase = SCU_COUNT;
 	return finish_bits(r);
@@ -253,7 +253,7 @@ static bool main_block(struct scu_run *r, uint64_t slots)
 	s->ordinal += r->m;
 	if (r->error) {
 		finish_bits(r);
-		return scu_fail(r, r->error, r->error_place, s->in, r->error_value);
+		return scu_fail(r, r->error, r->error_slot, s->in, r->error_value);
 	}
 	return !r->full || beyond_cap(r);
 }
@@ -429,7 +429,7 @@ bool scu_core_run(struct scu_run *r, uint64_t cycles)
 		s->cycles = r->limit;
 	}
 	if (ok && s->phase == SCU_END && s->over)
-		ok = scu_fail(r, GTU_CPL_OVERFLOW, s->over_place, s->over_element,
+		ok = scu_fail(r, GTU_CPL_OVERFLOW, s->over_slot, s->over_element,
 			      s->counting ? s->needed : s->kept);
 	return ok && s->phase != SCU_END;
 }

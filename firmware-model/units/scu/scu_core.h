@@ -74,7 +74,7 @@ struct scu_state {
 	bool ended;			/* scu_core_beat() has no more beats */
 	bool counting;			/* phase COUNT was entered */
 	bool over;			/* an output is full: its slot, and the input element */
-	uint8_t over_place;
+	uint8_t over_slot;
 	uint64_t over_element;
 	uint64_t in;			/* current input element */
 	uint64_t left, from;		/* of its run: remaining elements, and the next element of the data */
@@ -127,9 +127,9 @@ struct scu_run {
 	bool monitored;			/* any operand is monitored */
 	bool to_stage;			/* elements are generated directly into `stage` */
 
-	/* number of ordinals that the operands can hold; the next one is an error (cap_status) at operand cap_place */
+	/* number of ordinals that the operands can hold; the next one is an error (cap_status) at operand cap_slot */
 	uint64_t cap;
-	uint8_t cap_place, cap_status;
+	uint8_t cap_slot, cap_status;
 	uint64_t data_limit;		/* elements that an index can select */
 
 	/* the block */
@@ -138,7 +138,7 @@ struct scu_run {
 	size_t m;			/* elements generated */
 	uint64_t slots;			/* used */
 	bool full;			/* the next element is beyond `cap` */
-	uint8_t error, error_place;	/* occurred after the m elements */
+	uint8_t error, error_slot;	/* occurred after the m elements */
 	uint64_t error_value;
 	uint8_t *value;			/* m elements */
 	size_t segments;

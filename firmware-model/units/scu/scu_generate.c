@@ -190,7 +190,7 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 			r->m = bad;
 			r->inputs = nb;
 			r->error = GTU_CPL_INDEX;
-			r->error_place = GTU_SCU_INDEX;
+			r->error_slot = GTU_SCU_INDEX;
 			r->error_value = value_at(selected, index_width, bad);
 		}
 		if (!data->given)
@@ -243,7 +243,7 @@ static struct scu_segment *plan_whole(struct scu_run *r, struct scu_expand *x, s
 		r->k->expand(x);
 		return g;
 	}
-	for (; x->at < x->end && x->used < x->most && scu_whole_run(x, x->at, &from, &c); x->at++) {
+	for (; x->at < x->end && x->used < x->max && scu_whole_run(x, x->at, &from, &c); x->at++) {
 		*g = (struct scu_segment){ from, r->window + x->at, (uint32_t)x->m, (uint32_t)c,
 					   (uint32_t)x->used };
 		g += c != 0;
@@ -268,11 +268,11 @@ static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 		.index = indexed ? r->index : r->zeros, .count = r->count, .mask = r->mask,
 		.limit = indexed ? r->data_limit : UINT64_MAX,
 		.base = r->mem[GTU_SCU_DATA].base, .to = r->value, .log2 = r->p.width,
-		.most = slots < block ? slots : block,
+		.max = slots < block ? slots : block,
 	};
 
-	x.room = cap < x.most ? cap : x.most;
-	while (x.used < x.most) {
+	x.space = cap < x.max ? cap : x.max;
+	while (x.used < x.max) {
 		uint64_t c = s->left, from = s->from, length;
 
 		if (!c) {
@@ -284,7 +284,7 @@ static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 			x.end = r->window_end - r->window;
 			g = plan_whole(r, &x, g, direct);
 			s->in = r->window + x.at;
-			if (x.at == x.end || x.used == x.most)
+			if (x.at == x.end || x.used == x.max)
 				continue;
 			scu_whole_run(&x, x.at, &from, &c);
 			if (x.m == cap) {
@@ -293,7 +293,7 @@ static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 			}
 			if (from >= x.limit || c > x.limit - from) {
 				r->error = GTU_CPL_INDEX;
-				r->error_place = from >= x.limit ? GTU_SCU_INDEX : GTU_SCU_COUNT;
+				r->error_slot = from >= x.limit ? GTU_SCU_INDEX : GTU_SCU_COUNT;
 				r->error_value = from >= x.limit ? from : c;
 				break;
 			}
@@ -301,8 +301,8 @@ static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 			r->full = x.m == 0;
 			break;
 		}
-		length = c < x.most - x.used ? c : x.most - x.used;
-		length = length < x.room - x.m ? length : x.room - x.m;
+		length = c < x.max - x.used ? c : x.max - x.used;
+		length = length < x.space - x.m ? length : x.space - x.m;
 		if (direct)
 			memcpy(x.to + (x.m << x.log2), x.base + (from << x.log2), length << x.log2);
 		else

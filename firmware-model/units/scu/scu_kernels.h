@@ -49,8 +49,8 @@ struct scu_expand {
 	uint8_t *to;
 	unsigned log2;			/* of an element's bytes */
 	uint64_t at, end;		/* next input element */
-	uint64_t m, room;		/* elements in `to`, and its capacity */
-	uint64_t used, most;		/* slots used, and their limit */
+	uint64_t m, space;		/* elements in `to`, and its capacity */
+	uint64_t used, max;		/* slots used, and their limit */
 };
 
 struct scu_kernels {
@@ -120,7 +120,7 @@ static inline bool scu_whole_run(const struct scu_expand *x, uint64_t i, uint64_
 
 	*from = x->index[i];
 	*length = c;
-	return !c || (c <= x->room - x->m && c <= x->most - x->used && *from < x->limit &&
+	return !c || (c <= x->space - x->m && c <= x->max - x->used && *from < x->limit &&
 		      c <= x->limit - *from);
 }
 

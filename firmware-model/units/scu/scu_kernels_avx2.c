@@ -92,8 +92,8 @@ static size_t compact2(void *to, const void *from, const uint64_t *bits, size_t 
 	{                                                                                          \
 		enum { parts = parts_, lanes = 64 / parts };                                       \
 		const size_t whole = n & ~(size_t)63;                                              \
-		const __m256i turn = type == GTU_TYPE_SIGNED ? _mm256_setzero_si256() : broadcast(top); \
-		const __m256i r = _mm256_xor_si256(broadcast(ref), turn);                          \
+		const __m256i flip = type == GTU_TYPE_SIGNED ? _mm256_setzero_si256() : broadcast(top); \
+		const __m256i r = _mm256_xor_si256(broadcast(ref), flip);                          \
 		const bool not = cmp == GTU_CMP_NE || cmp == GTU_CMP_LE || cmp == GTU_CMP_GE;      \
 		const bool equal = cmp == GTU_CMP_EQ || cmp == GTU_CMP_NE;                         \
 		const bool greater = cmp == GTU_CMP_GT || cmp == GTU_CMP_LE;                       \
@@ -109,7 +109,7 @@ static size_t compact2(void *to, const void *from, const uint64_t *bits, size_t 
 												   \
 			for (j = 0; j < parts; j++, in += 32) {                                    \
 				const __m256i v = _mm256_xor_si256(                                \
-					_mm256_loadu_si256((const __m256i_u *)in), turn);          \
+					_mm256_loadu_si256((const __m256i_u *)in), flip);          \
 				const __m256i c = equal ? _mm256_cmpeq_epi##bits_(v, r) :          \
 					greater ? _mm256_cmpgt_epi##bits_(v, r) :                  \
 						  _mm256_cmpgt_epi##bits_(r, v);                   \

@@ -171,7 +171,7 @@ TARGET static void expand(struct scu_expand *state)
 	const uint64_t bytes = x.limit << x.log2;
 	uint64_t from, n, b;
 
-	for (; x.at < x.end && x.used < x.most && scu_whole_run(&x, x.at, &from, &n); x.at++) {
+	for (; x.at < x.end && x.used < x.max && scu_whole_run(&x, x.at, &from, &n); x.at++) {
 		uint8_t *p = x.to + (x.m << x.log2);
 		const uint8_t *in;
 

@@ -7,16 +7,16 @@
 
 #define BEATS		(1u << 14)	/* in the pipeline at once; a power of two */
 #define ACCESSES	(1u << 17)	/* of all beats in the pipeline; a power of two */
-#define MOST		2048u		/* accesses of a beat, per stage */
+#define ACCESSES_MAX		2048u		/* accesses of a beat, per stage */
 #define TICKETS		(1u << 17)	/* outstanding requests: range of the tags */
 #define MERGE_MAX	64u
-#define PLACES		16u
-#define NOT_ASKED	UINT32_MAX
+#define SLOTS		16u
+#define NO_TICKET	UINT32_MAX
 
 struct access {
 	uint64_t line;
 	uint32_t ticket;
-	uint8_t sectors, place;
+	uint8_t sectors, slot;
 };
 
 struct beat {
@@ -40,7 +40,7 @@ struct scu_pipe {
 	struct scu_pipe_shape shape;
 	struct scu_pipe_port port;
 	struct scu_pipe_counts counts;
-	uint32_t room[SCU_STAGES];	/* capacity in beats between a stage and the next */
+	uint32_t space[SCU_STAGES];	/* capacity in beats between a stage and the next */
 
 	uint64_t begun, now, wanted;
 	bool running, last;		/* last: the operation has no more beats */
@@ -52,13 +52,13 @@ struct scu_pipe {
 	uint32_t accesses;		/* created */
 
 	struct coalescer unit[2];
-	struct recent vector[PLACES];	/* current line of each vector */
+	struct recent vector[SLOTS];	/* current line of each vector */
 	struct { uint64_t line; uint8_t sectors; } open[MERGE_MAX]; /* writes not yet sent, oldest first */
 	uint32_t opened, writing;
 	uint32_t ticket;
 
 	/* the beat that is being created */
-	struct access stage[SCU_STAGES][MOST];
+	struct access stage[SCU_STAGES][ACCESSES_MAX];
 	uint32_t staged[SCU_STAGES], staged_bytes;
 
 	struct beat beat[BEATS];
@@ -89,8 +89,8 @@ struct scu_pipe *scu_pipe_create(const struct scu_pipe_shape *s, const struct sc
 		return NULL;
 	p->shape = *s;
 	p->port = *port;
-	p->room[SCU_VECTOR] = p->room[SCU_DATA] = s->fifo_bytes / s->entry_bytes / s->width;
-	p->room[SCU_FILTER] = p->room[SCU_GROUP] = s->hash_bytes / s->entry_bytes / s->width;
+	p->space[SCU_VECTOR] = p->space[SCU_DATA] = s->fifo_bytes / s->entry_bytes / s->width;
+	p->space[SCU_FILTER] = p->space[SCU_GROUP] = s->hash_bytes / s->entry_bytes / s->width;
 	return p;
 }
 
@@ -152,7 +152,7 @@ void scu_pipe_reply(struct scu_pipe *p, uint32_t tag)
 		p->unit[p->unit_of[tag]].in_flight--;
 }
 
-static bool has_room(struct scu_pipe *p, unsigned unit)
+static bool has_space(struct scu_pipe *p, unsigned unit)
 {
 	if (p->unit[unit].in_flight < p->shape.in_flight)
 		return true;
@@ -161,12 +161,12 @@ static bool has_room(struct scu_pipe *p, unsigned unit)
 }
 
 /* Request each line of a vector once, whole. False: the coalescing unit has no space. */
-static bool ask_vector(struct scu_pipe *p, struct access *a)
+static bool request_vector(struct scu_pipe *p, struct access *a)
 {
-	struct recent *v = &p->vector[a->place];
+	struct recent *v = &p->vector[a->slot];
 
 	if (v->line != a->line || !v->sectors) {
-		if (!has_room(p, 0))
+		if (!has_space(p, 0))
 			return false;
 		*v = (struct recent){ a->line, 0, a->sectors };
 		v->ticket = send(p, 0, a->line, a->sectors);
@@ -180,12 +180,12 @@ static bool ask_vector(struct scu_pipe *p, struct access *a)
  * Merge the access with recent accesses to the same line, and request only the sectors that they did not.
  * The earlier requests belong to beats that are ahead in the same stage, so only the latest one is waited for.
  */
-static bool ask_coalesced(struct scu_pipe *p, unsigned unit, struct access *a)
+static bool request_coalesced(struct scu_pipe *p, unsigned unit, struct access *a)
 {
 	struct coalescer *c = &p->unit[unit];
 	unsigned i, sectors = a->sectors;
 
-	a->ticket = NOT_ASKED;
+	a->ticket = NO_TICKET;
 	for (i = 0; i < p->shape.merge; i++) {
 		const struct recent *r = &c->recent[i];
 
@@ -195,7 +195,7 @@ static bool ask_coalesced(struct scu_pipe *p, unsigned unit, struct access *a)
 		}
 	}
 	if (sectors) {
-		if (!has_room(p, unit))
+		if (!has_space(p, unit))
 			return false;
 		a->ticket = send(p, unit, a->line, sectors);
 	}
@@ -230,14 +230,14 @@ static void put(struct scu_pipe *p, const struct access *a)
 
 /* ---- Beats ------------------------------------------------------------------------------------- */
 
-void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned place, uint64_t addr, uint64_t bytes, uint64_t limit)
+void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned slot, uint64_t addr, uint64_t bytes, uint64_t limit)
 {
 	uint64_t line = addr / GTU_LINE_BYTES, last = (addr + bytes - 1) / GTU_LINE_BYTES;
 
 	/* sequential data and costs are bounded by the FIFO, not by the vector buffer */
-	if (stage == SCU_VECTOR && place != GTU_SCU_DATA && place != GTU_SCU_COST_GATHERED)
+	if (stage == SCU_VECTOR && slot != GTU_SCU_DATA && slot != GTU_SCU_COST_GATHERED)
 		p->staged_bytes += (uint32_t)bytes;
-	for (; line <= last && p->staged[stage] < MOST; line++) {
+	for (; line <= last && p->staged[stage] < ACCESSES_MAX; line++) {
 		uint64_t from = line * GTU_LINE_BYTES, to = from + GTU_LINE_BYTES;
 		unsigned low, high;
 
@@ -250,7 +250,7 @@ void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned place, u
 		low = from % GTU_LINE_BYTES / GTU_SECTOR_BYTES;
 		high = (to - 1) % GTU_LINE_BYTES / GTU_SECTOR_BYTES;
 		p->stage[stage][p->staged[stage]++] = (struct access){
-			.line = line, .sectors = (uint8_t)((2u << high) - (1u << low)), .place = (uint8_t)place,
+			.line = line, .sectors = (uint8_t)((2u << high) - (1u << low)), .slot = (uint8_t)slot,
 		};
 	}
 }
@@ -277,12 +277,12 @@ static void make(struct scu_pipe *p)
 	p->counts.beats++;
 }
 
-static bool room_for_another(const struct scu_pipe *p)
+static bool space_for_another(const struct scu_pipe *p)
 {
 	const uint32_t oldest = p->passed[SCU_WRITE];
 
 	return p->made - oldest < BEATS &&
-	       p->accesses - (p->made == oldest ? p->accesses : p->beat[oldest % BEATS].begin) < ACCESSES - SCU_STAGES * MOST;
+	       p->accesses - (p->made == oldest ? p->accesses : p->beat[oldest % BEATS].begin) < ACCESSES - SCU_STAGES * ACCESSES_MAX;
 }
 
 static void want(struct scu_pipe *p, uint64_t cycle)
@@ -309,7 +309,7 @@ static bool arrived(struct scu_pipe *p, unsigned s, const struct beat *b)
 }
 
 /* Send the stage's requests for the beat. False: a coalescing unit has no space. */
-static bool ask_all(struct scu_pipe *p, unsigned s, const struct beat *b)
+static bool request_all(struct scu_pipe *p, unsigned s, const struct beat *b)
 {
 	const uint32_t begin = stage_begin(b, s);
 
@@ -320,7 +320,7 @@ static bool ask_all(struct scu_pipe *p, unsigned s, const struct beat *b)
 
 		if (s == SCU_WRITE)
 			put(p, a);
-		else if (s == SCU_VECTOR ? !ask_vector(p, a) : !ask_coalesced(p, s > SCU_DATA, a))
+		else if (s == SCU_VECTOR ? !request_vector(p, a) : !request_coalesced(p, s > SCU_DATA, a))
 			return false;
 	}
 	return true;
@@ -340,11 +340,11 @@ static bool step(struct scu_pipe *p, unsigned s)
 	}
 	if (s && !arrived(p, s, b))
 		return false;
-	if (s < SCU_WRITE && n - p->passed[s + 1] >= p->room[s])
+	if (s < SCU_WRITE && n - p->passed[s + 1] >= p->space[s])
 		return false;
 	if (s == SCU_VECTOR && p->vector_bytes && p->vector_bytes + b->vector_bytes > p->shape.vector_bytes)
 		return false;
-	if (!ask_all(p, s, b))
+	if (!request_all(p, s, b))
 		return false;
 	if (s == SCU_VECTOR)
 		p->vector_bytes += b->vector_bytes;
@@ -370,7 +370,7 @@ uint64_t scu_pipe_run(struct scu_pipe *p, uint64_t cycle)
 	p->wanted = UINT64_MAX;
 	do {				/* a stage that frees space lets the previous one proceed in the same cycle */
 		moved = false;
-		if (!p->last && p->made == p->passed[SCU_VECTOR] && room_for_another(p))
+		if (!p->last && p->made == p->passed[SCU_VECTOR] && space_for_another(p))
 			make(p);
 		for (s = 0; s < SCU_STAGES; s++)
 			moved |= step(p, s);

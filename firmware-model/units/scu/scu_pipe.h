@@ -67,7 +67,7 @@ bool scu_pipe_ended(const struct scu_pipe *p);
 uint64_t scu_pipe_run(struct scu_pipe *p, uint64_t cycle);
 void scu_pipe_reply(struct scu_pipe *p, uint32_t tag);
 
-/* Called by beat(): report an access to @bytes (at least 1) at @addr of operand @place, which ends at @limit. */
-void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned place, uint64_t addr, uint64_t bytes, uint64_t limit);
+/* Called by beat(): report an access to @bytes (at least 1) at @addr of operand @slot, which ends at @limit. */
+void scu_pipe_access(struct scu_pipe *p, enum scu_stage stage, unsigned slot, uint64_t addr, uint64_t bytes, uint64_t limit);
 
 #endif

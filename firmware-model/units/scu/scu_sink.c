@@ -6,12 +6,12 @@
 #define STREAM_BEHIND (2ull << 20)
 
 /* End in an error at element @k of the block. Only the slots before it are charged. */
-static bool fail_at(struct scu_run *r, size_t k, unsigned status, unsigned place, uint64_t value)
+static bool fail_at(struct scu_run *r, size_t k, unsigned status, unsigned slot, uint64_t value)
 {
 	uint64_t element = scu_where(r, k, &r->slots);
 
 	r->s->in = element;
-	return scu_fail(r, status, place, element, value);
+	return scu_fail(r, status, slot, element, value);
 }
 
 /* ---- Bit vectors ------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static void over_at(struct scu_run *r, size_t k)
 	if (r->s->over)
 		return;
 	r->s->over = true;
-	r->s->over_place = GTU_SCU_OUT;
+	r->s->over_slot = GTU_SCU_OUT;
 	r->s->over_element = scu_where(r, k, &slots);
 }
 
@@ -128,11 +128,11 @@ static size_t nth_kept(const uint64_t *keep, size_t n)
 /* Account for @n elements that were appended to the buffer; keep as many as fit in the output. */
 static bool collect(struct scu_run *r, size_t n, const uint64_t *keep)
 {
-	const uint64_t room = r->mem[GTU_SCU_OUT].count - r->s->out;
+	const uint64_t space = r->mem[GTU_SCU_OUT].count - r->s->out;
 
-	if (n > room) {
-		over_at(r, keep ? nth_kept(keep, room) : room);
-		n = room;
+	if (n > space) {
+		over_at(r, keep ? nth_kept(keep, space) : space);
+		n = space;
 	}
 	r->s->out += n;
 	r->fill += n << r->p.width;

@@ -20,7 +20,6 @@ struct wvr_unit {
 	uint64_t record_bytes;
 	uint32_t round;
 	struct {
-		uint32_t place;
 		uint64_t element, needed;
 		unsigned status;
 	} error;			/* in the table: reported once the ring holds all earlier records */
@@ -75,12 +74,12 @@ static bool operands(struct gtu_job *job)
 {
 	const uint64_t back = job->desc.param2 ? 8ull << job->desc.param2 : 0;
 	const struct gtu_requirement want[] = {
-		{ .place = GTU_WVR_TABLE, .width_log2 = 5, .need = GTU_REQUIRE_READ },
-		{ .place = GTU_WVR_RING, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
+		{ .slot = GTU_WVR_TABLE, .width_log2 = 5, .need = GTU_REQUIRE_READ },
+		{ .slot = GTU_WVR_RING, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
 		  .bytes = stream_bytes(job->operand[GTU_WVR_RING].count, record_bytes(job), back) },
 	};
 
-	return gtu_job_operands(job, want, GTU_WVR_OPERANDS, GTU_WVR_OPERANDS);
+	return gtu_job_operands(job, want, GTU_WVR_OPERANDS);
 }
 
 static bool start(struct gtu_job *job)

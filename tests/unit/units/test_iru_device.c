@@ -196,9 +196,9 @@ static void seen(struct gtu_watch *w, const struct gtu_access *a, uint64_t addr,
 		o->written += bytes;
 		o->records++;
 	} else {
-		CHECK(a->place < 2);
+		CHECK(a->slot < 2);
 		CHECK(bytes <= 128);
-		o->read[a->place] += bytes;
+		o->read[a->slot] += bytes;
 	}
 }
 

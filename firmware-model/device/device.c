@@ -45,6 +45,17 @@ uint64_t *gtu_job_counters(const struct gtu_job *job)
 	return gtu_dev_page(job->dev, job->unit)->live;
 }
 
+void gtu_job_count(const struct gtu_job *job, const uint64_t *now, uint64_t *counted, unsigned n)
+{
+	uint64_t *live = gtu_job_counters(job);
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		live[i] += now[i] - counted[i];
+		counted[i] = now[i];
+	}
+}
+
 void gtu_dev_error(struct gtu_dev *dev, uint32_t bit, uint64_t info)
 {
 	if (!dev->error)

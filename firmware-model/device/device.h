@@ -187,6 +187,8 @@ struct gtu_unit {
 			     uint32_t reg, uint64_t *value, bool *wide);
 	/* May be NULL. The core ends the job (LIMIT, STALLED, CANCELED): notify its consumer. */
 	void (*stop)(struct gtu_job *job);
+	/* Units whose jobs are streams (stream.h); NULL for others. */
+	const struct gtu_stream_ops *stream;
 };
 
 extern const struct gtu_unit gtu_unit_basic;	/* NOP, COPY, FILL, FENCE */
@@ -198,5 +200,7 @@ void *gtu_job_unit_state(const struct gtu_job *job);
 const uint32_t *gtu_job_params(const struct gtu_job *job);
 const uint32_t *gtu_job_settings(const struct gtu_job *job);
 uint64_t *gtu_job_counters(const struct gtu_job *job);	/* live; update them at the end of run() */
+/* Add to the first @n live counters what the job's, @now, have grown by since the last call, which @counted holds. */
+void gtu_job_count(const struct gtu_job *job, const uint64_t *now, uint64_t *counted, unsigned n);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Access to the header of a stream's ring (struct gtu_hw_ring) for units. @ring is the operand that
- * holds the header, @at the header's byte offset in it, a multiple of 64. The consumer may write
- * any value at any time; every value is loaded once and checked. All functions return false with
- * the job's error set.
+ * What jobs have in common that stream records to a consumer: rings (struct gtu_hw_ring), their
+ * synchronization, the waits for the consumer and the end of the job (Documentation/hardware.md,
+ * section 7). The consumer may write any value to a header at any time; every value is loaded once
+ * and checked. Functions that return false or -1 have set the job's error.
  */
 #ifndef GTU_STREAM_H
 #define GTU_STREAM_H
@@ -11,46 +11,76 @@
 #include "device.h"
 
 #define STREAM_HEADER ((uint64_t)sizeof(struct gtu_hw_ring))
-#define STREAM_STORE(ring, at, field, value)                                                       \
-	stream_store_release(ring, (at) + offsetof(struct gtu_hw_ring, field), value)
-
-/* Write a word that the device owns (release), or read a word that the consumer owns (acquire). */
-bool stream_store_release(struct gtu_mem *ring, uint64_t byte, uint32_t value);
-bool stream_load_acquire(struct gtu_mem *ring, uint64_t byte, uint32_t *value);
-
-/*
- * Store a warp's record (header first, at most STREAM_RECORD_MAX @bytes) in the ring at byte @at,
- * and report it to the observers.
- */
 #define STREAM_RECORD_MAX GTU_WARP_BYTES(4u, 4u)
-bool stream_put(struct gtu_mem *ring, uint64_t at, const void *record, uint64_t bytes);
+#define STREAM_BATCH 64u
+#define STREAM_AGAIN (-1)		/* returned by advance(): call it again */
 
-/*
- * Increment *changes, the change counter of all rings, store it in @ring at byte 0 and wake the
- * consumer.
- */
-bool stream_notify(struct gtu_mem *ring, uint32_t *changes);
+/* State of a stream, at the start of its job's state. */
+struct gtu_stream {
+	struct gtu_mem *ring;		/* the operand that holds the rings */
+	/* set by begin(); sizes in bytes */
+	unsigned rings;
+	uint32_t count;			/* records in a ring, a power of two */
+	uint32_t return_size, return_width; /* of a return ring: entries, a power of two or 0; bytes of one */
+	uint64_t record_bytes;
+	bool counts_changes;		/* the headers have `received` and `changes` */
 
-/* Initialise the device's words of a ring's header. */
-bool stream_begin(struct gtu_mem *ring, uint64_t at);
+	uint64_t stride, return_at;	/* from ring to ring; from a ring to its return ring */
+	uint32_t changes;		/* change counter of all rings, visible to the consumer */
+	bool begun, waits;
+	uint64_t counted[GTU_UREG_COUNTERS]; /* already added to the unit's counters */
+};
 
-/*
- * Free records in a ring of @count, with @written produced so far. A consumer index ahead of the
- * producer, or more than @count behind it, is an error.
- */
-bool stream_space(struct gtu_mem *ring, uint64_t at, uint32_t count, uint64_t written, uint32_t *records);
-/* Total records requested, given @had before; a value below @had requests nothing. */
-bool stream_requested(struct gtu_mem *ring, uint64_t at, uint64_t had, uint64_t *requested);
-/*
- * Entries in a return ring of @size that the device has not received yet. More than @size is an
- * error.
- */
-bool stream_sent(struct gtu_mem *ring, uint64_t at, uint32_t size, uint32_t received, uint32_t *n);
-
-/* Bytes of a ring of @count records (a power of two) and the return ring of @bytes after it. */
-static inline uint64_t stream_bytes(uint64_t count, uint64_t record_bytes, uint64_t bytes)
+static inline struct gtu_stream *gtu_stream_of(struct gtu_job *job)
 {
-	return GTU_PEG_STRIDE(count, record_bytes, bytes);
+	return (struct gtu_stream *)job->state;
 }
+
+/* What a unit adds; its run() and stop() are stream_run() and stream_stop(). */
+struct gtu_stream_ops {
+	bool (*operands)(struct gtu_job *job);
+	/* Start the job, and set the fields of @s that the unit knows. */
+	bool (*begin)(struct gtu_job *job, struct gtu_stream *s);
+	/* Exchange all pending data with the consumer: 1 if any moved, 0 if not, -1 on an error. */
+	int (*pump)(struct gtu_job *job);
+	/*
+	 * Run until cycle @until. Returns enum gtu_run, where GTU_RUN_STALLED means that nothing can be done before the
+	 * consumer acts, or STREAM_AGAIN. @moved: pump() has just moved data.
+	 */
+	int (*advance)(struct gtu_job *job, bool moved, uint64_t until);
+	/* Update the completion; returns the job's counters in the order of the unit's rows. */
+	const uint64_t *(*account)(struct gtu_job *job);
+	unsigned counters;
+};
+
+int stream_run(struct gtu_job *job, uint64_t budget);
+void stream_stop(struct gtu_job *job);
+
+/*
+ * Store a record (struct gtu_hw_warp first, at most STREAM_RECORD_MAX bytes) as number @i of ring @n, and report it
+ * to the observers. stream_publish() then tells the consumer that ring @n holds @written records.
+ */
+bool stream_put(struct gtu_stream *s, unsigned n, uint64_t i, const void *record);
+bool stream_publish(struct gtu_stream *s, unsigned n, uint64_t written);
+/* Ring @n will get no more records. */
+bool stream_end(struct gtu_stream *s, unsigned n);
+/* Increment the change counter, store it and wake the consumer. */
+bool stream_notify(struct gtu_stream *s);
+
+/*
+ * Free records in ring @n, with @written produced so far. A consumer index ahead of the producer, or more than the
+ * ring's size behind it, is an error.
+ */
+bool stream_space(struct gtu_stream *s, unsigned n, uint64_t written, uint32_t *records);
+/* Total records requested, given @had before; a value below @had requests nothing. */
+bool stream_requested(struct gtu_stream *s, unsigned n, uint64_t had, uint64_t *requested);
+/*
+ * Number of entries in return ring @n that the device has not received yet. More than its size is an error. *closed
+ * (may be NULL): the consumer will return no more than these.
+ */
+bool stream_returned(struct gtu_stream *s, unsigned n, uint32_t received, uint32_t *entries, bool *closed);
+/* Pass @entries entries of return ring @n to @take, in contiguous parts of at most STREAM_BATCH, and report them received. */
+bool stream_receive(struct gtu_stream *s, unsigned n, uint32_t *received, uint32_t entries,
+		    bool (*take)(struct gtu_job *job, unsigned n, uint64_t byte, unsigned count));
 
 #endif

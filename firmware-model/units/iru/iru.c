@@ -10,15 +10,10 @@
 
 /* State of one stream, in the job. */
 struct iru_job {
-	bool begun, waits;
+	struct gtu_stream s;
 	uint8_t status;			/* enum iru_status of the core's last run */
-	uint32_t sent;			/* records delivered of those the core holds */
+	uint32_t delivered;		/* records in the ring of those the core holds */
 	uint64_t written;		/* records in the ring so far */
-	uint64_t record_bytes;
-	struct {
-		uint64_t cycles, in, records;
-		struct iru_counters core;
-	} added;				/* values already added to the unit's counters */
 };
 _Static_assert(sizeof(struct iru_job) <= GTU_JOB_STATE_BYTES, "a stream fits into a job's state");
 
@@ -37,10 +32,12 @@ static bool needs_secondary(const struct gtu_job *job)
 	return job->desc.param & GTU_IRU_WITH_SECONDARY || operation(job) >= GTU_IRU_OP_MIN_U32;
 }
 
-static unsigned fields(const struct gtu_job *job)
+static uint64_t record_bytes(const struct gtu_job *job)
 {
-	return 1u + !!(job->desc.param & GTU_IRU_WITH_SECONDARY) +
-	       !!(job->desc.param & GTU_IRU_WITH_POSITION);
+	const unsigned fields = 1u + !!(job->desc.param & GTU_IRU_WITH_SECONDARY) +
+				!!(job->desc.param & GTU_IRU_WITH_POSITION);
+
+	return GTU_WARP_BYTES((uint64_t)fields, 0);
 }
 
 /*
@@ -88,13 +85,12 @@ static size_t state_bytes(const struct gtu_dev_config *config)
 static bool operands(struct gtu_job *job)
 {
 	const struct gtu_hw_operand *op = job->operand;
-	const uint64_t record = GTU_WARP_BYTES((uint64_t)fields(job), 0);
 	const struct gtu_requirement want[] = {
 		{ .slot = GTU_IRU_INDICES, .width_log2 = 2, .need = GTU_REQUIRE_READ },
 		{ .slot = GTU_IRU_SECONDARY, .width_log2 = 2,
 		  .need = GTU_REQUIRE_READ | (needs_secondary(job) ? 0 : GTU_REQUIRE_MAYBE) },
 		{ .slot = GTU_IRU_RING, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
-		  .bytes = STREAM_HEADER + op[GTU_IRU_RING].count * record },
+		  .bytes = STREAM_HEADER + op[GTU_IRU_RING].count * record_bytes(job) },
 	};
 
 	if (!gtu_job_operands(job, want, GTU_IRU_OPERANDS))
@@ -110,10 +106,7 @@ static bool start(struct gtu_job *job)
 	const uint32_t ring = job->operand[GTU_IRU_RING].count;
 	const uint64_t n = job->operand[GTU_IRU_INDICES].count;
 	const unsigned position_bits = build[GTU_IRU_P_POSITION_BITS];
-	const struct iru_shape shape = shape_of(gtu_dev_config(job->dev));
 
-	if (iru_shape_check(&shape))
-		return gtu_job_error(job, GTU_CPL_ABSENT, 0xff, 0), false;
 	if (param & ~GTU_IRU_PARAM_MASK)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
 	if (operation(job) > GTU_IRU_OP_ADD_F32)
@@ -178,86 +171,51 @@ static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **ind
 	return *index;
 }
 
-/* ---- The ring -------------------------------------------------------------------------------- */
-
-static struct gtu_mem *ring_of(struct gtu_job *job)
-{
-	return &job->mem[GTU_IRU_RING];
-}
-
-static bool space(struct gtu_job *job, uint32_t *records)
-{
-	return stream_space(ring_of(job), 0, job->operand[GTU_IRU_RING].count, state(job)->written, records);
-}
-
-static bool poll_requests(struct gtu_job *job, struct iru_core *c)
-{
-	uint64_t requested;
-
-	if (!(job->desc.param & GTU_IRU_DEMAND))
-		return true;
-	if (!stream_requested(ring_of(job), 0, c->records, &requested))
-		return false;
-	iru_core_request(c, requested);
-	return true;
-}
-
-/* Move records from the core to the ring while it has space; false on an error. */
-static bool deliver(struct gtu_job *job, struct iru_core *c)
-{
-	struct iru_job *s = state(job);
-	struct gtu_mem *ring = &job->mem[GTU_IRU_RING];
-	const uint32_t mask = job->operand[GTU_IRU_RING].count - 1;
-	uint32_t free = 0;
-
-	if (!c->out_count)
-		return true;
-	if (!space(job, &free))
-		return false;
-	if (!free)
-		return true;
-	for (; s->sent < c->out_count && free; s->sent++, free--, s->written++) {
-		const struct iru_record *r = iru_core_out(c, s->sent);
-		const uint64_t at = STREAM_HEADER + (s->written & mask) * s->record_bytes;
-
-		if (!stream_put(ring, at, r, s->record_bytes))
-			return false;
-	}
-	if (s->sent == c->out_count) {
-		s->sent = 0;
-		iru_core_taken(c);
-	}
-	job->count = s->written;
-	if (!STREAM_STORE(ring_of(job), 0, producer, (uint32_t)s->written))
-		return false;
-	gtu_job_produced(job, (uint32_t)s->written);
-	return true;
-}
-
-/*
- * Before the stream waits, set `waiting`, then poll once more: either this poll sees the consumer's
- * update, or the consumer sees `waiting` and rings the doorbell. 1: wait, 0: continue, -1: error.
- */
-static int wait_for_consumer(struct gtu_job *job, struct iru_core *c)
-{
-	uint32_t free;
-
-	if (!STREAM_STORE(ring_of(job), 0, waiting, 1))
-		return -1;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!space(job, &free) || !poll_requests(job, c))
-		return -1;
-	if (c->out_count ? !free : c->records >= c->stream.requested)
-		return 1;
-	return STREAM_STORE(ring_of(job), 0, waiting, 0) ? 0 : -1;
-}
-
 /* ---- The job --------------------------------------------------------------------------------- */
 
-static bool begin(struct gtu_job *job, struct iru_core *c)
+/* Move records from the core to the ring while it has space: 1 if any moved, 0 if not, -1 on an error. */
+static int deliver(struct gtu_job *job, struct iru_core *c)
 {
-	struct iru_job *s = state(job);
-	const uint32_t param = job->desc.param, latency = gtu_job_params(job)[GTU_IRU_P_LATENCY];
+	struct iru_job *j = state(job);
+	const uint64_t before = j->written;
+	uint32_t space;
+
+	if (!c->out_count)
+		return 0;
+	if (!stream_space(&j->s, 0, j->written, &space))
+		return -1;
+	if (!space)
+		return 0;
+	for (; j->delivered < c->out_count && space; j->delivered++, j->written++, space--)
+		if (!stream_put(&j->s, 0, j->written, iru_core_out(c, j->delivered)))
+			return -1;
+	if (j->delivered == c->out_count) {
+		j->delivered = 0;
+		iru_core_taken(c);
+	}
+	job->count = j->written;
+	return stream_publish(&j->s, 0, j->written) ? j->written != before : -1;
+}
+
+static int pump(struct gtu_job *job)
+{
+	struct iru_core *c = gtu_job_unit_state(job);
+	const uint64_t before = c->stream.requested;
+	const int moved = deliver(job, c);
+	uint64_t requested;
+
+	if (moved < 0 || !(job->desc.param & GTU_IRU_DEMAND))
+		return moved;
+	if (!stream_requested(gtu_stream_of(job), 0, c->records, &requested))
+		return -1;
+	iru_core_request(c, requested);
+	return moved | (c->stream.requested != before);
+}
+
+static bool begin(struct gtu_job *job, struct gtu_stream *s)
+{
+	struct iru_core *c = gtu_job_unit_state(job);
+	const uint32_t param = job->desc.param;
 	const struct iru_shape shape = shape_of(gtu_dev_config(job->dev));
 	const struct iru_stream stream = {
 		.n = job->operand[GTU_IRU_INDICES].count,
@@ -272,128 +230,64 @@ static bool begin(struct gtu_job *job, struct iru_core *c)
 		.secondary = param & GTU_IRU_WITH_SECONDARY,
 		.position = param & GTU_IRU_WITH_POSITION,
 	};
-	const struct iru_port port = { .ctx = job, .fetch = fetch, .load = load, .latency = latency };
+	const struct iru_port port = { .ctx = job, .fetch = fetch, .load = load,
+				       .latency = gtu_job_params(job)[GTU_IRU_P_LATENCY] };
 
 	if (!c->partitions)
 		iru_core_init(c, &shape);
 	iru_core_start(c, &stream, &port);
-	s->begun = true;
-	s->status = IRU_MORE;
-	s->record_bytes = GTU_WARP_BYTES(fields(job), 0);
+	state(job)->status = IRU_MORE;
+	s->ring = &job->mem[GTU_IRU_RING];
+	s->rings = 1;
+	s->count = job->operand[GTU_IRU_RING].count;
+	s->record_bytes = record_bytes(job);
 	gtu_job_counters(job)[GTU_IRU_C_JOBS]++;
-	return stream_begin(ring_of(job), 0);
+	return true;
 }
 
-/* Update the completion and the counters from the core. */
-static void account(struct gtu_job *job, const struct iru_core *c)
+static const uint64_t *account(struct gtu_job *job)
 {
-	struct iru_job *s = state(job);
-	uint64_t *count = gtu_job_counters(job);
-	const uint64_t in = c->stream.n - c->left;
+	struct iru_core *c = gtu_job_unit_state(job);
 
-	job->cycles = c->cycle;
+	job->cycles = c->count.cycles = c->cycle;
 	job->dropped = c->count.merged;
-#define ADD(counter, value, field_)                                                                \
-	do {                                                                                       \
-		count[counter] += (value) - s->added.field_;                                       \
-		s->added.field_ = (value);                                                         \
-	} while (0)
-	ADD(GTU_IRU_C_CYCLES, c->cycle, cycles);
-	ADD(GTU_IRU_C_IN, in, in);
-	ADD(GTU_IRU_C_RECORDS, c->records, records);
-	ADD(GTU_IRU_C_MERGED, c->count.merged, core.merged);
-	ADD(GTU_IRU_C_FULL, c->count.full, core.full);
-	ADD(GTU_IRU_C_TIMEOUT, c->count.timeout, core.timeout);
-	ADD(GTU_IRU_C_END, c->count.end, core.end);
-	ADD(GTU_IRU_C_DISABLED, c->count.disabled, core.disabled);
-	ADD(GTU_IRU_C_LINES, c->count.lines, core.lines);
-	ADD(GTU_IRU_C_HOPS, c->count.hops, core.hops);
-	ADD(GTU_IRU_C_BLOCKED, c->count.blocked, core.blocked);
-#undef ADD
+	c->count.in = c->stream.n - c->left;
+	c->count.records = c->records;
+	return (const uint64_t *)&c->count;
 }
 
-/* The core has no more records, and the ring holds every record. */
-static int finish(struct gtu_job *job, const struct iru_core *c)
+static int advance(struct gtu_job *job, bool moved, uint64_t until)
 {
-	switch (state(job)->status) {
+	struct iru_core *c = gtu_job_unit_state(job);
+	struct iru_job *j = state(job);
+
+	if (c->out_count || (j->status == IRU_IDLE && !moved))
+		return GTU_RUN_STALLED;
+	switch (j->status) {
 	case IRU_UNREAD:	/* gtu_mem_span() normally has set the error already */
-		gtu_job_error(job, GTU_CPL_DMA, GTU_IRU_INDICES, c->bad);
-		break;
+		return gtu_job_error(job, GTU_CPL_DMA, GTU_IRU_INDICES, c->bad);
 	case IRU_WIDE:
 		job->needed = c->bad_index;
-		gtu_job_error(job, GTU_CPL_WIDTH, GTU_IRU_INDICES, c->bad);
-		break;
-	}
-	return GTU_RUN_DONE;
-}
-
-static int run_until(struct gtu_job *job, struct iru_core *c, uint64_t until)
-{
-	struct iru_job *s = state(job);
-
-	for (;;) {
-		int wait;
-
-		if (!deliver(job, c))
-			return GTU_RUN_DONE;
-		if (c->out_count) {
-			wait = wait_for_consumer(job, c);
-		} else if (s->status == IRU_DONE || s->status == IRU_UNREAD || s->status == IRU_WIDE) {
-			return finish(job, c);
-		} else {
-			if (!poll_requests(job, c))
-				return GTU_RUN_DONE;
-			if (c->cycle >= until)
-				return GTU_RUN_MORE;
-			s->status = (uint8_t)iru_core_run(c, until);
-			if (s->status != IRU_IDLE || c->out_count)
-				continue;
-			wait = wait_for_consumer(job, c);
-		}
-		if (wait)
-			return wait < 0 ? GTU_RUN_DONE : GTU_RUN_STALLED;
-	}
-}
-
-static int run_job(struct gtu_job *job, uint64_t budget)
-{
-	struct iru_job *s = state(job);
-	struct iru_core *c = gtu_job_unit_state(job);
-	int ran;
-
-	if (!operands(job))
+		return gtu_job_error(job, GTU_CPL_WIDTH, GTU_IRU_INDICES, c->bad);
+	case IRU_DONE:
 		return GTU_RUN_DONE;
-	if (!s->begun && !begin(job, c))
-		return GTU_RUN_DONE;
+	}
+	if (c->cycle >= until)
+		return GTU_RUN_MORE;
 	/* a fixed latency lets the core run ahead; an observer needs accesses in cycle order */
 	c->port.latency = job->mem[GTU_IRU_INDICES].monitored ? 0 : gtu_job_params(job)[GTU_IRU_P_LATENCY];
-	if (s->waits)
-		s->waits = !STREAM_STORE(ring_of(job), 0, waiting, 0);
-	/*
-	 * run one cycle past the limit, so that exceeding it does not depend on how run() calls are
-	 * cut
-	 */
-	if (budget > job->limit - c->cycle)
-		budget = job->limit - c->cycle + 1;
-	ran = run_until(job, c, c->cycle + budget);
-	account(job, c);
-	if (c->cycle > job->limit) {
-		job->cycles = job->limit;
-		ran = gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
-	}
-	/* also in error: a consumer that reads only its ring learns that no records will follow */
-	if (ran == GTU_RUN_DONE)
-		STREAM_STORE(ring_of(job), 0, ended, 1);
-	s->waits = ran == GTU_RUN_STALLED;
-	return ran;
+	j->status = (uint8_t)iru_core_run(c, until);
+	return STREAM_AGAIN;
 }
 
-/* The job ends while it waits for its consumer, which may read only the ring. */
-static void stop_job(struct gtu_job *job)
-{
-	if (operands(job) && STREAM_STORE(ring_of(job), 0, waiting, 0))
-		STREAM_STORE(ring_of(job), 0, ended, 1);
-}
+static const struct gtu_stream_ops stream = {
+	.operands = operands,
+	.begin = begin,
+	.pump = pump,
+	.advance = advance,
+	.account = account,
+	.counters = GTU_IRU_COUNTERS,
+};
 
 static uint32_t fetch_latency(const struct gtu_dev_config *config)
 {
@@ -407,6 +301,7 @@ const struct gtu_unit gtu_unit_iru = {
 	.state_bytes = state_bytes,
 	.latency = fetch_latency,
 	.start = start,
-	.run = run_job,
-	.stop = stop_job,
+	.run = stream_run,
+	.stop = stream_stop,
+	.stream = &stream,
 };

@@ -125,8 +125,10 @@ struct iru_partition {
 	struct iru_split split;
 };
 
+/* The unit's counters; the caller keeps those that the core has elsewhere (jobs, cycles, in, records). */
 struct iru_counters {
-	uint64_t merged, full, timeout, end, disabled, lines, hops, blocked;
+#define IRU_COUNTER(UNIT, NAME, name, ...) uint64_t name;
+	GTU_IRU_COUNTER_ROWS(IRU_COUNTER, IRU_COUNTER)
 };
 
 struct iru_kernel;

@@ -8,8 +8,6 @@
  */
 #include "peg.h"
 
-#define SLICE_MIN 1024u		/* cycles: a shorter slice is not divided by the number of engines */
-
 static bool gathers(const struct gtu_job *job)
 {
 	return !(job->desc.param & GTU_PEG_VERTEX_LIST);
@@ -87,7 +85,7 @@ static bool own_register(const struct gtu_dev_config *config, const void *state,
 
 	if (n >= config->peg_engines)
 		return false;
-	e = held && u->begun && n < u->core->stream.engines ? &u->core->engine[n] : &idle;
+	e = held && n < u->core->stream.engines ? &u->core->engine[n] : &idle;
 	*wide = true;
 	switch (reg & 0x3f) {
 	case GTU_PEG_R_EFS: return *value = e->efs, true;
@@ -112,8 +110,8 @@ static uint64_t return_bytes(const struct gtu_job *job)
 static bool operands(struct gtu_job *job)
 {
 	const bool graph = gathers(job), weight = job->desc.param & GTU_PEG_WITH_WEIGHT;
-	const uint64_t ring = stream_bytes(job->operand[GTU_PEG_RINGS].count,
-					   sizeof(struct gtu_hw_warp) + lane_bytes(job), return_bytes(job));
+	const uint64_t ring = GTU_PEG_STRIDE(job->operand[GTU_PEG_RINGS].count,
+					     sizeof(struct gtu_hw_warp) + lane_bytes(job), return_bytes(job));
 	const uint8_t ids = (uint8_t)id_log2(job);
 	const struct gtu_requirement want[] = {
 		{ .slot = GTU_PEG_VERTICES, .width_log2 = (uint8_t)offset_log2(job),
@@ -142,7 +140,6 @@ static bool start(struct gtu_job *job)
 	const uint32_t list_bytes = (uint32_t)job->desc.imm, edge_bytes = job->desc.imm >> 32;
 	const uint64_t lanes = lane_bytes(job);
 
-	((struct peg_unit *)gtu_job_unit_state(job))->begun = false;
 	if (param & ~GTU_PEG_PARAM_MASK)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
 	if (engines(job) > build[GTU_PEG_P_ENGINES] || !lanes || (!gathers(job) && param & graph_only) ||
@@ -290,8 +287,9 @@ static bool load_edges(void *ctx, unsigned n, uint64_t first, unsigned count, vo
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
-static bool begin(struct gtu_job *job, struct peg_unit *u)
+static bool begin(struct gtu_job *job, struct gtu_stream *ring)
 {
+	struct peg_unit *u = gtu_job_unit_state(job);
 	const uint32_t param = job->desc.param, *set = gtu_job_settings(job);
 	const struct peg_shape shape = shape_of(gtu_dev_config(job->dev));
 	const struct gtu_mem *m = job->mem;
@@ -334,51 +332,24 @@ static bool begin(struct gtu_job *job, struct peg_unit *u)
 	s.left = u->left;
 	if (!peg_core_start(u->core, &s, &port))
 		return gtu_job_error(job, GTU_CPL_PARAM, 0xff, 0), false;
-	u->begun = true;
 	u->status = PEG_MORE;
-	u->return_size = job->desc.param2 ? 1u << job->desc.param2 : 0;
-	u->return_at = STREAM_HEADER + (uint64_t)job->operand[GTU_PEG_RINGS].count * core->record_bytes;
-	u->stride = stream_bytes(job->operand[GTU_PEG_RINGS].count, core->record_bytes, return_bytes(job));
+	ring->ring = &job->mem[GTU_PEG_RINGS];
+	ring->rings = s.engines;
+	ring->count = job->operand[GTU_PEG_RINGS].count;
+	ring->record_bytes = core->record_bytes;
+	ring->return_size = job->desc.param2 ? 1u << job->desc.param2 : 0;
+	ring->return_width = 1u << s.id_log2;
+	ring->counts_changes = true;
 	gtu_job_counters(job)[GTU_PEG_C_JOBS]++;
-	if (!STREAM_STORE(&job->mem[GTU_PEG_RINGS], 0, changes, 0))
-		return false;
-	for (unsigned n = 0; n < s.engines; n++)
-		if (!stream_begin(&job->mem[GTU_PEG_RINGS], n * u->stride) ||
-		    !STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, received, 0))
-			return false;
 	return true;
 }
 
-/* Update the completion and the counters from the core. */
-static void account(struct gtu_job *job, struct peg_unit *u)
+static const uint64_t *account(struct gtu_job *job)
 {
-	uint64_t *count = gtu_job_counters(job);
+	const struct peg_unit *u = gtu_job_unit_state(job);
 
-	job->cycles = u->core->cycle + u->flush_cycles;
-#define ADD(counter, value, field_)                                                                \
-	do {                                                                                       \
-		count[counter] += (value) - u->added.field_;                                       \
-		u->added.field_ = (value);                                                         \
-	} while (0)
-#define CORE(counter, name) ADD(counter, u->core->count.name, core.name)
-	ADD(GTU_PEG_C_CYCLES, job->cycles, cycles);
-	CORE(GTU_PEG_C_VERTICES, vertices);
-	CORE(GTU_PEG_C_EDGES, edges);
-	CORE(GTU_PEG_C_RECORDS, records);
-	CORE(GTU_PEG_C_PARTIAL, partial);
-	CORE(GTU_PEG_C_INDEX_FETCHES, index_fetches);
-	CORE(GTU_PEG_C_EDGE_FETCHES, edge_fetches);
-	CORE(GTU_PEG_C_REFILLS, refills);
-	CORE(GTU_PEG_C_PUSHED, pushed);
-	CORE(GTU_PEG_C_SPILLED, spilled);
-	CORE(GTU_PEG_C_POLLS, polls);
-	CORE(GTU_PEG_C_MOVES, moves);
-	CORE(GTU_PEG_C_MOVED, moved);
-	CORE(GTU_PEG_C_REFUSED, refused);
-	CORE(GTU_PEG_C_LIST_MOVES, list_moves);
-	CORE(GTU_PEG_C_LIST_MOVED, list_moved);
-#undef CORE
-#undef ADD
+	job->cycles = u->core->count.cycles = u->core->cycle + u->flush_cycles;
+	return (const uint64_t *)&u->core->count;
 }
 
 /* The core stopped at an error, and the rings hold every record before it. */
@@ -397,91 +368,40 @@ static int fail(struct gtu_job *job, const struct peg_unit *u)
 	return gtu_job_error(job, GTU_CPL_DMA, GTU_PEG_VERTICES, 0);	/* if memory has set no error */
 }
 
-static int run_stream(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
+static int advance(struct gtu_job *job, bool moved, uint64_t until)
 {
+	const struct gtu_stream *s = gtu_stream_of(job);
+	struct peg_unit *u = gtu_job_unit_state(job);
 	struct peg_core *c = u->core;
-	const uint64_t until = c->cycle + budget;
-	const uint32_t all = c->stream.engines == 32 ? ~0u : (1u << c->stream.engines) - 1;
+	const uint32_t all = s->rings == 32 ? ~0u : (1u << s->rings) - 1;
 
-	for (;;) {
-		const int moved = peg_pump(job, u);
-
-		if (moved < 0)
+	if (u->blocked)
+		return GTU_RUN_STALLED;
+	if (u->status > PEG_DONE)
+		return fail(job, u);
+	if (u->status == PEG_DONE) {
+		if (!s->return_size)
 			return GTU_RUN_DONE;
-		if (moved && u->waits && !peg_set_waiting(job, u, false))
-			return GTU_RUN_DONE;
-		if (u->status > PEG_DONE && !u->blocked)
-			return fail(job, u);
-		if (u->status < PEG_DONE && !u->blocked && (moved || u->status != PEG_IDLE)) {
-			if (c->cycle >= until)
-				return GTU_RUN_MORE;
-			u->status = (uint8_t)peg_core_run(c, until);
-			continue;
-		}
-		if (u->status == PEG_DONE && !u->blocked && (!u->return_size || u->closed == all)) {
-			if (u->waits && !peg_set_waiting(job, u, false))
-				return GTU_RUN_DONE;
-			return !u->return_size || peg_flush(job, u, budget) ? GTU_RUN_DONE : GTU_RUN_MORE;
-		}
-		if (u->waits)
+		if (u->closed != all)
 			return GTU_RUN_STALLED;
-		/*
-		 * Set `waiting`, then poll once more: either this poll sees the consumer's update,
-		 * or the consumer sees `waiting` and rings the doorbell.
-		 */
-		if (!peg_set_waiting(job, u, true))
-			return GTU_RUN_DONE;
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		return peg_flush(job, u, until) ? GTU_RUN_DONE : GTU_RUN_MORE;
 	}
+	if (u->status == PEG_IDLE && !moved)
+		return GTU_RUN_STALLED;
+	if (c->cycle >= until)
+		return GTU_RUN_MORE;
+	u->status = (uint8_t)peg_core_run(c, until);
+	return STREAM_AGAIN;
 }
 
-static void end_rings(struct gtu_job *job, struct peg_unit *u)
-{
-	peg_set_waiting(job, u, false);
-	for (unsigned n = 0; n < u->core->stream.engines; n++)
-		STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1);
-	stream_notify(&job->mem[GTU_PEG_RINGS], &u->changes);
-}
-
-static int run_job(struct gtu_job *job, uint64_t budget)
-{
-	struct peg_unit *u = gtu_job_unit_state(job);
-	int ran;
-
-	if (!operands(job))
-		return GTU_RUN_DONE;
-	if (!u->begun && !begin(job, u))
-		return GTU_RUN_DONE;
-	u->job = job;
-	/* engines run in parallel: a cycle of all of them costs as much as one cycle per engine */
-	if (budget > SLICE_MIN)
-		budget = budget / u->core->stream.engines > SLICE_MIN ? budget / u->core->stream.engines : SLICE_MIN;
-	/*
-	 * run one cycle past the limit, so that exceeding it does not depend on how run() calls are
-	 * cut
-	 */
-	if (budget > job->limit - job->cycles)
-		budget = job->limit - job->cycles + 1;
-	ran = run_stream(job, u, budget);
-	account(job, u);
-	if (job->cycles > job->limit) {
-		job->cycles = job->limit;
-		ran = gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
-	}
-	/* also in error: a consumer that reads only its ring learns that no records will follow */
-	if (ran == GTU_RUN_DONE)
-		end_rings(job, u);
-	return ran;
-}
-
-/* The job ends while it waits for its consumers, which may read only their rings. */
-static void stop_job(struct gtu_job *job)
-{
-	struct peg_unit *u = gtu_job_unit_state(job);
-
-	if (u->begun && operands(job))
-		end_rings(job, u);
-}
+static const struct gtu_stream_ops stream = {
+	.operands = operands,
+	.begin = begin,
+	.pump = peg_pump,
+	.advance = advance,
+	.account = account,
+	.counters = GTU_PEG_COUNTERS,
+};
 
 const struct gtu_unit gtu_unit_peg = {
 	.version = 1,
@@ -490,6 +410,7 @@ const struct gtu_unit gtu_unit_peg = {
 	.latency = fetch_latency,
 	.own_register = own_register,
 	.start = start,
-	.run = run_job,
-	.stop = stop_job,
+	.run = stream_run,
+	.stop = stream_stop,
+	.stream = &stream,
 };

@@ -10,16 +10,13 @@
 /* State of one stream, without the engines'; the unit runs one job at a time. */
 struct peg_unit {
 	struct peg_core *core;
-		struct gtu_job *job;		/* set again in each step */
-	bool begun, waits, done, blocked, flushing;
+	struct gtu_job *job;
+	bool blocked, flushing;
 	uint8_t status;			/* enum peg_status of the core's last run */
-	uint32_t return_size;		/* capacity of a return ring, in vertices */
-	uint64_t stride, return_at;	/* bytes: from ring to ring; offset of the return ring */
 	uint64_t deliver;		/* records written to the rings, all engines */
 	uint64_t left[GTU_PEG_ENGINES_MAX];
 	uint32_t received[GTU_PEG_ENGINES_MAX];
 	uint32_t ended, closed;		/* bit masks of engines */
-	uint32_t changes;		/* change counter of the rings, visible to consumers */
 
 	/* off-chip lists: lines of SPILL, by number + 1; 0: none */
 	uint32_t fresh;			/* lines used so far; those beyond were never used */
@@ -33,17 +30,7 @@ struct peg_unit {
 	uint32_t flush_at, flush_line;	/* next on-chip vertex; off-chip line, from the last backwards */
 	uint64_t flush_base, flush_left; /* start of the engine's part; off-chip vertices left */
 	uint64_t flush_cycles;
-
-	struct {
-		uint64_t cycles;
-		struct peg_counters core;
-	} added;			/* values already added to the unit's counters */
 };
-
-static inline struct peg_unit *peg_unit_of(const struct gtu_job *job)
-{
-	return gtu_job_unit_state(job);
-}
 
 /* ---- peg_lists.c ---- */
 
@@ -52,8 +39,8 @@ bool peg_spill(void *ctx, unsigned n, const uint64_t *vertex, unsigned count);
 bool peg_unspill(void *ctx, unsigned n, uint64_t *vertex, unsigned count);
 /* Take pushed vertices from the return rings: 1 if there were any, 0 if not, -1 on an error. */
 int peg_take_pushes(struct gtu_job *job, struct peg_unit *u);
-/* Write the output list for about @budget cycles: true if it is complete or an error occurred. */
-bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t budget);
+/* Write the output list until cycle @until: true if it is complete or an error occurred. */
+bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t until);
 
 /* ---- peg_rings.c ---- */
 
@@ -61,8 +48,6 @@ bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t budget);
  * Exchange all pending data between the core and its consumers: 1 if any moved, 0 if not, -1 on an
  * error.
  */
-int peg_pump(struct gtu_job *job, struct peg_unit *u);
-/* Set or clear `waiting` in all rings. */
-bool peg_set_waiting(struct gtu_job *job, struct peg_unit *u, bool waiting);
+int peg_pump(struct gtu_job *job);
 
 #endif

@@ -117,9 +117,10 @@ struct peg_fifo {
 	uint32_t mask, head, tail;	/* free-running */
 };
 
+/* The unit's counters; the caller keeps jobs and cycles. */
 struct peg_counters {
-	uint64_t vertices, edges, records, partial, index_fetches, edge_fetches, refills;
-	uint64_t pushed, spilled, polls, moves, moved, refused, list_moves, list_moved;
+#define PEG_COUNTER(UNIT, NAME, name, ...) uint64_t name;
+	GTU_PEG_COUNTER_ROWS(PEG_COUNTER, PEG_COUNTER)
 };
 
 struct peg_list {

@@ -9,7 +9,12 @@
  */
 #include "peg.h"
 
-#define BATCH 64u
+#define BATCH STREAM_BATCH
+
+static struct peg_unit *unit_of(const struct gtu_job *job)
+{
+	return gtu_job_unit_state(job);
+}
 
 static unsigned id_bytes(const struct peg_unit *u)
 {
@@ -41,7 +46,7 @@ static bool store_ids(struct gtu_mem *m, uint64_t byte, unsigned width, const ui
 	uint32_t narrow[BATCH];
 
 	if (m->monitored)
-		gtu_watch_stream(m, byte, (uint64_t)width * n, peg_unit_of(m->job)->core->cycle);
+		gtu_watch_stream(m, byte, (uint64_t)width * n, unit_of(m->job)->core->cycle);
 	if (width == 8)
 		return gtu_mem_store(m, byte, id, 8 * (uint64_t)n);
 	for (unsigned i = 0; i < n; i++)
@@ -160,49 +165,42 @@ bool peg_unspill(void *ctx, unsigned n, uint64_t *vertex, unsigned count)
 
 /* ---- Pushes ---------------------------------------------------------------------------------- */
 
+static bool push(struct gtu_job *job, unsigned n, uint64_t byte, unsigned count)
+{
+	struct peg_unit *u = unit_of(job);
+	struct gtu_mem *ring = &job->mem[GTU_PEG_RINGS];
+	uint64_t vertex[BATCH];
+
+	if (ring->monitored)
+		gtu_watch_stream(ring, byte, (uint64_t)count * id_bytes(u), u->core->cycle);
+	return load_ids(ring, byte, id_bytes(u), vertex, count) && peg_core_push(u->core, n, vertex, count);
+}
+
 static int take(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
-	struct gtu_mem *ring = &job->mem[GTU_PEG_RINGS];
-	const uint64_t at = n * u->stride;
-	uint64_t vertex[BATCH];
-	uint32_t closed, sent, moved;
+	struct gtu_stream *s = gtu_stream_of(job);
+	uint32_t entries;
+	bool closed;
 
-	if (!stream_load_acquire(ring, at + offsetof(struct gtu_hw_ring, closed), &closed) ||
-	    !stream_sent(ring, at, u->return_size, u->received[n], &sent))
+	if (!stream_returned(s, n, u->received[n], &entries, &closed))
 		return -1;
-	if (sent && u->closed >> n & 1) {
-		job->needed = u->received[n] + sent;
+	if (entries && u->closed >> n & 1) {
+		job->needed = u->received[n] + entries;
 		return gtu_job_error(job, GTU_CPL_INDEX, GTU_PEG_RINGS, 0), -1;
 	}
-	moved = sent;
-	while (sent) {
-		const uint32_t from = u->received[n] & (u->return_size - 1);
-		unsigned k = sent < BATCH ? sent : BATCH;
-
-		k = k < u->return_size - from ? k : u->return_size - from;
-		if (ring->monitored)
-			gtu_watch_stream(ring, at + u->return_at + (uint64_t)from * id_bytes(u),
-					 (uint64_t)k * id_bytes(u), u->core->cycle);
-		if (!load_ids(ring, at + u->return_at + (uint64_t)from * id_bytes(u), id_bytes(u), vertex, k) ||
-		    !peg_core_push(u->core, n, vertex, k))
-			return -1;
-		u->received[n] += k;
-		sent -= k;
-	}
-	if (moved && !STREAM_STORE(ring, at, received, u->received[n]))
+	if (!stream_receive(s, n, &u->received[n], entries, push))
 		return -1;
-	if (closed && !(u->closed >> n & 1)) {
-		u->closed |= 1u << n;
-		moved = 1;
-	}
-	return moved != 0;
+	if (!closed || u->closed >> n & 1)
+		return entries != 0;
+	u->closed |= 1u << n;
+	return 1;
 }
 
 int peg_take_pushes(struct gtu_job *job, struct peg_unit *u)
 {
 	int some = 0;
 
-	if (!u->return_size)
+	if (!gtu_stream_of(job)->return_size)
 		return 0;
 	for (unsigned n = 0; n < u->core->stream.engines; n++) {
 		const int did = take(job, u, n);
@@ -279,9 +277,8 @@ static uint64_t pushed(const struct peg_unit *u, uint64_t *lines)
 	return sum;
 }
 
-bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
+bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t until)
 {
-	const uint64_t until = u->flush_cycles + budget;
 	uint64_t lines, sum;
 
 	if (!u->flushing) {
@@ -310,7 +307,7 @@ bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t budget)
 			u->flush_line = u->tail[u->flush_engine];
 			continue;
 		}
-		if (u->flush_cycles >= until)
+		if (u->core->cycle + u->flush_cycles >= until)
 			return false;
 		if (!(u->flush_at < e->out.count ? flush_chip(u, n) : flush_line(u, n)))
 			return true;

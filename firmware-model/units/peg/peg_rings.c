@@ -5,30 +5,13 @@
 /* Move engine @n's oldest record to its ring, which has space. */
 static bool put_record(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
-	const uint32_t count = job->operand[GTU_PEG_RINGS].count;
-	struct gtu_mem *ring = &job->mem[GTU_PEG_RINGS];
 	struct peg_core *c = u->core;
-	const uint8_t *r = peg_core_out(c, n);
-	const uint64_t to = n * u->stride + STREAM_HEADER +
-			    (c->engine[n].delivered & (count - 1)) * c->record_bytes;
 
-	if (!stream_put(ring, to, r, c->record_bytes))
+	if (!stream_put(gtu_stream_of(job), n, c->engine[n].delivered, peg_core_out(c, n)))
 		return false;
 	peg_core_taken(c, n);
 	u->deliver++;
 	return true;
-}
-
-static bool publish_producer(struct gtu_job *job, struct peg_unit *u, unsigned n)
-{
-	return STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, producer,
-			   (uint32_t)u->core->engine[n].delivered);
-}
-
-static bool space_of(struct gtu_job *job, struct peg_unit *u, unsigned n, uint32_t *space)
-{
-	return stream_space(&job->mem[GTU_PEG_RINGS], n * u->stride, job->operand[GTU_PEG_RINGS].count,
-			   u->core->engine[n].delivered, space);
 }
 
 /*
@@ -37,18 +20,20 @@ static bool space_of(struct gtu_job *job, struct peg_unit *u, unsigned n, uint32
  */
 static int deliver_requested(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
-	uint64_t waiting = peg_core_waiting(u->core, n);
+	const uint64_t waiting = peg_core_waiting(u->core, n);
+	const struct peg_engine *e = &u->core->engine[n];
+	struct gtu_stream *s = gtu_stream_of(job);
 	uint32_t space, i;
 
 	if (!waiting)
 		return 0;
-	if (!space_of(job, u, n, &space))
+	if (!stream_space(s, n, e->delivered, &space))
 		return -1;
 	for (i = 0; i < space && i < waiting; i++)
 		if (!put_record(job, u, n))
 			return -1;
 	u->blocked |= i < waiting;
-	return i ? publish_producer(job, u, n) ? 1 : -1 : 0;
+	return i ? stream_publish(s, n, e->delivered) ? 1 : -1 : 0;
 }
 
 /* Cycle of engine @n's oldest pending record. */
@@ -73,7 +58,9 @@ static uint64_t earliest_next(const struct peg_unit *u, unsigned n)
  */
 static int deliver_in_order(struct gtu_job *job, struct peg_unit *u)
 {
-	const unsigned engines = u->core->stream.engines;
+	const struct peg_engine *e = u->core->engine;
+	struct gtu_stream *s = gtu_stream_of(job);
+	const unsigned engines = s->rings;
 	uint64_t head[GTU_PEG_ENGINES_MAX], next, until = UINT64_MAX;
 	uint32_t space[GTU_PEG_ENGINES_MAX];
 	unsigned n, best, second;
@@ -83,7 +70,7 @@ static int deliver_in_order(struct gtu_job *job, struct peg_unit *u)
 		head[n] = head_of(u, n);
 		if (head[n] == UINT64_MAX)
 			until = peg_min(until, earliest_next(u, n));
-		else if (!space_of(job, u, n, &space[n]))
+		else if (!stream_space(s, n, e[n].delivered, &space[n]))
 			return -1;
 	}
 	for (;;) {
@@ -105,7 +92,7 @@ static int deliver_in_order(struct gtu_job *job, struct peg_unit *u)
 			if (head[best] == UINT64_MAX)
 				until = peg_min(until, earliest_next(u, best));
 		}
-		if (n && !publish_producer(job, u, best))
+		if (n && !stream_publish(s, best, e[best].delivered))
 			return -1;
 		some |= n != 0;
 		if (!space[best] && head[best] <= next && head[best] < until) {
@@ -124,7 +111,7 @@ static int end_engine(struct gtu_job *job, struct peg_unit *u, unsigned n)
 	if (!u->core->engine[n].ended || peg_core_waiting(u->core, n) || u->ended >> n & 1)
 		return 0;
 	u->ended |= 1u << n;
-	return STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, ended, 1) ? 1 : -1;
+	return stream_end(gtu_stream_of(job), n) ? 1 : -1;
 }
 
 /*
@@ -134,23 +121,23 @@ static int end_engine(struct gtu_job *job, struct peg_unit *u, unsigned n)
 static int poll_requests(struct gtu_job *job, struct peg_unit *u, unsigned n)
 {
 	struct peg_engine *e = &u->core->engine[n];
-	struct gtu_mem *ring = &job->mem[GTU_PEG_RINGS];
-	const uint64_t at = n * u->stride, before = e->requested;
+	struct gtu_stream *s = gtu_stream_of(job);
+	const uint64_t before = e->requested;
 	uint64_t requested;
 	uint32_t free;
 
 	if (!u->core->stream.demand || e->ended)
 		return 0;
-	if (!stream_requested(ring, at, e->records, &requested) ||
-	    !stream_space(ring, at, job->operand[GTU_PEG_RINGS].count, e->delivered, &free))
+	if (!stream_requested(s, n, e->records, &requested) || !stream_space(s, n, e->delivered, &free))
 		return -1;
 	requested = requested < e->delivered + free ? requested : e->delivered + free;
 	peg_core_request(u->core, n, requested);
 	return e->requested != before;
 }
 
-int peg_pump(struct gtu_job *job, struct peg_unit *u)
+int peg_pump(struct gtu_job *job)
 {
+	struct peg_unit *u = gtu_job_unit_state(job);
 	const bool demand = u->core->stream.demand;
 	int seen = peg_take_pushes(job, u), some = 0, rc = 0;
 
@@ -175,16 +162,7 @@ int peg_pump(struct gtu_job *job, struct peg_unit *u)
 		some |= rc;
 	}
 	job->count = u->deliver;
-	if (seen && !stream_notify(&job->mem[GTU_PEG_RINGS], &u->changes))
+	if (seen && !stream_notify(gtu_stream_of(job)))
 		return -1;
 	return seen | some;
-}
-
-bool peg_set_waiting(struct gtu_job *job, struct peg_unit *u, bool waiting)
-{
-	for (unsigned n = 0; n < u->core->stream.engines; n++)
-		if (!STREAM_STORE(&job->mem[GTU_PEG_RINGS], n * u->stride, waiting, waiting))
-			return false;
-	u->waits = waiting;
-	return true;
 }

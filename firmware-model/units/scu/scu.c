@@ -207,15 +207,10 @@ static bool start(struct gtu_job *job)
 /* Update the completion and the unit's counters with the job's progress. */
 static void report(const struct scu_run *r, struct gtu_job *job, bool done)
 {
-	uint64_t *counter = gtu_job_counters(job), *counted = ((struct scu_job *)job->state)->counted;
 	uint64_t now[GTU_SCU_COUNTERS] = { [GTU_SCU_C_JOBS] = done, [GTU_SCU_C_CYCLES] = r->s->cycles };
-	unsigned i;
 
 	scu_core_counters(r, now);
-	for (i = 0; i < GTU_SCU_COUNTERS; i++) {
-		counter[i] += now[i] - counted[i];
-		counted[i] = now[i];
-	}
+	gtu_job_count(job, now, ((struct scu_job *)job->state)->counted, GTU_SCU_COUNTERS);
 	job->cycles = r->s->cycles;
 	job->count = scu_core_count(r);
 	job->dropped = r->s->dropped;

@@ -8,25 +8,20 @@
 #include "firmware-model/device/stream.h"
 #include "wvr_core.h"
 
-#define BATCH		64u		/* registrations, or vertices to skip, loaded at a time */
+#define BATCH		64u		/* registrations loaded at a time */
 #define OUT_SIZE	16u		/* records buffered while the ring has no space */
 
 struct wvr_unit {
 	struct wvr_core *core;
-	bool begun, waits, failed;
+	bool failed;
 	uint32_t n, read;		/* registrations: total, taken so far */
-	uint32_t return_size, received, changes;
+	uint32_t received;		/* entries of the return ring */
 	uint64_t requested, records, written; /* records: requested, made, in the ring */
-	uint64_t record_bytes;
 	uint32_t round;
 	struct {
 		uint64_t element, needed;
 		unsigned status;
 	} error;			/* in the table: reported once the ring holds all earlier records */
-	struct {
-		uint64_t cycles, records, partial;
-		struct wvr_counters core;
-	} added;			/* values already added to the unit's counters */
 	uint64_t partial;
 	uint8_t out[OUT_SIZE][GTU_WARP_BYTES(0, 2)] __attribute__((aligned(64)));
 };
@@ -72,11 +67,11 @@ static uint64_t record_bytes(const struct gtu_job *job)
 
 static bool operands(struct gtu_job *job)
 {
-	const uint64_t back = job->desc.param2 ? 8ull << job->desc.param2 : 0;
+	const uint64_t return_bytes = job->desc.param2 ? 8ull << job->desc.param2 : 0;
 	const struct gtu_requirement want[] = {
 		{ .slot = GTU_WVR_TABLE, .width_log2 = 5, .need = GTU_REQUIRE_READ },
 		{ .slot = GTU_WVR_RING, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
-		  .bytes = stream_bytes(job->operand[GTU_WVR_RING].count, record_bytes(job), back) },
+		  .bytes = GTU_PEG_STRIDE(job->operand[GTU_WVR_RING].count, record_bytes(job), return_bytes) },
 	};
 
 	return gtu_job_operands(job, want, GTU_WVR_OPERANDS);
@@ -86,7 +81,6 @@ static bool start(struct gtu_job *job)
 {
 	const uint32_t ring = job->operand[GTU_WVR_RING].count, log2 = job->desc.param2;
 
-	((struct wvr_unit *)gtu_job_unit_state(job))->begun = false;
 	if (job->desc.param & ~GTU_WVR_PARAM_MASK || job->desc.imm)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
 	if (log2 && (log2 < 3 || log2 > 16))
@@ -192,54 +186,48 @@ static void make_record(struct gtu_job *job, struct wvr_unit *u, const struct wv
 /* Move records to the ring while it has space: 1 if any moved, 0 if not, -1 on an error. */
 static int deliver(struct gtu_job *job, struct wvr_unit *u)
 {
-	struct gtu_mem *ring = &job->mem[GTU_WVR_RING];
-	const uint32_t count = job->operand[GTU_WVR_RING].count;
+	struct gtu_stream *s = gtu_stream_of(job);
 	const uint64_t before = u->written;
-	uint32_t free;
+	uint32_t space;
 
 	if (u->written == u->records)
 		return 0;
-	if (!stream_space(ring, 0, count, u->written, &free))
+	if (!stream_space(s, 0, u->written, &space))
 		return -1;
-	for (; u->written < u->records && free; u->written++, free--) {
-		const uint8_t *r = u->out[u->written % OUT_SIZE];
-		const uint64_t at = STREAM_HEADER + (u->written & (count - 1)) * u->record_bytes;
-
-		if (!stream_put(ring, at, r, u->record_bytes))
+	for (; u->written < u->records && space; u->written++, space--)
+		if (!stream_put(s, 0, u->written, u->out[u->written % OUT_SIZE]))
 			return -1;
-	}
 	if (u->written == before)
 		return 0;
 	job->count = u->written;
-	return STREAM_STORE(ring, 0, producer, (uint32_t)u->written) && stream_notify(ring, &u->changes) ? 1 : -1;
+	return stream_publish(s, 0, u->written) && stream_notify(s) ? 1 : -1;
+}
+
+static bool skip(struct gtu_job *job, unsigned n, uint64_t byte, unsigned count)
+{
+	struct wvr_unit *u = gtu_job_unit_state(job);
+	uint64_t vid[STREAM_BATCH];
+
+	(void)n;
+	if (!gtu_mem_load(&job->mem[GTU_WVR_RING], byte, vid, 8ull * count))
+		return false;
+	for (unsigned i = 0; i < count; i++)
+		wvr_core_skip(u->core, vid[i]);
+	return true;
 }
 
 static int take_skips(struct gtu_job *job, struct wvr_unit *u)
 {
-	struct gtu_mem *ring = &job->mem[GTU_WVR_RING];
-	const uint64_t at = STREAM_HEADER + job->operand[GTU_WVR_RING].count * u->record_bytes;
-	uint64_t vid[BATCH];
-	uint32_t sent;
+	struct gtu_stream *s = gtu_stream_of(job);
+	uint32_t entries;
 
-	if (!u->return_size)
+	if (!s->return_size)
 		return 0;
-	if (!stream_sent(ring, 0, u->return_size, u->received, &sent))
+	if (!stream_returned(s, 0, u->received, &entries, NULL))
 		return -1;
-	if (!sent)
+	if (!entries)
 		return 0;
-	while (sent) {
-		const uint32_t from = u->received & (u->return_size - 1);
-		uint32_t k = sent < BATCH ? sent : BATCH;
-
-		k = k < u->return_size - from ? k : u->return_size - from;
-		if (!gtu_mem_load(ring, at + 8ull * from, vid, 8ull * k))
-			return -1;
-		for (uint32_t i = 0; i < k; i++)
-			wvr_core_skip(u->core, vid[i]);
-		u->received += k;
-		sent -= k;
-	}
-	return STREAM_STORE(ring, 0, received, u->received) && stream_notify(ring, &u->changes) ? 1 : -1;
+	return stream_receive(s, 0, &u->received, entries, skip) && stream_notify(s) ? 1 : -1;
 }
 
 static int poll_requests(struct gtu_job *job, struct wvr_unit *u)
@@ -248,15 +236,16 @@ static int poll_requests(struct gtu_job *job, struct wvr_unit *u)
 
 	if (!(job->desc.param & GTU_WVR_DEMAND))
 		return 0;
-	if (!stream_requested(&job->mem[GTU_WVR_RING], 0, u->records, &u->requested))
+	if (!stream_requested(gtu_stream_of(job), 0, u->records, &u->requested))
 		return -1;
 	if (u->requested < before)		/* a request cannot be withdrawn */
 		u->requested = before;
 	return u->requested != before;
 }
 
-static int pump(struct gtu_job *job, struct wvr_unit *u)
+static int pump(struct gtu_job *job)
 {
+	struct wvr_unit *u = gtu_job_unit_state(job);
 	const int out = deliver(job, u), requested = out < 0 ? -1 : poll_requests(job, u);
 	const int skipped = requested < 0 ? -1 : take_skips(job, u);
 
@@ -265,8 +254,9 @@ static int pump(struct gtu_job *job, struct wvr_unit *u)
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
-static bool begin(struct gtu_job *job, struct wvr_unit *u)
+static bool begin(struct gtu_job *job, struct gtu_stream *s)
 {
+	struct wvr_unit *u = gtu_job_unit_state(job);
 	const struct wvr_shape shape = shape_of(gtu_dev_config(job->dev));
 	struct wvr_core *core = u->core ? u->core : wvr_core_init((uint8_t *)u + CORE_AT, &shape);
 
@@ -274,40 +264,29 @@ static bool begin(struct gtu_job *job, struct wvr_unit *u)
 	u->core = core;
 	wvr_core_start(core);
 	core->state = WVR_S8;	/* as after a round: the first registration starts one */
-	u->begun = true;
 	u->n = job->operand[GTU_WVR_TABLE].count;
-	u->record_bytes = record_bytes(job);
-	u->return_size = job->desc.param2 ? 1u << job->desc.param2 : 0;
 	u->requested = job->desc.param & GTU_WVR_DEMAND ? 0 : UINT64_MAX;
+	s->ring = &job->mem[GTU_WVR_RING];
+	s->rings = 1;
+	s->count = job->operand[GTU_WVR_RING].count;
+	s->record_bytes = record_bytes(job);
+	s->return_size = job->desc.param2 ? 1u << job->desc.param2 : 0;
+	s->return_width = 8;
+	s->counts_changes = true;
 	gtu_job_counters(job)[GTU_WVR_C_JOBS]++;
-	return stream_begin(&job->mem[GTU_WVR_RING], 0) &&
-	       STREAM_STORE(&job->mem[GTU_WVR_RING], 0, received, 0) &&
-	       STREAM_STORE(&job->mem[GTU_WVR_RING], 0, changes, 0);
+	return true;
 }
 
-static void account(struct gtu_job *job, struct wvr_unit *u)
+static const uint64_t *account(struct gtu_job *job)
 {
-	const struct wvr_counters *core = &u->core->count;
-	uint64_t *count = gtu_job_counters(job);
+	const struct wvr_unit *u = gtu_job_unit_state(job);
+	struct wvr_counters *count = &u->core->count;
 
-	job->cycles = u->core->cycle;
-	job->dropped = core->skipped;
-#define ADD(counter, value, field_)                                                                \
-	do {                                                                                       \
-		count[counter] += (value) - u->added.field_;                                       \
-		u->added.field_ = (value);                                                         \
-	} while (0)
-	ADD(GTU_WVR_C_CYCLES, u->core->cycle, cycles);
-	ADD(GTU_WVR_C_RECORDS, u->records, records);
-	ADD(GTU_WVR_C_PARTIAL, u->partial, partial);
-	ADD(GTU_WVR_C_ROUNDS, core->rounds, core.rounds);
-	ADD(GTU_WVR_C_REGISTERED, core->registered, core.registered);
-	ADD(GTU_WVR_C_WORK, core->work, core.work);
-	ADD(GTU_WVR_C_SKIPS, core->skips, core.skips);
-	ADD(GTU_WVR_C_SKIPPED, core->skipped, core.skipped);
-	for (unsigned s = 0; s < GTU_WVR_STATES; s++)
-		ADD(GTU_WVR_C_STATE(s), core->state[s], core.state[s]);
-#undef ADD
+	job->cycles = count->cycles = u->core->cycle;
+	job->dropped = count->skipped;
+	count->records = u->records;
+	count->partial = u->partial;
+	return (const uint64_t *)count;
 }
 
 /* Serve requests until cycle @until while records have space. False: memory failed. */
@@ -332,85 +311,36 @@ static bool serve(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 	return true;
 }
 
-static int run_until(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
+static int advance(struct gtu_job *job, bool moved, uint64_t until)
 {
+	struct wvr_unit *u = gtu_job_unit_state(job);
 	const struct wvr_core *c = u->core;
 
-	for (;;) {
-		const int moved = pump(job, u);
-		const bool over = u->failed || (c->state == WVR_S8 && u->read == u->n);
-		const bool requested = u->records < u->requested || (c->state == WVR_S8 && !over);
-
-		if (moved < 0)
-			return GTU_RUN_DONE;
-		if (moved && u->waits) {
-			if (!STREAM_STORE(&job->mem[GTU_WVR_RING], 0, waiting, 0))
-				return GTU_RUN_DONE;
-			u->waits = false;
-		}
-		if (over && u->written == u->records) {
-			if (u->failed) {
-				job->needed = u->error.needed;
-				gtu_job_error(job, u->error.status, GTU_WVR_TABLE, u->error.element);
-			}
-			return GTU_RUN_DONE;
-		}
-		/* while a record waits for ring space, the clock stops */
-		if (u->written == u->records && requested) {
-			if (c->cycle >= until)
-				return GTU_RUN_MORE;
-			if (!serve(job, u, until))
-				return GTU_RUN_DONE;
-			continue;
-		}
-		if (u->waits)
-			return GTU_RUN_STALLED;
-		/* set `waiting`, then poll once more (see wait_for_consumer() in iru.c) */
-		if (!STREAM_STORE(&job->mem[GTU_WVR_RING], 0, waiting, 1))
-			return GTU_RUN_DONE;
-		u->waits = true;
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	(void)moved;
+	/* while a record waits for ring space, the clock stops */
+	if (u->written != u->records)
+		return GTU_RUN_STALLED;
+	if (u->failed) {
+		job->needed = u->error.needed;
+		return gtu_job_error(job, u->error.status, GTU_WVR_TABLE, u->error.element);
 	}
-}
-
-static void end_rings(struct gtu_job *job)
-{
-	struct wvr_unit *u = gtu_job_unit_state(job);
-
-	if (STREAM_STORE(&job->mem[GTU_WVR_RING], 0, waiting, 0) &&
-	    STREAM_STORE(&job->mem[GTU_WVR_RING], 0, ended, 1))
-		stream_notify(&job->mem[GTU_WVR_RING], &u->changes);
-}
-
-static int run_job(struct gtu_job *job, uint64_t budget)
-{
-	struct wvr_unit *u = gtu_job_unit_state(job);
-	int ran;
-
-	if (!operands(job))
+	if (c->state == WVR_S8 && u->read == u->n)
 		return GTU_RUN_DONE;
-	if (!u->begun && !begin(job, u))
-		return GTU_RUN_DONE;
-	/* run one cycle past the limit, so that exceeding it does not depend on how run() calls are cut */
-	if (budget > job->limit - u->core->cycle)
-		budget = job->limit - u->core->cycle + 1;
-	ran = run_until(job, u, u->core->cycle + budget);
-	account(job, u);
-	if (u->core->cycle > job->limit) {
-		job->cycles = job->limit;
-		ran = gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);
-	}
-	/* also in error: a consumer that reads only its ring learns that no records will follow */
-	if (ran == GTU_RUN_DONE)
-		end_rings(job);
-	return ran;
+	if (u->records >= u->requested && c->state != WVR_S8)
+		return GTU_RUN_STALLED;
+	if (c->cycle >= until)
+		return GTU_RUN_MORE;
+	return serve(job, u, until) ? STREAM_AGAIN : GTU_RUN_DONE;
 }
 
-static void stop_job(struct gtu_job *job)
-{
-	if (((struct wvr_unit *)gtu_job_unit_state(job))->begun && operands(job))
-		end_rings(job);
-}
+static const struct gtu_stream_ops stream = {
+	.operands = operands,
+	.begin = begin,
+	.pump = pump,
+	.advance = advance,
+	.account = account,
+	.counters = GTU_WVR_COUNTERS,
+};
 
 const struct gtu_unit gtu_unit_wvr = {
 	.version = 1,
@@ -418,6 +348,7 @@ const struct gtu_unit gtu_unit_wvr = {
 	.state_bytes = state_bytes,
 	.latency = fetch_latency,
 	.start = start,
-	.run = run_job,
-	.stop = stop_job,
+	.run = stream_run,
+	.stop = stream_stop,
+	.stream = &stream,
 };

@@ -61,9 +61,11 @@ struct wvr_work {
 	uint64_t cycle;			/* of S5, S7 or S8 */
 };
 
+/* The unit's counters, in the order of GTU_WVR_COUNTER_ROWS; the caller keeps jobs, cycles, records and partial. */
 struct wvr_counters {
-	uint64_t rounds, registered, work, skips, skipped, state[GTU_WVR_STATES];
+	uint64_t jobs, cycles, rounds, registered, work, records, partial, skips, skipped, state[GTU_WVR_STATES];
 };
+_Static_assert(sizeof(struct wvr_counters) == GTU_WVR_COUNTERS * sizeof(uint64_t), "a field per counter");
 
 struct wvr_core {
 	struct wvr_shape shape;

@@ -5,7 +5,6 @@
 
 #include "device.h"
 #include "gtu_units.h"
-#include "firmware-model/units/zcm/zcm_core.h"
 
 #define GTU_QUEUES_MAX		256u
 #define GTU_CONTEXTS_MAX	4096u
@@ -60,8 +59,6 @@ struct gtu_unit_page {
 	struct gtu_hwq *next_owner;	/* the first queue that waits for the unit */
 };
 
-#define GTU_FLIGHTS 64u			/* concurrent accesses that the monitor tracks separately */
-
 struct gtu_dev {
 	struct gtu_dev_config config;
 	struct gtu_host_ops ops;
@@ -98,8 +95,6 @@ struct gtu_dev {
 	bool monitor;			/* the ZCM is enabled */
 	uint64_t run_cycles;		/* device clock at cycle 0 of the running job */
 	uint64_t monitor_since;
-	struct zcm zcm;
-	struct zcm_flight flight[GTU_FLIGHTS];
 };
 
 /* device.c */

@@ -72,6 +72,11 @@ void gtu_dev_watch(struct gtu_dev *dev, struct gtu_watch *watch)
 	dev->watch = watch;
 }
 
+const char *gtu_unit_code(uint32_t unit, bool portable)
+{
+	return units[__builtin_ctz(unit)]->code(portable);
+}
+
 /* ---- Build ----------------------------------------------------------------------------------- */
 
 static bool power_of_two(uint64_t v)
@@ -145,7 +150,6 @@ static void reset(struct gtu_dev *dev)
 	dev->cycle_limit = 1ull << (gtu_bug(dev, GTU_BUG_RESET_VALUE) ? 39 : 40);
 	dev->latch_offset = ~0u;
 	dev->monitor = false;
-	zcm_reset(&dev->zcm);
 	for (i = 0; i < GTU_PAGES; i++) {
 		struct gtu_unit_page *p = &dev->page[i];
 
@@ -157,6 +161,8 @@ static void reset(struct gtu_dev *dev)
 		memset(p->shown, 0, sizeof(p->shown));
 		for (n = 0; i < GTU_UNIT_COUNT && gtu_parameter_exists(&gtu_unit_table[i].settings[n]); n++)
 			p->setting[n] = (uint32_t)gtu_dev_value(&dev->config, &gtu_unit_table[i].settings[n]);
+		if (p->unit == &gtu_unit_zcm)
+			gtu_zcm_clear(dev);
 	}
 	dev->stuck = dev->faulty && gtu_fault_reset(dev);
 	if (dev->stuck)

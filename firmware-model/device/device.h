@@ -187,6 +187,8 @@ struct gtu_unit {
 			     uint32_t reg, uint64_t *value, bool *wide);
 	/* May be NULL. The core ends the job (LIMIT, STALLED, CANCELED): notify its consumer. */
 	void (*stop)(struct gtu_job *job);
+	/* Units with vector code; see gtu_unit_code(). NULL for others. */
+	const char *(*code)(bool portable);
 	/* Units whose jobs are streams (stream.h); NULL for others. */
 	const struct gtu_stream_ops *stream;
 };

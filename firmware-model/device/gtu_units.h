@@ -75,4 +75,10 @@ static inline bool gtu_parameter_exists(const struct gtu_parameter *p)
 	return p->text;
 }
 
+/*
+ * The instruction set that the model of @unit (GTU_UNIT_SCU, GTU_UNIT_IRU) uses: "portable", "avx2" or "avx512".
+ * @portable: first switch all devices of the process to portable C.
+ */
+const char *gtu_unit_code(uint32_t unit, bool portable);
+
 #endif

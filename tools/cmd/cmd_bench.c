@@ -14,10 +14,9 @@
 #include "tools/bench/bench_lab.h"
 #include "tools/support/cli.h"
 #include "tools/support/host.h"
-#include "firmware-model/units/iru/iru_kernel.h"
+#include "firmware-model/device/gtu_units.h"
 #include "tools/support/json.h"
 #include "tools/report/report.h"
-#include "firmware-model/units/scu/scu_kernels.h"
 #include "tools/support/atomic_file.h"
 
 static const char help[] =
@@ -231,7 +230,7 @@ static void print_head(const struct gtu_info *info, double reads)
 	printf("device %s; %s, one core; instruction sets: %s\n", info->path, h->cpu, h->sets);
 	if (!strcmp(info->backend, "model"))
 		printf("the model runs its SCU with %s code and its IRU with %s code\n",
-		       gtu_scu_kernels()->isa, iru_kernel_best()->name);
+		       gtu_unit_code(GTU_UNIT_SCU, false), gtu_unit_code(GTU_UNIT_IRU, false));
 	printf("caches: L1 %u KiB, L2 %u KiB, last level %u KiB\n", h->l1_kib, h->l2_kib, h->llc_kib);
 	printf("read bandwidth of a loop that sums 64 MiB: %.1f GB/s\n\n", reads);
 	printf("%-14s %-36s %8s %7s %7s %6s %8s %8s %7s\n", "operation", "", "set", "unit",
@@ -346,8 +345,8 @@ static void put_json(const void *subject, FILE *to)
 	json_string(&j, "device", info->path);
 	host_json(&j, "host");
 	if (!strcmp(info->backend, "model")) {
-		json_string(&j, "scu_code", gtu_scu_kernels()->isa);
-		json_string(&j, "iru_code", iru_kernel_best()->name);
+		json_string(&j, "scu_code", gtu_unit_code(GTU_UNIT_SCU, false));
+		json_string(&j, "iru_code", gtu_unit_code(GTU_UNIT_IRU, false));
 	}
 	json_double(&j, "seconds", all->seconds);
 	json_double(&j, "read_loop_gbps", all->reads);
@@ -552,8 +551,8 @@ static int units_of(const struct request *rq, struct gtu_error *err)
 	int ret;
 
 	if (rq->portable) {
-		gtu_scu_kernels_use(gtu_scu_portable.isa);
-		iru_kernel_use_portable(true);
+		gtu_unit_code(GTU_UNIT_SCU, true);
+		gtu_unit_code(GTU_UNIT_IRU, true);
 	}
 	ret = gtu_open(rq->device, &dev, err);
 	if (ret)

@@ -4,9 +4,8 @@
  * iru_core.c decides the records and their cycles. This file serves the core's fetches after a
  * fixed latency and passes its records to the consumer. Specification: Documentation/units-iru.md.
  */
-#include "firmware-model/device/device.h"
-#include "iru_core.h"
 #include "firmware-model/device/stream.h"
+#include "iru_kernel.h"
 
 /* State of one stream, in the job. */
 struct iru_job {
@@ -294,8 +293,16 @@ static uint32_t fetch_latency(const struct gtu_dev_config *config)
 	return config->iru_latency;
 }
 
+static const char *code(bool portable)
+{
+	if (portable)
+		iru_kernel_use_portable();
+	return iru_kernel_best()->name;
+}
+
 const struct gtu_unit gtu_unit_iru = {
 	.version = 1,
+	.code = code,
 	.exclusive = true,
 	.check = check,
 	.state_bytes = state_bytes,

@@ -305,32 +305,22 @@ static const struct iru_kernel kernel_avx512 = {
 	.record = record_avx512,
 };
 
-static const struct iru_kernel *best(void)
-{
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-	    __builtin_cpu_supports("avx512cd"))
-		return &kernel_avx512;
-	return &iru_kernel_portable;
-}
-
-#else
-
-static const struct iru_kernel *best(void)
-{
-	return &iru_kernel_portable;
-}
-
 #endif
 
 static bool only_portable;
 
 const struct iru_kernel *iru_kernel_best(void)
 {
-	return only_portable ? &iru_kernel_portable : best();
+#if defined(__x86_64__)
+	if (!only_portable && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("avx512cd"))
+		return &kernel_avx512;
+#endif
+	return &iru_kernel_portable;
 }
 
-void iru_kernel_use_portable(bool yes)
+void iru_kernel_use_portable(void)
 {
-	only_portable = yes;
+	only_portable = true;
 }

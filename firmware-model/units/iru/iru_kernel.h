@@ -30,9 +30,9 @@ struct iru_kernel {
 };
 
 extern const struct iru_kernel iru_kernel_portable;
-/* The fastest kernel of this processor, or the portable one after iru_kernel_use_portable(true). */
+/* The fastest kernel of this processor, or the portable one after iru_kernel_use_portable(). */
 const struct iru_kernel *iru_kernel_best(void);
-void iru_kernel_use_portable(bool yes);
+void iru_kernel_use_portable(void);
 
 /* Global number of a partition's queue @k, numbered as in struct iru_split. */
 static inline unsigned iru_split_queue(const struct iru_core *c, unsigned p, unsigned k)

@@ -237,8 +237,16 @@ static size_t state_bytes(const struct gtu_dev_config *config)
 	return sizeof(struct scu_run) + 63;
 }
 
+static const char *code(bool portable)
+{
+	if (portable)
+		gtu_scu_kernels_use(gtu_scu_portable.isa);
+	return gtu_scu_kernels()->isa;
+}
+
 const struct gtu_unit gtu_unit_scu = {
 	.version = 1,
+	.code = code,
 	.state_bytes = state_bytes,
 	.start = start,
 	.run = run,

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: MIT
 /* The device's access monitor (zcm_core.h): its registers, and the accesses that it receives. */
 #include "firmware-model/device/core.h"
+#include "zcm_core.h"
+
+#define FLIGHTS 64u			/* concurrent accesses that are tracked separately */
+
+struct monitor {
+	struct zcm zcm;
+	struct zcm_flight flight[FLIGHTS];
+};
 
 static struct zcm *monitor_of(struct gtu_dev *dev)
 {
-	dev->zcm.count = gtu_dev_page(dev, &gtu_unit_zcm)->live;
-	dev->zcm.flight = dev->flight;
-	dev->zcm.capacity = GTU_FLIGHTS;
-	return &dev->zcm;
+	struct gtu_unit_page *page = gtu_dev_page(dev, &gtu_unit_zcm);
+	struct monitor *m = page->state;
+
+	m->zcm.count = page->live;
+	m->zcm.flight = m->flight;
+	m->zcm.capacity = FLIGHTS;
+	return &m->zcm;
 }
 
 void gtu_zcm_stream(struct gtu_dev *dev, unsigned direction, uint64_t addr, uint64_t bytes,
@@ -36,10 +47,17 @@ void gtu_zcm_snapshot(struct gtu_dev *dev)
 
 void gtu_zcm_clear(struct gtu_dev *dev)
 {
-	zcm_reset(&dev->zcm);
+	zcm_reset(monitor_of(dev));
 	dev->monitor_since = dev->cycles;
+}
+
+static size_t state_bytes(const struct gtu_dev_config *config)
+{
+	(void)config;
+	return sizeof(struct monitor);
 }
 
 const struct gtu_unit gtu_unit_zcm = {
 	.version = 1,
+	.state_bytes = state_bytes,
 };

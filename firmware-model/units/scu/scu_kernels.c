@@ -83,8 +83,6 @@ COMPACT(compact8, scu_u64)
 typedef int16_t __attribute__((aligned(1), may_alias)) scu_s16;
 typedef int32_t __attribute__((aligned(1), may_alias)) scu_s32;
 typedef int64_t __attribute__((aligned(1), may_alias)) scu_s64;
-typedef float __attribute__((aligned(1), may_alias)) scu_f32;
-typedef double __attribute__((aligned(1), may_alias)) scu_f64;
 COMPARE(compare_u8, uint8_t, uint8_t)
 COMPARE(compare_s8, int8_t, int8_t)
 COMPARE(compare_u16, scu_u16, uint16_t)
@@ -96,87 +94,33 @@ COMPARE(compare_u64, scu_u64, uint64_t)
 COMPARE(compare_s64, scu_s64, int64_t)
 COMPARE(compare_f64, scu_f64, double)
 
-static void compare1(uint64_t *bits, const void *in, size_t n, unsigned cmp, unsigned type,
-		     uint64_t ref)
-{
-	if (type == GTU_TYPE_SIGNED)
-		compare_s8(bits, in, n, cmp, (int8_t)ref);
-	else
-		compare_u8(bits, in, n, cmp, (uint8_t)ref);
-}
-
-static void compare2(uint64_t *bits, const void *in, size_t n, unsigned cmp, unsigned type,
-		     uint64_t ref)
-{
-	if (type == GTU_TYPE_SIGNED)
-		compare_s16(bits, in, n, cmp, (int16_t)ref);
-	else
-		compare_u16(bits, in, n, cmp, (uint16_t)ref);
-}
-
-static void compare4(uint64_t *bits, const void *in, size_t n, unsigned cmp, unsigned type,
-		     uint64_t ref)
-{
-	const uint32_t low = (uint32_t)ref;
-	float f;
-
-	memcpy(&f, &low, 4);
-	if (type == GTU_TYPE_SIGNED)
-		compare_s32(bits, in, n, cmp, (int32_t)low);
-	else if (type == GTU_TYPE_FLOAT)
-		compare_f32(bits, in, n, cmp, f);
-	else
-		compare_u32(bits, in, n, cmp, low);
-}
-
-static void compare8(uint64_t *bits, const void *in, size_t n, unsigned cmp, unsigned type,
-		     uint64_t ref)
-{
-	double f;
-
-	memcpy(&f, &ref, 8);
-	if (type == GTU_TYPE_SIGNED)
-		compare_s64(bits, in, n, cmp, (int64_t)ref);
-	else if (type == GTU_TYPE_FLOAT)
-		compare_f64(bits, in, n, cmp, f);
-	else
-		compare_u64(bits, in, n, cmp, ref);
-}
-
-/* ---- The rest -------------------------------------------------------------------------------- */
-
-static void stream(void *to, const void *from, size_t bytes)
-{
-	memcpy(to, from, bytes);
-}
-
-static void fence(void)
-{
-}
-
-static inline unsigned match4(const uint8_t *set, uint32_t id)
-{
-	unsigned i, hit = 0;
-
-	for (i = 0; i < SCU_WAYS; i++)
-		hit |= (unsigned)(((const scu_u32 *)set)[i] == id) << i;
-	return hit;
-}
-
-static inline unsigned match8(const uint8_t *set, uint64_t id)
-{
-	unsigned i, hit = 0;
-
-	for (i = 0; i < SCU_WAYS; i++)
-		hit |= (unsigned)(((const scu_u64 *)set)[i] == id) << i;
-	return hit;
-}
+#define COMPARE_TYPES(name, bits_, float_)                                                         \
+	static void name(uint64_t *bits, const void *in, size_t n, unsigned cmp, unsigned type,    \
+			 uint64_t ref)                                                             \
+	{                                                                                          \
+		if (type == GTU_TYPE_SIGNED)                                                       \
+			compare_s##bits_(bits, in, n, cmp, (int##bits_##_t)ref);                   \
+		float_                                                                             \
+		else                                                                               \
+			compare_u##bits_(bits, in, n, cmp, (uint##bits_##_t)ref);                  \
+	}
+#define FLOAT(bits_, type_)                                                                        \
+	else if (type == GTU_TYPE_FLOAT)                                                           \
+		compare_f##bits_(bits, in, n, cmp,                                                 \
+				 ((union { uint##bits_##_t bits; type_ value; }){ (uint##bits_##_t)ref }).value);
+COMPARE_TYPES(compare1, 8,)
+COMPARE_TYPES(compare2, 16,)
+COMPARE_TYPES(compare4, 32, FLOAT(32, float))
+COMPARE_TYPES(compare8, 64, FLOAT(64, double))
 
 #define SCU_ISA portable
 #define TARGET
 #define VECTOR 16
 #define COPY64(to, from) memcpy(to, from, 64)
 #define WIDEN __builtin_convertvector
+#define LANES(bytes) 1
+#define EQUAL4(set, id) (*(const scu_u32 *)(set) == (id))
+#define EQUAL8(set, id) (*(const scu_u64 *)(set) == (id))
 #include "scu_loops.h"
 
 /* ---- Selection ------------------------------------------------------------------------------- */

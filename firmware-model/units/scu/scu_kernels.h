@@ -16,6 +16,8 @@
 typedef uint16_t __attribute__((aligned(1), may_alias)) scu_u16;
 typedef uint32_t __attribute__((aligned(1), may_alias)) scu_u32;
 typedef uint64_t __attribute__((aligned(1), may_alias)) scu_u64;
+typedef float __attribute__((aligned(1), may_alias)) scu_f32;
+typedef double __attribute__((aligned(1), may_alias)) scu_f64;
 
 #define SCU_PAD 64u		/* bytes after its result in `to` that a kernel may overwrite */
 #define SCU_WAYS 16u

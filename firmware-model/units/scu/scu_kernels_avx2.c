@@ -23,62 +23,41 @@ TARGET static inline __m256i front_lanes(unsigned mask)
 	return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)lanes));
 }
 
-TARGET static size_t compact4(void *to, const void *from, const uint64_t *bits, size_t n)
-{
-	const size_t whole = n & ~(size_t)63;
-	const uint8_t *in = from;
-	uint8_t *out = to;
-	size_t i;
-	unsigned b;
-
-	for (i = 0; i < whole; i += 64) {
-		const uint64_t w = bits[i / 64];
-
-		for (b = 0; b < 64; b += 8, in += 32) {
-			const unsigned m = w >> b & 0xff;
-			const __m256i v = _mm256_loadu_si256((const __m256i_u *)in);
-
-			_mm256_storeu_si256((__m256i_u *)out, _mm256_permutevar8x32_epi32(v, front_lanes(m)));
-			out += 4 * __builtin_popcount(m);
-		}
+/* Elements of 4 or 8 bytes, of which `lanes` fill a vector; @mask selects its 4-byte lanes. */
+#define COMPACT(name, lanes, mask, portable)                                                       \
+	TARGET static size_t name(void *to, const void *from, const uint64_t *bits, size_t n)      \
+	{                                                                                          \
+		const size_t whole = n & ~(size_t)63;                                              \
+		const uint8_t *in = from;                                                          \
+		uint8_t *out = to;                                                                 \
+		size_t i;                                                                          \
+		unsigned b;                                                                        \
+												   \
+		for (i = 0; i < whole; i += 64) {                                                  \
+			const uint64_t w = bits[i / 64];                                           \
+												   \
+			for (b = 0; b < 64; b += lanes, in += 32) {                                \
+				const unsigned m = w >> b & ((1u << lanes) - 1);                   \
+				const __m256i v = _mm256_loadu_si256((const __m256i_u *)in);       \
+												   \
+				_mm256_storeu_si256((__m256i_u *)out,                              \
+						    _mm256_permutevar8x32_epi32(v, front_lanes(mask))); \
+				out += 32 / lanes * __builtin_popcount(m);                         \
+			}                                                                          \
+		}                                                                                  \
+		return (size_t)(out - (uint8_t *)to) / (32 / lanes) +                              \
+		       gtu_scu_portable.compact[portable](out, in, bits + whole / 64, n - whole);  \
 	}
-	return (size_t)(out - (uint8_t *)to) / 4 +
-	       gtu_scu_portable.compact[2](out, in, bits + whole / 64, n - whole);
-}
+COMPACT(compact4, 8, m, 2)
+COMPACT(compact8, 4, _pdep_u32(m, 0x55) * 3, 3)
 
-TARGET static size_t compact8(void *to, const void *from, const uint64_t *bits, size_t n)
-{
-	const size_t whole = n & ~(size_t)63;
-	const uint8_t *in = from;
-	uint8_t *out = to;
-	size_t i;
-	unsigned b;
-
-	for (i = 0; i < whole; i += 64) {
-		const uint64_t w = bits[i / 64];
-
-		for (b = 0; b < 64; b += 4, in += 32) {
-			const unsigned m = w >> b & 0xf, pairs = _pdep_u32(m, 0x55) * 3;
-			const __m256i v = _mm256_loadu_si256((const __m256i_u *)in);
-
-			_mm256_storeu_si256((__m256i_u *)out,
-					    _mm256_permutevar8x32_epi32(v, front_lanes(pairs)));
-			out += 8 * __builtin_popcount(m);
-		}
+#define COMPACT_PORTABLE(name, portable)                                                           \
+	static size_t name(void *to, const void *from, const uint64_t *bits, size_t n)             \
+	{                                                                                          \
+		return gtu_scu_portable.compact[portable](to, from, bits, n);                      \
 	}
-	return (size_t)(out - (uint8_t *)to) / 8 +
-	       gtu_scu_portable.compact[3](out, in, bits + whole / 64, n - whole);
-}
-
-static size_t compact1(void *to, const void *from, const uint64_t *bits, size_t n)
-{
-	return gtu_scu_portable.compact[0](to, from, bits, n);
-}
-
-static size_t compact2(void *to, const void *from, const uint64_t *bits, size_t n)
-{
-	return gtu_scu_portable.compact[1](to, from, bits, n);
-}
+COMPACT_PORTABLE(compact1, 0)
+COMPACT_PORTABLE(compact2, 1)
 
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
@@ -134,45 +113,14 @@ COMPARE(compare2, 4, 16, 1u << 15, ALL2, MASK2)
 COMPARE(compare4, 8, 32, 1u << 31, ALL4, MASK4)
 COMPARE(compare8, 16, 64, 1ull << 63, ALL8, MASK8)
 
-/* ---- The rest -------------------------------------------------------------------------------- */
-
-TARGET static void stream(void *to, const void *from, size_t bytes)
-{
-	const uint8_t *in = from;
-	uint8_t *out = to;
-
-	for (; bytes; bytes -= 32, in += 32, out += 32)
-		_mm256_stream_si256((__m256i *)(void *)out, _mm256_loadu_si256((const __m256i_u *)in));
-}
-
-static void fence(void)
-{
-	_mm_sfence();
-}
-
-TARGET static inline unsigned match4(const uint8_t *set, uint32_t id)
-{
-	const __m256i x = _mm256_set1_epi32((int)id);
-	unsigned i, hit = 0;
-
-	for (i = 0; i < 2; i++)
-		hit |= MASK4(_mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i_u *)(set + 32 * i)), x)) << (8 * i);
-	return hit;
-}
-
-TARGET static inline unsigned match8(const uint8_t *set, uint64_t id)
-{
-	const __m256i x = _mm256_set1_epi64x((long long)id);
-	unsigned i, hit = 0;
-
-	for (i = 0; i < 4; i++)
-		hit |= MASK8(_mm256_cmpeq_epi64(_mm256_loadu_si256((const __m256i_u *)(set + 32 * i)), x)) << (4 * i);
-	return hit;
-}
-
 #define SCU_ISA avx2
 #define VECTOR 32
 #define COPY64(to, from) memcpy(to, from, 64)
 #define WIDEN(x, type) (type)_mm256_cvtepu32_epi64((__m128i)(x))
+#define LOAD(from) _mm256_loadu_si256((const __m256i_u *)(from))
+#define STREAM(to, from) _mm256_stream_si256((__m256i *)(void *)(to), LOAD(from))
+#define LANES(bytes) (32 / (bytes))
+#define EQUAL4(set, id) MASK4(_mm256_cmpeq_epi32(LOAD(set), ALL4(id)))
+#define EQUAL8(set, id) MASK8(_mm256_cmpeq_epi64(LOAD(set), ALL8(id)))
 #include "scu_loops.h"
 #endif

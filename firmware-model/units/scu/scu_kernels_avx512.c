@@ -65,6 +65,16 @@ COMPACT(compact8, 8, __mmask8, bits8, epi64, __builtin_popcount)
 	}                                                                                          \
 	break
 
+#define ORDER_CASES(type, sign, bits_)                                                             \
+	case type * 8 + GTU_CMP_LT:                                                                \
+		WORDS(_mm512_cmplt_##sign##bits_##_mask(v, r));                                    \
+	case type * 8 + GTU_CMP_LE:                                                                \
+		WORDS(_mm512_cmple_##sign##bits_##_mask(v, r));                                    \
+	case type * 8 + GTU_CMP_GT:                                                                \
+		WORDS(_mm512_cmpgt_##sign##bits_##_mask(v, r));                                    \
+	case type * 8 + GTU_CMP_GE:                                                                \
+		WORDS(_mm512_cmpge_##sign##bits_##_mask(v, r))
+
 #define INTEGER_CASES(bits_)                                                                       \
 	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_EQ:                                                   \
 	case GTU_TYPE_SIGNED * 8 + GTU_CMP_EQ:                                                     \
@@ -72,36 +82,20 @@ COMPACT(compact8, 8, __mmask8, bits8, epi64, __builtin_popcount)
 	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_NE:                                                   \
 	case GTU_TYPE_SIGNED * 8 + GTU_CMP_NE:                                                     \
 		WORDS(_mm512_cmpneq_epi##bits_##_mask(v, r));                                      \
-	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_LT:                                                   \
-		WORDS(_mm512_cmplt_epu##bits_##_mask(v, r));                                       \
-	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_LE:                                                   \
-		WORDS(_mm512_cmple_epu##bits_##_mask(v, r));                                       \
-	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_GT:                                                   \
-		WORDS(_mm512_cmpgt_epu##bits_##_mask(v, r));                                       \
-	case GTU_TYPE_UNSIGNED * 8 + GTU_CMP_GE:                                                   \
-		WORDS(_mm512_cmpge_epu##bits_##_mask(v, r));                                       \
-	case GTU_TYPE_SIGNED * 8 + GTU_CMP_LT:                                                     \
-		WORDS(_mm512_cmplt_epi##bits_##_mask(v, r));                                       \
-	case GTU_TYPE_SIGNED * 8 + GTU_CMP_LE:                                                     \
-		WORDS(_mm512_cmple_epi##bits_##_mask(v, r));                                       \
-	case GTU_TYPE_SIGNED * 8 + GTU_CMP_GT:                                                     \
-		WORDS(_mm512_cmpgt_epi##bits_##_mask(v, r));                                       \
-	case GTU_TYPE_SIGNED * 8 + GTU_CMP_GE:                                                     \
-		WORDS(_mm512_cmpge_epi##bits_##_mask(v, r))
+	ORDER_CASES(GTU_TYPE_UNSIGNED, epu, bits_);                                                \
+	ORDER_CASES(GTU_TYPE_SIGNED, epi, bits_)
+
+#define FLOAT_CASE(cmp, suffix, cast, predicate)                                                   \
+	case GTU_TYPE_FLOAT * 8 + cmp:                                                             \
+		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), predicate))
 
 #define FLOAT_CASES(suffix, cast)                                                                  \
-	case GTU_TYPE_FLOAT * 8 + GTU_CMP_EQ:                                                      \
-		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_EQ_OQ));                   \
-	case GTU_TYPE_FLOAT * 8 + GTU_CMP_NE:                                                      \
-		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_NEQ_UQ));                  \
-	case GTU_TYPE_FLOAT * 8 + GTU_CMP_LT:                                                      \
-		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_LT_OQ));                   \
-	case GTU_TYPE_FLOAT * 8 + GTU_CMP_LE:                                                      \
-		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_LE_OQ));                   \
-	case GTU_TYPE_FLOAT * 8 + GTU_CMP_GT:                                                      \
-		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_GT_OQ));                   \
-	case GTU_TYPE_FLOAT * 8 + GTU_CMP_GE:                                                      \
-		WORDS(_mm512_cmp_##suffix##_mask(cast(v), cast(r), _CMP_GE_OQ))
+	FLOAT_CASE(GTU_CMP_EQ, suffix, cast, _CMP_EQ_OQ);                                          \
+	FLOAT_CASE(GTU_CMP_NE, suffix, cast, _CMP_NEQ_UQ);                                         \
+	FLOAT_CASE(GTU_CMP_LT, suffix, cast, _CMP_LT_OQ);                                          \
+	FLOAT_CASE(GTU_CMP_LE, suffix, cast, _CMP_LE_OQ);                                          \
+	FLOAT_CASE(GTU_CMP_GT, suffix, cast, _CMP_GT_OQ);                                          \
+	FLOAT_CASE(GTU_CMP_GE, suffix, cast, _CMP_GE_OQ)
 
 /* Whole words are read in place. The last, partial word is read from a copy, so no byte after the input is read. */
 #define COMPARE(name, parts_, broadcast, cases)                                                    \
@@ -138,73 +132,36 @@ COMPARE(compare8, 8, _mm512_set1_epi64((long long)ref), INTEGER_CASES(64);
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
-TARGET static size_t first_beyond4(const void *index, size_t n, uint64_t limit)
-{
-	const uint8_t *in = index;
-	const __m512i r = _mm512_set1_epi32((int)limit);
-	size_t i;
-
-	if (limit > UINT32_MAX)
-		return n;
-	for (i = 0; i < n; i += 16) {
-		const __mmask16 m = n - i >= 16 ? 0xffff : (__mmask16)((1u << (n - i)) - 1);
-		const __mmask16 bad = _mm512_mask_cmpge_epu32_mask(
-			m, _mm512_maskz_loadu_epi32(m, in + 4 * i), r);
-
-		if (bad)
-			return i + (size_t)__builtin_ctz(bad);
+#define BEYOND(name, lanes, mask_t, bits_, limit_t, most)                                          \
+	TARGET static size_t name(const void *index, size_t n, uint64_t limit)                     \
+	{                                                                                          \
+		const uint8_t *in = index;                                                         \
+		const __m512i r = _mm512_set1_epi##bits_((limit_t)limit);                          \
+		size_t i;                                                                          \
+												   \
+		if (limit > most)                                                                  \
+			return n;                                                                  \
+		for (i = 0; i < n; i += lanes) {                                                   \
+			const mask_t m = n - i >= lanes ? (mask_t)-1 : (mask_t)((1u << (n - i)) - 1); \
+			const mask_t bad = _mm512_mask_cmpge_epu##bits_##_mask(                    \
+				m, _mm512_maskz_loadu_epi##bits_(m, in + 64 / lanes * i), r);      \
+												   \
+			if (bad)                                                                   \
+				return i + (size_t)__builtin_ctz(bad);                             \
+		}                                                                                  \
+		return n;                                                                          \
 	}
-	return n;
-}
-
-TARGET static size_t first_beyond8(const void *index, size_t n, uint64_t limit)
-{
-	const uint8_t *in = index;
-	const __m512i r = _mm512_set1_epi64((long long)limit);
-	size_t i;
-
-	for (i = 0; i < n; i += 8) {
-		const __mmask8 m = n - i >= 8 ? 0xff : (__mmask8)((1u << (n - i)) - 1);
-		const __mmask8 bad = _mm512_mask_cmpge_epu64_mask(
-			m, _mm512_maskz_loadu_epi64(m, in + 8 * i), r);
-
-		if (bad)
-			return i + (size_t)__builtin_ctz(bad);
-	}
-	return n;
-}
-
-TARGET static void stream(void *to, const void *from, size_t bytes)
-{
-	const uint8_t *in = from;
-	uint8_t *out = to;
-
-	for (; bytes; bytes -= 64, in += 64, out += 64)
-		_mm512_stream_si512((__m512i *)(void *)out, _mm512_loadu_si512(in));
-}
-
-static void fence(void)
-{
-	_mm_sfence();
-}
-
-TARGET static inline unsigned match4(const uint8_t *set, uint32_t id)
-{
-	return _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(set), _mm512_set1_epi32((int)id));
-}
-
-TARGET static inline unsigned match8(const uint8_t *set, uint64_t id)
-{
-	const __m512i x = _mm512_set1_epi64((long long)id);
-
-	return _mm512_cmpeq_epi64_mask(_mm512_loadu_si512(set), x) |
-	       (unsigned)_mm512_cmpeq_epi64_mask(_mm512_loadu_si512(set + 64), x) << 8;
-}
+BEYOND(first_beyond4, 16, __mmask16, 32, int, UINT32_MAX)
+BEYOND(first_beyond8, 8, __mmask8, 64, long long, UINT64_MAX)
 
 #define SCU_ISA avx512
 #define VECTOR 64
 #define COPY64(to, from) _mm512_storeu_si512(to, _mm512_loadu_si512(from))
 #define WIDEN __builtin_convertvector
+#define STREAM(to, from) _mm512_stream_si512((__m512i *)(void *)(to), _mm512_loadu_si512(from))
+#define LANES(bytes) (64 / (bytes))
+#define EQUAL4(set, id) _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(set), _mm512_set1_epi32((int)(id)))
+#define EQUAL8(set, id) _mm512_cmpeq_epi64_mask(_mm512_loadu_si512(set), _mm512_set1_epi64((long long)(id)))
 #define FIRST_BEYOND
 #include "scu_loops.h"
 #endif

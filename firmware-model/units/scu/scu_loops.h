@@ -7,47 +7,46 @@
  *	VECTOR		bytes of a vector register
  *	COPY64(to, from)	copies 64 bytes
  *	WIDEN(x, type)	converts a vector of 4-byte elements to 8-byte elements
+ *	STREAM(to, from)	copies a vector with non-temporal stores; not defined: memcpy() does
+ *	LANES(bytes), EQUAL4(set, id), EQUAL8(set, id)	compare so many elements with an id and give a bit mask
  *	FIRST_BEYOND	defined if the includer defines first_beyond4() and first_beyond8()
  *
- * and compact1() to compact8(), compare1() to compare8(), stream(), fence(), match4() and match8(), which
- * return a bit mask of a set's matching ways. The host can write anything to the filter table, so a way read from it
- * is masked to 0..15 and no other value is used as an address.
+ * and compact1() to compact8() and compare1() to compare8(). The host can write anything to the filter table, so a
+ * way read from it is masked to 0..15 and no other value is used as an address.
  */
 
 /* ---- Filtering --------------------------------------------------------------------------------- */
 
 #define PROBE_AHEAD 16u		/* sets fetched ahead: they come from L2 at best */
 
+/* Bit mask of the ways of a set that hold @id. */
+#define MATCH(name, type, equal)                                                                   \
+	TARGET static inline unsigned name(const uint8_t *set, type id)                            \
+	{                                                                                          \
+		unsigned i, hit = 0;                                                               \
+												   \
+		for (i = 0; i < SCU_WAYS; i += LANES(sizeof(type)))                                \
+			hit |= (unsigned)equal(set + i * sizeof(type), id) << i;                   \
+		return hit;                                                                        \
+	}
+MATCH(match4, uint32_t, EQUAL4)
+MATCH(match8, uint64_t, EQUAL8)
+
 /* Compare costs as C does. */
 TARGET static inline bool probe_cheaper(const struct scu_sets *t, const uint8_t *a, const uint8_t *b)
 {
-	if (t->cost_log2 == 2) {
-		uint32_t x = *(const scu_u32 *)a, y = *(const scu_u32 *)b;
-		float fx, fy;
-
-		switch (t->type) {
-		case GTU_TYPE_UNSIGNED:
-			return x < y;
-		case GTU_TYPE_SIGNED:
-			return (int32_t)x < (int32_t)y;
-		}
-		memcpy(&fx, &x, 4);
-		memcpy(&fy, &y, 4);
-		return fx < fy;
-	} else {
-		uint64_t x = *(const scu_u64 *)a, y = *(const scu_u64 *)b;
-		double fx, fy;
-
-		switch (t->type) {
-		case GTU_TYPE_UNSIGNED:
-			return x < y;
-		case GTU_TYPE_SIGNED:
-			return (int64_t)x < (int64_t)y;
-		}
-		memcpy(&fx, &x, 8);
-		memcpy(&fy, &y, 8);
-		return fx < fy;
+#define CHEAPER(a, b, bits_, real)                                                                 \
+	switch (t->type) {                                                                         \
+	case GTU_TYPE_UNSIGNED:                                                                    \
+		return *(const scu_u##bits_ *)a < *(const scu_u##bits_ *)b;                        \
+	case GTU_TYPE_SIGNED:                                                                      \
+		return (int##bits_##_t)*(const scu_u##bits_ *)a < (int##bits_##_t)*(const scu_u##bits_ *)b; \
+	default:                                                                                   \
+		return *(const real *)a < *(const real *)b;                                        \
 	}
+	if (t->cost_log2 == 2)
+		CHEAPER(a, b, 32, scu_f32)
+	CHEAPER(a, b, 64, scu_f64)
 }
 
 /*
@@ -265,6 +264,26 @@ TARGET static size_t count(const uint64_t *bits, size_t words)
 	for (i = 0; i < words; i++)
 		sum += (size_t)__builtin_popcountll(bits[i]);
 	return sum;
+}
+
+TARGET static void stream(void *to, const void *from, size_t bytes)
+{
+#ifdef STREAM
+	const uint8_t *in = from;
+	uint8_t *out = to;
+
+	for (; bytes; bytes -= VECTOR, in += VECTOR, out += VECTOR)
+		STREAM(out, in);
+#else
+	memcpy(to, from, bytes);
+#endif
+}
+
+static void fence(void)
+{
+#ifdef STREAM
+	_mm_sfence();
+#endif
 }
 
 TARGET static unsigned match_tags(const void *tags, uint64_t tag)

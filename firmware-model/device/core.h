@@ -7,7 +7,6 @@
 #include "gtu_units.h"
 
 #define GTU_QUEUES_MAX		256u
-#define GTU_CONTEXTS_MAX	4096u
 #define GTU_QUANTUM		4096u	/* cycles a context of weight 1 gets per scheduling round */
 #define GTU_STALL_LIMIT		(1ull << 30)	/* cycles a stalled stream may hold a unit another job needs */
 #define GTU_PAGES		(GTU_UNIT_COUNT + 1u)	/* units with a page, then the basic operations */
@@ -129,7 +128,6 @@ void gtu_mailbox(struct gtu_dev *dev, uint32_t command);
 /* memory.c */
 void *gtu_dma(struct gtu_dev *dev, uint64_t addr, uint64_t bytes, bool write);
 bool gtu_dma_read(struct gtu_dev *dev, uint64_t addr, void *to, uint64_t bytes);
-bool gtu_dma_write(struct gtu_dev *dev, uint64_t addr, const void *from, uint64_t bytes);
 
 /* queue.c */
 void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsigned size,

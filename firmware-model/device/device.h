@@ -64,31 +64,9 @@ static inline uint8_t *gtu_mem_span(struct gtu_mem *m, uint64_t byte, uint64_t w
 bool gtu_mem_load(struct gtu_mem *m, uint64_t byte, void *to, uint64_t bytes);
 bool gtu_mem_store(struct gtu_mem *m, uint64_t byte, const void *from, uint64_t bytes);
 
-/* Pointer to one element (aligned to its width, so within one page), or NULL as above. */
-static inline uint8_t *gtu_mem_element(struct gtu_mem *m, uint64_t i)
-{
-	uint64_t got;
-
-	return gtu_mem_span(m, i << m->width_log2, 1ull << m->width_log2, &got);
-}
-
 /* Report accesses to the observers. Only call if m->monitored; @cycle is on the job's own clock. */
 void gtu_watch_stream(struct gtu_mem *m, uint64_t byte, uint64_t bytes, uint64_t cycle);
 void gtu_watch_gather(struct gtu_mem *m, const uint64_t *bytes, unsigned n, uint64_t cycle);
-
-/*
- * The user may modify his memory at any time. A value that decides an address is loaded once, with
- * these functions, so that the checked value is the used value (no time-of-check to time-of-use
- * race).
- */
-static inline uint32_t gtu_once32(const void *p)
-{
-	return *(const volatile uint32_t *)p;
-}
-static inline uint64_t gtu_once64(const void *p)
-{
-	return *(const volatile uint64_t *)p;
-}
 
 /* ---- Jobs (queue.c) -------------------------------------------------------------------------- */
 

@@ -22,33 +22,22 @@ void *gtu_dma(struct gtu_dev *dev, uint64_t addr, uint64_t bytes, bool write)
 	return at && got >= bytes ? at : NULL;
 }
 
-static bool dma_copy(struct gtu_dev *dev, uint64_t addr, uint8_t *buffer, uint64_t bytes, bool write)
+bool gtu_dma_read(struct gtu_dev *dev, uint64_t addr, void *to, uint64_t bytes)
 {
+	uint8_t *buffer = to;
+
 	while (bytes) {
 		uint64_t got = bytes;
-		void *at = addr + bytes < addr ? NULL : host_memory(dev, addr, &got, write);
+		void *at = addr + bytes < addr ? NULL : host_memory(dev, addr, &got, false);
 
 		if (!at || !got)
 			return false;
 		if (got > bytes)
 			got = bytes;
-		if (write)
-			memcpy(at, buffer, got);
-		else
-			memcpy(buffer, at, got);
+		memcpy(buffer, at, got);
 		buffer += got, addr += got, bytes -= got;
 	}
 	return true;
-}
-
-bool gtu_dma_read(struct gtu_dev *dev, uint64_t addr, void *to, uint64_t bytes)
-{
-	return dma_copy(dev, addr, to, bytes, false);
-}
-
-bool gtu_dma_write(struct gtu_dev *dev, uint64_t addr, const void *from, uint64_t bytes)
-{
-	return dma_copy(dev, addr, (uint8_t *)from, bytes, true);
 }
 
 /* ---- Resolving operands ---------------------------------------------------------------------- */
@@ -91,7 +80,8 @@ static unsigned region_fetch(struct gtu_dev *dev, const struct gtu_context *c, u
 	return GTU_CPL_OK;
 }
 
-static bool resolve(struct gtu_job *job, const struct gtu_requirement *want)
+/* Resolve one operand. Returns a GTU_CPL_* code. */
+static unsigned resolve(struct gtu_job *job, const struct gtu_requirement *want)
 {
 	struct gtu_dev *dev = job->dev;
 	const unsigned slot = want->slot;
@@ -110,20 +100,20 @@ static bool resolve(struct gtu_job *job, const struct gtu_requirement *want)
 	m->job = job;
 	if (!op->key) {
 		if (op->count || op->offset || !(want->need == GTU_REQUIRE_NONE || want->need & GTU_REQUIRE_MAYBE))
-			return gtu_job_error(job, GTU_CPL_OPERAND, slot, 0), false;
-		return true;
+			return GTU_CPL_OPERAND;
+		return GTU_CPL_OK;
 	}
 	if (want->need == GTU_REQUIRE_NONE || op->offset & ((1ull << want->width_log2) - 1) ||
 	    (op->count == GTU_COUNT_TO_END && !want->rest))
-		return gtu_job_error(job, GTU_CPL_OPERAND, slot, 0), false;
+		return GTU_CPL_OPERAND;
 	status = region_fetch(dev, job->context, op->key, &m->region);
 	if (status)
-		return gtu_job_error(job, status, slot, 0), false;
+		return status;
 	if ((want->need & GTU_REQUIRE_READ && !(m->region.flags & GTU_REGION_READ)) ||
 	    (want->need & GTU_REQUIRE_WRITE && !(m->region.flags & GTU_REGION_WRITE) && !gtu_bug(dev, GTU_BUG_RIGHTS)))
-		return gtu_job_error(job, GTU_CPL_RIGHTS, slot, 0), false;
+		return GTU_CPL_RIGHTS;
 	if (op->offset > m->region.length)
-		return gtu_job_error(job, GTU_CPL_BOUNDS, slot, 0), false;
+		return GTU_CPL_BOUNDS;
 	space = m->region.length - op->offset;
 	m->count = op->count;
 	if (op->count == GTU_COUNT_TO_END)
@@ -131,7 +121,7 @@ static bool resolve(struct gtu_job *job, const struct gtu_requirement *want)
 	bytes = want->bytes ? want->bytes :
 		want->bits ? (m->count + 7) / 8 : m->count << want->width_log2;
 	if (bytes > space + ((uint64_t)gtu_bug(dev, GTU_BUG_BOUNDS) << want->width_log2))
-		return gtu_job_error(job, GTU_CPL_BOUNDS, slot, 0), false;
+		return GTU_CPL_BOUNDS;
 	m->bytes = bytes;
 	m->addr = op->offset;
 	m->aperture = m->region.flags & GTU_REGION_APERTURE;
@@ -139,30 +129,30 @@ static bool resolve(struct gtu_job *job, const struct gtu_requirement *want)
 
 	if (m->aperture) {
 		m->base = dev->aperture + m->region.base + m->region.offset + op->offset;
-		return true;
+		return GTU_CPL_OK;
 	}
 	if (!region_levels(&m->region) && bytes && !gtu_bug(dev, GTU_BUG_DMA_PAGE))
 		m->base = gtu_dma(dev, m->region.base + m->region.offset + op->offset, bytes, m->write);
 	if (!m->base)
 		memset(m->tlb, 0, sizeof(m->tlb));
-	return true;
+	return GTU_CPL_OK;
 }
 
 bool gtu_job_operands(struct gtu_job *job, const struct gtu_requirement *want, unsigned n)
 {
+	unsigned i, status;
 	uint32_t named = 0;
-	unsigned i;
 
 	for (i = 0; i < n; i++) {
 		named |= 1u << want[i].slot;
-		if (!resolve(job, &want[i]))
-			return false;
+		status = resolve(job, &want[i]);
+		if (status)
+			return gtu_job_error(job, status, want[i].slot, 0), false;
 	}
-	for (i = 0; i < GTU_BLOCK_OPERANDS; i++) {
+	for (i = 0; i < job->operands; i++) {
 		const struct gtu_hw_operand *op = &job->operand[i];
 
-		if (i < job->operands && !(named >> i & 1) &&
-		    (op->key || op->count || op->offset))
+		if (!(named >> i & 1) && (op->key || op->count || op->offset))
 			return gtu_job_error(job, GTU_CPL_OPERAND, i, 0), false;
 	}
 	return true;
@@ -251,23 +241,9 @@ fault:
 	return NULL;
 }
 
-bool gtu_mem_load(struct gtu_mem *m, uint64_t byte, void *to, uint64_t bytes)
+/* Copy from an operand to @buffer, or from @buffer if @store. */
+static bool mem_copy(struct gtu_mem *m, uint64_t byte, uint8_t *buffer, uint64_t bytes, bool store)
 {
-	uint8_t *buffer = to, *p;
-	uint64_t got;
-
-	for (; bytes; bytes -= got, byte += got, buffer += got) {
-		p = gtu_mem_span(m, byte, bytes, &got);
-		if (!p)
-			return false;
-		memcpy(buffer, p, got);
-	}
-	return true;
-}
-
-bool gtu_mem_store(struct gtu_mem *m, uint64_t byte, const void *from, uint64_t bytes)
-{
-	const uint8_t *buffer = from;
 	uint64_t got;
 	uint8_t *p;
 
@@ -275,9 +251,19 @@ bool gtu_mem_store(struct gtu_mem *m, uint64_t byte, const void *from, uint64_t 
 		p = gtu_mem_span(m, byte, bytes, &got);
 		if (!p)
 			return false;
-		memcpy(p, buffer, got);
+		memcpy(store ? p : buffer, store ? buffer : p, got);
 	}
 	return true;
+}
+
+bool gtu_mem_load(struct gtu_mem *m, uint64_t byte, void *to, uint64_t bytes)
+{
+	return mem_copy(m, byte, to, bytes, false);
+}
+
+bool gtu_mem_store(struct gtu_mem *m, uint64_t byte, const void *from, uint64_t bytes)
+{
+	return mem_copy(m, byte, (uint8_t *)from, bytes, true);
 }
 
 /* ---- Observers ------------------------------------------------------------------------------- */

@@ -476,23 +476,15 @@ AHEAD_INLINE uint64_t run_ahead(struct iru_core *c, const struct iru_kernel *k, 
 	return cycle + span - 1;
 }
 
-AHEAD static __attribute__((noinline)) uint64_t
-run_ahead_plain(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle, uint64_t until)
-{
-	return run_ahead(c, k, cycle, until, false, false);
-}
-
-AHEAD static __attribute__((noinline)) uint64_t
-run_ahead_carry(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle, uint64_t until)
-{
-	return run_ahead(c, k, cycle, until, true, false);
-}
-
-AHEAD static __attribute__((noinline)) uint64_t
-run_ahead_merge(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle, uint64_t until)
-{
-	return run_ahead(c, k, cycle, until, true, true);
-}
+#define VARIANT(name, carry, merge)                                                                \
+	AHEAD static __attribute__((noinline)) uint64_t                                            \
+	name(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle, uint64_t until)       \
+	{                                                                                          \
+		return run_ahead(c, k, cycle, until, carry, merge);                                \
+	}
+VARIANT(run_ahead_plain, false, false)
+VARIANT(run_ahead_carry, true, false)
+VARIANT(run_ahead_merge, true, true)
 
 bool iru_can_run_ahead(void)
 {

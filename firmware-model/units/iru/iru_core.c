@@ -138,7 +138,6 @@ void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct
 	c->line_end = s->n ? (s->addr + 4 * s->n - 1) / GTU_LINE_BYTES + 1 : c->line_first;
 	c->all_records = s->all ? (s->n + IRU_LANES - 1) / IRU_LANES : 0;
 	c->left = s->n;
-	c->oldest = 0;
 	c->deadline = s->requested ? s->timeout : IRU_NEVER;
 	c->fetch_next = 0;
 	c->local_some = c->ring_some = c->full_some = c->blocked = 0;
@@ -459,10 +458,8 @@ void iru_core_request(struct iru_core *c, uint64_t requested)
 {
 	if (requested <= c->stream.requested)
 		return;
-	if (c->records >= c->stream.requested) {
-		c->oldest = c->cycle;
+	if (c->records >= c->stream.requested)
 		c->deadline = c->cycle + c->stream.timeout;
-	}
 	c->stream.requested = requested;
 }
 

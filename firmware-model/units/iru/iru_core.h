@@ -17,7 +17,6 @@
 #define IRU_LANES		GTU_WARP
 #define IRU_PARTITIONS_MAX	16u
 #define IRU_BANKS_MAX		64u	/* in all partitions: the banks are bits of a word */
-#define IRU_SETS_MAX		65536u	/* set numbers are 16 bits */
 #define IRU_PREFETCH_MAX	256u
 #define IRU_DEPTH_MAX		4096u
 #define IRU_NEVER		UINT64_MAX
@@ -162,8 +161,7 @@ struct iru_core {
 
 	/* state of the schedule */
 	uint64_t left;			/* elements not yet in a set */
-	uint64_t oldest;		/* cycle in which the oldest open request became the oldest */
-	uint64_t deadline;		/* when that request times out; IRU_NEVER: none is open */
+	uint64_t deadline;		/* when the oldest open request times out; IRU_NEVER: none is open */
 	uint64_t fetch_next;		/* minimum of the partitions' `service` */
 	uint64_t local_some, ring_some;	/* banks whose own queue, ring input is not empty */
 	uint64_t full_some;		/* banks that have full sets */
@@ -239,13 +237,6 @@ static inline void iru_core_taken(struct iru_core *c)
 static inline unsigned iru_fields(const struct iru_stream *s)
 {
 	return 1u + s->secondary + s->position;
-}
-
-/* The global number of set @set's bank. */
-static inline unsigned iru_bank(const struct iru_core *c, unsigned set)
-{
-	return ((set >> (c->shape.sets_log2 - c->shape.partitions_log2)) << c->shape.banks_log2) |
-	       (set & (c->banks - 1));
 }
 
 #endif

@@ -13,7 +13,6 @@ void iru_number(struct iru_core *c, struct iru_record *r, uint64_t cycle, unsign
 	r->head.cycle = cycle;
 	memset(r->head.reserved, 0, sizeof(r->head.reserved));
 	c->count.lines += r->head.lines;
-	c->oldest = cycle;
 	c->deadline = c->records < c->stream.requested ? cycle + c->stream.timeout : IRU_NEVER;
 }
 

@@ -36,8 +36,7 @@ static bool load_mask(struct scu_run *r, uint64_t first, size_t n)
 	return true;
 }
 
-/* Index of the @k-th (from 0) set bit, which must exist. */
-static size_t select_bit(const uint64_t *bits, size_t k)
+size_t scu_select_bit(const uint64_t *bits, size_t k)
 {
 	size_t i, ones;
 	uint64_t w;
@@ -47,6 +46,14 @@ static size_t select_bit(const uint64_t *bits, size_t k)
 	for (w = bits[i]; k; k--)
 		w &= w - 1;
 	return 64 * i + __builtin_ctzll(w);
+}
+
+/* Number of input elements of the next block, which ends at a whole word of the bit vectors; at most @slots. */
+static size_t block_inputs(const struct scu_run *r, uint64_t slots)
+{
+	const size_t n = SCU_BLOCK - r->s->in % 64, left = r->n - r->s->in < n ? r->n - r->s->in : n;
+
+	return slots < left ? slots : left;
 }
 
 /* Copy @n elements from @first on, widened to 64 bits if @wide. */
@@ -82,11 +89,6 @@ static const uint8_t *in_span(struct scu_run *r, struct scu_mem *m, uint64_t fir
 
 /* ---- DATA and ACCESS: at most one output element per input element ------------------------------ */
 
-static uint64_t value_at(const void *from, unsigned log2, size_t i)
-{
-	return log2 == 2 ? ((const uint32_t *)from)[i] : ((const uint64_t *)from)[i];
-}
-
 #define GATHER(type)                                                                               \
 	do {                                                                                       \
 		const type *in = (const type *)base;                                               \
@@ -113,13 +115,13 @@ static bool gather(struct scu_run *r, struct scu_mem *m, const void *index, unsi
 			uint64_t byte[GTU_WARP];
 
 			for (j = 0; j < r->merge && i + j < n; j++)
-				byte[j] = value_at(index, log2, i + j) << width;
+				byte[j] = scu_get(index, log2, i + j) << width;
 			scu_gather(m, byte, j, m->width_log2, false);
 		}
 	}
 	if (!base) {
 		for (i = 0; i < n; i++) {
-			const uint8_t *p = scu_element(m, value_at(index, log2, i));
+			const uint8_t *p = scu_element(m, scu_get(index, log2, i));
 
 			if (!p)
 				return false;
@@ -160,18 +162,16 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 	struct scu_mem *index = &r->mem[GTU_SCU_INDEX], *data = &r->mem[GTU_SCU_DATA];
 	struct scu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
 	const unsigned index_width = r->p.index_width;
-	size_t nb = SCU_BLOCK - s->in % 64;	/* the next block starts at a whole word */
+	size_t nb = block_inputs(r, slots);
 	uint8_t *selected = (uint8_t *)r->index;
 	size_t bad;
 
-	nb = r->n - s->in < nb ? r->n - s->in : nb;
-	nb = slots < nb ? slots : nb;
 	if (!load_mask(r, s->in, nb))
 		return false;
 	r->m = r->k->count(r->mask, (nb + 63) / 64);
 	if (r->m > r->cap - s->ordinal) {
 		r->m = r->cap - s->ordinal;
-		nb = select_bit(r->mask, r->m);
+		nb = scu_select_bit(r->mask, r->m);
 		r->full = nb == 0;
 	}
 	if (nb % 64)
@@ -186,12 +186,12 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 		bad = r->data_limit == UINT64_MAX ? r->m :
 			r->k->first_beyond[index_width - 2](selected, r->m, r->data_limit);
 		if (bad < r->m) {
-			nb = select_bit(r->mask, bad);
+			nb = scu_select_bit(r->mask, bad);
 			r->m = bad;
 			r->inputs = nb;
 			r->error = GTU_CPL_INDEX;
 			r->error_slot = GTU_SCU_INDEX;
-			r->error_value = value_at(selected, index_width, bad);
+			r->error_value = scu_get(selected, index_width, bad);
 		}
 		if (!data->given)
 			memcpy(r->value, selected, r->m << index_width);
@@ -221,8 +221,8 @@ static bool generate_single(struct scu_run *r, uint64_t slots)
 /* Load at most @slots elements: each takes at least one slot. */
 static bool load_window(struct scu_run *r, uint64_t slots)
 {
-	const uint64_t first = r->s->in, left = r->n - first < slots ? r->n - first : slots;
-	const size_t n = left < SCU_BLOCK - first % 64 ? left : SCU_BLOCK - first % 64;
+	const uint64_t first = r->s->in;
+	const size_t n = block_inputs(r, slots);
 
 	r->window = first;
 	r->window_end = first + n;
@@ -387,6 +387,10 @@ static bool generate_runs(struct scu_run *r, uint64_t slots)
 
 /* ---- All operations --------------------------------------------------------------------------- */
 
+#define ADD(type)                                                                                  \
+	for (i = 0; i < r->m; i++)                                                                 \
+		((type *)a)[i] += ((const type *)b)[i]
+
 /* Sum the given costs into cost[0]. */
 static void add_costs(struct scu_run *r)
 {
@@ -397,31 +401,14 @@ static void add_costs(struct scu_run *r)
 		memcpy(a, b, r->m << r->p.cost_width);
 	if (!r->mem[GTU_SCU_COST_GATHERED].given || !r->mem[GTU_SCU_COST_INPUT].given)
 		return;
-	if (r->p.type == GTU_TYPE_FLOAT) {
-		for (i = 0; i < r->m; i++) {
-			if (r->p.cost_width == 2) {
-				float x, y;
-
-				memcpy(&x, a + 4 * i, 4);
-				memcpy(&y, b + 4 * i, 4);
-				x += y;
-				memcpy(a + 4 * i, &x, 4);
-			} else {
-				double x, y;
-
-				memcpy(&x, a + 8 * i, 8);
-				memcpy(&y, b + 8 * i, 8);
-				x += y;
-				memcpy(a + 8 * i, &x, 8);
-			}
-		}
-	} else if (r->p.cost_width == 2) {
-		for (i = 0; i < r->m; i++)
-			((scu_u32 *)a)[i] += ((scu_u32 *)b)[i];
-	} else {
-		for (i = 0; i < r->m; i++)
-			((scu_u64 *)a)[i] += ((scu_u64 *)b)[i];
-	}
+	if (r->p.type == GTU_TYPE_FLOAT && r->p.cost_width == 2)
+		ADD(scu_f32);
+	else if (r->p.type == GTU_TYPE_FLOAT)
+		ADD(scu_f64);
+	else if (r->p.cost_width == 2)
+		ADD(scu_u32);
+	else
+		ADD(scu_u64);
 }
 
 bool scu_generate(struct scu_run *r, uint64_t slots)
@@ -444,7 +431,7 @@ uint64_t scu_where(const struct scu_run *r, size_t k, uint64_t *slots)
 	size_t low = 0, high = r->segments;
 
 	if (!r->p.runs) {
-		*slots = select_bit(r->mask, k);
+		*slots = scu_select_bit(r->mask, k);
 		return r->first + *slots;
 	}
 	while (high - low > 1) {
@@ -463,7 +450,7 @@ bool scu_count(struct scu_run *r, uint64_t slots)
 {
 	struct scu_state *s = r->s;
 	struct scu_mem *count = &r->mem[GTU_SCU_COUNT];
-	size_t n = SCU_BLOCK - s->in % 64, i;
+	size_t n, i;
 
 	if (s->left) {
 		/* the rest of the run in which the output became full */
@@ -471,9 +458,7 @@ bool scu_count(struct scu_run *r, uint64_t slots)
 		s->left = 0;
 		s->in++;
 	}
-	n = SCU_BLOCK - s->in % 64;
-	n = r->n - s->in < n ? r->n - s->in : n;
-	n = slots < n ? slots : n;
+	n = block_inputs(r, slots);
 	if (!load_mask(r, s->in, n))
 		return false;
 	if (r->p.runs) {
@@ -498,11 +483,9 @@ bool scu_compare(struct scu_run *r, uint64_t slots)
 {
 	struct scu_state *s = r->s;
 	struct scu_mem *data = &r->mem[GTU_SCU_DATA];
-	size_t n = SCU_BLOCK - s->in % 64;
+	const size_t n = block_inputs(r, slots);
 	const uint8_t *from;
 
-	n = r->n - s->in < n ? r->n - s->in : n;
-	n = slots < n ? slots : n;
 	r->slots = 0;
 	from = in_span(r, data, s->in, n);
 	if (!from)

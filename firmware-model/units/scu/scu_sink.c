@@ -112,26 +112,13 @@ static void over_at(struct scu_run *r, size_t k)
 	r->s->over_element = scu_where(r, k, &slots);
 }
 
-/* Index of the @n-th (from 0) element of the block that @keep selects. */
-static size_t nth_kept(const uint64_t *keep, size_t n)
-{
-	size_t i, ones;
-	uint64_t w;
-
-	for (i = 0; (ones = __builtin_popcountll(keep[i])) <= n; i++)
-		n -= ones;
-	for (w = keep[i]; n; n--)
-		w &= w - 1;
-	return 64 * i + __builtin_ctzll(w);
-}
-
 /* Account for @n elements that were appended to the buffer; keep as many as fit in the output. */
 static bool collect(struct scu_run *r, size_t n, const uint64_t *keep)
 {
 	const uint64_t space = r->mem[GTU_SCU_OUT].count - r->s->out;
 
 	if (n > space) {
-		over_at(r, keep ? nth_kept(keep, space) : space);
+		over_at(r, keep ? scu_select_bit(keep, space) : space);
 		n = space;
 	}
 	r->s->out += n;
@@ -146,9 +133,16 @@ static bool put_kept(struct scu_run *r)
 	return collect(r, n, r->keep);
 }
 
-static size_t count_kept(struct scu_run *r)
+static size_t count_kept(const struct scu_run *r)
 {
 	return r->k->count(r->keep, (r->m + 63) / 64);
+}
+
+/* Account for the block, of which @kept elements were kept. */
+static void add_kept(struct scu_run *r, size_t kept)
+{
+	r->s->kept += kept;
+	r->s->dropped += r->m - kept;
 }
 
 /* ---- Filtering and grouping ---------------------------------------------------------------------- */
@@ -181,13 +175,9 @@ static bool filter_block(struct scu_run *r)
 
 static bool sink_filter(struct scu_run *r)
 {
-	size_t kept;
-
 	if (!filter_block(r))
 		return false;
-	kept = count_kept(r);
-	r->s->kept += kept;
-	r->s->dropped += r->m - kept;
+	add_kept(r, count_kept(r));
 	return r->p.step == GTU_STEP_PRODUCE || put_kept(r);
 }
 
@@ -211,14 +201,13 @@ static bool sink_group(struct scu_run *r)
 	}
 	kept = count_kept(r);
 	if (out->given && kept > out->count - r->s->kept && !r->s->over)
-		over_at(r, nth_kept(r->keep, r->s->kept < out->count ? out->count - r->s->kept : 0));
+		over_at(r, scu_select_bit(r->keep, r->s->kept < out->count ? out->count - r->s->kept : 0));
 	ok = scu_group_offer(&g, r->k, r->value, r->keep, r->m, r->s->ordinal);
 	r->s->rank = g.rank;
 	r->s->groups = g.groups;
 	if (ok == GROUP_ORDINAL)
 		return fail_at(r, g.bad, GTU_CPL_INDEX, GTU_SCU_GROUP_TABLE, g.bad_ordinal);
-	r->s->kept += kept;
-	r->s->dropped += r->m - kept;
+	add_kept(r, kept);
 	return ok == GROUP_OK;
 }
 
@@ -239,13 +228,9 @@ bool scu_drain_set(struct scu_run *r, uint64_t set)
 
 static bool sink_apply_filter(struct scu_run *r)
 {
-	size_t kept;
-
 	if (!scu_load_bits(&r->mem[GTU_SCU_FILTER], r->s->ordinal, r->m, r->keep))
 		return false;
-	kept = count_kept(r);
-	r->s->kept += kept;
-	r->s->dropped += r->m - kept;
+	add_kept(r, count_kept(r));
 	return put_kept(r);
 }
 

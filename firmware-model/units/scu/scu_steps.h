@@ -8,6 +8,24 @@
 #include "scu_core.h"
 #include "scu_table.h"
 
+/* Element @i of an array of elements of 1 << @log2 bytes. */
+static inline uint64_t scu_get(const void *from, unsigned log2, size_t i)
+{
+	switch (log2) {
+	case 0:
+		return ((const uint8_t *)from)[i];
+	case 1:
+		return ((const scu_u16 *)from)[i];
+	case 2:
+		return ((const scu_u32 *)from)[i];
+	default:
+		return ((const scu_u64 *)from)[i];
+	}
+}
+
+/* Index of the @k-th (from 0) set bit, which must exist. */
+size_t scu_select_bit(const uint64_t *bits, size_t k);
+
 /* ---- Memory -------------------------------------------------------------------------------------- */
 
 /* Like the port's span(), which is not called if the operand is contiguous. */

@@ -14,8 +14,7 @@ static uint32_t filter_set_bytes(const struct scu_filter *f)
 
 static uint32_t filter_set(const struct scu_filter *f, const uint8_t *ids, size_t i)
 {
-	return scu_hash(f->id_log2 == 2 ? ((const scu_u32 *)ids)[i] : ((const scu_u64 *)ids)[i],
-			f->sets_log2);
+	return scu_hash(scu_get(ids, f->id_log2, i), f->sets_log2);
 }
 
 /* Report the probes to observers. A kept element has written its set: it was inserted, or its cost was updated. */
@@ -279,22 +278,7 @@ static enum scu_grouped group_insert(struct scu_group *g, const struct scu_kerne
 
 static uint64_t group_line(const struct scu_group *g, const uint8_t *ids, size_t i)
 {
-	uint64_t id;
-
-	switch (g->id_log2) {
-	case 0:
-		id = ids[i];
-		break;
-	case 1:
-		id = ((const scu_u16 *)ids)[i];
-		break;
-	case 2:
-		id = ((const scu_u32 *)ids)[i];
-		break;
-	default:
-		id = ((const scu_u64 *)ids)[i];
-	}
-	return (g->target + (id << g->target_log2)) / GTU_LINE_BYTES;
+	return (g->target + (scu_get(ids, g->id_log2, i) << g->target_log2)) / GTU_LINE_BYTES;
 }
 
 #define GROUP_AHEAD 8u

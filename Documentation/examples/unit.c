@@ -66,7 +66,7 @@ static bool start(struct gtu_job *job)
 	job->needed = job->mem[0].count ? job->mem[0].count - 1 : 0;
 	if (job->needed > job->mem[1].count)
 		return gtu_job_error(job, GTU_CPL_OVERFLOW, 1, job->mem[1].count), false;
-	job->cycles = gtu_job_params(job)[GTU_DEGREES_P_LATENCY];
+	job->cycles = job->page->param[GTU_DEGREES_P_LATENCY];
 	return true;
 }
 
@@ -74,7 +74,7 @@ static bool start(struct gtu_job *job)
 static int run(struct gtu_job *job, uint64_t budget)
 {
 	struct degrees_state *s = (struct degrees_state *)job->state;
-	uint64_t pair[2], degree, *counter = gtu_job_counters(job);
+	uint64_t pair[2], degree, *counter = job->page->live;
 
 	if (!operands(job))
 		return GTU_RUN_DONE;

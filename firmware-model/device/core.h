@@ -47,17 +47,6 @@ struct gtu_event_ring {
 	uint64_t addr;
 };
 
-struct gtu_unit_page {
-	const struct gtu_unit *unit;
-	uint32_t param[GTU_UREG_PARAMS];
-	uint32_t setting[GTU_UREG_SETS];
-	uint64_t live[GTU_UREG_COUNTERS];
-	uint64_t shown[GTU_UREG_COUNTERS];	/* counters at the last snapshot */
-	void *state;
-	struct gtu_hwq *owner;		/* exclusive units: the queue that holds the unit */
-	struct gtu_hwq *next_owner;	/* the first queue that waits for the unit */
-};
-
 struct gtu_dev {
 	struct gtu_dev_config config;
 	struct gtu_host_ops ops;
@@ -97,9 +86,7 @@ struct gtu_dev {
 };
 
 /* device.c */
-struct gtu_unit_page *gtu_dev_page(struct gtu_dev *dev, const struct gtu_unit *unit);
-/* NULL: no unit, or an absent one (*absent) */
-const struct gtu_unit *gtu_dev_unit(const struct gtu_dev *dev, unsigned opcode, bool *absent);
+void gtu_dev_clear(struct gtu_dev *dev);	/* to the state after a reset by register */
 void gtu_dev_error(struct gtu_dev *dev, uint32_t bit, uint64_t info);
 
 /* fault.c: call only if dev->faulty */

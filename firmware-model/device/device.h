@@ -15,6 +15,7 @@
 #include "gtu_model.h"
 
 struct gtu_job;
+struct gtu_hwq;
 
 /* ---- Memory as units see it (memory.c) ------------------------------------------------------- */
 
@@ -72,10 +73,23 @@ void gtu_watch_gather(struct gtu_mem *m, const uint64_t *bytes, unsigned n, uint
 
 #define GTU_JOB_STATE_BYTES 2048u
 
+/* A unit in a device: its registers and its state on chip. */
+struct gtu_unit_page {
+	const struct gtu_unit *unit;	/* NULL: absent */
+	uint32_t param[GTU_UREG_PARAMS];
+	uint32_t setting[GTU_UREG_SETS];
+	uint64_t live[GTU_UREG_COUNTERS];	/* counters; units update them at the end of run() */
+	uint64_t shown[GTU_UREG_COUNTERS];	/* counters at the last snapshot */
+	void *state;			/* state_bytes() */
+	struct gtu_hwq *owner;		/* exclusive units: the queue that holds the unit */
+	struct gtu_hwq *next_owner;	/* the first queue that waits for the unit */
+};
+
 struct gtu_job {
 	struct gtu_dev *dev;
 	struct gtu_context *context;
 	const struct gtu_unit *unit;
+	struct gtu_unit_page *page;	/* of `unit` */
 	struct gtu_hw_desc desc;	/* fetched once */
 	struct gtu_hw_operand operand[GTU_BLOCK_OPERANDS];
 	unsigned operands;		/* given slots: 6, or the block's count */
@@ -91,6 +105,8 @@ struct gtu_job {
 	uint8_t state[GTU_JOB_STATE_BYTES] __attribute__((aligned(64)));
 };
 
+/* Add to the first @n live counters what the job's, @now, have grown by since the last call, which @counted holds. */
+void gtu_job_count(const struct gtu_job *job, const uint64_t *now, uint64_t *counted, unsigned n);
 /* Set the job's error (the first one stays) and return GTU_RUN_DONE. */
 int gtu_job_error(struct gtu_job *job, unsigned status, unsigned slot, uint64_t element);
 
@@ -148,14 +164,14 @@ struct gtu_unit {
 	bool exclusive;			/* state on chip that cannot be saved: one job at a time */
 	/* May be NULL. Check a configuration whose values are within their limits. Returns an error message, or NULL. */
 	const char *(*check)(const struct gtu_dev_config *config);
-	/* Bytes of unit state on chip, allocated at creation, passed as gtu_unit_state(). */
+	/* May be NULL. Bytes of unit state on chip, allocated at creation. */
 	size_t (*state_bytes)(const struct gtu_dev_config *config);
 	/* Check descriptor and operands. False: job->status is set. */
 	bool (*start)(struct gtu_job *job);
 	/* Run for about @budget cycles; returns enum gtu_run. */
 	int (*run)(struct gtu_job *job, uint64_t budget);
-	/* Latency of a memory access in cycles, for observers. */
-	uint32_t (*latency)(const struct gtu_dev_config *config);
+	/* Offset in struct gtu_dev_config of a memory access's latency, for observers; 0: that of the SCU's. */
+	size_t latency;
 	/*
 	 * May be NULL. Read the unit's own read-only registers, from GTU_UREG_OWN on in its page:
 	 * the value at @reg and whether it is 64 bits wide. False if no such register exists.
@@ -174,13 +190,5 @@ struct gtu_unit {
 extern const struct gtu_unit gtu_unit_basic;	/* NOP, COPY, FILL, FENCE */
 #define GTU_UNIT_DECLARATION(UNIT, unit, ...) extern const struct gtu_unit gtu_unit_##unit;
 GTU_UNIT_ROWS(GTU_UNIT_DECLARATION)
-
-/* The job's unit: on-chip state, parameters, settings, counters. */
-void *gtu_job_unit_state(const struct gtu_job *job);
-const uint32_t *gtu_job_params(const struct gtu_job *job);
-const uint32_t *gtu_job_settings(const struct gtu_job *job);
-uint64_t *gtu_job_counters(const struct gtu_job *job);	/* live; update them at the end of run() */
-/* Add to the first @n live counters what the job's, @now, have grown by since the last call, which @counted holds. */
-void gtu_job_count(const struct gtu_job *job, const uint64_t *now, uint64_t *counted, unsigned n);
 
 #endif

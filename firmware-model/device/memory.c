@@ -271,6 +271,8 @@ bool gtu_mem_store(struct gtu_mem *m, uint64_t byte, const void *from, uint64_t 
 static struct gtu_access access_of(const struct gtu_mem *m, uint64_t cycle)
 {
 	struct gtu_dev *dev = m->job->dev;
+	const size_t latency = m->job->unit->latency ? m->job->unit->latency :
+						       offsetof(struct gtu_dev_config, scu_latency);
 	struct gtu_access a = {
 		.key = m->key,
 		.unit = m->job->desc.opcode >> 4,
@@ -278,8 +280,7 @@ static struct gtu_access access_of(const struct gtu_mem *m, uint64_t cycle)
 		.kind = m->aperture ? GTU_WATCH_APERTURE : GTU_WATCH_HOST,
 		.write = m->write,
 		.cycle = dev->run_cycles + cycle,
-		.latency = m->job->unit->latency ? m->job->unit->latency(&dev->config)
-						 : dev->config.scu_latency,
+		.latency = *(const uint32_t *)((const char *)&dev->config + latency),
 	};
 
 	return a;

@@ -32,6 +32,16 @@ static void blocked(struct gtu_dev *dev, struct gtu_hwq *q)
 	gtu_bit_clear(context_of(dev, q)->queues, q->id);
 }
 
+void gtu_job_count(const struct gtu_job *job, const uint64_t *now, uint64_t *counted, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		job->page->live[i] += now[i] - counted[i];
+		counted[i] = now[i];
+	}
+}
+
 int gtu_job_error(struct gtu_job *job, unsigned status, unsigned slot, uint64_t element)
 {
 	if (job->status == GTU_CPL_OK) {
@@ -117,15 +127,10 @@ static void status_write(struct gtu_dev *dev, struct gtu_hwq *q)
 /* Release the job's exclusive unit and wake the queues that wait for it. */
 static void release(struct gtu_dev *dev, struct gtu_hwq *q)
 {
-	struct gtu_unit_page *page;
-
-	if (!q->active || !q->job.unit || !q->job.unit->exclusive)
+	if (!q->active || !q->job.unit || q->job.page->owner != q)
 		return;
-	page = gtu_dev_page(dev, q->job.unit);
-	if (page->owner == q) {
-		page->owner = NULL;
-		gtu_queue_wake_all(dev);
-	}
+	q->job.page->owner = NULL;
+	gtu_queue_wake_all(dev);
 }
 
 /*
@@ -134,7 +139,7 @@ static void release(struct gtu_dev *dev, struct gtu_hwq *q)
  */
 static bool acquire(struct gtu_dev *dev, struct gtu_hwq *q)
 {
-	struct gtu_unit_page *page = gtu_dev_page(dev, q->job.unit);
+	struct gtu_unit_page *page = q->job.page;
 
 	if (page->owner == q)
 		return true;
@@ -151,16 +156,15 @@ static bool acquire(struct gtu_dev *dev, struct gtu_hwq *q)
 }
 
 /* Stop waiting for the job's unit. */
-static void stop_waiting(struct gtu_dev *dev, struct gtu_hwq *q)
+static void stop_waiting(struct gtu_hwq *q)
 {
-	if (q->active && q->job.unit && q->job.unit->exclusive &&
-	    gtu_dev_page(dev, q->job.unit)->next_owner == q)
-		gtu_dev_page(dev, q->job.unit)->next_owner = NULL;
+	if (q->active && q->job.unit && q->job.page->next_owner == q)
+		q->job.page->next_owner = NULL;
 }
 
 void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q)
 {
-	stop_waiting(dev, q);
+	stop_waiting(q);
 	release(dev, q);
 	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
 		dev->fences--;
@@ -370,13 +374,14 @@ static bool fetch_block(struct gtu_job *job)
 static bool prepare(struct gtu_dev *dev, struct gtu_job *job)
 {
 	const struct gtu_hw_desc *d = &job->desc;
-	bool absent;
+	const unsigned page = dev->page_of[d->opcode];
 
 	if (d->reserved0 || d->flags & ~GTU_DESC_FLAGS)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
-	job->unit = gtu_dev_unit(dev, d->opcode, &absent);
+	job->page = page ? &dev->page[page - 1] : NULL;
+	job->unit = page ? job->page->unit : NULL;
 	if (!job->unit)
-		return gtu_job_error(job, absent ? GTU_CPL_ABSENT : GTU_CPL_OPCODE, 0xff, 0), false;
+		return gtu_job_error(job, page ? GTU_CPL_ABSENT : GTU_CPL_OPCODE, 0xff, 0), false;
 	return !(d->flags & GTU_DESC_BLOCK) || fetch_block(job);
 }
 
@@ -465,7 +470,7 @@ bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until)
 		q->cancel_until = until;
 	q->canceling = true;
 	if (q->active) {
-		stop_waiting(dev, q);
+		stop_waiting(q);
 		q->job.mem = dev->mem;
 		if (q->job.started)
 			stop(&q->job, GTU_CPL_CANCELED);

@@ -101,7 +101,7 @@ static bool operands(struct gtu_job *job)
 
 static bool start(struct gtu_job *job)
 {
-	const uint32_t param = job->desc.param, *build = gtu_job_params(job);
+	const uint32_t param = job->desc.param, *build = job->page->param;
 	const uint32_t ring = job->operand[GTU_IRU_RING].count;
 	const uint64_t n = job->operand[GTU_IRU_INDICES].count;
 	const unsigned position_bits = build[GTU_IRU_P_POSITION_BITS];
@@ -141,7 +141,7 @@ static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsi
 			__builtin_prefetch(m->base + 4 * first + 64);
 		}
 	}
-	return cycle + gtu_job_params(job)[GTU_IRU_P_LATENCY];
+	return cycle + job->page->param[GTU_IRU_P_LATENCY];
 }
 
 /* @count elements of an operand: a pointer to them, or to @copy if they span two pages. */
@@ -198,7 +198,7 @@ static int deliver(struct gtu_job *job, struct iru_core *c)
 
 static int pump(struct gtu_job *job)
 {
-	struct iru_core *c = gtu_job_unit_state(job);
+	struct iru_core *c = job->page->state;
 	const uint64_t before = c->stream.requested;
 	const int moved = deliver(job, c);
 	uint64_t requested;
@@ -213,7 +213,7 @@ static int pump(struct gtu_job *job)
 
 static bool begin(struct gtu_job *job, struct gtu_stream *s)
 {
-	struct iru_core *c = gtu_job_unit_state(job);
+	struct iru_core *c = job->page->state;
 	const uint32_t param = job->desc.param;
 	const struct iru_shape shape = shape_of(gtu_dev_config(job->dev));
 	const struct iru_stream stream = {
@@ -222,7 +222,7 @@ static bool begin(struct gtu_job *job, struct gtu_stream *s)
 		.base = job->desc.imm,
 		.requested = param & GTU_IRU_DEMAND ? 0 : IRU_NEVER,
 		.timeout = job->desc.param2 ? job->desc.param2 :
-					      gtu_job_settings(job)[GTU_IRU_S_TIMEOUT],
+					      job->page->setting[GTU_IRU_S_TIMEOUT],
 		.target_log2 = param >> GTU_IRU_TARGET_SHIFT & 7,
 		.op = (uint8_t)operation(job),
 		.all = param & GTU_IRU_ALL,
@@ -230,7 +230,7 @@ static bool begin(struct gtu_job *job, struct gtu_stream *s)
 		.position = param & GTU_IRU_WITH_POSITION,
 	};
 	const struct iru_port port = { .ctx = job, .fetch = fetch, .load = load,
-				       .latency = gtu_job_params(job)[GTU_IRU_P_LATENCY] };
+				       .latency = job->page->param[GTU_IRU_P_LATENCY] };
 
 	if (!c->partitions)
 		iru_core_init(c, &shape);
@@ -240,13 +240,13 @@ static bool begin(struct gtu_job *job, struct gtu_stream *s)
 	s->rings = 1;
 	s->count = job->operand[GTU_IRU_RING].count;
 	s->record_bytes = record_bytes(job);
-	gtu_job_counters(job)[GTU_IRU_C_JOBS]++;
+	job->page->live[GTU_IRU_C_JOBS]++;
 	return true;
 }
 
 static const uint64_t *account(struct gtu_job *job)
 {
-	struct iru_core *c = gtu_job_unit_state(job);
+	struct iru_core *c = job->page->state;
 
 	job->cycles = c->count.cycles = c->cycle;
 	job->dropped = c->count.merged;
@@ -257,7 +257,7 @@ static const uint64_t *account(struct gtu_job *job)
 
 static int advance(struct gtu_job *job, bool moved, uint64_t until)
 {
-	struct iru_core *c = gtu_job_unit_state(job);
+	struct iru_core *c = job->page->state;
 	struct iru_job *j = state(job);
 
 	if (c->out_count || (j->status == IRU_IDLE && !moved))
@@ -274,7 +274,7 @@ static int advance(struct gtu_job *job, bool moved, uint64_t until)
 	if (c->cycle >= until)
 		return GTU_RUN_MORE;
 	/* a fixed latency lets the core run ahead; an observer needs accesses in cycle order */
-	c->port.latency = job->mem[GTU_IRU_INDICES].monitored ? 0 : gtu_job_params(job)[GTU_IRU_P_LATENCY];
+	c->port.latency = job->mem[GTU_IRU_INDICES].monitored ? 0 : job->page->param[GTU_IRU_P_LATENCY];
 	j->status = (uint8_t)iru_core_run(c, until);
 	return STREAM_AGAIN;
 }
@@ -287,11 +287,6 @@ static const struct gtu_stream_ops stream = {
 	.account = account,
 	.counters = GTU_IRU_COUNTERS,
 };
-
-static uint32_t fetch_latency(const struct gtu_dev_config *config)
-{
-	return config->iru_latency;
-}
 
 static const char *code(bool portable)
 {
@@ -306,7 +301,7 @@ const struct gtu_unit gtu_unit_iru = {
 	.exclusive = true,
 	.check = check,
 	.state_bytes = state_bytes,
-	.latency = fetch_latency,
+	.latency = offsetof(struct gtu_dev_config, iru_latency),
 	.start = start,
 	.run = stream_run,
 	.stop = stream_stop,

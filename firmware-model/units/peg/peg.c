@@ -30,7 +30,7 @@ static unsigned engines(const struct gtu_job *job)
 {
 	const unsigned n = job->desc.param >> GTU_PEG_ENGINES_SHIFT & 63;
 
-	return n ? n : gtu_job_params(job)[GTU_PEG_P_ENGINES];
+	return n ? n : job->page->param[GTU_PEG_P_ENGINES];
 }
 
 /* Bytes of all lanes of a record, all fields. */
@@ -68,11 +68,6 @@ static size_t state_bytes(const struct gtu_dev_config *config)
 	const struct peg_shape shape = shape_of(config);
 
 	return CORE_AT + peg_core_bytes(&shape);
-}
-
-static uint32_t fetch_latency(const struct gtu_dev_config *config)
-{
-	return config->peg_latency;
 }
 
 static bool own_register(const struct gtu_dev_config *config, const void *state, bool held, uint32_t reg,
@@ -133,7 +128,7 @@ static bool operands(struct gtu_job *job)
 
 static bool start(struct gtu_job *job)
 {
-	const uint32_t param = job->desc.param, *build = gtu_job_params(job);
+	const uint32_t param = job->desc.param, *build = job->page->param;
 	const uint32_t ring = job->operand[GTU_PEG_RINGS].count, graph_only =
 		GTU_PEG_PULL | GTU_PEG_OFFSETS_8 | GTU_PEG_WEIGHTS_8 | GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST |
 		GTU_PEG_WITH_WEIGHT | GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES | GTU_PEG_STAND_BY;
@@ -289,8 +284,8 @@ static bool load_edges(void *ctx, unsigned n, uint64_t first, unsigned count, vo
 
 static bool begin(struct gtu_job *job, struct gtu_stream *ring)
 {
-	struct peg_unit *u = gtu_job_unit_state(job);
-	const uint32_t param = job->desc.param, *set = gtu_job_settings(job);
+	struct peg_unit *u = job->page->state;
+	const uint32_t param = job->desc.param, *set = job->page->setting;
 	const struct peg_shape shape = shape_of(gtu_dev_config(job->dev));
 	const struct gtu_mem *m = job->mem;
 	struct peg_core *core = u->core ? u->core : peg_core_init((uint8_t *)u + CORE_AT, &shape);
@@ -314,12 +309,12 @@ static bool begin(struct gtu_job *job, struct gtu_stream *ring)
 		.interval = set[GTU_PEG_S_INTERVAL],
 		.shift = (uint8_t)set[GTU_PEG_S_SHIFT],
 		.floor = set[GTU_PEG_S_FLOOR],
-		.message = (uint16_t)gtu_job_params(job)[GTU_PEG_P_MESSAGE],
+		.message = (uint16_t)job->page->param[GTU_PEG_P_MESSAGE],
 	};
 	const struct peg_port port = {
 		.ctx = u, .refill = fetch_refill, .index = fetch_index, .edges = fetch_edges,
 		.load_vertices = load_vertices, .load_index = load_index, .load_edges = load_edges,
-		.spill = peg_spill, .unspill = peg_unspill, .latency = gtu_job_params(job)[GTU_PEG_P_LATENCY],
+		.spill = peg_spill, .unspill = peg_unspill, .latency = job->page->param[GTU_PEG_P_LATENCY],
 	};
 
 	memset(u, 0, sizeof(*u));
@@ -340,13 +335,13 @@ static bool begin(struct gtu_job *job, struct gtu_stream *ring)
 	ring->return_size = job->desc.param2 ? 1u << job->desc.param2 : 0;
 	ring->return_width = 1u << s.id_log2;
 	ring->counts_changes = true;
-	gtu_job_counters(job)[GTU_PEG_C_JOBS]++;
+	job->page->live[GTU_PEG_C_JOBS]++;
 	return true;
 }
 
 static const uint64_t *account(struct gtu_job *job)
 {
-	const struct peg_unit *u = gtu_job_unit_state(job);
+	const struct peg_unit *u = job->page->state;
 
 	job->cycles = u->core->count.cycles = u->core->cycle + u->flush_cycles;
 	return (const uint64_t *)&u->core->count;
@@ -371,7 +366,7 @@ static int fail(struct gtu_job *job, const struct peg_unit *u)
 static int advance(struct gtu_job *job, bool moved, uint64_t until)
 {
 	const struct gtu_stream *s = gtu_stream_of(job);
-	struct peg_unit *u = gtu_job_unit_state(job);
+	struct peg_unit *u = job->page->state;
 	struct peg_core *c = u->core;
 	const uint32_t all = s->rings == 32 ? ~0u : (1u << s->rings) - 1;
 
@@ -407,7 +402,7 @@ const struct gtu_unit gtu_unit_peg = {
 	.version = 1,
 	.exclusive = true,
 	.state_bytes = state_bytes,
-	.latency = fetch_latency,
+	.latency = offsetof(struct gtu_dev_config, peg_latency),
 	.own_register = own_register,
 	.start = start,
 	.run = stream_run,

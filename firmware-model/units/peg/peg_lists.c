@@ -13,7 +13,7 @@
 
 static struct peg_unit *unit_of(const struct gtu_job *job)
 {
-	return gtu_job_unit_state(job);
+	return job->page->state;
 }
 
 static unsigned id_bytes(const struct peg_unit *u)
@@ -290,7 +290,7 @@ bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t until)
 			return gtu_job_error(job, GTU_CPL_OVERFLOW, GTU_PEG_SPILL, 0), true;
 		}
 		u->flush_engine = ~0u;
-		u->flush_cycles = lines ? gtu_job_params(job)[GTU_PEG_P_LATENCY] : 0;
+		u->flush_cycles = lines ? job->page->param[GTU_PEG_P_LATENCY] : 0;
 	}
 	for (;;) {
 		const unsigned n = u->flush_engine;

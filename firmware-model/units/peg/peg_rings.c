@@ -137,7 +137,7 @@ static int poll_requests(struct gtu_job *job, struct peg_unit *u, unsigned n)
 
 int peg_pump(struct gtu_job *job)
 {
-	struct peg_unit *u = gtu_job_unit_state(job);
+	struct peg_unit *u = job->page->state;
 	const bool demand = u->core->stream.demand;
 	int seen = peg_take_pushes(job, u), some = 0, rc = 0;
 

@@ -156,8 +156,8 @@ static void watch_gather(void *ctx, unsigned slot, const uint64_t *byte, unsigne
 /* Prepare the core with the job's operands, which are resolved again in each call. NULL: the job has failed. */
 static struct scu_run *bind(struct gtu_job *job, const struct scu_params *p)
 {
-	struct scu_run *r = (void *)(((uintptr_t)gtu_job_unit_state(job) + 63) & ~(uintptr_t)63);
-	const uint32_t *param = gtu_job_params(job);
+	struct scu_run *r = (void *)(((uintptr_t)job->page->state + 63) & ~(uintptr_t)63);
+	const uint32_t *param = job->page->param;
 	unsigned i;
 
 	if (!operands(job, p))

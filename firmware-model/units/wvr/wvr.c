@@ -49,11 +49,6 @@ static size_t state_bytes(const struct gtu_dev_config *config)
 	return CORE_AT + wvr_core_bytes(&shape);
 }
 
-static uint32_t fetch_latency(const struct gtu_dev_config *config)
-{
-	return config->wvr_latency;
-}
-
 /*
  * ---- Operands ----------------------------------------------------------------------------------
  */
@@ -145,7 +140,7 @@ static bool register_round(struct gtu_job *job, struct wvr_unit *u)
 	if (m->monitored)
 		gtu_watch_stream(m, (uint64_t)first * sizeof(*r), (uint64_t)(u->read - first) * sizeof(*r),
 				 u->core->cycle);
-	wvr_core_pass(u->core, gtu_job_params(job)[GTU_WVR_P_LATENCY] +
+	wvr_core_pass(u->core, job->page->param[GTU_WVR_P_LATENCY] +
 			       (u->read - first + GTU_LINE_BYTES / sizeof(*r) - 1) /
 			       (GTU_LINE_BYTES / sizeof(*r)));
 	u->round++;
@@ -205,7 +200,7 @@ static int deliver(struct gtu_job *job, struct wvr_unit *u)
 
 static bool skip(struct gtu_job *job, unsigned n, uint64_t byte, unsigned count)
 {
-	struct wvr_unit *u = gtu_job_unit_state(job);
+	struct wvr_unit *u = job->page->state;
 	uint64_t vid[STREAM_BATCH];
 
 	(void)n;
@@ -245,7 +240,7 @@ static int poll_requests(struct gtu_job *job, struct wvr_unit *u)
 
 static int pump(struct gtu_job *job)
 {
-	struct wvr_unit *u = gtu_job_unit_state(job);
+	struct wvr_unit *u = job->page->state;
 	const int out = deliver(job, u), requested = out < 0 ? -1 : poll_requests(job, u);
 	const int skipped = requested < 0 ? -1 : take_skips(job, u);
 
@@ -256,7 +251,7 @@ static int pump(struct gtu_job *job)
 
 static bool begin(struct gtu_job *job, struct gtu_stream *s)
 {
-	struct wvr_unit *u = gtu_job_unit_state(job);
+	struct wvr_unit *u = job->page->state;
 	const struct wvr_shape shape = shape_of(gtu_dev_config(job->dev));
 	struct wvr_core *core = u->core ? u->core : wvr_core_init((uint8_t *)u + CORE_AT, &shape);
 
@@ -273,13 +268,13 @@ static bool begin(struct gtu_job *job, struct gtu_stream *s)
 	s->return_size = job->desc.param2 ? 1u << job->desc.param2 : 0;
 	s->return_width = 8;
 	s->counts_changes = true;
-	gtu_job_counters(job)[GTU_WVR_C_JOBS]++;
+	job->page->live[GTU_WVR_C_JOBS]++;
 	return true;
 }
 
 static const uint64_t *account(struct gtu_job *job)
 {
-	const struct wvr_unit *u = gtu_job_unit_state(job);
+	const struct wvr_unit *u = job->page->state;
 	struct wvr_counters *count = &u->core->count;
 
 	job->cycles = count->cycles = u->core->cycle;
@@ -313,7 +308,7 @@ static bool serve(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 
 static int advance(struct gtu_job *job, bool moved, uint64_t until)
 {
-	struct wvr_unit *u = gtu_job_unit_state(job);
+	struct wvr_unit *u = job->page->state;
 	const struct wvr_core *c = u->core;
 
 	(void)moved;
@@ -346,7 +341,7 @@ const struct gtu_unit gtu_unit_wvr = {
 	.version = 1,
 	.exclusive = true,
 	.state_bytes = state_bytes,
-	.latency = fetch_latency,
+	.latency = offsetof(struct gtu_dev_config, wvr_latency),
 	.start = start,
 	.run = stream_run,
 	.stop = stream_stop,

@@ -12,7 +12,7 @@ struct monitor {
 
 static struct zcm *monitor_of(struct gtu_dev *dev)
 {
-	struct gtu_unit_page *page = gtu_dev_page(dev, &gtu_unit_zcm);
+	struct gtu_unit_page *page = &dev->page[__builtin_ctz(GTU_UNIT_ZCM)];
 	struct monitor *m = page->state;
 
 	m->zcm.count = page->live;

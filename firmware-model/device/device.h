@@ -69,6 +69,20 @@ bool gtu_mem_store(struct gtu_mem *m, uint64_t byte, const void *from, uint64_t 
 void gtu_watch_stream(struct gtu_mem *m, uint64_t byte, uint64_t bytes, uint64_t cycle);
 void gtu_watch_gather(struct gtu_mem *m, const uint64_t *bytes, unsigned n, uint64_t cycle);
 
+/* Request elements that are loaded later: report the access, and prefetch them into the host's cache. */
+static inline void gtu_mem_request(struct gtu_mem *m, uint64_t first, uint64_t count, uint64_t cycle)
+{
+	const uint64_t byte = first << m->width_log2, bytes = count << m->width_log2;
+
+	if (m->monitored)
+		gtu_watch_stream(m, byte, bytes, cycle);
+	if (m->base) {
+		__builtin_prefetch(m->base + byte);
+		if (bytes > 64 - ((uintptr_t)(m->base + byte) & 63))
+			__builtin_prefetch(m->base + byte + bytes - 1);
+	}
+}
+
 /* ---- Jobs (queue.c) -------------------------------------------------------------------------- */
 
 #define GTU_JOB_STATE_BYTES 2048u
@@ -129,10 +143,9 @@ static inline void gtu_job_produced(struct gtu_job *job, uint32_t producer)
  */
 struct gtu_requirement {
 	uint8_t slot;
-	uint8_t width_log2;		/* elements; see bits */
+	uint8_t width_log2;		/* of the elements, and alignment of the offset */
 	uint8_t need;			/* GTU_WANT_* */
 	uint8_t rest;			/* GTU_COUNT_TO_END is allowed */
-	uint8_t bits;			/* elements are single bits; width_log2 is the alignment of the offset */
 	uint64_t bytes;			/* if not 0: accessed bytes, instead of count << width_log2 */
 };
 #define GTU_REQUIRE_NONE	0		/* must not be given */

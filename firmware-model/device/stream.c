@@ -80,12 +80,12 @@ bool stream_publish(struct gtu_stream *s, unsigned n, uint64_t written)
 		return false;
 	if (!s->counts_changes)
 		gtu_job_produced(s->ring->job, (uint32_t)written);
-	return true;
+	return s->moved = true;
 }
 
 bool stream_end(struct gtu_stream *s, unsigned n)
 {
-	return store_release(s, n, FIELD(ended), 1);
+	return s->moved = store_release(s, n, FIELD(ended), 1);
 }
 
 bool stream_notify(struct gtu_stream *s)
@@ -149,7 +149,7 @@ bool stream_receive(struct gtu_stream *s, unsigned n, uint32_t *received, uint32
 		*received += k;
 		entries -= k;
 	}
-	return store_release(s, n, FIELD(received), *received);
+	return s->moved = store_release(s, n, FIELD(received), *received);
 }
 
 /* ---- The job --------------------------------------------------------------------------------- */
@@ -194,12 +194,12 @@ static void end(struct gtu_stream *s)
 static int run_until(struct gtu_job *job, struct gtu_stream *s, uint64_t until)
 {
 	for (;;) {
-		const int moved = job->unit->stream->pump(job);
 		int ran;
 
-		if (moved < 0 || (moved && s->waits && !set_waiting(s, false)))
+		s->moved = false;
+		if (!job->unit->stream->pump(job, s) || (s->moved && s->waits && !set_waiting(s, false)))
 			return GTU_RUN_DONE;
-		ran = job->unit->stream->advance(job, moved, until);
+		ran = job->unit->stream->advance(job, s, until);
 		if (ran == STREAM_AGAIN)
 			continue;
 		if (ran != GTU_RUN_STALLED || s->waits)

@@ -3,7 +3,7 @@
  * What jobs have in common that stream records to a consumer: rings (struct gtu_hw_ring), their
  * synchronization, the waits for the consumer and the end of the job (Documentation/hardware.md,
  * section 7). The consumer may write any value to a header at any time; every value is loaded once
- * and checked. Functions that return false or -1 have set the job's error.
+ * and checked. Functions that return false have set the job's error.
  */
 #ifndef GTU_STREAM_H
 #define GTU_STREAM_H
@@ -13,7 +13,7 @@
 #define STREAM_HEADER ((uint64_t)sizeof(struct gtu_hw_ring))
 #define STREAM_RECORD_MAX GTU_WARP_BYTES(4u, 4u)
 #define STREAM_BATCH 64u
-#define STREAM_AGAIN (-1)		/* returned by advance(): call it again */
+#define STREAM_AGAIN (-1)		/* returned by advance(): exchange data and call it again */
 
 /* State of a stream, at the start of its job's state. */
 struct gtu_stream {
@@ -28,6 +28,7 @@ struct gtu_stream {
 	uint64_t stride, return_at;	/* from ring to ring; from a ring to its return ring */
 	uint32_t changes;		/* change counter of all rings, visible to the consumer */
 	bool begun, waits;
+	bool moved;			/* the last pump() has received or delivered something */
 	uint64_t counted[GTU_UREG_COUNTERS]; /* already added to the unit's counters */
 };
 
@@ -41,13 +42,16 @@ struct gtu_stream_ops {
 	bool (*operands)(struct gtu_job *job);
 	/* Start the job, and set the fields of @s that the unit knows. */
 	bool (*begin)(struct gtu_job *job, struct gtu_stream *s);
-	/* Exchange all pending data with the consumer: 1 if any moved, 0 if not, -1 on an error. */
-	int (*pump)(struct gtu_job *job);
+	/*
+	 * Exchange all pending data with the consumer. The functions below set `moved`; the unit sets it for what it
+	 * learns from the consumer otherwise, such as a request.
+	 */
+	bool (*pump)(struct gtu_job *job, struct gtu_stream *s);
 	/*
 	 * Run until cycle @until. Returns enum gtu_run, where GTU_RUN_STALLED means that nothing can be done before the
-	 * consumer acts, or STREAM_AGAIN. @moved: pump() has just moved data.
+	 * consumer acts, or STREAM_AGAIN.
 	 */
-	int (*advance)(struct gtu_job *job, bool moved, uint64_t until);
+	int (*advance)(struct gtu_job *job, const struct gtu_stream *s, uint64_t until);
 	/* Update the completion; returns the job's counters in the order of the unit's rows. */
 	const uint64_t *(*account)(struct gtu_job *job);
 	unsigned counters;

@@ -129,18 +129,9 @@ static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsi
 	struct gtu_job *job = ctx;
 
 	(void)p, (void)slot;
-	for (unsigned slot = GTU_IRU_INDICES; slot <= GTU_IRU_SECONDARY; slot++) {
-		struct gtu_mem *m = &job->mem[slot];
-
-		if (slot == GTU_IRU_SECONDARY && !needs_secondary(job))
-			break;
-		if (m->monitored)
-			gtu_watch_stream(m, 4 * first, 4 * count, cycle);
-		if (m->base) {
-			__builtin_prefetch(m->base + 4 * first);
-			__builtin_prefetch(m->base + 4 * first + 64);
-		}
-	}
+	gtu_mem_request(&job->mem[GTU_IRU_INDICES], first, count, cycle);
+	if (needs_secondary(job))
+		gtu_mem_request(&job->mem[GTU_IRU_SECONDARY], first, count, cycle);
 	return cycle + job->page->param[GTU_IRU_P_LATENCY];
 }
 
@@ -172,43 +163,42 @@ static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **ind
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
-/* Move records from the core to the ring while it has space: 1 if any moved, 0 if not, -1 on an error. */
-static int deliver(struct gtu_job *job, struct iru_core *c)
+/* Move records from the core to the ring while it has space. */
+static bool deliver(struct gtu_job *job, struct gtu_stream *s, struct iru_core *c)
 {
 	struct iru_job *j = state(job);
-	const uint64_t before = j->written;
 	uint32_t space;
 
-	if (!c->out_count)
-		return 0;
-	if (!stream_space(&j->s, 0, j->written, &space))
-		return -1;
+	if (!stream_space(s, 0, j->written, &space))
+		return false;
 	if (!space)
-		return 0;
+		return true;
 	for (; j->delivered < c->out_count && space; j->delivered++, j->written++, space--)
-		if (!stream_put(&j->s, 0, j->written, iru_core_out(c, j->delivered)))
-			return -1;
+		if (!stream_put(s, 0, j->written, iru_core_out(c, j->delivered)))
+			return false;
 	if (j->delivered == c->out_count) {
 		j->delivered = 0;
 		iru_core_taken(c);
 	}
 	job->count = j->written;
-	return stream_publish(&j->s, 0, j->written) ? j->written != before : -1;
+	return stream_publish(s, 0, j->written);
 }
 
-static int pump(struct gtu_job *job)
+static bool pump(struct gtu_job *job, struct gtu_stream *s)
 {
 	struct iru_core *c = job->page->state;
 	const uint64_t before = c->stream.requested;
-	const int moved = deliver(job, c);
 	uint64_t requested;
 
-	if (moved < 0 || !(job->desc.param & GTU_IRU_DEMAND))
-		return moved;
-	if (!stream_requested(gtu_stream_of(job), 0, c->records, &requested))
-		return -1;
+	if (c->out_count && !deliver(job, s, c))
+		return false;
+	if (!(job->desc.param & GTU_IRU_DEMAND))
+		return true;
+	if (!stream_requested(s, 0, c->records, &requested))
+		return false;
 	iru_core_request(c, requested);
-	return moved | (c->stream.requested != before);
+	s->moved |= c->stream.requested != before;
+	return true;
 }
 
 static bool begin(struct gtu_job *job, struct gtu_stream *s)
@@ -255,12 +245,12 @@ static const uint64_t *account(struct gtu_job *job)
 	return (const uint64_t *)&c->count;
 }
 
-static int advance(struct gtu_job *job, bool moved, uint64_t until)
+static int advance(struct gtu_job *job, const struct gtu_stream *s, uint64_t until)
 {
 	struct iru_core *c = job->page->state;
 	struct iru_job *j = state(job);
 
-	if (c->out_count || (j->status == IRU_IDLE && !moved))
+	if (c->out_count || (j->status == IRU_IDLE && !s->moved))
 		return GTU_RUN_STALLED;
 	switch (j->status) {
 	case IRU_UNREAD:	/* gtu_mem_span() normally has set the error already */

@@ -178,20 +178,6 @@ static void deal(struct peg_unit *u, unsigned engines_, uint64_t vertices)
 	}
 }
 
-/* Report an access to the observers and prefetch it into the host's cache. */
-static inline void request(struct gtu_mem *m, uint64_t first, uint64_t count, uint64_t cycle)
-{
-	const uint64_t byte = first << m->width_log2, bytes = count << m->width_log2;
-
-	if (m->monitored)
-		gtu_watch_stream(m, byte, bytes, cycle);
-	if (m->base) {
-		__builtin_prefetch(m->base + byte);
-		if (bytes > 64 - ((uintptr_t)(m->base + byte) & 63))
-			__builtin_prefetch(m->base + byte + bytes - 1);
-	}
-}
-
 static uint64_t fetch_refill(void *ctx, unsigned n, unsigned slot, uint64_t first, unsigned count,
 			     uint64_t cycle)
 {
@@ -201,7 +187,7 @@ static uint64_t fetch_refill(void *ctx, unsigned n, unsigned slot, uint64_t firs
 	(void)slot;
 	if (!m->key)
 		return cycle + 1;
-	request(m, dealt(u, n, first), count, cycle);
+	gtu_mem_request(m, dealt(u, n, first), count, cycle);
 	return cycle + u->core->port.latency;
 }
 
@@ -210,7 +196,7 @@ static uint64_t fetch_index(void *ctx, unsigned n, unsigned slot, uint64_t verte
 	struct peg_unit *u = ctx;
 
 	(void)n, (void)slot;
-	request(&u->job->mem[GTU_PEG_VERTICES], vertex, 2, cycle);
+	gtu_mem_request(&u->job->mem[GTU_PEG_VERTICES], vertex, 2, cycle);
 	return cycle + u->core->port.latency;
 }
 
@@ -222,9 +208,9 @@ static uint64_t fetch_edges(void *ctx, unsigned n, unsigned slot, uint64_t first
 
 	(void)n, (void)slot;
 	if (s->field[s->pull ? 0 : 1])
-		request(&u->job->mem[GTU_PEG_EDGES], first, count, cycle);
+		gtu_mem_request(&u->job->mem[GTU_PEG_EDGES], first, count, cycle);
 	if (s->field[2])
-		request(&u->job->mem[GTU_PEG_WEIGHTS], first, count, cycle);
+		gtu_mem_request(&u->job->mem[GTU_PEG_WEIGHTS], first, count, cycle);
 	return cycle + u->core->port.latency;
 }
 
@@ -363,9 +349,8 @@ static int fail(struct gtu_job *job, const struct peg_unit *u)
 	return gtu_job_error(job, GTU_CPL_DMA, GTU_PEG_VERTICES, 0);	/* if memory has set no error */
 }
 
-static int advance(struct gtu_job *job, bool moved, uint64_t until)
+static int advance(struct gtu_job *job, const struct gtu_stream *s, uint64_t until)
 {
-	const struct gtu_stream *s = gtu_stream_of(job);
 	struct peg_unit *u = job->page->state;
 	struct peg_core *c = u->core;
 	const uint32_t all = s->rings == 32 ? ~0u : (1u << s->rings) - 1;
@@ -381,7 +366,7 @@ static int advance(struct gtu_job *job, bool moved, uint64_t until)
 			return GTU_RUN_STALLED;
 		return peg_flush(job, u, until) ? GTU_RUN_DONE : GTU_RUN_MORE;
 	}
-	if (u->status == PEG_IDLE && !moved)
+	if (u->status == PEG_IDLE && !s->moved)
 		return GTU_RUN_STALLED;
 	if (c->cycle >= until)
 		return GTU_RUN_MORE;

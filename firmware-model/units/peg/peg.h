@@ -37,17 +37,14 @@ struct peg_unit {
 /* The core's port for off-chip list entries. */
 bool peg_spill(void *ctx, unsigned n, const uint64_t *vertex, unsigned count);
 bool peg_unspill(void *ctx, unsigned n, uint64_t *vertex, unsigned count);
-/* Take pushed vertices from the return rings: 1 if there were any, 0 if not, -1 on an error. */
-int peg_take_pushes(struct gtu_job *job, struct peg_unit *u);
+/* Take pushed vertices from the return rings. */
+bool peg_take_pushes(struct gtu_job *job, struct peg_unit *u, struct gtu_stream *s);
 /* Write the output list until cycle @until: true if it is complete or an error occurred. */
 bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t until);
 
 /* ---- peg_rings.c ---- */
 
-/*
- * Exchange all pending data between the core and its consumers: 1 if any moved, 0 if not, -1 on an
- * error.
- */
-int peg_pump(struct gtu_job *job);
+/* Exchange all pending data between the core and its consumers. */
+bool peg_pump(struct gtu_job *job, struct gtu_stream *s);
 
 #endif

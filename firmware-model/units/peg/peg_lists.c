@@ -176,40 +176,30 @@ static bool push(struct gtu_job *job, unsigned n, uint64_t byte, unsigned count)
 	return load_ids(ring, byte, id_bytes(u), vertex, count) && peg_core_push(u->core, n, vertex, count);
 }
 
-static int take(struct gtu_job *job, struct peg_unit *u, unsigned n)
+static bool take(struct gtu_job *job, struct peg_unit *u, struct gtu_stream *s, unsigned n)
 {
-	struct gtu_stream *s = gtu_stream_of(job);
 	uint32_t entries;
 	bool closed;
 
 	if (!stream_returned(s, n, u->received[n], &entries, &closed))
-		return -1;
+		return false;
 	if (entries && u->closed >> n & 1) {
 		job->needed = u->received[n] + entries;
-		return gtu_job_error(job, GTU_CPL_INDEX, GTU_PEG_RINGS, 0), -1;
+		return gtu_job_error(job, GTU_CPL_INDEX, GTU_PEG_RINGS, 0), false;
 	}
 	if (!stream_receive(s, n, &u->received[n], entries, push))
-		return -1;
-	if (!closed || u->closed >> n & 1)
-		return entries != 0;
-	u->closed |= 1u << n;
-	return 1;
+		return false;
+	s->moved |= closed && !(u->closed >> n & 1);
+	u->closed |= (uint32_t)closed << n;
+	return true;
 }
 
-int peg_take_pushes(struct gtu_job *job, struct peg_unit *u)
+bool peg_take_pushes(struct gtu_job *job, struct peg_unit *u, struct gtu_stream *s)
 {
-	int some = 0;
-
-	if (!gtu_stream_of(job)->return_size)
-		return 0;
-	for (unsigned n = 0; n < u->core->stream.engines; n++) {
-		const int did = take(job, u, n);
-
-		if (did < 0)
-			return -1;
-		some |= did;
-	}
-	return some;
+	for (unsigned n = 0; s->return_size && n < s->rings; n++)
+		if (!take(job, u, s, n))
+			return false;
+	return true;
 }
 
 /* ---- The output list ------------------------------------------------------------------------- */

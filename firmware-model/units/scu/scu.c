@@ -65,45 +65,37 @@ static bool table_lines_valid(const struct gtu_job *job, unsigned slot)
 /* Resolve all operands. The operation and the step decide which are required, and whether each is read or written. */
 static bool operands(struct gtu_job *job, const struct scu_params *p)
 {
-	const bool bitmask = p->op == GTU_OP_SCU_BITMASK, apply = p->step == GTU_STEP_APPLY;
-	const bool by_reorder = apply && job->operand[GTU_SCU_REORDER].key;
+	const bool apply = p->step == GTU_STEP_APPLY, fused = p->step == GTU_STEP_FUSED;
+	const uint8_t costs = p->best ? GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE : GTU_REQUIRE_NONE;
+	uint8_t need[GTU_SCU_OPERANDS] = {
+		[GTU_SCU_DATA] = GTU_REQUIRE_READ | (p->op == GTU_OP_SCU_ACCESS ? GTU_REQUIRE_MAYBE : 0),
+		[GTU_SCU_INDEX] = p->indexed ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE,
+		[GTU_SCU_COUNT] = p->runs ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE,
+		[GTU_SCU_MASK] = p->op == GTU_OP_SCU_BITMASK ? GTU_REQUIRE_NONE : GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE,
+		[GTU_SCU_OUT] = p->step == GTU_STEP_PRODUCE ? GTU_REQUIRE_NONE : GTU_REQUIRE_WRITE,
+		[GTU_SCU_FILTER_TABLE] = p->filters ? GTU_REQUIRE_BOTH : GTU_REQUIRE_NONE,
+		[GTU_SCU_GROUP_TABLE] = p->group ? GTU_REQUIRE_BOTH : GTU_REQUIRE_NONE,
+		[GTU_SCU_COST_GATHERED] = costs,
+		[GTU_SCU_COST_INPUT] = costs,
+	};
 	struct gtu_requirement want[GTU_SCU_OPERANDS];
 	unsigned i;
 
-	for (i = 0; i < GTU_SCU_OPERANDS; i++)
-		want[i] = (struct gtu_requirement){ .slot = i, .width_log2 = p->log2[i], .need = GTU_REQUIRE_NONE };
-
-	want[GTU_SCU_DATA].need = GTU_REQUIRE_READ | (p->op == GTU_OP_SCU_ACCESS ? GTU_REQUIRE_MAYBE : 0);
-	want[GTU_SCU_DATA].rest = want[GTU_SCU_COST_GATHERED].rest = p->indexed;
-	if (p->indexed)
-		want[GTU_SCU_INDEX].need = GTU_REQUIRE_READ;
-	if (p->runs)
-		want[GTU_SCU_COUNT].need = GTU_REQUIRE_READ;
-	want[GTU_SCU_MASK].bits = want[GTU_SCU_FILTER].bits = 1;
-	want[GTU_SCU_OUT].bits = bitmask;
-	if (!bitmask)
-		want[GTU_SCU_MASK].need = GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE;
-	if (p->step != GTU_STEP_PRODUCE)
-		want[GTU_SCU_OUT].need = GTU_REQUIRE_WRITE;
 	if (apply) {
-		want[GTU_SCU_REORDER].need = by_reorder ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE;
-		want[GTU_SCU_FILTER].need = by_reorder ? GTU_REQUIRE_NONE : GTU_REQUIRE_READ;
+		need[job->operand[GTU_SCU_REORDER].key ? GTU_SCU_REORDER : GTU_SCU_FILTER] = GTU_REQUIRE_READ;
 	} else if (p->group) {
-		want[GTU_SCU_REORDER].need = p->step == GTU_STEP_FUSED ? GTU_REQUIRE_BOTH : GTU_REQUIRE_WRITE;
-		want[GTU_SCU_FILTER].need = GTU_REQUIRE_MAYBE | (p->filters ? GTU_REQUIRE_WRITE : GTU_REQUIRE_READ);
+		need[GTU_SCU_REORDER] = fused ? GTU_REQUIRE_BOTH : GTU_REQUIRE_WRITE;
+		need[GTU_SCU_FILTER] = GTU_REQUIRE_MAYBE | (p->filters ? GTU_REQUIRE_WRITE : GTU_REQUIRE_READ);
 	} else if (p->filters) {
-		want[GTU_SCU_FILTER].need = GTU_REQUIRE_WRITE |
-					    (p->step == GTU_STEP_FUSED ? GTU_REQUIRE_MAYBE : 0);
+		need[GTU_SCU_FILTER] = GTU_REQUIRE_WRITE | (fused ? GTU_REQUIRE_MAYBE : 0);
 	}
-	if (p->filters)
-		want[GTU_SCU_FILTER_TABLE].need = GTU_REQUIRE_BOTH;
-	if (p->group)
-		want[GTU_SCU_GROUP_TABLE].need = GTU_REQUIRE_BOTH;
-	for (i = GTU_SCU_FILTER_TABLE; i <= GTU_SCU_GROUP_TABLE; i++)
-		want[i].bytes = scu_operand_bytes(p, i, job->operand[i].count);
-	if (p->best) {
-		want[GTU_SCU_COST_GATHERED].need = GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE;
-		want[GTU_SCU_COST_INPUT].need = GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE;
+	for (i = 0; i < GTU_SCU_OPERANDS; i++) {
+		const bool rest = p->indexed && (i == GTU_SCU_DATA || i == GTU_SCU_COST_GATHERED);
+
+		want[i] = (struct gtu_requirement){
+			.slot = i, .width_log2 = p->log2[i], .need = need[i], .rest = rest,
+			.bytes = rest ? 0 : scu_operand_bytes(p, i, job->operand[i].count),
+		};
 	}
 	return gtu_job_operands(job, want, GTU_SCU_OPERANDS);
 }

@@ -215,7 +215,6 @@ static void put(struct scu_pipe *p, const struct access *a)
 {
 	unsigned i;
 
-	p->counts.write_accesses++;
 	for (i = 0; i < p->opened; i++) {
 		if (p->open[i].line == a->line) {
 			p->open[i].sectors |= a->sectors;

@@ -50,7 +50,7 @@ struct scu_pipe_port {
 
 struct scu_pipe_counts {
 	uint64_t beats, reads, writes;	/* requests sent */
-	uint64_t read_accesses, write_accesses; /* accesses of beats, before coalescing; lines for vector streams */
+	uint64_t read_accesses;		/* of beats, before coalescing; lines for vector streams */
 	uint64_t cycles;		/* from start to end, summed over all operations */
 	uint64_t full[2];		/* cycles in which a coalescing unit had no space for the current beat */
 };

@@ -178,24 +178,23 @@ static void make_record(struct gtu_job *job, struct wvr_unit *u, const struct wv
 	u->partial += head->reason == GTU_WARP_END;
 }
 
-/* Move records to the ring while it has space: 1 if any moved, 0 if not, -1 on an error. */
-static int deliver(struct gtu_job *job, struct wvr_unit *u)
+/* Move records to the ring while it has space. */
+static bool deliver(struct gtu_job *job, struct wvr_unit *u, struct gtu_stream *s)
 {
-	struct gtu_stream *s = gtu_stream_of(job);
 	const uint64_t before = u->written;
 	uint32_t space;
 
 	if (u->written == u->records)
-		return 0;
+		return true;
 	if (!stream_space(s, 0, u->written, &space))
-		return -1;
+		return false;
 	for (; u->written < u->records && space; u->written++, space--)
 		if (!stream_put(s, 0, u->written, u->out[u->written % OUT_SIZE]))
-			return -1;
+			return false;
 	if (u->written == before)
-		return 0;
+		return true;
 	job->count = u->written;
-	return stream_publish(s, 0, u->written) && stream_notify(s) ? 1 : -1;
+	return stream_publish(s, 0, u->written) && stream_notify(s);
 }
 
 static bool skip(struct gtu_job *job, unsigned n, uint64_t byte, unsigned count)
@@ -211,40 +210,34 @@ static bool skip(struct gtu_job *job, unsigned n, uint64_t byte, unsigned count)
 	return true;
 }
 
-static int take_skips(struct gtu_job *job, struct wvr_unit *u)
+static bool take_skips(struct wvr_unit *u, struct gtu_stream *s)
 {
-	struct gtu_stream *s = gtu_stream_of(job);
 	uint32_t entries;
 
 	if (!s->return_size)
-		return 0;
+		return true;
 	if (!stream_returned(s, 0, u->received, &entries, NULL))
-		return -1;
-	if (!entries)
-		return 0;
-	return stream_receive(s, 0, &u->received, entries, skip) && stream_notify(s) ? 1 : -1;
+		return false;
+	return !entries || (stream_receive(s, 0, &u->received, entries, skip) && stream_notify(s));
 }
 
-static int poll_requests(struct gtu_job *job, struct wvr_unit *u)
+static bool poll_requests(struct wvr_unit *u, struct gtu_stream *s)
 {
 	const uint64_t before = u->requested;
 
-	if (!(job->desc.param & GTU_WVR_DEMAND))
-		return 0;
-	if (!stream_requested(gtu_stream_of(job), 0, u->records, &u->requested))
-		return -1;
+	if (!stream_requested(s, 0, u->records, &u->requested))
+		return false;
 	if (u->requested < before)		/* a request cannot be withdrawn */
 		u->requested = before;
-	return u->requested != before;
+	s->moved |= u->requested != before;
+	return true;
 }
 
-static int pump(struct gtu_job *job)
+static bool pump(struct gtu_job *job, struct gtu_stream *s)
 {
 	struct wvr_unit *u = job->page->state;
-	const int out = deliver(job, u), requested = out < 0 ? -1 : poll_requests(job, u);
-	const int skipped = requested < 0 ? -1 : take_skips(job, u);
 
-	return skipped < 0 ? -1 : out | requested | skipped;
+	return deliver(job, u, s) && (!(job->desc.param & GTU_WVR_DEMAND) || poll_requests(u, s)) && take_skips(u, s);
 }
 
 /* ---- The job --------------------------------------------------------------------------------- */
@@ -306,12 +299,12 @@ static bool serve(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
 	return true;
 }
 
-static int advance(struct gtu_job *job, bool moved, uint64_t until)
+static int advance(struct gtu_job *job, const struct gtu_stream *s, uint64_t until)
 {
 	struct wvr_unit *u = job->page->state;
 	const struct wvr_core *c = u->core;
 
-	(void)moved;
+	(void)s;
 	/* while a record waits for ring space, the clock stops */
 	if (u->written != u->records)
 		return GTU_RUN_STALLED;

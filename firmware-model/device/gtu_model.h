@@ -96,19 +96,46 @@ bool gtu_dev_busy(const struct gtu_dev *dev);
  */
 void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles);
 
-/* A gateware bug to inject; gtu_bug_name() and gtu_bug_text() describe it. */
+/* Gateware bugs to inject: B(NAME, name, text) */
+#define GTU_BUG_ROWS(B) \
+	B(NONE, "none", "nothing is wrong") \
+	B(BAR_SIZE, "bar-size", "BAR 2 decodes half of the doorbell pages") \
+	B(FDT_CRC, "fdt-crc", "FDT_CRC is not that of the blob") \
+	B(FDT_VALUE, "fdt-value", "MAX_CONTEXTS is one less than the device tree says") \
+	B(STUCK_BIT, "stuck-bit", "bit 17 of SCRATCH is stuck at 0") \
+	B(RESET_VALUE, "reset-value", "CYCLE_LIMIT is 2^39 after a reset, not 2^40") \
+	B(W1C, "w1c", "a one written to ERROR does not clear its bit") \
+	B(RO_WRITABLE, "ro-writable", "MAX_QUEUES can be written") \
+	B(HIGH_HALF, "high-half", "an 8-byte write of a register loses its high half") \
+	B(LATCH, "latch", "reading a low half does not latch the high one") \
+	B(ACCESS_SIZE, "access-size", "registers answer reads of 1 and 2 bytes") \
+	B(EPOCH, "epoch", "a reset does not increment EPOCH") \
+	B(MAILBOX_CHECK, "mailbox-check", "QUEUE_ENABLE accepts misaligned rings") \
+	B(APERTURE_ALIAS, "aperture-alias", "address line 13 of the aperture is not connected") \
+	B(BYTE_ENABLE, "byte-enable", "writes of 1 and 2 bytes to the aperture write all 4") \
+	B(DWORD_SWAP, "dword-swap", "an 8-byte read of the aperture has its halves exchanged") \
+	B(DOORBELL_INDEX, "doorbell-index", "the doorbell page of queue n rings queue n + 1") \
+	B(FLR_STATE, "flr-state", "a function-level reset keeps registers and queues") \
+	B(DMA_32, "dma-32", "bus addresses lose the bits above 32") \
+	B(DMA_PAGE, "dma-page", "an operand that crosses a page continues at the start of its first page") \
+	B(LENGTH_4K, "length-4k", "COPY and FILL of a multiple of 4 KiB stop a byte early") \
+	B(BYTE_ORDER, "byte-order", "FILL writes its element with the bytes reversed") \
+	B(COMPLETION_COUNT, "completion-count", "completions count one element too many") \
+	B(PHASE, "phase", "the phase of completions does not change with the ring's passes") \
+	B(TAIL_LOST, "tail-lost", "a tail written to the doorbell while the queue's job runs is lost") \
+	B(BOUNDS, "bounds", "an operand may extend one element past its region") \
+	B(RIGHTS, "rights", "regions without WRITE are written") \
+	B(GENERATION, "generation", "the generation of a key is not compared") \
+	B(IRQ_VECTOR, "irq-vector", "events raise the next higher vector") \
+	B(MSIX_MASK, "msix-mask", "a masked vector is sent anyway") \
+	B(LANES, "lanes", "neighbouring lanes of a stream's records are exchanged") \
+	B(COUNTER_CLEAR, "counter-clear", "CLEAR does not clear the counters") \
+	B(DATA, "data", "a COPY of 2-byte elements from byte 6 of a line loses a bit 64 bytes on") \
+	B(CYCLES, "cycles", "a COPY of more than 1 KiB reports one cycle too few") \
+	B(COUNTER, "counter", "the SCU's counter of output elements is one too high")
 enum gtu_bug {
-	GTU_BUG_NONE,
-	GTU_BUG_BAR_SIZE, GTU_BUG_FDT_CRC, GTU_BUG_FDT_VALUE,
-	GTU_BUG_STUCK_BIT, GTU_BUG_RESET_VALUE, GTU_BUG_W1C, GTU_BUG_RO_WRITABLE, GTU_BUG_HIGH_HALF, GTU_BUG_LATCH,
-	GTU_BUG_ACCESS_SIZE, GTU_BUG_EPOCH, GTU_BUG_MAILBOX_CHECK,
-	GTU_BUG_APERTURE_ALIAS, GTU_BUG_BYTE_ENABLE, GTU_BUG_DWORD_SWAP,
-	GTU_BUG_DOORBELL_INDEX, GTU_BUG_FLR_STATE,
-	GTU_BUG_DMA_32, GTU_BUG_DMA_PAGE, GTU_BUG_LENGTH_4K, GTU_BUG_BYTE_ORDER, GTU_BUG_COMPLETION_COUNT,
-	GTU_BUG_PHASE, GTU_BUG_TAIL_LOST, GTU_BUG_BOUNDS, GTU_BUG_RIGHTS, GTU_BUG_GENERATION,
-	GTU_BUG_IRQ_VECTOR, GTU_BUG_MSIX_MASK,
-	GTU_BUG_LANES, GTU_BUG_COUNTER_CLEAR,
-	GTU_BUG_DATA, GTU_BUG_CYCLES, GTU_BUG_COUNTER,
+#define GTU_BUG_NUMBER(NAME, ...) GTU_BUG_##NAME,
+	GTU_BUG_ROWS(GTU_BUG_NUMBER)
 	GTU_BUGS
 };
 /* The name ("dma-page") and a one-sentence description; NULL if @bug is GTU_BUGS or more. */

@@ -22,6 +22,13 @@ static uint32_t ctx_enable(struct gtu_dev *dev, const uint64_t *arg)
 	return GTU_MBOX_E_OK;
 }
 
+static uint32_t context_status(const struct gtu_dev *dev, uint64_t context)
+{
+	if (context >= dev->config.contexts)
+		return GTU_MBOX_E_INDEX;
+	return dev->context[context].enabled ? GTU_MBOX_E_OK : GTU_MBOX_E_STATE;
+}
+
 static void queue_disable(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	q->enabled = q->armed = q->event_due = q->error_due = false;
@@ -31,12 +38,11 @@ static void queue_disable(struct gtu_dev *dev, struct gtu_hwq *q)
 
 static uint32_t ctx_disable(struct gtu_dev *dev, const uint64_t *arg)
 {
+	const uint32_t status = context_status(dev, arg[0]);
 	uint32_t i;
 
-	if (arg[0] >= dev->config.contexts)
-		return GTU_MBOX_E_INDEX;
-	if (!dev->context[arg[0]].enabled)
-		return GTU_MBOX_E_STATE;
+	if (status)
+		return status;
 	for (i = 0; i < dev->config.queues; i++)
 		if (dev->queue[i].enabled && dev->queue[i].context == arg[0])
 			queue_disable(dev, &dev->queue[i]);
@@ -46,17 +52,12 @@ static uint32_t ctx_disable(struct gtu_dev *dev, const uint64_t *arg)
 
 static uint32_t invalidate(struct gtu_dev *dev, const uint64_t *arg)
 {
-	if (arg[0] >= dev->config.contexts)
-		return GTU_MBOX_E_INDEX;
-	if (!dev->context[arg[0]].enabled)
-		return GTU_MBOX_E_STATE;
-	if (arg[1] >> dev->context[arg[0]].table_log2)
-		return GTU_MBOX_E_INDEX;
-	/*
-	 * Regions are resolved again in each step and nothing is cached between steps, so there is
-	 * no wait.
-	 */
-	return GTU_MBOX_E_OK;
+	const uint32_t status = context_status(dev, arg[0]);
+
+	if (status)
+		return status;
+	/* regions are resolved again in each step and nothing is cached between steps, so there is no wait */
+	return arg[1] >> dev->context[arg[0]].table_log2 ? GTU_MBOX_E_INDEX : GTU_MBOX_E_OK;
 }
 
 static uint32_t queue_enable(struct gtu_dev *dev, const uint64_t *arg)

@@ -162,13 +162,19 @@ static void stop_waiting(struct gtu_hwq *q)
 		q->job.page->next_owner = NULL;
 }
 
-void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q)
+/* The queue's job has ended, or is dropped. */
+static void retire(struct gtu_dev *dev, struct gtu_hwq *q)
 {
-	stop_waiting(q);
 	release(dev, q);
 	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
 		dev->fences--;
 	q->active = q->stalled = false;
+}
+
+void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	stop_waiting(q);
+	retire(dev, q);
 	blocked(dev, q);
 	gtu_queue_wake_all(dev);	/* a fence or a waiter for the unit may be runnable now */
 }
@@ -247,22 +253,18 @@ void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsig
 		submit(dev, q, q->submit_low, (uint32_t)value);
 	} else if (reg == GTU_DB_ARM) {
 		q->arm_index = (uint32_t)value;
-		q->armed = true;
-		if ((int32_t)(q->cq_tail - q->arm_index) > 0) {
-			q->armed = false;
+		q->armed = (int32_t)(q->cq_tail - q->arm_index) <= 0;
+		if (!q->armed)
 			event_now(dev, q);
-		}
 	} else if (reg == GTU_DB_ARM_STREAM) {
 		/*
 		 * `produced` is the running job's: 0 until it writes a record, and for a job that
 		 * is no stream
 		 */
 		q->job.record_wanted = (uint32_t)value;
-		q->job.record_armed = true;
-		if (q->active ? (int32_t)(q->job.produced - q->job.record_wanted) > 0 : !fetchable(q)) {
-			q->job.record_armed = false;
+		q->job.record_armed = q->active ? (int32_t)(q->job.produced - q->job.record_wanted) <= 0 : fetchable(q);
+		if (!q->job.record_armed)
 			event_now(dev, q);
-		}
 	} else if (reg == GTU_DB_KICK) {
 		if (q->active)
 			runnable(dev, q);
@@ -281,10 +283,7 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 	uint16_t phase = q->cq_tail & size ? 0 : 1;
 	bool ok = job->status == GTU_CPL_OK;
 
-	release(dev, q);
-	if (q->active && job->started && job->desc.opcode == GTU_OP_FENCE)
-		dev->fences--;
-	q->active = q->stalled = false;
+	retire(dev, q);
 	if (!cpl) {
 		gtu_dev_error(dev, GTU_ERROR_DMA, q->cq);
 		queue_error(dev, q, GTU_QUEUE_E_DMA);
@@ -297,10 +296,8 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 	cpl->dropped = job->dropped;
 	cpl->element = ok ? 0 : job->element;
 	cpl->sq_index = q->sq_head - 1;
-	cpl->reserved = 0;
 	cpl->operand = ok ? 0xff : job->slot;
-	cpl->reserved1 = 0;
-	cpl->reserved2 = 0;
+	cpl->reserved = cpl->reserved1 = cpl->reserved2 = 0;
 	cpl->status = job->status;
 	if (dev->faulty) {
 		gtu_fault_completion(dev, cpl, &phase);
@@ -398,7 +395,7 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 {
 	struct gtu_job *job = &q->job;
 	uint64_t before, spent;
-	int ran;
+	int ran = GTU_RUN_MORE;
 
 	if (!q->active) {
 		if (!fetchable(q)) {
@@ -432,12 +429,11 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 		job->started = true;
 		dev->fences += job->desc.opcode == GTU_OP_FENCE;
 		memset(job->state, 0, sizeof(job->state));
-		ran = job->unit->start(job) ? GTU_RUN_MORE : GTU_RUN_DONE;
-		if (ran == GTU_RUN_MORE)
-			ran = job->unit->run(job, budget);
-	} else {
-		ran = job->unit->run(job, budget);
+		if (!job->unit->start(job))
+			ran = GTU_RUN_DONE;
 	}
+	if (ran == GTU_RUN_MORE)
+		ran = job->unit->run(job, budget);
 	if (ran != GTU_RUN_DONE && job->cycles > job->limit)
 		ran = stop(job, GTU_CPL_LIMIT);
 	if (ran == GTU_RUN_DONE && job->cycles == 0)
@@ -447,11 +443,10 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 	q->stalled = ran == GTU_RUN_STALLED;
 	if (spent)
 		q->stalled_for = 0;
-	if (ran == GTU_RUN_DONE) {
+	if (ran == GTU_RUN_DONE)
 		complete(dev, q);
-	} else if (q->stalled) {
+	else if (q->stalled)
 		blocked(dev, q);
-	}
 	return spent;
 }
 

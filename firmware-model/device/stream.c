@@ -108,6 +108,23 @@ bool stream_space(struct gtu_stream *s, unsigned n, uint64_t written, uint32_t *
 	return true;
 }
 
+bool stream_deliver(struct gtu_stream *s, uint64_t end, const void *(*record)(const struct gtu_job *job, uint64_t i))
+{
+	struct gtu_job *job = s->ring->job;
+	const uint64_t before = s->written;
+	uint32_t space;
+
+	if (s->written == end)
+		return true;
+	if (!stream_space(s, 0, s->written, &space))
+		return false;
+	for (; s->written < end && space; s->written++, space--)
+		if (!stream_put(s, 0, s->written, record(job, s->written)))
+			return false;
+	job->count = s->written;
+	return s->written == before || stream_publish(s, 0, s->written);
+}
+
 bool stream_requested(struct gtu_stream *s, unsigned n, uint64_t had, uint64_t *requested)
 {
 	uint32_t value;

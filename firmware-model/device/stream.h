@@ -26,6 +26,7 @@ struct gtu_stream {
 	bool counts_changes;		/* the headers have `received` and `changes` */
 
 	uint64_t stride, return_at;	/* from ring to ring; from a ring to its return ring */
+	uint64_t written;		/* records, in all rings */
 	uint32_t changes;		/* change counter of all rings, visible to the consumer */
 	bool begun, waits;
 	bool moved;			/* the last pump() has received or delivered something */
@@ -66,6 +67,8 @@ void stream_stop(struct gtu_job *job);
  */
 bool stream_put(struct gtu_stream *s, unsigned n, uint64_t i, const void *record);
 bool stream_publish(struct gtu_stream *s, unsigned n, uint64_t written);
+/* Move the stream's records up to number @end, which @record gives, to its only ring, while that has space. */
+bool stream_deliver(struct gtu_stream *s, uint64_t end, const void *(*record)(const struct gtu_job *job, uint64_t i));
 /* Ring @n will get no more records. */
 bool stream_end(struct gtu_stream *s, unsigned n);
 /* Increment the change counter, store it and wake the consumer. */

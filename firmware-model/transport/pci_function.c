@@ -69,9 +69,11 @@ static void set_bar(struct pci_function *f, unsigned bar, uint32_t flags)
 	set(f, PCI_BASE_ADDRESS_0 + 4 * bar, bytes, flags, mask & ~0xfull);
 }
 
-/* Set configuration space to its state after power-on and reset. */
+/* Set configuration space and MSI-X to their state after power-on and reset. */
 static void reset_config(struct pci_function *f)
 {
+	unsigned i;
+
 	memset(f->config, 0, sizeof(f->config));
 	memset(f->writable, 0, sizeof(f->writable));
 	set(f, PCI_VENDOR_ID, 2, GTU_PCI_VENDOR, 0);
@@ -113,21 +115,15 @@ static void reset_config(struct pci_function *f)
 	set(f, CAP_MSIX + PCI_MSIX_FLAGS, 2, f->vectors - 1, PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
 	set(f, CAP_MSIX + PCI_MSIX_TABLE, 4, GTU_BAR_MSIX, 0);
 	set(f, CAP_MSIX + PCI_MSIX_PBA, 4, GTU_MSIX_PBA | GTU_BAR_MSIX, 0);
+	memset(f->msix, 0, sizeof(f->msix));
+	for (i = 0; i < f->vectors; i++)
+		put(&f->msix[i * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_VECTOR_CTRL], 4,
+		    PCI_MSIX_ENTRY_CTRL_MASKBIT);
 }
 
 static bool may_master(const struct pci_function *f)
 {
 	return get(&f->config[PCI_COMMAND], 2) & PCI_COMMAND_MASTER;
-}
-
-static void reset_msix(struct pci_function *f)
-{
-	unsigned i;
-
-	memset(f->msix, 0, sizeof(f->msix));
-	for (i = 0; i < f->vectors; i++)
-		put(&f->msix[i * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_VECTOR_CTRL], 4,
-		    PCI_MSIX_ENTRY_CTRL_MASKBIT);
 }
 
 /* ---- Interrupts ------------------------------------------------------------------------------ */
@@ -260,7 +256,6 @@ void pci_function_reset(struct pci_function *f)
 	if (f->bug != GTU_BUG_FLR_STATE)
 		gtu_dev_reset(f->dev);
 	reset_config(f);
-	reset_msix(f);
 }
 
 /* ---- Accesses --------------------------------------------------------------------------------- */
@@ -408,7 +403,15 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 {
 	struct pci_function *f = calloc(1, sizeof(*f));
 	struct gtu_dev_config config = setup->device;
-	struct gtu_dev_faults faults;
+	const struct gtu_dev_faults faults = {
+		.corrupt_completions = setup->fault[PCI_FAULT_CORRUPT],
+		.forge_records = setup->fault[PCI_FAULT_FORGE],
+		.no_invalidate = setup->fault[PCI_FAULT_NO_INVALIDATE],
+		.stuck_reset = setup->fault[PCI_FAULT_STUCK_RESET],
+		.power_loss = setup->fault[PCI_FAULT_POWER_LOSS],
+		.seed = setup->seed,
+		.bug = setup->bug,
+	};
 	const char *why = "no memory";
 	unsigned i;
 
@@ -422,13 +425,7 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 	memcpy(f->fault, setup->fault, sizeof(f->fault));
 	if (!make_aperture(f, config.aperture_bytes, err))
 		goto fail;
-	faults.corrupt_completions = setup->fault[PCI_FAULT_CORRUPT];
-	faults.forge_records = setup->fault[PCI_FAULT_FORGE];
-	faults.no_invalidate = setup->fault[PCI_FAULT_NO_INVALIDATE];
-	faults.stuck_reset = setup->fault[PCI_FAULT_STUCK_RESET];
-	faults.power_loss = setup->fault[PCI_FAULT_POWER_LOSS];
-	faults.seed = setup->seed;
-	faults.bug = f->bug = setup->bug;
+	f->bug = setup->bug;
 	config.aperture = f->aperture;
 	f->dev = gtu_dev_create(&config, &host_ops, f, &why);
 	if (!f->dev) {
@@ -443,7 +440,6 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 		goto fail;
 	}
 	reset_config(f);
-	reset_msix(f);
 	return f;
 fail:
 	pci_function_destroy(f);

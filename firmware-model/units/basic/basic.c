@@ -151,10 +151,10 @@ static int run(struct gtu_job *job, uint64_t budget)
 	total = is_fill ? to->bytes : from->bytes;
 	if (gtu_bug(job->dev, GTU_BUG_LENGTH_4K) && total && total % 4096 == 0)
 		total--;
-		/*
-		 * the cycle count is known in advance: do not start a job that would exceed its
-		 * limit
-		 */
+	/*
+	 * the cycle count is known in advance: do not start a job that would exceed its
+	 * limit
+	 */
 	if (job->limit < job->dev->config.scu_latency ||
 	    (total + GTU_SECTOR_BYTES - 1) / GTU_SECTOR_BYTES > job->limit - job->dev->config.scu_latency)
 		return gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);

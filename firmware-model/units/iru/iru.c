@@ -11,8 +11,6 @@
 struct iru_job {
 	struct gtu_stream s;
 	uint8_t status;			/* enum iru_status of the core's last run */
-	uint32_t delivered;		/* records in the ring of those the core holds */
-	uint64_t written;		/* records in the ring so far */
 };
 _Static_assert(sizeof(struct iru_job) <= GTU_JOB_STATE_BYTES, "a stream fits into a job's state");
 
@@ -39,9 +37,7 @@ static uint64_t record_bytes(const struct gtu_job *job)
 	return GTU_WARP_BYTES((uint64_t)fields, 0);
 }
 
-/*
- * ---- Build parameters --------------------------------------------------------------------------
- */
+/* ---- Build parameters --------------------------------------------------------------------------- */
 
 static uint8_t log2_of(uint32_t x)
 {
@@ -77,9 +73,7 @@ static size_t state_bytes(const struct gtu_dev_config *config)
 	return iru_core_bytes(&shape);
 }
 
-/*
- * ---- Operands ----------------------------------------------------------------------------------
- */
+/* ---- Operands ----------------------------------------------------------------------------------- */
 
 static bool operands(struct gtu_job *job)
 {
@@ -163,25 +157,12 @@ static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **ind
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
-/* Move records from the core to the ring while it has space. */
-static bool deliver(struct gtu_job *job, struct gtu_stream *s, struct iru_core *c)
+/* Record @i of the stream, which the core still holds. */
+static const void *record(const struct gtu_job *job, uint64_t i)
 {
-	struct iru_job *j = state(job);
-	uint32_t space;
+	const struct iru_core *c = job->page->state;
 
-	if (!stream_space(s, 0, j->written, &space))
-		return false;
-	if (!space)
-		return true;
-	for (; j->delivered < c->out_count && space; j->delivered++, j->written++, space--)
-		if (!stream_put(s, 0, j->written, iru_core_out(c, j->delivered)))
-			return false;
-	if (j->delivered == c->out_count) {
-		j->delivered = 0;
-		iru_core_taken(c);
-	}
-	job->count = j->written;
-	return stream_publish(s, 0, j->written);
+	return iru_core_out(c, (unsigned)(i - (c->records - c->out_count)));
 }
 
 static bool pump(struct gtu_job *job, struct gtu_stream *s)
@@ -190,8 +171,10 @@ static bool pump(struct gtu_job *job, struct gtu_stream *s)
 	const uint64_t before = c->stream.requested;
 	uint64_t requested;
 
-	if (c->out_count && !deliver(job, s, c))
+	if (!stream_deliver(s, c->records, record))
 		return false;
+	if (s->written == c->records)
+		iru_core_taken(c);
 	if (!(job->desc.param & GTU_IRU_DEMAND))
 		return true;
 	if (!stream_requested(s, 0, c->records, &requested))

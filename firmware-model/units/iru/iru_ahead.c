@@ -71,7 +71,7 @@ AHEAD_INLINE uint32_t leave(uint32_t open, uint32_t held, const struct splits *s
 {
 	uint32_t leaving = (uint32_t)_pdep_u64(_bzhi_u64(~0ull, held), open);
 
-		/* if the earlier elements did not all leave, no open cycle remains for these */
+	/* if the earlier elements did not all leave, no open cycle remains for these */
 	for (unsigned i = 0; i < s->n; i++) {
 		const unsigned after = leaving ? 32 - (unsigned)__builtin_clz(leaving) : 0;
 		const unsigned from = s->from[i] > after ? s->from[i] : after;
@@ -265,7 +265,7 @@ AHEAD_INLINE void plan(struct iru_core *c, struct span *w, unsigned b, uint32_t 
 	w->when[b] = from_ring | from_own;
 	w->taken = w->until[b] = taken;
 	c->credit[p] += rings;
-		/* unserved arrivals stay in the ring input, after the held elements have left it */
+	/* unserved arrivals stay in the ring input, after the held elements have left it */
 	w->keep_from[b] = rings > held ? rings : held;
 	c->fifo_head[q] += rings < held ? rings : held;
 }
@@ -420,10 +420,10 @@ AHEAD_INLINE uint64_t run_ahead(struct iru_core *c, const struct iru_kernel *k, 
 
 	for (unsigned p = 1; p < PARTITIONS; p++)
 		credit = c->credit[p] < credit ? c->credit[p] : credit;
-		/*
-		 * up to two elements arrive per cycle and partition, and two may be in flight at
-		 * the end
-		 */
+	/*
+	 * up to two elements arrive per cycle and partition, and two may be in flight at
+	 * the end
+	 */
 	if (credit < 2 * SPAN_MIN + 2 || c->left <= ALL_BANKS * SPAN || c->blocked || c->full_some)
 		return IRU_NEVER;
 	if (2 * span + 2 > credit)

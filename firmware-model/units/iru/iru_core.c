@@ -9,14 +9,13 @@
 #include "iru_steps.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
-/*
- * ---- Shape and memory -------------------------------------------------------------------------
- */
+
+/* ---- Shape and memory --------------------------------------------------------------------------- */
 
 const char *iru_shape_check(const struct iru_shape *s)
 {
 	if (s->partitions_log2 > 4)
-			return "the IRU has at most 16 partitions";
+		return "the IRU has at most 16 partitions";
 	if (s->partitions_log2 + s->banks_log2 > 6)
 		return "the IRU has at most 64 banks in all";
 	if (s->sets_log2 > 16 || s->sets_log2 < s->partitions_log2 + s->banks_log2)
@@ -68,7 +67,7 @@ static size_t layout(struct iru_core *c, const struct iru_shape *s)
 	c->fifo_tail = carve(base, &at, queues * sizeof(uint32_t));
 	c->fifo_pair = carve(base, &at, queues * fifo_slots(s) * sizeof(uint64_t) + 64);
 	c->fifo_secondary = carve(base, &at, queues * fifo_slots(s) * sizeof(uint32_t) + 64);
-		/* loaded a vector at a time; elements beyond the queue's end are ignored */
+	/* loaded a vector at a time; elements beyond the queue's end are ignored */
 	c->fifo_set = carve(base, &at, queues * fifo_slots(s) * sizeof(uint16_t) + 64);
 	c->set_count = carve(base, &at, sets);
 	c->set_pair = carve(base, &at, sets * IRU_LANES * sizeof(uint64_t));
@@ -161,9 +160,7 @@ void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct
 	}
 }
 
-/*
- * ---- Insertion --------------------------------------------------------------------------------
- */
+/* ---- Insertion ---------------------------------------------------------------------------------- */
 
 /*
  * The hardware's sum: resident operand first, one rounding, and one canonical NaN, because
@@ -204,9 +201,7 @@ void iru_merge(struct iru_core *c, size_t at, uint64_t pair, uint32_t secondary)
 	c->count.merged++;
 }
 
-/*
- * ---- The cycle ---------------------------------------------------------------------------------
- */
+/* ---- The cycle ---------------------------------------------------------------------------------- */
 
 /*
  * One body for all builds; the published build passes its sizes as constants. @carry: the stream
@@ -276,10 +271,10 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 			}
 		}
 
-			/*
-			 * 2: each bank takes an element from its ring input, or else from its own
-			 * queue
-			 */
+		/*
+		 * 2: each bank takes an element from its ring input, or else from its own
+		 * queue
+		 */
 		for (ready = (local | ring) & ~blocked; ready; ready &= ready - 1) {
 			const unsigned b = (unsigned)__builtin_ctzll(ready);
 			const uint64_t bit = ready & -ready;
@@ -320,7 +315,7 @@ ALWAYS enum iru_status run(struct iru_core *const c, const struct iru_kernel *co
 			left--;
 		}
 
-			/* 3: queues to the ring send what they can, then arrivals leave the ring */
+		/* 3: queues to the ring send what they can, then arrivals leave the ring */
 		if (partitions > 1) {
 			uint32_t go = outs & ~c->busy[now], landing;
 

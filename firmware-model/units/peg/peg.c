@@ -46,9 +46,7 @@ static uint64_t lane_bytes(const struct gtu_job *job)
 	       (param & GTU_PEG_WITH_INDEX ? PEG_LANES << offset_log2(job) : 0);
 }
 
-/*
- * ---- Build parameters --------------------------------------------------------------------------
- */
+/* ---- Build parameters --------------------------------------------------------------------------- */
 
 static struct peg_shape shape_of(const struct gtu_dev_config *config)
 {
@@ -93,9 +91,7 @@ static bool own_register(const struct gtu_dev_config *config, const void *state,
 	return false;
 }
 
-/*
- * ---- Operands ----------------------------------------------------------------------------------
- */
+/* ---- Operands ----------------------------------------------------------------------------------- */
 
 static uint64_t return_bytes(const struct gtu_job *job)
 {
@@ -149,7 +145,7 @@ static bool start(struct gtu_job *job)
 		return false;
 	if (gathers(job) && !job->operand[GTU_PEG_VERTICES].count)
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_PEG_VERTICES, 0), false;
-		/* a return ring requires an output list, and SPILL requires both */
+	/* a return ring requires an output list, and SPILL requires both */
 	if (!job->operand[GTU_PEG_OUTPUT].key != !job->desc.param2)
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_PEG_OUTPUT, 0), false;
 	if (job->operand[GTU_PEG_SPILL].key && !job->operand[GTU_PEG_OUTPUT].key)

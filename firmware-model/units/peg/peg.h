@@ -13,7 +13,6 @@ struct peg_unit {
 	struct gtu_job *job;
 	bool blocked, flushing;
 	uint8_t status;			/* enum peg_status of the core's last run */
-	uint64_t deliver;		/* records written to the rings, all engines */
 	uint64_t left[GTU_PEG_ENGINES_MAX];
 	uint32_t received[GTU_PEG_ENGINES_MAX];
 	uint32_t ended, closed;		/* bit masks of engines */

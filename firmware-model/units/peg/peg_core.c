@@ -12,9 +12,7 @@
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/*
- * ---- Shape and memory -------------------------------------------------------------------------
- */
+/* ---- Shape and memory --------------------------------------------------------------------------- */
 
 const char *peg_shape_check(const struct peg_shape *s)
 {

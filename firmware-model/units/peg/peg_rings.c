@@ -10,7 +10,7 @@ static bool put_record(struct peg_unit *u, struct gtu_stream *s, unsigned n)
 	if (!stream_put(s, n, c->engine[n].delivered, peg_core_out(c, n)))
 		return false;
 	peg_core_taken(c, n);
-	u->deliver++;
+	s->written++;
 	return true;
 }
 
@@ -137,7 +137,7 @@ bool peg_pump(struct gtu_job *job, struct gtu_stream *s)
 	for (n = 0; n < s->rings; n++)
 		if ((demand && !deliver_requested(u, s, n)) || !end_engine(u, s, n))
 			return false;
-	job->count = u->deliver;
+	job->count = s->written;
 	if (s->moved && !stream_notify(s))
 		return false;
 	for (n = 0; n < s->rings; n++)

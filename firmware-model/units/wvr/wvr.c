@@ -16,7 +16,7 @@ struct wvr_unit {
 	bool failed;
 	uint32_t n, read;		/* registrations: total, taken so far */
 	uint32_t received;		/* entries of the return ring */
-	uint64_t requested, records, written; /* records: requested, made, in the ring */
+	uint64_t requested, records;	/* records: requested, made */
 	uint32_t round;
 	struct {
 		uint64_t element, needed;
@@ -28,9 +28,7 @@ struct wvr_unit {
 
 #define CORE_AT ((sizeof(struct wvr_unit) + 63) & ~(size_t)63)
 
-/*
- * ---- Build parameters --------------------------------------------------------------------------
- */
+/* ---- Build parameters --------------------------------------------------------------------------- */
 
 static struct wvr_shape shape_of(const struct gtu_dev_config *config)
 {
@@ -49,9 +47,7 @@ static size_t state_bytes(const struct gtu_dev_config *config)
 	return CORE_AT + wvr_core_bytes(&shape);
 }
 
-/*
- * ---- Operands ----------------------------------------------------------------------------------
- */
+/* ---- Operands ----------------------------------------------------------------------------------- */
 
 static uint64_t record_bytes(const struct gtu_job *job)
 {
@@ -85,9 +81,7 @@ static bool start(struct gtu_job *job)
 	return operands(job);
 }
 
-/*
- * ---- Registration -------------------------------------------------------------------------------
- */
+/* ---- Registration ------------------------------------------------------------------------------- */
 
 static bool bad(struct wvr_unit *u, unsigned status, uint64_t element, uint64_t needed)
 {
@@ -178,23 +172,18 @@ static void make_record(struct gtu_job *job, struct wvr_unit *u, const struct wv
 	u->partial += head->reason == GTU_WARP_END;
 }
 
-/* Move records to the ring while it has space. */
-static bool deliver(struct gtu_job *job, struct wvr_unit *u, struct gtu_stream *s)
+static const void *record(const struct gtu_job *job, uint64_t i)
 {
-	const uint64_t before = u->written;
-	uint32_t space;
+	const struct wvr_unit *u = job->page->state;
 
-	if (u->written == u->records)
-		return true;
-	if (!stream_space(s, 0, u->written, &space))
-		return false;
-	for (; u->written < u->records && space; u->written++, space--)
-		if (!stream_put(s, 0, u->written, u->out[u->written % OUT_SIZE]))
-			return false;
-	if (u->written == before)
-		return true;
-	job->count = u->written;
-	return stream_publish(s, 0, u->written) && stream_notify(s);
+	return u->out[i % OUT_SIZE];
+}
+
+static bool deliver(const struct wvr_unit *u, struct gtu_stream *s)
+{
+	const uint64_t before = s->written;
+
+	return stream_deliver(s, u->records, record) && (s->written == before || stream_notify(s));
 }
 
 static bool skip(struct gtu_job *job, unsigned n, uint64_t byte, unsigned count)
@@ -237,7 +226,7 @@ static bool pump(struct gtu_job *job, struct gtu_stream *s)
 {
 	struct wvr_unit *u = job->page->state;
 
-	return deliver(job, u, s) && (!(job->desc.param & GTU_WVR_DEMAND) || poll_requests(u, s)) && take_skips(u, s);
+	return deliver(u, s) && (!(job->desc.param & GTU_WVR_DEMAND) || poll_requests(u, s)) && take_skips(u, s);
 }
 
 /* ---- The job --------------------------------------------------------------------------------- */
@@ -277,13 +266,13 @@ static const uint64_t *account(struct gtu_job *job)
 	return (const uint64_t *)count;
 }
 
-/* Serve requests until cycle @until while records have space. False: memory failed. */
-static bool serve(struct gtu_job *job, struct wvr_unit *u, uint64_t until)
+/* Serve requests until cycle @until while records have space; @written are in the ring. False: memory failed. */
+static bool serve(struct gtu_job *job, struct wvr_unit *u, uint64_t written, uint64_t until)
 {
 	struct wvr_core *c = u->core;
 	struct wvr_work work;
 
-	while (c->cycle < until && u->records - u->written < OUT_SIZE && !u->failed) {
+	while (c->cycle < until && u->records - written < OUT_SIZE && !u->failed) {
 		if (c->state == WVR_S8) {
 			if (u->read == u->n)
 				return true;
@@ -304,9 +293,8 @@ static int advance(struct gtu_job *job, const struct gtu_stream *s, uint64_t unt
 	struct wvr_unit *u = job->page->state;
 	const struct wvr_core *c = u->core;
 
-	(void)s;
 	/* while a record waits for ring space, the clock stops */
-	if (u->written != u->records)
+	if (s->written != u->records)
 		return GTU_RUN_STALLED;
 	if (u->failed) {
 		job->needed = u->error.needed;
@@ -318,7 +306,7 @@ static int advance(struct gtu_job *job, const struct gtu_stream *s, uint64_t unt
 		return GTU_RUN_STALLED;
 	if (c->cycle >= until)
 		return GTU_RUN_MORE;
-	return serve(job, u, until) ? STREAM_AGAIN : GTU_RUN_DONE;
+	return serve(job, u, s->written, until) ? STREAM_AGAIN : GTU_RUN_DONE;
 }
 
 static const struct gtu_stream_ops stream = {

@@ -144,10 +144,6 @@ static inline bool gtu_bug(const struct gtu_dev *dev, enum gtu_bug bug)
 	return __builtin_expect(dev->faulty, 0) && dev->faults.bug == bug;
 }
 
-static inline bool gtu_bit(const uint64_t *map, unsigned i)
-{
-	return map[i / 64] >> (i % 64) & 1;
-}
 static inline void gtu_bit_set(uint64_t *map, unsigned i)
 {
 	map[i / 64] |= 1ull << (i % 64);

@@ -478,21 +478,17 @@ bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until)
 	return true;
 }
 
-static uint32_t next_queue(const struct gtu_context *c, uint32_t from)
+/* The first queue from @from on, cyclically, with its bit set in @map; one is set. */
+static uint32_t next_queue(const uint64_t *map, uint32_t from)
 {
-	uint32_t i;
+	uint64_t bits = map[from / 64] & ~0ull << (from % 64);
+	uint32_t word = from / 64;
 
-	for (i = 0; i < GTU_QUEUES_MAX; i++) {
-		uint32_t id = (from + i) % GTU_QUEUES_MAX;
-
-		if (!(id % 64) && !c->queues[id / 64]) {
-			i += 63;
-			continue;
-		}
-		if (gtu_bit(c->queues, id))
-			return id;
+	while (!bits) {
+		word = (word + 1) % GTU_BITMAP_WORDS;
+		bits = map[word];
 	}
-	return GTU_QUEUES_MAX;
+	return 64 * word + (uint32_t)__builtin_ctzll(bits);
 }
 
 static bool any(const uint64_t *map)
@@ -543,7 +539,7 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 
 		if (!c)
 			continue;	/* all deficits are negative: each round adds a quantum */
-		q = &dev->queue[next_queue(c, c->next_queue)];
+		q = &dev->queue[next_queue(c->queues, c->next_queue)];
 		slice = (uint64_t)c->deficit < budget - used ? (uint64_t)c->deficit : budget - used;
 		spent = run_queue(dev, q, slice);
 		used += spent ? spent : 1;

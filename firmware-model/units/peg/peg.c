@@ -8,42 +8,32 @@
  */
 #include "peg.h"
 
-static bool gathers(const struct gtu_job *job)
+/* The stream's parameters that the descriptor and the build decide. */
+static struct peg_stream params_of(const struct gtu_job *job)
 {
-	return !(job->desc.param & GTU_PEG_VERTEX_LIST);
-}
+	const uint32_t param = job->desc.param, *set = job->page->setting;
+	const unsigned engines = param >> GTU_PEG_ENGINES_SHIFT & 63;
 
-static unsigned id_log2(const struct gtu_job *job)
-{
-	return job->desc.param & GTU_PEG_IDS_8 ? 3 : 2;
-}
-static unsigned offset_log2(const struct gtu_job *job)
-{
-	return job->desc.param & GTU_PEG_OFFSETS_8 ? 3 : 2;
-}
-static unsigned weight_log2(const struct gtu_job *job)
-{
-	return job->desc.param & GTU_PEG_WEIGHTS_8 ? 3 : 2;
-}
-
-static unsigned engines(const struct gtu_job *job)
-{
-	const unsigned n = job->desc.param >> GTU_PEG_ENGINES_SHIFT & 63;
-
-	return n ? n : job->page->param[GTU_PEG_P_ENGINES];
-}
-
-/* Bytes of all lanes of a record, all fields. */
-static uint64_t lane_bytes(const struct gtu_job *job)
-{
-	const uint32_t param = job->desc.param;
-
-	if (!gathers(job))
-		return PEG_LANES << id_log2(job);
-	return (param & GTU_PEG_WITH_SRC ? PEG_LANES << id_log2(job) : 0) +
-	       (param & GTU_PEG_WITH_DST ? PEG_LANES << id_log2(job) : 0) +
-	       (param & GTU_PEG_WITH_WEIGHT ? PEG_LANES << weight_log2(job) : 0) +
-	       (param & GTU_PEG_WITH_INDEX ? PEG_LANES << offset_log2(job) : 0);
+	return (struct peg_stream){
+		.engines = (uint16_t)(engines ? engines : job->page->param[GTU_PEG_P_ENGINES]),
+		.vertex_list = param & GTU_PEG_VERTEX_LIST,
+		.pull = param & GTU_PEG_PULL,
+		.demand = param & GTU_PEG_DEMAND,
+		.stand_by = param & GTU_PEG_STAND_BY,
+		.balance_edges = param & GTU_PEG_BALANCE_EDGES,
+		.balance_lists = param & GTU_PEG_BALANCE_LISTS,
+		.id_log2 = param & GTU_PEG_IDS_8 ? 3 : 2,
+		.offset_log2 = param & GTU_PEG_OFFSETS_8 ? 3 : 2,
+		.weight_log2 = param & GTU_PEG_WEIGHTS_8 ? 3 : 2,
+		.field = { param & (GTU_PEG_WITH_SRC | GTU_PEG_VERTEX_LIST), param & GTU_PEG_WITH_DST,
+			   param & GTU_PEG_WITH_WEIGHT, param & GTU_PEG_WITH_INDEX },
+		.edge_bytes = job->desc.imm >> 32,
+		.list_bytes = (uint32_t)job->desc.imm,
+		.interval = set[GTU_PEG_S_INTERVAL],
+		.shift = (uint8_t)set[GTU_PEG_S_SHIFT],
+		.floor = set[GTU_PEG_S_FLOOR],
+		.message = (uint16_t)job->page->param[GTU_PEG_P_MESSAGE],
+	};
 }
 
 /* ---- Build parameters --------------------------------------------------------------------------- */
@@ -93,29 +83,21 @@ static bool own_register(const struct gtu_dev_config *config, const void *state,
 
 /* ---- Operands ----------------------------------------------------------------------------------- */
 
-static uint64_t return_bytes(const struct gtu_job *job)
-{
-	return job->desc.param2 ? 1ull << job->desc.param2 << id_log2(job) : 0;
-}
-
 static bool operands(struct gtu_job *job)
 {
-	const bool graph = gathers(job), weight = job->desc.param & GTU_PEG_WITH_WEIGHT;
-	const uint64_t ring = GTU_PEG_STRIDE(job->operand[GTU_PEG_RINGS].count,
-					     sizeof(struct gtu_hw_warp) + lane_bytes(job), return_bytes(job));
-	const uint8_t ids = (uint8_t)id_log2(job);
+	const struct peg_stream s = params_of(job);
+	const uint64_t return_bytes = job->desc.param2 ? 1ull << job->desc.param2 << s.id_log2 : 0;
+	const uint64_t ring = GTU_PEG_STRIDE(job->operand[GTU_PEG_RINGS].count, peg_record_bytes(&s), return_bytes);
+	const uint8_t graph = s.vertex_list ? GTU_REQUIRE_NONE : GTU_REQUIRE_READ;
 	const struct gtu_requirement want[] = {
-		{ .slot = GTU_PEG_VERTICES, .width_log2 = (uint8_t)offset_log2(job),
-		  .need = graph ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE },
-		{ .slot = GTU_PEG_EDGES, .width_log2 = ids, .rest = 1,
-		  .need = graph ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE },
-		{ .slot = GTU_PEG_WEIGHTS, .width_log2 = (uint8_t)weight_log2(job), .rest = 1,
-		  .need = !graph ? GTU_REQUIRE_NONE : GTU_REQUIRE_READ | (weight ? 0 : GTU_REQUIRE_MAYBE) },
-		{ .slot = GTU_PEG_INPUT, .width_log2 = ids,
+		{ .slot = GTU_PEG_VERTICES, .width_log2 = s.offset_log2, .need = graph },
+		{ .slot = GTU_PEG_EDGES, .width_log2 = s.id_log2, .rest = 1, .need = graph },
+		{ .slot = GTU_PEG_WEIGHTS, .width_log2 = s.weight_log2, .rest = 1,
+		  .need = graph && !s.field[2] ? GTU_REQUIRE_READ | GTU_REQUIRE_MAYBE : graph },
+		{ .slot = GTU_PEG_INPUT, .width_log2 = s.id_log2,
 		  .need = GTU_REQUIRE_READ | (graph ? GTU_REQUIRE_MAYBE : 0) },
-		{ .slot = GTU_PEG_RINGS, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
-		  .bytes = ring * engines(job) },
-		{ .slot = GTU_PEG_OUTPUT, .width_log2 = ids, .need = GTU_REQUIRE_WRITE | GTU_REQUIRE_MAYBE },
+		{ .slot = GTU_PEG_RINGS, .width_log2 = 6, .need = GTU_REQUIRE_BOTH, .bytes = ring * s.engines },
+		{ .slot = GTU_PEG_OUTPUT, .width_log2 = s.id_log2, .need = GTU_REQUIRE_WRITE | GTU_REQUIRE_MAYBE },
 		{ .slot = GTU_PEG_SPILL, .width_log2 = 7, .need = GTU_REQUIRE_BOTH | GTU_REQUIRE_MAYBE },
 	};
 
@@ -128,22 +110,22 @@ static bool start(struct gtu_job *job)
 	const uint32_t ring = job->operand[GTU_PEG_RINGS].count, graph_only =
 		GTU_PEG_PULL | GTU_PEG_OFFSETS_8 | GTU_PEG_WEIGHTS_8 | GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST |
 		GTU_PEG_WITH_WEIGHT | GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES | GTU_PEG_STAND_BY;
-	const uint32_t list_bytes = (uint32_t)job->desc.imm, edge_bytes = job->desc.imm >> 32;
-	const uint64_t lanes = lane_bytes(job);
+	const struct peg_stream s = params_of(job);
+	const uint64_t lanes = peg_record_bytes(&s) - sizeof(struct gtu_hw_warp);
 
 	if (param & ~GTU_PEG_PARAM_MASK)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
-	if (engines(job) > build[GTU_PEG_P_ENGINES] || !lanes || (!gathers(job) && param & graph_only) ||
+	if (s.engines > build[GTU_PEG_P_ENGINES] || !lanes || (s.vertex_list && param & graph_only) ||
 	    (param & GTU_PEG_STAND_BY && !(param & GTU_PEG_BALANCE_EDGES)) ||
-	    list_bytes > build[GTU_PEG_P_LIST_BYTES] || edge_bytes > build[GTU_PEG_P_EDGE_BYTES] ||
-	    (list_bytes && list_bytes / 2 >> id_log2(job) < 1) || (edge_bytes && edge_bytes < lanes) ||
+	    s.list_bytes > build[GTU_PEG_P_LIST_BYTES] || s.edge_bytes > build[GTU_PEG_P_EDGE_BYTES] ||
+	    (s.list_bytes && s.list_bytes / 2 >> s.id_log2 < 1) || (s.edge_bytes && s.edge_bytes < lanes) ||
 	    (job->desc.param2 && (job->desc.param2 < 5 || job->desc.param2 > 20)))
 		return gtu_job_error(job, GTU_CPL_PARAM, 0xff, 0), false;
 	if (!ring || ring & (ring - 1))
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_PEG_RINGS, 0), false;
 	if (!operands(job))
 		return false;
-	if (gathers(job) && !job->operand[GTU_PEG_VERTICES].count)
+	if (!s.vertex_list && !job->operand[GTU_PEG_VERTICES].count)
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_PEG_VERTICES, 0), false;
 	/* a return ring requires an output list, and SPILL requires both */
 	if (!job->operand[GTU_PEG_OUTPUT].key != !job->desc.param2)
@@ -267,32 +249,10 @@ static bool load_edges(void *ctx, unsigned n, uint64_t first, unsigned count, vo
 static bool begin(struct gtu_job *job, struct gtu_stream *ring)
 {
 	struct peg_unit *u = job->page->state;
-	const uint32_t param = job->desc.param, *set = job->page->setting;
 	const struct peg_shape shape = shape_of(gtu_dev_config(job->dev));
 	const struct gtu_mem *m = job->mem;
 	struct peg_core *core = u->core ? u->core : peg_core_init((uint8_t *)u + CORE_AT, &shape);
-	struct peg_stream s = {
-		.engines = (uint16_t)engines(job),
-		.vertex_list = !gathers(job),
-		.pull = param & GTU_PEG_PULL,
-		.demand = param & GTU_PEG_DEMAND,
-		.stand_by = param & GTU_PEG_STAND_BY,
-		.balance_edges = param & GTU_PEG_BALANCE_EDGES,
-		.balance_lists = param & GTU_PEG_BALANCE_LISTS,
-		.id_log2 = (uint8_t)id_log2(job),
-		.offset_log2 = (uint8_t)offset_log2(job),
-		.weight_log2 = (uint8_t)weight_log2(job),
-		.field = { !gathers(job) || param & GTU_PEG_WITH_SRC, param & GTU_PEG_WITH_DST,
-			   param & GTU_PEG_WITH_WEIGHT, param & GTU_PEG_WITH_INDEX },
-		.edge_bytes = job->desc.imm >> 32,
-		.list_bytes = (uint32_t)job->desc.imm,
-		.edges_addr = m[GTU_PEG_EDGES].addr,
-		.edges = m[GTU_PEG_EDGES].count,
-		.interval = set[GTU_PEG_S_INTERVAL],
-		.shift = (uint8_t)set[GTU_PEG_S_SHIFT],
-		.floor = set[GTU_PEG_S_FLOOR],
-		.message = (uint16_t)job->page->param[GTU_PEG_P_MESSAGE],
-	};
+	struct peg_stream s = params_of(job);
 	const struct peg_port port = {
 		.ctx = u, .refill = fetch_refill, .index = fetch_index, .edges = fetch_edges,
 		.load_vertices = load_vertices, .load_index = load_index, .load_edges = load_edges,
@@ -302,7 +262,9 @@ static bool begin(struct gtu_job *job, struct gtu_stream *ring)
 	memset(u, 0, sizeof(*u));
 	u->core = core;
 	u->job = job;
-	s.vertices = gathers(job) ? m[GTU_PEG_VERTICES].count - 1 : 0;
+	s.edges_addr = m[GTU_PEG_EDGES].addr;
+	s.edges = m[GTU_PEG_EDGES].count;
+	s.vertices = s.vertex_list ? 0 : m[GTU_PEG_VERTICES].count - 1;
 	if (s.field[2] && m[GTU_PEG_WEIGHTS].count < s.edges)
 		s.edges = m[GTU_PEG_WEIGHTS].count;
 	deal(u, s.engines, m[GTU_PEG_INPUT].key ? m[GTU_PEG_INPUT].count : s.vertices);

@@ -101,25 +101,41 @@ struct peg_core *peg_core_init(void *memory, const struct peg_shape *shape)
 	return c;
 }
 
+/* Bytes of an edge's fields; @at (may be NULL): offsets of the fields in a record. */
+static uint32_t edge_fields(const struct peg_stream *s, uint32_t *at, uint8_t *log2)
+{
+	uint32_t edge = 0;
+
+	memcpy(log2, (uint8_t[]){ s->id_log2, s->id_log2, s->weight_log2, s->offset_log2 }, PEG_FIELDS);
+	for (unsigned f = 0; f < PEG_FIELDS; f++) {
+		if (at)
+			at[f] = sizeof(struct gtu_hw_warp) + edge * PEG_LANES;
+		edge += s->field[f] ? 1u << log2[f] : 0;
+	}
+	return edge;
+}
+
+uint32_t peg_record_bytes(const struct peg_stream *s)
+{
+	uint8_t log2[PEG_FIELDS];
+
+	return sizeof(struct gtu_hw_warp) + PEG_LANES * edge_fields(s, NULL, log2);
+}
+
 /* Offsets of the fields in a record, and the number of edges that fit on chip. */
 static bool fields(struct peg_core *c, const struct peg_stream *s)
 {
-	const uint8_t log2[PEG_FIELDS] = { s->id_log2, s->id_log2, s->weight_log2, s->offset_log2 };
 	const uint32_t edge_bytes = s->edge_bytes ? s->edge_bytes : c->shape.edge_bytes;
 	const uint32_t list_bytes = s->list_bytes ? s->list_bytes : c->shape.list_bytes;
-	uint32_t edge = 0;
+	uint32_t edge;
 
 	if (edge_bytes > c->shape.edge_bytes || list_bytes > c->shape.list_bytes ||
 	    s->engines < 1 || s->engines > c->shape.engines)
 		return false;
-	for (unsigned f = 0; f < PEG_FIELDS; f++) {
-		c->at[f] = sizeof(struct gtu_hw_warp) + edge * PEG_LANES;
-		c->log2[f] = log2[f];
-		edge += s->field[f] ? 1u << log2[f] : 0;
-	}
+	edge = edge_fields(s, c->at, c->log2);
 	if (!edge)
 		return false;
-	c->record_bytes = sizeof(struct gtu_hw_warp) + edge * PEG_LANES;
+	c->record_bytes = peg_record_bytes(s);
 	c->edge_cap = edge_bytes / edge;
 	c->list_cap = list_bytes / 2 >> s->id_log2;
 	c->record_mask = record_mask(c->edge_cap);
@@ -144,36 +160,29 @@ bool peg_core_start(struct peg_core *c, const struct peg_stream *s, const struct
 		c->exchange[i] = (struct peg_exchange){ .at = PEG_NEVER, .lists = i };
 	for (unsigned i = 0; i < s->engines; i++) {
 		struct peg_engine *e = &c->engine[i];
-		const struct peg_list in = e->in;
+		/* without an input list the last stream's output is the input, in place */
+		const struct peg_list in = s->left ? (struct peg_list){ .at = e->in.at } : e->out;
 
-		if (s->left) {
-			e->in.head = e->in.count = 0;
-			e->left = s->left[i];
-		} else {
-			e->in = e->out;
-			e->out.at = in.at;
-			e->left = e->spilled;
-		}
-		e->out.head = e->out.count = 0;
-		e->spilled = e->dealt = e->taken = 0;
-		e->coming = 0;
-		e->next = e->clock = e->end = 0;
-		e->requested = s->demand ? 0 : PEG_NEVER;
-		e->records = e->delivered = e->ran = e->fill = 0;
-		e->lane = e->flying = 0;
-		e->ended = false;
-		e->failed = 0;
-		e->refill.head = e->refill.tail = e->fetch.head = e->fetch.tail = 0;
-		e->fi_head = e->fi_tail = e->rd_head = e->rd_tail = e->used = 0;
-		e->fe = e->reserved = -1;
-		e->efs = e->bw[0] = e->bw[1] = e->bw[2] = 0;
-		e->bc = e->bs = 0;
-		for (unsigned n = 0; n < c->shape.entries; n++)
+		*e = (struct peg_engine){
+			.left = s->left ? s->left[i] : e->spilled,
+			.requested = s->demand ? 0 : PEG_NEVER,
+			.in = in,
+			.out.at = s->left ? e->out.at : e->in.at,
+			.refill = { .at = e->refill.at, .mask = e->refill.mask },
+			.fetch = { .at = e->fetch.at, .mask = e->fetch.mask },
+			.entry = e->entry,
+			.free = e->free,
+			.fi = e->fi,
+			.rd = e->rd,
+			.fe = -1,
+			.reserved = -1,
+			.record = e->record,
+		};
+		memset(e->free, 0, (c->shape.entries + 63u) / 64 * sizeof(e->free[0]));
+		for (unsigned n = 0; n < c->shape.entries; n++) {
 			e->entry[n].state = PEG_IVD;
-		for (unsigned n = 0; n < (c->shape.entries + 63u) / 64; n++)
-			e->free[n] = 0;
-		for (unsigned n = 0; n < c->shape.entries; n++)
 			e->free[n / 64] |= 1ull << (n % 64);
+		}
 	}
 	return true;
 }

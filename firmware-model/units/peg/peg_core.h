@@ -203,6 +203,9 @@ struct peg_core {
 	struct peg_engine engine[PEG_ENGINES_MAX];
 };
 
+/* Bytes of a record, with the fields of all lanes. */
+uint32_t peg_record_bytes(const struct peg_stream *stream);
+
 /* NULL, or why a unit of this shape cannot be built. */
 const char *peg_shape_check(const struct peg_shape *shape);
 /* Bytes that a core of this shape needs; create a core in that much memory (64-byte aligned). */

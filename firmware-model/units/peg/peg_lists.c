@@ -215,9 +215,8 @@ static bool write_out(struct peg_unit *u, uint64_t to, const uint64_t *vertex, u
 	return store_ids(m, to * id_bytes(u), id_bytes(u), vertex, n);
 }
 
-static bool flush_chip(struct peg_unit *u, unsigned n)
+static bool flush_chip(struct peg_unit *u, const struct peg_engine *e)
 {
-	struct peg_engine *e = &u->core->engine[n];
 	const unsigned per_line = GTU_LINE_BYTES / id_bytes(u);
 	uint64_t vertex[GTU_LINE_BYTES / 4];
 	unsigned k = e->out.count - u->flush_at;
@@ -232,14 +231,13 @@ static bool flush_chip(struct peg_unit *u, unsigned n)
 }
 
 /* Write the last unwritten line, in front of those already written. */
-static bool flush_line(struct peg_unit *u, unsigned n)
+static bool flush_line(struct peg_unit *u, const struct peg_engine *e)
 {
-	const struct peg_engine *e = &u->core->engine[n];
 	uint64_t vertex[GTU_LINE_BYTES / 4];
 	unsigned k = GTU_PEG_SPILL_IDS(id_bytes(u));
 
 	if (u->flush_left == e->spilled)
-		k = u->in_tail[n];
+		k = u->in_tail[u->flush_engine];
 	k = k < u->flush_left ? k : (unsigned)u->flush_left;
 	if (!u->flush_line || !k) {
 		u->job->needed = u->flush_line;	/* the user has modified a link */
@@ -267,6 +265,17 @@ static uint64_t pushed(const struct peg_unit *u, uint64_t *lines)
 	return sum;
 }
 
+/* Go on with engine @n, if there is one. */
+static void flush_next(struct peg_unit *u, unsigned n)
+{
+	u->flush_engine = n;
+	u->flush_at = 0;
+	if (n == u->core->stream.engines)
+		return;
+	u->flush_left = u->core->engine[n].spilled;
+	u->flush_line = u->tail[n];
+}
+
 bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t until)
 {
 	uint64_t lines, sum;
@@ -279,27 +288,20 @@ bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t until)
 			job->needed = lines;
 			return gtu_job_error(job, GTU_CPL_OVERFLOW, GTU_PEG_SPILL, 0), true;
 		}
-		u->flush_engine = ~0u;
 		u->flush_cycles = lines ? job->page->param[GTU_PEG_P_LATENCY] : 0;
+		flush_next(u, 0);
 	}
-	for (;;) {
-		const unsigned n = u->flush_engine;
-		struct peg_engine *e = n == ~0u ? NULL : &u->core->engine[n];
+	while (u->flush_engine < u->core->stream.engines) {
+		const struct peg_engine *e = &u->core->engine[u->flush_engine];
 
-		if (!e || (u->flush_at == e->out.count && !u->flush_left)) {
-			u->flush_base += e ? e->out.count + e->spilled : 0;
-			u->flush_engine++;
-			if (u->flush_engine == u->core->stream.engines)
-				break;
-			e = &u->core->engine[u->flush_engine];
-			u->flush_at = 0;
-			u->flush_left = e->spilled;
-			u->flush_line = u->tail[u->flush_engine];
+		if (u->flush_at == e->out.count && !u->flush_left) {
+			u->flush_base += e->out.count + e->spilled;
+			flush_next(u, u->flush_engine + 1);
 			continue;
 		}
 		if (u->core->cycle + u->flush_cycles >= until)
 			return false;
-		if (!(u->flush_at < e->out.count ? flush_chip(u, n) : flush_line(u, n)))
+		if (!(u->flush_at < e->out.count ? flush_chip(u, e) : flush_line(u, e)))
 			return true;
 		u->flush_cycles++;
 	}

@@ -85,32 +85,19 @@ static bool operands(struct gtu_job *job)
 static bool start(struct gtu_job *job)
 {
 	const struct gtu_hw_desc *d = &job->desc;
+	const bool moves = d->opcode == GTU_OP_COPY || d->opcode == GTU_OP_FILL;
 
-	if (d->param2 || (d->imm && d->opcode != GTU_OP_FILL))
+	if (d->param2 || (d->imm && d->opcode != GTU_OP_FILL) || d->param & ~(moves ? 3u : 0u))
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
-	switch (d->opcode) {
-	case GTU_OP_NOP:
-	case GTU_OP_FENCE:
-		if (d->param)
-			return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
-		if (!gtu_job_operands(job, NULL, 0))
-			return false;
-		if (d->opcode == GTU_OP_FENCE)
-			fence_start(job);
-		return true;
-	case GTU_OP_COPY:
-	case GTU_OP_FILL:
-		if (d->param & ~3u)
-			return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
-		if (!operands(job))
-			return false;
-		if (d->opcode == GTU_OP_COPY && job->mem[0].count > job->mem[1].count) {
-			job->needed = job->mem[0].count;
-			return gtu_job_error(job, GTU_CPL_OVERFLOW, 1, job->mem[1].count), false;
-		}
-		return true;
+	if (moves ? !operands(job) : !gtu_job_operands(job, NULL, 0))
+		return false;
+	if (d->opcode == GTU_OP_FENCE)
+		fence_start(job);
+	if (d->opcode == GTU_OP_COPY && job->mem[0].count > job->mem[1].count) {
+		job->needed = job->mem[0].count;
+		return gtu_job_error(job, GTU_CPL_OVERFLOW, 1, job->mem[1].count), false;
 	}
-	return gtu_job_error(job, GTU_CPL_OPCODE, 0xff, 0), false;
+	return true;
 }
 
 static void fill(uint8_t *to, uint64_t bytes, uint64_t value, unsigned width, uint64_t phase)
@@ -151,10 +138,7 @@ static int run(struct gtu_job *job, uint64_t budget)
 	total = is_fill ? to->bytes : from->bytes;
 	if (gtu_bug(job->dev, GTU_BUG_LENGTH_4K) && total && total % 4096 == 0)
 		total--;
-	/*
-	 * the cycle count is known in advance: do not start a job that would exceed its
-	 * limit
-	 */
+	/* the cycle count is known in advance: do not start a job that would exceed its limit */
 	if (job->limit < job->dev->config.scu_latency ||
 	    (total + GTU_SECTOR_BYTES - 1) / GTU_SECTOR_BYTES > job->limit - job->dev->config.scu_latency)
 		return gtu_job_error(job, GTU_CPL_LIMIT, 0xff, 0);

@@ -95,12 +95,10 @@ static bool operands(struct gtu_job *job)
 
 static bool start(struct gtu_job *job)
 {
-	const uint32_t param = job->desc.param, *build = job->page->param;
+	const uint64_t positions = 1ull << job->page->param[GTU_IRU_P_POSITION_BITS];
 	const uint32_t ring = job->operand[GTU_IRU_RING].count;
-	const uint64_t n = job->operand[GTU_IRU_INDICES].count;
-	const unsigned position_bits = build[GTU_IRU_P_POSITION_BITS];
 
-	if (param & ~GTU_IRU_PARAM_MASK)
+	if (job->desc.param & ~GTU_IRU_PARAM_MASK)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
 	if (operation(job) > GTU_IRU_OP_ADD_F32)
 		return gtu_job_error(job, GTU_CPL_PARAM, 0xff, 0), false;
@@ -108,9 +106,9 @@ static bool start(struct gtu_job *job)
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_IRU_RING, 0), false;
 	if (!operands(job))
 		return false;
-	if (n > 1ull << position_bits) {
-		job->needed = 1ull << position_bits;
-		return gtu_job_error(job, GTU_CPL_WIDTH, GTU_IRU_INDICES, job->needed), false;
+	if (job->operand[GTU_IRU_INDICES].count > positions) {
+		job->needed = positions;
+		return gtu_job_error(job, GTU_CPL_WIDTH, GTU_IRU_INDICES, positions), false;
 	}
 	return true;
 }

@@ -122,6 +122,7 @@ struct iru_core *iru_core_init(void *memory, const struct iru_shape *shape)
 void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct iru_port *port)
 {
 	const size_t queues = 2 * c->all_banks + 2 * c->partitions;
+	const uint64_t line_first = s->addr / GTU_LINE_BYTES;
 
 	c->stream = *s;
 	c->port = *port;
@@ -133,8 +134,7 @@ void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct
 	c->merge = s->op != GTU_IRU_OP_NONE;
 	c->kernel = iru_kernel_best();
 	c->ahead = c->published && port->latency && s->requested == IRU_NEVER && iru_can_run_ahead();
-	c->line_first = s->addr / GTU_LINE_BYTES;
-	c->line_end = s->n ? (s->addr + 4 * s->n - 1) / GTU_LINE_BYTES + 1 : c->line_first;
+	c->line_end = s->n ? (s->addr + 4 * s->n - 1) / GTU_LINE_BYTES + 1 : line_first;
 	c->all_records = s->all ? (s->n + IRU_LANES - 1) / IRU_LANES : 0;
 	c->left = s->n;
 	c->deadline = s->requested ? s->timeout : IRU_NEVER;
@@ -153,7 +153,7 @@ void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct
 		struct iru_partition *part = &c->partition[p];
 
 		part->service = 0;
-		part->next_line = iru_own_line(c, p, c->line_first);
+		part->next_line = iru_own_line(c, p, line_first);
 		part->head = part->tail = 0;
 		c->credit[p] = c->shape.ring_depth;
 		part->split.loaded = false;

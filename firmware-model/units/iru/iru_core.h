@@ -152,7 +152,7 @@ struct iru_core {
 	uint32_t slots;		/* slots per queue in memory: twice its capacity, plus IRU_SPARE */
 	uint32_t line_mask;		/* of a partition's lines */
 	/* derived from the stream */
-	uint64_t line_first, line_end;	/* of the indices; region-relative */
+	uint64_t line_end;		/* of the indices; region-relative */
 	uint64_t all_records;		/* records in mode ALL */
 	bool published;			/* sizes as in IRU, table 1 */
 	bool carry, merge;

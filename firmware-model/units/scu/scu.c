@@ -179,8 +179,6 @@ static bool start(struct gtu_job *job)
 	struct scu_params p;
 	struct scu_run *r;
 
-	if (d->opcode > GTU_OP_SCU_EXPAND)
-		return gtu_job_error(job, GTU_CPL_OPCODE, 0xff, 0), false;
 	if (d->param & ~GTU_SCU_PARAM_MASK || d->param2)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
 	if (d->opcode != GTU_OP_SCU_BITMASK && (d->param >> GTU_SCU_STEP_SHIFT & 3) == GTU_STEP_APPLY)

@@ -150,12 +150,21 @@ static uint64_t cycles_of(const struct scu_run *r)
 	return fetches(r) * r->port.latency + scu_core_beats(r);
 }
 
+/* The operand in @slot, if given, has one element per ordinal; one more is error @status. */
+static void cap_by(struct scu_run *r, unsigned slot, unsigned status)
+{
+	if (!r->mem[slot].given || r->mem[slot].count > r->cap)
+		return;
+	r->cap = r->mem[slot].count;
+	r->cap_slot = slot;
+	r->cap_status = status;
+}
+
 static void set_sink(struct scu_run *r)
 {
 	const struct scu_params *p = &r->p;
-	struct scu_mem *filter = &r->mem[GTU_SCU_FILTER], *reorder = &r->mem[GTU_SCU_REORDER];
 
-	if (r->s->pass || (p->step == GTU_STEP_APPLY && reorder->given))
+	if (r->s->pass || (p->step == GTU_STEP_APPLY && r->mem[GTU_SCU_REORDER].given))
 		r->sink = SINK_APPLY_REORDER;
 	else if (p->step == GTU_STEP_APPLY)
 		r->sink = SINK_APPLY_FILTER;
@@ -166,28 +175,12 @@ static void set_sink(struct scu_run *r)
 	r->to_stage = r->sink == SINK_PLAIN;
 
 	r->cap = UINT64_MAX;
-	switch (r->sink) {
-	case SINK_PLAIN:
-		r->cap = r->mem[GTU_SCU_OUT].count;
-		r->cap_slot = GTU_SCU_OUT;
-		r->cap_status = GTU_CPL_OVERFLOW;
-		break;
-	case SINK_GROUP:
-	case SINK_APPLY_REORDER:
-		r->cap = reorder->count;
-		r->cap_slot = GTU_SCU_REORDER;
-		r->cap_status = r->sink == SINK_GROUP ? GTU_CPL_OVERFLOW : GTU_CPL_INDEX;
-		if (r->sink == SINK_APPLY_REORDER)
-			break;
-		/* fall through */
-	case SINK_FILTER:
-	case SINK_APPLY_FILTER:
-		if (filter->given && filter->count <= r->cap) {
-			r->cap = filter->count;
-			r->cap_slot = GTU_SCU_FILTER;
-			r->cap_status = r->p.filters ? GTU_CPL_OVERFLOW : GTU_CPL_INDEX;
-		}
-	}
+	if (r->sink == SINK_PLAIN)
+		cap_by(r, GTU_SCU_OUT, GTU_CPL_OVERFLOW);
+	if (r->sink == SINK_GROUP || r->sink == SINK_APPLY_REORDER)
+		cap_by(r, GTU_SCU_REORDER, r->sink == SINK_GROUP ? GTU_CPL_OVERFLOW : GTU_CPL_INDEX);
+	if (r->sink == SINK_GROUP || r->sink == SINK_FILTER || r->sink == SINK_APPLY_FILTER)
+		cap_by(r, GTU_SCU_FILTER, p->filters ? GTU_CPL_OVERFLOW : GTU_CPL_INDEX);
 }
 
 /* Total slots that the cycle limit allows, after the latency of the fetches. */

@@ -22,7 +22,6 @@ struct wvr_unit {
 		uint64_t element, needed;
 		unsigned status;
 	} error;			/* in the table: reported once the ring holds all earlier records */
-	uint64_t partial;
 	uint8_t out[OUT_SIZE][GTU_WARP_BYTES(0, 2)] __attribute__((aligned(64)));
 };
 
@@ -169,7 +168,7 @@ static void make_record(struct gtu_job *job, struct wvr_unit *u, const struct wv
 	head->cycle = w->cycle;
 	to = put_lanes(r + sizeof(*head), job->desc.param & GTU_WVR_VIDS_8, w->vid);
 	put_lanes(to, job->desc.param & GTU_WVR_EIDS_8, w->eid);
-	u->partial += head->reason == GTU_WARP_END;
+	u->core->count.partial += head->reason == GTU_WARP_END;
 }
 
 static const void *record(const struct gtu_job *job, uint64_t i)
@@ -262,7 +261,6 @@ static const uint64_t *account(struct gtu_job *job)
 	job->cycles = count->cycles = u->core->cycle;
 	job->dropped = count->skipped;
 	count->records = u->records;
-	count->partial = u->partial;
 	return (const uint64_t *)count;
 }
 

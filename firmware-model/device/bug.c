@@ -57,11 +57,6 @@ bool gtu_bug_write(struct gtu_dev *dev, uint32_t offset, unsigned size, uint64_t
 	}
 }
 
-uint64_t gtu_bug_aperture(const struct gtu_dev *dev, uint64_t offset)
-{
-	return gtu_bug(dev, GTU_BUG_APERTURE_ALIAS) ? offset & ~(1ull << 13) : offset;
-}
-
 void gtu_bug_record(uint32_t *lane, unsigned words)
 {
 	unsigned i;

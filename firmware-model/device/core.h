@@ -102,7 +102,6 @@ void gtu_fault_power(struct gtu_dev *dev);	/* call after a function-level reset 
 /* bug.c: call only if dev->faulty */
 uint64_t gtu_bug_read(const struct gtu_dev *dev, uint32_t offset, uint64_t value);
 bool gtu_bug_write(struct gtu_dev *dev, uint32_t offset, unsigned size, uint64_t *value);	/* true: drop the write */
-uint64_t gtu_bug_aperture(const struct gtu_dev *dev, uint64_t offset);
 void gtu_bug_record(uint32_t *lane, unsigned words);
 void gtu_bug_completion(const struct gtu_dev *dev, const struct gtu_job *job, struct gtu_hw_cpl *cpl, uint16_t *phase);
 

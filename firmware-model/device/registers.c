@@ -292,11 +292,13 @@ nothing:
 
 /* ---- Accesses over the bus --------------------------------------------------------------------- */
 
-static void aperture_access(struct gtu_dev *dev, uint64_t offset, unsigned size, bool write)
+/* Report an access to the monitor; returns the offset that the access reaches. */
+static uint64_t aperture_access(struct gtu_dev *dev, uint64_t offset, unsigned size, bool write)
 {
 	if (dev->monitor)
 		gtu_zcm_stream(dev, write ? GTU_ZCM_APERTURE_WRITE : GTU_ZCM_APERTURE_READ, offset, size,
 			       dev->cycles, 1);
+	return gtu_bug(dev, GTU_BUG_APERTURE_ALIAS) ? offset & ~(1ull << 13) : offset;
 }
 
 static bool access_fits(const struct gtu_dev *dev, unsigned bar, uint64_t offset, unsigned size)
@@ -317,9 +319,7 @@ uint64_t gtu_dev_read(struct gtu_dev *dev, unsigned bar, uint64_t offset, unsign
 	if (bar == GTU_BAR_REGS)
 		return register_read(dev, (uint32_t)offset, size);
 	if (bar == GTU_BAR_APERTURE) {
-		aperture_access(dev, offset, size, false);
-		if (dev->faulty)
-			offset = gtu_bug_aperture(dev, offset);
+		offset = aperture_access(dev, offset, size, false);
 		memcpy(&value, dev->aperture + offset, size);
 		if (gtu_bug(dev, GTU_BUG_DWORD_SWAP) && size == 8)
 			value = value << 32 | value >> 32;
@@ -342,9 +342,7 @@ void gtu_dev_write(struct gtu_dev *dev, unsigned bar, uint64_t offset, unsigned 
 			gtu_queue_doorbell(dev, (uint32_t)(offset >> shift) + gtu_bug(dev, GTU_BUG_DOORBELL_INDEX),
 					   (uint32_t)(offset & ((1u << shift) - 1)), size, value);
 	} else if (bar == GTU_BAR_APERTURE) {
-		aperture_access(dev, offset, size, true);
-		if (dev->faulty)
-			offset = gtu_bug_aperture(dev, offset);
+		offset = aperture_access(dev, offset, size, true);
 		if (gtu_bug(dev, GTU_BUG_BYTE_ENABLE) && size < 4) {
 			value = (value & ((1u << 8 * size) - 1)) << 8 * (offset & 3);
 			offset &= ~3ull;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What jobs have in common that stream records to a consumer: rings (struct gtu_hw_ring), their
- * synchronization, the waits for the consumer and the end of the job (Documentation/hardware.md,
- * section 7). The consumer may write any value to a header at any time; every value is loaded once
+ * Jobs that stream records to a consumer: rings (struct gtu_hw_ring) and their synchronization, waits
+ * for the consumer, and the end of the job (Documentation/hardware.md, section 7). The consumer may write any value to a header at any time; every value is loaded once
  * and checked. Functions that return false have set the job's error.
  */
 #ifndef GTU_STREAM_H
@@ -38,7 +37,7 @@ static inline struct gtu_stream *gtu_stream_of(struct gtu_job *job)
 	return (struct gtu_stream *)job->state;
 }
 
-/* What a unit adds; its run() and stop() are stream_run() and stream_stop(). */
+/* The unit's part of a stream; its run() and stop() are stream_run() and stream_stop(). */
 struct gtu_stream_ops {
 	bool (*operands)(struct gtu_job *job);
 	/* Start the job, and set the fields of @s that the unit knows. */
@@ -63,7 +62,7 @@ void stream_stop(struct gtu_job *job);
 
 /*
  * Store a record (struct gtu_hw_warp first, at most STREAM_RECORD_MAX bytes) as number @i of ring @n, and report it
- * to the observers. stream_publish() then tells the consumer that ring @n holds @written records.
+ * to the observers. stream_publish() then makes @written records of ring @n visible to the consumer.
  */
 bool stream_put(struct gtu_stream *s, unsigned n, uint64_t i, const void *record);
 bool stream_publish(struct gtu_stream *s, unsigned n, uint64_t written);

@@ -107,6 +107,16 @@ bool scu_copy(struct scu_mem *m, uint64_t byte, uint8_t *buffer, uint64_t bytes,
 	return true;
 }
 
+uint8_t *scu_contiguous(struct scu_mem *m, uint64_t byte, uint64_t bytes, void *copy)
+{
+	uint64_t got;
+	uint8_t *p = scu_span(m, byte, bytes, &got);
+
+	if (!p || got == bytes)
+		return p;
+	return scu_load(m, byte, copy, bytes) ? copy : NULL;
+}
+
 void scu_report_stream(struct scu_mem *m, uint64_t byte, uint64_t bytes, bool write)
 {
 	const struct scu_port *port = m->port;

@@ -60,6 +60,9 @@ static inline bool scu_store(struct scu_mem *m, uint64_t byte, const void *from,
 	return scu_copy(m, byte, (uint8_t *)from, bytes, true);
 }
 
+/* Address of @bytes bytes: in place, or @copy, with a snapshot of them, if they are not contiguous. */
+uint8_t *scu_contiguous(struct scu_mem *m, uint64_t byte, uint64_t bytes, void *copy);
+
 /* Report accesses to the pipeline or the observers. */
 void scu_report_stream(struct scu_mem *m, uint64_t byte, uint64_t bytes, bool write);
 void scu_report_gather(struct scu_mem *m, const uint64_t *byte, unsigned n, unsigned width_log2, bool write);

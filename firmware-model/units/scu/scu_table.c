@@ -74,12 +74,7 @@ bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const v
 		for (i = 0; i < n; i++) {
 			const uint64_t index = filter_set(f, id, i);
 
-			t.set = scu_span(f->mem, index * bytes, bytes, &got);
-			if (t.set && got < bytes) {
-				if (!scu_load(f->mem, index * bytes, copy, bytes))
-					return false;
-				t.set = copy;
-			}
+			t.set = scu_contiguous(f->mem, index * bytes, bytes, copy);
 			t.state = t.set ? scu_span(f->mem, states + index, 1, &got) : NULL;
 			if (!t.state)
 				return false;
@@ -136,18 +131,9 @@ struct group_at {
 
 static bool group_open(struct scu_group *g, uint64_t index, struct group_at *at)
 {
-	uint64_t got;
-	uint8_t *p;
-
 	at->byte = index * GTU_GROUP_SET_BYTES;
-	p = scu_span(g->mem, at->byte, sizeof(at->copy), &got);
-	if (p && got < sizeof(at->copy)) {
-		if (!scu_load(g->mem, at->byte, &at->copy, sizeof(at->copy)))
-			return false;
-		p = (uint8_t *)&at->copy;
-	}
-	at->set = (struct group_set *)p;
-	return p;
+	at->set = (struct group_set *)scu_contiguous(g->mem, at->byte, sizeof(at->copy), &at->copy);
+	return at->set;
 }
 
 static bool group_close(struct scu_group *g, struct group_at *at)

@@ -10,15 +10,12 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bringup_access.h"
 #include "uapi/gtu/hw.h"
-#include "firmware-model/transport/vfio-user/vfio_user_wire.h"
+#include "firmware-model/transport/vfio-user/vfio_user_client.h"
 
 #define LOW_BUS		0x40000000ull
 #define HIGH_BUS	(LOW_BUS + (1ull << 32))
@@ -48,42 +45,6 @@ static struct socket *of(struct access *a)
 
 /* ---- Messages ----------------------------------------------------------------------------------- */
 
-static bool receive_all(struct socket *s, void *to, size_t bytes)
-{
-	size_t have = 0;
-	ssize_t n;
-
-	while (have < bytes) {
-		n = recv(s->fd, (char *)to + have, bytes - have, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		have += (size_t)n;
-	}
-	return true;
-}
-
-static bool send_all(struct socket *s, const void *from, size_t bytes, const int *fd, unsigned fds)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(VFIO_USER_FDS * sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct iovec iov = { (void *)(uintptr_t)from, bytes };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (fds) {
-		m.msg_control = control.bytes;
-		m.msg_controllen = CMSG_SPACE(fds * sizeof(int));
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(fds * sizeof(int));
-		memcpy(CMSG_DATA(&control.head), fd, fds * sizeof(int));
-	}
-	return sendmsg(s->fd, &m, MSG_NOSIGNAL) == (ssize_t)bytes;
-}
-
 /*
  * Send a request of @bytes with @fds descriptors, and copy the first @most bytes of its answer to
  * @answer. Returns 0, the errno in the answer, or -1 if the server does not answer.
@@ -101,10 +62,11 @@ static int request(struct socket *s, unsigned command, const void *data, uint32_
 		return -1;
 	if (bytes)
 		memcpy(m.data, data, bytes);
-	s->dead = !send_all(s, &m, m.head.size, fd, fds) || !receive_all(s, &m.head, sizeof(m.head)) || m.head.id != s->id ||
+	s->dead = !vfio_user_send(s->fd, &m, m.head.size, fd, fds) ||
+		  !vfio_user_receive(s->fd, &m.head, sizeof(m.head), NULL) || m.head.id != s->id ||
 		  (m.head.flags & FLAG_TYPE) != FLAG_REPLY || m.head.size < sizeof(m.head) || m.head.size - sizeof(m.head) > DATA_MAX;
 	left = m.head.size - (uint32_t)sizeof(m.head);
-	s->dead = s->dead || !receive_all(s, in, left);
+	s->dead = s->dead || !vfio_user_receive(s->fd, in, left, NULL);
 	if (s->dead)
 		return -1;
 	if (m.head.flags & FLAG_ERROR)
@@ -288,18 +250,15 @@ static const struct access_ops ops = {
 
 static int connect_to(struct socket *s, const char *path, struct gtu_error *err)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	const struct timeval limit = { .tv_sec = WAIT_S };
+	const size_t path_max = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
 	const uint16_t version[2] = { 0, 0 };
 	int code;
 
-	if (!*path || strlen(path) >= sizeof(addr.sun_path))
-		return gtu_fail(err, GTU_ERR_USAGE, "socket:'%s': the length of a socket's path is 1 to %zu bytes", path, sizeof(addr.sun_path) - 1);
-	strcpy(addr.sun_path, path);
-	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (s->fd < 0 || connect(s->fd, (struct sockaddr *)&addr, sizeof(addr)))
+	if (!*path || strlen(path) > path_max)
+		return gtu_fail(err, GTU_ERR_USAGE, "socket:'%s': the length of a socket's path is 1 to %zu bytes", path, path_max);
+	s->fd = vfio_user_connect(path, WAIT_S);
+	if (s->fd < 0)
 		return gtu_fail(err, GTU_ERR_FAIL, "no server listens on %s: %s (start 'gtu serve --socket %s')", path, strerror(errno), path);
-	setsockopt(s->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	code = request(s, CMD_VERSION, version, sizeof(version), NULL, 0, NULL, 0);
 	if (code)
 		return gtu_fail(err, GTU_ERR_FAIL, "%s does not speak vfio-user 0.0, or serves a machine already: %s", path,

@@ -186,14 +186,14 @@ TEST(unmapped_memory)
 /* A read-only map can be a source but not a target. */
 TEST(read_only_memory)
 {
-	struct map ro = { sizeof(ro), VFIO_DMA_MAP_FLAG_READ, TARGET, BASE + TARGET, DATA };
+	struct dma_map ro = { sizeof(ro), VFIO_DMA_MAP_FLAG_READ, TARGET, BASE + TARGET, DATA };
 	const struct gtu_hw_cpl *c;
 	struct machine m;
 
 	start_machine(&m, NULL);
 	memset(m.memory + TARGET, 0x55, DATA);
 	CHECK_EQ(unmap_memory(m.sock, BASE + TARGET, DATA), 0);
-	CHECK_EQ(ask_fds(m.sock, DMA_MAP, &ro, sizeof(ro), &m.file, 1, &r), 0);
+	CHECK_EQ(ask_fds(m.sock, CMD_DMA_MAP, &ro, sizeof(ro), &m.file, 1, &r), 0);
 	submit_copy(&m, 64);
 	c = completion(&m, 10000);
 	CHECK(c && c->status == GTU_CPL_DMA);
@@ -308,7 +308,7 @@ TEST(fault_all_ones)
 	CHECK_EQ(get_region(sock, 4, 0, 8), ~0ull);
 	CHECK_EQ(get_region(sock, CONFIG, 0, 2), 0xffff);
 	put_region(sock, 0, GTU_REG_SCRATCH, 8, 1);
-	CHECK_EQ(ask(sock, RESET, NULL, 0, &r), 0);
+	CHECK_EQ(ask(sock, CMD_RESET, NULL, 0, &r), 0);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), 0xffffffff);
 	close(sock);
 }
@@ -337,7 +337,7 @@ TEST(fault_die_at_ends_the_stream)
 {
 	static const char *const first[] = { "--fault", "die-at=1", NULL };
 	struct {
-		struct message head;
+		struct header head;
 		uint64_t offset;
 		uint32_t region, count;
 	} ask[64];
@@ -347,11 +347,11 @@ TEST(fault_die_at_ends_the_stream)
 
 	for (i = 0; i < 64; i++) {
 		memset(&ask[i], 0, sizeof(ask[i]));
-		ask[i].head = (struct message){ .id = (uint16_t)i, .command = REGION_READ, .size = sizeof(ask[i]) };
+		ask[i].head = (struct header){ .id = (uint16_t)i, .command = CMD_REGION_READ, .size = sizeof(ask[i]) };
 		ask[i].offset = GTU_REG_MAGIC;
 		ask[i].count = 4;
 	}
-	CHECK(send_raw(sock, ask, sizeof(ask), NULL, 0));
+	CHECK(vfio_user_send(sock, ask, sizeof(ask), NULL, 0));
 	CHECK_EQ(recv(sock, &byte, 1, 0), 0);
 	status = server_status();
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);

@@ -26,13 +26,13 @@ TEST(version_comes_first)
 	name_socket();
 	spawn_server(server_path, NULL);
 	sock = connect_server();
-	CHECK_EQ(ask(sock, GET_INFO, &info, sizeof(info), &r), -1);
+	CHECK_EQ(ask(sock, CMD_GET_INFO, &info, sizeof(info), &r), -1);
 	close(sock);
 
 	sock = connect_server();
-	CHECK_EQ(ask(sock, VERSION, later, sizeof(later), &r), ENOTSUP);
-	CHECK_EQ(ask(sock, VERSION, "\0\0\0\0{}", 6, &r), EINVAL);	/* no zero byte at the end */
-	CHECK_EQ(ask(sock, VERSION, "\0\0", 2, &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_VERSION, later, sizeof(later), &r), ENOTSUP);
+	CHECK_EQ(ask(sock, CMD_VERSION, "\0\0\0\0{}", 6, &r), EINVAL);	/* no zero byte at the end */
+	CHECK_EQ(ask(sock, CMD_VERSION, "\0\0", 2, &r), EINVAL);
 	CHECK_EQ(say_version(sock, &r), 0);
 	CHECK(!memcmp(r.data, "\0\0\0\0", 4));
 	CHECK(strstr((char *)r.data + 4, "\"max_msg_fds\":8"));
@@ -47,31 +47,24 @@ TEST(device_info)
 	struct { uint32_t argsz, flags, regions, irqs; } info = { 16, 0, 0, 0 };
 	int sock = start_server(NULL);
 
-	CHECK_EQ(ask(sock, GET_INFO, &info, 16, &r), 0);
+	CHECK_EQ(ask(sock, CMD_GET_INFO, &info, 16, &r), 0);
 	memcpy(&info, r.data, sizeof(info));
 	CHECK_EQ(info.flags, VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI);
 	CHECK_EQ(info.regions, 9);
 	CHECK_EQ(info.irqs, 5);
 	info.argsz = 15;
-	CHECK_EQ(ask(sock, GET_INFO, &info, 16, &r), EINVAL);
-	CHECK_EQ(ask(sock, GET_INFO, &info, 12, &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_GET_INFO, &info, 16, &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_GET_INFO, &info, 12, &r), EINVAL);
 	CHECK_EQ(ask(sock, 6, &info, 16, &r), ENOTSUP);
 	CHECK_EQ(ask(sock, 14, &info, 16, &r), ENOTSUP);
 	CHECK_EQ(ask(sock, 0xffff, NULL, 0, &r), ENOTSUP);
 	close(sock);
 }
 
-struct region_info {
-	uint32_t argsz, flags, index, cap_offset;
-	uint64_t size, offset;
-	uint32_t cap_id_version, cap_next, areas, reserved;
-	uint64_t area_offset, area_size;
-};
-
-static int ask_region(int sock, unsigned index, uint32_t argsz, struct region_info *out)
+static int ask_region(int sock, unsigned index, uint32_t argsz, struct region_sparse *out)
 {
 	struct region_info q = { .argsz = argsz, .index = index };
-	int code = ask(sock, GET_REGION_INFO, &q, 32, &r);
+	int code = ask(sock, CMD_GET_REGION_INFO, &q, 32, &r);
 
 	memset(out, 0, sizeof(*out));
 	if (!code)
@@ -81,7 +74,7 @@ static int ask_region(int sock, unsigned index, uint32_t argsz, struct region_in
 
 TEST(regions)
 {
-	struct region_info i;
+	struct region_sparse i;
 	unsigned index;
 	int sock = start_server(NULL);
 	uint64_t queues = get_region(sock, 0, GTU_REG_MAX_QUEUES, 4);
@@ -91,10 +84,10 @@ TEST(regions)
 
 	for (index = 0; index < 9; index++) {
 		CHECK_EQ(ask_region(sock, index, 32, &i), 0);
-		CHECK_EQ(i.size, size[index]);
-		CHECK_EQ(i.flags, size[index] ? 3 : 0);
-		CHECK_EQ(i.argsz, 32);
-		CHECK_EQ(i.index, index);
+		CHECK_EQ(i.info.size, size[index]);
+		CHECK_EQ(i.info.flags, size[index] ? 3 : 0);
+		CHECK_EQ(i.info.argsz, 32);
+		CHECK_EQ(i.info.index, index);
 		CHECK(r.fd < 0);
 	}
 	CHECK_EQ(ask_region(sock, 9, 32, &i), EINVAL);
@@ -106,23 +99,24 @@ TEST(regions)
 TEST(option_map_aperture)
 {
 	static const char *const more[] = { "--map-aperture", "--aperture", "1M", NULL };
-	struct region_info i;
+	struct region_sparse i;
 	uint64_t *at;
 	int sock = start_server(more);
 
 	/* first the length, then the capability and the file */
 	CHECK_EQ(ask_region(sock, 4, 32, &i), 0);
-	CHECK_EQ(i.argsz, 64);
+	CHECK_EQ(i.info.argsz, 64);
 	CHECK_EQ(r.head.size, 16 + 32);
 	CHECK(r.fd < 0);
 	CHECK_EQ(ask_region(sock, 4, 64, &i), 0);
 	CHECK_EQ(r.head.size, 16 + 64);
-	CHECK_EQ(i.flags, 3 | VFIO_REGION_INFO_FLAG_MMAP | VFIO_REGION_INFO_FLAG_CAPS);
-	CHECK_EQ(i.cap_offset, 32);
-	CHECK_EQ(i.cap_id_version, VFIO_REGION_INFO_CAP_SPARSE_MMAP | 1 << 16);
+	CHECK_EQ(i.info.flags, 3 | VFIO_REGION_INFO_FLAG_MMAP | VFIO_REGION_INFO_FLAG_CAPS);
+	CHECK_EQ(i.info.cap_offset, 32);
+	CHECK_EQ(i.cap.id, VFIO_REGION_INFO_CAP_SPARSE_MMAP);
+	CHECK_EQ(i.cap.version, 1);
 	CHECK_EQ(i.areas, 1);
-	CHECK_EQ(i.area_offset, 0);
-	CHECK_EQ(i.area_size, 1 << 20);
+	CHECK_EQ(i.offset, 0);
+	CHECK_EQ(i.size, 1 << 20);
 	CHECK(r.fd >= 0);
 	CHECK(ftruncate(r.fd, 0));	/* the file is sealed */
 	at = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, r.fd, 0);
@@ -132,9 +126,9 @@ TEST(option_map_aperture)
 	put_region(sock, 4, (1 << 20) - 4, 4, 0xfeedface);
 	CHECK_EQ(at[(1 << 17) - 1] >> 32, 0xfeedface);
 	CHECK_EQ(ask_region(sock, 0, 64, &i), 0);	/* registers are never mapped */
-	CHECK_EQ(i.flags, 3);
+	CHECK_EQ(i.info.flags, 3);
 	CHECK_EQ(ask_region(sock, 2, 64, &i), 0);
-	CHECK_EQ(i.flags, 3);
+	CHECK_EQ(i.info.flags, 3);
 	munmap(at, 1 << 20);
 	close(r.fd);
 	close(sock);
@@ -142,15 +136,15 @@ TEST(option_map_aperture)
 
 TEST(aperture_access_sizes)
 {
-	struct access a = { 3, 4, 13, "any count 13" };
+	struct access a = { { 3, 4, 13 }, "any count 13" };
 	int sock = start_server(NULL);
 
-	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 13, &r), 0);
-	CHECK_EQ(ask(sock, REGION_READ, &a, 16, &r), 0);
+	CHECK_EQ(ask(sock, CMD_REGION_WRITE, &a, 16 + 13, &r), 0);
+	CHECK_EQ(ask(sock, CMD_REGION_READ, &a, 16, &r), 0);
 	CHECK(!memcmp(r.data + 16, a.data, 13));
 	CHECK_EQ(get_region(sock, 4, 0, 4), 'a' << 24);
-	a.offset = (16 << 20) - 12;
-	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 13, &r), EINVAL);
+	a.at.offset = (16 << 20) - 12;
+	CHECK_EQ(ask(sock, CMD_REGION_WRITE, &a, 16 + 13, &r), EINVAL);
 	close(sock);
 }
 
@@ -200,10 +194,10 @@ TEST(resets)
 
 	put_region(sock, 0, GTU_REG_SCRATCH, 8, 0x123456789abcdef0);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 0x123456789abcdef0);
-	CHECK_EQ(ask(sock, RESET, NULL, 0, &r), 0);
+	CHECK_EQ(ask(sock, CMD_RESET, NULL, 0, &r), 0);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 0);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_EPOCH, 4), epoch + 1);
-	CHECK_EQ(ask(sock, RESET, &value, 8, &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_RESET, &value, 8, &r), EINVAL);
 
 	/* a function-level reset by the guest's software */
 	CHECK_EQ(get_region(sock, CONFIG, cap, 1), PCI_CAP_ID_EXP);
@@ -220,7 +214,7 @@ TEST(resets)
 
 TEST(region_access_limits)
 {
-	struct access a = { 0, 0, 4, { 0 } };
+	struct access a = { { 0, 0, 4 }, { 0 } };
 	uint64_t value;
 	int sock = start_server(NULL);
 
@@ -234,33 +228,33 @@ TEST(region_access_limits)
 	CHECK_EQ(read_region(sock, 6, 0, 0, &value), EINVAL);
 	CHECK_EQ(read_region(sock, 0x80000000, 0, 4, &value), EINVAL);
 	/* counts that differ from the message's size or exceed the limit */
-	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 3, &r), EINVAL);
-	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 5, &r), EINVAL);
-	CHECK_EQ(ask(sock, REGION_WRITE, &a, 15, &r), EINVAL);
-	a.count = 0xffffffff;
-	CHECK_EQ(ask(sock, REGION_WRITE, &a, 16 + 4, &r), E2BIG);
-	a.region = 4;
-	CHECK_EQ(ask(sock, REGION_READ, &a, 16, &r), E2BIG);
+	CHECK_EQ(ask(sock, CMD_REGION_WRITE, &a, 16 + 3, &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_REGION_WRITE, &a, 16 + 5, &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_REGION_WRITE, &a, 15, &r), EINVAL);
+	a.at.count = 0xffffffff;
+	CHECK_EQ(ask(sock, CMD_REGION_WRITE, &a, 16 + 4, &r), E2BIG);
+	a.at.region = 4;
+	CHECK_EQ(ask(sock, CMD_REGION_READ, &a, 16, &r), E2BIG);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
 	close(sock);
 }
 
 TEST(writes_without_reply)
 {
-	struct { struct message head; struct access a; } w[3];
+	struct { struct header head; struct access a; } w[3];
 	int sock = start_server(NULL), i;
 
 	/* three posted writes, the second invalid: none is answered, the third takes effect */
 	for (i = 0; i < 3; i++)
-		w[i] = (typeof(w[0])){ { i, REGION_WRITE, sizeof(w[0]), NO_REPLY, 0 },
-				       { i == 1 ? ~0ull : GTU_REG_SCRATCH, 0, 64, { 0 } } };
-	w[0].a.count = w[2].a.count = 8;
+		w[i] = (typeof(w[0])){ { i, CMD_REGION_WRITE, sizeof(w[0]), FLAG_NO_REPLY, 0 },
+				       { { i == 1 ? ~0ull : GTU_REG_SCRATCH, 0, 64 }, { 0 } } };
+	w[0].a.at.count = w[2].a.at.count = 8;
 	w[0].a.data[0] = 1;
 	w[2].a.data[0] = 7;
 	w[0].head.size = w[2].head.size = 16 + 16 + 8;
-	CHECK(send_raw(sock, &w[0], w[0].head.size, NULL, 0));
-	CHECK(send_raw(sock, &w[1], w[1].head.size, NULL, 0));
-	CHECK(send_raw(sock, &w[2], w[2].head.size, NULL, 0));
+	CHECK(vfio_user_send(sock, &w[0], w[0].head.size, NULL, 0));
+	CHECK(vfio_user_send(sock, &w[1], w[1].head.size, NULL, 0));
+	CHECK(vfio_user_send(sock, &w[2], w[2].head.size, NULL, 0));
 	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 7);
 	close(sock);
 }
@@ -268,18 +262,18 @@ TEST(writes_without_reply)
 TEST(interrupts)
 {
 	struct { uint32_t argsz, flags, index, count; } info = { 16, 0, 0, 0 };
-	struct irqs s = { sizeof(s), BY_NOTHING, VFIO_PCI_MSI_IRQ_INDEX, 0, 1 };
+	struct irq_set s = { sizeof(s), BY_NOTHING, VFIO_PCI_MSI_IRQ_INDEX, 0, 1 };
 	int fd[32], i, sock = start_server(NULL);
 	unsigned vectors = get_region(sock, 0, GTU_REG_VECTORS, 4);
 
 	for (info.index = 0; info.index < 5; info.index++) {
 		uint32_t count;
 
-		CHECK_EQ(ask(sock, GET_IRQ_INFO, &info, 16, &r), 0);
+		CHECK_EQ(ask(sock, CMD_GET_IRQ_INFO, &info, 16, &r), 0);
 		memcpy(&count, r.data + 12, 4);
 		CHECK_EQ(count, info.index == VFIO_PCI_MSIX_IRQ_INDEX ? vectors : 0);
 	}
-	CHECK_EQ(ask(sock, GET_IRQ_INFO, &info, 16, &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_GET_IRQ_INFO, &info, 16, &r), EINVAL);
 	for (i = 0; i < 32; i++)
 		fd[i] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 0, 8, fd, 8), 0);
@@ -293,9 +287,9 @@ TEST(interrupts)
 	i = open("/dev/null", O_WRONLY);
 	CHECK_EQ(set_irqs(sock, BY_EVENTFD, 0, 1, &i, 1), EINVAL);
 	close(i);
-	CHECK_EQ(ask(sock, SET_IRQS, &s, sizeof(s), &r), EINVAL);	/* there is no plain MSI */
-	s = (struct irqs){ 19, BY_NOTHING, VFIO_PCI_MSIX_IRQ_INDEX, 0, 0 };
-	CHECK_EQ(ask(sock, SET_IRQS, &s, sizeof(s), &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_SET_IRQS, &s, sizeof(s), &r), EINVAL);	/* there is no plain MSI */
+	s = (struct irq_set){ 19, BY_NOTHING, VFIO_PCI_MSIX_IRQ_INDEX, 0, 0 };
+	CHECK_EQ(ask(sock, CMD_SET_IRQS, &s, sizeof(s), &r), EINVAL);
 
 	/* interrupts stay pending until bus mastering is on, and are then sent once */
 	CHECK_EQ(set_irqs(sock, BY_NOTHING, 3, 1, NULL, 0), 0);
@@ -341,7 +335,7 @@ TEST(full_eventfd)
 
 TEST(memory_maps)
 {
-	struct map m = { sizeof(m), 3, 0, 0, 0x1000 };
+	struct dma_map m = { sizeof(m), 3, 0, 0, 0x1000 };
 	uint64_t unmap[3] = { 24, 0, 1 << 20 };
 	int fd = memfd_create("test", MFD_CLOEXEC), both[2] = { fd, fd }, sock = start_server(NULL);
 
@@ -361,13 +355,13 @@ TEST(memory_maps)
 	CHECK_EQ(map_memory(sock, 0x200000, 0x1000, sock, 0), EINVAL);	/* not a file */
 	CHECK_EQ(map_memory(sock, 0xfffffffffffff000, 0x1000, fd, 0), 0);
 	CHECK_EQ(map_memory(sock, 0x300000, 0x10, -1, 0), 0);		/* known, inaccessible */
-	CHECK_EQ(ask_fds(sock, DMA_MAP, &m, sizeof(m), both, 2, &r), EINVAL);
+	CHECK_EQ(ask_fds(sock, CMD_DMA_MAP, &m, sizeof(m), both, 2, &r), EINVAL);
 	m.flags = 4;
-	CHECK_EQ(ask(sock, DMA_MAP, &m, sizeof(m), &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_DMA_MAP, &m, sizeof(m), &r), EINVAL);
 	m.flags = 3;
 	m.argsz = 31;
-	CHECK_EQ(ask(sock, DMA_MAP, &m, sizeof(m), &r), EINVAL);
-	CHECK_EQ(ask(sock, DMA_MAP, &m, sizeof(m) - 1, &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_DMA_MAP, &m, sizeof(m), &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_DMA_MAP, &m, sizeof(m) - 1, &r), EINVAL);
 
 	CHECK_EQ(unmap_memory(sock, 0x900000, 0x1000), 0);		/* unknown */
 	CHECK_EQ(unmap_memory(sock, 0x4000, 0x4000), 0);		/* from the middle */
@@ -377,14 +371,14 @@ TEST(memory_maps)
 	CHECK_EQ(unmap_memory(sock, 0, ~0ull), 0);			/* huge */
 	CHECK_EQ(unmap_memory(sock, 0xffffffffffff0000, ~0ull), 0);
 	CHECK_EQ(map_memory(sock, 0, 1 << 20, fd, 0), 0);
-	CHECK_EQ(ask(sock, DMA_UNMAP, unmap, sizeof(unmap), &r), 0);	/* the reply repeats the request */
+	CHECK_EQ(ask(sock, CMD_DMA_UNMAP, unmap, sizeof(unmap), &r), 0);	/* the reply repeats the request */
 	CHECK_EQ(r.head.size, 16 + sizeof(unmap));
 	CHECK(!memcmp(r.data, unmap, sizeof(unmap)));
 	unmap[0] = 23;
-	CHECK_EQ(ask(sock, DMA_UNMAP, unmap, sizeof(unmap), &r), EINVAL);
+	CHECK_EQ(ask(sock, CMD_DMA_UNMAP, unmap, sizeof(unmap), &r), EINVAL);
 	unmap[0] = 24 | 2ull << 32;					/* everything */
 	CHECK_EQ(map_memory(sock, 0x5000, 0x1000, fd, 0), 0);
-	CHECK_EQ(ask(sock, DMA_UNMAP, unmap, sizeof(unmap), &r), 0);
+	CHECK_EQ(ask(sock, CMD_DMA_UNMAP, unmap, sizeof(unmap), &r), 0);
 	CHECK_EQ(map_memory(sock, 0x5000, 0x1000, fd, 0), 0);
 	close(fd);
 	close(sock);
@@ -412,34 +406,34 @@ TEST(many_memory_maps)
 /* An invalid message ends its connection only. */
 TEST(invalid_messages_end_connection)
 {
-	static const struct message bad[] = {
-		{ 1, GET_INFO, 15, 0, 0 }, { 1, GET_INFO, 0, 0, 0 }, { 1, GET_INFO, 0xffffffff, 0, 0 },
-		{ 1, GET_INFO, 16 + 16 + 1048577, 0, 0 }, { 1, GET_INFO, 32, 1, 0 }, { 1, GET_INFO, 32, 15, 0 },
+	static const struct header bad[] = {
+		{ 1, CMD_GET_INFO, 15, 0, 0 }, { 1, CMD_GET_INFO, 0, 0, 0 }, { 1, CMD_GET_INFO, 0xffffffff, 0, 0 },
+		{ 1, CMD_GET_INFO, 16 + 16 + 1048577, 0, 0 }, { 1, CMD_GET_INFO, 32, 1, 0 }, { 1, CMD_GET_INFO, 32, 15, 0 },
 	};
 	uint64_t seed = 1, words[32];
 	int sock = start_server(NULL), fd[20];
 	unsigned i, j;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		CHECK(send_raw(sock, &bad[i], sizeof(bad[i]), NULL, 0));
+		CHECK(vfio_user_send(sock, &bad[i], sizeof(bad[i]), NULL, 0));
 		CHECKF(!receive_reply(sock, &r), "message %u was answered", i);
 		close(sock);
 		sock = connect_server();
 		CHECK_EQ(say_version(sock, &r), 0);
 	}
 	/* part of a header, part of a payload, then disconnect */
-	CHECK(send_raw(sock, &bad[0], 7, NULL, 0));
+	CHECK(vfio_user_send(sock, &bad[0], 7, NULL, 0));
 	close(sock);
 	sock = connect_server();
 	CHECK_EQ(say_version(sock, &r), 0);
-	CHECK(send_raw(sock, &(struct message){ 1, REGION_WRITE, 4000, 0, 0 }, 16, NULL, 0));
+	CHECK(vfio_user_send(sock, &(struct header){ 1, CMD_REGION_WRITE, 4000, 0, 0 }, 16, NULL, 0));
 	close(sock);
 	/* more descriptors than announced */
 	sock = connect_server();
 	CHECK_EQ(say_version(sock, &r), 0);
 	for (i = 0; i < 20; i++)
 		fd[i] = eventfd(0, EFD_CLOEXEC);
-	CHECK_EQ(ask_fds(sock, SET_IRQS, words, 20, fd, 20, &r), -1);
+	CHECK_EQ(ask_fds(sock, CMD_SET_IRQS, words, 20, fd, 20, &r), -1);
 	for (i = 0; i < 20; i++)
 		close(fd[i]);
 	close(sock);
@@ -450,8 +444,8 @@ TEST(invalid_messages_end_connection)
 		for (j = 0; j < 32; j++)
 			words[j] = test_random(&seed);
 		if (i % 2)	/* a valid header with a random payload */
-			memcpy(words, &(struct message){ i, words[0] % 16, 16 + words[1] % 200, 0, 0 }, 16);
-		send_raw(sock, words, 16 + words[2] % 240, NULL, 0);
+			memcpy(words, &(struct header){ i, words[0] % 16, 16 + words[1] % 200, 0, 0 }, 16);
+		vfio_user_send(sock, words, 16 + words[2] % 240, NULL, 0);
 		close(sock);
 	}
 	check_alive();
@@ -459,13 +453,13 @@ TEST(invalid_messages_end_connection)
 
 TEST(message_byte_by_byte)
 {
-	struct { struct message head; struct access a; } q = {
-		{ 9, REGION_READ, 32, 0, 0 }, { GTU_REG_MAGIC, 0, 4, { 0 } } };
+	struct { struct header head; struct access a; } q = {
+		{ 9, CMD_REGION_READ, 32, 0, 0 }, { { GTU_REG_MAGIC, 0, 4 }, { 0 } } };
 	int sock = start_server(NULL);
 	unsigned i;
 
 	for (i = 0; i < 32; i++) {
-		CHECK(send_raw(sock, (char *)&q + i, 1, NULL, 0));
+		CHECK(vfio_user_send(sock, (char *)&q + i, 1, NULL, 0));
 		usleep(500);
 	}
 	CHECK(receive_reply(sock, &r));
@@ -477,13 +471,13 @@ TEST(message_byte_by_byte)
 /* The server does not block on a peer that does not read its replies, and sends them later. */
 TEST(peer_does_not_read)
 {
-	struct { struct message head; struct access a; } q = {
-		{ 0, REGION_READ, 32, 0, 0 }, { 0, 4, 65536, { 0 } } };
+	struct { struct header head; struct access a; } q = {
+		{ 0, CMD_REGION_READ, 32, 0, 0 }, { { 0, 4, 65536 }, { 0 } } };
 	int sock = start_server(NULL), i;
 
 	for (i = 0; i < 100; i++) {
 		q.head.id = i;
-		CHECK(send_raw(sock, &q, 32, NULL, 0));
+		CHECK(vfio_user_send(sock, &q, 32, NULL, 0));
 	}
 	usleep(100000);
 	for (i = 0; i < 100; i++) {

@@ -6,36 +6,23 @@
 #ifndef GTU_TEST_VFIO_CLIENT_H
 #define GTU_TEST_VFIO_CLIENT_H
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/pci_regs.h>
-#include <linux/vfio.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "firmware-model/transport/vfio-user/vfio_user_client.h"
 #include "uapi/gtu/hw.h"
 #include "tests/unit/test.h"
 
-enum { VERSION = 1, DMA_MAP, DMA_UNMAP, GET_INFO, GET_REGION_INFO, GET_IRQ_INFO = 7, SET_IRQS,
-       REGION_READ, REGION_WRITE, RESET = 13 };
-#define NO_REPLY	0x10u
 #define CONFIG		7u
 #define WAIT_S		20	/* timeout of waits for the server */
-
-struct message {
-	uint16_t id, command;
-	uint32_t size, flags, error;
-};
 
 static pid_t server_pid;
 static char server_path[100];	/* limit of a socket's address */
@@ -110,29 +97,12 @@ static inline int server_status(void)
 	return status;
 }
 
-/* A connected socket, or -1 if no server listens. */
-static inline int try_connect(const char *path)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	struct timeval limit = { .tv_sec = WAIT_S };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	CHECK(strlen(path) < sizeof(addr.sun_path));
-	strcpy(addr.sun_path, path);
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr))) {
-		close(fd);
-		return -1;
-	}
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	return fd;
-}
-
 static inline int connect_server(void)
 {
 	int i, fd = -1;
 
 	for (i = 0; i < WAIT_S * 100 && fd < 0; i++) {
-		fd = try_connect(server_path);
+		fd = vfio_user_connect(server_path, WAIT_S);
 		if (fd >= 0)
 			break;
 		if (waitpid(server_pid, NULL, WNOHANG) == server_pid) {
@@ -145,54 +115,8 @@ static inline int connect_server(void)
 	return fd;
 }
 
-/* Send @bytes with @fds descriptors; false if the server has closed the connection. */
-static inline bool send_raw(int sock, const void *data, size_t bytes, const int *fd, unsigned fds)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(32 * sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct iovec iov = { (void *)data, bytes };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (fds) {
-		m.msg_control = control.bytes;
-		m.msg_controllen = CMSG_SPACE(fds * sizeof(int));
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(fds * sizeof(int));
-		memcpy(CMSG_DATA(&control.head), fd, fds * sizeof(int));
-	}
-	return sendmsg(sock, &m, MSG_NOSIGNAL) == (ssize_t)bytes;
-}
-
-/* Receive exactly @bytes; false at the end of the connection. A received descriptor goes to *fd. */
-static inline bool receive_raw(int sock, void *data, size_t bytes, int *fd)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	size_t have = 0;
-
-	while (have < bytes) {
-		struct iovec iov = { (char *)data + have, bytes - have };
-		struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes,
-				    .msg_controllen = sizeof(control.bytes) };
-		ssize_t n = recvmsg(sock, &m, 0);
-
-		CHECKF(n >= 0 || errno == ECONNRESET, "no answer: %s", strerror(errno));
-		if (n <= 0)
-			return false;
-		if (CMSG_FIRSTHDR(&m) && fd)
-			memcpy(fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(*fd));
-		have += (size_t)n;
-	}
-	return true;
-}
-
 struct reply {
-	struct message head;
+	struct header head;
 	int fd;				/* received descriptor, or -1 */
 	_Alignas(8) uint8_t data[70000];
 };
@@ -201,12 +125,14 @@ struct reply {
 static inline bool receive_reply(int sock, struct reply *r)
 {
 	r->fd = -1;
-	if (!receive_raw(sock, &r->head, sizeof(r->head), &r->fd))
+	if (!vfio_user_receive(sock, &r->head, sizeof(r->head), &r->fd)) {
+		CHECKF(!errno || errno == ECONNRESET, "no answer: %s", strerror(errno));
 		return false;
+	}
 	CHECKF(r->head.size >= sizeof(r->head) && r->head.size <= sizeof(r->head) + sizeof(r->data),
 	       "a reply of %u bytes", r->head.size);
-	CHECK_EQ(r->head.flags & 0xf, 1);
-	return receive_raw(sock, r->data, r->head.size - sizeof(r->head), NULL);
+	CHECK_EQ(r->head.flags & FLAG_TYPE, FLAG_REPLY);
+	return vfio_user_receive(sock, r->data, r->head.size - sizeof(r->head), NULL);
 }
 
 /*
@@ -218,20 +144,20 @@ static inline int ask_fds(int sock, unsigned command, const void *payload, uint3
 {
 	static uint8_t out[70000];
 	static uint16_t id;
-	struct message head = { ++id, command, sizeof(head) + bytes, 0, 0 };
+	struct header head = { ++id, command, sizeof(head) + bytes, 0, 0 };
 
 	memcpy(out, &head, sizeof(head));
 	if (bytes)
 		memcpy(out + sizeof(head), payload, bytes);
-	if (!send_raw(sock, out, head.size, fd, fds) || !receive_reply(sock, r))
+	if (!vfio_user_send(sock, out, head.size, fd, fds) || !receive_reply(sock, r))
 		return -1;
 	CHECK_EQ(r->head.id, id);
 	CHECK_EQ(r->head.command, command);
-	if (r->head.flags & 0x20) {
+	if (r->head.flags & FLAG_ERROR) {
 		CHECK_EQ(r->head.size, sizeof(head));
 		CHECK(r->head.error);
 	}
-	return r->head.flags & 0x20 ? (int)r->head.error : 0;
+	return r->head.flags & FLAG_ERROR ? (int)r->head.error : 0;
 }
 
 static inline int ask(int sock, unsigned command, const void *payload, uint32_t bytes, struct reply *r)
@@ -243,7 +169,7 @@ static inline int say_version(int sock, struct reply *r)
 {
 	static const char hello[] = "\0\0\0\0{\"capabilities\":{\"max_msg_fds\":8}}";
 
-	return ask(sock, VERSION, hello, sizeof(hello), r);
+	return ask(sock, CMD_VERSION, hello, sizeof(hello), r);
 }
 
 /* Set server_path to a name in the test's folder. */
@@ -270,8 +196,7 @@ static inline int start_server(const char *const *more)
 }
 
 struct access {
-	uint64_t offset;
-	uint32_t region, count;
+	struct region_access at;
 	uint8_t data[64];
 };
 
@@ -279,8 +204,8 @@ struct access {
 static inline int read_region(int sock, unsigned region, uint64_t offset, uint32_t count, uint64_t *value)
 {
 	static struct reply r;
-	struct access a = { offset, region, count, { 0 } };
-	int code = ask(sock, REGION_READ, &a, 16, &r);
+	struct access a = { { offset, region, count }, { 0 } };
+	int code = ask(sock, CMD_REGION_READ, &a, 16, &r);
 
 	*value = 0;
 	if (!code) {
@@ -301,10 +226,10 @@ static inline uint64_t get_region(int sock, unsigned region, uint64_t offset, ui
 static inline int write_region(int sock, unsigned region, uint64_t offset, uint32_t count, uint64_t value)
 {
 	static struct reply r;
-	struct access a = { offset, region, count, { 0 } };
+	struct access a = { { offset, region, count }, { 0 } };
 
 	memcpy(a.data, &value, sizeof(value));
-	return ask(sock, REGION_WRITE, &a, 16 + count, &r);
+	return ask(sock, CMD_REGION_WRITE, &a, 16 + count, &r);
 }
 
 static inline void put_region(int sock, unsigned region, uint64_t offset, uint32_t count, uint64_t value)
@@ -312,42 +237,30 @@ static inline void put_region(int sock, unsigned region, uint64_t offset, uint32
 	CHECK_EQ(write_region(sock, region, offset, count, value), 0);
 }
 
-struct map {
-	uint32_t argsz, flags;
-	uint64_t offset, address, size;
-};
-
 /* Map memory; @fd < 0: without descriptor. Returns the reply's errno. */
 static inline int map_memory(int sock, uint64_t address, uint64_t size, int fd, uint64_t offset)
 {
 	static struct reply r;
-	struct map m = { sizeof(m), 3, offset, address, size };
+	struct dma_map m = { sizeof(m), 3, offset, address, size };
 
-	return ask_fds(sock, DMA_MAP, &m, sizeof(m), &fd, fd >= 0, &r);
+	return ask_fds(sock, CMD_DMA_MAP, &m, sizeof(m), &fd, fd >= 0, &r);
 }
 
 static inline int unmap_memory(int sock, uint64_t address, uint64_t size)
 {
 	static struct reply r;
-	struct {
-		uint32_t argsz, flags;
-		uint64_t address, size;
-	} m = { 24, 0, address, size };
+	struct dma_unmap m = { sizeof(m), 0, address, size };
 
-	return ask(sock, DMA_UNMAP, &m, sizeof(m), &r);
+	return ask(sock, CMD_DMA_UNMAP, &m, sizeof(m), &r);
 }
-
-struct irqs {
-	uint32_t argsz, flags, index, start, count;
-};
 
 /* SET_IRQS for MSI-X. Returns the reply's errno. */
 static inline int set_irqs(int sock, uint32_t flags, uint32_t start, uint32_t count, const int *fd, unsigned fds)
 {
 	static struct reply r;
-	struct irqs s = { sizeof(s), flags, VFIO_PCI_MSIX_IRQ_INDEX, start, count };
+	struct irq_set s = { sizeof(s), flags, VFIO_PCI_MSIX_IRQ_INDEX, start, count };
 
-	return ask_fds(sock, SET_IRQS, &s, sizeof(s), fd, fds, &r);
+	return ask_fds(sock, CMD_SET_IRQS, &s, sizeof(s), fd, fds, &r);
 }
 #define BY_EVENTFD	(VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER)
 #define BY_NOTHING	(VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER)

@@ -52,31 +52,34 @@ static int parse_one(char *item, struct gtu_dev_config *config, struct gtu_error
 	char *value = strchr(item, '='), *end;
 	const struct gtu_parameter *p = NULL;
 	unsigned long long v, most;
-	bool absent;
+	bool absent, without;
 	unsigned i;
 
 	if (!value)
 		return gtu_fail(err, GTU_ERR_USAGE, "\"%s\" is not a parameter: use NAME=VALUE", item);
 	*value++ = 0;
 	absent = !strcmp(item, "absent_units");
-	for (i = 0; !absent && (p = gtu_parameter(i)) && strcmp(p->key, item); i++)
+	without = !strcmp(item, "caps_off");
+	for (i = 0; !absent && !without && (p = gtu_parameter(i)) && strcmp(p->key, item); i++)
 		;
-	if (!absent && !p)
+	if (!absent && !without && !p)
 		return gtu_fail(err, GTU_ERR_USAGE, "the model has no parameter \"%s\"; 'gtu info --tables UNIT' lists a unit's",
 				item);
-	most = absent || p->bytes == 4 ? UINT32_MAX : UINT64_MAX;
+	most = absent || (p && p->bytes == 4) ? UINT32_MAX : UINT64_MAX;
 	errno = 0;
 	v = strtoull(value, &end, 0);
 	if (errno || end == value || *end || *value == '-' || !v || v > most)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from 1 to %llu", item, value, most);
 	if (absent)
 		config->absent_units = (uint32_t)v;
+	else if (without)
+		config->caps_off = v;
 	else
 		gtu_dev_put_value(config, p, v);
 	return 0;
 }
 
-static int parse(const char *name, struct gtu_dev_config *config, struct gtu_error *err)
+int gtu_model_config(const char *name, struct gtu_dev_config *config, struct gtu_error *err)
 {
 	const char *list = strchr(name, ':');
 	char *copy, *item, *rest;
@@ -174,7 +177,7 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 	uint64_t arg[4];
 	int rc;
 
-	rc = parse(name, &config, err);
+	rc = gtu_model_config(name, &config, err);
 	if (rc)
 		return rc;
 	m = calloc(1, sizeof(*m));

@@ -186,4 +186,8 @@ static inline bool gtu_recorded(const struct gtu_record_wait *w)
 	return (int32_t)(gtu_load_acquire(w->producer) - w->record) > 0;
 }
 
+struct gtu_dev_config;
+/* Set the fields of @config that @name gives, as in "model:queues=1,absent_units=2". */
+int gtu_model_config(const char *name, struct gtu_dev_config *config, struct gtu_error *err);
+
 #endif

@@ -5,6 +5,7 @@
 check "gtu bringup passes a sound function" gtu bringup --device model --json ok.json --html ok.html
 cp "$out" ok.txt
 says "the last line says that nothing failed" "^nothing failed$" ok.txt
+says "a line says that every step was checked" "^11 of 11 steps checked$" ok.txt
 says "a line gives the seconds of each step" "^[0-9.]+ s: config [0-9.]+, identity .*, lockstep [0-9.]+$" ok.txt
 for step in config identity registers mailbox aperture doorbells flr dma irqs units lockstep; do
 	says "step $step passes" "^ok +$step " ok.txt
@@ -14,6 +15,7 @@ python "the JSON of a sound function has its BARs, registers and requests" <<'EN
 import json
 r = json.load(open("ok.json"))
 assert r["failed"] == 0 and r["diagnoses"] == [] and r["lockstep"]["agreed"] == 20000, r
+assert r["checked"] == r["steps"] == 11, (r["checked"], r["steps"])
 assert {b["bar"]: b["bytes"] for b in r["bars"]} == {0: 65536, 1: 4096, 2: 1 << 24, 4: 1 << 24}, r["bars"]
 assert any(x["name"] == "CYCLE_LIMIT" and x["read"] == x["expected"] == 1 << 40 for x in r["registers"])
 assert sum(r["requests"]["host_read"]) > 1000
@@ -59,6 +61,22 @@ says "gtu bringup --force tests DMA after a failed step" "^ok +dma " "$out"
 check "gtu bringup --only aperture runs one step" gtu bringup --device model --only aperture --march 16K
 says "--march 16K tests 16384 bytes" "over 16384 bytes" "$out"
 lacks "--only aperture leaves out DMA and lockstep" "^ok +(dma|lockstep)" "$out"
+
+# boards that are smaller than the model's default build
+for board in queues=1 contexts=1,queues=1,vectors=1,event_rings=1 ring_log2=4,regions_log2=4 aperture_bytes=4096 absent_units=2 caps_off=4; do
+	check "gtu bringup passes the board $board" gtu bringup --device "model:$board"
+	says "gtu bringup checks every step of the board $board" "^11 of 11 steps checked$" "$out"
+done
+check "gtu bringup passes a board without units" gtu bringup --device model:absent_units=31
+says "gtu bringup reports the step that it skipped" "^10 of 11 steps checked; skipped: units$" "$out"
+exits 1 "gtu bringup fails if a step that was asked for is skipped" gtu bringup --device model:absent_units=31 --only dma,units
+says "gtu bringup counts the steps that were asked for" "^3 of 4 steps checked; skipped: units$" "$out"
+exits 4 "gtu bringup finds a bug of a smaller board" gtu bringup --device model:queues=1 --bug data
+says "gtu bringup names the bug of a smaller board" "this bug explains the findings: data$" "$out"
+exits 2 "gtu bringup refuses an unknown parameter of the model" gtu bringup --device model:queue=1
+says "the message names the parameter" 'no parameter "queue"'
+exits 2 "gtu bringup refuses a value that no board has" gtu bringup --device model:queues=257
+says "the message names the value" "queues is 257"
 
 exits 2 "gtu bringup refuses an unknown bug" gtu bringup --device model --bug dma-pag
 says "gtu bringup suggests the nearest bug" "did you mean dma-page"
@@ -134,6 +152,23 @@ end_server
 says "gtu bringup reports the lost function of a dead server" "the function was lost" "$out"
 exits 1 "gtu bringup refuses a socket without a server" gtu bringup --device socket:none
 says "the message names the socket" "no server listens on none"
+
+# a board that is not the model: no units, one queue
+tiny() { # SCRIPT
+	rm -f s
+	/usr/bin/env python3 "$1" serve --socket s >served 2>&1 &
+	server=$!
+	wait_until $server test -S s
+}
+sed 's/^DOORBELLS, APERTURE, LATENCY = 0x10000, 0x1000,/DOORBELLS, APERTURE, LATENCY = 0x10000, 0,/' "$root/tests/tiny/tiny.py" >bare.py
+for board in "$root/tests/tiny/tiny.py" bare.py; do
+	tiny "$board"
+	check "gtu bringup passes the function of ${board##*/}" gtu bringup --device socket:s --lockstep 300
+	end_server
+	cp "$out" "${board##*/}.txt"
+done
+says "gtu bringup skips only the units that tiny.py lacks" "^10 of 11 steps checked; skipped: units$" tiny.py.txt
+says "gtu bringup skips the aperture that bare.py lacks" "^9 of 11 steps checked; skipped: aperture, units$" bare.py.txt
 
 exits 2 "gtu serve refuses an unknown bug" gtu serve --socket s --bug nonsense
 says "gtu serve names the unknown bug" "nonsense"

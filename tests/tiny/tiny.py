@@ -466,6 +466,9 @@ class Transport:
                     if d.irq[v] is not None:
                         os.close(d.irq[v])
                     d.irq[v] = fds.pop(0) if fds else None
+                    if d.irq[v] is not None and d.msix[0x800 + v // 8] >> v % 8 & 1:
+                        d.msix[0x800 + v // 8] &= ~(1 << v % 8)
+                        d.interrupt(v)
             return b""
         if command == 9:
             offset, region, count = struct.unpack("<QII", body)

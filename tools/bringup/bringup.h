@@ -57,6 +57,8 @@ struct bringup {
 	unsigned findings, fails;
 	unsigned shown, hidden;		/* findings of the current step, without "ok" */
 	const char *step;		/* the current step */
+	uint32_t chosen, checked;	/* bit: a step; checked: not everything of it was skipped */
+	bool tested;			/* the current step has a finding other than "skip" */
 	struct { const char *name; double seconds; } time[16];
 	unsigned times;
 

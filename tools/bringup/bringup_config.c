@@ -88,7 +88,7 @@ static void check_bar(struct bringup *b, unsigned bar, uint64_t least, bool exac
 	else if (b->bar[bar] < least || (exact && b->bar[bar] != least))
 		bringup_say(b, BRINGUP_FAIL, NULL, "BAR %u has 0x%" PRIx64 " bytes, %s 0x%" PRIx64 " are right", bar, b->bar[bar],
 			    exact ? "exactly" : "at least", least);
-	if (wide != !!(flags & PCI_BASE_ADDRESS_MEM_TYPE_64) || prefetch != !!(flags & PCI_BASE_ADDRESS_MEM_PREFETCH))
+	if (b->bar[bar] && (wide != !!(flags & PCI_BASE_ADDRESS_MEM_TYPE_64) || prefetch != !!(flags & PCI_BASE_ADDRESS_MEM_PREFETCH)))
 		bringup_say(b, BRINGUP_WARN, NULL, "BAR %u is %u-bit and %sprefetchable; hardware.md has %u-bit, %sprefetchable", bar,
 			    flags & PCI_BASE_ADDRESS_MEM_TYPE_64 ? 64 : 32, flags & PCI_BASE_ADDRESS_MEM_PREFETCH ? "" : "not ",
 			    wide ? 64 : 32, prefetch ? "" : "not ");
@@ -112,7 +112,7 @@ void bringup_config(struct bringup *b)
 	check_bar(b, GTU_BAR_REGS, GTU_BAR_REGS_SIZE, true, false, false);
 	check_bar(b, GTU_BAR_MSIX, GTU_BAR_MSIX_SIZE, true, false, false);
 	check_bar(b, GTU_BAR_DOORBELL, 4096, false, true, false);
-	check_bar(b, GTU_BAR_APERTURE, 4096, false, true, true);
+	check_bar(b, GTU_BAR_APERTURE, 0, false, true, true);	/* check_limits() compares it with APERTURE_SIZE */
 	check_express(b);
 	check_msix(b);
 	if (*b->a->link && access_capability(b->a, PCI_CAP_ID_EXP) && *b->link)

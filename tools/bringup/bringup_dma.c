@@ -417,13 +417,13 @@ static uint32_t came(struct bringup *b, struct access *a, uint32_t except)
 /* Have a job raise an event on vector @v. False if the job does not end. */
 static bool event(struct bringup *b, struct rig *r, uint32_t v)
 {
-	const uint64_t ring[6] = { 0, r->bus + RIG_EVENTS, RIG_EVENTS_LOG2, v };
+	const uint64_t ring[6] = { 0, r->bus + RIG_EVENTS, r->queue_log2, v };
 	const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 	struct gtu_hw_cpl cpl;
 	struct gtu_error err;
 
 	rig_command(r, GTU_MBOX_EVENT_DISABLE, ring);
-	memset(at(r, RIG_EVENTS), 0, 4u << RIG_EVENTS_LOG2);
+	memset(at(r, RIG_EVENTS), 0, 4u << r->queue_log2);
 	if (rig_command(r, GTU_MBOX_EVENT_ENABLE, ring)) {
 		bringup_say(b, BRINGUP_FAIL, NULL, "EVENT_ENABLE with vector %u is refused", v);
 		return false;
@@ -477,12 +477,14 @@ static bool vectors(struct bringup *b, struct rig *r)
 static void masks(struct bringup *b, struct rig *r)
 {
 	const uint32_t v = b->vectors > 1;
+	/* without a bus a function takes MSI-X as off while none of its vectors has an eventfd */
+	const bool off = !v && strcmp(r->a->ops->kind, "sysfs");
 	uint64_t pending;
 	unsigned i;
 
-	if (!r->a->ops->irq_mask) {
+	if (!r->a->ops->irq_mask || off) {
 		bringup_say(b, BRINGUP_OK, NULL, "%u vectors, each arrives and no other does", b->vectors);
-		bringup_say(b, BRINGUP_SKIP, NULL, "the kernel controls the masks of vectors");
+		bringup_say(b, BRINGUP_SKIP, NULL, off ? "masking the only vector turns MSI-X off" : "the kernel controls the masks of vectors");
 		return;
 	}
 	r->a->ops->irq_mask(r->a, v, true);

@@ -24,6 +24,7 @@ static void verdict(FILE *f, const struct bringup *b)
 	unsigned i, n = bringup_diagnoses(b, name, 16);
 
 	fprintf(f, "<h1>GTU bring-up: %s</h1>\n<p>", b->fails ? "something is wrong" : "nothing failed");
+	fprintf(f, "%u of %u steps checked. ", __builtin_popcount(b->checked), __builtin_popcount(b->chosen));
 	if (b->identified)
 		fprintf(f, "Programming model %u.%u, units 0x%x, %u contexts, %u queues, %u vectors, aperture of %" PRIu64 " MiB, clock %.0f MHz. ",
 			b->version >> 16, b->version & 0xffff, b->units, b->contexts, b->queues, b->vectors, b->aperture >> 20,

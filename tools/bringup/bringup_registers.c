@@ -373,7 +373,7 @@ void bringup_mailbox(struct bringup *b)
 		  { 0, 0, 4096 + 64, 8192, 1 | 1 << 8, GTU_RING_NONE }, GTU_MBOX_E_ARG },
 		{ "QUEUE_ENABLE with rings of 2^0", "mailbox-check", GTU_MBOX_QUEUE_ENABLE, { 0, 0, 4096, 8192, 0, GTU_RING_NONE },
 		  GTU_MBOX_E_ARG },
-		{ "QUEUE_DISABLE of a queue that is not enabled", NULL, GTU_MBOX_QUEUE_DISABLE, { 1 }, GTU_MBOX_E_STATE },
+		{ "QUEUE_DISABLE of a queue that is not enabled", NULL, GTU_MBOX_QUEUE_DISABLE, { 0 }, GTU_MBOX_E_STATE },
 		{ "EVENT_ENABLE with a vector after the last", NULL, GTU_MBOX_EVENT_ENABLE, { 0, 4096, 4, b->vectors }, GTU_MBOX_E_INDEX },
 		{ "CTX_DISABLE", NULL, GTU_MBOX_CTX_DISABLE, { 0 }, GTU_MBOX_E_OK },
 	};
@@ -503,7 +503,8 @@ void bringup_flr(struct bringup *b)
 	else if (b->bar[GTU_BAR_APERTURE] && b->a->ops->read(b->a, GTU_BAR_APERTURE, 64, 8) != mark)
 		bringup_say(b, BRINGUP_FAIL, NULL, "a function-level reset changes the aperture's content, which it must keep");
 	else
-		bringup_say(b, BRINGUP_OK, NULL, "a function-level reset has the effects of RESET, and the aperture keeps its content");
+		bringup_say(b, BRINGUP_OK, NULL, "a function-level reset has the effects of RESET%s",
+			    b->bar[GTU_BAR_APERTURE] ? ", and the aperture keeps its content" : "");
 	if (b->bar[GTU_BAR_APERTURE])
 		b->a->ops->write(b->a, GTU_BAR_APERTURE, 64, 8, was);
 }

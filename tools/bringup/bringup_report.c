@@ -13,6 +13,8 @@ static void findings(struct json *j, const struct bringup *b)
 	const char *name[16];
 	unsigned i, n = bringup_diagnoses(b, name, 16);
 
+	json_u64(j, "steps", (unsigned)__builtin_popcount(b->chosen));
+	json_u64(j, "checked", (unsigned)__builtin_popcount(b->checked));
 	json_begin_array(j, "diagnoses");
 	for (i = 0; i < n; i++)
 		json_string(j, NULL, name[i]);

@@ -42,14 +42,14 @@ static void bus_master(struct access *a, bool on)
 
 static int enable(struct rig *r, uint32_t vector, struct gtu_error *err)
 {
-	const uint64_t ctx[6] = { 0, r->bus + RIG_TABLE, RIG_TABLE_LOG2, 1 };
-	const uint64_t event[6] = { 0, r->bus + RIG_EVENTS, RIG_EVENTS_LOG2, vector };
+	const uint64_t ctx[6] = { 0, r->bus + RIG_TABLE, r->table_log2, 1 };
+	const uint64_t event[6] = { 0, r->bus + RIG_EVENTS, r->queue_log2, vector };
 	uint32_t status = rig_command(r, GTU_MBOX_CTX_ENABLE, ctx);
 	unsigned q;
 
 	if (!status)
 		status = rig_command(r, GTU_MBOX_EVENT_ENABLE, event);
-	for (q = 0; !status && q < RIG_QUEUES; q++) {
+	for (q = 0; !status && q < r->queues; q++) {
 		const uint64_t arg[6] = { q, 0, r->bus + RIG_SQ(q), r->bus + RIG_CQ(q), r->queue_log2 | r->queue_log2 << 8, 0 };
 
 		status = rig_command(r, GTU_MBOX_QUEUE_ENABLE, arg);
@@ -64,20 +64,22 @@ int rig_open(struct rig *r, struct bringup *b, struct access *a, uint32_t vector
 	struct access_timer timer = { 0 };
 
 	*r = (struct rig){ .a = a, .stride = b->stride };
+	r->queues = b->queues < RIG_QUEUES ? b->queues : RIG_QUEUES;
+	r->queue_log2 = b->ring_log2 < RIG_LOG2_MAX ? b->ring_log2 : RIG_LOG2_MAX;
+	r->table_log2 = b->regions_log2 < RIG_LOG2_MAX ? b->regions_log2 : RIG_LOG2_MAX;
 	if (!a->block)
 		a->block = a->ops->memory(a, RIG_BYTES, false, &a->block_bus, err);
 	if (!a->block)
 		return err->code;
 	r->at = a->block;
 	r->bus = a->block_bus;
-	r->queue_log2 = b->ring_log2 < 8 ? b->ring_log2 : 8;
 	memset(r->at, 0, RIG_DATA);
 	access_set(a, GTU_REG_RESET, GTU_RESET_KEY);
 	while (!(access_reg(a, GTU_REG_STATUS) & GTU_STATUS_READY) && access_wait(a, &timer))
 		;
-	if (b->queues < RIG_QUEUES || b->regions_log2 < RIG_TABLE_LOG2 || b->ring_log2 < RIG_EVENTS_LOG2)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u queues, tables of 2^%u regions and rings of 2^%u are too small: this tool needs %u, 2^%u and 2^%u",
-				b->queues, b->regions_log2, b->ring_log2, RIG_QUEUES, RIG_TABLE_LOG2, RIG_EVENTS_LOG2);
+	if (r->table_log2 < RIG_TABLE_LOG2_MIN)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "tables of 2^%u regions are too small: this tool needs 2^%u", r->table_log2,
+				RIG_TABLE_LOG2_MIN);
 	bus_master(a, true);
 	r->on = true;
 	if (enable(r, vector, err)) {
@@ -103,7 +105,7 @@ void rig_close(struct rig *r)
 
 static struct gtu_hw_region *entry(struct rig *r, uint32_t rights, uint64_t bytes)
 {
-	const uint32_t slot = r->slots++ & ((1u << RIG_TABLE_LOG2) - 1);
+	const uint32_t slot = r->slots++ & ((1u << r->table_log2) - 1);
 	struct gtu_hw_region *e = (struct gtu_hw_region *)(void *)(r->at + RIG_TABLE) + slot;
 
 	*e = (struct gtu_hw_region){

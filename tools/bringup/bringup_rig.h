@@ -10,13 +10,13 @@
 
 /* Layout of the first block of memory. */
 #define RIG_BYTES	(2u << 20)
-#define RIG_TABLE	0x0000u			/* 256 regions */
-#define RIG_TABLE_LOG2	8u
-#define RIG_QUEUES	2u
+#define RIG_TABLE	0x0000u
+#define RIG_TABLE_LOG2_MIN 4u			/* a step adds at most 16 regions */
+#define RIG_LOG2_MAX	8u			/* of rings and of the table */
+#define RIG_QUEUES	2u			/* or one, if the device has no more */
 #define RIG_SQ(q)	(0x4000u + (q) * 0x20000u)
 #define RIG_CQ(q)	(0x14000u + (q) * 0x20000u)
 #define RIG_EVENTS	0x48000u
-#define RIG_EVENTS_LOG2	8u
 #define RIG_LISTS	0x49000u		/* page lists of scattered regions: 3 chunks */
 #define RIG_DATA	0x50000u
 #define RIG_DATA_BYTES	(RIG_BYTES - RIG_DATA - 0x1000u)	/* the last page is for interrupt messages */
@@ -25,7 +25,7 @@ struct rig {
 	struct access *a;
 	uint8_t *at;
 	uint64_t bus;
-	uint32_t stride, queue_log2, context, slots;
+	uint32_t stride, queues, queue_log2, table_log2, slots;	/* queue_log2: also of the event ring */
 	struct {
 		uint32_t tail, head;
 	} q[RIG_QUEUES];

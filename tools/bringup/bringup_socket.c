@@ -96,6 +96,14 @@ static uint64_t region(struct access *a, unsigned where, uint64_t at, unsigned b
 	return value;
 }
 
+/* From the server, as QEMU does: a server need not implement the sizing of BARs. */
+static uint64_t bar_size(struct access *a, unsigned bar)
+{
+	struct region_info q = { .argsz = sizeof(q), .index = bar };
+
+	return request(of(a), CMD_GET_REGION_INFO, &q, sizeof(q), NULL, 0, &q, sizeof(q)) ? 0 : q.size;
+}
+
 static uint32_t config_read(struct access *a, unsigned at, unsigned bytes)
 {
 	return (uint32_t)region(a, VFIO_PCI_CONFIG_REGION_INDEX, at, bytes, false, 0);
@@ -243,7 +251,7 @@ static void close_socket(struct access *a)
 }
 
 static const struct access_ops ops = {
-	.kind = "socket", .config_read = config_read, .config_write = config_write, .bar_size = access_probe_bar,
+	.kind = "socket", .config_read = config_read, .config_write = config_write, .bar_size = bar_size,
 	.read = read_bar, .write = write_bar, .flr = access_flr, .memory = memory, .irq_on = irq_on, .irq_off = irq_off,
 	.irq_mask = irq_mask, .irq_came = irq_came, .work = work, .close = close_socket,
 };

@@ -63,6 +63,7 @@ void bringup_say(struct bringup *b, enum bringup_state state, const char *bug, c
 
 	if (state == BRINGUP_FAIL && is_lost(b))
 		return;
+	b->tested |= state != BRINGUP_SKIP;
 	/* limit the findings per step, except first findings of each diagnosis */
 	if (state != BRINGUP_OK && b->shown++ >= BRINGUP_STEP_SHOWN && (!bug || diagnosed(b, bug))) {
 		b->hidden++;
@@ -158,17 +159,20 @@ void bringup_run(struct bringup *b, uint32_t chosen)
 {
 	unsigned i;
 
+	/* the first two steps always run, except through a driver: the others need their results */
+	b->chosen = (chosen | (b->a ? 3 : 0)) & ((1u << BRINGUP_STEPS) - 1);
 	for (i = 0; i < BRINGUP_STEPS && !cli_interrupted(); i++) {
 		const double start = seconds();
 
-		/* the first two steps always run: the others need their results */
-		if (!(chosen >> i & 1) && i > 1)
+		if (!(b->chosen >> i & 1))
 			continue;
 		b->step = steps[i].name;
 		b->shown = b->hidden = 0;
+		b->tested = false;
 		if (!may_run(b, &steps[i]))
 			continue;
 		steps[i].run(b);
+		b->checked |= (uint32_t)b->tested << i;
 		if (b->hidden) {
 			b->shown = 0;
 			bringup_say(b, BRINGUP_WARN, NULL, "%u more findings of this step, of the same kinds", b->hidden);

@@ -24,7 +24,8 @@ static void help(void)
 	     "                    vfio:0000:01:00.0   one bound to vfio-pci: memory and interrupts behind an IOMMU\n"
 	     "                    /dev/gtu0      through the driver: units and lock step only\n"
 	     "                    socket:PATH    one served by 'gtu serve --socket PATH', without a virtual machine\n"
-	     "                    model          a function in this process; --bug NAME injects a bug\n\n"
+	     "                    model[:KEY=VALUE,...]   a function in this process; --bug NAME injects a bug;\n"
+	     "                                   model:queues=1,contexts=2,absent_units=2 is a smaller board\n\n"
 	     "Permissions (none is assumed):\n"
 	     "  --unbind          take the function from its driver; it is given back at the end\n"
 	     "  --rescan          first remove the function that --device names and scan the bus again (after\n"
@@ -61,7 +62,7 @@ static void help(void)
 	     "  gtu bringup --unbind --hugepage --html day1.html  everything, on the board in this machine\n"
 	     "  gtu bringup --device /dev/gtu0 --only lockstep --lockstep 10000000\n\n"
 	     "Each line is ok, warn, FAIL [name of the bug] or skip, with its reason. Exit codes: 0 nothing failed,\n"
-	     "1 the function could not be tested, 2 usage, 4 something is wrong.");
+	     "1 the function, or a step that --only names, could not be tested, 2 usage, 4 something is wrong.");
 }
 
 /* ---- Words of the command line --------------------------------------------------------------------------- */
@@ -147,13 +148,20 @@ static int identify_by_driver(struct bringup *b, struct gtu_error *err)
 	return rc;
 }
 
+static bool is_model(const char *where)
+{
+	return where && (!strcmp(where, "model") || !strncmp(where, "model:", 6));
+}
+
 static int open_device(struct bringup *b, const char *where, enum gtu_bug bug, const struct access_permission *may, struct gtu_error *err)
 {
 	const bool vfio = where && !strncmp(where, "vfio:", 5);
+	struct gtu_dev_config config = { 0 };
 	char address[16];
 
-	if (where && !strcmp(where, "model")) {
-		b->a = access_model(NULL, bug, err);
+	if (is_model(where)) {
+		if (!gtu_model_config(where, &config, err))
+			b->a = access_model(&config, bug, err);
 	} else if (where && !strncmp(where, "/dev/gtu", 8)) {
 		b->device = where;
 		return identify_by_driver(b, err);
@@ -173,7 +181,7 @@ static int open_device(struct bringup *b, const char *where, enum gtu_bug bug, c
 static void summary(const struct bringup *b)
 {
 	const char *name[16];
-	unsigned i, n = bringup_diagnoses(b, name, 16);
+	unsigned i, n = bringup_diagnoses(b, name, 16), skips = 0;
 	double total = 0;
 
 	if (!b->show)
@@ -184,6 +192,10 @@ static void summary(const struct bringup *b)
 		printf("\nnothing failed");
 	for (i = 0; i < n; i++)
 		printf("%s%s", i ? ", " : n > 1 ? "; these bugs explain the findings: " : "; this bug explains the findings: ", name[i]);
+	printf("\n%u of %u steps checked", __builtin_popcount(b->checked), __builtin_popcount(b->chosen));
+	for (i = 0; i < BRINGUP_STEPS; i++)
+		if (b->chosen & ~b->checked & 1u << i)
+			printf("%s%s", skips++ ? ", " : "; skipped: ", bringup_step_name(i));
 	printf("\n");
 	for (i = 0; i < b->times; i++)
 		total += b->time[i].seconds;
@@ -217,7 +229,9 @@ static int run(struct bringup *b, const char *where, enum gtu_bug bug, const str
 		rc = bringup_html(b, html, &err);
 	if (rc)
 		return cli_exit(&err, rc);
-	return cli_interrupted() ? CLI_INTERRUPTED : b->fails ? CLI_VERIFY : CLI_DONE;
+	if (cli_interrupted())
+		return CLI_INTERRUPTED;
+	return b->fails ? CLI_VERIFY : chosen != ~0u && chosen & ~b->checked ? CLI_FAILED : CLI_DONE;
 }
 
 int cmd_bringup(int argc, char **argv)
@@ -274,7 +288,7 @@ int cmd_bringup(int argc, char **argv)
 	}
 	if (ok && optind < argc)
 		code = cli_usage("unexpected argument '%s'", argv[optind]), ok = false;
-	if (ok && bug && !(where && !strcmp(where, "model")))
+	if (ok && bug && !is_model(where))
 		code = cli_usage("--bug is for --device model; 'gtu serve --bug' injects one for a virtual machine"), ok = false;
 	if (ok && (may.unbind || may.rescan || may.hugepage) && where && strchr("m/vs", *where))
 		code = cli_usage("%s is for a function on the PCI bus, named by its address, not for %s",

@@ -245,6 +245,8 @@ help:
 	@echo "make fuzz-descriptors COUNT=1e8     random descriptors on the model, between guard pages"
 	@echo "make man                            the man pages, in build/man: man -l build/man/man1/gtu.1"
 	@echo "make deb | deb-test                 Debian packages, in build/deb; they are installed into an empty Debian"
+	@echo "make completion                     completion for bash and zsh, in build/completion"
+	@sed -n 's/^#   \( *\)/\1/p' tests/guest/guest.mk
 
 deps:
 	@packaging/need build

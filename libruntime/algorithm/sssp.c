@@ -63,6 +63,15 @@ static double weight_at(const struct gtu_graph *g, uint64_t e)
 	return 1;
 }
 
+static uint64_t source_of(const struct gtu_graph *g, uint64_t e)
+{
+	uint64_t v = 0;
+
+	while (g->row[v + 1] <= e)
+		v++;
+	return v;
+}
+
 /* Check all weights (no negative, no NaN), and compute their mean and maximum. */
 static int scan_weights(struct sssp *s, double *mean, double *most)
 {
@@ -78,10 +87,11 @@ static int scan_weights(struct sssp *s, double *mean, double *most)
 		w = weight_at(g, e);
 		if (!(w >= 0))
 			return gtu_fail(s->a.err, GTU_ERR_INPUT,
-					"%s: entry %llu of the edge list has weight %g; shortest "
-					"paths need weights of 0 or more (gtu run: --weights unit "
-					"counts every edge as 1)",
-					g->name, (unsigned long long)e, w);
+					"%s: the edge from vertex %llu to vertex %llu has weight %g; "
+					"shortest paths need weights of 0 or more (gtu run: "
+					"--weights unit counts every edge as 1)",
+					g->name, (unsigned long long)gtu_graph_id(g, source_of(g, e)),
+					(unsigned long long)gtu_graph_id(g, gtu_graph_target(g, e)), w);
 		if (isfinite(w))
 			sum += w;
 		if (w > *most)

@@ -92,6 +92,12 @@ complete_bash gtu run bfs g.gtu --unit s >offered
 same "bash completes a unit" offered <(printf 'scu\nscu-basic\n')
 complete_bash gtu run p >offered
 holds "bash completes an algorithm" grep -qx pagerank offered
+complete_bash gtu bringup --only lo >offered
+same "bash completes a step" offered <(echo lockstep)
+complete_bash gtu serve --bug dma- >offered
+same "bash completes a bug" offered <(printf 'dma-32\ndma-page\n')
+complete_bash gtu info --tables i >offered
+same "bash completes a unit of the device" offered <(echo iru)
 touch graph.gtu
 complete_bash gtu run bfs gr >offered
 same "bash completes a file" offered <(echo graph.gtu)

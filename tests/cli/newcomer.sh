@@ -105,6 +105,7 @@ told 2 "an unknown parameter" scu_wdth "gtu info --tables UNIT" gtu info --devic
 
 # ---- the command line ----
 told 2 "an unknown verb" rnu "did you mean 'run'\?" gtu rnu
+told 2 "an algorithm without its verb" pagerank "did you mean 'run pagerank'\?" gtu pagerank g.txt
 told 2 "an unknown algorithm" bsf "did you mean bfs\?" gtu run bsf g.txt
 told 2 "an unknown unit" scuu "did you mean scu\?" gtu run bfs g.txt --unit scuu
 told 2 "an unknown option" --sorce "did you mean --source\?" gtu run bfs g.txt --sorce 1

@@ -55,6 +55,9 @@ assert "there" in gtu.__file__
 print(gtu.run(gtu.generate("road", scale=6), "cc").values.max())'
 same "the installed module returns the right result" "$out" <(echo 0)
 [ ${#sanitized[@]} -ne 0 ] || always
+mkdir empty && printf 'raise ModuleNotFoundError("none", name="numpy")\n' >empty/numpy.py
+exits 1 "importing the module fails without NumPy" env PYTHONPATH="$work/empty:$module" "$python" -c 'import gtu'
+says "the error names the package that is missing" "ModuleNotFoundError: gtu needs NumPy: apt-get install python3-numpy"
 exits 1 "importing the module fails without its library" env GTU_LIBRARY=none.so.1 "$python" -c 'import gtu'
 says "the ImportError names the missing library and GTU_LIBRARY" "ImportError: gtu: none.so.1: .*check .GTU_LIBRARY"
 libc=$(ldd "$bin/gtu" | sed -n 's|.*=> \(/[^ ]*libm\.so[^ ]*\).*|\1|p')

@@ -43,6 +43,17 @@ for unit in none scu-basic scu iru peg weaver; do
 	holds "ranks by $unit are those of plain software" awk 'NR == FNR { want[$1] = $2; next }
 		{ d = want[$1] - $2; if (d < 0) d = -d; if (d > 1e-6 * $2) bad = 1; n++ } END { exit bad || n != 6 }' pr.none pr.$unit
 done
+check "gtu run without --unit runs" gtu run bfs g.txt
+says "gtu run tells which unit it chose" "^unit +scu on model: .*; --unit selects another$" "$out"
+check "gtu run with --unit runs" gtu run bfs g.txt --unit scu
+lacks "gtu run does not explain a unit that was given" "--unit selects another" "$out"
+check "gtu run --monitor runs" gtu run bfs g.txt --unit scu --monitor
+says "gtu run --monitor says that it takes longer" "^time .*--monitor slows the model" "$out"
+printf '10 20 1\n20 30 -4\n' >negative.txt
+exits 3 "sssp refuses a negative weight" gtu run sssp negative.txt
+says "the message names the edge of the negative weight" "the edge from vertex 20 to vertex 30 has weight -4"
+check "gtu stat of a graph without directions" gtu stat g.txt --undirected
+says "gtu stat says how edges are stored" "^edges +[0-9]+   each edge in both directions" "$out"
 verified "sssp runs with random weights" gtu run sssp g.txt --source 10 --weights random:5 --output r1 --verify
 verified "sssp runs with the same random weights by the IRU" gtu run sssp g.txt --source 10 --weights random:5 --unit iru --output r2 --verify
 same "one seed gives one result" r1 r2

@@ -41,7 +41,8 @@ static const char options_help[] =
 	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter, each iteration; - likewise\n"
 	"  --timeout S    give up if the device does not complete a job, or the next record of a stream,\n"
 	"                 within S seconds (60); 0: no timeout\n"
-	"  --monitor      count the device's memory requests by size (the zero-copy monitor)\n"
+	"  --monitor      count the device's memory requests by size (the zero-copy monitor); the model takes\n"
+	"                 longer, with --unit scu several times as long\n"
 	"  --verify       compare with plain reference code; exit code 4 if they differ\n\n"
 	GPU_OPTIONS_HELP "\n"
 	"Values: bfs hops, 9223372036854775807 if there is no path; sssp distances, infinity if there is\n"
@@ -260,7 +261,8 @@ static bool derive_unit(struct run *r)
 {
 	if (!r->device)
 		r->device = r->unit && r->opt.unit == GTU_WITH_GPU ? "cuda:0" : "model";
-	if (!r->unit) {
+	r->unit_chosen = !r->unit;
+	if (r->unit_chosen) {
 		r->unit = gpu_is_device(r->device) ? "gpu" : "scu";
 		r->opt.unit = gpu_is_device(r->device) ? GTU_WITH_GPU : GTU_WITH_SCU;
 	}

@@ -60,7 +60,8 @@ static void print_stat(const char *path, const struct gtu_graph *g, const struct
 	if (s->n)
 		printf("   ids %" PRIu64 " to %" PRIu64 "%s", gtu_graph_id(g, 0), gtu_graph_id(g, s->n - 1),
 		       g->ids ? ", with gaps" : "");
-	printf("\nedges       %15s   directed, as stored; the input had %s\n", grouped(s->m),
+	printf("\nedges       %15s   %s; the input had %s\n", grouped(s->m),
+	       g->flags & GTU_GRAPH_DIRECTED ? "directed" : "each edge in both directions",
 	       counted(s->stored, "entry", "entries"));
 	printf("self loops  %15s\nduplicates  %15s\n", grouped(s->self_loops), grouped(s->duplicates));
 	printf("isolated    %15s\n", grouped(s->isolated));

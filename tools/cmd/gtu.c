@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "tools/run/run.h"
 #include "tools/support/cli.h"
 
 static int cmd_help(int argc, char **argv);
@@ -50,6 +51,8 @@ static int unknown_verb(const char *name)
 	for (i = 0; i < VERBS; i++)
 		names[i] = verbs[i].name;
 	names[VERBS] = NULL;
+	if (run_has_kind(name))
+		return cli_usage("unknown verb '%s'; did you mean 'run %s'?", name, name);
 	nearest = cli_nearest(name, names);
 	if (nearest)
 		return cli_usage("unknown verb '%s'; did you mean '%s'?", name, nearest);

@@ -60,6 +60,7 @@ int run_verify(struct run *r, struct gtu_error *err);
 void run_print_kinds(FILE *to);
 void run_kind_names(char *names, size_t bytes);
 
+bool run_has_kind(const char *word);	/* a name or an alias */
 /* Find an algorithm by name or alias; NULL after a message. */
 const struct run_kind *run_kind(const char *word);
 
@@ -83,7 +84,7 @@ struct run {
 	struct gtu_device *dev;
 	struct gtu_algorithm_options opt;
 	struct gtu_algorithm_stats stats;
-	bool source_chosen;		/* by the tool, not by --source */
+	bool source_chosen, unit_chosen;	/* by the tool, not by --source and --unit */
 	struct gpu_request gpu;
 	bool monitor;			/* ZCM is enabled */
 	const char *sources_text;	/* BC: how the sources were chosen, as text */

@@ -268,6 +268,16 @@ void run_kind_names(char *names, size_t bytes)
 		snprintf(names + strlen(names), bytes - strlen(names), "%s%s", i ? ", " : "", kinds[i].name);
 }
 
+bool run_has_kind(const char *word)
+{
+	unsigned i;
+
+	for (i = 0; i < KINDS; i++)
+		if (!strcmp(kinds[i].name, word) || (kinds[i].alias && !strcmp(kinds[i].alias, word)))
+			return true;
+	return false;
+}
+
 const struct run_kind *run_kind(const char *word)
 {
 	const char *names[2 * KINDS + 1];

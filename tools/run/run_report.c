@@ -158,7 +158,8 @@ static void print_time(const struct run *r, FILE *to)
 	fprintf(to, "time      %.6f s:", s->seconds);
 	for (i = 0; i < s->phases; i++)
 		fprintf(to, "%s %s %.6f", i ? "," : "", s->phase[i].name, s->phase[i].seconds);
-	fprintf(to, "; opening the graph %.6f s\n", r->open_seconds);
+	fprintf(to, "; opening the graph %.6f s%s\n", r->open_seconds,
+		r->monitor && r->dev ? "; --monitor slows the model" : "");
 	/* use the singular for one iteration: "passes" loses "es", others "s" */
 	fprintf(to, "edges     %s traversed in %s %.*s", grouped(s->edges), grouped(s->iterations),
 		(int)(strlen(r->kind->rounds) - (s->iterations != 1 ? 0 : !strcmp(r->kind->rounds, "passes") ? 2 : 1)),
@@ -212,7 +213,7 @@ static void print_units(const struct run *r, FILE *to)
 	if (clock)
 		fprintf(to, " (%.3f ms at %.0f MHz)",
 			1e3 * (double)r->stats.job_cycles / (double)clock, 1e-6 * (double)clock);
-	fputc('\n', to);
+	fputs(r->unit_chosen ? "; --unit selects another\n" : "\n", to);
 	if (c && c[GTU_SCU_C_JOBS]) {
 		fprintf(to, "          %s elements output", grouped(c[GTU_SCU_C_OUT]));
 		if (c[GTU_SCU_C_PROBES])

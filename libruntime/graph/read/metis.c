@@ -146,7 +146,7 @@ static int set_direction(struct gtu_input *in, struct metis *g, struct gtu_error
 static int check_symmetry(struct gtu_input *in, const struct gtu_graph *g, struct gtu_error *err)
 {
 	struct gtu_graph *transposed;
-	uint64_t v, e;
+	uint64_t v, e, listed, lists;
 	int rc;
 
 	rc = gtu_graph_transpose(g, in->progress, &transposed, err);
@@ -156,11 +156,14 @@ static int check_symmetry(struct gtu_input *in, const struct gtu_graph *g, struc
 		for (e = g->row[v]; e < g->row[v + 1] && e < transposed->row[v + 1]; e++)
 			if (gtu_graph_target(g, e) != gtu_graph_target(transposed, e))
 				break;
-		if (e < g->row[v + 1] || e < transposed->row[v + 1])
+		listed = e < g->row[v + 1] ? gtu_graph_target(g, e) : UINT64_MAX;
+		lists = e < transposed->row[v + 1] ? gtu_graph_target(transposed, e) : UINT64_MAX;
+		if (listed != lists)
 			rc = gtu_fail(err, GTU_ERR_INPUT,
-				      "%s: edges are declared undirected, but vertex %llu and a "
-				      "neighbour do not list each other",
-				      in->path, (unsigned long long)v + 1);
+				      "%s: edges are declared undirected, but vertex %llu lists vertex "
+				      "%llu as its neighbour, and not the reverse", in->path,
+				      (unsigned long long)(listed < lists ? v : lists) + 1,
+				      (unsigned long long)(listed < lists ? listed : v) + 1);
 	}
 	gtu_graph_close(transposed);
 	return rc;

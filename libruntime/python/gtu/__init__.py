@@ -12,6 +12,12 @@ The module loads libgtu.so.1: from $GTU_LIBRARY, else from its source tree, else
 See Documentation/python.md.
 """
 
+try:
+    import numpy as _numpy  # noqa: F401
+except ModuleNotFoundError as _error:
+    raise ModuleNotFoundError("gtu needs NumPy: apt-get install python3-numpy, or pip install numpy",
+                              name=_error.name) from None
+
 from ._abi import library_path
 from ._call import Error, InputError, Progress, ProgressCallback, Status
 from ._device import Device, Gpu, Info, device

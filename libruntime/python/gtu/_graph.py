@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -77,10 +77,22 @@ def _no_negative(name: str, array: Array) -> Array:
     return array.view(array.dtype.str.replace("i", "u"))
 
 
+def _exact(array: Array) -> Array:
+    """Integers of 8 bytes as uint32 if all fit, otherwise as float64 if it represents all; a copy."""
+    for dtype in (np.uint32, np.float64):
+        copy: Array = array.astype(dtype)
+        if np.array_equal(copy.astype(array.dtype), array) and (dtype != np.uint32 or not (array < 0).any()):
+            return copy
+    raise TypeError("data has integers above 2^53, which no type of weights represents")
+
+
 def _weights_of(data: Any, m: int) -> Optional[Array]:
     if data is None:
         return None
     advice = "convert it, as data.astype(numpy.float64), or leave it out"
+    given = np.asarray(data)
+    if given.dtype in (np.int64, np.uint64) and given.dtype.isnative:
+        data = _exact(given)
     weights = _plain("data", data, (np.uint32, np.int32, np.float32, np.float64), advice)
     if len(weights) != m:
         raise ValueError(f"data has {len(weights)} weights; there are {m} edges")
@@ -127,7 +139,8 @@ class Graph:
         """
         Make a graph over the caller's arrays, without a copy; they must not change while the graph exists.
         `indices` is int32, uint32, int64 or uint64; `data`, the weights, is uint32, int32, float32 or float64.
-        A 4-byte `indptr`, as in SciPy, is widened to 8 bytes (n + 1 entries).
+        A 4-byte `indptr`, as in SciPy, is widened to 8 bytes (n + 1 entries). int64 and uint64 `data` is copied,
+        to uint32 if all values fit, otherwise to float64.
 
         @directed False declares that each edge is stored in both directions, which is checked once. @ids:
         vertex ids, ascending. Rows and edges out of bounds raise an InputError, also in later runs if the
@@ -195,6 +208,20 @@ class Graph:
         nnz = int(matrix.indptr[-1])
         return cls.from_csr(matrix.indptr, matrix.indices[:nnz], matrix.data[:nnz] if weights else None,
                             directed=directed, name=name, progress=progress)
+
+    @classmethod
+    def from_networkx(cls, graph: Any, *, weight: Optional[str] = None, progress: Progress = None
+                      ) -> Tuple[Graph, List[Any]]:
+        """
+        Copy a NetworkX graph. Returns the graph and its nodes: vertex v is nodes[v]. @weight: the edge attribute
+        with the weights. Parallel edges become one, with the sum of their weights.
+        """
+        import networkx
+
+        nodes = list(graph)
+        matrix = networkx.to_scipy_sparse_array(graph, nodes, weight=weight, format="csr")
+        return cls.from_scipy(matrix, weights=weight is not None, directed=graph.is_directed(),
+                              name=graph.name or "networkx", progress=progress), nodes
 
     # ---- Properties ----
 
@@ -311,6 +338,14 @@ class Graph:
         matrix.data = np.ones(self.m) if weights is None else weights
         matrix.indices, matrix.indptr = indices, indptr
         return matrix
+
+    def to_networkx(self, nodes: Optional[Sequence[Any]] = None, progress: Progress = None) -> Any:
+        """A NetworkX Graph or DiGraph, a copy; vertex v becomes nodes[v], or v."""
+        import networkx
+
+        kind = networkx.DiGraph if self.directed else networkx.Graph
+        graph = networkx.from_scipy_sparse_array(self.to_scipy(progress), create_using=kind)
+        return graph if nodes is None else networkx.relabel_nodes(graph, dict(enumerate(nodes)))
 
     # ---- Checks and files ----
 

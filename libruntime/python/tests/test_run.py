@@ -244,7 +244,7 @@ class Arguments(unittest.TestCase):
             weights = WEIGHTS.copy()
             weights[2] = bad
             for unit in UNITS:
-                self.refused(gtu.InputError, "entry 2 of the edge list has weight (-?nan|-1)", small(weights), "sssp", unit=unit)
+                self.refused(gtu.InputError, "the edge from vertex . to vertex . has weight (-?nan|-1)", small(weights), "sssp", unit=unit)
             self.assertEqual(gtu.run(small(weights), "bfs", source=0).values[2], 1)
         weights[2] = np.inf
         self.refused(gtu.InputError, "edge 2 has the weight inf", small(weights), "gcn", unit="none")

@@ -198,7 +198,7 @@ static const struct {
 	{ "a.gr", "p sp 9999999999 0\n", "9999999999 declared vertices", { 0 } },
 	{ "a.graph", "3 2\n2\n1 4\n2\n", "a.graph:3: vertex 2 has neighbour 4: vertices are 1 to 3", { 0 } },
 	{ "a.graph", "3 2\n2\n1\n", "2 of 3 vertices and 2 entries", { 0 } },
-	{ "a.graph", "3 2\n2\n3\n1 2\n", "do not list each other", { 0 } },
+	{ "a.graph", "3 2\n2\n3\n1 2\n", "vertex 1 lists vertex 2 as its neighbour, and not the reverse", { 0 } },
 	{ "a.graph", "2 1\n2\n1\n1\n", "a.graph:4: there is a line after vertex 2", { 0 } },
 	{ "a.graph", "2 1 2\n2\n1\n", "it must be 3 digits", { 0 } },
 	{ "a.graph", "2 1 1\n2\n1 5\n", "a.graph:2: expected the weight of edge 1 2", { 0 } },

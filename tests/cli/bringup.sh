@@ -155,15 +155,15 @@ says "the message names the socket" "no server listens on none"
 
 # a board that is not the model: no units, one queue
 tiny() { # SCRIPT
-	rm -f s
-	/usr/bin/env python3 "$1" serve --socket s >served 2>&1 &
+	python3 "$1" serve --socket "$work/tiny" >served 2>&1 &
 	server=$!
-	wait_until $server test -S s
+	# it listens: 00010000 is __SO_ACCEPTCON
+	wait_until $server grep -q " 00010000 .* $work/tiny$" /proc/net/unix
 }
 sed 's/^DOORBELLS, APERTURE, LATENCY = 0x10000, 0x1000,/DOORBELLS, APERTURE, LATENCY = 0x10000, 0,/' "$root/tests/tiny/tiny.py" >bare.py
 for board in "$root/tests/tiny/tiny.py" bare.py; do
 	tiny "$board"
-	check "gtu bringup passes the function of ${board##*/}" gtu bringup --device socket:s --lockstep 300
+	check "gtu bringup passes the function of ${board##*/}" gtu bringup --device "socket:$work/tiny" --lockstep 300
 	end_server
 	cp "$out" "${board##*/}.txt"
 done

@@ -113,6 +113,26 @@ for text in "Frontier over levels" "Bandwidth over levels" "Requests by size" "R
 	"prefers-color-scheme:dark"; do
 	says "the page of 12 files has '$text'" "$text" page.html
 done
+cat >order.py <<'END'
+"""A run begins with its figures; charts come before tables; runs are compared by what does not depend on the computer."""
+import json, re
+page = open("page.html", encoding="utf-8").read()
+runs = page[page.index('<h2 id="runs">'):page.index('<h2 id="f1">')]
+assert re.findall(r"aria-label='([^']*)'", runs) == ["Logical cycles", "Requests", "Bytes", "Edges per host second"], runs[:200]
+chart = runs[runs.index("Logical cycles</text>"):]
+assert len(re.findall(r"height='13.0'", chart[:chart.index("</svg>")])) == 5		# scu, iru, peg, weaver, pr by the IRU
+section = page[page.index('<h2 id="f2">'):page.index('<h2 id="f3">')]
+figures = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", section))
+run = json.load(open("bfs-scu.json"))
+zcm = run["counters"]["zcm"]
+want = {"logical cycles": run["job_cycles"], "edges traversed": run["edges_traversed"],
+        "requests": sum(zcm["host_%s_%u" % (d, s)] for d in ("read", "write") for s in (32, 64, 96, 128)),
+        "bytes of host memory": zcm["host_read_bytes"] + zcm["host_write_bytes"]}
+assert figures == {k: "{:,}".format(v) for k, v in want.items()}, figures
+assert section.index("<dt>") < section.index("<svg") and section.rindex("<svg") < section.index("<table"), "tables before charts"
+assert "host seconds in phase expand" in section
+END
+python "the page has figures first, then charts, then tables" order.py
 cat >same.py <<'END'
 """The drawings show the values in the files."""
 import json, re

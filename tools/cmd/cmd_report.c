@@ -137,7 +137,7 @@ static void page(struct report *r, const struct report_file *file, unsigned file
 		strftime(day, sizeof(day), "%Y-%m-%d %H:%M UTC", &tm);
 	fprintf(r->to, "<p class=\"soft\">Created by gtu " GTU_VERSION ", %s</p>\n", day);
 	contents(r, file, files);
-	report_rates(r, file, files);
+	report_compare(r, file, files);
 	report_roofline(r, file, files);
 	for (i = 0; i < files; i++) {
 		file[i].kind->title(file[i].doc, title, sizeof(title));

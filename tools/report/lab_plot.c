@@ -342,5 +342,5 @@ void lab_plot(const struct lab_table *t, const char *head, bool page, FILE *to)
 		fputs("</text>\n", to);
 	}
 	panels(t, to);
-	svg_end(to);
+	svg_end(to, page);
 }

@@ -58,9 +58,10 @@ void report_bench_lab(struct report *r, const struct json_value *doc);
 void report_stat(struct report *r, const struct json_value *doc);
 
 /*
- * Edges per second of all runs; edges per second over edges per byte, with the limit of the link.
+ * Compare the runs by logical cycles, requests, bytes, and edges per second; then edges per second over edges per
+ * byte, with the limit of the link.
  */
-void report_rates(struct report *r, const struct report_file *file, unsigned files);
+void report_compare(struct report *r, const struct report_file *file, unsigned files);
 void report_roofline(struct report *r, const struct report_file *file, unsigned files);
 
 /* The main chart of a benchmark, also for --plot. */
@@ -97,6 +98,8 @@ void report_text(struct report *r, const char *s);
 void report_line(struct report *r, const char *s);
 /* Format a text, for labels of charts; report_free() frees it. */
 char *report_words(struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Write a large figure, within <dl class="headline">; nothing for NAN. @name and @unit: of the tool, not of a file. */
+void report_headline(struct report *r, const char *name, double value, const char *unit);
 /* Rows "name, value" between report_facts() and report_end_table(). Values of NULL and NAN are left out. */
 void report_facts(struct report *r);
 void report_fact(struct report *r, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

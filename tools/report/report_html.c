@@ -92,6 +92,13 @@ void report_facts(struct report *r)
 	fputs("<table class=\"facts\"><tbody>\n", r->to);
 }
 
+void report_headline(struct report *r, const char *name, double value, const char *unit)
+{
+	if (isnan(value))
+		return;
+	fprintf(r->to, "<div><dt>%s</dt><dd>%s%s</dd></div>\n", name, report_digits(value).text, unit);
+}
+
 void report_fact_text(struct report *r, const char *name, const char *value)
 {
 	if (!value || !*value)

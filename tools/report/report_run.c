@@ -48,6 +48,36 @@ static double rate_of(const struct json_value *doc)
 	return s > 0 ? json_get_number(doc, "edges_traversed", NAN) / s : NAN;
 }
 
+static double cycles_of(const struct json_value *doc)
+{
+	return json_get_number(doc, "jobs", 0) > 0 ? json_get_number(doc, "job_cycles", NAN) : NAN;
+}
+
+/* The requests of --monitor for host memory. */
+static double requests_of(const struct json_value *doc)
+{
+	static const char *const key[] = { "host_read", "host_write" };
+	const struct json_value *zcm = json_get(json_get(doc, "counters"), "zcm");
+	char member[32];
+	double sum = 0;
+	unsigned i;
+
+	for (i = 0; i < 8; i++) {
+		snprintf(member, sizeof(member), "%s_%u", key[i / 4], 32 * (i % 4 + 1));
+		sum += json_get_number(zcm, member, 0);
+	}
+	return sum > 0 ? sum : NAN;
+}
+
+/* The bytes of host memory that units, or a GPU's reads of the edge list, moved. */
+static double bytes_of(const struct json_value *doc)
+{
+	const struct json_value *zcm = json_get(json_get(doc, "counters"), "zcm");
+	double sum = json_get_number(zcm, "host_read_bytes", 0) + json_get_number(zcm, "host_write_bytes", 0);
+
+	return sum > 0 ? sum : json_get_number(doc, "list_bytes_read", NAN);
+}
+
 /*
  * The bandwidth of the edge list over the link, 10^9 bytes per second, measured by its placement;
  * NAN: no link, or not measured.
@@ -141,7 +171,7 @@ static void draw_levels(struct report *r, const struct json_value *doc)
 	}
 	{
 		struct chart_series s = { .name = "", .x = l.x, .y = l.ms, .n = l.n };
-		struct chart c = { .title = is_model(doc) ? "Time over levels (of the model, a program on this computer)" : "Time over levels",
+		struct chart c = { .title = is_model(doc) ? "Host time over levels (of the model, a program on this computer)" : "Time over levels",
 				   .x_name = "level or iteration, from 0", .whole_x = true, .y_name = "ms", .series = &s, .count = 1 };
 
 		if (chart_has(&c))
@@ -248,7 +278,19 @@ static void put_time(struct report *r, const char *name, double seconds)
 void report_run(struct report *r, const struct json_value *doc)
 {
 	const struct json_value *seconds = json_get(doc, "seconds"), *verified = json_get(doc, "verified"), *s, *result;
+	const char *time = is_model(doc) ? "host seconds" : "time";
 
+	fputs("<dl class=\"headline\">\n", r->to);
+	report_headline(r, "logical cycles", cycles_of(doc), "");
+	report_headline(r, "requests", requests_of(doc), "");
+	report_headline(r, "bytes of host memory", bytes_of(doc), "");
+	report_headline(r, "edges traversed", json_get_number(doc, "edges_traversed", NAN), "");
+	if (!is_model(doc))
+		report_headline(r, "time", seconds_of(doc), " s");
+	fputs("</dl>\n", r->to);
+	draw_levels(r, doc);
+	draw_requests(r, doc);
+	fputs("<details open><summary>Parameters and times</summary>\n", r->to);
 	report_facts(r);
 	report_fact_text(r, "device", json_get_string(doc, "device"));
 	report_fact_text(r, "gpu", json_get_string(json_get(doc, "gpu"), "name"));
@@ -264,21 +306,21 @@ void report_run(struct report *r, const struct json_value *doc)
 	for json_each(result, json_get_kind(doc, "result", JSON_OBJECT))
 		if (result->kind == JSON_NUMBER)
 			report_fact_number(r, result->key, result->number, "");
-	put_time(r, "time", seconds_of(doc));
+	if (cycles_of(doc) > 0) {
+		report_fact_number(r, "unit jobs", json_get_number(doc, "jobs", NAN), "");
+		report_fact_number(r, "logical cycles of the jobs", cycles_of(doc), "");
+	}
+	put_time(r, time, seconds_of(doc));
 	for json_each(s, seconds)
 		if (s->key && s->kind == JSON_NUMBER && strcmp(s->key, "total") && s->number > 0)
-			put_time(r, strcmp(s->key, "open") ? report_words(r, "of which %s", s->key) : "opening the graph (not included)", s->number);
+			put_time(r, strcmp(s->key, "open") ? report_words(r, "%s in phase %s", time, s->key) : "opening the graph (not included)",
+				 s->number);
 	if (rate_of(doc) > 0)
-		report_fact(r, "edges per second", "%s", chart_number(rate_of(doc)).text);
-	if (json_get_number(doc, "jobs", 0) > 0) {
-		report_fact_number(r, "unit jobs", json_get_number(doc, "jobs", NAN), "");
-		report_fact_number(r, "cycles of those jobs", json_get_number(doc, "job_cycles", NAN), "");
-	}
+		report_fact(r, is_model(doc) ? "edges per host second" : "edges per second", "%s", chart_number(rate_of(doc)).text);
 	report_fact_text(r, "verified", !verified || verified->kind != JSON_BOOL ? "no" :
 			 verified->number > 0 ? "equal to the reference code's result" : "THE RESULT DIFFERS FROM THE REFERENCE CODE'S");
 	report_end_table(r);
-	draw_levels(r, doc);
-	draw_requests(r, doc);
+	fputs("</details>\n", r->to);
 	put_counters(r, doc);
 }
 
@@ -289,31 +331,47 @@ static bool is_run(const struct report_file *f)
 	return f->kind->section == report_run;
 }
 
-void report_rates(struct report *r, const struct report_file *file, unsigned files)
+/* One bar per run for which @value_of has a value; nothing for fewer than two. */
+static void compare(struct report *r, const struct report_file *file, unsigned files, const char *name, const char *unit,
+		    double (*value_of)(const struct json_value *doc))
 {
 	const char **row = report_alloc(r, files, sizeof(*row)), *none[] = { "" };
 	double *value = report_alloc(r, files, sizeof(*value));
-	unsigned i, n = 0, models = 0;
 	char title[160];
+	unsigned i, n = 0;
 
 	for (i = 0; row && value && i < files && n < RUNS_MAX; i++) {
-		if (!is_run(&file[i]) || !(rate_of(file[i].doc) > 0))
+		if (!is_run(&file[i]) || !(value_of(file[i].doc) > 0))
 			continue;
 		report_title_run(file[i].doc, title, sizeof(title));
-		models += is_model(file[i].doc);
-		value[n] = rate_of(file[i].doc);
+		value[n] = value_of(file[i].doc);
 		row[n] = report_words(r, "%u. %s", i + 1, title);
 		n += row[n] != NULL;
 	}
 	if (n > 1) {
-		struct chart_bars c = { .title = "Edges per second", .x_name = "edges traversed per second of wall-clock time", .row = row, .rows = n,
-					.series = none, .count = 1, .value = value };
+		struct chart_bars c = { .title = name, .x_name = unit, .row = row, .rows = n, .series = none, .count = 1, .value = value };
 
-		fputs("<h2 id=\"runs\">Runs beside each other</h2>\n", r->to);
-		if (models)
-			fputs("<p class=\"soft\">The device \"model\" is a program on this computer: its time says nothing about a board's.</p>\n", r->to);
 		chart_draw_bars(&c, r->page, r->to);
 	}
+}
+
+void report_compare(struct report *r, const struct report_file *file, unsigned files)
+{
+	unsigned i, runs = 0, models = 0;
+
+	for (i = 0; i < files; i++) {
+		runs += is_run(&file[i]);
+		models += is_run(&file[i]) && is_model(file[i].doc);
+	}
+	if (runs < 2)
+		return;
+	fputs("<h2 id=\"runs\">Runs beside each other</h2>\n", r->to);
+	compare(r, file, files, "Logical cycles", "cycles of the units' jobs", cycles_of);
+	compare(r, file, files, "Requests", "requests for host memory (--monitor)", requests_of);
+	compare(r, file, files, "Bytes", "bytes of host memory read and written", bytes_of);
+	if (models)
+		fputs("<p class=\"soft\">The device \"model\" is a program on this computer: its seconds say nothing about a board's.</p>\n", r->to);
+	compare(r, file, files, models ? "Edges per host second" : "Edges per second", "edges traversed per second of wall-clock time", rate_of);
 }
 
 /* ---- The roofline -------------------------------------------------------------------------------------------- */

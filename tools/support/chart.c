@@ -296,7 +296,7 @@ void chart_draw(const struct chart *c, bool page, FILE *to)
 	fprintf(to, "</text><text transform='translate(20 %.1f) rotate(-90)' font-size='13' text-anchor='middle'>", f.top + HEIGHT / 2);
 	svg_text(to, c->y_name, 60);
 	fputs("</text>\n", to);
-	svg_end(to);
+	svg_end(to, page);
 }
 
 /* ---- Bars ------------------------------------------------------------------------------------------- */
@@ -384,5 +384,5 @@ void chart_draw_bars(const struct chart_bars *c, bool page, FILE *to)
 	fprintf(to, "<text x='%.1f' y='%.1f' font-size='13' text-anchor='middle'>", (t.left + WIDTH - RIGHT - 50) / 2, t.bottom + 36);
 	svg_text(to, c->x_name, 100);
 	fputs("</text>\n", to);
-	svg_end(to);
+	svg_end(to, page);
 }

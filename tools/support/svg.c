@@ -62,6 +62,9 @@ void svg_patterns(FILE *to)
 
 void svg_begin(FILE *to, double width, double height, const char *label, bool page)
 {
+	/* a narrow page scrolls its charts, whose text would be too small */
+	if (page)
+		fputs("<div class=\"chart\">", to);
 	fprintf(to, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %.0f %.0f' width='%.0f' height='%.0f' role='img' aria-label='",
 		width, height, width, height);
 	svg_text(to, label, 200);
@@ -71,7 +74,7 @@ void svg_begin(FILE *to, double width, double height, const char *label, bool pa
 	fprintf(to, "<rect class='ground' width='%.0f' height='%.0f' fill='white'/>\n", width, height);
 }
 
-void svg_end(FILE *to)
+void svg_end(FILE *to, bool page)
 {
-	fputs("</svg>\n", to);
+	fputs(page ? "</svg></div>\n" : "</svg>\n", to);
 }

@@ -33,7 +33,7 @@ double svg_step(double x);
  * html_begin(), otherwise a file of its own. @label describes it to screen readers.
  */
 void svg_begin(FILE *to, double width, double height, const char *label, bool page);
-void svg_end(FILE *to);
+void svg_end(FILE *to, bool page);
 /*
  * Define the fills "url(#p0)" to "url(#p7)", hatched in the colours, and "url(#grey)". svg_begin()
  * calls it for a file, html_begin() for a page.

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench.h"
 #include "bench_gpu.h"
@@ -105,14 +104,6 @@ struct bench {
 	unsigned seens;
 };
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool wanted(const struct bench *b, const char *name, const char *const *group)
 {
 	size_t length = strlen(name);
@@ -137,7 +128,7 @@ static const char *const placements[] = { "device", "uvm", NULL };
 
 static bool time_left(const struct bench *b)
 {
-	return now() - b->start < b->limit && !cli_interrupted();
+	return host_seconds() - b->start < b->limit && !cli_interrupted();
 }
 
 /* ---- The link --------------------------------------------------------------------------------------- */
@@ -207,7 +198,7 @@ static int make_weights(struct bench *b, struct gtu_error *err)
 
 static int prepare_graph(struct bench *b, const char *name, struct gtu_error *err)
 {
-	double start = now();
+	double start = host_seconds();
 	uint64_t v, state = 1;
 	unsigned i;
 	int rc = open_graph(b, name, err);
@@ -239,7 +230,7 @@ static int prepare_graph(struct bench *b, const char *name, struct gtu_error *er
 	memcpy(b->seen[b->seens++].source, b->source, 64 * sizeof(*b->source));
 	memset(b->hash, 0, sizeof(b->hash));
 	if (b->table)
-		printf("\n%s: %s vertices, %s edges; ready in %.1f s\n", name, grouped(b->g.n), grouped(b->g.m), now() - start);
+		printf("\n%s: %s vertices, %s edges; ready in %.1f s\n", name, grouped(b->g.n), grouped(b->g.m), host_seconds() - start);
 	return 0;
 }
 
@@ -682,7 +673,7 @@ int bench_gpu(int argc, char **argv)
 
 	if (rc)
 		return rc < 0 ? CLI_DONE : rc;
-	b.start = now();
+	b.start = host_seconds();
 	b.table = bench_has_table(b.json, b.plot);
 	rc = b.json ? atomic_file_try(b.json, &err) : 0;
 	if (!rc && b.plot)

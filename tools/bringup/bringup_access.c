@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT
 /* bringup: functions that all kinds of access share. */
+#include <errno.h>
 #include <linux/pci_regs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "libruntime/device/backend.h"
 #include "bringup_access.h"
 #include "uapi/gtu/hw.h"
 
 #define CAPABILITIES_MAX	48	/* a longer list has a loop */
+
+/* Bus addresses of blocks: below 4 GiB, outside the interrupt range, and 4 GiB above. */
+#define LOW_BUS			0x40000000ull
+#define HIGH_BUS		(LOW_BUS + (1ull << 32))
 
 #define TIMEOUT_NS		4000000000ull
 #define TIMEOUTS_MAX		10	/* 4 ms */
@@ -29,6 +39,108 @@ bool access_wait(struct access *a, struct access_timer *t)
 	a->ops->work(a);
 	t->polls++;
 	return true;
+}
+
+struct access *access_new(const struct access_ops *ops, size_t own, struct gtu_error *err)
+{
+	struct access *a = calloc(1, sizeof(*a));
+	unsigned i;
+
+	if (a)
+		a->own = calloc(1, own);
+	if (!a || !a->own) {
+		free(a);
+		gtu_fail(err, GTU_ERR_NOMEM, "no memory for a device");
+		return NULL;
+	}
+	a->ops = ops;
+	for (i = 0; i < ACCESS_VECTORS; i++)
+		a->vector[i] = -1;
+	return a;
+}
+
+void access_free(struct access *a)
+{
+	unsigned i;
+
+	for (i = 0; i < a->blocks; i++)
+		munmap(a->host[i].at, a->host[i].bytes);
+	for (i = 0; i < ACCESS_VECTORS; i++)
+		if (a->vector[i] >= 0)
+			close(a->vector[i]);
+	free(a->own);
+	free(a);
+}
+
+uint8_t *access_block(struct access *a, uint64_t bytes, bool high, uint64_t *bus, int *fd, struct gtu_error *err)
+{
+	const unsigned n = high ? a->high_blocks : a->blocks - a->high_blocks;
+	uint8_t *at = MAP_FAILED;
+
+	if (bytes > ACCESS_BLOCK_MAX || a->blocks == ACCESS_BLOCKS) {
+		gtu_fail(err, GTU_ERR_NOMEM, "%llu bytes are too many: the limit is %u blocks of %u bytes", (unsigned long long)bytes,
+			 ACCESS_BLOCKS, ACCESS_BLOCK_MAX);
+		return NULL;
+	}
+	*fd = memfd_create("bringup", MFD_CLOEXEC);
+	if (*fd >= 0 && !ftruncate(*fd, (off_t)bytes))
+		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (at == MAP_FAILED) {
+		gtu_fail(err, GTU_ERR_NOMEM, "no memory: %s", strerror(errno));
+		if (*fd >= 0)
+			close(*fd);
+		return NULL;
+	}
+	*bus = (high ? HIGH_BUS : LOW_BUS) + (uint64_t)n * ACCESS_BLOCK_MAX;
+	a->high_blocks += high;
+	a->host[a->blocks].at = at;
+	a->host[a->blocks++].bytes = bytes;
+	return at;
+}
+
+int access_eventfds(struct access *a, unsigned count, struct gtu_error *err)
+{
+	unsigned v;
+
+	if (count > ACCESS_VECTORS)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors are too many: the limit is %u", count, ACCESS_VECTORS);
+	for (v = 0; v < count; v++) {
+		if (a->vector[v] < 0)
+			a->vector[v] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (a->vector[v] < 0)
+			return gtu_fail(err, GTU_ERR_FAIL, "cannot create an eventfd: %s", strerror(errno));
+	}
+	return 0;
+}
+
+bool access_event_came(struct access *a, unsigned vector)
+{
+	uint64_t n;
+
+	return vector < ACCESS_VECTORS && a->vector[vector] >= 0 && read(a->vector[vector], &n, sizeof(n)) == sizeof(n);
+}
+
+void access_sleep(struct access *a)
+{
+	const struct timespec nap = { 0, 20000 };
+
+	(void)a;
+	nanosleep(&nap, NULL);
+}
+
+uint32_t access_command(struct access *a, uint32_t command, const uint64_t *arg)
+{
+	struct access_timer timer = { 0 };
+	uint32_t status;
+	unsigned i;
+
+	for (i = 0; i < GTU_MBOX_ARGS; i++)
+		access_set64(a, GTU_REG_MBOX_ARG(i), arg[i]);
+	access_set(a, GTU_REG_MBOX_CMD, command);
+	do {
+		status = access_reg(a, GTU_REG_MBOX_STATUS);
+	} while (status & GTU_MBOX_BUSY && status != ~0u && access_wait(a, &timer));
+	return status;
 }
 
 unsigned access_capability(struct access *a, unsigned id)

@@ -14,6 +14,9 @@
 #include "firmware-model/device/gtu_model.h"
 
 #define ACCESS_BARS	6
+#define ACCESS_BLOCKS	4
+#define ACCESS_BLOCK_MAX (2u << 20)
+#define ACCESS_VECTORS	64
 
 struct access {
 	const struct access_ops *ops;
@@ -23,6 +26,13 @@ struct access {
 	unsigned timeouts;		/* number of timeouts so far */
 	uint8_t *block;			/* memory of the last rig, for the next one */
 	uint64_t block_bus;
+	/* memory of access_block() and eventfds (-1: none) of access_eventfds() */
+	struct {
+		uint8_t *at;
+		uint64_t bytes;
+	} host[ACCESS_BLOCKS];
+	unsigned blocks, high_blocks;
+	int vector[ACCESS_VECTORS];
 	void *own;
 };
 
@@ -92,8 +102,23 @@ struct access_timer {
 };
 bool access_wait(struct access *a, struct access_timer *t);
 
+/* Allocate an access with @own zeroed bytes of its kind; free it with all that it holds. */
+struct access *access_new(const struct access_ops *ops, size_t own, struct gtu_error *err);
+void access_free(struct access *a);
+/*
+ * Allocate a block as access_ops.memory() does, at a bus address of this process's choice. @fd is
+ * its file, which the caller closes. access_free() frees the block.
+ */
+uint8_t *access_block(struct access *a, uint64_t bytes, bool high, uint64_t *bus, int *fd, struct gtu_error *err);
+/* Create the eventfds of the first @count vectors; access_event_came() and access_sleep() are operations. */
+int access_eventfds(struct access *a, unsigned count, struct gtu_error *err);
+bool access_event_came(struct access *a, unsigned vector);
+void access_sleep(struct access *a);
+
 /* Offset of a capability (PCI_CAP_ID_*) in configuration space; 0: absent. */
 unsigned access_capability(struct access *a, unsigned id);
+/* Run a command of the mailbox. Returns MBOX_STATUS, with BUSY after a timeout. */
+uint32_t access_command(struct access *a, uint32_t command, const uint64_t *arg);
 /* For accesses without a kernel: size a BAR by writing ones, and reset by Device Control. */
 uint64_t access_probe_bar(struct access *a, unsigned bar);
 int access_flr(struct access *a, struct gtu_error *err);

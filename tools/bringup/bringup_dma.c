@@ -329,7 +329,7 @@ static void tail_while_busy(struct bringup *b, struct rig *r)
 		;
 	rig_put(r, 0, &nop);
 	rig_submit(r, 0);
-	tail = rig_command(r, GTU_MBOX_QUEUE_STATE, state) ? 0 : (uint32_t)(access_reg64(r->a, GTU_REG_MBOX_RESULT(0)) >> 32);
+	tail = access_command(r->a, GTU_MBOX_QUEUE_STATE, state) ? 0 : (uint32_t)(access_reg64(r->a, GTU_REG_MBOX_RESULT(0)) >> 32);
 	while (!__atomic_load_n(&ring->ended, __ATOMIC_ACQUIRE)) {
 		ring->consumer = ring->producer;
 		rig_doorbell(r, 0, GTU_DB_KICK, 0);
@@ -422,9 +422,9 @@ static bool event(struct bringup *b, struct rig *r, uint32_t v)
 	struct gtu_hw_cpl cpl;
 	struct gtu_error err;
 
-	rig_command(r, GTU_MBOX_EVENT_DISABLE, ring);
+	access_command(r->a, GTU_MBOX_EVENT_DISABLE, ring);
 	memset(at(r, RIG_EVENTS), 0, 4u << r->queue_log2);
-	if (rig_command(r, GTU_MBOX_EVENT_ENABLE, ring)) {
+	if (access_command(r->a, GTU_MBOX_EVENT_ENABLE, ring)) {
 		bringup_say(b, BRINGUP_FAIL, NULL, "EVENT_ENABLE with vector %u is refused", v);
 		return false;
 	}

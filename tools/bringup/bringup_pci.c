@@ -11,10 +11,8 @@
 #include <limits.h>
 #include <linux/pci_regs.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bringup_access.h"
@@ -357,14 +355,6 @@ static bool irq_came(struct access *a, unsigned vector)
 	return came;
 }
 
-static void work(struct access *a)
-{
-	const struct timespec nap = { 0, 20000 };
-
-	(void)a;
-	nanosleep(&nap, NULL);
-}
-
 /* ---- Opening and closing ------------------------------------------------------------------------------------------- */
 
 static void close_pci(struct access *a)
@@ -391,14 +381,13 @@ static void close_pci(struct access *a)
 		if (write_file(path, p->address, &ignored))
 			fprintf(stderr, "gtu bringup: cannot give %s back to its driver: %s\n", p->address, ignored.text);
 	}
-	free(p);
-	free(a);
+	access_free(a);
 }
 
 static const struct access_ops ops = {
 	.kind = "sysfs", .config_read = config_read, .config_write = config_write, .bar_size = bar_size,
 	.read = read_bar, .write = write_bar, .flr = flr, .memory = memory, .irq_on = irq_on, .irq_off = irq_off,
-	.irq_mask = irq_mask, .irq_came = irq_came, .work = work, .close = close_pci,
+	.irq_mask = irq_mask, .irq_came = irq_came, .work = access_sleep, .close = close_pci,
 };
 
 /* Read the kernel's description of the link, if it has one. */
@@ -476,18 +465,13 @@ static int open_function(struct access *a, const struct access_permission *may, 
 
 struct access *access_pci(const char *address, const struct access_permission *may, struct gtu_error *err)
 {
-	struct access *a = calloc(1, sizeof(*a));
-	struct pci *p = calloc(1, sizeof(*p));
+	struct access *a = access_new(&ops, sizeof(struct pci), err);
+	struct pci *p;
 	int rc = 0;
 
-	if (!a || !p) {
-		free(a);
-		free(p);
-		gtu_fail(err, GTU_ERR_NOMEM, "no memory");
+	if (!a)
 		return NULL;
-	}
-	a->own = p;
-	a->ops = &ops;
+	p = pci(a);
 	p->config = -1;
 	p->hugepage = may->hugepage;
 	if (access(DEVICES, X_OK))

@@ -337,21 +337,6 @@ void bringup_registers(struct bringup *b)
 
 /* ---- The mailbox, without memory ------------------------------------------------------ */
 
-static uint32_t command(struct bringup *b, uint32_t cmd, const uint64_t *arg)
-{
-	struct access_timer timer = { 0 };
-	uint32_t status;
-	unsigned i;
-
-	for (i = 0; i < GTU_MBOX_ARGS; i++)
-		access_set64(b->a, GTU_REG_MBOX_ARG(i), arg[i]);
-	access_set(b->a, GTU_REG_MBOX_CMD, cmd);
-	do {
-		status = access_reg(b->a, GTU_REG_MBOX_STATUS);
-	} while (status & GTU_MBOX_BUSY && status != ~0u && access_wait(b->a, &timer));
-	return status;
-}
-
 void bringup_mailbox(struct bringup *b)
 {
 	static const char *const name[] = { "OK", "COMMAND", "INDEX", "STATE", "ARG", "IN_USE" };
@@ -380,7 +365,7 @@ void bringup_mailbox(struct bringup *b)
 	unsigned i, bad = 0;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const uint32_t is = command(b, cases[i].cmd, cases[i].arg);
+		const uint32_t is = access_command(b->a, cases[i].cmd, cases[i].arg);
 
 		if (is == cases[i].want)
 			continue;
@@ -400,12 +385,12 @@ static bool queues_enable(struct bringup *b, uint32_t queues)
 	const uint64_t ctx[6] = { 0, 4096, 0, 1 };
 	uint32_t q;
 
-	if (command(b, GTU_MBOX_CTX_ENABLE, ctx))
+	if (access_command(b->a, GTU_MBOX_CTX_ENABLE, ctx))
 		return false;
 	for (q = 0; q < queues; q++) {
 		const uint64_t arg[6] = { q, 0, 0x10000 + 0x1000ull * q, 0x10000 + 0x1000ull * q + 0x800, 1 | 1 << 8, GTU_RING_NONE };
 
-		if (command(b, GTU_MBOX_QUEUE_ENABLE, arg))
+		if (access_command(b->a, GTU_MBOX_QUEUE_ENABLE, arg))
 			return false;
 	}
 	return true;
@@ -437,7 +422,7 @@ void bringup_doorbells(struct bringup *b)
 		cleared = !access_reg(b->a, GTU_REG_ERROR);
 		b->a->ops->write(b->a, GTU_BAR_DOORBELL, at + GTU_DB_SUBMIT, 8, 0x40000000u);
 		info = access_reg64(b->a, GTU_REG_ERROR_INFO);
-		status = command(b, GTU_MBOX_QUEUE_STATE, arg);
+		status = access_command(b->a, GTU_MBOX_QUEUE_STATE, arg);
 		if (status & GTU_MBOX_BUSY) {
 			bringup_say(b, BRINGUP_FAIL, NULL, "the mailbox stays busy at QUEUE_STATE of queue %u (MBOX_STATUS 0x%x)", q, status);
 			return;
@@ -494,7 +479,7 @@ void bringup_flr(struct bringup *b)
 	}
 	epoch = access_reg(b->a, GTU_REG_EPOCH);
 	scratch = access_reg64(b->a, GTU_REG_SCRATCH);
-	state = command(b, GTU_MBOX_QUEUE_STATE, queue) ? ~0u : (uint32_t)access_reg64(b->a, GTU_REG_MBOX_RESULT(2));
+	state = access_command(b->a, GTU_MBOX_QUEUE_STATE, queue) ? ~0u : (uint32_t)access_reg64(b->a, GTU_REG_MBOX_RESULT(2));
 	if (scratch == mark || state != GTU_QUEUE_DISABLED)
 		bringup_say(b, BRINGUP_FAIL, "flr-state", "a function-level reset leaves SCRATCH at 0x%" PRIx64 ", queue 0 %s, EPOCH %u (before: %u)", scratch,
 			    state == GTU_QUEUE_DISABLED ? "disabled" : "enabled", epoch, before);

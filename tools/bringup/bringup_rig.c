@@ -18,21 +18,6 @@ const char *rig_status(unsigned status)
 	return status < GTU_CPL_COUNT ? name[status] : "undefined";
 }
 
-uint32_t rig_command(struct rig *r, uint32_t command, const uint64_t *arg)
-{
-	struct access_timer timer = { 0 };
-	uint32_t status;
-	unsigned i;
-
-	for (i = 0; i < GTU_MBOX_ARGS; i++)
-		access_set64(r->a, GTU_REG_MBOX_ARG(i), arg[i]);
-	access_set(r->a, GTU_REG_MBOX_CMD, command);
-	do {
-		status = access_reg(r->a, GTU_REG_MBOX_STATUS);
-	} while (status & GTU_MBOX_BUSY && access_wait(r->a, &timer));
-	return status;
-}
-
 static void bus_master(struct access *a, bool on)
 {
 	const uint32_t command = a->ops->config_read(a, PCI_COMMAND, 2);
@@ -44,15 +29,15 @@ static int enable(struct rig *r, uint32_t vector, struct gtu_error *err)
 {
 	const uint64_t ctx[6] = { 0, r->bus + RIG_TABLE, r->table_log2, 1 };
 	const uint64_t event[6] = { 0, r->bus + RIG_EVENTS, r->queue_log2, vector };
-	uint32_t status = rig_command(r, GTU_MBOX_CTX_ENABLE, ctx);
+	uint32_t status = access_command(r->a, GTU_MBOX_CTX_ENABLE, ctx);
 	unsigned q;
 
 	if (!status)
-		status = rig_command(r, GTU_MBOX_EVENT_ENABLE, event);
+		status = access_command(r->a, GTU_MBOX_EVENT_ENABLE, event);
 	for (q = 0; !status && q < r->queues; q++) {
 		const uint64_t arg[6] = { q, 0, r->bus + RIG_SQ(q), r->bus + RIG_CQ(q), r->queue_log2 | r->queue_log2 << 8, 0 };
 
-		status = rig_command(r, GTU_MBOX_QUEUE_ENABLE, arg);
+		status = access_command(r->a, GTU_MBOX_QUEUE_ENABLE, arg);
 	}
 	if (status)
 		return gtu_fail(err, GTU_ERR_FAIL, "the mailbox refuses to set up a context with a queue: MBOX_STATUS 0x%x", status);
@@ -95,7 +80,7 @@ void rig_close(struct rig *r)
 
 	if (!r->on)
 		return;
-	rig_command(r, GTU_MBOX_CTX_DISABLE, arg);
+	access_command(r->a, GTU_MBOX_CTX_DISABLE, arg);
 	bus_master(r->a, false);
 	access_set(r->a, GTU_REG_RESET, GTU_RESET_KEY);
 	r->on = false;

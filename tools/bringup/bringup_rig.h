@@ -39,7 +39,6 @@ const char *rig_status(unsigned status);
 /* @vector: of the queues' events. The access keeps the memory; a rig may be opened on it again. */
 int rig_open(struct rig *r, struct bringup *b, struct access *a, uint32_t vector, struct gtu_error *err);
 void rig_close(struct rig *r);
-uint32_t rig_command(struct rig *r, uint32_t command, const uint64_t *arg);
 /*
  * Add a region of @bytes at @offset of the block (or at bus address @bus) with @rights,
  * GTU_REGION_READ and _WRITE. Returns its key.

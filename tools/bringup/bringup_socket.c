@@ -6,22 +6,13 @@
 #include <errno.h>
 #include <linux/pci_regs.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bringup_access.h"
 #include "uapi/gtu/hw.h"
 #include "firmware-model/transport/vfio-user/vfio_user_client.h"
 
-#define LOW_BUS		0x40000000ull
-#define HIGH_BUS	(LOW_BUS + (1ull << 32))
-#define BLOCK_MAX	(2u << 20)
-#define BLOCKS		4
-#define VECTORS_MAX	64
 #define WAIT_S		10		/* timeout of an answer */
 #define DATA_MAX	4096u		/* largest accepted answer */
 
@@ -29,12 +20,6 @@ struct socket {
 	int fd;
 	uint16_t id;
 	bool dead;			/* the server no longer answers: reads give all ones */
-	struct {
-		uint8_t *at;
-		uint64_t bytes;
-	} block[BLOCKS];
-	unsigned blocks, low, high;
-	int vector[VECTORS_MAX];	/* an eventfd each, or -1 */
 	unsigned msix;
 };
 
@@ -128,37 +113,19 @@ static void write_bar(struct access *a, unsigned bar, uint64_t offset, unsigned 
 
 static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bus, struct gtu_error *err)
 {
-	struct socket *s = of(a);
-	unsigned *n = high ? &s->high : &s->low;
 	struct dma_map m = { .argsz = sizeof(m), .flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE, .size = bytes };
-	uint8_t *at = MAP_FAILED;
 	int fd, code;
+	uint8_t *at = access_block(a, bytes, high, bus, &fd, err);
 
-	if (bytes > BLOCK_MAX || s->blocks == BLOCKS) {
-		gtu_fail(err, GTU_ERR_NOMEM, "the limit is %u blocks of %u bytes", BLOCKS, BLOCK_MAX);
+	if (!at)
 		return NULL;
-	}
-	fd = memfd_create("bringup", MFD_CLOEXEC);
-	if (fd >= 0 && !ftruncate(fd, (off_t)bytes))
-		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (at == MAP_FAILED) {
-		gtu_fail(err, GTU_ERR_NOMEM, "no memory: %s", strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return NULL;
-	}
-	m.address = *bus = (high ? HIGH_BUS : LOW_BUS) + (uint64_t)*n * BLOCK_MAX;
-	code = request(s, CMD_DMA_MAP, &m, sizeof(m), &fd, 1, NULL, 0);
+	m.address = *bus;
+	code = request(of(a), CMD_DMA_MAP, &m, sizeof(m), &fd, 1, NULL, 0);
 	close(fd);
-	if (code) {
-		gtu_fail(err, GTU_ERR_FAIL, "the server does not accept memory: %s", code < 0 ? "it does not answer" : strerror(code));
-		munmap(at, bytes);
-		return NULL;
-	}
-	s->block[s->blocks].at = at;
-	s->block[s->blocks++].bytes = bytes;
-	++*n;
-	return at;
+	if (!code)
+		return at;
+	gtu_fail(err, GTU_ERR_FAIL, "the server does not accept memory: %s", code < 0 ? "it does not answer" : strerror(code));
+	return NULL;
 }
 
 /* ---- Interrupts ---------------------------------------------------------------------------------------- */
@@ -180,7 +147,7 @@ static void irq_mask(struct access *a, unsigned vector, bool masked)
 	/*
 	 * as a virtual machine does: it controls the masks, and removes a masked vector's eventfd
 	 */
-	set_vectors(s, vector, 1, masked ? NULL : &s->vector[vector]);
+	set_vectors(s, vector, 1, masked ? NULL : &a->vector[vector]);
 }
 
 static int irq_on(struct access *a, unsigned count, struct gtu_error *err)
@@ -188,19 +155,16 @@ static int irq_on(struct access *a, unsigned count, struct gtu_error *err)
 	struct socket *s = of(a);
 	unsigned v, n;
 
-	if (!s->msix || count > VECTORS_MAX)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors are unsupported: the limit is %u; MSI-X capability at 0x%x", count, VECTORS_MAX, s->msix);
-	for (v = 0; v < count; v++) {
-		if (s->vector[v] < 0)
-			s->vector[v] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		if (s->vector[v] < 0)
-			return gtu_fail(err, GTU_ERR_FAIL, "cannot create an eventfd: %s", strerror(errno));
+	if (!s->msix)
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "interrupts need an MSI-X capability, which the function lacks");
+	if (access_eventfds(a, count, err))
+		return err->code;
+	for (v = 0; v < count; v++)
 		write_bar(a, GTU_BAR_MSIX, v * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_VECTOR_CTRL, 4, 0);
-	}
 	config_write(a, s->msix + PCI_MSIX_FLAGS, 2, config_read(a, s->msix + PCI_MSIX_FLAGS, 2) | PCI_MSIX_FLAGS_ENABLE);
 	for (v = 0; v < count; v += n) {
 		n = count - v < VFIO_USER_FDS ? count - v : VFIO_USER_FDS;
-		if (set_vectors(s, v, n, &s->vector[v]))
+		if (set_vectors(s, v, n, &a->vector[v]))
 			return gtu_fail(err, GTU_ERR_FAIL, "the server does not accept eventfds for vectors %u to %u", v, v + n - 1);
 	}
 	return 0;
@@ -216,44 +180,20 @@ static void irq_off(struct access *a)
 	config_write(a, s->msix + PCI_MSIX_FLAGS, 2, config_read(a, s->msix + PCI_MSIX_FLAGS, 2) & ~PCI_MSIX_FLAGS_ENABLE);
 }
 
-static bool irq_came(struct access *a, unsigned vector)
-{
-	uint64_t n;
-
-	return vector < VECTORS_MAX && of(a)->vector[vector] >= 0 && read(of(a)->vector[vector], &n, sizeof(n)) == sizeof(n);
-}
-
-static void work(struct access *a)
-{
-	const struct timespec nap = { 0, 20000 };
-
-	(void)a;
-	nanosleep(&nap, NULL);
-}
-
 /* ---- Opening and closing ------------------------------------------------------------------------------------------------ */
 
 static void close_socket(struct access *a)
 {
-	struct socket *s = of(a);
-	unsigned i;
-
 	/* closing the connection makes the server unmap the memory */
-	if (s->fd >= 0)
-		close(s->fd);
-	for (i = 0; i < s->blocks; i++)
-		munmap(s->block[i].at, s->block[i].bytes);
-	for (i = 0; i < VECTORS_MAX; i++)
-		if (s->vector[i] >= 0)
-			close(s->vector[i]);
-	free(s);
-	free(a);
+	if (of(a)->fd >= 0)
+		close(of(a)->fd);
+	access_free(a);
 }
 
 static const struct access_ops ops = {
 	.kind = "socket", .config_read = config_read, .config_write = config_write, .bar_size = bar_size,
 	.read = read_bar, .write = write_bar, .flr = access_flr, .memory = memory, .irq_on = irq_on, .irq_off = irq_off,
-	.irq_mask = irq_mask, .irq_came = irq_came, .work = work, .close = close_socket,
+	.irq_mask = irq_mask, .irq_came = access_event_came, .work = access_sleep, .close = close_socket,
 };
 
 static int connect_to(struct socket *s, const char *path, struct gtu_error *err)
@@ -276,21 +216,13 @@ static int connect_to(struct socket *s, const char *path, struct gtu_error *err)
 
 struct access *access_socket(const char *path, struct gtu_error *err)
 {
-	struct access *a = calloc(1, sizeof(*a));
-	struct socket *s = calloc(1, sizeof(*s));
-	unsigned i;
+	struct access *a = access_new(&ops, sizeof(struct socket), err);
+	struct socket *s;
 
-	if (!a || !s) {
-		free(a);
-		free(s);
-		gtu_fail(err, GTU_ERR_NOMEM, "no memory");
+	if (!a)
 		return NULL;
-	}
+	s = of(a);
 	s->fd = -1;
-	for (i = 0; i < VECTORS_MAX; i++)
-		s->vector[i] = -1;
-	a->own = s;
-	a->ops = &ops;
 	if (connect_to(s, path, err)) {
 		close_socket(a);
 		return NULL;

@@ -3,10 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "bringup.h"
 #include "tools/support/cli.h"
+#include "tools/support/host.h"
 
 /* ---- Findings ---------------------------------------------------------------------------------------- */
 
@@ -131,14 +131,6 @@ const char *bringup_step_name(unsigned i)
 	return i < BRINGUP_STEPS ? steps[i].name : NULL;
 }
 
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Whether the step may run; otherwise report the reason. */
 static bool may_run(struct bringup *b, const struct step *s)
 {
@@ -162,7 +154,7 @@ void bringup_run(struct bringup *b, uint32_t chosen)
 	/* the first two steps always run, except through a driver: the others need their results */
 	b->chosen = (chosen | (b->a ? 3 : 0)) & ((1u << BRINGUP_STEPS) - 1);
 	for (i = 0; i < BRINGUP_STEPS && !cli_interrupted(); i++) {
-		const double start = seconds();
+		const double start = host_seconds();
 
 		if (!(b->chosen >> i & 1))
 			continue;
@@ -178,7 +170,7 @@ void bringup_run(struct bringup *b, uint32_t chosen)
 			bringup_say(b, BRINGUP_WARN, NULL, "%u more findings of this step, of the same kinds", b->hidden);
 		}
 		b->time[b->times].name = steps[i].name;
-		b->time[b->times++].seconds = seconds() - start;
+		b->time[b->times++].seconds = host_seconds() - start;
 	}
 	b->step = "end";
 }

@@ -9,34 +9,19 @@
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bringup_access.h"
 #include "uapi/gtu/hw.h"
-
-/* Bus addresses of memory: below 4 GiB, outside the interrupt range, and 4 GiB above. */
-#define LOW_BUS		0x40000000ull
-#define HIGH_BUS	(LOW_BUS + (1ull << 32))
-#define BLOCK_MAX	(2u << 20)
-#define BLOCKS		4
-#define VECTORS_MAX	64
 
 struct vfio {
 	int container, group, device;
 	uint64_t config;		/* offset of configuration space in the device file */
 	uint64_t offset[ACCESS_BARS], bytes[ACCESS_BARS];
 	void *bar[ACCESS_BARS];		/* NULL: use pread() and pwrite() */
-	uint8_t *block[BLOCKS];
-	uint64_t block_bytes[BLOCKS];
-	unsigned blocks, low, high;
-	int vector[VECTORS_MAX];
-	unsigned vectors;
 };
 
 static struct vfio *vfio(struct access *a)
@@ -103,34 +88,21 @@ static int flr(struct access *a, struct gtu_error *err)
 
 static uint8_t *memory(struct access *a, uint64_t bytes, bool high, uint64_t *bus, struct gtu_error *err)
 {
-	struct vfio *v = vfio(a);
-	unsigned *n = high ? &v->high : &v->low;
 	struct vfio_iommu_type1_dma_map map = { .argsz = sizeof(map), .flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE };
-	uint8_t *at;
+	int fd;
+	uint8_t *at = access_block(a, bytes, high, bus, &fd, err);
 
-	if (bytes > BLOCK_MAX || v->blocks == BLOCKS) {
-		gtu_fail(err, GTU_ERR_NOMEM, "the limit is %u blocks of %u bytes", BLOCKS, BLOCK_MAX);
+	if (!at)
 		return NULL;
-	}
-	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED) {
-		gtu_fail(err, GTU_ERR_NOMEM, "no memory: %s", strerror(errno));
-		return NULL;
-	}
-	*bus = (high ? HIGH_BUS : LOW_BUS) + (uint64_t)*n * BLOCK_MAX;
+	close(fd);
 	map.vaddr = (uintptr_t)at;
 	map.iova = *bus;
 	map.size = bytes;
-	if (ioctl(v->container, VFIO_IOMMU_MAP_DMA, &map)) {
-		gtu_fail(err, GTU_ERR_FAIL, "cannot map %llu bytes at 0x%llx for the function: %s%s", (unsigned long long)bytes,
-			 (unsigned long long)*bus, strerror(errno), errno == ENOMEM ? " (ulimit -l?)" : "");
-		munmap(at, bytes);
-		return NULL;
-	}
-	v->block[v->blocks] = at;
-	v->block_bytes[v->blocks++] = bytes;
-	++*n;
-	return at;
+	if (!ioctl(vfio(a)->container, VFIO_IOMMU_MAP_DMA, &map))
+		return at;
+	gtu_fail(err, GTU_ERR_FAIL, "cannot map %llu bytes at 0x%llx for the function: %s%s", (unsigned long long)bytes,
+		 (unsigned long long)*bus, strerror(errno), errno == ENOMEM ? " (ulimit -l?)" : "");
+	return NULL;
 }
 
 /* ---- Interrupts -------------------------------------------------------------------------------------------- */
@@ -139,7 +111,7 @@ static int set_vectors(struct vfio *v, unsigned first, unsigned count, const int
 {
 	struct {
 		struct vfio_irq_set set;
-		int32_t fd[VECTORS_MAX];
+		int32_t fd[ACCESS_VECTORS];
 	} s = { .set = { .argsz = sizeof(s.set) + 4 * count, .index = VFIO_PCI_MSIX_IRQ_INDEX, .start = first, .count = count } };
 
 	s.set.flags = VFIO_IRQ_SET_ACTION_TRIGGER | (count ? VFIO_IRQ_SET_DATA_EVENTFD : VFIO_IRQ_SET_DATA_NONE);
@@ -150,51 +122,16 @@ static int set_vectors(struct vfio *v, unsigned first, unsigned count, const int
 
 static int irq_on(struct access *a, unsigned count, struct gtu_error *err)
 {
-	struct vfio *v = vfio(a);
-	unsigned i;
-
-	if (count > VECTORS_MAX)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%u vectors are too many: the limit is %u", count, VECTORS_MAX);
-	for (i = 0; i < count; i++) {
-		v->vector[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		if (v->vector[i] < 0)
-			return gtu_fail(err, GTU_ERR_FAIL, "cannot create an eventfd: %s", strerror(errno));
-	}
-	v->vectors = count;
-	if (set_vectors(v, 0, count, v->vector))
+	if (access_eventfds(a, count, err))
+		return err->code;
+	if (set_vectors(vfio(a), 0, count, a->vector))
 		return gtu_fail(err, GTU_ERR_FAIL, "cannot enable %u interrupt vectors: %s", count, strerror(errno));
 	return 0;
 }
 
 static void irq_off(struct access *a)
 {
-	struct vfio *v = vfio(a);
-
-	set_vectors(v, 0, 0, NULL);
-	while (v->vectors)
-		close(v->vector[--v->vectors]);
-}
-
-static bool came(int fd)
-{
-	uint64_t n;
-
-	return read(fd, &n, sizeof(n)) == sizeof(n);
-}
-
-static bool irq_came(struct access *a, unsigned vector)
-{
-	struct vfio *v = vfio(a);
-
-	return vector < v->vectors && came(v->vector[vector]);
-}
-
-static void work(struct access *a)
-{
-	const struct timespec nap = { 0, 20000 };
-
-	(void)a;
-	nanosleep(&nap, NULL);
+	set_vectors(vfio(a), 0, 0, NULL);
 }
 
 static void close_vfio(struct access *a)
@@ -202,8 +139,6 @@ static void close_vfio(struct access *a)
 	struct vfio *v = vfio(a);
 	unsigned i;
 
-	if (v->vectors)
-		irq_off(a);
 	for (i = 0; i < ACCESS_BARS; i++)
 		if (v->bar[i])
 			munmap(v->bar[i], v->bytes[i]);
@@ -214,16 +149,13 @@ static void close_vfio(struct access *a)
 		close(v->group);
 	if (v->container >= 0)
 		close(v->container);
-	for (i = 0; i < v->blocks; i++)
-		munmap(v->block[i], v->block_bytes[i]);
-	free(v);
-	free(a);
+	access_free(a);
 }
 
 static const struct access_ops ops = {
 	.kind = "vfio", .config_read = config_read, .config_write = config_write, .bar_size = bar_size,
 	.read = read_bar, .write = write_bar, .flr = flr, .memory = memory, .irq_on = irq_on, .irq_off = irq_off,
-	.irq_came = irq_came, .work = work, .close = close_vfio,
+	.irq_came = access_event_came, .work = access_sleep, .close = close_vfio,
 };
 
 /* ---- Opening -------------------------------------------------------------------------------------------------- */
@@ -282,19 +214,14 @@ static int map_regions(struct vfio *v, struct gtu_error *err)
 
 struct access *access_vfio(const char *address, const struct access_permission *may, struct gtu_error *err)
 {
-	struct access *a = calloc(1, sizeof(*a));
-	struct vfio *v = calloc(1, sizeof(*v));
+	struct access *a = access_new(&ops, sizeof(struct vfio), err);
+	struct vfio *v;
 	int rc;
 
-	if (!a || !v) {
-		free(a);
-		free(v);
-		gtu_fail(err, GTU_ERR_NOMEM, "no memory");
+	if (!a)
 		return NULL;
-	}
+	v = vfio(a);
 	v->container = v->group = v->device = -1;
-	a->own = v;
-	a->ops = &ops;
 	rc = open_group(v, address, err);
 	if (!rc)
 		rc = map_regions(v, err);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_gpu.h"
@@ -72,18 +71,10 @@ struct result {
 	double speedup;			/* median of unit / plain */
 };
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
 static int run_subject(struct bench_work *w, int subject, unsigned times, double *seconds,
 		       struct gtu_error *err)
 {
-	double start = now();
+	double start = host_seconds();
 	unsigned i;
 	int ret = 0;
 
@@ -95,7 +86,7 @@ static int run_subject(struct bench_work *w, int subject, unsigned times, double
 		else
 			ret = bench_run_unit(w, err);
 	}
-	*seconds = (now() - start) / times;
+	*seconds = (host_seconds() - start) / times;
 	return ret;
 }
 
@@ -128,8 +119,8 @@ static int measure(struct gtu_queue *q, const struct bench_case *c, double budge
 		ret = run_subject(w, s, 1, &once, err);
 		times[s] = once > SLICE ? 1 : once > SLICE / 1e6 ? SLICE / once + 1 : 1000000;
 	}
-	start = now();
-	for (n = 0; !ret && n < ROUNDS_MAX && (n < ROUNDS_MIN || now() - start < budget); n++) {
+	start = host_seconds();
+	for (n = 0; !ret && n < ROUNDS_MAX && (n < ROUNDS_MIN || host_seconds() - start < budget); n++) {
 		for (s = 0; s < SUBJECTS && !ret; s++)
 			ret = run_subject(w, s, times[s], &t[s][n], err);
 		share[n] = t[COPY][n] / t[UNIT][n];
@@ -195,13 +186,13 @@ static void size_text(uint64_t bytes, char *text, size_t size)
 
 static double read_rate(const uint64_t *p, uint64_t words)
 {
-	double start = now(), seconds;
+	double start = host_seconds(), seconds;
 	uint64_t sum = 0, i;
 
 	for (i = 0; i < words; i++)
 		sum += p[i];
 	__asm__ volatile("" : : "r"(sum));
-	seconds = now() - start;
+	seconds = host_seconds() - start;
 	return (double)words * 8 / seconds * 1e-9;
 }
 
@@ -488,7 +479,7 @@ static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu
 	bool table = bench_has_table(rq->json, rq->plot);
 	unsigned cases = 0, n = 0, i;
 	struct result *results;
-	double start = now(), reads;
+	double start = host_seconds(), reads;
 	int ret = 0;
 
 	for (i = 0; bench_cases[i].unit; i++)
@@ -515,7 +506,7 @@ static int bench_units(const struct request *rq, struct gtu_queue *q, struct gtu
 	if (!ret && table)
 		print_targets(results, n);
 	if (!ret) {
-		struct results all = { info, now() - start, reads, results, n };
+		struct results all = { info, host_seconds() - start, reads, results, n };
 
 		ret = bench_write(rq->json, rq->plot, put_json, &all, report_chart_units, err);
 	}

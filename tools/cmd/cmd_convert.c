@@ -5,11 +5,11 @@
  */
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "libruntime/graph/graph_container.h"
 #include "tools/support/graph_options.h"
 #include "tools/support/atomic_file.h"
+#include "tools/support/host.h"
 
 static const char help[] =
 	"usage: gtu convert IN OUT [options]\n\n"
@@ -110,14 +110,6 @@ static void print_summary(const struct gtu_graph *g, const char *out, bool compr
 		       bits_per_edge(out, g->m));
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 int cmd_convert(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -133,7 +125,7 @@ int cmd_convert(int argc, char **argv)
 	struct gtu_error err = { 0 };
 	struct gtu_graph *g;
 	const char *in, *out;
-	double start = now();
+	double start = host_seconds();
 	char changed[GTU_ERROR_TEXT] = "";
 	bool compress = false;
 	uint32_t flags = 0;
@@ -188,7 +180,7 @@ int cmd_convert(int argc, char **argv)
 	if (!rc && *changed)	/* report changes even with --quiet */
 		fprintf(stderr, "gtu convert: adapted: %s\n", changed);
 	if (!rc)
-		print_summary(g, out, compress, now() - start);
+		print_summary(g, out, compress, host_seconds() - start);
 	gtu_graph_close(g);
 	return cli_exit(&err, rc);
 }

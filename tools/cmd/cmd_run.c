@@ -425,12 +425,12 @@ static int compute(struct request *q, struct gtu_error *err)
 
 static int verify(struct request *q, struct gtu_error *err)
 {
-	double start = run_now();
+	double start = host_seconds();
 	int rc = gtu_graph_check(q->graph, q->run.opt.progress, err);
 
 	if (!rc)
 		rc = run_verify(&q->run, err);
-	q->run.verify_seconds = run_now() - start;
+	q->run.verify_seconds = host_seconds() - start;
 	return rc;
 }
 

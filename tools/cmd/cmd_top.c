@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tools/support/cli.h"
 #include "tools/top/top.h"
 #include "tools/support/atomic_file.h"
+#include "tools/support/host.h"
 
 static const char help[] =
 	"usage: gtu top [--device D] [--interval S] [--once] [--json FILE|-]\n\n"
@@ -165,14 +165,6 @@ static int put(const struct top_sample *last, const struct top_sample *now, doub
 	return fflush(stdout) && !ended ? gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno)) : 0;
 }
 
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Wait until @when or a signal; false if q was pressed. */
 static bool wait_until(double when)
 {
@@ -180,7 +172,7 @@ static bool wait_until(double when)
 	double left;
 	char key;
 
-	while (!ended && (left = when - now_s()) > 0) {
+	while (!ended && (left = when - host_seconds()) > 0) {
 		if (stopped)
 			suspend();
 		/* wait in short pieces: a signal may arrive just before poll() */
@@ -227,7 +219,7 @@ static int watch(const struct top_request *rq, struct gtu_error *err)
 		enter_screen();
 	if (on_terminal)
 		rc = put(NULL, last, rq->interval, err);
-	next = now_s();
+	next = host_seconds();
 	while (!rc && !ended) {
 		next += rq->interval;
 		if (!wait_until(next) || ended)
@@ -242,7 +234,7 @@ static int watch(const struct top_request *rq, struct gtu_error *err)
 		last = now;
 		now = swap;
 		/* after a long stop do not catch up */
-		next = next < now_s() - rq->interval ? now_s() : next;
+		next = next < host_seconds() - rq->interval ? host_seconds() : next;
 	}
 	restore();
 	return rc ? rc : ended ? gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted") : 0;

@@ -181,7 +181,7 @@ static int select_terminals(struct request *q, struct gtu_error *err)
 int run_open_graph(struct request *q, struct gtu_error *err)
 {
 	struct gtu_read_options read = { .direction = q->direction };
-	double start = run_now();
+	double start = host_seconds();
 	int rc;
 
 	if (q->weights == W_COLUMN)
@@ -203,6 +203,6 @@ int run_open_graph(struct request *q, struct gtu_error *err)
 	q->run.graph = *q->graph;
 	if (q->run.kind->takes & RUN_TAKES_WEIGHTS)
 		rc = select_weights(q, err);
-	q->run.open_seconds = run_now() - start;
+	q->run.open_seconds = host_seconds() - start;
 	return rc ? rc : select_terminals(q, err);
 }

@@ -6,9 +6,9 @@
 #ifndef GTU_RUN_REQUEST_H
 #define GTU_RUN_REQUEST_H
 
-#include <time.h>
 
 #include "run.h"
+#include "tools/support/host.h"
 
 struct request {
 	struct run run;
@@ -28,15 +28,6 @@ struct request {
 	double timeout;			/* seconds; 0: no timeout */
 	char weights_text[64];
 };
-
-/* Monotonic time in seconds. */
-static inline double run_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Open q->run.graph and select weights, sources and target. The caller frees the memory in @q. */
 int run_open_graph(struct request *q, struct gtu_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gtu bench units: cases (bench_cases.c), their data and runs (bench_units.c), the plain software
- * for comparison (bench_plain.c), and rounds, medians and tables (cmd_bench.c).
+ * gtu bench units: cases (bench_cases.c), their data (bench_data.c) and runs (bench_units.c), the
+ * plain software for comparison (bench_plain.c), and rounds, medians and tables (bench_rounds.c).
  */
 #ifndef GTU_BENCH_H
 #define GTU_BENCH_H
@@ -51,6 +51,18 @@ struct bench_case {
 extern const struct bench_case bench_cases[];
 /* Describe a case among those of its operation, for a table. */
 void bench_variant(const struct bench_case *c, char *text, size_t size);
+
+/* The command line of gtu bench units and ioctl. */
+struct bench_request {
+	const char *only, *device, *json, *plot;
+	uint64_t pin;
+	double seconds;
+	uint64_t largest;
+	bool portable, cycles;
+};
+
+/* Run the selected cases, or GTU_ERR_USAGE if there are none. */
+int bench_units(const struct bench_request *rq, struct gtu_error *err);
 
 /* ---- Output of all benchmarks (cmd_bench.c) ---------------------------------------------- */
 

@@ -13,7 +13,6 @@
 #include "tools/support/gpu_options.h"
 #include "tools/support/graph_options.h"
 #include "tools/support/host.h"
-#include "tools/support/json.h"
 #include "libruntime/support/parallel.h"
 #include "tools/reference/reference.h"
 #include "tools/report/report.h"
@@ -51,9 +50,8 @@ static const char help[] =
 	"All variants must give the same results: ranks are compared vertex by vertex, the others by a hash.\n";
 
 #define CONFIGS_MAX	16
-#define ROWS_MAX	512
-#define LEAST_WEIGHT	8
-#define MOST_WEIGHT	72
+#define WEIGHT_MIN	8
+#define WEIGHT_MAX	72
 
 struct config {
 	const char *name;
@@ -61,50 +59,7 @@ struct config {
 	uint32_t kernels;		/* bit: enum gtu_kernel */
 };
 
-struct row {
-	const char *graph, *algorithm;
-	char config[32];
-	uint32_t kernel;
-	struct gtu_placement placement;
-	uint64_t gpu_memory;		/* value for --gpu-memory; 0: no limit */
-	unsigned runs;
-	double seconds, least, most, edges, iterations;
-	double list_bytes, cached_bytes;
-	double phase_seconds;		/* of whole runs */
-	bool verified;
-};
-
-struct bench {
-	struct gtu_device *dev;
-	const char *only, *json, *plot, *device;
-	const char *graph[16];
-	unsigned graphs, sources, sssp_sources;
-	uint32_t iterations;
-	uint64_t link_bytes, memory[8];
-	unsigned memories;
-	double limit, start;
-	bool verify, table;
-	double link[GTU_EDGES_KINDS][GTU_LINK_ACCESSES];
-	double ceiling;			/* the link's best rate, 10^9 bytes per second */
-	struct row row[ROWS_MAX];
-	unsigned rows;
-	/* of the graph under test */
-	struct gtu_graph *opened, g;
-	const char *name;
-	uint32_t *weight;
-	uint64_t *source;
-	void *result;
-	uint64_t hash[4][64];		/* of results, by algorithm and source; 0: none yet */
-	double *first_rank;		/* PageRank's first result */
-	struct bench_ranks ranks[BENCH_RANKS_MAX];
-	unsigned ranked;
-	struct {			/* the graphs that were opened */
-		uint64_t n, m, source[64];
-	} seen[16];
-	unsigned seens;
-};
-
-static bool wanted(const struct bench *b, const char *name, const char *const *group)
+static bool wanted(const struct gpu_bench *b, const char *name, const char *const *group)
 {
 	size_t length = strlen(name);
 	const char *p;
@@ -126,14 +81,14 @@ static const char *const subjects[] = { "link", "bfs", "sssp", "cc", "pr", NULL 
 static const char *const kernels[] = { "naive", "merged", "aligned", "auto", NULL };
 static const char *const placements[] = { "device", "uvm", NULL };
 
-static bool time_left(const struct bench *b)
+static bool time_left(const struct gpu_bench *b)
 {
 	return host_seconds() - b->start < b->limit && !cli_interrupted();
 }
 
 /* ---- The link --------------------------------------------------------------------------------------- */
 
-static int measure_link(struct bench *b, struct gtu_error *err)
+static int measure_link(struct gpu_bench *b, struct gtu_error *err)
 {
 	const struct gtu_gpu_info *info = gtu_get_gpu_info(b->dev);
 	static const uint32_t kind[] = { GTU_EDGES_MANAGED, GTU_EDGES_PINNED, GTU_EDGES_REGISTERED, GTU_EDGES_DEVICE };
@@ -168,7 +123,7 @@ static int measure_link(struct bench *b, struct gtu_error *err)
 
 /* ---- The graph ---------------------------------------------------------------------------------------- */
 
-static int open_graph(struct bench *b, const char *name, struct gtu_error *err)
+static int open_graph(struct gpu_bench *b, const char *name, struct gtu_error *err)
 {
 	struct gtu_generate_options make = { .degree = 16, .seed = 1 };
 	const char *colon = strchr(name, ':');
@@ -184,11 +139,11 @@ static int open_graph(struct bench *b, const char *name, struct gtu_error *err)
 	return gtu_graph_generate(&make, cli_progress(), &b->opened, err);
 }
 
-static int make_weights(struct bench *b, struct gtu_error *err)
+static int make_weights(struct gpu_bench *b, struct gtu_error *err)
 {
 	struct gtu_graph *g = &b->g;
 
-	b->weight = end_weights(g, LEAST_WEIGHT, MOST_WEIGHT);
+	b->weight = end_weights(g, WEIGHT_MIN, WEIGHT_MAX);
 	if (!b->weight)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %" PRIu64 " weights", g->m);
 	g->weight = b->weight;
@@ -196,7 +151,7 @@ static int make_weights(struct bench *b, struct gtu_error *err)
 	return 0;
 }
 
-static int prepare_graph(struct bench *b, const char *name, struct gtu_error *err)
+static int prepare_graph(struct gpu_bench *b, const char *name, struct gtu_error *err)
 {
 	double start = host_seconds();
 	uint64_t v, state = 1;
@@ -234,7 +189,7 @@ static int prepare_graph(struct bench *b, const char *name, struct gtu_error *er
 	return 0;
 }
 
-static void release_graph(struct bench *b)
+static void release_graph(struct gpu_bench *b)
 {
 	gtu_placement_destroy(b->dev);
 	gtu_graph_close(b->opened);
@@ -267,7 +222,7 @@ static int hash_part(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-static uint64_t hash_result(const struct bench *b)
+static uint64_t hash_result(const struct gpu_bench *b)
 {
 	struct hashing h = { .result = b->result };
 
@@ -283,7 +238,7 @@ static bool same_rank(double a, double b)
 
 static int differing_ranks(void *arg, uint64_t first, uint64_t end)
 {
-	const struct bench *b = arg;
+	const struct gpu_bench *b = arg;
 	const double *rank = b->result;
 	uint64_t v;
 
@@ -294,7 +249,7 @@ static int differing_ranks(void *arg, uint64_t first, uint64_t end)
 }
 
 /* Whether the result is that of the first run of this algorithm and source. */
-static bool same_result(struct bench *b, unsigned algorithm, uint64_t *known)
+static bool same_result(struct gpu_bench *b, unsigned algorithm, uint64_t *known)
 {
 	uint64_t hash;
 
@@ -310,7 +265,7 @@ static bool same_result(struct bench *b, unsigned algorithm, uint64_t *known)
 	return true;
 }
 
-static int check_reference(struct bench *b, unsigned algorithm, const struct gtu_algorithm_options *opt,
+static int check_reference(struct gpu_bench *b, unsigned algorithm, const struct gtu_algorithm_options *opt,
 			   struct gtu_error *err)
 {
 	const uint64_t *got = b->result;
@@ -333,7 +288,7 @@ static int check_reference(struct bench *b, unsigned algorithm, const struct gtu
 	return rc == -1 ? gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification") : rc;
 }
 
-static int run_once(struct bench *b, unsigned algorithm, unsigned i, uint32_t kernel, struct row *r,
+static int run_once(struct gpu_bench *b, unsigned algorithm, unsigned i, uint32_t kernel, struct gpu_row *r,
 		    struct gtu_error *err)
 {
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = kernel, .source = b->source[i],
@@ -356,8 +311,8 @@ static int run_once(struct bench *b, unsigned algorithm, unsigned i, uint32_t ke
 	if (!same_result(b, algorithm, known))
 		return gtu_fail(err, GTU_ERR_VERIFY, "%s on %s: the result of kernel %s differs from the earlier ones",
 				subjects[algorithm + 1], b->name, gtu_kernel_name(kernel));
-	r->least = r->runs ? fmin(r->least, s.gpu_seconds) : s.gpu_seconds;
-	r->most = fmax(r->most, s.gpu_seconds);
+	r->min = r->runs ? fmin(r->min, s.gpu_seconds) : s.gpu_seconds;
+	r->max = fmax(r->max, s.gpu_seconds);
 	r->seconds += s.gpu_seconds;
 	r->edges += (double)s.edges;
 	r->iterations += (double)s.iterations;
@@ -368,25 +323,14 @@ static int run_once(struct bench *b, unsigned algorithm, unsigned i, uint32_t ke
 	return 0;
 }
 
-static void print_row(const struct bench *b, const struct row *r)
-{
-	double n = r->runs;
-
-	printf("%-4s %-18s %-8s %10.2f %9.2f %9.2f %6.1f %6.1f%% %9.1f %10.2f %10.2f\n", r->algorithm, r->config,
-	       gtu_kernel_name(r->kernel), 1e3 * r->seconds / n, 1e3 * r->least, 1e3 * r->most, r->iterations / n,
-	       b->ceiling > 0 ? 100e-9 * r->list_bytes / r->seconds / b->ceiling : 0, 1e-6 * r->edges / r->seconds,
-	       1e-9 * r->list_bytes / n, 1e-9 * r->cached_bytes / n);
-	fflush(stdout);
-}
-
-static int run_row(struct bench *b, unsigned algorithm, const struct config *c, uint32_t kernel, struct gtu_error *err)
+static int run_row(struct gpu_bench *b, unsigned algorithm, const struct config *c, uint32_t kernel, struct gtu_error *err)
 {
 	unsigned i, runs = algorithm == 0 ? b->sources : algorithm == 1 ? b->sssp_sources : 2;
-	struct row *r = &b->row[b->rows];
+	struct gpu_row *r = &b->row[b->rows];
 	int rc = 0;
 
-	if (b->rows == ROWS_MAX)
-		return gtu_fail(err, GTU_ERR_FAIL, "more than %d rows", ROWS_MAX);
+	if (b->rows == GPU_ROWS_MAX)
+		return gtu_fail(err, GTU_ERR_FAIL, "more than %d rows", GPU_ROWS_MAX);
 	/* one run is enough for configurations that are known to be slow */
 	if (kernel == GTU_KERNEL_NAIVE || c->place.edges == GTU_EDGES_UVM || (algorithm == 3 && kernel))
 		runs = 1;
@@ -403,14 +347,14 @@ static int run_row(struct bench *b, unsigned algorithm, const struct config *c, 
 	if (rc)
 		return rc;
 	if (b->table)
-		print_row(b, r);
+		gpu_bench_print_row(b, r);
 	b->rows++;
 	return 0;
 }
 
 #define BIT(kernel) (1u << GTU_KERNEL_##kernel)
 
-static int run_config(struct bench *b, const struct config *c, struct gtu_error *err)
+static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_error *err)
 {
 	unsigned algorithm;
 	uint32_t kernel;
@@ -432,7 +376,7 @@ static int run_config(struct bench *b, const struct config *c, struct gtu_error 
 	return rc;
 }
 
-static unsigned configs_of(const struct bench *b, struct config *c)
+static unsigned configs_of(const struct gpu_bench *b, struct config *c)
 {
 	static const char *const memory_name[] = { " +m1", " +m2", " +m3", " +m4", " +m5", " +m6", " +m7", " +m8" };
 	unsigned n = 0, i;
@@ -462,7 +406,7 @@ static unsigned configs_of(const struct bench *b, struct config *c)
 	return n;
 }
 
-static int run_graph(struct bench *b, const char *name, struct gtu_error *err)
+static int run_graph(struct gpu_bench *b, const char *name, struct gtu_error *err)
 {
 	struct config config[CONFIGS_MAX];
 	unsigned n, i;
@@ -478,78 +422,9 @@ static int run_graph(struct bench *b, const char *name, struct gtu_error *err)
 	return rc;
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------------------- */
-
-static void json_row(struct json *j, const struct bench *b, const struct row *r)
-{
-	double n = r->runs;
-
-	json_begin_object(j, NULL);
-	json_string(j, "graph", r->graph);
-	json_string(j, "algorithm", r->algorithm);
-	json_string(j, "kernel", gtu_kernel_name(r->kernel));
-	gpu_json_placement(j, &r->placement);
-	json_u64(j, "gpu_memory", r->gpu_memory);
-	json_u64(j, "runs", r->runs);
-	json_double(j, "seconds", r->seconds / n);
-	json_double(j, "seconds_min", r->least);
-	json_double(j, "seconds_max", r->most);
-	json_double(j, "seconds_whole_run", r->phase_seconds / n);
-	json_double(j, "iterations", r->iterations / n);
-	json_double(j, "edges", r->edges / n);
-	json_double(j, "list_bytes_read", r->list_bytes / n);
-	json_double(j, "cached_bytes_read", r->cached_bytes / n);
-	json_double(j, "read_amplification", r->list_bytes / n / ((double)r->placement.list_bytes + 1));
-	json_double(j, "link_gbps", 1e-9 * r->list_bytes / r->seconds);
-	json_double(j, "share_of_link", b->ceiling > 0 ? 1e-9 * r->list_bytes / r->seconds / b->ceiling : 0);
-	json_end_object(j);
-}
-
-static void put_json(const void *subject, FILE *to)
-{
-	const struct bench *b = subject;
-	struct json j;
-	unsigned i, a;
-
-	json_start(&j, to);
-	json_begin_object(&j, NULL);
-	json_string(&j, "device", b->device);
-	gpu_json_info(&j, gtu_get_gpu_info(b->dev));
-	host_json(&j, "host");
-	json_u64(&j, "link_bytes", b->link_bytes);
-	json_begin_object(&j, "link_gbps");
-	for (i = 1; i < GTU_EDGES_UVM; i++) {
-		json_begin_object(&j, gtu_edges_name(i));
-		for (a = 0; a < GTU_LINK_ACCESSES; a++)
-			json_double(&j, gtu_link_access_name(a), b->link[i][a]);
-		json_end_object(&j);
-	}
-	json_end_object(&j);
-	json_begin_array(&j, "graphs");
-	for (i = 0; i < b->seens; i++) {
-		json_begin_object(&j, NULL);
-		json_string(&j, "graph", b->graph[i]);
-		json_u64(&j, "vertices", b->seen[i].n);
-		json_u64(&j, "edges", b->seen[i].m);
-		json_begin_array(&j, "sources");
-		for (a = 0; a < 64; a++)
-			json_u64(&j, NULL, b->seen[i].source[a]);
-		json_end_array(&j);
-		json_end_object(&j);
-	}
-	json_end_array(&j);
-	bench_ranks_json(&j, b->ranks, b->ranked);
-	json_begin_array(&j, "results");
-	for (i = 0; i < b->rows; i++)
-		json_row(&j, b, &b->row[i]);
-	json_end_array(&j);
-	json_end_object(&j);
-	json_finish(&j);
-}
-
 /* ---- Command line ----------------------------------------------------------------------------------------- */
 
-static bool parse_memories(struct bench *b, const char *text)
+static bool parse_memories(struct gpu_bench *b, const char *text)
 {
 	char word[32];
 	size_t length;
@@ -599,7 +474,7 @@ static bool count_option(const char *what, const char *value, unsigned most, uns
 	return true;
 }
 
-static int parse(int argc, char **argv, struct bench *b)
+static int parse(int argc, char **argv, struct gpu_bench *b)
 {
 	static const struct option options[] = {
 		{ "graph", required_argument, NULL, 'g' },
@@ -664,7 +539,7 @@ static int parse(int argc, char **argv, struct bench *b)
 
 int bench_gpu(int argc, char **argv)
 {
-	static struct bench b = { .device = "cuda:0", .sources = 8, .sssp_sources = 4, .iterations = 10,
+	static struct gpu_bench b = { .device = "cuda:0", .sources = 8, .sssp_sources = 4, .iterations = 10,
 				  .link_bytes = 1ull << 30, .limit = 1e9 };
 	struct gtu_error err = { 0 };
 	bool traversals;
@@ -692,7 +567,7 @@ int bench_gpu(int argc, char **argv)
 		rc = run_graph(&b, b.graph[i], &err);
 	cli_clear_bar();
 	if (!rc)
-		rc = bench_write(b.json, b.plot, put_json, &b, report_chart_gpu, &err);
+		rc = bench_write(b.json, b.plot, gpu_bench_json, &b, report_chart_gpu, &err);
 	gtu_close(b.dev);
 	return cli_exit(&err, rc);
 }

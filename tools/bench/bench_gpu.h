@@ -1,8 +1,61 @@
 /* SPDX-License-Identifier: MIT */
+/* gtu bench gpu: bench_gpu.c measures, bench_gpu_show.c prints rows and JSON. */
 #ifndef GTU_BENCH_GPU_H
 #define GTU_BENCH_GPU_H
 
+#include <stdio.h>
+
+#include "gtu/gtu.h"
+#include "bench_gpu_ranks.h"
+
+#define GPU_ROWS_MAX	512
+
+struct gpu_row {
+	const char *graph, *algorithm;
+	char config[32];
+	uint32_t kernel;
+	struct gtu_placement placement;
+	uint64_t gpu_memory;		/* value for --gpu-memory; 0: no limit */
+	unsigned runs;
+	double seconds, min, max, edges, iterations;
+	double list_bytes, cached_bytes;
+	double phase_seconds;		/* of whole runs */
+};
+
+struct gpu_bench {
+	struct gtu_device *dev;
+	const char *only, *json, *plot, *device;
+	const char *graph[16];
+	unsigned graphs, sources, sssp_sources;
+	uint32_t iterations;
+	uint64_t link_bytes, memory[8];
+	unsigned memories;
+	double limit, start;
+	bool verify, table;
+	double link[GTU_EDGES_KINDS][GTU_LINK_ACCESSES];
+	double ceiling;			/* the link's best rate, 10^9 bytes per second */
+	struct gpu_row row[GPU_ROWS_MAX];
+	unsigned rows;
+	/* of the graph under test */
+	struct gtu_graph *opened, g;
+	const char *name;
+	uint32_t *weight;
+	uint64_t *source;
+	void *result;
+	uint64_t hash[4][64];		/* of results, by algorithm and source; 0: none yet */
+	double *first_rank;		/* PageRank's first result */
+	struct bench_ranks ranks[BENCH_RANKS_MAX];
+	unsigned ranked;
+	struct {			/* the graphs that were opened */
+		uint64_t n, m, source[64];
+	} seen[16];
+	unsigned seens;
+};
+
 /* Implements gtu bench gpu, with the verb's own command line. Returns the exit code. */
 int bench_gpu(int argc, char **argv);
+
+void gpu_bench_print_row(const struct gpu_bench *b, const struct gpu_row *r);
+void gpu_bench_json(const void *subject, FILE *to);
 
 #endif

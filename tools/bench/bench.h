@@ -112,7 +112,7 @@ uint64_t plain_unique(const uint32_t *id, uint64_t n, uint64_t *seen, uint64_t r
 uint64_t plain_unique_bits(const uint32_t *id, uint64_t n, uint64_t *seen, uint64_t range,
 			   uint64_t *bits);
 /*
- * Write ids whose cost is below all earlier costs of the same id; @best has room for @range costs.
+ * Write ids whose cost is below all earlier costs of the same id; @best has space for @range costs.
  */
 uint64_t plain_best(const uint32_t *id, const uint32_t *cost, uint64_t n, uint32_t *best,
 		    uint64_t range, uint32_t *out);

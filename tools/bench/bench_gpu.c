@@ -55,7 +55,7 @@ static const char help[] =
 
 struct config {
 	const char *name;
-	struct gtu_placement_options place;
+	struct gtu_placement_options placement;
 	uint32_t kernels;		/* bit: enum gtu_kernel */
 };
 
@@ -180,9 +180,9 @@ static int prepare_graph(struct gpu_bench *b, const char *name, struct gtu_error
 		if (b->g.row[v] != b->g.row[v + 1])
 			b->source[i++] = v;
 	}
-	b->seen[b->seens].n = b->g.n;
-	b->seen[b->seens].m = b->g.m;
-	memcpy(b->seen[b->seens++].source, b->source, 64 * sizeof(*b->source));
+	b->opened_graph[b->graphs_opened].n = b->g.n;
+	b->opened_graph[b->graphs_opened].m = b->g.m;
+	memcpy(b->opened_graph[b->graphs_opened++].source, b->source, 64 * sizeof(*b->source));
 	memset(b->hash, 0, sizeof(b->hash));
 	if (b->table)
 		printf("\n%s: %s vertices, %s edges; ready in %.1f s\n", name, grouped(b->g.n), grouped(b->g.m), host_seconds() - start);
@@ -332,14 +332,14 @@ static int run_row(struct gpu_bench *b, unsigned algorithm, const struct config 
 	if (b->rows == GPU_ROWS_MAX)
 		return gtu_fail(err, GTU_ERR_FAIL, "more than %d rows", GPU_ROWS_MAX);
 	/* one run is enough for configurations that are known to be slow */
-	if (kernel == GTU_KERNEL_NAIVE || c->place.edges == GTU_EDGES_UVM || (algorithm == 3 && kernel))
+	if (kernel == GTU_KERNEL_NAIVE || c->placement.edges == GTU_EDGES_UVM || (algorithm == 3 && kernel))
 		runs = 1;
 	memset(r, 0, sizeof(*r));
 	r->graph = b->name;
 	r->algorithm = subjects[algorithm + 1];
 	r->kernel = kernel;
 	r->placement = *gtu_get_placement(b->dev);
-	r->gpu_memory = c->place.gpu_memory;
+	r->gpu_memory = c->placement.gpu_memory;
 	snprintf(r->config, sizeof(r->config), "%s %s%s", gtu_edges_name(r->placement.edges),
 		 r->placement.edge_bytes == 8 ? "8" : r->placement.edge_bytes ? "4" : "z", c->name);
 	for (i = 0; i < runs && !rc && (!i || time_left(b)); i++)
@@ -358,7 +358,7 @@ static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_er
 {
 	unsigned algorithm;
 	uint32_t kernel;
-	int rc = gtu_placement_create(b->dev, &b->g, &c->place, err);
+	int rc = gtu_placement_create(b->dev, &b->g, &c->placement, err);
 
 	if (!rc && b->table)
 		gpu_print_placement(gtu_get_placement(b->dev), stdout);
@@ -367,7 +367,7 @@ static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_er
 			if (c->kernels >> kernel & 1 && wanted(b, subjects[algorithm + 1], subjects) &&
 			    wanted(b, gtu_kernel_name(kernel), kernels) && time_left(b))
 				rc = run_row(b, algorithm, c, kernel, err);
-	if (!rc && b->ranked && c->kernels == BIT(AUTO) && c->place.gpu_memory > 1 && !c->place.compressed && wanted(b, "pr", subjects))
+	if (!rc && b->ranked && c->kernels == BIT(AUTO) && c->placement.gpu_memory > 1 && !c->placement.compressed && wanted(b, "pr", subjects))
 		rc = bench_ranks_run(b->dev, &b->g, b->ranks, b->ranked, err);
 	else
 		return rc;
@@ -464,11 +464,11 @@ static bool only_is_known(const char *only)
 	return true;
 }
 
-static bool count_option(const char *what, const char *value, unsigned most, unsigned *out)
+static bool count_option(const char *what, const char *value, unsigned max, unsigned *out)
 {
 	uint64_t n = 0;
 
-	if (!cli_u64(what, value, 1, most, &n))
+	if (!cli_u64(what, value, 1, max, &n))
 		return false;
 	*out = (unsigned)n;
 	return true;

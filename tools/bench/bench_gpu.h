@@ -48,8 +48,8 @@ struct gpu_bench {
 	unsigned ranked;
 	struct {			/* the graphs that were opened */
 		uint64_t n, m, source[64];
-	} seen[16];
-	unsigned seens;
+	} opened_graph[16];
+	unsigned graphs_opened;
 };
 
 /* Implements gtu bench gpu, with the verb's own command line. Returns the exit code. */

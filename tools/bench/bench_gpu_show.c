@@ -62,14 +62,14 @@ void gpu_bench_json(const void *subject, FILE *to)
 	}
 	json_end_object(&j);
 	json_begin_array(&j, "graphs");
-	for (i = 0; i < b->seens; i++) {
+	for (i = 0; i < b->graphs_opened; i++) {
 		json_begin_object(&j, NULL);
 		json_string(&j, "graph", b->graph[i]);
-		json_u64(&j, "vertices", b->seen[i].n);
-		json_u64(&j, "edges", b->seen[i].m);
+		json_u64(&j, "vertices", b->opened_graph[i].n);
+		json_u64(&j, "edges", b->opened_graph[i].m);
 		json_begin_array(&j, "sources");
 		for (a = 0; a < 64; a++)
-			json_u64(&j, NULL, b->seen[i].source[a]);
+			json_u64(&j, NULL, b->opened_graph[i].source[a]);
 		json_end_array(&j);
 		json_end_object(&j);
 	}

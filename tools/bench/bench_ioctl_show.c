@@ -77,7 +77,7 @@ static void print_series(const struct ioctl_bench *b)
 
 static void print_histograms(const struct ioctl_bench *b)
 {
-	unsigned in[IOCTL_BUCKETS], first, last, i, k, n, most;
+	unsigned in[IOCTL_BUCKETS], first, last, i, k, n, max;
 	char from[32];
 
 	for (i = 0; i < b->n_series; i++) {
@@ -86,15 +86,15 @@ static void print_histograms(const struct ioctl_bench *b)
 		if (!s->n || (strncmp(s->name, "trip_", 5) && strncmp(s->name, "submit_", 7)))
 			continue;
 		count(s, in, &first, &last);
-		for (most = 1, k = first; k <= last; k++)
-			most = in[k] > most ? in[k] : most;
+		for (max = 1, k = first; k <= last; k++)
+			max = in[k] > max ? in[k] : max;
 		printf("\n%s, %u times\n", s->name, s->n);
 		for (k = first; k <= last; k++) {
 			if (!in[k] && k && !in[k - 1])
 				continue;	/* print one line for a gap */
 			time_text((double)(1ull << k), from, sizeof(from));
 			printf("  from %9s %7u ", from, in[k]);
-			for (n = 0; n < in[k] * (double)BAR / most; n++)
+			for (n = 0; n < in[k] * (double)BAR / max; n++)
 				putchar('#');
 			putchar('\n');
 		}

@@ -111,7 +111,7 @@ void bringup_irqs(struct bringup *b);
 void bringup_units(struct bringup *b);
 void bringup_lockstep(struct bringup *b);
 
-/* Write the page, or the document; GTU_ERR_FAIL with a sentence. */
+/* Write the page, or the document; GTU_ERR_FAIL with a message. */
 int bringup_html(const struct bringup *b, const char *path, struct gtu_error *err);
 int bringup_json(const struct bringup *b, const char *path, struct gtu_error *err);
 /* Collect the distinct diagnoses of failed findings in order. Returns their number. */

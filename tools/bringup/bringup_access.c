@@ -26,11 +26,11 @@
 
 bool access_wait(struct access *a, struct access_timer *t)
 {
-	const bool here = strcmp(a->ops->kind, "model") == 0;
+	const bool in_process = strcmp(a->ops->kind, "model") == 0;
 
 	if (!t->end)
 		t->end = gtu_now_ns() + (TIMEOUT_NS >> a->timeouts);
-	if (here ? t->polls >= TIMEOUT_POLLS >> a->timeouts : gtu_now_ns() > t->end) {
+	if (in_process ? t->polls >= TIMEOUT_POLLS >> a->timeouts : gtu_now_ns() > t->end) {
 		if (!t->over && a->timeouts < TIMEOUTS_MAX)
 			a->timeouts++;
 		t->over = true;
@@ -216,16 +216,16 @@ uint64_t access_probe_bar(struct access *a, unsigned bar)
 int access_flr(struct access *a, struct gtu_error *err)
 {
 	const unsigned at = access_capability(a, PCI_CAP_ID_EXP);
-	uint32_t kept[16];
+	uint32_t saved[16];
 	unsigned i;
 
 	if (!at || !(a->ops->config_read(a, at + PCI_EXP_DEVCAP, 4) & PCI_EXP_DEVCAP_FLR))
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the function does not support function-level reset");
 	for (i = 0; i < 16; i++)
-		kept[i] = a->ops->config_read(a, 4 * i, 4);
+		saved[i] = a->ops->config_read(a, 4 * i, 4);
 	a->ops->config_write(a, at + PCI_EXP_DEVCTL, 2, a->ops->config_read(a, at + PCI_EXP_DEVCTL, 2) | PCI_EXP_DEVCTL_BCR_FLR);
 	for (i = 0; i < 16; i++)
-		a->ops->config_write(a, 4 * i, 4, kept[i]);
+		a->ops->config_write(a, 4 * i, 4, saved[i]);
 	return 0;
 }
 

@@ -74,7 +74,7 @@ static void check_msix(struct bringup *b)
 	b->vectors = vectors;		/* bringup_identity() compares it with the register */
 }
 
-static void check_bar(struct bringup *b, unsigned bar, uint64_t least, bool exact, bool wide, bool prefetch)
+static void check_bar(struct bringup *b, unsigned bar, uint64_t bytes, bool exact, bool wide, bool prefetch)
 {
 	const uint32_t flags = config(b, PCI_BASE_ADDRESS_0 + 4 * bar, 4);
 
@@ -85,9 +85,9 @@ static void check_bar(struct bringup *b, unsigned bar, uint64_t least, bool exac
 		b->bar_address[bar] |= (uint64_t)config(b, PCI_BASE_ADDRESS_0 + 4 * bar + 4, 4) << 32;
 	if (flags & PCI_BASE_ADDRESS_SPACE_IO)
 		bringup_say(b, BRINGUP_FAIL, NULL, "BAR %u is I/O space", bar);
-	else if (b->bar[bar] < least || (exact && b->bar[bar] != least))
+	else if (b->bar[bar] < bytes || (exact && b->bar[bar] != bytes))
 		bringup_say(b, BRINGUP_FAIL, NULL, "BAR %u has 0x%" PRIx64 " bytes, %s 0x%" PRIx64 " are right", bar, b->bar[bar],
-			    exact ? "exactly" : "at least", least);
+			    exact ? "exactly" : "at least", bytes);
 	if (b->bar[bar] && (wide != !!(flags & PCI_BASE_ADDRESS_MEM_TYPE_64) || prefetch != !!(flags & PCI_BASE_ADDRESS_MEM_PREFETCH)))
 		bringup_say(b, BRINGUP_WARN, NULL, "BAR %u is %u-bit and %sprefetchable; hardware.md has %u-bit, %sprefetchable", bar,
 			    flags & PCI_BASE_ADDRESS_MEM_TYPE_64 ? 64 : 32, flags & PCI_BASE_ADDRESS_MEM_PREFETCH ? "" : "not ",

@@ -159,7 +159,7 @@ static void histogram(FILE *f, const struct bringup *b)
 {
 	static const char *const name[] = { "reads of host memory", "writes of host memory", "reads of the aperture", "writes of the aperture" };
 	static const char *const colour[] = { "#2563eb", "#dc2626", "#16a34a", "#d97706" };
-	uint64_t most = 1;
+	uint64_t max = 1;
 	unsigned d, s;
 	double x = 60;
 
@@ -167,12 +167,12 @@ static void histogram(FILE *f, const struct bringup *b)
 		return;
 	for (d = 0; d < GTU_ZCM_DIRECTIONS; d++)
 		for (s = 0; s < 4; s++)
-			most = b->requests[d][s] > most ? b->requests[d][s] : most;
+			max = b->requests[d][s] > max ? b->requests[d][s] : max;
 	fprintf(f, "<h2>Sizes of requests in the lock step, counted by the monitor (ZCM)</h2>\n<svg class=\"paper\" viewBox=\"0 0 900 260\" role=\"img\" "
-		"aria-label=\"request sizes\">\n<text x=\"2\" y=\"20\">%" PRIu64 "</text><line x1=\"55\" y1=\"200\" x2=\"890\" y2=\"200\" stroke=\"#555\"/>\n", most);
+		"aria-label=\"request sizes\">\n<text x=\"2\" y=\"20\">%" PRIu64 "</text><line x1=\"55\" y1=\"200\" x2=\"890\" y2=\"200\" stroke=\"#555\"/>\n", max);
 	for (s = 0; s < 4; s++, x += 210) {
 		for (d = 0; d < 2; d++) {
-			const double h = 180.0 * (double)b->requests[d][s] / (double)most;
+			const double h = 180.0 * (double)b->requests[d][s] / (double)max;
 
 			fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"70\" height=\"%.1f\" fill=\"%s\"><title>%" PRIu64 " %s of %u bytes</title></rect>"
 				"<text x=\"%.1f\" y=\"%.1f\">%" PRIu64 "</text>\n", x + 80 * d, 200 - h, h, colour[d], b->requests[d][s], name[d], 32 * (s + 1),

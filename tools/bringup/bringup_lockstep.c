@@ -81,10 +81,10 @@ static void fill_arena(struct pair *p, uint8_t *arena)
 
 /* ---- Descriptors ------------------------------------------------------------------------------------------------- */
 
-/* A random aligned operand of up to @most elements of 2^@width bytes within @bytes of a region. */
-static struct gtu_hw_operand part(struct pair *p, unsigned region, uint32_t from, uint32_t bytes, unsigned width, uint32_t most)
+/* A random aligned operand of up to @max elements of 2^@width bytes within @bytes of a region. */
+static struct gtu_hw_operand part(struct pair *p, unsigned region, uint32_t from, uint32_t bytes, unsigned width, uint32_t max)
 {
-	const uint32_t elements = bytes >> width, n = 1 + below(p, most < elements ? most : elements);
+	const uint32_t elements = bytes >> width, n = 1 + below(p, max < elements ? max : elements);
 
 	return (struct gtu_hw_operand){ region, n, from + ((uint64_t)below(p, elements - n + 1) << width) };
 }
@@ -93,7 +93,7 @@ static void basic(struct pair *p, struct gtu_hw_desc *d)
 {
 	const unsigned width = below(p, 4);
 	/* overwriting all of the output would hide earlier errors */
-	const uint32_t most = below(p, 40) ? 200 : 0x8000;
+	const uint32_t max = below(p, 40) ? 200 : 0x8000;
 
 	switch (below(p, 4)) {
 	case 0:
@@ -105,10 +105,10 @@ static void basic(struct pair *p, struct gtu_hw_desc *d)
 		break;
 	default:
 		d->opcode = GTU_OP_COPY;
-		d->operand[0] = part(p, SRC, 0, 0x8000, width, most);
+		d->operand[0] = part(p, SRC, 0, 0x8000, width, max);
 	}
 	d->param = width;
-	d->operand[1] = part(p, OUT, 0, 0x8000, width, most);
+	d->operand[1] = part(p, OUT, 0, 0x8000, width, max);
 	if (d->opcode == GTU_OP_COPY && d->operand[0].count > d->operand[1].count)
 		d->operand[0].count = d->operand[1].count;
 }
@@ -310,12 +310,12 @@ static int run_both(struct pair *p, const struct gtu_hw_desc *d, unsigned n, str
 	return rc;
 }
 
-static void hex(char *text, size_t room, const uint8_t *at_byte)
+static void hex(char *text, size_t size, const uint8_t *at_byte)
 {
 	unsigned i;
 
 	for (i = 0, *text = 0; i < 16; i++)
-		snprintf(text + 3 * i, room - 3 * i, "%02x ", at_byte[i]);
+		snprintf(text + 3 * i, size - 3 * i, "%02x ", at_byte[i]);
 	text[3 * 16 - 1] = 0;
 }
 
@@ -347,7 +347,7 @@ static void say_byte(struct pair *p, uint64_t number, const struct gtu_hw_desc *
 }
 
 /* Describe the difference after a batch, in case it does not occur again. */
-static void remember(struct pair *p, unsigned n, char *text, size_t room)
+static void remember(struct pair *p, unsigned n, char *text, size_t size)
 {
 	uint64_t x = 0, y = 0;
 	const char *field, *region;
@@ -356,12 +356,12 @@ static void remember(struct pair *p, unsigned n, char *text, size_t room)
 
 	if (!completions_agree(p, n, &which)) {
 		field = field_that_differs(&p->cpl[0][which], &p->cpl[1][which], &x, &y);
-		snprintf(text, room, "descriptor %" PRIu64 ", %s: %s is %" PRIu64 ", the model's %" PRIu64, p->done + which, words_of(&p->desc[which]), field, x, y);
+		snprintf(text, size, "descriptor %" PRIu64 ", %s: %s is %" PRIu64 ", the model's %" PRIu64, p->done + which, words_of(&p->desc[which]), field, x, y);
 		return;
 	}
 	byte = first_byte(p);
 	region = region_at(byte, &inside);
-	snprintf(text, room, "byte 0x%x of %s is 0x%02x, the model's 0x%02x", inside, region, p->device.arena[byte], p->model.arena[byte]);
+	snprintf(text, size, "byte 0x%x of %s is 0x%02x, the model's 0x%02x", inside, region, p->device.arena[byte], p->model.arena[byte]);
 }
 
 /* Repeat the batch one by one from the memory before it, to find the first difference. */
@@ -464,8 +464,8 @@ static double seconds(clockid_t clock)
 
 static bool agree(struct pair *p)
 {
-	const unsigned most = p->device.batch < p->model.batch ? p->device.batch : p->model.batch;
-	const unsigned batch = most < SIDE_BATCH ? most : SIDE_BATCH;
+	const unsigned max = p->device.batch < p->model.batch ? p->device.batch : p->model.batch;
+	const unsigned batch = max < SIDE_BATCH ? max : SIDE_BATCH;
 	const struct gtu_progress *progress = cli_progress();
 	unsigned n, i, which, batches = 0;
 	struct gtu_error err;

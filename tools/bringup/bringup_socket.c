@@ -31,10 +31,10 @@ static struct socket *of(struct access *a)
 /* ---- Messages ----------------------------------------------------------------------------------- */
 
 /*
- * Send a request of @bytes with @fds descriptors, and copy the first @most bytes of its answer to
+ * Send a request of @bytes with @fds descriptors, and copy the first @max bytes of its answer to
  * @answer. Returns 0, the errno in the answer, or -1 if the server does not answer.
  */
-static int request(struct socket *s, unsigned command, const void *data, uint32_t bytes, const int *fd, unsigned fds, void *answer, uint32_t most)
+static int request(struct socket *s, unsigned command, const void *data, uint32_t bytes, const int *fd, unsigned fds, void *answer, uint32_t max)
 {
 	struct {
 		struct header head;
@@ -56,10 +56,10 @@ static int request(struct socket *s, unsigned command, const void *data, uint32_
 		return -1;
 	if (m.head.flags & FLAG_ERROR)
 		return m.head.error ? (int)m.head.error : EIO;
-	if (left < most)
+	if (left < max)
 		return EPROTO;
-	if (most)
-		memcpy(answer, in, most);
+	if (max)
+		memcpy(answer, in, max);
 	return 0;
 }
 

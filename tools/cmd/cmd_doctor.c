@@ -92,14 +92,14 @@ bool doctor_read(const struct doctor *d, const char *path, char *text, size_t si
 static void add_finding(struct findings *all, char *text)
 {
 	struct line *l = &all->line[all->n];
-	char *name = strchr(text, '\t'), *sentence = name ? strchr(name + 1, '\t') : NULL;
+	char *name = strchr(text, '\t'), *message = name ? strchr(name + 1, '\t') : NULL;
 
-	if (!sentence || all->n == FINDINGS_MAX)
+	if (!message || all->n == FINDINGS_MAX)
 		return;
-	*name++ = *sentence++ = 0;
+	*name++ = *message++ = 0;
 	snprintf(l->state, sizeof(l->state), "%s", text);
 	snprintf(l->name, sizeof(l->name), "%s", name);
-	snprintf(l->text, sizeof(l->text), "%s", sentence);
+	snprintf(l->text, sizeof(l->text), "%s", message);
 	all->n++;
 	all->failed = all->failed || !strcmp(l->state, "fail");
 	if (all->show) {
@@ -181,7 +181,7 @@ static int run_in_child(struct doctor *d, void (*part)(struct doctor *), struct 
  * Run checks of the computer in this process because they set fields of @d; collect their lines in
  * a file.
  */
-static int run_here(struct doctor *d, void (*part)(struct doctor *), struct findings *all, struct gtu_error *err)
+static int run_in_process(struct doctor *d, void (*part)(struct doctor *), struct findings *all, struct gtu_error *err)
 {
 	char line[GTU_ERROR_TEXT + 64];
 	FILE *f = tmpfile();
@@ -230,14 +230,14 @@ static int write_json(const char *path, const struct doctor *d, const struct fin
 static int run_all(struct doctor *d, const char *json, struct gtu_error *err)
 {
 	struct findings all = { .show = !json || !atomic_file_is_stdout(json) };
-	int rc = run_here(d, doctor_system, &all, err);
+	int rc = run_in_process(d, doctor_system, &all, err);
 
 	if (!rc && !d->blocked)
 		rc = run_in_child(d, doctor_device, &all, err);
 	else if (!rc)
 		add_finding(&all, (char[]){ "skip\tdevice\tnot tested: fix the failures above first" });
 	if (!rc)
-		rc = run_here(d, doctor_cuda, &all, err);
+		rc = run_in_process(d, doctor_cuda, &all, err);
 	if (!rc && json)
 		rc = write_json(json, d, &all, err);
 	if (!rc && all.show && !cli_quiet())

@@ -37,7 +37,7 @@ static const char help[] =
 static const struct rule {
 	const char *name;
 	unsigned bytes;
-	uint64_t least, most;
+	uint64_t min, max;
 } rules[] = {
 	{ "gtu,version", 4, 0x10000, 0x1ffff },		{ "gtu,contexts", 4, 1, 65535 },
 	{ "gtu,queues", 4, 1, 65535 },			{ "gtu,regions-log2", 4, 0, 16 },
@@ -103,8 +103,8 @@ static void check_values(struct check *c, int node, bool required)
 			continue;
 		}
 		value = cells(p, r->bytes / 4);
-		if (value < r->least || value > r->most)
-			wrong(c, node, "%s is %" PRIu64 ", outside %" PRIu64 " to %" PRIu64, r->name, value, r->least, r->most);
+		if (value < r->min || value > r->max)
+			wrong(c, node, "%s is %" PRIu64 ", outside %" PRIu64 " to %" PRIu64, r->name, value, r->min, r->max);
 	}
 }
 
@@ -263,7 +263,7 @@ static void show_property(const char *sign, const char *path, const char *name, 
  * Print what @a has and @b has not, and, unless @back, what differs. Returns the number of
  * differences.
  */
-static unsigned one_way(const void *a, const void *b, const char *sign, bool back)
+static unsigned print_differences(const void *a, const void *b, const char *sign, bool back)
 {
 	int node, other, depth = 0, prop, bytes, there;
 	const char *name, *value, *is;
@@ -300,9 +300,9 @@ static unsigned one_way(const void *a, const void *b, const char *sign, bool bac
 
 static int diff(const void *a, const void *b)
 {
-	unsigned differ = one_way(a, b, "-", false);
+	unsigned differ = print_differences(a, b, "-", false);
 
-	differ += one_way(b, a, "+", true);
+	differ += print_differences(b, a, "+", true);
 	return differ ? CLI_VERIFY : CLI_DONE;
 }
 

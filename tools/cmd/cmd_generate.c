@@ -68,7 +68,7 @@ static bool take_u32(const char *what, uint64_t min, uint64_t max, uint32_t *out
  * Parse "8:72" into both bounds. A single number "72" sets the library's random weights; *most
  * stays 0.
  */
-static bool take_weights(struct gtu_generate_options *o, uint32_t *least, uint32_t *most)
+static bool take_weights(struct gtu_generate_options *o, uint32_t *min, uint32_t *max)
 {
 	char *colon = strchr(optarg, ':');
 	uint64_t low, high;
@@ -79,12 +79,12 @@ static bool take_weights(struct gtu_generate_options *o, uint32_t *least, uint32
 	if (!cli_u64("least weight", optarg, 0, UINT32_MAX - 1, &low) ||
 	    !cli_u64("greatest weight", colon + 1, low ? low : 1, UINT32_MAX, &high))
 		return false;
-	*least = (uint32_t)low;
-	*most = (uint32_t)high;
+	*min = (uint32_t)low;
+	*max = (uint32_t)high;
 	return true;
 }
 
-static bool take_option(int c, struct gtu_generate_options *o, uint32_t *least, uint32_t *most)
+static bool take_option(int c, struct gtu_generate_options *o, uint32_t *min, uint32_t *max)
 {
 	switch (c) {
 	case 's': return take_u32("scale", 1, 40, &o->scale);
@@ -93,7 +93,7 @@ static bool take_option(int c, struct gtu_generate_options *o, uint32_t *least, 
 	case 'x': return cli_double("exponent", optarg, 2, 10, &o->exponent);
 	case 'u': return take_u32("unknowns", 1, 64, &o->unknowns);
 	case 'S': return cli_u64("seed", optarg, 0, UINT64_MAX, &o->seed);
-	case 'w': return take_weights(o, least, most);
+	case 'w': return take_weights(o, min, max);
 	case 'e': return take_u32("edge bytes", 4, 8, &o->edge_bytes);
 	case 't': return take_u32("number of threads", 1, 64, &o->threads);
 	}
@@ -110,7 +110,7 @@ static int find_kind(const char *word)
 	return cli_choice("kind", word, names);
 }
 
-static int write_graph(const struct gtu_generate_options *o, uint32_t least, uint32_t most, const char *out)
+static int write_graph(const struct gtu_generate_options *o, uint32_t min, uint32_t max, const char *out)
 {
 	struct gtu_error err = { 0 };
 	uint32_t *weight = NULL;
@@ -125,8 +125,8 @@ static int write_graph(const struct gtu_generate_options *o, uint32_t least, uin
 	if (rc)
 		return cli_exit(&err, rc);
 	it = *g;
-	if (most) {
-		weight = end_weights(g, least, most);
+	if (max) {
+		weight = end_weights(g, min, max);
 		it.weight = weight;
 		it.weight_type = GTU_WEIGHT_U32;
 		if (!weight)
@@ -145,7 +145,7 @@ static int write_graph(const struct gtu_generate_options *o, uint32_t least, uin
 int cmd_generate(int argc, char **argv)
 {
 	struct gtu_generate_options o = { 0 };
-	uint32_t least = 0, most = 0;
+	uint32_t min = 0, max = 0;
 	const char *out;
 	size_t length;
 	int c, kind;
@@ -165,7 +165,7 @@ int cmd_generate(int argc, char **argv)
 		case ':':
 			return cli_option(argc, argv, c, options);
 		default:
-			if (!take_option(c, &o, &least, &most))
+			if (!take_option(c, &o, &min, &max))
 				return CLI_USAGE;
 		}
 	}
@@ -188,5 +188,5 @@ int cmd_generate(int argc, char **argv)
 	} else if (o.scale) {
 		o.n = 1ull << o.scale;
 	}
-	return write_graph(&o, least, most, out);
+	return write_graph(&o, min, max, out);
 }

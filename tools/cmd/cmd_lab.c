@@ -53,7 +53,7 @@ static const char *const class_names[] = { "exact", "isa", "tolerance", "input",
 
 struct ratios {
 	uint64_t n;
-	double log_sum, least, most;
+	double log_sum, min, max;
 };
 
 struct group {			/* results of one kernel on one machine */
@@ -117,8 +117,8 @@ static void add_ratio(struct ratios *r, const struct lab_oracle_row *row)
 	if (!row->ours || row->value <= 0)
 		return;
 	q = (double)row->ours / row->value;
-	r->least = r->n && r->least < q ? r->least : q;
-	r->most = r->n && r->most > q ? r->most : q;
+	r->min = r->n && r->min < q ? r->min : q;
+	r->max = r->n && r->max > q ? r->max : q;
 	r->log_sum += log(q);
 	r->n++;
 }
@@ -189,7 +189,7 @@ static const char *ratio_text(const struct ratios *r, char *text, size_t size)
 	if (!r->n)
 		snprintf(text, size, "-");
 	else
-		snprintf(text, size, "%.2f (%.2f-%.2f)", exp(r->log_sum / (double)r->n), r->least, r->most);
+		snprintf(text, size, "%.2f (%.2f-%.2f)", exp(r->log_sum / (double)r->n), r->min, r->max);
 	return text;
 }
 
@@ -209,7 +209,7 @@ static void print_report(const struct report *r)
 		}
 		snprintf(d, sizeof(d), "%" PRIu64 "/%" PRIu64, g->equal[EXACT], g->rows[EXACT]);
 		snprintf(e, sizeof(e), g->warps.n ? "%" PRIu64 "/%" PRIu64 " (%.4f-%.4f)" : "-", g->equal_warps, g->warps.n,
-			 g->warps.least, g->warps.most);
+			 g->warps.min, g->warps.max);
 		printf("%-20s %-13s %5" PRIu64 " %9s  %-21s  %-18s %-18s %s\n", g->kernel, g->config, g->runs, d, e,
 		       ratio_text(&g->cycles, a, sizeof(a)), ratio_text(&g->l1_misses, b, sizeof(b)),
 		       ratio_text(&g->l2_accesses, c, sizeof(c)));
@@ -235,8 +235,8 @@ static void json_ratios(struct json *j, const char *key, const struct ratios *r)
 		return;
 	json_begin_object(j, key);
 	json_double(j, "geometric_mean", exp(r->log_sum / (double)r->n));
-	json_double(j, "min", r->least);
-	json_double(j, "max", r->most);
+	json_double(j, "min", r->min);
+	json_double(j, "max", r->max);
 	json_end_object(j);
 }
 

@@ -278,13 +278,13 @@ static int parse(int argc, char **argv, struct request *q)
 	char names[256];
 	const char *special[128] = { NULL };	/* by option: its name if it was given */
 	uint32_t direction;
-	int opt, taken, place = -1;
+	int opt, taken, index = -1;
 
 	q->timeout = CLI_TIMEOUT;
 	q->run.opt.features = FEATURES;
 	q->run.queries = QUERIES;
 	q->run.opt.seed = 1;
-	while ((opt = getopt_long(argc, argv, ":h", options, &place)) != -1) {
+	while ((opt = getopt_long(argc, argv, ":h", options, &index)) != -1) {
 		switch (opt) {
 		case 'h':
 			fputs(help, stdout);
@@ -326,7 +326,7 @@ static int parse(int argc, char **argv, struct request *q)
 				break;
 			if (!parse_special(q, opt, optarg))
 				return CLI_USAGE;
-			special[opt] = options[place].name;
+			special[opt] = options[index].name;
 		}
 	}
 	if (argc - optind < 2) {
@@ -404,11 +404,11 @@ static int compute(struct request *q, struct gtu_error *err)
 	if (!rc)
 		rc = read_counters(r, true, err);
 	/* the paper's kernels read plain lists only: expand those of a compressed container */
-	if (r->opt.kernel && !r->gpu.place.compressed && !r->gpu.place.edge_bytes &&
-	    r->gpu.place.edges != GTU_EDGES_REGISTERED)
-		r->gpu.place.edge_bytes = 4;
+	if (r->opt.kernel && !r->gpu.placement.compressed && !r->gpu.placement.edge_bytes &&
+	    r->gpu.placement.edges != GTU_EDGES_REGISTERED)
+		r->gpu.placement.edge_bytes = 4;
 	if (!rc && r->opt.unit == GTU_WITH_GPU)
-		rc = gtu_placement_create(r->dev, &r->graph, &r->gpu.place, err);
+		rc = gtu_placement_create(r->dev, &r->graph, &r->gpu.placement, err);
 	if (!rc)
 		rc = run_compute(r, err);
 	if (!rc)

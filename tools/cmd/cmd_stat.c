@@ -25,12 +25,12 @@ static const char help[] =
 
 static void print_histogram(const struct gtu_graph_stat *s)
 {
-	uint64_t most = 0, low, high;
+	uint64_t max = 0, low, high;
 	int i, last = 0, length;
 	char range[32];
 
 	for (i = 0; i < 65; i++) {
-		most = s->histogram[i] > most ? s->histogram[i] : most;
+		max = s->histogram[i] > max ? s->histogram[i] : max;
 		last = s->histogram[i] ? i : last;
 	}
 	printf("\nout-degree            vertices\n");
@@ -42,7 +42,7 @@ static void print_histogram(const struct gtu_graph_stat *s)
 		else
 			snprintf(range, sizeof(range), "%" PRIu64 "-%" PRIu64, low, high < s->max_degree ? high :
 											      s->max_degree);
-		length = (int)((double)s->histogram[i] / (double)most * BAR + 0.5);
+		length = (int)((double)s->histogram[i] / (double)max * BAR + 0.5);
 		printf("%14s %15s %5.1f%% %.*s\n", range, grouped(s->histogram[i]),
 		       100.0 * (double)s->histogram[i] / (double)s->n, length ? length : s->histogram[i] != 0,
 		       "########################################");
@@ -125,13 +125,13 @@ static int write_json(const char *path, const struct gtu_graph *g, const struct 
 #define EXACT 32			/* each degree up to here has a point; above, a bin of degrees */
 #define BINS 400			/* enough: 32 times 1.12^368 exceeds any degree */
 
-/* Compute the bounds of the bins: bin i is [i] to [i + 1] - 1, and the last bin contains @most. */
-static unsigned bins_of(uint64_t most, double low[BINS + 1])
+/* Compute the bounds of the bins: bin i is [i] to [i + 1] - 1, and the last bin contains @max. */
+static unsigned bins_of(uint64_t max, double low[BINS + 1])
 {
 	unsigned n = 0;
 	double at = 1;
 
-	for (; n < BINS && at <= (double)most; n++) {
+	for (; n < BINS && at <= (double)max; n++) {
 		low[n] = at;
 		at = n < EXACT ? at + 1 : ceil(at * 1.12);
 	}

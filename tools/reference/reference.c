@@ -478,12 +478,12 @@ static void neighbours_of(const struct gtu_graph *g, uint64_t *at, uint64_t *of)
  */
 static uint64_t longest_run(const uint64_t *x, uint64_t count)
 {
-	uint64_t i, run = 0, most = 0, found = 0;
+	uint64_t i, run = 0, max = 0, found = 0;
 
 	for (i = 0; i < count; i++) {
 		run = i && x[i] == x[i - 1] ? run + 1 : 1;
-		if (run > most) {
-			most = run;
+		if (run > max) {
+			max = run;
 			found = x[i];
 		}
 	}

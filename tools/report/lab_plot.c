@@ -22,7 +22,7 @@ struct panel {
 	unsigned bars[NAMES];		/* per group */
 	/* aggregates: number of groups at the end that are means or extremes; numbers: of series */
 	unsigned groups, aggregates, numbers, papers;
-	double least, most, low, high, bar, top;
+	double min, max, low, high, bar, top;
 	bool speedup, logarithmic;
 };
 
@@ -76,8 +76,8 @@ static void seen(struct panel *p, double v)
 {
 	if (!isfinite(v))
 		return;
-	p->least = fmin(p->least, v);
-	p->most = fmax(p->most, v);
+	p->min = fmin(p->min, v);
+	p->max = fmax(p->max, v);
 }
 
 /* Collect groups, series and the axis range; false without finite values. */
@@ -86,8 +86,8 @@ static bool measure_panel(struct panel *p)
 	unsigned i, aggregate;
 	double step;
 
-	p->least = INFINITY;
-	p->most = -INFINITY;
+	p->min = INFINITY;
+	p->max = -INFINITY;
 	for (aggregate = 0; aggregate < 2; aggregate++)
 		for (i = 0; i < p->t->rows; i++) {
 			const struct lab_row *r = &p->t->row[i];
@@ -102,18 +102,18 @@ static bool measure_panel(struct panel *p)
 			seen(p, r->ours);
 			seen(p, r->paper);
 		}
-	if (!(p->most >= p->least))
+	if (!(p->max >= p->min))
 		return false;
 	p->speedup = strstr(p->measure, "speed-up") != NULL;
-	p->logarithmic = p->speedup && p->least > 0 && fmax(p->most, 1) / fmin(p->least, 1) > 8;
+	p->logarithmic = p->speedup && p->min > 0 && fmax(p->max, 1) / fmin(p->min, 1) > 8;
 	if (p->logarithmic) {
-		p->low = fmin(p->least, 1) / 1.25;
-		p->high = fmax(p->most, 1) * 1.6; /* space for numbers above the bars */
+		p->low = fmin(p->min, 1) / 1.25;
+		p->high = fmax(p->max, 1) * 1.6; /* space for numbers above the bars */
 		return true;
 	}
-	step = svg_step(fmax(fmax(p->most, -p->least), 1e-12) / 5);
-	p->low = p->least < 0 ? floor(p->least / step) * step : 0;
-	p->high = fmax(ceil(p->most * 1.15 / step) * step, p->low + step);
+	step = svg_step(fmax(fmax(p->max, -p->min), 1e-12) / 5);
+	p->low = p->min < 0 ? floor(p->min / step) * step : 0;
+	p->high = fmax(ceil(p->max * 1.15 / step) * step, p->low + step);
 	return true;
 }
 

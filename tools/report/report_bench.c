@@ -36,9 +36,9 @@ void report_chart_units(struct report *r, const struct json_value *doc)
 {
 	static const char *const series[] = { "unit", "memcpy of the same size", "plain software" };
 	const struct json_value *results = json_get_kind(doc, "results", JSON_ARRAY), *row;
-	size_t most = results ? results->count : 0;
-	const char **name = report_alloc(r, most, sizeof(*name));
-	double *value = report_alloc(r, 3 * most, sizeof(*value));
+	size_t capacity = results ? results->count : 0;
+	const char **name = report_alloc(r, capacity, sizeof(*name));
+	double *value = report_alloc(r, 3 * capacity, sizeof(*value));
 	char title[200];
 	unsigned n = 0;
 
@@ -108,9 +108,9 @@ void report_chart_ioctl(struct report *r, const struct json_value *doc)
 {
 	static const char *const series[] = { "median", "99th percentile" };
 	const struct json_value *all = json_get_kind(doc, "series", JSON_ARRAY), *s;
-	size_t most = all ? all->count : 0;
-	const char **name = report_alloc(r, most, sizeof(*name));
-	double *value = report_alloc(r, 2 * most, sizeof(*value));
+	size_t capacity = all ? all->count : 0;
+	const char **name = report_alloc(r, capacity, sizeof(*name));
+	double *value = report_alloc(r, 2 * capacity, sizeof(*value));
 	char title[200];
 	unsigned n = 0;
 
@@ -296,13 +296,13 @@ static void draw_link(struct report *r, const struct json_value *doc)
 void report_chart_gpu(struct report *r, const struct json_value *doc)
 {
 	const struct json_value *results = json_get_kind(doc, "results", JSON_ARRAY), *row;
-	size_t most = results ? results->count : 0;
-	const char **name = report_alloc(r, most, sizeof(*name)), *none[] = { "" };
-	double *value = report_alloc(r, most, sizeof(*value));
+	size_t capacity = results ? results->count : 0;
+	const char **name = report_alloc(r, capacity, sizeof(*name)), *none[] = { "" };
+	double *value = report_alloc(r, capacity, sizeof(*value));
 	char title[200];
 	unsigned n = 0;
 
-	if (!most) {
+	if (!capacity) {
 		draw_link(r, doc);
 		return;
 	}
@@ -357,9 +357,9 @@ void report_bench_lab(struct report *r, const struct json_value *doc)
 {
 	static const char *const series[] = { "million warp instructions per second", "million sector requests per second" };
 	const struct json_value *cases = json_get_kind(doc, "cases", JSON_ARRAY), *row, *part;
-	size_t most = cases ? cases->count : 0;
-	const char **name = report_alloc(r, most, sizeof(*name));
-	double *value = report_alloc(r, 2 * most, sizeof(*value)), seconds;
+	size_t capacity = cases ? cases->count : 0;
+	const char **name = report_alloc(r, capacity, sizeof(*name));
+	double *value = report_alloc(r, 2 * capacity, sizeof(*value)), seconds;
 	unsigned n = 0;
 
 	report_facts(r);

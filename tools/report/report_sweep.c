@@ -40,7 +40,7 @@ void report_title_sweep(const struct json_value *doc, char *text, size_t size)
 static bool line_of(const struct json_value *row, size_t values, struct line *l)
 {
 	const struct json_value *ours = json_get_kind(row, "ours", JSON_ARRAY), *v;
-	double least = INFINITY, most = 0;
+	double min = INFINITY, max = 0;
 	struct lab_row r = { 0 };
 	const char *graph = json_get_string(row, "graph");
 
@@ -49,11 +49,11 @@ static bool line_of(const struct json_value *row, size_t values, struct line *l)
 	for json_each(v, ours) {
 		if (v->kind != JSON_NUMBER || !(v->number > 0))
 			return false;
-		least = fmin(least, v->number);
-		most = fmax(most, v->number);
+		min = fmin(min, v->number);
+		max = fmax(max, v->number);
 	}
 	snprintf(r.graph, sizeof(r.graph), "%s", graph);
-	*l = (struct line){ row, log(most / least), lab_row_aggregate(&r) };
+	*l = (struct line){ row, log(max / min), lab_row_aggregate(&r) };
 	return true;
 }
 
@@ -89,9 +89,9 @@ static void positions(const struct json_value *values, double *x)
 void report_chart_sweep(struct report *r, const struct json_value *doc)
 {
 	const struct json_value *values = values_of(doc), *rows = json_get_kind(doc, "rows", JSON_ARRAY), *row, *v;
-	size_t n = values ? values->count : 0, most = rows ? rows->count : 0, lines = 0, i, k;
+	size_t n = values ? values->count : 0, max = rows ? rows->count : 0, lines = 0, i, k;
 	struct chart_series *series = report_alloc(r, LINES, sizeof(*series));
-	struct line *line = report_alloc(r, most, sizeof(*line));
+	struct line *line = report_alloc(r, max, sizeof(*line));
 	double *x = report_alloc(r, n, sizeof(*x)), *y;
 	char title[200];
 	struct chart c = { .title = title, .x_name = key_of(doc), .y_name = "relative to the first value", .log_y = true, .series = series };

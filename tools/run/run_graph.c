@@ -72,12 +72,12 @@ static int select_weights(struct request *q, struct gtu_error *err)
 /* The vertex with most edges. */
 static uint64_t vertex_with_most_edges(const struct gtu_graph *g)
 {
-	uint64_t v, first, end, most = 0, found = 0;
+	uint64_t v, first, end, max = 0, found = 0;
 
 	for (v = 0; v < g->n; v++) {
 		gtu_graph_edges(g, v, &first, &end);
-		if (end - first > most) {
-			most = end - first;
+		if (end - first > max) {
+			max = end - first;
 			found = v;
 		}
 	}

@@ -164,12 +164,12 @@ void run_write_slot(const struct run *r, const void *values, uint64_t q, FILE *f
 
 static uint64_t fullest(const struct gtu_hash_table *t)
 {
-	uint64_t b, most = 0;
+	uint64_t b, max = 0;
 
 	for (b = 0; b < t->buckets; b++)
-		if (t->offset[b + 1] - t->offset[b] > most)
-			most = t->offset[b + 1] - t->offset[b];
-	return most;
+		if (t->offset[b + 1] - t->offset[b] > max)
+			max = t->offset[b + 1] - t->offset[b];
+	return max;
 }
 
 void run_json_hash(const struct run *r, struct json *j)

@@ -55,7 +55,7 @@ static void json_counters(struct json *j, const struct run *r)
 }
 
 /* Write the direction of iterations [@first, @end). */
-static void json_way(struct json *j, const char *direction, uint64_t first, uint64_t end)
+static void json_direction(struct json *j, const char *direction, uint64_t first, uint64_t end)
 {
 	if (first >= end)
 		return;
@@ -69,9 +69,9 @@ static void json_way(struct json *j, const char *direction, uint64_t first, uint
 static void json_directions(struct json *j, const struct gtu_algorithm_stats *s)
 {
 	json_begin_array(j, "directions");
-	json_way(j, "push", 0, s->pull_first);
-	json_way(j, "pull", s->pull_first, s->pull_end);
-	json_way(j, "push", s->pull_end, s->iterations);
+	json_direction(j, "push", 0, s->pull_first);
+	json_direction(j, "pull", s->pull_first, s->pull_end);
+	json_direction(j, "push", s->pull_end, s->iterations);
 	json_end_array(j);
 }
 

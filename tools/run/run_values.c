@@ -81,9 +81,9 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void bar(FILE *to, double value, double most)
+static void bar(FILE *to, double value, double max)
 {
-	unsigned i, columns = most > 0 ? (unsigned)(BAR_COLUMNS * value / most + .5) : 0;
+	unsigned i, columns = max > 0 ? (unsigned)(BAR_COLUMNS * value / max + .5) : 0;
 
 	if (columns)
 		fputs("  ", to);

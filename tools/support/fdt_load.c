@@ -16,8 +16,8 @@
 #define PROPERTY_MAX	(1u << 20)
 #define DEPTH_MAX	32
 
-/* Read a whole file of at most @most bytes. NULL with a message. */
-static void *read_whole(const char *path, size_t most, size_t *bytes, struct gtu_error *err)
+/* Read a whole file of at most @max bytes. NULL with a message. */
+static void *read_whole(const char *path, size_t max, size_t *bytes, struct gtu_error *err)
 {
 	FILE *f = fopen(path, "re");
 	uint8_t *data = NULL, *more;
@@ -39,8 +39,8 @@ static void *read_whole(const char *path, size_t most, size_t *bytes, struct gtu
 			data = more;
 		}
 		*bytes += fread(data + *bytes, 1, capacity - *bytes, f);
-		if (*bytes > most) {
-			gtu_fail(err, GTU_ERR_INPUT, "%s has more than %zu bytes", path, most);
+		if (*bytes > max) {
+			gtu_fail(err, GTU_ERR_INPUT, "%s has more than %zu bytes", path, max);
 			break;
 		}
 		if (ferror(f)) {

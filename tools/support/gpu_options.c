@@ -39,11 +39,11 @@ int gpu_option(int returned, const char *value, struct gpu_request *rq)
 	switch (returned) {
 	case GPU_OPTION_EDGES:
 		name = "edges";
-		good = choice("--edges", value, gtu_edges_name, &rq->place.edges);
+		good = choice("--edges", value, gtu_edges_name, &rq->placement.edges);
 		break;
 	case GPU_OPTION_EDGE_BYTES:
 		name = "edge-bytes";
-		good = edge_bytes(value, &rq->place);
+		good = edge_bytes(value, &rq->placement);
 		break;
 	case GPU_OPTION_KERNEL:
 		name = "kernel";
@@ -51,11 +51,11 @@ int gpu_option(int returned, const char *value, struct gpu_request *rq)
 		break;
 	case GPU_OPTION_MEMORY:
 		name = "gpu-memory";
-		good = cli_u64("--gpu-memory", value, 1, UINT64_MAX - 1, &rq->place.gpu_memory);
+		good = cli_u64("--gpu-memory", value, 1, UINT64_MAX - 1, &rq->placement.gpu_memory);
 		break;
 	case GPU_OPTION_UNPACKED_WEIGHTS:
 		name = "unpacked-weights";
-		rq->place.separate_weights = 1;
+		rq->placement.separate_weights = 1;
 		break;
 	default:
 		return 0;

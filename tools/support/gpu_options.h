@@ -37,7 +37,7 @@ enum {
 	"  --unpacked-weights  keep weights beside the edge list, as in the paper\n"
 
 struct gpu_request {
-	struct gtu_placement_options place;
+	struct gtu_placement_options placement;
 	uint32_t kernel;
 	const char *given;		/* the first of these options that was given, without "--" */
 };

@@ -246,7 +246,8 @@ help:
 	@echo "make man                            the man pages, in build/man: man -l build/man/man1/gtu.1"
 	@echo "make deb | deb-test                 Debian packages, in build/deb; they are installed into an empty Debian"
 	@echo "make completion                     completion for bash and zsh, in build/completion"
-	@sed -n 's/^#   \( *\)/\1/p' tests/guest/guest.mk
+	@echo "make kselftest                      the driver's tests as static programs"
+	@if [ -f tests/guest/guest.mk ]; then sed -n 's/^#   \( *\)/\1/p' tests/guest/guest.mk; fi
 
 deps:
 	@packaging/need build

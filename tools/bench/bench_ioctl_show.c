@@ -106,7 +106,7 @@ static void print_costs(const struct ioctl_bench *b)
 	double share = ioctl_bench_doorbell_share(b);
 	unsigned i;
 
-	printf("\nCPU time of submission per job; the median of rings of 256 jobs\n");
+	printf("\nCPU time of submission per job; the median of rings of 256 jobs, or the mean if the median is 0\n");
 	for (i = 0; i < b->n_costs; i++) {
 		const struct submit_cost *c = &b->cost[i];
 

@@ -161,13 +161,15 @@ tiny() { # SCRIPT
 	wait_until $server grep -q " 00010000 .* $work/tiny$" /proc/net/unix
 }
 sed 's/^DOORBELLS, APERTURE, LATENCY = 0x10000, 0x1000,/DOORBELLS, APERTURE, LATENCY = 0x10000, 0,/' "$root/tests/tiny/tiny.py" >bare.py
-for board in "$root/tests/tiny/tiny.py" bare.py; do
+sed 's/0x10: 0,/0x10: 0x20,/; s/at < 0x6000/at < 0x7000/' "$root/tests/tiny/tiny.py" >stranger.py	# a unit on page 6
+for board in "$root/tests/tiny/tiny.py" bare.py stranger.py; do
 	tiny "$board"
 	check "gtu bringup passes the function of ${board##*/}" gtu bringup --device "socket:$work/tiny" --lockstep 300
 	end_server
 	cp "$out" "${board##*/}.txt"
 done
 says "gtu bringup skips only the units that tiny.py lacks" "^10 of 11 steps checked; skipped: units$" tiny.py.txt
+holds "stranger.py has another unit" grep -q "units 0x20," stranger.py.txt
 says "gtu bringup skips the aperture that bare.py lacks" "^9 of 11 steps checked; skipped: aperture, units$" bare.py.txt
 
 exits 2 "gtu serve refuses an unknown bug" gtu serve --socket s --bug nonsense

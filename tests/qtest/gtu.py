@@ -2,7 +2,8 @@
 """Drives the device in a Machine as Documentation/hardware.md specifies: registers, mailbox, regions, queues, interrupts."""
 import struct
 
-from machine import COMMAND, MASTER, MEMORY, pack, wait
+from machine import COMMAND, MASTER, MEMORY, Machine, Virt, pack, wait
+from suite import test_on
 
 (OK, OPCODE, RESERVED, PARAM, OPERAND, KEY, RIGHTS, BOUNDS, INDEX, OVERFLOW, DMA, ABSENT, LIMIT, WIDTH, STALLED,
  CANCELED) = range(16)
@@ -123,6 +124,10 @@ class Platform(Gtu):
     def __init__(self, machine, registers=0x0cff0000, doorbells=0x0b000000, aperture=0x0d000000):
         self.m, self.bars = machine, {0: registers, 2: doorbells, 4: aperture}
         self.queues, self.regions, self.cookie = {}, 0, 0
+
+
+PCI, PLATFORM = (Machine, Gtu, "gtu-pci,addr=4"), (Virt, Platform, "gtu-platform")
+test_pci, test_platform = test_on(*PCI), test_on(*PLATFORM)
 
 
 class Queue:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Collects and runs the tests and prints TAP."""
-import os, traceback
+import contextlib, functools, inspect, os, traceback
 
 tests = []
 
@@ -13,6 +13,31 @@ def test(function, program="GTU_QEMU"):
 
 def test_arm64(function):
     return test(function, "GTU_QEMU_ARM64")
+
+
+def test_on(machine, device, *options):
+    """Decorator: the test gets a machine with these devices, and the first one, which device(machine) maps; a third
+    parameter is the device's first queue, started."""
+    def decorate(function):
+        @functools.wraps(function)
+        def with_machine():
+            with machine(*options) as m:
+                g = device(m)
+                started = range(len(inspect.signature(function).parameters) - 2)
+                function(m, g, *(g.start() for _ in started))
+        return test(with_machine, machine.program)
+    return decorate
+
+
+@contextlib.contextmanager
+def refused(error, *sentences):
+    """The block must raise this error, with these sentences."""
+    try:
+        yield
+    except error as e:
+        assert all(sentence in str(e) for sentence in sentences), f"{e}, without all of {sentences}"
+    else:
+        raise AssertionError(f"no error {sentences}")
 
 
 def run(wanted):

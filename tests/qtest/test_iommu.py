@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The device behind an emulated IOMMU (VT-d): translation, permissions, and unmapping with immediate effect."""
-import time
-
 from gtu import *
 from machine import Machine, wait
-from suite import test
+from suite import test, test_on
 from test_jobs import data
 from test_life import BATCH, PIECE, batch, still
 
@@ -52,132 +50,120 @@ class Iommu:
 
 def behind(m):
     """The device behind the IOMMU: identity mapping except for source and target."""
-    g, iommu = Gtu(m), Iommu(m)
-    iommu.map(0, 0, 0x700000)
-    iommu.on()
-    return g, iommu
+    g, g.iommu = Gtu(m), Iommu(m)
+    g.iommu.map(0, 0, 0x700000)
+    g.iommu.on()
+    return g
 
 
-@test
-def translations():
-    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
-        g, iommu = behind(m)
-        q = g.start()
-        source, target = data(g, 65536)
-        n = 65536
-        # not mapped yet
-        q.run(COPY, (source, n, 0), (target, n, 0)).expect(DMA)
-        assert m.load(UNIT + FAULTS, 4) & 2, "the IOMMU recorded no fault"
-        iommu.map(SOURCE, SOURCE, n, 1)
-        q.run(COPY, (source, n, 0), (target, n, 0)).expect(DMA, operand=1)
-        # pages in reverse order
-        for i in range(0, n, 4096):
-            iommu.map(TARGET + i, TARGET + n - 4096 - i, 4096)
-        iommu.forget()
-        q.run(COPY, (source, n, 0), (target, n, 0)).expect(OK)
-        for i in range(0, n, 4096):
-            assert m.read(TARGET + n - 4096 - i, 4096) == m.read(SOURCE + i, 4096)
-        # the IOMMU maps it read-only; the region permits writes
-        q.run(COPY, (target, n, 0), (g.region(SOURCE, n), n, 0)).expect(DMA, operand=1)
-        # map it to another address
-        iommu.map(TARGET, TARGET + (8 << 20), 4096)
-        iommu.forget()
-        m.fill(TARGET, 65536, 0x33)
-        q.run(COPY, (source, 4096, 0), (target, 4096, 0)).expect(OK)
-        assert m.read(TARGET + (8 << 20), 4096) == m.read(SOURCE, 4096) and m.read(TARGET, 65536) == b"\x33" * 65536
+test_iommu = test_on(Machine, behind, "intel-iommu,caching-mode=on", "gtu-pci,addr=4")
 
 
-@test
-def unmap_during_job():
-    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
-        g, iommu = behind(m)
-        q = g.start()
-        iommu.map(SOURCE, SOURCE, PIECE, 1)
-        iommu.map(TARGET, TARGET, PIECE)
-        # in caching mode new mappings need an invalidation, too
-        iommu.forget()
-        batch(g, q)
-        iommu.map(TARGET, 0, PIECE, 0)
-        iommu.forget()
-        m.fill(TARGET, PIECE, 0x11)
-        wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(DMA, operand=1)
-        assert m.read(TARGET, 1 << 20) == b"\x11" * (1 << 20), "the device wrote after the unmapping"
+@test_iommu
+def translations(m, g, q):
+    source, target = data(g, 65536)
+    n = 65536
+    # not mapped yet
+    q.run(COPY, (source, n, 0), (target, n, 0)).expect(DMA)
+    assert m.load(UNIT + FAULTS, 4) & 2, "the IOMMU recorded no fault"
+    g.iommu.map(SOURCE, SOURCE, n, 1)
+    q.run(COPY, (source, n, 0), (target, n, 0)).expect(DMA, operand=1)
+    # pages in reverse order
+    for i in range(0, n, 4096):
+        g.iommu.map(TARGET + i, TARGET + n - 4096 - i, 4096)
+    g.iommu.forget()
+    q.run(COPY, (source, n, 0), (target, n, 0)).expect(OK)
+    for i in range(0, n, 4096):
+        assert m.read(TARGET + n - 4096 - i, 4096) == m.read(SOURCE + i, 4096)
+    # the IOMMU maps it read-only; the region permits writes
+    q.run(COPY, (target, n, 0), (g.region(SOURCE, n), n, 0)).expect(DMA, operand=1)
+    # map it to another address
+    g.iommu.map(TARGET, TARGET + (8 << 20), 4096)
+    g.iommu.forget()
+    m.fill(TARGET, 65536, 0x33)
+    q.run(COPY, (source, 4096, 0), (target, 4096, 0)).expect(OK)
+    assert m.read(TARGET + (8 << 20), 4096) == m.read(SOURCE, 4096) and m.read(TARGET, 65536) == b"\x33" * 65536
 
 
-@test
-def fault_interrupts_while_the_device_works():
+@test_iommu
+def unmap_during_job(m, g, q):
+    g.iommu.map(SOURCE, SOURCE, PIECE, 1)
+    g.iommu.map(TARGET, TARGET, PIECE)
+    # in caching mode new mappings need an invalidation, too
+    g.iommu.forget()
+    batch(g, q)
+    g.iommu.map(TARGET, 0, PIECE, 0)
+    g.iommu.forget()
+    m.fill(TARGET, PIECE, 0x11)
+    wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(DMA, operand=1)
+    assert m.read(TARGET, 1 << 20) == b"\x11" * (1 << 20), "the device wrote after the unmapping"
+
+
+@test_iommu
+def fault_interrupts_while_the_device_works(m, g, q):
     # every access faults with the IOMMU's interrupt enabled: translation needs the big lock, which the thread must not take
-    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
-        g, iommu = behind(m)
-        q = g.start()
-        m.store(UNIT + 0x3c, 4, 0x41)
-        m.store(UNIT + 0x40, 4, 0xfee00000)
-        m.store(UNIT + 0x38, 4, 0)
-        nowhere, target = g.region(SOURCE, PIECE, READ), g.region(TARGET, PIECE)
-        for _ in range(BATCH):
-            q.put(COPY, (nowhere, PIECE, 0), (target, PIECE, 0))
-        q.ring()
-        while q.completion(BATCH - 1) is None:
-            assert g.r32(MAGIC) == 0x31555447
-            g.w64(SCRATCH, 1)
-            m.store(UNIT + FAULTS, 4, 0xff)
-        q.completion(BATCH - 1).expect(DMA)
+    m.store(UNIT + 0x3c, 4, 0x41)
+    m.store(UNIT + 0x40, 4, 0xfee00000)
+    m.store(UNIT + 0x38, 4, 0)
+    nowhere, target = g.region(SOURCE, PIECE, READ), g.region(TARGET, PIECE)
+    for _ in range(BATCH):
+        q.put(COPY, (nowhere, PIECE, 0), (target, PIECE, 0))
+    q.ring()
+    while q.completion(BATCH - 1) is None:
+        assert g.r32(MAGIC) == 0x31555447
+        g.w64(SCRATCH, 1)
+        m.store(UNIT + FAULTS, 4, 0xff)
+    q.completion(BATCH - 1).expect(DMA)
 
 
 @test
 def reset_during_translation():
     with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
         for _ in range(5):
-            g, iommu = behind(m)
+            g = behind(m)
             q = g.start()
-            iommu.map(SOURCE, SOURCE, PIECE, 1)
-            iommu.map(TARGET, TARGET, PIECE)
+            g.iommu.map(SOURCE, SOURCE, PIECE, 1)
+            g.iommu.map(TARGET, TARGET, PIECE)
             batch(g, q)
-            iommu.forget()
+            g.iommu.forget()
             m.set_config(g.where, CAP_EXP + 8, 2, 1 << 15)
             still(g, q)
 
 
-@test
-def more_pages_than_the_cache_holds():
-    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
-        g, iommu = behind(m)
-        q = g.start()
-        half = 32 << 20
-        iommu.map(SOURCE, SOURCE, half, 1)
-        # more than 16384 with the rings; the target's MiB are in reverse order
+@test_iommu
+def more_pages_than_the_cache_holds(m, g, q):
+    half = 32 << 20
+    g.iommu.map(SOURCE, SOURCE, half, 1)
+    # more than 16384 with the rings; the target's MiB are in reverse order
+    for i in range(32):
+        g.iommu.map(TARGET + (i << 20), TARGET + half - (i + 1 << 20), 1 << 20)
+    g.iommu.forget()
+    for i in range(32):
+        m.fill(SOURCE + (i << 20), 1 << 20, i + 1)
+    a, b = g.region(SOURCE, half, READ), g.region(TARGET, half)
+    for _ in range(2):
+        m.fill(TARGET, half, 0)
+        q.run(COPY, (a, half // 8, 0), (b, half // 8, 0), param=3).expect(OK)
         for i in range(32):
-            iommu.map(TARGET + (i << 20), TARGET + half - (i + 1 << 20), 1 << 20)
-        iommu.forget()
-        for i in range(32):
-            m.fill(SOURCE + (i << 20), 1 << 20, i + 1)
-        a, b = g.region(SOURCE, half, READ), g.region(TARGET, half)
-        for _ in range(2):
-            m.fill(TARGET, half, 0)
-            q.run(COPY, (a, half // 8, 0), (b, half // 8, 0), param=3).expect(OK)
-            for i in range(32):
-                for at in (0, 0x80000, 0xffff8):
-                    assert m.read(TARGET + half - (i + 1 << 20) + at, 8) == bytes([i + 1]) * 8, f"MiB {i}"
+            for at in (0, 0x80000, 0xffff8):
+                assert m.read(TARGET + half - (i + 1 << 20) + at, 8) == bytes([i + 1]) * 8, f"MiB {i}"
 
 
-@test
-def large_page_over_several_memory_regions():
+@test_iommu
+def large_page_over_several_memory_regions(m, g, q):
     # the first 2 MiB of memory as one page: RAM, ROM from 0xc0000 on, RAM from 0xe0000 on, the BIOS, RAM
-    with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
-        g, iommu = behind(m)
-        q = g.start()
-        bus = 8 << 21
-        iommu.map_large(bus, 0)
-        iommu.map(TARGET, TARGET, 65536)
-        iommu.forget()
-        m.fill(0x1c0000, 4096, 0x77)
-        target = g.region(TARGET, 65536)
-        for at in (0x1c0000, 0x1000, 0xbf000, 0xd0000, 0xe8000, 0xf8000, 0x17f000, 0x1ff000):
-            page = g.region(bus + at, 4096, slot=40)
-            g.do(INVALIDATE, 0, 40)
-            q.run(COPY, (page, 4096, 0), (target, 4096, 0)).expect(OK)
-            assert m.read(TARGET, 4096) == m.read(at, 4096), f"{at:#x}"
-            writable = not 0xc0000 <= at < 0xe0000 and not 0xf0000 <= at < 0x100000
-            m.fill(TARGET, 4096, at >> 12 & 0xff)
-            q.run(COPY, (target, 4096, 0), (page, 4096, 0)).expect(OK if writable else DMA)
-            assert (m.read(at, 4096) == m.read(TARGET, 4096)) == writable, f"{at:#x}"
+    bus = 8 << 21
+    g.iommu.map_large(bus, 0)
+    g.iommu.map(TARGET, TARGET, 65536)
+    g.iommu.forget()
+    m.fill(0x1c0000, 4096, 0x77)
+    target = g.region(TARGET, 65536)
+    for at in (0x1c0000, 0x1000, 0xbf000, 0xd0000, 0xe8000, 0xf8000, 0x17f000, 0x1ff000):
+        page = g.region(bus + at, 4096, slot=40)
+        g.do(INVALIDATE, 0, 40)
+        q.run(COPY, (page, 4096, 0), (target, 4096, 0)).expect(OK)
+        assert m.read(TARGET, 4096) == m.read(at, 4096), f"{at:#x}"
+        writable = not 0xc0000 <= at < 0xe0000 and not 0xf0000 <= at < 0x100000
+        m.fill(TARGET, 4096, at >> 12 & 0xff)
+        q.run(COPY, (target, 4096, 0), (page, 4096, 0)).expect(OK if writable else DMA)
+        assert (m.read(at, 4096) == m.read(TARGET, 4096)) == writable, f"{at:#x}"

@@ -3,8 +3,8 @@
 device while it waits for a translation. The machine must survive, and the event's write must take effect."""
 from gtu import *
 from machine import Virt, wait
-from suite import test_arm64
-from test_life import batch, works
+from suite import test_arm64, test_on
+from test_life import works
 
 UNIT = 0x09050000
 CR0, CR0_ACK, TABLE_BASE, TABLE_CONFIG, EVENT_BASE = 0x20, 0x24, 0x80, 0x88, 0xa0
@@ -39,20 +39,18 @@ def ask(g, q):
     q.ring()
 
 
-@test_arm64
-def events_are_written():
-    with Smmu("gtu-pci,addr=4") as m:
-        g = Gtu(m)
-        works(g)
-        q = g.queues[0]
-        m.fill(EVENTS, 32, 0)
-        m.translate(m.at(EVENTS))
-        ask(g, q)
-        wait("the event", lambda: m.load(EVENTS, 4))
-        assert m.load(EVENTS + 4, 4) == 4 << 3, "the event names another stream"
-        q.take().expect(DMA, operand=0)
-        m.off()
-        works_again(g)
+@test_on(Smmu, Gtu, "gtu-pci,addr=4")
+def events_are_written(m, g):
+    works(g)
+    q = g.queues[0]
+    m.fill(EVENTS, 32, 0)
+    m.translate(m.at(EVENTS))
+    ask(g, q)
+    wait("the event", lambda: m.load(EVENTS, 4))
+    assert m.load(EVENTS + 4, 4) == 4 << 3, "the event names another stream"
+    q.take().expect(DMA, operand=0)
+    m.off()
+    works_again(g)
 
 
 def works_again(g):
@@ -77,20 +75,18 @@ def an_event_clears_bus_master():
             works_again(g)
 
 
-@test_arm64
-def an_event_clears_bus_master_during_a_register_access():
+@test_on(Smmu, Gtu, "gtu-pci,addr=4")
+def an_event_clears_bus_master_during_a_register_access(m, g):
     # the same with a mailbox command instead of a step of the device, on its caller's stack
-    with Smmu("gtu-pci,addr=4") as m:
-        g = Gtu(m)
-        works(g)
-        m.translate(m._config(g.where, 0))
-        # enabling a queue writes its status block
-        for n, value in enumerate((1, 0, m.at(FRESH), m.at(FRESH + 0x10000), RING_LOG2 | RING_LOG2 << 8, NO_RING)):
-            g.w64(ARG + 8 * n, value)
-        g.w32(CMD, QUEUE_ENABLE)
-        wait("the event", lambda: not m.config(g.where, 4, 2) & 6)
-        m.off()
-        works_again(g)
+    works(g)
+    m.translate(m._config(g.where, 0))
+    # enabling a queue writes its status block
+    for n, value in enumerate((1, 0, m.at(FRESH), m.at(FRESH + 0x10000), RING_LOG2 | RING_LOG2 << 8, NO_RING)):
+        g.w64(ARG + 8 * n, value)
+    g.w32(CMD, QUEUE_ENABLE)
+    wait("the event", lambda: not m.config(g.where, 4, 2) & 6)
+    m.off()
+    works_again(g)
 
 
 @test_arm64

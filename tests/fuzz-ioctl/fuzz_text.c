@@ -16,9 +16,9 @@
 #include "fuzz_ioctl.h"
 
 static const char *const op_name[FUZZ_OPS] = {
-	"info", "region_add", "buffer_alloc", "region_remove", "queue_create", "queue_destroy", "queue_reset", "wait",
-	"reg_read", "reg_write", "buffer_export", "region_import", "submit", "queue_cancel", "queue_eventfd", "open", "close",
-	"dup", "fork", "mmap", "munmap", "touch", "doorbell", "job", "read", "poll", "eventfd", "raw", "operand", "thread",
+#define NAME_OF(NAME, name, type) #name,
+	GTU_IOCTL_TABLE(NAME_OF)
+	"open", "close", "dup", "fork", "mmap", "munmap", "touch", "doorbell", "job", "read", "poll", "eventfd", "raw", "operand", "thread",
 	"mremap", "memory", "foreign", "look", "reset", "nobody",
 };
 static const char *const kind_name[FUZZ_KINDS] = { "", "key", "queue", "offset", "fd", "address", "bytes" };

@@ -2,7 +2,6 @@
 /* Tests the aperture (device memory): as regions, as mappings, and isolation between contexts. */
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	65536u
 
 FIXTURE(aperture)
@@ -34,7 +33,6 @@ FIXTURE_SETUP(aperture)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 
-	self->fd = self->other = -1;
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	if (info.aperture_bytes < 16 * BYTES)
@@ -47,13 +45,7 @@ FIXTURE_SETUP(aperture)
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
-FIXTURE_TEARDOWN(aperture)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-	if (self->other >= 0)
-		close(self->other);
-}
+NO_TEARDOWN(aperture);
 
 static int copy_all(struct queue *q, uint32_t from, uint32_t to)
 {
@@ -231,7 +223,6 @@ TEST_F(aperture, full)
 	EXPECT_EQ(0, region_remove(self->other, more));
 	queue_unmap(&self->q);
 	close(self->fd);
-	self->fd = -1;
 	/* this includes the fixture's allocation */
 	EXPECT_EQ(info.aperture_bytes, take_all(self->other, key, 64, &again));
 }

@@ -23,7 +23,6 @@ FIXTURE(charge)
 
 FIXTURE_SETUP(charge)
 {
-	self->fd = -1;
 	if (geteuid())
 		SKIP(return, "needs root");
 	OPEN_OR_SKIP(self->fd);
@@ -38,8 +37,6 @@ FIXTURE_SETUP(charge)
 
 FIXTURE_TEARDOWN(charge)
 {
-	if (self->fd >= 0)
-		close(self->fd);
 	if (self->mounted) {
 		write_to(GROUPS "/cgroup.procs", "0");
 		rmdir(GROUP);

@@ -10,22 +10,7 @@
 
 #include "gtu_trust.h"
 
-FIXTURE(count)
-{
-	int fd;
-};
-
-FIXTURE_SETUP(count)
-{
-	self->fd = -1;
-	OPEN_OR_SKIP(self->fd);
-}
-
-FIXTURE_TEARDOWN(count)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+DEVICE_FIXTURE(count);
 
 /*
  * Run GTU_JOBS jobs in batches of half a ring. Check the phase, cookie and index of each

@@ -10,7 +10,6 @@
 
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(3u << 20)
 
 FIXTURE(dmabuf)
@@ -33,7 +32,6 @@ FIXTURE_SETUP(dmabuf)
 {
 	uint32_t i;
 
-	self->fd = self->other = -1;
 	OPEN_OR_SKIP(self->fd);
 	self->other = open(other_path(), O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->other);
@@ -47,13 +45,7 @@ FIXTURE_SETUP(dmabuf)
 		self->memory[i] = i * 2654435761u;
 }
 
-FIXTURE_TEARDOWN(dmabuf)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-	if (self->other >= 0)
-		close(self->other);
-}
+NO_TEARDOWN(dmabuf);
 
 static int export_buffer(int fd, uint32_t key, uint32_t rights, uint32_t flags, int *out)
 {
@@ -240,7 +232,6 @@ TEST_F(dmabuf, outlives_all)
 	munmap(self->memory, BYTES);
 	queue_unmap(&self->q);
 	close(self->fd);
-	self->fd = -1;
 	p[6] = 0x88;
 	EXPECT_EQ(0, copy_all(&self->other_q, key, to));
 	EXPECT_EQ(0x77u, copy[5]);

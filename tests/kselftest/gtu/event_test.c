@@ -12,7 +12,6 @@
 
 #include "gtu_stream.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(1u << 20)
 
 FIXTURE(event)
@@ -25,7 +24,6 @@ FIXTURE(event)
 
 FIXTURE_SETUP(event)
 {
-	self->fd = -1;
 	OPEN_OR_SKIP(self->fd);
 	self->memory = pages(BYTES);
 	ASSERT_NE(MAP_FAILED, (void *)self->memory);
@@ -35,11 +33,7 @@ FIXTURE_SETUP(event)
 	ASSERT_LE(0, self->efd);
 }
 
-FIXTURE_TEARDOWN(event)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(event);
 
 /* Return the events that poll() reports for @fd within @ms. */
 static int polled(int fd, int ms)
@@ -232,7 +226,6 @@ TEST_F(event, eventfd_of_the_end)
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
 	queue_unmap(&self->q);
 	close(self->fd);
-	self->fd = -1;
 	EXPECT_NE(0, counted(self->efd));
 }
 
@@ -381,7 +374,6 @@ TEST_F(event, close_under_read)
 	armed_job(&self->q);
 	pthread_join(r.thread, NULL);
 	EXPECT_EQ(1, r.ret);
-	self->fd = -1;
 	queue_unmap(&self->q);
 	EXPECT_EQ(0, status_kib("VmPin"));
 }

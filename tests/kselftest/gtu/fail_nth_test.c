@@ -12,7 +12,6 @@
 
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(3u << 20)
 /* a chain has a few thousand failure points; more than this means that it never succeeds */
 #define PLACES_MAX 20000u
@@ -52,11 +51,7 @@ FIXTURE_SETUP(fail_nth)
 	memset(self->memory, 1, BYTES);
 }
 
-FIXTURE_TEARDOWN(fail_nth)
-{
-	if (self->nth >= 0)
-		close(self->nth);
-}
+NO_TEARDOWN(fail_nth);
 
 static void set_nth(int fd, unsigned int n)
 {

@@ -8,7 +8,6 @@
  */
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(1u << 20)
 
 FIXTURE(fault)
@@ -29,7 +28,6 @@ FIXTURE_SETUP(fault)
 {
 	const char *kind = getenv("GTU_FAULT");
 
-	self->fd = -1;
 	if (!kind || strcmp(kind, variant->kind))
 		SKIP(return, "needs a device with an injected fault (gtu serve --fault) and "
 			     "GTU_FAULT=%s", variant->kind);
@@ -38,11 +36,7 @@ FIXTURE_SETUP(fault)
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
-FIXTURE_TEARDOWN(fault)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(fault);
 
 TEST_F_TIMEOUT(fault, waiters_are_notified, 60)
 {
@@ -86,7 +80,6 @@ TEST_F_TIMEOUT(fault, waiters_are_notified, 60)
 	}
 	queue_unmap(&self->q);
 	close(self->fd);
-	self->fd = -1;
 	EXPECT_EQ(0, status_kib("VmPin"));
 	EXPECT_GT(10 * SECOND, now_ns() - start);
 }

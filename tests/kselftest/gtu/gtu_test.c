@@ -20,7 +20,6 @@ FIXTURE_SETUP(gtu)
 {
 	uint32_t i;
 
-	self->fd = -1;
 	OPEN_OR_SKIP(self->fd);
 	self->in = pages(BYTES);
 	self->out = pages(BYTES);
@@ -33,11 +32,7 @@ FIXTURE_SETUP(gtu)
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
-FIXTURE_TEARDOWN(gtu)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(gtu);
 
 /*
  * ---- Regions ------------------------------------------------------------------------------------
@@ -131,7 +126,6 @@ TEST_F(gtu, memlock)
 	/* a mapping keeps the file open, as its descriptor does */
 	queue_unmap(&self->q);
 	close(self->fd);
-	self->fd = -1;
 	ASSERT_EQ(0, status_kib("VmPin"));
 	if (geteuid())
 		SKIP(close(fd); return, "needs root to switch to an unprivileged user");

@@ -10,8 +10,6 @@
 
 #include "gtu_util.h"
 
-#define RW		(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
-#define PAGE		4096u
 #define GUARD_BYTES	(2u * PAGE)
 #define GUARD		0x5a
 

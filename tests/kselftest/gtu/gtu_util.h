@@ -28,6 +28,8 @@
 
 #define SECOND		1000000000ull
 #define NO_JOB		((struct gtu_hw_desc){ 0 })
+#define RW		(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define PAGE		4096u
 
 static inline const char *device_path(void)
 {
@@ -52,6 +54,25 @@ static inline const char *device_name(void)
 			TH_LOG("%s: %s", device_path(), strerror(errno));                          \
 		}                                                                                  \
 	} while (0)
+
+/* For fixtures: the end of the test's process closes its files and unmaps its memory. */
+#define NO_TEARDOWN(fixture)                                                                       \
+	FIXTURE_TEARDOWN(fixture)                                                                  \
+	{                                                                                          \
+	}                                                                                          \
+	_Static_assert(1, "")
+
+/* A fixture that is only the open device, @fd. */
+#define DEVICE_FIXTURE(name)                                                                       \
+	FIXTURE(name)                                                                              \
+	{                                                                                          \
+		int fd;                                                                            \
+	};                                                                                         \
+	FIXTURE_SETUP(name)                                                                        \
+	{                                                                                          \
+		OPEN_OR_SKIP(self->fd);                                                            \
+	}                                                                                          \
+	NO_TEARDOWN(name)
 
 static inline uint64_t now_ns(void)
 {

@@ -14,7 +14,6 @@
 
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(1u << 20)
 
 FIXTURE(life)
@@ -38,7 +37,6 @@ FIXTURE_SETUP(life)
 {
 	uint64_t offset;
 
-	self->fd = -1;
 	if (geteuid())
 		SKIP(return, "needs root");
 	OPEN_OR_SKIP(self->fd);
@@ -53,11 +51,7 @@ FIXTURE_SETUP(life)
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
-FIXTURE_TEARDOWN(life)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(life);
 
 struct waiter {
 	struct queue *q;
@@ -368,7 +362,6 @@ TEST_F_TIMEOUT(life, function_reset, 60)
 	queue_unmap(&self->q);
 	munmap(self->buffer, 8192);
 	close(self->fd);
-	self->fd = -1;
 	EXPECT_EQ(0, status_kib("VmPin"));
 }
 

@@ -9,7 +9,6 @@
 
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(1u << 20)
 
 FIXTURE(memory_life)
@@ -20,18 +19,13 @@ FIXTURE(memory_life)
 
 FIXTURE_SETUP(memory_life)
 {
-	self->fd = -1;
 	if (geteuid())
 		SKIP(return, "needs root");
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, bus_function(device_path(), self->function));
 }
 
-FIXTURE_TEARDOWN(memory_life)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(memory_life);
 
 static int reopen(void)
 {

@@ -8,8 +8,6 @@
 
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
-#define PAGE	4096u
 
 FIXTURE(nocopy)
 {

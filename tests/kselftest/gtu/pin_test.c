@@ -103,7 +103,6 @@ KIND(hugetlb_to_read, HUGETLB, PROT_READ | PROT_WRITE, GTU_RIGHT_READ);
 
 FIXTURE_SETUP(kinds)
 {
-	self->fd = -1;
 	if (variant->kind == HUGETLB && !huge_pages(BYTES / HUGE + 2))
 		SKIP(return, "needs root and enough free memory for huge pages");
 	OPEN_OR_SKIP(self->fd);
@@ -113,8 +112,7 @@ FIXTURE_SETUP(kinds)
 
 FIXTURE_TEARDOWN(kinds)
 {
-	if (self->fd >= 0)
-		close(self->fd);
+	close(self->fd);
 	munmap(self->memory, BYTES);
 	huge_pages(0);
 }
@@ -163,7 +161,6 @@ TEST_F(kinds, charge)
 	}
 	/* close() frees the rest */
 	close(self->fd);
-	self->fd = -1;
 	EXPECT_EQ(0, PINNED());
 }
 
@@ -175,17 +172,12 @@ FIXTURE(pin)
 
 FIXTURE_SETUP(pin)
 {
-	self->fd = -1;
 	OPEN_OR_SKIP(self->fd);
 	self->memory = pages(BYTES);
 	ASSERT_NE(MAP_FAILED, (void *)self->memory);
 }
 
-FIXTURE_TEARDOWN(pin)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(pin);
 
 /*
  * ---- The limit ----------------------------------------------------------------------------------
@@ -373,7 +365,6 @@ TEST_F(pin, unpinned_at_once)
 		EXPECT_FALSE(is_pinned(file));
 		close(file);
 	}
-	self->fd = -1;
 }
 
 /* If the key cannot be copied to the caller, the region and its pins are removed. */
@@ -414,7 +405,6 @@ TEST_F(pin, fork)
 	ASSERT_EQ(0, region_remove(self->fd, key));
 	EXPECT_EQ(0, PINNED());
 	close(self->fd);
-	self->fd = -1;
 	EXPECT_EQ(0, PINNED());
 }
 

@@ -6,7 +6,6 @@
 
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(1u << 20)
 
 FIXTURE(queue)
@@ -18,7 +17,6 @@ FIXTURE(queue)
 
 FIXTURE_SETUP(queue)
 {
-	self->fd = -1;
 	OPEN_OR_SKIP(self->fd);
 	self->memory = pages(BYTES);
 	ASSERT_NE(MAP_FAILED, (void *)self->memory);
@@ -26,11 +24,7 @@ FIXTURE_SETUP(queue)
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
-FIXTURE_TEARDOWN(queue)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(queue);
 
 /*
  * Copy one half of the memory to the other until the ring is full, to keep the device busy for a

@@ -7,27 +7,11 @@
  */
 #include <pthread.h>
 
-#include "gtu_util.h"
+#include "gtu_trust.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define PAGES	512u
 
-FIXTURE(race)
-{
-	int fd;
-};
-
-FIXTURE_SETUP(race)
-{
-	self->fd = -1;
-	OPEN_OR_SKIP(self->fd);
-}
-
-FIXTURE_TEARDOWN(race)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+DEVICE_FIXTURE(race);
 
 static volatile bool stop;
 
@@ -60,7 +44,7 @@ TEST_F_TIMEOUT(race, guessed_key, 60)
 	struct guesser g = { .fd = self->fd };
 	uint8_t *memory = pages(PAGES * 4096);
 	uint32_t key, n;
-	uint64_t end = now_ns() + 5 * SECOND;
+	uint64_t end = now_ns() + setting("GTU_SECONDS", 5) * SECOND;
 	pthread_t thread;
 	int ret;
 

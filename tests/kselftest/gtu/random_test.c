@@ -49,8 +49,6 @@ FIXTURE_SETUP(random)
 {
 	unsigned int i, r;
 
-	for (i = 0; i < PLAYERS; i++)
-		self->p[i].fd = -1;
 	self->seed = random_seed();
 	TH_LOG("GTU_SEED=0x%llx", (unsigned long long)self->seed);
 	for (i = 0; i < PLAYERS; i++) {
@@ -71,14 +69,7 @@ FIXTURE_SETUP(random)
 	}
 }
 
-FIXTURE_TEARDOWN(random)
-{
-	unsigned int i;
-
-	for (i = 0; i < PLAYERS; i++)
-		if (self->p[i].fd >= 0)
-			close(self->p[i].fd);
-}
+NO_TEARDOWN(random);
 
 /*
  * ---- Random jobs and doorbells ------------------------------------------------------------------

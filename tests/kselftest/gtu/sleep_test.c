@@ -14,7 +14,6 @@
 
 #include "gtu_stream.h"
 
-#define RW		(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES		(1u << 20)
 #define APERTURE	(3u * 65536)
 #define LIMIT_FILE	"/sys/module/gtu/parameters/suspend_timeout_ms"
@@ -56,7 +55,7 @@ static int system_sleep(void)
 	bool mem = !strcmp(sleep_kind(), "mem"), alarm = !strcmp(sleep_kind(), "alarm");
 	int ret;
 
-	write_to("/sys/module/suspend/parameters/pm_test_delay", "1");
+	write_to("/sys/module/suspend/parameters/pm_test_delay", "0");
 	write_to("/sys/power/mem_sleep", "deep");
 	ret = write_to("/sys/power/pm_test", mem || alarm ? "none" : sleep_kind());
 	if (ret)
@@ -83,7 +82,6 @@ FIXTURE_SETUP(sleep)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 
-	self->fd = -1;
 	if (!sleep_kind())
 		SKIP(return, "the test puts the machine to sleep: set GTU_SLEEP=devices, mem or "
 			     "alarm");
@@ -98,11 +96,7 @@ FIXTURE_SETUP(sleep)
 	ASSERT_EQ(0, queue_create(self->fd, 3, 3, &self->q));
 }
 
-FIXTURE_TEARDOWN(sleep)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(sleep);
 
 /* Without GTU_CAP_SEEK, used queues cannot survive a sleep. */
 #define NEEDS_SEEK                                                                                 \

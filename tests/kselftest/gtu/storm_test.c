@@ -61,18 +61,13 @@ FIXTURE(storm)
 
 FIXTURE_SETUP(storm)
 {
-	self->fd = -1;
 	OPEN_OR_SKIP(self->fd);
 	self->memory = pages(BYTES);
 	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
-FIXTURE_TEARDOWN(storm)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(storm);
 
 static void start_workers(struct worker *w, unsigned int n, int fd, unsigned int rounds,
 			  void *(*fn)(void *))

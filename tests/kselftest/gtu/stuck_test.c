@@ -15,7 +15,6 @@
 
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(1u << 20)
 
 FIXTURE(stuck)
@@ -40,7 +39,6 @@ FIXTURE_SETUP(stuck)
 {
 	const char *kind = getenv("GTU_FAULT");
 
-	self->fd = -1;
 	if (!kind || strcmp(kind, variant->kind) || geteuid())
 		SKIP(return, "needs root, a device with an injected fault, and GTU_FAULT=%s",
 		     variant->kind);
@@ -53,11 +51,7 @@ FIXTURE_SETUP(stuck)
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
-FIXTURE_TEARDOWN(stuck)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(stuck);
 
 /* Return whether a state dump of any device exists. */
 static bool dump_is_there(void)
@@ -101,7 +95,6 @@ TEST_F_TIMEOUT(stuck, memory, 90)
 	EXPECT_EQ((variant->keeps_master ? BYTES : BYTES / 2) / 1024, status_kib("VmPin"));
 	queue_unmap(&self->q);
 	close(self->fd);
-	self->fd = -1;
 	EXPECT_EQ((variant->keeps_master ? BYTES : 0) / 1024, status_kib("VmPin"));
 	EXPECT_EQ(0x5a, self->memory[BYTES - 1]);
 

@@ -11,7 +11,6 @@
 
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(1u << 16)
 #define WORDS	(BYTES / 4)
 
@@ -84,7 +83,6 @@ FIXTURE_SETUP(submit)
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	uint32_t i;
 
-	self->fd = -1;
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	self->checks = info.caps & GTU_CAP_REGIONS;
@@ -97,11 +95,7 @@ FIXTURE_SETUP(submit)
 	ASSERT_EQ(0, submit_queue(self->fd, 5, 5, &self->q));
 }
 
-FIXTURE_TEARDOWN(submit)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(submit);
 
 TEST_F(submit, jobs)
 {

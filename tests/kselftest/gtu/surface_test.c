@@ -13,7 +13,6 @@
 
 #include "gtu_util.h"
 
-#define RW	(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
 #define BYTES	(1u << 20)
 #define TEXT	(1u << 20)
 
@@ -29,7 +28,6 @@ FIXTURE(surface)
 
 FIXTURE_SETUP(surface)
 {
-	self->fd = -1;
 	if (geteuid())
 		SKIP(return, "needs root");
 	OPEN_OR_SKIP(self->fd);
@@ -41,11 +39,7 @@ FIXTURE_SETUP(surface)
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
-FIXTURE_TEARDOWN(surface)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(surface);
 
 /*
  * ---- sysfs --------------------------------------------------------------------------------------

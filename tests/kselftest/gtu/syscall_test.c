@@ -26,16 +26,11 @@ FIXTURE(syscalls)
 
 FIXTURE_SETUP(syscalls)
 {
-	self->fd = -1;
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, pipe(self->report));
 }
 
-FIXTURE_TEARDOWN(syscalls)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(syscalls);
 
 /* Kill this process on any system call except write() and exit_group(). */
 static int forbid_system_calls(void)

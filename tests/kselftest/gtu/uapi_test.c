@@ -3,6 +3,7 @@
  * Tests the encoding of the UAPI for every ioctl, also for 32-bit callers: sizes, padding, flags,
  * pointers.
  */
+#include "gtu_ioctls.h"
 #include "gtu_util.h"
 
 /* The layout has no implicit padding and is the same for 32-bit and 64-bit programs. */
@@ -45,45 +46,67 @@ FIXTURE(uapi)
 };
 
 /*
- * An ioctl with valid arguments: the size of its struct, the size of the struct's first version,
- * the offset of its reserved field (0: none), and its known flags.
+ * An ioctl with valid arguments, of which @bytes at @at are a resource of the fixture; the size of
+ * its struct's first version, the offset of its reserved field (0: none), its known flags, whether
+ * it has a result, and what it returns.
  */
 FIXTURE_VARIANT(uapi)
 {
 	unsigned long cmd;
 	uint32_t size, first, reserved_at, flags;
+	size_t at, from, bytes;
+	union ioctl_struct valid;
+	bool result;
+	int error;
 };
 
-#define VARIANT(name, number, type, at, ...)                                                       \
+#define VARIANT(name, NAME, type, ...)                                                             \
 	FIXTURE_VARIANT_ADD(uapi, name)                                                            \
 	{                                                                                          \
-		.cmd = number, .size = sizeof(struct type), .reserved_at = at, __VA_ARGS__         \
+		.cmd = GTU_IOCTL_##NAME, .size = sizeof(struct type),                              \
+		.valid.name.size = sizeof(struct type), __VA_ARGS__                                \
 	}
+#define NAMES(type, member, resource)                                                              \
+	.at = offsetof(struct type, member), .from = offsetof(FIXTURE_DATA(uapi), resource),       \
+	.bytes = sizeof(((FIXTURE_DATA(uapi) *)0)->resource)
+#define RESERVED(type) .reserved_at = offsetof(struct type, reserved)
 /* a struct that has not grown has only one size */
 #define FIRST (variant->first ? variant->first : variant->size)
-VARIANT(info, GTU_IOCTL_INFO, gtu_ioctl_info, offsetof(struct gtu_ioctl_info, reserved));
-VARIANT(region_add, GTU_IOCTL_REGION_ADD, gtu_ioctl_region_add, 0);
-VARIANT(buffer_alloc, GTU_IOCTL_BUFFER_ALLOC, gtu_ioctl_buffer_alloc, 0,
-	.flags = GTU_BUFFER_APERTURE);
-VARIANT(region_remove, GTU_IOCTL_REGION_REMOVE, gtu_ioctl_region_remove,
-	offsetof(struct gtu_ioctl_region_remove, reserved));
-VARIANT(queue_create, GTU_IOCTL_QUEUE_CREATE, gtu_ioctl_queue_create,
-	offsetof(struct gtu_ioctl_queue_create, reserved), .flags = GTU_QUEUE_SUBMIT);
-VARIANT(queue_destroy, GTU_IOCTL_QUEUE_DESTROY, gtu_ioctl_queue,
-	offsetof(struct gtu_ioctl_queue, reserved));
-VARIANT(queue_reset, GTU_IOCTL_QUEUE_RESET, gtu_ioctl_queue,
-	offsetof(struct gtu_ioctl_queue, reserved));
-VARIANT(wait, GTU_IOCTL_WAIT, gtu_ioctl_wait, offsetof(struct gtu_ioctl_wait, reserved),
-	.first = offsetof(struct gtu_ioctl_wait, record), .flags = GTU_WAIT_STREAM);
-VARIANT(queue_cancel, GTU_IOCTL_QUEUE_CANCEL, gtu_ioctl_queue_cancel, 0, .flags = GTU_CANCEL_ALL);
-VARIANT(queue_eventfd, GTU_IOCTL_QUEUE_EVENTFD, gtu_ioctl_queue_eventfd, 0);
-VARIANT(buffer_export, GTU_IOCTL_BUFFER_EXPORT, gtu_ioctl_buffer_export,
-	offsetof(struct gtu_ioctl_buffer_export, reserved), .flags = O_CLOEXEC);
-VARIANT(region_import, GTU_IOCTL_REGION_IMPORT, gtu_ioctl_region_import,
-	offsetof(struct gtu_ioctl_region_import, reserved));
-VARIANT(submit, GTU_IOCTL_SUBMIT, gtu_ioctl_submit, 0);
-VARIANT(reg_read, GTU_IOCTL_REG_READ, gtu_ioctl_reg, offsetof(struct gtu_ioctl_reg, reserved));
-VARIANT(reg_write, GTU_IOCTL_REG_WRITE, gtu_ioctl_reg, offsetof(struct gtu_ioctl_reg, reserved));
+VARIANT(info, INFO, gtu_ioctl_info, RESERVED(gtu_ioctl_info), .result = true);
+VARIANT(region_add, REGION_ADD, gtu_ioctl_region_add, NAMES(gtu_ioctl_region_add, addr, memory),
+	.valid.region_add.length = 64, .valid.region_add.rights = GTU_RIGHT_READ, .result = true);
+VARIANT(buffer_alloc, BUFFER_ALLOC, gtu_ioctl_buffer_alloc, .flags = GTU_BUFFER_APERTURE,
+	.valid.buffer_alloc.length = 64, .valid.buffer_alloc.rights = GTU_RIGHT_WRITE,
+	.result = true);
+VARIANT(region_remove, REGION_REMOVE, gtu_ioctl_region_remove, RESERVED(gtu_ioctl_region_remove),
+	NAMES(gtu_ioctl_region_remove, key, key));
+VARIANT(queue_create, QUEUE_CREATE, gtu_ioctl_queue_create, RESERVED(gtu_ioctl_queue_create),
+	.flags = GTU_QUEUE_SUBMIT, .valid.queue_create.sq_log2 = 1,
+	.valid.queue_create.cq_log2 = 1, .result = true);
+VARIANT(queue_destroy, QUEUE_DESTROY, gtu_ioctl_queue, RESERVED(gtu_ioctl_queue),
+	NAMES(gtu_ioctl_queue, id, queue));
+VARIANT(queue_reset, QUEUE_RESET, gtu_ioctl_queue, RESERVED(gtu_ioctl_queue),
+	NAMES(gtu_ioctl_queue, id, queue));
+VARIANT(wait, WAIT, gtu_ioctl_wait, RESERVED(gtu_ioctl_wait), NAMES(gtu_ioctl_wait, id, queue),
+	.first = offsetof(struct gtu_ioctl_wait, record), .flags = GTU_WAIT_STREAM,
+	.error = ETIMEDOUT);
+VARIANT(queue_cancel, QUEUE_CANCEL, gtu_ioctl_queue_cancel, .flags = GTU_CANCEL_ALL,
+	NAMES(gtu_ioctl_queue_cancel, id, queue));
+VARIANT(queue_eventfd, QUEUE_EVENTFD, gtu_ioctl_queue_eventfd, .valid.queue_eventfd.fd = -1,
+	NAMES(gtu_ioctl_queue_eventfd, id, queue));
+VARIANT(buffer_export, BUFFER_EXPORT, gtu_ioctl_buffer_export, RESERVED(gtu_ioctl_buffer_export),
+	NAMES(gtu_ioctl_buffer_export, key, buffer), .flags = O_CLOEXEC,
+	.valid.buffer_export.rights = GTU_RIGHT_READ, .result = true);
+VARIANT(region_import, REGION_IMPORT, gtu_ioctl_region_import, RESERVED(gtu_ioctl_region_import),
+	NAMES(gtu_ioctl_region_import, fd, dmabuf), .valid.region_import.rights = GTU_RIGHT_READ,
+	.result = true);
+/* without descriptors, because the ring must not fill up */
+VARIANT(submit, SUBMIT, gtu_ioctl_submit, NAMES(gtu_ioctl_submit, id, submit), .result = true);
+VARIANT(reg_read, REG_READ, gtu_ioctl_reg, RESERVED(gtu_ioctl_reg),
+	.valid.reg_read.offset = GTU_REG_MAGIC, .result = true);
+VARIANT(reg_write, REG_WRITE, gtu_ioctl_reg, RESERVED(gtu_ioctl_reg),
+	.valid.reg_write.offset = GTU_PAGE_ZCM + GTU_UREG_CTRL,
+	.valid.reg_write.value = GTU_CTRL_SNAPSHOT);
 
 FIXTURE_SETUP(uapi)
 {
@@ -91,7 +114,6 @@ FIXTURE_SETUP(uapi)
 	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .rights = GTU_RIGHT_READ };
 	uint64_t offset;
 
-	self->fd = -1;
 	OPEN_OR_SKIP(self->fd);
 	self->memory = pages(3 * 4096);
 	ASSERT_NE(MAP_FAILED, self->memory);
@@ -108,109 +130,23 @@ FIXTURE_SETUP(uapi)
 	self->dmabuf = e.fd;
 }
 
-FIXTURE_TEARDOWN(uapi)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+NO_TEARDOWN(uapi);
 
 union arg {
-	struct {
-		uint32_t size, flags;
-	} head;
-	struct gtu_ioctl_info info;
-	struct gtu_ioctl_region_add add;
-	struct gtu_ioctl_buffer_alloc alloc;
-	struct gtu_ioctl_region_remove remove;
-	struct gtu_ioctl_queue_create create;
-	struct gtu_ioctl_queue queue;
-	struct gtu_ioctl_wait wait;
-	struct gtu_ioctl_reg reg;
-	struct gtu_ioctl_buffer_export export;
-	struct gtu_ioctl_region_import import;
-	struct gtu_ioctl_submit submit;
-	struct gtu_ioctl_queue_cancel cancel;
-	struct gtu_ioctl_queue_eventfd eventfd;
+	union ioctl_struct as;
 	uint32_t word[1024];
 	uint8_t byte[4096];
 };
 
-/* Fill in valid arguments. The calls then return 0, or ETIMEDOUT for WAIT. */
-static void fill(unsigned long cmd, union arg *arg, FIXTURE_DATA(uapi) *self)
+/* Fill in valid arguments and leave what follows the struct. */
+static void fill(union arg *arg, const FIXTURE_VARIANT(uapi) *variant, const void *self)
 {
-	switch (cmd) {
-	case GTU_IOCTL_INFO:
-		arg->info = (struct gtu_ioctl_info){ .size = sizeof(struct gtu_ioctl_info) };
-		break;
-	case GTU_IOCTL_REGION_ADD:
-		arg->add =
-			(struct gtu_ioctl_region_add){.size = sizeof(struct gtu_ioctl_region_add),
-						      .addr = (uintptr_t)self->memory,
-						      .length = 64,
-						      .rights = GTU_RIGHT_READ};
-		break;
-	case GTU_IOCTL_BUFFER_ALLOC:
-		arg->alloc = (struct gtu_ioctl_buffer_alloc){
-			.size = sizeof(struct gtu_ioctl_buffer_alloc),
-			.length = 64,
-			.rights = GTU_RIGHT_WRITE};
-		break;
-	case GTU_IOCTL_REGION_REMOVE:
-		arg->remove = (struct gtu_ioctl_region_remove){
-			.size = sizeof(struct gtu_ioctl_region_remove), .key = self->key };
-		break;
-	case GTU_IOCTL_QUEUE_CREATE:
-		arg->create = (struct gtu_ioctl_queue_create){
-			.size = sizeof(struct gtu_ioctl_queue_create), .sq_log2 = 1, .cq_log2 = 1 };
-		break;
-	case GTU_IOCTL_QUEUE_DESTROY:
-	case GTU_IOCTL_QUEUE_RESET:
-		arg->queue = (struct gtu_ioctl_queue){
-			.size = sizeof(struct gtu_ioctl_queue), .id = self->queue };
-		break;
-	case GTU_IOCTL_WAIT:
-		arg->wait = (struct gtu_ioctl_wait){
-			.size = sizeof(struct gtu_ioctl_wait), .id = self->queue };
-		break;
-	case GTU_IOCTL_QUEUE_CANCEL:
-		arg->cancel = (struct gtu_ioctl_queue_cancel){
-			.size = sizeof(struct gtu_ioctl_queue_cancel), .id = self->queue };
-		break;
-	case GTU_IOCTL_QUEUE_EVENTFD:
-		arg->eventfd = (struct gtu_ioctl_queue_eventfd){
-			.size = sizeof(struct gtu_ioctl_queue_eventfd), .id = self->queue, .fd = -1 };
-		break;
-	case GTU_IOCTL_BUFFER_EXPORT:
-		arg->export = (struct gtu_ioctl_buffer_export){
-			.size = sizeof(struct gtu_ioctl_buffer_export),
-			.key = self->buffer,
-			.rights = GTU_RIGHT_READ};
-		break;
-	case GTU_IOCTL_REGION_IMPORT:
-		arg->import = (struct gtu_ioctl_region_import){
-			.size = sizeof(struct gtu_ioctl_region_import),
-			.fd = self->dmabuf,
-			.rights = GTU_RIGHT_READ};
-		break;
-	case GTU_IOCTL_SUBMIT:
-		/* without descriptors, because the ring must not fill up */
-		arg->submit = (struct gtu_ioctl_submit){
-			.size = sizeof(struct gtu_ioctl_submit), .id = self->submit };
-		break;
-	case GTU_IOCTL_REG_READ:
-		arg->reg = (struct gtu_ioctl_reg){
-			.size = sizeof(struct gtu_ioctl_reg), .offset = GTU_REG_MAGIC };
-		break;
-	case GTU_IOCTL_REG_WRITE:
-		arg->reg = (struct gtu_ioctl_reg){.size = sizeof(struct gtu_ioctl_reg),
-						  .offset = GTU_PAGE_ZCM + GTU_UREG_CTRL,
-						  .value = GTU_CTRL_SNAPSHOT};
-		break;
-	}
+	memcpy(arg, &variant->valid, variant->size);
+	memcpy(arg->byte + variant->at, (const char *)self + variant->from, variant->bytes);
 }
 
-#define FILL(arg) fill(variant->cmd, arg, self)
-#define GOOD (variant->cmd == GTU_IOCTL_WAIT ? ETIMEDOUT : 0)
+#define FILL(arg) fill(arg, variant, self)
+#define GOOD (variant->error)
 
 TEST_F(uapi, exact)
 {
@@ -227,7 +163,7 @@ TEST_F(uapi, too_short)
 
 	for (size = 0; size < FIRST; size++) {
 		FILL(&arg);
-		arg.head.size = size;
+		arg.as.head.size = size;
 		EXPECT_EQ(EINVAL, call(self->fd, variant->cmd, &arg)) {
 			TH_LOG("size %u", size);
 		}
@@ -245,7 +181,7 @@ TEST_F(uapi, older_caller)
 		SKIP(return, "the struct has not grown");
 	for (size = FIRST; size < variant->size; size++) {
 		FILL(&arg);
-		arg.head.size = size;
+		arg.as.head.size = size;
 		memcpy(end - size, &arg, size);
 		EXPECT_EQ(GOOD, call(self->fd, variant->cmd, end - size)) {
 			TH_LOG("size %u", size);
@@ -261,7 +197,7 @@ TEST_F(uapi, dirty_tail)
 	for (more = 1; more <= 64; more++) {
 		memset(&arg, 0, sizeof(arg));
 		FILL(&arg);
-		arg.head.size = variant->size + more;
+		arg.as.head.size = variant->size + more;
 		arg.byte[variant->size + more - 1] = 1;
 		EXPECT_EQ(E2BIG, call(self->fd, variant->cmd, &arg)) {
 			TH_LOG("%u bytes more", more);
@@ -278,9 +214,9 @@ TEST_F(uapi, endless_tail)
 
 	ASSERT_NE(MAP_FAILED, (void *)arg);
 	FILL(arg);
-	arg->head.size = bytes;
+	arg->as.head.size = bytes;
 	EXPECT_EQ(E2BIG, call(self->fd, variant->cmd, arg));
-	arg->head.size = 4096 + 8;
+	arg->as.head.size = 4096 + 8;
 	EXPECT_EQ(E2BIG, call(self->fd, variant->cmd, arg));
 	munmap(arg, bytes);
 }
@@ -290,7 +226,7 @@ TEST_F(uapi, clean_tail)
 	union arg arg = { .word = { 0 } };
 
 	FILL(&arg);
-	arg.head.size = 4096;
+	arg.as.head.size = 4096;
 	EXPECT_EQ(GOOD, call(self->fd, variant->cmd, &arg));
 }
 
@@ -300,7 +236,7 @@ TEST_F(uapi, huge_size)
 	union arg arg;
 
 	FILL(&arg);
-	arg.head.size = 0xffffffffu;
+	arg.as.head.size = 0xffffffffu;
 	memcpy(end - variant->size, &arg, variant->size);
 	EXPECT_NE(GOOD, call(self->fd, variant->cmd, end - variant->size));
 }
@@ -314,7 +250,7 @@ TEST_F(uapi, unknown_flags)
 		if (variant->flags >> bit & 1)
 			continue;
 		FILL(&arg);
-		arg.head.flags = 1u << bit;
+		arg.as.head.flags = 1u << bit;
 		EXPECT_EQ(EOPNOTSUPP, call(self->fd, variant->cmd, &arg)) {
 			TH_LOG("bit %u", bit);
 		}
@@ -366,15 +302,10 @@ TEST_F(uapi, bad_pointer)
 /* If the result cannot be copied to the caller, the call is undone: no id or slot is lost. */
 TEST_F(uapi, read_only_result)
 {
-	const bool has_result =
-		variant->cmd == GTU_IOCTL_INFO || variant->cmd == GTU_IOCTL_REGION_ADD ||
-		variant->cmd == GTU_IOCTL_BUFFER_ALLOC || variant->cmd == GTU_IOCTL_QUEUE_CREATE ||
-		variant->cmd == GTU_IOCTL_REG_READ || variant->cmd == GTU_IOCTL_BUFFER_EXPORT ||
-		variant->cmd == GTU_IOCTL_REGION_IMPORT || variant->cmd == GTU_IOCTL_SUBMIT;
 	char *page = (char *)self->memory + 4096;
 	unsigned int i;
 
-	if (!has_result)
+	if (!variant->result)
 		SKIP(return, "the ioctl returns no result");
 	FILL((union arg *)page);
 	ASSERT_EQ(0, mprotect(page, 4096, PROT_READ));
@@ -385,24 +316,9 @@ TEST_F(uapi, read_only_result)
 	EXPECT_EQ(4, status_kib("VmPin") - (variant->cmd == GTU_IOCTL_REGION_ADD ? 4 : 0));
 }
 
-FIXTURE(door)
-{
-	int fd;
-};
+DEVICE_FIXTURE(device_file);
 
-FIXTURE_SETUP(door)
-{
-	self->fd = -1;
-	OPEN_OR_SKIP(self->fd);
-}
-
-FIXTURE_TEARDOWN(door)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
-
-TEST_F(door, unknown_ioctl)
+TEST_F(device_file, unknown_ioctl)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	unsigned int nr;
@@ -413,7 +329,7 @@ TEST_F(door, unknown_ioctl)
 	EXPECT_EQ(ENOTTY, call(self->fd, _IOR(GTU_IOCTL_MAGIC, 0, info), &info));
 }
 
-TEST_F(door, info)
+TEST_F(device_file, info)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct gtu_ioctl_reg reg = { .size = sizeof(reg) };
@@ -452,7 +368,7 @@ TEST_F(door, info)
  * Try all offsets in BAR0: only the registers that the header lists are readable, and only unit
  * controls and settings are writable.
  */
-TEST_F(door, registers)
+TEST_F(device_file, registers)
 {
 	struct gtu_ioctl_reg reg = { .size = sizeof(reg) };
 	uint32_t offset, readable = 0;
@@ -491,7 +407,7 @@ TEST_F(door, registers)
 	EXPECT_EQ(EINVAL, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));
 }
 
-TEST_F(door, settings)
+TEST_F(device_file, settings)
 {
 	struct gtu_ioctl_reg reg = {.size = sizeof(reg), .offset = GTU_PAGE_ZCM + GTU_UREG_SET(0)};
 
@@ -512,7 +428,7 @@ TEST_F(door, settings)
 /*
  * Open as many contexts as the device has, then get ENOSPC; after close() all can be opened again.
  */
-TEST_F(door, contexts)
+TEST_F(device_file, contexts)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	unsigned int i, n, round;

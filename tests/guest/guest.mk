@@ -78,7 +78,7 @@ qemu: build/libgtu-model.a
 	@JOBS='$(JOBS)' firmware-model/transport/qemu/build-qemu $(if $(QEMU_SRC),--source '$(QEMU_SRC)') \
 		$(if $(QEMU_SUITE),--suite '$(QEMU_SUITE)') --targets '$(QEMU_TARGETS)'
 
-build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) include/uapi/gtu/gtu.h include/uapi/gtu/hw.h
+build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) tests/kselftest/gtu/gtu_ioctls.h include/uapi/gtu/gtu.h include/uapi/gtu/hw.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -std=gnu11 -O1 -g -Wall -Wextra -static -pthread -o $@ $(filter %.c,$^)
@@ -93,11 +93,6 @@ fuzz-ioctl: build/gtu build/fuzz_ioctl
 build/forked: tests/guest/programs/forked.c build/libgtu.a
 	$(call say,CC,$@)
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -o $@ $^ $(LIBS)
-
-build/guest/pci_probe: tests/guest/programs/pci_probe.c include/uapi/gtu/hw.h
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -o $@ $<
 
 # User space for arm64, in build/arm64: a warning is an error.
 CROSS := aarch64-linux-gnu-
@@ -125,7 +120,7 @@ kselftest:
 # A program that does not compile is a failure. Without a cross compiler or its libraries the arm64 plans are skipped.
 # The device runs under the sanitizers, the programs in the guest do not.
 .PHONY: guest-programs
-guest-programs: build/gtu build/forked build/guest/pci_probe build/fuzz_ioctl kselftest
+guest-programs: build/gtu build/forked build/fuzz_ioctl kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
 	@if ! command -v $(CROSS)gcc >/dev/null; then echo "guest: no programs for arm64: $(CROSS)gcc is missing" >&2; \
 	elif tests/guest/build/get-cross.sh; then $(MAKE) arm64 >&2; else [ $$? -eq 77 ]; fi

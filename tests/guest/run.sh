@@ -20,6 +20,8 @@
 #   --absent gtuN      this device's slot is empty at boot
 #   --monitor          executes the tests' "@host ..." requests (tests/guest/monitor)
 #   --word WORD        adds a word to the kernel's command line
+#   --s3               the tests put the machine into S3. A kernel that QEMU boots unpacked (unpack_kernel) does not wake
+#                      from it, and after it the machine cannot enter S5: it ends by a reboot
 #   --iommu            adds an IOMMU and enables it
 #   --power-resources         arm64: a clock, a reset line and a power domain for the device (edit-tree.sh)
 #   --system FOLDER    boots a complete system instead of tests: vmlinuz, initrd.img and disk in FOLDER. Its second
@@ -38,12 +40,13 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= notes= shell= device=1 system= power_resources= ports= absent= monitor= word= transport=vfio-user
+devices=1 iommu= share= notes= shell= device=1 system= power_resources= ports= absent= monitor= word= s3= transport=vfio-user
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--no-device) device= ; shift; continue ;;
 	--iommu) iommu=1; shift; continue ;;
+	--s3) s3=1 word+=" guest.end=reboot"; shift; continue ;;
 	--power-resources) power_resources=--power-resources; shift; continue ;;
 	--ports) ports=1; shift; continue ;;
 	--monitor) monitor=1; shift; continue ;;
@@ -119,10 +122,31 @@ elif [ -n "$shell" ]; then
 	END
 	initrd+=(--file "$dir/motd:/etc/motd")
 fi
-from=$cache/kernel-$kernel/vmlinuz ram=$dir/initrd.gz
+# unpack_kernel: makes kernel-NAME/vmlinux of a kernel that QEMU can boot uncompressed (CONFIG_PVH): emulated processors
+# take longer to unpack the kernel than to boot it. Exit status 1 if this kernel must be booted as it is.
+unpack_kernel() {
+	local packed=$cache/kernel-$kernel/vmlinuz to=$cache/kernel-$kernel/vmlinux setup offset length unpack
+
+	[ -z "$s3" ] && grep -qsx CONFIG_PVH=y "$cache/kernel-$kernel/headers/.config" || return 1
+	[ "$to" -nt "$packed" ] && return 0
+	# the fields setup_sects, payload_offset and payload_length of Documentation/x86/boot.rst
+	setup=$(od -An -tu1 -j$((0x1f1)) -N1 "$packed")
+	read -r offset length < <(od -An -tu4 -j$((0x248)) -N8 "$packed")
+	offset=$((offset + 512 * (setup + 1)))
+	case $(od -An -tx4 -j$offset -N4 "$packed") in
+	*587a37fd) unpack=xz ;;
+	*fd2fb528) unpack=zstd ;;
+	*) return 1 ;;
+	esac
+	# behind the payload are 4 bytes with its unpacked length
+	tail -c +$((offset + 1)) "$packed" | head -c $((length - 4)) | $unpack -dcq >"$dir/vmlinux" && mv "$dir/vmlinux" "$to"
+}
+
+from=$cache/kernel-$kernel/vmlinuz ram=$dir/initrd
 if [ -n "$system" ]; then
 	from=$system/vmlinuz ram=$system/initrd.img
 else
+	! unpack_kernel || from=${from%z}x
 	timed "initial RAM disk" "$here/build/make-initrd.sh" "$ram" --kernel "$kernel" "${initrd[@]}" || exit 1
 fi
 

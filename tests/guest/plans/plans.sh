@@ -8,8 +8,11 @@ kselftests=$root/build/kselftest
 # the tool in the guests
 inside=$gtu
 first=()
-# prefix of a kselftest's command: its time limits are longer on a debug kernel
-slow=
+# prefix of a kselftest's command. `make test` runs the tests of random and repeated calls for a shorter time than the
+# other plans; a debug kernel needs longer time limits.
+settings=
+shorter="GTU_SECONDS=3 GTU_JOBS=200000 GTU_ROUNDS=4 "
+longer="KSELFTEST_SLOW=4 "
 
 skip_all() { echo "1..0 # SKIP $*"; exit 0; }
 
@@ -76,7 +79,7 @@ kselftest_arguments() {
 		program=$name$suffix second=
 		[ "$name" != devices_test ] || second="GTU_SECOND=/dev/gtu1 "
 		if [ -x "$kselftests/$program" ]; then
-			arguments+=(--file "$kselftests/$program" --test "$program=$slow$second$program")
+			arguments+=(--file "$kselftests/$program" --test "$program=$settings$second$program")
 		elif [ -n "$suffix" ]; then
 			arguments+=(--test "$program=echo '1..0 # SKIP not built: gcc has no -m32 (gcc-12-multilib, of its version)'")
 		else
@@ -85,13 +88,15 @@ kselftest_arguments() {
 	done
 }
 
+# units of the BFS that a guest compares with the model in process
+units="none scu-basic scu iru peg weaver"
 # Computes the results of the model in process for the small graph, and adds the tests that compare with them.
 bfs_arguments() {
 	local unit
 
 	mkdir -p "$work"
 	"$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
-	for unit in none scu-basic scu iru peg weaver; do
+	for unit in $units; do
 		if ! "$gtu" --quiet run bfs "$graph" --unit $unit --output "$work/$unit.values" \
 			--json "$work/$unit.json" >&2; then
 			echo "not ok - BFS in process (unit $unit)"
@@ -111,7 +116,6 @@ sound_guest() {
 	shift 2
 
 	bfs_arguments
-	first=(--file "$cache/pci_probe" --test pci=pci_probe)
 	boot "$name" "$kernel" "$@" "${arguments[@]}" --test "info=gtu info --device /dev/gtu0 >/dev/null"
 }
 
@@ -178,11 +182,12 @@ graphs_guest() {
 some="uapi_test gtu_test queue_test dmabuf_test"
 memory="gtu_test pin_test nocopy_test dmabuf_test memory_life_test submit_test aperture_test isolation_test"
 
-# Tests without PCI and x86: all except devices_test (needs two devices), fail_nth_test and fail_probe_test (need fault
-# injection in the kernel), and fault_test and stuck_test (faulty_guest has their devices). sleep_test is added by the plan.
-device_tree="uapi_test gtu_test queue_test life_test event_test submit_test aperture_test dmabuf_test charge_test count_test
-	isolation_test memory_life_test nocopy_test outside_test pin_test race_test random_test storm_test surface_test
-	syscall_test"
+# Tests without PCI and x86 that depend on the bus, the processor's page tables or its ABI. all-arm64 also runs `portable`.
+# Neither runs devices_test (needs two devices), fail_nth_test and fail_probe_test (need fault injection in the kernel),
+# fault_test and stuck_test (faulty_guest has their devices); sleep_test is added by the plan.
+device_tree="uapi_test gtu_test queue_test life_test event_test submit_test aperture_test dmabuf_test nocopy_test pin_test
+	surface_test"
+portable="charge_test count_test isolation_test memory_life_test outside_test race_test random_test storm_test syscall_test"
 
 # Bugs that are injected into the devices of a guest, one per device. Except dma-32, which needs memory above 4 GiB, and
 # msix-mask: QEMU masks vectors itself.
@@ -233,6 +238,7 @@ arm64_guest() {
 
 	inside=$root/build/arm64/gtu kselftests=$root/build/arm64/kselftest
 	kselftest_arguments "" $device_tree
+	[ "$name" != all-arm64 ] || kselftest_arguments "" $portable
 	bfs_arguments
 	boot "$name" arm64 --limit 800 --test-limit 120 "$@" \
 		--test 'by-its-node=test -e /sys/class/gtu/gtu0/device/of_node/reg-names' \
@@ -266,12 +272,14 @@ run_plan() (
 	case $1 in
 	distribution)
 		need distribution
+		settings=$shorter
 		kselftest_arguments ""
 		kselftest_arguments _32 $some
 		sound_guest "$1" distribution --devices 2 --limit 900 \
 			--file "$root/build/forked" --test "forked=forked /dev/gtu0" ;;
 	iommu)
 		need distribution
+		units="scu weaver"
 		kselftest_arguments "" $memory
 		sound_guest "$1" distribution --iommu --devices 2 --limit 900 --test "behind-iommu=$behind_iommu" ;;
 	all-iommu)
@@ -283,7 +291,7 @@ run_plan() (
 		faulty_guest ;;
 	debug)
 		need debug
-		slow="KSELFTEST_SLOW=4 "
+		settings=$longer
 		kselftest_arguments ""
 		sound_guest "$1" debug --devices 2 --mem 1G --limit 2300 --test-limit 900 ;;
 	bringup)
@@ -300,7 +308,7 @@ run_plan() (
 	debug-life)
 		need debug-6.12
 		life_guest "$1" debug-6.12 --mem 1G --limit 1500 --test-limit 500 ;;
-	arm64)
+	arm64 | all-arm64)
 		need arm64
 		need_arm64
 		# the kernel does not scan PCI: wire maps the function to the node
@@ -323,6 +331,7 @@ run_plan() (
 	compiled-in)
 		need_compiled_in
 		need distribution
+		units="scu weaver"
 		kselftest_arguments "" $some nocopy_test event_test aperture_test
 		sound_guest "$1" distribution --transport compiled-in --devices 2 --limit 900 ;;
 	all-compiled-in)
@@ -358,7 +367,8 @@ run_plan() (
 		injected_bugs_guest ;;
 	6.12)
 		need 6.12
-		kselftest_arguments "" $some nocopy_test event_test
+		units="scu weaver"
+		kselftest_arguments "" gtu_test queue_test dmabuf_test nocopy_test event_test
 		sound_guest "$1" 6.12 --devices 2 --limit 900 ;;
 	graphs)
 		need distribution
@@ -372,12 +382,12 @@ run_plan() (
 		sound_guest "$1" distribution --devices 2 --limit 1400 ;;
 	debug-32)
 		need debug
-		slow="KSELFTEST_SLOW=4 "
+		settings=$longer
 		kselftest_arguments _32
 		sound_guest "$1" debug --devices 2 --mem 1G --limit 2800 --test-limit 1200 ;;
 	debug-iommu)
 		need debug
-		slow="KSELFTEST_SLOW=4 "
+		settings=$longer
 		kselftest_arguments ""
 		sound_guest "$1" debug --iommu --devices 2 --mem 1G --limit 2800 --test-limit 1200 ;;
 	6.12-iommu)

@@ -8,7 +8,7 @@
 life_guest() {
 	local name=$1 kernel=$2
 	shift 2
-	local arguments=(--ports --absent gtu3 --monitor --word guest.end=reboot)
+	local arguments=(--ports --absent gtu3 --monitor --s3)
 
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 12 "$graph" >&2 || die "cannot make a graph"
 	arguments+=(--also "--without seek" --also "--fault lose-irq" --also "" --serve --fault --serve power-loss=1)
@@ -55,9 +55,9 @@ fuzz_boot() {
 		--test "notes=echo 1 >$notes/enable" --test "fuzz=fuzz_ioctl $* --workers 3 --other /dev/gtu1 --notes $notes/resource2"
 }
 
-# fuzz_guest: fuzzes for GTU_FUZZ_IOCTL seconds [60], starting with the corpus of earlier runs
+# fuzz_guest: fuzzes for GTU_FUZZ_IOCTL seconds [20], starting with the corpus of earlier runs
 fuzz_guest() {
-	local kernel fuzz_seconds=${GTU_FUZZ_IOCTL:-60} places=$work/share/places kept=() rc
+	local kernel fuzz_seconds=${GTU_FUZZ_IOCTL:-20} places=$work/share/places kept=() rc
 
 	kernel=$(fuzz_kernel)
 	need_kernel "$kernel"

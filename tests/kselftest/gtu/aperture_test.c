@@ -13,22 +13,6 @@ FIXTURE(aperture)
 	uint32_t *memory;		/* BYTES of host memory */
 };
 
-static int aperture_alloc(int fd, uint64_t length, uint32_t rights, uint32_t *key, uint64_t *offset)
-{
-	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
-					    .length = length, .rights = rights };
-	int ret = call(fd, GTU_IOCTL_BUFFER_ALLOC, &a);
-
-	*key = a.key;
-	*offset = a.mmap_offset;
-	return ret;
-}
-
-static uint32_t *aperture_map(int fd, uint64_t offset, size_t bytes)
-{
-	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-}
-
 FIXTURE_SETUP(aperture)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -41,7 +25,7 @@ FIXTURE_SETUP(aperture)
 	ASSERT_LE(0, self->other);
 	self->memory = pages(BYTES);
 	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->memory_key));
-	ASSERT_EQ(0, aperture_alloc(self->fd, BYTES, RW, &self->key, &self->offset));
+	ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, BYTES, RW, &self->key, &self->offset));
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
@@ -58,7 +42,7 @@ static int copy_all(struct queue *q, uint32_t from, uint32_t to)
 /* The CPU and the device see the same bytes of the aperture. */
 TEST_F(aperture, jobs_and_mapping)
 {
-	uint32_t i, *p = aperture_map(self->fd, self->offset, BYTES);
+	uint32_t i, *p = map_shared(self->fd, self->offset, BYTES);
 
 	ASSERT_NE(MAP_FAILED, (void *)p);
 	for (i = 0; i < BYTES / 4; i += 997)
@@ -93,16 +77,16 @@ TEST_F(aperture, arguments)
 	char *p;
 
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	EXPECT_EQ(EINVAL, aperture_alloc(self->fd, 0, RW, &key, &offset));
-	EXPECT_EQ(EINVAL, aperture_alloc(self->fd, 8, 0, &key, &offset));
-	EXPECT_EQ(EOVERFLOW, aperture_alloc(self->fd, ~0ull, RW, &key, &offset));
-	EXPECT_EQ(ENOSPC, aperture_alloc(self->fd, info.aperture_bytes + 1, RW, &key, &offset));
+	EXPECT_EQ(EINVAL, alloc_in(self->fd, GTU_BUFFER_APERTURE, 0, RW, &key, &offset));
+	EXPECT_EQ(EINVAL, alloc_in(self->fd, GTU_BUFFER_APERTURE, 8, 0, &key, &offset));
+	EXPECT_EQ(EOVERFLOW, alloc_in(self->fd, GTU_BUFFER_APERTURE, ~0ull, RW, &key, &offset));
+	EXPECT_EQ(ENOSPC, alloc_in(self->fd, GTU_BUFFER_APERTURE, info.aperture_bytes + 1, RW, &key, &offset));
 	/* this context has already allocated a part of the aperture */
-	EXPECT_EQ(ENOSPC, aperture_alloc(self->fd, info.aperture_bytes, RW, &key, &offset));
+	EXPECT_EQ(ENOSPC, alloc_in(self->fd, GTU_BUFFER_APERTURE, info.aperture_bytes, RW, &key, &offset));
 	EXPECT_EQ(EOPNOTSUPP, call(self->fd, GTU_IOCTL_BUFFER_EXPORT, &e));
 
 	/* rights and bounds are checked as for any region */
-	ASSERT_EQ(0, aperture_alloc(self->fd, 100, GTU_RIGHT_READ, &key, &offset));
+	ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, 100, GTU_RIGHT_READ, &key, &offset));
 	d = copy_job(self->memory_key, 0, key, 0, 1, 2);
 	EXPECT_EQ(GTU_CPL_RIGHTS, run(&self->q, &d, &c));
 	d = copy_job(key, 96, self->memory_key, 0, 1, 2);
@@ -110,17 +94,17 @@ TEST_F(aperture, arguments)
 	d = copy_job(key, 100, self->memory_key, 0, 1, 2);
 	EXPECT_EQ(GTU_CPL_BOUNDS, run(&self->q, &d, &c));
 
-	EXPECT_EQ(MAP_FAILED, (void *)aperture_map(self->fd, self->offset, BYTES - 4096));
-	EXPECT_EQ(MAP_FAILED, (void *)aperture_map(self->fd, self->offset, BYTES + 4096));
-	EXPECT_EQ(MAP_FAILED, (void *)aperture_map(self->fd, self->offset + 4096, BYTES - 4096));
+	EXPECT_EQ(MAP_FAILED, (void *)map_shared(self->fd, self->offset, BYTES - 4096));
+	EXPECT_EQ(MAP_FAILED, (void *)map_shared(self->fd, self->offset, BYTES + 4096));
+	EXPECT_EQ(MAP_FAILED, (void *)map_shared(self->fd, self->offset + 4096, BYTES - 4096));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, self->fd,
 				   (off_t)self->offset));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, self->fd,
 				   (off_t)self->offset));
 	/* the offset is not valid in another context */
-	EXPECT_EQ(MAP_FAILED, (void *)aperture_map(self->other, self->offset, BYTES));
+	EXPECT_EQ(MAP_FAILED, (void *)map_shared(self->other, self->offset, BYTES));
 	/* a mapping of the aperture cannot become a region */
-	p = (char *)aperture_map(self->fd, self->offset, BYTES);
+	p = (char *)map_shared(self->fd, self->offset, BYTES);
 	ASSERT_NE(MAP_FAILED, (void *)p);
 	EXPECT_EQ(EFAULT, region_add(self->fd, p, BYTES, RW, &key));
 	/* a part of a mapping can be unmapped; the rest keeps its contents */
@@ -135,7 +119,7 @@ static uint64_t take_all(int fd, uint32_t *key, unsigned int room, unsigned int 
 	uint64_t offset, bytes = 0;
 
 	for (*n = 0; *n < room; ++*n) {
-		if (aperture_alloc(fd, 16 * BYTES, RW, &key[*n], &offset))
+		if (alloc_in(fd, GTU_BUFFER_APERTURE, 16 * BYTES, RW, &key[*n], &offset))
 			break;
 		bytes += 16 * BYTES;
 	}
@@ -151,7 +135,7 @@ TEST_F(aperture, zeroed)
 	uint64_t offset;
 
 	for (round = 0; round < 8; round++) {
-		ASSERT_EQ(0, aperture_alloc(self->fd, BYTES, RW, &key, &offset));
+		ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, BYTES, RW, &key, &offset));
 		ASSERT_EQ(0, copy_all(&self->q, key, self->memory_key));
 		for (i = 0; i < BYTES / 4; i++)
 			ASSERT_EQ(0, self->memory[i]);
@@ -164,7 +148,7 @@ TEST_F(aperture, zeroed)
 /* REGION_REMOVE revokes the device's access; a mapping keeps the pages allocated. */
 TEST_F(aperture, mapping_keeps_it)
 {
-	uint32_t *p = aperture_map(self->fd, self->offset, BYTES), i, round, key;
+	uint32_t *p = map_shared(self->fd, self->offset, BYTES), i, round, key;
 	uint64_t offset;
 
 	ASSERT_NE(MAP_FAILED, (void *)p);
@@ -177,7 +161,7 @@ TEST_F(aperture, mapping_keeps_it)
 	 * pages
 	 */
 	for (round = 0; round < 4; round++) {
-		ASSERT_EQ(0, aperture_alloc(self->other, BYTES, RW, &key, &offset));
+		ASSERT_EQ(0, alloc_in(self->other, GTU_BUFFER_APERTURE, BYTES, RW, &key, &offset));
 		ASSERT_EQ(0, region_remove(self->other, key));
 	}
 	for (i = 0; i < BYTES / 4; i += 31)
@@ -186,8 +170,8 @@ TEST_F(aperture, mapping_keeps_it)
 	EXPECT_EQ(0x2222u, p[3]);
 	munmap(p, BYTES);
 	/* after munmap() the pages are free and zeroed */
-	ASSERT_EQ(0, aperture_alloc(self->fd, BYTES, RW, &key, &offset));
-	p = aperture_map(self->fd, offset, BYTES);
+	ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, BYTES, RW, &key, &offset));
+	p = map_shared(self->fd, offset, BYTES);
 	ASSERT_NE(MAP_FAILED, (void *)p);
 	EXPECT_EQ(0, p[3]);
 	EXPECT_EQ(0, p[0]);
@@ -212,14 +196,14 @@ TEST_F(aperture, full)
 	bytes = take_all(self->fd, key, 64, &n);
 	EXPECT_LE(bytes + BYTES, info.aperture_bytes);
 	EXPECT_GT(bytes + 17 * BYTES, info.aperture_bytes);
-	EXPECT_EQ(ENOSPC, aperture_alloc(self->other, 16 * BYTES, RW, &more, &offset));
+	EXPECT_EQ(ENOSPC, alloc_in(self->other, GTU_BUFFER_APERTURE, 16 * BYTES, RW, &more, &offset));
 	ASSERT_LE(5u, n);
 	/* two separate free runs of 16 * BYTES do not satisfy an allocation of 32 * BYTES */
 	EXPECT_EQ(0, region_remove(self->fd, key[1]));
 	EXPECT_EQ(0, region_remove(self->fd, key[3]));
-	EXPECT_EQ(ENOSPC, aperture_alloc(self->other, 32 * BYTES, RW, &more, &offset));
+	EXPECT_EQ(ENOSPC, alloc_in(self->other, GTU_BUFFER_APERTURE, 32 * BYTES, RW, &more, &offset));
 	EXPECT_EQ(0, region_remove(self->fd, key[2]));
-	EXPECT_EQ(0, aperture_alloc(self->other, 48 * BYTES, RW, &more, &offset));
+	EXPECT_EQ(0, alloc_in(self->other, GTU_BUFFER_APERTURE, 48 * BYTES, RW, &more, &offset));
 	EXPECT_EQ(0, region_remove(self->other, more));
 	queue_unmap(&self->q);
 	close(self->fd);

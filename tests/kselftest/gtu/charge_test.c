@@ -23,8 +23,7 @@ FIXTURE(charge)
 
 FIXTURE_SETUP(charge)
 {
-	if (geteuid())
-		SKIP(return, "needs root");
+	NEEDS_ROOT;
 	OPEN_OR_SKIP(self->fd);
 	mkdir(GROUPS, 0700);
 	if (mount("none", GROUPS, "cgroup2", 0, NULL))

@@ -163,35 +163,21 @@ TEST_F_TIMEOUT(devices, both_at_once, 60)
 	EXPECT_TRUE(guarded_ok(&self->one.m) && guarded_ok(&self->two.m));
 }
 
-struct waiter {
-	struct queue *q;
-	int ret;
-};
-
-static void *wait_for_ever(void *arg)
-{
-	struct waiter *w = arg;
-
-	w->ret = queue_wait(w->q, 1u << 20, GTU_WAIT_FOREVER);
-	return NULL;
-}
-
 /* Unbinding and rebinding the second device does not affect the first one's jobs and waiters. */
 TEST_F_TIMEOUT(devices, one_goes, 90)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	struct waiter w = { .q = &self->two.q, .ret = -1 };
+	struct waiter w;
 	unsigned int i, before, tries;
-	pthread_t busy, waiting;
+	pthread_t busy;
 	struct gtu_hw_cpl c;
 	void *end;
 
-	if (geteuid())
-		SKIP(return, "needs root");
+	NEEDS_ROOT;
 	ASSERT_EQ(0, call(self->one.fd, GTU_IOCTL_INFO, &info));
 	before = info.epoch;
 	pthread_create(&busy, NULL, keep_busy, &self->one);
-	pthread_create(&waiting, NULL, wait_for_ever, &w);
+	start_waiter(&w, &self->two.q, 1u << 20, GTU_WAIT_FOREVER);
 	for (i = 0; i < 5; i++) {
 		const unsigned int done = __atomic_load_n(&rounds, __ATOMIC_RELAXED);
 
@@ -210,10 +196,8 @@ TEST_F_TIMEOUT(devices, one_goes, 90)
 		close(self->two.fd);
 		self->two.fd = open(second_path(), O_RDWR | O_CLOEXEC);
 		ASSERT_LE(0, self->two.fd);
-		if (!i) {
-			pthread_join(waiting, NULL);
-			EXPECT_EQ(ENODEV, w.ret);
-		}
+		if (!i)
+			EXPECT_EQ(ENODEV, join_waiter(&w));
 		ASSERT_EQ(0, queue_create(self->two.fd, 4, 4, &self->two.q));
 		EXPECT_EQ(GTU_CPL_OK, run(&self->two.q, &NO_JOB, &c));
 	}

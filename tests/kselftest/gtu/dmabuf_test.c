@@ -38,8 +38,7 @@ FIXTURE_SETUP(dmabuf)
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 	ASSERT_EQ(0, queue_create(self->other, 4, 4, &self->other_q));
 	ASSERT_EQ(0, buffer_alloc(self->fd, BYTES, &self->key, &self->offset));
-	self->memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
-			    (off_t)self->offset);
+	self->memory = map_shared(self->fd, self->offset, BYTES);
 	ASSERT_NE(MAP_FAILED, (void *)self->memory);
 	for (i = 0; i < BYTES / 4; i++)
 		self->memory[i] = i * 2654435761u;
@@ -54,16 +53,6 @@ static int export_buffer(int fd, uint32_t key, uint32_t rights, uint32_t flags, 
 	int ret = call(fd, GTU_IOCTL_BUFFER_EXPORT, &a);
 
 	*out = a.fd;
-	return ret;
-}
-
-static int import(int fd, int dmabuf, uint32_t rights, uint32_t *key, uint64_t *length)
-{
-	struct gtu_ioctl_region_import a = { .size = sizeof(a), .fd = dmabuf, .rights = rights };
-	int ret = call(fd, GTU_IOCTL_REGION_IMPORT, &a);
-
-	*key = a.key;
-	*length = a.length;
 	return ret;
 }
 

@@ -172,25 +172,17 @@ TEST_F(event, eventfd_replaced_all_the_time)
 	EXPECT_EQ(POLLIN, polled(self->efd, 10000));
 }
 
-static void *wait_thread(void *arg)
-{
-	struct queue *q = arg;
-
-	return queue_wait(q, 5, now_ns() + 20 * SECOND) ? "failed" : NULL;
-}
-
 /*
  * WAIT takes over the queue's only ARM index: the eventfd is signalled late, but it is signalled.
  */
 TEST_F(event, eventfd_beside_wait)
 {
-	pthread_t thread;
+	struct waiter w;
 	uint64_t start;
-	void *failed;
 
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
 	arm(&self->q, 0);
-	pthread_create(&thread, NULL, wait_thread, &self->q);
+	start_waiter(&w, &self->q, 5, now_ns() + 20 * SECOND);
 	usleep(50000);
 	EXPECT_EQ(0, counted(self->efd));
 	start = now_ns();
@@ -199,8 +191,7 @@ TEST_F(event, eventfd_beside_wait)
 	EXPECT_GT(10 * SECOND, now_ns() - start);
 	while (self->q.submitted <= 5)
 		submit(&self->q, &NO_JOB);
-	pthread_join(thread, &failed);
-	EXPECT_EQ(NULL, failed);
+	EXPECT_EQ(0, join_waiter(&w));
 }
 
 /* An error, a reset and the destruction of a queue raise events without ARM. */
@@ -442,15 +433,6 @@ TEST_F(event, read_signal)
  * ---- Streams ------------------------------------------------------------------------------------
  */
 
-#define NEEDS(cap)                                                                                 \
-	do {                                                                                       \
-		struct gtu_ioctl_info info = { .size = sizeof(info) };                             \
-                                                                                                   \
-		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));                               \
-		if (!(info.caps & (cap)))                                                          \
-			SKIP(return, "the device has no " #cap);                                   \
-	} while (0)
-
 TEST_F(event, stream)
 {
 	volatile struct gtu_hw_ring *ring = (void *)self->memory;
@@ -674,8 +656,9 @@ static void *poll_thread(void *arg)
 	return NULL;
 }
 
+/* Remove the device by writing @text to @path while threads wait in every way. */
 static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, int efd,
-			    const char *function, const char *how)
+			    const char *path, const char *text)
 {
 	struct poller p = { .fd = q->fd };
 	struct stream_waiter w = { .ret = -1 };
@@ -683,10 +666,9 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 	struct gtu_hw_desc d;
 	struct queue stream;
 	uint32_t key;
-	char path[128];
 	struct gtu_event e;
 	struct reader r;
-	int other = open(device_path(), O_RDWR), bare = open(device_path(), O_RDWR), ret;
+	int other = open(device_path(), O_RDWR), bare = open(device_path(), O_RDWR);
 	struct poller no_queue = { .fd = bare };
 	uint64_t start;
 
@@ -703,9 +685,7 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 	pthread_create(&w.thread, NULL, stream_thread, &w);
 	usleep(150000);
 	counted(efd);
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
-	ret = strcmp(how, "reset") ? driver_file(function, how) : write_to(path, "1");
-	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, write_to(path, text));
 	start = now_ns();
 	pthread_join(r.thread, NULL);
 	pthread_join(p.thread, NULL);
@@ -729,27 +709,24 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 
 TEST_F_TIMEOUT(event, removal, 60)
 {
-	char function[64];
+	char function[64], path[128];
 
 	NEEDS(GTU_CAP_STREAM_EVENTS);
-	if (geteuid() || bus_function(device_path(), function))
-		SKIP(return, "needs root");
-	everybody_waits(_metadata, &self->q, self->efd, function, "unbind");
+	NEEDS_ROOT;
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	driver_path(function, "unbind", path);
+	everybody_waits(_metadata, &self->q, self->efd, path, function);
 	ASSERT_EQ(0, driver_file(function, "bind"));
 	EXPECT_EQ(POLLERR | POLLHUP, polled(self->fd, 0));
 }
 
 TEST_F_TIMEOUT(event, function_reset, 60)
 {
-	char function[64], path[128];
+	char path[128];
 
 	NEEDS(GTU_CAP_STREAM_EVENTS);
-	if (geteuid() || bus_function(device_path(), function))
-		SKIP(return, "needs root");
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
-	if (access(path, W_OK))
-		SKIP(return, "needs a function reset: %s is not writable", path);
-	everybody_waits(_metadata, &self->q, self->efd, function, "reset");
+	NEEDS_RESET(path);
+	everybody_waits(_metadata, &self->q, self->efd, path, "1");
 }
 
 /*
@@ -758,12 +735,9 @@ TEST_F_TIMEOUT(event, function_reset, 60)
  */
 TEST_F_TIMEOUT(event, lost_interrupts, 60)
 {
-	const char *fault = getenv("GTU_FAULT");
 	struct reader r;
 
-	if (!fault || strcmp(fault, "lose-irq"))
-		SKIP(return, "needs a device that loses all interrupts (gtu serve --fault "
-			     "lose-irq=1) and GTU_FAULT=lose-irq");
+	NEEDS_FAULT("lose-irq", "faulty");
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
 	armed_job(&self->q);
 	EXPECT_EQ(POLLIN, polled(self->efd, 5000));

@@ -22,29 +22,14 @@ FIXTURE(fail_nth)
 	char *memory;
 };
 
-/* Let all kinds of allocation fail, without kernel messages. */
-static int arm(const char *what)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/verbose", what);
-	if (write_to(path, "0"))
-		return ENOENT;
-	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/ignore-gfp-wait", what);
-	write_to(path, "N");
-	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/min-order", what);
-	write_to(path, "0");
-	return 0;
-}
-
 FIXTURE_SETUP(fail_nth)
 {
 	int fd;
 
-	self->nth = open("/proc/thread-self/fail-nth", O_RDWR);
-	if (self->nth < 0 || arm("failslab") || arm("fail_page_alloc"))
-		SKIP(return, "needs root and a kernel with fault injection");
-	arm("fail_usercopy");
+	self->nth = fail_nth_open();
+	if (self->nth < 0)
+		SKIP(return, "needs root and a kernel with fault injection, as in the guest plan "
+			     "debug");
 	OPEN_OR_SKIP(fd);
 	close(fd);
 	self->memory = pages(BYTES);
@@ -98,7 +83,7 @@ static int chain(char *memory)
 	if (!ret)
 		ret = buffer_alloc(fd, 65536, &buffer, &offset);
 	if (!ret) {
-		p = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+		p = map_shared(fd, offset, 65536);
 		ret = p == MAP_FAILED ? errno : 0;
 	}
 	if (!ret)
@@ -140,17 +125,10 @@ static int chain_submit(int fd, struct queue *q, uint32_t from, uint32_t to, str
 	struct gtu_hw_cpl c;
 	int ret;
 
-	q->fd = fd;
-	q->c = (struct gtu_ioctl_queue_create){ .size = sizeof(q->c), .flags = GTU_QUEUE_SUBMIT,
-						.sq_log2 = 5, .cq_log2 = 5 };
-	ret = call(fd, GTU_IOCTL_QUEUE_CREATE, &q->c);
+	ret = queue_create_as(fd, GTU_QUEUE_SUBMIT, 5, 5, q);
 	if (ret)
 		return ret;
-	q->cq = mmap(NULL, q->c.cq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.cq_offset);
-	if (q->cq == MAP_FAILED)
-		return errno;
 	step = "events and jobs";
-	q->status = (const void *)(q->cq + (1ul << 5));
 	e.id = cancel.id = a.id = q->c.id;
 	e.fd = eventfd(0, EFD_CLOEXEC);
 	if (e.fd < 0)
@@ -214,7 +192,7 @@ static int chain_more(char *memory)
 		ret = ret == EOPNOTSUPP ? 0 : ret;
 	}
 	if (!ret && aperture.key) {
-		p = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)aperture.mmap_offset);
+		p = map_shared(fd, aperture.mmap_offset, 16384);
 		ret = p == MAP_FAILED ? errno : 0;
 	}
 	if (!ret)

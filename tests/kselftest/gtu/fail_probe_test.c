@@ -27,21 +27,6 @@ static unsigned long number(const char *name, unsigned long otherwise)
 	return text ? strtoul(text, NULL, 10) : otherwise;
 }
 
-/* Let all kinds of allocation fail, without kernel messages. */
-static int arm(const char *what)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/verbose", what);
-	if (write_to(path, "0"))
-		return ENOENT;
-	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/ignore-gfp-wait", what);
-	write_to(path, "N");
-	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/min-order", what);
-	write_to(path, "0");
-	return 0;
-}
-
 FIXTURE_SETUP(fail_probe)
 {
 	char path[128];
@@ -51,10 +36,10 @@ FIXTURE_SETUP(fail_probe)
 	if (!getenv("GTU_FROM") && !getenv("GTU_SECONDS"))
 		SKIP(return, "the kernel itself may crash on an injected failure: set GTU_FROM=1 "
 			     "to run the test");
-	self->nth = open("/proc/thread-self/fail-nth", O_RDWR);
-	if (self->nth < 0 || arm("failslab") || arm("fail_page_alloc"))
-		SKIP(return, "needs root and a kernel with fault injection");
-	arm("fail_usercopy");
+	self->nth = fail_nth_open();
+	if (self->nth < 0)
+		SKIP(return, "needs root and a kernel with fault injection, as in the guest plan "
+			     "debug");
 	OPEN_OR_SKIP(fd);
 	close(fd);
 	ASSERT_EQ(0, bus_function(device_path(), self->function));

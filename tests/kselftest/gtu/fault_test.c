@@ -26,11 +26,7 @@ FIXTURE_VARIANT_ADD(fault, stalled) { .kind = "stalled" };
 
 FIXTURE_SETUP(fault)
 {
-	const char *kind = getenv("GTU_FAULT");
-
-	if (!kind || strcmp(kind, variant->kind))
-		SKIP(return, "needs a device with an injected fault (gtu serve --fault) and "
-			     "GTU_FAULT=%s", variant->kind);
+	NEEDS_FAULT(variant->kind, "faulty");
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, region_add(self->fd, pages(BYTES), BYTES, RW, &self->key));
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));

@@ -9,8 +9,10 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,6 +55,41 @@ static inline const char *device_name(void)
 		ASSERT_GE(fd, 0) {                                                                 \
 			TH_LOG("%s: %s", device_path(), strerror(errno));                          \
 		}                                                                                  \
+	} while (0)
+
+/* Skip the test unless GTU_FAULT names the fault that the device injects; @plan of tests/guest. */
+#define NEEDS_FAULT(kind, plan)                                                                    \
+	do {                                                                                       \
+		if (!getenv("GTU_FAULT") || strcmp(getenv("GTU_FAULT"), kind))                     \
+			SKIP(return, "needs a device with this injected fault and GTU_FAULT=%s, "  \
+				     "as in the guest plan %s", kind, plan);                       \
+	} while (0)
+
+#define NEEDS_ROOT                                                                                 \
+	do {                                                                                       \
+		if (geteuid())                                                                     \
+			SKIP(return, "needs root");                                                \
+	} while (0)
+
+/* Skip the test unless the device of self->fd has these capabilities. */
+#define NEEDS(cap)                                                                                 \
+	do {                                                                                       \
+		struct gtu_ioctl_info info_ = { .size = sizeof(info_) };                           \
+                                                                                                   \
+		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info_));                              \
+		if ((info_.caps & (cap)) != (cap))                                                 \
+			SKIP(return, "the device has no " #cap);                                   \
+	} while (0)
+
+/* Store the path of the file that resets the device's function, or skip the test. */
+#define NEEDS_RESET(path)                                                                          \
+	do {                                                                                       \
+		char function_[64];                                                                \
+                                                                                                   \
+		ASSERT_EQ(0, bus_function(device_path(), function_));                              \
+		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function_);          \
+		if (access(path, W_OK))                                                            \
+			SKIP(return, "needs a function reset: %s is not writable", path);          \
 	} while (0)
 
 /* For fixtures: the end of the test's process closes its files and unmaps its memory. */
@@ -105,15 +142,37 @@ static inline int region_remove(int fd, uint32_t key)
 	return call(fd, GTU_IOCTL_REGION_REMOVE, &a);
 }
 
-static inline int buffer_alloc(int fd, uint64_t length, uint32_t *key, uint64_t *offset)
+/* @flags: 0 or GTU_BUFFER_APERTURE. */
+static inline int alloc_in(int fd, uint32_t flags, uint64_t length, uint32_t rights, uint32_t *key,
+			   uint64_t *offset)
 {
-	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .length = length,
-					    .rights = GTU_RIGHT_READ | GTU_RIGHT_WRITE };
+	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = flags, .length = length,
+					    .rights = rights };
 	int ret = call(fd, GTU_IOCTL_BUFFER_ALLOC, &a);
 
 	*key = a.key;
 	*offset = a.mmap_offset;
 	return ret;
+}
+
+static inline int buffer_alloc(int fd, uint64_t length, uint32_t *key, uint64_t *offset)
+{
+	return alloc_in(fd, 0, length, RW, key, offset);
+}
+
+static inline int import(int fd, int dmabuf, uint32_t rights, uint32_t *key, uint64_t *length)
+{
+	struct gtu_ioctl_region_import a = { .size = sizeof(a), .fd = dmabuf, .rights = rights };
+	int ret = call(fd, GTU_IOCTL_REGION_IMPORT, &a);
+
+	*key = a.key;
+	*length = a.length;
+	return ret;
+}
+
+static inline void *map_shared(int fd, uint64_t offset, size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 }
 
 static inline void *pages(size_t bytes)
@@ -210,6 +269,58 @@ static inline int driver_file(const char *function, const char *what)
 	return write_to(path, function);
 }
 
+/* Open the device within 2 s after it was bound or reset. Return the file or -1. */
+static inline int reopen(void)
+{
+	int fd = -1, i;
+
+	for (i = 0; i < 100 && fd < 0; i++) {
+		fd = open(device_path(), O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			usleep(20000);
+	}
+	return fd;
+}
+
+/* Return the path of an existing state dump of any device, or NULL. */
+static inline const char *dump_file(void)
+{
+	static char path[400];
+	DIR *dir = opendir("/sys/class/devcoredump");
+	struct dirent *e;
+	bool found = false;
+
+	while (dir && !found && (e = readdir(dir))) {
+		found = !strncmp(e->d_name, "devcd", 5);
+		snprintf(path, sizeof(path), "/sys/class/devcoredump/%s/data", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return found ? path : NULL;
+}
+
+/*
+ * Open fail-nth of this thread, so that all kinds of allocation fail, without kernel messages.
+ * Return -1 if the kernel has no fault injection or the caller is not root.
+ */
+static inline int fail_nth_open(void)
+{
+	static const char *const kinds[] = { "failslab", "fail_page_alloc", "fail_usercopy" };
+	char path[128];
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/verbose", kinds[i]);
+		if (write_to(path, "0") && i < 2)
+			return -1;
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/ignore-gfp-wait", kinds[i]);
+		write_to(path, "N");
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/min-order", kinds[i]);
+		write_to(path, "0");
+	}
+	return open("/proc/thread-self/fail-nth", O_RDWR);
+}
+
 /*
  * ---- Queues -------------------------------------------------------------------------------------
  */
@@ -224,26 +335,35 @@ struct queue {
 	uint32_t submitted, consumed;
 };
 
-static inline int queue_create(int fd, uint32_t sq_log2, uint32_t cq_log2, struct queue *q)
+/* @flags: 0 or GTU_QUEUE_SUBMIT, whose completions alone are mapped. */
+static inline int queue_create_as(int fd, uint32_t flags, uint32_t sq_log2, uint32_t cq_log2,
+				  struct queue *q)
 {
 	int ret;
 
 	memset(q, 0, sizeof(*q));
 	q->fd = fd;
 	q->c.size = sizeof(q->c);
+	q->c.flags = flags;
 	q->c.sq_log2 = sq_log2;
 	q->c.cq_log2 = cq_log2;
 	ret = call(fd, GTU_IOCTL_QUEUE_CREATE, &q->c);
 	if (ret)
 		return ret;
-	q->sq = mmap(NULL, q->c.sq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		     (off_t)q->c.sq_offset);
 	q->cq = mmap(NULL, q->c.cq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.cq_offset);
-	q->db = mmap(NULL, q->c.db_bytes, PROT_WRITE, MAP_SHARED, fd, (off_t)q->c.db_offset);
-	if (q->sq == MAP_FAILED || q->cq == MAP_FAILED || q->db == MAP_FAILED)
+	if (q->cq == MAP_FAILED)
 		return errno;
 	q->status = (const void *)(q->cq + (1ul << cq_log2));
-	return 0;
+	if (flags & GTU_QUEUE_SUBMIT)
+		return 0;
+	q->sq = map_shared(fd, q->c.sq_offset, q->c.sq_bytes);
+	q->db = mmap(NULL, q->c.db_bytes, PROT_WRITE, MAP_SHARED, fd, (off_t)q->c.db_offset);
+	return q->sq == MAP_FAILED || q->db == MAP_FAILED ? errno : 0;
+}
+
+static inline int queue_create(int fd, uint32_t sq_log2, uint32_t cq_log2, struct queue *q)
+{
+	return queue_create_as(fd, 0, sq_log2, cq_log2, q);
 }
 
 static inline void queue_unmap(struct queue *q)
@@ -338,6 +458,38 @@ static inline int run(struct queue *q, const struct gtu_hw_desc *d, struct gtu_h
 	return ret ? -ret : out->status;
 }
 
+/* A thread that waits for a job. */
+struct waiter {
+	struct queue *q;
+	uint32_t index;
+	uint64_t deadline_ns, returned_ns;
+	int ret;
+	pthread_t thread;
+};
+
+static inline void *waiter_thread(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->ret = queue_wait(w->q, w->index, w->deadline_ns);
+	w->returned_ns = now_ns();
+	return NULL;
+}
+
+static inline void start_waiter(struct waiter *w, struct queue *q, uint32_t index,
+				uint64_t deadline_ns)
+{
+	*w = (struct waiter){ .q = q, .index = index, .deadline_ns = deadline_ns };
+	pthread_create(&w->thread, NULL, waiter_thread, w);
+}
+
+/* Return what the wait returned. */
+static inline int join_waiter(struct waiter *w)
+{
+	pthread_join(w->thread, NULL);
+	return w->ret;
+}
+
 /* Build a COPY of @n elements of 2^@log2 bytes. */
 static inline struct gtu_hw_desc copy_job(uint32_t from, uint64_t from_offset, uint32_t to,
 					  uint64_t to_offset, uint32_t n, uint32_t log2)
@@ -347,6 +499,16 @@ static inline struct gtu_hw_desc copy_job(uint32_t from, uint64_t from_offset, u
 	d.operand[0] = (struct gtu_hw_operand){ from, n, from_offset };
 	d.operand[1] = (struct gtu_hw_operand){ to, n, to_offset };
 	return d;
+}
+
+/* Fill the ring with copies of @bytes of a region to behind them: the device is busy for a while. */
+static inline void submit_long(struct queue *q, uint32_t key, uint32_t bytes)
+{
+	struct gtu_hw_desc d = copy_job(key, 0, key, bytes, bytes, 0);
+
+	while (q->submitted - q->consumed < 1u << q->c.sq_log2)
+		put(q, &d);
+	doorbell(q, q->submitted, q->consumed);
 }
 
 #endif

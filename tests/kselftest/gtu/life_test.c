@@ -24,48 +24,23 @@ FIXTURE(life)
 	char function[64];		/* bus name of the device */
 };
 
-static void submit_long(struct queue *q, uint32_t key)
-{
-	struct gtu_hw_desc d = copy_job(key, 0, key, BYTES / 2, BYTES / 2, 0);
-
-	while (q->submitted - q->consumed < 1u << q->c.sq_log2)
-		put(q, &d);
-	doorbell(q, q->submitted, q->consumed);
-}
-
 FIXTURE_SETUP(life)
 {
 	uint64_t offset;
 
-	if (geteuid())
-		SKIP(return, "needs root");
+	NEEDS_ROOT;
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, bus_function(device_path(), self->function));
 	self->memory = pages(BYTES);
 	ASSERT_NE(MAP_FAILED, (void *)self->memory);
 	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
 	ASSERT_EQ(0, buffer_alloc(self->fd, 8192, &self->buffer_key, &offset));
-	self->buffer =
-		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, (off_t)offset);
+	self->buffer = map_shared(self->fd, offset, 8192);
 	ASSERT_NE(MAP_FAILED, (void *)self->buffer);
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
 NO_TEARDOWN(life);
-
-struct waiter {
-	struct queue *q;
-	int ret;
-	pthread_t thread;
-};
-
-static void *wait_for_ever(void *arg)
-{
-	struct waiter *w = arg;
-
-	w->ret = queue_wait(w->q, 1u << 20, GTU_WAIT_FOREVER);
-	return NULL;
-}
 
 /* Check the behaviour of a file whose device was removed. */
 static void expect_dead(struct __test_metadata *_metadata, int fd, struct queue *q)
@@ -95,13 +70,8 @@ static void expect_alive(struct __test_metadata *_metadata)
 	struct gtu_hw_cpl c;
 	struct queue q;
 	uint32_t key;
-	int fd = -1, i;
+	int fd = reopen();
 
-	for (i = 0; i < 100 && fd < 0; i++) {
-		fd = open(device_path(), O_RDWR);
-		if (fd < 0)
-			usleep(20000);
-	}
 	ASSERT_LE(0, fd) {
 		TH_LOG("%s", strerror(errno));
 	}
@@ -118,19 +88,18 @@ static void expect_alive(struct __test_metadata *_metadata)
 
 TEST_F_TIMEOUT(life, unbind_under_load, 60)
 {
-	struct waiter w = { .q = &self->q, .ret = -1 };
+	struct waiter w;
 	uint32_t i;
 
 	self->buffer[5] = 99;
-	pthread_create(&w.thread, NULL, wait_for_ever, &w);
+	start_waiter(&w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
 	usleep(50000);
-	submit_long(&self->q, self->key);
+	submit_long(&self->q, self->key, BYTES / 2);
 	ASSERT_EQ(0, driver_file(self->function, "unbind"));
 	/* after unbind the device no longer accesses the memory, and it is unpinned */
 	EXPECT_EQ(0, status_kib("VmPin"));
 	memset(self->memory, 0, BYTES);
-	pthread_join(w.thread, NULL);
-	EXPECT_EQ(ENODEV, w.ret);
+	EXPECT_EQ(ENODEV, join_waiter(&w));
 	expect_dead(_metadata, self->fd, &self->q);
 	EXPECT_EQ(99u, self->buffer[5]);
 	EXPECT_LT(open(device_path(), O_RDWR), 0);
@@ -332,23 +301,20 @@ TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
 TEST_F_TIMEOUT(life, function_reset, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	struct waiter w = { .q = &self->q, .ret = -1 };
+	struct waiter w;
 	uint32_t epoch;
 	char path[128];
 	int fd, ret;
 
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	epoch = info.epoch;
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", self->function);
-	if (access(path, W_OK))
-		SKIP(return, "needs a function reset: %s is not writable", path);
-	pthread_create(&w.thread, NULL, wait_for_ever, &w);
+	NEEDS_RESET(path);
+	start_waiter(&w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
 	usleep(50000);
-	submit_long(&self->q, self->key);
+	submit_long(&self->q, self->key, BYTES / 2);
 	ret = write_to(path, "1");
 	ASSERT_EQ(0, ret);
-	pthread_join(w.thread, NULL);
-	EXPECT_EQ(ENODEV, w.ret);
+	EXPECT_EQ(ENODEV, join_waiter(&w));
 	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
 	doorbell(&self->q, 1, 0);
@@ -376,9 +342,7 @@ TEST_F_TIMEOUT(life, function_reset_again, 60)
 	char path[128];
 	int fd;
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", self->function);
-	if (access(path, W_OK))
-		SKIP(return, "needs a function reset: %s is not writable", path);
+	NEEDS_RESET(path);
 	ASSERT_EQ(0, write_to(path, "1"));
 	fd = open(device_path(), O_RDWR);
 	ASSERT_LE(0, fd);

@@ -19,34 +19,12 @@ FIXTURE(memory_life)
 
 FIXTURE_SETUP(memory_life)
 {
-	if (geteuid())
-		SKIP(return, "needs root");
+	NEEDS_ROOT;
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, bus_function(device_path(), self->function));
 }
 
 NO_TEARDOWN(memory_life);
-
-static int reopen(void)
-{
-	int fd = -1, i;
-
-	for (i = 0; i < 100 && fd < 0; i++) {
-		fd = open(device_path(), O_RDWR | O_CLOEXEC);
-		if (fd < 0)
-			usleep(20000);
-	}
-	return fd;
-}
-
-static int import(int fd, int dmabuf, uint32_t *key)
-{
-	struct gtu_ioctl_region_import a = { .size = sizeof(a), .fd = dmabuf, .rights = RW };
-	int ret = call(fd, GTU_IOCTL_REGION_IMPORT, &a);
-
-	*key = a.key;
-	return ret;
-}
 
 /*
  * A dma-buf survives the removal of its exporter and can be imported after the device is bound
@@ -59,14 +37,14 @@ TEST_F_TIMEOUT(memory_life, dmabuf, 60)
 	struct gtu_hw_cpl c;
 	struct queue q;
 	uint32_t key, *p, *out = pages(4096), out_key, i;
-	uint64_t offset;
+	uint64_t offset, length;
 	int other = reopen();
 
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, buffer_alloc(self->fd, BYTES, &e.key, &offset));
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_BUFFER_EXPORT, &e));
-	ASSERT_EQ(0, import(other, e.fd, &key));
-	ASSERT_EQ(0, import(self->fd, e.fd, &key));
+	ASSERT_EQ(0, import(other, e.fd, RW, &key, &length));
+	ASSERT_EQ(0, import(self->fd, e.fd, RW, &key, &length));
 	p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, e.fd, 0);
 	ASSERT_NE(MAP_FAILED, (void *)p);
 	for (i = 0; i < BYTES / 4; i++)
@@ -75,7 +53,7 @@ TEST_F_TIMEOUT(memory_life, dmabuf, 60)
 	for (i = 0; i < BYTES / 4; i++)
 		ASSERT_EQ(i ^ 0x1111, p[i]);
 	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_BUFFER_EXPORT, &e));
-	EXPECT_EQ(ENODEV, import(other, e.fd, &key));
+	EXPECT_EQ(ENODEV, import(other, e.fd, RW, &key, &length));
 	close(other);
 	close(self->fd);
 	p[7] = 0x2222;
@@ -83,7 +61,7 @@ TEST_F_TIMEOUT(memory_life, dmabuf, 60)
 	self->fd = reopen();
 	ASSERT_LE(0, self->fd);
 	/* the exporting device was removed, so the new one treats the dma-buf as foreign memory */
-	ASSERT_EQ(0, import(self->fd, e.fd, &key));
+	ASSERT_EQ(0, import(self->fd, e.fd, RW, &key, &length));
 	ASSERT_EQ(0, region_add(self->fd, out, 4096, RW, &out_key));
 	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q));
 	d = copy_job(key, 0, out_key, 0, 1024, 2);
@@ -128,10 +106,8 @@ TEST_F_TIMEOUT(memory_life, aperture, 60)
 		SKIP(return, "the device has no aperture");
 	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_BUFFER_ALLOC, &b));
-	p = mmap(NULL, a.length, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
-		 (off_t)a.mmap_offset);
-	kept = mmap(NULL, b.length, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
-		    (off_t)b.mmap_offset);
+	p = map_shared(self->fd, a.mmap_offset, a.length);
+	kept = map_shared(self->fd, b.mmap_offset, b.length);
 	ASSERT_NE(MAP_FAILED, (void *)p);
 	ASSERT_NE(MAP_FAILED, (void *)kept);
 	kept[0] = kept[1024] = 0xbeef;
@@ -152,7 +128,7 @@ TEST_F_TIMEOUT(memory_life, aperture, 60)
 	ret = reopen();
 	ASSERT_LE(0, ret);
 	ASSERT_EQ(0, call(ret, GTU_IOCTL_BUFFER_ALLOC, &a));
-	now = mmap(NULL, a.length, PROT_READ | PROT_WRITE, MAP_SHARED, ret, (off_t)a.mmap_offset);
+	now = map_shared(ret, a.mmap_offset, a.length);
 	ASSERT_NE(MAP_FAILED, (void *)now);
 	p[3] = kept[3] = 0x77;
 	EXPECT_EQ(0, now[3]);

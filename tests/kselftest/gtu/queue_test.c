@@ -27,19 +27,6 @@ FIXTURE_SETUP(queue)
 NO_TEARDOWN(queue);
 
 /*
- * Copy one half of the memory to the other until the ring is full, to keep the device busy for a
- * while.
- */
-static void submit_long(struct queue *q, uint32_t key)
-{
-	struct gtu_hw_desc d = copy_job(key, 0, key, BYTES / 2, BYTES / 2, 0);
-
-	while (q->submitted - q->consumed < 1u << q->c.sq_log2)
-		put(q, &d);
-	doorbell(q, q->submitted, q->consumed);
-}
-
-/*
  * ---- Mappings -----------------------------------------------------------------------------------
  */
 
@@ -233,30 +220,6 @@ TEST_F(queue, wait_deadline)
 	EXPECT_EQ(GTU_QUEUE_ENABLED, w.state);
 }
 
-struct waiter {
-	struct queue *q;
-	uint32_t index;
-	uint64_t deadline;
-	int ret;
-	uint64_t returned;
-	pthread_t thread;
-};
-
-static void *wait_thread(void *arg)
-{
-	struct waiter *w = arg;
-
-	w->ret = queue_wait(w->q, w->index, w->deadline);
-	w->returned = now_ns();
-	return NULL;
-}
-
-static void start_waiter(struct waiter *w, struct queue *q, uint32_t index)
-{
-	*w = (struct waiter){.q = q, .index = index, .deadline = now_ns() + 10 * SECOND, .ret = -1};
-	pthread_create(&w->thread, NULL, wait_thread, w);
-}
-
 static void sleep_ms(unsigned int ms)
 {
 	usleep(ms * 1000);
@@ -271,7 +234,7 @@ TEST_F(queue, wait_many)
 	unsigned int i;
 
 	for (i = 0; i < 5; i++)
-		start_waiter(&w[i], &self->q, index[i]);
+		start_waiter(&w[i], &self->q, index[i], now_ns() + 10 * SECOND);
 	sleep_ms(150);
 	start = now_ns();
 	for (i = 0; i < 5; i++) {
@@ -279,9 +242,8 @@ TEST_F(queue, wait_many)
 		sleep_ms(20);
 	}
 	for (i = 0; i < 5; i++) {
-		pthread_join(w[i].thread, NULL);
-		EXPECT_EQ(0, w[i].ret);
-		EXPECT_LE(start, w[i].returned);
+		EXPECT_EQ(0, join_waiter(&w[i]));
+		EXPECT_LE(start, w[i].returned_ns);
 	}
 }
 
@@ -293,18 +255,17 @@ TEST_F(queue, wait_is_interrupt_driven)
 	struct waiter w;
 
 	for (i = 0; i < 20; i++) {
-		start_waiter(&w, &self->q, i);
+		start_waiter(&w, &self->q, i, now_ns() + 10 * SECOND);
 		sleep_ms(7);
 		start = now_ns();
 		submit(&self->q, &NO_JOB);
-		pthread_join(w.thread, NULL);
-		ASSERT_EQ(0, w.ret);
-		total += w.returned - start;
+		ASSERT_EQ(0, join_waiter(&w));
+		total += w.returned_ns - start;
 		/*
 		 * the host may stall a few times; the driver's fallback poll would make every
 		 * wake-up slow
 		 */
-		slow += w.returned - start > SECOND / 50;
+		slow += w.returned_ns - start > SECOND / 50;
 		self->q.consumed++;
 	}
 	TH_LOG("mean wake-up: %llu us", (unsigned long long)(total / 20 / 1000));
@@ -356,13 +317,12 @@ TEST_F(queue, wait_ends_with_the_queue)
 {
 	struct waiter w[2];
 
-	start_waiter(&w[0], &self->q, 0);
+	start_waiter(&w[0], &self->q, 0, now_ns() + 10 * SECOND);
 	sleep_ms(50);
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
-	pthread_join(w[0].thread, NULL);
-	EXPECT_EQ(ECANCELED, w[0].ret);
-	start_waiter(&w[0], &self->q, 0);
-	start_waiter(&w[1], &self->q, 7);
+	EXPECT_EQ(ECANCELED, join_waiter(&w[0]));
+	start_waiter(&w[0], &self->q, 0, now_ns() + 10 * SECOND);
+	start_waiter(&w[1], &self->q, 7, now_ns() + 10 * SECOND);
 	sleep_ms(50);
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_DESTROY));
 	pthread_join(w[0].thread, NULL);
@@ -376,12 +336,11 @@ TEST_F(queue, arm_by_hand)
 {
 	struct waiter w;
 
-	start_waiter(&w, &self->q, 0);
+	start_waiter(&w, &self->q, 0, now_ns() + 10 * SECOND);
 	sleep_ms(30);
 	*(volatile uint32_t *)(self->q.db + GTU_DB_ARM) = 1000;
 	submit(&self->q, &NO_JOB);
-	pthread_join(w.thread, NULL);
-	EXPECT_EQ(0, w.ret);
+	EXPECT_EQ(0, join_waiter(&w));
 }
 
 /*
@@ -394,11 +353,10 @@ TEST_F(queue, error_and_reset)
 	struct waiter w;
 
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
-	start_waiter(&w, &self->q, 1);
+	start_waiter(&w, &self->q, 1, now_ns() + 10 * SECOND);
 	sleep_ms(50);
 	doorbell(&self->q, 1 + 17, 1);		/* the ring has 16 entries */
-	pthread_join(w.thread, NULL);
-	EXPECT_EQ(EIO, w.ret);
+	EXPECT_EQ(EIO, join_waiter(&w));
 	EXPECT_EQ(GTU_QUEUE_E_TAIL, queue_state(&self->q));
 	/* the error is sticky and reported to later waits; earlier completions stay valid */
 	doorbell(&self->q, 2, 1);
@@ -424,7 +382,7 @@ TEST_F(queue, reset_in_flight)
 	unsigned int i;
 
 	for (i = 0; i < 20; i++) {
-		submit_long(&self->q, self->key);
+		submit_long(&self->q, self->key, BYTES / 2);
 		ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 		ASSERT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 		ASSERT_EQ(0, c.sq_index);
@@ -446,7 +404,7 @@ TEST_F_TIMEOUT(queue, close_in_flight, 60)
 		memset(memory, 1, BYTES / 2);
 		ASSERT_EQ(0, region_add(fd, memory, BYTES, RW, &key));
 		ASSERT_EQ(0, queue_create(fd, 4, 4, &q));
-		submit_long(&q, key);
+		submit_long(&q, key, BYTES / 2);
 		queue_unmap(&q);
 		close(fd);
 		memset(memory, 0, BYTES);

@@ -97,19 +97,15 @@ TEST_F_TIMEOUT(race, reset_in_a_call, 120)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
 					    .length = 4096, .rights = RW };
-	char function[64], path[128];
+	char path[128];
 	unsigned int n = 0, i;
 	pthread_t thread;
 	int fd = -1, ret;
 
-	if (geteuid())
-		SKIP(return, "needs root");
+	NEEDS_ROOT;
 	if (call(self->fd, GTU_IOCTL_BUFFER_ALLOC, &a))
 		SKIP(return, "the device has no aperture");
-	ASSERT_EQ(0, bus_function(device_path(), function));
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
-	if (access(path, W_OK))
-		SKIP(return, "needs a function reset: %s is not writable", path);
+	NEEDS_RESET(path);
 	stop = false;
 	pthread_create(&thread, NULL, take_aperture, &n);
 	for (i = 0; i < 10; i++) {

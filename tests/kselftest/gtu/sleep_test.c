@@ -84,9 +84,8 @@ FIXTURE_SETUP(sleep)
 
 	if (!sleep_kind())
 		SKIP(return, "the test puts the machine to sleep: set GTU_SLEEP=devices, mem or "
-			     "alarm");
-	if (geteuid())
-		SKIP(return, "needs root");
+			     "alarm, as the guest plan life does");
+	NEEDS_ROOT;
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	self->seek = info.caps & GTU_CAP_SEEK;
@@ -98,12 +97,8 @@ FIXTURE_SETUP(sleep)
 
 NO_TEARDOWN(sleep);
 
-/* Without GTU_CAP_SEEK, used queues cannot survive a sleep. */
-#define NEEDS_SEEK                                                                                 \
-	do {                                                                                       \
-		if (!self->seek)                                                                   \
-			SKIP(return, "the device has no GTU_CAP_SEEK");                            \
-	} while (0)
+/* Without it, used queues cannot survive a sleep. */
+#define NEEDS_SEEK	NEEDS(GTU_CAP_SEEK)
 
 /* Copy a page of @value. Return true if it arrived. */
 static bool copies(struct queue *q, uint8_t *memory, uint32_t key, uint8_t value)
@@ -136,7 +131,7 @@ TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 	for (i = 0; i < 29; i++)
 		ASSERT_TRUE(copies(&self->q, self->memory, self->key, (uint8_t)i));
 	if (!call(self->fd, GTU_IOCTL_BUFFER_ALLOC, &a)) {
-		piece = mmap(NULL, APERTURE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, (off_t)a.mmap_offset);
+		piece = map_shared(self->fd, a.mmap_offset, APERTURE);
 		ASSERT_NE(MAP_FAILED, (void *)piece);
 		for (i = 0; i < APERTURE / 8; i++)
 			piece[i] = i * 0x9e3779b97f4a7c15u;
@@ -203,7 +198,7 @@ static long interrupts(void)
 	return sum;
 }
 
-struct waiter {
+struct user_waiter {
 	struct queue *q;
 	int how, ret;
 	struct gtu_event e;
@@ -213,7 +208,7 @@ struct waiter {
 /* Wait in the ioctl or in read(); the sleep must not be visible to the waiter. */
 static void *wait_somehow(void *arg)
 {
-	struct waiter *w = arg;
+	struct user_waiter *w = arg;
 
 	if (!w->how)
 		w->ret = queue_wait(w->q, w->q->submitted, GTU_WAIT_FOREVER);
@@ -225,7 +220,7 @@ static void *wait_somehow(void *arg)
 TEST_F_TIMEOUT(sleep, who_waits_goes_on, 120)
 {
 	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
-	struct waiter w[2] = { { .q = &self->q }, { .q = &self->q, .how = 1 } };
+	struct user_waiter w[2] = { { .q = &self->q }, { .q = &self->q, .how = 1 } };
 	int efd = eventfd(0, EFD_NONBLOCK), i;
 	uint64_t events = 0;
 	struct gtu_hw_cpl c;
@@ -390,9 +385,7 @@ TEST_F_TIMEOUT(sleep, waiting_jobs_are_known, 120)
 	uint32_t i;
 
 	NEEDS_SEEK;
-	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	if (!(info.caps & GTU_CAP_CANCEL))
-		SKIP(return, "the device has no GTU_CAP_CANCEL");
+	NEEDS(GTU_CAP_CANCEL);
 	ASSERT_EQ(0, queue_create(self->fd, 4, 2, &q));
 	for (i = 0; i < 9; i++)
 		put(&q, &nop);
@@ -432,14 +425,11 @@ TEST_F_TIMEOUT(sleep, an_error_stays, 120)
 TEST_F_TIMEOUT(sleep, who_is_dead_stays_dead, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	char function[64], path[128];
+	char path[128];
 	int fd, n;
 
 	NEEDS_SEEK;
-	ASSERT_EQ(0, bus_function(device_path(), function));
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", function);
-	if (access(path, W_OK))
-		SKIP(return, "needs a function reset: %s is not writable", path);
+	NEEDS_RESET(path);
 	ASSERT_EQ(0, write_to(path, "1"));
 	fd = open(device_path(), O_RDWR);
 	ASSERT_LE(0, fd);
@@ -463,10 +453,8 @@ TEST_F_TIMEOUT(sleep, who_is_dead_stays_dead, 120)
 TEST_F_TIMEOUT(sleep, nothing_is_left, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	const char *fault = getenv("GTU_FAULT");
 
-	if (!fault || strcmp(fault, "no-resume"))
-		SKIP(return, "needs a device that does not resume and GTU_FAULT=no-resume");
+	NEEDS_FAULT("no-resume", "power-resources");
 	ASSERT_TRUE(copies(&self->q, self->memory, self->key, 1));
 	EXPECT_NE(0, self->q.sq[0].opcode);
 	EXPECT_LT(0, status_kib("VmPin"));
@@ -482,12 +470,10 @@ TEST_F_TIMEOUT(sleep, nothing_is_left, 120)
 TEST_F_TIMEOUT(sleep, lost_interrupts_cost_time_only, 120)
 {
 	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
-	const char *fault = getenv("GTU_FAULT");
 	struct pollfd p = { .events = POLLIN };
 	uint64_t events;
 
-	if (!fault || strcmp(fault, "lose-irq"))
-		SKIP(return, "needs a device that loses all interrupts and GTU_FAULT=lose-irq");
+	NEEDS_FAULT("lose-irq", "life");
 	p.fd = eventfd(0, EFD_NONBLOCK);
 	ASSERT_LE(0, p.fd);
 	ASSERT_EQ(0, set_eventfd(&self->q, p.fd));
@@ -549,7 +535,7 @@ TEST_F_TIMEOUT(sleep, told_where_it_cannot_be_kept, 120)
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct pollfd p = { .events = POLLIN };
 	struct queue fresh, used;
-	struct waiter w = { .q = &used, .ret = -1 };
+	struct user_waiter w = { .q = &used, .ret = -1 };
 	struct gtu_hw_desc d;
 	uint8_t *memory = pages(65536);
 	uint32_t key;

@@ -10,7 +10,6 @@
  *   keep-master: gtu serve --fault no-invalidate --fault stuck-reset=3 --fault keep-master
  * The last two leave the device unusable. Needs root.
  */
-#include <dirent.h>
 #include <poll.h>
 
 #include "gtu_util.h"
@@ -37,11 +36,8 @@ FIXTURE_VARIANT_ADD(stuck, keep_master) { .kind = "keep-master", .keeps_master =
 
 FIXTURE_SETUP(stuck)
 {
-	const char *kind = getenv("GTU_FAULT");
-
-	if (!kind || strcmp(kind, variant->kind) || geteuid())
-		SKIP(return, "needs root, a device with an injected fault, and GTU_FAULT=%s",
-		     variant->kind);
+	NEEDS_FAULT(variant->kind, "faulty");
+	NEEDS_ROOT;
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, bus_function(device_path(), self->function));
 	self->memory = pages(BYTES);
@@ -52,20 +48,6 @@ FIXTURE_SETUP(stuck)
 }
 
 NO_TEARDOWN(stuck);
-
-/* Return whether a state dump of any device exists. */
-static bool dump_is_there(void)
-{
-	DIR *dir = opendir("/sys/class/devcoredump");
-	struct dirent *e;
-	bool found = false;
-
-	while (dir && !found && (e = readdir(dir)))
-		found = !strncmp(e->d_name, "devcd", 5);
-	if (dir)
-		closedir(dir);
-	return found;
-}
 
 TEST_F_TIMEOUT(stuck, memory, 90)
 {
@@ -86,7 +68,7 @@ TEST_F_TIMEOUT(stuck, memory, 90)
 	EXPECT_EQ(1, poll(&p, 1, 0));
 	EXPECT_EQ(POLLERR | POLLHUP, p.revents);
 	if (!access("/sys/class/devcoredump", F_OK))
-		EXPECT_TRUE(dump_is_there());
+		EXPECT_NE(NULL, dump_file());
 	snprintf(path, sizeof(path), "/sys/class/gtu/%s/state", device_name());
 	ASSERT_LT(0, read_from(path, text, sizeof(text)));
 	EXPECT_EQ(0, strcmp(text, variant->comes_back ? "up\n" : "dead\n"));

@@ -23,26 +23,6 @@ FIXTURE(submit)
 	uint32_t in_key, out_key;
 };
 
-static int submit_queue(int fd, uint32_t sq_log2, uint32_t cq_log2, struct queue *q)
-{
-	int ret;
-
-	memset(q, 0, sizeof(*q));
-	q->fd = fd;
-	q->c.size = sizeof(q->c);
-	q->c.flags = GTU_QUEUE_SUBMIT;
-	q->c.sq_log2 = sq_log2;
-	q->c.cq_log2 = cq_log2;
-	ret = call(fd, GTU_IOCTL_QUEUE_CREATE, &q->c);
-	if (ret)
-		return ret;
-	q->cq = mmap(NULL, q->c.cq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.cq_offset);
-	if (q->cq == MAP_FAILED)
-		return errno;
-	q->status = (const void *)(q->cq + (1ul << cq_log2));
-	return 0;
-}
-
 static int submit_raw(struct queue *q, const void *descs, uint32_t n, struct gtu_ioctl_submit *a)
 {
 	*a = (struct gtu_ioctl_submit){ .size = sizeof(*a), .id = q->c.id, .count = n,
@@ -92,7 +72,7 @@ FIXTURE_SETUP(submit)
 		self->in[i] = i * 2654435761u;
 	ASSERT_EQ(0, region_add(self->fd, self->in, BYTES, GTU_RIGHT_READ, &self->in_key));
 	ASSERT_EQ(0, region_add(self->fd, self->out, BYTES, RW, &self->out_key));
-	ASSERT_EQ(0, submit_queue(self->fd, 5, 5, &self->q));
+	ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 5, 5, &self->q));
 }
 
 NO_TEARDOWN(submit);
@@ -217,7 +197,7 @@ TEST_F(submit, wrap)
 	uint32_t i, n, full = 0, want = 0;
 	int why;
 
-	ASSERT_EQ(0, submit_queue(self->fd, 3, 2, &q));
+	ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 3, 2, &q));
 	for (i = 0; i < 40; i++)
 		d[i] = copy_job(self->in_key, 0, self->out_key, 0, 4, 2);
 	while (q.submitted < 3000) {
@@ -407,7 +387,7 @@ TEST_F(submit, blocks)
 		ASSERT_EQ(self->in[63 - 3 * i], self->out[i]);
 	/* in a driver buffer */
 	ASSERT_EQ(0, buffer_alloc(self->fd, 3 * 4096, &buffer_key, &offset));
-	buffer = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, (off_t)offset);
+	buffer = map_shared(self->fd, offset, 3 * 4096);
 	ASSERT_NE(MAP_FAILED, (void *)buffer);
 	block_fill((void *)(buffer + 8192 - 32), self->in_key, index_key, self->out_key);
 	memset(self->out, 0, BYTES);

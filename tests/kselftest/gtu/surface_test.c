@@ -5,7 +5,6 @@
  *
  * Needs root.
  */
-#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -28,8 +27,7 @@ FIXTURE(surface)
 
 FIXTURE_SETUP(surface)
 {
-	if (geteuid())
-		SKIP(return, "needs root");
+	NEEDS_ROOT;
 	OPEN_OR_SKIP(self->fd);
 	self->info.size = sizeof(self->info);
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &self->info));
@@ -372,23 +370,9 @@ TEST_F_TIMEOUT(surface, removal_while_looked_at, 90)
 
 #define TRACING "/sys/kernel/tracing/"
 
-struct job_waiter {
-	struct queue *q;
-	int ret;
-};
-
-static void *wait_for_the_first(void *arg)
-{
-	struct job_waiter *w = arg;
-
-	w->ret = queue_wait(w->q, 0, now_ns() + 20 * SECOND);
-	return NULL;
-}
-
 TEST_F(surface, tracepoints)
 {
-	struct job_waiter w = { .q = &self->q };
-	pthread_t thread;
+	struct waiter w;
 	uint32_t key;
 	struct gtu_hw_cpl c;
 	char what[128];
@@ -402,11 +386,10 @@ TEST_F(surface, tracepoints)
 	 * a wait that starts before the submission ends by an interrupt; a later one may find the
 	 * job completed
 	 */
-	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_the_first, &w));
+	start_waiter(&w, &self->q, 0, now_ns() + 20 * SECOND);
 	usleep(300000);
 	submit(&self->q, &NO_JOB);
-	pthread_join(thread, NULL);
-	ASSERT_EQ(0, w.ret);
+	ASSERT_EQ(0, join_waiter(&w));
 	ASSERT_EQ(0, take(&self->q, &c));
 	ASSERT_EQ(0, region_remove(self->fd, key));
 	write_to(TRACING "events/gtu/enable", "0");
@@ -431,23 +414,6 @@ TEST_F(surface, tracepoints)
  */
 
 #define HANG_MS "/sys/module/gtu/parameters/hang_ms"
-
-/* Return the path of an existing dump, or NULL. */
-static const char *dump_file(void)
-{
-	static char path[400];
-	DIR *dir = opendir("/sys/class/devcoredump");
-	struct dirent *e;
-	bool found = false;
-
-	while (dir && !found && (e = readdir(dir))) {
-		found = !strncmp(e->d_name, "devcd", 5);
-		snprintf(path, sizeof(path), "/sys/class/devcoredump/%s/data", e->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	return found ? path : NULL;
-}
 
 static bool dump_comes(unsigned int ms)
 {

@@ -446,6 +446,13 @@ static int usage(const char *what)
 int main(int argc, char **argv)
 {
 	const char *pattern_file = "/dmesg-check";
+	const struct text_option {
+		const char *word, **value;
+	} texts[] = {
+		{ "--keep", &opt.keep }, { "--notes", &opt.notes }, { "--places", &opt.places },
+		{ "--dmesg-check", &pattern_file }, { "--distil", &opt.distil }, { "--replay", &opt.replay },
+		{ "--other", &opt.device[1] }, { NULL, NULL },
+	};
 	unsigned i;
 	int fd;
 
@@ -457,11 +464,13 @@ int main(int argc, char **argv)
 	for (i = 1; i + 1 < (unsigned)argc; i += 2) {
 		const char *word = argv[i], *value = argv[i + 1];
 
-		if (!strcmp(word, "--corpus") && !load(value, true))
-			return 2;
-		if (!strcmp(word, "--corpus"))
-			continue;
-		if (!strcmp(word, "--seconds"))
+		const struct text_option *t;
+
+		for (t = texts; t->word && strcmp(t->word, word); t++)
+			;
+		if (t->word)
+			*t->value = value;
+		else if (!strcmp(word, "--seconds"))
 			opt.seconds = atof(value);
 		else if (!strcmp(word, "--seed"))
 			opt.seed = strtoull(value, NULL, 0);
@@ -469,26 +478,14 @@ int main(int argc, char **argv)
 			opt.workers = (unsigned)atoi(value);
 		else if (!strcmp(word, "--times"))
 			opt.times = (unsigned)atoi(value);
-		else if (!strcmp(word, "--keep"))
-			opt.keep = value;
-		else if (!strcmp(word, "--notes"))
-			opt.notes = value;
-		else if (!strcmp(word, "--places"))
-			opt.places = value;
-		else if (!strcmp(word, "--dmesg-check"))
-			pattern_file = value;
-		else if (!strcmp(word, "--distil"))
-			opt.distil = value;
-		else if (!strcmp(word, "--replay"))
-			opt.replay = value;
 		else if (!strcmp(word, "--read-notes"))
 			return dump_notes(value);
 		else if (!strcmp(word, "--device"))
 			opt.device[0] = opt.device[1] = value;
-		else if (!strcmp(word, "--other"))
-			opt.device[1] = value;
-		else
+		else if (strcmp(word, "--corpus"))
 			return usage(word);
+		else if (!load(value, true))
+			return 2;
 	}
 	if (i < (unsigned)argc)
 		return usage(argv[i]);

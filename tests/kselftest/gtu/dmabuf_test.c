@@ -5,10 +5,8 @@
  * The importer is the same device in another context or, if GTU_DEVICE2 is set, a second GTU.
  */
 #include <linux/dma-buf.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 
-#include "gtu_util.h"
+#include "gtu_trust.h"
 
 #define BYTES	(3u << 20)
 
@@ -240,11 +238,7 @@ TEST_F(dmabuf, outlives_all)
  */
 TEST_F(dmabuf, over_a_socket)
 {
-	char control[CMSG_SPACE(sizeof(int))] = "", byte = 0;
-	struct iovec v = { &byte, 1 };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control,
-			    .msg_controllen = sizeof(control) };
-	int pair[2], out, status;
+	int pair[2], out;
 	pid_t child;
 
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
@@ -258,23 +252,18 @@ TEST_F(dmabuf, over_a_socket)
 		struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 2, .imm = 0x600d };
 		struct gtu_hw_cpl c;
 
-		if (fd < 0 || recvmsg(pair[1], &m, 0) != 1)
+		out = receive_fd(pair[1]);
+		if (fd < 0 || out < 0)
 			_exit(1);
-		memcpy(&out, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(out));
 		if (import(fd, out, RW, &key, &length) || queue_create(fd, 2, 2, &q))
 			_exit(2);
 		d.operand[1] = (struct gtu_hw_operand){ key, (uint32_t)(length / 4), 0 };
 		_exit(run(&q, &d, &c) ? 3 : 0);
 	}
 	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &out));
-	CMSG_FIRSTHDR(&m)->cmsg_level = SOL_SOCKET;
-	CMSG_FIRSTHDR(&m)->cmsg_type = SCM_RIGHTS;
-	CMSG_FIRSTHDR(&m)->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &out, sizeof(out));
-	ASSERT_EQ(1, sendmsg(pair[0], &m, 0));
+	ASSERT_EQ(0, send_fd(pair[0], out));
 	close(out);
-	ASSERT_EQ(child, waitpid(child, &status, 0));
-	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, child_end(child));
 	EXPECT_EQ(0x600du, self->memory[0]);
 	EXPECT_EQ(0x600du, self->memory[BYTES / 4 - 1]);
 }

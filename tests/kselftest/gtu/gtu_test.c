@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Tests regions, queues and jobs directly on the UAPI, with valid and with invalid arguments. */
-#include <pthread.h>
-#include <sys/resource.h>
-
 #include "gtu_trust.h"
 
 FIXTURE(gtu)
@@ -89,64 +86,6 @@ TEST_F(gtu, region_keys)
 		EXPECT_EQ(GTU_CPL_KEY, run(&self->q, &d, &c));
 	}
 	free(seen);
-}
-
-/* Each slot gets its own page, because debug kernels warn about many DMA mappings of one page. */
-TEST_F(gtu, region_slots)
-{
-	char *memory = pages(2000 * 4096);
-	uint32_t key[2000], n, i;
-	int ret = 0;
-
-	for (n = 0; n < 2000; n++) {
-		ret = region_add(self->fd, memory + n * 4096, 64, RW, &key[n]);
-		if (ret)
-			break;
-	}
-	EXPECT_EQ(ENOSPC, ret);
-	EXPECT_LT(500u, n);
-	for (i = 0; i < n; i++)
-		EXPECT_EQ(0, region_remove(self->fd, key[i]));
-	EXPECT_EQ(0, region_add(self->fd, memory, 64, RW, &key[0]));
-}
-
-/*
- * RLIMIT_MEMLOCK applies to an unprivileged process with page granularity; removing a region frees
- * its charge at once.
- */
-TEST_F(gtu, memlock)
-{
-	struct rlimit limit = { 1 << 20, 1 << 20 };
-	char *memory = pages(2 << 20);
-	uint32_t key, more;
-	int fd, i;
-
-	fd = open(device_path(), O_RDWR);
-	ASSERT_LE(0, fd);
-	/* a mapping keeps the file open, as its descriptor does */
-	queue_unmap(&self->q);
-	close(self->fd);
-	ASSERT_EQ(0, status_kib("VmPin"));
-	if (geteuid())
-		SKIP(close(fd); return, "needs root to switch to an unprivileged user");
-	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &limit));
-	ASSERT_EQ(0, setuid(65534));
-	EXPECT_EQ(EDQUOT, region_add(fd, memory, 2 << 20, RW, &key));
-	EXPECT_EQ(EDQUOT, region_add(fd, memory, (1 << 20) + 1, RW, &key));
-	EXPECT_EQ(EDQUOT, region_add(fd, memory + 8, 1 << 20, RW, &key));
-	EXPECT_EQ(0, status_kib("VmPin"));
-	for (i = 0; i < 100; i++) {
-		ASSERT_EQ(0, region_add(fd, memory, 1 << 20, RW, &key));
-		ASSERT_EQ(1024, status_kib("VmPin"));
-		ASSERT_EQ(EDQUOT, region_add(fd, memory, 8, RW, &more));
-		ASSERT_EQ(0, region_remove(fd, key));
-		ASSERT_EQ(0, status_kib("VmPin"));
-	}
-	ASSERT_EQ(0, region_add(fd, memory, 1 << 20, RW, &key));
-	/* driver buffers do not count towards RLIMIT_MEMLOCK */
-	EXPECT_EQ(0, buffer_alloc(fd, 1 << 20, &more, &(uint64_t){ 0 }));
-	close(fd);
-	EXPECT_EQ(0, status_kib("VmPin"));
 }
 
 /* Copy one word of a region with the device, and return the word that it read. */
@@ -353,124 +292,6 @@ TEST_F(gtu, scu)
 		if (self->in[i] < 1u << 30)
 			ASSERT_EQ(self->in[i], self->out[kept++]);
 	EXPECT_EQ(kept, c.count);
-}
-
-TEST_F(gtu, bad_operands)
-{
-	struct gtu_hw_desc good = copy_job(self->in_key, 0, self->out_key, 0, 16, 2), d;
-	struct gtu_hw_cpl c;
-
-	d = good;
-	d.operand[0].key += 1u << 16;		/* another generation */
-	EXPECT_EQ(GTU_CPL_KEY, run(&self->q, &d, &c));
-	EXPECT_EQ(0, c.operand);
-	d = good;
-	d.operand[1].key += 900;		/* another slot */
-	EXPECT_EQ(GTU_CPL_KEY, run(&self->q, &d, &c));
-	EXPECT_EQ(1, c.operand);
-	d = good;
-	d.operand[1].key = self->in_key;	/* read-only region */
-	EXPECT_EQ(GTU_CPL_RIGHTS, run(&self->q, &d, &c));
-	d = good;
-	d.operand[0].offset = BYTES - 60;
-	EXPECT_EQ(GTU_CPL_BOUNDS, run(&self->q, &d, &c));
-	d = good;
-	d.operand[1].offset = ~0ull << 6;
-	EXPECT_EQ(GTU_CPL_BOUNDS, run(&self->q, &d, &c));
-	d = good;
-	d.operand[0].offset = 2;
-	EXPECT_EQ(GTU_CPL_OPERAND, run(&self->q, &d, &c));
-	d = good;
-	d.opcode = 0xff;
-	EXPECT_EQ(GTU_CPL_OPCODE, run(&self->q, &d, &c));
-	d = good;
-	d.flags = 0x8000;
-	EXPECT_EQ(GTU_CPL_RESERVED, run(&self->q, &d, &c));
-	/* the queue still works after all of these errors */
-	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &good, &c));
-	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&self->q));
-}
-
-/* A context cannot name resources of another one. */
-TEST_F(gtu, isolation)
-{
-	struct queue q;
-	struct gtu_hw_desc d;
-	struct gtu_hw_cpl c;
-	int other = open(device_path(), O_RDWR);
-	uint32_t slot, generation;
-
-	ASSERT_LE(0, other);
-	ASSERT_EQ(0, queue_create(other, 2, 2, &q));
-	for (slot = 0; slot < 4; slot++)
-		for (generation = 0; generation < 4; generation++) {
-			d = copy_job(GTU_KEY(generation, slot), 0, GTU_KEY(generation, slot), 0, 1,
-				     2);
-			EXPECT_NE(GTU_CPL_OK, run(&q, &d, &c));
-		}
-	EXPECT_EQ(ENOENT, region_remove(other, self->in_key));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, self->q.c.sq_bytes, PROT_READ, MAP_SHARED, other,
-				   (off_t)self->q.c.sq_offset));
-	EXPECT_EQ(ENOENT, errno);
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, self->q.c.db_bytes, PROT_WRITE, MAP_SHARED, other,
-				   (off_t)self->q.c.db_offset));
-	q.c.id = self->q.c.id;
-	EXPECT_EQ(ENOENT, queue_call(&q, GTU_IOCTL_QUEUE_RESET));
-	EXPECT_EQ(ENOENT, queue_call(&q, GTU_IOCTL_QUEUE_DESTROY));
-	EXPECT_EQ(ENOENT, queue_wait(&q, 0, 0));
-	close(other);
-	d = copy_job(self->in_key, 0, self->out_key, 0, 16, 2);
-	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
-}
-
-/* Random descriptors, mostly with valid keys, change nothing outside the regions. */
-TEST_F_TIMEOUT(gtu, random_descriptors, 60)
-{
-	const size_t whole = 16 * 4096, inner = 7 * 4096 + 512, from = 4096 + 104;
-	uint8_t *memory = pages(whole);
-	uint64_t seed = 0x9E3779B97F4A7C15ull;
-	struct gtu_hw_desc d;
-	struct gtu_hw_cpl c;
-	unsigned int i, n;
-	uint32_t key;
-	size_t b;
-	int status;
-
-	memset(memory, 0x5a, whole);
-	ASSERT_EQ(0, region_add(self->fd, memory + from, inner, RW, &key));
-	for (i = 0; i < 1500; i++) {
-		for (n = 0; n < sizeof(d) / 8; n++)
-			((uint64_t *)(void *)&d)[n] = next_random(&seed);
-		d.opcode =
-			(uint8_t)(next_random(&seed) % 8 ? GTU_OP_COPY + next_random(&seed) % 0x1f
-							 : d.opcode);
-		d.reserved0 = 0;
-		d.flags &= next_random(&seed) % 4 ? 0 : 0xffff;
-		d.param &= next_random(&seed) % 2 ? 3 : 0x3fffff;
-		d.limit = 1 + next_random(&seed) % 64;
-		if (d.opcode == GTU_OP_IRU_STREAM)
-			d.opcode = GTU_OP_COPY;	/* IRU_STREAM would wait for its consumer */
-		for (n = 0; n < GTU_DESC_OPERANDS; n++) {
-			if (next_random(&seed) % 8)
-				d.operand[n].key = next_random(&seed) % 3 ? key : 0;
-			if (next_random(&seed) % 8)
-				d.operand[n].count = next_random(&seed) % (inner / 4 + 64);
-			if (next_random(&seed) % 8)
-				d.operand[n].offset = next_random(&seed) % 3
-							      ? 0
-							      : next_random(&seed) % inner & ~7ull;
-			if (!d.operand[n].key)
-				d.operand[n].count = d.operand[n].offset = 0;
-		}
-		status = run(&self->q, &d, &c);
-		ASSERT_LE(0, status);
-		ASSERT_GT(GTU_CPL_COUNT, status);
-	}
-	for (b = 0; b < whole; b++)
-		if (b < from || b >= from + inner)
-			ASSERT_EQ(0x5a, memory[b]) {
-				TH_LOG("byte %zu outside the region was written", b);
-			}
 }
 
 TEST_HARNESS_MAIN

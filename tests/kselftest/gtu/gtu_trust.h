@@ -7,6 +7,8 @@
 #define GTU_TRUST_H
 
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "gtu_util.h"
 
@@ -143,6 +145,35 @@ static inline int child_end(pid_t pid)
 		if (errno != EINTR)
 			return -errno;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+/* Pass an open file to the process at the other end of a socket. Return 0 or an errno. */
+static inline int send_fd(int socket, int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] = "", byte = 0;
+	struct iovec data = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	return sendmsg(socket, &msg, 0) == 1 ? 0 : errno;
+}
+
+static inline int receive_fd(int socket)
+{
+	char control[CMSG_SPACE(sizeof(int))] = "", byte;
+	struct iovec data = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	int fd = -1;
+
+	if (recvmsg(socket, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg))
+		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
+	return fd;
 }
 
 #endif

@@ -5,7 +5,6 @@
  *
  * A passed file descriptor gives the receiver exactly what Documentation/driver.md describes.
  */
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "gtu_trust.h"
@@ -105,6 +104,11 @@ TEST_F(isolation, same_numbers)
 	ASSERT_EQ(0, region_remove(self->a.fd, self->a.key[WRITE_ONLY]));
 	EXPECT_EQ(GTU_CPL_KEY, run(&self->a.q, &d, &c));
 	EXPECT_EQ(GTU_CPL_OK, run(&self->b.q, &d, &c));
+	/* a context cannot name another one's queue */
+	self->b.q.c.id = self->a.q.c.id;
+	EXPECT_EQ(ENOENT, queue_call(&self->b.q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_EQ(ENOENT, queue_call(&self->b.q, GTU_IOCTL_QUEUE_DESTROY));
+	EXPECT_EQ(ENOENT, queue_wait(&self->b.q, 0, 0));
 }
 
 /*
@@ -431,34 +435,6 @@ TEST_F(isolation, exec)
 	EXPECT_TRUE(side_intact(&self->b, true));
 	EXPECT_EQ(GTU_CPL_OK, run(&a->q, &NO_JOB, &c));
 	close(open_fd);
-}
-
-static int send_fd(int socket, int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = "", byte = 0;
-	struct iovec data = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	return sendmsg(socket, &msg, 0) == 1 ? 0 : errno;
-}
-
-static int receive_fd(int socket)
-{
-	char control[CMSG_SPACE(sizeof(int))] = "", byte;
-	struct iovec data = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	int fd = -1;
-
-	if (recvmsg(socket, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg))
-		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
-	return fd;
 }
 
 /*

@@ -390,69 +390,6 @@ TEST_F(queue, reset_in_flight)
 	}
 }
 
-/* The file is closed while jobs write to its regions: after close() no job writes any more. */
-TEST_F_TIMEOUT(queue, close_in_flight, 60)
-{
-	uint32_t *memory, key, i;
-	struct queue q;
-	int fd, round;
-
-	for (round = 0; round < 20; round++) {
-		fd = open(device_path(), O_RDWR);
-		ASSERT_LE(0, fd);
-		memory = pages(BYTES);
-		memset(memory, 1, BYTES / 2);
-		ASSERT_EQ(0, region_add(fd, memory, BYTES, RW, &key));
-		ASSERT_EQ(0, queue_create(fd, 4, 4, &q));
-		submit_long(&q, key, BYTES / 2);
-		queue_unmap(&q);
-		close(fd);
-		memset(memory, 0, BYTES);
-		sleep_ms(5);
-		for (i = 0; i < BYTES / 4; i++)
-			ASSERT_EQ(0, memory[i]);
-		munmap(memory, BYTES);
-	}
-	EXPECT_EQ(BYTES / 1024, status_kib("VmPin"));
-}
-
-/*
- * Regions are removed while jobs use them: each job completes or fails, and nothing is written
- * later.
- */
-TEST_F_TIMEOUT(queue, revoke_in_flight, 60)
-{
-	uint32_t *victim = pages(BYTES), key, i, round, ok = 0, revoked = 0;
-	struct gtu_hw_desc d;
-	struct gtu_hw_cpl c;
-
-	for (round = 0; round < 100; round++) {
-		ASSERT_EQ(0, region_add(self->fd, victim, BYTES, RW, &key));
-		d = copy_job(self->key, 0, key, 0, BYTES / 4, 2);
-		memset(self->memory, 0x11, BYTES);
-		for (i = 0; i < 8; i++)
-			put(&self->q, &d);
-		doorbell(&self->q, self->q.submitted, self->q.consumed);
-		if (round % 2)
-			queue_wait(&self->q, self->q.consumed, now_ns() + SECOND);
-		ASSERT_EQ(0, region_remove(self->fd, key));
-		memset(victim, 0, BYTES);
-		for (i = 0; i < 8; i++) {
-			ASSERT_EQ(0, take(&self->q, &c));
-			ASSERT_TRUE(c.status == GTU_CPL_OK || c.status == GTU_CPL_KEY) {
-				TH_LOG("status %u", c.status);
-			}
-			ok += c.status == GTU_CPL_OK;
-			revoked += c.status == GTU_CPL_KEY;
-		}
-		for (i = 0; i < BYTES / 4; i++)
-			ASSERT_EQ(0, victim[i]);
-	}
-	TH_LOG("%u jobs done, %u revoked", ok, revoked);
-	EXPECT_LT(0u, ok);
-	EXPECT_LT(0u, revoked);
-}
-
 /* Many contexts run jobs concurrently, each with its own memory and results. */
 TEST_F_TIMEOUT(queue, contexts_at_once, 60)
 {

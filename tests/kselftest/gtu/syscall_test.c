@@ -102,17 +102,22 @@ static void child(int report, bool slip)
 	_exit(write(report, &good, sizeof(good)) == sizeof(good) ? 0 : 5);
 }
 
-TEST_F_TIMEOUT(syscalls, none_at_work, 60)
+static int end_of_child(int report, bool slip)
 {
-	uint32_t good = 0;
 	pid_t pid;
-	int end;
 
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
-		child(self->report[1], false);
-	end = child_end(pid);
+		child(report, slip);
+	return child_end(pid);
+}
+
+TEST_F_TIMEOUT(syscalls, none_at_work, 60)
+{
+	const int end = end_of_child(self->report[1], false);
+	uint32_t good = 0;
+
 	if (end == 4)
 		SKIP(return, "needs a kernel with seccomp filters");
 	ASSERT_EQ(0, end);
@@ -124,14 +129,8 @@ TEST_F_TIMEOUT(syscalls, none_at_work, 60)
 /* The filter detects a system call. */
 TEST_F_TIMEOUT(syscalls, one_is_found, 60)
 {
-	pid_t pid;
-	int end;
+	const int end = end_of_child(self->report[1], true);
 
-	fflush(stdout);
-	pid = fork();
-	if (!pid)
-		child(self->report[1], true);
-	end = child_end(pid);
 	if (end == 4)
 		SKIP(return, "needs a kernel with seccomp filters");
 	EXPECT_EQ(256 + SIGSYS, end);

@@ -96,33 +96,27 @@ static int resources_call(struct resources *s, enum call call, bool *what, bool 
 	return error;
 }
 
-static int resources_prepare(struct clk_hw *hw)
-{
-	struct resources *s = container_of(hw, struct resources, clock);
-
-	return resources_call(s, CLOCK_PREPARE, &s->prepared, true);
+/* A callback of @member of the resources, which logs @call and sets @field. */
+#define RESOURCES_CALL(type, name, arguments, from, member, call, field, to)			\
+static type name arguments									\
+{												\
+	struct resources *s = container_of(from, struct resources, member);			\
+												\
+	return (type)resources_call(s, call, &s->field, to);					\
 }
 
-static void resources_unprepare(struct clk_hw *hw)
-{
-	struct resources *s = container_of(hw, struct resources, clock);
-
-	resources_call(s, CLOCK_UNPREPARE, &s->prepared, false);
-}
-
-static int resources_enable(struct clk_hw *hw)
-{
-	struct resources *s = container_of(hw, struct resources, clock);
-
-	return resources_call(s, CLOCK_ENABLE, &s->clocked, true);
-}
-
-static void resources_disable(struct clk_hw *hw)
-{
-	struct resources *s = container_of(hw, struct resources, clock);
-
-	resources_call(s, CLOCK_DISABLE, &s->clocked, false);
-}
+RESOURCES_CALL(int, resources_prepare, (struct clk_hw *hw), hw, clock, CLOCK_PREPARE, prepared, true)
+RESOURCES_CALL(void, resources_unprepare, (struct clk_hw *hw), hw, clock, CLOCK_UNPREPARE, prepared,
+	       false)
+RESOURCES_CALL(int, resources_enable, (struct clk_hw *hw), hw, clock, CLOCK_ENABLE, clocked, true)
+RESOURCES_CALL(void, resources_disable, (struct clk_hw *hw), hw, clock, CLOCK_DISABLE, clocked,
+	       false)
+RESOURCES_CALL(int, resources_assert, (struct reset_controller_dev *rcdev, unsigned long id), rcdev,
+	       reset, RESET_ASSERT, held, true)
+RESOURCES_CALL(int, resources_deassert, (struct reset_controller_dev *rcdev, unsigned long id),
+	       rcdev, reset, RESET_DEASSERT, held, false)
+RESOURCES_CALL(int, resources_power_on, (struct generic_pm_domain *domain), domain, power, POWER_ON,
+	       powered, true)
 
 static const struct clk_ops resources_clock_ops = {
 	.prepare = resources_prepare,
@@ -139,20 +133,6 @@ static struct clk_hw *resources_clock_get(struct of_phandle_args *args, void *da
 	return error ? ERR_PTR(error) : &s->clock;
 }
 
-static int resources_assert(struct reset_controller_dev *rcdev, unsigned long id)
-{
-	struct resources *s = container_of(rcdev, struct resources, reset);
-
-	return resources_call(s, RESET_ASSERT, &s->held, true);
-}
-
-static int resources_deassert(struct reset_controller_dev *rcdev, unsigned long id)
-{
-	struct resources *s = container_of(rcdev, struct resources, reset);
-
-	return resources_call(s, RESET_DEASSERT, &s->held, false);
-}
-
 static const struct reset_control_ops resources_reset_ops = {
 	.assert = resources_assert,
 	.deassert = resources_deassert,
@@ -164,13 +144,6 @@ static int resources_reset_get(struct reset_controller_dev *rcdev,
 	struct resources *s = container_of(rcdev, struct resources, reset);
 
 	return resources_call(s, RESET_GET, NULL, false);
-}
-
-static int resources_power_on(struct generic_pm_domain *domain)
-{
-	struct resources *s = container_of(domain, struct resources, power);
-
-	return resources_call(s, POWER_ON, &s->powered, true);
 }
 
 static int resources_power_off(struct generic_pm_domain *domain)

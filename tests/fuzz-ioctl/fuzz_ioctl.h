@@ -105,10 +105,9 @@ bool fuzz_cover_open(void);
 void fuzz_cover_begin(void);
 void fuzz_cover_on(void);
 unsigned fuzz_cover_new(void);
-/* Totals so far: pairs of consecutive addresses, and addresses. fuzz_cover_forget() clears them. */
+/* Totals so far: pairs of consecutive addresses, and addresses. */
 unsigned fuzz_cover_pairs(void);
 unsigned fuzz_cover_places(void);
-void fuzz_cover_forget(void);
 /* Write each address as its offset in the text of module @name, in hexadecimal, one a line. */
 bool fuzz_cover_write(const char *file, const char *name);
 

@@ -88,14 +88,18 @@ kselftest_arguments() {
 	done
 }
 
+# make_graph [SCALE]: makes the small graph of a plan
+make_graph() {
+	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale "${1:-10}" "$graph" >&2 || die "cannot make a graph"
+}
+
 # units of the BFS that a guest compares with the model in process
 units="none scu-basic scu iru peg weaver"
 # Computes the results of the model in process for the small graph, and adds the tests that compare with them.
 bfs_arguments() {
 	local unit
 
-	mkdir -p "$work"
-	"$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+	make_graph
 	for unit in $units; do
 		if ! "$gtu" --quiet run bfs "$graph" --unit $unit --output "$work/$unit.values" \
 			--json "$work/$unit.json" >&2; then
@@ -151,7 +155,7 @@ faulty_guest() {
 	done
 	arguments+=(--test "lost-events=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts")
 	arguments+=(--test "rebind=rebind" --test "sound-after=$bfs /dev/gtu0")
-	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+	make_graph
 	boot faulty distribution "${arguments[@]}"
 }
 
@@ -170,9 +174,9 @@ graphs_guest() {
 	fi
 	bfs_arguments
 	if [ "$name" = graphs ]; then
-		arguments+=(--file "$here/programs/under-load:/usr/bin/under-load" --test bfs-under-load=under-load --file "$kselftests/life_test")
+		arguments+=(--file "$here/programs/under-load:/usr/bin/under-load" --test bfs-under-load=under-load --file "$kselftests/removal_test")
 		arguments+=(--file "$kselftests/gtu_test" --test "gtu1=GTU_DEVICE=/dev/gtu1 gtu_test")
-		arguments+=(--test "life-under-load=under-load life")
+		arguments+=(--test "removal-under-load=under-load removal")
 	fi
 	boot "$name" distribution --devices 2 --mem 1G --test-limit 3000 --limit 3300 "${arguments[@]}" "${real[@]}"
 }
@@ -180,14 +184,14 @@ graphs_guest() {
 # Tests that `make test` runs as 32-bit programs and on the next kernel (some), and with an IOMMU (memory): those that
 # depend on memory addresses. all-32, 6.12-iommu and all-iommu run all tests.
 some="uapi_test gtu_test queue_test dmabuf_test"
-memory="gtu_test pin_test nocopy_test dmabuf_test memory_life_test submit_test aperture_test isolation_test"
+memory="gtu_test pin_test nocopy_test dmabuf_test memory_removal_test submit_test aperture_test isolation_test"
 
 # Tests without PCI and x86 that depend on the bus, the processor's page tables or its ABI. all-arm64 also runs `portable`.
 # Neither runs devices_test (needs two devices), fail_nth_test and fail_probe_test (need fault injection in the kernel),
 # fault_test and stuck_test (faulty_guest has their devices); sleep_test is added by the plan.
-device_tree="uapi_test gtu_test queue_test life_test event_test submit_test aperture_test dmabuf_test nocopy_test pin_test
+device_tree="uapi_test gtu_test queue_test removal_test event_test stream_test submit_test aperture_test dmabuf_test nocopy_test pin_test
 	surface_test"
-portable="charge_test count_test isolation_test memory_life_test outside_test race_test random_test storm_test syscall_test"
+portable="charge_test count_test isolation_test memory_removal_test outside_test race_test random_test storm_test syscall_test"
 
 # Bugs that are injected into the devices of a guest, one per device. Except dma-32, which needs memory above 4 GiB, and
 # msix-mask: QEMU masks vectors itself.
@@ -252,7 +256,7 @@ power_resources_guest() {
 	inside=$root/build/arm64/gtu kselftests=$root/build/arm64/kselftest
 	timed "module for its power resources" "$here/build/build-module.sh" --kernel arm64 --of "$here/programs/provider" W=1 ||
 		{ echo "not ok - gtu_power_resources.ko builds"; return; }
-	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+	make_graph
 	first=(--file "$root/build/arm64/wire:/usr/bin/wire" --test wire=wire)
 	# without a timeout, the kernel waits for the device's suppliers
 	boot power-resources arm64 --power-resources --word "deferred_probe_timeout=-1 cma=0" --limit 400 --test-limit 120 \
@@ -265,6 +269,36 @@ power_resources_guest() {
 }
 
 . "$here/plans/plans_life.sh"
+
+# Plans with every kselftest and BFS by every unit, on two devices: name, kernel, suffix of the programs (_32), options
+every='
+all-iommu|distribution||--iommu --limit 900
+all-32|distribution|_32|--limit 1400
+all-compiled-in|distribution||--transport compiled-in --limit 1400
+compiled-in-iommu|distribution||--transport compiled-in --iommu --limit 1400
+6.12-iommu|6.12||--iommu --limit 1400
+7.2|7.2||--limit 900
+debug|debug||--mem 1G --limit 2300 --test-limit 900
+debug-iommu|debug||--iommu --mem 1G --limit 2800 --test-limit 1200
+debug-32|debug|_32|--mem 1G --limit 2800 --test-limit 1200
+'
+# every_guest NAME: boots the guest of that row
+every_guest() {
+	local kernel suffix options
+
+	IFS='|' read -r _ kernel suffix options < <(grep -- "^$1|" <<<"$every")
+	[ -n "$kernel" ] || die "there is no plan '$1'"
+	[ "$kernel" != 7.2 ] || [ "$(id -u)" -eq 0 ] ||
+		skip_all "modules for 7.2 are built in a tree of their own, which takes root"
+	[[ $options != *compiled-in* ]] || need_compiled_in
+	need "$kernel"
+	[ "$kernel" != debug ] || settings=$longer
+	kselftest_arguments "$suffix"
+	[ "$1" != all-compiled-in ] || kselftest_arguments _32 $some
+	[[ $options != *--iommu* ]] || arguments+=(--test "behind-iommu=$behind_iommu")
+	# shellcheck disable=SC2086 # words
+	sound_guest "$1" "$kernel" --devices 2 $options
+}
 
 run_plan() (
 	# each plan has its own folder, because plans run concurrently
@@ -282,25 +316,16 @@ run_plan() (
 		units="scu weaver"
 		kselftest_arguments "" $memory
 		sound_guest "$1" distribution --iommu --devices 2 --limit 900 --test "behind-iommu=$behind_iommu" ;;
-	all-iommu)
-		need distribution
-		kselftest_arguments ""
-		sound_guest "$1" distribution --iommu --devices 2 --limit 900 --test "behind-iommu=$behind_iommu" ;;
 	faulty)
 		need distribution
 		faulty_guest ;;
-	debug)
-		need debug
-		settings=$longer
-		kselftest_arguments ""
-		sound_guest "$1" debug --devices 2 --mem 1G --limit 2300 --test-limit 900 ;;
 	bringup)
 		need distribution
-		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+		make_graph
 		bringup_guest ;;
 	tiny)
 		need distribution
-		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+		make_graph
 		tiny_guest ;;
 	life)
 		need distribution
@@ -332,34 +357,17 @@ run_plan() (
 		need_compiled_in
 		need distribution
 		units="scu weaver"
-		kselftest_arguments "" $some nocopy_test event_test aperture_test
+		kselftest_arguments "" $some nocopy_test event_test stream_test aperture_test
 		sound_guest "$1" distribution --transport compiled-in --devices 2 --limit 900 ;;
-	all-compiled-in)
-		need_compiled_in
-		need distribution
-		kselftest_arguments ""
-		kselftest_arguments _32 $some
-		sound_guest "$1" distribution --transport compiled-in --devices 2 --limit 1400 ;;
 	compiled-in-hotplug)
 		need_compiled_in
 		need distribution
-		mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 12 "$graph" >&2 || die "cannot make a graph"
+		make_graph 12
 		boot "$1" distribution --transport compiled-in --devices 3 --ports --absent gtu2 --monitor --test-limit 180 \
 			--file "$here/programs/hotplug:/usr/bin/hotplug" --test "errors=hotplug errors UNSUP MALF_TLP" \
 			--test "unplug=hotplug unplug" --test "plug=hotplug plug" ;;
-	compiled-in-iommu)
-		need_compiled_in
-		need distribution
-		kselftest_arguments ""
-		sound_guest "$1" distribution --transport compiled-in --iommu --devices 2 --limit 1400 \
-			--test "behind-iommu=$behind_iommu" ;;
 	fuzz)
 		fuzz_guest ;;
-	7.2)
-		[ "$(id -u)" -eq 0 ] || skip_all "modules for 7.2 are built in a tree of their own, which takes root"
-		need 7.2
-		kselftest_arguments ""
-		sound_guest "$1" 7.2 --devices 2 --limit 900 ;;
 	vfio)
 		need debug-6.12
 		vfio_guest ;;
@@ -368,7 +376,7 @@ run_plan() (
 	6.12)
 		need 6.12
 		units="scu weaver"
-		kselftest_arguments "" gtu_test queue_test dmabuf_test nocopy_test event_test
+		kselftest_arguments "" gtu_test pin_test queue_test dmabuf_test nocopy_test event_test stream_test
 		sound_guest "$1" 6.12 --devices 2 --limit 900 ;;
 	graphs)
 		need distribution
@@ -376,23 +384,7 @@ run_plan() (
 	all-graphs)
 		need distribution
 		graphs_guest "$1" '*' ;;
-	all-32)
-		need distribution
-		kselftest_arguments _32
-		sound_guest "$1" distribution --devices 2 --limit 1400 ;;
-	debug-32)
-		need debug
-		settings=$longer
-		kselftest_arguments _32
-		sound_guest "$1" debug --devices 2 --mem 1G --limit 2800 --test-limit 1200 ;;
-	debug-iommu)
-		need debug
-		settings=$longer
-		kselftest_arguments ""
-		sound_guest "$1" debug --iommu --devices 2 --mem 1G --limit 2800 --test-limit 1200 ;;
-	6.12-iommu)
-		need 6.12
-		kselftest_arguments ""
-		sound_guest "$1" 6.12 --iommu --devices 2 --limit 1400 ;;
+	*)
+		every_guest "$1" ;;
 	esac
 )

@@ -10,12 +10,12 @@ life_guest() {
 	shift 2
 	local arguments=(--ports --absent gtu3 --monitor --s3)
 
-	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 12 "$graph" >&2 || die "cannot make a graph"
+	make_graph 12
 	arguments+=(--also "--without seek" --also "--fault lose-irq" --also "" --serve --fault --serve power-loss=1)
 	arguments+=(--file "$here/programs/hotplug:/usr/bin/hotplug" --file "$kselftests/sleep_test")
 	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test" --test "sleep-under-bfs=hotplug sleep /graph.gtu")
-	arguments+=(--test "sleep-without-seek=GTU_DEVICE=/dev/gtu1 GTU_SLEEP=devices sleep_test told_where_it_cannot_be_kept")
-	arguments+=(--file "$kselftests/life_test" --test "epochs-restart=life_test function_reset_again")
+	arguments+=(--test "sleep-without-seek=GTU_DEVICE=/dev/gtu1 GTU_SLEEP=devices sleep_test queues_are_lost_without_seek")
+	arguments+=(--file "$kselftests/removal_test" --test "epochs-restart=removal_test function_reset_again")
 	arguments+=(--test "sleep-without-interrupts=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu2 GTU_SLEEP=devices sleep_test lost_interrupts_cost_time_only")
 	arguments+=(--test "module-in-use=hotplug module-in-use" --test "errors=hotplug errors UNSUP MALF_TLP" --test "plug=hotplug plug gtu3")
 	arguments+=(--test "S3=GTU_SLEEP=mem sleep_test")
@@ -126,7 +126,7 @@ injected_bugs_guest() {
 
 # vfio_guest: assigns the device to a program by VFIO, with an IOMMU. The kernel has VFIO built in.
 vfio_guest() {
-	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale 10 "$graph" >&2 || die "cannot make a graph"
+	make_graph
 	boot vfio debug-6.12 --iommu --mem 1G --limit 900 --test-limit 400 --file "$here/programs/vfio:/usr/bin/vfio" \
 		--test "vfio=vfio bringup" --test "rescan=vfio rescan"
 }

@@ -1,55 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tests events: eventfd, poll() and read() of the device file, waits for stream records, and
- * cancelled jobs; also signals, close and device removal while a thread waits.
+ * Tests events: eventfd, poll() and read() of the device file; also signals, close and device
+ * removal while a thread waits.
  */
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/time.h>
 
 #include "gtu_stream.h"
 
-#define BYTES	(1u << 20)
-
-FIXTURE(event)
-{
-	int fd, efd;
-	struct queue q;
-	uint8_t *memory;
-	uint32_t key;
-};
-
-FIXTURE_SETUP(event)
-{
-	OPEN_OR_SKIP(self->fd);
-	self->memory = pages(BYTES);
-	ASSERT_NE(MAP_FAILED, (void *)self->memory);
-	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
-	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
-	self->efd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	ASSERT_LE(0, self->efd);
-}
-
-NO_TEARDOWN(event);
-
-/* Return the events that poll() reports for @fd within @ms. */
-static int polled(int fd, int ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, ms) > 0 ? p.revents : 0;
-}
-
-/* Read and reset the counter of an eventfd. */
-static uint64_t counted(int efd)
-{
-	uint64_t n = 0;
-
-	return read(efd, &n, sizeof(n)) == sizeof(n) ? n : 0;
-}
+EVENT_FIXTURE(event);
 
 /* Call read() without blocking. Return the number of events or -errno. */
 static int read_events(int fd, struct gtu_event *e, unsigned int n)
@@ -306,27 +267,6 @@ TEST_F(event, destroyed_queue)
 	EXPECT_EQ(-EAGAIN, read_events(self->fd, e, 4));
 }
 
-struct reader {
-	int fd, ret;
-	struct gtu_event e[4];
-	pthread_t thread;
-};
-
-static void *reader_thread(void *arg)
-{
-	struct reader *r = arg;
-	ssize_t n = read(r->fd, r->e, sizeof(r->e));
-
-	r->ret = n < 0 ? -errno : (int)(n / (ssize_t)sizeof(*r->e));
-	return NULL;
-}
-
-static void start_reader(struct reader *r, int fd)
-{
-	*r = (struct reader){ .fd = fd, .ret = -1 };
-	pthread_create(&r->thread, NULL, reader_thread, r);
-}
-
 TEST_F(event, read_blocks)
 {
 	uint64_t total = 0, start, took;
@@ -387,20 +327,6 @@ TEST_F(event, epoll)
 	}
 }
 
-static void nothing(int sig)
-{
-	(void)sig;
-}
-
-static int wait_stream(struct queue *q, uint32_t index, uint32_t record, uint64_t deadline_ns)
-{
-	struct gtu_ioctl_wait w = { .size = sizeof(w), .flags = GTU_WAIT_STREAM, .id = q->c.id,
-				    .index = index, .record = record,
-				    .deadline_ns = deadline_ns };
-
-	return call(q->fd, GTU_IOCTL_WAIT, &w);
-}
-
 TEST_F(event, read_signal)
 {
 	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
@@ -427,200 +353,6 @@ TEST_F(event, read_signal)
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_TRUE(WIFSIGNALED(status));
-}
-
-/*
- * ---- Streams ------------------------------------------------------------------------------------
- */
-
-TEST_F(event, stream)
-{
-	volatile struct gtu_hw_ring *ring = (void *)self->memory;
-	struct gtu_hw_desc d = stream_job(self->memory, self->key);
-	uint32_t consumed = 0, elements = 0, early = 0, index, lane;
-	struct gtu_hw_cpl c;
-	bool done = false;
-
-	NEEDS(GTU_CAP_STREAM_EVENTS | GTU_CAP_STREAMS);
-	index = submit(&self->q, &d);
-	while (!done) {
-		ASSERT_EQ(0, wait_stream(&self->q, index, consumed, now_ns() + 10 * SECOND));
-		done = completed(&self->q, index);
-		early += ring->producer == consumed && !done;
-		while (consumed != __atomic_load_n(&ring->producer, __ATOMIC_ACQUIRE)) {
-			struct gtu_hw_warp *w =
-				(void *)(self->memory + sizeof(*ring) +
-					 (consumed & (RECORDS - 1)) * GTU_WARP_BYTES(1, 0));
-
-			EXPECT_EQ(consumed, w->sequence);
-			for (lane = 0; lane < GTU_WARP; lane++)
-				elements += w->active >> lane & 1;
-			consumed++;
-		}
-		__atomic_store_n(&ring->consumer, consumed, __ATOMIC_SEQ_CST);
-		if (ring->waiting)
-			*(volatile uint32_t *)(self->q.db + GTU_DB_KICK) = 1;
-	}
-	ASSERT_EQ(0, take(&self->q, &c));
-	EXPECT_EQ(GTU_CPL_OK, c.status);
-	EXPECT_EQ(INDICES, elements);
-	EXPECT_EQ(consumed, c.count);
-	TH_LOG("%u records, woken early %u times", consumed, early);
-	EXPECT_GE(consumed / 4, early);
-}
-
-/* A wait for a record that does not fit in the ring lasts until the consumer frees space. */
-TEST_F(event, stream_waits)
-{
-	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
-	struct itimerval soon = { .it_value = { .tv_usec = 30000 } };
-	volatile struct gtu_hw_ring *ring = (void *)self->memory;
-	struct gtu_hw_desc d = stream_job(self->memory, self->key);
-	unsigned int i, at_once = 0;
-	uint64_t start;
-	uint32_t index;
-
-	NEEDS(GTU_CAP_STREAM_EVENTS | GTU_CAP_STREAMS);
-	/* the queue is idle: returns at once */
-	start = now_ns();
-	EXPECT_EQ(0, wait_stream(&self->q, 0, 0, GTU_WAIT_FOREVER));
-	EXPECT_EQ(ETIMEDOUT, wait_stream(&self->q, 0, 0, 0));
-	EXPECT_GT(start + SECOND, now_ns());
-	index = submit(&self->q, &d);
-	while (ring->producer != RECORDS)
-		ASSERT_GT(start + 5 * SECOND, now_ns());
-	/*
-	 * record RECORDS cannot arrive: a wait returns 0 after a while so that the caller polls
-	 * again, or times out
-	 */
-	start = now_ns();
-	EXPECT_EQ(0, wait_stream(&self->q, index, RECORDS, GTU_WAIT_FOREVER));
-	EXPECT_LT(start + SECOND / 20, now_ns());
-	EXPECT_GT(start + 5 * SECOND, now_ns());
-	start = now_ns();
-	EXPECT_EQ(ETIMEDOUT, wait_stream(&self->q, index, RECORDS, start + SECOND / 50));
-	EXPECT_LE(start + SECOND / 50, now_ns());
-	/* a wait for an existing record must return at once, not after the fallback interval */
-	for (i = 0; i < 5; i++) {
-		start = now_ns();
-		EXPECT_EQ(0, wait_stream(&self->q, index, RECORDS - 1, GTU_WAIT_FOREVER));
-		at_once += start + SECOND / 20 > now_ns();
-	}
-	EXPECT_LT(0u, at_once);
-	sigaction(SIGALRM, &act, NULL);
-	setitimer(ITIMER_REAL, &soon, NULL);
-	EXPECT_EQ(EINTR, wait_stream(&self->q, index, RECORDS, GTU_WAIT_FOREVER));
-	/* a reset drops the stream */
-	EXPECT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
-	/* an error ends it */
-	doorbell(&self->q, 1000, 0);
-	EXPECT_EQ(EIO, wait_stream(&self->q, 0, 0, GTU_WAIT_FOREVER));
-}
-
-/* An eventfd is signalled for stream records too. */
-TEST_F(event, stream_eventfd)
-{
-	struct gtu_hw_desc d = stream_job(self->memory, self->key);
-	volatile struct gtu_hw_ring *ring = (void *)self->memory;
-
-	NEEDS(GTU_CAP_STREAM_EVENTS | GTU_CAP_STREAMS);
-	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
-	submit(&self->q, &d);
-	*(volatile uint32_t *)(self->q.db + GTU_DB_ARM_STREAM) = RECORDS - 1;
-	EXPECT_EQ(POLLIN, polled(self->efd, 10000));
-	EXPECT_EQ(RECORDS, ring->producer);
-	counted(self->efd);
-	*(volatile uint32_t *)(self->q.db + GTU_DB_ARM_STREAM) = RECORDS;
-	EXPECT_EQ(0, polled(self->efd, 200));
-	ring->consumer = RECORDS;
-	*(volatile uint32_t *)(self->q.db + GTU_DB_KICK) = 1;
-	EXPECT_EQ(POLLIN, polled(self->efd, 10000));
-	EXPECT_LT(RECORDS, ring->producer);
-}
-
-/*
- * ---- Cancel -------------------------------------------------------------------------------------
- */
-
-static int cancel(struct queue *q, uint32_t flags, uint32_t until)
-{
-	struct gtu_ioctl_queue_cancel a = { .size = sizeof(a), .flags = flags, .id = q->c.id,
-					    .until = until };
-
-	return call(q->fd, GTU_IOCTL_QUEUE_CANCEL, &a);
-}
-
-TEST_F(event, cancel_arguments)
-{
-	struct queue none = self->q;
-
-	NEEDS(GTU_CAP_CANCEL);
-	none.c.id = 77777;
-	EXPECT_EQ(ENOENT, cancel(&none, 0, 0));
-	EXPECT_EQ(EINVAL, cancel(&self->q, GTU_CANCEL_ALL, 1));
-	EXPECT_EQ(EINVAL, cancel(&self->q, 0, 1));
-	EXPECT_EQ(0, cancel(&self->q, 0, 0));
-	EXPECT_EQ(0, cancel(&self->q, GTU_CANCEL_ALL, 0));
-	doorbell(&self->q, 1000, 0);
-	EXPECT_EQ(EIO, cancel(&self->q, 0, 0));
-}
-
-/*
- * Cancel a stream without a consumer and jobs behind it: all complete in order; the queue stays
- * enabled.
- */
-TEST_F(event, cancel)
-{
-	struct gtu_hw_desc d = stream_job(self->memory, self->key);
-	struct gtu_hw_cpl c;
-	uint32_t i;
-
-	NEEDS(GTU_CAP_CANCEL | GTU_CAP_STREAMS);
-	put(&self->q, &d);
-	for (i = 1; i < 8; i++)
-		put(&self->q, &NO_JOB);
-	doorbell(&self->q, 8, 0);
-	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND / 20));
-	ASSERT_EQ(0, cancel(&self->q, 0, 5));
-	for (i = 0; i < 8; i++) {
-		ASSERT_EQ(0, take(&self->q, &c));
-		EXPECT_EQ(i, c.sq_index);
-		EXPECT_EQ(i < 5 ? GTU_CPL_CANCELED : GTU_CPL_OK, c.status);
-	}
-	/* cancelling completed jobs has no effect */
-	EXPECT_EQ(0, cancel(&self->q, 0, 3));
-	EXPECT_EQ(0, cancel(&self->q, GTU_CANCEL_ALL, 0));
-	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
-
-	d = stream_job(self->memory, self->key);
-	put(&self->q, &d);
-	put(&self->q, &NO_JOB);
-	doorbell(&self->q, self->q.submitted, self->q.consumed);
-	ASSERT_EQ(0, cancel(&self->q, GTU_CANCEL_ALL, 0));
-	for (i = 0; i < 2; i++) {
-		ASSERT_EQ(0, take(&self->q, &c));
-		EXPECT_EQ(GTU_CPL_CANCELED, c.status);
-	}
-	doorbell(&self->q, self->q.submitted, self->q.consumed);
-	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
-}
-
-/* The completion of a cancelled job wakes its waiters. */
-TEST_F(event, cancel_wakes)
-{
-	struct gtu_hw_desc d = stream_job(self->memory, self->key);
-	struct reader r;
-
-	NEEDS(GTU_CAP_CANCEL | GTU_CAP_STREAMS);
-	start_reader(&r, self->fd);
-	arm(&self->q, 0);
-	submit(&self->q, &d);
-	usleep(50000);
-	ASSERT_EQ(0, cancel(&self->q, GTU_CANCEL_ALL, 0));
-	pthread_join(r.thread, NULL);
-	EXPECT_EQ(1, r.ret);
-	EXPECT_EQ(1, r.e[0].cq_tail);
-	EXPECT_TRUE(completed(&self->q, 0));
 }
 
 /*
@@ -662,7 +394,7 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 {
 	struct poller p = { .fd = q->fd };
 	struct stream_waiter w = { .ret = -1 };
-	uint8_t *memory = pages(BYTES);
+	uint8_t *memory = pages(EVENT_BYTES);
 	struct gtu_hw_desc d;
 	struct queue stream;
 	uint32_t key;
@@ -673,7 +405,7 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 	uint64_t start;
 
 	/* the stream has its own file, so that its events do not reach the other waiters */
-	ASSERT_EQ(0, region_add(other, memory, BYTES, RW, &key));
+	ASSERT_EQ(0, region_add(other, memory, EVENT_BYTES, RW, &key));
 	ASSERT_EQ(0, queue_create(other, 2, 2, &stream));
 	d = stream_job(memory, key);
 	submit(&stream, &d);

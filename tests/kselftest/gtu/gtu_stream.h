@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Helpers for event tests: an eventfd, ARM, and a stream that stalls until its records are
- * consumed.
+ * Helpers for tests of events and streams: their fixture, eventfd, poll, ARM, and a stream that
+ * stalls until its records are consumed.
  */
 #ifndef GTU_STREAM_H
 #define GTU_STREAM_H
+
+#include <poll.h>
+#include <sys/eventfd.h>
 
 #include "gtu_util.h"
 
@@ -37,6 +40,87 @@ static inline struct gtu_hw_desc stream_job(uint8_t *memory, uint32_t key)
 	d.operand[GTU_IRU_INDICES] = (struct gtu_hw_operand){ key, INDICES, INDICES_AT };
 	d.operand[GTU_IRU_RING] = (struct gtu_hw_operand){ key, RECORDS, 0 };
 	return d;
+}
+
+/* A device with a queue, an eventfd, and EVENT_BYTES of memory that is a region. */
+#define EVENT_BYTES	(1u << 20)
+#define EVENT_FIXTURE(name)                                                                        \
+	FIXTURE(name)                                                                              \
+	{                                                                                          \
+		int fd, efd;                                                                       \
+		struct queue q;                                                                    \
+		uint8_t *memory;                                                                   \
+		uint32_t key;                                                                      \
+	};                                                                                         \
+	FIXTURE_SETUP(name)                                                                        \
+	{                                                                                          \
+		OPEN_OR_SKIP(self->fd);                                                            \
+		self->memory = pages(EVENT_BYTES);                                                 \
+		ASSERT_NE(MAP_FAILED, (void *)self->memory);                                       \
+		ASSERT_EQ(0, region_add(self->fd, self->memory, EVENT_BYTES, RW, &self->key));     \
+		ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));                              \
+		self->efd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);                                \
+		ASSERT_LE(0, self->efd);                                                           \
+	}                                                                                          \
+	NO_TEARDOWN(name)
+
+/* Return the events that poll() reports for @fd within @ms. */
+static inline int polled(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) > 0 ? p.revents : 0;
+}
+
+/* Read and reset the counter of an eventfd. */
+static inline uint64_t counted(int efd)
+{
+	uint64_t n = 0;
+
+	return read(efd, &n, sizeof(n)) == sizeof(n) ? n : 0;
+}
+
+struct reader {
+	int fd, ret;
+	struct gtu_event e[4];
+	pthread_t thread;
+};
+
+static inline void *reader_thread(void *arg)
+{
+	struct reader *r = arg;
+	ssize_t n = read(r->fd, r->e, sizeof(r->e));
+
+	r->ret = n < 0 ? -errno : (int)(n / (ssize_t)sizeof(*r->e));
+	return NULL;
+}
+
+static inline void start_reader(struct reader *r, int fd)
+{
+	*r = (struct reader){ .fd = fd, .ret = -1 };
+	pthread_create(&r->thread, NULL, reader_thread, r);
+}
+
+static inline void nothing(int sig)
+{
+	(void)sig;
+}
+
+static inline int wait_stream(struct queue *q, uint32_t index, uint32_t record, uint64_t deadline_ns)
+{
+	struct gtu_ioctl_wait w = { .size = sizeof(w), .flags = GTU_WAIT_STREAM, .id = q->c.id,
+				    .index = index, .record = record,
+				    .deadline_ns = deadline_ns };
+
+	return call(q->fd, GTU_IOCTL_WAIT, &w);
+}
+
+static inline int cancel(struct queue *q, uint32_t flags, uint32_t until)
+{
+	struct gtu_ioctl_queue_cancel a = { .size = sizeof(a), .flags = flags, .id = q->c.id,
+					    .until = until };
+
+	return call(q->fd, GTU_IOCTL_QUEUE_CANCEL, &a);
 }
 
 #endif

@@ -217,7 +217,7 @@ static void *wait_somehow(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(sleep, who_waits_goes_on, 120)
+TEST_F_TIMEOUT(sleep, waiters_continue, 120)
 {
 	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 	struct user_waiter w[2] = { { .q = &self->q }, { .q = &self->q, .how = 1 } };
@@ -422,7 +422,7 @@ TEST_F_TIMEOUT(sleep, an_error_stays, 120)
  * A function reset kills a file. It stays dead across sleeps, even if a reset restarts the epochs
  * so that the file's own epoch recurs.
  */
-TEST_F_TIMEOUT(sleep, who_is_dead_stays_dead, 120)
+TEST_F_TIMEOUT(sleep, a_dead_file_stays_dead, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	char path[128];
@@ -530,7 +530,7 @@ TEST_F_TIMEOUT(sleep, refused_while_a_job_runs, 120)
  * queues works. Nothing of the dead file stays on the device, although its first queue could be
  * restored before the second could not.
  */
-TEST_F_TIMEOUT(sleep, told_where_it_cannot_be_kept, 120)
+TEST_F_TIMEOUT(sleep, queues_are_lost_without_seek, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct pollfd p = { .events = POLLIN };

@@ -333,7 +333,7 @@ static void *comer(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(surface, removal_while_looked_at, 90)
+TEST_F_TIMEOUT(surface, removal_while_read, 90)
 {
 	char function[64], path[128], byte;
 	pthread_t thread[3];

@@ -16,7 +16,7 @@
 
 #define BYTES	(1u << 20)
 
-FIXTURE(life)
+FIXTURE(removal)
 {
 	int fd;
 	struct queue q;
@@ -24,7 +24,7 @@ FIXTURE(life)
 	char function[64];		/* bus name of the device */
 };
 
-FIXTURE_SETUP(life)
+FIXTURE_SETUP(removal)
 {
 	uint64_t offset;
 
@@ -40,7 +40,7 @@ FIXTURE_SETUP(life)
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
 
-NO_TEARDOWN(life);
+NO_TEARDOWN(removal);
 
 /* Check the behaviour of a file whose device was removed. */
 static void expect_dead(struct __test_metadata *_metadata, int fd, struct queue *q)
@@ -86,7 +86,7 @@ static void expect_alive(struct __test_metadata *_metadata)
 	munmap(memory, 8192);
 }
 
-TEST_F_TIMEOUT(life, unbind_under_load, 60)
+TEST_F_TIMEOUT(removal, unbind_under_load, 60)
 {
 	struct waiter w;
 	uint32_t i;
@@ -143,7 +143,7 @@ static void *busy_user(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(life, unbind_storm, 90)
+TEST_F_TIMEOUT(removal, unbind_storm, 90)
 {
 	pthread_t user[4];
 	unsigned int i, jobs = 0;
@@ -225,7 +225,7 @@ static bool pins_late_memory(void)
 	       (major > 6 || (major == 6 && minor >= 2));
 }
 
-TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
+TEST_F_TIMEOUT(removal, unbind_beside_late_memory, 60)
 {
 	struct gtu_ioctl_queue_create c = { .size = sizeof(c), .flags = GTU_QUEUE_SUBMIT, .sq_log2 = 2,
 					    .cq_log2 = 2 };
@@ -298,7 +298,7 @@ TEST_F_TIMEOUT(life, unbind_beside_late_memory, 60)
 }
 
 /* After a function reset, users must reopen the device, and need nothing else. */
-TEST_F_TIMEOUT(life, function_reset, 60)
+TEST_F_TIMEOUT(removal, function_reset, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct waiter w;
@@ -335,7 +335,7 @@ TEST_F_TIMEOUT(life, function_reset, 60)
  * If a reset removes the device's power, epochs restart and may repeat a context's epoch. Such a
  * context is dead nevertheless (gtu serve --fault power-loss; other devices keep counting).
  */
-TEST_F_TIMEOUT(life, function_reset_again, 60)
+TEST_F_TIMEOUT(removal, function_reset_again, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct queue q;

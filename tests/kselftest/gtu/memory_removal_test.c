@@ -11,26 +11,26 @@
 
 #define BYTES	(1u << 20)
 
-FIXTURE(memory_life)
+FIXTURE(memory_removal)
 {
 	int fd;
 	char function[64];
 };
 
-FIXTURE_SETUP(memory_life)
+FIXTURE_SETUP(memory_removal)
 {
 	NEEDS_ROOT;
 	OPEN_OR_SKIP(self->fd);
 	ASSERT_EQ(0, bus_function(device_path(), self->function));
 }
 
-NO_TEARDOWN(memory_life);
+NO_TEARDOWN(memory_removal);
 
 /*
  * A dma-buf survives the removal of its exporter and can be imported after the device is bound
  * again.
  */
-TEST_F_TIMEOUT(memory_life, dmabuf, 60)
+TEST_F_TIMEOUT(memory_removal, dmabuf, 60)
 {
 	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .flags = O_CLOEXEC, .rights = RW };
 	struct gtu_hw_desc d;
@@ -94,7 +94,7 @@ static void *toucher(void *arg)
  * After removal the mapping reads as zeroes and does not reach the aperture of the device bound
  * next.
  */
-TEST_F_TIMEOUT(memory_life, aperture, 60)
+TEST_F_TIMEOUT(memory_removal, aperture, 60)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
 					    .length = 16 * 4096, .rights = RW }, b = a;
@@ -171,7 +171,7 @@ static void *submit_for_ever(void *arg)
 	}
 }
 
-TEST_F_TIMEOUT(memory_life, submit, 60)
+TEST_F_TIMEOUT(memory_removal, submit, 60)
 {
 	uint32_t *memory = pages(65536), round;
 

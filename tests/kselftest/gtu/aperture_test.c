@@ -31,14 +31,6 @@ FIXTURE_SETUP(aperture)
 
 NO_TEARDOWN(aperture);
 
-static int copy_all(struct queue *q, uint32_t from, uint32_t to)
-{
-	struct gtu_hw_desc d = copy_job(from, 0, to, 0, BYTES / 8, 3);
-	struct gtu_hw_cpl c;
-
-	return run(q, &d, &c);
-}
-
 /* The CPU and the device see the same bytes of the aperture. */
 TEST_F(aperture, jobs_and_mapping)
 {
@@ -49,7 +41,7 @@ TEST_F(aperture, jobs_and_mapping)
 		ASSERT_EQ(0, p[i]);
 	for (i = 0; i < BYTES / 4; i++)
 		self->memory[i] = i * 2654435761u;
-	ASSERT_EQ(0, copy_all(&self->q, self->memory_key, self->key));
+	ASSERT_EQ(0, run_copy(&self->q, self->memory_key, 0, self->key, 0, BYTES / 8, 3));
 	for (i = 0; i < BYTES / 4; i += 101)
 		ASSERT_EQ(i * 2654435761u, p[i]);
 	p[5] = 0x1234;
@@ -60,7 +52,7 @@ TEST_F(aperture, jobs_and_mapping)
 	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memset(self->memory, 0, BYTES);
-	ASSERT_EQ(0, copy_all(&self->q, self->key, self->memory_key));
+	ASSERT_EQ(0, run_copy(&self->q, self->key, 0, self->memory_key, 0, BYTES / 8, 3));
 	EXPECT_EQ(0x1234u, self->memory[5]);
 	EXPECT_EQ(0x5678u, self->memory[BYTES / 4 - 1]);
 	EXPECT_EQ(2654435761u, self->memory[1]);
@@ -70,8 +62,6 @@ TEST_F(aperture, arguments)
 {
 	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .rights = RW, .key = self->key };
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	struct gtu_hw_desc d;
-	struct gtu_hw_cpl c;
 	uint64_t offset;
 	uint32_t key;
 	char *p;
@@ -87,12 +77,9 @@ TEST_F(aperture, arguments)
 
 	/* rights and bounds are checked as for any region */
 	ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, 100, GTU_RIGHT_READ, &key, &offset));
-	d = copy_job(self->memory_key, 0, key, 0, 1, 2);
-	EXPECT_EQ(GTU_CPL_RIGHTS, run(&self->q, &d, &c));
-	d = copy_job(key, 96, self->memory_key, 0, 1, 2);
-	EXPECT_EQ(0, run(&self->q, &d, &c));
-	d = copy_job(key, 100, self->memory_key, 0, 1, 2);
-	EXPECT_EQ(GTU_CPL_BOUNDS, run(&self->q, &d, &c));
+	EXPECT_EQ(GTU_CPL_RIGHTS, run_copy(&self->q, self->memory_key, 0, key, 0, 1, 2));
+	EXPECT_EQ(0, run_copy(&self->q, key, 96, self->memory_key, 0, 1, 2));
+	EXPECT_EQ(GTU_CPL_BOUNDS, run_copy(&self->q, key, 100, self->memory_key, 0, 1, 2));
 
 	EXPECT_EQ(MAP_FAILED, (void *)map_shared(self->fd, self->offset, BYTES - 4096));
 	EXPECT_EQ(MAP_FAILED, (void *)map_shared(self->fd, self->offset, BYTES + 4096));
@@ -136,7 +123,7 @@ TEST_F(aperture, zeroed)
 
 	for (round = 0; round < 8; round++) {
 		ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, BYTES, RW, &key, &offset));
-		ASSERT_EQ(0, copy_all(&self->q, key, self->memory_key));
+		ASSERT_EQ(0, run_copy(&self->q, key, 0, self->memory_key, 0, BYTES / 8, 3));
 		for (i = 0; i < BYTES / 4; i++)
 			ASSERT_EQ(0, self->memory[i]);
 		d.operand[1] = (struct gtu_hw_operand){ key, BYTES / 4, 0 };
@@ -153,9 +140,9 @@ TEST_F(aperture, mapping_keeps_it)
 
 	ASSERT_NE(MAP_FAILED, (void *)p);
 	memset(self->memory, 0x11, BYTES);
-	ASSERT_EQ(0, copy_all(&self->q, self->memory_key, self->key));
+	ASSERT_EQ(0, run_copy(&self->q, self->memory_key, 0, self->key, 0, BYTES / 8, 3));
 	EXPECT_EQ(0, region_remove(self->fd, self->key));
-	EXPECT_EQ(GTU_CPL_KEY, copy_all(&self->q, self->memory_key, self->key));
+	EXPECT_EQ(GTU_CPL_KEY, run_copy(&self->q, self->memory_key, 0, self->key, 0, BYTES / 8, 3));
 	/*
 	 * the allocator searches from the start, so other contexts allocate and free the adjacent
 	 * pages

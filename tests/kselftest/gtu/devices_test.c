@@ -88,8 +88,8 @@ TEST_F(devices, strangers)
 	/* even if the keys are equal, each device accesses its own region */
 	fill_pattern(self->one.m.at, BYTES / 2, 1);
 	fill_pattern(self->two.m.at, BYTES / 2, 2);
-	d = copy_job(self->one.key, 0, self->one.key, BYTES / 2, BYTES / 8, 2);
-	EXPECT_EQ(GTU_CPL_OK, run(&self->one.q, &d, &c));
+	EXPECT_EQ(GTU_CPL_OK, run_copy(&self->one.q, self->one.key, 0, self->one.key, BYTES / 2,
+		      BYTES / 8, 2));
 	EXPECT_TRUE(is_pattern(self->one.m.at + BYTES / 2, BYTES / 2, 1));
 	EXPECT_TRUE(all_bytes(self->two.m.at + BYTES / 2, BYTES / 2, GUARD));
 	EXPECT_TRUE(guarded_ok(&self->one.m) && guarded_ok(&self->two.m));
@@ -111,8 +111,8 @@ TEST_F(devices, shared_memory)
 	EXPECT_EQ(4 * (long)BYTES / 1024, status_kib("VmPin"));
 	for (i = 0; i < 20; i++) {
 		fill_pattern(self->one.m.at, BYTES, i);
-		d = copy_job(self->one.key, 0, key_one, 0, BYTES / 8, 3);
-		ASSERT_EQ(GTU_CPL_OK, run(&self->one.q, &d, &c));
+		ASSERT_EQ(GTU_CPL_OK, run_copy(&self->one.q, self->one.key, 0, key_one, 0,
+			      BYTES / 8, 3));
 		d = copy_job(key_two, 0, self->two.key, 0, BYTES / 8, 3);
 		ASSERT_EQ(GTU_CPL_OK, run(&self->two.q, &d, &c));
 		ASSERT_TRUE(is_pattern(self->two.m.at, BYTES, i));

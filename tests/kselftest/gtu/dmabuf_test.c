@@ -54,15 +54,6 @@ static int export_buffer(int fd, uint32_t key, uint32_t rights, uint32_t flags, 
 	return ret;
 }
 
-/* Copy BYTES. Return the completion status or -errno. */
-static int copy_all(struct queue *q, uint32_t from, uint32_t to)
-{
-	struct gtu_hw_desc d = copy_job(from, 0, to, 0, BYTES / 8, 3);
-	struct gtu_hw_cpl c;
-
-	return run(q, &d, &c);
-}
-
 TEST_F(dmabuf, export_arguments)
 {
 	uint32_t pinned;
@@ -121,22 +112,22 @@ TEST_F(dmabuf, the_very_pages)
 	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &out));
 	ASSERT_EQ(0, import(self->other, out, RW, &key, &length));
 	ASSERT_EQ(0, region_add(self->other, copy, BYTES, RW, &to));
-	ASSERT_EQ(0, copy_all(&self->other_q, key, to));
+	ASSERT_EQ(0, run_copy(&self->other_q, key, 0, to, 0, BYTES / 8, 3));
 	EXPECT_EQ(0, memcmp(copy, self->memory, BYTES));
 	/* later stores by the CPU are visible too */
 	memset(self->memory, 0x5a, BYTES);
-	ASSERT_EQ(0, copy_all(&self->other_q, key, to));
+	ASSERT_EQ(0, run_copy(&self->other_q, key, 0, to, 0, BYTES / 8, 3));
 	EXPECT_EQ(0, memcmp(copy, self->memory, BYTES));
 	/* writes by the other context are visible here */
 	memset(copy, 0xa5, BYTES);
-	ASSERT_EQ(0, copy_all(&self->other_q, to, key));
+	ASSERT_EQ(0, run_copy(&self->other_q, to, 0, key, 0, BYTES / 8, 3));
 	EXPECT_EQ(0, memcmp(copy, self->memory, BYTES));
 
 	/* import into the exporting context */
 	ASSERT_EQ(0, import(self->fd, out, GTU_RIGHT_READ, &mine, &length));
 	ASSERT_EQ(0, buffer_alloc(self->fd, BYTES, &back, &self->offset));
-	EXPECT_EQ(0, copy_all(&self->q, mine, back));
-	EXPECT_EQ(GTU_CPL_RIGHTS, copy_all(&self->q, back, mine));
+	EXPECT_EQ(0, run_copy(&self->q, mine, 0, back, 0, BYTES / 8, 3));
+	EXPECT_EQ(GTU_CPL_RIGHTS, run_copy(&self->q, back, 0, mine, 0, BYTES / 8, 3));
 	close(out);
 	/* an imported region can be neither mapped nor exported */
 	EXPECT_EQ(EINVAL, export_buffer(self->other, key, RW, 0, &out));
@@ -167,7 +158,7 @@ TEST_F(dmabuf, read_only)
 	EXPECT_EQ(EACCES, import(self->other, out, RW, &key, &length));
 	EXPECT_EQ(EACCES, import(self->other, out, GTU_RIGHT_WRITE, &key, &length));
 	ASSERT_EQ(0, import(self->other, out, GTU_RIGHT_READ, &key, &length));
-	EXPECT_EQ(GTU_CPL_RIGHTS, copy_all(&self->other_q, key, key));
+	EXPECT_EQ(GTU_CPL_RIGHTS, run_copy(&self->other_q, key, 0, key, 0, BYTES / 8, 3));
 	close(out);
 }
 
@@ -214,22 +205,22 @@ TEST_F(dmabuf, outlives_all)
 	ASSERT_EQ(0, region_add(self->other, copy, BYTES, RW, &to));
 	EXPECT_EQ(0, region_remove(self->fd, self->key));
 	self->memory[5] = 0x77;
-	EXPECT_EQ(0, copy_all(&self->other_q, key, to));
+	EXPECT_EQ(0, run_copy(&self->other_q, key, 0, to, 0, BYTES / 8, 3));
 	EXPECT_EQ(0x77u, copy[5]);
 	munmap(self->memory, BYTES);
 	queue_unmap(&self->q);
 	close(self->fd);
 	p[6] = 0x88;
-	EXPECT_EQ(0, copy_all(&self->other_q, key, to));
+	EXPECT_EQ(0, run_copy(&self->other_q, key, 0, to, 0, BYTES / 8, 3));
 	EXPECT_EQ(0x77u, copy[5]);
 	EXPECT_EQ(0x88u, copy[6]);
 	close(out);
 	munmap(p, BYTES);
 	/* now only the importer holds the pages */
-	EXPECT_EQ(0, copy_all(&self->other_q, key, to));
+	EXPECT_EQ(0, run_copy(&self->other_q, key, 0, to, 0, BYTES / 8, 3));
 	EXPECT_EQ(0x88u, copy[6]);
 	EXPECT_EQ(0, region_remove(self->other, key));
-	EXPECT_EQ(GTU_CPL_KEY, copy_all(&self->other_q, key, to));
+	EXPECT_EQ(GTU_CPL_KEY, run_copy(&self->other_q, key, 0, to, 0, BYTES / 8, 3));
 }
 
 /*

@@ -69,8 +69,6 @@ TEST_F(gtu, region_arguments)
 TEST_F(gtu, region_keys)
 {
 	uint32_t *seen = calloc(3000, sizeof(*seen)), i, j;
-	struct gtu_hw_desc d;
-	struct gtu_hw_cpl c;
 
 	for (i = 0; i < 3000; i++) {
 		ASSERT_EQ(0, region_add(self->fd, self->in, 4096, RW, &seen[i]));
@@ -82,8 +80,7 @@ TEST_F(gtu, region_keys)
 		ASSERT_EQ(0, region_remove(self->fd, seen[i]));
 	}
 	for (i = 0; i < 3000; i += 500) {
-		d = copy_job(seen[i], 0, self->out_key, 0, 1, 2);
-		EXPECT_EQ(GTU_CPL_KEY, run(&self->q, &d, &c));
+		EXPECT_EQ(GTU_CPL_KEY, run_copy(&self->q, seen[i], 0, self->out_key, 0, 1, 2));
 	}
 	free(seen);
 }
@@ -192,16 +189,14 @@ TEST_F(gtu, scattered)
 				TH_LOG("%u pages, at %llu", pages_of[i], (unsigned long long)done);
 			}
 		}
-		d = copy_job(key, length - 8, self->out_key, 0, 2, 3);
-		EXPECT_EQ(GTU_CPL_BOUNDS, run(&self->q, &d, &c));
+		EXPECT_EQ(GTU_CPL_BOUNDS, run_copy(&self->q, key, length - 8, self->out_key, 0, 2,
+			      3));
 		ASSERT_EQ(0, region_remove(self->fd, key));
 	}
 }
 
 TEST_F(gtu, buffers)
 {
-	struct gtu_hw_desc d;
-	struct gtu_hw_cpl c;
 	uint32_t key, again;
 	uint64_t offset, none;
 	uint8_t *p;
@@ -224,15 +219,13 @@ TEST_F(gtu, buffers)
 	EXPECT_EQ(-1, mprotect(p, BYTES, PROT_READ | PROT_EXEC));
 	for (i = 0; i < BYTES; i++)
 		ASSERT_EQ(0, p[i]);
-	d = copy_job(self->in_key, 0, key, 0, (BYTES - 100) / 4, 2);
-	ASSERT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
+	ASSERT_EQ(GTU_CPL_OK, run_copy(&self->q, self->in_key, 0, key, 0, (BYTES - 100) / 4, 2));
 	EXPECT_EQ(0, memcmp(p, self->in, BYTES - 100));
 	/* the region ends at its last byte, not at the end of the page */
-	d = copy_job(self->in_key, 0, key, 0, (BYTES - 100) / 4 + 1, 2);
-	EXPECT_EQ(GTU_CPL_BOUNDS, run(&self->q, &d, &c));
+	EXPECT_EQ(GTU_CPL_BOUNDS, run_copy(&self->q, self->in_key, 0, key, 0,
+		      (BYTES - 100) / 4 + 1, 2));
 	ASSERT_EQ(0, region_remove(self->fd, key));
-	d = copy_job(self->in_key, 0, key, 0, 1, 2);
-	EXPECT_EQ(GTU_CPL_KEY, run(&self->q, &d, &c));
+	EXPECT_EQ(GTU_CPL_KEY, run_copy(&self->q, self->in_key, 0, key, 0, 1, 2));
 	EXPECT_EQ(0, memcmp(p, self->in, BYTES - 100));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ, MAP_SHARED, self->fd, (off_t)offset));
 	EXPECT_EQ(ENOENT, errno);

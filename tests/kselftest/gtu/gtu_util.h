@@ -490,6 +490,15 @@ static inline int join_waiter(struct waiter *w)
 	return w->ret;
 }
 
+/* SUBMIT to a queue with GTU_QUEUE_SUBMIT. Return 0 or the errno. */
+static inline int submit_raw(struct queue *q, const void *descs, uint32_t n,
+			     struct gtu_ioctl_submit *a)
+{
+	*a = (struct gtu_ioctl_submit){ .size = sizeof(*a), .id = q->c.id, .count = n,
+					.descs = (uintptr_t)descs, .cq_head = q->consumed };
+	return call(q->fd, GTU_IOCTL_SUBMIT, a);
+}
+
 /* Build a COPY of @n elements of 2^@log2 bytes. */
 static inline struct gtu_hw_desc copy_job(uint32_t from, uint64_t from_offset, uint32_t to,
 					  uint64_t to_offset, uint32_t n, uint32_t log2)
@@ -499,6 +508,16 @@ static inline struct gtu_hw_desc copy_job(uint32_t from, uint64_t from_offset, u
 	d.operand[0] = (struct gtu_hw_operand){ from, n, from_offset };
 	d.operand[1] = (struct gtu_hw_operand){ to, n, to_offset };
 	return d;
+}
+
+/* Run that job. Return its completion status or -errno. */
+static inline int run_copy(struct queue *q, uint32_t from, uint64_t from_offset, uint32_t to,
+			   uint64_t to_offset, uint32_t n, uint32_t log2)
+{
+	struct gtu_hw_desc d = copy_job(from, from_offset, to, to_offset, n, log2);
+	struct gtu_hw_cpl c;
+
+	return run(q, &d, &c);
 }
 
 /* Fill the ring with copies of @bytes of a region to behind them: the device is busy for a while. */

@@ -140,8 +140,8 @@ TEST_F_TIMEOUT(memory_removal, aperture, 60)
 }
 
 struct submitter {
-	int fd;
-	uint32_t id, in, out, jobs;
+	struct queue q;
+	uint32_t in, out;
 	int ret;
 };
 
@@ -150,25 +150,18 @@ static void *submit_for_ever(void *arg)
 	struct submitter *s = arg;
 	struct gtu_hw_desc d[8];
 	struct gtu_ioctl_submit a;
-	struct gtu_ioctl_wait w;
 	int i;
 
 	for (i = 0; i < 8; i++)
 		d[i] = copy_job(s->in, 0, s->out, 0, 4096, 2);
-	for (;;) {
-		a = (struct gtu_ioctl_submit){ .size = sizeof(a), .id = s->id, .count = 8,
-					       .descs = (uintptr_t)d, .cq_head = s->jobs };
-		s->ret = call(s->fd, GTU_IOCTL_SUBMIT, &a);
-		if (s->ret)
-			return NULL;
-		w = (struct gtu_ioctl_wait){ .size = sizeof(w), .id = s->id,
-					     .index = s->jobs + a.done - 1,
-					     .deadline_ns = GTU_WAIT_FOREVER };
-		s->ret = call(s->fd, GTU_IOCTL_WAIT, &w);
-		if (s->ret)
-			return NULL;
-		s->jobs += a.done;
+	while (!s->ret) {
+		s->ret = submit_raw(&s->q, d, 8, &a);
+		if (!s->ret)
+			s->ret = queue_wait(&s->q, s->q.consumed + a.done - 1, GTU_WAIT_FOREVER);
+		if (!s->ret)
+			s->q.consumed += a.done;
 	}
+	return NULL;
 }
 
 TEST_F_TIMEOUT(memory_removal, submit, 60)
@@ -176,22 +169,20 @@ TEST_F_TIMEOUT(memory_removal, submit, 60)
 	uint32_t *memory = pages(65536), round;
 
 	for (round = 0; round < 8; round++) {
-		struct gtu_ioctl_queue_create c = { .size = sizeof(c), .flags = GTU_QUEUE_SUBMIT,
-						    .sq_log2 = 4, .cq_log2 = 4 };
-		struct submitter s = { .fd = self->fd };
+		struct submitter s = { .ret = 0 };
 		pthread_t thread;
 
 		ASSERT_EQ(0, region_add(self->fd, memory, 32768, RW, &s.in));
 		ASSERT_EQ(0, region_add(self->fd, memory + 8192, 32768, RW, &s.out));
-		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &c));
-		s.id = c.id;
+		ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 4, 4, &s.q));
 		pthread_create(&thread, NULL, submit_for_ever, &s);
 		usleep(20000 + round * 7000);
 		ASSERT_EQ(0, driver_file(self->function, "unbind"));
 		pthread_join(thread, NULL);
 		EXPECT_EQ(ENODEV, s.ret);
-		EXPECT_LT(0, s.jobs);
+		EXPECT_LT(0, s.q.consumed);
 		EXPECT_EQ(0, status_kib("VmPin"));
+		munmap((void *)s.q.cq, s.q.c.cq_bytes);
 		close(self->fd);
 		ASSERT_EQ(0, driver_file(self->function, "bind"));
 		self->fd = reopen();

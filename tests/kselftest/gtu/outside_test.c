@@ -332,7 +332,6 @@ TEST_F_TIMEOUT(outside, queue_errors, 60)
 {
 	struct side *a = &self->a;
 	struct gtu_hw_desc d;
-	struct gtu_hw_cpl c;
 	unsigned int round, i;
 
 	for (round = 0; round < 12; round++) {
@@ -358,8 +357,8 @@ TEST_F_TIMEOUT(outside, queue_errors, 60)
 			ASSERT_EQ(0, region_add(a->fd, a->m[SINK].at, LENGTH, RW, &a->key[SINK]));
 		}
 		NOTHING_ELSE("queue error");
-		d = copy_job(a->key[SOURCE], 0, a->key[SINK], 0, LENGTH / 8, 3);
-		ASSERT_EQ(GTU_CPL_OK, run(&a->q, &d, &c));
+		ASSERT_EQ(GTU_CPL_OK, run_copy(&a->q, a->key[SOURCE], 0, a->key[SINK], 0,
+			      LENGTH / 8, 3));
 		ASSERT_TRUE(is_pattern(a->m[SINK].at, LENGTH, 0x20 + SOURCE));
 		ASSERT_EQ(0, queue_call(&a->q, GTU_IOCTL_QUEUE_RESET));
 	}

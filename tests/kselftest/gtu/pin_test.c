@@ -448,8 +448,6 @@ TEST_F_TIMEOUT(pin, more_than_4_gib, 120)
 {
 	const uint64_t piece = 16 * HUGE, length = (4ull << 30) + 2 * piece;
 	const uint64_t far = (4ull << 30) + piece + 12344;
-	struct gtu_hw_desc d;
-	struct gtu_hw_cpl c;
 	struct queue q;
 	uint32_t key;
 	uint64_t at;
@@ -480,16 +478,12 @@ TEST_F_TIMEOUT(pin, more_than_4_gib, 120)
 	 * the source is beyond 4 GiB at a different offset in the piece, so a truncated offset is
 	 * detected
 	 */
-	d = copy_job(key, far, key, 0, 1000, 3);
-	ASSERT_EQ(GTU_CPL_OK, run(&q, &d, &c));
+	ASSERT_EQ(GTU_CPL_OK, run_copy(&q, key, far, key, 0, 1000, 3));
 	EXPECT_EQ(0, memcmp(p, p + 12344, 8000));
-	d = copy_job(key, 65536, key, far + 8000, 1000, 3);
-	ASSERT_EQ(GTU_CPL_OK, run(&q, &d, &c));
+	ASSERT_EQ(GTU_CPL_OK, run_copy(&q, key, 65536, key, far + 8000, 1000, 3));
 	EXPECT_EQ(0, memcmp(p + 12344 + 8000, p + 65536, 8000));
-	d = copy_job(key, 0, key, length - 8, 2, 3);
-	EXPECT_EQ(GTU_CPL_BOUNDS, run(&q, &d, &c));
-	d = copy_job(key, 0, key, length - 8, 1, 3);
-	EXPECT_EQ(GTU_CPL_OK, run(&q, &d, &c));
+	EXPECT_EQ(GTU_CPL_BOUNDS, run_copy(&q, key, 0, key, length - 8, 2, 3));
+	EXPECT_EQ(GTU_CPL_OK, run_copy(&q, key, 0, key, length - 8, 1, 3));
 	ASSERT_EQ(0, region_remove(self->fd, key));
 	EXPECT_EQ(0, PINNED());
 	munmap(p, (size_t)length);

@@ -66,8 +66,6 @@ static void expect_dead(struct __test_metadata *_metadata, int fd, struct queue 
 static void expect_alive(struct __test_metadata *_metadata)
 {
 	uint64_t *memory = pages(8192);
-	struct gtu_hw_desc d;
-	struct gtu_hw_cpl c;
 	struct queue q;
 	uint32_t key;
 	int fd = reopen();
@@ -78,8 +76,7 @@ static void expect_alive(struct __test_metadata *_metadata)
 	memory[7] = 0x1234567;
 	ASSERT_EQ(0, region_add(fd, memory, 8192, RW, &key));
 	ASSERT_EQ(0, queue_create(fd, 2, 2, &q));
-	d = copy_job(key, 0, key, 4096, 512, 3);
-	ASSERT_EQ(GTU_CPL_OK, run(&q, &d, &c));
+	ASSERT_EQ(GTU_CPL_OK, run_copy(&q, key, 0, key, 4096, 512, 3));
 	EXPECT_EQ(0x1234567u, memory[512 + 7]);
 	queue_unmap(&q);
 	close(fd);

@@ -273,6 +273,7 @@ static void *busy_user(void *arg)
 {
 	struct user *u = arg;
 	uint8_t *memory = pages(65536);
+	struct gtu_ioctl_submit s;
 	struct gtu_hw_desc d;
 	struct queue q;
 	uint32_t key;
@@ -283,25 +284,18 @@ static void *busy_user(void *arg)
 		return NULL;
 	}
 	if (u->submit) {
-		struct gtu_ioctl_queue_create c = { .size = sizeof(c), .flags = GTU_QUEUE_SUBMIT, .sq_log2 = 4, .cq_log2 = 4 };
-		uint32_t n = 0;
-
-		if (call(fd, GTU_IOCTL_QUEUE_CREATE, &c))
+		if (queue_create_as(fd, GTU_QUEUE_SUBMIT, 4, 4, &q))
 			u->failed = "no queue";
-		q = (struct queue){ .fd = fd, .c = c };
-		while (!stop && !u->failed) {
-			struct gtu_ioctl_submit s = { .size = sizeof(s), .id = c.id, .count = 1, .cq_head = n };
-
+		for (; !stop && !u->failed; q.consumed++) {
 			d = copy_job(key, 0, key, 8192, 4096, 0);
-			s.descs = (uintptr_t)&d;
-			memset(memory, (int)n, 4096);
-			if (call(fd, GTU_IOCTL_SUBMIT, &s) || s.sq_index != n)
+			memset(memory, (int)q.consumed, 4096);
+			if (submit_raw(&q, &d, 1, &s) || s.sq_index != q.consumed)
 				u->failed = "SUBMIT";
-			else if (queue_wait(&q, n, now_ns() + 60 * SECOND))
+			else if (queue_wait(&q, q.consumed, now_ns() + 60 * SECOND))
 				u->failed = "WAIT";
 			else if (memcmp(memory, memory + 8192, 4096))
 				u->failed = "the bytes";
-			u->jobs = ++n;
+			u->jobs = q.consumed + 1;
 		}
 	} else {
 		if (queue_create(fd, 2, 2, &q))

@@ -365,8 +365,7 @@ TEST_F(storm, munmap)
 		/* the pages are still accessible to the device, and still charged */
 		ASSERT_EQ(2 * (long)BYTES / 1024, status_kib("VmPin"));
 		memset(self->memory, 0, BYTES);
-		d = copy_job(key, 0, self->key, 0, BYTES / 8, 3);
-		ASSERT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
+		ASSERT_EQ(GTU_CPL_OK, run_copy(&self->q, key, 0, self->key, 0, BYTES / 8, 3));
 		ASSERT_TRUE(all_bytes(self->memory, BYTES, (uint8_t)(0x40 + round)));
 		ASSERT_EQ(0, region_remove(self->fd, key));
 		munmap(next, BYTES);

@@ -23,13 +23,6 @@ FIXTURE(submit)
 	uint32_t in_key, out_key;
 };
 
-static int submit_raw(struct queue *q, const void *descs, uint32_t n, struct gtu_ioctl_submit *a)
-{
-	*a = (struct gtu_ioctl_submit){ .size = sizeof(*a), .id = q->c.id, .count = n,
-					.descs = (uintptr_t)descs, .cq_head = q->consumed };
-	return call(q->fd, GTU_IOCTL_SUBMIT, a);
-}
-
 /* Submit @n descriptors. Return the number accepted; *why is the errno. */
 static uint32_t submit_n(struct queue *q, const struct gtu_hw_desc *d, uint32_t n, int *why)
 {

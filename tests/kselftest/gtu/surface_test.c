@@ -5,12 +5,11 @@
  *
  * Needs root.
  */
-#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 
-#include "gtu_util.h"
+#include "gtu_stream.h"
 
 #define BYTES	(1u << 20)
 #define TEXT	(1u << 20)
@@ -430,21 +429,9 @@ static void dump_forget(void)
 	}
 }
 
-/* Build a stream that has no consumer and never ends. */
-static struct gtu_hw_desc endless_job(uint8_t *memory, uint32_t key)
-{
-	struct gtu_hw_desc d = { .opcode = GTU_OP_IRU_STREAM,
-				 .param = GTU_IRU_OP_NONE | 2 << GTU_IRU_TARGET_SHIFT };
-
-	memset(memory, 0, 65536);
-	d.operand[GTU_IRU_INDICES] = (struct gtu_hw_operand){ key, 1000, 65536 };
-	d.operand[GTU_IRU_RING] = (struct gtu_hw_operand){ key, 2, 0 };
-	return d;
-}
-
 TEST_F_TIMEOUT(surface, hang, 60)
 {
-	struct gtu_hw_desc d = endless_job(self->memory, self->key);
+	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	char what[128];
 	uint32_t i;
 
@@ -489,7 +476,7 @@ TEST_F_TIMEOUT(surface, hang, 60)
 	/* a new hang makes a new dump; poll() counts as waiting */
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	read(self->fd, self->text, TEXT);
-	d = endless_job(self->memory, self->key);
+	d = stream_job(self->memory, self->key);
 	submit(&self->q, &d);
 	poll(&(struct pollfd){ .fd = self->fd, .events = POLLIN }, 1, 1000);
 	EXPECT_TRUE(dump_comes(100));
@@ -497,7 +484,7 @@ TEST_F_TIMEOUT(surface, hang, 60)
 	/* hang detection is off */
 	ASSERT_EQ(0, write_to(HANG_MS, "0"));
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
-	d = endless_job(self->memory, self->key);
+	d = stream_job(self->memory, self->key);
 	submit(&self->q, &d);
 	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + 2 * SECOND));
 	EXPECT_EQ(NULL, dump_file());

@@ -90,7 +90,7 @@ static int forth(struct betweenness *b, uint64_t source, uint32_t *levels)
 	uint32_t l;
 	int rc;
 
-	gtu_alg_phase(&b->a, "count");
+	gtu_phase(&b->a.phases, "count");
 	memset(b->level.region.addr, 0xff, b->a.g->n * 4);
 	memset(paths, 0, b->a.g->n * 8);
 	((uint32_t *)b->level.region.addr)[source] = 0;
@@ -125,7 +125,7 @@ static int back(struct betweenness *b, uint64_t source, uint32_t levels, double 
 	uint32_t l;
 	int rc;
 
-	gtu_alg_phase(&b->a, "depend");
+	gtu_phase(&b->a.phases, "depend");
 	memset(b->share.region.addr, 0, b->a.g->n * 8);
 	for (l = levels; l-- > 0;) {
 		rc = level_of(b, l, end);

@@ -15,8 +15,8 @@
  * GraphPEG gathers all their edges; Weaver skips a vertex once it is reached (SparseWeaver, figure
  * 9).
  */
+#include "libruntime/support/traverse.h"
 #include "visit.h"
-#include "traverse.h"
 
 /* Labels are 4-byte levels, as in the papers, which halves the memory of the random accesses. */
 #define UNVISITED UINT32_MAX
@@ -47,7 +47,7 @@ static int cpu_level(struct bfs *b, const struct gtu_alg_frontier *now,
 	uint64_t i, v, e, end, target;
 	int rc;
 
-	gtu_alg_phase(&b->a, "traverse");
+	gtu_phase(&b->a.phases, "traverse");
 	for (i = 0; i < now->count; i++) {
 		v = gtu_alg_vertex(&b->a, now, i);
 		if (v < b->a.first || v >= b->a.end)
@@ -116,7 +116,7 @@ static int scu_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	uint64_t ones, from = next->count;
 	int rc = 0;
 
-	gtu_alg_phase(&b->a, "expand");
+	gtu_phase(&b->a.phases, "expand");
 	if (b->a.opt->unit == GTU_WITH_SCU) {
 		expansion = &b->expansion;
 		contraction = &b->contraction;
@@ -124,16 +124,16 @@ static int scu_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	}
 	if (!rc)
 		rc = gtu_alg_expand(&b->a, &b->visit.w, expansion);
-	gtu_alg_phase(&b->a, "contract");
+	gtu_phase(&b->a.phases, "contract");
 	if (!rc)
 		rc = mask_unvisited(b, &ones);
-	gtu_alg_phase(&b->a, "compact");
+	gtu_phase(&b->a.phases, "compact");
 	if (!rc && contraction)
 		rc = gtu_alg_filter_fused(&b->a, contraction, ones);
 	if (!rc)
 		rc = gtu_alg_compact_frontier(&b->a, &b->visit.w.edge, b->visit.w.out, &b->mask, ones,
 					      contraction, next);
-	gtu_alg_phase(&b->a, "contract");
+	gtu_phase(&b->a.phases, "contract");
 	if (!rc)
 		label_new(b, next, from);
 	return rc;
@@ -145,9 +145,9 @@ static int iru_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	struct gtu_warp warp;
 	int rc;
 
-	gtu_alg_phase(&b->a, "expand");
+	gtu_phase(&b->a.phases, "expand");
 	rc = gtu_alg_gather(&b->a, &b->visit.w);
-	gtu_alg_phase(&b->a, "contract");
+	gtu_phase(&b->a.phases, "contract");
 	if (!rc)
 		rc = gtu_alg_reorder(&b->a, &b->visit.w, b->a.g->n, GTU_IRU_OP_NONE, NULL, false, 4);
 	if (rc)
@@ -188,12 +188,12 @@ static int unit_level(struct bfs *b, const struct gtu_alg_frontier *now,
 	int rc;
 
 	if (gtu_alg_streams_edges(&b->a)) {
-		gtu_alg_phase(&b->a, "traverse");
+		gtu_phase(&b->a.phases, "traverse");
 		b->next = next;
 		return gtu_alg_for_each_edge(&b->a, &b->visit, now, reach, b);
 	}
 	while (c.at < now->count) {
-		gtu_alg_phase(&b->a, "prepare");
+		gtu_phase(&b->a.phases, "prepare");
 		rc = gtu_alg_take(&b->a, &b->visit.w, now, &c);
 		if (!rc && b->visit.w.n)
 			rc = b->a.opt->unit == GTU_WITH_IRU ? iru_chunk(b, next) : scu_chunk(b, next);
@@ -231,7 +231,7 @@ static int turn(struct bfs *b)
 {
 	int rc;
 
-	gtu_alg_phase(&b->a, "setup");
+	gtu_phase(&b->a.phases, "setup");
 	rc = gtu_alg_transpose(&b->a, &b->transposed);
 	if (!rc)
 		rc = gtu_alg_reserve(&b->a, &b->candidates.ids, b->a.g->n * b->a.id_width, false);
@@ -264,7 +264,7 @@ static int pull_level(struct bfs *b, struct gtu_alg_frontier *next)
 {
 	int rc = b->back_ready ? 0 : turn(b);
 
-	gtu_alg_phase(&b->a, "pull");
+	gtu_phase(&b->a.phases, "pull");
 	b->next = next;
 	if (!rc)
 		list_candidates(b);
@@ -351,7 +351,7 @@ static int search(struct bfs *b)
 			return rc;
 		if (b->pulling && !b->a.stats->pull_end)
 			b->a.stats->pull_first = b->a.stats->iterations;
-		gtu_alg_iteration(&b->a, now->count);
+		gtu_phases_iteration(&b->a.phases, b->a.opt, now->count);
 		if (b->pulling)
 			b->a.stats->pull_end = b->a.stats->iterations;
 		swap = now;
@@ -385,7 +385,7 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = search(&b);
 	if (!rc) {
-		gtu_alg_phase(&b.a, "setup");
+		gtu_phase(&b.a.phases, "setup");
 		label = b.label.region.addr;
 		for (v = 0; v < g->n; v++)
 			level[v] = label[v] == UNVISITED ? GTU_UNREACHED : label[v];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "shares.h"
+#include "libruntime/support/array.h"
 #include "visit.h"
 
 #define SHARE		128u		/* vertices per work share */
@@ -22,7 +23,9 @@ struct clustering {
 	struct gtu_alg a;
 	struct gtu_graph *transposed, *sorted;	/* transpose of a directed graph; copy with sorted lists, if they were not */
 	const struct gtu_graph *out, *in;	/* in: NULL if edges are stored in both directions */
-	struct gtu_graph *up;		/* oriented graph: edges to neighbours with more neighbours, sorted */
+	struct gtu_graph up;		/* oriented graph: edges to neighbours with more neighbours, sorted */
+	uint64_t *up_row;		/* its arrays */
+	void *up_col;
 	uint8_t *twice;			/* per entry of up: edge in both directions; NULL: all are */
 	uint64_t *degree;		/* number of neighbours */
 	atomic_uint_fast64_t *closed;	/* ordered pairs of neighbours joined by an edge */
@@ -117,7 +120,7 @@ static inline bool is_up(const struct clustering *c, uint64_t v, uint64_t u)
 static int count_up_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct clustering *c = arg;
-	uint64_t v, u, *row = c->up->backing->row;
+	uint64_t v, u, *row = c->up_row;
 	bool both;
 
 	for (v = first; v < end; v++) {
@@ -139,10 +142,10 @@ static int fill_up_share(void *arg, uint64_t first, uint64_t end)
 		struct walk w = walk_from(c, v);
 
 		/* bounded by the count: another process may modify the file meanwhile */
-		for (at = c->up->row[v]; at < c->up->row[v + 1] && walk(&w, &u, &both);) {
+		for (at = c->up.row[v]; at < c->up.row[v + 1] && walk(&w, &u, &both);) {
 			if (!is_up(c, v, u))
 				continue;
-			gtu_put(c->up->backing->col, c->up->edge_bytes, at, u);
+			gtu_put(c->up_col, c->up.edge_bytes, at, u);
 			if (c->twice)
 				c->twice[at] = both;
 			at++;
@@ -198,15 +201,15 @@ static int count_neighbours(struct clustering *c)
 static int point_up(struct clustering *c)
 {
 	const uint64_t n = c->a.g->n;
-	struct gtu_graph *up = c->up = gtu_graph_new();
+	struct gtu_graph *up = &c->up;
 	uint64_t v, *row;
 	int rc;
 
-	row = up ? gtu_array_alloc((n + 1) * sizeof(*row)) : NULL;
+	row = c->up_row = gtu_array_alloc((n + 1) * sizeof(*row));
 	if (!row)
 		return no_memory(c);
 	memset(row, 0, (n + 1) * sizeof(*row));
-	up->row = up->backing->row = row;
+	up->row = row;
 	rc = gtu_parallel_by(SHARE, count_up_share, c, n);
 	if (rc)
 		return rc;
@@ -217,7 +220,7 @@ static int point_up(struct clustering *c)
 	up->edge_bytes = c->a.g->edge_bytes;
 	up->flags = GTU_GRAPH_DIRECTED | GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED;
 	memcpy(up->name, c->a.g->name, sizeof(up->name));
-	up->col = up->backing->col = gtu_array_alloc((up->m + 1) * up->edge_bytes);
+	up->col = c->up_col = gtu_array_alloc((up->m + 1) * up->edge_bytes);
 	c->twice = c->in ? gtu_array_alloc(up->m + 1) : NULL;
 	if (!up->col || (c->in && !c->twice))
 		return no_memory(c);
@@ -268,7 +271,7 @@ static inline struct place *find(struct place *table, unsigned shift, uint64_t m
  */
 static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint64_t v)
 {
-	const struct gtu_graph *up = c->up;
+	const struct gtu_graph *up = &c->up;
 	const uint64_t first = up->row[v], count = up->row[v + 1] - first;
 	uint64_t p, e, end, u, w, q, hole, of_v = 0, of_u, edges = 0, *closed;
 	struct place *table, *at;
@@ -368,15 +371,15 @@ static int close_streamed(void *context, const struct gtu_alg_batch *batch)
 		u = batch->source[i];
 		w = batch->target[i];
 		e = batch->edge[i];
-		if (gtu_unlikely(u >= c->up->n || !slot[u] || e < c->up->row[u] || e >= c->up->row[u + 1]))
+		if (gtu_unlikely(u >= c->up.n || !slot[u] || e < c->up.row[u] || e >= c->up.row[u + 1]))
 			return gtu_fail(c->a.err, GTU_ERR_FAIL,
 					"the unit returned edge %llu of vertex %llu, which was not "
 					"requested: it cannot be trusted",
 					(unsigned long long)e, (unsigned long long)u);
 		for (k = begin[slot[u] - 1]; k < begin[slot[u]]; k++) {
 			p = requester[k];
-			v = c->first + owner[p - c->up->row[c->first]];
-			q = entry_to(c->up, v, w);
+			v = c->first + owner[p - c->up.row[c->first]];
+			q = entry_to(&c->up, v, w);
 			if (q == GTU_NO_VERTEX)
 				continue;
 			add(c, v, weight(c, e));
@@ -391,7 +394,7 @@ static int close_streamed(void *context, const struct gtu_alg_batch *batch)
 /* Choose the next group, from c->first on: at least one vertex, at most GROUP or chunk edges. */
 static int choose_group(struct clustering *c)
 {
-	const uint64_t *row = c->up->row, n = c->up->n, most = c->a.chunk < GROUP ? c->a.chunk : GROUP;
+	const uint64_t *row = c->up.row, n = c->up.n, most = c->a.chunk < GROUP ? c->a.chunk : GROUP;
 	uint64_t entries;
 	int rc;
 
@@ -414,7 +417,7 @@ static int choose_group(struct clustering *c)
  */
 static void list_requesters(struct clustering *c)
 {
-	const uint64_t *row = c->up->row, base = row[c->first];
+	const uint64_t *row = c->up.row, base = row[c->first];
 	uint32_t *slot = c->slot.region.addr, *owner = c->owner.region.addr;
 	uint64_t *begin = c->begin.region.addr, *requester = c->requester.region.addr, v, u, p, i;
 
@@ -422,7 +425,7 @@ static void list_requesters(struct clustering *c)
 	begin[0] = begin[1] = 0;
 	for (v = c->first; v < c->end; v++)
 		for (p = row[v]; p < row[v + 1]; p++) {
-			u = gtu_graph_target(c->up, p);
+			u = gtu_graph_target(&c->up, p);
 			owner[p - base] = (uint32_t)(v - c->first);
 			if (row[v + 1] - row[v] < 2 || row[u + 1] == row[u])
 				continue;
@@ -438,7 +441,7 @@ static void list_requesters(struct clustering *c)
 		begin[i + 1] += begin[i];
 	for (v = c->first; v < c->end; v++)
 		for (p = row[v]; row[v + 1] - row[v] > 1 && p < row[v + 1]; p++) {
-			u = gtu_graph_target(c->up, p);
+			u = gtu_graph_target(&c->up, p);
 			if (slot[u])
 				requester[begin[slot[u]]++] = p;
 		}
@@ -448,12 +451,12 @@ static int close_by_unit(struct clustering *c)
 {
 	uint32_t *slot;
 	uint64_t i, u, wanted;
-	int rc = gtu_alg_reserve(&c->a, &c->slot, c->up->n * 4, false);
+	int rc = gtu_alg_reserve(&c->a, &c->slot, c->up.n * 4, false);
 
 	c->visit.places = true;
 	if (!rc)
-		rc = gtu_alg_edges_begin(&c->a, &c->visit, c->up, c->up->edge_bytes);
-	for (c->first = 0; c->first < c->up->n && !rc; c->first = c->end) {
+		rc = gtu_alg_edges_begin(&c->a, &c->visit, &c->up, c->up.edge_bytes);
+	for (c->first = 0; c->first < c->up.n && !rc; c->first = c->end) {
 		rc = choose_group(c);
 		if (rc)
 			break;
@@ -461,7 +464,7 @@ static int close_by_unit(struct clustering *c)
 		c->streamed = wanted = 0;
 		for (i = 0; i < c->requested.count; i++) {
 			u = gtu_alg_vertex(&c->a, &c->requested, i);
-			wanted += c->up->row[u + 1] - c->up->row[u];
+			wanted += c->up.row[u + 1] - c->up.row[u];
 		}
 		if (c->requested.count)
 			rc = gtu_alg_for_each_edge(&c->a, &c->visit, &c->requested, close_streamed, c);
@@ -484,7 +487,7 @@ static int cluster(struct clustering *c, double *coefficient)
 	uint64_t v, d;
 	int rc;
 
-	gtu_alg_phase(&c->a, "neighbours");
+	gtu_phase(&c->a.phases, "neighbours");
 	rc = count_neighbours(c);
 	if (!rc)
 		rc = point_up(c);
@@ -495,7 +498,7 @@ static int cluster(struct clustering *c, double *coefficient)
 		return rc;
 	for (v = 0; v < n; v++)
 		atomic_init(&c->closed[v], 0);
-	gtu_alg_phase(&c->a, "triangles");
+	gtu_phase(&c->a.phases, "triangles");
 	rc = c->a.q ? close_by_unit(c) : gtu_parallel_by(SHARE, close_share, c, n);
 	for (v = 0; v < n && !rc; v++) {
 		d = c->degree[v];
@@ -532,12 +535,13 @@ int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 		rc = cluster(c, coefficient);
 	rc = gtu_alg_shares_end(&c->shares, rc);
 	if (!rc) {
-		gtu_alg_iteration(&c->a, g->n);
+		gtu_phases_iteration(&c->a.phases, c->a.opt, g->n);
 		c->a.stats->vertices = g->n;
 	}
 	gtu_graph_close(c->transposed);
 	gtu_graph_close(c->sorted);
-	gtu_graph_close(c->up);
+	free(c->up_row);
+	free(c->up_col);
 	free(c->twice);
 	free(c->degree);
 	free(c->closed);

@@ -139,7 +139,7 @@ static int rounds(struct coloring *c)
 	uint64_t v, colored = 0;
 	int rc;
 
-	gtu_alg_phase(&c->a, "count");
+	gtu_phase(&c->a.phases, "count");
 	rc = gtu_alg_for_each_edge(&c->a, &c->visit, &all, count_before, c);
 	for (v = 0; v < c->a.g->n; v++)
 		if (!waiting[v])
@@ -148,16 +148,16 @@ static int rounds(struct coloring *c)
 		colored += c->next.count;
 		memcpy(c->ready.ids.region.addr, c->next.ids.region.addr, c->next.count * c->a.id_width);
 		c->ready.count = c->next.count;
-		gtu_alg_phase(&c->a, "color");
+		gtu_phase(&c->a.phases, "color");
 		rc = color_ready(c);
 		if (rc)
 			break;
-		gtu_alg_phase(&c->a, "release");
+		gtu_phase(&c->a.phases, "release");
 		gtu_alg_swap(&c->a, &c->next.ids, &c->ready.ids);
 		c->ready.count = c->next.count;
 		c->next.count = 0;
 		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &c->ready, release, c);
-		gtu_alg_iteration(&c->a, c->ready.count);
+		gtu_phases_iteration(&c->a.phases, c->a.opt, c->ready.count);
 	}
 	if (!rc && colored != c->a.g->n)
 		return gtu_fail(c->a.err, GTU_ERR_INPUT,
@@ -215,7 +215,7 @@ static int plain_coloring(struct coloring *c)
 	uint64_t i, n = g->n;
 	int rc;
 
-	gtu_alg_phase(&c->a, "order");
+	gtu_phase(&c->a.phases, "order");
 	rc = gtu_alg_reserve(&c->a, &c->order, n * sizeof(*place), false);
 	if (rc)
 		return rc;
@@ -227,11 +227,11 @@ static int plain_coloring(struct coloring *c)
 	}
 	qsort(place, n, sizeof(*place), by_order);
 	/* a vertex with d neighbours uses one of the first d + 1 colors */
-	gtu_alg_phase(&c->a, "color");
+	gtu_phase(&c->a.phases, "color");
 	rc = gtu_alg_reserve(&c->a, &c->mark, (c->most + 2) * 8, false);
 	for (i = 0; i < n && !rc; i++)
 		rc = greedy_vertex(c, g, place[i].vertex, c->mark.region.addr);
-	gtu_alg_iteration(&c->a, n);
+	gtu_phases_iteration(&c->a.phases, c->a.opt, n);
 	return rc;
 }
 

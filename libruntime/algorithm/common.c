@@ -4,60 +4,12 @@
 #include <string.h>
 
 #include "common.h"
-#include "libruntime/device/backend.h"
+#include "libruntime/support/clock.h"
 
 #define TICK_NS		2000000u	/* minimum time between two calls of tick() */
-#define LOOK_EDGES	65536u		/* edges traversed between two readings of the clock */
+#define POLL_EDGES	65536u		/* edges traversed between two readings of the clock */
 
 /* ---- The run ------------------------------------------------------------------------------- */
-
-void gtu_alg_phase(struct gtu_alg *a, const char *name)
-{
-	struct gtu_algorithm_stats *s = a->stats;
-	uint64_t now = gtu_now_ns();
-	unsigned i;
-
-	if (s->phases)
-		s->phase[a->phase].seconds += 1e-9 * (double)(now - a->phase_ns);
-	a->phase_ns = now;
-	for (i = 0; i < s->phases; i++)
-		if (!strcmp(s->phase[i].name, name))
-			break;
-	if (i == s->phases && i < GTU_PHASES) {
-		s->phase[i].name = name;
-		s->phase[i].seconds = 0;
-		s->phases++;
-	}
-	a->phase = i < GTU_PHASES ? i : GTU_PHASES - 1;
-}
-
-void gtu_alg_iteration(struct gtu_alg *a, uint64_t frontier)
-{
-	const struct gtu_algorithm_stats *s = a->stats;
-	struct gtu_iteration sum, it;
-	unsigned i;
-
-	a->stats->iterations++;
-	if (!a->opt->iteration)
-		return;
-	/* add the time of the current phase to this iteration */
-	gtu_alg_phase(a, s->phase[a->phase].name);
-	sum = (struct gtu_iteration){ .edges = s->edges, .jobs = s->jobs, .job_cycles = s->job_cycles,
-				      .list_bytes = s->list_bytes, .cached_bytes = s->cached_bytes };
-	for (i = 0; i < s->phases; i++)
-		if (strcmp(s->phase[i].name, "setup") && strcmp(s->phase[i].name, "cache"))
-			sum.seconds += s->phase[i].seconds;
-	it = (struct gtu_iteration){
-		.number = s->iterations - 1, .frontier = frontier,
-		.edges = sum.edges - a->before.edges, .jobs = sum.jobs - a->before.jobs,
-		.job_cycles = sum.job_cycles - a->before.job_cycles,
-		.list_bytes = sum.list_bytes - a->before.list_bytes,
-		.cached_bytes = sum.cached_bytes - a->before.cached_bytes,
-		.seconds = sum.seconds - a->before.seconds,
-	};
-	a->before = sum;
-	a->opt->iteration(a->opt->iteration_user, &it);
-}
 
 static const struct {
 	uint32_t unit;			/* GTU_UNIT_* */
@@ -122,15 +74,13 @@ int gtu_alg_begin(struct gtu_alg *a, const char *name, struct gtu_device *dev,
 	a->dev = dev;
 	a->g = g;
 	a->opt = opt;
-	a->stats = stats ? stats : &a->unused;
 	a->err = err;
 	a->chunk = 1ull << (log2 & 63);
 	a->id_width = g->edge_bytes;
 	a->first = opt->first_vertex;
 	a->end = opt->first_vertex || opt->end_vertex ? opt->end_vertex : g->n;
-	memset(a->stats, 0, sizeof(*a->stats));
-	a->started_ns = gtu_now_ns();
-	gtu_alg_phase(a, "setup");
+	gtu_phases_begin(&a->phases, stats);
+	a->stats = a->phases.stats;
 
 	if (g->edge_bytes != 8 && (g->edge_bytes != 4 || g->n > 1ull << 32))
 		return gtu_fail(err, GTU_ERR_USAGE,
@@ -227,8 +177,7 @@ int gtu_alg_end(struct gtu_alg *a, int rc)
 	}
 	if (a->q)
 		gtu_queue_destroy(a->q);
-	gtu_alg_phase(a, "setup");
-	a->stats->seconds = 1e-9 * (double)(a->phase_ns - a->started_ns);
+	gtu_phases_end(&a->phases);
 	return rc;
 }
 
@@ -236,7 +185,7 @@ int gtu_alg_poll_progress(struct gtu_alg *a)
 {
 	uint64_t now = gtu_now_ns();
 
-	a->looked = a->stats->edges;
+	a->polled_edges = a->stats->edges;
 	if (now - a->ticked_ns < TICK_NS)
 		return 0;
 	a->ticked_ns = now;
@@ -248,7 +197,7 @@ int gtu_alg_poll_progress(struct gtu_alg *a)
 int gtu_alg_progress(struct gtu_alg *a, uint64_t edges)
 {
 	a->stats->edges += edges;
-	return a->stats->edges - a->looked < LOOK_EDGES ? 0 : gtu_alg_poll_progress(a);
+	return a->stats->edges - a->polled_edges < POLL_EDGES ? 0 : gtu_alg_poll_progress(a);
 }
 
 static void list(struct gtu_alg *a, struct gtu_alg_buffer *b)

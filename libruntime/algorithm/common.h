@@ -8,7 +8,8 @@
 #define GTU_ALGORITHM_COMMON_H
 
 #include "gtu/gtu.h"
-#include "libruntime/graph/graph_internal.h"
+#include "libruntime/support/array.h"
+#include "libruntime/support/phases.h"
 
 #define GTU_ALG_CHUNK_LOG2	22
 #define GTU_ALG_CHUNK_LOG2_MAX	31	/* an SCU job takes 2^32 - 2 elements, and ordinals are u32 */
@@ -31,7 +32,7 @@ struct gtu_alg {
 	struct gtu_device *dev;
 	const struct gtu_graph *g;
 	const struct gtu_algorithm_options *opt;
-	struct gtu_algorithm_stats *stats;
+	struct gtu_algorithm_stats *stats;	/* phases.stats */
 	struct gtu_error *err;
 	uint64_t first, end;		/* vertices whose edges are traversed */
 	uint64_t chunk;			/* maximum edges per step */
@@ -41,12 +42,9 @@ struct gtu_alg {
 	uint64_t iru_edges, iru_lanes, iru_indices; /* reordering: elements, elements left, upper bound of indices */
 	bool iru_positions;
 	struct gtu_alg_buffer *buffers;
-	uint64_t started_ns, phase_ns;
-	unsigned phase;
-	uint64_t looked;		/* edges traversed at the last reading of the clock */
+	struct gtu_phases phases;
+	uint64_t polled_edges;		/* edges traversed at the last reading of the clock */
 	uint64_t ticked_ns;		/* time of the last tick() */
-	struct gtu_iteration before;	/* totals at the last reported iteration */
-	struct gtu_algorithm_stats unused;	/* used if the caller passed none */
 };
 
 /*
@@ -91,10 +89,6 @@ static inline bool gtu_alg_streams_edges(const struct gtu_alg *a)
 /* Add a finished job and its cycles to the statistics. */
 void gtu_alg_job_done(struct gtu_alg *a, const struct gtu_completion *c);
 
-/* Switch the clock to phase @name; times of equal names add up. */
-void gtu_alg_phase(struct gtu_alg *a, const char *name);
-/* Count an iteration over @frontier vertices, and call the iteration callback. */
-void gtu_alg_iteration(struct gtu_alg *a, uint64_t frontier);
 /*
  * Call the progress callback, at most once per TICK_NS; GTU_ERR_INTERRUPTED if it cancels the run.
  */

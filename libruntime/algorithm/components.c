@@ -18,8 +18,8 @@
  */
 #include <string.h>
 
+#include "libruntime/support/traverse.h"
 #include "visit.h"
-#include "traverse.h"
 
 /* One direction of propagation: the edges as stored, or their transpose. */
 struct direction {
@@ -59,7 +59,7 @@ static int plain_components(struct components *c, uint64_t *parent)
 	uint64_t v, e, end, target, x, y;
 	int rc;
 
-	gtu_alg_phase(&c->a, "traverse");
+	gtu_phase(&c->a.phases, "traverse");
 	for (v = 0; v < g->n; v++)
 		parent[v] = v;
 	for (v = c->a.first; v < c->a.end; v++) {
@@ -82,7 +82,7 @@ static int plain_components(struct components *c, uint64_t *parent)
 	}
 	for (v = 0; v < g->n; v++)
 		parent[v] = find(parent, v);
-	gtu_alg_iteration(&c->a, c->a.g->n);
+	gtu_phases_iteration(&c->a.phases, c->a.opt, c->a.g->n);
 	return 0;
 }
 
@@ -175,7 +175,7 @@ static int scu_contract(struct components *c, struct direction *d, struct gtu_al
 			ones++;
 		}
 	}
-	gtu_alg_phase(&c->a, "compact");
+	gtu_phase(&c->a.phases, "compact");
 	return gtu_alg_compact_frontier(&c->a, &d->visit.w.edge, d->visit.w.out, &c->mask, ones, NULL, next);
 }
 
@@ -234,11 +234,11 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 	int rc;
 
 	if (gtu_alg_streams_edges(&c->a)) {
-		gtu_alg_phase(&c->a, "traverse");
+		gtu_phase(&c->a.phases, "traverse");
 		return gtu_alg_for_each_edge(&c->a, &d->visit, now, push_label, &pushing);
 	}
 	while (at.at < now->count) {
-		gtu_alg_phase(&c->a, "prepare");
+		gtu_phase(&c->a.phases, "prepare");
 		rc = gtu_alg_take(&c->a, &d->visit.w, now, &at);
 		if (!rc)
 			rc = gtu_alg_reserve(&c->a, &c->base, d->visit.w.n * c->a.id_width, false);
@@ -250,7 +250,7 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 			v = gtu_get(d->visit.w.vertex.region.addr, c->a.id_width, i);
 			gtu_put(c->base.region.addr, c->a.id_width, i, label_of(c, v));
 		}
-		gtu_alg_phase(&c->a, "expand");
+		gtu_phase(&c->a.phases, "expand");
 		if (iru) {
 			rc = gtu_alg_gather(&c->a, &d->visit.w);
 			if (!rc)
@@ -258,7 +258,7 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 		} else {
 			rc = scu_expand(c, d);
 		}
-		gtu_alg_phase(&c->a, "contract");
+		gtu_phase(&c->a.phases, "contract");
 		if (!rc)
 			rc = iru ? iru_contract(c, d, next) : scu_contract(c, d, next);
 		if (rc)
@@ -276,7 +276,7 @@ static void shortcut(struct components *c, struct gtu_alg_frontier *next)
 {
 	uint64_t v, label, further;
 
-	gtu_alg_phase(&c->a, "shortcut");
+	gtu_phase(&c->a.phases, "shortcut");
 	for (v = 0; v < c->a.g->n; v++) {
 		label = label_of(c, v);
 		further = label_of(c, label);
@@ -353,7 +353,7 @@ static int unit_components(struct components *c)
 		if (rc)
 			break;
 		shortcut(c, next);
-		gtu_alg_iteration(&c->a, now->count);
+		gtu_phases_iteration(&c->a.phases, c->a.opt, now->count);
 		now = next;
 		next = now == &c->frontier[0] ? &c->frontier[1] : &c->frontier[0];
 	}

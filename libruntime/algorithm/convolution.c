@@ -100,15 +100,15 @@ static int convolve(struct convolution *c, double *out)
 	uint64_t i;
 	int rc;
 
-	gtu_alg_phase(&c->a, "initialise");
+	gtu_phase(&c->a.phases, "initialise");
 	rc = initialise(c, out);
-	gtu_alg_phase(&c->a, "spmm");
+	gtu_phase(&c->a.phases, "spmm");
 	c->from = c->x.region.addr;
 	c->to = c->y.region.addr;
 	c->visit.places = c->a.g->weight_type != GTU_WEIGHT_NONE;
 	if (!rc)
 		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &all, multiply, c);
-	gtu_alg_phase(&c->a, "graphsum");
+	gtu_phase(&c->a.phases, "graphsum");
 	c->from = c->y.region.addr;
 	c->to = out;
 	c->visit.places = false;
@@ -116,7 +116,7 @@ static int convolve(struct convolution *c, double *out)
 		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &all, aggregate, c);
 	if (rc)
 		return rc;
-	gtu_alg_phase(&c->a, "setup");
+	gtu_phase(&c->a.phases, "setup");
 	for (i = 0; i < c->a.g->n * c->features; i++)
 		if (!isfinite(out[i]))
 			return gtu_fail(c->a.err, GTU_ERR_UNSUPPORTED,

@@ -25,7 +25,7 @@ static int count_neighbours(struct cores *c, const struct gtu_graph *g, uint64_t
 	uint64_t v, e, first, end, target;
 	int rc;
 
-	gtu_alg_phase(&c->a, "degrees");
+	gtu_phase(&c->a.phases, "degrees");
 	*most = 0;
 	for (v = 0; v < g->n; v++) {
 		rc = gtu_alg_edges(&c->a, g, v, &first, &end);
@@ -100,11 +100,11 @@ static int rounds(struct cores *c)
 	for (c->left.count = 0; c->left.count < c->a.g->n;)
 		gtu_alg_push(&c->a, &c->left, c->left.count);
 	for (;;) {
-		gtu_alg_phase(&c->a, "choose");
+		gtu_phase(&c->a.phases, "choose");
 		choose(c, now);
 		if (!now->count)
 			return 0;
-		gtu_alg_phase(&c->a, "peel");
+		gtu_phase(&c->a.phases, "peel");
 		while (now->count) {
 			for (i = 0; i < now->count; i++)
 				removed[gtu_alg_vertex(&c->a, now, i)] = 1;
@@ -112,7 +112,7 @@ static int rounds(struct cores *c)
 			rc = gtu_alg_for_each_edge(&c->a, &c->visit, now, decrement, c);
 			if (rc)
 				return rc;
-			gtu_alg_iteration(&c->a, now->count);
+			gtu_phases_iteration(&c->a.phases, c->a.opt, now->count);
 			swap = now;
 			now = c->next;
 			c->next = swap;
@@ -165,7 +165,7 @@ static int plain_cores(struct cores *c, uint64_t most)
 	uint64_t i, v, e, end, target;
 	int rc;
 
-	gtu_alg_phase(&c->a, "peel");
+	gtu_phase(&c->a.phases, "peel");
 	rc = gtu_alg_reserve(&c->a, &c->begin, (most + 2) * 8, false);
 	if (!rc)
 		rc = gtu_alg_reserve(&c->a, &c->position, g->n * 8, false);
@@ -190,7 +190,7 @@ static int plain_cores(struct cores *c, uint64_t most)
 				lower(c, target);
 		}
 	}
-	gtu_alg_iteration(&c->a, g->n);
+	gtu_phases_iteration(&c->a.phases, c->a.opt, g->n);
 	return 0;
 }
 

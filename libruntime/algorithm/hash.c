@@ -90,7 +90,7 @@ static int look_up_block(struct lookup *l, uint64_t n)
 	const struct gtu_hash_table *t = l->table;
 	uint64_t q, b;
 
-	gtu_alg_phase(&l->a, "hash");
+	gtu_phase(&l->a.phases, "hash");
 	l->even.count = 0;
 	for (q = 0; q < n; q++) {
 		b = gtu_hash_bucket(l->query[q], t->buckets);
@@ -105,7 +105,7 @@ static int look_up_block(struct lookup *l, uint64_t n)
 		l->position[q] = GTU_NOT_FOUND;
 		gtu_alg_push(&l->a, &l->even, 2 * q);
 	}
-	gtu_alg_phase(&l->a, "compare");
+	gtu_phase(&l->a.phases, "compare");
 	return gtu_alg_for_each_edge(&l->a, &l->visit, &l->even, compare, l);
 }
 
@@ -120,7 +120,7 @@ static int look_up(struct lookup *l, const uint64_t *query, uint64_t count, uint
 		l->query = query + at;
 		l->position = position + at;
 		rc = look_up_block(l, n);
-		gtu_alg_iteration(&l->a, n);
+		gtu_phases_iteration(&l->a.phases, l->a.opt, n);
 	}
 	for (q = 0; !rc && q < count; q++)
 		l->a.stats->vertices += position[q] != GTU_NOT_FOUND;

@@ -271,7 +271,7 @@ static int propagate(struct labels *l)
 	uint32_t i;
 	int rc = 0;
 
-	gtu_alg_phase(&l->a, "propagate");
+	gtu_phase(&l->a.phases, "propagate");
 	atomic_store(&l->changed, true);
 	/* converged once no label changes */
 	for (i = 0; i < iterations && !rc && atomic_load(&l->changed); i++) {
@@ -284,7 +284,7 @@ static int propagate(struct labels *l)
 		if (!rc)
 			rc = gtu_alg_shares_progress(&l->shares, 0);
 		if (!rc)
-			gtu_alg_iteration(&l->a, l->a.g->n);
+			gtu_phases_iteration(&l->a.phases, l->a.opt, l->a.g->n);
 	}
 	return rc;
 }

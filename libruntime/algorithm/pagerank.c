@@ -18,8 +18,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "libruntime/support/traverse.h"
 #include "visit.h"
-#include "traverse.h"
 
 #define DAMPING			0.85
 #define ITERATIONS		20
@@ -50,7 +50,7 @@ static int plain_push(struct pagerank *p)
 	uint64_t v, e, end, target;
 	int rc;
 
-	gtu_alg_phase(&p->a, "traverse");
+	gtu_phase(&p->a.phases, "traverse");
 	for (v = 0; v < g->n; v++) {
 		rc = gtu_alg_edges(&p->a, g, v, &e, &end);
 		if (!rc)
@@ -90,13 +90,13 @@ static int scu_push(struct pagerank *p)
 	uint64_t i, target;
 	int rc;
 
-	gtu_alg_phase(&p->a, "expand");
+	gtu_phase(&p->a.phases, "expand");
 	rc = gtu_alg_expand(&p->a, &p->visit.w, NULL);
 	if (!rc)
 		rc = gtu_alg_replicate(&p->a, &p->visit.w, &p->share, 8, NULL, &p->shares);
 	if (rc)
 		return rc;
-	gtu_alg_phase(&p->a, "contract");
+	gtu_phase(&p->a.phases, "contract");
 	shares = p->shares.region.addr;
 	for (i = 0; i < p->visit.w.out; i++) {
 		target = gtu_get(p->visit.w.edge.region.addr, p->a.id_width, i);
@@ -116,11 +116,11 @@ static int iru_push(struct pagerank *p)
 	unsigned lane;
 	int rc;
 
-	gtu_alg_phase(&p->a, "expand");
+	gtu_phase(&p->a.phases, "expand");
 	rc = gtu_alg_gather(&p->a, &p->visit.w);
 	if (!rc)
 		rc = gtu_alg_replicate_cpu(&p->a, &p->visit.w, &p->share, 8, &p->shares);
-	gtu_alg_phase(&p->a, "contract");
+	gtu_phase(&p->a.phases, "contract");
 	if (!rc)
 		rc = gtu_alg_reorder(&p->a, &p->visit.w, p->a.g->n, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
 	if (rc)
@@ -167,11 +167,11 @@ static int unit_push(struct pagerank *p)
 	int rc;
 
 	if (gtu_alg_streams_edges(&p->a)) {
-		gtu_alg_phase(&p->a, p->pull ? "pull" : "traverse");
+		gtu_phase(&p->a.phases, p->pull ? "pull" : "traverse");
 		return gtu_alg_for_each_edge(&p->a, &p->visit, &all, p->pull ? pull_share : push_share, p);
 	}
 	while (c.at < all.count) {
-		gtu_alg_phase(&p->a, "prepare");
+		gtu_phase(&p->a.phases, "prepare");
 		rc = gtu_alg_take(&p->a, &p->visit.w, &all, &c);
 		if (!rc && p->visit.w.n) {
 			rc = take_shares(p);
@@ -215,7 +215,7 @@ static int iterate(struct pagerank *p)
 	for (v = 0; v < g->n; v++)
 		p->rank[v] = 1 / (double)g->n;
 	while (p->a.stats->iterations < p->iterations) {
-		gtu_alg_phase(&p->a, "update");
+		gtu_phase(&p->a.phases, "update");
 		memset(p->sum.region.addr, 0, g->n * 8);
 		dangling = 0;
 		for (v = 0; v < g->n; v++)
@@ -224,9 +224,9 @@ static int iterate(struct pagerank *p)
 		rc = p->a.opt->unit == GTU_WITH_NONE ? plain_push(p) : unit_push(p);
 		if (rc)
 			return rc;
-		gtu_alg_phase(&p->a, "update");
+		gtu_phase(&p->a.phases, "update");
 		change = update(p, dangling);
-		gtu_alg_iteration(&p->a, g->n);
+		gtu_phases_iteration(&p->a.phases, p->a.opt, g->n);
 		if (p->pull)
 			p->a.stats->pull_end = p->a.stats->iterations;
 		if (change <= p->a.opt->epsilon && p->a.opt->epsilon > 0)

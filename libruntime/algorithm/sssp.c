@@ -13,9 +13,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "libruntime/support/distance.h"
+#include "libruntime/support/traverse.h"
 #include "visit.h"
-#include "traverse.h"
-#include "distance.h"
+
+#define TICK_EDGES	(1u << 20)	/* weights checked between two progress reports */
 
 /*
  * Default step of the threshold, in mean weights / mean degree: about one warp of work per vertex
@@ -96,7 +98,7 @@ static int scan_weights(struct sssp *s, double *mean, double *most)
 			sum += w;
 		if (w > *most)
 			*most = w;
-		if (!(e % GTU_TICK_ITEMS) &&
+		if (!(e % TICK_EDGES) &&
 		    gtu_tick(s->a.opt->progress, "weights", e, g->m))
 			return gtu_fail(s->a.err, GTU_ERR_INTERRUPTED, "sssp was interrupted");
 	}
@@ -201,7 +203,7 @@ static int plain_round(struct sssp *s, const struct gtu_alg_frontier *now,
 	uint64_t i, v, e, end, target, from;
 	int rc;
 
-	gtu_alg_phase(&s->a, "traverse");
+	gtu_phase(&s->a.phases, "traverse");
 	for (i = 0; i < now->count; i++) {
 		v = gtu_alg_vertex(&s->a, now, i);
 		if (v < s->a.first || v >= s->a.end)
@@ -274,7 +276,7 @@ static int scu_expand(struct sssp *s)
 		rc = gtu_alg_replicate(&s->a, &s->visit.w, &s->base, s->width, t, &s->cost);
 	if (rc)
 		return rc;
-	gtu_alg_phase(&s->a, "contract");
+	gtu_phase(&s->a.phases, "contract");
 	cost = s->cost.region.addr;
 	for (i = 0; i < s->visit.w.out; i++)
 		gtu_put(cost, s->width, i, distance_add(s->type, gtu_get(cost, s->width, i),
@@ -310,7 +312,7 @@ static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
 			break;
 		}
 	}
-	gtu_alg_phase(&s->a, "compact");
+	gtu_phase(&s->a.phases, "compact");
 	if (t)
 		rc = gtu_alg_filter_fused(&s->a, t, near);
 	if (!rc)
@@ -402,12 +404,12 @@ static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
 	int rc;
 
 	if (gtu_alg_streams_edges(&s->a)) {
-		gtu_alg_phase(&s->a, "traverse");
+		gtu_phase(&s->a.phases, "traverse");
 		s->next = next;
 		return gtu_alg_for_each_edge(&s->a, &s->visit, now, relax_edges, s);
 	}
 	while (c.at < now->count) {
-		gtu_alg_phase(&s->a, "prepare");
+		gtu_phase(&s->a.phases, "prepare");
 		rc = gtu_alg_take(&s->a, &s->visit.w, now, &c);
 		if (!rc)
 			rc = take_bases(s);
@@ -415,7 +417,7 @@ static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
 			return rc;
 		if (!s->visit.w.n)
 			continue;
-		gtu_alg_phase(&s->a, "expand");
+		gtu_phase(&s->a.phases, "expand");
 		if (gtu_alg_scu(&s->a)) {
 			rc = scu_expand(s);
 		} else {
@@ -423,7 +425,7 @@ static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
 			if (!rc)
 				rc = gather_costs(s);
 		}
-		gtu_alg_phase(&s->a, "contract");
+		gtu_phase(&s->a.phases, "contract");
 		if (!rc)
 			rc = gtu_alg_scu(&s->a) ? scu_contract(s, next) : iru_contract(s, next);
 		if (rc)
@@ -446,7 +448,7 @@ static void prune_far(struct sssp *s)
 {
 	uint64_t i, end = s->far.count;
 
-	gtu_alg_phase(&s->a, "far");
+	gtu_phase(&s->a.phases, "far");
 	s->far.count = 0;
 	for (i = 0; i < end; i++) {
 		if (far_stale(s, i))
@@ -544,7 +546,7 @@ static int next_threshold(struct sssp *s, struct gtu_alg_frontier *near, bool *m
 {
 	uint64_t i, cost, least = s->infinity;
 
-	gtu_alg_phase(&s->a, "far");
+	gtu_phase(&s->a.phases, "far");
 	for (i = 0; i < s->far.count; i++) {
 		cost = gtu_get(s->far_cost.region.addr, s->width, i);
 		if (cost < least && !far_stale(s, i))
@@ -624,7 +626,7 @@ static int search(struct sssp *s)
 							       unit_round(s, now, next);
 			if (rc || s->too_narrow)
 				return rc;
-			gtu_alg_iteration(&s->a, now->count);
+			gtu_phases_iteration(&s->a.phases, s->a.opt, now->count);
 			if (s->far.count > 2 * s->a.g->n + s->a.chunk)
 				prune_far(s);
 			swap = now;
@@ -665,7 +667,7 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 		rc = search(&s);
 	}
 	if (!rc) {
-		gtu_alg_phase(&s.a, "setup");
+		gtu_phase(&s.a.phases, "setup");
 		for (v = 0; v < g->n; v++) {
 			distance[v] = distance_number(s.type, distance_of(&s, v));
 			s.a.stats->vertices += distance_of(&s, v) != s.infinity;

@@ -94,7 +94,7 @@ static int search(struct stcon *s)
 		rc = gtu_alg_for_each_edge(&s->a, &s->visit, &s->here->frontier[s->here->now], step, s);
 		if (rc)
 			return rc;
-		gtu_alg_iteration(&s->a, s->here->frontier[s->here->now].count);
+		gtu_phases_iteration(&s->a.phases, s->a.opt, s->here->frontier[s->here->now].count);
 		s->reached += next->count;
 		s->here->now = !s->here->now;
 		s->here->depth++;
@@ -123,7 +123,7 @@ int gtu_stcon(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = gtu_alg_edges_begin(&s.a, &s.visit, g, 4);
 	if (!rc) {
-		gtu_alg_phase(&s.a, "traverse");
+		gtu_phase(&s.a.phases, "traverse");
 		rc = start(&s, &s.side[0], opt->source);
 	}
 	if (!rc)

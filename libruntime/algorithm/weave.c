@@ -228,16 +228,16 @@ static int iterate(struct weave *w)
 	for (v = 0; !rc && w->f->init && v < w->s->vertices; v++)
 		w->f->init(&w->turn, v);
 	while (!rc && again && (!w->a.opt->iterations || w->turn.iteration < w->a.opt->iterations)) {
-		gtu_alg_phase(&w->a, "register");
+		gtu_phase(&w->a.phases, "register");
 		rc = list_entries(w);
-		gtu_alg_phase(&w->a, "gather");
+		gtu_phase(&w->a.phases, "gather");
 		if (!rc)
 			rc = gtu_alg_for_each_edge(&w->a, &w->visit, &w->list, distribute, w);
-		gtu_alg_phase(&w->a, "apply");
+		gtu_phase(&w->a.phases, "apply");
 		for (again = false, v = 0; !rc && w->f->apply && v < w->s->vertices; v++)
 			again |= w->f->apply(&w->turn, v);
 		if (!rc) {
-			gtu_alg_iteration(&w->a, w->list.count);
+			gtu_phases_iteration(&w->a.phases, w->a.opt, w->list.count);
 			w->turn.iteration = w->a.stats->iterations;
 		}
 	}

@@ -8,21 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <zlib.h>
 
 #include "libruntime/support/advice.h"
 #include "backend.h"
 #include "firmware-model/device/gtu_units.h"
 #include "gtu/gpu.h"
-
-uint64_t gtu_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 {

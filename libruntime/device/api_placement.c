@@ -2,9 +2,9 @@
 /* Graph placement, and dispatch of whole algorithms to devices that run them. */
 #include <stdlib.h>
 
-#include "libruntime/algorithm/traverse.h"
 #include "backend.h"
 #include "gtu/gpu.h"
+#include "libruntime/support/traverse.h"
 
 static int can_place(const struct gtu_device *dev, struct gtu_error *err)
 {

@@ -8,6 +8,7 @@
 #define GTU_BACKEND_H
 
 #include "gtu/gtu.h"
+#include "libruntime/support/clock.h"
 #include "uapi/gtu/hw.h"
 
 struct gtu_device;
@@ -125,8 +126,6 @@ int gtu_device_take_fdt(struct gtu_device *dev, const void *blob, size_t bytes, 
 			struct gtu_error *err);
 /* Fill dev->info from registers, through ops->read. */
 int gtu_device_take_info(struct gtu_device *dev, struct gtu_error *err);
-
-uint64_t gtu_now_ns(void);		/* CLOCK_MONOTONIC */
 
 /*
  * Full fence for memory shared with a device. C11 fences only order accesses between CPUs. On arm64

@@ -9,16 +9,13 @@
 #include <stdbool.h>
 
 #include "gtu/graph.h"
-
-#define gtu_likely(x) __builtin_expect(!!(x), 1)
-#define gtu_unlikely(x) __builtin_expect(!!(x), 0)
+#include "libruntime/support/array.h"
 
 /* Items processed between two calls of gtu_tick(). */
 #define GTU_TICK_ITEMS (1u << 20)
 
 /* Upper bound of input ids, so that sums and GTU_NO_VERTEX never overflow. */
 #define GTU_ID_LIMIT (1ull << 63)
-#define GTU_NO_VERTEX UINT64_MAX
 
 struct gtu_graph_backing {
 	void *map;			/* mapping of the container, or NULL */
@@ -26,12 +23,6 @@ struct gtu_graph_backing {
 	char *path;			/* path of the container as passed, for messages; or NULL */
 	void *row, *col, *weight, *ids;	/* from gtu_array_alloc(), or NULL */
 };
-
-/*
- * Allocate @bytes, aligned for vector loads and, if large, for huge pages: the scatter of a CSR
- * build is bound by TLB misses. Release with free(). NULL on failure.
- */
-void *gtu_array_alloc(uint64_t bytes);
 
 /* An empty graph with a backing, or NULL. */
 struct gtu_graph *gtu_graph_new(void);
@@ -41,19 +32,6 @@ void gtu_graph_set_name(struct gtu_graph *g, const char *path);
 static inline const char *gtu_graph_label(const struct gtu_graph *g)
 {
 	return g->backing && g->backing->path ? g->backing->path : g->name;
-}
-
-static inline uint64_t gtu_get(const void *array, uint32_t bytes, uint64_t i)
-{
-	return bytes == 8 ? ((const uint64_t *)array)[i] : ((const uint32_t *)array)[i];
-}
-
-static inline void gtu_put(void *array, uint32_t bytes, uint64_t i, uint64_t value)
-{
-	if (bytes == 8)
-		((uint64_t *)array)[i] = value;
-	else
-		((uint32_t *)array)[i] = (uint32_t)value;
 }
 
 /*

@@ -145,7 +145,7 @@ static int prepare(struct bfs *b)
 {
 	struct gpu_run *r = &b->r;
 	uint32_t skip = r->undirected && r->whole, word = 0;
-	uint64_t source = r->a.opt->source, words = (r->graph.n + 31) / 32;
+	uint64_t source = r->opt->source, words = (r->graph.n + 31) / 32;
 	CUdeviceptr at;
 	void *args[] = { &b->visited, &skip, NULL };
 	int rc;
@@ -159,32 +159,32 @@ static int prepare(struct bfs *b)
 		rc = gpu_run_queue(r, &b->queue[0]);
 	if (!rc)
 		rc = gpu_run_queue(r, &b->queue[1]);
-	gtu_alg_phase(&r->a, "traverse");
+	gtu_phase(&r->phases, "traverse");
 	if (!rc)
 		rc = gpu_run_launch(r, "bfs_begin", NULL, false, r->graph.n, args);
 	at = b->visited + source / 32 * 4;
 	if (!rc)
-		rc = gpu_download(r->gpu, &word, at, 4, r->a.err);
+		rc = gpu_download(r->gpu, &word, at, 4, r->err);
 	word |= 1u << (source & 31);
-	return rc ? rc : gpu_upload(r->gpu, at, &word, 4, r->a.err);
+	return rc ? rc : gpu_upload(r->gpu, at, &word, 4, r->err);
 }
 
 static int direction_optimizing(struct bfs *b)
 {
 	struct gpu_run *r = &b->r;
-	const struct gtu_graph *g = r->a.g;
+	const struct gtu_graph *g = r->g;
 	int rc = prepare(b);
 
 	b->frontier = 1;
-	b->frontier_edges = g->row[r->a.opt->source + 1] - g->row[r->a.opt->source];
+	b->frontier_edges = g->row[r->opt->source + 1] - g->row[r->opt->source];
 	b->unvisited = r->gpu->placed.connected - (b->frontier_edges > 0);
 	for (b->now = 0; !rc && b->frontier; b->now++) {
 		if (b->now == GPU_UNREACHED - 1)
-			return gtu_fail(r->a.err, GTU_ERR_UNSUPPORTED,
+			return gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
 					"the search has more than %u levels, the maximum of a "
 					"label", b->now);
 		rc = r->undirected && r->whole && bottom_up_cost(b) < top_down_cost(b) ? bottom_up_step(b) : top_down_step(b);
-		r->a.stats->edges += b->frontier_edges;
+		r->stats->edges += b->frontier_edges;
 		gpu_run_iteration(r, b->frontier);
 		b->frontier = r->counters.vertices;
 		b->frontier_edges = r->counters.edges;
@@ -222,16 +222,16 @@ static int widen(void *arg, uint64_t first, uint64_t end)
 static int copy_levels(struct bfs *b, uint64_t *level)
 {
 	struct gpu_run *r = &b->r;
-	struct levels l = { .g = r->a.g, .to = level, .stats = r->a.stats };
+	struct levels l = { .g = r->g, .to = level, .stats = r->stats };
 	uint32_t *host = malloc(4 * r->graph.n);
 	int rc;
 
-	gtu_alg_phase(&r->a, "result");
+	gtu_phase(&r->phases, "result");
 	if (!host)
-		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "out of memory for the levels of %llu "
+		return gtu_fail(r->err, GTU_ERR_NOMEM, "out of memory for the levels of %llu "
 				"vertices",
 				(unsigned long long)r->graph.n);
-	rc = gpu_download(r->gpu, host, b->level, 4 * r->graph.n, r->a.err);
+	rc = gpu_download(r->gpu, host, b->level, 4 * r->graph.n, r->err);
 	l.from = host;
 	l.stats->edges = 0;
 	if (!rc)
@@ -254,7 +254,7 @@ int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uin
 	if (!rc)
 		rc = gpu_upload(b.r.gpu, b.level + 4 * opt->source, &zero, 4, err);
 	if (!rc && opt->kernel != GTU_KERNEL_AUTO)
-		gtu_alg_phase(&b.r.a, "traverse");
+		gtu_phase(&b.r.phases, "traverse");
 	if (!rc)
 		rc = opt->kernel == GTU_KERNEL_AUTO ? direction_optimizing(&b) : run_paper_kernels(&b);
 	if (!rc)

@@ -34,7 +34,7 @@ static int find_giant(struct components *c, uint32_t *giant, uint32_t *votes)
 	int rc = gpu_run_launch(&c->r, "components_ask", NULL, false, GPU_SAMPLES, args);
 
 	if (!rc)
-		rc = gpu_download(c->r.gpu, answer, c->answer, sizeof(answer), c->r.a.err);
+		rc = gpu_download(c->r.gpu, answer, c->answer, sizeof(answer), c->r.err);
 	if (rc)
 		return rc;
 	qsort(answer, GPU_SAMPLES, sizeof(*answer), ascending);
@@ -95,7 +95,7 @@ static int hook(struct components *c)
 	}
 	if (!rc)
 		rc = join(c, giant, slice ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
-	r->a.stats->iterations = 1;
+	r->stats->iterations = 1;
 	return rc;
 }
 
@@ -109,10 +109,10 @@ static int run_paper_kernels(struct components *c)
 	uint32_t all_vertices = !r->undirected || !r->whole;
 	CUdeviceptr swap;
 	void *args[] = { &c->label, &c->visit[0], &c->visit[1], &all_vertices, NULL };
-	int rc = gpu_fill(r->gpu, c->visit[0], 1, r->graph.n, r->a.err);
+	int rc = gpu_fill(r->gpu, c->visit[0], 1, r->graph.n, r->err);
 
 	while (!rc) {
-		rc = gpu_fill(r->gpu, c->visit[1], 0, r->graph.n, r->a.err);
+		rc = gpu_fill(r->gpu, c->visit[1], 0, r->graph.n, r->err);
 		if (!rc)
 			rc = gpu_run_clear(r);
 		if (!rc)
@@ -138,7 +138,7 @@ static int prepare(struct components *c)
 	/* samples would join vertices outside the range */
 	if (!r->whole)
 		r->graph.cache_degree = 0;
-	if (r->a.opt->kernel == GTU_KERNEL_AUTO) {
+	if (r->opt->kernel == GTU_KERNEL_AUTO) {
 		if (!rc)
 			rc = gpu_run_buffer(r, 4 * GPU_SAMPLES, &c->answer);
 		if (!rc)
@@ -150,8 +150,8 @@ static int prepare(struct components *c)
 			rc = gpu_run_buffer(r, r->graph.n, &c->visit[1]);
 	}
 	if (!rc)
-		rc = gpu_wait(r->gpu, "setting up", r->a.err);
-	gtu_alg_phase(&r->a, "traverse");
+		rc = gpu_wait(r->gpu, "setting up", r->err);
+	gtu_phase(&r->phases, "traverse");
 	return rc ? rc : gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, args);
 }
 
@@ -177,17 +177,17 @@ static int copy_labels(struct components *c, uint64_t *component)
 	uint32_t *host = malloc(4 * r->graph.n + 1);
 	int rc;
 
-	gtu_alg_phase(&r->a, "result");
+	gtu_phase(&r->phases, "result");
 	if (!host)
-		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "out of memory for the components of %llu "
+		return gtu_fail(r->err, GTU_ERR_NOMEM, "out of memory for the components of %llu "
 				"vertices",
 				(unsigned long long)r->graph.n);
-	rc = gpu_download(r->gpu, host, c->label, 4 * r->graph.n, r->a.err);
+	rc = gpu_download(r->gpu, host, c->label, 4 * r->graph.n, r->err);
 	l.from = host;
 	if (!rc)
 		gtu_parallel(widen, &l, r->graph.n);
-	r->a.stats->vertices = r->graph.n;
-	r->a.stats->edges = r->graph.m;
+	r->stats->vertices = r->graph.n;
+	r->stats->edges = r->graph.m;
 	free(host);
 	return rc;
 }

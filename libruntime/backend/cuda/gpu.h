@@ -9,14 +9,16 @@
 
 #include <stdbool.h>
 
-#include "libruntime/algorithm/common.h"
-#include "libruntime/algorithm/distance.h"
 #include "libruntime/device/backend.h"
 #include "api.h"
 #include "kernels.h"
 #include "libruntime/graph/graph_compressed.h"
 #include "gtu/gpu.h"
+#include "libruntime/support/array.h"
+#include "libruntime/support/clock.h"
+#include "libruntime/support/distance.h"
 #include "libruntime/support/parallel.h"
+#include "libruntime/support/phases.h"
 
 /* Memory that kernels read: @device is its GPU address, @host its CPU address (NULL: DEVICE). */
 struct gpu_memory {
@@ -143,8 +145,13 @@ int gpu_probe(struct gpu *gpu, uint64_t bytes, struct gtu_error *err);
 #define GPU_BUFFERS 10
 
 struct gpu_run {
-	struct gtu_alg a;		/* clock, options, statistics, error */
+	const char *name;
 	struct gpu *gpu;
+	const struct gtu_graph *g;
+	const struct gtu_algorithm_options *opt;
+	struct gtu_phases phases;
+	struct gtu_algorithm_stats *stats;	/* phases.stats */
+	struct gtu_error *err;
 	struct gpu_graph graph;
 	struct gpu_counters counters;	/* values of the last gpu_run_read() */
 	struct gpu_memory buffer[GPU_BUFFERS], counter_memory;
@@ -173,7 +180,7 @@ int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bo
  */
 int gpu_run_clear(struct gpu_run *r);
 int gpu_run_read(struct gpu_run *r);
-/* gtu_alg_iteration() after gpu_run_read(); @frontier 0: unknown. */
+/* gtu_phases_iteration() after gpu_run_read(); @frontier 0: unknown. */
 void gpu_run_iteration(struct gpu_run *r, uint64_t frontier);
 /* "_naive", "_merged", "_aligned"; NULL for AUTO. */
 const char *gpu_run_mode(const struct gpu_run *r);

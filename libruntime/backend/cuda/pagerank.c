@@ -22,18 +22,18 @@ struct pagerank {
 
 static int set_parameters(struct pagerank *p)
 {
-	const struct gtu_algorithm_options *opt = p->r.a.opt;
+	const struct gtu_algorithm_options *opt = p->r.opt;
 
 	if (!p->r.whole)
-		return gtu_fail(p->r.a.err, GTU_ERR_UNSUPPORTED,
+		return gtu_fail(p->r.err, GTU_ERR_UNSUPPORTED,
 				"PageRank over a part of the vertices is not supported: it needs "
 				"the ranks of the other parts after each iteration");
 	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
 	if (!(p->damping > 0 && p->damping < 1))
-		return gtu_fail(p->r.a.err, GTU_ERR_USAGE, "a damping factor of %g is out of "
+		return gtu_fail(p->r.err, GTU_ERR_USAGE, "a damping factor of %g is out of "
 				"range: it must be between 0 and 1", p->damping);
 	if (!(opt->epsilon >= 0))
-		return gtu_fail(p->r.a.err, GTU_ERR_USAGE, "an epsilon of %g is out of range: it "
+		return gtu_fail(p->r.err, GTU_ERR_USAGE, "an epsilon of %g is out of range: it "
 				"must be 0 or more", opt->epsilon);
 	p->iterations = opt->iterations ? opt->iterations : opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
 	return 0;
@@ -111,17 +111,17 @@ static int iterate(struct pagerank *p)
 	if (!rc && !r->gpu->placement.edge_bytes)
 		rc = list_items(p);
 	if (!rc)
-		rc = gpu_wait(r->gpu, "setting up", r->a.err);
-	gtu_alg_phase(&r->a, "traverse");
+		rc = gpu_wait(r->gpu, "setting up", r->err);
+	gtu_phase(&r->phases, "traverse");
 	if (!rc)
 		rc = update(p, 1);
-	while (!rc && r->a.stats->iterations < p->iterations) {
+	while (!rc && r->stats->iterations < p->iterations) {
 		rc = pass(p);
 		if (!rc)
 			rc = update(p, 0);
-		r->a.stats->edges += r->graph.m;
+		r->stats->edges += r->graph.m;
 		gpu_run_iteration(r, n);
-		if (!rc && r->a.opt->epsilon > 0 && r->counters.most <= r->a.opt->epsilon)
+		if (!rc && r->opt->epsilon > 0 && r->counters.most <= r->opt->epsilon)
 			break;
 	}
 	return rc;
@@ -139,10 +139,10 @@ int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt
 		rc = set_parameters(&p);
 	if (!rc && p.r.graph.n) {
 		rc = iterate(&p);
-		gtu_alg_phase(&p.r.a, "result");
+		gtu_phase(&p.r.phases, "result");
 		if (!rc)
 			rc = gpu_download(p.r.gpu, rank, p.rank, 8 * p.r.graph.n, err);
-		p.r.a.stats->vertices = p.r.graph.n;
+		p.r.stats->vertices = p.r.graph.n;
 	}
 	return gpu_run_end(&p.r, rc);
 }

@@ -16,17 +16,14 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 
 	memset(r, 0, sizeof(*r));
 	r->gpu = gpu;
-	r->a.name = name;
-	r->a.dev = dev;
-	r->a.g = gpu->placed.graph;
-	r->a.opt = opt;
-	r->a.stats = stats ? stats : &r->a.unused;
-	r->a.err = err;
-	memset(r->a.stats, 0, sizeof(*r->a.stats));
-	r->a.started_ns = gtu_now_ns();
-	gtu_alg_phase(&r->a, "setup");
-	r->whole = !opt->first_vertex && (!opt->end_vertex || opt->end_vertex == r->a.g->n);
-	r->undirected = !(r->a.g->flags & GTU_GRAPH_DIRECTED);
+	r->name = name;
+	r->g = gpu->placed.graph;
+	r->opt = opt;
+	r->err = err;
+	gtu_phases_begin(&r->phases, stats);
+	r->stats = r->phases.stats;
+	r->whole = !opt->first_vertex && (!opt->end_vertex || opt->end_vertex == r->g->n);
+	r->undirected = !(r->g->flags & GTU_GRAPH_DIRECTED);
 	if (opt->kernel != GTU_KERNEL_AUTO && !gpu->placement.edge_bytes)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
 				"the paper's kernels (%s) cannot read compressed edge lists: place "
@@ -36,11 +33,11 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 	if (rc)
 		return rc;
 	r->entered = true;
-	gtu_alg_phase(&r->a, "cache");
+	gtu_phase(&r->phases, "cache");
 	/* the paper's kernels use no cache */
 	if (opt->kernel == GTU_KERNEL_AUTO)
 		rc = gpu_cache_fill(gpu, cache, err);
-	gtu_alg_phase(&r->a, "setup");
+	gtu_phase(&r->phases, "setup");
 	if (!rc)
 		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, sizeof(struct gpu_counters), &r->counter_memory, err);
 	if (!rc)
@@ -60,7 +57,7 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 /* Update the byte statistics; tallies accumulate over the run. */
 static void count_bytes(struct gpu_run *r)
 {
-	struct gtu_algorithm_stats *s = r->a.stats;
+	struct gtu_algorithm_stats *s = r->stats;
 	unsigned i;
 
 	s->list_bytes = 0;
@@ -74,12 +71,12 @@ static void count_bytes(struct gpu_run *r)
 void gpu_run_iteration(struct gpu_run *r, uint64_t frontier)
 {
 	count_bytes(r);
-	gtu_alg_iteration(&r->a, frontier);
+	gtu_phases_iteration(&r->phases, r->opt, frontier);
 }
 
 int gpu_run_end(struct gpu_run *r, int rc)
 {
-	struct gtu_algorithm_stats *s = r->a.stats;
+	struct gtu_algorithm_stats *s = r->stats;
 	unsigned i;
 
 	if (r->entered) {
@@ -88,8 +85,7 @@ int gpu_run_end(struct gpu_run *r, int rc)
 		gpu_memory_free(r->gpu, &r->counter_memory);
 		gpu_leave(r->gpu);
 	}
-	gtu_alg_phase(&r->a, "setup");
-	s->seconds = 1e-9 * (double)(r->a.phase_ns - r->a.started_ns);
+	gtu_phases_end(&r->phases);
 	count_bytes(r);
 	for (i = 0; i < s->phases; i++)
 		if (!strcmp(s->phase[i].name, "traverse"))
@@ -103,8 +99,8 @@ int gpu_run_buffer(struct gpu_run *r, uint64_t bytes, CUdeviceptr *out)
 	int rc;
 
 	if (r->buffers == GPU_BUFFERS)
-		return gtu_fail(r->a.err, GTU_ERR_FAIL, "%s needs more than %d buffers", r->a.name, GPU_BUFFERS);
-	rc = gpu_memory_alloc(r->gpu, GTU_EDGES_DEVICE, bytes, m, r->a.err);
+		return gtu_fail(r->err, GTU_ERR_FAIL, "%s needs more than %d buffers", r->name, GPU_BUFFERS);
+	rc = gpu_memory_alloc(r->gpu, GTU_EDGES_DEVICE, bytes, m, r->err);
 	if (rc)
 		return rc;
 	r->buffers++;
@@ -136,7 +132,7 @@ int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bo
 		snprintf(name, sizeof(name), "%s%s", kernel, suffix ? suffix : "");
 	for (i = 0; args && args[i] && i < ARGS_MOST; i++)
 		all[i + 1] = args[i];
-	return gpu_launch(r->gpu, name, threads, all, r->a.err);
+	return gpu_launch(r->gpu, name, threads, all, r->err);
 }
 
 int gpu_run_clear(struct gpu_run *r)
@@ -144,18 +140,18 @@ int gpu_run_clear(struct gpu_run *r)
 	CUdeviceptr at = r->counter_memory.device;
 	int rc;
 
-	rc = gpu_fill(r->gpu, at, 0, offsetof(struct gpu_counters, tally), r->a.err);
-	return rc ? rc : gpu_fill(r->gpu, at + offsetof(struct gpu_counters, least), 0xff, 8, r->a.err);
+	rc = gpu_fill(r->gpu, at, 0, offsetof(struct gpu_counters, tally), r->err);
+	return rc ? rc : gpu_fill(r->gpu, at + offsetof(struct gpu_counters, least), 0xff, 8, r->err);
 }
 
 int gpu_run_read(struct gpu_run *r)
 {
-	int rc = gpu_wait(r->gpu, r->a.name, r->a.err);
+	int rc = gpu_wait(r->gpu, r->name, r->err);
 
 	if (!rc)
-		rc = gpu_download(r->gpu, &r->counters, r->counter_memory.device, sizeof(r->counters), r->a.err);
-	if (!rc && gtu_tick(r->a.opt->progress, r->a.name, r->a.stats->edges, 0))
-		rc = gtu_fail(r->a.err, GTU_ERR_INTERRUPTED, "%s was interrupted", r->a.name);
+		rc = gpu_download(r->gpu, &r->counters, r->counter_memory.device, sizeof(r->counters), r->err);
+	if (!rc && gtu_tick(r->opt->progress, r->name, r->stats->edges, 0))
+		rc = gtu_fail(r->err, GTU_ERR_INTERRUPTED, "%s was interrupted", r->name);
 	return rc;
 }
 
@@ -163,5 +159,5 @@ const char *gpu_run_mode(const struct gpu_run *r)
 {
 	static const char *const mode[] = { NULL, "_naive", "_merged", "_aligned" };
 
-	return mode[r->a.opt->kernel];
+	return mode[r->opt->kernel];
 }

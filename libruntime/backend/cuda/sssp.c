@@ -30,8 +30,8 @@ static int set_parameters(struct sssp *s)
 {
 	static const char *const name[] = { "u32", "u64", "f32", "f64" };
 	const struct gpu_placed *p = &s->r.gpu->placed;
-	const struct gtu_graph *g = s->r.a.g;
-	double delta = s->r.a.opt->delta;
+	const struct gtu_graph *g = s->r.g;
+	double delta = s->r.opt->delta;
 
 	if (p->weight_type == GTU_WEIGHT_F32)
 		s->type = DISTANCE_F32;
@@ -42,7 +42,7 @@ static int set_parameters(struct sssp *s)
 	snprintf(s->kernel, sizeof(s->kernel), "_%s%s", name[s->type],
 		 s->r.gpu->placement.weight_bytes ? "_separate" : "");
 	if (isnan(delta) || delta < 0)
-		return gtu_fail(s->r.a.err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it "
+		return gtu_fail(s->r.err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it "
 				"must be a positive number", delta);
 	if (delta == 0)
 		delta = fmax(p->weight_min, g->m ? BUCKET * p->weight_mean * (double)g->n / (double)g->m : 1);
@@ -80,7 +80,7 @@ static int run_buckets(struct sssp *s)
 		rc = gpu_run_launch(r, "sssp_relax", s->kernel, true, items * 32, relax);
 		if (rc)
 			return rc;
-		r->a.stats->iterations++;
+		r->stats->iterations++;
 		/* no distance falls below the bound again */
 		if (s->once)
 			bound = distance_above(s->type, bound, s->delta);
@@ -97,7 +97,7 @@ static int run_paper_kernels(struct sssp *s)
 
 	snprintf(suffix, sizeof(suffix), "%s%s", s->kernel, gpu_run_mode(r));
 	do {
-		rc = gpu_fill(r->gpu, s->visit[1], 0, r->graph.n, r->a.err);
+		rc = gpu_fill(r->gpu, s->visit[1], 0, r->graph.n, r->err);
 		if (!rc)
 			rc = gpu_run_clear(r);
 		if (!rc)
@@ -115,20 +115,20 @@ static int run_paper_kernels(struct sssp *s)
 static int prepare(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
-	uint64_t n = r->graph.n, zero = 0, source = r->a.opt->source;
+	uint64_t n = r->graph.n, zero = 0, source = r->opt->source;
 	uint32_t width = distance_width(s->type);
-	bool paper_kernels = r->a.opt->kernel != GTU_KERNEL_AUTO;
+	bool paper_kernels = r->opt->kernel != GTU_KERNEL_AUTO;
 	uint8_t one = 1;
 	int rc = gpu_run_buffer(r, n * width, &s->distance);
 
 	if (!rc)
-		rc = gpu_fill(r->gpu, s->distance, 0xff, n * width, r->a.err);
+		rc = gpu_fill(r->gpu, s->distance, 0xff, n * width, r->err);
 	if (!rc)
-		rc = gpu_upload(r->gpu, s->distance + source * width, &zero, width, r->a.err);
+		rc = gpu_upload(r->gpu, s->distance + source * width, &zero, width, r->err);
 	if (!rc && !paper_kernels) {
 		rc = gpu_run_buffer(r, n * width, &s->expanded);
 		if (!rc)
-			rc = gpu_fill(r->gpu, s->expanded, 0xff, n * width, r->a.err);
+			rc = gpu_fill(r->gpu, s->expanded, 0xff, n * width, r->err);
 		return rc ? rc : gpu_run_queue(r, &s->queue);
 	}
 	if (!rc)
@@ -136,8 +136,8 @@ static int prepare(struct sssp *s)
 	if (!rc)
 		rc = gpu_run_buffer(r, n, &s->visit[1]);
 	if (!rc)
-		rc = gpu_fill(r->gpu, s->visit[0], 0, n, r->a.err);
-	return rc ? rc : gpu_upload(r->gpu, s->visit[0] + source, &one, 1, r->a.err);
+		rc = gpu_fill(r->gpu, s->visit[0], 0, n, r->err);
+	return rc ? rc : gpu_upload(r->gpu, s->visit[0] + source, &one, 1, r->err);
 }
 
 struct distances {
@@ -150,7 +150,7 @@ struct distances {
 static int widen(void *arg, uint64_t first, uint64_t end)
 {
 	struct distances *d = arg;
-	const struct gtu_graph *g = d->s->r.a.g;
+	const struct gtu_graph *g = d->s->r.g;
 	uint64_t v, bits, reached = 0, edges = 0, none = unreached(d->s);
 
 	for (v = first; v < end; v++) {
@@ -174,17 +174,17 @@ static int copy_distances(struct sssp *s, double *distance)
 	void *host = malloc(bytes);
 	int rc;
 
-	gtu_alg_phase(&r->a, "result");
+	gtu_phase(&r->phases, "result");
 	if (!host)
-		return gtu_fail(r->a.err, GTU_ERR_NOMEM, "out of memory for the distances of %llu "
+		return gtu_fail(r->err, GTU_ERR_NOMEM, "out of memory for the distances of %llu "
 				"vertices",
 				(unsigned long long)r->graph.n);
-	rc = gpu_download(r->gpu, host, s->distance, bytes, r->a.err);
+	rc = gpu_download(r->gpu, host, s->distance, bytes, r->err);
 	d.from = host;
 	if (!rc)
 		gtu_parallel(widen, &d, r->graph.n);
-	r->a.stats->vertices = d.reached;
-	r->a.stats->edges = d.edges;
+	r->stats->vertices = d.reached;
+	r->stats->edges = d.edges;
 	free(host);
 	return rc;
 }
@@ -201,7 +201,7 @@ int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, do
 		rc = prepare(&s);
 	if (!rc)
 		rc = gpu_wait(s.r.gpu, "setting up", err);
-	gtu_alg_phase(&s.r.a, "traverse");
+	gtu_phase(&s.r.phases, "traverse");
 	if (!rc)
 		rc = opt->kernel == GTU_KERNEL_AUTO ? run_buckets(&s) : run_paper_kernels(&s);
 	if (!rc)

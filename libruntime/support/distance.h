@@ -4,8 +4,8 @@
  * non-negative floats order as unsigned integers, so that comparisons need no type; only additions
  * do.
  */
-#ifndef GTU_ALGORITHM_DISTANCE_H
-#define GTU_ALGORITHM_DISTANCE_H
+#ifndef GTU_DISTANCE_H
+#define GTU_DISTANCE_H
 
 #include <math.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * Whole algorithms on devices that run them (GTU_WITH_GPU; struct gtu_traversal_ops in backend.h).
  */
-#ifndef GTU_ALGORITHM_TRAVERSE_H
-#define GTU_ALGORITHM_TRAVERSE_H
+#ifndef GTU_TRAVERSE_H
+#define GTU_TRAVERSE_H
 
 #include "gtu/gtu.h"
 

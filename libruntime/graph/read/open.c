@@ -7,9 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "graph_container.h"
-#include "graph_internal.h"
-#include "libruntime/graph/read/reader.h"
+#include "libruntime/graph/graph_container.h"
+#include "reader.h"
 
 /*
  * An EMOGI graph is named X.bel, but its files are X.bel.col, X.bel.dst and X.bel.val; the reader

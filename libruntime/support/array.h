@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Large arrays: allocation, elements of 4 or 8 bytes, and branch hints for the loops over them. */
+#ifndef GTU_ARRAY_H
+#define GTU_ARRAY_H
+
+#include <stdint.h>
+
+#define GTU_NO_VERTEX UINT64_MAX	/* above every vertex and id */
+
+#define gtu_likely(x) __builtin_expect(!!(x), 1)
+#define gtu_unlikely(x) __builtin_expect(!!(x), 0)
+
+/*
+ * Allocate @bytes, aligned for vector loads and, if large, for huge pages: the scatter of a CSR
+ * build is bound by TLB misses. Release with free(). NULL on failure.
+ */
+void *gtu_array_alloc(uint64_t bytes);
+
+static inline uint64_t gtu_get(const void *array, uint32_t bytes, uint64_t i)
+{
+	return bytes == 8 ? ((const uint64_t *)array)[i] : ((const uint32_t *)array)[i];
+}
+
+static inline void gtu_put(void *array, uint32_t bytes, uint64_t i, uint64_t value)
+{
+	if (bytes == 8)
+		((uint64_t *)array)[i] = value;
+	else
+		((uint32_t *)array)[i] = (uint32_t)value;
+}
+
+#endif

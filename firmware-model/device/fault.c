@@ -4,15 +4,12 @@
  * only where the device would write the correct ones, never outside.
  */
 #include "core.h"
+#include "gtu/splitmix64.h"
 
-/* splitmix64: reproducible for the same seed */
+/* reproducible for the same seed */
 static uint64_t random_word(struct gtu_dev *dev)
 {
-	uint64_t z = dev->faults.seed += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return gtu_splitmix64_next(&dev->faults.seed);
 }
 
 void gtu_dev_set_faults(struct gtu_dev *dev, const struct gtu_dev_faults *faults)

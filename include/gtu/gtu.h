@@ -18,6 +18,7 @@
 
 #include "gtu/error.h"
 #include "gtu/graph.h"
+#include "gtu/splitmix64.h"
 #include "uapi/gtu/hw.h"
 
 #ifdef __cplusplus
@@ -481,14 +482,10 @@ int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 /* Initial feature @f of vertex @v for gtu_gcn(): in [-1, 1), a function of the arguments only. */
 static inline double gtu_gcn_feature(uint64_t seed, uint64_t v, uint32_t f)
 {
-	uint64_t x = seed * 0x9e3779b97f4a7c15u ^ (v * GTU_FEATURES_MAX + f);
-	int i;
+	uint64_t x = seed * GTU_SPLITMIX64_STEP ^ (v * GTU_FEATURES_MAX + f);
 
-	for (i = 0; i < 2; i++) {	/* splitmix64's finalizer twice, to decorrelate adjacent inputs */
-		x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-		x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-		x = (x ^ x >> 31) + 0x9e3779b97f4a7c15u;
-	}
+	/* mixed twice, to decorrelate adjacent inputs */
+	x = gtu_splitmix64_hash(gtu_splitmix64_mix(x)) + GTU_SPLITMIX64_STEP;
 	return (double)(x >> 11) * (1. / (1ull << 52)) - 1;
 }
 

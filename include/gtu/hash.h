@@ -8,6 +8,7 @@
 #define GTU_HASH_H
 
 #include "gtu/gtu.h"
+#include "gtu/splitmix64.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,13 +22,10 @@ struct gtu_hash_table {
 	uint64_t *number;		/* index of the key as passed, and of the caller's value */
 };
 
-/* Bucket of @key: splitmix64's finalizer, modulo @buckets, which must not be 0. */
+/* Bucket of @key; @buckets must not be 0. */
 static inline uint64_t gtu_hash_bucket(uint64_t key, uint64_t buckets)
 {
-	key += 0x9e3779b97f4a7c15u;
-	key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9u;
-	key = (key ^ key >> 27) * 0x94d049bb133111ebu;
-	return (key ^ key >> 31) % buckets;
+	return gtu_splitmix64_hash(key) % buckets;
 }
 
 /*

@@ -15,10 +15,9 @@ static inline uint64_t gtu_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Seconds since @start_ns, an earlier gtu_now_ns(). */
-static inline double gtu_seconds_since(uint64_t start_ns)
+static inline double gtu_now_s(void)
 {
-	return 1e-9 * (double)(gtu_now_ns() - start_ns);
+	return 1e-9 * (double)gtu_now_ns();
 }
 
 #endif

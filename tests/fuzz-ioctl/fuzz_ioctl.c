@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "fuzz_ioctl.h"
+#include "libruntime/support/clock.h"
 
 #define CORPUS		8192u
 #define END_SECONDS	45u		/* time for the workers to end after the kernel reported a bug */
@@ -52,14 +53,6 @@ static struct options {
 
 static struct note *notes;
 static bool covered;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /*
  * ---- Kernel log and taint
@@ -233,13 +226,13 @@ enum { WORKER_DONE, WORKER_HANGS = 3 };
 static void work(unsigned who)
 {
 	uint64_t seed = opt.seed * WORKERS + who;
-	const double end = now() + opt.seconds;
+	const double end = gtu_now_s() + opt.seconds;
 	struct fuzz_program p;
 
 	fuzz_cover_open();
 	if (!fuzz_lane_open(opt.device))
 		_exit(WORKER_HANGS);
-	while (now() < end && !__atomic_load_n(&shared->stop, __ATOMIC_RELAXED)) {
+	while (gtu_now_s() < end && !__atomic_load_n(&shared->stop, __ATOMIC_RELAXED)) {
 		const unsigned number = __atomic_fetch_add(&shared->runs, 1, __ATOMIC_RELAXED);
 		const unsigned kept = __atomic_load_n(&shared->kept, __ATOMIC_ACQUIRE);
 		struct note *note = &notes[who * NOTES + number % NOTES];
@@ -263,7 +256,7 @@ static void work(unsigned who)
 
 static void say(double since)
 {
-	printf("# %u programs (%.1f a second)", shared->runs, shared->runs / (now() - since));
+	printf("# %u programs (%.1f a second)", shared->runs, shared->runs / (gtu_now_s() - since));
 	if (covered)
 		printf(", %u with new coverage, %u address pairs, %u addresses", shared->gains, fuzz_cover_pairs(), fuzz_cover_places());
 	putchar('\n');
@@ -273,7 +266,7 @@ static void say(double since)
 /* Run all workers until the time is over or the kernel reports an error. */
 static bool fuzz(void)
 {
-	double start = now(), said = start, began = 0;
+	double start = gtu_now_s(), said = start, began = 0;
 	unsigned left = 0, i;
 	bool bad = false;
 	int status;
@@ -287,7 +280,7 @@ static bool fuzz(void)
 			printf("# the kernel reported an error; the most recent programs, the newest at the end (fuzz_ioctl --replay FILE):\n");
 			print_notes(notes, NOTES * opt.workers, 2 * opt.workers + 2);
 			bad = true;
-			began = now();
+			began = gtu_now_s();
 			__atomic_store_n(&shared->stop, 1, __ATOMIC_RELAXED);
 		}
 		while (waitpid(-1, &status, WNOHANG) > 0) {
@@ -297,15 +290,15 @@ static bool fuzz(void)
 			printf("# a worker ended with status %#x: its program did not end, not even by SIGKILL\n", (unsigned)status);
 			print_notes(notes, NOTES * opt.workers, 2 * opt.workers + 2);
 			bad = true;
-			began = now();
+			began = gtu_now_s();
 			__atomic_store_n(&shared->stop, 1, __ATOMIC_RELAXED);
 		}
-		if (bad && now() > began + END_SECONDS)
+		if (bad && gtu_now_s() > began + END_SECONDS)
 			return false;
 		if (bad)
 			usleep(100000);
-		if (now() > said + 60) {
-			said = now();
+		if (gtu_now_s() > said + 60) {
+			said = gtu_now_s();
 			say(start);
 		}
 	}
@@ -358,7 +351,7 @@ static bool print_result(bool sound)
  */
 static int replay(void)
 {
-	const double start = now();
+	const double start = gtu_now_s();
 	unsigned i, n;
 
 	if (!load(opt.replay, true) || !fuzz_lane_open(opt.device))
@@ -379,7 +372,7 @@ static int replay(void)
 		printf("# the kernel reported an error after the last program of %s\n", opt.replay);
 		return 1;
 	}
-	printf("# no error in %u programs, %u times, in %.1f s\n", shared->kept, opt.times, now() - start);
+	printf("# no error in %u programs, %u times, in %.1f s\n", shared->kept, opt.times, gtu_now_s() - start);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fuzz_ioctl.h"
+#include "gtu/splitmix64.h"
 #include "uapi/gtu/hw.h"
 #include "uapi/gtu/gtu.h"
 
@@ -104,11 +105,7 @@ const unsigned fuzz_seed_count = sizeof(fuzz_seeds) / sizeof(fuzz_seeds[0]);
 
 uint64_t fuzz_random(uint64_t *seed)
 {
-	uint64_t z = *seed += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return gtu_splitmix64_next(seed);
 }
 
 /* A boundary value, a reference or a random number. */

@@ -2,9 +2,9 @@
 /* The driver's ioctls: builds their structs from a call's values and records their results. */
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 #include "fuzz_ioctl.h"
+#include "libruntime/support/clock.h"
 #include "uapi/gtu/hw.h"
 
 #define WAIT_NS		3000000ull	/* maximum timeout of a WAIT with a deadline */
@@ -12,12 +12,9 @@
 /* Deadline of a WAIT: soon, or never (then another process or a signal ends it). */
 static uint64_t deadline(uint64_t value)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
 	if ((value & 7) == 7)
 		return GTU_WAIT_FOREVER;
-	return value & 1 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec + WAIT_NS * (value >> 1 & 1) : 0;
+	return value & 1 ? gtu_now_ns() + WAIT_NS * (value >> 1 & 1) : 0;
 }
 
 /* two pages, so that a struct can end at a page boundary */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gtu/splitmix64.h"
 #include "tools/bringup/bringup_rig.h"
 
 struct faulty {
@@ -45,10 +46,7 @@ static uint64_t take(struct faulty *l, size_t bytes)
 
 static uint64_t noise(struct faulty *l)
 {
-	uint64_t z = l->seed += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	return z ^ z >> 27;
+	return gtu_splitmix64_next(&l->seed);
 }
 
 /* Read the next fault and its time from the input; after its end, @later applies. */

@@ -78,10 +78,11 @@ qemu: build/libgtu-model.a
 	@JOBS='$(JOBS)' firmware-model/transport/qemu/build-qemu $(if $(QEMU_SRC),--source '$(QEMU_SRC)') \
 		$(if $(QEMU_SUITE),--suite '$(QEMU_SUITE)') --targets '$(QEMU_TARGETS)'
 
-build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) tests/kselftest/gtu/gtu_ioctls.h include/uapi/gtu/gtu.h include/uapi/gtu/hw.h
+build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) tests/kselftest/gtu/gtu_ioctls.h include/uapi/gtu/gtu.h include/uapi/gtu/hw.h \
+		include/gtu/splitmix64.h libruntime/support/clock.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) -Iinclude -std=gnu11 -O1 -g -Wall -Wextra -static -pthread -o $@ $(filter %.c,$^)
+	$(Q)$(CC) -Iinclude -I. -std=gnu11 -O1 -g -Wall -Wextra -static -pthread -o $@ $(filter %.c,$^)
 
 # Fuzzes the driver's calls for an hour; the corpus is in build/guest/test-fuzz/share.
 .PHONY: fuzz-ioctl

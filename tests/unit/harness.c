@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gtu/splitmix64.h"
 #include "test.h"
 
 struct test_case *test_first, **test_last = &test_first;
@@ -82,11 +83,7 @@ const char *test_tmpdir(void)
 
 uint64_t test_random(uint64_t *state)
 {
-	uint64_t z = (*state += 0x9E3779B97F4A7C15ull);
-
-	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-	z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-	return z ^ (z >> 31);
+	return gtu_splitmix64_next(state);
 }
 
 int test_main(int argc, char **argv)

@@ -4,14 +4,11 @@
 #include <sys/mman.h>
 
 #include "bench_work.h"
+#include "gtu/splitmix64.h"
 
 static uint64_t draw(struct bench_work *w)
 {
-	uint64_t z = (w->seed += 0x9E3779B97F4A7C15ull);
-
-	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-	z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-	return z ^ (z >> 31);
+	return gtu_splitmix64_next(&w->seed);
 }
 
 int bench_allocate(struct bench_work *w, enum bench_slot s, uint64_t bytes, struct gtu_error *err)

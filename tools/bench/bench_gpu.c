@@ -17,6 +17,7 @@
 #include "tools/reference/reference.h"
 #include "tools/report/report.h"
 #include "tools/support/atomic_file.h"
+#include "libruntime/support/clock.h"
 
 static const char help[] =
 	"usage: gtu bench gpu [--graph G]... [--device D] [--only NAME,...] [--sources N]\n"
@@ -83,7 +84,7 @@ static const char *const placements[] = { "device", "uvm", NULL };
 
 static bool time_left(const struct gpu_bench *b)
 {
-	return host_seconds() - b->start < b->limit && !cli_interrupted();
+	return gtu_now_s() - b->start < b->limit && !cli_interrupted();
 }
 
 /* ---- The link --------------------------------------------------------------------------------------- */
@@ -153,7 +154,7 @@ static int make_weights(struct gpu_bench *b, struct gtu_error *err)
 
 static int prepare_graph(struct gpu_bench *b, const char *name, struct gtu_error *err)
 {
-	double start = host_seconds();
+	double start = gtu_now_s();
 	uint64_t v, state = 1;
 	unsigned i;
 	int rc = open_graph(b, name, err);
@@ -185,7 +186,7 @@ static int prepare_graph(struct gpu_bench *b, const char *name, struct gtu_error
 	memcpy(b->opened_graph[b->graphs_opened++].source, b->source, 64 * sizeof(*b->source));
 	memset(b->hash, 0, sizeof(b->hash));
 	if (b->table)
-		printf("\n%s: %s vertices, %s edges; ready in %.1f s\n", name, grouped(b->g.n), grouped(b->g.m), host_seconds() - start);
+		printf("\n%s: %s vertices, %s edges; ready in %.1f s\n", name, grouped(b->g.n), grouped(b->g.m), gtu_now_s() - start);
 	return 0;
 }
 
@@ -548,7 +549,7 @@ int bench_gpu(int argc, char **argv)
 
 	if (rc)
 		return rc < 0 ? CLI_DONE : rc;
-	b.start = host_seconds();
+	b.start = gtu_now_s();
 	b.table = bench_has_table(b.json, b.plot);
 	rc = b.json ? atomic_file_try(b.json, &err) : 0;
 	if (!rc && b.plot)

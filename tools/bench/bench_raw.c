@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "libruntime/support/advice.h"
+#include "libruntime/support/clock.h"
 #include "bench_ioctl.h"
 #include "uapi/gtu/gtu.h"
 
@@ -130,16 +130,16 @@ bool raw_ready(const struct raw_queue *q)
 
 int raw_spin(struct raw_queue *q, struct gtu_error *err)
 {
-	struct timespec start = { 0 }, now;
+	uint64_t start = 0, now;
 	unsigned polls;
 
 	for (polls = 1; !raw_ready(q); polls++) {
 		if (polls % (1u << 20))
 			continue;
-		clock_gettime(CLOCK_MONOTONIC, &now);
+		now = gtu_now_ns();
 		if (polls == 1u << 20)
 			start = now;
-		else if (now.tv_sec - start.tv_sec > SPIN_LIMIT_S)
+		else if (now - start > SPIN_LIMIT_S * 1000000000ull)
 			return gtu_advise_timeout(q->device->path, SPIN_LIMIT_S, err);
 	}
 	q->head++;

@@ -12,6 +12,7 @@
 #include "tools/support/cli.h"
 #include "tools/support/host.h"
 #include "tools/support/json.h"
+#include "libruntime/support/clock.h"
 
 #define ROUNDS_MIN	3
 #define ROUNDS_MAX	200
@@ -31,7 +32,7 @@ struct result {
 static int run_subject(struct bench_work *w, int subject, unsigned times, double *seconds,
 		       struct gtu_error *err)
 {
-	double start = host_seconds();
+	double start = gtu_now_s();
 	unsigned i;
 	int ret = 0;
 
@@ -43,7 +44,7 @@ static int run_subject(struct bench_work *w, int subject, unsigned times, double
 		else
 			ret = bench_run_unit(w, err);
 	}
-	*seconds = (host_seconds() - start) / times;
+	*seconds = (gtu_now_s() - start) / times;
 	return ret;
 }
 
@@ -76,8 +77,8 @@ static int measure(struct gtu_queue *q, const struct bench_case *c, double budge
 		ret = run_subject(w, s, 1, &once, err);
 		times[s] = once > SLICE ? 1 : once > SLICE / 1e6 ? SLICE / once + 1 : 1000000;
 	}
-	start = host_seconds();
-	for (n = 0; !ret && n < ROUNDS_MAX && (n < ROUNDS_MIN || host_seconds() - start < budget); n++) {
+	start = gtu_now_s();
+	for (n = 0; !ret && n < ROUNDS_MAX && (n < ROUNDS_MIN || gtu_now_s() - start < budget); n++) {
 		for (s = 0; s < SUBJECTS && !ret; s++)
 			ret = run_subject(w, s, times[s], &t[s][n], err);
 		share[n] = t[COPY][n] / t[UNIT][n];
@@ -143,13 +144,13 @@ static void size_text(uint64_t bytes, char *text, size_t size)
 
 static double read_rate(const uint64_t *p, uint64_t words)
 {
-	double start = host_seconds(), seconds;
+	double start = gtu_now_s(), seconds;
 	uint64_t sum = 0, i;
 
 	for (i = 0; i < words; i++)
 		sum += p[i];
 	__asm__ volatile("" : : "r"(sum));
-	seconds = host_seconds() - start;
+	seconds = gtu_now_s() - start;
 	return (double)words * 8 / seconds * 1e-9;
 }
 
@@ -360,7 +361,7 @@ static int run_units(const struct bench_request *rq, struct gtu_queue *q, struct
 	bool table = bench_has_table(rq->json, rq->plot);
 	unsigned cases = 0, n = 0, i;
 	struct result *results;
-	double start = host_seconds(), reads;
+	double start = gtu_now_s(), reads;
 	int ret = 0;
 
 	for (i = 0; bench_cases[i].unit; i++)
@@ -387,7 +388,7 @@ static int run_units(const struct bench_request *rq, struct gtu_queue *q, struct
 	if (!ret && table)
 		print_targets(results, n);
 	if (!ret) {
-		struct results all = { info, host_seconds() - start, reads, results, n };
+		struct results all = { info, gtu_now_s() - start, reads, results, n };
 
 		ret = bench_write(rq->json, rq->plot, put_json, &all, report_chart_units, err);
 	}

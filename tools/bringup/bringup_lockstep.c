@@ -11,6 +11,8 @@
 #include <time.h>
 
 #include "bringup_rig.h"
+#include "gtu/splitmix64.h"
+#include "libruntime/support/clock.h"
 #include "tools/support/cli.h"
 
 enum { SRC = 1, IDX, CNT, REG, CSR, OUT, TABLE, RING, ERR, REGIONS = ERR };
@@ -38,11 +40,7 @@ struct pair {
 
 static uint64_t draw(struct pair *p)
 {
-	uint64_t z = p->seed += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return gtu_splitmix64_next(&p->seed);
 }
 
 static uint32_t below(struct pair *p, uint32_t n)
@@ -454,11 +452,12 @@ static void watch(struct pair *p, bool on)
 
 /* ---- The loop ------------------------------------------------------------------------------------------------------------------ */
 
-static double seconds(clockid_t clock)
+/* Processor time of this process. */
+static double busy_s(void)
 {
 	struct timespec t;
 
-	clock_gettime(clock, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -543,11 +542,11 @@ void bringup_lockstep(struct bringup *b)
 		return;
 	}
 	watch(p, true);
-	start = seconds(CLOCK_MONOTONIC);
-	busy = seconds(CLOCK_PROCESS_CPUTIME_ID);
+	start = gtu_now_s();
+	busy = busy_s();
 	if (agree(p)) {
-		b->rate = (double)p->done / (seconds(CLOCK_MONOTONIC) - start);
-		busy = (double)p->done / (seconds(CLOCK_PROCESS_CPUTIME_ID) - busy);
+		b->rate = (double)p->done / (gtu_now_s() - start);
+		busy = (double)p->done / (busy_s() - busy);
 		bringup_say(b, BRINGUP_OK, NULL, "%" PRIu64 " descriptors of seed %" PRIu64 " on %s and on the model of the same build: every completion, byte and "
 			    "counter agrees; %.0f descriptors/s, %.0f per second of this process's CPU time", p->done, b->seed, p->device.name, b->rate,
 			    busy);

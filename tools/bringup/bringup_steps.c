@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bringup.h"
+#include "libruntime/support/clock.h"
 #include "tools/support/cli.h"
 #include "tools/support/host.h"
 
@@ -154,7 +155,7 @@ void bringup_run(struct bringup *b, uint32_t chosen)
 	/* the first two steps always run, except through a driver: the others need their results */
 	b->chosen = (chosen | (b->a ? 3 : 0)) & ((1u << BRINGUP_STEPS) - 1);
 	for (i = 0; i < BRINGUP_STEPS && !cli_interrupted(); i++) {
-		const double start = host_seconds();
+		const double start = gtu_now_s();
 
 		if (!(b->chosen >> i & 1))
 			continue;
@@ -170,7 +171,7 @@ void bringup_run(struct bringup *b, uint32_t chosen)
 			bringup_say(b, BRINGUP_WARN, NULL, "%u more findings of this step, of the same kinds", b->hidden);
 		}
 		b->time[b->times].name = steps[i].name;
-		b->time[b->times++].seconds = host_seconds() - start;
+		b->time[b->times++].seconds = gtu_now_s() - start;
 	}
 	b->step = "end";
 }

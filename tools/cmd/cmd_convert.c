@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "libruntime/graph/graph_container.h"
+#include "libruntime/support/clock.h"
 #include "tools/support/graph_options.h"
 #include "tools/support/atomic_file.h"
 #include "tools/support/host.h"
@@ -125,7 +126,7 @@ int cmd_convert(int argc, char **argv)
 	struct gtu_error err = { 0 };
 	struct gtu_graph *g;
 	const char *in, *out;
-	double start = host_seconds();
+	double start = gtu_now_s();
 	char changed[GTU_ERROR_TEXT] = "";
 	bool compress = false;
 	uint32_t flags = 0;
@@ -180,7 +181,7 @@ int cmd_convert(int argc, char **argv)
 	if (!rc && *changed)	/* report changes even with --quiet */
 		fprintf(stderr, "gtu convert: adapted: %s\n", changed);
 	if (!rc)
-		print_summary(g, out, compress, host_seconds() - start);
+		print_summary(g, out, compress, gtu_now_s() - start);
 	gtu_graph_close(g);
 	return cli_exit(&err, rc);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "firmware-model/device/gtu_units.h"
+#include "libruntime/support/clock.h"
 #include "tools/support/cli.h"
 #include "tools/support/graph_options.h"
 #include "tools/run/run_request.h"
@@ -425,12 +426,12 @@ static int compute(struct request *q, struct gtu_error *err)
 
 static int verify(struct request *q, struct gtu_error *err)
 {
-	double start = host_seconds();
+	double start = gtu_now_s();
 	int rc = gtu_graph_check(q->graph, q->run.opt.progress, err);
 
 	if (!rc)
 		rc = run_verify(&q->run, err);
-	q->run.verify_seconds = host_seconds() - start;
+	q->run.verify_seconds = gtu_now_s() - start;
 	return rc;
 }
 

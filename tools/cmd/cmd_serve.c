@@ -20,6 +20,7 @@
 #include "tools/support/cli.h"
 #include "firmware-model/transport/step_budget.h"
 #include "firmware-model/transport/vfio-user/vfio_user.h"
+#include "libruntime/support/clock.h"
 
 #define APERTURE_DEFAULT	(16u << 20)
 #define APERTURE_MAX		(64ull << 30)
@@ -183,20 +184,12 @@ static int take_signals(struct server *s, struct gtu_error *err)
 
 /* ---- The loop --------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void step(struct server *s)
 {
-	uint64_t before = now_ns();
+	uint64_t before = gtu_now_ns();
 
 	pci_function_step(s->function, s->budget);
-	s->budget = step_budget_next(s->budget, now_ns() - before);
+	s->budget = step_budget_next(s->budget, gtu_now_ns() - before);
 }
 
 static int power_on(struct server *s, struct gtu_error *err)
@@ -272,7 +265,7 @@ static int loop(struct server *s, struct gtu_error *err)
 		};
 		bool busy = s->peer && pci_function_pending(s->function);
 		bool waiting = s->peer && !busy && pci_function_waiting(s->function);
-		uint64_t before = waiting ? now_ns() : 0;
+		uint64_t before = waiting ? gtu_now_ns() : 0;
 		int n = poll(p, 3, busy ? 0 : waiting ? STEP_IDLE_MS : -1), code = 0;
 
 		if (n < 0 && errno != EINTR)
@@ -280,7 +273,7 @@ static int loop(struct server *s, struct gtu_error *err)
 		if (p[0].revents)
 			return 0;
 		if (waiting)
-			pci_function_idle(s->function, now_ns() - before);
+			pci_function_idle(s->function, gtu_now_ns() - before);
 		/*
 		 * no pointer into the machine's memory is held here: unmapping takes effect at once
 		 */

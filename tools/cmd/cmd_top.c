@@ -9,6 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "libruntime/support/clock.h"
 #include "tools/support/cli.h"
 #include "tools/top/top.h"
 #include "tools/support/atomic_file.h"
@@ -172,7 +173,7 @@ static bool wait_until(double when)
 	double left;
 	char key;
 
-	while (!ended && (left = when - host_seconds()) > 0) {
+	while (!ended && (left = when - gtu_now_s()) > 0) {
 		if (stopped)
 			suspend();
 		/* wait in short pieces: a signal may arrive just before poll() */
@@ -219,7 +220,7 @@ static int watch(const struct top_request *rq, struct gtu_error *err)
 		enter_screen();
 	if (on_terminal)
 		rc = put(NULL, last, rq->interval, err);
-	next = host_seconds();
+	next = gtu_now_s();
 	while (!rc && !ended) {
 		next += rq->interval;
 		if (!wait_until(next) || ended)
@@ -234,7 +235,7 @@ static int watch(const struct top_request *rq, struct gtu_error *err)
 		last = now;
 		now = swap;
 		/* after a long stop do not catch up */
-		next = next < host_seconds() - rq->interval ? host_seconds() : next;
+		next = next < gtu_now_s() - rq->interval ? gtu_now_s() : next;
 	}
 	restore();
 	return rc ? rc : ended ? gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted") : 0;

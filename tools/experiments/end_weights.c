@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "end_weights.h"
+#include "gtu/splitmix64.h"
 #include "libruntime/support/parallel.h"
 
 struct filling {
@@ -20,7 +21,7 @@ static int fill(void *arg, uint64_t first, uint64_t end)
 		gtu_graph_edges(f->g, v, &e, &stop);
 		for (; e < stop; e++) {
 			to = gtu_graph_target(f->g, e);
-			f->weight[e] = f->least + (uint32_t)(mix_bits((v < to ? v : to) << 32 ^ (v < to ? to : v)) % f->values);
+			f->weight[e] = f->least + (uint32_t)(gtu_splitmix64_hash((v < to ? v : to) << 32 ^ (v < to ? to : v)) % f->values);
 		}
 	}
 	return 0;

@@ -53,7 +53,7 @@ static int subject_of(struct subject *s, const struct gtu_graph *g, struct gtu_e
 	if (!s->weight || !s->result || !s->result32)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
 	for (e = 0; e < g->m; e++)	/* the paper's weights: 8 to 72 */
-		s->weight[e] = 8 + (uint32_t)(lab_mix(e) % 65);
+		s->weight[e] = 8 + (uint32_t)(gtu_splitmix64_mix(e) % 65);
 	s->g.weight = s->weight;
 	s->g.weight_type = GTU_WEIGHT_U32;
 	for (i = 0; i < SOURCES; i++)

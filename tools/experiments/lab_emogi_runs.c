@@ -47,7 +47,7 @@ int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
 	if (!s->weight)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
 	for (edge = 0; edge < g->m; edge++)
-		s->weight[edge] = 8 + (uint32_t)(lab_mix(edge) % 65);
+		s->weight[edge] = 8 + (uint32_t)(gtu_splitmix64_mix(edge) % 65);
 	for (w = 0; w < WIDTHS; w++) {
 		s->wide[w] = *g;
 		s->wide[w].weight = s->weight;

@@ -9,18 +9,11 @@
 
 #include "tools/reference/reference.h"
 
-uint64_t lab_mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
 uint32_t lab_source(const struct gtu_graph *g, unsigned i)
 {
 	uint64_t k, v;
 
-	for (k = i * 1000003ull; v = lab_mix(k + 1) % g->n, g->row[v] == g->row[v + 1]; k++)
+	for (k = i * 1000003ull; v = gtu_splitmix64_mix(k + 1) % g->n, g->row[v] == g->row[v + 1]; k++)
 		;
 	return (uint32_t)v;
 }

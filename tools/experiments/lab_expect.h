@@ -5,6 +5,7 @@
 
 #include "gtu/error.h"
 #include "gtu/graph.h"
+#include "gtu/splitmix64.h"
 
 enum lab_expect_what { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS, LAB_CORES, LAB_SHARES };
 
@@ -22,8 +23,6 @@ uint64_t *lab_expect(const struct gtu_graph *g, enum lab_expect_what what, uint6
 int lab_expect_same(const struct gtu_graph *g, enum lab_expect_what what, const uint64_t *expected,
 		    const uint32_t *result, struct gtu_error *err);
 
-/* A pseudo-random function of @x. */
-uint64_t lab_mix(uint64_t x);
 /* The @i-th random vertex with edges; the graph must have an edge. */
 uint32_t lab_source(const struct gtu_graph *g, unsigned i);
 

@@ -191,7 +191,7 @@ int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, str
 			t = gtu_graph_target(g, e);
 			s->col[e] = (uint32_t)t;
 			s->weight[e] = weighted ? ((const uint32_t *)g->weight)[e] :
-				       1 + (uint32_t)(lab_mix((v < t ? v : t) << 32 | (v < t ? t : v)) % 64);
+				       1 + (uint32_t)(gtu_splitmix64_mix((v < t ? v : t) << 32 | (v < t ? t : v)) % 64);
 		}
 	}
 	s->graph.col = s->col;

@@ -71,7 +71,7 @@ int weaver_add(struct weaver *s, const struct gtu_graph *g, const char *label, c
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
 	for (e = 0; e < g->m; e++) {
 		t->col[e] = (uint32_t)gtu_graph_target(g, e);
-		t->weight[e] = 1 + (uint32_t)(lab_mix(e) % 64);
+		t->weight[e] = 1 + (uint32_t)(gtu_splitmix64_mix(e) % 64);
 	}
 	t->g.col = t->col;
 	t->g.edge_bytes = 4;
@@ -196,7 +196,7 @@ static int lookups(const struct lab_machine *m, struct lab_wvr_config *config, c
 	for (i = 0; i < entries && !rc; i++)
 		key[row[lab_wvr_bucket(2 * i, buckets) + 1]++] = 2 * i;
 	for (i = 0; i < entries && !rc; i++)
-		ask[i] = (uint32_t)(lab_mix(i) % (2ull * entries));
+		ask[i] = (uint32_t)(gtu_splitmix64_mix(i) % (2ull * entries));
 	config->graph = &table;
 	config->source = 0;
 	config->key = ask;

@@ -36,7 +36,7 @@ int lab_upc_prepare(const struct gtu_graph *g, struct gtu_graph *to, uint32_t **
 	for (e = 0; e < g->m && !narrow; e++)
 		(*col)[e] = (uint32_t)gtu_graph_target(g, e);
 	for (e = 0; e < g->m && weights; e++)
-		(*weight)[e] = 1 + (uint32_t)(lab_mix(e) % 64);
+		(*weight)[e] = 1 + (uint32_t)(gtu_splitmix64_mix(e) % 64);
 	to->col = narrow ? g->col : *col;
 	to->edge_bytes = 4;
 	to->weight = *weight;

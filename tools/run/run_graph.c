@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gtu/splitmix64.h"
+#include "libruntime/support/clock.h"
 #include "tools/support/cli.h"
 #include "tools/support/graph_options.h"
 #include "run_request.h"
@@ -34,7 +36,7 @@ static int make_random_weights(struct request *q, struct gtu_error *err)
 						(unsigned long long)target, (unsigned long long)g->n);
 			a = gtu_graph_id(g, v);
 			b = gtu_graph_id(g, target);
-			q->random_weights[e] = (uint32_t)(1 + run_mix(run_mix(run_mix(q->seed) ^ (a < b ? a : b)) ^
+			q->random_weights[e] = (uint32_t)(1 + gtu_splitmix64_hash(gtu_splitmix64_hash(gtu_splitmix64_hash(q->seed) ^ (a < b ? a : b)) ^
 								  (a < b ? b : a)) % RANDOM_WEIGHTS);
 		}
 		if (!(v & 0xffff) && gtu_tick(q->run.opt.progress, "weights", v, g->n))
@@ -128,7 +130,7 @@ static int draw_sources(struct request *q, uint64_t count, struct gtu_error *err
 				(unsigned long long)count);
 	}
 	for (i = n - count; i < n; i++) {
-		state = run_mix(state);
+		state = gtu_splitmix64_hash(state);
 		v = state % (i + 1);
 		if (drawn[v])
 			v = i;
@@ -181,7 +183,7 @@ static int select_terminals(struct request *q, struct gtu_error *err)
 int run_open_graph(struct request *q, struct gtu_error *err)
 {
 	struct gtu_read_options read = { .direction = q->direction };
-	double start = host_seconds();
+	double start = gtu_now_s();
 	int rc;
 
 	if (q->weights == W_COLUMN)
@@ -203,6 +205,6 @@ int run_open_graph(struct request *q, struct gtu_error *err)
 	q->run.graph = *q->graph;
 	if (q->run.kind->takes & RUN_TAKES_WEIGHTS)
 		rc = select_weights(q, err);
-	q->run.open_seconds = host_seconds() - start;
+	q->run.open_seconds = gtu_now_s() - start;
 	return rc ? rc : select_terminals(q, err);
 }

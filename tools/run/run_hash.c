@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "gtu/splitmix64.h"
 #include "tools/support/cli.h"
 #include "tools/support/graph_options.h"
 #include "tools/support/json.h"
@@ -59,10 +60,10 @@ static int make_queries(struct run *r, struct gtu_error *err)
 	if (!r->query)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu queries", (unsigned long long)r->queries);
 	for (q = 0; q < r->queries; q++) {
-		x = run_mix(run_mix(r->opt.seed) + q);
+		x = gtu_splitmix64_hash(gtu_splitmix64_hash(r->opt.seed) + q);
 		r->query[q] = q % 2 == 0 && r->table.entries ?
 				      r->table.key[x % r->table.entries] :
-				      key_of(g, x % g->n, run_mix(x) % g->n);
+				      key_of(g, x % g->n, gtu_splitmix64_hash(x) % g->n);
 	}
 	return 0;
 }

@@ -6,7 +6,6 @@
 #ifndef GTU_RUN_REQUEST_H
 #define GTU_RUN_REQUEST_H
 
-
 #include "run.h"
 #include "tools/support/host.h"
 
@@ -31,14 +30,5 @@ struct request {
 
 /* Open q->run.graph and select weights, sources and target. The caller frees the memory in @q. */
 int run_open_graph(struct request *q, struct gtu_error *err);
-
-/* A pseudo-random function of @x: one step of splitmix64. */
-static inline uint64_t run_mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
 
 #endif

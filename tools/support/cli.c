@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "libruntime/support/clock.h"
 
 #define BAR_WIDTH	28
 #define BAR_INTERVAL_NS	100000000ll
@@ -229,14 +230,6 @@ void cli_clear_bar(void)
 	bar_shown = false;
 }
 
-static long long now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 static void show_bar(const char *what, uint64_t done, uint64_t total)
 {
 	char bar[BAR_WIDTH + 1];
@@ -258,9 +251,9 @@ static void show_bar(const char *what, uint64_t done, uint64_t total)
 
 static int bar_tick(void *user, const char *what, uint64_t done, uint64_t total)
 {
-	static long long first, last;
+	static uint64_t first, last;
 	static int terminal = -1;
-	long long now;
+	uint64_t now;
 
 	(void)user;
 	if (signalled)
@@ -269,7 +262,7 @@ static int bar_tick(void *user, const char *what, uint64_t done, uint64_t total)
 		terminal = !be_quiet && isatty(STDERR_FILENO);
 	if (!terminal)
 		return 0;
-	now = now_ns();
+	now = gtu_now_ns();
 	if (!first)
 		first = now;
 	/* show no bar for short work, and clear a full bar */

@@ -3,8 +3,6 @@
 #ifndef GTU_HOST_H
 #define GTU_HOST_H
 
-#include <time.h>
-
 #include "json.h"
 
 struct host {
@@ -14,15 +12,6 @@ struct host {
 	unsigned cpus;			/* that this process may run on */
 	unsigned l1_kib, l2_kib, llc_kib; /* data caches of one core; 0: unknown */
 };
-
-/* Monotonic time. */
-static inline double host_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 const struct host *host_describe(void);
 void host_json(struct json *j, const char *key);

@@ -9,8 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "libruntime/support/clock.h"
 
 const char *const top_unit_name[TOP_UNITS] = { "scu", "iru", "peg", "wvr", "zcm" };
 
@@ -158,7 +159,6 @@ int top_read(struct top_sample *out, const char *root, const char *only, struct 
 	char class[4100];
 	struct dirent **entry;
 	int n, i, folder, dir, rc, denied = 0;
-	struct timespec t;
 
 	memset(out, 0, sizeof(*out));
 	snprintf(class, sizeof(class), "%s" CLASS, root);
@@ -168,8 +168,7 @@ int top_read(struct top_sample *out, const char *root, const char *only, struct 
 				"there is no %s: the module gtu is not loaded ('modprobe gtu' as root; 'gtu doctor' finds the cause)" :
 				"%s cannot be read", class);
 	folder = open(class, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	out->ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	out->ns = gtu_now_ns();
 	for (i = 0; i < n; i++) {
 		struct top_device *d = &out->device[out->devices];
 

@@ -2,8 +2,8 @@
 /* Compares the counters of an oracle folder with the laboratory's. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "libruntime/support/clock.h"
 #include "oracle_parts.h"
 
 /* ---- Counters ---------------------------------------------------------------------------------- */
@@ -237,8 +237,8 @@ static int check_run(struct check *c, const struct oracle_line *l, size_t n, str
 	enum lab_verdict all = LAB_EQUAL;
 	struct lab_machine machine;
 	struct oracle_run r = { 0 };
-	struct timespec a, b;
 	struct gtu_error why = { 0 };
+	double start;
 	size_t i;
 	int rc = 0;
 
@@ -251,12 +251,11 @@ static int check_run(struct check *c, const struct oracle_line *l, size_t n, str
 		if (rc)
 			return rc;
 		r.g = &c->g;
-		clock_gettime(CLOCK_MONOTONIC, &a);
+		start = gtu_now_s();
 		rc = lab_create(&machine, &r.lab, err);
 		if (!rc && (rc = oracle_run_kernel(&r, l->field[1], &why)))
 			gtu_fail(err, rc, "%s, %s on %s: %s", l->field[0], l->field[1], l->field[2], why.text);
-		clock_gettime(CLOCK_MONOTONIC, &b);
-		r.seconds = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+		r.seconds = gtu_now_s() - start;
 	}
 	for (i = 0; i < n && !rc; i++) {
 		struct lab_oracle_row row = {

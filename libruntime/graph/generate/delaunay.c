@@ -276,7 +276,7 @@ static struct keyed *sort_keyed(struct keyed *a, struct keyed *spare, uint64_t n
 
 static void draw_point(struct keyed *k, uint64_t *state)
 {
-	uint64_t r = gtu_rand(state);
+	uint64_t r = gtu_splitmix64_next(state);
 
 	k->p.x = (int32_t)(r & ((1u << LATTICE_BITS) - 1));
 	k->p.y = (int32_t)(r >> 32 & ((1u << LATTICE_BITS) - 1));

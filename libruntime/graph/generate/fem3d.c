@@ -69,7 +69,7 @@ static int couple_node(struct gtu_raw_graph *raw, const struct box *b, uint64_t 
 		uint64_t nx = x + (uint64_t)(k % 3) - 1, ny = y + (uint64_t)(k / 3 % 3) - 1;
 		uint64_t nz = z + (uint64_t)(k / 9) - 1;
 
-		if (nx < b->size[0] && ny < b->size[1] && nz < b->size[2] && gtu_rand(&state) <= keep)
+		if (nx < b->size[0] && ny < b->size[1] && nz < b->size[2] && gtu_splitmix64_next(&state) <= keep)
 			rc = couple(raw, b->unknowns, node, (nz * b->size[1] + ny) * b->size[0] + nx, err);
 	}
 	return rc;

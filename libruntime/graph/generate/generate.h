@@ -3,6 +3,7 @@
 #ifndef GTU_GENERATE_H
 #define GTU_GENERATE_H
 
+#include "gtu/splitmix64.h"
 #include "libruntime/graph/graph_internal.h"
 
 struct gtu_generator_entry {
@@ -25,38 +26,22 @@ struct gtu_generator_entry {
 #define GTU_GENERATOR(KIND, kind) extern const struct gtu_generator_entry gtu_generator_##kind;
 GTU_GENERATOR_ROWS(GTU_GENERATOR)
 
-/*
- * splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014): a
- * counter and a bijective mix.
- */
-static inline uint64_t gtu_mix(uint64_t z)
-{
-	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-	z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-	return z ^ (z >> 31);
-}
-
-static inline uint64_t gtu_rand(uint64_t *state)
-{
-	return gtu_mix(*state += 0x9E3779B97F4A7C15ull);
-}
-
 /* Initial state of stream @stream of @seed: each block of work uses a stream of its own. */
 static inline uint64_t gtu_rand_stream(uint64_t seed, uint64_t stream)
 {
-	return gtu_mix(gtu_mix(seed + 0x9E3779B97F4A7C15ull) ^ (stream * 0xD1342543DE82EF95ull + 1));
+	return gtu_splitmix64_mix(gtu_splitmix64_hash(seed) ^ (stream * 0xD1342543DE82EF95ull + 1));
 }
 
 /* Uniform in 0..n-1 (n > 0), with a bias below n / 2^64. */
 static inline uint64_t gtu_rand_below(uint64_t *state, uint64_t n)
 {
-	return (uint64_t)(((unsigned __int128)gtu_rand(state) * n) >> 64);
+	return (uint64_t)(((unsigned __int128)gtu_splitmix64_next(state) * n) >> 64);
 }
 
 /* Uniform in (0, 1]. */
 static inline double gtu_rand_unit(uint64_t *state)
 {
-	return (double)((gtu_rand(state) >> 11) + 1) * 0x1p-53;
+	return (double)((gtu_splitmix64_next(state) >> 11) + 1) * 0x1p-53;
 }
 
 /* A pseudorandom permutation of 0..n-1 without a table. */

@@ -27,7 +27,7 @@ static void fill(const void *arg, struct gtu_edge_list *l, uint64_t block, uint6
 		uint32_t level;
 
 		for (level = 0; level < opt->scale; level++) {
-			uint64_t r = gtu_rand(&state);
+			uint64_t r = gtu_splitmix64_next(&state);
 			uint64_t i = (uint32_t)r >= down, j = (uint32_t)(r >> 32) >= right[i];
 
 			u = u << 1 | i;

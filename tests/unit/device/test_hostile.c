@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "hostile_world.h"
+#include "libruntime/support/clock.h"
 
 #define VALID_BYTES	8192u
 #define ROUND		1024u		/* batches between two checks of all memory */
@@ -29,14 +30,6 @@
 
 static volatile sig_atomic_t show_progress;	/* show progress */
 static struct world *the_world;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t resident(void)
 {
@@ -232,7 +225,7 @@ static void check_all(struct world *w)
 
 static void progress(struct world *w)
 {
-	const uint64_t now = now_ns(), step = isatty(STDERR_FILENO) ? 1000000000u : 30000000000u;
+	const uint64_t now = gtu_now_ns(), step = isatty(STDERR_FILENO) ? 1000000000u : 30000000000u;
 	const double rate = (double)w->jobs * 1e9 / (double)(now - w->started + 1), left = (double)(w->total - w->jobs) / (rate + 1);
 
 	if (!show_progress || now - w->reported_at < step)
@@ -302,7 +295,7 @@ static void report(const struct world *w)
 
 	printf("# %" PRIu64 " descriptors, %.0f per second; %" PRIu64 " jobs discarded by %" PRIu64 " resets; %" PRIu64 " regions moved, %" PRIu64
 	       " words rewritten, memory checked %" PRIu64 " times; %.1f MiB, %.1f at first\n", w->jobs,
-	       (double)w->jobs * 1e9 / (double)(now_ns() - w->started + 1), w->swept, w->resets, w->moves, w->rewritten, w->checked,
+	       (double)w->jobs * 1e9 / (double)(gtu_now_ns() - w->started + 1), w->swept, w->resets, w->moves, w->rewritten, w->checked,
 	       (double)w->rss / 1048576, (double)w->rss_first / 1048576);
 	printf("# completed:");
 	for (i = 0; i < sizeof(kind) / sizeof(kind[0]); i++)
@@ -339,7 +332,7 @@ static void attack(struct world *w, enum gtu_bug bug)
 	open_world(w, &aperture);
 	gtu_dev_set_faults(w->f->dev, &faults);
 	CHECK(!pthread_mutex_init(&w->lock, NULL) && !pthread_create(&w->thread, NULL, rewrite, w));
-	w->started = w->reported_at = now_ns();
+	w->started = w->reported_at = gtu_now_ns();
 	for (batch = 1; w->jobs < w->total; batch++) {
 		submit(w);
 		if (!w->waiting && pick(w, 8) == 0)

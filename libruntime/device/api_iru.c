@@ -3,45 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue.h"
+#include "stream.h"
 
 struct gtu_iru {
-	struct gtu_queue *q;
-	struct gtu_region ring_region;
-	struct gtu_hw_ring *ring;
-	struct gtu_hw_desc desc;
-	struct gtu_completion result;
-	uint32_t records;		/* capacity of the ring, a power of two */
-	uint32_t stride;		/* bytes per record */
+	struct gtu_stream s;
 	uint32_t taken;			/* consumer index: records returned to the caller, modulo 2^32 */
-	bool secondary, position, running;
+	bool secondary, position;
 };
-
-/* Take the completion; the stream has ended, with or without an error. */
-static int finish(struct gtu_iru *iru, struct gtu_error *err)
-{
-	struct gtu_queue *q = iru->q;
-	int rc;
-
-	if (!iru->running)
-		return 0;
-	iru->running = false;
-	q->stream = NULL;
-	rc = gtu_next(q, GTU_FOREVER, &iru->result, err);
-	if (!rc && iru->result.status)
-		rc = gtu_completion_error(&iru->desc, &iru->result, err);
-	return rc;
-}
-
-/* End a stream that is still running and discard its records. */
-static void abandon(struct gtu_iru *iru)
-{
-	if (!iru->running)
-		return;
-	iru->running = false;
-	iru->q->stream = NULL;
-	gtu_queue_reset(iru->q, NULL);
-}
 
 static int check(const struct gtu_iru_config *c, struct gtu_error *err)
 {
@@ -75,61 +43,40 @@ static int check(const struct gtu_iru_config *c, struct gtu_error *err)
 	return 0;
 }
 
-static struct gtu_hw_operand operand(const struct gtu_array *a)
-{
-	return (struct gtu_hw_operand){ .key = a->key, .count = (uint32_t)a->count, .offset = a->offset };
-}
-
-/* Allocate a ring of the configured size; it is reused from stream to stream. */
-static int make_ring(struct gtu_iru *iru, const struct gtu_iru_config *c, struct gtu_error *err)
-{
-	const uint32_t fields = 1 + (c->secondary.key != 0) + c->positions;
-	uint64_t bytes;
-	int rc;
-
-	iru->records = 1u << (c->ring_log2 ? c->ring_log2 : 8);
-	iru->stride = GTU_WARP_BYTES(fields, 0);
-	bytes = sizeof(struct gtu_hw_ring) + (uint64_t)iru->records * iru->stride;
-	if (iru->ring_region.length < bytes) {
-		rc = gtu_region_remove(gtu_queue_device(iru->q), &iru->ring_region, err);
-		if (!rc)
-			rc = gtu_region_alloc(gtu_queue_device(iru->q), bytes, &iru->ring_region, err);
-		if (rc)
-			return rc;
-		iru->ring = iru->ring_region.addr;
-	}
-	memset(iru->ring, 0, sizeof(*iru->ring));
-	iru->taken = 0;
-	return 0;
-}
-
 int gtu_iru_configure(struct gtu_queue *q, const struct gtu_iru_config *config, struct gtu_iru **out,
 		  struct gtu_error *err)
 {
 	struct gtu_iru *iru = *out;
+	uint32_t lanes;
 	int rc = check(config, err);
 
+	if (!rc)
+		rc = gtu_stream_check(iru ? &iru->s : NULL, q,
+				      "the stream is still running: call gtu_iru_load() until it ends, or gtu_iru_close()",
+				      err);
 	if (rc)
 		return rc;
-	if (iru && iru->q != q)
-		return gtu_fail(err, GTU_ERR_USAGE, "this stream belongs to another queue");
-	if (iru && iru->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "the stream is still running: call gtu_iru_load() "
-				"until it ends, or gtu_iru_close()");
 	if (q->submitted != q->consumed)
 		return gtu_fail(err, GTU_ERR_USAGE, "the queue still has jobs outstanding");
 	if (!iru) {
 		iru = calloc(1, sizeof(*iru));
 		if (!iru)
 			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a stream");
-		iru->q = q;
+		iru->s.q = q;
 	}
-	rc = make_ring(iru, config, err);
-	if (rc)
-		goto fail;
 	iru->secondary = config->secondary.key;
 	iru->position = config->positions;
-	iru->desc = (struct gtu_hw_desc){
+	lanes = 1u + iru->secondary + iru->position;
+	iru->s.records = 1u << (config->ring_log2 ? config->ring_log2 : 8);
+	iru->s.record_bytes = GTU_WARP_BYTES(lanes, 0);
+	rc = gtu_stream_reserve(&iru->s, &iru->s.rings,
+				sizeof(*iru->s.ring) + iru->s.records * iru->s.record_bytes, err);
+	if (rc)
+		goto fail;
+	iru->s.ring = iru->s.rings.addr;
+	memset(iru->s.ring, 0, sizeof(*iru->s.ring));
+	iru->taken = 0;
+	iru->s.desc = (struct gtu_hw_desc){
 		.opcode = GTU_OP_IRU_STREAM,
 		.param = config->operation << GTU_IRU_OP_SHIFT |
 			 (uint32_t)__builtin_ctz(config->target_width) << GTU_IRU_TARGET_SHIFT |
@@ -138,16 +85,14 @@ int gtu_iru_configure(struct gtu_queue *q, const struct gtu_iru_config *config, 
 		.imm = config->target_base,
 		.param2 = config->timeout,
 		.operand = {
-			[GTU_IRU_INDICES] = operand(&config->indices),
-			[GTU_IRU_SECONDARY] = operand(&config->secondary),
-			[GTU_IRU_RING] = { .key = iru->ring_region.key, .count = iru->records },
+			[GTU_IRU_INDICES] = gtu_stream_operand(&config->indices),
+			[GTU_IRU_SECONDARY] = gtu_stream_operand(&config->secondary),
+			[GTU_IRU_RING] = { .key = iru->s.rings.key, .count = iru->s.records },
 		},
 	};
-	rc = gtu_submit(q, &iru->desc, NULL, err);
+	rc = gtu_stream_start(&iru->s, "IRU stream: call gtu_iru_load() until it ends, or gtu_iru_close()", err);
 	if (rc)
 		goto fail;
-	iru->running = true;
-	q->stream = "IRU stream: call gtu_iru_load() until it ends, or gtu_iru_close()";
 	*out = iru;
 	return 0;
 fail:
@@ -156,58 +101,37 @@ fail:
 	return rc;
 }
 
-static int no_record(const struct gtu_iru *iru, struct gtu_error *err)
-{
-	const struct gtu_device *dev = iru->q->dev;
-
-	return gtu_fail(err, GTU_ERR_TIMEOUT, "%s has not written record %u of a stream within %g s", dev->info.path,
-			iru->taken, (double)dev->timeout_ns * 1e-9);
-}
-
 int gtu_iru_load(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *err)
 {
-	struct gtu_hw_ring *ring = iru->ring;
-	struct gtu_queue *q = iru->q;
+	struct gtu_hw_ring *ring = iru->s.ring;
 	const struct gtu_record_wait wait = { &ring->producer, iru->taken };
 	const struct gtu_hw_warp *w;
 	const uint32_t *lanes;
 	uint64_t deadline = 0;
+	uint32_t there;
 	int rc;
 
-	if (!iru->running)
+	if (!iru->s.running)
 		return 0;
 	/* The record of the last call is free from here on. */
 	gtu_store_release(&ring->consumer, iru->taken);
 	while (gtu_load_acquire(&ring->producer) == iru->taken) {
-		if (gtu_load_acquire(&ring->ended) ||
-		    gtu_completed(&q->rings, (uint32_t)q->consumed)) {
+		if (gtu_load_acquire(&ring->ended) || gtu_stream_completed(&iru->s)) {
 			if (gtu_load_acquire(&ring->producer) != iru->taken)
 				break;
-			return finish(iru, err);
+			return gtu_stream_end(&iru->s, err);
 		}
-		rc = gtu_queue_check(q, err);
-		if (rc)
-			return rc;
-		gtu_device_fence();	/* the device sees the consumer index, or this thread sees `waiting` */
-		if (gtu_load_acquire(&ring->waiting))
-			gtu_ring_doorbell(q, GTU_DB_KICK, 1);
-		/* wait() may return early any number of times */
-		if (!deadline)
-			deadline = gtu_deadline(q->dev, GTU_FOREVER);
-		else if (deadline != UINT64_MAX && gtu_now_ns() >= deadline)
-			return no_record(iru, err);
-		rc = q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, &wait, deadline, err);
+		rc = gtu_stream_wait(&iru->s, &wait, &deadline, err);
 		if (rc == GTU_ERR_TIMEOUT)
-			return no_record(iru, err);
+			return gtu_fail(err, rc, "%s has not written record %u of a stream within %g s",
+					iru->s.q->dev->info.path, iru->taken, gtu_stream_timeout_s(&iru->s));
 		if (rc)
 			return rc;
 	}
-	if (__atomic_load_n(&ring->producer, __ATOMIC_RELAXED) - iru->taken > iru->records)
-		return gtu_fail(err, GTU_ERR_FAIL, "%s reports %u records written to a ring of %u, "
-				"of which %u were "
-				"taken: its streams cannot be trusted", q->dev->info.path, ring->producer, iru->records,
-				iru->taken);
-	w = (const void *)((const char *)(ring + 1) + (uint64_t)(iru->taken & (iru->records - 1)) * iru->stride);
+	rc = gtu_stream_count(&iru->s, ring, iru->taken, &there, err);
+	if (rc)
+		return rc;
+	w = gtu_stream_record(&iru->s, ring, iru->taken);
 	lanes = (const uint32_t *)(w + 1);
 	*warp = (struct gtu_warp){
 		.active = w->active,
@@ -225,20 +149,19 @@ int gtu_iru_load(struct gtu_iru *iru, struct gtu_warp *warp, struct gtu_error *e
 
 const struct gtu_completion *gtu_iru_result(const struct gtu_iru *iru)
 {
-	return &iru->result;
+	return &iru->s.result;
 }
 
 struct gtu_hw_ring *gtu_iru_ring(const struct gtu_iru *iru)
 {
-	return iru->ring;
+	return iru->s.ring;
 }
 
 void gtu_iru_close(struct gtu_iru *iru)
 {
 	if (!iru)
 		return;
-	abandon(iru);
-	gtu_region_remove(gtu_queue_device(iru->q), &iru->ring_region, NULL);
+	gtu_stream_close(&iru->s);
 	free(iru);
 }
 

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue.h"
+#include "libruntime/support/array.h"
+#include "stream.h"
 
 #define FIELDS 4u	/* source, destination, weight, index */
 #define LANES GTU_PEG_LANES
@@ -27,41 +28,17 @@ struct engine {
 };
 
 struct gtu_peg {
-	struct gtu_queue *q;
-	struct gtu_region region;	/* rings */
+	struct gtu_stream s;
 	struct gtu_region spill;
 	struct gtu_region block;	/* parameter block */
-	struct gtu_hw_desc desc;
-	struct gtu_completion result;
-	uint32_t engines, records, push_size, last;
-	uint64_t stride, record_bytes;
+	uint32_t engines, push_size, last;
+	uint64_t stride;		/* bytes from ring to ring */
 	uint32_t at[FIELDS];		/* byte offset of a field in a record; 0: absent */
 	bool wide[FIELDS];
-	bool running, demand, list, over;
+	bool demand, list, over;
 	struct engine engine[GTU_PEG_ENGINES_MAX];
 	struct latch latch[GTU_PEG_ENGINES_MAX + 1]; /* the last one: GTU_PEG_ANY */
 };
-
-static int take_completion(struct gtu_peg *peg, struct gtu_error *err)
-{
-	int rc;
-
-	peg->running = false;
-	peg->q->stream = NULL;
-	rc = gtu_next(peg->q, GTU_FOREVER, &peg->result, err);
-	if (!rc && peg->result.status)
-		rc = gtu_completion_error(&peg->desc, &peg->result, err);
-	return rc;
-}
-
-static void abandon(struct gtu_peg *peg)
-{
-	if (!peg->running)
-		return;
-	peg->running = false;
-	peg->q->stream = NULL;
-	gtu_queue_reset(peg->q, NULL);
-}
 
 /* ---- Configuration -------------------------------------------------------------------------------- */
 
@@ -115,24 +92,6 @@ static int check(const struct gtu_queue *q, const struct gtu_peg_config *c, stru
 	return 0;
 }
 
-static struct gtu_hw_operand operand(const struct gtu_array *a)
-{
-	const uint32_t count = a->count == UINT64_MAX ? GTU_COUNT_TO_END : (uint32_t)a->count;
-
-	return (struct gtu_hw_operand){ .key = a->key, .count = count, .offset = a->offset };
-}
-
-/* Make region @r at least @bytes long; it is reused from stream to stream. */
-static int ensure_region(struct gtu_peg *peg, struct gtu_region *r, uint64_t bytes, struct gtu_error *err)
-{
-	int rc;
-
-	if (r->length >= bytes)
-		return 0;
-	rc = gtu_region_remove(gtu_queue_device(peg->q), r, err);
-	return rc ? rc : gtu_region_alloc(gtu_queue_device(peg->q), bytes, r, err);
-}
-
 /* Compute the record layout of this stream. */
 static void lay_out(struct gtu_peg *peg, const struct gtu_peg_config *c)
 {
@@ -148,11 +107,11 @@ static void lay_out(struct gtu_peg *peg, const struct gtu_peg_config *c)
 		peg->at[f] = there ? at : 0;
 		at += there ? (wide[f] ? 256 : 128) : 0;
 	}
-	peg->record_bytes = at;
+	peg->s.record_bytes = at;
 	peg->engines = c->engines ? c->engines : 1;
-	peg->records = 1u << (c->ring_log2 ? c->ring_log2 : 8);
+	peg->s.records = 1u << (c->ring_log2 ? c->ring_log2 : 8);
 	peg->push_size = c->out.key ? 1u << (c->push_log2 ? c->push_log2 : 10) : 0;
-	peg->stride = GTU_PEG_STRIDE(peg->records, at, (uint64_t)peg->push_size << (ids ? 3 : 2));
+	peg->stride = GTU_PEG_STRIDE(peg->s.records, at, (uint64_t)peg->push_size << (ids ? 3 : 2));
 	peg->demand = c->flags & GTU_PEG_DEMAND;
 }
 
@@ -164,31 +123,32 @@ static int start(struct gtu_peg *peg, const struct gtu_peg_config *c, struct gtu
 	 */
 	const uint64_t lines = c->out.key ? c->out.count / GTU_PEG_SPILL_IDS(id_bytes) + 1 + peg->engines : 0;
 	struct gtu_hw_operand *op;
-	int rc = ensure_region(peg, &peg->region, peg->engines * peg->stride, err);
+	int rc = gtu_stream_reserve(&peg->s, &peg->s.rings, peg->engines * peg->stride, err);
 
 	if (!rc && lines)
-		rc = ensure_region(peg, &peg->spill, lines * GTU_LINE_BYTES, err);
+		rc = gtu_stream_reserve(&peg->s, &peg->spill, lines * GTU_LINE_BYTES, err);
 	if (!rc)
-		rc = ensure_region(peg, &peg->block, GTU_PEG_OPERANDS * sizeof(*op), err);
+		rc = gtu_stream_reserve(&peg->s, &peg->block, GTU_PEG_OPERANDS * sizeof(*op), err);
 	if (rc)
 		return rc;
+	peg->s.ring = peg->s.rings.addr;
 	memset(peg->engine, 0, sizeof(peg->engine));
 	memset(peg->latch, 0, sizeof(peg->latch));
 	for (unsigned e = 0; e < peg->engines; e++) {
-		peg->engine[e].ring = (void *)((char *)peg->region.addr + e * peg->stride);
+		peg->engine[e].ring = (void *)((char *)peg->s.rings.addr + e * peg->stride);
 		memset(peg->engine[e].ring, 0, sizeof(struct gtu_hw_ring));
 	}
 	op = peg->block.addr;
 	memset(op, 0, GTU_PEG_OPERANDS * sizeof(*op));
-	op[GTU_PEG_VERTICES] = operand(&c->row);
-	op[GTU_PEG_EDGES] = operand(&c->col);
-	op[GTU_PEG_WEIGHTS] = operand(&c->weight);
-	op[GTU_PEG_INPUT] = operand(&c->in);
-	op[GTU_PEG_RINGS] = (struct gtu_hw_operand){ .key = peg->region.key, .count = peg->records };
-	op[GTU_PEG_OUTPUT] = operand(&c->out);
+	op[GTU_PEG_VERTICES] = gtu_stream_operand(&c->row);
+	op[GTU_PEG_EDGES] = gtu_stream_operand(&c->col);
+	op[GTU_PEG_WEIGHTS] = gtu_stream_operand(&c->weight);
+	op[GTU_PEG_INPUT] = gtu_stream_operand(&c->in);
+	op[GTU_PEG_RINGS] = (struct gtu_hw_operand){ .key = peg->s.rings.key, .count = peg->s.records };
+	op[GTU_PEG_OUTPUT] = gtu_stream_operand(&c->out);
 	if (lines)
 		op[GTU_PEG_SPILL] = (struct gtu_hw_operand){ .key = peg->spill.key, .count = (uint32_t)lines };
-	peg->desc = (struct gtu_hw_desc){
+	peg->s.desc = (struct gtu_hw_desc){
 		.opcode = GTU_OP_PEG_STREAM,
 		.flags = GTU_DESC_BLOCK,
 		.param = c->flags | peg->engines << GTU_PEG_ENGINES_SHIFT | (peg->wide[0] ? GTU_PEG_IDS_8 : 0) |
@@ -198,7 +158,8 @@ static int start(struct gtu_peg *peg, const struct gtu_peg_config *c, struct gtu
 		.imm = c->list_bytes | (uint64_t)c->edge_bytes << 32,
 		.operand = { { .key = peg->block.key, .count = GTU_PEG_OPERANDS } },
 	};
-	return gtu_submit(peg->q, &peg->desc, NULL, err);
+	return gtu_stream_start(&peg->s, "PEG stream: pop all edges and call gtu_peg_finish(), or call gtu_peg_close()",
+				err);
 }
 
 int gtu_peg_configure(struct gtu_queue *q, const struct gtu_peg_config *config, struct gtu_peg **out,
@@ -207,20 +168,18 @@ int gtu_peg_configure(struct gtu_queue *q, const struct gtu_peg_config *config, 
 	struct gtu_peg *peg = *out;
 	int rc = check(q, config, err);
 
+	if (!rc)
+		rc = gtu_stream_check(peg ? &peg->s : NULL, q,
+				      "the stream is still running: call gtu_peg_finish() or gtu_peg_close()", err);
 	if (rc)
 		return rc;
-	if (peg && peg->q != q)
-		return gtu_fail(err, GTU_ERR_USAGE, "this stream belongs to another queue");
-	if (peg && peg->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "the stream is still running: call "
-				"gtu_peg_finish() or gtu_peg_close()");
 	if (q->submitted != q->consumed)
 		return gtu_fail(err, GTU_ERR_USAGE, "the queue still has jobs outstanding");
 	if (!peg) {
 		peg = calloc(1, sizeof(*peg));
 		if (!peg)
 			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a stream");
-		peg->q = q;
+		peg->s.q = q;
 	}
 	lay_out(peg, config);
 	rc = start(peg, config, err);
@@ -229,37 +188,25 @@ int gtu_peg_configure(struct gtu_queue *q, const struct gtu_peg_config *config, 
 			gtu_peg_close(peg);
 		return rc;
 	}
-	peg->running = true;
 	peg->over = false;
 	peg->last = 0;
-	q->stream = "PEG stream: pop all edges and call gtu_peg_finish(), or call gtu_peg_close()";
 	*out = peg;
 	return 0;
 }
 
 /* ---- Records ---------------------------------------------------------------------------------------- */
 
-/* Sleep until the rings' `moved` counter differs from @moved. */
-static int wait_moved(struct gtu_peg *peg, uint32_t moved, uint64_t *deadline, struct gtu_error *err)
+/* Sleep until the rings' `changes` counter differs from @changes. */
+static int wait_for_change(struct gtu_peg *peg, uint32_t changes, uint64_t *deadline, struct gtu_error *err)
 {
-	const struct gtu_record_wait wait = { &peg->engine[0].ring->changes, moved };
-	struct gtu_queue *q = peg->q;
-	int rc = gtu_queue_check(q, err);
+	const struct gtu_record_wait wait = { &peg->s.ring->changes, changes };
+	int rc = gtu_stream_wait(&peg->s, &wait, deadline, err);
 
-	if (rc)
+	if (rc != GTU_ERR_TIMEOUT)
 		return rc;
-	gtu_device_fence();	/* the device sees the writes, or this thread sees `waiting` */
-	if (gtu_load_acquire(&peg->engine[0].ring->waiting))
-		gtu_ring_doorbell(q, GTU_DB_KICK, 1);
-	if (!*deadline)
-		*deadline = gtu_deadline(q->dev, GTU_FOREVER);
-	else if (*deadline != UINT64_MAX && gtu_now_ns() >= *deadline)
-		return gtu_fail(err, GTU_ERR_TIMEOUT, "a PEG stream of %s made no progress within "
-				"%g s; check that all edges of its %u "
-				"engines are popped", q->dev->info.path,
-				(double)q->dev->timeout_ns * 1e-9,
-				peg->engines);
-	return q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, &wait, *deadline, err);
+	return gtu_fail(err, rc,
+			"a PEG stream of %s made no progress within %g s; check that all edges of its %u engines are popped",
+			peg->s.q->dev->info.path, gtu_stream_timeout_s(&peg->s), peg->engines);
 }
 
 /* Return the records before the current one to engine @e. */
@@ -268,12 +215,6 @@ static void release(struct engine *e)
 	if (e->held)
 		gtu_store_release(&e->ring->consumer, e->taken);
 	e->held = 0;
-}
-
-/* The next record of an engine. */
-static const struct gtu_hw_warp *record_at(const struct gtu_peg *peg, const struct engine *e)
-{
-	return (const void *)((const char *)(e->ring + 1) + (e->taken & (peg->records - 1)) * peg->record_bytes);
 }
 
 /*
@@ -289,20 +230,19 @@ static int poll_rings(struct gtu_peg *peg, uint32_t first, uint32_t n, bool comp
 	*best = n;
 	for (uint32_t at = 0; at < n; at++) {
 		struct engine *e = &peg->engine[first + at];
-		const uint32_t over = gtu_load_acquire(&e->ring->ended), there = gtu_load_acquire(&e->ring->producer) - e->taken;
+		const uint32_t over = gtu_load_acquire(&e->ring->ended);
+		uint32_t there;
+		int rc = gtu_stream_count(&peg->s, e->ring, e->taken, &there, err);
 
-		if (there > peg->records)
-			return gtu_fail(err, GTU_ERR_FAIL, "%s reports %u records written to a "
-					"ring of %u, of "
-					"which %u were taken: its streams cannot be trusted",
-					peg->q->dev->info.path, gtu_load_acquire(&e->ring->producer), peg->records, e->taken);
+		if (rc)
+			return rc;
 		if (!there) {
 			*ended += over || completed;
 			if (peg->demand && !over)
 				gtu_store_release(&e->ring->requested, e->taken + 1);
 			continue;
 		}
-		cycle = record_at(peg, e)->cycle;
+		cycle = gtu_stream_record(&peg->s, e->ring, e->taken)->cycle;
 		if (*best == n || cycle < oldest) {
 			*best = at;
 			oldest = cycle;
@@ -320,13 +260,13 @@ static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const st
 {
 	uint64_t deadline = 0;
 
-	if (!peg->running)
+	if (!peg->s.running)
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
 		release(&peg->engine[first + i]);
 	for (;;) {
-		const uint32_t moved = gtu_load_acquire(&peg->engine[0].ring->changes);
-		const bool completed = gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed);
+		const uint32_t changes = gtu_load_acquire(&peg->s.ring->changes);
+		const bool completed = gtu_stream_completed(&peg->s);
 		uint32_t ended, best;
 		int rc = poll_rings(peg, first, n, completed, &ended, &best, err);
 
@@ -341,7 +281,7 @@ static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const st
 		if (best < n) {
 			struct engine *e = &peg->engine[first + best];
 
-			*record = record_at(peg, e);
+			*record = gtu_stream_record(&peg->s, e->ring, e->taken);
 			*engine = peg->last = first + best;
 			e->taken++;
 			e->held = 1;
@@ -349,12 +289,12 @@ static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const st
 		}
 		/* a job that completes before its list was closed has failed */
 		if (completed && peg->push_size)
-			return take_completion(peg, err);
+			return gtu_stream_end(&peg->s, err);
 		if (ended == n) {
 			peg->over = true;
 			return 0;
 		}
-		rc = wait_moved(peg, moved, &deadline, err);
+		rc = wait_for_change(peg, changes, &deadline, err);
 		if (rc)
 			return rc;
 	}
@@ -393,13 +333,6 @@ int gtu_peg_next(struct gtu_peg *peg, uint32_t engine, struct gtu_peg_edges *edg
 
 /* ---- The intrinsics ------------------------------------------------------------------------------------ */
 
-static uint64_t lane_of(const struct gtu_peg *peg, const struct gtu_hw_warp *w, unsigned f, unsigned lane)
-{
-	const char *at = (const char *)w + peg->at[f];
-
-	return peg->wide[f] ? ((const uint64_t *)(const void *)at)[lane] : ((const uint32_t *)(const void *)at)[lane];
-}
-
 /* Fetch the next edge into lane @lane. 1: fetched; 0: no edge is left; negative: an error. */
 static int fetch(struct gtu_peg *peg, struct latch *l, uint32_t first, uint32_t n, unsigned lane,
 		 struct gtu_error *err)
@@ -422,7 +355,7 @@ static int fetch(struct gtu_peg *peg, struct latch *l, uint32_t first, uint32_t 
 	}
 	for (unsigned f = 0; f < FIELDS; f++) {
 		if (peg->at[f])
-			l->field[f][lane] = lane_of(peg, l->record, f, l->next);
+			l->field[f][lane] = gtu_get((const char *)l->record + peg->at[f], peg->wide[f] ? 8 : 4, l->next);
 		l->consumed[f] &= ~bit;
 	}
 	l->has |= bit;
@@ -505,38 +438,35 @@ int gtu_peg_push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, cons
 	struct gtu_hw_ring *ring;
 	uint64_t deadline = 0;
 	uint32_t first = 0, n = 0;
-	char *at;
+	void *back;
 	int rc = engines_of(peg, engine, &first, &n, err);
 
 	if (rc)
 		return rc;
-	if (!peg->running || !peg->push_size)
-		return gtu_fail(err, GTU_ERR_USAGE, peg->running ? "this stream has no output "
+	if (!peg->s.running || !peg->push_size)
+		return gtu_fail(err, GTU_ERR_USAGE, peg->s.running ? "this stream has no output "
 				"list: configure one to push" :
 								   "the stream has ended: nothing "
 								   "can be pushed");
 	ring = peg->engine[engine == GTU_PEG_ANY ? peg->last : engine].ring;
-	at = (char *)(ring + 1) + peg->records * peg->record_bytes;
+	back = gtu_stream_returns(&peg->s, ring);
 	for (unsigned lane = 0; lane < LANES; lane++) {
 		const uint32_t sent = ring->returned, slot = sent & (peg->push_size - 1);
 
 		if (!(lanes >> lane & 1))
 			continue;
 		for (;;) {
-			const uint32_t moved = gtu_load_acquire(&peg->engine[0].ring->changes);
+			const uint32_t changes = gtu_load_acquire(&peg->s.ring->changes);
 
 			if (sent - gtu_load_acquire(&ring->received) < peg->push_size)
 				break;
-			if (gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed))
-				return take_completion(peg, err);
-			rc = wait_moved(peg, moved, &deadline, err);
+			if (gtu_stream_completed(&peg->s))
+				return gtu_stream_end(&peg->s, err);
+			rc = wait_for_change(peg, changes, &deadline, err);
 			if (rc)
 				return rc;
 		}
-		if (peg->wide[0])
-			((uint64_t *)(void *)at)[slot] = vertex[lane];
-		else
-			((uint32_t *)(void *)at)[slot] = (uint32_t)vertex[lane];
+		gtu_put(back, peg->wide[0] ? 8 : 4, slot, vertex[lane]);
 		gtu_store_release(&ring->returned, sent + 1);
 	}
 	return 0;
@@ -549,7 +479,7 @@ int gtu_peg_finish(struct gtu_peg *peg, uint64_t *listed, struct gtu_error *err)
 
 	if (listed)
 		*listed = 0;
-	if (!peg->running)
+	if (!peg->s.running)
 		return gtu_fail(err, GTU_ERR_USAGE, "the stream has ended");
 	for (unsigned e = 0; e < peg->engines; e++)
 		if (!gtu_load_acquire(&peg->engine[e].ring->ended) ||
@@ -558,19 +488,19 @@ int gtu_peg_finish(struct gtu_peg *peg, uint64_t *listed, struct gtu_error *err)
 					"or call gtu_peg_close()", e);
 	for (unsigned e = 0; e < peg->engines; e++)
 		gtu_store_release(&peg->engine[e].ring->closed, 1);
-	while (!rc && !gtu_completed(&peg->q->rings, (uint32_t)peg->q->consumed))
-		rc = wait_moved(peg, gtu_load_acquire(&peg->engine[0].ring->changes), &deadline, err);
+	while (!rc && !gtu_stream_completed(&peg->s))
+		rc = wait_for_change(peg, gtu_load_acquire(&peg->s.ring->changes), &deadline, err);
 	if (rc)
 		return rc;
-	rc = take_completion(peg, err);
+	rc = gtu_stream_end(&peg->s, err);
 	if (listed && peg->push_size)
-		*listed = peg->result.needed;
+		*listed = peg->s.result.needed;
 	return rc;
 }
 
 const struct gtu_completion *gtu_peg_result(const struct gtu_peg *peg)
 {
-	return &peg->result;
+	return &peg->s.result;
 }
 
 void gtu_peg_close(struct gtu_peg *peg)
@@ -579,9 +509,8 @@ void gtu_peg_close(struct gtu_peg *peg)
 
 	if (!peg)
 		return;
-	abandon(peg);
-	dev = gtu_queue_device(peg->q);
-	gtu_region_remove(dev, &peg->region, NULL);
+	gtu_stream_close(&peg->s);
+	dev = peg->s.q->dev;
 	gtu_region_remove(dev, &peg->spill, NULL);
 	gtu_region_remove(dev, &peg->block, NULL);
 	free(peg);

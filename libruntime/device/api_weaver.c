@@ -6,45 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue.h"
+#include "libruntime/support/array.h"
+#include "stream.h"
 
 #define LANES 32u
 
 struct gtu_weaver {
-	struct gtu_queue *q;
-	struct gtu_region ring_region, table_region;
-	struct gtu_hw_ring *ring;
+	struct gtu_stream s;
+	struct gtu_region table_region;
 	struct gtu_hw_registration *table;
-	struct gtu_hw_desc desc;
-	struct gtu_completion result;
-	uint32_t records, stride, skip_size, entries, warps;
+	uint32_t skip_size, entries, warps;
 	uint32_t taken;			/* consumer index, modulo 2^32 */
 	uint32_t round, rounds;		/* current round; rounds of the running job */
 	uint32_t n, first;		/* registrations collected; first one of the open round */
-	bool wide_vids, wide_eids, demand, running;
+	bool wide_vids, wide_eids, demand;
 	uint64_t *used;			/* one bit per entry: registered in the open round */
 	uint64_t (*dense)[LANES];	/* edge ids of each warp's last request */
 };
-
-static int take_completion(struct gtu_weaver *w, struct gtu_error *err)
-{
-	int rc;
-
-	w->running = false;
-	w->q->stream = NULL;
-	rc = gtu_next(w->q, GTU_FOREVER, &w->result, err);
-	if (!rc && w->result.status)
-		rc = gtu_completion_error(&w->desc, &w->result, err);
-	return rc;
-}
 
 int gtu_weaver_configure(struct gtu_queue *q, const struct gtu_weaver_config *c, struct gtu_weaver **out,
 		     struct gtu_error *err)
 {
 	struct gtu_device *dev = gtu_queue_device(q);
 	struct gtu_weaver *w = *out;
-	uint64_t bytes;
-	int rc = 0;
+	int rc;
 
 	if (!(dev->info.units & GTU_UNIT_WVR))
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no Weaver", dev->info.path);
@@ -52,16 +37,15 @@ int gtu_weaver_configure(struct gtu_queue *q, const struct gtu_weaver_config *c,
 		return gtu_fail(err, GTU_ERR_USAGE, "rings of 2^%u records and 2^%u vertices are "
 				"out of range: use up to 2^16, and 2^3 to 2^16",
 				c->ring_log2, c->skip_log2);
-	if (w && w->q != q)
-		return gtu_fail(err, GTU_ERR_USAGE, "this stream belongs to another queue");
-	if (w && w->running)
-		return gtu_fail(err, GTU_ERR_USAGE, "work is left: call gtu_weaver_dec_id() until it "
-				"ends, or gtu_weaver_close()");
+	rc = gtu_stream_check(w ? &w->s : NULL, q,
+			      "work is left: call gtu_weaver_dec_id() until it ends, or gtu_weaver_close()", err);
+	if (rc)
+		return rc;
 	if (!w) {
 		w = calloc(1, sizeof(*w));
 		if (!w)
 			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a Weaver stream");
-		w->q = q;
+		w->s.q = q;
 		w->entries = dev->info.weaver[GTU_WVR_P_ENTRIES];
 		w->warps = dev->info.weaver[GTU_WVR_P_WARPS];
 		w->used = calloc((w->entries + 63) / 64, sizeof(*w->used));
@@ -75,21 +59,17 @@ int gtu_weaver_configure(struct gtu_queue *q, const struct gtu_weaver_config *c,
 	w->wide_vids = c->wide_vids;
 	w->wide_eids = c->wide_eids;
 	w->demand = c->demand;
-	w->records = 1u << (c->ring_log2 ? c->ring_log2 : 8);
+	w->s.records = 1u << (c->ring_log2 ? c->ring_log2 : 8);
 	w->skip_size = 1u << (c->skip_log2 ? c->skip_log2 : 8);
-	w->stride = GTU_WARP_BYTES(2u - w->wide_vids - w->wide_eids, 0u + w->wide_vids + w->wide_eids);
-	bytes = GTU_PEG_STRIDE(w->records, w->stride, 8ull * w->skip_size);
-	if (w->ring_region.length < bytes) {
-		rc = gtu_region_remove(dev, &w->ring_region, err);
-		if (!rc)
-			rc = gtu_region_alloc(dev, bytes, &w->ring_region, err);
-	}
+	w->s.record_bytes = GTU_WARP_BYTES(2u - w->wide_vids - w->wide_eids, 0u + w->wide_vids + w->wide_eids);
+	rc = gtu_stream_reserve(&w->s, &w->s.rings,
+				GTU_PEG_STRIDE(w->s.records, w->s.record_bytes, 8ull * w->skip_size), err);
 	if (rc) {
 		if (!*out)
 			gtu_weaver_close(w);
 		return rc;
 	}
-	w->ring = w->ring_region.addr;
+	w->s.ring = w->s.rings.addr;
 	w->n = w->first = w->rounds = w->round = 0;
 	memset(w->used, 0, (w->entries + 63) / 64 * sizeof(*w->used));
 	memset(w->dense, 0xff, w->warps * sizeof(*w->dense));
@@ -102,7 +82,7 @@ int gtu_weaver_configure(struct gtu_queue *q, const struct gtu_weaver_config *c,
 /* Grow the table for @more registrations, keeping its content. */
 static int grow_table(struct gtu_weaver *w, uint32_t more, struct gtu_error *err)
 {
-	struct gtu_device *dev = gtu_queue_device(w->q);
+	struct gtu_device *dev = gtu_queue_device(w->s.q);
 	uint64_t bytes = sizeof(*w->table) * 2 * ((uint64_t)w->n + more);
 	struct gtu_region r;
 	int rc;
@@ -133,7 +113,7 @@ int gtu_weaver_reg(struct gtu_weaver *w, uint32_t warp, uint32_t lanes, const ui
 {
 	int rc;
 
-	if (w->running)
+	if (w->s.running)
 		return gtu_fail(err, GTU_ERR_USAGE, "work of the last round is left: call "
 				"gtu_weaver_dec_id() until it ends");
 	rc = grow_table(w, LANES, err);
@@ -168,7 +148,7 @@ int gtu_weaver_reg(struct gtu_weaver *w, uint32_t warp, uint32_t lanes, const ui
 
 int gtu_weaver_sync(struct gtu_weaver *w, struct gtu_error *err)
 {
-	if (w->running)
+	if (w->s.running)
 		return gtu_fail(err, GTU_ERR_USAGE, "work is being distributed: there is no "
 				"registration to end");
 	if (w->n == w->first)
@@ -188,45 +168,35 @@ static int submit(struct gtu_weaver *w, struct gtu_error *err)
 
 	if (rc)
 		return rc;
-	memset(w->ring, 0, sizeof(*w->ring));
-	w->desc = (struct gtu_hw_desc){
+	memset(w->s.ring, 0, sizeof(*w->s.ring));
+	w->s.desc = (struct gtu_hw_desc){
 		.opcode = GTU_OP_WVR_STREAM,
 		.param = (w->wide_vids ? GTU_WVR_VIDS_8 : 0) | (w->wide_eids ? GTU_WVR_EIDS_8 : 0) |
 			 (w->demand ? GTU_WVR_DEMAND : 0),
 		.param2 = (uint32_t)__builtin_ctz(w->skip_size),
 		.operand = {
 			[GTU_WVR_TABLE] = { .key = w->table_region.key, .count = w->n },
-			[GTU_WVR_RING] = { .key = w->ring_region.key, .count = w->records },
+			[GTU_WVR_RING] = { .key = w->s.rings.key, .count = w->s.records },
 		},
 	};
-	rc = gtu_submit(w->q, &w->desc, NULL, err);
+	rc = gtu_stream_start(&w->s, "Weaver stream: call gtu_weaver_dec_id() until it ends, or gtu_weaver_close()", err);
 	if (rc)
 		return rc;
 	w->taken = w->round = 0;
 	w->n = w->first = 0;
-	w->running = true;
-	w->q->stream = "Weaver stream: call gtu_weaver_dec_id() until it ends, or gtu_weaver_close()";
 	return 0;
 }
 
-static int wait_moved(struct gtu_weaver *w, uint32_t moved, uint64_t *deadline, struct gtu_error *err)
+/* Sleep until the ring's `changes` counter differs from @changes. */
+static int wait_for_change(struct gtu_weaver *w, uint32_t changes, uint64_t *deadline, struct gtu_error *err)
 {
-	const struct gtu_record_wait wait = { &w->ring->changes, moved };
-	struct gtu_queue *q = w->q;
-	int rc = gtu_queue_check(q, err);
+	const struct gtu_record_wait wait = { &w->s.ring->changes, changes };
+	int rc = gtu_stream_wait(&w->s, &wait, deadline, err);
 
-	if (rc)
+	if (rc != GTU_ERR_TIMEOUT)
 		return rc;
-	gtu_device_fence();	/* the device sees the writes, or this thread sees `waiting` */
-	if (gtu_load_acquire(&w->ring->waiting))
-		gtu_ring_doorbell(q, GTU_DB_KICK, 1);
-	if (!*deadline)
-		*deadline = gtu_deadline(q->dev, GTU_FOREVER);
-	else if (*deadline != UINT64_MAX && gtu_now_ns() >= *deadline)
-		return gtu_fail(err, GTU_ERR_TIMEOUT, "a Weaver stream of %s made no progress "
-				"within %g s",
-				q->dev->info.path, (double)q->dev->timeout_ns * 1e-9);
-	return q->dev->ops->wait(q->dev, &q->rings, (uint32_t)q->consumed, &wait, *deadline, err);
+	return gtu_fail(err, rc, "a Weaver stream of %s made no progress within %g s",
+			w->s.q->dev->info.path, gtu_stream_timeout_s(&w->s));
 }
 
 /* Wait for the next record. 1: available; 0: the stream has ended; negative: an error. */
@@ -236,37 +206,32 @@ static int record(struct gtu_weaver *w, const struct gtu_hw_warp **record, struc
 	int rc;
 
 	for (;;) {
-		const uint32_t moved = gtu_load_acquire(&w->ring->changes);
-		const bool over = gtu_load_acquire(&w->ring->ended) ||
-				  gtu_completed(&w->q->rings, (uint32_t)w->q->consumed);
-		const uint32_t there = gtu_load_acquire(&w->ring->producer) - w->taken;
+		const uint32_t changes = gtu_load_acquire(&w->s.ring->changes);
+		const bool over = gtu_load_acquire(&w->s.ring->ended) ||
+				  gtu_stream_completed(&w->s);
+		uint32_t there;
 
-		if (there > w->records)
-			return gtu_fail(err, GTU_ERR_FAIL, "%s reports %u records written to a "
-					"ring of %u, of which %u "
-					"were taken: its streams cannot be trusted", w->q->dev->info.path,
-					gtu_load_acquire(&w->ring->producer), w->records, w->taken);
+		rc = gtu_stream_count(&w->s, w->s.ring, w->taken, &there, err);
+		if (rc)
+			return rc;
 		if (there)
 			break;
 		if (over)
 			return 0;
 		if (w->demand)
-			gtu_store_release(&w->ring->requested, w->taken + 1);
-		rc = wait_moved(w, moved, &deadline, err);
+			gtu_store_release(&w->s.ring->requested, w->taken + 1);
+		rc = wait_for_change(w, changes, &deadline, err);
 		if (rc)
 			return rc;
 	}
-	*record = (const void *)((const char *)(w->ring + 1) + (uint64_t)(w->taken & (w->records - 1)) * w->stride);
+	*record = gtu_stream_record(&w->s, w->s.ring, w->taken);
 	return 1;
 }
 
-static void copy_lanes(uint64_t *to, const char *from, bool wide)
+static void copy_lanes(uint64_t *to, const void *from, bool wide)
 {
-	if (wide)
-		memcpy(to, from, LANES * sizeof(*to));
-	else
-		for (unsigned l = 0; l < LANES; l++)
-			to[l] = ((const uint32_t *)(const void *)from)[l];
+	for (unsigned l = 0; l < LANES; l++)
+		to[l] = gtu_get(from, wide ? 8 : 4, l);
 }
 
 int gtu_weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint32_t *active,
@@ -278,15 +243,15 @@ int gtu_weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], 
 
 	if (warp >= w->warps)
 		return gtu_fail(err, GTU_ERR_USAGE, "warp %u does not exist: the device has %u", warp, w->warps);
-	rc = w->running || !w->n ? 0 : submit(w, err);
-	if (!rc && w->running)
+	rc = w->s.running || !w->n ? 0 : submit(w, err);
+	if (!rc && w->s.running)
 		rc = record(w, &r, err);
 	if (rc > 0 && r->lines != w->round) {	/* a record of the next round ends this one */
 		w->round++;
 		rc = 0;
-	} else if (!rc && w->running) {
+	} else if (!rc && w->s.running) {
 		w->rounds = 0;		/* the remaining rounds have no work */
-		rc = take_completion(w, err);
+		rc = gtu_stream_end(&w->s, err);
 	}
 	mask = rc > 0 ? r->active : 0;
 	if (mask) {
@@ -304,7 +269,7 @@ int gtu_weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], 
 	if (active)
 		*active = mask;
 	w->taken++;
-	gtu_store_release(&w->ring->consumer, w->taken);
+	gtu_store_release(&w->s.ring->consumer, w->taken);
 	return 1;
 }
 
@@ -318,48 +283,41 @@ int gtu_weaver_dec_loc(struct gtu_weaver *w, uint32_t warp, uint64_t eid[LANES],
 
 int gtu_weaver_skip(struct gtu_weaver *w, uint64_t vid, struct gtu_error *err)
 {
-	uint64_t *back = (void *)((char *)(w->ring + 1) + (uint64_t)w->records * w->stride);
+	uint64_t *back = gtu_stream_returns(&w->s, w->s.ring);
 	uint64_t deadline = 0;
 	uint32_t sent;
 
-	if (!w->running)
+	if (!w->s.running)
 		return 0;	/* no work is left to skip */
-	sent = w->ring->returned;
+	sent = w->s.ring->returned;
 	for (;;) {
-		const uint32_t moved = gtu_load_acquire(&w->ring->changes);
+		const uint32_t changes = gtu_load_acquire(&w->s.ring->changes);
 		int rc;
 
-		if (sent - gtu_load_acquire(&w->ring->received) < w->skip_size)
+		if (sent - gtu_load_acquire(&w->s.ring->received) < w->skip_size)
 			break;
-		if (gtu_load_acquire(&w->ring->ended) || gtu_completed(&w->q->rings, (uint32_t)w->q->consumed))
+		if (gtu_load_acquire(&w->s.ring->ended) || gtu_stream_completed(&w->s))
 			return 0;
-		rc = wait_moved(w, moved, &deadline, err);
+		rc = wait_for_change(w, changes, &deadline, err);
 		if (rc)
 			return rc;
 	}
 	back[sent & (w->skip_size - 1)] = vid;
-	gtu_store_release(&w->ring->returned, sent + 1);
+	gtu_store_release(&w->s.ring->returned, sent + 1);
 	return 0;
 }
 
 const struct gtu_completion *gtu_weaver_result(const struct gtu_weaver *w)
 {
-	return &w->result;
+	return &w->s.result;
 }
 
 void gtu_weaver_close(struct gtu_weaver *w)
 {
-	struct gtu_device *dev;
-
 	if (!w)
 		return;
-	dev = gtu_queue_device(w->q);
-	if (w->running) {
-		w->q->stream = NULL;
-		gtu_queue_reset(w->q, NULL);
-	}
-	gtu_region_remove(dev, &w->ring_region, NULL);
-	gtu_region_remove(dev, &w->table_region, NULL);
+	gtu_stream_close(&w->s);
+	gtu_region_remove(w->s.q->dev, &w->table_region, NULL);
 	free(w->used);
 	free(w->dense);
 	free(w);

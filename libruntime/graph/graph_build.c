@@ -485,98 +485,65 @@ static struct gtu_graph *copy_without_edges(const struct gtu_graph *g, struct gt
 	return new;
 }
 
-/* Transposing and symmetrizing scatter by col, so an unchecked graph is checked first. */
-static int check_const(const struct gtu_graph *g, const struct gtu_progress *progress,
-		       struct gtu_error *err)
-{
-	struct gtu_graph view = *g;
-
-	return gtu_graph_check(&view, progress, err);
-}
-
-int gtu_graph_transpose(const struct gtu_graph *g, const struct gtu_progress *progress,
-			struct gtu_graph **out, struct gtu_error *err)
-{
-	struct source s = source_of_graph(g);
-	struct gtu_graph *new;
-	struct csr csr;
-	int rc;
-
-	*out = NULL;
-	rc = check_const(g, progress, err);
-	if (rc)
-		return rc;
-	new = copy_without_edges(g, err);
-	if (!new)
-		return GTU_ERR_NOMEM;
-	rc = transpose(&s, g->edge_bytes, NULL, progress, &csr, err);
-	if (rc) {
-		gtu_graph_close(new);
-		return rc;
-	}
-	take_csr(new, &csr, g->edge_bytes);
-	new->flags = (g->flags & GTU_GRAPH_DIRECTED) | GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED;
-	*out = new;
-	return 0;
-}
-
-int gtu_graph_symmetrize(const struct gtu_graph *g, const struct gtu_progress *progress,
-			 struct gtu_graph **out, struct gtu_error *err)
-{
-	struct source s = source_of_graph(g);
-	struct gtu_graph *new;
-	struct csr csr;
-	int rc;
-
-	*out = NULL;
-	rc = check_const(g, progress, err);
-	if (rc)
-		return rc;
-	new = copy_without_edges(g, err);
-	if (!new)
-		return GTU_ERR_NOMEM;
-	s.both = true;
-	rc = sorted_csr(&s, g->edge_bytes, NULL, progress, &csr, err);
-	if (rc) {
-		gtu_graph_close(new);
-		return rc;
-	}
-	take_csr(new, &csr, g->edge_bytes);
-	new->flags = GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED;
-	squeeze(new, false);
-	*out = new;
-	return 0;
-}
+enum arrangement { TRANSPOSED, SYMMETRIZED, SORTED };
 
 /*
- * Copy the graph to its own memory, with sorted lists, entries of @edge_bytes, and optionally
- * without weights.
+ * *out = @g arranged anew in its own memory, with entries of @edge_bytes and sorted lists, optionally
+ * without weights. Edges are scattered by col, so an unchecked graph is checked first.
  */
-static int rebuild(struct gtu_graph **g, uint32_t edge_bytes, bool weights,
-		   const struct gtu_progress *progress, struct gtu_error *err)
+static int arrange(const struct gtu_graph *g, enum arrangement how, uint32_t edge_bytes, bool weights,
+		   const struct gtu_progress *progress, struct gtu_graph **out, struct gtu_error *err)
 {
-	struct source s = source_of_graph(*g);
-	struct gtu_graph *new;
+	struct gtu_graph view = *g, *new;
+	struct source s = source_of_graph(g);
 	struct csr csr;
 	int rc;
 
-	rc = check_const(*g, progress, err);
+	*out = NULL;
+	rc = gtu_graph_check(&view, progress, err);
 	if (rc)
 		return rc;
-	new = copy_without_edges(*g, err);
+	new = copy_without_edges(g, err);
 	if (!new)
 		return GTU_ERR_NOMEM;
 	if (!weights) {
 		s.weight = NULL;
 		s.weight_type = new->weight_type = GTU_WEIGHT_NONE;
 	}
-	rc = sorted_csr(&s, edge_bytes, NULL, progress, &csr, err);
+	s.both = how == SYMMETRIZED;
+	rc = how == TRANSPOSED ? transpose(&s, edge_bytes, NULL, progress, &csr, err) :
+				 sorted_csr(&s, edge_bytes, NULL, progress, &csr, err);
 	if (rc) {
 		gtu_graph_close(new);
 		return rc;
 	}
 	take_csr(new, &csr, edge_bytes);
-	new->flags = ((*g)->flags & GTU_GRAPH_DIRECTED) | GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED;
+	new->flags = GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED;
+	if (how == SYMMETRIZED)
+		squeeze(new, false);
+	else
+		new->flags |= g->flags & GTU_GRAPH_DIRECTED;
+	*out = new;
+	return 0;
+}
+
+int gtu_graph_transpose(const struct gtu_graph *g, const struct gtu_progress *progress,
+			struct gtu_graph **out, struct gtu_error *err)
+{
+	return arrange(g, TRANSPOSED, g->edge_bytes, true, progress, out, err);
+}
+
+int gtu_graph_symmetrize(const struct gtu_graph *g, const struct gtu_progress *progress,
+			 struct gtu_graph **out, struct gtu_error *err)
+{
+	return arrange(g, SYMMETRIZED, g->edge_bytes, true, progress, out, err);
+}
+
+/* Put @new in the place of *@g if @rc is 0. */
+static int replace(struct gtu_graph **g, struct gtu_graph *new, int rc)
+{
+	if (rc)
+		return rc;
 	gtu_graph_close(*g);
 	*g = new;
 	return 0;
@@ -585,7 +552,7 @@ static int rebuild(struct gtu_graph **g, uint32_t edge_bytes, bool weights,
 int gtu_graph_reshape(struct gtu_graph **g, const struct gtu_read_options *opt,
 		      const struct gtu_progress *progress, struct gtu_error *err)
 {
-	struct gtu_graph *both;
+	struct gtu_graph *new;
 	uint32_t edge_bytes;
 	bool drop_weights;
 	int rc = 0;
@@ -598,15 +565,14 @@ int gtu_graph_reshape(struct gtu_graph **g, const struct gtu_read_options *opt,
 	if (!edge_bytes)
 		rc = GTU_ERR_USAGE;
 	if (!rc && opt->direction == GTU_UNDIRECTED && (*g)->flags & GTU_GRAPH_DIRECTED) {
-		rc = gtu_graph_symmetrize(*g, progress, &both, err);
-		if (!rc) {
-			gtu_graph_close(*g);
-			*g = both;
-		}
+		rc = gtu_graph_symmetrize(*g, progress, &new, err);
+		rc = replace(g, new, rc);
 	}
 	if (!rc && (drop_weights || edge_bytes != (*g)->edge_bytes ||
-		    (opt->simplify && ((*g)->backing->map || !((*g)->flags & GTU_GRAPH_SORTED)))))
-		rc = rebuild(g, edge_bytes, !drop_weights, progress, err);
+		    (opt->simplify && ((*g)->backing->map || !((*g)->flags & GTU_GRAPH_SORTED))))) {
+		rc = arrange(*g, SORTED, edge_bytes, !drop_weights, progress, &new, err);
+		rc = replace(g, new, rc);
+	}
 	if (!rc && opt->simplify)
 		squeeze(*g, true);
 	if (!rc && opt->direction == GTU_DIRECTED)

@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "visit.h"
+#include "for_each_edge.h"
 
 #define UNVISITED UINT32_MAX
 
 struct betweenness {
 	struct gtu_alg a;
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	uint32_t next_level;
 	struct gtu_alg_buffer level;	/* n of 4 bytes */
 	struct gtu_alg_buffer paths;	/* n doubles: shortest paths from the source */
@@ -106,7 +106,7 @@ static int forth(struct betweenness *b, uint64_t source, uint32_t *levels)
 		rc = level_of(b, l, end);
 		b->next_level = l + 1;
 		if (!rc)
-			rc = gtu_alg_for_each_edge(&b->a, &b->visit, &b->now, count_paths, b);
+			rc = gtu_alg_for_each_edge(&b->a, &b->edges, &b->now, count_paths, b);
 		if (rc)
 			return rc;
 		for (i = end; i < b->order.count; i++)
@@ -131,7 +131,7 @@ static int back(struct betweenness *b, uint64_t source, uint32_t levels, double 
 		rc = level_of(b, l, end);
 		/* there are no edges beyond the last level */
 		if (!rc && l + 1 < levels)
-			rc = gtu_alg_for_each_edge(&b->a, &b->visit, &b->now, take_shares, b);
+			rc = gtu_alg_for_each_edge(&b->a, &b->edges, &b->now, take_shares, b);
 		if (rc)
 			return rc;
 		end = ((const uint64_t *)b->begin.region.addr)[l];
@@ -149,7 +149,7 @@ static int set_up(struct betweenness *b)
 	uint64_t n = b->a.g->n;
 	int rc;
 
-	rc = gtu_alg_edges_begin(&b->a, &b->visit, b->a.g, 8);
+	rc = gtu_alg_edges_begin(&b->a, &b->edges, b->a.g, 8);
 	if (!rc)
 		rc = gtu_alg_reserve(&b->a, &b->level, n * 4, false);
 	if (!rc)
@@ -164,13 +164,10 @@ static int set_up(struct betweenness *b)
 static int from_source(struct betweenness *b, uint64_t source, double *score)
 {
 	uint32_t levels = 0;
-	int rc;
+	int rc = gtu_alg_check_vertex(&b->a, "source", source);
 
-	if (source >= b->a.g->n)
-		return gtu_fail(b->a.err, GTU_ERR_USAGE,
-				"source vertex %llu is out of range: the graph has %llu vertices",
-				(unsigned long long)source, (unsigned long long)b->a.g->n);
-	rc = forth(b, source, &levels);
+	if (!rc)
+		rc = forth(b, source, &levels);
 	if (!rc)
 		rc = back(b, source, levels, score);
 	if (rc)
@@ -202,6 +199,6 @@ int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
 	count = opt->sources ? opt->source_count : g->n;
 	for (i = 0; !rc && i < count; i++)
 		rc = from_source(&b, opt->sources ? opt->sources[i] : i, score);
-	rc = gtu_alg_edges_end(&b.a, &b.visit, rc);
+	rc = gtu_alg_edges_end(&b.a, &b.edges, rc);
 	return gtu_alg_end(&b.a, rc);
 }

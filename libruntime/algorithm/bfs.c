@@ -16,14 +16,14 @@
  * 9).
  */
 #include "libruntime/support/traverse.h"
-#include "visit.h"
+#include "for_each_edge.h"
 
 /* Labels are 4-byte levels, as in the papers, which halves the memory of the random accesses. */
 #define UNVISITED UINT32_MAX
 
 struct bfs {
 	struct gtu_alg a;
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	struct gtu_alg_frontier *next;	/* output of the visitor */
 	struct gtu_alg_frontier frontier[2];
 	struct gtu_alg_buffer label;	/* n of 4 bytes */
@@ -52,9 +52,7 @@ static int cpu_level(struct bfs *b, const struct gtu_alg_frontier *now,
 		v = gtu_alg_vertex(&b->a, now, i);
 		if (v < b->a.first || v >= b->a.end)
 			continue;
-		rc = gtu_alg_edges(&b->a, g, v, &e, &end);
-		if (!rc)
-			rc = gtu_alg_progress(&b->a, end - e);
+		rc = gtu_alg_take_row(&b->a, g, v, &e, &end);
 		if (rc)
 			return rc;
 		for (; e < end; e++) {
@@ -74,18 +72,18 @@ static int cpu_level(struct bfs *b, const struct gtu_alg_frontier *now,
 static int mask_unvisited(struct bfs *b, uint64_t *ones)
 {
 	const uint32_t *label = b->label.region.addr;
-	const void *edge = b->visit.w.edge.region.addr;
+	const void *edge = b->edges.w.edge.region.addr;
 	uint64_t i, target, n = b->a.g->n;
 	int rc;
 
-	rc = gtu_alg_mask(&b->a, &b->mask, b->visit.w.out);
+	rc = gtu_alg_mask(&b->a, &b->mask, b->edges.w.out);
 	if (rc)
 		return rc;
 	*ones = 0;
-	for (i = 0; i < b->visit.w.out; i++) {
+	for (i = 0; i < b->edges.w.out; i++) {
 		target = gtu_get(edge, b->a.id_width, i);
 		if (gtu_unlikely(target >= n))
-			return gtu_alg_bad_work(&b->a, &b->visit.w);
+			return gtu_alg_bad_work(&b->a, &b->edges.w);
 		if (label[target] == UNVISITED) {
 			gtu_alg_set(&b->mask, i);
 			++*ones;
@@ -120,10 +118,10 @@ static int scu_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	if (b->a.opt->unit == GTU_WITH_SCU) {
 		expansion = &b->expansion;
 		contraction = &b->contraction;
-		rc = gtu_alg_filter_fused(&b->a, expansion, b->visit.w.edges);
+		rc = gtu_alg_filter_fused(&b->a, expansion, b->edges.w.edges);
 	}
 	if (!rc)
-		rc = gtu_alg_expand(&b->a, &b->visit.w, expansion);
+		rc = gtu_alg_expand(&b->a, &b->edges.w, expansion);
 	gtu_phase(&b->a.phases, "contract");
 	if (!rc)
 		rc = mask_unvisited(b, &ones);
@@ -131,7 +129,7 @@ static int scu_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	if (!rc && contraction)
 		rc = gtu_alg_filter_fused(&b->a, contraction, ones);
 	if (!rc)
-		rc = gtu_alg_compact_frontier(&b->a, &b->visit.w.edge, b->visit.w.out, &b->mask, ones,
+		rc = gtu_alg_compact_frontier(&b->a, &b->edges.w.edge, b->edges.w.out, &b->mask, ones,
 					      contraction, next);
 	gtu_phase(&b->a.phases, "contract");
 	if (!rc)
@@ -146,10 +144,10 @@ static int iru_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	int rc;
 
 	gtu_phase(&b->a.phases, "expand");
-	rc = gtu_alg_gather(&b->a, &b->visit.w);
+	rc = gtu_alg_gather(&b->a, &b->edges.w);
 	gtu_phase(&b->a.phases, "contract");
 	if (!rc)
-		rc = gtu_alg_reorder(&b->a, &b->visit.w, b->a.g->n, GTU_IRU_OP_NONE, NULL, false, 4);
+		rc = gtu_alg_reorder(&b->a, &b->edges.w, b->a.g->n, GTU_IRU_OP_NONE, NULL, false, 4);
 	if (rc)
 		return rc;
 	while ((rc = gtu_alg_load(&b->a, &warp)) > 0) {
@@ -161,8 +159,6 @@ static int iru_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 			}
 		}
 	}
-	if (!rc)
-		gtu_alg_reordered(&b->a);
 	return rc;
 }
 
@@ -190,12 +186,12 @@ static int unit_level(struct bfs *b, const struct gtu_alg_frontier *now,
 	if (gtu_alg_streams_edges(&b->a)) {
 		gtu_phase(&b->a.phases, "traverse");
 		b->next = next;
-		return gtu_alg_for_each_edge(&b->a, &b->visit, now, reach, b);
+		return gtu_alg_for_each_edge(&b->a, &b->edges, now, reach, b);
 	}
 	while (c.at < now->count) {
 		gtu_phase(&b->a.phases, "prepare");
-		rc = gtu_alg_take(&b->a, &b->visit.w, now, &c);
-		if (!rc && b->visit.w.n)
+		rc = gtu_alg_take(&b->a, &b->edges.w, now, &c);
+		if (!rc && b->edges.w.n)
 			rc = b->a.opt->unit == GTU_WITH_IRU ? iru_chunk(b, next) : scu_chunk(b, next);
 		if (rc)
 			return rc;
@@ -373,14 +369,12 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 	if (opt->unit == GTU_WITH_GPU)
 		return gtu_traverse(dev, g, GTU_TRAVERSE_BFS, opt, level, stats, err);
 	rc = gtu_alg_begin(&b.a, "bfs", dev, g, opt, stats, err);
-	if (!rc && opt->source >= g->n)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is out of range: the graph "
-			      "has %llu vertices",
-			      (unsigned long long)opt->source, (unsigned long long)g->n);
+	if (!rc)
+		rc = gtu_alg_check_vertex(&b.a, "source", opt->source);
 	if (!rc)
 		rc = gtu_alg_direction(&b.a);
 	if (!rc)
-		rc = gtu_alg_edges_begin(&b.a, &b.visit, g, 4);
+		rc = gtu_alg_edges_begin(&b.a, &b.edges, g, 4);
 	b.unreached_edges = g->m;
 	if (!rc)
 		rc = search(&b);
@@ -393,7 +387,7 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 	}
 	if (b.back_ready)
 		rc = gtu_alg_edges_end(&b.a, &b.back, rc);
-	rc = gtu_alg_edges_end(&b.a, &b.visit, rc);
+	rc = gtu_alg_edges_end(&b.a, &b.edges, rc);
 	gtu_graph_close(b.transposed);
 	return gtu_alg_end(&b.a, rc);
 }

@@ -12,7 +12,7 @@
 
 #include "shares.h"
 #include "libruntime/support/array.h"
-#include "visit.h"
+#include "for_each_edge.h"
 
 #define SHARE		128u		/* vertices per work share */
 #define SIEVE_LOG2	4
@@ -32,7 +32,7 @@ struct clustering {
 	atomic_bool descends;		/* a list is not sorted */
 	struct gtu_alg_shares shares;
 	/* with a unit: the vertices whose edges are requested */
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	struct gtu_alg_frontier requested;
 	struct gtu_alg_buffer slot;	/* n u32: position in requested, from 1; 0: absent */
 	struct gtu_alg_buffer begin;	/* u64 per position: start of its requesters */
@@ -240,9 +240,9 @@ static inline void add(struct clustering *c, uint64_t v, uint64_t count)
 		atomic_fetch_add_explicit(&c->closed[v], count, memory_order_relaxed);
 }
 
-/* Hash table: position of a neighbour in v's list, from 1; key 0 is a free slot. */
-struct place {
-	uint32_t key, place;
+/* A slot of a hash table: position of a neighbour in v's list, from 1; 0: the slot is free. */
+struct slot {
+	uint32_t key, position;
 };
 
 /* The low 32 bits identify a vertex if there are at most 2^32 - 1. */
@@ -256,11 +256,11 @@ static inline uint64_t hash(uint64_t u)
 	return u * 0x9e3779b97f4a7c15u;
 }
 
-static inline struct place *find(struct place *table, unsigned shift, uint64_t mask, uint64_t u)
+static inline struct slot *find(struct slot *table, unsigned shift, uint64_t mask, uint64_t u)
 {
 	uint64_t at = hash(u) >> shift;
 
-	while (table[at].place && table[at].key != key_of(u))
+	while (table[at].position && table[at].key != key_of(u))
 		at = (at + 1) & mask;
 	return &table[at];
 }
@@ -274,7 +274,7 @@ static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint
 	const struct gtu_graph *up = &c->up;
 	const uint64_t first = up->row[v], count = up->row[v + 1] - first;
 	uint64_t p, e, end, u, w, q, hole, of_v = 0, of_u, edges = 0, *closed;
-	struct place *table, *at;
+	struct slot *table, *at;
 	uint64_t room, *sieve;
 	unsigned shift;
 
@@ -293,7 +293,7 @@ static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint
 		u = gtu_graph_target(up, first + p);
 		at = find(table, shift, room - 1, u);
 		at->key = key_of(u);
-		at->place = (uint32_t)p + 1;
+		at->position = (uint32_t)p + 1;
 		hole = hash(u) >> (shift - SIEVE_LOG2);
 		sieve[hole >> 6] |= 1ull << (hole & 63);
 	}
@@ -307,9 +307,9 @@ static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint
 			if (gtu_likely(!(sieve[hole >> 6] >> (hole & 63) & 1)))
 				continue;
 			at = find(table, shift, room - 1, w);
-			if (!at->place)
+			if (!at->position)
 				continue;
-			q = at->place - 1;
+			q = at->position - 1;
 			of_v += weight(c, e);
 			of_u += weight(c, first + q);
 			closed[q] += weight(c, first + p);
@@ -453,9 +453,9 @@ static int close_by_unit(struct clustering *c)
 	uint64_t i, u, wanted;
 	int rc = gtu_alg_reserve(&c->a, &c->slot, c->up.n * 4, false);
 
-	c->visit.places = true;
+	c->edges.edge_indices = true;
 	if (!rc)
-		rc = gtu_alg_edges_begin(&c->a, &c->visit, &c->up, c->up.edge_bytes);
+		rc = gtu_alg_edges_begin(&c->a, &c->edges, &c->up, c->up.edge_bytes);
 	for (c->first = 0; c->first < c->up.n && !rc; c->first = c->end) {
 		rc = choose_group(c);
 		if (rc)
@@ -467,7 +467,7 @@ static int close_by_unit(struct clustering *c)
 			wanted += c->up.row[u + 1] - c->up.row[u];
 		}
 		if (c->requested.count)
-			rc = gtu_alg_for_each_edge(&c->a, &c->visit, &c->requested, close_streamed, c);
+			rc = gtu_alg_for_each_edge(&c->a, &c->edges, &c->requested, close_streamed, c);
 		if (!rc && c->streamed != wanted)
 			rc = gtu_fail(c->a.err, GTU_ERR_FAIL, "the unit returned %llu of %llu "
 				      "edges: it cannot be trusted",
@@ -476,7 +476,7 @@ static int close_by_unit(struct clustering *c)
 		for (i = 0; i < c->requested.count; i++)
 			slot[gtu_alg_vertex(&c->a, &c->requested, i)] = 0;
 	}
-	return gtu_alg_edges_end(&c->a, &c->visit, rc);
+	return gtu_alg_edges_end(&c->a, &c->edges, rc);
 }
 
 /* ---- Entry point ---------------------------------------------------------------------------------------- */

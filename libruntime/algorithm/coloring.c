@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "visit.h"
+#include "for_each_edge.h"
 
 #define UNCOLORED UINT32_MAX
 #define WINDOW 64			/* colors considered per pass */
@@ -16,7 +16,7 @@
 struct coloring {
 	struct gtu_alg a;
 	struct gtu_graph *both;		/* symmetrized graph, if the graph is directed */
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	uint32_t *color;
 	uint32_t base;			/* first color of the window */
 	struct gtu_alg_buffer rank;	/* n of 8 bytes: position in the order, lower first */
@@ -116,7 +116,7 @@ static int color_ready(struct coloring *c)
 	for (c->base = 0; c->ready.count; c->base += WINDOW) {
 		for (i = 0; i < c->ready.count; i++)
 			taken[gtu_alg_vertex(&c->a, &c->ready, i)] = 0;
-		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &c->ready, find_taken, c);
+		rc = gtu_alg_for_each_edge(&c->a, &c->edges, &c->ready, find_taken, c);
 		if (rc)
 			return rc;
 		kept = c->ready.count;
@@ -140,7 +140,7 @@ static int rounds(struct coloring *c)
 	int rc;
 
 	gtu_phase(&c->a.phases, "count");
-	rc = gtu_alg_for_each_edge(&c->a, &c->visit, &all, count_before, c);
+	rc = gtu_alg_for_each_edge(&c->a, &c->edges, &all, count_before, c);
 	for (v = 0; v < c->a.g->n; v++)
 		if (!waiting[v])
 			gtu_alg_push(&c->a, &c->next, v);
@@ -156,26 +156,26 @@ static int rounds(struct coloring *c)
 		gtu_alg_swap(&c->a, &c->next.ids, &c->ready.ids);
 		c->ready.count = c->next.count;
 		c->next.count = 0;
-		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &c->ready, release, c);
+		rc = gtu_alg_for_each_edge(&c->a, &c->edges, &c->ready, release, c);
 		gtu_phases_iteration(&c->a.phases, c->a.opt, c->ready.count);
 	}
 	if (!rc && colored != c->a.g->n)
 		return gtu_fail(c->a.err, GTU_ERR_INPUT,
 				"%s: edges are declared undirected, but at least %llu vertices "
 				"have edges stored in one direction only: the graph is damaged",
-				c->visit.w.g->name, (unsigned long long)(c->a.g->n - colored));
+				c->edges.w.g->name, (unsigned long long)(c->a.g->n - colored));
 	return rc;
 }
 
 /* ---- Without a unit ---------------------------------------------------------------------------- */
 
-struct place {
+struct entry {
 	uint64_t key, vertex;
 };
 
 static int by_order(const void *x, const void *y)
 {
-	const struct place *a = x, *b = y;
+	const struct entry *a = x, *b = y;
 
 	if (a->key != b->key)
 		return a->key > b->key ? -1 : 1;
@@ -187,10 +187,8 @@ static int greedy_vertex(struct coloring *c, const struct gtu_graph *g, uint64_t
 {
 	uint64_t e, end, first, target;
 	uint32_t color;
-	int rc = gtu_alg_edges(&c->a, g, v, &first, &end);
+	int rc = gtu_alg_take_row(&c->a, g, v, &first, &end);
 
-	if (!rc)
-		rc = gtu_alg_progress(&c->a, end - first);
 	if (rc)
 		return rc;
 	for (e = first; e < end; e++) {
@@ -209,28 +207,28 @@ static int greedy_vertex(struct coloring *c, const struct gtu_graph *g, uint64_t
 
 static int plain_coloring(struct coloring *c)
 {
-	const struct gtu_graph *g = c->visit.w.g;
+	const struct gtu_graph *g = c->edges.w.g;
 	const uint64_t *key = c->rank.region.addr;
-	struct place *place;
+	struct entry *entry;
 	uint64_t i, n = g->n;
 	int rc;
 
 	gtu_phase(&c->a.phases, "order");
-	rc = gtu_alg_reserve(&c->a, &c->order, n * sizeof(*place), false);
+	rc = gtu_alg_reserve(&c->a, &c->order, n * sizeof(*entry), false);
 	if (rc)
 		return rc;
-	place = c->order.region.addr;
+	entry = c->order.region.addr;
 	for (i = 0; i < n; i++) {
-		place[i] = (struct place){ key[i], i };
+		entry[i] = (struct entry){ key[i], i };
 		if (key[i] >> 32 > c->most)
 			c->most = key[i] >> 32;
 	}
-	qsort(place, n, sizeof(*place), by_order);
+	qsort(entry, n, sizeof(*entry), by_order);
 	/* a vertex with d neighbours uses one of the first d + 1 colors */
 	gtu_phase(&c->a.phases, "color");
 	rc = gtu_alg_reserve(&c->a, &c->mark, (c->most + 2) * 8, false);
 	for (i = 0; i < n && !rc; i++)
-		rc = greedy_vertex(c, g, place[i].vertex, c->mark.region.addr);
+		rc = greedy_vertex(c, g, entry[i].vertex, c->mark.region.addr);
 	gtu_phases_iteration(&c->a.phases, c->a.opt, n);
 	return rc;
 }
@@ -246,7 +244,7 @@ static int set_up(struct coloring *c)
 	if (rc)
 		return rc;
 	g = c->both ? c->both : c->a.g;
-	rc = gtu_alg_edges_begin(&c->a, &c->visit, g, 4);
+	rc = gtu_alg_edges_begin(&c->a, &c->edges, g, 4);
 	if (!rc)
 		rc = gtu_alg_reserve(&c->a, &c->rank, n * 8, false);
 	if (!rc)
@@ -290,7 +288,7 @@ int gtu_coloring(struct gtu_device *dev, const struct gtu_graph *g,
 	}
 	if (!rc)
 		c.a.stats->vertices = g->n;
-	rc = gtu_alg_edges_end(&c.a, &c.visit, rc);
+	rc = gtu_alg_edges_end(&c.a, &c.edges, rc);
 	gtu_graph_close(c.both);
 	return gtu_alg_end(&c.a, rc);
 }

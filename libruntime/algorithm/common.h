@@ -61,6 +61,10 @@ static inline bool gtu_alg_scu(const struct gtu_alg *a)
 	return a->opt->unit == GTU_WITH_SCU_BASIC || a->opt->unit == GTU_WITH_SCU;
 }
 
+/* GTU_ERR_USAGE if the @what ("source") vertex @v is out of range. */
+int gtu_alg_check_vertex(struct gtu_alg *a, const char *what, uint64_t v);
+/* Check all weights (no negative, no NaN), and compute their mean and maximum; 1 without weights. */
+int gtu_alg_scan_weights(struct gtu_alg *a, double *mean, double *max);
 /* GTU_ERR_UNSUPPORTED if a vertex range is set; for algorithms that need the whole graph. */
 int gtu_alg_require_whole_graph(struct gtu_alg *a);
 /*
@@ -172,6 +176,15 @@ static inline int gtu_alg_edges(struct gtu_alg *a, const struct gtu_graph *g, ui
 	return gtu_likely(*first <= *end && *end <= g->m) ? 0 : gtu_alg_bad_row(a, g, v);
 }
 
+/* The same, and count the edges with gtu_alg_progress(). */
+static inline int gtu_alg_take_row(struct gtu_alg *a, const struct gtu_graph *g, uint64_t v, uint64_t *first,
+				   uint64_t *end)
+{
+	int rc = gtu_alg_edges(a, g, v, first, end);
+
+	return rc ? rc : gtu_alg_progress(a, *end - *first);
+}
+
 /* Report edge @e, whose target is not a vertex. */
 int gtu_alg_bad_edge(struct gtu_alg *a, const struct gtu_graph *g, uint64_t e);
 /* The same for an edge frontier: finds the invalid edge among those expanded. */
@@ -250,15 +263,14 @@ int gtu_alg_replicate_cpu(struct gtu_alg *a, const struct gtu_alg_work *w, const
 /*
  * gtu_iru_configure() over the w->edges indices of w->edge, each below @indices, for accesses to
  * elements of @target_width bytes. @secondary: as many 4-byte values, or NULL. Then call
- * gtu_alg_load() until it returns 0, and gtu_alg_reordered().
+ * gtu_alg_load() until it returns 0.
  */
 int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint64_t indices, uint32_t operation,
 		    const struct gtu_alg_buffer *secondary, bool positions, uint32_t target_width);
 /*
  * gtu_iru_load() with validation, since its values are used as memory indices: surplus lanes and
- * indices or positions out of range are GTU_ERR_FAIL.
+ * indices or positions out of range are GTU_ERR_FAIL. At the end, the job is added to the statistics.
  */
 int gtu_alg_load(struct gtu_alg *a, struct gtu_warp *warp);
-void gtu_alg_reordered(struct gtu_alg *a);
 
 #endif

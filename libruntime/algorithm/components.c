@@ -19,11 +19,11 @@
 #include <string.h>
 
 #include "libruntime/support/traverse.h"
-#include "visit.h"
+#include "for_each_edge.h"
 
 /* One direction of propagation: the edges as stored, or their transpose. */
 struct direction {
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	struct gtu_alg_filter filter;	/* one per direction: their tables are independent */
 	bool inside;			/* the vertex range applies to targets, not sources */
 };
@@ -63,9 +63,7 @@ static int plain_components(struct components *c, uint64_t *parent)
 	for (v = 0; v < g->n; v++)
 		parent[v] = v;
 	for (v = c->a.first; v < c->a.end; v++) {
-		rc = gtu_alg_edges(&c->a, g, v, &e, &end);
-		if (!rc)
-			rc = gtu_alg_progress(&c->a, end - e);
+		rc = gtu_alg_take_row(&c->a, g, v, &e, &end);
 		if (rc)
 			return rc;
 		for (; e < end; e++) {
@@ -144,15 +142,15 @@ static int scu_expand(struct components *c, struct direction *d)
 	int rc = 0;
 
 	if (t) {
-		rc = gtu_alg_filter_fused(&c->a, t, d->visit.w.edges);
-		t->f.cost_input = gtu_alg_array(&c->base, d->visit.w.n, c->a.id_width);
+		rc = gtu_alg_filter_fused(&c->a, t, d->edges.w.edges);
+		t->f.cost_input = gtu_alg_array(&c->base, d->edges.w.n, c->a.id_width);
 	}
 	if (!rc)
-		rc = gtu_alg_expand(&c->a, &d->visit.w, t);
+		rc = gtu_alg_expand(&c->a, &d->edges.w, t);
 	if (t)
 		gtu_alg_filter_apply(t);
 	if (!rc)
-		rc = gtu_alg_replicate(&c->a, &d->visit.w, &c->base, c->a.id_width, t, &c->pushed);
+		rc = gtu_alg_replicate(&c->a, &d->edges.w, &c->base, c->a.id_width, t, &c->pushed);
 	return rc;
 }
 
@@ -162,13 +160,13 @@ static int scu_contract(struct components *c, struct direction *d, struct gtu_al
 	uint64_t i, v, ones = 0;
 	int rc;
 
-	rc = gtu_alg_mask(&c->a, &c->mask, d->visit.w.out);
+	rc = gtu_alg_mask(&c->a, &c->mask, d->edges.w.out);
 	if (rc)
 		return rc;
-	for (i = 0; i < d->visit.w.out; i++) {
-		v = gtu_get(d->visit.w.edge.region.addr, width, i);
+	for (i = 0; i < d->edges.w.out; i++) {
+		v = gtu_get(d->edges.w.edge.region.addr, width, i);
 		if (gtu_unlikely(v >= c->a.g->n))
-			return gtu_alg_bad_work(&c->a, &d->visit.w);
+			return gtu_alg_bad_work(&c->a, &d->edges.w);
 		if (counts(c, d, v) &&
 		    lower(c, next, v, gtu_get(c->pushed.region.addr, width, i))) {
 			gtu_alg_set(&c->mask, i);
@@ -176,7 +174,7 @@ static int scu_contract(struct components *c, struct direction *d, struct gtu_al
 		}
 	}
 	gtu_phase(&c->a.phases, "compact");
-	return gtu_alg_compact_frontier(&c->a, &d->visit.w.edge, d->visit.w.out, &c->mask, ones, NULL, next);
+	return gtu_alg_compact_frontier(&c->a, &d->edges.w.edge, d->edges.w.out, &c->mask, ones, NULL, next);
 }
 
 static int iru_contract(struct components *c, struct direction *d, struct gtu_alg_frontier *next)
@@ -186,7 +184,7 @@ static int iru_contract(struct components *c, struct direction *d, struct gtu_al
 	uint32_t lanes, v;
 	int rc;
 
-	rc = gtu_alg_reorder(&c->a, &d->visit.w, c->a.g->n, GTU_IRU_OP_MIN_U32, &c->pushed, false, 4);
+	rc = gtu_alg_reorder(&c->a, &d->edges.w, c->a.g->n, GTU_IRU_OP_MIN_U32, &c->pushed, false, 4);
 	if (rc)
 		return rc;
 	while ((rc = gtu_alg_load(&c->a, &warp)) > 0) {
@@ -197,8 +195,6 @@ static int iru_contract(struct components *c, struct direction *d, struct gtu_al
 				gtu_alg_push(&c->a, next, v);
 		}
 	}
-	if (!rc)
-		gtu_alg_reordered(&c->a);
 	return rc;
 }
 
@@ -235,26 +231,26 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 
 	if (gtu_alg_streams_edges(&c->a)) {
 		gtu_phase(&c->a.phases, "traverse");
-		return gtu_alg_for_each_edge(&c->a, &d->visit, now, push_label, &pushing);
+		return gtu_alg_for_each_edge(&c->a, &d->edges, now, push_label, &pushing);
 	}
 	while (at.at < now->count) {
 		gtu_phase(&c->a.phases, "prepare");
-		rc = gtu_alg_take(&c->a, &d->visit.w, now, &at);
+		rc = gtu_alg_take(&c->a, &d->edges.w, now, &at);
 		if (!rc)
-			rc = gtu_alg_reserve(&c->a, &c->base, d->visit.w.n * c->a.id_width, false);
+			rc = gtu_alg_reserve(&c->a, &c->base, d->edges.w.n * c->a.id_width, false);
 		if (rc)
 			return rc;
-		if (!d->visit.w.n)
+		if (!d->edges.w.n)
 			continue;
-		for (i = 0; i < d->visit.w.n; i++) {
-			v = gtu_get(d->visit.w.vertex.region.addr, c->a.id_width, i);
+		for (i = 0; i < d->edges.w.n; i++) {
+			v = gtu_get(d->edges.w.vertex.region.addr, c->a.id_width, i);
 			gtu_put(c->base.region.addr, c->a.id_width, i, label_of(c, v));
 		}
 		gtu_phase(&c->a.phases, "expand");
 		if (iru) {
-			rc = gtu_alg_gather(&c->a, &d->visit.w);
+			rc = gtu_alg_gather(&c->a, &d->edges.w);
 			if (!rc)
-				rc = gtu_alg_replicate_cpu(&c->a, &d->visit.w, &c->base, 4, &c->pushed);
+				rc = gtu_alg_replicate_cpu(&c->a, &d->edges.w, &c->base, 4, &c->pushed);
 		} else {
 			rc = scu_expand(c, d);
 		}
@@ -293,7 +289,7 @@ static int set_up_direction(struct components *c, struct direction *d, const str
 	const uint32_t width = c->a.id_width;
 	int rc;
 
-	rc = gtu_alg_edges_begin(&c->a, &d->visit, g, width);
+	rc = gtu_alg_edges_begin(&c->a, &d->edges, g, width);
 	if (!rc && c->a.opt->unit == GTU_WITH_SCU)
 		rc = gtu_alg_filter_begin(&c->a, &d->filter, GTU_SCU_BEST | GTU_SCU_GROUP, true,
 					  GTU_TYPE_UNSIGNED, width, width);
@@ -329,8 +325,8 @@ static int set_up(struct components *c)
 	if (!rc)
 		rc = set_up_direction(c, &c->back, c->transpose ? c->transpose : g);
 	c->back.inside = true;
-	c->back.visit.w.first = 0;
-	c->back.visit.w.end = g->n;
+	c->back.edges.w.first = 0;
+	c->back.edges.w.end = g->n;
 	return rc;
 }
 
@@ -380,8 +376,8 @@ int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
 	}
 	if (!rc)
 		c.a.stats->vertices = g->n;
-	rc = gtu_alg_edges_end(&c.a, &c.forth.visit, rc);
-	rc = gtu_alg_edges_end(&c.a, &c.back.visit, rc);
+	rc = gtu_alg_edges_end(&c.a, &c.forth.edges, rc);
+	rc = gtu_alg_edges_end(&c.a, &c.back.edges, rc);
 	gtu_graph_close(c.transpose);
 	return gtu_alg_end(&c.a, rc);
 }

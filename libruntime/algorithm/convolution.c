@@ -6,29 +6,20 @@
  */
 #include <math.h>
 
-#include "visit.h"
+#include "for_each_edge.h"
+#include "libruntime/support/graph_access.h"
 
 #define FEATURES 16
 
 struct convolution {
 	struct gtu_alg a;
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	uint32_t features;
 	const double *from;		/* features of the neighbours */
 	double *to;
 	struct gtu_alg_buffer x, y;	/* n * features doubles */
 	struct gtu_alg_buffer root;	/* n doubles: 1 / sqrt(degree) */
 };
-
-static inline double weight_of(const struct gtu_graph *g, uint64_t e)
-{
-	switch (g->weight_type) {
-	case GTU_WEIGHT_U32: return ((const uint32_t *)g->weight)[e];
-	case GTU_WEIGHT_F32: return ((const float *)g->weight)[e];
-	case GTU_WEIGHT_F64: return ((const double *)g->weight)[e];
-	}
-	return 1;
-}
 
 static inline void add(struct convolution *c, uint64_t v, uint64_t u, double factor)
 {
@@ -48,7 +39,7 @@ static int multiply(void *context, const struct gtu_alg_batch *batch)
 	unsigned i;
 
 	for (i = 0; i < batch->n; i++) {
-		weight = weight_of(g, batch->edge[i]);
+		weight = gtu_graph_weight(g, batch->edge[i]);
 		if (gtu_unlikely(!isfinite(weight)))
 			return gtu_fail(c->a.err, GTU_ERR_INPUT, "%s: edge %llu has the weight %g", g->name,
 					(unsigned long long)batch->edge[i], weight);
@@ -105,15 +96,15 @@ static int convolve(struct convolution *c, double *out)
 	gtu_phase(&c->a.phases, "spmm");
 	c->from = c->x.region.addr;
 	c->to = c->y.region.addr;
-	c->visit.places = c->a.g->weight_type != GTU_WEIGHT_NONE;
+	c->edges.edge_indices = c->a.g->weight_type != GTU_WEIGHT_NONE;
 	if (!rc)
-		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &all, multiply, c);
+		rc = gtu_alg_for_each_edge(&c->a, &c->edges, &all, multiply, c);
 	gtu_phase(&c->a.phases, "graphsum");
 	c->from = c->y.region.addr;
 	c->to = out;
-	c->visit.places = false;
+	c->edges.edge_indices = false;
 	if (!rc)
-		rc = gtu_alg_for_each_edge(&c->a, &c->visit, &all, aggregate, c);
+		rc = gtu_alg_for_each_edge(&c->a, &c->edges, &all, aggregate, c);
 	if (rc)
 		return rc;
 	gtu_phase(&c->a.phases, "setup");
@@ -152,9 +143,9 @@ int gtu_gcn(struct gtu_device *dev, const struct gtu_graph *g,
 	while (width < 128 && width < c.features * 8)
 		width *= 2;
 	if (!rc)
-		rc = gtu_alg_edges_begin(&c.a, &c.visit, g, width);
+		rc = gtu_alg_edges_begin(&c.a, &c.edges, g, width);
 	if (!rc && g->n)
 		rc = convolve(&c, out);
-	rc = gtu_alg_edges_end(&c.a, &c.visit, rc);
+	rc = gtu_alg_edges_end(&c.a, &c.edges, rc);
 	return gtu_alg_end(&c.a, rc);
 }

@@ -6,12 +6,12 @@
  */
 #include <string.h>
 
-#include "visit.h"
+#include "for_each_edge.h"
 
 struct cores {
 	struct gtu_alg a;
 	struct gtu_graph *both;		/* symmetrized graph, if the graph is directed */
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	uint64_t k;
 	uint64_t *core;			/* remaining neighbours; the core number after removal */
 	struct gtu_alg_buffer removed;	/* n bytes */
@@ -109,7 +109,7 @@ static int rounds(struct cores *c)
 			for (i = 0; i < now->count; i++)
 				removed[gtu_alg_vertex(&c->a, now, i)] = 1;
 			c->next->count = 0;
-			rc = gtu_alg_for_each_edge(&c->a, &c->visit, now, decrement, c);
+			rc = gtu_alg_for_each_edge(&c->a, &c->edges, now, decrement, c);
 			if (rc)
 				return rc;
 			gtu_phases_iteration(&c->a.phases, c->a.opt, now->count);
@@ -123,8 +123,8 @@ static int rounds(struct cores *c)
 /* ---- Without a unit ---------------------------------------------------------------------------- */
 
 /*
- * Sort vertices by remaining neighbours: begin[d] is the start of bucket d, place[v] the position
- * of v.
+ * Sort vertices by remaining neighbours: begin[d] is the start of bucket d, position[v] the
+ * index of v in sorted.
  */
 static void buckets(struct cores *c, uint64_t most)
 {
@@ -160,7 +160,7 @@ static void lower(struct cores *c, uint64_t v)
 
 static int plain_cores(struct cores *c, uint64_t most)
 {
-	const struct gtu_graph *g = c->visit.w.g;
+	const struct gtu_graph *g = c->edges.w.g;
 	const uint64_t *sorted;
 	uint64_t i, v, e, end, target;
 	int rc;
@@ -177,9 +177,7 @@ static int plain_cores(struct cores *c, uint64_t most)
 	sorted = c->sorted.region.addr;
 	for (i = 0; i < g->n; i++) {
 		v = sorted[i];
-		rc = gtu_alg_edges(&c->a, g, v, &e, &end);
-		if (!rc)
-			rc = gtu_alg_progress(&c->a, end - e);
+		rc = gtu_alg_take_row(&c->a, g, v, &e, &end);
 		if (rc)
 			return rc;
 		for (; e < end; e++) {
@@ -225,9 +223,9 @@ int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc && g->n) {
 		rc = gtu_alg_symmetrize(&c.a, &c.both);
 		if (!rc)
-			rc = gtu_alg_edges_begin(&c.a, &c.visit, c.both ? c.both : g, 8);
+			rc = gtu_alg_edges_begin(&c.a, &c.edges, c.both ? c.both : g, 8);
 		if (!rc)
-			rc = count_neighbours(&c, c.visit.w.g, &most);
+			rc = count_neighbours(&c, c.edges.w.g, &most);
 		if (!rc && opt->unit == GTU_WITH_NONE)
 			rc = plain_cores(&c, most);
 		else if (!rc)
@@ -235,7 +233,7 @@ int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
 	}
 	if (!rc)
 		c.a.stats->vertices = g->n;
-	rc = gtu_alg_edges_end(&c.a, &c.visit, rc);
+	rc = gtu_alg_edges_end(&c.a, &c.edges, rc);
 	gtu_graph_close(c.both);
 	return gtu_alg_end(&c.a, rc);
 }

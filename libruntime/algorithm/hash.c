@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hash lookups as edge visits: a block of queries forms a temporary graph. Query q is vertex 2q
+ * Hash lookups as loops over edges: a block of queries forms a temporary graph. Query q is vertex 2q
  * with row [row[2q], row[2q + 1]), its bucket; edges are the table's entries. Odd vertices are
  * unused and never in the frontier.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "visit.h"
+#include "for_each_edge.h"
 #include "gtu/hash.h"
 
 #define BLOCK 65536u			/* queries per temporary graph */
@@ -58,7 +58,7 @@ void gtu_hash_free(struct gtu_hash_table *table)
 
 struct lookup {
 	struct gtu_alg a;
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	const struct gtu_hash_table *table;
 	const uint64_t *query;		/* queries of the block */
 	uint64_t *position;
@@ -106,7 +106,7 @@ static int look_up_block(struct lookup *l, uint64_t n)
 		gtu_alg_push(&l->a, &l->even, 2 * q);
 	}
 	gtu_phase(&l->a.phases, "compare");
-	return gtu_alg_for_each_edge(&l->a, &l->visit, &l->even, compare, l);
+	return gtu_alg_for_each_edge(&l->a, &l->edges, &l->even, compare, l);
 }
 
 static int look_up(struct lookup *l, const uint64_t *query, uint64_t count, uint64_t *position)
@@ -152,12 +152,12 @@ int gtu_hash_lookup(struct gtu_device *dev, const struct gtu_hash_table *table,
 				BLOCK);
 	g.row = l.row;
 	rc = gtu_alg_begin(&l.a, "hash", dev, &g, &only, stats, err);
-	l.visit.values = l.visit.places = true;
+	l.edges.values = l.edges.edge_indices = true;
 	if (!rc)
-		rc = gtu_alg_edges_begin(&l.a, &l.visit, &g, 8);
+		rc = gtu_alg_edges_begin(&l.a, &l.edges, &g, 8);
 	if (!rc)
 		rc = look_up(&l, query, count, position);
-	rc = gtu_alg_edges_end(&l.a, &l.visit, rc);
+	rc = gtu_alg_edges_end(&l.a, &l.edges, rc);
 	rc = gtu_alg_end(&l.a, rc);
 	free(l.row);
 	return rc;

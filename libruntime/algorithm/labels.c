@@ -4,14 +4,14 @@
  * (specification 1.0, section 2.3.4). It is deterministic: ties go to the smallest label, and all
  * vertices change at once.
  *
- * Without a unit, all CPUs process the vertices' lists. With a unit, each step visits a range of
+ * Without a unit, all CPUs process the vertices' lists. With a unit, each step reads a range of
  * vertices with a chunk of edges. The visitor writes each neighbour's label to the slot of its
  * edge, so the order of edges does not matter; then the labels are counted.
  */
 #include <string.h>
 
 #include "shares.h"
-#include "visit.h"
+#include "for_each_edge.h"
 
 #define ITERATIONS	10
 #define SHARE		512u	/* vertices per work share */
@@ -26,11 +26,11 @@ struct labels {
 	atomic_bool changed;
 	struct gtu_alg_shares shares;
 	/* with a unit */
-	struct gtu_alg_for_each_edge visit[2];	/* the edges as stored, and the transpose */
+	struct gtu_alg_for_each_edge edges[2];	/* the edges as stored, and the transpose */
 	struct gtu_alg_frontier range;	/* vertices [first, end) */
 	struct gtu_alg_buffer gathered;	/* 8 bytes per edge: labels of out-neighbours, then in-neighbours, per vertex */
 	uint64_t first, end, streamed;
-	bool leading;			/* visiting the transpose */
+	bool inward;			/* the edges of the transpose are delivered */
 };
 
 static inline uint64_t most_of_few(uint64_t *label, uint64_t count)
@@ -153,10 +153,10 @@ static inline uint64_t label_index(const struct labels *l, uint64_t v)
 	       (l->transposed ? l->transposed->row[v] - l->transposed->row[l->first] : 0);
 }
 
-static int put_label(void *context, const struct gtu_alg_batch *batch)
+static int store_label(void *context, const struct gtu_alg_batch *batch)
 {
 	struct labels *l = context;
-	const struct gtu_graph *g = l->leading ? l->transposed : l->a.g;
+	const struct gtu_graph *g = l->inward ? l->transposed : l->a.g;
 	uint64_t *to = l->gathered.region.addr, v, e;
 	unsigned i;
 
@@ -171,7 +171,7 @@ static int put_label(void *context, const struct gtu_alg_batch *batch)
 					"trusted",
 					(unsigned long long)e, (unsigned long long)v, (unsigned long long)l->first,
 					(unsigned long long)l->end);
-		to[label_index(l, v) + (l->leading ? degree(l->a.g, v) : 0) + e - g->row[v]] =
+		to[label_index(l, v) + (l->inward ? degree(l->a.g, v) : 0) + e - g->row[v]] =
 			gtu_get(l->now, g->edge_bytes, batch->target[i]);
 	}
 	l->streamed += batch->n;
@@ -201,13 +201,13 @@ static int choose_range(struct labels *l)
 static int propagate_range(struct labels *l, struct gtu_alg_scratch *s, bool *changed)
 {
 	uint64_t *gathered, v, d, label, edges;
-	unsigned way;
+	unsigned direction;
 	int rc = choose_range(l);
 
 	l->streamed = 0;
-	for (way = 0; !rc && way < (l->transposed ? 2 : 1); way++) {
-		l->leading = way;
-		rc = gtu_alg_for_each_edge(&l->a, &l->visit[way], &l->range, put_label, l);
+	for (direction = 0; !rc && direction < (l->transposed ? 2 : 1); direction++) {
+		l->inward = direction;
+		rc = gtu_alg_for_each_edge(&l->a, &l->edges[direction], &l->range, store_label, l);
 	}
 	if (rc)
 		return rc;
@@ -246,7 +246,7 @@ static int set_up(struct labels *l)
 {
 	const struct gtu_graph *g = l->a.g;
 	struct gtu_graph view = *g;
-	unsigned way;
+	unsigned direction;
 	uint64_t v;
 	int rc;
 
@@ -254,12 +254,12 @@ static int set_up(struct labels *l)
 	rc = gtu_graph_check(&view, l->a.opt->progress, l->a.err);
 	if (!rc)
 		rc = gtu_alg_transpose(&l->a, &l->transposed);
-	for (way = 0; way < (l->transposed ? 2 : 1) && !rc && l->a.q; way++) {
-		l->visit[way].places = true;
-		rc = gtu_alg_edges_begin(&l->a, &l->visit[way], way ? l->transposed : g, g->edge_bytes);
+	for (direction = 0; direction < (l->transposed ? 2 : 1) && !rc && l->a.q; direction++) {
+		l->edges[direction].edge_indices = true;
+		rc = gtu_alg_edges_begin(&l->a, &l->edges[direction], direction ? l->transposed : g, g->edge_bytes);
 	}
-	for (way = 0; way < 2 && !rc; way++)
-		rc = gtu_alg_reserve(&l->a, &l->buffer[way], g->n * g->edge_bytes, false);
+	for (direction = 0; direction < 2 && !rc; direction++)
+		rc = gtu_alg_reserve(&l->a, &l->buffer[direction], g->n * g->edge_bytes, false);
 	for (v = 0; v < g->n && !rc; v++)
 		gtu_put(l->buffer[0].region.addr, g->edge_bytes, v, v);
 	return rc;
@@ -313,8 +313,8 @@ int gtu_label_propagation(struct gtu_device *dev, const struct gtu_graph *g,
 		label[v] = gtu_get(l->now, g->edge_bytes, v);
 	if (!rc)
 		l->a.stats->vertices = g->n;
-	rc = gtu_alg_edges_end(&l->a, &l->visit[1], rc);
-	rc = gtu_alg_edges_end(&l->a, &l->visit[0], rc);
+	rc = gtu_alg_edges_end(&l->a, &l->edges[1], rc);
+	rc = gtu_alg_edges_end(&l->a, &l->edges[0], rc);
 	gtu_graph_close(l->transposed);
 	rc = gtu_alg_end(&l->a, rc);
 	free(l);

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "libruntime/support/traverse.h"
-#include "visit.h"
+#include "for_each_edge.h"
 
 #define DAMPING			0.85
 #define ITERATIONS		20
@@ -29,7 +29,7 @@ struct pagerank {
 	struct gtu_alg a;
 	struct gtu_graph *transposed;	/* transpose for pulling; NULL: the graph itself */
 	bool pull;
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	double damping;
 	uint32_t iterations;
 	double *rank;
@@ -52,9 +52,7 @@ static int plain_push(struct pagerank *p)
 
 	gtu_phase(&p->a.phases, "traverse");
 	for (v = 0; v < g->n; v++) {
-		rc = gtu_alg_edges(&p->a, g, v, &e, &end);
-		if (!rc)
-			rc = gtu_alg_progress(&p->a, end - e);
+		rc = gtu_alg_take_row(&p->a, g, v, &e, &end);
 		if (rc)
 			return rc;
 		share = p->rank[v] / (double)(end - e);
@@ -74,12 +72,12 @@ static int take_shares(struct pagerank *p)
 	uint64_t i;
 	int rc;
 
-	rc = gtu_alg_reserve(&p->a, &p->share, p->visit.w.n * 8, false);
+	rc = gtu_alg_reserve(&p->a, &p->share, p->edges.w.n * 8, false);
 	if (rc)
 		return rc;
 	share = p->share.region.addr;
-	for (i = 0; i < p->visit.w.n; i++)
-		share[i] = share_of(p, gtu_get(p->visit.w.vertex.region.addr, p->a.id_width, i));
+	for (i = 0; i < p->edges.w.n; i++)
+		share[i] = share_of(p, gtu_get(p->edges.w.vertex.region.addr, p->a.id_width, i));
 	return 0;
 }
 
@@ -91,17 +89,17 @@ static int scu_push(struct pagerank *p)
 	int rc;
 
 	gtu_phase(&p->a.phases, "expand");
-	rc = gtu_alg_expand(&p->a, &p->visit.w, NULL);
+	rc = gtu_alg_expand(&p->a, &p->edges.w, NULL);
 	if (!rc)
-		rc = gtu_alg_replicate(&p->a, &p->visit.w, &p->share, 8, NULL, &p->shares);
+		rc = gtu_alg_replicate(&p->a, &p->edges.w, &p->share, 8, NULL, &p->shares);
 	if (rc)
 		return rc;
 	gtu_phase(&p->a.phases, "contract");
 	shares = p->shares.region.addr;
-	for (i = 0; i < p->visit.w.out; i++) {
-		target = gtu_get(p->visit.w.edge.region.addr, p->a.id_width, i);
+	for (i = 0; i < p->edges.w.out; i++) {
+		target = gtu_get(p->edges.w.edge.region.addr, p->a.id_width, i);
 		if (gtu_unlikely(target >= p->a.g->n))
-			return gtu_alg_bad_work(&p->a, &p->visit.w);
+			return gtu_alg_bad_work(&p->a, &p->edges.w);
 		sum[target] += shares[i];
 	}
 	return 0;
@@ -117,12 +115,12 @@ static int iru_push(struct pagerank *p)
 	int rc;
 
 	gtu_phase(&p->a.phases, "expand");
-	rc = gtu_alg_gather(&p->a, &p->visit.w);
+	rc = gtu_alg_gather(&p->a, &p->edges.w);
 	if (!rc)
-		rc = gtu_alg_replicate_cpu(&p->a, &p->visit.w, &p->share, 8, &p->shares);
+		rc = gtu_alg_replicate_cpu(&p->a, &p->edges.w, &p->share, 8, &p->shares);
 	gtu_phase(&p->a.phases, "contract");
 	if (!rc)
-		rc = gtu_alg_reorder(&p->a, &p->visit.w, p->a.g->n, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
+		rc = gtu_alg_reorder(&p->a, &p->edges.w, p->a.g->n, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
 	if (rc)
 		return rc;
 	shares = p->shares.region.addr;
@@ -132,8 +130,6 @@ static int iru_push(struct pagerank *p)
 			sum[warp.index[lane]] += shares[warp.position[lane]];
 		}
 	}
-	if (!rc)
-		gtu_alg_reordered(&p->a);
 	return rc;
 }
 
@@ -168,12 +164,12 @@ static int unit_push(struct pagerank *p)
 
 	if (gtu_alg_streams_edges(&p->a)) {
 		gtu_phase(&p->a.phases, p->pull ? "pull" : "traverse");
-		return gtu_alg_for_each_edge(&p->a, &p->visit, &all, p->pull ? pull_share : push_share, p);
+		return gtu_alg_for_each_edge(&p->a, &p->edges, &all, p->pull ? pull_share : push_share, p);
 	}
 	while (c.at < all.count) {
 		gtu_phase(&p->a.phases, "prepare");
-		rc = gtu_alg_take(&p->a, &p->visit.w, &all, &c);
-		if (!rc && p->visit.w.n) {
+		rc = gtu_alg_take(&p->a, &p->edges.w, &all, &c);
+		if (!rc && p->edges.w.n) {
 			rc = take_shares(p);
 			if (!rc)
 				rc = gtu_alg_scu(&p->a) ? scu_push(p) : iru_push(p);
@@ -273,13 +269,13 @@ int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!rc)
 		rc = settle(&p);
 	if (!rc)
-		rc = gtu_alg_edges_begin(&p.a, &p.visit, p.transposed ? p.transposed : g, 8);
-	p.visit.pull = p.pull;
+		rc = gtu_alg_edges_begin(&p.a, &p.edges, p.transposed ? p.transposed : g, 8);
+	p.edges.pull = p.pull;
 	if (!rc && g->n)
 		rc = iterate(&p);
 	if (!rc)
 		p.a.stats->vertices = g->n;
-	rc = gtu_alg_edges_end(&p.a, &p.visit, rc);
+	rc = gtu_alg_edges_end(&p.a, &p.edges, rc);
 	gtu_graph_close(p.transposed);
 	return gtu_alg_end(&p.a, rc);
 }

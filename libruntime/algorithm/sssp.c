@@ -15,9 +15,7 @@
 
 #include "libruntime/support/distance.h"
 #include "libruntime/support/traverse.h"
-#include "visit.h"
-
-#define TICK_EDGES	(1u << 20)	/* weights checked between two progress reports */
+#include "for_each_edge.h"
 
 /*
  * Default step of the threshold, in mean weights / mean degree: about one warp of work per vertex
@@ -27,7 +25,7 @@
 
 struct sssp {
 	struct gtu_alg a;
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	struct gtu_alg_frontier *next;	/* output of the visitor */
 	enum distance_type type;
 	uint32_t width;			/* bytes of a distance */
@@ -55,82 +53,29 @@ static inline uint64_t distance_of(const struct sssp *s, uint64_t v)
 	return gtu_get(s->distance.region.addr, s->width, v);
 }
 
-static double weight_at(const struct gtu_graph *g, uint64_t e)
-{
-	switch (g->weight_type) {
-	case GTU_WEIGHT_U32: return ((const uint32_t *)g->weight)[e];
-	case GTU_WEIGHT_F32: return ((const float *)g->weight)[e];
-	case GTU_WEIGHT_F64: return ((const double *)g->weight)[e];
-	}
-	return 1;
-}
-
-static uint64_t source_of(const struct gtu_graph *g, uint64_t e)
-{
-	uint64_t v = 0;
-
-	while (g->row[v + 1] <= e)
-		v++;
-	return v;
-}
-
-/* Check all weights (no negative, no NaN), and compute their mean and maximum. */
-static int scan_weights(struct sssp *s, double *mean, double *most)
-{
-	const struct gtu_graph *g = s->a.g;
-	double w, sum = 0;
-	uint64_t e;
-
-	*mean = *most = 1;
-	if (g->weight_type == GTU_WEIGHT_NONE || !g->m)
-		return 0;
-	*most = 0;
-	for (e = 0; e < g->m; e++) {
-		w = weight_at(g, e);
-		if (!(w >= 0))
-			return gtu_fail(s->a.err, GTU_ERR_INPUT,
-					"%s: the edge from vertex %llu to vertex %llu has weight %g; "
-					"shortest paths need weights of 0 or more (gtu run: "
-					"--weights unit counts every edge as 1)",
-					g->name, (unsigned long long)gtu_graph_id(g, source_of(g, e)),
-					(unsigned long long)gtu_graph_id(g, gtu_graph_target(g, e)), w);
-		if (isfinite(w))
-			sum += w;
-		if (w > *most)
-			*most = w;
-		if (!(e % TICK_EDGES) &&
-		    gtu_tick(s->a.opt->progress, "weights", e, g->m))
-			return gtu_fail(s->a.err, GTU_ERR_INTERRUPTED, "sssp was interrupted");
-	}
-	*mean = sum / (double)g->m;
-	return 0;
-}
-
 static int choose_type(struct sssp *s)
 {
 	const struct gtu_graph *g = s->a.g;
-	double mean, most;
+	double mean, max;
 	int rc;
 
 	if (g->weight_type > GTU_WEIGHT_F64 || (g->weight_type && !g->weight && g->m))
 		return gtu_fail(s->a.err, GTU_ERR_USAGE, "%s: weights of type %u are missing",
-				g->name,
-				g->weight_type);
-	rc = scan_weights(s, &mean, &most);
+				g->name, g->weight_type);
+	rc = gtu_alg_scan_weights(&s->a, &mean, &max);
 	if (rc)
 		return rc;
 	s->type = g->weight_type == GTU_WEIGHT_F32 ? DISTANCE_F32 :
 		  g->weight_type == GTU_WEIGHT_F64 ? DISTANCE_F64 : DISTANCE_U32;
 	s->expand_limit = UINT64_MAX;
 	if (s->type == DISTANCE_U32)
-		s->expand_limit = UINT32_MAX - 1 - (uint64_t)most;
-	if (s->type == DISTANCE_U32 && most >= UINT32_MAX)
+		s->expand_limit = UINT32_MAX - 1 - (uint64_t)max;
+	if (s->type == DISTANCE_U32 && max >= UINT32_MAX)
 		s->type = DISTANCE_U64;
 	s->delta = s->a.opt->delta;
 	if (isnan(s->delta) || s->delta < 0)
 		return gtu_fail(s->a.err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it "
-				"must be a positive number",
-				s->delta);
+				"must be a positive number", s->delta);
 	if (s->delta == 0)
 		s->delta = g->m ? DELTA_FACTOR * mean * (double)g->n / (double)g->m : 1;
 	if (s->type <= DISTANCE_U64 && s->delta < 1)
@@ -165,16 +110,13 @@ static inline enum set relax(struct sssp *s, uint64_t v, uint64_t cost)
 static inline void relax_into(struct sssp *s, struct gtu_alg_frontier *next, uint64_t v,
 			      uint64_t cost)
 {
-	switch (relax(s, v, cost)) {
-	case SET_NEAR:
+	const enum set set = relax(s, v, cost);
+
+	if (set == SET_NEAR) {
 		gtu_alg_push(&s->a, next, v);
-		break;
-	case SET_FAR:
+	} else if (set == SET_FAR) {
 		gtu_put(s->far_cost.region.addr, s->width, s->far.count, cost);
 		gtu_alg_push(&s->a, &s->far, v);
-		break;
-	case SET_NONE:
-		break;
 	}
 }
 
@@ -211,9 +153,7 @@ static int plain_round(struct sssp *s, const struct gtu_alg_frontier *now,
 		from = distance_of(s, v);
 		if (may_overflow(s, from))
 			return 0;
-		rc = gtu_alg_edges(&s->a, g, v, &e, &end);
-		if (!rc)
-			rc = gtu_alg_progress(&s->a, end - e);
+		rc = gtu_alg_take_row(&s->a, g, v, &e, &end);
 		if (!rc)
 			rc = far_capacity(s, end - e);
 		if (rc)
@@ -234,9 +174,9 @@ static int take_bases(struct sssp *s)
 	uint64_t i, from;
 	int rc;
 
-	rc = gtu_alg_reserve(&s->a, &s->base, s->visit.w.n * s->width, false);
-	for (i = 0; i < s->visit.w.n && !rc; i++) {
-		from = distance_of(s, gtu_get(s->visit.w.vertex.region.addr, s->a.id_width, i));
+	rc = gtu_alg_reserve(&s->a, &s->base, s->edges.w.n * s->width, false);
+	for (i = 0; i < s->edges.w.n && !rc; i++) {
+		from = distance_of(s, gtu_get(s->edges.w.vertex.region.addr, s->a.id_width, i));
 		if (may_overflow(s, from))
 			return 0;
 		gtu_put(s->base.region.addr, s->width, i, from);
@@ -254,31 +194,31 @@ static int take_bases(struct sssp *s)
 static int scu_expand(struct sssp *s)
 {
 	struct gtu_alg_filter *t = s->a.opt->unit == GTU_WITH_SCU ? &s->expansion : NULL;
-	const uint32_t weight_width = s->visit.w.map.weight.width;
+	const uint32_t weight_width = s->edges.w.map.weight.width;
 	void *cost;
 	uint64_t i;
 	int rc = 0;
 
 	if (t) {
-		rc = gtu_alg_filter_fused(&s->a, t, s->visit.w.edges);
+		rc = gtu_alg_filter_fused(&s->a, t, s->edges.w.edges);
 		if (t->flags & GTU_SCU_BEST) {
-			t->f.cost_input = gtu_alg_array(&s->base, s->visit.w.n, s->width);
-			t->f.cost_gathered = s->visit.w.map.weight;
+			t->f.cost_input = gtu_alg_array(&s->base, s->edges.w.n, s->width);
+			t->f.cost_gathered = s->edges.w.map.weight;
 		}
 	}
 	if (!rc)
-		rc = gtu_alg_expand(&s->a, &s->visit.w, t);
+		rc = gtu_alg_expand(&s->a, &s->edges.w, t);
 	if (t)
 		gtu_alg_filter_apply(t);
 	if (!rc && weight_width)
-		rc = gtu_alg_expand_from(&s->a, &s->visit.w, &s->visit.w.map.weight, t, &s->weights);
+		rc = gtu_alg_expand_from(&s->a, &s->edges.w, &s->edges.w.map.weight, t, &s->weights);
 	if (!rc)
-		rc = gtu_alg_replicate(&s->a, &s->visit.w, &s->base, s->width, t, &s->cost);
+		rc = gtu_alg_replicate(&s->a, &s->edges.w, &s->base, s->width, t, &s->cost);
 	if (rc)
 		return rc;
 	gtu_phase(&s->a.phases, "contract");
 	cost = s->cost.region.addr;
-	for (i = 0; i < s->visit.w.out; i++)
+	for (i = 0; i < s->edges.w.out; i++)
 		gtu_put(cost, s->width, i, distance_add(s->type, gtu_get(cost, s->width, i),
 					       weight_width ? s->weights.region.addr : NULL, i));
 	return 0;
@@ -288,41 +228,38 @@ static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
 {
 	struct gtu_alg_filter *t = s->a.opt->unit == GTU_WITH_SCU ? &s->grouping : NULL;
 	uint64_t i, v, near = 0, far = 0, far_end = s->far.count;
+	enum set set;
 	int rc;
 
-	rc = gtu_alg_mask(&s->a, &s->near_mask, s->visit.w.out);
+	rc = gtu_alg_mask(&s->a, &s->near_mask, s->edges.w.out);
 	if (!rc)
-		rc = gtu_alg_mask(&s->a, &s->far_mask, s->visit.w.out);
+		rc = gtu_alg_mask(&s->a, &s->far_mask, s->edges.w.out);
 	if (rc)
 		return rc;
-	for (i = 0; i < s->visit.w.out; i++) {
-		v = gtu_get(s->visit.w.edge.region.addr, s->a.id_width, i);
+	for (i = 0; i < s->edges.w.out; i++) {
+		v = gtu_get(s->edges.w.edge.region.addr, s->a.id_width, i);
 		if (gtu_unlikely(v >= s->a.g->n))
-			return gtu_alg_bad_work(&s->a, &s->visit.w);
-		switch (relax(s, v, gtu_get(s->cost.region.addr, s->width, i))) {
-		case SET_NEAR:
+			return gtu_alg_bad_work(&s->a, &s->edges.w);
+		set = relax(s, v, gtu_get(s->cost.region.addr, s->width, i));
+		if (set == SET_NEAR) {
 			gtu_alg_set(&s->near_mask, i);
 			near++;
-			break;
-		case SET_FAR:
+		} else if (set == SET_FAR) {
 			gtu_alg_set(&s->far_mask, i);
 			far++;
-			break;
-		case SET_NONE:
-			break;
 		}
 	}
 	gtu_phase(&s->a.phases, "compact");
 	if (t)
 		rc = gtu_alg_filter_fused(&s->a, t, near);
 	if (!rc)
-		rc = gtu_alg_compact_frontier(&s->a, &s->visit.w.edge, s->visit.w.out, &s->near_mask, near, t,
+		rc = gtu_alg_compact_frontier(&s->a, &s->edges.w.edge, s->edges.w.out, &s->near_mask, near, t,
 					      next);
 	if (!rc)
-		rc = gtu_alg_compact_frontier(&s->a, &s->visit.w.edge, s->visit.w.out, &s->far_mask, far, NULL,
+		rc = gtu_alg_compact_frontier(&s->a, &s->edges.w.edge, s->edges.w.out, &s->far_mask, far, NULL,
 					      &s->far);
 	if (!rc)
-		rc = gtu_alg_compact(&s->a, &s->cost, s->visit.w.out, s->width, &s->far_mask, far, NULL,
+		rc = gtu_alg_compact(&s->a, &s->cost, s->edges.w.out, s->width, &s->far_mask, far, NULL,
 				     &s->far_cost, &far_end);
 	return rc;
 }
@@ -332,13 +269,13 @@ static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
 /* Compute cost[] for every edge taken, in the order of gtu_alg_gather(). */
 static int gather_costs(struct sssp *s)
 {
-	const uint32_t *count = s->visit.w.count.region.addr;
+	const uint32_t *count = s->edges.w.count.region.addr;
 	uint64_t i, e, first, from, at = 0;
 	int rc;
 
-	rc = gtu_alg_reserve(&s->a, &s->cost, s->visit.w.edges * s->width, false);
-	for (i = 0; i < s->visit.w.n && !rc; i++) {
-		first = gtu_get(s->visit.w.index.region.addr, s->visit.w.index_width, i);
+	rc = gtu_alg_reserve(&s->a, &s->cost, s->edges.w.edges * s->width, false);
+	for (i = 0; i < s->edges.w.n && !rc; i++) {
+		first = gtu_get(s->edges.w.index.region.addr, s->edges.w.index_width, i);
 		from = gtu_get(s->base.region.addr, s->width, i);
 		for (e = first; e < first + count[i]; e++)
 			gtu_put(s->cost.region.addr, s->width, at++,
@@ -360,9 +297,9 @@ static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
 	uint64_t cost;
 	int rc;
 
-	rc = far_capacity(s, s->visit.w.edges);
+	rc = far_capacity(s, s->edges.w.edges);
 	if (!rc)
-		rc = gtu_alg_reorder(&s->a, &s->visit.w, s->a.g->n, narrow ? GTU_IRU_OP_MIN_U32 : GTU_IRU_OP_NONE,
+		rc = gtu_alg_reorder(&s->a, &s->edges.w, s->a.g->n, narrow ? GTU_IRU_OP_MIN_U32 : GTU_IRU_OP_NONE,
 				     narrow ? &s->cost : NULL, !narrow, s->width);
 	if (rc)
 		return rc;
@@ -374,8 +311,6 @@ static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
 			relax_into(s, next, warp.index[lane], cost);
 		}
 	}
-	if (!rc)
-		gtu_alg_reordered(&s->a);
 	return rc;
 }
 
@@ -406,22 +341,22 @@ static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
 	if (gtu_alg_streams_edges(&s->a)) {
 		gtu_phase(&s->a.phases, "traverse");
 		s->next = next;
-		return gtu_alg_for_each_edge(&s->a, &s->visit, now, relax_edges, s);
+		return gtu_alg_for_each_edge(&s->a, &s->edges, now, relax_edges, s);
 	}
 	while (c.at < now->count) {
 		gtu_phase(&s->a.phases, "prepare");
-		rc = gtu_alg_take(&s->a, &s->visit.w, now, &c);
+		rc = gtu_alg_take(&s->a, &s->edges.w, now, &c);
 		if (!rc)
 			rc = take_bases(s);
 		if (rc || s->too_narrow)
 			return rc;
-		if (!s->visit.w.n)
+		if (!s->edges.w.n)
 			continue;
 		gtu_phase(&s->a.phases, "expand");
 		if (gtu_alg_scu(&s->a)) {
 			rc = scu_expand(s);
 		} else {
-			rc = gtu_alg_gather(&s->a, &s->visit.w);
+			rc = gtu_alg_gather(&s->a, &s->edges.w);
 			if (!rc)
 				rc = gather_costs(s);
 		}
@@ -443,23 +378,10 @@ static inline bool far_stale(const struct sssp *s, uint64_t i)
 	       distance_of(s, gtu_alg_vertex(&s->a, &s->far, i));
 }
 
-/* Remove stale entries; at most one entry per vertex remains. */
-static void prune_far(struct sssp *s)
-{
-	uint64_t i, end = s->far.count;
-
-	gtu_phase(&s->a.phases, "far");
-	s->far.count = 0;
-	for (i = 0; i < end; i++) {
-		if (far_stale(s, i))
-			continue;
-		gtu_put(s->far_cost.region.addr, s->width, s->far.count,
-			gtu_get(s->far_cost.region.addr, s->width, i));
-		gtu_alg_push(&s->a, &s->far, gtu_alg_vertex(&s->a, &s->far, i));
-	}
-}
-
-/* Move entries below the threshold to @near. */
+/*
+ * Remove stale entries, so that at most one per vertex remains, and move those below the threshold to
+ * @near; NULL: none.
+ */
 static void plain_split(struct sssp *s, struct gtu_alg_frontier *near)
 {
 	uint64_t i, v, cost, end = s->far.count;
@@ -470,7 +392,7 @@ static void plain_split(struct sssp *s, struct gtu_alg_frontier *near)
 			continue;
 		v = gtu_alg_vertex(&s->a, &s->far, i);
 		cost = gtu_get(s->far_cost.region.addr, s->width, i);
-		if (cost < s->threshold) {
+		if (near && cost < s->threshold) {
 			gtu_alg_push(&s->a, near, v);
 		} else {
 			gtu_put(s->far_cost.region.addr, s->width, s->far.count, cost);
@@ -526,14 +448,14 @@ static int scu_split(struct sssp *s, struct gtu_alg_frontier *near)
 	 * pile's
 	 */
 	rc = gtu_alg_compact(&s->a, &s->far.ids, s->far.count, s->a.id_width, &s->far_mask, rest,
-			     NULL, &s->visit.w.edge, &kept);
+			     NULL, &s->edges.w.edge, &kept);
 	costs = 0;
 	if (!rc)
 		rc = gtu_alg_compact(&s->a, &s->far_cost, s->far.count, s->width, &s->far_mask, rest,
 				     NULL, &s->cost, &costs);
 	if (rc)
 		return rc;
-	gtu_alg_swap(&s->a, &s->far.ids, &s->visit.w.edge);
+	gtu_alg_swap(&s->a, &s->far.ids, &s->edges.w.edge);
 	gtu_alg_swap(&s->a, &s->far_cost, &s->cost);
 	s->far.count = kept;
 	return 0;
@@ -544,19 +466,19 @@ static int scu_split(struct sssp *s, struct gtu_alg_frontier *near)
  */
 static int next_threshold(struct sssp *s, struct gtu_alg_frontier *near, bool *more)
 {
-	uint64_t i, cost, least = s->infinity;
+	uint64_t i, cost, min = s->infinity;
 
 	gtu_phase(&s->a.phases, "far");
 	for (i = 0; i < s->far.count; i++) {
 		cost = gtu_get(s->far_cost.region.addr, s->width, i);
-		if (cost < least && !far_stale(s, i))
-			least = cost;
+		if (cost < min && !far_stale(s, i))
+			min = cost;
 	}
 	near->count = 0;
-	*more = least < s->infinity;
+	*more = min < s->infinity;
 	if (!*more)
 		return 0;
-	s->threshold = distance_above(s->type, least, s->delta);
+	s->threshold = distance_above(s->type, min, s->delta);
 	if (gtu_alg_scu(&s->a))
 		return scu_split(s, near);
 	plain_split(s, near);
@@ -627,8 +549,10 @@ static int search(struct sssp *s)
 			if (rc || s->too_narrow)
 				return rc;
 			gtu_phases_iteration(&s->a.phases, s->a.opt, now->count);
-			if (s->far.count > 2 * s->a.g->n + s->a.chunk)
-				prune_far(s);
+			if (s->far.count > 2 * s->a.g->n + s->a.chunk) {
+				gtu_phase(&s->a.phases, "far");
+				plain_split(s, NULL);
+			}
 			swap = now;
 			now = next;
 			next = swap;
@@ -651,14 +575,12 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 	if (opt->unit == GTU_WITH_GPU)
 		return gtu_traverse(dev, g, GTU_TRAVERSE_SSSP, opt, distance, stats, err);
 	rc = gtu_alg_begin(&s.a, "sssp", dev, g, opt, stats, err);
-	if (!rc && opt->source >= g->n)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "source vertex %llu is out of range: the graph "
-			      "has %llu vertices",
-			      (unsigned long long)opt->source, (unsigned long long)g->n);
+	if (!rc)
+		rc = gtu_alg_check_vertex(&s.a, "source", opt->source);
 	if (!rc)
 		rc = choose_type(&s);
 	if (!rc)
-		rc = gtu_alg_edges_begin(&s.a, &s.visit, g, 4);
+		rc = gtu_alg_edges_begin(&s.a, &s.edges, g, 4);
 	if (!rc)
 		rc = search(&s);
 	if (!rc && s.too_narrow) {
@@ -673,6 +595,6 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 			s.a.stats->vertices += distance_of(&s, v) != s.infinity;
 		}
 	}
-	rc = gtu_alg_edges_end(&s.a, &s.visit, rc);
+	rc = gtu_alg_edges_end(&s.a, &s.edges, rc);
 	return gtu_alg_end(&s.a, rc);
 }

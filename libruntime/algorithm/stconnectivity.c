@@ -4,7 +4,7 @@
  * in both directions, it searches from both ends, one level of the smaller frontier at a time;
  * otherwise from the source only. Ends at the first level at which the searches meet.
  */
-#include "visit.h"
+#include "for_each_edge.h"
 
 #define UNVISITED UINT32_MAX
 
@@ -18,18 +18,18 @@ struct side {
 
 struct stcon {
 	struct gtu_alg a;
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	struct side side[2];		/* from the source, from the target */
-	struct side *here, *there;
+	struct side *active, *passive;	/* the search that takes a step, and the other one */
 	uint64_t reached, best;
 };
 
 static int step(void *context, const struct gtu_alg_batch *batch)
 {
 	struct stcon *s = context;
-	struct gtu_alg_frontier *next = &s->here->frontier[!s->here->now];
-	const uint32_t *other = s->there->level.region.addr;
-	uint32_t *level = s->here->level.region.addr;
+	struct gtu_alg_frontier *next = &s->active->frontier[!s->active->now];
+	const uint32_t *other = s->passive->level.region.addr;
+	uint32_t *level = s->active->level.region.addr;
 	unsigned i;
 
 	for (i = 0; i < batch->n; i++) {
@@ -37,7 +37,7 @@ static int step(void *context, const struct gtu_alg_batch *batch)
 
 		if (level[v] != UNVISITED)
 			continue;
-		level[v] = s->here->depth + 1;
+		level[v] = s->active->depth + 1;
 		gtu_alg_push(&s->a, next, v);
 		if (other[v] == UNVISITED)
 			continue;
@@ -87,17 +87,17 @@ static int search(struct stcon *s)
 	if (s->a.opt->source == s->a.opt->target)
 		s->best = 0;
 	while (s->best == GTU_UNREACHED) {
-		s->here = smaller(s);
-		s->there = &s->side[s->here == &s->side[0]];
-		next = &s->here->frontier[!s->here->now];
+		s->active = smaller(s);
+		s->passive = &s->side[s->active == &s->side[0]];
+		next = &s->active->frontier[!s->active->now];
 		next->count = 0;
-		rc = gtu_alg_for_each_edge(&s->a, &s->visit, &s->here->frontier[s->here->now], step, s);
+		rc = gtu_alg_for_each_edge(&s->a, &s->edges, &s->active->frontier[s->active->now], step, s);
 		if (rc)
 			return rc;
-		gtu_phases_iteration(&s->a.phases, s->a.opt, s->here->frontier[s->here->now].count);
+		gtu_phases_iteration(&s->a.phases, s->a.opt, s->active->frontier[s->active->now].count);
 		s->reached += next->count;
-		s->here->now = !s->here->now;
-		s->here->depth++;
+		s->active->now = !s->active->now;
+		s->active->depth++;
 		if (!next->count)
 			break;
 	}
@@ -114,14 +114,12 @@ int gtu_stcon(struct gtu_device *dev, const struct gtu_graph *g,
 	rc = gtu_alg_begin(&s.a, "stcon", dev, g, opt, stats, err);
 	if (!rc)
 		rc = gtu_alg_require_whole_graph(&s.a);
-	if (!rc && (opt->source >= g->n || opt->target >= g->n))
-		rc = gtu_fail(err, GTU_ERR_USAGE, "%s vertex %llu is out of range: the graph has "
-			      "%llu vertices",
-			      opt->source >= g->n ? "source" : "target",
-			      (unsigned long long)(opt->source >= g->n ? opt->source : opt->target),
-			      (unsigned long long)g->n);
 	if (!rc)
-		rc = gtu_alg_edges_begin(&s.a, &s.visit, g, 4);
+		rc = gtu_alg_check_vertex(&s.a, "source", opt->source);
+	if (!rc)
+		rc = gtu_alg_check_vertex(&s.a, "target", opt->target);
+	if (!rc)
+		rc = gtu_alg_edges_begin(&s.a, &s.edges, g, 4);
 	if (!rc) {
 		gtu_phase(&s.a.phases, "traverse");
 		rc = start(&s, &s.side[0], opt->source);
@@ -134,6 +132,6 @@ int gtu_stcon(struct gtu_device *dev, const struct gtu_graph *g,
 		*distance = s.best;
 		s.a.stats->vertices = s.reached;
 	}
-	rc = gtu_alg_edges_end(&s.a, &s.visit, rc);
+	rc = gtu_alg_edges_end(&s.a, &s.edges, rc);
 	return gtu_alg_end(&s.a, rc);
 }

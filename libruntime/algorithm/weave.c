@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * SparseWeaver's framework (SparseWeaver, section IV): storages over graphs, and the gather kernel
- * of figure 9 with user functions. visit.c implements registration and distribution.
+ * of figure 9 with user functions. for_each_edge.c implements registration and distribution.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "visit.h"
+#include "for_each_edge.h"
+#include "libruntime/support/graph_access.h"
 
 /* ---- Storage ------------------------------------------------------------------------------------- */
 
@@ -28,10 +29,7 @@ static int neighbors(const struct gtu_weave_storage *s, uint64_t entry, uint64_t
 	*degree = end - *first;
 	if (gtu_likely(*first <= end && end <= s->edges))
 		return 0;
-	return gtu_fail(err, GTU_ERR_INPUT,
-			"%s: vertex %llu has edges [%llu, %llu) of %llu: the graph is damaged",
-			p->g->name, (unsigned long long)*base, (unsigned long long)*first, (unsigned long long)end,
-			(unsigned long long)s->edges);
+	return gtu_fail_row(p->g->name, *base, *first, end, s->edges, err);
 }
 
 static int edge_of(const struct gtu_weave_storage *s, uint64_t edge, uint64_t *other, double *weight,
@@ -41,9 +39,7 @@ static int edge_of(const struct gtu_weave_storage *s, uint64_t edge, uint64_t *o
 
 	(void)err;
 	*other = gtu_graph_target(g, edge);
-	*weight = g->weight_type == GTU_WEIGHT_U32 ? ((const uint32_t *)g->weight)[edge] :
-		  g->weight_type == GTU_WEIGHT_F32 ? ((const float *)g->weight)[edge] :
-		  g->weight_type == GTU_WEIGHT_F64 ? ((const double *)g->weight)[edge] : 1;
+	*weight = gtu_graph_weight(g, edge);
 	return 0;
 }
 
@@ -58,11 +54,7 @@ static int split(struct gtu_weave_storage *s, uint64_t part, struct gtu_error *e
 		e = g->row[v];
 		end = g->row[v + 1];
 		if (e > end || end > g->m)
-			return gtu_fail(err, GTU_ERR_INPUT,
-					"%s: vertex %llu has edges [%llu, %llu) of %llu: the graph "
-					"is damaged",
-					g->name, (unsigned long long)v, (unsigned long long)e,
-					(unsigned long long)end, (unsigned long long)g->m);
+			return gtu_fail_row(g->name, v, e, end, g->m, err);
 		n += end - e ? (end - e - 1) / part + 1 : 1;
 	}
 	p->row = malloc((n + 1) * sizeof(*p->row));
@@ -144,7 +136,7 @@ void gtu_weave_close(struct gtu_weave_storage *s)
 
 struct weave {
 	struct gtu_alg a;
-	struct gtu_alg_for_each_edge visit;
+	struct gtu_alg_for_each_edge edges;
 	const struct gtu_weave_storage *s;
 	const struct gtu_weave_functions *f;
 	struct gtu_weave_iteration turn;
@@ -232,7 +224,7 @@ static int iterate(struct weave *w)
 		rc = list_entries(w);
 		gtu_phase(&w->a.phases, "gather");
 		if (!rc)
-			rc = gtu_alg_for_each_edge(&w->a, &w->visit, &w->list, distribute, w);
+			rc = gtu_alg_for_each_edge(&w->a, &w->edges, &w->list, distribute, w);
 		gtu_phase(&w->a.phases, "apply");
 		for (again = false, v = 0; !rc && w->f->apply && v < w->s->vertices; v++)
 			again |= w->f->apply(&w->turn, v);
@@ -271,17 +263,17 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 				"a custom storage needs Weaver or no unit: the other units read "
 				"rows in memory");
 	rc = gtu_alg_begin(&w.a, "weave", dev, g, &only, stats, err);
-	w.visit.places = true;
-	w.visit.pull = s->pull;
-	w.visit.enough = s->pull && functions->filter_target ? enough : NULL;
+	w.edges.edge_indices = true;
+	w.edges.pull = s->pull;
+	w.edges.enough = s->pull && functions->filter_target ? enough : NULL;
 	if (opt->unit == GTU_WITH_NONE || opt->unit == GTU_WITH_WEAVER)
-		w.visit.storage = s;
+		w.edges.storage = s;
 	else if (s->parts)
-		w.visit.vertex = s->parts->vertex;
+		w.edges.vertex = s->parts->vertex;
 	if (!rc)
-		rc = gtu_alg_edges_begin(&w.a, &w.visit, g, 8);
+		rc = gtu_alg_edges_begin(&w.a, &w.edges, g, 8);
 	if (!rc)
 		rc = iterate(&w);
-	rc = gtu_alg_edges_end(&w.a, &w.visit, rc);
+	rc = gtu_alg_edges_end(&w.a, &w.edges, rc);
 	return gtu_alg_end(&w.a, rc);
 }

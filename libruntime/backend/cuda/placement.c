@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "libruntime/support/graph_access.h"
 
 typedef unsigned long long ull;
 
@@ -77,16 +78,6 @@ struct weights {
 	atomic_uint_fast64_t bad;
 };
 
-static double weight_at(const struct gtu_graph *g, uint64_t e)
-{
-	switch (g->weight_type) {
-	case GTU_WEIGHT_U32: return ((const uint32_t *)g->weight)[e];
-	case GTU_WEIGHT_F32: return (double)((const float *)g->weight)[e];
-	case GTU_WEIGHT_F64: return ((const double *)g->weight)[e];
-	}
-	return 1;
-}
-
 static int scan_weights(void *arg, uint64_t first, uint64_t end)
 {
 	struct weights *w = arg;
@@ -94,7 +85,7 @@ static int scan_weights(void *arg, uint64_t first, uint64_t end)
 	double x, least = INFINITY, most = 0, sum = 0;
 
 	for (e = first; e < end; e++) {
-		x = weight_at(w->g, e);
+		x = gtu_graph_weight(w->g, e);
 		if (!(x >= 0)) {
 			atomic_store(&w->bad, e);
 			return GTU_ERR_INPUT;
@@ -133,7 +124,7 @@ static int measure_weights(struct gpu_placed *p, struct gtu_error *err)
 	rc = gtu_parallel(scan_weights, &w, g->m);
 	if (rc)
 		gtu_fail(err, rc, "%s: the weight of edge %llu is %g: weights must be 0 or more", g->name,
-			 (ull)atomic_load(&w.bad), weight_at(g, atomic_load(&w.bad)));
+			 (ull)atomic_load(&w.bad), gtu_graph_weight(g, atomic_load(&w.bad)));
 	p->weight_min = INFINITY;
 	p->weight_max = 0;
 	for (i = 0; i < shares; i++) {
@@ -160,9 +151,7 @@ static int check_graph(struct gpu_placed *p, struct gtu_error *err)
 		return 0;
 	}
 	v = atomic_load(&c.bad);
-	return gtu_fail(err, GTU_ERR_INPUT,
-			"%s: vertex %llu has edges [%llu, %llu) of %llu: the graph is damaged",
-			g->name, (ull)v, (ull)g->row[v], (ull)g->row[v + 1], (ull)g->m);
+	return gtu_fail_row(g->name, v, g->row[v], g->row[v + 1], g->m, err);
 }
 
 static int copy_list(struct copy *c, struct gtu_error *err)

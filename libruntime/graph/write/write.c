@@ -47,16 +47,6 @@ bool gtu_graph_can_write(const char *path)
 
 /* ---- Common to all formats --------------------------------------------------------------------------- */
 
-double gtu_graph_weight(const struct gtu_graph *g, uint64_t e)
-{
-	switch (g->weight_type) {
-	case GTU_WEIGHT_U32: return ((const uint32_t *)g->weight)[e];
-	case GTU_WEIGHT_F32: return ((const float *)g->weight)[e];
-	case GTU_WEIGHT_F64: return ((const double *)g->weight)[e];
-	}
-	return 1;
-}
-
 void gtu_writing_weight(const struct gtu_writing *w, struct gtu_output *o, uint64_t e, char end)
 {
 	double x = gtu_graph_weight(w->g, e);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "libruntime/graph/graph_internal.h"
+#include "libruntime/support/graph_access.h"
 #include "output.h"
 
 #define GTU_WRITE_FILES 3
@@ -44,8 +45,6 @@ static inline uint64_t gtu_writing_id(const struct gtu_writing *w, uint64_t v)
 {
 	return w->renumber ? v + w->first_id : gtu_graph_id(w->g, v);
 }
-
-double gtu_graph_weight(const struct gtu_graph *g, uint64_t e);
 
 /*
  * Entries to write: all, or for an undirected graph those with target >= source (UPPER) or target

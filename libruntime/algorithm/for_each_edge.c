@@ -1,66 +1,66 @@
 // SPDX-License-Identifier: MIT
-/* Visits all edges of a frontier with any unit. */
-#include "visit.h"
+/* Calls a function for all edges of a frontier, with any unit. */
+#include "for_each_edge.h"
 
-int gtu_alg_edges_begin(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_graph *g,
+int gtu_alg_edges_begin(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_graph *g,
 			uint32_t target_width)
 {
-	visit->target_width = target_width;
-	return gtu_alg_work_begin(a, &visit->w, g);
+	edges->target_width = target_width;
+	return gtu_alg_work_begin(a, &edges->w, g);
 }
 
-int gtu_alg_edges_end(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, int rc)
+int gtu_alg_edges_end(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, int rc)
 {
-	gtu_peg_close(visit->peg);
-	gtu_weaver_close(visit->weaver);
-	visit->peg = NULL;
-	visit->weaver = NULL;
-	return gtu_alg_work_end(a, &visit->w, rc);
+	gtu_peg_close(edges->peg);
+	gtu_weaver_close(edges->weaver);
+	edges->peg = NULL;
+	edges->weaver = NULL;
+	return gtu_alg_work_end(a, &edges->w, rc);
 }
 
-static int flush(struct gtu_alg_for_each_edge *visit, gtu_alg_edge_fn *visitor, void *context)
+static int flush(struct gtu_alg_for_each_edge *edges, gtu_alg_edge_fn *visitor, void *context)
 {
-	struct gtu_alg_batch *b = &visit->batch;
+	struct gtu_alg_batch *b = &edges->batch;
 	unsigned i;
 	int rc;
 
-	for (i = 0; visit->vertex && i < b->n; i++)
-		b->source[i] = visit->vertex[b->source[i]];
+	for (i = 0; edges->vertex && i < b->n; i++)
+		b->source[i] = edges->vertex[b->source[i]];
 	rc = b->n ? visitor(context, b) : 0;
 	b->n = 0;
 	return rc;
 }
 
-static inline int put(struct gtu_alg_for_each_edge *visit, uint64_t source, uint64_t target, uint64_t edge,
+static inline int put(struct gtu_alg_for_each_edge *edges, uint64_t source, uint64_t target, uint64_t edge,
 		      gtu_alg_edge_fn *visitor, void *context)
 {
-	struct gtu_alg_batch *b = &visit->batch;
+	struct gtu_alg_batch *b = &edges->batch;
 
 	b->source[b->n] = source;
 	b->target[b->n] = target;
 	b->edge[b->n] = edge;
-	return ++b->n == GTU_ALG_BATCH ? flush(visit, visitor, context) : 0;
+	return ++b->n == GTU_ALG_BATCH ? flush(edges, visitor, context) : 0;
 }
 
 /* Whether a target is out of range; never if col does not hold vertices. */
-static inline bool beyond(const struct gtu_alg_for_each_edge *visit, uint64_t target)
+static inline bool beyond(const struct gtu_alg_for_each_edge *edges, uint64_t target)
 {
-	return gtu_unlikely(target >= visit->w.g->n) && !visit->values;
+	return gtu_unlikely(target >= edges->w.g->n) && !edges->values;
 }
 
 /* Vertex and edges of entry @i of the frontier; no edges if it is outside the range. */
-static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_for_each_edge *visit,
+static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_for_each_edge *edges,
 			   const struct gtu_alg_frontier *f, uint64_t i, uint64_t *v, uint64_t *e, uint64_t *end)
 {
-	const struct gtu_weave_storage *s = visit->storage;
+	const struct gtu_weave_storage *s = edges->storage;
 	uint64_t entry = gtu_alg_vertex(a, f, i), degree;
 	int rc;
 
 	*v = entry;
 	*e = *end = 0;
 	if (!s)
-		return entry < visit->w.first || entry >= visit->w.end ?
-			       0 : gtu_alg_edges(a, visit->w.g, entry, e, end);
+		return entry < edges->w.first || entry >= edges->w.end ?
+			       0 : gtu_alg_edges(a, edges->w.g, entry, e, end);
 	rc = s->get_neighbor(s, entry, v, e, &degree, a->err);
 	if (rc)
 		return rc;
@@ -75,23 +75,23 @@ static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_for_each_edge
 	return 0;
 }
 
-static int visit_plain(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit,
+static int for_each_plain(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges,
 		       const struct gtu_alg_frontier *f, gtu_alg_edge_fn *visitor, void *context)
 {
-	const struct gtu_graph *g = visit->w.g;
+	const struct gtu_graph *g = edges->w.g;
 	uint64_t i, v, e, end, first, target;
 	int rc;
 
 	for (i = 0; i < f->count; i++) {
-		rc = entry_of(a, visit, f, i, &v, &e, &end);
+		rc = entry_of(a, edges, f, i, &v, &e, &end);
 		first = e;
-		for (; !rc && e < end && !(visit->enough && visit->enough(context, v)); e++) {
-			target = visit->storage ? 0 : gtu_graph_target(g, e);
-			if (beyond(visit, target))
+		for (; !rc && e < end && !(edges->enough && edges->enough(context, v)); e++) {
+			target = edges->storage ? 0 : gtu_graph_target(g, e);
+			if (beyond(edges, target))
 				return gtu_alg_bad_edge(a, g, e);
-			rc = put(visit, v, target, e, visitor, context);
-			if (!rc && visit->enough)
-				rc = flush(visit, visitor, context);
+			rc = put(edges, v, target, e, visitor, context);
+			if (!rc && edges->enough)
+				rc = flush(edges, visitor, context);
 		}
 		if (!rc)
 			rc = gtu_alg_progress(a, e - first);
@@ -101,13 +101,13 @@ static int visit_plain(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit,
 	return 0;
 }
 
-/* place[order[k]] = index in col of the k-th edge taken; @order NULL: place[k]. */
-static int take_places(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const uint32_t *order)
+/* edge_index[order[k]] = index in col of the k-th edge taken; @order NULL: edge_index[k]. */
+static int take_edge_indices(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const uint32_t *order)
 {
-	const struct gtu_alg_work *w = &visit->w;
+	const struct gtu_alg_work *w = &edges->w;
 	const uint32_t *count = w->count.region.addr;
 	uint64_t i, k, first, at, done = 0;
-	int rc = gtu_alg_reserve(a, &visit->place, w->edges * w->index_width, false);
+	int rc = gtu_alg_reserve(a, &edges->edge_index, w->edges * w->index_width, false);
 
 	for (i = 0; i < w->n && !rc; i++) {
 		first = gtu_get(w->index.region.addr, w->index_width, i);
@@ -119,15 +119,15 @@ static int take_places(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, c
 						"which is out of range",
 						gtu_get_info(a->dev)->path, (unsigned long long)done,
 						(unsigned long long)w->edges, (unsigned long long)at);
-			gtu_put(visit->place.region.addr, w->index_width, at, first + k);
+			gtu_put(edges->edge_index.region.addr, w->index_width, at, first + k);
 		}
 	}
 	return rc;
 }
 
-static inline uint64_t place_of(const struct gtu_alg_for_each_edge *visit, uint64_t i)
+static inline uint64_t edge_index_of(const struct gtu_alg_for_each_edge *edges, uint64_t i)
 {
-	return visit->places ? gtu_get(visit->place.region.addr, visit->w.index_width, i) : 0;
+	return edges->edge_indices ? gtu_get(edges->edge_index.region.addr, edges->w.index_width, i) : 0;
 }
 
 /* Reject values that a correct device cannot return, before they are used as indices. */
@@ -140,18 +140,18 @@ static int fail_invalid(struct gtu_alg *a, const struct gtu_graph *g, uint64_t e
 			(unsigned long long)g->n);
 }
 
-/* Visit the targets expanded by the SCU, with the replicated sources. */
-static int visit_scu(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, gtu_alg_edge_fn *visitor,
+/* Deliver the targets expanded by the SCU, with the replicated sources. */
+static int for_each_scu(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, gtu_alg_edge_fn *visitor,
 		     void *context)
 {
-	struct gtu_alg_filter *group = a->opt->unit == GTU_WITH_SCU && !visit->values ? &visit->group : NULL;
-	struct gtu_alg_work *w = &visit->w;
+	struct gtu_alg_filter *group = a->opt->unit == GTU_WITH_SCU && !edges->values ? &edges->group : NULL;
+	struct gtu_alg_work *w = &edges->w;
 	uint64_t i, source, target;
 	int rc = 0;
 
-	if (group && !visit->grouping)
-		rc = gtu_alg_filter_begin(a, group, GTU_SCU_GROUP, false, 0, 0, visit->target_width);
-	visit->grouping = group && !rc;
+	if (group && !edges->grouping)
+		rc = gtu_alg_filter_begin(a, group, GTU_SCU_GROUP, false, 0, 0, edges->target_width);
+	edges->grouping = group && !rc;
 	if (!rc && group)
 		rc = gtu_alg_filter_fused(a, group, w->edges);
 	if (!rc)
@@ -159,17 +159,17 @@ static int visit_scu(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, gtu
 	if (group)
 		gtu_alg_filter_apply(group);
 	if (!rc)
-		rc = gtu_alg_replicate(a, w, &w->vertex, a->id_width, group, &visit->source);
-	if (!rc && visit->places)
-		rc = take_places(a, visit, group ? group->order.region.addr : NULL);
+		rc = gtu_alg_replicate(a, w, &w->vertex, a->id_width, group, &edges->source);
+	if (!rc && edges->edge_indices)
+		rc = take_edge_indices(a, edges, group ? group->order.region.addr : NULL);
 	for (i = 0; !rc && i < w->out; i++) {
 		target = gtu_get(w->edge.region.addr, a->id_width, i);
-		if (beyond(visit, target))
+		if (beyond(edges, target))
 			return gtu_alg_bad_work(a, w);
-		source = gtu_get(visit->source.region.addr, a->id_width, i);
+		source = gtu_get(edges->source.region.addr, a->id_width, i);
 		if (gtu_unlikely(source >= w->g->n))
-			return fail_invalid(a, w->g, place_of(visit, i), source);
-		rc = put(visit, source, target, place_of(visit, i), visitor, context);
+			return fail_invalid(a, w->g, edge_index_of(edges, i), source);
+		rc = put(edges, source, target, edge_index_of(edges, i), visitor, context);
 	}
 	return rc;
 }
@@ -178,9 +178,9 @@ static int visit_scu(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, gtu
  * w->edge = indices into col for the IRU, which returns them ordered by cache line; then their
  * values are read.
  */
-static int gather_places(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit)
+static int gather_edge_indices(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges)
 {
-	struct gtu_alg_work *w = &visit->w;
+	struct gtu_alg_work *w = &edges->w;
 	const uint32_t *count = w->count.region.addr;
 	uint64_t i, k, first, done = 0;
 	const uint32_t bits = gtu_get_info(a->dev)->iru[GTU_IRU_P_INDEX_BITS];
@@ -202,11 +202,11 @@ static int gather_places(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit)
 	return rc;
 }
 
-static int visit_iru(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, gtu_alg_edge_fn *visitor,
+static int for_each_iru(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, gtu_alg_edge_fn *visitor,
 		     void *context)
 {
-	struct gtu_alg_work *w = &visit->w;
-	const uint64_t indices = visit->values ? w->g->m : w->g->n;
+	struct gtu_alg_work *w = &edges->w;
+	const uint64_t indices = edges->values ? w->g->m : w->g->n;
 	const uint32_t *source;
 	struct gtu_warp warp;
 	uint64_t target;
@@ -214,100 +214,98 @@ static int visit_iru(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, gtu
 	uint32_t lanes;
 	int rc, more;
 
-	rc = visit->places ? take_places(a, visit, NULL) : 0;
+	rc = edges->edge_indices ? take_edge_indices(a, edges, NULL) : 0;
 	if (!rc)
-		rc = visit->values ? gather_places(a, visit) : gtu_alg_gather(a, w);
+		rc = edges->values ? gather_edge_indices(a, edges) : gtu_alg_gather(a, w);
 	if (!rc)
-		rc = gtu_alg_replicate_cpu(a, w, &w->vertex, 4, &visit->source);
+		rc = gtu_alg_replicate_cpu(a, w, &w->vertex, 4, &edges->source);
 	if (!rc)
-		rc = gtu_alg_reorder(a, w, indices, GTU_IRU_OP_NONE, NULL, true, visit->target_width);
+		rc = gtu_alg_reorder(a, w, indices, GTU_IRU_OP_NONE, NULL, true, edges->target_width);
 	if (rc)
 		return rc;
-	source = visit->source.region.addr;
+	source = edges->source.region.addr;
 	while ((more = gtu_alg_load(a, &warp)) > 0) {
 		for (lanes = warp.active; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
-			target = visit->values ? gtu_graph_target(w->g, warp.index[lane]) :
+			target = edges->values ? gtu_graph_target(w->g, warp.index[lane]) :
 						 warp.index[lane];
-			rc = put(visit, source[warp.position[lane]], target,
-				 place_of(visit, warp.position[lane]), visitor, context);
+			rc = put(edges, source[warp.position[lane]], target,
+				 edge_index_of(edges, warp.position[lane]), visitor, context);
 		}
 		if (rc)
 			return rc;
 	}
-	if (!more)
-		gtu_alg_reordered(a);
 	return more;
 }
 
 /* ---- GraphPEG ------------------------------------------------------------------------------------ */
 
 /* *f = the part of the frontier in the range; unchanged if the range covers all vertices. */
-static int inside(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier **f)
+static int inside(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier **f)
 {
-	struct gtu_alg_frontier *in = &visit->inside;
+	struct gtu_alg_frontier *in = &edges->inside;
 	uint64_t i, v;
 	int rc;
 
-	if (!visit->w.first && visit->w.end == visit->w.g->n)
+	if (!edges->w.first && edges->w.end == edges->w.g->n)
 		return 0;
 	in->count = 0;
 	rc = gtu_alg_reserve(a, &in->ids, (*f)->count * a->id_width, false);
 	for (i = 0; i < (*f)->count && !rc; i++) {
 		v = gtu_alg_vertex(a, *f, i);
-		if (v >= visit->w.first && v < visit->w.end)
+		if (v >= edges->w.first && v < edges->w.end)
 			gtu_alg_push(a, in, v);
 	}
 	*f = in;
 	return rc;
 }
 
-static int visit_peg(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier *f,
+static int for_each_peg(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier *f,
 		     gtu_alg_edge_fn *visitor, void *context)
 {
-	const struct gtu_alg_work *w = &visit->w;
+	const struct gtu_alg_work *w = &edges->w;
 	struct gtu_peg_config config = {
 		.flags = GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST | GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES |
-			 (visit->pull ? GTU_PEG_PULL : 0),
+			 (edges->pull ? GTU_PEG_PULL : 0),
 		.engines = gtu_get_info(a->dev)->peg[GTU_PEG_P_ENGINES],
 		.row = w->map.row,
 		.col = w->map.col,
 	};
-	struct gtu_peg_edges edges;
+	struct gtu_peg_edges record;
 	uint64_t source, target, edge;
 	unsigned lane;
 	uint32_t lanes;
 	int rc, more;
 
-	rc = inside(a, visit, &f);
+	rc = inside(a, edges, &f);
 	if (rc || !f->count || !w->g->m)
 		return rc;
 	if (!f->all)
 		config.in = gtu_alg_array(&f->ids, f->count, a->id_width);
 	config.col.count = UINT64_MAX;
-	rc = gtu_peg_configure(a->q, &config, &visit->peg, a->err);
+	rc = gtu_peg_configure(a->q, &config, &edges->peg, a->err);
 	if (rc)
 		return rc;
-	while ((more = gtu_peg_next(visit->peg, GTU_PEG_ANY, &edges, a->err)) > 0) {
-		for (lanes = edges.active; !rc && lanes; lanes &= lanes - 1) {
+	while ((more = gtu_peg_next(edges->peg, GTU_PEG_ANY, &record, a->err)) > 0) {
+		for (lanes = record.active; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
-			target = gtu_get(visit->pull ? edges.src : edges.dst, a->id_width, lane);
-			edge = gtu_get(edges.index, w->map.row.width, lane);
-			source = gtu_get(visit->pull ? edges.dst : edges.src, a->id_width, lane);
+			target = gtu_get(edges->pull ? record.src : record.dst, a->id_width, lane);
+			edge = gtu_get(record.index, w->map.row.width, lane);
+			source = gtu_get(edges->pull ? record.dst : record.src, a->id_width, lane);
 			if (gtu_unlikely(edge >= w->g->m || source >= w->g->n))
 				return fail_invalid(a, w->g, edge, source);
-			if (beyond(visit, target))
+			if (beyond(edges, target))
 				return gtu_alg_bad_edge(a, w->g, edge);
-			rc = put(visit, source, target, edge, visitor, context);
+			rc = put(edges, source, target, edge, visitor, context);
 		}
 		if (!rc)
-			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(edges.active));
+			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(record.active));
 		if (rc)
 			return rc;
 	}
-	rc = more ? more : gtu_peg_finish(visit->peg, NULL, a->err);
+	rc = more ? more : gtu_peg_finish(edges->peg, NULL, a->err);
 	if (!rc)
-		gtu_alg_job_done(a, gtu_peg_result(visit->peg));
+		gtu_alg_job_done(a, gtu_peg_result(edges->peg));
 	return rc;
 }
 
@@ -324,60 +322,60 @@ static int visit_peg(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, con
  * Deliver the edges of a warp, and skip its last vertex if it needs no more: earlier vertices have
  * no work left. *@skipped: the last vertex skipped.
  */
-static int skip(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const uint64_t vid[GTU_WARP],
+static int skip(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const uint64_t vid[GTU_WARP],
 		const uint64_t eid[GTU_WARP], uint32_t active, uint64_t *skipped, gtu_alg_edge_fn *visitor, void *context)
 {
 	const unsigned lane = active ? 31u - (unsigned)__builtin_clz(active) : 0;
 	const uint64_t last = active ? vid[lane] : *skipped;
-	int rc = flush(visit, visitor, context);
+	int rc = flush(edges, visitor, context);
 
-	if (rc || last == *skipped || !visit->enough(context, last))
+	if (rc || last == *skipped || !edges->enough(context, last))
 		return rc;
 	/* a storage may have further parts of the vertex, of unknown length */
-	if (!visit->storage && visit->w.g->row[last + 1] - eid[lane] <= SKIP_LEAST)
+	if (!edges->storage && edges->w.g->row[last + 1] - eid[lane] <= SKIP_LEAST)
 		return 0;
 	*skipped = last;
-	return gtu_weaver_skip(visit->weaver, last, a->err);
+	return gtu_weaver_skip(edges->weaver, last, a->err);
 }
 
 /* Fetch all work of @rounds rounds. */
-static int weave(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, unsigned rounds,
+static int weave(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, unsigned rounds,
 		 gtu_alg_edge_fn *visitor, void *context)
 {
-	const struct gtu_graph *g = visit->w.g;
+	const struct gtu_graph *g = edges->w.g;
 	uint64_t vid[GTU_WARP], eid[GTU_WARP], target, skipped = UINT64_MAX;
 	uint32_t active, lanes;
 	unsigned lane;
 	int rc = 0, more;
 
 	while (rounds) {
-		more = gtu_weaver_dec_id(visit->weaver, 0, vid, &active, a->err);
+		more = gtu_weaver_dec_id(edges->weaver, 0, vid, &active, a->err);
 		if (more < 0)
 			return more;
 		rounds -= !more;
-		rc = more ? gtu_weaver_dec_loc(visit->weaver, 0, eid, a->err) : 0;
+		rc = more ? gtu_weaver_dec_loc(edges->weaver, 0, eid, a->err) : 0;
 		for (lanes = more ? active : 0; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
 			if (gtu_unlikely(eid[lane] >= g->m || vid[lane] >= g->n))
 				return fail_invalid(a, g, eid[lane], vid[lane]);
-			target = visit->storage ? 0 : gtu_graph_target(g, eid[lane]);
-			if (beyond(visit, target))
+			target = edges->storage ? 0 : gtu_graph_target(g, eid[lane]);
+			if (beyond(edges, target))
 				return gtu_alg_bad_edge(a, g, eid[lane]);
-			rc = put(visit, vid[lane], target, eid[lane], visitor, context);
+			rc = put(edges, vid[lane], target, eid[lane], visitor, context);
 		}
 		if (!rc && more)
 			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(active));
-		if (!rc && more && visit->enough)
-			rc = skip(a, visit, vid, eid, active, &skipped, visitor, context);
+		if (!rc && more && edges->enough)
+			rc = skip(a, edges, vid, eid, active, &skipped, visitor, context);
 		if (rc)
 			return rc;
 	}
-	gtu_alg_job_done(a, gtu_weaver_result(visit->weaver));
+	gtu_alg_job_done(a, gtu_weaver_result(edges->weaver));
 	return 0;
 }
 
 /* Register the next warp of the frontier from *@at on as warp @warp; *any: set if it has edges. */
-static int register_warp(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier *f,
+static int register_warp(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier *f,
 			 uint64_t *at, uint32_t warp, bool *any)
 {
 	uint64_t vid[GTU_WARP], start[GTU_WARP] = { 0 }, degree[GTU_WARP] = { 0 }, end;
@@ -386,7 +384,7 @@ static int register_warp(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit,
 	int rc;
 
 	for (lane = 0; lane < GTU_WARP && *at < f->count; lane++, ++*at) {
-		rc = entry_of(a, visit, f, *at, &vid[lane], &start[lane], &end);
+		rc = entry_of(a, edges, f, *at, &vid[lane], &start[lane], &end);
 		if (rc)
 			return rc;
 		degree[lane] = end - start[lane];
@@ -394,20 +392,20 @@ static int register_warp(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit,
 			lanes |= 1u << lane;
 	}
 	*any |= lanes;
-	return lanes ? gtu_weaver_reg(visit->weaver, warp, lanes, vid, start, degree, a->err) : 0;
+	return lanes ? gtu_weaver_reg(edges->weaver, warp, lanes, vid, start, degree, a->err) : 0;
 }
 
 /* The stride loop over vertices is the outermost (SparseWeaver, figure 9). */
-static int visit_weaver(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier *f,
+static int for_each_weaver(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier *f,
 			gtu_alg_edge_fn *visitor, void *context)
 {
 	const uint32_t warps = gtu_get_info(a->dev)->weaver[GTU_WVR_P_ENTRIES] / GTU_WARP;
 	const struct gtu_weaver_config config = {
 		/* all ones is not a valid id */
-		.wide_vids = visit->w.g->n > UINT32_MAX,
-		.wide_eids = visit->w.g->m > UINT32_MAX,
+		.wide_vids = edges->w.g->n > UINT32_MAX,
+		.wide_eids = edges->w.g->m > UINT32_MAX,
 		/* work produced ahead cannot be skipped */
-		.demand = visit->enough,
+		.demand = edges->enough,
 	};
 	uint64_t at = 0;
 	unsigned rounds;
@@ -416,41 +414,41 @@ static int visit_weaver(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, 
 	int rc = 0;
 
 	while (!rc && at < f->count) {
-		rc = gtu_weaver_configure(a->q, &config, &visit->weaver, a->err);
+		rc = gtu_weaver_configure(a->q, &config, &edges->weaver, a->err);
 		for (rounds = 0; !rc && rounds < ROUNDS && at < f->count; rounds += any) {
 			any = false;
 			for (warp = 0; !rc && warp < warps && at < f->count; warp++)
-				rc = register_warp(a, visit, f, &at, warp, &any);
+				rc = register_warp(a, edges, f, &at, warp, &any);
 			if (!rc)
-				rc = gtu_weaver_sync(visit->weaver, a->err);
+				rc = gtu_weaver_sync(edges->weaver, a->err);
 		}
 		if (!rc && rounds)
-			rc = weave(a, visit, rounds, visitor, context);
+			rc = weave(a, edges, rounds, visitor, context);
 	}
 	return rc;
 }
 
 /* ---- Dispatch ------------------------------------------------------------------------------------ */
 
-int gtu_alg_for_each_edge(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier *f,
+int gtu_alg_for_each_edge(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier *f,
 		  gtu_alg_edge_fn *visitor, void *context)
 {
 	const uint32_t unit = a->opt->unit;
 	struct gtu_alg_cursor c = { 0 };
 	int rc = 0;
 
-	visit->batch.n = 0;
+	edges->batch.n = 0;
 	if (unit == GTU_WITH_NONE)
-		rc = visit_plain(a, visit, f, visitor, context);
+		rc = for_each_plain(a, edges, f, visitor, context);
 	else if (unit == GTU_WITH_PEG)
-		rc = visit_peg(a, visit, f, visitor, context);
+		rc = for_each_peg(a, edges, f, visitor, context);
 	else if (unit == GTU_WITH_WEAVER)
-		rc = visit_weaver(a, visit, f, visitor, context);
+		rc = for_each_weaver(a, edges, f, visitor, context);
 	while (!rc && (gtu_alg_scu(a) || unit == GTU_WITH_IRU) && c.at < f->count) {
-		rc = gtu_alg_take(a, &visit->w, f, &c);
-		if (!rc && visit->w.n)
-			rc = a->opt->unit == GTU_WITH_IRU ? visit_iru(a, visit, visitor, context) :
-							    visit_scu(a, visit, visitor, context);
+		rc = gtu_alg_take(a, &edges->w, f, &c);
+		if (!rc && edges->w.n)
+			rc = a->opt->unit == GTU_WITH_IRU ? for_each_iru(a, edges, visitor, context) :
+							    for_each_scu(a, edges, visitor, context);
 	}
-	return rc ? rc : flush(visit, visitor, context);
+	return rc ? rc : flush(edges, visitor, context);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Visits all edges of a frontier with the unit chosen by the caller. An algorithm that does not
- * depend on the order of edges is written once over this interface and runs with every unit.
+ * Calls a function for all edges of a frontier, with the unit chosen by the caller. An algorithm that
+ * does not depend on the order of edges is written once over this interface and runs with every unit.
  *
  * The SCU expands targets and replicates sources (SCU, section 3.3); the enhanced unit groups both
  * by the target's line (SCU, section 4.2). The IRU reorders targets and returns positions (IRU,
  * section 3). GraphPEG gathers edges (GraphPEG, section 3.3). Weaver distributes edge ids, whose
  * targets are then read here (SparseWeaver, figure 9). No edge is dropped.
  */
-#ifndef GTU_ALGORITHM_VISIT_H
-#define GTU_ALGORITHM_VISIT_H
+#ifndef GTU_ALGORITHM_FOR_EACH_EDGE_H
+#define GTU_ALGORITHM_FOR_EACH_EDGE_H
 
 #include "common.h"
 #include "gtu/weave.h"
@@ -21,10 +21,10 @@ struct gtu_alg_batch {
 	unsigned n;
 	uint64_t source[GTU_ALG_BATCH];	/* the frontier's vertex, also with a transpose */
 	uint64_t target[GTU_ALG_BATCH];	/* the other end; 0 with a storage (use getEdge) */
-	uint64_t edge[GTU_ALG_BATCH];	/* index in col; with SCU and IRU only if visit->places */
+	uint64_t edge[GTU_ALG_BATCH];	/* index in col; with SCU and IRU only if edge_indices is set */
 };
 
-/* Called with 1 to GTU_ALG_BATCH edges; a non-zero return ends the visit and is returned. */
+/* Called with 1 to GTU_ALG_BATCH edges; a non-zero return ends the loop and is returned. */
 typedef int gtu_alg_edge_fn(void *context, const struct gtu_alg_batch *batch);
 
 /* Whether @vertex (a source of batches) needs no more edges; units that can will skip the rest. */
@@ -39,34 +39,34 @@ struct gtu_alg_for_each_edge {
 	struct gtu_peg *peg;
 	struct gtu_weaver *weaver;
 	uint32_t target_width;
-	/* set by the caller before the first visit: */
-	bool places;			/* SCU and IRU also return edge indices, which takes memory per edge */
+	/* set by the caller before the first loop: */
+	bool edge_indices;		/* SCU and IRU also return edge indices, which takes memory per edge */
 	bool values;			/* col does not hold vertices: targets are not checked, and the IRU reorders indices */
 	bool pull;			/* the graph is a transpose: sources of batches are the edges' targets */
-	gtu_alg_enough *enough;		/* or NULL; Weaver skips, CPU code stops, others visit all */
+	gtu_alg_enough *enough;		/* or NULL; Weaver skips, CPU code stops, others deliver all */
 	/*
 	 * or NULL: frontiers hold its entries, sources of batches are its vertices; the graph has
 	 * its sizes
 	 */
 	const struct gtu_weave_storage *storage;
 	const uint64_t *vertex;		/* storage: vertex of each entry, for the other units; NULL: identical */
-	struct gtu_alg_buffer place;	/* index_width bytes: index of each edge of w.edge */
+	struct gtu_alg_buffer edge_index;	/* index_width bytes: index of each edge of w.edge */
 	struct gtu_alg_batch batch;
 };
 
 /*
- * Prepare to visit edges of @g; their targets will index elements of @target_width bytes (1 to 128,
+ * Prepare loops over edges of @g; their targets will index elements of @target_width bytes (1 to 128,
  * a power of two). Call gtu_alg_edges_end() before gtu_alg_end().
  */
-int gtu_alg_edges_begin(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_graph *g,
+int gtu_alg_edges_begin(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_graph *g,
 			uint32_t target_width);
-int gtu_alg_edges_end(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, int rc);
+int gtu_alg_edges_end(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, int rc);
 
 /*
- * Visit every edge that leaves a vertex of @f within the work's range, once per occurrence of the
- * vertex. Rows and targets out of bounds end it with an error. @f must not change meanwhile.
+ * Call @visitor for every edge that leaves a vertex of @f within the work's range, once per occurrence
+ * of the vertex. Rows and targets out of bounds end it with an error. @f must not change meanwhile.
  */
-int gtu_alg_for_each_edge(struct gtu_alg *a, struct gtu_alg_for_each_edge *visit, const struct gtu_alg_frontier *f,
+int gtu_alg_for_each_edge(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier *f,
 		  gtu_alg_edge_fn *visitor, void *context);
 
 #endif

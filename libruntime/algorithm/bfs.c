@@ -223,7 +223,7 @@ static bool is_reached(void *context, uint64_t v)
 	return ((const uint32_t *)b->label.region.addr)[v] != UNVISITED;
 }
 
-static int turn(struct bfs *b)
+static int set_up_pulling(struct bfs *b)
 {
 	int rc;
 
@@ -258,7 +258,7 @@ static void list_candidates(struct bfs *b)
 
 static int pull_level(struct bfs *b, struct gtu_alg_frontier *next)
 {
-	int rc = b->back_ready ? 0 : turn(b);
+	int rc = b->back_ready ? 0 : set_up_pulling(b);
 
 	gtu_phase(&b->a.phases, "pull");
 	b->next = next;

@@ -275,23 +275,23 @@ static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint
 	const uint64_t first = up->row[v], count = up->row[v + 1] - first;
 	uint64_t p, e, end, u, w, q, hole, of_v = 0, of_u, edges = 0, *closed;
 	struct slot *table, *at;
-	uint64_t room, *sieve;
+	uint64_t capacity, *sieve;
 	unsigned shift;
 
 	if (count < 2)
 		return 0;
 	shift = (unsigned)__builtin_clzll(2 * count - 1);
-	room = 1ull << (64 - shift);
-	table = gtu_alg_scratch_reserve(s, 0, room * (sizeof(*table) + SIEVE / 8) + 8);
+	capacity = 1ull << (64 - shift);
+	table = gtu_alg_scratch_reserve(s, 0, capacity * (sizeof(*table) + SIEVE / 8) + 8);
 	closed = gtu_alg_scratch_reserve(s, 1, count * sizeof(*closed));
 	if (!table || !closed)
 		return GTU_NO_VERTEX;
-	sieve = (uint64_t *)(table + room);
-	memset(table, 0, room * (sizeof(*table) + SIEVE / 8) + 8);
+	sieve = (uint64_t *)(table + capacity);
+	memset(table, 0, capacity * (sizeof(*table) + SIEVE / 8) + 8);
 	memset(closed, 0, count * sizeof(*closed));
 	for (p = 0; p < count; p++) {
 		u = gtu_graph_target(up, first + p);
-		at = find(table, shift, room - 1, u);
+		at = find(table, shift, capacity - 1, u);
 		at->key = key_of(u);
 		at->position = (uint32_t)p + 1;
 		hole = hash(u) >> (shift - SIEVE_LOG2);
@@ -306,7 +306,7 @@ static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint
 			hole = hash(w) >> (shift - SIEVE_LOG2);
 			if (gtu_likely(!(sieve[hole >> 6] >> (hole & 63) & 1)))
 				continue;
-			at = find(table, shift, room - 1, w);
+			at = find(table, shift, capacity - 1, w);
 			if (!at->position)
 				continue;
 			q = at->position - 1;
@@ -394,11 +394,11 @@ static int close_streamed(void *context, const struct gtu_alg_batch *batch)
 /* Choose the next group, from c->first on: at least one vertex, at most GROUP or chunk edges. */
 static int choose_group(struct clustering *c)
 {
-	const uint64_t *row = c->up.row, n = c->up.n, most = c->a.chunk < GROUP ? c->a.chunk : GROUP;
+	const uint64_t *row = c->up.row, n = c->up.n, max = c->a.chunk < GROUP ? c->a.chunk : GROUP;
 	uint64_t entries;
 	int rc;
 
-	for (c->end = c->first + 1; c->end < n && row[c->end + 1] - row[c->first] <= most; c->end++)
+	for (c->end = c->first + 1; c->end < n && row[c->end + 1] - row[c->first] <= max; c->end++)
 		;
 	entries = row[c->end] - row[c->first];
 	rc = gtu_alg_reserve(&c->a, &c->requested.ids, entries * c->a.id_width, false);

@@ -25,7 +25,7 @@ struct coloring {
 	struct gtu_alg_buffer taken;	/* n of 8 bytes: colors of the window used by neighbours */
 	struct gtu_alg_frontier ready, next;
 	struct gtu_alg_buffer order, mark;	/* without a unit */
-	uint64_t most;				/* maximum degree */
+	uint64_t max;				/* maximum degree */
 };
 
 static uint32_t scatter(uint64_t v)
@@ -196,7 +196,7 @@ static int greedy_vertex(struct coloring *c, const struct gtu_graph *g, uint64_t
 		if (gtu_unlikely(target >= g->n))
 			return gtu_alg_bad_edge(&c->a, g, e);
 		color = c->color[target];
-		if (color <= c->most)
+		if (color <= c->max)
 			mark[color] = v + 1;
 	}
 	for (color = 0; mark[color] == v + 1; color++)
@@ -220,13 +220,13 @@ static int plain_coloring(struct coloring *c)
 	entry = c->order.region.addr;
 	for (i = 0; i < n; i++) {
 		entry[i] = (struct entry){ key[i], i };
-		if (key[i] >> 32 > c->most)
-			c->most = key[i] >> 32;
+		if (key[i] >> 32 > c->max)
+			c->max = key[i] >> 32;
 	}
 	qsort(entry, n, sizeof(*entry), by_order);
 	/* a vertex with d neighbours uses one of the first d + 1 colors */
 	gtu_phase(&c->a.phases, "color");
-	rc = gtu_alg_reserve(&c->a, &c->mark, (c->most + 2) * 8, false);
+	rc = gtu_alg_reserve(&c->a, &c->mark, (c->max + 2) * 8, false);
 	for (i = 0; i < n && !rc; i++)
 		rc = greedy_vertex(c, g, entry[i].vertex, c->mark.region.addr);
 	gtu_phases_iteration(&c->a.phases, c->a.opt, n);

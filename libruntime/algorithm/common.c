@@ -193,16 +193,16 @@ int gtu_alg_direction(struct gtu_alg *a)
 	return 0;
 }
 
-int gtu_alg_transpose(struct gtu_alg *a, struct gtu_graph **turned)
+int gtu_alg_transpose(struct gtu_alg *a, struct gtu_graph **transpose)
 {
 	struct gtu_graph plain = *a->g;
 
-	*turned = NULL;
+	*transpose = NULL;
 	if (!(a->g->flags & GTU_GRAPH_DIRECTED))
 		return 0;
 	plain.weight = NULL;
 	plain.weight_type = GTU_WEIGHT_NONE;
-	return gtu_graph_transpose(&plain, a->opt->progress, turned, a->err);
+	return gtu_graph_transpose(&plain, a->opt->progress, transpose, a->err);
 }
 
 static int give_back(struct gtu_alg *a, struct gtu_region *region, struct gtu_error *err)

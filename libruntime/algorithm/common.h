@@ -79,10 +79,10 @@ int gtu_alg_symmetrize(struct gtu_alg *a, struct gtu_graph **both);
  */
 int gtu_alg_direction(struct gtu_alg *a);
 /*
- * *turned = the transpose without weights (the caller closes it); NULL if edges are stored in both
+ * *transpose = the transpose without weights (the caller closes it); NULL if edges are stored in both
  * directions.
  */
-int gtu_alg_transpose(struct gtu_alg *a, struct gtu_graph **turned);
+int gtu_alg_transpose(struct gtu_alg *a, struct gtu_graph **transpose);
 
 /* Whether the unit streams edges to gtu_alg_for_each_edge() instead of expanding them in memory. */
 static inline bool gtu_alg_streams_edges(const struct gtu_alg *a)

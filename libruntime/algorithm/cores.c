@@ -20,13 +20,13 @@ struct cores {
 };
 
 /* Count the neighbours of every vertex, except itself. */
-static int count_neighbours(struct cores *c, const struct gtu_graph *g, uint64_t *most)
+static int count_neighbours(struct cores *c, const struct gtu_graph *g, uint64_t *max)
 {
 	uint64_t v, e, first, end, target;
 	int rc;
 
 	gtu_phase(&c->a.phases, "degrees");
-	*most = 0;
+	*max = 0;
 	for (v = 0; v < g->n; v++) {
 		rc = gtu_alg_edges(&c->a, g, v, &first, &end);
 		if (!rc)
@@ -40,8 +40,8 @@ static int count_neighbours(struct cores *c, const struct gtu_graph *g, uint64_t
 				return gtu_alg_bad_edge(&c->a, g, e);
 			c->core[v] -= target == v;
 		}
-		if (c->core[v] > *most)
-			*most = c->core[v];
+		if (c->core[v] > *max)
+			*max = c->core[v];
 	}
 	return 0;
 }
@@ -126,20 +126,20 @@ static int rounds(struct cores *c)
  * Sort vertices by remaining neighbours: begin[d] is the start of bucket d, position[v] the
  * index of v in sorted.
  */
-static void buckets(struct cores *c, uint64_t most)
+static void buckets(struct cores *c, uint64_t max)
 {
 	uint64_t *begin = c->begin.region.addr, *position = c->position.region.addr;
 	uint64_t *sorted = c->sorted.region.addr, v, d, n = c->a.g->n;
 
 	for (v = 0; v < n; v++)
 		begin[c->core[v] + 1]++;
-	for (d = 1; d <= most; d++)
+	for (d = 1; d <= max; d++)
 		begin[d] += begin[d - 1];
 	for (v = 0; v < n; v++) {
 		position[v] = begin[c->core[v]]++;
 		sorted[position[v]] = v;
 	}
-	for (d = most + 1; d > 0; d--)
+	for (d = max + 1; d > 0; d--)
 		begin[d] = begin[d - 1];
 	begin[0] = 0;
 }
@@ -158,7 +158,7 @@ static void lower(struct cores *c, uint64_t v)
 	begin[c->core[v]--]++;
 }
 
-static int plain_cores(struct cores *c, uint64_t most)
+static int plain_cores(struct cores *c, uint64_t max)
 {
 	const struct gtu_graph *g = c->edges.w.g;
 	const uint64_t *sorted;
@@ -166,14 +166,14 @@ static int plain_cores(struct cores *c, uint64_t most)
 	int rc;
 
 	gtu_phase(&c->a.phases, "peel");
-	rc = gtu_alg_reserve(&c->a, &c->begin, (most + 2) * 8, false);
+	rc = gtu_alg_reserve(&c->a, &c->begin, (max + 2) * 8, false);
 	if (!rc)
 		rc = gtu_alg_reserve(&c->a, &c->position, g->n * 8, false);
 	if (!rc)
 		rc = gtu_alg_reserve(&c->a, &c->sorted, g->n * 8, false);
 	if (rc)
 		return rc;
-	buckets(c, most);
+	buckets(c, max);
 	sorted = c->sorted.region.addr;
 	for (i = 0; i < g->n; i++) {
 		v = sorted[i];
@@ -214,7 +214,7 @@ int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
 	      struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
 	struct cores c = { .core = core };
-	uint64_t most;
+	uint64_t max;
 	int rc;
 
 	rc = gtu_alg_begin(&c.a, "cores", dev, g, opt, stats, err);
@@ -225,9 +225,9 @@ int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
 		if (!rc)
 			rc = gtu_alg_edges_begin(&c.a, &c.edges, c.both ? c.both : g, 8);
 		if (!rc)
-			rc = count_neighbours(&c, c.edges.w.g, &most);
+			rc = count_neighbours(&c, c.edges.w.g, &max);
 		if (!rc && opt->unit == GTU_WITH_NONE)
-			rc = plain_cores(&c, most);
+			rc = plain_cores(&c, max);
 		else if (!rc)
 			rc = set_up(&c) ?: rounds(&c);
 	}

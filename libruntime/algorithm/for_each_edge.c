@@ -315,7 +315,7 @@ static int for_each_peg(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, 
  * Minimum of remaining edges for skipping a vertex. A skip searches all later entries for parts of
  * the vertex, one cycle each, so for fewer edges it costs more than it saves.
  */
-#define SKIP_LEAST 128
+#define SKIP_MIN 128
 #define ROUNDS 64			/* rounds registered per job, to amortize its overhead */
 
 /*
@@ -332,7 +332,7 @@ static int skip(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const ui
 	if (rc || last == *skipped || !edges->enough(context, last))
 		return rc;
 	/* a storage may have further parts of the vertex, of unknown length */
-	if (!edges->storage && edges->w.g->row[last + 1] - eid[lane] <= SKIP_LEAST)
+	if (!edges->storage && edges->w.g->row[last + 1] - eid[lane] <= SKIP_MIN)
 		return 0;
 	*skipped = last;
 	return gtu_weaver_skip(edges->weaver, last, a->err);

@@ -35,7 +35,7 @@ struct labels {
 
 static inline uint64_t most_of_few(uint64_t *label, uint64_t count)
 {
-	uint64_t i, k, x, run = 0, most = 0, best = 0;
+	uint64_t i, k, x, run = 0, max = 0, best = 0;
 
 	for (i = 1; i < count; i++) {
 		x = label[i];
@@ -45,8 +45,8 @@ static inline uint64_t most_of_few(uint64_t *label, uint64_t count)
 	}
 	for (i = 0; i < count; i++) {
 		run = i && label[i] == label[i - 1] ? run + 1 : 1;
-		if (run > most) {
-			most = run;
+		if (run > max) {
+			max = run;
 			best = label[i];
 		}
 	}
@@ -64,7 +64,7 @@ struct tally {
  */
 static inline uint64_t most_frequent(struct gtu_alg_scratch *s, uint64_t *label, uint64_t count)
 {
-	uint64_t i, at, most = 0, best = 0, slots = 4 * SORTED;
+	uint64_t i, at, max = 0, best = 0, slots = 4 * SORTED;
 	struct tally *t;
 	unsigned shift;
 
@@ -80,8 +80,8 @@ static inline uint64_t most_frequent(struct gtu_alg_scratch *s, uint64_t *label,
 		for (at = label[i] * 0x9e3779b97f4a7c15u >> shift; t[at].count && t[at].label != label[i];)
 			at = (at + 1) & (slots - 1);
 		t[at].label = label[i];
-		if (++t[at].count > most || (t[at].count == most && label[i] < best)) {
-			most = t[at].count;
+		if (++t[at].count > max || (t[at].count == max && label[i] < best)) {
+			max = t[at].count;
 			best = label[i];
 		}
 	}

@@ -185,17 +185,17 @@ static double update(struct pagerank *p, double dangling)
 {
 	const double *sum = p->sum.region.addr;
 	const double n = (double)p->a.g->n;
-	double rank, change, most = 0;
+	double rank, change, max = 0;
 	uint64_t v;
 
 	for (v = 0; v < p->a.g->n; v++) {
 		rank = (1 - p->damping) / n + p->damping * (sum[v] + dangling / n);
 		change = fabs(rank - p->rank[v]);
-		if (change > most)
-			most = change;
+		if (change > max)
+			max = change;
 		p->rank[v] = rank;
 	}
-	return most;
+	return max;
 }
 
 static int iterate(struct pagerank *p)

@@ -21,7 +21,7 @@ static int job_done(struct gtu_alg *a, const struct gtu_completion *c, uint64_t 
 int gtu_alg_filter_begin(struct gtu_alg *a, struct gtu_alg_filter *t, uint32_t flags, bool keep,
 			 uint32_t cost_type, uint32_t cost_width, uint32_t target_width)
 {
-	uint64_t most = flags & GTU_SCU_BEST ? GTU_ALG_BEST_LINES : GTU_ALG_UNIQUE_LINES, bytes;
+	uint64_t max = flags & GTU_SCU_BEST ? GTU_ALG_BEST_LINES : GTU_ALG_UNIQUE_LINES, bytes;
 	int rc;
 
 	t->flags = flags;
@@ -29,7 +29,7 @@ int gtu_alg_filter_begin(struct gtu_alg *a, struct gtu_alg_filter *t, uint32_t f
 	t->used = false;
 	memset(&t->f, 0, sizeof(t->f));
 	/* a table of twice the vertices rarely evicts; small graphs need no larger one */
-	for (t->lines = GTU_TABLE_WAYS; t->lines < most && t->lines < 2 * a->g->n; t->lines *= 2)
+	for (t->lines = GTU_TABLE_WAYS; t->lines < max && t->lines < 2 * a->g->n; t->lines *= 2)
 		;
 	t->f.cost_type = cost_type;
 	t->f.cost_width = cost_width;
@@ -142,7 +142,7 @@ int gtu_alg_compact(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t
 	return rc;
 }
 
-/* The greatest of entries [i, end). Every vertex that the SCU brings passes here, so widths have loops of their own. */
+/* The greatest of entries [i, end). All vertices from the SCU are checked with it, so each width has its own loop. */
 static uint64_t greatest(const void *ids, uint32_t width, uint64_t i, uint64_t end)
 {
 	uint64_t wide = 0;
@@ -162,17 +162,17 @@ int gtu_alg_compact_frontier(struct gtu_alg *a, const struct gtu_alg_buffer *in,
 			     const struct gtu_alg_filter *t, struct gtu_alg_frontier *f)
 {
 	const uint64_t from = f->count;
-	uint64_t most;
+	uint64_t max;
 	int rc = gtu_alg_compact(a, in, n, a->id_width, mask, ones, t, &f->ids, &f->count);
 
 	if (rc)
 		return rc;
-	most = greatest(f->ids.region.addr, a->id_width, from, f->count);
-	if (gtu_likely(most < a->g->n))
+	max = greatest(f->ids.region.addr, a->id_width, from, f->count);
+	if (gtu_likely(max < a->g->n))
 		return 0;
 	return gtu_fail(a->err, GTU_ERR_FAIL,
 			"%s put vertex %llu into a frontier, of a graph of %llu vertices: it cannot be trusted",
-			gtu_get_info(a->dev)->path, (unsigned long long)most, (unsigned long long)a->g->n);
+			gtu_get_info(a->dev)->path, (unsigned long long)max, (unsigned long long)a->g->n);
 }
 
 int gtu_alg_mask(struct gtu_alg *a, struct gtu_alg_buffer *mask, uint64_t n)

@@ -27,7 +27,7 @@ struct gtu_alg_shares {
 	pthread_t caller;
 	atomic_uint_fast64_t edges;	/* edges of other threads, not yet counted */
 	atomic_bool starved;
-	struct gtu_alg_scratch scratch[GTU_THREADS_MOST];
+	struct gtu_alg_scratch scratch[GTU_THREADS_MAX];
 };
 
 static inline void gtu_alg_shares_begin(struct gtu_alg_shares *s, struct gtu_alg *a)
@@ -38,7 +38,7 @@ static inline void gtu_alg_shares_begin(struct gtu_alg_shares *s, struct gtu_alg
 	s->caller = pthread_self();
 	atomic_init(&s->edges, 0);
 	atomic_init(&s->starved, false);
-	for (i = 0; i < GTU_THREADS_MOST; i++) {
+	for (i = 0; i < GTU_THREADS_MAX; i++) {
 		atomic_flag_clear(&s->scratch[i].taken);
 		s->scratch[i].starved = &s->starved;
 	}
@@ -53,7 +53,7 @@ static inline int gtu_alg_shares_end(struct gtu_alg_shares *s, int rc)
 	unsigned i;
 
 	s->a->stats->edges += atomic_exchange(&s->edges, 0);
-	for (i = 0; i < GTU_THREADS_MOST; i++) {
+	for (i = 0; i < GTU_THREADS_MAX; i++) {
 		free(s->scratch[i].memory[0]);
 		free(s->scratch[i].memory[1]);
 	}
@@ -67,7 +67,7 @@ static inline struct gtu_alg_scratch *gtu_alg_scratch_acquire(struct gtu_alg_sha
 {
 	unsigned i;
 
-	for (i = 0;; i = (i + 1) % GTU_THREADS_MOST)
+	for (i = 0;; i = (i + 1) % GTU_THREADS_MAX)
 		if (!atomic_flag_test_and_set(&s->scratch[i].taken))
 			return &s->scratch[i];
 }

@@ -13,7 +13,7 @@
 
 struct gtu_weave_parts {
 	const struct gtu_graph *g;	/* the graph with the edges */
-	struct gtu_graph *turned;	/* g, if the library created it */
+	struct gtu_graph *transpose;	/* g, if the library created it */
 	struct gtu_graph rows;		/* entries as vertices, for units that read rows */
 	uint64_t *row, *vertex;		/* per entry; NULL: nothing is split */
 };
@@ -89,8 +89,8 @@ static int store(const struct gtu_graph *g, uint64_t part, bool pull, struct gtu
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a storage");
 	p->g = g;
 	if (pull && (g->flags & GTU_GRAPH_DIRECTED || g->weight_type != GTU_WEIGHT_NONE)) {
-		rc = gtu_graph_transpose(g, NULL, &p->turned, err);
-		p->g = p->turned;
+		rc = gtu_graph_transpose(g, NULL, &p->transpose, err);
+		p->g = p->transpose;
 	}
 	if (!rc) {
 		p->rows = *p->g;
@@ -124,7 +124,7 @@ int gtu_weave_csc(const struct gtu_graph *g, uint64_t part, struct gtu_weave_sto
 void gtu_weave_close(struct gtu_weave_storage *s)
 {
 	if (s->parts) {
-		gtu_graph_close(s->parts->turned);
+		gtu_graph_close(s->parts->transpose);
 		free(s->parts->row);
 		free(s->parts->vertex);
 		free(s->parts);
@@ -139,7 +139,7 @@ struct weave {
 	struct gtu_alg_for_each_edge edges;
 	const struct gtu_weave_storage *s;
 	const struct gtu_weave_functions *f;
-	struct gtu_weave_iteration turn;
+	struct gtu_weave_iteration now;
 	struct gtu_alg_frontier list;	/* entries to register */
 };
 
@@ -174,10 +174,10 @@ static int distribute(void *context, const struct gtu_alg_batch *batch)
 					"are %llu",
 					(unsigned long long)batch->edge[i], (unsigned long long)other,
 					(unsigned long long)w->s->vertices);
-		if (leaves_out(w->f->filter_target, &w->turn, w->s->pull ? base : other) ||
-		    (w->s->pull && leaves_out(w->f->filter_source, &w->turn, other)))
+		if (leaves_out(w->f->filter_target, &w->now, w->s->pull ? base : other) ||
+		    (w->s->pull && leaves_out(w->f->filter_source, &w->now, other)))
 			continue;
-		w->f->gather(&w->turn, w->s->pull ? other : base, w->s->pull ? base : other, weight);
+		w->f->gather(&w->now, w->s->pull ? other : base, w->s->pull ? base : other, weight);
 	}
 	return 0;
 }
@@ -186,7 +186,7 @@ static bool enough(void *context, uint64_t base)
 {
 	const struct weave *w = context;
 
-	return w->f->filter_target(&w->turn, base);
+	return w->f->filter_target(&w->now, base);
 }
 
 /* Figure 9, lines 4 to 9: list the entries with edges whose base vertex passes the filter. */
@@ -202,7 +202,7 @@ static int list_entries(struct weave *w)
 		rc = w->s->get_neighbor(w->s, entry, &base, &first, &degree, w->a.err);
 		if (rc)
 			return rc;
-		if (!degree || (base < w->s->vertices && leaves_out(filter, &w->turn, base)))
+		if (!degree || (base < w->s->vertices && leaves_out(filter, &w->now, base)))
 			continue;
 		gtu_alg_push(&w->a, &w->list, entry);
 	}
@@ -218,8 +218,8 @@ static int iterate(struct weave *w)
 
 	rc = gtu_alg_reserve(&w->a, &w->list.ids, w->s->entries * w->a.id_width, false);
 	for (v = 0; !rc && w->f->init && v < w->s->vertices; v++)
-		w->f->init(&w->turn, v);
-	while (!rc && again && (!w->a.opt->iterations || w->turn.iteration < w->a.opt->iterations)) {
+		w->f->init(&w->now, v);
+	while (!rc && again && (!w->a.opt->iterations || w->now.iteration < w->a.opt->iterations)) {
 		gtu_phase(&w->a.phases, "register");
 		rc = list_entries(w);
 		gtu_phase(&w->a.phases, "gather");
@@ -227,10 +227,10 @@ static int iterate(struct weave *w)
 			rc = gtu_alg_for_each_edge(&w->a, &w->edges, &w->list, distribute, w);
 		gtu_phase(&w->a.phases, "apply");
 		for (again = false, v = 0; !rc && w->f->apply && v < w->s->vertices; v++)
-			again |= w->f->apply(&w->turn, v);
+			again |= w->f->apply(&w->now, v);
 		if (!rc) {
 			gtu_phases_iteration(&w->a.phases, w->a.opt, w->list.count);
-			w->turn.iteration = w->a.stats->iterations;
+			w->now.iteration = w->a.stats->iterations;
 		}
 	}
 	w->a.stats->pull_end = w->s->pull ? w->a.stats->iterations : 0;
@@ -252,7 +252,7 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 		.name = "the storage",
 	};
 	const struct gtu_graph *g = s->parts ? &s->parts->rows : &own;
-	struct weave w = { .s = s, .f = functions, .turn.context = context };
+	struct weave w = { .s = s, .f = functions, .now.context = context };
 	int rc;
 
 	if (!functions->gather || !s->get_neighbor || !s->get_edge)

@@ -51,7 +51,7 @@ static int parse_one(char *item, struct gtu_dev_config *config, struct gtu_error
 {
 	char *value = strchr(item, '='), *end;
 	const struct gtu_parameter *p = NULL;
-	unsigned long long v, most;
+	unsigned long long v, max;
 	bool absent, without;
 	unsigned i;
 
@@ -65,11 +65,11 @@ static int parse_one(char *item, struct gtu_dev_config *config, struct gtu_error
 	if (!absent && !without && !p)
 		return gtu_fail(err, GTU_ERR_USAGE, "the model has no parameter \"%s\"; 'gtu info --tables UNIT' lists a unit's",
 				item);
-	most = absent || (p && p->bytes == 4) ? UINT32_MAX : UINT64_MAX;
+	max = absent || (p && p->bytes == 4) ? UINT32_MAX : UINT64_MAX;
 	errno = 0;
 	v = strtoull(value, &end, 0);
-	if (errno || end == value || *end || *value == '-' || !v || v > most)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from 1 to %llu", item, value, most);
+	if (errno || end == value || *end || *value == '-' || !v || v > max)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from 1 to %llu", item, value, max);
 	if (absent)
 		config->absent_units = (uint32_t)v;
 	else if (without)

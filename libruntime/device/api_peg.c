@@ -58,15 +58,15 @@ static int check(const struct gtu_queue *q, const struct gtu_peg_config *c, stru
 	const uint32_t flags = GTU_PEG_VERTEX_LIST | GTU_PEG_PULL | GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST |
 			       GTU_PEG_WITH_WEIGHT | GTU_PEG_WITH_INDEX | GTU_PEG_DEMAND |
 			       GTU_PEG_BALANCE_EDGES | GTU_PEG_BALANCE_LISTS | GTU_PEG_STAND_BY;
-	const uint32_t most = q->dev->info.peg[GTU_PEG_P_ENGINES];
+	const uint32_t max = q->dev->info.peg[GTU_PEG_P_ENGINES];
 	int rc;
 
 	if (!(q->dev->info.units & GTU_UNIT_PEG))
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no PEG", q->dev->info.path);
 	if (c->flags & ~flags)
 		return gtu_fail(err, GTU_ERR_USAGE, "flags 0x%x of a PEG stream are unknown", c->flags & ~flags);
-	if (c->engines > most)
-		return gtu_fail(err, GTU_ERR_USAGE, "%u engines are too many: %s has %u", c->engines, q->dev->info.path, most);
+	if (c->engines > max)
+		return gtu_fail(err, GTU_ERR_USAGE, "%u engines are too many: %s has %u", c->engines, q->dev->info.path, max);
 	if (c->ring_log2 > 16)
 		return gtu_fail(err, GTU_ERR_USAGE, "a ring of 2^%u records is too large: the "
 				"maximum is 2^16", c->ring_log2);

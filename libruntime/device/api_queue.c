@@ -15,7 +15,7 @@
 int gtu_queue_create(struct gtu_device *dev, const struct gtu_queue_options *opt,
 		     struct gtu_queue **out, struct gtu_error *err)
 {
-	const uint32_t most = dev->info.max_ring_log2;
+	const uint32_t max = dev->info.max_ring_log2;
 	struct gtu_queue *q;
 	uint32_t sq, cq;
 	int rc;
@@ -26,10 +26,10 @@ int gtu_queue_create(struct gtu_device *dev, const struct gtu_queue_options *opt
 				"%s has no queues: it runs whole algorithms over placed graphs (unit gpu)", dev->info.path);
 	sq = opt && opt->sq_log2 ? opt->sq_log2 : 8;
 	cq = opt && opt->cq_log2 ? opt->cq_log2 : sq;
-	if (sq > most || cq > most)
+	if (sq > max || cq > max)
 		return gtu_fail(err, GTU_ERR_USAGE, "rings of 2^%u and 2^%u entries are too large: "
 				"the maximum of %s is 2^%u",
-				sq, cq, dev->info.path, most);
+				sq, cq, dev->info.path, max);
 	q = calloc(1, sizeof(*q));
 	if (!q)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a queue");
@@ -82,7 +82,7 @@ void gtu_stream_notify(struct gtu_queue *q)
 
 static void ring_submit(struct gtu_queue *q)
 {
-	q->told = q->consumed;
+	q->published = q->consumed;
 	gtu_ring_doorbell(q, GTU_DB_SUBMIT, (uint32_t)q->submitted | (uint64_t)(uint32_t)q->consumed << 32);
 }
 
@@ -154,7 +154,7 @@ static int fail_timeout(const struct gtu_queue *q, uint64_t job, uint64_t timeou
  */
 static int wait_for_space(struct gtu_queue *q, unsigned n, struct gtu_error *err)
 {
-	const uint64_t size = 1ull << q->rings.sq_log2, most = 1ull << q->rings.cq_log2;
+	const uint64_t size = 1ull << q->rings.sq_log2, max = 1ull << q->rings.cq_log2;
 	const uint64_t need = q->submitted + n;	/* total; job need - size - 1 must complete first */
 	uint64_t deadline, job;
 	int rc;
@@ -162,13 +162,13 @@ static int wait_for_space(struct gtu_queue *q, unsigned n, struct gtu_error *err
 	if (need <= size + q->consumed)
 		return 0;
 	job = need - size - 1;
-	if (gtu_completed(&q->rings, (uint32_t)job) && job - q->consumed < most)
+	if (gtu_completed(&q->rings, (uint32_t)job) && job - q->consumed < max)
 		return 0;
-	if (job - q->consumed >= most)
+	if (job - q->consumed >= max)
 		return gtu_fail(err, GTU_ERR_USAGE,
 				"%llu jobs are outstanding: take completions before submitting more",
 				(unsigned long long)(q->submitted - q->consumed));
-	if (job - q->told >= most)
+	if (job - q->published >= max)
 		ring_submit(q);		/* the device waits for a newer consumer index */
 	deadline = gtu_deadline(q->dev, GTU_FOREVER);
 	while (!gtu_completed(&q->rings, (uint32_t)job)) {
@@ -290,7 +290,7 @@ int gtu_next(struct gtu_queue *q, uint64_t timeout_ns, struct gtu_completion *ou
 	 * The device may be waiting for this slot: publish the consumer index now. Otherwise the
 	 * next doorbell does.
 	 */
-	if (q->submitted - q->told > size)
+	if (q->submitted - q->published > size)
 		ring_submit(q);
 	return 0;
 }
@@ -323,7 +323,7 @@ int gtu_queue_reset(struct gtu_queue *q, struct gtu_error *err)
 		return fail_owned_by_stream(q, err);
 	rc = q->dev->ops->queue_reset(q->dev, &q->rings, err);
 	if (!rc)
-		q->submitted = q->consumed = q->told = q->canceled = 0;
+		q->submitted = q->consumed = q->published = q->canceled = 0;
 	return rc;
 }
 

@@ -8,8 +8,8 @@
  * Maximum elements of an operand (one more means "to the end"), and elements per job of a split
  * array. Tests define smaller values.
  */
-#ifndef JOB_MOST
-#define JOB_MOST	0xfffffffeu
+#ifndef JOB_MAX
+#define JOB_MAX	0xfffffffeu
 #define JOB_CHUNK	(1ull << 31)
 #endif
 
@@ -42,7 +42,7 @@ static struct gtu_hw_operand part(const struct gtu_array *a, uint64_t first, uin
 {
 	return (struct gtu_hw_operand){
 		.key = a->key,
-		.count = count > JOB_MOST ? GTU_COUNT_TO_END : (uint32_t)count,
+		.count = count > JOB_MAX ? GTU_COUNT_TO_END : (uint32_t)count,
 		.offset = a->offset + (a->width ? first * a->width : first / 8),
 	};
 }
@@ -68,18 +68,18 @@ static int run(struct gtu_queue *q, const struct scu_job *job, struct gtu_comple
 {
 	struct gtu_hw_operand op[GTU_SCU_OPERANDS];
 	struct gtu_completion total = { .operand = 0xff }, c;
-	uint64_t first = 0, chunk, count, room, capacity;
+	uint64_t first = 0, chunk, count, left, capacity;
 	const bool plain = !(job->desc.param >> GTU_SCU_STEP_SHIFT & 3);
 	int rc, space = 0;
 
-	if (!plain && (job->n > JOB_MOST || (given(job->to) && job->to->count > JOB_MOST)))
+	if (!plain && (job->n > JOB_MAX || (given(job->to) && job->to->count > JOB_MAX)))
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "filtering and grouping take at most %u elements at once",
-				JOB_MOST);
-	chunk = job->n > JOB_MOST ? JOB_CHUNK : job->n;
+				JOB_MAX);
+	chunk = job->n > JOB_MAX ? JOB_CHUNK : job->n;
 	do {
 		count = job->n - first < chunk ? job->n - first : chunk;
-		room = given(job->to) && job->to->count > total.count ? job->to->count - total.count : 0;
-		capacity = room > JOB_MOST ? JOB_MOST : room;
+		left = given(job->to) && job->to->count > total.count ? job->to->count - total.count : 0;
+		capacity = left > JOB_MAX ? JOB_MAX : left;
 		operands(job, first, count, space ? 0 : total.count, space ? 0 : capacity, op);
 		rc = gtu_do_operands(q, &job->desc, op, GTU_SCU_OPERANDS, GTU_FOREVER, &c, err);
 		if (!rc && given(job->to) && !space && c.count > capacity)
@@ -87,7 +87,7 @@ static int run(struct gtu_queue *q, const struct scu_job *job, struct gtu_comple
 					"%llu fit: its "
 					"completions cannot be trusted", gtu_get_info(gtu_queue_device(q))->path,
 					(unsigned long long)c.count, (unsigned long long)capacity);
-		if (rc == GTU_ERR_SPACE && room > capacity && count > 8) {
+		if (rc == GTU_ERR_SPACE && left > capacity && count > 8) {
 			chunk = (count / 2 + 7) & ~7ull;	/* the output fits, but not from one job */
 			continue;
 		}

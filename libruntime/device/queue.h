@@ -9,7 +9,7 @@ struct gtu_queue {
 	struct gtu_device *dev;
 	struct gtu_rings rings;
 	uint64_t submitted, consumed;	/* total number of jobs */
-	uint64_t told;			/* last consumer index written to the device */
+	uint64_t published;			/* last consumer index written to the device */
 	struct gtu_region block;	/* parameter block of gtu_do_operands(), allocated on first use */
 	uint64_t canceled;		/* jobs before this one may be, in all; atomic */
 	const char *stream;		/* stream that owns the queue: its kind and how to end it, for messages; or NULL */

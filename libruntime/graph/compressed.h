@@ -25,7 +25,7 @@
 #endif
 
 #define GTU_CODED_PIECE		256u	/* entries */
-#define GTU_CODED_BITS_MOST	32u	/* entry_bits + weight_bits: a piece is then at most 1 KiB */
+#define GTU_CODED_BITS_MAX	32u	/* entry_bits + weight_bits: a piece is then at most 1 KiB */
 
 GTU_CODED_FN uint64_t gtu_compressed_pieces(uint64_t degree)
 {

@@ -215,23 +215,23 @@ static int check_targets(const struct gtu_graph *g, const struct gtu_progress *p
 	uint64_t first, e, end;
 
 	for (first = 0; first < g->m; first = end) {
-		uint64_t most = 0;
+		uint64_t max = 0;
 
 		end = g->m - first > GTU_TICK_ITEMS ? first + GTU_TICK_ITEMS : g->m;
 		if (g->edge_bytes == 8) {
 			const uint64_t *col = g->col;
 
 			for (e = first; e < end; e++)
-				most = col[e] > most ? col[e] : most;
+				max = col[e] > max ? col[e] : max;
 		} else {
 			const uint32_t *col = g->col;
-			uint32_t most32 = 0;
+			uint32_t max32 = 0;
 
 			for (e = first; e < end; e++)
-				most32 = col[e] > most32 ? col[e] : most32;
-			most = most32;
+				max32 = col[e] > max32 ? col[e] : max32;
+			max = max32;
 		}
-		if (most >= g->n) {
+		if (max >= g->n) {
 			for (e = first; e < end - 1 && gtu_graph_target(g, e) < g->n; e++)
 				;
 			return gtu_fail(err, GTU_ERR_INPUT,

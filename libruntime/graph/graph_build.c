@@ -450,7 +450,7 @@ int gtu_graph_from_edges(uint64_t n, uint64_t m, const uint64_t *src, const uint
 					(unsigned long long)e, (unsigned long long)src[e],
 					(unsigned long long)dst[e], (unsigned long long)n);
 	raw.edges = (struct gtu_edge_list){
-		.m = m, .room = m, .src = (void *)src, .dst = (void *)dst, .weight = (void *)weight,
+		.m = m, .capacity = m, .src = (void *)src, .dst = (void *)dst, .weight = (void *)weight,
 		.id_bytes = 8, .weight_type = weight_type, .borrowed = true,
 	};
 	raw.undirected = opt && opt->direction == GTU_UNDIRECTED;

@@ -30,9 +30,9 @@ struct work {
 	const struct gtu_progress *progress;
 };
 
-static uint32_t bits_for(uint64_t most)
+static uint32_t bits_for(uint64_t max)
 {
-	return most ? 64 - (uint32_t)__builtin_clzll(most) : 0;
+	return max ? 64 - (uint32_t)__builtin_clzll(max) : 0;
 }
 
 static uint64_t shares_of(const struct gtu_graph *g)
@@ -125,43 +125,43 @@ static int find_widths(void *arg, uint64_t first, uint64_t end)
 
 struct weight_range {
 	const uint32_t *weight;
-	atomic_uint_fast32_t least, most;
+	atomic_uint_fast32_t min, max;
 };
 
 static int find_range(void *arg, uint64_t first, uint64_t end)
 {
 	struct weight_range *r = arg;
-	uint32_t least = UINT32_MAX, most = 0;
+	uint32_t min = UINT32_MAX, max = 0;
 	uint_fast32_t seen;
 	uint64_t e;
 
 	for (e = first; e < end; e++) {
-		least = r->weight[e] < least ? r->weight[e] : least;
-		most = r->weight[e] > most ? r->weight[e] : most;
+		min = r->weight[e] < min ? r->weight[e] : min;
+		max = r->weight[e] > max ? r->weight[e] : max;
 	}
-	seen = atomic_load(&r->least);
-	while (least < seen && !atomic_compare_exchange_weak(&r->least, &seen, least))
+	seen = atomic_load(&r->min);
+	while (min < seen && !atomic_compare_exchange_weak(&r->min, &seen, min))
 		;
-	seen = atomic_load(&r->most);
-	while (most > seen && !atomic_compare_exchange_weak(&r->most, &seen, most))
+	seen = atomic_load(&r->max);
+	while (max > seen && !atomic_compare_exchange_weak(&r->max, &seen, max))
 		;
 	return 0;
 }
 
 static void choose_weight_bits(const struct gtu_graph *g, struct gtu_compressed *c)
 {
-	struct weight_range r = { .weight = g->weight, .least = UINT32_MAX };
+	struct weight_range r = { .weight = g->weight, .min = UINT32_MAX };
 	uint32_t bits;
 
 	if (g->weight_type != GTU_WEIGHT_U32 || !g->m)
 		return;
 	gtu_parallel(find_range, &r, g->m);
-	bits = bits_for(atomic_load(&r.most) - atomic_load(&r.least));
-	if (c->entry_bits + bits > GTU_CODED_BITS_MOST)
+	bits = bits_for(atomic_load(&r.max) - atomic_load(&r.min));
+	if (c->entry_bits + bits > GTU_CODED_BITS_MAX)
 		return;
 	c->weighted = 1;
 	c->weight_bits = bits;
-	c->weight_min = (uint32_t)atomic_load(&r.least);
+	c->weight_min = (uint32_t)atomic_load(&r.min);
 }
 
 int gtu_compressed_measure(const struct gtu_graph *g, int weights, struct gtu_compressed *c, struct gtu_error *err)
@@ -331,14 +331,14 @@ static uint32_t read_piece(const struct work *w, uint64_t at, uint64_t e, uint32
 {
 	const struct gtu_compressed *c = w->c;
 	uint32_t mask = gtu_compressed_mask(c->entry_bits), target = gtu_compressed_take(w->stream, at, c->entry_bits),
-		 most = target, i;
+		 max = target, i;
 	uint32_t *narrow = w->g->edge_bytes == 4 ? (uint32_t *)w->col + e : NULL;
 	uint64_t bit = at + c->entry_bits;
 
 	gtu_put(w->col, w->g->edge_bytes, e, target);
 	for (i = 1; i < count; i++, bit += width) {
 		target = (target + gtu_compressed_take(w->stream, bit, width)) & mask;
-		most = target > most ? target : most;
+		max = target > max ? target : max;
 		if (narrow)
 			narrow[i] = target;
 		else
@@ -346,7 +346,7 @@ static uint32_t read_piece(const struct work *w, uint64_t at, uint64_t e, uint32
 	}
 	for (i = 0; i < count && c->weighted; i++, bit += c->weight_bits)
 		w->weight[e + i] = c->weight_min + gtu_compressed_take(w->stream, bit, c->weight_bits);
-	return most;
+	return max;
 }
 
 static int read_share(void *arg, uint64_t first, uint64_t end)

@@ -121,11 +121,11 @@ static int check_coding(const struct gtu_container_header *h, const char *name, 
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu compressed edges do not fit into "
 				"%llu pieces of at most %u", name,
 				(unsigned long long)h->m, (unsigned long long)h->coded_pieces, GTU_CODED_PIECE);
-	if (!h->entry_bits || h->entry_bits > GTU_CODED_BITS_MOST ||
-	    h->weight_bits > GTU_CODED_BITS_MOST - h->entry_bits)
+	if (!h->entry_bits || h->entry_bits > GTU_CODED_BITS_MAX ||
+	    h->weight_bits > GTU_CODED_BITS_MAX - h->entry_bits)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: compressed entries of %u bits and weights "
 				"of %u bits are out of range: the sum must be 1 to %u",
-				name, h->entry_bits, h->weight_bits, GTU_CODED_BITS_MOST);
+				name, h->entry_bits, h->weight_bits, GTU_CODED_BITS_MAX);
 	if (h->weighted > 1 || (h->weighted && h->weight_type != GTU_WEIGHT_U32) ||
 	    (!h->weighted && (h->weight_bits || h->weight_min)))
 		return gtu_fail(err, GTU_ERR_INPUT,

@@ -5,7 +5,7 @@
 
 #include "graph_internal.h"
 
-#define FIRST_ROOM 1024
+#define FIRST_CAPACITY 1024
 
 void gtu_edges_init(struct gtu_edge_list *l, bool weighted)
 {
@@ -24,10 +24,10 @@ void gtu_edges_free(struct gtu_edge_list *l)
 	gtu_edges_init(l, false);
 }
 
-static int no_memory(const struct gtu_edge_list *l, uint64_t room, struct gtu_error *err)
+static int no_memory(const struct gtu_edge_list *l, uint64_t capacity, struct gtu_error *err)
 {
 	return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu edges (%llu so far)",
-			(unsigned long long)room, (unsigned long long)l->m);
+			(unsigned long long)capacity, (unsigned long long)l->m);
 }
 
 static int resize(void **array, uint64_t count, uint64_t bytes)
@@ -43,28 +43,28 @@ static int resize(void **array, uint64_t count, uint64_t bytes)
 	return 0;
 }
 
-int gtu_edges_reserve(struct gtu_edge_list *l, uint64_t room, struct gtu_error *err)
+int gtu_edges_reserve(struct gtu_edge_list *l, uint64_t capacity, struct gtu_error *err)
 {
-	if (room <= l->room)
+	if (capacity <= l->capacity)
 		return 0;
-	if (resize(&l->src, room, l->id_bytes) || resize(&l->dst, room, l->id_bytes) ||
-	    (l->weight_type && resize(&l->weight, room, gtu_weight_bytes(l->weight_type))))
-		return no_memory(l, room, err);
-	l->room = room;
+	if (resize(&l->src, capacity, l->id_bytes) || resize(&l->dst, capacity, l->id_bytes) ||
+	    (l->weight_type && resize(&l->weight, capacity, gtu_weight_bytes(l->weight_type))))
+		return no_memory(l, capacity, err);
+	l->capacity = capacity;
 	return 0;
 }
 
 int gtu_edges_grow(struct gtu_edge_list *l, struct gtu_error *err)
 {
-	return gtu_edges_reserve(l, l->room ? l->room * 2 : FIRST_ROOM, err);
+	return gtu_edges_reserve(l, l->capacity ? l->capacity * 2 : FIRST_CAPACITY, err);
 }
 
 int gtu_edges_widen_ids(struct gtu_edge_list *l, struct gtu_error *err)
 {
 	uint64_t i;
 
-	if (resize(&l->src, l->room, 8) || resize(&l->dst, l->room, 8))
-		return no_memory(l, l->room, err);
+	if (resize(&l->src, l->capacity, 8) || resize(&l->dst, l->capacity, 8))
+		return no_memory(l, l->capacity, err);
 	for (i = l->m; i-- > 0;) {
 		((uint64_t *)l->src)[i] = ((uint32_t *)l->src)[i];
 		((uint64_t *)l->dst)[i] = ((uint32_t *)l->dst)[i];
@@ -77,8 +77,8 @@ int gtu_edges_widen_weights(struct gtu_edge_list *l, struct gtu_error *err)
 {
 	uint64_t i;
 
-	if (resize(&l->weight, l->room, 8))
-		return no_memory(l, l->room, err);
+	if (resize(&l->weight, l->capacity, 8))
+		return no_memory(l, l->capacity, err);
 	for (i = l->m; i-- > 0;)
 		((double *)l->weight)[i] = ((uint32_t *)l->weight)[i];
 	l->weight_type = GTU_WEIGHT_F64;

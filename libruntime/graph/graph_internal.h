@@ -39,7 +39,7 @@ static inline const char *gtu_graph_label(const struct gtu_graph *g)
  * double. No weight is rounded, and an unweighted list costs 8 bytes per edge.
  */
 struct gtu_edge_list {
-	uint64_t m, room;
+	uint64_t m, capacity;
 	void *src, *dst;
 	void *weight;
 	uint32_t id_bytes;		/* 4 or 8 */
@@ -49,7 +49,7 @@ struct gtu_edge_list {
 
 void gtu_edges_init(struct gtu_edge_list *l, bool weighted);
 void gtu_edges_free(struct gtu_edge_list *l);
-int gtu_edges_reserve(struct gtu_edge_list *l, uint64_t room, struct gtu_error *err);
+int gtu_edges_reserve(struct gtu_edge_list *l, uint64_t capacity, struct gtu_error *err);
 int gtu_edges_widen_ids(struct gtu_edge_list *l, struct gtu_error *err);
 int gtu_edges_widen_weights(struct gtu_edge_list *l, struct gtu_error *err);
 int gtu_edges_grow(struct gtu_edge_list *l, struct gtu_error *err);
@@ -60,7 +60,7 @@ static inline int gtu_edges_push(struct gtu_edge_list *l, uint64_t u, uint64_t v
 {
 	int rc;
 
-	if (gtu_unlikely(l->m == l->room)) {
+	if (gtu_unlikely(l->m == l->capacity)) {
 		rc = gtu_edges_grow(l, err);
 		if (rc)
 			return rc;

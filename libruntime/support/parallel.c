@@ -37,11 +37,11 @@ int gtu_parallel_by(uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_
 	struct work w = { .fn = fn, .arg = arg, .count = count, .share = share };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), i, started = 0;
 	uint64_t shares = count / share + !!(count % share);
-	pthread_t thread[GTU_THREADS_MOST];
+	pthread_t thread[GTU_THREADS_MAX];
 
-	if (cpus > GTU_THREADS_MOST)
-		cpus = GTU_THREADS_MOST;
-	if (cpus > (long)(shares < GTU_THREADS_MOST ? shares : GTU_THREADS_MOST))
+	if (cpus > GTU_THREADS_MAX)
+		cpus = GTU_THREADS_MAX;
+	if (cpus > (long)(shares < GTU_THREADS_MAX ? shares : GTU_THREADS_MAX))
 		cpus = (long)shares;
 	/* a failed pthread_create() only costs time */
 	for (i = 1; i < cpus; i++)

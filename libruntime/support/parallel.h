@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define GTU_SHARE_LOG2	20		/* log2 of the elements per share */
-#define GTU_THREADS_MOST 64		/* maximum threads per call, including the caller */
+#define GTU_THREADS_MAX 64		/* maximum threads per call, including the caller */
 
 /*
  * Call fn(arg, first, end) for each share of [0, count) on all CPUs. Each share except the last has

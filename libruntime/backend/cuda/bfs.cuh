@@ -247,16 +247,16 @@ template <typename R> __device__ static void cache_fill(const gpu_graph &g, u32 
 					best = key;
 			});
 		for (i = 0; i < k; i++) {
-			u64 most = best;
+			u64 max = best;
 
 			for (int d = 16; d; d >>= 1) {
-				u64 other = __shfl_xor_sync(ALL_LANES, most, d);
+				u64 other = __shfl_xor_sync(ALL_LANES, max, d);
 
-				most = other > most ? other : most;
+				max = other > max ? other : max;
 			}
 			if (!lane_id())
-				cache[v * k + i] = most ? (u32)most : GPU_NO_VERTEX;
-			if (best == most)
+				cache[v * k + i] = max ? (u32)max : GPU_NO_VERTEX;
+			if (best == max)
 				best = 0;
 		}
 	}

@@ -4,7 +4,7 @@
 
 #include "gpu.h"
 
-#define BLOCKS_MOST	0x7fffffffu
+#define BLOCKS_MAX	0x7fffffffu
 #define BLOCKS_A_PROCESSOR 8		/* maximum blocks of 256 threads on a multiprocessor */
 
 typedef unsigned long long ull;
@@ -179,7 +179,7 @@ int gpu_wait(struct gpu *gpu, const char *what, struct gtu_error *err)
 int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **args, struct gtu_error *err)
 {
 	uint64_t blocks = (threads + GPU_BLOCK - 1) / GPU_BLOCK,
-		 most = (uint64_t)gpu->info.multiprocessors * BLOCKS_A_PROCESSOR;
+		 max = (uint64_t)gpu->info.multiprocessors * BLOCKS_A_PROCESSOR;
 	CUfunction f;
 	CUresult rc = gpu->api.cuModuleGetFunction(&f, gpu->module, kernel);
 
@@ -189,10 +189,10 @@ int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **arg
 	 * the paper's kernels use one thread per vertex and rely on the hardware to schedule the
 	 * blocks
 	 */
-	if (blocks > most && strncmp(kernel, "emogi_", 6))
-		blocks = most;
-	if (blocks > BLOCKS_MOST)
-		blocks = BLOCKS_MOST;
+	if (blocks > max && strncmp(kernel, "emogi_", 6))
+		blocks = max;
+	if (blocks > BLOCKS_MAX)
+		blocks = BLOCKS_MAX;
 	if (!blocks)
 		blocks = 1;
 	rc = gpu->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, GPU_BLOCK, 1, 1, 0, NULL, args, NULL);

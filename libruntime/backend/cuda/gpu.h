@@ -176,7 +176,7 @@ int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out);
 int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bool widths, uint64_t threads,
 		   void **args);
 /*
- * Reset a step's counters (least to its maximum) before it; read them after it, which synchronizes.
+ * Reset a step's counters (min to its maximum) before it; read them after it, which synchronizes.
  */
 int gpu_run_clear(struct gpu_run *r);
 int gpu_run_read(struct gpu_run *r);

@@ -10,7 +10,7 @@
 #define GPU_UNREACHED	0xffffffffu
 #define GPU_NO_VERTEX	0xffffffffu	/* no vertex: ends a short cache entry */
 #define GPU_TILE	2048u		/* edges that a block sums at a time (PageRank) */
-#define GPU_CACHE_MOST	4u		/* maximum cached neighbours per vertex */
+#define GPU_CACHE_MAX	4u		/* maximum cached neighbours per vertex */
 #define GPU_CACHE_LOOKS	1024u		/* neighbours of a vertex considered for the cache */
 #define GPU_TALLIES	64u
 #define GPU_SLICES	8u		/* one slice of the vertices is joined before the giant component is determined */
@@ -42,9 +42,9 @@ struct gpu_counters {
 	uint64_t items;			/* work items in the queue that a kernel fills */
 	uint64_t left;			/* vertices in the second queue */
 	uint64_t vertices, edges;	/* vertices reached, and the sum of their degrees */
-	uint64_t least;			/* minimum of the values not taken */
+	uint64_t min;			/* minimum of the values not taken */
 	uint64_t changed;
-	double dangling, most;		/* PageRank */
+	double dangling, max;		/* PageRank */
 	/*
 	 * Sectors requested from the list and from its copy in GPU memory; never cleared within a
 	 * run. An array, because a single counter for all warps would be slower than the link.

@@ -8,12 +8,12 @@
 /*
  * Pinned memory serves random reads as fast as managed memory from 512 MB, four times slower from 1
  * GB, and ten times slower from 8 GB. A probe must therefore be as large as the list, up to
- * PROBE_MOST.
+ * PROBE_MAX.
  */
-#define PROBE_LEAST	(16ull << 20)
-#define PROBE_MOST	(1ull << 30)
+#define PROBE_MIN	(16ull << 20)
+#define PROBE_MAX	(1ull << 30)
 #define RANDOM_READS	(1ull << 22)
-#define ROUNDS_MOST	32
+#define ROUNDS_MAX	32
 
 static const char *const access_name[] = {
 	"copy", "sequential", "shifted", "strided", "random-128", "random-64", "random-32",
@@ -131,7 +131,7 @@ static int ascending(const void *a, const void *b)
 static int measure(struct link *l, uint32_t access, uint32_t rounds, double *rate, struct gtu_error *err)
 {
 	uint64_t start, bytes = access < GTU_LINK_RANDOM_128 ? l->bytes : random_reads(l, access) * block_bytes(access);
-	double seconds[ROUNDS_MOST];
+	double seconds[ROUNDS_MAX];
 	uint32_t i;
 	int rc = 0;
 
@@ -157,8 +157,8 @@ int gpu_link_measure(struct gpu *gpu, uint32_t edges, uint64_t bytes, uint32_t r
 	uint32_t access;
 	int rc;
 
-	if (rounds < 1 || rounds > ROUNDS_MOST)
-		return gtu_fail(err, GTU_ERR_USAGE, "%u rounds are out of range: use 1 to %u", rounds, ROUNDS_MOST);
+	if (rounds < 1 || rounds > ROUNDS_MAX)
+		return gtu_fail(err, GTU_ERR_USAGE, "%u rounds are out of range: use 1 to %u", rounds, ROUNDS_MAX);
 	if (bytes < 1 << 20)
 		return gtu_fail(err, GTU_ERR_USAGE, "%llu bytes are too few to measure a link: the "
 				"minimum is 1 MiB",
@@ -194,7 +194,7 @@ int gpu_probe(struct gpu *gpu, uint64_t bytes, struct gtu_error *err)
 {
 	int rc = 0;
 
-	bytes = bytes < PROBE_LEAST ? PROBE_LEAST : bytes > PROBE_MOST ? PROBE_MOST : bytes & ~4095ull;
+	bytes = bytes < PROBE_MIN ? PROBE_MIN : bytes > PROBE_MAX ? PROBE_MAX : bytes & ~4095ull;
 	if (gpu->probed_bytes == bytes)
 		return 0;
 	if (gpu->info.managed)

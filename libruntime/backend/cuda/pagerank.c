@@ -121,7 +121,7 @@ static int iterate(struct pagerank *p)
 			rc = update(p, 0);
 		r->stats->edges += r->graph.m;
 		gpu_run_iteration(r, n);
-		if (!rc && r->opt->epsilon > 0 && r->counters.most <= r->opt->epsilon)
+		if (!rc && r->opt->epsilon > 0 && r->counters.max <= r->opt->epsilon)
 			break;
 	}
 	return rc;

@@ -41,14 +41,14 @@ extern "C" __global__ void pagerank_tiles(gpu_graph g, u32 *first, u64 tiles)
 extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *sum, double *contrib,
 					   double damping, double dangling, u32 begin)
 {
-	double n = (double)g.n, dangling_sum = 0, most = 0, now, change, other;
+	double n = (double)g.n, dangling_sum = 0, max = 0, now, change, other;
 	u64 v, degree;
 
 	for (v = thread_id(); v < g.n; v += thread_count()) {
 		now = begin ? 1 / n : __dadd_rn((1 - damping) / n, damping * (sum[v] + dangling / n));
 		if (!begin) {
 			change = fabs(now - rank[v]);
-			most = change > most ? change : most;
+			max = change > max ? change : max;
 		}
 		rank[v] = now;
 		sum[v] = 0;
@@ -58,13 +58,13 @@ extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *su
 	}
 	dangling_sum = warp_sum_real(dangling_sum);
 	for (int d = 16; d; d >>= 1) {
-		other = __shfl_xor_sync(ALL_LANES, most, d);
-		most = other > most ? other : most;
+		other = __shfl_xor_sync(ALL_LANES, max, d);
+		max = other > max ? other : max;
 	}
 	if (!lane_id()) {
 		atomicAdd(&counters_of(g)->dangling, dangling_sum);
 		/* non-negative doubles order as their bit patterns */
-		atomicMax((ull *)&counters_of(g)->most, (ull)__double_as_longlong(most));
+		atomicMax((ull *)&counters_of(g)->max, (ull)__double_as_longlong(max));
 	}
 }
 
@@ -171,8 +171,8 @@ pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 share, u32
 	for (tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
 		u64 begin = tile * GPU_TILE, end = begin + GPU_TILE < g.m ? begin + GPU_TILE : g.m;
 		const u64 at = near_below(tile, share);
-		const bool here = at != near_below(tile + 1, share);
-		const u32 *from = here ? near + at * words : list + tile * words;
+		const bool cached = at != near_below(tile + 1, share);
+		const u32 *from = cached ? near + at * words : list + tile * words;
 		u32 got[GPU_TILE / GPU_BLOCK];
 
 #pragma unroll
@@ -192,7 +192,7 @@ pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 share, u32
 			if (begin + i < end)
 				part[i] = contrib[__funnelshift_r(word[at >> 5], word[(at >> 5) + 1], at & 31) & mask];
 		}
-		if (here)
+		if (cached)
 			t.near += words / 8;
 		else
 			t.far += words / 8;

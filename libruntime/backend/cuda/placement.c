@@ -20,7 +20,7 @@ struct copy {
 	const struct gtu_graph *g;
 	const struct gtu_placement *p;
 	uint32_t bits;
-	uint64_t least;			/* minimum of the packed weights */
+	uint64_t min;			/* minimum of the packed weights */
 	void *list, *weight;		/* destinations; NULL: check only */
 	bool checked;			/* already checked by the encoder */
 	atomic_uint_fast64_t bad;	/* an invalid vertex or entry */
@@ -63,7 +63,7 @@ static int copy_entries(void *arg, uint64_t first, uint64_t end)
 			continue;
 		entry = target;
 		if (c->p->packed)
-			entry = target << c->bits | (weight[e] - c->least);
+			entry = target << c->bits | (weight[e] - c->min);
 		gtu_put(c->list, c->p->edge_bytes, e, entry);
 	}
 	if (c->weight)
@@ -74,7 +74,7 @@ static int copy_entries(void *arg, uint64_t first, uint64_t end)
 
 struct weights {
 	const struct gtu_graph *g;
-	double *least, *most, *sum;	/* one per share of gtu_parallel() */
+	double *min, *max, *sum;	/* one per share of gtu_parallel() */
 	atomic_uint_fast64_t bad;
 };
 
@@ -82,7 +82,7 @@ static int scan_weights(void *arg, uint64_t first, uint64_t end)
 {
 	struct weights *w = arg;
 	uint64_t share = first >> GTU_SHARE_LOG2, e;
-	double x, least = INFINITY, most = 0, sum = 0;
+	double x, min = INFINITY, max = 0, sum = 0;
 
 	for (e = first; e < end; e++) {
 		x = gtu_graph_weight(w->g, e);
@@ -90,12 +90,12 @@ static int scan_weights(void *arg, uint64_t first, uint64_t end)
 			atomic_store(&w->bad, e);
 			return GTU_ERR_INPUT;
 		}
-		least = x < least ? x : least;
-		most = x > most ? x : most;
+		min = x < min ? x : min;
+		max = x > max ? x : max;
 		sum += x;
 	}
-	w->least[share] = least;
-	w->most[share] = most;
+	w->min[share] = min;
+	w->max[share] = max;
 	w->sum[share] = sum;
 	return 0;
 }
@@ -112,14 +112,14 @@ static int measure_weights(struct gpu_placed *p, struct gtu_error *err)
 	p->weight_type = g->weight_type;
 	if (g->weight_type == GTU_WEIGHT_NONE || !g->m)
 		return 0;
-	w.least = malloc(3 * shares * sizeof(double));
-	if (!w.least)
+	w.min = malloc(3 * shares * sizeof(double));
+	if (!w.min)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for checking %llu weights", (ull)g->m);
-	w.most = w.least + shares;
-	w.sum = w.most + shares;
+	w.max = w.min + shares;
+	w.sum = w.max + shares;
 	for (i = 0; i < shares; i++) {
-		w.least[i] = INFINITY;
-		w.most[i] = w.sum[i] = 0;
+		w.min[i] = INFINITY;
+		w.max[i] = w.sum[i] = 0;
 	}
 	rc = gtu_parallel(scan_weights, &w, g->m);
 	if (rc)
@@ -128,12 +128,12 @@ static int measure_weights(struct gpu_placed *p, struct gtu_error *err)
 	p->weight_min = INFINITY;
 	p->weight_max = 0;
 	for (i = 0; i < shares; i++) {
-		p->weight_min = fmin(p->weight_min, w.least[i]);
-		p->weight_max = fmax(p->weight_max, w.most[i]);
+		p->weight_min = fmin(p->weight_min, w.min[i]);
+		p->weight_max = fmax(p->weight_max, w.max[i]);
 		sum += w.sum[i];
 	}
 	p->weight_mean = sum / (double)g->m;
-	free(w.least);
+	free(w.min);
 	return rc;
 }
 
@@ -298,7 +298,7 @@ int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, cons
 	if (!rc)
 		rc = plan(gpu, opt, &compressed, &c.bits, err);
 	c.checked = compressed.width;
-	c.least = (uint64_t)p->weight_min;
+	c.min = (uint64_t)p->weight_min;
 	if (!rc)
 		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, 8 * (g->n + 1), &p->row, err);
 	if (!rc)
@@ -432,7 +432,7 @@ int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 	p->args.cache_end = 0;
 	if (what == GPU_CACHE_NEIGHBOURS) {
 		degree = p->cache.bytes / (4 * n);
-		degree = degree > GPU_CACHE_MOST ? GPU_CACHE_MOST : degree;
+		degree = degree > GPU_CACHE_MAX ? GPU_CACHE_MAX : degree;
 		/* too small for one neighbour per vertex: cache one for the first vertices */
 		if (!degree) {
 			end = p->cache.bytes / 4 & ~31ull;

@@ -32,9 +32,9 @@ uint64_t gpu_run_bytes(uint64_t n, uint64_t m)
 	return 4 * n + n / 2 + 2 * 8 * (n + n / 4 + m / 64) + 8 * n + 8 * n;
 }
 
-static uint32_t bits_for(uint64_t most)
+static uint32_t bits_for(uint64_t max)
 {
-	return most ? 64 - (uint32_t)__builtin_clzll(most) : 0;
+	return max ? 64 - (uint32_t)__builtin_clzll(max) : 0;
 }
 
 /* Whether the weight fits into a 4-byte entry beside the vertex. */
@@ -62,11 +62,11 @@ static uint64_t vertex_bytes(const struct gpu_plan_input *in)
 static uint64_t budget(const struct gpu_plan_input *in, const struct gtu_placement_options *opt)
 {
 	uint64_t used = vertex_bytes(in) + gpu_run_bytes(in->n, in->m) + SPARE,
-		 room = in->free_bytes > used ? in->free_bytes - used : 0, wanted = opt->gpu_memory;
+		 space = in->free_bytes > used ? in->free_bytes - used : 0, wanted = opt->gpu_memory;
 
 	if (!wanted && (opt->edges == GTU_EDGES_AUTO || opt->edges == GTU_EDGES_DEVICE))
 		wanted = GTU_GPU_MEMORY_ALL;
-	return wanted < room ? wanted : room;
+	return wanted < space ? wanted : space;
 }
 
 static uint64_t list_bytes(const struct gpu_plan_input *in, const struct gtu_placement_options *opt)
@@ -113,11 +113,11 @@ static int check(const struct gpu_plan_input *in, const struct gtu_placement_opt
 	return 0;
 }
 
-static void choose(const struct gpu_plan_input *in, uint64_t room, struct gtu_placement *out)
+static void choose(const struct gpu_plan_input *in, uint64_t space, struct gtu_placement *out)
 {
 	bool fits = out->list_bytes <= in->free_bytes / 10 * 9;
 
-	if (out->list_bytes <= room) {
+	if (out->list_bytes <= space) {
 		out->edges = GTU_EDGES_DEVICE;
 		snprintf(out->why, sizeof(out->why), "the edge list fits into GPU memory");
 	} else if (in->managed && fits && in->managed_gbps > RATIO * in->pinned_gbps) {
@@ -140,13 +140,13 @@ static void choose(const struct gpu_plan_input *in, uint64_t room, struct gtu_pl
 int gpu_plan(const struct gpu_plan_input *in, const struct gtu_placement_options *opt, struct gtu_placement *out,
 	     uint32_t *weight_bits, struct gtu_error *err)
 {
-	uint64_t room;
+	uint64_t space;
 	int rc = check(in, opt, err);
 
 	memset(out, 0, sizeof(*out));
 	if (rc)
 		return rc;
-	room = budget(in, opt);
+	space = budget(in, opt);
 	out->packed = packs(in, opt, weight_bits);
 	out->edge_bytes = in->compressed ? 0 : opt->edge_bytes ? opt->edge_bytes :
 			  opt->edges == GTU_EDGES_REGISTERED ? in->edge_bytes : 4;
@@ -158,16 +158,16 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_placement_options
 	out->edges = opt->edges;
 	snprintf(out->why, sizeof(out->why), "requested");
 	if (opt->edges == GTU_EDGES_AUTO)
-		choose(in, room, out);
+		choose(in, space, out);
 	if (out->edges == GTU_EDGES_DEVICE) {
-		if (out->list_bytes > room)
+		if (out->list_bytes > space)
 			return gtu_fail(err, GTU_ERR_NOMEM,
 					"an edge list of %llu bytes does not fit into %llu bytes "
 					"of GPU memory: use managed or pinned edges",
-					(ull)out->list_bytes, (ull)room);
-		room -= out->list_bytes;
-		if (room > 4ull * GPU_CACHE_MOST * in->n)
-			room = 4ull * GPU_CACHE_MOST * in->n;
+					(ull)out->list_bytes, (ull)space);
+		space -= out->list_bytes;
+		if (space > 4ull * GPU_CACHE_MAX * in->n)
+			space = 4ull * GPU_CACHE_MAX * in->n;
 	} else if (out->edges == GTU_EDGES_MANAGED || out->edges == GTU_EDGES_UVM) {
 		if (out->list_bytes > in->free_bytes / 10 * 9)
 			return gtu_fail(err, GTU_ERR_NOMEM,
@@ -177,7 +177,7 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_placement_options
 					(ull)out->list_bytes, (ull)in->free_bytes);
 	}
 	/* a cache larger than the list is useless */
-	out->cache_bytes = room < out->list_bytes + 4ull * GPU_CACHE_MOST * in->n ? room :
-			   out->list_bytes + 4ull * GPU_CACHE_MOST * in->n;
+	out->cache_bytes = space < out->list_bytes + 4ull * GPU_CACHE_MAX * in->n ? space :
+			   out->list_bytes + 4ull * GPU_CACHE_MAX * in->n;
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "gpu.h"
 
-#define ARGS_MOST 12
+#define ARGS_MAX 12
 
 int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, const struct gtu_algorithm_options *opt,
 		  struct gtu_algorithm_stats *stats, enum gpu_cache cache, struct gtu_error *err)
@@ -122,7 +122,7 @@ int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out)
 int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bool widths, uint64_t threads,
 		   void **args)
 {
-	void *all[ARGS_MOST + 1] = { &r->graph };
+	void *all[ARGS_MAX + 1] = { &r->graph };
 	char name[96];
 	unsigned i;
 
@@ -130,7 +130,7 @@ int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bo
 		snprintf(name, sizeof(name), "%s_%s%s", kernel, gpu_entry_name(r->gpu), suffix ? suffix : "");
 	else
 		snprintf(name, sizeof(name), "%s%s", kernel, suffix ? suffix : "");
-	for (i = 0; args && args[i] && i < ARGS_MOST; i++)
+	for (i = 0; args && args[i] && i < ARGS_MAX; i++)
 		all[i + 1] = args[i];
 	return gpu_launch(r->gpu, name, threads, all, r->err);
 }
@@ -141,7 +141,7 @@ int gpu_run_clear(struct gpu_run *r)
 	int rc;
 
 	rc = gpu_fill(r->gpu, at, 0, offsetof(struct gpu_counters, tally), r->err);
-	return rc ? rc : gpu_fill(r->gpu, at + offsetof(struct gpu_counters, least), 0xff, 8, r->err);
+	return rc ? rc : gpu_fill(r->gpu, at + offsetof(struct gpu_counters, min), 0xff, 8, r->err);
 }
 
 int gpu_run_read(struct gpu_run *r)

@@ -71,10 +71,10 @@ static int run_buckets(struct sssp *s)
 		if (rc)
 			return rc;
 		items = r->counters.items;
-		if (!items && r->counters.least == UINT64_MAX)
+		if (!items && r->counters.min == UINT64_MAX)
 			return 0;
 		if (!items) {
-			bound = distance_above(s->type, r->counters.least, s->delta);
+			bound = distance_above(s->type, r->counters.min, s->delta);
 			continue;
 		}
 		rc = gpu_run_launch(r, "sssp_relax", s->kernel, true, items * 32, relax);

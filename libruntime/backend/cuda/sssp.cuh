@@ -93,12 +93,12 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 	report(g, t);
 }
 
-/* Queue vertices due below @bound; counters.least is the smallest distance due above it. */
+/* Queue vertices due below @bound; counters.min is the smallest distance due above it. */
 template <typename R, typename D>
 __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *expanded, u64 bound,
 				    u64 *queue)
 {
-	u64 v, s, e, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, least = ~0ull, other;
+	u64 v, s, e, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, min = ~0ull, other;
 
 	for (v = thread_id(); v < padded; v += thread_count()) {
 		u32 items = 0;
@@ -110,18 +110,18 @@ __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *ex
 				expanded[v] = d;
 				edges_of(g, v, &s, &e);
 				items = items_of<R>(s, e);
-			} else if (d < least) {
-				least = d;
+			} else if (d < min) {
+				min = d;
 			}
 		}
 		push_block(queue, &counters_of(g)->items, (u32)v, items);
 	}
 	for (int d = 16; d; d >>= 1) {
-		other = __shfl_xor_sync(ALL_LANES, least, d);
-		least = other < least ? other : least;
+		other = __shfl_xor_sync(ALL_LANES, min, d);
+		min = other < min ? other : min;
 	}
-	if (!lane_id() && least != ~0ull)
-		atomicMin((ull *)&counters_of(g)->least, (ull)least);
+	if (!lane_id() && min != ~0ull)
+		atomicMin((ull *)&counters_of(g)->min, (ull)min);
 }
 
 /* The paper's kernel: expands every vertex whose distance fell in the previous round. */

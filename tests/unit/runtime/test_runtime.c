@@ -12,7 +12,7 @@
 #include "tests/unit/test.h"
 
 /* Split long work into jobs at 1000 elements. */
-#define JOB_MOST	1000u
+#define JOB_MAX	1000u
 #define JOB_CHUNK	256ull
 #include "libruntime/device/api_scu.c"
 

@@ -117,8 +117,8 @@ static int bottom_up_step(struct bfs *b)
 	uint32_t next = b->now + 1;
 	uint64_t left;
 	void *to_bits[] = { &b->level, &b->now, &b->bits[0], NULL };
-	void *near[] = { &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], &b->queue[1], NULL };
-	void *far[] = { &b->queue[1], &left, &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], NULL };
+	void *from_cache[] = { &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], &b->queue[1], NULL };
+	void *from_lists[] = { &b->queue[1], &left, &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], NULL };
 	int rc = 0;
 
 	if (!b->have_bits)
@@ -126,12 +126,12 @@ static int bottom_up_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_clear(&b->r);
 	if (!rc)
-		rc = gpu_run_launch(&b->r, "bfs_bottom_up_cached", NULL, false, b->r.graph.n, near);
+		rc = gpu_run_launch(&b->r, "bfs_bottom_up_cached", NULL, false, b->r.graph.n, from_cache);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	left = b->r.counters.left;
 	if (!rc && left) {
-		rc = gpu_run_launch(&b->r, "bfs_bottom_up_list", NULL, true, left * 32, far);
+		rc = gpu_run_launch(&b->r, "bfs_bottom_up_list", NULL, true, left * 32, from_lists);
 		if (!rc)
 			rc = gpu_run_read(&b->r);
 	}

@@ -16,6 +16,15 @@ __device__ static inline bool bit_at(const u32 *bits, u32 v)
 	return bits[v >> 5] >> (v & 31) & 1;
 }
 
+/* Add vertices reached by this warp, and the sum of their degrees, to the counters. */
+__device__ static inline void count_reached(const gpu_graph &g, u64 vertices, u64 edges)
+{
+	if (!lane_id() && vertices) {
+		add(&counters_of(g)->vertices, vertices);
+		add(&counters_of(g)->edges, edges);
+	}
+}
+
 /* Initialize visited: with @skip, vertices without edges count as visited. */
 extern "C" __global__ void bfs_begin(gpu_graph g, u32 *visited, u32 skip)
 {
@@ -82,12 +91,7 @@ __device__ static void bfs_top_down(const gpu_graph &g, const u64 *queue, u64 co
 			push_warp(out, &counters_of(g)->items, to, items);
 		});
 	}
-	vertices = warp_sum(vertices);
-	edges = warp_sum(edges);
-	if (!lane_id() && vertices) {
-		add(&counters_of(g)->vertices, vertices);
-		add(&counters_of(g)->edges, edges);
-	}
+	count_reached(g, warp_sum(vertices), warp_sum(edges));
 	report(g, t);
 }
 
@@ -138,12 +142,7 @@ extern "C" __global__ void bfs_bottom_up_cached(gpu_graph g, const u32 *frontier
 		push_warp(left, &counters_of(g)->left, (u32)v,
 			  asks && !(found >> lane_id() & 1) && degree > k);
 	}
-	vertices = warp_sum(vertices);
-	edges = warp_sum(edges);
-	if (!lane_id() && vertices) {
-		add(&counters_of(g)->vertices, vertices);
-		add(&counters_of(g)->edges, edges);
-	}
+	count_reached(g, warp_sum(vertices), warp_sum(edges));
 }
 
 /* Search a plain list line by line. */
@@ -190,10 +189,7 @@ __device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u
 			}
 		}
 	}
-	if (!lane_id() && vertices) {
-		add(&counters_of(g)->vertices, vertices);
-		add(&counters_of(g)->edges, edges);
-	}
+	count_reached(g, vertices, edges);
 	report(g, t);
 }
 

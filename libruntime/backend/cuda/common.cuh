@@ -37,17 +37,22 @@ __device__ static inline void add(uint64_t *to, u64 value)
 	atomicAdd((ull *)to, (ull)value);
 }
 
-__device__ static inline u64 warp_sum(u64 x)
+template <typename T> __device__ static inline T warp_sum(T x)
 {
 	for (int d = 16; d; d >>= 1)
 		x += __shfl_xor_sync(ALL_LANES, x, d);
 	return x;
 }
 
-__device__ static inline double warp_sum_real(double x)
+/* Sum of the values of this lane and those before it. */
+__device__ static inline u32 warp_prefix_sum(u32 x)
 {
-	for (int d = 16; d; d >>= 1)
-		x += __shfl_xor_sync(ALL_LANES, x, d);
+	for (u32 d = 1; d < 32; d <<= 1) {
+		u32 other = __shfl_up_sync(ALL_LANES, x, d);
+
+		if (lane_id() >= d)
+			x += other;
+	}
 	return x;
 }
 
@@ -107,14 +112,14 @@ template <> __device__ inline u32 packed_weight<compressed>(const gpu_graph &g, 
 
 template <typename R> __device__ static inline R entry_at(const gpu_graph &g, u64 e)
 {
-	return ((const R *)(e < g.near_end ? g.near : g.list))[e];
+	return ((const R *)(e < g.prefix_end ? g.prefix : g.list))[e];
 }
 
 struct no_weight { };
 
 template <typename W> __device__ static inline W weight_at(const gpu_graph &g, u64 e)
 {
-	return ((const W *)(e < g.near_weight_end ? g.near_weight : g.weight))[e];
+	return ((const W *)(e < g.weight_prefix_end ? g.weight_prefix : g.weight))[e];
 }
 template <> __device__ inline no_weight weight_at<no_weight>(const gpu_graph &, u64)
 {
@@ -126,7 +131,7 @@ template <> struct width_of<no_weight> { static const u32 bytes = 0; };
 
 /* 32-byte sectors requested by a warp; added to the run's counters at its end. */
 struct tally {
-	u64 far, near;
+	u64 list, cached;
 };
 
 template <typename R, typename W>
@@ -139,10 +144,10 @@ __device__ static inline void count_sectors(const gpu_graph &g, tally &t, u64 s,
 	sectors = (e * sizeof(R) + 31) / 32 - s * sizeof(R) / 32;
 	if (width_of<W>::bytes)
 		sectors += (e * width_of<W>::bytes + 31) / 32 - s * width_of<W>::bytes / 32;
-	if (s < g.near_end)
-		t.near += sectors;
+	if (s < g.prefix_end)
+		t.cached += sectors;
 	else
-		t.far += sectors;
+		t.list += sectors;
 }
 
 /* Add a tally, equal in all lanes of the warp, to the counters. */
@@ -152,10 +157,10 @@ __device__ static inline void report(const gpu_graph &g, const tally &t)
 
 	if (lane_id())
 		return;
-	if (t.far)
-		add(&to->far, t.far);
-	if (t.near)
-		add(&to->near, t.near);
+	if (t.list)
+		add(&to->list, t.list);
+	if (t.cached)
+		add(&to->cached, t.cached);
 }
 
 /*
@@ -225,17 +230,13 @@ __device__ static inline void walk_item(const gpu_graph &g, u64 v, u32 chunk, ta
 /* Append the @items work items of vertex @v (0: none). Called by every lane of a warp. */
 __device__ static inline void push_warp(u64 *queue, uint64_t *count, u32 v, u32 items)
 {
-	u32 sum = items, lane = lane_id(), other, i;
+	u32 sum, i;
 	u64 at = 0;
 
 	if (!__any_sync(ALL_LANES, items))
 		return;
-	for (int d = 1; d < 32; d <<= 1) {
-		other = __shfl_up_sync(ALL_LANES, sum, d);
-		if (lane >= (u32)d)
-			sum += other;
-	}
-	if (lane == 31)
+	sum = warp_prefix_sum(items);
+	if (lane_id() == 31)
 		at = atomicAdd((ull *)count, (ull)sum);
 	at = __shfl_sync(ALL_LANES, at, 31) + sum - items;
 	for (i = 0; i < items; i++)
@@ -247,15 +248,10 @@ __device__ static inline void push_block(u64 *queue, uint64_t *count, u32 v, u32
 {
 	__shared__ u32 sums[GPU_BLOCK / 32];
 	__shared__ u64 base;
-	u32 sum = items, lane = lane_id(), warp = threadIdx.x / 32, before = 0, other, i;
+	u32 sum = warp_prefix_sum(items), warp = threadIdx.x / 32, before = 0, i;
 	u64 at;
 
-	for (int d = 1; d < 32; d <<= 1) {
-		other = __shfl_up_sync(ALL_LANES, sum, d);
-		if (lane >= (u32)d)
-			sum += other;
-	}
-	if (lane == 31)
+	if (lane_id() == 31)
 		sums[warp] = sum;
 	__syncthreads();
 	for (i = 0; i < warp; i++)

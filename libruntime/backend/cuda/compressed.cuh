@@ -21,7 +21,7 @@ struct compressed_piece {
 
 __device__ static inline u32 stream_word(const gpu_graph &g, u64 i)
 {
-	return ((const u32 *)(i < g.near_end ? g.near : g.list))[i];
+	return ((const u32 *)(i < g.prefix_end ? g.prefix : g.list))[i];
 }
 
 /* Piece @k of the list of @v; it must exist. */
@@ -74,10 +74,10 @@ __device__ static inline void fetch_words(const gpu_graph &g, compressed_piece &
 	}
 	__syncwarp();
 	sectors = (end + 7) / 8 - p.have / 8;
-	if (base + p.have < g.near_end)
-		t.near += sectors;
+	if (base + p.have < g.prefix_end)
+		t.cached += sectors;
 	else
-		t.far += sectors;
+		t.list += sectors;
 	p.have = end;
 }
 
@@ -88,18 +88,13 @@ __device__ static inline void fetch_words(const gpu_graph &g, compressed_piece &
 __device__ static inline u32 targets_of(const gpu_graph &g, const compressed_piece &p, u32 first, u32 *carry)
 {
 	const u32 i = first + lane_id(), start = (u32)(p.at & 1023);
-	u32 sum = 0, other;
+	u32 sum = 0;
 
 	if (!i)
 		sum = gtu_compressed_take(p.word, start, g.entry_bits);
 	else if (i < p.count)
 		sum = gtu_compressed_take(p.word, start + gtu_compressed_step_at(i, g.entry_bits, p.width), p.width);
-	for (int d = 1; d < 32; d <<= 1) {
-		other = __shfl_up_sync(ALL_LANES, sum, d);
-		if (lane_id() >= (u32)d)
-			sum += other;
-	}
-	sum += *carry;
+	sum = warp_prefix_sum(sum) + *carry;
 	*carry = __shfl_sync(ALL_LANES, sum, 31);
 	return sum & gtu_compressed_mask(g.entry_bits);
 }
@@ -120,7 +115,7 @@ __device__ static inline void walk_piece(const gpu_graph &g, u64 v, u32 k, tally
 
 	fetch_words(g, p, words_for(p, bits), t);
 	if (width_of<W>::bytes)
-		t.far += ((p.edge + p.count) * width_of<W>::bytes + 31) / 32 - p.edge * width_of<W>::bytes / 32;
+		t.list += ((p.edge + p.count) * width_of<W>::bytes + 31) / 32 - p.edge * width_of<W>::bytes / 32;
 	for (first = 0; first < p.count; first += 32) {
 		const u32 i = first + lane_id();
 		const bool valid = i < p.count;

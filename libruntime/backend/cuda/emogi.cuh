@@ -52,11 +52,15 @@ template <int MODE, typename P, typename F> __device__ static inline void each_a
 	}
 }
 
-template <int MODE> __device__ static inline void report_workers(const gpu_graph &g, tally t)
+/* End of a kernel: report the tally and whether a thread has changed a value. */
+template <int MODE> __device__ static inline void report_workers(const gpu_graph &g, tally t, bool changed)
 {
+	__syncwarp();
+	if (changed)
+		counters_of(g)->changed = 1;
 	if (MODE == GPU_NAIVE) {
-		t.far = warp_sum(t.far);
-		t.near = warp_sum(t.near);
+		t.list = warp_sum(t.list);
+		t.cached = warp_sum(t.cached);
 	}
 	report(g, t);
 }
@@ -77,10 +81,7 @@ __device__ static void emogi_bfs(const gpu_graph &g, u32 *level, u32 now)
 			}
 		});
 	});
-	__syncwarp();
-	if (any)
-		counters_of(g)->changed = 1;
-	report_workers<MODE>(g, t);
+	report_workers<MODE>(g, t, any);
 }
 
 /*
@@ -110,10 +111,7 @@ __device__ static void emogi_components(const gpu_graph &g, u32 *label, const ui
 			any = true;
 		});
 	});
-	__syncwarp();
-	if (any)
-		counters_of(g)->changed = 1;
-	report_workers<MODE>(g, t);
+	report_workers<MODE>(g, t, any);
 }
 
 /* sum[target] += the source's contribution, for each edge. */
@@ -129,8 +127,7 @@ __device__ static void emogi_push(const gpu_graph &g, const double *contrib, dou
 			atomicAdd(&sum[target_of<R>(g, entry)], x);
 		});
 	});
-	__syncwarp();
-	report_workers<MODE>(g, t);
+	report_workers<MODE>(g, t, false);
 }
 
 #define EMOGI_KERNELS(R, width, MODE, mode)                                                        \

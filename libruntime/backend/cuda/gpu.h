@@ -43,7 +43,7 @@ struct gpu_placed {
 	bool any_width;			/* the caller did not choose the entry width */
 	struct gpu_memory bits_list;	/* the bit-packed list, allocated on first use */
 	uint32_t bits;
-	uint64_t near_share;		/* share of its tiles in the cache, in units of 2^-32 */
+	uint64_t cached_share;		/* share of its tiles in the cache, in units of 2^-32 */
 };
 
 struct gpu {

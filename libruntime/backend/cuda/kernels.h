@@ -20,9 +20,9 @@
 struct gpu_graph {
 	uint64_t row;			/* n + 1 offsets of 8 bytes */
 	uint64_t list, weight;		/* as placed; weight 0: none, or packed */
-	uint64_t near, near_weight;	/* their cached prefixes in GPU memory */
-	uint64_t near_end;		/* cached entries; compressed list: 4-byte words */
-	uint64_t near_weight_end;	/* cached weights */
+	uint64_t prefix, weight_prefix;	/* their cached prefixes in GPU memory */
+	uint64_t prefix_end;		/* cached entries; compressed list: 4-byte words */
+	uint64_t weight_prefix_end;	/* cached weights */
 	uint64_t index, table;		/* compressed list: the words of compressed.h */
 	uint64_t cache;			/* cache_degree neighbours of each vertex below cache_end, 4 bytes each */
 	uint64_t cache_end;
@@ -50,7 +50,7 @@ struct gpu_counters {
 	 * run. An array, because a single counter for all warps would be slower than the link.
 	 */
 	struct gpu_tally {
-		uint64_t far, near;
+		uint64_t list, cached;
 		uint64_t reserved[2];
 	} tally[GPU_TALLIES];
 };

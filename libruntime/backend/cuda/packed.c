@@ -74,8 +74,8 @@ int gpu_packed_fill(struct gpu *gpu, struct gtu_error *err)
 	if (rc || p->holds == GPU_CACHE_BITS)
 		return rc;
 	p->holds = GPU_CACHE_EMPTY;
-	p->args.near_end = 0;
-	p->args.near_weight_end = 0;
+	p->args.prefix_end = 0;
+	p->args.weight_prefix_end = 0;
 	p->args.cache_degree = 0;
 	p->args.cache_end = 0;
 	tile = (uint64_t)(GPU_TILE / 8) * p->bits;
@@ -87,7 +87,7 @@ int gpu_packed_fill(struct gpu *gpu, struct gtu_error *err)
 	if (!rc && share)
 		rc = gpu_wait(gpu, "the cache", err);
 	if (!rc) {
-		p->near_share = share;
+		p->cached_share = share;
 		p->holds = GPU_CACHE_BITS;
 	}
 	return rc;

@@ -57,7 +57,7 @@ static int pass(struct pagerank *p)
 	const char *mode = gpu_run_mode(&p->r);
 	void *pull[] = { &p->first, &p->tiles, &p->contrib, &p->sum, NULL }, *push[] = { &p->contrib, &p->sum, NULL };
 	struct gpu_placed *at = &p->r.gpu->placed;
-	void *bits[] = { &at->bits_list.device, &at->cache.device, &at->near_share, &at->bits, &p->first, &p->tiles,
+	void *bits[] = { &at->bits_list.device, &at->cache.device, &at->cached_share, &at->bits, &p->first, &p->tiles,
 			 &p->contrib, &p->sum, NULL };
 
 	void *compressed[] = { &p->queue, &p->items, &p->contrib, &p->sum, NULL };

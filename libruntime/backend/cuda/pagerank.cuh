@@ -56,7 +56,7 @@ extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *su
 		contrib[v] = degree ? now / (double)degree : 0;
 		dangling_sum += degree ? 0 : now;
 	}
-	dangling_sum = warp_sum_real(dangling_sum);
+	dangling_sum = warp_sum(dangling_sum);
 	for (int d = 16; d; d >>= 1) {
 		other = __shfl_xor_sync(ALL_LANES, max, d);
 		max = other > max ? other : max;
@@ -95,7 +95,7 @@ __device__ static void sum_tile(const gpu_graph &g, const u32 *first, u64 tile, 
 			continue;
 		for (x = 0, s += lane; s < e; s += 32)
 			x += part[s - begin];
-		x = warp_sum_real(x);
+		x = warp_sum(x);
 		if (!lane)
 			atomicAdd(&sum[v], x);
 	}
@@ -136,29 +136,29 @@ __device__ static void pagerank_pull(const gpu_graph &g, const u32 *first, u64 t
  * while they are summed. @share is in units of 2^-32. The number of cached tiles below @tile is
  * also the slot of @tile.
  */
-__device__ static inline u64 near_below(u64 tile, u64 share)
+__device__ static inline u64 cached_below(u64 tile, u64 share)
 {
 	return tile * share >> 32;
 }
 
 /* Copy the cached tiles out of the list, one per block. */
-extern "C" __global__ void pagerank_cached_fill(const u32 *list, u32 *near, u64 share, u32 bits, u64 tiles)
+extern "C" __global__ void pagerank_cached_fill(const u32 *list, u32 *cache, u64 share, u32 bits, u64 tiles)
 {
 	const u32 words = GPU_TILE / 32 * bits;
 	u64 tile, at;
 
 	for (tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-		at = near_below(tile, share);
-		if (at == near_below(tile + 1, share))
+		at = cached_below(tile, share);
+		if (at == cached_below(tile + 1, share))
 			continue;
 		for (u32 i = threadIdx.x; i < words; i += GPU_BLOCK)
-			near[at * words + i] = list[tile * words + i];
+			cache[at * words + i] = list[tile * words + i];
 	}
 }
 
 /* The same over bit-packed entries (packed.c): a tile is 64 * bits words, whole lines. */
 extern "C" __global__ void __launch_bounds__(GPU_BLOCK)
-pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 share, u32 bits, const u32 *first, u64 tiles,
+pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *cache, u64 share, u32 bits, const u32 *first, u64 tiles,
 		   const double *contrib, double *sum)
 {
 	__shared__ double part[GPU_TILE];
@@ -170,9 +170,9 @@ pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 share, u32
 
 	for (tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
 		u64 begin = tile * GPU_TILE, end = begin + GPU_TILE < g.m ? begin + GPU_TILE : g.m;
-		const u64 at = near_below(tile, share);
-		const bool cached = at != near_below(tile + 1, share);
-		const u32 *from = cached ? near + at * words : list + tile * words;
+		const u64 at = cached_below(tile, share);
+		const bool cached = at != cached_below(tile + 1, share);
+		const u32 *from = cached ? cache + at * words : list + tile * words;
 		u32 got[GPU_TILE / GPU_BLOCK];
 
 #pragma unroll
@@ -193,9 +193,9 @@ pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *near, u64 share, u32
 				part[i] = contrib[__funnelshift_r(word[at >> 5], word[(at >> 5) + 1], at & 31) & mask];
 		}
 		if (cached)
-			t.near += words / 8;
+			t.cached += words / 8;
 		else
-			t.far += words / 8;
+			t.list += words / 8;
 		__syncthreads();
 		sum_tile(g, first, tile, begin, end, part, sum);
 		__syncthreads();
@@ -227,7 +227,7 @@ __device__ static void pagerank_items(const gpu_graph &g, const u64 *queue, u64 
 			__syncwarp();
 		});
 		if (PULL) {
-			x = warp_sum_real(x);
+			x = warp_sum(x);
 			if (!lane_id())
 				atomicAdd(&sum[v], x);
 		}

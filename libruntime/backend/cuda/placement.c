@@ -380,8 +380,8 @@ static int hold_words(struct gpu *gpu, CUdeviceptr at, uint64_t room, struct gtu
 	int rc = gpu_upload(gpu, at, p->list.host, bytes, err);
 
 	if (!rc) {
-		p->args.near = at;
-		p->args.near_end = bytes / 4;
+		p->args.prefix = at;
+		p->args.prefix_end = bytes / 4;
 	}
 	return rc;
 }
@@ -408,10 +408,10 @@ static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
 		rc = gpu_upload(gpu, at + count * edge, p->weight.host, count * weight, err);
 	if (rc)
 		return rc;
-	p->args.near = at;
-	p->args.near_weight = at + count * edge;
-	p->args.near_end = count;
-	p->args.near_weight_end = count;
+	p->args.prefix = at;
+	p->args.weight_prefix = at + count * edge;
+	p->args.prefix_end = count;
+	p->args.weight_prefix_end = count;
 	return 0;
 }
 
@@ -426,8 +426,8 @@ int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 	if (!p->cache.bytes || p->holds == what || what == GPU_CACHE_EMPTY || !p->args.m)
 		return 0;
 	p->holds = GPU_CACHE_EMPTY;
-	p->args.near_end = 0;
-	p->args.near_weight_end = 0;
+	p->args.prefix_end = 0;
+	p->args.weight_prefix_end = 0;
 	p->args.cache_degree = 0;
 	p->args.cache_end = 0;
 	if (what == GPU_CACHE_NEIGHBOURS) {

@@ -47,8 +47,8 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 	r->graph.first = opt->first_vertex;
 	r->graph.end = opt->end_vertex ? opt->end_vertex : r->graph.n;
 	if (opt->kernel != GTU_KERNEL_AUTO) {
-		r->graph.near_end = 0;
-		r->graph.near_weight_end = 0;
+		r->graph.prefix_end = 0;
+		r->graph.weight_prefix_end = 0;
 		r->graph.cache_degree = 0;
 	}
 	return rc;
@@ -63,8 +63,8 @@ static void count_bytes(struct gpu_run *r)
 	s->list_bytes = 0;
 	s->cached_bytes = 0;
 	for (i = 0; i < GPU_TALLIES; i++) {
-		s->list_bytes += 32 * r->counters.tally[i].far;
-		s->cached_bytes += 32 * r->counters.tally[i].near;
+		s->list_bytes += 32 * r->counters.tally[i].list;
+		s->cached_bytes += 32 * r->counters.tally[i].cached;
 	}
 }
 

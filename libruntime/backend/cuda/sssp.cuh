@@ -20,31 +20,17 @@ template <> __device__ inline u64 lower<u64>(u64 *at, u64 value)
 	return atomicMin((ull *)at, (ull)value);
 }
 
-/* A distance type with its addition of weights, as in algorithm/distance.h. */
-struct sum_u32 {
-	typedef u32 bits;
+/* A distance type with its addition of weights, as in support/distance.h. */
+template <typename B> struct sum_packed {
+	typedef B bits;
 	template <typename R, typename W>
 	__device__ static bits plus(const gpu_graph &g, bits d, R entry, W)
 	{
 		return d + packed_weight<R>(g, entry);
 	}
 };
-struct sum_u32_separate : sum_u32 {
-	template <typename R, typename W>
-	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
-	{
-		return d + w;
-	}
-};
-struct sum_u64 {
-	typedef u64 bits;
-	template <typename R, typename W>
-	__device__ static bits plus(const gpu_graph &g, bits d, R entry, W)
-	{
-		return d + packed_weight<R>(g, entry);
-	}
-};
-struct sum_u64_separate : sum_u64 {
+template <typename B> struct sum_separate {
+	typedef B bits;
 	template <typename R, typename W>
 	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
 	{
@@ -146,10 +132,7 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 			}
 		});
 	});
-	__syncwarp();
-	if (any)
-		counters_of(g)->changed = 1;
-	report_workers<MODE>(g, t);
+	report_workers<MODE>(g, t, any);
 }
 
 #define SSSP_EMOGI(R, W, S, name, MODE, mode)                                                      \
@@ -171,22 +154,22 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 	SSSP_EMOGI(R, W, S, name, GPU_ALIGNED, aligned)
 
 /* named by entry width, distance type, and "separate" for weights in a separate array */
-SSSP_KERNELS(u32, no_weight, sum_u32, 4_u32)
-SSSP_KERNELS(u64, no_weight, sum_u32, 8_u32)
-SSSP_KERNELS(u32, no_weight, sum_u64, 4_u64)
-SSSP_KERNELS(u64, no_weight, sum_u64, 8_u64)
-SSSP_KERNELS(u32, u32, sum_u32_separate, 4_u32_separate)
-SSSP_KERNELS(u64, u32, sum_u32_separate, 8_u32_separate)
-SSSP_KERNELS(u32, u32, sum_u64_separate, 4_u64_separate)
-SSSP_KERNELS(u64, u32, sum_u64_separate, 8_u64_separate)
+SSSP_KERNELS(u32, no_weight, sum_packed<u32>, 4_u32)
+SSSP_KERNELS(u64, no_weight, sum_packed<u32>, 8_u32)
+SSSP_KERNELS(u32, no_weight, sum_packed<u64>, 4_u64)
+SSSP_KERNELS(u64, no_weight, sum_packed<u64>, 8_u64)
+SSSP_KERNELS(u32, u32, sum_separate<u32>, 4_u32_separate)
+SSSP_KERNELS(u64, u32, sum_separate<u32>, 8_u32_separate)
+SSSP_KERNELS(u32, u32, sum_separate<u64>, 4_u64_separate)
+SSSP_KERNELS(u64, u32, sum_separate<u64>, 8_u64_separate)
 SSSP_KERNELS(u32, float, sum_f32, 4_f32_separate)
 SSSP_KERNELS(u64, float, sum_f32, 8_f32_separate)
 SSSP_KERNELS(u32, double, sum_f64, 4_f64_separate)
 SSSP_KERNELS(u64, double, sum_f64, 8_f64_separate)
-SSSP_RELAX(compressed, no_weight, sum_u32, compressed_u32)
-SSSP_RELAX(compressed, no_weight, sum_u64, compressed_u64)
-SSSP_RELAX(compressed, u32, sum_u32_separate, compressed_u32_separate)
-SSSP_RELAX(compressed, u32, sum_u64_separate, compressed_u64_separate)
+SSSP_RELAX(compressed, no_weight, sum_packed<u32>, compressed_u32)
+SSSP_RELAX(compressed, no_weight, sum_packed<u64>, compressed_u64)
+SSSP_RELAX(compressed, u32, sum_separate<u32>, compressed_u32_separate)
+SSSP_RELAX(compressed, u32, sum_separate<u64>, compressed_u64_separate)
 SSSP_RELAX(compressed, float, sum_f32, compressed_f32_separate)
 SSSP_RELAX(compressed, double, sum_f64, compressed_f64_separate)
 

@@ -15,7 +15,7 @@
 #include "graph_internal.h"
 #include "libruntime/support/parallel.h"
 
-#define SHARE (1ull << GTU_CODED_SHARE_LOG2)
+#define SHARE (1ull << GTU_COMPRESSED_SHARE_LOG2)
 
 typedef unsigned long long ull;
 
@@ -42,9 +42,9 @@ static uint64_t shares_of(const struct gtu_graph *g)
 
 static uint32_t count_of(uint64_t degree, uint64_t piece)
 {
-	uint64_t left = degree - piece * GTU_CODED_PIECE;
+	uint64_t left = degree - piece * GTU_COMPRESSED_PIECE;
 
-	return left < GTU_CODED_PIECE ? (uint32_t)left : GTU_CODED_PIECE;
+	return left < GTU_COMPRESSED_PIECE ? (uint32_t)left : GTU_COMPRESSED_PIECE;
 }
 
 /* ---- Offsets of the shares --------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static uint32_t count_of(uint64_t degree, uint64_t piece)
 static int count_pieces(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
-	struct gtu_compressed_share *s = &w->c->share[first >> GTU_CODED_SHARE_LOG2];
+	struct gtu_compressed_share *s = &w->c->share[first >> GTU_COMPRESSED_SHARE_LOG2];
 	uint64_t v, pieces;
 
 	for (v = first; v < end; v++) {
@@ -98,13 +98,13 @@ static int find_widths(void *arg, uint64_t first, uint64_t end)
 	struct work *w = arg;
 	const struct gtu_graph *g = w->g;
 	struct gtu_compressed *c = w->c;
-	struct gtu_compressed_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
+	struct gtu_compressed_share *s = &c->share[first >> GTU_COMPRESSED_SHARE_LOG2];
 	uint64_t v, e, last, piece = s->piece, target, before = 0;
 	uint32_t mask = gtu_compressed_mask(c->entry_bits), all, i, count;
 
 	for (v = first; v < end; v++) {
 		for (e = g->row[v]; e < g->row[v + 1]; piece++) {
-			count = g->row[v + 1] - e < GTU_CODED_PIECE ? (uint32_t)(g->row[v + 1] - e) : GTU_CODED_PIECE;
+			count = g->row[v + 1] - e < GTU_COMPRESSED_PIECE ? (uint32_t)(g->row[v + 1] - e) : GTU_COMPRESSED_PIECE;
 			last = 0;
 			for (i = 0, all = 0; i < count; i++, e++) {
 				target = gtu_graph_target(g, e);
@@ -157,7 +157,7 @@ static void choose_weight_bits(const struct gtu_graph *g, struct gtu_compressed 
 		return;
 	gtu_parallel(find_range, &r, g->m);
 	bits = bits_for(atomic_load(&r.max) - atomic_load(&r.min));
-	if (c->entry_bits + bits > GTU_CODED_BITS_MAX)
+	if (c->entry_bits + bits > GTU_COMPRESSED_BITS_MAX)
 		return;
 	c->weighted = 1;
 	c->weight_bits = bits;
@@ -246,7 +246,7 @@ static int write_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
 	const struct gtu_compressed *c = w->c;
-	const struct gtu_compressed_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
+	const struct gtu_compressed_share *s = &c->share[first >> GTU_COMPRESSED_SHARE_LOG2];
 	uint64_t v, k, degree, piece = s->piece, bit = s->bit;
 	uint32_t count;
 
@@ -254,7 +254,7 @@ static int write_share(void *arg, uint64_t first, uint64_t end)
 		degree = w->g->row[v + 1] - w->g->row[v];
 		for (k = 0; k < gtu_compressed_pieces(degree); k++, piece++) {
 			count = count_of(degree, k);
-			write_piece(w, bit, w->g->row[v] + k * GTU_CODED_PIECE, count, c->width[piece]);
+			write_piece(w, bit, w->g->row[v] + k * GTU_COMPRESSED_PIECE, count, c->width[piece]);
 			bit += gtu_compressed_piece_bits(count, c->entry_bits, c->width[piece], c->weight_bits);
 		}
 	}
@@ -279,7 +279,7 @@ static int index_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
 	const struct gtu_compressed *c = w->c;
-	const struct gtu_compressed_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
+	const struct gtu_compressed_share *s = &c->share[first >> GTU_COMPRESSED_SHARE_LOG2];
 	uint64_t v, k, degree, pieces, piece = s->piece, bit = s->bit, row = s->long_piece;
 
 	for (v = first; v < end; v++) {
@@ -309,7 +309,7 @@ static int count_bits(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
 	struct gtu_compressed *c = w->c;
-	struct gtu_compressed_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
+	struct gtu_compressed_share *s = &c->share[first >> GTU_COMPRESSED_SHARE_LOG2];
 	uint64_t v, k, degree, piece = s->piece;
 
 	for (v = first; v < end; v++) {
@@ -353,7 +353,7 @@ static int read_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct work *w = arg;
 	const struct gtu_compressed *c = w->c;
-	const struct gtu_compressed_share *s = &c->share[first >> GTU_CODED_SHARE_LOG2];
+	const struct gtu_compressed_share *s = &c->share[first >> GTU_COMPRESSED_SHARE_LOG2];
 	uint64_t v, k, degree, piece = s->piece, bit = s->bit;
 	uint32_t count;
 
@@ -361,7 +361,7 @@ static int read_share(void *arg, uint64_t first, uint64_t end)
 		degree = w->g->row[v + 1] - w->g->row[v];
 		for (k = 0; k < gtu_compressed_pieces(degree); k++, piece++) {
 			count = count_of(degree, k);
-			if (read_piece(w, bit, w->g->row[v] + k * GTU_CODED_PIECE, count, c->width[piece]) >= w->g->n) {
+			if (read_piece(w, bit, w->g->row[v] + k * GTU_COMPRESSED_PIECE, count, c->width[piece]) >= w->g->n) {
 				atomic_store(&w->bad, v);
 				return GTU_ERR_INPUT;
 			}
@@ -403,7 +403,7 @@ static int read_all(struct work *w, const char *name, struct gtu_error *err)
 
 		end = w->g->n - first > STRIDE ? first + STRIDE : w->g->n;
 		part.row = w->g->row + first;
-		w->c->share = share + (first >> GTU_CODED_SHARE_LOG2);
+		w->c->share = share + (first >> GTU_COMPRESSED_SHARE_LOG2);
 		rc = gtu_parallel_by(SHARE, read_share, &p, end - first);
 		if (rc)
 			gtu_fail(err, rc, "%s: an edge of vertex %llu has a target beyond the %llu "

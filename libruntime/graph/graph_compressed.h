@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parallel encoding and decoding of compressed edge lists (coded.h). */
-#ifndef GTU_GRAPH_CODED_H
-#define GTU_GRAPH_CODED_H
+/* Parallel encoding and decoding of compressed edge lists (compressed.h). */
+#ifndef GTU_GRAPH_COMPRESSED_H
+#define GTU_GRAPH_COMPRESSED_H
 
 #include "compressed.h"
 #include "gtu/graph.h"
@@ -15,11 +15,11 @@ struct gtu_compressed {
 	uint64_t bits;			/* length of the stream */
 	uint64_t long_pieces;		/* pieces of lists with more than one */
 	uint8_t *width;			/* width of each piece; owned by the caller when decoding */
-	struct gtu_compressed_share {	/* offsets of each share of 2^GTU_CODED_SHARE_LOG2 vertices */
+	struct gtu_compressed_share {	/* offsets of each share of 2^GTU_COMPRESSED_SHARE_LOG2 vertices */
 		uint64_t piece, bit, long_piece;
 	} *share;
 };
-#define GTU_CODED_SHARE_LOG2 14
+#define GTU_COMPRESSED_SHARE_LOG2 14
 
 /* Bytes of a stream of @bits bits: whole words. */
 static inline uint64_t gtu_compressed_bytes(uint64_t bits)
@@ -37,7 +37,7 @@ int gtu_compressed_measure(const struct gtu_graph *g, int weights, struct gtu_co
 void gtu_compressed_free(struct gtu_compressed *c);
 /* Write the stream: gtu_compressed_bytes(c->bits) bytes at @stream. */
 void gtu_compressed_write(const struct gtu_graph *g, const struct gtu_compressed *c, uint32_t *stream);
-/* Write the location words of coded.h: n at @index, c->long_pieces at @table. */
+/* Write the location words of compressed.h: n at @index, c->long_pieces at @table. */
 void gtu_compressed_index(const struct gtu_graph *g, const struct gtu_compressed *c, uint64_t *index, uint64_t *table);
 
 /*

@@ -117,15 +117,15 @@ static int check_coding(const struct gtu_container_header *h, const char *name, 
 	if (!coded)
 		return 0;
 	/* each piece allocates memory for 256 entries before any is read */
-	if (h->coded_pieces < h->m / GTU_CODED_PIECE + !!(h->m % GTU_CODED_PIECE))
+	if (h->coded_pieces < h->m / GTU_COMPRESSED_PIECE + !!(h->m % GTU_COMPRESSED_PIECE))
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu compressed edges do not fit into "
 				"%llu pieces of at most %u", name,
-				(unsigned long long)h->m, (unsigned long long)h->coded_pieces, GTU_CODED_PIECE);
-	if (!h->entry_bits || h->entry_bits > GTU_CODED_BITS_MAX ||
-	    h->weight_bits > GTU_CODED_BITS_MAX - h->entry_bits)
+				(unsigned long long)h->m, (unsigned long long)h->coded_pieces, GTU_COMPRESSED_PIECE);
+	if (!h->entry_bits || h->entry_bits > GTU_COMPRESSED_BITS_MAX ||
+	    h->weight_bits > GTU_COMPRESSED_BITS_MAX - h->entry_bits)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: compressed entries of %u bits and weights "
 				"of %u bits are out of range: the sum must be 1 to %u",
-				name, h->entry_bits, h->weight_bits, GTU_CODED_BITS_MAX);
+				name, h->entry_bits, h->weight_bits, GTU_COMPRESSED_BITS_MAX);
 	if (h->weighted > 1 || (h->weighted && h->weight_type != GTU_WEIGHT_U32) ||
 	    (!h->weighted && (h->weight_bits || h->weight_min)))
 		return gtu_fail(err, GTU_ERR_INPUT,

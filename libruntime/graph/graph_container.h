@@ -7,7 +7,7 @@
  * header has a checksum, verified on opening together with every size and offset. Each section has
  * its own, which only gtu_graph_check() verifies, since that reads the whole section.
  *
- * Version 2 differs in its edge section, which holds compressed edge lists (coded.h): one width
+ * Version 2 differs in its edge section, which holds compressed edge lists (compressed.h): one width
  * byte per piece, zeros up to a multiple of 8, then the stream. Opening decodes it; the other
  * sections are mapped.
  */

@@ -217,7 +217,7 @@ BFS_KERNELS(compressed, compressed)
 
 /*
  * Fill the cache: for each vertex, the neighbours of highest degree among about the first
- * GPU_CACHE_LOOKS. Each lane keeps its best candidate, which is exact for lists of up to 32. A hub
+ * GPU_CACHE_CANDIDATES. Each lane keeps its best candidate, which is exact for lists of up to 32. A hub
  * is the neighbour most likely in a frontier, and links the vertex to the giant component.
  */
 template <typename R> __device__ static void cache_fill(const gpu_graph &g, u32 *cache)
@@ -230,7 +230,7 @@ template <typename R> __device__ static void cache_fill(const gpu_graph &g, u32 
 		u64 best = 0;
 
 		edges_of(g, v, &s, &e);
-		items = items_of<R>(s, e < s + GPU_CACHE_LOOKS ? e : s + GPU_CACHE_LOOKS);
+		items = items_of<R>(s, e < s + GPU_CACHE_CANDIDATES ? e : s + GPU_CACHE_CANDIDATES);
 		for (item = 0; item < items; item++)
 			walk_item<R, no_weight>(g, v, item, t, [&](bool valid, R entry, no_weight) {
 				u32 to = target_of<R>(g, entry);

@@ -4,12 +4,12 @@
  * from 128-byte boundaries, into shared memory. Then the warp decodes 32 entries at a time: each
  * lane extracts its step, and a prefix sum turns steps into targets.
  */
-#ifndef GTU_CUDA_CODED_CUH
-#define GTU_CUDA_CODED_CUH
+#ifndef GTU_CUDA_COMPRESSED_CUH
+#define GTU_CUDA_COMPRESSED_CUH
 
 #include "common.cuh"
 
-#define CODED_LINES 9			/* lines of an unaligned piece of 1 KiB */
+#define PIECE_LINES 9			/* lines of an unaligned piece of 1 KiB */
 
 struct compressed_piece {
 	u64 at;				/* bit offset of the piece */
@@ -27,17 +27,17 @@ __device__ static inline u32 stream_word(const gpu_graph &g, u64 i)
 /* Piece @k of the list of @v; it must exist. */
 __device__ static inline compressed_piece piece_of(const gpu_graph &g, u64 v, u32 k)
 {
-	__shared__ u32 lines[GPU_BLOCK / 32][CODED_LINES * 32];
-	u64 s = row_at(g, v), degree = row_at(g, v + 1) - s, done = (u64)k * GTU_CODED_PIECE,
+	__shared__ u32 lines[GPU_BLOCK / 32][PIECE_LINES * 32];
+	u64 s = row_at(g, v), degree = row_at(g, v + 1) - s, done = (u64)k * GTU_COMPRESSED_PIECE,
 	    word = ((const u64 *)g.index)[v];
 	compressed_piece p;
 
-	if (degree > GTU_CODED_PIECE)
+	if (degree > GTU_COMPRESSED_PIECE)
 		word = ((const u64 *)g.table)[word + k];
 	p.at = gtu_compressed_word_at(word);
 	p.width = gtu_compressed_word_width(word);
 	p.edge = s + done;
-	p.count = degree - done < GTU_CODED_PIECE ? (u32)(degree - done) : GTU_CODED_PIECE;
+	p.count = degree - done < GTU_COMPRESSED_PIECE ? (u32)(degree - done) : GTU_COMPRESSED_PIECE;
 	p.word = lines[threadIdx.x / 32];
 	p.have = (u32)(p.at & 1023) / 32;
 	return p;
@@ -54,20 +54,20 @@ __device__ static inline void fetch_words(const gpu_graph &g, compressed_piece &
 {
 	const u64 base = p.at / 1024 * 32;
 	const u32 begin = p.have & ~31u;
-	u32 got[CODED_LINES], i;
+	u32 got[PIECE_LINES], i;
 	u64 sectors;
 
 	if (end <= p.have)
 		return;
 #pragma unroll
-	for (int k = 0; k < CODED_LINES; k++) {
+	for (int k = 0; k < PIECE_LINES; k++) {
 		i = begin + k * 32 + lane_id();
 		got[k] = i >= p.have && i < end ? stream_word(g, base + i) : 0;
 	}
 	/* other lanes may still read the words fetched earlier */
 	__syncwarp();
 #pragma unroll
-	for (int k = 0; k < CODED_LINES; k++) {
+	for (int k = 0; k < PIECE_LINES; k++) {
 		i = begin + k * 32 + lane_id();
 		if (i >= p.have && i < end)
 			p.word[i] = got[k];

@@ -11,7 +11,7 @@
 #define GPU_NO_VERTEX	0xffffffffu	/* no vertex: ends a short cache entry */
 #define GPU_TILE	2048u		/* edges that a block sums at a time (PageRank) */
 #define GPU_CACHE_MAX	4u		/* maximum cached neighbours per vertex */
-#define GPU_CACHE_LOOKS	1024u		/* neighbours of a vertex considered for the cache */
+#define GPU_CACHE_CANDIDATES	1024u		/* neighbours of a vertex considered for the cache */
 #define GPU_TALLIES	64u
 #define GPU_SLICES	8u		/* one slice of the vertices is joined before the giant component is determined */
 #define GPU_SAMPLES	1024u		/* vertices sampled to find the giant component */

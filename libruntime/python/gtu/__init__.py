@@ -19,11 +19,12 @@ except ModuleNotFoundError as _error:
                               name=_error.name) from None
 
 from ._abi import library_path
+from ._algorithms import ALGORITHMS
 from ._call import Error, InputError, Progress, ProgressCallback, Status
 from ._device import Device, Gpu, Info, device
 from ._graph import Graph, generate, generators, load
 from ._lab import Lab, LabRow, lab
-from ._run import ALGORITHMS, Result, Stats, run
+from ._run import Result, Stats, run
 
 __version__ = "0.1.0"
 

@@ -16,6 +16,10 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_d
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
+import numpy as np
+
+from ._algorithms import ALGORITHMS
+
 LIBRARY = "libgtu.so.1"
 
 # ---- Constants: names as in the headers, without GTU_ ----
@@ -152,11 +156,11 @@ _error = POINTER(ErrorStruct)
 _options = POINTER(AlgorithmOptions)
 _stats = POINTER(StatsStruct)
 _u64s = POINTER(c_uint64)
-_f64s = POINTER(c_double)
+_ELEMENTS: Dict[Any, Any] = {np.int64: c_uint64, np.float64: c_double, np.uint32: c_uint32}
 
 
-def _algorithm(values: Any) -> Tuple[Any, List[Any]]:
-    return c_int, [_device, _graph, _options, values, _stats, _error]
+def _algorithm(dtype: Any) -> Tuple[Any, List[Any]]:
+    return c_int, [_device, _graph, _options, POINTER(_ELEMENTS[dtype]), _stats, _error]
 
 
 PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
@@ -181,20 +185,11 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "gtu_graph_generate": (c_int, [POINTER(GenerateOptions), _progress, POINTER(_graph), _error]),
     "gtu_graph_vertex": (c_int, [_graph, c_uint64, _u64s, _error]),
     "gtu_generator_name": (c_char_p, [c_uint32]),
-    "gtu_bfs": _algorithm(_u64s),
-    "gtu_sssp": _algorithm(_f64s),
-    "gtu_pagerank": _algorithm(_f64s),
-    "gtu_components": _algorithm(_u64s),
-    "gtu_betweenness": _algorithm(_f64s),
-    "gtu_stcon": _algorithm(_u64s),
-    "gtu_coloring": _algorithm(POINTER(c_uint32)),
-    "gtu_cores": _algorithm(_u64s),
-    "gtu_label_propagation": _algorithm(_u64s),
-    "gtu_clustering": _algorithm(_f64s),
-    "gtu_gcn": _algorithm(_f64s),
+    **{kind.function: _algorithm(kind.dtype) for kind in ALGORITHMS.values()},
+    # after the table, because its arguments differ
+    "gtu_hash_lookup": (c_int, [_device, POINTER(HashTable), _options, _u64s, c_uint64, _u64s, _stats, _error]),
     "gtu_hash_build": (c_int, [_u64s, c_uint64, c_uint64, POINTER(HashTable), _error]),
     "gtu_hash_free": (None, [POINTER(HashTable)]),
-    "gtu_hash_lookup": (c_int, [_device, POINTER(HashTable), _options, _u64s, c_uint64, _u64s, _stats, _error]),
 }
 
 # ---- Loading the library ----

@@ -12,6 +12,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 import numpy as np
 
 from ._abi import CONSTANTS, ITERATION, AlgorithmOptions, HashTable, IterationStruct, StatsStruct, lib
+from ._algorithms import ALGORITHMS, ALIASES
 from ._call import Progress, call, choice, integer, quick, real
 from ._device import Device
 from ._graph import Array, Graph, _hash
@@ -22,33 +23,6 @@ DIRECTIONS = {"push": "PUSH", "pull": "PULL", "auto": "PUSH_OR_PULL"}
 KERNELS = {"auto": "KERNEL_AUTO", "naive": "KERNEL_NAIVE", "merged": "KERNEL_MERGED", "aligned": "KERNEL_ALIGNED"}
 _QUERIES = 1_000_000  # default number of hash queries, as in the tool
 _SOURCES = 16  # default number of betweenness sources, as in the tool
-
-
-@dataclasses.dataclass(frozen=True)
-class Kind:
-    """An algorithm: its library function, the type of its values, and its arguments of run()."""
-
-    function: str
-    dtype: Any
-    takes: Tuple[str, ...] = ()
-
-
-#: Names as in `gtu run`.
-ALGORITHMS: Dict[str, Kind] = {
-    "bfs": Kind("gtu_bfs", np.int64, ("source", "direction")),
-    "sssp": Kind("gtu_sssp", np.float64, ("source", "delta")),
-    "pr": Kind("gtu_pagerank", np.float64, ("damping", "iterations", "epsilon", "direction")),
-    "cc": Kind("gtu_components", np.int64),
-    "bc": Kind("gtu_betweenness", np.float64, ("sources", "seed")),
-    "stcon": Kind("gtu_stcon", np.int64, ("source", "target")),
-    "gc": Kind("gtu_coloring", np.uint32),
-    "kc": Kind("gtu_cores", np.int64),
-    "cdlp": Kind("gtu_label_propagation", np.int64, ("iterations",)),
-    "lcc": Kind("gtu_clustering", np.float64),
-    "gcn": Kind("gtu_gcn", np.float64, ("features", "seed")),
-    "hash": Kind("gtu_hash_lookup", np.int64, ("queries", "seed")),
-}
-ALIASES = {"pagerank": "pr", "wcc": "cc"}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "libruntime/support/traverse.h"
+#include "libruntime/support/union_find.h"
 #include "for_each_edge.h"
 
 /* One direction of propagation: the edges as stored, or their transpose. */
@@ -44,19 +45,10 @@ struct components {
 
 /* ---- Without a unit ------------------------------------------------------------------------------ */
 
-static uint64_t find(uint64_t *parent, uint64_t v)
-{
-	while (parent[v] != v) {
-		parent[v] = parent[parent[v]];
-		v = parent[v];
-	}
-	return v;
-}
-
 static int plain_components(struct components *c, uint64_t *parent)
 {
 	const struct gtu_graph *g = c->a.g;
-	uint64_t v, e, end, target, x, y;
+	uint64_t v, e, end, target;
 	int rc;
 
 	gtu_phase(&c->a.phases, "traverse");
@@ -70,16 +62,11 @@ static int plain_components(struct components *c, uint64_t *parent)
 			target = gtu_graph_target(g, e);
 			if (gtu_unlikely(target >= g->n))
 				return gtu_alg_bad_edge(&c->a, g, e);
-			x = find(parent, v);
-			y = find(parent, target);
-			if (x < y)
-				parent[y] = x;
-			else
-				parent[x] = y;
+			gtu_join(parent, v, target);
 		}
 	}
 	for (v = 0; v < g->n; v++)
-		parent[v] = find(parent, v);
+		parent[v] = gtu_find_root(parent, v);
 	gtu_phases_iteration(&c->a.phases, c->a.opt, c->a.g->n);
 	return 0;
 }

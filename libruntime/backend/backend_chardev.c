@@ -40,10 +40,7 @@ struct mapped_queue {
 _Static_assert(GTU_READ == GTU_RIGHT_READ && GTU_WRITE == GTU_RIGHT_WRITE,
 	       "rights are passed unchanged");
 
-/*
- * ---- Error messages
- * ----------------------------------------------------------------------------------
- */
+/* ---- Error messages -------------------------------------------------------------------------- */
 
 /* Read the device's state from sysfs: "up", "resetting", "dead"; "" if unavailable. */
 static void driver_state(dev_t number, char state[16])
@@ -150,9 +147,7 @@ static int fail_region(struct gtu_device *dev, const void *addr, uint64_t length
 			addr, strerror(error));
 }
 
-/*
- * ---- Registers ----------------------------------------------------------------------------------
- */
+/* ---- Registers ------------------------------------------------------------------------------- */
 
 static int chardev_read(struct gtu_device *dev, uint32_t offset, uint64_t *value,
 			struct gtu_error *err)
@@ -187,9 +182,7 @@ static int chardev_write(struct gtu_device *dev, uint32_t offset, uint32_t value
 	return 0;
 }
 
-/*
- * ---- Open, close -------------------------------------------------------------------------------
- */
+/* ---- Open, close ----------------------------------------------------------------------------- */
 
 static void chardev_close(struct gtu_device *dev)
 {
@@ -293,9 +286,7 @@ fail:
 	return rc;
 }
 
-/*
- * ---- Regions ------------------------------------------------------------------------------------
- */
+/* ---- Regions --------------------------------------------------------------------------------- */
 
 static int chardev_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights,
 			      uint32_t *key, struct gtu_error *err)
@@ -371,9 +362,7 @@ static int chardev_region_free(struct gtu_device *dev, void *addr, uint64_t leng
 	return rc;
 }
 
-/*
- * ---- Queues -------------------------------------------------------------------------------------
- */
+/* ---- Queues ---------------------------------------------------------------------------------- */
 
 static void unmap_queue(struct gtu_rings *r, bool mapped)
 {

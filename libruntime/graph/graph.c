@@ -184,8 +184,8 @@ int gtu_graph_vertex(const struct gtu_graph *g, uint64_t id, uint64_t *v, struct
 			(unsigned long long)gtu_graph_id(g, g->n - 1), g->ids ? ", with gaps" : "");
 }
 
-static int check_rows(const struct gtu_graph *g, const struct gtu_progress *progress,
-		      struct gtu_error *err)
+int gtu_graph_check_rows(const struct gtu_graph *g, const char *name, const struct gtu_progress *progress,
+			 struct gtu_error *err)
 {
 	uint64_t v, last = 0;
 
@@ -195,12 +195,10 @@ static int check_rows(const struct gtu_graph *g, const struct gtu_progress *prog
 		if (at < last || at > g->m || (v == 0 && at) || (v == g->n && at != g->m))
 			return gtu_fail(err, GTU_ERR_INPUT,
 					"%s: row offset %llu is %llu; offsets must ascend from 0 to the %llu edges",
-					gtu_graph_label(g), (unsigned long long)v, (unsigned long long)at,
-					(unsigned long long)g->m);
+					name, (unsigned long long)v, (unsigned long long)at, (unsigned long long)g->m);
 		last = at;
 		if (v % GTU_TICK_ITEMS == 0 && gtu_tick(progress, "checking rows", v, g->n))
-			return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped",
-					gtu_graph_label(g));
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped", name);
 	}
 	return 0;
 }
@@ -266,7 +264,7 @@ int gtu_graph_check(struct gtu_graph *g, const struct gtu_progress *progress, st
 
 	if (g->flags & GTU_GRAPH_CHECKED)
 		return 0;
-	rc = check_rows(g, progress, err);
+	rc = gtu_graph_check_rows(g, gtu_graph_label(g), progress, err);
 	if (!rc)
 		rc = check_targets(g, progress, err);
 	if (!rc)

@@ -155,16 +155,10 @@ static int transpose_all(const struct source *s, struct csr *out, uint32_t ob,
 /* Compute the row offsets of the transpose. */
 static int place_rows(const struct source *s, uint64_t *row, const struct gtu_progress *progress)
 {
-	uint64_t v, sum = 0, c;
-
 	memset(row, 0, (s->n + 1) * sizeof(*row));
 	if (count(s, row, progress))
 		return -1;
-	for (v = 0; v <= s->n; v++) {
-		c = row[v];
-		row[v] = sum;
-		sum += c;
-	}
+	gtu_prefix_sum(row, s->n + 1);
 	return 0;
 }
 

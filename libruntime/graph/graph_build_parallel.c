@@ -99,19 +99,15 @@ static void sort_short(uint32_t *x, uint64_t n)
 /* LSD radix sort with 8-bit digits; @buffer holds @n elements. */
 static void sort_long(uint32_t *x, uint32_t *buffer, uint64_t n)
 {
-	uint64_t at[256], i, sum, c;
+	uint64_t at[256], i;
 	uint32_t *swap;
-	unsigned shift, d;
+	unsigned shift;
 
 	for (shift = 0; shift < 32; shift += 8) {
 		memset(at, 0, sizeof(at));
 		for (i = 0; i < n; i++)
 			at[x[i] >> shift & 255]++;
-		for (d = 0, sum = 0; d < 256; d++) {
-			c = at[d];
-			at[d] = sum;
-			sum += c;
-		}
+		gtu_prefix_sum(at, 256);
 		for (i = 0; i < n; i++)
 			buffer[at[x[i] >> shift & 255]++] = x[i];
 		swap = x;
@@ -164,7 +160,7 @@ int gtu_build_parallel(const uint32_t *src, const uint32_t *dst, uint64_t pairs,
 		       bool both, const struct gtu_progress *progress, uint64_t **row, uint32_t **col, uint64_t *m)
 {
 	struct build b = { .src = src, .dst = dst, .base = base, .n = n, .both = both, .progress = progress };
-	uint64_t shares = (n >> GTU_SHARE_LOG2) + 1, i, sum = 0, c;
+	uint64_t shares = (n >> GTU_SHARE_LOG2) + 1, sum = 0;
 	int rc = GTU_ERR_NOMEM;
 
 	b.row = calloc(n + 1, sizeof(*b.row));
@@ -173,11 +169,8 @@ int gtu_build_parallel(const uint32_t *src, const uint32_t *dst, uint64_t pairs,
 		rc = step(&b, count_pairs, pairs, "counting edges");
 	if (!rc)
 		rc = step(&b, sum_rows, n, "counting edges");
-	for (i = 0; i < shares && !rc; i++) {
-		c = b.sum[i];
-		b.sum[i] = sum;
-		sum += c;
-	}
+	if (!rc)
+		sum = gtu_prefix_sum(b.sum, shares);
 	if (!rc)
 		rc = step(&b, begin_rows, n, "counting edges");
 	b.col = rc ? NULL : gtu_array_alloc(sum * sizeof(*b.col));

@@ -30,11 +30,6 @@ struct work {
 	const struct gtu_progress *progress;
 };
 
-static uint32_t bits_for(uint64_t max)
-{
-	return max ? 64 - (uint32_t)__builtin_clzll(max) : 0;
-}
-
 static uint64_t shares_of(const struct gtu_graph *g)
 {
 	return (g->n + SHARE - 1) / SHARE;
@@ -116,7 +111,7 @@ static int find_widths(void *arg, uint64_t first, uint64_t end)
 				atomic_store(&w->bad, v);
 				return GTU_ERR_INPUT;
 			}
-			c->width[piece] = (uint8_t)bits_for(all);
+			c->width[piece] = (uint8_t)gtu_bits_for(all);
 			s->bit += gtu_compressed_piece_bits(count, c->entry_bits, c->width[piece], c->weight_bits);
 		}
 	}
@@ -156,7 +151,7 @@ static void choose_weight_bits(const struct gtu_graph *g, struct gtu_compressed 
 	if (g->weight_type != GTU_WEIGHT_U32 || !g->m)
 		return;
 	gtu_parallel(find_range, &r, g->m);
-	bits = bits_for(atomic_load(&r.max) - atomic_load(&r.min));
+	bits = gtu_bits_for(atomic_load(&r.max) - atomic_load(&r.min));
 	if (c->entry_bits + bits > GTU_COMPRESSED_BITS_MAX)
 		return;
 	c->weighted = 1;
@@ -174,7 +169,7 @@ int gtu_compressed_measure(const struct gtu_graph *g, int weights, struct gtu_co
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
 				"%s has %llu vertices: compressed lists support at most "
 				"4294967296", g->name, (ull)g->n);
-	c->entry_bits = g->n > 2 ? bits_for(g->n - 1) : 1;
+	c->entry_bits = g->n > 2 ? gtu_bits_for(g->n - 1) : 1;
 	if (weights)
 		choose_weight_bits(g, c);
 	rc = share_pieces(&w, err);
@@ -371,20 +366,6 @@ static int read_share(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-static int check_rows(const struct gtu_graph *g, const char *name, struct gtu_error *err)
-{
-	uint64_t v, last = 0;
-
-	for (v = 0; v <= g->n; v++) {
-		if (g->row[v] < last || g->row[v] > g->m || (!v && g->row[v]) || (v == g->n && g->row[v] != g->m))
-			return gtu_fail(err, GTU_ERR_INPUT,
-					"%s: row offset %llu is %llu; offsets must ascend from 0 to the %llu edges", name,
-					(ull)v, (ull)g->row[v], (ull)g->m);
-		last = g->row[v];
-	}
-	return 0;
-}
-
 /* Vertices decoded between two progress calls. */
 #define STRIDE (64 * SHARE)
 
@@ -422,7 +403,7 @@ int gtu_compressed_read(const struct gtu_graph *g, struct gtu_compressed *c, con
 	struct work w = { .g = g, .c = c, .stream = (uint32_t *)stream, .col = col, .weight = weight,
 			  .progress = progress };
 	uint64_t pieces = c->pieces, bits = c->bits, found;
-	int rc = check_rows(g, name, err);
+	int rc = gtu_graph_check_rows(g, name, NULL, err);
 
 	c->share = NULL;
 	if (!rc)

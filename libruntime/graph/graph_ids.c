@@ -117,8 +117,8 @@ static int rehash(struct gtu_id_map *map, uint64_t slots)
 /* LSD radix sort; skips bytes that are equal in all ids. */
 static int radix_sort(uint64_t **ids, uint64_t n)
 {
-	uint64_t *from = *ids, *to, *swap, start[256], i, sum, c;
-	unsigned int shift, b;
+	uint64_t *from = *ids, *to, *swap, start[256], i;
+	unsigned int shift;
 
 	to = gtu_array_alloc(n * sizeof(*to));
 	if (!to)
@@ -129,11 +129,7 @@ static int radix_sort(uint64_t **ids, uint64_t n)
 			start[from[i] >> shift & 255]++;
 		if (n && start[from[0] >> shift & 255] == n)
 			continue;
-		for (b = 0, sum = 0; b < 256; b++) {
-			c = start[b];
-			start[b] = sum;
-			sum += c;
-		}
+		gtu_prefix_sum(start, 256);
 		for (i = 0; i < n; i++)
 			to[start[from[i] >> shift & 255]++] = from[i];
 		swap = from;

@@ -34,6 +34,10 @@ static inline const char *gtu_graph_label(const struct gtu_graph *g)
 	return g->backing && g->backing->path ? g->backing->path : g->name;
 }
 
+/* Check that the row offsets ascend from 0 to m; @name: the graph in messages. */
+int gtu_graph_check_rows(const struct gtu_graph *g, const char *name, const struct gtu_progress *progress,
+			 struct gtu_error *err);
+
 /*
  * A growing edge list. Ids have 4 bytes until one needs 8; weights are u32 until one is not, then
  * double. No weight is rounded, and an unweighted list costs 8 bytes per edge.

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 /* Measures degrees and components of a graph. */
-/* Degrees and components of a graph. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph_internal.h"
+#include "libruntime/support/union_find.h"
 
 struct measure {
 	const struct gtu_graph *g;
@@ -12,23 +13,6 @@ struct measure {
 	uint64_t *seen;			/* unsorted graphs: the last vertex with this target, + 1 */
 	uint64_t *has_in;		/* one bit per vertex */
 };
-
-static uint64_t find_root(uint64_t *parent, uint64_t v)
-{
-	while (parent[v] != v) {
-		parent[v] = parent[parent[v]];
-		v = parent[v];
-	}
-	return v;
-}
-
-static void join(uint64_t *parent, uint64_t u, uint64_t v)
-{
-	u = find_root(parent, u);
-	v = find_root(parent, v);
-	if (u != v)
-		parent[u < v ? v : u] = u < v ? u : v;
-}
 
 static void measure_vertex(struct measure *s, uint64_t v)
 {
@@ -55,7 +39,7 @@ static void measure_vertex(struct measure *s, uint64_t v)
 			stat->duplicates += t == last;
 		}
 		if (t != last)
-			join(s->parent, v, t);
+			gtu_join(s->parent, v, t);
 		last = t;
 	}
 }

@@ -16,6 +16,25 @@
  */
 void *gtu_array_alloc(uint64_t bytes);
 
+/* Replace counts by the sums of those before them; returns the sum of all @n. */
+static inline uint64_t gtu_prefix_sum(uint64_t *count, uint64_t n)
+{
+	uint64_t i, c, sum = 0;
+
+	for (i = 0; i < n; i++) {
+		c = count[i];
+		count[i] = sum;
+		sum += c;
+	}
+	return sum;
+}
+
+/* Bits of the numbers up to @max. */
+static inline uint32_t gtu_bits_for(uint64_t max)
+{
+	return max ? 64 - (uint32_t)__builtin_clzll(max) : 0;
+}
+
 static inline uint64_t gtu_get(const void *array, uint32_t bytes, uint64_t i)
 {
 	return bytes == 8 ? ((const uint64_t *)array)[i] : ((const uint32_t *)array)[i];

@@ -53,14 +53,19 @@ static int find_calls(struct cuda_api *api, const char *library, struct gtu_erro
 	return 0;
 }
 
+static int fail_no_gpu(struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this "
+			"computer; use another device (--device model), or make one "
+			"visible (CUDA_VISIBLE_DEVICES)");
+}
+
 static int init_driver(struct cuda_api *api, int major, struct gtu_error *err)
 {
 	CUresult rc = api->cuInit(0);
 
 	if (rc == CUDA_ERROR_NO_DEVICE)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this "
-				"computer; use another device (--device model), or make one "
-				"visible (CUDA_VISIBLE_DEVICES)");
+		return fail_no_gpu(err);
 	if (rc) {
 		gtu_cuda_fail(api, rc, err, "the CUDA driver does not start: cuInit");
 		return err ? err->code = GTU_ERR_UNSUPPORTED : GTU_ERR_UNSUPPORTED;
@@ -76,11 +81,7 @@ static int init_driver(struct cuda_api *api, int major, struct gtu_error *err)
 	rc = api->cuDeviceGetCount(&api->devices);
 	if (rc)
 		return gtu_cuda_fail(api, rc, err, "cuDeviceGetCount");
-	if (api->devices < 1)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the CUDA driver finds no GPU on this "
-				"computer; use another device (--device model), or make one "
-				"visible (CUDA_VISIBLE_DEVICES)");
-	return 0;
+	return api->devices < 1 ? fail_no_gpu(err) : 0;
 }
 
 int gtu_cuda_load(struct cuda_api *api, const char *library, int major, struct gtu_error *err)

@@ -32,11 +32,6 @@ uint64_t gpu_run_bytes(uint64_t n, uint64_t m)
 	return 4 * n + n / 2 + 2 * 8 * (n + n / 4 + m / 64) + 8 * n + 8 * n;
 }
 
-static uint32_t bits_for(uint64_t max)
-{
-	return max ? 64 - (uint32_t)__builtin_clzll(max) : 0;
-}
-
 /* Whether the weight fits into a 4-byte entry beside the vertex. */
 static bool packs(const struct gpu_plan_input *in, const struct gtu_placement_options *opt, uint32_t *bits)
 {
@@ -46,8 +41,8 @@ static bool packs(const struct gpu_plan_input *in, const struct gtu_placement_op
 	if (in->weight_type != GTU_WEIGHT_U32 || opt->separate_weights || opt->edge_bytes == 8 ||
 	    opt->edges == GTU_EDGES_REGISTERED || !in->n)
 		return false;
-	*bits = bits_for((uint64_t)in->weight_max - (uint64_t)in->weight_min);
-	if (*bits < 32 && bits_for(in->n - 1) + *bits <= 32)
+	*bits = gtu_bits_for((uint64_t)in->weight_max - (uint64_t)in->weight_min);
+	if (*bits < 32 && gtu_bits_for(in->n - 1) + *bits <= 32)
 		return true;
 	*bits = 0;
 	return false;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "generate.h"
+#include "libruntime/support/union_find.h"
 
 #define MAX_THREADS 64
 
@@ -111,15 +112,6 @@ static void swap_edges(struct gtu_edge_list *l, uint64_t a, uint64_t b)
 	}
 }
 
-static uint64_t find_root(uint64_t *parent, uint64_t v)
-{
-	while (parent[v] != v) {
-		parent[v] = parent[parent[v]];
-		v = parent[v];
-	}
-	return v;
-}
-
 /*
  * Shuffle the edges; move those that join two components (Kruskal's algorithm with random weights)
  * to the front; truncate after m edges.
@@ -127,7 +119,7 @@ static uint64_t find_root(uint64_t *parent, uint64_t v)
 int gtu_sparsify(struct gtu_edge_list *l, uint64_t n, uint64_t m, uint64_t seed,
 		   const struct gtu_progress *progress, struct gtu_error *err)
 {
-	uint64_t state = gtu_rand_stream(seed, 0x7417), e, tree = 0, u, v, *parent;
+	uint64_t state = gtu_rand_stream(seed, 0x7417), e, tree = 0, v, *parent;
 
 	if (l->m <= m)
 		return 0;
@@ -140,12 +132,8 @@ int gtu_sparsify(struct gtu_edge_list *l, uint64_t n, uint64_t m, uint64_t seed,
 	for (e = l->m; e > 1; e--)
 		swap_edges(l, e - 1, gtu_rand_below(&state, e));
 	for (e = 0; e < l->m; e++) {
-		u = find_root(parent, gtu_get(l->src, l->id_bytes, e));
-		v = find_root(parent, gtu_get(l->dst, l->id_bytes, e));
-		if (u != v) {
-			parent[u < v ? v : u] = u < v ? u : v;
+		if (gtu_join(parent, gtu_get(l->src, l->id_bytes, e), gtu_get(l->dst, l->id_bytes, e)))
 			swap_edges(l, tree++, e);
-		}
 		if (e % GTU_TICK_ITEMS == 0 && gtu_tick(progress, "thinning edges", e, l->m)) {
 			free(parent);
 			return gtu_fail(err, GTU_ERR_INTERRUPTED, "generating was stopped");

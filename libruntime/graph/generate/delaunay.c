@@ -135,33 +135,25 @@ static struct hull few_points(struct mesh *t, uint32_t first, uint32_t end)
 	return turn > 0 ? (struct hull){ a, b ^ 1 } : (struct hull){ c ^ 1, c };
 }
 
-/* Find the left candidate: its triangle with the base must not contain another left point. */
-static uint32_t left_candidate(struct mesh *t, uint32_t base)
+static uint32_t neighbour(const struct mesh *t, uint32_t e, bool left)
 {
-	uint32_t c = t->e[base ^ 1].next, next;
-
-	if (!right_of(t, target(t, c), base))
-		return NO_EDGE;
-	while (in_circle(t, target(t, base), origin(t, base), target(t, c), target(t, t->e[c].next))) {
-		next = t->e[c].next;
-		delete_edge(t, c);
-		c = next;
-	}
-	return c;
+	return left ? t->e[e].next : t->e[e].prev;
 }
 
-static uint32_t right_candidate(struct mesh *t, uint32_t base)
+/* Find the left or right candidate: its triangle with the base must not contain another point of its side. */
+static uint32_t candidate(struct mesh *t, uint32_t base, bool left)
 {
-	uint32_t c = t->e[base].prev, next;
+	uint32_t c = neighbour(t, left ? base ^ 1 : base, left), next;
 
 	if (!right_of(t, target(t, c), base))
 		return NO_EDGE;
-	while (in_circle(t, target(t, base), origin(t, base), target(t, c), target(t, t->e[c].prev))) {
-		next = t->e[c].prev;
+	for (;;) {
+		next = neighbour(t, c, left);
+		if (!in_circle(t, target(t, base), origin(t, base), target(t, c), target(t, next)))
+			return c;
 		delete_edge(t, c);
 		c = next;
 	}
-	return c;
 }
 
 static struct hull merge(struct mesh *t, struct hull l, struct hull r)
@@ -184,8 +176,8 @@ static struct hull merge(struct mesh *t, struct hull l, struct hull r)
 		r.right = base;
 	/* merge upwards, edge by edge */
 	for (;;) {
-		lc = left_candidate(t, base);
-		rc = right_candidate(t, base);
+		lc = candidate(t, base, true);
+		rc = candidate(t, base, false);
 		if (lc == NO_EDGE && rc == NO_EDGE)
 			return (struct hull){ l.left, r.right };
 		if (lc == NO_EDGE || (rc != NO_EDGE && in_circle(t, target(t, lc), origin(t, lc),
@@ -252,19 +244,15 @@ struct keyed {
  */
 static struct keyed *sort_keyed(struct keyed *a, struct keyed *spare, uint64_t n)
 {
-	uint64_t start[256], i, sum, c;
+	uint64_t start[256], i;
 	struct keyed *swap;
-	unsigned int shift, b;
+	unsigned int shift;
 
 	for (shift = 0; shift < 2 * LATTICE_BITS; shift += 8) {
 		memset(start, 0, sizeof(start));
 		for (i = 0; i < n; i++)
 			start[a[i].key >> shift & 255]++;
-		for (b = 0, sum = 0; b < 256; b++) {
-			c = start[b];
-			start[b] = sum;
-			sum += c;
-		}
+		gtu_prefix_sum(start, 256);
 		for (i = 0; i < n; i++)
 			spare[start[a[i].key >> shift & 255]++] = a[i];
 		swap = a;

@@ -27,9 +27,9 @@
 struct model {
 	struct gtu_dev *dev;
 	pthread_mutex_t lock;
-	pthread_cond_t moved;		/* signaled by doorbells and by progress of the device */
+	pthread_cond_t changed;		/* signaled by doorbells and by progress of the device */
 	unsigned sleepers;
-	uint64_t idle_told;		/* end of the idle time reported to the device, ns */
+	uint64_t idle_reported;		/* end of the idle time reported to the device, ns */
 	struct gtu_hw_region *table;
 	uint16_t generation[1u << TABLE_LOG2];
 	uint32_t next_slot;
@@ -159,7 +159,7 @@ static void model_close(struct gtu_device *dev)
 	if (!m)
 		return;
 	gtu_dev_destroy(m->dev);
-	pthread_cond_destroy(&m->moved);
+	pthread_cond_destroy(&m->changed);
 	pthread_mutex_destroy(&m->lock);
 	free(m->table);
 	free(m);
@@ -187,7 +187,7 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&m->moved, &clock);
+	pthread_cond_init(&m->changed, &clock);
 	pthread_condattr_destroy(&clock);
 	m->table = aligned_alloc(64, sizeof(*m->table) << TABLE_LOG2);
 	m->dev = gtu_dev_create(&config, &host_ops, m, &why);
@@ -385,7 +385,7 @@ static int model_queue_reset(struct gtu_device *dev, struct gtu_rings *r, struct
 static void wake(struct model *m)
 {
 	if (m->sleepers)
-		pthread_cond_broadcast(&m->moved);
+		pthread_cond_broadcast(&m->changed);
 }
 
 static int model_cancel(struct gtu_device *dev, struct gtu_rings *r, uint32_t until, struct gtu_error *err)
@@ -416,7 +416,7 @@ static void model_doorbell(struct gtu_device *dev, struct gtu_rings *r, uint32_t
  * Wait for another thread (a stream's consumer, another queue). Called under the lock; device time
  * advances.
  */
-static void sleep_until_moved(struct gtu_device *dev, uint64_t deadline_ns)
+static void sleep_until_changed(struct gtu_device *dev, uint64_t deadline_ns)
 {
 	struct model *m = dev->backend;
 	uint64_t start = gtu_now_ns(), until = start + NAP_NS, now;
@@ -426,14 +426,14 @@ static void sleep_until_moved(struct gtu_device *dev, uint64_t deadline_ns)
 	t.tv_sec = (time_t)(until / 1000000000u);
 	t.tv_nsec = (long)(until % 1000000000u);
 	m->sleepers++;
-	pthread_cond_timedwait(&m->moved, &m->lock, &t);
+	pthread_cond_timedwait(&m->changed, &m->lock, &t);
 	m->sleepers--;
 	now = gtu_now_ns();
 	/* threads may sleep at the same time: count the time once */
-	start = start > m->idle_told ? start : m->idle_told;
+	start = start > m->idle_reported ? start : m->idle_reported;
 	if (now > start)
 		gtu_dev_idle(m->dev, (now - start) * (dev->info.clock_hz / 1000000) / 1000);
-	m->idle_told = now;
+	m->idle_reported = now;
 }
 
 static int model_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_index,
@@ -461,7 +461,7 @@ static int model_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_i
 		if (stream && could)
 			break;
 		if (!more)
-			sleep_until_moved(dev, deadline_ns);
+			sleep_until_changed(dev, deadline_ns);
 		if (!more && stream)
 			break;
 		/* let other threads use the device */

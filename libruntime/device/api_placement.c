@@ -4,7 +4,6 @@
 
 #include "backend.h"
 #include "gtu/gpu.h"
-#include "libruntime/support/traverse.h"
 
 static int can_place(const struct gtu_device *dev, struct gtu_error *err)
 {
@@ -27,7 +26,7 @@ int gtu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, cons
 	if (rc)
 		return rc;
 	gtu_placement_destroy(dev);
-	rc = dev->ops->traversal->place(dev, g, opt ? opt : &usual, err);
+	rc = dev->ops->traversal->placement_create(dev, g, opt ? opt : &usual, err);
 	if (!rc)
 		dev->placed = g;
 	return rc;
@@ -37,7 +36,7 @@ void gtu_placement_destroy(struct gtu_device *dev)
 {
 	if (!dev || !dev->placed)
 		return;
-	dev->ops->traversal->unplace(dev);
+	dev->ops->traversal->placement_destroy(dev);
 	dev->placed = NULL;
 }
 
@@ -64,31 +63,18 @@ int gtu_traverse(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_tra
 		 const struct gtu_algorithm_options *opt, void *result, struct gtu_algorithm_stats *stats,
 		 struct gtu_error *err)
 {
-	bool placed_here;
+	bool temporary;
 	int rc = can_place(dev, err);
 
 	if (!rc)
 		rc = check(g, what, opt, err);
-	placed_here = !rc && dev->placed != g;
-	if (placed_here)
+	temporary = !rc && dev->placed != g;
+	if (temporary)
 		rc = gtu_placement_create(dev, g, NULL, err);
 	if (rc)
 		return rc;
-	switch (what) {
-	case GTU_TRAVERSE_BFS:
-		rc = dev->ops->traversal->bfs(dev, opt, result, stats, err);
-		break;
-	case GTU_TRAVERSE_SSSP:
-		rc = dev->ops->traversal->sssp(dev, opt, result, stats, err);
-		break;
-	case GTU_TRAVERSE_PAGERANK:
-		rc = dev->ops->traversal->pagerank(dev, opt, result, stats, err);
-		break;
-	case GTU_TRAVERSE_COMPONENTS:
-		rc = dev->ops->traversal->components(dev, opt, result, stats, err);
-		break;
-	}
-	if (placed_here)
+	rc = dev->ops->traversal->run[what](dev, opt, result, stats, err);
+	if (temporary)
 		gtu_placement_destroy(dev);
 	return rc;
 }

@@ -9,6 +9,7 @@
 
 #include "gtu/gtu.h"
 #include "libruntime/support/clock.h"
+#include "libruntime/support/traverse.h"
 #include "uapi/gtu/hw.h"
 
 struct gtu_device;
@@ -19,18 +20,10 @@ struct gtu_placement_options;
  * descriptors. The caller has checked the options; the graph's types are in range.
  */
 struct gtu_traversal_ops {
-	int (*place)(struct gtu_device *dev, const struct gtu_graph *g,
-		     const struct gtu_placement_options *opt, struct gtu_error *err);
-	void (*unplace)(struct gtu_device *dev);
-	int (*bfs)(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uint64_t *level,
-		   struct gtu_algorithm_stats *stats, struct gtu_error *err);
-	int (*sssp)(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *distance,
-		    struct gtu_algorithm_stats *stats, struct gtu_error *err);
-	int (*pagerank)(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *rank,
-			struct gtu_algorithm_stats *stats, struct gtu_error *err);
-	int (*components)(struct gtu_device *dev, const struct gtu_algorithm_options *opt,
-			  uint64_t *component, struct gtu_algorithm_stats *stats,
-			  struct gtu_error *err);
+	int (*placement_create)(struct gtu_device *dev, const struct gtu_graph *g,
+				const struct gtu_placement_options *opt, struct gtu_error *err);
+	void (*placement_destroy)(struct gtu_device *dev);
+	gtu_traversal_fn *run[GTU_TRAVERSALS];
 };
 
 /* A queue's rings as mapped into this process. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the streams of IRU, PEG and Weaver share. */
+/* The common part of the streams of IRU, PEG and Weaver. */
 #include "stream.h"
 
 int gtu_stream_check(const struct gtu_stream *s, const struct gtu_queue *q, const char *remedy,

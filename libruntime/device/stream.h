@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the streams of IRU, PEG and Weaver share: one job that owns its queue, and writes records to rings. */
+/*
+ * The common part of the streams of IRU, PEG and Weaver: one job that owns its queue and writes records
+ * to rings.
+ */
 #ifndef GTU_STREAM_H
 #define GTU_STREAM_H
 

@@ -250,12 +250,12 @@ static int no_write(struct gtu_device *dev, uint32_t offset, uint32_t value, str
 }
 
 static const struct gtu_traversal_ops traversal = {
-	.place = gpu_placement_create,
-	.unplace = gpu_placement_destroy,
-	.bfs = gpu_bfs,
-	.sssp = gpu_sssp,
-	.pagerank = gpu_pagerank,
-	.components = gpu_components,
+	.placement_create = gpu_placement_create,
+	.placement_destroy = gpu_placement_destroy,
+	.run = {
+		[GTU_TRAVERSE_BFS] = gpu_bfs, [GTU_TRAVERSE_SSSP] = gpu_sssp,
+		[GTU_TRAVERSE_PAGERANK] = gpu_pagerank, [GTU_TRAVERSE_COMPONENTS] = gpu_components,
+	},
 };
 
 /* queue_create() always fails, so operations on queues are never called. */

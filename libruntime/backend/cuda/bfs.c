@@ -20,14 +20,6 @@ struct bfs {
 	uint32_t now;
 };
 
-static void swap(CUdeviceptr x[2])
-{
-	CUdeviceptr y = x[0];
-
-	x[0] = x[1];
-	x[1] = y;
-}
-
 /* ---- The paper's kernels ------------------------------------------------------------------------- */
 
 static int run_paper_kernels(struct bfs *b)
@@ -107,7 +99,7 @@ static int top_down_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	b->items = b->r.counters.items;
-	swap(b->queue);
+	gpu_swap(b->queue);
 	b->have_bits = false;
 	return rc;
 }
@@ -135,7 +127,7 @@ static int bottom_up_step(struct bfs *b)
 		if (!rc)
 			rc = gpu_run_read(&b->r);
 	}
-	swap(b->bits);
+	gpu_swap(b->bits);
 	b->have_bits = true;
 	b->have_queue = false;
 	return rc;
@@ -240,7 +232,7 @@ static int copy_levels(struct bfs *b, uint64_t *level)
 	return rc;
 }
 
-int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uint64_t *level,
+int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *level,
 	    struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
 	struct bfs b = { 0 };

@@ -9,7 +9,7 @@
 
 struct components {
 	struct gpu_run r;
-	CUdeviceptr label, queue, answer, visit[2];
+	CUdeviceptr label, queue, answer, active[2];
 };
 
 static int flatten(struct components *c)
@@ -107,21 +107,18 @@ static int run_paper_kernels(struct components *c)
 	 * again
 	 */
 	uint32_t all_vertices = !r->undirected || !r->whole;
-	CUdeviceptr swap;
-	void *args[] = { &c->label, &c->visit[0], &c->visit[1], &all_vertices, NULL };
-	int rc = gpu_fill(r->gpu, c->visit[0], 1, r->graph.n, r->err);
+	void *args[] = { &c->label, &c->active[0], &c->active[1], &all_vertices, NULL };
+	int rc = gpu_fill(r->gpu, c->active[0], 1, r->graph.n, r->err);
 
 	while (!rc) {
-		rc = gpu_fill(r->gpu, c->visit[1], 0, r->graph.n, r->err);
+		rc = gpu_fill(r->gpu, c->active[1], 0, r->graph.n, r->err);
 		if (!rc)
 			rc = gpu_run_clear(r);
 		if (!rc)
 			rc = gpu_run_launch(r, "emogi_components", gpu_run_mode(r), true, r->graph.n, args);
 		if (!rc)
 			rc = gpu_run_read(r);
-		swap = c->visit[0];
-		c->visit[0] = c->visit[1];
-		c->visit[1] = swap;
+		gpu_swap(c->active);
 		gpu_run_iteration(r, 0);
 		if (!rc && !r->counters.changed)
 			break;
@@ -145,9 +142,9 @@ static int prepare(struct components *c)
 			rc = gpu_run_queue(r, &c->queue);
 	} else {
 		if (!rc)
-			rc = gpu_run_buffer(r, r->graph.n, &c->visit[0]);
+			rc = gpu_run_buffer(r, r->graph.n, &c->active[0]);
 		if (!rc)
-			rc = gpu_run_buffer(r, r->graph.n, &c->visit[1]);
+			rc = gpu_run_buffer(r, r->graph.n, &c->active[1]);
 	}
 	if (!rc)
 		rc = gpu_wait(r->gpu, "setting up", r->err);
@@ -192,7 +189,7 @@ static int copy_labels(struct components *c, uint64_t *component)
 	return rc;
 }
 
-int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uint64_t *component,
+int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *component,
 		   struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
 	struct components c = { 0 };

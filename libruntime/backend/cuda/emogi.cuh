@@ -28,11 +28,11 @@ __device__ static inline void walk_list(const gpu_graph &g, u64 v, tally &t, F f
 }
 
 /*
- * visit(v) for each vertex with active(v), by one thread (NAIVE) or one warp. A warp tests 32
+ * process(v) for each vertex with active(v), by one thread (NAIVE) or one warp. A warp tests 32
  * vertices at once, then processes the active ones in sequence: with one warp per vertex, levels
  * with few vertices took a tenth of the time just to find them.
  */
-template <int MODE, typename P, typename F> __device__ static inline void each_active(const gpu_graph &g, P active, F visit)
+template <int MODE, typename P, typename F> __device__ static inline void each_active(const gpu_graph &g, P active, F process)
 {
 	u64 v, padded = (g.n + 31) & ~31ull;
 
@@ -41,12 +41,12 @@ template <int MODE, typename P, typename F> __device__ static inline void each_a
 
 		if constexpr (MODE == GPU_NAIVE) {
 			if (due)
-				visit(v);
+				process(v);
 		} else {
 			for (u32 left = __ballot_sync(ALL_LANES, due); left; left &= left - 1) {
 				/* reads are merged only if all lanes issue them together */
 				__syncwarp();
-				visit((v & ~31ull) + (u32)__ffs((int)left) - 1);
+				process((v & ~31ull) + (u32)__ffs((int)left) - 1);
 			}
 		}
 	}
@@ -85,17 +85,17 @@ __device__ static void emogi_bfs(const gpu_graph &g, u32 *level, u32 now)
 }
 
 /*
- * Labels propagate along an edge in both directions; @visit selects the vertices whose lists are
+ * Labels propagate along an edge in both directions; @active selects the vertices whose lists are
  * read.
  */
 template <typename R, int MODE>
-__device__ static void emogi_components(const gpu_graph &g, u32 *label, const uint8_t *visit,
-					uint8_t *visit_next, u32 all_vertices)
+__device__ static void emogi_components(const gpu_graph &g, u32 *label, const uint8_t *active,
+					uint8_t *active_next, u32 all_vertices)
 {
 	tally t = { 0, 0 };
 	bool any = false;
 
-	each_active<MODE>(g, [&](u64 v) { return all_vertices || visit[v]; }, [&](u64 v) {
+	each_active<MODE>(g, [&](u64 v) { return all_vertices || active[v]; }, [&](u64 v) {
 		walk_list<R, no_weight, MODE>(g, v, t, [&](R entry, no_weight) {
 			u32 to = target_of<R>(g, entry), a = label[v], b = label[to];
 
@@ -103,10 +103,10 @@ __device__ static void emogi_components(const gpu_graph &g, u32 *label, const ui
 				return;
 			if (a < b) {
 				atomicMin(&label[to], a);
-				visit_next[to] = 1;
+				active_next[to] = 1;
 			} else {
 				atomicMin(&label[v], b);
-				visit_next[v] = 1;
+				active_next[v] = 1;
 			}
 			any = true;
 		});
@@ -136,9 +136,9 @@ __device__ static void emogi_push(const gpu_graph &g, const double *contrib, dou
 		emogi_bfs<R, MODE>(g, level, now);                                                 \
 	}                                                                                          \
 	extern "C" __global__ void emogi_components_##width##_##mode(                              \
-		gpu_graph g, u32 *label, const uint8_t *visit, uint8_t *next, u32 all_vertices)       \
+		gpu_graph g, u32 *label, const uint8_t *active, uint8_t *next, u32 all_vertices)       \
 	{                                                                                          \
-		emogi_components<R, MODE>(g, label, visit, next, all_vertices);                       \
+		emogi_components<R, MODE>(g, label, active, next, all_vertices);                       \
 	}                                                                                          \
 	extern "C" __global__ void emogi_push_##width##_##mode(gpu_graph g, const double *contrib,    \
 							       double *sum)                        \

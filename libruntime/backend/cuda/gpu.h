@@ -111,7 +111,7 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_placement_options
 /* Bytes for which gpu_plan() needs probe rates; 0: no probe. */
 uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_placement_options *opt);
 
-/* ---- placement.c, placement_compressed.c, packed.c, link.c ------------------------------------------------------------------------------ */
+/* ---- placement.c, placement_compressed.c, packed.c, link.c ------------------------------------ */
 
 int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
 	      struct gtu_error *err);
@@ -167,6 +167,14 @@ int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, c
 int gpu_run_end(struct gpu_run *r, int rc);
 /* Allocate GPU memory until the run's end. */
 int gpu_run_buffer(struct gpu_run *r, uint64_t bytes, CUdeviceptr *out);
+static inline void gpu_swap(CUdeviceptr x[2])
+{
+	CUdeviceptr y = x[0];
+
+	x[0] = x[1];
+	x[1] = y;
+}
+
 /* Allocate a queue for the work items of all vertices. */
 int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out);
 /*
@@ -185,13 +193,6 @@ void gpu_run_iteration(struct gpu_run *r, uint64_t frontier);
 /* "_naive", "_merged", "_aligned"; NULL for AUTO. */
 const char *gpu_run_mode(const struct gpu_run *r);
 
-int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uint64_t *level,
-	    struct gtu_algorithm_stats *stats, struct gtu_error *err);
-int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *distance,
-	     struct gtu_algorithm_stats *stats, struct gtu_error *err);
-int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *rank,
-		 struct gtu_algorithm_stats *stats, struct gtu_error *err);
-int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *opt, uint64_t *component,
-		   struct gtu_algorithm_stats *stats, struct gtu_error *err);
+gtu_traversal_fn gpu_bfs, gpu_sssp, gpu_pagerank, gpu_components;
 
 #endif

@@ -127,7 +127,7 @@ static int iterate(struct pagerank *p)
 	return rc;
 }
 
-int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *rank,
+int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *rank,
 		 struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
 	const struct gpu *gpu = dev->backend;

@@ -373,10 +373,10 @@ static int hold_neighbours(struct gpu *gpu, uint32_t degree, uint64_t end, struc
 }
 
 /* Cache the first words of a compressed list, in whole lines. */
-static int hold_words(struct gpu *gpu, CUdeviceptr at, uint64_t room, struct gtu_error *err)
+static int hold_words(struct gpu *gpu, CUdeviceptr at, uint64_t space, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
-	uint64_t bytes = room < p->list.bytes ? room & ~127ull : p->list.bytes & ~3ull;
+	uint64_t bytes = space < p->list.bytes ? space & ~127ull : p->list.bytes & ~3ull;
 	int rc = gpu_upload(gpu, at, p->list.host, bytes, err);
 
 	if (!rc) {
@@ -391,14 +391,14 @@ static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	uint32_t edge = gpu->placement.edge_bytes, weight = gpu->placement.weight_bytes;
-	uint64_t room = p->cache.bytes > used ? p->cache.bytes - used : 0, count;
+	uint64_t space = p->cache.bytes > used ? p->cache.bytes - used : 0, count;
 	CUdeviceptr at = p->cache.device + used;
 	int rc;
 
 	if (!edge)
-		return room && gpu->placement.edges != GTU_EDGES_DEVICE ? hold_words(gpu, at, room, err) : 0;
+		return space && gpu->placement.edges != GTU_EDGES_DEVICE ? hold_words(gpu, at, space, err) : 0;
 	/* whole lines of entries and of weights */
-	count = room / (edge + weight) & ~255ull;
+	count = space / (edge + weight) & ~255ull;
 	if (count > p->args.m)
 		count = p->args.m;
 	if (!count || gpu->placement.edges == GTU_EDGES_DEVICE)

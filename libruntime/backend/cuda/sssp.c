@@ -18,7 +18,7 @@ struct sssp {
 	char kernel[24];		/* suffix: "_u32_separate" */
 	double delta;
 	bool once;			/* the bucket is no wider than the minimum weight */
-	CUdeviceptr distance, expanded, queue, visit[2];
+	CUdeviceptr distance, expanded, queue, active[2];
 };
 
 static uint64_t unreached(const struct sssp *s)
@@ -90,23 +90,20 @@ static int run_buckets(struct sssp *s)
 static int run_paper_kernels(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
-	CUdeviceptr swap;
-	void *args[] = { &s->distance, &s->visit[0], &s->visit[1], NULL };
+	void *args[] = { &s->distance, &s->active[0], &s->active[1], NULL };
 	char suffix[40];
 	int rc = 0;
 
 	snprintf(suffix, sizeof(suffix), "%s%s", s->kernel, gpu_run_mode(r));
 	do {
-		rc = gpu_fill(r->gpu, s->visit[1], 0, r->graph.n, r->err);
+		rc = gpu_fill(r->gpu, s->active[1], 0, r->graph.n, r->err);
 		if (!rc)
 			rc = gpu_run_clear(r);
 		if (!rc)
 			rc = gpu_run_launch(r, "emogi_sssp", suffix, true, r->graph.n, args);
 		if (!rc)
 			rc = gpu_run_read(r);
-		swap = s->visit[0];
-		s->visit[0] = s->visit[1];
-		s->visit[1] = swap;
+		gpu_swap(s->active);
 		gpu_run_iteration(r, 0);
 	} while (!rc && r->counters.changed);
 	return rc;
@@ -132,12 +129,12 @@ static int prepare(struct sssp *s)
 		return rc ? rc : gpu_run_queue(r, &s->queue);
 	}
 	if (!rc)
-		rc = gpu_run_buffer(r, n, &s->visit[0]);
+		rc = gpu_run_buffer(r, n, &s->active[0]);
 	if (!rc)
-		rc = gpu_run_buffer(r, n, &s->visit[1]);
+		rc = gpu_run_buffer(r, n, &s->active[1]);
 	if (!rc)
-		rc = gpu_fill(r->gpu, s->visit[0], 0, n, r->err);
-	return rc ? rc : gpu_upload(r->gpu, s->visit[0] + source, &one, 1, r->err);
+		rc = gpu_fill(r->gpu, s->active[0], 0, n, r->err);
+	return rc ? rc : gpu_upload(r->gpu, s->active[0] + source, &one, 1, r->err);
 }
 
 struct distances {
@@ -189,7 +186,7 @@ static int copy_distances(struct sssp *s, double *distance)
 	return rc;
 }
 
-int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, double *distance,
+int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *distance,
 	     struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
 	struct sssp s = { 0 };

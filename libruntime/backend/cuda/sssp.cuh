@@ -113,13 +113,13 @@ __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *ex
 /* The paper's kernel: expands every vertex whose distance fell in the previous round. */
 template <typename R, typename W, typename S, int MODE>
 __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance,
-				  const uint8_t *visit, uint8_t *visit_next)
+				  const uint8_t *active, uint8_t *active_next)
 {
 	typedef typename S::bits D;
 	tally t = { 0, 0 };
 	bool any = false;
 
-	each_active<MODE>(g, [&](u64 v) { return visit[v]; }, [&](u64 v) {
+	each_active<MODE>(g, [&](u64 v) { return active[v]; }, [&](u64 v) {
 		D from = distance[v];
 
 		walk_list<R, W, MODE>(g, v, t, [&](R entry, W weight) {
@@ -127,7 +127,7 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 			D d = S::template plus<R, W>(g, from, entry, weight);
 
 			if (d < distance[to] && d < lower<D>(&distance[to], d)) {
-				visit_next[to] = 1;
+				active_next[to] = 1;
 				any = true;
 			}
 		});
@@ -137,9 +137,9 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 
 #define SSSP_EMOGI(R, W, S, name, MODE, mode)                                                      \
 	extern "C" __global__ void emogi_sssp_##name##_##mode(                                     \
-		gpu_graph g, S::bits *distance, const uint8_t *visit, uint8_t *next)               \
+		gpu_graph g, S::bits *distance, const uint8_t *active, uint8_t *next)               \
 	{                                                                                          \
-		emogi_sssp<R, W, S, MODE>(g, distance, visit, next);                               \
+		emogi_sssp<R, W, S, MODE>(g, distance, active, next);                               \
 	}
 #define SSSP_RELAX(R, W, S, name)                                                                  \
 	extern "C" __global__ void sssp_relax_##name(gpu_graph g, const u64 *queue, u64 count,     \

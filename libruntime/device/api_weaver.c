@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libruntime/support/array.h"
 #include "stream.h"
 
 #define LANES 32u
@@ -230,8 +229,11 @@ static int record(struct gtu_weaver *w, const struct gtu_hw_warp **record, struc
 
 static void copy_lanes(uint64_t *to, const void *from, bool wide)
 {
-	for (unsigned l = 0; l < LANES; l++)
-		to[l] = gtu_get(from, wide ? 8 : 4, l);
+	if (wide)
+		memcpy(to, from, LANES * sizeof(*to));
+	else
+		for (unsigned l = 0; l < LANES; l++)
+			to[l] = ((const uint32_t *)from)[l];
 }
 
 int gtu_weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], uint32_t *active,

@@ -21,8 +21,10 @@ static inline bool gtu_join(uint64_t *parent, uint64_t u, uint64_t v)
 {
 	u = gtu_find_root(parent, u);
 	v = gtu_find_root(parent, v);
+	if (u == v)
+		return false;
 	parent[u < v ? v : u] = u < v ? u : v;
-	return u != v;
+	return true;
 }
 
 #endif

@@ -82,6 +82,66 @@ TEST(waits_time_out)
 	gtu_close(dev);
 }
 
+/* A PEG stream of 1000 vertices with 4 edges each, and a ring for 64 of them. */
+static struct gtu_peg *peg_stream(struct gtu_queue *q, struct gtu_region *r)
+{
+	struct gtu_peg_config config = { .flags = GTU_PEG_WITH_DST, .ring_log2 = 1 };
+	struct gtu_peg *peg = NULL;
+	uint64_t *row;
+	unsigned v;
+
+	OK(gtu_region_alloc(gtu_queue_device(q), 65536, r, &err));
+	row = r->addr;
+	for (v = 0; v <= 1000; v++)
+		row[v] = 4 * v;
+	config.row = gtu_array(r, 0, 1001, 8);
+	config.col = gtu_array(r, 32768, 4000, 4);
+	OK(gtu_peg_configure(q, &config, &peg, &err));
+	return peg;
+}
+
+/* A Weaver stream with work for its ring of 2 records and more; its first record is taken. */
+static struct gtu_weaver *weaver_stream(struct gtu_queue *q, int rc, const char *words)
+{
+	const struct gtu_weaver_config config = { .ring_log2 = 1 };
+	uint64_t vid[32] = { 0 }, start[32] = { 0 }, degree[32];
+	struct gtu_weaver *w = NULL;
+	unsigned l;
+
+	for (l = 0; l < 32; l++)
+		degree[l] = 1000;
+	OK(gtu_weaver_configure(q, &config, &w, &err));
+	OK(gtu_weaver_reg(w, 0, ~0u, vid, start, degree, &err));
+	FAILS(gtu_weaver_dec_id(w, 0, vid, NULL, &err), rc, words);
+	return w;
+}
+
+TEST(streams_blocked_by_others_time_out)
+{
+	struct gtu_queue *q, *other;
+	struct gtu_device *dev = device(&q, 4, 4);
+	struct gtu_weaver *weaver[2];
+	struct gtu_peg_edges edges;
+	struct gtu_region r[2];
+	struct gtu_peg *peg[2];
+
+	gtu_set_timeout(dev, 5000000);
+	OK(gtu_queue_create(dev, NULL, &other, &err));
+	peg[0] = peg_stream(q, &r[0]);
+	CHECK_EQ(gtu_peg_next(peg[0], 0, &edges, &err), 1);
+	peg[1] = peg_stream(other, &r[1]);
+	FAILS(gtu_peg_next(peg[1], 0, &edges, &err), GTU_ERR_TIMEOUT, "a PEG stream of model:clock_hz=1000000 made no progress within 0.005 s");
+	gtu_peg_close(peg[1]);
+	gtu_peg_close(peg[0]);
+	weaver[0] = weaver_stream(q, 1, "");
+	weaver[1] = weaver_stream(other, GTU_ERR_TIMEOUT, "a Weaver stream of model:clock_hz=1000000 made no progress within 0.005 s");
+	gtu_weaver_close(weaver[1]);
+	gtu_weaver_close(weaver[0]);
+	gtu_queue_destroy(q);
+	gtu_queue_destroy(other);
+	gtu_close(dev);
+}
+
 TEST(wait_for_full_ring)
 {
 	struct gtu_queue *q;

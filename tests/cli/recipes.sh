@@ -66,7 +66,6 @@ TEST(degrees_are_right_wherever_the_job_is_cut)
 			CHECK_EQ(degree[i], 2 * i + 1);
 		CHECK(!cycles || c.cycles == cycles);
 		cycles = c.cycles;
-		fx_close(f);
 	}
 	CHECK_EQ(cycles, 7 + N);
 }

@@ -152,7 +152,18 @@ static inline void fx_queue_open(struct fx *f, unsigned n, unsigned context, uin
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
 }
 
-/* A device with context 0 and queue 0; @config may be NULL. */
+static inline void fx_release(void *what)
+{
+	struct fx *f = what;
+	unsigned i;
+
+	gtu_dev_destroy(f->dev);
+	for (i = 0; i < f->buffers; i++)
+		fx_buffer_free(&f->buffer[i]);
+	free(f);
+}
+
+/* A device with context 0 and queue 0, released when the test ends; @config may be NULL. */
 static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t seed)
 {
 	static const struct gtu_host_ops ops = { .dma = fx_dma, .irq = fx_irq };
@@ -166,6 +177,7 @@ static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t s
 	f->next_bus = FX_DMA_BASE;
 	f->dev = gtu_dev_create(config, &ops, f, &why);
 	CHECKF(f->dev, "cannot create the device: %s", why);
+	test_at_end(fx_release, f);
 	table = fx_buffer(f, sizeof(*f->table) << FX_TABLE_LOG2);
 	f->table = (void *)table->at;
 	arg[0] = 0, arg[1] = table->bus, arg[2] = FX_TABLE_LOG2, arg[3] = 1;
@@ -173,16 +185,6 @@ static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t s
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
 	fx_queue_open(f, 0, 0, GTU_RING_NONE);
 	return f;
-}
-
-static inline void fx_close(struct fx *f)
-{
-	unsigned i;
-
-	gtu_dev_destroy(f->dev);
-	for (i = 0; i < f->buffers; i++)
-		fx_buffer_free(&f->buffer[i]);
-	free(f);
 }
 
 /*

@@ -16,6 +16,12 @@ static char tmpdir[256], graphs[512];
 
 enum { RAN = 0, FAILED = 1, SKIPPED = 2 };
 
+static struct kept {
+	void (*release)(void *);
+	void *what;
+	struct kept *next;
+} *kept;
+
 void test_add(struct test_case *c)
 {
 	*test_last = c;
@@ -86,6 +92,62 @@ uint64_t test_random(uint64_t *state)
 	return gtu_splitmix64_next(state);
 }
 
+void test_at_end(void (*release)(void *), void *what)
+{
+	struct kept *k = malloc(sizeof(*k));
+
+	CHECK(k);
+	*k = (struct kept){ release, what, kept };
+	kept = k;
+}
+
+void *test_mark(void)
+{
+	return kept;
+}
+
+void test_end(void *mark)
+{
+	while (kept != mark) {
+		struct kept *k = kept;
+
+		kept = k->next;
+		k->release(k->what);
+		free(k);
+	}
+}
+
+void *test_alloc(uint64_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	CHECKF(memory, "no memory for %" PRIu64 " elements of %zu bytes", count, size);
+	test_at_end(free, memory);
+	return memory;
+}
+
+void *test_aligned(size_t bytes)
+{
+	void *memory = aligned_alloc(64, (bytes + 63) & ~63ull);
+
+	CHECKF(memory, "no memory for %zu bytes", bytes);
+	test_at_end(free, memory);
+	return memory;
+}
+
+void *test_grow(void *memory, size_t bytes)
+{
+	struct kept *k = kept;
+
+	if (!memory)
+		return test_alloc(bytes, 1);
+	while (k->what != memory)
+		k = k->next;
+	k->what = realloc(memory, bytes);
+	CHECKF(k->what, "no memory for %zu bytes", bytes);
+	return k->what;
+}
+
 int test_main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
@@ -112,7 +174,9 @@ int test_main(int argc, char **argv)
 		default:
 			printf("not ok %d %s\n", count, c->name);
 			failed++;
+			kept = NULL;
 		}
+		test_end(NULL);
 	}
 	return failed != 0;
 }

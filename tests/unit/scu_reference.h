@@ -127,16 +127,11 @@ static inline bool ref_compare(uint64_t x, uint64_t y, unsigned log2, unsigned t
 
 static inline void ref_tables_open(struct ref_tables *t, uint64_t filter_sets, uint64_t group_sets)
 {
-	t->way = calloc(filter_sets * 16, sizeof(*t->way));
-	t->filled = calloc(filter_sets, sizeof(*t->filled));
-	t->next = calloc(filter_sets, sizeof(*t->next));
-	t->entry = calloc(group_sets, sizeof(*t->entry));
-	t->entries = calloc(group_sets, sizeof(*t->entries));
-}
-
-static inline void ref_tables_close(struct ref_tables *t)
-{
-	free(t->way), free(t->filled), free(t->next), free(t->entry), free(t->entries);
+	t->way = test_alloc(filter_sets * 16, sizeof(*t->way));
+	t->filled = test_alloc(filter_sets, sizeof(*t->filled));
+	t->next = test_alloc(filter_sets, sizeof(*t->next));
+	t->entry = test_alloc(group_sets, sizeof(*t->entry));
+	t->entries = test_alloc(group_sets, sizeof(*t->entries));
 }
 
 static inline bool ref_filter(struct ref_job *j, struct ref_tables *t, uint64_t id, uint64_t cost)

@@ -40,6 +40,24 @@ const char *test_tmpdir(void);
 /* splitmix64: a deterministic generator for property tests. */
 uint64_t test_random(uint64_t *state);
 
+/*
+ * Call release(@what) when the test ends, the last registration first. A failed test releases
+ * nothing, because its threads may still use it.
+ */
+void test_at_end(void (*release)(void *), void *what);
+/* @count elements of zeros, freed when the test ends. */
+void *test_alloc(uint64_t count, size_t size);
+/* The same without zeros, aligned to 64 bytes: memory of a unit's core. */
+void *test_aligned(size_t bytes);
+/* realloc() for @memory of these functions, or NULL. */
+void *test_grow(void *memory, size_t bytes);
+/*
+ * Release what was registered after test_mark() returned @mark (NULL: everything), in a loop that
+ * would hold too much until the test's end.
+ */
+void test_end(void *mark);
+void *test_mark(void);
+
 #define TEST(id)                                                                                   \
 	static void test_##id(void);                                                               \
 	static struct test_case case_##id = { #id, test_##id, NULL };                              \
@@ -63,6 +81,7 @@ uint64_t test_random(uint64_t *state);
 			test_fail(__FILE__, __LINE__, "%s is %lld, expected %s = %lld", #a, a_, #b, b_); \
 	} while (0)
 #define SKIP(...) test_skip(__VA_ARGS__)
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define TEST_MAIN                                                                                  \
 	int main(int argc, char **argv)                                                            \
 	{                                                                                          \

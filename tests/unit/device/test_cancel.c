@@ -115,7 +115,6 @@ TEST(cancel_waiting_running_and_completed_jobs)
 	CHECK_EQ(expect(f, 0, GTU_CPL_OK).count, 1 << 20);
 	expect(f, 0, GTU_CPL_OK);
 	nothing_more(f, 0);
-	fx_close(f);
 }
 
 TEST(cancel_is_idempotent_and_checks_its_range)
@@ -149,7 +148,6 @@ TEST(cancel_is_idempotent_and_checks_its_range)
 	run_dry(f);
 	expect(f, 0, GTU_CPL_OK);
 	nothing_more(f, 0);
-	fx_close(f);
 }
 
 TEST(cancel_across_index_wraparound)
@@ -171,7 +169,6 @@ TEST(cancel_across_index_wraparound)
 		CHECK_EQ(f->queue[0].cq[SLOTS - 4 + i].status, GTU_CPL_CANCELED);
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(f->queue[0].cq[i].status, i < 2 ? GTU_CPL_CANCELED : GTU_CPL_OK);
-	fx_close(f);
 }
 
 TEST(cancel_of_a_stalled_demand_stream_releases_its_unit)
@@ -201,7 +198,6 @@ TEST(cancel_of_a_stalled_demand_stream_releases_its_unit)
 	fx_submit_to(f, 0, &other);
 	run_dry(f);
 	expect(f, 0, GTU_CPL_OK);
-	fx_close(f);
 }
 
 TEST(cancel_of_a_stream_that_waits_for_space)
@@ -216,7 +212,6 @@ TEST(cancel_of_a_stream_that_waits_for_space)
 	cancel(f, 0, 1);
 	CHECK_EQ(expect(f, 0, GTU_CPL_CANCELED).count, 2);
 	CHECK_EQ(ring->ended, 1);
-	fx_close(f);
 }
 
 TEST(cancel_of_a_job_that_waits_for_a_unit)
@@ -243,7 +238,6 @@ TEST(cancel_of_a_job_that_waits_for_a_unit)
 	fx_submit_to(f, 1, &other);
 	run_dry(f);
 	expect(f, 1, GTU_CPL_OK);
-	fx_close(f);
 }
 
 TEST(cancel_of_a_fence_and_of_the_job_it_waits_for)
@@ -269,7 +263,6 @@ TEST(cancel_of_a_fence_and_of_the_job_it_waits_for)
 	expect(f, 0, GTU_CPL_CANCELED);
 	expect(f, 2, GTU_CPL_OK);
 	CHECK_EQ(f->dev->fences, 0);
-	fx_close(f);
 }
 
 TEST(cancel_with_a_full_completion_ring)
@@ -296,7 +289,6 @@ TEST(cancel_with_a_full_completion_ring)
 	}
 	for (i = 0; i < SLOTS; i++)
 		expect(f, 0, i < 10 ? GTU_CPL_CANCELED : GTU_CPL_OK);
-	fx_close(f);
 }
 
 TEST(cancel_ends_with_a_reset_or_an_error)
@@ -320,7 +312,6 @@ TEST(cancel_ends_with_a_reset_or_an_error)
 	fx_doorbell(f, 0, GTU_DB_SUBMIT, (8 + SLOTS + 1) | 8ull << 32);
 	CHECK_EQ(q->status->state, GTU_QUEUE_E_TAIL);
 	CHECK_EQ(try_cancel(f, 0, 8), GTU_MBOX_E_STATE);
-	fx_close(f);
 }
 
 TEST(a_canceled_job_raises_the_armed_events)
@@ -342,7 +333,6 @@ TEST(a_canceled_job_raises_the_armed_events)
 	CHECK_EQ(f->irqs[1], 1);
 	cancel(f, 1, 2);
 	CHECK_EQ(f->irqs[1], 2);
-	fx_close(f);
 }
 
 /* ---- Stream events --------------------------------------------------------------------------- */
@@ -384,7 +374,6 @@ TEST(event_for_the_armed_record)
 	CHECK_EQ(f->irqs[1], 1);		/* only once */
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 3);
 	CHECK_EQ(f->irqs[1], 2);		/* already written */
-	fx_close(f);
 }
 
 TEST(armed_before_the_job_starts)
@@ -402,7 +391,6 @@ TEST(armed_before_the_job_starts)
 	run_dry(f);
 	expect(f, 1, GTU_CPL_OK);
 	CHECK_EQ(f->irqs[1], 1);
-	fx_close(f);
 }
 
 TEST(armed_when_nothing_runs)
@@ -427,7 +415,6 @@ TEST(armed_when_nothing_runs)
 	run_dry(f);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
 	CHECK_EQ(f->irqs[1], 3);
-	fx_close(f);
 }
 
 TEST(a_stream_that_ends_before_its_record)
@@ -447,7 +434,6 @@ TEST(a_stream_that_ends_before_its_record)
 	CHECK_EQ(f->irqs[1], 1);
 	run_dry(f);
 	CHECK_EQ(f->irqs[1], 2);
-	fx_close(f);
 }
 
 TEST(two_arms_and_both_doorbells)
@@ -480,7 +466,6 @@ TEST(two_arms_and_both_doorbells)
 	CHECK_EQ(f->irqs[1], 3);
 	run_dry(f);
 	CHECK_EQ(f->irqs[1], 4);
-	fx_close(f);
 }
 
 TEST(a_reset_disarms_events)
@@ -500,7 +485,6 @@ TEST(a_reset_disarms_events)
 	CHECK_EQ(f->irqs[1], 0);
 	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CAPS, 8) & GTU_CAP_CANCEL);
 	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CAPS, 8) & GTU_CAP_STREAM_EVENTS);
-	fx_close(f);
 }
 
 /* No division of the work into steps may lose the event: a waiter would sleep forever. */
@@ -537,7 +521,7 @@ TEST(no_event_is_lost_at_any_step_size)
 			       ring->producer);
 			gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_EVENT_HEAD(0), 4, f->irqs[1]);
 		}
-		fx_close(f);
+		test_end(NULL);
 	}
 }
 

@@ -47,7 +47,6 @@ TEST(identity_and_reset_values)
 	CHECK_EQ(reg(f, GTU_REG_UNITS, 4), GTU_UNIT_SCU | GTU_UNIT_IRU | GTU_UNIT_PEG | GTU_UNIT_WVR |
 					     GTU_UNIT_ZCM);
 	CHECK_EQ(reg(f, GTU_REG_ERROR, 4), 0);
-	fx_close(f);
 }
 
 TEST(excluded_units_are_absent)
@@ -65,7 +64,6 @@ TEST(excluded_units_are_absent)
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_ABSENT);
 	CHECK_EQ(reg(f, GTU_PAGE_PEG + GTU_UREG_PARAM(0), 4), 0);
 	CHECK_EQ(reg(f, GTU_REG_ERROR, 4), GTU_ERROR_REGISTER);
-	fx_close(f);
 }
 
 /*
@@ -85,7 +83,6 @@ TEST(absent_is_not_unknown)
 		d.opcode = known[i];
 		CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_ABSENT);
 	}
-	fx_close(f);
 }
 
 TEST(wide_registers_in_halves)
@@ -100,7 +97,6 @@ TEST(wide_registers_in_halves)
 	put(f, GTU_REG_SCRATCH + 4, 4, 7);
 	CHECK_EQ(reg(f, GTU_REG_SCRATCH, 8), 7ull << 32);
 	CHECK_EQ(reg(f, GTU_REG_ERROR, 4), 0);
-	fx_close(f);
 }
 
 TEST(invalid_accesses_set_error)
@@ -113,7 +109,7 @@ TEST(invalid_accesses_set_error)
 	struct fx *f = fx_open(NULL, 1);
 	unsigned i;
 
-	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+	for (i = 0; i < LENGTH(wrong); i++) {
 		CHECK_EQ(reg(f, wrong[i].offset, wrong[i].size), 0);
 		CHECKF(reg(f, GTU_REG_ERROR, 4) == GTU_ERROR_REGISTER, "reading %u bytes at 0x%x set no error",
 		       wrong[i].size, wrong[i].offset);
@@ -127,7 +123,6 @@ TEST(invalid_accesses_set_error)
 	CHECK_EQ(reg(f, GTU_REG_ERROR, 4), 0);
 	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_APERTURE, gtu_dev_bar_size(f->dev, 4) - 4, 8), 0);
 	CHECK_EQ(gtu_dev_read(f->dev, 3, 0, 4), 0);
-	fx_close(f);
 }
 
 TEST(device_tree_equals_registers)
@@ -155,7 +150,7 @@ TEST(device_tree_equals_registers)
 		blob[i] = (uint8_t)reg(f, GTU_FDT_WINDOW + i, 1);
 	CHECK_EQ(crc32(0, blob, length), reg(f, GTU_REG_FDT_CRC, 4));
 	CHECK_EQ(fdt_check_full(blob, length), 0);
-	for (i = 0; i < sizeof(same) / sizeof(*same); i++) {
+	for (i = 0; i < LENGTH(same); i++) {
 		const void *p = fdt_getprop(blob, 0, same[i].property, &bytes);
 
 		CHECKF(p && bytes == (same[i].wide ? 8 : 4), "no property %s", same[i].property);
@@ -184,7 +179,6 @@ TEST(device_tree_equals_registers)
 		CHECK(n > 0);
 	}
 	CHECK(params >= 6 + 11 + 2);
-	fx_close(f);
 }
 
 TEST(mailbox_rejects_invalid_commands)
@@ -219,12 +213,11 @@ TEST(mailbox_rejects_invalid_commands)
 	struct fx *f = fx_open(NULL, 1);
 	unsigned i;
 
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (i = 0; i < LENGTH(bad); i++) {
 		fx_mailbox(f, bad[i].command, 6, bad[i].arg);
 		CHECKF(fx_mailbox_status(f) == bad[i].status, "command %u (row %u) gave %u, expected %u",
 		       bad[i].command, i, fx_mailbox_status(f), bad[i].status);
 	}
-	fx_close(f);
 }
 
 /*
@@ -272,7 +265,6 @@ TEST(seek_resumes_a_queue)
 		CHECK_EQ(f->queue[1].cq[i % slots].phase, i & slots ? 0 : 1);
 	}
 	CHECK_EQ(f->queue[1].cq[(first + slots - 1) % slots].phase, 0xffff);
-	fx_close(f);
 }
 
 /*
@@ -316,7 +308,7 @@ TEST(copy_through_all_regions)
 			CHECK(b->at[i] == 0xee);
 		for (i = first + off_b + bytes; i < b->bytes; i++)
 			CHECK(b->at[i] == 0xee);
-		fx_close(f);
+		test_end(NULL);
 	}
 }
 
@@ -339,7 +331,6 @@ TEST(fill_patterns)
 			       "width %u byte %" PRIu64, width, i);
 		CHECK(!b->at[24 + (1 << width) + (n << width)] && !b->at[24 + (1 << width) - 1]);
 	}
-	fx_close(f);
 }
 
 TEST(every_status)
@@ -418,7 +409,6 @@ TEST(every_status)
 	EXPECT(GTU_CPL_OK, 0xff);
 	CHECK_EQ(c.cycles, 1);
 	CHECK_EQ(reg(f, GTU_REG_ERROR, 4), 0);	/* user errors set no device error */
-	fx_close(f);
 }
 
 TEST(parameter_block)
@@ -450,7 +440,6 @@ TEST(parameter_block)
 	d.operand[0] = (struct gtu_hw_operand){ ka, 3, 1024 };
 	d.operand[5].key = ka;
 	EXPECT(GTU_CPL_OPERAND, 5);
-	fx_close(f);
 }
 
 TEST(no_completion_is_lost)
@@ -496,7 +485,6 @@ TEST(no_completion_is_lost)
 			;
 	}
 	CHECK(!fx_poll(f, 0, &c));
-	fx_close(f);
 }
 
 TEST(queue_errors_are_sticky)
@@ -530,7 +518,6 @@ TEST(queue_errors_are_sticky)
 	while (gtu_dev_step(f->dev, 100))
 		;
 	CHECK_EQ(q->status->state, GTU_QUEUE_E_DMA);
-	fx_close(f);
 }
 
 TEST(events_are_raised_when_armed)
@@ -571,7 +558,6 @@ TEST(events_are_raised_when_armed)
 	fx_doorbell(f, 3, GTU_DB_SUBMIT, 1000);		/* an error raises an event unarmed */
 	CHECK_EQ(event[1], 3u | GTU_EVENT_ERROR);
 	CHECK(fx_poll(f, 3, &c) && fx_poll(f, 3, &c) && !fx_poll(f, 3, &c));
-	fx_close(f);
 }
 
 static void run_all(struct fx *f, uint64_t budget)
@@ -619,7 +605,6 @@ TEST(fences_order_queues)
 	fx_mailbox(f, GTU_MBOX_QUEUE_RESET, 1, &(uint64_t){ 0 });
 	run_all(f, 50);
 	CHECK(fx_poll(f, 1, &c));
-	fx_close(f);
 }
 
 /*
@@ -666,7 +651,6 @@ TEST(contexts_share_by_weight)
 	       done[1]);
 	CHECKF(done[2] > done[0] * 18 / 10 && done[2] < done[0] * 22 / 10, "%" PRIu64 " and %" PRIu64, done[2],
 	       done[0]);
-	fx_close(f);
 }
 
 TEST(reset_clears_all_state)
@@ -691,7 +675,6 @@ TEST(reset_clears_all_state)
 	CHECK(!gtu_dev_step(f->dev, 1000) && !fx_poll(f, 0, &c));
 	gtu_dev_reset(f->dev);
 	CHECK_EQ(reg(f, GTU_REG_EPOCH, 4), 3);
-	fx_close(f);
 }
 
 TEST(aperture_regions)
@@ -718,7 +701,6 @@ TEST(aperture_regions)
 	}
 	r->base += 1;
 	EXPECT(GTU_CPL_KEY, 1);
-	fx_close(f);
 }
 
 TEST(monitor_counts_requests)
@@ -759,7 +741,6 @@ TEST(monitor_counts_requests)
 	put(f, GTU_PAGE_ZCM + GTU_UREG_SET(0), 4, 2);
 	CHECK_EQ(reg(f, GTU_REG_ERROR, 4), GTU_ERROR_REGISTER);
 	free(shown);
-	fx_close(f);
 }
 
 TEST(invalid_configurations_are_rejected)
@@ -773,7 +754,7 @@ TEST(invalid_configurations_are_rejected)
 	static const struct gtu_host_ops ops = { .dma = fx_dma };
 	unsigned i;
 
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (i = 0; i < LENGTH(bad); i++) {
 		const char *why = NULL;
 
 		CHECKF(!gtu_dev_create(&bad[i], &ops, NULL, &why) && why, "configuration %u was accepted", i);

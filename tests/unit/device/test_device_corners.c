@@ -75,7 +75,6 @@ TEST(fence_after_a_rejected_job)
 	fx_submit_to(f, 0, &fence);
 	run_dry(f);
 	CHECK(fx_poll(f, 1, &c) && fx_poll(f, 0, &c));
-	fx_close(f);
 }
 
 TEST(fence_and_a_queue_that_is_reset)
@@ -105,7 +104,6 @@ TEST(fence_and_a_queue_that_is_reset)
 	fx_submit_to(f, 1, &s);
 	run_dry(f);
 	CHECK(fx_poll(f, 0, &c));
-	fx_close(f);
 }
 
 static struct gtu_hw_cpl limited(bool iru, uint64_t budget, uint32_t *ended)
@@ -118,7 +116,6 @@ static struct gtu_hw_cpl limited(bool iru, uint64_t budget, uint32_t *ended)
 	d.limit = 1;
 	c = fx_do(f, &d, budget);
 	*ended = ring ? ring->ended : 1;
-	fx_close(f);
 	return c;
 }
 
@@ -149,7 +146,6 @@ TEST(very_large_limits)
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OK);
 	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CYCLE_LIMIT, 8, ~0ull);
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OK);
-	fx_close(f);
 }
 
 TEST(a_stalled_stream_loses_its_exclusive_unit)
@@ -181,7 +177,6 @@ TEST(a_stalled_stream_loses_its_exclusive_unit)
 	CHECK_EQ(c.status, GTU_CPL_STALLED);
 	CHECK(ring->ended == 1 && ring->waiting == 0);
 	CHECK(fx_poll(f, 1, &c) && c.status == GTU_CPL_OK);
-	fx_close(f);
 }
 
 TEST(stall_time_includes_work_of_other_queues)
@@ -211,7 +206,6 @@ TEST(stall_time_includes_work_of_other_queues)
 		now = gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CYCLES, 8);
 	}
 	CHECK(ended && c.status == GTU_CPL_STALLED);
-	fx_close(f);
 }
 
 TEST(an_exclusive_unit_is_shared_fairly)
@@ -235,7 +229,6 @@ TEST(an_exclusive_unit_is_shared_fairly)
 		}
 			CHECKF(done < 16, "%u streams of one context ran before the other context's one", done);
 	}
-	fx_close(f);
 }
 
 TEST(events_of_disabled_queues_and_late_rings)
@@ -262,7 +255,6 @@ TEST(events_of_disabled_queues_and_late_rings)
 	before = f->irqs[1];
 	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_EVENT_HEAD(0), 4, 2);
 	CHECK_EQ(f->irqs[1], before);
-	fx_close(f);
 }
 
 TEST(halves_of_registers)
@@ -279,7 +271,6 @@ TEST(halves_of_registers)
 	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CAPS + 4, 4, 5);
 	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_RESULT(1), 8, 5);
 	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_ERROR, 4), 0);
-	fx_close(f);
 }
 
 TEST(order_of_checks)
@@ -300,7 +291,6 @@ TEST(order_of_checks)
 	};
 	d.operand[1] = (struct gtu_hw_operand){ GTU_KEY(1, 200), 4, 0 };
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_KEY);
-	fx_close(f);
 }
 
 TEST_MAIN

@@ -4,19 +4,10 @@
  * nothing outside is accessed, and the user gets an error message.
  */
 #include "tests/unit/fixture.h"
-#include "gtu/gtu.h"
+#include "tests/unit/library.h"
 
 /* Include the backend's source to reach its model. */
 #include "libruntime/backend/backend_model.c"
-
-static struct gtu_error err;
-
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		int rc_ = (call);                                                                  \
-		if (rc_)                                                                           \
-			test_fail(__FILE__, __LINE__, "%s: %d %s", #call, rc_, err.text);          \
-	} while (0)
 
 #define SLOTS (1u << FX_RING_LOG2)
 
@@ -43,7 +34,6 @@ static void ring_of_nops(uint64_t from, uint64_t seed, uint8_t cq[GTU_CQ_BYTES(F
 	for (i = 0; i < 1000 && gtu_dev_step(f->dev, 100); i++)
 		;
 	memcpy(cq, f->queue[0].cq, GTU_CQ_BYTES(FX_RING_LOG2));
-	fx_close(f);
 }
 
 TEST(corruption_starts_at_the_given_completion_and_depends_on_the_seed)
@@ -88,7 +78,6 @@ TEST(power_loss)
 	for (same = at = 0; at < 65536; at += 8)
 		same += gtu_dev_read(f->dev, GTU_BAR_APERTURE, at, 8) == at;
 	CHECK(same < 4);
-	fx_close(f);
 }
 
 TEST(each_kind_of_corruption_occurs)
@@ -140,7 +129,6 @@ TEST(events_name_wrong_queues)
 	}
 	CHECKF(wrong > 2 && wrong < SLOTS, "%u of %u", wrong, SLOTS);
 	CHECK_EQ(f->irqs[1], SLOTS);
-	fx_close(f);
 }
 
 TEST(an_invalidate_that_never_completes)
@@ -163,7 +151,6 @@ TEST(an_invalidate_that_never_completes)
 	gtu_dev_reset(f->dev);
 	fx_mailbox(f, GTU_MBOX_NOP, 0, NULL);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
-	fx_close(f);
 }
 
 TEST(a_reset_that_never_completes)
@@ -181,7 +168,6 @@ TEST(a_reset_that_never_completes)
 		CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
 		CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MAGIC, 4), GTU_MAGIC);
 	}
-	fx_close(f);
 }
 
 /* ---- The library ----------------------------------------------------------------------------- */
@@ -212,12 +198,10 @@ TEST(the_library_reports_corruption_and_recovers)
 	uint64_t seed;
 
 	for (seed = 1; seed <= 200; seed++) {
-		struct gtu_device *dev;
-		struct gtu_queue *q;
+		struct gtu_device *dev = open_model("model");
+		struct gtu_queue *q = open_queue(dev, NULL);
 
-		OK(gtu_open("model", &dev, &err));
 		gtu_set_timeout(dev, 2000000);
-		OK(gtu_queue_create(dev, NULL, &q, &err));
 		faults(((struct model *)dev->backend)->dev, 5, 0, 0, seed);
 		CHECK(nops(q, seed) >= 4);
 		failed += nops(q, seed) < 30;
@@ -226,8 +210,7 @@ TEST(the_library_reports_corruption_and_recovers)
 		OK(gtu_queue_reset(q, &err));
 		CHECK_EQ(nops(q, seed), 30);
 		reset++;
-		gtu_queue_destroy(q);
-		gtu_close(dev);
+		test_end(NULL);
 	}
 	CHECKF(failed > 150 && reset == 200, "%u of 200", failed);
 }
@@ -235,31 +218,25 @@ TEST(the_library_reports_corruption_and_recovers)
 TEST(algorithms_report_corruption)
 {
 	static const uint32_t unit[] = { GTU_WITH_SCU_BASIC, GTU_WITH_SCU, GTU_WITH_IRU };
-	struct gtu_graph *g;
-	uint64_t *level, seed;
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 8 });
+	uint64_t *level = test_alloc(g->n, 8), seed;
 	unsigned failed = 0;
+	void *mark = test_mark();
 
-	OK(gtu_graph_generate(&(struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 8 },
-			      NULL, &g, &err));
-	level = malloc(g->n * sizeof(*level));
-	CHECK(level);
 	for (seed = 1; seed <= 150; seed++) {
 		struct gtu_algorithm_options opt = { .unit = unit[seed % 3], .chunk_log2 = 6 };
-		struct gtu_device *dev;
+		struct gtu_device *dev = open_model("model");
 		int rc;
 
-		OK(gtu_open("model", &dev, &err));
 		gtu_set_timeout(dev, 2000000);
 		faults(((struct model *)dev->backend)->dev, 1 + seed % 40, 0, 0, seed);
 		err.text[0] = 0;
 		rc = gtu_bfs(dev, g, &opt, level, NULL, &err);
 		check_message(rc, seed, "bfs");
 		failed += rc != 0;
-		gtu_close(dev);
+		test_end(mark);
 	}
 	CHECKF(failed > 100, "%u of 150", failed);
-	free(level);
-	gtu_graph_close(g);
 }
 
 /*
@@ -269,22 +246,18 @@ TEST(algorithms_report_corruption)
 TEST(forged_records_are_reported)
 {
 	static const uint32_t unit[] = { GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER };
-	struct gtu_graph *g;
-	uint64_t *integer, seed;
-	double *real;
+	struct gtu_graph *g = generate((struct gtu_generate_options){
+		.kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 8, .random_weights = 9 });
+	uint64_t *integer = test_alloc(g->n, 8), seed;
+	double *real = test_alloc(g->n, 8);
 	unsigned failed = 0, detected = 0;
+	void *mark = test_mark();
 
-	OK(gtu_graph_generate(&(struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 8,
-							      .random_weights = 9 }, NULL, &g, &err));
-	integer = malloc(g->n * sizeof(*integer));
-	real = malloc(g->n * sizeof(*real));
-	CHECK(integer && real);
 	for (seed = 1; seed <= 240; seed++) {
 		struct gtu_algorithm_options opt = { .unit = unit[seed % 3], .chunk_log2 = 6, .iterations = 2 };
-		struct gtu_device *dev;
+		struct gtu_device *dev = open_model("model");
 		int rc;
 
-		OK(gtu_open("model", &dev, &err));
 		gtu_set_timeout(dev, 2000000);
 		gtu_dev_set_faults(((struct model *)dev->backend)->dev,
 				   &(struct gtu_dev_faults){ .forge_records = 1 + seed % 50, .seed = seed });
@@ -298,13 +271,10 @@ TEST(forged_records_are_reported)
 		check_message(rc, seed, "forged");
 		failed += rc != 0;
 		detected += rc == GTU_ERR_FAIL && strstr(err.text, "trusted");
-		gtu_close(dev);
+		test_end(mark);
 	}
 	/* a missing lane, or another vertex of the graph, cannot be detected */
 	CHECKF(failed > 120 && detected > 60, "%u of 240 failed, %u as untrusted", failed, detected);
-	free(integer);
-	free(real);
-	gtu_graph_close(g);
 }
 
 TEST_MAIN

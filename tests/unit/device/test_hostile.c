@@ -298,13 +298,13 @@ static void report(const struct world *w)
 	       (double)w->jobs * 1e9 / (double)(gtu_now_ns() - w->started + 1), w->swept, w->resets, w->moves, w->rewritten, w->checked,
 	       (double)w->rss / 1048576, (double)w->rss_first / 1048576);
 	printf("# completed:");
-	for (i = 0; i < sizeof(kind) / sizeof(kind[0]); i++)
+	for (i = 0; i < LENGTH(kind); i++)
 		printf(" %s %" PRIu64, kind[i].name, w->done[kind[i].opcode]);
 	printf("\n# ended with status");
 	for (i = 0; i < GTU_CPL_COUNT; i++)
 		printf(" %u: %" PRIu64, i, w->status[i]);
 	printf("\n");
-	for (i = 0; i < sizeof(kind) / sizeof(kind[0]); i++)
+	for (i = 0; i < LENGTH(kind); i++)
 		CHECKF(w->done[kind[i].opcode] > w->total / 10000, "too few valid descriptors: %s completed only %" PRIu64 " times",
 		       kind[i].name, w->done[kind[i].opcode]);
 	/* the events that the checks of check_all() and valid_check() depend on have occurred */
@@ -352,7 +352,7 @@ static void attack(struct world *w, enum gtu_bug bug)
 	atomic_store(&w->stop, true);
 	pthread_join(w->thread, NULL);
 	CHECKF(w->f->irqs[1] > w->total / 10000, "only %u interrupts were raised", w->f->irqs[1]);
-	fx_close(w->f);
+	test_end(NULL);
 	fx_buffer_free(&aperture);
 	report(w);
 }
@@ -431,7 +431,7 @@ TEST(every_injected_bug_is_reported)
 	if (getenv("GTU_HOSTILE_JOBS"))
 		SKIP("GTU_HOSTILE_JOBS is set: run descriptors only");
 	snprintf(path, sizeof(path), "%s/report", test_tmpdir());
-	for (i = 0; i < sizeof(injected) / sizeof(injected[0]); i++) {
+	for (i = 0; i < LENGTH(injected); i++) {
 		const char *name = gtu_bug_name(injected[i].bug);
 
 		status = attack_in_child(injected[i].bug, path);

@@ -5,17 +5,7 @@
 
 #include "libruntime/graph/generate/generate.h"
 #include "libruntime/graph/graph_build_parallel.h"
-#include "tests/unit/test.h"
-
-static struct gtu_graph *generate(struct gtu_generate_options o)
-{
-	struct gtu_error err = { 0 };
-	struct gtu_graph *g;
-	int rc = gtu_graph_generate(&o, NULL, &g, &err);
-
-	CHECKF(!rc, "%s: %s", gtu_generator_name(o.kind), err.text);
-	return g;
-}
+#include "tests/unit/library.h"
 
 static bool has_edge(const struct gtu_graph *g, uint64_t u, uint64_t v)
 {
@@ -46,9 +36,8 @@ static void check_symmetric(const struct gtu_graph *g)
 static struct gtu_graph_stat measure(const struct gtu_graph *g)
 {
 	struct gtu_graph_stat stat;
-	struct gtu_error err;
 
-	CHECK(!gtu_graph_measure(g, NULL, &stat, &err));
+	OK(gtu_graph_measure(g, NULL, &stat, &err));
 	return stat;
 }
 
@@ -70,7 +59,7 @@ static const struct gtu_generate_options kinds[] = {
 	{ .kind = GTU_GEN_ROAD, .n = 9001 },
 	{ .kind = GTU_GEN_FEM3D, .n = 9001 },
 };
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define KINDS (LENGTH(kinds))
 
 TEST(output_depends_on_seed_not_on_threads)
 {
@@ -92,9 +81,6 @@ TEST(output_depends_on_seed_not_on_threads)
 		c = generate(o);
 		CHECKF(c->m != a->m || memcmp(a->col, c->col, a->m * a->edge_bytes) ||
 		       memcmp(a->weight, c->weight, a->m * 4), "%s: two seeds, one graph", a->name);
-		gtu_graph_close(a);
-		gtu_graph_close(b);
-		gtu_graph_close(c);
 	}
 }
 
@@ -117,7 +103,6 @@ TEST(random_weights_in_range_and_symmetric)
 		}
 	for (v = 1; v <= 10; v++)
 		CHECKF(fabs((double)count[v] / (double)g->m - 0.1) < 0.02, "weight %" PRIu64 ": %" PRIu64, v, count[v]);
-	gtu_graph_close(g);
 }
 
 TEST(kronecker_skew)
@@ -149,7 +134,6 @@ TEST(kronecker_skew)
 		found += has_edge(g, v, best);
 	CHECKF(found > 0.3 * (double)s.max_degree, "vertex %" PRIu64 " is no hub of in-edges: %g", best, found);
 	CHECK(s.isolated > g->n / 20);
-	gtu_graph_close(g);
 }
 
 TEST(permutation_is_bijective)
@@ -159,7 +143,7 @@ TEST(permutation_is_bijective)
 	size_t i;
 	uint64_t x, y, fixed = 0;
 
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (i = 0; i < LENGTH(sizes); i++) {
 		memset(hit, 0, sizeof(hit));
 		for (x = 0, fixed = 0; x < sizes[i]; x++) {
 			y = gtu_permute(x, sizes[i], 42 + i);
@@ -184,7 +168,6 @@ TEST(uniform_degrees)
 		variance += d * d / (double)g->n;
 	}
 	CHECKF(fabs(variance - 16) < 1, "variance %g", variance);
-	gtu_graph_close(g);
 }
 
 TEST(powerlaw_exponent)
@@ -205,7 +188,6 @@ TEST(powerlaw_exponent)
 	}
 	estimate = 1 + count / sum;
 	CHECKF(fabs(estimate - 2.5) < 0.15, "exponent %g of %g vertices", estimate, count);
-	gtu_graph_close(g);
 }
 
 static double orient(const uint32_t *p, uint64_t a, uint64_t b, uint64_t c)
@@ -234,9 +216,8 @@ static bool inside(const uint32_t *p, uint64_t a, uint64_t b, uint64_t c, uint64
 /* Check that every triangular face has an empty circumcircle, over all points. */
 static void check_delaunay(uint64_t n, uint64_t seed)
 {
-	uint32_t *xy = malloc(n * 2 * sizeof(*xy));
+	uint32_t *xy = test_alloc(2 * n, sizeof(*xy));
 	struct gtu_raw_graph raw = { .declared = true, .undirected = true, .n = n };
-	struct gtu_error err = { 0 };
 	struct gtu_graph *g;
 	uint64_t u, e, f, faces = 0, edges, hull = 0, d;
 
@@ -245,7 +226,8 @@ static void check_delaunay(uint64_t n, uint64_t seed)
 	CHECK(!gtu_triangulate(n, xy, NULL, &raw.edges, &err));
 	edges = raw.edges.m;
 	CHECKF(n < 3 || edges <= 3 * n - 6 + (n == 3), "%" PRIu64 " edges of %" PRIu64 " points", edges, n);
-	CHECK(!gtu_raw_finish(&raw, NULL, NULL, &g, &err));
+	OK(gtu_raw_finish(&raw, NULL, NULL, &g, &err));
+	keep_graph(g);
 	for (u = 0; u < n; u++)
 		for (e = g->row[u]; e < g->row[u + 1]; e++) {
 			uint64_t v = gtu_graph_target(g, e), apex[2] = { n, n };
@@ -279,8 +261,6 @@ static void check_delaunay(uint64_t n, uint64_t seed)
 		CHECKF(n - edges + faces / 3 + 1 == 2 && faces % 3 == 0 && edges == 3 * n - 3 - hull,
 		       "%" PRIu64 " points, %" PRIu64 " edges, %" PRIu64 " thirds of faces, hull %" PRIu64, n, edges,
 		       faces, hull);
-	gtu_graph_close(g);
-	free(xy);
 }
 
 TEST(delaunay_empty_circumcircles)
@@ -296,7 +276,6 @@ TEST(delaunay_empty_circumcircles)
 static uint64_t edges_between(const uint32_t *xy, uint64_t n)
 {
 	struct gtu_edge_list l;
-	struct gtu_error err;
 	uint64_t m;
 
 	gtu_edges_init(&l, false);
@@ -342,7 +321,6 @@ TEST(delaunay_connected_mean_degree)
 	CHECK_EQ(s.components, 1);
 	CHECK_EQ(s.self_loops + s.duplicates, 0);
 	CHECKF(g->m / 2 <= 3 * g->n - 6 && s.mean_degree > 5.98, "mean degree %g", s.mean_degree);
-	gtu_graph_close(g);
 }
 
 TEST(planar_and_road_degree_and_connectivity)
@@ -358,7 +336,6 @@ TEST(planar_and_road_degree_and_connectivity)
 		CHECKF(s.components == 1 && !s.duplicates, "%s: %" PRIu64 " components", g->name, s.components);
 		CHECKF(fabs(s.mean_degree - degrees[i]) < 0.01, "%s: mean degree %g", g->name, s.mean_degree);
 		CHECK(g->m / 2 <= 3 * g->n - 6);
-		gtu_graph_close(g);
 	}
 	for (i = 0; i < 3; i++) {
 		struct gtu_graph *g = generate((struct gtu_generate_options){
@@ -372,7 +349,6 @@ TEST(planar_and_road_degree_and_connectivity)
 		CHECK(g->n >= 30000 && g->n < 30000 + 174 && g->weight_type == GTU_WEIGHT_U32);
 		for (e = 0; e < g->m; e++)
 			CHECKF(w[e] >= 400 && w[e] <= 1800, "length %u", w[e]);
-		gtu_graph_close(g);
 	}
 }
 
@@ -387,12 +363,10 @@ TEST(fem3d_stencil)
 	CHECK_EQ(s.min_degree, 8 * 4 - 1);
 	CHECK_EQ(g->m, 58ll * 58 * 58 * 16 - 32000);
 	CHECK_EQ(s.self_loops + s.duplicates, 0);
-	gtu_graph_close(g);
 
 	g = generate((struct gtu_generate_options){ .kind = GTU_GEN_FEM3D, .n = 60000, .degree = 97, .seed = 4 });
 	s = measure(g);
 	CHECKF(fabs(s.mean_degree - 97) < 0.5, "mean degree %g", s.mean_degree);
-	gtu_graph_close(g);
 }
 
 TEST(invalid_options_rejected)
@@ -412,11 +386,10 @@ TEST(invalid_options_rejected)
 		{ .kind = GTU_GEN_FEM3D, .n = 1000, .degree = 300, .unknowns = 2 },
 		{ .kind = GTU_GEN_UNIFORM, .n = 10, .edge_bytes = 5 },
 	};
-	struct gtu_error err;
 	struct gtu_graph *g;
 	size_t i;
 
-	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (i = 0; i < LENGTH(wrong); i++) {
 		err.text[0] = 0;
 		CHECKF(gtu_graph_generate(&wrong[i], NULL, &g, &err) == GTU_ERR_USAGE && !g && *err.text, "case %zu", i);
 	}
@@ -432,7 +405,6 @@ static int stop_at(void *user, const char *what, uint64_t done, uint64_t total)
 
 TEST(generators_cancelable)
 {
-	struct gtu_error err;
 	struct gtu_graph *g;
 	size_t i;
 	int after;
@@ -454,10 +426,8 @@ TEST(generators_cancelable)
 TEST(parallel_build)
 {
 	const uint64_t n = 1200, pairs = 60000, base = 5;
-	uint64_t *from = calloc(pairs, 8), *to = calloc(pairs, 8), state = 3, e, m, *row, both;
-	uint32_t *src = calloc(pairs, 4), *dst = calloc(pairs, 4), *col;
-	struct gtu_read_options opt = { .edge_bytes = 4 };
-	struct gtu_error err;
+	uint64_t *from = test_alloc(pairs, 8), *to = test_alloc(pairs, 8), state = 3, e, m, *row, both;
+	uint32_t *src = test_alloc(pairs, 4), *dst = test_alloc(pairs, 4), *col;
 	struct gtu_graph *g;
 
 	for (e = 0; e < pairs; e++) {
@@ -467,15 +437,12 @@ TEST(parallel_build)
 		dst[e] = (uint32_t)(to[e] + base);
 	}
 	for (both = 0; both < 2; both++) {
-		opt.direction = both ? GTU_UNDIRECTED : GTU_DIRECTED;
-		CHECK(!gtu_graph_from_edges(n, pairs, from, to, GTU_WEIGHT_NONE, NULL, &opt, &g, &err));
+		g = from_edges(n, pairs, from, to, both ? GTU_UNDIRECTED : GTU_DIRECTED, 4);
 		CHECK(!gtu_build_parallel(src, dst, pairs, n, base, both, NULL, &row, &col, &m));
 		CHECK_EQ(m, g->m);
 		CHECK(!memcmp(row, g->row, 8 * (n + 1)) && !memcmp(col, g->col, 4 * m));
 		free(row), free(col);
-		gtu_graph_close(g);
 	}
-	free(from), free(to), free(src), free(dst);
 }
 
 TEST_MAIN

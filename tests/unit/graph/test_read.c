@@ -13,9 +13,8 @@
 
 #include "libruntime/graph/read/reader.h"
 #include "libruntime/graph/read/scan.h"
-#include "tests/unit/test.h"
+#include "tests/unit/library.h"
 
-static struct gtu_error err;
 
 static struct gtu_graph *load(const char *name, const void *data, size_t size,
 			      const struct gtu_read_options *opt, const struct gtu_companion *beside)
@@ -30,7 +29,7 @@ static struct gtu_graph *load(const char *name, const void *data, size_t size,
 	rc = gtu_graph_read(&in, NULL, opt, &g, &err);
 	gtu_input_close(&in);
 	CHECKF((rc == 0) == (g != NULL) && (rc == 0 || *err.text), "%s: rc %d without its due", name, rc);
-	return g;
+	return g ? keep_graph(g) : NULL;
 }
 
 static struct gtu_graph *text(const char *name, const char *content, const struct gtu_read_options *opt)
@@ -56,6 +55,16 @@ static void describe(const struct gtu_graph *g, char *to, size_t room)
 				at += (size_t)snprintf(to + at, room - at, "/%gf", ((const double *)g->weight)[e]);
 		}
 	}
+}
+
+/* The graph is the one that @want describes. */
+static void described(const struct gtu_graph *g, const char *want)
+{
+	char found[500];
+
+	CHECKF(g, "%s", err.text);
+	describe(g, found, sizeof(found));
+	CHECKF(!strcmp(found, want), "%s, expected %s", found, want);
 }
 
 struct good {
@@ -134,14 +143,13 @@ TEST(text_formats)
 	char found[500];
 	size_t i;
 
-	for (i = 0; i < sizeof(goods) / sizeof(goods[0]); i++) {
+	for (i = 0; i < LENGTH(goods); i++) {
 		struct gtu_graph *g = text(goods[i].name, goods[i].content, &goods[i].opt);
 
 		CHECKF(g, "case %zu: %s", i, err.text);
 		describe(g, found, sizeof(found));
 		CHECKF(!strcmp(found, goods[i].graph), "case %zu: %s, expected %s", i, found, goods[i].graph);
 		CHECK(g->flags & GTU_GRAPH_CHECKED);
-		gtu_graph_close(g);
 	}
 }
 
@@ -216,7 +224,7 @@ TEST(invalid_files_report_position)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(bads) / sizeof(bads[0]); i++) {
+	for (i = 0; i < LENGTH(bads); i++) {
 		CHECKF(!text(bads[i].name, bads[i].content, &bads[i].opt), "case %zu: %s", i, bads[i].content);
 		CHECKF(err.code == GTU_ERR_INPUT && strstr(err.text, bads[i].says), "case %zu says: %s", i, err.text);
 	}
@@ -225,7 +233,7 @@ TEST(invalid_files_report_position)
 
 TEST(invalid_line_number)
 {
-	char *big = malloc(20000000), says[100];
+	char *big = test_alloc(20000000, 1), says[100];
 	size_t at = 0;
 	int i;
 
@@ -234,7 +242,6 @@ TEST(invalid_line_number)
 	CHECK(!load("big.txt", big, at, NULL, NULL));
 	snprintf(says, sizeof(says), "big.txt:765432: expected a vertex id in column 2 (0 to 2^63 - 1), found '4Z2'");
 	CHECKF(!strcmp(err.text, says), "%s", err.text);
-	free(big);
 }
 
 /* ---- Binary formats, built byte by byte ---------------------------------------------------------- */
@@ -255,8 +262,6 @@ TEST(gap_serialized)
 	static const uint32_t edges[] = { 1, 2, 0, 1 };
 	static const uint64_t rows[] = { 0, 2, 3, 4 };
 	struct bytes sg = { .size = 0 }, wsg = { .size = 0 };
-	struct gtu_graph *g;
-	char found[200];
 	int i;
 
 	put(&sg, 1, 1), put(&sg, 4, 8), put(&sg, 3, 8);
@@ -265,16 +270,8 @@ TEST(gap_serialized)
 		put(&sg, rows[i], 8), put(&wsg, rows[i], 8);
 	for (i = 0; i < 4; i++)
 		put(&sg, edges[i], 4), put(&wsg, edges[i], 4), put(&wsg, 10 + i, 4);
-	g = load("a.sg", sg.data, sg.size, NULL, NULL);
-	CHECKF(g, "%s", err.text);
-	describe(g, found, sizeof(found));
-	CHECKF(!strcmp(found, "d 0:1,2 1:0 2:1"), "%s", found);
-	gtu_graph_close(g);
-	g = load("a.wsg", wsg.data, wsg.size, NULL, NULL);
-	CHECKF(g, "%s", err.text);
-	describe(g, found, sizeof(found));
-	CHECKF(!strcmp(found, "u 0:1/10,2/11 1:0/12 2:1/13"), "%s", found);
-	gtu_graph_close(g);
+	described(load("a.sg", sg.data, sg.size, NULL, NULL), "d 0:1,2 1:0 2:1");
+	described(load("a.wsg", wsg.data, wsg.size, NULL, NULL), "u 0:1/10,2/11 1:0/12 2:1/13");
 	/* every truncated file, and false counts and targets */
 	for (i = 0; i < (int)sg.size; i++)
 		CHECK(!load("a.sg", sg.data, (size_t)i, NULL, NULL));
@@ -290,7 +287,6 @@ TEST(emogi_bel)
 	struct bytes col = { .size = 0 }, dst = { .size = 0 }, val = { .size = 0 };
 	struct gtu_companion v = { ".val", val.data, 0, NULL }, d = { ".dst", dst.data, 0, &v };
 	struct gtu_graph *g;
-	char found[200];
 	int i;
 
 	put(&col, 4, 8), put(&col, 0, 8);
@@ -302,15 +298,10 @@ TEST(emogi_bel)
 		put(&dst, edges[i], 8), put(&val, 7 + i, 4);
 	d.size = dst.size;
 	v.size = val.size;
-	g = load("x.bel.col", col.data, col.size, NULL, &d);
-	CHECKF(g, "%s", err.text);
-	describe(g, found, sizeof(found));
-	CHECKF(!strcmp(found, "d 0:2/7,1/8 1:0/9 2:"), "%s", found);
-	gtu_graph_close(g);
+	described(load("x.bel.col", col.data, col.size, NULL, &d), "d 0:2/7,1/8 1:0/9 2:");
 	g = load("x.bel.col", col.data, col.size, &(struct gtu_read_options){ .simplify = 1, .edge_bytes = 8 }, &d);
-	describe(g, found, sizeof(found));
-	CHECKF(!strcmp(found, "d 0:1/8,2/7 1:0/9 2:") && g->edge_bytes == 8, "%s", found);
-	gtu_graph_close(g);
+	described(g, "d 0:1/8,2/7 1:0/9 2:");
+	CHECK_EQ(g->edge_bytes, 8);
 	dst.data[16] = 3;
 	CHECK(!load("x.bel.col", col.data, col.size, NULL, &d) && strstr(err.text, "is vertex 3"));
 	d.size = 20;
@@ -334,9 +325,8 @@ TEST(emogi_file_names)
 		close(fd);
 	}
 	snprintf(name, sizeof(name), "%s/e.bel", test_tmpdir());
-	CHECKF(!gtu_graph_open(name, NULL, NULL, &g, &err), "%s", err.text);
+	g = open_graph(name, NULL);
 	CHECK(g->n == 2 && g->m == 1 && gtu_graph_target(g, 0) == 1);
-	gtu_graph_close(g);
 }
 
 TEST(ldbc_companion_files)
@@ -345,13 +335,8 @@ TEST(ldbc_companion_files)
 	struct gtu_companion v = { ".v", "30\n10\n20\n40\n", 12, &p };
 	const struct gtu_read_options directed = { .direction = GTU_DIRECTED };
 	struct gtu_graph *g;
-	char found[200];
 
-	g = load("x.e", "10 30 0.5\n20 10 1.5\n", 20, NULL, &v);
-	CHECKF(g, "%s", err.text);
-	describe(g, found, sizeof(found));
-	CHECKF(!strcmp(found, "u 10:20/1.5f,30/0.5f 20:10/1.5f 30:10/0.5f 40:"), "%s", found);
-	gtu_graph_close(g);
+	described(load("x.e", "10 30 0.5\n20 10 1.5\n", 20, NULL, &v), "u 10:20/1.5f,30/0.5f 20:10/1.5f 30:10/0.5f 40:");
 	/* without a declared direction the reader must not guess one */
 	v.next = NULL;
 	CHECK(!load("x.e", "10 30\n20 10\n", 12, NULL, &v));
@@ -361,13 +346,9 @@ TEST(ldbc_companion_files)
 	v.next = &p;
 	CHECK(!load("x.e", "10 30\n20 10\n", 12, NULL, &v));
 	v.next = NULL;
-	g = load("x.e", "10 30\n20 10\n", 12, &directed, &v);
-	describe(g, found, sizeof(found));
-	CHECKF(!strcmp(found, "d 10:30 20:10 30: 40:"), "%s", found);
-	gtu_graph_close(g);
+	described(load("x.e", "10 30\n20 10\n", 12, &directed, &v), "d 10:30 20:10 30: 40:");
 	g = load("x.e", "", 0, &directed, &v);
 	CHECK(g && g->n == 4 && !g->m);
-	gtu_graph_close(g);
 	CHECK(!load("x.e", "10 30\n20 11\n", 12, &directed, &v));
 	CHECKF(strstr(err.text, "x.e:2: vertex 11 is not among the 4 of the .v file"), "%s", err.text);
 	v.data = "1\n2\n1\n";
@@ -393,7 +374,6 @@ TEST(declared_vertices_limit)
 
 	g = text("a", "%%MatrixMarket matrix coordinate pattern general\n16777216 16777216 1\n1 16777216\n", NULL);
 	CHECKF(g && g->n == 16777216 && g->m == 1, "%s", err.text);
-	gtu_graph_close(g);
 	CHECK(!text("a", "%%MatrixMarket matrix coordinate pattern general\n16777217 16777217 1\n1 16777217\n", NULL));
 	CHECKF(strstr(err.text, "16777217 declared vertices"), "%s", err.text);
 }
@@ -405,17 +385,15 @@ TEST(damage_reported_with_path)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/outer.gtu", test_tmpdir());
-	CHECKF(!gtu_graph_save(g, path, NULL, &err), "%s", err.text);
-	gtu_graph_close(g);
+	OK(gtu_graph_save(g, path, NULL, &err));
 	fd = open(path, O_RDWR);
 	CHECK(fd >= 0 && pwrite(fd, "\2", 1, 8192) == 1);
 	close(fd);
-	CHECKF(!gtu_graph_open(path, NULL, NULL, &g, &err), "%s", err.text);
+	g = open_graph(path, NULL);
 	CHECK(!strcmp(g->name, "inner.txt"));
-	CHECK(gtu_graph_check(g, NULL, &err) == GTU_ERR_INPUT);
+	FAILS(gtu_graph_check(g, NULL, &err), GTU_ERR_INPUT, "");
 	snprintf(said, sizeof(said), "%s: the edge section is damaged", path);
 	CHECKF(!strncmp(err.text, said, strlen(said)), "%s", err.text);
-	gtu_graph_close(g);
 }
 
 TEST(out_of_memory_reports_count)
@@ -423,7 +401,7 @@ TEST(out_of_memory_reports_count)
 	struct gtu_edge_list l;
 
 	gtu_edges_init(&l, true);
-	CHECK(gtu_edges_reserve(&l, 1ull << 61, &err) == GTU_ERR_NOMEM);
+	FAILS(gtu_edges_reserve(&l, 1ull << 61, &err), GTU_ERR_NOMEM, "");
 	CHECKF(!strcmp(err.text, "out of memory for 2305843009213693952 edges (0 so far)"), "%s", err.text);
 	gtu_edges_free(&l);
 }
@@ -467,13 +445,16 @@ static size_t compress_text(int kind, const char *from, size_t size, uint8_t *to
 static int open_bytes(const char *name, const void *data, size_t size, struct gtu_graph **g)
 {
 	char path[500];
-	int fd;
+	int fd, rc;
 
 	snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	close(fd);
-	return gtu_graph_open(path, NULL, NULL, g, &err);
+	rc = gtu_graph_open(path, NULL, NULL, g, &err);
+	if (!rc)
+		keep_graph(*g);
+	return rc;
 }
 
 TEST(compressed_files)
@@ -488,7 +469,6 @@ TEST(compressed_files)
 		n = compress_text(kind, plain, size, packed, sizeof(packed) / 2);
 		CHECKF(!open_bytes("no-suffix", packed, n, &g), "kind %d: %s", kind, err.text);
 		CHECK(g->n == 20000 && g->m == 20000);
-		gtu_graph_close(g);
 		/* concatenated members are one content */
 		half = size / 2;
 		while (plain[half - 1] != '\n')
@@ -497,7 +477,6 @@ TEST(compressed_files)
 		n += compress_text(kind, plain + half, size - half, packed + n, sizeof(packed) / 2);
 		CHECKF(!open_bytes("two", packed, n, &g), "kind %d: %s", kind, err.text);
 		CHECK(g->m == 20000);
-		gtu_graph_close(g);
 		n = compress_text(kind, plain, size, packed, sizeof(packed) / 2);
 		CHECK(open_bytes("short", packed, n - 20, &g) == GTU_ERR_INPUT && !g);
 		CHECKF(strstr(err.text, "damaged: it ends before its end mark"), "kind %d: %s", kind, err.text);
@@ -550,7 +529,6 @@ TEST(carriage_returns_at_window_boundaries)
 		memcpy(big + at, "1 2\r\n", 5);
 	CHECKF(!open_bytes("crlf.txt", big, at, &g), "%s", err.text);
 	CHECK(g->m == at / 5);
-	gtu_graph_close(g);
 	for (lone = (1 << 20) - 12; lone < (1 << 20) + 12; lone++) {
 		if (big[lone] != '\n')
 			continue;
@@ -575,7 +553,6 @@ TEST(reading_cancelable)
 	char path[500];
 
 	CHECK(!open_bytes("stop.txt", plain, make_text(plain), &g));
-	gtu_graph_close(g);
 	snprintf(path, sizeof(path), "%s/stop.txt", test_tmpdir());
 	CHECK(gtu_graph_open(path, NULL, &stop, &g, &err) == GTU_ERR_INTERRUPTED && !g);
 }

@@ -2,8 +2,7 @@
 /* Every graph of the shared collection loads with the counts of its README. */
 #include <stdbool.h>
 
-#include "gtu/graph.h"
-#include "tests/unit/test.h"
+#include "tests/unit/library.h"
 
 struct expected {
 	const char *file;
@@ -83,14 +82,11 @@ static uint64_t count_loops(const struct gtu_graph *g)
 
 static void check_graph(const char *folder, const struct expected *x)
 {
-	struct gtu_error err = { 0 };
 	struct gtu_graph *g;
 	char path[700];
-	int rc;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, x->file);
-	rc = gtu_graph_open(path, NULL, NULL, &g, &err);
-	CHECKF(!rc, "%s: %s", x->file, err.text);
+	g = open_graph(path, NULL);
 	CHECKF(g->n == x->n && g->stored == x->stored, "%s: %" PRIu64 " vertices, %" PRIu64 " entries",
 	       x->file, g->n, g->stored);
 	CHECKF(((g->flags & GTU_GRAPH_DIRECTED) == 0) == x->undirected, "%s: flags 0x%x", x->file, g->flags);
@@ -104,7 +100,7 @@ static void check_graph(const char *folder, const struct expected *x)
 	else
 		CHECKF(g->m == x->stored, "%s: %" PRIu64 " edges", x->file, g->m);
 	CHECKF(g->flags & GTU_GRAPH_CHECKED && g->row[0] == 0 && g->row[g->n] == g->m, "%s: rows", x->file);
-	gtu_graph_close(g);
+	test_end(NULL);
 }
 
 TEST(counts_match_readme)
@@ -112,25 +108,22 @@ TEST(counts_match_readme)
 	const char *folder = test_graphs();
 	size_t i;
 
-	for (i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++)
+	for (i = 0; i < LENGTH(graphs); i++)
 		check_graph(folder, &graphs[i]);
 }
 
 /* Two files of one graph, in two formats. */
 TEST(graphml_and_graph_tool_agree)
 {
-	struct gtu_error err = { 0 };
 	struct gtu_graph *a, *b;
 	char path[700];
 
 	snprintf(path, sizeof(path), "%s/cond-mat-2005.xml.gz", test_graphs());
-	CHECKF(!gtu_graph_open(path, NULL, NULL, &a, &err), "%s", err.text);
+	a = open_graph(path, NULL);
 	snprintf(path, sizeof(path), "%s/cond-mat-2005.gt.gz", test_graphs());
-	CHECKF(!gtu_graph_open(path, NULL, NULL, &b, &err), "%s", err.text);
+	b = open_graph(path, NULL);
 	CHECK(a->n == b->n && a->m == b->m && !a->ids && !b->ids && !a->id_base && !b->id_base);
 	CHECK(!memcmp(a->row, b->row, (a->n + 1) * 8) && !memcmp(a->col, b->col, a->m * 4));
-	gtu_graph_close(a);
-	gtu_graph_close(b);
 }
 
 /*
@@ -142,26 +135,24 @@ TEST(gap_loader_tests)
 	static const char *const files[] = { "4.el", "4.wel", "4.gr", "4.graph", "4.mtx", "4w.graph", "4w.mtx" };
 	const struct gtu_read_options simplify = { .simplify = 1 };
 	unsigned long long n, m;
-	struct gtu_error err = { 0 };
 	struct gtu_graph *g;
 	char path[700];
 	bool weighted;
 	FILE *f;
 	size_t i;
 
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (i = 0; i < LENGTH(files); i++) {
 		snprintf(path, sizeof(path), "%s/gapbs-tests/graph-%s.out", test_graphs(), files[i]);
 		f = fopen(path, "r");
 		CHECKF(f, "%s", path);
 		CHECK(fscanf(f, "Graph has %llu nodes and %llu directed", &n, &m) == 2);
 		fclose(f);
 		snprintf(path, sizeof(path), "%s/gapbs-tests/%s", test_graphs(), files[i]);
-		CHECKF(!gtu_graph_open(path, &simplify, NULL, &g, &err), "%s", err.text);
+		g = open_graph(path, &simplify);
 		CHECKF(g->n == n && g->m == m, "%s: %" PRIu64 " nodes, %" PRIu64 " edges", files[i], g->n, g->m);
 		weighted = strchr(files[i], 'w') || !strcmp(files[i], "4.gr");
 		CHECKF((g->weight_type == GTU_WEIGHT_U32) == weighted, "%s: weight type %u", files[i],
 		       g->weight_type);
-		gtu_graph_close(g);
 	}
 }
 

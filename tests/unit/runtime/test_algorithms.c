@@ -4,204 +4,135 @@
  * runs with the default chunk and with tiny ones, so that vertices are split and frontiers pass in
  * pieces.
  */
-#include <math.h>
 #include <sys/mman.h>
 
-#include "gtu/gtu.h"
 #include "subjects.h"
-#include "tests/unit/test.h"
-#include "tools/reference/reference.h"
-
-#define UNITS (GTU_WITH_WEAVER + 1)
-static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
-static const uint32_t chunk_log2[] = { 0, 1, 4 };
-#define CHUNKS (sizeof(chunk_log2) / sizeof(chunk_log2[0]))
 
 /* ---- One algorithm with every unit ---------------------------------------------------------------- */
 
-static void same_integers(const uint64_t *got, const uint64_t *want, uint64_t n, const char *what,
-			  unsigned unit, uint32_t chunk)
-{
-	for (uint64_t v = 0; v < n; v++)
-		CHECKF(got[v] == want[v], "%s by %s (chunk 2^%u): vertex %llu has %llu, not %llu", what,
-		       unit_name[unit], chunk, (unsigned long long)v, (unsigned long long)got[v],
-		       (unsigned long long)want[v]);
-}
+/* The results of the reference code from one source. */
+struct wanted {
+	uint64_t *level, *label, reached;
+	double *distance, *rank;
+};
 
-static void check_bfs(const struct gtu_graph *g, uint64_t source, unsigned unit, uint32_t chunk)
+static struct wanted want(const struct gtu_graph *g, uint64_t source)
 {
-	struct gtu_algorithm_options opt = { .unit = unit, .source = source, .chunk_log2 = chunk };
-	uint64_t *want = calloc(g->n, 8), *got = calloc(g->n, 8), reached = 0;
-	struct gtu_algorithm_stats stats;
-	struct gtu_error err;
-	int rc;
+	struct wanted w = { test_alloc(g->n, 8), test_alloc(g->n, 8), 0, test_alloc(g->n, 8), test_alloc(g->n, 8) };
+	double change;
 
-	CHECK(!reference_bfs(g, source, want));
-	rc = gtu_bfs(dev, g, &opt, got, &stats, &err);
-	CHECKF(!rc, "bfs by %s: %s", unit_name[unit], err.text);
-	same_integers(got, want, g->n, "bfs", unit, chunk);
+	CHECK(!reference_bfs(g, source, w.level) && !reference_components(g, w.label));
+	CHECK(!reference_sssp(g, source, w.distance) && !reference_pagerank(g, 0.85, 15, w.rank, &change));
 	for (uint64_t v = 0; v < g->n; v++)
-		reached += want[v] != GTU_UNREACHED;
-	CHECK_EQ(stats.vertices, reached);
-	free(want);
-	free(got);
+		w.reached += w.level[v] != GTU_UNREACHED;
+	return w;
 }
 
-static void check_sssp(const struct gtu_graph *g, uint64_t source, double delta, unsigned unit,
-		       uint32_t chunk)
+static void check_bfs(const struct gtu_graph *g, const struct wanted *w, struct gtu_algorithm_options opt)
 {
-	struct gtu_algorithm_options opt = { .unit = unit, .source = source, .delta = delta,
-					     .chunk_log2 = chunk };
-	double *want = calloc(g->n, 8), *got = calloc(g->n, 8);
+	uint64_t *got = test_alloc(g->n, 8);
 	struct gtu_algorithm_stats stats;
-	struct gtu_error err;
-	int rc;
 
-	CHECK(!reference_sssp(g, source, want));
-	rc = gtu_sssp(dev, g, &opt, got, &stats, &err);
-	CHECKF(!rc, "sssp by %s: %s", unit_name[unit], err.text);
+	RUNS("bfs", &opt, gtu_bfs(dev, g, &opt, got, &stats, &err));
+	same_integers(got, w->level, g->n, run_name("bfs", &opt));
+	CHECK_EQ(stats.vertices, w->reached);
+}
+
+static void check_sssp(const struct gtu_graph *g, const struct wanted *w, struct gtu_algorithm_options opt, double delta)
+{
+	double *got = test_alloc(g->n, 8);
+
+	opt.delta = delta;
+	RUNS("sssp", &opt, gtu_sssp(dev, g, &opt, got, NULL, &err));
+	same_reals(got, w->distance, g->n, 0, run_name("sssp", &opt));
+}
+
+static void check_pagerank(const struct gtu_graph *g, const struct wanted *w, struct gtu_algorithm_options opt)
+{
+	double *got = test_alloc(g->n, 8), sum = 0;
+	struct gtu_algorithm_stats stats;
+
+	opt.iterations = 15;
+	RUNS("pagerank", &opt, gtu_pagerank(dev, g, &opt, got, &stats, &err));
+	same_reals(got, w->rank, g->n, 1e-12, run_name("pagerank", &opt));
 	for (uint64_t v = 0; v < g->n; v++)
-		CHECKF(got[v] == want[v], "sssp by %s (chunk 2^%u, delta %g): vertex %llu has %.17g, not %.17g",
-		       unit_name[unit], chunk, delta, (unsigned long long)v, got[v], want[v]);
-	free(want);
-	free(got);
-}
-
-static void check_pagerank(const struct gtu_graph *g, unsigned unit, uint32_t chunk)
-{
-	struct gtu_algorithm_options opt = { .unit = unit, .iterations = 15, .chunk_log2 = chunk };
-	double *want = calloc(g->n, 8), *got = calloc(g->n, 8), change, sum = 0;
-	struct gtu_algorithm_stats stats;
-	struct gtu_error err;
-	int rc;
-
-	CHECK(!reference_pagerank(g, 0.85, 15, want, &change));
-	rc = gtu_pagerank(dev, g, &opt, got, &stats, &err);
-	CHECKF(!rc, "pagerank by %s: %s", unit_name[unit], err.text);
-	for (uint64_t v = 0; v < g->n; v++) {
-		CHECKF(fabs(got[v] - want[v]) <= 1e-12 * want[v],
-		       "pagerank by %s (chunk 2^%u): vertex %llu has %.17g, not %.17g", unit_name[unit],
-		       chunk, (unsigned long long)v, got[v], want[v]);
 		sum += got[v];
-	}
 	CHECK(fabs(sum - 1) < 1e-9);
 	CHECK_EQ(stats.iterations, 15);
 	CHECK_EQ(stats.edges, 15 * g->m);
-	free(want);
-	free(got);
 }
 
-static void check_components(const struct gtu_graph *g, unsigned unit, uint32_t chunk)
+static void check_components(const struct gtu_graph *g, const struct wanted *w, struct gtu_algorithm_options opt)
 {
-	struct gtu_algorithm_options opt = { .unit = unit, .chunk_log2 = chunk };
-	uint64_t *want = calloc(g->n, 8), *got = calloc(g->n, 8);
-	struct gtu_error err;
-	int rc;
+	uint64_t *got = test_alloc(g->n, 8);
 
-	CHECK(!reference_components(g, want));
-	rc = gtu_components(dev, g, &opt, got, NULL, &err);
-	CHECKF(!rc, "components by %s: %s", unit_name[unit], err.text);
-	same_integers(got, want, g->n, "components", unit, chunk);
-	free(want);
-	free(got);
+	RUNS("components", &opt, gtu_components(dev, g, &opt, got, NULL, &err));
+	same_integers(got, w->label, g->n, run_name("components", &opt));
 }
 
 /* All four algorithms with all units and chunks, from @source. */
 static void check_all(const struct gtu_graph *g, uint64_t source)
 {
 	static const double delta[] = { 0, 1, 7.5, 1e12 };
+	static const uint32_t chunk_log2[] = { 0, 1, 4 };
+	const struct wanted w = want(g, source);
 
 	open_device();
-	for (unsigned unit = 0; unit < UNITS; unit++) {
-		for (unsigned c = 0; c < CHUNKS; c++) {
-			check_bfs(g, source, unit, chunk_log2[c]);
-			for (unsigned d = 0; d < sizeof(delta) / sizeof(delta[0]); d++)
-				check_sssp(g, source, delta[d], unit, chunk_log2[c]);
-			check_pagerank(g, unit, chunk_log2[c]);
-			check_components(g, unit, chunk_log2[c]);
-		}
+	for (unsigned i = 0; i < UNITS * LENGTH(chunk_log2); i++) {
+		const struct gtu_algorithm_options opt = { .unit = i / LENGTH(chunk_log2), .source = source,
+							   .chunk_log2 = chunk_log2[i % LENGTH(chunk_log2)] };
+
+		check_bfs(g, &w, opt);
+		for (unsigned d = 0; d < LENGTH(delta); d++)
+			check_sssp(g, &w, opt, delta[d]);
+		check_pagerank(g, &w, opt);
+		check_components(g, &w, opt);
 	}
 }
 
 /* ---- Shapes --------------------------------------------------------------------------------------- */
 
-static void check_edges(uint64_t n, uint64_t m, const uint64_t *src, const uint64_t *dst)
+static void check_ends(const struct gtu_graph *g)
 {
-	static const uint32_t direction[] = { GTU_DIRECTED, GTU_UNDIRECTED };
-
-	for (unsigned i = 0; i < 2; i++) {
-		for (uint32_t bytes = 4; bytes <= 8; bytes += 4) {
-			struct gtu_graph *g = from_edges(n, m, src, dst, direction[i], bytes);
-
-			check_all(g, 0);
-			check_all(g, n - 1);
-			gtu_graph_close(g);
-		}
-	}
+	check_all(g, 0);
+	check_all(g, g->n - 1);
 }
 
-TEST(one_vertex)
-{
-	const uint64_t loop[] = { 0, 0, 0 };
-
-	check_edges(1, 0, loop, loop);
-	check_edges(1, 3, loop, loop);
-}
-
-TEST(no_edges)
-{
-	check_edges(70, 0, NULL, NULL);
-}
-
-TEST(self_loops_and_duplicates)
-{
-	const uint64_t src[] = { 0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 0 };
-	const uint64_t dst[] = { 0, 1, 1, 2, 2, 2, 0, 3, 3, 1, 4, 1 };
-
-	check_edges(6, 12, src, dst);
-}
-
-TEST(long_path)
-{
-	uint64_t src[300], dst[300];
-
-	/* numbers descend along the path, so that labels have far to travel */
-	for (unsigned i = 0; i < 300; i++) {
-		src[i] = (i * 7) % 301;
-		dst[i] = ((i + 1) * 7) % 301;
-	}
-	check_edges(301, 300, src, dst);
-}
+TEST(tiny_graphs) { tiny_graphs(check_ends); }
+TEST(long_path) { each_graph(path(301), check_ends); }
+/* frontiers must not grow with the number of paths */
+TEST(ladder_of_many_paths) { each_graph(ladder(60), check_ends); }
 
 TEST(star_symmetric)
 {
-	uint64_t src[400], dst[400];
+	struct edges e = edges(201, 400);
 
 	for (unsigned i = 0; i < 200; i++) {
-		src[2 * i] = dst[2 * i + 1] = 100;
-		dst[2 * i] = src[2 * i + 1] = i;
+		add_edge(&e, 100, i);
+		add_edge(&e, i, 100);
 	}
-	check_edges(201, 400, src, dst);
+	each_graph(e, check_ends);
 }
 
-/* Many shortest paths: a vertex is found once per path, but frontiers must not grow. */
-TEST(ladder_of_many_paths)
-{
-	uint64_t src[16 * 60], dst[16 * 60], m = 0;
+/* ---- Calls that fail ------------------------------------------------------------------------------ */
 
-	for (unsigned level = 0; level < 60; level++)
-		for (unsigned i = 0; i < 16; i++) {
-			src[m] = level * 4 + i / 4;
-			dst[m++] = (level + 1) * 4 + i % 4;
-		}
-	check_edges(61 * 4, m, src, dst);
+/* All four algorithms fail with @code, and the messages of those that stream edges have @words. */
+static void all_fail(const struct gtu_graph *g, const struct gtu_algorithm_options *opt, int code, const char *words)
+{
+	uint64_t *integer = test_alloc(g->n < 100000 ? g->n : 100000, 8);
+	double *real = (double *)integer;
+
+	err.text[0] = 0;
+	FAILS(gtu_bfs(dev, g, opt, integer, NULL, &err), code, words);
+	FAILS(gtu_sssp(dev, g, opt, real, NULL, &err), code, words);
+	FAILS(gtu_pagerank(dev, g, opt, real, NULL, &err), code, words);
+	FAILS(gtu_components(dev, g, opt, integer, NULL, &err), code, "");
 }
 
 TEST(empty_graph)
 {
 	struct gtu_graph *g = from_edges(0, 0, NULL, NULL, GTU_DIRECTED, 4);
 	struct gtu_algorithm_options opt = { 0 };
-	struct gtu_error err;
 	uint64_t integer = 7;
 	double real = 7;
 
@@ -213,66 +144,42 @@ TEST(empty_graph)
 		CHECK_EQ(gtu_components(dev, g, &opt, &integer, NULL, &err), 0);
 		CHECK(integer == 7 && real == 7);
 	}
-	gtu_graph_close(g);
 }
 
 /* ---- Weights -------------------------------------------------------------------------------------- */
-
-/* The vertex with the maximum degree, from which much of the graph is reached. */
-static uint64_t hub_of(const struct gtu_graph *g)
-{
-	uint64_t hub = 0, *level = calloc(g->n, 8), reached = 0;
-
-	for (uint64_t v = 0; v < g->n; v++)
-		if (g->row[v + 1] - g->row[v] > g->row[hub + 1] - g->row[hub])
-			hub = v;
-	CHECK(!reference_bfs(g, hub, level));
-	for (uint64_t v = 0; v < g->n; v++)
-		reached += level[v] != GTU_UNREACHED;
-	CHECK(reached > g->n / 3);
-	free(level);
-	return hub;
-}
 
 /* A random graph of @n vertices with every weight type, drawn by @draw. */
 static void check_weights(uint64_t n, uint64_t m, uint64_t seed, double (*draw)(uint64_t *))
 {
 	static const uint32_t type[] = { GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
-	uint64_t *src = calloc(m, 8), *dst = calloc(m, 8);
-	uint32_t *u = calloc(m, 4);
-	float *f = calloc(m, 4);
-	double *d = calloc(m, 8);
+	static const struct { uint32_t chunk; double delta; } run[] = { { 4, 0 }, { 5, 3 }, { 0, 1e-3 }, { 0, 1e10 } };
+	uint32_t *u = test_alloc(m, 4);
+	float *f = test_alloc(m, 4);
+	double *d = test_alloc(m, 8);
 	const void *weight[] = { u, f, d };
-	struct gtu_graph *g;
-	uint64_t hub;
+	struct edges e = edges(n, m);
 
 	open_device();
-	for (uint64_t e = 0; e < m; e++) {
-		src[e] = test_random(&seed) % n;
-		dst[e] = test_random(&seed) % n;
-		d[e] = draw(&seed);
-		f[e] = (float)d[e];
-		u[e] = d[e] < UINT32_MAX ? (uint32_t)d[e] : UINT32_MAX;
+	for (uint64_t i = 0; i < m; i++) {
+		const uint64_t from = test_random(&seed) % n;
+
+		add_edge(&e, from, test_random(&seed) % n);
+		d[i] = draw(&seed);
+		f[i] = (float)d[i];
+		u[i] = d[i] < UINT32_MAX ? (uint32_t)d[i] : UINT32_MAX;
 	}
-	for (unsigned t = 0; t < 3; t++) {
-		for (uint32_t bytes = 4; bytes <= 8; bytes += 4) {
-			g = weighted_edges(n, m, src, dst, type[t], weight[t], GTU_DIRECTED, bytes);
-			hub = hub_of(g);
-			for (unsigned unit = 0; unit < UNITS; unit++) {
-				check_sssp(g, 0, 0, unit, 0);
-				check_sssp(g, hub, 0, unit, 4);
-				check_sssp(g, hub, 3, unit, 5);
-				check_sssp(g, hub, 1e-3, unit, 0);
-				check_sssp(g, hub, 1e10, unit, 0);
-			}
-			gtu_graph_close(g);
+	for (unsigned t = 0; t < 6; t++) {
+		struct gtu_graph *g = weighted_edges(n, m, e.src, e.dst, type[t / 2], weight[t / 2], GTU_DIRECTED, t % 2 ? 8 : 4);
+		const struct wanted zero = want(g, 0), hub = want(g, busiest(g));
+
+		CHECK(hub.reached > n / 3);
+		for (unsigned unit = 0; unit < UNITS; unit++) {
+			check_sssp(g, &zero, (struct gtu_algorithm_options){ .unit = unit }, 0);
+			for (unsigned i = 0; i < LENGTH(run); i++)
+				check_sssp(g, &hub, (struct gtu_algorithm_options){ .unit = unit, .source = busiest(g),
+					   .chunk_log2 = run[i].chunk }, run[i].delta);
 		}
 	}
-	free(src);
-	free(dst);
-	free(u);
-	free(f);
-	free(d);
 }
 
 static double draw_zero(uint64_t *seed)
@@ -318,20 +225,20 @@ TEST(weights_extreme) { check_weights(80, 300, 5, draw_extreme); }
 TEST(late_distance_overflow)
 {
 	enum { N = 200 };
-	uint64_t src[N], dst[N];
 	uint32_t weight[N];
+	struct edges e = edges(N + 1, N);
 	struct gtu_graph *g;
+	struct wanted w;
 
 	open_device();
 	for (unsigned i = 0; i < N; i++) {
-		src[i] = i;
-		dst[i] = i + 1;
+		add_edge(&e, i, i + 1);
 		weight[i] = i < 100 ? 1 : 50000000;
 	}
-	g = weighted_edges(N + 1, N, src, dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
+	g = weighted_edges(e.n, e.m, e.src, e.dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
+	w = want(g, 0);
 	for (unsigned unit = 0; unit < UNITS; unit++)
-		check_sssp(g, 0, 0, unit, 0);
-	gtu_graph_close(g);
+		check_sssp(g, &w, (struct gtu_algorithm_options){ .unit = unit }, 0);
 }
 
 TEST(negative_weights_rejected)
@@ -339,20 +246,17 @@ TEST(negative_weights_rejected)
 	const uint64_t src[] = { 0, 1, 2 }, dst[] = { 1, 2, 3 };
 	const double bad[] = { -1, -INFINITY, NAN, -1e-300 };
 	struct gtu_algorithm_options opt = { 0 };
-	struct gtu_error err;
 	double distance[4];
 
 	open_device();
 	for (unsigned i = 0; i < 4; i++) {
 		const double weight[] = { 1, 2, bad[i] };
-		struct gtu_graph *g = weighted_edges(4, 3, src, dst, GTU_WEIGHT_F64, weight,
-							  GTU_DIRECTED, 4);
+		struct gtu_graph *g = weighted_edges(4, 3, src, dst, GTU_WEIGHT_F64, weight, GTU_DIRECTED, 4);
 
 		for (opt.unit = 0; opt.unit < UNITS; opt.unit++) {
-			CHECK_EQ(gtu_sssp(dev, g, &opt, distance, NULL, &err), GTU_ERR_INPUT);
-			CHECK(strstr(err.text, "entry 2 ") && strstr(err.text, "weight"));
+			FAILS(gtu_sssp(dev, g, &opt, distance, NULL, &err), GTU_ERR_INPUT, "entry 2 ");
+			CHECK(strstr(err.text, "weight"));
 		}
-		gtu_graph_close(g);
 	}
 }
 
@@ -363,76 +267,78 @@ TEST(random_graphs)
 	uint64_t seed = 20;
 
 	for (unsigned round = 0; round < 24; round++) {
-		uint64_t n = 1 + test_random(&seed) % 150;
-		uint64_t m = test_random(&seed) % (3 * n);
-		uint64_t *src = calloc(m + 1, 8), *dst = calloc(m + 1, 8);
-		uint32_t *weight = calloc(m + 1, 4);
+		uint64_t n = 1 + test_random(&seed) % 150, m = test_random(&seed) % (3 * n);
+		uint32_t *weight = test_alloc(m, 4);
+		struct edges e = edges(n, m);
 		struct gtu_graph *g;
 
-		for (uint64_t e = 0; e < m; e++) {
-			src[e] = test_random(&seed) % n;
+		while (e.m < m) {
+			const uint64_t from = test_random(&seed) % n, to = test_random(&seed) % n;
+
 			/* half of the rounds have hubs */
-			dst[e] = round % 2 ? test_random(&seed) % n : test_random(&seed) % n % 5 % n;
-			weight[e] = (uint32_t)(test_random(&seed) % 100);
+			add_edge(&e, from, round % 2 ? to : to % 5);
+			weight[e.m - 1] = (uint32_t)(test_random(&seed) % 100);
 		}
-		g = weighted_edges(n, m, src, dst, GTU_WEIGHT_U32, weight,
-				   round % 3 ? GTU_DIRECTED : GTU_UNDIRECTED, round % 4 < 2 ? 4 : 8);
+		g = weighted_edges(n, m, e.src, e.dst, GTU_WEIGHT_U32, weight, round % 3 ? GTU_DIRECTED : GTU_UNDIRECTED,
+				   round % 4 < 2 ? 4 : 8);
 		check_all(g, test_random(&seed) % n);
-		gtu_graph_close(g);
-		free(src);
-		free(dst);
-		free(weight);
 	}
 }
 
 /* Many small sparse graphs: rare orders of hooking and shortcutting. */
 TEST(many_sparse_graphs)
 {
-	uint64_t seed = 1, src[120], dst[120];
+	uint64_t seed = 1;
 	uint32_t weight[120];
 
 	open_device();
-	for (unsigned round = 0; round < 1000; round++) {
-		uint64_t n = 3 + test_random(&seed) % 60, m = test_random(&seed) % (2 * n);
+	for (unsigned round = 0; round < TEST_CASES(1000); round++) {
+		uint64_t n = 3 + test_random(&seed) % 60, m = test_random(&seed) % (2 * n), source = test_random(&seed) % n;
+		struct edges e = edges(n, m);
 		struct gtu_graph *g;
+		struct wanted w;
 
-		for (uint64_t e = 0; e < m; e++) {
-			src[e] = test_random(&seed) % n;
-			dst[e] = test_random(&seed) % n;
-			weight[e] = (uint32_t)(test_random(&seed) % 16);
+		while (e.m < m) {
+			const uint64_t from = test_random(&seed) % n;
+
+			weight[e.m] = (uint32_t)(test_random(&seed) % 16);
+			add_edge(&e, from, test_random(&seed) % n);
 		}
-		g = weighted_edges(n, m, src, dst, GTU_WEIGHT_U32, weight, GTU_DIRECTED + round % 2, 4);
+		g = weighted_edges(n, m, e.src, e.dst, GTU_WEIGHT_U32, weight, GTU_DIRECTED + round % 2, 4);
+		w = want(g, source);
 		for (unsigned unit = 0; unit < UNITS; unit++) {
-			uint32_t chunk = 1 + (uint32_t)(test_random(&seed) % 6);
+			const struct gtu_algorithm_options opt = { .unit = unit, .source = source,
+								   .chunk_log2 = 1 + (uint32_t)(test_random(&seed) % 6) };
 
-			check_components(g, unit, chunk);
-			check_bfs(g, test_random(&seed) % n, unit, chunk);
-			check_sssp(g, test_random(&seed) % n, round % 20, unit, chunk);
+			check_components(g, &w, opt);
+			check_bfs(g, &w, opt);
+			check_sssp(g, &w, opt, round % 20);
 		}
-		gtu_graph_close(g);
+		test_end(NULL);
 	}
 }
 
 /* Larger than every filter table, so that entries are evicted. */
 TEST(larger_than_the_tables)
 {
-	struct gtu_generate_options gen = { .kind = GTU_GEN_KRONECKER, .scale = 15, .degree = 8,
-					    .seed = 3, .random_weights = 50 };
-	struct gtu_error err;
-	struct gtu_graph *g;
-	int rc = gtu_graph_generate(&gen, NULL, &g, &err);
+	struct gtu_graph *g = generate((struct gtu_generate_options){
+		.kind = GTU_GEN_KRONECKER, .scale = 15, .degree = 8, .seed = 3, .random_weights = 50 });
+	const struct wanted w = want(g, 1);
 
-	CHECKF(!rc, "generator: %s", err.text);
 	open_device();
 	for (unsigned unit = 0; unit < UNITS; unit++) {
-		check_bfs(g, 1, unit, 0);
-		check_bfs(g, 1, unit, 12);
-		check_sssp(g, 1, 0, unit, 0);
-		check_sssp(g, 1, 5, unit, 13);
-		check_pagerank(g, unit, 14);
-		check_components(g, unit, 13);
+		struct gtu_algorithm_options opt = { .unit = unit, .source = 1 };
+
+		check_bfs(g, &w, opt);
+		check_sssp(g, &w, opt, 0);
+		opt.chunk_log2 = 12;
+		check_bfs(g, &w, opt);
+		opt.chunk_log2 = 13;
+		check_sssp(g, &w, opt, 5);
+		check_components(g, &w, opt);
+		opt.chunk_log2 = 14;
+		check_pagerank(g, &w, opt);
 	}
-	gtu_graph_close(g);
 }
 
 /* ---- Damaged graphs ----------------------------------------------------------------------------------- */
@@ -441,9 +347,6 @@ TEST(larger_than_the_tables)
 TEST(targets_out_of_bounds)
 {
 	const uint64_t row[] = { 0, 2, 4, 4, 5 };
-	double real[4];
-	uint64_t integer[4];
-	struct gtu_error err;
 
 	open_device();
 	for (unsigned bad = 0; bad < 5; bad++) {
@@ -462,15 +365,7 @@ TEST(targets_out_of_bounds)
 			for (unsigned c = 0; c < 2 * UNITS; c++) {
 				opt.unit = c / 2;
 				opt.chunk_log2 = c % 2;
-				err.text[0] = 0;
-				CHECK_EQ(gtu_bfs(dev, &g, &opt, integer, NULL, &err), GTU_ERR_INPUT);
-				CHECKF(strstr(err.text, entry), "%s", err.text);
-				CHECK_EQ(gtu_sssp(dev, &g, &opt, real, NULL, &err), GTU_ERR_INPUT);
-				CHECKF(strstr(err.text, entry), "%s", err.text);
-				CHECK_EQ(gtu_pagerank(dev, &g, &opt, real, NULL, &err), GTU_ERR_INPUT);
-				CHECKF(strstr(err.text, entry), "%s", err.text);
-				CHECK_EQ(gtu_components(dev, &g, &opt, integer, NULL, &err),
-					 GTU_ERR_INPUT);
+				all_fail(&g, &opt, GTU_ERR_INPUT, entry);
 			}
 		}
 	}
@@ -483,93 +378,57 @@ TEST(rows_out_of_bounds)
 		{ 0, UINT64_MAX - 1, UINT64_MAX, 4, 5 }, { 3, 2, 4, 4, 5 },
 	};
 	const uint32_t col[5] = { 1, 2, 3, 0, 2 };
-	struct gtu_error err;
-	uint64_t integer[4];
-	double real[4];
 
 	open_device();
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned i = 0; i < LENGTH(rows); i++) {
 		struct gtu_graph g = { .n = 4, .m = 5, .flags = GTU_GRAPH_DIRECTED, .edge_bytes = 4,
 				       .row = rows[i], .col = col, .name = "hand-made" };
 		struct gtu_algorithm_options opt = { 0 };
 
-		for (opt.unit = 0; opt.unit < UNITS; opt.unit++) {
-			CHECK_EQ(gtu_bfs(dev, &g, &opt, integer, NULL, &err), GTU_ERR_INPUT);
-			CHECK_EQ(gtu_sssp(dev, &g, &opt, real, NULL, &err), GTU_ERR_INPUT);
-			CHECK_EQ(gtu_pagerank(dev, &g, &opt, real, NULL, &err), GTU_ERR_INPUT);
-			CHECK_EQ(gtu_components(dev, &g, &opt, integer, NULL, &err), GTU_ERR_INPUT);
-		}
+		for (opt.unit = 0; opt.unit < UNITS; opt.unit++)
+			all_fail(&g, &opt, GTU_ERR_INPUT, "");
 	}
 }
 
 /* ---- Options ------------------------------------------------------------------------------------------- */
 
-static int stop_at_once(void *user, const char *what, uint64_t done, uint64_t total)
-{
-	(void)what, (void)done, (void)total;
-	++*(unsigned *)user;
-	return 1;
-}
-
 TEST(interruption)
 {
-	struct gtu_generate_options gen = { .kind = GTU_GEN_UNIFORM, .n = 100000, .degree = 16,
-					    .seed = 1, .random_weights = 9 };
-	unsigned ticks = 0;
-	const struct gtu_progress progress = { stop_at_once, &ticks };
+	struct gtu_graph *g = generate((struct gtu_generate_options){
+		.kind = GTU_GEN_UNIFORM, .n = 100000, .degree = 16, .seed = 1, .random_weights = 9 });
+	unsigned asked;
+	const struct gtu_progress progress = { stop_at_once, &asked };
 	struct gtu_algorithm_options opt = { .progress = &progress };
-	uint64_t *integer = calloc(100000, 8);
-	double *real = calloc(100000, 8);
-	struct gtu_error err;
-	struct gtu_graph *g;
 
-	CHECK(!gtu_graph_generate(&gen, NULL, &g, &err));
 	open_device();
 	for (opt.unit = 0; opt.unit < UNITS; opt.unit++) {
-		ticks = 0;
-		CHECK_EQ(gtu_bfs(dev, g, &opt, integer, NULL, &err), GTU_ERR_INTERRUPTED);
-		CHECK_EQ(gtu_sssp(dev, g, &opt, real, NULL, &err), GTU_ERR_INTERRUPTED);
-		CHECK_EQ(gtu_pagerank(dev, g, &opt, real, NULL, &err), GTU_ERR_INTERRUPTED);
-		CHECK_EQ(gtu_components(dev, g, &opt, integer, NULL, &err), GTU_ERR_INTERRUPTED);
-		CHECK_EQ(ticks, 4);
+		asked = 0;
+		all_fail(g, &opt, GTU_ERR_INTERRUPTED, "");
+		CHECK_EQ(asked, 4);
 	}
-	gtu_graph_close(g);
-	free(integer);
-	free(real);
 }
 
 TEST(invalid_options)
 {
 	const uint64_t src[] = { 0 }, dst[] = { 1 };
 	struct gtu_graph *g = from_edges(3, 1, src, dst, GTU_DIRECTED, 4);
-	struct gtu_algorithm_options opt = { 0 };
-	struct gtu_error err;
+	const struct gtu_algorithm_options wrong_source = { .source = 3 }, part = { .end_vertex = 2 };
+	const struct gtu_algorithm_options no_bfs[] = {
+		{ .source = 3 }, { .unit = UNITS }, { .chunk_log2 = 32 }, { .first_vertex = 2, .end_vertex = 1 }, { .end_vertex = 4 },
+	}, no_pagerank[] = { { .damping = 1 }, { .epsilon = NAN } }, no_sssp = { .delta = -1 };
 	uint64_t integer[3];
 	double real[3];
 
 	open_device();
-	opt.source = 3;
-	CHECK_EQ(gtu_bfs(dev, g, &opt, integer, NULL, &err), GTU_ERR_USAGE);
-	CHECK_EQ(gtu_sssp(dev, g, &opt, real, NULL, &err), GTU_ERR_USAGE);
-	opt = (struct gtu_algorithm_options){ .unit = UNITS };
-	CHECK_EQ(gtu_bfs(dev, g, &opt, integer, NULL, &err), GTU_ERR_USAGE);
-	opt = (struct gtu_algorithm_options){ .unit = GTU_WITH_SCU };
-	CHECK_EQ(gtu_bfs(NULL, g, &opt, integer, NULL, &err), GTU_ERR_USAGE);
-	opt = (struct gtu_algorithm_options){ .chunk_log2 = 32 };
-	CHECK_EQ(gtu_bfs(dev, g, &opt, integer, NULL, &err), GTU_ERR_USAGE);
-	opt = (struct gtu_algorithm_options){ .first_vertex = 2, .end_vertex = 1 };
-	CHECK_EQ(gtu_bfs(dev, g, &opt, integer, NULL, &err), GTU_ERR_USAGE);
-	opt = (struct gtu_algorithm_options){ .end_vertex = 4 };
-	CHECK_EQ(gtu_components(dev, g, &opt, integer, NULL, &err), GTU_ERR_USAGE);
-	opt = (struct gtu_algorithm_options){ .end_vertex = 2 };
-	CHECK_EQ(gtu_pagerank(dev, g, &opt, real, NULL, &err), GTU_ERR_UNSUPPORTED);
-	opt = (struct gtu_algorithm_options){ .damping = 1 };
-	CHECK_EQ(gtu_pagerank(dev, g, &opt, real, NULL, &err), GTU_ERR_USAGE);
-	opt = (struct gtu_algorithm_options){ .epsilon = NAN };
-	CHECK_EQ(gtu_pagerank(dev, g, &opt, real, NULL, &err), GTU_ERR_USAGE);
-	opt = (struct gtu_algorithm_options){ .delta = -1 };
-	CHECK_EQ(gtu_sssp(dev, g, &opt, real, NULL, &err), GTU_ERR_USAGE);
-	gtu_graph_close(g);
+	for (unsigned i = 0; i < LENGTH(no_bfs); i++)
+		FAILS(gtu_bfs(dev, g, &no_bfs[i], integer, NULL, &err), GTU_ERR_USAGE, "");
+	for (unsigned i = 0; i < LENGTH(no_pagerank); i++)
+		FAILS(gtu_pagerank(dev, g, &no_pagerank[i], real, NULL, &err), GTU_ERR_USAGE, "");
+	FAILS(gtu_bfs(NULL, g, &(struct gtu_algorithm_options){ .unit = GTU_WITH_SCU }, integer, NULL, &err), GTU_ERR_USAGE, "");
+	FAILS(gtu_sssp(dev, g, &wrong_source, real, NULL, &err), GTU_ERR_USAGE, "");
+	FAILS(gtu_sssp(dev, g, &no_sssp, real, NULL, &err), GTU_ERR_USAGE, "");
+	FAILS(gtu_components(dev, g, &no_bfs[4], integer, NULL, &err), GTU_ERR_USAGE, "");
+	FAILS(gtu_pagerank(dev, g, &part, real, NULL, &err), GTU_ERR_UNSUPPORTED, "");
 }
 
 /* Rejected before the graph's arrays are accessed. */
@@ -577,19 +436,13 @@ TEST(too_many_vertices)
 {
 	struct gtu_graph g = { .n = (1ull << 32) + 1, .edge_bytes = 8, .name = "vast" };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_IRU };
-	struct gtu_error err;
 	uint64_t integer;
-	double real;
 
 	open_device();
-	CHECK_EQ(gtu_bfs(dev, &g, &opt, &integer, NULL, &err), GTU_ERR_UNSUPPORTED);
-	CHECKF(strstr(err.text, "4294967297"), "%s", err.text);
-	CHECK_EQ(gtu_sssp(dev, &g, &opt, &real, NULL, &err), GTU_ERR_UNSUPPORTED);
-	CHECK_EQ(gtu_pagerank(dev, &g, &opt, &real, NULL, &err), GTU_ERR_UNSUPPORTED);
-	CHECK_EQ(gtu_components(dev, &g, &opt, &integer, NULL, &err), GTU_ERR_UNSUPPORTED);
+	all_fail(&g, &opt, GTU_ERR_UNSUPPORTED, "4294967297");
 	g.edge_bytes = 4;
 	for (opt.unit = 0; opt.unit < UNITS; opt.unit++)
-		CHECK_EQ(gtu_bfs(dev, &g, &opt, &integer, NULL, &err), GTU_ERR_USAGE);
+		FAILS(gtu_bfs(dev, &g, &opt, &integer, NULL, &err), GTU_ERR_USAGE, "");
 }
 
 /*
@@ -608,7 +461,6 @@ TEST(edge_indices_above_2_32)
 			       .row = row, .col = col, .name = "long" };
 	struct gtu_algorithm_options opt = { .source = 2, .first_vertex = 2, .end_vertex = N };
 	struct gtu_algorithm_stats stats;
-	struct gtu_error err;
 	double distance[N];
 
 	if (col == MAP_FAILED)
@@ -622,9 +474,9 @@ TEST(edge_indices_above_2_32)
 		row[v + 1] = row[v] + 2;
 	}
 	for (opt.unit = 0; opt.unit < UNITS; opt.unit++) {
-		CHECKF(!gtu_bfs(dev, &g, &opt, level, &stats, &err), "%s", err.text);
+		OK(gtu_bfs(dev, &g, &opt, level, &stats, &err));
 		CHECK_EQ(stats.edges, 2 * (N - 2));
-		CHECKF(!gtu_sssp(dev, &g, &opt, distance, &stats, &err), "%s", err.text);
+		OK(gtu_sssp(dev, &g, &opt, distance, &stats, &err));
 		for (uint64_t v = 0; v < N; v++) {
 			uint64_t want = v == 0 ? 1 : v == 1 ? GTU_UNREACHED : v - 2;
 
@@ -647,7 +499,6 @@ TEST(vertex_ranges)
 {
 	enum { N = 90, M = 110 };
 	uint64_t seed = 5, src[M], dst[M], part_src[M], part_dst[M], integer[N], whole[N], united[N];
-	struct gtu_error err;
 
 	open_device();
 	for (unsigned e = 0; e < M; e++) {
@@ -679,44 +530,37 @@ TEST(vertex_ranges)
 				part = from_edges(N, m, part_src, part_dst, GTU_DIRECTED, 4);
 				CHECK(!reference_bfs(part, opt.source, want));
 				CHECK(!gtu_bfs(dev, g, &opt, integer, NULL, &err));
-				same_integers(integer, want, N, "part of bfs", unit, 3);
+				same_integers(integer, want, N, run_name("part of bfs", &opt));
 				CHECK(!gtu_sssp(dev, g, &opt, real, NULL, &err));
 				for (unsigned v = 0; v < N; v++)
 					CHECK(want[v] == GTU_UNREACHED ? isinf(real[v]) :
 									 real[v] == (double)want[v]);
 				CHECK(!reference_components(part, want));
 				CHECK(!gtu_components(dev, g, &opt, integer, NULL, &err));
-				same_integers(integer, want, N, "part of components", unit, 3);
+				same_integers(integer, want, N, run_name("part of components", &opt));
 				for (unsigned v = 0; v < N; v++) {
 					uint64_t a = root_of(united, v), b = root_of(united, integer[v]);
 
 					united[a < b ? b : a] = a < b ? a : b;
 				}
-				gtu_graph_close(part);
 			}
 			for (unsigned v = 0; v < N; v++)
 				CHECK_EQ(root_of(united, v), whole[v]);
 		}
-		gtu_graph_close(g);
 	}
 }
 
 /* The enhanced unit and the IRU reduce the work of the CPU without changing the result. */
 TEST(units_reduce_cpu_work)
 {
-	struct gtu_generate_options gen = { .kind = GTU_GEN_KRONECKER, .scale = 12, .degree = 16,
-					    .seed = 9, .random_weights = 20 };
+	struct gtu_graph *g = generate((struct gtu_generate_options){
+		.kind = GTU_GEN_KRONECKER, .scale = 12, .degree = 16, .seed = 9, .random_weights = 20 });
 	struct gtu_algorithm_options opt = { .source = 1 };
 	struct gtu_algorithm_stats stats;
-	uint64_t counter[GTU_UREG_COUNTERS], *integer;
-	struct gtu_error err;
-	struct gtu_graph *g;
-	double *real;
+	uint64_t counter[GTU_UREG_COUNTERS], *integer = test_alloc(g->n, 8);
+	double *real = test_alloc(g->n, 8);
 
-	CHECK(!gtu_graph_generate(&gen, NULL, &g, &err));
 	open_device();
-	integer = calloc(g->n, 8);
-	real = calloc(g->n, 8);
 	opt.unit = GTU_WITH_SCU;
 	CHECK(!gtu_counters(dev, GTU_UNIT_SCU, true, counter, &err));
 	CHECK(!gtu_bfs(dev, g, &opt, integer, &stats, &err));
@@ -742,9 +586,6 @@ TEST(units_reduce_cpu_work)
 	CHECK_EQ(counter[GTU_IRU_C_IN], stats.edges);
 	CHECK(counter[GTU_IRU_C_MERGED] > 0);
 	CHECK_EQ(counter[GTU_IRU_C_JOBS], stats.jobs);
-	free(integer);
-	free(real);
-	gtu_graph_close(g);
 }
 
 TEST_MAIN

@@ -9,7 +9,7 @@
 
 #include "tests/fake/fake_cuda.h"
 #include "libruntime/backend/cuda/gpu.h"
-#include "tests/unit/test.h"
+#include "tests/unit/library.h"
 
 static struct fake_cuda *fake, fresh;
 static char fake_path[512];
@@ -44,14 +44,9 @@ static void use_fake(void)
 static void load_says(const char *library, int major, const char *want)
 {
 	struct cuda_api api;
-	struct gtu_error err = { 0 };
-	int rc = gtu_cuda_load(&api, library, major, &err);
 
-	if (!rc)
-		gtu_cuda_unload(&api);
-	CHECK_EQ(rc, GTU_ERR_UNSUPPORTED);
+	FAILS(gtu_cuda_load(&api, library, major, &err), GTU_ERR_UNSUPPORTED, want);
 	CHECK_EQ(err.code, GTU_ERR_UNSUPPORTED);
-	CHECKF(strstr(err.text, want), "'%s' says nothing of '%s'", err.text, want);
 }
 
 TEST(no_driver) { load_says("libcuda-that-nobody-has.so.1", 12, "no CUDA driver on this computer"); }
@@ -78,7 +73,6 @@ TEST(driver_init_fails)
 TEST(old_driver)
 {
 	struct cuda_api api;
-	struct gtu_error err;
 
 	use_fake();
 	fake->version = 11040;
@@ -97,13 +91,8 @@ static void need_kernels(void)
 static void open_says(const char *name, int code, const char *want)
 {
 	struct gtu_device *dev;
-	struct gtu_error err = { 0 };
-	int rc = gtu_open(name, &dev, &err);
 
-	if (!rc)
-		gtu_close(dev);
-	CHECKF(rc == code, "%s: %d, not %d: %s", name, rc, code, err.text);
-	CHECKF(strstr(err.text, want), "'%s' says nothing of '%s'", err.text, want);
+	FAILS(gtu_open(name, &dev, &err), code, want);
 	CHECK(!fake || (!fake->contexts && !fake->pushed && !fake->live));
 }
 
@@ -128,25 +117,24 @@ TEST(device_names)
 static struct gtu_device *open_fake(void)
 {
 	struct gtu_device *dev;
-	struct gtu_error err;
-	int rc;
 
 	use_fake();
 	need_kernels();
-	rc = gtu_open("cuda:0", &dev, &err);
-	CHECKF(!rc, "%s", err.text);
+	OK(gtu_open("cuda:0", &dev, &err));
 	return dev;
+}
+
+/* Nothing of the driver is left. */
+static void close_fake(struct gtu_device *dev)
+{
+	gtu_close(dev);
+	CHECK(!fake->contexts && !fake->pushed && !fake->live);
 }
 
 static struct gtu_graph *small_graph(uint32_t weights, uint32_t edge_bytes)
 {
-	struct gtu_generate_options o = { .kind = GTU_GEN_UNIFORM, .n = 300, .degree = 4, .random_weights = weights,
-					  .edge_bytes = edge_bytes };
-	struct gtu_error err;
-	struct gtu_graph *g;
-
-	CHECK(!gtu_graph_generate(&o, NULL, &g, &err));
-	return g;
+	return generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 300, .degree = 4,
+						       .random_weights = weights, .edge_bytes = edge_bytes });
 }
 
 TEST(no_units_no_queues)
@@ -156,37 +144,29 @@ TEST(no_units_no_queues)
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_SCU };
 	struct gtu_queue *q;
 	struct gtu_region region;
-	struct gtu_error err;
 	uint64_t level[300];
 
 	CHECK_EQ(gtu_queue_create(dev, NULL, &q, &err), GTU_ERR_UNSUPPORTED);
 	CHECK_EQ(gtu_region_add(dev, level, sizeof(level), GTU_READ, &region, &err), GTU_ERR_UNSUPPORTED);
 	CHECK_EQ(gtu_region_alloc(dev, 4096, &region, &err), GTU_ERR_UNSUPPORTED);
 	CHECK_EQ(gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, &err), GTU_ERR_UNSUPPORTED);
-	CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED);
-	CHECKF(strstr(err.text, "cuda:0 does not have the SCU"), "%s", err.text);
+	FAILS(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED, "cuda:0 does not have the SCU");
 	CHECK(!gtu_get_fdt(dev, NULL));
-	gtu_graph_close(g);
-	gtu_close(dev);
-	CHECK(!fake->contexts && !fake->pushed && !fake->live);
+	close_fake(dev);
 }
 
 TEST(unit_gpu_needs_a_gpu)
 {
 	struct gtu_graph *g = small_graph(0, 4);
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
-	struct gtu_device *model;
-	struct gtu_error err;
+	struct gtu_device *model = open_model("model");
 	uint64_t level[300];
 
-	CHECK(!gtu_open("model", &model, &err));
 	CHECK_EQ(gtu_bfs(NULL, g, &opt, level, NULL, &err), GTU_ERR_USAGE);
 	CHECK_EQ(gtu_bfs(model, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED);
 	CHECK_EQ(gtu_placement_create(model, g, NULL, &err), GTU_ERR_UNSUPPORTED);
 	CHECK(!gtu_get_placement(model) && !gtu_get_gpu_info(model));
 	gtu_placement_destroy(model);
-	gtu_close(model);
-	gtu_graph_close(g);
 }
 
 TEST(options_out_of_range)
@@ -195,7 +175,6 @@ TEST(options_out_of_range)
 	struct gtu_graph *g = small_graph(0, 4);
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = GTU_KERNELS };
 	struct gtu_placement_options place = { .edges = GTU_EDGES_KINDS };
-	struct gtu_error err;
 	uint64_t level[300];
 
 	CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_USAGE);
@@ -213,19 +192,16 @@ TEST(options_out_of_range)
 	place.edges = GTU_EDGES_REGISTERED;
 	place.edge_bytes = 8;
 	CHECK_EQ(gtu_placement_create(dev, g, &place, &err), GTU_ERR_USAGE);
-	gtu_graph_close(g);
-	gtu_close(dev);
-	CHECK(!fake->contexts && !fake->pushed && !fake->live);
+	close_fake(dev);
 }
 
 TEST(damaged_graphs)
 {
 	struct gtu_device *dev = open_fake();
 	struct gtu_graph *g = small_graph(7, 4), bad = *g;
-	uint64_t *row = malloc(8 * (g->n + 1));
-	uint32_t *col = malloc(4 * g->m);
-	float *weight = malloc(4 * g->m);
-	struct gtu_error err;
+	uint64_t *row = test_alloc(g->n + 1, 8);
+	uint32_t *col = test_alloc(g->m, 4);
+	float *weight = test_alloc(g->m, 4);
 	uint64_t e;
 
 	memcpy(row, g->row, 8 * (g->n + 1));
@@ -235,10 +211,9 @@ TEST(damaged_graphs)
 	bad.flags &= ~GTU_GRAPH_CHECKED;
 	bad.row = row;
 	bad.col = col;
-	CHECK(!gtu_placement_create(dev, &bad, NULL, &err));
+	OK(gtu_placement_create(dev, &bad, NULL, &err));
 	row[17] = g->m + 1;
-	CHECK_EQ(gtu_placement_create(dev, &bad, NULL, &err), GTU_ERR_INPUT);
-	CHECKF(strstr(err.text, "vertex 1"), "%s", err.text);
+	FAILS(gtu_placement_create(dev, &bad, NULL, &err), GTU_ERR_INPUT, "vertex 1");
 	CHECK(!gtu_get_placement(dev));
 	row[17] = g->row[17];
 	col[5] = 300;
@@ -252,17 +227,13 @@ TEST(damaged_graphs)
 	CHECKF(strstr(err.text, "edge 9") && strstr(err.text, "-1"), "%s", err.text);
 	weight[9] = NAN;
 	CHECK_EQ(gtu_placement_create(dev, &bad, NULL, &err), GTU_ERR_INPUT);
-	free(row), free(col), free(weight);
-	gtu_graph_close(g);
-	gtu_close(dev);
-	CHECK(!fake->contexts && !fake->pushed && !fake->live);
+	close_fake(dev);
 }
 
 /* ---- Placement -------------------------------------------------------------------------------------------- */
 
 static int plan_of(struct gpu_plan_input in, struct gtu_placement_options opt, struct gtu_placement *p)
 {
-	struct gtu_error err;
 	uint32_t bits;
 
 	return gpu_plan(&in, &opt, p, &bits, &err);
@@ -277,7 +248,6 @@ TEST(plans)
 				     .free_bytes = 80 * GB, .managed = true, .registered = true };
 	struct gtu_placement_options any = { 0 }, eighth = { .gpu_memory = GB / 2 };
 	struct gtu_placement p;
-	struct gtu_error err;
 	uint32_t bits;
 
 	CHECK(!plan_of(in, any, &p));
@@ -320,15 +290,15 @@ TEST(plans)
 	in.weight_type = GTU_WEIGHT_U32;
 	in.weight_min = 8;
 	in.weight_max = 8 + 127;
-	CHECK(!gpu_plan(&in, &any, &p, &bits, &err));
+	OK(gpu_plan(&in, &any, &p, &bits, &err));
 	CHECK(p.packed && bits == 7 && p.list_bytes == 4 * GB && !p.weight_bytes);
 	in.weight_max++;
-	CHECK(!gpu_plan(&in, &any, &p, &bits, &err));
+	OK(gpu_plan(&in, &any, &p, &bits, &err));
 	CHECK(!p.packed && !bits && p.list_bytes == 8 * GB && p.weight_bytes == 4);
 	in.weight_max = 8;
-	CHECK(!gpu_plan(&in, &(struct gtu_placement_options){ .separate_weights = 1 }, &p, &bits, &err));
+	OK(gpu_plan(&in, &(struct gtu_placement_options){ .separate_weights = 1 }, &p, &bits, &err));
 	CHECK(!p.packed && p.list_bytes == 8 * GB);
-	CHECK(!gpu_plan(&in, &(struct gtu_placement_options){ .edge_bytes = 8 }, &p, &bits, &err));
+	OK(gpu_plan(&in, &(struct gtu_placement_options){ .edge_bytes = 8 }, &p, &bits, &err));
 	CHECK(!p.packed && p.list_bytes == 12 * GB);
 }
 
@@ -338,36 +308,33 @@ TEST(kinds_of_memory)
 	struct gtu_graph *g = small_graph(0, 4);
 	struct gtu_placement_options place = { .edges = GTU_EDGES_MANAGED };
 	struct gpu_memory io;
-	struct gtu_error err;
 
-	CHECK(!gtu_placement_create(dev, g, &place, &err));
+	OK(gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->advised, 1u << CU_MEM_ADVISE_SET_PREFERRED_LOCATION | 1u << CU_MEM_ADVISE_SET_ACCESSED_BY);
 	fake->advised = 0;
 	place.edges = GTU_EDGES_UVM;
-	CHECK(!gtu_placement_create(dev, g, &place, &err));
+	OK(gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->advised, 1u << CU_MEM_ADVISE_SET_READ_MOSTLY);
 	place.edges = GTU_EDGES_REGISTERED;
-	CHECK(!gtu_placement_create(dev, g, &place, &err));
+	OK(gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP);
 	/* a mapped container: read-only memory */
 	fake->register_needs = CU_MEMHOSTREGISTER_READ_ONLY;
-	CHECK(!gtu_placement_create(dev, g, &place, &err));
+	OK(gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY);
 	fake->register_needs = 0;
 	/* a device's memory aperture */
-	CHECK(!gpu_memory_register(dev->backend, (void *)(uintptr_t)g->col, 64, true, &io, &err));
+	OK(gpu_memory_register(dev->backend, (void *)(uintptr_t)g->col, 64, true, &io, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY);
 	gpu_memory_free(dev->backend, &io);
 	gtu_close(dev);
 	CHECK(!fake->live);
 	use_fake();
 	fake->managed = 0;
-	CHECK(!gtu_open("cuda:0", &dev, &err));
+	OK(gtu_open("cuda:0", &dev, &err));
 	place.edges = GTU_EDGES_MANAGED;
 	CHECK_EQ(gtu_placement_create(dev, g, &place, &err), GTU_ERR_UNSUPPORTED);
-	gtu_close(dev);
-	gtu_graph_close(g);
-	CHECK(!fake->contexts && !fake->pushed && !fake->live);
+	close_fake(dev);
 }
 
 /* ---- Fault injection: each call fails once --------------------------------------------------------------- */
@@ -403,19 +370,14 @@ static int whole_run(const struct job *j, const struct gtu_graph *g, void *resul
 
 static void fail_each(const struct job *j, CUresult failure, int code)
 {
-	struct gtu_error err = { 0 };
-	struct gtu_graph *g;
-	uint64_t *result;
+	struct gtu_graph *g = small_graph(j->weights, 4);
+	uint64_t *result = test_alloc(g->n, 8);
 	long calls, i;
 	int rc;
 
 	use_fake();
-	/* skips, by a jump out of this function: nothing may be allocated yet */
 	need_kernels();
-	g = small_graph(j->weights, 4);
-	result = calloc(g->n, 8);
-	rc = whole_run(j, g, result, &err);
-	CHECKF(!rc, "%s", err.text);
+	OK(whole_run(j, g, result, &err));
 	CHECK(fake->launches > 3);
 	calls = fake->calls;
 	CHECK(calls > 40);
@@ -448,8 +410,6 @@ static void fail_each(const struct job *j, CUresult failure, int code)
 		       "call %ld, %s: %ld pieces of memory, %ld contexts, %ld entered are left", i, fake->failed,
 		       fake->live, fake->contexts, fake->pushed);
 	}
-	free(result);
-	gtu_graph_close(g);
 }
 
 TEST(each_call_fails_managed)

@@ -3,31 +3,18 @@
  * BFS and PageRank with GraphPEG and Weaver, pushing, pulling and by the rule, compared with the
  * reference code.
  */
-#include <math.h>
-
-#include "gtu/gtu.h"
 #include "subjects.h"
-#include "tests/unit/test.h"
-#include "tools/reference/reference.h"
 
 static const uint32_t unit[] = { GTU_WITH_PEG, GTU_WITH_WEAVER };
-static const char *const unit_name[] = { "peg", "weaver" };
-static const char *const direction_name[] = { "push", "pull", "auto" };
 
-static void check_bfs(const struct gtu_graph *g, const struct gtu_algorithm_options *opt, const char *name)
+static void check_bfs(const struct gtu_graph *g, const struct gtu_algorithm_options *opt)
 {
-	uint64_t *want = calloc(g->n, 8), *got = calloc(g->n, 8);
+	uint64_t *want = test_alloc(g->n, 8), *got = test_alloc(g->n, 8);
 	struct gtu_algorithm_stats stats;
-	struct gtu_error err;
-	int rc;
 
 	CHECK(!reference_bfs(g, opt->source, want));
-	rc = gtu_bfs(dev, g, opt, got, &stats, &err);
-	CHECKF(!rc, "bfs by %s, %s: %s", name, direction_name[opt->direction], err.text);
-	for (uint64_t v = 0; v < g->n; v++)
-		CHECKF(got[v] == want[v], "bfs by %s, %s: vertex %llu at %lld, not %lld", name,
-		       direction_name[opt->direction], (unsigned long long)v, (long long)got[v],
-		       (long long)want[v]);
+	RUNS("bfs", opt, gtu_bfs(dev, g, opt, got, &stats, &err));
+	same_integers(got, want, g->n, run_name("bfs", opt));
 	CHECK(stats.pull_first <= stats.pull_end && stats.pull_end <= stats.iterations);
 	if (opt->direction == GTU_PUSH)
 		CHECK_EQ(stats.pull_end, 0);
@@ -35,86 +22,51 @@ static void check_bfs(const struct gtu_graph *g, const struct gtu_algorithm_opti
 		CHECK_EQ(stats.pull_first, 0);
 		CHECK_EQ(stats.pull_end, stats.iterations);
 	}
-	free(want);
-	free(got);
 }
 
-static void check_pagerank(const struct gtu_graph *g, const struct gtu_algorithm_options *opt, const char *name)
+static void check_pagerank(const struct gtu_graph *g, const struct gtu_algorithm_options *opt)
 {
-	double *want = calloc(g->n, 8), *got = calloc(g->n, 8), change;
+	double *want = test_alloc(g->n, 8), *got = test_alloc(g->n, 8), change;
 	struct gtu_algorithm_stats stats;
-	struct gtu_error err;
-	int rc = gtu_pagerank(dev, g, opt, got, &stats, &err);
 
-	CHECKF(!rc, "pagerank by %s, %s: %s", name, direction_name[opt->direction], err.text);
+	RUNS("pagerank", opt, gtu_pagerank(dev, g, opt, got, &stats, &err));
 	CHECK(!reference_pagerank(g, 0.85, stats.iterations, want, &change));
-	for (uint64_t v = 0; v < g->n; v++)
-		CHECKF(fabs(got[v] - want[v]) <= 1e-9 * want[v], "pagerank by %s, %s: vertex %llu has %.17g, not %.17g",
-		       name, direction_name[opt->direction], (unsigned long long)v, got[v], want[v]);
+	same_reals(got, want, g->n, 1e-9, run_name("pagerank", opt));
 	CHECK_EQ(stats.pull_first, 0);
 	CHECK_EQ(stats.pull_end, opt->direction == GTU_PULL ||
 				 (opt->direction == GTU_PUSH_OR_PULL && !(g->flags & GTU_GRAPH_DIRECTED)) ?
 					 stats.iterations : 0);
 	CHECK_EQ(stats.edges, g->m * stats.iterations);
-	free(want);
-	free(got);
 }
 
-static void check_all(uint64_t n, uint64_t m, const uint64_t *src, const uint64_t *dst)
+static void check_all(const struct gtu_graph *g)
 {
-	static const uint32_t stored[] = { GTU_DIRECTED, GTU_UNDIRECTED };
+	for (unsigned u = 0; u < 2; u++)
+		for (uint32_t d = GTU_PUSH; d <= GTU_PUSH_OR_PULL; d++) {
+			struct gtu_algorithm_options opt = { .unit = unit[u], .direction = d, .iterations = 5,
+							     .source = g->n / 3 };
 
-	open_device();
-	for (unsigned i = 0; i < 4; i++) {
-		struct gtu_graph *g = from_edges(n, m, src, dst, stored[i / 2], i % 2 ? 8 : 4);
-
-		for (unsigned u = 0; u < 2; u++)
-			for (uint32_t d = GTU_PUSH; d <= GTU_PUSH_OR_PULL; d++) {
-				struct gtu_algorithm_options opt = { .unit = unit[u], .direction = d, .iterations = 5,
-								     .source = n / 3 };
-
-				check_bfs(g, &opt, unit_name[u]);
-				check_pagerank(g, &opt, unit_name[u]);
-			}
-		gtu_graph_close(g);
-	}
+			check_bfs(g, &opt);
+			check_pagerank(g, &opt);
+		}
 }
+
+TEST(tiny_graphs) { tiny_graphs(check_all); }
+TEST(long_path) { each_graph(path(201), check_all); }
 
 TEST(small)
 {
-	const uint64_t src[] = { 0, 0, 1, 1, 2, 3, 3, 4, 6 }, dst[] = { 0, 1, 1, 2, 0, 1, 3, 2, 5 };
+	uint64_t src[] = { 0, 0, 1, 1, 2, 3, 3, 4, 6 }, dst[] = { 0, 1, 1, 2, 0, 1, 3, 2, 5 };
 
-	check_all(1, 0, NULL, NULL);
-	check_all(1, 1, src, dst);
-	check_all(9, 0, NULL, NULL);
-	check_all(9, 9, src, dst);
-}
-
-TEST(path)
-{
-	uint64_t src[200], dst[200];
-
-	for (unsigned i = 0; i < 200; i++) {
-		src[i] = i * 7 % 201;
-		dst[i] = (i + 1) * 7 % 201;
-	}
-	check_all(201, 200, src, dst);
+	each_graph((struct edges){ 9, 9, src, dst }, check_all);
 }
 
 TEST(random_graphs)
 {
-	static uint64_t src[20000], dst[20000];
 	uint64_t seed = 3;
 
-	for (unsigned round = 0; round < 4; round++) {
-		const uint64_t n = round % 2 ? 3000 : 800, m = round < 2 ? 20000 : 2500;
-
-		for (uint64_t e = 0; e < m; e++) {
-			src[e] = test_random(&seed) % n * (test_random(&seed) % n) / n;
-			dst[e] = test_random(&seed) % n;
-		}
-		check_all(n, m, src, dst);
-	}
+	for (unsigned round = 0; round < 4; round++)
+		each_graph(skewed(round % 2 ? 3000 : 800, round < 2 ? 20000 : 2500, &seed), check_all);
 }
 
 /*
@@ -123,15 +75,12 @@ TEST(random_graphs)
  */
 TEST(rule)
 {
-	const struct gtu_generate_options make = { .kind = GTU_GEN_KRONECKER, .scale = 11, .degree = 16, .seed = 1 };
+	struct gtu_graph *g = generate((struct gtu_generate_options){
+		.kind = GTU_GEN_KRONECKER, .scale = 11, .degree = 16, .seed = 1 });
 	struct gtu_algorithm_stats stats[3];
-	struct gtu_graph *g;
-	struct gtu_error err;
-	uint64_t *level, first, end;
+	uint64_t *level = test_alloc(g->n, 8), first, end;
 
 	open_device();
-	CHECK(!gtu_graph_generate(&make, NULL, &g, &err));
-	level = calloc(g->n, 8);
 	for (unsigned u = 0; u < 2; u++) {
 		struct gtu_algorithm_options opt = { .unit = unit[u] };
 		const uint64_t factor = unit[u] == GTU_WITH_PEG ? 1 : 14;
@@ -162,15 +111,12 @@ TEST(rule)
 			CHECK(stats[GTU_PUSH_OR_PULL].edges < stats[GTU_PULL].edges);
 		}
 	}
-	gtu_graph_close(g);
-	free(level);
 }
 
 TEST(refusals)
 {
 	const uint64_t src[] = { 0, 1 }, dst[] = { 1, 2 };
 	struct gtu_graph *g = from_edges(3, 2, src, dst, GTU_DIRECTED, 4);
-	struct gtu_error err;
 	uint64_t level[3];
 	double rank[3];
 
@@ -178,8 +124,7 @@ TEST(refusals)
 	for (uint32_t u = GTU_WITH_NONE; u <= GTU_WITH_IRU; u++) {
 		struct gtu_algorithm_options opt = { .unit = u, .direction = GTU_PULL };
 
-		CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED);
-		CHECKF(strstr(err.text, "bfs by pulling needs GraphPEG or Weaver; with "), "%s", err.text);
+		FAILS(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED, "bfs by pulling needs GraphPEG or Weaver; with ");
 		CHECK_EQ(gtu_pagerank(dev, g, &opt, rank, NULL, &err), GTU_ERR_UNSUPPORTED);
 	}
 	for (unsigned u = 0; u < 2; u++) {
@@ -189,10 +134,8 @@ TEST(refusals)
 		CHECK_EQ(gtu_pagerank(dev, g, &opt, rank, NULL, &err), GTU_ERR_USAGE);
 		opt.direction = GTU_PUSH_OR_PULL;
 		opt.end_vertex = 2;
-		CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED);
-		CHECKF(strstr(err.text, "a part of the vertices"), "%s", err.text);
+		FAILS(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED, "a part of the vertices");
 	}
-	gtu_graph_close(g);
 }
 
 TEST(damaged_graphs)
@@ -201,7 +144,6 @@ TEST(damaged_graphs)
 	uint32_t col[] = { 1, 2, 9, 0 };
 	double rank[3];
 	struct gtu_graph g = { .n = 3, .m = 4, .edge_bytes = 4, .row = row, .col = col, .name = "bad" };
-	struct gtu_error err;
 	int rc;
 
 	open_device();

@@ -5,14 +5,10 @@
  * reason if there is no GPU. test_gpu_cpu.c is the same with the kernels as CPU code and smaller
  * graphs.
  */
-#include <math.h>
 #include <unistd.h>
 
 #include "gtu/gpu.h"
 #include "subjects.h"
-#include "tests/unit/test.h"
-#include "tools/reference/reference.h"
-
 
 /*
  * On a CPU under the sanitizers the full set takes minutes: each graph uses a third of the
@@ -53,15 +49,13 @@ static void choose_driver(void)
 
 static void open_gpu(void)
 {
-	struct gtu_error err = { 0 };
 
 	if (dev)
 		return;
 	choose_driver();
 	if (gtu_gpu_count(&err) < 0)
 		SKIP("%s", err.text);
-	if (gtu_open("cuda:0", &dev, &err))
-		test_fail(__FILE__, __LINE__, "no device: %s", err.text);
+	OK(gtu_open("cuda:0", &dev, &err));
 }
 
 struct placing {
@@ -89,7 +83,7 @@ static const struct placing placings[] = {
 	{ "compressed, cache", { .edges = GTU_EDGES_PINNED, .compressed = 1, .gpu_memory = 1 << 20 } },
 	{ "compressed, device", { .edges = GTU_EDGES_DEVICE, .compressed = 1 } },
 };
-#define PLACINGS (sizeof(placings) / sizeof(placings[0]))
+#define PLACINGS (LENGTH(placings))
 
 static void check_values(const void *got, const void *want, uint64_t n, bool rank, const char *what,
 			 const char *placing, uint32_t kernel)
@@ -107,12 +101,11 @@ static void check_values(const void *got, const void *want, uint64_t n, bool ran
 /* All four algorithms and vertex ranges, compared with the results of the CPU. */
 static void check_graph(const struct gtu_graph *g, uint64_t source)
 {
-	uint64_t *got = calloc(g->n + 1, 8), *bfs = calloc(g->n + 1, 8), *cc = calloc(g->n + 1, 8);
-	double *sssp = calloc(g->n + 1, 8), *pr = calloc(g->n + 1, 8), change;
-	uint64_t *part_bfs = calloc(g->n + 1, 8), *part_cc = calloc(g->n + 1, 8);
+	uint64_t *got = test_alloc(g->n, 8), *bfs = test_alloc(g->n, 8), *cc = test_alloc(g->n, 8);
+	double *sssp = test_alloc(g->n, 8), *pr = test_alloc(g->n, 8), change;
+	uint64_t *part_bfs = test_alloc(g->n, 8), *part_cc = test_alloc(g->n, 8);
 	struct gtu_algorithm_options part = { .source = source, .first_vertex = g->n / 4, .end_vertex = g->n };
 	struct gtu_algorithm_stats stats;
-	struct gtu_error err;
 	static unsigned graph;
 	unsigned p;
 	uint32_t k;
@@ -158,28 +151,6 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 		}
 		gtu_placement_destroy(dev);
 	}
-	free(got), free(bfs), free(cc), free(sssp), free(pr), free(part_bfs), free(part_cc);
-}
-
-static struct gtu_graph *generate(uint32_t kind, uint32_t scale, uint32_t directed, uint32_t weights)
-{
-	struct gtu_generate_options o = { .kind = kind, .scale = scale, .n = 1ull << scale, .seed = scale + 1,
-					  .directed = directed, .random_weights = weights };
-	struct gtu_error err;
-	struct gtu_graph *g;
-
-	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
-	return g;
-}
-
-static uint64_t busiest(const struct gtu_graph *g)
-{
-	uint64_t v, best = 0;
-
-	for (v = 0; v < g->n; v++)
-		if (g->row[v + 1] - g->row[v] > g->row[best + 1] - g->row[best])
-			best = v;
-	return best;
 }
 
 static void check_generated(uint32_t kind, uint32_t scale, uint32_t directed, uint32_t weights)
@@ -187,9 +158,10 @@ static void check_generated(uint32_t kind, uint32_t scale, uint32_t directed, ui
 	struct gtu_graph *g;
 
 	open_gpu();
-	g = generate(kind, scale - SMALLER, directed, weights);
+	scale -= SMALLER;
+	g = generate((struct gtu_generate_options){ .kind = kind, .scale = scale, .n = 1ull << scale, .seed = scale + 1,
+						    .directed = directed, .random_weights = weights });
 	check_graph(g, busiest(g));
-	gtu_graph_close(g);
 }
 
 TEST(kronecker) { check_generated(GTU_GEN_KRONECKER, 14, 0, 0); }
@@ -206,34 +178,33 @@ TEST(road) { check_generated(GTU_GEN_ROAD, 12, 0, 0); }
  */
 static void check_random(uint64_t n, uint64_t m, uint32_t weight_type, uint32_t direction, uint32_t edge_bytes)
 {
-	uint64_t *src, *dst, state = n * 77 + m, e;
+	uint64_t state = n * 77 + m, i;
 	uint32_t *u32;
 	float *f32;
 	double *f64;
+	struct edges e;
 	struct gtu_graph *g;
 
 	open_gpu();
 	n = (n + FEWER - 1) / FEWER;
 	m /= FEWER;
-	src = calloc(m + 1, 8);
-	dst = calloc(m + 1, 8);
-	u32 = calloc(m + 1, 8);
+	e = edges(n, m);
+	u32 = test_alloc(m, 8);
 	f32 = (float *)u32;
 	f64 = (double *)u32;
-	for (e = 0; e < m; e++) {
-		src[e] = test_random(&state) % n;
-		dst[e] = test_random(&state) % (n / 2 + 1);
+	for (i = 0; i < m; i++) {
+		const uint64_t from = test_random(&state) % n;
+
+		add_edge(&e, from, test_random(&state) % (n / 2 + 1));
 		if (weight_type == GTU_WEIGHT_U32)
-			u32[e] = test_random(&state) % 5 ? (uint32_t)(test_random(&state) % 1000) : 0;
+			u32[i] = test_random(&state) % 5 ? (uint32_t)(test_random(&state) % 1000) : 0;
 		else if (weight_type == GTU_WEIGHT_F32)
-			f32[e] = (float)(test_random(&state) % 100000) * 1e-3f;
+			f32[i] = (float)(test_random(&state) % 100000) * 1e-3f;
 		else if (weight_type == GTU_WEIGHT_F64)
-			f64[e] = (double)(test_random(&state) % 100000) * 1e-5;
+			f64[i] = (double)(test_random(&state) % 100000) * 1e-5;
 	}
-	g = weighted_edges(n, m, src, dst, weight_type, weight_type ? u32 : NULL, direction, edge_bytes);
+	g = weighted_edges(n, m, e.src, e.dst, weight_type, weight_type ? u32 : NULL, direction, edge_bytes);
 	check_graph(g, busiest(g));
-	gtu_graph_close(g);
-	free(src), free(dst), free(u32);
 }
 
 TEST(random_u32) { check_random(3000, 20000, GTU_WEIGHT_U32, GTU_UNDIRECTED, 4); }
@@ -247,28 +218,22 @@ TEST(no_edges) { check_random(40, 0, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
 /* A hub whose list takes many work items, and a path as deep as the graph is long. */
 TEST(star_and_path)
 {
-	uint64_t n = 9000 / FEWER, hub = n - PATH, *src, *dst, e;
+	uint64_t n = 9000 / FEWER, hub = n - PATH;
+	struct edges e = edges(n, n);
 	struct gtu_graph *g;
 
 	open_gpu();
-	src = calloc(n, 8);
-	dst = calloc(n, 8);
-	for (e = 0; e < n - 1; e++) {
-		src[e] = e < hub ? 17 : e;
-		dst[e] = e < hub ? e : e + 1;
-	}
-	g = from_edges(n, n - 1, src, dst, GTU_UNDIRECTED, 4);
+	while (e.m < n - 1)
+		add_edge(&e, e.m < hub ? 17 : e.m, e.m < hub ? e.m : e.m + 1);
+	g = from_edges(n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4);
 	if (FEWER == 1)
 		check_graph(g, 17);
 	check_graph(g, n - 2);
-	gtu_graph_close(g);
-	free(src), free(dst);
 }
 
 TEST(link_rates)
 {
 	double rate[GTU_LINK_ACCESSES];
-	struct gtu_error err;
 	uint32_t kind, a;
 
 	open_gpu();
@@ -299,9 +264,7 @@ static void check_long(uint32_t compressed)
 	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED, .compressed = compressed };
 	struct gtu_algorithm_stats stats;
 	uint64_t *level, last;
-	struct gtu_error err;
 	uint32_t *col;
-	int rc;
 
 	if (!getenv("GTU_TEST_LARGE"))
 		SKIP("needs 36 GB of memory: set GTU_TEST_LARGE=1 to run it");
@@ -321,12 +284,10 @@ static void check_long(uint32_t compressed)
 			col[e] = (uint32_t)(e + 1 < row[v + 1] || v % 64 == 63 ? v : v + 1);
 	g.row = row;
 	g.col = col;
-	rc = gtu_placement_create(dev, &g, &place, &err);
-	CHECKF(!rc, "%s", err.text);
+	OK(gtu_placement_create(dev, &g, &place, &err));
 	for (last = n / 64, v = 0; v < 2; v++) {
 		opt.source = v ? (last - 1) * 64 : 0;
-		rc = gtu_bfs(dev, &g, &opt, level, &stats, &err);
-		CHECKF(!rc, "%s", err.text);
+		OK(gtu_bfs(dev, &g, &opt, level, &stats, &err));
 		for (e = 0; e < n; e++)
 			CHECK(level[e] == (e / 64 == opt.source / 64 ? e % 64 : GTU_UNREACHED));
 	}
@@ -348,14 +309,13 @@ TEST(compressed_container)
 	struct gtu_graph *made, *g;
 	uint64_t *level, *want;
 	char path[400];
-	struct gtu_error err;
 
 	open_gpu();
-	made = generate(GTU_GEN_KRONECKER, 8, 0, 100);
+	made = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .seed = 9, .random_weights = 100 });
 	snprintf(path, sizeof(path), "%s/g.gtu", test_tmpdir());
-	CHECK(!gtu_graph_save_compressed(made, path, NULL, &err));
-	CHECKF(!gtu_graph_open(path, NULL, NULL, &g, &err), "%s", err.text);
-	level = malloc(16 * g->n);
+	OK(gtu_graph_save_compressed(made, path, NULL, &err));
+	g = open_graph(path, NULL);
+	level = test_alloc(2 * g->n, 8);
 	want = level + g->n;
 	opt.source = busiest(g);
 	CHECK(!reference_bfs(made, opt.source, want));
@@ -370,9 +330,6 @@ TEST(compressed_container)
 	CHECK(gtu_placement_create(dev, g, &place, &err) == GTU_ERR_USAGE);
 	place = (struct gtu_placement_options){ .edges = GTU_EDGES_REGISTERED, .compressed = 1 };
 	CHECK(gtu_placement_create(dev, g, &place, &err) == GTU_ERR_USAGE);
-	free(level);
-	gtu_graph_close(g);
-	gtu_graph_close(made);
 }
 
 TEST_MAIN

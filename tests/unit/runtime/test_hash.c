@@ -2,14 +2,10 @@
 /* Hash lookups with every unit compared with a linear search; empty, full and single buckets. */
 #include "gtu/hash.h"
 #include "subjects.h"
-#include "tests/unit/test.h"
-
-#define UNITS (GTU_WITH_WEAVER + 1)
-static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
 
 static void check_table(const struct gtu_hash_table *t, const uint64_t *key, uint64_t m, uint64_t buckets)
 {
-	uint8_t *seen = calloc(m + 1, 1);
+	uint8_t *seen = test_alloc(m, 1);
 	uint64_t b, i;
 
 	CHECK_EQ(t->buckets, buckets);
@@ -23,17 +19,14 @@ static void check_table(const struct gtu_hash_table *t, const uint64_t *key, uin
 			CHECK(i == t->offset[b] || t->number[i] > t->number[i - 1]);
 			CHECK(!seen[t->number[i]]++);
 		}
-	free(seen);
 }
 
 static void check_lookups(const uint64_t *key, uint64_t m, uint64_t buckets, const uint64_t *query,
 			  uint64_t count)
 {
-	uint64_t *got = malloc((count + 1) * 8), *want = malloc((count + 1) * 8), found = 0, compared = 0, q, i;
+	uint64_t *got = test_alloc(count + 1, 8), *want = test_alloc(count, 8), found = 0, compared = 0, q, i;
 	struct gtu_algorithm_stats stats;
 	struct gtu_hash_table t;
-	struct gtu_error err;
-	int rc;
 
 	open_device();
 	CHECK(!gtu_hash_build(key, m, buckets, &t, &err));
@@ -51,19 +44,14 @@ static void check_lookups(const uint64_t *key, uint64_t m, uint64_t buckets, con
 			struct gtu_algorithm_options opt = { .unit = unit, .chunk_log2 = chunk };
 
 			memset(got, 0x55, (count + 1) * 8);
-			rc = gtu_hash_lookup(dev, &t, &opt, query, count, got, &stats, &err);
-			CHECKF(!rc, "by %s: %s", unit_name[unit], err.text);
-			for (q = 0; q < count; q++)
-				CHECKF(got[q] == want[q], "by %s (chunk 2^%u): query %llu at %lld, not %lld", unit_name[unit],
-				       chunk, (unsigned long long)q, (long long)got[q], (long long)want[q]);
+			RUNS("hash", &opt, gtu_hash_lookup(dev, &t, &opt, query, count, got, &stats, &err));
+			same_integers(got, want, count, run_name("hash", &opt));
 			CHECK_EQ(stats.vertices, found);
 			CHECK_EQ(stats.edges, compared);
 			CHECK_EQ(got[count], 0x5555555555555555);
 		}
 	}
 	gtu_hash_free(&t);
-	free(got);
-	free(want);
 }
 
 TEST(empty_table_and_queries)
@@ -103,12 +91,11 @@ TEST(random_keys)
 TEST(blocks)
 {
 	const uint64_t count = 65536 + 100;
-	uint64_t *query = malloc(count * 8), key[] = { 3, 65537, 65600, 70000 };
+	uint64_t *query = test_alloc(count, 8), key[] = { 3, 65537, 65600, 70000 };
 
 	for (uint64_t i = 0; i < count; i++)
 		query[i] = i;
 	check_lookups(key, 4, 3, query, count);
-	free(query);
 }
 
 TEST(refusals)
@@ -116,7 +103,6 @@ TEST(refusals)
 	uint64_t key[] = { 1, 2, 3 }, position[3];
 	struct gtu_algorithm_options opt = { 0 };
 	struct gtu_hash_table t;
-	struct gtu_error err;
 
 	open_device();
 	CHECK_EQ(gtu_hash_build(key, 3, 0, &t, &err), GTU_ERR_USAGE);
@@ -126,8 +112,7 @@ TEST(refusals)
 	CHECK_EQ(gtu_hash_lookup(dev, &t, &opt, key, 3, position, NULL, &err), GTU_ERR_UNSUPPORTED);
 	for (opt.unit = 0; opt.unit < UNITS; opt.unit++) {
 		t.offset[1] = 4;
-		CHECK_EQ(gtu_hash_lookup(dev, &t, &opt, key, 3, position, NULL, &err), GTU_ERR_INPUT);
-		CHECKF(strstr(err.text, "bucket 0 has entries [0, 4) of 3"), "%s", err.text);
+		FAILS(gtu_hash_lookup(dev, &t, &opt, key, 3, position, NULL, &err), GTU_ERR_INPUT, "bucket 0 has entries [0, 4) of 3");
 		t.offset[1] = 3;
 		t.buckets = 0;
 		CHECK_EQ(gtu_hash_lookup(dev, &t, &opt, key, 3, position, NULL, &err), GTU_ERR_USAGE);

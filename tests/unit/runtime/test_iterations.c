@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The reported iterations add up to the run's statistics, with every unit. */
-#include <stdlib.h>
-
-#include "gtu/gtu.h"
-#include "tests/unit/test.h"
-
-static const uint32_t unit[] = { GTU_WITH_NONE, GTU_WITH_SCU_BASIC, GTU_WITH_SCU, GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER };
-#define UNITS (sizeof(unit) / sizeof(unit[0]))
+#include "subjects.h"
 
 struct told {
 	uint64_t times, frontier, edges, jobs, cycles;
@@ -40,81 +34,53 @@ static void adds_up(const struct told *t, const struct gtu_algorithm_stats *s)
 
 static struct gtu_graph *graph(void)
 {
-	struct gtu_generate_options how = { .kind = GTU_GEN_KRONECKER, .scale = 9, .degree = 8, .seed = 1 };
-	struct gtu_graph *g;
-	struct gtu_error err;
-	int rc = gtu_graph_generate(&how, NULL, &g, &err);
-
-	CHECKF(!rc, "graph: %s", err.text);
-	return g;
+	return generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 9, .degree = 8, .seed = 1 });
 }
 
 TEST(bfs_and_pagerank)
 {
 	struct gtu_graph *g = graph();
-	uint64_t *level = calloc(g->n, 8), v, source = 0;
-	double *rank = calloc(g->n, 8);
+	uint64_t *level = test_alloc(g->n, 8);
+	double *rank = test_alloc(g->n, 8);
 	struct gtu_algorithm_stats s;
-	struct gtu_device *dev;
-	struct gtu_error err;
-	unsigned i;
 
-	CHECK(!gtu_open("model", &dev, &err));
-	for (v = 0; v < g->n; v++)
-		if (g->row[v + 1] - g->row[v] > g->row[source + 1] - g->row[source])
-			source = v;
-	for (i = 0; i < UNITS; i++) {
+	open_device();
+	for (uint32_t unit = 0; unit < UNITS; unit++) {
 		struct told t = { 0 };
-		struct gtu_algorithm_options opt = { .unit = unit[i], .source = source, .iteration = take, .iteration_user = &t };
-		int rc = gtu_bfs(dev, g, &opt, level, &s, &err);
+		struct gtu_algorithm_options opt = { .unit = unit, .source = busiest(g), .iteration = take, .iteration_user = &t };
 
-		CHECKF(!rc, "bfs: %s", err.text);
+		RUNS("bfs", &opt, gtu_bfs(dev, g, &opt, level, &s, &err));
 		adds_up(&t, &s);
 		/* a vertex is in one frontier only */
 		CHECK_EQ(t.frontier, s.vertices);
 		t = (struct told){ 0 };
 		opt.iterations = 3;
-		rc = gtu_pagerank(dev, g, &opt, rank, &s, &err);
-		CHECKF(!rc, "pagerank: %s", err.text);
+		RUNS("pagerank", &opt, gtu_pagerank(dev, g, &opt, rank, &s, &err));
 		adds_up(&t, &s);
 		CHECK_EQ(t.times, 3);
 		CHECK_EQ(t.frontier, 3 * g->n);
 	}
-	gtu_close(dev);
-	gtu_graph_close(g);
-	free(level);
-	free(rank);
 }
 
 TEST(other_algorithms)
 {
 	struct gtu_graph *g = graph();
-	uint64_t *integer = calloc(g->n, 8);
-	uint32_t *color = calloc(g->n, 4);
-	double *real = calloc(g->n, 8);
+	void *out = test_alloc(g->n, 8);
 	struct gtu_algorithm_stats s;
-	struct gtu_device *dev;
-	struct gtu_error err;
-	unsigned i, a;
 
-	CHECK(!gtu_open("model", &dev, &err));
-	for (i = 0; i < UNITS; i++)
-		for (a = 0; a < (unit[i] == GTU_WITH_IRU ? 6 : 7); a++) {
+	open_device();
+	for (uint32_t unit = 0; unit < UNITS; unit++)
+		for (unsigned a = 0; a < (unit == GTU_WITH_IRU ? 6 : 7); a++) {
 			struct told t = { 0 };
-			struct gtu_algorithm_options opt = { .unit = unit[i], .target = g->n / 2, .iteration = take, .iteration_user = &t };
-			int rc = a == 0 ? gtu_sssp(dev, g, &opt, real, &s, &err) : a == 1 ? gtu_components(dev, g, &opt, integer, &s, &err) :
-				 a == 2 ? gtu_coloring(dev, g, &opt, color, &s, &err) : a == 3 ? gtu_cores(dev, g, &opt, integer, &s, &err) :
-				 a == 4 ? gtu_stcon(dev, g, &opt, integer, &s, &err) : a == 5 ?
-				 gtu_label_propagation(dev, g, &opt, integer, &s, &err) : gtu_clustering(dev, g, &opt, real, &s, &err);
+			struct gtu_algorithm_options opt = { .unit = unit, .target = g->n / 2, .iteration = take, .iteration_user = &t };
+			int rc = a == 0 ? gtu_sssp(dev, g, &opt, out, &s, &err) : a == 1 ? gtu_components(dev, g, &opt, out, &s, &err) :
+				 a == 2 ? gtu_coloring(dev, g, &opt, out, &s, &err) : a == 3 ? gtu_cores(dev, g, &opt, out, &s, &err) :
+				 a == 4 ? gtu_stcon(dev, g, &opt, out, &s, &err) : a == 5 ?
+				 gtu_label_propagation(dev, g, &opt, out, &s, &err) : gtu_clustering(dev, g, &opt, out, &s, &err);
 
-			CHECKF(!rc, "algorithm %u by unit %u: %s", a, unit[i], err.text);
+			CHECKF(!rc, "algorithm %u by unit %u: %s", a, unit, err.text);
 			adds_up(&t, &s);
 		}
-	gtu_close(dev);
-	gtu_graph_close(g);
-	free(integer);
-	free(color);
-	free(real);
 }
 
 TEST_MAIN

@@ -6,10 +6,9 @@
  */
 #include <sys/mman.h>
 
-#include "gtu/gtu.h"
 #include "gtu/hash.h"
 #include "gtu/weave.h"
-#include "tests/unit/test.h"
+#include "tests/unit/library.h"
 
 /* Included to access the backend's model. */
 #include "libruntime/backend/backend_model.c"
@@ -19,7 +18,7 @@
 #define KEYS		512u
 
 static const uint32_t units[] = { GTU_WITH_SCU_BASIC, GTU_WITH_SCU, GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER };
-#define UNITS (sizeof(units) / sizeof(units[0]))
+#define UNITS (LENGTH(units))
 
 enum algorithm {
 	BFS, BFS_PULL, SSSP, COMPONENTS, STCON, COLORING, CORES, LABELS, EXACT,
@@ -209,7 +208,6 @@ static int run_algorithm(enum algorithm algorithm, struct gtu_device *dev, const
 static void set_up(void)
 {
 	struct gtu_generate_options opt = { .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 8, .random_weights = 9 };
-	struct gtu_error err;
 	unsigned i;
 
 	for (i = 0; i < 2 && !graph[i]; i++) {
@@ -234,12 +232,11 @@ static int run_one(enum algorithm algorithm, uint32_t unit, unsigned lies, uint6
 		.unit = unit, .chunk_log2 = 5 + seed % 4, .iterations = 2, .source = seed * 7 % n,
 		.target = seed * 31 % n, .progress = &progress,
 	};
-	void *out = calloc(n, 8), *right = calloc(n, 8);
-	struct gtu_error err = { 0 };
-	struct gtu_device *dev;
+	void *mark = test_mark(), *out = test_alloc(n, 8), *right = test_alloc(n, 8);
+	struct gtu_device *dev = open_model("model");
 	int rc;
 
-	CHECK(out && right && !gtu_open("model", &dev, &err));
+	err.text[0] = 0;
 	gtu_set_timeout(dev, 1000000);
 	ops = gtu_backend_model;
 	ops.region_alloc = guarded_alloc;
@@ -270,9 +267,7 @@ static int run_one(enum algorithm algorithm, uint32_t unit, unsigned lies, uint6
 		CHECKF(!memcmp(out, right, n * 8), "seed %" PRIu64 ", algorithm %u by unit %u: a wrong result", seed,
 		       algorithm, unit);
 	}
-	gtu_close(dev);
-	free(out);
-	free(right);
+	test_end(mark);
 	return rc;
 }
 

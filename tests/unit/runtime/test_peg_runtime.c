@@ -5,16 +5,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "gtu/gtu.h"
-#include "tests/unit/test.h"
-
-static struct gtu_error err;
-#define OK(call) CHECKF(!(call), "%s: %s", #call, err.text)
-#define FAILS(call, status, words)                                                                 \
-	do {                                                                                       \
-		const int rc_ = (call);                                                            \
-		CHECKF(rc_ == (status) && strstr(err.text, words), "%s: %d, %s", #call, rc_, err.text); \
-	} while (0)
+#include "tests/unit/library.h"
 
 struct bed {
 	struct gtu_device *dev;
@@ -31,8 +22,8 @@ static void bed_open(struct bed *b, const char *model, uint64_t n, bool wide, ui
 	memset(b, 0, sizeof(*b));
 	b->n = n;
 	b->wide = wide ? 8 : 4;
-	OK(gtu_open(model, &b->dev, &err));
-	OK(gtu_queue_create(b->dev, NULL, &b->q, &err));
+	b->dev = open_model(model);
+	b->q = open_queue(b->dev, NULL);
 	OK(gtu_region_alloc(b->dev, 8 * (n + 1), &b->row, &err));
 	row = b->row.addr;
 	for (uint64_t v = 0; v < n; v++)
@@ -51,12 +42,6 @@ static void bed_open(struct bed *b, const char *model, uint64_t n, bool wide, ui
 	}
 	for (unsigned i = 0; i < 2; i++)
 		OK(gtu_region_alloc(b->dev, b->wide * (b->m + n) + 8, &b->list[i], &err));
-}
-
-static void bed_close(struct bed *b)
-{
-	gtu_queue_destroy(b->q);
-	gtu_close(b->dev);
 }
 
 static uint64_t id(const struct bed *b, const void *at, uint64_t i)
@@ -111,16 +96,13 @@ TEST(any_engine_order)
 		struct bed b;
 
 		bed_open(&b, seed % 2 ? "model" : "model:peg_entries=3", 3000, false, seed);
-		want = malloc(8 * (b.m + 1));
-		got = malloc(8 * (b.m + 1));
+		want = test_alloc(b.m + 1, 8);
+		got = test_alloc(b.m + 1, 8);
 		n = order_of_any(&b, 12, false, want);
 		for (uint32_t ring = 1; ring <= 8; ring += ring < 3 ? 1 : 5) {
 			CHECK_EQ(order_of_any(&b, ring, ring == 2, got), n);
 			CHECKF(!memcmp(want, got, 8 * n), "another order with rings of 2^%u", ring);
 		}
-		free(want);
-		free(got);
-		bed_close(&b);
 	}
 }
 
@@ -136,9 +118,9 @@ TEST(bfs_of_figure_4)
 
 		bed_open(&b, seed % 4 ? "model" : "model:peg_list_bytes=64,peg_entries=3", 2000, seed % 2, seed);
 		row = b.row.addr;
-		want = malloc(8 * b.n);
-		got = malloc(8 * b.n);
-		queue = malloc(8 * b.n);
+		want = test_alloc(b.n, 8);
+		got = test_alloc(b.n, 8);
+		queue = test_alloc(b.n, 8);
 		for (uint64_t v = 0; v < b.n; v++)
 			want[v] = got[v] = ~0ull;
 		want[5] = got[5] = 0;
@@ -195,10 +177,6 @@ TEST(bfs_of_figure_4)
 			CHECKF(got[v] == want[v], "seed %" PRIu64 ": vertex %" PRIu64 " has level %" PRId64 ", not %" PRId64,
 			       seed, v, got[v], want[v]);
 		gtu_peg_close(peg);
-		free(want);
-		free(got);
-		free(queue);
-		bed_close(&b);
 	}
 }
 
@@ -256,7 +234,7 @@ TEST(lanes_hold_their_edges)
 	FAILS(gtu_peg_finish(peg, NULL, &err), GTU_ERR_USAGE, "still has edges");
 	FAILS(gtu_submit(b.q, &(struct gtu_hw_desc){ 0 }, NULL, &err), GTU_ERR_USAGE, "PEG stream");
 	/* random lanes and fields until the end: every edge exactly once */
-	count = calloc(b.m, 1);
+	count = test_alloc(b.m, 1);
 	for (uint64_t i = 0; i < 7; i++)
 		count[i] = 1;
 	for (seen = 7;;) {
@@ -287,9 +265,7 @@ TEST(lanes_hold_their_edges)
 	CHECK_EQ(gtu_peg_result(peg)->count, (b.m + 31) / 32);
 	FAILS(gtu_peg_finish(peg, NULL, &err), GTU_ERR_USAGE, "has ended");
 	CHECK_EQ(gtu_peg_pop_edge_idx(peg, 0, ~0u, again, &valid, &err), 0);
-	free(count);
 	gtu_peg_close(peg);
-	bed_close(&b);
 }
 
 struct consumer {
@@ -343,7 +319,6 @@ TEST(one_thread_per_engine)
 	OK(gtu_peg_finish(peg, &listed, &err));
 	CHECK_EQ(listed, pushed);
 	gtu_peg_close(peg);
-	bed_close(&b);
 }
 
 TEST(output_overflow_and_vertex_lists)
@@ -388,7 +363,6 @@ TEST(output_overflow_and_vertex_lists)
 	CHECK_EQ(gtu_peg_pop_vert(peg, 0, 1, v, &valid, &err), 1);
 	gtu_peg_close(peg);
 	OK(gtu_do(b.q, &(struct gtu_hw_desc){ 0 }, GTU_FOREVER, NULL, &err));
-	bed_close(&b);
 }
 
 /* ---- Weaver ---------------------------------------------------------------------------------------------- */
@@ -407,7 +381,7 @@ TEST(weaver_gather)
 
 		bed_open(&b, "model", 3000, false, seed);
 		row = b.row.addr;
-		count = calloc(b.m + 1, 1);
+		count = test_alloc(b.m + 1, 1);
 		OK(gtu_weaver_configure(b.q, &c, &w, &err));
 		for (uint64_t base = 0; base < b.n; base += 512 * (1 + seed % 3)) {
 			const uint64_t bound = base + 512 * (1 + seed % 3) < b.n ? base + 512 * (1 + seed % 3) : b.n;
@@ -461,8 +435,6 @@ TEST(weaver_gather)
 		CHECK_EQ(next, b.m);
 		CHECK_EQ(rounds, (b.n + 511) / 512);
 		gtu_weaver_close(w);
-		free(count);
-		bed_close(&b);
 	}
 }
 
@@ -501,7 +473,6 @@ TEST(weaver_skip_and_errors)
 	OK(gtu_weaver_reg(w, 0, 1, vid, start, degree, &err));
 	FAILS(gtu_weaver_dec_id(w, 0, vid, &active, &err), GTU_ERR_UNSUPPORTED, "too wide");
 	gtu_weaver_close(w);
-	bed_close(&b);
 }
 
 TEST_MAIN

@@ -9,42 +9,19 @@
 #include <unistd.h>
 
 #include "gtu/gtu.h"
-#include "tests/unit/test.h"
+#include "tests/unit/library.h"
 
 /* Split long work into jobs at 1000 elements. */
 #define JOB_MAX	1000u
 #define JOB_CHUNK	256ull
 #include "libruntime/device/api_scu.c"
 
-static struct gtu_error err;
-
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		int rc_ = (call);                                                                  \
-		if (rc_)                                                                           \
-			test_fail(__FILE__, __LINE__, "%s: %d %s", #call, rc_, err.text);          \
-	} while (0)
-#define FAILS(call, code_, words)                                                                  \
-	do {                                                                                       \
-		int rc_ = (call);                                                                  \
-		if (rc_ != (code_) || !strstr(err.text, words))                                    \
-			test_fail(__FILE__, __LINE__, "%s gave %d \"%s\", expected %d and \"%s\"", #call, rc_, \
-				  err.text, code_, words);                                         \
-	} while (0)
-
 static struct gtu_device *device(const char *name, struct gtu_queue **q)
 {
-	struct gtu_device *dev;
+	struct gtu_device *dev = open_model(name);
 
-	OK(gtu_open(name, &dev, &err));
-	OK(gtu_queue_create(dev, NULL, q, &err));
+	*q = open_queue(dev, NULL);
 	return dev;
-}
-
-static void done(struct gtu_device *dev, struct gtu_queue *q)
-{
-	gtu_queue_destroy(q);
-	gtu_close(dev);
 }
 
 TEST(open_errors)
@@ -66,10 +43,9 @@ TEST(open_errors)
 
 TEST(info_and_settings)
 {
-	struct gtu_device *dev;
+	struct gtu_device *dev = open_model("model:scu_width=1,iru_sets=256,aperture_bytes=0x100000");
 	size_t bytes;
 
-	OK(gtu_open("model:scu_width=1,iru_sets=256,aperture_bytes=0x100000", &dev, &err));
 	CHECK_EQ(gtu_get_info(dev)->scu[GTU_SCU_P_WIDTH], 1);
 	CHECK_EQ(gtu_get_info(dev)->iru[GTU_IRU_P_SETS], 256);
 	CHECK_EQ(gtu_get_info(dev)->aperture_bytes, 0x100000);
@@ -85,17 +61,14 @@ TEST(info_and_settings)
 	OK(gtu_setting(dev, GTU_UNIT_IRU, GTU_IRU_S_TIMEOUT, 77, &err));
 	CHECK_EQ(gtu_get_info(dev)->iru_timeout, 77);
 	FAILS(gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 5, &err), GTU_ERR_USAGE, "does not accept");
-	gtu_close(dev);
-	OK(gtu_open("model:absent_units=0x4", &dev, &err));
+	dev = open_model("model:absent_units=0x4");
 	FAILS(gtu_setting(dev, GTU_UNIT_PEG, 0, 1, &err), GTU_ERR_UNSUPPORTED, "no unit");
-	gtu_close(dev);
 }
 
 TEST(million_jobs)
 {
 	struct gtu_hw_desc nop[8] = { { 0 } };
-	struct gtu_queue *q;
-	struct gtu_device *dev = device("model", &q);
+	struct gtu_queue *q = open_queue(open_model("model"), NULL);
 	struct gtu_completion c;
 	uint64_t sent = 0, got = 0, first;
 
@@ -111,22 +84,20 @@ TEST(million_jobs)
 		}
 	}
 	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_USAGE, "no job");
-	done(dev, q);
 }
 
 TEST(full_rings)
 {
 	struct gtu_queue_options small = { .sq_log2 = 2, .cq_log2 = 1 };
 	struct gtu_hw_desc nop = { 0 };
-	struct gtu_device *dev;
+	struct gtu_device *dev = open_model("model");
 	struct gtu_queue *q;
 	struct gtu_completion c;
 	int rc, sent = 0, got = 0;
 
-	OK(gtu_open("model", &dev, &err));
 	FAILS(gtu_queue_create(dev, &(struct gtu_queue_options){ .sq_log2 = 20 }, &q, &err), GTU_ERR_USAGE,
 	      "maximum of model is 2^12");
-	OK(gtu_queue_create(dev, &small, &q, &err));
+	q = open_queue(dev, &small);
 	while ((rc = gtu_submit(q, &nop, NULL, &err)) == 0)
 		sent++;
 	CHECK(rc == GTU_ERR_USAGE && strstr(err.text, "take completions") && sent >= 4);
@@ -137,7 +108,6 @@ TEST(full_rings)
 	}
 	OK(gtu_submit(q, &nop, NULL, &err));
 	OK(gtu_next(q, GTU_FOREVER, &c, &err));
-	done(dev, q);
 }
 
 TEST(wait_timeouts)
@@ -161,7 +131,6 @@ TEST(wait_timeouts)
 	OK(gtu_do(q, &d, GTU_FOREVER, &c, &err));
 	OK(gtu_region_remove(dev, &a, &err));
 	FAILS(gtu_do(q, &d, GTU_FOREVER, &c, &err), GTU_ERR_USAGE, "does not exist or was removed");
-	done(dev, q);
 }
 
 TEST(regions)
@@ -195,7 +164,6 @@ TEST(regions)
 	for (i = 0; !gtu_region_add(dev, memory, 512, GTU_READ, &x, &err); i++)
 		OK(gtu_region_remove(dev, &x, &err));
 	CHECKF(i > 15 * 65000 && strstr(err.text, "in use"), "%u regions", i);
-	done(dev, q);
 }
 
 struct worker {
@@ -239,12 +207,11 @@ static void *work(void *arg)
 
 TEST(device_shared_by_threads)
 {
-	struct gtu_device *dev;
+	struct gtu_device *dev = open_model("model");
 	struct worker w[6];
 	pthread_t thread[6];
 	unsigned i;
 
-	OK(gtu_open("model", &dev, &err));
 	for (i = 0; i < 6; i++) {
 		w[i] = (struct worker){ .dev = dev, .seed = i + 1 };
 		CHECK(!pthread_create(&thread[i], NULL, work, &w[i]));
@@ -253,7 +220,6 @@ TEST(device_shared_by_threads)
 		pthread_join(thread[i], NULL);
 	for (i = 0; i < 6; i++)
 		CHECKF(!w[i].failed[0], "thread %u: %s", i, w[i].failed);
-	gtu_close(dev);
 }
 
 /* All five operations over more elements than a job takes give the same result as one job. */
@@ -336,7 +302,6 @@ TEST(long_work_is_split)
 	FAILS(gtu_scu_data(q, &a_in, &a_mask, NULL, &a_out, &c, &err), GTU_ERR_USAGE, "single bits");
 	a_mask.width = 0, a_mask.count--;
 	FAILS(gtu_scu_data(q, &a_in, &a_mask, NULL, &a_out, &c, &err), GTU_ERR_USAGE, "the mask has 5002");
-	done(dev, q);
 }
 
 TEST(iru_stream)
@@ -349,7 +314,7 @@ TEST(iru_stream)
 	struct gtu_iru *iru = NULL;
 	struct gtu_warp w;
 	uint64_t seed = 4, seen = 0, records, i;
-	uint8_t *met = calloc(n, 1);
+	uint8_t *met = test_alloc(n, 1);
 	int rc, lane, round;
 
 	OK(gtu_region_alloc(dev, n * 4, &index, &err));
@@ -401,8 +366,6 @@ TEST(iru_stream)
 	config.target_width = 4, config.operation = GTU_IRU_OP_ADD_F32, config.secondary.key = 0;
 	FAILS(gtu_iru_configure(q, &config, &iru, &err), GTU_ERR_USAGE, "none was passed");
 	CHECK(!iru);
-	free(met);
-	done(dev, q);
 }
 
 /* Operations that a queue must refuse while a stream owns it, and very long timeouts. */
@@ -420,7 +383,7 @@ TEST(stream_owns_queue)
 	int rc;
 
 	OK(gtu_region_alloc(dev, n * 4, &index, &err));
-	OK(gtu_queue_create(dev, NULL, &other, &err));
+	other = open_queue(dev, NULL);
 	config.indices = gtu_array(&index, 0, n, 4);
 	OK(gtu_iru_configure(q, &config, &iru, &err));
 	CHECK_EQ(gtu_iru_load(iru, &w, &err), 1);
@@ -438,8 +401,6 @@ TEST(stream_owns_queue)
 	OK(gtu_do(q, &fill, GTU_FOREVER - 1, &c, &err));	/* no overflow on the way to the deadline */
 	gtu_iru_close(iru);
 	gtu_iru_close(second);
-	gtu_queue_destroy(other);
-	done(dev, q);
 }
 
 static long resident_pages(void)
@@ -514,7 +475,6 @@ TEST(edge_lists_read_in_place)
 	OK(gtu_graph_unmap(&mg, &err));
 	munmap(edges, m * 8);
 	close(fd);
-	done(dev, q);
 }
 
 TEST_MAIN

@@ -4,23 +4,7 @@
  * stream makes a job that never completes.
  */
 #include "libruntime/device/queue.h"
-#include "tests/unit/test.h"
-
-static struct gtu_error err;
-
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		int rc_ = (call);                                                                  \
-		if (rc_)                                                                           \
-			test_fail(__FILE__, __LINE__, "%s: %d %s", #call, rc_, err.text);          \
-	} while (0)
-#define FAILS(call, code_, words)                                                                  \
-	do {                                                                                       \
-		int rc_ = (call);                                                                  \
-		if (rc_ != (code_) || !strstr(err.text, words))                                    \
-			test_fail(__FILE__, __LINE__, "%s gave %d \"%s\", expected %d and \"%s\"", #call, rc_, \
-				  err.text, code_, words);                                         \
-	} while (0)
+#include "tests/unit/library.h"
 
 static const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 
@@ -28,10 +12,9 @@ static const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 static struct gtu_device *device(struct gtu_queue **q, uint32_t sq_log2, uint32_t cq_log2)
 {
 	const struct gtu_queue_options opt = { .sq_log2 = sq_log2, .cq_log2 = cq_log2 };
-	struct gtu_device *dev;
+	struct gtu_device *dev = open_model("model:clock_hz=1000000");
 
-	OK(gtu_open("model:clock_hz=1000000", &dev, &err));
-	OK(gtu_queue_create(dev, &opt, q, &err));
+	*q = open_queue(dev, &opt);
 	return dev;
 }
 
@@ -60,7 +43,7 @@ TEST(waits_time_out)
 	unsigned i;
 
 	gtu_set_timeout(dev, 5000000);
-	OK(gtu_queue_create(dev, NULL, &other, &err));
+	other = open_queue(dev, NULL);
 	OK(gtu_submit(q, &d, NULL, &err));
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0 within 0.005 s");
 	FAILS(gtu_next(q, 1000000, &c, &err), GTU_ERR_TIMEOUT, "within 0.001 s");
@@ -77,9 +60,6 @@ TEST(waits_time_out)
 	a = gtu_array(&s, 0, 16, 4);
 	OK(gtu_queue_reset(q, &err));
 	OK(gtu_copy(other, &a, &a, &c, &err));
-	gtu_queue_destroy(q);
-	gtu_queue_destroy(other);
-	gtu_close(dev);
 }
 
 /* A PEG stream of 1000 vertices with 4 edges each, and a ring for 64 of them. */
@@ -166,8 +146,6 @@ TEST(wait_for_full_ring)
 		CHECK_EQ(c.job, i);
 	}
 	CHECKF(i > 60 && i <= 68, "%u jobs went in", i);
-	gtu_queue_destroy(q);
-	gtu_close(dev);
 }
 
 TEST(cancel_jobs)
@@ -207,8 +185,6 @@ TEST(cancel_jobs)
 	dev->info.caps &= ~GTU_CAP_CANCEL;	/* a device of version 1.0 */
 	OK(gtu_submit(q, &nop, NULL, &err));
 	FAILS(gtu_cancel(q, GTU_ALL_JOBS, &err), GTU_ERR_UNSUPPORTED, "cannot cancel jobs");
-	gtu_queue_destroy(q);
-	gtu_close(dev);
 }
 
 TEST(cancel_stream)
@@ -236,8 +212,6 @@ TEST(cancel_stream)
 	CHECK_EQ(rc, 0);
 	CHECK(records > 3000);
 	gtu_iru_close(iru);
-	gtu_queue_destroy(q);
-	gtu_close(dev);
 }
 
 /* Complete one job of @q without consuming its completion. */
@@ -262,7 +236,7 @@ TEST(invalid_completions)
 	struct gtu_completion c;
 
 	gtu_set_timeout(dev, 5000000);
-	OK(gtu_queue_create(dev, NULL, &other, &err));
+	other = open_queue(dev, NULL);
 	cpl = completed(q, other);
 	cpl->sq_index = 7;
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_FAIL, "(ring entry 7) instead of job 0");
@@ -286,9 +260,6 @@ TEST(invalid_completions)
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_DEVICE_LOST, "reads as all ones");
 	status->state = GTU_QUEUE_ENABLED;
 	OK(gtu_next(q, GTU_FOREVER, &c, &err));
-	gtu_queue_destroy(q);
-	gtu_queue_destroy(other);
-	gtu_close(dev);
 }
 
 TEST(invalid_stream_index)
@@ -302,7 +273,7 @@ TEST(invalid_stream_index)
 	struct gtu_warp warp;
 
 	gtu_set_timeout(dev, 5000000);
-	OK(gtu_queue_create(dev, NULL, &other, &err));
+	other = open_queue(dev, NULL);
 	hold = stuck(dev, &s);
 	OK(gtu_submit(other, &hold, NULL, &err));
 	FAILS(gtu_next(other, 100000, &(struct gtu_completion){ 0 }, &err), GTU_ERR_TIMEOUT, "");
@@ -316,9 +287,6 @@ TEST(invalid_stream_index)
 	((struct gtu_hw_ring *)gtu_iru_ring(iru))->ended = 1;
 	FAILS(gtu_iru_load(iru, &warp, &err), GTU_ERR_TIMEOUT, "has not completed job 0");
 	gtu_iru_close(iru);
-	gtu_queue_destroy(q);
-	gtu_queue_destroy(other);
-	gtu_close(dev);
 }
 
 TEST_MAIN

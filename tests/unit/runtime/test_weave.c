@@ -3,16 +3,10 @@
  * BFS, SSSP, PageRank and components written over gtu/weave.h, with every unit, pushing and
  * pulling, over whole and split vertices, compared with the reference code; and custom storages.
  */
-#include <math.h>
-
 #include "gtu/weave.h"
 #include "subjects.h"
-#include "tests/unit/test.h"
-#include "tools/reference/reference.h"
 
-#define UNITS (GTU_WITH_WEAVER + 1)
 #define FAR UINT64_MAX
-static const char *const unit_name[UNITS] = { "none", "scu-basic", "scu", "iru", "peg", "weaver" };
 
 struct data {
 	const struct gtu_graph *g;
@@ -165,67 +159,40 @@ static const struct gtu_weave_functions pr = { pr_init, NULL, NULL, pr_gather, p
 
 /* ---- All algorithms ------------------------------------------------------------------------------------ */
 
-static void check_one(const struct gtu_graph *g, const struct gtu_weave_storage *s,
-		      struct gtu_algorithm_options opt)
+static void check_one(const struct gtu_graph *g, const struct gtu_weave_storage *s, struct gtu_algorithm_options opt)
 {
-	struct data d = { .g = g, .source = g->n / 3 };
-	double *want = calloc(g->n, 8), change;
-	uint64_t *number = calloc(g->n, 8), v;
+	uint64_t *number = test_alloc(g->n, 8);
+	double *want = test_alloc(g->n, 8), change;
+	struct data d = { .g = g, .source = g->n / 3, .level = test_alloc(g->n, 8), .value = test_alloc(g->n, 8),
+			  .sum = test_alloc(g->n, 8), .active = test_alloc(g->n, 1), .next = test_alloc(g->n, 1) };
 	struct gtu_algorithm_stats stats;
-	const char *by = unit_name[opt.unit];
-	struct gtu_error err;
-	int rc;
 
-	d.level = calloc(g->n, 8);
-	d.value = calloc(g->n, 8);
-	d.sum = calloc(g->n, 8);
-	d.active = calloc(g->n, 1);
-	d.next = calloc(g->n, 1);
-	rc = gtu_weave(dev, s, &bfs, &d, &opt, &stats, &err);
-	CHECKF(!rc, "bfs by %s: %s", by, err.text);
+	RUNS("bfs", &opt, gtu_weave(dev, s, &bfs, &d, &opt, &stats, &err));
 	CHECK(!reference_bfs(g, d.source, number));
-	for (v = 0; v < g->n; v++)
-		CHECKF(d.level[v] == number[v], "bfs by %s, %s: vertex %llu at %lld, not %lld", by,
-		       s->pull ? "pull" : "push", (unsigned long long)v, (long long)d.level[v], (long long)number[v]);
+	same_integers(d.level, number, g->n, run_name("bfs", &opt));
 	CHECK_EQ(stats.pull_end, s->pull ? stats.iterations : 0);
 	if (g->weight_type != GTU_WEIGHT_NONE) {
-		rc = gtu_weave(dev, s, &sssp, &d, &opt, NULL, &err);
-		CHECKF(!rc, "sssp by %s: %s", by, err.text);
+		RUNS("sssp", &opt, gtu_weave(dev, s, &sssp, &d, &opt, NULL, &err));
 		CHECK(!reference_sssp(g, d.source, want));
-		for (v = 0; v < g->n; v++)
-			CHECKF(d.value[v] == want[v], "sssp by %s, %s: vertex %llu at %g, not %g", by,
-			       s->pull ? "pull" : "push", (unsigned long long)v, d.value[v], want[v]);
+		same_reals(d.value, want, g->n, 0, run_name("sssp", &opt));
 	}
 	if (!(g->flags & GTU_GRAPH_DIRECTED)) {
-		rc = gtu_weave(dev, s, &cc, &d, &opt, NULL, &err);
-		CHECKF(!rc, "cc by %s: %s", by, err.text);
+		RUNS("cc", &opt, gtu_weave(dev, s, &cc, &d, &opt, NULL, &err));
 		CHECK(!reference_components(g, number));
-		for (v = 0; v < g->n; v++)
-			CHECK_EQ(d.level[v], number[v]);
+		same_integers(d.level, number, g->n, run_name("cc", &opt));
 	}
 	opt.iterations = 6;
-	rc = gtu_weave(dev, s, &pr, &d, &opt, &stats, &err);
-	CHECKF(!rc, "pr by %s: %s", by, err.text);
+	RUNS("pr", &opt, gtu_weave(dev, s, &pr, &d, &opt, &stats, &err));
 	CHECK_EQ(stats.iterations, 6);
 	CHECK_EQ(stats.edges, 6 * g->m);
 	CHECK(!reference_pagerank(g, .85, 6, want, &change));
-	for (v = 0; v < g->n; v++)
-		CHECKF(fabs(d.value[v] - want[v]) <= 1e-9 * want[v], "pr by %s: vertex %llu has %.17g, not %.17g", by,
-		       (unsigned long long)v, d.value[v], want[v]);
-	free(want);
-	free(number);
-	free(d.level);
-	free(d.value);
-	free(d.sum);
-	free(d.active);
-	free(d.next);
+	same_reals(d.value, want, g->n, 1e-9, run_name("pr", &opt));
 }
 
 static void check_graph(const struct gtu_graph *g)
 {
 	static const uint64_t part[] = { 0, 1, 7 };
 	struct gtu_weave_storage s;
-	struct gtu_error err;
 
 	open_device();
 	for (unsigned i = 0; i < 6; i++) {
@@ -244,69 +211,52 @@ static void check_graph(const struct gtu_graph *g)
 	}
 }
 
-static void check_edges(uint64_t n, uint64_t m, const uint64_t *src, const uint64_t *dst)
+/* With and without weights. */
+static void check_edges(struct edges e)
 {
-	static const uint32_t direction[] = { GTU_DIRECTED, GTU_UNDIRECTED };
-	uint32_t *weight = calloc(m + 1, 4);
+	uint32_t *weight = test_alloc(e.m, 4);
 	uint64_t seed = 1;
 
-	for (uint64_t e = 0; e < m; e++)
-		weight[e] = (uint32_t)(test_random(&seed) % 20);
-	for (unsigned i = 0; i < 4; i++) {
-		struct gtu_read_options opt = { .direction = direction[i % 2], .edge_bytes = i / 2 ? 8 : 4 };
-		struct gtu_error err;
-		struct gtu_graph *g;
-
-		CHECK(!gtu_graph_from_edges(n, m, src, dst, i / 2 ? GTU_WEIGHT_U32 : GTU_WEIGHT_NONE,
-					    i / 2 ? weight : NULL, &opt, &g, &err));
-		check_graph(g);
-		gtu_graph_close(g);
+	for (uint64_t i = 0; i < e.m; i++)
+		weight[i] = (uint32_t)(test_random(&seed) % 20);
+	for (uint32_t direction = GTU_DIRECTED; direction <= GTU_UNDIRECTED; direction++) {
+		check_graph(from_edges(e.n, e.m, e.src, e.dst, direction, 4));
+		check_graph(weighted_edges(e.n, e.m, e.src, e.dst, GTU_WEIGHT_U32, weight, direction, 8));
 	}
-	free(weight);
 }
 
 TEST(small)
 {
-	const uint64_t src[] = { 0, 0, 1, 1, 2, 3, 3, 4, 6 }, dst[] = { 0, 1, 1, 2, 0, 1, 3, 2, 5 };
+	uint64_t src[] = { 0, 0, 1, 1, 2, 3, 3, 4, 6 }, dst[] = { 0, 1, 1, 2, 0, 1, 3, 2, 5 };
 
-	check_edges(1, 0, NULL, NULL);
-	check_edges(1, 1, src, dst);
-	check_edges(9, 9, src, dst);
+	check_edges((struct edges){ 1, 0, src, dst });
+	check_edges((struct edges){ 1, 1, src, dst });
+	check_edges((struct edges){ 9, 9, src, dst });
 }
 
 TEST(random_graphs)
 {
-	uint64_t seed = 5, src[3000], dst[3000];
+	uint64_t seed = 5;
 
-	for (unsigned round = 0; round < 2; round++) {
-		const uint64_t n = round ? 700 : 90, m = round ? 3000 : 400;
-
-		for (uint64_t e = 0; e < m; e++) {
-			src[e] = test_random(&seed) % n * (test_random(&seed) % n) / n;
-			dst[e] = test_random(&seed) % n;
-		}
-		check_edges(n, m, src, dst);
-	}
+	check_edges(skewed(90, 400, &seed));
+	check_edges(skewed(700, 3000, &seed));
 }
 
 /* All vertices point at vertex 0: when pulling, one edge is enough, however the vertex is split. */
 TEST(early_exit)
 {
 	enum { N = 40000 };
-	static uint64_t src[N], dst[N], level[N + 1];
-	struct gtu_read_options read = { .direction = GTU_DIRECTED };
+	static uint64_t level[N + 1];
 	struct data d = { .source = 5, .level = level };
 	struct gtu_algorithm_stats stats;
 	struct gtu_weave_storage s;
+	struct edges e = edges(N + 1, N);
 	struct gtu_graph *g;
-	struct gtu_error err;
 
 	open_device();
-	for (uint64_t i = 0; i < N; i++) {
-		src[i] = i + 1;
-		dst[i] = 0;
-	}
-	CHECK(!gtu_graph_from_edges(N + 1, N, src, dst, GTU_WEIGHT_NONE, NULL, &read, &g, &err));
+	while (e.m < N)
+		add_edge(&e, e.m + 1, 0);
+	g = from_edges(e.n, e.m, e.src, e.dst, GTU_DIRECTED, 4);
 	for (uint64_t part = 0; part <= 100; part += 100)
 		for (uint32_t unit = 0; unit < UNITS; unit++) {
 			struct gtu_algorithm_options opt = { .unit = unit };
@@ -323,7 +273,6 @@ TEST(early_exit)
 				CHECK_EQ(stats.edges, N);
 			gtu_weave_close(&s);
 		}
-	gtu_graph_close(g);
 }
 
 /* ---- Custom storage -------------------------------------------------------------------------------------- */
@@ -367,7 +316,6 @@ TEST(custom_storage)
 	};
 	struct gtu_algorithm_options opt = { .iterations = 40 };
 	struct gtu_weave_functions none = bfs;
-	struct gtu_error err;
 
 	open_device();
 	for (unsigned u = 0; u < 2; u++) {
@@ -382,8 +330,7 @@ TEST(custom_storage)
 		ring.bad = 0;
 	}
 	opt.unit = GTU_WITH_PEG;
-	CHECK_EQ(gtu_weave(dev, &s, &bfs, &d, &opt, NULL, &err), GTU_ERR_UNSUPPORTED);
-	CHECKF(strstr(err.text, "other units read rows in memory"), "%s", err.text);
+	FAILS(gtu_weave(dev, &s, &bfs, &d, &opt, NULL, &err), GTU_ERR_UNSUPPORTED, "other units read rows in memory");
 	none.gather = NULL;
 	CHECK_EQ(gtu_weave(dev, &s, &none, &d, &opt, NULL, &err), GTU_ERR_USAGE);
 }
@@ -395,7 +342,6 @@ TEST(damaged_graphs)
 	struct gtu_graph g = { .n = 3, .m = 4, .edge_bytes = 4, .row = row, .col = col, .name = "bad" };
 	struct data d = { .level = level };
 	struct gtu_weave_storage s;
-	struct gtu_error err;
 
 	open_device();
 	for (uint32_t unit = 0; unit < UNITS; unit++) {

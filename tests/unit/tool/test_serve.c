@@ -440,7 +440,7 @@ TEST(usage_errors)
 	unsigned i;
 
 	name_socket();
-	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+	for (i = 0; i < LENGTH(wrong); i++)
 		CHECK_EQ(run_tool(server_path, wrong[i]), 2);
 	CHECK_EQ(run_tool("", NULL), 2);
 }

@@ -414,7 +414,7 @@ TEST(invalid_messages_end_connection)
 	int sock = start_server(NULL), fd[20];
 	unsigned i, j;
 
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (i = 0; i < LENGTH(bad); i++) {
 		CHECK(vfio_user_send(sock, &bad[i], sizeof(bad[i]), NULL, 0));
 		CHECKF(!receive_reply(sock, &r), "message %u was answered", i);
 		close(sock);

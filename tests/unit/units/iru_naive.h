@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/test.h"
+
 struct naive_el {
 	uint32_t index, secondary, position;
 };
@@ -365,7 +367,7 @@ static bool naive_done(const struct naive *v)
 	       (!v->c->all || v->records >= (v->c->n + 31) / 32);
 }
 
-/* Run a stream; false if its requests end before it does. Free with naive_free(). */
+/* Run a stream; false if its requests end before it does. */
 static bool naive_run(struct naive *v, const struct naive_config *c)
 {
 	const uint64_t quiet = 1u << 20;
@@ -373,17 +375,17 @@ static bool naive_run(struct naive *v, const struct naive_config *c)
 
 	memset(v, 0, sizeof(*v));
 	v->c = c;
-	v->set = calloc(c->sets, sizeof(*v->set));
-	v->record = calloc(c->n + 1, sizeof(*v->record));
+	v->set = test_alloc(c->sets, sizeof(*v->set));
+	v->record = test_alloc(c->n + 1, sizeof(*v->record));
 	for (unsigned b = 0; b < c->partitions * c->banks; b++) {
-		v->full[b] = calloc(c->sets, sizeof(unsigned));
-		v->own[b].el = calloc(c->n + 1, sizeof(struct naive_el));
-		v->ring_in[b].el = calloc(c->n + 1, sizeof(struct naive_el));
+		v->full[b] = test_alloc(c->sets, sizeof(unsigned));
+		v->own[b].el = test_alloc(c->n + 1, sizeof(struct naive_el));
+		v->ring_in[b].el = test_alloc(c->n + 1, sizeof(struct naive_el));
 	}
 	for (unsigned p = 0; p < c->partitions; p++) {
-		v->line[p] = calloc(c->n / 32 + 3, sizeof(*v->line[p]));
-		v->to_ring[0][p].el = calloc(c->n + 1, sizeof(struct naive_el));
-		v->to_ring[1][p].el = calloc(c->n + 1, sizeof(struct naive_el));
+		v->line[p] = test_alloc(c->n / 32 + 3, sizeof(*v->line[p]));
+		v->to_ring[0][p].el = test_alloc(c->n + 1, sizeof(struct naive_el));
+		v->to_ring[1][p].el = test_alloc(c->n + 1, sizeof(struct naive_el));
 		v->next_addr[p] = c->addr / 128 * 128;
 	}
 	for (v->t = 0; !naive_done(v); v->t++) {
@@ -408,22 +410,6 @@ static bool naive_run(struct naive *v, const struct naive_config *c)
 		}
 	}
 	return true;
-}
-
-static void naive_free(struct naive *v)
-{
-	for (unsigned b = 0; b < 64; b++) {
-		free(v->full[b]);
-		free(v->own[b].el);
-		free(v->ring_in[b].el);
-	}
-	for (unsigned p = 0; p < 16; p++) {
-		free(v->line[p]);
-		free(v->to_ring[0][p].el);
-		free(v->to_ring[1][p].el);
-	}
-	free(v->set);
-	free(v->record);
 }
 
 #endif

@@ -114,7 +114,7 @@ static inline void make(struct bed *b, const struct gtu_dev_config *config, uint
 		b->row[v + 1] = b->row[v] + (kind == 0 ? pick(&r, 0, 5) : kind == 1 ? pick(&r, 0, 60) :
 					     pick(&r, 0, 100) ? pick(&r, 0, 4) : pick(&r, 500, 2000));
 	b->m = b->row[b->n];
-	b->input = calloc(b->n + 1, 4);
+	b->input = test_alloc(b->n + 1, 4);
 	b->inputs = pick(&r, 0, 5) ? pick(&r, 0, (unsigned)b->n) : pick(&r, 0, 2);
 	for (unsigned i = 0; i < b->inputs; i++)
 		b->input[i] = pick(&r, 0, (unsigned)b->n - 1);
@@ -134,12 +134,6 @@ static inline void make(struct bed *b, const struct gtu_dev_config *config, uint
 	}
 	b->imm = (pick(&r, 0, 1) ? 0 : 16 * pick(&r, 1, 100)) | (pick(&r, 0, 1) ? 0ull : (1024ull + 32 * pick(&r, 0, 32)) << 32);
 	b->limit = 0;
-}
-
-static inline void bed_close(struct bed *b)
-{
-	free(b->input);
-	fx_close(b->f);
 }
 
 static inline struct gtu_hw_desc describe(struct bed *b)
@@ -216,7 +210,7 @@ static inline void drive(struct bed *b, struct run *r, uint64_t budget, unsigned
 			while (h->consumer != h->producer) {
 				if (r->count[e] == r->room[e]) {
 					r->room[e] = 2 * r->room[e] + 64;
-					r->records[e] = realloc(r->records[e], r->room[e] * b->record_bytes);
+					r->records[e] = test_grow(r->records[e], r->room[e] * b->record_bytes);
 				}
 				memcpy(r->records[e] + r->count[e]++ * b->record_bytes,
 				       (uint8_t *)h + 64 + (h->consumer & (b->ring - 1)) * b->record_bytes,
@@ -245,17 +239,10 @@ static inline void drive(struct bed *b, struct run *r, uint64_t budget, unsigned
 	r->listed = r->cpl.needed;
 	if (b->return_log2 && r->cpl.status == GTU_CPL_OK) {
 		CHECK(r->listed <= b->outputs);
-		r->list = calloc(r->listed + 1, 8);
+		r->list = test_alloc(r->listed + 1, 8);
 		for (uint64_t i = 0; i < r->listed; i++)
 			r->list[i] = get(b->buffer[OUTPUT]->at + 8, i, b->param & GTU_PEG_IDS_8);
 	}
-}
-
-static inline void run_free(struct run *r)
-{
-	for (unsigned e = 0; e < 32; e++)
-		free(r->records[e]);
-	free(r->list);
 }
 
 static inline int by_value(const void *a, const void *b)

@@ -54,7 +54,7 @@ struct nv_fetch {
 	do {                                                                                       \
 		if ((q)->tail == (q)->room) {                                                      \
 			(q)->room = 2 * (q)->room + 64;                                            \
-			(q)->at = realloc((q)->at, (q)->room * sizeof(*(q)->at));                  \
+			(q)->at = test_grow((q)->at, (q)->room * sizeof(*(q)->at));                  \
 		}                                                                                  \
 		(q)->at[(q)->tail++] = (__VA_ARGS__);                                              \
 	} while (0)
@@ -378,17 +378,6 @@ static inline bool naive_run(struct naive *v, const struct nv_config *c)
 			return true;
 	}
 	return false;
-}
-
-static inline void naive_free(struct naive *v)
-{
-	for (unsigned n = 0; n < v->c->engines; n++) {
-		free(v->e[n].list.at);
-		free(v->e[n].refill.at);
-		free(v->e[n].fetch.at);
-		free(v->e[n].edges.at);
-	}
-	free(v->out.at);
 }
 
 #endif

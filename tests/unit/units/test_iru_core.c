@@ -132,8 +132,8 @@ static void make(struct scene *s, uint64_t seed)
 	c->op = pick(&r, 0, 1) ? 0 : pick(&r, 1, 4);
 	c->all = pick(&r, 0, 1);
 	c->latency = latency;
-	s->index = calloc(c->n + 1, 4);
-	s->secondary = c->op > 1 || pick(&r, 0, 1) ? calloc(c->n + 1, 4) : NULL;
+	s->index = test_alloc(c->n + 1, 4);
+	s->secondary = c->op > 1 || pick(&r, 0, 1) ? test_alloc(c->n + 1, 4) : NULL;
 	c->index = s->index;
 	c->secondary = s->secondary;
 	fill(s, &r);
@@ -220,13 +220,6 @@ static void play(struct scene *s, void *memory)
 	SAME(c->count.merged, v.merged);
 	SAME(c->count.hops, v.hops);
 	SAME(c->count.blocked, v.blocked);
-	naive_free(&v);
-}
-
-static void drop(struct scene *s)
-{
-	free(s->index);
-	free(s->secondary);
 }
 
 TEST(schedule_equals_the_reference_model)
@@ -234,32 +227,28 @@ TEST(schedule_equals_the_reference_model)
 	const struct iru_shape largest = { .sets_log2 = 10, .partitions_log2 = 4, .banks_log2 = 2,
 					   .interleave_log2 = 7, .prefetch = 64, .ring_depth = 128,
 					   .queue_depth = 128, .index_bits = 32, .position_bits = 32 };
-	void *memory = aligned_alloc(64, iru_core_bytes(&largest));
+	void *memory = test_aligned(iru_core_bytes(&largest)), *mark = test_mark();
 	const char *one = getenv("GTU_TEST_SEED");
 	struct scene s;
 
-	CHECK(memory);
 	for (uint64_t seed = one ? strtoull(one, NULL, 0) : 1; seed <= TEST_CASES(12000); seed++) {
 		make(&s, seed);
 		CHECK(!iru_shape_check(&s.shape));
 		CHECK(iru_core_bytes(&s.shape) <= iru_core_bytes(&largest));
 		play(&s, memory);
-		drop(&s);
+		test_end(mark);
 		if (one)
 			break;
 	}
-	free(memory);
 }
 
 /* Long enough to fill every buffer that is not drained. */
 TEST(long_streams_ascending_and_of_one_line)
 {
 	struct scene s;
-	void *memory;
 
 	for (unsigned kind = 0; kind < 4; kind++) {
 		make(&s, 4 * kind);
-		drop(&s);
 		s.shape = (struct iru_shape){ 10, 2, 1, 8, 32, 32, 8, 64, 64 };
 		s.cfg.sets = 1024, s.cfg.partitions = 4, s.cfg.banks = 2, s.cfg.interleave = 256;
 		s.cfg.prefetch = 8, s.cfg.ring_depth = s.cfg.queue_depth = 64;
@@ -271,13 +260,10 @@ TEST(long_streams_ascending_and_of_one_line)
 		s.fixed = true, s.cut = false, s.kernel = iru_kernel_best();
 		latency_of = 200, latency_spread = 0;
 		s.cfg.secondary = s.secondary = NULL, s.stream.secondary = false;
-		s.cfg.index = s.index = calloc(s.cfg.n, 4);
+		s.cfg.index = s.index = test_alloc(s.cfg.n, 4);
 		for (uint32_t i = 0; i < s.cfg.n; i++)
 			s.index[i] = kind == 0 ? i : kind == 1 ? i / 64 : kind == 2 ? 9 : i * 32;
-		memory = aligned_alloc(64, iru_core_bytes(&s.shape));
-		play(&s, memory);
-		free(memory);
-		free(s.index);
+		play(&s, test_aligned(iru_core_bytes(&s.shape)));
 	}
 }
 

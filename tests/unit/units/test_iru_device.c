@@ -61,11 +61,6 @@ static void bed_open(struct bed *b, const struct gtu_dev_config *config, uint64_
 	}
 }
 
-static void bed_close(struct bed *b)
-{
-	fx_close(b->f);
-}
-
 static struct gtu_hw_ring *header(struct bed *b)
 {
 	return (void *)(b->ring->at + 8 + b->ring_offset);
@@ -122,8 +117,7 @@ static void drive(struct bed *b, struct run *r, const struct gtu_hw_desc *desc, 
 	r->desc = *desc;
 	r->record_bytes = GTU_WARP_BYTES(fields(desc->param), 0);
 	r->room = b->n + 2;
-	r->records = calloc(r->room, r->record_bytes);
-	CHECK(r->records);
+	r->records = test_alloc(r->room, r->record_bytes);
 	fx_submit_to(b->f, 0, desc);
 	while (!fx_poll(b->f, 0, &r->cpl)) {
 		uint32_t there = h->producer - h->consumer;
@@ -242,7 +236,6 @@ TEST(canonical_streams_do_not_depend_on_their_consumer)
 			if (i == 1)
 				gtu_dev_watch(b.f->dev, &o.watch);
 			if (i == 2) {
-				bed_close(&b);
 				bed_open(&b, NULL, n, true, seed);
 				fill(&b, seed, param & 7);
 				for (unsigned k = 0; k < 3; k++)
@@ -260,10 +253,8 @@ TEST(canonical_streams_do_not_depend_on_their_consumer)
 				CHECK_EQ(o.records, got.count);
 				CHECK_EQ(o.written, got.count * got.record_bytes);
 			}
-			free(got.records);
 		}
-		free(want.records);
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 
@@ -313,9 +304,7 @@ TEST(canonical_streams_equal_the_reference_model)
 				CHECK_EQ(field_of(&got, i, 2)[l], v.record[i].el[l].position);
 			}
 		}
-		naive_free(&v);
-		free(got.records);
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 
@@ -349,9 +338,9 @@ static float as_float(uint32_t u)
 static void account(const struct bed *b, const struct run *r, bool exact_fill)
 {
 	const unsigned op = r->desc.param & 7, target = r->desc.param >> GTU_IRU_TARGET_SHIFT & 7;
-	struct element *in = calloc(b->n + 1, sizeof(*in)), *out = calloc(b->n + 33, sizeof(*out));
+	struct element *in = test_alloc(b->n + 1, sizeof(*in)), *out = test_alloc(b->n + 33, sizeof(*out));
 	size_t outs = 0, partial = 0, disabled = 0;
-	uint8_t *used = calloc(b->n + 1, 1);
+	uint8_t *used = test_alloc(b->n + 1, 1);
 
 	CHECK_EQ(r->cpl.status, GTU_CPL_OK);
 	for (uint64_t i = 0; i < b->n; i++)
@@ -420,9 +409,6 @@ static void account(const struct bed *b, const struct run *r, bool exact_fill)
 	}
 	if (!op)
 		CHECK_EQ(outs, b->n);
-	free(in);
-	free(out);
-	free(used);
 }
 
 TEST(output_accounts_for_every_element)
@@ -444,8 +430,7 @@ TEST(output_accounts_for_every_element)
 		desc.param2 = seed % 2 ? 0 : 1 + test_random(&r) % 30;
 		drive(&b, &got, &desc, (struct pace){ .lazy = 2 }, seed);
 		account(&b, &got, true);
-		free(got.records);
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 
@@ -477,14 +462,11 @@ TEST(demand_outputs_the_requested_records_and_loses_none)
 			pace.lazy = 0;
 			pace.ask = 1;
 			drive(&b, &again, &desc, pace, seed);
-			free(got.records);
 			pace.budget = 1;
 			drive(&b, &got, &desc, pace, seed);
 			same(&got, &again, seed);
-			free(again.records);
 		}
-		free(got.records);
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 
@@ -513,8 +495,7 @@ TEST(other_builds)
 		desc = describe(&b, param, true, 16);
 		drive(&b, &got, &desc, (struct pace){ .lazy = 2 }, seed);
 		account(&b, &got, true);
-		free(got.records);
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 
@@ -567,7 +548,6 @@ TEST(invalid_descriptors_are_rejected)
 	cpl = fx_do(b.f, &good, 1 << 20);
 	CHECK_EQ(cpl.status, GTU_CPL_OK);
 	CHECK_EQ(cpl.count, 32);
-	bed_close(&b);
 }
 
 TEST(index_and_position_widths)
@@ -585,7 +565,6 @@ TEST(index_and_position_widths)
 	CHECK_EQ(cpl.element, 1024);
 	CHECK_EQ(cpl.needed, 1024);
 	CHECK_EQ(cpl.count, 0);
-	bed_close(&b);
 
 	bed_open(&b, &config, 1024, false, 4);
 	d = describe(&b, GTU_IRU_WITH_POSITION, false, 64);
@@ -598,13 +577,10 @@ TEST(index_and_position_widths)
 		CHECK_EQ(got.cpl.needed, 0x1000000);
 		CHECK_EQ(got.cpl.operand, GTU_IRU_INDICES);
 		CHECK_EQ(got.cpl.count, got.count);
-		free(got.records);
 		b.index[bad] = 0xffffff;
 		drive(&b, &got, &d, (struct pace){ .lazy = 2 }, bad);
 		CHECK_EQ(got.cpl.status, GTU_CPL_OK);
-		free(got.records);
 	}
-	bed_close(&b);
 }
 
 TEST(a_limit_ends_a_stream_and_leaves_no_state)
@@ -626,9 +602,6 @@ TEST(a_limit_ends_a_stream_and_leaves_no_state)
 	d.limit = 0;
 	drive(&b, &got, &d, (struct pace){ .lazy = 1 }, 1);
 	same(&want, &got, 6);
-	free(want.records);
-	free(got.records);
-	bed_close(&b);
 }
 
 /* Overwrite all user memory between steps; guard pages detect accesses outside. */
@@ -659,7 +632,7 @@ TEST(memory_that_changes_during_the_stream)
 			h->consumer += h->producer != h->consumer;
 			fx_doorbell(b.f, 0, GTU_DB_KICK, 1);
 		}
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 
@@ -688,8 +661,6 @@ TEST(counter_values)
 		 got.count);
 	CHECK_EQ(c[GTU_IRU_C_LINES], lines);
 	CHECK(c[GTU_IRU_C_HOPS] > 20000);
-	free(got.records);
-	bed_close(&b);
 }
 
 TEST_MAIN

@@ -213,7 +213,7 @@ static void make(struct scene *s, uint64_t seed)
 	c->row = s->row;
 	inputs = pick(&r, 0, 5) ? pick(&r, 0, (unsigned)c->vertices) : pick(&r, 0, 3);
 	for (unsigned n = 0; n < c->engines; n++)
-		c->input[n] = calloc(inputs + 1, sizeof(uint64_t));
+		c->input[n] = test_alloc(inputs + 1, sizeof(uint64_t));
 	for (unsigned i = 0; i < inputs; i++) {
 		const unsigned n = kind == 4 ? 0 : i / 32 % c->engines;	/* 4: all vertices go to one engine */
 
@@ -242,12 +242,6 @@ static void make(struct scene *s, uint64_t seed)
 			s->ask[i].cycle = cycle + 3000 + i;
 	}
 	s->cut = pick(&r, 0, 1);
-}
-
-static void unmake(struct scene *s)
-{
-	for (unsigned n = 0; n < s->cfg.engines; n++)
-		free(s->cfg.input[n]);
 }
 
 static struct peg_port port_of(struct scene *s)
@@ -347,7 +341,6 @@ static void play(struct scene *s, void *memory)
 	CHECK_EQ(c->count.moves, v.moves);
 	CHECK_EQ(c->count.moved, v.moved);
 	CHECK_EQ(c->count.refused, v.refused);
-	naive_free(&v);
 }
 
 static struct scene scene;
@@ -361,12 +354,10 @@ TEST(schedule_equals_the_reference_model)
 
 		make(&scene, seed);
 		CHECK(!peg_shape_check(&scene.shape));
-		memory = aligned_alloc(64, (peg_core_bytes(&scene.shape) + 63) & ~63ull);
-		CHECK(memory);
+		memory = test_aligned(peg_core_bytes(&scene.shape));
 		play(&scene, memory);
 		moves += ((struct peg_core *)memory)->count.moves;
-		free(memory);
-		unmake(&scene);
+		test_end(NULL);
 	}
 	CHECK(moves > TEST_CASES(500));	/* balancing has taken place */
 }
@@ -527,7 +518,6 @@ TEST(no_edge_is_lost_or_repeated_at_any_timing)
 		struct scene *s = &scene;
 		struct peg_core *c;
 		struct peg_port port;
-		void *memory;
 		bool balanced;
 
 		make(s, seed + 100000);
@@ -539,8 +529,7 @@ TEST(no_edge_is_lost_or_repeated_at_any_timing)
 		s->random_latency = pick(&s->random, 0, 1);
 		s->stream.balance_lists = balanced = pick(&s->random, 0, 1);
 		port = port_of(s);
-		memory = aligned_alloc(64, (peg_core_bytes(&s->shape) + 63) & ~63ull);
-		c = peg_core_init(memory, &s->shape);
+		c = peg_core_init(test_aligned(peg_core_bytes(&s->shape)), &s->shape);
 		forget(s);
 		for (unsigned n = 0; n < s->cfg.engines; n++) {
 			got.pushed[n].n = 0;
@@ -558,7 +547,7 @@ TEST(no_edge_is_lost_or_repeated_at_any_timing)
 		/* the pushed vertices are the next stream's input, where they are */
 		s->stream.left = NULL;
 		for (unsigned n = 0; n < s->cfg.engines; n++) {
-			s->cfg.input[n] = realloc(s->cfg.input[n], (s->off_chip[n].n + 1) * sizeof(uint64_t));
+			s->cfg.input[n] = test_grow(s->cfg.input[n], (s->off_chip[n].n + 1) * sizeof(uint64_t));
 			memcpy(s->cfg.input[n], s->off_chip[n].at, s->off_chip[n].n * sizeof(uint64_t));
 			s->cfg.inputs[n] = s->off_chip[n].n;
 			s->off_chip[n].n = 0;
@@ -566,13 +555,30 @@ TEST(no_edge_is_lost_or_repeated_at_any_timing)
 		CHECK(peg_core_start(c, &s->stream, &port));
 		stream(s, c, false);
 		compare(s);
-		free(memory);
-		unmake(s);
+		test_end(NULL);
 	}
 	CHECK(spilled > TEST_CASES(10000) && moves > TEST_CASES(1000) && list_moves > TEST_CASES(1000));
 }
 
 /* ---- The paper's examples -------------------------------------------------------------------- */
+
+/* A scene of engines with the published sizes over @vertices rows of @row. */
+static void published(struct scene *s, unsigned engines, unsigned latency, unsigned vertices, const uint64_t *row)
+{
+	memset(s, 0, offsetof(struct scene, off_chip));
+	s->shape = (struct peg_shape){ .engines = engines, .entries = 24, .edge_bytes = 2048, .list_bytes = 46 * 1024 };
+	s->cfg = (struct nv_config){ .engines = engines, .latency = latency, .vertices = vertices, .id_bytes = 4 };
+	memcpy(s->row, row, (vertices + 1) * sizeof(*row));
+}
+
+static struct peg_core *start(struct scene *s)
+{
+	struct peg_core *c = peg_core_init(test_aligned(peg_core_bytes(&s->shape)), &s->shape);
+	const struct peg_port port = port_of(s);
+
+	CHECK(peg_core_start(c, &s->stream, &port));
+	return c;
+}
 
 /*
  * Figure 6: engine 0 has 896 edges more than engine 1; 448 edges of its entry move, from edge 1304
@@ -582,31 +588,20 @@ TEST(figure_6)
 {
 	struct scene *s = &scene;
 	struct peg_core *c;
-	struct peg_port port;
 	const struct peg_engine *e;
-	void *memory;
 
-	memset(s, 0, offsetof(struct scene, off_chip));
-	s->shape = (struct peg_shape){ .engines = 2, .entries = 24, .edge_bytes = 2048, .list_bytes = 46 * 1024 };
-	s->cfg = (struct nv_config){ .engines = 2, .latency = 100, .vertices = 5, .id_bytes = 4 };
-	/* 3: gathered, fills the space on chip; 4: to be split; 2: the other engine's */
-	memcpy(s->row, (uint64_t[]){ 0, 0, 600, 1048, 1304, 2304 }, 6 * sizeof(uint64_t));
-	s->row[2] = 688;	/* vertex 2: 360 edges */
+	/* 3: gathered, fills the space on chip; 4: to be split; 2: the other engine's, of 360 edges */
+	published(s, 2, 100, 5, (uint64_t[]){ 0, 0, 688, 1048, 1304, 2304 });
 	s->cfg.input[0] = (uint64_t[]){ 3, 4 };
 	s->cfg.input[1] = (uint64_t[]){ 2 };
-	s->cfg.inputs[0] = 2;
-	s->cfg.inputs[1] = 1;
-	s->left[0] = 2;
-	s->left[1] = 1;
+	s->cfg.inputs[0] = s->left[0] = 2;
+	s->cfg.inputs[1] = s->left[1] = 1;
 	s->stream = (struct peg_stream){
 		.engines = 2, .demand = true, .id_log2 = 2, .offset_log2 = 2, .weight_log2 = 2,
 		.field = { true, true }, .vertices = 5, .edges = 2304, .balance_edges = true, .interval = 512,
 		.floor = 32, .shift = 4, .message = 16, .left = s->left,
 	};
-	port = port_of(s);
-	memory = aligned_alloc(64, (peg_core_bytes(&s->shape) + 63) & ~63ull);
-	c = peg_core_init(memory, &s->shape);
-	CHECK(peg_core_start(c, &s->stream, &port));
+	c = start(s);
 	e = c->engine;
 	CHECK_EQ(peg_core_run(c, 512), PEG_MORE);		/* T0 */
 	CHECK_EQ(e[0].efs, 256 + 1000);
@@ -636,7 +631,6 @@ TEST(figure_6)
 	CHECK_EQ(e[1].entry[1].start, 1304);
 	CHECK_EQ(e[1].entry[1].end, 1752);
 	CHECK_EQ(c->count.moved, 448);
-	free(memory);
 }
 
 /* Figure 5: a warp holds edges of several vertices, in the order in which they were gathered. */
@@ -647,23 +641,15 @@ TEST(a_warp_holds_edges_of_several_vertices)
 	const struct gtu_hw_warp *w;
 	const uint32_t *src, *dst;
 	struct peg_core *c;
-	struct peg_port port;
-	void *memory;
 
-	memset(s, 0, offsetof(struct scene, off_chip));
-	s->shape = (struct peg_shape){ .engines = 1, .entries = 24, .edge_bytes = 2048, .list_bytes = 46 * 1024 };
-	s->cfg = (struct nv_config){ .engines = 1, .latency = 200, .vertices = 4, .id_bytes = 4 };
-	memcpy(s->row, (uint64_t[]){ 0, 10, 10, 15, 41 }, 5 * sizeof(uint64_t));
+	published(s, 1, 200, 4, (uint64_t[]){ 0, 10, 10, 15, 41 });
 	s->cfg.input[0] = input;
 	s->cfg.inputs[0] = s->left[0] = 4;
 	s->stream = (struct peg_stream){
 		.engines = 1, .id_log2 = 2, .offset_log2 = 2, .weight_log2 = 2, .field = { true, true },
 		.vertices = 4, .edges = 41, .interval = 512, .left = s->left,
 	};
-	port = port_of(s);
-	memory = aligned_alloc(64, (peg_core_bytes(&s->shape) + 63) & ~63ull);
-	c = peg_core_init(memory, &s->shape);
-	CHECK(peg_core_start(c, &s->stream, &port));
+	c = start(s);
 	CHECK_EQ(peg_core_run(c, 100000), PEG_DONE);
 	CHECK_EQ(peg_core_waiting(c, 0), 2);
 	w = (const void *)peg_core_out(c, 0);
@@ -689,7 +675,6 @@ TEST(a_warp_holds_edges_of_several_vertices)
 	 */
 	CHECK_EQ(w->cycle, 607);
 	CHECK_EQ(c->cycle, 608);
-	free(memory);
 }
 
 TEST_MAIN

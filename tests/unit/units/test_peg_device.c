@@ -16,8 +16,8 @@ static void check_all(const struct bed *b, const struct run *r, uint64_t seed)
 	       r->cpl.status, r->cpl.operand, r->cpl.element);
 	for (uint64_t i = 0; i < b->inputs; i++)
 		total += list ? 1 : b->row[b->input[i] + 1] - b->row[b->input[i]];
-	want = calloc(total + 1, 8);
-	got = calloc(total + 1, 8);
+	want = test_alloc(total + 1, 8);
+	got = test_alloc(total + 1, 8);
 	for (uint64_t i = 0; i < b->inputs; i++) {
 		const uint64_t v = b->input[i];
 
@@ -79,8 +79,6 @@ static void check_all(const struct bed *b, const struct run *r, uint64_t seed)
 	qsort(got, m, 8, by_value);
 	if (list || b->param & GTU_PEG_WITH_INDEX)
 		CHECKF(!memcmp(want, got, 8 * n), "seed %" PRIu64 ": the output is not the requested edges", seed);
-	free(want);
-	free(got);
 	if (!b->return_log2)
 		return;
 	/* the lists of all engines in turn, each in push order */
@@ -125,10 +123,8 @@ TEST(canonical_streams_do_not_depend_on_their_consumers)
 			CHECK_EQ(got.cpl.cycles, want.cpl.cycles);
 			CHECK_EQ(got.listed, want.listed);
 			CHECK(!got.listed || !memcmp(got.list, want.list, 8 * got.listed));
-			run_free(&got);
 		}
-		run_free(&want);
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 
@@ -148,8 +144,7 @@ TEST(demand_loses_and_repeats_no_edge)
 		lay_out(&b, seed % 2, seed);
 		drive(&b, &got, 0, 1 + (unsigned)(seed % 3), seed);
 		check_all(&b, &got, seed);
-		run_free(&got);
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 
@@ -194,7 +189,7 @@ TEST(all_vertices_without_a_list)
 		}
 		CHECK_EQ(c.status, GTU_CPL_OK);
 		CHECK_EQ(edges, b.m);
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 
@@ -229,11 +224,9 @@ TEST(overflow_reports_the_needed_size)
 				b.outputs = got.cpl.needed;
 				outputs++;
 			}
-			run_free(&got);
 		}
 		check_all(&b, &got, seed);
-		run_free(&got);
-		bed_close(&b);
+		test_end(NULL);
 	}
 	CHECK(spills > 30 && outputs > 30);
 }
@@ -257,7 +250,7 @@ TEST(balanced_lists_lose_no_vertex)
 		lay_out(&b, false, seed);
 		drive(&b, &got, 0, 0, seed);
 		CHECK_EQ(got.cpl.status, GTU_CPL_OK);
-		want = calloc(got.listed + 1, 8);
+		want = test_alloc(got.listed + 1, 8);
 		for (unsigned e = 0; e < b.engines; e++)
 			for (size_t i = 0; i < 32 * got.count[e]; i += 3) {
 				const struct gtu_hw_warp *w = (const void *)(got.records[e] + i / 32 * b.record_bytes);
@@ -273,9 +266,7 @@ TEST(balanced_lists_lose_no_vertex)
 		CHECK(!memcmp(want, got.list, 8 * n));
 		gtu_dev_write(b.f->dev, 0, GTU_PAGE_PEG + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
 		moved += gtu_dev_read(b.f->dev, 0, GTU_PAGE_PEG + GTU_UREG_COUNTER(GTU_PEG_C_LIST_MOVED), 8);
-		free(want);
-		run_free(&got);
-		bed_close(&b);
+		test_end(NULL);
 	}
 	CHECK(moved > 1000);
 }

@@ -106,7 +106,6 @@ TEST(descriptors_are_checked)
 	EXPECT(GTU_CPL_KEY, GTU_PEG_EDGES);
 	block(&b)[GTU_PEG_SPILL].offset = 64;
 	EXPECT(GTU_CPL_OPERAND, GTU_PEG_SPILL);
-	bed_close(&b);
 }
 
 TEST(values_in_memory_are_checked)
@@ -120,7 +119,7 @@ TEST(values_in_memory_are_checked)
 		plain(&b, seed);
 		if (b.inputs > 40 && b.m > 1000)
 			break;
-		bed_close(&b);
+		test_end(NULL);
 	}
 	d = describe(&b);
 	row = (void *)(b.buffer[ROW]->at + 8);
@@ -152,9 +151,7 @@ TEST(values_in_memory_are_checked)
 		CHECK_EQ(r.cpl.status, GTU_CPL_INDEX);
 		CHECK_EQ(r.cpl.cycles, c.cycles);
 		CHECK_EQ(r.cpl.count, c.count);
-		run_free(&r);
 	}
-	bed_close(&b);
 }
 
 TEST(invalid_ring_headers_end_their_stream)
@@ -171,7 +168,7 @@ TEST(invalid_ring_headers_end_their_stream)
 
 	plain(&b, 4);
 	d = describe(&b);
-	for (unsigned i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
+	for (unsigned i = 0; i < LENGTH(invalid); i++) {
 		memset(ring(&b, 0), 0, 64);
 		memcpy((uint8_t *)ring(&b, 0) + invalid[i].byte, &invalid[i].value, 4);
 		c = fx_do(b.f, &d, 0);
@@ -199,7 +196,6 @@ TEST(invalid_ring_headers_end_their_stream)
 		gtu_dev_step(b.f->dev, 100);
 	CHECK_EQ(c.status, GTU_CPL_OK);
 	CHECK_EQ(c.needed, 3);
-	bed_close(&b);
 }
 
 /*
@@ -254,13 +250,12 @@ TEST(hostile_memory_does_not_affect_later_streams)
 			fx_doorbell(b.f, 0, GTU_DB_KICK, 1);
 		}
 		status[c.status]++;
-		bed_close(&b);
+		test_end(NULL);
 		make(&b, NULL, seed);
 		lay_out(&b, false, seed);
 		drive(&b, &after, 0, 0, seed);
 		CHECK_EQ(after.cpl.status, GTU_CPL_OK);
-		run_free(&after);
-		bed_close(&b);
+		test_end(NULL);
 	}
 	CHECK(status[GTU_CPL_OK] > 50 && status[GTU_CPL_INDEX] > 20);
 }
@@ -282,7 +277,7 @@ TEST(a_stream_ends_by_cancel_reset_stall_or_revocation)
 			lay_out(&b, false, 1);
 			if (b.engines > 3 && b.m > 3000 && b.inputs > 200 && !(b.param & GTU_PEG_VERTEX_LIST))
 				break;
-			bed_close(&b);
+			test_end(NULL);
 		}
 		d = describe(&b);
 		for (unsigned e = 0; e < b.engines; e++)
@@ -332,8 +327,7 @@ TEST(a_stream_ends_by_cancel_reset_stall_or_revocation)
 			CHECK_EQ(gtu_dev_read(b.f->dev, 0, GTU_PAGE_PEG + GTU_PEG_REG(1) + reg, 4), 0);
 		drive(&b, &after, 0, 0, 1);
 		CHECK_EQ(after.cpl.status, GTU_CPL_OK);
-		run_free(&after);
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 
@@ -352,9 +346,7 @@ TEST(a_limit_ends_a_stream_at_any_step_size)
 		CHECK_EQ(a.cpl.status, got.cpl.status);
 		CHECK_EQ(a.cpl.cycles, got.cpl.cycles);
 		CHECK(a.cpl.status == GTU_CPL_OK || (a.cpl.status == GTU_CPL_LIMIT && a.cpl.cycles == 1024));
-		run_free(&a);
-		run_free(&got);
-		bed_close(&b);
+		test_end(NULL);
 	}
 }
 

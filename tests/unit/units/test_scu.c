@@ -50,20 +50,13 @@ static void bed_open(uint64_t seed, const struct gtu_dev_config *config)
 {
 	unsigned i;
 
-	bed = calloc(1, sizeof(*bed));
+	bed = test_alloc(1, sizeof(*bed));
 	bed->seed = seed;
 	bed->f = fx_open(config, seed);
 	for (i = 0; i <= GTU_SCU_OPERANDS; i++) {
 		bed->linear[i] = pool_open(bed->f, false, 0);
 		bed->scattered[i] = pool_open(bed->f, true, 1 + i % 3);
 	}
-}
-
-static void bed_close(void)
-{
-	fx_close(bed->f);
-	free(bed);
-	gtu_scu_kernels_use(NULL);
 }
 
 /* Make a region of @bytes at the end of the buffer (@at_end) or near its start. Returns its key; *at is its memory. */
@@ -211,7 +204,7 @@ static void array_make(struct ref_array *a, unsigned log2, uint64_t count, bool 
 	a->given = true;
 	a->log2 = log2;
 	a->count = count;
-	a->bytes = malloc(array_bytes(a, bits) + 8);
+	a->bytes = test_alloc(array_bytes(a, bits) + 8, 1);
 }
 
 static void array_random(struct ref_array *a, uint64_t count, unsigned percent)
@@ -467,15 +460,6 @@ static void check_filter_table(const struct ref_job *j, const struct ref_tables 
 	}
 }
 
-static void jobs_free(struct ref_job *j)
-{
-	unsigned i;
-
-	for (i = 0; i < GTU_SCU_OPERANDS; i++)
-		if (i != GTU_SCU_FILTER_TABLE && i != GTU_SCU_GROUP_TABLE)
-			free(j->a[i].bytes);
-}
-
 static void after_make(const struct ref_job *j, const uint64_t *table_bytes, uint8_t *const *table,
 		       struct ref_array after[GTU_SCU_OPERANDS])
 {
@@ -490,20 +474,12 @@ static void after_make(const struct ref_job *j, const uint64_t *table_bytes, uin
 		after[i] = j->a[i];
 		if (is_table) {
 			after[i].count = table_bytes[i - GTU_SCU_FILTER_TABLE];
-			after[i].bytes = malloc(after[i].count);
+			after[i].bytes = test_alloc(after[i].count, 1);
 			memcpy(after[i].bytes, table[i - GTU_SCU_FILTER_TABLE], after[i].count);
 		} else {
-			after[i].bytes = malloc(array_bytes(&j->a[i], is_bits(j, i)) + 8);
+			after[i].bytes = test_alloc(array_bytes(&j->a[i], is_bits(j, i)) + 8, 1);
 		}
 	}
-}
-
-static void after_free(struct ref_array after[GTU_SCU_OPERANDS])
-{
-	unsigned i;
-
-	for (i = 0; i < GTU_SCU_OPERANDS; i++)
-		free(after[i].bytes);
 }
 
 static const char *const isas[] = { "portable", "avx2", "avx512" };
@@ -550,7 +526,7 @@ static unsigned check_job(struct ref_job *j, struct ref_tables *t, const uint64_
 
 		if (!j->a[i].given || i == GTU_SCU_FILTER_TABLE || i == GTU_SCU_GROUP_TABLE)
 			continue;
-		ran.a[i].bytes = malloc(bytes + 8);
+		ran.a[i].bytes = test_alloc(bytes + 8, 1);
 		memcpy(ran.a[i].bytes, j->a[i].bytes, bytes);
 	}
 	ref_run(&ran, t);
@@ -588,19 +564,17 @@ static unsigned check_job(struct ref_job *j, struct ref_tables *t, const uint64_
 			for (i = 0; i < 2; i++)
 				if (table_bytes[i])
 					memcpy(table[i], after[GTU_SCU_FILTER_TABLE + i].bytes, table_bytes[i]);
-		after_free(after);
 	}
-	for (i = 0; i < GTU_SCU_OPERANDS; i++)
-		if (i != GTU_SCU_FILTER_TABLE && i != GTU_SCU_GROUP_TABLE && j->a[i].given)
-			free(ran.a[i].bytes);
 	return ran.status;
 }
 
 static void random_cases(unsigned n, uint64_t seed, const struct gtu_dev_config *config)
 {
 	unsigned i, b;
+	void *mark;
 
 	bed_open(seed, config);
+	mark = test_mark();
 	for (i = 0; i < n; i++) {
 		const uint64_t this_seed = bed->seed;
 		uint64_t table_bytes[2] = { 0, 0 };
@@ -611,7 +585,7 @@ static void random_cases(unsigned n, uint64_t seed, const struct gtu_dev_config 
 
 		random_job(&j, &t, table_bytes);
 		for (b = 0; b < 2; b++) {
-			table[b] = malloc(table_bytes[b] + 1);
+			table[b] = test_alloc(table_bytes[b] + 1, 1);
 			memset(table[b], (int)any(256), table_bytes[b]);
 		}
 		status = check_job(&j, &t, table_bytes, table, 3, this_seed);
@@ -621,11 +595,9 @@ static void random_cases(unsigned n, uint64_t seed, const struct gtu_dev_config 
 			if (!j.group || status == GTU_CPL_OK)
 				check_job(&j, &t, table_bytes, table, 1, this_seed);
 		}
-		free(table[0]), free(table[1]);
-		ref_tables_close(&t);
-		jobs_free(&j);
+		test_end(mark);
 	}
-	bed_close();
+	gtu_scu_kernels_use(NULL);
 }
 
 TEST(random_jobs)

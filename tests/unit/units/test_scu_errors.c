@@ -95,7 +95,7 @@ TEST(parameters_without_meaning)
 
 	rig_open(&g);
 	CHECK_EQ(rig_do(&g, good_expand(&g)).status, GTU_CPL_OK);
-	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (i = 0; i < LENGTH(wrong); i++) {
 		uint32_t given = good_expand(&g);
 		struct gtu_hw_cpl c;
 
@@ -115,7 +115,6 @@ TEST(parameters_without_meaning)
 	CHECK_EQ(rig_do(&g, P(INDEX) | P(OUT)).status, GTU_CPL_OK);
 	g.desc.param2 = 1;
 	CHECK_EQ(rig_do(&g, P(INDEX) | P(OUT)).status, GTU_CPL_RESERVED);
-	fx_close(g.f);
 }
 
 TEST(operands_missing_unwanted_short)
@@ -174,7 +173,6 @@ TEST(operands_missing_unwanted_short)
 	CHECK_EQ(c.status, GTU_CPL_OPERAND);
 	CHECK_EQ(c.operand, GTU_SCU_COST_GATHERED);
 	CHECK_EQ(rig_do(&g, given | P(COST_INPUT)).status, GTU_CPL_OK);
-	fx_close(g.f);
 }
 
 TEST(rights)
@@ -204,7 +202,6 @@ TEST(rights)
 		CHECK_EQ(c.status, reads ? GTU_CPL_RIGHTS : GTU_CPL_OK);
 		*flags |= GTU_REGION_READ;
 	}
-	fx_close(g.f);
 }
 
 /* With a cycle limit, a job ends at the same element with the same bytes, however its run is divided into calls. */
@@ -267,7 +264,6 @@ TEST(limit)
 		}
 	}
 	CHECK(limited > 100 && ended > 100);
-	fx_close(g.f);
 }
 
 /* With random bytes in kept tables, every job ends and accesses nothing outside its operands (guard pages). */
@@ -310,7 +306,6 @@ TEST(corrupt_tables)
 		index += c.status == GTU_CPL_INDEX;
 	}
 	CHECK(index > 0 && ok > 0);
-	fx_close(g.f);
 }
 
 /* ---- Memory that another thread rewrites -------------------------------------------------------- */
@@ -378,7 +373,6 @@ TEST(memory_that_changes)
 	atomic_store(&s.stop, true);
 	pthread_join(thread, NULL);
 	CHECK(ended[GTU_CPL_INDEX] > 0);
-	fx_close(g.f);
 }
 
 /* ---- Counters ---------------------------------------------------------------------------------- */
@@ -413,7 +407,6 @@ TEST(counters)
 	CHECK_EQ(counter(&g, GTU_SCU_C_EVICTIONS), 0);
 	CHECK_EQ(counter(&g, GTU_SCU_C_GROUPED), N / 2);
 	CHECK(counter(&g, GTU_SCU_C_GROUPS) >= N / 2 / 8);
-	fx_close(g.f);
 }
 
 TEST_MAIN

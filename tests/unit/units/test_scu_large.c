@@ -56,20 +56,11 @@ static void compare(struct ref_job *j, uint32_t param, bool scattered, uint64_t 
 			CHECK_EQ(out->at[i], 0x3c);
 	}
 	gtu_scu_kernels_use(NULL);
-	fx_close(f);
 }
 
 static void give(struct ref_job *j, unsigned i, unsigned log2, uint64_t count, uint64_t bytes)
 {
-	j->a[i] = (struct ref_array){ true, log2, count, calloc(1, bytes + 8) };
-}
-
-static void release(struct ref_job *j)
-{
-	unsigned i;
-
-	for (i = 0; i < GTU_SCU_OPERANDS; i++)
-		free(j->a[i].bytes);
+	j->a[i] = (struct ref_array){ true, log2, count, test_alloc(bytes + 8, 1) };
 }
 
 static void data(unsigned width, uint64_t n, bool scattered, uint64_t seed)
@@ -86,7 +77,7 @@ static void data(unsigned width, uint64_t n, bool scattered, uint64_t seed)
 		j.a[GTU_SCU_MASK].bytes[i] = (uint8_t)(test_random(&seed) | test_random(&seed));
 	compare(&j, width, scattered, seed);
 	CHECK(j.count << width > 3 << 20);
-	release(&j);
+	test_end(NULL);
 }
 
 TEST(data_of_megabytes)
@@ -118,7 +109,7 @@ static void expand(unsigned most, bool scattered, uint64_t seed)
 	give(&j, GTU_SCU_OUT, 2, total, total * 4);
 	compare(&j, 2 | 3 << GTU_SCU_INDEX_SHIFT | 2 << GTU_SCU_COUNT_SHIFT, scattered, seed);
 	CHECK(total * 4 > 3 << 20);
-	release(&j);
+	test_end(NULL);
 }
 
 TEST(expansion_of_megabytes)

@@ -9,11 +9,8 @@
 
 static struct wvr_core *make(const struct wvr_shape *shape)
 {
-	void *memory = aligned_alloc(64, (wvr_core_bytes(shape) + 63) & ~63ull);
-
-	CHECK(memory);
 	CHECK(!wvr_shape_check(shape));
-	return wvr_core_init(memory, shape);
+	return wvr_core_init(test_aligned(wvr_core_bytes(shape)), shape);
 }
 
 static void answered(const struct wvr_work *w, unsigned lanes, const uint64_t *vid, const uint64_t *eid)
@@ -84,7 +81,6 @@ TEST(figures_6_and_7)
 	answered(&w, 4, (uint64_t[]){ 100, 100, WVR_NONE, WVR_NONE },
 		 (uint64_t[]){ 7, 8, WVR_NONE, WVR_NONE });
 	CHECK_EQ(c->count.rounds, 2);
-	free(c);
 }
 
 TEST(invalid_registrations_are_rejected)
@@ -102,7 +98,6 @@ TEST(invalid_registrations_are_rejected)
 	CHECK_EQ(wvr_core_register(c, 99, 1, 1, 0), WVR_OK);	/* another round */
 	wvr_core_decode(c, &w);
 	CHECK_EQ(w.active, 0);		/* degree 0 gives no work */
-	free(c);
 }
 
 /* ---- The reference machine ------------------------------------------------------------------- */
@@ -279,7 +274,7 @@ TEST(state_machine_equals_the_reference)
 		CHECK_EQ(c->cycle, m.t);
 		for (unsigned s = 0; s < 9; s++)
 			CHECK_EQ(c->count.state[s], m.in_state[s]);
-		free(c);
+		test_end(NULL);
 	}
 }
 

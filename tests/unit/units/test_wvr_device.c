@@ -99,7 +99,7 @@ static void drive(struct bed *b, struct run *r, const struct gtu_hw_desc *d, uin
 		while (h->consumer != h->producer) {
 			if (r->count == r->room) {
 				r->room = 2 * r->room + 64;
-				r->records = realloc(r->records, r->room * r->record_bytes);
+				r->records = test_grow(r->records, r->room * r->record_bytes);
 			}
 			memcpy(r->records + r->count++ * r->record_bytes,
 			       (uint8_t *)h + 64 + (h->consumer & (ring - 1)) * r->record_bytes, r->record_bytes);
@@ -126,7 +126,7 @@ struct work {
 static struct work *fill(struct bed *b, uint64_t seed, size_t *n)
 {
 	const unsigned rounds = (unsigned)(test_random(&seed) % 5);
-	struct work *w = calloc(400000, sizeof(*w));
+	struct work *w = test_alloc(400000, sizeof(*w));
 
 	*n = 0;
 	b->n = 0;
@@ -201,9 +201,8 @@ TEST(canonical_streams_do_not_depend_on_their_consumer)
 		check_all(&want, param, w, n);
 		for (unsigned i = 0; i < 3; i++) {
 			if (i == 2) {
-				fx_close(b.f);
 				bed_open(&b, NULL, true, seed);
-				free(fill(&b, seed, &n));
+				fill(&b, seed, &n);
 			}
 			d = describe(&b, param, 1u << (seed + i) % 6, i ? 4 : 0);
 			drive(&b, &got, &d, i == 1 ? 1 : 0, i * 3, 0, seed + i);
@@ -211,16 +210,12 @@ TEST(canonical_streams_do_not_depend_on_their_consumer)
 			CHECKF(!got.count || !memcmp(got.records, want.records, got.count * got.record_bytes),
 			       "seed %" PRIu64 ": records differ", seed);
 			CHECK_EQ(got.cpl.cycles, want.cpl.cycles);
-			free(got.records);
 		}
 		/* on demand, each work item once */
 		d = describe(&b, param | GTU_WVR_DEMAND, 8, 0);
 		drive(&b, &got, &d, 0, 2, 0, seed);
 		check_all(&got, param, w, n);
-		free(got.records);
-		free(want.records);
-		free(w);
-		fx_close(b.f);
+		test_end(NULL);
 	}
 }
 
@@ -253,9 +248,7 @@ TEST(skips_remove_work_that_no_warp_holds)
 		}
 		CHECK_EQ(came + got.cpl.dropped, n);
 		skipped += got.cpl.dropped;
-		free(got.records);
-		free(w);
-		fx_close(b.f);
+		test_end(NULL);
 	}
 	CHECK(skipped > 1000);
 }
@@ -268,7 +261,6 @@ TEST(skips_remove_work_that_no_warp_holds)
 		CHECK_EQ(r_.cpl.operand, place);                                                   \
 		CHECK_EQ(r_.cpl.element, element_);                                                \
 		CHECK_EQ(r_.cpl.needed, needed_);                                                  \
-		free(r_.records);                                                                  \
 	} while (0)
 
 TEST(errors_name_the_registration)
@@ -348,7 +340,6 @@ TEST(errors_name_the_registration)
 		CHECK_EQ(c.cycles, 1024);
 		CHECK_EQ(header(&b)->ended, 1);
 	}
-	fx_close(b.f);
 }
 
 /* Registrations, ring and skips change while the stream runs. It completes and leaves no state. */
@@ -364,7 +355,7 @@ TEST(hostile_memory_does_not_affect_later_streams)
 		size_t n;
 
 		bed_open(&b, NULL, seed % 2, seed);
-		free(fill(&b, seed, &n));
+		fill(&b, seed, &n);
 		d = describe(&b, seed % 8, 8, seed % 3 ? 3 : 0);
 		d.limit = 100;
 		memset(header(&b), 0, 64);
@@ -393,7 +384,7 @@ TEST(hostile_memory_does_not_affect_later_streams)
 		c = fx_do(b.f, &d, 0);
 		CHECK_EQ(c.status, GTU_CPL_OK);
 		CHECK_EQ(c.count, 1);
-		fx_close(b.f);
+		test_end(NULL);
 	}
 	CHECK(ok > 50 && bad > 20);
 }
@@ -433,7 +424,7 @@ TEST(a_stream_ends_by_cancel_or_reset)
 		c = fx_do(b.f, &d, 0);
 		CHECK_EQ(c.status, GTU_CPL_OK);
 		CHECK_EQ(c.count, 2);
-		fx_close(b.f);
+		test_end(NULL);
 	}
 }
 

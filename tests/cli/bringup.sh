@@ -52,14 +52,12 @@ exits 4 "the lockstep step fails a function with the bug data" \
 	gtu bringup --device model --bug data --only lockstep --html bad.html
 says "lockstep reports the descriptor, the byte's offset and both values" "\[data\] descriptor [0-9]+ of seed 1: COPY .*: byte 0x[0-9a-f]+ of output is 0x[0-9a-f]+, the model's 0x[0-9a-f]+" "$out"
 says "the page names the bug data" "class=\"name\">data<" bad.html
-check "--lockstep and --seed choose the descriptors" gtu bringup --device model --only lockstep --lockstep 3000 --seed 7
-says "lockstep reports 3000 descriptors of seed 7" "3000 descriptors of seed 7" "$out"
+prints "--lockstep and --seed choose the descriptors" "3000 descriptors of seed 7" gtu bringup --device model --only lockstep --lockstep 3000 --seed 7
 exits 4 "gtu bringup fails a function with a stuck bit" gtu bringup --device model --bug stuck-bit
 says "gtu bringup skips DMA after a failed step" "^skip +dma +something before has failed" "$out"
 exits 4 "gtu bringup --force fails a function with a stuck bit" gtu bringup --device model --bug stuck-bit --force
 says "gtu bringup --force tests DMA after a failed step" "^ok +dma " "$out"
-check "gtu bringup --only aperture runs one step" gtu bringup --device model --only aperture --march 16K
-says "--march 16K tests 16384 bytes" "over 16384 bytes" "$out"
+prints "gtu bringup --only aperture runs one step" "over 16384 bytes" gtu bringup --device model --only aperture --march 16K
 lacks "--only aperture leaves out DMA and lockstep" "^ok +(dma|lockstep)" "$out"
 
 # boards that are smaller than the model's default build
@@ -78,18 +76,13 @@ says "the message names the parameter" 'no parameter "queue"'
 exits 2 "gtu bringup refuses a value that no board has" gtu bringup --device model:queues=257
 says "the message names the value" "queues is 257"
 
-exits 2 "gtu bringup refuses an unknown bug" gtu bringup --device model --bug dma-pag
-says "gtu bringup suggests the nearest bug" "did you mean dma-page"
-exits 2 "gtu bringup refuses to inject a bug into a board" gtu bringup --device 0000:00:00.0 --bug w1c
-says "the message names --bug" "--bug"
-exits 2 "gtu bringup refuses an unknown step" gtu bringup --only dmaa
-says "gtu bringup suggests the nearest step" "did you mean dma"
+fails_with 2 "gtu bringup refuses an unknown bug" "did you mean dma-page" gtu bringup --device model --bug dma-pag
+fails_with 2 "gtu bringup refuses to inject a bug into a board" "--bug" gtu bringup --device 0000:00:00.0 --bug w1c
+fails_with 2 "gtu bringup refuses an unknown step" "did you mean dma" gtu bringup --only dmaa
 exits 2 "gtu bringup refuses an unknown kind of device" gtu bringup --device nowhere
 says "the message lists the kinds of device" "neither model, nor /dev/gtuN, nor socket:PATH, nor a PCI address"
-exits 2 "gtu bringup refuses an incomplete PCI address" gtu bringup --device 00:40.0
-says "the message shows a complete PCI address" "as 0000:01:00.0"
-exits 2 "gtu bringup refuses --unbind for the model" gtu bringup --device model --unbind
-says "the message says that --unbind is for a function on the PCI bus" "for a function on the PCI bus"
+fails_with 2 "gtu bringup refuses an incomplete PCI address" "as 0000:01:00.0" gtu bringup --device 00:40.0
+fails_with 2 "gtu bringup refuses --unbind for the model" "for a function on the PCI bus" gtu bringup --device model --unbind
 # a function that is not a GTU is not written to; only root can
 other=$(grep -Lsi 0x4754 /sys/bus/pci/devices/*/device | head -1)
 other=$(basename "$(dirname "${other:-/none/none}")")
@@ -100,12 +93,9 @@ exits 1 "gtu bringup --rescan refuses a PCI function of another kind" gtu bringu
 says "the message of --rescan says the same" "neither 1234:4754 nor a processing accelerator|Permission denied"
 holds "the refused PCI function is still on the bus" test -e "/sys/bus/pci/devices/$other"
 always
-exits 2 "gtu bringup refuses a GPU" gtu bringup --device cuda:0
-says "the message names cuda:0" "cuda:0"
-exits 2 "gtu bringup refuses one file for both reports" gtu bringup --device model --json same --html same
-says "the message names the file" "same"
-exits 1 "gtu bringup refuses a report that cannot be written" gtu bringup --device model --html /nonexistent/page
-says "the message names the report" "/nonexistent/page"
+fails_with 2 "gtu bringup refuses a GPU" "cuda:0" gtu bringup --device cuda:0
+fails_with 2 "gtu bringup refuses one file for both reports" "same" gtu bringup --device model --json same --html same
+fails_with 1 "gtu bringup refuses a report that cannot be written" "/nonexistent/page" gtu bringup --device model --html /nonexistent/page
 empty "gtu bringup refuses it before any step" "$out"
 # over vfio-user without a virtual machine: gtu serve runs in another process
 server=
@@ -150,8 +140,7 @@ serve --fault die-at=3000
 exits 4 "gtu bringup fails a function whose server dies" gtu bringup --device socket:s
 end_server
 says "gtu bringup reports the lost function of a dead server" "the function was lost" "$out"
-exits 1 "gtu bringup refuses a socket without a server" gtu bringup --device socket:none
-says "the message names the socket" "no server listens on none"
+fails_with 1 "gtu bringup refuses a socket without a server" "no server listens on none" gtu bringup --device socket:none
 
 # a board that is not the model: no units, one queue
 tiny() { # SCRIPT
@@ -172,6 +161,5 @@ says "gtu bringup skips only the units that tiny.py lacks" "^10 of 11 steps chec
 holds "stranger.py has another unit" grep -q "units 0x20," stranger.py.txt
 says "gtu bringup skips the aperture that bare.py lacks" "^9 of 11 steps checked; skipped: aperture, units$" bare.py.txt
 
-exits 2 "gtu serve refuses an unknown bug" gtu serve --socket s --bug nonsense
-says "gtu serve names the unknown bug" "nonsense"
+fails_with 2 "gtu serve refuses an unknown bug" "nonsense" gtu serve --socket s --bug nonsense
 finish

@@ -9,28 +9,18 @@ fake() {
 }
 mkdir plain && fake old 6.2.0 && fake strange newest && fake good 10.0.2 && fake half 10.0.2 && rm half/hw/Kconfig
 
-exits 1 "a folder that is none" "$build" --source "$work/none"
-says "is named" "there is no folder '.*/none' to take QEMU's source from"
-exits 1 "a folder without QEMU" "$build" --source plain
-says "lacks what is named" "plain is not a QEMU source tree: it has no configure$"
-exits 1 "half of a tree" "$build" --source half
-says "lacks it, too" "it has no hw/Kconfig$"
-exits 1 "build-qemu refuses a version that is too old" "$build" --source old
-says "the message names the oldest supported version" "old is QEMU 6.2.0; the device is written for 7.2 and later"
-exits 1 "build-qemu refuses a tree without a valid version" "$build" --source strange
-says "the message quotes the invalid version" "'newest' in VERSION is not a version"
+fails_with 1 "a folder that is none" "there is no folder '.*/none' to take QEMU's source from" "$build" --source "$work/none"
+fails_with 1 "a folder without QEMU" "plain is not a QEMU source tree: it has no configure$" "$build" --source plain
+fails_with 1 "half of a tree" "it has no hw/Kconfig$" "$build" --source half
+fails_with 1 "build-qemu refuses a version that is too old" "old is QEMU 6.2.0; the device is written for 7.2 and later" "$build" --source old
+fails_with 1 "build-qemu refuses a tree without a valid version" "'newest' in VERSION is not a version" "$build" --source strange
 exits 1 "build-qemu refuses an unknown target" "$build" --source good --targets 'x86_64-softmmu riscv64-softmmu'
 says "the message lists the available targets" "no target 'riscv64-softmmu': QEMU_TARGETS can have aarch64-softmmu x86_64-softmmu"
-exits 1 "no target" "$build" --source good --targets ' '
-says "names none" "QEMU_TARGETS names no target"
-exits 1 "two sources" "$build" --source good --suite trixie
-says "are one too many" "QEMU_SRC and QEMU_SUITE"
-exits 1 "build-qemu refuses an invalid name of a release" "$build" --suite ../etc
-says "the message quotes the invalid name" "'../etc' is not the name of a Debian release"
-check "a version has its folder" "$build" --source good --name
-says "which is named after it" "/qemu-gtu-10.0.2$" "$out"
-check "other targets have theirs" "$build" --source good --targets 'x86_64-softmmu aarch64-softmmu' --name
-says "which is named after them" "/qemu-gtu-10.0.2-x86_64-aarch64$" "$out"
+fails_with 1 "no target" "QEMU_TARGETS names no target" "$build" --source good --targets ' '
+fails_with 1 "two sources" "QEMU_SRC and QEMU_SUITE" "$build" --source good --suite trixie
+fails_with 1 "build-qemu refuses an invalid name of a release" "'../etc' is not the name of a Debian release" "$build" --suite ../etc
+prints "a version has its folder" "/qemu-gtu-10.0.2$" "$build" --source good --name
+prints "other targets have theirs" "/qemu-gtu-10.0.2-x86_64-aarch64$" "$build" --source good --targets 'x86_64-softmmu aarch64-softmmu' --name
 
 # a machine without the packages and with a user who is not root
 mkdir bin

@@ -69,7 +69,6 @@ given "kernel headers are missing (apt-get install linux-headers-amd64)" test -d
 cp -r gtu-dkms/usr/src/gtu-$version module
 check "the module builds from gtu-dkms" make -C "$headers" M="$work/module" modules
 needs modinfo
-check "modinfo reads the built gtu.ko" modinfo module/gtu.ko
-says "the built gtu.ko has the device's PCI id" "^alias: +pci:v00001234d00004754" "$out"
+prints "modinfo reads the built gtu.ko" "^alias: +pci:v00001234d00004754" modinfo module/gtu.ko
 always
 finish

@@ -23,8 +23,7 @@ for source in "${sources[@]}"; do
 	holds "$name.c has fewer than 60 lines" awk 'END { exit NR < 5 || NR >= 60 }' "$source"
 	check "$name.c builds without a warning against the installed library" bash -c \
 		"gcc -std=gnu11 -Wall -Wextra -Werror -O1 $source -o $name \$(pkg-config --cflags --libs gtu)"
-	exits 1 "$name fails without its graph" "./$name" none.gtu
-	says "$name names the missing graph" "none.gtu"
+	fails_with 1 "$name fails without its graph" "none.gtu" "./$name" none.gtu
 	check "$name runs over a graph" "./$name" g.gtu
 	[ -n "$missing" ] || cp "$out" "$name.txt"
 done

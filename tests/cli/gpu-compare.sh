@@ -36,15 +36,11 @@ chmod +x gtu gap/* other
 all() { "$compare" d --gtu ./gtu --gap gap --other EMOGI=./other --scale 10 --sources 4 --sssp-sources 3 "$@"; }
 check "gpu-compare --help exits with 0" "$compare" --help
 exits 2 "gpu-compare refuses to run without a folder" "$compare"
-check "gpu-compare --list lists the stages" all --list
-says "gpu-compare --list has the stages of the other code left" "^left +EMOGI bfs kronecker" "$out"
-check "gpu-compare --stages 3 runs" all --stages 3
-says "gpu-compare --stages 3 says that stages are left" "stages are left" "$out"
-check "gpu-compare --list lists the stages after three of them" all --list
-says "gpu-compare --list has the stage of the link done" "^done +link" "$out"
+prints "gpu-compare --list lists the stages" "^left +EMOGI bfs kronecker" all --list
+prints "gpu-compare --stages 3 runs" "stages are left" all --stages 3
+prints "gpu-compare --list lists the stages after three of them" "^done +link" all --list
 cp calls before
-exits 1 "gpu-compare fails where another code crashes" all
-says "gpu-compare names the crashed program" "gap/pr"
+fails_with 1 "gpu-compare fails where another code crashes" "gap/pr" all
 holds "the table has the time of the GAP reference after a crash of another program" grep -q "GAP reference, all cores *40.00" d/table.txt
 holds "the table has the time of the other code" grep -q "^EMOGI *30.50" d/table.txt
 holds "the table has the time with edges on the card" grep -q "edges on the card *1.00" d/table.txt
@@ -61,15 +57,13 @@ holds "gpu-compare draws the curve" grep -q "<polyline" d/curve.svg
 same "gpu-compare does not repeat stages that are done" <(head -3 calls) before
 printf '#!/bin/sh\necho "Average Time: 0.5"\n' >gap/pr
 wc -l <calls >before
-check "gpu-compare goes on after the crash is repaired" all
-says "gpu-compare says that nothing is left" "all stages are done" "$out"
+prints "gpu-compare goes on after the crash is repaired" "all stages are done" all
 wc -l <calls >after
 same "gpu-compare does not run gtu again after the repair" before after
 check "gpu-compare --tidy runs" all --tidy
 holds "gpu-compare --tidy removes the graphs and keeps the results" test ! -e d/uniform-10.gtu -a ! -e d/uniform-10.wsg -a -s d/gtu-uniform.json
 rm -r d; touch no-gpu
-exits 1 "gpu-compare fails without a GPU" all
-says "gpu-compare prints gtu's message about the missing driver" "no CUDA driver"
+fails_with 1 "gpu-compare fails without a GPU" "no CUDA driver" all
 cat "$out" "$err" >said
 holds "gpu-compare prints the message once" test "$(grep -c "no CUDA driver" said)" = 1
 exits 1 "gpu-compare refuses an unknown graph" all --graphs lattice

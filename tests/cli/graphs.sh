@@ -15,12 +15,9 @@ says "gtu stat counts 5 edges" "^edges +5 " stat.txt
 check "gtu convert --quiet converts" gtu convert good.txt quiet.gtu --quiet
 empty "gtu convert --quiet prints nothing" "$out"
 same "gtu convert --quiet writes the same container" good.gtu quiet.gtu
-check "gtu convert --undirected converts" gtu convert good.txt both.gtu --undirected
-says "gtu convert --undirected doubles the edges" "10 edges" "$out"
-check "gtu convert --compress converts" gtu convert good.txt small.gtu --compress
-says "gtu convert --compress prints the compression ratio" "^compressed to [0-9.]+ of" "$out"
-check "gtu stat reads the compressed container" gtu stat small.gtu
-says "gtu stat says that the container is compressed" "compressed" "$out"
+prints "gtu convert --undirected converts" "10 edges" gtu convert good.txt both.gtu --undirected
+prints "gtu convert --compress converts" "^compressed to [0-9.]+ of" gtu convert good.txt small.gtu --compress
+prints "gtu stat reads the compressed container" "compressed" gtu stat small.gtu
 tail -n +2 "$out" | grep -v "^made from" >a
 same "gtu stat prints the same of the edge list and of the compressed container" a b
 check "gtu convert decompresses the container" gtu convert small.gtu back.gtu --quiet
@@ -28,8 +25,7 @@ same "the decompressed container is the original one" good.gtu back.gtu
 for unit in none scu iru peg weaver; do
 	verified "gtu run bfs is right over the compressed container with --unit $unit" gtu run bfs small.gtu --unit $unit --device model --verify
 done
-check "gtu convert --edge-bytes 8 converts" gtu convert good.txt wide.gtu --edge-bytes 8
-says "gtu convert --edge-bytes 8 writes 8-byte edges" "8-byte" "$out"
+prints "gtu convert --edge-bytes 8 converts" "8-byte" gtu convert good.txt wide.gtu --edge-bytes 8
 check "gtu stat --json - prints a report" gtu stat good.gtu --json -
 cp "$out" stat.json
 python "gtu stat --json - prints JSON with the vertices and edges" <<'END'
@@ -44,8 +40,7 @@ for tool in gzip xz zstd; do
 	[ -n "$missing" ] || gtu stat packed.gtu | tail -n +2 | grep -v "^made from" >packed.stat
 	same "gtu stat prints the same of the edge list and of the one compressed by $tool" packed.stat b
 	[ -n "$missing" ] || head -c -6 packed >cut
-	exits 3 "gtu stat refuses a file compressed by $tool and truncated" gtu stat cut
-	says "gtu stat names the file truncated after $tool" "cut"
+	fails_with 3 "gtu stat refuses a file compressed by $tool and truncated" "cut" gtu stat cut
 	always
 done
 
@@ -55,8 +50,7 @@ refused() {
 
 	printf "$2" >"$name"
 	shift 2
-	exits 3 "gtu convert refuses $name" gtu convert "$name" out.gtu
-	says "gtu convert names $name" "$name"
+	fails_with 3 "gtu convert refuses $name" "$name" gtu convert "$name" out.gtu
 	for pattern; do
 		says "gtu convert reports '$pattern' of $name" "$pattern"
 	done
@@ -72,22 +66,17 @@ refused short.mtx '%%%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 
 refused arc.gr 'p sp 3 2\na 1 2 7\na 1 9 7\n' ':3: ' '9'
 refused neighbour.graph '3 2\n2\n1 4\n2\n' ':3: ' '4'
 head -c 4096 good.gtu >cut.gtu
-exits 3 "gtu stat refuses a truncated container" gtu stat cut.gtu
-says "gtu stat names the truncated container" "cut.gtu"
+fails_with 3 "gtu stat refuses a truncated container" "cut.gtu" gtu stat cut.gtu
 head -c 1000 /dev/urandom | tr -d '\n\r' >noise.bin
 exits 3 "gtu stat refuses random bytes" gtu stat noise.bin
-exits 2 "gtu convert refuses an output name that no format has" gtu convert good.txt out.xyz
-says "gtu convert lists the output formats" "\.mtx.*\.wsg"
+fails_with 2 "gtu convert refuses an output name that no format has" "\.mtx.*\.wsg" gtu convert good.txt out.xyz
 exits 2 "gtu convert refuses --compress for a text format" gtu convert good.txt out.mtx --compress
 exits 2 "gtu convert refuses to run without an output" gtu convert good.txt
 exits 2 "gtu generate refuses to run without a size" gtu generate kronecker out.gtu
-exits 2 "gtu generate refuses an unknown kind" gtu generate kronecer --scale 4 out.gtu
-says "gtu generate suggests the nearest kind" "kronecker"
+fails_with 2 "gtu generate refuses an unknown kind" "kronecker" gtu generate kronecer --scale 4 out.gtu
 exits 2 "gtu generate refuses scale 99" gtu generate kronecker --scale 99 out.gtu
-exits 3 "gtu stat refuses a missing file" gtu stat nonesuch.txt
-says "gtu stat names the missing file" "nonesuch.txt"
-exits 1 "gtu convert fails where the output's folder is missing" gtu convert good.txt nowhere/out.gtu
-says "gtu convert names the missing folder" "nowhere"
+fails_with 3 "gtu stat refuses a missing file" "nonesuch.txt" gtu stat nonesuch.txt
+fails_with 1 "gtu convert fails where the output's folder is missing" "nowhere" gtu convert good.txt nowhere/out.gtu
 
 for kind in kronecker uniform powerlaw delaunay planar road fem3d; do
 	check "gtu generate makes a $kind graph" gtu generate $kind --scale 8 --seed 7 $kind.gtu
@@ -148,15 +137,13 @@ rm long.gtu
 
 # files that belong together
 printf '1 2\n' >pair.e
-exits 3 "gtu stat refuses an .e file without its .v file" gtu stat pair.e
-says "gtu stat names the missing .v file and the other reading" "the .v file with .*is missing.*use another suffix"
+fails_with 3 "gtu stat refuses an .e file without its .v file" "the .v file with .*is missing.*use another suffix" gtu stat pair.e
 printf '1\n2\n3\n' >pair.v
 exits 3 "gtu stat refuses an .e file that may be directed or not" gtu stat pair.e
 says "gtu stat names the .properties file, --directed and --undirected" "the .properties file with .* is missing; read it with --directed or --undirected"
 check "gtu stat --directed reads an .e file without its .properties file" gtu stat pair.e --directed
 cp pair.v other.v; cp pair.e other.e; printf 'graph.other.directed = false\n' >other.properties
-check "gtu stat reads an .e file with its .properties file" gtu stat other.e
-says "gtu stat takes the direction from the .properties file" "undirected" "$out"
+prints "gtu stat reads an .e file with its .properties file" "undirected" gtu stat other.e
 cp pair.v kept.v
 exits 2 "gtu run refuses to write its output over the graph's .v file" gtu run bfs pair.e --directed --output pair.v
 says "gtu run says that --output is part of the graph" "--output pair.v is the graph itself or one of its files"
@@ -165,11 +152,9 @@ same "the .v file of the graph is unchanged" pair.v kept.v
 check "gtu run writes an output that only looks like a part of the graph" gtu run bfs pair.e --directed --output pair.properties --quiet
 exits 2 "gtu run refuses to write over a .properties file that is part of the graph" gtu run bfs pair.e --output pair.properties
 printf '3 2\n2\n1 3\n2\n' >m.graph
-exits 2 "gtu run refuses a weight column for METIS" gtu run sssp m.graph --weights 1
-says "gtu run says that METIS has no columns to choose from" "m.graph is METIS, which has no columns to choose from"
+fails_with 2 "gtu run refuses a weight column for METIS" "m.graph is METIS, which has no columns to choose from" gtu run sssp m.graph --weights 1
 printf '7 7\n' >one.txt
-check "gtu convert reads a graph of one vertex" gtu convert one.txt one.gtu
-says "gtu convert prints '1 vertex' in the singular" "1 vertex, 1 edge from 1 entry " "$out"
+prints "gtu convert reads a graph of one vertex" "1 vertex, 1 edge from 1 entry " gtu convert one.txt one.gtu
 
 # ---- other programs' files, and back ----
 printf '%%%%MatrixMarket matrix coordinate integer general\n5 5 4\n1 2 7\n2 3 1\n3 1 9\n1 3 2\n' >all.mtx
@@ -197,8 +182,7 @@ says "gtu convert counts the isolated vertices and explains --adapt" "2 of the g
 holds "gtu convert writes no edge list without the isolated vertices" test ! -e lost.txt
 check "gtu convert --adapt drops isolated vertices" gtu convert all.gtu lost.txt --adapt --quiet
 says "gtu convert --adapt reports the dropped vertices" "^gtu convert: adapted: .*2 of the graph's 5 have none"
-exits 1 "gtu convert --adapt refuses directed edges in METIS" gtu convert all.gtu lost.graph --adapt
-says "gtu convert says to read the graph with --undirected" "read it with --undirected"
+fails_with 1 "gtu convert --adapt refuses directed edges in METIS" "read it with --undirected" gtu convert all.gtu lost.graph --adapt
 exits 1 "gtu convert refuses weights in .sg" gtu convert all.gtu lost.sg
 for file in lost.graph lost.sg; do holds "gtu convert writes no $file" test ! -e $file; done
 printf '' >none.txt

@@ -82,6 +82,22 @@ check "x" echo a
 lacks "y" "[" "$out"
 finish
 END
+fails "a message that is missing" "^# no line matches: b" <<'END'
+fails_with 1 "x" b bash -c 'echo a >&2; exit 1'
+finish
+END
+fails "a message with another exit status" "^not ok 1 x$" <<'END'
+fails_with 2 "x" a bash -c 'echo a >&2; exit 1'
+finish
+END
+fails "output that is missing" "^# no line matches: b" <<'END'
+prints "x" b echo a
+finish
+END
+fails "output with a bad exit status" "^not ok 1 x$" <<'END'
+prints "x" a bash -c 'echo a; exit 1'
+finish
+END
 fails "a file that should be empty" "^# a" <<'END'
 check "x" echo a
 empty "y" "$out"

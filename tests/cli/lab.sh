@@ -12,19 +12,13 @@ differs() {
 	fi
 }
 
-check "gtu lab list lists experiments and machines" gtu lab list
-says "gtu lab list names the machine gtx980" "^  gtx980 " "$out"
-check "gtu lab machine prints a machine" gtu lab machine oracle-titanx
-says "gtu lab machine prints the number of L2 slices" "^l2.slices = 24$" "$out"
+prints "gtu lab list lists experiments and machines" "^  gtx980 " gtu lab list
+prints "gtu lab machine prints a machine" "^l2.slices = 24$" gtu lab machine oracle-titanx
 cp "$out" m.machine
-exits 3 "gtu lab machine refuses a machine file without sources" gtu lab machine ./m.machine
-says "gtu lab machine names the missing '# source' line" "has no '# source"
-check "gtu lab machine --set runs" gtu lab machine gtx980 --set "l1.mshrs = 7"
-says "gtu lab machine --set changes a number" "^l1.mshrs = 7$" "$out"
-exits 2 "gtu lab machine refuses to set an unknown key" gtu lab machine gtx980 --set "l3.size=1 B"
-says "gtu lab machine names the unknown key" "unknown machine key 'l3.size'"
-exits 2 "gtu lab machine refuses an unknown machine" gtu lab machine gtx970
-says "gtu lab machine lists the known machines" "oracle-gtx980"
+fails_with 3 "gtu lab machine refuses a machine file without sources" "has no '# source" gtu lab machine ./m.machine
+prints "gtu lab machine --set runs" "^l1.mshrs = 7$" gtu lab machine gtx980 --set "l1.mshrs = 7"
+fails_with 2 "gtu lab machine refuses to set an unknown key" "unknown machine key 'l3.size'" gtu lab machine gtx980 --set "l3.size=1 B"
+fails_with 2 "gtu lab machine refuses an unknown machine" "oracle-gtx980" gtu lab machine gtx970
 exits 3 "gtu lab check refuses a missing folder" gtu lab check ./none
 exits 2 "gtu lab check refuses to run without a folder" gtu lab check
 
@@ -46,8 +40,7 @@ counts() {
 	echo "path,no_such_kernel,GTX980_like,cycles,1,tolerance"
 }
 counts 6 >own/counts.csv	# words 1 to 32 touch 5 sectors, words 33 to 39 one
-check "gtu lab check passes a folder with the right counts" gtu lab check own
-says "gtu lab check counts 4 of 4 equal values" "^exact +4 of +4 equal" "$out"
+prints "gtu lab check passes a folder with the right counts" "^exact +4 of +4 equal" gtu lab check own
 says "gtu lab check reports the kernel that it does not know" "^no_such_kernel .*unknown to the laboratory" "$out"
 counts 7 >own/counts.csv
 exits 4 "gtu lab check fails a folder with a wrong count" gtu lab check own --json r.json
@@ -56,19 +49,16 @@ says "gtu lab check writes its own count into the JSON" '"ours": 6' r.json
 exits 3 "gtu lab check refuses to run without a known kernel" gtu lab check own --only no_such_kernel
 exits 2 "gtu lab check refuses an unknown run" gtu lab check own --only other
 [ -n "$missing" ] || echo "5 5" | xz >own/graphs/path.mtx.xz
-exits 3 "gtu lab check refuses a damaged graph" gtu lab check own
-says "gtu lab check names file and line of the damage" "path.mtx.xz:1:"
+fails_with 3 "gtu lab check refuses a damaged graph" "path.mtx.xz:1:" gtu lab check own
 always
 
 check "gtu lab run emogi runs" gtu lab run emogi --scale 9 --json e.json
 says "gtu lab run emogi checks 151 results against the reference" '"results_checked": 151' e.json
 says "gtu lab run emogi reports the share of 128-byte requests" "merged and aligned: share of 128-byte requests" e.json
-check "gtu lab run emogi --figure 5 runs over a file" gtu lab run emogi --figure 5 --graph own.mtx
-says "gtu lab run emogi --figure 5 prints figure 5" "5  BFS naive: share of 32-byte requests" "$out"
+prints "gtu lab run emogi --figure 5 runs over a file" "5  BFS naive: share of 32-byte requests" gtu lab run emogi --figure 5 --graph own.mtx
 cp "$out" table
 lacks "gtu lab run emogi --figure 5 prints no figure 8" "^ *8  " table
-exits 2 "gtu lab run emogi refuses an unknown figure" gtu lab run emogi --figure 2
-says "gtu lab run emogi lists the figures that it has" "it has 3, 4, 5, "
+fails_with 2 "gtu lab run emogi refuses an unknown figure" "it has 3, 4, 5, " gtu lab run emogi --figure 2
 check "gtu lab run emogi --plot runs" gtu lab run emogi --figure 5 --graph own.mtx --plot p.svg
 says "gtu lab run emogi --plot draws figure 5" "Figure 5: share of 32-byte requests" p.svg
 exits 2 "gtu lab run emogi refuses one file for --plot and --json" gtu lab run emogi --graph own.mtx --plot p.svg --json p.svg
@@ -79,17 +69,14 @@ check "gtu lab run iru --algorithm bfs runs" gtu lab run iru --scale 8 --algorit
 says "gtu lab run iru --algorithm bfs checks 12 results" '"results_checked": 12' b.json
 lacks "gtu lab run iru --algorithm bfs runs no other algorithm" '"(sssp|pr):' b.json
 check "gtu lab run iru --algorithm bfs runs over the edges of a file" gtu lab run iru --algorithm bfs --graph own.mtx
-exits 2 "gtu lab run iru refuses an algorithm that it lacks" gtu lab run iru --algorithm cc
-says "gtu lab run iru lists its algorithms" "use one of bfs, sssp, pr"
-exits 2 "gtu lab run emogi refuses --algorithm" gtu lab run emogi --algorithm bfs
-says "gtu lab run emogi says which experiments --algorithm is for" "--algorithm is for iru and scu"
+fails_with 2 "gtu lab run iru refuses an algorithm that it lacks" "use one of bfs, sssp, pr" gtu lab run iru --algorithm cc
+fails_with 2 "gtu lab run emogi refuses --algorithm" "--algorithm is for iru and scu" gtu lab run emogi --algorithm bfs
 exits 2 "gtu lab check refuses --algorithm" gtu lab check own --algorithm bfs
 check "gtu lab run iru --set runs with a configuration of the user" gtu lab run iru --scale 8 --figure 15 --set iru.prefetch=1 --set iru.timeout=1
 cp "$out" table
 check "gtu lab run iru runs figure 15 with the paper's configuration" gtu lab run iru --scale 8 --figure 15
 differs "gtu lab run iru --set iru.timeout changes figure 15" table
-exits 2 "gtu lab run iru refuses a prefetch of 300 lines" gtu lab run iru --set iru.prefetch=300
-says "gtu lab run iru prints the range of the prefetch" "fetches 1 to 256 lines ahead"
+fails_with 2 "gtu lab run iru refuses a prefetch of 300 lines" "fetches 1 to 256 lines ahead" gtu lab run iru --set iru.prefetch=300
 exits 2 "gtu lab run iru refuses to set an unknown key" gtu lab run iru --set iru.color=3
 exits 2 "gtu lab run emogi refuses to set a key of the IRU" gtu lab run emogi --set iru.prefetch=3
 check "gtu lab run iru --sweep runs with three values" gtu lab run iru --scale 8 --figure 16 --algorithm pr --sweep "iru.prefetch=1, 8,64" --json sw.json --plot sw.svg
@@ -123,19 +110,16 @@ check "gtu lab run sparseweaver --set runs with 64 entries" gtu lab run sparsewe
 cp "$out" table
 check "gtu lab run sparseweaver runs figure 13 with the paper's entries" gtu lab run sparseweaver --scale 9 --figure 13
 differs "gtu lab run sparseweaver --set wvr.entries changes figure 13" table
-exits 2 "gtu lab run sparseweaver refuses 31 entries" gtu lab run sparseweaver --set wvr.entries=31
-says "gtu lab run sparseweaver prints the range of the entries" "an integer from 32 to 65536"
+fails_with 2 "gtu lab run sparseweaver refuses 31 entries" "an integer from 32 to 65536" gtu lab run sparseweaver --set wvr.entries=31
 check "gtu lab run graphpeg --figure 10 runs" gtu lab run graphpeg --scale 8 --figure 10 --json p.json
 says "gtu lab run graphpeg checks 270 results against the reference" '"results_checked": 270' p.json
 says "gtu lab run graphpeg reports the mean over all algorithms" '"what": "PEG over hardware worklists"' p.json
 check "gtu lab run graphpeg --table 4 runs over a file" gtu lab run graphpeg --table 4 --graph own.mtx --set peg.blocks=1
 says "gtu lab run graphpeg prints the values of table 4" "table 4  kc: unlimited over 8 entries" "$out"
-check "lab run graphpeg --table 5 runs over a file" gtu lab run graphpeg --table 5 --graph own.mtx
-says "table 5 has the file's row of every algorithm" "table 5  kc: unlimited over 24 entries +own.mtx" "$out"
+prints "lab run graphpeg --table 5 runs over a file" "table 5  kc: unlimited over 24 entries +own.mtx" gtu lab run graphpeg --table 5 --graph own.mtx
 exits 2 "a figure without a row over a file is refused" gtu lab run sparseweaver --figure 11 --graph own.mtx
 says "the refusal names the figure" "figure 11 has no row over these graphs"
-exits 2 "gtu lab run graphpeg refuses lists that exceed the shared memory" gtu lab run graphpeg --set peg.list_bytes=48128
-says "gtu lab run graphpeg names the shared memory" "exceed an SM"
+fails_with 2 "gtu lab run graphpeg refuses lists that exceed the shared memory" "exceed an SM" gtu lab run graphpeg --set peg.list_bytes=48128
 exits 2 "gtu lab run graphpeg refuses to set an unknown key" gtu lab run graphpeg --set peg.color=3
 check "gtu lab run scu runs" gtu lab run scu --scale 8 --json s.json
 says "gtu lab run scu checks 180 results against the reference" '"results_checked": 180' s.json
@@ -144,10 +128,8 @@ check "gtu lab run scu --set runs with one request in flight" gtu lab run scu --
 cp "$out" table
 check "gtu lab run scu runs figure 11 with the paper's requests in flight" gtu lab run scu --scale 8 --figure 11 --machine tx1
 differs "gtu lab run scu --set scu.in_flight changes figure 11" table
-exits 2 "gtu lab run scu refuses a width of 64" gtu lab run scu --set scu.width=64
-says "gtu lab run scu prints the range of the width" "width is 1 to 32"
-exits 2 "gtu lab run scu refuses a table of 1000 lines" gtu lab run scu --scale 8 --set scu.bfs_lines=1000
-says "gtu lab run scu says that lines are a power of two" "power of two"
+fails_with 2 "gtu lab run scu refuses a width of 64" "width is 1 to 32" gtu lab run scu --set scu.width=64
+fails_with 2 "gtu lab run scu refuses a table of 1000 lines" "power of two" gtu lab run scu --scale 8 --set scu.bfs_lines=1000
 exits 2 "gtu lab run scu refuses to set an unknown key" gtu lab run scu --set scu.color=3
 exits 2 "gtu lab run emogi refuses a machine without a link" gtu lab run emogi --machine gtx980
 exits 2 "gtu lab run refuses an unknown experiment" gtu lab run halo
@@ -158,6 +140,5 @@ says "gtu bench lab counts warp instructions" '"warp_instructions": [1-9]' b.jso
 # emogi on a real GPU: one error message if there is none
 exits 1 "gtu lab run emogi --device cuda:0 fails without a driver" env GTU_CUDA_LIBRARY=/nonexistent gtu lab run emogi --device cuda:0
 says "gtu lab run emogi says that the driver or the GPU code is missing" "no CUDA driver|built without nvcc"
-exits 2 "gtu lab run iru refuses --device" gtu lab run iru --device cuda:0
-says "gtu lab run iru says that --device is for emogi" "--device is for emogi"
+fails_with 2 "gtu lab run iru refuses --device" "--device is for emogi" gtu lab run iru --device cuda:0
 finish

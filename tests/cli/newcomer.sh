@@ -173,8 +173,7 @@ always
 # ---- one of each ----
 check "gtu run bfs reads a graph of one vertex" gtu run bfs one.txt
 for algorithm in bfs sssp pr cc bc gc kc cdlp lcc gcn; do
-	check "gtu run $algorithm runs on a graph of one vertex" gtu run $algorithm one.txt --unit none
-	says "gtu run $algorithm counts '1 vertex'" "(^|[^0-9,.])1 vertex" "$out"
+	prints "gtu run $algorithm runs on a graph of one vertex" "(^|[^0-9,.])1 vertex" gtu run $algorithm one.txt --unit none
 	lacks "gtu run $algorithm counts one of anything in the singular" "(^|[^0-9,.])1 (vertices|edges|entries|colours|components|communities|levels|iterations|rounds|passes|hops)" "$out"
 done
 finish

@@ -85,8 +85,7 @@ for want in "$graphs"/ldbc-validation/*-{BFS,SSSP,PR,WCC,CDLP,LCC}; do
 	for unit in $units; do
 		name="LDBC ${graph##*/} $algorithm by $unit"
 		if [ "$algorithm $unit" = "LCC iru" ]; then
-			exits 1 "gtu run refuses $name" gtu run "${args[@]}" --unit iru
-			says "gtu run says why it refuses $name" "no indexed accesses to reorder"
+			fails_with 1 "gtu run refuses $name" "no indexed accesses to reorder" gtu run "${args[@]}" --unit iru
 			continue
 		fi
 		rm -f got

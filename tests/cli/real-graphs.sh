@@ -49,8 +49,7 @@ for file in "$graphs"/*; do
 			done
 		fi
 		if [ "$name" = bips98_606.mtx.xz ]; then
-			exits 3 "sssp over $name is refused by $unit for a negative weight" gtu run sssp g.gtu --unit $unit
-			says "the message about $name by $unit names the negative weight" "weight -"
+			fails_with 3 "sssp over $name is refused by $unit for a negative weight" "weight -" gtu run sssp g.gtu --unit $unit
 		else
 			verified "sssp over $name is right by $unit" gtu run sssp g.gtu --unit $unit --verify
 		fi

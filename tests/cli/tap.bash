@@ -30,7 +30,8 @@ exec </dev/null
 cd "$work" || exit 1
 count=0 failed=0 finished= missing= cleanup=()
 out=$work/.out err=$work/.err
-declare -A reached=() makes_checks=([exits]= [check]= [holds]= [python]= [verified]= [says]= [lacks]= [empty]= [same]= [at_least]=)
+declare -A reached=() makes_checks=([exits]= [check]= [holds]= [python]= [verified]= [says]= [lacks]= [empty]= [same]= [at_least]=
+	[fails_with]= [prints]=)
 
 # The script ends: clean up, and fail if it has not come to finish.
 ended() {
@@ -265,6 +266,18 @@ lacks() {
 		[ ! -s "$work/.found" ] || sed 's/^/# matches: /' "$work/.found" | head -12
 		report "not ok" "$1"
 	fi
+}
+
+# fails_with CODE NAME REGEX COMMAND...: the exit status is CODE, and a line of standard error matches
+fails_with() {
+	exits "$1" "$2" "${@:4}"
+	says "$2, and says '$3'" "$3"
+}
+
+# prints NAME REGEX COMMAND...: the command succeeds, and a line of standard output matches
+prints() {
+	check "$1" "${@:3}"
+	says "$1, and prints '$2'" "$2" "$out"
 }
 
 # empty NAME [FILE]: FILE (default: standard error of the last command) exists and has no byte

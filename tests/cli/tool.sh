@@ -4,34 +4,23 @@
 
 verbs=$(gtu --help | sed -n '/^usage/d; s/^  \([a-z]*\)   *[^ ].*/\1/p' | grep -vxE 'gtu|help|version')
 at_least 13 "$(wc -w <<<"$verbs")" "verbs"
-exits 2 "gtu without a verb is a usage error" gtu
-says "gtu without a verb prints the verbs" "^  run "
-check "gtu --help exits with 0" gtu --help
-says "gtu --help prints the verbs on standard output" "^  run " "$out"
+fails_with 2 "gtu without a verb is a usage error" "^  run " gtu
+prints "gtu --help exits with 0" "^  run " gtu --help
 check "gtu version exits with 0" gtu version
-check "gtu --version exits with 0" gtu --version
-says "gtu --version prints a version number" "^gtu [0-9]+\.[0-9]+\.[0-9]+$" "$out"
+prints "gtu --version exits with 0" "^gtu [0-9]+\.[0-9]+\.[0-9]+$" gtu --version
 for verb in $verbs; do
-	check "gtu $verb --help exits with 0" gtu "$verb" --help
-	says "gtu $verb --help begins with the usage" "^usage: gtu $verb" "$out"
-	check "gtu help $verb exits with 0" gtu help "$verb"
-	says "gtu help $verb begins with the usage" "^usage: gtu $verb" "$out"
-	exits 2 "gtu $verb refuses an unknown option" gtu "$verb" --no-such-option
-	says "gtu $verb names itself and the unknown option" "^gtu $verb: .*no-such-option"
+	prints "gtu $verb --help exits with 0" "^usage: gtu $verb" gtu "$verb" --help
+	prints "gtu help $verb exits with 0" "^usage: gtu $verb" gtu help "$verb"
+	fails_with 2 "gtu $verb refuses an unknown option" "^gtu $verb: .*no-such-option" gtu "$verb" --no-such-option
 done
-exits 2 "gtu refuses an unknown verb" gtu conver
-says "gtu suggests the nearest verb" "did you mean 'convert'"
+fails_with 2 "gtu refuses an unknown verb" "did you mean 'convert'" gtu conver
 exits 2 "gtu refuses a verb that is near none" gtu zzzzzzzz
-exits 2 "gtu info refuses an unknown option" gtu info --devcie model
-says "gtu info suggests the nearest option" "did you mean --device"
-exits 2 "gtu info refuses an option without its value" gtu info --device
-says "gtu info names the option that needs a value" "--device needs a value"
-exits 2 "gtu help refuses an unknown verb" gtu help bnch
-says "gtu help suggests the nearest verb" "did you mean 'bench'"
+fails_with 2 "gtu info refuses an unknown option" "did you mean --device" gtu info --devcie model
+fails_with 2 "gtu info refuses an option without its value" "--device needs a value" gtu info --device
+fails_with 2 "gtu help refuses an unknown verb" "did you mean 'bench'" gtu help bnch
 exits 2 "gtu info refuses an extra word" gtu info extra
 exits 2 "gtu info refuses an unknown device" gtu info --device nonsense
-exits 2 "gtu info refuses an unknown parameter of the model" gtu info --device model:nonsense=1
-says "gtu info names the unknown parameter" "nonsense"
+fails_with 2 "gtu info refuses an unknown parameter of the model" "nonsense" gtu info --device model:nonsense=1
 exits 2 "gtu info refuses a parameter out of range" gtu info --device model:iru_sets=3
 
 check "gtu info exits with 0" gtu info
@@ -46,26 +35,21 @@ check "gtu info prints its capabilities" gtu info
 for word in $capabilities; do
 	says "gtu info names the capability $word" "^capabilities .*\b$word " "$out"
 done
-check "gtu info takes parameters of the model" gtu info --device model:scu_width=8,iru_timeout=256
-says "gtu info reports the set width of the SCU" " 8 elements per cycle" "$out"
+prints "gtu info takes parameters of the model" " 8 elements per cycle" gtu info --device model:scu_width=8,iru_timeout=256
 says "gtu info reports the set time-out of the IRU" " 256 cycles of the timeout" "$out"
 check "gtu info --fdt writes a file" gtu info --fdt blob --quiet
 says "gtu info --fdt writes a device tree" "GTU device model" blob
-exits 1 "gtu info --fdt fails in a missing folder" gtu info --fdt /nonexistent/blob
-says "gtu info --fdt names the missing folder" "/nonexistent/blob"
+fails_with 1 "gtu info --fdt fails in a missing folder" "/nonexistent/blob" gtu info --fdt /nonexistent/blob
 # a private copy of /dev/full, so that removing it by mistake does no harm
 given "no device file can be made here" eval 'mknod full c 1 7 && ! echo 2>/dev/null >full'
 printf '1 2\n' >e.txt
-exits 1 "gtu info fails on a full disk" bash -c 'gtu info >full'
-says "gtu info says that it cannot write to standard output" "cannot write to standard output"
-exits 1 "gtu --help fails on a full disk" bash -c 'gtu --help >full'
-says "gtu --help says that it cannot write to standard output" "cannot write to standard output"
+fails_with 1 "gtu info fails on a full disk" "cannot write to standard output" bash -c 'gtu info >full'
+fails_with 1 "gtu --help fails on a full disk" "cannot write to standard output" bash -c 'gtu --help >full'
 exits 1 "gtu --version fails on a full disk" bash -c 'gtu --version >full'
 exits 1 "gtu help fails on a full disk" bash -c 'gtu help run >full'
 for command in "info --fdt" "info --json" "stat e.txt --json" "run cc e.txt --output" "run cc e.txt --json" \
 	"bench units --only scu --seconds 0 --max-set 1M --json"; do
-	exits 1 "gtu $command fails on a full device" gtu $command full
-	says "gtu $command names the full device" "^gtu: full: cannot be written: No space left"
+	fails_with 1 "gtu $command fails on a full device" "^gtu: full: cannot be written: No space left" gtu $command full
 	holds "gtu $command leaves the full device in place" test -c full
 done
 find . -maxdepth 1 -name "full.*" >left
@@ -90,8 +74,7 @@ for command in "info --fdt" "info --json" "stat e.txt --json" "run cc e.txt --ou
 	rm -r t
 done
 mkdir t
-exits 1 "gtu generate fails past the limit on file sizes" limited 8 "generate kronecker --scale 14 k.gtu"
-says "gtu generate says that the file is too large" "File too large"
+fails_with 1 "gtu generate fails past the limit on file sizes" "File too large" limited 8 "generate kronecker --scale 14 k.gtu"
 ls -A t >left
 empty "gtu generate leaves no file past the limit" left
 ln -s real t/link
@@ -147,18 +130,15 @@ check "a program links with the exit codes of the tool" gcc -D_GNU_SOURCE -I"$ro
 for pair in 0:0 -1:1 -2:2 -3:3 -4:4 -5:1 -6:1 -7:1 -8:130 -9:1 -10:1 -11:1; do
 	exits "${pair#*:}" "status ${pair%:*} is exit code ${pair#*:}" ./codes "${pair%:*}"
 done
-exits 4 "the tool's status for a failed verification exits with 4" ./codes -4
-says "the tool says that verification failed" "^gtu: verification failed$"
+fails_with 4 "the tool's status for a failed verification exits with 4" "^gtu: verification failed$" ./codes -4
 
 always
 
 # a progress bar on a terminal, and none elsewhere
 needs script
 given "script(1) gives no terminal here" script -qec "test -t 2" /dev/null
-check "gtu generate runs on a terminal" script -qec "gtu generate kronecker --scale 19 bar.gtu" /dev/null
-says "a terminal shows a progress bar" "\[#*\.*\] +[0-9]+%" "$out"
-check "gtu --quiet generate runs on a terminal" script -qec "gtu --quiet generate kronecker --scale 19 bar.gtu; echo end" /dev/null
-says "the terminal shows what follows gtu --quiet" "end" "$out"
+prints "gtu generate runs on a terminal" "\[#*\.*\] +[0-9]+%" script -qec "gtu generate kronecker --scale 19 bar.gtu" /dev/null
+prints "gtu --quiet generate runs on a terminal" "end" script -qec "gtu --quiet generate kronecker --scale 19 bar.gtu; echo end" /dev/null
 lacks "gtu --quiet shows no progress bar on a terminal" "%" "$out"
 always
 check "gtu generate runs with its messages in a file" gtu generate kronecker --scale 19 bar.gtu
@@ -177,10 +157,8 @@ assert d["fdt"]["nodes"] >= 4
 END
 
 exits 2 "gtu bench refuses to run without a subject" gtu bench
-check "gtu bench --help exits with 0" gtu bench --help
-says "gtu bench --help explains the share" "median of the rounds' ratios" "$out"
-exits 2 "gtu bench refuses an unknown subject" gtu bench unit
-says "gtu bench suggests the nearest subject" "did you mean units"
+prints "gtu bench --help exits with 0" "median of the rounds' ratios" gtu bench --help
+fails_with 2 "gtu bench refuses an unknown subject" "did you mean units" gtu bench unit
 exits 2 "gtu bench units refuses an unknown operation" gtu bench units --only comppact
 exits 2 "gtu bench units refuses a time that is no number" gtu bench units --seconds soon
 # each result is compared with plain software before it is timed
@@ -196,8 +174,7 @@ gtu bench --help | sed -n '/--only NAMES/,/--max-set/p' >only
 for name in $(sed 1d cycles | awk '{ print $1; print $2 }' | sort -u); do
 	says "bench --help lists $name among the names of --only" "\b$name\b" only
 done
-check "gtu bench units runs every operation" gtu bench units --seconds 0.1 --max-set 1M --json bench.json
-says "gtu bench units prints the instruction set" "instruction set" "$out"
+prints "gtu bench units runs every operation" "instruction set" gtu bench units --seconds 0.1 --max-set 1M --json bench.json
 says "gtu bench units prints a line for compaction" "^scu data " "$out"
 says "gtu bench units prints a line for reordering" "^iru reorder " "$out"
 python "gtu bench units --json writes JSON with a rate for every operation" <<'END'
@@ -207,8 +184,7 @@ assert {(r["unit"], r["operation"]) for r in results} == {("scu", "bitmask"), ("
     ("scu", "replicate"), ("scu", "expand"), ("iru", "reorder"), ("peg", "gather"), ("wvr", "weave")}, results
 assert all(r["unit_gbps"] > 0 or r["unit_melements"] > 0 for r in results), results
 END
-exits 2 "gtu serve refuses an unknown fault" gtu serve --socket s --fault corrupt-completion
-says "gtu serve suggests the nearest fault" "did you mean corrupt-completions"
+fails_with 2 "gtu serve refuses an unknown fault" "did you mean corrupt-completions" gtu serve --socket s --fault corrupt-completion
 exits 2 "gtu serve refuses a fault at time 0" gtu serve --socket s --fault stuck-reset=0
 exits 2 "gtu serve refuses a seed that is no number" gtu serve --socket s --seed x
 finish

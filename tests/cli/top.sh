@@ -47,11 +47,9 @@ device() {
 exits 1 "gtu top fails where the module is not loaded" gtu top
 says "gtu top names the module and the command that loads it" "there is no .*/sys/class/gtu: the module gtu is not loaded \('modprobe gtu' as root"
 mkdir -p tree/sys/class/gtu
-exits 1 "gtu top fails where the module has no device" gtu top --once
-says "gtu top says that the module has no device and points to gtu doctor" "the module gtu is loaded and has no device; 'gtu doctor' finds the cause"
+fails_with 1 "gtu top fails where the module has no device" "the module gtu is loaded and has no device; 'gtu doctor' finds the cause" gtu top --once
 device gtu0
-exits 1 "gtu top fails for a device that is missing" gtu top --device gtu7
-says "gtu top names the missing device and counts the others" "there is no .*/gtu7: this computer has 1 other device$"
+fails_with 1 "gtu top fails for a device that is missing" "there is no .*/gtu7: this computer has 1 other device$" gtu top --device gtu7
 exits 2 "gtu top refuses a device without a driver" gtu top --device model
 exits 2 "gtu top refuses a word that is no option" gtu top gtu0
 exits 2 "gtu top refuses an interval of 0" gtu top --interval 0
@@ -71,8 +69,7 @@ chmod 600 $d/*_counters/*
 always
 
 # ---- existing files ----
-check "gtu top --once prints one picture" gtu top --once --interval 0.05
-says "gtu top begins with state, epoch, version and clock of the device" "^gtu0  up, epoch 3, model 1.2, 100 MHz$" "$out"
+prints "gtu top --once prints one picture" "^gtu0  up, epoch 3, model 1.2, 100 MHz$" gtu top --once --interval 0.05
 says "gtu top says that debugfs is missing" "queues +at most 256, of 64 contexts; the users are in debugfs" "$out"
 for unit in scu iru peg wvr; do says "gtu top prints no job and the total of unit $unit" "^  $unit +0.0%  \[\.{20}\] +0 +100 " "$out"; done
 says "gtu top prints host reads" "^  host reads +0 +0 +0.0%" "$out"
@@ -140,19 +137,16 @@ assert [len(u[n]["counters"]) for n in ("scu", "iru", "peg", "wvr")] == [9, 12, 
 END
 put units 0x1
 put zcm/enable 0
-check "gtu top --once runs on a device with one unit" gtu top --once --interval 0.05
-says "gtu top prints the unit that the device has" "^  scu " "$out"
+prints "gtu top --once runs on a device with one unit" "^  scu " gtu top --once --interval 0.05
 lacks "gtu top prints no unit that the device lacks" "^  (iru|peg|wvr|requests)" "$out"
 put units 0x1f
-check "gtu top --once runs with the monitor off" gtu top --once --interval 0.05
-says "gtu top says that the monitor is off" "the monitor is off: 'gtu run --monitor'" "$out"
+prints "gtu top --once runs with the monitor off" "the monitor is off: 'gtu run --monitor'" gtu top --once --interval 0.05
 put zcm/enable 1
 rm $d/zcm_counters/host_read_32
 put scu_counters/jobs nonsense
 put peg_counters/jobs 99999999999999999999999
 printf 'up\033]0;x\007' >$d/state
-check "gtu top --once runs over damaged files" gtu top --once --interval 0.05
-says "gtu top replaces control characters of a damaged file" "^gtu0  up\?\]0;x\?," "$out"
+prints "gtu top --once runs over damaged files" "^gtu0  up\?\]0;x\?," gtu top --once --interval 0.05
 put state up
 counters 1
 device gtu1

@@ -19,6 +19,7 @@
 #define FX_QUEUES	4u
 #define FX_BUFFERS	512u
 #define FX_DMA_BASE	0x100000000ull
+#define FX_APERTURE	65536u		/* clearing the default's 16 MiB takes longer than most tests */
 
 struct fx_buffer {
 	uint8_t *map;			/* with its guard pages */
@@ -125,18 +126,28 @@ static inline void fx_buffer_free(struct fx_buffer *b)
 	memset(b, 0, sizeof(*b));
 }
 
+static inline uint64_t fx_reg(struct fx *f, uint32_t offset, unsigned size)
+{
+	return gtu_dev_read(f->dev, GTU_BAR_REGS, offset, size);
+}
+
+static inline void fx_put(struct fx *f, uint32_t offset, unsigned size, uint64_t value)
+{
+	gtu_dev_write(f->dev, GTU_BAR_REGS, offset, size, value);
+}
+
 static inline void fx_mailbox(struct fx *f, uint32_t command, unsigned n, const uint64_t *arg)
 {
 	unsigned i;
 
 	for (i = 0; i < n; i++)
-		gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_ARG(i), 8, arg[i]);
-	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_CMD, 4, command);
+		fx_put(f, GTU_REG_MBOX_ARG(i), 8, arg[i]);
+	fx_put(f, GTU_REG_MBOX_CMD, 4, command);
 }
 
 static inline uint32_t fx_mailbox_status(struct fx *f)
 {
-	return (uint32_t)gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_STATUS, 4);
+	return (uint32_t)fx_reg(f, GTU_REG_MBOX_STATUS, 4);
 }
 
 static inline void fx_queue_open(struct fx *f, unsigned n, unsigned context, uint32_t event_ring)
@@ -167,6 +178,7 @@ static inline void fx_release(void *what)
 static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t seed)
 {
 	static const struct gtu_host_ops ops = { .dma = fx_dma, .irq = fx_irq };
+	struct gtu_dev_config build = { 0 };
 	struct fx *f = calloc(1, sizeof(*f));
 	const char *why = "";
 	struct fx_buffer *table;
@@ -175,7 +187,11 @@ static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t s
 	CHECK(f);
 	f->seed = seed;
 	f->next_bus = FX_DMA_BASE;
-	f->dev = gtu_dev_create(config, &ops, f, &why);
+	if (config)
+		build = *config;
+	if (!build.aperture_bytes)
+		build.aperture_bytes = FX_APERTURE;
+	f->dev = gtu_dev_create(&build, &ops, f, &why);
 	CHECKF(f->dev, "cannot create the device: %s", why);
 	test_at_end(fx_release, f);
 	table = fx_buffer(f, sizeof(*f->table) << FX_TABLE_LOG2);
@@ -271,6 +287,87 @@ static inline bool fx_poll(struct fx *f, unsigned n, struct gtu_hw_cpl *cpl)
 	*cpl = *c;
 	q->head++;
 	return true;
+}
+
+/* Step until the device has nothing to do, at most 100000 times. */
+static inline void fx_run(struct fx *f, uint64_t budget)
+{
+	unsigned i;
+
+	for (i = 0; i < 100000 && gtu_dev_step(f->dev, budget); i++)
+		;
+}
+
+/* A mailbox command that must succeed. */
+static inline void fx_command(struct fx *f, uint32_t command, unsigned n, const uint64_t *arg)
+{
+	fx_mailbox(f, command, n, arg);
+	CHECKF(fx_mailbox_status(f) == GTU_MBOX_E_OK, "mailbox command %u: status %u", command, fx_mailbox_status(f));
+}
+
+/* RESET or DISABLE queue @n, and start again with its first entry. */
+static inline void fx_queue_restart(struct fx *f, uint32_t command, uint64_t n)
+{
+	fx_command(f, command, 1, &n);
+	memset(f->queue[n].cq, 0, GTU_CQ_BYTES(FX_RING_LOG2));
+	f->queue[n].tail = f->queue[n].head = 0;
+}
+
+/* Context @n with context 0's regions. */
+static inline void fx_context_open(struct fx *f, uint64_t n, uint64_t weight)
+{
+	fx_command(f, GTU_MBOX_CTX_ENABLE, 4, (uint64_t[]){ n, f->buffer[0].bus, FX_TABLE_LOG2, weight });
+}
+
+/* Event ring @n of 2^@log2 entries with an interrupt vector; returns its memory. */
+static inline const uint32_t *fx_event_ring_open(struct fx *f, uint64_t n, uint64_t log2, uint64_t vector)
+{
+	struct fx_buffer *ring = fx_buffer(f, 4096);
+
+	fx_command(f, GTU_MBOX_EVENT_ENABLE, 4, (uint64_t[]){ n, ring->bus, log2, vector });
+	return (const uint32_t *)ring->at;
+}
+
+#define FX_RW (GTU_REGION_READ | GTU_REGION_WRITE)
+
+/* An IRU stream of @n indices into a ring of @records; @ring may be NULL. */
+static inline struct gtu_hw_desc fx_stream(struct fx *f, uint32_t n, uint32_t records, uint32_t param,
+					   struct gtu_hw_ring **ring)
+{
+	struct fx_buffer *in = fx_buffer(f, 4 * n), *out = fx_buffer(f, 64 + records * GTU_WARP_BYTES(1, 0));
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		((uint32_t *)in->at)[i] = i * 7919;
+	if (ring)
+		*ring = (void *)out->at;
+	return (struct gtu_hw_desc){
+		.opcode = GTU_OP_IRU_STREAM,
+		.param = param,
+		.operand = {
+			{ fx_region(f, in, 0, in->bytes, GTU_REGION_READ), n, 0 },
+			{ 0 },
+			{ fx_region(f, out, 0, out->bytes, FX_RW), records, 0 },
+		},
+	};
+}
+
+/* A job that writes @bytes. */
+static inline struct gtu_hw_desc fx_fill(struct fx *f, uint32_t bytes)
+{
+	struct fx_buffer *b = fx_buffer(f, bytes);
+
+	return (struct gtu_hw_desc){
+		.opcode = GTU_OP_FILL,
+		.operand = { { 0 }, { fx_region(f, b, 0, b->bytes, FX_RW), bytes, 0 } },
+	};
+}
+
+/* A new buffer with a region of all its bytes; returns the key. */
+static inline uint32_t fx_memory(struct fx *f, size_t bytes, uint32_t rights, struct fx_buffer **b)
+{
+	*b = fx_buffer(f, bytes);
+	return fx_region(f, *b, 0, bytes, rights);
 }
 
 /* Run one descriptor on queue 0 to completion in steps of @budget cycles (0: random steps). */

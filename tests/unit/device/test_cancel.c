@@ -6,49 +6,9 @@
 #include "firmware-model/device/core.h"
 #include "tests/unit/fixture.h"
 
-#define RW	(GTU_REGION_READ | GTU_REGION_WRITE)
 #define SLOTS	(1u << FX_RING_LOG2)
 
 static const struct gtu_hw_desc fence = { .opcode = GTU_OP_FENCE }, nop = { .opcode = GTU_OP_NOP };
-
-static struct gtu_hw_desc stream(struct fx *f, uint32_t n, uint32_t records, uint32_t param,
-				 struct gtu_hw_ring **ring)
-{
-	struct fx_buffer *in = fx_buffer(f, 4 * n), *out = fx_buffer(f, 64 + records * GTU_WARP_BYTES(1, 0));
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		((uint32_t *)in->at)[i] = i * 7919;
-	if (ring)
-		*ring = (void *)out->at;
-	return (struct gtu_hw_desc){
-		.opcode = GTU_OP_IRU_STREAM,
-		.param = param,
-		.operand = {
-			{ fx_region(f, in, 0, in->bytes, GTU_REGION_READ), n, 0 },
-			{ 0 },
-			{ fx_region(f, out, 0, out->bytes, RW), records, 0 },
-		},
-	};
-}
-
-static struct gtu_hw_desc fill(struct fx *f, uint32_t bytes)
-{
-	struct fx_buffer *b = fx_buffer(f, bytes);
-
-	return (struct gtu_hw_desc){
-		.opcode = GTU_OP_FILL,
-		.operand = { { 0 }, { fx_region(f, b, 0, b->bytes, RW), bytes, 0 } },
-	};
-}
-
-static void run_dry(struct fx *f)
-{
-	unsigned i;
-
-	for (i = 0; i < 100000 && gtu_dev_step(f->dev, 1u << 16); i++)
-		;
-}
 
 static uint32_t try_cancel(struct fx *f, uint64_t queue, uint64_t until)
 {
@@ -83,32 +43,21 @@ static void nothing_more(struct fx *f, unsigned n)
 	CHECKF(!fx_poll(f, n, &c), "queue %u has an extra completion with status %u", n, c.status);
 }
 
-static void event_ring_open(struct fx *f)
-{
-	struct fx_buffer *e = fx_buffer(f, 4096);
-	const uint64_t ring[4] = { 0, e->bus, 10, 1 };
-
-	fx_mailbox(f, GTU_MBOX_EVENT_ENABLE, 4, ring);
-	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
-}
-
-/*
- * ---- Cancel -------------------------------------------------------------------------------------
- */
+/* ---- Cancel ------------------------------------------------------------------------------------ */
 
 TEST(cancel_waiting_running_and_completed_jobs)
 {
 	struct fx *f = fx_open(NULL, 1);
-	struct gtu_hw_desc d = fill(f, 1 << 20);
+	struct gtu_hw_desc d = fx_fill(f, 1 << 20);
 	unsigned i;
 
 	fx_submit_to(f, 0, &nop);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	for (i = 0; i < 4; i++)
 		fx_submit_to(f, 0, &d);
 	gtu_dev_step(f->dev, 1000);
 	cancel(f, 0, 3);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	expect(f, 0, GTU_CPL_OK);
 	CHECKF(expect(f, 0, GTU_CPL_CANCELED).count > 0, "the running job had no output");
 	CHECK_EQ(expect(f, 0, GTU_CPL_CANCELED).cycles, 0);
@@ -120,7 +69,7 @@ TEST(cancel_waiting_running_and_completed_jobs)
 TEST(cancel_is_idempotent_and_checks_its_range)
 {
 	struct fx *f = fx_open(NULL, 1);
-	struct gtu_hw_desc d = fill(f, 1 << 20);
+	struct gtu_hw_desc d = fx_fill(f, 1 << 20);
 	unsigned i;
 
 	for (i = 0; i < 6; i++)
@@ -132,7 +81,7 @@ TEST(cancel_is_idempotent_and_checks_its_range)
 	CHECK_EQ(try_cancel(f, 256, 0), GTU_MBOX_E_INDEX);
 	cancel(f, 0, 0);
 	cancel(f, 0, 0xfffffff0);		/* long ago */
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	for (i = 0; i < 6; i++)
 		expect(f, 0, GTU_CPL_OK);
 	for (i = 0; i < 6; i++)
@@ -140,12 +89,12 @@ TEST(cancel_is_idempotent_and_checks_its_range)
 	cancel(f, 0, 10);
 	cancel(f, 0, 10);
 	cancel(f, 0, 8);			/* does not revoke the larger one */
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	for (i = 6; i < 12; i++)
 		expect(f, 0, i < 10 ? GTU_CPL_CANCELED : GTU_CPL_OK);
 	cancel(f, 0, 12);			/* all have ended */
 	fx_submit_to(f, 0, &nop);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	expect(f, 0, GTU_CPL_OK);
 	nothing_more(f, 0);
 }
@@ -164,7 +113,7 @@ TEST(cancel_across_index_wraparound)
 		fx_submit_to(f, 0, &nop);
 	CHECK_EQ(try_cancel(f, 0, 5), GTU_MBOX_E_ARG);
 	cancel(f, 0, 2);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(f->queue[0].cq[SLOTS - 4 + i].status, GTU_CPL_CANCELED);
 	for (i = 0; i < 4; i++)
@@ -175,28 +124,28 @@ TEST(cancel_of_a_stalled_demand_stream_releases_its_unit)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring;
-	struct gtu_hw_desc s = stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
-	struct gtu_hw_desc other = stream(f, 100, 128, 0, NULL);
+	struct gtu_hw_desc s = fx_stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
+	struct gtu_hw_desc other = fx_stream(f, 100, 128, 0, NULL);
 	struct gtu_hw_cpl c;
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_to(f, 0, &s);
 	fx_submit_to(f, 0, &nop);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(ring->waiting, 1);
 	fx_submit_to(f, 1, &other);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK(!fx_poll(f, 1, &c));
 	cancel(f, 0, 1);
 	/* the ring alone notifies the consumer; the waiter for the unit is woken */
 	CHECK(ring->ended == 1 && ring->waiting == 0);
 	expect(f, 0, GTU_CPL_CANCELED);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	expect(f, 1, GTU_CPL_OK);
 	expect(f, 0, GTU_CPL_OK);
 	/* the unit still works */
 	fx_submit_to(f, 0, &other);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	expect(f, 0, GTU_CPL_OK);
 }
 
@@ -204,10 +153,10 @@ TEST(cancel_of_a_stream_that_waits_for_space)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring;
-	struct gtu_hw_desc s = stream(f, 10000, 2, 0, &ring);
+	struct gtu_hw_desc s = fx_stream(f, 10000, 2, 0, &ring);
 
 	fx_submit_to(f, 0, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK(ring->waiting == 1 && ring->producer == 2);
 	cancel(f, 0, 1);
 	CHECK_EQ(expect(f, 0, GTU_CPL_CANCELED).count, 2);
@@ -218,32 +167,32 @@ TEST(cancel_of_a_job_that_waits_for_a_unit)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring;
-	struct gtu_hw_desc s = stream(f, 10000, 2, 0, &ring), other = stream(f, 100, 128, 0, NULL);
+	struct gtu_hw_desc s = fx_stream(f, 10000, 2, 0, &ring), other = fx_stream(f, 100, 128, 0, NULL);
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_queue_open(f, 2, 0, GTU_RING_NONE);
 	fx_submit_to(f, 0, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	fx_submit_to(f, 1, &other);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	fx_submit_to(f, 2, &other);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	cancel(f, 1, 1);
 	CHECK_EQ(expect(f, 1, GTU_CPL_CANCELED).cycles, 0);
 	/* only queue 2 waits now: it must get the unit, without a leftover claim of queue 1 */
 	cancel(f, 0, 1);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	expect(f, 0, GTU_CPL_CANCELED);
 	expect(f, 2, GTU_CPL_OK);
 	fx_submit_to(f, 1, &other);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	expect(f, 1, GTU_CPL_OK);
 }
 
 TEST(cancel_of_a_fence_and_of_the_job_it_waits_for)
 {
 	struct fx *f = fx_open(NULL, 1);
-	struct gtu_hw_desc s = stream(f, 10000, 2, 0, NULL);
+	struct gtu_hw_desc s = fx_stream(f, 10000, 2, 0, NULL);
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_queue_open(f, 2, 0, GTU_RING_NONE);
@@ -251,15 +200,15 @@ TEST(cancel_of_a_fence_and_of_the_job_it_waits_for)
 	fx_submit_to(f, 1, &fence);
 	fx_submit_to(f, 1, &nop);
 	fx_submit_to(f, 2, &fence);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	nothing_more(f, 1);
 	cancel(f, 1, 1);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	expect(f, 1, GTU_CPL_CANCELED);
 	expect(f, 1, GTU_CPL_OK);
 	nothing_more(f, 2);
 	cancel(f, 0, 1);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	expect(f, 0, GTU_CPL_CANCELED);
 	expect(f, 2, GTU_CPL_OK);
 	CHECK_EQ(f->dev->fences, 0);
@@ -273,18 +222,18 @@ TEST(cancel_with_a_full_completion_ring)
 
 	for (i = 0; i < SLOTS; i++)
 		fx_submit_to(f, 0, &nop);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	for (i = 0; i < SLOTS; i++)
 		fx_submit_to(f, 0, &nop);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(q->status->cq_tail, SLOTS);
 	cancel(f, 0, SLOTS + 10);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(q->status->cq_tail, SLOTS);	/* no free slot, no completion: none is lost */
 	for (i = 0; i < SLOTS; i++) {
 		expect(f, 0, GTU_CPL_OK);
 		fx_doorbell(f, 0, GTU_DB_SUBMIT, q->tail | (uint64_t)q->head << 32);
-		run_dry(f);
+		fx_run(f, 1 << 16);
 		CHECK_EQ(q->status->cq_tail, SLOTS + i + 1);
 	}
 	for (i = 0; i < SLOTS; i++)
@@ -295,18 +244,15 @@ TEST(cancel_ends_with_a_reset_or_an_error)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct fx_queue *q = &f->queue[0];
-	const uint64_t queue = 0;
 	unsigned i;
 
 	for (i = 0; i < 8; i++)
 		fx_submit_to(f, 0, &nop);
 	cancel(f, 0, 8);
-	fx_mailbox(f, GTU_MBOX_QUEUE_RESET, 1, &queue);
-	memset(q->cq, 0, SLOTS * sizeof(*q->cq));
-	q->tail = q->head = 0;
+	fx_queue_restart(f, GTU_MBOX_QUEUE_RESET, 0);
 	for (i = 0; i < 8; i++)
 		fx_submit_to(f, 0, &nop);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	for (i = 0; i < 8; i++)
 		expect(f, 0, GTU_CPL_OK);
 	fx_doorbell(f, 0, GTU_DB_SUBMIT, (8 + SLOTS + 1) | 8ull << 32);
@@ -317,18 +263,18 @@ TEST(cancel_ends_with_a_reset_or_an_error)
 TEST(a_canceled_job_raises_the_armed_events)
 {
 	struct fx *f = fx_open(NULL, 1);
-	struct gtu_hw_desc s = stream(f, 10000, 2, 0, NULL);
+	struct gtu_hw_desc s = fx_stream(f, 10000, 2, 0, NULL);
 
-	event_ring_open(f);
+	fx_event_ring_open(f, 0, 10, 1);
 	fx_queue_open(f, 1, 0, 0);
 	fx_submit_to(f, 1, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
 	CHECK_EQ(f->irqs[1], 0);
 	cancel(f, 1, 1);
 	CHECK_EQ(f->irqs[1], 1);
 	fx_submit_to(f, 1, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 100);
 	CHECK_EQ(f->irqs[1], 1);
 	cancel(f, 1, 2);
@@ -342,7 +288,7 @@ static struct fx *armed_open(void)
 {
 	struct fx *f = fx_open(NULL, 1);
 
-	event_ring_open(f);
+	fx_event_ring_open(f, 0, 10, 1);
 	fx_queue_open(f, 1, 0, 0);
 	return f;
 }
@@ -351,25 +297,25 @@ TEST(event_for_the_armed_record)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_ring *ring;
-	struct gtu_hw_desc s = stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
+	struct gtu_hw_desc s = fx_stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
 
 	fx_submit_to(f, 1, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(ring->producer, 0);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 1);
 	__atomic_store_n(&ring->requested, 1, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(ring->producer, 1);
 	CHECK_EQ(f->irqs[1], 0);		/* record 0 is written, 1 was armed */
 	__atomic_store_n(&ring->requested, 3, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(f->irqs[1], 1);
 	__atomic_store_n(&ring->consumer, 3, __ATOMIC_RELEASE);
 	__atomic_store_n(&ring->requested, 4, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(ring->producer, 4);
 	CHECK_EQ(f->irqs[1], 1);		/* only once */
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 3);
@@ -379,7 +325,7 @@ TEST(event_for_the_armed_record)
 TEST(armed_before_the_job_starts)
 {
 	struct fx *f = armed_open();
-	struct gtu_hw_desc s = stream(f, 1000, 1024, 0, NULL);
+	struct gtu_hw_desc s = fx_stream(f, 1000, 1024, 0, NULL);
 
 	fx_submit_to(f, 1, &s);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
@@ -388,7 +334,7 @@ TEST(armed_before_the_job_starts)
 		;
 	CHECK_EQ(f->irqs[1], 1);
 	nothing_more(f, 1);			/* raised by the record, not by the completion */
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	expect(f, 1, GTU_CPL_OK);
 	CHECK_EQ(f->irqs[1], 1);
 }
@@ -396,13 +342,13 @@ TEST(armed_before_the_job_starts)
 TEST(armed_when_nothing_runs)
 {
 	struct fx *f = armed_open();
-	struct gtu_hw_desc s = stream(f, 1000, 1024, 0, NULL);
+	struct gtu_hw_desc s = fx_stream(f, 1000, 1024, 0, NULL);
 	unsigned i;
 
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
 	CHECK_EQ(f->irqs[1], 1);
 	fx_submit_to(f, 1, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(f->irqs[1], 1);		/* the first arming was consumed */
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 1000000);	/* after its end */
 	CHECK_EQ(f->irqs[1], 2);
@@ -410,9 +356,9 @@ TEST(armed_when_nothing_runs)
 	/* jobs are pending but none can start: the completion ring is full */
 	for (i = 0; i < SLOTS; i++)
 		fx_submit_to(f, 1, &nop);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	fx_submit_to(f, 1, &nop);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
 	CHECK_EQ(f->irqs[1], 3);
 }
@@ -420,11 +366,11 @@ TEST(armed_when_nothing_runs)
 TEST(a_stream_that_ends_before_its_record)
 {
 	struct fx *f = armed_open();
-	struct gtu_hw_desc s = stream(f, 1000, 1024, 0, NULL), d = fill(f, 1 << 20);
+	struct gtu_hw_desc s = fx_stream(f, 1000, 1024, 0, NULL), d = fx_fill(f, 1 << 20);
 
 	fx_submit_to(f, 1, &s);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 100000);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	expect(f, 1, GTU_CPL_OK);
 	CHECK_EQ(f->irqs[1], 1);
 	/* a job that is no stream: the event comes with its completion */
@@ -432,7 +378,7 @@ TEST(a_stream_that_ends_before_its_record)
 	gtu_dev_step(f->dev, 100);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
 	CHECK_EQ(f->irqs[1], 1);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(f->irqs[1], 2);
 }
 
@@ -440,20 +386,20 @@ TEST(two_arms_and_both_doorbells)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_ring *ring;
-	struct gtu_hw_desc s = stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
+	struct gtu_hw_desc s = fx_stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
 
 	fx_submit_to(f, 1, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 2);	/* replaces the first */
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
 	__atomic_store_n(&ring->requested, 2, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK(ring->producer == 2 && f->irqs[1] == 0);
 	__atomic_store_n(&ring->requested, 3, __ATOMIC_RELEASE);
 	fx_doorbell(f, 1, GTU_DB_KICK, 1);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(f->irqs[1], 1);
 	cancel(f, 1, 1);				/* ARM is still armed */
 	CHECK_EQ(f->irqs[1], 2);
@@ -464,27 +410,24 @@ TEST(two_arms_and_both_doorbells)
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 5);
 	gtu_dev_step(f->dev, 1);
 	CHECK_EQ(f->irqs[1], 3);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(f->irqs[1], 4);
 }
 
 TEST(a_reset_disarms_events)
 {
 	struct fx *f = armed_open();
-	struct gtu_hw_desc s = stream(f, 1000, 2, 0, NULL);
-	const uint64_t queue = 1;
+	struct gtu_hw_desc s = fx_stream(f, 1000, 2, 0, NULL);
 
 	fx_submit_to(f, 1, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 50);
-	fx_mailbox(f, GTU_MBOX_QUEUE_RESET, 1, &queue);
-	memset(f->queue[1].cq, 0, SLOTS * sizeof(*f->queue[1].cq));
-	f->queue[1].tail = f->queue[1].head = 0;
+	fx_queue_restart(f, GTU_MBOX_QUEUE_RESET, 1);
 	fx_submit_to(f, 1, &nop);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(f->irqs[1], 0);
-	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CAPS, 8) & GTU_CAP_CANCEL);
-	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CAPS, 8) & GTU_CAP_STREAM_EVENTS);
+	CHECK(fx_reg(f, GTU_REG_CAPS, 8) & GTU_CAP_CANCEL);
+	CHECK(fx_reg(f, GTU_REG_CAPS, 8) & GTU_CAP_STREAM_EVENTS);
 }
 
 /* No division of the work into steps may lose the event: a waiter would sleep forever. */
@@ -496,7 +439,7 @@ TEST(no_event_is_lost_at_any_step_size)
 	for (round = 0; round < 300; round++) {
 		struct fx *f = armed_open();
 		struct gtu_hw_ring *ring;
-		struct gtu_hw_desc s = stream(f, 500, 2, 0, &ring);
+		struct gtu_hw_desc s = fx_stream(f, 500, 2, 0, &ring);
 		uint32_t taken = 0;
 		unsigned events = 0;
 		struct gtu_hw_cpl c;
@@ -516,10 +459,10 @@ TEST(no_event_is_lost_at_any_step_size)
 				fx_doorbell(f, 1, GTU_DB_KICK, 1);
 			events = f->irqs[1];
 			fx_doorbell(f, 1, GTU_DB_ARM_STREAM, taken);
-			run_dry(f);	/* the consumer sleeps */
+			fx_run(f, 1 << 16);	/* the consumer sleeps */
 			CHECKF(f->irqs[1] == events + 1, "record %u raised no event; the ring's producer is %u", taken,
 			       ring->producer);
-			gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_EVENT_HEAD(0), 4, f->irqs[1]);
+			fx_put(f, GTU_REG_EVENT_HEAD(0), 4, f->irqs[1]);
 		}
 		test_end(NULL);
 	}

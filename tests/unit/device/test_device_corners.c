@@ -6,63 +6,7 @@
 #include "firmware-model/device/core.h"
 #include "tests/unit/fixture.h"
 
-#define RW (GTU_REGION_READ | GTU_REGION_WRITE)
-
 static const struct gtu_hw_desc fence = { .opcode = GTU_OP_FENCE }, nop = { .opcode = GTU_OP_NOP };
-
-/* A stream of @n indices into a ring of @records. */
-static struct gtu_hw_desc stream(struct fx *f, uint32_t n, uint32_t records, struct gtu_hw_ring **ring)
-{
-	struct fx_buffer *in = fx_buffer(f, 4 * n), *out = fx_buffer(f, 64 + records * GTU_WARP_BYTES(1, 0));
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		((uint32_t *)in->at)[i] = i * 7919;
-	if (ring)
-		*ring = (void *)out->at;
-	return (struct gtu_hw_desc){
-		.opcode = GTU_OP_IRU_STREAM,
-		.operand = {
-			{ fx_region(f, in, 0, in->bytes, GTU_REGION_READ), n, 0 },
-			{ 0 },
-			{ fx_region(f, out, 0, out->bytes, RW), records, 0 },
-		},
-	};
-}
-
-static struct gtu_hw_desc fill(struct fx *f, uint32_t bytes)
-{
-	struct fx_buffer *b = fx_buffer(f, bytes);
-
-	return (struct gtu_hw_desc){
-		.opcode = GTU_OP_FILL,
-		.operand = { { 0 }, { fx_region(f, b, 0, b->bytes, RW), bytes, 0 } },
-	};
-}
-
-static void run_dry(struct fx *f)
-{
-	unsigned i;
-
-	for (i = 0; i < 100000 && gtu_dev_step(f->dev, 1u << 16); i++)
-		;
-}
-
-static void context_open(struct fx *f, uint64_t id)
-{
-	const uint64_t arg[4] = { id, f->buffer[0].bus, FX_TABLE_LOG2, 1 };
-
-	fx_mailbox(f, GTU_MBOX_CTX_ENABLE, 4, arg);
-	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
-}
-
-static void queue_command(struct fx *f, uint32_t command, uint64_t queue)
-{
-	fx_mailbox(f, command, 1, &queue);
-	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
-	memset(f->queue[queue].cq, 0, GTU_CQ_BYTES(FX_RING_LOG2));
-	f->queue[queue].tail = f->queue[queue].head = 0;
-}
 
 TEST(fence_after_a_rejected_job)
 {
@@ -73,36 +17,36 @@ TEST(fence_after_a_rejected_job)
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_to(f, 1, &bad);
 	fx_submit_to(f, 0, &fence);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK(fx_poll(f, 1, &c) && fx_poll(f, 0, &c));
 }
 
 TEST(fence_and_a_queue_that_is_reset)
 {
 	struct fx *f = fx_open(NULL, 1);
-	struct gtu_hw_desc s = stream(f, 100000, 2, NULL);
+	struct gtu_hw_desc s = fx_stream(f, 100000, 2, 0, NULL);
 	struct gtu_hw_cpl c;
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_to(f, 1, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	fx_submit_to(f, 0, &fence);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK(!fx_poll(f, 0, &c));
 	/* reset, and busy again before the fence is checked */
-	queue_command(f, GTU_MBOX_QUEUE_RESET, 1);
+	fx_queue_restart(f, GTU_MBOX_QUEUE_RESET, 1);
 	fx_submit_to(f, 1, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK(fx_poll(f, 0, &c));
 	/* the same queue in another context */
 	fx_submit_to(f, 0, &fence);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK(!fx_poll(f, 0, &c));
-	context_open(f, 1);
-	queue_command(f, GTU_MBOX_QUEUE_DISABLE, 1);
+	fx_context_open(f, 1, 1);
+	fx_queue_restart(f, GTU_MBOX_QUEUE_DISABLE, 1);
 	fx_queue_open(f, 1, 1, GTU_RING_NONE);
 	fx_submit_to(f, 1, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK(fx_poll(f, 0, &c));
 }
 
@@ -110,7 +54,7 @@ static struct gtu_hw_cpl limited(bool iru, uint64_t budget, uint32_t *ended)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring = NULL;
-	struct gtu_hw_desc d = iru ? stream(f, 6000, 1024, &ring) : fill(f, 32000);
+	struct gtu_hw_desc d = iru ? fx_stream(f, 6000, 1024, 0, &ring) : fx_fill(f, 32000);
 	struct gtu_hw_cpl c;
 
 	d.limit = 1;
@@ -140,11 +84,11 @@ TEST(limits_at_any_step_size)
 TEST(very_large_limits)
 {
 	struct fx *f = fx_open(NULL, 1);
-	struct gtu_hw_desc d = fill(f, 64);
+	struct gtu_hw_desc d = fx_fill(f, 64);
 
-	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CYCLE_LIMIT, 8, 1ull << 59);
+	fx_put(f, GTU_REG_CYCLE_LIMIT, 8, 1ull << 59);
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OK);
-	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CYCLE_LIMIT, 8, ~0ull);
+	fx_put(f, GTU_REG_CYCLE_LIMIT, 8, ~0ull);
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OK);
 }
 
@@ -152,27 +96,27 @@ TEST(a_stalled_stream_loses_its_exclusive_unit)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring;
-	struct gtu_hw_desc s = stream(f, 100000, 2, &ring), other = stream(f, 100, 4, NULL);
+	struct gtu_hw_desc s = fx_stream(f, 100000, 2, 0, &ring), other = fx_stream(f, 100, 4, 0, NULL);
 	struct gtu_hw_cpl c;
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_to(f, 0, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK_EQ(ring->waiting, 1);
-	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_STATUS, 4) & GTU_STATUS_BUSY);
+	CHECK(fx_reg(f, GTU_REG_STATUS, 4) & GTU_STATUS_BUSY);
 	/* a waiter that is disabled again does not affect the owner */
 	fx_submit_to(f, 1, &other);
-	run_dry(f);
-	queue_command(f, GTU_MBOX_QUEUE_DISABLE, 1);
+	fx_run(f, 1 << 16);
+	fx_queue_restart(f, GTU_MBOX_QUEUE_DISABLE, 1);
 	gtu_dev_idle(f->dev, GTU_STALL_LIMIT);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK(!fx_poll(f, 0, &c));
 	/* a waiter that stays does; the ring alone notifies the consumer */
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_to(f, 1, &other);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	gtu_dev_idle(f->dev, GTU_STALL_LIMIT);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	CHECK(fx_poll(f, 0, &c));
 	CHECK_EQ(c.status, GTU_CPL_STALLED);
 	CHECK(ring->ended == 1 && ring->waiting == 0);
@@ -182,7 +126,7 @@ TEST(a_stalled_stream_loses_its_exclusive_unit)
 TEST(stall_time_includes_work_of_other_queues)
 {
 	struct fx *f = fx_open(NULL, 1);
-	struct gtu_hw_desc s = stream(f, 100000, 2, NULL), d = fill(f, 1 << 20);
+	struct gtu_hw_desc s = fx_stream(f, 100000, 2, 0, NULL), d = fx_fill(f, 1 << 20);
 	struct gtu_hw_cpl c;
 	uint64_t start, now;
 	bool ended = false;
@@ -190,12 +134,12 @@ TEST(stall_time_includes_work_of_other_queues)
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_queue_open(f, 2, 0, GTU_RING_NONE);
 	fx_submit_to(f, 0, &s);
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	fx_submit_to(f, 1, &s);
 	/* most of the time passes idle, the rest while a third queue is busy */
-	run_dry(f);
+	fx_run(f, 1 << 16);
 	gtu_dev_idle(f->dev, GTU_STALL_LIMIT - (1 << 24));
-	start = now = gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CYCLES, 8);
+	start = now = fx_reg(f, GTU_REG_CYCLES, 8);
 	while (!ended && now - start < 1 << 25) {
 		while (f->queue[2].tail - f->queue[2].head < 8)
 			fx_submit_to(f, 2, &d);
@@ -203,7 +147,7 @@ TEST(stall_time_includes_work_of_other_queues)
 		while (fx_poll(f, 2, &c))
 			;
 		ended = fx_poll(f, 0, &c);
-		now = gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_CYCLES, 8);
+		now = fx_reg(f, GTU_REG_CYCLES, 8);
 	}
 	CHECK(ended && c.status == GTU_CPL_STALLED);
 }
@@ -211,11 +155,11 @@ TEST(stall_time_includes_work_of_other_queues)
 TEST(an_exclusive_unit_is_shared_fairly)
 {
 	struct fx *f = fx_open(NULL, 1);
-	struct gtu_hw_desc many = stream(f, 2000, 1024, NULL), one = stream(f, 100, 1024, NULL);
+	struct gtu_hw_desc many = fx_stream(f, 2000, 1024, 0, NULL), one = fx_stream(f, 100, 1024, 0, NULL);
 	struct gtu_hw_cpl c;
 	unsigned done = 0, i;
 
-	context_open(f, 1);
+	fx_context_open(f, 1, 1);
 	fx_queue_open(f, 1, 1, GTU_RING_NONE);
 	for (i = 0; i < 12; i++)
 		fx_submit_to(f, 0, &many);
@@ -234,8 +178,6 @@ TEST(an_exclusive_unit_is_shared_fairly)
 TEST(events_of_disabled_queues_and_late_rings)
 {
 	struct fx *f = fx_open(NULL, 1);
-	struct fx_buffer *e = fx_buffer(f, 4096);
-	const uint64_t ring[4] = { 0, e->bus, 1, 1 };
 	unsigned before;
 
 	/* pending before its ring is enabled: raised when it is */
@@ -244,16 +186,15 @@ TEST(events_of_disabled_queues_and_late_rings)
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
 	fx_submit_to(f, 1, &nop);
 	fx_submit_to(f, 2, &nop);
-	run_dry(f);
-	fx_mailbox(f, GTU_MBOX_EVENT_ENABLE, 4, ring);
-	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+	fx_run(f, 1 << 16);
+	fx_event_ring_open(f, 0, 1, 1);
 	CHECK_EQ(f->irqs[1], 1);
 	/* pending with a full ring when the queue is disabled: no event of a disabled queue */
 	fx_doorbell(f, 2, GTU_DB_ARM, 0);
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
-	queue_command(f, GTU_MBOX_QUEUE_DISABLE, 1);
+	fx_queue_restart(f, GTU_MBOX_QUEUE_DISABLE, 1);
 	before = f->irqs[1];
-	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_EVENT_HEAD(0), 4, 2);
+	fx_put(f, GTU_REG_EVENT_HEAD(0), 4, 2);
 	CHECK_EQ(f->irqs[1], before);
 }
 
@@ -262,15 +203,15 @@ TEST(halves_of_registers)
 	struct fx *f = fx_open(NULL, 1);
 
 	/* a latch serves only the next read */
-	gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_SCRATCH, 4);
-	gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MAGIC, 4);
-	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_SCRATCH + 4, 4, 5);
-	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_SCRATCH + 4, 4), 5);
+	fx_reg(f, GTU_REG_SCRATCH, 4);
+	fx_reg(f, GTU_REG_MAGIC, 4);
+	fx_put(f, GTU_REG_SCRATCH + 4, 4, 5);
+	CHECK_EQ(fx_reg(f, GTU_REG_SCRATCH + 4, 4), 5);
 	/* writes to read-only registers are ignored, whole or in halves */
-	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CAPS, 8, 5);
-	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_CAPS + 4, 4, 5);
-	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_RESULT(1), 8, 5);
-	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_ERROR, 4), 0);
+	fx_put(f, GTU_REG_CAPS, 8, 5);
+	fx_put(f, GTU_REG_CAPS + 4, 4, 5);
+	fx_put(f, GTU_REG_MBOX_RESULT(1), 8, 5);
+	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), 0);
 }
 
 TEST(order_of_checks)
@@ -285,7 +226,7 @@ TEST(order_of_checks)
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OPERAND);
 	f->table[200] = (struct gtu_hw_region){
 		.key = GTU_KEY(1, 200),
-		.flags = GTU_REGION_VALID | RW | GTU_REGION_APERTURE | 12u << GTU_REGION_PAGE_SHIFT,
+		.flags = GTU_REGION_VALID | FX_RW | GTU_REGION_APERTURE | 12u << GTU_REGION_PAGE_SHIFT,
 		.length = 64,
 		.offset = 4,
 	};

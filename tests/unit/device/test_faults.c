@@ -68,13 +68,13 @@ TEST(power_loss)
 	for (at = 0; at < 65536; at += 8)
 		gtu_dev_write(f->dev, GTU_BAR_APERTURE, at, 8, at);
 	gtu_dev_reset(f->dev);
-	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_RESET, 4, GTU_RESET_KEY);
-	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_EPOCH, 4) > 2);
+	fx_put(f, GTU_REG_RESET, 4, GTU_RESET_KEY);
+	CHECK(fx_reg(f, GTU_REG_EPOCH, 4) > 2);
 	for (at = 0; at < 65536; at += 8)
 		same += gtu_dev_read(f->dev, GTU_BAR_APERTURE, at, 8) == at;
 	CHECK_EQ(same, 65536 / 8);
 	gtu_dev_reset(f->dev);
-	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_EPOCH, 4), 1);
+	CHECK_EQ(fx_reg(f, GTU_REG_EPOCH, 4), 1);
 	for (same = at = 0; at < 65536; at += 8)
 		same += gtu_dev_read(f->dev, GTU_BAR_APERTURE, at, 8) == at;
 	CHECK(same < 4);
@@ -142,8 +142,8 @@ TEST(an_invalidate_that_never_completes)
 	fx_mailbox(f, GTU_MBOX_INVALIDATE, 2, arg);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
 	/* arguments and commands are ignored while it is busy */
-	gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_ARG(1), 8, 77);
-	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MBOX_ARG(1), 8), 3);
+	fx_put(f, GTU_REG_MBOX_ARG(1), 8, 77);
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_ARG(1), 8), 3);
 	fx_mailbox(f, GTU_MBOX_NOP, 0, NULL);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
 	/* jobs still run, and a reset clears the mailbox */
@@ -160,13 +160,13 @@ TEST(a_reset_that_never_completes)
 
 	faults(f->dev, 0, 0, 2, 0);
 	gtu_dev_reset(f->dev);
-	CHECK(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_STATUS, 4) & GTU_STATUS_READY);
+	CHECK(fx_reg(f, GTU_REG_STATUS, 4) & GTU_STATUS_READY);
 	for (i = 0; i < 3; i++) {
-		gtu_dev_write(f->dev, GTU_BAR_REGS, GTU_REG_RESET, 4, GTU_RESET_KEY);
-		CHECK(!(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_STATUS, 4) & GTU_STATUS_READY));
+		fx_put(f, GTU_REG_RESET, 4, GTU_RESET_KEY);
+		CHECK(!(fx_reg(f, GTU_REG_STATUS, 4) & GTU_STATUS_READY));
 		fx_mailbox(f, GTU_MBOX_NOP, 0, NULL);
 		CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
-		CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_REGS, GTU_REG_MAGIC, 4), GTU_MAGIC);
+		CHECK_EQ(fx_reg(f, GTU_REG_MAGIC, 4), GTU_MAGIC);
 	}
 }
 
@@ -198,7 +198,7 @@ TEST(the_library_reports_corruption_and_recovers)
 	uint64_t seed;
 
 	for (seed = 1; seed <= 200; seed++) {
-		struct gtu_device *dev = open_model("model");
+		struct gtu_device *dev = open_model("model:aperture_bytes=4096");
 		struct gtu_queue *q = open_queue(dev, NULL);
 
 		gtu_set_timeout(dev, 2000000);
@@ -225,7 +225,7 @@ TEST(algorithms_report_corruption)
 
 	for (seed = 1; seed <= 150; seed++) {
 		struct gtu_algorithm_options opt = { .unit = unit[seed % 3], .chunk_log2 = 6 };
-		struct gtu_device *dev = open_model("model");
+		struct gtu_device *dev = open_model("model:aperture_bytes=4096");
 		int rc;
 
 		gtu_set_timeout(dev, 2000000);
@@ -255,7 +255,7 @@ TEST(forged_records_are_reported)
 
 	for (seed = 1; seed <= 240; seed++) {
 		struct gtu_algorithm_options opt = { .unit = unit[seed % 3], .chunk_log2 = 6, .iterations = 2 };
-		struct gtu_device *dev = open_model("model");
+		struct gtu_device *dev = open_model("model:aperture_bytes=4096");
 		int rc;
 
 		gtu_set_timeout(dev, 2000000);

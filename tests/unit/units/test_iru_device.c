@@ -647,9 +647,9 @@ TEST(counter_values)
 	fill(&b, 12, GTU_IRU_OP_FILTER);
 	d = describe(&b, GTU_IRU_OP_FILTER | GTU_IRU_ALL, false, 4);
 	drive(&b, &got, &d, (struct pace){ .lazy = 3 }, 1);
-	gtu_dev_write(b.f->dev, GTU_BAR_REGS, GTU_PAGE_IRU + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
+	fx_put(b.f, GTU_PAGE_IRU + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
 	for (unsigned i = 0; i < GTU_IRU_COUNTERS; i++)
-		c[i] = gtu_dev_read(b.f->dev, GTU_BAR_REGS, GTU_PAGE_IRU + GTU_UREG_COUNTER(i), 8);
+		c[i] = fx_reg(b.f, GTU_PAGE_IRU + GTU_UREG_COUNTER(i), 8);
 	for (size_t i = 0; i < got.count; i++)
 		lines += head_of(&got, i)->lines;
 	CHECK_EQ(c[GTU_IRU_C_JOBS], 1);

@@ -264,8 +264,8 @@ TEST(balanced_lists_lose_no_vertex)
 		qsort(want, n, 8, by_value);
 		qsort(got.list, n, 8, by_value);
 		CHECK(!memcmp(want, got.list, 8 * n));
-		gtu_dev_write(b.f->dev, 0, GTU_PAGE_PEG + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
-		moved += gtu_dev_read(b.f->dev, 0, GTU_PAGE_PEG + GTU_UREG_COUNTER(GTU_PEG_C_LIST_MOVED), 8);
+		fx_put(b.f, GTU_PAGE_PEG + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
+		moved += fx_reg(b.f, GTU_PAGE_PEG + GTU_UREG_COUNTER(GTU_PEG_C_LIST_MOVED), 8);
 		test_end(NULL);
 	}
 	CHECK(moved > 1000);

@@ -285,8 +285,8 @@ TEST(a_stream_ends_by_cancel_reset_stall_or_revocation)
 		fx_submit_to(b.f, 0, &d);
 		while (gtu_dev_pending(b.f->dev))
 			gtu_dev_step(b.f->dev, 100);
-		CHECK(gtu_dev_read(b.f->dev, 0, GTU_PAGE_PEG + GTU_PEG_REG(0) + GTU_PEG_R_EFS, 8) > 0);
-		CHECK_EQ(gtu_dev_read(b.f->dev, 0, GTU_PAGE_PEG + GTU_UREG_STATUS, 4), 3);
+		CHECK(fx_reg(b.f, GTU_PAGE_PEG + GTU_PEG_REG(0) + GTU_PEG_R_EFS, 8) > 0);
+		CHECK_EQ(fx_reg(b.f, GTU_PAGE_PEG + GTU_UREG_STATUS, 4), 3);
 		switch (how) {
 		case 0:
 			fx_mailbox(b.f, GTU_MBOX_QUEUE_CANCEL, 2, arg);
@@ -322,9 +322,9 @@ TEST(a_stream_ends_by_cancel_reset_stall_or_revocation)
 								   12u << GTU_REGION_PAGE_SHIFT;
 			break;
 		}
-		CHECK_EQ(gtu_dev_read(b.f->dev, 0, GTU_PAGE_PEG + GTU_UREG_STATUS, 4), 1);
+		CHECK_EQ(fx_reg(b.f, GTU_PAGE_PEG + GTU_UREG_STATUS, 4), 1);
 		for (unsigned reg = 0; reg < 0x28; reg += 8)
-			CHECK_EQ(gtu_dev_read(b.f->dev, 0, GTU_PAGE_PEG + GTU_PEG_REG(1) + reg, 4), 0);
+			CHECK_EQ(fx_reg(b.f, GTU_PAGE_PEG + GTU_PEG_REG(1) + reg, 4), 0);
 		drive(&b, &after, 0, 0, 1);
 		CHECK_EQ(after.cpl.status, GTU_CPL_OK);
 		test_end(NULL);

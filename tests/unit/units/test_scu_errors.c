@@ -243,7 +243,7 @@ TEST(limit)
 				g.desc.param |= steps[s];
 				g.desc.operand[0] = (struct gtu_hw_operand){ g.block_key, GTU_SCU_OPERANDS, 0 };
 				/* the device's limit is exact; a descriptor's is a multiple of 1024 */
-				gtu_dev_write(g.f->dev, GTU_BAR_REGS, GTU_REG_CYCLE_LIMIT, 8, limit);
+				fx_put(g.f, GTU_REG_CYCLE_LIMIT, 8, limit);
 				c = fx_do(g.f, &g.desc, budgets[b]);
 				CHECK(c.status == GTU_CPL_OK || c.status == GTU_CPL_LIMIT);
 				CHECK(c.cycles <= limit);
@@ -379,7 +379,7 @@ TEST(memory_that_changes)
 
 static uint64_t counter(struct rig *g, unsigned n)
 {
-	return gtu_dev_read(g->f->dev, GTU_BAR_REGS, GTU_PAGE_SCU + GTU_UREG_COUNTER(n), 8);
+	return fx_reg(g->f, GTU_PAGE_SCU + GTU_UREG_COUNTER(n), 8);
 }
 
 TEST(counters)
@@ -397,7 +397,7 @@ TEST(counters)
 	g.op[GTU_SCU_FILTER_TABLE].count = 2048;
 	c = rig_do(&g, given | P(FILTER_TABLE) | P(REORDER) | P(GROUP_TABLE));
 	CHECK_EQ(c.status, GTU_CPL_OK);
-	gtu_dev_write(g.f->dev, GTU_BAR_REGS, GTU_PAGE_SCU + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
+	fx_put(g.f, GTU_PAGE_SCU + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
 	CHECK_EQ(counter(&g, GTU_SCU_C_JOBS), 1);
 	CHECK_EQ(counter(&g, GTU_SCU_C_CYCLES), c.cycles);
 	CHECK_EQ(counter(&g, GTU_SCU_C_IN), 2 * N);

@@ -126,7 +126,7 @@ struct work {
 static struct work *fill(struct bed *b, uint64_t seed, size_t *n)
 {
 	const unsigned rounds = (unsigned)(test_random(&seed) % 5);
-	struct work *w = test_alloc(400000, sizeof(*w));
+	static struct work w[400000];
 
 	*n = 0;
 	b->n = 0;
